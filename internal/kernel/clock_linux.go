@@ -1,0 +1,13 @@
+package kernel
+
+import "golang.org/x/sys/unix"
+
+// Now is the machine's monotonic clock in nanoseconds (CLOCK_MONOTONIC), the
+// same in every network namespace of a machine.
+func Now() int64 {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+		panic("clock_gettime(CLOCK_MONOTONIC): " + err.Error()) // cannot fail on Linux
+	}
+	return ts.Nano()
+}

@@ -1,0 +1,10 @@
+//go:build !linux
+
+package kernel
+
+import "time"
+
+var started = time.Now()
+
+// Now is a monotonic clock in nanoseconds since the process started.
+func Now() int64 { return int64(time.Since(started)) }

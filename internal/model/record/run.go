@@ -1,0 +1,211 @@
+// Package record holds what is written down: the result of a run, its trials,
+// samples, snapshots and findings, as JSON on disk, on the bus and on stdout.
+//
+// Units are in the names: _bps is bits per second, _bytes bytes, _s seconds,
+// _us microseconds. Fields are added freely and never renamed.
+package record
+
+import (
+	"time"
+
+	"linerate/internal/model/topology"
+)
+
+// RunSchema is the schema name and version of a Run.
+const RunSchema = "linerate.run/v1"
+
+// Run is the result document of `linerate run`.
+type Run struct {
+	Schema    string    `json:"schema"`
+	ID        string    `json:"id"`
+	Study     string    `json:"study"`
+	Question  string    `json:"question,omitempty"`
+	Seed      uint64    `json:"seed"`
+	Started   time.Time `json:"started"`
+	DurationS float64   `json:"duration_s"`
+	// Status is complete, budget (stopped by the budget before `until` held),
+	// or interrupted.
+	Status string `json:"status"`
+	// Answer is one or two sentences.
+	Answer string `json:"answer"`
+	// Unit is how people want goodput shown: "bit/s" or "MB/s".
+	Unit string `json:"unit"`
+
+	Factors    []Factor    `json:"factors"`
+	Treatments []Treatment `json:"treatments"`
+	Effects    []Effect    `json:"effects"`
+	Trust      []Check     `json:"trust"`
+	Findings   []Finding   `json:"findings"`
+	Trials     []Trial     `json:"trials"`
+
+	Topology    topology.Topology `json:"topology"`
+	Environment Environment       `json:"environment"`
+	// Confidence is the family-wise level of all intervals, such as 0.95.
+	Confidence float64 `json:"confidence"`
+	// Margin is the practical margin, such as 0.02.
+	Margin float64 `json:"margin"`
+	// StudyFile is the study as YAML: run it again with the seed.
+	StudyFile string `json:"study_file"`
+	// Again is the command that repeats the run.
+	Again string `json:"again"`
+	// Notes are the user's, oldest first.
+	Notes []Note `json:"notes,omitempty"`
+}
+
+// Factor restates a factor of the study for readers of the result.
+type Factor struct {
+	Name     string  `json:"name"`
+	Role     string  `json:"role"` // compare or condition
+	Baseline string  `json:"baseline"`
+	Levels   []Level `json:"levels"`
+}
+
+// Level names one value of a factor and says what it stands for.
+type Level struct {
+	Name  string `json:"name"`
+	About string `json:"about,omitempty"`
+	// Settings is how many reversible changes the level makes: the cheaper of
+	// two sufficient fixes has fewer.
+	Settings int `json:"settings"`
+	// SettingLines spell the changes, one each: "server: sysctl net…=1".
+	SettingLines []string `json:"setting_lines,omitempty"`
+}
+
+// Treatment is one combination of levels with its estimate over all trials.
+type Treatment struct {
+	Name       string            `json:"name"`
+	Baseline   bool              `json:"baseline"` // every compared factor is at its baseline level
+	Levels     map[string]string `json:"levels"`
+	Trials     int               `json:"trials"`
+	Goodput    Estimate          `json:"goodput"`
+	LimitBps   float64           `json:"limit_bps"`  // 0: unknown, no link of the path has a rate
+	Efficiency float64           `json:"efficiency"` // goodput.mean_bps / limit_bps
+	// LimitWhy explains the limit in a line: "4 ports × 1 Gbit/s × 1448/1514".
+	LimitWhy string          `json:"limit_why,omitempty"`
+	Ports    []TreatmentPort `json:"ports"`
+	// ToolReported is what counting at the sender gave: a foreign tool's sum,
+	// or the sum of the flows' own averages at the sender.
+	ToolReported *ToolReported `json:"tool_reported,omitempty"`
+	// Unconnected counts flows that could not connect, over all trials.
+	Unconnected int `json:"unconnected,omitempty"`
+}
+
+// Estimate is a mean with its interval.
+type Estimate struct {
+	MeanBps    float64 `json:"mean_bps"`
+	LowBps     float64 `json:"low_bps"`
+	HighBps    float64 `json:"high_bps"`
+	Confidence float64 `json:"confidence"`
+}
+
+// TreatmentPort is the mean load of one port over a treatment's trials, as the
+// port's own counters saw it (wire bytes, headers included).
+type TreatmentPort struct {
+	Host     string  `json:"host"`
+	Port     string  `json:"port"`
+	RxBps    float64 `json:"rx_bps"`
+	TxBps    float64 `json:"tx_bps"`
+	LimitBps float64 `json:"limit_bps"` // the link's rate; 0: unknown
+	// Share is this port's part of all its host's traffic in the direction the
+	// data flows (the busier of rx and tx), 0…1.
+	Share float64 `json:"share"`
+}
+
+// ToolReported is a figure obtained by counting at the sender.
+type ToolReported struct {
+	SumBps float64 `json:"sum_bps"`
+	Method string  `json:"method,omitempty"`
+}
+
+// Verdicts of an effect.
+const (
+	Improves     = "improves"
+	Worsens      = "worsens"
+	NoDifference = "no difference"
+	Inconclusive = "inconclusive"
+)
+
+// Effect is the ratio of one level's goodput to the baseline level's, all else
+// equal.
+type Effect struct {
+	Factor string `json:"factor"`
+	From   string `json:"from"`
+	To     string `json:"to"`
+	// At holds the levels of the other factors at which the comparison was made.
+	At      map[string]string `json:"at,omitempty"`
+	Ratio   RatioEstimate     `json:"ratio"`
+	P       float64           `json:"p"` // corrected for the number of effects (Holm)
+	Verdict string            `json:"verdict"`
+	// Why explains a verdict that needs it: "1 to 4 ports by chance".
+	Why string `json:"why,omitempty"`
+	// Blocks is the number of paired blocks.
+	Blocks int `json:"blocks"`
+}
+
+// RatioEstimate is a ratio with its interval.
+type RatioEstimate struct {
+	Mean float64 `json:"mean"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Check is one trust check: on one trial, or (Trial 0) on the whole run.
+type Check struct {
+	// Check is the check's name: conservation, wire, limit, connected, alive,
+	// steady, generator, foreign-traffic, sender-side, clock.
+	Check string `json:"check"`
+	Pass  bool   `json:"pass"`
+	// Trial is the trial's Order, or 0.
+	Trial  int    `json:"trial"`
+	Detail string `json:"detail"`
+}
+
+// Confidences of a finding.
+const (
+	Certain  = "certain"
+	Likely   = "likely"
+	Possible = "possible"
+)
+
+// Finding is a named cause with its evidence and its fix.
+type Finding struct {
+	ID         string `json:"id"`
+	Host       string `json:"host"`
+	Confidence string `json:"confidence"`
+	// Summary is the finding in one sentence.
+	Summary  string   `json:"summary"`
+	Evidence []string `json:"evidence"`
+	Fix      []string `json:"fix"`
+	// Reference is the kernel document or RFC.
+	Reference string `json:"reference"`
+	// Treatments are those in whose trials it was found; empty for a host's
+	// own snapshot.
+	Treatments []string `json:"treatments,omitempty"`
+}
+
+// Note is a remark that somebody attached to a run.
+type Note struct {
+	Time time.Time `json:"time"`
+	Text string    `json:"text"`
+}
+
+// Environment is where and with what the run was made.
+type Environment struct {
+	Version string `json:"version"` // of linerate
+	// Mode is "lab as root", "lab, rootless" or "real hosts".
+	Mode  string            `json:"mode"`
+	Hosts []HostEnvironment `json:"hosts"`
+}
+
+// HostEnvironment describes one host.
+type HostEnvironment struct {
+	Host   string `json:"host"`
+	OS     string `json:"os"`
+	Kernel string `json:"kernel"`
+	Arch   string `json:"arch"`
+	CPUs   int    `json:"cpus"`
+	// CongestionControl is the one the flows used.
+	CongestionControl string `json:"congestion_control,omitempty"`
+	// Missing are capabilities that were probed and not found, with the reason.
+	Missing []string `json:"missing,omitempty"`
+}

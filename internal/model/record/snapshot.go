@@ -1,0 +1,79 @@
+package record
+
+// Snapshot is the network state of a host at one instant.
+type Snapshot struct {
+	Host  string         `json:"host"`
+	Ports []PortSnapshot `json:"ports"`
+	Tables
+	Rules  []RuleEntry  `json:"rules,omitempty"`
+	Routes []RouteEntry `json:"routes,omitempty"`
+	// Lookups are the kernel's own answers to route questions that matter to
+	// the trial's flows.
+	Lookups []RouteLookup `json:"lookups,omitempty"`
+	// Sysctls that diagnosis asks for: net.ipv4.conf.{all,PORT}.arp_ignore,
+	// arp_announce, arp_filter, rp_filter, and what levels set.
+	Sysctls map[string]string `json:"sysctls,omitempty"`
+}
+
+// Tables is the part of a snapshot that the network itself changes.
+type Tables struct {
+	Neighbours []Neighbour `json:"neighbours,omitempty"`
+	// FDB is a switch's forwarding table.
+	FDB []FDBEntry `json:"fdb,omitempty"`
+}
+
+// PortSnapshot is one port.
+type PortSnapshot struct {
+	Port      string   `json:"port"`
+	Index     int      `json:"index"`
+	MAC       string   `json:"mac"`
+	MTU       int      `json:"mtu"`
+	Up        bool     `json:"up"`
+	Addresses []string `json:"addresses,omitempty"` // with prefix length
+	// Master is the bridge the port belongs to.
+	Master string `json:"master,omitempty"`
+	// Kind is the kernel's link kind (veth, bridge, …); empty for hardware.
+	Kind string `json:"kind,omitempty"`
+}
+
+// Neighbour is one entry of the ARP or neighbour-discovery table.
+type Neighbour struct {
+	Port    string `json:"port"`
+	Address string `json:"address"`
+	MAC     string `json:"mac,omitempty"` // empty: unresolved
+	State   string `json:"state"`         // REACHABLE, STALE, DELAY, PROBE, FAILED, INCOMPLETE, PERMANENT, NOARP
+}
+
+// FDBEntry is one entry of a switch's forwarding table.
+type FDBEntry struct {
+	MAC  string `json:"mac"`
+	Port string `json:"port"`
+	// Far is the end the switch's port is cabled to, "host.port", when the
+	// topology knows.
+	Far   string `json:"far,omitempty"`
+	Local bool   `json:"local,omitempty"` // the switch's own address
+}
+
+// RuleEntry is one routing policy rule.
+type RuleEntry struct {
+	Priority int    `json:"priority"`
+	From     string `json:"from,omitempty"`
+	To       string `json:"to,omitempty"`
+	Table    int    `json:"table"`
+}
+
+// RouteEntry is one route of one table, spelled as ip-route(8) would.
+type RouteEntry struct {
+	Table int    `json:"table"`
+	Text  string `json:"text"`
+}
+
+// RouteLookup is the kernel's answer to "by which port does a packet from
+// Source to Destination leave?".
+type RouteLookup struct {
+	Source      string `json:"source"`
+	Destination string `json:"destination"`
+	Port        string `json:"port,omitempty"`
+	Gateway     string `json:"gateway,omitempty"`
+	Error       string `json:"error,omitempty"`
+}

@@ -1,0 +1,234 @@
+package record
+
+import "time"
+
+// Trial is one timed execution of a treatment.
+type Trial struct {
+	Treatment string            `json:"treatment"`
+	Levels    map[string]string `json:"levels"`
+	Block     int               `json:"block"` // from 1
+	Order     int               `json:"order"` // place in the run, from 1
+	Started   time.Time         `json:"started"`
+	// WindowS is the length of the common window.
+	WindowS float64 `json:"window_s"`
+	// GoodputBps is the sum over all flows of what the receivers read in the
+	// common window.
+	GoodputBps float64 `json:"goodput_bps"`
+	LimitBps   float64 `json:"limit_bps"`
+	// SenderReportedBps is the sum of the flows' own averages at the sender
+	// (bytes written over the flow's own time): what a tool that counts there
+	// would print.
+	SenderReportedBps float64 `json:"sender_reported_bps"`
+
+	Flows  []Flow        `json:"flows"`
+	Hosts  []HostReading `json:"hosts"`
+	Clocks []Clock       `json:"clocks"`
+	// Settings are the changes that were made for this trial, as applied.
+	Settings []Applied `json:"settings,omitempty"`
+	// Unreachable says that the treatment allows flows that cannot connect.
+	Unreachable bool `json:"unreachable,omitempty"`
+	// AccountSender marks a trial whose sender-side figure is offered as a
+	// result, so that trust holds it against the limit.
+	AccountSender bool `json:"account_sender,omitempty"`
+}
+
+// Flow is one connection of a trial. From sends, To receives: a read has the
+// server as From.
+type Flow struct {
+	ID          string `json:"id"`
+	From        string `json:"from"`
+	To          string `json:"to"`
+	Source      string `json:"source"`      // the sender's address and service port
+	Destination string `json:"destination"` // the receiver's address and service port
+	// OpenedBy is the host that opened the connection.
+	OpenedBy      string  `json:"opened_by"`
+	ReceivedBytes int64   `json:"received_bytes"` // read by the receiver in the common window
+	WrittenBytes  int64   `json:"written_bytes"`  // written by the sender in the common window
+	AckedBytes    int64   `json:"acked_bytes"`    // TCP_INFO bytes_acked, in the common window
+	UnsentBytes   int64   `json:"unsent_bytes"`   // in the send buffer, not yet acknowledged, at the window's end
+	GoodputBps    float64 `json:"goodput_bps"`
+	// SenderAverageBps is written bytes over the flow's own time.
+	SenderAverageBps float64 `json:"sender_average_bps"`
+	// RetransBytes were sent again, in the common window.
+	RetransBytes int64 `json:"retrans_bytes"`
+	// Path is the way the flow is meant to take, "host.port" each.
+	Path []string `json:"path"`
+	// LimitedBy names what held the flow back; empty when not attributed.
+	LimitedBy string `json:"limited_by"`
+	// Error says why the flow did not connect or did not last; empty otherwise.
+	Error string `json:"error,omitempty"`
+	// Connected and Alive: opened before the start; still open at the end.
+	Connected bool `json:"connected"`
+	Alive     bool `json:"alive"`
+	// CongestionControl as the kernel reports it.
+	CongestionControl string `json:"congestion_control,omitempty"`
+	// SenderInfo and ReceiverInfo are TCP_INFO at the window's end.
+	SenderInfo   *TCPInfo `json:"sender_info,omitempty"`
+	ReceiverInfo *TCPInfo `json:"receiver_info,omitempty"`
+	// Bins are received bytes per sampling interval inside the window.
+	Bins []int64 `json:"bins,omitempty"`
+}
+
+// TCPInfo holds the fields of struct tcp_info (linux/tcp.h) that linerate uses.
+// A field the kernel does not know is zero.
+type TCPInfo struct {
+	State         uint8  `json:"state"`
+	CAState       uint8  `json:"ca_state"`
+	Retransmits   uint8  `json:"retransmits"`
+	Backoff       uint8  `json:"backoff"`
+	Options       uint8  `json:"options"` // 1 timestamps, 2 SACK, 4 window scaling, 8 ECN
+	SndMSS        uint32 `json:"snd_mss"`
+	RcvMSS        uint32 `json:"rcv_mss"`
+	PMTU          uint32 `json:"pmtu"`
+	RTTUs         uint32 `json:"rtt_us"`
+	RTTVarUs      uint32 `json:"rttvar_us"`
+	MinRTTUs      uint32 `json:"min_rtt_us"`
+	SndCwnd       uint32 `json:"snd_cwnd"`     // segments
+	SndSsthresh   uint32 `json:"snd_ssthresh"` // segments
+	SndWnd        uint32 `json:"snd_wnd_bytes"`
+	RcvSpace      uint32 `json:"rcv_space_bytes"`
+	Unacked       uint32 `json:"unacked"` // segments
+	TotalRetrans  uint32 `json:"total_retrans"`
+	PacingRateBps uint64 `json:"pacing_rate_bps"`
+	DeliveryBps   uint64 `json:"delivery_rate_bps"`
+	BytesAcked    uint64 `json:"bytes_acked"`
+	BytesReceived uint64 `json:"bytes_received"`
+	BytesSent     uint64 `json:"bytes_sent"`
+	BytesRetrans  uint64 `json:"bytes_retrans"`
+	NotsentBytes  uint32 `json:"notsent_bytes"`
+	SegsOut       uint32 `json:"segs_out"`
+	SegsIn        uint32 `json:"segs_in"`
+	BusyUs        uint64 `json:"busy_us"`
+	RwndLimitedUs uint64 `json:"rwnd_limited_us"`
+	SndbufLimited uint64 `json:"sndbuf_limited_us"`
+	Delivered     uint32 `json:"delivered"`
+	DeliveredCE   uint32 `json:"delivered_ce"`
+	ReordSeen     uint32 `json:"reord_seen"`
+	DsackDups     uint32 `json:"dsack_dups"`
+}
+
+// HostReading is what one host's (or switch's) agent read in one trial.
+type HostReading struct {
+	Host string `json:"host"`
+	// Begin and End are the readings at the two edges of the window, on the
+	// host's own clock moved to the conductor's.
+	Begin Reading `json:"begin"`
+	End   Reading `json:"end"`
+	// Series are light samples inside the window.
+	Series []Sample `json:"series,omitempty"`
+	// Snapshot is the host's network state at the window's end; Before is the
+	// part that changes by itself (neighbours, FDB) at its beginning.
+	Snapshot Snapshot `json:"snapshot"`
+	Before   Tables   `json:"before"`
+	// CPUBusy is the share of all CPUs that was busy in the window, 0…1, and
+	// GeneratorCPU the share of one CPU that the busiest traffic thread took.
+	CPUBusy      float64 `json:"cpu_busy"`
+	GeneratorCPU float64 `json:"generator_cpu"`
+}
+
+// Reading is every counter of a host at one instant. Counters are since boot;
+// consumers take differences.
+type Reading struct {
+	// BeganNs and EndedNs bound when it was read, nanoseconds on the
+	// conductor's monotonic clock; ScheduledNs is when it was to be read.
+	ScheduledNs int64 `json:"scheduled_ns"`
+	BeganNs     int64 `json:"began_ns"`
+	EndedNs     int64 `json:"ended_ns"`
+
+	Ports   []PortCounters    `json:"ports"`
+	Qdiscs  []QdiscCounters   `json:"qdiscs,omitempty"`
+	CPU     []CPUTimes        `json:"cpu,omitempty"`
+	Softnet []SoftnetCounters `json:"softnet,omitempty"`
+	// Softirqs are counts by kind, summed over CPUs: NET_RX, NET_TX, …
+	Softirqs map[string]uint64 `json:"softirqs,omitempty"`
+	// SNMP holds /proc/net/snmp and /proc/net/netstat as "Tcp.RetransSegs",
+	// "TcpExt.IPReversePathFilter".
+	SNMP map[string]int64 `json:"snmp,omitempty"`
+}
+
+// PortCounters are IFLA_STATS64 of one port.
+type PortCounters struct {
+	Port      string `json:"port"`
+	RxBytes   uint64 `json:"rx_bytes"`
+	TxBytes   uint64 `json:"tx_bytes"`
+	RxPackets uint64 `json:"rx_packets"`
+	TxPackets uint64 `json:"tx_packets"`
+	RxDropped uint64 `json:"rx_dropped"`
+	TxDropped uint64 `json:"tx_dropped"`
+	RxErrors  uint64 `json:"rx_errors"`
+	TxErrors  uint64 `json:"tx_errors"`
+	// RxOtherhost are frames for another MAC address (kernel 5.19 and later).
+	RxOtherhost uint64 `json:"rx_otherhost_dropped"`
+	// AtNs is when this port was read, on the conductor's clock.
+	AtNs int64 `json:"at_ns"`
+}
+
+// QdiscCounters are TCA_STATS2 of one queueing discipline.
+type QdiscCounters struct {
+	Port       string `json:"port"`
+	Kind       string `json:"kind"`
+	Handle     string `json:"handle"`
+	Bytes      uint64 `json:"bytes"`
+	Packets    uint64 `json:"packets"`
+	Drops      uint64 `json:"drops"`
+	Overlimits uint64 `json:"overlimits"`
+	Backlog    uint64 `json:"backlog_bytes"`
+	Qlen       uint64 `json:"qlen_packets"`
+	Requeues   uint64 `json:"requeues"`
+}
+
+// CPUTimes is one line of /proc/stat in seconds; CPU -1 is the sum.
+type CPUTimes struct {
+	CPU     int     `json:"cpu"`
+	User    float64 `json:"user_s"`
+	System  float64 `json:"system_s"`
+	Idle    float64 `json:"idle_s"` // with iowait
+	IRQ     float64 `json:"irq_s"`
+	SoftIRQ float64 `json:"softirq_s"`
+	Steal   float64 `json:"steal_s"`
+}
+
+// SoftnetCounters is one line of /proc/net/softnet_stat (machine-wide).
+type SoftnetCounters struct {
+	CPU       int    `json:"cpu"`
+	Processed uint64 `json:"processed"`
+	Dropped   uint64 `json:"dropped"`
+	Squeezed  uint64 `json:"squeezed"`
+	Backlog   uint64 `json:"backlog"`
+}
+
+// Sample is a light reading inside the window.
+type Sample struct {
+	AtNs  int64          `json:"at_ns"` // on the conductor's clock
+	Ports []PortCounters `json:"ports"`
+	// Flows are bytes received so far by this host's flows, by flow ID, and
+	// the sender's smoothed RTT and window where this host sends.
+	Flows []FlowSample `json:"flows,omitempty"`
+}
+
+// FlowSample is a light reading of one flow at one end.
+type FlowSample struct {
+	ID            string `json:"id"`
+	ReceivedBytes int64  `json:"received_bytes,omitempty"`
+	RTTUs         uint32 `json:"rtt_us,omitempty"`
+	SndCwnd       uint32 `json:"snd_cwnd,omitempty"`
+}
+
+// Clock is the estimated offset of a host's clock from the conductor's.
+type Clock struct {
+	Host          string `json:"host"`
+	OffsetNs      int64  `json:"offset_ns"` // host's clock − conductor's
+	UncertaintyNs int64  `json:"uncertainty_ns"`
+}
+
+// Applied is a setting that was made: what it was before and what it became.
+type Applied struct {
+	Host string `json:"host"`
+	Kind string `json:"kind"`
+	// Scope is namespace or machine.
+	Scope string `json:"scope"`
+	// What names the object: "net.ipv4.conf.all.arp_ignore".
+	What  string `json:"what"`
+	Prior string `json:"prior"` // "absent" when there was none
+	New   string `json:"new"`
+}

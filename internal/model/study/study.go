@@ -1,0 +1,104 @@
+// Package study describes a question: a topology, a workload, the factors to
+// vary and the design of the experiment; and it derives the plan of trials.
+package study
+
+import (
+	"net/netip"
+
+	"linerate/internal/model/setting"
+	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
+)
+
+// Study is one study file.
+type Study struct {
+	Name     string            `yaml:"study,required" json:"study" doc:"the study's name: lower-case letters, digits and dashes"`
+	Question string            `yaml:"question" json:"question" doc:"what the study finds out, in a sentence"`
+	Unit     string            `yaml:"unit" json:"unit,omitempty" doc:"how goodput is shown: bit/s (default) or MB/s" enum:"bit/s,MB/s"`
+	Topology topology.Topology `yaml:"topology,required" json:"topology" doc:"hosts, switches and links"`
+	Workload Workload          `yaml:"workload,required" json:"workload" doc:"the flows of a trial and their timing"`
+	Factors  []Factor          `yaml:"factors" json:"factors,omitempty" doc:"what is varied, by name; every combination of levels is a treatment"`
+	Design   Design            `yaml:"design" json:"design" doc:"how often, in which order, until when"`
+}
+
+// Workload is the flows of a trial and their timing.
+type Workload struct {
+	Flows    []Flow        `yaml:"flows,required" json:"flows" doc:"which host sends to which"`
+	Duration unit.Duration `yaml:"duration" json:"duration" doc:"the common window in which goodput is counted; 2s when absent"`
+	Warmup   unit.Duration `yaml:"warmup" json:"warmup" doc:"time between the flows' start and the window; 500ms when absent"`
+	Interval unit.Duration `yaml:"interval" json:"interval" doc:"time between two samples inside the window; 100ms when absent"`
+	// ConnectTimeout bounds the wait for all connections.
+	ConnectTimeout unit.Duration `yaml:"connect_timeout" json:"connect_timeout" doc:"how long a connection may take to open; 3s when absent"`
+	// AgeNeighbours names hosts that forget their neighbours after the
+	// connections are open and ARP's lock time of one second has passed.
+	AgeNeighbours []string `yaml:"age_neighbours" json:"age_neighbours,omitempty" doc:"hosts whose neighbour entries age out between connecting and sending, as they do on an idle server"`
+	// Transport options: the default of every flow.
+	Options `yaml:",inline"`
+}
+
+// Options are a flow's transport options. Zero values mean the kernel's or
+// linerate's default.
+type Options struct {
+	Direction         string       `yaml:"direction" json:"direction,omitempty" doc:"write: from sends to to (default); read: to sends to from; both" enum:"write,read,both"`
+	Streams           int          `yaml:"streams" json:"streams,omitempty" doc:"connections per flow; 1 when absent"`
+	MSS               int          `yaml:"mss" json:"mss,omitempty" doc:"TCP maximum segment size in bytes (TCP_MAXSEG)"`
+	NoDelay           *bool        `yaml:"nodelay" json:"nodelay,omitempty" doc:"TCP_NODELAY"`
+	CongestionControl string       `yaml:"congestion_control" json:"congestion_control,omitempty" doc:"TCP_CONGESTION: cubic (default), reno, bbr, …"`
+	Window            unit.Bytes   `yaml:"window" json:"window,omitempty" doc:"socket buffers at both ends (SO_SNDBUF, SO_RCVBUF); absent: the kernel's autotuning"`
+	RateCap           unit.BitRate `yaml:"rate_cap" json:"rate_cap,omitempty" doc:"pacing of each connection (SO_MAX_PACING_RATE)"`
+}
+
+// Flow is one line of a workload: connections from one host to another. From
+// opens them.
+type Flow struct {
+	From        string     `yaml:"from,required" json:"from" doc:"the host that opens the connections"`
+	To          string     `yaml:"to,required" json:"to" doc:"the host that accepts them"`
+	Source      netip.Addr `yaml:"source" json:"source,omitzero" doc:"address to connect from; absent: the kernel chooses"`
+	Destination netip.Addr `yaml:"destination" json:"destination,omitzero" doc:"address to connect to; absent: the first address of to"`
+	Options     `yaml:",inline"`
+}
+
+// Roles of a factor.
+const (
+	RoleCompare   = "compare"   // levels are compared with the baseline level
+	RoleCondition = "condition" // levels are shown side by side, not compared
+)
+
+// Factor is a variable and its levels. The first level is the baseline unless
+// Baseline names another.
+type Factor struct {
+	Name     string  `yaml:",key" json:"name"`
+	Role     string  `yaml:"role" json:"role,omitempty" doc:"compare (default): levels are compared with the baseline; condition: levels are shown side by side" enum:"compare,condition"`
+	Baseline string  `yaml:"baseline" json:"baseline,omitempty" doc:"name of the baseline level; absent: the first"`
+	Levels   []Level `yaml:"levels,required" json:"levels" doc:"the factor's values, by name"`
+}
+
+// Level is a set of settings and workload values.
+type Level struct {
+	Name     string            `yaml:",key" json:"name"`
+	About    string            `yaml:"about" json:"about,omitempty" doc:"what this level stands for, in a sentence"`
+	Settings []setting.Setting `yaml:"settings" json:"settings,omitempty" doc:"changes made before each trial and reverted after it"`
+	Workload *Override         `yaml:"workload" json:"workload,omitempty" doc:"workload values that differ at this level"`
+	// Unreachable allows flows that cannot connect: that is then a result.
+	Unreachable bool `yaml:"unreachable" json:"unreachable,omitempty" doc:"true: flows may fail to connect at this level, and count as zero"`
+}
+
+// Override is what a level changes in the workload. Options apply to all flows;
+// Flows, when given, replaces the workload's flows.
+type Override struct {
+	Flows         []Flow        `yaml:"flows" json:"flows,omitempty" doc:"replaces the workload's flows"`
+	Duration      unit.Duration `yaml:"duration" json:"duration,omitempty" doc:"replaces the workload's duration"`
+	Warmup        unit.Duration `yaml:"warmup" json:"warmup,omitempty" doc:"replaces the workload's warm-up"`
+	AgeNeighbours []string      `yaml:"age_neighbours" json:"age_neighbours,omitempty" doc:"replaces the workload's age_neighbours"`
+	Options       `yaml:",inline"`
+}
+
+// Design says how the trials are arranged. Every treatment is tried once per
+// block, in an order shuffled from the seed.
+type Design struct {
+	Replicates int           `yaml:"replicates" json:"replicates" doc:"blocks: how often each treatment is tried; 4 when absent"`
+	Until      unit.Ratio    `yaml:"until" json:"until,omitempty" doc:"keep adding blocks until every effect's interval is this narrow (half-width), such as 2%"`
+	Budget     unit.Duration `yaml:"budget" json:"budget,omitempty" doc:"start no block that would end after this time"`
+	Seed       uint64        `yaml:"seed" json:"seed,omitempty" doc:"order of the trials; absent: drawn and printed"`
+	Margin     unit.Ratio    `yaml:"margin" json:"margin,omitempty" doc:"differences smaller than this do not matter in practice; 2% when absent"`
+}

@@ -1,0 +1,250 @@
+// Package topology describes hosts, switches and the links between them, and
+// answers questions about them that need no kernel: who holds an address, which
+// ports lie on the way of a flow, which MAC address a lab gives a port.
+//
+// A Topology is what is left after a file's brace ranges have been expanded and
+// its references checked (package source does the former, Validate the latter).
+package topology
+
+import (
+	"fmt"
+	"net/netip"
+
+	"linerate/internal/model/setting"
+	"linerate/internal/model/unit"
+)
+
+// Topology is a set of hosts and switches joined by links.
+type Topology struct {
+	Hosts    []Host   `yaml:"hosts,required" json:"hosts" doc:"endpoints and routers, by name"`
+	Switches []Switch `yaml:"switches" json:"switches,omitempty" doc:"bridges with a forwarding table, by name"`
+	Links    []Link   `yaml:"links,required" json:"links" doc:"cables: each joins two ports"`
+}
+
+// Host is an endpoint or a router.
+type Host struct {
+	Name string `yaml:",key" json:"name"`
+	// Via is the command prefix that reaches the host; empty means that
+	// linerate makes the host itself, as a network namespace.
+	Via   []string `yaml:"via" json:"via,omitempty" doc:"command prefix that reaches a real host, such as [ssh, root@nas] or [ip, netns, exec, blue]; absent: linerate makes the host"`
+	Agent string   `yaml:"agent" json:"agent,omitempty" doc:"with via: path of the linerate program on that host"`
+	// Forward makes the host a router.
+	Forward bool             `yaml:"forward" json:"forward,omitempty" doc:"true makes the host a router (ip_forward)"`
+	Ports   []Port           `yaml:"ports,required" json:"ports" doc:"the host's ports, by name"`
+	Routes  []setting.Route  `yaml:"routes" json:"routes,omitempty" doc:"routes beyond those of the ports' own prefixes"`
+	Rules   []setting.Rule   `yaml:"rules" json:"rules,omitempty" doc:"routing policy rules"`
+	Sysctls []setting.Sysctl `yaml:"sysctls" json:"sysctls,omitempty" doc:"kernel parameters that hold in every treatment"`
+}
+
+// Port is a host's attachment to a link.
+type Port struct {
+	Name      string    `yaml:",key" json:"name"`
+	Addresses []Address `yaml:"addresses" json:"addresses,omitempty" doc:"addresses with prefix length; a range such as 192.168.2.1-254/16 makes one alias each"`
+	MAC       string    `yaml:"mac" json:"mac,omitempty" doc:"MAC address; absent: a lab chooses one that tells host and port"`
+}
+
+// Address is one address or a range of aliases on a port, written
+// 192.168.1.15/24 or 192.168.2.1-254/16 (the part after the dash replaces the
+// last number) or 10.0.0.1-10.0.3.250/8.
+type Address struct {
+	First, Last netip.Addr
+	Bits        int
+}
+
+// Contains reports whether addr is one of the range.
+func (a Address) Contains(addr netip.Addr) bool {
+	return a.First.Compare(addr) <= 0 && addr.Compare(a.Last) <= 0
+}
+
+// Prefixes lists the range's addresses, each with the prefix length.
+func (a Address) Prefixes() []netip.Prefix {
+	var list []netip.Prefix
+	for addr := a.First; addr.IsValid() && addr.Compare(a.Last) <= 0; addr = addr.Next() {
+		list = append(list, netip.PrefixFrom(addr, a.Bits))
+	}
+	return list
+}
+
+// Switch is a bridge. Its ports are the link ends that name it.
+type Switch struct {
+	Name string   `yaml:",key" json:"name"`
+	Via  []string `yaml:"via" json:"via,omitempty" doc:"command prefix that reaches a real Linux bridge; absent: linerate makes the switch"`
+	// Agent is as for Host.
+	Agent  string `yaml:"agent" json:"agent,omitempty" doc:"with via: path of the linerate program there"`
+	Bridge string `yaml:"bridge" json:"bridge,omitempty" doc:"with via: name of the bridge device"`
+	// Unmanaged marks a switch that nobody can ask, such as a rack switch.
+	Unmanaged bool `yaml:"unmanaged" json:"unmanaged,omitempty" doc:"true: a real switch that cannot be asked for counters"`
+}
+
+// Link joins two ports. From and To only fix which direction is which.
+type Link struct {
+	From End `yaml:"from,required" json:"from" doc:"host.port, or a switch (its port is then named for the other end)"`
+	To   End `yaml:"to,required" json:"to" doc:"host.port, or a switch"`
+	// Shape holds for both directions, unless Forward or Reverse says otherwise.
+	Shape   `yaml:",inline"`
+	Forward *Shape `yaml:"forward" json:"forward,omitempty" doc:"what differs in the direction from → to"`
+	Reverse *Shape `yaml:"reverse" json:"reverse,omitempty" doc:"what differs in the direction to → from"`
+}
+
+// Shape is what one direction of a link does to frames. Zero values: no rate
+// limit, no delay, no loss, a queue and a burst derived from the rate, MTU 1500.
+type Shape struct {
+	Rate  unit.BitRate  `yaml:"rate" json:"rate,omitempty" doc:"bits per second, such as 1gbit; absent: as fast as the machine goes, and no limit is known"`
+	Delay unit.Duration `yaml:"delay" json:"delay,omitempty" doc:"one-way delay, such as 25ms"`
+	Loss  unit.Ratio    `yaml:"loss" json:"loss,omitempty" doc:"share of frames lost, such as 0.1%"`
+	Queue unit.Bytes    `yaml:"queue" json:"queue,omitempty" doc:"bytes that wait in front of the link; absent: 10 ms at the rate, at least 64 full frames' burst"`
+	Burst unit.Bytes    `yaml:"burst" json:"burst,omitempty" doc:"token bucket of the shaper; absent: 2.5 ms at the rate"`
+	MTU   int           `yaml:"mtu" json:"mtu,omitempty" doc:"bytes; 1500 when absent"`
+}
+
+// End is one end of a link: a host's port, or a switch's port. In a file it is
+// written "host.port" or just "switch"; a switch's port is named after the far
+// end (p-server-eth0 cut to the kernel's 15 characters), and is unique.
+type End struct {
+	Node string `json:"node"`
+	Port string `json:"port"`
+}
+
+func (e End) String() string {
+	if e.Port == "" {
+		return e.Node
+	}
+	return e.Node + "." + e.Port
+}
+
+// DefaultMTU is Ethernet's (IEEE 802.3).
+const DefaultMTU = 1500
+
+// Towards returns the shape of the direction that leaves the given end.
+func (l Link) Towards(from End) Shape {
+	shape, over := l.Shape, l.Forward
+	if from == l.To {
+		over = l.Reverse
+	}
+	if over != nil {
+		shape = shape.with(*over)
+	}
+	if shape.MTU == 0 {
+		shape.MTU = DefaultMTU
+	}
+	return shape
+}
+
+func (s Shape) with(over Shape) Shape {
+	if over.Rate != 0 {
+		s.Rate = over.Rate
+	}
+	if over.Delay != 0 {
+		s.Delay = over.Delay
+	}
+	if over.Loss != 0 {
+		s.Loss = over.Loss
+	}
+	if over.Queue != 0 {
+		s.Queue = over.Queue
+	}
+	if over.Burst != 0 {
+		s.Burst = over.Burst
+	}
+	if over.MTU != 0 {
+		s.MTU = over.MTU
+	}
+	return s
+}
+
+// Other returns the far end as seen from e.
+func (l Link) Other(e End) End {
+	if e == l.From {
+		return l.To
+	}
+	return l.From
+}
+
+// Host finds a host by name.
+func (t *Topology) Host(name string) (*Host, bool) {
+	for i := range t.Hosts {
+		if t.Hosts[i].Name == name {
+			return &t.Hosts[i], true
+		}
+	}
+	return nil, false
+}
+
+// Switch finds a switch by name.
+func (t *Topology) Switch(name string) (*Switch, bool) {
+	for i := range t.Switches {
+		if t.Switches[i].Name == name {
+			return &t.Switches[i], true
+		}
+	}
+	return nil, false
+}
+
+// Port finds a host's port by name.
+func (h *Host) Port(name string) (*Port, bool) {
+	for i := range h.Ports {
+		if h.Ports[i].Name == name {
+			return &h.Ports[i], true
+		}
+	}
+	return nil, false
+}
+
+// LinkAt finds the link that ends at the given port.
+func (t *Topology) LinkAt(e End) (*Link, bool) {
+	for i := range t.Links {
+		if t.Links[i].From == e || t.Links[i].To == e {
+			return &t.Links[i], true
+		}
+	}
+	return nil, false
+}
+
+// Holder finds the host and port that hold an address.
+func (t *Topology) Holder(addr netip.Addr) (End, bool) {
+	for _, h := range t.Hosts {
+		for _, p := range h.Ports {
+			for _, a := range p.Addresses {
+				if a.Contains(addr) {
+					return End{h.Name, p.Name}, true
+				}
+			}
+		}
+	}
+	return End{}, false
+}
+
+// MAC is the hardware address that a lab gives a port: locally administered,
+// with the host's and the port's place in the file, so that a table of
+// neighbours can be read by eye: 02:00:00:02:00:01 is the second host's first
+// port. Switch ports count on after the hosts.
+func (t *Topology) MAC(e End) string {
+	for i, h := range t.Hosts {
+		for j, p := range h.Ports {
+			if h.Name == e.Node && p.Name == e.Port {
+				if p.MAC != "" {
+					return p.MAC
+				}
+				return mac(i+1, j+1)
+			}
+		}
+	}
+	place := map[string]int{}
+	for _, l := range t.Links {
+		for _, end := range []End{l.From, l.To} {
+			place[end.Node]++
+			if end == e {
+				for k, s := range t.Switches {
+					if s.Name == e.Node {
+						return mac(len(t.Hosts)+k+1, place[end.Node])
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func mac(node, port int) string {
+	return fmt.Sprintf("02:00:%02x:%02x:%02x:%02x", node>>8&0xff, node&0xff, port>>8&0xff, port&0xff)
+}

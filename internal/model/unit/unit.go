@@ -1,0 +1,152 @@
+// Package unit holds the quantities a study file speaks of: bit rates, byte
+// counts, durations and ratios. Each parses the spelling people use ("1gbit",
+// "256KiB", "25ms", "2%") and prints the shortest spelling that parses back to
+// the same value.
+//
+// Bit rates are SI: 1gbit is 10^9 bit/s. Byte counts are SI with kB, MB, GB and
+// binary with KiB, MiB, GiB, as IEC 80000-13 has it.
+package unit
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// BitRate is a rate in bits per second. Zero means "not set": no shaping.
+type BitRate float64
+
+// Bytes is a count of bytes. Zero means "not set": a default is chosen.
+type Bytes int64
+
+// Duration is a time.Duration that is written "25ms" in a file and in JSON.
+type Duration time.Duration
+
+// Ratio is a dimensionless number, 0.02 for "2%".
+type Ratio float64
+
+type suffix struct {
+	name   string
+	factor float64
+}
+
+// Longest suffix first, so that "mbit" is not read as "m" + "bit".
+var rateSuffixes = []suffix{
+	{"gbit/s", 1e9}, {"mbit/s", 1e6}, {"kbit/s", 1e3}, {"tbit/s", 1e12}, {"bit/s", 1},
+	{"gbps", 1e9}, {"mbps", 1e6}, {"kbps", 1e3}, {"bps", 1},
+	{"tbit", 1e12}, {"gbit", 1e9}, {"mbit", 1e6}, {"kbit", 1e3}, {"bit", 1},
+}
+
+var byteSuffixes = []suffix{
+	{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30},
+	{"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"b", 1},
+}
+
+// number splits "2.5gbit" into 2.5 and the factor of its suffix.
+func number(text string, suffixes []suffix) (float64, bool) {
+	lower := strings.ToLower(strings.TrimSpace(text))
+	for _, s := range suffixes {
+		if digits, found := strings.CutSuffix(lower, s.name); found {
+			value, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+			if err != nil || value < 0 || math.IsInf(value, 0) || math.IsNaN(value) {
+				return 0, false
+			}
+			return value * s.factor, true
+		}
+	}
+	return 0, false
+}
+
+// ParseBitRate reads a rate such as "1gbit", "300mbit", "2.5 Gbit/s".
+func ParseBitRate(text string) (BitRate, error) {
+	value, ok := number(text, rateSuffixes)
+	if !ok || value == 0 {
+		return 0, fmt.Errorf("%q is not a bit rate: expected a positive number with kbit, mbit or gbit, such as 1gbit", text)
+	}
+	return BitRate(value), nil
+}
+
+// ParseBytes reads a size such as "256KiB", "1MB", "1500" (bytes).
+func ParseBytes(text string) (Bytes, error) {
+	if plain, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64); err == nil && plain >= 0 {
+		return Bytes(plain), nil
+	}
+	value, ok := number(text, byteSuffixes)
+	if !ok || value >= math.MaxInt64 {
+		return 0, fmt.Errorf("%q is not a size: expected a number of bytes, or one with kB, MB, KiB or MiB, such as 256KiB", text)
+	}
+	return Bytes(value), nil
+}
+
+// ParseDuration reads a duration such as "25ms" or "2m".
+func ParseDuration(text string) (Duration, error) {
+	value, err := time.ParseDuration(strings.ReplaceAll(strings.TrimSpace(text), " ", ""))
+	if err != nil || value < 0 {
+		return 0, fmt.Errorf("%q is not a duration: expected a number with us, ms, s or m, such as 25ms", text)
+	}
+	return Duration(value), nil
+}
+
+// ParseRatio reads "2%" or "0.02".
+func ParseRatio(text string) (Ratio, error) {
+	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	value, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	if err != nil || value < 0 || math.IsInf(value, 0) || math.IsNaN(value) {
+		return 0, fmt.Errorf("%q is not a ratio: expected a percentage such as 2%%, or a number such as 0.02", text)
+	}
+	if percent {
+		value /= 100
+	}
+	return Ratio(value), nil
+}
+
+func (r *BitRate) UnmarshalText(text []byte) (err error) {
+	*r, err = ParseBitRate(string(text))
+	return
+}
+func (b *Bytes) UnmarshalText(text []byte) (err error) { *b, err = ParseBytes(string(text)); return }
+func (d *Duration) UnmarshalText(text []byte) (err error) {
+	*d, err = ParseDuration(string(text))
+	return
+}
+func (r *Ratio) UnmarshalText(text []byte) (err error) { *r, err = ParseRatio(string(text)); return }
+
+func (r BitRate) MarshalText() ([]byte, error)  { return []byte(r.String()), nil }
+func (b Bytes) MarshalText() ([]byte, error)    { return []byte(b.String()), nil }
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+func (r Ratio) MarshalText() ([]byte, error)    { return []byte(r.String()), nil }
+
+// spell prints value with the largest suffix that divides it into a number of at least one.
+func spell(value float64, suffixes []suffix) string {
+	for _, s := range suffixes {
+		if value >= s.factor {
+			return strconv.FormatFloat(value/s.factor, 'f', -1, 64) + s.name
+		}
+	}
+	return strconv.FormatFloat(value, 'f', -1, 64) + suffixes[len(suffixes)-1].name
+}
+
+func (r BitRate) String() string {
+	return spell(float64(r), []suffix{{"gbit", 1e9}, {"mbit", 1e6}, {"kbit", 1e3}, {"bit", 1}})
+}
+
+// String prints whole multiples of a binary unit in that unit, and plain bytes otherwise.
+func (b Bytes) String() string {
+	for _, s := range []suffix{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if b > 0 && b%Bytes(s.factor) == 0 {
+			return strconv.FormatInt(int64(b)/int64(s.factor), 10) + s.name
+		}
+	}
+	return strconv.FormatInt(int64(b), 10)
+}
+
+func (d Duration) String() string { return time.Duration(d).String() }
+
+func (r Ratio) String() string {
+	return strconv.FormatFloat(float64(r)*100, 'g', 12, 64) + "%"
+}
+
+// Seconds is the duration as a number of seconds.
+func (d Duration) Seconds() float64 { return time.Duration(d).Seconds() }

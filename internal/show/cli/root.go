@@ -1,0 +1,89 @@
+// Package cli is linerate's command line: one file per verb, each turning flags
+// into a plain call of the packages below. Answers go to stdout, everything else
+// to stderr.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit statuses.
+const (
+	ExitOK          = 0   // the question was answered
+	ExitFailed      = 1   // the tool failed
+	ExitUsage       = 2   // bad usage or input
+	ExitDoubt       = 3   // answered, but a trust check failed or a gate was not met
+	ExitInterrupted = 130 // SIGINT or SIGTERM
+)
+
+// streams are where a verb reads and writes.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// statusError carries an exit status; a nil cause prints nothing.
+type statusError struct {
+	status int
+	cause  error
+}
+
+func (e statusError) Error() string {
+	if e.cause == nil {
+		return fmt.Sprintf("exit status %d", e.status)
+	}
+	return e.cause.Error()
+}
+
+func (e statusError) Unwrap() error { return e.cause }
+
+// usageError marks an error as the user's: exit status 2.
+func usageError(err error) error { return statusError{ExitUsage, err} }
+
+// Main runs the command line and returns the exit status.
+func Main(args []string, in io.Reader, out, errs io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot(streams{in, out, errs})
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errs)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return ExitOK
+	}
+	status := ExitFailed
+	if coded, ok := errors.AsType[statusError](err); ok {
+		status = coded.status
+		err = coded.cause
+	}
+	if err != nil {
+		fmt.Fprintf(errs, "linerate: %v\n", err)
+	}
+	return status
+}
+
+func newRoot(s streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "linerate",
+		Short:         "Find out why a network is not running at line rate, and prove the fix",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return cmd.Help()
+		},
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
+	// One line per verb, in the order of the help.
+	root.AddCommand()
+	return root
+}
