@@ -1,0 +1,44 @@
+// Package version says which linerate this is: for the result document, the
+// notebook and the hello of an agent. It stands on the lowest floor, beside
+// model, because every room may name its version; it knows nothing else.
+package version
+
+import "runtime/debug"
+
+// Version is set by the linker (make build: git describe). When it is empty,
+// String looks at what the Go toolchain recorded.
+var Version string
+
+// String is the version to print, never empty: the linker's, else the module's,
+// else the commit the binary was built from, else "devel".
+func String() string {
+	if Version != "" {
+		return Version
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "devel"
+	}
+	return fromBuild(info)
+}
+
+func fromBuild(info *debug.BuildInfo) string {
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	var revision, modified string
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.modified":
+			if s.Value == "true" {
+				modified = "-dirty"
+			}
+		}
+	}
+	if len(revision) < 12 {
+		return "devel"
+	}
+	return "devel-" + revision[:12] + modified
+}
