@@ -1,0 +1,373 @@
+package topology
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/setting"
+)
+
+// maxPaths bounds the ways that are listed: a fabric of several tiers
+// multiplies them, and no limit or drawing needs more.
+const maxPaths = 1024
+
+// Paths lists every intended way of a packet that leaves host from, with the
+// given source address (the zero Addr: unset), for destination. A way is a list
+// of ends: the sender's port, then on each switch the port of entry and of
+// exit, on each router likewise, and last the receiver's port.
+//
+// Intended means what the file's author drew, not what a kernel will do: a
+// packet leaves by the port that holds its source address if the destination
+// can be reached by it, otherwise by a port on whose prefix the destination
+// lies, otherwise by the routes. Several next hops make several ways.
+func (t *Topology) Paths(from string, source, destination netip.Addr) ([][]End, error) {
+	host, ok := t.Host(from)
+	if !ok {
+		return nil, fmt.Errorf("no host %q to send from", from)
+	}
+	w := walk{t: t, destination: destination}
+	var err error
+	if host.holds(destination) {
+		err = fmt.Errorf("%s is an address of %s itself, and such traffic never leaves the host", destination, from)
+	} else if len(t.holders(destination)) == 0 {
+		err = fmt.Errorf("no port holds %s", destination)
+	} else {
+		err = w.from(host, source, nil)
+	}
+	if len(w.paths) > 0 {
+		return w.paths, nil
+	}
+	if source.IsValid() {
+		from += " (" + source.String() + ")"
+	}
+	return nil, fmt.Errorf("no way from %s to %s: %w", from, destination, err)
+}
+
+// walk collects the ways to one destination.
+type walk struct {
+	t           *Topology
+	destination netip.Addr
+	paths       [][]End
+}
+
+// hop is one way out of a host: by a port, to the holder of an address or to a
+// port that the file names.
+type hop struct {
+	port string // empty: any port that reaches the next hop
+	to   netip.Addr
+	end  End
+}
+
+// from continues the way so far at a host, the sender or a router, and returns
+// why there is no way if none was found.
+func (w *walk) from(host *Host, source netip.Addr, sofar []End) error {
+	hops := host.hops(source, w.destination)
+	if len(hops) == 0 {
+		return fmt.Errorf("%s has neither a port on its prefix nor a route", host.Name)
+	}
+	var reasons []error
+	for _, h := range hops {
+		if len(w.paths) >= maxPaths {
+			break
+		}
+		if err := w.by(host, h, sofar); err != nil {
+			reasons = append(reasons, err)
+		}
+	}
+	return errors.Join(slices.Compact(reasons)...)
+}
+
+// by takes one way out of a host and goes on where it arrives.
+func (w *walk) by(host *Host, h hop, sofar []End) error {
+	stretch := w.t.stretch(host, h)
+	if stretch == nil {
+		return fmt.Errorf("%s is not reached from %s", h.target(), host.exit(h))
+	}
+	way := slices.Concat(sofar, stretch)
+	arrived := way[len(way)-1]
+	next, _ := w.t.Host(arrived.Node)
+	if next.holds(w.destination) {
+		w.paths = append(w.paths, way)
+		return nil
+	}
+	if !next.Forward {
+		return fmt.Errorf("%s does not forward (forward: true would make it a router)", next.Name)
+	}
+	if slices.ContainsFunc(sofar, func(e End) bool { return e.Node == next.Name }) {
+		return fmt.Errorf("the routes lead back to %s", next.Name)
+	}
+	return w.from(next, netip.Addr{}, way)
+}
+
+func (h hop) target() string {
+	if h.end != (End{}) {
+		return h.end.String()
+	}
+	return h.to.String()
+}
+
+func (h *Host) exit(by hop) string {
+	if by.port != "" {
+		return h.Name + "." + by.port
+	}
+	return h.Name
+}
+
+// hops chooses the ways out of a host as Paths documents.
+func (h *Host) hops(source, destination netip.Addr) []hop {
+	holder := ""
+	if source.IsValid() {
+		for _, p := range h.Ports {
+			if p.holds(source) {
+				holder = p.Name
+			}
+		}
+	}
+	for _, table := range h.tables(source, destination) {
+		entries := h.entries(table, destination)
+		if holder != "" {
+			own := slices.DeleteFunc(slices.Clone(entries), func(e entry) bool { return !e.leavesBy(holder) })
+			if len(own) > 0 {
+				return best(own)
+			}
+		}
+		if len(entries) > 0 {
+			return best(entries)
+		}
+	}
+	return nil
+}
+
+// tables lists the routing tables to look in: those of the rules that match, by
+// priority, then the main table, 0.
+func (h *Host) tables(source, destination netip.Addr) []int {
+	rules := slices.Clone(h.Rules)
+	slices.SortStableFunc(rules, func(a, b setting.Rule) int { return a.Priority - b.Priority })
+	var tables []int
+	for _, r := range rules {
+		_, from := match(r.From, source)
+		_, to := match(r.To, destination)
+		if (r.From == "" || from) && (r.To == "" || to) {
+			tables = append(tables, r.Table)
+		}
+	}
+	return append(tables, 0)
+}
+
+// entry is a candidate of a route decision.
+type entry struct {
+	bits, metric int
+	hops         []hop
+}
+
+func (e entry) leavesBy(port string) bool {
+	return slices.ContainsFunc(e.hops, func(h hop) bool { return h.port == port })
+}
+
+// best returns the hops of the entries with the longest prefix and, among
+// those, the lowest metric. Ports that share a prefix are equally intended.
+func best(entries []entry) []hop {
+	first := slices.MinFunc(entries, func(a, b entry) int {
+		if a.bits != b.bits {
+			return b.bits - a.bits
+		}
+		return a.metric - b.metric
+	})
+	var hops []hop
+	for _, e := range entries {
+		if e.bits == first.bits && e.metric == first.metric {
+			hops = append(hops, e.hops...)
+		}
+	}
+	return hops
+}
+
+// entries lists what one table of the host offers for a destination.
+func (h *Host) entries(table int, destination netip.Addr) []entry {
+	var entries []entry
+	if table == 0 {
+		for _, p := range h.Ports {
+			for _, a := range p.Addresses {
+				if a.onPrefix(destination) {
+					entries = append(entries, entry{a.Bits, 0, []hop{{port: p.Name, to: destination}}})
+					break
+				}
+			}
+		}
+	}
+	for _, r := range h.Routes {
+		if r.Table != table && (table != 0 || r.Table != 254) { // 254 is the main table's number
+			continue
+		}
+		bits, ok := match(r.To, destination)
+		if !ok {
+			continue
+		}
+		nexthops := r.Nexthops
+		if len(nexthops) == 0 {
+			nexthops = []setting.Nexthop{{Via: r.Via, Port: r.Port}}
+		}
+		e := entry{bits: bits, metric: r.Metric}
+		for _, n := range nexthops {
+			if out, ok := h.nexthop(n, destination, r.To == "default"); ok {
+				e.hops = append(e.hops, out)
+			}
+		}
+		if len(e.hops) > 0 {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// nexthop reads a next hop. "default" is written alike in both families: there
+// an address of the other family means a route of the other family.
+func (h *Host) nexthop(n setting.Nexthop, destination netip.Addr, isDefault bool) (hop, bool) {
+	out := hop{port: n.Port, to: destination}
+	if n.Via == "" {
+		return out, true
+	}
+	text, otherFamily := strings.CutPrefix(n.Via, "inet6 ")
+	if addr, err := netip.ParseAddr(strings.TrimSpace(text)); err == nil {
+		if isDefault && !otherFamily && addr.Is4() != destination.Is4() {
+			return hop{}, false
+		}
+		out.to = addr
+		if out.port == "" {
+			for _, p := range h.Ports {
+				if p.onPrefix(addr) {
+					out.port = p.Name
+					break
+				}
+			}
+		}
+		return out, true
+	}
+	node, port, _ := strings.Cut(n.Via, ".")
+	out.end = End{node, port}
+	return out, true
+}
+
+// match tells whether addr lies in a prefix, an address or "default", and the
+// length of that prefix.
+func match(text string, addr netip.Addr) (int, bool) {
+	if text == "default" {
+		return 0, true
+	}
+	if prefix, err := netip.ParsePrefix(text); err == nil {
+		return prefix.Bits(), prefix.Contains(addr)
+	}
+	single, err := netip.ParseAddr(text)
+	return single.BitLen(), err == nil && single == addr
+}
+
+// onPrefix reports whether addr is on the link that one of the range's
+// addresses, with its prefix length, declares.
+func (a Address) onPrefix(addr netip.Addr) bool {
+	if a.First.Is4() != addr.Is4() {
+		return false
+	}
+	network := func(x netip.Addr) netip.Addr { return netip.PrefixFrom(x.WithZone(""), a.Bits).Masked().Addr() }
+	mine := network(addr)
+	return network(a.First).Compare(mine) <= 0 && mine.Compare(network(a.Last)) <= 0
+}
+
+func (p *Port) onPrefix(addr netip.Addr) bool {
+	return slices.ContainsFunc(p.Addresses, func(a Address) bool { return a.onPrefix(addr) })
+}
+
+func (p *Port) holds(addr netip.Addr) bool {
+	return slices.ContainsFunc(p.Addresses, func(a Address) bool { return a.Contains(addr) })
+}
+
+func (h *Host) holds(addr netip.Addr) bool {
+	return slices.ContainsFunc(h.Ports, func(p Port) bool { return p.holds(addr) })
+}
+
+// holders lists every port that holds an address: a link-local or an anycast
+// address may be in several places.
+func (t *Topology) holders(addr netip.Addr) []End {
+	var ends []End
+	for _, h := range t.Hosts {
+		for _, p := range h.Ports {
+			if p.holds(addr) {
+				ends = append(ends, End{h.Name, p.Name})
+			}
+		}
+	}
+	return ends
+}
+
+// stretch finds the way through switches from a host's port to the next host's:
+// the shortest, as switches without a spanning tree have no other.
+func (t *Topology) stretch(host *Host, h hop) []End {
+	for _, p := range host.Ports {
+		if h.port != "" && p.Name != h.port {
+			continue
+		}
+		reached := t.segment(End{host.Name, p.Name})
+		for _, way := range reached {
+			far := way[len(way)-1]
+			if h.end != (End{}) {
+				if far == h.end {
+					return way
+				}
+			} else if next, _ := t.Host(far.Node); next.portHolds(far.Port, h.to) {
+				return way
+			}
+		}
+		// A link-local next hop, and a route that names only a port, are not in
+		// anybody's list of addresses: on a segment of two ports they mean the
+		// other one.
+		if h.end == (End{}) && len(reached) == 1 && (h.to.IsLinkLocalUnicast() || !p.onPrefix(h.to)) {
+			return reached[0]
+		}
+	}
+	return nil
+}
+
+func (h *Host) portHolds(name string, addr netip.Addr) bool {
+	p, ok := h.Port(name)
+	return ok && p.holds(addr)
+}
+
+// segment lists the ways from a host's port to every other host port of the
+// same layer-2 segment, nearest first.
+func (t *Topology) segment(start End) [][]End {
+	var ways [][]End
+	seen := map[string]bool{} // switches
+	queue := [][]End{{start}}
+	for len(queue) > 0 {
+		way := queue[0]
+		queue = queue[1:]
+		for _, l := range t.Links {
+			here := way[len(way)-1]
+			if l.From != here && l.To != here {
+				continue
+			}
+			far := l.Other(here)
+			onward := append(slices.Clone(way), far)
+			if _, isSwitch := t.Switch(far.Node); !isSwitch {
+				if _, isHost := t.Host(far.Node); isHost {
+					ways = append(ways, onward)
+				}
+				continue
+			}
+			if seen[far.Node] {
+				continue
+			}
+			seen[far.Node] = true
+			for _, out := range t.Links {
+				for _, end := range []End{out.From, out.To} {
+					if end.Node == far.Node && end != far {
+						queue = append(queue, append(slices.Clone(onward), end))
+					}
+				}
+			}
+		}
+	}
+	return ways
+}
