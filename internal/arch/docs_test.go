@@ -1,0 +1,171 @@
+package arch
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// documents are the Markdown files of the project, by path below the root.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	walk(t, func(file, slash string) {
+		if path.Ext(slash) != ".md" || strings.Contains(slash, "testdata/") {
+			return
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[slash] = string(text)
+	})
+	return all
+}
+
+var (
+	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ +(.+)$`)
+	fence   = regexp.MustCompile("(?ms)^```.*?^```$")
+	code    = regexp.MustCompile("`[^`\n]*`")
+)
+
+// TestLinks: a link inside the project leads to a file, and to a heading of it.
+func TestLinks(t *testing.T) {
+	docs := documents(t)
+	if len(docs) == 0 {
+		t.Fatal("no documents found")
+	}
+	for from, text := range docs {
+		for _, complaint := range brokenLinks(moduleRoot(t), from, text, docs) {
+			t.Error(complaint)
+		}
+	}
+}
+
+func brokenLinks(root, from, text string, docs map[string]string) []string {
+	var broken []string
+	prose := code.ReplaceAllString(fence.ReplaceAllString(text, ""), "")
+	for _, m := range link.FindAllStringSubmatch(prose, -1) {
+		target := m[1]
+		if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
+			continue
+		}
+		file, anchor, _ := strings.Cut(target, "#")
+		to := from
+		if file != "" {
+			to = path.Join(path.Dir(from), file)
+			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(to))); err != nil {
+				broken = append(broken, fmt.Sprintf("%s: the link %s leads nowhere: want an existing file below the project's root", from, target))
+				continue
+			}
+		}
+		if anchor != "" && !slices.Contains(anchors(docs[to]), anchor) {
+			broken = append(broken, fmt.Sprintf("%s: the link %s: no heading of %s has that name", from, target, to))
+		}
+	}
+	return broken
+}
+
+// anchors are the names that a forge gives to a document's headings.
+func anchors(text string) []string {
+	var all []string
+	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+		var b strings.Builder
+		for _, r := range strings.ToLower(m[1]) {
+			switch {
+			case unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_':
+				b.WriteRune(r)
+			case r == ' ':
+				b.WriteByte('-')
+			}
+		}
+		all = append(all, b.String())
+	}
+	return all
+}
+
+func TestBrokenLinksAreFound(t *testing.T) {
+	docs := map[string]string{"a.md": "# One thing: two\n"}
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, "a.md"), []byte(docs["a.md"]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]int{
+		"[x](a.md)":                      0,
+		"[x](a.md#one-thing-two)":        0,
+		"[x](a.md#three)":                1,
+		"[x](b.md)":                      1,
+		"[x](#one-thing-two)":            0,
+		"[x](https://example.org/b.md)":  0,
+		"`[x](b.md)`":                    0,
+		"```\n[x](b.md)\n```\n[y](c.md)": 1,
+	} {
+		if got := brokenLinks(root, "a.md", text, docs); len(got) != want {
+			t.Errorf("%q: %v, want %d complaints", text, got, want)
+		}
+	}
+}
+
+var decisionName = regexp.MustCompile(`^docs/decisions/(\d{4})-[a-z0-9-]+\.md$`)
+
+// TestDecisions: decision records are numbered without gaps, have the same
+// four parts, and are listed in the architecture document.
+func TestDecisions(t *testing.T) {
+	docs := documents(t)
+	var records []string
+	for file := range docs {
+		if strings.HasPrefix(file, "docs/decisions/") {
+			records = append(records, file)
+		}
+	}
+	slices.Sort(records)
+	if len(records) == 0 {
+		t.Fatal("no decision records found")
+	}
+	for i, file := range records {
+		m := decisionName.FindStringSubmatch(file)
+		if want := fmt.Sprintf("%04d", i+1); m == nil || m[1] != want {
+			t.Errorf("%s: want a name like docs/decisions/%s-words.md", file, want)
+			continue
+		}
+		if !strings.HasPrefix(docs[file], "# "+m[1]+" ") {
+			t.Errorf("%s: the title begins %q, want # %s", file, firstLine(docs[file]), m[1])
+		}
+		at := 0
+		for _, part := range []string{"\n## Context\n", "\n## Choice\n", "\n## Evidence\n", "\n## Rejected\n"} {
+			next := strings.Index(docs[file], part)
+			if next <= at {
+				t.Errorf("%s: want the parts Context, Choice, Evidence, Rejected, in this order; missing or misplaced: %s", file, strings.TrimSpace(part))
+				break
+			}
+			at = next
+		}
+		if !strings.Contains(docs["docs/architecture.md"], "(decisions/"+path.Base(file)+")") {
+			t.Errorf("docs/architecture.md does not list %s", file)
+		}
+	}
+}
+
+var cited = regexp.MustCompile(`docs/[a-z0-9/-]+\.md`)
+
+// TestCitedDocuments: a document named in a comment exists.
+func TestCitedDocuments(t *testing.T) {
+	docs := documents(t)
+	for _, s := range sources(t) {
+		if within(s.dir, "internal/arch") {
+			continue
+		}
+		for _, name := range cited.FindAllString(s.text, -1) {
+			if _, ok := docs[name]; !ok {
+				t.Errorf("%s: names %s, which does not exist", s.path, name)
+			}
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package arch
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "linerate/"
+
+func TestRooms(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, v := range roomViolations(s) {
+			t.Error(v)
+		}
+	}
+}
+
+func TestKeepers(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, v := range keeperViolations(s) {
+			t.Error(v)
+		}
+	}
+}
+
+func TestPurity(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, v := range purityViolations(s) {
+			t.Error(v)
+		}
+	}
+}
+
+func TestKernelOnly(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, v := range kernelViolations(s) {
+			t.Error(v)
+		}
+	}
+}
+
+// roomViolations are the imports of this module that the file's room may not have.
+func roomViolations(s source) []string {
+	own, ok := roomOf(s.dir)
+	if !ok {
+		return []string{fmt.Sprintf("%s: the directory belongs to no room (internal/arch/rules_test.go lists them)", s.path)}
+	}
+	var found []string
+	for path, at := range s.imports() {
+		dir, ok := strings.CutPrefix(path, module)
+		if !ok {
+			continue
+		}
+		other, known := roomOf(dir)
+		switch {
+		case !known:
+			found = append(found, fmt.Sprintf("%s: %s belongs to no room", at, path))
+		case within(dir, own.dir), slices.Contains(own.may, other.dir), slices.Contains(everywhere, other.dir):
+		case s.test && crossed(s.dir, other.dir):
+		default:
+			found = append(found, fmt.Sprintf("%s: %s may not import %s: %s", at, own.dir, path, own.why))
+		}
+	}
+	return found
+}
+
+func crossed(dir, to string) bool {
+	for _, c := range crossings {
+		if within(dir, c.dir) && c.to == to {
+			return true
+		}
+	}
+	return false
+}
+
+// keeperViolations are imports from outside the module that belong to another
+// room. Test files may import what they need, cgo excepted.
+func keeperViolations(s source) []string {
+	var found []string
+	for path, at := range s.imports() {
+		for _, k := range keepers {
+			if !matches(path, k.paths) || s.test && path != "C" {
+				continue
+			}
+			if !slices.ContainsFunc(k.rooms, func(dir string) bool { return within(s.dir, dir) }) {
+				found = append(found, fmt.Sprintf("%s: %s may not import %q: %s", at, s.dir, path, k.why))
+			}
+		}
+	}
+	return found
+}
+
+// purityViolations are I/O, clocks and chance in the pure rooms.
+func purityViolations(s source) []string {
+	pure := slices.ContainsFunc(pureRooms, func(dir string) bool { return within(s.dir, dir) })
+	if !pure || s.test {
+		return nil
+	}
+	var found []string
+	for path, at := range s.imports() {
+		if matches(path, pureDenied) && !matches(path, pureAllowed) {
+			found = append(found, fmt.Sprintf("%s: %s may not import %q: %s", at, s.dir, path, pureWhy))
+		}
+	}
+	for path, names := range pureSelectors {
+		s.uses(path, func(name string, at token.Position) {
+			if slices.Contains(names, name) {
+				found = append(found, fmt.Sprintf("%s: %s may not use %s.%s: %s", at, s.dir, path, name, pureWhy))
+			}
+		})
+	}
+	return found
+}
+
+// kernelViolations are system calls, and files of /proc and /sys, outside
+// internal/kernel.
+func kernelViolations(s source) []string {
+	if within(s.dir, "internal/kernel") || s.test {
+		return nil
+	}
+	var found []string
+	s.uses("syscall", func(name string, at token.Position) {
+		ok := slices.ContainsFunc(syscallValues, func(v string) bool {
+			begin, wild := strings.CutSuffix(v, "*")
+			return name == v || wild && strings.HasPrefix(name, begin) && name == strings.ToUpper(name)
+		})
+		if !ok {
+			found = append(found, fmt.Sprintf("%s: syscall.%s: %s", at, name, syscallWhy))
+		}
+	})
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		lit, ok := n.(*ast.BasicLit)
+		if !ok || lit.Kind != token.STRING {
+			return true
+		}
+		text, err := strconv.Unquote(lit.Value)
+		if err == nil && (strings.HasPrefix(text, "/proc/") || strings.HasPrefix(text, "/sys/")) {
+			found = append(found, fmt.Sprintf("%s: %q: the roots of /proc and /sys belong to internal/kernel, so that tests can move them",
+				s.fset.Position(lit.Pos()), text))
+		}
+		return true
+	})
+	return found
+}
+
+// TestRoomsExist keeps the rules from outliving the rooms they speak of.
+func TestRoomsExist(t *testing.T) {
+	all := sources(t)
+	used := func(dir string) bool {
+		return slices.ContainsFunc(all, func(s source) bool { return within(s.dir, dir) })
+	}
+	for _, r := range rooms {
+		if !used(r.dir) {
+			t.Errorf("the rules name %s, which has no Go files", r.dir)
+		}
+	}
+	for _, k := range keepers {
+		for _, dir := range k.rooms {
+			if !used(dir) {
+				t.Errorf("the rules let %s import %v, but it has no Go files", dir, k.paths)
+			}
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package arch
+
+import (
+	"go/parser"
+	"go/token"
+	"strings"
+	"testing"
+)
+
+// TestRulesBite shows each rule a file that breaks it, and one that does not:
+// a rule that never complains protects nothing.
+func TestRulesBite(t *testing.T) {
+	for _, c := range []struct {
+		name, path, body string
+		check            func(source) []string
+		want             string // part of the complaint; empty: none
+	}{
+		{"control imports host", "internal/control/run/x.go", `import "linerate/internal/host/agent"`, roomViolations, "internal/control may not import"},
+		{"host imports control", "internal/host/agent/x.go", `import _ "linerate/internal/control/lab"`, roomViolations, "internal/host may not import"},
+		{"a lab's test starts an agent", "internal/control/lab/x_test.go", `import "linerate/internal/host/agent"`, roomViolations, ""},
+		{"host's test imports control", "internal/host/agent/x_test.go", `import "linerate/internal/control/lab"`, roomViolations, "internal/host may not import"},
+		{"model imports science", "internal/model/unit/x.go", `import "linerate/internal/science/limits"`, roomViolations, "internal/model may not import"},
+		{"bus imports kernel", "internal/bus/x.go", `import "linerate/internal/kernel"`, roomViolations, "internal/bus may not import"},
+		{"main imports model", "cmd/linerate/x.go", `import "linerate/internal/model/unit"`, roomViolations, "cmd/linerate may not import"},
+		{"siblings", "internal/science/trust/x.go", `import "linerate/internal/science/limits"`, roomViolations, ""},
+		{"a new room", "internal/attic/x.go", ``, roomViolations, "belongs to no room"},
+		{"import from a new room", "internal/show/cli/x.go", `import "linerate/internal/attic"`, roomViolations, "belongs to no room"},
+		{"version from anywhere", "internal/model/record/x.go", `import "linerate/internal/version"`, roomViolations, ""},
+
+		{"unsafe above the kernel", "internal/host/traffic/x.go", `import "unsafe"`, keeperViolations, `"unsafe"`},
+		{"x/sys above the kernel", "internal/host/counters/x_linux.go", `import "golang.org/x/sys/unix"`, keeperViolations, "x/sys/unix"},
+		{"netlink in the kernel", "internal/kernel/x_linux.go", `import "github.com/vishvananda/netlink"`, keeperViolations, ""},
+		{"NATS above the bus", "internal/host/agent/x.go", `import "github.com/nats-io/nats.go"`, keeperViolations, "nats.go"},
+		{"exec in science", "internal/science/stats/x.go", `import "os/exec"`, keeperViolations, "os/exec"},
+		{"exec in the lab", "internal/control/lab/x.go", `import "os/exec"`, keeperViolations, ""},
+		{"cgo", "internal/kernel/x.go", `import "C"`, keeperViolations, `"C"`},
+		{"cgo in a test", "internal/kernel/x_test.go", `import "C"`, keeperViolations, `"C"`},
+
+		{"os in model", "internal/model/study/x.go", `import "os"`, purityViolations, `"os"`},
+		{"net in science", "internal/science/limits/x.go", `import "net"`, purityViolations, `"net"`},
+		{"netip in model", "internal/model/topology/x.go", `import "net/netip"`, purityViolations, ""},
+		{"a clock in science", "internal/science/stats/x.go", "import \"time\"\nvar a = time.Now()", purityViolations, "time.Now"},
+		{"a renamed clock", "internal/science/stats/x.go", "import clock \"time\"\nvar a = clock.Now()", purityViolations, "time.Now"},
+		{"a duration in science", "internal/science/stats/x.go", "import \"time\"\nvar a = time.Second", purityViolations, ""},
+		{"a field called Now", "internal/science/stats/x.go", "import \"time\"\ntype s struct{ Now int }\nfunc f(time s) int { return time.Now }", purityViolations, ""},
+		{"chance in science", "internal/science/stats/x.go", "import \"math/rand/v2\"\nvar a = rand.IntN(4)", purityViolations, "rand/v2.IntN"},
+		{"a seeded source", "internal/science/stats/x.go", "import \"math/rand/v2\"\nvar a = rand.New(rand.NewPCG(1, 2))", purityViolations, ""},
+		{"a clock in control", "internal/control/run/x.go", "import \"time\"\nvar a = time.Now()", purityViolations, ""},
+
+		{"a system call in show", "internal/show/cli/x.go", "import \"syscall\"\nvar a, b = syscall.Socket(1, 2, 3)", kernelViolations, "syscall.Socket"},
+		{"a signal in show", "internal/show/cli/x.go", "import \"syscall\"\nvar a = syscall.SIGTERM", kernelViolations, ""},
+		{"/proc in host", "internal/host/counters/x.go", "const root = \"/proc/net/snmp\"", kernelViolations, "/proc/net/snmp"},
+		{"/sys in the kernel", "internal/kernel/x.go", "const root = \"/sys/class/net\"", kernelViolations, ""},
+	} {
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, c.path, "package x\n"+c.body, parser.ParseComments)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		s := source{path: c.path, dir: c.path[:strings.LastIndex(c.path, "/")], test: strings.HasSuffix(c.path, "_test.go"), file: file, fset: fset}
+		got := strings.Join(c.check(s), "\n")
+		switch {
+		case c.want == "" && got != "":
+			t.Errorf("%s: complains without cause: %s", c.name, got)
+		case c.want != "" && !strings.Contains(got, c.want):
+			t.Errorf("%s: complaint %q, want one with %q", c.name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package arch
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// source is one Go file of the module.
+type source struct {
+	path string // below the module's root, with slashes
+	dir  string
+	test bool
+	text string
+	file *ast.File
+	fset *token.FileSet
+}
+
+// imports maps each import path of the file to its position.
+func (s source) imports() map[string]token.Position {
+	all := make(map[string]token.Position)
+	for _, spec := range s.file.Imports {
+		if path, err := strconv.Unquote(spec.Path.Value); err == nil {
+			all[path] = s.fset.Position(spec.Pos())
+		}
+	}
+	return all
+}
+
+// localName is what the file calls an imported package; "" when it does not
+// import it.
+func (s source) localName(path string) string {
+	for _, spec := range s.file.Imports {
+		if p, err := strconv.Unquote(spec.Path.Value); err != nil || p != path {
+			continue
+		}
+		if spec.Name != nil {
+			return spec.Name.Name
+		}
+		base := path[strings.LastIndex(path, "/")+1:]
+		if strings.HasPrefix(base, "v") && strings.Count(path, "/") > 0 {
+			if _, err := strconv.Atoi(base[1:]); err == nil { // math/rand/v2
+				parent := path[:strings.LastIndex(path, "/")]
+				return parent[strings.LastIndex(parent, "/")+1:]
+			}
+		}
+		return base
+	}
+	return ""
+}
+
+// uses calls f for every name the file takes from an imported package.
+func (s source) uses(path string, f func(name string, at token.Position)) {
+	local := s.localName(path)
+	if local == "" {
+		return
+	}
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		// An identifier without an object is a package's name, not a variable.
+		if id, ok := sel.X.(*ast.Ident); ok && id.Name == local && id.Obj == nil {
+			f(sel.Sel.Name, s.fset.Position(sel.Pos()))
+		}
+		return true
+	})
+}
+
+// moduleRoot is the directory of go.mod.
+func moduleRoot(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			t.Fatal("no go.mod above the test's directory")
+		}
+		dir = parent
+	}
+}
+
+// walk calls f with every file that belongs to the project: not what is built,
+// recorded or hidden (but .ci is ours).
+func walk(t *testing.T, f func(path, slash string)) {
+	t.Helper()
+	root := moduleRoot(t)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(root, path)
+		slash := filepath.ToSlash(rel)
+		if d.IsDir() {
+			name := d.Name()
+			if slash == "bin" || slash == "runs" || slash != "." && strings.HasPrefix(name, ".") && name != ".ci" {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		f(path, slash)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sources parses every Go file of the module, whatever its build constraints.
+func sources(t *testing.T) []source {
+	t.Helper()
+	var all []source
+	walk(t, func(path, slash string) {
+		if !strings.HasSuffix(slash, ".go") || strings.Contains(slash, "testdata/") {
+			return
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := source{path: slash, test: strings.HasSuffix(slash, "_test.go"), text: string(text), fset: token.NewFileSet()}
+		if i := strings.LastIndex(slash, "/"); i >= 0 {
+			s.dir = slash[:i]
+		}
+		s.file, err = parser.ParseFile(s.fset, slash, text, parser.ParseComments)
+		if err != nil {
+			t.Errorf("parse: %v", err)
+			return
+		}
+		all = append(all, s)
+	})
+	if len(all) == 0 {
+		t.Fatal("no Go files found")
+	}
+	return all
+}
+
+// within tells whether a directory is another or lies below it.
+func within(dir, parent string) bool {
+	return dir == parent || strings.HasPrefix(dir, parent+"/")
+}
+
+// roomOf finds the room of a directory.
+func roomOf(dir string) (room, bool) {
+	for _, r := range rooms {
+		if within(dir, r.dir) {
+			return r, true
+		}
+	}
+	return room{}, false
+}
+
+// matches tells whether an import path is one of the patterns; a pattern that
+// ends in / stands for everything below it.
+func matches(path string, patterns []string) bool {
+	for _, p := range patterns {
+		if path == p || strings.HasSuffix(p, "/") && strings.HasPrefix(path, p) {
+			return true
+		}
+	}
+	return false
+}
