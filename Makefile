@@ -1,0 +1,40 @@
+# linerate: build it, see it, test it. Every target works in a fresh clone, as
+# root and as an ordinary user, again and again, and without network once what
+# it needs is there.
+
+# The toolchain is the machine's own; GOFLAGS and the caches are the caller's.
+export GOTOOLCHAIN := local
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+LDFLAGS := -s -w -X linerate/internal/version.Version=$(VERSION)
+
+.PHONY: help build demo test cross fuzz bench clean setup
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
+
+build: ## bin/linerate: one static binary
+	@script/setup build
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/linerate ./cmd/linerate
+
+demo: build ## the first question answered on this machine: under three minutes after the build
+	@script/demo
+
+test: ## everything that is checked before a change is taken
+	@script/test
+
+cross: ## compile for every system linerate is made for
+	@script/cross
+
+fuzz: ## each fuzz target for a short while (FUZZTIME=10s)
+	@script/fuzz
+
+bench: build ## measure against other tools; writes docs/benchmarks.md
+	@script/setup bench
+	timeout 1800 go run ./script/bench
+
+setup: ## install what is missing (as root), or say what is
+	@script/setup test
+
+clean: ## remove what was built, not what was measured
+	rm -rf bin
