@@ -1,0 +1,151 @@
+// Package draw describes a figure once and writes it as SVG or as PNG.
+//
+// A Drawing is a list of shapes in pixels of the page, each coloured by its
+// role rather than by a colour, so that the same drawing follows the reader's
+// light or dark page and prints in black on white. It knows nothing of runs or
+// axes: package report decides what is drawn.
+//
+// SVG: https://www.w3.org/TR/SVG11/. The PNG back end fills paths with
+// golang.org/x/image/vector and sets text in the Go fonts, because a picture
+// file must look the same on machines without fonts.
+package draw
+
+// Role says what a shape stands for; Palette gives it a colour.
+type Role uint8
+
+const (
+	Ink     Role = iota // text and what matters
+	Muted               // axis text, remarks
+	Faint               // grid lines, idle links
+	Paper               // the page
+	Panel               // boxes
+	Base                // the baseline
+	Change              // what is compared with the baseline
+	Limit               // the physical limit, and what has reached it
+	Series1             // lines told apart, labelled directly
+	Series2
+	Series3
+	Series4
+	Series5
+	Series6
+	roles
+)
+
+// SeriesRole is the role of the n-th line of a plot; they repeat after six.
+func SeriesRole(n int) Role { return Series1 + Role(n%6) }
+
+// Point is a place on the drawing, in pixels from its upper left corner.
+type Point struct{ X, Y float64 }
+
+// Anchor says which part of a text its x coordinate is.
+type Anchor uint8
+
+const (
+	Start Anchor = iota
+	Middle
+	End
+)
+
+// Style is how a text is set. The zero Anchor is Start; Size is in pixels.
+type Style struct {
+	Size   float64
+	Role   Role
+	Bold   bool
+	Anchor Anchor
+}
+
+type kind uint8
+
+const (
+	kindPolygon kind = iota // filled
+	kindLine                // stroked
+	kindCircle              // filled
+	kindText
+)
+
+// Shape is one mark of a drawing.
+type Shape struct {
+	kind   kind
+	points []Point
+	width  float64 // of a stroke; radius of a circle
+	role   Role
+	dash   bool
+	text   string
+	style  Style
+	tip    string
+}
+
+// Dash makes a line dashed.
+func (s *Shape) Dash() *Shape { s.dash = true; return s }
+
+// Tip is shown when the reader points at the shape on a page.
+func (s *Shape) Tip(text string) *Shape { s.tip = text; return s }
+
+// Drawing is a figure without its title.
+type Drawing struct {
+	Width, Height float64
+	shapes        []*Shape
+}
+
+// New starts an empty drawing. Height may be set later.
+func New(width, height float64) *Drawing { return &Drawing{Width: width, Height: height} }
+
+func (d *Drawing) add(s *Shape) *Shape {
+	d.shapes = append(d.shapes, s)
+	return s
+}
+
+// Rect fills a rectangle.
+func (d *Drawing) Rect(x, y, w, h float64, role Role) *Shape {
+	return d.Polygon(role, Point{x, y}, Point{x + w, y}, Point{x + w, y + h}, Point{x, y + h})
+}
+
+// Polygon fills a polygon.
+func (d *Drawing) Polygon(role Role, points ...Point) *Shape {
+	return d.add(&Shape{kind: kindPolygon, points: points, role: role})
+}
+
+// Line strokes a line through points.
+func (d *Drawing) Line(role Role, width float64, points ...Point) *Shape {
+	return d.add(&Shape{kind: kindLine, points: points, role: role, width: width})
+}
+
+// Circle fills a circle.
+func (d *Drawing) Circle(center Point, radius float64, role Role) *Shape {
+	return d.add(&Shape{kind: kindCircle, points: []Point{center}, width: radius, role: role})
+}
+
+// Text sets one line of text; y is its baseline.
+func (d *Drawing) Text(x, y float64, text string, style Style) *Shape {
+	return d.add(&Shape{kind: kindText, points: []Point{{x, y}}, text: text, style: style, role: style.Role})
+}
+
+// Place puts a copy of another drawing's shapes at (x, y).
+func (d *Drawing) Place(x, y float64, other *Drawing) {
+	for _, s := range other.shapes {
+		moved := *s
+		moved.points = make([]Point, len(s.points))
+		for i, p := range s.points {
+			moved.points[i] = Point{p.X + x, p.Y + y}
+		}
+		d.add(&moved)
+	}
+}
+
+// Curve samples a horizontal-tangent cubic from a to b, for links that leave
+// one box sideways and enter another.
+func Curve(a, b Point) []Point {
+	const steps = 24
+	bend := (b.X - a.X) / 2
+	var points []Point
+	for i := 0; i <= steps; i++ {
+		points = append(points, onCubic(a, Point{a.X + bend, a.Y}, Point{b.X - bend, b.Y}, b, float64(i)/steps))
+	}
+	return points
+}
+
+func onCubic(a, b, c, d Point, t float64) Point {
+	u := 1 - t
+	wa, wb, wc, wd := u*u*u, 3*u*u*t, 3*u*t*t, t*t*t
+	return Point{wa*a.X + wb*b.X + wc*c.X + wd*d.X, wa*a.Y + wb*b.Y + wc*c.Y + wd*d.Y}
+}

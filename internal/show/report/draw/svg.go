@@ -1,0 +1,112 @@
+package draw
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// fonts are the reader's own: nothing is loaded.
+const fonts = `system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",sans-serif`
+
+// InlineSVG writes the drawing as an svg element for a page that has the
+// palette's Variables and Classes. The label is what a screen reader says.
+func InlineSVG(w io.Writer, d *Drawing, label, class string) error {
+	var b bytes.Buffer
+	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" class="` + escape(class) + `" role="img" aria-label="` + escape(label) + `" ` + box(d) + `>`)
+	d.elements(&b)
+	b.WriteString("</svg>\n")
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// SVG writes the drawing as a file of its own, on white.
+func SVG(w io.Writer, d *Drawing, label string) error {
+	var b bytes.Buffer
+	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
+	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="` + escape(label) + `" ` + box(d) + `>` + "\n")
+	b.WriteString("<style>text{font-family:" + strings.ReplaceAll(fonts, `"`, `'`) + ";font-variant-numeric:tabular-nums}" +
+		classes(func(t tone) string { return t.light }) + "</style>\n")
+	b.WriteString(`<rect class="f-paper" width="100%" height="100%"/>` + "\n")
+	d.elements(&b)
+	b.WriteString("</svg>\n")
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func box(d *Drawing) string {
+	return `width="` + num(d.Width) + `" height="` + num(d.Height) + `" viewBox="0 0 ` + num(d.Width) + " " + num(d.Height) + `"`
+}
+
+func (d *Drawing) elements(b *bytes.Buffer) {
+	for _, s := range d.shapes {
+		name, attributes, content := s.element()
+		b.WriteString("<" + name + " " + attributes)
+		if s.tip != "" {
+			content += "<title>" + escape(s.tip) + "</title>"
+		}
+		if content == "" {
+			b.WriteString("/>\n")
+			continue
+		}
+		b.WriteString(">" + content + "</" + name + ">\n")
+	}
+}
+
+func (s *Shape) element() (name, attributes, content string) {
+	tone := palette[s.role].name
+	first := s.points[0]
+	switch s.kind {
+	case kindPolygon:
+		return "polygon", `class="f-` + tone + `" points="` + coordinates(s.points) + `"`, ""
+	case kindCircle:
+		return "circle", `class="f-` + tone + `" cx="` + num(first.X) + `" cy="` + num(first.Y) + `" r="` + num(s.width) + `"`, ""
+	case kindLine:
+		attributes = `class="k-` + tone + `" stroke-width="` + num(s.width) + `" stroke-linejoin="round" points="` + coordinates(s.points) + `"`
+		if s.dash {
+			attributes += ` stroke-dasharray="` + num(dashOn) + " " + num(dashOff) + `"`
+		}
+		return "polyline", attributes, ""
+	}
+	attributes = `class="f-` + tone + `" x="` + num(first.X) + `" y="` + num(first.Y) + `" font-size="` + num(s.style.Size) + `"`
+	switch s.style.Anchor {
+	case Middle:
+		attributes += ` text-anchor="middle"`
+	case End:
+		attributes += ` text-anchor="end"`
+	}
+	if s.style.Bold {
+		attributes += ` font-weight="600"`
+	}
+	return "text", attributes, escape(s.text)
+}
+
+func coordinates(points []Point) string {
+	var b strings.Builder
+	for i, p := range points {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(num(p.X) + "," + num(p.Y))
+	}
+	return b.String()
+}
+
+// num spells a coordinate to a tenth of a pixel. What is not a number would
+// make the whole file unreadable, so it becomes zero.
+func num(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "0"
+	}
+	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
+}
+
+func escape(text string) string {
+	var b bytes.Buffer
+	// A bytes.Buffer never fails; characters that XML cannot hold become U+FFFD.
+	_ = xml.EscapeText(&b, []byte(text))
+	return b.String()
+}

@@ -1,0 +1,85 @@
+package draw
+
+import (
+	"strings"
+	"sync"
+
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/gofont/gobold"
+	"golang.org/x/image/font/gofont/goregular"
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
+)
+
+// fontOf parses an embedded font once. The Go fonts are a little wider than
+// the usual system fonts, so text measured with them fits in either.
+var fontOf = map[bool]func() *sfnt.Font{
+	false: sync.OnceValue(func() *sfnt.Font { return parse(goregular.TTF) }),
+	true:  sync.OnceValue(func() *sfnt.Font { return parse(gobold.TTF) }),
+}
+
+func parse(data []byte) *sfnt.Font {
+	f, err := sfnt.Parse(data)
+	if err != nil {
+		panic("draw: embedded font: " + err.Error()) // compiled in: cannot differ at run time
+	}
+	return f
+}
+
+// TextWidth is how wide a text comes out, in pixels.
+func TextWidth(text string, size float64, bold bool) float64 {
+	f := fontOf[bold]()
+	var buffer sfnt.Buffer
+	ppem := fixed.I(64)
+	total := 0.0
+	for _, r := range text {
+		index, err := f.GlyphIndex(&buffer, r)
+		if err != nil || index == 0 {
+			total += 64 // a glyph of another font: at most one em
+			continue
+		}
+		advance, err := f.GlyphAdvance(&buffer, index, ppem, font.HintingNone)
+		if err != nil {
+			advance = ppem
+		}
+		total += float64(advance) / 64
+	}
+	return total * size / 64
+}
+
+// Fit shortens a text with an ellipsis until it is at most width wide.
+func Fit(text string, width, size float64, bold bool) string {
+	if TextWidth(text, size, bold) <= width {
+		return text
+	}
+	letters := []rune(text)
+	for n := len(letters) - 1; n > 0; n-- {
+		short := strings.TrimRight(string(letters[:n]), " ") + "…"
+		if TextWidth(short, size, bold) <= width {
+			return short
+		}
+	}
+	return "…"
+}
+
+// Wrap breaks a text at spaces into at most lines lines of the given width;
+// what is left over is cut off with an ellipsis.
+func Wrap(text string, width, size float64, bold bool, lines int) []string {
+	var out []string
+	line := ""
+	words := strings.Fields(text)
+	for i, word := range words {
+		longer := strings.TrimLeft(line+" "+word, " ")
+		if line == "" || TextWidth(longer, size, bold) <= width {
+			line = longer
+			continue
+		}
+		if len(out) == lines-1 {
+			line = strings.Join(append([]string{line}, words[i:]...), " ")
+			break
+		}
+		out = append(out, Fit(line, width, size, bold))
+		line = word
+	}
+	return append(out, Fit(line, width, size, bold))
+}
