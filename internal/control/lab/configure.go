@@ -1,0 +1,215 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
+	"linerate/internal/model/topology"
+)
+
+// configure gives every host what the topology says of it. A virtual host gets
+// its addresses, routes, rules and sysctls; a real one must hold its addresses
+// already, and gets the rest as settings that are reverted at the end.
+func (l *Lab) configure(ctx context.Context) error {
+	hosts := l.topology.Hosts
+	errs := make([]error, len(hosts))
+	var busy sync.WaitGroup
+	for i, h := range hosts {
+		busy.Go(func() {
+			if len(h.Via) > 0 {
+				if errs[i] = l.verify(h); errs[i] != nil {
+					return
+				}
+			}
+			settings, err := l.Resolve(baseSettings(h))
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			if len(settings) > 0 {
+				request := record.ApplyRequest{Settings: settings, AllowMachine: l.options.AllowMachine, IfAbsent: len(h.Via) > 0}
+				errs[i] = l.bus.Call(ctx, h.Name, "apply", request, nil)
+			}
+		})
+	}
+	busy.Wait()
+	return errors.Join(errs...)
+}
+
+func baseSettings(h topology.Host) []setting.Setting {
+	var list []setting.Setting
+	sysctls := slices.Clone(h.Sysctls)
+	if h.Forward {
+		sysctls = append(sysctls, setting.Sysctl{Key: "net.ipv4.ip_forward", Value: "1"})
+		if usesIPv6(h) {
+			sysctls = append(sysctls, setting.Sysctl{Key: "net.ipv6.conf.all.forwarding", Value: "1"})
+		}
+	}
+	if len(sysctls) > 0 {
+		list = append(list, setting.Setting{Host: h.Name, Sysctl: sysctls})
+	}
+	if len(h.Via) == 0 {
+		for _, p := range h.Ports {
+			for _, a := range p.Addresses {
+				for _, prefix := range a.Prefixes() {
+					list = append(list, setting.Setting{Host: h.Name, Address: &setting.Address{Port: p.Name, Address: prefix}})
+				}
+			}
+		}
+	}
+	for _, r := range h.Routes {
+		list = append(list, setting.Setting{Host: h.Name, Route: &r})
+	}
+	for _, r := range h.Rules {
+		list = append(list, setting.Setting{Host: h.Name, Rule: &r})
+	}
+	return list
+}
+
+// verify holds a real host against what the topology says of it.
+func (l *Lab) verify(h topology.Host) error {
+	hello := l.Hello(h.Name)
+	var errs []error
+	for _, p := range h.Ports {
+		i := slices.IndexFunc(hello.Ports, func(s record.PortSnapshot) bool { return s.Port == p.Name })
+		if i < 0 {
+			var names []string
+			for _, s := range hello.Ports {
+				names = append(names, s.Port)
+			}
+			errs = append(errs, fmt.Errorf("%s has no port %s; it has %s", h.Name, p.Name, strings.Join(names, ", ")))
+			continue
+		}
+		have := hello.Ports[i]
+		if !have.Up {
+			errs = append(errs, fmt.Errorf("%s.%s is down", h.Name, p.Name))
+		}
+		for _, a := range p.Addresses {
+			for _, prefix := range a.Prefixes() {
+				if !slices.Contains(have.Addresses, prefix.String()) {
+					errs = append(errs, fmt.Errorf("%s.%s does not hold %s; it holds %s: give the host that address, or say in the file what it has", h.Name, p.Name, prefix, strings.Join(have.Addresses, ", ")))
+				}
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Resolve replaces references to ports in settings by what they stand for: the
+// MAC address in a neighbour's lladdr, the address in a route's via.
+func (l *Lab) Resolve(settings []setting.Setting) ([]setting.Setting, error) {
+	resolved := make([]setting.Setting, len(settings))
+	for i, s := range settings {
+		if s.Neighbour != nil {
+			n := *s.Neighbour
+			if end, ok := l.end(n.LLAddr); ok {
+				mac, err := l.mac(end)
+				if err != nil {
+					return nil, err
+				}
+				n.LLAddr = mac
+			}
+			s.Neighbour = &n
+		}
+		if s.Route != nil {
+			r := *s.Route
+			r.Nexthops = slices.Clone(r.Nexthops)
+			var err error
+			if r.Via, err = l.via(s.Host, r.To, r.Via); err != nil {
+				return nil, err
+			}
+			for k := range r.Nexthops {
+				if r.Nexthops[k].Via, err = l.via(s.Host, r.To, r.Nexthops[k].Via); err != nil {
+					return nil, err
+				}
+			}
+			s.Route = &r
+		}
+		resolved[i] = s
+	}
+	return resolved, nil
+}
+
+// end reads "host.port".
+func (l *Lab) end(text string) (topology.End, bool) {
+	for _, h := range l.topology.Hosts {
+		if port, found := strings.CutPrefix(text, h.Name+"."); found {
+			if _, exists := h.Port(port); exists {
+				return topology.End{Node: h.Name, Port: port}, true
+			}
+		}
+	}
+	return topology.End{}, false
+}
+
+func (l *Lab) mac(end topology.End) (string, error) {
+	if h, _ := l.topology.Host(end.Node); len(h.Via) == 0 {
+		return l.topology.MAC(end), nil
+	}
+	for _, s := range l.Hello(end.Node).Ports {
+		if s.Port == end.Port {
+			return s.MAC, nil
+		}
+	}
+	return "", fmt.Errorf("the MAC address of %s is not known: the host has no such port", end)
+}
+
+// via turns "host.port" into an address that the host can reach: one of the same
+// family as the destination where the far port has one, else its link-local
+// address (RFC 4291, made from the MAC address).
+func (l *Lab) via(host, to, text string) (string, error) {
+	end, ok := l.end(text)
+	if !ok {
+		return text, nil
+	}
+	far, _ := l.topology.Host(end.Node)
+	port, _ := far.Port(end.Port)
+	wantSix := strings.Contains(to, ":")
+	for _, a := range port.Addresses {
+		if a.First.Is6() == wantSix && l.onLink(host, a) {
+			return a.First.String(), nil
+		}
+	}
+	mac, err := l.mac(end)
+	if err != nil {
+		return "", err
+	}
+	local, err := linkLocal(mac)
+	if err != nil {
+		return "", err
+	}
+	if wantSix {
+		return local.String(), nil
+	}
+	return "inet6 " + local.String(), nil
+}
+
+// onLink reports whether a host has a port on the far address's own prefix.
+func (l *Lab) onLink(host string, a topology.Address) bool {
+	h, _ := l.topology.Host(host)
+	for _, p := range h.Ports {
+		for _, own := range p.Addresses {
+			if netip.PrefixFrom(own.First, own.Bits).Masked().Contains(a.First) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// linkLocal is fe80::/64 with the modified EUI-64 of a MAC address (RFC 4291,
+// appendix A).
+func linkLocal(mac string) (netip.Addr, error) {
+	var m [6]byte
+	if _, err := fmt.Sscanf(mac, "%02x:%02x:%02x:%02x:%02x:%02x", &m[0], &m[1], &m[2], &m[3], &m[4], &m[5]); err != nil {
+		return netip.Addr{}, fmt.Errorf("MAC address %q: %w", mac, err)
+	}
+	return netip.AddrFrom16([16]byte{0xfe, 0x80, 8: m[0] ^ 2, 9: m[1], 10: m[2], 11: 0xff, 12: 0xfe, 13: m[3], 14: m[4], 15: m[5]}), nil
+}

@@ -1,0 +1,144 @@
+package lab
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+
+	"linerate/internal/kernel"
+)
+
+// A lab's door is a unix socket in the abstract namespace (unix(7)): it has no
+// file, so it is gone with the lab. `lab exec` sends its own standard streams
+// through it, and the keeper runs the command in the host with them.
+
+// DefaultName is the name of a lab that was not given one.
+const DefaultName = "lab"
+
+func doorAddress(name string) *net.UnixAddr {
+	return &net.UnixAddr{Net: "unix", Name: fmt.Sprintf("@linerate/lab/%d/%s", os.Getuid(), name)}
+}
+
+// openDoor returns the listening socket for the keeper to inherit, or /dev/null
+// when the lab has no name.
+func openDoor(name string) (*os.File, error) {
+	if name == "" {
+		return os.Open(os.DevNull)
+	}
+	door, err := net.ListenUnix("unix", doorAddress(name))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("a lab named %s is up already: take it down, or choose another name with --name", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer door.Close()
+	return door.File()
+}
+
+// visit is what a visitor asks for.
+type visit struct {
+	Host     string   `json:"host"`
+	Argv     []string `json:"argv"`
+	Env      []string `json:"env"`
+	Dir      string   `json:"dir"`
+	Terminal bool     `json:"terminal"` // the streams are a terminal to take over
+}
+
+type visitReply struct {
+	Status int    `json:"status"`
+	Error  string `json:"error,omitempty"`
+}
+
+func serveDoor(door net.Listener, p plan, nodes []*kernel.Namespace) {
+	for {
+		conn, err := door.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer conn.Close()
+			reply := receiveVisit(conn.(*net.UnixConn), p, nodes)
+			_ = json.NewEncoder(conn).Encode(reply)
+		}()
+	}
+}
+
+func receiveVisit(conn *net.UnixConn, p plan, nodes []*kernel.Namespace) visitReply {
+	if err := kernel.PeerIsSelf(conn); err != nil {
+		return visitReply{Status: 1, Error: err.Error()}
+	}
+	var v visit
+	files, err := kernel.ReceiveFiles(conn, &v)
+	if err != nil || len(files) != 3 || len(v.Argv) == 0 {
+		return visitReply{Status: 1, Error: "the request was not understood"}
+	}
+	defer func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}()
+	i := slices.IndexFunc(p.Nodes, func(n planNode) bool { return n.Name == v.Host })
+	if i < 0 {
+		var names []string
+		for _, n := range p.Nodes {
+			names = append(names, n.Name)
+		}
+		return visitReply{Status: 2, Error: fmt.Sprintf("no host %q in this lab; it has %s", v.Host, strings.Join(names, ", "))}
+	}
+	var cmd *exec.Cmd
+	err = nodes[i].DoAsHost(func() error {
+		cmd = exec.Command(v.Argv[0], v.Argv[1:]...)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = files[0], files[1], files[2]
+		cmd.Env, cmd.Dir = v.Env, v.Dir
+		cmd.SysProcAttr = visitorAttributes(v.Terminal)
+		return cmd.Start()
+	})
+	if err != nil {
+		return visitReply{Status: 127, Error: err.Error()}
+	}
+	go func() {
+		// A visitor who goes takes the command along.
+		_, _ = io.Copy(io.Discard, conn)
+		_ = cmd.Process.Kill()
+	}()
+	_ = cmd.Wait()
+	if status := cmd.ProcessState.ExitCode(); status >= 0 {
+		return visitReply{Status: status}
+	}
+	return visitReply{Status: 128 + int(syscall.SIGKILL)}
+}
+
+// Visit runs a command in a host of a lab that another process holds up, and
+// returns the command's exit status. The files are its standard streams; with
+// terminal they are one terminal that the command takes over.
+func Visit(name, host string, argv []string, streams [3]*os.File, terminal bool) (int, error) {
+	conn, err := net.DialUnix("unix", nil, doorAddress(name))
+	if err != nil {
+		return 1, fmt.Errorf("no lab named %s is up: start one with linerate lab up FILE (%w)", name, err)
+	}
+	defer conn.Close()
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "/"
+	}
+	v := visit{Host: host, Argv: argv, Env: os.Environ(), Dir: dir, Terminal: terminal}
+	if err := kernel.SendFiles(conn, v, streams[0], streams[1], streams[2]); err != nil {
+		return 1, err
+	}
+	var reply visitReply
+	if err := json.NewDecoder(conn).Decode(&reply); err != nil {
+		return 1, fmt.Errorf("the lab ended: %w", err)
+	}
+	if reply.Error != "" {
+		return reply.Status, fmt.Errorf("%s: %s", host, reply.Error)
+	}
+	return reply.Status, nil
+}

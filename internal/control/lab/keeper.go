@@ -1,0 +1,191 @@
+package lab
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"sync"
+
+	"linerate/internal/kernel"
+)
+
+// The keeper's inherited descriptors.
+const (
+	controlFD  = 3 // the plan comes in, the result goes out; end of file means: end
+	doorFD     = 4 // a listening socket for `lab exec`, or /dev/null
+	firstAgent = 5 // one stream per node follows
+)
+
+// self is this very program, even where /proc shows other process ids and even
+// after the file has been replaced.
+const self = "/proc/self/exe"
+
+type keeperReply struct {
+	Error string `json:"error,omitempty"`
+}
+
+// Keeper is the first process of a lab: it makes the namespaces and the cables,
+// starts an agent in each namespace, and stays until its control stream ends.
+// It returns the process's exit status.
+func Keeper() int {
+	control := os.NewFile(controlFD, "control")
+	in, out := json.NewDecoder(control), json.NewEncoder(control)
+	var p plan
+	if err := in.Decode(&p); err != nil {
+		return 1
+	}
+	nodes, err := build(p)
+	if err != nil {
+		_ = out.Encode(keeperReply{Error: err.Error()})
+		return 1
+	}
+	if door, err := net.FileListener(os.NewFile(doorFD, "door")); err == nil {
+		go serveDoor(door, p, nodes)
+	}
+	if err := out.Encode(keeperReply{}); err != nil {
+		return 1
+	}
+	// Nothing more is ever said: this waits for the conductor's end.
+	_, _ = io.Copy(io.Discard, control)
+	return 0
+}
+
+// build starts the agents first, so that they come up while the cables are laid.
+func build(p plan) ([]*kernel.Namespace, error) {
+	nodes := make([]*kernel.Namespace, len(p.Nodes))
+	errs := make([]error, len(p.Nodes))
+	var starting sync.WaitGroup
+	for i, n := range p.Nodes {
+		ns, err := kernel.NewNamespace(n.Name)
+		if err != nil {
+			return nil, err
+		}
+		nodes[i] = ns
+		starting.Go(func() {
+			errs[i] = ns.Do(func() error {
+				if err := kernelDefaults(n); err != nil {
+					return err
+				}
+				return startAgent(n.Name, firstAgent+i)
+			})
+		})
+	}
+	starting.Wait()
+	for i, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Nodes[i].Name, err)
+		}
+	}
+	for i, n := range p.Nodes {
+		if err := nodes[i].Up("lo"); err != nil {
+			return nil, err
+		}
+		if n.Switch {
+			if err := nodes[i].Bridge(bridgeName); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, c := range p.Cables {
+		if err := lay(p, nodes, c); err != nil {
+			return nil, err
+		}
+	}
+	return nodes, nil
+}
+
+func lay(p plan, nodes []*kernel.Namespace, c planCable) error {
+	end := func(e planEnd) kernel.CableEnd {
+		return kernel.CableEnd{In: nodes[e.Node], Port: e.Port, MAC: e.MAC, MTU: e.MTU}
+	}
+	if err := kernel.Cable(end(c.Ends[0]), end(c.Ends[1])); err != nil {
+		return err
+	}
+	for _, e := range c.Ends {
+		if p.Nodes[e.Node].Switch {
+			if err := nodes[e.Node].Enslave(e.Port, bridgeName); err != nil {
+				return err
+			}
+		}
+		if err := nodes[e.Node].Shape(e.Port, e.Shape); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startAgent runs in the node's namespace. Its stream is its standard input and
+// output both.
+func startAgent(name string, fd int) error {
+	stream := os.NewFile(uintptr(fd), name)
+	cmd := exec.Command(self, "agent", "--stdio", "--node", name, "--journal", "memory")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stream, stream, os.Stderr
+	cmd.Env = append(os.Environ(), agentEnvironment...)
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("starting the agent: %w", err)
+	}
+	go func() { _ = cmd.Wait() }() // an agent that ends is noticed on the bus
+	return stream.Close()
+}
+
+// agentEnvironment keeps a host's process small: a lab has many.
+var agentEnvironment = []string{"GOGC=200"}
+
+// defaults are the kernel's own values of what a new namespace would otherwise
+// copy from the machine (Documentation/networking/ip-sysctl.rst,
+// net.core.devconf_inherit_init_net), so that a lab's "kernel defaults" mean the
+// same on every machine.
+var defaults = []struct{ key, value string }{
+	{"net.ipv4.conf.all.arp_ignore", "0"}, {"net.ipv4.conf.default.arp_ignore", "0"},
+	{"net.ipv4.conf.all.arp_announce", "0"}, {"net.ipv4.conf.default.arp_announce", "0"},
+	{"net.ipv4.conf.all.arp_filter", "0"}, {"net.ipv4.conf.default.arp_filter", "0"},
+	{"net.ipv4.conf.all.rp_filter", "0"}, {"net.ipv4.conf.default.rp_filter", "0"},
+	{"net.ipv4.conf.all.arp_accept", "0"}, {"net.ipv4.conf.default.arp_accept", "0"},
+	{"net.ipv4.conf.all.accept_local", "0"}, {"net.ipv4.conf.default.accept_local", "0"},
+	{"net.ipv4.ip_forward", "0"},
+}
+
+// quiet keeps a node from putting frames of its own on the links.
+var quiet = []struct{ key, value string }{
+	{"net.ipv6.conf.default.accept_ra", "0"},
+	{"net.ipv6.conf.default.router_solicitations", "0"},
+	// Addresses are given by linerate, once each: nothing to detect.
+	{"net.ipv6.conf.default.accept_dad", "0"},
+	{"net.ipv6.conf.default.mldv2_unsolicited_report_interval", "600000"},
+}
+
+// kernelDefaults runs inside a new namespace, before it has any port.
+func kernelDefaults(n planNode) error {
+	for _, d := range defaults {
+		if err := kernel.WriteSysctl(d.key, d.value); err != nil {
+			return err
+		}
+	}
+	if !n.IPv6 {
+		for _, conf := range []string{"all", "default"} {
+			if err := kernel.WriteSysctl("net.ipv6.conf."+conf+".disable_ipv6", "1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	} else {
+		for _, q := range quiet {
+			if err := kernel.WriteSysctl(q.key, q.value); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	if n.Switch {
+		// Bridged frames are not the firewall's business, unless that is studied.
+		for _, family := range []string{"iptables", "ip6tables", "arptables"} {
+			if err := kernel.WriteSysctl("net.bridge.bridge-nf-call-"+family, "0"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package lab
+
+import (
+	"net/netip"
+	"strings"
+	"time"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/topology"
+)
+
+// bridgeName is what a lab's switches call their bridge.
+const bridgeName = "br0"
+
+// plan is what the keeper is told to make.
+type plan struct {
+	Nodes  []planNode  `json:"nodes"`
+	Cables []planCable `json:"cables"`
+}
+
+type planNode struct {
+	Name   string `json:"name"`
+	Switch bool   `json:"switch,omitempty"`
+	// IPv6 is on only where the topology uses it: a host that announces itself
+	// puts frames on links that are being measured.
+	IPv6 bool `json:"ipv6,omitempty"`
+}
+
+type planCable struct {
+	Ends [2]planEnd `json:"ends"`
+}
+
+// planEnd is a port and what it does to the frames it sends.
+type planEnd struct {
+	Node  int            `json:"node"` // index into Nodes
+	Port  string         `json:"port"`
+	MAC   string         `json:"mac"`
+	MTU   int            `json:"mtu"`
+	Shape kernel.Shaping `json:"shape"`
+}
+
+// planOf lists what has to be made of a topology: all that is not reached by a
+// `via` and is not an unmanaged switch.
+func planOf(t *topology.Topology) plan {
+	var p plan
+	index := map[string]int{}
+	for _, h := range t.Hosts {
+		if len(h.Via) == 0 {
+			index[h.Name] = len(p.Nodes)
+			p.Nodes = append(p.Nodes, planNode{Name: h.Name, IPv6: usesIPv6(h)})
+		}
+	}
+	for _, s := range t.Switches {
+		if len(s.Via) == 0 && !s.Unmanaged {
+			index[s.Name] = len(p.Nodes)
+			p.Nodes = append(p.Nodes, planNode{Name: s.Name, Switch: true})
+		}
+	}
+	for _, l := range t.Links {
+		from, made := index[l.From.Node]
+		to, madeToo := index[l.To.Node]
+		if !made || !madeToo {
+			continue // a cable between real hosts is there already
+		}
+		end := func(node int, e topology.End) planEnd {
+			s := l.Towards(e)
+			return planEnd{Node: node, Port: e.Port, MAC: t.MAC(e), MTU: s.MTU, Shape: kernel.Shaping{
+				RateBps:    float64(s.Rate),
+				BurstBytes: int64(s.EffectiveBurst()),
+				QueueBytes: int64(s.EffectiveQueue()),
+				DelayUs:    time.Duration(s.Delay).Microseconds(),
+				Loss:       float64(s.Loss),
+				MTU:        s.MTU,
+			}}
+		}
+		p.Cables = append(p.Cables, planCable{[2]planEnd{end(from, l.From), end(to, l.To)}})
+	}
+	return p
+}
+
+func usesIPv6(h topology.Host) bool {
+	for _, port := range h.Ports {
+		for _, a := range port.Addresses {
+			if a.First.Is6() {
+				return true
+			}
+		}
+	}
+	six := func(text string) bool {
+		if strings.HasPrefix(text, "inet6") {
+			return true
+		}
+		if prefix, err := netip.ParsePrefix(text); err == nil {
+			return prefix.Addr().Is6()
+		}
+		addr, err := netip.ParseAddr(text)
+		return err == nil && addr.Is6()
+	}
+	for _, r := range h.Routes {
+		if six(r.To) || six(r.Via) {
+			return true
+		}
+		for _, hop := range r.Nexthops {
+			if six(hop.Via) {
+				return true
+			}
+		}
+	}
+	return false
+}
