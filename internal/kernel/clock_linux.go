@@ -11,3 +11,11 @@ func Now() int64 {
 	}
 	return ts.Nano()
 }
+
+// SleepUntil sleeps until an instant of Now. The runtime's own timers round up
+// to a millisecond; clock_nanosleep(2) does not.
+func SleepUntil(ns int64) {
+	until := unix.NsecToTimespec(ns)
+	for unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &until, nil) == unix.EINTR {
+	}
+}
