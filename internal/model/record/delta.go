@@ -1,0 +1,82 @@
+package record
+
+import (
+	"net/netip"
+	"strings"
+)
+
+// PortDelta is what one port carried between the two edge readings.
+type PortDelta struct {
+	Port                 string
+	Seconds              float64 // between the port's own two readings
+	RxBytes, TxBytes     float64
+	RxPackets, TxPackets float64
+}
+
+// RxBps and TxBps are rates on the port, headers included.
+func (d PortDelta) RxBps() float64 { return d.rate(d.RxBytes) }
+func (d PortDelta) TxBps() float64 { return d.rate(d.TxBytes) }
+
+func (d PortDelta) rate(bytes float64) float64 {
+	if d.Seconds <= 0 {
+		return 0
+	}
+	return bytes * 8 / d.Seconds
+}
+
+// Deltas lists the ports that were there at both edges. A counter that ran
+// backwards (a driver was reloaded) counts as nothing.
+func (h HostReading) Deltas() []PortDelta {
+	var list []PortDelta
+	for _, end := range h.End.Ports {
+		for _, begin := range h.Begin.Ports {
+			if begin.Port != end.Port {
+				continue
+			}
+			list = append(list, PortDelta{
+				Port:      end.Port,
+				Seconds:   float64(end.AtNs-begin.AtNs) / 1e9,
+				RxBytes:   grown(begin.RxBytes, end.RxBytes),
+				TxBytes:   grown(begin.TxBytes, end.TxBytes),
+				RxPackets: grown(begin.RxPackets, end.RxPackets),
+				TxPackets: grown(begin.TxPackets, end.TxPackets),
+			})
+		}
+	}
+	return list
+}
+
+func grown(begin, end uint64) float64 {
+	if end < begin {
+		return 0
+	}
+	return float64(end - begin)
+}
+
+// SNMPDelta is the growth of one counter of /proc/net/snmp or netstat.
+func (h HostReading) SNMPDelta(name string) int64 {
+	return h.End.SNMP[name] - h.Begin.SNMP[name]
+}
+
+// Reading finds a host's reading.
+func (t Trial) Reading(host string) (HostReading, bool) {
+	for _, h := range t.Hosts {
+		if h.Host == host {
+			return h, true
+		}
+	}
+	return HostReading{}, false
+}
+
+// SourceAddr and DestinationAddr are the flow's addresses without the service
+// port; invalid when the record has none, as for a flow that never connected.
+func (f Flow) SourceAddr() netip.Addr      { return addrOf(f.Source) }
+func (f Flow) DestinationAddr() netip.Addr { return addrOf(f.Destination) }
+
+func addrOf(text string) netip.Addr {
+	if both, err := netip.ParseAddrPort(text); err == nil {
+		return both.Addr().Unmap()
+	}
+	alone, _ := netip.ParseAddr(strings.Trim(text, "[]"))
+	return alone.Unmap()
+}

@@ -1,0 +1,342 @@
+package limits
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
+)
+
+// Flow is a flow as its limit sees it.
+type Flow struct {
+	// Paths are its possible ways (Topology.Paths); one connection takes one.
+	Paths [][]topology.End
+	// Frame wraps its payload. MTU 0 takes the smallest of the path; Shaped is
+	// decided link by link.
+	Frame Frame
+	// Cap is its own rate cap; 0: none.
+	Cap unit.BitRate
+}
+
+// NewFlow describes one connection that sends from a host's source address
+// (invalid: unset) to a destination.
+func NewFlow(t *topology.Topology, from string, source, destination netip.Addr, o study.Options) (Flow, error) {
+	paths, err := t.Paths(from, source, destination)
+	if err != nil {
+		return Flow{}, err
+	}
+	return Flow{
+		Paths: paths,
+		Frame: Frame{IPv6: destination.Is6() && !destination.Is4In6(), MSS: o.MSS},
+		Cap:   o.RateCap,
+	}, nil
+}
+
+// Network is what flows run over.
+type Network struct {
+	Topology *topology.Topology
+	// Kinds are the kernel's link kinds of ports, where agents have reported
+	// them: a "veth" of a real host is no Ethernet. nil will do.
+	Kinds map[topology.End]string
+}
+
+// Limit is the most that a set of flows can carry together, as goodput.
+type Limit struct {
+	Bps float64 // 0: unknown, some flow meets neither a link with a rate nor a cap
+	// Why explains the figure in a line: "4 × 1 Gbit/s × 1448/1514".
+	Why string
+}
+
+// Flow is the limit of one flow alone: of its best path the slowest link.
+func (n Network) Flow(f Flow) Limit {
+	best, why := 0.0, ""
+	for _, path := range f.Paths {
+		bps, reason := n.path(f, path)
+		if math.IsInf(bps, 1) {
+			return Limit{}
+		}
+		if bps > best {
+			best, why = bps, reason
+		}
+	}
+	return Limit{best, why}
+}
+
+// path is the limit of one flow on one path, +Inf when nothing limits it.
+func (n Network) path(f Flow, path []topology.End) (float64, string) {
+	bps, why := math.Inf(1), ""
+	if f.Cap > 0 {
+		bps, why = float64(f.Cap), "rate cap "+Rate(float64(f.Cap))
+	}
+	frame := n.frame(f, path)
+	for _, c := range n.crossings(path) {
+		frame.Shaped = c.shaped
+		if here := c.rate * frame.Fraction(); c.rate > 0 && here < bps {
+			bps, why = here, term{1, c.rate, frame.Payload(), frame.Wire()}.String()
+		}
+	}
+	return bps, why
+}
+
+// Aggregate is the largest sum of goodputs that the links' rates and the flows'
+// caps admit: a linear programme over the flows' paths, with one row per
+// direction of a link. Flows that are alike are one variable.
+func (n Network) Aggregate(flows []Flow) Limit {
+	p := programme{network: n, rowOf: map[crossing]int{}}
+	classes := map[string]*class{}
+	var order []*class
+	for _, f := range flows {
+		if len(f.Paths) == 0 {
+			continue // it has no way, and so carries nothing
+		}
+		key := fmt.Sprint(f.Paths, f.Frame, f.Cap)
+		if classes[key] == nil {
+			classes[key] = &class{flow: f}
+			order = append(order, classes[key])
+		}
+		classes[key].count++
+	}
+	for _, c := range order {
+		p.add(c)
+	}
+	return p.solve()
+}
+
+// class is a number of flows that are alike.
+type class struct {
+	flow  Flow
+	count int
+}
+
+// crossing is one direction of one link.
+type crossing struct {
+	from   topology.End
+	rate   float64
+	shaped bool
+}
+
+func (n Network) crossings(path []topology.End) []crossing {
+	var list []crossing
+	for i := 0; i+1 < len(path); i++ {
+		link, ok := n.Topology.LinkAt(path[i])
+		if !ok || link.Other(path[i]) != path[i+1] {
+			continue // inside a switch or a router
+		}
+		list = append(list, crossing{path[i], float64(link.Towards(path[i]).Rate), n.shaped(*link)})
+	}
+	return list
+}
+
+// shaped: a lab's link is as fast as its token bucket lets it be; a link of real
+// hosts or switches is an Ethernet, unless its ports are known to be virtual.
+func (n Network) shaped(l topology.Link) bool {
+	for _, end := range []topology.End{l.From, l.To} {
+		switch n.Kinds[end] {
+		case "veth", "tun", "tap", "ifb", "dummy":
+			return true
+		}
+		if h, ok := n.Topology.Host(end.Node); ok && len(h.Via) > 0 {
+			return false
+		}
+		if s, ok := n.Topology.Switch(end.Node); ok && (len(s.Via) > 0 || s.Unmanaged) {
+			return false
+		}
+	}
+	return true
+}
+
+// frame completes a flow's frame with the smallest MTU of the path.
+func (n Network) frame(f Flow, path []topology.End) Frame {
+	frame := f.Frame
+	if frame.MTU != 0 {
+		return frame
+	}
+	for i := 0; i+1 < len(path); i++ {
+		if link, ok := n.Topology.LinkAt(path[i]); ok && link.Other(path[i]) == path[i+1] {
+			mtu := link.Towards(path[i]).MTU
+			if frame.MTU == 0 || mtu < frame.MTU {
+				frame.MTU = mtu
+			}
+		}
+	}
+	return frame
+}
+
+// programme collects the rows Σ wire/payload · x ≤ rate and Σ x ≤ cap.
+type programme struct {
+	network Network
+	columns int
+	rows    []row
+	rowOf   map[crossing]int
+}
+
+// row is one constraint with what it needs to explain itself.
+type row struct {
+	terms map[int]float64
+	most  float64
+	link  bool
+	count int    // caps and flows: how many
+	why   string // caps and flows: of what
+	frame Frame  // links: of the first flow
+}
+
+func (p *programme) add(c *class) {
+	own := row{terms: map[int]float64{}, count: c.count}
+	single, singleWhy := 0.0, ""
+	for _, path := range c.flow.Paths {
+		column := p.columns
+		p.columns++
+		own.terms[column] = 1
+		frame := p.network.frame(c.flow, path)
+		for _, cross := range p.network.crossings(path) {
+			if cross.rate <= 0 {
+				continue
+			}
+			i, ok := p.rowOf[cross]
+			frame.Shaped = cross.shaped
+			if !ok {
+				i = len(p.rows)
+				p.rowOf[cross] = i
+				p.rows = append(p.rows, row{terms: map[int]float64{}, most: cross.rate, link: true, frame: frame})
+			}
+			if fraction := frame.Fraction(); fraction > 0 {
+				p.rows[i].terms[column] = 1 / fraction
+			}
+		}
+		if bps, why := p.network.path(c.flow, path); bps > single {
+			single, singleWhy = bps, why
+		}
+	}
+	// One connection takes one path, so a class is also held by its flows' own
+	// limits; with one path and no cap the links' rows say it already.
+	if (len(c.flow.Paths) > 1 || c.flow.Cap > 0) && !math.IsInf(single, 1) {
+		own.most, own.why = single*float64(c.count), singleWhy
+		p.rows = append(p.rows, own)
+	}
+}
+
+// maxCells bounds the tableau. Beyond it the flows' own rows are left out: the
+// limit stays one, only not the tightest.
+const maxCells = 4 << 20
+
+func (p *programme) solve() Limit {
+	rows := p.rows
+	if len(rows)*p.columns > maxCells {
+		rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !r.link })
+	}
+	if len(rows) == 0 || p.columns == 0 || len(rows)*p.columns > 4*maxCells {
+		return Limit{}
+	}
+	// Scaled by the fastest row, so that tolerances are relative.
+	scale := slices.MaxFunc(rows, func(a, b row) int { return cmp.Compare(a.most, b.most) }).most
+	a, b := make([][]float64, len(rows)), make([]float64, len(rows))
+	for i, r := range rows {
+		a[i] = make([]float64, p.columns)
+		for j, v := range r.terms {
+			a[i][j] = v
+		}
+		b[i] = r.most / scale
+	}
+	best, price, ok := maximize(a, b, p.columns)
+	if !ok {
+		return Limit{}
+	}
+	return Limit{best * scale, explain(rows, price)}
+}
+
+// explain spells Σ price·rate, equal terms together.
+func explain(rows []row, price []float64) string {
+	var terms []term
+	var counts []int
+	var words []string // of caps, and how many of each
+	alike := map[string]int{}
+	for i, r := range rows {
+		if price[i] < 1e-9 {
+			continue
+		}
+		if !r.link {
+			word := r.why
+			if math.Abs(price[i]-1) > 1e-9 {
+				word += fmt.Sprintf(" × %.4g", price[i])
+			}
+			if alike[word] == 0 {
+				words = append(words, word)
+			}
+			alike[word] += r.count
+			continue
+		}
+		t := term{price[i], r.most, r.frame.Payload(), r.frame.Wire()}
+		if same := slices.IndexFunc(terms, func(o term) bool {
+			return o.rate == t.rate && o.payload == t.payload && o.wire == t.wire && math.Abs(o.price-t.price) < 1e-9
+		}); same >= 0 {
+			counts[same]++
+			continue
+		}
+		terms, counts = append(terms, t), append(counts, 1)
+	}
+	var parts []string
+	for i, t := range terms {
+		if math.Abs(t.price-float64(t.payload)/float64(t.wire)) < 1e-9 {
+			t.price = 1
+		}
+		parts = append(parts, multiple(counts[i])+t.String())
+	}
+	for _, word := range words {
+		parts = append(parts, multiple(alike[word])+word)
+	}
+	return strings.Join(parts, " + ")
+}
+
+func multiple(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return fmt.Sprintf("%d × ", n)
+}
+
+// term is one link's part of a limit: rate × payload/wire, or, where flows of
+// several kinds or several bottlenecks meet, rate × shadow price.
+type term struct {
+	price         float64 // 1: payload/wire
+	rate          float64
+	payload, wire int
+}
+
+func (t term) String() string {
+	if t.price != 1 {
+		return fmt.Sprintf("%s × %.4g", Rate(t.rate), t.price)
+	}
+	return fmt.Sprintf("%s × %d/%d", Rate(t.rate), t.payload, t.wire)
+}
+
+// Rate spells a bit rate for people: "1 Gbit/s", "956.4 Mbit/s".
+func Rate(bps float64) string {
+	for _, u := range []struct {
+		size float64
+		name string
+	}{{1e12, "Tbit/s"}, {1e9, "Gbit/s"}, {1e6, "Mbit/s"}, {1e3, "kbit/s"}} {
+		if math.Abs(bps) >= u.size*0.99995 {
+			return trim(bps/u.size) + " " + u.name
+		}
+	}
+	return trim(bps) + " bit/s"
+}
+
+// trim prints four significant digits, or all that stand before the point.
+func trim(v float64) string {
+	digits := 3
+	for x := math.Abs(v); x >= 9.9995 && digits > 0; x /= 10 {
+		digits--
+	}
+	text := fmt.Sprintf("%.*f", digits, v)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}

@@ -1,0 +1,255 @@
+package limits
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net/netip"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize/convex/lp"
+
+	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
+)
+
+func TestFraction(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		frame   Frame
+		percent float64 // computed by hand from the standards
+	}{
+		{"1500 v4 ts", Frame{}, 94.148},
+		{"1500 v4 ts, 1 tag", Frame{VLANs: 1}, 93.904},
+		{"1500 v4 ts, 2 tags", Frame{VLANs: 2}, 93.661},
+		{"1500 v4", Frame{NoTimestamps: true}, 94.928},
+		{"1500 v6 ts", Frame{IPv6: true}, 92.848},
+		{"1500 v6", Frame{IPv6: true, NoTimestamps: true}, 93.628},
+		{"9000 v4 ts", Frame{MTU: 9000}, 99.004},
+		{"9000 v6 ts, 2 tags", Frame{MTU: 9000, IPv6: true, VLANs: 2}, 98.696},
+		{"UDP v4", Frame{UDP: true}, 95.709},
+		{"UDP v6", Frame{UDP: true, IPv6: true}, 94.408},
+		{"UDP jumbo", Frame{UDP: true, MTU: 9000}, 99.270},
+		{"shaped", Frame{Shaped: true}, 95.641},
+		// MSS 1448 leaves 1436 for payload beside 12 of timestamps: 1436/1526.
+		{"MSS 1448", Frame{MSS: 1448}, 94.102},
+		{"MSS above the MTU changes nothing", Frame{MSS: 8948}, 94.148},
+		{"no room", Frame{MTU: 40}, 0},
+	} {
+		if got := 100 * test.frame.Fraction(); math.Abs(got-test.percent) > 0.0005 {
+			t.Errorf("%s: %.4f %%, want %.3f %%", test.name, got, test.percent)
+		}
+	}
+	if got := 1e9 / 8 / float64(Frame{}.Wire()); math.Abs(got-81274) > 1 {
+		t.Errorf("%.0f full frames/s per Gbit/s, want 81274", got)
+	}
+	if err := (Frame{MTU: 40}).Check(); err == nil {
+		t.Error("an MTU of 40 leaves no payload, but passed")
+	}
+}
+
+// star joins hosts to one switch, each by a link of its own rate (0: none).
+func star(rates map[string]unit.BitRate, hosts ...topology.Host) *topology.Topology {
+	t := &topology.Topology{Switches: []topology.Switch{{Name: "switch"}}, Hosts: hosts}
+	for _, h := range hosts {
+		for _, p := range h.Ports {
+			end := topology.End{Node: h.Name, Port: p.Name}
+			t.Links = append(t.Links, topology.Link{
+				From: end, To: topology.End{Node: "switch", Port: h.Name + "-" + p.Name},
+				Shape: topology.Shape{Rate: rates[h.Name]},
+			})
+		}
+	}
+	return t
+}
+
+func host(name string, addresses ...string) topology.Host {
+	h := topology.Host{Name: name}
+	for i, text := range addresses {
+		a := netip.MustParseAddr(text)
+		h.Ports = append(h.Ports, topology.Port{
+			Name:      fmt.Sprint("eth", i),
+			Addresses: []topology.Address{{First: a, Last: a, Bits: 24}},
+		})
+	}
+	return h
+}
+
+// nas is a server with four ports and two clients.
+func nas(server, client unit.BitRate) *topology.Topology {
+	return star(map[string]unit.BitRate{"server": server, "client1": client, "client2": client},
+		host("server", "10.0.0.15", "10.0.0.16", "10.0.0.17", "10.0.0.18"),
+		host("client1", "10.0.0.101"), host("client2", "10.0.0.102"))
+}
+
+func flow(t *testing.T, top *topology.Topology, from, source, destination string, o study.Options) Flow {
+	t.Helper()
+	var src netip.Addr
+	if source != "" {
+		src = netip.MustParseAddr(source)
+	}
+	f, err := NewFlow(top, from, src, netip.MustParseAddr(destination), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func everyFlow(t *testing.T, top *topology.Topology, o study.Options) (writes, reads []Flow) {
+	for c := 1; c <= 2; c++ {
+		for p := 15; p <= 18; p++ {
+			server, client := fmt.Sprint("10.0.0.", p), fmt.Sprint("10.0.0.", 100+c)
+			writes = append(writes, flow(t, top, fmt.Sprint("client", c), client, server, o))
+			reads = append(reads, flow(t, top, "server", server, client, o))
+		}
+	}
+	return writes, reads
+}
+
+func TestAggregate(t *testing.T) {
+	const shaped = 1448.0 / 1514
+	writes, reads := everyFlow(t, nas(1e9, 2.5e9), study.Options{})
+	capped, _ := everyFlow(t, nas(1e9, 2.5e9), study.Options{RateCap: 100e6})
+	real := nas(1e9, 2.5e9)
+	real.Switches[0].Unmanaged = true
+	many := nas(1e9, 10e9)
+	var aliases []Flow
+	for range 254 {
+		aliases = append(aliases, flow(t, many, "client1", "", "10.0.0.15", study.Options{}))
+	}
+	slow := nas(1e9, 2.5e9)
+	slow.Links[0].Reverse = &topology.Shape{Rate: 100e6}
+	jumbo := nas(1e9, 2.5e9)
+	for i := range jumbo.Links {
+		jumbo.Links[i].MTU = 9000
+	}
+	unset := flow(t, nas(1e9, 10e9), "server", "", "10.0.0.101", study.Options{}) // four ways
+
+	for _, test := range []struct {
+		name  string
+		top   *topology.Topology
+		flows []Flow
+		want  float64
+		why   string
+	}{
+		{"writes are held by the server's ports", nas(1e9, 2.5e9), writes, 4e9 * shaped, "4 × 1 Gbit/s × 1448/1514"},
+		{"reads likewise", nas(1e9, 2.5e9), reads, 4e9 * shaped, "4 × 1 Gbit/s × 1448/1514"},
+		{"clients too slow", nas(1e9, 1.5e9), writes, 3e9 * shaped, "2 × 1.5 Gbit/s × 1448/1514"},
+		{"directions do not share", nas(1e9, 2.5e9), append(append([]Flow{}, writes...), reads...), 8e9 * shaped, "8 × 1 Gbit/s × 1448/1514"},
+		{"caps", nas(1e9, 2.5e9), capped, 8e8, "8 × rate cap 100 Mbit/s"},
+		{"real Ethernet", real, writes, 4e9 * 1448 / 1538, "4 × 1 Gbit/s × 1448/1538"},
+		{"254 flows to one port", many, aliases, 1e9 * shaped, "1 Gbit/s × 1448/1514"},
+		{"one direction slower", slow, writes, 3.1e9 * shaped, ""},
+		{"the other direction is not", slow, reads, 4e9 * shaped, ""},
+		{"jumbo frames", jumbo, writes, 4e9 * 8948 / 9014, "4 × 1 Gbit/s × 8948/9014"},
+		{"one connection takes one of four ways", nas(1e9, 10e9), []Flow{unset}, 1e9 * shaped, "1 Gbit/s × 1448/1514"},
+		{"four connections may take all", nas(1e9, 10e9), []Flow{unset, unset, unset, unset}, 4e9 * shaped, ""},
+		{"no rates", nas(0, 0), writes, 0, ""},
+		{"only the clients have rates", nas(0, 2.5e9), writes, 5e9 * shaped, "2 × 2.5 Gbit/s × 1448/1514"},
+		{"no flows", nas(1e9, 1e9), nil, 0, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := Network{Topology: test.top}.Aggregate(test.flows)
+			if math.Abs(got.Bps-test.want) > 1 || (test.why != "" && got.Why != test.why) {
+				t.Errorf("got %.0f (%s), want %.0f (%s)", got.Bps, got.Why, test.want, test.why)
+			}
+		})
+	}
+}
+
+// A real host's veth is shaped by a token bucket, not by an Ethernet.
+func TestKinds(t *testing.T) {
+	top := nas(1e9, 2.5e9)
+	for i := range top.Hosts {
+		top.Hosts[i].Via = []string{"ip", "netns", "exec", "x"}
+	}
+	writes, _ := everyFlow(t, top, study.Options{})
+	if got := (Network{Topology: top}).Flow(writes[0]); math.Abs(got.Bps-941.482e6) > 1e3 {
+		t.Errorf("real hosts: %.0f (%s), want 941.482e6", got.Bps, got.Why)
+	}
+	kinds := map[topology.End]string{}
+	for _, l := range top.Links {
+		kinds[l.From] = "veth"
+	}
+	if got := (Network{top, kinds}).Flow(writes[0]); math.Abs(got.Bps-956.407e6) > 1e3 {
+		t.Errorf("veth: %.0f (%s), want 956.407e6", got.Bps, got.Why)
+	}
+}
+
+// Flows with different overheads share a link: no max-flow, a true programme.
+func TestMixedFrames(t *testing.T) {
+	top := nas(1e9, 10e9)
+	big := flow(t, top, "client1", "", "10.0.0.15", study.Options{})
+	small := flow(t, top, "client2", "", "10.0.0.15", study.Options{MSS: 500, RateCap: 100e6})
+	// Alone, big frames win; the small flow's bytes would only cost more wire.
+	got := Network{Topology: top}.Aggregate([]Flow{big, small})
+	if want := 1e9 * 1448.0 / 1514; math.Abs(got.Bps-want) > 1 {
+		t.Errorf("got %.0f, want %.0f", got.Bps, want)
+	}
+}
+
+// The solver agrees with gonum's on every random programme that gonum's solves,
+// and its shadow prices prove the optimum by themselves.
+func TestMaximizeAgainstGonum(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 7))
+	compared := 0
+	for range 300 {
+		m, n := 1+random.IntN(8), 1+random.IntN(8)
+		a, b := make([][]float64, m), make([]float64, m)
+		dense := mat.NewDense(m, n+m, nil)
+		cost := make([]float64, n+m)
+		for i := range m {
+			a[i] = make([]float64, n)
+			b[i] = float64(random.IntN(4)) // zeros and ties: degenerate on purpose
+			for j := range n {
+				if i == 0 || random.IntN(2) == 0 { // row 0 bounds every variable
+					a[i][j] = []float64{1, 1514.0 / 1448}[random.IntN(2)]
+				}
+				dense.Set(i, j, a[i][j])
+				cost[j] = -1
+			}
+			dense.Set(i, n+i, 1)
+		}
+		best, price, ok := maximize(a, b, n)
+		if !ok {
+			t.Fatalf("no solution of %v ≤ %v", a, b)
+		}
+		dual := 0.0
+		for i := range m {
+			dual += price[i] * b[i]
+		}
+		if math.Abs(dual-best) > 1e-6 {
+			t.Fatalf("shadow prices give %g, the programme %g", dual, best)
+		}
+		want, _, err := lp.Simplex(cost, dense, b, 1e-10, nil)
+		if err != nil {
+			continue
+		}
+		compared++
+		if math.Abs(best+want) > 1e-6 {
+			t.Fatalf("got %g, gonum %g for %v ≤ %v", best, -want, a, b)
+		}
+	}
+	if compared < 100 {
+		t.Fatalf("gonum solved only %d of 300", compared)
+	}
+}
+
+func TestMaximizeUnbounded(t *testing.T) {
+	if _, _, ok := maximize([][]float64{{1, 0}}, []float64{1}, 2); ok {
+		t.Error("a variable without a row was bounded")
+	}
+}
+
+func TestRate(t *testing.T) {
+	for bps, want := range map[float64]string{
+		1e9: "1 Gbit/s", 956.407e6: "956.4 Mbit/s", 2.5e9: "2.5 Gbit/s", 3825.6e6: "3.826 Gbit/s",
+		999.96e6: "1 Gbit/s", 119.5e3: "119.5 kbit/s", 10e9: "10 Gbit/s", 0: "0 bit/s",
+	} {
+		if got := Rate(bps); got != want {
+			t.Errorf("Rate(%g) = %q, want %q", bps, got, want)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package limits
+
+// maximize solves: maximise Σx subject to a·x ≤ b, x ≥ 0, where b ≥ 0. It
+// returns the maximum and the shadow price of each row, with which
+// Σ price·b = maximum; ok is false when the sum is unbounded.
+//
+// It is the textbook simplex on a condensed tableau. As b ≥ 0 the origin is
+// feasible and no first phase is needed, and Bland's rule ends every degenerate
+// problem, which gonum's general solver gives up on; flows that share ports make
+// degenerate problems all the time.
+func maximize(a [][]float64, b []float64, n int) (best float64, price []float64, ok bool) {
+	const tiny = 1e-9
+	m := len(b)
+	t := make([][]float64, m+1) // last row: objective; last column: right-hand side
+	for i := range m {
+		t[i] = append(append([]float64(nil), a[i]...), b[i])
+	}
+	t[m] = make([]float64, n+1)
+	for j := range n {
+		t[m][j] = -1
+	}
+	// name of the variable of each row and column: 0…n-1 flows, n… slacks.
+	row, column := make([]int, m), make([]int, n)
+	for i := range row {
+		row[i] = n + i
+	}
+	for j := range column {
+		column[j] = j
+	}
+	// Bland's rule cannot cycle with exact numbers; with rounded ones the bound
+	// makes an endless problem an unknown limit.
+	for range 1000 + 50*(m+n) {
+		enter := -1
+		for j := range n {
+			if t[m][j] < -tiny && (enter < 0 || column[j] < column[enter]) {
+				enter = j
+			}
+		}
+		if enter < 0 {
+			price = make([]float64, m)
+			for j, variable := range column {
+				if variable >= n {
+					price[variable-n] = t[m][j]
+				}
+			}
+			return t[m][n], price, true
+		}
+		leave := -1
+		for i := range m {
+			if t[i][enter] <= tiny {
+				continue
+			}
+			if leave < 0 {
+				leave = i
+				continue
+			}
+			mine, theirs := t[i][n]*t[leave][enter], t[leave][n]*t[i][enter]
+			if mine < theirs || (mine == theirs && row[i] < row[leave]) {
+				leave = i
+			}
+		}
+		if leave < 0 {
+			return 0, nil, false
+		}
+		pivot(t, leave, enter)
+		row[leave], column[enter] = column[enter], row[leave]
+	}
+	return 0, nil, false
+}
+
+// pivot exchanges the variable of row r with that of column c.
+func pivot(t [][]float64, r, c int) {
+	p := t[r][c]
+	for j := range t[r] {
+		if j != c {
+			t[r][j] /= p
+		}
+	}
+	for i := range t {
+		if i == r || t[i][c] == 0 {
+			continue
+		}
+		factor := t[i][c]
+		for j := range t[i] {
+			if j != c {
+				t[i][j] -= factor * t[r][j]
+			}
+		}
+		t[i][c] = -factor / p
+	}
+	t[r][c] = 1 / p
+}
