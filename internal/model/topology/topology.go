@@ -11,7 +11,6 @@ import (
 	"net/netip"
 
 	"linerate/internal/model/setting"
-	"linerate/internal/model/unit"
 )
 
 // Topology is a set of hosts and switches joined by links.
@@ -43,28 +42,6 @@ type Port struct {
 	MAC       string    `yaml:"mac" json:"mac,omitempty" doc:"MAC address; absent: a lab chooses one that tells host and port"`
 }
 
-// Address is one address or a range of aliases on a port, written
-// 192.168.1.15/24 or 192.168.2.1-254/16 (the part after the dash replaces the
-// last number) or 10.0.0.1-10.0.3.250/8.
-type Address struct {
-	First, Last netip.Addr
-	Bits        int
-}
-
-// Contains reports whether addr is one of the range.
-func (a Address) Contains(addr netip.Addr) bool {
-	return a.First.Compare(addr) <= 0 && addr.Compare(a.Last) <= 0
-}
-
-// Prefixes lists the range's addresses, each with the prefix length.
-func (a Address) Prefixes() []netip.Prefix {
-	var list []netip.Prefix
-	for addr := a.First; addr.IsValid() && addr.Compare(a.Last) <= 0; addr = addr.Next() {
-		list = append(list, netip.PrefixFrom(addr, a.Bits))
-	}
-	return list
-}
-
 // Switch is a bridge. Its ports are the link ends that name it.
 type Switch struct {
 	Name string   `yaml:",key" json:"name"`
@@ -74,90 +51,6 @@ type Switch struct {
 	Bridge string `yaml:"bridge" json:"bridge,omitempty" doc:"with via: name of the bridge device"`
 	// Unmanaged marks a switch that nobody can ask, such as a rack switch.
 	Unmanaged bool `yaml:"unmanaged" json:"unmanaged,omitempty" doc:"true: a real switch that cannot be asked for counters"`
-}
-
-// Link joins two ports. From and To only fix which direction is which.
-type Link struct {
-	From End `yaml:"from,required" json:"from" doc:"host.port, or a switch (its port is then named for the other end)"`
-	To   End `yaml:"to,required" json:"to" doc:"host.port, or a switch"`
-	// Shape holds for both directions, unless Forward or Reverse says otherwise.
-	Shape   `yaml:",inline"`
-	Forward *Shape `yaml:"forward" json:"forward,omitempty" doc:"what differs in the direction from → to"`
-	Reverse *Shape `yaml:"reverse" json:"reverse,omitempty" doc:"what differs in the direction to → from"`
-}
-
-// Shape is what one direction of a link does to frames. Zero values: no rate
-// limit, no delay, no loss, a queue and a burst derived from the rate, MTU 1500.
-type Shape struct {
-	Rate  unit.BitRate  `yaml:"rate" json:"rate,omitempty" doc:"bits per second, such as 1gbit; absent: as fast as the machine goes, and no limit is known"`
-	Delay unit.Duration `yaml:"delay" json:"delay,omitempty" doc:"one-way delay, such as 25ms"`
-	Loss  unit.Ratio    `yaml:"loss" json:"loss,omitempty" doc:"share of frames lost, such as 0.1%"`
-	Queue unit.Bytes    `yaml:"queue" json:"queue,omitempty" doc:"bytes that wait in front of the link; absent: 10 ms at the rate, at least 64 full frames' burst"`
-	Burst unit.Bytes    `yaml:"burst" json:"burst,omitempty" doc:"token bucket of the shaper; absent: 2.5 ms at the rate"`
-	MTU   int           `yaml:"mtu" json:"mtu,omitempty" doc:"bytes; 1500 when absent"`
-}
-
-// End is one end of a link: a host's port, or a switch's port. In a file it is
-// written "host.port" or just "switch"; a switch's port is named after the far
-// end (p-server-eth0 cut to the kernel's 15 characters), and is unique.
-type End struct {
-	Node string `json:"node"`
-	Port string `json:"port"`
-}
-
-func (e End) String() string {
-	if e.Port == "" {
-		return e.Node
-	}
-	return e.Node + "." + e.Port
-}
-
-// DefaultMTU is Ethernet's (IEEE 802.3).
-const DefaultMTU = 1500
-
-// Towards returns the shape of the direction that leaves the given end.
-func (l Link) Towards(from End) Shape {
-	shape, over := l.Shape, l.Forward
-	if from == l.To {
-		over = l.Reverse
-	}
-	if over != nil {
-		shape = shape.with(*over)
-	}
-	if shape.MTU == 0 {
-		shape.MTU = DefaultMTU
-	}
-	return shape
-}
-
-func (s Shape) with(over Shape) Shape {
-	if over.Rate != 0 {
-		s.Rate = over.Rate
-	}
-	if over.Delay != 0 {
-		s.Delay = over.Delay
-	}
-	if over.Loss != 0 {
-		s.Loss = over.Loss
-	}
-	if over.Queue != 0 {
-		s.Queue = over.Queue
-	}
-	if over.Burst != 0 {
-		s.Burst = over.Burst
-	}
-	if over.MTU != 0 {
-		s.MTU = over.MTU
-	}
-	return s
-}
-
-// Other returns the far end as seen from e.
-func (l Link) Other(e End) End {
-	if e == l.From {
-		return l.To
-	}
-	return l.From
 }
 
 // Host finds a host by name.

@@ -1,0 +1,214 @@
+package source
+
+import (
+	"encoding"
+	"fmt"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Decode fills the struct that into points to. It is strict: an unknown key, a
+// missing one, a value of the wrong kind is a problem, and all are reported.
+func (d *Document) Decode(into any) Problems {
+	c := decoder{file: d.File}
+	c.value(d.Root, reflect.ValueOf(into).Elem(), Field{})
+	return c.problems
+}
+
+type decoder struct {
+	file     string
+	problems Problems
+}
+
+// fail reports a problem with a field's value, under the field's name.
+func (c *decoder) fail(at Position, f Field, format string, args ...any) {
+	if f.Name != "" {
+		format, args = "%s: "+format, append([]any{f.Name}, args...)
+	}
+	c.problems.add(c.file, at, format, args...)
+}
+
+// value decodes a node into v, which is the value of f or an element of it.
+func (c *decoder) value(n *Node, v reflect.Value, f Field) {
+	t := v.Type()
+	switch {
+	case n.Kind == Bad:
+	case isText(t):
+		c.text(n, v, f)
+	case t.Kind() == reflect.Pointer:
+		v.Set(reflect.New(t.Elem()))
+		c.value(n, v.Elem(), f)
+	case isKeyed(t):
+		c.keyed(n, v, f)
+	case t.Kind() == reflect.Slice:
+		c.list(n, v, f)
+	case t.Kind() == reflect.Struct:
+		c.structure(n, v, f)
+	default:
+		c.scalar(n, v, f)
+	}
+}
+
+// describe names what was found, for messages.
+func describe(n *Node) string {
+	switch {
+	case n.Kind == Null:
+		return "nothing"
+	case n.Kind == List:
+		return "a list"
+	case n.Kind == Mapping && len(n.Entries) == 1 && n.flow && n.Entries[0].Value.Kind == Null:
+		// table: {100+p} is a mapping to YAML.
+		text := n.Entries[0].Key.Text
+		return fmt.Sprintf("a mapping; if the brace was meant as an expression, quote it: \"{%s}\"", text)
+	case n.Kind == Mapping:
+		return "a mapping"
+	}
+	text := []rune(n.Text)
+	if len(text) > 60 {
+		return strconv.Quote(string(text[:60])) + "…"
+	}
+	return strconv.Quote(n.Text)
+}
+
+func (c *decoder) keyed(n *Node, v reflect.Value, f Field) {
+	if n.Kind != Mapping {
+		if n.Kind != Null {
+			c.fail(n.At, f, "expected a mapping from names, found %s", describe(n))
+		} else if f.Required {
+			c.fail(n.At, f, "expected a mapping from names, found nothing")
+		}
+		return
+	}
+	element := v.Type().Elem()
+	key, _ := option(element, "key")
+	value, simple := option(element, "value")
+	v.Set(reflect.MakeSlice(v.Type(), len(n.Entries), len(n.Entries)))
+	for i, entry := range n.Entries {
+		item := v.Index(i)
+		item.Field(key).SetString(entry.Key.Text)
+		inside := Field{Name: entry.Key.Text}
+		if simple {
+			c.value(entry.Value, item.Field(value), inside)
+		} else {
+			c.structure(entry.Value, item, inside)
+		}
+	}
+}
+
+func (c *decoder) list(n *Node, v reflect.Value, f Field) {
+	if n.Kind != List {
+		if n.Kind != Null || f.Required {
+			c.fail(n.At, f, "expected a list, found %s", describe(n))
+		}
+		return
+	}
+	v.Set(reflect.MakeSlice(v.Type(), len(n.Items), len(n.Items)))
+	for i, item := range n.Items {
+		c.value(item, v.Index(i), Field{Name: f.Name, Enum: f.Enum, Type: v.Type().Elem()})
+	}
+}
+
+func (c *decoder) structure(n *Node, v reflect.Value, f Field) {
+	if n.Kind == Bad {
+		return
+	}
+	t := v.Type()
+	fields := Fields(t)
+	names := make([]string, len(fields))
+	for i, field := range fields {
+		names[i] = field.Name
+	}
+	if n.Kind != Mapping && (n.Kind != Null || hasRequired(t)) {
+		c.fail(n.At, f, "expected a mapping with %s, found %s", Or(names), describe(n))
+		return
+	}
+	for _, entry := range n.Entries {
+		i := slices.Index(names, entry.Key.Text)
+		switch {
+		case i >= 0:
+			c.value(entry.Value, v.FieldByIndex(fields[i].index), fields[i])
+		case entry.Key.Kind != Bad:
+			c.problems.add(c.file, entry.Key.At, "unknown key %q%s", entry.Key.Text, DidYouMean(entry.Key.Text, names))
+		}
+	}
+	for _, field := range fields {
+		if _, there := n.get(field.Name); field.Required && !there {
+			c.fail(n.At, f, "missing key %q: %s", field.Name, field.Doc)
+		}
+	}
+}
+
+// text decodes a scalar into a type that parses itself.
+func (c *decoder) text(n *Node, v reflect.Value, f Field) {
+	if n.Kind != Scalar {
+		c.fail(n.At, f, "expected a single value, found %s", describe(n))
+		return
+	}
+	err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(n.Text))
+	switch v.Addr().Interface().(type) {
+	case *netip.Addr:
+		// The standard library says what confused it, not what was expected.
+		if err != nil || n.Text == "" {
+			err = fmt.Errorf("%s is not an IP address: expected one such as 192.168.1.15 or fd00::15", describe(n))
+		}
+	case *netip.Prefix:
+		if err != nil || n.Text == "" {
+			err = fmt.Errorf("%s is not an address with a prefix length: expected one such as 192.168.1.15/24", describe(n))
+		}
+	}
+	if err != nil {
+		c.fail(n.At, f, "%v", err)
+	}
+}
+
+func (c *decoder) scalar(n *Node, v reflect.Value, f Field) {
+	wanted := map[reflect.Kind]string{
+		reflect.Bool: "true or false", reflect.String: "text",
+	}[v.Kind()]
+	if wanted == "" {
+		wanted = "a whole number"
+	}
+	if n.Kind != Scalar {
+		c.fail(n.At, f, "expected %s, found %s", wanted, describe(n))
+		return
+	}
+	var err error
+	switch v.Kind() {
+	case reflect.String:
+		if len(f.Enum) > 0 && !slices.Contains(f.Enum, n.Text) {
+			c.fail(n.At, f, "%s is not a choice: expected %s%s", describe(n), Or(f.Enum), meant(n.Text, f.Enum))
+			return
+		}
+		v.SetString(n.Text)
+	case reflect.Bool:
+		v.SetBool(n.Text == "true")
+		if n.Text != "true" && n.Text != "false" {
+			err = strconv.ErrSyntax
+		}
+	case reflect.Int:
+		var i int
+		i, err = strconv.Atoi(n.Text)
+		v.SetInt(int64(i))
+	case reflect.Uint64:
+		var u uint64
+		u, err = strconv.ParseUint(strings.TrimPrefix(n.Text, "+"), 10, 64)
+		v.SetUint(u)
+		wanted += " of at least 0"
+	default:
+		panic("source: no way to decode " + v.Type().String())
+	}
+	if err != nil {
+		c.fail(n.At, f, "expected %s, found %s", wanted, describe(n))
+	}
+}
+
+// meant is DidYouMean where all candidates have just been named.
+func meant(name string, candidates []string) string {
+	if near := Nearest(name, candidates); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}

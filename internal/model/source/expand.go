@@ -1,0 +1,229 @@
+package source
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Limits of repetition; see maxBytes.
+const (
+	maxCopies = 100_000 // of one item
+	maxNodes  = 500_000 // of the whole file, after expansion; long texts count more
+)
+
+// expand repeats what brace ranges repeat, and works out expressions.
+//
+// A range in a key repeats the entry; its name is bound inside the entry's
+// value. Ranges in the scalars of a list item repeat the item, once for each
+// combination, the last written varying fastest; their names are bound
+// everywhere in the item, wherever they are written. The scalars of an item are
+// its own and those of mappings inside it, but not those of lists inside it,
+// whose items repeat themselves, nor those under a repeated key.
+func expand(file string, root *Node, problems *Problems) *Node {
+	e := &expander{file: file, problems: problems, templates: map[*Node]template{}}
+	return e.value(root, nil)
+}
+
+type expander struct {
+	file      string
+	problems  *Problems
+	templates map[*Node]template
+	nodes     int
+	full      bool // a limit was hit, and reported
+}
+
+// scope holds the numbers of the ranges around a node, innermost first.
+type scope struct {
+	outer  *scope
+	ranges []*part
+	values []int
+}
+
+func (s *scope) name(name string) (int, bool) {
+	for ; s != nil; s = s.outer {
+		for i, r := range s.ranges {
+			if r.name == name {
+				return s.values[i], true
+			}
+		}
+	}
+	return 0, false
+}
+
+func (s *scope) value(r *part) (int, bool) {
+	for ; s != nil; s = s.outer {
+		for i := range s.ranges {
+			if s.ranges[i] == r {
+				return s.values[i], true
+			}
+		}
+	}
+	return 0, false
+}
+
+// template parses a scalar's braces once, and reports their mistakes once.
+func (e *expander) template(n *Node) template {
+	t, known := e.templates[n]
+	if !known {
+		var err error
+		if t, err = parseTemplate(n.Text); err != nil {
+			e.problems.add(e.file, n.At, "%v", err)
+		}
+		e.templates[n] = t
+	}
+	return t
+}
+
+// count reports whether n more nodes may be made.
+func (e *expander) count(at Position, n int) bool {
+	if e.nodes += n; e.nodes > maxNodes && !e.full {
+		e.full = true
+		e.problems.add(e.file, at, "brace ranges make the file grow beyond %d values", maxNodes)
+	}
+	return !e.full
+}
+
+// value copies a node whose number of copies has been settled outside.
+func (e *expander) value(n *Node, s *scope) *Node {
+	if !e.count(n.At, 1+len(n.Text)/100) {
+		return &Node{Kind: Bad, At: n.At}
+	}
+	made := &Node{Kind: n.Kind, At: n.At, flow: n.flow}
+	switch n.Kind {
+	case Scalar:
+		e.scalar(n, s, made)
+	case List:
+		for _, item := range n.Items {
+			for _, inner := range e.combinations(e.itemRanges(item, nil), s) {
+				made.Items = append(made.Items, e.value(item, inner))
+			}
+		}
+	case Mapping:
+		seen := map[string]Position{}
+		for _, entry := range n.Entries {
+			for _, inner := range e.combinations(e.keyRanges(entry.Key), s) {
+				key := e.value(entry.Key, inner)
+				value := e.value(entry.Value, inner)
+				if earlier, twice := seen[key.Text]; twice && key.Kind == Scalar {
+					e.problems.add(e.file, key.At, "key %q is given twice, first in line %d", key.Text, earlier.Line)
+				}
+				seen[key.Text] = key.At
+				made.Entries = append(made.Entries, Entry{key, value})
+			}
+		}
+	}
+	return made
+}
+
+// scalar writes the text of a copy.
+func (e *expander) scalar(n *Node, s *scope, made *Node) {
+	t := e.template(n)
+	if t == nil {
+		made.Kind = Bad
+		return
+	}
+	var text strings.Builder
+	for i := range t {
+		p := &t[i]
+		if p.first == nil {
+			text.WriteString(p.text)
+			continue
+		}
+		value, known := s.value(p)
+		if !known {
+			var err error
+			if value, err = p.first(s.name); p.isRange() {
+				e.problems.add(e.file, n.At, "%q: nothing can be repeated here; a range belongs in a key or in an item of a list", n.Text)
+				err = errSyntax
+			} else if err != nil {
+				e.problems.add(e.file, n.At, "%q: %v", n.Text, err)
+			}
+			if err != nil {
+				made.Kind = Bad
+				return
+			}
+		}
+		text.WriteString(strconv.Itoa(value))
+	}
+	made.Text = text.String()
+}
+
+// found is a range and the scalar it stands in.
+type found struct {
+	*part
+	in *Node
+}
+
+func (e *expander) keyRanges(n *Node) []found {
+	var list []found
+	t := e.template(n)
+	for i := range t {
+		if t[i].isRange() {
+			list = append(list, found{&t[i], n})
+		}
+	}
+	return list
+}
+
+// itemRanges collects the ranges that repeat a list item.
+func (e *expander) itemRanges(n *Node, list []found) []found {
+	switch n.Kind {
+	case Scalar:
+		list = append(list, e.keyRanges(n)...)
+	case Mapping:
+		for _, entry := range n.Entries {
+			if len(e.keyRanges(entry.Key)) == 0 {
+				list = e.itemRanges(entry.Value, list)
+			}
+		}
+	}
+	return list
+}
+
+// combinations makes one scope for each combination of the ranges' numbers; a
+// single one, the outer, when there are no ranges; none after a mistake.
+func (e *expander) combinations(ranges []found, outer *scope) []*scope {
+	if len(ranges) == 0 {
+		return []*scope{outer}
+	}
+	var parts []*part
+	var from, width []int
+	copies := 1
+	for _, r := range ranges {
+		first, err := r.first(outer.name)
+		last := 0
+		if err == nil {
+			last, err = r.last(outer.name)
+		}
+		_, bound := (&scope{outer: outer, ranges: parts, values: from}).name(r.name)
+		switch {
+		case err != nil:
+			e.problems.add(e.file, r.in.At, "%q: %v", r.in.Text, err)
+			return nil
+		case first > last:
+			e.problems.add(e.file, r.in.At, "%q: the range runs backwards, from %d to %d", r.in.Text, first, last)
+			return nil
+		case r.name != "" && bound:
+			e.problems.add(e.file, r.in.At, "%q: %q is already bound; write {%s} to use it, or bind another name", r.in.Text, r.name, r.name)
+			return nil
+		case last-first+1 > maxCopies/copies:
+			e.problems.add(e.file, r.in.At, "%q: more than %d copies", r.in.Text, maxCopies)
+			return nil
+		}
+		copies *= last - first + 1
+		parts, from, width = append(parts, r.part), append(from, first), append(width, last-first+1)
+	}
+	if !e.count(ranges[0].in.At, copies) {
+		return nil
+	}
+	scopes := make([]*scope, copies)
+	for i := range scopes {
+		values := make([]int, len(parts))
+		for rest, k := i, len(parts)-1; k >= 0; k-- {
+			values[k] = from[k] + rest%width[k]
+			rest /= width[k]
+		}
+		scopes[i] = &scope{outer, parts, values}
+	}
+	return scopes
+}

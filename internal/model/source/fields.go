@@ -1,0 +1,85 @@
+package source
+
+import (
+	"encoding"
+	"reflect"
+	"strings"
+)
+
+// Field is one key that a struct can be written with, as its tags say:
+//
+//	yaml:"name"           the key
+//	yaml:"name,required"  the key must be there
+//	yaml:",inline"        an embedded struct's keys belong to the outer one
+//	yaml:",key"           a slice of such structs is written as a mapping, and
+//	                      this field takes the key
+//	yaml:",value"         with ",key": this field takes the whole value
+//	doc:"…"               what it is for; shown in the schema and the manual
+//	enum:"a,b"            the only values
+type Field struct {
+	Name     string
+	Doc      string
+	Enum     []string
+	Required bool
+	Type     reflect.Type
+	index    []int
+}
+
+// Fields lists the keys of a struct type, embedded ones included, in order.
+func Fields(t reflect.Type) []Field {
+	var list []Field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, option, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		switch {
+		case option == "inline":
+			for _, inner := range Fields(f.Type) {
+				inner.index = append([]int{i}, inner.index...)
+				list = append(list, inner)
+			}
+		case name != "" && name != "-":
+			field := Field{Name: name, Doc: f.Tag.Get("doc"), Required: option == "required", Type: f.Type, index: f.Index}
+			if enum := f.Tag.Get("enum"); enum != "" {
+				field.Enum = strings.Split(enum, ",")
+			}
+			list = append(list, field)
+		}
+	}
+	return list
+}
+
+// option finds the field of a struct that is tagged with ",key" or ",value".
+func option(t reflect.Type, option string) (int, bool) {
+	if t.Kind() == reflect.Struct {
+		for i := range t.NumField() {
+			if t.Field(i).Tag.Get("yaml") == ","+option {
+				return i, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// isKeyed reports whether a type is a slice that is written as a mapping.
+func isKeyed(t reflect.Type) bool {
+	if t.Kind() != reflect.Slice {
+		return false
+	}
+	_, keyed := option(t.Elem(), "key")
+	return keyed
+}
+
+var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+
+// isText reports whether a type is written as a scalar that it parses itself.
+func isText(t reflect.Type) bool { return reflect.PointerTo(t).Implements(textUnmarshaler) }
+
+// hasRequired reports whether a struct cannot be left empty.
+func hasRequired(t reflect.Type) bool {
+	for _, f := range Fields(t) {
+		if f.Required {
+			return true
+		}
+	}
+	return false
+}

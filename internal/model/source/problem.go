@@ -1,0 +1,123 @@
+package source
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Problem is one mistake in a file.
+type Problem struct {
+	File string
+	Position
+	Text string
+}
+
+func (p Problem) Error() string {
+	if p.Line == 0 {
+		return p.File + ": " + p.Text
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Text)
+}
+
+// Problems are all mistakes that were found in a file, one line each.
+type Problems []Problem
+
+// shownProblems bounds a message: one slip inside a range of a thousand copies
+// should not scroll the others away.
+const shownProblems = 50
+
+func (p Problems) Error() string {
+	lines := make([]string, 0, min(len(p), shownProblems)+1)
+	for i, problem := range p {
+		if i == shownProblems {
+			lines = append(lines, fmt.Sprintf("… and %d more", len(p)-i))
+			break
+		}
+		lines = append(lines, problem.Error())
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (p *Problems) add(file string, at Position, format string, args ...any) {
+	*p = append(*p, Problem{file, at, fmt.Sprintf(format, args...)})
+}
+
+// Err is nil when there are no problems; otherwise they are sorted by place, and
+// what several copies of one line have in common is said once.
+func (p Problems) Err() error {
+	if len(p) == 0 {
+		return nil
+	}
+	sorted := slices.Clone(p)
+	slices.SortStableFunc(sorted, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), strings.Compare(a.Text, b.Text))
+	})
+	return slices.Compact(sorted)
+}
+
+// Nearest is the candidate most like name, or "" when none is near enough to
+// have been meant.
+func Nearest(name string, candidates []string) string {
+	best, distance := "", max(1, len([]rune(name))/3)+1
+	for _, c := range candidates {
+		if d := editDistance(strings.ToLower(name), strings.ToLower(c)); d < distance {
+			best, distance = c, d
+		}
+	}
+	return best
+}
+
+// DidYouMean is the tail of a message about an unknown name: the nearest
+// candidate if there is one, else all of them if they are few.
+func DidYouMean(name string, candidates []string) string {
+	if near := Nearest(name, candidates); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	switch {
+	case len(candidates) == 0:
+		return ""
+	case len(candidates) <= 12:
+		return "; expected " + Or(candidates)
+	default:
+		return fmt.Sprintf("; expected one of %s, … (%d names)", strings.Join(candidates[:8], ", "), len(candidates))
+	}
+}
+
+// Or lists alternatives as a sentence does: "a, b or c".
+func Or(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+// editDistance counts insertions, deletions, substitutions and swaps of
+// neighbouring letters: the slips of a keyboard (optimal string alignment).
+func editDistance(a, b string) int {
+	s, t := []rune(a), []rune(b)
+	// Names are short; a pasted paragraph is not a slip of the keyboard.
+	if len(s) > 64 || len(t) > 64 {
+		return max(len(s), len(t))
+	}
+	before, above, row := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)
+	for j := range above {
+		above[j] = j
+	}
+	for i := 1; i <= len(s); i++ {
+		row[0] = i
+		for j := 1; j <= len(t); j++ {
+			cost := 1
+			if s[i-1] == t[j-1] {
+				cost = 0
+			}
+			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+cost)
+			if i > 1 && j > 1 && s[i-1] == t[j-2] && s[i-2] == t[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, above, row = above, row, before
+	}
+	return above[len(t)]
+}

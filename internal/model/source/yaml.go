@@ -1,0 +1,214 @@
+package source
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	yaml "github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// Limits of a file. They are far above what a study needs, and keep a wrong or
+// hostile file from exhausting the machine: the YAML parser recurses, and keeps a
+// path string for every node.
+const (
+	maxBytes  = 1 << 20
+	maxDepth  = 50  // brackets inside brackets
+	maxIndent = 200 // characters in front of a block
+)
+
+// Parse reads a file, repeats what its brace ranges say, and returns the tree.
+// The document is nil when the file is not YAML at all. After mistakes in braces
+// there is one, with Bad nodes in their places: the rest of the file can still be
+// decoded, so that all mistakes are told at once.
+func Parse(file string, data []byte) (*Document, Problems) {
+	var problems Problems
+	root := read(file, data, &problems)
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return &Document{File: file, Root: expand(file, root, &problems)}, problems
+}
+
+// read turns text into a tree.
+func read(file string, data []byte, problems *Problems) (root *Node) {
+	if len(data) > maxBytes {
+		problems.add(file, Position{}, "the file has %d bytes; at most %d are read (brace ranges say many things in a line)", len(data), maxBytes)
+		return nil
+	}
+	if at, bad := notText(data); bad {
+		problems.add(file, at, "not a text file: a study is YAML in UTF-8")
+		return nil
+	}
+	// The parser is outside code that reads whatever people write.
+	defer func() {
+		if recover() != nil {
+			problems.add(file, Position{}, "cannot be read as YAML")
+			root = nil
+		}
+	}()
+	text := strings.TrimPrefix(string(data), "\ufeff")
+	tokens := lexer.Tokenize(text)
+	if !supported(file, tokens, problems) {
+		return nil
+	}
+	parsed, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		at, message := Position{}, err.Error()
+		if syntax, ok := errors.AsType[yaml.Error](err); ok {
+			at, message = position(syntax.GetToken()), syntax.GetMessage()
+		}
+		problems.add(file, at, "not YAML: %s%s", message, braceHint(text, at.Line))
+		return nil
+	}
+	c := converter{file: file, problems: problems}
+	for _, doc := range parsed.Docs {
+		if doc.Body == nil {
+			continue
+		}
+		if root != nil {
+			problems.add(file, position(doc.Body.GetToken()), "a second document: a file holds one study")
+			return nil
+		}
+		root = c.node(doc.Body)
+	}
+	if root == nil {
+		problems.add(file, Position{1, 1}, "the file is empty")
+	}
+	return root
+}
+
+// notText finds the first byte that no text file has.
+func notText(data []byte) (Position, bool) {
+	line, column := 1, 1
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && size <= 1 || r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0x7f {
+			return Position{line, column}, true
+		}
+		if column++; r == '\n' {
+			line, column = line+1, 1
+		}
+		i += size
+	}
+	return Position{}, false
+}
+
+// supported refuses, before the parser recurses, what is too deep and what a
+// study file does without.
+func supported(file string, tokens token.Tokens, problems *Problems) bool {
+	depth := 0
+	for _, t := range tokens {
+		at := position(t)
+		switch t.Type {
+		case token.MappingStartType, token.SequenceStartType:
+			depth++
+		case token.MappingEndType, token.SequenceEndType:
+			depth--
+		case token.AnchorType, token.AliasType, token.MergeKeyType:
+			problems.add(file, at, "anchors, aliases and merge keys are not supported; repeat by a brace range such as {1..8}")
+			return false
+		case token.TagType:
+			problems.add(file, at, "tags are not supported: what a value is follows from its key")
+			return false
+		case token.DirectiveType:
+			problems.add(file, at, "directives are not supported")
+			return false
+		case token.MappingKeyType:
+			problems.add(file, at, `keys with "?" are not supported; write key: value`)
+			return false
+		}
+		block := t.Type == token.SequenceEntryType || t.Type == token.MappingValueType
+		if depth > maxDepth || depth <= 0 && block && t.Position.IndentNum > maxIndent ||
+			t.Type == token.SequenceEntryType && at.Column > maxIndent {
+			problems.add(file, at, "nested too deeply")
+			return false
+		}
+	}
+	return true
+}
+
+func position(t *token.Token) Position {
+	if t == nil || t.Position == nil {
+		return Position{}
+	}
+	return Position{t.Position.Line, max(1, t.Position.Column)}
+}
+
+// unquotedBrace finds a range that is glued to text, as in client{1..2}.
+var unquotedBrace = regexp.MustCompile(`[\w.]\{[^{}"']*\}|\{[^{}"':]*\}[\w.]`)
+
+// braceHint explains the one slip that ranges invite.
+func braceHint(text string, line int) string {
+	lines := strings.Split(text, "\n")
+	if line < 1 || line > len(lines) || !unquotedBrace.MatchString(lines[line-1]) {
+		return ""
+	}
+	return `; inside [ ] and { }, text with braces needs quotes: "client{1..2}"`
+}
+
+// converter turns the parser's tree into ours.
+type converter struct {
+	file     string
+	problems *Problems
+}
+
+func (c converter) node(n ast.Node) *Node {
+	switch n := n.(type) {
+	case nil:
+		return &Node{Kind: Null}
+	case *ast.NullNode:
+		return &Node{Kind: Null, At: position(n.Token)}
+	case *ast.StringNode:
+		return &Node{Kind: Scalar, At: position(n.Token), Text: n.Value}
+	case *ast.LiteralNode:
+		return &Node{Kind: Scalar, At: position(n.Start), Text: n.Value.Value}
+	case *ast.MappingNode:
+		return c.mapping(n.Values, n.IsFlowStyle, position(n.Start))
+	case *ast.MappingValueNode:
+		return c.mapping([]*ast.MappingValueNode{n}, n.IsFlowStyle, position(n.Start))
+	case *ast.SequenceNode:
+		list := &Node{Kind: List, At: position(n.Start), flow: n.IsFlowStyle}
+		for _, value := range n.Values {
+			list.Items = append(list.Items, c.node(value))
+		}
+		return list
+	case ast.ScalarNode:
+		// Numbers and booleans: the text as written.
+		t := n.GetToken()
+		return &Node{Kind: Scalar, At: position(t), Text: strings.TrimSpace(t.Value)}
+	}
+	at := position(n.GetToken())
+	c.problems.add(c.file, at, "%s is not supported in a study file", strings.ToLower(n.Type().String()))
+	return &Node{Kind: Bad, At: at}
+}
+
+func (c converter) mapping(values []*ast.MappingValueNode, flow bool, start Position) *Node {
+	m := &Node{Kind: Mapping, At: start, flow: flow}
+	for i, v := range values {
+		key := c.node(v.Key)
+		if key.Kind == Null {
+			// "null:" and "~:" are keys like any other.
+			key = &Node{Kind: Scalar, At: position(v.Key.GetToken()), Text: v.Key.GetToken().Value}
+		}
+		if key.Kind != Scalar {
+			c.problems.add(c.file, key.At, "a key must be a plain name")
+			continue
+		}
+		if i == 0 && !flow {
+			// The parser has a block start at its first colon.
+			m.At = key.At
+		}
+		value := c.node(v.Value)
+		if value.At == (Position{}) {
+			value.At = key.At
+		}
+		m.Entries = append(m.Entries, Entry{key, value})
+	}
+	return m
+}

@@ -1,0 +1,122 @@
+package topology
+
+import (
+	"fmt"
+	"math/big"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// Address is one address or a range of aliases on a port, written
+// 192.168.1.15/24 or 192.168.2.1-254/16 (the part after the dash replaces the
+// last number) or 10.0.0.1-10.0.3.250/8.
+type Address struct {
+	First, Last netip.Addr
+	Bits        int
+}
+
+// maxAliases bounds a range: each alias is an address of its own to the kernel.
+const maxAliases = 65536
+
+// Contains reports whether addr is one of the range.
+func (a Address) Contains(addr netip.Addr) bool {
+	return a.First.Compare(addr) <= 0 && addr.Compare(a.Last) <= 0
+}
+
+// Prefixes lists the range's addresses, each with the prefix length.
+func (a Address) Prefixes() []netip.Prefix {
+	var list []netip.Prefix
+	for addr := a.First; addr.IsValid() && addr.Compare(a.Last) <= 0; addr = addr.Next() {
+		list = append(list, netip.PrefixFrom(addr, a.Bits))
+	}
+	return list
+}
+
+// String spells the address as a study file does; ParseAddress reads it back.
+func (a Address) String() string {
+	first, last := a.First.String(), a.Last.String()
+	if a.First == a.Last {
+		return fmt.Sprintf("%s/%d", first, a.Bits)
+	}
+	// The last number alone, where it is all that differs.
+	if a.First.Is4() {
+		if dot := strings.LastIndex(last, "."); strings.HasPrefix(first, last[:dot+1]) {
+			last = last[dot+1:]
+		}
+	}
+	return fmt.Sprintf("%s-%s/%d", first, last, a.Bits)
+}
+
+// MarshalText spells the address as String does, in JSON too.
+func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads what ParseAddress reads.
+func (a *Address) UnmarshalText(text []byte) (err error) {
+	*a, err = ParseAddress(string(text))
+	return err
+}
+
+// JSONSchema describes the spelling to editors.
+func (Address) JSONSchema() map[string]any {
+	return map[string]any{
+		"type":     "string",
+		"pattern":  `^[0-9a-fA-F:.]+(-[0-9a-fA-F:.]+)?/[0-9]+$`,
+		"examples": []string{"192.168.1.15/24", "192.168.2.1-254/16", "fd00::15/64"},
+	}
+}
+
+// ParseAddress reads an address or a range of them, with its prefix length.
+func ParseAddress(text string) (Address, error) {
+	wrong := func(why string) (Address, error) {
+		return Address{}, fmt.Errorf("%q is not an address of a port: %s", text, why)
+	}
+	const such = "expected one with a prefix length, such as 192.168.1.15/24 or 192.168.2.1-254/16"
+	span, length, slash := strings.Cut(strings.TrimSpace(text), "/")
+	if !slash {
+		if _, err := netip.ParseAddr(span); err == nil {
+			return wrong("its prefix length is missing, as in " + span + "/24")
+		}
+		return wrong(such)
+	}
+	first, last, isRange := strings.Cut(span, "-")
+	var a Address
+	var err error
+	if a.First, err = netip.ParseAddr(first); err != nil || a.First.Zone() != "" || a.First.Is4In6() {
+		return wrong(such)
+	}
+	a.Last = a.First
+	if isRange {
+		if !strings.ContainsAny(last, ".:") {
+			// Only the last number is given.
+			separator := "."
+			if a.First.Is6() {
+				separator = ":"
+			}
+			last = first[:strings.LastIndex(first, separator)+1] + last
+		}
+		if a.Last, err = netip.ParseAddr(last); err != nil || a.Last.Zone() != "" || a.Last.Is4() != a.First.Is4() {
+			return wrong("the end of the range is not an address of the same kind; " + such)
+		}
+		if a.Last.Less(a.First) {
+			return wrong("the range runs backwards")
+		}
+		if size(a) > maxAliases {
+			return wrong(fmt.Sprintf("the range has more than %d addresses", maxAliases))
+		}
+	}
+	if a.Bits, err = strconv.Atoi(length); err != nil || a.Bits < 1 || a.Bits > a.First.BitLen() || strconv.Itoa(a.Bits) != length {
+		return wrong(fmt.Sprintf("expected a prefix length from 1 to %d, found %q", a.First.BitLen(), length))
+	}
+	return a, nil
+}
+
+// size counts a range's addresses, as far as maxAliases matters.
+func size(a Address) int {
+	first, last := new(big.Int).SetBytes(a.First.AsSlice()), new(big.Int).SetBytes(a.Last.AsSlice())
+	distance := last.Sub(last, first)
+	if !distance.IsInt64() || distance.Int64() > maxAliases {
+		return maxAliases + 1
+	}
+	return int(distance.Int64()) + 1
+}
