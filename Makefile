@@ -31,7 +31,8 @@ fuzz: ## each fuzz target for a short while (FUZZTIME=10s)
 
 bench: build ## measure against other tools; writes docs/benchmarks.md
 	@script/setup bench
-	timeout 1800 go run ./script/bench
+	CGO_ENABLED=0 go build -o bin/bench ./script/bench
+	timeout --kill-after=30 1800 bin/bench
 
 setup: ## install what is missing (as root), or say what is
 	@script/setup test

@@ -103,7 +103,7 @@ func purityViolations(s source) []string {
 	}
 	var found []string
 	for path, at := range s.imports() {
-		if matches(path, pureDenied) && !matches(path, pureAllowed) {
+		if _, partly := pureOnly[path]; matches(path, pureDenied) && !matches(path, pureAllowed) && !partly {
 			found = append(found, fmt.Sprintf("%s: %s may not import %q: %s", at, s.dir, path, pureWhy))
 		}
 	}
@@ -114,13 +114,20 @@ func purityViolations(s source) []string {
 			}
 		})
 	}
+	for path, names := range pureOnly {
+		s.uses(path, func(name string, at token.Position) {
+			if !slices.Contains(names, name) {
+				found = append(found, fmt.Sprintf("%s: %s may use no more of %s than %v: %s", at, s.dir, path, names, pureWhy))
+			}
+		})
+	}
 	return found
 }
 
-// kernelViolations are system calls, and files of /proc and /sys, outside
-// internal/kernel.
+// kernelViolations are system calls, and files of /proc and /sys, in the house
+// but outside internal/kernel.
 func kernelViolations(s source) []string {
-	if within(s.dir, "internal/kernel") || s.test {
+	if within(s.dir, "internal/kernel") || !within(s.dir, "internal") || s.test {
 		return nil
 	}
 	var found []string
@@ -139,7 +146,7 @@ func kernelViolations(s source) []string {
 			return true
 		}
 		text, err := strconv.Unquote(lit.Value)
-		if err == nil && (strings.HasPrefix(text, "/proc/") || strings.HasPrefix(text, "/sys/")) {
+		if err == nil && !slices.Contains(ownFiles, text) && (strings.HasPrefix(text, "/proc/") || strings.HasPrefix(text, "/sys/")) {
 			found = append(found, fmt.Sprintf("%s: %q: the roots of /proc and /sys belong to internal/kernel, so that tests can move them",
 				s.fset.Position(lit.Pos()), text))
 		}

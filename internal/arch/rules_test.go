@@ -30,6 +30,8 @@ var rooms = []room{
 		"the built-in studies are data"},
 	{"cmd/linerate", []string{"internal/show"},
 		"main hands over and returns the exit status"},
+	{"script/bench", nil,
+		"a benchmark looks at the program from outside, as at any other tool"},
 	{"internal/version", nil,
 		"everybody names the version, so it may lean on nobody"},
 	{"internal/arch", nil,
@@ -67,7 +69,7 @@ var keepers = []struct {
 		[]string{"internal/show/cli"},
 		"flags and terminals end at the command line"},
 	{[]string{"os/exec"},
-		[]string{"internal/control/lab", "internal/control/run", "internal/show/cli"},
+		[]string{"internal/control/lab", "internal/control/run", "internal/show/cli", "script/bench"},
 		"foreign commands are started only to reach a host (via, a lab's processes) or on the user's word (lab exec, lab shell)"},
 	{[]string{"C"}, nil,
 		"one static binary that cross-builds"},
@@ -95,6 +97,9 @@ var pureDenied = []string{
 // pureAllowed are exceptions to pureDenied: values, not I/O.
 var pureAllowed = []string{"net/netip", "net/url", "runtime/debug"}
 
+// pureOnly are packages of which only these names may be used.
+var pureOnly = map[string][]string{"net": {"ParseMAC", "HardwareAddr"}}
+
 // pureSelectors are the parts of allowed packages that are a clock or chance.
 var pureSelectors = map[string][]string{
 	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "Local", "LoadLocation"},
@@ -107,8 +112,12 @@ var pureSelectors = map[string][]string{
 // describe a process; the rest are calls, which belong to internal/kernel.
 // A name ending in * stands for all constants (in capitals) with that beginning.
 var syscallValues = []string{
-	"SIG*", "Signal", "E*", "Errno", "SysProcAttr", "SysProcIDMap", "Credential", "CLONE_*", "WaitStatus", "O_*", "Stat_t", "Rusage", "Timeval",
-	"Getpid", "Getuid", "Getgid",
+	"SIG*", "Signal", "E*", "Errno", "SysProcAttr", "SysProcIDMap", "Credential", "CLONE_*", "WaitStatus", "O_*",
+	"RawConn", "Conn",
 }
 
 const syscallWhy = "system calls belong to internal/kernel; elsewhere package syscall gives names of signals, errors and process attributes"
+
+// ownFiles are files of /proc that say something about this very process, the
+// same under any root.
+var ownFiles = []string{"/proc/self/exe"}

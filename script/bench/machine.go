@@ -1,0 +1,176 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// machineState is what another tool might change on the machine for good.
+type machineState struct {
+	sysctls map[string]string
+	links   string
+}
+
+func snapshot(ctx context.Context) (*machineState, error) {
+	all, err := output(ctx, "sysctl", "-a")
+	if err != nil {
+		return nil, err
+	}
+	links, err := output(ctx, "ip", "-o", "-br", "link")
+	if err != nil {
+		return nil, err
+	}
+	return &machineState{parseSysctls(all), string(links)}, nil
+}
+
+// parseSysctls reads "name = value" lines and keeps what is watched: the
+// settings of the network, and the two others that Mininet raises.
+func parseSysctls(text []byte) map[string]string {
+	kept := make(map[string]string)
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for lines.Scan() {
+		name, value, ok := strings.Cut(lines.Text(), " = ")
+		if !ok || strings.HasSuffix(name, "_count") { // counters, not settings
+			continue
+		}
+		if strings.HasPrefix(name, "net.") || name == "fs.file-max" || name == "kernel.pty.max" {
+			kept[name] = value
+		}
+	}
+	return kept
+}
+
+// changed names what differs from before, sorted.
+func changed(before, after map[string]string) []string {
+	var names []string
+	for name, value := range before {
+		if now, ok := after[name]; ok && now != value {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// restore puts back every watched setting and verifies it; it returns what it
+// had to put back.
+func (m *machineState) restore(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	now, err := snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var errs []error
+	names := changed(m.sysctls, now.sysctls)
+	for _, name := range names {
+		if _, err := output(ctx, "sysctl", "-q", "-w", name+"="+m.sysctls[name]); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if len(names) > 0 {
+		if now, err = snapshot(ctx); err != nil {
+			return names, errors.Join(append(errs, err)...)
+		}
+	}
+	for _, name := range changed(m.sysctls, now.sysctls) {
+		errs = append(errs, fmt.Errorf("sysctl %s: is %q, want %q as before", name, now.sysctls[name], m.sysctls[name]))
+	}
+	if now.links != m.links {
+		errs = append(errs, fmt.Errorf("links of the machine: now\n%swant as before\n%s", now.links, m.links))
+	}
+	return names, errors.Join(errs...)
+}
+
+// output runs a command and returns its stdout.
+func output(ctx context.Context, command ...string) ([]byte, error) {
+	var errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	// sysctl -a complains of what it may not read and still prints the rest.
+	if err != nil && len(out) == 0 {
+		return nil, fmt.Errorf("%s: %w: %s", strings.Join(command, " "), err, strings.TrimSpace(errs.String()))
+	}
+	return out, nil
+}
+
+// busySeconds is the CPU time that was not idle since boot, over all CPUs.
+func busySeconds() (float64, error) {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, err
+	}
+	return parseBusy(string(text))
+}
+
+// parseBusy reads the first line of /proc/stat: cpu user nice system idle
+// iowait irq softirq steal …, in hundredths of a second (proc_stat(5)).
+func parseBusy(text string) (float64, error) {
+	line, _, _ := strings.Cut(text, "\n")
+	fields := strings.Fields(line)
+	if len(fields) < 9 || fields[0] != "cpu" {
+		return 0, fmt.Errorf("/proc/stat: line %q: want cpu and eight counters or more", line)
+	}
+	var ticks float64
+	for i, field := range fields[1:9] {
+		n, err := strconv.ParseFloat(field, 64)
+		if err != nil {
+			return 0, fmt.Errorf("/proc/stat: %w", err)
+		}
+		if i != 3 && i != 4 { // idle, iowait
+			ticks += n
+		}
+	}
+	return ticks / 100, nil
+}
+
+// machine is what the figures hold for.
+type machine struct {
+	Kernel, CPU, Mininet string
+	CPUs                 int
+	MemoryGiB            float64
+}
+
+func describe(ctx context.Context) machine {
+	m := machine{Kernel: "unknown", CPU: runtime.GOARCH, Mininet: "unknown", CPUs: runtime.NumCPU()}
+	if out, err := output(ctx, "uname", "-r"); err == nil {
+		m.Kernel = strings.TrimSpace(string(out))
+	}
+	if v := field("/proc/cpuinfo", "model name"); v != "" {
+		m.CPU = v
+	}
+	if kib, err := strconv.ParseFloat(strings.TrimSuffix(field("/proc/meminfo", "MemTotal"), " kB"), 64); err == nil {
+		m.MemoryGiB = kib / (1 << 20)
+	}
+	if out, err := output(ctx, "dpkg-query", "-W", "-f", "${Version}", "mininet"); err == nil {
+		m.Mininet = string(out)
+	}
+	return m
+}
+
+// field reads the first "name : value" line of that name; "" when there is none.
+func field(file, name string) string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}

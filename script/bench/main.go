@@ -1,0 +1,88 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// errGate says that everything was measured, but not what was hoped for.
+var errGate = errors.New("linerate misses its mark")
+
+func main() {
+	rounds := flag.Int("rounds", 5, "rounds that count; one more goes before them")
+	out := flag.String("o", "docs/benchmarks.md", "the page to write")
+	binary := flag.String("linerate", "bin/linerate", "the linerate to measure")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := run(ctx, *rounds, *binary, *out)
+	switch {
+	case errors.Is(err, errGate):
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		os.Exit(3)
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, rounds int, binary, out string) (err error) {
+	if os.Geteuid() != 0 {
+		return errors.New("not root: Mininet runs only as root; want make bench as root")
+	}
+	before, err := snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	// Also after an interrupt: what Mininet rewrote must not stay.
+	defer func() {
+		restored, rerr := before.restore(context.WithoutCancel(ctx))
+		for _, name := range restored {
+			fmt.Fprintf(os.Stderr, "bench: put back %s = %s\n", name, before.sysctls[name])
+		}
+		err = errors.Join(err, rerr)
+	}()
+
+	page := page{Machine: describe(ctx), Rounds: rounds}
+	lab, err := measureLab(ctx, rounds, binary)
+	if err != nil {
+		return err
+	}
+	page.Lab = lab
+	text, err := page.render()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(out, text, 0o644); err != nil {
+		return err
+	}
+	fmt.Printf("%s\nwritten to %s\n", lab.summary(), out)
+	if !lab.met() {
+		return errGate
+	}
+	return nil
+}
+
+// pause lets the machine come to rest, and says how busy it was meanwhile.
+func pause(ctx context.Context, d time.Duration) (busy float64, err error) {
+	before, err := busySeconds()
+	if err != nil {
+		return 0, err
+	}
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	after, err := busySeconds()
+	return after - before, err
+}
