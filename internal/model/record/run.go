@@ -40,7 +40,10 @@ type Run struct {
 
 	Topology    topology.Topology `json:"topology"`
 	Environment Environment       `json:"environment"`
-	// Confidence is the family-wise level of all intervals, such as 0.95.
+	// Design is how the trials were arranged, flags included.
+	Design Design `json:"design"`
+	// Confidence is the level of the intervals, such as 0.95: each treatment's
+	// estimate has it by itself, the effects' intervals have it together.
 	Confidence float64 `json:"confidence"`
 	// Margin is the practical margin, such as 0.02.
 	Margin float64 `json:"margin"`
@@ -50,6 +53,18 @@ type Run struct {
 	Again string `json:"again"`
 	// Notes are the user's, oldest first.
 	Notes []Note `json:"notes,omitempty"`
+}
+
+// Design says how a run's trials were arranged: the study's design with what
+// was asked for at the command line.
+type Design struct {
+	Replicates int     `json:"replicates"`
+	Until      float64 `json:"until,omitempty"`    // half-width of every effect's interval
+	BudgetS    float64 `json:"budget_s,omitempty"` // 0: none
+	// Only are the levels that were asked for; empty: all.
+	Only []string `json:"only,omitempty"`
+	// Set are the values of the study that were replaced, "workload.duration=5s".
+	Set []string `json:"set,omitempty"`
 }
 
 // Factor restates a factor of the study for readers of the result.
@@ -90,7 +105,8 @@ type Treatment struct {
 	Unconnected int `json:"unconnected,omitempty"`
 }
 
-// Estimate is a mean with its interval.
+// Estimate is a mean with its interval. Confidence 0 says that the interval is
+// unknown, as a single trial has none; Low and High are then 0.
 type Estimate struct {
 	MeanBps    float64 `json:"mean_bps"`
 	LowBps     float64 `json:"low_bps"`
@@ -142,7 +158,8 @@ type Effect struct {
 	Blocks int `json:"blocks"`
 }
 
-// RatioEstimate is a ratio with its interval.
+// RatioEstimate is a ratio with its interval, which is unknown (Low and High 0)
+// with fewer than two blocks.
 type RatioEstimate struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`

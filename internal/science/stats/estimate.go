@@ -1,0 +1,86 @@
+// Package stats turns replicates into estimates, comparisons and verdicts. A
+// replicate is a trial with fresh set-up; samples inside a trial are not, and
+// never reach this package.
+//
+// Intervals are Student's t. Ratios are compared pairwise within blocks, on the
+// logarithm, where a factor of two up and a factor of two down weigh the same.
+// Several effects of one run share one error: their intervals hold together at
+// the run's confidence (Šidák 1967), their p-values are Holm's (1979).
+package stats
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Interval is an estimate with what is known of its precision. Without at least
+// two values nothing is: Known is false, and Low and High are zero.
+type Interval struct {
+	Mean, Low, High float64
+	N               int
+	Known           bool
+}
+
+// Mean estimates the mean of values at a confidence such as 0.95.
+func Mean(values []float64, confidence float64) Interval {
+	if len(values) == 0 {
+		return Interval{}
+	}
+	if len(values) == 1 {
+		return Interval{Mean: values[0], N: 1}
+	}
+	mean, sd := stat.MeanStdDev(values, nil)
+	n := float64(len(values))
+	half := quantile(confidence, n-1) * sd / math.Sqrt(n)
+	return Interval{mean, mean - half, mean + half, len(values), true}
+}
+
+// quantile is the two-sided critical value of Student's t.
+func quantile(confidence, freedom float64) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile(0.5 + confidence/2)
+}
+
+// pValue is the two-sided probability of a mean this far from centre by chance.
+// Values that do not vary at all decide by themselves.
+func pValue(values []float64, centre float64) float64 {
+	if len(values) < 2 {
+		return 1
+	}
+	mean, sd := stat.MeanStdDev(values, nil)
+	if sd == 0 {
+		if mean == centre {
+			return 1
+		}
+		return 0
+	}
+	n := float64(len(values))
+	t := math.Abs(mean-centre) / (sd / math.Sqrt(n))
+	return 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(t)
+}
+
+// Sidak is the confidence each of m intervals needs so that all of them hold
+// together at the given one.
+func Sidak(confidence float64, m int) float64 {
+	if m <= 1 {
+		return confidence
+	}
+	return math.Pow(confidence, 1/float64(m))
+}
+
+// Holm corrects p-values for being many, in place of order.
+func Holm(p []float64) []float64 {
+	order := make([]int, len(p))
+	for i := range order {
+		order[i] = i
+	}
+	sortBy(order, p)
+	corrected := make([]float64, len(p))
+	running := 0.0
+	for rank, i := range order {
+		running = max(running, min(1, p[i]*float64(len(p)-rank)))
+		corrected[i] = running
+	}
+	return corrected
+}

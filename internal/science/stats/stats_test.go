@@ -1,0 +1,199 @@
+package stats
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if math.IsNaN(got) || math.Abs(got-want) > tolerance {
+		t.Errorf("%s: got %.6g, want %.6g", what, got, want)
+	}
+}
+
+// 10, 12, 11, 13: mean 11.5, sd 1.2910, t(0.975, 3) = 3.1824.
+func TestMean(t *testing.T) {
+	got := Mean([]float64{10, 12, 11, 13}, 0.95)
+	near(t, "mean", got.Mean, 11.5, 1e-12)
+	near(t, "low", got.Low, 11.5-3.182446*1.290994/2, 1e-5)
+	near(t, "high", got.High, 11.5+3.182446*1.290994/2, 1e-5)
+	if one := Mean([]float64{5}, 0.95); one.Known || one.Mean != 5 || one.High != 0 {
+		t.Errorf("one value has an interval: %+v", one)
+	}
+	if none := Mean(nil, 0.95); none != (Interval{}) {
+		t.Errorf("no value: %+v", none)
+	}
+	if same := Mean([]float64{5, 5, 5}, 0.95); !same.Known || same.Low != 5 || same.High != 5 {
+		t.Errorf("equal values: %+v", same)
+	}
+}
+
+func TestHolm(t *testing.T) {
+	got := Holm([]float64{0.01, 0.04, 0.03, 0.005})
+	for i, want := range []float64{0.03, 0.06, 0.06, 0.02} { // Holm 1979, by hand
+		near(t, "p", got[i], want, 1e-12)
+	}
+	if len(Holm(nil)) != 0 {
+		t.Error("no p-values made some")
+	}
+	near(t, "capped at one", Holm([]float64{0.9, 0.8})[0], 1, 0)
+}
+
+func TestSidak(t *testing.T) {
+	near(t, "one", Sidak(0.95, 1), 0.95, 0)
+	near(t, "twelve", Sidak(0.95, 12), 0.995735, 1e-6)
+}
+
+func TestRatio(t *testing.T) {
+	// Log-ratios ln 2, ln 2, ln 2.2, ln 1.8.
+	ratio, p, why := Ratio([]Pair{{1, 2}, {2, 4}, {1, 2.2}, {10, 18}}, 0.95)
+	logs := []float64{math.Log(2), math.Log(2), math.Log(2.2), math.Log(1.8)}
+	mean := (logs[0] + logs[1] + logs[2] + logs[3]) / 4
+	var ss float64
+	for _, l := range logs {
+		ss += (l - mean) * (l - mean)
+	}
+	half := 3.182446 * math.Sqrt(ss/3) / 2
+	near(t, "mean", ratio.Mean, math.Exp(mean), 1e-9)
+	near(t, "low", ratio.Low, math.Exp(mean-half), 1e-5)
+	near(t, "high", ratio.High, math.Exp(mean+half), 1e-5)
+	if p > 0.001 || why != "" {
+		t.Errorf("p %g, why %q", p, why)
+	}
+
+	zero, p, _ := Ratio([]Pair{{5, 0}, {5, 0}}, 0.95)
+	if !zero.Known || zero.Mean != 0 || zero.High != 0 || p != 0 {
+		t.Errorf("a level that carries nothing: %+v, p %g", zero, p)
+	}
+	some, _, _ := Ratio([]Pair{{5, 0}, {5, 5}, {5, 2}}, 0.95)
+	near(t, "plain mean", some.Mean, 1.4/3, 1e-12)
+	if some.Low != 0 {
+		t.Errorf("a ratio below zero: %+v", some)
+	}
+	for name, pairs := range map[string][]Pair{"none": nil, "one": {{1, 2}}, "dead baseline": {{0, 1}, {0, 2}}} {
+		if r, p, why := Ratio(pairs, 0.95); r.Known || p != 1 || why == "" {
+			t.Errorf("%s: %+v, p %g, why %q", name, r, p, why)
+		}
+	}
+	wild, _, _ := Ratio([]Pair{{1, 1e-9}, {1, 1e9}}, 0.999)
+	if _, err := json.Marshal(wild); err != nil {
+		t.Errorf("an interval that JSON cannot hold: %+v", wild)
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	for _, test := range []struct {
+		low, high float64
+		want      string
+	}{
+		{0.99, 1.01, record.NoDifference},
+		{1.005, 1.015, record.NoDifference}, // surely more, but not enough to matter
+		{1.01, 1.05, record.Improves},
+		{3.98, 4.01, record.Improves},
+		{0.24, 0.26, record.Worsens},
+		{0.97, 1.01, record.Inconclusive},
+		{0.5, 9, record.Inconclusive},
+	} {
+		if got := Verdict(Interval{Mean: 1, Low: test.low, High: test.high, N: 4, Known: true}, 0.02); got != test.want {
+			t.Errorf("%g–%g: %s, want %s", test.low, test.high, got, test.want)
+		}
+	}
+	if got := Verdict(Interval{Mean: 4, N: 1}, 0.02); got != record.Inconclusive {
+		t.Errorf("one block: %s", got)
+	}
+}
+
+func trial(block int, bps float64, levels ...string) record.Trial {
+	t := record.Trial{Block: block, GoodputBps: bps, Levels: map[string]string{}}
+	for i := 0; i < len(levels); i += 2 {
+		t.Levels[levels[i]] = levels[i+1]
+	}
+	return t
+}
+
+func TestEffects(t *testing.T) {
+	factors := []record.Factor{
+		{Name: "direction", Role: "condition", Baseline: "writes", Levels: []record.Level{{Name: "writes"}, {Name: "reads"}}},
+		{Name: "fix", Role: "compare", Baseline: "off", Levels: []record.Level{{Name: "off"}, {Name: "on"}, {Name: "late"}}},
+	}
+	var trials []record.Trial
+	for block := 1; block <= 4; block++ {
+		jitter := 1 + float64(block)/1000
+		for _, d := range []string{"writes", "reads"} {
+			trials = append(trials, trial(block, 100*jitter, "direction", d, "fix", "off"))
+			trials = append(trials, trial(block, 400*jitter*jitter, "direction", d, "fix", "on"))
+		}
+	}
+	trials = append(trials, trial(1, 100.1, "direction", "reads", "fix", "late")) // stopped early
+
+	effects := Effects(factors, trials, 0.95, 0.02)
+	if len(effects) != 4 {
+		t.Fatalf("%d effects, want 4: %+v", len(effects), effects)
+	}
+	for _, e := range effects {
+		if e.To == "on" {
+			if e.Verdict != record.Improves || e.Blocks != 4 || e.P > 0.001 {
+				t.Errorf("on: %+v", e)
+			}
+			near(t, "ratio", e.Ratio.Mean, 4.01, 0.001)
+			continue
+		}
+		if e.Verdict != record.Inconclusive || e.Why == "" || e.Ratio.High != 0 {
+			t.Errorf("late at %v has at most one block, but: %+v", e.At, e)
+		}
+	}
+	if effects[0].At["direction"] != "writes" || effects[2].At["direction"] != "reads" {
+		t.Errorf("conditions are mixed up: %+v", effects)
+	}
+	if Narrow(effects, nil, 0.5) {
+		t.Error("a single block is narrow")
+	}
+	if on := []record.Effect{effects[0]}; !Narrow(on, nil, 0.02) || Narrow(on, nil, 0.0001) {
+		t.Errorf("narrowness of %+v", on)
+	}
+	if Narrow(nil, nil, 1) {
+		t.Error("nothing at all is narrow")
+	}
+}
+
+// The intervals hold what they promise: over 2000 runs of 4 blocks each, the
+// truth lies inside at least as often as stated, less what chance allows
+// (0.95 − 4·√(0.95·0.05/2000) = 0.93).
+func TestCoverage(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	const runs, blocks, truth = 2000, 4, 1.5
+	hits, jointly := 0, 0
+	for range runs {
+		all := true
+		for effect := range 3 {
+			var pairs []Pair
+			for range blocks {
+				weather := math.Exp(0.3 * random.NormFloat64()) // shared by the block
+				pairs = append(pairs, Pair{
+					Base:  100 * weather * math.Exp(0.02*random.NormFloat64()),
+					Level: 100 * truth * weather * math.Exp(0.05*random.NormFloat64()),
+				})
+			}
+			if effect == 0 {
+				if r, _, _ := Ratio(pairs, 0.95); r.Low <= truth && truth <= r.High {
+					hits++
+				}
+			}
+			r, _, _ := Ratio(pairs, Sidak(0.95, 3))
+			all = all && r.Low <= truth && truth <= r.High
+		}
+		if all {
+			jointly++
+		}
+	}
+	for name, n := range map[string]int{"single": hits, "jointly": jointly} {
+		if rate := float64(n) / runs; rate < 0.93 || rate > 0.97 {
+			t.Errorf("%s: the truth is inside %.1f %% of the intervals, 95 %% promised", name, 100*rate)
+		}
+	}
+}
