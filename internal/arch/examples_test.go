@@ -1,0 +1,127 @@
+package arch
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var block = regexp.MustCompile("(?ms)^```(console|yaml)\n(.*?)^```$")
+
+// touchesNothing are the verbs that the examples are executed with; of the
+// others only the flags are checked.
+var touchesNothing = []string{"studies", "show", "check", "schema", "limits"}
+
+// TestExamples executes what the documents tell people to type. Commands start
+// with "$ "; make targets must exist; linerate's verbs and flags must exist;
+// verbs that touch nothing are run, in an empty directory, in the order of the
+// document. YAML examples must pass linerate check.
+func TestExamples(t *testing.T) {
+	root := moduleRoot(t)
+	dir := t.TempDir()
+	program := filepath.Join(dir, "bin", "linerate")
+	build := exec.Command("go", "build", "-o", program, "./cmd/linerate")
+	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := examples{t: t, dir: dir, program: program, makefile: string(makefile)}
+	for name, text := range documents(t) {
+		for _, m := range block.FindAllStringSubmatch(text, -1) {
+			if m[1] == "yaml" {
+				e.study(name, m[2])
+				continue
+			}
+			for line := range strings.Lines(m[2]) {
+				if command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ "); ok {
+					e.command(name, command)
+				}
+			}
+		}
+	}
+	if e.ran == 0 || e.studies == 0 {
+		t.Errorf("ran %d commands and checked %d studies of the documents, want some of both", e.ran, e.studies)
+	}
+}
+
+type examples struct {
+	t                      *testing.T
+	dir, program, makefile string
+	ran, studies           int
+}
+
+// run executes a command line in the empty directory and returns its stdout.
+func (e *examples) run(name, command string) string {
+	e.t.Helper()
+	ctx, cancel := context.WithTimeout(e.t.Context(), time.Minute)
+	defer cancel()
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, "sh", "-c", command)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = e.dir, &out, &errs
+	cmd.Env = append(os.Environ(), "HOME="+e.dir)
+	if err := cmd.Run(); err != nil {
+		e.t.Errorf("%s: %s: %v\n%s", name, command, err, errs.String())
+	}
+	return out.String()
+}
+
+func (e *examples) study(name, text string) {
+	e.studies++
+	file := filepath.Join(e.dir, "example.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		e.t.Fatal(err)
+	}
+	e.run(name, "bin/linerate check example.yaml")
+}
+
+func (e *examples) command(name, command string) {
+	words := strings.Fields(command)
+	switch {
+	case words[0] == "make":
+		for _, target := range words[1:] {
+			if !strings.Contains(e.makefile, "\n"+target+":") {
+				e.t.Errorf("%s: %s: the Makefile has no target %s", name, command, target)
+			}
+		}
+	case filepath.Base(words[0]) == "linerate" && len(words) > 1:
+		e.linerate(name, command, words[1:])
+	}
+}
+
+func (e *examples) linerate(name, command string, words []string) {
+	verb := words[:1]
+	if slices.Contains([]string{"lab", "limits"}, words[0]) && len(words) > 1 {
+		verb = words[:2]
+	}
+	help := e.run(name, "bin/linerate "+strings.Join(verb, " ")+" --help")
+	if !strings.Contains(help, "linerate "+strings.Join(verb, " ")) {
+		e.t.Errorf("%s: %s: no such verb", name, command)
+	}
+	for _, word := range words {
+		if word == "--" {
+			break // what follows is another program's
+		}
+		flag, _, _ := strings.Cut(word, "=")
+		if strings.HasPrefix(flag, "--") && !regexp.MustCompile(regexp.QuoteMeta(flag)+`\b`).MatchString(help) {
+			e.t.Errorf("%s: %s: no flag %s", name, command, flag)
+		}
+	}
+	if slices.Contains(touchesNothing, words[0]) {
+		e.ran++
+		out := e.run(name, command)
+		if out == "" && !strings.Contains(command, ">") {
+			e.t.Errorf("%s: %s: printed nothing on stdout", name, command)
+		}
+	}
+}
