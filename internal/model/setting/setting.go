@@ -22,24 +22,25 @@ type Setting struct {
 	Qdisc     *Qdisc     `yaml:"qdisc" json:"qdisc,omitempty" doc:"the queueing discipline at the root of a port"`
 }
 
-// Kind names the kind that is set: sysctl, neighbour, address, route, rule,
-// link or qdisc; empty when there is none.
+// Kinds are the kinds of setting, as a study file names them.
+var Kinds = []string{"sysctl", "neighbour", "address", "route", "rule", "link", "qdisc"}
+
+// Kinds lists the kinds that are given; a valid setting has one.
+func (s Setting) Kinds() []string {
+	given := []bool{len(s.Sysctl) > 0, s.Neighbour != nil, s.Address != nil, s.Route != nil, s.Rule != nil, s.Link != nil, s.Qdisc != nil}
+	var list []string
+	for i, kind := range Kinds {
+		if given[i] {
+			list = append(list, kind)
+		}
+	}
+	return list
+}
+
+// Kind names the kind that is set; empty when there is none.
 func (s Setting) Kind() string {
-	switch {
-	case len(s.Sysctl) > 0:
-		return "sysctl"
-	case s.Neighbour != nil:
-		return "neighbour"
-	case s.Address != nil:
-		return "address"
-	case s.Route != nil:
-		return "route"
-	case s.Rule != nil:
-		return "rule"
-	case s.Link != nil:
-		return "link"
-	case s.Qdisc != nil:
-		return "qdisc"
+	if kinds := s.Kinds(); len(kinds) > 0 {
+		return kinds[0]
 	}
 	return ""
 }
@@ -105,7 +106,7 @@ type Link struct {
 type Qdisc struct {
 	Port string `yaml:"port,required" json:"port" doc:"the port to change"`
 	// Kind is the kernel's name: pfifo, bfifo, tbf, fq, fq_codel.
-	Kind string `yaml:"kind,required" json:"kind" doc:"pfifo, bfifo, tbf, fq or fq_codel"`
+	Kind string `yaml:"kind,required" json:"kind" doc:"the kernel's name of the discipline" enum:"pfifo,bfifo,tbf,fq,fq_codel"`
 	// Limit is packets for pfifo, fq and fq_codel, bytes for bfifo and tbf.
 	Limit int          `yaml:"limit" json:"limit,omitempty" doc:"queue length: packets for pfifo, fq, fq_codel; bytes for bfifo, tbf"`
 	Rate  unit.BitRate `yaml:"rate" json:"rate,omitempty" doc:"tbf: the rate"`

@@ -49,20 +49,29 @@ func number(text string, suffixes []suffix) (float64, bool) {
 	lower := strings.ToLower(strings.TrimSpace(text))
 	for _, s := range suffixes {
 		if digits, found := strings.CutSuffix(lower, s.name); found {
-			value, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
-			if err != nil || value < 0 || math.IsInf(value, 0) || math.IsNaN(value) {
-				return 0, false
-			}
-			return value * s.factor, true
+			value, ok := decimal(digits)
+			return value * s.factor, ok && !math.IsInf(value*s.factor, 0)
 		}
 	}
 	return 0, false
 }
 
+// decimal reads a number of at least zero, as people write it: strconv would
+// also take hexadecimal and the words inf and nan.
+func decimal(text string) (float64, bool) {
+	text = strings.TrimSpace(text)
+	if strings.Trim(text, "0123456789.e+-") != "" {
+		return 0, false
+	}
+	value, err := strconv.ParseFloat(text, 64)
+	return value, err == nil && !math.Signbit(value)
+}
+
 // ParseBitRate reads a rate such as "1gbit", "300mbit", "2.5 Gbit/s".
 func ParseBitRate(text string) (BitRate, error) {
 	value, ok := number(text, rateSuffixes)
-	if !ok || value == 0 {
+	// 100MBps means bytes to whoever writes it.
+	if !ok || value == 0 || strings.HasSuffix(strings.TrimSpace(text), "Bps") {
 		return 0, fmt.Errorf("%q is not a bit rate: expected a positive number with kbit, mbit or gbit, such as 1gbit", text)
 	}
 	return BitRate(value), nil
@@ -74,6 +83,7 @@ func ParseBytes(text string) (Bytes, error) {
 		return Bytes(plain), nil
 	}
 	value, ok := number(text, byteSuffixes)
+	value = math.Round(value)
 	if !ok || value >= math.MaxInt64 {
 		return 0, fmt.Errorf("%q is not a size: expected a number of bytes, or one with kB, MB, KiB or MiB, such as 256KiB", text)
 	}
@@ -92,8 +102,8 @@ func ParseDuration(text string) (Duration, error) {
 // ParseRatio reads "2%" or "0.02".
 func ParseRatio(text string) (Ratio, error) {
 	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
-	value, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
-	if err != nil || value < 0 || math.IsInf(value, 0) || math.IsNaN(value) {
+	value, ok := decimal(strings.ToLower(digits))
+	if !ok {
 		return 0, fmt.Errorf("%q is not a ratio: expected a percentage such as 2%%, or a number such as 0.02", text)
 	}
 	if percent {
@@ -118,18 +128,18 @@ func (b Bytes) MarshalText() ([]byte, error)    { return []byte(b.String()), nil
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 func (r Ratio) MarshalText() ([]byte, error)    { return []byte(r.String()), nil }
 
-// spell prints value with the largest suffix that divides it into a number of at least one.
-func spell(value float64, suffixes []suffix) string {
-	for _, s := range suffixes {
-		if value >= s.factor {
-			return strconv.FormatFloat(value/s.factor, 'f', -1, 64) + s.name
+func (r BitRate) String() string {
+	for _, s := range []suffix{{"gbit", 1e9}, {"mbit", 1e6}, {"kbit", 1e3}} {
+		if float64(r) < s.factor {
+			continue
+		}
+		// Dividing may round: then a smaller unit says the same exactly.
+		text := strconv.FormatFloat(float64(r)/s.factor, 'f', -1, 64) + s.name
+		if again, err := ParseBitRate(text); err == nil && again == r {
+			return text
 		}
 	}
-	return strconv.FormatFloat(value, 'f', -1, 64) + suffixes[len(suffixes)-1].name
-}
-
-func (r BitRate) String() string {
-	return spell(float64(r), []suffix{{"gbit", 1e9}, {"mbit", 1e6}, {"kbit", 1e3}, {"bit", 1}})
+	return strconv.FormatFloat(float64(r), 'f', -1, 64) + "bit"
 }
 
 // String prints whole multiples of a binary unit in that unit, and plain bytes otherwise.
@@ -144,8 +154,13 @@ func (b Bytes) String() string {
 
 func (d Duration) String() string { return time.Duration(d).String() }
 
+// String prints a percentage where one says it exactly, and a plain number otherwise.
 func (r Ratio) String() string {
-	return strconv.FormatFloat(float64(r)*100, 'g', 12, 64) + "%"
+	text := strconv.FormatFloat(float64(r)*100, 'g', 12, 64) + "%"
+	if again, err := ParseRatio(text); err == nil && again == r {
+		return text
+	}
+	return strconv.FormatFloat(float64(r), 'g', -1, 64)
 }
 
 // Seconds is the duration as a number of seconds.

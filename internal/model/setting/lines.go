@@ -1,0 +1,79 @@
+package setting
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Lines spell a setting for people, one line for each change:
+// "server: sysctl net.ipv4.conf.all.arp_ignore=1".
+func (s Setting) Lines() []string {
+	var list []string
+	add := func(words ...string) { list = append(list, s.Host+": "+strings.Join(words, " ")) }
+	for _, c := range s.Sysctl {
+		add("sysctl", c.Key+"="+c.Value)
+	}
+	if n := s.Neighbour; n != nil {
+		add("neighbour", n.Address.String(), "at", n.LLAddr, "on", n.Port)
+	}
+	if a := s.Address; a != nil {
+		add("address", a.Address.String(), "on", a.Port)
+	}
+	if s.Route != nil {
+		add("route", s.Route.String())
+	}
+	if s.Rule != nil {
+		add("rule", s.Rule.String())
+	}
+	if s.Link != nil {
+		add("link", s.Link.String())
+	}
+	if s.Qdisc != nil {
+		add("qdisc", s.Qdisc.String())
+	}
+	return list
+}
+
+// phrase joins words, each value behind its name, and leaves out what is zero.
+func phrase(start string, pairs ...any) string {
+	for i := 0; i < len(pairs); i += 2 {
+		if value := fmt.Sprint(pairs[i+1]); value != "" && value != "0" {
+			start += fmt.Sprintf(" %s %s", pairs[i], value)
+		}
+	}
+	return start
+}
+
+// String spells the route much as ip-route(8) would.
+func (r Route) String() string {
+	source := ""
+	if r.Source.IsValid() {
+		source = r.Source.String()
+	}
+	text := phrase(r.To, "via", r.Via, "on", r.Port, "from", source, "metric", r.Metric)
+	for _, n := range r.Nexthops {
+		text += phrase(" nexthop", "via", n.Via, "on", n.Port, "weight", n.Weight)
+	}
+	return phrase(text, "in table", r.Table)
+}
+
+// String spells the rule much as ip-rule(8) would.
+func (r Rule) String() string {
+	return strings.TrimSpace(phrase("", "from", r.From, "to", r.To, "look in table", r.Table, "priority", r.Priority))
+}
+
+func (l Link) String() string {
+	up := ""
+	if l.Up != nil {
+		up = map[bool]string{true: "up", false: "down"}[*l.Up]
+	}
+	return phrase(l.Port, "mtu", l.MTU, "txqueuelen", l.TxQueueLen, "mac", l.MAC, "state", up)
+}
+
+func (q Qdisc) String() string {
+	rate := ""
+	if q.Rate != 0 {
+		rate = q.Rate.String()
+	}
+	return phrase(q.Port, "to", q.Kind, "limit", q.Limit, "rate", rate, "burst", q.Burst)
+}

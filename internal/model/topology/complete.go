@@ -1,0 +1,58 @@
+package topology
+
+import "strconv"
+
+// maxPortName is the kernel's IFNAMSIZ without the final zero byte (linux/if.h).
+const maxPortName = 15
+
+// Complete fills in what a valid file may leave out of its links: the port of a
+// host that has only one, and the names of switch ports. A switch port is named
+// after the far end, server-eth0 for server.eth0, cut to what the kernel allows
+// and numbered where that would give a name twice; the same file always gives
+// the same names.
+func (t *Topology) Complete() {
+	taken := map[End]bool{}
+	for i := range t.Links {
+		l := &t.Links[i]
+		for _, e := range []*End{&l.From, &l.To} {
+			if host, ok := t.Host(e.Node); ok && e.Port == "" && len(host.Ports) == 1 {
+				e.Port = host.Ports[0].Name
+			}
+			taken[*e] = true
+		}
+	}
+	for i := range t.Links {
+		l := &t.Links[i]
+		l.From = t.name(l.From, l.To, taken)
+		l.To = t.name(l.To, l.From, taken)
+	}
+	for i := range t.Switches {
+		if s := &t.Switches[i]; len(s.Via) > 0 && s.Bridge == "" {
+			s.Bridge = s.Name
+		}
+	}
+}
+
+// name gives a switch port without one the name of what it is cabled to.
+func (t *Topology) name(e, far End, taken map[End]bool) End {
+	if _, isSwitch := t.Switch(e.Node); !isSwitch || e.Port != "" {
+		return e
+	}
+	tail := ""
+	if _, farIsHost := t.Host(far.Node); farIsHost {
+		// The last letters of a port's name tell it from its neighbours.
+		tail = "-" + far.Port[max(0, len(far.Port)-8):]
+	}
+	for n := 1; ; n++ {
+		number := ""
+		if n > 1 {
+			number = strconv.Itoa(n)
+		}
+		head := far.Node[:min(len(far.Node), maxPortName-len(number)-len(tail))]
+		e.Port = head + number + tail
+		if !taken[e] && !reservedPort(e.Port) {
+			taken[e] = true
+			return e
+		}
+	}
+}

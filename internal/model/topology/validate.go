@@ -1,0 +1,210 @@
+package topology
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/source"
+)
+
+// checker holds what the checks of a topology look up again and again.
+type checker struct {
+	t      *Topology
+	report source.Report
+	nodes  []string       // hosts, then switches
+	host   map[string]int // by name: place in t.Hosts
+	swtch  map[string]int
+}
+
+// Validate reports everything that is wrong with the topology. Paths are those
+// of a study file: topology.hosts[0].ports[1].
+func (t *Topology) Validate(report source.Report) {
+	c := &checker{t: t, report: report, host: map[string]int{}, swtch: map[string]int{}}
+	for i, h := range t.Hosts {
+		c.host[h.Name] = i
+		c.nodes = append(c.nodes, h.Name)
+	}
+	for i, s := range t.Switches {
+		c.swtch[s.Name] = i
+		c.nodes = append(c.nodes, s.Name)
+	}
+	if len(t.Hosts) == 0 {
+		report("topology.hosts", "no hosts: a topology needs at least two")
+	}
+	for i := range t.Hosts {
+		c.checkHost(i)
+	}
+	for i := range t.Switches {
+		c.checkSwitch(i)
+	}
+	c.addresses()
+	c.links()
+	for i := range t.Hosts {
+		c.hostSettings(i)
+	}
+}
+
+// nodeName is narrow because a name becomes part of a bus subject, a process
+// title and a switch port's name.
+var nodeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$`)
+
+const nodeNameRule = "expected 1 to 32 letters, digits, - and _, a letter or digit first"
+
+func (c *checker) checkHost(i int) {
+	h, path := c.t.Hosts[i], fmt.Sprintf("topology.hosts[%d]", i)
+	if !nodeName.MatchString(h.Name) {
+		c.report(path, "host name %q: %s", h.Name, nodeNameRule)
+	}
+	if _, twice := c.swtch[h.Name]; twice {
+		c.report(path, "%q is the name of a host and of a switch", h.Name)
+	}
+	if h.Agent != "" && len(h.Via) == 0 {
+		c.report(path+".agent", "agent is the program's path on a real host: it needs via")
+	}
+	c.via(path, h.Via)
+	if len(h.Ports) == 0 {
+		c.report(path+".ports", "host %q has no ports", h.Name)
+	}
+	for j, p := range h.Ports {
+		path := fmt.Sprintf("%s.ports[%d]", path, j)
+		if why := wrongPortName(p.Name); why != "" {
+			c.report(path, "port name %q: %s", p.Name, why)
+		}
+		if p.MAC != "" {
+			if why := wrongMAC(p.MAC); why != "" {
+				c.report(path+".mac", "%s", why)
+			}
+		}
+	}
+}
+
+func (c *checker) checkSwitch(i int) {
+	s, path := c.t.Switches[i], fmt.Sprintf("topology.switches[%d]", i)
+	if !nodeName.MatchString(s.Name) {
+		c.report(path, "switch name %q: %s", s.Name, nodeNameRule)
+	}
+	c.via(path, s.Via)
+	if len(s.Via) == 0 {
+		if s.Agent != "" {
+			c.report(path+".agent", "agent is the program's path on a real switch: it needs via")
+		}
+		if s.Bridge != "" {
+			c.report(path+".bridge", "bridge names the device of a real switch: it needs via")
+		}
+	}
+	if s.Unmanaged && len(s.Via) > 0 {
+		c.report(path+".unmanaged", "an unmanaged switch cannot be asked: leave out via, or unmanaged")
+	}
+	if s.Bridge != "" {
+		if why := wrongPortName(s.Bridge); why != "" {
+			c.report(path+".bridge", "bridge name %q: %s", s.Bridge, why)
+		}
+	}
+}
+
+func (c *checker) via(path string, via []string) {
+	for i, word := range via {
+		if word == "" || strings.ContainsRune(word, 0) {
+			c.report(fmt.Sprintf("%s.via[%d]", path, i), "an empty word in the command that reaches the host")
+		}
+	}
+}
+
+// reservedPort names what every namespace has, and what sysctl means by "all
+// ports" and "later ports".
+func reservedPort(name string) bool {
+	return name == "lo" || name == "all" || name == "default"
+}
+
+// wrongPortName applies the kernel's rule (net/core/dev.c, dev_valid_name).
+func wrongPortName(name string) string {
+	switch {
+	case name == "" || len(name) > maxPortName:
+		return fmt.Sprintf("the kernel allows 1 to %d characters", maxPortName)
+	case name == "." || name == ".." || strings.ContainsFunc(name, func(r rune) bool { return r == '/' || r == ':' || r <= ' ' || r > '~' }):
+		return "the kernel allows no spaces, slashes and colons, and linerate no letters beyond ASCII"
+	case reservedPort(name):
+		return "the name is reserved"
+	}
+	return ""
+}
+
+var macAddress = regexp.MustCompile(`^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$`)
+
+// wrongMAC says why text cannot be the MAC address of a port.
+func wrongMAC(text string) string {
+	switch {
+	case !macAddress.MatchString(text):
+		return fmt.Sprintf("%q is not a MAC address: expected six bytes such as 02:00:00:01:00:01", text)
+	case strings.ContainsAny(text[1:2], "13579bdfBDF"):
+		return fmt.Sprintf("%q is a multicast MAC address; a port's first byte is even", text)
+	}
+	return ""
+}
+
+// addresses checks every address by itself, and that none is given twice.
+func (c *checker) addresses() {
+	type given struct {
+		Address
+		path string
+		end  End
+	}
+	var all []given
+	for i, h := range c.t.Hosts {
+		for j, p := range h.Ports {
+			for k, a := range p.Addresses {
+				path := fmt.Sprintf("topology.hosts[%d].ports[%d].addresses[%d]", i, j, k)
+				if why := wrongHostAddress(a); why != "" {
+					c.report(path, "%s: %s", a, why)
+					continue
+				}
+				all = append(all, given{a, path, End{h.Name, p.Name}})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b given) int { return a.First.Compare(b.First) })
+	// In the order of first addresses, an overlap is with the range that
+	// reaches farthest so far.
+	for i, farthest := 1, 0; i < len(all); i++ {
+		earlier, later := all[farthest], all[i]
+		if earlier.Contains(later.First) && !sameScope(earlier.First, earlier.end, later.end) {
+			c.report(later.path, "address %s is already on %s", later.First, earlier.end)
+		}
+		if earlier.Last.Less(later.Last) {
+			farthest = i
+		}
+	}
+}
+
+// sameScope allows what may be given twice: link-local addresses, on different
+// ports.
+func sameScope(a netip.Addr, one, other End) bool {
+	return a.IsLinkLocalUnicast() && one != other
+}
+
+func wrongHostAddress(a Address) string {
+	network := netip.PrefixFrom(a.First, a.Bits).Masked()
+	switch {
+	case a.First.IsUnspecified() || a.First.IsMulticast() || a.Last.IsMulticast():
+		return "not an address that a host can have"
+	case a.First.IsLoopback():
+		return "loopback addresses stay inside a host"
+	case a.First.Is4() && a.Bits < 31 && a.Contains(network.Addr()):
+		return fmt.Sprintf("%s is the network's own address; hosts start at %s", network.Addr(), network.Addr().Next())
+	case a.First.Is4() && a.Bits < 31 && a.Contains(broadcast(netip.PrefixFrom(a.Last, a.Bits))):
+		return fmt.Sprintf("%s is the network's broadcast address", broadcast(netip.PrefixFrom(a.Last, a.Bits)))
+	}
+	return ""
+}
+
+// broadcast is the last address of an IPv4 network.
+func broadcast(p netip.Prefix) netip.Addr {
+	b := p.Masked().Addr().As4()
+	for bit := p.Bits(); bit < 32; bit++ {
+		b[bit/8] |= 0x80 >> (bit % 8)
+	}
+	return netip.AddrFrom4(b)
+}

@@ -1,0 +1,274 @@
+package topology
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/setting"
+	"linerate/internal/model/source"
+)
+
+// hostSettings checks a host's own routes, rules and kernel parameters.
+func (c *checker) hostSettings(i int) {
+	h, path := &c.t.Hosts[i], fmt.Sprintf("topology.hosts[%d]", i)
+	for j, r := range h.Routes {
+		settingChecker{c.t, h, c.report}.route(r, fmt.Sprintf("%s.routes[%d]", path, j))
+	}
+	for j, r := range h.Rules {
+		settingChecker{c.t, h, c.report}.rule(r, fmt.Sprintf("%s.rules[%d]", path, j))
+	}
+	settingChecker{c.t, h, c.report}.sysctls(h.Sysctls, path+".sysctls")
+}
+
+// HostNames lists the hosts in the order of the file.
+func (t *Topology) HostNames() []string {
+	names := make([]string, len(t.Hosts))
+	for i, h := range t.Hosts {
+		names[i] = h.Name
+	}
+	return names
+}
+
+// FindHost finds a host by the name at a path of the file, or reports that there
+// is none.
+func (t *Topology) FindHost(name, path string, report source.Report) (*Host, bool) {
+	if h, ok := t.Host(name); ok {
+		return h, true
+	}
+	if _, isSwitch := t.Switch(name); isSwitch {
+		report(path, "%q is a switch; expected a host", name)
+	} else {
+		report(path, "no host %q%s", name, source.DidYouMean(name, t.HostNames()))
+	}
+	return nil, false
+}
+
+// CheckSetting reports what is wrong with a level's setting at a path.
+func (t *Topology) CheckSetting(s setting.Setting, path string, report source.Report) {
+	kinds := s.Kinds()
+	if len(kinds) != 1 {
+		found := "none"
+		if len(kinds) > 1 {
+			found = strings.Join(kinds, " and ")
+		}
+		report(path, "a setting is exactly one of %s; found %s", source.Or(setting.Kinds), found)
+	}
+	h, ok := t.FindHost(s.Host, path+".host", report)
+	if !ok {
+		return
+	}
+	c := settingChecker{t, h, report}
+	c.sysctls(s.Sysctl, path+".sysctl")
+	if s.Neighbour != nil {
+		c.neighbour(*s.Neighbour, path+".neighbour")
+	}
+	if a := s.Address; a != nil {
+		c.port(a.Port, path+".address.port")
+		if why := wrongHostAddress(Address{a.Address.Addr(), a.Address.Addr(), a.Address.Bits()}); why != "" {
+			report(path+".address.address", "%s: %s", a.Address, why)
+		}
+	}
+	if s.Route != nil {
+		c.route(*s.Route, path+".route")
+	}
+	if s.Rule != nil {
+		c.rule(*s.Rule, path+".rule")
+	}
+	if s.Link != nil {
+		c.link(*s.Link, path+".link")
+	}
+	if s.Qdisc != nil {
+		c.qdisc(*s.Qdisc, path+".qdisc")
+	}
+}
+
+// settingChecker checks settings of one host.
+type settingChecker struct {
+	t      *Topology
+	h      *Host
+	report source.Report
+}
+
+// port reports a port that the host does not have. lo is always there.
+func (c settingChecker) port(name, path string) {
+	if _, ok := c.h.Port(name); !ok && name != "lo" {
+		c.report(path, "host %q has no port %q%s", c.h.Name, name, source.DidYouMean(name, c.h.portNames("")))
+	}
+}
+
+// hostPort reads host.port, and reports one that does not exist.
+func (c settingChecker) hostPort(text, path, expected string) {
+	node, port, dot := strings.Cut(text, ".")
+	if !dot {
+		c.report(path, "%q is none of what is possible here: expected %s", text, expected)
+		return
+	}
+	if h, ok := c.t.FindHost(node, path, c.report); ok {
+		settingChecker{c.t, h, c.report}.port(port, path)
+	}
+}
+
+func (c settingChecker) neighbour(n setting.Neighbour, path string) {
+	c.port(n.Port, path+".port")
+	if wrongMAC(n.LLAddr) == "" {
+		return
+	}
+	// What has colons was meant as a MAC address.
+	if strings.Contains(n.LLAddr, ":") {
+		c.report(path+".lladdr", "%s", wrongMAC(n.LLAddr))
+		return
+	}
+	c.hostPort(n.LLAddr, path+".lladdr", "a MAC address such as 02:00:00:01:00:01, or host.port")
+}
+
+// maxTable is the largest number of a routing table (RTA_TABLE is 32 bits).
+const maxTable = 1<<32 - 1
+
+func (c settingChecker) table(table int, path string) {
+	if table < 0 || table > maxTable {
+		c.report(path, "table %d: expected a number from 1 to %d", table, maxTable)
+	}
+}
+
+func (c settingChecker) route(r setting.Route, path string) {
+	if r.To != "default" {
+		c.prefix(r.To, path+".to", "a destination prefix such as 10.0.0.0/8, an address, or default")
+	}
+	c.table(r.Table, path+".table")
+	if r.Metric < 0 {
+		c.report(path+".metric", "metric %d: expected a number of at least 0", r.Metric)
+	}
+	if r.Source.IsValid() && !c.h.holds(r.Source) {
+		c.report(path+".source", "%s is not an address of host %q", r.Source, c.h.Name)
+	}
+	switch {
+	case len(r.Nexthops) > 0 && (r.Via != "" || r.Port != ""):
+		c.report(path, "a route has either nexthops, or via and port")
+	case len(r.Nexthops) == 0 && r.Via == "" && r.Port == "":
+		c.report(path, "a route leads somewhere: expected via, port or nexthops")
+	case len(r.Nexthops) == 0:
+		c.nexthop(setting.Nexthop{Via: r.Via, Port: r.Port}, path)
+	}
+	for i, n := range r.Nexthops {
+		path := fmt.Sprintf("%s.nexthops[%d]", path, i)
+		if n.Via == "" && n.Port == "" {
+			c.report(path, "a next hop needs via or port")
+		}
+		if n.Weight < 0 || n.Weight > 256 {
+			c.report(path+".weight", "weight %d: expected 1 to 256", n.Weight)
+		}
+		c.nexthop(n, path)
+	}
+}
+
+func (c settingChecker) nexthop(n setting.Nexthop, path string) {
+	if n.Port != "" {
+		c.port(n.Port, path+".port")
+	}
+	if n.Via == "" {
+		return
+	}
+	const expected = "an address, 'inet6 ADDRESS', or host.port"
+	text, inet6 := strings.CutPrefix(n.Via, "inet6 ")
+	addr, err := netip.ParseAddr(strings.TrimSpace(text))
+	switch {
+	case err == nil && inet6 && !addr.Is6():
+		c.report(path+".via", "%q: %s is not an IPv6 address", n.Via, addr)
+	case err == nil && addr.IsLinkLocalUnicast() && n.Port == "":
+		c.report(path+".via", "%q: a link-local next hop needs port as well, since it exists on every link", n.Via)
+	case err == nil && c.h.holds(addr):
+		c.report(path+".via", "%q: host %q itself has that address", n.Via, c.h.Name)
+	case err != nil && inet6:
+		c.report(path+".via", "%q: expected %s", n.Via, expected)
+	case err != nil:
+		c.hostPort(n.Via, path+".via", expected)
+	}
+}
+
+// prefix checks a destination or source of a route or rule.
+func (c settingChecker) prefix(text, path, expected string) {
+	if p, err := netip.ParsePrefix(text); err == nil {
+		if p != p.Masked() {
+			c.report(path, "%q has bits behind the prefix: expected %s", text, p.Masked())
+		}
+		return
+	}
+	if _, err := netip.ParseAddr(text); err != nil {
+		c.report(path, "%q: expected %s", text, expected)
+	}
+}
+
+func (c settingChecker) rule(r setting.Rule, path string) {
+	if r.From != "" {
+		c.prefix(r.From, path+".from", "a source prefix such as 10.0.0.0/8, or an address")
+	}
+	if r.To != "" {
+		c.prefix(r.To, path+".to", "a destination prefix such as 10.0.0.0/8, or an address")
+	}
+	c.table(max(r.Table, 0), path+".table")
+	if r.Table < 1 {
+		c.report(path+".table", "table %d: expected a number from 1 to %d", r.Table, maxTable)
+	}
+	if r.Priority < 0 {
+		c.report(path+".priority", "priority %d: expected a number of at least 0", r.Priority)
+	}
+}
+
+// sysctls checks the form of keys, and the names of ports in them.
+func (c settingChecker) sysctls(list []setting.Sysctl, path string) {
+	for i, s := range list {
+		path := fmt.Sprintf("%s[%d]", path, i)
+		parts := strings.Split(s.Key, ".")
+		if len(parts) < 2 || slices.Contains(parts, "") || slices.Contains(parts, "..") || strings.ContainsFunc(s.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+			c.report(path, "%q is not a kernel parameter: expected a name with dots such as net.ipv4.ip_forward", s.Key)
+			continue
+		}
+		if strings.TrimSpace(s.Value) == "" {
+			c.report(path, "%s has no value", s.Key)
+		}
+		// net.ipv4.conf.eth0.rp_filter; a real host has ports of its own.
+		if len(parts) == 5 && parts[0] == "net" && (parts[2] == "conf" || parts[2] == "neigh") && len(c.h.Via) == 0 {
+			port := strings.ReplaceAll(parts[3], "/", ".")
+			if !reservedPort(port) {
+				c.port(port, path)
+			}
+		}
+	}
+}
+
+func (c settingChecker) link(l setting.Link, path string) {
+	c.port(l.Port, path+".port")
+	if l.MTU == 0 && l.TxQueueLen == 0 && l.MAC == "" && l.Up == nil {
+		c.report(path, "nothing to change: expected mtu, txqueuelen, mac or up")
+	}
+	if l.MTU != 0 && (l.MTU < minMTU || l.MTU > maxMTU) {
+		c.report(path+".mtu", "MTU %d: expected %d to %d", l.MTU, minMTU, maxMTU)
+	}
+	if l.TxQueueLen < 0 {
+		c.report(path+".txqueuelen", "txqueuelen %d: expected a number of packets", l.TxQueueLen)
+	}
+	if l.MAC != "" {
+		if why := wrongMAC(l.MAC); why != "" {
+			c.report(path+".mac", "%s", why)
+		}
+	}
+}
+
+func (c settingChecker) qdisc(q setting.Qdisc, path string) {
+	c.port(q.Port, path+".port")
+	if q.Limit < 0 {
+		c.report(path+".limit", "limit %d: expected a number of at least 0", q.Limit)
+	}
+	switch {
+	case q.Kind == "tbf" && q.Rate == 0:
+		c.report(path, "tbf needs a rate")
+	case q.Kind != "tbf" && q.Rate != 0:
+		c.report(path+".rate", "%s has no rate; tbf has", q.Kind)
+	case q.Kind != "tbf" && q.Burst != 0:
+		c.report(path+".burst", "%s has no burst; tbf has", q.Kind)
+	case q.Burst != 0 && q.Burst < DefaultMTU+EthernetHeader:
+		c.report(path+".burst", "burst of %s is smaller than one frame: expected at least %d bytes", q.Burst, DefaultMTU+EthernetHeader)
+	}
+}

@@ -1,0 +1,115 @@
+package unit
+
+import (
+	"encoding"
+	"fmt"
+	"testing"
+	"time"
+)
+
+func TestBitRate(t *testing.T) {
+	for text, want := range map[string]float64{
+		"1gbit": 1e9, "300mbit": 3e8, "2.5 Gbit/s": 2.5e9, "9.6kbit": 9600, "1bit": 1, "10Gbps": 1e10, " 1 tbit ": 1e12, "1e3mbit": 1e9,
+	} {
+		if got, err := ParseBitRate(text); err != nil || float64(got) != want {
+			t.Errorf("ParseBitRate(%q) = %v, %v; want %v", text, float64(got), err, want)
+		}
+	}
+	for _, text := range []string{"", "1", "gbit", "1gb", "-1gbit", "0gbit", "1 g", "infbit", "nanbit", "0x1p4gbit", "1e999gbit", "100MBps", "1e308gbit", "1,5gbit"} {
+		if got, err := ParseBitRate(text); err == nil {
+			t.Errorf("ParseBitRate(%q) = %v, want an error", text, got)
+		}
+	}
+	for rate, want := range map[BitRate]string{1e9: "1gbit", 2.5e9: "2.5gbit", 3e8: "300mbit", 9600: "9.6kbit", 1: "1bit", 123456789: "123.456789mbit"} {
+		if got := rate.String(); got != want {
+			t.Errorf("%v is spelled %q, want %q", float64(rate), got, want)
+		}
+	}
+}
+
+func TestBytes(t *testing.T) {
+	for text, want := range map[string]Bytes{
+		"1500": 1500, "0": 0, "256KiB": 262144, "1MB": 1e6, "1 MiB": 1 << 20, "1.5KiB": 1536, "2gib": 2 << 30, "64kb": 64000, "9b": 9,
+	} {
+		if got, err := ParseBytes(text); err != nil || got != want {
+			t.Errorf("ParseBytes(%q) = %d, %v; want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "x", "-1", "1.5", "1mbit", "1e30GB", "1 k", "-1KiB", "0x10"} {
+		if got, err := ParseBytes(text); err == nil {
+			t.Errorf("ParseBytes(%q) = %d, want an error", text, got)
+		}
+	}
+	for size, want := range map[Bytes]string{0: "0", 1500: "1500", 65536: "64KiB", 1 << 20: "1MiB", 3 << 30: "3GiB", 1e6: "1000000"} {
+		if got := size.String(); got != want {
+			t.Errorf("%d is spelled %q, want %q", int64(size), got, want)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for text, want := range map[string]time.Duration{"25ms": 25 * time.Millisecond, "2m": 2 * time.Minute, "1.5 s": 1500 * time.Millisecond, "10us": 10 * time.Microsecond, "0s": 0} {
+		if got, err := ParseDuration(text); err != nil || time.Duration(got) != want {
+			t.Errorf("ParseDuration(%q) = %v, %v; want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "1", "-1s", "s", "1 sec", "99999999h"} {
+		if got, err := ParseDuration(text); err == nil {
+			t.Errorf("ParseDuration(%q) = %v, want an error", text, got)
+		}
+	}
+	if got := Duration(1500 * time.Millisecond).Seconds(); got != 1.5 {
+		t.Errorf("1500ms are %v s", got)
+	}
+}
+
+func TestRatio(t *testing.T) {
+	for text, want := range map[string]Ratio{"2%": 0.02, "0.02": 0.02, "0%": 0, "150 %": 1.5, "7%": 0.07, "0.1%": 0.001} {
+		if got, err := ParseRatio(text); err != nil || got != want {
+			t.Errorf("ParseRatio(%q) = %v, %v; want %v", text, float64(got), err, float64(want))
+		}
+	}
+	for _, text := range []string{"", "%", "-1%", "two", "inf", "NaN%", "0x1"} {
+		if got, err := ParseRatio(text); err == nil {
+			t.Errorf("ParseRatio(%q) = %v, want an error", text, float64(got))
+		}
+	}
+	for ratio, want := range map[Ratio]string{0.02: "2%", 0.07: "7%", 0.001: "0.1%", 1: "100%"} {
+		if got := ratio.String(); got != want {
+			t.Errorf("%v is spelled %q, want %q", float64(ratio), got, want)
+		}
+	}
+}
+
+// quantity is a pointer to one of the types.
+type quantity[T any] interface {
+	*T
+	encoding.TextUnmarshaler
+}
+
+// roundTrip holds the property that what is printed parses back to the same.
+func roundTrip[T comparable, P quantity[T]](f *testing.F, seeds ...string) {
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var value, again T
+		if P(&value).UnmarshalText([]byte(text)) != nil {
+			return
+		}
+		printed := fmt.Sprint(value)
+		if err := P(&again).UnmarshalText([]byte(printed)); err != nil {
+			t.Fatalf("%q is printed %q, which does not parse: %v", text, printed, err)
+		}
+		if again != value {
+			t.Fatalf("%q is printed %q, which is another value", text, printed)
+		}
+	})
+}
+
+func FuzzBitRate(f *testing.F) {
+	roundTrip[BitRate](f, "1gbit", "2.5 Gbit/s", "0.1bit", "123456789.123bit", "1e9kbit")
+}
+func FuzzBytes(f *testing.F)    { roundTrip[Bytes](f, "1500", "256KiB", "1.5MB", "9223372036854775807") }
+func FuzzDuration(f *testing.F) { roundTrip[Duration](f, "25ms", "1m30s", "2562047h", "1.000000001s") }
+func FuzzRatio(f *testing.F)    { roundTrip[Ratio](f, "2%", "0.02", "33.3333333333%", "1e-5", "0.07") }
