@@ -60,6 +60,8 @@ func roomViolations(s source) []string {
 		switch {
 		case !known:
 			found = append(found, fmt.Sprintf("%s: %s belongs to no room", at, path))
+		case !s.test && slices.Contains(testKits, dir) && !slices.Contains(testKits, s.dir):
+			found = append(found, fmt.Sprintf("%s: %s is a test kit: only tests may import it", at, path))
 		case within(dir, own.dir), slices.Contains(own.may, other.dir), slices.Contains(everywhere, other.dir):
 		case s.test && crossed(s.dir, other.dir):
 		default:
