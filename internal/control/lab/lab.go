@@ -367,3 +367,6 @@ func agentProgram(via []string, own string) string {
 }
 
 func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// Hosts are the names of all hosts.
+func (l *Lab) Hosts() []string { return l.Nodes()[:len(l.topology.Hosts)] }

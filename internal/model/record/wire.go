@@ -68,12 +68,18 @@ type FlowEnd struct {
 	// returned; 0: none yet.
 	FirstNs int64 `json:"first_ns"`
 	LastNs  int64 `json:"last_ns"`
-	Alive   bool  `json:"alive"`
+	// Alive: connected, and not broken off. The end of the stream at the agreed
+	// stop breaks nothing off.
+	Alive bool `json:"alive"`
 	// Local is this end's address; CongestionControl as the kernel reports it.
 	Local             netip.AddrPort `json:"local,omitzero"`
 	CongestionControl string         `json:"congestion_control,omitempty"`
-	Info              *TCPInfo       `json:"info,omitempty"`
-	Error             string         `json:"error,omitempty"`
+	// SndbufBytes and RcvbufBytes are the socket buffers when a window was
+	// ordered, as the kernel counts them: twice what it granted (socket(7)).
+	SndbufBytes int64    `json:"sndbuf_bytes,omitempty"`
+	RcvbufBytes int64    `json:"rcvbuf_bytes,omitempty"`
+	Info        *TCPInfo `json:"info,omitempty"`
+	Error       string   `json:"error,omitempty"`
 }
 
 // ApplyRequest asks for settings to be applied, in order. If one fails, all of
@@ -125,4 +131,28 @@ type WindowReply struct {
 	EndFlows   []FlowEnd   `json:"end_flows"`
 	// FinalFlows are the flows' ends after the senders stopped.
 	FinalFlows []FlowEnd `json:"final_flows"`
+}
+
+// ClockReply is what an agent's clock showed.
+type ClockReply struct {
+	NowNs int64 `json:"now_ns"`
+}
+
+// ConnectRequest asks for connections to be opened, all at once.
+type ConnectRequest struct {
+	Orders    []FlowOrder `json:"orders"`
+	TimeoutNs int64       `json:"timeout_ns"`
+}
+
+// ReadyRequest asks to wait until every listener has its connection. Unused
+// names flows whose opener has given up.
+type ReadyRequest struct {
+	TimeoutNs int64    `json:"timeout_ns"`
+	Unused    []string `json:"unused,omitempty"`
+}
+
+// SnapshotRequest asks for a host's network state now.
+type SnapshotRequest struct {
+	Lookups []RouteLookup `json:"lookups,omitempty"`
+	Sysctls []string      `json:"sysctls,omitempty"`
 }

@@ -32,9 +32,16 @@ type Workload struct {
 	// AgeNeighbours names hosts that forget their neighbours after the
 	// connections are open and ARP's lock time of one second has passed.
 	AgeNeighbours []string `yaml:"age_neighbours" json:"age_neighbours,omitempty" doc:"hosts whose neighbour entries age out between connecting and sending, as they do on an idle server"`
+	// Accounting is what a flow's own tool would report: with "sender" the sum
+	// of the senders' own averages is offered as a result beside the goodput,
+	// and held against the limit.
+	Accounting string `yaml:"accounting" json:"accounting,omitempty" doc:"receiver (default); sender: also report the sum of the senders' own averages, as tools that count there do" enum:"receiver,sender"`
 	// Transport options: the default of every flow.
 	Options `yaml:",inline"`
 }
+
+// AccountSender is the Accounting that reports what senders counted.
+const AccountSender = "sender"
 
 // Options are a flow's transport options. Zero values mean the kernel's or
 // linerate's default.

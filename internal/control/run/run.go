@@ -1,0 +1,331 @@
+// Package run carries a study's plan out: it sets treatments up on the hosts of
+// a lab, one after another in randomised complete blocks, lets the agents
+// measure each in one common window, saves each trial at once, and concludes.
+//
+// It decides nothing about what the figures mean (internal/science does) and
+// draws nothing (internal/show does).
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/bus"
+	"linerate/internal/control/lab"
+	"linerate/internal/control/notebook"
+	"linerate/internal/model/record"
+	"linerate/internal/model/study"
+	"linerate/internal/science/answer"
+	"linerate/internal/science/limits"
+	"linerate/internal/science/stats"
+	"linerate/internal/version"
+)
+
+// Options of a run beyond what its study says. Zero values: as the study says.
+type Options struct {
+	Design record.Design
+	// Seed orders the trials; 0 is drawn.
+	Seed uint64
+	// StudyFile is the study's own text, kept with the result.
+	StudyFile string
+	// Again is the command that repeats the run, without its seed.
+	Again string
+	// AllowMachine permits settings that are not confined to a namespace.
+	AllowMachine bool
+	// Progress is told before and after each trial.
+	Progress func(Progress)
+}
+
+// Progress is how far a run has come.
+type Progress struct {
+	Phase     string // what is being done: "setting up the lab", a treatment's name
+	Done      int    // trials
+	Total     int
+	Remaining time.Duration
+	// Last is the trial that has just been finished.
+	Last *record.Trial
+}
+
+// conductor is the state of one run.
+type conductor struct {
+	study   *study.Study
+	plan    *study.Plan
+	options Options
+	run     *record.Run
+	store   notebook.Store
+	bus     *bus.Bus
+	lab     *lab.Lab
+	limits  map[string]limits.Limit // by treatment
+	broken  error                   // a setting could not be reverted
+
+	began    time.Time
+	executed int // trials in this process
+	finished map[int]bool
+}
+
+// maxBlocks ends a run whose intervals do not become narrow and that has no
+// budget.
+const maxBlocks = 64
+
+// New runs a study from its first trial. The run that is returned is concluded
+// from what there is, also when err says that it was cut short.
+func New(ctx context.Context, s *study.Study, store notebook.Store, o Options) (*record.Run, error) {
+	c, err := prepare(s, store, o)
+	if err != nil {
+		return nil, err
+	}
+	if c.options.Seed == 0 {
+		c.options.Seed = rand.Uint64N(1e6) + 1 // short enough to be typed again
+	}
+	c.run = c.header()
+	if err := store.Begin(ctx, c.run); err != nil {
+		return nil, err
+	}
+	return c.conduct(ctx)
+}
+
+// Resume carries on a run that was interrupted; its finished trials stand.
+func Resume(ctx context.Context, store notebook.Store, id string, o Options) (*record.Run, error) {
+	saved, err := store.Resume(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	s, err := study.ParseWith(saved.ID, []byte(saved.StudyFile), saved.Design.Set)
+	if err != nil {
+		return nil, fmt.Errorf("the study of run %s is not understood any more: %w", id, err)
+	}
+	o.Design, o.Seed, o.StudyFile = saved.Design, saved.Seed, saved.StudyFile
+	c, err := prepare(s, store, o)
+	if err != nil {
+		return nil, err
+	}
+	header := c.header()
+	header.ID, header.Started, header.Trials, header.Notes, header.Again = saved.ID, saved.Started, saved.Trials, saved.Notes, saved.Again
+	c.run = header
+	for _, t := range saved.Trials {
+		c.finished[t.Order] = true
+	}
+	return c.conduct(ctx)
+}
+
+func prepare(s *study.Study, store notebook.Store, o Options) (*conductor, error) {
+	plan, err := study.NewPlan(s)
+	if err != nil {
+		return nil, err
+	}
+	if len(o.Design.Only) > 0 {
+		if plan, err = plan.Only(o.Design.Only); err != nil {
+			return nil, err
+		}
+	}
+	d := &o.Design
+	if d.Replicates == 0 {
+		d.Replicates = s.Design.Replicates
+	}
+	if d.Until == 0 {
+		d.Until = float64(s.Design.Until)
+	}
+	if d.BudgetS == 0 {
+		d.BudgetS = s.Design.Budget.Seconds()
+	}
+	if o.Seed == 0 {
+		o.Seed = s.Design.Seed
+	}
+	if o.Progress == nil {
+		o.Progress = func(Progress) {}
+	}
+	c := &conductor{study: s, plan: plan, options: o, store: store, limits: map[string]limits.Limit{}, finished: map[int]bool{}}
+	for i := range plan.Treatments {
+		t := &plan.Treatments[i]
+		limit, err := limitOf(s, t)
+		if err != nil {
+			return nil, err
+		}
+		c.limits[t.Name] = limit
+	}
+	return c, nil
+}
+
+// limitOf is the most a treatment's flows can carry together.
+func limitOf(s *study.Study, t *study.Treatment) (limits.Limit, error) {
+	var flows []limits.Flow
+	for _, f := range t.Flows {
+		from, source, destination := f.Opener, f.Source, f.Destination
+		if !f.OpenerSends {
+			from, source, destination = f.Acceptor, f.Destination, f.Source
+		}
+		flow, err := limits.NewFlow(&s.Topology, from, source, destination, f.Options)
+		if err != nil {
+			return limits.Limit{}, fmt.Errorf("treatment %s: flow %s: %w", t.Name, f.ID, err)
+		}
+		flows = append(flows, flow)
+	}
+	return limits.Network{Topology: &s.Topology}.Aggregate(flows), nil
+}
+
+func (c *conductor) header() *record.Run {
+	r := &record.Run{
+		Schema: record.RunSchema, Study: c.study.Name, Question: c.study.Question,
+		Seed: c.options.Seed, Started: time.Now(), Status: notebook.Running,
+		Unit: c.study.Unit, Factors: c.plan.Factors(), Topology: c.study.Topology,
+		Design: c.options.Design, Confidence: 0.95, Margin: float64(c.study.Design.Margin),
+		StudyFile: c.study.File, Environment: record.Environment{Version: version.String()},
+	}
+	if c.options.StudyFile != "" {
+		r.StudyFile = c.options.StudyFile
+	}
+	r.ID = notebook.ProposeID(r.Study, r.Seed)
+	r.Again = fmt.Sprintf("%s --seed %d", c.options.Again, r.Seed)
+	return r
+}
+
+// conduct brings the lab up, makes the trials that are not there yet, and
+// concludes from what there is in the end.
+func (c *conductor) conduct(ctx context.Context) (*record.Run, error) {
+	c.began = time.Now()
+	before := c.run.DurationS
+	status, err := c.trials(ctx)
+	c.run.DurationS = before + time.Since(c.began).Seconds()
+	c.run.Status = status
+	if len(c.run.Trials) > 0 {
+		answer.Conclude(c.run)
+	}
+	return c.run, errors.Join(err, c.store.Finish(ctx, c.run))
+}
+
+// trials returns how the run ended: complete, budget or interrupted.
+func (c *conductor) trials(ctx context.Context) (string, error) {
+	c.tell("making the lab", nil)
+	b, err := bus.Start()
+	if err != nil {
+		return notebook.Interrupted, err
+	}
+	defer b.Close()
+	c.bus = b
+	c.lab, err = lab.Up(ctx, &c.study.Topology, b, lab.Options{AllowMachine: c.options.AllowMachine})
+	if err != nil {
+		return notebook.Interrupted, err
+	}
+	defer c.lab.Down()
+	c.environment()
+	for block := 1; ; block++ {
+		if enough, status := c.enough(block); enough {
+			return status, nil
+		}
+		for place, index := range c.plan.Order(block, c.run.Seed) {
+			order := (block-1)*len(c.plan.Treatments) + place + 1
+			if c.finished[order] {
+				continue
+			}
+			if err := c.one(ctx, &c.plan.Treatments[index], block, order); err != nil {
+				return notebook.Interrupted, err
+			}
+		}
+	}
+}
+
+// attempts is how often a trial is tried when its schedule could not be kept,
+// as on a machine that was busy with something else for a moment.
+const attempts = 3
+
+// one makes one trial and saves it.
+func (c *conductor) one(ctx context.Context, t *study.Treatment, block, order int) error {
+	c.tell(t.Name, nil)
+	var trial record.Trial
+	var err error
+	for range attempts {
+		if trial, err = c.trial(ctx, t); err == nil || ctx.Err() != nil || c.broken != nil {
+			break
+		}
+		if !strings.Contains(err.Error(), "came too late") {
+			break
+		}
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return fmt.Errorf("trial %d (%s): %w", order, t.Name, err)
+	}
+	trial.Block, trial.Order = block, order
+	if err := c.store.SaveTrial(ctx, c.run.ID, trial); err != nil {
+		return err
+	}
+	c.run.Trials = append(c.run.Trials, trial)
+	slices.SortFunc(c.run.Trials, func(a, b record.Trial) int { return a.Order - b.Order })
+	c.finished[order] = true
+	c.executed++
+	c.tell(t.Name, &trial)
+	return nil
+}
+
+// enough decides, before a block is begun, whether the run is over.
+func (c *conductor) enough(block int) (bool, string) {
+	d := c.options.Design
+	wanted := block <= d.Replicates
+	if !wanted && d.Until > 0 && block <= maxBlocks {
+		answer.Conclude(c.run)
+		wanted = !stats.NarrowEnough(c.run.Effects, d.Until)
+	}
+	if !wanted {
+		return true, notebook.Complete
+	}
+	if d.BudgetS > 0 && c.executed > 0 && time.Since(c.began).Seconds()+c.left(block).Seconds() > d.BudgetS {
+		return true, statusBudget
+	}
+	return false, ""
+}
+
+// statusBudget says that the budget was spent before the design was fulfilled.
+const statusBudget = "budget"
+
+// left is how long the rest of a block will take, by the pace so far.
+func (c *conductor) left(block int) time.Duration {
+	n, missing := len(c.plan.Treatments), 0
+	for order := (block-1)*n + 1; order <= block*n; order++ {
+		if !c.finished[order] {
+			missing++
+		}
+	}
+	return time.Duration(missing) * c.pace()
+}
+
+// pace is how long a trial takes: as measured, before that as planned.
+func (c *conductor) pace() time.Duration {
+	if c.executed > 0 {
+		return time.Since(c.began) / time.Duration(c.executed)
+	}
+	return c.plan.BlockTime() / time.Duration(len(c.plan.Treatments))
+}
+
+func (c *conductor) tell(phase string, last *record.Trial) {
+	n := len(c.plan.Treatments)
+	total := max(c.options.Design.Replicates*n, (len(c.run.Trials)+n-1)/n*n)
+	done := len(c.run.Trials)
+	c.options.Progress(Progress{Phase: phase, Done: done, Total: total, Remaining: time.Duration(total-done) * c.pace(), Last: last})
+}
+
+func (c *conductor) environment() {
+	c.run.Environment.Mode = c.lab.Mode()
+	c.run.Environment.Hosts = nil
+	var used []string
+	for _, t := range c.plan.Treatments {
+		for _, f := range t.Flows {
+			if !slices.Contains(used, f.CongestionControl) {
+				used = append(used, f.CongestionControl)
+			}
+		}
+	}
+	for _, node := range c.lab.Nodes() {
+		e := c.lab.Hello(node).Environment
+		if _, host := c.study.Topology.Host(node); host {
+			e.CongestionControl = strings.Join(used, ", ")
+		}
+		c.run.Environment.Hosts = append(c.run.Environment.Hosts, e)
+	}
+}

@@ -1,0 +1,193 @@
+// Package agent is linerate on a host: it answers a conductor's requests to
+// change settings, make traffic and read counters, and reverts every change
+// when the conductor is done or gone. It is the same program for a host that
+// linerate made and for a real one.
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"linerate/internal/bus"
+	"linerate/internal/host/counters"
+	"linerate/internal/host/setting"
+	"linerate/internal/host/traffic"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+	"linerate/internal/version"
+)
+
+// Options of Serve.
+type Options struct {
+	// Node is the host's name in the topology.
+	Node string
+	// Journal is where undo entries are kept; empty: in memory only, for hosts
+	// that end with their agent.
+	Journal string
+}
+
+// agent is one host's state between requests.
+type agent struct {
+	node   string
+	reader *counters.Reader
+
+	mu      sync.Mutex // one change of settings at a time
+	manager *setting.Manager
+
+	engineMu sync.Mutex
+	engine   *traffic.Engine // the current trial's; nil between trials
+}
+
+// Serve answers requests over a stream until the stream or ctx ends, and then
+// reverts what is still changed.
+func Serve(ctx context.Context, stream io.ReadWriteCloser, options Options) (err error) {
+	reader, err := counters.New(counters.Options{})
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	manager, err := setting.Open(setting.Options{Journal: options.Journal})
+	if err != nil {
+		return err
+	}
+	a := &agent{node: options.Node, reader: reader, manager: manager}
+	defer func() { err = errors.Join(err, a.leave()) }()
+	conn, err := bus.Join(options.Node, stream)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if err := conn.Serve(ctx, options.Node, a.handlers()); err != nil {
+		return err
+	}
+	if err := conn.Announce(a.hello()); err != nil {
+		return err
+	}
+	select {
+	case <-conn.Done():
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// leave ends the traffic and reverts every setting, newest first.
+func (a *agent) leave() error {
+	a.closeEngine()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return errors.Join(a.manager.RevertTo(0), a.manager.Close())
+}
+
+func (a *agent) handlers() map[string]bus.Handler {
+	return map[string]bus.Handler{
+		"clock":    handle(a.clock),
+		"apply":    handle(a.apply),
+		"revert":   handle(a.revert),
+		"flush":    handle(a.flush),
+		"listen":   handle(a.listen),
+		"connect":  handle(a.connect),
+		"ready":    handle(a.ready),
+		"window":   handle(a.window),
+		"close":    handle(a.close),
+		"snapshot": handle(a.snapshot),
+	}
+}
+
+// handle decodes a verb's request for its method.
+func handle[Request, Reply any](f func(context.Context, Request) (Reply, error)) bus.Handler {
+	return func(ctx context.Context, data []byte) (any, error) {
+		var request Request
+		if err := json.Unmarshal(data, &request); err != nil {
+			return nil, fmt.Errorf("unreadable request: %w", err)
+		}
+		return f(ctx, request)
+	}
+}
+
+func (a *agent) hello() record.Hello {
+	snapshot, _ := a.reader.Snapshot(a.node, nil, nil)
+	return record.Hello{
+		Node:    a.node,
+		Version: version.String(),
+		PID:     os.Getpid(),
+		Ports:   snapshot.Ports,
+		Environment: record.HostEnvironment{
+			Host:   a.node,
+			OS:     runtime.GOOS,
+			Kernel: kernel.Release(),
+			Arch:   runtime.GOARCH,
+			CPUs:   runtime.NumCPU(),
+		},
+	}
+}
+
+func (a *agent) clock(context.Context, struct{}) (record.ClockReply, error) {
+	return record.ClockReply{NowNs: kernel.Now()}, nil
+}
+
+func (a *agent) apply(ctx context.Context, r record.ApplyRequest) (record.ApplyReply, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	applied, mark, err := a.manager.Apply(ctx, r)
+	return record.ApplyReply{Applied: applied, Mark: mark}, err
+}
+
+func (a *agent) revert(_ context.Context, r record.RevertRequest) (struct{}, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return struct{}{}, a.manager.RevertTo(r.Mark)
+}
+
+func (a *agent) flush(_ context.Context, r record.FlushRequest) (struct{}, error) {
+	return struct{}{}, setting.Flush(r)
+}
+
+// trial is the current engine; the first order of a trial makes it.
+func (a *agent) trial() *traffic.Engine {
+	a.engineMu.Lock()
+	defer a.engineMu.Unlock()
+	if a.engine == nil {
+		a.engine = traffic.New()
+	}
+	return a.engine
+}
+
+func (a *agent) closeEngine() {
+	a.engineMu.Lock()
+	engine := a.engine
+	a.engine = nil
+	a.engineMu.Unlock()
+	if engine != nil {
+		engine.Close()
+	}
+}
+
+func (a *agent) listen(ctx context.Context, orders []record.FlowOrder) ([]record.Listening, error) {
+	return a.trial().Listen(ctx, orders), nil
+}
+
+func (a *agent) connect(ctx context.Context, r record.ConnectRequest) ([]record.Opened, error) {
+	return a.trial().Connect(ctx, r.Orders, time.Duration(r.TimeoutNs)), nil
+}
+
+func (a *agent) ready(ctx context.Context, r record.ReadyRequest) ([]record.FlowEnd, error) {
+	return a.trial().Ready(ctx, time.Duration(r.TimeoutNs), r.Unused...), nil
+}
+
+func (a *agent) close(context.Context, struct{}) (struct{}, error) {
+	a.closeEngine()
+	return struct{}{}, nil
+}
+
+func (a *agent) snapshot(_ context.Context, r record.SnapshotRequest) (record.Snapshot, error) {
+	return a.reader.Snapshot(a.node, r.Lookups, r.Sysctls)
+}

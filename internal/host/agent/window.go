@@ -1,0 +1,95 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+
+	"linerate/internal/host/traffic"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// settle is how long after the senders' stop the last counts are taken.
+const settle = 5e6 // ns
+
+// window carries out one trial on this host: senders start and stop, and
+// counters are read at the window's two edges and in between, each at its
+// scheduled instant on this host's own clock, whatever the bus is doing.
+func (a *agent) window(ctx context.Context, r record.WindowRequest) (record.WindowReply, error) {
+	if now := kernel.Now(); now > r.StartNs {
+		return record.WindowReply{}, fmt.Errorf("the trial was to start %.1f ms ago: the request came too late", float64(now-r.StartNs)/1e6)
+	}
+	engine := a.trial()
+	engine.Start(r.StartNs, r.StopNs)
+	if err := sleepUntil(ctx, r.BeginNs); err != nil {
+		return record.WindowReply{}, err
+	}
+	engine.Share() // the traffic's CPU time is counted from here
+	var reply record.WindowReply
+	h := &reply.Reading
+	h.Host = a.node
+	h.Begin, reply.BeginFlows = a.edge(engine, r.BeginNs)
+	h.Before = a.reader.Tables()
+	for at := r.BeginNs + r.SampleNs; r.SampleNs > 0 && at < r.EndNs; at += r.SampleNs {
+		if err := sleepUntil(ctx, at); err != nil {
+			return record.WindowReply{}, err
+		}
+		h.Series = append(h.Series, record.Sample{AtNs: kernel.Now(), Flows: engine.Light(), Ports: a.reader.Light()})
+	}
+	if err := sleepUntil(ctx, r.EndNs); err != nil {
+		return record.WindowReply{}, err
+	}
+	h.End, reply.EndFlows = a.edge(engine, r.EndNs)
+	h.GeneratorCPU = engine.Share()
+	h.CPUBusy = busy(h.Begin.CPU, h.End.CPU)
+	snapshot, err := a.reader.Snapshot(a.node, r.Lookups, r.Sysctls)
+	if err != nil {
+		return record.WindowReply{}, err
+	}
+	h.Snapshot = snapshot
+	if err := sleepUntil(ctx, r.StopNs+settle); err != nil {
+		return record.WindowReply{}, err
+	}
+	reply.FinalFlows = engine.Read()
+	return reply, nil
+}
+
+// edge reads everything at one edge of the window, what matters most first.
+func (a *agent) edge(engine *traffic.Engine, scheduled int64) (record.Reading, []record.FlowEnd) {
+	began := kernel.Now()
+	flows := engine.Read()
+	reading := a.reader.Read()
+	reading.ScheduledNs, reading.BeganNs, reading.EndedNs = scheduled, began, kernel.Now()
+	return reading, flows
+}
+
+// busy is the share of all CPUs that was not idle between two readings.
+func busy(begin, end []record.CPUTimes) float64 {
+	for _, e := range end {
+		for _, b := range begin {
+			if e.CPU != -1 || b.CPU != -1 {
+				continue
+			}
+			used := e.User + e.System + e.IRQ + e.SoftIRQ + e.Steal - b.User - b.System - b.IRQ - b.SoftIRQ - b.Steal
+			if all := used + e.Idle - b.Idle; all > 0 {
+				return used / all
+			}
+		}
+	}
+	return 0
+}
+
+// sleepUntil sleeps in slices, so that a conductor's end is noticed.
+func sleepUntil(ctx context.Context, instant int64) error {
+	const slice = 200e6 // ns
+	for {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		now := kernel.Now()
+		if now >= instant {
+			return nil
+		}
+		kernel.SleepUntil(min(instant, now+slice))
+	}
+}

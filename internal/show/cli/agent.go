@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/bus"
+	"linerate/internal/host/agent"
+)
+
+// inMemory is the journal of a host that ends with its agent.
+const inMemory = "memory"
+
+func newAgentCommand() *cobra.Command {
+	var stdio bool
+	var o agent.Options
+	cmd := &cobra.Command{
+		Use:   "agent --stdio",
+		Short: "Serve this host to a conductor over standard input and output",
+		Long: `Serve this host to a conductor over standard input and output.
+
+A run starts this by itself on every host, behind the host's "via". Every
+setting that the agent changes is written to a journal first and reverted when
+the stream ends; "linerate recover" reverts what a killed agent left.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !stdio {
+				return usageError(errors.New("an agent is reached over its standard input and output: say --stdio"))
+			}
+			if o.Journal == "" {
+				path, err := defaultJournal(o.Node)
+				if err != nil {
+					return err
+				}
+				o.Journal = path
+			} else if o.Journal == inMemory {
+				o.Journal = ""
+			}
+			// A closed terminal is a conductor's end like any other.
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGHUP)
+			defer stop()
+			return agent.Serve(ctx, bus.Pipes(os.Stdin, os.Stdout), o)
+		},
+	}
+	cmd.Flags().BoolVar(&stdio, "stdio", false, "speak over standard input and output")
+	cmd.Flags().StringVar(&o.Node, "node", "host", "this host's name in the topology")
+	cmd.Flags().StringVar(&o.Journal, "journal", "", "file for undo entries; \"memory\" keeps none (default: the host's own)")
+	return cmd
+}

@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"linerate/internal/bus"
+	"linerate/internal/control/lab"
+	"linerate/internal/kernel"
+	"linerate/internal/model/topology"
+)
+
+func newLabCommand(s streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "lab",
+		Short: "A topology alone, to look around in",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newLabUpCommand(s), newLabExecCommand(s), newLabShellCommand(s), newLabKeeperCommand())
+	return cmd
+}
+
+// newLabKeeperCommand is the lab's first process; people do not call it.
+func newLabKeeperCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "keeper", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if status := lab.Keeper(); status != 0 {
+				return statusError{status, nil}
+			}
+			return nil
+		},
+	}
+}
+
+// labTimes is what `lab up --until ready --json` prints.
+type labTimes struct {
+	Schema string  `json:"schema"`
+	Hosts  int     `json:"hosts"`
+	Links  int     `json:"links"`
+	UpS    float64 `json:"up_s"`
+	DownS  float64 `json:"down_s"`
+}
+
+func newLabUpCommand(s streams) *cobra.Command {
+	var name, until string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "up FILE|STUDY",
+		Short: "Make a file's topology and keep it up until Ctrl-C",
+		Args:  exactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if until != "" && until != "ready" {
+				return usageError(fmt.Errorf("--until %s: expected ready", until))
+			}
+			t, err := loadTopology(args[0])
+			if err != nil {
+				return err
+			}
+			if until == "ready" {
+				name = ""
+			}
+			return labUp(cmd.Context(), s, t, name, until == "ready", asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", lab.DefaultName, "the lab's name, for lab exec and lab shell")
+	cmd.Flags().StringVar(&until, "until", "", "ready: take the lab down again once all agents are ready, and print how long both took")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "with --until ready: print the times as JSON (linerate.lab-times/v1)")
+	return cmd
+}
+
+func labUp(ctx context.Context, s streams, t *topology.Topology, name string, untilReady, asJSON bool) error {
+	began := time.Now()
+	b, err := bus.Start()
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	l, err := lab.Up(ctx, t, b, lab.Options{Name: name})
+	if err != nil {
+		return err
+	}
+	up := time.Since(began)
+	if untilReady {
+		began = time.Now()
+		l.Down()
+		times := labTimes{"linerate.lab-times/v1", len(t.Hosts), len(t.Links), up.Seconds(), time.Since(began).Seconds()}
+		if asJSON {
+			return json.NewEncoder(s.out).Encode(times)
+		}
+		_, err := fmt.Fprintf(s.out, "%d hosts, %d links: up in %.2f s, down in %.2f s\n", times.Hosts, times.Links, times.UpS, times.DownS)
+		return err
+	}
+	defer l.Down()
+	describeLab(s.out, t)
+	flag := ""
+	if name != lab.DefaultName {
+		flag = " --lab " + name
+	}
+	fmt.Fprintf(s.err, "\nThe lab is up (%s, %.2f s). Look around from another terminal:\n  linerate lab exec%s %s -- ip address\n  linerate lab shell%s %s\nCtrl-C takes it down; nothing is left then.\n",
+		l.Mode(), up.Seconds(), flag, t.Hosts[0].Name, flag, t.Hosts[0].Name)
+	for _, node := range l.Nodes() {
+		go func() {
+			<-b.Lost(node)
+			fmt.Fprintf(s.err, "linerate: the agent of %s has gone\n", node)
+		}()
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func describeLab(w io.Writer, t *topology.Topology) {
+	table := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
+	for _, h := range t.Hosts {
+		for i, p := range h.Ports {
+			name := h.Name
+			if i > 0 {
+				name = ""
+			}
+			end := topology.End{Node: h.Name, Port: p.Name}
+			link, rate := "", ""
+			if l, ok := t.LinkAt(end); ok {
+				link = l.Other(end).String()
+				if shape := l.Towards(end); shape.Rate > 0 {
+					rate = shape.Rate.String()
+				}
+			}
+			address := ""
+			for k, a := range p.Addresses {
+				if k > 0 {
+					address += " "
+				}
+				address += a.String()
+			}
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", name, p.Name, address, t.MAC(end), link, rate)
+		}
+	}
+	table.Flush()
+}
+
+func newLabExecCommand(s streams) *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "exec HOST -- COMMAND [ARGUMENT…]",
+		Short: "Run a command in a host of a lab that is up",
+		Args:  minimumArgs(2, "expected a host and a command: linerate lab exec HOST -- COMMAND"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return visitLab(s, name, args[0], args[1:])
+		},
+	}
+	cmd.Flags().SetInterspersed(false)
+	cmd.Flags().StringVar(&name, "lab", lab.DefaultName, "the lab's name")
+	return cmd
+}
+
+func newLabShellCommand(s streams) *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "shell HOST",
+		Short: "Open a shell in a host of a lab that is up",
+		Args:  exactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			shell := os.Getenv("SHELL")
+			if shell == "" {
+				shell = "/bin/sh"
+			}
+			return visitLab(s, name, args[0], []string{shell})
+		},
+	}
+	cmd.Flags().StringVar(&name, "lab", lab.DefaultName, "the lab's name")
+	return cmd
+}
+
+// visitLab gives a command in the lab this process's own streams; a terminal it
+// gives a pseudo-terminal, so that job control and screens work.
+func visitLab(s streams, name, host string, argv []string) error {
+	var files [3]*os.File
+	for i, stream := range []any{s.in, s.out, s.err} {
+		file, ok := stream.(*os.File)
+		if !ok {
+			return errors.New("lab exec needs real files as its standard streams")
+		}
+		files[i] = file
+	}
+	terminal := term.IsTerminal(int(files[0].Fd())) && term.IsTerminal(int(files[1].Fd()))
+	var status int
+	var err error
+	if terminal {
+		status, err = visitWithTerminal(name, host, argv, files)
+	} else {
+		status, err = lab.Visit(name, host, argv, files, false)
+	}
+	if err != nil || status != 0 {
+		return statusError{status, err}
+	}
+	return nil
+}
+
+func visitWithTerminal(name, host string, argv []string, files [3]*os.File) (int, error) {
+	controller, inner, err := kernel.OpenPTY()
+	if err != nil {
+		return ExitFailed, err
+	}
+	defer controller.Close()
+	_ = kernel.CopyWindowSize(files[0], controller)
+	resized := make(chan os.Signal, 1)
+	notifyResize(resized)
+	defer signal.Stop(resized)
+	go func() {
+		for range resized {
+			_ = kernel.CopyWindowSize(files[0], controller)
+		}
+	}()
+	before, err := term.MakeRaw(int(files[0].Fd()))
+	if err != nil {
+		return ExitFailed, err
+	}
+	defer func() { _ = term.Restore(int(files[0].Fd()), before) }()
+	go func() { _, _ = io.Copy(controller, files[0]) }()
+	shown := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(files[1], controller) // ends with EIO when the command is gone
+		close(shown)
+	}()
+	status, err := lab.Visit(name, host, argv, [3]*os.File{inner, inner, inner}, true)
+	inner.Close()
+	<-shown
+	return status, err
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"linerate/internal/control/run"
+)
+
+// progress shows on stderr how far a run is: one line that is drawn anew on a
+// terminal, a line now and then elsewhere.
+type progress struct {
+	w        io.Writer
+	terminal bool
+	width    int
+	quiet    bool
+	said     time.Time
+	drawn    bool
+}
+
+// every is how often progress is told where it cannot be drawn anew.
+const every = 15 * time.Second
+
+func newProgress(w io.Writer, quiet bool) *progress {
+	p := &progress{w: w, quiet: quiet, width: 80}
+	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		p.terminal = true
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 20 {
+			p.width = width
+		}
+	}
+	return p
+}
+
+func (p *progress) begin(study string, seed uint64) {
+	if !p.quiet {
+		fmt.Fprintf(p.w, "%s, seed %d\n", study, seed)
+	}
+}
+
+func (p *progress) show(s run.Progress) {
+	if p.quiet || (!p.terminal && time.Since(p.said) < every) {
+		return
+	}
+	p.said = time.Now()
+	left := "about " + roundTime(s.Remaining) + " left"
+	if !p.terminal {
+		fmt.Fprintf(p.w, "%d of %d trials, %s: %s\n", s.Done, s.Total, left, s.Phase)
+		return
+	}
+	const cells = 20
+	full := 0
+	if s.Total > 0 {
+		full = cells * s.Done / s.Total
+	}
+	line := fmt.Sprintf("%s%s %d/%d · %s · %s", strings.Repeat("█", full), strings.Repeat("░", cells-full), s.Done, s.Total, left, s.Phase)
+	if runes := []rune(line); len(runes) > p.width-1 {
+		line = string(runes[:p.width-2]) + "…"
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+	p.drawn = true
+}
+
+func (p *progress) end() {
+	if p.drawn {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}
+
+// roundTime says a duration as people do.
+func roundTime(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%d s", int(d.Seconds()+0.5))
+	}
+	return fmt.Sprintf("%d m %02d s", int(d.Minutes()), int(d.Seconds())%60)
+}
