@@ -1,0 +1,5 @@
+//go:build !linux
+
+package traffic
+
+var platform mover = portable{}

@@ -1,0 +1,114 @@
+package traffic
+
+import (
+	"context"
+	"math"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+)
+
+func TestMSS(t *testing.T) {
+	const mss = 1000
+	for name, openerSends := range map[string]bool{"write": true, "read": false} {
+		t.Run(name, func(t *testing.T) {
+			opener, acceptor := engine(t, platform), engine(t, platform)
+			join(t, opener, acceptor, loopback, orders(1, record.FlowOrder{MSS: mss, RateCap: 50e6}), openerSends)
+			start(time.Hour, opener, acceptor)
+			moved(t, opener)
+			moved(t, acceptor)
+			for _, end := range slices.Concat(opener.Read(), acceptor.Read()) {
+				// The segment includes the options: twelve bytes of timestamps.
+				if end.Sends && (end.Info.SndMSS > mss || end.Info.SndMSS < mss-40) {
+					t.Errorf("sends segments of %d bytes, want %d or a little less", end.Info.SndMSS, mss)
+				}
+				if end.Sends && uint64(end.Info.SegsOut)*mss < end.Info.BytesAcked {
+					t.Errorf("%d bytes in %d segments: more than %d bytes each", end.Info.BytesAcked, end.Info.SegsOut, mss)
+				}
+			}
+		})
+	}
+	if l := engine(t, platform).Listen(context.Background(), orders(1, record.FlowOrder{MSS: 7}))[0]; !strings.Contains(l.Error, "TCP_MAXSEG") {
+		t.Errorf("an MSS of 7 bytes: %q, want an error that names TCP_MAXSEG", l.Error)
+	}
+}
+
+// TestRateCap: the kernel paces each flow by its own cap.
+func TestRateCap(t *testing.T) {
+	sender, receiver := engine(t, platform), engine(t, platform)
+	two := orders(2, record.FlowOrder{})
+	two[0].RateCap, two[1].RateCap = 80e6, 40e6
+	join(t, sender, receiver, loopback, two, true)
+	start(time.Hour, sender, receiver)
+	moved(t, receiver)
+	time.Sleep(200 * time.Millisecond) // past slow start
+	begin := receiver.Read()
+	time.Sleep(time.Second)
+	end := receiver.Read()
+	ratio := float64(end[0].ReceivedBytes-begin[0].ReceivedBytes) / float64(end[1].ReceivedBytes-begin[1].ReceivedBytes)
+	if math.Abs(ratio-2) > 0.2 {
+		t.Errorf("caps of 80 and 40 Mbit/s gave a ratio of %.3f, want 2 within 10 %%", ratio)
+	}
+}
+
+func TestCongestionControl(t *testing.T) {
+	read := func(name string) []string {
+		text, err := os.ReadFile("/proc/sys/net/ipv4/" + name)
+		if err != nil {
+			t.Skip(err)
+		}
+		return strings.Fields(string(text))
+	}
+	usual := read("tcp_congestion_control")[0]
+	others := slices.DeleteFunc(read("tcp_allowed_congestion_control"), func(s string) bool { return s == usual })
+	if len(others) == 0 {
+		t.Skipf("only %s is allowed here", usual)
+	}
+	sender, receiver := engine(t, platform), engine(t, platform)
+	two := orders(2, record.FlowOrder{})
+	two[0].CongestionControl = others[0]
+	join(t, sender, receiver, loopback, two, false) // the accepting side sends
+	for i, want := range []string{others[0], usual} {
+		for _, ends := range [][]record.FlowEnd{sender.Read(), receiver.Read()} {
+			if got := ends[i].CongestionControl; got != want {
+				t.Errorf("%s uses %q, want %q", ends[i].ID, got, want)
+			}
+		}
+	}
+}
+
+func TestWindow(t *testing.T) {
+	const window = 64 << 10
+	sender, receiver := engine(t, platform), engine(t, platform)
+	join(t, sender, receiver, loopback, orders(1, record.FlowOrder{Window: unit.Bytes(window), RateCap: 50e6}), true)
+	start(time.Hour, sender, receiver)
+	moved(t, receiver)
+	for _, end := range slices.Concat(sender.Read(), receiver.Read()) {
+		if end.SndbufBytes != 2*window || end.RcvbufBytes != 2*window {
+			t.Errorf("granted %d to send and %d to receive, want twice %d", end.SndbufBytes, end.RcvbufBytes, window)
+		}
+		if end.Sends && end.Info.SndWnd > 2*window {
+			t.Errorf("the receiver offers %d bytes of a buffer of %d", end.Info.SndWnd, 2*window)
+		}
+	}
+}
+
+func TestNoDelayAndSource(t *testing.T) {
+	yes := true
+	from := netip.MustParseAddr("127.0.0.9")
+	sender, receiver := engine(t, platform), engine(t, platform)
+	join(t, sender, receiver, loopback, orders(3, record.FlowOrder{Local: from, NoDelay: &yes, RateCap: 20e6}), true)
+	start(time.Hour, sender, receiver)
+	moved(t, receiver)
+	for _, end := range sender.Read() {
+		if end.Local.Addr() != from || end.Local.Port() == 0 {
+			t.Errorf("%s comes from %s, want %s", end.ID, end.Local, from)
+		}
+	}
+}

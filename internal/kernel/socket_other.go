@@ -1,0 +1,61 @@
+//go:build !linux
+
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// onlyLinux is the answer for what this system's sockets cannot do.
+func onlyLinux(option string) error {
+	return fmt.Errorf("%s is not available on %s: %w", option, runtime.GOOS, errors.ErrUnsupported)
+}
+
+// SetMaxSegment sets TCP_MAXSEG, before connect or listen.
+func SetMaxSegment(fd, bytes int) error {
+	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_MAXSEG, bytes)
+}
+
+// SetCongestionControl sets TCP_CONGESTION; on Linux only.
+func SetCongestionControl(int, string) error { return onlyLinux("TCP_CONGESTION") }
+
+// CongestionControl reads TCP_CONGESTION; on Linux only.
+func CongestionControl(int) (string, error) { return "", onlyLinux("TCP_CONGESTION") }
+
+// SetBuffers sets SO_SNDBUF and SO_RCVBUF, before connect or listen.
+func SetBuffers(fd, bytes int) error {
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, bytes); err != nil {
+		return err
+	}
+	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, bytes)
+}
+
+// Buffers reads SO_SNDBUF and SO_RCVBUF.
+func Buffers(fd int) (send, receive int, err error) {
+	if send, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF); err != nil {
+		return 0, 0, err
+	}
+	receive, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
+	return send, receive, err
+}
+
+// SetPacingRate sets SO_MAX_PACING_RATE; on Linux only.
+func SetPacingRate(int, uint64) error { return onlyLinux("SO_MAX_PACING_RATE") }
+
+// SetBindAddressNoPort sets IP_BIND_ADDRESS_NO_PORT; elsewhere bind chooses the
+// service port, which differs only when ports run short.
+func SetBindAddressNoPort(int) error { return nil }
+
+// ProcessCPU is the processor time this process has used, user and system.
+func ProcessCPU() time.Duration {
+	var usage unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
