@@ -83,6 +83,13 @@ func Discard(fd, limit int) (int, error) {
 	return int(n), nil
 }
 
+// SendQueue is how many bytes a TCP socket holds that the peer has not
+// acknowledged, sent or not (SIOCOUTQ, tcp(7)). A FIN counts as one.
+func SendQueue(fd int) (int64, error) {
+	n, err := unix.IoctlGetInt(fd, unix.SIOCOUTQ)
+	return int64(n), err
+}
+
 // ProcessCPU is the processor time this process has used, user and system.
 func ProcessCPU() time.Duration {
 	var ts unix.Timespec

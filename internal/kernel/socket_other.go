@@ -59,3 +59,6 @@ func ProcessCPU() time.Duration {
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
+
+// SendQueue is how many bytes a TCP socket holds unacknowledged; on Linux only.
+func SendQueue(int) (int64, error) { return 0, onlyLinux("SIOCOUTQ") }

@@ -6,6 +6,3 @@ import "linerate/internal/model/record"
 
 // TCPInfo reads TCP_INFO; on Linux only.
 func TCPInfo(int) (record.TCPInfo, error) { return record.TCPInfo{}, onlyLinux("TCP_INFO") }
-
-// SendQueue is how many bytes a TCP socket holds unacknowledged; on Linux only.
-func SendQueue(int) (int64, error) { return 0, onlyLinux("SIOCOUTQ") }
