@@ -1,0 +1,160 @@
+// Package sciencetest makes records for tests: trials and runs of the study
+// arp-flux, as a lab would have written them down. It is a model of what the
+// settings do to ARP, routes and ports, with a seed for what chance decides, and
+// no measurement: nothing but tests may import it.
+package sciencetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"time"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+// Fixes are the levels of the factor "fix", baseline first.
+var Fixes = []string{
+	"kernel defaults",
+	"arp_ignore=1",
+	"static ARP entries",
+	"arp_ignore=1 + arp_announce=2",
+	"arp + source routing",
+	"arp + rp_filter=1",
+	"arp + source routing + rp_filter=1",
+}
+
+// fix is what a level changes.
+type fix struct {
+	ignore, announce, rpFilter int
+	static, sourceRouting      bool
+	about                      string
+}
+
+var fixes = map[string]fix{
+	Fixes[0]: {about: "every NIC answers ARP for every address of the server"},
+	Fixes[1]: {ignore: 1, about: "the NAS vendor's fix, a NIC answers only for its own address"},
+	Fixes[2]: {static: true, about: "the clients are told the right MAC address of each server address"},
+	Fixes[3]: {ignore: 1, announce: 2, about: "the server's own ARP requests name the asking NIC's own address"},
+	Fixes[4]: {ignore: 1, announce: 2, sourceRouting: true, about: "replies leave by the NIC that holds their source address"},
+	Fixes[5]: {ignore: 1, announce: 2, rpFilter: 1, about: "strict reverse-path filter without source routing"},
+	Fixes[6]: {ignore: 1, announce: 2, rpFilter: 1, sourceRouting: true, about: "with source routing the strict reverse-path filter lets everything pass"},
+}
+
+// Numbers of the study's hosts and ports, and of the physics.
+const (
+	ports     = 4
+	clients   = 2
+	portRate  = 1e9
+	shaped    = 1448.0 / 1514
+	headers   = 66    // Ethernet, IPv4, TCP with timestamps
+	gso       = 62264 // payload of one frame on a veth: 43 segments
+	windowS   = 1.0
+	intervals = 5
+)
+
+// Limit is the study's limit: four ports of 1 Gbit/s.
+const Limit = ports * portRate * shaped
+
+// Topology is the study's topology.
+func Topology() topology.Topology {
+	single := func(text string) topology.Address {
+		a := netip.MustParseAddr(text)
+		return topology.Address{First: a, Last: a, Bits: 24}
+	}
+	t := topology.Topology{Switches: []topology.Switch{{Name: "switch"}}}
+	server := topology.Host{Name: "server"}
+	for p := range ports {
+		server.Ports = append(server.Ports, topology.Port{Name: eth(p), Addresses: []topology.Address{single(serverIP(p))}})
+	}
+	t.Hosts = append(t.Hosts, server)
+	for c := range clients {
+		t.Hosts = append(t.Hosts, topology.Host{Name: client(c), Ports: []topology.Port{
+			{Name: "eth0", Addresses: []topology.Address{single(clientIP(c))}}}})
+	}
+	join := func(node, port string, rate float64) {
+		l := topology.Link{
+			From: topology.End{Node: node, Port: port},
+			To:   topology.End{Node: "switch", Port: "p-" + node + "-" + port},
+		}
+		l.Rate = unitRate(rate)
+		t.Links = append(t.Links, l)
+	}
+	for p := range ports {
+		join("server", eth(p), portRate)
+	}
+	for c := range clients {
+		join(client(c), "eth0", 2.5e9)
+	}
+	return t
+}
+
+// Factors restates the study's factors.
+func Factors() []record.Factor {
+	f := record.Factor{Name: "fix", Role: "compare", Baseline: Fixes[0]}
+	for _, name := range Fixes {
+		lines := settingLines(fixes[name])
+		f.Levels = append(f.Levels, record.Level{Name: name, About: fixes[name].about, Settings: len(lines), SettingLines: lines})
+	}
+	return []record.Factor{
+		{Name: "direction", Role: "condition", Baseline: "writes", Levels: []record.Level{{Name: "writes"}, {Name: "reads"}}},
+		f,
+	}
+}
+
+func settingLines(f fix) []string {
+	var lines []string
+	sysctl := func(name string, value int) {
+		if value != 0 {
+			lines = append(lines, fmt.Sprintf("server: sysctl net.ipv4.conf.all.%s=%d", name, value))
+		}
+	}
+	sysctl("arp_ignore", f.ignore)
+	sysctl("arp_announce", f.announce)
+	sysctl("rp_filter", f.rpFilter)
+	for p := range ports {
+		if f.static {
+			for c := range clients {
+				lines = append(lines, fmt.Sprintf("%s: neighbour %s lladdr server.%s dev eth0", client(c), serverIP(p), eth(p)))
+			}
+		}
+		if f.sourceRouting {
+			lines = append(lines,
+				fmt.Sprintf("server: route 192.168.1.0/24 dev %s src %s table %d", eth(p), serverIP(p), 100+p),
+				fmt.Sprintf("server: rule from %s lookup %d", serverIP(p), 100+p))
+		}
+	}
+	return lines
+}
+
+// Started is when the run began.
+var Started = time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
+
+// Run is a run of the study with all its trials and no conclusions.
+func Run(seed uint64, blocks int) *record.Run {
+	random := rand.New(rand.NewPCG(seed, 1))
+	run := &record.Run{
+		Schema: record.RunSchema, ID: fmt.Sprintf("arp-flux-%d", seed), Study: "arp-flux", Seed: seed,
+		Question:  "Does a server with several NICs on one subnet use them all, and which settings make it, for writes and for reads?",
+		Started:   Started,
+		DurationS: float64(blocks*len(Fixes)*2) * 2,
+		Status:    "complete", Unit: "MB/s",
+		Factors: Factors(), Topology: Topology(), Confidence: 0.95, Margin: 0.02,
+		StudyFile: "study: arp-flux\n",
+		Again:     fmt.Sprintf("linerate run arp-flux --seed %d", seed),
+		Environment: record.Environment{
+			Version: "test", Mode: "lab, rootless",
+			Hosts: []record.HostEnvironment{{Host: "conductor", OS: "linux", Kernel: "6.18.0", Arch: "amd64", CPUs: 2, CongestionControl: "cubic"}},
+		},
+	}
+	order := 0
+	for block := 1; block <= blocks; block++ {
+		for _, pick := range random.Perm(len(Fixes) * 2) {
+			order++
+			direction := []string{"writes", "reads"}[pick%2]
+			run.Trials = append(run.Trials, Trial(Fixes[pick/2], direction, block, order, random))
+		}
+	}
+	return run
+}

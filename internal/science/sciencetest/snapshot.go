@@ -1,0 +1,93 @@
+package sciencetest
+
+import (
+	"fmt"
+	"strconv"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+func (w *world) mac(node, port string) string {
+	return w.top.MAC(topology.End{Node: node, Port: port})
+}
+
+// snapshot is the state a host's agent would have read.
+func (w *world) snapshot(node string) record.Snapshot {
+	s := record.Snapshot{Host: node}
+	if node == "switch" {
+		w.bridge(&s)
+		return s
+	}
+	h, _ := w.top.Host(node)
+	s.Sysctls = map[string]string{}
+	for i, p := range h.Ports {
+		port := record.PortSnapshot{Port: p.Name, Index: i + 2, MAC: w.mac(node, p.Name), MTU: 1500, Up: true, Kind: "veth"}
+		for _, a := range p.Addresses {
+			port.Addresses = append(port.Addresses, fmt.Sprintf("%s/%d", a.First, a.Bits))
+			s.Routes = append(s.Routes, record.RouteEntry{Table: 254, Text: fmt.Sprintf("192.168.1.0/24 dev %s proto kernel scope link src %s", p.Name, a.First)})
+		}
+		s.Ports = append(s.Ports, port)
+		w.sysctls(&s, p.Name, 0, 0, 0)
+	}
+	if node == "server" {
+		w.sysctls(&s, "all", w.fix.ignore, w.fix.announce, w.fix.rpFilter)
+		w.server(&s)
+	} else {
+		w.sysctls(&s, "all", 0, 0, 0)
+		w.client(&s, int(node[len(node)-1]-'1'))
+	}
+	return s
+}
+
+func (w *world) sysctls(s *record.Snapshot, scope string, ignore, announce, rpFilter int) {
+	for name, value := range map[string]int{"arp_ignore": ignore, "arp_announce": announce, "arp_filter": 0, "rp_filter": rpFilter} {
+		s.Sysctls["net.ipv4.conf."+scope+"."+name] = strconv.Itoa(value)
+	}
+}
+
+func (w *world) server(s *record.Snapshot) {
+	s.Rules = []record.RuleEntry{{Priority: 0, Table: 255}, {Priority: 32766, Table: 254}, {Priority: 32767, Table: 253}}
+	seen := map[string]bool{}
+	for p := range ports {
+		if w.fix.sourceRouting {
+			s.Rules = append(s.Rules, record.RuleEntry{Priority: 32765 - p, From: serverIP(p) + "/32", Table: 100 + p})
+			s.Routes = append(s.Routes, record.RouteEntry{Table: 100 + p, Text: fmt.Sprintf("192.168.1.0/24 dev %s src %s", eth(p), serverIP(p))})
+		}
+		for c := range clients {
+			s.Lookups = append(s.Lookups, record.RouteLookup{Source: serverIP(p), Destination: clientIP(c), Port: eth(w.leave[p])})
+			if key := eth(w.leave[p]) + clientIP(c); !seen[key] {
+				seen[key] = true
+				s.Neighbours = append(s.Neighbours, record.Neighbour{Port: eth(w.leave[p]), Address: clientIP(c), MAC: w.mac(client(c), "eth0"), State: "REACHABLE"})
+			}
+		}
+	}
+}
+
+func (w *world) client(s *record.Snapshot, c int) {
+	s.Rules = []record.RuleEntry{{Priority: 0, Table: 255}, {Priority: 32766, Table: 254}, {Priority: 32767, Table: 253}}
+	for p := range ports {
+		s.Lookups = append(s.Lookups, record.RouteLookup{Source: clientIP(c), Destination: serverIP(p), Port: "eth0"})
+		n := record.Neighbour{Port: "eth0", Address: serverIP(p), State: "REACHABLE"}
+		switch {
+		case w.arrive[c][p] < 0:
+			n.State = "FAILED"
+		default:
+			n.MAC = w.mac("server", eth(w.arrive[c][p]))
+			if w.fix.static {
+				n.State = "PERMANENT"
+			}
+		}
+		s.Neighbours = append(s.Neighbours, n)
+	}
+}
+
+func (w *world) bridge(s *record.Snapshot) {
+	for i, l := range w.top.Links {
+		s.Ports = append(s.Ports, record.PortSnapshot{
+			Port: l.To.Port, Index: i + 2, MAC: w.top.MAC(l.To), MTU: 1500, Up: true, Master: "br", Kind: "veth"})
+		s.FDB = append(s.FDB,
+			record.FDBEntry{MAC: w.top.MAC(l.From), Port: l.To.Port, Far: l.From.String()},
+			record.FDBEntry{MAC: w.top.MAC(l.To), Port: l.To.Port, Local: true})
+	}
+}

@@ -1,0 +1,165 @@
+package trust
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// connected: every flow opened, unless the treatment allows otherwise.
+func connected(v view) (record.Check, bool) {
+	var missing []string
+	for _, f := range v.Flows {
+		if !f.Connected {
+			text := fmt.Sprintf("%s from %s to %s", f.ID, f.From, f.To)
+			if f.Error != "" {
+				text += ": " + f.Error
+			}
+			missing = append(missing, text)
+		}
+	}
+	c := record.Check{Check: Connected, Pass: len(missing) == 0 || v.Unreachable}
+	switch {
+	case len(v.Flows) == 0:
+		c.Pass, c.Detail = false, "the trial has no flow"
+	case len(missing) == 0:
+		c.Detail = fmt.Sprintf("all %d flows connected", len(v.Flows))
+	case v.Unreachable:
+		c.Detail = fmt.Sprintf("%d of %d flows could not connect, as the treatment allows", len(missing), len(v.Flows))
+	default:
+		c.Detail = fmt.Sprintf("%d of %d flows could not connect (%s)", len(missing), len(v.Flows), some(missing))
+	}
+	return c, true
+}
+
+// alive: every flow that connected lasted through the window.
+func alive(v view) (record.Check, bool) {
+	var lost []string
+	n := 0
+	for _, f := range v.Flows {
+		if !f.Connected {
+			continue
+		}
+		n++
+		if !f.Alive {
+			text := fmt.Sprintf("%s from %s to %s", f.ID, f.From, f.To)
+			if f.Error != "" {
+				text += ": " + f.Error
+			}
+			lost = append(lost, text)
+		}
+	}
+	if n == 0 {
+		return record.Check{}, false
+	}
+	if len(lost) > 0 {
+		return record.Check{Check: Alive, Detail: fmt.Sprintf("%d of %d flows ended before the window did (%s)", len(lost), n, some(lost))}, true
+	}
+	return record.Check{Check: Alive, Pass: true, Detail: fmt.Sprintf("all %d flows lasted through the window", n)}, true
+}
+
+// some joins at most three of a list.
+func some(list []string) string {
+	if len(list) > 3 {
+		list = append(list[:3:3], "…")
+	}
+	return strings.Join(list, "; ")
+}
+
+// unreadBytes stands for a receive queue that the record does not tell.
+const unreadBytes = 256 << 10
+
+// conservation: nothing is received that was not sent, and what the sender knows
+// to be acknowledged is what the receiver read. Per flow these may differ by
+// what was under way at an edge: the send buffer for bytes written, the receive
+// queue and one round trip for bytes acknowledged.
+func conservation(v view) (record.Check, bool) {
+	var received, written, acked float64
+	worst, worstText := -math.MaxFloat64, ""
+	judge := func(f record.Flow, excess, allowed float64, what string) {
+		if over := excess - allowed; over > worst {
+			worst = over
+			worstText = fmt.Sprintf("%s from %s to %s: %s by %s, with up to %s under way", f.ID, f.From, f.To, what, volume(excess), volume(allowed))
+		}
+	}
+	n := 0
+	for _, f := range v.Flows {
+		if !f.Connected || (f.ReceivedBytes == 0 && f.WrittenBytes == 0) {
+			continue
+		}
+		n++
+		got := float64(f.ReceivedBytes)
+		received += got
+		written += float64(f.WrittenBytes)
+		perSecond := got / v.WindowS
+		edges := perSecond * (v.skew[f.From] + v.skew[f.To])
+		unread := float64(unreadBytes)
+		if f.ReceiverInfo != nil && f.ReceiverInfo.RcvSpace > 0 {
+			unread = float64(f.ReceiverInfo.RcvSpace)
+		}
+		held := float64(f.UnsentBytes)
+		if f.SenderInfo != nil {
+			held = max(held, float64(f.SenderInfo.SndCwnd)*float64(f.SenderInfo.SndMSS))
+		}
+		judge(f, got-float64(f.WrittenBytes), held+unread+edges, "received exceeds written")
+		if f.SenderInfo == nil {
+			continue // no TCP_INFO on this system
+		}
+		acked += float64(f.AckedBytes)
+		flight := unread + perSecond*float64(f.SenderInfo.RTTUs)/1e6 + edges
+		judge(f, math.Abs(got-float64(f.AckedBytes)), flight, "received and acknowledged differ")
+	}
+	if n == 0 {
+		return record.Check{}, false
+	}
+	c := record.Check{Check: Conservation, Pass: worst <= 0}
+	c.Detail = fmt.Sprintf("in the window senders wrote %s", volume(written))
+	if acked > 0 {
+		c.Detail += fmt.Sprintf(", had %s acknowledged", volume(acked))
+	}
+	c.Detail += fmt.Sprintf(", and receivers read %s; ", volume(received))
+	if c.Pass {
+		c.Detail += "no flow differs by more than was under way"
+	} else {
+		c.Detail += worstText
+	}
+	return c, true
+}
+
+// steady: the first and the last third of the window carry the same. A sample
+// may be some milliseconds off, which matters where thirds are short.
+func steady(v view) (record.Check, bool) {
+	n := math.MaxInt
+	for _, f := range v.Flows {
+		if f.Connected && len(f.Bins) > 0 {
+			n = min(n, len(f.Bins))
+		}
+	}
+	if n < 3 || n == math.MaxInt {
+		return record.Check{}, false
+	}
+	third := n / 3
+	var first, last float64
+	for _, f := range v.Flows {
+		if len(f.Bins) < n {
+			continue
+		}
+		for i := range third {
+			first += float64(f.Bins[i])
+			last += float64(f.Bins[n-1-i])
+		}
+	}
+	if first == 0 && last == 0 {
+		return record.Check{}, false
+	}
+	const sampleDoubt = 0.005
+	seconds := v.WindowS * float64(third) / float64(n)
+	allowed := driftShare + 2*sampleDoubt/seconds
+	drift := last/max(first, 1) - 1
+	c := record.Check{Check: Steady, Pass: math.Abs(drift) <= allowed}
+	c.Detail = fmt.Sprintf("the last third of the window carried %s and the first %s: %+.2g %% (allowed ±%.2g %%)",
+		volume(last), volume(first), 100*drift, 100*allowed)
+	return c, true
+}

@@ -1,0 +1,206 @@
+// Package trust asks of one trial whether its figures can be true at all, from
+// its records alone: do the ends, the ports and the limit agree, and did the
+// conditions hold under which a rate means anything? It explains nothing; causes
+// are package diagnose's.
+//
+// Every tolerance is what can honestly differ: bytes in flight or unread at the
+// window's edges, and the time that reading the edges took. Each detail says the
+// tolerance it used.
+package trust
+
+import (
+	"fmt"
+	"math"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/limits"
+)
+
+// Names of the checks.
+const (
+	Conservation = "conservation"
+	Wire         = "wire"
+	Limit        = "limit"
+	SenderSide   = "sender-side"
+	Connected    = "connected"
+	Alive        = "alive"
+	Steady       = "steady"
+	Generator    = "generator"
+	Foreign      = "foreign-traffic"
+	Clock        = "clock"
+)
+
+const (
+	// counterTolerance is what counters and flows may differ by beyond what the
+	// edges explain.
+	counterTolerance = 0.002
+	// limitTolerance is what a goodput may exceed its limit by.
+	limitTolerance = 0.002
+	// foreignShare of other traffic disturbs a measurement.
+	foreignShare = 0.01
+	// edgeShare of the window is how late an edge may be read.
+	edgeShare = 0.01
+	// driftShare is how much the last third may differ from the first.
+	driftShare = 0.10
+	// busy is a processor that has nothing left to give.
+	busy = 0.95
+	// reached: at this share of the limit nothing but the limit held the flows.
+	reached = 0.98
+)
+
+// Trial checks one trial. Checks whose records are missing, as samples of a very
+// short window, are left out rather than passed.
+func Trial(t record.Trial) []record.Check {
+	if t.WindowS <= 0 {
+		return []record.Check{{Check: Clock, Trial: t.Order, Detail: "the trial has no window"}}
+	}
+	v := view{Trial: t, skew: map[string]float64{}}
+	for _, h := range t.Hosts {
+		v.skew[h.Host] = edgeDoubt(h.Begin) + edgeDoubt(h.End)
+	}
+	for _, c := range t.Clocks {
+		v.skew[c.Host] += 2 * math.Abs(float64(c.UncertaintyNs)) / 1e9
+	}
+	var checks []record.Check
+	for _, check := range []func(view) (record.Check, bool){
+		connected, alive, conservation, wire, limit, senderSide, steady, generator, foreign, clock,
+	} {
+		if c, ok := check(v); ok {
+			c.Trial = t.Order
+			checks = append(checks, c)
+		}
+	}
+	return checks
+}
+
+// view is a trial with what several checks need.
+type view struct {
+	record.Trial
+	// skew is, per host, the seconds by which its two edges may be off.
+	skew map[string]float64
+}
+
+// edgeDoubt is how far from its instant an edge may have been read.
+func edgeDoubt(r record.Reading) float64 {
+	if r.ScheduledNs == 0 {
+		return float64(r.EndedNs-r.BeganNs) / 1e9
+	}
+	return max(math.Abs(float64(r.BeganNs-r.ScheduledNs)), math.Abs(float64(r.EndedNs-r.ScheduledNs))) / 1e9
+}
+
+// limit: nothing goes faster than its path.
+func limit(v view) (record.Check, bool) {
+	if v.LimitBps <= 0 {
+		return record.Check{}, false
+	}
+	doubt := 0.0
+	for _, s := range v.skew {
+		doubt = max(doubt, s)
+	}
+	allowed := limitTolerance + doubt/v.WindowS
+	share := v.GoodputBps / v.LimitBps
+	c := record.Check{Check: Limit, Pass: share <= 1+allowed}
+	c.Detail = fmt.Sprintf("goodput %s is %s of the limit %s (allowed %s)",
+		limits.Rate(v.GoodputBps), percent(share), limits.Rate(v.LimitBps), percent(1+allowed))
+	return c, true
+}
+
+// senderSide: a figure counted at the senders, where it is offered as a result,
+// is held to the limit like any other. Write calls return when bytes are in the
+// send buffer, and a sum of averages over different times is no rate at all.
+func senderSide(v view) (record.Check, bool) {
+	if !v.AccountSender || v.LimitBps <= 0 {
+		return record.Check{}, false
+	}
+	share := v.SenderReportedBps / v.LimitBps
+	c := record.Check{Check: SenderSide, Pass: share <= 1+limitTolerance}
+	if c.Pass {
+		c.Detail = fmt.Sprintf("the sum of the senders' own averages, %s, is within the limit of its path, %s",
+			limits.Rate(v.SenderReportedBps), limits.Rate(v.LimitBps))
+	} else {
+		c.Detail = fmt.Sprintf("the sum of the senders' own averages, %s, is %.3g× the limit of its path, %s: it counts bytes still in send buffers",
+			limits.Rate(v.SenderReportedBps), share, limits.Rate(v.LimitBps))
+	}
+	return c, true
+}
+
+// generator: the machine that makes the traffic must not be what limits it. At
+// the limit it was not, however busy.
+func generator(v view) (record.Check, bool) {
+	thread, threadHost, cpus, cpusHost := 0.0, "", 0.0, ""
+	for _, h := range v.Hosts {
+		if h.GeneratorCPU > thread {
+			thread, threadHost = h.GeneratorCPU, h.Host
+		}
+		if h.CPUBusy > cpus {
+			cpus, cpusHost = h.CPUBusy, h.Host
+		}
+	}
+	if thread == 0 && cpus == 0 {
+		return record.Check{}, false
+	}
+	c := record.Check{Check: Generator, Pass: thread < busy && cpus < busy}
+	c.Detail = fmt.Sprintf("the busiest traffic thread took %s of a CPU (%s), all CPUs together were %s busy (%s)",
+		percent(thread), threadHost, percent(cpus), cpusHost)
+	if !c.Pass {
+		if v.LimitBps > 0 && v.GoodputBps >= reached*v.LimitBps {
+			c.Pass = true
+			c.Detail += ", but the limit was reached all the same"
+		} else {
+			c.Detail += ": the machine may have been the limit, not the network"
+		}
+	}
+	return c, true
+}
+
+// clock: every host read the window's edges when it was told to.
+func clock(v view) (record.Check, bool) {
+	late, lateHost, doubt, doubtHost := 0.0, "", 0.0, ""
+	for _, h := range v.Hosts {
+		if s := max(edgeDoubt(h.Begin), edgeDoubt(h.End)); s > late {
+			late, lateHost = s, h.Host
+		}
+	}
+	for _, c := range v.Clocks {
+		if s := math.Abs(float64(c.UncertaintyNs)) / 1e9; s > doubt {
+			doubt, doubtHost = s, c.Host
+		}
+	}
+	if lateHost == "" {
+		return record.Check{}, false
+	}
+	allowed := edgeShare * v.WindowS
+	c := record.Check{Check: Clock, Pass: late <= allowed && doubt <= allowed}
+	c.Detail = fmt.Sprintf("edges of the window were read within %s (%s)", seconds(late), lateHost)
+	if doubtHost != "" {
+		c.Detail += fmt.Sprintf(", clocks are known within %s (%s)", seconds(doubt), doubtHost)
+	}
+	c.Detail += fmt.Sprintf(" of a window of %s (allowed %s)", seconds(v.WindowS), seconds(allowed))
+	return c, true
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.4g %%", 100*share) }
+
+// seconds spells a time with three digits.
+func seconds(s float64) string {
+	switch {
+	case s >= 1:
+		return fmt.Sprintf("%.3g s", s)
+	case s >= 1e-3:
+		return fmt.Sprintf("%.3g ms", s*1e3)
+	}
+	return fmt.Sprintf("%.3g µs", s*1e6)
+}
+
+// volume spells bytes for people, decimal as links count.
+func volume(bytes float64) string {
+	switch b := math.Abs(bytes); {
+	case b >= 1e9:
+		return fmt.Sprintf("%.4g GB", bytes/1e9)
+	case b >= 1e6:
+		return fmt.Sprintf("%.4g MB", bytes/1e6)
+	case b >= 1e3:
+		return fmt.Sprintf("%.4g kB", bytes/1e3)
+	}
+	return fmt.Sprintf("%.0f bytes", bytes)
+}

@@ -1,0 +1,152 @@
+package trust
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/limits"
+)
+
+const (
+	// A reader that keeps up is at most this far behind: what it has not yet
+	// read has arrived on the wire and is in nobody's count.
+	readerBehindS     = 0.005
+	readerBehindBytes = 256 << 10
+)
+
+// arrival is what one receiving host's flows and ports say of one window.
+type arrival struct {
+	host                     string
+	received, retrans, wired float64
+	slack                    float64 // without the counters' own tolerance
+}
+
+// arrivals compares, per receiving host, what its flows read with what all its
+// ports took in, so that it does not matter by which port frames came.
+//
+// A port's payload is its bytes less one header per packet counted. That holds
+// for a veth too: what it counts as one packet is a GSO frame of many segments,
+// but its bytes then hold a single header, because the headers of the other
+// segments are only made where the frame is cut. Acknowledgements are all header
+// and add nothing.
+func arrivals(v view) []arrival {
+	var list []arrival
+	for _, h := range v.Hosts {
+		a := arrival{host: h.Host}
+		var headerBytes float64
+		for _, f := range v.Flows {
+			if f.To != h.Host || !f.Connected {
+				continue
+			}
+			got := float64(f.ReceivedBytes)
+			a.received += got
+			a.retrans += float64(f.RetransBytes)
+			a.slack += min(readerBehindBytes, readerBehindS*got/v.WindowS)
+			headerBytes += got * float64(headers(f))
+		}
+		if a.received == 0 {
+			continue
+		}
+		header := headerBytes / a.received // the mean, where families mix
+		counted := false
+		for _, d := range h.Deltas() {
+			if d.Seconds <= 0 || stacked(h.Snapshot, d.Port) {
+				continue
+			}
+			counted = true
+			// Over the port's own interval, then moved to the common window.
+			a.wired += max(0, d.RxBytes-d.RxPackets*header) * v.WindowS / d.Seconds
+		}
+		if !counted {
+			continue
+		}
+		// Ports and flows of a host are read at different instants within an edge.
+		reading := float64(h.Begin.EndedNs-h.Begin.BeganNs+h.End.EndedNs-h.End.BeganNs) / 1e9
+		a.slack += a.received / v.WindowS * reading
+		list = append(list, a)
+	}
+	return list
+}
+
+// headers of one of the flow's packets, as a port counts them.
+func headers(f record.Flow) int {
+	frame := limits.Frame{IPv6: f.DestinationAddr().Is6()}
+	for _, info := range []*record.TCPInfo{f.SenderInfo, f.ReceiverInfo} {
+		if info != nil {
+			frame.NoTimestamps = info.Options&1 == 0
+			break
+		}
+	}
+	return frame.Headers()
+}
+
+// stacked ports repeat what another port has counted: a bond's members, VLANs.
+func stacked(s record.Snapshot, port string) bool {
+	if port == "lo" {
+		return true
+	}
+	i := slices.IndexFunc(s.Ports, func(p record.PortSnapshot) bool { return p.Port == port })
+	if i < 0 {
+		return false
+	}
+	switch s.Ports[i].Kind {
+	case "vlan", "macvlan", "ipvlan":
+		return true
+	}
+	return slices.ContainsFunc(s.Ports, func(p record.PortSnapshot) bool { return p.Port == s.Ports[i].Master })
+}
+
+// wire: the ports of the receiving hosts carried what the receivers read, and no
+// less. More by retransmissions may be: a duplicate arrives and is thrown away.
+func wire(v view) (record.Check, bool) {
+	list := arrivals(v)
+	if len(list) == 0 {
+		return record.Check{}, false
+	}
+	c := record.Check{Check: Wire, Pass: true}
+	worst := -math.MaxFloat64
+	for _, a := range list {
+		allowed := a.slack + counterTolerance*a.received
+		apart := max(a.received-a.wired, a.wired-a.received-a.retrans)
+		if apart > allowed {
+			c.Pass = false
+		}
+		if over := apart - allowed; over > worst {
+			worst = over
+			c.Detail = fmt.Sprintf("%s: ports took in %s of payload, flows read %s", a.host, volume(a.wired), volume(a.received))
+			if a.retrans > 0 {
+				c.Detail += fmt.Sprintf(" and were sent %s again", volume(a.retrans))
+			}
+			c.Detail += fmt.Sprintf(": %s apart (allowed %s)", percent(max(0, apart)/a.received), percent(allowed/a.received))
+		}
+	}
+	return c, true
+}
+
+// foreign: nobody else used the receiving ports.
+func foreign(v view) (record.Check, bool) {
+	list := arrivals(v)
+	if len(list) == 0 {
+		return record.Check{}, false
+	}
+	c := record.Check{Check: Foreign, Pass: true}
+	most := -1.0
+	for _, a := range list {
+		other := max(0, a.wired-a.received-a.retrans-a.slack)
+		share := other / a.received
+		if share > foreignShare {
+			c.Pass = false
+		}
+		if share > most {
+			most = share
+			c.Detail = fmt.Sprintf("%s: at most %s of what its ports took in belongs to no flow (allowed %s)", a.host, percent(share), percent(foreignShare))
+			if share > foreignShare {
+				c.Detail = fmt.Sprintf("%s: its ports took in %s that belongs to no flow, %s of the flows' own (allowed %s)",
+					a.host, volume(other), percent(share), percent(foreignShare))
+			}
+		}
+	}
+	return c, true
+}
