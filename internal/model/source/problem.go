@@ -15,7 +15,10 @@ type Problem struct {
 }
 
 func (p Problem) Error() string {
-	if p.Line == 0 {
+	switch {
+	case p.Option != "":
+		return p.Option + ": " + p.Text
+	case p.Line == 0:
 		return p.File + ": " + p.Text
 	}
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Text)

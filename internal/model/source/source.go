@@ -33,8 +33,12 @@ const (
 )
 
 // Position is a place in a file. Line and Column count from 1, columns in
-// characters; zero means unknown.
-type Position struct{ Line, Column int }
+// characters; zero means unknown. Option is set for what is not in the file but
+// was given at the command line.
+type Position struct {
+	Line, Column int
+	Option       string
+}
 
 // Node is a piece of a file. Scalars keep their text as written: what the text
 // means depends on the field it is for, so 0x10 or yes are never reinterpreted.

@@ -26,11 +26,19 @@ const (
 // The document is nil when the file is not YAML at all. After mistakes in braces
 // there is one, with Bad nodes in their places: the rest of the file can still be
 // decoded, so that all mistakes are told at once.
-func Parse(file string, data []byte) (*Document, Problems) {
+//
+// Each of set replaces a value of the file, or adds one: workload.duration=5s.
+// Its path is that of the file as written, before ranges are expanded.
+func Parse(file string, data []byte, set ...string) (*Document, Problems) {
 	var problems Problems
 	root := read(file, data, &problems)
 	if len(problems) > 0 {
 		return nil, problems
+	}
+	for _, assignment := range set {
+		if err := root.set(assignment); err != nil {
+			problems.add(file, Position{Option: "--set " + assignment}, "%v", err)
+		}
 	}
 	return &Document{File: file, Root: expand(file, root, &problems)}, problems
 }
@@ -78,7 +86,7 @@ func read(file string, data []byte, problems *Problems) (root *Node) {
 		root = c.node(doc.Body)
 	}
 	if root == nil {
-		problems.add(file, Position{1, 1}, "the file is empty")
+		problems.add(file, Position{Line: 1, Column: 1}, "the file is empty")
 	}
 	return root
 }
@@ -89,7 +97,7 @@ func notText(data []byte) (Position, bool) {
 	for i := 0; i < len(data); {
 		r, size := utf8.DecodeRune(data[i:])
 		if r == utf8.RuneError && size <= 1 || r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0x7f {
-			return Position{line, column}, true
+			return Position{Line: line, Column: column}, true
 		}
 		if column++; r == '\n' {
 			line, column = line+1, 1
@@ -137,7 +145,7 @@ func position(t *token.Token) Position {
 	if t == nil || t.Position == nil {
 		return Position{}
 	}
-	return Position{t.Position.Line, max(1, t.Position.Column)}
+	return Position{Line: t.Position.Line, Column: max(1, t.Position.Column)}
 }
 
 // unquotedBrace finds a range that is glued to text, as in client{1..2}.

@@ -19,6 +19,8 @@ type Study struct {
 	Workload Workload          `yaml:"workload,required" json:"workload" doc:"the flows of a trial and their timing"`
 	Factors  []Factor          `yaml:"factors" json:"factors,omitempty" doc:"what is varied, by name; every combination of levels is a treatment"`
 	Design   Design            `yaml:"design" json:"design" doc:"how often, in which order, until when"`
+	// File is the text that the study was read from.
+	File string `yaml:"-" json:"-"`
 }
 
 // Workload is the flows of a trial and their timing.
@@ -42,6 +44,13 @@ type Workload struct {
 
 // AccountSender is the Accounting that reports what senders counted.
 const AccountSender = "sender"
+
+// Directions of a flow, as seen from the host that opens the connections.
+const (
+	Write = "write" // from sends to to
+	Read  = "read"  // to sends to from
+	Both  = "both"  // a connection for each
+)
 
 // Options are a flow's transport options. Zero values mean the kernel's or
 // linerate's default.

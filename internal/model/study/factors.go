@@ -1,0 +1,31 @@
+package study
+
+import "linerate/internal/model/record"
+
+// Factors restates the study's factors for the result document: only the levels
+// that the plan's treatments have.
+func (p *Plan) Factors() []record.Factor {
+	used := map[[2]string]bool{}
+	for _, t := range p.Treatments {
+		for factor, level := range t.Levels {
+			used[[2]string{factor, level}] = true
+		}
+	}
+	var list []record.Factor
+	for _, f := range p.Study.Factors {
+		made := record.Factor{Name: f.Name, Role: f.Role, Baseline: f.Baseline}
+		for _, l := range f.Levels {
+			if !used[[2]string{f.Name, l.Name}] {
+				continue
+			}
+			level := record.Level{Name: l.Name, About: l.About}
+			for _, s := range l.Settings {
+				level.SettingLines = append(level.SettingLines, s.Lines()...)
+			}
+			level.Settings = len(level.SettingLines)
+			made.Levels = append(made.Levels, level)
+		}
+		list = append(list, made)
+	}
+	return list
+}

@@ -1,0 +1,140 @@
+package study
+
+import (
+	"net/netip"
+	"time"
+
+	"linerate/internal/model/source"
+	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
+)
+
+// Parse reads a study file, checks it and fills in its defaults. The error, of
+// type source.Problems, lists every mistake with its line and column.
+func Parse(file string, data []byte) (*Study, error) { return ParseWith(file, data, nil) }
+
+// ParseWith is Parse with some values of the file replaced, each given as
+// "workload.duration=5s".
+func ParseWith(file string, data []byte, set []string) (*Study, error) {
+	doc, problems := source.Parse(file, data, set...)
+	if doc == nil {
+		return nil, problems.Err()
+	}
+	s := &Study{File: string(data)}
+	problems = append(problems, doc.Decode(s)...)
+	if len(problems) > 0 {
+		// What the values mean can only be asked when they are there.
+		return nil, problems.Err()
+	}
+	report := doc.Reporter(&problems)
+	s.Topology.Validate(report)
+	whole := len(problems) == 0
+	if whole {
+		s.Topology.Complete()
+	}
+	c := checker{Study: s, report: report, has: doc.Has, topologyWhole: whole}
+	c.check()
+	if len(problems) > 0 {
+		return nil, problems.Err()
+	}
+	s.fillIn()
+	c.plan()
+	if len(problems) > 0 {
+		return nil, problems.Err()
+	}
+	return s, nil
+}
+
+// Defaults of a study.
+const (
+	DefaultDuration          = unit.Duration(2 * time.Second)
+	DefaultWarmup            = unit.Duration(500 * time.Millisecond)
+	DefaultInterval          = unit.Duration(100 * time.Millisecond)
+	DefaultConnectTimeout    = unit.Duration(3 * time.Second)
+	DefaultReplicates        = 4
+	DefaultMargin            = unit.Ratio(0.02)
+	DefaultDirection         = Write
+	DefaultCongestionControl = "cubic"
+)
+
+func or[T comparable](value *T, otherwise T) {
+	var zero T
+	if *value == zero {
+		*value = otherwise
+	}
+}
+
+// fillIn puts the defaults where the file says nothing.
+func (s *Study) fillIn() {
+	or(&s.Unit, "bit/s")
+	w := &s.Workload
+	or(&w.Duration, DefaultDuration)
+	or(&w.Warmup, DefaultWarmup)
+	or(&w.Interval, DefaultInterval)
+	or(&w.ConnectTimeout, DefaultConnectTimeout)
+	or(&w.Direction, DefaultDirection)
+	or(&w.Streams, 1)
+	or(&w.CongestionControl, DefaultCongestionControl)
+	or(&s.Design.Replicates, DefaultReplicates)
+	or(&s.Design.Margin, DefaultMargin)
+	s.destinations(w.Flows)
+	for i := range s.Factors {
+		f := &s.Factors[i]
+		or(&f.Role, RoleCompare)
+		if f.Role == RoleCompare {
+			or(&f.Baseline, f.Levels[0].Name)
+		}
+		for j := range f.Levels {
+			if over := f.Levels[j].Workload; over != nil {
+				s.destinations(over.Flows)
+			}
+		}
+	}
+}
+
+// destinations gives each flow an address to go to.
+func (s *Study) destinations(flows []Flow) {
+	for i := range flows {
+		if f := &flows[i]; !f.Destination.IsValid() {
+			f.Destination = destination(&s.Topology, *f)
+		}
+	}
+}
+
+// destination is the first address of the flow's host to, of its source's
+// family; preferably one on a network that host from is on as well.
+func destination(t *topology.Topology, f Flow) netip.Addr {
+	from, _ := t.Host(f.From)
+	to, _ := t.Host(f.To)
+	var first netip.Addr
+	for _, p := range to.Ports {
+		for _, a := range p.Addresses {
+			if f.Source.IsValid() && f.Source.Is4() != a.First.Is4() || a.First.IsLinkLocalUnicast() && a.First.Is6() {
+				continue
+			}
+			if onNetwork(from, f.Source, netip.PrefixFrom(a.First, a.Bits)) {
+				return a.First
+			}
+			if !first.IsValid() {
+				first = a.First
+			}
+		}
+	}
+	return first
+}
+
+// onNetwork reports whether a host has an address in a prefix: the source, if
+// the flow has one.
+func onNetwork(h *topology.Host, source netip.Addr, network netip.Prefix) bool {
+	if source.IsValid() {
+		return network.Contains(source)
+	}
+	for _, p := range h.Ports {
+		for _, a := range p.Addresses {
+			if network.Contains(a.First) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,129 @@
+package study
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"linerate/internal/model/source"
+)
+
+// Plan is what a study amounts to: its treatments, and in which order they are
+// tried.
+type Plan struct {
+	Study      *Study
+	Treatments []Treatment
+}
+
+// Limits of a plan: far above what can be carried out.
+const (
+	maxTreatments = 10_000
+	maxFlows      = 500_000 // of all treatments together
+)
+
+// NewPlan derives the plan of a study that has been parsed.
+func NewPlan(s *Study) (*Plan, error) {
+	total := 1
+	for _, f := range s.Factors {
+		if total *= len(f.Levels); total > maxTreatments {
+			return nil, fmt.Errorf("the factors have more than %d combinations of levels", maxTreatments)
+		}
+	}
+	p := &Plan{Study: s}
+	names, flows := map[string]bool{}, 0
+	for i := range total {
+		// The last factor varies fastest, as in the file.
+		levels := make([]Level, len(s.Factors))
+		for rest, k := i, len(levels)-1; k >= 0; k-- {
+			n := len(s.Factors[k].Levels)
+			levels[k] = s.Factors[k].Levels[rest%n]
+			rest /= n
+		}
+		t, err := s.treatment(levels, maxFlows-flows)
+		if err != nil {
+			return nil, err
+		}
+		if names[t.Name] {
+			return nil, fmt.Errorf("two treatments would be called %q: name the levels so that they can be told apart", t.Name)
+		}
+		names[t.Name] = true
+		flows += len(t.Flows)
+		p.Treatments = append(p.Treatments, t)
+	}
+	return p, nil
+}
+
+// Order is the order in which a block, counted from 1, tries the treatments: a
+// permutation of their places, drawn from the seed and the block's number alone,
+// so that a block is the same however a run came to it.
+func (p *Plan) Order(block int, seed uint64) []int {
+	return rand.New(rand.NewPCG(seed, uint64(block))).Perm(len(p.Treatments))
+}
+
+// What a trial takes beside its warm-up and its window, for estimates only:
+// settings, connections and readings; and the wait of age_neighbours, which is
+// ARP's lock time of one second (net/ipv4/arp.c) and a little.
+const (
+	trialOverhead = 300 * time.Millisecond
+	ageingTime    = 1100 * time.Millisecond
+)
+
+// Time estimates how long a trial of the treatment takes.
+func (t *Treatment) Time() time.Duration {
+	estimate := time.Duration(t.Workload.Warmup+t.Workload.Duration) + trialOverhead
+	if len(t.Workload.AgeNeighbours) > 0 {
+		estimate += ageingTime
+	}
+	return estimate
+}
+
+// BlockTime estimates how long a block takes: one trial of each treatment.
+func (p *Plan) BlockTime() time.Duration {
+	var sum time.Duration
+	for i := range p.Treatments {
+		sum += p.Treatments[i].Time()
+	}
+	return sum
+}
+
+// Time estimates how long so many blocks take.
+func (p *Plan) Time(blocks int) time.Duration { return time.Duration(blocks) * p.BlockTime() }
+
+// Only keeps the treatments whose levels were asked for. Each name is a level's,
+// or factor.level where two factors share the name. Names of one factor are
+// alternatives; a factor of which nothing was asked keeps all its levels.
+func (p *Plan) Only(names []string) (*Plan, error) {
+	wanted := map[string][]string{} // by factor
+	var all []string
+	for _, f := range p.Study.Factors {
+		for _, l := range f.Levels {
+			all = append(all, l.Name)
+		}
+	}
+	for _, name := range names {
+		found := false
+		for _, f := range p.Study.Factors {
+			for _, l := range f.Levels {
+				if l.Name == name || f.Name+"."+l.Name == name || f.Name+"="+l.Name == name {
+					wanted[f.Name] = append(wanted[f.Name], l.Name)
+					found = true
+				}
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("no level %q in study %s%s", name, p.Study.Name, source.DidYouMean(name, all))
+		}
+	}
+	kept := &Plan{Study: p.Study}
+	for _, t := range p.Treatments {
+		keep := true
+		for factor, levels := range wanted {
+			keep = keep && slices.Contains(levels, t.Levels[factor])
+		}
+		if keep {
+			kept.Treatments = append(kept.Treatments, t)
+		}
+	}
+	return kept, nil
+}

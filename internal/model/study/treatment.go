@@ -1,0 +1,177 @@
+package study
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"linerate/internal/model/setting"
+)
+
+// Treatment is one combination of levels, with everything that follows from it.
+type Treatment struct {
+	// Name joins the levels' names, those of compared factors first. A factor
+	// of one level is left out.
+	Name string
+	// Baseline says that every compared factor is at its baseline level.
+	Baseline bool
+	// Levels are the levels' names by factor.
+	Levels map[string]string
+	// Settings are those of all levels, in the order of the factors.
+	Settings []setting.Setting
+	// Workload is the study's with the levels' changes.
+	Workload Workload
+	// Flows are the workload's flows one by one: a connection that carries data
+	// one way each.
+	Flows []PlannedFlow
+	// Unreachable allows flows that cannot connect.
+	Unreachable bool
+}
+
+// PlannedFlow is one connection. The opener connects to the acceptor; one of the
+// two sends.
+type PlannedFlow struct {
+	ID       string
+	Opener   string
+	Acceptor string
+	// Source is invalid when the kernel is to choose.
+	Source      netip.Addr
+	Destination netip.Addr
+	OpenerSends bool
+	Options
+}
+
+// Sender is the host that data comes from, and Receiver where it goes to.
+func (f PlannedFlow) Sender() string {
+	if f.OpenerSends {
+		return f.Opener
+	}
+	return f.Acceptor
+}
+
+// Receiver is the host that data goes to.
+func (f PlannedFlow) Receiver() string {
+	if f.OpenerSends {
+		return f.Acceptor
+	}
+	return f.Opener
+}
+
+// treatment puts a combination of levels together, of at most room flows.
+func (s *Study) treatment(levels []Level, room int) (Treatment, error) {
+	t := Treatment{Name: s.treatmentName(levels), Baseline: true, Levels: map[string]string{}, Workload: s.Workload}
+	// A level's options win over a flow's own: the level is what is varied.
+	t.Workload.Flows = make([]Flow, len(s.Workload.Flows))
+	for i, f := range s.Workload.Flows {
+		f.Options = s.Workload.Options.with(f.Options)
+		t.Workload.Flows[i] = f
+	}
+	for k, l := range levels {
+		f := s.Factors[k]
+		t.Levels[f.Name] = l.Name
+		t.Settings = append(t.Settings, l.Settings...)
+		t.Unreachable = t.Unreachable || l.Unreachable
+		if f.Role == RoleCompare && l.Name != f.Baseline {
+			t.Baseline = false
+		}
+		if l.Workload != nil {
+			t.Workload.change(*l.Workload)
+		}
+	}
+	// Only now, so that they also reach the flows that a later factor replaced.
+	for _, l := range levels {
+		if l.Workload != nil {
+			for i := range t.Workload.Flows {
+				t.Workload.Flows[i].Options = t.Workload.Flows[i].with(l.Workload.Options)
+			}
+		}
+	}
+	for _, f := range t.Workload.Flows {
+		if room -= f.Streams; room < 0 {
+			return t, fmt.Errorf("the treatments have more than %d flows together", maxFlows)
+		}
+		for range f.Streams {
+			if f.Direction != Read {
+				t.add(f, true)
+			}
+			if f.Direction != Write {
+				t.add(f, false)
+			}
+		}
+	}
+	return t, nil
+}
+
+func (t *Treatment) add(f Flow, openerSends bool) {
+	t.Flows = append(t.Flows, PlannedFlow{
+		ID:     fmt.Sprintf("f%d", len(t.Flows)+1),
+		Opener: f.From, Acceptor: f.To, Source: f.Source, Destination: f.Destination,
+		OpenerSends: openerSends, Options: f.Options,
+	})
+}
+
+// change applies a level's workload values, except for its options to the flows.
+func (w *Workload) change(over Override) {
+	if over.Duration != 0 {
+		w.Duration = over.Duration
+	}
+	if over.Warmup != 0 {
+		w.Warmup = over.Warmup
+	}
+	if over.AgeNeighbours != nil {
+		w.AgeNeighbours = over.AgeNeighbours
+	}
+	w.Options = w.Options.with(over.Options)
+	if over.Flows != nil {
+		w.Flows = make([]Flow, len(over.Flows))
+		for i, f := range over.Flows {
+			f.Options = w.Options.with(f.Options)
+			w.Flows[i] = f
+		}
+	}
+}
+
+// with returns the options with those replaced that over has.
+func (o Options) with(over Options) Options {
+	or(&over.Direction, o.Direction)
+	or(&over.Streams, o.Streams)
+	or(&over.MSS, o.MSS)
+	or(&over.NoDelay, o.NoDelay)
+	or(&over.CongestionControl, o.CongestionControl)
+	or(&over.Window, o.Window)
+	or(&over.RateCap, o.RateCap)
+	return over
+}
+
+// treatmentName names a combination of levels. Where two factors share a level's
+// name ("on"), the factor is named with it ("tso on").
+func (s *Study) treatmentName(levels []Level) string {
+	factors := map[string]int{}
+	for _, f := range s.Factors {
+		for _, l := range f.Levels {
+			factors[l.Name]++
+		}
+	}
+	var compared, conditions, single []string
+	for k, l := range levels {
+		f, name := s.Factors[k], l.Name
+		if factors[name] > 1 {
+			name = f.Name + " " + name
+		}
+		switch {
+		case len(f.Levels) == 1:
+			single = append(single, name)
+		case f.Role == RoleCondition:
+			conditions = append(conditions, name)
+		default:
+			compared = append(compared, name)
+		}
+	}
+	switch names := append(compared, conditions...); {
+	case len(names) > 0:
+		return strings.Join(names, ", ")
+	case len(single) > 0:
+		return strings.Join(single, ", ")
+	}
+	return s.Name
+}

@@ -1,0 +1,206 @@
+package study
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+
+	"linerate/internal/model/source"
+	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
+)
+
+// checker checks what a study says beyond its topology.
+type checker struct {
+	*Study
+	report source.Report
+	// has tells what is written in the file from what is left to defaults.
+	has func(path string) bool
+	// topologyWhole says that ways through the topology can be asked for.
+	topologyWhole bool
+	// added are addresses that levels give to hosts.
+	added map[string][]netip.Addr
+	// reroutes says that levels change where packets go, so that the topology
+	// alone does not tell what is reachable.
+	reroutes bool
+}
+
+var studyName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+
+func (c *checker) check() {
+	if !studyName.MatchString(c.Name) {
+		c.report("study", "study name %q: expected small letters, digits and dashes", c.Name)
+	}
+	c.settings()
+	c.timing("workload", c.Workload.Duration, c.Workload.Warmup)
+	c.interval()
+	c.options("workload", c.Workload.Options)
+	c.hosts("workload.age_neighbours", c.Workload.AgeNeighbours)
+	if len(c.Workload.Flows) == 0 {
+		c.report("workload.flows", "no flows: nothing would be measured")
+	}
+	c.flows("workload.flows", c.Workload.Flows, false)
+	c.factors()
+	c.design()
+}
+
+// settings checks the settings of all levels, and remembers what flows may rely on.
+func (c *checker) settings() {
+	c.added = map[string][]netip.Addr{}
+	for i, f := range c.Factors {
+		for j, l := range f.Levels {
+			for k, s := range l.Settings {
+				c.Topology.CheckSetting(s, fmt.Sprintf("factors[%d].levels[%d].settings[%d]", i, j, k), c.report)
+				if s.Address != nil {
+					c.added[s.Host] = append(c.added[s.Host], s.Address.Address.Addr())
+				}
+				c.reroutes = c.reroutes || s.Address != nil || s.Route != nil || s.Rule != nil
+			}
+		}
+	}
+}
+
+// timing checks what a workload and an override have in common. A value that is
+// written as zero is not one that is absent.
+func (c *checker) timing(path string, duration, warmup unit.Duration) {
+	if duration == 0 && c.has(path+".duration") {
+		c.report(path+".duration", "duration: expected more than 0s")
+	}
+	if warmup == 0 && c.has(path+".warmup") {
+		c.report(path+".warmup", "warmup: expected more than 0s: a connection needs time to reach its speed")
+	}
+}
+
+func (c *checker) interval() {
+	w, duration := c.Workload, c.Workload.Duration
+	or(&duration, DefaultDuration)
+	switch {
+	case c.has("workload.interval") && w.Interval < minInterval:
+		c.report("workload.interval", "interval %s: expected at least %s", w.Interval, minInterval)
+	case w.Interval > duration:
+		c.report("workload.interval", "interval %s is longer than the window of %s", w.Interval, duration)
+	}
+	if c.has("workload.connect_timeout") && w.ConnectTimeout == 0 {
+		c.report("workload.connect_timeout", "connect_timeout: expected more than 0s")
+	}
+}
+
+// minInterval keeps sampling from becoming the load that is measured.
+const minInterval = unit.Duration(5e6)
+
+// What the kernel takes for TCP_MAXSEG (net/ipv4/tcp.c: TCP_MIN_MSS and
+// MAX_TCP_WINDOW), and the least socket buffer (SOCK_MIN_SNDBUF is about this).
+const (
+	minMSS    = 88
+	maxMSS    = 32767
+	minWindow = 4096
+)
+
+// congestionControl is a module's name: TCP_CA_NAME_MAX is 16 with the zero byte.
+var congestionControl = regexp.MustCompile(`^[a-z0-9_-]{1,15}$`)
+
+func (c *checker) options(path string, o Options) {
+	if o.Streams < 1 && c.has(path+".streams") {
+		c.report(path+".streams", "streams %d: expected at least 1", o.Streams)
+	}
+	if o.MSS != 0 && (o.MSS < minMSS || o.MSS > maxMSS) || o.MSS == 0 && c.has(path+".mss") {
+		c.report(path+".mss", "mss %d: the kernel takes %d to %d bytes", o.MSS, minMSS, maxMSS)
+	}
+	if o.CongestionControl != "" && !congestionControl.MatchString(o.CongestionControl) {
+		c.report(path+".congestion_control", "congestion_control %q: expected the kernel's name of one, such as cubic, reno or bbr", o.CongestionControl)
+	}
+	if o.Window < minWindow && c.has(path+".window") {
+		c.report(path+".window", "window %s: expected at least %s", o.Window, unit.Bytes(minWindow))
+	}
+}
+
+// hosts checks a list of hosts' names.
+func (c *checker) hosts(path string, names []string) {
+	for i, name := range names {
+		path := fmt.Sprintf("%s[%d]", path, i)
+		if _, ok := c.Topology.FindHost(name, path, c.report); ok && slices.Contains(names[:i], name) {
+			c.report(path, "host %q is named twice", name)
+		}
+	}
+}
+
+// flows checks where flows begin and end. May they fail to connect, a way is not
+// asked for.
+func (c *checker) flows(path string, flows []Flow, mayFail bool) {
+	for i, f := range flows {
+		path := fmt.Sprintf("%s[%d]", path, i)
+		c.options(path, f.Options)
+		from, fromKnown := c.Topology.FindHost(f.From, path+".from", c.report)
+		to, toKnown := c.Topology.FindHost(f.To, path+".to", c.report)
+		if !fromKnown || !toKnown {
+			continue
+		}
+		if f.From == f.To {
+			c.report(path, "flow from %q to itself never leaves the host", f.From)
+			continue
+		}
+		sound := c.holds(from, f.Source, path+".source")
+		sound = c.holds(to, f.Destination, path+".destination") && sound
+		if f.Source.IsValid() && f.Destination.IsValid() && f.Source.Is4() != f.Destination.Is4() {
+			c.report(path+".destination", "flow from %s to %s: one is IPv4, the other IPv6", f.Source, f.Destination)
+			sound = false
+		}
+		if sound && c.topologyWhole {
+			c.reachable(path, f, mayFail)
+		}
+	}
+}
+
+// holds reports an address that its host does not have.
+func (c *checker) holds(h *topology.Host, addr netip.Addr, path string) bool {
+	if !addr.IsValid() || slices.Contains(c.added[h.Name], addr) {
+		return true
+	}
+	holder, held := c.Topology.Holder(addr)
+	if held && holder.Node == h.Name {
+		return true
+	}
+	if held {
+		c.report(path, "%s is not an address of %q: %s has it", addr, h.Name, holder)
+		return false
+	}
+	c.report(path, "%s is not an address of %q%s", addr, h.Name, addressesOf(h))
+	return false
+}
+
+// addressesOf lists what could have been meant.
+func addressesOf(h *topology.Host) string {
+	var list []string
+	for _, p := range h.Ports {
+		for _, a := range p.Addresses {
+			list = append(list, a.String())
+		}
+	}
+	switch {
+	case len(list) == 0:
+		return ": it has none"
+	case len(list) > 8:
+		return fmt.Sprintf(": expected one of its %d, %s, …", len(list), list[0])
+	}
+	return ": expected " + source.Or(list)
+}
+
+// reachable reports a flow that has no way through the topology.
+func (c *checker) reachable(path string, f Flow, mayFail bool) {
+	or(&f.Destination, destination(&c.Topology, f))
+	if !f.Destination.IsValid() {
+		kind := "address"
+		if f.Source.IsValid() {
+			kind = "address of the kind of " + f.Source.String()
+		}
+		c.report(path+".to", "host %q has no %s to send to", f.To, kind)
+		return
+	}
+	if mayFail || c.reroutes {
+		return
+	}
+	if _, err := c.Topology.Paths(f.From, f.Source, f.Destination); err != nil {
+		c.report(path, "unreachable flow: %v", err)
+	}
+}

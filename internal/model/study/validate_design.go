@@ -1,0 +1,122 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/model/setting"
+	"linerate/internal/model/source"
+	"linerate/internal/model/unit"
+)
+
+func (c *checker) factors() {
+	for i, f := range c.Factors {
+		path := fmt.Sprintf("factors[%d]", i)
+		c.label(path, "factor", f.Name)
+		if len(f.Levels) == 0 {
+			c.report(path+".levels", "factor %q has no levels", f.Name)
+		}
+		var names []string
+		for _, l := range f.Levels {
+			names = append(names, l.Name)
+		}
+		switch {
+		case f.Baseline == "":
+		case f.Role == RoleCondition:
+			c.report(path+".baseline", "a condition is not compared, so it has no baseline: leave out baseline, or make the role compare")
+		case !slices.Contains(names, f.Baseline):
+			c.report(path+".baseline", "baseline %q is not a level of factor %q%s", f.Baseline, f.Name, source.DidYouMean(f.Baseline, names))
+		}
+		for j, l := range f.Levels {
+			c.level(fmt.Sprintf("%s.levels[%d]", path, j), l)
+		}
+	}
+}
+
+func (c *checker) level(path string, l Level) {
+	c.label(path, "level", l.Name)
+	over := l.Workload
+	if over == nil {
+		return
+	}
+	path += ".workload"
+	c.timing(path, over.Duration, over.Warmup)
+	c.options(path, over.Options)
+	c.hosts(path+".age_neighbours", over.AgeNeighbours)
+	if over.Flows != nil && len(over.Flows) == 0 {
+		c.report(path+".flows", "no flows: nothing would be measured")
+	}
+	c.flows(path+".flows", over.Flows, l.Unreachable)
+}
+
+// label checks the name of a factor or a level, which people see everywhere.
+func (c *checker) label(path, what, name string) {
+	if strings.TrimSpace(name) != name || name == "" || len(name) > 64 || strings.ContainsAny(name, "\n\t") {
+		c.report(path, "%s name %q: expected 1 to 64 characters on one line", what, name)
+	}
+}
+
+// minReplicates is what an interval takes: a spread has two ends.
+const minReplicates = 2
+
+// maxReplicates is more blocks than anybody waits for.
+const maxReplicates = 10_000
+
+func (c *checker) design() {
+	d := c.Design
+	if d.Replicates > maxReplicates || d.Replicates < minReplicates && c.has("design.replicates") {
+		c.report("design.replicates", "replicates %d: expected %d to %d: an interval needs at least two trials of each treatment", d.Replicates, minReplicates, maxReplicates)
+	}
+	for _, r := range []struct {
+		key   string
+		value unit.Ratio
+	}{{"until", d.Until}, {"margin", d.Margin}} {
+		if path := "design." + r.key; c.has(path) && (r.value <= 0 || r.value >= 1) {
+			c.report(path, "%s %s: expected more than 0%% and less than 100%%", r.key, r.value)
+		}
+	}
+	if c.has("design.budget") && d.Budget == 0 {
+		c.report("design.budget", "budget: expected more than 0s")
+	}
+}
+
+// plan checks what only shows when levels are combined.
+func (c *checker) plan() {
+	p, err := NewPlan(c.Study)
+	if err != nil {
+		c.report("factors", "%v", err)
+		return
+	}
+	for _, t := range p.Treatments {
+		if why := conflict(t); why != "" {
+			c.report("factors", "treatment %q: %s", t.Name, why)
+			break // one is enough: the others combine the same levels
+		}
+		if t.Workload.Interval > t.Workload.Duration {
+			c.report("workload.interval", "interval %s is longer than the window of %s in treatment %q", t.Workload.Interval, t.Workload.Duration, t.Name)
+			break
+		}
+	}
+	if budget := time.Duration(c.Design.Budget); budget > 0 && budget < p.BlockTime() {
+		c.report("design.budget", "budget %s is shorter than one block of %d trials, which takes about %s", c.Design.Budget, len(p.Treatments), p.BlockTime().Round(100*time.Millisecond))
+	}
+}
+
+// conflict finds a kernel parameter that a treatment sets to two values: which
+// of them held would be a matter of order.
+func conflict(t Treatment) string {
+	type place struct{ host, key string }
+	set := map[place]setting.Sysctl{}
+	for _, s := range t.Settings {
+		for _, k := range s.Sysctl {
+			at := place{s.Host, k.Key}
+			if earlier, twice := set[at]; twice && earlier.Value != k.Value {
+				return fmt.Sprintf("its levels set %s on %s to %s and to %s", k.Key, s.Host, earlier.Value, k.Value)
+			}
+			set[at] = k
+		}
+	}
+	return ""
+}
