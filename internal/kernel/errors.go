@@ -1,0 +1,45 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+)
+
+// Error is a refusal of the kernel.
+type Error struct {
+	Op     string // what was tried: "add route"
+	Object string // on what: "10.0.0.0/8 table 100"
+	Err    error  // usually a syscall.Errno
+	Detail string // the kernel's extended acknowledgement, if any
+}
+
+func (e *Error) Error() string {
+	text := e.Op
+	if e.Object != "" {
+		text += " " + e.Object
+	}
+	text += ": " + e.Err.Error()
+	if e.Detail != "" {
+		text += " (" + e.Detail + ")"
+	}
+	if errors.Is(e.Err, syscall.EPERM) {
+		text += "; it needs root, or the capability CAP_NET_ADMIN over this network namespace (to make one: CAP_SYS_ADMIN)"
+	}
+	return text
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// absent reports whether err says that an object is not there: the errnos by
+// which the kernel's tables answer the deletion of something missing.
+func absent(err error) bool {
+	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ESRCH) ||
+		errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, fs.ErrNotExist)
+}
+
+// unsupported says that an operation needs Linux.
+func unsupported(op string) error {
+	return fmt.Errorf("%s: %w: this part of linerate needs Linux", op, errors.ErrUnsupported)
+}

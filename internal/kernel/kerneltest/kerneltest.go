@@ -1,0 +1,29 @@
+// Package kerneltest runs tests inside namespaces of their own. It re-executes
+// the test binary for one test in a fresh user, network and mount namespace,
+// which works for root and for ordinary users alike, and needs no clean-up: the
+// kernel takes everything away with the process.
+//
+// It is for tests only; no package imports it.
+package kerneltest
+
+import (
+	"os"
+	"testing"
+)
+
+// Require names the environment variable that turns a skipped namespace test
+// into a failed one: where namespaces are known to work, a skip hides a fault.
+const Require = "LINERATE_REQUIRE_NETNS"
+
+// inside is set in the re-executed process.
+const inside = "LINERATE_TEST_INSIDE_NETNS"
+
+// Skip skips the test because the kernel refuses what it needs, or fails it
+// where that must not happen.
+func Skip(t testing.TB, why string) {
+	t.Helper()
+	if os.Getenv(Require) == "1" {
+		t.Fatalf("%s=1 but this test cannot run: %s", Require, why)
+	}
+	t.Skip(why)
+}

@@ -1,0 +1,59 @@
+package kerneltest
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// InNamespace runs body in a process of its own whose network namespace has
+// nothing but a loopback port, and in which the test is root. Call it first in
+// a top-level test.
+func InNamespace(t *testing.T, body func(t *testing.T)) {
+	t.Helper()
+	if os.Getenv(inside) == t.Name() {
+		body(t)
+		return
+	}
+	arguments := []string{"-test.run=^" + regexp.QuoteMeta(t.Name()) + "$", "-test.v", "-test.count=1"}
+	command := exec.CommandContext(t.Context(), os.Args[0], arguments...)
+	command.Env = append(os.Environ(), inside+"="+t.Name())
+	command.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+		Pdeathsig:   syscall.SIGKILL,
+	}
+	output, err := command.CombinedOutput()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		t.Fatalf("in its own namespace:\n%s", output)
+	case err != nil:
+		Skip(t, "the kernel refuses a user and network namespace: "+err.Error())
+	case strings.Contains(string(output), "--- SKIP: "+t.Name()):
+		t.Skipf("in its own namespace:\n%s", output)
+	case !strings.Contains(string(output), "--- PASS: "+t.Name()):
+		t.Fatalf("the test did not run in its own namespace:\n%s", output)
+	}
+	t.Logf("in its own namespace:\n%s", output)
+}
+
+// Do runs a command and fails the test if it fails. It is how tests set a scene
+// and look at it with eyes other than linerate's.
+func Do(t testing.TB, name string, arguments ...string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		Skip(t, name+" is not installed")
+	}
+	output, err := exec.Command(path, arguments...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(arguments, " "), err, output)
+	}
+	return string(output)
+}

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package kerneltest
+
+import "testing"
+
+// InNamespace skips the test: network namespaces need Linux.
+func InNamespace(t *testing.T, _ func(t *testing.T)) {
+	t.Helper()
+	Skip(t, "network namespaces need Linux")
+}

@@ -1,0 +1,59 @@
+//go:build !linux
+
+package kernel
+
+import (
+	"net/netip"
+
+	"linerate/internal/model/record"
+)
+
+// Conn does not exist on this system: Dial says so, and so does every method.
+type Conn struct{}
+
+// Object is a kernel object as a Linux kernel described it.
+type Object []byte
+
+func Dial() (*Conn, error)                        { return nil, unsupported("open a route netlink socket") }
+func (*Conn) Close() error                        { return nil }
+func (*Conn) Links() ([]Link, error)              { return nil, unsupported("list links") }
+func (*Conn) LinkByName(string) (Link, error)     { return Link{}, unsupported("find port") }
+func (*Conn) ChangeLink(string, LinkChange) error { return unsupported("change link") }
+func (*Conn) PortCounters(map[int]string) ([]record.PortCounters, error) {
+	return nil, unsupported("read port counters")
+}
+func (*Conn) Qdiscs() ([]Qdisc, error)                 { return nil, unsupported("list qdiscs") }
+func (*Conn) QdiscsOf(map[int]string) ([]Qdisc, error) { return nil, unsupported("list qdiscs") }
+func (*Conn) HasFilters(string, uint32) (bool, error)  { return false, unsupported("list filters") }
+func (*Conn) ReplaceRootQdisc(string, QdiscSpec) error { return unsupported("replace qdisc") }
+func (*Conn) RestoreRootQdisc(string, string, uint32, []byte) error {
+	return unsupported("replace qdisc")
+}
+func (*Conn) DeleteRootQdisc(string) error                  { return unsupported("delete qdisc") }
+func (Qdisc) Spec() QdiscSpec                               { return QdiscSpec{} }
+func (*Conn) Neighbours() ([]Neighbour, error)              { return nil, unsupported("list neighbours") }
+func (*Conn) SetNeighbour(string, netip.Addr, string) error { return unsupported("set neighbour") }
+func (*Conn) RestoreNeighbour(Object) error                 { return unsupported("restore neighbour") }
+func (*Conn) DeleteNeighbour(string, netip.Addr) error      { return unsupported("delete neighbour") }
+func (*Conn) FDB() ([]FDBEntry, error)                      { return nil, unsupported("list forwarding tables") }
+func (*Conn) Routes() ([]Route, error)                      { return nil, unsupported("list routes") }
+func (*Conn) ReplaceRoute(RouteSpec) error                  { return unsupported("replace route") }
+func (*Conn) RestoreRoute(Object, bool) error               { return unsupported("restore route") }
+func (*Conn) DeleteRoute(Object) error                      { return unsupported("delete route") }
+func (*Conn) LookupRoute(netip.Addr, netip.Addr) (Lookup, error) {
+	return Lookup{}, unsupported("look up route")
+}
+func (*Conn) Rules() ([]Rule, error)                   { return nil, unsupported("list rules") }
+func (*Conn) AddRule(Rule) error                       { return unsupported("add rule") }
+func (*Conn) DeleteRule(Rule) error                    { return unsupported("delete rule") }
+func (*Conn) Addresses() ([]Address, error)            { return nil, unsupported("list addresses") }
+func (*Conn) AddAddress(string, netip.Prefix) error    { return unsupported("add address") }
+func (*Conn) DeleteAddress(string, netip.Prefix) error { return unsupported("delete address") }
+func (*Conn) RestoreAddress(Object) error              { return unsupported("restore address") }
+
+func ThreadCPU() (map[int]int64, error) { return nil, unsupported("read threads' CPU clocks") }
+func CurrentNetNS() (NetNS, error)      { return NetNS{}, unsupported("name the network namespace") }
+func BootID() (string, error)           { return "", unsupported("read the boot identity") }
+func NamespacedSysctl(string) (bool, error) {
+	return false, unsupported("look into a new network namespace")
+}
