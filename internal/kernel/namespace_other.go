@@ -13,24 +13,6 @@ var errNoNamespaces = fmt.Errorf("network namespaces need Linux: %w", errors.Err
 // Namespace does not exist on this system; every method says so.
 type Namespace struct{}
 
-// CableEnd is one end of a cable.
-type CableEnd struct {
-	In   *Namespace
-	Port string
-	MAC  string
-	MTU  int
-}
-
-// Shaping is what a port does to the frames it sends.
-type Shaping struct {
-	RateBps    float64
-	BurstBytes int64
-	QueueBytes int64
-	DelayUs    int64
-	Loss       float64
-	MTU        int
-}
-
 func NewNamespace(string) (*Namespace, error)     { return nil, errNoNamespaces }
 func (*Namespace) Close()                         {}
 func (*Namespace) Do(func() error) error          { return errNoNamespaces }

@@ -25,6 +25,13 @@ const (
 // after the file has been replaced.
 const self = "/proc/self/exe"
 
+// program is this program with other arguments.
+func program(args ...string) *exec.Cmd {
+	cmd := exec.Command(self, args...)
+	cmd.Args[0] = "linerate"
+	return cmd
+}
+
 type keeperReply struct {
 	Error string `json:"error,omitempty"`
 }
@@ -123,7 +130,7 @@ func lay(p plan, nodes []*kernel.Namespace, c planCable) error {
 // output both.
 func startAgent(name string, fd int) error {
 	stream := os.NewFile(uintptr(fd), name)
-	cmd := exec.Command(self, "agent", "--stdio", "--node", name, "--journal", "memory")
+	cmd := program("agent", "--stdio", "--node", name, "--journal", "memory")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stream, stream, os.Stderr
 	cmd.Env = append(os.Environ(), agentEnvironment...)
 	if err := cmd.Start(); err != nil {
@@ -162,19 +169,19 @@ var quiet = []struct{ key, value string }{
 // kernelDefaults runs inside a new namespace, before it has any port.
 func kernelDefaults(n planNode) error {
 	for _, d := range defaults {
-		if err := kernel.WriteSysctl(d.key, d.value); err != nil {
+		if err := kernel.Sysctls{}.Write(d.key, d.value); err != nil {
 			return err
 		}
 	}
 	if !n.IPv6 {
 		for _, conf := range []string{"all", "default"} {
-			if err := kernel.WriteSysctl("net.ipv6.conf."+conf+".disable_ipv6", "1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := kernel.Sysctls{}.Write("net.ipv6.conf."+conf+".disable_ipv6", "1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}
 	} else {
 		for _, q := range quiet {
-			if err := kernel.WriteSysctl(q.key, q.value); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := kernel.Sysctls{}.Write(q.key, q.value); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}
@@ -182,7 +189,7 @@ func kernelDefaults(n planNode) error {
 	if n.Switch {
 		// Bridged frames are not the firewall's business, unless that is studied.
 		for _, family := range []string{"iptables", "ip6tables", "arptables"} {
-			if err := kernel.WriteSysctl("net.bridge.bridge-nf-call-"+family, "0"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := kernel.Sysctls{}.Write("net.bridge.bridge-nf-call-"+family, "0"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}

@@ -296,7 +296,7 @@ func (l *Lab) tryKeeper(p plan, rootless bool) error {
 func (k *keeperProcess) start(files []*os.File, rootless bool) error {
 	started := make(chan error)
 	go func() {
-		cmd := exec.Command(self, "lab", "keeper")
+		cmd := program("lab", "keeper")
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, os.Stderr, os.Stderr
 		cmd.ExtraFiles = files
 		cmd.SysProcAttr = keeperAttributes(rootless)

@@ -56,7 +56,7 @@ func (c *conductor) assemble(trial *record.Trial, t *study.Treatment, flows []*o
 		trial.GoodputBps += flow.GoodputBps
 		trial.SenderReportedBps += flow.SenderAverageBps
 	}
-	trial.LimitBps = c.limits[t.Name].Bps
+	trial.LimitBps, trial.LimitWhy = c.limits[t.Name].Bps, c.limits[t.Name].Why
 }
 
 // fill computes one flow's figures from its two ends at the window's two edges.

@@ -20,6 +20,7 @@ import (
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
 	"linerate/internal/science/answer"
 	"linerate/internal/science/limits"
 	"linerate/internal/science/stats"
@@ -140,32 +141,43 @@ func prepare(s *study.Study, store notebook.Store, o Options) (*conductor, error
 		o.Progress = func(Progress) {}
 	}
 	c := &conductor{study: s, plan: plan, options: o, store: store, limits: map[string]limits.Limit{}, finished: map[int]bool{}}
-	for i := range plan.Treatments {
-		t := &plan.Treatments[i]
-		limit, err := limitOf(s, t)
-		if err != nil {
-			return nil, err
-		}
-		c.limits[t.Name] = limit
-	}
 	return c, nil
 }
 
-// limitOf is the most a treatment's flows can carry together.
-func limitOf(s *study.Study, t *study.Treatment) (limits.Limit, error) {
+// computeLimits finds the most that each treatment's flows can carry together.
+// The agents have said what kind of links their ports are on.
+func (c *conductor) computeLimits() error {
+	network := limits.Network{Topology: &c.study.Topology, Kinds: map[topology.End]string{}}
+	for _, node := range c.lab.Nodes() {
+		for _, p := range c.lab.Hello(node).Ports {
+			network.Kinds[topology.End{Node: node, Port: p.Port}] = p.Kind
+		}
+	}
+	for i := range c.plan.Treatments {
+		t := &c.plan.Treatments[i]
+		limit, err := limitOf(network, t)
+		if err != nil {
+			return err
+		}
+		c.limits[t.Name] = limit
+	}
+	return nil
+}
+
+func limitOf(network limits.Network, t *study.Treatment) (limits.Limit, error) {
 	var flows []limits.Flow
 	for _, f := range t.Flows {
 		from, source, destination := f.Opener, f.Source, f.Destination
 		if !f.OpenerSends {
 			from, source, destination = f.Acceptor, f.Destination, f.Source
 		}
-		flow, err := limits.NewFlow(&s.Topology, from, source, destination, f.Options)
+		flow, err := limits.NewFlow(network.Topology, from, source, destination, f.Options)
 		if err != nil {
 			return limits.Limit{}, fmt.Errorf("treatment %s: flow %s: %w", t.Name, f.ID, err)
 		}
 		flows = append(flows, flow)
 	}
-	return limits.Network{Topology: &s.Topology}.Aggregate(flows), nil
+	return network.Aggregate(flows), nil
 }
 
 func (c *conductor) header() *record.Run {
@@ -212,6 +224,9 @@ func (c *conductor) trials(ctx context.Context) (string, error) {
 		return notebook.Interrupted, err
 	}
 	defer c.lab.Down()
+	if err := c.computeLimits(); err != nil {
+		return notebook.Interrupted, err
+	}
 	c.environment()
 	for block := 1; ; block++ {
 		if enough, status := c.enough(block); enough {

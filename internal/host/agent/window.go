@@ -24,7 +24,7 @@ func (a *agent) window(ctx context.Context, r record.WindowRequest) (record.Wind
 	if err := sleepUntil(ctx, r.BeginNs); err != nil {
 		return record.WindowReply{}, err
 	}
-	engine.Share() // the traffic's CPU time is counted from here
+	engine.GeneratorCPU() // the traffic's CPU time is counted from here
 	var reply record.WindowReply
 	h := &reply.Reading
 	h.Host = a.node
@@ -40,7 +40,7 @@ func (a *agent) window(ctx context.Context, r record.WindowRequest) (record.Wind
 		return record.WindowReply{}, err
 	}
 	h.End, reply.EndFlows = a.edge(engine, r.EndNs)
-	h.GeneratorCPU = engine.Share()
+	h.GeneratorCPU = engine.GeneratorCPU()
 	h.CPUBusy = busy(h.Begin.CPU, h.End.CPU)
 	snapshot, err := a.reader.Snapshot(a.node, r.Lookups, r.Sysctls)
 	if err != nil {

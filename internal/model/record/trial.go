@@ -15,6 +15,8 @@ type Trial struct {
 	// common window.
 	GoodputBps float64 `json:"goodput_bps"`
 	LimitBps   float64 `json:"limit_bps"`
+	// LimitWhy explains the limit in a line.
+	LimitWhy string `json:"limit_why,omitempty"`
 	// SenderReportedBps is the sum of the flows' own averages at the sender
 	// (bytes written over the flow's own time): what a tool that counts there
 	// would print.

@@ -115,6 +115,12 @@ func (p *Plan) Only(names []string) (*Plan, error) {
 			return nil, fmt.Errorf("no level %q in study %s%s", name, p.Study.Name, source.DidYouMean(name, all))
 		}
 	}
+	// Without the baseline there is nothing to compare with.
+	for _, f := range p.Study.Factors {
+		if wanted[f.Name] != nil && f.Role == RoleCompare {
+			wanted[f.Name] = append(wanted[f.Name], f.Baseline)
+		}
+	}
 	kept := &Plan{Study: p.Study}
 	for _, t := range p.Treatments {
 		keep := true
