@@ -168,20 +168,21 @@ var quiet = []struct{ key, value string }{
 
 // kernelDefaults runs inside a new namespace, before it has any port.
 func kernelDefaults(n planNode) error {
+	var sysctls kernel.Sysctls
 	for _, d := range defaults {
-		if err := kernel.Sysctls{}.Write(d.key, d.value); err != nil {
+		if err := sysctls.Write(d.key, d.value); err != nil {
 			return err
 		}
 	}
 	if !n.IPv6 {
 		for _, conf := range []string{"all", "default"} {
-			if err := kernel.Sysctls{}.Write("net.ipv6.conf."+conf+".disable_ipv6", "1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := sysctls.Write("net.ipv6.conf."+conf+".disable_ipv6", "1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}
 	} else {
 		for _, q := range quiet {
-			if err := kernel.Sysctls{}.Write(q.key, q.value); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := sysctls.Write(q.key, q.value); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}
@@ -189,7 +190,7 @@ func kernelDefaults(n planNode) error {
 	if n.Switch {
 		// Bridged frames are not the firewall's business, unless that is studied.
 		for _, family := range []string{"iptables", "ip6tables", "arptables"} {
-			if err := kernel.Sysctls{}.Write("net.bridge.bridge-nf-call-"+family, "0"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := sysctls.Write("net.bridge.bridge-nf-call-"+family, "0"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}
