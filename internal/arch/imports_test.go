@@ -60,7 +60,7 @@ func roomViolations(s source) []string {
 		switch {
 		case !known:
 			found = append(found, fmt.Sprintf("%s: %s belongs to no room", at, path))
-		case !s.test && slices.Contains(testKits, dir) && !slices.Contains(testKits, s.dir):
+		case !s.test && isKit(dir) && !isKit(s.dir):
 			found = append(found, fmt.Sprintf("%s: %s is a test kit: only tests may import it", at, path))
 		case within(dir, own.dir), slices.Contains(own.may, other.dir), slices.Contains(everywhere, other.dir):
 		case s.test && crossed(s.dir, other.dir):
@@ -81,12 +81,12 @@ func crossed(dir, to string) bool {
 }
 
 // keeperViolations are imports from outside the module that belong to another
-// room. Test files may import what they need, cgo excepted.
+// room. Test files and test kits may import what they need, cgo excepted.
 func keeperViolations(s source) []string {
 	var found []string
 	for path, at := range s.imports() {
 		for _, k := range keepers {
-			if !matches(path, k.paths) || s.test && path != "C" {
+			if !matches(path, k.paths) || (s.test || isKit(s.dir)) && path != "C" {
 				continue
 			}
 			if !slices.ContainsFunc(k.rooms, func(dir string) bool { return within(s.dir, dir) }) {
@@ -100,7 +100,7 @@ func keeperViolations(s source) []string {
 // purityViolations are I/O, clocks and chance in the pure rooms.
 func purityViolations(s source) []string {
 	pure := slices.ContainsFunc(pureRooms, func(dir string) bool { return within(s.dir, dir) })
-	if !pure || s.test {
+	if !pure || s.test || isKit(s.dir) {
 		return nil
 	}
 	var found []string
@@ -129,7 +129,7 @@ func purityViolations(s source) []string {
 // kernelViolations are system calls, and files of /proc and /sys, in the house
 // but outside internal/kernel.
 func kernelViolations(s source) []string {
-	if within(s.dir, "internal/kernel") || !within(s.dir, "internal") || s.test {
+	if within(s.dir, "internal/kernel") || !within(s.dir, "internal") || s.test || isKit(s.dir) {
 		return nil
 	}
 	var found []string

@@ -45,9 +45,6 @@ var crossings = []struct{ dir, to, why string }{
 		"a lab or a run without an agent at the other end tests nothing; production code still starts it as a process"},
 }
 
-// testKits are packages that only tests import.
-var testKits = []string{"internal/science/sciencetest", "internal/control/notebook/conformance"}
-
 // keepers say which rooms may import a package from outside the module.
 // A path ending in / stands for everything below it. The reason is printed with
 // a violation.
@@ -76,7 +73,7 @@ var keepers = []struct {
 		"foreign commands are started only to reach a host (via, a lab's processes) or on the user's word (lab exec, lab shell)"},
 	{[]string{"C"}, nil,
 		"one static binary that cross-builds"},
-	{[]string{"testing", "testing/"}, testKits,
+	{[]string{"testing", "testing/"}, nil,
 		"test code stays in test files and test kits"},
 	{[]string{"log"}, nil,
 		"what there is to say is returned, recorded, or shown by the command line"},

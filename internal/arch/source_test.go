@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -95,14 +96,14 @@ func moduleRoot(t *testing.T) string {
 
 // walk calls f with every file that belongs to the project: not what is built,
 // recorded or hidden (but .ci is ours).
-func walk(t *testing.T, f func(path, slash string)) {
+func walk(t *testing.T, f func(file, slash string)) {
 	t.Helper()
 	root := moduleRoot(t)
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		rel, _ := filepath.Rel(root, path)
+		rel, _ := filepath.Rel(root, file)
 		slash := filepath.ToSlash(rel)
 		if d.IsDir() {
 			name := d.Name()
@@ -111,7 +112,7 @@ func walk(t *testing.T, f func(path, slash string)) {
 			}
 			return nil
 		}
-		f(path, slash)
+		f(file, slash)
 		return nil
 	})
 	if err != nil {
@@ -123,11 +124,11 @@ func walk(t *testing.T, f func(path, slash string)) {
 func sources(t *testing.T) []source {
 	t.Helper()
 	var all []source
-	walk(t, func(path, slash string) {
+	walk(t, func(file, slash string) {
 		if !strings.HasSuffix(slash, ".go") || strings.Contains(slash, "testdata/") {
 			return
 		}
-		text, err := os.ReadFile(path)
+		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,6 +152,12 @@ func sources(t *testing.T) []source {
 // within tells whether a directory is another or lies below it.
 func within(dir, parent string) bool {
 	return dir == parent || strings.HasPrefix(dir, parent+"/")
+}
+
+// isKit tells whether a package is there for tests only.
+func isKit(dir string) bool {
+	base := path.Base(dir)
+	return strings.HasSuffix(base, "test") || base == "conformance"
 }
 
 // roomOf finds the room of a directory.
