@@ -10,8 +10,9 @@ import (
 )
 
 // chunkBytes is the size of one write: large enough that the system call does
-// not show, small enough to stay in the processor's second-level cache.
-const chunkBytes = 256 << 10
+// not show, small enough to stay in the processor's cache. It is also how far the
+// count of written bytes may lag behind the kernel's.
+const chunkBytes = 128 << 10
 
 // chunk is what every sender writes, over and over. It is random, so that no
 // link on the way can compress it, and read-only, so that all may share it.

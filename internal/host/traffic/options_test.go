@@ -2,11 +2,13 @@ package traffic
 
 import (
 	"context"
+	"errors"
 	"math"
 	"net/netip"
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -81,6 +83,12 @@ func TestCongestionControl(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestCongestionHint(t *testing.T) {
+	contains(t, congestionHint(syscall.EPERM), "tcp_allowed_congestion_control", "CAP_NET_ADMIN")
+	contains(t, congestionHint(syscall.ENOENT), "tcp_available_congestion_control", "tcp_allowed_congestion_control")
+	contains(t, congestionHint(errors.ErrUnsupported), "tcp_allowed_congestion_control", "CAP_NET_ADMIN")
 }
 
 func TestWindow(t *testing.T) {
