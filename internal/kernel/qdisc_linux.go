@@ -29,11 +29,12 @@ const (
 	statsQueue     = 3 // qlen, backlog, drops, requeues, overlimits (uint32)
 	statsPackets64 = 8
 
-	tbfParameters = 1
-	tbfRate64     = 4
-	tbfBurst      = 6
-	fqLimit       = 1
-	fqCodelLimit  = 2
+	tbfParameters  = 1
+	tbfRate64      = 4
+	tbfBurst       = 6
+	netemLatency64 = 10 // TCA_NETEM_LATENCY64
+	fqLimit        = 1
+	fqCodelLimit   = 2
 )
 
 // Qdiscs lists the qdiscs of all ports with their counters.
@@ -137,10 +138,31 @@ func (c *Conn) RestoreRootQdisc(port, kind string, handle uint32, options []byte
 		body = appendAttribute(body, unix.TCA_OPTIONS, options)
 	}
 	err = c.request("replace qdisc of", port+" by "+kind, unix.RTM_NEWQDISC, unix.NLM_F_CREATE|unix.NLM_F_REPLACE, body, nil)
+	return missingQdisc(err, port, kind)
+}
+
+// missingQdisc says it plainly when the kernel has no such discipline.
+func missingQdisc(err error, port, kind string) error {
 	if errors.Is(err, syscall.ENOENT) {
-		return &Error{Op: "replace qdisc of", Object: port, Err: err, Detail: "this kernel has no " + kind + " qdisc: module sch_" + kind + " is missing"}
+		return &Error{Op: "make qdisc of", Object: port, Err: syscall.ENOENT, Detail: "this kernel has no " + kind + " qdisc: module sch_" + kind + " is missing"}
 	}
 	return err
+}
+
+// addQdisc makes a qdisc below another one's class, or at the root.
+func (c *Conn) addQdisc(port string, parent uint32, s QdiscSpec) error {
+	options, err := s.options()
+	if err != nil {
+		return &Error{Op: "add qdisc to", Object: port, Err: syscall.EINVAL, Detail: err.Error()}
+	}
+	index, err := c.index(port)
+	if err != nil {
+		return err
+	}
+	body := appendText(tcmsg(index, s.Handle, parent), unix.TCA_KIND, s.Kind)
+	body = appendAttribute(body, unix.TCA_OPTIONS, options)
+	err = c.request("add qdisc to", port+": "+s.Kind, unix.RTM_NEWQDISC, unix.NLM_F_CREATE|unix.NLM_F_EXCL, body, nil)
+	return missingQdisc(err, port, s.Kind)
 }
 
 // DeleteRootQdisc removes a port's root qdisc; the kernel puts its default in
@@ -170,6 +192,8 @@ func (s QdiscSpec) options() ([]byte, error) {
 		return limitOption(fqCodelLimit, s.Limit), nil
 	case "tbf":
 		return s.tbfOptions()
+	case "netem":
+		return s.netemOptions(), nil
 	}
 	return nil, errors.New(s.Kind + " is not one of pfifo, bfifo, tbf, fq, fq_codel")
 }
@@ -206,6 +230,17 @@ func (s QdiscSpec) tbfOptions() ([]byte, error) {
 	return appendUint32(options, tbfBurst, uint32(s.BurstBytes)), nil
 }
 
+// netemOptions is struct tc_netem_qopt (latency, limit, loss, gap, duplicate,
+// jitter) and the 64-bit latency, which newer kernels prefer.
+func (s QdiscSpec) netemOptions() []byte {
+	latency := min(float64(s.DelayNs)/float64(psched()), math.MaxUint32)
+	options := native.AppendUint32(nil, uint32(latency))
+	options = native.AppendUint32(options, s.Limit)
+	options = native.AppendUint32(options, uint32(s.Loss*math.MaxUint32))
+	options = append(options, make([]byte, 12)...)
+	return appendUint64(options, netemLatency64, uint64(s.DelayNs))
+}
+
 // clock is the packet scheduler's: nanoseconds per tick.
 type clock float64
 
@@ -217,15 +252,15 @@ func (c clock) bytes(rate, ticks uint64) uint64 {
 	return uint64(math.Round(float64(ticks) * float64(c) * float64(rate) / 1e9))
 }
 
-// psched reads /proc/net/psched: two hexadecimal numbers whose ratio is the
-// nanoseconds of a tick; 64 ever since it was introduced.
+// psched reads /proc/net/psched: hexadecimal numbers of which the first by the
+// second is the ticks of a microsecond. A tick has been 64 ns since 2.6.31.
 func psched() clock {
 	text, err := os.ReadFile("/proc/net/psched")
 	if fields := strings.Fields(string(text)); err == nil && len(fields) >= 2 {
 		a, errA := strconv.ParseUint(fields[0], 16, 32)
 		b, errB := strconv.ParseUint(fields[1], 16, 32)
 		if errA == nil && errB == nil && a > 0 && b > 0 {
-			return clock(float64(a) / float64(b))
+			return clock(1000 * float64(b) / float64(a))
 		}
 	}
 	return 64

@@ -275,7 +275,7 @@ func (c *Conn) LookupRoute(source, destination netip.Addr) (Lookup, error) {
 		ask[2] = byte(source.BitLen())
 		ask = appendAttribute(ask, unix.RTA_SRC, source.AsSlice())
 	}
-	var found Lookup
+	found := Lookup{Source: source} // the answer names it only where the kernel chose
 	index := 0
 	err := c.request("look up route", object, unix.RTM_GETROUTE, 0, ask,
 		func(kind uint16, body []byte, _ int64) error {

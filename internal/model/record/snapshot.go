@@ -20,6 +20,9 @@ type Tables struct {
 	Neighbours []Neighbour `json:"neighbours,omitempty"`
 	// FDB is a switch's forwarding table.
 	FDB []FDBEntry `json:"fdb,omitempty"`
+	// Missing are the parts that could not be read, each with the reason: of
+	// the tables, or of the whole snapshot that they are part of.
+	Missing []string `json:"missing,omitempty"`
 }
 
 // PortSnapshot is one port.
@@ -60,6 +63,9 @@ type RuleEntry struct {
 	From     string `json:"from,omitempty"`
 	To       string `json:"to,omitempty"`
 	Table    int    `json:"table"`
+	// Other rules select by more than source and destination (a mark, a port,
+	// …) or do something else than look in Table.
+	Other bool `json:"other,omitempty"`
 }
 
 // RouteEntry is one route of one table, spelled as ip-route(8) would.

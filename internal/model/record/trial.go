@@ -146,6 +146,8 @@ type Reading struct {
 	// SNMP holds /proc/net/snmp and /proc/net/netstat as "Tcp.RetransSegs",
 	// "TcpExt.IPReversePathFilter".
 	SNMP map[string]int64 `json:"snmp,omitempty"`
+	// Missing are the parts that could not be read, each with the reason.
+	Missing []string `json:"missing,omitempty"`
 }
 
 // PortCounters are IFLA_STATS64 of one port.

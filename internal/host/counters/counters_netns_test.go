@@ -1,0 +1,246 @@
+//go:build linux
+
+package counters
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"reflect"
+	"sort"
+	"strings"
+	"testing"
+
+	"linerate/internal/kernel"
+	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/record"
+)
+
+func open(t *testing.T, options Options) *Reader {
+	t.Helper()
+	r, err := New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func scene(t *testing.T) {
+	t.Helper()
+	for _, words := range []string{
+		"link set lo up",
+		"link add dev eth1 type veth peer name far1",
+		"link add dev eth0 type veth peer name far0",
+		"link add dev br type bridge",
+		"link set dev far0 master br", "link set dev far1 master br",
+		"link set dev eth0 up", "link set dev eth1 up", "link set dev far0 up", "link set dev far1 up", "link set dev br up",
+		"addr add 10.1.0.1/24 dev eth0", "addr add 10.2.0.1/24 dev eth1",
+		"neigh add 10.1.0.9 lladdr 02:00:00:00:00:09 dev eth0",
+		"route add 10.9.0.0/16 via 10.1.0.9", "rule add from 10.2.0.1 lookup 100 pref 99",
+	} {
+		kerneltest.Do(t, "ip", strings.Fields(words)...)
+	}
+}
+
+func TestReading(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		scene(t)
+		kerneltest.Do(t, "tc", "qdisc", "replace", "dev", "eth0", "root", "handle", "7:", "pfifo", "limit", "9")
+		r := open(t, Options{})
+		before := r.Read()
+		conn, err := net.Dial("udp", "10.1.0.9:9")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		const sent, size = 40, 100
+		for range sent {
+			if _, err := conn.Write(make([]byte, size)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		after := r.Read()
+		if len(before.Missing)+len(after.Missing) > 0 {
+			t.Errorf("missing: %v, %v", before.Missing, after.Missing)
+		}
+		if before.EndedNs < before.BeganNs || after.BeganNs < before.EndedNs {
+			t.Errorf("instants: %d–%d, %d–%d", before.BeganNs, before.EndedNs, after.BeganNs, after.EndedNs)
+		}
+		var names []string
+		for i, p := range after.Ports {
+			names = append(names, p.Port)
+			if p.AtNs < after.BeganNs || p.AtNs > after.EndedNs {
+				t.Errorf("%s was read at %d, outside %d–%d", p.Port, p.AtNs, after.BeganNs, after.EndedNs)
+			}
+			if p.Port != "eth0" {
+				continue
+			}
+			// Ethernet, IPv4 and UDP headers: 14 + 20 + 8 bytes.
+			if packets, bytes := p.TxPackets-before.Ports[i].TxPackets, p.TxBytes-before.Ports[i].TxBytes; packets < sent || bytes < sent*(size+42) {
+				t.Errorf("eth0 sent %d packets, %d bytes; %d datagrams of %d were written", packets, bytes, sent, size)
+			}
+		}
+		if want := []string{"br", "eth0", "eth1", "far0", "far1"}; !reflect.DeepEqual(names, want) {
+			t.Errorf("ports %v, want %v", names, want)
+		}
+		if len(after.Qdiscs) != 1 || after.Qdiscs[0].Kind != "pfifo" || after.Qdiscs[0].Handle != "7:" ||
+			after.Qdiscs[0].Packets-before.Qdiscs[0].Packets < sent {
+			t.Errorf("qdiscs %+v, before %+v", after.Qdiscs, before.Qdiscs)
+		}
+		if rise := after.SNMP["Udp.OutDatagrams"] - before.SNMP["Udp.OutDatagrams"]; rise != sent {
+			t.Errorf("Udp.OutDatagrams of this namespace rose by %d, want %d", rise, sent)
+		}
+		if len(after.CPU) < 2 || after.CPU[0].CPU != -1 || len(after.Softnet) == 0 || after.Softirqs["NET_RX"] == 0 {
+			t.Errorf("host counters: %+v %+v %v", after.CPU, after.Softnet, after.Softirqs)
+		}
+		if light := r.Light(); len(light) != len(after.Ports) || light[1].TxPackets < after.Ports[1].TxPackets {
+			t.Errorf("light reading: %+v", light)
+		}
+		only := open(t, Options{Ports: []string{"eth1"}})
+		if ports := only.Read().Ports; len(ports) != 1 || ports[0].Port != "eth1" {
+			t.Errorf("only eth1: %+v", ports)
+		}
+
+		// A port that comes, and one that is renamed, are read without a new reader.
+		kerneltest.Do(t, "ip", "link", "add", "dev", "new0", "type", "veth", "peer", "name", "new1")
+		kerneltest.Do(t, "ip", "link", "set", "dev", "far1", "down")
+		kerneltest.Do(t, "ip", "link", "set", "dev", "far1", "name", "zar1")
+		r.Read()
+		names = nil
+		for _, p := range r.Read().Ports {
+			names = append(names, p.Port)
+		}
+		if want := []string{"br", "eth0", "eth1", "far0", "new0", "new1", "zar1"}; !reflect.DeepEqual(names, want) {
+			t.Errorf("ports %v, want %v", names, want)
+		}
+	})
+}
+
+func TestSnapshot(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		scene(t)
+		kerneltest.Do(t, "bridge", "fdb", "add", "02:00:00:00:00:55", "dev", "far1", "master", "dynamic")
+		r := open(t, Options{})
+		s, err := r.Snapshot("nas", []record.RouteLookup{
+			{Source: "10.1.0.1", Destination: "10.9.3.3"},
+			{Source: "", Destination: "192.0.2.1"},
+			{Source: "nonsense", Destination: "10.1.0.2"},
+		}, []string{"net.ipv4.tcp_sack", "net.ipv4.no_such"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Missing) != 1 || !strings.Contains(s.Missing[0], "net.ipv4.no_such") {
+			t.Errorf("missing: %v", s.Missing)
+		}
+		if s.Host != "nas" || len(s.Ports) != 5 || s.Ports[1].Port != "eth0" || s.Ports[1].Kind != "veth" ||
+			!s.Ports[1].Up || len(s.Ports[1].Addresses) == 0 || s.Ports[1].Addresses[0] != "10.1.0.1/24" || s.Ports[3].Master != "br" {
+			t.Errorf("ports: %+v", s.Ports)
+		}
+		if !has(s.Neighbours, func(n record.Neighbour) bool {
+			return n == record.Neighbour{Port: "eth0", Address: "10.1.0.9", MAC: "02:00:00:00:00:09", State: "PERMANENT"}
+		}) {
+			t.Errorf("neighbours: %+v", s.Neighbours)
+		}
+		if !has(s.FDB, func(e record.FDBEntry) bool {
+			return e == record.FDBEntry{MAC: "02:00:00:00:00:55", Port: "far1"}
+		}) {
+			t.Errorf("forwarding table: %+v", s.FDB)
+		}
+		if !has(s.Rules, func(e record.RuleEntry) bool {
+			return e == record.RuleEntry{Priority: 99, From: "10.2.0.1/32", Table: 100}
+		}) {
+			t.Errorf("rules: %+v", s.Rules)
+		}
+		if !has(s.Routes, func(e record.RouteEntry) bool {
+			return e.Table == 254 && e.Text == "10.9.0.0/16 via 10.1.0.9 dev eth0 proto boot"
+		}) {
+			t.Errorf("routes: %+v", s.Routes)
+		}
+		if l := s.Lookups; l[0].Port != "eth0" || l[0].Gateway != "10.1.0.9" || l[0].Error != "" || l[1].Error == "" || l[2].Error == "" {
+			t.Errorf("lookups: %+v", l)
+		}
+		for _, key := range []string{
+			"net.ipv4.conf.all.arp_ignore", "net.ipv4.conf.default.rp_filter", "net.ipv4.conf.eth1.arp_announce",
+			"net.ipv4.conf.far0.arp_filter", "net.ipv4.ip_forward", "net.ipv4.tcp_rmem", "net.ipv4.tcp_congestion_control", "net.ipv4.tcp_sack",
+		} {
+			if _, found := s.Sysctls[key]; !found {
+				t.Errorf("no %s in %v", key, s.Sysctls)
+			}
+		}
+		if strings.Contains(s.Sysctls["net.ipv4.tcp_rmem"], "\t") {
+			t.Errorf("tcp_rmem is %q", s.Sysctls["net.ipv4.tcp_rmem"])
+		}
+	})
+}
+
+func has[T any](list []T, match func(T) bool) bool {
+	for _, v := range list {
+		if match(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// A source that cannot be read is named, and takes nothing else with it.
+func TestReadingDegrades(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		scene(t)
+		root := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(root, "net"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, "stat"), []byte("cpu  1 2 3 4 5 6 7 8\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, "net", "softnet_stat"), []byte("garbage\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		reading := open(t, Options{Proc: kernel.Proc{Root: root}}).Read()
+		var parts []string
+		for _, m := range reading.Missing {
+			part, _, _ := strings.Cut(m, ":")
+			parts = append(parts, part)
+		}
+		sort.Strings(parts)
+		if want := []string{"snmp", "softirqs", "softnet"}; !reflect.DeepEqual(parts, want) {
+			t.Errorf("missing %v, want %v", reading.Missing, want)
+		}
+		if len(reading.CPU) != 1 || len(reading.Ports) != 5 {
+			t.Errorf("what can be read: %+v %+v", reading.CPU, reading.Ports)
+		}
+		if _, err := json.Marshal(reading); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func BenchmarkLight(b *testing.B) {
+	r, err := New(Options{})
+	if err != nil {
+		b.Skip(err)
+	}
+	defer r.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Light()
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	r, err := New(Options{})
+	if err != nil {
+		b.Skip(err)
+	}
+	defer r.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Read()
+	}
+}

@@ -1,0 +1,30 @@
+package counters
+
+import (
+	"sort"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// qdiscs reads TCA_STATS2 of every queueing discipline, by port and handle.
+// noqueue counts nothing and is left out.
+func (r *Reader) qdiscs() ([]record.QdiscCounters, error) {
+	all, err := r.conn.QdiscsOf(r.names)
+	if err != nil {
+		return nil, err
+	}
+	var list []record.QdiscCounters
+	for _, q := range all {
+		if !r.read(q.Port) || q.Kind == "noqueue" {
+			continue
+		}
+		list = append(list, record.QdiscCounters{
+			Port: q.Port, Kind: q.Kind, Handle: kernel.HandleText(q.Handle),
+			Bytes: q.Bytes, Packets: q.Packets, Drops: q.Drops, Overlimits: q.Overlimits,
+			Backlog: q.Backlog, Qlen: q.Qlen, Requeues: q.Requeues,
+		})
+	}
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Port < list[j].Port })
+	return list, nil
+}

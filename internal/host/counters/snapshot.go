@@ -1,0 +1,144 @@
+package counters
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// Parameters that every snapshot holds, because diagnosis needs them: for the
+// whole host, and for all, default and each port.
+var (
+	hostSysctls = []string{
+		"net.ipv4.ip_forward", "net.ipv4.tcp_congestion_control", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem",
+	}
+	portSysctls = []string{"arp_ignore", "arp_announce", "arp_filter", "rp_filter"}
+)
+
+// Snapshot reads the network state of the host, which is called host in it. It
+// has the kernel answer the lookups, and adds the parameters asked for. It fails
+// only when not even the ports can be listed; what else cannot be read is named
+// in Missing.
+func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []string) (record.Snapshot, error) {
+	snapshot := record.Snapshot{Host: host}
+	links, err := r.links()
+	if err != nil {
+		return snapshot, fmt.Errorf("snapshot of %s: %w", host, err)
+	}
+	snapshot.Tables = r.Tables()
+	missing := func(part string, err error) {
+		if err != nil {
+			snapshot.Missing = append(snapshot.Missing, part+": "+err.Error())
+		}
+	}
+	missing("addresses", r.addPorts(&snapshot, links))
+	missing("rules", r.addRules(&snapshot))
+	missing("routes", r.addRoutes(&snapshot))
+	for _, question := range lookups {
+		snapshot.Lookups = append(snapshot.Lookups, r.lookup(question))
+	}
+	snapshot.Sysctls = map[string]string{}
+	for _, key := range snapshotKeys(links, sysctls) {
+		value, err := r.options.Sysctls.Read(key)
+		switch {
+		case err == nil:
+			snapshot.Sysctls[key] = value
+		case errors.Is(err, fs.ErrNotExist) && !contains(sysctls, key):
+			// This kernel lacks one of the usual ones: nobody asked for it.
+		default:
+			missing("sysctl", err)
+		}
+	}
+	return snapshot, nil
+}
+
+func snapshotKeys(links []kernel.Link, asked []string) []string {
+	keys := append([]string(nil), hostSysctls...)
+	places := []string{"all", "default"}
+	for _, l := range links {
+		places = append(places, kernel.PortKey(l.Name))
+	}
+	for _, place := range places {
+		for _, name := range portSysctls {
+			keys = append(keys, "net.ipv4.conf."+place+"."+name)
+		}
+	}
+	return append(keys, asked...)
+}
+
+func contains(list []string, wanted string) bool {
+	for _, s := range list {
+		if s == wanted {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Reader) addPorts(s *record.Snapshot, links []kernel.Link) error {
+	addresses, err := r.conn.Addresses()
+	of := map[string][]string{}
+	for _, a := range addresses {
+		of[a.Port] = append(of[a.Port], a.Prefix.String())
+	}
+	for _, l := range links {
+		s.Ports = append(s.Ports, record.PortSnapshot{
+			Port: l.Name, Index: l.Index, MAC: l.MAC, MTU: l.MTU, Up: l.Up,
+			Master: l.Master, Kind: l.Kind, Addresses: of[l.Name],
+		})
+	}
+	return err
+}
+
+func (r *Reader) addRules(s *record.Snapshot) error {
+	rules, err := r.conn.Rules()
+	for _, rule := range rules {
+		entry := record.RuleEntry{Priority: rule.Priority, Table: rule.Table, Other: !rule.Plain}
+		if rule.From.IsValid() {
+			entry.From = rule.From.String()
+		}
+		if rule.To.IsValid() {
+			entry.To = rule.To.String()
+		}
+		s.Rules = append(s.Rules, entry)
+	}
+	return err
+}
+
+func (r *Reader) addRoutes(s *record.Snapshot) error {
+	routes, err := r.conn.Routes()
+	for _, route := range routes {
+		s.Routes = append(s.Routes, record.RouteEntry{Table: route.Table, Text: route.Text})
+	}
+	return err
+}
+
+// lookup answers one route question; a question that cannot be asked, or that
+// the kernel refuses, is answered by an error.
+func (r *Reader) lookup(q record.RouteLookup) record.RouteLookup {
+	answer := record.RouteLookup{Source: q.Source, Destination: q.Destination}
+	var source, destination netip.Addr
+	var err error
+	if q.Source != "" {
+		source, err = netip.ParseAddr(q.Source)
+	}
+	if err == nil {
+		destination, err = netip.ParseAddr(q.Destination)
+	}
+	if err == nil {
+		var found kernel.Lookup
+		found, err = r.conn.LookupRoute(source, destination)
+		answer.Port = found.Port
+		if found.Gateway.IsValid() {
+			answer.Gateway = found.Gateway.String()
+		}
+	}
+	if err != nil {
+		answer.Error = err.Error()
+	}
+	return answer
+}

@@ -1,0 +1,29 @@
+package counters
+
+import "linerate/internal/model/record"
+
+// Tables reads what the network itself changes: the neighbour tables, and the
+// forwarding tables of the host's bridges.
+func (r *Reader) Tables() record.Tables {
+	var tables record.Tables
+	neighbours, err := r.conn.Neighbours()
+	if err != nil {
+		tables.Missing = append(tables.Missing, "neighbours: "+err.Error())
+	}
+	for _, n := range neighbours {
+		if n.Proxy || !r.read(n.Port) {
+			continue
+		}
+		tables.Neighbours = append(tables.Neighbours, record.Neighbour{
+			Port: n.Port, Address: n.Address.String(), MAC: n.MAC, State: n.State,
+		})
+	}
+	fdb, err := r.conn.FDB()
+	if err != nil {
+		tables.Missing = append(tables.Missing, "forwarding tables: "+err.Error())
+	}
+	for _, e := range fdb {
+		tables.FDB = append(tables.FDB, record.FDBEntry{MAC: e.MAC, Port: e.Port, Local: e.Local})
+	}
+	return tables
+}
