@@ -1,0 +1,152 @@
+package report
+
+import (
+	"strings"
+
+	"linerate/internal/show/report/draw"
+)
+
+// goodputFigure draws goodput by treatment with its interval, and the limit as
+// a line: one panel for each condition, all on one scale.
+func (v *view) goodputFigure() (Figure, bool) {
+	if len(v.rows) == 0 {
+		return Figure{}, false
+	}
+	f := Figure{Name: "goodput", Title: v.goodputTitle(), csv: v.goodputCSV()}
+	high := 0.0
+	for _, r := range v.rows {
+		for _, c := range r.cells {
+			if c.Treatment != nil {
+				high = max(high, c.LimitBps, c.Goodput.HighBps, c.Goodput.MeanBps)
+			}
+		}
+	}
+	if !finite(high) {
+		high = 0
+	}
+	for c, col := range v.columns {
+		f.panels = append(f.panels, panel{sentence(col.name), func(width float64) *draw.Drawing { return v.goodputPanel(c, width, high*v.scale.perBit) }})
+	}
+	return f, true
+}
+
+func (v *view) goodputPanel(c int, width, high float64) *draw.Drawing {
+	lines := 2
+	if len(v.rows) > 16 {
+		lines = 1
+	}
+	nameWidth, names := v.nameColumn(width, lines)
+	values, valueWidth, point := v.valueLabels(c)
+	left, right := nameWidth+10, width-valueWidth-10
+	top, rowHeight := 22.0, 24.0
+	if lines == 2 {
+		rowHeight = 34
+	}
+	bottom := top + rowHeight*float64(len(v.rows))
+	d := draw.New(width, bottom+36)
+	if !(high > 0) {
+		high = 1
+	}
+	x := func(value float64) float64 { return left + min(max(value/high, 0), 1)*(right-left-2) }
+	marks := ticks(high, int(max(2, (right-left)/60)))
+	for i, label := range tickLabels(marks) {
+		d.Line(draw.Faint, 1, draw.Point{X: x(marks[i]), Y: top}, draw.Point{X: x(marks[i]), Y: bottom})
+		d.Text(x(marks[i]), bottom+15, label, draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.Middle})
+	}
+	d.Text(left, bottom+30, "goodput, "+v.scale.unit+intervalNote(v), draw.Style{Size: sizeSmall, Role: draw.Muted})
+	for i := range v.rows {
+		r := &v.rows[i]
+		y := top + rowHeight*(float64(i)+0.5)
+		drawName(d, names[i], 0, y, r.name)
+		t := r.cells[c].Treatment
+		if t == nil {
+			d.Text(left+4, y+4, "not tried", draw.Style{Size: sizeSmall, Role: draw.Muted})
+			continue
+		}
+		role := draw.Change
+		if r.baseline {
+			role = draw.Base
+		}
+		mean, low, upper := t.Goodput.MeanBps*v.scale.perBit, t.Goodput.LowBps*v.scale.perBit, t.Goodput.HighBps*v.scale.perBit
+		d.Rect(left, y-8, x(mean)-left, 16, role).Tip(v.label(r, c) + ": " + values[i].text() + " " + v.scale.unit)
+		if upper > low {
+			d.Line(draw.Ink, 1.4, draw.Point{X: x(low), Y: y}, draw.Point{X: x(upper), Y: y})
+			for _, end := range []float64{low, upper} {
+				d.Line(draw.Ink, 1.4, draw.Point{X: x(end), Y: y - 4}, draw.Point{X: x(end), Y: y + 4})
+			}
+		}
+		if t.LimitBps > 0 {
+			at := x(t.LimitBps * v.scale.perBit)
+			d.Line(draw.Limit, 2, draw.Point{X: at, Y: y - rowHeight/2}, draw.Point{X: at, Y: y + rowHeight/2})
+		}
+		values[i].draw(d, width-valueWidth+point, y+4.5)
+	}
+	v.limitLabel(d, c, x, top-8, width)
+	return d
+}
+
+func intervalNote(v *view) string {
+	if v.run.Confidence > 0 {
+		return " · intervals " + round(v.run.Confidence*100, 0) + " %"
+	}
+	return ""
+}
+
+// limitLabel names the limit above its line: with its value where all
+// treatments of the condition share it.
+func (v *view) limitLabel(d *draw.Drawing, c int, x func(float64) float64, y, width float64) {
+	highest, shared := 0.0, true
+	for i := range v.rows {
+		t := v.rows[i].cells[c].Treatment
+		if t == nil || !(t.LimitBps > 0) {
+			continue
+		}
+		shared = shared && (highest == 0 || t.LimitBps == highest)
+		highest = max(highest, t.LimitBps)
+	}
+	if highest == 0 {
+		d.Text(x(0), y, "limit unknown: no link of the path has a rate", draw.Style{Size: sizeSmall, Role: draw.Muted})
+		return
+	}
+	text := "limit"
+	if shared {
+		text = "limit " + v.scale.value(highest)
+	}
+	at := x(highest * v.scale.perBit)
+	half := draw.TextWidth(text, sizeText, true) / 2
+	d.Text(min(at, width-half), y, text, draw.Style{Size: sizeText, Role: draw.Limit, Bold: true, Anchor: draw.Middle})
+}
+
+// valueLabel is "119.50 ±0.04", split where the decimal point is.
+type valueLabel struct{ whole, rest string }
+
+func (l valueLabel) text() string { return l.whole + l.rest }
+
+func (l valueLabel) draw(d *draw.Drawing, x, y float64) {
+	d.Text(x, y, l.whole, draw.Style{Size: sizeText, Anchor: draw.End})
+	if l.rest != "" {
+		d.Text(x, y, l.rest, draw.Style{Size: sizeText})
+	}
+}
+
+// valueLabels spells a condition's goodputs, with the room they take and the
+// place of the decimal point in it.
+func (v *view) valueLabels(c int) (labels []valueLabel, width, point float64) {
+	after := 0.0
+	for i := range v.rows {
+		var l valueLabel
+		if t := v.rows[i].cells[c].Treatment; t != nil {
+			mean, half := v.scale.interval(t.Goodput)
+			l.whole, l.rest, _ = strings.Cut(mean, ".")
+			if l.rest != "" {
+				l.rest = "." + l.rest
+			}
+			if half != "" {
+				l.rest += " ±" + half
+			}
+		}
+		labels = append(labels, l)
+		point, after = max(point, draw.TextWidth(l.whole, sizeText, false)), max(after, draw.TextWidth(l.rest, sizeText, false))
+	}
+	return labels, point + after, point
+}

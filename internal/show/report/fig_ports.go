@@ -1,0 +1,124 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"linerate/internal/model/record"
+	"linerate/internal/show/report/draw"
+)
+
+// portsFigure draws each port's share of its host's traffic, by treatment.
+func (v *view) portsFigure() (Figure, bool) {
+	var names []string
+	for i := range v.rows {
+		for _, c := range v.rows[i].cells {
+			for _, p := range portsOf(c.Treatment, v.focus) {
+				if !contains(names, p.Port) {
+					names = append(names, p.Port)
+				}
+			}
+		}
+	}
+	if len(names) < 2 {
+		return Figure{}, false // one port carries everything: nothing to show
+	}
+	slices.SortStableFunc(names, natural)
+	f := Figure{Name: "ports", Title: v.portsTitle(), csv: v.portsCSV(),
+		note: "Share of each port in all traffic of " + v.focus + ", in the direction the data flows."}
+	for c, col := range v.columns {
+		f.panels = append(f.panels, panel{sentence(col.name), func(width float64) *draw.Drawing { return v.portsPanel(c, names, width) }})
+	}
+	return f, true
+}
+
+// minimum width of a cell with a number in it.
+const shareCell = 42.0
+
+func (v *view) portsPanel(c int, ports []string, width float64) *draw.Drawing {
+	nameWidth, names := v.nameColumn(width, 2)
+	left := nameWidth + 10
+	const rowHeight, top = 36.0, 20.0
+	d := draw.New(width, top+rowHeight*float64(len(v.rows))+4)
+	wide := (width - left) / float64(len(ports))
+	numbers := wide >= shareCell
+	countWidth := 0.0
+	if numbers {
+		wide = min(wide, 96)
+		for p, name := range ports {
+			x := left + wide*float64(p)
+			d.Text(x, top-6, fitTail(plain(name), wide-8), draw.Style{Size: sizeSmall, Role: draw.Muted}).Tip(name)
+		}
+	} else {
+		countWidth = draw.TextWidth("000 of 000", sizeSmall, false) + 8
+		wide = (width - left - countWidth) / float64(len(ports))
+		d.Text(left, top-6, draw.Fit(plain(ports[0]), 80, sizeSmall, false), draw.Style{Size: sizeSmall, Role: draw.Muted})
+		d.Text(width-countWidth, top-6, fitTail(plain(ports[len(ports)-1]), 80), draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.End})
+	}
+	largest := v.largestShare(c)
+	for i := range v.rows {
+		r := &v.rows[i]
+		y := top + rowHeight*float64(i)
+		drawName(d, names[i], 0, y+rowHeight/2, r.name)
+		role := draw.Change
+		if r.baseline {
+			role = draw.Base
+		}
+		loads := portsOf(r.cells[c].Treatment, v.focus)
+		for _, p := range loads {
+			x := left + wide*float64(slices.Index(ports, p.Port))
+			tip := fmt.Sprintf("%s, %s: %s, %s", v.label(r, c), p.Port, percent(p.Share), linkRate(load(p)))
+			share := min(max(p.Share, 0), 1)
+			if !numbers {
+				height := (rowHeight - 8) * share / largest
+				d.Rect(x, y+rowHeight-4-height, max(wide-1, wide*0.7), max(height, 0.8), role).Tip(tip)
+				continue
+			}
+			style := draw.Style{Size: sizeText}
+			if p.Share < 0.005 {
+				style.Role = draw.Muted
+			}
+			d.Text(x, y+19, percent(p.Share), style).Tip(tip)
+			d.Rect(x, y+24, wide-8, 6, draw.Faint).Tip(tip)
+			d.Rect(x, y+24, (wide-8)*share, 6, role).Tip(tip)
+		}
+		if !numbers && len(loads) > 0 {
+			d.Text(width, y+rowHeight/2+4, fmt.Sprintf("%d of %d", carrying(loads), len(loads)), draw.Style{Size: sizeSmall, Anchor: draw.End})
+		}
+	}
+	return d
+}
+
+func (v *view) largestShare(c int) float64 {
+	largest := 1e-9
+	for i := range v.rows {
+		for _, p := range portsOf(v.rows[i].cells[c].Treatment, v.focus) {
+			largest = max(largest, min(p.Share, 1))
+		}
+	}
+	return largest
+}
+
+// fitTail shortens a port's name at the front: ports differ in their last letters.
+func fitTail(name string, width float64) string {
+	letters := []rune(name)
+	for n := 0; n < len(letters); n++ {
+		short := string(letters[n:])
+		if n > 0 {
+			short = "…" + short
+		}
+		if draw.TextWidth(short, sizeSmall, false) <= width {
+			return short
+		}
+	}
+	return ""
+}
+
+// dataRx reports whether data flows into a host in a treatment.
+func dataRx(ports []record.TreatmentPort) bool {
+	rx, tx := 0.0, 0.0
+	for _, p := range ports {
+		rx, tx = rx+p.RxBps, tx+p.TxBps
+	}
+	return rx >= tx
+}

@@ -1,0 +1,223 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"linerate/internal/model/record"
+)
+
+// scale is the unit in which a run's goodput is shown.
+type scale struct {
+	unit   string
+	perBit float64
+}
+
+var bitScales = []scale{{"Gbit/s", 1e-9}, {"Mbit/s", 1e-6}, {"kbit/s", 1e-3}, {"bit/s", 1}}
+
+// goodputScale is MB/s where the reader thinks in files, and otherwise the bit
+// rate unit in which the run's largest figure is at least one.
+func goodputScale(run *record.Run) scale {
+	if run.Unit == "MB/s" {
+		return scale{"MB/s", 1 / 8e6}
+	}
+	largest := 0.0
+	for _, t := range run.Treatments {
+		largest = max(largest, t.Goodput.MeanBps, t.LimitBps)
+	}
+	return bitScale(largest)
+}
+
+func bitScale(bps float64) scale {
+	for _, s := range bitScales {
+		if bps*s.perBit >= 1 {
+			return s
+		}
+	}
+	return bitScales[len(bitScales)-1]
+}
+
+// linkRate spells a load or a rate of a link: three digits, in bit/s.
+func linkRate(bps float64) string {
+	if !(bps >= 0.5) {
+		return "0"
+	}
+	s := bitScale(bps * 1.0005) // 999.9 Mbit/s would be spelled 1000
+	return significant(bps*s.perBit, 3) + " " + s.unit
+}
+
+// significant prints a value with that many significant digits, but never
+// fewer than its whole part has.
+func significant(v float64, digits int) string {
+	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+		return "0"
+	}
+	places := digits - 1 - int(math.Floor(math.Log10(math.Abs(v))))
+	return strconv.FormatFloat(v, 'f', max(0, places), 64)
+}
+
+// earned is how many decimal places a value deserves whose interval has the
+// given half-width: the half-width is shown with one digit, or two when the
+// first is a one, and the value to the same place. Negative: tens, hundreds.
+func earned(half float64) int {
+	exponent := math.Floor(math.Log10(half))
+	lead := half / math.Pow(10, exponent)
+	if lead >= 9.5 { // rounds to the next power of ten
+		exponent, lead = exponent+1, 1
+	}
+	places := -int(exponent)
+	if lead < 1.95 {
+		places++
+	}
+	return places
+}
+
+// round prints v to a decimal place; a negative place rounds to tens, hundreds.
+func round(v float64, places int) string {
+	if places < 0 {
+		unit := math.Pow(10, float64(-places))
+		return strconv.FormatFloat(math.Round(v/unit)*unit, 'f', 0, 64)
+	}
+	text := strconv.FormatFloat(v, 'f', places, 64)
+	if strings.Trim(text, "-0.") == "" {
+		text = strings.TrimPrefix(text, "-")
+	}
+	return text
+}
+
+// interval spells an estimate in the scale: "119.5" and "0.2". The half-width
+// is empty when one trial earned none.
+func (s scale) interval(e record.Estimate) (mean, half string) {
+	m := e.MeanBps * s.perBit
+	h := (e.HighBps - e.LowBps) / 2 * s.perBit
+	if !(h > 0) || math.IsInf(h, 0) {
+		return significant(m, 4), ""
+	}
+	// Five digits at most: nobody reads more, and none of the counters is that good.
+	most := 4
+	if m > 0 {
+		most = 4 - int(math.Floor(math.Log10(m)))
+	}
+	places := min(earned(h), max(most, 0))
+	return round(m, places), round(max(h, math.Pow(10, float64(-places))), places)
+}
+
+// value spells a figure that has no interval of its own, such as a limit.
+func (s scale) value(bps float64) string { return significant(bps*s.perBit, 4) }
+
+// with spells a figure and its unit.
+func (s scale) with(bps float64) string { return s.value(bps) + " " + s.unit }
+
+// ofLimit spells goodput as a part of the limit, empty when that is unknown.
+func ofLimit(t *record.Treatment) string {
+	if !(t.LimitBps > 0) {
+		return ""
+	}
+	half := (t.Goodput.HighBps - t.Goodput.LowBps) / 2 / t.LimitBps * 100
+	places := 1
+	if half > 0 {
+		places = max(0, min(1, earned(half)))
+	}
+	return round(t.Efficiency*100, places)
+}
+
+// ratio spells an effect: "4.00×" and "3.98–4.01".
+func ratio(r record.RatioEstimate) (mean, interval string) {
+	if !finite(r.Mean) {
+		return "—", ""
+	}
+	half := (r.High - r.Low) / 2
+	if !(half > 0) || !finite(half) {
+		return significant(r.Mean, 3) + "×", ""
+	}
+	places := max(0, min(2, earned(half)))
+	return round(r.Mean, places) + "×", round(r.Low, places) + "–" + round(r.High, places)
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// percent spells a share of one.
+func percent(share float64) string {
+	switch p := share * 100; {
+	case p > 0 && p < 0.05:
+		return "<0.1 %"
+	case p < 9.95 && p >= 0.05:
+		return round(p, 1) + " %"
+	default:
+		return round(p, 0) + " %"
+	}
+}
+
+// seconds spells a length of time as people say it: 1 m 52 s.
+func seconds(s float64) string {
+	switch whole := int(math.Round(s)); {
+	case !finite(s) || s < 0:
+		return "unknown time"
+	case s < 10:
+		return significant(s, 2) + " s"
+	case whole < 60:
+		return fmt.Sprintf("%d s", whole)
+	case whole < 3600:
+		return fmt.Sprintf("%d m %d s", whole/60, whole%60)
+	default:
+		return fmt.Sprintf("%d h %d m", whole/3600, whole%3600/60)
+	}
+}
+
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return "unknown"
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+// alignDecimals pads figures so that, set flush right or left, their decimal
+// points stand under each other. The pads are one digit and one point wide.
+func alignDecimals(figures []string, digit, point string) []string {
+	before, after := 0, 0
+	split := func(f string) (string, string) {
+		end := strings.IndexFunc(f, func(r rune) bool { return !(r >= '0' && r <= '9') && r != '-' && r != '<' })
+		if end < 0 {
+			end = len(f)
+		}
+		return f[:end], f[end:]
+	}
+	for _, f := range figures {
+		whole, rest := split(f)
+		before, after = max(before, len(whole)), max(after, places(rest))
+	}
+	out := make([]string, len(figures))
+	for i, f := range figures {
+		if f == "" {
+			continue
+		}
+		whole, rest := split(f)
+		out[i] = strings.Repeat(digit, before-len(whole)) + whole + rest
+		if missing := after - places(rest); missing > 0 {
+			tail := strings.Repeat(digit, missing)
+			if places(rest) == 0 {
+				tail = point + tail
+			}
+			out[i] += tail
+		}
+	}
+	return out
+}
+
+// places counts the digits of ".25".
+func places(rest string) int {
+	if !strings.HasPrefix(rest, ".") {
+		return 0
+	}
+	n := 0
+	for _, r := range rest[1:] {
+		if r < '0' || r > '9' {
+			break
+		}
+		n++
+	}
+	return n
+}

@@ -1,0 +1,264 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/show/report/draw"
+)
+
+//go:embed page.tmpl
+var pageText string
+
+//go:embed page.css
+var pageStyle string
+
+// The template escapes every word for the place it stands in; only what this
+// package itself draws or encodes is passed in as markup, style or address.
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"moment": moment}).Parse(pageText))
+
+// page is what the template shows.
+type page struct {
+	Run                     *record.Run
+	Style                   template.CSS
+	Facts, Warnings         []string
+	Answer                  string
+	Started, Duration, Unit string
+	TrustLine, TrustTitle   string
+	Failed                  []failedCheck
+	Checks                  []checkSummary
+
+	Goodput, Ports, Topology, Series *pageFigure
+
+	More            []pagePanel
+	Table           pageTable
+	Settings        []pageSettings
+	Neighbours      []pageTables
+	NeighboursTitle string
+	NeighboursCSV   template.URL
+
+	FindingsTitle      string
+	Findings           []pageFinding
+	Effects            []pageEffect
+	Confidence, Margin string
+	EffectsCSV         template.URL
+	Trials             []pageTrial
+	TrialsCSV          template.URL
+}
+
+type pageFigure struct {
+	Name, Title, Note string
+	Panels            []pagePanel
+	CSV               template.URL
+}
+
+// pagePanel is drawn twice, for a page and for a phone; the style shows one.
+type pagePanel struct {
+	Title        string
+	Wide, Narrow template.HTML
+}
+
+// HTML writes the run as one page that needs no network and no script.
+func HTML(w io.Writer, run *record.Run) error {
+	p, err := newPage(newView(run))
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, p); err != nil {
+		return fmt.Errorf("fill in the page of run %s: %w", run.ID, err)
+	}
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+func newPage(v *view) (*page, error) {
+	run := v.run
+	p := &page{Run: run, Facts: v.facts(), Warnings: v.warnings(), Answer: run.Answer, Started: moment(run.Started),
+		Duration: seconds(run.DurationS), Unit: v.scale.unit, Style: style(),
+		Table: v.pageTable(), Settings: v.pageSettings(),
+		Findings: v.pageFindings(), Effects: v.pageEffects(), EffectsCSV: template.URL(dataURI(v.effectsCSV())),
+		Trials: v.pageTrials(), TrialsCSV: template.URL(dataURI(v.trialsCSV())),
+	}
+	if p.Answer == "" {
+		p.Answer = "No answer: no treatment has been measured."
+	}
+	p.trust(v)
+	p.FindingsTitle = "No findings"
+	if n := len(run.Findings); n > 0 {
+		p.FindingsTitle = count(n, "finding")
+	}
+	if run.Confidence > 0 {
+		p.Confidence = percent(run.Confidence)
+	}
+	if run.Margin > 0 {
+		p.Margin = percent(run.Margin)
+	}
+	for _, f := range v.figuresOf() {
+		shown, err := showFigure(f)
+		if err != nil {
+			return nil, err
+		}
+		switch f.Name {
+		case "goodput":
+			p.Goodput = shown
+		case "ports":
+			p.Ports = shown
+		case "topology":
+			p.Topology = shown
+		case "series":
+			p.Series = shown
+		}
+	}
+	if p.Topology != nil {
+		more, err := v.otherTopologies()
+		if err != nil {
+			return nil, err
+		}
+		p.More = more
+	}
+	p.neighbours(v)
+	return p, nil
+}
+
+// style declares the palette for light and dark pages, and for paper.
+func style() template.CSS {
+	light, dark := draw.Variables(false)+"--tint:#fdeee2", draw.Variables(true)+"--tint:#3b2412"
+	return template.CSS(":root{color-scheme:light dark;" + light + "}\n@media (prefers-color-scheme:dark){:root{" + dark + "}}\n" +
+		"@media print{:root{" + light + "}}\n" + pageStyle + draw.Classes())
+}
+
+func showFigure(f Figure) (*pageFigure, error) {
+	out := &pageFigure{Name: f.Name, Title: f.Title, Note: f.note, CSV: template.URL(dataURI(f.csv))}
+	for _, p := range f.panels {
+		shown, err := showPanel(p, f.Title, f.panelWidth())
+		if err != nil {
+			return nil, fmt.Errorf("draw figure %s: %w", f.Name, err)
+		}
+		out.Panels = append(out.Panels, shown)
+	}
+	return out, nil
+}
+
+func showPanel(p panel, label string, width float64) (pagePanel, error) {
+	label = strings.TrimPrefix(p.title+": "+label, ": ")
+	var wide, narrow bytes.Buffer
+	if err := draw.InlineSVG(&wide, p.draw(width), label, "wide"); err != nil {
+		return pagePanel{}, err
+	}
+	if err := draw.InlineSVG(&narrow, p.draw(narrowFigure), label, "narrow"); err != nil {
+		return pagePanel{}, err
+	}
+	return pagePanel{p.title, template.HTML(wide.String()), template.HTML(narrow.String())}, nil
+}
+
+// mostTopologies bounds the folded drawings: beyond, the table of ports says it
+// better and the page stays small.
+const mostTopologies = 24
+
+func (v *view) otherTopologies() ([]pagePanel, error) {
+	shown := map[*row]bool{}
+	for _, r := range v.pair() {
+		shown[r] = true
+	}
+	var out []pagePanel
+	for i := range v.rows {
+		for c := range v.columns {
+			r := &v.rows[i]
+			if shown[r] || r.cells[c].Treatment == nil || len(out) == mostTopologies {
+				continue
+			}
+			drawn, err := showPanel(v.topologyPanel(r, c), "load of every link", (wideFigure-panelGap)/2)
+			if err != nil {
+				return nil, fmt.Errorf("draw the topology of %s: %w", v.label(r, c), err)
+			}
+			out = append(out, drawn)
+		}
+	}
+	return out, nil
+}
+
+type failedCheck struct{ Check, Trial, Treatment, Detail string }
+
+type checkSummary struct {
+	Check, Detail         string
+	Passed, Total, Failed int
+}
+
+func (p *page) trust(v *view) {
+	run := v.run
+	index := map[string]int{}
+	for _, c := range run.Trust {
+		i, ok := index[c.Check]
+		if !ok {
+			i = len(p.Checks)
+			index[c.Check] = i
+			p.Checks = append(p.Checks, checkSummary{Check: c.Check, Detail: c.Detail})
+		}
+		s := &p.Checks[i]
+		s.Total++
+		if c.Pass {
+			s.Passed++
+			continue
+		}
+		if s.Failed++; s.Failed == 1 {
+			s.Detail = c.Detail
+		}
+		f := failedCheck{Check: c.Check, Detail: c.Detail, Trial: "run"}
+		if c.Trial > 0 {
+			f.Trial = fmt.Sprint(c.Trial)
+			if t := trialOf(run, c.Trial); t != nil {
+				f.Treatment = t.Treatment
+			}
+		}
+		p.Failed = append(p.Failed, f)
+	}
+	p.TrustTitle = "Every trust check passed"
+	if len(p.Failed) > 0 {
+		p.TrustTitle = fmt.Sprintf("%d of %s failed", len(p.Failed), count(len(run.Trust), "trust check"))
+	} else if len(run.Trust) > 0 {
+		p.TrustLine = v.trustLine()
+	}
+}
+
+// pageTables are the neighbour and forwarding tables of one treatment.
+type pageTables struct {
+	Title    string
+	Folded   bool
+	Hosts    []neighbourTable
+	Switches []fdbTable
+}
+
+func (p *page) neighbours(v *view) {
+	csv := [][]string{{"treatment", "trial", "host", "port", "address", "held_by", "mac", "of_port", "switch_sends_to", "state", "wrong"}}
+	for c := range v.columns {
+		for _, r := range v.pair() {
+			t := r.cells[c].Treatment
+			trial := v.shown(t)
+			if trial == nil {
+				continue
+			}
+			hosts, switches := v.tables(trial)
+			if len(hosts) == 0 {
+				continue
+			}
+			title := fmt.Sprintf("%s (trial %d)", sentence(v.label(r, c)), trial.Order)
+			if n, of := v.affected(t); n > 0 {
+				title += fmt.Sprintf(": wrong entries in %d of %s", n, count(of, "trial"))
+			}
+			p.Neighbours = append(p.Neighbours, pageTables{title, c > 0, hosts, switches})
+			for _, h := range hosts {
+				for _, e := range h.Rows {
+					csv = append(csv, []string{t.Name, fmt.Sprint(trial.Order), h.Host, e.Port, e.Address, e.HeldBy, e.MAC, e.BelongsTo, e.Delivers, e.State, fmt.Sprint(e.Wrong)})
+				}
+			}
+		}
+	}
+	p.NeighboursTitle = v.neighboursTitle()
+	p.NeighboursCSV = template.URL(dataURI(csv))
+}

@@ -1,0 +1,184 @@
+package report
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+// reader answers which port a MAC or IP address belongs to, from the ports as
+// the agents saw them and, where they saw none, from the topology.
+type reader struct {
+	topo    *topology.Topology
+	owners  map[string][]topology.End     // by MAC address in lower case
+	holders map[netip.Addr][]topology.End // by IP address
+}
+
+func newReader(run *record.Run) reader {
+	r := reader{&run.Topology, map[string][]topology.End{}, map[netip.Addr][]topology.End{}}
+	isSwitch := map[string]bool{}
+	for _, s := range run.Topology.Switches {
+		isSwitch[s.Name] = true
+	}
+	seen := map[topology.End]bool{}
+	for _, t := range run.Trials {
+		for _, h := range t.Hosts {
+			if isSwitch[h.Host] {
+				continue
+			}
+			for _, p := range h.Snapshot.Ports {
+				end := topology.End{Node: h.Host, Port: p.Port}
+				if p.MAC != "" && p.Kind != "loopback" {
+					seen[end] = true
+					addEnd(r.owners, strings.ToLower(p.MAC), end)
+				}
+				for _, text := range p.Addresses {
+					if prefix, err := netip.ParsePrefix(text); err == nil && !prefix.Addr().IsLoopback() && !prefix.Addr().IsLinkLocalUnicast() {
+						addEnd(r.holders, prefix.Addr().Unmap(), end)
+					}
+				}
+			}
+		}
+	}
+	for _, h := range run.Topology.Hosts {
+		for _, p := range h.Ports {
+			end := topology.End{Node: h.Name, Port: p.Name}
+			// A lab's own choice of MAC address holds only where linerate made the host.
+			if mac := run.Topology.MAC(end); mac != "" && !seen[end] && (len(h.Via) == 0 || p.MAC != "") {
+				addEnd(r.owners, strings.ToLower(mac), end)
+			}
+		}
+	}
+	return r
+}
+
+func addEnd[K comparable](index map[K][]topology.End, key K, end topology.End) {
+	if !slices.Contains(index[key], end) {
+		index[key] = append(index[key], end)
+	}
+}
+
+// holder lists the ports that hold an address.
+func (r reader) holder(address string) []topology.End {
+	addr, err := netip.ParseAddr(address)
+	if err != nil {
+		return nil
+	}
+	if ends := r.holders[addr.Unmap()]; len(ends) > 0 {
+		return ends
+	}
+	if end, ok := r.topo.Holder(addr.Unmap()); ok {
+		return []topology.End{end}
+	}
+	return nil
+}
+
+// owner lists the ports that have a MAC address.
+func (r reader) owner(mac string) []topology.End { return r.owners[strings.ToLower(mac)] }
+
+// wrong reports whether a neighbour entry leads elsewhere: its MAC address is
+// known to belong to ports of which none holds the IP address. An entry with an
+// unknown MAC or an unknown IP address is not called wrong.
+func (r reader) wrong(n record.Neighbour) bool {
+	owners, holders := r.owner(n.MAC), r.holder(n.Address)
+	if n.MAC == "" || len(owners) == 0 || len(holders) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(owners, func(e topology.End) bool { return slices.Contains(holders, e) })
+}
+
+func ends(list []topology.End) string {
+	var names []string
+	for _, e := range list {
+		names = append(names, e.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// findFocus is the host whose ports the run is about: the one with the most
+// ports that carried data; the first of several.
+func (v *view) findFocus() string {
+	count := map[string]map[string]bool{}
+	var order []string
+	for _, t := range v.run.Treatments {
+		for _, p := range t.Ports {
+			if _, isSwitch := v.run.Topology.Switch(p.Host); isSwitch {
+				continue
+			}
+			if count[p.Host] == nil {
+				count[p.Host] = map[string]bool{}
+				order = append(order, p.Host)
+			}
+			count[p.Host][p.Port] = true
+		}
+	}
+	best := ""
+	for _, host := range order {
+		if best == "" || len(count[host]) > len(count[best]) {
+			best = host
+		}
+	}
+	return best
+}
+
+// portsOf lists a host's loads in a treatment, eth2 before eth10.
+func portsOf(t *record.Treatment, host string) []record.TreatmentPort {
+	var out []record.TreatmentPort
+	if t == nil {
+		return nil
+	}
+	for _, p := range t.Ports {
+		if p.Host == host {
+			out = append(out, p)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b record.TreatmentPort) int { return natural(a.Port, b.Port) })
+	return out
+}
+
+// natural compares names so that their numbers count as numbers.
+func natural(a, b string) int {
+	for a != "" && b != "" {
+		na, nb := digits(a), digits(b)
+		if na > 0 && nb > 0 {
+			x, y := strings.TrimLeft(a[:na], "0"), strings.TrimLeft(b[:nb], "0")
+			if c := cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(x, y)); c != 0 {
+				return c
+			}
+			a, b = a[na:], b[nb:]
+			continue
+		}
+		if a[0] != b[0] {
+			return cmp.Compare(a[0], b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func digits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// load is a port's traffic in its busier direction.
+func load(p record.TreatmentPort) float64 { return max(p.RxBps, p.TxBps) }
+
+// carrying counts the ports that carry a part worth naming: a twentieth of
+// their host's traffic, or half an equal share where there are many.
+func carrying(ports []record.TreatmentPort) int {
+	n := 0
+	for _, p := range ports {
+		if p.Share >= min(0.05, 0.5/float64(len(ports))) {
+			n++
+		}
+	}
+	return n
+}

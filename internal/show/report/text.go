@@ -1,0 +1,227 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// TextOptions say where the text goes. The zero value is 80 columns without
+// colour.
+type TextOptions struct {
+	Width int
+	Color bool
+	// Page is the path of the HTML page; empty when none was written.
+	Page string
+}
+
+// Text writes the run as a terminal report, the answer first.
+func Text(w io.Writer, run *record.Run, opts TextOptions) error {
+	if opts.Width == 0 {
+		opts.Width = 80
+	}
+	t := &terminal{width: max(opts.Width, 40), color: opts.Color}
+	v := newView(run)
+	t.line("", strings.Join(v.facts(), " · "))
+	t.blank()
+	answer := run.Answer
+	if answer == "" {
+		answer = "No answer: no treatment has been measured."
+	}
+	t.paragraph(bold, "  ", "  ", answer)
+	for _, warning := range v.warnings() {
+		t.blank()
+		t.paragraph(red+bold, "  ! ", "    ", warning)
+	}
+	for _, note := range run.Notes {
+		t.blank()
+		t.paragraph("", "  Note: ", "  ", note.Text)
+	}
+	t.goodput(v)
+	t.ports(v)
+	t.trust(v)
+	t.findings(v)
+	t.blank()
+	if opts.Page != "" {
+		t.labelled("Page", opts.Page)
+	}
+	if run.Again != "" {
+		t.labelled("Again", run.Again)
+	}
+	_, err := io.WriteString(w, t.out.String())
+	return err
+}
+
+// facts are the run in a line: study, size, seed, time.
+func (v *view) facts() []string {
+	run := v.run
+	out := []string{run.Study, count(len(run.Treatments), "treatment") + " × " + count(blocks(run), "block"),
+		fmt.Sprintf("seed %d", run.Seed), seconds(run.DurationS)}
+	if run.Status != "" && run.Status != "complete" {
+		out = append(out, run.Status)
+	}
+	return out
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// warnings are what a reader must know before believing the answer.
+func (v *view) warnings() []string {
+	run := v.run
+	var out []string
+	if bad := failed(run); len(bad) > 0 {
+		var names []string
+		for _, c := range bad {
+			if !contains(names, c.Check) {
+				names = append(names, c.Check)
+			}
+		}
+		out = append(out, fmt.Sprintf("In doubt: %d of %s failed (%s). See Trust below.", len(bad), count(len(run.Trust), "trust check"), list(names)))
+	} else if len(run.Trust) == 0 && len(run.Trials) > 0 {
+		out = append(out, "Unchecked: the run holds no trust checks.")
+	}
+	switch run.Status {
+	case "interrupted":
+		out = append(out, fmt.Sprintf("Interrupted: these are the figures of %s; the plan had more.", count(len(run.Trials), "finished trial")))
+	case "budget":
+		out = append(out, "The budget ran out before every interval was as narrow as the study asked for.")
+	}
+	for _, r := range v.rows {
+		for c, cell := range r.cells {
+			if cell.Treatment == nil || cell.Unconnected == 0 || v.allowsUnconnected(cell.Name) {
+				continue
+			}
+			out = append(out, fmt.Sprintf("%s could not connect: %s.", count(cell.Unconnected, "flow"), v.label(&r, c)))
+		}
+	}
+	return out
+}
+
+// allowsUnconnected: at some levels a flow that cannot connect is a result.
+func (v *view) allowsUnconnected(treatment string) bool {
+	for _, t := range trialsOf(v.run, treatment) {
+		if t.Unreachable {
+			return true
+		}
+	}
+	return false
+}
+
+// label names a treatment by its row and column.
+func (v *view) label(r *row, c int) string {
+	if v.columns[c].name == "" {
+		return r.name
+	}
+	return r.name + ", " + v.columns[c].name
+}
+
+func contains(list []string, s string) bool {
+	for _, have := range list {
+		if have == s {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *terminal) trust(v *view) {
+	run := v.run
+	if len(run.Trust) == 0 {
+		return
+	}
+	t.blank()
+	bad := failed(run)
+	if len(bad) == 0 {
+		t.labelled("Trust", v.trustLine())
+		return
+	}
+	t.labelled("Trust", fmt.Sprintf("%d of %d checks failed:", len(bad), len(run.Trust)))
+	const most = 12
+	for i, c := range bad {
+		if i == most {
+			t.labelled("", fmt.Sprintf("… and %d more, all on the page", len(bad)-most))
+			break
+		}
+		t.paragraph(red, "            ✗ ", "              ", c.Check+v.where(c)+": "+c.Detail)
+	}
+}
+
+// trustLine is the one line for a run whose checks all passed.
+func (v *view) trustLine() string {
+	var names []string
+	for _, c := range v.run.Trust {
+		if !contains(names, c.Check) {
+			names = append(names, c.Check)
+		}
+	}
+	return fmt.Sprintf("all %s pass every check: %s", count(len(v.run.Trials), "trial"), strings.Join(names, ", "))
+}
+
+// where says on which trial a check was made.
+func (v *view) where(c record.Check) string {
+	if c.Trial == 0 {
+		return ""
+	}
+	if t := trialOf(v.run, c.Trial); t != nil {
+		return fmt.Sprintf(", trial %d (%s)", c.Trial, t.Treatment)
+	}
+	return fmt.Sprintf(", trial %d", c.Trial)
+}
+
+func (t *terminal) findings(v *view) {
+	const evidence = 4
+	for i, f := range v.run.Findings {
+		label := ""
+		if i == 0 {
+			label = "Findings"
+			t.blank()
+		}
+		t.labelled(label, f.ID+" ("+f.Confidence+", "+f.Host+"): "+f.Summary)
+		for n, e := range f.Evidence {
+			if n == evidence && len(f.Evidence) > evidence+1 {
+				t.paragraph(dim, "            · ", "              ", fmt.Sprintf("%d more on the page", len(f.Evidence)-evidence))
+				break
+			}
+			t.paragraph("", "            · ", "              ", e)
+		}
+		for n, fix := range f.Fix {
+			head := "              "
+			if n == 0 {
+				head = "            fix: "
+			}
+			t.command(head, "                 ", fix)
+		}
+		if where := v.treatmentsOf(f); where != "" {
+			t.paragraph(dim, "            in: ", "                ", where)
+		}
+	}
+}
+
+// treatmentsOf names the rows in which a finding was made.
+func (v *view) treatmentsOf(f record.Finding) string {
+	var names []string
+	for i := range v.rows {
+		r := &v.rows[i]
+		var at []string
+		for c, cell := range r.cells {
+			if cell.Treatment != nil && contains(f.Treatments, cell.Name) {
+				at = append(at, v.columns[c].name)
+			}
+		}
+		switch {
+		case len(at) == 0:
+		case len(at) == len(r.cells):
+			names = append(names, r.name)
+		default:
+			names = append(names, r.name+" ("+strings.Join(at, ", ")+")")
+		}
+	}
+	return strings.Join(names, "; ")
+}

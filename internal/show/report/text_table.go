@@ -1,0 +1,395 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// verdictMarks stand for verdicts where a terminal is too narrow for words.
+var verdictMarks = map[string]string{
+	record.Improves: "+", record.Worsens: "−", record.NoDifference: "=", record.Inconclusive: "?",
+}
+
+var verdictColors = map[string]string{
+	record.Improves: green, record.Worsens: red, record.NoDifference: dim, record.Inconclusive: yellow,
+}
+
+// effectForm is how much of an effect a table has room for.
+type effectForm int
+
+const (
+	effectFull   effectForm = iota // 4.00× (3.98–4.01) improves
+	effectWords                    // 4.00× improves
+	effectMarked                   // 4.00× +
+)
+
+// textColumn is one column of figures, spelled and padded.
+type textColumn struct {
+	group, head string
+	figures     []string // one per row
+	colors      []string
+	left        bool
+}
+
+func (c *textColumn) width() int {
+	w := cells(c.head)
+	for _, f := range c.figures {
+		w = max(w, cells(f))
+	}
+	return w
+}
+
+// goodput writes the table of treatments in the fullest layout that fits:
+// conditions side by side if they can be, else one below the other.
+func (t *terminal) goodput(v *view) {
+	if len(v.rows) == 0 {
+		return
+	}
+	for _, form := range []effectForm{effectFull, effectWords, effectMarked} {
+		var columns []textColumn
+		for c := range v.columns {
+			columns = append(columns, v.figures(c, form)...)
+		}
+		if len(v.columns) > 1 && form == effectFull {
+			continue // the interval of every ratio side by side is too much to read
+		}
+		if t.fits(v, columns) {
+			t.blank()
+			t.table(v, columns, len(v.columns) > 1)
+			t.remarks(v, form)
+			return
+		}
+	}
+	for _, form := range []effectForm{effectFull, effectWords, effectMarked} {
+		fits := true
+		for c := range v.columns {
+			fits = fits && t.fits(v, v.figures(c, form))
+		}
+		if !fits && form != effectMarked {
+			continue
+		}
+		for c, col := range v.columns {
+			t.blank()
+			if col.name != "" {
+				t.line(bold, "  "+sentence(col.name))
+			}
+			t.table(v, v.figures(c, form), false)
+		}
+		t.remarks(v, form)
+		return
+	}
+}
+
+// fits reports whether the columns leave room for the names on at most two
+// lines each.
+func (t *terminal) fits(v *view, columns []textColumn) bool {
+	room := t.nameRoom(columns)
+	for _, r := range v.rows {
+		if room < 16 || len(wrap(plain(r.name), room-2, room)) > 2 {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *terminal) nameRoom(columns []textColumn) int {
+	room := t.width - 2
+	for i := range columns {
+		room -= 2 + columns[i].width()
+	}
+	return room
+}
+
+// figures makes a condition's columns: goodput, part of the limit, effect.
+func (v *view) figures(c int, form effectForm) []textColumn {
+	name := v.columns[c].name
+	var means, halves, parts, ratios []string
+	anyLimit, anyEffect := false, false
+	for i := range v.rows {
+		cell := v.rows[i].cells[c]
+		mean, half, part, mul := "", "", "", ""
+		if cell.Treatment != nil {
+			mean, half = v.scale.interval(cell.Goodput)
+			part = ofLimit(cell.Treatment)
+			mul, _ = v.against(i, c)
+		}
+		anyLimit, anyEffect = anyLimit || part != "", anyEffect || mul != ""
+		means, halves, parts, ratios = append(means, mean), append(halves, half), append(parts, part), append(ratios, mul)
+	}
+	goodput := textColumn{group: name, head: v.scale.unit}
+	means, parts, ratios = alignDecimals(means, " ", " "), alignDecimals(parts, " ", " "), alignDecimals(ratios, " ", " ")
+	halfWidth := 0
+	for _, h := range halves {
+		halfWidth = max(halfWidth, cells(h))
+	}
+	for i, m := range means {
+		if halves[i] != "" {
+			m += " ±" + halves[i]
+		} else if halfWidth > 0 {
+			m += "  "
+		}
+		goodput.figures = append(goodput.figures, m+strings.Repeat(" ", max(0, halfWidth-cells(halves[i]))))
+	}
+	out := []textColumn{goodput}
+	if anyLimit {
+		limit := textColumn{group: name, head: "of limit"}
+		for _, p := range parts {
+			if p != "" {
+				p += " %"
+			}
+			limit.figures = append(limit.figures, p)
+		}
+		out = append(out, limit)
+	}
+	if anyEffect {
+		out = append(out, v.effectColumn(c, form, ratios))
+	}
+	return out
+}
+
+// against spells a cell's ratio to the baseline in its column, with the effect
+// when the run made that comparison.
+func (v *view) against(rowIndex, c int) (string, *record.Effect) {
+	r := &v.rows[rowIndex]
+	cell := r.cells[c]
+	switch {
+	case cell.effect != nil:
+		mean, _ := ratio(cell.effect.Ratio)
+		return mean, cell.effect
+	case r.baseline || cell.Treatment == nil || v.baseline == nil || v.baseline.mean(c) <= 0:
+		return "", nil
+	}
+	return significant(r.mean(c)/v.baseline.mean(c), 3) + "×", nil
+}
+
+func (v *view) effectColumn(c int, form effectForm, ratios []string) textColumn {
+	col := textColumn{group: v.columns[c].name, head: "ratio", left: true}
+	if form != effectMarked && v.baseline != nil {
+		col.head = cut("against "+v.baseline.name, 32)
+	}
+	widest := 0
+	for _, r := range ratios {
+		widest = max(widest, cells(r))
+	}
+	for i, text := range ratios {
+		_, effect := v.against(i, c)
+		color := ""
+		switch {
+		case v.rows[i].baseline && form != effectMarked:
+			text = "baseline"
+		case effect != nil:
+			color = verdictColors[effect.Verdict]
+			text = pad(text, widest)
+			if _, interval := ratio(effect.Ratio); interval != "" && form == effectFull {
+				text += " (" + interval + ")"
+			}
+			if form == effectMarked {
+				text += " " + verdictMarks[effect.Verdict]
+			} else {
+				text += " " + effect.Verdict
+			}
+		}
+		col.figures, col.colors = append(col.figures, text), append(col.colors, color)
+	}
+	return col
+}
+
+// table writes names and columns; groups are the conditions' names above them.
+func (t *terminal) table(v *view, columns []textColumn, groups bool) {
+	longest := cells("treatment")
+	for _, r := range v.rows {
+		longest = max(longest, cells(plain(r.name)))
+	}
+	room := min(longest, t.nameRoom(columns))
+	if groups {
+		head := "  " + pad("", room)
+		for i := 0; i < len(columns); {
+			n, w := i, 0
+			for ; n < len(columns) && columns[n].group == columns[i].group; n++ {
+				w += 2 + columns[n].width()
+			}
+			head += "  " + pad(cut(columns[i].group, w-2), w-2)
+			i = n
+		}
+		t.line(bold, head)
+	}
+	head := "  " + pad("treatment", room)
+	for i := range columns {
+		head += "  " + place(&columns[i], columns[i].head)
+	}
+	t.line(dim, head)
+	for i, r := range v.rows {
+		names := wrap(plain(r.name), room-2, room)
+		line := "  " + pad(cut(names[0], room), room)
+		for k := range columns {
+			text := place(&columns[k], columns[k].figures[i])
+			if columns[k].colors != nil {
+				text = t.paint(columns[k].colors[i], text)
+			}
+			line += "  " + text
+		}
+		t.out.WriteString(strings.TrimRight(line, " ") + "\n")
+		for _, more := range names[1:] {
+			t.line("", "    "+more)
+		}
+	}
+}
+
+func place(c *textColumn, text string) string {
+	if c.left {
+		return pad(text, c.width())
+	}
+	return padLeft(text, c.width())
+}
+
+// remarks explain the marks, the limit, and the verdicts that need it.
+func (t *terminal) remarks(v *view, form effectForm) {
+	t.blank()
+	if form == effectMarked && v.baseline != nil && len(v.rows) > 1 {
+		t.paragraph(dim, "  ", "    ", "ratio to "+v.baseline.name+": + improves, − worsens, = no difference, ? inconclusive")
+	}
+	if limits := v.perColumn(v.limitOf); limits != "" {
+		t.paragraph(dim, "  ", "    ", "limit "+limits)
+	}
+	for i := range v.rows {
+		r := &v.rows[i]
+		if why := v.perColumn(func(c int) string {
+			if e := r.cells[c].effect; e != nil && e.Why != "" {
+				return e.Verdict + ", " + e.Why
+			}
+			return ""
+		}); why != "" {
+			t.paragraph(dim, "  ", "    ", r.name+": "+why)
+		}
+		if lost := v.perColumn(func(c int) string {
+			if cell := r.cells[c]; cell.Treatment != nil && cell.Unconnected > 0 {
+				return count(cell.Unconnected, "flow") + " could not connect, counted as zero"
+			}
+			return ""
+		}); lost != "" {
+			t.paragraph(dim, "  ", "    ", r.name+": "+lost)
+		}
+	}
+}
+
+// limitOf spells a condition's limit; treatments may differ in it.
+func (v *view) limitOf(c int) string {
+	var texts []string
+	for i := range v.rows {
+		if t := v.rows[i].cells[c].Treatment; t != nil && t.LimitBps > 0 {
+			text := v.scale.with(t.LimitBps)
+			if t.LimitWhy != "" {
+				text += " = " + t.LimitWhy
+			}
+			if !slices.Contains(texts, text) {
+				texts = append(texts, text)
+			}
+		}
+	}
+	switch len(texts) {
+	case 0:
+		return ""
+	case 1:
+		return texts[0]
+	}
+	return fmt.Sprintf("differs between treatments (%d)", len(texts))
+}
+
+// ports writes which port of the host in question carried what.
+func (t *terminal) ports(v *view) {
+	widest := 0
+	for _, r := range v.rows {
+		for c := range r.cells {
+			widest = max(widest, len(portsOf(r.cells[c].Treatment, v.focus)))
+		}
+	}
+	if widest < 2 {
+		return
+	}
+	t.blank()
+	var columns []textColumn
+	for c, col := range v.columns {
+		names, table := v.shares(c)
+		for p, name := range names {
+			column := textColumn{group: col.name, head: name}
+			for _, line := range table {
+				column.figures = append(column.figures, line[p])
+			}
+			columns = append(columns, column)
+		}
+	}
+	title := "Share of each port of " + v.focus + " in its host's traffic, %"
+	if t.fits(v, columns) {
+		t.line("", "  "+title)
+		t.table(v, columns, len(v.columns) > 1)
+		return
+	}
+	t.line("", "  Ports of "+v.focus+" that carried the data")
+	for i := range v.rows {
+		r := &v.rows[i]
+		t.paragraph("", "  ", "      ", r.name+": "+v.perColumn(func(c int) string { return summary(portsOf(r.cells[c].Treatment, v.focus)) }))
+	}
+}
+
+// shares spells a condition's shares in per cent, a column per port.
+func (v *view) shares(c int) (names []string, table [][]string) {
+	for i := range v.rows {
+		for _, p := range portsOf(v.rows[i].cells[c].Treatment, v.focus) {
+			if !contains(names, p.Port) {
+				names = append(names, p.Port)
+			}
+		}
+	}
+	slices.SortStableFunc(names, natural)
+	for i := range v.rows {
+		line := make([]string, len(names))
+		for _, p := range portsOf(v.rows[i].cells[c].Treatment, v.focus) {
+			line[slices.Index(names, p.Port)] = strings.TrimSuffix(percent(p.Share), " %")
+		}
+		table = append(table, line)
+	}
+	for p := range names {
+		column := make([]string, len(table))
+		for i := range table {
+			column[i] = table[i][p]
+		}
+		for i, text := range alignDecimals(column, " ", " ") {
+			table[i][p] = text
+		}
+	}
+	return names, table
+}
+
+// summary says in a few words how a host's ports shared its traffic.
+func summary(ports []record.TreatmentPort) string {
+	if len(ports) == 0 {
+		return ""
+	}
+	sorted := slices.Clone(ports)
+	slices.SortStableFunc(sorted, func(a, b record.TreatmentPort) int {
+		switch {
+		case a.Share > b.Share:
+			return -1
+		case a.Share < b.Share:
+			return 1
+		}
+		return 0
+	})
+	n := carrying(ports)
+	text := fmt.Sprintf("%d of %d", n, len(ports))
+	switch {
+	case n == 0:
+	case n <= 4:
+		var parts []string
+		for _, p := range sorted[:n] {
+			parts = append(parts, p.Port+" "+percent(p.Share))
+		}
+		text += " (" + strings.Join(parts, ", ") + ")"
+	default:
+		text += fmt.Sprintf(" (%s %s to %s %s)", sorted[0].Port, percent(sorted[0].Share), sorted[n-1].Port, percent(sorted[n-1].Share))
+	}
+	return text
+}

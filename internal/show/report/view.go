@@ -1,0 +1,323 @@
+package report
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// view is a run arranged for reading: treatments as a grid, one row for each
+// combination of compared levels, one column for each combination of
+// conditions.
+type view struct {
+	run      *record.Run
+	scale    scale
+	columns  []column
+	rows     []row
+	baseline *row // nil when no row is the baseline
+	best     *row // nil when nothing improves on the baseline
+	focus    string
+	reads    reader
+}
+
+type column struct {
+	name   string // empty when there is one column without a name
+	levels map[string]string
+}
+
+type row struct {
+	name     string
+	about    []string
+	settings []string
+	count    int // settings, to prefer the cheaper of two fixes
+	baseline bool
+	levels   map[string]string
+	cells    []cell // one per column
+}
+
+// cell is one treatment; the pointers are nil where there is none.
+type cell struct {
+	*record.Treatment
+	effect *record.Effect
+}
+
+func newView(run *record.Run) *view {
+	v := &view{run: run, scale: goodputScale(run)}
+	compare, condition := split(run.Factors)
+	placed := map[int]bool{}
+	for _, levels := range combinations(condition) {
+		v.columns = append(v.columns, column{name: spell(levels, condition), levels: levels})
+	}
+	for _, levels := range combinations(compare) {
+		r := row{name: spell(levels, compare), levels: levels, cells: make([]cell, len(v.columns))}
+		found := false
+		for c, col := range v.columns {
+			for i := range run.Treatments {
+				t := &run.Treatments[i]
+				if !placed[i] && holds(t.Levels, levels) && holds(t.Levels, col.levels) && (len(run.Factors) > 0 || !found) {
+					r.cells[c].Treatment, placed[i], found = t, true, true
+					break
+				}
+			}
+		}
+		if found {
+			v.rows = append(v.rows, r)
+		}
+	}
+	// What fits no combination of levels still gets its line.
+	for i := range run.Treatments {
+		if !placed[i] {
+			r := row{name: run.Treatments[i].Name, cells: make([]cell, len(v.columns))}
+			r.cells[0].Treatment = &run.Treatments[i]
+			v.rows = append(v.rows, r)
+		}
+	}
+	v.dropEmptyColumns()
+	for i := range v.rows {
+		v.describe(&v.rows[i], compare)
+	}
+	v.baseline, v.best = v.findBaseline(), v.findBest()
+	v.focus = v.findFocus()
+	v.reads = newReader(run)
+	return v
+}
+
+func split(factors []record.Factor) (compare, condition []record.Factor) {
+	for _, f := range factors {
+		if f.Role == "condition" {
+			condition = append(condition, f)
+		} else {
+			compare = append(compare, f)
+		}
+	}
+	return
+}
+
+// combinations lists every combination of the factors' levels, the last factor
+// turning fastest; one empty combination when there is no factor.
+func combinations(factors []record.Factor) []map[string]string {
+	out := []map[string]string{{}}
+	for _, f := range factors {
+		var longer []map[string]string
+		for _, have := range out {
+			for _, level := range f.Levels {
+				more := maps.Clone(have)
+				more[f.Name] = level.Name
+				longer = append(longer, more)
+			}
+		}
+		out = longer
+	}
+	return out
+}
+
+// spell names a combination: by its level alone when there is one factor.
+func spell(levels map[string]string, factors []record.Factor) string {
+	var parts []string
+	for _, f := range factors {
+		if len(factors) == 1 {
+			return levels[f.Name]
+		}
+		parts = append(parts, f.Name+" "+levels[f.Name])
+	}
+	return strings.Join(parts, ", ")
+}
+
+func holds(have, want map[string]string) bool {
+	for name, level := range want {
+		if have[name] != level {
+			return false
+		}
+	}
+	return true
+}
+
+func (v *view) dropEmptyColumns() {
+	for c := len(v.columns) - 1; c >= 0 && len(v.columns) > 1; c-- {
+		if slices.ContainsFunc(v.rows, func(r row) bool { return r.cells[c].Treatment != nil }) {
+			continue
+		}
+		v.columns = slices.Delete(v.columns, c, c+1)
+		for i := range v.rows {
+			v.rows[i].cells = slices.Delete(v.rows[i].cells, c, c+1)
+		}
+	}
+}
+
+// describe fills in what is known of a row from its levels and effects.
+func (v *view) describe(r *row, compare []record.Factor) {
+	r.baseline = true
+	for c := range r.cells {
+		if t := r.cells[c].Treatment; t != nil {
+			r.baseline = r.baseline && t.Baseline
+			r.cells[c].effect = v.effectOf(r, v.columns[c], compare)
+			if r.name == "" {
+				r.name = t.Name
+				if t.Baseline && v.columns[c].name != "" {
+					r.name = "baseline"
+				}
+			}
+		}
+	}
+	if r.name == "" {
+		r.name = v.run.Study
+	}
+	for _, f := range compare {
+		for _, level := range f.Levels {
+			if r.levels[f.Name] == level.Name {
+				if level.About != "" {
+					r.about = append(r.about, level.About)
+				}
+				r.settings = append(r.settings, level.SettingLines...)
+				r.count += level.Settings
+			}
+		}
+	}
+}
+
+// effectOf finds the effect that compares a row with the baseline: one that
+// changes a single factor while all others are at their baseline. A row that
+// changes several has none.
+func (v *view) effectOf(r *row, col column, compare []record.Factor) *record.Effect {
+	changed := ""
+	for _, f := range compare {
+		if r.levels[f.Name] != f.Baseline {
+			if changed != "" {
+				return nil
+			}
+			changed = f.Name
+		}
+	}
+	for i := range v.run.Effects {
+		e := &v.run.Effects[i]
+		if e.Factor != changed || e.To != r.levels[changed] {
+			continue
+		}
+		fits := true
+		for name, level := range e.At {
+			_, compared := r.levels[name]
+			fits = fits && (compared && r.levels[name] == level || !compared && col.levels[name] == level)
+		}
+		if fits {
+			return e
+		}
+	}
+	return nil
+}
+
+func (v *view) findBaseline() *row {
+	for i := range v.rows {
+		if v.rows[i].baseline {
+			return &v.rows[i]
+		}
+	}
+	return nil
+}
+
+// findBest is the row with the most goodput over all conditions that improves
+// somewhere and worsens nowhere; among rows within the practical margin of each
+// other, the one with the fewest settings.
+func (v *view) findBest() *row {
+	most := make([]float64, len(v.columns))
+	for _, r := range v.rows {
+		for c := range r.cells {
+			most[c] = max(most[c], r.mean(c))
+		}
+	}
+	score := func(r *row) float64 {
+		sum := 0.0
+		for c := range r.cells {
+			if most[c] > 0 {
+				sum += r.mean(c) / most[c] / float64(len(r.cells))
+			}
+		}
+		return sum
+	}
+	var best *row
+	for i := range v.rows {
+		r := &v.rows[i]
+		if r.baseline || r.verdicts(record.Improves) == 0 || r.verdicts(record.Worsens) > 0 {
+			continue
+		}
+		margin := max(v.run.Margin, 0.001)
+		if best == nil || score(r) > score(best)+margin || score(r) > score(best)-margin && r.count < best.count {
+			best = r
+		}
+	}
+	return best
+}
+
+func (r *row) mean(c int) float64 {
+	if r.cells[c].Treatment == nil {
+		return 0
+	}
+	return r.cells[c].Goodput.MeanBps
+}
+
+func (r *row) verdicts(verdict string) int {
+	n := 0
+	for _, c := range r.cells {
+		if c.effect != nil && c.effect.Verdict == verdict {
+			n++
+		}
+	}
+	return n
+}
+
+// pair is the baseline and the best fix, or whatever of them there is, or else
+// the first row: the treatments worth looking into.
+func (v *view) pair() []*row {
+	var out []*row
+	if v.baseline != nil {
+		out = append(out, v.baseline)
+	}
+	if v.best != nil {
+		out = append(out, v.best)
+	}
+	if len(out) == 0 && len(v.rows) > 0 {
+		out = append(out, &v.rows[0])
+	}
+	return out
+}
+
+// failed lists the trust checks that failed, and how many there were.
+func failed(run *record.Run) (bad []record.Check) {
+	for _, c := range run.Trust {
+		if !c.Pass {
+			bad = append(bad, c)
+		}
+	}
+	return bad
+}
+
+// trialOf finds a trial by its place in the run.
+func trialOf(run *record.Run, order int) *record.Trial {
+	for i := range run.Trials {
+		if run.Trials[i].Order == order {
+			return &run.Trials[i]
+		}
+	}
+	return nil
+}
+
+// trialsOf lists a treatment's trials.
+func trialsOf(run *record.Run, treatment string) []*record.Trial {
+	var out []*record.Trial
+	for i := range run.Trials {
+		if run.Trials[i].Treatment == treatment {
+			out = append(out, &run.Trials[i])
+		}
+	}
+	return out
+}
+
+// blocks is how many blocks the run's trials make.
+func blocks(run *record.Run) int {
+	most := 0
+	for _, t := range run.Trials {
+		most = max(most, t.Block)
+	}
+	return most
+}

@@ -1,0 +1,71 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"linerate/internal/model/record"
+)
+
+// Paths are the files that Write has made.
+type Paths struct {
+	Page string // report.html
+	JSON string // run.json
+}
+
+// Write puts the page and the result document into a directory, which it makes
+// when it is not there. Each file appears whole or not at all.
+func Write(dir string, run *record.Run) (Paths, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return Paths{}, fmt.Errorf("make directory %s for the report: %w", dir, err)
+	}
+	paths := Paths{Page: filepath.Join(dir, "report.html"), JSON: filepath.Join(dir, "run.json")}
+	// The result first: the page can be made from it again.
+	if err := WriteFile(paths.JSON, func(w io.Writer) error { return JSON(w, run) }); err != nil {
+		return Paths{}, fmt.Errorf("write the result: %w", err)
+	}
+	if err := WriteFile(paths.Page, func(w io.Writer) error { return HTML(w, run) }); err != nil {
+		return Paths{JSON: paths.JSON}, fmt.Errorf("write the page: %w", err)
+	}
+	return paths, nil
+}
+
+// JSON writes the result document, indented.
+func JSON(w io.Writer, run *record.Run) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(run)
+}
+
+// WriteFile writes a file beside its place and moves it there once it is whole
+// and on disk, so that a reader never sees half of it and a full disk leaves
+// what was there before.
+func WriteFile(path string, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if err = write(f); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err = f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
