@@ -1,0 +1,289 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// How Linux answers and asks. A host owns its addresses as a whole, so by
+// default any of its ports answers an ARP request for any of them
+// (arp_ignore=0), and its own requests may carry any of them as sender
+// (arp_announce=0). A peer believes the latest ARP packet that it has seen.
+const (
+	arpReference    = "Linux Documentation/networking/ip-sysctl.rst (arp_ignore, arp_announce, arp_filter); RFC 826"
+	sourceReference = "Linux Documentation/networking/ip-sysctl.rst (arp_announce); RFC 826"
+)
+
+// ownOnly: these values of arp_ignore keep a port from answering for another
+// port's address. 3 looks at the address's scope only and does not.
+func ownOnly(arpIgnore int) bool {
+	return arpIgnore == 1 || arpIgnore == 2 || arpIgnore == 8
+}
+
+// excess beyond which a port took in more than was addressed to it.
+const excess = 0.1
+
+// arpFlux: peers send to one port what is meant for another, because the host
+// answered ARP requests for all its addresses from that port.
+func arpFlux(f facts) []record.Finding {
+	var findings []record.Finding
+	for _, h := range f.hosts {
+		list := slices.DeleteFunc(f.misdirections(h), func(m misdirected) bool {
+			return ownOnly(h.effective("arp_ignore", m.wrong))
+		})
+		var wrong *port
+		confidence := record.Likely
+		var evidence []string
+		if len(list) > 0 {
+			evidence = h.rows(list)
+			wrong = list[0].wrong
+			for _, m := range list {
+				if line, ok := f.takesMore(h, m.wrong); ok {
+					wrong = m.wrong
+					evidence = append(evidence, line)
+					if h.effective("arp_ignore", m.wrong) == 0 {
+						confidence = record.Certain
+					}
+					break
+				}
+			}
+		} else if wrong, evidence = f.fluxUnseen(h); wrong == nil {
+			continue
+		}
+		for _, name := range []string{"arp_ignore", "arp_filter"} {
+			if line := h.setting(name, wrong); line != "" {
+				evidence = append(evidence, line)
+			}
+		}
+		findings = append(findings, record.Finding{
+			ID: "arp-flux", Host: h.name, Confidence: confidence,
+			Summary:  fmt.Sprintf("%s answers ARP for all its addresses from %s, so its peers send to that port what is meant for others", h.name, wrong.name),
+			Evidence: evidence,
+			Fix: append([]string{
+				"sysctl -w net.ipv4.conf.all.arp_ignore=1",
+				"sysctl -w net.ipv4.conf.all.arp_announce=2",
+			}, forget(list)...),
+			Reference: arpReference,
+		})
+	}
+	return findings
+}
+
+// fluxUnseen judges without the peers' tables: by the settings and, where flows
+// ran, by one port that takes in most of what was addressed to others.
+func (f facts) fluxUnseen(h *host) (*port, []string) {
+	for _, p := range h.ports {
+		for _, prefix := range p.prefixes {
+			peers := h.onSubnet(prefix.Addr())
+			if p.slave || !p.up || len(peers) < 2 || sharedMAC(peers) || f.seen(h) {
+				continue
+			}
+			if h.effective("arp_ignore", p) != 0 || h.effective("arp_filter", p) != 0 {
+				continue
+			}
+			var names []string
+			for _, o := range peers {
+				names = append(names, h.end(o))
+			}
+			subnet := fmt.Sprintf("%s are on one subnet, %s", join(names), prefix.Masked())
+			if len(f.trial.Flows) == 0 {
+				return p, []string{subnet}
+			}
+			if line, ok := f.takesMore(h, p); ok {
+				return p, []string{subnet, line}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// seen: some peer's table shows where it sends, rightly or wrongly. Then the
+// tables decide, and not the settings.
+func (f facts) seen(h *host) bool {
+	for _, peer := range f.hosts {
+		if peer == h {
+			continue
+		}
+		for _, p := range h.ports {
+			for _, prefix := range p.prefixes {
+				if slices.ContainsFunc(peer.neighbours(prefix.Addr()), resolved) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func sharedMAC(ports []*port) bool {
+	for i, p := range ports {
+		for _, o := range ports[i+1:] {
+			if p.mac == o.mac {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// takesMore tells whether a port took in clearly more of its host's traffic than
+// was addressed to it.
+func (f facts) takesMore(h *host, p *port) (string, bool) {
+	meant := f.meant(h, true)
+	var among []*port
+	for _, o := range h.ports {
+		if meant[o] > 0 || o == p {
+			among = append(among, o)
+		}
+	}
+	took := h.share(p, among, func(d record.PortDelta) float64 { return d.RxBytes })
+	if took < meant[p]+excess {
+		return "", false
+	}
+	return fmt.Sprintf("%s took in %s of what reached %s, but %s was for its own address", h.end(p), percent(took), h.name, percent(meant[p])), true
+}
+
+// meant is each port's fair part of a host's incoming or outgoing traffic, by
+// the addresses of the flows. Where no data goes that way, acknowledgements do,
+// in proportion to the data they answer.
+func (f facts) meant(h *host, incoming bool) map[*port]float64 {
+	data, answers := map[*port]float64{}, map[*port]float64{}
+	for _, fl := range f.trial.Flows {
+		if !fl.Connected {
+			continue
+		}
+		if fl.To == h.name {
+			to := data
+			if !incoming {
+				to = answers
+			}
+			if p := h.holder(fl.DestinationAddr()); p != nil {
+				to[p] += float64(fl.ReceivedBytes)
+			}
+		}
+		if fl.From == h.name {
+			to := answers
+			if !incoming {
+				to = data
+			}
+			if p := h.holder(fl.SourceAddr()); p != nil {
+				to[p] += float64(fl.ReceivedBytes)
+			}
+		}
+	}
+	if len(data) == 0 {
+		data = answers
+	}
+	total := 0.0
+	for _, bytes := range data {
+		total += bytes
+	}
+	for p := range data {
+		if total > 0 {
+			data[p] /= total
+		}
+	}
+	return data
+}
+
+// arpWrongSource: peers were misled by the host's own ARP requests. Its replies
+// cannot have done it where arp_ignore holds them to each port's own address.
+func arpWrongSource(f facts) []record.Finding {
+	var findings []record.Finding
+	for _, h := range f.hosts {
+		list := slices.DeleteFunc(f.misdirections(h), func(m misdirected) bool {
+			announce := h.effective("arp_announce", m.wrong)
+			return !ownOnly(h.effective("arp_ignore", m.wrong)) || announce < 0 || announce >= 2
+		})
+		finding := record.Finding{ID: "arp-wrong-source", Host: h.name, Confidence: record.Likely, Reference: sourceReference}
+		if len(list) > 0 {
+			m := list[0]
+			finding.Evidence = h.rows(list)
+			for _, o := range list {
+				if asked(h, o) {
+					m, finding.Confidence = o, record.Certain
+					finding.Evidence = append(finding.Evidence,
+						fmt.Sprintf("%s asked for %s from %s, with sender address %s of %s", h.name, o.peer.name, h.end(o.wrong), o.addr, o.right.name))
+					break
+				}
+			}
+			finding.Summary = fmt.Sprintf("%s asks for its peers from %s with other ports' addresses as sender, and so teaches them the wrong MAC address", h.name, m.wrong.name)
+			finding.Evidence = append(finding.Evidence, h.setting("arp_announce", m.wrong),
+				h.setting("arp_ignore", m.wrong)+": its replies name the right port")
+		} else if line, p := f.unanswered(h); p != nil {
+			finding.Summary = fmt.Sprintf("%s asks from %s with a sender address of another subnet, and gets no answer", h.name, p.name)
+			finding.Evidence = []string{line, h.setting("arp_announce", p)}
+		} else {
+			continue
+		}
+		finding.Fix = append([]string{"sysctl -w net.ipv4.conf.all.arp_announce=2"}, forget(list)...)
+		findings = append(findings, finding)
+	}
+	return findings
+}
+
+// asked: the host has resolved the peer by the port whose MAC address the peer
+// now holds, so that port did send requests.
+func asked(h *host, m misdirected) bool {
+	for _, table := range [][]record.Neighbour{h.reading.Snapshot.Neighbours, h.reading.Before.Neighbours} {
+		for _, n := range table {
+			if n.Port != m.wrong.name {
+				continue
+			}
+			for _, p := range m.peer.ports {
+				for _, prefix := range p.prefixes {
+					if prefix.Addr().String() == n.Address {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+// unanswered finds a neighbour that did not answer requests with a sender
+// address that is on no prefix of the asking port.
+func (f facts) unanswered(h *host) (string, *port) {
+	for _, l := range h.reading.Snapshot.Lookups {
+		source, destination := parse(l.Source), parse(l.Destination)
+		holder, out := h.holder(source), h.lookup(source, destination)
+		if holder == nil || out == nil || out == holder || l.Gateway != "" {
+			continue
+		}
+		announce := h.effective("arp_announce", out)
+		if announce < 0 || announce >= 2 || slices.Contains(h.onSubnet(source), out) || !slices.Contains(h.onSubnet(destination), out) {
+			continue
+		}
+		for _, n := range h.neighbours(destination) {
+			if n.Port == out.name && (n.State == "FAILED" || n.State == "INCOMPLETE") {
+				return fmt.Sprintf("%s is %s on %s, asked with sender address %s of %s", destination, n.State, h.end(out), source, holder.name), out
+			}
+		}
+	}
+	return "", nil
+}
+
+// forget makes peers drop what they have wrongly learned: they would otherwise
+// believe it until it ages.
+func forget(list []misdirected) []string {
+	var lines []string
+	for _, m := range list {
+		for _, p := range m.peer.ports {
+			for _, prefix := range p.prefixes {
+				if !prefix.Contains(m.addr) {
+					continue
+				}
+				line := fmt.Sprintf("on %s: ip neigh flush to %s dev %s", m.peer.name, prefix.Masked(), p.name)
+				if !slices.Contains(lines, line) {
+					lines = append(lines, line)
+				}
+			}
+		}
+	}
+	slices.SortFunc(lines, strings.Compare)
+	return lines
+}

@@ -1,0 +1,97 @@
+// Package diagnose names causes. It reads records, of a trial or of a host's
+// snapshot, and the topology they were made on, and returns findings: a cause,
+// the evidence for it, and the commands that remove it. It judges no figure's
+// truth (package trust) and measures nothing.
+//
+// A rule tells a mechanism, not an example: it fires on what the kernel did, and
+// stays silent where another rule's cause explains the same traces. One file per
+// family; the families are listed in rules.
+package diagnose
+
+import (
+	"slices"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+// rule finds one cause on all hosts of a trial.
+type rule func(facts) []record.Finding
+
+var rules = []rule{
+	arpFlux,
+	arpWrongSource,
+	sameSubnetOneEgress,
+	rpFilterDrop,
+}
+
+// Diagnose applies every rule to one trial.
+func Diagnose(trial record.Trial, t *topology.Topology) []record.Finding {
+	f := gather(trial, t)
+	var findings []record.Finding
+	for _, r := range rules {
+		for _, finding := range r(f) {
+			if trial.Treatment != "" {
+				finding.Treatments = []string{trial.Treatment}
+			}
+			findings = append(findings, finding)
+		}
+	}
+	return findings
+}
+
+// Merge groups the findings of several trials by cause and host. The evidence of
+// a merged finding is that of the surest trial, as a whole: rows of different
+// trials next to each other would describe a state that never was.
+func Merge(findings []record.Finding) []record.Finding {
+	var merged []record.Finding
+	for _, f := range findings {
+		i := slices.IndexFunc(merged, func(m record.Finding) bool { return m.ID == f.ID && m.Host == f.Host })
+		if i < 0 {
+			f.Treatments = slices.Clone(f.Treatments)
+			merged = append(merged, f)
+			continue
+		}
+		treatments := merged[i].Treatments
+		for _, t := range f.Treatments {
+			if !slices.Contains(treatments, t) {
+				treatments = append(treatments, t)
+			}
+		}
+		if surer(f, merged[i]) {
+			merged[i] = f
+		}
+		merged[i].Treatments = treatments
+	}
+	for i := range merged {
+		merged[i].Evidence = shorten(merged[i].Evidence)
+	}
+	slices.SortStableFunc(merged, func(a, b record.Finding) int { return rank(a.Confidence) - rank(b.Confidence) })
+	return merged
+}
+
+// surer prefers confidence, then the fuller evidence.
+func surer(a, b record.Finding) bool {
+	if a.Confidence != b.Confidence {
+		return rank(a.Confidence) < rank(b.Confidence)
+	}
+	return len(a.Evidence) > len(b.Evidence)
+}
+
+func rank(confidence string) int {
+	return slices.Index([]string{record.Certain, record.Likely, record.Possible}, confidence)
+}
+
+// maxEvidence is what a reader takes in.
+const maxEvidence = 8
+
+// shorten drops repeated lines, and lines beyond maxEvidence.
+func shorten(evidence []string) []string {
+	var short []string
+	for _, line := range evidence {
+		if !slices.Contains(short, line) && len(short) < maxEvidence {
+			short = append(short, line)
+		}
+	}
+	return short
+}

@@ -1,0 +1,280 @@
+package diagnose
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/sciencetest"
+)
+
+var topo = sciencetest.Topology()
+
+func trial(fix int, direction string) record.Trial {
+	return sciencetest.Trial(sciencetest.Fixes[fix], direction, 1, 1, rand.New(rand.NewPCG(5, 5)))
+}
+
+// names lists findings as "id host confidence".
+func names(findings []record.Finding) string {
+	var list []string
+	for _, f := range findings {
+		list = append(list, fmt.Sprintf("%s %s %s", f.ID, f.Host, f.Confidence))
+	}
+	return strings.Join(list, ", ")
+}
+
+// Each treatment of the study has its own causes, and no other's.
+func TestTreatments(t *testing.T) {
+	const (
+		flux   = "arp-flux server certain"
+		source = "arp-wrong-source server certain"
+		egress = "same-subnet-one-egress server certain"
+		filter = "rp-filter-drop server certain"
+	)
+	for i, want := range [][2]string{ // writes, reads
+		{flux, flux + ", " + egress},
+		{source, source + ", " + egress},
+		{"", egress},
+		{"", egress},
+		{"", ""},
+		{filter, filter},
+		{"", ""},
+	} {
+		for k, direction := range []string{"writes", "reads"} {
+			findings := Diagnose(trial(i, direction), &topo)
+			if got := names(findings); got != want[k] {
+				t.Errorf("%s, %s: found %q, want %q", direction, sciencetest.Fixes[i], got, want[k])
+			}
+			for _, f := range findings {
+				if f.Summary == "" || len(f.Evidence) < 2 || len(f.Fix) == 0 || f.Reference == "" || len(f.Treatments) != 1 || slices.Contains(f.Evidence, "") {
+					t.Errorf("incomplete: %+v", f)
+				}
+			}
+		}
+	}
+}
+
+func find(t *testing.T, tr record.Trial, id string) record.Finding {
+	t.Helper()
+	for _, f := range Diagnose(tr, &topo) {
+		if f.ID == id {
+			return f
+		}
+	}
+	t.Fatalf("no %s", id)
+	return record.Finding{}
+}
+
+func contains(t *testing.T, lines []string, want string) {
+	t.Helper()
+	if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, want) }) {
+		t.Errorf("no %q in\n%s", want, strings.Join(lines, "\n"))
+	}
+}
+
+// Evidence and fix speak of these hosts, ports and addresses.
+func TestEvidence(t *testing.T) {
+	flux := find(t, trial(0, "writes"), "arp-flux")
+	contains(t, flux.Evidence, "client2 holds 192.168.1.16 (server.eth1), 192.168.1.17 (server.eth2) and 192.168.1.18 (server.eth3) at the address of server.eth0, 02:00:00:01:00:01")
+	contains(t, flux.Evidence, "server.eth0 took in 100 % of what reached server, but 25 % was for its own address")
+	contains(t, flux.Evidence, "net.ipv4.conf.all.arp_ignore=0")
+	contains(t, flux.Fix, "sysctl -w net.ipv4.conf.all.arp_ignore=1")
+	contains(t, flux.Fix, "on client1: ip neigh flush to 192.168.1.0/24 dev eth0")
+
+	egress := find(t, trial(3, "reads"), "same-subnet-one-egress")
+	contains(t, egress.Evidence, "packets from 192.168.1.16 (eth1), 192.168.1.17 (eth2) and 192.168.1.18 (eth3) to 192.168.1.101 and 192.168.1.102 leave by server.eth0")
+	contains(t, egress.Evidence, "eth0 100 % (25 %)")
+	contains(t, egress.Fix, "ip route add 192.168.1.0/24 dev eth1 src 192.168.1.16 table 101")
+	contains(t, egress.Fix, "ip rule add from 192.168.1.18 lookup 103")
+
+	filter := find(t, trial(5, "writes"), "rp-filter-drop")
+	contains(t, filter.Evidence, "client1 gets no answer to its ARP requests for 192.168.1.16 (FAILED)")
+	contains(t, filter.Evidence, "net.ipv4.conf.all.rp_filter=1")
+	contains(t, filter.Fix, "sysctl -w net.ipv4.conf.all.rp_filter=2")
+
+	source := find(t, trial(1, "writes"), "arp-wrong-source")
+	contains(t, source.Evidence, "server asked for client")
+	contains(t, source.Fix, "sysctl -w net.ipv4.conf.all.arp_announce=2")
+}
+
+// The fix takes routing tables that the host does not use, and its gateway.
+func TestFixFitsTheHost(t *testing.T) {
+	tr := trial(3, "reads")
+	s := &tr.Hosts[0].Snapshot
+	s.Rules = append(s.Rules, record.RuleEntry{Priority: 100, Table: 101})
+	s.Routes = append(s.Routes, record.RouteEntry{Table: 254, Text: "default via 192.168.1.1 dev eth0"})
+	fix := find(t, tr, "same-subnet-one-egress").Fix
+	contains(t, fix, "dev eth1 src 192.168.1.16 table 102")
+	contains(t, fix, "ip route add default via 192.168.1.1 dev eth1 table 102")
+}
+
+// Records that resemble a cause without having it.
+func TestLookalikes(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		trial  record.Trial
+		doctor func(*record.Trial)
+		want   string
+	}{
+		{"ports that share a MAC address tell no port", trial(0, "writes"), func(t *record.Trial) {
+			for h := range t.Hosts {
+				for i := range t.Hosts[h].Snapshot.Ports {
+					if t.Hosts[h].Host == "server" {
+						t.Hosts[h].Snapshot.Ports[i].MAC = "02:00:00:01:00:01"
+					}
+				}
+			}
+		}, ""},
+		{"members of a bond", trial(0, "writes"), func(t *record.Trial) {
+			for i := range t.Hosts[0].Snapshot.Ports {
+				t.Hosts[0].Snapshot.Ports[i].Master = "bond0"
+			}
+		}, ""},
+		{"entries that an administrator made", trial(0, "writes"), func(t *record.Trial) {
+			everyNeighbour(t, func(n *record.Neighbour) { n.State = "PERMANENT" })
+		}, ""},
+		{"rows without a share to confirm them", trial(0, "writes"), func(t *record.Trial) {
+			t.Hosts[0].Begin.Ports, t.Hosts[0].End.Ports = nil, nil
+		}, "arp-flux server likely"},
+		{"settings that nobody recorded", trial(0, "writes"), func(t *record.Trial) {
+			t.Hosts[0].Snapshot.Sysctls = nil
+		}, "arp-flux server likely"},
+		{"peers that nobody asked, but one port takes all", trial(0, "writes"), func(t *record.Trial) {
+			everyNeighbour(t, func(n *record.Neighbour) { n.MAC, n.State = "", "NONE" })
+		}, "arp-flux server likely"},
+		{"arp_ignore=3 looks at scopes only", trial(0, "writes"), func(t *record.Trial) {
+			t.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.eth0.arp_ignore"] = "3"
+		}, "arp-flux server likely"},
+		{"a row in the table before the window counts", trial(0, "writes"), func(t *record.Trial) {
+			for h := range t.Hosts {
+				t.Hosts[h].Snapshot.Neighbours = nil
+			}
+		}, "arp-flux server certain"},
+		{"a loose filter wins over a strict one", trial(5, "writes"), func(t *record.Trial) {
+			t.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.rp_filter"] = "2"
+			t.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.eth1.rp_filter"] = "1"
+			t.Hosts[0].End.SNMP["TcpExt.IPReversePathFilter"] = 9
+		}, ""},
+		{"the filter's counter alone, with no detour, may be stray packets", trial(6, "reads"), func(t *record.Trial) {
+			t.Hosts[0].End.SNMP["TcpExt.IPReversePathFilter"] = 9
+		}, "rp-filter-drop server possible"},
+		{"the counter with a detour is certain", trial(5, "writes"), func(t *record.Trial) {
+			everyNeighbour(t, func(n *record.Neighbour) { n.State = "REACHABLE" })
+			t.Hosts[0].End.SNMP["TcpExt.IPReversePathFilter"] = 9
+		}, "rp-filter-drop server certain"},
+		{"flows alone make it likely", trial(5, "writes"), func(t *record.Trial) {
+			everyNeighbour(t, func(n *record.Neighbour) { n.State = "REACHABLE" })
+		}, "rp-filter-drop server likely"},
+		{"sockets bound to their ports ignore the route", trial(3, "reads"), func(t *record.Trial) {
+			for i := range t.Hosts[0].End.Ports {
+				t.Hosts[0].End.Ports[i].TxBytes = t.Hosts[0].Begin.Ports[i].TxBytes + 1e8
+			}
+		}, ""},
+		{"a flow that could not connect elsewhere", trial(4, "writes"), func(t *record.Trial) {
+			t.Flows[3].Connected = false
+		}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.doctor(&test.trial)
+			if got := names(Diagnose(test.trial, &topo)); got != test.want {
+				t.Errorf("found %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func everyNeighbour(t *record.Trial, change func(*record.Neighbour)) {
+	for h := range t.Hosts {
+		if t.Hosts[h].Host == "server" {
+			continue
+		}
+		for _, table := range [][]record.Neighbour{t.Hosts[h].Snapshot.Neighbours, t.Hosts[h].Before.Neighbours} {
+			for i := range table {
+				change(&table[i])
+			}
+		}
+	}
+}
+
+// A request with a sender address of another subnet that nobody answers.
+func TestWrongSourceUnanswered(t *testing.T) {
+	tr := trial(4, "writes")
+	s := &tr.Hosts[0].Snapshot
+	s.Ports[1].Addresses = []string{"10.9.9.9/24"}
+	s.Sysctls["net.ipv4.conf.all.arp_announce"] = "0"
+	s.Lookups = append(s.Lookups, record.RouteLookup{Source: "10.9.9.9", Destination: "192.168.1.101", Port: "eth0"})
+	s.Neighbours = []record.Neighbour{{Port: "eth0", Address: "192.168.1.101", State: "FAILED"}}
+	f := find(t, tr, "arp-wrong-source")
+	contains(t, f.Evidence, "192.168.1.101 is FAILED on server.eth0, asked with sender address 10.9.9.9 of eth1")
+	s.Sysctls["net.ipv4.conf.all.arp_announce"] = "2"
+	if got := names(Diagnose(tr, &topo)); got != "" {
+		t.Errorf("arp_announce=2, but %s", got)
+	}
+}
+
+// A host alone: its settings and ports are all there is.
+func TestSnapshotAlone(t *testing.T) {
+	alone := record.Trial{Hosts: []record.HostReading{{Host: "server", Snapshot: trial(0, "writes").Hosts[0].Snapshot}}}
+	one := sciencetest.Topology()
+	one.Hosts, one.Links = one.Hosts[:1], nil
+	if got := names(Diagnose(alone, &one)); got != "arp-flux server likely" {
+		t.Errorf("defaults: %q", got)
+	}
+	alone.Hosts[0].Snapshot = trial(3, "writes").Hosts[0].Snapshot
+	if got := names(Diagnose(alone, &one)); got != "" {
+		t.Errorf("with the fix: %q", got)
+	}
+	one.Hosts[0].Name = "client1"
+	alone.Hosts[0] = record.HostReading{Host: "client1", Snapshot: trial(0, "writes").Hosts[1].Snapshot}
+	if got := names(Diagnose(alone, &one)); got != "" {
+		t.Errorf("one port: %q", got)
+	}
+	if got := names(Diagnose(record.Trial{}, &topo)); got != "" {
+		t.Errorf("no records: %q", got)
+	}
+}
+
+// IPv6 has no ARP: a neighbour entry of that family proves nothing here.
+func TestIPv6(t *testing.T) {
+	tr := trial(4, "writes")
+	for h := range tr.Hosts {
+		for i, p := range tr.Hosts[h].Snapshot.Ports {
+			tr.Hosts[h].Snapshot.Ports[i].Addresses = append(p.Addresses, fmt.Sprintf("fd00::%d%d/64", h, i))
+		}
+	}
+	tr.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_ignore"] = "0"
+	tr.Hosts[1].Snapshot.Neighbours = append(tr.Hosts[1].Snapshot.Neighbours,
+		record.Neighbour{Port: "eth0", Address: "fd00::01", MAC: "02:00:00:01:00:01", State: "REACHABLE"},
+		record.Neighbour{Port: "eth0", Address: "fd00::1", MAC: "02:00:00:01:00:01", State: "REACHABLE"})
+	if got := names(Diagnose(tr, &topo)); got != "" {
+		t.Errorf("found %q", got)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	var all []record.Finding
+	for i := range sciencetest.Fixes {
+		for _, direction := range []string{"writes", "reads"} {
+			all = append(all, Diagnose(trial(i, direction), &topo)...)
+		}
+	}
+	all = append(all, record.Finding{ID: "arp-flux", Host: "server", Confidence: record.Possible, Treatments: []string{"writes, kernel defaults", "other"}})
+	merged := Merge(all)
+	if got := names(merged); got != "arp-flux server certain, same-subnet-one-egress server certain, arp-wrong-source server certain, rp-filter-drop server certain" {
+		t.Errorf("merged %q", got)
+	}
+	if got := strings.Join(merged[0].Treatments, "; "); got != "writes, kernel defaults; reads, kernel defaults; other" {
+		t.Errorf("treatments %q", got)
+	}
+	for _, f := range merged {
+		if len(f.Evidence) == 0 || len(f.Evidence) > maxEvidence {
+			t.Errorf("%s has %d lines of evidence", f.ID, len(f.Evidence))
+		}
+	}
+	if Merge(nil) != nil {
+		t.Error("nothing merged to something")
+	}
+}

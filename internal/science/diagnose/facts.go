@@ -1,0 +1,260 @@
+package diagnose
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+// facts is a trial arranged for rules.
+type facts struct {
+	trial record.Trial
+	hosts []*host
+}
+
+// host is one host (not switch) as its reading and the topology describe it.
+type host struct {
+	name    string
+	reading record.HostReading
+	ports   []*port
+	deltas  map[string]record.PortDelta
+}
+
+type port struct {
+	name     string
+	mac      string
+	prefixes []netip.Prefix // IPv4 addresses with their prefix length
+	up       bool
+	slave    bool // a bond's or a bridge's member: its master answers for it
+}
+
+// gather prefers what was read from the hosts; the topology fills in for hosts
+// and switches that nobody could ask.
+func gather(trial record.Trial, t *topology.Topology) facts {
+	f := facts{trial: trial}
+	for _, th := range t.Hosts {
+		reading, _ := trial.Reading(th.Name)
+		h := &host{name: th.Name, reading: reading, deltas: map[string]record.PortDelta{}}
+		for _, d := range reading.Deltas() {
+			h.deltas[d.Port] = d
+		}
+		for _, s := range reading.Snapshot.Ports {
+			p := &port{name: s.Port, mac: strings.ToLower(s.MAC), up: s.Up, slave: s.Master != ""}
+			for _, text := range s.Addresses {
+				if prefix, err := netip.ParsePrefix(text); err == nil && prefix.Addr().Is4() {
+					p.prefixes = append(p.prefixes, prefix)
+				}
+			}
+			h.ports = append(h.ports, p)
+		}
+		if len(h.ports) == 0 {
+			h.ports = declared(t, th)
+		}
+		f.hosts = append(f.hosts, h)
+	}
+	return f
+}
+
+func declared(t *topology.Topology, th topology.Host) []*port {
+	var ports []*port
+	for _, tp := range th.Ports {
+		p := &port{name: tp.Name, mac: strings.ToLower(t.MAC(topology.End{Node: th.Name, Port: tp.Name})), up: true}
+		for _, a := range tp.Addresses {
+			if a.First.Is4() {
+				p.prefixes = append(p.prefixes, a.Prefixes()...)
+			}
+		}
+		ports = append(ports, p)
+	}
+	return ports
+}
+
+// onSubnet lists the host's ports whose prefixes hold addr and which answer for
+// themselves: up, no member of a bond or bridge.
+func (h *host) onSubnet(addr netip.Addr) []*port {
+	var list []*port
+	for _, p := range h.ports {
+		if p.up && !p.slave && slices.ContainsFunc(p.prefixes, func(x netip.Prefix) bool { return x.Contains(addr) }) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// holder is the port that holds one of the host's addresses.
+func (h *host) holder(addr netip.Addr) *port {
+	for _, p := range h.ports {
+		if slices.ContainsFunc(p.prefixes, func(x netip.Prefix) bool { return x.Addr() == addr }) {
+			return p
+		}
+	}
+	return nil
+}
+
+// owner is the port with a MAC address, nil when several share it, as members
+// of a bond do: then the address tells no port.
+func (h *host) owner(mac string) *port {
+	var found *port
+	for _, p := range h.ports {
+		if p.mac != "" && p.mac == strings.ToLower(mac) {
+			if found != nil {
+				return nil
+			}
+			found = p
+		}
+	}
+	return found
+}
+
+func (h *host) end(p *port) string { return h.name + "." + p.name }
+
+// sysctl reads net.ipv4.conf.SCOPE.NAME, -1 when it was not recorded.
+func (h *host) sysctl(scope, name string) int {
+	text, ok := h.reading.Snapshot.Sysctls["net.ipv4.conf."+strings.ReplaceAll(scope, ".", "/")+"."+name]
+	if !ok {
+		return -1
+	}
+	value, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil {
+		return -1
+	}
+	return value
+}
+
+// effective is what holds for a port: for arp_ignore, arp_announce, arp_filter
+// and rp_filter the larger of "all" and the port's own; -1 when unknown.
+func (h *host) effective(name string, p *port) int {
+	return max(h.sysctl("all", name), h.sysctl(p.name, name))
+}
+
+// lookup is the port by which a packet leaves, as the host's kernel said.
+func (h *host) lookup(source, destination netip.Addr) *port {
+	for _, l := range h.reading.Snapshot.Lookups {
+		if l.Error == "" && l.Source == source.String() && l.Destination == destination.String() {
+			for _, p := range h.ports {
+				if p.name == l.Port {
+					return p
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// neighbours are all entries for an address that the host held at either edge.
+func (h *host) neighbours(addr netip.Addr) []record.Neighbour {
+	var list []record.Neighbour
+	for _, table := range [][]record.Neighbour{h.reading.Snapshot.Neighbours, h.reading.Before.Neighbours} {
+		for _, n := range table {
+			if n.Address == addr.String() && !slices.Contains(list, n) {
+				list = append(list, n)
+			}
+		}
+	}
+	return list
+}
+
+// resolved entries are what the host uses to send; learned are those that ARP
+// taught it.
+func resolved(n record.Neighbour) bool {
+	return n.MAC != "" && n.State != "FAILED" && n.State != "INCOMPLETE"
+}
+func learned(n record.Neighbour) bool {
+	return resolved(n) && n.State != "PERMANENT" && n.State != "NOARP"
+}
+
+// misdirected is a peer's entry for an address of a host at the MAC address of
+// another of the host's ports.
+type misdirected struct {
+	peer         *host
+	addr         netip.Addr
+	right, wrong *port
+}
+
+// misdirections lists what peers have learned wrongly of a host.
+func (f facts) misdirections(h *host) []misdirected {
+	var list []misdirected
+	for _, peer := range f.hosts {
+		if peer == h {
+			continue
+		}
+		for _, right := range h.ports {
+			for _, prefix := range right.prefixes {
+				for _, n := range peer.neighbours(prefix.Addr()) {
+					wrong := h.owner(n.MAC)
+					if !learned(n) || wrong == nil || wrong == right || right.mac == wrong.mac || right.slave || wrong.slave {
+						continue
+					}
+					m := misdirected{peer, prefix.Addr(), right, wrong}
+					if !slices.Contains(list, m) {
+						list = append(list, m)
+					}
+				}
+			}
+		}
+	}
+	return list
+}
+
+// rows spells misdirections, one line per peer and wrong port.
+func (h *host) rows(list []misdirected) []string {
+	var lines []string
+	var done []misdirected
+	for _, m := range list {
+		if slices.ContainsFunc(done, func(d misdirected) bool { return d.peer == m.peer && d.wrong == m.wrong }) {
+			continue
+		}
+		done = append(done, m)
+		var addrs []string
+		for _, o := range list {
+			if o.peer == m.peer && o.wrong == m.wrong {
+				addrs = append(addrs, fmt.Sprintf("%s (%s)", o.addr, h.end(o.right)))
+			}
+		}
+		lines = append(lines, fmt.Sprintf("%s holds %s at the address of %s, %s", m.peer.name, join(addrs), h.end(m.wrong), m.wrong.mac))
+	}
+	return lines
+}
+
+// join makes "a, b and c", and counts where there are many.
+func join(list []string) string {
+	switch n := len(list); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return list[0]
+	case n > 6:
+		return strings.Join(list[:5], ", ") + fmt.Sprintf(" and %d more", n-5)
+	default:
+		return strings.Join(list[:n-1], ", ") + " and " + list[n-1]
+	}
+}
+
+// share is a port's part of a total over some of its host's ports.
+func (h *host) share(p *port, among []*port, of func(record.PortDelta) float64) float64 {
+	total := 0.0
+	for _, o := range among {
+		total += of(h.deltas[o.name])
+	}
+	if total == 0 {
+		return 0
+	}
+	return of(h.deltas[p.name]) / total
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
+
+// settings spells the sysctls behind an effective value: the host's line for
+// each port that a rule speaks of would be long, so it names the largest.
+func (h *host) setting(name string, p *port) string {
+	all, own := h.sysctl("all", name), h.sysctl(p.name, name)
+	if all < 0 && own < 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: net.ipv4.conf.all.%s=%d, %s.%s=%d", h.name, name, max(all, 0), p.name, name, max(own, 0))
+}

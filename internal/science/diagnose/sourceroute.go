@@ -1,0 +1,279 @@
+package diagnose
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// Routing looks at the destination alone unless a rule says otherwise. Two ports
+// on one subnet make two routes to it, and the first one wins for every packet,
+// whatever its source address.
+const (
+	egressReference = "Linux ip-rule(8), ip-route(8); RFC 3704 section 4"
+	filterReference = "Linux Documentation/networking/ip-sysctl.rst (rp_filter); RFC 3704"
+)
+
+// detour is a route decision by another port than the one that holds the source
+// address.
+type detour struct {
+	source, destination netip.Addr
+	holder, out         *port
+}
+
+// detours lists the host's recorded route decisions that detour.
+func (h *host) detours() []detour {
+	var list []detour
+	for _, l := range h.reading.Snapshot.Lookups {
+		d := detour{source: parse(l.Source), destination: parse(l.Destination)}
+		d.holder, d.out = h.holder(d.source), h.lookup(d.source, d.destination)
+		if d.holder != nil && d.out != nil && d.holder != d.out && d.holder.mac != d.out.mac {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+func parse(text string) netip.Addr {
+	addr, _ := netip.ParseAddr(text)
+	return addr
+}
+
+// idle is a port that sends next to nothing.
+const idle = 0.05
+
+// sameSubnetOneEgress: data that should leave by several ports of one subnet
+// leaves by one. It speaks of data only: acknowledgements take the same detour,
+// and hold nothing up.
+func sameSubnetOneEgress(f facts) []record.Finding {
+	var findings []record.Finding
+	for _, h := range f.hosts {
+		meant := f.meant(h, false)
+		var list []detour
+		for _, d := range h.detours() {
+			subnet := h.onSubnet(d.destination)
+			if slices.Contains(subnet, d.holder) && slices.Contains(subnet, d.out) && f.sends(h, d) {
+				list = append(list, d)
+			}
+		}
+		if len(list) == 0 {
+			continue
+		}
+		subnet := h.onSubnet(list[0].destination)
+		sent := func(p *port) float64 {
+			return h.share(p, subnet, func(d record.PortDelta) float64 { return d.TxBytes })
+		}
+		// A socket bound to its port does not follow the route decision.
+		list = slices.DeleteFunc(list, func(d detour) bool { return sent(d.holder) > meant[d.holder]/2 })
+		if len(list) == 0 {
+			continue
+		}
+		confidence := record.Likely
+		evidence := h.detourLines(list)
+		out := list[0].out
+		if sent(out) >= meant[out]+excess && sent(list[0].holder) < idle {
+			confidence = record.Certain
+		}
+		var shares []string
+		for _, p := range subnet {
+			shares = append(shares, fmt.Sprintf("%s %s (%s)", p.name, percent(sent(p)), percent(meant[p])))
+		}
+		evidence = append(evidence, fmt.Sprintf("%s sent by %s; in brackets what came from the port's own address", h.name, join(shares)))
+		findings = append(findings, record.Finding{
+			ID: "same-subnet-one-egress", Host: h.name, Confidence: confidence,
+			Summary:   fmt.Sprintf("%s sends by %s whatever the source address, because its ports share a subnet and no rule routes by source", h.name, out.name),
+			Evidence:  evidence,
+			Fix:       h.routeBySource(list),
+			Reference: egressReference,
+		})
+	}
+	return findings
+}
+
+// sends: some flow's data took this decision.
+func (f facts) sends(h *host, d detour) bool {
+	return slices.ContainsFunc(f.trial.Flows, func(fl record.Flow) bool {
+		return fl.Connected && fl.From == h.name && fl.ReceivedBytes > 0 &&
+			fl.SourceAddr() == d.source && fl.DestinationAddr() == d.destination
+	})
+}
+
+// detourLines says who leaves by which port, one line per port taken.
+func (h *host) detourLines(list []detour) []string {
+	var lines []string
+	var done []*port
+	for _, d := range list {
+		if slices.Contains(done, d.out) {
+			continue
+		}
+		done = append(done, d.out)
+		var sources, destinations []string
+		for _, o := range list {
+			if o.out != d.out {
+				continue
+			}
+			if text := fmt.Sprintf("%s (%s)", o.source, o.holder.name); !slices.Contains(sources, text) {
+				sources = append(sources, text)
+			}
+			if text := o.destination.String(); !slices.Contains(destinations, text) {
+				destinations = append(destinations, text)
+			}
+		}
+		lines = append(lines, fmt.Sprintf("packets from %s to %s leave by %s (route lookup on %s)",
+			join(sources), join(destinations), h.end(d.out), h.name))
+	}
+	return lines
+}
+
+// rpFilterDrop: the strict reverse-path filter drops what arrives on a port by
+// which its sender would not be answered. It drops ARP requests likewise, and
+// does not count them, so a peer that cannot resolve an address is a trace too.
+func rpFilterDrop(f facts) []record.Finding {
+	var findings []record.Finding
+	for _, h := range f.hosts {
+		const counter = "TcpExt.IPReversePathFilter"
+		dropped := h.reading.SNMPDelta(counter)
+		strict := slices.DeleteFunc(slices.Clone(h.ports), func(p *port) bool { return h.effective("rp_filter", p) != 1 })
+		if len(strict) == 0 {
+			continue
+		}
+		var list []detour
+		for _, d := range h.detours() {
+			if slices.Contains(strict, d.holder) {
+				list = append(list, d)
+			}
+		}
+		confidence := ""
+		var evidence []string
+		if dropped > 0 {
+			evidence = append(evidence, fmt.Sprintf("%s: %s grew by %d in the window", h.name, counter, dropped))
+			switch {
+			case len(list) > 0:
+				confidence = record.Certain
+			case len(h.reading.Snapshot.Lookups) == 0:
+				confidence = record.Likely
+			default: // nothing known takes a detour: spoofed or stray packets do this
+				confidence = record.Possible
+			}
+		}
+		if lines := f.unresolved(list); len(lines) > 0 {
+			confidence = record.Certain
+			evidence = append(evidence, lines...)
+		} else if lines := f.unopened(h, list); len(lines) > 0 && confidence == "" {
+			confidence = record.Likely
+			evidence = append(evidence, lines...)
+		}
+		if confidence == "" {
+			continue
+		}
+		evidence = append(evidence, h.detourLines(list)...)
+		where := strict[0]
+		if len(list) > 0 {
+			where = list[0].holder
+		}
+		evidence = append(evidence, h.setting("rp_filter", where))
+		fix := h.routeBySource(list)
+		loose := "sysctl -w net.ipv4.conf.all.rp_filter=2"
+		if len(fix) > 0 {
+			loose = "or, instead of source routing: " + loose
+		}
+		findings = append(findings, record.Finding{
+			ID: "rp-filter-drop", Host: h.name, Confidence: confidence,
+			Summary:   fmt.Sprintf("%s drops what arrives on %s, because its strict reverse-path filter would answer by another port", h.name, where.name),
+			Evidence:  evidence,
+			Fix:       append(fix, loose),
+			Reference: filterReference,
+		})
+	}
+	return findings
+}
+
+// unresolved finds peers whose requests for a detouring address got no answer.
+func (f facts) unresolved(list []detour) []string {
+	var lines []string
+	for _, peer := range f.hosts {
+		var addrs []string
+		for _, d := range list {
+			if peer.holder(d.destination) == nil {
+				continue
+			}
+			for _, n := range peer.neighbours(d.source) {
+				text := fmt.Sprintf("%s (%s)", d.source, n.State)
+				if (n.State == "FAILED" || n.State == "INCOMPLETE") && !slices.Contains(addrs, text) {
+					addrs = append(addrs, text)
+				}
+			}
+		}
+		if len(addrs) > 0 {
+			lines = append(lines, fmt.Sprintf("%s gets no answer to its ARP requests for %s", peer.name, join(addrs)))
+		}
+	}
+	return lines
+}
+
+// unopened finds flows of detouring addresses that could not connect.
+func (f facts) unopened(h *host, list []detour) []string {
+	var ids []string
+	for _, fl := range f.trial.Flows {
+		mine, theirs := fl.DestinationAddr(), fl.SourceAddr()
+		if fl.From == h.name {
+			mine, theirs = theirs, mine
+		}
+		if !fl.Connected && slices.ContainsFunc(list, func(d detour) bool {
+			return d.source == mine && (d.destination == theirs || !theirs.IsValid())
+		}) {
+			ids = append(ids, fl.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("flows %s could not connect", join(ids))}
+}
+
+// routeBySource spells the commands that make packets leave by the port that
+// holds their source address, with tables that the host does not use yet.
+func (h *host) routeBySource(list []detour) []string {
+	var commands []string
+	table := 100
+	var done []netip.Addr
+	for _, d := range list {
+		if slices.Contains(done, d.source) {
+			continue
+		}
+		done = append(done, d.source)
+		for table++; h.usesTable(table); table++ {
+		}
+		for _, prefix := range d.holder.prefixes {
+			if prefix.Addr() != d.source {
+				continue
+			}
+			commands = append(commands, fmt.Sprintf("ip route add %s dev %s src %s table %d", prefix.Masked(), d.holder.name, d.source, table))
+			if gateway := h.gateway(); prefix.Contains(gateway) {
+				commands = append(commands, fmt.Sprintf("ip route add default via %s dev %s table %d", gateway, d.holder.name, table))
+			}
+		}
+		commands = append(commands, fmt.Sprintf("ip rule add from %s lookup %d", d.source, table))
+	}
+	return commands
+}
+
+func (h *host) usesTable(table int) bool {
+	s := h.reading.Snapshot
+	return slices.ContainsFunc(s.Rules, func(r record.RuleEntry) bool { return r.Table == table }) ||
+		slices.ContainsFunc(s.Routes, func(r record.RouteEntry) bool { return r.Table == table })
+}
+
+// gateway is the next hop of the main table's default route.
+func (h *host) gateway() netip.Addr {
+	for _, r := range h.reading.Snapshot.Routes {
+		words := strings.Fields(r.Text)
+		if len(words) > 2 && (r.Table == 254 || r.Table == 0) && words[0] == "default" && words[1] == "via" {
+			return parse(words[2])
+		}
+	}
+	return netip.Addr{}
+}
