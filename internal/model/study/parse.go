@@ -138,3 +138,32 @@ func onNetwork(h *topology.Host, source netip.Addr, network netip.Prefix) bool {
 	}
 	return false
 }
+
+// ParseTopology reads the topology of a study file, or of a file that has a
+// topology and nothing else.
+func ParseTopology(file string, data []byte) (*topology.Topology, error) {
+	doc, problems := source.Parse(file, data)
+	if doc == nil {
+		return nil, problems.Err()
+	}
+	if doc.Has("workload") {
+		s, err := Parse(file, data)
+		if err != nil {
+			return nil, err
+		}
+		return &s.Topology, nil
+	}
+	var alone struct {
+		Name     string            `yaml:"study" doc:"a name for it"`
+		Topology topology.Topology `yaml:"topology,required" doc:"hosts, switches and links"`
+	}
+	problems = append(problems, doc.Decode(&alone)...)
+	if len(problems) == 0 {
+		alone.Topology.Validate(doc.Reporter(&problems))
+	}
+	if len(problems) > 0 {
+		return nil, problems.Err()
+	}
+	alone.Topology.Complete()
+	return &alone.Topology, nil
+}

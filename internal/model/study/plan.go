@@ -92,7 +92,8 @@ func (p *Plan) Time(blocks int) time.Duration { return time.Duration(blocks) * p
 
 // Only keeps the treatments whose levels were asked for. Each name is a level's,
 // or factor.level where two factors share the name. Names of one factor are
-// alternatives; a factor of which nothing was asked keeps all its levels.
+// alternatives; a factor of which nothing was asked keeps all its levels, and a
+// compared factor its baseline in any case: without it there is no effect.
 func (p *Plan) Only(names []string) (*Plan, error) {
 	wanted := map[string][]string{} // by factor
 	var all []string
@@ -105,7 +106,7 @@ func (p *Plan) Only(names []string) (*Plan, error) {
 		found := false
 		for _, f := range p.Study.Factors {
 			for _, l := range f.Levels {
-				if l.Name == name || f.Name+"."+l.Name == name || f.Name+"="+l.Name == name {
+				if l.Name == name || f.Name+"."+l.Name == name {
 					wanted[f.Name] = append(wanted[f.Name], l.Name)
 					found = true
 				}
@@ -115,17 +116,12 @@ func (p *Plan) Only(names []string) (*Plan, error) {
 			return nil, fmt.Errorf("no level %q in study %s%s", name, p.Study.Name, source.DidYouMean(name, all))
 		}
 	}
-	// Without the baseline there is nothing to compare with.
-	for _, f := range p.Study.Factors {
-		if wanted[f.Name] != nil && f.Role == RoleCompare {
-			wanted[f.Name] = append(wanted[f.Name], f.Baseline)
-		}
-	}
 	kept := &Plan{Study: p.Study}
 	for _, t := range p.Treatments {
 		keep := true
-		for factor, levels := range wanted {
-			keep = keep && slices.Contains(levels, t.Levels[factor])
+		for _, f := range p.Study.Factors {
+			level, asked := t.Levels[f.Name], wanted[f.Name]
+			keep = keep && (len(asked) == 0 || slices.Contains(asked, level) || f.Role == RoleCompare && level == f.Baseline)
 		}
 		if keep {
 			kept.Treatments = append(kept.Treatments, t)

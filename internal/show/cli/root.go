@@ -84,6 +84,11 @@ func newRoot(s streams) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
 	// One line per verb, in the order of the help.
-	root.AddCommand()
+	root.AddCommand(
+		newStudiesCommand(s),
+		newShowCommand(s),
+		newCheckCommand(s),
+		newSchemaCommand(s),
+	)
 	return root
 }

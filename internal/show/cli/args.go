@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// The checks of arguments differ from cobra's own in that they count as bad
+// usage: exit status 2, with the verb's usage line.
+
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError(fmt.Errorf("unexpected argument %q; usage: %s", args[0], cmd.UseLine()))
+	}
+	return nil
+}
+
+func exactArgs(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usageError(fmt.Errorf("%d arguments, expected %d; usage: %s", len(args), n, cmd.UseLine()))
+		}
+		return nil
+	}
+}
+
+func minimumArgs(n int, expected string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < n {
+			return usageError(errors.New(expected))
+		}
+		return nil
+	}
+}

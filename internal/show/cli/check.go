@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
+	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
+	"linerate/internal/science/limits"
+)
+
+type checkFlags struct {
+	set, only []string
+	seed      uint64
+	asJSON    bool
+}
+
+func newCheckCommand(s streams) *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:   "check FILE.yaml|STUDY",
+		Short: "Check a study file and print its plan; touch nothing",
+		Args:  exactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			plan, seed, err := loadPlan(args[0], f.set, f.only)
+			if err != nil {
+				return err
+			}
+			if f.seed != 0 {
+				seed = f.seed
+			}
+			document := newPlanDocument(plan, seed)
+			if f.asJSON {
+				return json.NewEncoder(s.out).Encode(document)
+			}
+			return document.print(s.out)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.set, "set", nil, "replace a value of the study, such as workload.duration=5s (may be repeated)")
+	flags.StringSliceVar(&f.only, "only", nil, "plan only these levels (and the baseline)")
+	flags.Uint64Var(&f.seed, "seed", 0, "order of the trials (default: the study's)")
+	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.plan/v1)")
+	return cmd
+}
+
+// loadPlan reads a study and derives its plan; the seed is the study's own.
+func loadPlan(nameOrFile string, set, only []string) (*study.Plan, uint64, error) {
+	loaded, _, err := loadStudyWith(nameOrFile, set)
+	if err != nil {
+		return nil, 0, err
+	}
+	plan, err := study.NewPlan(loaded)
+	if err == nil && len(only) > 0 {
+		plan, err = plan.Only(only)
+	}
+	if err != nil {
+		return nil, 0, usageError(err)
+	}
+	return plan, loaded.Design.Seed, nil
+}
+
+// planDocument is what `linerate check --json` prints.
+type planDocument struct {
+	Schema     string          `json:"schema"` // linerate.plan/v1
+	Study      string          `json:"study"`
+	Question   string          `json:"question,omitempty"`
+	Hosts      int             `json:"hosts"`
+	Switches   int             `json:"switches"`
+	Links      int             `json:"links"`
+	Factors    []record.Factor `json:"factors"`
+	Treatments []planTreatment `json:"treatments"`
+	Blocks     int             `json:"blocks"`
+	Trials     int             `json:"trials"`
+	EstimateS  float64         `json:"estimate_s"`
+	Until      float64         `json:"until,omitempty"`
+	BudgetS    float64         `json:"budget_s,omitempty"`
+	Seed       uint64          `json:"seed,omitempty"`
+	// Order holds, for each block, the treatments' names in the order of trials;
+	// absent without a seed, which each run then draws.
+	Order [][]string `json:"order,omitempty"`
+}
+
+type planTreatment struct {
+	Name        string            `json:"name"`
+	Baseline    bool              `json:"baseline"`
+	Levels      map[string]string `json:"levels"`
+	Settings    []string          `json:"settings"`
+	Flows       []planFlow        `json:"flows"`
+	TrialS      float64           `json:"trial_s"`
+	LimitBps    float64           `json:"limit_bps"` // 0: unknown
+	LimitWhy    string            `json:"limit_why,omitempty"`
+	Unreachable bool              `json:"unreachable,omitempty"`
+}
+
+// planFlow is one connection; from sends and to receives.
+type planFlow struct {
+	ID          string `json:"id"`
+	From        string `json:"from"`
+	To          string `json:"to"`
+	OpenedBy    string `json:"opened_by"`
+	Source      string `json:"source,omitempty"` // of the connection; absent: the kernel chooses
+	Destination string `json:"destination"`
+}
+
+func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
+	s := p.Study
+	d := &planDocument{
+		Schema: "linerate.plan/v1", Study: s.Name, Question: s.Question,
+		Factors: p.Factors(), Hosts: len(s.Topology.Hosts), Switches: len(s.Topology.Switches), Links: len(s.Topology.Links),
+		Blocks: s.Design.Replicates, Trials: s.Design.Replicates * len(p.Treatments),
+		EstimateS: p.Time(s.Design.Replicates).Seconds(),
+		Until:     float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(), Seed: seed,
+	}
+	for _, t := range p.Treatments {
+		made := planTreatment{
+			Name: t.Name, Baseline: t.Baseline, Levels: t.Levels, Settings: settingLines(t.Settings),
+			TrialS: t.Time().Seconds(), Unreachable: t.Unreachable,
+		}
+		for _, f := range t.Flows {
+			flow := planFlow{ID: f.ID, From: f.Sender(), To: f.Receiver(), OpenedBy: f.Opener, Destination: f.Destination.String()}
+			if f.Source.IsValid() {
+				flow.Source = f.Source.String()
+			}
+			made.Flows = append(made.Flows, flow)
+		}
+		// Levels may add the very routes that a flow needs; then the topology
+		// alone has no limit to tell.
+		if limit, err := treatmentLimit(&s.Topology, t.Flows); err == nil {
+			made.LimitBps, made.LimitWhy = limit.Bps, limit.Why
+		}
+		d.Treatments = append(d.Treatments, made)
+	}
+	for block := 1; block <= d.Blocks && seed != 0; block++ {
+		var names []string
+		for _, i := range p.Order(block, seed) {
+			names = append(names, p.Treatments[i].Name)
+		}
+		d.Order = append(d.Order, names)
+	}
+	return d
+}
+
+// treatmentLimit is the most that planned flows can carry together.
+func treatmentLimit(t *topology.Topology, planned []study.PlannedFlow) (limits.Limit, error) {
+	var flows []limits.Flow
+	for _, f := range planned {
+		source, destination := f.Addresses(t)
+		flow, err := limits.NewFlow(t, f.Sender(), source, destination, f.Options)
+		if err != nil {
+			return limits.Limit{}, err
+		}
+		flows = append(flows, flow)
+	}
+	return limits.Network{Topology: t}.Aggregate(flows), nil
+}
+
+func settingLines(settings []setting.Setting) []string {
+	lines := []string{}
+	for _, s := range settings {
+		lines = append(lines, s.Lines()...)
+	}
+	return lines
+}

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"linerate/internal/science/limits"
+)
+
+// print writes the plan for people.
+func (d *planDocument) print(w io.Writer) error {
+	fmt.Fprintf(w, "%s · %s × %s = %s · about %s\n", d.Study,
+		count(len(d.Treatments), "treatment"), count(d.Blocks, "block"), count(d.Trials, "trial"), estimate(d.EstimateS))
+	if d.Question != "" {
+		fmt.Fprintf(w, "\n  %s\n", d.Question)
+	}
+	fmt.Fprintf(w, "  %s, %s, %s\n\n", count(d.Hosts, "host"), count(d.Switches, "switch"), count(d.Links, "link"))
+	table := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
+	fmt.Fprintln(table, "  \ttreatment\ttrial\tflows\tlimit")
+	for i, t := range d.Treatments {
+		name, limit := t.Name, "unknown"
+		if t.Baseline {
+			name += " (baseline)"
+		}
+		if t.LimitBps > 0 {
+			limit = limits.Rate(t.LimitBps) + " = " + t.LimitWhy
+		}
+		fmt.Fprintf(table, "  %d\t%s\t%.1f s\t%s\t%s\n", i+1, name, t.TrialS, summary(t.Flows), limit)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, f := range d.Factors {
+		for _, l := range f.Levels {
+			if len(l.SettingLines) > 0 {
+				fmt.Fprintf(w, "\n  %s, %s\n    %s\n", l.Name, count(len(l.SettingLines), "setting"), strings.Join(l.SettingLines, "\n    "))
+			}
+		}
+	}
+	d.printOrder(w)
+	return nil
+}
+
+func (d *planDocument) printOrder(w io.Writer) {
+	if d.Until > 0 {
+		fmt.Fprintf(w, "\n  More blocks are added until every effect is known to ±%.3g %%.\n", d.Until*100)
+	}
+	if d.BudgetS > 0 {
+		fmt.Fprintf(w, "\n  No block is begun that would end after %s.\n", estimate(d.BudgetS))
+	}
+	if d.Seed == 0 {
+		fmt.Fprint(w, "\n  The order is drawn for each run; --seed N chooses it.\n")
+		return
+	}
+	place := map[string]int{}
+	for i, t := range d.Treatments {
+		place[t.Name] = i + 1
+	}
+	fmt.Fprintf(w, "\n  order with seed %d\n", d.Seed)
+	for i, block := range d.Order {
+		fmt.Fprintf(w, "    block %d:", i+1)
+		for _, name := range block {
+			fmt.Fprintf(w, " %d", place[name])
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// summary counts flows by who sends to whom: "8: client1 → server ×4, …".
+func summary(flows []planFlow) string {
+	var pairs []string
+	times := map[string]int{}
+	for _, f := range flows {
+		pair := f.From + " → " + f.To
+		if times[pair]++; times[pair] == 1 {
+			pairs = append(pairs, pair)
+		}
+	}
+	const shown = 3
+	more := ""
+	if len(pairs) > shown {
+		more = fmt.Sprintf(", … (%d pairs)", len(pairs))
+		pairs = pairs[:shown]
+	}
+	for i, pair := range pairs {
+		if n := times[pair]; n > 1 {
+			pairs[i] += fmt.Sprintf(" ×%d", n)
+		}
+	}
+	return fmt.Sprintf("%d: %s%s", len(flows), strings.Join(pairs, ", "), more)
+}
+
+// count spells a number of things.
+func count(n int, thing string) string {
+	switch {
+	case n == 1:
+		return "1 " + thing
+	case strings.HasSuffix(thing, "ch"):
+		return fmt.Sprintf("%d %ses", n, thing)
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// estimate spells a number of seconds as people say it.
+func estimate(seconds float64) string {
+	return time.Duration(seconds * 1e9).Round(time.Second).String()
+}
