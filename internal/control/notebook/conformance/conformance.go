@@ -1,0 +1,282 @@
+// Package conformance is the suite that every notebook store must pass. It
+// knows nothing of how a store keeps things, and it does not test what is
+// special to one: full disks, damaged files, killed processes.
+//
+// A store's test runs it like this:
+//
+//	for _, c := range conformance.Cases {
+//		t.Run(c.Name, func(t *testing.T) { c.Check(t, opener(t)) })
+//	}
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"linerate/internal/control/notebook"
+	"linerate/internal/model/record"
+)
+
+// T is what the suite needs of a *testing.T.
+type T interface {
+	Helper()
+	Context() context.Context
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// Opener opens another store on the case's notebook, which was empty at the
+// beginning of the case. Whoever gives it closes the stores afterwards; the
+// suite may have closed some before.
+type Opener func() notebook.Store
+
+// Case is one property of a store.
+type Case struct {
+	Name  string
+	Check func(t T, open Opener)
+}
+
+// Cases are the suite.
+var Cases = []Case{
+	{"an empty notebook lists nothing", emptyNotebook},
+	{"what is saved is read back", roundTrip},
+	{"a taken ID gets a number", takenIDs},
+	{"an ID that is no file name is refused", badIDs},
+	{"a saved trial is not replaced", noReplacement},
+	{"only the holder writes", onlyTheHolder},
+	{"closing interrupts, resuming carries on", interruptAndResume},
+	{"a complete run is not resumed", completeIsOver},
+	{"finishing needs an end", finishNeedsStatus},
+	{"what is measured is saved though the caller is leaving", savedWhileLeaving},
+	{"references resolve to runs", references},
+	{"runs are listed, latest first", listing},
+	{"notes stay in order", notesInOrder},
+	{"an unknown run is not found", unknownRun},
+	{"one of many begins each ID", concurrentBegins},
+	{"one of many resumes", concurrentResumes},
+	{"no trial is lost among many writers", concurrentTrials},
+}
+
+// must stops the case on an error.
+func must(t T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("unexpected error: %v", err)
+	}
+}
+
+// want checks the kind of an error.
+func want(t T, doing string, err, kind error) {
+	t.Helper()
+	if !errors.Is(err, kind) {
+		t.Errorf("%s: error %v, want one that is %q", doing, err, kind)
+	}
+}
+
+// same compares deeply.
+func same(t T, what string, got, wanted any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, wanted) {
+		t.Errorf("%s:\n got %+v\nwant %+v", what, got, wanted)
+	}
+}
+
+func emptyNotebook(t T, open Opener) {
+	s := open()
+	runs, err := s.Runs(t.Context(), notebook.Filter{})
+	must(t, err)
+	if runs == nil || len(runs) != 0 {
+		t.Errorf("Runs = %#v, want an empty list", runs)
+	}
+	_, err = s.Resolve(t.Context(), "latest")
+	want(t, "resolve latest", err, notebook.ErrNotFound)
+}
+
+func roundTrip(t T, open Opener) {
+	s := open()
+	run := Run("arp-flux", 1<<64-1)
+	must(t, s.Begin(t.Context(), run))
+	if run.Status != notebook.Running {
+		t.Errorf("after Begin the status is %q", run.Status)
+	}
+	for _, order := range []int{2, 1, 3} {
+		must(t, s.SaveTrial(t.Context(), run.ID, Trial(order)))
+	}
+
+	unfinished := *run
+	unfinished.Trials = []record.Trial{Trial(1), Trial(2), Trial(3)}
+	unfinished.DurationS = Trial(3).Started.Sub(run.Started).Seconds() + Trial(3).WindowS
+	got, err := open().Run(t.Context(), run.ID)
+	must(t, err)
+	same(t, "the unfinished run", got, &unfinished)
+
+	run.Status, run.DurationS, run.Answer = notebook.Complete, 12.5, "Writes use one port: 1,000 % — é."
+	run.Findings = []record.Finding{{ID: "arp-flux", Host: "server", Confidence: record.Certain, Evidence: []string{"a", "b"}}}
+	must(t, s.Finish(t.Context(), run))
+	finished := *run
+	finished.Trials = unfinished.Trials
+	got, err = open().Run(t.Context(), run.ID)
+	must(t, err)
+	same(t, "the finished run", got, &finished)
+}
+
+func takenIDs(t T, open Opener) {
+	s := open()
+	for _, wanted := range []string{"long-fat-7", "long-fat-7-2", "long-fat-7-3"} {
+		run := Run("long-fat", 7)
+		must(t, s.Begin(t.Context(), run))
+		same(t, "ID", run.ID, wanted)
+		got, err := s.Run(t.Context(), wanted)
+		must(t, err)
+		same(t, "ID in the record", got.ID, wanted)
+	}
+}
+
+func badIDs(t T, open Opener) {
+	s := open()
+	for _, id := range []string{"", "../x", "a/b", ".", "-x", "a b", "a\x00"} {
+		run := Run("x", 1)
+		run.ID = id
+		if err := s.Begin(t.Context(), run); err == nil {
+			t.Errorf("Begin with ID %q: no error", id)
+		}
+	}
+}
+
+func noReplacement(t T, open Opener) {
+	s := open()
+	run := Run("ecmp-hash", 3)
+	must(t, s.Begin(t.Context(), run))
+	must(t, s.SaveTrial(t.Context(), run.ID, Trial(1)))
+	other := Trial(1)
+	other.GoodputBps = 1
+	want(t, "save trial 1 again", s.SaveTrial(t.Context(), run.ID, other), notebook.ErrTrialExists)
+	got, err := s.Run(t.Context(), run.ID)
+	must(t, err)
+	same(t, "trials", got.Trials, []record.Trial{Trial(1)})
+	if err := s.SaveTrial(t.Context(), run.ID, Trial(0)); err == nil {
+		t.Errorf("saving a trial with order 0: no error")
+	}
+}
+
+func finishNeedsStatus(t T, open Opener) {
+	s := open()
+	run := Run("arp-flux", 7)
+	must(t, s.Begin(t.Context(), run))
+	for _, status := range []string{"", notebook.Running} {
+		run.Status = status
+		if err := s.Finish(t.Context(), run); err == nil {
+			t.Errorf("Finish with status %q: no error", status)
+		}
+	}
+	run.Status = "budget"
+	must(t, s.Finish(t.Context(), run))
+}
+
+func savedWhileLeaving(t T, open Opener) {
+	s := open()
+	run := Run("arp-flux", 7)
+	must(t, s.Begin(t.Context(), run))
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	must(t, s.SaveTrial(ctx, run.ID, Trial(1)))
+	run.Status = notebook.Interrupted
+	must(t, s.Finish(ctx, run))
+	got, err := s.Run(t.Context(), run.ID)
+	must(t, err)
+	same(t, "status", got.Status, notebook.Interrupted)
+	same(t, "trials", len(got.Trials), 1)
+	if err := s.Begin(ctx, Run("arp-flux", 8)); !errors.Is(err, context.Canceled) {
+		t.Errorf("Begin after the end of ctx: %v, want %v", err, context.Canceled)
+	}
+}
+
+func references(t T, open Opener) {
+	s := open()
+	for seed := range uint64(9) {
+		must(t, s.Begin(t.Context(), Run("arp-flux", seed)))
+	}
+	must(t, s.Begin(t.Context(), Run("long-fat", 70)))
+	must(t, s.Begin(t.Context(), Run("long-fat", 7)))
+	for reference, wanted := range map[string]string{
+		"arp-flux-3": "arp-flux-3", "latest": "long-fat-7", "last": "long-fat-7",
+		"long-fat-7": "long-fat-7", "long-fat-70": "long-fat-70",
+	} {
+		got, err := s.Resolve(t.Context(), reference)
+		must(t, err)
+		same(t, reference, got, wanted)
+	}
+	_, err := s.Resolve(t.Context(), "long")
+	want(t, "resolve long", err, notebook.ErrAmbiguous)
+	var problem *notebook.ReferenceError
+	_, err = s.Resolve(t.Context(), "arp-fux-4")
+	want(t, "resolve arp-fux-4", err, notebook.ErrNotFound)
+	if !errors.As(err, &problem) || len(problem.Candidates) == 0 || problem.Candidates[0] != "arp-flux-4" {
+		t.Errorf("resolve arp-fux-4: %v, want arp-flux-4 as the nearest", err)
+	}
+	_, err = s.Resolve(t.Context(), "")
+	want(t, "resolve nothing", err, notebook.ErrNotFound)
+}
+
+func listing(t T, open Opener) {
+	s := open()
+	for i, study := range []string{"arp-flux", "long-fat", "arp-flux"} {
+		run := Run(study, uint64(i+1))
+		must(t, s.Begin(t.Context(), run))
+		for order := range i {
+			must(t, s.SaveTrial(t.Context(), run.ID, Trial(order+1)))
+		}
+		run.Status, run.Answer = notebook.Complete, fmt.Sprint("answer ", i)
+		must(t, s.Finish(t.Context(), run))
+	}
+	must(t, s.AddNote(t.Context(), "arp-flux-3", record.Note{Time: Started, Text: "x"}))
+	started := Run("", 0).Started
+	wanted := []notebook.Summary{
+		{ID: "arp-flux-3", Study: "arp-flux", Seed: 3, Started: started, Trials: 2, Status: "complete", Answer: "answer 2", Notes: 1},
+		{ID: "long-fat-2", Study: "long-fat", Seed: 2, Started: started, Trials: 1, Status: "complete", Answer: "answer 1"},
+		{ID: "arp-flux-1", Study: "arp-flux", Seed: 1, Started: started, Status: "complete", Answer: "answer 0"},
+	}
+	for _, c := range []struct {
+		filter notebook.Filter
+		wanted []notebook.Summary
+	}{
+		{notebook.Filter{}, wanted},
+		{notebook.Filter{Limit: 2}, wanted[:2]},
+		{notebook.Filter{Study: "arp-flux"}, []notebook.Summary{wanted[0], wanted[2]}},
+		{notebook.Filter{Study: "arp"}, []notebook.Summary{}},
+	} {
+		got, err := s.Runs(t.Context(), c.filter)
+		must(t, err)
+		same(t, fmt.Sprintf("%+v", c.filter), got, c.wanted)
+	}
+}
+
+func notesInOrder(t T, open Opener) {
+	s := open()
+	run := Run("arp-flux", 7)
+	must(t, s.Begin(t.Context(), run))
+	notes := []record.Note{
+		{Time: Started.Add(time.Hour), Text: "cable changed"},
+		{Time: Started, Text: "a clock that went back, and\na second line — \"quoted\""},
+	}
+	for _, note := range notes {
+		must(t, open().AddNote(t.Context(), run.ID, note)) // by somebody else
+	}
+	got, err := s.Run(t.Context(), run.ID)
+	must(t, err)
+	same(t, "notes", got.Notes, notes)
+}
+
+func unknownRun(t T, open Opener) {
+	s := open()
+	must(t, s.Begin(t.Context(), Run("arp-flux", 7)))
+	_, err := s.Run(t.Context(), "arp-flux")
+	want(t, "read arp-flux", err, notebook.ErrNotFound)
+	_, err = s.Resume(t.Context(), "arp-flux")
+	want(t, "resume arp-flux", err, notebook.ErrNotFound)
+	want(t, "note", s.AddNote(t.Context(), "arp-flux", record.Note{Text: "x"}), notebook.ErrNotFound)
+	want(t, "save", s.SaveTrial(t.Context(), "arp-flux", Trial(1)), notebook.ErrNotHeld)
+}

@@ -1,0 +1,176 @@
+package conformance
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"linerate/internal/control/notebook"
+)
+
+func onlyTheHolder(t T, open Opener) {
+	holder, other := open(), open()
+	run := Run("arp-flux", 7)
+	must(t, holder.Begin(t.Context(), run))
+	want(t, "another store saves", other.SaveTrial(t.Context(), run.ID, Trial(1)), notebook.ErrNotHeld)
+	done := *run
+	done.Status = notebook.Complete
+	want(t, "another store finishes", other.Finish(t.Context(), &done), notebook.ErrNotHeld)
+	for _, s := range []notebook.Store{other, holder} {
+		_, err := s.Resume(t.Context(), run.ID)
+		want(t, "resume what is held", err, notebook.ErrHeld)
+	}
+	must(t, holder.SaveTrial(t.Context(), run.ID, Trial(1))) // asking changed nothing
+	must(t, holder.Finish(t.Context(), &done))
+	want(t, "save after the finish", holder.SaveTrial(t.Context(), run.ID, Trial(2)), notebook.ErrNotHeld)
+	want(t, "finish after the finish", holder.Finish(t.Context(), &done), notebook.ErrNotHeld)
+}
+
+func interruptAndResume(t T, open Opener) {
+	first, reader := open(), open()
+	run := Run("arp-flux", 7)
+	must(t, first.Begin(t.Context(), run))
+	must(t, first.SaveTrial(t.Context(), run.ID, Trial(1)))
+	status(t, reader, run.ID, notebook.Running)
+	must(t, first.Close())
+	status(t, reader, run.ID, notebook.Interrupted)
+
+	second := open()
+	again, err := second.Resume(t.Context(), run.ID)
+	must(t, err)
+	if len(again.Trials) != 1 || again.StudyFile != run.StudyFile || again.Status != notebook.Running {
+		t.Errorf("resumed: %d trials, status %q, study file %q", len(again.Trials), again.Status, again.StudyFile)
+	}
+	status(t, reader, run.ID, notebook.Running)
+	want(t, "save trial 1 again", second.SaveTrial(t.Context(), run.ID, Trial(1)), notebook.ErrTrialExists)
+	must(t, second.SaveTrial(t.Context(), run.ID, Trial(2)))
+	again.Status = notebook.Interrupted // on purpose, this time
+	must(t, second.Finish(t.Context(), again))
+	status(t, reader, run.ID, notebook.Interrupted)
+
+	third, err := second.Resume(t.Context(), run.ID)
+	must(t, err)
+	if len(third.Trials) != 2 {
+		t.Errorf("resumed a second time with %d trials, want 2", len(third.Trials))
+	}
+	third.Status = notebook.Complete
+	must(t, second.Finish(t.Context(), third))
+	status(t, reader, run.ID, notebook.Complete)
+}
+
+// status checks what a reader is told, one by one and in the list.
+func status(t T, s notebook.Store, id, wanted string) {
+	t.Helper()
+	run, err := s.Run(t.Context(), id)
+	must(t, err)
+	runs, err := s.Runs(t.Context(), notebook.Filter{Limit: 1})
+	must(t, err)
+	if run.Status != wanted || runs[0].Status != wanted {
+		t.Errorf("status %q, in the list %q, want %q", run.Status, runs[0].Status, wanted)
+	}
+}
+
+func completeIsOver(t T, open Opener) {
+	s := open()
+	run := Run("arp-flux", 7)
+	must(t, s.Begin(t.Context(), run))
+	run.Status = notebook.Complete
+	must(t, s.Finish(t.Context(), run))
+	_, err := s.Resume(t.Context(), run.ID)
+	want(t, "resume", err, notebook.ErrComplete)
+	status(t, s, run.ID, notebook.Complete) // asking changed nothing
+}
+
+// together calls f n times at once, each with its own number.
+func together(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	begin := make(chan struct{})
+	for i := range n {
+		wg.Go(func() {
+			<-begin
+			f(i)
+		})
+	}
+	close(begin)
+	wg.Wait()
+}
+
+func concurrentBegins(t T, open Opener) {
+	stores := []notebook.Store{open(), open(), open()}
+	ids := make([]string, 12)
+	together(len(ids), func(i int) {
+		run := Run("arp-flux", 7)
+		if err := stores[i%len(stores)].Begin(t.Context(), run); err != nil {
+			t.Errorf("begin %d: %v", i, err)
+		}
+		ids[i] = run.ID
+	})
+	seen := map[string]bool{}
+	for _, id := range ids {
+		if seen[id] {
+			t.Errorf("ID %s was given twice", id)
+		}
+		seen[id] = true
+	}
+}
+
+func concurrentResumes(t T, open Opener) {
+	first := open()
+	run := Run("arp-flux", 7)
+	must(t, first.Begin(t.Context(), run))
+	must(t, first.Close())
+	stores := make([]notebook.Store, 6)
+	for i := range stores {
+		stores[i] = open()
+	}
+	var won atomic.Int32
+	together(len(stores), func(i int) {
+		_, err := stores[i].Resume(t.Context(), run.ID)
+		switch {
+		case err == nil:
+			won.Add(1)
+		case !errors.Is(err, notebook.ErrHeld):
+			t.Errorf("resume %d: %v, want success or ErrHeld", i, err)
+		}
+	})
+	if won.Load() != 1 {
+		t.Errorf("%d stores resumed the run, want one", won.Load())
+	}
+}
+
+func concurrentTrials(t T, open Opener) {
+	const writers, trials = 4, 10
+	stores := make([]notebook.Store, writers)
+	runs := make([]string, writers)
+	for i := range stores {
+		stores[i] = open()
+		run := Run("arp-flux", 7)
+		must(t, stores[i].Begin(t.Context(), run))
+		runs[i] = run.ID
+	}
+	reader := open()
+	together(writers*trials+1, func(i int) {
+		if i == writers*trials { // somebody looks on
+			for range trials {
+				if _, err := reader.Run(t.Context(), runs[0]); err != nil {
+					t.Errorf("read meanwhile: %v", err)
+				}
+			}
+			return
+		}
+		w, order := i%writers, i/writers+1
+		if err := stores[w].SaveTrial(t.Context(), runs[w], Trial(order)); err != nil {
+			t.Errorf("writer %d, trial %d: %v", w, order, err)
+		}
+	})
+	for _, id := range runs {
+		run, err := reader.Run(t.Context(), id)
+		must(t, err)
+		if len(run.Trials) != trials {
+			t.Errorf("run %s has %d trials, want %d", id, len(run.Trials), trials)
+		}
+		for i, trial := range run.Trials {
+			same(t, "trial", trial, Trial(i+1))
+		}
+	}
+}

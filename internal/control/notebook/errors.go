@@ -1,0 +1,63 @@
+package notebook
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+var (
+	// ErrNotFound: there is no such run.
+	ErrNotFound = errors.New("no such run")
+	// ErrAmbiguous: a beginning that several runs share.
+	ErrAmbiguous = errors.New("several runs begin so")
+	// ErrTrialExists: a trial with this Order is saved already.
+	ErrTrialExists = errors.New("this trial is saved already and is not replaced")
+	// ErrHeld: another linerate is carrying the run on.
+	ErrHeld = errors.New("another linerate is carrying this run on")
+	// ErrNotHeld: the run was neither begun nor resumed by this store.
+	ErrNotHeld = errors.New("the run must be begun or resumed first")
+	// ErrComplete: the run has every trial of its plan.
+	ErrComplete = errors.New("the run is complete: there is nothing to carry on")
+
+	// ErrNoNotebook: there is no notebook yet, and it was not to be made.
+	ErrNoNotebook = errors.New("there is no notebook yet")
+	// ErrNewer: the notebook was made by a newer linerate.
+	ErrNewer = errors.New("made by a newer linerate: use that one, or another notebook")
+	// ErrOlder: its format must be renewed, for which it must be opened for writing.
+	ErrOlder = errors.New("made by an older linerate, and cannot be renewed where it was opened for reading")
+	// ErrNotNotebook: what is there is something else.
+	ErrNotNotebook = errors.New("not a linerate notebook")
+	// ErrDamaged: the notebook is broken.
+	ErrDamaged = errors.New("damaged")
+	// ErrReadOnly: the notebook cannot be written.
+	ErrReadOnly = errors.New("cannot be written")
+	// ErrFull: no space is left for it.
+	ErrFull = errors.New("no space left on its disk: make room; what was saved before is safe")
+	// ErrBusy: another process kept it locked for too long.
+	ErrBusy = errors.New("locked by another process for too long")
+)
+
+// ReferenceError says that a reference to a run could not be resolved: Cause is
+// ErrNotFound or ErrAmbiguous, and Candidates are the nearest IDs.
+type ReferenceError struct {
+	Reference  string
+	Where      string
+	Cause      error
+	Candidates []string
+}
+
+func (e *ReferenceError) Error() string {
+	var b strings.Builder
+	switch {
+	case e.Cause == ErrAmbiguous:
+		fmt.Fprintf(&b, "run %q: %v: %s", e.Reference, e.Cause, strings.Join(e.Candidates, ", "))
+	case len(e.Candidates) == 0:
+		fmt.Fprintf(&b, "run %q: notebook %s has no runs yet", e.Reference, e.Where)
+	default:
+		fmt.Fprintf(&b, "run %q: %v in notebook %s; nearest: %s", e.Reference, e.Cause, e.Where, strings.Join(e.Candidates, ", "))
+	}
+	return b.String()
+}
+
+func (e *ReferenceError) Unwrap() error { return e.Cause }

@@ -1,0 +1,93 @@
+// Package notebook says what keeps runs, their trials and people's notes: the
+// Store interface, its errors, where the notebook is, and how runs are named.
+// The stores themselves are beside it: sqlite, a file that needs no set-up.
+// All of them must pass the suite in conformance.
+//
+// It does not draw conclusions from what it keeps, nor render it.
+package notebook
+
+import (
+	"context"
+	"time"
+
+	"linerate/internal/model/record"
+)
+
+// Statuses of a run besides those that Finish is given (complete, budget).
+const (
+	// Running: somebody holds the run and saves trials to it.
+	Running = "running"
+	// Interrupted: its holder stopped or died before the run was finished. Its
+	// trials are all there, and Resume can take it up.
+	Interrupted = "interrupted"
+	// Complete: every trial of the plan was made.
+	Complete = "complete"
+)
+
+// Store keeps runs. It may be used by several goroutines, and one notebook by
+// several stores in several processes at once.
+//
+// A run is held by the store that began or resumed it, until Finish or Close;
+// the hold ends with the process, however it ends. Only the holder may save
+// trials and finish.
+type Store interface {
+	// Begin enters a run with status running and holds it. run.ID is a
+	// proposal (see ProposeID): when it is taken, run.ID becomes the first free
+	// of proposal-2, proposal-3…
+	Begin(ctx context.Context, run *record.Run) error
+
+	// Resume takes up a run that was begun and not completed, holds it, and
+	// returns it with the trials that it has. ErrHeld: somebody else is
+	// carrying it on; ErrComplete: there is nothing left to do.
+	Resume(ctx context.Context, id string) (*record.Run, error)
+
+	// SaveTrial saves one trial durably before it returns, even when ctx ends
+	// meanwhile: what was measured is not thrown away. A trial is known by its
+	// Order; one that is there already is not replaced: ErrTrialExists.
+	SaveTrial(ctx context.Context, id string, trial record.Trial) error
+
+	// Finish saves what was concluded and run.Status, and gives up the hold.
+	// The trials have been saved one by one before; those in run are ignored.
+	// It too writes even when ctx has ended, since an interrupted run is
+	// finished just then.
+	Finish(ctx context.Context, run *record.Run) error
+
+	// Run returns a run with its trials by Order and its notes, oldest first.
+	// One without a Finish comes with status running or interrupted and with
+	// nothing concluded.
+	Run(ctx context.Context, id string) (*record.Run, error)
+
+	// Runs lists runs, the latest first.
+	Runs(ctx context.Context, filter Filter) ([]Summary, error)
+
+	// Resolve finds the ID that a reader means: an ID, "latest" or "last", or
+	// the beginning of exactly one ID. The error is a *ReferenceError.
+	Resolve(ctx context.Context, reference string) (string, error)
+
+	// AddNote attaches a note to a run, held or not.
+	AddNote(ctx context.Context, id string, note record.Note) error
+
+	// Where names the notebook for people: a file or an address.
+	Where() string
+
+	// Close gives up every hold. Runs that were not finished are interrupted.
+	Close() error
+}
+
+// Filter selects runs. Its zero value selects all of them.
+type Filter struct {
+	Study string // empty: of every study
+	Limit int    // 0: no limit
+}
+
+// Summary is a run in a list.
+type Summary struct {
+	ID      string    `json:"id"`
+	Study   string    `json:"study"`
+	Seed    uint64    `json:"seed"`
+	Started time.Time `json:"started"`
+	Trials  int       `json:"trials"`
+	Status  string    `json:"status"`
+	Answer  string    `json:"answer"`
+	Notes   int       `json:"notes"`
+}

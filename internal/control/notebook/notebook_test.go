@@ -1,0 +1,89 @@
+package notebook
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestPath(t *testing.T) {
+	here, err := filepath.Abs("x/notes.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		environment map[string]string
+		path        string
+		problem     string
+	}{
+		{environment: map[string]string{Variable: "/n/x.db", "XDG_DATA_HOME": "/d", "HOME": "/h"}, path: "/n/x.db"},
+		{environment: map[string]string{Variable: "x/notes.db"}, path: here},
+		{environment: map[string]string{"XDG_DATA_HOME": "/d", "HOME": "/h"}, path: "/d/linerate/notebook.db"},
+		{environment: map[string]string{"XDG_DATA_HOME": "relative", "HOME": "/h"}, path: "/h/.local/share/linerate/notebook.db"},
+		{environment: map[string]string{"HOME": "/h"}, path: "/h/.local/share/linerate/notebook.db"},
+		{problem: "set LINERATE_NOTEBOOK"},
+		{environment: map[string]string{"HOME": "relative"}, problem: "set LINERATE_NOTEBOOK"},
+		{environment: map[string]string{Variable: "postgres://db/notes"}, problem: "expected the path of a file"},
+	} {
+		path, err := Path(func(name string) string { return c.environment[name] })
+		if path != c.path || (err != nil) != (c.problem != "") || err != nil && !strings.Contains(err.Error(), c.problem) {
+			t.Errorf("%v: %q, %v, want %q, %q", c.environment, path, err, c.path, c.problem)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	ids := []string{"long-fat-7", "arp-flux-72", "arp-flux-7-2", "arp-flux-7"}
+	for reference, want := range map[string]string{
+		"latest": "long-fat-7", "last": "long-fat-7", "long": "long-fat-7",
+		"arp-flux-7": "arp-flux-7", "arp-flux-7-": "arp-flux-7-2",
+	} {
+		if got, err := Find(reference, "n.db", ids); got != want || err != nil {
+			t.Errorf("%s: %q, %v, want %q", reference, got, err, want)
+		}
+	}
+	for reference, want := range map[string]string{
+		"arp":        `run "arp": several runs begin so: arp-flux-72, arp-flux-7-2, arp-flux-7`,
+		"arp-flux-8": `run "arp-flux-8": no such run in notebook n.db; nearest: arp-flux-7, arp-flux-72, arp-flux-7-2, long-fat-7`,
+	} {
+		_, err := Find(reference, "n.db", ids)
+		var problem *ReferenceError
+		if !errors.As(err, &problem) || err.Error() != want {
+			t.Errorf("%s:\n got %v\nwant %s", reference, err, want)
+		}
+	}
+	if _, err := Find("latest", "n.db", nil); err == nil || !strings.Contains(err.Error(), "has no runs yet") {
+		t.Errorf("empty notebook: %v", err)
+	}
+	many := []string{"a1", "a2", "a3", "a4", "a5", "a6", "a7"}
+	if _, err := Find("a", "n.db", many); !strings.Contains(err.Error(), "a5, and 2 more") || many[5] != "a6" {
+		t.Errorf("many: %v, of %v", err, many)
+	}
+	// A run that is really called so comes before the word.
+	if got, err := Find("last", "n.db", []string{"x", "last"}); got != "last" || err != nil {
+		t.Errorf("a run called last: %q, %v", got, err)
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "ab", 2}, {"ab", "", 2}, {"abc", "abc", 0}, {"abc", "adc", 1}, {"abc", "ac", 1}, {"kitten", "sitting", 3}} {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("%q, %q: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestCheckID(t *testing.T) {
+	for id, good := range map[string]bool{
+		"arp-flux-7": true, "Mine_1.2": true, strings.Repeat("a", 200): true,
+		"": false, ".hidden": false, "a/b": false, "a b": false, "é": false, "a\n": false, strings.Repeat("a", 201): false,
+	} {
+		if err := CheckID(id); (err == nil) != good {
+			t.Errorf("%q: %v, want good %v", id, err, good)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	driver "modernc.org/sqlite"
+
+	"linerate/internal/control/notebook"
+)
+
+// Primary result codes, https://www.sqlite.org/rescode.html.
+const (
+	codeBusy        = 5
+	codeLocked      = 6
+	codeReadOnly    = 8
+	codeIO          = 10
+	codeCorrupt     = 11
+	codeFull        = 13
+	codeCannotOpen  = 14
+	codeConstraint  = 19
+	codeNotDatabase = 26
+
+	// codeShmSize: the shared memory could not grow, for want of space.
+	codeShmSize = codeIO | 19<<8
+)
+
+// isAny says whether err carries one of the primary result codes.
+func isAny(err error, codes ...int) bool {
+	var e *driver.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	for _, code := range codes {
+		if e.Code()&0xff == code {
+			return true
+		}
+	}
+	return false
+}
+
+// fail names the notebook and the operation, and says in linerate's words what
+// SQLite's error means for the reader.
+func (s *Store) fail(operation string, err error) error {
+	var meaning error
+	var e *driver.Error
+	if errors.As(err, &e) {
+		switch {
+		case e.Code() == codeShmSize, isAny(err, codeFull):
+			meaning = notebook.ErrFull
+		case isAny(err, codeCorrupt):
+			meaning = notebook.ErrDamaged
+		case isAny(err, codeNotDatabase):
+			meaning = notebook.ErrNotNotebook
+		case isAny(err, codeReadOnly, codeCannotOpen):
+			// A file that cannot be opened was found, so it is its directory
+			// in which the log cannot be made.
+			meaning = fmt.Errorf("%w (it and its directory must be writable)", notebook.ErrReadOnly)
+		case isAny(err, codeBusy, codeLocked):
+			meaning = notebook.ErrBusy
+		}
+	}
+	if meaning == nil {
+		return fmt.Errorf("notebook %s: %s: %w", s.path, operation, err)
+	}
+	return fmt.Errorf("notebook %s: %s: %w (SQLite: %w)", s.path, operation, meaning, err)
+}
+
+// retry calls f until it finds the database unlocked, with patience.
+func (s *Store) retry(ctx context.Context, f func() error) error {
+	for deadline := time.Now().Add(s.patience); ; {
+		err := f()
+		if !isAny(err, codeBusy, codeLocked) || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// write carries out f in one transaction, all of it or nothing; f is called
+// again when another process was in the way.
+func (s *Store) write(ctx context.Context, operation string, f func(*sql.Tx) error) error {
+	if s.readOnly {
+		return fmt.Errorf("notebook %s: %s: %w: it was opened for reading", s.path, operation, notebook.ErrReadOnly)
+	}
+	err := s.retry(ctx, func() error {
+		tx, err := s.db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if err := f(tx); err != nil {
+			_ = tx.Rollback() // the first error is the one to tell
+			return err
+		}
+		return tx.Commit()
+	})
+	if err != nil {
+		return s.fail(operation, err)
+	}
+	return nil
+}
+
+// read carries out f on one unchanging view of the notebook.
+func (s *Store) read(ctx context.Context, operation string, f func(*sql.Tx) error) error {
+	err := s.retry(ctx, func() error {
+		tx, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback() }() // nothing was changed
+		return f(tx)
+	})
+	if err != nil {
+		return s.fail(operation, err)
+	}
+	return nil
+}

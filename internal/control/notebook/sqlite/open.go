@@ -1,0 +1,196 @@
+// Package sqlite keeps a notebook in one SQLite file: runs, trials and notes
+// in three tables, the records themselves as compressed JSON. Beside the file
+// are SQLite's own -wal and -shm while it is open, and a directory NAME-locks
+// with one lock per run that is being carried on.
+//
+// It is for one machine: a notebook that several machines share wants another
+// store, because file locks and shared memory end at a network file system.
+// https://www.sqlite.org/wal.html
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver, without cgo
+
+	"linerate/internal/control/notebook"
+	"linerate/internal/kernel"
+)
+
+// Store is a notebook in a file. It implements notebook.Store.
+type Store struct {
+	path     string
+	db       *sql.DB
+	readOnly bool
+	// patience is how long a write waits for other processes.
+	patience time.Duration
+	// withoutWAL keeps the rollback journal; for tests.
+	withoutWAL bool
+
+	mu    sync.Mutex
+	holds map[string]*kernel.FileLock // by run ID
+}
+
+var _ notebook.Store = (*Store)(nil)
+
+const (
+	// A transaction takes milliseconds, on a slow disk a second: whoever waits
+	// this long waits for a process that is stuck.
+	patience    = 30 * time.Second
+	busyTimeout = 5 * time.Second
+)
+
+// Open opens the notebook at path for reading and writing, and makes it, with
+// its directories, when it is not there.
+func Open(ctx context.Context, path string) (*Store, error) {
+	if err := prepare(path); err != nil {
+		return nil, fmt.Errorf("notebook %s: %w", path, err)
+	}
+	s := newStore(path, false)
+	if err := s.connect(ctx, nil); err != nil {
+		return nil, err
+	}
+	if err := s.begin(ctx, migrations); err != nil {
+		s.db.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// OpenReadOnly opens an existing notebook to read from it only; that works on
+// a read-only file system and on a full disk too. notebook.ErrNoNotebook:
+// there is none at path.
+func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && info.Mode().IsRegular() && info.Size() == 0:
+		return nil, fmt.Errorf("notebook %s: %w", path, notebook.ErrNoNotebook)
+	case err != nil:
+		return nil, fmt.Errorf("notebook %s: %w", path, err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("notebook %s: %w: it is %s, expected a file", path, notebook.ErrNotNotebook, kind(info))
+	}
+	s := newStore(path, true)
+	err = s.connect(ctx, url.Values{"mode": {"ro"}})
+	if err == nil {
+		if err = s.check(ctx, len(migrations)); err == nil {
+			return s, nil
+		}
+		s.db.Close()
+	}
+	// Reading needs shared memory beside the file, for which there may be no
+	// permission or no space. Without a log nobody is writing, and the file is
+	// all there is: it can be read as one that does not change.
+	log, statErr := os.Stat(path + "-wal")
+	if !isAny(err, codeReadOnly, codeCannotOpen, codeIO) || statErr == nil && log.Size() > 0 {
+		return nil, err
+	}
+	if err := s.connect(ctx, url.Values{"mode": {"ro"}, "immutable": {"1"}}); err != nil {
+		return nil, err
+	}
+	if err := s.check(ctx, len(migrations)); err != nil {
+		s.db.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func newStore(path string, readOnly bool) *Store {
+	return &Store{path: path, readOnly: readOnly, patience: patience, holds: map[string]*kernel.FileLock{}}
+}
+
+// prepare makes sure that there is, or can be, a file at path, because SQLite
+// says no more than "unable to open database file".
+func prepare(path string) error {
+	info, err := os.Stat(path)
+	if err == nil {
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("%w: it is %s, expected a file", notebook.ErrNotNotebook, kind(info))
+		}
+		return nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return unwritable(err)
+	}
+	// The file itself is not opened here: closing it again would drop the
+	// locks of another store of this process (fcntl locks do that).
+	probe, err := os.CreateTemp(dir, ".notebook-*")
+	if err != nil {
+		return unwritable(err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+func kind(info fs.FileInfo) string {
+	if info.IsDir() {
+		return "a directory"
+	}
+	return "a special file"
+}
+
+func unwritable(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("%w: %w", notebook.ErrFull, err)
+	}
+	return fmt.Errorf("%w: %w; set %s to a file that can be", notebook.ErrReadOnly, err, notebook.Variable)
+}
+
+// connect opens the database with the given URI parameters.
+func (s *Store) connect(ctx context.Context, parameters url.Values) error {
+	query := url.Values{"_txlock": {"immediate"}, "_pragma": {
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
+		"foreign_keys(1)",
+		// A trial that is saved survives a power cut: extra syncs the directory
+		// too where there is no write-ahead log, fullfsync is for macOS.
+		"synchronous(extra)", "fullfsync(1)", "checkpoint_fullfsync(1)",
+	}}
+	for key, values := range parameters {
+		query[key] = values
+	}
+	address := url.URL{Scheme: "file", Path: s.path, RawQuery: query.Encode()}
+	db, err := sql.Open("sqlite", address.String())
+	if err != nil {
+		return s.fail("open", err)
+	}
+	// One connection: goroutines queue here, in order, instead of polling for
+	// SQLite's lock.
+	db.SetMaxOpenConns(1)
+	if err := db.PingContext(ctx); err != nil {
+		db.Close()
+		return s.fail("open", err)
+	}
+	s.db = db
+	return nil
+}
+
+// Where is the notebook's file.
+func (s *Store) Where() string { return s.path }
+
+// Close gives up every hold and closes the file.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var problems []error
+	for id, hold := range s.holds {
+		problems = append(problems, hold.Unlock())
+		delete(s.holds, id)
+	}
+	if err := s.db.Close(); err != nil {
+		problems = append(problems, s.fail("close", err))
+	}
+	return errors.Join(problems...)
+}

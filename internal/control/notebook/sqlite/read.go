@@ -1,0 +1,202 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"linerate/internal/control/notebook"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// Run returns a run with its trials and notes.
+func (s *Store) Run(ctx context.Context, id string) (*record.Run, error) {
+	run, err := s.run(ctx, id)
+	if err == nil && s.dead(run.ID, run.Status) {
+		// It may have been finished while nobody looked: its holder writes
+		// first and lets go then, so that what is read now is certain.
+		if run, err = s.run(ctx, id); err == nil && run.Status == notebook.Running {
+			run.Status = notebook.Interrupted
+		}
+	}
+	return run, err
+}
+
+func (s *Store) run(ctx context.Context, id string) (*record.Run, error) {
+	var run record.Run
+	err := s.read(ctx, "read run "+id, func(tx *sql.Tx) error {
+		run = record.Run{}
+		var number int64
+		var status string
+		var document []byte
+		err := tx.QueryRowContext(ctx, "SELECT number, status, document FROM run WHERE id = ?", id).
+			Scan(&number, &status, &document)
+		if errors.Is(err, sql.ErrNoRows) {
+			return notebook.ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		if err := unpack(document, &run); err != nil {
+			return err
+		}
+		run.Status = status // the document's is from when it was written
+		if run.Trials, err = trials(ctx, tx, number); err != nil {
+			return err
+		}
+		run.Notes, err = notes(ctx, tx, number)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if n := len(run.Trials); n > 0 && run.Status == notebook.Running {
+		// Nobody has said yet how long it took: it took at least this long.
+		last := run.Trials[n-1]
+		run.DurationS = last.Started.Sub(run.Started).Seconds() + last.WindowS
+	}
+	return &run, nil
+}
+
+func trials(ctx context.Context, tx *sql.Tx, run int64) ([]record.Trial, error) {
+	rows, err := tx.QueryContext(ctx, "SELECT place, document FROM trial WHERE run = ? ORDER BY place", run)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := []record.Trial{}
+	for rows.Next() {
+		var place int
+		var document []byte
+		if err := rows.Scan(&place, &document); err != nil {
+			return nil, err
+		}
+		var trial record.Trial
+		if err := unpack(document, &trial); err != nil {
+			return nil, fmt.Errorf("trial %d: %w", place, err)
+		}
+		all = append(all, trial)
+	}
+	return all, rows.Err()
+}
+
+func notes(ctx context.Context, tx *sql.Tx, run int64) ([]record.Note, error) {
+	rows, err := tx.QueryContext(ctx, "SELECT time, text FROM note WHERE run = ? ORDER BY number", run)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []record.Note
+	for rows.Next() {
+		var at, text string
+		if err := rows.Scan(&at, &text); err != nil {
+			return nil, err
+		}
+		when, err := time.Parse(time.RFC3339Nano, at)
+		if err != nil {
+			return nil, fmt.Errorf("%w: note: %w", notebook.ErrDamaged, err)
+		}
+		all = append(all, record.Note{Time: when, Text: text})
+	}
+	return all, rows.Err()
+}
+
+// Runs lists runs, the latest first.
+func (s *Store) Runs(ctx context.Context, filter notebook.Filter) ([]notebook.Summary, error) {
+	all, err := s.runs(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if !s.dead(all[i].ID, all[i].Status) {
+			continue
+		}
+		// As in Run: look again, now that it is certain.
+		var status string
+		err := s.read(ctx, "list runs", func(tx *sql.Tx) error {
+			return tx.QueryRowContext(ctx, "SELECT status, answer FROM run WHERE id = ?", all[i].ID).Scan(&status, &all[i].Answer)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if all[i].Status = status; status == notebook.Running {
+			all[i].Status = notebook.Interrupted
+		}
+	}
+	return all, nil
+}
+
+func (s *Store) runs(ctx context.Context, filter notebook.Filter) ([]notebook.Summary, error) {
+	limit := filter.Limit
+	if limit <= 0 {
+		limit = -1 // SQLite: none
+	}
+	var all []notebook.Summary
+	err := s.read(ctx, "list runs", func(tx *sql.Tx) error {
+		all = []notebook.Summary{}
+		rows, err := tx.QueryContext(ctx, `SELECT id, study, seed, started, status, answer,
+				(SELECT count(*) FROM trial WHERE trial.run = run.number),
+				(SELECT count(*) FROM note WHERE note.run = run.number)
+			FROM run WHERE ?1 = '' OR study = ?1 ORDER BY number DESC LIMIT ?2`, filter.Study, limit)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var one notebook.Summary
+			var seed, started string
+			err := rows.Scan(&one.ID, &one.Study, &seed, &started, &one.Status, &one.Answer, &one.Trials, &one.Notes)
+			if err != nil {
+				return err
+			}
+			var seedErr, startedErr error
+			one.Seed, seedErr = strconv.ParseUint(seed, 10, 64)
+			one.Started, startedErr = time.Parse(time.RFC3339Nano, started)
+			if err := errors.Join(seedErr, startedErr); err != nil {
+				return fmt.Errorf("%w: run %s: %w", notebook.ErrDamaged, one.ID, err)
+			}
+			all = append(all, one)
+		}
+		return rows.Err()
+	})
+	return all, err
+}
+
+// Resolve finds the run that a reader means.
+func (s *Store) Resolve(ctx context.Context, reference string) (string, error) {
+	var ids []string
+	err := s.read(ctx, "find run "+reference, func(tx *sql.Tx) error {
+		ids = nil
+		rows, err := tx.QueryContext(ctx, "SELECT id FROM run ORDER BY number DESC")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id string
+			if err := rows.Scan(&id); err != nil {
+				return err
+			}
+			ids = append(ids, id)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return "", err
+	}
+	return notebook.Find(reference, s.path, ids)
+}
+
+// dead says whether a run that is marked as running has no holder.
+func (s *Store) dead(id, status string) bool {
+	if status != notebook.Running {
+		return false
+	}
+	held, err := kernel.FileLocked(s.lockPath(id))
+	// Where locks cannot be asked for, the mark is all there is to go by.
+	return err == nil && !held
+}

@@ -1,0 +1,147 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"linerate/internal/control/notebook"
+)
+
+// applicationID marks the file as a linerate notebook, "lnrt" in ASCII.
+const applicationID = 0x6c6e7274
+
+// migrations bring a notebook from one format to the next; the format is how
+// many of them were made (PRAGMA user_version). They are only ever appended.
+var migrations = []string{
+	`CREATE TABLE run (
+		number   INTEGER PRIMARY KEY,   -- in the order of their beginning
+		id       TEXT NOT NULL UNIQUE,
+		study    TEXT NOT NULL,
+		seed     TEXT NOT NULL,         -- 64 bits without sign
+		started  TEXT NOT NULL,
+		status   TEXT NOT NULL,
+		answer   TEXT NOT NULL,
+		document BLOB NOT NULL          -- record.Run without trials and notes: JSON, gzip
+	) STRICT;
+	CREATE TABLE trial (
+		run         INTEGER NOT NULL REFERENCES run (number),
+		place       INTEGER NOT NULL,   -- record.Trial.Order
+		treatment   TEXT NOT NULL,
+		block       INTEGER NOT NULL,
+		started     TEXT NOT NULL,
+		goodput_bps REAL NOT NULL,
+		document    BLOB NOT NULL,      -- record.Trial: JSON, gzip
+		UNIQUE (run, place)
+	) STRICT;
+	CREATE TABLE note (
+		number INTEGER PRIMARY KEY,
+		run    INTEGER NOT NULL REFERENCES run (number),
+		time   TEXT NOT NULL,
+		text   TEXT NOT NULL
+	) STRICT;
+	CREATE INDEX note_of_run ON note (run);`,
+}
+
+// identity is what the file says of itself.
+type identity struct {
+	application, format, tables int
+}
+
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+func identify(ctx context.Context, q querier) (identity, error) {
+	var id identity
+	for query, into := range map[string]*int{
+		"PRAGMA application_id":              &id.application,
+		"PRAGMA user_version":                &id.format,
+		"SELECT count(*) FROM sqlite_schema": &id.tables,
+	} {
+		if err := q.QueryRowContext(ctx, query).Scan(into); err != nil {
+			return id, err
+		}
+	}
+	return id, nil
+}
+
+// acceptable says what is wrong with the file; known is the newest format that
+// can be read. An empty database is acceptable: it becomes a notebook.
+func (id identity) acceptable(known int) error {
+	switch {
+	case id == identity{}:
+		return nil
+	case id.application != applicationID:
+		return fmt.Errorf("%w: an SQLite database of another program", notebook.ErrNotNotebook)
+	case id.format > known:
+		return fmt.Errorf("%w (format %d, known up to %d)", notebook.ErrNewer, id.format, known)
+	}
+	return nil
+}
+
+// check makes sure that the notebook can be read as it is.
+func (s *Store) check(ctx context.Context, known int) error {
+	id, err := identify(ctx, s.db)
+	if err == nil {
+		err = id.acceptable(known)
+	}
+	switch {
+	case err != nil:
+		return s.fail("open", err)
+	case id == identity{}:
+		return fmt.Errorf("notebook %s: %w", s.path, notebook.ErrNoNotebook)
+	case id.format < known:
+		return fmt.Errorf("notebook %s: %w (format %d, wanted %d)", s.path, notebook.ErrOlder, id.format, known)
+	}
+	return nil
+}
+
+// begin makes the file ready for writing: a notebook, of the newest format, in
+// write-ahead logging where the file system has what that takes.
+func (s *Store) begin(ctx context.Context, steps []string) error {
+	id, err := identify(ctx, s.db)
+	if err == nil {
+		err = id.acceptable(len(steps))
+	}
+	if err != nil {
+		return s.fail("open", err)
+	}
+	// Without shared memory or locks (some network file systems) SQLite
+	// refuses, and stays with a rollback journal: slower, equally durable.
+	err = s.retry(ctx, func() error {
+		if s.withoutWAL {
+			return nil
+		}
+		var mode string
+		err := s.db.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
+		if isAny(err, codeBusy, codeLocked) {
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return s.fail("open", err)
+	}
+	// The transaction is made even when there is nothing to change: it shows
+	// that the file can be written before anything is measured.
+	return s.write(ctx, "open", func(tx *sql.Tx) error {
+		id, err := identify(ctx, tx) // again, now that nobody else can change it
+		if err != nil {
+			return err
+		}
+		if err := id.acceptable(len(steps)); err != nil {
+			return err
+		}
+		for format := id.format; format < len(steps); format++ {
+			if _, err := tx.ExecContext(ctx, steps[format]); err != nil {
+				return fmt.Errorf("bring it to format %d: %w", format+1, err)
+			}
+		}
+		if id.format == len(steps) {
+			return nil
+		}
+		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(steps)))
+		return err
+	})
+}

@@ -1,0 +1,219 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"linerate/internal/control/notebook"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// Begin enters a run and holds it.
+func (s *Store) Begin(ctx context.Context, run *record.Run) error {
+	operation := "begin run " + run.ID
+	if err := notebook.CheckID(run.ID); err != nil {
+		return s.fail(operation, err)
+	}
+	document, err := header(run)
+	if err != nil {
+		return s.fail(operation, err)
+	}
+	var id string
+	var hold *kernel.FileLock
+	err = s.write(ctx, operation, func(tx *sql.Tx) error {
+		// What an attempt before this one took is given back: it failed.
+		if err := unlock(&hold); err != nil {
+			return err
+		}
+		free, err := notebook.FreeID(run.ID, func(id string) (taken bool, err error) {
+			err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM run WHERE id = ?)", id).Scan(&taken)
+			return taken, err
+		})
+		if err != nil {
+			return err
+		}
+		// Held before anybody can see it: never "interrupted" for a moment.
+		if hold, err = s.lock(free); err != nil {
+			return err
+		}
+		if free != run.ID {
+			renamed := *run
+			renamed.ID = free
+			if document, err = header(&renamed); err != nil {
+				return err
+			}
+		}
+		id = free
+		_, err = tx.ExecContext(ctx, `INSERT INTO run (id, study, seed, started, status, answer, document)
+			VALUES (?, ?, ?, ?, ?, '', ?)`, free, run.Study, strconv.FormatUint(run.Seed, 10),
+			clock(run.Started), notebook.Running, document)
+		return err
+	})
+	if err != nil {
+		return errors.Join(err, unlock(&hold))
+	}
+	run.ID, run.Status = id, notebook.Running
+	s.keep(id, hold)
+	return nil
+}
+
+// Resume takes up a run that was not completed.
+func (s *Store) Resume(ctx context.Context, id string) (*record.Run, error) {
+	operation := "resume run " + id
+	if _, err := s.Run(ctx, id); err != nil { // before a lock is made for nothing
+		return nil, err
+	}
+	if s.readOnly {
+		return nil, s.fail(operation, notebook.ErrReadOnly)
+	}
+	hold, err := s.lock(id)
+	if err != nil {
+		return nil, s.fail(operation, err)
+	}
+	err = s.write(ctx, operation, func(tx *sql.Tx) error {
+		var status string
+		if err := tx.QueryRowContext(ctx, "SELECT status FROM run WHERE id = ?", id).Scan(&status); err != nil {
+			return err
+		}
+		if status == notebook.Complete {
+			return notebook.ErrComplete
+		}
+		_, err := tx.ExecContext(ctx, "UPDATE run SET status = ? WHERE id = ?", notebook.Running, id)
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, unlock(&hold))
+	}
+	run, err := s.Run(ctx, id)
+	if err != nil {
+		return nil, errors.Join(err, unlock(&hold))
+	}
+	s.keep(id, hold)
+	return run, nil
+}
+
+// SaveTrial saves one trial durably.
+func (s *Store) SaveTrial(ctx context.Context, id string, trial record.Trial) error {
+	ctx = context.WithoutCancel(ctx)
+	operation := fmt.Sprintf("save trial %d of run %s", trial.Order, id)
+	if !s.held(id) {
+		return s.fail(operation, notebook.ErrNotHeld)
+	}
+	if trial.Order < 1 {
+		return s.fail(operation, errors.New("a trial's order counts from 1"))
+	}
+	document, err := pack(trial)
+	if err != nil {
+		return s.fail(operation, err)
+	}
+	return s.write(ctx, operation, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO trial (run, place, treatment, block, started, goodput_bps, document)
+			SELECT number, ?, ?, ?, ?, ?, ? FROM run WHERE id = ?`,
+			trial.Order, trial.Treatment, trial.Block, clock(trial.Started), trial.GoodputBps, document, id)
+		if isAny(err, codeConstraint) {
+			return notebook.ErrTrialExists
+		}
+		return err
+	})
+}
+
+// Finish saves what was concluded and gives up the hold.
+func (s *Store) Finish(ctx context.Context, run *record.Run) error {
+	ctx = context.WithoutCancel(ctx)
+	operation := "finish run " + run.ID
+	if !s.held(run.ID) {
+		return s.fail(operation, notebook.ErrNotHeld)
+	}
+	if run.Status == "" || run.Status == notebook.Running {
+		return s.fail(operation, fmt.Errorf("status %q: expected how the run ended, such as %s or %s",
+			run.Status, notebook.Complete, notebook.Interrupted))
+	}
+	document, err := header(run)
+	if err != nil {
+		return s.fail(operation, err)
+	}
+	err = s.write(ctx, operation, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE run SET status = ?, answer = ?, document = ? WHERE id = ?",
+			run.Status, run.Answer, document, run.ID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	hold := s.holds[run.ID]
+	delete(s.holds, run.ID)
+	s.mu.Unlock()
+	if err := unlock(&hold); err != nil {
+		return s.fail(operation, err)
+	}
+	return nil
+}
+
+// AddNote attaches a note to a run.
+func (s *Store) AddNote(ctx context.Context, id string, note record.Note) error {
+	operation := "add a note to run " + id
+	return s.write(ctx, operation, func(tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, "INSERT INTO note (run, time, text) SELECT number, ?, ? FROM run WHERE id = ?",
+			clock(note.Time), note.Text, id)
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(notebook.ErrNotFound, err)
+		}
+		return nil
+	})
+}
+
+// header packs a run without what is kept in other tables.
+func header(run *record.Run) ([]byte, error) {
+	h := *run
+	h.Trials, h.Notes = nil, nil
+	return pack(h)
+}
+
+func clock(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// lockPath is the file that the holder of a run keeps locked.
+func (s *Store) lockPath(id string) string { return filepath.Join(s.path+"-locks", id) }
+
+func (s *Store) lock(id string) (*kernel.FileLock, error) {
+	path := s.lockPath(id)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
+	hold, err := kernel.LockFile(path, fmt.Sprintf("process %d", os.Getpid()))
+	if errors.Is(err, kernel.ErrLocked) {
+		return nil, fmt.Errorf("%w (%w)", notebook.ErrHeld, err)
+	}
+	return hold, err
+}
+
+func unlock(hold **kernel.FileLock) error {
+	if *hold == nil {
+		return nil
+	}
+	err := (*hold).Unlock()
+	*hold = nil
+	return err
+}
+
+func (s *Store) keep(id string, hold *kernel.FileLock) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holds[id] = hold
+}
+
+func (s *Store) held(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.holds[id] != nil
+}
