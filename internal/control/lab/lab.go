@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -334,18 +333,18 @@ func (l *Lab) reachRemotes() error {
 		}
 	}
 	for _, t := range targets {
-		program := t.agent
-		if program == "" {
-			program = l.options.Agent
+		agent := t.agent
+		if agent == "" {
+			agent = l.options.Agent
 		}
-		if program == "" {
+		if agent == "" {
 			own, err := os.Executable()
 			if err != nil {
 				return err
 			}
-			program = agentProgram(t.via, own)
+			agent = agentProgram(t.via, own)
 		}
-		r, err := reach(t.name, slices.Concat(t.via, []string{program, "agent", "--stdio", "--node", t.name}))
+		r, err := reach(t.name, slices.Concat(t.via, []string{agent, "agent", "--stdio", "--node", t.name}))
 		if err != nil {
 			return fmt.Errorf("reaching %s: %w", t.name, err)
 		}
