@@ -1,0 +1,91 @@
+package stats
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Unpaired estimates level over base from values that were not measured side
+// by side, such as those of two runs: Welch's t interval (1947), which does not
+// take the two for equally scattered. It works on the logarithm when all values
+// are positive, and otherwise on the ratio of the means with its variance to
+// first order. why says what stands in the way when the interval is unknown.
+func Unpaired(base, level []float64, confidence float64) (ratio Interval, p float64, why string) {
+	n := len(base) + len(level)
+	switch {
+	case len(base) == 0 || len(level) == 0:
+		return Interval{N: n}, 1, "one of the two has no trial"
+	case stat.Mean(base, nil) <= 0:
+		return Interval{N: n}, 1, "the first carried nothing"
+	}
+	baseLogs, basePositive := logs(base)
+	levelLogs, levelPositive := logs(level)
+	positive := basePositive && levelPositive
+	if len(base) < 2 || len(level) < 2 {
+		mean := stat.Mean(level, nil) / stat.Mean(base, nil)
+		if positive {
+			mean = math.Exp(stat.Mean(levelLogs, nil) - stat.Mean(baseLogs, nil))
+		}
+		return Interval{Mean: mean, N: n}, 1, "a single trial: the interval is unknown"
+	}
+	if positive {
+		b, l := part(baseLogs, 1), part(levelLogs, 1)
+		ratio, p = welch(l.mean-b.mean, 0, b, l, confidence)
+		ratio.Mean, ratio.Low, ratio.High = math.Exp(ratio.Mean), math.Exp(ratio.Low), min(math.Exp(ratio.High), unboundedRatio)
+	} else {
+		// d(l/b) = dl/b − l/b² db
+		mean := stat.Mean(base, nil)
+		l := part(level, 1/mean)
+		b := part(base, l.mean/mean)
+		ratio, p = welch(l.mean, 1, b, l, confidence)
+		ratio.Low = max(0, ratio.Low)
+	}
+	ratio.N = n
+	return ratio, p, ""
+}
+
+// logs are the logarithms of values, as long as all of them have one.
+func logs(values []float64) ([]float64, bool) {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		if v <= 0 {
+			return nil, false
+		}
+		out[i] = math.Log(v)
+	}
+	return out, true
+}
+
+// sample is one side of an unpaired comparison: its mean, the variance of that
+// mean, and how many degrees of freedom the variance was estimated with.
+type sample struct{ mean, variance, freedom float64 }
+
+// part describes values that count with a factor.
+func part(values []float64, factor float64) sample {
+	mean, sd := stat.MeanStdDev(values, nil)
+	n := float64(len(values))
+	return sample{mean * factor, sd * sd * factor * factor / n, n - 1}
+}
+
+// welch is the interval of an estimate whose variance is the sum of both, and
+// the probability of it being this far from centre by chance. Values that do
+// not vary at all decide by themselves.
+func welch(estimate, centre float64, a, b sample, confidence float64) (Interval, float64) {
+	variance := a.variance + b.variance
+	if variance == 0 {
+		p := 0.0
+		if estimate == centre {
+			p = 1
+		}
+		return Interval{Mean: estimate, Low: estimate, High: estimate, Known: true}, p
+	}
+	// Satterthwaite (1946).
+	freedom := variance * variance / (a.variance*a.variance/a.freedom + b.variance*b.variance/b.freedom)
+	se := math.Sqrt(variance)
+	half := quantile(confidence, freedom) * se
+	t := math.Abs(estimate-centre) / se
+	p := 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Survival(t)
+	return Interval{Mean: estimate, Low: estimate - half, High: estimate + half, Known: true}, p
+}
