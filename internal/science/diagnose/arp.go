@@ -59,7 +59,7 @@ func arpFlux(f facts) []record.Finding {
 			}
 		}
 		findings = append(findings, record.Finding{
-			ID: "arp-flux", Host: h.name, Confidence: confidence,
+			Host: h.name, Confidence: confidence,
 			Summary:  fmt.Sprintf("%s answers ARP for all its addresses from %s, so its peers send to that port what is meant for others", h.name, wrong.name),
 			Evidence: evidence,
 			Fix: append([]string{
@@ -198,7 +198,7 @@ func arpWrongSource(f facts) []record.Finding {
 			announce := h.effective("arp_announce", m.wrong)
 			return !ownOnly(h.effective("arp_ignore", m.wrong)) || announce < 0 || announce >= 2
 		})
-		finding := record.Finding{ID: "arp-wrong-source", Host: h.name, Confidence: record.Likely, Reference: sourceReference}
+		finding := record.Finding{Host: h.name, Confidence: record.Likely, Reference: sourceReference}
 		if len(list) > 0 {
 			m := list[0]
 			finding.Evidence = h.rows(list)

@@ -16,13 +16,17 @@ import (
 )
 
 // rule finds one cause on all hosts of a trial.
-type rule func(facts) []record.Finding
+type rule struct {
+	id   string
+	find func(facts) []record.Finding
+}
 
+// rules are in the order in which a reader should meet their findings.
 var rules = []rule{
-	arpFlux,
-	arpWrongSource,
-	sameSubnetOneEgress,
-	rpFilterDrop,
+	{"arp-flux", arpFlux},
+	{"arp-wrong-source", arpWrongSource},
+	{"same-subnet-one-egress", sameSubnetOneEgress},
+	{"rp-filter-drop", rpFilterDrop},
 }
 
 // Diagnose applies every rule to one trial.
@@ -30,7 +34,8 @@ func Diagnose(trial record.Trial, t *topology.Topology) []record.Finding {
 	f := gather(trial, t)
 	var findings []record.Finding
 	for _, r := range rules {
-		for _, finding := range r(f) {
+		for _, finding := range r.find(f) {
+			finding.ID = r.id
 			if trial.Treatment != "" {
 				finding.Treatments = []string{trial.Treatment}
 			}
@@ -66,8 +71,17 @@ func Merge(findings []record.Finding) []record.Finding {
 	for i := range merged {
 		merged[i].Evidence = shorten(merged[i].Evidence)
 	}
-	slices.SortStableFunc(merged, func(a, b record.Finding) int { return rank(a.Confidence) - rank(b.Confidence) })
+	slices.SortStableFunc(merged, func(a, b record.Finding) int {
+		if a.Confidence != b.Confidence {
+			return rank(a.Confidence) - rank(b.Confidence)
+		}
+		return place(a.ID) - place(b.ID)
+	})
 	return merged
+}
+
+func place(id string) int {
+	return slices.IndexFunc(rules, func(r rule) bool { return r.id == id })
 }
 
 // surer prefers confidence, then the fuller evidence.

@@ -263,7 +263,7 @@ func TestMerge(t *testing.T) {
 	}
 	all = append(all, record.Finding{ID: "arp-flux", Host: "server", Confidence: record.Possible, Treatments: []string{"writes, kernel defaults", "other"}})
 	merged := Merge(all)
-	if got := names(merged); got != "arp-flux server certain, same-subnet-one-egress server certain, arp-wrong-source server certain, rp-filter-drop server certain" {
+	if got := names(merged); got != "arp-flux server certain, arp-wrong-source server certain, same-subnet-one-egress server certain, rp-filter-drop server certain" {
 		t.Errorf("merged %q", got)
 	}
 	if got := strings.Join(merged[0].Treatments, "; "); got != "writes, kernel defaults; reads, kernel defaults; other" {

@@ -83,7 +83,7 @@ func sameSubnetOneEgress(f facts) []record.Finding {
 		}
 		evidence = append(evidence, fmt.Sprintf("%s sent by %s; in brackets what came from the port's own address", h.name, join(shares)))
 		findings = append(findings, record.Finding{
-			ID: "same-subnet-one-egress", Host: h.name, Confidence: confidence,
+			Host: h.name, Confidence: confidence,
 			Summary:   fmt.Sprintf("%s sends by %s whatever the source address, because its ports share a subnet and no rule routes by source", h.name, out.name),
 			Evidence:  evidence,
 			Fix:       h.routeBySource(list),
@@ -181,7 +181,7 @@ func rpFilterDrop(f facts) []record.Finding {
 			loose = "or, instead of source routing: " + loose
 		}
 		findings = append(findings, record.Finding{
-			ID: "rp-filter-drop", Host: h.name, Confidence: confidence,
+			Host: h.name, Confidence: confidence,
 			Summary:   fmt.Sprintf("%s drops what arrives on %s, because its strict reverse-path filter would answer by another port", h.name, where.name),
 			Evidence:  evidence,
 			Fix:       append(fix, loose),

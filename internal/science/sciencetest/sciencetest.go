@@ -51,7 +51,7 @@ const (
 	headers   = 66    // Ethernet, IPv4, TCP with timestamps
 	gso       = 62264 // payload of one frame on a veth: 43 segments
 	windowS   = 1.0
-	intervals = 5
+	intervals = 10
 )
 
 // Limit is the study's limit: four ports of 1 Gbit/s.

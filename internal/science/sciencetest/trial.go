@@ -47,10 +47,10 @@ func Trial(fixName, direction string, block, order int, random *rand.Rand) recor
 		t.Settings = append(t.Settings, record.Applied{Host: line[:6], Kind: "setting", Scope: "namespace", What: line[8:], Prior: "absent", New: "set"})
 	}
 	for _, h := range w.top.Hosts {
-		t.Hosts = append(t.Hosts, w.reading(h.Name))
+		t.Hosts = append(t.Hosts, w.reading(h.Name, block == 1))
 		t.Clocks = append(t.Clocks, record.Clock{Host: h.Name, UncertaintyNs: 20_000})
 	}
-	t.Hosts = append(t.Hosts, w.reading("switch"))
+	t.Hosts = append(t.Hosts, w.reading("switch", block == 1))
 	return t
 }
 
@@ -67,7 +67,7 @@ func (w *world) resolve(random *rand.Rand) {
 			case w.fix.static, w.fix.announce == 2:
 				w.arrive[c][p] = p
 			case w.fix.ignore == 1: // the server's own requests came from eth0, or not in time
-				w.arrive[c][p] = []int{0, p}[random.IntN(2)]
+				w.arrive[c][p] = []int{0, 0, 0, p}[random.IntN(4)]
 			}
 		}
 	}
@@ -183,7 +183,9 @@ func (w *world) counters(node string, share float64, at int64) []record.PortCoun
 
 const begin, end = int64(1_400_000_000), int64(1_400_000_000 + windowS*1e9)
 
-func (w *world) reading(node string) record.HostReading {
+// reading is what the node's agent read. Samples make records long, so only the
+// first block has them.
+func (w *world) reading(node string, samples bool) record.HostReading {
 	edge := func(share float64, at int64) record.Reading {
 		return record.Reading{
 			ScheduledNs: at, BeganNs: at + 30_000, EndedNs: at + 900_000, Ports: w.counters(node, share, at+200_000),
@@ -197,6 +199,9 @@ func (w *world) reading(node string) record.HostReading {
 	}
 	r.Before = r.Snapshot.Tables
 	for i := range intervals {
+		if !samples {
+			break
+		}
 		at := begin + int64(float64(end-begin)*float64(i+1)/intervals)
 		r.Series = append(r.Series, record.Sample{AtNs: at, Ports: w.counters(node, float64(i+1)/intervals, at)})
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // connected: every flow opened, unless the treatment allows otherwise.
-func connected(v view) (record.Check, bool) {
+func connected(v view) (judged, bool) {
 	var missing []string
 	for _, f := range v.Flows {
 		if !f.Connected {
@@ -31,11 +31,11 @@ func connected(v view) (record.Check, bool) {
 	default:
 		c.Detail = fmt.Sprintf("%d of %d flows could not connect (%s)", len(missing), len(v.Flows), some(missing))
 	}
-	return c, true
+	return judged{c, float64(len(missing))}, true
 }
 
 // alive: every flow that connected lasted through the window.
-func alive(v view) (record.Check, bool) {
+func alive(v view) (judged, bool) {
 	var lost []string
 	n := 0
 	for _, f := range v.Flows {
@@ -52,12 +52,13 @@ func alive(v view) (record.Check, bool) {
 		}
 	}
 	if n == 0 {
-		return record.Check{}, false
+		return judged{}, false
 	}
+	c := record.Check{Check: Alive, Pass: len(lost) == 0, Detail: fmt.Sprintf("all %d flows lasted through the window", n)}
 	if len(lost) > 0 {
-		return record.Check{Check: Alive, Detail: fmt.Sprintf("%d of %d flows ended before the window did (%s)", len(lost), n, some(lost))}, true
+		c.Detail = fmt.Sprintf("%d of %d flows ended before the window did (%s)", len(lost), n, some(lost))
 	}
-	return record.Check{Check: Alive, Pass: true, Detail: fmt.Sprintf("all %d flows lasted through the window", n)}, true
+	return judged{c, 0}, true
 }
 
 // some joins at most three of a list.
@@ -75,12 +76,12 @@ const unreadBytes = 256 << 10
 // to be acknowledged is what the receiver read. Per flow these may differ by
 // what was under way at an edge: the send buffer for bytes written, the receive
 // queue and one round trip for bytes acknowledged.
-func conservation(v view) (record.Check, bool) {
+func conservation(v view) (judged, bool) {
 	var received, written, acked float64
-	worst, worstText := -math.MaxFloat64, ""
-	judge := func(f record.Flow, excess, allowed float64, what string) {
-		if over := excess - allowed; over > worst {
-			worst = over
+	worst, worstText := 0.0, ""
+	compare := func(f record.Flow, excess, allowed float64, what string) {
+		if strain := excess / allowed; strain > worst {
+			worst = strain
 			worstText = fmt.Sprintf("%s from %s to %s: %s by %s, with up to %s under way", f.ID, f.From, f.To, what, volume(excess), volume(allowed))
 		}
 	}
@@ -103,18 +104,18 @@ func conservation(v view) (record.Check, bool) {
 		if f.SenderInfo != nil {
 			held = max(held, float64(f.SenderInfo.SndCwnd)*float64(f.SenderInfo.SndMSS))
 		}
-		judge(f, got-float64(f.WrittenBytes), held+unread+edges, "received exceeds written")
+		compare(f, got-float64(f.WrittenBytes), held+unread+edges, "received exceeds written")
 		if f.SenderInfo == nil {
 			continue // no TCP_INFO on this system
 		}
 		acked += float64(f.AckedBytes)
 		flight := unread + perSecond*float64(f.SenderInfo.RTTUs)/1e6 + edges
-		judge(f, math.Abs(got-float64(f.AckedBytes)), flight, "received and acknowledged differ")
+		compare(f, math.Abs(got-float64(f.AckedBytes)), flight, "received and acknowledged differ")
 	}
 	if n == 0 {
-		return record.Check{}, false
+		return judged{}, false
 	}
-	c := record.Check{Check: Conservation, Pass: worst <= 0}
+	c := record.Check{Check: Conservation, Pass: worst <= 1}
 	c.Detail = fmt.Sprintf("in the window senders wrote %s", volume(written))
 	if acked > 0 {
 		c.Detail += fmt.Sprintf(", had %s acknowledged", volume(acked))
@@ -125,12 +126,12 @@ func conservation(v view) (record.Check, bool) {
 	} else {
 		c.Detail += worstText
 	}
-	return c, true
+	return judged{c, worst}, true
 }
 
 // steady: the first and the last third of the window carry the same. A sample
 // may be some milliseconds off, which matters where thirds are short.
-func steady(v view) (record.Check, bool) {
+func steady(v view) (judged, bool) {
 	n := math.MaxInt
 	for _, f := range v.Flows {
 		if f.Connected && len(f.Bins) > 0 {
@@ -138,7 +139,7 @@ func steady(v view) (record.Check, bool) {
 		}
 	}
 	if n < 3 || n == math.MaxInt {
-		return record.Check{}, false
+		return judged{}, false
 	}
 	third := n / 3
 	var first, last float64
@@ -152,7 +153,7 @@ func steady(v view) (record.Check, bool) {
 		}
 	}
 	if first == 0 && last == 0 {
-		return record.Check{}, false
+		return judged{}, false
 	}
 	const sampleDoubt = 0.005
 	seconds := v.WindowS * float64(third) / float64(n)
@@ -161,5 +162,5 @@ func steady(v view) (record.Check, bool) {
 	c := record.Check{Check: Steady, Pass: math.Abs(drift) <= allowed}
 	c.Detail = fmt.Sprintf("the last third of the window carried %s and the first %s: %+.2g %% (allowed ±%.2g %%)",
 		volume(last), volume(first), 100*drift, 100*allowed)
-	return c, true
+	return judged{c, math.Abs(drift) / allowed}, true
 }

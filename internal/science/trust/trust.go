@@ -51,8 +51,52 @@ const (
 // Trial checks one trial. Checks whose records are missing, as samples of a very
 // short window, are left out rather than passed.
 func Trial(t record.Trial) []record.Check {
+	var checks []record.Check
+	for _, j := range judge(t) {
+		checks = append(checks, j.Check)
+	}
+	return checks
+}
+
+// Run checks all trials of a run. Every failure is kept; a check that no trial
+// failed becomes one line, on the trial that came nearest to failing it.
+func Run(trials []record.Trial) []record.Check {
+	var names []string
+	worst, count, failed := map[string]judged{}, map[string]int{}, map[string][]record.Check{}
+	for _, t := range trials {
+		for _, j := range judge(t) {
+			name := j.Check.Check
+			if count[name] == 0 {
+				names = append(names, name)
+			}
+			count[name]++
+			if !j.Pass {
+				failed[name] = append(failed[name], j.Check)
+			}
+			if count[name] == 1 || j.strain > worst[name].strain {
+				worst[name] = j
+			}
+		}
+	}
+	var checks []record.Check
+	for _, name := range names {
+		if len(failed[name]) > 0 {
+			checks = append(checks, failed[name]...)
+			continue
+		}
+		c := worst[name].Check
+		if n := count[name]; n > 1 {
+			c.Detail = fmt.Sprintf("all %d trials; nearest to failing is trial %d: %s", n, c.Trial, c.Detail)
+		}
+		c.Trial = 0
+		checks = append(checks, c)
+	}
+	return checks
+}
+
+func judge(t record.Trial) []judged {
 	if t.WindowS <= 0 {
-		return []record.Check{{Check: Clock, Trial: t.Order, Detail: "the trial has no window"}}
+		return []judged{{Check: record.Check{Check: Clock, Trial: t.Order, Detail: "the trial has no window"}}}
 	}
 	v := view{Trial: t, skew: map[string]float64{}}
 	for _, h := range t.Hosts {
@@ -61,16 +105,22 @@ func Trial(t record.Trial) []record.Check {
 	for _, c := range t.Clocks {
 		v.skew[c.Host] += 2 * math.Abs(float64(c.UncertaintyNs)) / 1e9
 	}
-	var checks []record.Check
-	for _, check := range []func(view) (record.Check, bool){
+	var checks []judged
+	for _, check := range []func(view) (judged, bool){
 		connected, alive, conservation, wire, limit, senderSide, steady, generator, foreign, clock,
 	} {
-		if c, ok := check(v); ok {
-			c.Trial = t.Order
-			checks = append(checks, c)
+		if j, ok := check(v); ok {
+			j.Trial = t.Order
+			checks = append(checks, j)
 		}
 	}
 	return checks
+}
+
+// judged is a check with its strain: the share of its tolerance that was used.
+type judged struct {
+	record.Check
+	strain float64
 }
 
 // view is a trial with what several checks need.
@@ -89,9 +139,9 @@ func edgeDoubt(r record.Reading) float64 {
 }
 
 // limit: nothing goes faster than its path.
-func limit(v view) (record.Check, bool) {
+func limit(v view) (judged, bool) {
 	if v.LimitBps <= 0 {
-		return record.Check{}, false
+		return judged{}, false
 	}
 	doubt := 0.0
 	for _, s := range v.skew {
@@ -102,15 +152,15 @@ func limit(v view) (record.Check, bool) {
 	c := record.Check{Check: Limit, Pass: share <= 1+allowed}
 	c.Detail = fmt.Sprintf("goodput %s is %s of the limit %s (allowed %s)",
 		limits.Rate(v.GoodputBps), percent(share), limits.Rate(v.LimitBps), percent(1+allowed))
-	return c, true
+	return judged{c, share}, true
 }
 
 // senderSide: a figure counted at the senders, where it is offered as a result,
 // is held to the limit like any other. Write calls return when bytes are in the
 // send buffer, and a sum of averages over different times is no rate at all.
-func senderSide(v view) (record.Check, bool) {
+func senderSide(v view) (judged, bool) {
 	if !v.AccountSender || v.LimitBps <= 0 {
-		return record.Check{}, false
+		return judged{}, false
 	}
 	share := v.SenderReportedBps / v.LimitBps
 	c := record.Check{Check: SenderSide, Pass: share <= 1+limitTolerance}
@@ -121,12 +171,12 @@ func senderSide(v view) (record.Check, bool) {
 		c.Detail = fmt.Sprintf("the sum of the senders' own averages, %s, is %.3g× the limit of its path, %s: it counts bytes still in send buffers",
 			limits.Rate(v.SenderReportedBps), share, limits.Rate(v.LimitBps))
 	}
-	return c, true
+	return judged{c, share}, true
 }
 
 // generator: the machine that makes the traffic must not be what limits it. At
 // the limit it was not, however busy.
-func generator(v view) (record.Check, bool) {
+func generator(v view) (judged, bool) {
 	thread, threadHost, cpus, cpusHost := 0.0, "", 0.0, ""
 	for _, h := range v.Hosts {
 		if h.GeneratorCPU > thread {
@@ -137,7 +187,7 @@ func generator(v view) (record.Check, bool) {
 		}
 	}
 	if thread == 0 && cpus == 0 {
-		return record.Check{}, false
+		return judged{}, false
 	}
 	c := record.Check{Check: Generator, Pass: thread < busy && cpus < busy}
 	c.Detail = fmt.Sprintf("the busiest traffic thread took %s of a CPU (%s), all CPUs together were %s busy (%s)",
@@ -150,11 +200,11 @@ func generator(v view) (record.Check, bool) {
 			c.Detail += ": the machine may have been the limit, not the network"
 		}
 	}
-	return c, true
+	return judged{c, max(thread, cpus)}, true
 }
 
 // clock: every host read the window's edges when it was told to.
-func clock(v view) (record.Check, bool) {
+func clock(v view) (judged, bool) {
 	late, lateHost, doubt, doubtHost := 0.0, "", 0.0, ""
 	for _, h := range v.Hosts {
 		if s := max(edgeDoubt(h.Begin), edgeDoubt(h.End)); s > late {
@@ -167,7 +217,7 @@ func clock(v view) (record.Check, bool) {
 		}
 	}
 	if lateHost == "" {
-		return record.Check{}, false
+		return judged{}, false
 	}
 	allowed := edgeShare * v.WindowS
 	c := record.Check{Check: Clock, Pass: late <= allowed && doubt <= allowed}
@@ -176,7 +226,7 @@ func clock(v view) (record.Check, bool) {
 		c.Detail += fmt.Sprintf(", clocks are known within %s (%s)", seconds(doubt), doubtHost)
 	}
 	c.Detail += fmt.Sprintf(" of a window of %s (allowed %s)", seconds(v.WindowS), seconds(allowed))
-	return c, true
+	return judged{c, max(late, doubt) / allowed}, true
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.4g %%", 100*share) }

@@ -153,3 +153,34 @@ func TestWireFollowsHeadersAndPorts(t *testing.T) {
 		}
 	}
 }
+
+// A run keeps every failure, and one line for each check that none failed.
+func TestRun(t *testing.T) {
+	bad := trial(4, "writes")
+	bad.Order, bad.GoodputBps = 9, sciencetest.Limit*1.1
+	worse := bad
+	worse.Order = 10
+	near := trial(4, "reads")
+	near.Order = 7
+	near.Hosts[0].CPUBusy = 0.9
+	checks := Run([]record.Trial{trial(4, "writes"), near, bad, worse})
+	var failed []int
+	seen := map[string]int{}
+	for _, c := range checks {
+		seen[c.Check]++
+		if !c.Pass {
+			failed = append(failed, c.Trial)
+		} else if c.Trial != 0 || !strings.HasPrefix(c.Detail, "all 4 trials; ") {
+			t.Errorf("not a summary: %+v", c)
+		}
+		if c.Check == Generator && !strings.Contains(c.Detail, "trial 7") {
+			t.Errorf("the trial nearest to failing is 7: %+v", c)
+		}
+	}
+	if len(failed) != 2 || failed[0] != 9 || failed[1] != 10 || seen[Limit] != 2 || seen[Wire] != 1 {
+		t.Errorf("failures %v, checks %v", failed, seen)
+	}
+	if Run(nil) != nil {
+		t.Error("no trial, but checks")
+	}
+}

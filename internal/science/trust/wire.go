@@ -2,7 +2,6 @@ package trust
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"linerate/internal/model/record"
@@ -100,36 +99,36 @@ func stacked(s record.Snapshot, port string) bool {
 
 // wire: the ports of the receiving hosts carried what the receivers read, and no
 // less. More by retransmissions may be: a duplicate arrives and is thrown away.
-func wire(v view) (record.Check, bool) {
+func wire(v view) (judged, bool) {
 	list := arrivals(v)
 	if len(list) == 0 {
-		return record.Check{}, false
+		return judged{}, false
 	}
 	c := record.Check{Check: Wire, Pass: true}
-	worst := -math.MaxFloat64
+	worst := -1.0
 	for _, a := range list {
 		allowed := a.slack + counterTolerance*a.received
-		apart := max(a.received-a.wired, a.wired-a.received-a.retrans)
+		apart := max(0, a.received-a.wired, a.wired-a.received-a.retrans)
 		if apart > allowed {
 			c.Pass = false
 		}
-		if over := apart - allowed; over > worst {
-			worst = over
+		if strain := apart / allowed; strain > worst {
+			worst = strain
 			c.Detail = fmt.Sprintf("%s: ports took in %s of payload, flows read %s", a.host, volume(a.wired), volume(a.received))
 			if a.retrans > 0 {
 				c.Detail += fmt.Sprintf(" and were sent %s again", volume(a.retrans))
 			}
-			c.Detail += fmt.Sprintf(": %s apart (allowed %s)", percent(max(0, apart)/a.received), percent(allowed/a.received))
+			c.Detail += fmt.Sprintf(": %s apart (allowed %s)", percent(apart/a.received), percent(allowed/a.received))
 		}
 	}
-	return c, true
+	return judged{c, worst}, true
 }
 
 // foreign: nobody else used the receiving ports.
-func foreign(v view) (record.Check, bool) {
+func foreign(v view) (judged, bool) {
 	list := arrivals(v)
 	if len(list) == 0 {
-		return record.Check{}, false
+		return judged{}, false
 	}
 	c := record.Check{Check: Foreign, Pass: true}
 	most := -1.0
@@ -148,5 +147,5 @@ func foreign(v view) (record.Check, bool) {
 			}
 		}
 	}
-	return c, true
+	return judged{c, most / foreignShare}, true
 }

@@ -1,0 +1,208 @@
+// Package answer draws a run's conclusions: it fills in the treatments'
+// estimates, the effects, the trust checks and the findings, and says in two or
+// three sentences what follows. It adds no judgement of its own to those of the
+// packages stats, trust and diagnose; it chooses what a reader must know first.
+package answer
+
+import (
+	"math"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+	"linerate/internal/science/diagnose"
+	"linerate/internal/science/limits"
+	"linerate/internal/science/stats"
+	"linerate/internal/science/trust"
+)
+
+// toolMethod says how ToolReported is counted.
+const toolMethod = "sum of the senders' own averages: bytes written over each flow's own time"
+
+// Conclude fills in everything of a run that follows from its trials. It may be
+// called again as trials are added.
+func Conclude(run *record.Run) {
+	if run.Confidence == 0 {
+		run.Confidence = 0.95
+	}
+	if run.Margin == 0 {
+		run.Margin = 0.02
+	}
+	why := map[string]string{}
+	for _, t := range run.Treatments {
+		why[t.Name] = t.LimitWhy
+	}
+	run.Treatments = []record.Treatment{}
+	for _, trials := range byTreatment(run) {
+		t := treatment(run, trials)
+		if t.LimitWhy == "" {
+			t.LimitWhy = why[t.Name]
+		}
+		run.Treatments = append(run.Treatments, t)
+	}
+	run.Effects = stats.Effects(run.Factors, run.Trials, run.Confidence, run.Margin)
+	byChance(run)
+	run.Trust = trust.Run(run.Trials)
+	var findings []record.Finding
+	for _, t := range run.Trials {
+		findings = append(findings, diagnose.Diagnose(t, &run.Topology)...)
+	}
+	run.Findings = diagnose.Merge(findings)
+	for _, f := range run.Findings {
+		slices.SortFunc(f.Treatments, func(a, b string) int { return place(run, a) - place(run, b) })
+	}
+	run.Answer = sentences(run)
+}
+
+// place is a treatment's place in the table of treatments.
+func place(run *record.Run, name string) int {
+	return slices.IndexFunc(run.Treatments, func(t record.Treatment) bool { return t.Name == name })
+}
+
+// byTreatment groups trials, in the order of the factors' levels.
+func byTreatment(run *record.Run) [][]record.Trial {
+	var groups [][]record.Trial
+	for _, t := range run.Trials {
+		i := slices.IndexFunc(groups, func(g []record.Trial) bool { return g[0].Treatment == t.Treatment })
+		if i < 0 {
+			groups = append(groups, nil)
+			i = len(groups) - 1
+		}
+		groups[i] = append(groups[i], t)
+	}
+	levels := func(g []record.Trial) []int {
+		var at []int
+		for _, f := range run.Factors {
+			at = append(at, slices.IndexFunc(f.Levels, func(l record.Level) bool { return l.Name == g[0].Levels[f.Name] }))
+		}
+		return at
+	}
+	slices.SortStableFunc(groups, func(a, b []record.Trial) int { return slices.Compare(levels(a), levels(b)) })
+	return groups
+}
+
+// compared tells whether a factor's levels are compared with a baseline.
+func compared(f record.Factor) bool { return f.Role != "condition" }
+
+func treatment(run *record.Run, trials []record.Trial) record.Treatment {
+	first := trials[0]
+	t := record.Treatment{Name: first.Treatment, Levels: first.Levels, Trials: len(trials), Baseline: true}
+	for _, f := range run.Factors {
+		if compared(f) && first.Levels[f.Name] != f.Baseline {
+			t.Baseline = false
+		}
+	}
+	var goodputs []float64
+	var tool float64
+	for _, trial := range trials {
+		goodputs = append(goodputs, trial.GoodputBps)
+		t.LimitBps = max(t.LimitBps, trial.LimitBps)
+		tool += trial.SenderReportedBps / float64(len(trials))
+		for _, f := range trial.Flows {
+			if !f.Connected {
+				t.Unconnected++
+			}
+		}
+	}
+	mean := stats.Mean(goodputs, run.Confidence)
+	t.Goodput = record.Estimate{MeanBps: mean.Mean}
+	if mean.Known {
+		t.Goodput = record.Estimate{MeanBps: mean.Mean, LowBps: max(0, mean.Low), HighBps: mean.High, Confidence: run.Confidence}
+	}
+	if t.LimitBps > 0 {
+		t.Efficiency = t.Goodput.MeanBps / t.LimitBps
+		t.LimitWhy = limitWhy(run, first)
+	}
+	if slices.ContainsFunc(trials, func(t record.Trial) bool { return t.AccountSender }) {
+		t.ToolReported = &record.ToolReported{SumBps: tool, Method: toolMethod}
+	}
+	t.Ports = portLoads(run, trials)
+	return t
+}
+
+// limitWhy explains a trial's limit by computing it again from the flows' paths;
+// it stays silent where that gives another figure, as with options that the
+// record does not tell.
+func limitWhy(run *record.Run, trial record.Trial) string {
+	network := limits.Network{Topology: &run.Topology, Kinds: map[topology.End]string{}}
+	for _, h := range trial.Hosts {
+		for _, p := range h.Snapshot.Ports {
+			network.Kinds[topology.End{Node: h.Host, Port: p.Port}] = p.Kind
+		}
+	}
+	var flows []limits.Flow
+	for _, f := range trial.Flows {
+		flow := limits.Flow{Frame: limits.Frame{IPv6: isIPv6(f)}}
+		if f.SenderInfo != nil {
+			flow.Frame.NoTimestamps = f.SenderInfo.Options&1 == 0
+		}
+		if len(f.Path) > 0 {
+			flow.Paths = [][]topology.End{path(f)}
+		}
+		flows = append(flows, flow)
+	}
+	limit := network.Aggregate(flows)
+	if math.Abs(limit.Bps-trial.LimitBps) > 0.001*trial.LimitBps {
+		return ""
+	}
+	return limit.Why
+}
+
+func isIPv6(f record.Flow) bool {
+	return slices.ContainsFunc([]netip.Addr{f.SourceAddr(), f.DestinationAddr()}, netip.Addr.Is6)
+}
+
+func path(f record.Flow) []topology.End {
+	var ends []topology.End
+	for _, text := range f.Path {
+		node, port, _ := strings.Cut(text, ".")
+		ends = append(ends, topology.End{Node: node, Port: port})
+	}
+	return ends
+}
+
+// portLoads are the mean rates of every host's ports and, for links between
+// switches, of the switches' ports.
+func portLoads(run *record.Run, trials []record.Trial) []record.TreatmentPort {
+	isHost := func(node string) bool { _, ok := run.Topology.Host(node); return ok }
+	loads := []record.TreatmentPort{}
+	for _, trial := range trials {
+		for _, h := range trial.Hosts {
+			for _, d := range h.Deltas() {
+				end := topology.End{Node: h.Host, Port: d.Port}
+				link, ok := run.Topology.LinkAt(end)
+				if !ok || (!isHost(h.Host) && isHost(link.Other(end).Node)) {
+					continue
+				}
+				i := slices.IndexFunc(loads, func(l record.TreatmentPort) bool { return l.Host == h.Host && l.Port == d.Port })
+				if i < 0 {
+					loads = append(loads, record.TreatmentPort{Host: h.Host, Port: d.Port, LimitBps: float64(link.Towards(end).Rate)})
+					i = len(loads) - 1
+				}
+				loads[i].RxBps += d.RxBps() / float64(len(trials))
+				loads[i].TxBps += d.TxBps() / float64(len(trials))
+			}
+		}
+	}
+	for i := range loads {
+		l := &loads[i]
+		var rx, tx float64
+		for _, o := range loads {
+			if o.Host == l.Host {
+				rx += o.RxBps
+				tx += o.TxBps
+			}
+		}
+		link, _ := run.Topology.LinkAt(topology.End{Node: l.Host, Port: l.Port})
+		end := topology.End{Node: l.Host, Port: l.Port}
+		if rx > tx {
+			l.Share = l.RxBps / rx
+			l.LimitBps = float64(link.Towards(link.Other(end)).Rate)
+		} else if tx > 0 {
+			l.Share = l.TxBps / tx
+		}
+	}
+	return loads
+}

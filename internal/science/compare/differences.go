@@ -1,0 +1,145 @@
+package compare
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+// differences lists in what two runs differ besides their goodput, what
+// explains most first: hosts, network, study.
+func differences(from, to *record.Run) []record.Difference {
+	d := &list{[]record.Difference{}}
+	d.add("linerate", from.Environment.Version, to.Environment.Version)
+	d.add("mode", from.Environment.Mode, to.Environment.Mode)
+	d.hosts(from.Environment.Hosts, to.Environment.Hosts)
+	d.topology(&from.Topology, &to.Topology)
+	d.add("study", from.Study, to.Study)
+	d.add("values set", strings.Join(from.Design.Set, " "), strings.Join(to.Design.Set, " "))
+	d.levels(from.Factors, to.Factors)
+	return d.differences
+}
+
+type list struct{ differences []record.Difference }
+
+func (l *list) add(what, from, to string) {
+	if from != to {
+		l.differences = append(l.differences, record.Difference{What: what, From: from, To: to})
+	}
+}
+
+// hosts compares what the runs know of the hosts. A difference that all hosts
+// share, as those of a lab do, is said once.
+func (l *list) hosts(from, to []record.HostEnvironment) {
+	facts := []struct {
+		name string
+		of   func(record.HostEnvironment) string
+	}{
+		{"operating system", func(h record.HostEnvironment) string { return h.OS }},
+		{"kernel", func(h record.HostEnvironment) string { return h.Kernel }},
+		{"architecture", func(h record.HostEnvironment) string { return h.Arch }},
+		{"CPUs", func(h record.HostEnvironment) string { return fmt.Sprint(h.CPUs) }},
+		{"congestion control", func(h record.HostEnvironment) string { return h.CongestionControl }},
+		{"missing", func(h record.HostEnvironment) string { return strings.Join(h.Missing, "; ") }},
+	}
+	for _, fact := range facts {
+		var each list
+		for _, a := range from {
+			if b := named(to, a.Host); b >= 0 {
+				each.add(fact.name+" of "+a.Host, fact.of(a), fact.of(to[b]))
+			}
+		}
+		shared := len(each.differences) > 1 && len(each.differences) == len(from) && len(from) == len(to)
+		for _, d := range each.differences {
+			shared = shared && d.From == each.differences[0].From && d.To == each.differences[0].To
+		}
+		if shared {
+			l.add(fact.name+" of every host", each.differences[0].From, each.differences[0].To)
+		} else {
+			l.differences = append(l.differences, each.differences...)
+		}
+	}
+}
+
+func named(hosts []record.HostEnvironment, name string) int {
+	return slices.IndexFunc(hosts, func(h record.HostEnvironment) bool { return h.Host == name })
+}
+
+// topology compares hosts, switches and links by their names and ends.
+func (l *list) topology(from, to *topology.Topology) {
+	a, b := pieces(from), pieces(to)
+	for _, piece := range a {
+		other := slices.IndexFunc(b, func(p [2]string) bool { return p[0] == piece[0] })
+		if other < 0 {
+			l.add(piece[0], piece[1], "")
+		} else {
+			l.add(piece[0], piece[1], b[other][1])
+		}
+	}
+	for _, piece := range b {
+		if !slices.ContainsFunc(a, func(p [2]string) bool { return p[0] == piece[0] }) {
+			l.add(piece[0], "", piece[1])
+		}
+	}
+}
+
+// pieces are the parts of a topology, each with its name and its description.
+func pieces(t *topology.Topology) [][2]string {
+	var out [][2]string
+	for _, h := range t.Hosts {
+		out = append(out, [2]string{"host " + h.Name, describe(h, "name")})
+	}
+	for _, s := range t.Switches {
+		out = append(out, [2]string{"switch " + s.Name, describe(s, "name")})
+	}
+	for _, link := range t.Links {
+		out = append(out, [2]string{"link " + link.From.String() + " – " + link.To.String(), describe(link, "from", "to")})
+	}
+	return out
+}
+
+// describe is a value's JSON without some keys and without quotes: "rate: 1gbit".
+// The keys are in alphabetic order.
+func describe(value any, without ...string) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err.Error()
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return err.Error()
+	}
+	for _, key := range without {
+		delete(fields, key)
+	}
+	if text, err = json.Marshal(fields); err != nil {
+		return err.Error()
+	}
+	plain := strings.TrimSuffix(strings.TrimPrefix(string(text), "{"), "}")
+	if plain == "" {
+		return "as it comes"
+	}
+	return strings.NewReplacer(`"`, "", ":", ": ", ",", ", ").Replace(plain)
+}
+
+// levels compares what levels of one name change.
+func (l *list) levels(from, to []record.Factor) {
+	for _, f := range from {
+		for _, g := range to {
+			if f.Name != g.Name {
+				continue
+			}
+			for _, a := range f.Levels {
+				for _, b := range g.Levels {
+					if a.Name == b.Name {
+						l.add(fmt.Sprintf("settings of %s %q", f.Name, a.Name), strings.Join(a.SettingLines, "; "), strings.Join(b.SettingLines, "; "))
+					}
+				}
+			}
+		}
+	}
+}
