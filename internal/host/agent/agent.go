@@ -89,16 +89,15 @@ func (a *agent) leave() error {
 
 func (a *agent) handlers() map[string]bus.Handler {
 	return map[string]bus.Handler{
-		"clock":    handle(a.clock),
-		"apply":    handle(a.apply),
-		"revert":   handle(a.revert),
-		"flush":    handle(a.flush),
-		"listen":   handle(a.listen),
-		"connect":  handle(a.connect),
-		"ready":    handle(a.ready),
-		"window":   handle(a.window),
-		"close":    handle(a.close),
-		"snapshot": handle(a.snapshot),
+		"clock":   handle(a.clock),
+		"apply":   handle(a.apply),
+		"revert":  handle(a.revert),
+		"flush":   handle(a.flush),
+		"listen":  handle(a.listen),
+		"connect": handle(a.connect),
+		"ready":   handle(a.ready),
+		"window":  handle(a.window),
+		"close":   handle(a.close),
 	}
 }
 
@@ -137,7 +136,8 @@ func (a *agent) clock(context.Context, struct{}) (record.ClockReply, error) {
 func (a *agent) apply(ctx context.Context, r record.ApplyRequest) (record.ApplyReply, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	applied, mark, err := a.manager.Apply(ctx, r)
+	a.manager.AllowMachine(r.AllowMachine)
+	applied, mark, err := a.manager.Apply(ctx, r.Settings, r.IfAbsent)
 	return record.ApplyReply{Applied: applied, Mark: mark}, err
 }
 
@@ -186,8 +186,4 @@ func (a *agent) ready(ctx context.Context, r record.ReadyRequest) ([]record.Flow
 func (a *agent) close(context.Context, struct{}) (struct{}, error) {
 	a.closeEngine()
 	return struct{}{}, nil
-}
-
-func (a *agent) snapshot(_ context.Context, r record.SnapshotRequest) (record.Snapshot, error) {
-	return a.reader.Snapshot(a.node, r.Lookups, r.Sysctls)
 }

@@ -57,3 +57,17 @@ func Do(t testing.TB, name string, arguments ...string) string {
 	}
 	return string(output)
 }
+
+// RequireNamespaces skips the test where this user cannot make namespaces.
+func RequireNamespaces(t testing.TB) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^$")
+	command.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+	}
+	if err := command.Run(); err != nil {
+		Skip(t, "the kernel refuses user and network namespaces: "+err.Error())
+	}
+}

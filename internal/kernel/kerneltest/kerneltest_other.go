@@ -9,3 +9,9 @@ func InNamespace(t *testing.T, _ func(t *testing.T)) {
 	t.Helper()
 	Skip(t, "network namespaces need Linux")
 }
+
+// RequireNamespaces skips the test: network namespaces need Linux.
+func RequireNamespaces(t testing.TB) {
+	t.Helper()
+	Skip(t, "network namespaces need Linux")
+}

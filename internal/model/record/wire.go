@@ -150,9 +150,3 @@ type ReadyRequest struct {
 	TimeoutNs int64    `json:"timeout_ns"`
 	Unused    []string `json:"unused,omitempty"`
 }
-
-// SnapshotRequest asks for a host's network state now.
-type SnapshotRequest struct {
-	Lookups []RouteLookup `json:"lookups,omitempty"`
-	Sysctls []string      `json:"sysctls,omitempty"`
-}

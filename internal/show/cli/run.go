@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -130,12 +129,12 @@ func conclude(ctx context.Context, s streams, result *record.Run, err error, f r
 		if dir == "" {
 			dir = filepath.Join("runs", result.ID)
 		}
-		page, writeErr := report.Write(dir, result)
+		paths, writeErr := report.Write(dir, result)
 		err = errors.Join(err, writeErr)
 		if f.asJSON {
-			err = errors.Join(err, json.NewEncoder(s.out).Encode(result))
+			err = errors.Join(err, report.JSON(s.out, result))
 		} else {
-			err = errors.Join(err, report.Text(s.out, result, textOptions(s.out, page)))
+			err = errors.Join(err, report.Text(s.out, result, textOptions(s.out, paths.Page)))
 		}
 	}
 	switch {

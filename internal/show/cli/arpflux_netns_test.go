@@ -1,0 +1,164 @@
+//go:build linux
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// changed prints the built-in study and changes it as a user would: three slow
+// NICs instead of four fast ones, three clients instead of two, shorter trials.
+func changed(t *testing.T, replace ...string) string {
+	t.Helper()
+	out, err := command(t, t.Context(), t.TempDir(), "show", "arp-flux").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(out)
+	for i := 0; i < len(replace); i += 2 {
+		if !strings.Contains(text, replace[i]) {
+			t.Fatalf("the study does not say %q any more", replace[i])
+		}
+		text = strings.ReplaceAll(text, replace[i], replace[i+1])
+	}
+	path := filepath.Join(t.TempDir(), "mine.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func threeSlowPorts(t *testing.T) string {
+	return changed(t,
+		"{p=0..3}", "{p=0..2}",
+		"server.eth{0..3}", "server.eth{0..2}",
+		"{15..18}", "{15..17}",
+		"{a=15..18}", "{a=15..17}",
+		"{c=1..2}", "{c=1..3}",
+		"client{1..2}", "client{1..3}",
+		"rate: 1gbit", "rate: 30mbit",
+		"rate: 2.5gbit", "rate: 100mbit",
+	)
+}
+
+// TestARPFluxFromTheUsersOwnFile asks the first question on a small lab and
+// holds the answer against what is known of the kernel.
+func TestARPFluxFromTheUsersOwnFile(t *testing.T) {
+	dir := t.TempDir()
+	run := runLab(t, dir, threeSlowPorts(t), "--seed", "7", "--replicates", "2",
+		"--only", "kernel defaults,static ARP entries,arp + source routing,arp + rp_filter=1")
+	if bad := failures(run); bad != "" {
+		t.Errorf("trust checks failed:\n%s", bad)
+	}
+	oneNIC := 30e6 * 1448 / 1514
+	limit := 3 * oneNIC
+	for _, c := range []struct {
+		treatment string
+		low, high float64 // of the limit of three NICs
+	}{
+		{"kernel defaults, writes", 0.2, 1.15 / 3},
+		{"kernel defaults, reads", 0.2, 1.15 / 3},
+		{"static ARP entries, writes", 0.97, 1.01},
+		{"static ARP entries, reads", 0.2, 1.15 / 3},
+		{"arp + source routing, writes", 0.97, 1.01},
+		{"arp + source routing, reads", 0.97, 1.01},
+		{"arp + rp_filter=1, writes", 0.2, 1.15 / 3},
+	} {
+		tr := treatment(t, run, c.treatment)
+		if share := tr.Goodput.MeanBps / limit; share < c.low || share > c.high {
+			t.Errorf("%s: %.3f of the limit, expected %.3f to %.3f", c.treatment, share, c.low, c.high)
+		}
+		if ratio := tr.LimitBps / limit; ratio < 0.999 || ratio > 1.001 {
+			t.Errorf("%s: limit %.0f, expected %.0f", c.treatment, tr.LimitBps, limit)
+		}
+	}
+	flux, ok := found(run, "arp-flux", "kernel defaults, writes")
+	if !ok {
+		t.Error("no arp-flux finding for the kernel's defaults")
+	}
+	// The poisoned rows are the evidence: an address of one port, held at
+	// another port's MAC address.
+	if !slices.ContainsFunc(flux.Evidence, func(e string) bool { return strings.Contains(e, "02:00:00:01:00:0") }) {
+		t.Errorf("the evidence names no MAC address: %q", flux.Evidence)
+	}
+	for _, id := range []string{"arp-flux", "same-subnet-one-egress", "rp-filter-drop", "arp-wrong-source"} {
+		for _, direction := range []string{"writes", "reads"} {
+			if f, ok := found(run, id, "arp + source routing, "+direction); ok {
+				t.Errorf("%s is found where everything is mended (%s): %q", id, direction, f.Evidence)
+			}
+		}
+	}
+	if _, ok := found(run, "same-subnet-one-egress", "static ARP entries, reads"); !ok {
+		t.Error("no same-subnet-one-egress for reads with static entries")
+	}
+	if _, ok := found(run, "rp-filter-drop", "arp + rp_filter=1, writes"); !ok {
+		t.Error("no rp-filter-drop with the strict filter")
+	}
+	for _, e := range run.Effects {
+		want := ""
+		switch {
+		case e.To == "arp + source routing", e.To == "static ARP entries" && e.At["direction"] == "writes":
+			want = "improves"
+		default:
+			continue
+		}
+		if e.Verdict != want {
+			t.Errorf("%s → %s at %v: %s, expected %s", e.From, e.To, e.At, e.Verdict, want)
+		}
+	}
+	if !strings.Contains(run.Answer, "three ports") && !strings.Contains(run.Answer, "3 ports") {
+		t.Errorf("the answer does not say of how many ports: %s", run.Answer)
+	}
+}
+
+// TestGoodputReachesTheLimitOfOneLink: one flow over one shaped link reads what
+// physics says, and the port's own counters agree.
+func TestGoodputReachesTheLimitOfOneLink(t *testing.T) {
+	run := runLab(t, t.TempDir(), labFile(t, "one-link.yaml"))
+	tr := run.Treatments[0]
+	limit := 100e6 * 1448 / 1514
+	if ratio := tr.Goodput.MeanBps / limit; ratio < 0.995 || ratio > 1.005 {
+		t.Errorf("goodput is %.4f of the limit", ratio)
+	}
+	for _, trial := range run.Trials {
+		for _, h := range trial.Hosts {
+			if h.Host != "server" {
+				continue
+			}
+			d := h.Deltas()[0]
+			// Ethernet, IPv4, TCP with timestamps; veth counts a large segment
+			// as one packet with one header.
+			payload := (d.RxBytes - 66*d.RxPackets) * 8 / d.Seconds
+			if ratio := payload / trial.GoodputBps; ratio < 0.998 || ratio > 1.002 {
+				t.Errorf("trial %d: the port saw %.4f of the goodput", trial.Order, ratio)
+			}
+		}
+	}
+	if bad := failures(run); bad != "" {
+		t.Errorf("trust checks failed:\n%s", bad)
+	}
+}
+
+// TestSenderSideSumsAreCaught: the sum of what senders have written into deep
+// buffers is more than the link can carry, and that is said.
+func TestSenderSideSumsAreCaught(t *testing.T) {
+	run := runLab(t, t.TempDir(), labFile(t, "sender-side.yaml"))
+	tr := run.Treatments[0]
+	if tr.ToolReported == nil || tr.ToolReported.SumBps <= tr.LimitBps {
+		t.Fatalf("the senders' own averages sum to %+v, expected more than the limit of %.0f", tr.ToolReported, tr.LimitBps)
+	}
+	if tr.Goodput.MeanBps > 1.005*tr.LimitBps {
+		t.Errorf("goodput %.0f is above the limit %.0f", tr.Goodput.MeanBps, tr.LimitBps)
+	}
+	caught := false
+	for _, c := range run.Trust {
+		caught = caught || !c.Pass && strings.Contains(c.Detail, "limit") && strings.Contains(c.Detail, "send")
+	}
+	if !caught {
+		t.Errorf("no trust check objects: %+v", run.Trust)
+	}
+}

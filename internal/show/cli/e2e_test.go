@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/record"
+)
+
+// command is a linerate of its own, with a notebook of its own.
+func command(t *testing.T, ctx context.Context, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	path, err := exec.LookPath("linerate") // put there by TestMain
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "LINERATE_NOTEBOOK="+filepath.Join(dir, "notebook.db"))
+	return cmd
+}
+
+// runLab runs a study and returns its result. Statuses besides 0 and 3 fail.
+func runLab(t *testing.T, dir string, args ...string) *record.Run {
+	t.Helper()
+	kerneltest.RequireNamespaces(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := command(t, ctx, dir, append([]string{"run", "--json", "--quiet"}, args...)...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != ExitDoubt {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, errs.String())
+	}
+	var run record.Run
+	if err := json.Unmarshal(out.Bytes(), &run); err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, out.String())
+	}
+	return &run
+}
+
+func labFile(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("testdata", "labs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// treatment finds one by name.
+func treatment(t *testing.T, run *record.Run, name string) record.Treatment {
+	t.Helper()
+	var names []string
+	for _, tr := range run.Treatments {
+		if tr.Name == name {
+			return tr
+		}
+		names = append(names, tr.Name)
+	}
+	t.Fatalf("no treatment %q among %s", name, strings.Join(names, "; "))
+	return record.Treatment{}
+}
+
+// failures lists the trust checks that failed, for error messages.
+func failures(run *record.Run) string {
+	var b strings.Builder
+	for _, c := range run.Trust {
+		if !c.Pass {
+			b.WriteString(c.Check + ": " + c.Detail + "\n")
+		}
+	}
+	return b.String()
+}
+
+func found(run *record.Run, id, treatment string) (record.Finding, bool) {
+	for _, f := range run.Findings {
+		if f.ID != id {
+			continue
+		}
+		for _, name := range f.Treatments {
+			if name == treatment {
+				return f, true
+			}
+		}
+	}
+	return record.Finding{}, false
+}
