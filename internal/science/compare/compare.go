@@ -183,9 +183,9 @@ func sentence(c *record.Comparison) string {
 	for _, p := range []struct{ verdict, words string }{
 		{record.Improves, "carries more in %s"},
 		{record.Worsens, "carries less in %s"},
-		{record.NoDifference, "as much in %s"},
-		{record.Inconclusive, "and is inconclusive in %s"},
-		{record.NotComparable, "and is not comparable in %s"},
+		{record.NoDifference, "carries as much in %s"},
+		{record.Inconclusive, "is inconclusive in %s"},
+		{record.NotComparable, "is not comparable in %s"},
 	} {
 		switch n := len(names[p.verdict]); {
 		case n == 1:
@@ -196,7 +196,10 @@ func sentence(c *record.Comparison) string {
 			parts = append(parts, fmt.Sprintf(p.words, fmt.Sprintf("%d of %d treatments", n, total)))
 		}
 	}
-	words := strings.TrimPrefix(strings.Join(parts, ", "), "and ")
+	words := parts[len(parts)-1]
+	if before := parts[:len(parts)-1]; len(before) > 0 {
+		words = strings.Join(before, ", ") + " and " + words
+	}
 	return fmt.Sprintf("Against %s, %s %s%s.", c.From.ID, c.To.ID, words, largest(c))
 }
 

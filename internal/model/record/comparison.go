@@ -1,0 +1,76 @@
+package record
+
+import "time"
+
+// ComparisonSchema is the schema name and version of a Comparison.
+const ComparisonSchema = "linerate.compare/v1"
+
+// Comparison is the result document of `linerate compare FROM TO`: how the
+// second run's goodput relates to the first's, treatment by treatment.
+type Comparison struct {
+	Schema string      `json:"schema"`
+	From   ComparedRun `json:"from"`
+	To     ComparedRun `json:"to"`
+	// Comparable: at least one treatment of both is the same.
+	Comparable bool `json:"comparable"`
+	// Answer is one or two sentences.
+	Answer string `json:"answer"`
+	Unit   string `json:"unit"`
+
+	// Differences are what else the runs differ in: with them a difference of
+	// goodput may have another cause than the reader thinks of.
+	Differences []Difference `json:"differences"`
+	// StudyLines are the lines of the study file that differ, comments aside:
+	// "- " only in the first, "+ " only in the second.
+	StudyLines []string `json:"study_lines"`
+
+	Treatments []ComparedTreatment `json:"treatments"`
+	// OnlyFrom and OnlyTo name treatments that the other run does not have.
+	OnlyFrom []string `json:"only_from"`
+	OnlyTo   []string `json:"only_to"`
+
+	// Confidence is the family-wise level of the ratios' intervals.
+	Confidence float64 `json:"confidence"`
+	Margin     float64 `json:"margin"`
+}
+
+// ComparedRun says which run is compared.
+type ComparedRun struct {
+	ID      string    `json:"id"`
+	Study   string    `json:"study"`
+	Seed    uint64    `json:"seed"`
+	Started time.Time `json:"started"`
+	Status  string    `json:"status"`
+	Answer  string    `json:"answer"`
+	Trials  int       `json:"trials"`
+	// Doubts are the trust checks that failed, "check: detail".
+	Doubts []string `json:"doubts"`
+}
+
+// Difference is something in which two runs differ; empty: there is none.
+type Difference struct {
+	What string `json:"what"`
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// NotComparable is the verdict on treatments that share no more than a name.
+const NotComparable = "not comparable"
+
+// ComparedTreatment is a treatment that both runs have.
+type ComparedTreatment struct {
+	Name       string   `json:"name"`
+	From       Estimate `json:"from"`
+	To         Estimate `json:"to"`
+	FromTrials int      `json:"from_trials"`
+	ToTrials   int      `json:"to_trials"`
+	// Limits; 0: unknown.
+	FromLimitBps float64 `json:"from_limit_bps"`
+	ToLimitBps   float64 `json:"to_limit_bps"`
+	// Ratio is To over From.
+	Ratio   RatioEstimate `json:"ratio"`
+	P       float64       `json:"p"` // corrected for the number of treatments (Holm)
+	Verdict string        `json:"verdict"`
+	// Why explains a verdict that needs it.
+	Why string `json:"why,omitempty"`
+}

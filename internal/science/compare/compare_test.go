@@ -1,0 +1,211 @@
+package compare
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/answer"
+	"linerate/internal/science/sciencetest"
+)
+
+// steady keeps the treatments whose goodput is not left to chance.
+func steady(run *record.Run) *record.Run {
+	run.Trials = slices.DeleteFunc(run.Trials, func(t record.Trial) bool {
+		return t.Levels["fix"] != "arp + source routing" && t.Levels["fix"] != "static ARP entries"
+	})
+	return run
+}
+
+func concluded(seed uint64, change func(*record.Run)) *record.Run {
+	run := steady(sciencetest.Run(seed, 4))
+	if change != nil {
+		change(run)
+	}
+	answer.Conclude(run)
+	return run
+}
+
+func find(t *testing.T, c *record.Comparison, name string) record.ComparedTreatment {
+	t.Helper()
+	for _, treatment := range c.Treatments {
+		if treatment.Name == name {
+			return treatment
+		}
+	}
+	t.Fatalf("no treatment %q in %+v", name, c.Treatments)
+	panic("unreachable")
+}
+
+func TestARunAgainstItsRepetition(t *testing.T) {
+	c := Runs(concluded(7, nil), concluded(8, nil))
+	if !c.Comparable || len(c.Differences) != 0 || len(c.StudyLines) != 0 || len(c.OnlyFrom)+len(c.OnlyTo) != 0 || len(c.Treatments) != 4 {
+		t.Errorf("%+v", c)
+	}
+	for _, treatment := range c.Treatments {
+		if treatment.Verdict == record.Improves || treatment.Verdict == record.Worsens {
+			t.Errorf("%s: %s, although nothing changed: %+v", treatment.Name, treatment.Verdict, treatment.Ratio)
+		}
+		if treatment.FromTrials != 4 || treatment.ToTrials != 4 {
+			t.Errorf("%s: %d and %d trials", treatment.Name, treatment.FromTrials, treatment.ToTrials)
+		}
+	}
+}
+
+func TestWhatChangedIsFound(t *testing.T) {
+	from := concluded(7, nil)
+	slower := from.Treatments[0].Name
+	to := concluded(8, func(run *record.Run) {
+		for i := range run.Trials {
+			if run.Trials[i].Treatment == slower {
+				run.Trials[i].GoodputBps *= 0.5
+			}
+		}
+		run.Environment.Hosts[0].Kernel = "6.19.0"
+		run.Topology.Links[0].Rate *= 2
+		run.Design.Set = []string{"workload.duration=5s"}
+		run.StudyFile = "# only a comment\n\nstudy: arp-flux\nunit: MB/s\n"
+	})
+	c := Runs(from, to)
+	worse := find(t, c, slower)
+	if worse.Verdict != record.Worsens || worse.Ratio.Low > 0.5 || worse.Ratio.High < 0.5 || worse.Ratio.High > 0.6 || worse.P > 0.01 {
+		t.Errorf("%+v, want one half", worse)
+	}
+	for _, other := range c.Treatments {
+		if other.Name != slower && (other.Verdict == record.Improves || other.Verdict == record.Worsens) {
+			t.Errorf("%s: %s", other.Name, other.Verdict)
+		}
+	}
+	var what []string
+	for _, d := range c.Differences {
+		what = append(what, d.What+": "+d.From+" → "+d.To)
+	}
+	got := strings.Join(what, "\n")
+	for _, want := range []string{"kernel of conductor: 6.18.0 → 6.19.0", "link server.eth0 – switch.p-server-eth0: rate: 1gbit → rate: 2gbit", "values set:  → workload.duration=5s"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("differences:\n%s\nwant %s", got, want)
+		}
+	}
+	if len(c.Differences) != 3 {
+		t.Errorf("differences:\n%s\nwant three", got)
+	}
+	if want := []string{"+ unit: MB/s"}; !slices.Equal(c.StudyLines, want) {
+		t.Errorf("study lines %q, want %q", c.StudyLines, want)
+	}
+	if !strings.Contains(c.Answer, "carries less in “"+slower+"”") || !strings.Contains(c.Answer, "the largest change is 0.5×") {
+		t.Errorf("answer %q", c.Answer)
+	}
+}
+
+func TestOneNameTwoTreatments(t *testing.T) {
+	from := concluded(7, nil)
+	to := concluded(8, func(run *record.Run) {
+		for f := range run.Factors {
+			for l := range run.Factors[f].Levels {
+				if run.Factors[f].Levels[l].Name == "static ARP entries" {
+					run.Factors[f].Levels[l].SettingLines = []string{"server: something else"}
+				}
+			}
+		}
+		for i := range run.Trials {
+			if run.Trials[i].Treatment == from.Treatments[len(from.Treatments)-1].Name {
+				run.Trials[i].Flows = run.Trials[i].Flows[:1]
+			}
+		}
+	})
+	c := Runs(from, to)
+	settings, flows := 0, 0
+	for _, treatment := range c.Treatments {
+		if treatment.Verdict != record.NotComparable {
+			continue
+		}
+		if treatment.Ratio != (record.RatioEstimate{}) || treatment.P != 1 {
+			t.Errorf("%s: not comparable, and yet %+v", treatment.Name, treatment)
+		}
+		if strings.Contains(treatment.Why, "other settings") {
+			settings++
+		}
+		if strings.Contains(treatment.Why, "→ 1 flows") {
+			flows++
+		}
+	}
+	if settings != 2 || flows != 1 || !c.Comparable {
+		t.Errorf("%d with other settings, %d with other flows, comparable %v: want 2, 1, true", settings, flows, c.Comparable)
+	}
+}
+
+func TestNothingInCommon(t *testing.T) {
+	from := concluded(7, nil)
+	to := concluded(8, func(run *record.Run) {
+		run.Study, run.ID = "long-fat", "long-fat-8"
+		for i := range run.Trials {
+			run.Trials[i].Treatment += " at night"
+		}
+	})
+	c := Runs(from, to)
+	if c.Comparable || len(c.Treatments) != 0 || len(c.OnlyFrom) != 4 || len(c.OnlyTo) != 4 ||
+		!strings.Contains(c.Answer, "cannot be compared: they have no treatment in common") {
+		t.Errorf("%+v", c)
+	}
+	if empty := Runs(from, &record.Run{ID: "x"}); empty.Comparable || len(empty.OnlyFrom) != 4 {
+		t.Errorf("against a run without trials: %+v", empty)
+	}
+}
+
+func TestDoubtsAreCarriedAlong(t *testing.T) {
+	from := concluded(7, nil)
+	from.Trust = append(from.Trust, record.Check{Check: "limit", Detail: "above the wire"})
+	if c := Runs(from, concluded(8, nil)); !slices.Contains(c.From.Doubts, "limit: above the wire") || len(c.To.Doubts) != 0 {
+		t.Errorf("doubts %q and %q", c.From.Doubts, c.To.Doubts)
+	}
+}
+
+func TestHostsThatShareADifference(t *testing.T) {
+	hosts := func(kernels ...string) record.Environment {
+		var e record.Environment
+		for i, k := range kernels {
+			e.Hosts = append(e.Hosts, record.HostEnvironment{Host: string(rune('a' + i)), Kernel: k})
+		}
+		return e
+	}
+	for _, c := range []struct {
+		from, to record.Environment
+		want     []record.Difference
+	}{
+		{hosts("6.1", "6.1"), hosts("6.2", "6.2"), []record.Difference{{What: "kernel of every host", From: "6.1", To: "6.2"}}},
+		{hosts("6.1", "6.1"), hosts("6.2", "6.1"), []record.Difference{{What: "kernel of a", From: "6.1", To: "6.2"}}},
+		{hosts("6.1", "6.1"), hosts("6.2", "6.3"), []record.Difference{{What: "kernel of a", From: "6.1", To: "6.2"}, {What: "kernel of b", From: "6.1", To: "6.3"}}},
+		{hosts("6.1"), hosts(), []record.Difference{}},
+	} {
+		if got := differences(&record.Run{Environment: c.from}, &record.Run{Environment: c.to}); !slices.Equal(got, c.want) {
+			t.Errorf("%+v, want %+v", got, c.want)
+		}
+	}
+}
+
+func TestChangedLines(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		want     []string
+	}{
+		{"", "", []string{}},
+		{"a\nb\nc\n", "a\nb\nc", []string{}},
+		{"a\n# x\n\nb  \n", "a\n  # y\nb\n", []string{}},
+		{"a\nb\nc\n", "a\nx\nc\n", []string{"- b", "+ x"}},
+		{"a\nb\nc\nd\n", "b\nx\nd\ne\n", []string{"- a", "- c", "+ x", "+ e"}},
+		{"", "a\n  b\n", []string{"+ a", "+   b"}},
+		{strings.Repeat("a\nb\n", 1500), "x\n" + strings.Repeat("b\nc\n", 1500), nil},
+	} {
+		got := changedLines(c.from, c.to)
+		if c.want == nil { // too much to look for what is common: everything is told
+			if len(got) != 6001 {
+				t.Errorf("two long files: %d lines, want 6001", len(got))
+			}
+			continue
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%q, %q: %q, want %q", c.from, c.to, got, c.want)
+		}
+	}
+}
