@@ -92,6 +92,39 @@ func (f Frame) Fraction() float64 {
 	return float64(f.Payload()) / float64(f.Wire())
 }
 
+// Part is one stretch of a frame.
+type Part struct {
+	Name  string
+	Bytes int
+}
+
+// Parts lists where the bytes of a full frame go, payload first; they add up to
+// Wire.
+func (f Frame) Parts() []Part {
+	parts := []Part{{"payload", f.Payload()}}
+	switch {
+	case f.UDP:
+		parts = append(parts, Part{"UDP header", udpHeader})
+	case f.NoTimestamps:
+		parts = append(parts, Part{"TCP header", tcpHeader})
+	default:
+		parts = append(parts, Part{"TCP header", tcpHeader}, Part{"TCP timestamps", tcpTimestamps})
+	}
+	if f.IPv6 {
+		parts = append(parts, Part{"IPv6 header", ipv6Header})
+	} else {
+		parts = append(parts, Part{"IPv4 header", ipv4Header})
+	}
+	parts = append(parts, Part{"Ethernet header", ethernetHeader})
+	if f.VLANs > 0 {
+		parts = append(parts, Part{"VLAN tags", f.VLANs * vlanTag})
+	}
+	if !f.Shaped {
+		parts = append(parts, Part{"preamble, check sequence and gap", ethernetRest})
+	}
+	return parts
+}
+
 // Check tells what is wrong with a frame that somebody asked for.
 func (f Frame) Check() error {
 	switch {

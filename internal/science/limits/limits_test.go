@@ -41,6 +41,13 @@ func TestFraction(t *testing.T) {
 		if got := 100 * test.frame.Fraction(); math.Abs(got-test.percent) > 0.0005 {
 			t.Errorf("%s: %.4f %%, want %.3f %%", test.name, got, test.percent)
 		}
+		sum := 0
+		for _, part := range test.frame.Parts() {
+			sum += part.Bytes
+		}
+		if sum != test.frame.Wire() {
+			t.Errorf("%s: parts add up to %d bytes, the frame takes %d", test.name, sum, test.frame.Wire())
+		}
 	}
 	if got := 1e9 / 8 / float64(Frame{}.Wire()); math.Abs(got-81274) > 1 {
 		t.Errorf("%.0f full frames/s per Gbit/s, want 81274", got)

@@ -88,6 +88,7 @@ func newRoot(s streams) *cobra.Command {
 		newStudiesCommand(s),
 		newShowCommand(s),
 		newCheckCommand(s),
+		newLimitsCommand(s),
 		newSchemaCommand(s),
 	)
 	return root
