@@ -285,7 +285,7 @@ func (c *conductor) enough(block int) (bool, string) {
 	wanted := block <= d.Replicates
 	if !wanted && d.Until > 0 && block <= maxBlocks {
 		answer.Conclude(c.run)
-		wanted = !stats.NarrowEnough(c.run.Effects, d.Until)
+		wanted = !stats.Narrow(c.run.Effects, c.run.Treatments, d.Until)
 	}
 	if !wanted {
 		return true, notebook.Complete
