@@ -150,7 +150,10 @@ func (r *reader) operand() (expression, error) {
 		}
 		r.text = r.text[1:]
 		inner, err := r.sum()
-		if err != nil || r.peek() != ')' {
+		if err != nil {
+			return nil, err
+		}
+		if r.peek() != ')' {
 			return nil, errSyntax
 		}
 		r.text = r.text[1:]

@@ -59,10 +59,16 @@ func describe(n *Node) string {
 		return "nothing"
 	case n.Kind == List:
 		return "a list"
-	case n.Kind == Mapping && len(n.Entries) == 1 && n.flow && n.Entries[0].Value.Kind == Null:
-		// table: {100+p} is a mapping to YAML.
-		text := n.Entries[0].Key.Text
-		return fmt.Sprintf("a mapping; if the brace was meant as an expression, quote it: \"{%s}\"", text)
+	case n.Kind == Mapping && len(n.Entries) == 1:
+		// table: {100+p} is a mapping to YAML, and so is fd00::1 inside [ ].
+		key, value := n.Entries[0].Key.Text, n.Entries[0].Value
+		switch {
+		case n.flow && value.Kind == Null:
+			return fmt.Sprintf("a mapping; if the brace was meant as an expression, quote it: \"{%s}\"", key)
+		case value.Kind == Scalar && strings.HasPrefix(value.Text, ":"):
+			return fmt.Sprintf("a mapping; text with colons needs quotes: \"%s:%s\"", key, value.Text)
+		}
+		return "a mapping"
 	case n.Kind == Mapping:
 		return "a mapping"
 	}
@@ -125,17 +131,19 @@ func (c *decoder) structure(n *Node, v reflect.Value, f Field) {
 		c.fail(n.At, f, "expected a mapping with %s, found %s", Or(names), describe(n))
 		return
 	}
+	meant := map[string]bool{} // keys that unknown ones were surely meant to be
 	for _, entry := range n.Entries {
 		i := slices.Index(names, entry.Key.Text)
 		switch {
 		case i >= 0:
 			c.value(entry.Value, v.FieldByIndex(fields[i].index), fields[i])
 		case entry.Key.Kind != Bad:
+			meant[Nearest(entry.Key.Text, names)] = true
 			c.problems.add(c.file, entry.Key.At, "unknown key %q%s", entry.Key.Text, DidYouMean(entry.Key.Text, names))
 		}
 	}
 	for _, field := range fields {
-		if _, there := n.get(field.Name); field.Required && !there {
+		if _, there := n.get(field.Name); field.Required && !there && !meant[field.Name] {
 			c.fail(n.At, f, "missing key %q: %s", field.Name, field.Doc)
 		}
 	}

@@ -60,7 +60,7 @@ func read(file string, data []byte, problems *Problems) (root *Node) {
 			root = nil
 		}
 	}()
-	text := strings.TrimPrefix(string(data), "\ufeff")
+	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(data), "\ufeff"))
 	tokens := lexer.Tokenize(text)
 	if !supported(file, tokens, problems) {
 		return nil
@@ -74,13 +74,13 @@ func read(file string, data []byte, problems *Problems) (root *Node) {
 		problems.add(file, at, "not YAML: %s%s", message, braceHint(text, at.Line))
 		return nil
 	}
-	c := converter{file: file, problems: problems}
+	c := converter{file: file, problems: problems, lines: strings.Split(text, "\n")}
 	for _, doc := range parsed.Docs {
 		if doc.Body == nil {
 			continue
 		}
 		if root != nil {
-			problems.add(file, position(doc.Body.GetToken()), "a second document: a file holds one study")
+			problems.add(file, c.node(doc.Body).At, "a second document: a file holds one study")
 			return nil
 		}
 		root = c.node(doc.Body)
@@ -164,6 +164,33 @@ func braceHint(text string, line int) string {
 type converter struct {
 	file     string
 	problems *Problems
+	lines    []string
+}
+
+// scalar is where a scalar begins. The tokenizer may place a plain one that has
+// spaces behind it too far right, and one of several lines in its last: what is
+// meant is the nearest place to the left and above that reads like it.
+func (c converter) scalar(t *token.Token) Position {
+	at := position(t)
+	words := strings.Fields(t.Value)
+	if at.Line < 1 || at.Line > len(c.lines) || len(words) == 0 {
+		return at
+	}
+	word, here := words[0], []rune(c.lines[at.Line-1])
+	if at.Column <= len(here) && strings.ContainsRune(`"'|>`, here[at.Column-1]) {
+		return at
+	}
+	end := min(at.Column-1+len([]rune(word)), len(here))
+	for line := at.Line; line >= max(1, at.Line-100); line-- {
+		text := c.lines[line-1]
+		if line == at.Line {
+			text = string(here[:end])
+		}
+		if i := strings.LastIndex(text, word); i >= 0 {
+			return Position{Line: line, Column: utf8.RuneCountInString(text[:i]) + 1}
+		}
+	}
+	return at
 }
 
 func (c converter) node(n ast.Node) *Node {
@@ -173,7 +200,7 @@ func (c converter) node(n ast.Node) *Node {
 	case *ast.NullNode:
 		return &Node{Kind: Null, At: position(n.Token)}
 	case *ast.StringNode:
-		return &Node{Kind: Scalar, At: position(n.Token), Text: n.Value}
+		return &Node{Kind: Scalar, At: c.scalar(n.Token), Text: n.Value}
 	case *ast.LiteralNode:
 		return &Node{Kind: Scalar, At: position(n.Start), Text: n.Value.Value}
 	case *ast.MappingNode:
@@ -183,13 +210,17 @@ func (c converter) node(n ast.Node) *Node {
 	case *ast.SequenceNode:
 		list := &Node{Kind: List, At: position(n.Start), flow: n.IsFlowStyle}
 		for _, value := range n.Values {
-			list.Items = append(list.Items, c.node(value))
+			item := c.node(value)
+			if item.Kind == Null {
+				item.At = list.At // nothing is nowhere
+			}
+			list.Items = append(list.Items, item)
 		}
 		return list
 	case ast.ScalarNode:
 		// Numbers and booleans: the text as written.
 		t := n.GetToken()
-		return &Node{Kind: Scalar, At: position(t), Text: strings.TrimSpace(t.Value)}
+		return &Node{Kind: Scalar, At: c.scalar(t), Text: strings.TrimSpace(t.Value)}
 	}
 	at := position(n.GetToken())
 	c.problems.add(c.file, at, "%s is not supported in a study file", strings.ToLower(n.Type().String()))
@@ -213,8 +244,8 @@ func (c converter) mapping(values []*ast.MappingValueNode, flow bool, start Posi
 			m.At = key.At
 		}
 		value := c.node(v.Value)
-		if value.At == (Position{}) {
-			value.At = key.At
+		if value.Kind == Null {
+			value.At = key.At // nothing is nowhere
 		}
 		m.Entries = append(m.Entries, Entry{key, value})
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"linerate/internal/model/setting"
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
 )
@@ -90,8 +89,7 @@ func (c *checker) plan() {
 		return
 	}
 	for _, t := range p.Treatments {
-		if why := conflict(t); why != "" {
-			c.report("factors", "treatment %q: %s", t.Name, why)
+		if c.conflict(t) {
 			break // one is enough: the others combine the same levels
 		}
 		if t.Workload.Interval > t.Workload.Duration {
@@ -104,19 +102,28 @@ func (c *checker) plan() {
 	}
 }
 
-// conflict finds a kernel parameter that a treatment sets to two values: which
+// conflict reports a kernel parameter that a treatment sets to two values: which
 // of them held would be a matter of order.
-func conflict(t Treatment) string {
+func (c *checker) conflict(t Treatment) bool {
 	type place struct{ host, key string }
-	set := map[place]setting.Sysctl{}
-	for _, s := range t.Settings {
-		for _, k := range s.Sysctl {
-			at := place{s.Host, k.Key}
-			if earlier, twice := set[at]; twice && earlier.Value != k.Value {
-				return fmt.Sprintf("its levels set %s on %s to %s and to %s", k.Key, s.Host, earlier.Value, k.Value)
+	set := map[place]string{}
+	for i, f := range c.Factors {
+		for j, l := range f.Levels {
+			if t.Levels[f.Name] != l.Name {
+				continue
 			}
-			set[at] = k
+			for k, s := range l.Settings {
+				for n, sysctl := range s.Sysctl {
+					at := place{s.Host, sysctl.Key}
+					if earlier, twice := set[at]; twice && earlier != sysctl.Value {
+						c.report(fmt.Sprintf("factors[%d].levels[%d].settings[%d].sysctl[%d]", i, j, k, n),
+							"%s on %s is %s here, and %s by another setting of treatment %q", sysctl.Key, s.Host, sysctl.Value, earlier, t.Name)
+						return true
+					}
+					set[at] = sysctl.Value
+				}
+			}
 		}
 	}
-	return ""
+	return false
 }

@@ -28,6 +28,10 @@ func (t *Topology) Validate(report source.Report) {
 		c.nodes = append(c.nodes, h.Name)
 	}
 	for i, s := range t.Switches {
+		if _, twice := c.host[s.Name]; twice {
+			report(fmt.Sprintf("topology.switches[%d]", i), "%q is the name of a host and of a switch", s.Name)
+			continue
+		}
 		c.swtch[s.Name] = i
 		c.nodes = append(c.nodes, s.Name)
 	}
@@ -57,9 +61,6 @@ func (c *checker) checkHost(i int) {
 	h, path := c.t.Hosts[i], fmt.Sprintf("topology.hosts[%d]", i)
 	if !nodeName.MatchString(h.Name) {
 		c.report(path, "host name %q: %s", h.Name, nodeNameRule)
-	}
-	if _, twice := c.swtch[h.Name]; twice {
-		c.report(path, "%q is the name of a host and of a switch", h.Name)
 	}
 	if h.Agent != "" && len(h.Via) == 0 {
 		c.report(path+".agent", "agent is the program's path on a real host: it needs via")

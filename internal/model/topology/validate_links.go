@@ -11,6 +11,7 @@ import (
 func (c *checker) links() {
 	taken := map[End]End{} // ports and what they are linked to
 	joined := map[string]string{}
+	sound := true
 	if len(c.t.Links) == 0 {
 		c.report("topology.links", "no links: nothing could flow")
 	}
@@ -19,10 +20,12 @@ func (c *checker) links() {
 		from, fromKnown := c.end(l.From, path+".from")
 		to, toKnown := c.end(l.To, path+".to")
 		if !fromKnown || !toKnown {
+			sound = false
 			continue
 		}
 		if from.Node == to.Node {
 			c.report(path, "link joins %s to itself: expected two different hosts or switches", from.Node)
+			sound = false
 			continue
 		}
 		c.occupy(taken, from, to, path+".from")
@@ -34,6 +37,9 @@ func (c *checker) links() {
 			mtu = minIPv6MTU
 		}
 		shapes{c.report, path, mtu}.check(l)
+	}
+	if !sound {
+		return // the ports without a link are those of the links that are wrong
 	}
 	for i, h := range c.t.Hosts {
 		for j, p := range h.Ports {

@@ -102,7 +102,7 @@ func (c settingChecker) port(name, path string) {
 func (c settingChecker) hostPort(text, path, expected string) {
 	node, port, dot := strings.Cut(text, ".")
 	if !dot {
-		c.report(path, "%q is none of what is possible here: expected %s", text, expected)
+		c.report(path, "%q: expected %s", text, expected)
 		return
 	}
 	if h, ok := c.t.FindHost(node, path, c.report); ok {
