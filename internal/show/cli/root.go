@@ -85,11 +85,19 @@ func newRoot(s streams) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
 	// One line per verb, in the order of the help.
 	root.AddCommand(
+		newRunCommand(s),
 		newStudiesCommand(s),
 		newShowCommand(s),
 		newCheckCommand(s),
 		newLimitsCommand(s),
 		newSchemaCommand(s),
+		newLabCommand(s),
+		newRunsCommand(s),
+		newReportCommand(s),
+		newCompareCommand(s),
+		newNoteCommand(s),
+		newExportCommand(s),
+		newAgentCommand(),
 	)
 	return root
 }

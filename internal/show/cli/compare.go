@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/science/compare"
+	"linerate/internal/show/report"
+)
+
+func newCompareCommand(s streams) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "compare RUN RUN",
+		Short: "Set a run against an earlier one, treatment by treatment",
+		Long: `Set the second run against the first: the same treatments, by name.
+
+Two runs were not measured side by side. What else differs between them, such
+as the kernel or the study, is listed first, and may be the cause.
+
+Exit status: 0; 2 when the runs have no treatment that can be compared; 3 when
+a trust check failed in one of them.`,
+		Example: `  linerate compare arp-flux-7 latest`,
+		Args:    exactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			runs, err := storedRuns(cmd.Context(), args...)
+			if err != nil {
+				return err
+			}
+			if runs[0].ID == runs[1].ID {
+				return usageError(errors.New("both are the run " + runs[0].ID + ": expected two runs"))
+			}
+			comparison := compare.Runs(runs[0], runs[1])
+			if asJSON {
+				err = writeJSON(s.out, comparison)
+			} else {
+				err = report.CompareText(s.out, comparison, textOptions(s.out, ""))
+			}
+			switch {
+			case err != nil:
+				return err
+			case !comparison.Comparable:
+				return statusError{ExitUsage, nil}
+			}
+			return doubt(runs...)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON (linerate.compare/v1)")
+	return cmd
+}

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"linerate/internal/control/notebook"
+	"linerate/internal/control/notebook/sqlite"
+	"linerate/internal/model/record"
+	"linerate/internal/science/answer"
+)
+
+// openNotebook opens the notebook for writing, and makes it when there is none.
+func openNotebook(ctx context.Context) (notebook.Store, error) {
+	path, err := notebook.Path(os.Getenv)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	store, err := sqlite.Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return store, nil
+}
+
+// readNotebook opens the notebook for reading; notebook.ErrNoNotebook: nothing
+// was ever kept.
+func readNotebook(ctx context.Context) (notebook.Store, error) {
+	path, err := notebook.Path(os.Getenv)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	store, err := sqlite.OpenReadOnly(ctx, path)
+	if errors.Is(err, notebook.ErrOlder) {
+		store, err = sqlite.Open(ctx, path) // which renews it
+	}
+	if err != nil {
+		return nil, err
+	}
+	return store, nil
+}
+
+// findRun resolves what the reader calls a run.
+func findRun(ctx context.Context, store notebook.Store, reference string) (string, error) {
+	id, err := store.Resolve(ctx, reference)
+	if _, ok := errors.AsType[*notebook.ReferenceError](err); ok {
+		return "", usageError(fmt.Errorf("%w; linerate runs lists them", err))
+	}
+	return id, err
+}
+
+// storedRuns reads runs from the notebook. What follows from the trials of a
+// run that did not end by itself is concluded from those that it has.
+func storedRuns(ctx context.Context, references ...string) ([]*record.Run, error) {
+	store, err := readNotebook(ctx)
+	if errors.Is(err, notebook.ErrNoNotebook) {
+		return nil, usageError(fmt.Errorf("run %q: %w", references[0], err))
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	var runs []*record.Run
+	for _, reference := range references {
+		id, err := findRun(ctx, store, reference)
+		if err != nil {
+			return nil, err
+		}
+		run, err := store.Run(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if run.Status == notebook.Running || run.Status == notebook.Interrupted {
+			answer.Conclude(run)
+		}
+		runs = append(runs, run)
+	}
+	return runs, nil
+}
+
+// doubt is the exit status of a run in which a trust check failed.
+func doubt(runs ...*record.Run) error {
+	for _, run := range runs {
+		for _, check := range run.Trust {
+			if !check.Pass {
+				return statusError{ExitDoubt, nil}
+			}
+		}
+	}
+	return nil
+}

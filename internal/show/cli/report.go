@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/show/report"
+)
+
+func newReportCommand(s streams) *cobra.Command {
+	var page, dir string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "report RUN",
+		Short: "Show a run again: text, page, or JSON",
+		Long: `Show a run again from what the notebook has of it.
+
+RUN is a run's name, the beginning of one, or latest. A run that is not
+finished is shown as far as it has come.
+
+Exit status: 0; 3 when a trust check of the run failed.`,
+		Example: `  linerate report latest
+  linerate report arp-flux-7 --html page.html
+  linerate report arp-flux-7 --json | jq .effects`,
+		Args: exactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if asJSON && (page != "" || dir != "") {
+				return usageError(errors.New("--json goes to standard output: expected it without --html and --out (--out writes run.json, too)"))
+			}
+			runs, err := storedRuns(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			run := runs[0]
+			if asJSON {
+				if err := report.JSON(s.out, run); err != nil {
+					return err
+				}
+				return doubt(run)
+			}
+			shown := page
+			if page != "" {
+				err := report.WriteFile(page, func(w io.Writer) error { return report.HTML(w, run) })
+				if err != nil {
+					return fmt.Errorf("write the page: %w", err)
+				}
+			}
+			if dir != "" {
+				paths, err := report.Write(dir, run)
+				if err != nil {
+					return err
+				}
+				if shown == "" {
+					shown = paths.Page
+				}
+			}
+			if err := report.Text(s.out, run, textOptions(s.out, shown)); err != nil {
+				return err
+			}
+			return doubt(run)
+		},
+	}
+	cmd.Flags().StringVar(&page, "html", "", "write the page to this file, too")
+	cmd.Flags().StringVar(&dir, "out", "", "write the page and the result into this directory, too")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result document (linerate.run/v1) instead")
+	return cmd
+}
+
+// writeJSON writes one document, indented, with its text as it is.
+func writeJSON(w io.Writer, document any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(document)
+}

@@ -1,0 +1,226 @@
+// Package export flattens a run into tables for spreadsheets and statistics
+// programs: one row per trial, per flow, per port, per sample.
+//
+// It rounds nothing and judges nothing; units are in the columns' names, as in
+// the records. Text that begins like a formula is written with a quote before
+// it, because names come from study files and spreadsheets run formulas.
+package export
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"linerate/internal/model/record"
+)
+
+// Table is a flat view of a run; its first row holds the columns' names.
+type Table struct {
+	Name  string
+	About string
+	rows  func(run *record.Run) [][]string
+}
+
+// Tables are all there are, the coarsest first.
+var Tables = []Table{
+	{"treatments", "one row per treatment: estimate, limit", treatmentRows},
+	{"effects", "one row per comparison with a baseline", effectRows},
+	{"trials", "one row per trial: its levels, goodput, limit", trialRows},
+	{"flows", "one row per flow of a trial: bytes at both ends", flowRows},
+	{"ports", "one row per port of a trial: what its counters gained", portRows},
+	{"series", "one row per sample of a port or flow inside a trial's window", seriesRows},
+}
+
+// Names lists the tables' names.
+func Names() []string {
+	var names []string
+	for _, t := range Tables {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// Find returns the table of that name.
+func Find(name string) (Table, error) {
+	for _, t := range Tables {
+		if t.Name == name {
+			return t, nil
+		}
+	}
+	return Table{}, fmt.Errorf("no table %q: expected one of %s", name, strings.Join(Names(), ", "))
+}
+
+// Rows are the table's rows for a run, names first.
+func (t Table) Rows(run *record.Run) [][]string { return t.rows(run) }
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+func integer[T int | int64 | uint32](v T) string { return strconv.FormatInt(int64(v), 10) }
+
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// gained is what a counter gained; negative when it was reset.
+func gained(begin, end uint64) string { return strconv.FormatInt(int64(end-begin), 10) }
+
+// levels are columns, one per factor, after the given ones.
+func levels(run *record.Run, columns []string, more ...string) []string {
+	for _, f := range run.Factors {
+		columns = append(columns, f.Name)
+	}
+	return append(columns, more...)
+}
+
+func levelsOf(run *record.Run, of map[string]string, columns []string, more ...string) []string {
+	for _, f := range run.Factors {
+		columns = append(columns, text(of[f.Name]))
+	}
+	return append(columns, more...)
+}
+
+// text keeps what people named from being taken for a formula.
+func text(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}
+
+func treatmentRows(run *record.Run) [][]string {
+	rows := [][]string{levels(run, []string{"run", "treatment"}, "baseline", "trials", "mean_bps", "low_bps", "high_bps",
+		"confidence", "limit_bps", "efficiency", "unconnected")}
+	for _, t := range run.Treatments {
+		g := t.Goodput
+		rows = append(rows, levelsOf(run, t.Levels, []string{run.ID, text(t.Name)}, strconv.FormatBool(t.Baseline), integer(t.Trials),
+			number(g.MeanBps), number(g.LowBps), number(g.HighBps), number(g.Confidence), number(t.LimitBps), number(t.Efficiency),
+			integer(t.Unconnected)))
+	}
+	return rows
+}
+
+func effectRows(run *record.Run) [][]string {
+	rows := [][]string{{"run", "factor", "from", "to", "at", "ratio", "low", "high", "p", "blocks", "verdict", "why"}}
+	for _, e := range run.Effects {
+		var at []string
+		for _, f := range run.Factors {
+			if level, ok := e.At[f.Name]; ok {
+				at = append(at, f.Name+": "+level)
+			}
+		}
+		rows = append(rows, []string{run.ID, text(e.Factor), text(e.From), text(e.To), text(strings.Join(at, "; ")), number(e.Ratio.Mean),
+			number(e.Ratio.Low), number(e.Ratio.High), number(e.P), integer(e.Blocks), e.Verdict, text(e.Why)})
+	}
+	return rows
+}
+
+func trialRows(run *record.Run) [][]string {
+	rows := [][]string{levels(run, []string{"run", "trial", "block", "treatment"}, "started", "window_s", "goodput_bps", "limit_bps",
+		"sender_reported_bps", "flows", "unconnected", "failed_checks")}
+	for _, t := range run.Trials {
+		lost := 0
+		for _, f := range t.Flows {
+			if !f.Connected {
+				lost++
+			}
+		}
+		var failed []string
+		for _, c := range run.Trust {
+			if c.Trial == t.Order && !c.Pass && !slices.Contains(failed, c.Check) {
+				failed = append(failed, c.Check)
+			}
+		}
+		rows = append(rows, levelsOf(run, t.Levels, place(run, t), instant(t.Started), number(t.WindowS), number(t.GoodputBps),
+			number(t.LimitBps), number(t.SenderReportedBps), integer(len(t.Flows)), integer(lost), strings.Join(failed, " ")))
+	}
+	return rows
+}
+
+// place says which trial a row belongs to.
+func place(run *record.Run, t record.Trial) []string {
+	return []string{run.ID, integer(t.Order), integer(t.Block), text(t.Treatment)}
+}
+
+func flowRows(run *record.Run) [][]string {
+	rows := [][]string{{"run", "trial", "block", "treatment", "flow", "from", "to", "source", "destination", "opened_by",
+		"received_bytes", "written_bytes", "acked_bytes", "unsent_bytes", "retrans_bytes", "goodput_bps", "sender_average_bps",
+		"connected", "alive", "path", "limited_by", "congestion_control", "rtt_us", "min_rtt_us", "snd_cwnd", "error"}}
+	for _, t := range run.Trials {
+		for _, f := range t.Flows {
+			rtt, least, window := "", "", ""
+			if f.SenderInfo != nil {
+				rtt, least, window = integer(f.SenderInfo.RTTUs), integer(f.SenderInfo.MinRTTUs), integer(f.SenderInfo.SndCwnd)
+			}
+			rows = append(rows, append(place(run, t), text(f.ID), f.From, f.To, f.Source, f.Destination, f.OpenedBy,
+				integer(f.ReceivedBytes), integer(f.WrittenBytes), integer(f.AckedBytes), integer(f.UnsentBytes), integer(f.RetransBytes),
+				number(f.GoodputBps), number(f.SenderAverageBps), strconv.FormatBool(f.Connected), strconv.FormatBool(f.Alive),
+				strings.Join(f.Path, " "), f.LimitedBy, f.CongestionControl, rtt, least, window, text(f.Error)))
+		}
+	}
+	return rows
+}
+
+func portRows(run *record.Run) [][]string {
+	rows := [][]string{{"run", "trial", "block", "treatment", "host", "port", "seconds", "rx_bytes", "tx_bytes", "rx_bps", "tx_bps",
+		"rx_packets", "tx_packets", "rx_dropped", "tx_dropped", "rx_errors", "tx_errors", "rx_otherhost_dropped"}}
+	for _, t := range run.Trials {
+		for _, h := range t.Hosts {
+			for _, end := range h.End.Ports {
+				begin, ok := port(h.Begin.Ports, end.Port)
+				if !ok {
+					continue // it came during the window: there is nothing to take the difference to
+				}
+				seconds := float64(end.AtNs-begin.AtNs) / 1e9
+				rx, tx := "", ""
+				if seconds > 0 {
+					rx, tx = number(float64(end.RxBytes-begin.RxBytes)*8/seconds), number(float64(end.TxBytes-begin.TxBytes)*8/seconds)
+				}
+				rows = append(rows, append(place(run, t), h.Host, end.Port, number(seconds),
+					gained(begin.RxBytes, end.RxBytes), gained(begin.TxBytes, end.TxBytes), rx, tx,
+					gained(begin.RxPackets, end.RxPackets), gained(begin.TxPackets, end.TxPackets),
+					gained(begin.RxDropped, end.RxDropped), gained(begin.TxDropped, end.TxDropped),
+					gained(begin.RxErrors, end.RxErrors), gained(begin.TxErrors, end.TxErrors), gained(begin.RxOtherhost, end.RxOtherhost)))
+			}
+		}
+	}
+	return rows
+}
+
+func port(list []record.PortCounters, name string) (record.PortCounters, bool) {
+	for _, p := range list {
+		if p.Port == name {
+			return p, true
+		}
+	}
+	return record.PortCounters{}, false
+}
+
+// seriesRows count bytes from the window's beginning: a port's by the reading
+// there, a flow's by its first sample.
+func seriesRows(run *record.Run) [][]string {
+	rows := [][]string{{"run", "trial", "block", "treatment", "host", "at_s", "kind", "name", "rx_bytes", "tx_bytes", "received_bytes", "rtt_us", "snd_cwnd"}}
+	for _, t := range run.Trials {
+		for _, h := range t.Hosts {
+			first := map[string]int64{}
+			for _, s := range h.Series {
+				at := number(float64(s.AtNs-h.Begin.ScheduledNs) / 1e9)
+				for _, p := range s.Ports {
+					begin, ok := port(h.Begin.Ports, p.Port)
+					if !ok {
+						continue
+					}
+					rows = append(rows, append(place(run, t), h.Host, at, "port", p.Port,
+						gained(begin.RxBytes, p.RxBytes), gained(begin.TxBytes, p.TxBytes), "", "", ""))
+				}
+				for _, f := range s.Flows {
+					if _, ok := first[f.ID]; !ok {
+						first[f.ID] = f.ReceivedBytes
+					}
+					rows = append(rows, append(place(run, t), h.Host, at, "flow", text(f.ID), "", "",
+						integer(f.ReceivedBytes-first[f.ID]), integer(f.RTTUs), integer(f.SndCwnd)))
+				}
+			}
+		}
+	}
+	return rows
+}

@@ -1,0 +1,193 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// studyLinesShown bounds how much of a changed study file is printed.
+const studyLinesShown = 24
+
+// CompareText writes a comparison of two runs for the terminal: the answer,
+// what else differs, and then the figures.
+func CompareText(w io.Writer, c *record.Comparison, opts TextOptions) error {
+	if opts.Width == 0 {
+		opts.Width = 80
+	}
+	t := &terminal{width: max(opts.Width, 40), color: opts.Color}
+	for _, run := range []record.ComparedRun{c.From, c.To} {
+		facts := []string{run.ID, moment(run.Started), fmt.Sprintf("seed %d", run.Seed), count(run.Trials, "trial")}
+		if run.Status != "complete" {
+			facts = append(facts, run.Status)
+		}
+		t.line("", strings.Join(facts, " · "))
+	}
+	t.blank()
+	t.paragraph(bold, "  ", "  ", c.Answer)
+	for _, run := range []record.ComparedRun{c.From, c.To} {
+		if n := len(run.Doubts); n > 0 {
+			t.blank()
+			t.paragraph(red+bold, "  ! ", "    ", fmt.Sprintf("In doubt: %s failed in %s, such as %s", count(n, "trust check"), run.ID, run.Doubts[0]))
+		}
+	}
+	t.differences(c)
+	t.compared(c)
+	for _, only := range []struct {
+		run   string
+		names []string
+	}{{c.From.ID, c.OnlyFrom}, {c.To.ID, c.OnlyTo}} {
+		if len(only.names) > 0 {
+			t.blank()
+			t.paragraph(dim, "  ", "    ", "Only in "+only.run+": "+strings.Join(only.names, "; "))
+		}
+	}
+	_, err := io.WriteString(w, t.out.String())
+	return err
+}
+
+// differences come before the figures: each may be why these differ.
+func (t *terminal) differences(c *record.Comparison) {
+	t.blank()
+	if len(c.Differences)+len(c.StudyLines) == 0 {
+		t.line("", "  Nothing else is known to differ: hosts, network and study are the same.")
+		return
+	}
+	t.line("", "  What else differs")
+	known := func(text string) string {
+		if text == "" {
+			return "none"
+		}
+		return text
+	}
+	for _, d := range c.Differences {
+		t.paragraph("", "    ", "      ", d.What+": "+known(d.From)+" → "+known(d.To))
+	}
+	if len(c.StudyLines) == 0 {
+		return
+	}
+	t.line("", "    study file:")
+	for i, line := range c.StudyLines {
+		if i == studyLinesShown {
+			t.line("", fmt.Sprintf("      … and %d more lines", len(c.StudyLines)-i))
+			break
+		}
+		t.line("", "      "+line)
+	}
+}
+
+// compared writes the table of treatments.
+func (t *terminal) compared(c *record.Comparison) {
+	if len(c.Treatments) == 0 {
+		return
+	}
+	columns := comparedColumns(c, effectFull)
+	if t.roomBeside(columns) < 16 {
+		columns = comparedColumns(c, effectMarked)
+	}
+	longest := cells("treatment")
+	for _, treatment := range c.Treatments {
+		longest = max(longest, cells(plain(treatment.Name)))
+	}
+	room := max(8, min(longest, t.roomBeside(columns)))
+	t.blank()
+	head := "  " + pad("treatment", room)
+	for i := range columns {
+		head += "  " + place(&columns[i], columns[i].head)
+	}
+	t.line(dim, head)
+	for i, treatment := range c.Treatments {
+		names := wrap(plain(treatment.Name), room-2, room)
+		line := "  " + pad(cut(names[0], room), room)
+		for k := range columns {
+			text := place(&columns[k], columns[k].figures[i])
+			if columns[k].colors != nil {
+				text = t.paint(columns[k].colors[i], text)
+			}
+			line += "  " + text
+		}
+		t.out.WriteString(strings.TrimRight(line, " ") + "\n")
+		for _, more := range names[1:] {
+			t.line("", "    "+more)
+		}
+	}
+	t.blank()
+	t.paragraph(dim, "  ", "    ", fmt.Sprintf("Ratios of %s to %s; the intervals hold together at %.3g %%, no difference means within ±%.3g %%.",
+		c.To.ID, c.From.ID, 100*c.Confidence, 100*c.Margin))
+	for _, treatment := range c.Treatments {
+		if treatment.Why != "" {
+			t.paragraph(dim, "  ", "    ", treatment.Name+": "+treatment.Verdict+", "+treatment.Why)
+		}
+	}
+}
+
+func (t *terminal) roomBeside(columns []textColumn) int {
+	room := t.width - 2
+	for i := range columns {
+		room -= 2 + columns[i].width()
+	}
+	return room
+}
+
+// comparedColumns are both runs' goodput and the ratio.
+func comparedColumns(c *record.Comparison, form effectForm) []textColumn {
+	largest := 0.0
+	for _, treatment := range c.Treatments {
+		largest = max(largest, treatment.From.MeanBps, treatment.To.MeanBps)
+	}
+	s := scale{"MB/s", 1 / 8e6}
+	if c.Unit != s.unit {
+		s = bitScale(largest)
+	}
+	run := func(id string, of func(record.ComparedTreatment) record.Estimate) textColumn {
+		column := textColumn{head: id + " " + s.unit}
+		var means, halves []string
+		for _, treatment := range c.Treatments {
+			mean, half := s.interval(of(treatment))
+			means, halves = append(means, mean), append(halves, half)
+		}
+		widest := 0
+		for _, half := range halves {
+			widest = max(widest, cells(half))
+		}
+		for i, mean := range alignDecimals(means, " ", " ") {
+			switch {
+			case halves[i] != "":
+				mean += " ±" + pad(halves[i], widest)
+			case widest > 0:
+				mean += pad("", widest+2)
+			}
+			column.figures = append(column.figures, mean)
+		}
+		return column
+	}
+	var ratios []string
+	for _, treatment := range c.Treatments {
+		mean := ""
+		if treatment.Ratio.Mean > 0 {
+			mean, _ = ratio(treatment.Ratio)
+		}
+		ratios = append(ratios, mean)
+	}
+	effects := textColumn{head: "ratio", left: true}
+	widest := 0
+	ratios = alignDecimals(ratios, " ", " ")
+	for _, text := range ratios {
+		widest = max(widest, cells(text))
+	}
+	for i, treatment := range c.Treatments {
+		text := pad(ratios[i], widest)
+		if _, interval := ratio(treatment.Ratio); interval != "" && form == effectFull {
+			text += " (" + interval + ")"
+		}
+		effects.figures = append(effects.figures, strings.TrimLeft(text+" "+treatment.Verdict, " "))
+		effects.colors = append(effects.colors, verdictColors[treatment.Verdict])
+	}
+	return []textColumn{
+		run(c.From.ID, func(t record.ComparedTreatment) record.Estimate { return t.From }),
+		run(c.To.ID, func(t record.ComparedTreatment) record.Estimate { return t.To }),
+		effects,
+	}
+}
