@@ -1,6 +1,7 @@
 package run
 
 import (
+	"net/netip"
 	"slices"
 	"time"
 
@@ -30,15 +31,15 @@ func (c *conductor) assemble(trial *record.Trial, t *study.Treatment, flows []*o
 	end := func(r record.WindowReply) []record.FlowEnd { return r.EndFlows }
 	final := func(r record.WindowReply) []record.FlowEnd { return r.FinalFlows }
 	for _, f := range flows {
-		sender, receiver := f.Opener, f.Acceptor
+		sender, receiver := f.Sender(), f.Receiver()
 		from, to := f.opened, f.accepted
 		if !f.OpenerSends {
-			sender, receiver, from, to = receiver, sender, to, from
+			from, to = to, from
 		}
 		flow := record.Flow{
 			ID: f.ID, From: sender, To: receiver, OpenedBy: f.Opener,
 			Error: f.failure, Connected: f.failure == "",
-			Path: c.path(sender, f),
+			Path: c.path(f.PlannedFlow, f.opened),
 		}
 		if from.IsValid() {
 			flow.Source = from.String()
@@ -113,18 +114,12 @@ func bins(reply record.WindowReply, id string) []int64 {
 }
 
 // path is the way a flow is meant to take; where there are several, the first.
-func (c *conductor) path(sender string, f *openFlow) []string {
-	source, destination := f.opened.Addr(), f.Destination
-	if !source.IsValid() {
-		source = f.Source
+func (c *conductor) path(f study.PlannedFlow, opened netip.AddrPort) []string {
+	if opened.IsValid() {
+		f.Source = opened.Addr() // what the kernel chose
 	}
-	if !f.OpenerSends {
-		source, destination = destination, source
-	}
-	if !destination.IsValid() {
-		return nil // never connected, and nobody said from where
-	}
-	ways, err := c.study.Topology.Paths(sender, source, destination)
+	source, destination := f.Addresses(&c.study.Topology)
+	ways, err := c.study.Topology.Paths(f.Sender(), source, destination)
 	if err != nil || len(ways) == 0 {
 		return nil
 	}

@@ -155,29 +155,13 @@ func (c *conductor) computeLimits() error {
 	}
 	for i := range c.plan.Treatments {
 		t := &c.plan.Treatments[i]
-		limit, err := limitOf(network, t)
+		limit, err := network.Planned(t.Flows)
 		if err != nil {
-			return err
+			return fmt.Errorf("treatment %s: %w", t.Name, err)
 		}
 		c.limits[t.Name] = limit
 	}
 	return nil
-}
-
-func limitOf(network limits.Network, t *study.Treatment) (limits.Limit, error) {
-	var flows []limits.Flow
-	for _, f := range t.Flows {
-		from, source, destination := f.Opener, f.Source, f.Destination
-		if !f.OpenerSends {
-			from, source, destination = f.Acceptor, f.Destination, f.Source
-		}
-		flow, err := limits.NewFlow(network.Topology, from, source, destination, f.Options)
-		if err != nil {
-			return limits.Limit{}, fmt.Errorf("treatment %s: flow %s: %w", t.Name, f.ID, err)
-		}
-		flows = append(flows, flow)
-	}
-	return network.Aggregate(flows), nil
 }
 
 func (c *conductor) header() *record.Run {

@@ -148,7 +148,7 @@ func (a *agent) revert(_ context.Context, r record.RevertRequest) (struct{}, err
 }
 
 func (a *agent) flush(_ context.Context, r record.FlushRequest) (struct{}, error) {
-	return struct{}{}, setting.Flush(r)
+	return struct{}{}, a.manager.Flush(r)
 }
 
 // trial is the current engine; the first order of a trial makes it.

@@ -108,6 +108,20 @@ func (n Network) Aggregate(flows []Flow) Limit {
 	return p.solve()
 }
 
+// Planned is the most that a treatment's flows can carry together.
+func (n Network) Planned(planned []study.PlannedFlow) (Limit, error) {
+	var flows []Flow
+	for _, p := range planned {
+		source, destination := p.Addresses(n.Topology)
+		f, err := NewFlow(n.Topology, p.Sender(), source, destination, p.Options)
+		if err != nil {
+			return Limit{}, fmt.Errorf("flow %s: %w", p.ID, err)
+		}
+		flows = append(flows, f)
+	}
+	return n.Aggregate(flows), nil
+}
+
 // class is a number of flows that are alike.
 type class struct {
 	flow  Flow

@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/host/agent"
+	"linerate/internal/host/setting"
 )
 
 // inMemory is the journal of a host that ends with its agent.
@@ -32,11 +33,7 @@ the stream ends; "linerate recover" reverts what a killed agent left.`,
 				return usageError(errors.New("an agent is reached over its standard input and output: say --stdio"))
 			}
 			if o.Journal == "" {
-				path, err := defaultJournal(o.Node)
-				if err != nil {
-					return err
-				}
-				o.Journal = path
+				o.Journal = setting.DefaultJournal(o.Node)
 			} else if o.Journal == inMemory {
 				o.Journal = ""
 			}

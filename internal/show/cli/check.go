@@ -8,7 +8,6 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
-	"linerate/internal/model/topology"
 	"linerate/internal/science/limits"
 )
 
@@ -129,7 +128,7 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 		}
 		// Levels may add the very routes that a flow needs; then the topology
 		// alone has no limit to tell.
-		if limit, err := treatmentLimit(&s.Topology, t.Flows); err == nil {
+		if limit, err := (limits.Network{Topology: &s.Topology}).Planned(t.Flows); err == nil {
 			made.LimitBps, made.LimitWhy = limit.Bps, limit.Why
 		}
 		d.Treatments = append(d.Treatments, made)
@@ -142,20 +141,6 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 		d.Order = append(d.Order, names)
 	}
 	return d
-}
-
-// treatmentLimit is the most that planned flows can carry together.
-func treatmentLimit(t *topology.Topology, planned []study.PlannedFlow) (limits.Limit, error) {
-	var flows []limits.Flow
-	for _, f := range planned {
-		source, destination := f.Addresses(t)
-		flow, err := limits.NewFlow(t, f.Sender(), source, destination, f.Options)
-		if err != nil {
-			return limits.Limit{}, err
-		}
-		flows = append(flows, flow)
-	}
-	return limits.Network{Topology: t}.Aggregate(flows), nil
 }
 
 func settingLines(settings []setting.Setting) []string {
