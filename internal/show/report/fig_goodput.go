@@ -25,23 +25,16 @@ func (v *view) goodputFigure() (Figure, bool) {
 		high = 0
 	}
 	for c, col := range v.columns {
-		f.panels = append(f.panels, panel{sentence(col.name), func(width float64) *draw.Drawing { return v.goodputPanel(c, width, high*v.scale.perBit) }})
+		f.panels = append(f.panels, panel{col.name, func(width float64) *draw.Drawing { return v.goodputPanel(c, width, high*v.scale.perBit) }})
 	}
 	return f, true
 }
 
 func (v *view) goodputPanel(c int, width, high float64) *draw.Drawing {
-	lines := 2
-	if len(v.rows) > 16 {
-		lines = 1
-	}
-	nameWidth, names := v.nameColumn(width, lines)
+	nameWidth, names, rowHeight := v.nameColumn(width)
 	values, valueWidth, point := v.valueLabels(c)
 	left, right := nameWidth+10, width-valueWidth-10
-	top, rowHeight := 22.0, 24.0
-	if lines == 2 {
-		rowHeight = 34
-	}
+	top := 22.0
 	bottom := top + rowHeight*float64(len(v.rows))
 	d := draw.New(width, bottom+36)
 	if !(high > 0) {
@@ -142,7 +135,7 @@ func (v *view) valueLabels(c int) (labels []valueLabel, width, point float64) {
 				l.rest = "." + l.rest
 			}
 			if half != "" {
-				l.rest += " ±" + half
+				l.rest += "\u00a0±" + half
 			}
 		}
 		labels = append(labels, l)

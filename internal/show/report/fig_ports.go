@@ -25,9 +25,9 @@ func (v *view) portsFigure() (Figure, bool) {
 	}
 	slices.SortStableFunc(names, natural)
 	f := Figure{Name: "ports", Title: v.portsTitle(), csv: v.portsCSV(),
-		note: "Share of each port in all traffic of " + v.focus + ", in the direction the data flows."}
+		note: "Share of the traffic of " + v.focus + " on each of its ports, in the direction the data flows."}
 	for c, col := range v.columns {
-		f.panels = append(f.panels, panel{sentence(col.name), func(width float64) *draw.Drawing { return v.portsPanel(c, names, width) }})
+		f.panels = append(f.panels, panel{col.name, func(width float64) *draw.Drawing { return v.portsPanel(c, names, width) }})
 	}
 	return f, true
 }
@@ -36,9 +36,9 @@ func (v *view) portsFigure() (Figure, bool) {
 const shareCell = 42.0
 
 func (v *view) portsPanel(c int, ports []string, width float64) *draw.Drawing {
-	nameWidth, names := v.nameColumn(width, 2)
-	left := nameWidth + 10
-	const rowHeight, top = 36.0, 20.0
+	nameWidth, names, rowHeight := v.nameColumn(width)
+	rowHeight = max(rowHeight, 34)
+	left, top := nameWidth+10, 20.0
 	d := draw.New(width, top+rowHeight*float64(len(v.rows))+4)
 	wide := (width - left) / float64(len(ports))
 	numbers := wide >= shareCell
@@ -78,9 +78,9 @@ func (v *view) portsPanel(c int, ports []string, width float64) *draw.Drawing {
 			if p.Share < 0.005 {
 				style.Role = draw.Muted
 			}
-			d.Text(x, y+19, percent(p.Share), style).Tip(tip)
-			d.Rect(x, y+24, wide-8, 6, draw.Faint).Tip(tip)
-			d.Rect(x, y+24, (wide-8)*share, 6, role).Tip(tip)
+			d.Text(x, y+rowHeight/2+1, percent(p.Share), style).Tip(tip)
+			d.Rect(x, y+rowHeight/2+6, wide-8, 6, draw.Faint).Tip(tip)
+			d.Rect(x, y+rowHeight/2+6, (wide-8)*share, 6, role).Tip(tip)
 		}
 		if !numbers && len(loads) > 0 {
 			d.Text(width, y+rowHeight/2+4, fmt.Sprintf("%d of %d", carrying(loads), len(loads)), draw.Style{Size: sizeSmall, Anchor: draw.End})

@@ -53,7 +53,7 @@ func (v *view) seriesFigure() (Figure, bool) {
 			if len(lines) == 0 {
 				continue
 			}
-			s := source{lines: lines, title: sentence(v.label(r, c)) + fmt.Sprintf(" (trial %d)", trial.Order)}
+			s := source{lines: lines, title: v.label(r, c) + fmt.Sprintf(" (trial %d)", trial.Order)}
 			for _, p := range portsOf(t, v.focus) {
 				s.limit = max(s.limit, p.LimitBps)
 			}
@@ -134,10 +134,13 @@ func (v *view) lines(t *record.Treatment, trial *record.Trial) []line {
 	return out
 }
 
+// headroom above the highest load is where the limit is named.
+const headroom = 1.14
+
 func seriesPanel(lines []line, limit, high, width float64) *draw.Drawing {
 	s := bitScale(high)
 	labelWidth := min(width*0.24, 110)
-	marks := ticks(high*1.06*s.perBit, 4)
+	marks := ticks(high*headroom*s.perBit, 4)
 	labels := tickLabels(marks)
 	left := 8.0
 	for _, label := range labels {
@@ -151,7 +154,7 @@ func seriesPanel(lines []line, limit, high, width float64) *draw.Drawing {
 		end = max(end, l.at[len(l.at)-1]*1.05)
 	}
 	x := func(at float64) float64 { return left + at/end*(right-left) }
-	y := func(bps float64) float64 { return bottom - bps/(high*1.06)*(bottom-top) }
+	y := func(bps float64) float64 { return bottom - bps/(high*headroom)*(bottom-top) }
 	for i, label := range labels {
 		at := y(marks[i] / s.perBit)
 		d.Line(draw.Faint, 1, draw.Point{X: left, Y: at}, draw.Point{X: right, Y: at})
@@ -165,7 +168,7 @@ func seriesPanel(lines []line, limit, high, width float64) *draw.Drawing {
 	d.Text(right, bottom+31, "seconds since the window began", draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.End})
 	if limit > 0 {
 		d.Line(draw.Limit, 1.6, draw.Point{X: left, Y: y(limit)}, draw.Point{X: right, Y: y(limit)}).Dash()
-		d.Text(right, y(limit)-5, "rate of each link, "+linkRate(limit), draw.Style{Size: sizeSmall, Role: draw.Limit, Anchor: draw.End})
+		d.Text(right, y(limit)-11, "rate of each link "+linkRate(limit), draw.Style{Size: sizeSmall, Role: draw.Limit, Anchor: draw.End})
 	}
 	for i, l := range lines {
 		points := make([]draw.Point, len(l.at))

@@ -25,31 +25,36 @@ func (v *view) topologyFigure() (Figure, bool) {
 	return f, len(f.panels) > 0
 }
 
-const topologyNote = "Links are as thick as their load, on the wire, in the busier direction. Bold: at least 97 % of the link's rate. Dashed: idle."
+const topologyNote = "Links are as thick as their load, on the wire, in the busier direction. Bold: full, at least 97 % of the link's rate. Dashed: idle."
 
 func (v *view) topologyPanel(r *row, c int) panel {
 	t := r.cells[c].Treatment
-	title := sentence(v.label(r, c)) + ": " + v.scale.with(t.Goodput.MeanBps)
+	title := v.label(r, c) + ": " + v.scale.with(t.Goodput.MeanBps)
 	return panel{title, func(width float64) *draw.Drawing {
-		g := newGraph(&v.run.Topology, t.Ports, v.focus)
-		return g.draw(width)
+		return newGraph(&v.run.Topology, t.Ports, v.focus).draw(width, v.largestLoad())
 	}}
+}
+
+// largestLoad is the load of the busiest port in any treatment.
+func (v *view) largestLoad() float64 {
+	largest := 1.0
+	for _, t := range v.run.Treatments {
+		for _, p := range t.Ports {
+			largest = max(largest, load(p))
+		}
+	}
+	return largest
 }
 
 // Heights of what stands in a topology.
 const (
-	slotHeight  = 24.0
+	slotHeight  = 26.0
 	titleHeight = 22.0
 	boxGap      = 12.0
 )
 
 // place gives every box and slot its position and returns the drawing's height.
 func (g *graph) place(width float64) float64 {
-	boxWidth := min(width*0.31, 168)
-	innerWidth := min(width*0.14, 92)
-	if g.columns > 3 {
-		boxWidth, innerWidth = min(width/float64(2*g.columns-1)*1.4, 150), width/float64(2*g.columns-1)
-	}
 	height := 0.0
 	for c := range g.columns {
 		total := 0.0
@@ -66,11 +71,11 @@ func (g *graph) place(width float64) float64 {
 			height = max(height, float64(len(g.column(c)))*(60+boxGap))
 		}
 	}
+	left := g.lefts(width)
 	for c := range g.columns {
 		nodes := g.column(c)
-		w, total := boxWidth, 0.0
+		w, total := g.columnWidth(c, width), 0.0
 		if g.middle(c) {
-			w = innerWidth
 			for _, n := range nodes {
 				n.h = (height - boxGap*float64(len(nodes))) / float64(len(nodes))
 			}
@@ -78,10 +83,7 @@ func (g *graph) place(width float64) float64 {
 		for _, n := range nodes {
 			total += n.h + boxGap
 		}
-		x := width - w
-		if g.columns > 1 {
-			x = (width - w) * float64(g.columns-1-c) / float64(g.columns-1)
-		}
+		x := left[c]
 		y := (height - total + boxGap) / 2
 		for _, n := range nodes {
 			n.x, n.y, n.w = x, y, w
@@ -90,6 +92,53 @@ func (g *graph) place(width float64) float64 {
 	}
 	g.placeSlots()
 	return height
+}
+
+// columnWidth is what a column's words need, within its part of the drawing.
+func (g *graph) columnWidth(c int, width float64) float64 {
+	need := 46.0
+	for _, n := range g.column(c) {
+		name := draw.TextWidth(plain(n.name), sizeText, true) + 16
+		need = max(need, name)
+		if n.caption != "" {
+			need = max(need, name+draw.TextWidth(plain(n.caption), sizeSmall, false)+20)
+		}
+		for _, s := range n.slots {
+			label := draw.TextWidth(plain(s.label), sizeSmall, false) + 20
+			switch {
+			case g.middle(c):
+			case n.plain():
+				need = max(need, name+label-6)
+			default:
+				need = max(need, label)
+			}
+		}
+	}
+	most := 0.3
+	if g.middle(c) {
+		most = 0.16
+	}
+	if g.columns > 3 {
+		most = 0.62 / float64(g.columns)
+	}
+	return min(need, width*most)
+}
+
+// lefts is where each column begins: the space they leave is shared equally
+// among the links between them.
+func (g *graph) lefts(width float64) []float64 {
+	used := 0.0
+	for c := range g.columns {
+		used += g.columnWidth(c, width)
+	}
+	out := make([]float64, g.columns)
+	gap := (width - used) / float64(max(g.columns-1, 1))
+	x := 0.0
+	for c := g.columns - 1; c >= 0; c-- {
+		out[c] = x
+		x += g.columnWidth(c, width) + gap
+	}
+	return out
 }
 
 // middle reports whether a column stands between two others.
@@ -176,15 +225,13 @@ func (e *edge) far(n *node) *slot {
 	return e.a
 }
 
-func (g *graph) draw(width float64) *draw.Drawing {
+// draw draws the graph; most is the load that the thickest link stands for, the
+// same in all drawings that are to be compared.
+func (g *graph) draw(width, most float64) *draw.Drawing {
 	if len(g.nodes) == 0 {
 		return draw.New(width, 0)
 	}
 	d := draw.New(width, g.place(width)+4)
-	most := 1.0
-	for _, e := range g.edges {
-		most = max(most, e.load()/float64(e.links))
-	}
 	for _, e := range g.edges {
 		e.draw(d, most)
 	}
@@ -192,7 +239,7 @@ func (g *graph) draw(width float64) *draw.Drawing {
 		n.draw(d, g.middle(n.column))
 	}
 	for _, e := range g.edges {
-		e.drawLabel(d)
+		e.drawLabel(d, most)
 	}
 	return d
 }
@@ -230,17 +277,23 @@ func (e *edge) draw(d *draw.Drawing, most float64) {
 		d.Line(draw.Base, 1.2, points...).Dash().Tip(tip)
 		return
 	}
-	width := 1.5 + 9*min(e.load()/float64(e.links)/most, 1)
-	d.Line(e.role(), width, points...).Tip(tip)
+	width := e.width(most)
 	if e.ab >= e.load()/10 {
-		arrow(d, points, width, e.role())
+		points = arrow(d, points, width, e.role())
 	}
 	if e.ba >= e.load()/10 {
-		back := slices.Clone(points)
-		slices.Reverse(back)
-		arrow(d, back, width, e.role())
+		slices.Reverse(points)
+		points = arrow(d, points, width, e.role())
 	}
+	d.Line(e.role(), width, points...).Tip(tip)
 }
+
+// width is the thickness of a link; a bundle is as thick as one of its links.
+func (e *edge) width(most float64) float64 {
+	return 1.5 + (thickest-1.5)*min(e.load()/float64(e.links)/most, 1)
+}
+
+const thickest = 15.0
 
 func (s *slot) name() string {
 	port, _, _ := strings.Cut(s.label, " ")
@@ -250,48 +303,67 @@ func (s *slot) name() string {
 	return s.node.name + "." + port
 }
 
-// arrow puts a head on a line where it enters a box.
-func arrow(d *draw.Drawing, points []draw.Point, width float64, role draw.Role) {
+// arrow puts a head on the end of a line and returns the line without the part
+// that the head covers.
+func arrow(d *draw.Drawing, points []draw.Point, width float64, role draw.Role) []draw.Point {
 	tip := points[len(points)-1]
 	sign := 1.0
 	if points[len(points)-2].X > tip.X {
 		sign = -1
 	}
-	length, half := 7+width*0.6, 4+width*0.75
-	// The line's own end would stand out beside the head's tip.
-	d.Rect(min(tip.X, tip.X-sign*length), tip.Y-width/2-0.7, length, width+1.4, draw.Paper)
-	d.Polygon(role, tip, draw.Point{X: tip.X - sign*length, Y: tip.Y - half}, draw.Point{X: tip.X - sign*length, Y: tip.Y + half})
+	length, half := 6+width*0.45, 3.5+width*0.6
+	base := tip.X - sign*length
+	d.Polygon(role, tip, draw.Point{X: base, Y: tip.Y - half}, draw.Point{X: base, Y: tip.Y + half})
+	kept := slices.DeleteFunc(slices.Clone(points), func(p draw.Point) bool { return (p.X-base)*sign > 0 })
+	return append(kept, draw.Point{X: base, Y: tip.Y})
 }
 
-// drawLabel sets the load on the middle of the link, on paper.
-func (e *edge) drawLabel(d *draw.Drawing) {
+// drawLabel sets the load on its link: in it where it is thick enough, else
+// above it; on paper where the link is steep.
+func (e *edge) drawLabel(d *draw.Drawing, most float64) {
+	if e.idle(most) || e.load() < 1000 {
+		return
+	}
 	points := e.curve()
+	first, last := points[0], points[len(points)-1]
+	steep := max(first.Y-last.Y, last.Y-first.Y) > 12
 	mid := points[len(points)/2]
-	// Nearer the outer box the lines are further apart.
 	switch {
-	case e.a.node.inner && !e.b.node.inner:
+	case !steep: // in the middle, clear of the arrow's head
+		mid = draw.Point{X: (first.X + last.X) / 2, Y: (first.Y + last.Y) / 2}
+		head := 5.0
+		if (last.X > first.X) == (e.ab > e.ba) {
+			head = -head
+		}
+		mid.X += head
+	case e.a.node.inner && !e.b.node.inner: // nearer the outer box lines are further apart
 		mid = points[len(points)*5/8]
 	case e.b.node.inner && !e.a.node.inner:
 		mid = points[len(points)*3/8]
 	}
 	text := linkRate(e.load())
-	if e.load() < 1000 {
-		return
+	if e.links > 1 {
+		d.Text(mid.X, mid.Y+e.width(most)/2+13, count(e.links, "link"), draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.Middle})
 	}
 	style := draw.Style{Size: sizeSmall, Anchor: draw.Middle, Bold: e.full()}
 	if e.full() {
 		style.Role = draw.Limit
 	}
-	if e.links > 1 {
-		text += " over " + count(e.links, "link")
+	room := max(last.X-first.X, first.X-last.X)
+	for style.Size > 9 && draw.TextWidth(text, style.Size, style.Bold) > room-16 {
+		style.Size -= 0.5
 	}
-	room := max(points[len(points)-1].X-points[0].X, points[0].X-points[len(points)-1].X)
-	if draw.TextWidth(text, style.Size, style.Bold) > room-14 {
-		style.Size = 10
+	w := draw.TextWidth(text, style.Size, style.Bold)
+	switch {
+	case !steep && e.width(most) >= 12.5:
+		style.Role, style.Bold = draw.Paper, true
+		d.Text(mid.X, mid.Y+style.Size*0.36, text, style)
+	case steep:
+		d.Rect(mid.X-w/2, mid.Y-7.5, w, 15, draw.Paper)
+		d.Text(mid.X, mid.Y+4, text, style)
+	default:
+		d.Text(mid.X, mid.Y-e.width(most)/2-3, text, style)
 	}
-	w := draw.TextWidth(text, style.Size, style.Bold) + 6
-	d.Rect(mid.X-w/2, mid.Y-8, w, 16, draw.Paper)
-	d.Text(mid.X, mid.Y+4, text, style)
 }
 
 func (n *node) draw(d *draw.Drawing, middle bool) {
@@ -331,12 +403,17 @@ func (n *node) draw(d *draw.Drawing, middle bool) {
 	}
 }
 
-// shortLabel is port and address, or the port alone where there is no room.
+// shortLabel is port and address; where there is no room the end of the
+// address, or the port alone.
 func shortLabel(label string, width float64) string {
 	label = plain(label)
 	if draw.TextWidth(label, sizeSmall, false) <= width {
 		return label
 	}
-	port, _, _ := strings.Cut(label, " ")
-	return fitTail(port, width)
+	port, address, _ := strings.Cut(label, " ")
+	left := width - draw.TextWidth(port+" ", sizeSmall, false)
+	if left < 55 {
+		return fitTail(port, width)
+	}
+	return port + " " + fitTail(address, left)
 }

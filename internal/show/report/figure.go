@@ -148,18 +148,23 @@ func tickLabels(values []float64) []string {
 	return out
 }
 
-// nameColumn is the width that the rows' names get, and each name's lines.
-func (v *view) nameColumn(width float64, lines int) (float64, [][]string) {
-	widest := 0.0
+// nameColumn is the width that the rows' names get, each name's lines, and the
+// height of a row that holds them.
+func (v *view) nameColumn(width float64) (room float64, names [][]string, height float64) {
+	widest, lines := 0.0, 2
+	if width < wideFigure/2-panelGap {
+		lines = 3
+	}
 	for _, r := range v.rows {
 		widest = max(widest, draw.TextWidth(plain(r.name), sizeText, false))
 	}
-	room := min(widest+2, width*0.34)
-	var names [][]string
+	room = min(widest+2, width*0.34)
+	most := 1
 	for _, r := range v.rows {
 		names = append(names, draw.Wrap(plain(r.name), room, sizeText, false, lines))
+		most = max(most, len(names[len(names)-1]))
 	}
-	return room, names
+	return room, names, 10 + sizeText*1.16*float64(most)
 }
 
 // drawName sets a row's name centred on y.

@@ -99,15 +99,6 @@ func b2i(b bool) int {
 	return 0
 }
 
-func (v *view) hasNeighbours() bool {
-	for i := range v.run.Trials {
-		if hosts, _ := v.tables(&v.run.Trials[i]); len(hosts) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // wrongEntries counts, over the hosts of the trial shown for a treatment, the
 // entries that lead elsewhere.
 func (v *view) wrongEntries(t *record.Treatment) (wrong, all int) {

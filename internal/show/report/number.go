@@ -55,8 +55,10 @@ func significant(v float64, digits int) string {
 	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
 		return "0"
 	}
-	places := digits - 1 - int(math.Floor(math.Log10(math.Abs(v))))
-	return strconv.FormatFloat(v, 'f', max(0, places), 64)
+	// The exponent after rounding: 0.9999 with three digits is 1.00.
+	_, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', digits-1, 64), "e")
+	e, _ := strconv.Atoi(exponent)
+	return strconv.FormatFloat(v, 'f', max(0, digits-1-e), 64)
 }
 
 // earned is how many decimal places a value deserves whose interval has the
@@ -129,12 +131,23 @@ func ratio(r record.RatioEstimate) (mean, interval string) {
 	if !finite(r.Mean) {
 		return "—", ""
 	}
-	half := (r.High - r.Low) / 2
+	// The interval of a ratio is wider upwards; its narrower half earns the digits.
+	half := min(r.High-r.Mean, r.Mean-r.Low)
 	if !(half > 0) || !finite(half) {
 		return significant(r.Mean, 3) + "×", ""
 	}
-	places := max(0, min(2, earned(half)))
-	return round(r.Mean, places) + "×", round(r.Low, places) + "–" + round(r.High, places)
+	places := max(0, min(3, -int(math.Floor(math.Log10(half*1.001)))))
+	if places == 0 && half < 10 {
+		places = 1 // 1.7 (0.3–9.6), not 2 (0–10)
+	}
+	low, high := round(r.Low, places), round(r.High, places)
+	switch {
+	case r.High >= 1000*r.Mean: // chance alone: no upper bound worth a number
+		interval = "at least " + low
+	case low != high:
+		interval = low + "–" + high
+	}
+	return round(r.Mean, places) + "×", interval
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

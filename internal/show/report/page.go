@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"unicode"
 
 	"linerate/internal/model/record"
 	"linerate/internal/show/report/draw"
@@ -73,20 +74,26 @@ func HTML(w io.Writer, run *record.Run) error {
 	if err := pageTemplate.Execute(&b, p); err != nil {
 		return fmt.Errorf("fill in the page of run %s: %w", run.ID, err)
 	}
-	_, err = w.Write(b.Bytes())
+	_, err = w.Write(bytes.Map(printable, b.Bytes()))
 	return err
+}
+
+// printable replaces the control characters that HTML forbids and escaping
+// leaves alone.
+func printable(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' {
+		return unicode.ReplacementChar
+	}
+	return r
 }
 
 func newPage(v *view) (*page, error) {
 	run := v.run
-	p := &page{Run: run, Facts: v.facts(), Warnings: v.warnings(), Answer: run.Answer, Started: moment(run.Started),
+	p := &page{Run: run, Facts: v.facts(), Warnings: v.warnings(), Answer: v.answer(), Started: moment(run.Started),
 		Duration: seconds(run.DurationS), Unit: v.scale.unit, Style: style(),
 		Table: v.pageTable(), Settings: v.pageSettings(),
 		Findings: v.pageFindings(), Effects: v.pageEffects(), EffectsCSV: template.URL(dataURI(v.effectsCSV())),
 		Trials: v.pageTrials(), TrialsCSV: template.URL(dataURI(v.trialsCSV())),
-	}
-	if p.Answer == "" {
-		p.Answer = "No answer: no treatment has been measured."
 	}
 	p.trust(v)
 	p.FindingsTitle = "No findings"
@@ -247,7 +254,7 @@ func (p *page) neighbours(v *view) {
 			if len(hosts) == 0 {
 				continue
 			}
-			title := fmt.Sprintf("%s (trial %d)", sentence(v.label(r, c)), trial.Order)
+			title := fmt.Sprintf("%s (trial %d)", v.label(r, c), trial.Order)
 			if n, of := v.affected(t); n > 0 {
 				title += fmt.Sprintf(": wrong entries in %d of %s", n, count(of, "trial"))
 			}

@@ -54,7 +54,7 @@ func (v *view) pageTable() pageTable {
 	}
 	for c, col := range v.columns {
 		if len(v.columns) > 1 || col.name != "" {
-			t.Groups = append(t.Groups, sentence(col.name))
+			t.Groups = append(t.Groups, col.name)
 		}
 		t.Heads = append(t.Heads, pageHead{v.scale.unit, "n"})
 		v.goodputCells(&t, c)
@@ -82,6 +82,9 @@ func (v *view) pageTable() pageTable {
 	}
 	if len(v.columns) > 0 {
 		t.Span = len(t.Heads) / len(v.columns)
+	}
+	if v.best != nil {
+		t.Remarks = append(t.Remarks, "Shaded: carries the most, with the fewest settings among equals.")
 	}
 	if limits := v.perColumn(v.limitOf); limits != "" {
 		t.Remarks = append(t.Remarks, "Limit "+limits+".")

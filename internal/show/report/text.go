@@ -26,11 +26,7 @@ func Text(w io.Writer, run *record.Run, opts TextOptions) error {
 	v := newView(run)
 	t.line("", strings.Join(v.facts(), " · "))
 	t.blank()
-	answer := run.Answer
-	if answer == "" {
-		answer = "No answer: no treatment has been measured."
-	}
-	t.paragraph(bold, "  ", "  ", answer)
+	t.paragraph(bold, "  ", "  ", v.answer())
 	for _, warning := range v.warnings() {
 		t.blank()
 		t.paragraph(red+bold, "  ! ", "    ", warning)
@@ -52,6 +48,17 @@ func Text(w io.Writer, run *record.Run, opts TextOptions) error {
 	}
 	_, err := io.WriteString(w, t.out.String())
 	return err
+}
+
+// answer is the run's, or says that there is none.
+func (v *view) answer() string {
+	switch {
+	case v.run.Answer != "":
+		return v.run.Answer
+	case len(v.run.Treatments) == 0:
+		return "No answer: no treatment has been measured."
+	}
+	return "No answer was drawn from these figures."
 }
 
 // facts are the run in a line: study, size, seed, time.
@@ -161,7 +168,7 @@ func (v *view) trustLine() string {
 			names = append(names, c.Check)
 		}
 	}
-	return fmt.Sprintf("all %s pass every check: %s", count(len(v.run.Trials), "trial"), strings.Join(names, ", "))
+	return fmt.Sprintf("%s, every check passed: %s", count(len(v.run.Trials), "trial"), strings.Join(names, ", "))
 }
 
 // where says on which trial a check was made.
@@ -192,7 +199,7 @@ func (t *terminal) findings(v *view) {
 			t.paragraph("", "            · ", "              ", e)
 		}
 		for n, fix := range f.Fix {
-			head := "              "
+			head := "                 "
 			if n == 0 {
 				head = "            fix: "
 			}

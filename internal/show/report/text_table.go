@@ -35,7 +35,7 @@ type textColumn struct {
 }
 
 func (c *textColumn) width() int {
-	w := cells(c.head)
+	w := min(cells(c.head), 10) // a longer head is cut, where it has no room
 	for _, f := range c.figures {
 		w = max(w, cells(f))
 	}
@@ -74,7 +74,7 @@ func (t *terminal) goodput(v *view) {
 		for c, col := range v.columns {
 			t.blank()
 			if col.name != "" {
-				t.line(bold, "  "+sentence(col.name))
+				t.line(bold, "  "+col.name)
 			}
 			t.table(v, v.figures(c, form), false)
 		}
@@ -84,16 +84,25 @@ func (t *terminal) goodput(v *view) {
 }
 
 // fits reports whether the columns leave room for the names on at most two
-// lines each.
+// lines each, without breaking a word.
 func (t *terminal) fits(v *view, columns []textColumn) bool {
 	room := t.nameRoom(columns)
-	for _, r := range v.rows {
-		if room < 16 || len(wrap(plain(r.name), room-2, room)) > 2 {
+	for i := range v.rows {
+		name := v.rows[i].short()
+		if room < 16 || len(wrap(name, room-2, room)) > 2 {
 			return false
+		}
+		for _, word := range strings.Fields(name) {
+			if cells(word) > room-2 && cells(word) < 40 {
+				return false
+			}
 		}
 	}
 	return true
 }
+
+// short is a row's name in a terminal: names longer than this are cut.
+func (r *row) short() string { return cut(plain(r.name), 56) }
 
 func (t *terminal) nameRoom(columns []textColumn) int {
 	room := t.width - 2
@@ -167,9 +176,6 @@ func (v *view) against(rowIndex, c int) (string, *record.Effect) {
 
 func (v *view) effectColumn(c int, form effectForm, ratios []string) textColumn {
 	col := textColumn{group: v.columns[c].name, head: "ratio", left: true}
-	if form != effectMarked && v.baseline != nil {
-		col.head = cut("against "+v.baseline.name, 32)
-	}
 	widest := 0
 	for _, r := range ratios {
 		widest = max(widest, cells(r))
@@ -194,6 +200,9 @@ func (v *view) effectColumn(c int, form effectForm, ratios []string) textColumn 
 		}
 		col.figures, col.colors = append(col.figures, text), append(col.colors, color)
 	}
+	if form != effectMarked && v.baseline != nil {
+		col.head = "against " + plain(v.baseline.name)
+	}
 	return col
 }
 
@@ -201,7 +210,7 @@ func (v *view) effectColumn(c int, form effectForm, ratios []string) textColumn 
 func (t *terminal) table(v *view, columns []textColumn, groups bool) {
 	longest := cells("treatment")
 	for _, r := range v.rows {
-		longest = max(longest, cells(plain(r.name)))
+		longest = max(longest, cells(r.short()))
 	}
 	room := min(longest, t.nameRoom(columns))
 	if groups {
@@ -218,11 +227,15 @@ func (t *terminal) table(v *view, columns []textColumn, groups bool) {
 	}
 	head := "  " + pad("treatment", room)
 	for i := range columns {
-		head += "  " + place(&columns[i], columns[i].head)
+		room := columns[i].width()
+		if i == len(columns)-1 {
+			room = t.width - cells(head) - 2
+		}
+		head += "  " + place(&columns[i], cut(columns[i].head, room))
 	}
 	t.line(dim, head)
 	for i, r := range v.rows {
-		names := wrap(plain(r.name), room-2, room)
+		names := wrap(r.short(), room-2, room)
 		line := "  " + pad(cut(names[0], room), room)
 		for k := range columns {
 			text := place(&columns[k], columns[k].figures[i])
@@ -247,22 +260,22 @@ func place(c *textColumn, text string) string {
 
 // remarks explain the marks, the limit, and the verdicts that need it.
 func (t *terminal) remarks(v *view, form effectForm) {
-	t.blank()
+	var remarks []string
 	if form == effectMarked && v.baseline != nil && len(v.rows) > 1 {
-		t.paragraph(dim, "  ", "    ", "ratio to "+v.baseline.name+": + improves, − worsens, = no difference, ? inconclusive")
+		remarks = append(remarks, "ratio to "+v.baseline.short()+": + improves, − worsens, = no difference, ? inconclusive")
 	}
 	if limits := v.perColumn(v.limitOf); limits != "" {
-		t.paragraph(dim, "  ", "    ", "limit "+limits)
+		remarks = append(remarks, "limit "+limits)
 	}
 	for i := range v.rows {
 		r := &v.rows[i]
 		if why := v.perColumn(func(c int) string {
 			if e := r.cells[c].effect; e != nil && e.Why != "" {
-				return e.Verdict + ", " + e.Why
+				return e.Verdict + " (" + e.Why + ")"
 			}
 			return ""
 		}); why != "" {
-			t.paragraph(dim, "  ", "    ", r.name+": "+why)
+			remarks = append(remarks, r.short()+": "+why)
 		}
 		if lost := v.perColumn(func(c int) string {
 			if cell := r.cells[c]; cell.Treatment != nil && cell.Unconnected > 0 {
@@ -270,8 +283,14 @@ func (t *terminal) remarks(v *view, form effectForm) {
 			}
 			return ""
 		}); lost != "" {
-			t.paragraph(dim, "  ", "    ", r.name+": "+lost)
+			remarks = append(remarks, r.short()+": "+lost)
 		}
+	}
+	if len(remarks) > 0 {
+		t.blank()
+	}
+	for _, remark := range remarks {
+		t.paragraph(dim, "  ", "    ", remark)
 	}
 }
 
@@ -321,7 +340,7 @@ func (t *terminal) ports(v *view) {
 			columns = append(columns, column)
 		}
 	}
-	title := "Share of each port of " + v.focus + " in its host's traffic, %"
+	title := "Share of the traffic of " + v.focus + " on each of its ports, %"
 	if t.fits(v, columns) {
 		t.line("", "  "+title)
 		t.table(v, columns, len(v.columns) > 1)
@@ -330,7 +349,7 @@ func (t *terminal) ports(v *view) {
 	t.line("", "  Ports of "+v.focus+" that carried the data")
 	for i := range v.rows {
 		r := &v.rows[i]
-		t.paragraph("", "  ", "      ", r.name+": "+v.perColumn(func(c int) string { return summary(portsOf(r.cells[c].Treatment, v.focus)) }))
+		t.paragraph("", "  ", "      ", r.short()+": "+v.perColumn(func(c int) string { return summary(portsOf(r.cells[c].Treatment, v.focus)) }))
 	}
 }
 

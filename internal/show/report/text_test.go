@@ -2,15 +2,147 @@ package report
 
 import (
 	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
+
+	"linerate/internal/model/record"
 )
 
-func TestLook(t *testing.T) {
-	for _, w := range []int{80, 120} {
-		var b bytes.Buffer
-		if err := Text(&b, arpFlux(), TextOptions{Width: w, Page: "runs/arp-flux-7/report.html"}); err != nil {
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func text(t *testing.T, run *record.Run, opts TextOptions) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Text(&b, run, opts); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestTextGolden(t *testing.T) {
+	all := variants()
+	for name, opts := range map[string]TextOptions{
+		"arp-flux":      {Page: "runs/arp-flux-7/report.html"},
+		"arp-flux.wide": {Width: 120, Page: "runs/arp-flux-7/report.html"},
+		"in-doubt":      {},
+		"two-factors":   {},
+		"ports-100":     {},
+		"empty":         {},
+	} {
+		run, _, _ := strings.Cut(name, ".")
+		got := text(t, all[run], opts)
+		path := filepath.Join("testdata", name+".txt")
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
-		t.Log("\n" + b.String())
+		if got != string(want) {
+			t.Errorf("%s differs from %s (go test -update writes it anew):\n%s", name, path, got)
+		}
+	}
+}
+
+func TestTextFits(t *testing.T) {
+	for name, run := range variants() {
+		for _, width := range []int{80, 100, 160} {
+			for _, line := range strings.Split(text(t, run, TextOptions{Width: width}), "\n") {
+				if cells(line) > width {
+					t.Errorf("%s at %d columns: a line of %d: %s", name, width, cells(line), line)
+				}
+				if strings.TrimRight(line, " ") != line {
+					t.Errorf("%s: spaces at the end of %q", name, line)
+				}
+			}
+		}
+	}
+}
+
+func TestTextColorChangesNothingElse(t *testing.T) {
+	attributes := regexp.MustCompile("\x1b\\[[0-9]+m")
+	for name, run := range variants() {
+		plainText := text(t, run, TextOptions{})
+		colored := text(t, run, TextOptions{Color: true})
+		if strings.Contains(plainText, "\x1b") {
+			t.Errorf("%s: escape sequences without Color", name)
+		}
+		if len(run.Treatments) > 0 && !strings.Contains(colored, "\x1b[1m") {
+			t.Errorf("%s: no colour with Color", name)
+		}
+		bare := regexp.MustCompile(" +\n").ReplaceAllString(attributes.ReplaceAllString(colored, ""), "\n")
+		if bare != plainText {
+			t.Errorf("%s: colour changes the words:\n%s\n%s", name, bare, plainText)
+		}
+	}
+}
+
+func TestTextPutsDoubtBesideTheAnswer(t *testing.T) {
+	all := variants()
+	for name, want := range map[string]string{
+		"in-doubt":    "In doubt: 11 of 393 trust checks failed (limit)",
+		"interrupted": "Interrupted: these are the figures of 56 finished trials",
+		"budget":      "The budget ran out",
+	} {
+		got := text(t, all[name], TextOptions{})
+		at, table := strings.Index(got, want), strings.Index(got, "treatment  ")
+		if at < 0 || at > table {
+			t.Errorf("%s: %q is not above the table:\n%s", name, want, got)
+		}
+	}
+	if got := text(t, all["arp-flux"], TextOptions{}); strings.Contains(got, "!") {
+		t.Errorf("a sound run carries a warning:\n%s", got)
+	}
+}
+
+func TestUnconnectedFlowsWarnUnlessAllowed(t *testing.T) {
+	run := arpFlux()
+	if got := newView(run).warnings(); len(got) != 0 {
+		t.Errorf("flows that may fail to connect gave %q", got)
+	}
+	for i := range run.Trials {
+		run.Trials[i].Unreachable = false
+	}
+	got := newView(run).warnings()
+	if len(got) != 2 || got[0] != "24 flows could not connect: arp + rp_filter=1, writes." {
+		t.Errorf("flows that had to connect gave %q", got)
+	}
+}
+
+func TestCommandsStayCommands(t *testing.T) {
+	term := &terminal{width: 50}
+	command := "sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2 net.ipv4.conf.all.rp_filter=2"
+	term.command("  fix: ", "       ", command)
+	got := term.out.String()
+	if joined := strings.Join(strings.Fields(strings.ReplaceAll(strings.TrimPrefix(got, "  fix: "), "\\\n", " ")), " "); joined != command {
+		t.Errorf("pasted, the fix reads %q", joined)
+	}
+	if strings.Count(got, "\\\n") != 2 {
+		t.Errorf("expected two continued lines:\n%s", got)
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for _, c := range []struct {
+		text     string
+		n, first int
+		want     string
+	}{
+		{"", 10, 10, ""},
+		{"one two three", 8, 8, "one two|three"},
+		{"one two three", 9, 20, "one two three"},
+		{"abcdefghijklmnopqrstuvwxyz", 10, 8, "abcdefgh|ijklmnopqr|stuvwxyz"},
+		{"日本語日本語 日本", 8, 8, "日本語日|本語|日本"},
+	} {
+		if got := strings.Join(wrap(c.text, c.n, c.first), "|"); got != c.want {
+			t.Errorf("wrap(%q, %d, %d) = %q, expected %q", c.text, c.n, c.first, got, c.want)
+		}
 	}
 }

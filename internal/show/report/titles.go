@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"linerate/internal/model/record"
@@ -93,6 +94,8 @@ func (v *view) goodputTitle() string {
 		switch {
 		case t == nil:
 			return ""
+		case t.LimitBps > 0 && r == v.best && v.baseline != nil:
+			return percent(t.Efficiency)
 		case t.LimitBps > 0:
 			return percent(t.Efficiency) + " of the limit"
 		default:
@@ -159,6 +162,10 @@ func (v *view) topologyTitle() string {
 			n += k
 		}
 		switch {
+		case r == v.best && v.baseline != nil && n == 0:
+			return "none"
+		case r == v.best && v.baseline != nil:
+			return strconv.Itoa(n)
 		case n == 0:
 			return "no link is full"
 		case n == 1:
@@ -174,22 +181,33 @@ func (v *view) topologyTitle() string {
 }
 
 func (v *view) neighboursTitle() string {
-	if pair := v.pair(); len(pair) == 0 || !v.hasNeighbours() {
+	wrong, all := 0, 0
+	for _, r := range v.pair() {
+		for _, c := range r.cells {
+			w, n := v.wrongEntries(c.Treatment)
+			wrong, all = wrong+w, all+n
+		}
+	}
+	switch {
+	case all == 0:
 		return ""
+	case wrong == 0:
+		return "Every neighbour entry leads to the port that holds the address"
 	}
 	return sentence(v.beforeAfter(func(r *row, c int) string {
 		wrong, all := v.wrongEntries(r.cells[c].Treatment)
+		after := r == v.best && v.baseline != nil
 		switch {
 		case all == 0:
 			return ""
-		case wrong == 0:
-			return "every neighbour entry leads to the port that holds the address"
-		case r == v.best && v.baseline != nil:
+		case wrong == 0 && after:
+			return "none"
+		case after:
 			return fmt.Sprintf("%d of %d", wrong, all)
 		case wrong == 1:
-			return fmt.Sprintf("1 of %d neighbour entries leads to a port that does not hold the address", all)
+			return fmt.Sprintf("1 of %d neighbour entries leads to the wrong port", all)
 		default:
-			return fmt.Sprintf("%d of %d neighbour entries lead to a port that does not hold the address", wrong, all)
+			return fmt.Sprintf("%d of %d neighbour entries lead to the wrong port", wrong, all)
 		}
 	}))
 }

@@ -10,6 +10,8 @@
 // file must look the same on machines without fonts.
 package draw
 
+import "math"
+
 // Role says what a shape stands for; Palette gives it a colour.
 type Role uint8
 
@@ -135,6 +137,9 @@ func (d *Drawing) Place(x, y float64, other *Drawing) {
 // Curve samples a horizontal-tangent cubic from a to b, for links that leave
 // one box sideways and enter another.
 func Curve(a, b Point) []Point {
+	if math.Abs(a.Y-b.Y) < 0.5 {
+		return []Point{a, b}
+	}
 	const steps = 24
 	bend := (b.X - a.X) / 2
 	var points []Point

@@ -21,11 +21,11 @@ var palette = [roles]tone{
 	Change:  {"change", "#0069a8", "#56b4e9"},
 	Limit:   {"limit", "#b54a00", "#f2994a"},
 	Series1: {"s1", "#0069a8", "#56b4e9"},
-	Series2: {"s2", "#b45f06", "#e69f00"},
-	Series3: {"s3", "#00775b", "#2cc295"},
-	Series4: {"s4", "#9c4280", "#dc92bf"},
+	Series2: {"s2", "#00775b", "#2cc295"},
+	Series3: {"s3", "#9c4280", "#dc92bf"},
+	Series4: {"s4", "#6d6a00", "#d8d15c"},
 	Series5: {"s5", "#2f86c5", "#9bd5f7"},
-	Series6: {"s6", "#6d6a00", "#d8d15c"},
+	Series6: {"s6", "#59626c", "#a3acb6"},
 }
 
 // Variables declares the palette as CSS custom properties.

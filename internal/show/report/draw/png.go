@@ -64,7 +64,7 @@ func (c *raster) shape(s *Shape) error {
 			lines = dashes(points, dashOn*c.scale, dashOff*c.scale)
 		}
 		for _, line := range lines {
-			c.fill(s.role, stroke(line, s.width*c.scale)...)
+			c.union(s.role, stroke(line, s.width*c.scale))
 		}
 	case kindText:
 		return c.text(points[0], s)
@@ -72,40 +72,57 @@ func (c *raster) shape(s *Shape) error {
 	return nil
 }
 
-// fill covers the union of polygons. All are turned the same way round first,
-// since the rasteriser adds up signed areas.
-func (c *raster) fill(role Role, polygons ...[]Point) {
-	low, high := Point{math.Inf(1), math.Inf(1)}, Point{math.Inf(-1), math.Inf(-1)}
+func (c *raster) fill(role Role, polygon []Point) { c.union(role, [][]Point{polygon}) }
+
+// union covers what at least one of the polygons covers. Each is drawn into the
+// mask by itself: the rasteriser adds up areas, which would leave dots where
+// two smooth edges overlap.
+func (c *raster) union(role Role, polygons [][]Point) {
+	var all []Point
 	for _, polygon := range polygons {
-		for _, p := range polygon {
-			low = Point{min(low.X, p.X), min(low.Y, p.Y)}
-			high = Point{max(high.X, p.X), max(high.Y, p.Y)}
-		}
+		all = append(all, polygon...)
 	}
-	if !(low.X <= high.X && low.Y <= high.Y) {
-		return // nothing, or not numbers
-	}
-	area := image.Rect(int(math.Floor(low.X)), int(math.Floor(low.Y)), int(math.Ceil(high.X))+1, int(math.Ceil(high.Y))+1).
-		Intersect(c.image.Bounds())
+	area := c.bounds(all)
 	if area.Empty() {
 		return
 	}
-	r := vector.NewRasterizer(area.Dx(), area.Dy())
-	x, y := float64(area.Min.X), float64(area.Min.Y)
+	mask := image.NewAlpha(area)
 	for _, polygon := range polygons {
-		if len(polygon) < 3 {
+		part := c.bounds(polygon)
+		if len(polygon) < 3 || part.Empty() {
 			continue
 		}
-		if signedArea(polygon) < 0 {
-			polygon = reversed(polygon)
-		}
+		r := vector.NewRasterizer(part.Dx(), part.Dy())
+		x, y := float64(part.Min.X), float64(part.Min.Y)
 		r.MoveTo(float32(polygon[0].X-x), float32(polygon[0].Y-y))
 		for _, p := range polygon[1:] {
 			r.LineTo(float32(p.X-x), float32(p.Y-y))
 		}
 		r.ClosePath()
+		one := image.NewAlpha(part)
+		r.Draw(one, part, image.Opaque, image.Point{})
+		for row := part.Min.Y; row < part.Max.Y; row++ {
+			to := mask.Pix[mask.PixOffset(part.Min.X, row):][:part.Dx()]
+			for i, alpha := range one.Pix[one.PixOffset(part.Min.X, row):][:part.Dx()] {
+				to[i] = max(to[i], alpha)
+			}
+		}
 	}
-	r.Draw(c.image, area, image.NewUniform(role.light()), image.Point{})
+	draw.DrawMask(c.image, area, image.NewUniform(role.light()), image.Point{}, mask, area.Min, draw.Over)
+}
+
+// bounds are the pixels that points touch; empty when some are not numbers.
+func (c *raster) bounds(points []Point) image.Rectangle {
+	low, high := Point{math.Inf(1), math.Inf(1)}, Point{math.Inf(-1), math.Inf(-1)}
+	for _, p := range points {
+		low = Point{min(low.X, p.X), min(low.Y, p.Y)}
+		high = Point{max(high.X, p.X), max(high.Y, p.Y)}
+	}
+	if !(low.X <= high.X && low.Y <= high.Y) {
+		return image.Rectangle{}
+	}
+	return image.Rect(int(math.Floor(low.X)), int(math.Floor(low.Y)), int(math.Ceil(high.X))+1, int(math.Ceil(high.Y))+1).
+		Intersect(c.image.Bounds())
 }
 
 func (c *raster) text(at Point, s *Shape) error {
@@ -143,7 +160,7 @@ func stroke(points []Point, width float64) [][]Point {
 		}
 		nx, ny := -(b.Y-a.Y)/length*width/2, (b.X-a.X)/length*width/2
 		out = append(out, []Point{{a.X + nx, a.Y + ny}, {b.X + nx, b.Y + ny}, {b.X - nx, b.Y - ny}, {a.X - nx, a.Y - ny}})
-		if i > 1 && width > 1 {
+		if i > 1 {
 			out = append(out, disc(a, width/2))
 		}
 	}
@@ -192,23 +209,6 @@ func dashes(points []Point, on, off float64) [][]Point {
 	}
 	if current != nil {
 		out = append(out, current)
-	}
-	return out
-}
-
-func signedArea(polygon []Point) float64 {
-	sum := 0.0
-	for i, p := range polygon {
-		q := polygon[(i+1)%len(polygon)]
-		sum += p.X*q.Y - q.X*p.Y
-	}
-	return sum
-}
-
-func reversed(polygon []Point) []Point {
-	out := make([]Point, len(polygon))
-	for i, p := range polygon {
-		out[len(polygon)-1-i] = p
 	}
 	return out
 }

@@ -1,0 +1,309 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image/png"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// element is a start tag of a page, with the text directly inside it.
+type element struct {
+	name  string
+	attrs map[string]string
+	text  string
+}
+
+// parse reads a page as XML, which is stricter than browsers are: every tag
+// closed, every character escaped.
+func parse(t *testing.T, name string, page []byte) []*element {
+	t.Helper()
+	d := xml.NewDecoder(bytes.NewReader(page))
+	var all, open []*element
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			e := &element{name: token.Name.Local, attrs: map[string]string{}}
+			for _, a := range token.Attr {
+				e.attrs[a.Name.Local] = a.Value
+			}
+			all, open = append(all, e), append(open, e)
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		case xml.CharData:
+			if len(open) > 0 {
+				open[len(open)-1].text += string(token)
+			}
+		}
+	}
+}
+
+func html(t *testing.T, run *record.Run) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := HTML(&b, run); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestPageNeedsNothingFromOutside(t *testing.T) {
+	allowed := map[string]bool{"html": true, "head": true, "meta": true, "title": true, "style": true, "body": true, "main": true, "header": true,
+		"section": true, "article": true, "figure": true, "figcaption": true, "div": true, "p": true, "span": true, "h1": true, "h2": true, "h3": true, "h4": true,
+		"ul": true, "li": true, "a": true, "code": true, "pre": true, "br": true, "details": true, "summary": true,
+		"table": true, "caption": true, "thead": true, "tbody": true, "tr": true, "th": true, "td": true,
+		"svg": true, "text": true, "polygon": true, "polyline": true, "circle": true}
+	for name, run := range variants() {
+		for _, e := range parse(t, name, html(t, run)) {
+			if !allowed[e.name] {
+				t.Errorf("%s: element <%s>", name, e.name)
+			}
+			for attr, value := range e.attrs {
+				switch {
+				case attr == "href" && strings.HasPrefix(value, "data:text/csv;charset=utf-8,"):
+				case attr == "href" && e.name == "a" && strings.HasPrefix(value, "https://"): // followed by the reader, not by the page
+				case attr == "href", attr == "src", attr == "style", strings.HasPrefix(attr, "on"):
+					t.Errorf("%s: <%s %s=%q>", name, e.name, attr, value)
+				}
+			}
+			if e.name == "style" && regexp.MustCompile(`url\(|@import|@font-face|expression|ZgotmplZ`).MatchString(e.text) {
+				t.Errorf("%s: the style loads something", name)
+			}
+			if slices.Contains([]string{"p", "td", "h1", "h2", "h3", "text"}, e.name) && regexp.MustCompile(`NaN|Inf|ZgotmplZ|%!|<nil>`).MatchString(e.text) {
+				t.Errorf("%s: <%s> says %q", name, e.name, e.text)
+			}
+		}
+	}
+}
+
+func TestPageEscapesWhatUsersWrite(t *testing.T) {
+	page := html(t, hostile())
+	if bytes.Contains(bytes.ToLower(page), []byte("<script")) || bytes.Contains(page, []byte("<img")) {
+		t.Error("markup of the study is markup of the page")
+	}
+	elements := parse(t, "hostile", page)
+	found := 0
+	for _, e := range elements {
+		if strings.Contains(e.text, `<script>alert("x")</script>`) {
+			found++
+		}
+		if strings.Contains(e.attrs["href"], "javascript") {
+			t.Errorf("a link to %s", e.attrs["href"])
+		}
+	}
+	if found < 10 {
+		t.Errorf("the words of the study appear %d times, expected them wherever they belong", found)
+	}
+}
+
+func TestPageShows(t *testing.T) {
+	elements := parse(t, "arp-flux", html(t, arpFlux()))
+	var h1, h2 []string
+	wrong := 0
+	for _, e := range elements {
+		switch e.name {
+		case "h1":
+			h1 = append(h1, e.text)
+		case "h2":
+			h2 = append(h2, e.text)
+		case "tr":
+			if e.attrs["class"] == "wrong" {
+				wrong++
+			}
+		}
+	}
+	if len(h1) != 1 || h1[0] != arpFlux().Answer {
+		t.Errorf("h1 is %q", h1)
+	}
+	want := []string{
+		"Goodput: 25 % of the limit at kernel defaults; 100 % with arp + source routing",
+		"1 of 4 ports of server carries the data at kernel defaults; 4 of 4 with arp + source routing",
+		"1 link is full at kernel defaults; 4 with arp + source routing",
+		"5 of 8 neighbour entries lead to the wrong port at kernel defaults; none with arp + source routing",
+		"Every busy port of server keeps its load through the window, within 2.5 %",
+		"Every trust check passed", "2 findings", "Effects", "Environment", "Make this run again",
+	}
+	if !slices.Equal(h2, want) {
+		t.Errorf("sections\n%s\nexpected\n%s", strings.Join(h2, "\n"), strings.Join(want, "\n"))
+	}
+	if wrong != 10 { // five per condition
+		t.Errorf("%d rows are marked wrong, expected 10", wrong)
+	}
+	sound := arpFlux()
+	for i := range sound.Trials {
+		for h := range sound.Trials[i].Hosts {
+			for n := range sound.Trials[i].Hosts[h].Snapshot.Neighbours {
+				sound.Trials[i].Hosts[h].Snapshot.Neighbours[n].MAC = sound.Topology.MAC(sound.Topology.Links[n].From)
+			}
+		}
+	}
+	for _, e := range parse(t, "sound", html(t, sound)) {
+		if e.attrs["class"] == "wrong" {
+			t.Error("a right row is marked wrong")
+		}
+	}
+}
+
+func TestDoubtStandsBesideTheAnswer(t *testing.T) {
+	for _, name := range []string{"in-doubt", "interrupted", "budget"} {
+		at, figure := -1, -1
+		for i, e := range parse(t, name, html(t, variants()[name])) {
+			if e.attrs["role"] == "alert" && at < 0 {
+				at = i
+			}
+			if e.name == "figure" && figure < 0 {
+				figure = i
+			}
+		}
+		if at < 0 || at > figure {
+			t.Errorf("%s: the warning is element %d, the first figure %d", name, at, figure)
+		}
+	}
+}
+
+func TestDataIsOneClickAway(t *testing.T) {
+	want := map[string]int{"goodput.csv": 15, "ports.csv": 85, "topology.csv": 85, "series.csv": 161, "effects.csv": 13, "trials.csv": 57, "neighbours.csv": 33}
+	got := map[string]int{}
+	for _, e := range parse(t, "arp-flux", html(t, arpFlux())) {
+		if e.attrs["download"] == "" {
+			continue
+		}
+		_, data, _ := strings.Cut(e.attrs["href"], ",")
+		text, err := url.PathUnescape(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		if err != nil {
+			t.Fatalf("%s: %v", e.attrs["download"], err)
+		}
+		got[e.attrs["download"]] = len(table)
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("lines of the tables: %v, expected %v", got, want)
+	}
+}
+
+func TestSpreadsheetsSeeNoFormula(t *testing.T) {
+	uri := dataURI([][]string{{"name", "value"}, {"=1+1", "-1.5"}, {"+x", "2e3"}, {"a,b\"c", "@y"}})
+	text, _ := url.PathUnescape(strings.TrimPrefix(uri, "data:text/csv;charset=utf-8,"))
+	if want := "name,value\n'=1+1,-1.5\n'+x,2e3\n\"a,b\"\"c\",'@y\n"; text != want {
+		t.Errorf("got %q, expected %q", text, want)
+	}
+}
+
+func TestFiguresAreFiles(t *testing.T) {
+	number := regexp.MustCompile(`^-?[0-9.]+$`)
+	for name, run := range variants() {
+		for _, f := range Figures(run) {
+			var b bytes.Buffer
+			if err := f.SVG(&b); err != nil {
+				t.Fatal(err)
+			}
+			elements := parse(t, name+" "+f.Name, b.Bytes())
+			if len(elements) < 4 || elements[0].name != "svg" || f.Title == "" {
+				t.Errorf("%s %s: %d elements, title %q", name, f.Name, len(elements), f.Title)
+			}
+			for _, e := range elements {
+				for _, attr := range []string{"x", "y", "r", "stroke-width"} {
+					if v := e.attrs[attr]; v != "" && !number.MatchString(v) {
+						t.Errorf("%s %s: <%s %s=%q>", name, f.Name, e.name, attr, v)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestPicturesHaveTheirSize(t *testing.T) {
+	for _, f := range Figures(arpFlux()) {
+		d := f.compose()
+		for _, scale := range []float64{0.5, 1} {
+			var b bytes.Buffer
+			if err := f.PNG(&b, scale); err != nil {
+				t.Fatal(err)
+			}
+			picture, err := png.Decode(&b)
+			if err != nil {
+				t.Fatalf("%s: %v", f.Name, err)
+			}
+			size := picture.Bounds().Size()
+			if dx, dy := float64(size.X)-d.Width*scale, float64(size.Y)-d.Height*scale; dx < 0 || dx >= 1 || dy < 0 || dy >= 1 {
+				t.Errorf("%s at %g: %v for a drawing of %g × %g", f.Name, scale, size, d.Width, d.Height)
+			}
+			if r, g, bl, a := picture.At(1, 1).RGBA(); r&g&bl&a != 0xffff {
+				t.Errorf("%s: the corner is not white", f.Name)
+			}
+		}
+		for _, scale := range []float64{0, -1, 1000} {
+			if err := f.PNG(io.Discard, scale); err == nil || !strings.Contains(err.Error(), "expected a positive scale") {
+				t.Errorf("%s at scale %g: %v", f.Name, scale, err)
+			}
+		}
+	}
+}
+
+func TestWrite(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "runs", "arp-flux-7")
+	paths, err := Write(dir, arpFlux())
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, _ := os.ReadDir(dir)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+		if info, err := e.Info(); err != nil || info.Mode().Perm() != 0o644 {
+			t.Errorf("%s: mode %v, %v", e.Name(), info.Mode(), err)
+		}
+	}
+	if !slices.Equal(names, []string{"report.html", "run.json"}) || paths.Page != filepath.Join(dir, "report.html") || paths.JSON != filepath.Join(dir, "run.json") {
+		t.Errorf("wrote %q, said %+v", names, paths)
+	}
+}
+
+func TestWriteFileKeepsWhatWasThere(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "report.html")
+	if err := os.WriteFile(path, []byte("before"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	full := errors.New("no space left on device")
+	err := WriteFile(path, func(w io.Writer) error {
+		if _, err := w.Write([]byte("half a pa")); err != nil {
+			return err
+		}
+		return full
+	})
+	if !errors.Is(err, full) || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v, expected the cause and %s", err, path)
+	}
+	if content, _ := os.ReadFile(path); string(content) != "before" {
+		t.Errorf("the file now holds %q", content)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Errorf("%d files are left", len(entries))
+	}
+	if _, err := Write(path, arpFlux()); err == nil || !strings.Contains(err.Error(), "make directory "+path) {
+		t.Errorf("a file as directory: %v", err)
+	}
+}

@@ -1,0 +1,230 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+func TestGrid(t *testing.T) {
+	v := newView(arpFlux())
+	if len(v.rows) != 7 || len(v.columns) != 2 || v.columns[0].name != "writes" {
+		t.Fatalf("%d rows, columns %+v", len(v.rows), v.columns)
+	}
+	if v.baseline == nil || v.baseline.name != "kernel defaults" {
+		t.Errorf("baseline %+v", v.baseline)
+	}
+	// The same with rp_filter=1 carries as much with one setting more.
+	if v.best == nil || v.best.name != "arp + source routing" {
+		t.Errorf("best %+v", v.best)
+	}
+	for _, r := range v.rows {
+		for c, cell := range r.cells {
+			if cell.Treatment.Levels["fix"] != r.name || cell.Treatment.Levels["direction"] != v.columns[c].name {
+				t.Errorf("row %s, column %s holds %s", r.name, v.columns[c].name, cell.Name)
+			}
+			if (cell.effect == nil) != r.baseline {
+				t.Errorf("row %s, column %s: effect %v", r.name, v.columns[c].name, cell.effect)
+			} else if !r.baseline && (cell.effect.To != r.name || cell.effect.At["direction"] != v.columns[c].name) {
+				t.Errorf("row %s, column %s has the effect of %s at %v", r.name, v.columns[c].name, cell.effect.To, cell.effect.At)
+			}
+		}
+	}
+	if v.focus != "server" {
+		t.Errorf("the ports of %q are shown", v.focus)
+	}
+}
+
+func TestNothingIsLostFromTheGrid(t *testing.T) {
+	run := arpFlux()
+	run.Treatments = append(run.Treatments, record.Treatment{Name: "left over"})
+	run.Factors[0].Levels = append(run.Factors[0].Levels, record.Level{Name: "not tried"})
+	v := newView(run)
+	n := 0
+	for _, r := range v.rows {
+		for _, c := range r.cells {
+			if c.Treatment != nil {
+				n++
+			}
+		}
+	}
+	if n != len(run.Treatments) || len(v.columns) != 2 {
+		t.Errorf("%d of %d treatments shown in %d columns", n, len(run.Treatments), len(v.columns))
+	}
+}
+
+func TestBestNeedsProof(t *testing.T) {
+	run := arpFlux()
+	for i := range run.Effects {
+		run.Effects[i].Verdict = record.Inconclusive
+	}
+	if v := newView(run); v.best != nil || v.goodputTitle() != "No treatment is shown to improve on kernel defaults" {
+		t.Errorf("best %v, title %q", v.best, v.goodputTitle())
+	}
+	run = arpFlux()
+	for i := range run.Effects { // what worsens reads is no fix
+		if run.Effects[i].To == "arp + source routing" && run.Effects[i].At["direction"] == "reads" {
+			run.Effects[i].Verdict = record.Worsens
+		}
+	}
+	if v := newView(run); v.best == nil || v.best.name != "arp + source routing + rp_filter=1" {
+		t.Errorf("best %v", v.best)
+	}
+}
+
+func TestTitlesFollowTheFigures(t *testing.T) {
+	all := variants()
+	for _, c := range []struct{ run, figure, want string }{
+		{"arp-flux", "goodput", "Goodput: 25 % of the limit at kernel defaults; 100 % with arp + source routing"},
+		{"arp-flux", "ports", "1 of 4 ports of server carries the data at kernel defaults; 4 of 4 with arp + source routing"},
+		{"arp-flux", "topology", "1 link is full at kernel defaults; 4 with arp + source routing"},
+		{"no-limit", "goodput", "Goodput: 0.9559 Gbit/s at as delivered; 3.823 Gbit/s with fixed"},
+		{"no-limit", "topology", "Load of every link"},
+		{"no-difference", "goodput", "Every treatment is within 2.0 % of as delivered"},
+		{"one-treatment", "ports", "1 of 4 ports of server carries the data"},
+		{"ports-100", "ports", "37 of 100 ports of server carry the data at as delivered; 100 of 100 with spread"},
+	} {
+		for _, f := range Figures(all[c.run]) {
+			if f.Name == c.figure && f.Title != c.want {
+				t.Errorf("%s of %s: %q, expected %q", c.figure, c.run, f.Title, c.want)
+			}
+		}
+	}
+	run := arpFlux() // conditions that differ are told apart
+	for i := range run.Treatments {
+		if tr := &run.Treatments[i]; tr.Name == "reads, kernel defaults" {
+			for p := range tr.Ports {
+				tr.Ports[p].Share = 0.25
+			}
+		}
+	}
+	want := "1 of 4 ports of server carries the data for writes, 4 of 4 ports of server carry the data for reads at kernel defaults; 4 of 4 with arp + source routing"
+	if got := newView(run).portsTitle(); got != want {
+		t.Errorf("%q, expected %q", got, want)
+	}
+}
+
+func TestWrongRowsOnlyWhenWrong(t *testing.T) {
+	v := newView(arpFlux())
+	hosts, switches := v.tables(v.shown(v.baseline.cells[0].Treatment))
+	var wrong []string
+	for _, h := range hosts {
+		for _, r := range h.Rows {
+			if r.Wrong {
+				wrong = append(wrong, h.Host+" "+r.Address+" "+r.HeldBy+" "+r.BelongsTo+" "+r.Delivers)
+			}
+		}
+	}
+	want := []string{
+		"client1 192.168.1.17 server.eth2 server.eth1 server.eth1",
+		"client1 192.168.1.18 server.eth3 server.eth1 server.eth1",
+		"client2 192.168.1.15 server.eth0 server.eth1 server.eth1",
+		"client2 192.168.1.17 server.eth2 server.eth1 server.eth1",
+		"client2 192.168.1.18 server.eth3 server.eth1 server.eth1",
+	}
+	if !slices.Equal(wrong, want) {
+		t.Errorf("wrong rows:\n%s\nexpected:\n%s", strings.Join(wrong, "\n"), strings.Join(want, "\n"))
+	}
+	if len(switches) != 1 || len(switches[0].Rows) != 6 {
+		t.Errorf("forwarding tables %+v", switches)
+	}
+	if n, all := v.wrongEntries(v.best.cells[0].Treatment); n != 0 || all != 8 {
+		t.Errorf("best fix: %d of %d wrong", n, all)
+	}
+}
+
+func TestReaderGivesTheBenefitOfTheDoubt(t *testing.T) {
+	run := arpFlux()
+	server := func(p int) topology.End { return run.Topology.Links[p].From }
+	r := newReader(run)
+	mac := run.Topology.MAC
+	entry := func(address, mac string) record.Neighbour { return record.Neighbour{Address: address, MAC: mac} }
+	for _, c := range []struct {
+		what  string
+		n     record.Neighbour
+		wrong bool
+	}{
+		{"right port", entry("192.168.1.16", mac(server(1))), false},
+		{"right port, capitals", entry("192.168.1.16", strings.ToUpper(mac(server(1)))), false},
+		{"another port of the server", entry("192.168.1.16", mac(server(0))), true},
+		{"a port of another host", entry("192.168.1.16", mac(topology.End{Node: "client1", Port: "eth0"})), true},
+		{"unresolved", entry("192.168.1.16", ""), false},
+		{"a MAC address nobody knows", entry("192.168.1.16", "52:54:00:12:34:56"), false},
+		{"an address nobody holds", entry("192.168.1.200", mac(server(0))), false},
+		{"not an address", entry("nonsense", mac(server(0))), false},
+	} {
+		if got := r.wrong(c.n); got != c.wrong {
+			t.Errorf("%s: wrong %v", c.what, got)
+		}
+	}
+	// A bond: two ports with one MAC address.
+	bond := arpFlux()
+	for i := range bond.Trials {
+		for h := range bond.Trials[i].Hosts {
+			if host := &bond.Trials[i].Hosts[h]; host.Host == "server" {
+				host.Snapshot.Ports[1].MAC = host.Snapshot.Ports[0].MAC
+			}
+		}
+	}
+	if newReader(bond).wrong(entry("192.168.1.16", mac(server(0)))) {
+		t.Error("an entry with a MAC address that two ports share is called wrong")
+	}
+}
+
+func TestNaturalOrder(t *testing.T) {
+	names := []string{"eth10", "eth2", "eth1", "swp1", "eth1.100", "eth02", "enp3s0f1", "enp3s0f0"}
+	slices.SortFunc(names, natural)
+	if got := strings.Join(names, " "); got != "enp3s0f0 enp3s0f1 eth1 eth1.100 eth2 eth02 eth10 swp1" {
+		t.Error(got)
+	}
+}
+
+func TestTopologyBoxesDoNotOverlap(t *testing.T) {
+	for _, clients := range []int{1, 2, 3, 5, 8, 13, 21, 39, 40, 64, 200} {
+		l := lab{ports: 4, clients: clients, rate: 1e9}
+		topo := l.topology()
+		for _, width := range []float64{narrowFigure, 502, wideFigure} {
+			g := newGraph(&topo, nil, "server")
+			height := g.place(width)
+			if clients <= 39 && len(g.nodes) != clients+2 {
+				t.Errorf("%d clients: %d boxes", clients, len(g.nodes))
+			}
+			if len(g.nodes) > mostHosts+2 {
+				t.Errorf("%d clients: %d boxes are too many", clients, len(g.nodes))
+			}
+			checkBoxes(t, g, width, height)
+		}
+	}
+	for name, run := range variants() {
+		for _, width := range []float64{narrowFigure, 502, wideFigure} {
+			g := newGraph(&run.Topology, nil, newView(run).focus)
+			if len(g.nodes) > 0 {
+				height := g.place(width)
+				t.Run(name, func(t *testing.T) { checkBoxes(t, g, width, height) })
+			}
+		}
+	}
+}
+
+func checkBoxes(t *testing.T, g *graph, width, height float64) {
+	t.Helper()
+	for i, a := range g.nodes {
+		if !(a.x >= -0.1 && a.x+a.w <= width+0.1 && a.y >= -0.1 && a.y+a.h <= height+0.1) || math.IsNaN(a.x+a.y) {
+			t.Errorf("%s at %.0f,%.0f %.0f×%.0f leaves the drawing of %.0f×%.0f", a.name, a.x, a.y, a.w, a.h, width, height)
+		}
+		for _, b := range g.nodes[i+1:] {
+			if a.x < b.x+b.w && b.x < a.x+a.w && a.y < b.y+b.h && b.y < a.y+a.h {
+				t.Errorf("%s overlaps %s at width %.0f", a.name, b.name, width)
+			}
+		}
+		for _, s := range a.slots {
+			if s.y < a.y || s.y > a.y+a.h {
+				t.Errorf("a line of %s ends at %.0f outside of its box %.0f…%.0f", a.name, s.y, a.y, a.y+a.h)
+			}
+		}
+	}
+}
