@@ -44,7 +44,7 @@ func Conclude(run *record.Run) {
 	}
 	run.Effects = stats.Effects(run.Factors, run.Trials, run.Confidence, run.Margin)
 	byChance(run)
-	run.Trust = trust.Run(run.Trials)
+	run.Trust = trust.Run(run.Trials, &run.Topology)
 	var findings []record.Finding
 	for _, t := range run.Trials {
 		findings = append(findings, diagnose.Diagnose(t, &run.Topology)...)
@@ -54,6 +54,15 @@ func Conclude(run *record.Run) {
 		slices.SortFunc(f.Treatments, func(a, b string) int { return place(run, a) - place(run, b) })
 	}
 	run.Answer = sentences(run)
+	// A list without entries is [] in JSON, not null.
+	run.Effects, run.Trust, run.Findings = entries(run.Effects), entries(run.Trust), entries(run.Findings)
+}
+
+func entries[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }
 
 // place is a treatment's place in the table of treatments.

@@ -230,6 +230,8 @@ func (c *condition) remedy(run *record.Run) string {
 	case best.effect != nil && best.effect.Verdict == record.Inconclusive,
 		c.baseline != nil && best.treatment.Goodput.MeanBps <= c.baseline.treatment.Goodput.MeanBps*(1+run.Margin):
 		return fmt.Sprintf("are not surely improved by anything tried (best: %s, %s)", best.label, figures(run.Unit, []*option{best}))
+	case best.treatment.LimitBps > 0 && best.treatment.Efficiency >= enough:
+		return fmt.Sprintf("are not surely at the limit with anything that was tried: %s comes nearest, %s%s", best.label, figures(run.Unit, []*option{best}), best.ratio())
 	case best.treatment.LimitBps > 0:
 		return fmt.Sprintf("reach the limit with nothing that was tried: %s does most, %s%s", best.label, figures(run.Unit, []*option{best}), best.ratio())
 	}

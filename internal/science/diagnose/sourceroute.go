@@ -13,7 +13,7 @@ import (
 // on one subnet make two routes to it, and the first one wins for every packet,
 // whatever its source address.
 const (
-	egressReference = "Linux ip-rule(8), ip-route(8); RFC 3704 section 4"
+	egressReference = "Linux ip-rule(8), ip-route(8); RFC 3704 section 4.3"
 	filterReference = "Linux Documentation/networking/ip-sysctl.rst (rp_filter); RFC 3704"
 )
 

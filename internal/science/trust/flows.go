@@ -25,7 +25,7 @@ func connected(v view) (judged, bool) {
 	case len(v.Flows) == 0:
 		c.Pass, c.Detail = false, "the trial has no flow"
 	case len(missing) == 0:
-		c.Detail = fmt.Sprintf("all %d flows connected", len(v.Flows))
+		c.Detail = every(len(v.Flows)) + " connected"
 	case v.Unreachable:
 		c.Detail = fmt.Sprintf("%d of %d flows could not connect, as the treatment allows", len(missing), len(v.Flows))
 	default:
@@ -54,11 +54,18 @@ func alive(v view) (judged, bool) {
 	if n == 0 {
 		return judged{}, false
 	}
-	c := record.Check{Check: Alive, Pass: len(lost) == 0, Detail: fmt.Sprintf("all %d flows lasted through the window", n)}
+	c := record.Check{Check: Alive, Pass: len(lost) == 0, Detail: every(n) + " lasted through the window"}
 	if len(lost) > 0 {
 		c.Detail = fmt.Sprintf("%d of %d flows ended before the window did (%s)", len(lost), n, some(lost))
 	}
 	return judged{c, 0}, true
+}
+
+func every(flows int) string {
+	if flows == 1 {
+		return "the flow"
+	}
+	return fmt.Sprintf("all %d flows", flows)
 }
 
 // some joins at most three of a list.

@@ -19,7 +19,7 @@ func TestSoundTrialsPass(t *testing.T) {
 	for i, fix := range sciencetest.Fixes {
 		for _, direction := range []string{"writes", "reads"} {
 			var names []string
-			for _, c := range Trial(trial(i, direction)) {
+			for _, c := range Trial(trial(i, direction), nil) {
 				names = append(names, c.Check)
 				if !c.Pass || c.Detail == "" || c.Trial != 3 {
 					t.Errorf("%s, %s: %+v", direction, fix, c)
@@ -66,7 +66,7 @@ func TestDoctoredTrialsFail(t *testing.T) {
 			doctored := trial(4, "writes")
 			test.doctor(&doctored)
 			var found bool
-			for _, c := range Trial(doctored) {
+			for _, c := range Trial(doctored, nil) {
 				if c.Check == test.check {
 					found = true
 					if c.Pass || !strings.Contains(c.Detail, test.detail) {
@@ -93,7 +93,7 @@ func shrink(t *record.Trial, factor float64) {
 func TestAllowed(t *testing.T) {
 	pass := func(name, check string, tr record.Trial) {
 		t.Helper()
-		for _, c := range Trial(tr) {
+		for _, c := range Trial(tr, nil) {
 			if c.Check == check && !c.Pass {
 				t.Errorf("%s: %+v", name, c)
 			}
@@ -115,7 +115,7 @@ func TestAllowed(t *testing.T) {
 	honest.AccountSender, honest.SenderReportedBps = true, sciencetest.Limit
 	pass("honest senders", SenderSide, honest)
 
-	for _, c := range Trial(trial(5, "writes")) {
+	for _, c := range Trial(trial(5, "writes"), nil) {
 		if c.Check == Connected && !strings.Contains(c.Detail, "6 of 8 flows could not connect, as the treatment allows") {
 			t.Errorf("unreachable treatment: %+v", c)
 		}
@@ -147,7 +147,7 @@ func TestWireFollowsHeadersAndPorts(t *testing.T) {
 	server.Begin.Ports = append(server.Begin.Ports, begin)
 	server.End.Ports = append(server.End.Ports, end)
 	server.Snapshot.Ports = append(server.Snapshot.Ports, record.PortSnapshot{Port: "bond0", Kind: "bond"})
-	for _, c := range Trial(bonded) {
+	for _, c := range Trial(bonded, nil) {
 		if (c.Check == Wire || c.Check == Foreign) && !c.Pass {
 			t.Errorf("bond: %+v", c)
 		}
@@ -163,14 +163,14 @@ func TestRun(t *testing.T) {
 	near := trial(4, "reads")
 	near.Order = 7
 	near.Hosts[0].CPUBusy = 0.9
-	checks := Run([]record.Trial{trial(4, "writes"), near, bad, worse})
+	checks := Run([]record.Trial{trial(4, "writes"), near, bad, worse}, nil)
 	var failed []int
 	seen := map[string]int{}
 	for _, c := range checks {
 		seen[c.Check]++
 		if !c.Pass {
 			failed = append(failed, c.Trial)
-		} else if c.Trial != 0 || !strings.HasPrefix(c.Detail, "all 4 trials; ") {
+		} else if c.Trial != 0 || !strings.HasPrefix(c.Detail, "all 4 trials") {
 			t.Errorf("not a summary: %+v", c)
 		}
 		if c.Check == Generator && !strings.Contains(c.Detail, "trial 7") {
@@ -180,7 +180,7 @@ func TestRun(t *testing.T) {
 	if len(failed) != 2 || failed[0] != 9 || failed[1] != 10 || seen[Limit] != 2 || seen[Wire] != 1 {
 		t.Errorf("failures %v, checks %v", failed, seen)
 	}
-	if Run(nil) != nil {
+	if Run(nil, nil) != nil {
 		t.Error("no trial, but checks")
 	}
 }

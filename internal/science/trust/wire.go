@@ -61,9 +61,8 @@ func arrivals(v view) []arrival {
 		if !counted {
 			continue
 		}
-		// Ports and flows of a host are read at different instants within an edge.
-		reading := float64(h.Begin.EndedNs-h.Begin.BeganNs+h.End.EndedNs-h.End.BeganNs) / 1e9
-		a.slack += a.received / v.WindowS * reading
+		// The flows' counts are of the edges as they were read, late or not.
+		a.slack += a.received / v.WindowS * v.skew[h.Host]
 		list = append(list, a)
 	}
 	return list
