@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 
 	"linerate/internal/kernel"
@@ -98,7 +99,9 @@ func build(p plan) ([]*kernel.Namespace, error) {
 			}
 		}
 	}
-	for _, c := range p.Cables {
+	// A bridge floods to the port that joined last first. Cabled backwards, a
+	// lab's switch floods in the order of the file.
+	for _, c := range slices.Backward(p.Cables) {
 		if err := lay(p, nodes, c); err != nil {
 			return nil, err
 		}

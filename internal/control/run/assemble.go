@@ -1,7 +1,6 @@
 package run
 
 import (
-	"net/netip"
 	"slices"
 	"time"
 
@@ -39,7 +38,7 @@ func (c *conductor) assemble(trial *record.Trial, t *study.Treatment, flows []*o
 		flow := record.Flow{
 			ID: f.ID, From: sender, To: receiver, OpenedBy: f.Opener,
 			Error: f.failure, Connected: f.failure == "",
-			Path: c.path(f.PlannedFlow, f.opened),
+			Path: c.path(f),
 		}
 		if from.IsValid() {
 			flow.Source = from.String()
@@ -114,12 +113,9 @@ func bins(reply record.WindowReply, id string) []int64 {
 }
 
 // path is the way a flow is meant to take; where there are several, the first.
-func (c *conductor) path(f study.PlannedFlow, opened netip.AddrPort) []string {
-	if opened.IsValid() {
-		f.Source = opened.Addr() // what the kernel chose
-	}
-	source, destination := f.Addresses(&c.study.Topology)
-	ways, err := c.study.Topology.Paths(f.Sender(), source, destination)
+func (c *conductor) path(f *openFlow) []string {
+	from, to := f.addresses(&c.study.Topology)
+	ways, err := c.study.Topology.Paths(f.Sender(), from, to)
 	if err != nil || len(ways) == 0 {
 		return nil
 	}

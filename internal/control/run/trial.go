@@ -13,6 +13,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
 )
 
 // lead is how far ahead a trial is scheduled: time for the requests to reach
@@ -170,8 +171,12 @@ type openFlow struct {
 	failure  string
 }
 
-// open makes all connections: acceptors listen, openers connect all at once,
-// and acceptors confirm.
+// apart is the longest that one host's connecting waits for another's.
+const apart = 20 * time.Millisecond
+
+// open makes all connections: acceptors listen, openers connect one host after
+// another (so that neighbours are asked for one at a time), and acceptors
+// confirm.
 func (c *conductor) open(ctx context.Context, t *study.Treatment) ([]*openFlow, error) {
 	flows := make([]*openFlow, len(t.Flows))
 	byID := map[string]*openFlow{}
@@ -206,7 +211,7 @@ func (c *conductor) open(ctx context.Context, t *study.Treatment) ([]*openFlow, 
 		connect[f.Opener] = append(connect[f.Opener], o)
 	}
 	timeout := time.Duration(t.Workload.ConnectTimeout)
-	err = c.each(names(connect), func(host string) error {
+	err = c.inTurn(names(connect), apart, func(host string) error {
 		var opened []record.Opened
 		request := record.ConnectRequest{Orders: connect[host], TimeoutNs: int64(timeout)}
 		if err := c.bus.Call(ctx, host, "connect", request, &opened); err != nil {
@@ -246,6 +251,16 @@ func (c *conductor) open(ctx context.Context, t *study.Treatment) ([]*openFlow, 
 	return flows, err
 }
 
+// addresses are where the data comes from and goes to: as connected, or as they
+// would have been.
+func (f *openFlow) addresses(over *topology.Topology) (from, to netip.Addr) {
+	planned := f.PlannedFlow
+	if f.opened.IsValid() {
+		planned.Source = f.opened.Addr() // what the kernel chose
+	}
+	return planned.Addresses(over)
+}
+
 func order(f *openFlow, sends bool, local netip.Addr) record.FlowOrder {
 	return record.FlowOrder{
 		ID: f.ID, Sends: sends, Local: local,
@@ -267,7 +282,7 @@ func (c *conductor) measure(ctx context.Context, t *study.Treatment, flows []*op
 	begin := start + int64(w.Warmup)
 	end := begin + int64(w.Duration)
 	stop := end + int64(tail)
-	lookups, sysctls := questions(t, flows)
+	lookups, sysctls := questions(&c.study.Topology, t, flows)
 	replies := map[string]record.WindowReply{}
 	var mu sync.Mutex
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(stop-kernel.Now())+30*time.Second, errors.New("no reading within 30 s of the trial's end"))
@@ -289,26 +304,18 @@ func (c *conductor) measure(ctx context.Context, t *study.Treatment, flows []*op
 
 // questions are what each host is asked about its routing at the end: how the
 // packets of its flows leave; and the sysctls that the treatment sets.
-func questions(t *study.Treatment, flows []*openFlow) (map[string][]record.RouteLookup, map[string][]string) {
+func questions(over *topology.Topology, t *study.Treatment, flows []*openFlow) (map[string][]record.RouteLookup, map[string][]string) {
 	lookups, sysctls := map[string][]record.RouteLookup{}, map[string][]string{}
 	ask := func(host string, from, to netip.Addr) {
-		q := record.RouteLookup{Destination: to.String()}
-		if from.IsValid() {
-			q.Source = from.String()
-		}
+		q := record.RouteLookup{Source: from.String(), Destination: to.String()}
 		if !slices.Contains(lookups[host], q) {
 			lookups[host] = append(lookups[host], q)
 		}
 	}
 	for _, f := range flows {
-		source := f.Source
-		if f.opened.IsValid() {
-			source = f.opened.Addr()
-		}
-		ask(f.Opener, source, f.Destination)
-		if source.IsValid() {
-			ask(f.Acceptor, f.Destination, source)
-		}
+		from, to := f.addresses(over)
+		ask(f.Sender(), from, to)
+		ask(f.Receiver(), to, from)
 	}
 	for _, s := range t.Settings {
 		for _, k := range s.Sysctl {
@@ -327,6 +334,24 @@ func (c *conductor) each(nodes []string, ask func(node string) error) error {
 	}
 	asking.Wait()
 	return errors.Join(errs...)
+}
+
+// inTurn is each, with a node waiting for the one before it, a moment at most.
+func (c *conductor) inTurn(nodes []string, moment time.Duration, ask func(node string) error) error {
+	done := make([]chan struct{}, len(nodes))
+	for i := range done {
+		done[i] = make(chan struct{})
+	}
+	return c.each(nodes, func(node string) error {
+		turn := slices.Index(nodes, node)
+		if turn > 0 {
+			<-done[turn-1]
+		}
+		over := sync.OnceFunc(func() { close(done[turn]) })
+		defer over()
+		defer time.AfterFunc(moment, over).Stop()
+		return ask(node)
+	})
 }
 
 func names[V any](m map[string]V) []string {

@@ -142,9 +142,17 @@ func (e *Engine) accept(f *flow, l *net.TCPListener) {
 	}
 }
 
-// Connect opens a connection for each order, all at once, and returns when each
-// has succeeded, failed or taken longer than timeout (0: as long as the kernel
-// tries). The reply has one entry per order, in order.
+// apart is the longest that one first connection waits for another.
+const apart = 5 * time.Millisecond
+
+// Connect opens a connection for each order and returns when each has succeeded,
+// failed or taken longer than timeout (0: as long as the kernel tries). The
+// reply has one entry per order, in order.
+//
+// The first connection to each address waits for the one before it, a moment at
+// most; the others are opened all at once. So neighbours are asked for one after
+// another, as programs that are started by people do, and who answers first is
+// the network's doing rather than a race among our own questions.
 func (e *Engine) Connect(ctx context.Context, orders []record.FlowOrder, timeout time.Duration) []record.Opened {
 	out := make([]record.Opened, len(orders))
 	flows, ok := e.add(orders)
@@ -152,21 +160,45 @@ func (e *Engine) Connect(ctx context.Context, orders []record.FlowOrder, timeout
 	defer cancel()
 	defer context.AfterFunc(e.ctx, cancel)()
 	var pending sync.WaitGroup
-	for i, order := range orders {
-		out[i].ID, out[i].Remote = order.ID, order.Remote
+	open := func(i int) <-chan struct{} {
+		done := make(chan struct{})
 		pending.Add(1)
+		over := func() {
+			close(done)
+			pending.Done()
+		}
 		if !ok || !e.work(func() {
 			f := flows[i]
 			opened := e.dial(ctx, f, timeout)
 			_, out[i].Local, out[i].Error = f.state()
-			pending.Done()
+			over()
 			if opened {
 				e.carry(f)
 			}
 		}) {
 			out[i].Error = engineClosed
-			pending.Done()
+			over()
 		}
+		return done
+	}
+	known := map[netip.Addr]bool{}
+	var further []int
+	for i, order := range orders {
+		out[i].ID, out[i].Remote = order.ID, order.Remote
+		if known[order.Remote.Addr()] {
+			further = append(further, i)
+			continue
+		}
+		known[order.Remote.Addr()] = true
+		moment := time.NewTimer(apart)
+		select {
+		case <-open(i):
+		case <-moment.C:
+		}
+		moment.Stop()
+	}
+	for _, i := range further {
+		open(i)
 	}
 	pending.Wait()
 	return out

@@ -137,7 +137,7 @@ func TestStartIsCommon(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
 	join(t, sender, receiver, loopback, orders(10, record.FlowOrder{RateCap: 100e6}), true)
 	at := kernel.Now() + int64(150*time.Millisecond)
-	stop := at + int64(100*time.Millisecond)
+	stop := at + int64(500*time.Millisecond)
 	for _, e := range []*Engine{sender, receiver} {
 		e.Start(at, stop)
 		e.Start(at-int64(140*time.Millisecond), stop+int64(time.Hour))
