@@ -1,0 +1,42 @@
+package record_test
+
+import (
+	"testing"
+
+	. "linerate/internal/model/record"
+)
+
+func TestDeltas(t *testing.T) {
+	h := HostReading{
+		Begin: Reading{Ports: []PortCounters{{Port: "eth0", RxBytes: 100, TxBytes: 50, RxPackets: 3, AtNs: 1e9}, {Port: "gone"}}, SNMP: map[string]int64{"Tcp.RetransSegs": 4}},
+		End:   Reading{Ports: []PortCounters{{Port: "new"}, {Port: "eth0", RxBytes: 600, TxBytes: 20, RxPackets: 8, AtNs: 3e9}}, SNMP: map[string]int64{"Tcp.RetransSegs": 9}},
+	}
+	list := h.Deltas()
+	if len(list) != 1 || list[0].Port != "eth0" {
+		t.Fatalf("ports at both edges: %+v", list)
+	}
+	d := list[0]
+	if d.Seconds != 2 || d.RxBps() != 2000 || d.RxPackets != 5 {
+		t.Errorf("500 bytes in 2 s: %+v, %g bit/s", d, d.RxBps())
+	}
+	if d.TxBps() != 0 {
+		t.Errorf("a counter that ran backwards counts %g", d.TxBps())
+	}
+	if (PortDelta{RxBytes: 9}).RxBps() != 0 {
+		t.Error("a rate over no time")
+	}
+	if h.SNMPDelta("Tcp.RetransSegs") != 5 || h.SNMPDelta("unknown") != 0 {
+		t.Error("SNMP deltas")
+	}
+}
+
+func TestFlowAddresses(t *testing.T) {
+	for text, want := range map[string]string{
+		"10.0.0.1:80": "10.0.0.1", "10.0.0.1": "10.0.0.1", "[fd00::1]:80": "fd00::1", "[fd00::1]": "fd00::1",
+		"[::ffff:10.0.0.1]:80": "10.0.0.1", "": "invalid IP", "nonsense": "invalid IP",
+	} {
+		if got := (Flow{Source: text}).SourceAddr().String(); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
