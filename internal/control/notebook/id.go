@@ -2,7 +2,6 @@ package notebook
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,12 +12,15 @@ func ProposeID(study string, seed uint64) string {
 	return study + "-" + strconv.FormatUint(seed, 10)
 }
 
-var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
-
 // CheckID says whether id can name a run: it becomes part of file names.
 func CheckID(id string) error {
-	if !idForm.MatchString(id) {
-		return fmt.Errorf("run ID %q: expected letters, digits, dots, dashes and underscores, at most 200", id)
+	// By hand: a bounded regular expression costs every agent a millisecond.
+	good := id != "" && len(id) <= 200 && !strings.ContainsRune("._-", rune(id[0]))
+	for _, r := range id {
+		good = good && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r))
+	}
+	if !good {
+		return fmt.Errorf("run ID %q: expected letters, digits, dots, dashes and underscores, at most 200, the first a letter or digit", id)
 	}
 	return nil
 }

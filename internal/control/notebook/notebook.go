@@ -41,6 +41,10 @@ type Store interface {
 	// carrying it on; ErrComplete: there is nothing left to do.
 	Resume(ctx context.Context, id string) (*record.Run, error)
 
+	// Describe saves what has become known of the run since Begin, such as its
+	// hosts' environment, without ending it: a run that is killed keeps it.
+	Describe(ctx context.Context, run *record.Run) error
+
 	// SaveTrial saves one trial durably before it returns, even when ctx ends
 	// meanwhile: what was measured is not thrown away. A trial is known by its
 	// Order; one that is there already is not replaced: ErrTrialExists.

@@ -91,6 +91,8 @@ func one(from, to *record.Run, a, b *record.Treatment, confidence, margin float6
 	t.Ratio = record.RatioEstimate{Mean: ratio.Mean, Low: ratio.Low, High: ratio.High}
 	t.Verdict, t.Why = stats.Verdict(ratio, margin), why
 	switch {
+	case why == "" && t.Verdict == record.Inconclusive && ratio.High >= 1000*ratio.Mean:
+		t.Why = "too few trials for how much they scatter: the interval has no end worth a number"
 	case why == "" && t.Verdict == record.Inconclusive:
 		t.Why = fmt.Sprintf("the interval spans %.2f× to %.2f×", ratio.Low, ratio.High)
 	case why == "" && differ(a.LimitBps, b.LimitBps):

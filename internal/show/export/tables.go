@@ -173,7 +173,7 @@ func portRows(run *record.Run) [][]string {
 				seconds := float64(end.AtNs-begin.AtNs) / 1e9
 				rx, tx := "", ""
 				if seconds > 0 {
-					rx, tx = number(float64(end.RxBytes-begin.RxBytes)*8/seconds), number(float64(end.TxBytes-begin.TxBytes)*8/seconds)
+					rx, tx = number(float64(int64(end.RxBytes-begin.RxBytes))*8/seconds), number(float64(int64(end.TxBytes-begin.TxBytes))*8/seconds)
 				}
 				rows = append(rows, append(place(run, t), h.Host, end.Port, number(seconds),
 					gained(begin.RxBytes, end.RxBytes), gained(begin.TxBytes, end.TxBytes), rx, tx,

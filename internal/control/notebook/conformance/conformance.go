@@ -43,6 +43,7 @@ type Case struct {
 var Cases = []Case{
 	{"an empty notebook lists nothing", emptyNotebook},
 	{"what is saved is read back", roundTrip},
+	{"what becomes known is kept before the end", described},
 	{"a taken ID gets a number", takenIDs},
 	{"an ID that is no file name is refused", badIDs},
 	{"a saved trial is not replaced", noReplacement},
@@ -121,6 +122,21 @@ func roundTrip(t T, open Opener) {
 	got, err = open().Run(t.Context(), run.ID)
 	must(t, err)
 	same(t, "the finished run", got, &finished)
+}
+
+func described(t T, open Opener) {
+	s, reader := open(), open()
+	run := Run("arp-flux", 7)
+	must(t, s.Begin(t.Context(), run))
+	must(t, s.SaveTrial(t.Context(), run.ID, Trial(1)))
+	run.Environment.Mode = "real hosts"
+	must(t, s.Describe(t.Context(), run))
+	want(t, "describe a run of somebody else", reader.Describe(t.Context(), run), notebook.ErrNotHeld)
+	got, err := reader.Run(t.Context(), run.ID)
+	must(t, err)
+	if got.Environment.Mode != "real hosts" || got.Status != notebook.Running || len(got.Trials) != 1 {
+		t.Errorf("mode %q, status %q, %d trials", got.Environment.Mode, got.Status, len(got.Trials))
+	}
 }
 
 func takenIDs(t T, open Opener) {

@@ -99,6 +99,27 @@ func (s *Store) Resume(ctx context.Context, id string) (*record.Run, error) {
 	return run, nil
 }
 
+// Describe saves what has become known of a run that is not finished.
+func (s *Store) Describe(ctx context.Context, run *record.Run) error {
+	return s.update(ctx, "describe run "+run.ID, run, notebook.Running)
+}
+
+// update replaces what is kept of a held run itself.
+func (s *Store) update(ctx context.Context, operation string, run *record.Run, status string) error {
+	if !s.held(run.ID) {
+		return s.fail(operation, notebook.ErrNotHeld)
+	}
+	document, err := header(run)
+	if err != nil {
+		return s.fail(operation, err)
+	}
+	return s.write(ctx, operation, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE run SET status = ?, answer = ?, document = ? WHERE id = ?",
+			status, run.Answer, document, run.ID)
+		return err
+	})
+}
+
 // SaveTrial saves one trial durably.
 func (s *Store) SaveTrial(ctx context.Context, id string, trial record.Trial) error {
 	ctx = context.WithoutCancel(ctx)
@@ -128,23 +149,11 @@ func (s *Store) SaveTrial(ctx context.Context, id string, trial record.Trial) er
 func (s *Store) Finish(ctx context.Context, run *record.Run) error {
 	ctx = context.WithoutCancel(ctx)
 	operation := "finish run " + run.ID
-	if !s.held(run.ID) {
-		return s.fail(operation, notebook.ErrNotHeld)
-	}
 	if run.Status == "" || run.Status == notebook.Running {
 		return s.fail(operation, fmt.Errorf("status %q: expected how the run ended, such as %s or %s",
 			run.Status, notebook.Complete, notebook.Interrupted))
 	}
-	document, err := header(run)
-	if err != nil {
-		return s.fail(operation, err)
-	}
-	err = s.write(ctx, operation, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE run SET status = ?, answer = ?, document = ? WHERE id = ?",
-			run.Status, run.Answer, document, run.ID)
-		return err
-	})
-	if err != nil {
+	if err := s.update(ctx, operation, run, run.Status); err != nil {
 		return err
 	}
 	s.mu.Lock()
