@@ -63,7 +63,9 @@ func (p Problems) Err() error {
 // Nearest is the candidate most like name, or "" when none is near enough to
 // have been meant.
 func Nearest(name string, candidates []string) string {
-	best, distance := "", max(1, len([]rune(name))/3)+1
+	letters := len([]rune(name))
+	// A third of the letters may be wrong, but not all of them.
+	best, distance := "", min(max(1, letters/3)+1, letters)
 	for _, c := range candidates {
 		if d := editDistance(strings.ToLower(name), strings.ToLower(c)); d < distance {
 			best, distance = c, d

@@ -72,11 +72,7 @@ func (m schemaMaker) keyed(t reflect.Type) map[string]any {
 	if i, simple := option(t, "value"); simple {
 		return m.value(t.Field(i).Type)
 	}
-	if hasRequired(t) {
-		return m.value(t)
-	}
-	// "switch:" alone is a switch with nothing special.
-	return map[string]any{"anyOf": []any{m.value(t), map[string]any{"type": "null"}}}
+	return m.value(t)
 }
 
 func text(pattern string, examples ...string) map[string]any {
@@ -99,6 +95,9 @@ func (m schemaMaker) structure(t reflect.Type) map[string]any {
 	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
 	if len(required) > 0 {
 		schema["required"] = required
+	} else {
+		// "switch:" alone is a switch with nothing special.
+		schema["type"] = []string{"object", "null"}
 	}
 	return schema
 }

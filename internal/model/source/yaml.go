@@ -99,10 +99,11 @@ func notText(data []byte) (Position, bool) {
 		if r == utf8.RuneError && size <= 1 || r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0x7f {
 			return Position{Line: line, Column: column}, true
 		}
-		if column++; r == '\n' {
+		i += size
+		column++
+		if r == '\n' || r == '\r' && (i == len(data) || data[i] != '\n') {
 			line, column = line+1, 1
 		}
-		i += size
 	}
 	return Position{}, false
 }

@@ -6,7 +6,7 @@ package unit
 func (BitRate) JSONSchema() map[string]any {
 	return map[string]any{
 		"type":     "string",
-		"pattern":  `^ *[0-9.eE+]+ *[kKmMgGtT]?([bB][iI][tT](/s)?|[bB]ps) *$`,
+		"pattern":  `^ *[0-9.eE+]+ *[kKmMgGtT]?([bB][iI][tT](/s)?|bps) *$`,
 		"examples": []string{"100mbit", "1gbit", "2.5gbit", "10gbit"},
 	}
 }
