@@ -44,6 +44,7 @@ type Options struct {
 
 // Progress is how far a run has come.
 type Progress struct {
+	Run       string // the run's ID
 	Phase     string // what is being done: "setting up the lab", a treatment's name
 	Done      int    // trials
 	Total     int
@@ -73,16 +74,10 @@ type conductor struct {
 // budget.
 const maxBlocks = 64
 
-// New runs a study from its first trial. The run that is returned is concluded
-// from what there is, also when err says that it was cut short.
-func New(ctx context.Context, s *study.Study, store notebook.Store, o Options) (*record.Run, error) {
-	c, err := prepare(s, store, o)
-	if err != nil {
-		return nil, err
-	}
-	if c.options.Seed == 0 {
-		c.options.Seed = rand.Uint64N(1e6) + 1 // short enough to be typed again
-	}
+// New carries out a plan from its first trial. The run that is returned is
+// concluded from what there is, also when err says that it was cut short.
+func New(ctx context.Context, plan *study.Plan, store notebook.Store, o Options) (*record.Run, error) {
+	c := prepare(plan, store, o)
 	c.run = c.header()
 	if err := store.Begin(ctx, c.run); err != nil {
 		return nil, err
@@ -100,30 +95,26 @@ func Resume(ctx context.Context, store notebook.Store, id string, o Options) (*r
 	if err != nil {
 		return nil, fmt.Errorf("the study of run %s is not understood any more: %w", id, err)
 	}
-	o.Design, o.Seed, o.StudyFile = saved.Design, saved.Seed, saved.StudyFile
-	c, err := prepare(s, store, o)
-	if err != nil {
-		return nil, err
+	plan, err := study.NewPlan(s)
+	if err == nil {
+		plan, err = plan.Only(saved.Design.Only)
 	}
-	header := c.header()
-	header.ID, header.Started, header.Trials, header.Notes, header.Again = saved.ID, saved.Started, saved.Trials, saved.Notes, saved.Again
-	c.run = header
+	if err != nil {
+		return nil, fmt.Errorf("the plan of run %s cannot be made any more: %w", id, err)
+	}
+	o.Design, o.Seed, o.StudyFile = saved.Design, saved.Seed, saved.StudyFile
+	c := prepare(plan, store, o)
+	c.run = c.header()
+	c.run.ID, c.run.Started, c.run.DurationS = saved.ID, saved.Started, saved.DurationS
+	c.run.Trials, c.run.Notes, c.run.Again = saved.Trials, saved.Notes, saved.Again
 	for _, t := range saved.Trials {
 		c.finished[t.Order] = true
 	}
 	return c.conduct(ctx)
 }
 
-func prepare(s *study.Study, store notebook.Store, o Options) (*conductor, error) {
-	plan, err := study.NewPlan(s)
-	if err != nil {
-		return nil, err
-	}
-	if len(o.Design.Only) > 0 {
-		if plan, err = plan.Only(o.Design.Only); err != nil {
-			return nil, err
-		}
-	}
+func prepare(plan *study.Plan, store notebook.Store, o Options) *conductor {
+	s := plan.Study
 	d := &o.Design
 	if d.Replicates == 0 {
 		d.Replicates = s.Design.Replicates
@@ -137,11 +128,13 @@ func prepare(s *study.Study, store notebook.Store, o Options) (*conductor, error
 	if o.Seed == 0 {
 		o.Seed = s.Design.Seed
 	}
+	if o.Seed == 0 {
+		o.Seed = rand.Uint64N(1e6) + 1 // short enough to be typed again
+	}
 	if o.Progress == nil {
 		o.Progress = func(Progress) {}
 	}
-	c := &conductor{study: s, plan: plan, options: o, store: store, limits: map[string]limits.Limit{}, finished: map[int]bool{}}
-	return c, nil
+	return &conductor{study: s, plan: plan, options: o, store: store, limits: map[string]limits.Limit{}, finished: map[int]bool{}}
 }
 
 // computeLimits finds the most that each treatment's flows can carry together.
@@ -306,7 +299,7 @@ func (c *conductor) tell(phase string, last *record.Trial) {
 	n := len(c.plan.Treatments)
 	total := max(c.options.Design.Replicates*n, (len(c.run.Trials)+n-1)/n*n)
 	done := len(c.run.Trials)
-	c.options.Progress(Progress{Phase: phase, Done: done, Total: total, Remaining: time.Duration(total-done) * c.pace(), Last: last})
+	c.options.Progress(Progress{Run: c.run.ID, Phase: phase, Done: done, Total: total, Remaining: time.Duration(total-done) * c.pace(), Last: last})
 }
 
 func (c *conductor) environment() {

@@ -32,8 +32,8 @@ const tail = 30 * time.Millisecond
 const lockTime = 1050 * time.Millisecond
 
 // trial sets a treatment up afresh, lets it run, and takes it down again.
-func (c *conductor) trial(ctx context.Context, t *study.Treatment) (record.Trial, error) {
-	result := record.Trial{
+func (c *conductor) trial(ctx context.Context, t *study.Treatment) (result record.Trial, err error) {
+	result = record.Trial{
 		Treatment:     t.Name,
 		Levels:        t.Levels,
 		Started:       time.Now(),
@@ -46,9 +46,8 @@ func (c *conductor) trial(ctx context.Context, t *study.Treatment) (record.Trial
 		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 		defer cancel()
 		c.each(c.lab.Hosts(), func(host string) error { return c.bus.Call(after, host, "close", struct{}{}, nil) })
-		if undo := c.revert(after, marks); undo != nil {
-			c.broken = undo
-		}
+		c.broken = c.revert(after, marks)
+		err = errors.Join(err, c.broken)
 	}()
 	if err != nil {
 		return result, err
@@ -66,7 +65,7 @@ func (c *conductor) trial(ctx context.Context, t *study.Treatment) (record.Trial
 		return result, err
 	}
 	c.assemble(&result, t, flows, replies, offsets)
-	return result, c.broken
+	return result, nil
 }
 
 // setUp applies a treatment's settings and makes every host forget whom it

@@ -5,7 +5,6 @@
 package answer
 
 import (
-	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/diagnose"
-	"linerate/internal/science/limits"
 	"linerate/internal/science/stats"
 	"linerate/internal/science/trust"
 )
@@ -30,17 +28,9 @@ func Conclude(run *record.Run) {
 	if run.Margin == 0 {
 		run.Margin = 0.02
 	}
-	why := map[string]string{}
-	for _, t := range run.Treatments {
-		why[t.Name] = t.LimitWhy
-	}
 	run.Treatments = []record.Treatment{}
 	for _, trials := range byTreatment(run) {
-		t := treatment(run, trials)
-		if t.LimitWhy == "" {
-			t.LimitWhy = why[t.Name]
-		}
-		run.Treatments = append(run.Treatments, t)
+		run.Treatments = append(run.Treatments, treatment(run, trials))
 	}
 	run.Effects = stats.Effects(run.Factors, run.Trials, run.Confidence, run.Margin)
 	byChance(run)
@@ -122,41 +112,13 @@ func treatment(run *record.Run, trials []record.Trial) record.Treatment {
 	}
 	if t.LimitBps > 0 {
 		t.Efficiency = t.Goodput.MeanBps / t.LimitBps
-		t.LimitWhy = limitWhy(run, first)
+		t.LimitWhy = first.LimitWhy
 	}
 	if slices.ContainsFunc(trials, func(t record.Trial) bool { return t.AccountSender }) {
 		t.ToolReported = &record.ToolReported{SumBps: tool, Method: toolMethod}
 	}
 	t.Ports = portLoads(run, trials)
 	return t
-}
-
-// limitWhy explains a trial's limit by computing it again from the flows' paths;
-// it stays silent where that gives another figure, as with options that the
-// record does not tell.
-func limitWhy(run *record.Run, trial record.Trial) string {
-	network := limits.Network{Topology: &run.Topology, Kinds: map[topology.End]string{}}
-	for _, h := range trial.Hosts {
-		for _, p := range h.Snapshot.Ports {
-			network.Kinds[topology.End{Node: h.Host, Port: p.Port}] = p.Kind
-		}
-	}
-	var flows []limits.Flow
-	for _, f := range trial.Flows {
-		flow := limits.Flow{Frame: limits.Frame{IPv6: isIPv6(f)}}
-		if f.SenderInfo != nil {
-			flow.Frame.NoTimestamps = f.SenderInfo.Options&1 == 0
-		}
-		if len(f.Path) > 0 {
-			flow.Paths = [][]topology.End{path(f)}
-		}
-		flows = append(flows, flow)
-	}
-	limit := network.Aggregate(flows)
-	if math.Abs(limit.Bps-trial.LimitBps) > 0.001*trial.LimitBps {
-		return ""
-	}
-	return limit.Why
 }
 
 func isIPv6(f record.Flow) bool {

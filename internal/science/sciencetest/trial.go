@@ -41,6 +41,7 @@ func Trial(fixName, direction string, block, order int, random *rand.Rand) recor
 		Started:     Started.Add(time.Duration(order) * 2 * time.Second),
 		Unreachable: fixName == Fixes[5],
 		LimitBps:    Limit,
+		LimitWhy:    "4 × 1 Gbit/s × 1448/1514",
 	}
 	w.flows(&t, random)
 	for _, line := range settingLines(w.fix) {

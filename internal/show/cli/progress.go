@@ -37,13 +37,10 @@ func newProgress(w io.Writer, quiet bool) *progress {
 	return p
 }
 
-func (p *progress) begin(study string, seed uint64) {
-	if !p.quiet {
-		fmt.Fprintf(p.w, "%s, seed %d\n", study, seed)
-	}
-}
-
 func (p *progress) show(s run.Progress) {
+	if !p.quiet && p.said.IsZero() {
+		fmt.Fprintf(p.w, "run %s\n", s.Run)
+	}
 	if p.quiet || (!p.terminal && time.Since(p.said) < every) {
 		return
 	}

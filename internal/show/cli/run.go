@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 
 	"linerate/internal/control/run"
 	"linerate/internal/model/record"
+	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
 	"linerate/internal/show/report"
 )
@@ -84,6 +84,13 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 		}
 		options.Design.BudgetS = budget.Seconds()
 	}
+	var plan *study.Plan
+	if f.resume == "" {
+		var err error
+		if plan, options.StudyFile, err = planStudy(args[0], f); err != nil {
+			return err
+		}
+	}
 	store, err := openNotebook(ctx)
 	if err != nil {
 		return err
@@ -93,30 +100,33 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 	options.Progress = progress.show
 	var result *record.Run
 	if f.resume != "" {
-		id, resolveErr := store.Resolve(ctx, f.resume)
-		if resolveErr != nil {
-			return usageError(resolveErr)
+		id, findErr := findRun(ctx, store, f.resume)
+		if findErr != nil {
+			return findErr
 		}
 		result, err = run.Resume(ctx, store, id, options)
 	} else {
-		study, text, loadErr := loadStudyWith(args[0], f.set)
-		if loadErr != nil {
-			return loadErr
-		}
-		options.StudyFile = string(text)
-		options.Again = again(args[0], f)
-		options.Seed = f.seed
-		if options.Seed == 0 {
-			options.Seed = uint64(study.Design.Seed)
-		}
-		if options.Seed == 0 {
-			options.Seed = rand.Uint64N(1e6) + 1 // short enough to be typed again
-		}
-		progress.begin(study.Name, options.Seed)
-		result, err = run.New(ctx, study, store, options)
+		options.Seed, options.Again = f.seed, again(args[0], f)
+		result, err = run.New(ctx, plan, store, options)
 	}
 	progress.end()
 	return conclude(ctx, s, result, err, f)
+}
+
+// planStudy loads a study with what was asked for at the command line.
+func planStudy(what string, f runFlags) (*study.Plan, string, error) {
+	s, text, err := loadStudyWith(what, f.set)
+	if err != nil {
+		return nil, "", err
+	}
+	plan, err := study.NewPlan(s)
+	if err == nil {
+		plan, err = plan.Only(f.only)
+	}
+	if err != nil {
+		return nil, "", usageError(err)
+	}
+	return plan, string(text), nil
 }
 
 // conclude reports what there is, also of a run that was cut short.
