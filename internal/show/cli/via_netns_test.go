@@ -1,0 +1,110 @@
+//go:build linux
+
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"linerate/internal/kernel/kerneltest"
+)
+
+// TestHostsReachedByVia makes hosts that linerate did not make, as network
+// namespaces with cables, a bridge and shapers set up by ip(8) and tc(8), asks
+// the same question of them as of a lab, and expects the same answer; and
+// afterwards the hosts are as they were.
+func TestHostsReachedByVia(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		// ip netns keeps its files there, and an ordinary user's /run is not his.
+		kerneltest.Do(t, "mount", "-t", "tmpfs", "tmpfs", "/run")
+		hosts := []string{"server", "client"}
+		for _, name := range append(hosts, "sw") {
+			kerneltest.Do(t, "ip", "netns", "add", name)
+			kerneltest.Do(t, "ip", "-n", name, "link", "set", "dev", "lo", "up")
+			t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", name).Run() })
+		}
+		kerneltest.Do(t, "ip", "-n", "sw", "link", "add", "name", "br0", "type", "bridge")
+		kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", "br0", "up")
+		cable := func(host, port, address, rate string) {
+			far := host + "-" + port
+			kerneltest.Do(t, "ip", "-n", host, "link", "add", "name", port, "type", "veth", "peer", "name", far, "netns", "sw")
+			kerneltest.Do(t, "ip", "-n", host, "address", "add", address, "dev", port)
+			kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", port, "up")
+			kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", far, "up", "master", "br0")
+			for _, end := range [][2]string{{host, port}, {"sw", far}} {
+				kerneltest.Do(t, "tc", "-n", end[0], "qdisc", "add", "dev", end[1], "root", "tbf", "rate", rate, "burst", "32k", "limit", "64k")
+			}
+		}
+		// The port that joins last is flooded first.
+		cable("client", "eth0", "192.168.1.100/24", "200mbit")
+		cable("server", "eth1", "192.168.1.16/24", "40mbit")
+		cable("server", "eth0", "192.168.1.15/24", "40mbit")
+
+		dir := t.TempDir()
+		lab, err := os.ReadFile(labFile(t, "small.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Replace(string(lab), "    server:\n", "    server:\n      via: [ip, netns, exec, server]\n", 1)
+		text = strings.Replace(text, "    client:\n", "    client:\n      via: [ip, netns, exec, client]\n", 1)
+		text = strings.Replace(text, "    switch: {}\n", "    switch: {via: [ip, netns, exec, sw], bridge: br0}\n", 1)
+		real := filepath.Join(dir, "real.yaml")
+		if err := os.WriteFile(real, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		before := stateOf(t, hosts)
+		onReal := runLab(t, dir, real, "--seed", "7")
+		if after := stateOf(t, hosts); after != before {
+			t.Errorf("the hosts are not as they were:\n%s", firstDifference(before, after))
+		}
+		inLab := runLab(t, dir, labFile(t, "small.yaml"), "--seed", "7")
+		if onReal.Environment.Mode != "real hosts" {
+			t.Errorf("mode %q", onReal.Environment.Mode)
+		}
+		for _, want := range inLab.Treatments {
+			got := treatment(t, onReal, want.Name)
+			if ratio := got.Goodput.MeanBps / want.Goodput.MeanBps; ratio < 0.98 || ratio > 1.02 {
+				t.Errorf("%s: %.3f of the lab's goodput", want.Name, ratio)
+			}
+			if got.LimitBps != want.LimitBps {
+				t.Errorf("%s: limit %.0f, in the lab %.0f", want.Name, got.LimitBps, want.LimitBps)
+			}
+			for _, id := range []string{"arp-flux", "same-subnet-one-egress", "rp-filter-drop", "arp-wrong-source"} {
+				_, here := found(onReal, id, want.Name)
+				_, there := found(inLab, id, want.Name)
+				if here != there {
+					t.Errorf("%s: finding %s: %t, in the lab %t", want.Name, id, here, there)
+				}
+			}
+		}
+		for i, e := range inLab.Effects {
+			if onReal.Effects[i].Verdict != e.Verdict {
+				t.Errorf("%s → %s: %s, in the lab %s", e.From, e.To, onReal.Effects[i].Verdict, e.Verdict)
+			}
+		}
+		if bad := failures(onReal); bad != "" {
+			t.Errorf("trust checks failed:\n%s", bad)
+		}
+	})
+}
+
+// stateOf is what a run may change on a real host and must put back.
+func stateOf(t *testing.T, hosts []string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, host := range hosts {
+		var seen []string
+		for _, what := range []string{"address", "route show table all", "rule", "neighbour show nud permanent"} {
+			seen = append(seen, kerneltest.Do(t, "ip", append([]string{"-n", host, "-4", "-o"}, strings.Fields(what)...)...))
+		}
+		seen = append(seen, kerneltest.Do(t, "ip", "netns", "exec", host, "sysctl", "net.ipv4.conf", "net.ipv4.ip_forward"))
+		for _, line := range strings.Split(strings.Join(seen, "\n"), "\n") {
+			fmt.Fprintf(&b, "%s: %s\n", host, line)
+		}
+	}
+	return b.String()
+}
