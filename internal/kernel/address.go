@@ -13,5 +13,8 @@ type Address struct {
 	Tentative bool
 	// Duplicate: it has finished, and somebody else has the address.
 	Duplicate bool
+	// Automatic: the kernel made it by itself, as a link-local address or from a
+	// router's advertisement; known since 5.18.
+	Automatic bool
 	Object    Object
 }

@@ -10,6 +10,8 @@ import (
 // struct ifaddrmsg: family, prefix length, flags, scope, index (uint32).
 const ifaddrmsgLen = unix.SizeofIfAddrmsg
 
+const ifaProto = 0xb // IFA_PROTO (linux/if_addr.h)
+
 // Addresses lists the addresses of all ports, in the kernel's order: a primary
 // comes before its secondaries.
 func (c *Conn) Addresses() ([]Address, error) {
@@ -49,6 +51,8 @@ func parseAddress(o Object, names map[int]string) Address {
 			local = attr.addr()
 		case unix.IFA_FLAGS:
 			flags = attr.uint32()
+		case ifaProto:
+			a.Automatic = len(attr.data) > 0 && attr.data[0] >= 2 // IFAPROT_KERNEL_RA, IFAPROT_KERNEL_LL
 		}
 	}
 	if !local.IsValid() {

@@ -39,6 +39,7 @@ func (*Conn) FDB() ([]FDBEntry, error)                      { return nil, unsupp
 func (*Conn) Routes() ([]Route, error)                      { return nil, unsupported("list routes") }
 func (*Conn) ReplaceRoute(RouteSpec) error                  { return unsupported("replace route") }
 func (*Conn) RestoreRoute(Object, bool) error               { return unsupported("restore route") }
+func (*Conn) ExpectRoute(RouteSpec) (Route, error)          { return Route{}, unsupported("make route") }
 func (*Conn) DeleteRoute(Object) error                      { return unsupported("delete route") }
 func (*Conn) LookupRoute(netip.Addr, netip.Addr) (Lookup, error) {
 	return Lookup{}, unsupported("look up route")

@@ -305,3 +305,13 @@ func (c *Conn) LookupRoute(source, destination netip.Addr) (Lookup, error) {
 	found.Port = names[index]
 	return found, err
 }
+
+// ExpectRoute says what Routes will say of a route that is yet to be made.
+func (c *Conn) ExpectRoute(s RouteSpec) (Route, error) {
+	body, err := c.routeBody(s)
+	if err != nil {
+		return Route{}, err
+	}
+	names, err := c.names()
+	return parseRoute(body, names), err
+}

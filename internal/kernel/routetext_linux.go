@@ -39,15 +39,15 @@ func routeText(o Object, r Route, names map[int]string) string {
 		b.WriteString(name + " ")
 	}
 	b.WriteString(prefixText(r.To))
-	var hops, extra string
+	var via, device, hops, extra string // in this order, whatever the attributes' is
 	for a := range attributes(o[rtmsgLen:]) {
 		switch a.kind {
 		case unix.RTA_SRC:
 			fmt.Fprintf(&b, " from %s/%d", a.addr(), o[2])
 		case unix.RTA_GATEWAY, unix.RTA_VIA:
-			b.WriteString(viaText(a))
+			via = viaText(a)
 		case unix.RTA_OIF:
-			b.WriteString(" dev " + deviceText(int(a.uint32()), names))
+			device = " dev " + deviceText(int(a.uint32()), names)
 		case unix.RTA_MULTIPATH:
 			for h := range nexthops(a.data) {
 				hops += " nexthop"
@@ -75,6 +75,7 @@ func routeText(o Object, r Route, names map[int]string) string {
 			}
 		}
 	}
+	b.WriteString(via + device)
 	if r.Protocol != unix.RTPROT_UNSPEC {
 		b.WriteString(" proto " + nameOr(routeProtocols, r.Protocol))
 	}
