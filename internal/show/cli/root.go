@@ -95,6 +95,7 @@ func newRoot(s streams) *cobra.Command {
 		newRunsCommand(s),
 		newReportCommand(s),
 		newCompareCommand(s),
+		newPlotCommand(s),
 		newNoteCommand(s),
 		newExportCommand(s),
 		newAgentCommand(),

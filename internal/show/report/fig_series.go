@@ -81,7 +81,7 @@ func (v *view) seriesFigure() (Figure, bool) {
 	if steadiest > 0.1 {
 		f.Title = fmt.Sprintf("Load changes within the window, by up to %s of its mean (%s)", percent(steadiest), worst)
 	}
-	f.note = "Load on the wire, headers included, from the port's own counters. The trial shown is the one nearest to its treatment's mean."
+	f.note = "Load by the port's own counters. The trial shown is the one nearest to its treatment's mean."
 	for _, s := range sources {
 		f.panels = append(f.panels, panel{s.title, func(width float64) *draw.Drawing { return seriesPanel(s.lines, s.limit, high, width) }})
 	}

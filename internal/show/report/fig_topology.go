@@ -25,7 +25,7 @@ func (v *view) topologyFigure() (Figure, bool) {
 	return f, len(f.panels) > 0
 }
 
-const topologyNote = "Links are as thick as their load, on the wire, in the busier direction. Bold: full, at least 97 % of the link's rate. Dashed: idle."
+const topologyNote = "Links are as thick as their load in the busier direction, by the ports' own counters. Bold: full, at least 94 % of the rate. Dashed: idle."
 
 func (v *view) topologyPanel(r *row, c int) panel {
 	t := r.cells[c].Treatment
@@ -71,10 +71,16 @@ func (g *graph) place(width float64) float64 {
 			height = max(height, float64(len(g.column(c)))*(60+boxGap))
 		}
 	}
-	left := g.lefts(width)
-	for c := range g.columns {
+	widths := g.widths(width)
+	gap := width
+	for _, w := range widths {
+		gap -= w
+	}
+	gap /= float64(max(g.columns-1, 1))
+	x := 0.0 // the column furthest from the focus stands at the left
+	for c := g.columns - 1; c >= 0; c-- {
 		nodes := g.column(c)
-		w, total := g.columnWidth(c, width), 0.0
+		w, total := widths[c], 0.0
 		if g.middle(c) {
 			for _, n := range nodes {
 				n.h = (height - boxGap*float64(len(nodes))) / float64(len(nodes))
@@ -83,19 +89,44 @@ func (g *graph) place(width float64) float64 {
 		for _, n := range nodes {
 			total += n.h + boxGap
 		}
-		x := left[c]
 		y := (height - total + boxGap) / 2
 		for _, n := range nodes {
 			n.x, n.y, n.w = x, y, w
 			y += n.h + boxGap
 		}
+		x += w + gap
 	}
 	g.placeSlots()
 	return height
 }
 
-// columnWidth is what a column's words need, within its part of the drawing.
-func (g *graph) columnWidth(c int, width float64) float64 {
+// linkRoom is what a link between two columns needs for its number.
+const linkRoom = 74.0
+
+// widths are what the columns' words need, or less where the links between them
+// would lose the room for their numbers.
+func (g *graph) widths(width float64) []float64 {
+	out, outer := make([]float64, g.columns), 0.0
+	room := max(width-linkRoom*float64(g.columns-1), width*0.5)
+	for c := range out {
+		if g.middle(c) {
+			out[c] = min(g.needs(c), width*0.19, room/float64(g.columns))
+			room -= out[c]
+			continue
+		}
+		out[c] = min(g.needs(c), width*0.3)
+		outer += out[c]
+	}
+	for c := range out {
+		if !g.middle(c) {
+			out[c] *= min(1, room/outer)
+		}
+	}
+	return out
+}
+
+// needs is how wide a column would like to be.
+func (g *graph) needs(c int) float64 {
 	need := 46.0
 	for _, n := range g.column(c) {
 		name := draw.TextWidth(plain(n.name), sizeText, true) + 16
@@ -114,31 +145,7 @@ func (g *graph) columnWidth(c int, width float64) float64 {
 			}
 		}
 	}
-	most := 0.3
-	if g.middle(c) {
-		most = 0.16
-	}
-	if g.columns > 3 {
-		most = 0.62 / float64(g.columns)
-	}
-	return min(need, width*most)
-}
-
-// lefts is where each column begins: the space they leave is shared equally
-// among the links between them.
-func (g *graph) lefts(width float64) []float64 {
-	used := 0.0
-	for c := range g.columns {
-		used += g.columnWidth(c, width)
-	}
-	out := make([]float64, g.columns)
-	gap := (width - used) / float64(max(g.columns-1, 1))
-	x := 0.0
-	for c := g.columns - 1; c >= 0; c-- {
-		out[c] = x
-		x += g.columnWidth(c, width) + gap
-	}
-	return out
+	return need
 }
 
 // middle reports whether a column stands between two others.
@@ -412,7 +419,7 @@ func shortLabel(label string, width float64) string {
 	}
 	port, address, _ := strings.Cut(label, " ")
 	left := width - draw.TextWidth(port+" ", sizeSmall, false)
-	if left < 55 {
+	if left < 40 {
 		return fitTail(port, width)
 	}
 	return port + " " + fitTail(address, left)

@@ -21,7 +21,7 @@ var pageStyle string
 
 // The template escapes every word for the place it stands in; only what this
 // package itself draws or encodes is passed in as markup, style or address.
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"moment": moment}).Parse(pageText))
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"moment": moment, "sentence": sentence}).Parse(pageText))
 
 // page is what the template shows.
 type page struct {
@@ -193,7 +193,7 @@ func (v *view) otherTopologies() ([]pagePanel, error) {
 type failedCheck struct{ Check, Trial, Treatment, Detail string }
 
 type checkSummary struct {
-	Check, Detail         string
+	Check, Detail, Result string
 	Passed, Total, Failed int
 }
 
@@ -225,6 +225,16 @@ func (p *page) trust(v *view) {
 		}
 		p.Failed = append(p.Failed, f)
 	}
+	for i := range p.Checks {
+		switch s := &p.Checks[i]; {
+		case s.Total > 1:
+			s.Result = fmt.Sprintf("%d of %d passed", s.Passed, s.Total)
+		case s.Failed > 0:
+			s.Result = "failed"
+		default:
+			s.Result = "passed"
+		}
+	}
 	p.TrustTitle = "Every trust check passed"
 	if len(p.Failed) > 0 {
 		p.TrustTitle = fmt.Sprintf("%d of %s failed", len(p.Failed), count(len(run.Trust), "trust check"))
@@ -238,7 +248,29 @@ type pageTables struct {
 	Title    string
 	Folded   bool
 	Hosts    []neighbourTable
+	More     []neighbourTable // folded
 	Switches []fdbTable
+}
+
+// mostTables is how many hosts' tables are shown side by side with the switch's.
+const mostTables = 6
+
+// fold keeps the tables of clients in sight, those with wrong rows first, and
+// folds the rest: the host in question among them, unless it is wrong itself.
+func (v *view) fold(hosts []neighbourTable) (shown, folded []neighbourTable) {
+	for _, wrong := range []bool{true, false} {
+		for _, h := range hosts {
+			if (h.Wrong > 0) != wrong {
+				continue
+			}
+			if len(shown) < mostTables && (wrong || h.Host != v.focus || len(hosts) == 1) {
+				shown = append(shown, h)
+			} else {
+				folded = append(folded, h)
+			}
+		}
+	}
+	return shown, folded
 }
 
 func (p *page) neighbours(v *view) {
@@ -258,7 +290,8 @@ func (p *page) neighbours(v *view) {
 			if n, of := v.affected(t); n > 0 {
 				title += fmt.Sprintf(": wrong entries in %d of %s", n, count(of, "trial"))
 			}
-			p.Neighbours = append(p.Neighbours, pageTables{title, c > 0, hosts, switches})
+			open, folded := v.fold(hosts)
+			p.Neighbours = append(p.Neighbours, pageTables{title, c > 0, open, folded, switches})
 			for _, h := range hosts {
 				for _, e := range h.Rows {
 					csv = append(csv, []string{t.Name, fmt.Sprint(trial.Order), h.Host, e.Port, e.Address, e.HeldBy, e.MAC, e.BelongsTo, e.Delivers, e.State, fmt.Sprint(e.Wrong)})

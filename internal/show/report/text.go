@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/record"
@@ -182,8 +183,16 @@ func (v *view) where(c record.Check) string {
 	return fmt.Sprintf(", trial %d", c.Trial)
 }
 
+// What a terminal shows of a finding; the page has all of it.
+const (
+	mostEvidence = 2
+	mostFix      = 6
+)
+
+// findings writes those of the baseline, or of a host's own snapshot, with
+// evidence and fix. What only a treatment brought about is named: nobody needs
+// to fix it who does not choose that treatment.
 func (t *terminal) findings(v *view) {
-	const evidence = 4
 	for i, f := range v.run.Findings {
 		label := ""
 		if i == 0 {
@@ -191,24 +200,37 @@ func (t *terminal) findings(v *view) {
 			t.blank()
 		}
 		t.labelled(label, f.ID+" ("+f.Confidence+", "+f.Host+"): "+f.Summary)
-		for n, e := range f.Evidence {
-			if n == evidence && len(f.Evidence) > evidence+1 {
-				t.paragraph(dim, "            · ", "              ", fmt.Sprintf("%d more on the page", len(f.Evidence)-evidence))
-				break
+		if v.concernsBaseline(f) {
+			for _, e := range some(f.Evidence, mostEvidence) {
+				t.paragraph("", "            · ", "              ", e)
 			}
-			t.paragraph("", "            · ", "              ", e)
-		}
-		for n, fix := range f.Fix {
-			head := "                 "
-			if n == 0 {
-				head = "            fix: "
+			for n, fix := range some(f.Fix, mostFix) {
+				head := "                 "
+				if n == 0 {
+					head = "            fix: "
+				}
+				t.command(head, "                 ", fix)
 			}
-			t.command(head, "                 ", fix)
 		}
 		if where := v.treatmentsOf(f); where != "" {
 			t.paragraph(dim, "            in: ", "                ", where)
 		}
 	}
+}
+
+// some is the first most of a list, and how many more there are.
+func some(list []string, most int) []string {
+	if len(list) <= most+1 { // one more is as long as saying so
+		return list
+	}
+	return append(slices.Clone(list[:most]), fmt.Sprintf("%d more on the page", len(list)-most))
+}
+
+func (v *view) concernsBaseline(f record.Finding) bool {
+	if len(f.Treatments) == 0 || v.baseline == nil {
+		return true
+	}
+	return slices.ContainsFunc(v.baseline.cells, func(c cell) bool { return c.Treatment != nil && contains(f.Treatments, c.Name) })
 }
 
 // treatmentsOf names the rows in which a finding was made.

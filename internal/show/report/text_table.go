@@ -29,6 +29,7 @@ const (
 // textColumn is one column of figures, spelled and padded.
 type textColumn struct {
 	group, head string
+	short       string   // head where there is no room for it; empty: cut it
 	figures     []string // one per row
 	colors      []string
 	left        bool
@@ -201,7 +202,7 @@ func (v *view) effectColumn(c int, form effectForm, ratios []string) textColumn 
 		col.figures, col.colors = append(col.figures, text), append(col.colors, color)
 	}
 	if form != effectMarked && v.baseline != nil {
-		col.head = "against " + plain(v.baseline.name)
+		col.head, col.short = "against "+plain(v.baseline.name), "against baseline"
 	}
 	return col
 }
@@ -231,7 +232,11 @@ func (t *terminal) table(v *view, columns []textColumn, groups bool) {
 		if i == len(columns)-1 {
 			room = t.width - cells(head) - 2
 		}
-		head += "  " + place(&columns[i], cut(columns[i].head, room))
+		name := columns[i].head
+		if cells(name) > room && columns[i].short != "" {
+			name = columns[i].short
+		}
+		head += "  " + place(&columns[i], cut(name, room))
 	}
 	t.line(dim, head)
 	for i, r := range v.rows {

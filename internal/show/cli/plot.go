@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/model/record"
+	"linerate/internal/show/report"
+)
+
+type plotFlags struct {
+	out    string
+	figure string
+	scale  float64
+}
+
+func newPlotCommand(s streams) *cobra.Command {
+	var f plotFlags
+	cmd := &cobra.Command{
+		Use:   "plot RUN -o FILE",
+		Short: "Write a figure of a run as SVG or PNG",
+		Long: `Write a figure of a run to a file, SVG or PNG by the file's ending.
+
+RUN is a run's name, the beginning of one, or latest. The figures are those of
+the page: goodput, ports, topology, series. A run has those that it has data for.`,
+		Example: `  linerate plot latest -o goodput.svg
+  linerate plot arp-flux-7 --figure topology -o topology.png --scale 3`,
+		Args: exactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			write, err := f.writer()
+			if err != nil {
+				return usageError(err)
+			}
+			runs, err := storedRuns(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			figure, err := findFigure(runs[0], f.figure)
+			if err != nil {
+				return usageError(err)
+			}
+			if err := report.WriteFile(f.out, func(w io.Writer) error { return write(figure, w) }); err != nil {
+				return fmt.Errorf("plot %s of run %s: %w", figure.Name, runs[0].ID, err)
+			}
+			fmt.Fprintf(s.err, "%s: %s\n", f.out, figure.Title)
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&f.out, "out", "o", "", "the file to write, ending in .svg or .png")
+	cmd.Flags().StringVar(&f.figure, "figure", "goodput", "goodput, ports, topology or series")
+	cmd.Flags().Float64Var(&f.scale, "scale", 2, "PNG: pixels of the file for each of the figure, which is about 1,100 wide")
+	return cmd
+}
+
+// writer chooses how to write by the file's ending, and reports all that is
+// wrong with the flags at once.
+func (f plotFlags) writer() (func(report.Figure, io.Writer) error, error) {
+	var problems []error
+	if !(f.scale > 0 && f.scale <= 8) {
+		problems = append(problems, fmt.Errorf("--scale %g: expected a number above 0 and at most 8", f.scale))
+	}
+	write := report.Figure.SVG
+	switch ending := strings.ToLower(filepath.Ext(f.out)); {
+	case f.out == "":
+		problems = append(problems, errors.New("-o is missing: expected a file to write, ending in .svg or .png"))
+	case ending == ".png":
+		write = func(figure report.Figure, w io.Writer) error { return figure.PNG(w, f.scale) }
+	case ending != ".svg":
+		problems = append(problems, fmt.Errorf("-o %s: expected a name ending in .svg or .png", f.out))
+	}
+	return write, errors.Join(problems...)
+}
+
+func findFigure(run *record.Run, name string) (report.Figure, error) {
+	var names []string
+	for _, figure := range report.Figures(run) {
+		if figure.Name == name {
+			return figure, nil
+		}
+		names = append(names, figure.Name)
+	}
+	if len(names) == 0 {
+		return report.Figure{}, fmt.Errorf("run %s has no figures: it has no finished trial", run.ID)
+	}
+	return report.Figure{}, fmt.Errorf("--figure %s: run %s has no such figure; expected %s", name, run.ID, strings.Join(names, ", "))
+}
