@@ -116,11 +116,29 @@ func (t *terminal) compared(c *record.Comparison) {
 	t.blank()
 	t.paragraph(dim, "  ", "    ", fmt.Sprintf("Ratios of %s to %s; the intervals hold together at %.3g %%, no difference means within ±%.3g %%.",
 		c.To.ID, c.From.ID, 100*c.Confidence, 100*c.Margin))
-	for _, treatment := range c.Treatments {
-		if treatment.Why != "" {
-			t.paragraph(dim, "  ", "    ", treatment.Name+": "+treatment.Verdict+", "+treatment.Why)
-		}
+	for _, reason := range reasons(c) {
+		t.paragraph(dim, "  ", "    ", reason)
 	}
+}
+
+// reasons explain the verdicts that need it, each reason once.
+func reasons(c *record.Comparison) []string {
+	var order []string
+	names := map[string][]string{}
+	for _, treatment := range c.Treatments {
+		if treatment.Why == "" {
+			continue
+		}
+		reason := treatment.Verdict + ", " + treatment.Why
+		if names[reason] == nil {
+			order = append(order, reason)
+		}
+		names[reason] = append(names[reason], treatment.Name)
+	}
+	for i, reason := range order {
+		order[i] = strings.Join(names[reason], "; ") + ": " + reason
+	}
+	return order
 }
 
 func (t *terminal) roomBeside(columns []textColumn) int {
