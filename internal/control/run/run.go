@@ -205,6 +205,9 @@ func (c *conductor) trials(ctx context.Context) (string, error) {
 		return notebook.Interrupted, err
 	}
 	c.environment()
+	if err := c.store.Describe(ctx, c.run); err != nil {
+		return notebook.Interrupted, err
+	}
 	for block := 1; ; block++ {
 		if enough, status := c.enough(block); enough {
 			return status, nil

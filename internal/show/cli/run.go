@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/control/notebook"
 	"linerate/internal/control/run"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
@@ -105,6 +106,9 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 			return findErr
 		}
 		result, err = run.Resume(ctx, store, id, options)
+		if errors.Is(err, notebook.ErrComplete) || errors.Is(err, notebook.ErrHeld) {
+			return usageError(err)
+		}
 	} else {
 		options.Seed, options.Again = f.seed, again(args[0], f)
 		result, err = run.New(ctx, plan, store, options)
