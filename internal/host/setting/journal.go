@@ -49,6 +49,7 @@ type entry struct {
 	Around  surroundings    `json:"around,omitzero"`
 
 	target target
+	offset int64 // of its first line in the journal
 }
 
 // line is one line of a journal after the header. An entry with the number of an
@@ -64,9 +65,11 @@ type line struct {
 // at an undo would be worse than none. good is the length without the torn line.
 func decodeJournal(text []byte) (h header, entries []*entry, good int, err error) {
 	good = bytes.LastIndexByte(text, '\n') + 1
-	number := 0
+	number, offset := 0, int64(0)
 	for raw := range bytes.Lines(text[:good]) {
 		number++
+		at := offset
+		offset += int64(len(raw))
 		fail := func(err error) (header, []*entry, int, error) {
 			return h, nil, good, fmt.Errorf("line %d: %w", number, err)
 		}
@@ -85,6 +88,7 @@ func decodeJournal(text []byte) (h header, entries []*entry, good int, err error
 		}
 		switch {
 		case l.Entry != nil && l.Entry.Seq > 0 && l.Done == 0:
+			l.Entry.offset = at
 			entries = replace(entries, l.Entry)
 		case l.Entry == nil && l.Done > 0:
 			i := place(entries, l.Done)
@@ -110,6 +114,7 @@ func place(entries []*entry, seq int) int {
 
 func replace(entries []*entry, e *entry) []*entry {
 	if i := place(entries, e.Seq); i >= 0 {
+		e.offset = entries[i].offset
 		entries[i] = e
 		return entries
 	}
@@ -124,6 +129,7 @@ type journal struct {
 	lock   *kernel.FileLock
 	file   *os.File // nil until the first line is written
 	size   int64
+	latest int64 // where the latest line begins
 	broken error // why nothing can be written any more
 }
 
@@ -213,6 +219,7 @@ func (j *journal) put(value any, durable bool) error {
 		err = j.file.Sync()
 	}
 	if err == nil {
+		j.latest = j.size
 		j.size += int64(len(text))
 		return nil
 	}
@@ -222,6 +229,18 @@ func (j *journal) put(value any, durable bool) error {
 		j.broken = fmt.Errorf("the journal is damaged: %w", errors.Join(err, undo))
 	}
 	return err
+}
+
+// cut shortens the journal.
+func (j *journal) cut(size int64) error {
+	if j.file == nil || size <= 0 {
+		return errors.New("there is nothing to cut off")
+	}
+	if err := j.file.Truncate(size); err != nil {
+		return err
+	}
+	j.size = size
+	return j.file.Sync()
 }
 
 // syncDir makes a file's name durable.

@@ -213,6 +213,9 @@ func (m *Manager) apply(hostName string, t target, ifAbsent bool) (record.Applie
 	if err := m.write(line{Entry: e}, true); err != nil {
 		return fail(fmt.Errorf("nothing was changed, because the undo journal could not be written: %w", err))
 	}
+	if m.journal != nil {
+		e.offset = m.journal.latest
+	}
 	m.entries = append(m.entries, e)
 	m.step("journaled")
 	if err := t.change(next); err != nil {
@@ -308,9 +311,9 @@ func (m *Manager) revert(e *entry, force bool) (undone bool, err error) {
 		if !now.empty() {
 			around = around.with(now)
 			e.Around = around
-			if err := m.write(line{Entry: e}, true); err != nil {
-				return false, err
-			}
+			// If this cannot be written, the undo is still the best there is: only
+			// a kill within the next instants would lose what it takes along.
+			_ = m.write(line{Entry: e}, true)
 		}
 		m.step("revert-journaled")
 		undone = true
@@ -343,12 +346,22 @@ func (m *Manager) revert(e *entry, force bool) (undone bool, err error) {
 	case !left.empty():
 		return false, errors.Join(append(failures, fmt.Errorf("not restored along with it: %s", left))...)
 	}
-	// Not synchronised: if this line is lost, the undo is found to be done.
-	if err := m.write(line{Done: e.Seq}, false); err != nil {
-		return undone, err
-	}
+	m.done(e)
 	m.step("done")
 	return undone, nil
+}
+
+// done notes that an entry has been undone. That is not synchronised: it is lost
+// only with the machine, whose restart undoes everything. On a full disk the
+// journal is cut off before the entry instead, as undone entries are the newest.
+func (m *Manager) done(e *entry) {
+	if m.write(line{Done: e.Seq}, false) == nil {
+		return
+	}
+	if newest := m.entries[len(m.entries)-1]; newest == e {
+		// If not even that works, recovery finds that there is nothing to undo.
+		_ = m.journal.cut(e.offset)
+	}
 }
 
 func (m *Manager) write(l line, durable bool) error {

@@ -62,21 +62,13 @@ func Recover(options RecoverOptions) ([]Recovered, error) {
 	}
 	m := &Manager{host: host{conn, options.Sysctls}, journal: file, entries: entries, step: func(string) {}}
 	var list []Recovered
-	var left []*entry
-	for i := len(entries) - 1; i >= 0; i-- {
-		r := m.recoverOne(entries[i], was, here, options)
+	for i := len(m.entries) - 1; i >= 0; i-- {
+		r := m.recoverOne(m.entries[i], was, here, options)
 		r.Journal = options.Journal
 		list = append(list, r)
-		if r.Result == Kept || r.Result == Pending {
-			left = append([]*entry{entries[i]}, left...)
+		if r.Result != Kept && !options.List {
+			m.entries = append(m.entries[:i], m.entries[i+1:]...)
 		}
-	}
-	m.entries = left
-	if len(left) == 0 && !options.List {
-		err = file.reset()
-	}
-	if options.List {
-		m.entries = entries // so that closing leaves the file
 	}
 	return list, errors.Join(err, m.Close())
 }
@@ -94,9 +86,7 @@ func (m *Manager) recoverOne(e *entry, was, here header, options RecoverOptions)
 		case !options.Forget:
 			return result(Kept, why)
 		}
-		if err := m.write(line{Done: e.Seq}, true); err != nil {
-			return result(Kept, err.Error())
-		}
+		m.done(e)
 		return result(Forgotten, why)
 	}
 	if was.Boot != here.Boot {

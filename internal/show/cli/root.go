@@ -99,6 +99,7 @@ func newRoot(s streams) *cobra.Command {
 		newNoteCommand(s),
 		newExportCommand(s),
 		newAgentCommand(),
+		newRecoverCommand(s),
 	)
 	return root
 }
