@@ -105,6 +105,22 @@ func TestArpFlux(t *testing.T) {
 	}
 }
 
+// TestArpFluxChanged: the built-in study is an example to change.
+func TestArpFluxChanged(t *testing.T) {
+	data, err := os.ReadFile("../../../studies/arp-flux.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := strings.NewReplacer("0..3", "0..2", "15..18", "15..17", "1..2", "1..3", "1gbit", "300mbit").Replace(string(data))
+	s := parse(t, mine)
+	if len(s.Topology.Hosts) != 4 || len(s.Topology.Hosts[0].Ports) != 3 || s.Topology.Links[0].Rate != 3e8 {
+		t.Errorf("topology is %+v", s.Topology)
+	}
+	if p := plan(t, s); len(p.Treatments[0].Flows) != 9 {
+		t.Errorf("the first treatment has %d flows, want 3 clients × 3 ports", len(p.Treatments[0].Flows))
+	}
+}
+
 // TestBuiltIn: every built-in study is sound.
 func TestBuiltIn(t *testing.T) {
 	files, _ := filepath.Glob("../../../studies/*.yaml")

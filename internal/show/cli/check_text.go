@@ -106,5 +106,5 @@ func count(n int, thing string) string {
 
 // estimate spells a number of seconds as people say it.
 func estimate(seconds float64) string {
-	return time.Duration(seconds * 1e9).Round(time.Second).String()
+	return roundTime(time.Duration(seconds * float64(time.Second)))
 }
