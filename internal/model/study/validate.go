@@ -202,5 +202,11 @@ func (c *checker) reachable(path string, f Flow, mayFail bool) {
 	}
 	if _, err := c.Topology.Paths(f.From, f.Source, f.Destination); err != nil {
 		c.report(path, "unreachable flow: %v", err)
+		return
+	}
+	source := f.Source
+	or(&source, likelySource(&c.Topology, f.From, f.Destination))
+	if _, err := c.Topology.Paths(f.To, f.Destination, source); err != nil {
+		c.report(path, "unreachable flow: answers do not come back: %v", err)
 	}
 }

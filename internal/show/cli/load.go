@@ -14,13 +14,9 @@ import (
 	"linerate/studies"
 )
 
-// loadStudy reads a study by the name of a built-in one or by its file's path.
-// What is wrong with it is the user's to mend: exit status 2.
-func loadStudy(nameOrFile string) (*study.Study, []byte, error) {
-	return loadStudyWith(nameOrFile, nil)
-}
-
-// loadStudyWith is loadStudy with some values replaced (--set path=value).
+// loadStudyWith reads a study by the name of a built-in one or by its file's path,
+// with some values replaced (--set path=value). What is wrong with it is the
+// user's to mend: exit status 2.
 func loadStudyWith(nameOrFile string, set []string) (*study.Study, []byte, error) {
 	file, data, err := readStudy(nameOrFile)
 	if err != nil {
