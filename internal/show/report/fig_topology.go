@@ -51,6 +51,7 @@ const (
 	slotHeight  = 26.0
 	titleHeight = 22.0
 	boxGap      = 12.0
+	plainHeight = 40.0
 )
 
 // place gives every box and slot its position and returns the drawing's height.
@@ -61,7 +62,7 @@ func (g *graph) place(width float64) float64 {
 		for _, n := range g.column(c) {
 			n.h = titleHeight + slotHeight*float64(max(len(n.slots), 1))
 			if n.plain() {
-				n.h = 30
+				n.h = plainHeight
 			}
 			total += n.h + boxGap
 		}
@@ -132,14 +133,14 @@ func (g *graph) needs(c int) float64 {
 		name := draw.TextWidth(plain(n.name), sizeText, true) + 16
 		need = max(need, name)
 		if n.caption != "" {
-			need = max(need, name+draw.TextWidth(plain(n.caption), sizeSmall, false)+20)
+			need = max(need, draw.TextWidth(plain(n.caption), sizeSmall, false)+16)
 		}
 		for _, s := range n.slots {
 			label := draw.TextWidth(plain(s.label), sizeSmall, false) + 20
 			switch {
 			case g.middle(c):
 			case n.plain():
-				need = max(need, name+label-6)
+				need = max(need, label-4)
 			default:
 				need = max(need, label)
 			}
@@ -151,7 +152,7 @@ func (g *graph) needs(c int) float64 {
 // middle reports whether a column stands between two others.
 func (g *graph) middle(c int) bool { return c > 0 && c < g.columns-1 }
 
-// plain is a box with one line of text: a host with one link.
+// plain is a box for a host with one link: its name, and the port below.
 func (n *node) plain() bool { return len(n.slots) <= 1 }
 
 // placeSlots puts each line's ends on the sides of the boxes that face each
@@ -384,16 +385,16 @@ func (n *node) draw(d *draw.Drawing, middle bool) {
 		d.Text(n.x+n.w/2, n.y+n.h/2+4, draw.Fit(plain(n.name), n.w-6, sizeText, true), title)
 		return
 	case n.plain():
-		name := draw.Fit(plain(n.name), n.w-12, sizeText, true)
-		d.Text(n.x+7, n.y+n.h/2+4.5, name, title)
 		rest := n.caption
 		if len(n.slots) == 1 && n.slots[0].label != "" {
 			rest = n.slots[0].label
 		}
-		used := draw.TextWidth(name, sizeText, true) + 20
-		if short := shortLabel(rest, n.w-used); short != "" {
-			d.Text(n.x+n.w-7, n.y+n.h/2+4, short, draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.End}).Tip(rest)
+		y := n.y + n.h/2 + 4.5
+		if short := shortLabel(rest, n.w-14); short != "" {
+			d.Text(n.x+7, y+8.5, short, draw.Style{Size: sizeSmall, Role: draw.Muted}).Tip(rest)
+			y -= 7.5
 		}
+		d.Text(n.x+7, y, draw.Fit(plain(n.name), n.w-12, sizeText, true), title)
 		return
 	}
 	d.Text(n.x+8, n.y+16, draw.Fit(plain(n.name), n.w-12, sizeText, true), title)

@@ -194,7 +194,7 @@ type failedCheck struct{ Check, Trial, Treatment, Detail string }
 
 type checkSummary struct {
 	Check, Detail, Result string
-	Passed, Total, Failed int
+	Failed                int
 }
 
 func (p *page) trust(v *view) {
@@ -208,9 +208,7 @@ func (p *page) trust(v *view) {
 			p.Checks = append(p.Checks, checkSummary{Check: c.Check, Detail: c.Detail})
 		}
 		s := &p.Checks[i]
-		s.Total++
 		if c.Pass {
-			s.Passed++
 			continue
 		}
 		if s.Failed++; s.Failed == 1 {
@@ -227,8 +225,8 @@ func (p *page) trust(v *view) {
 	}
 	for i := range p.Checks {
 		switch s := &p.Checks[i]; {
-		case s.Total > 1:
-			s.Result = fmt.Sprintf("%d of %d passed", s.Passed, s.Total)
+		case s.Failed > 1:
+			s.Result = fmt.Sprintf("failed %d times", s.Failed)
 		case s.Failed > 0:
 			s.Result = "failed"
 		default:
@@ -237,7 +235,7 @@ func (p *page) trust(v *view) {
 	}
 	p.TrustTitle = "Every trust check passed"
 	if len(p.Failed) > 0 {
-		p.TrustTitle = fmt.Sprintf("%d of %s failed", len(p.Failed), count(len(run.Trust), "trust check"))
+		p.TrustTitle = sentence(v.failedTrials())
 	} else if len(run.Trust) > 0 {
 		p.TrustLine = v.trustLine()
 	}

@@ -143,8 +143,8 @@ func (v *view) effectCells(t *pageTable, c int) {
 			if _, interval := ratio(effect.Ratio); interval != "" {
 				cell.Remark = interval
 			}
-			if effect.Why != "" {
-				cell.Remark = strings.TrimPrefix(cell.Remark+"; "+effect.Why, "; ")
+			if why := explains(effect); why != "" {
+				cell.Remark = strings.TrimPrefix(cell.Remark+"; "+why, "; ")
 			}
 		}
 		t.Rows[i].Cells = append(t.Rows[i].Cells, cell)
@@ -173,6 +173,15 @@ func (v *view) toolRemark() []string {
 		}
 	}
 	return out
+}
+
+// explains is why an effect has its verdict, unless that only repeats the
+// interval that stands beside it.
+func explains(e *record.Effect) string {
+	if strings.HasPrefix(e.Why, "the interval spans ") {
+		return ""
+	}
+	return e.Why
 }
 
 type pageSettings struct {

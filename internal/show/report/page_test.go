@@ -307,3 +307,28 @@ func TestWriteFileKeepsWhatWasThere(t *testing.T) {
 		t.Errorf("a file as directory: %v", err)
 	}
 }
+
+func TestFigureGolden(t *testing.T) {
+	for _, f := range Figures(arpFlux()) {
+		if f.Name != "goodput" && f.Name != "topology" {
+			continue
+		}
+		var b bytes.Buffer
+		if err := f.SVG(&b); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join("testdata", f.Name+".svg")
+		if *update {
+			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(b.Bytes(), want) {
+			t.Errorf("%s differs from %s: look at both, and go test -update when the change is meant", f.Name, path)
+		}
+	}
+}

@@ -84,14 +84,12 @@ func count(n int, what string) string {
 func (v *view) warnings() []string {
 	run := v.run
 	var out []string
-	if bad := failed(run); len(bad) > 0 {
+	if bad := v.failures(); len(bad) > 0 {
 		var names []string
-		for _, c := range bad {
-			if !contains(names, c.Check) {
-				names = append(names, c.Check)
-			}
+		for _, f := range bad {
+			names = append(names, f.check)
 		}
-		out = append(out, fmt.Sprintf("In doubt: %d of %s failed (%s). See Trust below.", len(bad), count(len(run.Trust), "trust check"), list(names)))
+		out = append(out, fmt.Sprintf("In doubt: %s (%s). See Trust below.", v.failedTrials(), list(names)))
 	} else if len(run.Trust) == 0 && len(run.Trials) > 0 {
 		out = append(out, "Unchecked: the run holds no trust checks.")
 	}
@@ -145,20 +143,51 @@ func (t *terminal) trust(v *view) {
 		return
 	}
 	t.blank()
-	bad := failed(run)
+	bad := v.failures()
 	if len(bad) == 0 {
 		t.labelled("Trust", v.trustLine())
 		return
 	}
-	t.labelled("Trust", fmt.Sprintf("%d of %d checks failed:", len(bad), len(run.Trust)))
-	const most = 12
-	for i, c := range bad {
-		if i == most {
-			t.labelled("", fmt.Sprintf("… and %d more, all on the page", len(bad)-most))
-			break
+	t.labelled("Trust", v.failedTrials()+":")
+	for _, f := range bad {
+		head := f.check
+		if len(f.checks) > 1 {
+			head += fmt.Sprintf(", %d times, such as", len(f.checks))
 		}
-		t.paragraph(red, "            ✗ ", "              ", c.Check+v.where(c)+": "+c.Detail)
+		t.paragraph(red, "            ✗ ", "              ", head+v.where(f.checks[0])+": "+f.checks[0].Detail)
 	}
+}
+
+// failure is one check with all its failures.
+type failure struct {
+	check  string
+	checks []record.Check
+}
+
+// failures groups the failed checks, in the order of their first failure.
+func (v *view) failures() []failure {
+	var out []failure
+	for _, c := range failed(v.run) {
+		at := slices.IndexFunc(out, func(f failure) bool { return f.check == c.Check })
+		if at < 0 {
+			at, out = len(out), append(out, failure{check: c.Check})
+		}
+		out[at].checks = append(out[at].checks, c)
+	}
+	return out
+}
+
+// failedTrials counts the trials in which some check failed: what passes may be
+// recorded once for all trials, so checks cannot be counted against each other.
+func (v *view) failedTrials() string {
+	trials := map[int]bool{}
+	for _, c := range failed(v.run) {
+		trials[c.Trial] = true
+	}
+	if trials[0] {
+		return "a trust check of the whole run failed"
+	}
+	return fmt.Sprintf("%d of %s failed a trust check", len(trials), count(len(v.run.Trials), "trial"))
 }
 
 // trustLine is the one line for a run whose checks all passed.
@@ -178,9 +207,9 @@ func (v *view) where(c record.Check) string {
 		return ""
 	}
 	if t := trialOf(v.run, c.Trial); t != nil {
-		return fmt.Sprintf(", trial %d (%s)", c.Trial, t.Treatment)
+		return fmt.Sprintf(" in trial %d (%s)", c.Trial, t.Treatment)
 	}
-	return fmt.Sprintf(", trial %d", c.Trial)
+	return fmt.Sprintf(" in trial %d", c.Trial)
 }
 
 // What a terminal shows of a finding; the page has all of it.

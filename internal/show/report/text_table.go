@@ -275,7 +275,7 @@ func (t *terminal) remarks(v *view, form effectForm) {
 	for i := range v.rows {
 		r := &v.rows[i]
 		if why := v.perColumn(func(c int) string {
-			if e := r.cells[c].effect; e != nil && e.Why != "" {
+			if e := r.cells[c].effect; e != nil && explains(e) != "" {
 				return e.Verdict + " (" + e.Why + ")"
 			}
 			return ""

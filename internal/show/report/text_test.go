@@ -87,7 +87,7 @@ func TestTextColorChangesNothingElse(t *testing.T) {
 func TestTextPutsDoubtBesideTheAnswer(t *testing.T) {
 	all := variants()
 	for name, want := range map[string]string{
-		"in-doubt":    "In doubt: 11 of 393 trust checks failed (limit)",
+		"in-doubt":    "In doubt: 11 of 56 trials failed a trust check (limit)",
 		"interrupted": "Interrupted: these are the figures of 56 finished trials",
 		"budget":      "The budget ran out",
 	} {
