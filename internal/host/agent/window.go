@@ -21,6 +21,14 @@ func (a *agent) window(ctx context.Context, r record.WindowRequest) (record.Wind
 	}
 	engine := a.trial()
 	engine.Start(r.StartNs, r.StopNs)
+	var reply record.WindowReply
+	var err error
+	kernel.Urgently(func() { reply, err = a.observe(ctx, engine, r) })
+	return reply, err
+}
+
+// observe takes the readings of a window.
+func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r record.WindowRequest) (record.WindowReply, error) {
 	if err := sleepUntil(ctx, r.BeginNs); err != nil {
 		return record.WindowReply{}, err
 	}
