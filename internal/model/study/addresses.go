@@ -8,8 +8,8 @@ import (
 
 // Addresses are where the flow's data comes from and where it goes to. In place
 // of a source that the kernel is to choose stands the one it most likely will:
-// the first address, of the right family, on the port that leads to the
-// destination.
+// on the port that leads to the destination the address on the destination's
+// network, else the first of the right family.
 func (f PlannedFlow) Addresses(t *topology.Topology) (source, destination netip.Addr) {
 	opener := f.Source
 	if !opener.IsValid() {
@@ -24,17 +24,24 @@ func (f PlannedFlow) Addresses(t *topology.Topology) (source, destination netip.
 func likelySource(t *topology.Topology, host string, destination netip.Addr) netip.Addr {
 	h, _ := t.Host(host)
 	paths, err := t.Paths(host, netip.Addr{}, destination)
-	var first netip.Addr
+	var best netip.Addr
+	rank := 0
 	for _, p := range h.Ports {
 		for _, a := range p.Addresses {
-			switch {
-			case a.First.Is4() != destination.Is4():
-			case err == nil && paths[0][0].Port == p.Name:
-				return a.First
-			case !first.IsValid():
-				first = a.First
+			if a.First.Is4() != destination.Is4() {
+				continue
+			}
+			here := 1
+			if err == nil && paths[0][0].Port == p.Name {
+				here = 2
+				if netip.PrefixFrom(a.First, a.Bits).Contains(destination) {
+					here = 3
+				}
+			}
+			if here > rank {
+				best, rank = a.First, here
 			}
 		}
 	}
-	return first
+	return best
 }
