@@ -70,6 +70,9 @@ func fill(flow *record.Flow, s0, s1, s2, r0, r1 record.FlowEnd) {
 		flow.AckedBytes = int64(s1.Info.BytesAcked - s0.Info.BytesAcked)
 		flow.RetransBytes = int64(s1.Info.BytesRetrans - s0.Info.BytesRetrans)
 	}
+	if r0.Info != nil && r1.Info != nil {
+		flow.ArrivedBytes = int64(r1.Info.BytesReceived - r0.Info.BytesReceived)
+	}
 	if span := r1.AtNs - r0.AtNs; span > 0 {
 		flow.GoodputBps = float64(flow.ReceivedBytes) * 8e9 / float64(span)
 	}

@@ -43,12 +43,15 @@ type Flow struct {
 	Source      string `json:"source"`      // the sender's address and service port
 	Destination string `json:"destination"` // the receiver's address and service port
 	// OpenedBy is the host that opened the connection.
-	OpenedBy      string  `json:"opened_by"`
-	ReceivedBytes int64   `json:"received_bytes"` // read by the receiver in the common window
-	WrittenBytes  int64   `json:"written_bytes"`  // written by the sender in the common window
-	AckedBytes    int64   `json:"acked_bytes"`    // TCP_INFO bytes_acked, in the common window
-	UnsentBytes   int64   `json:"unsent_bytes"`   // in the send buffer, not yet acknowledged, at the window's end
-	GoodputBps    float64 `json:"goodput_bps"`
+	OpenedBy      string `json:"opened_by"`
+	ReceivedBytes int64  `json:"received_bytes"` // read by the receiver in the common window
+	// ArrivedBytes reached the receiver's kernel in the common window (TCP_INFO
+	// bytes_received); a slow reader has read less. 0: not known.
+	ArrivedBytes int64   `json:"arrived_bytes,omitempty"`
+	WrittenBytes int64   `json:"written_bytes"` // written by the sender in the common window
+	AckedBytes   int64   `json:"acked_bytes"`   // TCP_INFO bytes_acked, in the common window
+	UnsentBytes  int64   `json:"unsent_bytes"`  // in the send buffer, not yet acknowledged, at the window's end
+	GoodputBps   float64 `json:"goodput_bps"`
 	// SenderAverageBps is written bytes over the flow's own time.
 	SenderAverageBps float64 `json:"sender_average_bps"`
 	// RetransBytes were sent again, in the common window.

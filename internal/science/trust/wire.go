@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// A reader that keeps up is at most this far behind: what it has not yet
-	// read has arrived on the wire and is in nobody's count.
+	// What has arrived out of order, or not been read where only reads are
+	// counted, is on the wire and in nobody's count: at most this much.
 	readerBehindS     = 0.005
 	readerBehindBytes = 256 << 10
 )
@@ -40,6 +40,9 @@ func arrivals(v view) []arrival {
 				continue
 			}
 			got := float64(f.ReceivedBytes)
+			if f.ArrivedBytes > 0 {
+				got = float64(f.ArrivedBytes) // what was not read yet has arrived, too
+			}
 			a.received += got
 			a.retrans += float64(f.RetransBytes)
 			a.slack += min(readerBehindBytes, readerBehindS*got/v.WindowS)
@@ -113,7 +116,7 @@ func wire(v view) (judged, bool) {
 		}
 		if strain := apart / allowed; strain > worst {
 			worst = strain
-			c.Detail = fmt.Sprintf("%s: ports took in %s of payload, flows read %s", a.host, volume(a.wired), volume(a.received))
+			c.Detail = fmt.Sprintf("%s: ports took in %s of payload, flows got %s", a.host, volume(a.wired), volume(a.received))
 			if a.retrans > 0 {
 				c.Detail += fmt.Sprintf(" and were sent %s again", volume(a.retrans))
 			}
