@@ -39,7 +39,6 @@ type edge struct {
 	ab, ba float64 // bit/s from a to b, and back
 	limit  float64 // of each direction; 0: unknown
 	links  int
-	label  string
 }
 
 func (e *edge) load() float64 { return max(e.ab, e.ba) }

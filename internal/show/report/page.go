@@ -21,7 +21,7 @@ var pageStyle string
 
 // The template escapes every word for the place it stands in; only what this
 // package itself draws or encodes is passed in as markup, style or address.
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"moment": moment, "sentence": sentence}).Parse(pageText))
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"moment": moment}).Parse(pageText))
 
 // page is what the template shows.
 type page struct {
