@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"linerate/internal/model/source"
 )
 
 // The checks of arguments differ from cobra's own in that they count as bad
@@ -33,4 +35,18 @@ func minimumArgs(n int, expected string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// knownVerb is asked about arguments that no verb took: none is right.
+func knownVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var verbs []string
+	for _, verb := range cmd.Commands() {
+		if verb.IsAvailableCommand() {
+			verbs = append(verbs, verb.Name())
+		}
+	}
+	return usageError(fmt.Errorf("no verb %q%s (linerate --help lists them)", args[0], source.DidYouMean(args[0], verbs)))
 }

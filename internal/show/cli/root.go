@@ -78,6 +78,7 @@ func newRoot(s streams) *cobra.Command {
 		Short:         "Find out why a network is not running at line rate, and prove the fix",
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Args:          knownVerb,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cmd.Help()
 		},
