@@ -70,7 +70,7 @@ func TestMarks(t *testing.T) {
 func TestPage(t *testing.T) {
 	turn := []labTurn{{UpS: .25, DownS: .02, wall: .3, after: .1}}
 	text, err := page{
-		Machine: machine{Kernel: "6.1", CPU: "a CPU", Mininet: "2.3", CPUs: 2, MemoryGiB: 3.9},
+		Machine: machine{Kernel: "6.1", CPU: "a CPU", Mininet: "2.3", CPUs: 2, MemoryGiB: 3.9, Busy: 0.3},
 		Rounds:  1,
 		Lab:     &labResult{Linerate: turn, Mininet: []labTurn{{UpS: 1, DownS: 4, wall: 6, after: .2}}},
 	}.render()
@@ -79,6 +79,7 @@ func TestPage(t *testing.T) {
 	}
 	for _, want := range []string{
 		"a CPU, 2 CPUs, 4 GiB, Linux 6.1",
+		"It was 30 % busy with other work",
 		"| up, agents ready | 0.250 s (0.250–0.250) | 1.000 s (1.000–1.000) | 0.250× (0.250–0.250) | at most 0.5 |",
 		"| down | 0.020 s (0.020–0.020) | 4.000 s (4.000–4.000) | 0.005× (0.005–0.005) | at most 0.1 |",
 	} {

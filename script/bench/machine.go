@@ -142,7 +142,14 @@ type machine struct {
 	Kernel, CPU, Mininet string
 	CPUs                 int
 	MemoryGiB            float64
+	Busy                 float64 // with other work, of all CPUs, before anything began
 }
+
+// Quiet tells whether the machine had nothing else to do.
+func (m machine) Quiet() bool { return m.Busy <= quiet }
+
+// BusyPercent is Busy for people.
+func (m machine) BusyPercent() string { return fmt.Sprintf("%.0f %%", 100*m.Busy) }
 
 func describe(ctx context.Context) machine {
 	m := machine{Kernel: "unknown", CPU: runtime.GOARCH, Mininet: "unknown", CPUs: runtime.NumCPU()}

@@ -52,7 +52,15 @@ func run(ctx context.Context, rounds int, binary, out string) (err error) {
 		err = errors.Join(err, rerr)
 	}()
 
+	busy, err := pause(ctx, rest)
+	if err != nil {
+		return err
+	}
 	page := page{Machine: describe(ctx), Rounds: rounds}
+	page.Machine.Busy = busy / rest.Seconds() / float64(page.Machine.CPUs)
+	if page.Machine.Busy > quiet {
+		fmt.Fprintf(os.Stderr, "bench: the machine is %.0f %% busy with other work: the figures will say more about that\n", 100*page.Machine.Busy)
+	}
 	lab, err := measureLab(ctx, rounds, binary)
 	if err != nil {
 		return err
@@ -71,6 +79,9 @@ func run(ctx context.Context, rounds int, binary, out string) (err error) {
 	}
 	return nil
 }
+
+// quiet is how busy, of all CPUs, a machine may be before anything is measured.
+const quiet = 0.05
 
 // pause lets the machine come to rest, and says how busy it was meanwhile.
 func pause(ctx context.Context, d time.Duration) (busy float64, err error) {

@@ -49,11 +49,13 @@ func (p page) LabRows() []labRow {
 	row := func(what string, of func(labTurn) float64, mark string) labRow {
 		return labRow{what, each(p.Lab.Linerate, of).seconds(), each(p.Lab.Mininet, of).seconds(), p.Lab.ratio(of).times(), mark}
 	}
+	after := row("CPU time of the machine in the 3 s after", afterOf, "")
+	after.Ratio = "" // both may be nothing
 	return []labRow{
 		row("up, agents ready", upOf, fmt.Sprintf("at most %g", upMark)),
 		row("down", downOf, fmt.Sprintf("at most %g", downMark)),
 		row("the whole command", wallOf, ""),
-		row("CPU time of the machine in the 3 s after", afterOf, ""),
+		after,
 	}
 }
 
