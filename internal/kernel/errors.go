@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"syscall"
 )
@@ -37,9 +36,4 @@ func (e *Error) Unwrap() error { return e.Err }
 func absent(err error) bool {
 	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ESRCH) ||
 		errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, fs.ErrNotExist)
-}
-
-// unsupported says that an operation needs Linux.
-func unsupported(op string) error {
-	return fmt.Errorf("%s: %w: this part of linerate needs Linux", op, errors.ErrUnsupported)
 }

@@ -3,6 +3,8 @@
 package kernel
 
 import (
+	"errors"
+	"fmt"
 	"net/netip"
 
 	"linerate/internal/model/record"
@@ -57,4 +59,9 @@ func CurrentNetNS() (NetNS, error)      { return NetNS{}, unsupported("name the 
 func BootID() (string, error)           { return "", unsupported("read the boot identity") }
 func NamespacedSysctl(string) (bool, error) {
 	return false, unsupported("look into a new network namespace")
+}
+
+// unsupported says that an operation needs Linux.
+func unsupported(op string) error {
+	return fmt.Errorf("%s: %w: this part of linerate needs Linux", op, errors.ErrUnsupported)
 }

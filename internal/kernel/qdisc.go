@@ -28,9 +28,11 @@ func HandleText(handle uint32) string { return fmt.Sprintf("%x:", handle>>16) }
 // QdiscSpec describes a root qdisc to make. A zero Limit, Rate or Burst leaves
 // the choice to the kernel, where the kind has one.
 type QdiscSpec struct {
-	Kind       string // pfifo, bfifo, tbf, fq, fq_codel
+	Kind       string // pfifo, bfifo, tbf, fq, fq_codel, netem
 	Handle     uint32
-	Limit      uint32 // packets, or bytes for bfifo and tbf
-	RateBytes  uint64 // tbf: bytes per second
-	BurstBytes uint64 // tbf
+	Limit      uint32  // packets, or bytes for bfifo and tbf
+	RateBytes  uint64  // tbf: bytes per second
+	BurstBytes uint64  // tbf
+	DelayNs    int64   // netem
+	Loss       float64 // netem: 0…1
 }

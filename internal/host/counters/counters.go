@@ -11,6 +11,7 @@ package counters
 import (
 	"fmt"
 	"sort"
+	"sync"
 
 	"linerate/internal/kernel"
 	"linerate/internal/model/record"
@@ -25,9 +26,10 @@ type Options struct {
 	Sysctls kernel.Sysctls
 }
 
-// Reader reads the counters of the network namespace it was made in. It is to be
-// used by one goroutine at a time.
+// Reader reads the counters of the network namespace it was made in. Its methods
+// may be called from several goroutines.
 type Reader struct {
+	mu      sync.Mutex
 	options Options
 	conn    *kernel.Conn
 	names   map[int]string // of the devices, by index
@@ -54,6 +56,8 @@ func (r *Reader) Close() error { return r.conn.Close() }
 // Read takes a full reading. Ports come first and closest together, since what
 // is measured is compared with them.
 func (r *Reader) Read() record.Reading {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	reading := record.Reading{BeganNs: kernel.Now()}
 	missing := func(part string, err error) {
 		if err != nil {
@@ -83,6 +87,8 @@ func (r *Reader) Read() record.Reading {
 
 // Light reads the ports only; nil if even that failed.
 func (r *Reader) Light() []record.PortCounters {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	ports, err := r.ports()
 	if err != nil {
 		return nil

@@ -24,12 +24,14 @@ var (
 // only when not even the ports can be listed; what else cannot be read is named
 // in Missing.
 func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []string) (record.Snapshot, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	snapshot := record.Snapshot{Host: host}
 	links, err := r.links()
 	if err != nil {
 		return snapshot, fmt.Errorf("snapshot of %s: %w", host, err)
 	}
-	snapshot.Tables = r.Tables()
+	snapshot.Tables = r.tables()
 	missing := func(part string, err error) {
 		if err != nil {
 			snapshot.Missing = append(snapshot.Missing, part+": "+err.Error())

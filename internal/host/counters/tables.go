@@ -5,6 +5,12 @@ import "linerate/internal/model/record"
 // Tables reads what the network itself changes: the neighbour tables, and the
 // forwarding tables of the host's bridges.
 func (r *Reader) Tables() record.Tables {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tables()
+}
+
+func (r *Reader) tables() record.Tables {
 	var tables record.Tables
 	neighbours, err := r.conn.Neighbours()
 	if err != nil {

@@ -12,6 +12,8 @@ type address struct {
 	ordinary
 	host host
 	a    setting.Address
+	// secondary is what it was when last read.
+	secondary bool
 }
 
 func newAddress(h host, a setting.Address) (*address, error) {
@@ -41,6 +43,7 @@ func (t *address) read() (State, error) {
 		switch {
 		case a.Port != t.a.Port || a.Prefix.Addr() != t.a.Address.Addr():
 		case a.Prefix == t.a.Address:
+			t.secondary = a.Secondary
 			return State{Text: present, Object: a.Object}, nil
 		default:
 			state.Text = "present as " + a.Prefix.String()
@@ -67,17 +70,14 @@ func (t *address) restore(prior, _ State) error {
 	return t.host.conn.RestoreAddress(prior.Object)
 }
 
-// endangers: deleting an address takes those along that are secondary to it, and
-// deleting a port's last one takes the port's routes. Adding takes nothing.
+// endangers: in IPv4, deleting a primary address takes those along that are
+// secondary to it, and deleting a port's last one takes the port's routes. Adding
+// takes nothing.
 func (t *address) endangers(_, to State, reverting bool) danger {
-	if !reverting || !to.absent() {
+	if !reverting || !to.absent() || t.secondary || t.a.Address.Addr().Is6() {
 		return danger{}
 	}
-	family := 4
-	if t.a.Address.Addr().Is6() {
-		family = 6
-	}
-	return danger{port: t.a.Port, family: family, addresses: true, routes: true, except: t.a, Passing: true}
+	return danger{port: t.a.Port, family: 4, addresses: true, routes: true, except: t.a, Passing: true}
 }
 
 // settle waits until duplicate address detection has finished with the addresses

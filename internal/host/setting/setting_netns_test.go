@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/kernel"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
@@ -388,6 +389,37 @@ func TestDuplicateAddresses(t *testing.T) {
 		}
 		if d := differences(before, look(t)); d != "" {
 			t.Errorf("not as before:\n%s", d)
+		}
+	})
+}
+
+// Outside net.* everything is machine-wide. The tree is a copy, so that the
+// machine is left alone.
+func TestMachineWideWithPermission(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		root := t.TempDir()
+		file := filepath.Join(root, "vm", "swappiness")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("60\n"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		m := open(t, Options{Sysctls: kernel.Sysctls{Root: root}})
+		change := []setting.Setting{parameter("vm.swappiness", "10")}
+		_, _, err := m.Apply(context.Background(), change, false)
+		for _, part := range []string{"sysctl vm.swappiness", "machine-wide", "outside net.*", "--allow-machine-settings"} {
+			if err == nil || !strings.Contains(err.Error(), part) {
+				t.Errorf("error lacks %q: %v", part, err)
+			}
+		}
+		m.AllowMachine(true)
+		applied, mark, err := m.Apply(context.Background(), change, false)
+		if err != nil || len(applied) != 1 || applied[0] != (record.Applied{Host: "nas", Kind: "sysctl", Scope: Machine, What: "vm.swappiness", Prior: "60", New: "10"}) {
+			t.Fatalf("%+v, %v", applied, err)
+		}
+		if err := m.RevertTo(mark); err != nil {
+			t.Error(err)
+		}
+		if text, err := os.ReadFile(file); err != nil || string(text) != "60\n" {
+			t.Errorf("%q, %v", text, err)
 		}
 	})
 }

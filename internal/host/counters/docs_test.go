@@ -1,0 +1,35 @@
+package counters
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// docs/counters.md names every counter.
+func TestDocumentation(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "counters.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"Reading", "PortCounters", "QdiscCounters", "CPUTimes", "SoftnetCounters", "TCPInfo", "Tables"}
+	for i, value := range []any{
+		record.Reading{}, record.PortCounters{}, record.QdiscCounters{}, record.CPUTimes{}, record.SoftnetCounters{}, record.TCPInfo{}, record.Tables{},
+	} {
+		kind := reflect.TypeOf(value)
+		for f := range kind.NumField() {
+			name, _, _ := strings.Cut(kind.Field(f).Tag.Get("json"), ",")
+			// Whole parts have a heading instead.
+			if part := kind.Field(f).Type.Kind(); names[i] == "Reading" && (part == reflect.Slice || part == reflect.Map) {
+				continue
+			}
+			if !strings.Contains(string(text), "`"+name+"`") {
+				t.Errorf("docs/counters.md does not name `%s` of %s", name, names[i])
+			}
+		}
+	}
+}
