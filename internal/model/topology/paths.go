@@ -28,7 +28,7 @@ func (t *Topology) Paths(from string, source, destination netip.Addr) ([][]End, 
 	if !ok {
 		return nil, fmt.Errorf("no host %q to send from", from)
 	}
-	w := walk{t: t, destination: destination}
+	w := walk{t: t, destination: destination, plan: newFloorPlan(t)}
 	var err error
 	if host.holds(destination) {
 		err = fmt.Errorf("%s is an address of %s itself, and such traffic never leaves the host", destination, from)
@@ -50,7 +50,35 @@ func (t *Topology) Paths(from string, source, destination netip.Addr) ([][]End, 
 type walk struct {
 	t           *Topology
 	destination netip.Addr
+	plan        floorPlan
 	paths       [][]End
+}
+
+// floorPlan finds things by name: a walk through a large switch asks often.
+type floorPlan struct {
+	hosts    map[string]*Host
+	switches map[string]bool
+	far      map[End]End
+	ends     map[string][]End // of a switch, in the order of the links
+}
+
+func newFloorPlan(t *Topology) floorPlan {
+	p := floorPlan{make(map[string]*Host, len(t.Hosts)), map[string]bool{}, make(map[End]End, 2*len(t.Links)), map[string][]End{}}
+	for i := range t.Hosts {
+		p.hosts[t.Hosts[i].Name] = &t.Hosts[i]
+	}
+	for _, s := range t.Switches {
+		p.switches[s.Name] = true
+	}
+	for _, l := range t.Links {
+		p.far[l.From], p.far[l.To] = l.To, l.From
+		for _, end := range []End{l.From, l.To} {
+			if p.switches[end.Node] {
+				p.ends[end.Node] = append(p.ends[end.Node], end)
+			}
+		}
+	}
+	return p
 }
 
 // hop is one way out of a host: by a port, to the holder of an address or to a
@@ -82,13 +110,13 @@ func (w *walk) from(host *Host, source netip.Addr, sofar []End) error {
 
 // by takes one way out of a host and goes on where it arrives.
 func (w *walk) by(host *Host, h hop, sofar []End) error {
-	stretch := w.t.stretch(host, h)
+	stretch := w.plan.stretch(host, h)
 	if stretch == nil {
 		return fmt.Errorf("%s is not reached from %s", h.target(), host.exit(h))
 	}
 	way := slices.Concat(sofar, stretch)
 	arrived := way[len(way)-1]
-	next, _ := w.t.Host(arrived.Node)
+	next := w.plan.hosts[arrived.Node]
 	if next.holds(w.destination) {
 		w.paths = append(w.paths, way)
 		return nil
@@ -303,27 +331,26 @@ func (t *Topology) holders(addr netip.Addr) []End {
 
 // stretch finds the way through switches from a host's port to the next host's:
 // the shortest, as switches without a spanning tree have no other.
-func (t *Topology) stretch(host *Host, h hop) []End {
+func (f floorPlan) stretch(host *Host, h hop) []End {
 	for _, p := range host.Ports {
 		if h.port != "" && p.Name != h.port {
 			continue
 		}
-		reached := t.segment(End{host.Name, p.Name})
-		for _, way := range reached {
-			far := way[len(way)-1]
+		reached := f.segment(End{host.Name, p.Name})
+		for _, last := range reached {
 			if h.end != (End{}) {
-				if far == h.end {
-					return way
+				if last.end == h.end {
+					return last.way()
 				}
-			} else if next, _ := t.Host(far.Node); next.portHolds(far.Port, h.to) {
-				return way
+			} else if next := f.hosts[last.end.Node]; next.portHolds(last.end.Port, h.to) {
+				return last.way()
 			}
 		}
 		// A link-local next hop, and a route that names only a port, are not in
 		// anybody's list of addresses: on a segment of two ports they mean the
 		// other one.
 		if h.end == (End{}) && len(reached) == 1 && (h.to.IsLinkLocalUnicast() || !p.onPrefix(h.to)) {
-			return reached[0]
+			return reached[0].way()
 		}
 	}
 	return nil
@@ -334,40 +361,50 @@ func (h *Host) portHolds(name string, addr netip.Addr) bool {
 	return ok && p.holds(addr)
 }
 
-// segment lists the ways from a host's port to every other host port of the
-// same layer-2 segment, nearest first.
-func (t *Topology) segment(start End) [][]End {
-	var ways [][]End
+// step is an end on a way, with the one before it.
+type step struct {
+	end    End
+	before *step
+}
+
+func (s *step) way() []End {
+	var way []End
+	for ; s != nil; s = s.before {
+		way = append(way, s.end)
+	}
+	slices.Reverse(way)
+	return way
+}
+
+// segment lists the last steps of the ways from a host's port to every other
+// host port of the same layer-2 segment, nearest first.
+func (f floorPlan) segment(start End) []*step {
+	var reached []*step
 	seen := map[string]bool{} // switches
-	queue := [][]End{{start}}
+	queue := []*step{{end: start}}
 	for len(queue) > 0 {
-		way := queue[0]
+		here := queue[0]
 		queue = queue[1:]
-		for _, l := range t.Links {
-			here := way[len(way)-1]
-			if l.From != here && l.To != here {
-				continue
+		far, linked := f.far[here.end]
+		if !linked {
+			continue
+		}
+		onward := &step{far, here}
+		if !f.switches[far.Node] {
+			if f.hosts[far.Node] != nil {
+				reached = append(reached, onward)
 			}
-			far := l.Other(here)
-			onward := append(slices.Clone(way), far)
-			if _, isSwitch := t.Switch(far.Node); !isSwitch {
-				if _, isHost := t.Host(far.Node); isHost {
-					ways = append(ways, onward)
-				}
-				continue
-			}
-			if seen[far.Node] {
-				continue
-			}
-			seen[far.Node] = true
-			for _, out := range t.Links {
-				for _, end := range []End{out.From, out.To} {
-					if end.Node == far.Node && end != far {
-						queue = append(queue, append(slices.Clone(onward), end))
-					}
-				}
+			continue
+		}
+		if seen[far.Node] {
+			continue
+		}
+		seen[far.Node] = true
+		for _, end := range f.ends[far.Node] {
+			if end != far {
+				queue = append(queue, &step{end, onward})
 			}
 		}
 	}
-	return ways
+	return reached
 }
