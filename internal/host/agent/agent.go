@@ -69,7 +69,11 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, options Options) (err
 	if err := conn.Serve(ctx, options.Node, a.handlers()); err != nil {
 		return err
 	}
-	if err := conn.Announce(a.hello()); err != nil {
+	hello, err := a.hello()
+	if err != nil {
+		return err
+	}
+	if err := conn.Announce(hello); err != nil {
 		return err
 	}
 	select {
@@ -112,13 +116,13 @@ func handle[Request, Reply any](f func(context.Context, Request) (Reply, error))
 	}
 }
 
-func (a *agent) hello() record.Hello {
-	snapshot, _ := a.reader.Snapshot(a.node, nil, nil)
+func (a *agent) hello() (record.Hello, error) {
+	ports, err := a.reader.Ports()
 	return record.Hello{
 		Node:    a.node,
 		Version: version.String(),
 		PID:     os.Getpid(),
-		Ports:   snapshot.Ports,
+		Ports:   ports,
 		Environment: record.HostEnvironment{
 			Host:   a.node,
 			OS:     runtime.GOOS,
@@ -126,7 +130,7 @@ func (a *agent) hello() record.Hello {
 			Arch:   runtime.GOARCH,
 			CPUs:   runtime.NumCPU(),
 		},
-	}
+	}, err
 }
 
 func (a *agent) clock(context.Context, struct{}) (record.ClockReply, error) {

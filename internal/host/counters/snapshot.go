@@ -58,6 +58,20 @@ func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []s
 	return snapshot, nil
 }
 
+// Ports lists the host's ports and their addresses: the part of a snapshot that
+// a host introduces itself with.
+func (r *Reader) Ports() ([]record.PortSnapshot, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	links, err := r.links()
+	if err != nil {
+		return nil, err
+	}
+	var s record.Snapshot
+	err = r.addPorts(&s, links)
+	return s.Ports, err
+}
+
 func snapshotKeys(links []kernel.Link, asked []string) []string {
 	keys := append([]string(nil), hostSysctls...)
 	places := []string{"all", "default"}
