@@ -387,8 +387,10 @@ func (m *Manager) Close() error {
 
 // defaultDir is where agents of real hosts keep their journals.
 func defaultDir() string {
-	if os.Geteuid() == 0 {
-		return "/var/lib/linerate"
+	const system = "/var/lib/linerate"
+	// Root in a user namespace is root over the network, not over /var.
+	if os.Geteuid() == 0 && os.MkdirAll(system, 0o755) == nil && canCreateIn(system) {
+		return system
 	}
 	if state := os.Getenv("XDG_STATE_HOME"); state != "" {
 		return state + "/linerate"
@@ -398,4 +400,12 @@ func defaultDir() string {
 		home = os.TempDir()
 	}
 	return home + "/.local/state/linerate"
+}
+
+func canCreateIn(dir string) bool {
+	f, err := os.CreateTemp(dir, ".probe-*")
+	if err != nil {
+		return false
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
 }
