@@ -31,6 +31,9 @@ const tail = 30 * time.Millisecond
 // learnt against different news (net/ipv4/arp.c: neigh/default/locktime, 1 s).
 const lockTime = 1050 * time.Millisecond
 
+// drainTimeout bounds the wait for empty queues before a trial.
+const drainTimeout = time.Second
+
 // trial sets a treatment up afresh, lets it run, and takes it down again.
 func (c *conductor) trial(ctx context.Context, t *study.Treatment) (result record.Trial, err error) {
 	result = record.Trial{
@@ -82,6 +85,14 @@ func (c *conductor) setUp(ctx context.Context, t *study.Treatment) ([]record.App
 			hosts = append(hosts, s.Host)
 		}
 		byHost[s.Host] = append(byHost[s.Host], s)
+	}
+	// What is left of the trial before would delay one port's ARP and not
+	// another's, and so decide who answers first.
+	err = c.each(c.lab.Nodes(), func(node string) error {
+		return c.bus.Call(ctx, node, "drain", record.DrainRequest{TimeoutNs: int64(drainTimeout)}, nil)
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	if err := c.flush(ctx, c.lab.Hosts()); err != nil {
 		return nil, nil, err

@@ -97,6 +97,7 @@ func (a *agent) handlers() map[string]bus.Handler {
 		"apply":   handle(a.apply),
 		"revert":  handle(a.revert),
 		"flush":   handle(a.flush),
+		"drain":   handle(a.drain),
 		"listen":  handle(a.listen),
 		"connect": handle(a.connect),
 		"ready":   handle(a.ready),
@@ -153,6 +154,23 @@ func (a *agent) revert(_ context.Context, r record.RevertRequest) (struct{}, err
 
 func (a *agent) flush(_ context.Context, r record.FlushRequest) (struct{}, error) {
 	return struct{}{}, a.manager.Flush(r)
+}
+
+// drain waits until no frame waits in the host's queues any more, or the time is
+// over: a host that others use may never be idle.
+func (a *agent) drain(ctx context.Context, r record.DrainRequest) (struct{}, error) {
+	const pause = 2 * time.Millisecond
+	for end := kernel.Now() + r.TimeoutNs; ; {
+		waiting, err := a.reader.Backlog()
+		if err != nil || waiting == 0 || kernel.Now() > end {
+			return struct{}{}, err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return struct{}{}, ctx.Err()
+		}
+	}
 }
 
 // trial is the current engine; the first order of a trial makes it.

@@ -28,3 +28,15 @@ func (r *Reader) qdiscs() ([]record.QdiscCounters, error) {
 	sort.SliceStable(list, func(i, j int) bool { return list[i].Port < list[j].Port })
 	return list, nil
 }
+
+// Backlog is the number of bytes that wait in the host's queues now.
+func (r *Reader) Backlog() (uint64, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	qdiscs, err := r.qdiscs()
+	var waiting uint64
+	for _, q := range qdiscs {
+		waiting += q.Backlog
+	}
+	return waiting, err
+}

@@ -111,6 +111,11 @@ type FlushRequest struct {
 	Addresses []netip.Addr `json:"addresses,omitempty"`
 }
 
+// DrainRequest asks to wait until the host's queues are empty.
+type DrainRequest struct {
+	TimeoutNs int64 `json:"timeout_ns"`
+}
+
 // WindowRequest schedules a trial's traffic and readings.
 type WindowRequest struct {
 	StartNs  int64 `json:"start_ns"` // senders start
