@@ -5,7 +5,6 @@
 package answer
 
 import (
-	"net/netip"
 	"slices"
 	"strings"
 
@@ -119,10 +118,6 @@ func treatment(run *record.Run, trials []record.Trial) record.Treatment {
 	}
 	t.Ports = portLoads(run, trials)
 	return t
-}
-
-func isIPv6(f record.Flow) bool {
-	return slices.ContainsFunc([]netip.Addr{f.SourceAddr(), f.DestinationAddr()}, netip.Addr.Is6)
 }
 
 func path(f record.Flow) []topology.End {
