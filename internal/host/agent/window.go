@@ -2,7 +2,7 @@ package agent
 
 import (
 	"context"
-	"fmt"
+	"errors"
 
 	"linerate/internal/host/traffic"
 	"linerate/internal/kernel"
@@ -14,18 +14,30 @@ const settle = 5e6 // ns
 
 // window carries out one trial on this host: senders start and stop, and
 // counters are read at the window's two edges and in between, each at its
-// scheduled instant on this host's own clock, whatever the bus is doing.
+// scheduled instant on this host's own clock, whatever the bus is doing. It ends
+// early when the trial is closed meanwhile: it was late on another host.
 func (a *agent) window(ctx context.Context, r record.WindowRequest) (record.WindowReply, error) {
 	if now := kernel.Now(); now > r.StartNs {
-		return record.WindowReply{}, fmt.Errorf("the trial was to start %.1f ms ago: the request came too late", float64(now-r.StartNs)/1e6)
+		return record.WindowReply{LateNs: now - r.StartNs}, nil
 	}
 	engine := a.trial()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-engine.Closed():
+			cancel(errClosed)
+		case <-ctx.Done():
+		}
+	}()
 	engine.Start(r.StartNs, r.StopNs)
 	var reply record.WindowReply
 	var err error
 	kernel.Urgently(func() { reply, err = a.observe(ctx, engine, r) })
 	return reply, err
 }
+
+var errClosed = errors.New("the trial was closed before its window's end")
 
 // observe takes the readings of a window.
 func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r record.WindowRequest) (record.WindowReply, error) {
@@ -87,12 +99,12 @@ func busy(begin, end []record.CPUTimes) float64 {
 	return 0
 }
 
-// sleepUntil sleeps in slices, so that a conductor's end is noticed.
+// sleepUntil sleeps in slices, so that a trial's or a conductor's end is noticed.
 func sleepUntil(ctx context.Context, instant int64) error {
 	const slice = 200e6 // ns
 	for {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 		now := kernel.Now()
 		if now >= instant {

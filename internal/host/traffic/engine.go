@@ -349,6 +349,9 @@ func (e *Engine) Close() {
 	})
 }
 
+// Closed is closed as soon as Close has been called.
+func (e *Engine) Closed() <-chan struct{} { return e.ctx.Done() }
+
 func place(a netip.Addr) string {
 	if a.IsValid() {
 		return a.String()

@@ -9,6 +9,9 @@ type Trial struct {
 	Block     int               `json:"block"` // from 1
 	Order     int               `json:"order"` // place in the run, from 1
 	Started   time.Time         `json:"started"`
+	// ElapsedS is how long the run had taken when the trial was made, without
+	// the time in which it was interrupted.
+	ElapsedS float64 `json:"elapsed_s,omitempty"`
 	// WindowS is the length of the common window.
 	WindowS float64 `json:"window_s"`
 	// GoodputBps is the sum over all flows of what the receivers read in the

@@ -131,6 +131,9 @@ type WindowRequest struct {
 
 // WindowReply is what an agent measured; instants on its own clock.
 type WindowReply struct {
+	// LateNs is how long after StartNs the request came; not 0: nothing was
+	// begun, and the rest is empty.
+	LateNs     int64       `json:"late_ns,omitempty"`
 	Reading    HostReading `json:"reading"`
 	BeginFlows []FlowEnd   `json:"begin_flows"`
 	EndFlows   []FlowEnd   `json:"end_flows"`

@@ -1,0 +1,92 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"linerate/internal/host/counters"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// here is an agent without a conductor.
+func here(t *testing.T) *agent {
+	t.Helper()
+	reader, err := counters.New(counters.Options{})
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { reader.Close() })
+	a := &agent{node: "h1", reader: reader}
+	t.Cleanup(a.closeEngine)
+	return a
+}
+
+// windowFrom is a window that begins at an instant and lasts so long.
+func windowFrom(start int64, lasts time.Duration) record.WindowRequest {
+	return record.WindowRequest{StartNs: start, BeginNs: start + 1e6, EndNs: start + int64(lasts), StopNs: start + int64(lasts) + 1e6}
+}
+
+// TestLateWindow: what comes too late is said to be, and begins nothing.
+func TestLateWindow(t *testing.T) {
+	a := here(t)
+	const late = int64(time.Second)
+	asked := kernel.Now()
+	reply, err := a.window(t.Context(), windowFrom(asked-late, time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reply.LateNs < late || reply.LateNs > late+kernel.Now()-asked {
+		t.Errorf("late by %d ns, want %d and what the call took", reply.LateNs, late)
+	}
+	if a.engine != nil || reply.Reading.Host != "" {
+		t.Errorf("a late request began something: %+v", reply)
+	}
+}
+
+// TestClosedWindow: a window ends with its trial, not an hour later.
+func TestClosedWindow(t *testing.T) {
+	a := here(t)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := a.window(t.Context(), windowFrom(kernel.Now()+int64(time.Minute), time.Hour))
+		ended <- err
+	}()
+	for waiting := true; waiting; time.Sleep(time.Millisecond) {
+		a.engineMu.Lock()
+		waiting = a.engine == nil
+		a.engineMu.Unlock()
+	}
+	if _, err := a.close(context.Background(), struct{}{}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		if !errors.Is(err, errClosed) {
+			t.Errorf("%v, want %v", err, errClosed)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the window goes on after its trial was closed")
+	}
+}
+
+// TestWindowRuns: one in time is carried out to its end.
+func TestWindowRuns(t *testing.T) {
+	a := here(t)
+	r := windowFrom(kernel.Now()+int64(100*time.Millisecond), 20*time.Millisecond)
+	reply, err := a.window(t.Context(), r)
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case reply.LateNs > 0:
+		t.Skip("this machine was too busy to ask in time")
+	}
+	if reply.Reading.Begin.BeganNs < r.BeginNs || reply.Reading.End.BeganNs < r.EndNs || kernel.Now() < r.StopNs {
+		t.Errorf("read before it was due: %+v", reply.Reading)
+	}
+}
