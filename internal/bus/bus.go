@@ -14,7 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,7 +26,8 @@ import (
 // ports and samples is a few megabytes.
 const maxMessage = 64 << 20
 
-const helloSubject = "linerate.hello"
+// helloSubjects are what agents announce themselves on, each on its own.
+const helloSubjects = "linerate.hello."
 
 func subject(node, verb string) string { return "linerate.agent." + node + "." + verb }
 
@@ -40,6 +41,7 @@ type envelope struct {
 type Bus struct {
 	server *server.Server
 	conn   *nats.Conn
+	guests *guests
 
 	mu   sync.Mutex
 	lost map[string]*loss // by node
@@ -53,6 +55,7 @@ type loss struct {
 
 // Start embeds a server in this process and connects to it.
 func Start() (*Bus, error) {
+	known := &guests{self: secret(), nodes: map[string]string{}}
 	s, err := server.NewServer(&server.Options{
 		ServerName: "linerate",
 		DontListen: true,
@@ -64,7 +67,9 @@ func Start() (*Bus, error) {
 		// must not lose a host over a late one.
 		PingInterval: 30 * time.Second,
 		MaxPingsOut:  10,
-		AuthTimeout:  30,
+		// How long an agent may take to come up is the caller's to decide.
+		AuthTimeout:                (24 * time.Hour).Seconds(),
+		CustomClientAuthentication: known,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("starting the bus: %w", err)
@@ -74,16 +79,17 @@ func Start() (*Bus, error) {
 		s.Shutdown()
 		return nil, errors.New("starting the bus: the embedded server was not ready within 10 s")
 	}
-	conn, err := nats.Connect("", nats.InProcessServer(s), nats.Name("conductor"), nats.NoReconnect())
+	conn, err := nats.Connect("", nats.InProcessServer(s), nats.Name("conductor"), nats.Token(known.self), nats.NoReconnect())
 	if err != nil {
 		s.Shutdown()
 		return nil, fmt.Errorf("connecting to the bus: %w", err)
 	}
-	return &Bus{server: s, conn: conn, lost: map[string]*loss{}}, nil
+	return &Bus{server: s, conn: conn, guests: known, lost: map[string]*loss{}}, nil
 }
 
 // Attach splices an agent's stream into the bus and returns at once. Calls to
-// the node fail as soon as the stream ends.
+// the node fail as soon as the stream ends. Whatever is at the other end is held
+// to be that node, and can be no other.
 func (b *Bus) Attach(node string, stream io.ReadWriteCloser) error {
 	inside, err := b.server.InProcessConn()
 	if err != nil {
@@ -95,7 +101,13 @@ func (b *Bus) Attach(node string, stream io.ReadWriteCloser) error {
 		inside.Close()
 		stream.Close()
 	}
-	go func() { _, _ = io.Copy(inside, stream); end() }()
+	token := b.guests.admit(node)
+	go func() {
+		if rest, err := introduce(inside, stream, token); err == nil {
+			_, _ = io.Copy(inside, rest)
+		}
+		end()
+	}()
 	go func() { _, _ = io.Copy(stream, inside); end() }()
 	return nil
 }
@@ -112,9 +124,12 @@ func (b *Bus) lossOf(node string) *loss {
 // Lost is closed when the node's stream has ended.
 func (b *Bus) Lost(node string) <-chan struct{} { return b.lossOf(node).gone }
 
-// Hellos calls arrived for each announcement. Subscribe before attaching.
-func (b *Bus) Hellos(arrived func(data []byte)) error {
-	_, err := b.conn.Subscribe(helloSubject, func(m *nats.Msg) { arrived(m.Data) })
+// Hellos calls arrived for each announcement, with the node whose stream it came
+// over. Subscribe before attaching.
+func (b *Bus) Hellos(arrived func(node string, data []byte)) error {
+	_, err := b.conn.Subscribe(helloSubjects+"*", func(m *nats.Msg) {
+		arrived(strings.TrimPrefix(m.Subject, helloSubjects), m.Data)
+	})
 	if err == nil {
 		err = b.conn.Flush()
 	}
@@ -168,106 +183,3 @@ func (b *Bus) Close() {
 	b.conn.Close()
 	b.server.Shutdown()
 }
-
-// Handler answers one verb: it decodes the request and returns the reply.
-type Handler func(ctx context.Context, request []byte) (reply any, err error)
-
-// Conn is an agent's side.
-type Conn struct {
-	conn *nats.Conn
-	done chan struct{}
-}
-
-// Join speaks the client protocol over a stream.
-func Join(node string, stream io.ReadWriteCloser) (*Conn, error) {
-	c := &Conn{done: make(chan struct{})}
-	var once sync.Once
-	over := func(*nats.Conn) { once.Do(func() { close(c.done) }) }
-	conn, err := nats.Connect("nats://stream:4222",
-		nats.SetCustomDialer(dialer{stream}),
-		nats.Name(node),
-		nats.NoReconnect(),
-		nats.Timeout(30*time.Second),
-		nats.ClosedHandler(over),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
-	)
-	if err != nil {
-		return nil, fmt.Errorf("joining the bus: %w", err)
-	}
-	c.conn = conn
-	return c, nil
-}
-
-// Serve answers the verbs of a node; every request in a goroutine of its own,
-// since a trial's window lasts as long as the trial.
-func (c *Conn) Serve(ctx context.Context, node string, handlers map[string]Handler) error {
-	for verb, handle := range handlers {
-		_, err := c.conn.Subscribe(subject(node, verb), func(m *nats.Msg) {
-			go func() {
-				var e envelope
-				reply, err := handle(ctx, m.Data)
-				if err == nil {
-					e.Reply, err = json.Marshal(reply)
-				}
-				if err != nil {
-					e = envelope{Error: err.Error()}
-				}
-				data, err := json.Marshal(e)
-				if err == nil {
-					// A conductor that is gone needs no answer.
-					_ = m.Respond(data)
-				}
-			}()
-		})
-		if err != nil {
-			return fmt.Errorf("serving %s: %w", verb, err)
-		}
-	}
-	return c.conn.Flush()
-}
-
-// Announce tells the conductor that the node is there.
-func (c *Conn) Announce(hello any) error {
-	data, err := json.Marshal(hello)
-	if err != nil {
-		return err
-	}
-	if err := c.conn.Publish(helloSubject, data); err != nil {
-		return err
-	}
-	return c.conn.Flush()
-}
-
-// Done is closed when the stream has ended.
-func (c *Conn) Done() <-chan struct{} { return c.done }
-
-// Close leaves the bus.
-func (c *Conn) Close() { c.conn.Close() }
-
-// dialer hands the ready-made stream to the NATS client.
-type dialer struct{ stream io.ReadWriteCloser }
-
-func (d dialer) Dial(_, _ string) (net.Conn, error) {
-	if conn, ok := d.stream.(net.Conn); ok {
-		return conn, nil
-	}
-	return streamConn{d.stream}, nil
-}
-
-// SkipTLSHandshake: the stream is private already (a pipe, or ssh's channel).
-func (dialer) SkipTLSHandshake() bool { return true }
-
-// streamConn makes a net.Conn of a pair of pipes, which have no deadlines and
-// no addresses.
-type streamConn struct{ io.ReadWriteCloser }
-
-func (streamConn) LocalAddr() net.Addr              { return streamAddr{} }
-func (streamConn) RemoteAddr() net.Addr             { return streamAddr{} }
-func (streamConn) SetDeadline(time.Time) error      { return nil }
-func (streamConn) SetReadDeadline(time.Time) error  { return nil }
-func (streamConn) SetWriteDeadline(time.Time) error { return nil }
-
-type streamAddr struct{}
-
-func (streamAddr) Network() string { return "stream" }
-func (streamAddr) String() string  { return "stream" }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 )
 
 type greeting struct {
@@ -25,7 +27,7 @@ func pair(t *testing.T, near, far io.ReadWriteCloser) (*Bus, *Conn) {
 	}
 	t.Cleanup(b.Close)
 	arrived := make(chan string, 1)
-	if err := b.Hellos(func(data []byte) { arrived <- string(data) }); err != nil {
+	if err := b.Hellos(func(node string, data []byte) { arrived <- node + " " + string(data) }); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Attach("h1", near); err != nil {
@@ -35,13 +37,19 @@ func pair(t *testing.T, near, far io.ReadWriteCloser) (*Bus, *Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = c.Serve(t.Context(), "h1", map[string]Handler{
+	err = c.Serve(t.Context(), map[string]Handler{
 		"echo": func(_ context.Context, request []byte) (any, error) {
 			var g greeting
 			err := json.Unmarshal(request, &g)
 			return g, err
 		},
-		"fail":  func(context.Context, []byte) (any, error) { return nil, errors.New("no such port: eth9") },
+		"fail": func(context.Context, []byte) (any, error) { return nil, errors.New("no such port: eth9") },
+		"panic": func(context.Context, []byte) (any, error) {
+			var ports map[string]int
+			ports["eth0"]++
+			return ports, nil
+		},
+		"huge":  func(context.Context, []byte) (any, error) { return strings.Repeat("x", maxMessage+1), nil },
 		"sleep": func(ctx context.Context, _ []byte) (any, error) { <-ctx.Done(); return nil, ctx.Err() },
 	})
 	if err != nil {
@@ -52,7 +60,7 @@ func pair(t *testing.T, near, far io.ReadWriteCloser) (*Bus, *Conn) {
 	}
 	select {
 	case data := <-arrived:
-		if !strings.Contains(data, "here") {
+		if !strings.HasPrefix(data, "h1 ") || !strings.Contains(data, "here") {
 			t.Fatalf("announcement %q", data)
 		}
 	case <-time.After(20 * time.Second):
@@ -104,5 +112,86 @@ func TestCallFailsWhenTheAgentGoes(t *testing.T) {
 	case <-c.Done():
 	case <-time.After(20 * time.Second):
 		t.Fatal("the agent did not notice that its stream ended")
+	}
+}
+
+// A handler that fails badly must not take the agent along, whose settings would
+// stay; and a reply that does not fit must not leave the conductor waiting.
+func TestCallsThatCannotBeAnswered(t *testing.T) {
+	left, right := net.Pipe()
+	b, _ := pair(t, left, right)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for verb, want := range map[string]string{
+		"panic": "h1: the agent failed: assignment to entry in nil map",
+		"huge":  "h1: the reply to huge has more than 64 MiB",
+	} {
+		err := b.Call(ctx, "h1", verb, nil, nil)
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", verb, err, want)
+		}
+	}
+	var got greeting
+	if err := b.Call(ctx, "h1", "echo", greeting{"still here"}, &got); err != nil || got.Text != "still here" {
+		t.Errorf("after that: %v, %+v", err, got)
+	}
+}
+
+// One host's agent cannot listen to what others are asked, answer for them,
+// announce itself as one of them, or ask anything itself.
+func TestAgentsAreApart(t *testing.T) {
+	near1, far1 := net.Pipe()
+	b, c := pair(t, near1, far1)
+	near2, far2 := net.Pipe()
+	if err := b.Attach("h2", near2); err != nil {
+		t.Fatal(err)
+	}
+	bad, err := Join("h2", far2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard := make(chan string, 10)
+	for _, subject := range []string{"linerate.agent.h1.echo", "linerate.agent.>", ">", "_INBOX.>"} {
+		if _, err := bad.conn.Subscribe(subject, func(m *nats.Msg) { heard <- m.Subject }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asked := make(chan string, 10)
+	if _, err := c.conn.Subscribe(subject("h1", "other"), func(m *nats.Msg) { asked <- string(m.Data) }); err != nil {
+		t.Fatal(err)
+	}
+	hellos := make(chan string, 10)
+	if err := b.Hellos(func(node string, _ []byte) { hellos <- node }); err != nil {
+		t.Fatal(err)
+	}
+	bad.node = "h1"
+	if err := errors.Join(c.conn.Flush(), bad.Announce(greeting{"I am h1"}), bad.conn.Publish(subject("h1", "other"), nil)); err != nil {
+		t.Fatal(err)
+	}
+	bad.node = "h2"
+	if err := bad.Announce(greeting{"I am h2"}); err != nil {
+		t.Fatal(err)
+	}
+	var got greeting
+	if err := b.Call(t.Context(), "h1", "echo", greeting{"for h1 alone"}, &got); err != nil || got.Text != "for h1 alone" {
+		t.Fatalf("%v, %+v", err, got)
+	}
+	if err := errors.Join(bad.conn.Flush(), c.conn.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case node := <-hellos:
+		if node != "h2" {
+			t.Errorf("an announcement over h2's stream counts as %s's", node)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("h2's own announcement did not come")
+	}
+	select {
+	case what := <-heard:
+		t.Errorf("h2 heard %s", what)
+	case data := <-asked:
+		t.Errorf("h2 asked h1: %q", data)
+	default:
 	}
 }

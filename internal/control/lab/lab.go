@@ -77,13 +77,13 @@ func Up(ctx context.Context, t *topology.Topology, b *bus.Bus, options Options) 
 	return l, nil
 }
 
-func (l *Lab) arrived(data []byte) {
+func (l *Lab) arrived(node string, data []byte) {
 	var hello record.Hello
 	if json.Unmarshal(data, &hello) != nil {
 		return
 	}
 	l.mu.Lock()
-	l.hellos[hello.Node] = hello
+	l.hellos[node] = hello
 	l.mu.Unlock()
 	select {
 	case l.came <- struct{}{}:

@@ -66,7 +66,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, options Options) (err
 	defer conn.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if err := conn.Serve(ctx, options.Node, a.handlers()); err != nil {
+	if err := conn.Serve(ctx, a.handlers()); err != nil {
 		return err
 	}
 	hello, err := a.hello()

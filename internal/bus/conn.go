@@ -1,0 +1,140 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Handler answers one verb: it decodes the request and returns the reply.
+type Handler func(ctx context.Context, request []byte) (reply any, err error)
+
+// Conn is an agent's side.
+type Conn struct {
+	node string
+	conn *nats.Conn
+	done chan struct{}
+}
+
+// Join speaks the client protocol over a stream.
+func Join(node string, stream io.ReadWriteCloser) (*Conn, error) {
+	c := &Conn{node: node, done: make(chan struct{})}
+	var once sync.Once
+	over := func(*nats.Conn) { once.Do(func() { close(c.done) }) }
+	conn, err := nats.Connect("nats://stream:4222",
+		nats.SetCustomDialer(dialer{stream}),
+		nats.Name(node),
+		nats.NoReconnect(),
+		nats.Timeout(30*time.Second),
+		nats.ClosedHandler(over),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("joining the bus: %w", err)
+	}
+	c.conn = conn
+	return c, nil
+}
+
+// Serve answers the verbs of its node; every request in a goroutine of its own,
+// since a trial's window lasts as long as the trial.
+func (c *Conn) Serve(ctx context.Context, handlers map[string]Handler) error {
+	for verb, handle := range handlers {
+		_, err := c.conn.Subscribe(subject(c.node, verb), func(m *nats.Msg) {
+			go func() {
+				err := m.Respond(answer(ctx, handle, m.Data))
+				if errors.Is(err, nats.ErrMaxPayload) {
+					// Without any answer the conductor would wait for one.
+					err = m.Respond(refusal(fmt.Errorf("the reply to %s has more than %d MiB", verb, maxMessage>>20)))
+				}
+				_ = err // a conductor that is gone needs no answer
+			}()
+		})
+		if err != nil {
+			return fmt.Errorf("serving %s: %w", verb, err)
+		}
+	}
+	return c.conn.Flush()
+}
+
+// answer is what a handler has to say, encoded. A handler that panics fails its
+// own request: the agent must live to revert what it has changed.
+func answer(ctx context.Context, handle Handler, request []byte) (data []byte) {
+	defer func() {
+		if why := recover(); why != nil {
+			data = refusal(fmt.Errorf("the agent failed: %v\n%s", why, debug.Stack()))
+		}
+	}()
+	reply, err := handle(ctx, request)
+	if err != nil {
+		return refusal(err)
+	}
+	var e envelope
+	if e.Reply, err = json.Marshal(reply); err == nil {
+		data, err = json.Marshal(e)
+	}
+	if err != nil {
+		return refusal(err)
+	}
+	return data
+}
+
+// refusal encodes an error. A string can always be encoded.
+func refusal(err error) []byte {
+	data, _ := json.Marshal(envelope{Error: err.Error()})
+	return data
+}
+
+// Announce tells the conductor that the node is there.
+func (c *Conn) Announce(hello any) error {
+	data, err := json.Marshal(hello)
+	if err != nil {
+		return err
+	}
+	if err := c.conn.Publish(helloSubjects+c.node, data); err != nil {
+		return err
+	}
+	return c.conn.Flush()
+}
+
+// Done is closed when the stream has ended.
+func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// Close leaves the bus.
+func (c *Conn) Close() { c.conn.Close() }
+
+// dialer hands the ready-made stream to the NATS client.
+type dialer struct{ stream io.ReadWriteCloser }
+
+func (d dialer) Dial(_, _ string) (net.Conn, error) {
+	if conn, ok := d.stream.(net.Conn); ok {
+		return conn, nil
+	}
+	return streamConn{d.stream}, nil
+}
+
+// SkipTLSHandshake: the stream is private already (a pipe, or ssh's channel).
+func (dialer) SkipTLSHandshake() bool { return true }
+
+// streamConn makes a net.Conn of a pair of pipes, which have no deadlines and
+// no addresses.
+type streamConn struct{ io.ReadWriteCloser }
+
+func (streamConn) LocalAddr() net.Addr              { return streamAddr{} }
+func (streamConn) RemoteAddr() net.Addr             { return streamAddr{} }
+func (streamConn) SetDeadline(time.Time) error      { return nil }
+func (streamConn) SetReadDeadline(time.Time) error  { return nil }
+func (streamConn) SetWriteDeadline(time.Time) error { return nil }
+
+type streamAddr struct{}
+
+func (streamAddr) Network() string { return "stream" }
+func (streamAddr) String() string  { return "stream" }
