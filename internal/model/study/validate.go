@@ -42,7 +42,7 @@ func (c *checker) check() {
 	}
 	c.flows("workload.flows", c.Workload.Flows, false)
 	c.factors()
-	c.design()
+	c.Design.check(c.has, c.report)
 }
 
 // settings checks the settings of all levels, and remembers what flows may rely on.

@@ -63,21 +63,22 @@ const minReplicates = 2
 // maxReplicates is more blocks than anybody waits for.
 const maxReplicates = 10_000
 
-func (c *checker) design() {
-	d := c.Design
-	if d.Replicates > maxReplicates || d.Replicates < minReplicates && c.has("design.replicates") {
-		c.report("design.replicates", "replicates %d: expected %d to %d: an interval needs at least two trials of each treatment", d.Replicates, minReplicates, maxReplicates)
+// check holds a design against what can be carried out; given tells what was
+// asked for from what is left to defaults.
+func (d Design) check(given func(path string) bool, report source.Report) {
+	if d.Replicates > maxReplicates || d.Replicates < minReplicates && given("design.replicates") {
+		report("design.replicates", "replicates %d: expected %d to %d: an interval needs at least two trials of each treatment", d.Replicates, minReplicates, maxReplicates)
 	}
 	for _, r := range []struct {
 		key   string
 		value unit.Ratio
 	}{{"until", d.Until}, {"margin", d.Margin}} {
-		if path := "design." + r.key; c.has(path) && (r.value <= 0 || r.value >= 1) {
-			c.report(path, "%s %s: expected more than 0%% and less than 100%%", r.key, r.value)
+		if path := "design." + r.key; given(path) && (r.value <= 0 || r.value >= 1) {
+			report(path, "%s %s: expected more than 0%% and less than 100%%", r.key, r.value)
 		}
 	}
-	if c.has("design.budget") && d.Budget == 0 {
-		c.report("design.budget", "budget: expected more than 0s")
+	if given("design.budget") && d.Budget == 0 {
+		report("design.budget", "budget: expected more than 0s")
 	}
 }
 
@@ -97,8 +98,14 @@ func (c *checker) plan() {
 			break
 		}
 	}
-	if budget := time.Duration(c.Design.Budget); budget > 0 && budget < p.BlockTime() {
-		c.report("design.budget", "budget %s is shorter than one block of %d trials, which takes about %s", c.Design.Budget, len(p.Treatments), p.BlockTime().Round(100*time.Millisecond))
+	p.checkBudget(c.report)
+}
+
+// checkBudget reports a budget in which nothing could be found out.
+func (p *Plan) checkBudget(report source.Report) {
+	budget := p.Study.Design.Budget
+	if budget > 0 && time.Duration(budget) < p.BlockTime() {
+		report("design.budget", "budget %s is shorter than one block of %d trials, which takes about %s", budget, len(p.Treatments), p.BlockTime().Round(100*time.Millisecond))
 	}
 }
 
