@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"linerate/internal/kernel"
@@ -133,6 +132,9 @@ type journal struct {
 	broken error // why nothing can be written any more
 }
 
+// lockSuffix is what a journal's lock file is called after.
+const lockSuffix = ".lock"
+
 // openJournal takes the lock and reads what is there: the header it was written
 // with, and the changes that were not undone. The file is made with the first
 // change only.
@@ -143,7 +145,7 @@ func openJournal(path string, h header) (*journal, header, []*entry, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fail(err)
 	}
-	lock, err := kernel.LockFile(path+".lock", fmt.Sprintf("linerate process %d", os.Getpid()))
+	lock, err := kernel.LockFile(path+lockSuffix, fmt.Sprintf("linerate process %d", os.Getpid()))
 	if errors.Is(err, kernel.ErrLocked) {
 		return fail(fmt.Errorf("in use by another agent on this host: %w", err))
 	}
@@ -276,21 +278,4 @@ func (j *journal) close() error {
 		j.file = nil
 	}
 	return errors.Join(err, j.lock.Unlock())
-}
-
-// DefaultJournal is where the agent of a real host keeps its journal: in
-// /var/lib/linerate for root, in the user's state directory otherwise.
-func DefaultJournal(node string) string {
-	safe := strings.Map(func(r rune) rune {
-		if r == '/' || r == 0 || r < ' ' {
-			return '_'
-		}
-		return r
-	}, node)
-	return filepath.Join(defaultDir(), "journal-"+safe+".jsonl")
-}
-
-// Journals lists the journals of this user's agents.
-func Journals() ([]string, error) {
-	return filepath.Glob(filepath.Join(defaultDir(), "journal-*.jsonl"))
 }

@@ -116,11 +116,32 @@ func TestSameValue(t *testing.T) {
 }
 
 func TestDefaultJournal(t *testing.T) {
+	named := func(node string) string {
+		t.Helper()
+		path, err := DefaultJournal(node)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
 	for _, node := range []string{"nas", "../../etc/passwd", "a/b"} {
-		path := DefaultJournal(node)
+		path := named(node)
 		if !strings.HasSuffix(path, ".jsonl") || strings.Contains(path, "..") && !strings.Contains(path, "journal-..") ||
-			strings.Count(path, "/") != strings.Count(DefaultJournal("x"), "/") {
+			strings.Count(path, "/") != strings.Count(named("x"), "/") {
 			t.Errorf("%q: %s", node, path)
 		}
+	}
+}
+
+// Without a place of the user's own there is none: /tmp is everybody's.
+func TestDefaultJournalWithoutHome(t *testing.T) {
+	t.Setenv("HOME", "")
+	t.Setenv("XDG_STATE_HOME", "")
+	path, err := DefaultJournal("nas")
+	if err == nil && !strings.HasPrefix(path, "/var/lib/linerate/") || err != nil && !strings.Contains(err.Error(), "--journal") {
+		t.Errorf("%q, %v; want an error that names --journal", path, err)
+	}
+	if _, listErr := Journals(); (listErr == nil) != (err == nil) {
+		t.Errorf("listing: %v, naming: %v", listErr, err)
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 
@@ -36,8 +35,6 @@ type Options struct {
 	// Journal is the path of the undo journal; empty keeps it in memory, for
 	// hosts that end with their agent.
 	Journal string
-	// AllowMachine permits machine-wide changes.
-	AllowMachine bool
 	// Sysctls is the tree to use; the zero value is the machine's own.
 	Sysctls kernel.Sysctls
 }
@@ -61,15 +58,15 @@ type host struct {
 	sysctls kernel.Sysctls
 }
 
-// Open prepares for changes. If the journal holds changes that an agent which
-// was killed has left behind, the error is a *LeftoverError: they must be
-// recovered first, or their prior values would be lost.
+// Open prepares for changes. If the journal, or one beside it, holds changes that
+// an agent which was killed has left behind here, the error is a *LeftoverError:
+// they must be recovered first, or their prior values would be lost.
 func Open(options Options) (*Manager, error) {
 	conn, err := kernel.Dial()
 	if err != nil {
 		return nil, fmt.Errorf("prepare settings: %w", err)
 	}
-	m := &Manager{host: host{conn, options.Sysctls}, allow: options.AllowMachine, step: func(string) {}}
+	m := &Manager{host: host{conn, options.Sysctls}, step: func(string) {}}
 	if options.Journal == "" {
 		return m, nil
 	}
@@ -84,13 +81,18 @@ func Open(options Options) (*Manager, error) {
 	if err != nil {
 		return fail(err)
 	}
-	if len(entries) > 0 && left.Boot == header.Boot {
+	// The own journal blocks as long as it may be needed anywhere, since it would
+	// be overwritten; those beside it only where their changes are.
+	if len(entries) > 0 && !left.gone(header, entries) {
 		if err := file.close(); err != nil {
 			return fail(err)
 		}
 		return fail(&LeftoverError{Journal: options.Journal, What: whats(entries)})
 	}
-	// After a restart of the machine all of it is gone by itself.
+	if err := leftBeside(options.Journal, header); err != nil {
+		return fail(errors.Join(err, file.close()))
+	}
+	// What is gone by itself needs no journal.
 	if err := file.reset(); err != nil {
 		return fail(errors.Join(err, file.close()))
 	}
@@ -117,19 +119,12 @@ func whats(entries []*entry) []string {
 	return list
 }
 
-// AllowMachine permits or forbids machine-wide changes from now on.
+// AllowMachine permits or forbids machine-wide changes from now on; at first
+// they are forbidden.
 func (m *Manager) AllowMachine(allow bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.allow = allow
-}
-
-// Mark is the number of changes made and not reverted: revert to it to undo what
-// is applied after now.
-func (m *Manager) Mark() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.entries)
 }
 
 // Apply makes settings in order. If one fails, all of this call are reverted and
@@ -383,29 +378,4 @@ func (m *Manager) Close() error {
 		err = errors.Join(err, m.journal.remove())
 	}
 	return errors.Join(err, m.journal.close())
-}
-
-// defaultDir is where agents of real hosts keep their journals.
-func defaultDir() string {
-	const system = "/var/lib/linerate"
-	// Root in a user namespace is root over the network, not over /var.
-	if os.Geteuid() == 0 && os.MkdirAll(system, 0o755) == nil && canCreateIn(system) {
-		return system
-	}
-	if state := os.Getenv("XDG_STATE_HOME"); state != "" {
-		return state + "/linerate"
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		home = os.TempDir()
-	}
-	return home + "/.local/state/linerate"
-}
-
-func canCreateIn(dir string) bool {
-	f, err := os.CreateTemp(dir, ".probe-*")
-	if err != nil {
-		return false
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
 }

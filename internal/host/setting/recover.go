@@ -3,7 +3,6 @@ package setting
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"linerate/internal/kernel"
 )
@@ -12,7 +11,7 @@ import (
 const (
 	Reverted  = "reverted"  // it was there, and is undone
 	Unchanged = "unchanged" // it was never made, or is undone already
-	Gone      = "gone"      // it ended with a restart of the machine
+	Gone      = "gone"      // it ended with a restart of the machine, or with its namespace
 	Kept      = "kept"      // it could not be undone, or must not be without force
 	Forgotten = "forgotten" // it was dropped from the journal as it is
 	Pending   = "pending"   // it would be undone
@@ -92,8 +91,10 @@ func (m *Manager) recoverOne(e *entry, was, here header, options RecoverOptions)
 	if was.Boot != here.Boot {
 		return result(Gone, "the machine has restarted since, and such changes end with that")
 	}
-	outsideNet := e.Kind == "sysctl" && !strings.HasPrefix(e.What, "net.")
-	if !was.NetNS.Same(here.NetNS) && !outsideNet {
+	if was.gone(here, []*entry{e}) {
+		return result(Gone, fmt.Sprintf("its network namespace is no more: %s is another one now", here.NetNS))
+	}
+	if !was.concerns(here, []*entry{e}) {
 		return kept(fmt.Sprintf("it was made in another network namespace, %s; this is %s: recover inside that one (ip netns exec, nsenter), or forget it if that one is gone", was.NetNS, here.NetNS))
 	}
 	targets, err := m.host.targets(e.Setting)

@@ -121,6 +121,82 @@ func TestRecoverElsewhereAndLater(t *testing.T) {
 			t.Fatal(err)
 		}
 		open(t, Options{Journal: path}) // starts afresh
+
+		// The kernel gives a namespace's number to another only when it is gone.
+		reused := replaceHeader(t, string(text), header{JournalSchema, h.Boot, kernel.NetNS{Inode: h.NetNS.Inode, Cookie: h.NetNS.Cookie + 1}, h.PID, h.Started})
+		path = filepath.Join(t.TempDir(), "journal")
+		if h.NetNS.Cookie == 0 {
+			t.Log("this kernel has no cookies of namespaces: not tried")
+			return
+		}
+		if err := os.WriteFile(path, []byte(reused), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if found := recoverAll(t, RecoverOptions{Journal: path, List: true}); found[key].Result != Gone {
+			t.Errorf("in a namespace that is no more: %+v", found)
+		}
+		open(t, Options{Journal: path}) // starts afresh
+	})
+}
+
+// What an agent of another name has left changed here stands in the way of a new
+// one as well; what it left elsewhere, or still works on, does not.
+func TestLeftoversOfOtherNames(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		dir := t.TempDir()
+		own, others := filepath.Join(dir, "journal-b-1.jsonl"), filepath.Join(dir, "journal-a-1.jsonl")
+		change := parameter("net.ipv4.conf.all.arp_ignore", "1")
+		alive, err := Open(Options{Journal: others})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := alive.Apply(context.Background(), []setting.Setting{change}, false); err != nil {
+			t.Fatal(err)
+		}
+		try := func() error {
+			m, err := Open(Options{Journal: own})
+			if err != nil {
+				return err
+			}
+			return m.Close()
+		}
+		if err := try(); err != nil {
+			t.Errorf("beside an agent that is alive: %v", err)
+		}
+		if err := alive.RevertTo(0); err != nil {
+			t.Fatal(err)
+		}
+		if err := alive.Close(); err != nil {
+			t.Fatal(err)
+		}
+
+		leave(t, others, change)
+		var left *LeftoverError
+		if err := try(); !errors.As(err, &left) || left.Journal != others || len(left.What) != 1 {
+			t.Errorf("beside what was left: %v", err)
+		}
+		text, err := os.ReadFile(others)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, _, _, err := decodeJournal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		elsewhere := replaceHeader(t, string(text), header{JournalSchema, h.Boot, kernel.NetNS{Inode: 1, Cookie: 1}, h.PID, h.Started})
+		if err := os.WriteFile(others, []byte(elsewhere), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := try(); err != nil {
+			t.Errorf("beside what was left elsewhere: %v", err)
+		}
+		everywhere := strings.ReplaceAll(elsewhere, "net.ipv4.conf.all.arp_ignore", "vm.swappiness")
+		if err := os.WriteFile(others, []byte(everywhere), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := try(); !isLeftover(err) {
+			t.Errorf("beside what was left for the whole machine: %v", err)
+		}
 	})
 }
 

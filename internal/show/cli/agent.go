@@ -32,11 +32,18 @@ the stream ends; "linerate recover" reverts what a killed agent left.`,
 			if !stdio {
 				return usageError(errors.New("an agent is reached over its standard input and output: say --stdio"))
 			}
-			if o.Journal == "" {
-				o.Journal = setting.DefaultJournal(o.Node)
-			} else if o.Journal == inMemory {
+			switch o.Journal {
+			case "":
+				var err error
+				if o.Journal, err = setting.DefaultJournal(o.Node); err != nil {
+					return err
+				}
+			case inMemory:
 				o.Journal = ""
 			}
+			// The agent's words go to its standard output. Were the conductor gone
+			// while it speaks, SIGPIPE would end it before it has reverted anything.
+			signal.Ignore(syscall.SIGPIPE)
 			// A closed terminal is a conductor's end like any other.
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGHUP)
 			defer stop()
