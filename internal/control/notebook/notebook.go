@@ -13,14 +13,14 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Statuses of a run besides those that Finish is given (complete, budget).
+// Statuses of a run besides those of package record.
 const (
 	// Running: somebody holds the run and saves trials to it.
 	Running = "running"
 	// Interrupted: its holder stopped or died before the run was finished. Its
 	// trials are all there, and Resume can take it up.
 	Interrupted = "interrupted"
-	// Complete: every trial of the plan was made.
+	// Complete: every trial of the plan was made, and until held.
 	Complete = "complete"
 )
 
@@ -41,6 +41,10 @@ type Store interface {
 	// carrying it on; ErrComplete: there is nothing left to do.
 	Resume(ctx context.Context, id string) (*record.Run, error)
 
+	// Extend is Resume for a run that may be complete, too: its design has been
+	// replaced by one that asks for more trials.
+	Extend(ctx context.Context, id string) (*record.Run, error)
+
 	// Describe saves what has become known of the run since Begin, such as its
 	// hosts' environment, without ending it: a run that is killed keeps it.
 	Describe(ctx context.Context, run *record.Run) error
@@ -58,7 +62,8 @@ type Store interface {
 
 	// Run returns a run with its trials by Order and its notes, oldest first.
 	// One without a Finish comes with status running or interrupted and with
-	// nothing concluded.
+	// nothing concluded; its duration is what is known of it, without the time
+	// in which nobody held it.
 	Run(ctx context.Context, id string) (*record.Run, error)
 
 	// Runs lists runs, the latest first.

@@ -23,8 +23,9 @@ type Run struct {
 	Seed      uint64    `json:"seed"`
 	Started   time.Time `json:"started"`
 	DurationS float64   `json:"duration_s"`
-	// Status is complete, budget (stopped by the budget before `until` held),
-	// or interrupted.
+	// Status is complete, budget (stopped by the budget before the design was
+	// fulfilled), blocks (stopped after the greatest number of blocks, before
+	// `until` held), or interrupted.
 	Status string `json:"status"`
 	// Answer is one or two sentences.
 	Answer string `json:"answer"`
@@ -54,6 +55,12 @@ type Run struct {
 	// Notes are the user's, oldest first.
 	Notes []Note `json:"notes,omitempty"`
 }
+
+// Statuses of a run that ended by itself before its design was fulfilled.
+const (
+	StatusBudget = "budget"
+	StatusBlocks = "blocks"
+)
 
 // Design says how a run's trials were arranged: the study's design with what
 // was asked for at the command line.

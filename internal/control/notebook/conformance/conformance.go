@@ -50,6 +50,7 @@ var Cases = []Case{
 	{"only the holder writes", onlyTheHolder},
 	{"closing interrupts, resuming carries on", interruptAndResume},
 	{"a complete run is not resumed", completeIsOver},
+	{"a complete run is extended", completeIsExtended},
 	{"finishing needs an end", finishNeedsStatus},
 	{"what is measured is saved though the caller is leaving", savedWhileLeaving},
 	{"references resolve to runs", references},

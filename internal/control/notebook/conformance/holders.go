@@ -43,15 +43,21 @@ func interruptAndResume(t T, open Opener) {
 	}
 	status(t, reader, run.ID, notebook.Running)
 	want(t, "save trial 1 again", second.SaveTrial(t.Context(), run.ID, Trial(1)), notebook.ErrTrialExists)
-	must(t, second.SaveTrial(t.Context(), run.ID, Trial(2)))
-	again.Status = notebook.Interrupted // on purpose, this time
+	later := Trial(2)
+	later.Started = later.Started.AddDate(0, 0, 1) // nobody worked on it for a day
+	later.ElapsedS = 7
+	must(t, second.SaveTrial(t.Context(), run.ID, later))
+	unfinished, err := reader.Run(t.Context(), run.ID)
+	must(t, err)
+	same(t, "duration by its trials", unfinished.DurationS, 7.0)
+	again.Status, again.DurationS = notebook.Interrupted, 8 // on purpose, this time
 	must(t, second.Finish(t.Context(), again))
 	status(t, reader, run.ID, notebook.Interrupted)
 
 	third, err := second.Resume(t.Context(), run.ID)
 	must(t, err)
-	if len(third.Trials) != 2 {
-		t.Errorf("resumed a second time with %d trials, want 2", len(third.Trials))
+	if len(third.Trials) != 2 || third.DurationS != 8 {
+		t.Errorf("resumed a second time with %d trials after %g s, want 2 after 8 s", len(third.Trials), third.DurationS)
 	}
 	third.Status = notebook.Complete
 	must(t, second.Finish(t.Context(), third))
@@ -79,6 +85,27 @@ func completeIsOver(t T, open Opener) {
 	_, err := s.Resume(t.Context(), run.ID)
 	want(t, "resume", err, notebook.ErrComplete)
 	status(t, s, run.ID, notebook.Complete) // asking changed nothing
+}
+
+func completeIsExtended(t T, open Opener) {
+	s := open()
+	run := Run("arp-flux", 7)
+	must(t, s.Begin(t.Context(), run))
+	_, err := open().Extend(t.Context(), run.ID)
+	want(t, "extend what is held", err, notebook.ErrHeld)
+	must(t, s.SaveTrial(t.Context(), run.ID, Trial(1)))
+	run.Status = notebook.Complete
+	must(t, s.Finish(t.Context(), run))
+	more, err := s.Extend(t.Context(), run.ID)
+	must(t, err)
+	if len(more.Trials) != 1 || more.Status != notebook.Running {
+		t.Errorf("extended: %d trials, status %q", len(more.Trials), more.Status)
+	}
+	status(t, s, run.ID, notebook.Running)
+	must(t, s.SaveTrial(t.Context(), run.ID, Trial(2)))
+	more.Status = notebook.Complete
+	must(t, s.Finish(t.Context(), more))
+	status(t, s, run.ID, notebook.Complete)
 }
 
 // together calls f n times at once, each with its own number.

@@ -57,7 +57,10 @@ func (s *Store) run(ctx context.Context, id string) (*record.Run, error) {
 	if n := len(run.Trials); n > 0 && run.Status == notebook.Running {
 		// Nobody has said yet how long it took: it took at least this long.
 		last := run.Trials[n-1]
-		run.DurationS = last.Started.Sub(run.Started).Seconds() + last.WindowS
+		run.DurationS = max(run.DurationS, last.ElapsedS)
+		if run.DurationS == 0 { // from before trials said so
+			run.DurationS = last.Started.Sub(run.Started).Seconds() + last.WindowS
+		}
 	}
 	return &run, nil
 }
