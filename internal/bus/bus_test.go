@@ -46,6 +46,7 @@ func pair(t *testing.T, near, far io.ReadWriteCloser) (*Bus, *Conn) {
 		"fail": func(context.Context, []byte) (any, error) { return nil, errors.New("no such port: eth9") },
 		"panic": func(context.Context, []byte) (any, error) {
 			var ports map[string]int
+			//lint:ignore SA5000 this handler is to panic
 			ports["eth0"]++
 			return ports, nil
 		},
