@@ -46,11 +46,11 @@ func sentences(run *record.Run) string {
 	} else {
 		said = append(said, plain(run, conditions))
 	}
-	switch doubt, chance := doubts(run), chances(conditions); {
-	case doubt != "":
-		said = append(said, doubt)
-	case run.Status == "budget" || run.Status == "interrupted":
-		said = append(said, fmt.Sprintf("The run ended early (%s), after %d trials.", run.Status, len(run.Trials)))
+	switch doubt, end, chance := doubts(run), ending(run), chances(conditions); {
+	case doubt != "" && end != "":
+		said = append(said, strings.TrimSuffix(doubt, ".")+"; "+strings.ToLower(end[:1])+end[1:])
+	case doubt != "" || end != "":
+		said = append(said, doubt+end)
 	case chance != "":
 		said = append(said, chance)
 	}

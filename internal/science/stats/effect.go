@@ -67,6 +67,10 @@ func Verdict(ratio Interval, margin float64) string {
 	return record.Inconclusive
 }
 
+// Spans begins the Why of an effect that nothing but its interval keeps from
+// being known.
+const Spans = "the interval spans "
+
 // Effects compares each level of every compared factor with the factor's
 // baseline level, all other factors equal, over the blocks that have both.
 // Unknown intervals have Low and High zero.
@@ -102,7 +106,7 @@ func Effects(factors []record.Factor, trials []record.Trial, confidence, margin 
 		e.Blocks = ratio.N
 		e.Verdict = Verdict(ratio, margin)
 		if e.Why == "" && e.Verdict == record.Inconclusive {
-			e.Why = fmt.Sprintf("the interval spans %.2f× to %.2f×", ratio.Low, ratio.High)
+			e.Why = fmt.Sprintf(Spans+"%.2f× to %.2f×", ratio.Low, ratio.High)
 		}
 	}
 	for i, p := range Holm(ps) {

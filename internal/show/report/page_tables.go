@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/science/stats"
 )
 
 // Spaces as wide as a digit and as a point, to align decimals in proportional
@@ -178,7 +179,7 @@ func (v *view) toolRemark() []string {
 // explains is why an effect has its verdict, unless that only repeats the
 // interval that stands beside it.
 func explains(e *record.Effect) string {
-	if strings.HasPrefix(e.Why, "the interval spans ") {
+	if strings.HasPrefix(e.Why, stats.Spans) {
 		return ""
 	}
 	return e.Why

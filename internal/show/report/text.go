@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/science/answer"
 )
 
 // TextOptions say where the text goes. The zero value is 80 columns without
@@ -96,8 +97,14 @@ func (v *view) warnings() []string {
 	switch run.Status {
 	case "interrupted":
 		out = append(out, fmt.Sprintf("Interrupted: these are the figures of %s; the plan had more.", count(len(run.Trials), "finished trial")))
-	case "budget":
-		out = append(out, "The budget ran out before every interval was as narrow as the study asked for.")
+	case record.StatusBudget:
+		if wide := v.wide(); wide != "" {
+			out = append(out, "The budget ran out before every interval was as narrow as asked: "+wide)
+		} else {
+			out = append(out, fmt.Sprintf("The budget ran out after %d of %s.", blocks(run), count(max(blocks(run), run.Design.Replicates), "block")))
+		}
+	case record.StatusBlocks:
+		out = append(out, fmt.Sprintf("The run ended after %s, its greatest number: %s", count(blocks(run), "block"), v.wide()))
 	}
 	for _, r := range v.rows {
 		for c, cell := range r.cells {
@@ -108,6 +115,18 @@ func (v *view) warnings() []string {
 		}
 	}
 	return out
+}
+
+// wide says how many intervals are wider than asked; empty: none is.
+func (v *view) wide() string {
+	n, of := answer.Wide(v.run), count(len(v.run.Effects), "effect")
+	if len(v.run.Effects) == 0 {
+		of = count(len(v.run.Treatments), "treatment")
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s wider than ±%.3g %%.", n, of, 100*v.run.Design.Until)
 }
 
 // allowsUnconnected: at some levels a flow that cannot connect is a result.

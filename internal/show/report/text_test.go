@@ -89,7 +89,9 @@ func TestTextPutsDoubtBesideTheAnswer(t *testing.T) {
 	for name, want := range map[string]string{
 		"in-doubt":    "In doubt: 11 of 56 trials failed a trust check (limit)",
 		"interrupted": "Interrupted: these are the figures of 56 finished trials",
-		"budget":      "The budget ran out",
+		"budget":      "The budget ran out after 4 of 6 blocks.",
+		"wide":        "The budget ran out before every interval was as narrow as asked: 12 of 12",
+		"blocks":      "The run ended after 4 blocks, its greatest number: 12 of 12",
 	} {
 		got := text(t, all[name], TextOptions{})
 		at, table := strings.Index(got, want), strings.Index(got, "treatment  ")

@@ -74,6 +74,11 @@ func variants() map[string]*record.Run {
 	out["interrupted"].Status = "interrupted"
 	out["budget"] = arpFlux()
 	out["budget"].Status = "budget"
+	out["budget"].Design.Replicates = 6
+	out["wide"] = arpFlux()
+	out["wide"].Status, out["wide"].Design.Until = "budget", 1e-9
+	out["blocks"] = arpFlux()
+	out["blocks"].Status, out["blocks"].Design.Until = "blocks", 1e-9
 	out["hostile"] = hostile()
 	out["ipv6"] = ipv6()
 	out["fabric"] = fabric()
