@@ -47,10 +47,11 @@ type Bus struct {
 	lost map[string]*loss // by node
 }
 
-// loss is closed when a node's stream ends.
+// loss tells of the end of a node's stream.
 type loss struct {
-	gone chan struct{}
-	once sync.Once
+	attached bool
+	gone     chan struct{}
+	once     sync.Once
 }
 
 // Start embeds a server in this process and connects to it.
@@ -95,7 +96,7 @@ func (b *Bus) Attach(node string, stream io.ReadWriteCloser) error {
 	if err != nil {
 		return fmt.Errorf("attaching %s to the bus: %w", node, err)
 	}
-	l := b.lossOf(node)
+	l := b.attachment(node)
 	end := func() {
 		l.once.Do(func() { close(l.gone) })
 		inside.Close()
@@ -110,6 +111,20 @@ func (b *Bus) Attach(node string, stream io.ReadWriteCloser) error {
 	}()
 	go func() { _, _ = io.Copy(stream, inside); end() }()
 	return nil
+}
+
+// attachment begins a node's loss anew for a further stream: the end of the one
+// before has nothing to do with it.
+func (b *Bus) attachment(node string) *loss {
+	l := b.lossOf(node)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if l.attached {
+		l = &loss{gone: make(chan struct{})}
+		b.lost[node] = l
+	}
+	l.attached = true
+	return l
 }
 
 func (b *Bus) lossOf(node string) *loss {

@@ -76,8 +76,8 @@ func (n *Namespace) Bridge(name string) error {
 	return n.Up(name)
 }
 
-// Enslave makes a port a port of a bridge.
-func (n *Namespace) Enslave(port, bridge string) error {
+// AddMember makes a port a member of a bridge.
+func (n *Namespace) AddMember(port, bridge string) error {
 	index, err := n.conn.index(port)
 	if err != nil {
 		return n.named(err)

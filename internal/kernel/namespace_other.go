@@ -20,6 +20,6 @@ func (*Namespace) DoAsHost(func() error) error    { return errNoNamespaces }
 func Cable(_, _ CableEnd) error                   { return errNoNamespaces }
 func (*Namespace) Up(string) error                { return errNoNamespaces }
 func (*Namespace) Bridge(string) error            { return errNoNamespaces }
-func (*Namespace) Enslave(_, _ string) error      { return errNoNamespaces }
+func (*Namespace) AddMember(_, _ string) error    { return errNoNamespaces }
 func (*Namespace) Shape(string, Shaping) error    { return errNoNamespaces }
 func SocketPair() (near, far *os.File, err error) { return nil, nil, errNoNamespaces }

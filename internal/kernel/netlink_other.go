@@ -54,9 +54,8 @@ func (*Conn) AddAddress(string, netip.Prefix) error    { return unsupported("add
 func (*Conn) DeleteAddress(string, netip.Prefix) error { return unsupported("delete address") }
 func (*Conn) RestoreAddress(Object) error              { return unsupported("restore address") }
 
-func ThreadCPU() (map[int]int64, error) { return nil, unsupported("read threads' CPU clocks") }
-func CurrentNetNS() (NetNS, error)      { return NetNS{}, unsupported("name the network namespace") }
-func BootID() (string, error)           { return "", unsupported("read the boot identity") }
+func CurrentNetNS() (NetNS, error) { return NetNS{}, unsupported("name the network namespace") }
+func BootID() (string, error)      { return "", unsupported("read the boot identity") }
 func NamespacedSysctl(string) (bool, error) {
 	return false, unsupported("look into a new network namespace")
 }

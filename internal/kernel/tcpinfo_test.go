@@ -60,17 +60,3 @@ func TestTCPInfo(t *testing.T) {
 		t.Error("rates")
 	}
 }
-
-func TestThreadCPU(t *testing.T) {
-	times, err := ThreadCPU()
-	if err != nil {
-		t.Skip(err)
-	}
-	var used int64
-	for _, ns := range times {
-		used += ns
-	}
-	if len(times) == 0 || used <= 0 {
-		t.Errorf("threads: %v", times)
-	}
-}

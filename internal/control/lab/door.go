@@ -77,14 +77,14 @@ func receiveVisit(conn *net.UnixConn, p plan, nodes []*kernel.Namespace) visitRe
 	}
 	var v visit
 	files, err := kernel.ReceiveFiles(conn, &v)
-	if err != nil || len(files) != 3 || len(v.Argv) == 0 {
-		return visitReply{Status: 1, Error: "the request was not understood"}
-	}
 	defer func() {
 		for _, f := range files {
 			f.Close()
 		}
 	}()
+	if err != nil || len(files) != 3 || len(v.Argv) == 0 {
+		return visitReply{Status: 1, Error: "the request was not understood"}
+	}
 	i := slices.IndexFunc(p.Nodes, func(n planNode) bool { return n.Name == v.Host })
 	if i < 0 {
 		var names []string
@@ -104,12 +104,19 @@ func receiveVisit(conn *net.UnixConn, p plan, nodes []*kernel.Namespace) visitRe
 	if err != nil {
 		return visitReply{Status: 127, Error: err.Error()}
 	}
+	ended := make(chan struct{})
 	go func() {
-		// A visitor who goes takes the command along.
+		// A visitor who goes takes the command along, and what it has started. What
+		// a command leaves behind when it ends by itself may stay.
 		_, _ = io.Copy(io.Discard, conn)
-		_ = cmd.Process.Kill()
+		select {
+		case <-ended:
+		default:
+			_ = kernel.KillGroup(cmd.Process)
+		}
 	}()
 	_ = cmd.Wait()
+	close(ended)
 	if status := cmd.ProcessState.ExitCode(); status >= 0 {
 		return visitReply{Status: status}
 	}
@@ -125,6 +132,10 @@ func Visit(name, host string, argv []string, streams [3]*os.File, terminal bool)
 		return 1, fmt.Errorf("no lab named %s is up: start one with linerate lab up FILE (%w)", name, err)
 	}
 	defer conn.Close()
+	// The name is anybody's to take: the streams are given to this user's lab only.
+	if err := kernel.PeerIsSelf(conn); err != nil {
+		return 1, err
+	}
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "/"

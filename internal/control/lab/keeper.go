@@ -35,6 +35,8 @@ func program(args ...string) *exec.Cmd {
 
 type keeperReply struct {
 	Error string `json:"error,omitempty"`
+	// Refused: the kernel did not want to make what a lab consists of.
+	Refused bool `json:"refused,omitempty"`
 }
 
 // Keeper is the first process of a lab: it makes the namespaces and the cables,
@@ -47,9 +49,12 @@ func Keeper() int {
 	if err := in.Decode(&p); err != nil {
 		return 1
 	}
+	// Whatever is started here must not hold the others' streams: a stream ends
+	// with its agent.
+	kernel.CloseOnExec(controlFD, firstAgent-controlFD+len(p.Nodes))
 	nodes, err := build(p)
 	if err != nil {
-		_ = out.Encode(keeperReply{Error: err.Error()})
+		_ = out.Encode(keeperReply{Error: err.Error(), Refused: refuses(err)})
 		return 1
 	}
 	if door, err := net.FileListener(os.NewFile(doorFD, "door")); err == nil {
@@ -118,7 +123,7 @@ func lay(p plan, nodes []*kernel.Namespace, c planCable) error {
 	}
 	for _, e := range c.Ends {
 		if p.Nodes[e.Node].Switch {
-			if err := nodes[e.Node].Enslave(e.Port, bridgeName); err != nil {
+			if err := nodes[e.Node].AddMember(e.Port, bridgeName); err != nil {
 				return err
 			}
 		}

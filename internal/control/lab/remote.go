@@ -1,12 +1,17 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"linerate/internal/bus"
 )
 
 // remote is a real host's agent as its conductor sees it.
@@ -16,10 +21,16 @@ type remote struct {
 	in, out *os.File // the agent's standard input and output
 	words   *tail
 	ended   chan struct{}
+	err     error // why the command ended, once it has
 }
 
-// grace is how long a real host's agent has to revert its settings.
-const grace = 20 * time.Second
+// How long is waited for what may never end.
+const (
+	grace     = 20 * time.Second // for an agent to revert its settings
+	lastGrace = 2 * time.Second  // for a command that was killed
+	// Somebody whom the command started may hold its standard error open.
+	wordsGrace = time.Second
+)
 
 // reach starts a command whose standard input and output are an agent's stream.
 func reach(node string, argv []string) (*remote, error) {
@@ -38,6 +49,7 @@ func reach(node string, argv []string) (*remote, error) {
 	// Ctrl-C at the terminal is the conductor's to handle: the agents live until
 	// they have reverted what was changed.
 	r.cmd.SysProcAttr = ownSession()
+	r.cmd.WaitDelay = wordsGrace
 	err = r.cmd.Start()
 	theirIn.Close()
 	theirOut.Close()
@@ -47,36 +59,133 @@ func reach(node string, argv []string) (*remote, error) {
 		return nil, err
 	}
 	go func() {
-		_ = r.cmd.Wait()
+		r.err = r.cmd.Wait()
 		close(r.ended)
 	}()
 	return r, nil
 }
 
 // end closes the agent's input, which tells it to revert its settings and go.
-func (r *remote) end() {
+// The error says that they may not be reverted.
+func (r *remote) end() error {
 	r.in.Close()
+	if !r.endsWithin(grace) {
+		err := fmt.Errorf("%s: its agent did not end within %v, so its settings may not be reverted: see linerate recover there%s", r.node, grace, r.said())
+		// Somebody else's process, such as sudo's, cannot be killed.
+		if kill := r.cmd.Process.Kill(); kill != nil || !r.endsWithin(lastGrace) {
+			err = fmt.Errorf("%w; the command is still there (process %d)", err, r.cmd.Process.Pid)
+		}
+		return err
+	}
+	// What stays behind with the standard error, as ssh's connection sharing does,
+	// is nobody's fault.
+	if r.err == nil || errors.Is(r.err, exec.ErrWaitDelay) {
+		return nil
+	}
+	return fmt.Errorf("%s: its agent failed in the end (%w), so its settings may not be reverted: see linerate recover there%s", r.node, r.err, r.said())
+}
+
+func (r *remote) endsWithin(d time.Duration) bool {
 	select {
 	case <-r.ended:
-	case <-time.After(grace):
-		_ = r.cmd.Process.Kill()
-		<-r.ended
+		return true
+	case <-time.After(d):
+		return false
 	}
 }
 
-// remoteWords are the last words of a real host's agent, for an error message.
-func (l *Lab) remoteWords(node string) string {
+// remote is the real host of that name, nil if it is none.
+func (l *Lab) remote(node string) *remote {
 	for _, r := range l.remotes {
-		if r.node != node {
-			continue
+		if r.node == node {
+			return r
 		}
-		said := strings.TrimSpace(r.words.String())
-		if said == "" {
-			return fmt.Sprintf(" (command: %s)", strings.Join(r.cmd.Args, " "))
-		}
-		return fmt.Sprintf(" (%s said: %s)", strings.Join(r.cmd.Args, " "), said)
 	}
-	return ""
+	return nil
+}
+
+// lastWords are said by a command that has ended, or is about to.
+func (r *remote) lastWords() string {
+	if r == nil {
+		return ""
+	}
+	// Its stream may be at its end before its words are.
+	if r.endsWithin(time.Second) {
+		// What a shell, env(1) and their like answer for a command that they cannot
+		// run or find.
+		if status := r.cmd.ProcessState.ExitCode(); status == 126 || status == 127 {
+			return r.said() + "; if linerate has another place on that host, name it with agent: PATH"
+		}
+	}
+	return r.said()
+}
+
+// said is what a real host's command has said so far, for an error message.
+func (r *remote) said() string {
+	if r == nil {
+		return ""
+	}
+	command := strings.Join(r.cmd.Args, " ")
+	if words := strings.TrimSpace(r.words.String()); words != "" {
+		return fmt.Sprintf(" (%s said: %s)", command, words)
+	}
+	return fmt.Sprintf(" (command: %s)", command)
+}
+
+// reachRemotes starts an agent behind each host's `via`.
+func (l *Lab) reachRemotes() error {
+	type target struct {
+		name  string
+		via   []string
+		agent string
+	}
+	var targets []target
+	for _, h := range l.topology.Hosts {
+		if len(h.Via) > 0 {
+			targets = append(targets, target{h.Name, h.Via, h.Agent})
+		}
+	}
+	for _, s := range l.topology.Switches {
+		if len(s.Via) > 0 {
+			targets = append(targets, target{s.Name, s.Via, s.Agent})
+		}
+	}
+	for _, t := range targets {
+		agent := t.agent
+		if agent == "" {
+			own, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			agent = agentProgram(t.via, own)
+		}
+		r, err := reach(t.name, slices.Concat(t.via, []string{agent, "agent", "--stdio", "--node", t.name}))
+		if err != nil {
+			return fmt.Errorf("reaching %s: %w", t.name, err)
+		}
+		l.remotes = append(l.remotes, r)
+		if err := l.bus.Attach(t.name, bus.Pipes(r.out, r.in)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stayers are commands that run another one on this machine; leavers are those
+// that run it elsewhere, or where this machine's files are not to be seen.
+var (
+	stayers = []string{"ip", "nsenter", "unshare", "sudo", "doas", "setpriv", "env", "chroot", "nice", "timeout", "taskset"}
+	leavers = []string{"ssh", "rsh", "kubectl", "oc", "docker", "podman", "nerdctl", "crictl", "lxc", "lxc-attach", "incus", "machinectl", "limactl", "vagrant", "adb"}
+)
+
+// agentProgram is this very file for prefixes that stay on this machine all the
+// way, and whatever "linerate" is found on the far side otherwise.
+func agentProgram(via []string, own string) string {
+	leaves := slices.ContainsFunc(via, func(word string) bool { return slices.Contains(leavers, path.Base(word)) })
+	if slices.Contains(stayers, path.Base(via[0])) && !leaves {
+		return own
+	}
+	return "linerate"
 }
 
 // tail keeps the end of what is written to it.

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -122,7 +121,6 @@ func (a *agent) hello() (record.Hello, error) {
 	return record.Hello{
 		Node:    a.node,
 		Version: version.String(),
-		PID:     os.Getpid(),
 		Ports:   ports,
 		Environment: record.HostEnvironment{
 			Host:   a.node,

@@ -15,7 +15,6 @@ import (
 type Hello struct {
 	Node        string          `json:"node"`
 	Version     string          `json:"version"`
-	PID         int             `json:"pid"`
 	Environment HostEnvironment `json:"environment"`
 	Ports       []PortSnapshot  `json:"ports"`
 }

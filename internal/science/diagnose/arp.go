@@ -78,7 +78,7 @@ func (f facts) fluxUnseen(h *host) (*port, []string) {
 	for _, p := range h.ports {
 		for _, prefix := range p.prefixes {
 			peers := h.onSubnet(prefix.Addr())
-			if p.slave || !p.up || len(peers) < 2 || sharedMAC(peers) || f.seen(h) {
+			if p.member || !p.up || len(peers) < 2 || sharedMAC(peers) || f.seen(h) {
 				continue
 			}
 			if h.effective("arp_ignore", p) != 0 || h.effective("arp_filter", p) != 0 {

@@ -30,7 +30,7 @@ type port struct {
 	mac      string
 	prefixes []netip.Prefix // IPv4 addresses with their prefix length
 	up       bool
-	slave    bool // a bond's or a bridge's member: its master answers for it
+	member   bool // of a bond or a bridge: its master answers for it
 }
 
 // gather prefers what was read from the hosts; the topology fills in for hosts
@@ -44,7 +44,7 @@ func gather(trial record.Trial, t *topology.Topology) facts {
 			h.deltas[d.Port] = d
 		}
 		for _, s := range reading.Snapshot.Ports {
-			p := &port{name: s.Port, mac: strings.ToLower(s.MAC), up: s.Up, slave: s.Master != ""}
+			p := &port{name: s.Port, mac: strings.ToLower(s.MAC), up: s.Up, member: s.Master != ""}
 			for _, text := range s.Addresses {
 				if prefix, err := netip.ParsePrefix(text); err == nil && prefix.Addr().Is4() {
 					p.prefixes = append(p.prefixes, prefix)
@@ -79,7 +79,7 @@ func declared(t *topology.Topology, th topology.Host) []*port {
 func (h *host) onSubnet(addr netip.Addr) []*port {
 	var list []*port
 	for _, p := range h.ports {
-		if p.up && !p.slave && slices.ContainsFunc(p.prefixes, func(x netip.Prefix) bool { return x.Contains(addr) }) {
+		if p.up && !p.member && slices.ContainsFunc(p.prefixes, func(x netip.Prefix) bool { return x.Contains(addr) }) {
 			list = append(list, p)
 		}
 	}
@@ -187,7 +187,7 @@ func (f facts) misdirections(h *host) []misdirected {
 			for _, prefix := range right.prefixes {
 				for _, n := range peer.neighbours(prefix.Addr()) {
 					wrong := h.owner(n.MAC)
-					if !learned(n) || wrong == nil || wrong == right || right.mac == wrong.mac || right.slave || wrong.slave {
+					if !learned(n) || wrong == nil || wrong == right || right.mac == wrong.mac || right.member || wrong.member {
 						continue
 					}
 					m := misdirected{peer, prefix.Addr(), right, wrong}

@@ -1,0 +1,165 @@
+package lab
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"syscall"
+
+	"linerate/internal/kernel"
+)
+
+// keeperProcess is the keeper as its conductor sees it.
+type keeperProcess struct {
+	control net.Conn
+	ended   chan error
+}
+
+func (k *keeperProcess) end() {
+	k.control.Close()
+	<-k.ended
+}
+
+// refusal is the kernel's no to making namespaces: with a user namespace, or
+// without one, it may be a yes.
+type refusal struct{ error }
+
+func (r refusal) Unwrap() error { return r.error }
+
+// refusals are the errnos by which clone(2) and unshare(2) refuse namespaces:
+// not permitted, or more than user.max_*_namespaces or the depth allows.
+var refusals = []error{os.ErrPermission, syscall.ENOSPC, syscall.EUSERS}
+
+func refuses(err error, others ...error) bool {
+	return slices.ContainsFunc(slices.Concat(refusals, others), func(no error) bool { return errors.Is(err, no) })
+}
+
+// startKeeper starts the lab's first process, with its own user namespace where
+// root is not to be had, and waits until all is cabled.
+func (l *Lab) startKeeper(p plan) error {
+	// Root in a container may lack CAP_SYS_ADMIN, and then is like anyone else.
+	tries := []bool{true}
+	if os.Geteuid() == 0 {
+		tries = []bool{false, true}
+	}
+	var errs []error
+	for _, rootless := range tries {
+		err := l.tryKeeper(p, rootless)
+		if err == nil {
+			l.rootless = rootless
+			return nil
+		}
+		errs = append(errs, err)
+		if !errors.As(err, new(refusal)) {
+			break
+		}
+	}
+	err := errors.Join(errs...)
+	if errors.As(err, new(refusal)) {
+		return fmt.Errorf("making a lab: %w (it needs root, or user namespaces for ordinary users: sysctl user.max_user_namespaces above 0, user.max_net_namespaces above the number of hosts and switches, and kernel.unprivileged_userns_clone=1 or kernel.apparmor_restrict_unprivileged_userns=0 where those exist)", err)
+	}
+	return fmt.Errorf("making a lab: %w", err)
+}
+
+func (l *Lab) tryKeeper(p plan, rootless bool) (err error) {
+	var files []*os.File   // the keeper's, in the order of its descriptors
+	var streams []net.Conn // our ends: control, then one of each node
+	defer func() {
+		for _, f := range files {
+			f.Close()
+		}
+		if err != nil {
+			for _, s := range streams {
+				s.Close()
+			}
+		}
+	}()
+	pair := func() error {
+		near, far, err := kernel.SocketPair()
+		if err != nil {
+			return err
+		}
+		files = append(files, far)
+		stream, err := fileConn(near)
+		if err == nil {
+			streams = append(streams, stream)
+		}
+		return err
+	}
+	if err := pair(); err != nil {
+		return err
+	}
+	door, err := openDoor(l.options.Name)
+	if err != nil {
+		return err
+	}
+	files = append(files, door)
+	for range p.Nodes {
+		if err := pair(); err != nil {
+			return err
+		}
+	}
+	control, nodes := streams[0], streams[1:]
+	k := &keeperProcess{control: control, ended: make(chan error, 1)}
+	if err := k.start(files, rootless); err != nil {
+		if refuses(err, syscall.EINVAL) { // a kernel without such namespaces
+			return refusal{err}
+		}
+		return err
+	}
+	// Only the keeper may hold the far ends: their end is to be noticed.
+	for _, f := range files {
+		f.Close()
+	}
+	for i, n := range p.Nodes {
+		if err := l.bus.Attach(n.Name, nodes[i]); err != nil {
+			k.end()
+			return err
+		}
+	}
+	var reply keeperReply
+	err = json.NewEncoder(control).Encode(p)
+	if err == nil {
+		err = json.NewDecoder(control).Decode(&reply)
+	}
+	switch {
+	case err != nil:
+		k.control.Close()
+		return fmt.Errorf("the lab's keeper ended: %w", errors.Join(err, <-k.ended))
+	case reply.Refused:
+		k.end()
+		return refusal{errors.New(reply.Error)}
+	case reply.Error != "":
+		k.end()
+		return errors.New(reply.Error)
+	}
+	l.keeper = k
+	return nil
+}
+
+// start runs the keeper from a thread that stays: the kernel sends the parent's
+// death signal when the thread that forked ends (prctl(2), PR_SET_PDEATHSIG).
+func (k *keeperProcess) start(files []*os.File, rootless bool) error {
+	started := make(chan error)
+	go func() {
+		cmd := program("lab", "keeper")
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, os.Stderr, os.Stderr
+		cmd.ExtraFiles = files
+		cmd.SysProcAttr = keeperAttributes(rootless)
+		lockThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			k.ended <- cmd.Wait()
+		}
+	}()
+	return <-started
+}
+
+func fileConn(f *os.File) (net.Conn, error) {
+	defer f.Close()
+	return net.FileConn(f)
+}
