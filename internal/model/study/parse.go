@@ -32,12 +32,15 @@ func ParseWith(file string, data []byte, set []string) (*Study, error) {
 	if whole {
 		s.Topology.Complete()
 	}
-	c := checker{Study: s, report: report, has: doc.Has, topologyWhole: whole}
+	c := checker{Study: s, report: report, has: doc.Has}
 	c.check()
+	s.fillIn()
+	if p, err := NewPlan(s); whole && err == nil {
+		c.ways(p)
+	}
 	if len(problems) > 0 {
 		return nil, problems.Err()
 	}
-	s.fillIn()
 	c.plan()
 	if len(problems) > 0 {
 		return nil, problems.Err()
@@ -81,7 +84,7 @@ func (s *Study) fillIn() {
 	for i := range s.Factors {
 		f := &s.Factors[i]
 		or(&f.Role, RoleCompare)
-		if f.Role == RoleCompare {
+		if f.Role == RoleCompare && len(f.Levels) > 0 {
 			or(&f.Baseline, f.Levels[0].Name)
 		}
 		for j := range f.Levels {
@@ -92,7 +95,8 @@ func (s *Study) fillIn() {
 	}
 }
 
-// destinations gives each flow an address to go to.
+// destinations gives each flow an address to go to, where the topology alone
+// has one; a treatment that adds addresses chooses from those.
 func (s *Study) destinations(flows []Flow) {
 	for i := range flows {
 		if f := &flows[i]; !f.Destination.IsValid() {
@@ -102,11 +106,15 @@ func (s *Study) destinations(flows []Flow) {
 }
 
 // destination is the first address of the flow's host to, of its source's
-// family; preferably one on a network that host from is on as well.
+// family; preferably one on a network that host from is on as well. A study that
+// is still being checked may name hosts that are not there.
 func destination(t *topology.Topology, f Flow) netip.Addr {
-	from, _ := t.Host(f.From)
-	to, _ := t.Host(f.To)
+	from, fromKnown := t.Host(f.From)
+	to, toKnown := t.Host(f.To)
 	var first netip.Addr
+	if !fromKnown || !toKnown {
+		return first
+	}
 	for _, p := range to.Ports {
 		for _, a := range p.Addresses {
 			if f.Source.IsValid() && f.Source.Is4() != a.First.Is4() || a.First.IsLinkLocalUnicast() && a.First.Is6() {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/setting"
+	"linerate/internal/model/topology"
 )
 
 // Treatment is one combination of levels, with everything that follows from it.
@@ -86,6 +87,7 @@ func (s *Study) treatment(levels []Level, room int) (Treatment, error) {
 			}
 		}
 	}
+	t.destinations(&s.Topology)
 	for _, f := range t.Workload.Flows {
 		if room -= f.Streams; room < 0 {
 			return t, fmt.Errorf("the treatments have more than %d flows together", maxFlows)
@@ -100,6 +102,20 @@ func (s *Study) treatment(levels []Level, room int) (Treatment, error) {
 		}
 	}
 	return t, nil
+}
+
+// destinations chooses from what the treatment adds where a flow has no address
+// to go to yet.
+func (t *Treatment) destinations(base *topology.Topology) {
+	var over *topology.Topology
+	for i := range t.Workload.Flows {
+		if f := &t.Workload.Flows[i]; !f.Destination.IsValid() {
+			if over == nil {
+				over = base.With(t.Settings)
+			}
+			f.Destination = destination(over, *f)
+		}
+	}
 }
 
 func (t *Treatment) add(f Flow, openerSends bool) {

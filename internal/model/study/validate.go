@@ -2,12 +2,10 @@ package study
 
 import (
 	"fmt"
-	"net/netip"
 	"regexp"
 	"slices"
 
 	"linerate/internal/model/source"
-	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 )
 
@@ -17,13 +15,11 @@ type checker struct {
 	report source.Report
 	// has tells what is written in the file from what is left to defaults.
 	has func(path string) bool
-	// topologyWhole says that ways through the topology can be asked for.
-	topologyWhole bool
-	// added are addresses that levels give to hosts.
-	added map[string][]netip.Addr
-	// reroutes says that levels change where packets go, so that the topology
-	// alone does not tell what is reachable.
-	reroutes bool
+	// varied says that levels change where packets go, so that what is wrong
+	// with a flow is wrong in some treatments.
+	varied bool
+	// unsound are the paths of flows that no way can be asked of.
+	unsound map[string]bool
 }
 
 var studyName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
@@ -32,6 +28,7 @@ func (c *checker) check() {
 	if !studyName.MatchString(c.Name) {
 		c.report("study", "study name %q: expected small letters, digits and dashes", c.Name)
 	}
+	c.unsound = map[string]bool{}
 	c.settings()
 	c.timing("workload", c.Workload.Duration, c.Workload.Warmup)
 	c.interval()
@@ -40,22 +37,19 @@ func (c *checker) check() {
 	if len(c.Workload.Flows) == 0 {
 		c.report("workload.flows", "no flows: nothing would be measured")
 	}
-	c.flows("workload.flows", c.Workload.Flows, false)
+	c.flows("workload.flows", c.Workload.Flows)
 	c.factors()
 	c.Design.check(c.has, c.report)
 }
 
-// settings checks the settings of all levels, and remembers what flows may rely on.
+// settings checks the settings of all levels, each with what its level adds.
 func (c *checker) settings() {
-	c.added = map[string][]netip.Addr{}
 	for i, f := range c.Factors {
 		for j, l := range f.Levels {
+			over := c.Topology.With(l.Settings)
 			for k, s := range l.Settings {
-				c.Topology.CheckSetting(s, fmt.Sprintf("factors[%d].levels[%d].settings[%d]", i, j, k), c.report)
-				if s.Address != nil {
-					c.added[s.Host] = append(c.added[s.Host], s.Address.Address.Addr())
-				}
-				c.reroutes = c.reroutes || s.Address != nil || s.Route != nil || s.Rule != nil
+				over.CheckSetting(s, fmt.Sprintf("factors[%d].levels[%d].settings[%d]", i, j, k), c.report)
+				c.varied = c.varied || s.Address != nil || s.Route != nil || s.Rule != nil
 			}
 		}
 	}
@@ -125,88 +119,23 @@ func (c *checker) hosts(path string, names []string) {
 	}
 }
 
-// flows checks where flows begin and end. May they fail to connect, a way is not
-// asked for.
-func (c *checker) flows(path string, flows []Flow, mayFail bool) {
+// flows checks what flows say by themselves; whether there is a way for them is
+// asked of each treatment.
+func (c *checker) flows(path string, flows []Flow) {
 	for i, f := range flows {
 		path := fmt.Sprintf("%s[%d]", path, i)
 		c.options(path, f.Options)
-		from, fromKnown := c.Topology.FindHost(f.From, path+".from", c.report)
-		to, toKnown := c.Topology.FindHost(f.To, path+".to", c.report)
-		if !fromKnown || !toKnown {
-			continue
-		}
-		if f.From == f.To {
+		_, fromKnown := c.Topology.FindHost(f.From, path+".from", c.report)
+		_, toKnown := c.Topology.FindHost(f.To, path+".to", c.report)
+		switch {
+		case !fromKnown || !toKnown:
+		case f.From == f.To:
 			c.report(path, "flow from %q to itself never leaves the host", f.From)
+		case f.Source.IsValid() && f.Destination.IsValid() && f.Source.Is4() != f.Destination.Is4():
+			c.report(path+".destination", "flow from %s to %s: one is IPv4, the other IPv6", f.Source, f.Destination)
+		default:
 			continue
 		}
-		sound := c.holds(from, f.Source, path+".source")
-		sound = c.holds(to, f.Destination, path+".destination") && sound
-		if f.Source.IsValid() && f.Destination.IsValid() && f.Source.Is4() != f.Destination.Is4() {
-			c.report(path+".destination", "flow from %s to %s: one is IPv4, the other IPv6", f.Source, f.Destination)
-			sound = false
-		}
-		if sound && c.topologyWhole {
-			c.reachable(path, f, mayFail)
-		}
-	}
-}
-
-// holds reports an address that its host does not have.
-func (c *checker) holds(h *topology.Host, addr netip.Addr, path string) bool {
-	if !addr.IsValid() || slices.Contains(c.added[h.Name], addr) {
-		return true
-	}
-	holder, held := c.Topology.Holder(addr)
-	if held && holder.Node == h.Name {
-		return true
-	}
-	if held {
-		c.report(path, "%s is not an address of %q: %s has it", addr, h.Name, holder)
-		return false
-	}
-	c.report(path, "%s is not an address of %q%s", addr, h.Name, addressesOf(h))
-	return false
-}
-
-// addressesOf lists what could have been meant.
-func addressesOf(h *topology.Host) string {
-	var list []string
-	for _, p := range h.Ports {
-		for _, a := range p.Addresses {
-			list = append(list, a.String())
-		}
-	}
-	switch {
-	case len(list) == 0:
-		return ": it has none"
-	case len(list) > 8:
-		return fmt.Sprintf(": expected one of its %d, %s, …", len(list), list[0])
-	}
-	return ": expected " + source.Or(list)
-}
-
-// reachable reports a flow that has no way through the topology.
-func (c *checker) reachable(path string, f Flow, mayFail bool) {
-	or(&f.Destination, destination(&c.Topology, f))
-	if !f.Destination.IsValid() {
-		kind := "address"
-		if f.Source.IsValid() {
-			kind = "address of the kind of " + f.Source.String()
-		}
-		c.report(path+".to", "host %q has no %s to send to", f.To, kind)
-		return
-	}
-	if mayFail || c.reroutes {
-		return
-	}
-	if _, err := c.Topology.Paths(f.From, f.Source, f.Destination); err != nil {
-		c.report(path, "unreachable flow: %v", err)
-		return
-	}
-	source := f.Source
-	or(&source, likelySource(&c.Topology, f.From, f.Destination))
-	if _, err := c.Topology.Paths(f.To, f.Destination, source); err != nil {
-		c.report(path, "unreachable flow: answers do not come back: %v", err)
+		c.unsound[path] = true
 	}
 }

@@ -47,7 +47,7 @@ func (c *checker) level(path string, l Level) {
 	if over.Flows != nil && len(over.Flows) == 0 {
 		c.report(path+".flows", "no flows: nothing would be measured")
 	}
-	c.flows(path+".flows", over.Flows, l.Unreachable)
+	c.flows(path+".flows", over.Flows)
 }
 
 // label checks the name of a factor or a level, which people see everywhere.

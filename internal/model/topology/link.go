@@ -26,6 +26,9 @@ type Shape struct {
 	Queue unit.Bytes    `yaml:"queue" json:"queue,omitempty" doc:"bytes that wait in front of the link; absent: 10 ms at the rate, at least two bursts"`
 	Burst unit.Bytes    `yaml:"burst" json:"burst,omitempty" doc:"token bucket of the shaper; absent: 2.5 ms at the rate, at least two frames, and at least 128KiB from 200mbit on"`
 	MTU   int           `yaml:"mtu" json:"mtu,omitempty" doc:"bytes; 1500 when absent"`
+	// Bucket says that a setting's token bucket makes the rate, also where the
+	// link itself is an Ethernet.
+	Bucket bool `yaml:"-" json:"bucket,omitempty"`
 }
 
 // DefaultMTU is Ethernet's (IEEE 802.3); EthernetHeader is what the kernel's
@@ -84,15 +87,21 @@ func bytesIn(rate unit.BitRate, seconds float64) unit.Bytes {
 
 // Towards returns the shape of the direction that leaves the given end.
 func (l Link) Towards(from End) Shape {
+	shape := l.towards(from)
+	if shape.MTU == 0 {
+		shape.MTU = DefaultMTU
+	}
+	return shape
+}
+
+// towards leaves the MTU that is not in the file at 0.
+func (l Link) towards(from End) Shape {
 	shape, over := l.Shape, l.Forward
 	if from == l.To {
 		over = l.Reverse
 	}
 	if over != nil {
 		shape = shape.with(*over)
-	}
-	if shape.MTU == 0 {
-		shape.MTU = DefaultMTU
 	}
 	return shape
 }
@@ -116,6 +125,7 @@ func (s Shape) with(over Shape) Shape {
 	if over.MTU != 0 {
 		s.MTU = over.MTU
 	}
+	s.Bucket = s.Bucket || over.Bucket
 	return s
 }
 

@@ -262,13 +262,19 @@ func (c settingChecker) qdisc(q setting.Qdisc, path string) {
 		c.report(path+".limit", "limit %d: expected a number of at least 0", q.Limit)
 	}
 	switch {
-	case q.Kind == "tbf" && q.Rate == 0:
-		c.report(path, "tbf needs a rate")
+	case q.Kind == "tbf" && (q.Rate < 8 || q.Burst == 0):
+		c.report(path, "tbf needs a rate and a burst")
 	case q.Kind != "tbf" && q.Rate != 0:
 		c.report(path+".rate", "%s has no rate; tbf has", q.Kind)
 	case q.Kind != "tbf" && q.Burst != 0:
 		c.report(path+".burst", "%s has no burst; tbf has", q.Kind)
 	case q.Burst != 0 && q.Burst < DefaultMTU+EthernetHeader:
 		c.report(path+".burst", "burst of %s is smaller than one frame: expected at least %d bytes", q.Burst, DefaultMTU+EthernetHeader)
+	}
+	// What a lab delays frames with cannot be put back faithfully.
+	if l, ok := c.t.LinkAt(End{c.h.Name, q.Port}); ok && len(c.h.Via) == 0 {
+		if s := l.Towards(End{c.h.Name, q.Port}); s.Delay != 0 || s.Loss != 0 {
+			c.report(path, "the delay and the loss of the link at %s.%s are made by its root qdisc, which stays: put them on a link behind a router", c.h.Name, q.Port)
+		}
 	}
 }

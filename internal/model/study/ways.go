@@ -1,0 +1,130 @@
+package study
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"linerate/internal/model/source"
+	"linerate/internal/model/topology"
+)
+
+// ways checks where the flows of every treatment begin and end, over the
+// topology as it is in that treatment: a level may add the very address or route
+// that a flow needs, and another level may not.
+func (c *checker) ways(p *Plan) {
+	type question struct {
+		over    *topology.Topology
+		path    string
+		mayFail bool
+	}
+	asked := map[question]bool{}
+	wrong := map[string]bool{} // paths: one treatment is enough
+	overs := map[string]*topology.Topology{}
+	for _, t := range p.Treatments {
+		list, key := "workload.flows", ""
+		for i, f := range c.Factors {
+			j := slices.IndexFunc(f.Levels, func(l Level) bool { return l.Name == t.Levels[f.Name] })
+			if over := f.Levels[j].Workload; over != nil && over.Flows != nil {
+				list = fmt.Sprintf("factors[%d].levels[%d].workload.flows", i, j)
+			}
+			if len(f.Levels[j].Settings) > 0 {
+				key += fmt.Sprintf("%d.%d ", i, j)
+			}
+		}
+		if overs[key] == nil {
+			overs[key] = c.Topology.With(t.Settings)
+		}
+		for i, f := range t.Workload.Flows {
+			q := question{overs[key], fmt.Sprintf("%s[%d]", list, i), t.Unreachable}
+			if asked[q] || wrong[q.path] || c.unsound[q.path] {
+				continue
+			}
+			asked[q] = true
+			w := way{c, q.over, q.path, ""}
+			if c.varied {
+				w.where = fmt.Sprintf(" in treatment %q", t.Name)
+			}
+			wrong[q.path] = !w.check(f, t.Unreachable)
+		}
+	}
+}
+
+// way is one flow in one topology.
+type way struct {
+	*checker
+	over  *topology.Topology
+	path  string
+	where string
+}
+
+// check reports addresses that their hosts do not have, and a flow that has no
+// way. May it fail to connect, a way is not asked for; but both ends need their
+// addresses, to connect from and to listen on.
+func (w way) check(f Flow, mayFail bool) bool {
+	from, _ := w.over.Host(f.From)
+	to, _ := w.over.Host(f.To)
+	sound := w.holds(from, f.Source, w.path+".source")
+	// A destination that the file leaves out is chosen from what the host has.
+	if w.has(w.path + ".destination") {
+		sound = w.holds(to, f.Destination, w.path+".destination") && sound
+	}
+	switch {
+	case !sound:
+		return false
+	case !f.Destination.IsValid():
+		kind := "address"
+		if f.Source.IsValid() {
+			kind = "address of the kind of " + f.Source.String()
+		}
+		w.report(w.path+".to", "host %q has no %s to send to%s", f.To, kind, w.where)
+		return false
+	case mayFail:
+		return true
+	}
+	if _, err := w.over.Paths(f.From, f.Source, f.Destination); err != nil {
+		w.report(w.path, "unreachable flow%s: %v", w.where, err)
+		return false
+	}
+	source := f.Source
+	or(&source, likelySource(w.over, f.From, f.Destination))
+	if _, err := w.over.Paths(f.To, f.Destination, source); err != nil {
+		w.report(w.path, "unreachable flow%s: answers do not come back: %v", w.where, err)
+		return false
+	}
+	return true
+}
+
+// holds reports an address that its host does not have.
+func (w way) holds(h *topology.Host, addr netip.Addr, path string) bool {
+	if !addr.IsValid() {
+		return true
+	}
+	holder, held := w.over.Holder(addr)
+	if held && holder.Node == h.Name {
+		return true
+	}
+	if held {
+		w.report(path, "%s is not an address of %q%s: %s has it", addr, h.Name, w.where, holder)
+		return false
+	}
+	w.report(path, "%s is not an address of %q%s%s", addr, h.Name, w.where, addressesOf(h))
+	return false
+}
+
+// addressesOf lists what could have been meant.
+func addressesOf(h *topology.Host) string {
+	var list []string
+	for _, p := range h.Ports {
+		for _, a := range p.Addresses {
+			list = append(list, a.String())
+		}
+	}
+	switch {
+	case len(list) == 0:
+		return ": it has none"
+	case len(list) > 8:
+		return fmt.Sprintf(": expected one of its %d, %s, …", len(list), list[0])
+	}
+	return ": expected " + source.Or(list)
+}
