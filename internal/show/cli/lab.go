@@ -54,7 +54,8 @@ type labTimes struct {
 }
 
 func newLabUpCommand(s streams) *cobra.Command {
-	var name, until string
+	var o lab.Options
+	var until string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "up FILE|STUDY",
@@ -69,32 +70,35 @@ func newLabUpCommand(s streams) *cobra.Command {
 				return err
 			}
 			if until == "ready" {
-				name = ""
+				o.Name = ""
 			}
-			return labUp(cmd.Context(), s, t, name, until == "ready", asJSON)
+			return labUp(cmd.Context(), s, t, o, until == "ready", asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", lab.DefaultName, "the lab's name, for lab exec and lab shell")
+	cmd.Flags().StringVar(&o.Name, "name", lab.DefaultName, "the lab's name, for lab exec and lab shell")
+	cmd.Flags().BoolVar(&o.AllowMachine, "allow-machine-settings", false, "permit settings that change more than one network namespace")
 	cmd.Flags().StringVar(&until, "until", "", "ready: take the lab down again once all agents are ready, and print how long both took")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "with --until ready: print the times as JSON (linerate.lab-times/v1)")
 	return cmd
 }
 
-func labUp(ctx context.Context, s streams, t *topology.Topology, name string, untilReady, asJSON bool) error {
+func labUp(ctx context.Context, s streams, t *topology.Topology, o lab.Options, untilReady, asJSON bool) (err error) {
 	began := time.Now()
 	b, err := bus.Start()
 	if err != nil {
 		return err
 	}
 	defer b.Close()
-	l, err := lab.Up(ctx, t, b, lab.Options{Name: name})
+	l, err := lab.Up(ctx, t, b, o)
 	if err != nil {
 		return err
 	}
 	up := time.Since(began)
 	if untilReady {
 		began = time.Now()
-		l.Down()
+		if err := l.Down(); err != nil {
+			return err
+		}
 		times := labTimes{"linerate.lab-times/v1", len(t.Hosts), len(t.Links), up.Seconds(), time.Since(began).Seconds()}
 		if asJSON {
 			return json.NewEncoder(s.out).Encode(times)
@@ -102,18 +106,20 @@ func labUp(ctx context.Context, s streams, t *topology.Topology, name string, un
 		_, err := fmt.Fprintf(s.out, "%d hosts, %d links: up in %.2f s, down in %.2f s\n", times.Hosts, times.Links, times.UpS, times.DownS)
 		return err
 	}
-	defer l.Down()
+	defer func() { err = errors.Join(err, l.Down()) }()
 	describeLab(s.out, t)
 	flag := ""
-	if name != lab.DefaultName {
-		flag = " --lab " + name
+	if o.Name != lab.DefaultName {
+		flag = " --lab " + o.Name
 	}
 	fmt.Fprintf(s.err, "\nThe lab is up (%s, %.2f s). Look around from another terminal:\n  linerate lab exec%s %s -- ip address\n  linerate lab shell%s %s\nCtrl-C takes it down; nothing is left then.\n",
 		l.Mode(), up.Seconds(), flag, t.Hosts[0].Name, flag, t.Hosts[0].Name)
 	for _, node := range l.Nodes() {
 		go func() {
 			<-b.Lost(node)
-			fmt.Fprintf(s.err, "linerate: the agent of %s has gone\n", node)
+			if ctx.Err() == nil { // and not because the lab is being taken down
+				fmt.Fprintf(s.err, "linerate: the agent of %s has gone\n", node)
+			}
 		}()
 	}
 	<-ctx.Done()
