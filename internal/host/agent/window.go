@@ -54,7 +54,7 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r record.Wi
 		if err := sleepUntil(ctx, at); err != nil {
 			return record.WindowReply{}, err
 		}
-		h.Series = append(h.Series, record.Sample{AtNs: kernel.Now(), Flows: engine.Light(), Ports: a.reader.Light()})
+		h.Series = append(h.Series, a.sample(engine))
 	}
 	if err := sleepUntil(ctx, r.EndNs); err != nil {
 		return record.WindowReply{}, err
@@ -72,6 +72,16 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r record.Wi
 	}
 	reply.FinalFlows = engine.Read()
 	return reply, nil
+}
+
+// sample reads the little that is read inside the window, what goodput is made
+// of first.
+func (a *agent) sample(engine *traffic.Engine) record.Sample {
+	began := kernel.Now()
+	s := record.Sample{AtNs: began, BeganNs: began, Flows: engine.Light()}
+	s.Ports, s.Qdiscs = a.reader.Light()
+	s.EndedNs = kernel.Now()
+	return s
 }
 
 // edge reads everything at one edge of the window, what matters most first.

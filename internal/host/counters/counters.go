@@ -85,15 +85,20 @@ func (r *Reader) Read() record.Reading {
 	return reading
 }
 
-// Light reads the ports only; nil if even that failed.
-func (r *Reader) Light() []record.PortCounters {
+// Light reads what is worth reading often, the ports and their queues; what could
+// not be read is nil.
+func (r *Reader) Light() ([]record.PortCounters, []record.QdiscCounters) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	ports, err := r.ports()
 	if err != nil {
-		return nil
+		ports = nil
 	}
-	return ports
+	qdiscs, err := r.qdiscs()
+	if err != nil {
+		qdiscs = nil
+	}
+	return ports, qdiscs
 }
 
 // links lists the devices that are read, by name, and renews the names.

@@ -99,8 +99,12 @@ func TestReading(t *testing.T) {
 		if len(after.CPU) < 2 || after.CPU[0].CPU != -1 || len(after.Softnet) == 0 || after.Softirqs["NET_RX"] == 0 {
 			t.Errorf("host counters: %+v %+v %v", after.CPU, after.Softnet, after.Softirqs)
 		}
-		if light := r.Light(); len(light) != len(after.Ports) || light[1].TxPackets < after.Ports[1].TxPackets {
+		light, queues := r.Light()
+		if len(light) != len(after.Ports) || light[1].TxPackets < after.Ports[1].TxPackets {
 			t.Errorf("light reading: %+v", light)
+		}
+		if len(queues) != 1 || queues[0].Port != "eth0" || queues[0].Packets < after.Qdiscs[0].Packets {
+			t.Errorf("queues of a light reading: %+v", queues)
 		}
 		only := open(t, Options{Ports: []string{"eth1"}})
 		if ports := only.Read().Ports; len(ports) != 1 || ports[0].Port != "eth1" {
@@ -134,6 +138,10 @@ func TestSnapshot(t *testing.T) {
 		}, []string{"net.ipv4.tcp_sack", "net.ipv4.no_such"})
 		if err != nil {
 			t.Fatal(err)
+		}
+		tables := r.Tables()
+		if s.BeganNs <= 0 || s.EndedNs <= s.BeganNs || tables.BeganNs < s.EndedNs || tables.EndedNs <= tables.BeganNs {
+			t.Errorf("instants: snapshot %d–%d, tables %d–%d", s.BeganNs, s.EndedNs, tables.BeganNs, tables.EndedNs)
 		}
 		if len(s.Missing) != 1 || !strings.Contains(s.Missing[0], "net.ipv4.no_such") {
 			t.Errorf("missing: %v", s.Missing)

@@ -27,11 +27,13 @@ func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []s
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	snapshot := record.Snapshot{Host: host}
+	began := kernel.Now()
 	links, err := r.links()
 	if err != nil {
 		return snapshot, fmt.Errorf("snapshot of %s: %w", host, err)
 	}
 	snapshot.Tables = r.tables()
+	snapshot.BeganNs = began
 	missing := func(part string, err error) {
 		if err != nil {
 			snapshot.Missing = append(snapshot.Missing, part+": "+err.Error())
@@ -55,6 +57,7 @@ func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []s
 			missing("sysctl", err)
 		}
 	}
+	snapshot.EndedNs = kernel.Now()
 	return snapshot, nil
 }
 

@@ -1,6 +1,9 @@
 package counters
 
-import "linerate/internal/model/record"
+import (
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
 
 // Tables reads what the network itself changes: the neighbour tables, and the
 // forwarding tables of the host's bridges.
@@ -11,7 +14,7 @@ func (r *Reader) Tables() record.Tables {
 }
 
 func (r *Reader) tables() record.Tables {
-	var tables record.Tables
+	tables := record.Tables{BeganNs: kernel.Now()}
 	neighbours, err := r.conn.Neighbours()
 	if err != nil {
 		tables.Missing = append(tables.Missing, "neighbours: "+err.Error())
@@ -31,5 +34,6 @@ func (r *Reader) tables() record.Tables {
 	for _, e := range fdb {
 		tables.FDB = append(tables.FDB, record.FDBEntry{MAC: e.MAC, Port: e.Port, Local: e.Local})
 	}
+	tables.EndedNs = kernel.Now()
 	return tables
 }

@@ -3,6 +3,8 @@ package record
 import (
 	"net/netip"
 	"strings"
+
+	"linerate/internal/model/topology"
 )
 
 // PortDelta is what one port carried between the two edge readings.
@@ -79,4 +81,12 @@ func addrOf(text string) netip.Addr {
 	}
 	alone, _ := netip.ParseAddr(strings.Trim(text, "[]"))
 	return alone.Unmap()
+}
+
+// Over is the topology that the trial was made over: its own, or the run's.
+func (t Trial) Over(run *topology.Topology) *topology.Topology {
+	if t.Topology != nil {
+		return t.Topology
+	}
+	return run
 }

@@ -95,8 +95,11 @@ type Level struct {
 
 // Treatment is one combination of levels with its estimate over all trials.
 type Treatment struct {
-	Name       string            `json:"name"`
-	Baseline   bool              `json:"baseline"` // every compared factor is at its baseline level
+	Name     string `json:"name"`
+	Baseline bool   `json:"baseline"` // every compared factor is at its baseline level
+	// Best marks the levels that the answer recommends, one treatment in each
+	// condition; none when nothing is shown to improve on the baseline.
+	Best       bool              `json:"best,omitempty"`
 	Levels     map[string]string `json:"levels"`
 	Trials     int               `json:"trials"`
 	Goodput    Estimate          `json:"goodput"`

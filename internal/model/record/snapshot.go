@@ -17,6 +17,10 @@ type Snapshot struct {
 
 // Tables is the part of a snapshot that the network itself changes.
 type Tables struct {
+	// BeganNs and EndedNs bound when the tables, or the whole snapshot that they
+	// are part of, were read; in a trial on the conductor's monotonic clock.
+	BeganNs    int64       `json:"began_ns,omitempty"`
+	EndedNs    int64       `json:"ended_ns,omitempty"`
 	Neighbours []Neighbour `json:"neighbours,omitempty"`
 	// FDB is a switch's forwarding table.
 	FDB []FDBEntry `json:"fdb,omitempty"`

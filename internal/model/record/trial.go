@@ -1,6 +1,10 @@
 package record
 
-import "time"
+import (
+	"time"
+
+	"linerate/internal/model/topology"
+)
 
 // Trial is one timed execution of a treatment.
 type Trial struct {
@@ -35,6 +39,9 @@ type Trial struct {
 	// AccountSender marks a trial whose sender-side figure is offered as a
 	// result, so that trust holds it against the limit.
 	AccountSender bool `json:"account_sender,omitempty"`
+	// Topology is the run's with what the treatment changes in it; absent when
+	// it changes nothing. See Over.
+	Topology *topology.Topology `json:"topology,omitempty"`
 }
 
 // Flow is one connection of a trial. From sends, To receives: a read has the
@@ -59,8 +66,21 @@ type Flow struct {
 	SenderAverageBps float64 `json:"sender_average_bps"`
 	// RetransBytes were sent again, in the common window.
 	RetransBytes int64 `json:"retrans_bytes"`
+	// SentBytes left the sender's TCP in the common window, those sent again
+	// included. 0: not known.
+	SentBytes int64 `json:"sent_bytes,omitempty"`
+	// BusyS is how much of the common window the sender had something to send or
+	// unacknowledged; of that, RwndLimitedS it waited for the receiver's window
+	// and SndbufLimitedS for room in its send buffer (TCP_INFO).
+	BusyS          float64 `json:"busy_s,omitempty"`
+	RwndLimitedS   float64 `json:"rwnd_limited_s,omitempty"`
+	SndbufLimitedS float64 `json:"sndbuf_limited_s,omitempty"`
+	// RateCapBps is the connection's pacing; 0: none.
+	RateCapBps float64 `json:"rate_cap_bps,omitempty"`
 	// Path is the way the flow is meant to take, "host.port" each.
 	Path []string `json:"path"`
+	// LimitBps is the most that the flow alone can carry on its path; 0: unknown.
+	LimitBps float64 `json:"limit_bps,omitempty"`
 	// LimitedBy names what held the flow back; empty when not attributed.
 	LimitedBy string `json:"limited_by"`
 	// Error says why the flow did not connect or did not last; empty otherwise.
@@ -209,8 +229,12 @@ type SoftnetCounters struct {
 
 // Sample is a light reading inside the window.
 type Sample struct {
-	AtNs  int64          `json:"at_ns"` // on the conductor's clock
-	Ports []PortCounters `json:"ports"`
+	AtNs int64 `json:"at_ns"` // on the conductor's clock, as it began
+	// BeganNs and EndedNs bound when it was read.
+	BeganNs int64           `json:"began_ns"`
+	EndedNs int64           `json:"ended_ns"`
+	Ports   []PortCounters  `json:"ports"`
+	Qdiscs  []QdiscCounters `json:"qdiscs,omitempty"`
 	// Flows are bytes received so far by this host's flows, by flow ID, and
 	// the sender's smoothed RTT and window where this host sends.
 	Flows []FlowSample `json:"flows,omitempty"`

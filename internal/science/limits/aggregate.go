@@ -31,11 +31,15 @@ func NewFlow(t *topology.Topology, from string, source, destination netip.Addr, 
 	if err != nil {
 		return Flow{}, err
 	}
-	return Flow{
-		Paths: paths,
-		Frame: Frame{IPv6: destination.Is6() && !destination.Is4In6(), MSS: o.MSS},
-		Cap:   o.RateCap,
-	}, nil
+	frame := Frame{IPv6: destination.Is6() && !destination.Is4In6(), MSS: o.MSS}
+	to, _ := t.Holder(destination)
+	for _, end := range []string{from, to.Node} {
+		// Both ends have to want timestamps (RFC 7323, section 3.2).
+		if h, ok := t.Host(end); ok && h.Sysctl("net.ipv4.tcp_timestamps") == "0" {
+			frame.NoTimestamps = true
+		}
+	}
+	return Flow{Paths: paths, Frame: frame, Cap: o.RateCap}, nil
 }
 
 // Network is what flows run over.
@@ -49,7 +53,8 @@ type Network struct {
 // Limit is the most that a set of flows can carry together, as goodput.
 type Limit struct {
 	Bps float64 // 0: unknown, some flow meets neither a link with a rate nor a cap
-	// Why explains the figure in a line: "4 × 1 Gbit/s × 1448/1514".
+	// Why explains the figure in a line, "4 × 1 Gbit/s × 1448/1514", or why
+	// there is none.
 	Why string
 }
 
@@ -108,18 +113,29 @@ func (n Network) Aggregate(flows []Flow) Limit {
 	return p.solve()
 }
 
-// Planned is the most that a treatment's flows can carry together.
-func (n Network) Planned(planned []study.PlannedFlow) (Limit, error) {
-	var flows []Flow
+// Flows describes a treatment's connections. One that has no way has no Paths;
+// err says why.
+func (n Network) Flows(planned []study.PlannedFlow) (flows []Flow, err error) {
 	for _, p := range planned {
 		source, destination := p.Addresses(n.Topology)
-		f, err := NewFlow(n.Topology, p.Sender(), source, destination, p.Options)
-		if err != nil {
-			return Limit{}, fmt.Errorf("flow %s: %w", p.ID, err)
+		f, wayless := NewFlow(n.Topology, p.Sender(), source, destination, p.Options)
+		if wayless != nil && err == nil {
+			err = fmt.Errorf("flow %s: %w", p.ID, wayless)
 		}
 		flows = append(flows, f)
 	}
-	return n.Aggregate(flows), nil
+	return flows, err
+}
+
+// Planned is the most that a treatment's flows can carry together. It is unknown
+// when one of them has no way: if it connects all the same, it goes where nobody
+// meant it to.
+func (n Network) Planned(planned []study.PlannedFlow) Limit {
+	flows, err := n.Flows(planned)
+	if err != nil {
+		return Limit{Why: "unknown: " + err.Error()}
+	}
+	return n.Aggregate(flows)
 }
 
 // class is a number of flows that are alike.
@@ -142,7 +158,8 @@ func (n Network) crossings(path []topology.End) []crossing {
 		if !ok || link.Other(path[i]) != path[i+1] {
 			continue // inside a switch or a router
 		}
-		list = append(list, crossing{path[i], float64(link.Towards(path[i]).Rate), n.shaped(*link)})
+		shape := link.Towards(path[i])
+		list = append(list, crossing{path[i], float64(shape.Rate), shape.Bucket || n.shaped(*link)})
 	}
 	return list
 }
@@ -165,18 +182,17 @@ func (n Network) shaped(l topology.Link) bool {
 	return true
 }
 
-// frame completes a flow's frame with the smallest MTU of the path.
+// frame completes a flow's frame with the smallest MTU of the path. Switches pass
+// larger frames on where nobody says otherwise: what they do to them is for the
+// measurement to show, and no limit.
 func (n Network) frame(f Flow, path []topology.End) Frame {
 	frame := f.Frame
 	if frame.MTU != 0 {
 		return frame
 	}
-	for i := 0; i+1 < len(path); i++ {
-		if link, ok := n.Topology.LinkAt(path[i]); ok && link.Other(path[i]) == path[i+1] {
-			mtu := link.Towards(path[i]).MTU
-			if frame.MTU == 0 || mtu < frame.MTU {
-				frame.MTU = mtu
-			}
+	for _, end := range path {
+		if mtu := n.Topology.MTUAt(end); mtu > 0 && (frame.MTU == 0 || mtu < frame.MTU) {
+			frame.MTU = mtu
 		}
 	}
 	return frame

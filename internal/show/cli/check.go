@@ -126,11 +126,8 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 			}
 			made.Flows = append(made.Flows, flow)
 		}
-		// Levels may add the very routes that a flow needs; then the topology
-		// alone has no limit to tell.
-		if limit, err := (limits.Network{Topology: &s.Topology}).Planned(t.Flows); err == nil {
-			made.LimitBps, made.LimitWhy = limit.Bps, limit.Why
-		}
+		limit := limits.Network{Topology: s.Topology.With(t.Settings)}.Planned(t.Flows)
+		made.LimitBps, made.LimitWhy = limit.Bps, limit.Why
 		d.Treatments = append(d.Treatments, made)
 	}
 	for block := 1; block <= d.Blocks && seed != 0; block++ {

@@ -25,8 +25,11 @@ func (d *planDocument) print(w io.Writer) error {
 		if t.Baseline {
 			name += " (baseline)"
 		}
-		if t.LimitBps > 0 {
+		switch {
+		case t.LimitBps > 0:
 			limit = limits.Rate(t.LimitBps) + " = " + t.LimitWhy
+		case t.LimitWhy != "":
+			limit = t.LimitWhy
 		}
 		fmt.Fprintf(table, "  %d\t%s\t%.1f s\t%s\t%s\n", i+1, name, t.TrialS, summary(t.Flows), limit)
 	}

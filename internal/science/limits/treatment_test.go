@@ -1,0 +1,80 @@
+package limits
+
+import (
+	"math"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/setting"
+	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
+)
+
+// What a treatment changes changes its limit: the limit follows the topology
+// with the treatment's settings.
+func TestLimitFollowsSettings(t *testing.T) {
+	sysctl := func(host, key, value string) setting.Setting {
+		return setting.Setting{Host: host, Sysctl: []setting.Sysctl{{Key: key, Value: value}}}
+	}
+	mtu := func(host string, bytes int) setting.Setting {
+		return setting.Setting{Host: host, Link: &setting.Link{Port: "eth0", MTU: bytes}}
+	}
+	queue := func(host, kind string, rate unit.BitRate) setting.Setting {
+		return setting.Setting{Host: host, Qdisc: &setting.Qdisc{Port: "eth0", Kind: kind, Rate: rate}}
+	}
+	real := nas(1e9, 1e9)
+	for i := range real.Hosts {
+		real.Hosts[i].Via = []string{"env"}
+	}
+	trunk := nas(1e9, 1e9)
+	trunk.Switches = append(trunk.Switches, topology.Switch{Name: "far"})
+	for i, l := range trunk.Links {
+		if l.From.Node == "client1" {
+			trunk.Links[i].To = topology.End{Node: "far", Port: "p1"}
+		}
+	}
+	join := topology.Link{From: topology.End{Node: "far", Port: "up"}, To: topology.End{Node: trunk.Links[0].To.Node, Port: "down"}}
+	join.MTU = 4000
+	trunk.Links = append(trunk.Links, join)
+	plain, noTimestamps := 1448.0, 1460.0
+	for _, test := range []struct {
+		name     string
+		top      *topology.Topology
+		settings []setting.Setting
+		want     float64
+	}{
+		{"nothing", nas(1e9, 1e9), nil, 1e9 * plain / 1514},
+		{"timestamps on", nas(1e9, 1e9), []setting.Setting{sysctl("server", "net.ipv4.tcp_timestamps", "1")}, 1e9 * plain / 1514},
+		{"the receiver without timestamps", nas(1e9, 1e9), []setting.Setting{sysctl("server", "net.ipv4.tcp_timestamps", "0")}, 1e9 * noTimestamps / 1514},
+		{"the sender without timestamps", nas(1e9, 1e9), []setting.Setting{sysctl("client1", "net.ipv4.tcp_timestamps", "0")}, 1e9 * noTimestamps / 1514},
+		{"somebody else without timestamps", nas(1e9, 1e9), []setting.Setting{sysctl("client2", "net.ipv4.tcp_timestamps", "0")}, 1e9 * plain / 1514},
+		{"jumbo frames at both ends", nas(1e9, 1e9), []setting.Setting{mtu("server", 9000), mtu("client1", 9000)}, 1e9 * 8948 / 9014},
+		{"jumbo frames at one end", nas(1e9, 1e9), []setting.Setting{mtu("client1", 9000)}, 1e9 * plain / 1514},
+		{"what the file says of a trunk holds", trunk, []setting.Setting{mtu("server", 9000), mtu("client1", 9000)}, 1e9 * 3948 / 4014},
+		{"a bucket", nas(1e9, 1e9), []setting.Setting{queue("client1", "tbf", 5e8)}, 5e8 * plain / 1514},
+		{"a bucket in front of an Ethernet", real, []setting.Setting{queue("client1", "tbf", 5e8)}, 5e8 * plain / 1514},
+		{"no bucket where the server still has its", nas(1e9, 1e9), []setting.Setting{queue("client1", "fq", 0)}, 1e9 * plain / 1514},
+		{"no bucket at a lab's slowest link", nas(0, 1e9), []setting.Setting{queue("client1", "fq", 0)}, 0},
+	} {
+		f := study.PlannedFlow{ID: "f1", Opener: "client1", Acceptor: "server", OpenerSends: true, Destination: netip.MustParseAddr("10.0.0.15")}
+		got := Network{Topology: test.top.With(test.settings)}.Planned([]study.PlannedFlow{f})
+		if math.Abs(got.Bps-test.want) > 1 {
+			t.Errorf("%s: %.0f (%s), want %.0f", test.name, got.Bps, got.Why, test.want)
+		}
+	}
+}
+
+// A flow without a way leaves the limit unknown, with the reason.
+func TestPlannedWithoutWay(t *testing.T) {
+	top := nas(1e9, 1e9)
+	f := study.PlannedFlow{ID: "f1", Opener: "client1", Acceptor: "server", OpenerSends: true, Destination: netip.MustParseAddr("10.0.0.19")}
+	over := top.With([]setting.Setting{{Host: "server", Address: &setting.Address{Port: "eth0", Address: netip.MustParsePrefix("10.0.0.19/24")}}})
+	if got := (Network{Topology: top}).Planned([]study.PlannedFlow{f}); got.Bps != 0 || !strings.HasPrefix(got.Why, "unknown: flow f1: no way from client1") {
+		t.Errorf("without the address: %+v", got)
+	}
+	if got := (Network{Topology: over}).Planned([]study.PlannedFlow{f}); got.Bps == 0 {
+		t.Errorf("with it: %+v", got)
+	}
+}
