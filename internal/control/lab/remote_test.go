@@ -1,0 +1,71 @@
+package lab
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestAgentProgram(t *testing.T) {
+	const own = "/opt/linerate"
+	for via, want := range map[string]string{
+		"ip netns exec blue":              own,
+		"/usr/sbin/ip netns exec blue":    own,
+		"sudo -n nsenter -t 7 -n":         own,
+		"env":                             own,
+		"ssh root@nas":                    "linerate",
+		"sudo ssh nas":                    "linerate",
+		"env X=1 /usr/bin/ssh nas":        "linerate",
+		"ip netns exec blue ssh nas":      "linerate",
+		"kubectl exec -i pod --":          "linerate",
+		"sudo docker exec -i box":         "linerate",
+		"/home/me/bin/on-the-machine nas": "linerate",
+	} {
+		if got := agentProgram(strings.Fields(via), own); got != want {
+			t.Errorf("via %s: %s, want %s", via, got, want)
+		}
+	}
+}
+
+func reachFor(t *testing.T, script string, arguments ...string) *remote {
+	t.Helper()
+	r, err := reach("nas", append([]string{"sh", "-c", script, "sh"}, arguments...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// What an agent says in the end is the only word of settings that stay.
+func TestEndOfARemote(t *testing.T) {
+	if err := reachFor(t, "cat >/dev/null").end(); err != nil {
+		t.Errorf("an agent that ended well: %v", err)
+	}
+	err := reachFor(t, "cat >/dev/null; echo cannot undo arp_ignore >&2; exit 1").end()
+	for _, want := range []string{"nas", "exit status 1", "cannot undo arp_ignore", "linerate recover"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want %q in it", err, want)
+		}
+	}
+}
+
+// Somebody who stays behind with the command's standard error, as ssh's shared
+// connection does, must not hold the conductor up.
+func TestEndOfARemoteThatLeavesSomebody(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := reachFor(t, `cat <"$1" >/dev/null & cat >/dev/null`, fifo)
+	if err := r.end(); err != nil {
+		t.Errorf("the command itself ended well: %v", err)
+	}
+	// Whoever stayed behind was waiting for this.
+	if w, err := os.OpenFile(fifo, os.O_WRONLY|syscall.O_NONBLOCK, 0); err != nil {
+		t.Errorf("nobody stayed behind, so the test does not test: %v", err)
+	} else {
+		w.Close()
+	}
+}
