@@ -23,19 +23,23 @@ import (
 	"linerate/internal/model/topology"
 	"linerate/internal/science/answer"
 	"linerate/internal/science/limits"
-	"linerate/internal/science/stats"
 	"linerate/internal/version"
 )
 
-// Options of a run beyond what its study says. Zero values: as the study says.
+// Options of a run beyond what its plan says.
 type Options struct {
-	Design record.Design
-	// Seed orders the trials; 0 is drawn.
+	// Only and Set are what the plan was made with, for the record.
+	Only, Set []string
+	// Seed orders the trials; 0: as the study says, or drawn.
 	Seed uint64
 	// StudyFile is the study's own text, kept with the result.
 	StudyFile string
-	// Again is the command that repeats the run, without its seed.
+	// Again is the command that repeats the run, without its seed; of a run that
+	// is taken up, what is added to that.
 	Again string
+	// Redesign is what a run that is taken up does from now on. For a new one the
+	// plan has it already.
+	Redesign study.Redesign
 	// AllowMachine permits settings that are not confined to a namespace.
 	AllowMachine bool
 	// Progress is told before and after each trial.
@@ -57,6 +61,7 @@ type Progress struct {
 type conductor struct {
 	study   *study.Study
 	plan    *study.Plan
+	design  record.Design
 	options Options
 	run     *record.Run
 	store   notebook.Store
@@ -65,14 +70,10 @@ type conductor struct {
 	limits  map[string]limits.Limit // by treatment
 	broken  error                   // a setting could not be reverted
 
+	before   float64 // seconds, spent until the run was taken up
 	began    time.Time
-	executed int // trials in this process
-	finished map[int]bool
+	finished map[int]bool // trials, by order
 }
-
-// maxBlocks ends a run whose intervals do not become narrow and that has no
-// budget.
-const maxBlocks = 64
 
 // New carries out a plan from its first trial. The run that is returned is
 // concluded from what there is, also when err says that it was cut short.
@@ -85,46 +86,8 @@ func New(ctx context.Context, plan *study.Plan, store notebook.Store, o Options)
 	return c.conduct(ctx)
 }
 
-// Resume carries on a run that was interrupted; its finished trials stand.
-func Resume(ctx context.Context, store notebook.Store, id string, o Options) (*record.Run, error) {
-	saved, err := store.Resume(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	s, err := study.ParseWith(saved.ID, []byte(saved.StudyFile), saved.Design.Set)
-	if err != nil {
-		return nil, fmt.Errorf("the study of run %s is not understood any more: %w", id, err)
-	}
-	plan, err := study.NewPlan(s)
-	if err == nil {
-		plan, err = plan.Only(saved.Design.Only)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the plan of run %s cannot be made any more: %w", id, err)
-	}
-	o.Design, o.Seed, o.StudyFile = saved.Design, saved.Seed, saved.StudyFile
-	c := prepare(plan, store, o)
-	c.run = c.header()
-	c.run.ID, c.run.Started, c.run.DurationS = saved.ID, saved.Started, saved.DurationS
-	c.run.Trials, c.run.Notes, c.run.Again = saved.Trials, saved.Notes, saved.Again
-	for _, t := range saved.Trials {
-		c.finished[t.Order] = true
-	}
-	return c.conduct(ctx)
-}
-
 func prepare(plan *study.Plan, store notebook.Store, o Options) *conductor {
 	s := plan.Study
-	d := &o.Design
-	if d.Replicates == 0 {
-		d.Replicates = s.Design.Replicates
-	}
-	if d.Until == 0 {
-		d.Until = float64(s.Design.Until)
-	}
-	if d.BudgetS == 0 {
-		d.BudgetS = s.Design.Budget.Seconds()
-	}
 	if o.Seed == 0 {
 		o.Seed = s.Design.Seed
 	}
@@ -134,7 +97,14 @@ func prepare(plan *study.Plan, store notebook.Store, o Options) *conductor {
 	if o.Progress == nil {
 		o.Progress = func(Progress) {}
 	}
-	return &conductor{study: s, plan: plan, options: o, store: store, limits: map[string]limits.Limit{}, finished: map[int]bool{}}
+	return &conductor{
+		study: s, plan: plan, options: o, store: store,
+		design: record.Design{
+			Replicates: s.Design.Replicates, Until: float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(),
+			Only: o.Only, Set: o.Set,
+		},
+		limits: map[string]limits.Limit{}, finished: map[int]bool{},
+	}
 }
 
 // computeLimits finds the most that each treatment's flows can carry together.
@@ -148,11 +118,7 @@ func (c *conductor) computeLimits() error {
 	}
 	for i := range c.plan.Treatments {
 		t := &c.plan.Treatments[i]
-		limit, err := network.Planned(t.Flows)
-		if err != nil {
-			return fmt.Errorf("treatment %s: %w", t.Name, err)
-		}
-		c.limits[t.Name] = limit
+		c.limits[t.Name] = network.Planned(t.Flows)
 	}
 	return nil
 }
@@ -162,7 +128,7 @@ func (c *conductor) header() *record.Run {
 		Schema: record.RunSchema, Study: c.study.Name, Question: c.study.Question,
 		Seed: c.options.Seed, Started: time.Now(), Status: notebook.Running,
 		Unit: c.study.Unit, Factors: c.plan.Factors(), Topology: c.study.Topology,
-		Design: c.options.Design, Confidence: 0.95, Margin: float64(c.study.Design.Margin),
+		Design: c.design, Confidence: 0.95, Margin: float64(c.study.Design.Margin),
 		StudyFile: c.study.File, Environment: record.Environment{Version: version.String()},
 	}
 	if c.options.StudyFile != "" {
@@ -177,9 +143,8 @@ func (c *conductor) header() *record.Run {
 // concludes from what there is in the end.
 func (c *conductor) conduct(ctx context.Context) (*record.Run, error) {
 	c.began = time.Now()
-	before := c.run.DurationS
 	status, err := c.trials(ctx)
-	c.run.DurationS = before + time.Since(c.began).Seconds()
+	c.run.DurationS = c.spent()
 	c.run.Status = status
 	if len(c.run.Trials) > 0 {
 		answer.Conclude(c.run)
@@ -187,8 +152,11 @@ func (c *conductor) conduct(ctx context.Context) (*record.Run, error) {
 	return c.run, errors.Join(err, c.store.Finish(ctx, c.run))
 }
 
-// trials returns how the run ended: complete, budget or interrupted.
+// trials returns how the run ended: by itself (see enough) or interrupted.
 func (c *conductor) trials(ctx context.Context) (string, error) {
+	if enough, status := c.enough(c.next()); enough {
+		return status, nil // and needs no lab
+	}
 	c.tell("making the lab", nil)
 	b, err := bus.Start()
 	if err != nil {
@@ -208,7 +176,8 @@ func (c *conductor) trials(ctx context.Context) (string, error) {
 	if err := c.store.Describe(ctx, c.run); err != nil {
 		return notebook.Interrupted, err
 	}
-	for block := 1; ; block++ {
+	for {
+		block := c.next()
 		if enough, status := c.enough(block); enough {
 			return status, nil
 		}
@@ -233,11 +202,9 @@ func (c *conductor) one(ctx context.Context, t *study.Treatment, block, order in
 	c.tell(t.Name, nil)
 	var trial record.Trial
 	var err error
-	for range attempts {
-		if trial, err = c.trial(ctx, t); err == nil || ctx.Err() != nil || c.broken != nil {
-			break
-		}
-		if !strings.Contains(err.Error(), "came too late") {
+	for attempt := range attempts {
+		trial, err = c.trial(ctx, t, attempt)
+		if _, late := errors.AsType[lateError](err); !late || ctx.Err() != nil || c.broken != nil {
 			break
 		}
 	}
@@ -247,60 +214,20 @@ func (c *conductor) one(ctx context.Context, t *study.Treatment, block, order in
 		}
 		return fmt.Errorf("trial %d (%s): %w", order, t.Name, err)
 	}
-	trial.Block, trial.Order = block, order
+	trial.Block, trial.Order, trial.ElapsedS = block, order, c.spent()
 	if err := c.store.SaveTrial(ctx, c.run.ID, trial); err != nil {
 		return err
 	}
 	c.run.Trials = append(c.run.Trials, trial)
 	slices.SortFunc(c.run.Trials, func(a, b record.Trial) int { return a.Order - b.Order })
 	c.finished[order] = true
-	c.executed++
 	c.tell(t.Name, &trial)
 	return nil
 }
 
-// enough decides, before a block is begun, whether the run is over.
-func (c *conductor) enough(block int) (bool, string) {
-	d := c.options.Design
-	wanted := block <= d.Replicates
-	if !wanted && d.Until > 0 && block <= maxBlocks {
-		answer.Conclude(c.run)
-		wanted = !stats.Narrow(c.run.Effects, c.run.Treatments, d.Until)
-	}
-	if !wanted {
-		return true, notebook.Complete
-	}
-	if d.BudgetS > 0 && c.executed > 0 && time.Since(c.began).Seconds()+c.left(block).Seconds() > d.BudgetS {
-		return true, statusBudget
-	}
-	return false, ""
-}
-
-// statusBudget says that the budget was spent before the design was fulfilled.
-const statusBudget = "budget"
-
-// left is how long the rest of a block will take, by the pace so far.
-func (c *conductor) left(block int) time.Duration {
-	n, missing := len(c.plan.Treatments), 0
-	for order := (block-1)*n + 1; order <= block*n; order++ {
-		if !c.finished[order] {
-			missing++
-		}
-	}
-	return time.Duration(missing) * c.pace()
-}
-
-// pace is how long a trial takes: as measured, before that as planned.
-func (c *conductor) pace() time.Duration {
-	if c.executed > 0 {
-		return time.Since(c.began) / time.Duration(c.executed)
-	}
-	return c.plan.BlockTime() / time.Duration(len(c.plan.Treatments))
-}
-
 func (c *conductor) tell(phase string, last *record.Trial) {
 	n := len(c.plan.Treatments)
-	total := max(c.options.Design.Replicates*n, (len(c.run.Trials)+n-1)/n*n)
+	total := max(c.design.Replicates*n, (len(c.run.Trials)+n-1)/n*n)
 	done := len(c.run.Trials)
 	c.options.Progress(Progress{Run: c.run.ID, Phase: phase, Done: done, Total: total, Remaining: time.Duration(total-done) * c.pace(), Last: last})
 }

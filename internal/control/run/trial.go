@@ -16,12 +16,33 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// lead is how far ahead a trial is scheduled: time for the requests to reach
-// every agent. It is added to for each node, and doubled when it proved short.
+// What a trial's lead is made of.
 const (
-	lead        = 40 * time.Millisecond
+	leadAlways  = 40 * time.Millisecond
 	leadPerNode = time.Millisecond
+	leadTrips   = 3 // halves of the slowest node's round trip
 )
+
+// leadOf is how far ahead a trial is scheduled: time for the requests to reach
+// every agent, also over a long way. It is doubled each time it proved short.
+func leadOf(offsets map[string]record.Clock, attempt int) time.Duration {
+	var slowest time.Duration
+	for _, c := range offsets {
+		slowest = max(slowest, time.Duration(c.UncertaintyNs)) // half a round trip
+	}
+	return (leadAlways + time.Duration(len(offsets))*leadPerNode + leadTrips*slowest) << attempt
+}
+
+// lateError says that a trial's schedule reached a node after the trial was to
+// start there.
+type lateError struct {
+	node string
+	by   time.Duration
+}
+
+func (e lateError) Error() string {
+	return fmt.Sprintf("%s: the trial was to start %.1f ms before its request came", e.node, e.by.Seconds()*1e3)
+}
 
 // tail is how long senders go on after the window, so that its end is read
 // under the same load as its beginning on hosts whose clocks differ a little.
@@ -34,8 +55,9 @@ const lockTime = 1050 * time.Millisecond
 // drainTimeout bounds the wait for empty queues before a trial.
 const drainTimeout = time.Second
 
-// trial sets a treatment up afresh, lets it run, and takes it down again.
-func (c *conductor) trial(ctx context.Context, t *study.Treatment) (result record.Trial, err error) {
+// trial sets a treatment up afresh, lets it run, and takes it down again. A
+// lateError can be helped by a further attempt.
+func (c *conductor) trial(ctx context.Context, t *study.Treatment, attempt int) (result record.Trial, err error) {
 	result = record.Trial{
 		Treatment:     t.Name,
 		Levels:        t.Levels,
@@ -48,7 +70,7 @@ func (c *conductor) trial(ctx context.Context, t *study.Treatment) (result recor
 		// The next trial starts from the same ground, also after Ctrl-C.
 		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 		defer cancel()
-		c.each(c.lab.Hosts(), func(host string) error { return c.bus.Call(after, host, "close", struct{}{}, nil) })
+		c.close(after, c.lab.Nodes())
 		c.broken = c.revert(after, marks)
 		err = errors.Join(err, c.broken)
 	}()
@@ -63,12 +85,18 @@ func (c *conductor) trial(ctx context.Context, t *study.Treatment) (result recor
 	if err := c.age(ctx, t.Workload.AgeNeighbours); err != nil {
 		return result, err
 	}
-	replies, offsets, err := c.measure(ctx, t, flows)
+	replies, offsets, err := c.measure(ctx, t, flows, c.lab.Nodes(), attempt)
 	if err != nil {
 		return result, err
 	}
 	c.assemble(&result, t, flows, replies, offsets)
 	return result, nil
+}
+
+// close ends what nodes do for the current trial. A node that is lost needs no
+// ending.
+func (c *conductor) close(ctx context.Context, nodes []string) {
+	_ = c.each(nodes, func(node string) error { return c.bus.Call(ctx, node, "close", struct{}{}, nil) })
 }
 
 // setUp applies a treatment's settings and makes every host forget whom it
@@ -279,16 +307,16 @@ func order(f *openFlow, sends bool, local netip.Addr) record.FlowOrder {
 	}
 }
 
-// measure schedules the window on every node and waits for what they read. A
-// schedule that came too late for some node is made again with more time.
-func (c *conductor) measure(ctx context.Context, t *study.Treatment, flows []*openFlow) (map[string]record.WindowReply, map[string]record.Clock, error) {
-	nodes := c.lab.Nodes()
+// measure schedules the window on every node and waits for what they read. When
+// the schedule came too late for one of them, the others' windows are closed
+// rather than waited for, and the error is a lateError.
+func (c *conductor) measure(ctx context.Context, t *study.Treatment, flows []*openFlow, nodes []string, attempt int) (map[string]record.WindowReply, map[string]record.Clock, error) {
 	offsets, err := clocks(ctx, c.bus, nodes)
 	if err != nil {
 		return nil, nil, err
 	}
 	w := t.Workload
-	start := kernel.Now() + int64(lead+time.Duration(len(nodes))*leadPerNode)
+	start := kernel.Now() + int64(leadOf(offsets, attempt))
 	begin := start + int64(w.Warmup)
 	end := begin + int64(w.Duration)
 	stop := end + int64(tail)
@@ -297,6 +325,7 @@ func (c *conductor) measure(ctx context.Context, t *study.Treatment, flows []*op
 	var mu sync.Mutex
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(stop-kernel.Now())+30*time.Second, errors.New("no reading within 30 s of the trial's end"))
 	defer cancel()
+	var late *lateError
 	err = c.each(nodes, func(node string) error {
 		offset := offsets[node].OffsetNs
 		var reply record.WindowReply
@@ -305,10 +334,20 @@ func (c *conductor) measure(ctx context.Context, t *study.Treatment, flows []*op
 			SampleNs: int64(w.Interval), Lookups: lookups[node], Sysctls: sysctls[node],
 		}, &reply)
 		mu.Lock()
-		defer mu.Unlock()
+		first := reply.LateNs > 0 && late == nil
+		if first {
+			late = &lateError{node, time.Duration(reply.LateNs)}
+		}
 		replies[node] = reply
+		mu.Unlock()
+		if first {
+			c.close(ctx, nodes)
+		}
 		return err
 	})
+	if late != nil {
+		return nil, nil, *late // which is why the others failed
+	}
 	return replies, offsets, err
 }
 

@@ -12,8 +12,8 @@ import (
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/run"
 	"linerate/internal/model/record"
+	"linerate/internal/model/source"
 	"linerate/internal/model/study"
-	"linerate/internal/model/unit"
 	"linerate/internal/show/report"
 )
 
@@ -25,6 +25,7 @@ type runFlags struct {
 	out, resume   string
 	asJSON, quiet bool
 	allowMachine  bool
+	given         func(flag string) bool
 }
 
 func newRunCommand(s streams) *cobra.Command {
@@ -36,6 +37,8 @@ func newRunCommand(s streams) *cobra.Command {
 
 Every trial is saved when it is made. A run that was interrupted goes on with
   linerate run --resume RUN
+and so does one that has ended, when --replicates, --until or --budget ask for
+more than it has.
 
 Exit status: 0 the question was answered; 1 linerate failed; 2 bad usage or
 input; 3 answered, but a trust check failed; 130 interrupted.`,
@@ -47,6 +50,7 @@ input; 3 answered, but a trust check failed; 130 interrupted.`,
 			if (len(args) == 1) == (f.resume != "") {
 				return usageError(errors.New("expected a study, a file, or --resume RUN: linerate studies lists the studies"))
 			}
+			f.given = cmd.Flags().Changed
 			return runStudy(cmd.Context(), s, args, f)
 		},
 	}
@@ -58,7 +62,7 @@ input; 3 answered, but a trust check failed; 130 interrupted.`,
 	flags.StringVar(&f.budget, "budget", "", "begin no block that would end after this time, such as 2m")
 	flags.IntVar(&f.replicates, "replicates", 0, "blocks: how often each treatment is tried")
 	flags.StringVar(&f.out, "out", "", "directory for the page and the result (default: runs/RUN)")
-	flags.StringVar(&f.resume, "resume", "", "carry on an interrupted run")
+	flags.StringVar(&f.resume, "resume", "", "carry on an interrupted run, or add to one")
 	flags.BoolVar(&f.asJSON, "json", false, "print the result document (linerate.run/v1) instead of the report")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 	flags.BoolVar(&f.allowMachine, "allow-machine-settings", false, "permit settings that change more than one network namespace")
@@ -66,31 +70,18 @@ input; 3 answered, but a trust check failed; 130 interrupted.`,
 }
 
 func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
-	options := run.Options{AllowMachine: f.allowMachine}
-	options.Design = record.Design{Replicates: f.replicates, Only: f.only, Set: f.set}
-	if f.replicates < 0 {
-		return usageError(fmt.Errorf("--replicates %d: expected a positive number", f.replicates))
+	redesign, err := f.redesign()
+	if err != nil {
+		return usageError(err)
 	}
-	if f.until != "" {
-		ratio, err := unit.ParseRatio(f.until)
-		if err != nil {
-			return usageError(fmt.Errorf("--until: %w", err))
-		}
-		options.Design.Until = float64(ratio)
-	}
-	if f.budget != "" {
-		budget, err := unit.ParseDuration(f.budget)
-		if err != nil {
-			return usageError(fmt.Errorf("--budget: %w", err))
-		}
-		options.Design.BudgetS = budget.Seconds()
-	}
+	options := run.Options{Only: f.only, Set: f.set, AllowMachine: f.allowMachine, Redesign: redesign}
 	var plan *study.Plan
 	if f.resume == "" {
-		var err error
-		if plan, options.StudyFile, err = planStudy(args[0], f); err != nil {
+		if plan, options.StudyFile, err = planStudy(args[0], f, redesign); err != nil {
 			return err
 		}
+	} else if err := f.fitsResume(); err != nil {
+		return usageError(err)
 	}
 	store, err := openNotebook(ctx)
 	if err != nil {
@@ -105,8 +96,9 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 		if findErr != nil {
 			return findErr
 		}
+		options.Again = strings.Join(f.designWords(), " ")
 		result, err = run.Resume(ctx, store, id, options)
-		if errors.Is(err, notebook.ErrComplete) || errors.Is(err, notebook.ErrHeld) {
+		if _, wrong := errors.AsType[source.Problems](err); wrong || isAny(err, notebook.ErrComplete, notebook.ErrHeld, run.ErrSpent) {
 			return usageError(err)
 		}
 	} else {
@@ -118,7 +110,7 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 }
 
 // planStudy loads a study with what was asked for at the command line.
-func planStudy(what string, f runFlags) (*study.Plan, string, error) {
+func planStudy(what string, f runFlags, redesign study.Redesign) (*study.Plan, string, error) {
 	s, text, err := loadStudyWith(what, f.set)
 	if err != nil {
 		return nil, "", err
@@ -126,6 +118,9 @@ func planStudy(what string, f runFlags) (*study.Plan, string, error) {
 	plan, err := study.NewPlan(s)
 	if err == nil {
 		plan, err = plan.Only(f.only)
+	}
+	if err == nil {
+		err = plan.Redesign(redesign)
 	}
 	if err != nil {
 		return nil, "", usageError(err)
@@ -138,62 +133,32 @@ func conclude(ctx context.Context, s streams, result *record.Run, err error, f r
 	if result == nil {
 		return err
 	}
+	var lost error // what could not be shown
 	if len(result.Trials) > 0 {
 		dir := f.out
 		if dir == "" {
 			dir = filepath.Join("runs", result.ID)
 		}
-		paths, writeErr := report.Write(dir, result)
-		err = errors.Join(err, writeErr)
+		var paths report.Paths
+		paths, lost = report.Write(dir, result)
 		if f.asJSON {
-			err = errors.Join(err, report.JSON(s.out, result))
+			lost = errors.Join(lost, report.JSON(s.out, result))
 		} else {
-			err = errors.Join(err, report.Text(s.out, result, textOptions(s.out, paths.Page)))
+			lost = errors.Join(lost, report.Text(s.out, result, textOptions(s.out, paths.Page)))
 		}
+	}
+	if lost != nil {
+		lost = fmt.Errorf("%w\nThe run is in the notebook; its page is made with: linerate report %s --out DIR", lost, result.ID)
 	}
 	switch {
 	case ctx.Err() != nil:
-		return statusError{ExitInterrupted, fmt.Errorf("interrupted after %d trials; carry on with: linerate run --resume %s", len(result.Trials), result.ID)}
+		err = fmt.Errorf("interrupted after %d trials; carry on with: %s", len(result.Trials), resumeCommand(result.ID, f))
+		return statusError{ExitInterrupted, errors.Join(err, lost)}
 	case err != nil && len(result.Trials) > 0:
-		return fmt.Errorf("%w\nThe %d finished trials are saved; carry on with: linerate run --resume %s", err, len(result.Trials), result.ID)
-	case err != nil:
-		return err
+		err = fmt.Errorf("%w\nThe %d finished trials are saved; carry on with: %s", err, len(result.Trials), resumeCommand(result.ID, f))
+		return errors.Join(err, lost)
+	case err != nil || lost != nil:
+		return errors.Join(err, lost)
 	}
-	for _, check := range result.Trust {
-		if !check.Pass {
-			return statusError{ExitDoubt, nil}
-		}
-	}
-	return nil
-}
-
-// again spells the command that repeats a run, without its seed.
-func again(what string, f runFlags) string {
-	words := []string{"linerate", "run", quote(what)}
-	for _, v := range f.set {
-		words = append(words, "--set", quote(v))
-	}
-	if len(f.only) > 0 {
-		words = append(words, "--only", quote(strings.Join(f.only, ",")))
-	}
-	if f.replicates > 0 {
-		words = append(words, "--replicates", fmt.Sprint(f.replicates))
-	}
-	if f.until != "" {
-		words = append(words, "--until", f.until)
-	}
-	if f.budget != "" {
-		words = append(words, "--budget", f.budget)
-	}
-	return strings.Join(words, " ")
-}
-
-// quote protects a word from the shell where it needs it.
-func quote(word string) string {
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,%+@", r)
-	}) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return doubt(result)
 }

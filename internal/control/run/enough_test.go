@@ -1,0 +1,172 @@
+package run
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"linerate/internal/control/notebook"
+	"linerate/internal/model/record"
+	"linerate/internal/model/study"
+)
+
+// twoLevels is a study of two treatments; a block is planned to take 5.6 s.
+const twoLevels = `
+study: two
+topology:
+  hosts:
+    a: {ports: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {ports: {eth0: {addresses: [10.0.0.2/24]}}}
+  links: [{from: a, to: b, rate: 1gbit}]
+workload: {flows: [{from: a, to: b}]}
+factors: {f: {levels: {slow: {}, fast: {}}}}
+design: {replicates: 3, until: 10%, budget: 60s, seed: 5}
+`
+
+func planOf(t *testing.T, text string) *study.Plan {
+	t.Helper()
+	s, err := study.Parse("two.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := study.NewPlan(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// fresh is the conductor of a new run.
+func fresh(t *testing.T, d record.Design) *conductor {
+	t.Helper()
+	c := prepare(planOf(t, twoLevels), nil, Options{})
+	c.design = d
+	c.run = c.header()
+	return c
+}
+
+// trialsOf are those of some blocks; spread is how far their ratios differ.
+func trialsOf(plan *study.Plan, blocks int, spread float64) []record.Trial {
+	var list []record.Trial
+	for block := 1; block <= blocks; block++ {
+		for i, tr := range plan.Treatments {
+			goodput := 1e6 * float64(i+1)
+			if block%2 == 0 && i == 1 {
+				goodput *= 1 + spread
+			}
+			list = append(list, record.Trial{Treatment: tr.Name, Levels: tr.Levels, Block: block, Order: len(list) + 1, GoodputBps: goodput})
+		}
+	}
+	return list
+}
+
+// have gives a conductor trials that took so many seconds each.
+func (c *conductor) have(trials []record.Trial, each float64) *conductor {
+	c.run.Trials = trials
+	for _, t := range trials {
+		c.finished[t.Order] = true
+	}
+	c.before = each * float64(len(trials))
+	return c
+}
+
+func TestEnough(t *testing.T) {
+	const steady, wild = 0.001, 0.9
+	for _, c := range []struct {
+		name   string
+		design record.Design
+		trials int // finished
+		spread float64
+		each   float64 // seconds of a trial
+		want   string  // status; empty: go on
+	}{
+		{"nothing yet", record.Design{Replicates: 3}, 0, steady, 0, ""},
+		{"a block missing", record.Design{Replicates: 3}, 4, steady, 1, ""},
+		{"all blocks", record.Design{Replicates: 3}, 6, wild, 1, notebook.Complete},
+		{"narrow", record.Design{Replicates: 3, Until: 0.1}, 6, steady, 1, notebook.Complete},
+		{"wide", record.Design{Replicates: 3, Until: 0.1}, 6, wild, 1, ""},
+		{"narrow within a block", record.Design{Replicates: 3, Until: 0.1}, 7, steady, 1, ""},
+		{"wide after all blocks that there may be", record.Design{Replicates: 3, Until: 0.001}, 2 * maxBlocks, wild, 1, record.StatusBlocks},
+		{"narrow after all blocks that there may be", record.Design{Replicates: 3, Until: 0.1}, 2 * maxBlocks, steady, 1, notebook.Complete},
+		{"more blocks were asked for", record.Design{Replicates: 100, Until: 0.001}, 2 * maxBlocks, wild, 1, ""},
+		{"the next block fits the budget", record.Design{Replicates: 9, BudgetS: 8.5}, 6, wild, 1, ""},
+		{"the next block does not fit", record.Design{Replicates: 9, BudgetS: 7.5}, 6, wild, 1, record.StatusBudget},
+		{"what is left of the block fits", record.Design{Replicates: 9, BudgetS: 8.5}, 7, wild, 1, ""},
+		{"wide, and the next block does not fit", record.Design{Replicates: 3, Until: 0.1, BudgetS: 7.5}, 6, wild, 1, record.StatusBudget},
+		{"all done, in whatever time", record.Design{Replicates: 3, BudgetS: 7.5}, 6, wild, 9, notebook.Complete},
+		{"the first block, whatever it takes", record.Design{Replicates: 3, BudgetS: 1}, 0, wild, 0, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			run := fresh(t, c.design)
+			run.have(trialsOf(run.plan, c.trials, c.spread)[:c.trials], c.each)
+			over, status := run.enough(run.next())
+			if over != (c.want != "") || status != c.want {
+				t.Errorf("over %t %q, want %q", over, status, c.want)
+			}
+		})
+	}
+}
+
+// TestPace: before a trial was made as planned, afterwards as it was; pauses do
+// not count.
+func TestPace(t *testing.T) {
+	c := fresh(t, record.Design{Replicates: 3})
+	if got, want := c.pace(), c.plan.BlockTime()/2; got != want {
+		t.Errorf("planned %v, want %v", got, want)
+	}
+	if got, want := c.left(1), c.plan.BlockTime(); got != want {
+		t.Errorf("a block is planned to take %v, want %v", got, want)
+	}
+	c.have(trialsOf(c.plan, 2, 0)[:3], 2)
+	if got := c.pace(); got != 2*time.Second {
+		t.Errorf("trials of 2 s give a pace of %v", got)
+	}
+	for block, want := range map[int]time.Duration{1: 0, 2: 2 * time.Second, 3: 4 * time.Second} {
+		if got := c.left(block); got != want {
+			t.Errorf("block %d: %v left, want %v", block, got, want)
+		}
+	}
+	if next := c.next(); next != 2 {
+		t.Errorf("block %d is next", next)
+	}
+	if spent := c.spent(); spent != 6 {
+		t.Errorf("%g s spent before it is carried on", spent)
+	}
+	c.began = time.Now().Add(-time.Minute)
+	if spent := c.spent(); spent < 66 || spent > 66+60 {
+		t.Errorf("%g s spent, want 6 and a minute", spent)
+	}
+}
+
+// TestPrepare: what is not asked for is as the study says, or drawn.
+func TestPrepare(t *testing.T) {
+	c := prepare(planOf(t, twoLevels), nil, Options{Only: []string{"fast"}, Set: []string{"a=b"}})
+	want := record.Design{Replicates: 3, Until: 0.1, BudgetS: 60}
+	if d := c.design; d.Replicates != want.Replicates || d.Until != want.Until || d.BudgetS != want.BudgetS || d.Only[0] != "fast" || d.Set[0] != "a=b" {
+		t.Errorf("design %+v, want %+v", d, want)
+	}
+	if c.options.Seed != 5 {
+		t.Errorf("seed %d, want the study's", c.options.Seed)
+	}
+	c.options.Progress(Progress{}) // is there
+	if c := prepare(planOf(t, twoLevels), nil, Options{Seed: 9}); c.options.Seed != 9 {
+		t.Errorf("seed %d, want the one asked for", c.options.Seed)
+	}
+	drawn := map[uint64]bool{}
+	for range 20 {
+		plan := planOf(t, twoLevels)
+		plan.Study.Design.Seed = 0
+		seed := prepare(plan, nil, Options{}).options.Seed
+		if seed == 0 || seed > 1e6 {
+			t.Errorf("drew seed %d, want 1 to 1000000", seed)
+		}
+		drawn[seed] = true
+	}
+	if len(drawn) < 10 {
+		t.Errorf("drew only %d seeds", len(drawn))
+	}
+	run := prepare(planOf(t, twoLevels), nil, Options{Seed: 9, Again: "linerate run two.yaml"})
+	if h := run.header(); h.Again != "linerate run two.yaml --seed 9" || h.ID != "two-9" || h.Status != notebook.Running || fmt.Sprint(h.Design) != fmt.Sprint(want) {
+		t.Errorf("header %+v", h)
+	}
+}

@@ -1,0 +1,106 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"linerate/internal/control/notebook"
+	"linerate/internal/model/record"
+	"linerate/internal/model/study"
+	"linerate/internal/model/unit"
+)
+
+// ErrSpent: a run has ended on its budget or its greatest number of blocks, and
+// would again.
+var ErrSpent = errors.New("nothing can be added to the run")
+
+// Resume carries on a run that was interrupted; its finished trials stand. So
+// does it with one that ended by itself, when it is redesigned to have more.
+func Resume(ctx context.Context, store notebook.Store, id string, o Options) (*record.Run, error) {
+	c, err := takeUp(ctx, store, id, o)
+	if err != nil {
+		return nil, err
+	}
+	return c.conduct(ctx)
+}
+
+// takeUp makes the conductor of a run that is carried on, and holds the run.
+func takeUp(ctx context.Context, store notebook.Store, id string, o Options) (*conductor, error) {
+	saved, err := store.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	c, err := restore(store, saved, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.worthwhile(saved.Status); err != nil {
+		return nil, err
+	}
+	hold := store.Resume
+	if saved.Status == notebook.Complete && o.Redesign != (study.Redesign{}) {
+		hold = store.Extend
+	}
+	// Another may have carried it on meanwhile: now it is certain.
+	if saved, err = hold(ctx, id); err != nil {
+		return nil, err
+	}
+	return restore(store, saved, o)
+}
+
+// worthwhile says why a run that has ended by itself has nothing to carry on.
+func (c *conductor) worthwhile(ended string) error {
+	enough, status := c.enough(c.next())
+	switch {
+	case ended == notebook.Running, ended == notebook.Interrupted, !enough:
+		return nil
+	case status != ended && ended != notebook.Complete:
+		return nil // it ends otherwise now
+	case status == record.StatusBudget:
+		budget := time.Duration(c.design.BudgetS * float64(time.Second))
+		return fmt.Errorf("%w: after %.0f s, no further block fits its budget of %s; expected a larger one (--budget)", ErrSpent, c.spent(), unit.Duration(budget))
+	case status == record.StatusBlocks:
+		return fmt.Errorf("%w: its intervals are not as narrow as asked (%s) after %d blocks; expected wider ones (--until), or more blocks (--replicates)",
+			ErrSpent, unit.Ratio(c.design.Until), c.next()-1)
+	}
+	return notebook.ErrComplete
+}
+
+// restore makes the conductor of a saved run, as it was but for what is asked
+// for now.
+func restore(store notebook.Store, saved *record.Run, o Options) (*conductor, error) {
+	s, err := study.ParseWith(saved.ID, []byte(saved.StudyFile), saved.Design.Set)
+	if err != nil {
+		return nil, fmt.Errorf("the study of run %s is not understood any more: %w", saved.ID, err)
+	}
+	d := &s.Design
+	d.Replicates, d.Until = saved.Design.Replicates, unit.Ratio(saved.Design.Until)
+	d.Budget = unit.Duration(saved.Design.BudgetS * float64(time.Second))
+	plan, err := study.NewPlan(s)
+	if err == nil {
+		plan, err = plan.Only(saved.Design.Only)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the plan of run %s cannot be made any more: %w", saved.ID, err)
+	}
+	if err := plan.Redesign(o.Redesign); err != nil {
+		return nil, err
+	}
+	o.Only, o.Set, o.Seed, o.StudyFile = saved.Design.Only, saved.Design.Set, saved.Seed, saved.StudyFile
+	c := prepare(plan, store, o)
+	c.run = c.header()
+	c.run.ID, c.run.Started, c.run.DurationS = saved.ID, saved.Started, saved.DurationS
+	c.run.Trials, c.run.Notes, c.run.Again = saved.Trials, saved.Notes, saved.Again
+	c.run.Environment.Mode, c.run.Environment.Hosts = saved.Environment.Mode, saved.Environment.Hosts
+	if !strings.Contains(c.run.Again, o.Again) {
+		c.run.Again += " " + o.Again
+	}
+	c.before = saved.DurationS
+	for _, t := range saved.Trials {
+		c.finished[t.Order] = true
+	}
+	return c, nil
+}

@@ -1,0 +1,174 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/control/notebook"
+	"linerate/internal/model/record"
+	"linerate/internal/model/source"
+	"linerate/internal/model/study"
+	"linerate/internal/model/unit"
+)
+
+// shelf is a notebook of one run that says how it was taken up.
+type shelf struct {
+	notebook.Store // anything else is not to be asked for
+
+	run      record.Run
+	takenUp  string
+	finished *record.Run
+}
+
+func (s *shelf) Run(context.Context, string) (*record.Run, error) {
+	run := s.run
+	return &run, nil
+}
+
+func (s *shelf) Resume(ctx context.Context, id string) (*record.Run, error) {
+	if s.run.Status == notebook.Complete {
+		return nil, notebook.ErrComplete
+	}
+	s.takenUp = "resumed"
+	return s.Run(ctx, id)
+}
+
+func (s *shelf) Extend(ctx context.Context, id string) (*record.Run, error) {
+	s.takenUp = "extended"
+	return s.Run(ctx, id)
+}
+
+func (s *shelf) Finish(_ context.Context, run *record.Run) error {
+	s.finished = run
+	return nil
+}
+
+// stored is a run of twoLevels that has some trials, made in a second each.
+func stored(t *testing.T, trials int, status string) *shelf {
+	t.Helper()
+	return &shelf{run: record.Run{
+		ID: "two-7", Study: "two", Seed: 7, Started: time.Now().AddDate(0, 0, -3), Status: status, DurationS: float64(trials),
+		StudyFile: twoLevels, Again: "linerate run two.yaml --seed 7",
+		Design: record.Design{Replicates: 3, BudgetS: 100, Set: []string{"workload.duration=1s"}},
+		Trials: trialsOf(planOf(t, twoLevels), trials, 0.9)[:trials],
+		Notes:  []record.Note{{Text: "noted"}},
+	}}
+}
+
+func blocksAsked(n int) study.Redesign { return study.Redesign{Replicates: &n} }
+func budgetAsked(d time.Duration) study.Redesign {
+	budget := unit.Duration(d)
+	return study.Redesign{Budget: &budget}
+}
+func untilAsked(until unit.Ratio) study.Redesign { return study.Redesign{Until: &until} }
+
+// TestTakeUp: which runs are carried on, with what design, and which are not.
+func TestTakeUp(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		trials int
+		ended  string
+		design func(*record.Design) // as stored
+		asked  study.Redesign
+
+		takenUp string
+		err     error
+		want    record.Design
+	}{
+		{name: "interrupted", trials: 3, ended: notebook.Interrupted,
+			takenUp: "resumed", want: record.Design{Replicates: 3, BudgetS: 100}},
+		{name: "interrupted, with another design", trials: 3, ended: notebook.Interrupted, asked: blocksAsked(5),
+			takenUp: "resumed", want: record.Design{Replicates: 5, BudgetS: 100}},
+		{name: "interrupted before it was concluded", trials: 6, ended: notebook.Interrupted,
+			takenUp: "resumed", want: record.Design{Replicates: 3, BudgetS: 100}},
+		{name: "budget spent", trials: 4, ended: record.StatusBudget, design: func(d *record.Design) { d.BudgetS = 5 },
+			err: ErrSpent},
+		{name: "budget too small again", trials: 4, ended: record.StatusBudget, design: func(d *record.Design) { d.BudgetS = 5 }, asked: budgetAsked(5800 * time.Millisecond),
+			err: ErrSpent},
+		{name: "larger budget", trials: 4, ended: record.StatusBudget, design: func(d *record.Design) { d.BudgetS = 5 }, asked: budgetAsked(time.Minute),
+			takenUp: "resumed", want: record.Design{Replicates: 3, BudgetS: 60}},
+		{name: "blocks again", trials: 2 * maxBlocks, ended: record.StatusBlocks, design: func(d *record.Design) { d.Until, d.BudgetS = 0.01, 0 },
+			err: ErrSpent},
+		{name: "blocks, then narrow enough", trials: 2 * maxBlocks, ended: record.StatusBlocks, design: func(d *record.Design) { d.Until, d.BudgetS = 0.01, 0 }, asked: untilAsked(0.9),
+			takenUp: "resumed", want: record.Design{Replicates: 3, Until: 0.9}},
+		{name: "complete", trials: 6, ended: notebook.Complete,
+			err: notebook.ErrComplete},
+		{name: "complete, and no more is asked for", trials: 6, ended: notebook.Complete, asked: blocksAsked(2),
+			err: notebook.ErrComplete},
+		{name: "complete, and more blocks", trials: 6, ended: notebook.Complete, asked: blocksAsked(4),
+			takenUp: "extended", want: record.Design{Replicates: 4, BudgetS: 100}},
+		{name: "complete, and narrower", trials: 6, ended: notebook.Complete, asked: untilAsked(0.01),
+			takenUp: "extended", want: record.Design{Replicates: 3, Until: 0.01, BudgetS: 100}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := stored(t, c.trials, c.ended)
+			if c.design != nil {
+				c.design(&s.run.Design)
+			}
+			got, err := takeUp(t.Context(), s, "two-7", Options{Redesign: c.asked})
+			if !errors.Is(err, c.err) || s.takenUp != c.takenUp {
+				t.Fatalf("%q, error %v; want %q, %v", s.takenUp, err, c.takenUp, c.err)
+			}
+			if err != nil {
+				return
+			}
+			d := got.design
+			if d.Replicates != c.want.Replicates || d.Until != c.want.Until || d.BudgetS != c.want.BudgetS || len(d.Set) != 1 {
+				t.Errorf("design %+v, want %+v", d, c.want)
+			}
+			if got.run.ID != "two-7" || got.run.Seed != 7 || len(got.run.Trials) != c.trials || len(got.finished) != c.trials || got.run.Notes[0].Text != "noted" {
+				t.Errorf("%s, seed %d, %d trials, %d finished, notes %v", got.run.ID, got.run.Seed, len(got.run.Trials), len(got.finished), got.run.Notes)
+			}
+			if got.spent() != float64(c.trials) {
+				t.Errorf("%g s spent, want %d", got.spent(), c.trials)
+			}
+			if window := time.Duration(got.study.Workload.Duration); window != time.Second {
+				t.Errorf("a window of %v: what was set is forgotten", window)
+			}
+		})
+	}
+}
+
+// TestTakeUpKeepsTheRules: a design asked for later has to keep the file's rules.
+func TestTakeUpKeepsTheRules(t *testing.T) {
+	s := stored(t, 3, notebook.Interrupted)
+	_, err := takeUp(t.Context(), s, "two-7", Options{Redesign: blocksAsked(1)})
+	if _, wrong := errors.AsType[source.Problems](err); !wrong || s.takenUp != "" {
+		t.Errorf("%q, error %v", s.takenUp, err)
+	}
+}
+
+func TestTakeUpSaysHowToRepeat(t *testing.T) {
+	s := stored(t, 3, notebook.Interrupted)
+	c, err := takeUp(t.Context(), s, "two-7", Options{Again: "--replicates 5", Redesign: blocksAsked(5)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "linerate run two.yaml --seed 7 --replicates 5"; c.run.Again != want {
+		t.Errorf("again %q, want %q", c.run.Again, want)
+	}
+	if c, err = takeUp(t.Context(), s, "two-7", Options{}); err != nil || c.run.Again != s.run.Again {
+		t.Errorf("again %q, %v, want as it was", c.run.Again, err)
+	}
+}
+
+// TestResumeWithoutMissingTrials: a run that was killed after its last trial is
+// concluded, and no lab is made for it.
+func TestResumeWithoutMissingTrials(t *testing.T) {
+	s := stored(t, 6, notebook.Interrupted)
+	run, err := Resume(t.Context(), s, "two-7", Options{Progress: func(p Progress) {
+		t.Errorf("%s for a run that has all its trials", p.Phase)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.finished != run || run.Status != notebook.Complete || len(run.Effects) != 1 || !strings.Contains(run.Answer, "slow") {
+		t.Errorf("status %s, %d effects, answer %q", run.Status, len(run.Effects), run.Answer)
+	}
+	if run.DurationS < 6 || run.DurationS > 60 {
+		t.Errorf("took %g s, want the 6 s of its trials and little more", run.DurationS)
+	}
+}
