@@ -32,8 +32,7 @@ func TestKilledConductorLeavesNothing(t *testing.T) {
 	kerneltest.RequireNamespaces(t)
 	dir := t.TempDir()
 	mark := fmt.Sprintf("LINERATE_TEST_MARK=%d-%d", os.Getpid(), rand.Uint64())
-	volatile := driftingSysctls(t)
-	before := machine(t, volatile)
+	before := machine(t)
 
 	fresh := []string{"run", labFile(t, "small.yaml"), "--seed", "7", "--quiet"}
 	args := fresh
@@ -49,7 +48,7 @@ func TestKilledConductorLeavesNothing(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		awaitNone(t, mark, fmt.Sprintf("kill %d, %v after the start", kill+1, delay))
-		if after := machine(t, volatile); after != before {
+		if after := machine(t); after != before {
 			t.Fatalf("kill %d, %v after the start, changed the machine:\n%s", kill+1, delay, firstDifference(before, after))
 		}
 		id, trials := savedTrials(t, dir)
@@ -176,7 +175,7 @@ func marked(mark string) []string {
 }
 
 // machine is everything of the machine's own network that a lab could touch.
-func machine(t *testing.T, volatile map[string]bool) string {
+func machine(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
 	for _, object := range []string{"link", "address", "rule", "route", "-6 route"} {
@@ -188,9 +187,7 @@ func machine(t *testing.T, volatile map[string]bool) string {
 		fmt.Fprintf(&b, "ip %s\n%s", object, steady(string(out)))
 	}
 	for key, value := range sysctls() {
-		if !volatile[key] {
-			fmt.Fprintf(&b, "%s = %s\n", key, value)
-		}
+		fmt.Fprintf(&b, "%s = %s\n", key, value)
 	}
 	return sortedLines(b.String())
 }
@@ -213,44 +210,29 @@ func sortedLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// driftingSysctls are those that change by themselves while processes come and
-// go: counters that happen to be in /proc/sys.
-func driftingSysctls(t *testing.T) map[string]bool {
-	t.Helper()
-	drifting := map[string]bool{}
-	first := sysctls()
-	for range 3 {
-		if err := exec.CommandContext(t.Context(), "true").Run(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(100 * time.Millisecond)
-		now := sysctls()
-		for key, value := range now {
-			if first[key] != value {
-				drifting[key] = true
-			}
-		}
-	}
-	for key := range first {
-		// Not settings: numbers of files, processes and random bytes.
-		if strings.HasPrefix(key, "fs/") || strings.HasPrefix(key, "kernel/random/") || strings.HasPrefix(key, "kernel/pty/") || strings.HasPrefix(key, "kernel/ns_last_pid") {
-			drifting[key] = true
-		}
-	}
-	return drifting
-}
+// watched are the parameters that a lab could touch: all of the network's, the
+// limits of user namespaces, and what hosts and real-time threads have of their
+// own. Others change by themselves while processes come and go.
+var watched = []string{"net", "user", "kernel/hostname", "kernel/domainname", "kernel/sched_rt_runtime_us", "kernel/sched_rt_period_us"}
+
+// counts are among them and yet no parameters.
+var counts = []string{"net/netfilter/nf_conntrack_count"}
 
 func sysctls() map[string]string {
+	const root = "/proc/sys/"
 	values := map[string]string{}
-	_ = filepath.WalkDir("/proc/sys", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+	for _, top := range watched {
+		_ = filepath.WalkDir(root+top, func(path string, d fs.DirEntry, err error) error {
+			key := strings.TrimPrefix(path, root)
+			if err != nil || d.IsDir() || slices.Contains(counts, key) {
+				return nil
+			}
+			if text, err := os.ReadFile(path); err == nil {
+				values[key] = strings.TrimSpace(string(text))
+			}
 			return nil
-		}
-		if text, err := os.ReadFile(path); err == nil {
-			values[strings.TrimPrefix(path, "/proc/sys/")] = strings.TrimSpace(string(text))
-		}
-		return nil
-	})
+		})
+	}
 	return values
 }
 
