@@ -1,12 +1,14 @@
 package run
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
+	"linerate/internal/science/attribute"
 )
 
 // assemble makes one trial's record of what the nodes read, all on the
@@ -16,7 +18,9 @@ func (c *conductor) assemble(trial *record.Trial, t *study.Treatment, flows []*o
 	for _, node := range c.lab.Nodes() {
 		reply, offset := replies[node], offsets[node]
 		trial.Clocks = append(trial.Clocks, offset)
-		trial.Hosts = append(trial.Hosts, onOurClock(c.withCables(reply.Reading), offset.OffsetNs))
+		reading := onOurClock(reply.Reading, offset.OffsetNs)
+		ofBridge(&reading, &c.study.Topology)
+		trial.Hosts = append(trial.Hosts, c.withCables(reading))
 	}
 	ends := func(host string, pick func(record.WindowReply) []record.FlowEnd, id string) record.FlowEnd {
 		for _, e := range pick(replies[host]) {
@@ -38,7 +42,6 @@ func (c *conductor) assemble(trial *record.Trial, t *study.Treatment, flows []*o
 		flow := record.Flow{
 			ID: f.ID, From: sender, To: receiver, OpenedBy: f.Opener,
 			Error: f.failure, Connected: f.failure == "",
-			Path: c.path(f),
 		}
 		if from.IsValid() {
 			flow.Source = from.String()
@@ -56,7 +59,12 @@ func (c *conductor) assemble(trial *record.Trial, t *study.Treatment, flows []*o
 		trial.GoodputBps += flow.GoodputBps
 		trial.SenderReportedBps += flow.SenderAverageBps
 	}
-	trial.LimitBps, trial.LimitWhy = c.limits[t.Name].Bps, c.limits[t.Name].Why
+	g := c.grounds[t.Name]
+	if g.over != &c.study.Topology {
+		trial.Topology = g.over
+	}
+	g.hold(trial, flows)
+	attribute.Flows(trial, g.over)
 }
 
 // fill computes one flow's figures from its two ends at the window's two edges.
@@ -69,6 +77,10 @@ func fill(flow *record.Flow, s0, s1, s2, r0, r1 record.FlowEnd) {
 	if s0.Info != nil && s1.Info != nil {
 		flow.AckedBytes = int64(s1.Info.BytesAcked - s0.Info.BytesAcked)
 		flow.RetransBytes = int64(s1.Info.BytesRetrans - s0.Info.BytesRetrans)
+		flow.SentBytes = int64(s1.Info.BytesSent - s0.Info.BytesSent)
+		flow.BusyS = float64(s1.Info.BusyUs-s0.Info.BusyUs) / 1e6
+		flow.RwndLimitedS = float64(s1.Info.RwndLimitedUs-s0.Info.RwndLimitedUs) / 1e6
+		flow.SndbufLimitedS = float64(s1.Info.SndbufLimited-s0.Info.SndbufLimited) / 1e6
 	}
 	if r0.Info != nil && r1.Info != nil {
 		flow.ArrivedBytes = int64(r1.Info.BytesReceived - r0.Info.BytesReceived)
@@ -115,18 +127,28 @@ func bins(reply record.WindowReply, id string) []int64 {
 	return list
 }
 
-// path is the way a flow is meant to take; where there are several, the first.
-func (c *conductor) path(f *openFlow) []string {
-	from, to := f.addresses(&c.study.Topology)
-	ways, err := c.study.Topology.Paths(f.Sender(), from, to)
-	if err != nil || len(ways) == 0 {
-		return nil
+// ofBridge keeps of a real switch's forwarding table what belongs to the bridge
+// that the topology names: the machine may have others, of containers for one.
+func ofBridge(h *record.HostReading, t *topology.Topology) {
+	s, ok := t.Switch(h.Host)
+	if !ok || s.Bridge == "" {
+		return
 	}
-	var list []string
-	for _, end := range ways[0] {
-		list = append(list, end.String())
+	ours := map[string]bool{s.Bridge: true}
+	there := false
+	for _, p := range h.Snapshot.Ports {
+		there = there || p.Port == s.Bridge
+		if p.Master == s.Bridge {
+			ours[p.Port] = true
+		}
 	}
-	return list
+	keep := func(table []record.FDBEntry) []record.FDBEntry {
+		return slices.DeleteFunc(slices.Clone(table), func(e record.FDBEntry) bool { return !ours[e.Port] })
+	}
+	h.Snapshot.FDB, h.Before.FDB = keep(h.Snapshot.FDB), keep(h.Before.FDB)
+	if !there {
+		h.Snapshot.Missing = append(h.Snapshot.Missing, fmt.Sprintf("forwarding table: %s has no bridge %s", s.Name, s.Bridge))
+	}
 }
 
 // withCables adds to a switch's forwarding table what is at the far end of each
@@ -154,9 +176,15 @@ func onOurClock(h record.HostReading, offset int64) record.HostReading {
 	}
 	move(&h.Begin)
 	move(&h.End)
+	for _, tables := range []*record.Tables{&h.Before, &h.Snapshot.Tables} {
+		tables.BeganNs -= offset
+		tables.EndedNs -= offset
+	}
 	h.Series = slices.Clone(h.Series)
 	for i := range h.Series {
 		h.Series[i].AtNs -= offset
+		h.Series[i].BeganNs -= offset
+		h.Series[i].EndedNs -= offset
 		h.Series[i].Ports = movePorts(h.Series[i].Ports, offset)
 	}
 	return h

@@ -24,7 +24,9 @@ func TestOnOurClock(t *testing.T) {
 		end.Ports = slices.Clone(end.Ports)
 		return record.HostReading{
 			Host: "h", Begin: reading, End: end,
-			Series: []record.Sample{{AtNs: sampled + offset, Ports: []record.PortCounters{{Port: "eth0", AtNs: port + offset}}}},
+			Before:   record.Tables{BeganNs: began + offset + 1, EndedNs: began + offset + 2},
+			Snapshot: record.Snapshot{Tables: record.Tables{BeganNs: ended + offset + 1, EndedNs: ended + offset + 2}},
+			Series:   []record.Sample{{AtNs: sampled + offset, BeganNs: sampled + offset, EndedNs: sampled + offset + 3, Ports: []record.PortCounters{{Port: "eth0", AtNs: port + offset}}}},
 		}
 	}
 	for _, offset := range []int64{second, -second, 0} {
@@ -40,9 +42,9 @@ func TestOnOurClock(t *testing.T) {
 
 // TestFill: differences over the window, per the receiver's own seconds.
 func TestFill(t *testing.T) {
-	s0 := record.FlowEnd{AtNs: 9 * second, WrittenBytes: 1000, Info: &record.TCPInfo{BytesAcked: 900, BytesRetrans: 10}}
+	s0 := record.FlowEnd{AtNs: 9 * second, WrittenBytes: 1000, Info: &record.TCPInfo{BytesAcked: 900, BytesRetrans: 10, BytesSent: 950, BusyUs: 500_000, RwndLimitedUs: 100_000, SndbufLimited: 50_000}}
 	s1 := record.FlowEnd{AtNs: 11 * second, WrittenBytes: 6000, UnsentBytes: 70, Alive: true, CongestionControl: "cubic",
-		Info: &record.TCPInfo{BytesAcked: 5500, BytesRetrans: 35}}
+		Info: &record.TCPInfo{BytesAcked: 5500, BytesRetrans: 35, BytesSent: 5700, BusyUs: 2_500_000, RwndLimitedUs: 600_000, SndbufLimited: 300_000}}
 	s2 := record.FlowEnd{WrittenBytes: 8000, FirstNs: 8 * second, LastNs: 12 * second}
 	// The receiver's clock is far from the sender's: only its own matters.
 	r0 := record.FlowEnd{AtNs: 500 * second, ReceivedBytes: 800, Info: &record.TCPInfo{BytesReceived: 850}}
@@ -51,7 +53,8 @@ func TestFill(t *testing.T) {
 	fill(&flow, s0, s1, s2, r0, r1)
 	want := record.Flow{
 		ReceivedBytes: 4000, WrittenBytes: 5000, UnsentBytes: 70, CongestionControl: "cubic",
-		AckedBytes: 4600, RetransBytes: 25, ArrivedBytes: 4150,
+		AckedBytes: 4600, RetransBytes: 25, SentBytes: 4750, ArrivedBytes: 4150,
+		BusyS: 2, RwndLimitedS: 0.5, SndbufLimitedS: 0.25,
 		GoodputBps: 16000, SenderAverageBps: 16000, Alive: true,
 		SenderInfo: s1.Info, ReceiverInfo: r1.Info,
 	}

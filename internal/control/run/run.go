@@ -20,9 +20,7 @@ import (
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
-	"linerate/internal/model/topology"
 	"linerate/internal/science/answer"
-	"linerate/internal/science/limits"
 	"linerate/internal/version"
 )
 
@@ -67,8 +65,8 @@ type conductor struct {
 	store   notebook.Store
 	bus     *bus.Bus
 	lab     *lab.Lab
-	limits  map[string]limits.Limit // by treatment
-	broken  error                   // a setting could not be reverted
+	grounds map[string]*ground // by treatment
+	broken  error              // a setting could not be reverted
 
 	before   float64 // seconds, spent until the run was taken up
 	began    time.Time
@@ -103,24 +101,8 @@ func prepare(plan *study.Plan, store notebook.Store, o Options) *conductor {
 			Replicates: s.Design.Replicates, Until: float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(),
 			Only: o.Only, Set: o.Set,
 		},
-		limits: map[string]limits.Limit{}, finished: map[int]bool{},
+		grounds: map[string]*ground{}, finished: map[int]bool{},
 	}
-}
-
-// computeLimits finds the most that each treatment's flows can carry together.
-// The agents have said what kind of links their ports are on.
-func (c *conductor) computeLimits() error {
-	network := limits.Network{Topology: &c.study.Topology, Kinds: map[topology.End]string{}}
-	for _, node := range c.lab.Nodes() {
-		for _, p := range c.lab.Hello(node).Ports {
-			network.Kinds[topology.End{Node: node, Port: p.Port}] = p.Kind
-		}
-	}
-	for i := range c.plan.Treatments {
-		t := &c.plan.Treatments[i]
-		c.limits[t.Name] = network.Planned(t.Flows)
-	}
-	return nil
 }
 
 func (c *conductor) header() *record.Run {
@@ -169,9 +151,7 @@ func (c *conductor) trials(ctx context.Context) (string, error) {
 		return notebook.Interrupted, err
 	}
 	defer c.lab.Down()
-	if err := c.computeLimits(); err != nil {
-		return notebook.Interrupted, err
-	}
+	c.survey()
 	c.environment()
 	if err := c.store.Describe(ctx, c.run); err != nil {
 		return notebook.Interrupted, err

@@ -82,7 +82,7 @@ func (c *conductor) trial(ctx context.Context, t *study.Treatment, attempt int) 
 	if err != nil {
 		return result, err
 	}
-	if err := c.age(ctx, t.Workload.AgeNeighbours); err != nil {
+	if err := c.age(ctx, t); err != nil {
 		return result, err
 	}
 	replies, offsets, err := c.measure(ctx, t, flows, c.lab.Nodes(), attempt)
@@ -122,7 +122,7 @@ func (c *conductor) setUp(ctx context.Context, t *study.Treatment) ([]record.App
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := c.flush(ctx, c.lab.Hosts()); err != nil {
+	if err := c.flush(ctx, c.over(t), c.lab.Hosts()); err != nil {
 		return nil, nil, err
 	}
 	var mu sync.Mutex
@@ -141,7 +141,7 @@ func (c *conductor) setUp(ctx context.Context, t *study.Treatment) ([]record.App
 		return nil
 	})
 	if err == nil {
-		err = c.flush(ctx, c.lab.Hosts())
+		err = c.flush(ctx, c.over(t), c.lab.Hosts())
 	}
 	slices.SortStableFunc(applied, func(a, b record.Applied) int {
 		return slices.Index(hosts, a.Host) - slices.Index(hosts, b.Host)
@@ -161,9 +161,9 @@ func (c *conductor) revert(ctx context.Context, marks map[string]int) error {
 
 // flush makes hosts forget the neighbours that the topology knows; a real host
 // keeps what it knows of everybody else.
-func (c *conductor) flush(ctx context.Context, hosts []string) error {
+func (c *conductor) flush(ctx context.Context, over *topology.Topology, hosts []string) error {
 	var addresses []netip.Addr
-	for _, h := range c.study.Topology.Hosts {
+	for _, h := range over.Hosts {
 		for _, p := range h.Ports {
 			for _, a := range p.Addresses {
 				for _, prefix := range a.Prefixes() {
@@ -173,7 +173,7 @@ func (c *conductor) flush(ctx context.Context, hosts []string) error {
 		}
 	}
 	return c.each(hosts, func(name string) error {
-		h, _ := c.study.Topology.Host(name)
+		h, _ := over.Host(name)
 		var request record.FlushRequest
 		if len(h.Via) > 0 {
 			request.Addresses = addresses
@@ -189,13 +189,14 @@ func (c *conductor) flush(ctx context.Context, hosts []string) error {
 // age lets the named hosts forget their neighbours once the others can no
 // longer refuse different news about them, as happens when entries age out on a
 // host that was idle.
-func (c *conductor) age(ctx context.Context, hosts []string) error {
+func (c *conductor) age(ctx context.Context, t *study.Treatment) error {
+	hosts := t.Workload.AgeNeighbours
 	if len(hosts) == 0 {
 		return nil
 	}
 	select {
 	case <-time.After(lockTime):
-		return c.flush(ctx, hosts)
+		return c.flush(ctx, c.over(t), hosts)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -320,7 +321,7 @@ func (c *conductor) measure(ctx context.Context, t *study.Treatment, flows []*op
 	begin := start + int64(w.Warmup)
 	end := begin + int64(w.Duration)
 	stop := end + int64(tail)
-	lookups, sysctls := questions(&c.study.Topology, t, flows)
+	lookups, sysctls := questions(c.over(t), t, flows)
 	replies := map[string]record.WindowReply{}
 	var mu sync.Mutex
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(stop-kernel.Now())+30*time.Second, errors.New("no reading within 30 s of the trial's end"))

@@ -48,11 +48,6 @@ const (
 	busy = 0.95
 	// reached: at this share of the limit nothing but the limit held the flows.
 	reached = 0.98
-	// full is the share of a link's rate from which it is taken as full. The
-	// counters of a virtual port see one header where the link carries dozens
-	// (at MTU 1500 they show 95.6 % of what passes), those of real ones no
-	// preamble and gap (98.7 %).
-	full = 0.94
 )
 
 // Trial checks one trial that was made over a topology (nil: its links' rates are
@@ -229,13 +224,8 @@ func (v view) fullPort() (string, bool) {
 			if !ok {
 				continue
 			}
-			for _, way := range []struct{ bps, rate float64 }{
-				{d.TxBps(), float64(l.Towards(end).Rate)},
-				{d.RxBps(), float64(l.Towards(l.Other(end)).Rate)},
-			} {
-				if way.rate > 0 && way.bps >= full*way.rate {
-					return end.String(), true
-				}
+			if limits.Full(*l, end, d) {
+				return end.String(), true
 			}
 		}
 	}

@@ -1,0 +1,104 @@
+package run
+
+import (
+	"reflect"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
+	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
+	"linerate/internal/science/limits"
+)
+
+// ground is what a treatment's flows run over, and what they are held to.
+type ground struct {
+	// over is the topology with what the treatment changes in it.
+	over    *topology.Topology
+	network limits.Network
+	// flows are as planned, or as the latest trial's connections came about;
+	// limit is theirs together.
+	flows []limits.Flow
+	limit limits.Limit
+}
+
+// survey finds the most that each treatment's flows can carry together. The
+// agents have said what kind of links their ports are on. Where a flow has no
+// way the limit is unknown, which is no reason not to measure.
+func (c *conductor) survey() {
+	var hellos []record.Hello
+	for _, node := range c.lab.Nodes() {
+		hellos = append(hellos, c.lab.Hello(node))
+	}
+	base, kinds := asFound(&c.study.Topology, hellos)
+	for i := range c.plan.Treatments {
+		t := &c.plan.Treatments[i]
+		c.grounds[t.Name] = groundOf(t, base, kinds)
+	}
+}
+
+func groundOf(t *study.Treatment, base *topology.Topology, kinds map[topology.End]string) *ground {
+	g := &ground{over: base.With(t.Settings)}
+	g.network = limits.Network{Topology: g.over, Kinds: kinds}
+	g.flows, _ = g.network.Flows(t.Flows)
+	g.limit = g.network.Planned(t.Flows)
+	return g
+}
+
+// asFound is the topology with the MTU that real hosts' ports have, and the
+// kernel's kinds of all ports.
+func asFound(t *topology.Topology, hellos []record.Hello) (*topology.Topology, map[topology.End]string) {
+	kinds := map[topology.End]string{}
+	var found []setting.Setting
+	for _, hello := range hellos {
+		h, isHost := t.Host(hello.Node)
+		for _, p := range hello.Ports {
+			end := topology.End{Node: hello.Node, Port: p.Port}
+			kinds[end] = p.Kind
+			if isHost && len(h.Via) > 0 && p.MTU > 0 && p.MTU != t.MTUAt(end) {
+				found = append(found, setting.Setting{Host: hello.Node, Link: &setting.Link{Port: p.Port, MTU: p.MTU}})
+			}
+		}
+	}
+	return t.With(found), kinds
+}
+
+// over is the topology as a treatment has it.
+func (c *conductor) over(t *study.Treatment) *topology.Topology {
+	if g := c.grounds[t.Name]; g != nil {
+		return g.over
+	}
+	return &c.study.Topology
+}
+
+// hold says of a trial's flows, one by one and together, which way they are
+// meant to take and what they can carry at most: from the addresses that the
+// kernel chose and the options that the two ends agreed on.
+func (g *ground) hold(trial *record.Trial, flows []*openFlow) {
+	actual := make([]limits.Flow, len(flows))
+	unknown := ""
+	for i, f := range flows {
+		flow := &trial.Flows[i]
+		flow.RateCapBps = float64(f.RateCap)
+		from, to := f.addresses(g.over)
+		var err error
+		actual[i], err = limits.NewFlow(g.over, f.Sender(), from, to, f.Options)
+		if err != nil {
+			unknown = "unknown: flow " + f.ID + ": " + err.Error()
+			continue
+		}
+		for _, end := range actual[i].Paths[0] {
+			flow.Path = append(flow.Path, end.String())
+		}
+		if flow.SenderInfo != nil {
+			actual[i].Frame.NoTimestamps = flow.SenderInfo.Options&1 == 0
+		}
+		flow.LimitBps = g.network.Flow(actual[i]).Bps
+	}
+	if !reflect.DeepEqual(actual, g.flows) {
+		g.flows, g.limit = actual, g.network.Aggregate(actual)
+	}
+	trial.LimitBps, trial.LimitWhy = g.limit.Bps, g.limit.Why
+	if unknown != "" {
+		trial.LimitBps, trial.LimitWhy = 0, unknown
+	}
+}
