@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 	"slices"
 	"testing"
@@ -164,21 +165,20 @@ func TestGeneratorCPU(t *testing.T) {
 	join(t, sender, receiver, loopback, orders(1, record.FlowOrder{RateCap: 1e6}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
-	sender.GeneratorCPU()
-	time.Sleep(200 * time.Millisecond)
-	slow := sender.GeneratorCPU()
+	share := func(e *Engine) float64 {
+		e.GeneratorCPU()
+		time.Sleep(200 * time.Millisecond)
+		return e.GeneratorCPU()
+	}
+	slow := min(share(sender), share(sender), share(sender)) // whatever else this process did
 
 	fast, sink := engine(t, platform), engine(t, platform)
 	join(t, fast, sink, loopback, orders(1, record.FlowOrder{}), true)
 	start(time.Hour, fast, sink)
 	moved(t, sink)
-	fast.GeneratorCPU()
-	time.Sleep(200 * time.Millisecond)
-	busy := fast.GeneratorCPU()
-	t.Logf("1 Mbit/s: %.3f, without a cap: %.3f", slow, busy)
-	if slow < 0 || busy < 3*slow || busy == 0 {
-		t.Errorf("share of one processor: %.3f at 1 Mbit/s, %.3f without a cap; want the second far above", slow, busy)
-	}
+	// A busy machine may give this process next to nothing for a while.
+	what := fmt.Sprintf("the share of one processor is far above the %.4f at 1 Mbit/s", slow)
+	eventually(t, what, func() bool { busy := share(fast); return slow >= 0 && busy > 0 && busy >= 3*slow })
 }
 
 func TestIPv6(t *testing.T) {

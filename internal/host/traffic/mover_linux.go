@@ -25,27 +25,9 @@ func (direct) send(c *net.TCPConn, t *tally, s *signals) error {
 	if err != nil {
 		return err
 	}
-	var failed error
-	err = raw.Write(func(fd uintptr) bool {
-		for at := now(); ; {
-			n, errno := kernel.Transmit(int(fd), chunk)
-			began := at
-			at = now()
-			t.count(n, began, at)
-			switch {
-			case errno == syscall.EAGAIN:
-				return false
-			case errno != nil && errno != syscall.EINTR:
-				failed = os.NewSyscallError("send", errno)
-				return true
-			case at >= s.stop.Load() || s.quit.Load():
-				return true
-			}
-		}
-	})
-	if failed != nil {
-		return failed
-	}
+	err = move(raw.Write, "send", t,
+		func(fd int) (int, error) { return kernel.Transmit(fd, chunk) },
+		func(_ int, at int64) bool { return at >= s.stop.Load() || s.quit.Load() })
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return nil
 	}
@@ -57,22 +39,30 @@ func (direct) receive(c *net.TCPConn, t *tally, s *signals) error {
 	if err != nil {
 		return err
 	}
+	return move(raw.Read, "recv", t,
+		func(fd int) (int, error) { return kernel.Discard(fd, discardBytes) },
+		func(n int, _ int64) bool { return n == 0 || s.quit.Load() }) // 0: the end of the stream
+}
+
+// move makes one system call after another, waiting with the poller between them
+// where it must, until one fails or enough is told, after one that was not
+// interrupted, that it was the last: by its bytes and when it returned.
+func move(wait func(func(fd uintptr) bool) error, name string, t *tally, transfer func(fd int) (int, error), enough func(n int, at int64) bool) error {
 	var failed error
-	err = raw.Read(func(fd uintptr) bool {
+	err := wait(func(fd uintptr) bool {
 		for at := now(); ; {
-			n, errno := kernel.Discard(int(fd), discardBytes)
+			n, errno := transfer(int(fd))
 			began := at
 			at = now()
 			t.count(n, began, at)
 			switch {
 			case errno == syscall.EAGAIN:
 				return false
-			case errno != nil && errno != syscall.EINTR:
-				failed = os.NewSyscallError("recv", errno)
+			case errno == syscall.EINTR:
+			case errno != nil:
+				failed = os.NewSyscallError(name, errno)
 				return true
-			case errno == nil && n == 0: // end of the stream
-				return true
-			case s.quit.Load():
+			case enough(n, at):
 				return true
 			}
 		}

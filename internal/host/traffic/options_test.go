@@ -3,7 +3,6 @@ package traffic
 import (
 	"context"
 	"errors"
-	"math"
 	"net/netip"
 	"os"
 	"slices"
@@ -41,21 +40,28 @@ func TestMSS(t *testing.T) {
 	}
 }
 
-// TestRateCap: the kernel paces each flow by its own cap.
+// TestRateCap: the kernel paces each flow by its own cap. How well it does so on
+// a machine that is busy with other work is not judged: the ratio is far from
+// that of two flows without caps, which is 1, or with one cap for both.
 func TestRateCap(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
 	two := orders(2, record.FlowOrder{})
-	two[0].RateCap, two[1].RateCap = 80e6, 40e6
+	two[0].RateCap, two[1].RateCap = 160e6, 20e6
 	join(t, sender, receiver, loopback, two, true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
+	for i, f := range sender.Read() {
+		if f.Info.PacingRateBps == 0 || f.Info.PacingRateBps > uint64(two[i].RateCap) {
+			t.Errorf("flow %s is paced at %d bit/s, its cap is %s", f.ID, f.Info.PacingRateBps, two[i].RateCap)
+		}
+	}
 	time.Sleep(200 * time.Millisecond) // past slow start
 	begin := receiver.Read()
 	time.Sleep(time.Second)
 	end := receiver.Read()
 	ratio := float64(end[0].ReceivedBytes-begin[0].ReceivedBytes) / float64(end[1].ReceivedBytes-begin[1].ReceivedBytes)
-	if math.Abs(ratio-2) > 0.2 {
-		t.Errorf("caps of 80 and 40 Mbit/s gave a ratio of %.3f, want 2 within 10 %%", ratio)
+	if ratio < 4 || ratio > 16 {
+		t.Errorf("caps of 160 and 20 Mbit/s gave a ratio of %.3f, want something like 8", ratio)
 	}
 }
 
