@@ -145,7 +145,8 @@ type ClockReply struct {
 	NowNs int64 `json:"now_ns"`
 }
 
-// ConnectRequest asks for connections to be opened, all at once.
+// ConnectRequest asks for connections to be opened: the first one to each address
+// one after another, a moment apart at most, the others at once.
 type ConnectRequest struct {
 	Orders    []FlowOrder `json:"orders"`
 	TimeoutNs int64       `json:"timeout_ns"`

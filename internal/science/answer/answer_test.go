@@ -221,6 +221,20 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// A real host has ports that are none of the run's, and they may be busy.
+func TestBusyPortsAreDrawn(t *testing.T) {
+	run := few(2, 0, 4)
+	for i := range run.Trials {
+		h := &run.Trials[i].Hosts[0]
+		h.Begin.Ports = append(h.Begin.Ports, record.PortCounters{Port: "mgmt", AtNs: h.Begin.Ports[0].AtNs})
+		h.End.Ports = append(h.End.Ports, record.PortCounters{Port: "mgmt", RxBytes: 1e9, RxPackets: 1e5, AtNs: h.End.Ports[0].AtNs})
+	}
+	Conclude(run)
+	if want := "With kernel defaults the flows use one of server's four ports"; !strings.HasPrefix(run.Answer, want) {
+		t.Errorf("%q, want %q", run.Answer, want)
+	}
+}
+
 // A link between switches has its load on a switch's port; hosts' links on the
 // host's.
 func TestPortLoads(t *testing.T) {

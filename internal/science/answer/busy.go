@@ -41,7 +41,11 @@ func busyPorts(run *record.Run, trials []record.Trial) span {
 			}
 		}
 		var loads []float64
+		node, _ := run.Topology.Host(s.host)
 		for _, d := range h.Deltas() {
+			if _, drawn := node.Port(d.Port); !drawn {
+				continue // a real host's other ports carry what is not this run's
+			}
 			if incoming >= 0 {
 				loads = append(loads, d.RxBytes)
 			} else {

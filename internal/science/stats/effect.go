@@ -19,7 +19,8 @@ type Pair struct{ Base, Level float64 }
 
 // Ratio estimates level over baseline from pairs: geometric mean and t interval
 // of the log-ratios when all values are positive, plain ratios otherwise. why
-// says what stands in the way when the interval is unknown.
+// says what stands in the way when the interval is unknown: also that some
+// baselines carried nothing, since the ratio is then that of the other blocks.
 func Ratio(pairs []Pair, confidence float64) (ratio Interval, p float64, why string) {
 	var logs, plain []float64
 	for _, pair := range pairs {
@@ -45,6 +46,10 @@ func Ratio(pairs []Pair, confidence float64) (ratio Interval, p float64, why str
 	default:
 		ratio, p = Mean(plain, confidence), pValue(plain, 1)
 		ratio.Low = max(0, ratio.Low)
+	}
+	if n := len(pairs) - len(plain); n > 0 {
+		ratio.Known, ratio.Low, ratio.High = false, 0, 0
+		return ratio, 1, fmt.Sprintf("the baseline carried nothing in %d of %d blocks", n, len(pairs))
 	}
 	if !ratio.Known {
 		return ratio, 1, "a single block: the interval is unknown"
@@ -132,7 +137,8 @@ func Narrow(effects []record.Effect, treatments []record.Treatment, until float6
 		return len(treatments) > 0
 	}
 	for _, e := range effects {
-		if !narrow(e.Ratio.Mean, e.Ratio.Low, e.Ratio.High, e.Blocks > 1) {
+		known := e.Blocks > 1 && (e.Ratio.High > 0 || e.Ratio.Mean == 0)
+		if !narrow(e.Ratio.Mean, e.Ratio.Low, e.Ratio.High, known) {
 			return false
 		}
 	}

@@ -80,6 +80,15 @@ func TestRatio(t *testing.T) {
 			t.Errorf("%s: %+v, p %g, why %q", name, r, p, why)
 		}
 	}
+	// Without the dead block this would be a sure 2.00×.
+	partly := []Pair{{1, 2}, {0, 2}, {1, 2}, {1, 2.01}}
+	r, p, why := Ratio(partly, 0.95)
+	if r.Known || r.Low != 0 || r.High != 0 || p != 1 || why != "the baseline carried nothing in 1 of 4 blocks" || Verdict(r, 0.02) != record.Inconclusive {
+		t.Errorf("a baseline that carried nothing once: %+v, p %g, why %q", r, p, why)
+	}
+	if Narrow([]record.Effect{{Ratio: record.RatioEstimate{Mean: r.Mean}, Blocks: r.N}}, nil, 0.5) {
+		t.Error("an unknown interval is narrow")
+	}
 	wild, _, _ := Ratio([]Pair{{1, 1e-9}, {1, 1e9}}, 0.999)
 	if _, err := json.Marshal(wild); err != nil {
 		t.Errorf("an interval that JSON cannot hold: %+v", wild)
