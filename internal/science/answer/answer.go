@@ -37,7 +37,7 @@ func Conclude(run *record.Run) {
 	run.Trust = trust.Run(run.Trials, &run.Topology)
 	var findings []record.Finding
 	for _, t := range run.Trials {
-		findings = append(findings, diagnose.Diagnose(t, &run.Topology)...)
+		findings = append(findings, diagnose.Diagnose(t, t.Over(&run.Topology))...)
 	}
 	run.Findings = diagnose.Merge(findings)
 	for _, f := range run.Findings {
@@ -97,7 +97,9 @@ func treatment(run *record.Run, trials []record.Trial) record.Treatment {
 	var tool float64
 	for _, trial := range trials {
 		goodputs = append(goodputs, trial.GoodputBps)
-		t.LimitBps = max(t.LimitBps, trial.LimitBps)
+		if trial.LimitBps > t.LimitBps || t.LimitWhy == "" {
+			t.LimitBps, t.LimitWhy = trial.LimitBps, trial.LimitWhy
+		}
 		tool += trial.SenderReportedBps / float64(len(trials))
 		for _, f := range trial.Flows {
 			if !f.Connected {
@@ -112,7 +114,6 @@ func treatment(run *record.Run, trials []record.Trial) record.Treatment {
 	}
 	if t.LimitBps > 0 {
 		t.Efficiency = t.Goodput.MeanBps / t.LimitBps
-		t.LimitWhy = first.LimitWhy
 	}
 	if slices.ContainsFunc(trials, func(t record.Trial) bool { return t.AccountSender }) {
 		t.ToolReported = &record.ToolReported{SumBps: tool, Method: toolMethod}
@@ -136,10 +137,11 @@ func portLoads(run *record.Run, trials []record.Trial) []record.TreatmentPort {
 	isHost := func(node string) bool { _, ok := run.Topology.Host(node); return ok }
 	loads := []record.TreatmentPort{}
 	for _, trial := range trials {
+		over := trial.Over(&run.Topology)
 		for _, h := range trial.Hosts {
 			for _, d := range h.Deltas() {
 				end := topology.End{Node: h.Host, Port: d.Port}
-				link, ok := run.Topology.LinkAt(end)
+				link, ok := over.LinkAt(end)
 				if !ok || (!isHost(h.Host) && isHost(link.Other(end).Node)) {
 					continue
 				}
@@ -162,7 +164,7 @@ func portLoads(run *record.Run, trials []record.Trial) []record.TreatmentPort {
 				tx += o.TxBps
 			}
 		}
-		link, _ := run.Topology.LinkAt(topology.End{Node: l.Host, Port: l.Port})
+		link, _ := trials[0].Over(&run.Topology).LinkAt(topology.End{Node: l.Host, Port: l.Port})
 		end := topology.End{Node: l.Host, Port: l.Port}
 		if rx > tx {
 			l.Share = l.RxBps / rx

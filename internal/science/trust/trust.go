@@ -103,7 +103,7 @@ func judge(t record.Trial, over *topology.Topology) []judged {
 	if t.WindowS <= 0 {
 		return []judged{{Check: record.Check{Check: Clock, Trial: t.Order, Detail: "the trial has no window"}}}
 	}
-	v := view{Trial: t, topology: over, skew: map[string]float64{}}
+	v := view{Trial: t, topology: t.Over(over), skew: map[string]float64{}}
 	for _, h := range t.Hosts {
 		v.skew[h.Host] = edgeDoubt(h.Begin) + edgeDoubt(h.End)
 	}
@@ -142,23 +142,6 @@ func edgeDoubt(r record.Reading) float64 {
 		return float64(r.EndedNs-r.BeganNs) / 1e9
 	}
 	return max(math.Abs(float64(r.BeganNs-r.ScheduledNs)), math.Abs(float64(r.EndedNs-r.ScheduledNs))) / 1e9
-}
-
-// limit: nothing goes faster than its path.
-func limit(v view) (judged, bool) {
-	if v.LimitBps <= 0 {
-		return judged{}, false
-	}
-	doubt := 0.0
-	for _, s := range v.skew {
-		doubt = max(doubt, s)
-	}
-	allowed := limitTolerance + doubt/v.WindowS
-	share := v.GoodputBps / v.LimitBps
-	c := record.Check{Check: Limit, Pass: share <= 1+allowed}
-	c.Detail = fmt.Sprintf("goodput %s is %s of the limit %s (allowed %s)",
-		limits.Rate(v.GoodputBps), percent(share), limits.Rate(v.LimitBps), percent(1+allowed))
-	return judged{c, share}, true
 }
 
 // senderSide: a figure counted at the senders, where it is offered as a result,
@@ -210,26 +193,6 @@ func generator(v view) (judged, bool) {
 		}
 	}
 	return judged{c, max(thread, cpus)}, true
-}
-
-// fullPort finds a port that carried all that its link can.
-func (v view) fullPort() (string, bool) {
-	if v.topology == nil {
-		return "", false
-	}
-	for _, h := range v.Hosts {
-		for _, d := range h.Deltas() {
-			end := topology.End{Node: h.Host, Port: d.Port}
-			l, ok := v.topology.LinkAt(end)
-			if !ok {
-				continue
-			}
-			if limits.Full(*l, end, d) {
-				return end.String(), true
-			}
-		}
-	}
-	return "", false
 }
 
 // clock: every host read the window's edges when it was told to.

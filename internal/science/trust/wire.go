@@ -126,28 +126,75 @@ func wire(v view) (judged, bool) {
 	return judged{c, worst}, true
 }
 
-// foreign: nobody else used the receiving ports.
-func foreign(v view) (judged, bool) {
-	list := arrivals(v)
-	if len(list) == 0 {
-		return judged{}, false
+// departure is what one sending host's flows and ports say of one window.
+type departure struct {
+	host        string
+	sent, wired float64
+	slack       float64
+}
+
+// departures compares, per sending host, what its flows gave to the network with
+// what its ports in the topology sent, as arrivals does for receivers. What
+// waited in the ports' queues when the window began was sent in it, too. A host
+// of which some flow does not tell is left out.
+func departures(v view) []departure {
+	var list []departure
+	for _, h := range v.Hosts {
+		out := departure{host: h.Host}
+		var headerBytes float64
+		known := true
+		for _, f := range v.Flows {
+			if f.From != h.Host || !f.Connected {
+				continue
+			}
+			known = known && (f.SentBytes > 0 || f.ReceivedBytes == 0)
+			out.sent += float64(f.SentBytes)
+			headerBytes += float64(f.SentBytes) * float64(headers(f))
+		}
+		if !known || out.sent == 0 {
+			continue
+		}
+		header := headerBytes / out.sent
+		for _, d := range h.Deltas() {
+			if d.Seconds > 0 && v.drawn(h.Host, d.Port) && !stacked(h.Snapshot, d.Port) {
+				out.wired += max(0, d.TxBytes-d.TxPackets*header) * v.WindowS / d.Seconds
+			}
+		}
+		for _, q := range h.Begin.Qdiscs {
+			if v.drawn(h.Host, q.Port) {
+				out.slack += float64(q.Backlog)
+			}
+		}
+		out.slack += out.sent / v.WindowS * v.skew[h.Host]
+		list = append(list, out)
 	}
+	return list
+}
+
+// foreign: nobody else used the receiving hosts' ports, or the sending ones'.
+func foreign(v view) (judged, bool) {
 	c := record.Check{Check: Foreign, Pass: true}
 	most := -1.0
-	for _, a := range list {
-		other := max(0, a.wired-a.received-a.retrans-a.slack)
-		share := other / a.received
+	hold := func(host, verb string, other, own float64) {
+		share := other / own
 		if share > foreignShare {
 			c.Pass = false
 		}
-		if share > most {
-			most = share
-			c.Detail = fmt.Sprintf("%s: at most %s of what its ports took in belongs to no flow (allowed %s)", a.host, percent(share), percent(foreignShare))
-			if share > foreignShare {
-				c.Detail = fmt.Sprintf("%s: its ports took in %s that belongs to no flow, %s of the flows' own (allowed %s)",
-					a.host, volume(other), percent(share), percent(foreignShare))
-			}
+		if share <= most {
+			return
+		}
+		most = share
+		c.Detail = fmt.Sprintf("%s: at most %s of what its ports %s belongs to no flow (allowed %s)", host, percent(share), verb, percent(foreignShare))
+		if share > foreignShare {
+			c.Detail = fmt.Sprintf("%s: its ports %s %s that belongs to no flow, %s of the flows' own (allowed %s)",
+				host, verb, volume(other), percent(share), percent(foreignShare))
 		}
 	}
-	return judged{c, most / foreignShare}, true
+	for _, a := range arrivals(v) {
+		hold(a.host, "took in", max(0, a.wired-a.received-a.retrans-a.slack), a.received)
+	}
+	for _, d := range departures(v) {
+		hold(d.host, "sent", max(0, d.wired-d.sent-d.slack), d.sent)
+	}
+	return judged{c, most / foreignShare}, most >= 0
 }

@@ -1,0 +1,161 @@
+package trust
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+	"linerate/internal/science/limits"
+)
+
+// limit: nothing goes faster than its path: not all flows together, no flow by
+// itself, and no port beyond its link's rate.
+func limit(v view) (judged, bool) {
+	c := record.Check{Check: Limit, Pass: true}
+	var said []string
+	strain := -1.0
+	if v.LimitBps > 0 {
+		doubt := 0.0
+		for _, s := range v.skew {
+			doubt = max(doubt, s)
+		}
+		allowed := limitTolerance + doubt/v.WindowS
+		share := v.GoodputBps / v.LimitBps
+		c.Pass, strain = share <= 1+allowed, share
+		said = append(said, fmt.Sprintf("goodput %s is %s of the limit %s (allowed %s)",
+			limits.Rate(v.GoodputBps), percent(share), limits.Rate(v.LimitBps), percent(1+allowed)))
+	}
+	for _, worst := range []func() (string, float64){v.fastestFlow, v.fastestPort} {
+		text, excess := worst()
+		strain = max(strain, excess)
+		if excess > 1 {
+			c.Pass = false
+			said = append(said, text)
+		}
+	}
+	if strain < 0 {
+		return judged{}, false
+	}
+	if len(said) == 0 {
+		said = append(said, "no flow is above the limit of its path, no port above its link's rate")
+	}
+	c.Detail = strings.Join(said, "; ")
+	return judged{c, strain}, true
+}
+
+// fastestFlow is the flow that comes nearest to the limit of its own path or
+// exceeds it by most, and its part of what is allowed; below 0: no flow has a
+// limit. A flow whose bytes were not on its path took another way.
+func (v view) fastestFlow() (text string, strain float64) {
+	strain = -1
+	for _, f := range v.Flows {
+		if f.LimitBps <= 0 || !f.Connected || v.elsewhere(f) {
+			continue
+		}
+		got := f.GoodputBps / 8 * v.WindowS
+		// What had arrived before and was read now, and what a bucket held.
+		slack := min(readerBehindBytes, readerBehindS*got/v.WindowS) + v.bucket(f.Path)
+		slack += got / v.WindowS * v.skew[f.To]
+		most := f.LimitBps/8*v.WindowS*(1+limitTolerance) + slack
+		if share := got / most; share > strain {
+			strain = share
+			text = fmt.Sprintf("%s from %s to %s: %s is %s of the limit of its own path, %s (allowed %s)",
+				f.ID, f.From, f.To, limits.Rate(f.GoodputBps), percent(f.GoodputBps/f.LimitBps), limits.Rate(f.LimitBps), percent(most*8/v.WindowS/f.LimitBps))
+		}
+	}
+	return text, strain
+}
+
+// elsewhere: some port of the flow's path carried less than the flow alone did.
+// On a path, ports are left and entered in turn.
+func (v view) elsewhere(f record.Flow) bool {
+	for i, text := range f.Path {
+		node, port, _ := strings.Cut(text, ".")
+		h, _ := v.Reading(node)
+		for _, d := range h.Deltas() {
+			carried := d.TxBytes
+			if i%2 == 1 {
+				carried = d.RxBytes
+			}
+			if d.Port == port && carried < reached*float64(f.ReceivedBytes) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// bucket is the most that a shaper on a path had saved up at the window's begin.
+func (v view) bucket(path []string) float64 {
+	most := 0.0
+	if v.topology == nil {
+		return most
+	}
+	for _, text := range path {
+		node, port, _ := strings.Cut(text, ".")
+		end := topology.End{Node: node, Port: port}
+		if l, ok := v.topology.LinkAt(end); ok {
+			most = max(most, float64(l.Towards(end).EffectiveBurst()))
+		}
+	}
+	return most
+}
+
+// fastestPort is fastestFlow for the ports of the topology and their links'
+// rates.
+func (v view) fastestPort() (text string, strain float64) {
+	strain = -1
+	if v.topology == nil {
+		return text, strain
+	}
+	for _, h := range v.Hosts {
+		for _, d := range h.Deltas() {
+			end := topology.End{Node: h.Host, Port: d.Port}
+			l, ok := v.topology.LinkAt(end)
+			if !ok || d.Seconds <= 0 {
+				continue
+			}
+			for _, load := range limits.Loads(*l, end, d) {
+				rate := float64(load.Shape.Rate)
+				if rate <= 0 {
+					continue
+				}
+				most := rate*(1+limitTolerance) + float64(load.Shape.EffectiveBurst())*8/d.Seconds
+				if share := load.Bps / most; share > strain {
+					strain = share
+					text = fmt.Sprintf("%s %s %s is %s of its link's %s (allowed %s)",
+						limits.Rate(load.Bps), load.What, end, percent(load.Bps/rate), limits.Rate(rate), percent(most/rate))
+				}
+			}
+		}
+	}
+	return text, strain
+}
+
+// fullPort finds a port that carried all that its link can.
+func (v view) fullPort() (string, bool) {
+	if v.topology == nil {
+		return "", false
+	}
+	for _, h := range v.Hosts {
+		for _, d := range h.Deltas() {
+			end := topology.End{Node: h.Host, Port: d.Port}
+			if l, ok := v.topology.LinkAt(end); ok && limits.Full(*l, end, d) {
+				return end.String(), true
+			}
+		}
+	}
+	return "", false
+}
+
+// drawn reports whether a host's port is in the topology; without a topology
+// every port counts.
+func (v view) drawn(host, port string) bool {
+	if v.topology == nil {
+		return true
+	}
+	h, ok := v.topology.Host(host)
+	return ok && slices.ContainsFunc(h.Ports, func(p topology.Port) bool { return p.Name == port })
+}

@@ -1,0 +1,143 @@
+package trust
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+	"linerate/internal/science/sciencetest"
+)
+
+// told is a sound trial that tells each flow's limit and what it sent.
+func told() (record.Trial, *topology.Topology) {
+	t := trial(4, "writes")
+	for i := range t.Flows {
+		f := &t.Flows[i]
+		f.LimitBps, f.SentBytes = sciencetest.Limit/4, f.ReceivedBytes
+	}
+	over := sciencetest.Topology()
+	return t, &over
+}
+
+func checkOf(t *testing.T, tr record.Trial, over *topology.Topology, name string) record.Check {
+	t.Helper()
+	for _, c := range Trial(tr, over) {
+		if c.Check == name {
+			return c
+		}
+	}
+	t.Fatalf("no check %q", name)
+	return record.Check{}
+}
+
+// Each flow and each port is held to its own limit, where the total would pass.
+func TestLimitOfEach(t *testing.T) {
+	// faster gives a flow more, and takes it from another that it shares no port
+	// with; the ports counted the same.
+	faster := func(tr *record.Trial, by float64) {
+		a, b := &tr.Flows[0], &tr.Flows[3]
+		more := a.GoodputBps * (by - 1)
+		a.GoodputBps += more
+		b.GoodputBps = max(0, b.GoodputBps-more)
+		a.ReceivedBytes = int64(a.GoodputBps / 8 * tr.WindowS)
+	}
+	for _, test := range []struct {
+		name   string
+		doctor func(*record.Trial, *topology.Topology)
+		detail string // empty: passes
+	}{
+		{"sound", func(*record.Trial, *topology.Topology) {}, ""},
+		{"no total limit", func(tr *record.Trial, _ *topology.Topology) { tr.LimitBps = 0 }, ""},
+		{"a flow above its own path's", func(tr *record.Trial, _ *topology.Topology) {
+			tr.Flows[0].LimitBps = tr.Flows[0].GoodputBps * 0.95
+		}, "f1 from client1 to server: "},
+		{"hardly above", func(tr *record.Trial, _ *topology.Topology) {
+			tr.Flows[0].LimitBps = tr.Flows[0].GoodputBps * 0.999
+		}, ""},
+		{"a flow that took another way", func(tr *record.Trial, _ *topology.Topology) {
+			// More than all that server.eth0 took in, where it was meant to go.
+			faster(tr, 3)
+			tr.Flows[0].LimitBps = tr.Flows[0].GoodputBps / 3
+		}, ""},
+		{"a flow on a slow trunk", func(tr *record.Trial, _ *topology.Topology) {
+			tr.Flows[0].LimitBps, tr.LimitBps = 1e8, 0
+		}, "of the limit of its own path, 100 Mbit/s"},
+		{"a port faster than its link", func(tr *record.Trial, over *topology.Topology) {
+			l, _ := over.LinkAt(topology.End{Node: "server", Port: "eth1"})
+			l.Rate = 9e8
+		}, "into server.eth1 is "},
+		{"by what its bucket holds", func(tr *record.Trial, over *topology.Topology) {
+			l, _ := over.LinkAt(topology.End{Node: "server", Port: "eth1"})
+			l.Rate, l.Burst = 9e8, 10e6
+		}, ""},
+		{"the treatment's own topology counts", func(tr *record.Trial, over *topology.Topology) {
+			slow := sciencetest.Topology()
+			l, _ := slow.LinkAt(topology.End{Node: "server", Port: "eth2"})
+			l.Rate = 5e8
+			tr.Topology = &slow
+		}, "server.eth2"},
+	} {
+		tr, over := told()
+		test.doctor(&tr, over)
+		c := checkOf(t, tr, over, Limit)
+		if c.Pass != (test.detail == "") || !strings.Contains(c.Detail, test.detail) || c.Detail == "" {
+			t.Errorf("%s: %+v, want %q", test.name, c, test.detail)
+		}
+	}
+	tr, _ := told()
+	tr.LimitBps = 0
+	for i := range tr.Flows {
+		tr.Flows[i].LimitBps = 0
+	}
+	for _, c := range Trial(tr, nil) {
+		if c.Check == Limit {
+			t.Errorf("no limit is known, but %+v", c)
+		}
+	}
+}
+
+// Traffic that leaves by a sending host's ports is seen where it starts.
+func TestForeignAtSenders(t *testing.T) {
+	const client1 = 1
+	send := func(tr *record.Trial, port string, bytes uint64) {
+		h := &tr.Hosts[client1]
+		for i := range h.End.Ports {
+			if h.End.Ports[i].Port == port {
+				h.End.Ports[i].TxBytes += bytes
+				return
+			}
+		}
+		at := [2]int64{h.Begin.Ports[0].AtNs, h.End.Ports[0].AtNs}
+		h.Begin.Ports = append(h.Begin.Ports, record.PortCounters{Port: port, AtNs: at[0]})
+		h.End.Ports = append(h.End.Ports, record.PortCounters{Port: port, TxBytes: bytes, AtNs: at[1]})
+	}
+	for _, test := range []struct {
+		name   string
+		doctor func(*record.Trial)
+		detail string
+	}{
+		{"nothing else", func(*record.Trial) {}, ""},
+		{"somebody else sends", func(tr *record.Trial) { send(tr, "eth0", 20e6) }, "client1: its ports sent 19.56 MB that belongs to no flow"},
+		{"what had waited", func(tr *record.Trial) {
+			send(tr, "eth0", 20e6)
+			tr.Hosts[client1].Begin.Qdiscs = []record.QdiscCounters{{Port: "eth0", Backlog: 20e6}}
+		}, ""},
+		{"by a port that is not drawn", func(tr *record.Trial) { send(tr, "mgmt", 20e6) }, ""},
+		{"a sender that does not tell", func(tr *record.Trial) {
+			send(tr, "eth0", 20e6)
+			tr.Flows[0].SentBytes = 0
+		}, ""},
+		{"sent again", func(tr *record.Trial) {
+			send(tr, "eth0", 20e6)
+			tr.Flows[0].SentBytes += 20e6
+		}, ""},
+	} {
+		tr, over := told()
+		test.doctor(&tr)
+		c := checkOf(t, tr, over, Foreign)
+		if c.Pass != (test.detail == "") || !strings.Contains(c.Detail, test.detail) {
+			t.Errorf("%s: %+v, want %q", test.name, c, test.detail)
+		}
+	}
+}
