@@ -44,7 +44,7 @@ func startBus(t *testing.T) *bus.Bus {
 // a way that is slow in one direction or the other: the estimate is off by no
 // more than it says, and the quickest of the answers counts.
 func TestClocks(t *testing.T) {
-	const slow = 30 * time.Millisecond
+	const slow = 60 * time.Millisecond
 	b := startBus(t)
 	skews := map[string]int64{"ahead": second, "behind": -3 * second, "even": 0}
 	for node, skew := range skews {
