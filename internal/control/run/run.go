@@ -135,7 +135,7 @@ func (c *conductor) conduct(ctx context.Context) (*record.Run, error) {
 }
 
 // trials returns how the run ended: by itself (see enough) or interrupted.
-func (c *conductor) trials(ctx context.Context) (string, error) {
+func (c *conductor) trials(ctx context.Context) (status string, err error) {
 	if enough, status := c.enough(c.next()); enough {
 		return status, nil // and needs no lab
 	}
@@ -150,7 +150,7 @@ func (c *conductor) trials(ctx context.Context) (string, error) {
 	if err != nil {
 		return notebook.Interrupted, err
 	}
-	defer c.lab.Down()
+	defer func() { err = errors.Join(err, c.lab.Down()) }()
 	c.survey()
 	c.environment()
 	if err := c.store.Describe(ctx, c.run); err != nil {

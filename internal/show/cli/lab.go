@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -160,8 +161,15 @@ func newLabExecCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "exec HOST -- COMMAND [ARGUMENT…]",
 		Short: "Run a command in a host of a lab that is up",
-		Args:  minimumArgs(2, "expected a host and a command: linerate lab exec HOST -- COMMAND"),
 		RunE: func(_ *cobra.Command, args []string) error {
+			// Flags end at the host, so that those of the command are left to it; the
+			// customary -- comes through as a word.
+			if len(args) > 1 && args[1] == "--" {
+				args = slices.Delete(args, 1, 2)
+			}
+			if len(args) < 2 {
+				return usageError(errors.New("expected a host and a command: linerate lab exec HOST -- COMMAND"))
+			}
 			return visitLab(s, name, args[0], args[1:])
 		},
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/control/lab"
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/run"
 	"linerate/internal/model/record"
@@ -152,9 +153,12 @@ func conclude(ctx context.Context, s streams, result *record.Run, err error, f r
 	}
 	switch {
 	case ctx.Err() != nil:
+		if left, is := errors.AsType[*lab.NotRevertedError](err); is {
+			lost = errors.Join(left, lost)
+		}
 		err = fmt.Errorf("interrupted after %d trials; carry on with: %s", len(result.Trials), resumeCommand(result.ID, f))
 		return statusError{ExitInterrupted, errors.Join(err, lost)}
-	case err != nil && len(result.Trials) > 0:
+	case err != nil && len(result.Trials) > 0 && result.Status == notebook.Interrupted:
 		err = fmt.Errorf("%w\nThe %d finished trials are saved; carry on with: %s", err, len(result.Trials), resumeCommand(result.ID, f))
 		return errors.Join(err, lost)
 	case err != nil || lost != nil:

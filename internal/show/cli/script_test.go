@@ -16,10 +16,12 @@ import (
 	"linerate/internal/science/sciencetest"
 )
 
-// TestMain makes this test program a linerate, too, for the tests that start one.
+// TestMain makes this test program a linerate, too, for the tests that start one,
+// and what they run inside a lab.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"linerate": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"reach":    reach,
 	})
 }
 

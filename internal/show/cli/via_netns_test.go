@@ -13,49 +13,13 @@ import (
 	"linerate/internal/kernel/kerneltest"
 )
 
-// TestHostsReachedByVia makes hosts that linerate did not make, as network
-// namespaces with cables, a bridge and shapers set up by ip(8) and tc(8), asks
-// the same question of them as of a lab, and expects the same answer; and
-// afterwards the hosts are as they were.
+// TestHostsReachedByVia asks the same question of hosts that linerate did not make
+// as of a lab, and expects the same answer; and afterwards the hosts are as they
+// were.
 func TestHostsReachedByVia(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		// ip netns keeps its files there, and an ordinary user's /run is not his.
-		kerneltest.Do(t, "mount", "-t", "tmpfs", "tmpfs", "/run")
-		hosts := []string{"server", "client"}
-		for _, name := range append(hosts, "sw") {
-			kerneltest.Do(t, "ip", "netns", "add", name)
-			kerneltest.Do(t, "ip", "-n", name, "link", "set", "dev", "lo", "up")
-			t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", name).Run() })
-		}
-		kerneltest.Do(t, "ip", "-n", "sw", "link", "add", "name", "br0", "type", "bridge")
-		kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", "br0", "up")
-		cable := func(host, port, address, rate string) {
-			far := host + "-" + port
-			kerneltest.Do(t, "ip", "-n", host, "link", "add", "name", port, "type", "veth", "peer", "name", far, "netns", "sw")
-			kerneltest.Do(t, "ip", "-n", host, "address", "add", address, "dev", port)
-			kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", port, "up")
-			kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", far, "up", "master", "br0")
-			for _, end := range [][2]string{{host, port}, {"sw", far}} {
-				kerneltest.Do(t, "tc", "-n", end[0], "qdisc", "add", "dev", end[1], "root", "tbf", "rate", rate, "burst", "12500", "limit", "50k")
-			}
-		}
-		// The port that joins last is flooded first.
-		cable("client", "eth0", "192.168.1.100/24", "200mbit")
-		cable("server", "eth1", "192.168.1.16/24", "40mbit")
-		cable("server", "eth0", "192.168.1.15/24", "40mbit")
-
 		dir := t.TempDir()
-		lab, err := os.ReadFile(labFile(t, "small.yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := strings.Replace(string(lab), "    server:\n", "    server:\n      via: [ip, netns, exec, server]\n", 1)
-		text = strings.Replace(text, "    client:\n", "    client:\n      via: [ip, netns, exec, client]\n", 1)
-		text = strings.Replace(text, "    switch: {}\n", "    switch: {via: [ip, netns, exec, sw], bridge: br0}\n", 1)
-		real := filepath.Join(dir, "real.yaml")
-		if err := os.WriteFile(real, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		hosts, real := realHosts(t, dir)
 		before := stateOf(t, hosts)
 		// Long enough that a moment's disturbance does not decide.
 		longer := []string{"--seed", "7", "--set", "workload.duration=1s", "--set", "workload.warmup=500ms"}
@@ -92,6 +56,49 @@ func TestHostsReachedByVia(t *testing.T) {
 			t.Errorf("trust checks failed:\n%s", bad)
 		}
 	})
+}
+
+// realHosts makes network namespaces with cables, a bridge and shapers, by ip(8)
+// and tc(8), and a file of the study small.yaml that reaches them as its hosts.
+func realHosts(t *testing.T, dir string) (hosts []string, file string) {
+	t.Helper()
+	// ip netns keeps its files there, and an ordinary user's /run is not his.
+	kerneltest.Do(t, "mount", "-t", "tmpfs", "tmpfs", "/run")
+	hosts = []string{"server", "client"}
+	for _, name := range append(hosts, "sw") {
+		kerneltest.Do(t, "ip", "netns", "add", name)
+		kerneltest.Do(t, "ip", "-n", name, "link", "set", "dev", "lo", "up")
+		t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", name).Run() })
+	}
+	kerneltest.Do(t, "ip", "-n", "sw", "link", "add", "name", "br0", "type", "bridge")
+	kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", "br0", "up")
+	cable := func(host, port, address, rate string) {
+		far := host + "-" + port
+		kerneltest.Do(t, "ip", "-n", host, "link", "add", "name", port, "type", "veth", "peer", "name", far, "netns", "sw")
+		kerneltest.Do(t, "ip", "-n", host, "address", "add", address, "dev", port)
+		kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", port, "up")
+		kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", far, "up", "master", "br0")
+		for _, end := range [][2]string{{host, port}, {"sw", far}} {
+			kerneltest.Do(t, "tc", "-n", end[0], "qdisc", "add", "dev", end[1], "root", "tbf", "rate", rate, "burst", "12500", "limit", "50k")
+		}
+	}
+	// The port that joins last is flooded first.
+	cable("client", "eth0", "192.168.1.100/24", "200mbit")
+	cable("server", "eth1", "192.168.1.16/24", "40mbit")
+	cable("server", "eth0", "192.168.1.15/24", "40mbit")
+
+	lab, err := os.ReadFile(labFile(t, "small.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(lab), "    server:\n", "    server:\n      via: [ip, netns, exec, server]\n", 1)
+	text = strings.Replace(text, "    client:\n", "    client:\n      via: [ip, netns, exec, client]\n", 1)
+	text = strings.Replace(text, "    switch: {}\n", "    switch: {via: [ip, netns, exec, sw], bridge: br0}\n", 1)
+	file = filepath.Join(dir, "real.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return hosts, file
 }
 
 // stateOf is what a run may change on a real host and must put back.
