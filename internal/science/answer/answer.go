@@ -34,6 +34,7 @@ func Conclude(run *record.Run) {
 	run.Effects = stats.Effects(run.Factors, run.Trials, run.Confidence, run.Margin)
 	byChance(run)
 	unsettled(run)
+	Recommend(run)
 	run.Trust = trust.Run(run.Trials, &run.Topology)
 	var findings []record.Finding
 	for _, t := range run.Trials {

@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,7 +26,8 @@ type option struct {
 	treatment record.Treatment
 	lines     []string // its changes
 	settings  int
-	effect    *record.Effect
+	effect    *record.Effect // against the baseline
+	several   bool           // differs from the baseline in several factors
 	busy      span
 }
 
@@ -60,7 +60,7 @@ func sentences(run *record.Run) string {
 func gather(run *record.Run) []*condition {
 	var list []*condition
 	for _, t := range run.Treatments {
-		var at, levels []string
+		var at, levels, baseline []string
 		o := &option{treatment: t}
 		for _, f := range run.Factors {
 			name := t.Levels[f.Name]
@@ -68,9 +68,10 @@ func gather(run *record.Run) []*condition {
 				at = append(at, name)
 				continue
 			}
-			if name != f.Baseline || len(levels) == 0 {
+			if name != f.Baseline {
 				levels = append(levels, name)
 			}
+			baseline = append(baseline, f.Baseline)
 			for _, l := range f.Levels {
 				if l.Name == name {
 					o.settings += l.Settings
@@ -78,10 +79,14 @@ func gather(run *record.Run) []*condition {
 				}
 			}
 		}
+		o.several = len(levels) > 1
 		o.label = strings.Join(levels, " with ")
+		if len(levels) == 0 {
+			o.label = join(baseline, "and")
+		}
 		for i := range run.Effects {
 			e := &run.Effects[i]
-			if t.Levels[e.Factor] == e.To && others(t, e) {
+			if !o.several && t.Levels[e.Factor] == e.To && others(t, e) {
 				o.effect = e
 			}
 		}
@@ -137,7 +142,9 @@ func start(run *record.Run, conditions []*condition) string {
 		}
 		name = c.baseline.label
 		does := "reach"
-		if s := c.baseline.busy; s.of > 0 && s.high > 0 {
+		if c.baseline.treatment.Goodput.MeanBps == 0 {
+			does = "carry nothing"
+		} else if s := c.baseline.busy; s.of > 0 && s.high > 0 {
 			does = fmt.Sprintf("use %s of %s's %s ports", s, s.host, number(s.of))
 			if s.low == s.of {
 				does = fmt.Sprintf("use all %s ports of %s", number(s.of), s.host)
@@ -156,11 +163,15 @@ func start(run *record.Run, conditions []*condition) string {
 	}
 	var parts []string
 	for _, c := range clauses {
-		figure := figures(run.Unit, c.at)
-		if c.does != "reach" {
-			figure = "(" + figure + ")"
+		figure := " " + figures(run.Unit, c.at)
+		switch c.does {
+		case "reach":
+		case "carry nothing":
+			figure = ""
+		default:
+			figure = " (" + figure[1:] + ")"
 		}
-		parts = append(parts, fmt.Sprintf("%s %s %s", join(c.labels, "and"), c.does, figure))
+		parts = append(parts, join(c.labels, "and")+" "+c.does+figure)
 	}
 	return fmt.Sprintf("With %s %s.", name, join(parts, "and"))
 }
@@ -172,116 +183,19 @@ func orFlows(label string) string {
 	return label
 }
 
-// remedy says what reaches the limit, or what does most.
-func remedy(run *record.Run, conditions []*condition) string {
-	type clause struct {
-		labels []string
-		says   string
-	}
-	var clauses []clause
-	for _, c := range conditions {
-		if len(c.options) == 0 {
-			continue
-		}
-		says := c.remedy(run)
-		i := slices.IndexFunc(clauses, func(o clause) bool { return o.says == says })
-		if i < 0 {
-			clauses = append(clauses, clause{says: says})
-			i = len(clauses) - 1
-		}
-		clauses[i].labels = append(clauses[i].labels, orFlows(c.label))
-	}
-	var parts []string
-	for _, c := range clauses {
-		parts = append(parts, join(c.labels, "and")+" "+c.says)
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	text := strings.Join(parts, "; ") + "."
-	return strings.ToUpper(text[:1]) + text[1:]
-}
-
-// remedy is the predicate of one condition.
-func (c *condition) remedy(run *record.Run) string {
-	if c.baseline != nil && c.baseline.reaches() {
-		text := "are at the limit as they are"
-		if worse := c.worse(); len(worse) > 0 {
-			text += ", and fall behind with " + join(worse, "and")
-		}
-		return text
-	}
-	var minimal []string
-	for _, o := range c.options {
-		if o.reaches() && !slices.ContainsFunc(c.options, func(p *option) bool { return p != o && p.reaches() && p.within(o) }) {
-			minimal = append(minimal, o.label+o.ratio())
-		}
-	}
-	switch {
-	case len(minimal) == 1 && len(c.options) > 1:
-		return "reach the limit only with " + minimal[0]
-	case len(minimal) > 0:
-		return "reach the limit with " + join(minimal, "or")
-	}
-	best := slices.MaxFunc(c.options, func(a, b *option) int {
-		return cmp.Compare(a.treatment.Goodput.MeanBps, b.treatment.Goodput.MeanBps)
-	})
-	switch {
-	case best.effect != nil && best.effect.Verdict == record.Inconclusive,
-		c.baseline != nil && best.treatment.Goodput.MeanBps <= c.baseline.treatment.Goodput.MeanBps*(1+run.Margin):
-		return fmt.Sprintf("are not surely improved by anything tried (best: %s, %s)", best.label, figures(run.Unit, []*option{best}))
-	case best.treatment.LimitBps > 0 && best.treatment.Efficiency >= enough:
-		return fmt.Sprintf("are not surely at the limit with anything that was tried: %s comes nearest, %s%s", best.label, figures(run.Unit, []*option{best}), best.ratio())
-	case best.treatment.LimitBps > 0:
-		return fmt.Sprintf("reach the limit with nothing that was tried: %s does most, %s%s", best.label, figures(run.Unit, []*option{best}), best.ratio())
-	}
-	return fmt.Sprintf("gain most from %s: %s%s", best.label, figures(run.Unit, []*option{best}), best.ratio())
-}
-
-func (c *condition) worse() []string {
-	var list []string
-	for _, o := range c.options {
-		if o.effect != nil && o.effect.Verdict == record.Worsens {
-			list = append(list, o.label)
-		}
-	}
-	return list
-}
-
-// within: o makes fewer changes, all of which p makes too. Then p is no fix of
-// its own.
-func (o *option) within(p *option) bool {
-	if len(o.lines) == 0 || len(o.lines) >= len(p.lines) {
-		return false
-	}
-	return !slices.ContainsFunc(o.lines, func(l string) bool { return !slices.Contains(p.lines, l) })
-}
-
-// ratio spells the effect: " (4.00×, 3.98–4.01)".
-func (o *option) ratio() string {
-	if o.effect == nil || o.effect.Ratio.Mean == 0 {
-		return ""
-	}
-	r := o.effect.Ratio
-	for decimals := 2; r.High > 0 && decimals <= 3; decimals++ {
-		low, high := fmt.Sprintf("%.*f", decimals, r.Low), fmt.Sprintf("%.*f", decimals, r.High)
-		if low != high {
-			return fmt.Sprintf(" (%.2f×, %s–%s)", r.Mean, low, high)
-		}
-	}
-	return fmt.Sprintf(" (%.2f×)", r.Mean)
-}
-
 // plain answers a study that compares nothing.
 func plain(run *record.Run, conditions []*condition) string {
 	var parts []string
-	for _, c := range conditions {
+	for i, c := range conditions {
 		o := c.baseline // without a compared factor every treatment is the baseline
 		g := o.treatment.Goodput
 		value, suffix := quantity(run.Unit, g.MeanBps, g.MeanBps)
 		text := "is " + value + " " + suffix
 		if c.label != "" {
 			text = "of " + c.label + " " + text
+		}
+		if i > 0 {
+			text = "that " + text
 		}
 		if g.Confidence > 0 {
 			low, _ := quantity(run.Unit, g.LowBps, g.MeanBps)
@@ -291,7 +205,12 @@ func plain(run *record.Run, conditions []*condition) string {
 			}
 		}
 		if o.treatment.LimitBps > 0 {
-			text += fmt.Sprintf(", %.4g %% of the limit of the path", 100*o.treatment.Efficiency)
+			text += fmt.Sprintf(", %.4g %%", 100*o.treatment.Efficiency)
+			if i == 0 {
+				text += " of the limit of the path"
+			}
+		} else if why := o.treatment.LimitWhy; why != "" {
+			text += "; its limit is " + why
 		} else {
 			text += "; no link of the path has a rate, so its limit is unknown"
 		}

@@ -91,6 +91,7 @@ func variants() map[string]*record.Run {
 	more := plainLab.run().Treatments
 	for i := range more {
 		more[i].Levels["mtu"], more[i].Name, more[i].Baseline = "9000", more[i].Name+", 9000", false
+		more[i].Best = false
 	}
 	two.Treatments = append(two.Treatments, more...)
 	out["two-factors"] = two

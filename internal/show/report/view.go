@@ -216,37 +216,16 @@ func (v *view) findBaseline() *row {
 	return nil
 }
 
-// findBest is the row with the most goodput over all conditions that improves
-// somewhere and worsens nowhere; among rows within the practical margin of each
-// other, the one with the fewest settings.
+// findBest is the row that the answer recommends (package answer, Recommend).
 func (v *view) findBest() *row {
-	most := make([]float64, len(v.columns))
-	for _, r := range v.rows {
-		for c := range r.cells {
-			most[c] = max(most[c], r.mean(c))
-		}
-	}
-	score := func(r *row) float64 {
-		sum := 0.0
-		for c := range r.cells {
-			if most[c] > 0 {
-				sum += r.mean(c) / most[c] / float64(len(r.cells))
+	for i := range v.rows {
+		for _, c := range v.rows[i].cells {
+			if c.Treatment != nil && c.Best {
+				return &v.rows[i]
 			}
 		}
-		return sum
 	}
-	var best *row
-	for i := range v.rows {
-		r := &v.rows[i]
-		if r.baseline || r.verdicts(record.Improves) == 0 || r.verdicts(record.Worsens) > 0 {
-			continue
-		}
-		margin := max(v.run.Margin, 0.001)
-		if best == nil || score(r) > score(best)+margin || score(r) > score(best)-margin && r.count < best.count {
-			best = r
-		}
-	}
-	return best
+	return nil
 }
 
 func (r *row) mean(c int) float64 {
