@@ -28,7 +28,7 @@ func Recommend(run *record.Run) {
 				rows = append(rows, &combination{label: o.label, settings: o.settings})
 				i = len(rows) - 1
 			}
-			rows[i].add(o, c.baseline, most*float64(len(conditions)))
+			rows[i].add(c, o, most*float64(len(conditions)), run.Margin)
 		}
 	}
 	rows = slices.DeleteFunc(rows, func(r *combination) bool { return !r.improves || r.worsens })
@@ -62,7 +62,7 @@ type combination struct {
 	reached           int     // conditions in which it reaches the limit
 }
 
-func (r *combination) add(o, baseline *option, most float64) {
+func (r *combination) add(c *condition, o *option, most, margin float64) {
 	r.options = append(r.options, o)
 	if most > 0 {
 		r.score += o.treatment.Goodput.MeanBps / most
@@ -74,7 +74,7 @@ func (r *combination) add(o, baseline *option, most float64) {
 	case o.effect != nil:
 		r.improves = r.improves || o.effect.Verdict == record.Improves
 		r.worsens = r.worsens || o.effect.Verdict == record.Worsens
-	case o.several && o.reaches() && o.treatment.Goodput.Confidence > 0 && baseline != nil && !baseline.reaches():
+	case o.several && o.reaches() && o.treatment.Goodput.Confidence > 0 && c.baseline != nil && !c.baseline.reaches() && c.gains(o, margin):
 		// Nobody compared it with the baseline, but the limit did.
 		r.improves = true
 	}

@@ -65,7 +65,7 @@ func (c *condition) remedy(run *record.Run) outcome {
 		}
 		return outcome{before: text}
 	}
-	if fixes := c.fixes(best); len(fixes) == 1 && len(c.options) > 1 {
+	if fixes := c.fixes(best, run.Margin); len(fixes) == 1 && len(c.options) > 1 {
 		return outcome{before: "reach the limit only with " + fixes[0]}
 	} else if len(fixes) > 0 {
 		return outcome{before: "reach the limit with " + some(fixes, "or")}
@@ -75,7 +75,7 @@ func (c *condition) remedy(run *record.Run) outcome {
 	}
 	switch {
 	case best.verdict() == record.Inconclusive,
-		c.baseline != nil && best.treatment.Goodput.MeanBps <= c.baseline.treatment.Goodput.MeanBps*(1+run.Margin):
+		!c.gains(best, run.Margin):
 		why := ""
 		if best.effect != nil && best.effect.Why != "" && !strings.HasPrefix(best.effect.Why, stats.Spans) {
 			why = ", inconclusive: " + strings.ReplaceAll(best.effect.Why, ": ", ", ")
@@ -112,11 +112,12 @@ func (c *condition) nothing(run *record.Run, best *option) string {
 }
 
 // fixes lists what reaches the limit, less what only adds to something else that
-// does; the recommended one is named first when there are too many to name.
-func (c *condition) fixes(best *option) []string {
+// does; the recommended one is named first, in case there are too many to name.
+func (c *condition) fixes(best *option, margin float64) []string {
 	var list []string
+	fixes := func(o *option) bool { return o.reaches() && c.gains(o, margin) }
 	for _, o := range c.options {
-		if !o.reaches() || slices.ContainsFunc(c.options, func(p *option) bool { return p != o && p.reaches() && p.within(o) }) {
+		if !fixes(o) || slices.ContainsFunc(c.options, func(p *option) bool { return p != o && fixes(p) && p.within(o) }) {
 			continue
 		}
 		text := o.label + o.ratio()
@@ -127,6 +128,12 @@ func (c *condition) fixes(best *option) []string {
 		list = append(list, text)
 	}
 	return list
+}
+
+// gains: an option carries more than the baseline. One that lowers the limit may
+// reach that and be no fix.
+func (c *condition) gains(o *option, margin float64) bool {
+	return c.baseline == nil || o.treatment.Goodput.MeanBps > c.baseline.treatment.Goodput.MeanBps*(1+margin)
 }
 
 // having lists the options with a verdict.

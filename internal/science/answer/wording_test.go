@@ -78,6 +78,12 @@ func TestWording(t *testing.T) {
 			raised.Trials[i].LimitBps = 991e6
 		}
 	}
+	lowered := made("bit/s", 956e6, one, []string{"a", "b"}, func(_, l string, _ int) float64 { return map[string]float64{"a": 300e6, "b": 95e6}[l] }, 4)
+	for i := range lowered.Trials {
+		if lowered.Trials[i].Levels["l"] == "b" {
+			lowered.Trials[i].LimitBps = 95.6e6
+		}
+	}
 	for _, test := range []struct {
 		name string
 		run  *record.Run
@@ -110,6 +116,7 @@ func TestWording(t *testing.T) {
 		{"nothing at all", made("bit/s", 956e6, one, []string{"a", "b"}, steady(0), 4), "With a the flows carry nothing. The flows carry nothing with anything that was tried."},
 		{"many fixes", made("bit/s", 956e6, one, []string{"a", "b", "c", "d", "e", "f"}, reach, 4),
 			"With a the flows reach 300.0 of 956.0 Mbit/s. The flows reach the limit with b (3.18×, 3.18–3.19), c (3.18×, 3.18–3.19), d (3.18×, 3.18–3.19) or two others."},
+		{"a lower limit that is reached", lowered, "With a the flows reach 300.0 of 956.0 Mbit/s. The flows do best as they are, and fall behind with b."},
 		{"the limit itself rises", raised, "With a the flows reach 950.2 of 956.0 Mbit/s. The flows are at the limit as they are, which b raises: 985.2 of 991.0 Mbit/s (1.04×)."},
 	} {
 		Conclude(test.run)

@@ -179,6 +179,9 @@ func generator(v view) (judged, bool) {
 		return judged{}, false
 	}
 	c := record.Check{Check: Generator, Pass: thread < busy && cpus < busy}
+	if threadHost == "" {
+		threadHost = "no host"
+	}
 	c.Detail = fmt.Sprintf("the busiest traffic thread took %s of a CPU (%s), all CPUs together were %s busy (%s)",
 		percent(thread), threadHost, percent(cpus), cpusHost)
 	if !c.Pass {
