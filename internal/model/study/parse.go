@@ -35,8 +35,8 @@ func ParseWith(file string, data []byte, set []string) (*Study, error) {
 	c := checker{Study: s, report: report, has: doc.Has}
 	c.check()
 	s.fillIn()
-	if p, err := NewPlan(s); whole && err == nil {
-		c.ways(p)
+	if p, err := NewPlan(s); err == nil {
+		c.ways(p, whole)
 	}
 	if len(problems) > 0 {
 		return nil, problems.Err()

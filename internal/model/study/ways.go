@@ -11,8 +11,9 @@ import (
 
 // ways checks where the flows of every treatment begin and end, over the
 // topology as it is in that treatment: a level may add the very address or route
-// that a flow needs, and another level may not.
-func (c *checker) ways(p *Plan) {
+// that a flow needs, and another level may not. In a topology that is not whole
+// only the addresses are looked at.
+func (c *checker) ways(p *Plan, whole bool) {
 	type question struct {
 		over    *topology.Topology
 		path    string
@@ -45,7 +46,7 @@ func (c *checker) ways(p *Plan) {
 			if c.varied {
 				w.where = fmt.Sprintf(" in treatment %q", t.Name)
 			}
-			wrong[q.path] = !w.check(f, t.Unreachable)
+			wrong[q.path] = !w.check(f, t.Unreachable || !whole)
 		}
 	}
 }
