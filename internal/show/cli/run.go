@@ -12,6 +12,7 @@ import (
 	"linerate/internal/control/lab"
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/run"
+	"linerate/internal/kernel"
 	"linerate/internal/model/record"
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
@@ -89,6 +90,11 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 		return err
 	}
 	defer store.Close()
+	if plan != nil {
+		if warning := crowded(plan, kernel.Sysctls{}); warning != "" {
+			fmt.Fprintln(s.err, "linerate: "+warning)
+		}
+	}
 	progress := newProgress(s.err, f.quiet)
 	options.Progress = progress.show
 	var result *record.Run

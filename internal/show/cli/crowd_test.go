@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/study"
+)
+
+func TestCrowded(t *testing.T) {
+	text, err := os.ReadFile(labFile(t, "small.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := study.Parse("small.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := study.NewPlan(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The client finds both of the server's addresses, the server the client.
+	if got := neighboursNeeded(plan); got != 3 {
+		t.Errorf("%d entries, want 3", got)
+	}
+	root := t.TempDir()
+	file := filepath.Join(root, strings.ReplaceAll(tableSize, ".", "/"))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	sysctls := kernel.Sysctls{Root: root}
+	if got := crowded(plan, sysctls); got != "" {
+		t.Errorf("where nobody knows the size: %q", got)
+	}
+	for size, warned := range map[string]bool{"3\n": true, "1024\n": false} {
+		if err := os.WriteFile(file, []byte(size), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := crowded(plan, sysctls); strings.Contains(got, "3 neighbour entries") != warned {
+			t.Errorf("room for %s: %q", strings.TrimSpace(size), got)
+		}
+	}
+}
