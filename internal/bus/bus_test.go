@@ -196,3 +196,23 @@ func TestAgentsAreApart(t *testing.T) {
 	default:
 	}
 }
+
+// A node's second stream is not lost with its first one, whose end may come late.
+func TestAttachAgain(t *testing.T) {
+	first, far := net.Pipe()
+	b, _ := pair(t, first, far)
+	gone := b.Lost("h1")
+	second, other := net.Pipe()
+	if err := b.Attach("h1", second); err != nil {
+		t.Fatal(err)
+	}
+	far.Close()
+	<-gone
+	select {
+	case <-b.Lost("h1"):
+		t.Error("the second stream counts as lost")
+	default:
+	}
+	other.Close()
+	<-b.Lost("h1")
+}
