@@ -24,7 +24,7 @@ type Shape struct {
 	Delay unit.Duration `yaml:"delay" json:"delay,omitempty" doc:"one-way delay, such as 25ms"`
 	Loss  unit.Ratio    `yaml:"loss" json:"loss,omitempty" doc:"share of frames lost, such as 0.1%"`
 	Queue unit.Bytes    `yaml:"queue" json:"queue,omitempty" doc:"bytes that wait in front of the link; absent: 10 ms at the rate, at least two bursts"`
-	Burst unit.Bytes    `yaml:"burst" json:"burst,omitempty" doc:"token bucket of the shaper; absent: 2.5 ms at the rate, at least two frames, and at least 128KiB from 200mbit on"`
+	Burst unit.Bytes    `yaml:"burst" json:"burst,omitempty" doc:"token bucket of the shaper; absent: 2.5 ms at the rate, at least two frames, and at least 128KiB from 200mbit on; with a queue, no more than half of it"`
 	MTU   int           `yaml:"mtu" json:"mtu,omitempty" doc:"bytes; 1500 when absent"`
 	// Bucket says that a setting's token bucket makes the rate, also where the
 	// link itself is an Ethernet.
@@ -56,7 +56,8 @@ const (
 	gsoBurst = 128 << 10
 )
 
-// EffectiveBurst is the shaper's bucket: the file's, or 2.5 ms at the rate. That
+// EffectiveBurst is the shaper's bucket: the file's, or 2.5 ms at the rate, but
+// no more than half of a queue that the file gives. That
 // is long enough for the timer's slack and short enough that no window of
 // interest starts with a gulp. Zero when there is no rate.
 func (s Shape) EffectiveBurst() unit.Bytes {
@@ -66,6 +67,13 @@ func (s Shape) EffectiveBurst() unit.Bytes {
 	burst := max(bytesIn(s.Rate, 2.5e-3), 2*s.Frame())
 	if s.Rate >= gsoRate {
 		burst = max(burst, gsoBurst)
+	}
+	if s.Queue != 0 {
+		// A short queue takes a super-frame whole or loses it whole, where a real
+		// one would take the frames that fit. What the bucket cannot hold is cut
+		// into frames first, so a bucket of half the queue keeps short queues
+		// honest, as far as the timers (some 100 µs) can refill it.
+		burst = min(burst, max(s.Queue/2, 2*s.Frame(), bytesIn(s.Rate, 100e-6)))
 	}
 	return burst
 }
