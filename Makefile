@@ -26,7 +26,7 @@ test: ## everything that is checked before a change is taken
 cross: ## compile for every system linerate is made for
 	@script/cross
 
-fuzz: ## each fuzz target for a short while (FUZZTIME=10s)
+fuzz: ## each fuzz target for a short while (FUZZTIME=30000x)
 	@script/fuzz
 
 bench: build ## measure against other tools; writes docs/benchmarks.md
