@@ -76,13 +76,22 @@ func some(list []string) string {
 	return strings.Join(list, "; ")
 }
 
-// unreadBytes stands for a receive queue that the record does not tell.
-const unreadBytes = 256 << 10
+const (
+	// unreadBytes stands for a receive queue that the record does not tell.
+	unreadBytes = 256 << 10
+	// oneWrite is what a sender gives to its kernel at a time: it counts as
+	// written when the call returns, by when part of it may have arrived.
+	oneWrite = 128 << 10
+	// oneFrame is the most that is sent at once (GSO).
+	oneFrame = 64 << 10
+)
 
 // conservation: nothing is received that was not sent, and what the sender knows
 // to be acknowledged is what the receiver read. Per flow these may differ by
-// what was under way at an edge: the send buffer for bytes written, the receive
-// queue and one round trip for bytes acknowledged.
+// what was under way at an edge: the send buffer and one write for bytes
+// written, the window for bytes sent, the receive queue and one round trip for
+// bytes acknowledged. The kernel's own count of bytes sent knows no writes, and
+// is the narrower of the two where it is known.
 func conservation(v view) (judged, bool) {
 	var received, written, acked float64
 	worst, worstText := 0.0, ""
@@ -111,7 +120,10 @@ func conservation(v view) (judged, bool) {
 		if f.SenderInfo != nil {
 			held = max(held, float64(f.SenderInfo.SndCwnd)*float64(f.SenderInfo.SndMSS))
 		}
-		compare(f, got-float64(f.WrittenBytes), held+unread+edges, "received exceeds written")
+		compare(f, got-float64(f.WrittenBytes), held+oneWrite+unread+edges, "received exceeds written")
+		if f.SentBytes > 0 {
+			compare(f, got-float64(f.SentBytes), max(held, oneFrame)+unread+edges, "received exceeds sent")
+		}
 		if f.SenderInfo == nil {
 			continue // no TCP_INFO on this system
 		}

@@ -45,6 +45,8 @@ func TestDoctoredTrialsFail(t *testing.T) {
 		{"no flow at all", Connected, func(t *record.Trial) { t.Flows = nil }, "no flow"},
 		{"a flow broke off", Alive, func(t *record.Trial) { t.Flows[2].Alive = false }, "1 of 8"},
 		{"more received than written", Conservation, func(t *record.Trial) { t.Flows[1].WrittenBytes = t.Flows[1].ReceivedBytes * 9 / 10 }, "received exceeds written"},
+		{"more received than sent", Conservation, func(t *record.Trial) { edge(t, 100_000); t.Flows[1].SentBytes = t.Flows[1].ReceivedBytes - 100_000 }, "received exceeds sent"},
+		{"more received than one write explains", Conservation, func(t *record.Trial) { edge(t, 190_000) }, "received exceeds written by 190 kB"},
 		{"acknowledged is not what was read", Conservation, func(t *record.Trial) { t.Flows[1].AckedBytes = t.Flows[1].ReceivedBytes * 9 / 10 }, "received and acknowledged differ"},
 		{"the wire carried less", Wire, func(t *record.Trial) { shrink(t, 0.98) }, "apart"},
 		{"the wire carried more", Wire, func(t *record.Trial) { shrink(t, 1.02) }, "apart"},
@@ -89,6 +91,14 @@ func shrink(t *record.Trial, factor float64) {
 	}
 }
 
+// edge lets a slow flow of small buffers have received more than was written:
+// what of it arrived before the write returned that it was part of.
+func edge(t *record.Trial, bytes int64) {
+	f := &t.Flows[1]
+	f.ReceivedBytes, f.AckedBytes, f.WrittenBytes, f.UnsentBytes = 250_000, 250_000, 250_000-bytes, 0
+	f.SenderInfo.SndCwnd, f.ReceiverInfo.RcvSpace = 10, 14_000
+}
+
 // What is allowed is not held against a trial.
 func TestAllowed(t *testing.T) {
 	pass := func(name, check string, tr record.Trial) {
@@ -110,6 +120,11 @@ func TestAllowed(t *testing.T) {
 	}
 	pass("duplicates of retransmissions", Wire, resent)
 	pass("duplicates of retransmissions", Foreign, resent)
+
+	unfinished := trial(4, "writes")
+	edge(&unfinished, 43_440)
+	unfinished.Flows[1].SentBytes = unfinished.Flows[1].ReceivedBytes - 43_440
+	pass("a write that had not returned", Conservation, unfinished)
 
 	honest := trial(4, "writes")
 	honest.AccountSender, honest.SenderReportedBps = true, sciencetest.Limit

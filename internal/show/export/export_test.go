@@ -24,7 +24,7 @@ func small() *record.Run {
 			Treatment: "=1+1", Levels: map[string]string{"direction": "reads", "fix": "a, \"b\""}, Block: 2, Order: 1, Started: started,
 			WindowS: 2, GoodputBps: 1e9 / 3, LimitBps: 1e9,
 			Flows: []record.Flow{
-				{ID: "f1", From: "server", To: "client", ReceivedBytes: 1 << 60, Connected: true, Path: []string{"server.eth0", "client.eth0"}, SenderInfo: &record.TCPInfo{RTTUs: 40, SndCwnd: 10}},
+				{ID: "f1", From: "server", To: "client", ReceivedBytes: 1 << 60, Connected: true, Bins: []int64{600, 2000}, Path: []string{"server.eth0", "client.eth0"}, SenderInfo: &record.TCPInfo{RTTUs: 40, SndCwnd: 10}},
 				{ID: "f2", Error: "connect: connection refused"},
 			},
 			Hosts: []record.HostReading{{
@@ -62,8 +62,8 @@ func TestRows(t *testing.T) {
 		"series": {
 			"run,trial,block,treatment,host,at_s,kind,name,rx_bytes,tx_bytes,received_bytes,rtt_us,snd_cwnd",
 			`mine-7,1,2,'=1+1,server,0.5,port,eth0,60,0,,,`,
-			`mine-7,1,2,'=1+1,server,0.5,flow,f1,,,0,30,0`,
-			`mine-7,1,2,'=1+1,server,1,flow,f1,,,2000,0,0`,
+			`mine-7,1,2,'=1+1,server,0.5,flow,f1,,,600,30,0`,
+			`mine-7,1,2,'=1+1,server,1,flow,f1,,,2600,0,0`,
 		},
 	} {
 		table, err := Find(name)

@@ -195,8 +195,18 @@ func port(list []record.PortCounters, name string) (record.PortCounters, bool) {
 	return record.PortCounters{}, false
 }
 
+func firstBin(t record.Trial, flow string) int64 {
+	for _, f := range t.Flows {
+		if f.ID == flow && len(f.Bins) > 0 {
+			return f.Bins[0]
+		}
+	}
+	return 0
+}
+
 // seriesRows count bytes from the window's beginning: a port's by the reading
-// there, a flow's by its first sample.
+// there, a flow's by its first bin, which is what it received until its first
+// sample. Without bins that sample has to be the beginning.
 func seriesRows(run *record.Run) [][]string {
 	rows := [][]string{{"run", "trial", "block", "treatment", "host", "at_s", "kind", "name", "rx_bytes", "tx_bytes", "received_bytes", "rtt_us", "snd_cwnd"}}
 	for _, t := range run.Trials {
@@ -214,7 +224,7 @@ func seriesRows(run *record.Run) [][]string {
 				}
 				for _, f := range s.Flows {
 					if _, ok := first[f.ID]; !ok {
-						first[f.ID] = f.ReceivedBytes
+						first[f.ID] = f.ReceivedBytes - firstBin(t, f.ID)
 					}
 					rows = append(rows, append(place(run, t), h.Host, at, "flow", text(f.ID), "", "",
 						integer(f.ReceivedBytes-first[f.ID]), integer(f.RTTUs), integer(f.SndCwnd)))
