@@ -82,7 +82,7 @@ type Route struct {
 type Nexthop struct {
 	Via    string `yaml:"via" json:"via,omitempty" doc:"an address, 'inet6 ADDRESS', or host.port"`
 	Port   string `yaml:"port" json:"port,omitempty" doc:"the port this next hop is reached by"`
-	Weight int    `yaml:"weight" json:"weight,omitempty" doc:"its share of the flows; 1 when absent"`
+	Weight int    `yaml:"weight" json:"weight,omitempty" doc:"its share of the flows; 1 when absent or 0"`
 }
 
 // Rule is one routing policy rule (ip-rule(8)).

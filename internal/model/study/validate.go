@@ -91,12 +91,16 @@ const (
 	minWindow = 4096
 )
 
+// maxStreams is below the ports that a host opens connections from
+// (net.ipv4.ip_local_port_range, 28232 of them).
+const maxStreams = 20_000
+
 // congestionControl is a module's name: TCP_CA_NAME_MAX is 16 with the zero byte.
 var congestionControl = regexp.MustCompile(`^[a-z0-9_-]{1,15}$`)
 
 func (c *checker) options(path string, o Options) {
-	if o.Streams < 1 && c.has(path+".streams") {
-		c.report(path+".streams", "streams %d: expected at least 1", o.Streams)
+	if o.Streams > maxStreams || o.Streams < 1 && c.has(path+".streams") {
+		c.report(path+".streams", "streams %d: expected 1 to %d", o.Streams, maxStreams)
 	}
 	if o.MSS != 0 && (o.MSS < minMSS || o.MSS > maxMSS) || o.MSS == 0 && c.has(path+".mss") {
 		c.report(path+".mss", "mss %d: the kernel takes %d to %d bytes", o.MSS, minMSS, maxMSS)

@@ -18,6 +18,7 @@ func (c *checker) ways(p *Plan, whole bool) {
 		over    *topology.Topology
 		path    string
 		mayFail bool
+		mss     int
 	}
 	asked := map[question]bool{}
 	wrong := map[string]bool{} // paths: one treatment is enough
@@ -37,12 +38,12 @@ func (c *checker) ways(p *Plan, whole bool) {
 			overs[key] = c.Topology.With(t.Settings)
 		}
 		for i, f := range t.Workload.Flows {
-			q := question{overs[key], fmt.Sprintf("%s[%d]", list, i), t.Unreachable}
+			q := question{overs[key], fmt.Sprintf("%s[%d]", list, i), t.Unreachable, f.MSS}
 			if asked[q] || wrong[q.path] || c.unsound[q.path] {
 				continue
 			}
 			asked[q] = true
-			w := way{c, q.over, q.path, ""}
+			w := way{c, q.over, q.path, c.mssPath(t, q.path), ""}
 			if c.varied {
 				w.where = fmt.Sprintf(" in treatment %q", t.Name)
 			}
@@ -51,12 +52,28 @@ func (c *checker) ways(p *Plan, whole bool) {
 	}
 }
 
+// mssPath is where a flow's mss is written: a level's wins over the flow's own,
+// which wins over the workload's.
+func (c *checker) mssPath(t Treatment, flow string) string {
+	for i, f := range slices.Backward(c.Factors) {
+		j := slices.IndexFunc(f.Levels, func(l Level) bool { return l.Name == t.Levels[f.Name] })
+		if path := fmt.Sprintf("factors[%d].levels[%d].workload.mss", i, j); c.has(path) {
+			return path
+		}
+	}
+	if path := flow + ".mss"; c.has(path) {
+		return path
+	}
+	return "workload.mss"
+}
+
 // way is one flow in one topology.
 type way struct {
 	*checker
-	over  *topology.Topology
-	path  string
-	where string
+	over    *topology.Topology
+	path    string
+	mssPath string
+	where   string
 }
 
 // check reports addresses that their hosts do not have, and a flow that has no
@@ -83,7 +100,8 @@ func (w way) check(f Flow, mayFail bool) bool {
 	case mayFail:
 		return true
 	}
-	if _, err := w.over.Paths(f.From, f.Source, f.Destination); err != nil {
+	there, err := w.over.Paths(f.From, f.Source, f.Destination)
+	if err != nil {
 		w.report(w.path, "unreachable flow%s: %v", w.where, err)
 		return false
 	}
@@ -91,6 +109,37 @@ func (w way) check(f Flow, mayFail bool) bool {
 	or(&source, likelySource(w.over, f.From, f.Destination))
 	if _, err := w.over.Paths(f.To, f.Destination, source); err != nil {
 		w.report(w.path, "unreachable flow%s: answers do not come back: %v", w.where, err)
+		return false
+	}
+	return w.segment(f, there)
+}
+
+// segment reports an mss that cannot take effect. A real host's MTU is only what
+// the file says of it.
+func (w way) segment(f Flow, ways [][]topology.End) bool {
+	if h, _ := w.over.Host(f.From); f.MSS == 0 || len(h.Via) > 0 {
+		return true
+	}
+	mtu := 0 // of the way that carries most
+	for _, way := range ways {
+		least := topology.DefaultMTU
+		for i := 0; i < len(way); i += 2 {
+			l, ok := w.over.LinkAt(way[i])
+			if !ok {
+				return true
+			}
+			if s := l.Towards(way[i]); i == 0 || s.MTU < least {
+				least = s.MTU
+			}
+		}
+		mtu = max(mtu, least)
+	}
+	headers := 40 // RFC 6691: without options
+	if f.Destination.Is6() {
+		headers = 60
+	}
+	if f.MSS > mtu-headers {
+		w.report(w.mssPath, "mss %d cannot take effect%s: with an MTU of %d, a segment from %s to %s has at most %d bytes", f.MSS, w.where, mtu, f.From, f.To, mtu-headers)
 		return false
 	}
 	return true

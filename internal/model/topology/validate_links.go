@@ -41,6 +41,7 @@ func (c *checker) links() {
 	if !sound {
 		return // the ports without a link are those of the links that are wrong
 	}
+	c.sameMAC()
 	for i, h := range c.t.Hosts {
 		for j, p := range h.Ports {
 			if _, linked := taken[End{h.Name, p.Name}]; !linked {

@@ -180,11 +180,49 @@ func (c settingChecker) nexthop(n setting.Nexthop, path string) {
 		c.report(path+".via", "%q: a link-local next hop needs port as well, since it exists on every link", n.Via)
 	case err == nil && c.h.holds(addr):
 		c.report(path+".via", "%q: host %q itself has that address", n.Via, c.h.Name)
+	case err == nil && !c.onLink(addr, n.Port):
+		c.report(path+".via", "%q: no port of host %q is on a network with that address%s", n.Via, c.h.Name, c.networks())
 	case err != nil && inet6:
 		c.report(path+".via", "%q: expected %s", n.Via, expected)
 	case err != nil:
 		c.hostPort(n.Via, path+".via", expected)
 	}
+}
+
+// onLink reports whether the host can reach a next hop without another one, as
+// the kernel demands: by the prefix of a port, or by a route out of one. A real
+// host may have more of both than the file says.
+func (c settingChecker) onLink(hop netip.Addr, port string) bool {
+	if len(c.h.Via) > 0 || hop.IsLinkLocalUnicast() {
+		return true
+	}
+	for _, p := range c.h.Ports {
+		for _, a := range p.Addresses {
+			if (port == "" || port == p.Name) && netip.PrefixFrom(a.First, a.Bits).Masked().Contains(hop) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(c.h.Routes, func(r setting.Route) bool {
+		to, err := netip.ParsePrefix(r.To)
+		return r.Port != "" && r.Via == "" && (err != nil || to.Contains(hop))
+	})
+}
+
+// networks lists those that the host's ports are on.
+func (c settingChecker) networks() string {
+	var list []string
+	for _, p := range c.h.Ports {
+		for _, a := range p.Addresses {
+			if network := netip.PrefixFrom(a.First, a.Bits).Masked().String(); !slices.Contains(list, network) {
+				list = append(list, network)
+			}
+		}
+	}
+	if len(list) == 0 || len(list) > 8 {
+		return ""
+	}
+	return ": expected one on " + source.Or(list) + ", or host.port"
 }
 
 // prefix checks a destination or source of a route or rule.

@@ -70,8 +70,10 @@ func decimal(text string) (float64, bool) {
 // ParseBitRate reads a rate such as "1gbit", "300mbit", "2.5 Gbit/s".
 func ParseBitRate(text string) (BitRate, error) {
 	value, ok := number(text, rateSuffixes)
-	// 100MBps means bytes to whoever writes it.
-	if !ok || value == 0 || strings.HasSuffix(strings.TrimSpace(text), "Bps") {
+	if bytes := strings.TrimSpace(text); strings.HasSuffix(bytes, "Bps") || strings.HasSuffix(bytes, "B/s") {
+		return 0, fmt.Errorf("%q is not a bit rate: B stands for bytes, and a rate is in bits, eight to a byte: expected kbit, mbit or gbit, such as 1gbit", text)
+	}
+	if !ok || value == 0 {
 		return 0, fmt.Errorf("%q is not a bit rate: expected a positive number with kbit, mbit or gbit, such as 1gbit", text)
 	}
 	return BitRate(value), nil
