@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,8 +16,14 @@ func CloseOnExec(first, count int) {
 	}
 }
 
+// SignalGroup sends a signal to a process that leads a process group and to all
+// others in the group (kill(2)).
+func SignalGroup(leader *os.Process, signal syscall.Signal) error {
+	return os.NewSyscallError("kill", unix.Kill(-leader.Pid, signal))
+}
+
 // KillGroup kills a process that leads a process group and all others in the
 // group (kill(2)).
 func KillGroup(leader *os.Process) error {
-	return os.NewSyscallError("kill", unix.Kill(-leader.Pid, unix.SIGKILL))
+	return SignalGroup(leader, unix.SIGKILL)
 }

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"strconv"
@@ -141,10 +142,30 @@ func (c *Conn) RestoreRootQdisc(port, kind string, handle uint32, options []byte
 	return missingQdisc(err, port, kind)
 }
 
+// noQdisc is ENOENT in answer to the making of a discipline.
+type noQdisc string
+
+func (k noQdisc) Error() string {
+	return fmt.Sprintf("this kernel has no %s qdisc (CONFIG_NET_SCH_%s, module sch_%[1]s)", string(k), strings.ToUpper(string(k)))
+}
+
+func (noQdisc) Unwrap() error { return syscall.ENOENT }
+
+// HasNetem finds out whether the kernel has the netem discipline by giving it to
+// lo for a moment: to be called in a network namespace that nobody uses. An
+// error other than ENOENT leaves the question open.
+func (c *Conn) HasNetem() error {
+	err := c.ReplaceRootQdisc("lo", QdiscSpec{Kind: "netem", Handle: 1 << 16, Limit: 1000})
+	if err != nil {
+		return err
+	}
+	return c.DeleteRootQdisc("lo")
+}
+
 // missingQdisc says it plainly when the kernel has no such discipline.
 func missingQdisc(err error, port, kind string) error {
 	if errors.Is(err, syscall.ENOENT) {
-		return &Error{Op: "make qdisc of", Object: port, Err: syscall.ENOENT, Detail: "this kernel has no " + kind + " qdisc: module sch_" + kind + " is missing"}
+		return &Error{Op: "make the " + kind + " qdisc of", Object: port, Err: noQdisc(kind)}
 	}
 	return err
 }

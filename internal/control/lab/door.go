@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"linerate/internal/kernel"
@@ -34,7 +34,7 @@ func openDoor(name string) (*os.File, error) {
 	}
 	door, err := net.ListenUnix("unix", doorAddress(name))
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("a lab named %s is up already: take it down, or choose another name with --name", name)
+		return nil, fmt.Errorf("a lab named %s is up already: take it down, or choose another name with --lab", name)
 	}
 	if err != nil {
 		return nil, err
@@ -108,25 +108,43 @@ func receiveVisit(conn *net.UnixConn, p plan, nodes []*kernel.Namespace) visitRe
 	go func() {
 		// A visitor who goes takes the command along, and what it has started. What
 		// a command leaves behind when it ends by itself may stay.
-		_, _ = io.Copy(io.Discard, conn)
-		select {
-		case <-ended:
-		default:
-			_ = kernel.KillGroup(cmd.Process)
+		// Until then, each byte is the number of a signal that the visitor got.
+		var word [1]byte
+		for {
+			_, err := conn.Read(word[:])
+			select {
+			case <-ended:
+				return
+			default:
+			}
+			if err != nil {
+				_ = kernel.KillGroup(cmd.Process)
+				return
+			}
+			_ = kernel.SignalGroup(cmd.Process, syscall.Signal(word[0]))
 		}
 	}()
 	_ = cmd.Wait()
 	close(ended)
-	if status := cmd.ProcessState.ExitCode(); status >= 0 {
-		return visitReply{Status: status}
-	}
-	return visitReply{Status: 128 + int(syscall.SIGKILL)}
+	return visitReply{Status: exitStatus(cmd.ProcessState)}
 }
+
+// exitStatus is a command's, or what a shell says of one that a signal ended.
+func exitStatus(state *os.ProcessState) int {
+	if w, ok := state.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		return signalled(w.Signal())
+	}
+	return state.ExitCode()
+}
+
+func signalled(s syscall.Signal) int { return 128 + int(s) }
 
 // Visit runs a command in a host of a lab that another process holds up, and
 // returns the command's exit status. The files are its standard streams; with
-// terminal they are one terminal that the command takes over.
-func Visit(name, host string, argv []string, streams [3]*os.File, terminal bool) (int, error) {
+// terminal they are one terminal that the command takes over. Signals are passed
+// on to the command; in a terminal, which has keys for them, they hang up: a
+// shell there would ignore them.
+func Visit(name, host string, argv []string, streams [3]*os.File, terminal bool, signals <-chan os.Signal) (int, error) {
 	conn, err := net.DialUnix("unix", nil, doorAddress(name))
 	if err != nil {
 		return 1, fmt.Errorf("no lab named %s is up: start one with linerate lab up FILE (%w)", name, err)
@@ -144,8 +162,32 @@ func Visit(name, host string, argv []string, streams [3]*os.File, terminal bool)
 	if err := kernel.SendFiles(conn, v, streams[0], streams[1], streams[2]); err != nil {
 		return 1, err
 	}
+	over := make(chan struct{})
+	defer close(over)
+	var hungUp atomic.Int32
+	go func() {
+		for {
+			select {
+			case s := <-signals:
+				number, ok := s.(syscall.Signal)
+				switch {
+				case !ok:
+				case terminal:
+					hungUp.Store(int32(signalled(number)))
+					conn.Close()
+				default:
+					_, _ = conn.Write([]byte{byte(number)}) // the lab may have ended
+				}
+			case <-over:
+				return
+			}
+		}
+	}()
 	var reply visitReply
 	if err := json.NewDecoder(conn).Decode(&reply); err != nil {
+		if status := hungUp.Load(); status != 0 {
+			return int(status), nil
+		}
 		return 1, fmt.Errorf("the lab ended: %w", err)
 	}
 	if reply.Error != "" {

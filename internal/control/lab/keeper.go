@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
+	"syscall"
 
 	"linerate/internal/kernel"
 )
@@ -68,8 +70,46 @@ func Keeper() int {
 	return 0
 }
 
+// netem refuses links with delay or loss on a kernel that cannot make them,
+// before anything is made. The keeper's own network namespace is nobody's.
+func netem(p plan) error {
+	var links []string
+	for _, c := range p.Cables {
+		for i, e := range c.Ends {
+			if e.Shape.DelayUs > 0 || e.Shape.Loss > 0 {
+				far := c.Ends[1-i]
+				links = append(links, fmt.Sprintf("%s.%s to %s.%s", p.Nodes[e.Node].Name, e.Port, p.Nodes[far.Node].Name, far.Port))
+			}
+		}
+	}
+	if len(links) == 0 {
+		return nil
+	}
+	conn, err := kernel.Dial()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.HasNetem(); !errors.Is(err, syscall.ENOENT) {
+		return nil // or it will turn out
+	}
+	return withoutNetem(links)
+}
+
+// withoutNetem names the links that cannot be made.
+func withoutNetem(links []string) error {
+	const most = 4
+	if more := len(links) - most; more > 1 {
+		links = append(slices.Clone(links[:most]), fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Errorf("the delay or loss of the link from %s needs the kernel's netem qdisc, and this kernel has none (CONFIG_NET_SCH_NETEM, module sch_netem); nothing was made", strings.Join(links, ", "))
+}
+
 // build starts the agents first, so that they come up while the cables are laid.
 func build(p plan) ([]*kernel.Namespace, error) {
+	if err := netem(p); err != nil {
+		return nil, err
+	}
 	nodes := make([]*kernel.Namespace, len(p.Nodes))
 	errs := make([]error, len(p.Nodes))
 	var starting sync.WaitGroup

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -76,7 +77,7 @@ func newLabUpCommand(s streams) *cobra.Command {
 			return labUp(cmd.Context(), s, t, o, until == "ready", asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&o.Name, "name", lab.DefaultName, "the lab's name, for lab exec and lab shell")
+	cmd.Flags().StringVar(&o.Name, "lab", lab.DefaultName, "the lab's name, for lab exec and lab shell")
 	cmd.Flags().BoolVar(&o.AllowMachine, "allow-machine-settings", false, "permit settings that change more than one network namespace")
 	cmd.Flags().StringVar(&until, "until", "", "ready: take the lab down again once all agents are ready, and print how long both took")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "with --until ready: print the times as JSON (linerate.lab-times/v1)")
@@ -208,12 +209,15 @@ func visitLab(s streams, name, host string, argv []string) error {
 		files[i] = file
 	}
 	terminal := term.IsTerminal(int(files[0].Fd())) && term.IsTerminal(int(files[1].Fd()))
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
 	var status int
 	var err error
 	if terminal {
-		status, err = visitWithTerminal(name, host, argv, files)
+		status, err = visitWithTerminal(name, host, argv, files, signals)
 	} else {
-		status, err = lab.Visit(name, host, argv, files, false)
+		status, err = lab.Visit(name, host, argv, files, false, signals)
 	}
 	if err != nil || status != 0 {
 		return statusError{status, err}
@@ -221,7 +225,7 @@ func visitLab(s streams, name, host string, argv []string) error {
 	return nil
 }
 
-func visitWithTerminal(name, host string, argv []string, files [3]*os.File) (int, error) {
+func visitWithTerminal(name, host string, argv []string, files [3]*os.File, signals <-chan os.Signal) (int, error) {
 	controller, inner, err := kernel.OpenPTY()
 	if err != nil {
 		return ExitFailed, err
@@ -247,7 +251,7 @@ func visitWithTerminal(name, host string, argv []string, files [3]*os.File) (int
 		_, _ = io.Copy(files[1], controller) // ends with EIO when the command is gone
 		close(shown)
 	}()
-	status, err := lab.Visit(name, host, argv, [3]*os.File{inner, inner, inner}, true)
+	status, err := lab.Visit(name, host, argv, [3]*os.File{inner, inner, inner}, true, signals)
 	inner.Close()
 	<-shown
 	return status, err

@@ -62,7 +62,7 @@ func labUpFor(t *testing.T, file string) *labUnderTest {
 	kerneltest.RequireNamespaces(t)
 	name := fmt.Sprintf("test-%d-%d", os.Getpid(), rand.Uint64())
 	l := &labUnderTest{dir: t.TempDir(), name: name, mark: "LINERATE_TEST_MARK=" + name, words: &words{}}
-	l.cmd = command(t, context.Background(), l.dir, "lab", "up", labFile(t, file), "--name", name)
+	l.cmd = command(t, context.Background(), l.dir, "lab", "up", labFile(t, file), "--lab", name)
 	l.cmd.Env = append(l.cmd.Env, l.mark)
 	l.cmd.Stderr = l.words
 	if err := l.cmd.Start(); err != nil {
@@ -159,7 +159,7 @@ func TestLab(t *testing.T) {
 		}
 	})
 	t.Run("second of the same name", func(t *testing.T) {
-		second := command(t, t.Context(), l.dir, "lab", "up", labFile(t, "one-link.yaml"), "--name", l.name)
+		second := command(t, t.Context(), l.dir, "lab", "up", labFile(t, "one-link.yaml"), "--lab", l.name)
 		if status, out := statusOf(t, second); status != ExitFailed || !strings.Contains(out, "a lab named "+l.name+" is up already") {
 			t.Errorf("status %d, %s", status, out)
 		}

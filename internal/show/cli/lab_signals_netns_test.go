@@ -1,0 +1,92 @@
+//go:build linux
+
+package cli
+
+import (
+	"bufio"
+	"io"
+	"strings"
+	"syscall"
+	"testing"
+
+	"linerate/internal/kernel"
+)
+
+// A signal to `lab exec` ends its command, as it would without a lab between.
+func TestLabExecSignals(t *testing.T) {
+	l := labUpFor(t, "one-link.yaml")
+	for _, c := range []struct {
+		name, script string
+		signal       syscall.Signal
+		status       int
+	}{
+		{"SIGTERM", "echo started; sleep 1000; true", syscall.SIGTERM, 143},
+		{"SIGINT", "echo started; sleep 1000; true", syscall.SIGINT, 130},
+		{"SIGHUP", "echo started; sleep 1000; true", syscall.SIGHUP, 129},
+		{"a trap", "trap 'exit 7' TERM; echo started; sleep 1000 & wait", syscall.SIGTERM, 7},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			visitor := l.exec(t, "client", "sh", "-c", c.script)
+			out, err := visitor.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := visitor.Start(); err != nil {
+				t.Fatal(err)
+			}
+			awaitLine(t, out, "started")
+			if err := visitor.Process.Signal(c.signal); err != nil {
+				t.Fatal(err)
+			}
+			_ = visitor.Wait()
+			if got := visitor.ProcessState.ExitCode(); got != c.status {
+				t.Errorf("status %d, want %d", got, c.status)
+			}
+		})
+	}
+	for _, c := range []struct {
+		name, keys string
+		signal     syscall.Signal
+		status     int
+	}{
+		{"keys", "\x1a\x03", 0, 130}, // a stop that nobody could continue, and an interrupt
+		{"hanging up", "", syscall.SIGTERM, 143},
+	} {
+		t.Run("terminal: "+c.name, func(t *testing.T) {
+			controller, terminal, err := kernel.OpenPTY()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer controller.Close()
+			visitor := l.exec(t, "client", "sh", "-c", "echo started; exec sleep 1000")
+			visitor.Stdin, visitor.Stdout, visitor.Stderr = terminal, terminal, terminal
+			visitor.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+			if err := visitor.Start(); err != nil {
+				t.Fatal(err)
+			}
+			terminal.Close()
+			awaitLine(t, controller, "started")
+			if _, err := controller.WriteString(c.keys); err != nil {
+				t.Fatal(err)
+			}
+			if c.signal != 0 {
+				if err := visitor.Process.Signal(c.signal); err != nil {
+					t.Fatal(err)
+				}
+			}
+			go func() { _, _ = io.Copy(io.Discard, controller) }()
+			_ = visitor.Wait()
+			if got := visitor.ProcessState.ExitCode(); got != c.status {
+				t.Errorf("status %d, want %d", got, c.status)
+			}
+		})
+	}
+	l.ask(t, "client", "true")
+}
+
+func awaitLine(t *testing.T, r io.Reader, what string) {
+	t.Helper()
+	if line, err := bufio.NewReaderSize(r, 16).ReadString('\n'); err != nil || strings.TrimSpace(line) != what {
+		t.Fatalf("read %q, %v; want %q", line, err, what)
+	}
+}
