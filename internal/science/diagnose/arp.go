@@ -60,23 +60,42 @@ func arpFlux(f facts) []record.Finding {
 		}
 		findings = append(findings, record.Finding{
 			Host: h.name, Confidence: confidence,
-			Summary:  fmt.Sprintf("%s answers ARP for all its addresses from %s, so its peers send to that port what is meant for others", h.name, wrong.name),
-			Evidence: evidence,
-			Fix: append([]string{
-				"sysctl -w net.ipv4.conf.all.arp_ignore=1",
-				"sysctl -w net.ipv4.conf.all.arp_announce=2",
-			}, forget(list)...),
+			Summary:   fmt.Sprintf("%s answers ARP for all its addresses from %s, so its peers send to that port what is meant for others", h.name, wrong.name),
+			Evidence:  evidence,
+			Fix:       append(h.answerRightly(), forget(list)...),
 			Reference: arpReference,
 		})
 	}
 	return findings
 }
 
+// answerRightly makes each port answer for its own address alone. Where
+// arp_filter is on, a port answers only for addresses that the host would send
+// from by that port; together with arp_ignore=1 no port would answer for an
+// address that is sent from by another one.
+func (h *host) answerRightly() []string {
+	own := []string{"sysctl -w net.ipv4.conf.all.arp_ignore=1", "sysctl -w net.ipv4.conf.all.arp_announce=2"}
+	filters := h.scopes("arp_filter", 1)
+	if len(filters) == 0 {
+		return own
+	}
+	list := slices.DeleteFunc(h.detours(), func(d detour) bool { return !d.source.Is4() })
+	fix := h.routeBySource(list)
+	for i, scope := range filters {
+		line := "sysctl -w net.ipv4.conf." + scope + ".arp_filter=0"
+		if i == 0 && len(fix) > 0 {
+			line = "or, instead of source routing: " + line
+		}
+		own = slices.Insert(own, i, line)
+	}
+	return append(fix, own...)
+}
+
 // fluxUnseen judges without the peers' tables: by the settings and, where flows
 // ran, by one port that takes in most of what was addressed to others.
 func (f facts) fluxUnseen(h *host) (*port, []string) {
 	for _, p := range h.ports {
-		for _, prefix := range p.prefixes {
+		for _, prefix := range p.v4() {
 			peers := h.onSubnet(prefix.Addr())
 			if p.member || !p.up || len(peers) < 2 || sharedMAC(peers) || f.seen(h) {
 				continue
@@ -108,7 +127,7 @@ func (f facts) seen(h *host) bool {
 			continue
 		}
 		for _, p := range h.ports {
-			for _, prefix := range p.prefixes {
+			for _, prefix := range p.v4() {
 				if slices.ContainsFunc(peer.neighbours(prefix.Addr()), resolved) {
 					return true
 				}
@@ -234,7 +253,7 @@ func asked(h *host, m misdirected) bool {
 				continue
 			}
 			for _, p := range m.peer.ports {
-				for _, prefix := range p.prefixes {
+				for _, prefix := range p.v4() {
 					if prefix.Addr().String() == n.Address {
 						return true
 					}
@@ -251,7 +270,7 @@ func (f facts) unanswered(h *host) (string, *port) {
 	for _, l := range h.reading.Snapshot.Lookups {
 		source, destination := parse(l.Source), parse(l.Destination)
 		holder, out := h.holder(source), h.lookup(source, destination)
-		if holder == nil || out == nil || out == holder || l.Gateway != "" {
+		if !source.Is4() || holder == nil || out == nil || out == holder || l.Gateway != "" {
 			continue
 		}
 		announce := h.effective("arp_announce", out)
@@ -273,7 +292,7 @@ func forget(list []misdirected) []string {
 	var lines []string
 	for _, m := range list {
 		for _, p := range m.peer.ports {
-			for _, prefix := range p.prefixes {
+			for _, prefix := range p.v4() {
 				if !prefix.Contains(m.addr) {
 					continue
 				}

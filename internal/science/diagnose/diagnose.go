@@ -21,6 +21,9 @@ type rule struct {
 	find func(facts) []record.Finding
 }
 
+// unnamed is the rule for what the others leave: it looks at their findings.
+const unnamed = "unreachable"
+
 // rules are in the order in which a reader should meet their findings.
 var rules = []rule{
 	{"arp-flux", arpFlux},
@@ -41,6 +44,13 @@ func Diagnose(trial record.Trial, t *topology.Topology) []record.Finding {
 			}
 			findings = append(findings, finding)
 		}
+	}
+	for _, finding := range unreachable(f, findings) {
+		finding.ID = unnamed
+		if trial.Treatment != "" {
+			finding.Treatments = []string{trial.Treatment}
+		}
+		findings = append(findings, finding)
 	}
 	return findings
 }
@@ -81,7 +91,10 @@ func Merge(findings []record.Finding) []record.Finding {
 }
 
 func place(id string) int {
-	return slices.IndexFunc(rules, func(r rule) bool { return r.id == id })
+	if i := slices.IndexFunc(rules, func(r rule) bool { return r.id == id }); i >= 0 {
+		return i
+	}
+	return len(rules)
 }
 
 // surer prefers confidence, then the fuller evidence.

@@ -157,7 +157,7 @@ func TestLookalikes(t *testing.T) {
 			t.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.rp_filter"] = "2"
 			t.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.eth1.rp_filter"] = "1"
 			t.Hosts[0].End.SNMP["TcpExt.IPReversePathFilter"] = 9
-		}, ""},
+		}, "unreachable client1 possible, unreachable client2 possible"},
 		{"the filter's counter alone, with no detour, may be stray packets", trial(6, "reads"), func(t *record.Trial) {
 			t.Hosts[0].End.SNMP["TcpExt.IPReversePathFilter"] = 9
 		}, "rp-filter-drop server possible"},
@@ -175,7 +175,7 @@ func TestLookalikes(t *testing.T) {
 		}, ""},
 		{"a flow that could not connect elsewhere", trial(4, "writes"), func(t *record.Trial) {
 			t.Flows[3].Connected = false
-		}, ""},
+		}, "unreachable client1 possible"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.doctor(&test.trial)

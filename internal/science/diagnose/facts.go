@@ -28,7 +28,7 @@ type host struct {
 type port struct {
 	name     string
 	mac      string
-	prefixes []netip.Prefix // IPv4 addresses with their prefix length
+	prefixes []netip.Prefix // addresses with their prefix length
 	up       bool
 	member   bool // of a bond or a bridge: its master answers for it
 }
@@ -46,7 +46,7 @@ func gather(trial record.Trial, t *topology.Topology) facts {
 		for _, s := range reading.Snapshot.Ports {
 			p := &port{name: s.Port, mac: strings.ToLower(s.MAC), up: s.Up, member: s.Master != ""}
 			for _, text := range s.Addresses {
-				if prefix, err := netip.ParsePrefix(text); err == nil && prefix.Addr().Is4() {
+				if prefix, err := netip.ParsePrefix(text); err == nil {
 					p.prefixes = append(p.prefixes, prefix)
 				}
 			}
@@ -65,13 +65,17 @@ func declared(t *topology.Topology, th topology.Host) []*port {
 	for _, tp := range th.Ports {
 		p := &port{name: tp.Name, mac: strings.ToLower(t.MAC(topology.End{Node: th.Name, Port: tp.Name})), up: true}
 		for _, a := range tp.Addresses {
-			if a.First.Is4() {
-				p.prefixes = append(p.prefixes, a.Prefixes()...)
-			}
+			p.prefixes = append(p.prefixes, a.Prefixes()...)
 		}
 		ports = append(ports, p)
 	}
 	return ports
+}
+
+// v4 are the port's IPv4 addresses. ARP is theirs alone: neighbour discovery
+// answers by the port that holds the address, and no other (ndisc_recv_ns).
+func (p *port) v4() []netip.Prefix {
+	return slices.DeleteFunc(slices.Clone(p.prefixes), func(x netip.Prefix) bool { return !x.Addr().Is4() })
 }
 
 // onSubnet lists the host's ports whose prefixes hold addr and which answer for
@@ -184,7 +188,7 @@ func (f facts) misdirections(h *host) []misdirected {
 			continue
 		}
 		for _, right := range h.ports {
-			for _, prefix := range right.prefixes {
+			for _, prefix := range right.v4() {
 				for _, n := range peer.neighbours(prefix.Addr()) {
 					wrong := h.owner(n.MAC)
 					if !learned(n) || wrong == nil || wrong == right || right.mac == wrong.mac || right.member || wrong.member {
@@ -257,4 +261,18 @@ func (h *host) setting(name string, p *port) string {
 		return ""
 	}
 	return fmt.Sprintf("%s: net.ipv4.conf.all.%s=%d, %s.%s=%d", h.name, name, max(all, 0), p.name, name, max(own, 0))
+}
+
+// scopes lists where a sysctl has a value: "all", or ports by name.
+func (h *host) scopes(name string, value int) []string {
+	var list []string
+	if h.sysctl("all", name) == value {
+		list = append(list, "all")
+	}
+	for _, p := range h.ports {
+		if h.sysctl(p.name, name) == value {
+			list = append(list, strings.ReplaceAll(p.name, ".", "/"))
+		}
+	}
+	return list
 }

@@ -142,7 +142,7 @@ func rpFilterDrop(f facts) []record.Finding {
 		}
 		var list []detour
 		for _, d := range h.detours() {
-			if slices.Contains(strict, d.holder) {
+			if d.source.Is4() && slices.Contains(strict, d.holder) { // IPv6 has no such filter
 				list = append(list, d)
 			}
 		}
@@ -247,16 +247,20 @@ func (h *host) routeBySource(list []detour) []string {
 		done = append(done, d.source)
 		for table++; h.usesTable(table); table++ {
 		}
+		ip := "ip"
+		if d.source.Is6() {
+			ip = "ip -6"
+		}
 		for _, prefix := range d.holder.prefixes {
 			if prefix.Addr() != d.source {
 				continue
 			}
-			commands = append(commands, fmt.Sprintf("ip route add %s dev %s src %s table %d", prefix.Masked(), d.holder.name, d.source, table))
-			if gateway := h.gateway(); prefix.Contains(gateway) {
-				commands = append(commands, fmt.Sprintf("ip route add default via %s dev %s table %d", gateway, d.holder.name, table))
+			commands = append(commands, fmt.Sprintf(ip+" route add %s dev %s src %s table %d", prefix.Masked(), d.holder.name, d.source, table))
+			if gateway := h.gateway(d.source.Is6()); prefix.Contains(gateway) || gateway.IsLinkLocalUnicast() && len(h.onSubnet(d.destination)) > 1 {
+				commands = append(commands, fmt.Sprintf(ip+" route add default via %s dev %s table %d", gateway, d.holder.name, table))
 			}
 		}
-		commands = append(commands, fmt.Sprintf("ip rule add from %s lookup %d", d.source, table))
+		commands = append(commands, fmt.Sprintf(ip+" rule add from %s lookup %d", d.source, table))
 	}
 	return commands
 }
@@ -267,12 +271,14 @@ func (h *host) usesTable(table int) bool {
 		slices.ContainsFunc(s.Routes, func(r record.RouteEntry) bool { return r.Table == table })
 }
 
-// gateway is the next hop of the main table's default route.
-func (h *host) gateway() netip.Addr {
+// gateway is the next hop of the main table's default route of a family.
+func (h *host) gateway(six bool) netip.Addr {
 	for _, r := range h.reading.Snapshot.Routes {
 		words := strings.Fields(r.Text)
 		if len(words) > 2 && (r.Table == 254 || r.Table == 0) && words[0] == "default" && words[1] == "via" {
-			return parse(words[2])
+			if via := parse(words[2]); via.IsValid() && via.Is6() == six {
+				return via
+			}
 		}
 	}
 	return netip.Addr{}
