@@ -98,5 +98,7 @@ type Summary struct {
 	Trials  int       `json:"trials"`
 	Status  string    `json:"status"`
 	Answer  string    `json:"answer"`
-	Notes   int       `json:"notes"`
+	// Error is why linerate itself interrupted the run; empty: it did not.
+	Error string `json:"error,omitempty"`
+	Notes int    `json:"notes"`
 }

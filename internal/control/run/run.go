@@ -127,7 +127,10 @@ func (c *conductor) conduct(ctx context.Context) (*record.Run, error) {
 	c.began = time.Now()
 	status, err := c.trials(ctx)
 	c.run.DurationS = c.spent()
-	c.run.Status = status
+	c.run.Status, c.run.Error = status, ""
+	if err != nil && ctx.Err() == nil {
+		c.run.Error = err.Error()
+	}
 	if len(c.run.Trials) > 0 {
 		answer.Conclude(c.run)
 	}
@@ -154,6 +157,10 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 	c.survey()
 	c.environment()
 	if err := c.store.Describe(ctx, c.run); err != nil {
+		return notebook.Interrupted, err
+	}
+	c.tell("trying every level's settings", nil)
+	if err := c.rehearse(ctx); err != nil {
 		return notebook.Interrupted, err
 	}
 	for {

@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/kernel"
 	"linerate/internal/model/setting"
+	"linerate/internal/model/source"
 )
 
 // sysctl is one kernel parameter.
@@ -35,6 +36,8 @@ func (t *sysctl) scope() (string, string, error) {
 	}
 	isNet := strings.HasPrefix(t.key, "net.")
 	switch {
+	case !exists && t.host.nearest(t.key) != "":
+		return "", "", fmt.Errorf("there is no such parameter here; did you mean %s?", t.host.nearest(t.key))
 	case !exists && isNet:
 		return "", "", errors.New("it is not there in this network namespace: either this kernel does not have it, or it is machine-wide and shown only in the machine's first namespace, which a lab's hosts are not in")
 	case !exists:
@@ -54,6 +57,17 @@ func (t *sysctl) scope() (string, string, error) {
 		return Machine, "a new network namespace has no such parameter of its own", nil
 	}
 	return Machine, "everything outside net.* is", nil
+}
+
+// nearest is a parameter beside one that does not exist whose name is much like
+// its name; empty: none.
+func (h host) nearest(key string) string {
+	dot := strings.LastIndex(key, ".")
+	if dot < 0 {
+		return ""
+	}
+	beside, _ := h.sysctls.Under(key[:dot]) // none: nothing to suggest
+	return source.Nearest(key, beside)
 }
 
 func (t *sysctl) read() (State, error) {

@@ -27,6 +27,8 @@ type Run struct {
 	// fulfilled), blocks (stopped after the greatest number of blocks, before
 	// `until` held), or interrupted.
 	Status string `json:"status"`
+	// Error is why linerate itself interrupted the run; empty: it did not.
+	Error string `json:"error,omitempty"`
 	// Answer is one or two sentences.
 	Answer string `json:"answer"`
 	// Unit is how people want goodput shown: "bit/s" or "MB/s".

@@ -61,7 +61,7 @@ input; 3 answered, but a trust check failed; 130 interrupted.`,
 	flags.StringSliceVar(&f.only, "only", nil, "run only these levels (and the baseline)")
 	flags.Uint64Var(&f.seed, "seed", 0, "order of the trials (default: drawn and printed)")
 	flags.StringVar(&f.until, "until", "", "add blocks until every effect's interval is this narrow, such as 2%")
-	flags.StringVar(&f.budget, "budget", "", "begin no block that would end after this time, such as 2m")
+	flags.StringVar(&f.budget, "budget", "", "begin no block that would end after this time, such as 2m (the first is made in any case)")
 	flags.IntVar(&f.replicates, "replicates", 0, "blocks: how often each treatment is tried")
 	flags.StringVar(&f.out, "out", "", "directory for the page and the result (default: runs/RUN)")
 	flags.StringVar(&f.resume, "resume", "", "carry on an interrupted run, or add to one")
@@ -94,6 +94,13 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 		if warning := crowded(plan, kernel.Sysctls{}); warning != "" {
 			fmt.Fprintln(s.err, "linerate: "+warning)
 		}
+	}
+	where := f.out
+	if where == "" {
+		where = "runs"
+	}
+	if err := report.Writable(where); err != nil {
+		return fmt.Errorf("%w: nothing was run; --out names another directory", err)
 	}
 	progress := newProgress(s.err, f.quiet)
 	options.Progress = progress.show
@@ -135,6 +142,13 @@ func planStudy(what string, f runFlags, redesign study.Redesign) (*study.Plan, s
 	return plan, string(text), nil
 }
 
+func trials(n int) string {
+	if n == 1 {
+		return "1 trial"
+	}
+	return fmt.Sprintf("%d trials", n)
+}
+
 // conclude reports what there is, also of a run that was cut short.
 func conclude(ctx context.Context, s streams, result *record.Run, err error, f runFlags) error {
 	if result == nil {
@@ -162,10 +176,10 @@ func conclude(ctx context.Context, s streams, result *record.Run, err error, f r
 		if left, is := errors.AsType[*lab.NotRevertedError](err); is {
 			lost = errors.Join(left, lost)
 		}
-		err = fmt.Errorf("interrupted after %d trials; carry on with: %s", len(result.Trials), resumeCommand(result.ID, f))
+		err = fmt.Errorf("interrupted after %s; carry on with: %s", trials(len(result.Trials)), resumeCommand(result.ID, f))
 		return statusError{ExitInterrupted, errors.Join(err, lost)}
 	case err != nil && len(result.Trials) > 0 && result.Status == notebook.Interrupted:
-		err = fmt.Errorf("%w\nThe %d finished trials are saved; carry on with: %s", err, len(result.Trials), resumeCommand(result.ID, f))
+		err = fmt.Errorf("%w\nWhat was measured (%s) is saved; carry on with: %s", err, trials(len(result.Trials)), resumeCommand(result.ID, f))
 		return errors.Join(err, lost)
 	case err != nil || lost != nil:
 		return errors.Join(err, lost)

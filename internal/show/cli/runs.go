@@ -71,8 +71,12 @@ func writeRuns(w io.Writer, runs []notebook.Summary) error {
 	table := tabwriter.NewWriter(&b, 2, 8, 2, ' ', 0)
 	fmt.Fprintln(table, "run\tstudy\tstarted (UTC)\ttrials\tstatus\tanswer")
 	for _, r := range runs {
+		answer := r.Answer
+		if r.Error != "" {
+			answer = "failed: " + r.Error
+		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%6d\t%s\t%s\n", r.ID, r.Study,
-			r.Started.UTC().Format("2006-01-02 15:04"), r.Trials, r.Status, strings.Join(strings.Fields(r.Answer), " "))
+			r.Started.UTC().Format("2006-01-02 15:04"), r.Trials, r.Status, strings.Join(strings.Fields(answer), " "))
 	}
 	if err := table.Flush(); err != nil {
 		return err

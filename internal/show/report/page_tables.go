@@ -121,7 +121,7 @@ func (v *view) goodputCells(t *pageTable, c int) {
 		}
 		cell := pageCell{Text: text, Class: "n"}
 		if tr := v.rows[i].cells[c].Treatment; tr != nil && tr.Unconnected > 0 {
-			cell.Remark = count(tr.Unconnected, "flow") + " could not connect"
+			cell.Remark = v.unconnected(tr)
 		}
 		t.Rows[i].Cells = append(t.Rows[i].Cells, cell)
 	}

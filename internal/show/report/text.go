@@ -96,7 +96,12 @@ func (v *view) warnings() []string {
 	}
 	switch run.Status {
 	case "interrupted":
-		out = append(out, fmt.Sprintf("Interrupted: these are the figures of %s; the plan had more.", count(len(run.Trials), "finished trial")))
+		if run.Error != "" {
+			out = append(out, "linerate failed: "+run.Error)
+		}
+		if run.Error == "" || len(run.Trials) > 0 {
+			out = append(out, fmt.Sprintf("Interrupted: these are the figures of %s; the plan had more.", count(len(run.Trials), "finished trial")))
+		}
 	case record.StatusBudget:
 		if wide := v.wide(); wide != "" {
 			out = append(out, "The budget ran out before every interval was as narrow as asked: "+wide)
@@ -111,7 +116,7 @@ func (v *view) warnings() []string {
 			if cell.Treatment == nil || cell.Unconnected == 0 || v.allowsUnconnected(cell.Name) {
 				continue
 			}
-			out = append(out, fmt.Sprintf("%s could not connect: %s.", count(cell.Unconnected, "flow"), v.label(&r, c)))
+			out = append(out, fmt.Sprintf("%s: %s.", v.unconnected(cell.Treatment), v.label(&r, c)))
 		}
 	}
 	return out
@@ -127,6 +132,28 @@ func (v *view) wide() string {
 		return ""
 	}
 	return fmt.Sprintf("%d of %s wider than ±%.3g %%.", n, of, 100*v.run.Design.Until)
+}
+
+// unconnected says how many flows of a treatment could not connect, and in how
+// many of its trials.
+func (v *view) unconnected(t *record.Treatment) string {
+	most, flows, trials, all := 0, 0, 0, 0
+	for _, trial := range trialsOf(v.run, t.Name) {
+		n := 0
+		for _, f := range trial.Flows {
+			if !f.Connected {
+				n++
+			}
+		}
+		all, most, flows = all+1, max(most, n), max(flows, len(trial.Flows))
+		if n > 0 {
+			trials++
+		}
+	}
+	if trials == 0 { // the document holds no flows
+		return count(t.Unconnected, "flow") + " could not connect, over all trials"
+	}
+	return fmt.Sprintf("%d of %s could not connect in %d of %s", most, count(flows, "flow"), trials, count(all, "trial"))
 }
 
 // allowsUnconnected: at some levels a flow that cannot connect is a result.
@@ -238,9 +265,10 @@ const (
 )
 
 // findings writes those of the baseline, or of a host's own snapshot, with
-// evidence and fix. What only a treatment brought about is named: nobody needs
-// to fix it who does not choose that treatment.
+// evidence and fix. What only a treatment brought about has them if it is a
+// cause to reckon with that was not explained before.
 func (t *terminal) findings(v *view) {
+	explained := map[string]bool{}
 	for i, f := range v.run.Findings {
 		label := ""
 		if i == 0 {
@@ -248,7 +276,8 @@ func (t *terminal) findings(v *view) {
 			t.blank()
 		}
 		t.labelled(label, f.ID+" ("+f.Confidence+", "+f.Host+"): "+f.Summary)
-		if v.concernsBaseline(f) {
+		if v.concernsBaseline(f) || f.Confidence != record.Possible && !explained[f.ID] {
+			explained[f.ID] = true
 			for _, e := range some(f.Evidence, mostEvidence) {
 				t.paragraph("", "            · ", "              ", e)
 			}

@@ -284,7 +284,7 @@ func (t *terminal) remarks(v *view, form effectForm) {
 		}
 		if lost := v.perColumn(func(c int) string {
 			if cell := r.cells[c]; cell.Treatment != nil && cell.Unconnected > 0 {
-				return count(cell.Unconnected, "flow") + " could not connect, counted as zero"
+				return v.unconnected(cell.Treatment) + ", counted as zero"
 			}
 			return ""
 		}); lost != "" {

@@ -113,8 +113,47 @@ func TestUnconnectedFlowsWarnUnlessAllowed(t *testing.T) {
 		run.Trials[i].Unreachable = false
 	}
 	got := newView(run).warnings()
-	if len(got) != 2 || got[0] != "24 flows could not connect: arp + rp_filter=1, writes." {
+	if len(got) != 2 || got[0] != "6 of 8 flows could not connect in 4 of 4 trials: arp + rp_filter=1, writes." {
 		t.Errorf("flows that had to connect gave %q", got)
+	}
+}
+
+func TestFindingsOfALevelAreExplainedOnce(t *testing.T) {
+	run := arpFlux()
+	level := run.Treatments[len(run.Treatments)-1].Name
+	f := record.Finding{ID: "x", Host: "server", Confidence: record.Certain, Summary: "s", Evidence: []string{"a clue"}, Fix: []string{"ip mend"}, Treatments: []string{level}}
+	run.Findings = []record.Finding{f, f}
+	if got := text(t, run, TextOptions{}); strings.Count(got, "a clue") != 1 || strings.Count(got, "fix: ip mend") != 1 {
+		t.Errorf("expected evidence and fix once:\n%s", got)
+	}
+	run.Findings[0].Confidence, run.Findings[1].Confidence = record.Possible, record.Possible
+	if got := text(t, run, TextOptions{}); strings.Contains(got, "ip mend") {
+		t.Errorf("a mere possibility of a level has a fix:\n%s", got)
+	}
+}
+
+func TestWhyARunFailed(t *testing.T) {
+	run := arpFlux()
+	run.Status, run.Error = "interrupted", "the agent of server ended"
+	if got := text(t, run, TextOptions{}); !strings.Contains(got, "! linerate failed: the agent of server ended") {
+		t.Errorf("the reason is missing:\n%s", got)
+	}
+}
+
+func TestWritable(t *testing.T) {
+	dir := t.TempDir()
+	if err := Writable(filepath.Join(dir, "runs", "x")); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("it left %v, %v", left, err)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if Writable(file) == nil || Writable(filepath.Join(file, "runs")) == nil {
+		t.Error("a file passes for a directory")
 	}
 }
 

@@ -2,8 +2,10 @@ package report
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -31,6 +33,23 @@ func Write(dir string, run *record.Run) (Paths, error) {
 		return Paths{JSON: paths.JSON}, fmt.Errorf("write the page: %w", err)
 	}
 	return paths, nil
+}
+
+// Writable says why Write could not make its files in a directory, or in one
+// below it. It leaves nothing there.
+func Writable(dir string) error {
+	// Of a directory that is missing, the nearest above it tells.
+	for {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	f, err := os.CreateTemp(dir, ".linerate-*")
+	if err != nil {
+		return fmt.Errorf("no place for the report: %w", err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // JSON writes the result document, indented.

@@ -247,13 +247,16 @@ func listing(t T, open Opener) {
 			must(t, s.SaveTrial(t.Context(), run.ID, Trial(order+1)))
 		}
 		run.Status, run.Answer = notebook.Complete, fmt.Sprint("answer ", i)
+		if i == 1 {
+			run.Status, run.Error = notebook.Interrupted, "it failed"
+		}
 		must(t, s.Finish(t.Context(), run))
 	}
 	must(t, s.AddNote(t.Context(), "arp-flux-3", record.Note{Time: Started, Text: "x"}))
 	started := Run("", 0).Started
 	wanted := []notebook.Summary{
 		{ID: "arp-flux-3", Study: "arp-flux", Seed: 3, Started: started, Trials: 2, Status: "complete", Answer: "answer 2", Notes: 1},
-		{ID: "long-fat-2", Study: "long-fat", Seed: 2, Started: started, Trials: 1, Status: "complete", Answer: "answer 1"},
+		{ID: "long-fat-2", Study: "long-fat", Seed: 2, Started: started, Trials: 1, Status: "interrupted", Answer: "answer 1", Error: "it failed"},
 		{ID: "arp-flux-1", Study: "arp-flux", Seed: 1, Started: started, Status: "complete", Answer: "answer 0"},
 	}
 	for _, c := range []struct {

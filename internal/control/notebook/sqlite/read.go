@@ -115,6 +115,13 @@ func (s *Store) Runs(ctx context.Context, filter notebook.Filter) ([]notebook.Su
 		return nil, err
 	}
 	for i := range all {
+		if all[i].Status == notebook.Interrupted {
+			run, err := s.run(ctx, all[i].ID)
+			if err != nil {
+				return nil, err
+			}
+			all[i].Error = run.Error
+		}
 		if !s.dead(all[i].ID, all[i].Status) {
 			continue
 		}

@@ -1,0 +1,110 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
+	"linerate/internal/model/study"
+)
+
+// rehearse makes and reverts the settings of every level once, and asks for the
+// congestion control of its flows, so that what a kernel refuses is known before
+// the first trial, not when its turn comes.
+func (c *conductor) rehearse(ctx context.Context) error {
+	type level struct{ factor, name string }
+	seen := map[level]bool{}
+	asked := map[string]map[string]bool{} // congestion controls, by kernel
+	for i := range c.plan.Treatments {
+		t := &c.plan.Treatments[i]
+		fresh := i == 0
+		for factor, name := range t.Levels {
+			fresh = fresh || !seen[level{factor, name}]
+			seen[level{factor, name}] = true
+		}
+		if !fresh {
+			continue
+		}
+		if err := c.rehearseOne(ctx, t, asked); err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return fmt.Errorf("treatment %q cannot be set up: %w", t.Name, err)
+		}
+	}
+	return nil
+}
+
+func (c *conductor) rehearseOne(ctx context.Context, t *study.Treatment, asked map[string]map[string]bool) (err error) {
+	settings, err := c.lab.Resolve(t.Settings)
+	if err != nil {
+		return err
+	}
+	byHost := map[string][]setting.Setting{}
+	for _, s := range settings {
+		byHost[s.Host] = append(byHost[s.Host], s)
+	}
+	var mu sync.Mutex
+	marks := map[string]int{}
+	defer func() {
+		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+		defer cancel()
+		c.broken = c.revert(after, marks)
+		err = errors.Join(err, c.broken)
+	}()
+	err = c.each(names(byHost), func(host string) error {
+		var reply record.ApplyReply
+		request := record.ApplyRequest{Settings: byHost[host], AllowMachine: c.options.AllowMachine}
+		if err := c.bus.Call(ctx, host, "apply", request, &reply); err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		marks[host] = reply.Mark
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.askFor(ctx, t, asked)
+}
+
+// askFor lets sockets of the flows' hosts have their congestion control: only
+// trying tells whether the kernel can load a module. Each kernel is asked once.
+func (c *conductor) askFor(ctx context.Context, t *study.Treatment, asked map[string]map[string]bool) error {
+	orders := map[string][]record.FlowOrder{}
+	for _, f := range t.Flows {
+		name := f.CongestionControl
+		if asked[name] == nil {
+			asked[name] = map[string]bool{}
+		}
+		for _, host := range []string{f.Opener, f.Acceptor} {
+			kernel := "" // all virtual hosts have this machine's
+			if h, _ := c.study.Topology.Host(host); len(h.Via) > 0 {
+				kernel = host
+			}
+			if !asked[name][kernel] {
+				asked[name][kernel] = true
+				orders[host] = append(orders[host], record.FlowOrder{ID: name, CongestionControl: name})
+			}
+		}
+	}
+	hosts := names(orders)
+	defer c.close(ctx, hosts)
+	return c.each(hosts, func(host string) error {
+		var listening []record.Listening
+		if err := c.bus.Call(ctx, host, "listen", orders[host], &listening); err != nil {
+			return err
+		}
+		for _, l := range listening {
+			if l.Error != "" {
+				return fmt.Errorf("%s: %s", host, l.Error)
+			}
+		}
+		return nil
+	})
+}

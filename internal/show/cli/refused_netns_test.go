@@ -1,0 +1,57 @@
+//go:build linux
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"linerate/internal/kernel/kerneltest"
+)
+
+// A level that cannot be set up ends the run before its first trial, and the
+// notebook knows why.
+func TestRefusedLevelEndsTheRunAtOnce(t *testing.T) {
+	kerneltest.RequireNamespaces(t)
+	for name, c := range map[string]struct{ level, says string }{
+		"mistyped":           {"settings: [{host: b, sysctl: {net.ipv4.tcp_timestampz: 1}}]", "did you mean net.ipv4.tcp_timestamps?"},
+		"machine-wide":       {"settings: [{host: b, sysctl: {net.core.rmem_max: 1000000}}]", "machine-wide"},
+		"congestion control": {"workload: {congestion_control: nobodys}", `congestion control "nobodys"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			text := strings.Replace(refusedStudy, "LEVEL", c.level, 1)
+			file := filepath.Join(dir, "refused.yaml")
+			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			status, out := statusOf(t, command(t, t.Context(), dir, "run", file, "--seed", "1", "--quiet"))
+			if status != ExitFailed || !strings.Contains(out, `treatment "other" cannot be set up`) || !strings.Contains(out, c.says) {
+				t.Errorf("status %d, %s", status, out)
+			}
+			status, out = statusOf(t, command(t, t.Context(), dir, "runs"))
+			if status != ExitOK || !strings.Contains(out, " 0  interrupted  failed: ") || !strings.Contains(out, c.says) {
+				t.Errorf("runs: status %d, %s", status, out)
+			}
+		})
+	}
+}
+
+const refusedStudy = `study: refused
+topology:
+  hosts:
+    a: {ports: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {ports: {eth0: {addresses: [10.0.0.2/24]}}}
+  links: [{from: a, to: b, rate: 100mbit}]
+workload:
+  flows: [{from: a, to: b}]
+  warmup: 100ms
+  duration: 100ms
+factors:
+  f:
+    levels:
+      plain: {}
+      other: {LEVEL}
+`
