@@ -33,6 +33,13 @@ func labOf(over *topology.Topology, hellos ...record.Hello) *Lab {
 	return l
 }
 
+func TestLinksWithoutNetemAreNamed(t *testing.T) {
+	err := withoutNetem([]string{"a.eth0 to b.eth0", "2", "3", "4", "5", "6"})
+	if text := err.Error(); !strings.Contains(text, "link from a.eth0 to b.eth0, 2, 3, 4, and 2 more needs") || !strings.Contains(text, "sch_netem") {
+		t.Error(text)
+	}
+}
+
 func TestPlan(t *testing.T) {
 	over := parse(t, `
 hosts:
