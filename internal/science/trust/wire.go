@@ -13,6 +13,10 @@ const (
 	// counted, is on the wire and in nobody's count: at most this much.
 	readerBehindS     = 0.005
 	readerBehindBytes = 256 << 10
+	// A flow and its port are read one after the other: a few frames that arrive
+	// in between are in one count only, which is nothing to a flow that runs, and
+	// much to one that got next to nothing.
+	edgeFrames = 16 << 10
 )
 
 // arrival is what one receiving host's flows and ports say of one window.
@@ -51,6 +55,7 @@ func arrivals(v view) []arrival {
 		if a.received == 0 {
 			continue
 		}
+		a.slack += edgeFrames
 		header := headerBytes / a.received // the mean, where families mix
 		counted := false
 		for _, d := range h.Deltas() {
