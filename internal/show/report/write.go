@@ -47,7 +47,10 @@ func Writable(dir string) error {
 	}
 	f, err := os.CreateTemp(dir, ".linerate-*")
 	if err != nil {
-		return fmt.Errorf("no place for the report: %w", err)
+		if path, ok := errors.AsType[*fs.PathError](err); ok {
+			err = path.Err // its name is nobody's business
+		}
+		return fmt.Errorf("no place for the report in %s: %w", dir, err)
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
