@@ -9,7 +9,9 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -61,7 +63,7 @@ func Diagnose(trial record.Trial, t *topology.Topology) []record.Finding {
 func Merge(findings []record.Finding) []record.Finding {
 	var merged []record.Finding
 	for _, f := range findings {
-		i := slices.IndexFunc(merged, func(m record.Finding) bool { return m.ID == f.ID && m.Host == f.Host })
+		i := slices.IndexFunc(merged, func(m record.Finding) bool { return alike(m, f) })
 		if i < 0 {
 			f.Treatments = slices.Clone(f.Treatments)
 			merged = append(merged, f)
@@ -88,6 +90,27 @@ func Merge(findings []record.Finding) []record.Finding {
 		return place(a.ID) - place(b.ID)
 	})
 	return merged
+}
+
+// alike findings have one cause and one fix: ARP flux under arp_filter needs
+// another than without, and hosts are unreachable for many reasons.
+func alike(a, b record.Finding) bool {
+	tool := func(f record.Finding) string {
+		if len(f.Fix) == 0 {
+			return ""
+		}
+		word, _, _ := strings.Cut(f.Fix[0], " ")
+		return word + fmt.Sprint(strings.Contains(f.Fix[0], "arp_filter"))
+	}
+	switch {
+	case a.ID != b.ID || a.Host != b.Host:
+		return false
+	case a.ID == "arp-flux" && len(a.Fix) > 0 && len(b.Fix) > 0:
+		return tool(a) == tool(b)
+	case a.ID == unnamed:
+		return a.Summary == b.Summary
+	}
+	return true
 }
 
 func place(id string) int {

@@ -168,3 +168,24 @@ func TestFluxUnderFilter(t *testing.T) {
 	tr.Hosts[0].Snapshot.Lookups = nil // no route decision is known: nothing to route by
 	contains(t, find(t, tr, "arp-flux").Fix[:1], "sysctl -w net.ipv4.conf.all.arp_filter=0")
 }
+
+// What needs another fix stays another finding.
+func TestMergeKeepsFixesApart(t *testing.T) {
+	filtered := trial(0, "writes")
+	filtered.Treatment = "filtered"
+	filtered.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_filter"] = "1"
+	down := cut()
+	entry(&down, "", "FAILED")
+	down.Hosts[0].Snapshot.Ports[1].Up = false
+	silent := cut()
+	entry(&silent, "", "FAILED")
+	silent.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_ignore"] = "8"
+	var all []record.Finding
+	for _, tr := range []record.Trial{trial(0, "writes"), filtered, trial(0, "reads"), filtered, down, silent, down} {
+		all = append(all, Diagnose(tr, &topo)...)
+	}
+	want := "arp-flux server certain, arp-flux server certain, same-subnet-one-egress server certain, unreachable server likely, unreachable server likely"
+	if got := names(Merge(all)); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

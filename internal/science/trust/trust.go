@@ -11,6 +11,7 @@ package trust
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"linerate/internal/model/record"
@@ -164,8 +165,11 @@ func senderSide(v view) (judged, bool) {
 }
 
 // generator: the machine that makes the traffic must not be what limits it. At
-// the limit it was not, however busy.
+// the limit it was not, however busy. Without a connection it made no traffic.
 func generator(v view) (judged, bool) {
+	if !slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return f.Connected }) {
+		return judged{}, false
+	}
 	thread, threadHost, cpus, cpusHost := 0.0, "", 0.0, ""
 	for _, h := range v.Hosts {
 		if h.GeneratorCPU > thread {

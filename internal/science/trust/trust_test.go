@@ -113,6 +113,13 @@ func TestAllowed(t *testing.T) {
 	busyAtLimit.Hosts[0].CPUBusy = 0.99
 	pass("busy, but at the limit", Generator, busyAtLimit)
 
+	idle := trial(4, "writes")
+	idle.Hosts[0].CPUBusy, idle.GoodputBps = 0.99, 0
+	for i := range idle.Flows {
+		idle.Flows[i].Connected = false
+	}
+	pass("busy, but not with flows: none connected", Generator, idle)
+
 	resent := trial(4, "writes")
 	shrink(&resent, 1.02)
 	for i := range resent.Flows {
