@@ -6,6 +6,7 @@
 package record
 
 import (
+	"encoding/json"
 	"time"
 
 	"linerate/internal/model/topology"
@@ -134,10 +135,24 @@ type TreatmentPort struct {
 	RxBps    float64 `json:"rx_bps"`
 	TxBps    float64 `json:"tx_bps"`
 	LimitBps float64 `json:"limit_bps"` // the link's rate; 0: unknown
-	// Share is this port's part of all its host's traffic in the direction the
-	// data flows (the busier of rx and tx), 0…1.
-	Share float64 `json:"share"`
+	// ShareRx and ShareTx are this port's part of what its host received and
+	// sent, 0…1, each where data flows in that direction: there are none where
+	// the host carried no data, or only acknowledgements. Of a host that only
+	// forwards, and of a switch, shares are among parallel ports.
+	ShareRx *float64 `json:"share_rx,omitempty"`
+	ShareTx *float64 `json:"share_tx,omitempty"`
+	// Share is the one of the two that there is; where there are both, that of
+	// the direction in which the host's ports share less evenly. Direction says
+	// which, Rx or Tx; empty: there is no share.
+	Share     float64 `json:"share"`
+	Direction string  `json:"direction,omitempty"`
 }
+
+// Directions of a port's traffic.
+const (
+	Rx = "rx"
+	Tx = "tx"
+)
 
 // ToolReported is a figure obtained by counting at the sender.
 type ToolReported struct {
@@ -171,11 +186,38 @@ type Effect struct {
 }
 
 // RatioEstimate is a ratio with its interval, which is unknown (Low and High 0)
-// with fewer than two blocks.
+// with fewer than two blocks. None: there is no ratio, because the baseline
+// carried nothing; that is null in JSON.
 type RatioEstimate struct {
+	Mean float64
+	Low  float64
+	High float64
+	None bool
+}
+
+type ratioJSON struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
+}
+
+// MarshalJSON writes null where there is no ratio.
+func (r RatioEstimate) MarshalJSON() ([]byte, error) {
+	if r.None {
+		return []byte("null"), nil
+	}
+	return json.Marshal(ratioJSON{r.Mean, r.Low, r.High})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (r *RatioEstimate) UnmarshalJSON(text []byte) error {
+	*r = RatioEstimate{None: string(text) == "null"}
+	var plain ratioJSON
+	if err := json.Unmarshal(text, &plain); err != nil {
+		return err
+	}
+	r.Mean, r.Low, r.High = plain.Mean, plain.Low, plain.High
+	return nil
 }
 
 // Check is one trust check: on one trial, or (Trial 0) on the whole run.

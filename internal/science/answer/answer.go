@@ -34,6 +34,7 @@ func Conclude(run *record.Run) {
 	run.Effects = stats.Effects(run.Factors, run.Trials, run.Confidence, run.Margin)
 	byChance(run)
 	unsettled(run)
+	taken(run)
 	Recommend(run)
 	run.Trust = trust.Run(run.Trials, &run.Topology)
 	var findings []record.Finding
@@ -130,49 +131,4 @@ func path(f record.Flow) []topology.End {
 		ends = append(ends, topology.End{Node: node, Port: port})
 	}
 	return ends
-}
-
-// portLoads are the mean rates of every host's ports and, for links between
-// switches, of the switches' ports.
-func portLoads(run *record.Run, trials []record.Trial) []record.TreatmentPort {
-	isHost := func(node string) bool { _, ok := run.Topology.Host(node); return ok }
-	loads := []record.TreatmentPort{}
-	for _, trial := range trials {
-		over := trial.Over(&run.Topology)
-		for _, h := range trial.Hosts {
-			for _, d := range h.Deltas() {
-				end := topology.End{Node: h.Host, Port: d.Port}
-				link, ok := over.LinkAt(end)
-				if !ok || (!isHost(h.Host) && isHost(link.Other(end).Node)) {
-					continue
-				}
-				i := slices.IndexFunc(loads, func(l record.TreatmentPort) bool { return l.Host == h.Host && l.Port == d.Port })
-				if i < 0 {
-					loads = append(loads, record.TreatmentPort{Host: h.Host, Port: d.Port, LimitBps: float64(link.Towards(end).Rate)})
-					i = len(loads) - 1
-				}
-				loads[i].RxBps += d.RxBps() / float64(len(trials))
-				loads[i].TxBps += d.TxBps() / float64(len(trials))
-			}
-		}
-	}
-	for i := range loads {
-		l := &loads[i]
-		var rx, tx float64
-		for _, o := range loads {
-			if o.Host == l.Host {
-				rx += o.RxBps
-				tx += o.TxBps
-			}
-		}
-		link, _ := trials[0].Over(&run.Topology).LinkAt(topology.End{Node: l.Host, Port: l.Port})
-		end := topology.End{Node: l.Host, Port: l.Port}
-		if rx > tx {
-			l.Share = l.RxBps / rx
-			l.LimitBps = float64(link.Towards(link.Other(end)).Rate)
-		} else if tx > 0 {
-			l.Share = l.TxBps / tx
-		}
-	}
-	return loads
 }

@@ -8,7 +8,7 @@ import (
 
 // Recommend marks the one combination of levels that the answer recommends, in
 // every condition: among those that are shown to improve somewhere and worsen
-// nowhere, and that carry the most over all conditions, give or take the margin,
+// nowhere, that leave links their rates, and that carry the most over all conditions, give or take the margin,
 // the one that reaches the limit in most conditions, then the one with the
 // fewest settings. There is none when nothing is shown to improve.
 func Recommend(run *record.Run) {
@@ -31,7 +31,7 @@ func Recommend(run *record.Run) {
 			rows[i].add(c, o, most*float64(len(conditions)), run.Margin)
 		}
 	}
-	rows = slices.DeleteFunc(rows, func(r *combination) bool { return !r.improves || r.worsens })
+	rows = slices.DeleteFunc(rows, func(r *combination) bool { return !r.improves || r.worsens || r.lifted })
 	if len(rows) == 0 {
 		return
 	}
@@ -58,12 +58,14 @@ type combination struct {
 	options           []*option
 	settings          int
 	improves, worsens bool
+	lifted            bool    // somewhere, and then it is no fix
 	score             float64 // 1: most of all in every condition
 	reached           int     // conditions in which it reaches the limit
 }
 
 func (r *combination) add(c *condition, o *option, most, margin float64) {
 	r.options = append(r.options, o)
+	r.lifted = r.lifted || o.lifted
 	if most > 0 {
 		r.score += o.treatment.Goodput.MeanBps / most
 	}

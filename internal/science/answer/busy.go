@@ -15,13 +15,23 @@ const busyShare = 0.1
 type span struct {
 	host      string
 	low, high int
-	of        int // ports that the flows are meant to use
+	of        int    // ports that the flows are meant to use
+	way       string // " to send" or " to receive", where data flows both ways
 }
 
-// busyPorts counts, on the host whose several ports the flows are meant to use,
-// how many were. of is 0 when no host has several.
+// busyPorts counts, on the host whose ports are in question (Focus), how many
+// were busy: in the direction in which data flows, and where it flows in both,
+// in the one with fewer. of is 0 when these trials' flows are meant to use only
+// one of that host's ports.
 func busyPorts(run *record.Run, trials []record.Trial) span {
-	s := focus(run, trials)
+	asked := Focus(run)
+	s := span{host: asked.Host}
+	ends, routers := waysOf(run, trials)
+	for _, q := range append(ends, routers...) {
+		if q.Host == asked.Host && len(q.Ports) > 1 {
+			s.of = max(s.of, len(q.Ports))
+		}
+	}
 	if s.of == 0 {
 		return s
 	}
@@ -31,35 +41,30 @@ func busyPorts(run *record.Run, trials []record.Trial) span {
 		if !ok {
 			continue
 		}
-		incoming := 0.0
-		for _, f := range t.Flows {
-			if f.To == s.host {
-				incoming += float64(f.ReceivedBytes)
-			}
-			if f.From == s.host {
-				incoming -= float64(f.ReceivedBytes)
-			}
-		}
-		var loads []float64
 		node, _ := run.Topology.Host(s.host)
+		var rx, tx []float64
 		for _, d := range h.Deltas() {
-			if _, drawn := node.Port(d.Port); !drawn {
+			if _, drawn := node.Port(d.Port); !drawn || asked.Forwards && !slices.Contains(asked.Ports, d.Port) {
 				continue // a real host's other ports carry what is not this run's
 			}
-			if incoming >= 0 {
-				loads = append(loads, d.RxBytes)
-			} else {
-				loads = append(loads, d.TxBytes)
-			}
+			rx, tx = append(rx, d.RxBytes), append(tx, d.TxBytes)
 		}
-		n := 0
-		for _, l := range loads {
-			if l > 0 && l >= busyShare*slices.Max(loads) {
-				n++
+		in, out := dataOf(s.host, []record.Trial{t})
+		n, way := busy(rx), ""
+		switch {
+		case asked.Forwards, out > 0 && in <= bothWays*out:
+			n = busy(tx)
+		case out > bothWays*in:
+			way = " to receive"
+			if m := busy(tx); m < n {
+				n, way = m, " to send"
 			}
 		}
 		if first {
-			s.low, s.high, first = n, n, false
+			s.low, s.high, s.way, first = n, n, way, false
+		}
+		if n < s.low {
+			s.way = way
 		}
 		s.low, s.high = min(s.low, n), max(s.high, n)
 	}
@@ -69,30 +74,14 @@ func busyPorts(run *record.Run, trials []record.Trial) span {
 	return s
 }
 
-// focus finds the host with the most ports on the flows' intended paths.
-func focus(run *record.Run, trials []record.Trial) span {
-	used := map[string][]string{}
-	var order []string
-	for _, t := range trials {
-		for _, f := range t.Flows {
-			for _, end := range path(f) {
-				if _, ok := run.Topology.Host(end.Node); !ok || slices.Contains(used[end.Node], end.Port) {
-					continue
-				}
-				if len(used[end.Node]) == 0 {
-					order = append(order, end.Node)
-				}
-				used[end.Node] = append(used[end.Node], end.Port)
-			}
+func busy(loads []float64) int {
+	n := 0
+	for _, l := range loads {
+		if l > 0 && l >= busyShare*slices.Max(loads) {
+			n++
 		}
 	}
-	var s span
-	for _, host := range order {
-		if n := len(used[host]); n > 1 && n > s.of {
-			s = span{host: host, of: n}
-		}
-	}
-	return s
+	return n
 }
 
 // String says "one", "one to four".

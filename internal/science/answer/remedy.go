@@ -51,8 +51,54 @@ func remedy(run *record.Run, conditions []*condition) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// remedy is the predicate of one condition.
+// remedy is the predicate of one condition. What takes the rate from a link
+// breaks the network that the study is about: it is named, and no fix.
 func (c *condition) remedy(run *record.Run) outcome {
+	judged := &condition{label: c.label, baseline: c.baseline}
+	var lifted []*option
+	for _, o := range c.options {
+		if o.lifted {
+			lifted = append(lifted, o)
+		} else {
+			judged.options = append(judged.options, o)
+		}
+	}
+	if len(lifted) == 0 {
+		return c.judge(run)
+	}
+	came := outcome{before: "are not surely at the limit as they are"}
+	switch {
+	case len(judged.options) > 0:
+		came = judged.judge(run)
+	case c.baseline.reaches():
+		came.before = "are at the limit as they are"
+	case c.baseline.treatment.Efficiency < enough:
+		came.before = "stay short of the limit as they are"
+	}
+	var names []string
+	for _, o := range lifted {
+		names = append(names, o.label)
+	}
+	verb := "takes"
+	if len(names) > 1 {
+		verb = "take"
+	}
+	came.after += fmt.Sprintf(", and %s %s the rate from their link, so that %s is no gain", some(names, "and"), verb, figures(run.Unit, lifted))
+	return came
+}
+
+// taken explains the effects of levels that take links' rates away.
+func taken(run *record.Run) {
+	for _, c := range gather(run) {
+		for _, o := range c.options {
+			if o.lifted && o.effect != nil {
+				o.effect.Why = "this level takes the link's rate away, so that its limit is unknown: no fix"
+			}
+		}
+	}
+}
+
+func (c *condition) judge(run *record.Run) outcome {
 	best := c.best(run.Margin)
 	name, at := best.label, []*option{best}
 	if c.baseline != nil && c.baseline.reaches() {

@@ -29,6 +29,7 @@ type option struct {
 	effect    *record.Effect // against the baseline
 	several   bool           // differs from the baseline in several factors
 	busy      span
+	lifted    bool // it takes the links' rates away, which the baseline has
 }
 
 // sentences words the answer.
@@ -109,6 +110,11 @@ func gather(run *record.Run) []*condition {
 			list[i].options = append(list[i].options, o)
 		}
 	}
+	for _, c := range list {
+		for _, o := range c.options {
+			o.lifted = c.baseline != nil && c.baseline.treatment.LimitBps > 0 && o.treatment.LimitBps == 0 && o.treatment.LimitWhy == ""
+		}
+	}
 	return list
 }
 
@@ -145,7 +151,7 @@ func start(run *record.Run, conditions []*condition) string {
 		if c.baseline.treatment.Goodput.MeanBps == 0 {
 			does = "carry nothing"
 		} else if s := c.baseline.busy; s.of > 0 && s.high > 0 {
-			does = fmt.Sprintf("use %s of %s's %s ports", s, s.host, number(s.of))
+			does = fmt.Sprintf("use %s of %s's %s ports", s, s.host, number(s.of)) + s.way
 			if s.low == s.of {
 				does = fmt.Sprintf("use all %s ports of %s", number(s.of), s.host)
 			}

@@ -195,3 +195,51 @@ func TestRecommend(t *testing.T) {
 		}
 	}
 }
+
+// A level that takes the rate from a link makes things fast, and repairs nothing.
+func TestLiftedLimit(t *testing.T) {
+	lift := func(levels []string, base float64) *record.Run {
+		run := made("bit/s", 47.82e6, []string{""}, levels, func(_, l string, b int) float64 {
+			return map[string]float64{"lab": base, "pfifo": 50e9, "fix": 47.8e6}[l] + float64(b)
+		}, 3)
+		for i := range run.Trials {
+			if run.Trials[i].Levels["l"] == "pfifo" {
+				run.Trials[i].LimitBps = 0
+			}
+		}
+		Conclude(run)
+		return run
+	}
+	alone := lift([]string{"lab", "pfifo"}, 47.82e6)
+	if !strings.HasSuffix(alone.Answer, "The flows are at the limit as they are, and pfifo takes the rate from their link, so that 50.00 Gbit/s is no gain.") {
+		t.Error(alone.Answer)
+	}
+	if why := alone.Effects[0].Why; !strings.Contains(why, "takes the link's rate away") {
+		t.Errorf("why: %q", why)
+	}
+	both := lift([]string{"lab", "pfifo", "fix"}, 10e6)
+	if !strings.Contains(both.Answer, "The flows reach the limit with fix (4.78×), and pfifo takes the rate from their link, so that 50.00 Gbit/s is no gain.") {
+		t.Error(both.Answer)
+	}
+	for _, run := range []*record.Run{alone, both} {
+		for _, tr := range run.Treatments {
+			if tr.Best != strings.HasSuffix(tr.Name, "fix") {
+				t.Errorf("%s: best %v", tr.Name, tr.Best)
+			}
+		}
+	}
+}
+
+// A baseline of nothing has no ratio; the level that carries something is a fix.
+func TestDeadBaseline(t *testing.T) {
+	run := made("bit/s", 47.82e6, []string{""}, []string{"noroute", "route"}, func(_, l string, b int) float64 {
+		return map[string]float64{"route": 47.8e6}[l]
+	}, 2)
+	Conclude(run)
+	if want := "With noroute the flows carry nothing. The flows reach the limit with route."; run.Answer != want {
+		t.Errorf("%q, want %q", run.Answer, want)
+	}
+	if e := run.Effects[0]; e.Verdict != record.Improves || !e.Ratio.None || !strings.Contains(e.Why, "this level 47.8 Mbit/s") {
+		t.Errorf("%+v", e)
+	}
+}

@@ -36,7 +36,7 @@ func Ratio(pairs []Pair, confidence float64) (ratio Interval, p float64, why str
 	case len(pairs) == 0:
 		return Interval{}, 1, "no block has both"
 	case len(plain) == 0:
-		return Interval{}, 1, "the baseline carried nothing"
+		return Interval{N: len(pairs)}, 1, Nothing
 	case len(logs) == len(plain):
 		ratio, p = Mean(logs, confidence), pValue(logs, 0)
 		ratio.Mean = math.Exp(ratio.Mean)
@@ -55,6 +55,61 @@ func Ratio(pairs []Pair, confidence float64) (ratio Interval, p float64, why str
 		return ratio, 1, "a single block: the interval is unknown"
 	}
 	return ratio, p, ""
+}
+
+// Nothing is the Why of a ratio that does not exist.
+const Nothing = "the baseline carried nothing"
+
+// signTest is the p-value of how many pairs carry more than a baseline of
+// nothing: all that can be said without a ratio.
+func signTest(pairs []Pair) float64 {
+	more := 0
+	for _, pair := range pairs {
+		if pair.Level > 0 {
+			more++
+		}
+	}
+	return min(1, 2*math.Pow(0.5, float64(more)))
+}
+
+// overNothing judges a level against a baseline that carried nothing in any
+// block. There is no ratio and no interval; but a level that carries more than
+// the margin of its limit in each of several blocks is no chance hit: nothing
+// has no noise.
+func overNothing(pairs []Pair, limit, margin float64) (verdict, why string) {
+	mean, least := 0.0, math.Inf(1)
+	for _, pair := range pairs {
+		mean += pair.Level / float64(len(pairs))
+		least = min(least, pair.Level)
+	}
+	blocks := "in the only block"
+	if len(pairs) > 1 {
+		blocks = fmt.Sprintf("in all %d blocks", len(pairs))
+	}
+	switch {
+	case mean == 0 && len(pairs) > 1:
+		return record.NoDifference, "both carried nothing " + blocks
+	case mean == 0:
+		return record.Inconclusive, "both carried nothing " + blocks
+	}
+	why = fmt.Sprintf("%s %s, this level %s: there is no ratio", Nothing, blocks, rate(mean))
+	if len(pairs) > 1 && least > margin*limit {
+		return record.Improves, why
+	}
+	return record.Inconclusive, why
+}
+
+// rate spells a bit rate with four digits.
+func rate(bps float64) string {
+	for _, u := range []struct {
+		size float64
+		name string
+	}{{1e9, "Gbit/s"}, {1e6, "Mbit/s"}, {1e3, "kbit/s"}} {
+		if bps >= u.size {
+			return fmt.Sprintf("%.4g %s", bps/u.size, u.name)
+		}
+	}
+	return fmt.Sprintf("%.4g bit/s", bps)
 }
 
 // Verdict judges a ratio's interval against the practical margin.
@@ -82,6 +137,7 @@ const Spans = "the interval spans "
 func Effects(factors []record.Factor, trials []record.Trial, confidence, margin float64) []record.Effect {
 	var effects []record.Effect
 	var pairs [][]Pair
+	var most []float64 // the levels' limits
 	for _, f := range factors {
 		if f.Role == "condition" {
 			continue
@@ -98,6 +154,7 @@ func Effects(factors []record.Factor, trials []record.Trial, confidence, margin 
 				}
 				effects = append(effects, record.Effect{Factor: f.Name, From: f.Baseline, To: level.Name, At: at})
 				pairs = append(pairs, paired(base, mine))
+				most = append(most, limitOf(trials, f.Name, level.Name, at))
 			}
 		}
 	}
@@ -110,6 +167,10 @@ func Effects(factors []record.Factor, trials []record.Trial, confidence, margin 
 		e.Ratio = record.RatioEstimate{Mean: ratio.Mean, Low: ratio.Low, High: ratio.High}
 		e.Blocks = ratio.N
 		e.Verdict = Verdict(ratio, margin)
+		if e.Why == Nothing {
+			e.Ratio, ps[i] = record.RatioEstimate{None: true}, signTest(pairs[i])
+			e.Verdict, e.Why = overNothing(pairs[i], most[i], margin)
+		}
 		if e.Why == "" && e.Verdict == record.Inconclusive {
 			e.Why = fmt.Sprintf(Spans+"%.2f× to %.2f×", ratio.Low, ratio.High)
 		}
@@ -137,7 +198,7 @@ func Narrow(effects []record.Effect, treatments []record.Treatment, until float6
 		return len(treatments) > 0
 	}
 	for _, e := range effects {
-		known := e.Blocks > 1 && (e.Ratio.High > 0 || e.Ratio.Mean == 0)
+		known := e.Blocks > 1 && (e.Ratio.High > 0 || e.Ratio.Mean == 0) // more blocks would make no ratio of None, either
 		if !narrow(e.Ratio.Mean, e.Ratio.Low, e.Ratio.High, known) {
 			return false
 		}
@@ -170,18 +231,31 @@ func combinations(factors []record.Factor, except string) []map[string]string {
 func byBlock(trials []record.Trial, factor, level string, at map[string]string) map[int]float64 {
 	found := map[int]float64{}
 	for _, t := range trials {
-		if t.Levels[factor] != level {
-			continue
-		}
-		same := true
-		for f, l := range at {
-			same = same && t.Levels[f] == l
-		}
-		if same {
+		if with(t, factor, level, at) {
 			found[t.Block] = t.GoodputBps
 		}
 	}
 	return found
+}
+
+// limitOf is the largest limit of one treatment's trials; 0: unknown.
+func limitOf(trials []record.Trial, factor, level string, at map[string]string) float64 {
+	most := 0.0
+	for _, t := range trials {
+		if with(t, factor, level, at) {
+			most = max(most, t.LimitBps)
+		}
+	}
+	return most
+}
+
+func with(t record.Trial, factor, level string, at map[string]string) bool {
+	for f, l := range at {
+		if t.Levels[f] != l {
+			return false
+		}
+	}
+	return t.Levels[factor] == level
 }
 
 func paired(base, level map[int]float64) []Pair {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
@@ -167,6 +168,45 @@ func TestEffects(t *testing.T) {
 	}
 	if Narrow(nil, nil, 1) {
 		t.Error("nothing at all is narrow")
+	}
+}
+
+// Over a baseline that carries nothing there is no ratio; a level that always
+// carries something worth it improves all the same.
+func TestOverNothing(t *testing.T) {
+	factors := []record.Factor{{Name: "f", Role: "compare", Baseline: "dead", Levels: []record.Level{
+		{Name: "dead"}, {Name: "alive"}, {Name: "dead too"}, {Name: "faint"}, {Name: "once"}}}}
+	var trials []record.Trial
+	for block := 1; block <= 2; block++ {
+		for level, bps := range map[string]float64{"dead": 0, "alive": 47.81e6, "dead too": 0, "faint": 1e5} {
+			tr := trial(block, bps, "f", level)
+			tr.LimitBps = 50e6
+			trials = append(trials, tr)
+		}
+	}
+	trials = append(trials, trial(1, 47e6, "f", "once"))
+	want := []struct{ verdict, why string }{
+		{record.Improves, "the baseline carried nothing in all 2 blocks, this level 47.81 Mbit/s: there is no ratio"},
+		{record.NoDifference, "both carried nothing in all 2 blocks"},
+		{record.Inconclusive, "the baseline carried nothing in all 2 blocks, this level 100 kbit/s: there is no ratio"},
+		{record.Inconclusive, "the baseline carried nothing in the only block, this level 47 Mbit/s: there is no ratio"},
+	}
+	effects := Effects(factors, trials, 0.95, 0.02)
+	for i, e := range effects {
+		if !e.Ratio.None || e.Verdict != want[i].verdict || e.Why != want[i].why {
+			t.Errorf("%+v, want %+v", e, want[i])
+		}
+		text, err := json.Marshal(e)
+		var back record.Effect
+		if err != nil || !strings.Contains(string(text), `"ratio":null`) || json.Unmarshal(text, &back) != nil || back.Ratio != e.Ratio {
+			t.Errorf("%s came back as %+v (%v)", text, back.Ratio, err)
+		}
+	}
+	if effects[0].P != 1 || effects[0].Blocks != 2 { // the sign test of two blocks, times four
+		t.Errorf("%+v", effects[0])
+	}
+	if !Narrow(effects[:1], nil, 0.02) {
+		t.Error("more blocks would not make it narrower")
 	}
 }
 

@@ -108,8 +108,12 @@ func effectRows(run *record.Run) [][]string {
 				at = append(at, f.Name+": "+level)
 			}
 		}
-		rows = append(rows, []string{run.ID, text(e.Factor), text(e.From), text(e.To), text(strings.Join(at, "; ")), number(e.Ratio.Mean),
-			number(e.Ratio.Low), number(e.Ratio.High), number(e.P), integer(e.Blocks), e.Verdict, text(e.Why)})
+		mean, low, high := number(e.Ratio.Mean), number(e.Ratio.Low), number(e.Ratio.High)
+		if e.Ratio.None {
+			mean, low, high = "", "", ""
+		}
+		rows = append(rows, []string{run.ID, text(e.Factor), text(e.From), text(e.To), text(strings.Join(at, "; ")), mean,
+			low, high, number(e.P), integer(e.Blocks), e.Verdict, text(e.Why)})
 	}
 	return rows
 }

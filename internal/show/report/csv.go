@@ -6,10 +6,20 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"linerate/internal/model/record"
 )
 
 // exact spells a figure for a spreadsheet: all the digits there are.
 func exact(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// exactRatio spells a ratio and its interval; nothing where there is none.
+func exactRatio(r record.RatioEstimate) []string {
+	if r.None {
+		return []string{"", "", ""}
+	}
+	return []string{exact(r.Mean), exact(r.Low), exact(r.High)}
+}
 
 func (v *view) goodputCSV() [][]string {
 	out := [][]string{{"treatment", "condition", "trials", "mean_bps", "low_bps", "high_bps", "confidence", "limit_bps", "efficiency", "ratio", "ratio_low", "ratio_high", "p", "verdict"}}
@@ -22,7 +32,7 @@ func (v *view) goodputCSV() [][]string {
 			line := []string{v.rows[i].name, v.columns[c].name, strconv.Itoa(t.Trials), exact(t.Goodput.MeanBps), exact(t.Goodput.LowBps),
 				exact(t.Goodput.HighBps), exact(t.Goodput.Confidence), exact(t.LimitBps), exact(t.Efficiency), "", "", "", "", ""}
 			if e := cell.effect; e != nil {
-				copy(line[9:], []string{exact(e.Ratio.Mean), exact(e.Ratio.Low), exact(e.Ratio.High), exact(e.P), e.Verdict})
+				copy(line[9:], append(exactRatio(e.Ratio), exact(e.P), e.Verdict))
 			}
 			out = append(out, line)
 		}

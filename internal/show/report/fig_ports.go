@@ -25,7 +25,7 @@ func (v *view) portsFigure() (Figure, bool) {
 	}
 	slices.SortStableFunc(names, natural)
 	f := Figure{Name: "ports", Title: v.portsTitle(), csv: v.portsCSV(),
-		note: "Share of the traffic of " + v.focus + " on each of its ports, in the direction the data flows."}
+		note: "Share of " + v.traffic() + " on each of its ports, in the direction the data flows."}
 	for c, col := range v.columns {
 		f.panels = append(f.panels, panel{col.name, func(width float64) *draw.Drawing { return v.portsPanel(c, names, width) }})
 	}

@@ -128,7 +128,7 @@ func ofLimit(t *record.Treatment) string {
 
 // ratio spells an effect: "4.00×" and "3.98–4.01".
 func ratio(r record.RatioEstimate) (mean, interval string) {
-	if !finite(r.Mean) {
+	if r.None || !finite(r.Mean) {
 		return "—", ""
 	}
 	// The interval of a ratio is wider upwards; its narrower half earns the digits.

@@ -254,7 +254,8 @@ func (v *view) effectsCSV() [][]string {
 	out := [][]string{{"factor", "from", "to", "at", "ratio", "low", "high", "p", "verdict", "why", "blocks"}}
 	for i, e := range v.pageEffects() {
 		r := v.run.Effects[i]
-		out = append(out, []string{e.Factor, e.From, e.To, e.At, exact(r.Ratio.Mean), exact(r.Ratio.Low), exact(r.Ratio.High), exact(r.P), e.Verdict, e.Why, strconv.Itoa(e.Blocks)})
+		line := append([]string{e.Factor, e.From, e.To, e.At}, exactRatio(r.Ratio)...)
+		out = append(out, append(line, exact(r.P), e.Verdict, e.Why, strconv.Itoa(e.Blocks)))
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/science/answer"
 )
 
 // reader answers which port a MAC or IP address belongs to, from the ports as
@@ -99,14 +100,24 @@ func ends(list []topology.End) string {
 	return strings.Join(names, ", ")
 }
 
-// findFocus is the host whose ports the run is about: the one with the most
-// ports that carried data; the first of several.
+// findFocus is the host whose ports the run is about (package answer, Focus).
+// Where there is none, figures are arranged around the flows' end with the most
+// ports; the first of several.
 func (v *view) findFocus() string {
+	if asked := answer.Focus(v.run); asked.Host != "" {
+		return asked.Host
+	}
+	isEnd := map[string]bool{}
+	for _, t := range v.run.Trials {
+		for _, f := range t.Flows {
+			isEnd[f.From], isEnd[f.To] = true, true
+		}
+	}
 	count := map[string]map[string]bool{}
 	var order []string
 	for _, t := range v.run.Treatments {
 		for _, p := range t.Ports {
-			if _, isSwitch := v.run.Topology.Switch(p.Host); isSwitch {
+			if _, isSwitch := v.run.Topology.Switch(p.Host); isSwitch || len(isEnd) > 0 && !isEnd[p.Host] {
 				continue
 			}
 			if count[p.Host] == nil {
@@ -125,14 +136,40 @@ func (v *view) findFocus() string {
 	return best
 }
 
-// portsOf lists a host's loads in a treatment, eth2 before eth10.
+// traffic names what the shares of the focus are of: of one direction where data
+// flows both ways and this one is shared less evenly.
+func (v *view) traffic() string {
+	directions := map[string]bool{}
+	both := false
+	for _, t := range v.run.Treatments {
+		for _, p := range portsOf(&t, v.focus) {
+			directions[p.Direction] = true
+			both = both || p.ShareRx != nil && p.ShareTx != nil
+		}
+	}
+	switch {
+	case both && len(directions) == 1 && directions[record.Tx]:
+		return "what " + v.focus + " sent"
+	case both && len(directions) == 1:
+		return "what " + v.focus + " received"
+	}
+	return "the traffic of " + v.focus
+}
+
+// portsOf lists those of a host's loads in a treatment that have a share, eth2
+// before eth10: none where the host carried no data.
 func portsOf(t *record.Treatment, host string) []record.TreatmentPort {
 	var out []record.TreatmentPort
 	if t == nil {
 		return nil
 	}
+	directed, shared := false, false // runs of older versions have shares without a direction
 	for _, p := range t.Ports {
-		if p.Host == host {
+		directed = directed || p.Host == host && p.Direction != ""
+		shared = shared || p.Host == host && p.Share > 0
+	}
+	for _, p := range t.Ports {
+		if p.Host == host && (p.Direction != "" || shared && !directed) {
 			out = append(out, p)
 		}
 	}

@@ -345,7 +345,7 @@ func (t *terminal) ports(v *view) {
 			columns = append(columns, column)
 		}
 	}
-	title := "Share of the traffic of " + v.focus + " on each of its ports, %"
+	title := "Share of " + v.traffic() + " on each of its ports, %"
 	if t.fits(v, columns) {
 		t.line("", "  "+title)
 		t.table(v, columns, len(v.columns) > 1)
@@ -370,6 +370,9 @@ func (v *view) shares(c int) (names []string, table [][]string) {
 	slices.SortStableFunc(names, natural)
 	for i := range v.rows {
 		line := make([]string, len(names))
+		for p := range line {
+			line[p] = "–" // no data, no shares
+		}
 		for _, p := range portsOf(v.rows[i].cells[c].Treatment, v.focus) {
 			line[slices.Index(names, p.Port)] = strings.TrimSuffix(percent(p.Share), " %")
 		}
