@@ -50,6 +50,9 @@ func ending(run *record.Run) string {
 	asked := fmt.Sprintf("(±%.3g %%)", 100*run.Design.Until)
 	switch run.Status {
 	case "interrupted":
+		if len(run.Trials) == 1 {
+			return "The run ended early (interrupted), after one trial."
+		}
 		return fmt.Sprintf("The run ended early (interrupted), after %d trials.", len(run.Trials))
 	case record.StatusBlocks:
 		return fmt.Sprintf("Stopped after %d blocks: intervals are not as narrow as asked %s.", blocks(run), asked)

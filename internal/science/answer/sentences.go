@@ -153,7 +153,7 @@ func start(run *record.Run, conditions []*condition) string {
 		} else if s := c.baseline.busy; s.of > 0 && s.high > 0 {
 			does = fmt.Sprintf("use %s of %s's %s ports", s, s.host, number(s.of)) + s.way
 			if s.low == s.of {
-				does = fmt.Sprintf("use all %s ports of %s", number(s.of), s.host)
+				does = fmt.Sprintf("use %s ports of %s", every(s.of), s.host)
 			}
 		}
 		i := slices.IndexFunc(clauses, func(o clause) bool { return o.does == does })
@@ -327,4 +327,12 @@ func join(list []string, word string) string {
 		return strings.Join(list, "")
 	}
 	return strings.Join(list[:len(list)-1], ", ") + " " + word + " " + list[len(list)-1]
+}
+
+// every is "all four", or "both".
+func every(n int) string {
+	if n == 2 {
+		return "both"
+	}
+	return "all " + number(n)
 }
