@@ -85,6 +85,13 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 	} else if err := f.fitsResume(); err != nil {
 		return usageError(err)
 	}
+	where := f.out
+	if where == "" {
+		where = "runs"
+	}
+	if err := report.Writable(where); err != nil {
+		return fmt.Errorf("%w: nothing was run; --out names another directory", err)
+	}
 	store, err := openNotebook(ctx)
 	if err != nil {
 		return err
@@ -94,13 +101,6 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 		if warning := crowded(plan, kernel.Sysctls{}); warning != "" {
 			fmt.Fprintln(s.err, "linerate: "+warning)
 		}
-	}
-	where := f.out
-	if where == "" {
-		where = "runs"
-	}
-	if err := report.Writable(where); err != nil {
-		return fmt.Errorf("%w: nothing was run; --out names another directory", err)
 	}
 	progress := newProgress(s.err, f.quiet)
 	options.Progress = progress.show

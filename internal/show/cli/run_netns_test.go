@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -115,24 +116,49 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	}
 }
 
-// TestPageThatCannotBeWritten: what was measured is shown and kept all the same.
-func TestPageThatCannotBeWritten(t *testing.T) {
+// TestPageThatHasNoPlace: that is said before anything is measured.
+func TestPageThatHasNoPlace(t *testing.T) {
 	kerneltest.RequireNamespaces(t)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "runs"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	cmd := command(t, t.Context(), dir, "run", labFile(t, "small.yaml"), "--quiet")
+	text, _ := cmd.CombinedOutput()
+	if status := cmd.ProcessState.ExitCode(); status != ExitFailed || !strings.Contains(string(text), "nothing was run") || !strings.Contains(string(text), "--out") {
+		t.Errorf("exit status %d\n%s", status, text)
+	}
+}
+
+// TestPageThatCannotBeWritten: when the place goes away while the trials are
+// made, what was measured is shown and kept all the same.
+func TestPageThatCannotBeWritten(t *testing.T) {
+	kerneltest.RequireNamespaces(t)
+	dir := t.TempDir()
 	var out, errs bytes.Buffer
 	cmd := command(t, t.Context(), dir, "run", labFile(t, "small.yaml"), "--seed", "7", "--quiet", "--replicates", "2")
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	_ = cmd.Run()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	place := filepath.Join(dir, "runs")
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "notebook.db")); err == nil {
+			break // the place has been looked at, and the run has begun
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := errors.Join(os.RemoveAll(place), os.WriteFile(place, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
 	if status := cmd.ProcessState.ExitCode(); status != ExitFailed {
 		t.Errorf("exit status %d, want %d", status, ExitFailed)
 	}
 	if !strings.Contains(out.String(), "kernel defaults") {
 		t.Errorf("the report is not shown:\n%s", out.String())
 	}
-	hint := regexp.MustCompile(`made with: linerate (report small-7 --out) DIR\n`).FindStringSubmatch(errs.String())
+	hint := regexp.MustCompile(`linerate (report small-7 --out) DIR\n`).FindStringSubmatch(errs.String())
 	if hint == nil || strings.Contains(errs.String(), "--resume") {
 		t.Fatalf("stderr:\n%s", errs.String())
 	}
