@@ -44,12 +44,26 @@ func Join(node string, stream io.ReadWriteCloser) (*Conn, error) {
 	return c, nil
 }
 
+// No conductor asks for more at once. What exceeds both is dropped, so that
+// whoever asks without end costs no more than this.
+const (
+	atOnce  = 16 // requests of a verb that are being answered
+	waiting = 16 // and that wait for it
+)
+
 // Serve answers the verbs of its node; every request in a goroutine of its own,
 // since a trial's window lasts as long as the trial.
 func (c *Conn) Serve(ctx context.Context, handlers map[string]Handler) error {
 	for verb, handle := range handlers {
-		_, err := c.conn.Subscribe(subject(c.node, verb), func(m *nats.Msg) {
+		answering := make(chan struct{}, atOnce)
+		sub, err := c.conn.Subscribe(subject(c.node, verb), func(m *nats.Msg) {
+			select {
+			case answering <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
 			go func() {
+				defer func() { <-answering }()
 				err := m.Respond(answer(ctx, handle, m.Data))
 				if errors.Is(err, nats.ErrMaxPayload) {
 					// Without any answer the conductor would wait for one.
@@ -58,6 +72,9 @@ func (c *Conn) Serve(ctx context.Context, handlers map[string]Handler) error {
 				_ = err // a conductor that is gone needs no answer
 			}()
 		})
+		if err == nil {
+			err = sub.SetPendingLimits(waiting, -1)
+		}
 		if err != nil {
 			return fmt.Errorf("serving %s: %w", verb, err)
 		}

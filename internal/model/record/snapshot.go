@@ -41,6 +41,9 @@ type PortSnapshot struct {
 	Master string `json:"master,omitempty"`
 	// Kind is the kernel's link kind (veth, bridge, …); empty for hardware.
 	Kind string `json:"kind,omitempty"`
+	// SpeedBps is what the hardware's link has negotiated; 0: not known, or no
+	// hardware.
+	SpeedBps float64 `json:"speed_bps,omitempty"`
 }
 
 // Neighbour is one entry of the ARP or neighbour-discovery table.

@@ -152,6 +152,20 @@ type HostReading struct {
 	// GeneratorCPU the share of one CPU that the busiest traffic thread took.
 	CPUBusy      float64 `json:"cpu_busy"`
 	GeneratorCPU float64 `json:"generator_cpu"`
+	// ProcessCPUS is the processor time that the agent's process used in the
+	// window, user and system, in seconds.
+	ProcessCPUS float64 `json:"process_cpu_s,omitempty"`
+	// Others is what the same agent's process did for other clients meanwhile.
+	Others *OtherFlows `json:"others,omitempty"`
+}
+
+// OtherFlows are flows of other trials that the same process carried during a
+// window: they share its ports and its processors, and are known.
+type OtherFlows struct {
+	Clients       int   `json:"clients"`
+	Flows         int   `json:"flows"`
+	ReceivedBytes int64 `json:"received_bytes"`
+	WrittenBytes  int64 `json:"written_bytes"`
 }
 
 // Reading is every counter of a host at one instant. Counters are since boot;

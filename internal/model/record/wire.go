@@ -17,6 +17,16 @@ type Hello struct {
 	Version     string          `json:"version"`
 	Environment HostEnvironment `json:"environment"`
 	Ports       []PortSnapshot  `json:"ports"`
+	// Bounds are what the host grants to whoever it serves; nil: anything.
+	Bounds *Bounds `json:"bounds,omitempty"`
+}
+
+// Bounds are the most that a client of a serving host may ask for.
+type Bounds struct {
+	Flows     int     `json:"flows"`
+	DurationS float64 `json:"duration_s"` // of a trial, warm-up included
+	// RateBps is for all flows of one client together, each direction; 0: any.
+	RateBps float64 `json:"rate_bps,omitempty"`
 }
 
 // FlowOrder tells one end of a flow what to do. A flow is one TCP connection
@@ -29,6 +39,9 @@ type FlowOrder struct {
 	Local netip.Addr `json:"local,omitzero"`
 	// Remote is where to connect to; only for the end that opens.
 	Remote netip.AddrPort `json:"remote,omitzero"`
+	// Ticket says that the connection goes to a service port that flows share:
+	// the opener shows it there, and the acceptor opens no socket of its own.
+	Ticket Ticket `json:"ticket,omitzero"`
 
 	MSS               int          `json:"mss,omitempty"`
 	NoDelay           *bool        `json:"nodelay,omitempty"`
@@ -37,7 +50,8 @@ type FlowOrder struct {
 	RateCap           unit.BitRate `json:"rate_cap,omitempty"`
 }
 
-// Listening answers an order to accept.
+// Listening answers an order to accept. Local is invalid where the acceptor
+// knows the flow by its ticket.
 type Listening struct {
 	ID    string         `json:"id"`
 	Local netip.AddrPort `json:"local,omitzero"`
@@ -138,6 +152,12 @@ type WindowReply struct {
 	EndFlows   []FlowEnd   `json:"end_flows"`
 	// FinalFlows are the flows' ends after the senders stopped.
 	FinalFlows []FlowEnd `json:"final_flows"`
+}
+
+// Glance is how far an agent's flows are, outside any schedule.
+type Glance struct {
+	AtNs  int64        `json:"at_ns"`
+	Flows []FlowSample `json:"flows"`
 }
 
 // ClockReply is what an agent's clock showed.

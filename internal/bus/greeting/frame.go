@@ -1,0 +1,79 @@
+package greeting
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"linerate/internal/model/record"
+)
+
+// magic begins every frame, so that either side knows at the first bytes whether
+// it talks to linerate.
+const magic = "linerate"
+
+// maxPayload bounds what is read from somebody who is not known yet.
+const maxPayload = 1024
+
+const headerBytes = len(magic) + 1 + 2 // magic, kind, length of the payload
+
+// kind is what a frame is.
+type kind byte
+
+const (
+	kindHello     kind = 'h' // conductor: who I am
+	kindChallenge kind = 'c' // server: who I am, and whether I want a token
+	kindProof     kind = 'p' // conductor: that I know the token
+	kindWelcome   kind = 'w' // server: come in, and that I know it too
+	kindRefusal   kind = 'r' // server: why not
+	kindTicket    kind = 't' // a flow's connection
+)
+
+// ErrStranger is what somebody says who does not speak linerate.
+var ErrStranger = errors.New("not linerate")
+
+// writeFrame sends one frame in one write.
+func writeFrame(w io.Writer, k kind, payload []byte) error {
+	if len(payload) > maxPayload {
+		return fmt.Errorf("greeting of %d bytes: at most %d", len(payload), maxPayload)
+	}
+	frame := append([]byte(magic), byte(k), 0, 0)
+	binary.BigEndian.PutUint16(frame[len(magic)+1:], uint16(len(payload)))
+	_, err := w.Write(append(frame, payload...))
+	return err
+}
+
+// readFrame reads one frame and not a byte more: what follows belongs to others.
+// An error that is ErrStranger says what came instead, as far as it was read.
+func readFrame(r io.Reader) (kind, []byte, error) {
+	var header [headerBytes]byte
+	n, err := io.ReadFull(r, header[:])
+	if seen := header[:min(n, len(magic))]; !bytes.HasPrefix([]byte(magic), seen) {
+		return 0, nil, fmt.Errorf("%w: it begins with %q", ErrStranger, header[:n])
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	size := int(binary.BigEndian.Uint16(header[len(magic)+1:]))
+	if size > maxPayload {
+		return 0, nil, fmt.Errorf("%w: a greeting of %d bytes, expected at most %d", ErrStranger, size, maxPayload)
+	}
+	payload := make([]byte, size)
+	if _, err := io.ReadFull(r, payload); err != nil {
+		return 0, nil, err
+	}
+	return kind(header[len(magic)]), payload, nil
+}
+
+// ShowTicket begins a flow's connection.
+func ShowTicket(w io.Writer, t record.Ticket) error { return writeFrame(w, kindTicket, t[:]) }
+
+// NewTicket draws a ticket that nobody can guess.
+func NewTicket() record.Ticket {
+	var t record.Ticket
+	_, _ = rand.Read(t[:]) // never fails
+	return t
+}

@@ -1,0 +1,197 @@
+package greeting
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/model/record"
+)
+
+// meet lets a conductor and a server greet each other; the server then welcomes.
+func meet(t *testing.T, token string, server Server) (v Visitor, conductor, host error) {
+	t.Helper()
+	near, far := net.Pipe()
+	defer near.Close()
+	for _, c := range []net.Conn{near, far} {
+		if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer far.Close()
+		var welcome func() error
+		if v, welcome, host = server.Receive(far); host == nil {
+			host = welcome()
+		}
+	}()
+	conductor = Introduce(near, token)
+	near.Close()
+	<-done
+	return v, conductor, host
+}
+
+func TestGreeting(t *testing.T) {
+	for _, test := range []struct {
+		name, token     string
+		server          Server
+		conductor, host string // parts of the errors
+	}{
+		{"no token", "", Server{}, "", ""},
+		{"the same token", "sesame", Server{Token: "sesame"}, "", ""},
+		{"another token", "barley", Server{Token: "sesame"}, "wrong token", "wrong token"},
+		{"a token is wanted", "", Server{Token: "sesame"}, "wants a token", "EOF"},
+		{"a token that the server does not know", "sesame", Server{}, "knows of no token", "EOF"},
+		{"closed", "", Server{Closed: "not you"}, "not you", "not you"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			v, conductor, host := meet(t, test.token, test.server)
+			for who, got := range map[string][2]any{"conductor": {conductor, test.conductor}, "server": {host, test.host}} {
+				err, _ := got[0].(error)
+				want := got[1].(string)
+				if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+					t.Errorf("%s: %v, want %q", who, err, want)
+				}
+			}
+			if _, refused := errors.AsType[Refused](conductor); refused != (test.conductor != "") {
+				t.Errorf("the conductor's error is %T", conductor)
+			}
+			if v.Version == "" || !v.Ticket.IsZero() {
+				t.Errorf("visitor %+v", v)
+			}
+		})
+	}
+}
+
+// TestImpostor: a server that does not know the token is found out, although it
+// claims to welcome.
+func TestImpostor(t *testing.T) {
+	near, far := net.Pipe()
+	defer near.Close()
+	go func() {
+		defer far.Close()
+		_, _, _ = readFrame(far)
+		mine := introduce()
+		mine.Token = true
+		_ = say(far, kindChallenge, mine)
+		_, _, _ = readFrame(far)
+		_ = say(far, kindWelcome, make([]byte, 32))
+	}()
+	err := Introduce(near, "sesame")
+	if err == nil || !strings.Contains(err.Error(), "another than meant") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestProofs: a proof is good for one side of one meeting.
+func TestProofs(t *testing.T) {
+	a, b, c := introduce(), introduce(), introduce()
+	good := proof("t", "conductor", a, b)
+	for name, other := range map[string][]byte{
+		"role": proof("t", "server", a, b), "token": proof("u", "conductor", a, b),
+		"conductor": proof("t", "conductor", c, b), "server": proof("t", "conductor", a, c), "sides": proof("t", "conductor", b, a),
+	} {
+		if bytes.Equal(good, other) {
+			t.Errorf("another %s, the same proof", name)
+		}
+	}
+}
+
+// TestOtherProtocol: both sides say which versions meet.
+func TestOtherProtocol(t *testing.T) {
+	theirs := introduce()
+	theirs.Protocol, theirs.Version = 7, "9.9\x1b[31m"
+	err := understand(introduce(), theirs, "the server", "this")
+	if err == nil || !strings.Contains(err.Error(), "the server runs linerate 9.9?[31m (protocol 7), and this is linerate ") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestTicket(t *testing.T) {
+	var b bytes.Buffer
+	sent := NewTicket()
+	if err := ShowTicket(&b, sent); err != nil {
+		t.Fatal(err)
+	}
+	b.WriteString("what follows is the flow's")
+	v, _, err := Server{Token: "tickets need none"}.Receive(&b)
+	if err != nil || v.Ticket != sent || b.String() != "what follows is the flow's" {
+		t.Errorf("%v, %+v, then %q", err, v, b.String())
+	}
+	b.Reset()
+	if err := ShowTicket(&b, record.Ticket{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := (Server{}).Receive(&b); !errors.Is(err, ErrStranger) {
+		t.Errorf("no ticket: %v", err)
+	}
+}
+
+// TestStranger: what another program says is passed on.
+func TestStranger(t *testing.T) {
+	near, far := net.Pipe()
+	go func() {
+		_, _ = io.WriteString(far, "SSH-2.0-OpenSSH_10.0\r\n")
+	}()
+	go func() { _, _ = io.Copy(io.Discard, far) }()
+	err := Introduce(near, "")
+	if !errors.Is(err, ErrStranger) || !strings.Contains(err.Error(), `"SSH-2.0-Ope"`) {
+		t.Errorf("%v", err)
+	}
+}
+
+// halfway is a stream whose answers nobody reads.
+type halfway struct{ io.Reader }
+
+func (halfway) Write(p []byte) (int, error) { return len(p), nil }
+
+// FuzzReceive: whatever comes, a server reads no more than the frames, says what
+// it makes of it, and lets in nobody who cannot prove himself.
+func FuzzReceive(f *testing.F) {
+	var hello bytes.Buffer
+	_ = say(&hello, kindHello, introduce())
+	f.Add(hello.Bytes())
+	f.Add(append(hello.Bytes(), "lineratep\x00\x20................................"...))
+	f.Add([]byte("lineratet\x00\x10sixteen bytes ok and more"))
+	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"))
+	f.Add([]byte("linerateh\xff\xff"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r := bytes.NewReader(data)
+		v, welcome, err := Server{Token: "sesame"}.Receive(halfway{r})
+		if welcome != nil {
+			t.Fatalf("let in by %q", data)
+		}
+		if read := len(data) - r.Len(); read > 2*(headerBytes+maxPayload) {
+			t.Fatalf("read %d bytes of a stranger", read)
+		}
+		if err == nil {
+			if v.Ticket.IsZero() || len(data) < headerBytes+16 || !bytes.Equal(v.Ticket[:], data[headerBytes:headerBytes+16]) {
+				t.Fatalf("%+v from %q", v, data)
+			}
+		}
+	})
+}
+
+// FuzzIntroduce: whatever a server says, a conductor is not taken in.
+func FuzzIntroduce(f *testing.F) {
+	var challenge bytes.Buffer
+	mine := introduce()
+	mine.Token = true
+	_ = say(&challenge, kindChallenge, mine)
+	f.Add(challenge.Bytes())
+	_ = say(&challenge, kindWelcome, make([]byte, 32))
+	f.Add(challenge.Bytes())
+	f.Add([]byte("SSH-2.0-OpenSSH_10.0\r\n"))
+	f.Add([]byte("linerater\x00\x06\"full\""))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := Introduce(halfway{bytes.NewReader(data)}, "sesame"); err == nil {
+			t.Fatalf("taken in by %q", data)
+		}
+	})
+}
