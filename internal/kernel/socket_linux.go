@@ -36,6 +36,12 @@ func SetBuffers(fd, bytes int) error {
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, bytes)
 }
 
+// SetWindowClamp sets TCP_WINDOW_CLAMP: the largest window this end advertises.
+// A connection whose SO_RCVBUF was enlarged after it had opened needs it.
+func SetWindowClamp(fd, bytes int) error {
+	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_WINDOW_CLAMP, bytes)
+}
+
 // Buffers reads SO_SNDBUF and SO_RCVBUF. The kernel doubles what was asked, to
 // have room for its own bookkeeping, after clamping it to net.core.wmem_max and
 // rmem_max.

@@ -35,6 +35,9 @@ func SetBuffers(fd, bytes int) error {
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, bytes)
 }
 
+// SetWindowClamp sets TCP_WINDOW_CLAMP; on Linux only, and elsewhere not needed.
+func SetWindowClamp(int, int) error { return nil }
+
 // Buffers reads SO_SNDBUF and SO_RCVBUF.
 func Buffers(fd int) (send, receive int, err error) {
 	if send, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF); err != nil {

@@ -105,10 +105,14 @@ func (r *Reader) addPorts(s *record.Snapshot, links []kernel.Link) error {
 		of[a.Port] = append(of[a.Port], a.Prefix.String())
 	}
 	for _, l := range links {
-		s.Ports = append(s.Ports, record.PortSnapshot{
+		port := record.PortSnapshot{
 			Port: l.Name, Index: l.Index, MAC: l.MAC, MTU: l.MTU, Up: l.Up,
 			Master: l.Master, Kind: l.Kind, Addresses: of[l.Name],
-		})
+		}
+		if l.Kind == "" {
+			port.SpeedBps = kernel.LinkSpeed(l.Name)
+		}
+		s.Ports = append(s.Ports, port)
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/bus/greeting"
 	"linerate/internal/kernel"
 	"linerate/internal/model/record"
 )
@@ -84,7 +85,8 @@ const engineClosed = "the traffic engine is closed"
 
 // Listen opens one listening socket per order, on a service port the kernel
 // chooses, at order.Local (invalid: every address of the host). Each accepts one
-// connection and then closes. The reply has one entry per order, in order; an
+// connection and then closes. An order with a ticket gets no socket: its
+// connection is to be offered. The reply has one entry per order, in order; an
 // order that fails says so there and does not keep the others from listening.
 func (e *Engine) Listen(ctx context.Context, orders []record.FlowOrder) []record.Listening {
 	out := make([]record.Listening, len(orders))
@@ -96,6 +98,9 @@ func (e *Engine) Listen(ctx context.Context, orders []record.FlowOrder) []record
 			continue
 		}
 		f := flows[i]
+		if !order.Ticket.IsZero() {
+			continue
+		}
 		l, err := listen(ctx, order)
 		if err != nil {
 			out[i].Error = fmt.Sprintf("listen on %s: %s", place(order.Local), why(err, order.Local))
@@ -140,6 +145,32 @@ func (e *Engine) accept(f *flow, l *net.TCPListener) {
 	if e.adopt(f, conn) {
 		e.carry(f)
 	}
+}
+
+// Offer hands over a connection that has shown a ticket at a service port that
+// flows share. False: no flow of this engine waits for it, and the connection is
+// still the caller's.
+func (e *Engine) Offer(ticket record.Ticket, conn *net.TCPConn) bool {
+	flows := e.all()
+	i := slices.IndexFunc(flows, func(f *flow) bool { return f.take(ticket) })
+	if i < 0 {
+		return false
+	}
+	f := flows[i]
+	return e.work(func() {
+		raw, err := conn.SyscallConn()
+		if err == nil {
+			err = onSocket(raw, func(fd int) error { return prepareAccepted(f.order, fd) })
+		}
+		if err != nil {
+			f.fail("%s → %s: %s", conn.LocalAddr(), conn.RemoteAddr(), why(err, f.order.Remote.Addr()))
+			reset(conn)
+			return
+		}
+		if e.adopt(f, conn) {
+			e.carry(f)
+		}
+	})
 }
 
 // apart is the longest that one first connection waits for another.
@@ -220,7 +251,27 @@ func (e *Engine) dial(ctx context.Context, f *flow, timeout time.Duration) bool 
 		f.fail("%s", connectError(order.Local, order.Remote, timeout, err))
 		return false
 	}
+	if !order.Ticket.IsZero() {
+		if err := show(conn, order.Ticket, timeout); err != nil {
+			f.fail("%s", connectError(order.Local, order.Remote, timeout, err))
+			reset(conn.(*net.TCPConn))
+			return false
+		}
+	}
 	return e.adopt(f, conn.(*net.TCPConn))
+}
+
+// show presents the flow's ticket, which is not counted among its bytes.
+func show(conn net.Conn, ticket record.Ticket, timeout time.Duration) error {
+	if timeout > 0 {
+		if err := conn.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
+			return err
+		}
+	}
+	if err := greeting.ShowTicket(conn, ticket); err != nil {
+		return err
+	}
+	return conn.SetWriteDeadline(time.Time{})
 }
 
 // adopt settles a new connection's options and puts it in the books.

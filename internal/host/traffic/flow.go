@@ -17,6 +17,7 @@ type flow struct {
 	mu       sync.Mutex // never taken while bytes move
 	listener net.Listener
 	listens  netip.AddrPort
+	offered  bool // a connection has come with the flow's ticket
 	local    netip.AddrPort
 	remote   netip.AddrPort
 	end      *endpoint // nil until the connection is open
@@ -60,12 +61,32 @@ func (f *flow) open(end *endpoint) bool {
 func (f *flow) abandon() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.listener != nil && f.end == nil {
-		f.listener.Close()
-		if f.failure == "" {
-			f.failure = fmt.Sprintf("nobody connected to %s", f.listens)
-		}
+	if f.end != nil || f.failure != "" {
+		return
 	}
+	switch {
+	case f.listener != nil:
+		f.listener.Close()
+		f.failure = fmt.Sprintf("nobody connected to %s", f.listens)
+	case f.expects():
+		f.failure = "nobody came with the flow's ticket"
+	}
+}
+
+// expects says that the flow waits for a connection with its ticket.
+func (f *flow) expects() bool {
+	return !f.order.Ticket.IsZero() && !f.order.Remote.IsValid() && !f.offered
+}
+
+// take says, once, that a connection with this ticket is the flow's.
+func (f *flow) take(ticket record.Ticket) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.order.Ticket != ticket || f.closed || f.failure != "" || !f.expects() {
+		return false
+	}
+	f.offered = true
+	return true
 }
 
 // close gives the sockets back. The connection is reset, so that neither end
@@ -99,6 +120,8 @@ func (f *flow) state() (end *endpoint, local netip.AddrPort, failure string) {
 		failure = "closed"
 	case end == nil && f.listens.IsValid():
 		failure = fmt.Sprintf("nobody has connected to %s", f.listens)
+	case end == nil && f.expects():
+		failure = "nobody has come with the flow's ticket"
 	case end == nil:
 		failure = "not connected yet"
 	}

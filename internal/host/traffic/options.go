@@ -37,6 +37,21 @@ func prepare(order record.FlowOrder, fd int) error {
 	return nil
 }
 
+// prepareAccepted is prepare for a connection from a listener that knew nothing
+// of the order. What had to be agreed when it was opened, the opener has asked
+// for: it has the same order, and its segment size holds both ways.
+func prepareAccepted(order record.FlowOrder, fd int) error {
+	order.MSS = 0
+	if err := prepare(order, fd); err != nil || order.Window == 0 {
+		return err
+	}
+	// The window that was granted at first would stay the largest.
+	if err := kernel.SetWindowClamp(fd, int(order.Window)); err != nil {
+		return fmt.Errorf("setting a window of %d bytes (TCP_WINDOW_CLAMP): %w", order.Window, err)
+	}
+	return nil
+}
+
 func congestionHint(err error) string {
 	switch {
 	case errors.Is(err, syscall.EPERM):

@@ -90,6 +90,21 @@ func (e *Engine) Light() []record.FlowSample {
 	return out
 }
 
+// Moved is how many bytes all flows together have received and written.
+func (e *Engine) Moved() (received, written int64) {
+	for _, f := range e.all() {
+		if f.order.Sends {
+			written += f.tally.bytes.Load()
+		} else {
+			received += f.tally.bytes.Load()
+		}
+	}
+	return received, written
+}
+
+// Flows is how many flows there are.
+func (e *Engine) Flows() int { return len(e.all()) }
+
 // cpuShare is what GeneratorCPU remembers of its previous call.
 type cpuShare struct {
 	at   int64
