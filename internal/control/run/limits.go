@@ -3,6 +3,7 @@ package run
 import (
 	"reflect"
 
+	"linerate/internal/control/conduct"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -73,13 +74,13 @@ func (c *conductor) over(t *study.Treatment) *topology.Topology {
 // hold says of a trial's flows, one by one and together, which way they are
 // meant to take and what they can carry at most: from the addresses that the
 // kernel chose and the options that the two ends agreed on.
-func (g *ground) hold(trial *record.Trial, flows []*openFlow) {
+func (g *ground) hold(t *record.Trial, flows []*conduct.Flow) {
 	actual := make([]limits.Flow, len(flows))
 	unknown := ""
 	for i, f := range flows {
-		flow := &trial.Flows[i]
+		flow := &t.Flows[i]
 		flow.RateCapBps = float64(f.RateCap)
-		from, to := f.addresses(g.over)
+		from, to := f.Ends(g.over)
 		var err error
 		actual[i], err = limits.NewFlow(g.over, f.Sender(), from, to, f.Options)
 		if err != nil {
@@ -97,8 +98,8 @@ func (g *ground) hold(trial *record.Trial, flows []*openFlow) {
 	if !reflect.DeepEqual(actual, g.flows) {
 		g.flows, g.limit = actual, g.network.Aggregate(actual)
 	}
-	trial.LimitBps, trial.LimitWhy = g.limit.Bps, g.limit.Why
+	t.LimitBps, t.LimitWhy = g.limit.Bps, g.limit.Why
 	if unknown != "" {
-		trial.LimitBps, trial.LimitWhy = 0, unknown
+		t.LimitBps, t.LimitWhy = 0, unknown
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/control/conduct"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -46,11 +47,11 @@ func treatments(t *testing.T, text string) *study.Plan {
 }
 
 // came is a treatment's flows as they came about, and the trial they make.
-func came(t *study.Treatment, source string, options uint8) ([]*openFlow, *record.Trial) {
-	var flows []*openFlow
+func came(t *study.Treatment, source string, options uint8) ([]*conduct.Flow, *record.Trial) {
+	var flows []*conduct.Flow
 	trial := &record.Trial{}
 	for _, f := range t.Flows {
-		flows = append(flows, &openFlow{PlannedFlow: f, opened: netip.MustParseAddrPort(source + ":999")})
+		flows = append(flows, &conduct.Flow{PlannedFlow: f, Opened: netip.MustParseAddrPort(source + ":999")})
 		trial.Flows = append(trial.Flows, record.Flow{ID: f.ID, Connected: true, SenderInfo: &record.TCPInfo{Options: options}})
 	}
 	return flows, trial

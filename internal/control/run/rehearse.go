@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
+	"linerate/internal/control/conduct"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -56,7 +59,7 @@ func (c *conductor) rehearseOne(ctx context.Context, t *study.Treatment, asked m
 		c.broken = c.revert(after, marks)
 		err = errors.Join(err, c.broken)
 	}()
-	err = c.each(names(byHost), func(host string) error {
+	err = conduct.Each(slices.Sorted(maps.Keys(byHost)), func(host string) error {
 		var reply record.ApplyReply
 		request := record.ApplyRequest{Settings: byHost[host], AllowMachine: c.options.AllowMachine}
 		if err := c.bus.Call(ctx, host, "apply", request, &reply); err != nil {
@@ -93,9 +96,9 @@ func (c *conductor) askFor(ctx context.Context, t *study.Treatment, asked map[st
 			}
 		}
 	}
-	hosts := names(orders)
-	defer c.close(ctx, hosts)
-	return c.each(hosts, func(host string) error {
+	hosts := slices.Sorted(maps.Keys(orders))
+	defer conduct.Group{Bus: c.bus, Nodes: hosts}.Close(ctx)
+	return conduct.Each(hosts, func(host string) error {
 		var listening []record.Listening
 		if err := c.bus.Call(ctx, host, "listen", orders[host], &listening); err != nil {
 			return err

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/control/conduct"
 	"linerate/internal/control/lab"
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/record"
@@ -191,7 +192,7 @@ func (c *conductor) one(ctx context.Context, t *study.Treatment, block, order in
 	var err error
 	for attempt := range attempts {
 		trial, err = c.trial(ctx, t, attempt)
-		if _, late := errors.AsType[lateError](err); !late || ctx.Err() != nil || c.broken != nil {
+		if _, late := errors.AsType[conduct.LateError](err); !late || ctx.Err() != nil || c.broken != nil {
 			break
 		}
 	}

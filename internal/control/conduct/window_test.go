@@ -1,4 +1,4 @@
-package run
+package conduct
 
 import (
 	"context"
@@ -13,8 +13,6 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/kernel"
 	"linerate/internal/model/record"
-	"linerate/internal/model/study"
-	"linerate/internal/model/unit"
 )
 
 // TestLead: the way's own time is part of it, and every attempt gives more.
@@ -27,7 +25,7 @@ func TestLead(t *testing.T) {
 	if got, want := leadOf(far, 0), 492*time.Millisecond; got != want {
 		t.Errorf("a node 300 ms away: %v, want %v", got, want)
 	}
-	for attempt := range attempts {
+	for attempt := range 3 {
 		if got, want := leadOf(far, attempt), leadOf(far, 0)*time.Duration(int(1)<<attempt); got != want {
 			t.Errorf("attempt %d: %v, want %v", attempt+1, got, want)
 		}
@@ -37,11 +35,11 @@ func TestLead(t *testing.T) {
 // TestLateSchedule: when one node gets its schedule too late, the others are not
 // waited for, and the next attempt gives more time.
 func TestLateSchedule(t *testing.T) {
-	c := conductor{bus: startBus(t), study: &study.Study{}}
+	g := Group{Bus: startBus(t), Nodes: []string{"late", "punctual"}}
 	clock := func(context.Context, []byte) (any, error) { return record.ClockReply{NowNs: kernel.Now()}, nil }
 	var mu sync.Mutex
 	var ahead []time.Duration
-	attach(t, c.bus, "late", map[string]bus.Handler{
+	attach(t, g.Bus, "late", map[string]bus.Handler{
 		"clock": clock,
 		"window": func(_ context.Context, data []byte) (any, error) {
 			var r record.WindowRequest
@@ -53,8 +51,8 @@ func TestLateSchedule(t *testing.T) {
 		},
 		"close": func(context.Context, []byte) (any, error) { return nil, nil },
 	})
-	closed := make(chan struct{}, attempts)
-	attach(t, c.bus, "punctual", map[string]bus.Handler{
+	closed := make(chan struct{}, 3)
+	attach(t, g.Bus, "punctual", map[string]bus.Handler{
 		"clock": clock,
 		"window": func(context.Context, []byte) (any, error) {
 			select {
@@ -66,12 +64,12 @@ func TestLateSchedule(t *testing.T) {
 		},
 		"close": func(context.Context, []byte) (any, error) { closed <- struct{}{}; return nil, nil },
 	})
-	hour := &study.Treatment{Workload: study.Workload{Warmup: 1, Duration: unit.Duration(time.Hour)}}
+	hour := Window{Warmup: 1, Duration: time.Hour}
 	for attempt := range 2 {
 		began := time.Now()
-		_, _, err := c.measure(t.Context(), hour, nil, []string{"late", "punctual"}, 4*attempt)
-		late, ok := errors.AsType[lateError](err)
-		if !ok || late.node != "late" || late.by != 1234567 {
+		_, err := g.Measure(t.Context(), hour, 4*attempt)
+		late, ok := errors.AsType[LateError](err)
+		if !ok || late.Node != "late" || late.By != 1234567 {
 			t.Fatalf("%v, want that the node late was late", err)
 		}
 		if time.Since(began) > 10*time.Second {
@@ -85,7 +83,6 @@ func TestLateSchedule(t *testing.T) {
 
 // TestInTurn: a node is asked once the one before it has answered.
 func TestInTurn(t *testing.T) {
-	var c conductor
 	var mu sync.Mutex
 	var order []string
 	note := func(what string) {
@@ -93,7 +90,7 @@ func TestInTurn(t *testing.T) {
 		defer mu.Unlock()
 		order = append(order, what)
 	}
-	err := c.inTurn([]string{"a", "b", "c"}, time.Hour, func(node string) error {
+	err := inTurn([]string{"a", "b", "c"}, time.Hour, func(node string) error {
 		note("ask " + node)
 		time.Sleep(5 * time.Millisecond)
 		note("told " + node)
@@ -113,11 +110,10 @@ func TestInTurn(t *testing.T) {
 // TestInTurnWaitsAMoment: a node that does not answer holds the next one up for
 // the moment, not for good.
 func TestInTurnWaitsAMoment(t *testing.T) {
-	var c conductor
 	const moment = 20 * time.Millisecond
 	asked := make(chan struct{})
 	var began, next time.Time
-	err := c.inTurn([]string{"stuck", "next"}, moment, func(node string) error {
+	err := inTurn([]string{"stuck", "next"}, moment, func(node string) error {
 		if node == "next" {
 			next = time.Now()
 			close(asked)
@@ -141,8 +137,7 @@ func TestInTurnWaitsAMoment(t *testing.T) {
 
 // TestEach joins what went wrong.
 func TestEach(t *testing.T) {
-	var c conductor
-	err := c.each([]string{"a", "b", "c"}, func(node string) error {
+	err := Each([]string{"a", "b", "c"}, func(node string) error {
 		if node == "b" {
 			return nil
 		}
