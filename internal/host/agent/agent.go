@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
 	"sync"
 	"time"
@@ -30,6 +31,8 @@ type Options struct {
 	// Journal is where undo entries are kept; empty: in memory only, for hosts
 	// that end with their agent.
 	Journal string
+	// TrafficOnly leaves the host as it is: no settings, nothing flushed.
+	TrafficOnly bool
 }
 
 // agent is one host's state between requests.
@@ -40,8 +43,12 @@ type agent struct {
 	mu      sync.Mutex // one change of settings at a time
 	manager *setting.Manager
 
-	engineMu sync.Mutex
-	engine   *traffic.Engine // the current trial's; nil between trials
+	// guest is set where the conductor is not the host's own.
+	guest *Guest
+
+	engineMu          sync.Mutex
+	engine            *traffic.Engine // the current trial's; nil between trials
+	received, written int64           // by the flows of earlier trials
 }
 
 // Serve answers requests over a stream until the stream or ctx ends, and then
@@ -52,24 +59,32 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, options Options) (err
 		return err
 	}
 	defer reader.Close()
-	manager, err := setting.Open(setting.Options{Journal: options.Journal})
+	a := &agent{node: options.Node, reader: reader}
+	handlers := a.traffic()
+	if !options.TrafficOnly {
+		if a.manager, err = setting.Open(setting.Options{Journal: options.Journal}); err != nil {
+			return err
+		}
+		maps.Copy(handlers, a.settings())
+	}
+	defer func() { err = errors.Join(err, a.leave()) }()
+	hello, err := a.hello()
 	if err != nil {
 		return err
 	}
-	a := &agent{node: options.Node, reader: reader, manager: manager}
-	defer func() { err = errors.Join(err, a.leave()) }()
-	conn, err := bus.Join(options.Node, stream)
+	return answer(ctx, stream, handlers, hello)
+}
+
+// answer joins the bus over a stream and serves until the stream or ctx ends.
+func answer(ctx context.Context, stream io.ReadWriteCloser, handlers map[string]bus.Handler, hello record.Hello) error {
+	conn, err := bus.Join(hello.Node, stream)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if err := conn.Serve(ctx, a.handlers()); err != nil {
-		return err
-	}
-	hello, err := a.hello()
-	if err != nil {
+	if err := conn.Serve(ctx, handlers); err != nil {
 		return err
 	}
 	if err := conn.Announce(hello); err != nil {
@@ -85,22 +100,33 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, options Options) (err
 // leave ends the traffic and reverts every setting, newest first.
 func (a *agent) leave() error {
 	a.closeEngine()
+	if a.manager == nil {
+		return nil
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return errors.Join(a.manager.RevertTo(0), a.manager.Close())
 }
 
-func (a *agent) handlers() map[string]bus.Handler {
+// settings are the verbs that change the host or depend on that.
+func (a *agent) settings() map[string]bus.Handler {
+	return map[string]bus.Handler{
+		"apply":  handle(a.apply),
+		"revert": handle(a.revert),
+		"flush":  handle(a.flush),
+		"drain":  handle(a.drain),
+	}
+}
+
+// traffic are the verbs that make traffic and read counters.
+func (a *agent) traffic() map[string]bus.Handler {
 	return map[string]bus.Handler{
 		"clock":   handle(a.clock),
-		"apply":   handle(a.apply),
-		"revert":  handle(a.revert),
-		"flush":   handle(a.flush),
-		"drain":   handle(a.drain),
 		"listen":  handle(a.listen),
 		"connect": handle(a.connect),
 		"ready":   handle(a.ready),
 		"window":  handle(a.window),
+		"glance":  handle(a.glance),
 		"close":   handle(a.close),
 	}
 }
@@ -183,12 +209,14 @@ func (a *agent) trial() *traffic.Engine {
 
 func (a *agent) closeEngine() {
 	a.engineMu.Lock()
-	engine := a.engine
-	a.engine = nil
-	a.engineMu.Unlock()
-	if engine != nil {
-		engine.Close()
+	defer a.engineMu.Unlock()
+	if a.engine == nil {
+		return
 	}
+	a.engine.Close()
+	received, written := a.engine.Moved()
+	a.received, a.written = a.received+received, a.written+written
+	a.engine = nil
 }
 
 func (a *agent) listen(ctx context.Context, orders []record.FlowOrder) ([]record.Listening, error) {
@@ -201,6 +229,18 @@ func (a *agent) connect(ctx context.Context, r record.ConnectRequest) ([]record.
 
 func (a *agent) ready(ctx context.Context, r record.ReadyRequest) ([]record.FlowEnd, error) {
 	return a.trial().Ready(ctx, time.Duration(r.TimeoutNs), r.Unused...), nil
+}
+
+// glance is asked for while a window is under way, to show how far it is.
+func (a *agent) glance(context.Context, struct{}) (record.Glance, error) {
+	a.engineMu.Lock()
+	engine := a.engine
+	a.engineMu.Unlock()
+	glance := record.Glance{AtNs: kernel.Now()}
+	if engine != nil {
+		glance.Flows = engine.Light()
+	}
+	return glance, nil
 }
 
 func (a *agent) close(context.Context, struct{}) (struct{}, error) {

@@ -49,7 +49,8 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r record.Wi
 	h := &reply.Reading
 	h.Host = a.node
 	h.Begin, reply.BeginFlows = a.edge(engine, r.BeginNs)
-	h.Before = a.reader.Tables()
+	read := a.meter()
+	h.Before = a.tables()
 	for at := r.BeginNs + r.SampleNs; r.SampleNs > 0 && at < r.EndNs; at += r.SampleNs {
 		if err := sleepUntil(ctx, at); err != nil {
 			return record.WindowReply{}, err
@@ -61,8 +62,9 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r record.Wi
 	}
 	h.End, reply.EndFlows = a.edge(engine, r.EndNs)
 	h.GeneratorCPU = engine.GeneratorCPU()
+	read(h)
 	h.CPUBusy = busy(h.Begin.CPU, h.End.CPU)
-	snapshot, err := a.reader.Snapshot(a.node, r.Lookups, r.Sysctls)
+	snapshot, err := a.snapshot(r)
 	if err != nil {
 		return record.WindowReply{}, err
 	}

@@ -1,0 +1,336 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"linerate/internal/bus"
+	"linerate/internal/host/counters"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+)
+
+const (
+	// idle is how long a guest may ask for nothing while nothing is under way.
+	idle = 30 * time.Second
+	// overhead is what setting up and taking down may add to a trial.
+	overhead = time.Minute
+	// soon is how far ahead a guest may schedule its trial.
+	soon = 15 * time.Second
+	// samples is how many light readings a window may have.
+	samples = 600
+	// largestWindow is the most memory that one of a guest's connections may
+	// have the kernel set aside, each direction.
+	largestWindow = 64 << 20
+	// longestID bounds what a guest may call its flows.
+	longestID = 64
+)
+
+// Guest serves somebody who is not trusted with the host: it accepts the flows
+// that were agreed on and moves their bytes, within bounds, and does and tells
+// nothing else. It connects to nobody.
+type Guest struct {
+	agent  *agent
+	bounds record.Bounds
+	others func() record.OtherFlows
+	// every is how often the guest is looked after, idle how long it may ask for
+	// nothing.
+	every, idle time.Duration
+
+	answering sync.WaitGroup
+
+	mu      sync.Mutex // guards the following
+	left    bool       // nothing is answered any more
+	busy    int        // requests that are being answered
+	last    time.Time  // when the latest was answered
+	ordered bool       // the current trial has its flows
+	summary Summary
+}
+
+// Summary is what a guest's visit came to.
+type Summary struct {
+	Windows int // trials that were carried out to their end
+	// Of the last one: how long it was, and what the flows moved in it.
+	WindowS           float64
+	Flows             int
+	Received, Written int64
+}
+
+// NewGuest makes a guest that has come in. The others are what other guests of
+// this process have moved so far.
+func NewGuest(bounds record.Bounds, others func() record.OtherFlows) (*Guest, error) {
+	reader, err := counters.New(counters.Options{})
+	if err != nil {
+		return nil, err
+	}
+	g := &Guest{
+		agent:  &agent{node: record.NodeServer, reader: reader},
+		bounds: bounds, others: others, every: 2 * time.Second, idle: idle, last: time.Now(),
+	}
+	g.agent.guest = g
+	return g, nil
+}
+
+// Serve answers the guest's requests until the stream or ctx ends, or the guest
+// has overstayed; the error says how. It is called once.
+func (g *Guest) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
+	defer g.leave()
+	stay := time.Duration(g.bounds.DurationS*float64(time.Second)) + overhead
+	ctx, cancel := context.WithTimeoutCause(ctx, stay, fmt.Errorf("stayed longer than %v", stay))
+	defer cancel()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	go g.watch(ctx, end)
+	// Joining waits for the guest's words, and only its stream's end ends that.
+	defer context.AfterFunc(ctx, func() { stream.Close() })()
+	handlers := g.agent.traffic()
+	delete(handlers, "connect")
+	handlers["listen"] = handle(g.listen)
+	handlers["ready"] = handle(g.ready)
+	handlers["window"] = handle(g.window)
+	handlers["close"] = handle(g.close)
+	for verb, h := range handlers {
+		handlers[verb] = g.noted(h)
+	}
+	hello, err := g.agent.hello()
+	if err != nil {
+		return err
+	}
+	hello.Ports, hello.Bounds = nil, &g.bounds
+	err = answer(ctx, stream, handlers, hello)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// Discard gives back what a guest holds that is not served after all.
+func (g *Guest) Discard() { g.leave() }
+
+// noted keeps count of what is being answered.
+func (g *Guest) noted(h bus.Handler) bus.Handler {
+	return func(ctx context.Context, request []byte) (any, error) {
+		g.mu.Lock()
+		if g.left {
+			g.mu.Unlock()
+			return nil, errors.New("the visit is over")
+		}
+		g.busy++
+		g.answering.Add(1)
+		g.mu.Unlock()
+		defer func() {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.busy, g.last = g.busy-1, time.Now()
+			g.answering.Done()
+		}()
+		return h(ctx, request)
+	}
+}
+
+// leave ends the guest's flows, waits for what is still being answered, and
+// gives everything back.
+func (g *Guest) leave() {
+	g.mu.Lock()
+	g.left = true
+	g.mu.Unlock()
+	g.agent.closeEngine() // ends a window
+	g.answering.Wait()
+	g.agent.closeEngine() // one that was just being made
+	g.agent.reader.Close()
+}
+
+// watch ends the visit of a guest that asks for nothing, or whose flows bring
+// more than they may.
+func (g *Guest) watch(ctx context.Context, end context.CancelCauseFunc) {
+	const slack = 1 << 20
+	before, _ := g.Moved()
+	tick := time.NewTicker(g.every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		g.mu.Lock()
+		waits := g.busy == 0 && time.Since(g.last) > g.idle
+		g.mu.Unlock()
+		received, _ := g.Moved()
+		// A ticker may be late; an honest sender keeps to the rate by itself.
+		allowed := 1.5*g.bounds.RateBps/8*g.every.Seconds() + slack
+		switch {
+		case waits:
+			end(fmt.Errorf("asked for nothing in %v", g.idle))
+		case g.bounds.RateBps > 0 && float64(received-before) > allowed:
+			end(fmt.Errorf("sent %d bytes in %v, where %s is allowed", received-before, g.every, unit.BitRate(g.bounds.RateBps)))
+		}
+		before = received
+	}
+}
+
+// Moved is what the guest's flows have received and written so far.
+func (g *Guest) Moved() (received, written int64) {
+	a := g.agent
+	a.engineMu.Lock()
+	defer a.engineMu.Unlock()
+	received, written = a.received, a.written
+	if a.engine != nil {
+		r, w := a.engine.Moved()
+		received, written = received+r, written+w
+	}
+	return received, written
+}
+
+// Flows is how many flows the guest has at this moment.
+func (g *Guest) Flows() int {
+	g.agent.engineMu.Lock()
+	defer g.agent.engineMu.Unlock()
+	if g.agent.engine == nil {
+		return 0
+	}
+	return g.agent.engine.Flows()
+}
+
+// Summary is what the visit has come to so far.
+func (g *Guest) Summary() Summary {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.summary
+}
+
+// Offer hands over a connection that came with a ticket. False: it is not one of
+// this guest's, and still the caller's.
+func (g *Guest) Offer(ticket record.Ticket, conn *net.TCPConn) bool {
+	g.agent.engineMu.Lock()
+	engine := g.agent.engine
+	g.agent.engineMu.Unlock()
+	return engine != nil && engine.Offer(ticket, conn)
+}
+
+// listen takes a trial's orders, all at once, if they are within the bounds.
+func (g *Guest) listen(ctx context.Context, orders []record.FlowOrder) ([]record.Listening, error) {
+	if len(orders) > g.bounds.Flows {
+		return nil, fmt.Errorf("%d flows: this server allows a client %d", len(orders), g.bounds.Flows)
+	}
+	sending, errs := 0, []error{}
+	tickets, ids := map[record.Ticket]bool{}, map[string]bool{}
+	for _, o := range orders {
+		errs = append(errs, permitted(o))
+		if tickets[o.Ticket] || ids[o.ID] {
+			errs = append(errs, fmt.Errorf("flow %.*q is ordered twice", longestID, o.ID))
+		}
+		tickets[o.Ticket], ids[o.ID] = true, true
+		if o.Sends {
+			sending++
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	again := g.ordered
+	g.ordered = true
+	g.mu.Unlock()
+	if again {
+		return nil, errors.New("the trial has its flows already: close it first")
+	}
+	for i := range orders {
+		if o := &orders[i]; o.Sends && g.bounds.RateBps > 0 {
+			share := unit.BitRate(g.bounds.RateBps / float64(sending))
+			if o.RateCap == 0 || o.RateCap > share {
+				o.RateCap = share
+			}
+		}
+	}
+	return g.agent.listen(ctx, orders)
+}
+
+// permitted says why a guest may not have a flow like this.
+func permitted(o record.FlowOrder) error {
+	name := fmt.Sprintf("flow %.*q", longestID, o.ID)
+	switch {
+	case o.Ticket.IsZero():
+		return fmt.Errorf("%s has no ticket: expected 16 random bytes", name)
+	case o.Remote.IsValid() || o.Local.IsValid():
+		return fmt.Errorf("%s has an address: connections come to the server's own port", name)
+	case len(o.ID) > longestID:
+		return fmt.Errorf("%s: a name of %d bytes, expected at most %d", name, len(o.ID), longestID)
+	case o.Window < 0 || o.Window > largestWindow:
+		return fmt.Errorf("%s: a window of %s, this server allows %s", name, o.Window, unit.Bytes(largestWindow))
+	case o.RateCap < 0 || o.MSS < 0:
+		return fmt.Errorf("%s: a negative rate cap or segment size", name)
+	}
+	if o.CongestionControl == "" {
+		return nil
+	}
+	// With privileges, the kernel would load any module of that name.
+	const key = "net.ipv4.tcp_available_congestion_control"
+	there, err := kernel.Sysctls{}.Read(key)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if !slices.Contains(strings.Fields(there), o.CongestionControl) {
+		return fmt.Errorf("%s: congestion control %.40q, the server has %s", name, o.CongestionControl, there)
+	}
+	return nil
+}
+
+func (g *Guest) ready(ctx context.Context, r record.ReadyRequest) ([]record.FlowEnd, error) {
+	r.TimeoutNs = min(r.TimeoutNs, int64(idle))
+	return g.agent.ready(ctx, r)
+}
+
+func (g *Guest) window(ctx context.Context, r record.WindowRequest) (record.WindowReply, error) {
+	allowed := int64(g.bounds.DurationS * 1e9)
+	now := kernel.Now()
+	switch {
+	case now > r.StartNs:
+		return g.agent.window(ctx, r) // says so
+	case r.BeginNs < r.StartNs || r.EndNs <= r.BeginNs || r.StopNs < r.EndNs:
+		return record.WindowReply{}, errors.New("the instants of the window are not in order")
+	case r.EndNs-r.StartNs > allowed || r.StopNs-r.EndNs > int64(time.Second):
+		return record.WindowReply{}, fmt.Errorf("a trial of %v with its warm-up: this server allows %v",
+			time.Duration(r.EndNs-r.StartNs), time.Duration(allowed))
+	case r.StartNs-now > int64(soon):
+		return record.WindowReply{}, fmt.Errorf("a trial that begins later than in %v", soon)
+	case r.SampleNs < 0 || r.SampleNs > 0 && (r.EndNs-r.BeginNs)/r.SampleNs > samples:
+		return record.WindowReply{}, fmt.Errorf("a sample every %v: this server takes at most %d in a window", time.Duration(r.SampleNs), samples)
+	}
+	reply, err := g.agent.window(ctx, r)
+	if err == nil && reply.LateNs == 0 {
+		g.note(reply)
+	}
+	return reply, err
+}
+
+// note enters a finished window into the summary.
+func (g *Guest) note(reply record.WindowReply) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := Summary{Windows: g.summary.Windows + 1, Flows: len(reply.EndFlows)}
+	s.WindowS = float64(reply.Reading.End.BeganNs-reply.Reading.Begin.BeganNs) / 1e9
+	for i, end := range reply.EndFlows {
+		if i < len(reply.BeginFlows) {
+			s.Received += end.ReceivedBytes - reply.BeginFlows[i].ReceivedBytes
+			s.Written += end.WrittenBytes - reply.BeginFlows[i].WrittenBytes
+		}
+	}
+	g.summary = s
+}
+
+func (g *Guest) close(ctx context.Context, nothing struct{}) (struct{}, error) {
+	_, err := g.agent.close(ctx, nothing)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ordered = false
+	return nothing, err
+}

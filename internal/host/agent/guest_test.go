@@ -1,0 +1,253 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/bus"
+	"linerate/internal/bus/greeting"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+var bounds = record.Bounds{Flows: 3, DurationS: 2}
+
+// visiting is a guest, and a conductor's bus on which it is the server.
+func visiting(t *testing.T, bounds record.Bounds, prepare func(*Guest)) (*Guest, *bus.Bus, <-chan error) {
+	t.Helper()
+	here(t) // skips where nothing can be read
+	g, err := NewGuest(bounds, func() record.OtherFlows { return record.OtherFlows{} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if prepare != nil {
+		prepare(g)
+	}
+	b, err := bus.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	hellos := make(chan record.Hello, 1)
+	err = b.Hellos(func(_ string, data []byte) {
+		var h record.Hello
+		if json.Unmarshal(data, &h) == nil {
+			hellos <- h
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, far := net.Pipe()
+	if err := b.Attach(record.NodeServer, near); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- g.Serve(t.Context(), bus.Guarded(far, 1<<20)) }()
+	select {
+	case h := <-hellos:
+		if h.Ports != nil || h.Bounds == nil || *h.Bounds != bounds {
+			t.Fatalf("the guest is told %+v, want the bounds and nothing of the ports", h)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("no word from the guest's agent")
+	}
+	return g, b, ended
+}
+
+func orders(n int) []record.FlowOrder {
+	list := make([]record.FlowOrder, n)
+	for i := range list {
+		list[i] = record.FlowOrder{ID: string(rune('a' + i)), Ticket: greeting.NewTicket()}
+	}
+	return list
+}
+
+// TestGuestBounds: what exceeds the bounds is refused with the bound, and begins
+// nothing.
+func TestGuestBounds(t *testing.T) {
+	g, b, _ := visiting(t, bounds, nil)
+	refused := func(verb string, request any, want string) {
+		t.Helper()
+		err := b.Call(t.Context(), record.NodeServer, verb, request, nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s %+v: %v, want %q", verb, request, err, want)
+		}
+	}
+	with := func(change func(*record.FlowOrder)) []record.FlowOrder {
+		list := orders(2)
+		change(&list[1])
+		return list
+	}
+	refused("listen", orders(4), "this server allows a client 3")
+	for want, change := range map[string]func(*record.FlowOrder){
+		"has no ticket":        func(o *record.FlowOrder) { o.Ticket = record.Ticket{} },
+		"has an address":       func(o *record.FlowOrder) { o.Remote = netip.MustParseAddrPort("192.0.2.1:80") },
+		"b\" has an address":   func(o *record.FlowOrder) { o.Local = netip.MustParseAddr("192.0.2.1") },
+		"expected at most 64":  func(o *record.FlowOrder) { o.ID = strings.Repeat("x", 65) },
+		"ordered twice":        func(o *record.FlowOrder) { o.ID = "a" },
+		"this server allows 6": func(o *record.FlowOrder) { o.Window = 1 << 40 },
+		"a negative":           func(o *record.FlowOrder) { o.MSS = -1 },
+		"the server has ":      func(o *record.FlowOrder) { o.CongestionControl = "../../dccp" },
+	} {
+		refused("listen", with(change), want)
+	}
+	if g.Flows() != 0 {
+		t.Fatalf("%d flows although all orders were refused", g.Flows())
+	}
+	window := func(change func(*record.WindowRequest)) record.WindowRequest {
+		at := kernel.Now() + int64(time.Second)
+		r := record.WindowRequest{StartNs: at, BeginNs: at + 1e6, EndNs: at + 5e8, StopNs: at + 6e8}
+		change(&r)
+		return r
+	}
+	for want, change := range map[string]func(*record.WindowRequest){
+		"not in order":           func(r *record.WindowRequest) { r.EndNs = r.BeginNs },
+		"this server allows 2s":  func(r *record.WindowRequest) { r.EndNs, r.StopNs = r.StartNs+3e9, r.StartNs+3e9 },
+		"with its warm-up":       func(r *record.WindowRequest) { r.StopNs = 1<<63 - 1 },
+		"begins later than":      func(r *record.WindowRequest) { *r = windowFrom(kernel.Now()+int64(time.Hour), time.Second) },
+		"takes at most 600 in a": func(r *record.WindowRequest) { r.SampleNs = 1000 },
+	} {
+		refused("window", window(change), want)
+	}
+	var late record.WindowReply
+	if err := b.Call(t.Context(), record.NodeServer, "window", windowFrom(-1<<62, time.Second), &late); err != nil || late.LateNs <= 0 {
+		t.Errorf("a window long ago: %v, late by %d", err, late.LateNs)
+	}
+	var listening []record.Listening
+	if err := b.Call(t.Context(), record.NodeServer, "listen", orders(3), &listening); err != nil || len(listening) != 3 {
+		t.Fatalf("within the bounds: %v, %+v", err, listening)
+	}
+	refused("listen", orders(1), "has its flows already")
+	if err := b.Call(t.Context(), record.NodeServer, "close", struct{}{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Call(t.Context(), record.NodeServer, "listen", orders(3), nil); err != nil {
+		t.Errorf("the next trial's flows: %v", err)
+	}
+}
+
+// TestGuestSees: a guest's reading has counters, and of the host no more than
+// the ports' names and speeds; of addresses, those that its flows use.
+func TestGuestSees(t *testing.T) {
+	_, b, _ := visiting(t, bounds, nil)
+	r := windowFrom(kernel.Now()+int64(300*time.Millisecond), 20*time.Millisecond)
+	r.Lookups = []record.RouteLookup{{Destination: "192.0.2.1"}}
+	r.Sysctls = []string{"kernel.hostname"}
+	var reply record.WindowReply
+	if err := b.Call(t.Context(), record.NodeServer, "window", r, &reply); err != nil {
+		t.Fatal(err)
+	}
+	if reply.LateNs > 0 {
+		t.Fatal("the machine was too busy to ask in time")
+	}
+	s := reply.Reading.Snapshot
+	if s.Sysctls != nil || s.Lookups != nil || s.Routes != nil || s.Rules != nil || s.Neighbours != nil || reply.Reading.Before.Neighbours != nil {
+		t.Errorf("a guest gets to see %+v", s)
+	}
+	for _, p := range s.Ports {
+		if p.MAC != "" || len(p.Addresses) > 0 {
+			t.Errorf("a guest without flows gets to see %+v", p)
+		}
+	}
+	if reply.Reading.End.CPU == nil {
+		t.Error("no counters")
+	}
+}
+
+// TestGuestMayNot: the verbs that change a host or reach for others are not there.
+func TestGuestMayNot(t *testing.T) {
+	_, b, _ := visiting(t, bounds, nil)
+	for _, verb := range []string{"apply", "revert", "flush", "drain", "connect"} {
+		if err := b.Call(t.Context(), record.NodeServer, verb, struct{}{}, nil); err == nil || !strings.Contains(err.Error(), "no responders") {
+			t.Errorf("%s: %v, want that nobody answers it", verb, err)
+		}
+	}
+}
+
+// TestGuestIdles: who asks for nothing leaves, with everything that was his.
+func TestGuestIdles(t *testing.T) {
+	g, b, ended := visiting(t, bounds, func(g *Guest) { g.every, g.idle = 5*time.Millisecond, 500*time.Millisecond })
+	if err := b.Call(t.Context(), record.NodeServer, "listen", orders(2), nil); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		if err == nil || !strings.Contains(err.Error(), "asked for nothing") {
+			t.Errorf("ended by %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("still there")
+	}
+	if g.Flows() != 0 {
+		t.Errorf("%d flows are left", g.Flows())
+	}
+}
+
+// TestGuestTooFast: who sends more than was granted leaves.
+func TestGuestTooFast(t *testing.T) {
+	slow := bounds
+	slow.RateBps = 1e6
+	g, b, ended := visiting(t, slow, func(g *Guest) { g.every = 50 * time.Millisecond })
+	like := orders(1)
+	if err := b.Call(t.Context(), record.NodeServer, "listen", like, nil); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	far, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer far.Close()
+	conn, err := l.AcceptTCP()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !g.Offer(like[0].Ticket, conn) {
+		t.Fatal("the connection was not taken")
+	}
+	go func() {
+		for data := make([]byte, 64<<10); ; {
+			if _, err := far.Write(data); err != nil {
+				return
+			}
+		}
+	}()
+	select {
+	case err := <-ended:
+		if err == nil || !strings.Contains(err.Error(), "where 1mbit is allowed") {
+			t.Errorf("ended by %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("still there")
+	}
+}
+
+// TestGuestLeaves: the end of the stream is the end of the visit, and no error.
+func TestGuestLeaves(t *testing.T) {
+	g, b, ended := visiting(t, bounds, nil)
+	if err := b.Call(t.Context(), record.NodeServer, "listen", orders(2), nil); err != nil {
+		t.Fatal(err)
+	}
+	b.Close()
+	select {
+	case err := <-ended:
+		if err != nil && !errors.Is(err, net.ErrClosed) {
+			t.Errorf("ended by %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("still there")
+	}
+	if g.Flows() != 0 {
+		t.Errorf("%d flows are left", g.Flows())
+	}
+}

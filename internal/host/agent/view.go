@@ -1,0 +1,62 @@
+package agent
+
+import (
+	"net/netip"
+	"slices"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// What a conductor gets to see of the host beside counters: all of it, or, as a
+// guest, no more than what its own flows need to be judged.
+
+func (a *agent) tables() record.Tables {
+	if a.guest != nil {
+		return record.Tables{}
+	}
+	return a.reader.Tables()
+}
+
+func (a *agent) snapshot(r record.WindowRequest) (record.Snapshot, error) {
+	if a.guest == nil {
+		return a.reader.Snapshot(a.node, r.Lookups, r.Sysctls)
+	}
+	ports, err := a.reader.Ports()
+	var own []netip.Addr
+	for _, end := range a.trial().Read() {
+		own = append(own, end.Local.Addr())
+	}
+	for i := range ports {
+		ports[i].MAC = ""
+		ports[i].Addresses = slices.DeleteFunc(ports[i].Addresses, func(text string) bool {
+			prefix, err := netip.ParsePrefix(text)
+			return err != nil || !slices.Contains(own, prefix.Addr())
+		})
+	}
+	return record.Snapshot{Host: a.node, Ports: ports}, err
+}
+
+// meter begins to count what this process does; the function it returns enters
+// into a reading what that was since.
+func (a *agent) meter() func(*record.HostReading) {
+	cpu := kernel.ProcessCPU()
+	var before record.OtherFlows
+	if a.guest != nil {
+		before = a.guest.others()
+	}
+	return func(h *record.HostReading) {
+		h.ProcessCPUS = (kernel.ProcessCPU() - cpu).Seconds()
+		if a.guest == nil {
+			return
+		}
+		now := a.guest.others()
+		others := record.OtherFlows{
+			Clients: max(before.Clients, now.Clients), Flows: max(before.Flows, now.Flows),
+			ReceivedBytes: now.ReceivedBytes - before.ReceivedBytes, WrittenBytes: now.WrittenBytes - before.WrittenBytes,
+		}
+		if others != (record.OtherFlows{}) {
+			h.Others = &others
+		}
+	}
+}

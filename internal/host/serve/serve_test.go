@@ -1,0 +1,136 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/bus/greeting"
+	"linerate/internal/model/record"
+)
+
+// open runs a server on loopback and returns its address and what it tells.
+func open(t *testing.T, change func(*Options)) (at string, visits <-chan Visit) {
+	t.Helper()
+	told := make(chan Visit, 100)
+	o := Options{Clients: 2, Bounds: record.Bounds{Flows: 2, DurationS: 1}, Ended: func(v Visit) { told <- v }}
+	change(&o)
+	l, err := Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan error, 1)
+	go func() { over <- Run(ctx, l, o) }()
+	t.Cleanup(func() {
+		cancel()
+		select {
+		case err := <-over:
+			if err != nil {
+				t.Errorf("the server ended with %v", err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Error("the server goes on after its end")
+		}
+	})
+	return l.Addr().String(), told
+}
+
+func dial(t *testing.T, at string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+func visit(t *testing.T, visits <-chan Visit) Visit {
+	t.Helper()
+	select {
+	case v := <-visits:
+		return v
+	case <-time.After(20 * time.Second):
+		t.Fatal("no visit was told")
+		return Visit{}
+	}
+}
+
+// TestFull: there is room for so many clients, and for another when one leaves.
+func TestFull(t *testing.T) {
+	at, visits := open(t, func(*Options) {})
+	var inside []net.Conn
+	for range 2 {
+		conn := dial(t, at)
+		if err := greeting.Introduce(conn, ""); err != nil {
+			t.Fatal(err)
+		}
+		inside = append(inside, conn)
+	}
+	err := greeting.Introduce(dial(t, at), "")
+	if _, refused := errors.AsType[greeting.Refused](err); !refused || !strings.Contains(err.Error(), "serves 2 clients at a time") {
+		t.Errorf("a third: %v", err)
+	}
+	if v := visit(t, visits); v.Err == nil || v.Windows != 0 {
+		t.Errorf("told of the third: %+v", v)
+	}
+	inside[0].Close()
+	if v := visit(t, visits); !v.From.IsValid() || v.Version == "" {
+		t.Errorf("told of the first: %+v", v)
+	}
+	if err := greeting.Introduce(dial(t, at), ""); err != nil {
+		t.Errorf("in the place of the first: %v", err)
+	}
+}
+
+// TestAllow: others than the allowed get neither in nor a flow, and are told so.
+func TestAllow(t *testing.T) {
+	at, visits := open(t, func(o *Options) { o.Allow = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")} })
+	err := greeting.Introduce(dial(t, at), "")
+	if err == nil || !strings.Contains(err.Error(), "127.0.0.1 is not among the addresses that this server allows") {
+		t.Errorf("%v", err)
+	}
+	if v := visit(t, visits); v.Err == nil {
+		t.Errorf("told %+v", v)
+	}
+	flow := dial(t, at)
+	if err := greeting.ShowTicket(flow, greeting.NewTicket()); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := flow.Read(make([]byte, 1)); err == nil {
+		t.Errorf("a flow's connection is open: %d bytes", n)
+	}
+}
+
+// TestUnknownTicket: a connection whose ticket nobody waits for is closed.
+func TestUnknownTicket(t *testing.T) {
+	at, _ := open(t, func(*Options) {})
+	flow := dial(t, at)
+	if err := greeting.ShowTicket(flow, greeting.NewTicket()); err != nil {
+		t.Fatal(err)
+	}
+	var timeout net.Error
+	if _, err := flow.Read(make([]byte, 1)); err == nil || errors.As(err, &timeout) && timeout.Timeout() {
+		t.Errorf("still open: %v", err)
+	}
+}
+
+// TestSilentVisitors: those who say nothing do not keep others out, and leave
+// with the server.
+func TestSilentVisitors(t *testing.T) {
+	at, _ := open(t, func(*Options) {})
+	for range 100 {
+		dial(t, at)
+	}
+	if err := greeting.Introduce(dial(t, at), ""); err != nil {
+		t.Error(err)
+	}
+}
