@@ -69,11 +69,24 @@ func arrivals(v view) []arrival {
 		if !counted {
 			continue
 		}
+		if o := h.Others; o != nil {
+			a.wired = max(0, a.wired-float64(o.ReceivedBytes))
+			a.slack += unsure(v, h.Host, o.Flows, o.ReceivedBytes)
+		}
 		// The flows' counts are of the edges as they were read, late or not.
 		a.slack += a.received / v.WindowS * v.skew[h.Host]
 		list = append(list, a)
 	}
 	return list
+}
+
+// unsure is how far the bytes that ports carried of other clients' flows may be
+// from what those flows count. Their retransmissions are not told; where they are
+// more, they disturb like anything else.
+func unsure(v view, host string, flows int, bytes int64) float64 {
+	perSecond := float64(bytes) / v.WindowS
+	return min(float64(flows)*readerBehindBytes, readerBehindS*perSecond) +
+		perSecond*v.skew[host] + (counterTolerance+foreignShare)*float64(bytes)
 }
 
 // headers of one of the flow's packets, as a port counts them.
@@ -164,6 +177,10 @@ func departures(v view) []departure {
 			if d.Seconds > 0 && v.drawn(h.Host, d.Port) && !stacked(h.Snapshot, d.Port) {
 				out.wired += max(0, d.TxBytes-d.TxPackets*header) * v.WindowS / d.Seconds
 			}
+		}
+		if o := h.Others; o != nil {
+			out.wired = max(0, out.wired-float64(o.WrittenBytes))
+			out.slack += unsure(v, h.Host, o.Flows, o.WrittenBytes)
 		}
 		for _, q := range h.Begin.Qdiscs {
 			if v.drawn(h.Host, q.Port) {

@@ -1,0 +1,26 @@
+package limits
+
+import (
+	"fmt"
+	"math"
+)
+
+// Direct is the most that alike flows carry together in one direction between two
+// hosts of whose way only the ends are known: the slower end's rate, and the
+// flows' own caps. 0: no such bound is known.
+func Direct(rate float64, frame Frame, flows int, rateCap float64) Limit {
+	best := Limit{Bps: math.Inf(1)}
+	if rate > 0 && frame.Fraction() > 0 {
+		best = Limit{
+			Bps: rate * frame.Fraction(),
+			Why: fmt.Sprintf("%s × %d/%d", Rate(rate), frame.Payload(), frame.Wire()),
+		}
+	}
+	if capped := float64(flows) * rateCap; capped > 0 && capped < best.Bps {
+		best = Limit{Bps: capped, Why: multiple(flows) + "cap of " + Rate(rateCap)}
+	}
+	if math.IsInf(best.Bps, 1) {
+		return Limit{Why: "unknown: neither end's port tells a speed"}
+	}
+	return best
+}
