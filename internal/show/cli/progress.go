@@ -55,7 +55,22 @@ func (p *progress) show(s run.Progress) {
 	if s.Total > 0 {
 		full = cells * s.Done / s.Total
 	}
-	line := fmt.Sprintf("%s%s %d/%d · %s · %s", strings.Repeat("█", full), strings.Repeat("░", cells-full), s.Done, s.Total, left, s.Phase)
+	p.draw(fmt.Sprintf("%s%s %d/%d · %s · %s", strings.Repeat("█", full), strings.Repeat("░", cells-full), s.Done, s.Total, left, s.Phase))
+}
+
+// replace shows a line in place of the one before; elsewhere than on a terminal,
+// under it.
+func (p *progress) replace(line string) {
+	switch {
+	case p.quiet:
+	case p.terminal:
+		p.draw(line)
+	default:
+		fmt.Fprintln(p.w, line)
+	}
+}
+
+func (p *progress) draw(line string) {
 	if runes := []rune(line); len(runes) > p.width-1 {
 		line = string(runes[:p.width-2]) + "…"
 	}

@@ -93,6 +93,8 @@ func newRoot(s streams) *cobra.Command {
 		newLimitsCommand(s),
 		newSchemaCommand(s),
 		newLabCommand(s),
+		newServeCommand(s),
+		newMeasureCommand(s),
 		newRunsCommand(s),
 		newReportCommand(s),
 		newCompareCommand(s),

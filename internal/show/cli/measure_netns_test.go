@@ -1,0 +1,434 @@
+//go:build linux
+
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/record"
+	"linerate/internal/science/limits"
+	"linerate/internal/science/trust"
+)
+
+// wired makes a server and clients, each a network namespace with one port on a
+// common bridge. What leaves a port is shaped.
+func wired(t *testing.T, rate string, clients ...string) {
+	t.Helper()
+	kerneltest.Do(t, "mount", "-t", "tmpfs", "tmpfs", "/run")
+	hosts := append([]string{"server"}, clients...)
+	for _, name := range append(hosts, "sw") {
+		kerneltest.Do(t, "ip", "netns", "add", name)
+		kerneltest.Do(t, "ip", "-n", name, "link", "set", "dev", "lo", "up")
+	}
+	kerneltest.Do(t, "ip", "-n", "sw", "link", "add", "name", "br0", "type", "bridge")
+	kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", "br0", "up")
+	for i, host := range hosts {
+		kerneltest.Do(t, "ip", "-n", host, "link", "add", "name", "eth0", "type", "veth", "peer", "name", host, "netns", "sw")
+		kerneltest.Do(t, "ip", "-n", host, "address", "add", fmt.Sprintf("10.0.0.%d/24", i+1), "dev", "eth0")
+		kerneltest.Do(t, "ip", "-n", host, "-6", "address", "add", fmt.Sprintf("fd00::%d/64", i+1), "dev", "eth0", "nodad")
+		kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", "eth0", "up")
+		kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", host, "up", "master", "br0")
+		for _, end := range [][2]string{{host, "eth0"}, {"sw", host}} {
+			kerneltest.Do(t, "tc", "-n", end[0], "qdisc", "add", "dev", end[1], "root", "tbf", "rate", rate, "burst", "31250", "limit", "150k")
+		}
+	}
+}
+
+// in is a linerate inside a host.
+func in(t *testing.T, host string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := command(t, t.Context(), t.TempDir(), args...)
+	cmd.Args = append([]string{"ip", "netns", "exec", host, cmd.Path}, cmd.Args[1:]...)
+	ip, err := exec.LookPath("ip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Path = ip
+	return cmd
+}
+
+// served is a running linerate serve.
+type served struct {
+	*exec.Cmd
+	mu   sync.Mutex
+	said bytes.Buffer
+	over chan struct{}
+}
+
+func (s *served) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.said.Write(p)
+}
+
+func (s *served) log() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.said.String()
+}
+
+// until waits for what the server says.
+func (s *served) until(t *testing.T, words string, times int) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); strings.Count(s.log(), words) < times; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the server has not said %q %d times:\n%s", words, times, s.log())
+		}
+	}
+}
+
+func serving(t *testing.T, args ...string) *served {
+	t.Helper()
+	s := &served{Cmd: in(t, "server", append([]string{"serve"}, args...)...), over: make(chan struct{})}
+	s.Stderr = s
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = s.Wait(); close(s.over) }()
+	t.Cleanup(func() { _ = s.Process.Kill(); <-s.over })
+	s.until(t, "listening on", 1)
+	return s
+}
+
+// measured runs a measurement to its end.
+func measured(t *testing.T, host string, args ...string) (m record.Measure, status int, said string) {
+	t.Helper()
+	cmd := in(t, host, append([]string{"measure", "--json", "--quiet", "--congestion-control", "cubic"}, args...)...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	if out.Len() > 0 {
+		if err := json.Unmarshal(out.Bytes(), &m); err != nil {
+			t.Fatalf("%v\n%s", err, out.String())
+		}
+	}
+	return m, cmd.ProcessState.ExitCode(), errs.String()
+}
+
+// doubts are the failed trust checks that a busy machine does not explain.
+func doubts(m record.Measure) string { return failures(&record.Run{Trust: m.Trust}) }
+
+// TestMeasure: goodput is what the wire carries, in either direction and over
+// either family, also in both directions at once and with several streams.
+func TestMeasure(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		wired(t, "100mbit", "client")
+		serving(t)
+		for _, test := range []struct {
+			name, address string
+			ipv6          bool
+			args          []string
+			directions    []string
+			flows         int
+			full          float64
+		}{
+			{"write", "10.0.0.1", false, nil, []string{"write"}, 1, 0.99},
+			{"read", "10.0.0.1:5202", false, []string{"--direction", "read", "--streams", "3"}, []string{"read"}, 3, 0.99},
+			// Acknowledgements of the one are on the other's way: 86 bytes for two frames.
+			{"both", "[fd00::1]:5202", true, []string{"--direction", "both"}, []string{"write", "read"}, 1, 0.95},
+		} {
+			t.Run(test.name, func(t *testing.T) {
+				limit := 100e6 * limits.Frame{IPv6: test.ipv6, Shaped: true}.Fraction()
+				// A busy machine may keep a link from being full; nothing may make it
+				// fuller than full.
+				var shares []string
+				for range 4 {
+					m, status, said := measured(t, "client", append([]string{test.address, "--duration", "2s", "--interval", "500ms"}, test.args...)...)
+					if status != ExitOK && status != ExitDoubt {
+						t.Fatalf("exit status %d: %s", status, said)
+					}
+					if len(m.Directions) != len(test.directions) {
+						t.Fatalf("directions %+v, want %v", m.Directions, test.directions)
+					}
+					full := true
+					for i, d := range m.Directions {
+						share := d.GoodputBps / limit
+						shares = append(shares, fmt.Sprintf("%s %.4f", d.Direction, share))
+						if share > 1.01 {
+							t.Fatalf("%s: %.4f of what the link carries", d.Direction, share)
+						}
+						full = full && share >= test.full
+						if d.Direction != test.directions[i] || d.Flows != test.flows || len(d.Intervals) < 3 {
+							t.Errorf("direction %+v, want %s of %d flows with its intervals", d, test.directions[i], test.flows)
+						}
+					}
+					if m.ReceivedBytes > m.WrittenBytes+8<<20 || m.CPUSPerGigabyte <= 0 || m.Schema != record.MeasureSchema {
+						t.Errorf("document %+v", m)
+					}
+					if bad := doubts(m); bad != "" {
+						shares = append(shares, bad)
+						continue
+					}
+					if full {
+						return
+					}
+				}
+				t.Errorf("never full in four tries: %s", strings.Join(shares, ", "))
+			})
+		}
+	})
+}
+
+// TestMeasureTogether: several clients measure with one server at the same time;
+// each finishes, they share its port, and the server's other traffic is known to
+// each and no reason for doubt.
+func TestMeasureTogether(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		clients := []string{"a", "b", "c"}
+		wired(t, "100mbit", clients...)
+		s := serving(t)
+		limit := 100e6 * limits.Frame{Shaped: true}.Fraction()
+		results := make([]record.Measure, len(clients))
+		var all sync.WaitGroup
+		for i, client := range clients {
+			all.Go(func() {
+				m, status, said := measured(t, client, "10.0.0.1", "--duration", "4s", "--warmup", "2s")
+				if status != ExitOK && status != ExitDoubt {
+					t.Errorf("%s: exit status %d: %s", client, status, said)
+				}
+				results[i] = m
+			})
+		}
+		all.Wait()
+		if t.Failed() {
+			return
+		}
+		sum := 0.0
+		for i, m := range results {
+			sum += m.GoodputBps
+			if m.GoodputBps <= 0 {
+				t.Errorf("%s got nothing", clients[i])
+			}
+			others := m.Ends[1].Others
+			if others == nil || others.Clients < 1 || others.ReceivedBytes <= 0 {
+				t.Errorf("%s does not know of the others: %+v", clients[i], others)
+			}
+			for _, c := range m.Trust {
+				if !c.Pass && (c.Check == trust.Foreign || c.Check == trust.Wire) {
+					t.Errorf("%s: %s: %s", clients[i], c.Check, c.Detail)
+				}
+			}
+		}
+		// Their windows are not the same, so that the sum is no rate; but where
+		// each has its part it is near one.
+		if sum > 1.5*limit {
+			t.Errorf("together %.0f bit/s over a link that carries %.0f", sum, limit)
+		}
+		s.until(t, "1 flow in ", 3)
+	})
+}
+
+// TestMeasureGate: what is expected decides the exit status.
+func TestMeasureGate(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		wired(t, "100mbit", "client")
+		serving(t)
+		for gate, met := range map[string]bool{">= 1mbit": true, ">= 200mbit": false, "< 200 Mbit/s": true, "200mbit": false} {
+			m, status, said := measured(t, "client", "10.0.0.1", "--duration", "500ms", "--warmup", "300ms", "--expect", gate)
+			if m.Expect == nil || m.Expect.Met != met {
+				t.Errorf("%s: %+v", gate, m.Expect)
+			}
+			if !met && (status != ExitDoubt || !strings.Contains(said, "expected goodput "+m.Expect.Gate+", got write ")) {
+				t.Errorf("%s: exit status %d, %q", gate, status, said)
+			}
+			if met && doubts(m) == "" && status != ExitOK && status != ExitDoubt {
+				t.Errorf("%s: exit status %d, %q", gate, status, said)
+			}
+		}
+	})
+}
+
+// TestMeasureRefused: every way of not being served says what it is.
+func TestMeasureRefused(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		wired(t, "1gbit", "client", "other")
+		token := filepath.Join(t.TempDir(), "token")
+		wrong := filepath.Join(t.TempDir(), "wrong")
+		for file, text := range map[string]string{token: "open sesame\n", wrong: "open barley"} {
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := serving(t, "--token", token, "--allow", "10.0.0.2", "--allow", "fd00::/64", "--max-duration", "2s", "--max-flows", "3")
+		kerneltest.Do(t, "ip", "netns", "exec", "server", "true")
+		stranger := exec.Command("ip", "netns", "exec", "server", os.Args[0], "-test.run=^TestStrangeServer$")
+		stranger.Env = append(os.Environ(), strangeServer+"=10.0.0.1:2222")
+		if err := stranger.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = stranger.Process.Kill(); _ = stranger.Wait() })
+		for _, test := range []struct {
+			name, from string
+			args       []string
+			want       string
+		}{
+			{"no token", "client", []string{"10.0.0.1"}, "the server wants a token: --token"},
+			{"wrong token", "client", []string{"10.0.0.1", "--token", wrong}, "wrong token"},
+			{"not allowed", "other", []string{"10.0.0.1", "--token", token}, "10.0.0.3 is not among the addresses"},
+			{"too long", "client", []string{"10.0.0.1", "--token", token, "--duration", "3s"}, "4s with the warm-up: the server allows 2s"},
+			{"too many", "client", []string{"10.0.0.1", "--token", token, "--direction", "both", "--streams", "2", "--duration", "1s"}, "4 flows: the server allows 3"},
+			{"nobody there", "client", []string{"10.0.0.1:5203"}, "nothing listens there; start linerate serve"},
+			{"no host", "client", []string{"10.0.0.77"}, "no route to host: there is no way"},
+			{"another program", "client", []string{"10.0.0.1:2222"}, `something else than linerate serve listens at 10.0.0.1:2222: it begins with "SSH-2.0-`},
+			{"no such name", "client", []string{"nosuch.invalid"}, "nosuch.invalid"},
+		} {
+			_, status, said := measured(t, test.from, test.args...)
+			if status != ExitFailed || !strings.Contains(said, test.want) {
+				t.Errorf("%s: exit status %d, %q; want %q", test.name, status, said, test.want)
+			}
+		}
+		if m, status, said := measured(t, "client", "10.0.0.1", "--token", token, "--duration", "500ms", "--warmup", "200ms", "--rate-cap", "20mbit"); m.ReceivedBytes == 0 {
+			t.Errorf("with the token: exit status %d, %q", status, said)
+		}
+		if log := s.log(); !strings.Contains(log, "refused: ") || !strings.Contains(log, "1 flow in ") {
+			t.Errorf("the server said\n%s", log)
+		}
+	})
+}
+
+// strangeServer makes the test program listen there as something else would.
+const strangeServer = "LINERATE_TEST_STRANGE_SERVER"
+
+// TestStrangeServer is not a test of its own: see TestMeasureRefused.
+func TestStrangeServer(t *testing.T) {
+	address := os.Getenv(strangeServer)
+	if address == "" {
+		return
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		_, _ = io.WriteString(conn, "SSH-2.0-OpenSSH_10.0p2 Debian-7\r\n")
+	}
+}
+
+// TestMeasureServerKilled: a server that dies is noticed at once, and said.
+func TestMeasureServerKilled(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		wired(t, "100mbit", "client")
+		s := serving(t)
+		began := time.Now()
+		time.AfterFunc(2*time.Second, func() { _ = s.Process.Kill() })
+		_, status, said := measured(t, "client", "10.0.0.1", "--duration", "60s")
+		if status != ExitFailed || !strings.Contains(said, "the server at 10.0.0.1:5202 has gone") {
+			t.Errorf("exit status %d, %q", status, said)
+		}
+		if time.Since(began) > 30*time.Second {
+			t.Error("it was noticed only at the end")
+		}
+	})
+}
+
+// TestServeEnds: Ctrl-C ends a server with a test under way, without an error.
+func TestServeEnds(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		wired(t, "100mbit", "client")
+		s := serving(t)
+		client := in(t, "client", "measure", "10.0.0.1", "--duration", "60s")
+		if err := client.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = client.Wait() }()
+		time.Sleep(time.Second)
+		if err := s.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-s.over:
+		case <-time.After(20 * time.Second):
+			t.Fatal("the server goes on")
+		}
+		if status := s.ProcessState.ExitCode(); status != ExitOK || !strings.Contains(s.log(), "the server was stopped") {
+			t.Errorf("exit status %d:\n%s", status, s.log())
+		}
+	})
+}
+
+// TestServeSurvives: whatever is thrown at the port, the next one is served.
+func TestServeSurvives(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		kerneltest.Do(t, "ip", "link", "set", "dev", "lo", "up")
+		kerneltest.Do(t, "mount", "-t", "tmpfs", "tmpfs", "/run")
+		kerneltest.Do(t, "ip", "netns", "attach", "server", fmt.Sprint(os.Getpid()))
+		s := serving(t, "--listen", "127.0.0.1:5202")
+		dial := func() net.Conn {
+			conn, err := net.Dial("tcp", "127.0.0.1:5202")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return conn
+		}
+		hello := "linerateh\x00\x4b" + `{"protocol":1,"version":"x","nonce":"` + strings.Repeat("QUFB", 10) + `QUE="}`
+		for _, garbage := range []string{
+			"", "\x00", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "linerate", "linerateh\xff\xff", "linerateh\x00\x02{}",
+			"linerateh\x00\x04null", "linerateq\x00\x00", "lineratet\x00\x10" + strings.Repeat("\x00", 16), "lineratet\x00\x10sixteen bytes ok", "lineratet\x00\x01x",
+			hello, hello + "lineratep\x00\x00", hello + strings.Repeat("x", 1<<16), strings.Repeat("\xff", 1<<16),
+		} {
+			for _, end := range []func(net.Conn){
+				func(c net.Conn) { c.Close() },
+				func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0); c.Close() },
+				func(c net.Conn) {
+					_ = c.(*net.TCPConn).CloseWrite()
+					_ = c.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+					_, _ = io.Copy(io.Discard, c)
+					c.Close()
+				},
+			} {
+				conn := dial()
+				_, _ = io.WriteString(conn, garbage)
+				end(conn)
+			}
+		}
+		// Some hold the door open, saying nothing or half of something.
+		for i := range 50 {
+			conn := dial()
+			defer conn.Close()
+			_, _ = io.WriteString(conn, hello[:i])
+		}
+		// And some vanish in the middle of a test.
+		for range 3 {
+			client := in(t, "server", "measure", "127.0.0.1", "--duration", "60s", "--rate-cap", "1mbit")
+			if err := client.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(500 * time.Millisecond)
+			_ = client.Process.Kill()
+			_ = client.Wait()
+		}
+		s.until(t, "the client left before its test was over", 3)
+		m, status, said := measured(t, "server", "127.0.0.1", "--duration", "500ms", "--warmup", "200ms", "--rate-cap", "50mbit", "--direction", "both")
+		if (status != ExitOK && status != ExitDoubt) || len(m.Flows) != 2 || !m.Flows[0].Alive || !m.Flows[1].Alive {
+			t.Fatalf("afterwards: exit status %d, %q\n%s", status, said, s.log())
+		}
+		select {
+		case <-s.over:
+			t.Fatalf("the server ended:\n%s", s.log())
+		default:
+		}
+		if err := syscall.Kill(s.Process.Pid, 0); errors.Is(err, os.ErrProcessDone) {
+			t.Fatal("the server is gone")
+		}
+	})
+}
