@@ -14,7 +14,7 @@ const requireNetns = "LINERATE_REQUIRE_NETNS"
 var otherSkips = map[string]string{
 	"internal/host/traffic/options_test.go":          "a kernel may allow no second congestion control",
 	"internal/host/traffic/engine_test.go":           "a machine may have no IPv6",
-	"internal/host/agent/window_test.go":             "counters need Linux; a machine too busy to be asked in time proves nothing",
+	"internal/host/agent/window_test.go":             "counters need Linux",
 	"internal/kernel/kerneltest/kerneltest.go":       "asks for the variable by its constant",
 	"internal/kernel/kerneltest/kerneltest_linux.go": "passes on a skip from inside the namespace",
 }

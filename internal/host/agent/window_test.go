@@ -78,13 +78,21 @@ func TestClosedWindow(t *testing.T) {
 // TestWindowRuns: one in time is carried out to its end.
 func TestWindowRuns(t *testing.T) {
 	a := here(t)
-	r := windowFrom(kernel.Now()+int64(100*time.Millisecond), 20*time.Millisecond)
-	reply, err := a.window(t.Context(), r)
-	switch {
-	case err != nil:
-		t.Fatal(err)
-	case reply.LateNs > 0:
-		t.Skip("this machine was too busy to ask in time")
+	var r record.WindowRequest
+	var reply record.WindowReply
+	// A busy machine may ask too late once, but not with seconds to spare.
+	for _, ahead := range []time.Duration{100 * time.Millisecond, time.Second, 5 * time.Second} {
+		r = windowFrom(kernel.Now()+int64(ahead), 20*time.Millisecond)
+		var err error
+		if reply, err = a.window(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		if reply.LateNs == 0 {
+			break
+		}
+	}
+	if reply.LateNs > 0 {
+		t.Fatalf("a window that was asked for 5 s ahead counts as %d ns late", reply.LateNs)
 	}
 	if reply.Reading.Begin.BeganNs < r.BeginNs || reply.Reading.End.BeganNs < r.EndNs || kernel.Now() < r.StopNs {
 		t.Errorf("read before it was due: %+v", reply.Reading)
