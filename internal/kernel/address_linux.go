@@ -65,27 +65,28 @@ func parseAddress(o Object, names map[int]string) Address {
 	return a
 }
 
-// AddAddress adds an address to a port.
-func (c *Conn) AddAddress(port string, prefix netip.Prefix) error {
-	index, err := c.index(port)
-	if err != nil {
-		return err
-	}
-	return c.request("add address", prefix.String()+" to "+port, unix.RTM_NEWADDR,
-		unix.NLM_F_CREATE|unix.NLM_F_EXCL, addressBody(index, prefix), nil)
+// AddAddresses adds addresses to a port, in order.
+func (c *Conn) AddAddresses(port string, prefixes []netip.Prefix) error {
+	return c.changeAddresses("add address", "to", port, prefixes, unix.RTM_NEWADDR, unix.NLM_F_CREATE|unix.NLM_F_EXCL,
+		func(error) bool { return false })
 }
 
-// DeleteAddress removes an address; one that is not there is no error.
-func (c *Conn) DeleteAddress(port string, prefix netip.Prefix) error {
+// DeleteAddresses removes addresses, in order; those that are not there are no
+// error.
+func (c *Conn) DeleteAddresses(port string, prefixes []netip.Prefix) error {
+	return c.changeAddresses("delete address", "from", port, prefixes, unix.RTM_DELADDR, 0, absent)
+}
+
+func (c *Conn) changeAddresses(op, preposition, port string, prefixes []netip.Prefix, kind uint16, flags int, passedOver func(error) bool) error {
 	index, err := c.index(port)
 	if err != nil {
 		return err
 	}
-	err = c.request("delete address", prefix.String()+" from "+port, unix.RTM_DELADDR, 0, addressBody(index, prefix), nil)
-	if absent(err) {
-		return nil
+	bodies := make([][]byte, len(prefixes))
+	for i, prefix := range prefixes {
+		bodies[i] = addressBody(index, prefix)
 	}
-	return err
+	return c.batch(op, kind, flags, bodies, func(i int) string { return prefixes[i].String() + " " + preposition + " " + port }, passedOver)
 }
 
 func addressBody(index int, prefix netip.Prefix) []byte {

@@ -14,6 +14,11 @@ type Shaping struct {
 	BurstBytes int64
 	QueueBytes int64
 	DelayUs    int64
+	JitterUs   int64   // to either side of the delay
 	Loss       float64 // 0…1
+	Reorder    float64 // 0…1, not delayed
 	MTU        int     // bytes
 }
+
+// Alters says whether frames come later than they were sent, or not all of them.
+func (s Shaping) Alters() bool { return s.DelayUs > 0 || s.Loss > 0 }

@@ -91,7 +91,7 @@ func (n *Namespace) AddMember(port, bridge string) error {
 }
 
 // Shape sets a port's root queueing discipline: tbf for the rate (tc-tbf(8)),
-// netem for delay and loss (tc-netem(8)), netem inside tbf for both.
+// netem for what happens on the way (tc-netem(8)), netem inside tbf for both.
 func (n *Namespace) Shape(port string, s Shaping) error {
 	var kinds []QdiscSpec
 	if s.RateBps > 0 {
@@ -100,11 +100,11 @@ func (n *Namespace) Shape(port string, s Shaping) error {
 			RateBytes: uint64(s.RateBps / 8), BurstBytes: uint64(s.BurstBytes),
 		})
 	}
-	if s.DelayUs > 0 || s.Loss > 0 {
-		inFlight := s.RateBps / 8 * float64(s.DelayUs) / 1e6
+	if s.Alters() {
+		inFlight := s.RateBps / 8 * float64(s.DelayUs+s.JitterUs) / 1e6
 		kinds = append(kinds, QdiscSpec{
 			Kind: "netem", Limit: uint32(max(1000, (float64(s.QueueBytes)+inFlight)/float64(s.MTU))),
-			DelayNs: s.DelayUs * 1000, Loss: s.Loss,
+			DelayNs: s.DelayUs * 1000, JitterNs: s.JitterUs * 1000, Loss: s.Loss, Reorder: s.Reorder,
 		})
 	}
 	parent := QdiscRoot

@@ -12,6 +12,16 @@ func Now() int64 {
 	return ts.Nano()
 }
 
+// wallClock is the time of day when Now was 0.
+func wallClock() int64 {
+	var ts unix.Timespec
+	before := Now()
+	if err := unix.ClockGettime(unix.CLOCK_REALTIME, &ts); err != nil {
+		panic("clock_gettime(CLOCK_REALTIME): " + err.Error()) // cannot fail on Linux
+	}
+	return ts.Nano() - (before+Now())/2
+}
+
 // SleepUntil sleeps until an instant of Now. The runtime's own timers round up
 // to a millisecond; clock_nanosleep(2) does not.
 func SleepUntil(ns int64) {

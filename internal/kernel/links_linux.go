@@ -70,6 +70,14 @@ func parseLink(body []byte) (Link, int) {
 			link.MTU = int(a.uint32())
 		case unix.IFLA_TXQLEN:
 			link.TxQueueLen = int(a.uint32())
+		case unix.IFLA_GSO_MAX_SIZE:
+			link.Packets.GSO = int(a.uint32())
+		case unix.IFLA_GRO_MAX_SIZE:
+			link.Packets.GRO = int(a.uint32())
+		case unix.IFLA_GSO_IPV4_MAX_SIZE:
+			link.Packets.GSOIPv4 = int(a.uint32())
+		case unix.IFLA_GRO_IPV4_MAX_SIZE:
+			link.Packets.GROIPv4 = int(a.uint32())
 		case unix.IFLA_MASTER:
 			master = int(a.uint32())
 		case unix.IFLA_LINKINFO:
@@ -172,6 +180,17 @@ func (c *Conn) ChangeLink(name string, change LinkChange) error {
 	}
 	if change.TxQueueLen != nil {
 		body = appendUint32(body, unix.IFLA_TXQLEN, uint32(*change.TxQueueLen))
+	}
+	for _, size := range []struct {
+		kind  uint16
+		bytes int
+	}{
+		{unix.IFLA_GSO_MAX_SIZE, change.Packets.GSO}, {unix.IFLA_GRO_MAX_SIZE, change.Packets.GRO},
+		{unix.IFLA_GSO_IPV4_MAX_SIZE, change.Packets.GSOIPv4}, {unix.IFLA_GRO_IPV4_MAX_SIZE, change.Packets.GROIPv4},
+	} {
+		if size.bytes != 0 {
+			body = appendUint32(body, size.kind, uint32(size.bytes))
+		}
 	}
 	return c.request("change link", name, unix.RTM_NEWLINK, 0, body, nil)
 }

@@ -65,6 +65,9 @@ func NewNamespace(name string) (*Namespace, error) {
 	return n, nil
 }
 
+// Name is what the namespace is called in errors.
+func (n *Namespace) Name() string { return n.name }
+
 // Close releases the descriptors.
 func (n *Namespace) Close() {
 	_ = n.conn.Close()

@@ -14,6 +14,7 @@ var errNoNamespaces = fmt.Errorf("network namespaces need Linux: %w", errors.Err
 type Namespace struct{}
 
 func NewNamespace(string) (*Namespace, error)     { return nil, errNoNamespaces }
+func (*Namespace) Name() string                   { return "" }
 func (*Namespace) Close()                         {}
 func (*Namespace) Do(func() error) error          { return errNoNamespaces }
 func (*Namespace) DoAsHost(func() error) error    { return errNoNamespaces }
@@ -23,3 +24,4 @@ func (*Namespace) Bridge(string) error            { return errNoNamespaces }
 func (*Namespace) AddMember(_, _ string) error    { return errNoNamespaces }
 func (*Namespace) Shape(string, Shaping) error    { return errNoNamespaces }
 func SocketPair() (near, far *os.File, err error) { return nil, nil, errNoNamespaces }
+func Tap(CableEnd) (*os.File, error)              { return nil, errNoNamespaces }

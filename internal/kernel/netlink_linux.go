@@ -28,14 +28,16 @@ type Conn struct {
 type Object []byte
 
 // Dial opens the socket.
-func Dial() (*Conn, error) {
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
+func Dial() (*Conn, error) { return open(unix.NETLINK_ROUTE, "route netlink socket") }
+
+func open(protocol int, what string) (*Conn, error) {
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, protocol)
 	if err != nil {
-		return nil, &Error{Op: "open", Object: "route netlink socket", Err: err}
+		return nil, &Error{Op: "open", Object: what, Err: err}
 	}
 	if err := unix.Bind(fd, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		unix.Close(fd)
-		return nil, &Error{Op: "bind", Object: "route netlink socket", Err: err}
+		return nil, &Error{Op: "bind", Object: what, Err: err}
 	}
 	// Both options only improve what is reported; older kernels lack them.
 	_ = unix.SetsockoptInt(fd, unix.SOL_NETLINK, unix.NETLINK_EXT_ACK, 1)
@@ -93,64 +95,41 @@ func (c *Conn) request(op, object string, kind uint16, flags int, body []byte, v
 	if c.fd < 0 {
 		return fail(errors.New("the netlink socket is closed"), "")
 	}
-	c.seq++
 	isDump := flags&unix.NLM_F_DUMP == unix.NLM_F_DUMP
 	if !isDump && flags&unix.NLM_F_ECHO == 0 {
 		flags |= unix.NLM_F_ACK
 	}
 	c.out = c.out[:0]
-	c.out = native.AppendUint32(c.out, uint32(headerLen+len(body)))
-	c.out = native.AppendUint16(c.out, kind)
-	c.out = native.AppendUint16(c.out, uint16(flags|unix.NLM_F_REQUEST))
-	c.out = native.AppendUint32(c.out, c.seq)
-	c.out = native.AppendUint32(c.out, 0)
-	c.out = append(c.out, body...)
+	c.put(kind, flags, body)
 
 	// The kernel fills the first chunk of a dump while it takes the request,
 	// and each further one while it hands out the one before it.
 	began := Now()
-	for {
-		err := unix.Sendto(c.fd, c.out, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK})
-		if err == nil {
-			break
-		}
-		if err != unix.EINTR {
-			return fail(err, "")
-		}
+	if err := c.send(); err != nil {
+		return fail(err, "")
 	}
 	filled := (began + Now()) / 2
 	var visitErr error
 	interrupted := false
 	for {
 		began = Now()
-		n, _, err := unix.Recvfrom(c.fd, c.in, unix.MSG_TRUNC)
-		switch {
-		case err == unix.EINTR:
-			continue
-		case err == unix.EAGAIN:
-			return fail(errors.New("no answer from the kernel within 10 s"), "")
-		case err != nil:
+		rest, err := c.receive()
+		if err != nil {
 			return fail(err, "")
-		case n > len(c.in):
-			return fail(fmt.Errorf("answer of %d bytes is larger than the buffer of %d", n, len(c.in)), "")
 		}
 		next := (began + Now()) / 2
-		rest := c.in[:n]
 		for len(rest) >= headerLen {
-			size := int(native.Uint32(rest))
-			if size < headerLen || size > len(rest) {
-				return fail(fmt.Errorf("malformed answer: message of %d bytes in %d", size, len(rest)), "")
+			var m message
+			if m, rest, err = cutMessage(rest); err != nil {
+				return fail(err, "")
 			}
-			kind, messageFlags, seq := native.Uint16(rest[4:]), native.Uint16(rest[6:]), native.Uint32(rest[8:])
-			payload := rest[headerLen:size]
-			rest = rest[min(align(size), len(rest)):]
-			if seq != c.seq {
+			if m.seq != c.seq {
 				continue // left over from a request that was given up
 			}
-			interrupted = interrupted || messageFlags&unix.NLM_F_DUMP_INTR != 0
-			switch kind {
+			interrupted = interrupted || m.flags&unix.NLM_F_DUMP_INTR != 0
+			switch m.kind {
 			case unix.NLMSG_DONE, unix.NLMSG_ERROR:
-				errno, detail := acknowledgement(kind, messageFlags, payload)
+				errno, detail := acknowledgement(m.kind, m.flags, m.payload)
 				switch {
 				case errno != 0:
 					return fail(errno, detail)
@@ -163,12 +142,69 @@ func (c *Conn) request(op, object string, kind uint16, flags int, body []byte, v
 			case unix.NLMSG_NOOP:
 			default:
 				if visitErr == nil && v != nil {
-					visitErr = v(kind, payload, filled)
+					visitErr = v(m.kind, m.payload, filled)
 				}
 			}
 		}
 		filled = next
 	}
+}
+
+// put adds a message to what is to be sent, with a number of its own.
+func (c *Conn) put(kind uint16, flags int, body []byte) {
+	c.seq++
+	c.out = native.AppendUint32(c.out, uint32(headerLen+len(body)))
+	c.out = native.AppendUint16(c.out, kind)
+	c.out = native.AppendUint16(c.out, uint16(flags|unix.NLM_F_REQUEST))
+	c.out = native.AppendUint32(c.out, c.seq)
+	c.out = native.AppendUint32(c.out, 0)
+	c.out = append(c.out, body...)
+	c.out = append(c.out, make([]byte, align(len(body))-len(body))...)
+}
+
+// send hands over what was put.
+func (c *Conn) send() error {
+	for {
+		err := unix.Sendto(c.fd, c.out, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK})
+		if err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// receive waits for the kernel's next messages.
+func (c *Conn) receive() ([]byte, error) {
+	for {
+		n, _, err := unix.Recvfrom(c.fd, c.in, unix.MSG_TRUNC)
+		switch {
+		case err == unix.EINTR:
+		case err == unix.EAGAIN:
+			return nil, errors.New("no answer from the kernel within 10 s")
+		case err != nil:
+			return nil, err
+		case n > len(c.in):
+			return nil, fmt.Errorf("answer of %d bytes is larger than the buffer of %d", n, len(c.in))
+		default:
+			return c.in[:n], nil
+		}
+	}
+}
+
+// message is one of those that come in.
+type message struct {
+	kind, flags uint16
+	seq         uint32
+	payload     []byte
+}
+
+// cutMessage takes the first message off.
+func cutMessage(text []byte) (m message, rest []byte, err error) {
+	size := int(native.Uint32(text))
+	if size < headerLen || size > len(text) {
+		return m, nil, fmt.Errorf("malformed answer: message of %d bytes in %d", size, len(text))
+	}
+	m = message{native.Uint16(text[4:]), native.Uint16(text[6:]), native.Uint32(text[8:]), text[headerLen:size]}
+	return m, text[min(align(size), len(text)):], nil
 }
 
 // acknowledgement reads the errno and the text of the end of an answer.

@@ -44,16 +44,34 @@ func (*Conn) ReplaceRoute(RouteSpec) error                  { return unsupported
 func (*Conn) RestoreRoute(Object, bool) error               { return unsupported("restore route") }
 func (*Conn) ExpectRoute(RouteSpec) (Route, error)          { return Route{}, unsupported("make route") }
 func (*Conn) DeleteRoute(Object) error                      { return unsupported("delete route") }
-func (*Conn) LookupRoute(netip.Addr, netip.Addr) (Lookup, error) {
+func (*Conn) NexthopObjects() ([]NexthopObject, error) {
+	return nil, unsupported("list nexthop objects")
+}
+func (*Conn) ReplaceNexthopObject(NexthopObject) error { return unsupported("replace nexthop object") }
+func (*Conn) RestoreNexthopObject(Object) error        { return unsupported("restore nexthop object") }
+func (*Conn) DeleteNexthopObject(int) error            { return unsupported("delete nexthop object") }
+func (r Resilient) Complete() Resilient                { return r }
+func (*Conn) LookupRoute(RouteQuestion) (Lookup, error) {
 	return Lookup{}, unsupported("look up route")
 }
-func (*Conn) Rules() ([]Rule, error)                   { return nil, unsupported("list rules") }
-func (*Conn) AddRule(Rule) error                       { return unsupported("add rule") }
-func (*Conn) DeleteRule(Rule) error                    { return unsupported("delete rule") }
-func (*Conn) Addresses() ([]Address, error)            { return nil, unsupported("list addresses") }
-func (*Conn) AddAddress(string, netip.Prefix) error    { return unsupported("add address") }
-func (*Conn) DeleteAddress(string, netip.Prefix) error { return unsupported("delete address") }
-func (*Conn) RestoreAddress(Object) error              { return unsupported("restore address") }
+func (*Conn) LookupRoutes(questions []RouteQuestion) []RouteAnswer {
+	answers := make([]RouteAnswer, len(questions))
+	for i := range answers {
+		answers[i].Err = unsupported("look up route")
+	}
+	return answers
+}
+func (*Conn) Rules() ([]Rule, error)        { return nil, unsupported("list rules") }
+func (*Conn) AddRule(Rule) error            { return unsupported("add rule") }
+func (*Conn) DeleteRule(Rule) error         { return unsupported("delete rule") }
+func (*Conn) Addresses() ([]Address, error) { return nil, unsupported("list addresses") }
+func (*Conn) AddAddresses(string, []netip.Prefix) error {
+	return unsupported("add address")
+}
+func (*Conn) DeleteAddresses(string, []netip.Prefix) error {
+	return unsupported("delete address")
+}
+func (*Conn) RestoreAddress(Object) error { return unsupported("restore address") }
 
 func CurrentNetNS() (NetNS, error) { return NetNS{}, unsupported("name the network namespace") }
 func BootID() (string, error)      { return "", unsupported("read the boot identity") }

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -72,6 +73,19 @@ func (p Proc) SNMP() (map[string]int64, error) {
 // from whatever it counts in; it is 100 on every architecture linerate runs on
 // (USER_HZ, asm-generic/param.h).
 const userHz = 100
+
+// MemoryBytes is the memory that the machine has (proc_meminfo(5)).
+func (p Proc) MemoryBytes() (int64, error) { return read(p, "meminfo", parseMemory) }
+
+func parseMemory(text []byte) (int64, error) {
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "MemTotal:" && fields[2] == "kB" {
+			kib, err := strconv.ParseInt(fields[1], 10, 64)
+			return kib << 10, err
+		}
+	}
+	return 0, errors.New("expected a line MemTotal")
+}
 
 func parseStat(text []byte) ([]record.CPUTimes, error) {
 	var list []record.CPUTimes

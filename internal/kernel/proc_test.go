@@ -248,3 +248,14 @@ func TestSysctls(t *testing.T) {
 		t.Errorf("left the tree: %s", path)
 	}
 }
+
+func TestMemory(t *testing.T) {
+	if n, err := parseMemory([]byte("MemTotal:       24645480 kB\nMemFree:        1 kB\n")); err != nil || n != 24645480<<10 {
+		t.Errorf("%d, %v", n, err)
+	}
+	for _, text := range []string{"", "MemFree: 1 kB\n", "MemTotal: much kB\n", "MemTotal: 1 MB\n"} {
+		if n, err := parseMemory([]byte(text)); err == nil {
+			t.Errorf("%q is %d", text, n)
+		}
+	}
+}

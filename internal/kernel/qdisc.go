@@ -34,5 +34,7 @@ type QdiscSpec struct {
 	RateBytes  uint64  // tbf: bytes per second
 	BurstBytes uint64  // tbf
 	DelayNs    int64   // netem
+	JitterNs   int64   // netem: to either side of the delay, in order
 	Loss       float64 // netem: 0…1
+	Reorder    float64 // netem: 0…1, not delayed
 }

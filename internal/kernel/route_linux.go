@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"syscall"
 
+	"linerate/internal/model/record"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -11,10 +13,11 @@ import (
 // flags (uint32).
 const rtmsgLen = unix.SizeofRtMsg
 
-// RTA_EXPIRES and RTA_NH_ID (linux/rtnetlink.h).
+// RTA_EXPIRES, RTA_NH_ID and a place in RTA_METRICS (linux/rtnetlink.h).
 const (
 	rtaExpires   = 0x17
 	rtaNexthopID = 0x1e
+	rtaxInitCwnd = 11 // RTAX_INITCWND, within RTA_METRICS
 )
 
 // Routes lists the routes of all tables, IPv4 then IPv6.
@@ -68,6 +71,7 @@ func parseRoute(o Object, names map[int]string) Route {
 		case unix.RTA_MULTIPATH:
 			for hop := range nexthops(a.data) {
 				r.Ports = append(r.Ports, names[hop.index])
+				r.Nexthops = append(r.Nexthops, hop.record(names))
 			}
 		}
 	}
@@ -100,6 +104,21 @@ func nexthops(b []byte) func(yield func(hop) bool) {
 			b = b[min(align(size), len(b)):]
 		}
 	}
+}
+
+// record is the hop as records have it.
+func (h hop) record(names map[int]string) record.RouteNexthop {
+	r := record.RouteNexthop{Port: names[h.index], Weight: int(h.weight) + 1, Down: h.flags&(unix.RTNH_F_DEAD|unix.RTNH_F_LINKDOWN) != 0}
+	for a := range attributes(h.attributes) {
+		switch {
+		case a.kind == unix.RTA_GATEWAY:
+			r.Via = a.addr().String()
+		case a.kind == unix.RTA_VIA && len(a.data) > 2:
+			addr, _ := netip.AddrFromSlice(a.data[2:])
+			r.Via = addr.String()
+		}
+	}
+	return r
 }
 
 func appendHop(b []byte, h hop) []byte {
@@ -196,7 +215,7 @@ func (c *Conn) routeBody(s RouteSpec) ([]byte, error) {
 	fail := func(detail string) error {
 		return &Error{Op: "replace route", Object: s.String(), Err: syscall.EINVAL, Detail: detail}
 	}
-	if !s.To.IsValid() || len(s.Nexthops) == 0 {
+	if !s.To.IsValid() || len(s.Nexthops) == 0 && s.NexthopObject == 0 {
 		return nil, fail("a route needs a destination and a next hop")
 	}
 	to := s.To.Masked()
@@ -222,6 +241,21 @@ func (c *Conn) routeBody(s RouteSpec) ([]byte, error) {
 	if s.Source.IsValid() {
 		body = appendAttribute(body, unix.RTA_PREFSRC, s.Source.AsSlice())
 	}
+	if s.InitCwnd != 0 {
+		body = appendAttribute(body, unix.RTA_METRICS, appendUint32(nil, rtaxInitCwnd, uint32(s.InitCwnd)))
+	}
+	if s.NexthopObject != 0 {
+		return appendUint32(body, rtaNexthopID, uint32(s.NexthopObject)), nil
+	}
+	return c.appendHops(body, s)
+}
+
+// appendHops adds what a route has of its own to go by.
+func (c *Conn) appendHops(body []byte, s RouteSpec) ([]byte, error) {
+	fail := func(detail string) error {
+		return &Error{Op: "replace route", Object: s.String(), Err: syscall.EINVAL, Detail: detail}
+	}
+	af := family(s.To.Addr())
 	var hops []byte
 	for _, n := range s.Nexthops {
 		index := 0
@@ -263,52 +297,15 @@ func viaAttribute(af uint8, via netip.Addr) ([]byte, error) {
 	return nil, &Error{Op: "use next hop", Object: via.String(), Err: syscall.EINVAL, Detail: "an IPv6 route cannot go via an IPv4 address"}
 }
 
-// LookupRoute asks by which port a packet leaves for destination, sent from
-// source if that is valid.
-func (c *Conn) LookupRoute(source, destination netip.Addr) (Lookup, error) {
-	object := "to " + destination.String()
-	ask := make([]byte, rtmsgLen, 64)
-	ask[0], ask[1] = family(destination), byte(destination.BitLen())
-	ask = appendAttribute(ask, unix.RTA_DST, destination.AsSlice())
-	if source.IsValid() {
-		object += " from " + source.String()
-		ask[2] = byte(source.BitLen())
-		ask = appendAttribute(ask, unix.RTA_SRC, source.AsSlice())
-	}
-	found := Lookup{Source: source} // the answer names it only where the kernel chose
-	index := 0
-	err := c.request("look up route", object, unix.RTM_GETROUTE, 0, ask,
-		func(kind uint16, body []byte, _ int64) error {
-			if kind != unix.RTM_NEWROUTE || len(body) < rtmsgLen {
-				return nil
-			}
-			for a := range attributes(body[rtmsgLen:]) {
-				switch a.kind {
-				case unix.RTA_OIF:
-					index = int(a.uint32())
-				case unix.RTA_GATEWAY:
-					found.Gateway = a.addr()
-				case unix.RTA_VIA:
-					if len(a.data) > 2 {
-						found.Gateway, _ = netip.AddrFromSlice(a.data[2:])
-					}
-				case unix.RTA_PREFSRC:
-					found.Source = a.addr()
-				}
-			}
-			return nil
-		})
-	if err != nil || index == 0 {
-		return found, err
-	}
-	names, err := c.names()
-	found.Port = names[index]
-	return found, err
-}
-
 // ExpectRoute says what Routes will say of a route that is yet to be made.
 func (c *Conn) ExpectRoute(s RouteSpec) (Route, error) {
 	body, err := c.routeBody(s)
+	if err == nil && s.NexthopObject != 0 {
+		// The kernel tells the object's next hops as if they were the route's.
+		if s.Nexthops, err = c.hopsOf(s.NexthopObject); err == nil {
+			body, err = c.appendHops(body, s)
+		}
+	}
 	if err != nil {
 		return Route{}, err
 	}

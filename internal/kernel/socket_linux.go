@@ -27,30 +27,10 @@ func CongestionControl(fd int) (string, error) {
 	return unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION)
 }
 
-// SetBuffers sets SO_SNDBUF and SO_RCVBUF, before connect or listen so that
-// the window scale fits. It ends the kernel's autotuning of both.
-func SetBuffers(fd, bytes int) error {
-	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, bytes); err != nil {
-		return err
-	}
-	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, bytes)
-}
-
 // SetWindowClamp sets TCP_WINDOW_CLAMP: the largest window this end advertises.
 // A connection whose SO_RCVBUF was enlarged after it had opened needs it.
 func SetWindowClamp(fd, bytes int) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_WINDOW_CLAMP, bytes)
-}
-
-// Buffers reads SO_SNDBUF and SO_RCVBUF. The kernel doubles what was asked, to
-// have room for its own bookkeeping, after clamping it to net.core.wmem_max and
-// rmem_max.
-func Buffers(fd int) (send, receive int, err error) {
-	if send, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF); err != nil {
-		return 0, 0, err
-	}
-	receive, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
-	return send, receive, err
 }
 
 // SetPacingRate sets SO_MAX_PACING_RATE. The kernel takes 64 bits since 4.20
@@ -93,6 +73,13 @@ func Discard(fd, limit int) (int, error) {
 // acknowledged, sent or not (SIOCOUTQ, tcp(7)). A FIN counts as one.
 func SendQueue(fd int) (int64, error) {
 	n, err := unix.IoctlGetInt(fd, unix.SIOCOUTQ)
+	return int64(n), err
+}
+
+// ReceiveQueue is how many bytes have arrived at a TCP socket, are acknowledged
+// and have not been read (SIOCINQ, tcp(7)).
+func ReceiveQueue(fd int) (int64, error) {
+	n, err := unix.IoctlGetInt(fd, unix.SIOCINQ)
 	return int64(n), err
 }
 

@@ -90,11 +90,18 @@ func TestTransmitAndDiscard(t *testing.T) {
 
 func TestSocketOptions(t *testing.T) {
 	near, _ := tcpPair(t)
-	if err := SetBuffers(near, 50_000); err != nil {
+	if err := SetBuffers(near, 50_000, 0); err != nil {
 		t.Fatal(err)
 	}
-	if send, receive, err := Buffers(near); send != 100_000 || receive != 100_000 || err != nil {
-		t.Errorf("buffers %d and %d, %v; want twice 50000", send, receive, err)
+	send, receive, err := Buffers(near)
+	if send != 100_000 || receive == 100_000 || err != nil {
+		t.Errorf("buffers %d and %d, %v; want twice 50000 to send, and nothing else changed", send, receive, err)
+	}
+	if err := SetBuffers(near, 0, 40_000); err != nil {
+		t.Fatal(err)
+	}
+	if send, receive, err := Buffers(near); send != 100_000 || receive != 80_000 || err != nil {
+		t.Errorf("buffers %d and %d, %v; want 100000 and twice 40000", send, receive, err)
 	}
 	if err := SetPacingRate(near, 5e9); err != nil { // beyond 32 bits
 		t.Fatal(err)

@@ -27,25 +27,8 @@ func SetCongestionControl(int, string) error { return onlyLinux("TCP_CONGESTION"
 // CongestionControl reads TCP_CONGESTION; on Linux only.
 func CongestionControl(int) (string, error) { return "", onlyLinux("TCP_CONGESTION") }
 
-// SetBuffers sets SO_SNDBUF and SO_RCVBUF, before connect or listen.
-func SetBuffers(fd, bytes int) error {
-	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, bytes); err != nil {
-		return err
-	}
-	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, bytes)
-}
-
 // SetWindowClamp sets TCP_WINDOW_CLAMP; on Linux only, and elsewhere not needed.
 func SetWindowClamp(int, int) error { return nil }
-
-// Buffers reads SO_SNDBUF and SO_RCVBUF.
-func Buffers(fd int) (send, receive int, err error) {
-	if send, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF); err != nil {
-		return 0, 0, err
-	}
-	receive, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
-	return send, receive, err
-}
 
 // SetPacingRate sets SO_MAX_PACING_RATE; on Linux only.
 func SetPacingRate(int, uint64) error { return onlyLinux("SO_MAX_PACING_RATE") }
@@ -65,3 +48,6 @@ func ProcessCPU() time.Duration {
 
 // SendQueue is how many bytes a TCP socket holds unacknowledged; on Linux only.
 func SendQueue(int) (int64, error) { return 0, onlyLinux("SIOCOUTQ") }
+
+// ReceiveQueue is how many bytes a TCP socket holds unread; on Linux only.
+func ReceiveQueue(int) (int64, error) { return 0, onlyLinux("SIOCINQ") }

@@ -13,13 +13,17 @@ func TCPInfo(fd int) (record.TCPInfo, error) {
 	if err != nil {
 		return record.TCPInfo{}, &Error{Op: "read", Object: "TCP_INFO", Err: err}
 	}
+	return tcpInfo(t), nil
+}
+
+func tcpInfo(t *unix.TCPInfo) record.TCPInfo {
 	return record.TCPInfo{
 		State: t.State, CAState: t.Ca_state, Retransmits: t.Retransmits,
 		Backoff: t.Backoff, Options: t.Options,
 		SndMSS: t.Snd_mss, RcvMSS: t.Rcv_mss, PMTU: t.Pmtu,
 		RTTUs: t.Rtt, RTTVarUs: t.Rttvar, MinRTTUs: t.Min_rtt,
 		SndCwnd: t.Snd_cwnd, SndSsthresh: t.Snd_ssthresh, SndWnd: t.Snd_wnd,
-		RcvSpace: t.Rcv_space, Unacked: t.Unacked, TotalRetrans: t.Total_retrans,
+		RcvSpace: t.Rcv_space, Unacked: t.Unacked, Sacked: t.Sacked, TotalRetrans: t.Total_retrans,
 		PacingRateBps: bitsPerSecond(t.Pacing_rate), DeliveryBps: bitsPerSecond(t.Delivery_rate),
 		BytesAcked: t.Bytes_acked, BytesReceived: t.Bytes_received,
 		BytesSent: t.Bytes_sent, BytesRetrans: t.Bytes_retrans,
@@ -27,7 +31,7 @@ func TCPInfo(fd int) (record.TCPInfo, error) {
 		BusyUs: t.Busy_time, RwndLimitedUs: t.Rwnd_limited, SndbufLimited: t.Sndbuf_limited,
 		Delivered: t.Delivered, DeliveredCE: t.Delivered_ce,
 		ReordSeen: t.Reord_seen, DsackDups: t.Dsack_dups,
-	}, nil
+	}
 }
 
 // bitsPerSecond turns the kernel's bytes per second into bits; all ones mean

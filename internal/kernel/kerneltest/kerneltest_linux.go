@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // InNamespace runs body in a process of its own whose network namespace has
@@ -56,6 +57,21 @@ func Do(t testing.TB, name string, arguments ...string) string {
 		t.Fatalf("%s %s: %v\n%s", name, strings.Join(arguments, " "), err, output)
 	}
 	return string(output)
+}
+
+// Forwards waits until a bridge's port forwards, some moments after its carrier is
+// there: before, the bridge learns no address behind it (BR_STATE_FORWARDING).
+func Forwards(t testing.TB, port string) {
+	t.Helper()
+	for until := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		said := Do(t, "bridge", "link", "show", "dev", port)
+		if strings.Contains(said, "state forwarding") {
+			return
+		}
+		if time.Now().After(until) {
+			t.Fatalf("port %s does not forward: %s", port, said)
+		}
+	}
 }
 
 // RequireNamespaces skips the test where this user cannot make namespaces.
