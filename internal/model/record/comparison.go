@@ -6,7 +6,8 @@ import "time"
 const ComparisonSchema = "linerate.compare/v1"
 
 // Comparison is the result document of `linerate compare FROM TO`: how the
-// second run's goodput relates to the first's, treatment by treatment.
+// second run's goodput, or whatever it is judged by, relates to the first's,
+// treatment by treatment.
 type Comparison struct {
 	Schema string      `json:"schema"`
 	From   ComparedRun `json:"from"`
@@ -16,6 +17,9 @@ type Comparison struct {
 	// Answer is one or two sentences.
 	Answer string `json:"answer"`
 	Unit   string `json:"unit"`
+	// Response is what ratios and verdicts are about: the first of the second
+	// run's.
+	Response string `json:"response"`
 
 	// Differences are what else the runs differ in: with them a difference of
 	// goodput may have another cause than the reader thinks of.
@@ -68,9 +72,15 @@ type ComparedTreatment struct {
 	FromLimitBps float64 `json:"from_limit_bps"`
 	ToLimitBps   float64 `json:"to_limit_bps"`
 	// Ratio is To over From.
-	Ratio   RatioEstimate `json:"ratio"`
-	P       float64       `json:"p"` // corrected for the number of treatments (Holm)
-	Verdict string        `json:"verdict"`
+	Ratio RatioEstimate `json:"ratio"`
+	// Difference is To less From, in the response's unit, where that may be below zero:
+	// there is no ratio then, and the verdict is about it.
+	Difference *DifferenceEstimate `json:"difference,omitempty"`
+	// FromResponse and ToResponse are the estimates that are compared.
+	FromResponse ResponseEstimate `json:"from_response"`
+	ToResponse   ResponseEstimate `json:"to_response"`
+	P            float64          `json:"p"` // corrected for the number of treatments (Holm)
+	Verdict      string           `json:"verdict"`
 	// Why explains a verdict that needs it.
 	Why string `json:"why,omitempty"`
 }

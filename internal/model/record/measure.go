@@ -21,6 +21,9 @@ type Measure struct {
 	// DurationS is the length of the common window, after WarmupS.
 	DurationS float64 `json:"duration_s"`
 	WarmupS   float64 `json:"warmup_s"`
+	// Mode is how the bytes were to be moved, one of the Modes; each flow says how
+	// it did.
+	Mode string `json:"mode,omitempty"`
 
 	// GoodputBps is the sum over all flows of what the receivers read in the
 	// common window; the other totals are of that window, too.
@@ -30,29 +33,102 @@ type Measure struct {
 	WrittenBytes  int64   `json:"written_bytes"`
 	ReceivedBytes int64   `json:"received_bytes"`
 	RetransBytes  int64   `json:"retrans_bytes"`
+	MeasureCounts
 	// CPUSPerGigabyte is the processor time of both ends' linerate processes, in
-	// seconds per 10⁹ bytes received.
-	CPUSPerGigabyte float64 `json:"cpu_s_per_gigabyte"`
+	// seconds per 10⁹ bytes received; CPUUsPerTransaction in microseconds per
+	// transaction that was done.
+	CPUSPerGigabyte     float64 `json:"cpu_s_per_gigabyte"`
+	CPUUsPerTransaction float64 `json:"cpu_us_per_transaction,omitempty"`
 
 	Directions []MeasureDirection `json:"directions"`
 	Ends       []MeasureEnd       `json:"ends"`
-	Flows      []Flow             `json:"flows"`
-	Trust      []Check            `json:"trust"`
-	Expect     *Expectation       `json:"expect,omitempty"`
+	// Addresses are the totals of each address at an end that has several.
+	Addresses []MeasureAddress `json:"addresses,omitempty"`
+	Flows     []Flow           `json:"flows"`
+	Trust     []Check          `json:"trust"`
+	// Latency is what became of a probe beside the flows, where there was one; its
+	// own flow is in there, and not among the Flows.
+	Latency *Latency `json:"latency,omitempty"`
+	// LossFree is the highest rate of datagrams without loss, where that was
+	// searched: the rest is of the trial that confirmed it.
+	LossFree *LossFree    `json:"loss_free,omitempty"`
+	Expect   *Expectation `json:"expect,omitempty"`
+	// Modes are the documents of the same measurement in each of several modes,
+	// one after another, where that was asked for; all the rest is the first's.
+	Modes []*Measure `json:"modes,omitempty"`
+	MeasurePeer
+}
+
+// EachMode are the documents of the trials: one for each mode, or the only one.
+func (m *Measure) EachMode() []*Measure {
+	if len(m.Modes) > 0 {
+		return m.Modes
+	}
+	return []*Measure{m}
+}
+
+// Latency is how long requests took that a probe sent while nothing else was
+// going on, and beside the flows.
+type Latency struct {
+	ProbePerS float64 `json:"probe_per_s"`
+	IdleS     float64 `json:"idle_s"` // the length of the idle window
+	// Idle and Loaded are of requests that were answered; nil: none was.
+	Idle   *Distribution `json:"idle_us"`
+	Loaded *Distribution `json:"loaded_us"`
+	// BaselineUs is the quickest answer of the idle window, BufferDelayUs how much
+	// longer one took on average under load, and BufferDelayPercent that in percent
+	// of the baseline (RFC 6349, section 4.3).
+	BaselineUs         float64 `json:"baseline_us"`
+	BufferDelayUs      float64 `json:"buffer_delay_us"`
+	BufferDelayPercent float64 `json:"buffer_delay_percent"`
+	// The same of TCP's own round-trip times, as the senders' kernels estimate
+	// them: the least that the flows have seen, and the mean in the window; 0: not
+	// known.
+	TCPBaselineUs         float64 `json:"tcp_baseline_us,omitempty"`
+	TCPRTTUs              float64 `json:"tcp_rtt_us,omitempty"`
+	TCPBufferDelayPercent float64 `json:"tcp_buffer_delay_percent,omitempty"`
+	// Grade is A+ to F, by BufferDelayUs; Means says what that is like.
+	Grade string `json:"grade"`
+	Means string `json:"grade_means"`
+	Probe *Flow  `json:"probe,omitempty"` // under load
+}
+
+// MeasureCounts is what is known of flows that are not TCP's bytes. All is of the
+// common window.
+type MeasureCounts struct {
+	// Datagrams is for udp: the flows' together, the jitter as the mean over what
+	// was received. Lost repeats those that were, LostShare is their part of those
+	// that the receivers were to have.
+	Datagrams *Datagrams `json:"datagrams,omitempty"`
+	Lost      *int64     `json:"lost,omitempty"`
+	LostShare float64    `json:"lost_share,omitempty"`
+	// RatePerS is how many transactions were done in a second (rr, crr),
+	// Transactions the flows' together, and LatencyUs how long they took.
+	RatePerS     float64       `json:"rate_per_s,omitempty"`
+	Transactions *Transactions `json:"transactions,omitempty"`
+	LatencyUs    *Distribution `json:"latency_us,omitempty"`
 }
 
 // MeasureDirection is all flows of one direction: write goes from the client to
-// the server, read comes back.
+// the server, read comes back. Transactions, which go both ways, are write: this
+// end asks.
 type MeasureDirection struct {
-	Direction     string            `json:"direction"`
-	Flows         int               `json:"flows"`
-	GoodputBps    float64           `json:"goodput_bps"`
-	LimitBps      float64           `json:"limit_bps"`
-	LimitWhy      string            `json:"limit_why,omitempty"`
-	WrittenBytes  int64             `json:"written_bytes"`
-	ReceivedBytes int64             `json:"received_bytes"`
-	RetransBytes  int64             `json:"retrans_bytes"`
-	Intervals     []MeasureInterval `json:"intervals"`
+	Direction     string  `json:"direction"`
+	Flows         int     `json:"flows"`
+	GoodputBps    float64 `json:"goodput_bps"`
+	LimitBps      float64 `json:"limit_bps"`
+	LimitWhy      string  `json:"limit_why,omitempty"`
+	WrittenBytes  int64   `json:"written_bytes"`
+	ReceivedBytes int64   `json:"received_bytes"`
+	RetransBytes  int64   `json:"retrans_bytes"`
+	MeasureCounts
+	Intervals []MeasureInterval `json:"intervals"`
+	// Counted is how, with a peer that is not linerate, Peer its own figure, and
+	// TotalBytes what this host had from the first byte to the last, to be held
+	// against that.
+	Counted    string     `json:"counted,omitempty"`
+	Peer       *PeerCount `json:"peer,omitempty"`
+	TotalBytes int64      `json:"total_bytes,omitempty"`
 }
 
 // MeasureInterval is a part of the window, in seconds from its beginning.
@@ -60,6 +136,29 @@ type MeasureInterval struct {
 	FromS      float64 `json:"from_s"`
 	ToS        float64 `json:"to_s"`
 	GoodputBps float64 `json:"goodput_bps"`
+	// RatePerS is of transactions, LostShare of datagrams.
+	RatePerS  float64 `json:"rate_per_s,omitempty"`
+	LostShare float64 `json:"lost_share,omitempty"`
+}
+
+// MeasureAddress is all flows of one address: goodput, and transactions per
+// second. Port is where this host's packets to the other end leave, or where the
+// server has the address; empty: not known.
+type MeasureAddress struct {
+	Host     string  `json:"host"`
+	Address  string  `json:"address"`
+	Port     string  `json:"port,omitempty"`
+	SpeedBps float64 `json:"speed_bps,omitempty"`
+	Flows    int     `json:"flows"`
+	WriteBps float64 `json:"write_bps"`
+	ReadBps  float64 `json:"read_bps"`
+	RatePerS float64 `json:"rate_per_s,omitempty"`
+}
+
+// MeasurePort is a port that flows used, with what its hardware has negotiated.
+type MeasurePort struct {
+	Port     string  `json:"port"`
+	SpeedBps float64 `json:"speed_bps,omitempty"`
 }
 
 // MeasureEnd is one of the two machines.
@@ -69,6 +168,8 @@ type MeasureEnd struct {
 	Port    string `json:"port,omitempty"`
 	// SpeedBps is what the port's hardware has negotiated; 0: not known.
 	SpeedBps float64 `json:"speed_bps,omitempty"`
+	// Ports are all of them, where the flows used several.
+	Ports []MeasurePort `json:"ports,omitempty"`
 	// CPUS is the processor time of the linerate process in the window, with
 	// what it did for Others; BusyCPUS that of the whole machine.
 	CPUS            float64     `json:"cpu_s"`
@@ -77,10 +178,24 @@ type MeasureEnd struct {
 	CPUBusy         float64     `json:"cpu_busy"`
 	GeneratorCPU    float64     `json:"generator_cpu"`
 	Others          *OtherFlows `json:"others,omitempty"`
+	// CPUUsPerTransaction, and the process's own memory for each connection that
+	// was open at the window's end, where there were transactions.
+	CPUUsPerTransaction float64 `json:"cpu_us_per_transaction,omitempty"`
+	BytesPerConnection  int64   `json:"bytes_per_connection,omitempty"`
 }
 
-// Expectation is a gate that a measurement was held to, in each direction.
+// Expectation is a gate that a measurement was held to.
 type Expectation struct {
 	Gate string `json:"gate"` // ">= 900mbit"
 	Met  bool   `json:"met"`
+	// Conditions are its parts, all of which have to be met.
+	Conditions []Condition `json:"conditions,omitempty"`
+}
+
+// Condition is one part of a gate, which every direction and mode is held to.
+type Condition struct {
+	Quantity  string `json:"quantity"`  // "goodput", "p99"
+	Condition string `json:"condition"` // as it was given
+	Met       bool   `json:"met"`
+	Got       string `json:"got"` // in words
 }

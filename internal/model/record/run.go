@@ -34,6 +34,9 @@ type Run struct {
 	Answer string `json:"answer"`
 	// Unit is how people want goodput shown: "bit/s" or "MB/s".
 	Unit string `json:"unit"`
+	// Responses are what the treatments are judged by (package response): the
+	// answer, the effects and their verdicts are about the first. None: goodput.
+	Responses []string `json:"responses,omitempty"`
 
 	Factors    []Factor    `json:"factors"`
 	Treatments []Treatment `json:"treatments"`
@@ -41,6 +44,9 @@ type Run struct {
 	Trust      []Check     `json:"trust"`
 	Findings   []Finding   `json:"findings"`
 	Trials     []Trial     `json:"trials"`
+	// Hashing holds treatments over equal-cost links against what chance makes of
+	// them; none: no treatment is of that kind.
+	Hashing []Hashing `json:"hashing,omitempty"`
 
 	Topology    topology.Topology `json:"topology"`
 	Environment Environment       `json:"environment"`
@@ -53,6 +59,8 @@ type Run struct {
 	Margin float64 `json:"margin"`
 	// StudyFile is the study as YAML: run it again with the seed.
 	StudyFile string `json:"study_file"`
+	// Published are tables of others that the study is about.
+	Published []Published `json:"published,omitempty"`
 	// Again is the command that repeats the run.
 	Again string `json:"again"`
 	// Notes are the user's, oldest first.
@@ -71,6 +79,11 @@ type Design struct {
 	Replicates int     `json:"replicates"`
 	Until      float64 `json:"until,omitempty"`    // half-width of every effect's interval
 	BudgetS    float64 `json:"budget_s,omitempty"` // 0: none
+	// Partial: not every combination of levels is tried, only those of some parts of
+	// the design. Parts are those that were asked for; empty: all that are not on
+	// demand.
+	Partial bool     `json:"partial,omitempty"`
+	Parts   []string `json:"parts,omitempty"`
 	// Only are the levels that were asked for; empty: all.
 	Only []string `json:"only,omitempty"`
 	// Set are the values of the study that were replaced, "workload.duration=5s".
@@ -83,12 +96,19 @@ type Factor struct {
 	Role     string  `json:"role"` // compare or condition
 	Baseline string  `json:"baseline"`
 	Levels   []Level `json:"levels"`
+	// Ablate is the level that others take apart, those with a Part.
+	Ablate string `json:"ablate,omitempty"`
 }
 
 // Level names one value of a factor and says what it stands for.
 type Level struct {
 	Name  string `json:"name"`
 	About string `json:"about,omitempty"`
+	// Against is the level that this one is compared with; empty: the baseline.
+	Against string `json:"against,omitempty"`
+	// Part is the setting of the factor's ablated level that this level has alone
+	// or, where it is against that level, lacks.
+	Part string `json:"part,omitempty"`
 	// Settings is how many reversible changes the level makes: the cheaper of
 	// two sufficient fixes has fewer.
 	Settings int `json:"settings"`
@@ -108,12 +128,22 @@ type Treatment struct {
 	Goodput    Estimate          `json:"goodput"`
 	LimitBps   float64           `json:"limit_bps"`  // 0: unknown, no link of the path has a rate
 	Efficiency float64           `json:"efficiency"` // goodput.mean_bps / limit_bps
+	// Responses are the run's, in its order.
+	Responses []ResponseEstimate `json:"responses,omitempty"`
+	// TransactionsPerS and LostShare are means over the trials, Latency is that of
+	// the transactions of all of them.
+	TransactionsPerS float64       `json:"transactions_per_s,omitempty"`
+	Latency          *Distribution `json:"latency_us,omitempty"`
+	LostShare        *float64      `json:"lost_share,omitempty"`
 	// LimitWhy explains the limit in a line: "4 ports × 1 Gbit/s × 1448/1514".
 	LimitWhy string          `json:"limit_why,omitempty"`
 	Ports    []TreatmentPort `json:"ports"`
 	// ToolReported is what counting at the sender gave: a foreign tool's sum,
 	// or the sum of the flows' own averages at the sender.
 	ToolReported *ToolReported `json:"tool_reported,omitempty"`
+	// Outages are what happened in the window of its trials, and what that did to
+	// running flows.
+	Outages []Outages `json:"outages,omitempty"`
 	// Unconnected counts flows that could not connect, over all trials.
 	Unconnected int `json:"unconnected,omitempty"`
 }
@@ -125,6 +155,19 @@ type Estimate struct {
 	LowBps     float64 `json:"low_bps"`
 	HighBps    float64 `json:"high_bps"`
 	Confidence float64 `json:"confidence"`
+}
+
+// ResponseEstimate is the estimate of one response: a mean over trials with its
+// interval, as in Estimate.
+type ResponseEstimate struct {
+	Response   string  `json:"response"`
+	Unit       string  `json:"unit"` // bps, per_s, us, share, count, s_per_gb
+	Mean       float64 `json:"mean"`
+	Low        float64 `json:"low"`
+	High       float64 `json:"high"`
+	Confidence float64 `json:"confidence"`
+	// Trials have a value; 0: none has, and there is no estimate.
+	Trials int `json:"trials"`
 }
 
 // TreatmentPort is the mean load of one port over a treatment's trials, as the
@@ -154,10 +197,33 @@ const (
 	Tx = "tx"
 )
 
-// ToolReported is a figure obtained by counting at the sender.
+// ToolReported is a figure obtained by counting at the sender, or by another
+// program in whatever way it does.
 type ToolReported struct {
 	SumBps float64 `json:"sum_bps"`
 	Method string  `json:"method,omitempty"`
+	// The rest is of other programs. Tool is which one, CountedBy the end that
+	// counted, Processes how many figures the sum has.
+	Tool      string `json:"tool,omitempty"`
+	CountedBy string `json:"counted_by,omitempty"`
+	Processes int    `json:"processes,omitempty"`
+	// GoodputBps is what the receivers of the same connections read in the common
+	// window, and SurplusBps how much more the tool says.
+	GoodputBps float64 `json:"goodput_bps,omitempty"`
+	SurplusBps float64 `json:"surplus_bps,omitempty"`
+	// PredictedBps is the surplus that follows from what the kernel tells of each
+	// connection: its bytes over its own time, summed up, less the goodput.
+	PredictedBps float64 `json:"predicted_surplus_bps,omitempty"`
+	// UnsentBytes lay in the send buffers at the window's end, and UnsentBps is what
+	// they make over the time in which the connections were written to: the surplus
+	// of a tool that stops its clock with its last write.
+	UnsentBytes int64   `json:"unsent_bytes,omitempty"`
+	UnsentBps   float64 `json:"unsent_surplus_bps,omitempty"`
+	Seconds     float64 `json:"seconds,omitempty"`
+	// TransactionsPerS is what the tool says of requests and responses, and
+	// CountedTransactionsPerS what follows from the bytes on their connections.
+	TransactionsPerS        float64 `json:"transactions_per_s,omitempty"`
+	CountedTransactionsPerS float64 `json:"counted_transactions_per_s,omitempty"`
 }
 
 // Verdicts of an effect.
@@ -168,21 +234,36 @@ const (
 	Inconclusive = "inconclusive"
 )
 
-// Effect is the ratio of one level's goodput to the baseline level's, all else
+// Effect is the ratio of one level's response to the baseline level's, all else
 // equal.
 type Effect struct {
-	Factor string `json:"factor"`
-	From   string `json:"from"`
-	To     string `json:"to"`
+	// Response is what the ratio and the verdict are about; empty: goodput.
+	Response string `json:"response,omitempty"`
+	Factor   string `json:"factor"`
+	From     string `json:"from"`
+	To       string `json:"to"`
 	// At holds the levels of the other factors at which the comparison was made.
-	At      map[string]string `json:"at,omitempty"`
-	Ratio   RatioEstimate     `json:"ratio"`
-	P       float64           `json:"p"` // corrected for the number of effects (Holm)
-	Verdict string            `json:"verdict"`
+	At    map[string]string `json:"at,omitempty"`
+	Ratio RatioEstimate     `json:"ratio"`
+	// Difference is level less baseline, in the response's unit, where there is no
+	// ratio; the verdict is then about it.
+	Difference *DifferenceEstimate `json:"difference,omitempty"`
+	P          float64             `json:"p"` // corrected for the number of effects (Holm)
+	Verdict    string              `json:"verdict"`
 	// Why explains a verdict that needs it: "1 to 4 ports by chance".
 	Why string `json:"why,omitempty"`
 	// Blocks is the number of paired blocks.
 	Blocks int `json:"blocks"`
+	// Beside is the same comparison in the run's other responses.
+	Beside []Effect `json:"beside,omitempty"`
+}
+
+// DifferenceEstimate is a difference with its interval, which is unknown (Low and
+// High 0) with fewer than two blocks.
+type DifferenceEstimate struct {
+	Mean float64 `json:"mean"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
 }
 
 // RatioEstimate is a ratio with its interval, which is unknown (Low and High 0)
@@ -223,7 +304,7 @@ func (r *RatioEstimate) UnmarshalJSON(text []byte) error {
 // Check is one trust check: on one trial, or (Trial 0) on the whole run.
 type Check struct {
 	// Check is the check's name: conservation, wire, limit, connected, alive,
-	// steady, generator, foreign-traffic, sender-side, clock.
+	// steady, generator, foreign-traffic, sender-side, tool-agrees, clock.
 	Check string `json:"check"`
 	Pass  bool   `json:"pass"`
 	// Trial is the trial's Order, or 0.
@@ -266,6 +347,8 @@ type Environment struct {
 	// Mode is "lab as root", "lab, rootless" or "real hosts".
 	Mode  string            `json:"mode"`
 	Hosts []HostEnvironment `json:"hosts"`
+	// Routing is how hosts came by their learned routes; nil: they have none.
+	Routing *Routing `json:"routing,omitempty"`
 }
 
 // HostEnvironment describes one host.

@@ -77,8 +77,20 @@ type RuleEntry struct {
 
 // RouteEntry is one route of one table, spelled as ip-route(8) would.
 type RouteEntry struct {
-	Table int    `json:"table"`
-	Text  string `json:"text"`
+	// To is the destination, and Nexthops are there if it has several.
+	To       string         `json:"to,omitempty"`
+	Nexthops []RouteNexthop `json:"nexthops,omitempty"`
+	Table    int            `json:"table"`
+	Text     string         `json:"text"`
+}
+
+// RouteNexthop is one of a route's next hops.
+type RouteNexthop struct {
+	Port   string `json:"port"`
+	Via    string `json:"via,omitempty"` // absent: the destination itself
+	Weight int    `json:"weight"`
+	// Down: its port is down or has no carrier.
+	Down bool `json:"down,omitempty"`
 }
 
 // RouteLookup is the kernel's answer to "by which port does a packet from
@@ -86,7 +98,24 @@ type RouteEntry struct {
 type RouteLookup struct {
 	Source      string `json:"source"`
 	Destination string `json:"destination"`
-	Port        string `json:"port,omitempty"`
-	Gateway     string `json:"gateway,omitempty"`
-	Error       string `json:"error,omitempty"`
+	// Protocol (tcp or udp) and the service ports are what a route with several
+	// next hops may go by; empty: not said. The packets of rr and crr are TCP's.
+	Protocol        string `json:"protocol,omitempty"`
+	SourcePort      uint16 `json:"source_port,omitempty"`
+	DestinationPort uint16 `json:"destination_port,omitempty"`
+	// In is the port by which the packet comes to be forwarded; empty: the host
+	// sends it itself.
+	In string `json:"in,omitempty"`
+
+	Port    string `json:"port,omitempty"`
+	Gateway string `json:"gateway,omitempty"`
+	// ChosenSource is the address that the kernel would send from, where Source
+	// does not say it.
+	ChosenSource string `json:"chosen_source,omitempty"`
+	// Ways is how many next hops the route has, where it is a packet with a
+	// protocol that is asked about. Unsure says why such packets may take another
+	// one than the answer all the same.
+	Ways   int    `json:"ways,omitempty"`
+	Unsure string `json:"unsure,omitempty"`
+	Error  string `json:"error,omitempty"`
 }

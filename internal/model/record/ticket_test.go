@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -13,7 +14,7 @@ func TestTicketText(t *testing.T) {
 		t.Fatal(err)
 	}
 	var back FlowOrder
-	if err := json.Unmarshal(data, &back); err != nil || back != order {
+	if err := json.Unmarshal(data, &back); err != nil || !reflect.DeepEqual(back, order) {
 		t.Errorf("%s became %+v, %v", data, back, err)
 	}
 	if data, _ = json.Marshal(FlowOrder{ID: "f"}); strings.Contains(string(data), "ticket") {

@@ -18,22 +18,46 @@ type Trial struct {
 	ElapsedS float64 `json:"elapsed_s,omitempty"`
 	// WindowS is the length of the common window.
 	WindowS float64 `json:"window_s"`
-	// GoodputBps is the sum over all flows of what the receivers read in the
-	// common window.
+	// GoodputBps is the sum over all bulk flows (tcp, udp) of what the receivers
+	// read in the common window.
 	GoodputBps float64 `json:"goodput_bps"`
 	LimitBps   float64 `json:"limit_bps"`
+	// PlacementLimitBps is the most that the flows can carry on the ways that they
+	// took, where there were several: flows that share a link leave another idle.
+	PlacementLimitBps float64 `json:"placement_limit_bps,omitempty"`
 	// LimitWhy explains the limit in a line.
 	LimitWhy string `json:"limit_why,omitempty"`
+	// TransactionsPerS is that of all rr and crr flows together, Latency that of
+	// all their transactions; Datagrams is what became of all udp flows' (counts
+	// alone). GoodputBps has no part of rr and crr flows.
+	TransactionsPerS float64       `json:"transactions_per_s,omitempty"`
+	Latency          *Distribution `json:"latency_us,omitempty"`
+	Datagrams        *Datagrams    `json:"datagrams,omitempty"`
+	// LossFree is the highest rate of datagrams without loss, where the trial was a
+	// search: all else is then of the last window in which the rate was confirmed.
+	LossFree *LossFree `json:"loss_free,omitempty"`
 	// SenderReportedBps is the sum of the flows' own averages at the sender
 	// (bytes written over the flow's own time): what a tool that counts there
 	// would print.
 	SenderReportedBps float64 `json:"sender_reported_bps"`
+	// ToolReported is what another program says of the flows that it made, beside
+	// what they carried; Tools are its processes.
+	ToolReported *ToolReported `json:"tool_reported,omitempty"`
+	Tools        []ToolRun     `json:"tools,omitempty"`
 
 	Flows  []Flow        `json:"flows"`
 	Hosts  []HostReading `json:"hosts"`
 	Clocks []Clock       `json:"clocks"`
 	// Settings are the changes that were made for this trial, as applied.
 	Settings []Applied `json:"settings,omitempty"`
+	// Remade is how many trials were made in this one's place before and not kept,
+	// since a hypervisor took too much of the processors' time in them.
+	Remade int `json:"remade,omitempty"`
+	// ConvergedS is how long it took before the trial until the routes were there
+	// again that an earlier one had taken away; 0: they were there.
+	ConvergedS float64 `json:"converged_s,omitempty"`
+	// Events are what happened during the window because the study says so.
+	Events []Event `json:"events,omitempty"`
 	// Unreachable says that the treatment allows flows that cannot connect.
 	Unreachable bool `json:"unreachable,omitempty"`
 	// AccountSender marks a trial whose sender-side figure is offered as a
@@ -47,21 +71,35 @@ type Trial struct {
 // Flow is one connection of a trial. From sends, To receives: a read has the
 // server as From.
 type Flow struct {
-	ID          string `json:"id"`
-	From        string `json:"from"`
-	To          string `json:"to"`
+	ID   string `json:"id"`
+	From string `json:"from"`
+	To   string `json:"to"`
+	// Protocol is one of the Protocols; empty: tcp.
+	Protocol    string `json:"protocol,omitempty"`
 	Source      string `json:"source"`      // the sender's address and service port
 	Destination string `json:"destination"` // the receiver's address and service port
+	// Process is the ToolRun that made the flow; empty: linerate did. Its bytes are
+	// then as the kernel counts them at the two sockets.
+	Process string `json:"process,omitempty"`
+	// CountedAt is ports where no socket tells what it received: ReceivedBytes is
+	// then the flow's equal part of what the receiving host's ports took in.
+	CountedAt string `json:"counted_at,omitempty"`
+	// SourcePorts is how the service port was chosen that the flow was opened from
+	// (the workload's source_ports); empty: by connect(2).
+	SourcePorts string `json:"source_ports,omitempty"`
 	// OpenedBy is the host that opened the connection.
 	OpenedBy      string `json:"opened_by"`
 	ReceivedBytes int64  `json:"received_bytes"` // read by the receiver in the common window
 	// ArrivedBytes reached the receiver's kernel in the common window (TCP_INFO
 	// bytes_received); a slow reader has read less. 0: not known.
-	ArrivedBytes int64   `json:"arrived_bytes,omitempty"`
-	WrittenBytes int64   `json:"written_bytes"` // written by the sender in the common window
-	AckedBytes   int64   `json:"acked_bytes"`   // TCP_INFO bytes_acked, in the common window
-	UnsentBytes  int64   `json:"unsent_bytes"`  // in the send buffer, not yet acknowledged, at the window's end
-	GoodputBps   float64 `json:"goodput_bps"`
+	ArrivedBytes int64 `json:"arrived_bytes,omitempty"`
+	// OutOfOrderBytes had arrived behind a gap when the window began, as the sender
+	// was told (RFC 2018): they count for the receiver when the gap is filled.
+	OutOfOrderBytes int64   `json:"out_of_order_bytes,omitempty"`
+	WrittenBytes    int64   `json:"written_bytes"` // written by the sender in the common window
+	AckedBytes      int64   `json:"acked_bytes"`   // TCP_INFO bytes_acked, in the common window
+	UnsentBytes     int64   `json:"unsent_bytes"`  // in the send buffer, not yet acknowledged, at the window's end
+	GoodputBps      float64 `json:"goodput_bps"`
 	// SenderAverageBps is written bytes over the flow's own time.
 	SenderAverageBps float64 `json:"sender_average_bps"`
 	// RetransBytes were sent again, in the common window.
@@ -75,27 +113,88 @@ type Flow struct {
 	BusyS          float64 `json:"busy_s,omitempty"`
 	RwndLimitedS   float64 `json:"rwnd_limited_s,omitempty"`
 	SndbufLimitedS float64 `json:"sndbuf_limited_s,omitempty"`
-	// RateCapBps is the connection's pacing; 0: none.
-	RateCapBps float64 `json:"rate_cap_bps,omitempty"`
-	// Path is the way the flow is meant to take, "host.port" each.
+	// UnreadBytes had arrived and waited for the receiver to read them: the mean
+	// over all readings of the window.
+	UnreadBytes int64 `json:"unread_bytes,omitempty"`
+	// DryShare is the share of the sender's readings in the window at which all
+	// that it had written was sent, although both windows had room for more;
+	// SndbufFullShare the share at which, besides, the socket buffer had no room.
+	DryShare        float64 `json:"dry_share,omitempty"`
+	SndbufFullShare float64 `json:"sndbuf_full_share,omitempty"`
+	// SndbufBytes is the sender's socket buffer at the window's end, RcvbufBytes
+	// the receiver's, as the kernel counts them (FlowEnd).
+	SndbufBytes int64 `json:"sndbuf_bytes,omitempty"`
+	RcvbufBytes int64 `json:"rcvbuf_bytes,omitempty"`
+	// RateCapBps is the connection's pacing, WriteCapBps the most that its sender
+	// was to write, ReadCapBps that its receiver was to read; 0: none.
+	RateCapBps  float64 `json:"rate_cap_bps,omitempty"`
+	WriteCapBps float64 `json:"write_cap_bps,omitempty"`
+	ReadCapBps  float64 `json:"read_cap_bps,omitempty"`
+	// Path is the way the flow is meant to take, "host.port" each. Where there are
+	// several, which Ways counts, it is the one that was seen, or else predicted.
 	Path []string `json:"path"`
+	Ways int      `json:"ways,omitempty"`
+	// Predicted is the way that the flow takes according to the kernels on it, asked
+	// before the window. It ends where PredictedNote says why.
+	Predicted     []string `json:"predicted,omitempty"`
+	PredictedNote string   `json:"predicted_note,omitempty"`
+	// Observed are the ports by which its packets came in until the window's end, or
+	// until something happened in it, in the order of the way.
+	Observed []string `json:"observed,omitempty"`
+	// Outages are what the trial's events did to the flow, an entry for each instant.
+	Outages []Outage `json:"outages,omitempty"`
 	// LimitBps is the most that the flow alone can carry on its path; 0: unknown.
 	LimitBps float64 `json:"limit_bps,omitempty"`
-	// LimitedBy names what held the flow back; empty when not attributed.
-	LimitedBy string `json:"limited_by"`
+	// LimitedBy names what held the flow back (package attribute has the words);
+	// empty when not attributed. LimitedWhy says what shows it, with figures.
+	LimitedBy  string `json:"limited_by"`
+	LimitedWhy string `json:"limited_why,omitempty"`
+	// Expected is what the flow should get by its path and its windows; nil where
+	// there is no delay to tell from.
+	Expected *Forecast `json:"expected,omitempty"`
 	// Error says why the flow did not connect or did not last; empty otherwise.
 	Error string `json:"error,omitempty"`
+	// Exhausted is why, where its opener had no service port left for it.
+	Exhausted *PortsExhausted `json:"exhausted,omitempty"`
 	// Connected and Alive: opened before the start; still open at the end.
 	Connected bool `json:"connected"`
 	Alive     bool `json:"alive"`
 	// CongestionControl as the kernel reports it.
 	CongestionControl string `json:"congestion_control,omitempty"`
+	// SendMode and ReceiveMode are how the two ends moved the bytes at the window's
+	// end (Modes); CallBytes is the most that the sender handed over in one system
+	// call, by which WrittenBytes may lag; ModeNote is what either has to say.
+	SendMode    string `json:"send_mode,omitempty"`
+	ReceiveMode string `json:"receive_mode,omitempty"`
+	CallBytes   int64  `json:"call_bytes,omitempty"`
+	ModeNote    string `json:"mode_note,omitempty"`
 	// SenderInfo and ReceiverInfo are TCP_INFO at the window's end.
 	SenderInfo   *TCPInfo `json:"sender_info,omitempty"`
 	ReceiverInfo *TCPInfo `json:"receiver_info,omitempty"`
+	// Datagrams is what became of a udp flow's, in the common window: sent as the
+	// sender counts, the rest as the receiver does.
+	Datagrams *Datagrams `json:"datagrams,omitempty"`
+	// Transactions is what became of an rr or crr flow's, in the common window,
+	// and TransactionsPerS how many were done in a second.
+	Transactions     *Transactions `json:"transactions,omitempty"`
+	TransactionsPerS float64       `json:"transactions_per_s,omitempty"`
 	// Bins are received bytes per sampling interval inside the window.
 	Bins []int64 `json:"bins,omitempty"`
 }
+
+// CapBps is the least of the flow's own caps; 0: it has none.
+func (f Flow) CapBps() (least float64) {
+	for _, c := range []float64{f.RateCapBps, f.WriteCapBps, f.ReadCapBps} {
+		if c > 0 && (least == 0 || c < least) {
+			least = c
+		}
+	}
+	return least
+}
+
+// TCPEstablished is the State of a connection on which both ends may still send
+// (linux/tcp_states.h).
+const TCPEstablished = 1
 
 // TCPInfo holds the fields of struct tcp_info (linux/tcp.h) that linerate uses.
 // A field the kernel does not know is zero.
@@ -115,7 +214,8 @@ type TCPInfo struct {
 	SndSsthresh   uint32 `json:"snd_ssthresh"` // segments
 	SndWnd        uint32 `json:"snd_wnd_bytes"`
 	RcvSpace      uint32 `json:"rcv_space_bytes"`
-	Unacked       uint32 `json:"unacked"` // segments
+	Unacked       uint32 `json:"unacked"`          // segments
+	Sacked        uint32 `json:"sacked,omitempty"` // segments that arrived behind a gap (RFC 2018)
 	TotalRetrans  uint32 `json:"total_retrans"`
 	PacingRateBps uint64 `json:"pacing_rate_bps"`
 	DeliveryBps   uint64 `json:"delivery_rate_bps"`
@@ -148,6 +248,12 @@ type HostReading struct {
 	// part that changes by itself (neighbours, FDB) at its beginning.
 	Snapshot Snapshot `json:"snapshot"`
 	Before   Tables   `json:"before"`
+	// Arrivals are the ports by which flows came in that were to be watched.
+	Arrivals []Arrival `json:"arrivals,omitempty"`
+	// Silences are of the same flows, where something was to happen in the window, and
+	// ArrivalsMissed packets that nobody took note of.
+	Silences       []Silence `json:"silences,omitempty"`
+	ArrivalsMissed int64     `json:"arrivals_missed,omitempty"`
 	// CPUBusy is the share of all CPUs that was busy in the window, 0…1, and
 	// GeneratorCPU the share of one CPU that the busiest traffic thread took.
 	CPUBusy      float64 `json:"cpu_busy"`
@@ -183,8 +289,12 @@ type Reading struct {
 	Softnet []SoftnetCounters `json:"softnet,omitempty"`
 	// Softirqs are counts by kind, summed over CPUs: NET_RX, NET_TX, …
 	Softirqs map[string]uint64 `json:"softirqs,omitempty"`
+	// Events are what each CPU was interrupted for.
+	Events []CPUEvents `json:"events,omitempty"`
+	// Memory is the machine's.
+	Memory *MemoryLoad `json:"memory,omitempty"`
 	// SNMP holds /proc/net/snmp and /proc/net/netstat as "Tcp.RetransSegs",
-	// "TcpExt.IPReversePathFilter".
+	// "TcpExt.IPReversePathFilter"; what is not there is 0.
 	SNMP map[string]int64 `json:"snmp,omitempty"`
 	// Missing are the parts that could not be read, each with the reason.
 	Missing []string `json:"missing,omitempty"`
@@ -258,8 +368,20 @@ type Sample struct {
 type FlowSample struct {
 	ID            string `json:"id"`
 	ReceivedBytes int64  `json:"received_bytes,omitempty"`
-	RTTUs         uint32 `json:"rtt_us,omitempty"`
-	SndCwnd       uint32 `json:"snd_cwnd,omitempty"`
+	// AckedBytes were acknowledged so far, where this host sends; UnreadBytes wait
+	// to be read, where it receives.
+	AckedBytes  int64  `json:"acked_bytes,omitempty"`
+	UnreadBytes int64  `json:"unread_bytes,omitempty"`
+	RTTUs       uint32 `json:"rtt_us,omitempty"`
+	SndCwnd     uint32 `json:"snd_cwnd,omitempty"`
+	// Unacked segments are under way, and NotsentBytes wait to be sent.
+	Unacked      uint32 `json:"unacked,omitempty"`
+	NotsentBytes uint32 `json:"notsent_bytes,omitempty"`
+	// Datagrams have been received so far and Lost are missing, at the receiver of
+	// a udp flow; Done is transactions, at the end of an rr or crr flow that asks.
+	Datagrams int64 `json:"datagrams,omitempty"`
+	Lost      int64 `json:"lost,omitempty"`
+	Done      int64 `json:"done,omitempty"`
 }
 
 // Clock is the estimated offset of a host's clock from the conductor's.

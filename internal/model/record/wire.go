@@ -2,6 +2,7 @@ package record
 
 import (
 	"net/netip"
+	"time"
 
 	"linerate/internal/model/setting"
 	"linerate/internal/model/unit"
@@ -27,35 +28,148 @@ type Bounds struct {
 	DurationS float64 `json:"duration_s"` // of a trial, warm-up included
 	// RateBps is for all flows of one client together, each direction; 0: any.
 	RateBps float64 `json:"rate_bps,omitempty"`
+	// Connections is for all rr and crr flows of one client together; where it is
+	// less than Flows, that counts.
+	Connections int `json:"connections,omitempty"`
 }
 
-// FlowOrder tells one end of a flow what to do. A flow is one TCP connection
-// that carries data one way.
+// Stay is how long a client is served altogether: setting up and taking down may add
+// to its longest trial.
+func (b Bounds) Stay() time.Duration {
+	return time.Duration(b.DurationS*float64(time.Second)) + time.Minute
+}
+
+// Protocols of a flow.
+const (
+	ProtocolTCP = "tcp" // bulk data one way over one connection
+	ProtocolUDP = "udp" // a stream of datagrams one way
+	ProtocolRR  = "rr"  // transactions: a request and its response, over TCP connections that stay
+	ProtocolCRR = "crr" // transactions with a connection each: connect, request, response
+)
+
+// Protocols is every protocol that may be ordered.
+var Protocols = []string{ProtocolTCP, ProtocolUDP, ProtocolRR, ProtocolCRR}
+
+// Bulk says of a flow's protocol that it is judged by the data it carries;
+// transactions are judged by how many there are and how long they take.
+func Bulk(protocol string) bool { return protocol != ProtocolRR && protocol != ProtocolCRR }
+
+// FlowOrder tells one end of a flow what to do. A flow carries data one way: over
+// one TCP connection, as datagrams between two UDP sockets, or as transactions,
+// whose opener asks and whose acceptor responds.
 type FlowOrder struct {
 	ID string `json:"id"`
+	// Protocol is one of the Protocols; empty: tcp.
+	Protocol string `json:"protocol,omitempty"`
 	// Sends: this end writes data; otherwise it reads.
 	Sends bool `json:"sends"`
 	// Local is the address to listen on, or to connect from (invalid: any).
 	Local netip.Addr `json:"local,omitzero"`
+	// BindNoPort false: bind(2) takes a service port of Local for itself at once,
+	// as programs have it that do not ask for better; nil, true: connect(2) chooses
+	// one that is free between the two ends (IP_BIND_ADDRESS_NO_PORT, ip(7)).
+	BindNoPort *bool `json:"bind_no_port,omitempty"`
+	// LocalPort is the service port to connect from; 0: the kernel's choice.
+	LocalPort uint16 `json:"local_port,omitempty"`
 	// Remote is where to connect to; only for the end that opens.
 	Remote netip.AddrPort `json:"remote,omitzero"`
+	// Ports are service ports of Remote that the connections take in turn instead
+	// of its own: a flow with very many is accepted at several.
+	Ports []uint16 `json:"ports,omitempty"`
 	// Ticket says that the connection goes to a service port that flows share:
 	// the opener shows it there, and the acceptor opens no socket of its own.
 	Ticket Ticket `json:"ticket,omitzero"`
 
-	MSS               int          `json:"mss,omitempty"`
-	NoDelay           *bool        `json:"nodelay,omitempty"`
-	CongestionControl string       `json:"congestion_control,omitempty"`
-	Window            unit.Bytes   `json:"window,omitempty"`
-	RateCap           unit.BitRate `json:"rate_cap,omitempty"`
+	MSS               int        `json:"mss,omitempty"`
+	NoDelay           *bool      `json:"nodelay,omitempty"`
+	CongestionControl string     `json:"congestion_control,omitempty"`
+	Window            unit.Bytes `json:"window,omitempty"`
+	// SendBuffer is the sender's SO_SNDBUF, ReceiveBuffer the receiver's
+	// SO_RCVBUF, each instead of Window, which is all four.
+	SendBuffer    unit.Bytes   `json:"send_buffer,omitempty"`
+	ReceiveBuffer unit.Bytes   `json:"receive_buffer,omitempty"`
+	RateCap       unit.BitRate `json:"rate_cap,omitempty"`
+	// Mode is how bytes are moved, one of the Modes; empty: plain writes, and
+	// nothing copied on receiving.
+	Mode string `json:"mode,omitempty"`
+
+	// DatagramBytes is the UDP payload of each datagram.
+	DatagramBytes int `json:"datagram_bytes,omitempty"`
+	// WriteCap is the most that a TCP sender's program writes in a second, and
+	// ReadCap the most that a receiver's reads; 0: as much as it can.
+	WriteCap unit.BitRate `json:"write_cap,omitempty"`
+	ReadCap  unit.BitRate `json:"read_cap,omitempty"`
+
+	// RequestBytes and ResponseBytes are a transaction's payload each way.
+	RequestBytes  int `json:"request_bytes,omitempty"`
+	ResponseBytes int `json:"response_bytes,omitempty"`
+	// Connections is how many the flow has open (rr) or in the making (crr), each
+	// with one transaction at a time. All may show the flow's ticket.
+	Connections int `json:"connections,omitempty"`
+	// Pace is how many transactions the whole flow begins in a second; 0: the next
+	// begins when one is over.
+	Pace float64 `json:"pace_per_s,omitempty"`
+	// Poll has both ends ask the sockets over and over instead of sleeping.
+	Poll bool `json:"poll,omitempty"`
+	// Threads is how many threads each end uses; 0: one.
+	Threads int `json:"threads,omitempty"`
+
+	// Tool has another program make the flow; nil: linerate does.
+	Tool *ToolOrder `json:"tool,omitempty"`
 }
+
+// Buffers are the socket buffers that this end is to have; 0: the kernel's own.
+func (o FlowOrder) Buffers() (send, receive unit.Bytes) {
+	send, receive = o.Window, o.Window
+	if o.Sends && o.SendBuffer != 0 {
+		send = o.SendBuffer
+	}
+	if !o.Sends && o.ReceiveBuffer != 0 {
+		receive = o.ReceiveBuffer
+	}
+	return send, receive
+}
+
+// Modes of moving a flow's bytes. They are ways of sending, except that
+// ModeCopy is also one of receiving: in all others the receiver's kernel throws
+// the data away (ModeTruncate, where the system can).
+const (
+	ModeAuto     = "auto"     // the cheapest way of sending, found out by trying
+	ModeCopy     = "copy"     // what an ordinary program does: writes and reads of 128 KiB
+	ModeWrite    = "write"    // writes of the cheapest size, found out by trying
+	ModeSplice   = "splice"   // pages by way of a pipe, not copied
+	ModeZeroCopy = "zerocopy" // MSG_ZEROCOPY
+	ModeSendfile = "sendfile" // from a file in memory, not copied
+	ModeTruncate = "truncate" // only reported: received with MSG_TRUNC
+)
+
+// Modes of moving a udp flow's datagrams. The first three are ways of sending, the
+// others of receiving.
+const (
+	ModeGSO      = "gso"      // many datagrams as one, which the kernel cuts (UDP_SEGMENT)
+	ModeSendmmsg = "sendmmsg" // several in one system call
+	ModeSendto   = "sendto"   // one in each
+	ModeGRO      = "gro"      // many as one, which the kernel has put together (UDP_GRO)
+	ModeRecvmmsg = "recvmmsg" // several in one system call
+	ModeRecv     = "recv"     // one in each
+)
+
+// DatagramModes is every mode that may be ordered of a udp flow. The receiver's is
+// the one that goes with the sender's; ModeCopy is one datagram at a time.
+var DatagramModes = []string{ModeAuto, ModeGSO, ModeSendmmsg, ModeCopy}
+
+// Modes is every mode that may be ordered of a tcp flow.
+var Modes = []string{ModeAuto, ModeCopy, ModeWrite, ModeSplice, ModeZeroCopy, ModeSendfile}
 
 // Listening answers an order to accept. Local is invalid where the acceptor
 // knows the flow by its ticket.
 type Listening struct {
 	ID    string         `json:"id"`
 	Local netip.AddrPort `json:"local,omitzero"`
-	Error string         `json:"error,omitempty"`
+	// Ports are all service ports of the flow's own where it has several, with a
+	// ticket or without.
+	Ports []uint16 `json:"ports,omitempty"`
+	Error string   `json:"error,omitempty"`
 }
 
 // Opened answers an order to connect.
@@ -64,6 +178,8 @@ type Opened struct {
 	Local  netip.AddrPort `json:"local,omitzero"`
 	Remote netip.AddrPort `json:"remote,omitzero"`
 	Error  string         `json:"error,omitempty"`
+	// Exhausted is why, where no service port was left.
+	Exhausted *PortsExhausted `json:"exhausted,omitempty"`
 }
 
 // FlowEnd is everything one end knows of a flow at one instant. Byte counts are
@@ -77,6 +193,9 @@ type FlowEnd struct {
 	WrittenBytes  int64 `json:"written_bytes"`
 	// UnsentBytes are in the send buffer and not yet acknowledged (SIOCOUTQ).
 	UnsentBytes int64 `json:"unsent_bytes"`
+	// UnreadBytes have arrived, are acknowledged and wait for this end to read
+	// them (SIOCINQ).
+	UnreadBytes int64 `json:"unread_bytes,omitempty"`
 	// FirstNs and LastNs are when the first and the latest write or read
 	// returned; 0: none yet.
 	FirstNs int64 `json:"first_ns"`
@@ -85,14 +204,25 @@ type FlowEnd struct {
 	// stop breaks nothing off.
 	Alive bool `json:"alive"`
 	// Local is this end's address; CongestionControl as the kernel reports it.
-	Local             netip.AddrPort `json:"local,omitzero"`
+	Local netip.AddrPort `json:"local,omitzero"`
+	// Remote is the other end's, where another program has opened the connection.
+	Remote            netip.AddrPort `json:"remote,omitzero"`
 	CongestionControl string         `json:"congestion_control,omitempty"`
-	// SndbufBytes and RcvbufBytes are the socket buffers when a window was
-	// ordered, as the kernel counts them: twice what it granted (socket(7)).
-	SndbufBytes int64    `json:"sndbuf_bytes,omitempty"`
-	RcvbufBytes int64    `json:"rcvbuf_bytes,omitempty"`
-	Info        *TCPInfo `json:"info,omitempty"`
-	Error       string   `json:"error,omitempty"`
+	// SndbufBytes and RcvbufBytes are the socket buffers as the kernel counts them
+	// and has tuned them so far: those that were ordered are twice what it granted
+	// (socket(7)).
+	SndbufBytes int64 `json:"sndbuf_bytes,omitempty"`
+	RcvbufBytes int64 `json:"rcvbuf_bytes,omitempty"`
+	// Mode is how this end moves bytes now, with CallBytes at most in one system
+	// call. ModeNote says what was found out in choosing it, and what was refused.
+	Mode      string   `json:"mode,omitempty"`
+	CallBytes int64    `json:"call_bytes,omitempty"`
+	ModeNote  string   `json:"mode_note,omitempty"`
+	Info      *TCPInfo `json:"info,omitempty"`
+	// Datagrams is for udp, Transactions for both ends of rr and crr.
+	Datagrams    *Datagrams    `json:"datagrams,omitempty"`
+	Transactions *Transactions `json:"transactions,omitempty"`
+	Error        string        `json:"error,omitempty"`
 }
 
 // ApplyRequest asks for settings to be applied, in order. If one fails, all of
@@ -109,6 +239,17 @@ type ApplyRequest struct {
 type ApplyReply struct {
 	Applied []Applied `json:"applied"`
 	// Mark is the journal's length before the request: revert to it.
+	Mark int `json:"mark"`
+}
+
+// HoldRequest names ports that are going to lose their carrier: what the kernel drops
+// with it comes back when the host is reverted to the mark.
+type HoldRequest struct {
+	Ports []string `json:"ports"`
+}
+
+// HoldReply says what to revert to.
+type HoldReply struct {
 	Mark int `json:"mark"`
 }
 
@@ -138,8 +279,15 @@ type WindowRequest struct {
 	SampleNs int64 `json:"sample_ns"`
 	// Lookups are route questions to ask at the end of the window.
 	Lookups []RouteLookup `json:"lookups,omitempty"`
+	// Watch are flows of which is to be seen by which ports their packets come in.
+	Watch []WatchedFlow `json:"watch,omitempty"`
+	// Marks are instants at which something happens on some host: of the watched flows
+	// is to be seen when their packets come in, before and after each.
+	Marks []int64 `json:"marks,omitempty"`
 	// Sysctls to include in the snapshot.
 	Sysctls []string `json:"sysctls,omitempty"`
+	// Events are what is to happen on the host during the window, in order.
+	Events []EventOrder `json:"events,omitempty"`
 }
 
 // WindowReply is what an agent measured; instants on its own clock.
@@ -152,6 +300,8 @@ type WindowReply struct {
 	EndFlows   []FlowEnd   `json:"end_flows"`
 	// FinalFlows are the flows' ends after the senders stopped.
 	FinalFlows []FlowEnd `json:"final_flows"`
+	// Events are what became of those that were ordered, in their order.
+	Events []EventDone `json:"events,omitempty"`
 }
 
 // Glance is how far an agent's flows are, outside any schedule.

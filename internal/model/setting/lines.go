@@ -17,7 +17,10 @@ func (s Setting) Lines() []string {
 		add("neighbour", n.Address.String(), "at", n.LLAddr, "on", n.Port)
 	}
 	if a := s.Address; a != nil {
-		add("address", a.Address.String(), "on", a.Port)
+		add("address", a.String(), "on", a.Port)
+	}
+	if s.Nexthop != nil {
+		add("nexthop", s.Nexthop.String())
 	}
 	if s.Route != nil {
 		add("route", s.Route.String())
@@ -37,7 +40,7 @@ func (s Setting) Lines() []string {
 // phrase joins words, each value behind its name, and leaves out what is zero.
 func phrase(start string, pairs ...any) string {
 	for i := 0; i < len(pairs); i += 2 {
-		if value := fmt.Sprint(pairs[i+1]); value != "" && value != "0" {
+		if value := fmt.Sprint(pairs[i+1]); value != "" && value != "0" && value != "0s" {
 			start += fmt.Sprintf(" %s %s", pairs[i], value)
 		}
 	}
@@ -50,11 +53,26 @@ func (r Route) String() string {
 	if r.Source.IsValid() {
 		source = r.Source.String()
 	}
-	text := phrase(r.To, "via", r.Via, "on", r.Port, "from", source, "metric", r.Metric)
+	text := phrase(r.To, "by nexthop", r.Object, "via", r.Via, "on", r.Port, "from", source, "metric", r.Metric, "initcwnd", r.InitCwnd)
 	for _, n := range r.Nexthops {
 		text += phrase(" nexthop", "via", n.Via, "on", n.Port, "weight", n.Weight)
 	}
 	return phrase(text, "in table", r.Table)
+}
+
+// String spells the object much as ip-nexthop(8) would.
+func (n NexthopObject) String() string {
+	text := phrase(fmt.Sprint(n.ID), "via", n.Via, "on", n.Port)
+	for i, m := range n.Group {
+		if i == 0 {
+			text += " group of"
+		}
+		text += phrase(fmt.Sprintf(" %d", m.ID), "weight", m.Weight)
+	}
+	if r := n.Resilient; r != nil {
+		text += phrase(" resilient", "buckets", r.Buckets, "idle_timer", r.IdleTimer.String(), "unbalanced_timer", r.UnbalancedTimer.String())
+	}
+	return text
 }
 
 // String spells the rule much as ip-rule(8) would.
@@ -67,7 +85,7 @@ func (l Link) String() string {
 	if l.Up != nil {
 		up = map[bool]string{true: "up", false: "down"}[*l.Up]
 	}
-	return phrase(l.Port, "mtu", l.MTU, "txqueuelen", l.TxQueueLen, "mac", l.MAC, "state", up)
+	return phrase(l.Port, "mtu", l.MTU, "txqueuelen", l.TxQueueLen, "mac", l.MAC, "gso_max_size", l.GSOMaxSize, "gro_max_size", l.GROMaxSize, "state", up)
 }
 
 func (q Qdisc) String() string {

@@ -4,6 +4,7 @@
 package setting
 
 import (
+	"iter"
 	"net/netip"
 
 	"linerate/internal/model/unit"
@@ -12,22 +13,23 @@ import (
 // Setting is one change on one host. Exactly one of the kinds is given; a
 // sysctl mapping may hold several keys, which are applied in the order written.
 type Setting struct {
-	Host      string     `yaml:"host,required" json:"host" doc:"the host to change"`
-	Sysctl    []Sysctl   `yaml:"sysctl" json:"sysctl,omitempty" doc:"kernel parameters: name and value, as in sysctl.conf"`
-	Neighbour *Neighbour `yaml:"neighbour" json:"neighbour,omitempty" doc:"a permanent ARP or neighbour-discovery entry"`
-	Address   *Address   `yaml:"address" json:"address,omitempty" doc:"a further address on a port"`
-	Route     *Route     `yaml:"route" json:"route,omitempty" doc:"a route"`
-	Rule      *Rule      `yaml:"rule" json:"rule,omitempty" doc:"a routing policy rule"`
-	Link      *Link      `yaml:"link" json:"link,omitempty" doc:"attributes of a port: MTU, MAC address, queue length, up or down"`
-	Qdisc     *Qdisc     `yaml:"qdisc" json:"qdisc,omitempty" doc:"the queueing discipline at the root of a port"`
+	Host      string         `yaml:"host,required" json:"host" doc:"the host to change"`
+	Sysctl    []Sysctl       `yaml:"sysctl" json:"sysctl,omitempty" doc:"kernel parameters: name and value, as in sysctl.conf"`
+	Neighbour *Neighbour     `yaml:"neighbour" json:"neighbour,omitempty" doc:"a permanent ARP or neighbour-discovery entry"`
+	Address   *Address       `yaml:"address" json:"address,omitempty" doc:"a further address on a port"`
+	Route     *Route         `yaml:"route" json:"route,omitempty" doc:"a route"`
+	Nexthop   *NexthopObject `yaml:"nexthop" json:"nexthop,omitempty" doc:"a nexthop object or a group of them, for routes to refer to"`
+	Rule      *Rule          `yaml:"rule" json:"rule,omitempty" doc:"a routing policy rule"`
+	Link      *Link          `yaml:"link" json:"link,omitempty" doc:"attributes of a port: MTU, MAC address, queue length, up or down"`
+	Qdisc     *Qdisc         `yaml:"qdisc" json:"qdisc,omitempty" doc:"the queueing discipline at the root of a port"`
 }
 
 // Kinds are the kinds of setting, as a study file names them.
-var Kinds = []string{"sysctl", "neighbour", "address", "route", "rule", "link", "qdisc"}
+var Kinds = []string{"sysctl", "neighbour", "address", "nexthop", "route", "rule", "link", "qdisc"}
 
 // Kinds lists the kinds that are given; a valid setting has one.
 func (s Setting) Kinds() []string {
-	given := []bool{len(s.Sysctl) > 0, s.Neighbour != nil, s.Address != nil, s.Route != nil, s.Rule != nil, s.Link != nil, s.Qdisc != nil}
+	given := []bool{len(s.Sysctl) > 0, s.Neighbour != nil, s.Address != nil, s.Nexthop != nil, s.Route != nil, s.Rule != nil, s.Link != nil, s.Qdisc != nil}
 	var list []string
 	for i, kind := range Kinds {
 		if given[i] {
@@ -64,6 +66,89 @@ type Neighbour struct {
 type Address struct {
 	Port    string       `yaml:"port,required" json:"port" doc:"the port to add it to"`
 	Address netip.Prefix `yaml:"address,required" json:"address" doc:"the address with its prefix length, such as 192.168.1.20/24"`
+	// Count is how many consecutive addresses there are from Address on, all with
+	// its prefix length; 0 stands for 1.
+	Count int `yaml:"count" json:"count,omitempty" doc:"how many consecutive addresses there are from address on; 1 when absent"`
+}
+
+// Number is how many addresses there are.
+func (a Address) Number() int { return max(a.Count, 1) }
+
+// All is the addresses one by one.
+func (a Address) All() iter.Seq2[int, netip.Prefix] {
+	return func(yield func(int, netip.Prefix) bool) {
+		addr := a.Address.Addr()
+		for i := range a.Number() {
+			if !addr.IsValid() || !yield(i, netip.PrefixFrom(addr, a.Address.Bits())) {
+				return
+			}
+			addr = addr.Next()
+		}
+	}
+}
+
+// Last is the last of the addresses; it is invalid where the numbers end before.
+func (a Address) Last() netip.Prefix {
+	addr := a.Address.Addr()
+	if !addr.IsValid() {
+		return netip.Prefix{}
+	}
+	bytes := addr.As16()
+	rest := uint64(a.Number() - 1)
+	for i := len(bytes) - 1; i >= 0 && rest > 0; i-- {
+		rest += uint64(bytes[i])
+		bytes[i] = byte(rest)
+		rest >>= 8
+	}
+	last := netip.AddrFrom16(bytes)
+	if addr.Is4() {
+		last = last.Unmap()
+	}
+	if rest > 0 || last.BitLen() != addr.BitLen() {
+		return netip.Prefix{}
+	}
+	return netip.PrefixFrom(last, a.Address.Bits())
+}
+
+// Holds says whether an address is one of them.
+func (a Address) Holds(addr netip.Addr) bool {
+	first := a.Address.Addr()
+	last := a.Last().Addr()
+	return last.IsValid() && addr.BitLen() == first.BitLen() && addr.Compare(first) >= 0 && addr.Compare(last) <= 0
+}
+
+// String spells the addresses: "10.0.0.1/24", "10.0.0.1/24 to 10.0.0.254/24".
+func (a Address) String() string {
+	if a.Number() == 1 {
+		return a.Address.String()
+	}
+	return a.Address.String() + " to " + a.Last().String()
+}
+
+// Joined puts runs of consecutive addresses on a port together, so that they are
+// changed at once. Nothing else is touched, and the order stays.
+func Joined(settings []Setting) []Setting {
+	var list []Setting
+	var next netip.Addr // after the run at the list's end
+	for _, s := range settings {
+		a := s.Address
+		if n := len(list); n > 0 && a != nil && next.IsValid() && a.Address.Addr() == next {
+			run := list[n-1].Address
+			if list[n-1].Host == s.Host && run.Port == a.Port && run.Address.Bits() == a.Address.Bits() {
+				joined := *run
+				joined.Count = run.Number() + a.Number()
+				list[n-1].Address = &joined
+				next = a.Last().Addr().Next()
+				continue
+			}
+		}
+		list = append(list, s)
+		next = netip.Addr{}
+		if a != nil {
+			next = a.Last().Addr().Next()
+		}
+	}
+	return list
 }
 
 // Route is one route. It has either Port and Via (one next hop) or Nexthops.
@@ -75,7 +160,36 @@ type Route struct {
 	Source   netip.Addr `yaml:"source" json:"source,omitzero" doc:"the preferred source address"`
 	Table    int        `yaml:"table" json:"table,omitempty" doc:"the routing table; 0 or absent is the main table"`
 	Metric   int        `yaml:"metric" json:"metric,omitempty" doc:"the route's metric (priority); lower wins"`
+	InitCwnd int        `yaml:"initcwnd" json:"initcwnd,omitempty" doc:"segments with which connections by this route begin to send; 10 when absent (RFC 6928)"`
 	Nexthops []Nexthop  `yaml:"nexthops" json:"nexthops,omitempty" doc:"several next hops: a multipath route"`
+	// Object is the number of a nexthop object, instead of next hops of its own.
+	Object int `yaml:"nexthop" json:"nexthop,omitempty" doc:"the id of a nexthop object, instead of via, port and nexthops"`
+	// Learned: BGP brings it, when there is a daemon for that.
+	Learned bool `yaml:"-" json:"learned,omitempty"`
+}
+
+// NexthopObject is a next hop that routes refer to by its number, or a group of
+// some (ip-nexthop(8)).
+type NexthopObject struct {
+	ID    int      `yaml:"id,required" json:"id" doc:"the object's number"`
+	Via   string   `yaml:"via" json:"via,omitempty" doc:"an address, 'inet6 ADDRESS', or host.port"`
+	Port  string   `yaml:"port" json:"port,omitempty" doc:"the port this next hop is reached by; a single next hop needs it"`
+	Group []Member `yaml:"group" json:"group,omitempty" doc:"instead of via and port: the objects that the group consists of"`
+	// Resilient makes the group move as few flows as it can.
+	Resilient *Resilient `yaml:"resilient" json:"resilient,omitempty" doc:"a group that moves as few flows as it can when members come and go"`
+}
+
+// Member is one of a group.
+type Member struct {
+	ID     int `yaml:"id,required" json:"id" doc:"the number of a nexthop object"`
+	Weight int `yaml:"weight" json:"weight,omitempty" doc:"its share of the flows; 1 when absent"`
+}
+
+// Resilient is what a resilient group goes by; zero values are the kernel's.
+type Resilient struct {
+	Buckets         int           `yaml:"buckets" json:"buckets,omitempty" doc:"slots that hashes fall into; 128 when absent"`
+	IdleTimer       unit.Duration `yaml:"idle_timer" json:"idle_timer,omitempty" doc:"a slot that was idle for so long may be moved to another member; 120s when absent"`
+	UnbalancedTimer unit.Duration `yaml:"unbalanced_timer" json:"unbalanced_timer,omitempty" doc:"after so long out of balance slots are moved although they are in use; never when absent"`
 }
 
 // Nexthop is one of the next hops of a multipath route.
@@ -100,6 +214,9 @@ type Link struct {
 	TxQueueLen int    `yaml:"txqueuelen" json:"txqueuelen,omitempty" doc:"packets"`
 	MAC        string `yaml:"mac" json:"mac,omitempty" doc:"MAC address"`
 	Up         *bool  `yaml:"up" json:"up,omitempty" doc:"administrative state"`
+	// GSOMaxSize and GROMaxSize above 64 KiB are BIG TCP.
+	GSOMaxSize unit.Bytes `yaml:"gso_max_size" json:"gso_max_size,omitempty" doc:"the largest packets that TCP makes for the port, IPv4 and IPv6; above 64KiB: BIG TCP"`
+	GROMaxSize unit.Bytes `yaml:"gro_max_size" json:"gro_max_size,omitempty" doc:"the largest packets that are put together of those received, IPv4 and IPv6"`
 }
 
 // Qdisc is the root queueing discipline of a port.

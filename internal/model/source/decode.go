@@ -3,6 +3,7 @@ package source
 import (
 	"encoding"
 	"fmt"
+	"math"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -105,6 +106,9 @@ func (c *decoder) keyed(n *Node, v reflect.Value, f Field) {
 }
 
 func (c *decoder) list(n *Node, v reflect.Value, f Field) {
+	if n.Kind == Scalar && f.Several {
+		n = &Node{Kind: List, At: n.At, Items: []*Node{n}}
+	}
 	if n.Kind != List {
 		if n.Kind != Null || f.Required {
 			c.fail(n.At, f, "expected a list, found %s", describe(n))
@@ -174,7 +178,7 @@ func (c *decoder) text(n *Node, v reflect.Value, f Field) {
 
 func (c *decoder) scalar(n *Node, v reflect.Value, f Field) {
 	wanted := map[reflect.Kind]string{
-		reflect.Bool: "true or false", reflect.String: "text",
+		reflect.Bool: "true or false", reflect.String: "text", reflect.Float64: "a number",
 	}[v.Kind()]
 	if wanted == "" {
 		wanted = "a whole number"
@@ -205,6 +209,12 @@ func (c *decoder) scalar(n *Node, v reflect.Value, f Field) {
 		u, err = strconv.ParseUint(strings.TrimPrefix(n.Text, "+"), 10, 64)
 		v.SetUint(u)
 		wanted += " of at least 0"
+	case reflect.Float64:
+		var x float64
+		if x, err = strconv.ParseFloat(n.Text, 64); math.IsNaN(x) || math.IsInf(x, 0) {
+			x, err = 0, strconv.ErrSyntax
+		}
+		v.SetFloat(x)
 	default:
 		panic("source: no way to decode " + v.Type().String())
 	}

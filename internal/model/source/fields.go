@@ -10,6 +10,7 @@ import (
 //
 //	yaml:"name"           the key
 //	yaml:"name,required"  the key must be there
+//	yaml:"name,several"   a list, or one value without the brackets
 //	yaml:",inline"        an embedded struct's keys belong to the outer one
 //	yaml:",key"           a slice of such structs is written as a mapping, and
 //	                      this field takes the key
@@ -21,6 +22,7 @@ type Field struct {
 	Doc      string
 	Enum     []string
 	Required bool
+	Several  bool
 	Type     reflect.Type
 	index    []int
 }
@@ -38,7 +40,7 @@ func Fields(t reflect.Type) []Field {
 				list = append(list, inner)
 			}
 		case name != "" && name != "-":
-			field := Field{Name: name, Doc: f.Tag.Get("doc"), Required: option == "required", Type: f.Type, index: f.Index}
+			field := Field{Name: name, Doc: f.Tag.Get("doc"), Required: option == "required", Several: option == "several", Type: f.Type, index: f.Index}
 			if enum := f.Tag.Get("enum"); enum != "" {
 				field.Enum = strings.Split(enum, ",")
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"reflect"
+	"strings"
 )
 
 // Schema describes a file that Decode reads into a struct type, as a JSON
@@ -59,6 +60,8 @@ func (m schemaMaker) value(t reflect.Type) map[string]any {
 		return map[string]any{"$ref": "#/$defs/" + name}
 	case t.Kind() == reflect.Bool:
 		return map[string]any{"type": "boolean"}
+	case t.Kind() == reflect.Float64:
+		return map[string]any{"type": []string{"number", "string"}, "pattern": `^[+-]?[0-9.]+([eE][+-]?[0-9]+)?$|` + brace}
 	case t.Kind() == reflect.String:
 		// YAML takes unquoted 1 for a number; here it is text all the same.
 		return map[string]any{"type": []string{"string", "number", "boolean"}}
@@ -85,6 +88,9 @@ func (m schemaMaker) structure(t reflect.Type) map[string]any {
 		property := m.value(f.Type)
 		if len(f.Enum) > 0 {
 			property = map[string]any{"enum": f.Enum}
+		}
+		if len(f.Enum) > 0 && f.Several {
+			property = map[string]any{"type": []string{"array", "string"}, "items": property, "pattern": "^(" + strings.Join(f.Enum, "|") + ")$|" + brace}
 		}
 		property["description"] = f.Doc
 		properties[f.Name] = property

@@ -13,12 +13,12 @@ func (p *Plan) Factors() []record.Factor {
 	}
 	var list []record.Factor
 	for _, f := range p.Study.Factors {
-		made := record.Factor{Name: f.Name, Role: f.Role, Baseline: f.Baseline}
+		made := record.Factor{Name: f.Name, Role: f.Role, Baseline: f.Baseline, Ablate: f.Ablate}
 		for _, l := range f.Levels {
 			if !used[[2]string{f.Name, l.Name}] {
 				continue
 			}
-			level := record.Level{Name: l.Name, About: l.About}
+			level := record.Level{Name: l.Name, About: l.About, Against: l.Against, Part: l.Part}
 			for _, s := range l.Settings {
 				level.SettingLines = append(level.SettingLines, s.Lines()...)
 			}

@@ -26,6 +26,9 @@ func ParseWith(file string, data []byte, set []string) (*Study, error) {
 		// What the values mean can only be asked when they are there.
 		return nil, problems.Err()
 	}
+	for i, f := range s.Factors {
+		s.Factors[i] = f.ablated()
+	}
 	report := doc.Reporter(&problems)
 	s.Topology.Validate(report)
 	whole := len(problems) == 0
@@ -35,8 +38,10 @@ func ParseWith(file string, data []byte, set []string) (*Study, error) {
 	c := checker{Study: s, report: report, has: doc.Has}
 	c.check()
 	s.fillIn()
-	if p, err := NewPlan(s); err == nil {
+	if p, err := NewPlan(s, AllParts); err == nil {
 		c.ways(p, whole)
+		c.protocols(p)
+		c.tools(p)
 	}
 	if len(problems) > 0 {
 		return nil, problems.Err()
@@ -77,6 +82,9 @@ func (s *Study) fillIn() {
 	or(&w.ConnectTimeout, DefaultConnectTimeout)
 	or(&w.Direction, DefaultDirection)
 	or(&w.Streams, 1)
+	if w.LossFree != nil {
+		w.LossFree.FillIn()
+	}
 	or(&w.CongestionControl, DefaultCongestionControl)
 	or(&s.Design.Replicates, DefaultReplicates)
 	or(&s.Design.Margin, DefaultMargin)

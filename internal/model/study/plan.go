@@ -14,6 +14,8 @@ import (
 type Plan struct {
 	Study      *Study
 	Treatments []Treatment
+	// Parts of the design that were asked for; none: those that are not on demand.
+	Parts []string
 }
 
 // Limits of a plan: far above what can be carried out.
@@ -22,23 +24,32 @@ const (
 	maxFlows      = 500_000 // of all treatments together
 )
 
-// NewPlan derives the plan of a study that has been parsed.
-func NewPlan(s *Study) (*Plan, error) {
-	total := 1
-	for _, f := range s.Factors {
-		if total *= len(f.Levels); total > maxTreatments {
-			return nil, fmt.Errorf("the factors have more than %d combinations of levels", maxTreatments)
-		}
+// NewPlan derives the plan of a study that has been parsed: of the parts of its
+// design that are named, all or none of them.
+func NewPlan(s *Study, parts ...string) (*Plan, error) {
+	chosen, err := s.parts(parts)
+	if err != nil {
+		return nil, err
 	}
-	p := &Plan{Study: s}
+	var combinations [][]int
+	if len(s.Design.Parts) == 0 {
+		chosen = []Part{s.everything()}
+	}
+	if combinations, err = s.combinations(chosen); err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(chosen, func(p Part) bool { return p.OnDemand }) {
+		// The budget is that of what is tried unless asked for more.
+		unbounded := *s
+		unbounded.Design.Budget = 0
+		s = &unbounded
+	}
+	p := &Plan{Study: s, Parts: parts}
 	names, flows := map[string]bool{}, 0
-	for i := range total {
-		// The last factor varies fastest, as in the file.
-		levels := make([]Level, len(s.Factors))
-		for rest, k := i, len(levels)-1; k >= 0; k-- {
-			n := len(s.Factors[k].Levels)
-			levels[k] = s.Factors[k].Levels[rest%n]
-			rest /= n
+	for _, places := range combinations {
+		levels := make([]Level, len(places))
+		for k, at := range places {
+			levels[k] = s.Factors[k].Levels[at]
 		}
 		t, err := s.treatment(levels, maxFlows-flows)
 		if err != nil {
@@ -67,13 +78,30 @@ func (p *Plan) Order(block int, seed uint64) []int {
 const (
 	trialOverhead = 300 * time.Millisecond
 	ageingTime    = 1100 * time.Millisecond
+	// Other programs take whole seconds, and wait for what they have written.
+	toolTime = 700 * time.Millisecond
+	// Of adding so many addresses to a port and removing them, times the square of
+	// their number: for each the kernel walks the list of all (devinet.c).
+	addressTime = 25 * time.Nanosecond
 )
 
 // Time estimates how long a trial of the treatment takes.
 func (t *Treatment) Time() time.Duration {
 	estimate := time.Duration(t.Workload.Warmup+t.Workload.Duration) + trialOverhead
+	if l := t.Workload.LossFree; l != nil {
+		estimate = l.Time(time.Duration(t.Workload.Warmup), time.Duration(t.Workload.Duration))
+	}
 	if len(t.Workload.AgeNeighbours) > 0 {
 		estimate += ageingTime
+	}
+	if slices.ContainsFunc(t.Flows, func(f PlannedFlow) bool { return f.Process != "" }) {
+		estimate += toolTime
+	}
+	for _, s := range t.Settings {
+		if s.Address != nil {
+			n := s.Address.Number()
+			estimate += time.Duration(n) * time.Duration(n) * addressTime
+		}
 	}
 	return estimate
 }
@@ -93,7 +121,8 @@ func (p *Plan) Time(blocks int) time.Duration { return time.Duration(blocks) * p
 // Only keeps the treatments whose levels were asked for. Each name is a level's,
 // or factor.level where two factors share the name. Names of one factor are
 // alternatives; a factor of which nothing was asked keeps all its levels, and a
-// compared factor its baseline in any case: without it there is no effect.
+// compared factor in any case its baseline and what the levels are compared with:
+// without them there is no effect.
 func (p *Plan) Only(names []string) (*Plan, error) {
 	wanted := map[string][]string{} // by factor
 	var all []string
@@ -108,6 +137,9 @@ func (p *Plan) Only(names []string) (*Plan, error) {
 			for _, l := range f.Levels {
 				if l.Name == name || f.Name+"."+l.Name == name {
 					wanted[f.Name] = append(wanted[f.Name], l.Name)
+					if l.Against != "" {
+						wanted[f.Name] = append(wanted[f.Name], l.Against)
+					}
 					found = true
 				}
 			}
@@ -116,7 +148,7 @@ func (p *Plan) Only(names []string) (*Plan, error) {
 			return nil, fmt.Errorf("no level %q in study %s%s", name, p.Study.Name, source.DidYouMean(name, all))
 		}
 	}
-	kept := &Plan{Study: p.Study}
+	kept := &Plan{Study: p.Study, Parts: p.Parts}
 	for _, t := range p.Treatments {
 		keep := true
 		for _, f := range p.Study.Factors {

@@ -164,6 +164,11 @@ func TestOnly(t *testing.T) {
 	if _, err := p.Only([]string{"hevy"}); err == nil || !strings.Contains(err.Error(), `did you mean "heavy"?`) {
 		t.Errorf("got %v", err)
 	}
+	// What a level is against comes along.
+	dissected := strings.Replace(combined, "reno: ", "bbr: {against: reno, workload: {congestion_control: bbr}}\n      reno: ", 1)
+	if d, err := plan(t, parse(t, dissected)).Only([]string{"bbr", "light"}); dissected == combined || err != nil || len(d.Factors()[2].Levels) != 3 {
+		t.Errorf("%v: %+v", err, d)
+	}
 	kept, _ := p.Only([]string{"reno", "light"})
 	factors := kept.Factors()
 	if len(factors) != 4 || len(factors[0].Levels) != 1 || len(factors[2].Levels) != 2 {
@@ -188,5 +193,32 @@ func TestPlanIsBounded(t *testing.T) {
 	big = strings.Replace(big, "1..30", "1..5", -1) // 125 treatments
 	if _, err := ParseWith("big.yaml", []byte(big), []string{"workload.streams=20000"}); err == nil || !strings.Contains(err.Error(), "more than 500000 flows") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestManyAddresses: the kernel's time for tens of thousands of addresses is not left
+// out of what is told beforehand.
+func TestManyAddresses(t *testing.T) {
+	s, err := Parse("many.yaml", []byte(`
+study: many
+topology:
+  hosts:
+    a: {ports: {eth0: {addresses: [10.0.0.1/8]}}}
+    b: {ports: {eth0: {addresses: [10.0.0.2/8]}}}
+  links: [{from: a, to: b, rate: 1gbit}]
+workload: {duration: 1s, warmup: 1s, flows: [{from: a, to: b}]}
+factors:
+  aliases:
+    levels:
+      none: {}
+      "254": {settings: [{host: b, address: {port: eth0, address: 10.1.0.1/8, count: 254}}]}
+      "60,000": {settings: [{host: b, address: {port: eth0, address: 10.1.0.1/8, count: 60000}}]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := plan(t, s).Treatments
+	if none, some, many := list[0].Time(), list[1].Time(), list[2].Time(); some > none+100*time.Millisecond || many < none+30*time.Second {
+		t.Errorf("%v without, %v with 254 and %v with 60,000", none, some, many)
 	}
 }

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -39,7 +40,7 @@ func TestRedesign(t *testing.T) {
 		if got != c.want {
 			t.Errorf("got  %q\nwant %q", got, c.want)
 		}
-		if changed := p.Study.Design != before; changed != (c.want == "" && c.asked != Redesign{}) {
+		if changed := !reflect.DeepEqual(p.Study.Design, before); changed != (c.want == "" && c.asked != Redesign{}) {
 			t.Errorf("%q: design %+v, was %+v", c.want, p.Study.Design, before)
 		}
 	}

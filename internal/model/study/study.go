@@ -12,13 +12,18 @@ import (
 
 // Study is one study file.
 type Study struct {
-	Name     string            `yaml:"study,required" json:"study" doc:"the study's name: lower-case letters, digits and dashes"`
-	Question string            `yaml:"question" json:"question" doc:"what the study finds out, in a sentence"`
-	Unit     string            `yaml:"unit" json:"unit,omitempty" doc:"how goodput is shown: bit/s (default) or MB/s" enum:"bit/s,MB/s"`
-	Topology topology.Topology `yaml:"topology,required" json:"topology" doc:"hosts, switches and links"`
-	Workload Workload          `yaml:"workload,required" json:"workload" doc:"the flows of a trial and their timing"`
-	Factors  []Factor          `yaml:"factors" json:"factors,omitempty" doc:"what is varied, by name; every combination of levels is a treatment"`
-	Design   Design            `yaml:"design" json:"design" doc:"how often, in which order, until when"`
+	Name     string `yaml:"study,required" json:"study" doc:"the study's name: lower-case letters, digits and dashes"`
+	Question string `yaml:"question" json:"question" doc:"what the study finds out, in a sentence"`
+	Unit     string `yaml:"unit" json:"unit,omitempty" doc:"how goodput is shown: bit/s (default) or MB/s" enum:"bit/s,MB/s"`
+	// Responses are by which treatments are judged, the first by the answer and
+	// the verdicts.
+	Responses []string `yaml:"response,several" json:"response,omitempty" doc:"what treatments are judged by, one or a list: the answer is about the first, the others are shown beside it; absent: goodput, with latency_p50 and latency_p99 where there is a probe; loss_free where that is searched; or transactions and latency_p99 where no flow is tcp or udp" enum:"goodput,transactions,latency_p50,latency_p99,latency_p999,loss_free,lost,surplus,connections,cpu_per_gigabyte,cpu_per_transaction"`
+	// Published are names; whoever reads the file finds the tables.
+	Published []string          `yaml:"published,several" json:"published,omitempty" doc:"tables that others have published, shown beside the run's figures: the names of built-in ones, or paths of CSV files beside this one"`
+	Topology  topology.Topology `yaml:"topology,required" json:"topology" doc:"hosts, switches and links"`
+	Workload  Workload          `yaml:"workload,required" json:"workload" doc:"the flows of a trial and their timing"`
+	Factors   []Factor          `yaml:"factors" json:"factors,omitempty" doc:"what is varied, by name; every combination of levels is a treatment"`
+	Design    Design            `yaml:"design" json:"design" doc:"how often, in which order, until when"`
 	// File is the text that the study was read from.
 	File string `yaml:"-" json:"-"`
 }
@@ -34,16 +39,29 @@ type Workload struct {
 	// AgeNeighbours names hosts that forget their neighbours after the
 	// connections are open and ARP's lock time of one second has passed.
 	AgeNeighbours []string `yaml:"age_neighbours" json:"age_neighbours,omitempty" doc:"hosts whose neighbour entries age out between connecting and sending, as they do on an idle server"`
+	// Events happen while it is measured.
+	Events []Event `yaml:"events" json:"events,omitempty" doc:"what happens during the window: settings that are made at an instant of it, and reverted after the trial"`
 	// Accounting is what a flow's own tool would report: with "sender" the sum
 	// of the senders' own averages is offered as a result beside the goodput,
 	// and held against the limit.
 	Accounting string `yaml:"accounting" json:"accounting,omitempty" doc:"receiver (default); sender: also report the sum of the senders' own averages, as tools that count there do" enum:"receiver,sender"`
+	// LossFree makes every trial a search.
+	LossFree *LossFree `yaml:"loss_free" json:"loss_free,omitempty" doc:"search the highest rate at which no datagram is lost, instead of sending at one rate: all udp flows together, each an equal part; {} for what is absent below"`
+	// Probe has no part in what the flows are compared by besides latency.
+	Probe bool `yaml:"probe" json:"probe,omitempty" doc:"true: beside the flows, 100 requests of one byte a second go the way of the first, so that latency under load is among the responses"`
 	// Transport options: the default of every flow.
 	Options `yaml:",inline"`
 }
 
 // AccountSender is the Accounting that reports what senders counted.
 const AccountSender = "sender"
+
+// Where the service ports come from that connections are opened from.
+const (
+	PortsKernel = "kernel" // connect(2) chooses
+	PortsDrawn  = "drawn"  // free ones, by chance
+	PortsEven   = "even"   // free ones that spread the flows evenly over equal ways
+)
 
 // Directions of a flow, as seen from the host that opens the connections.
 const (
@@ -55,13 +73,46 @@ const (
 // Options are a flow's transport options. Zero values mean the kernel's or
 // linerate's default.
 type Options struct {
+	Protocol          string       `yaml:"protocol" json:"protocol,omitempty" doc:"tcp: bulk data (default); udp: datagrams; rr: request and response over connections that stay; crr: a connection for each request" enum:"tcp,udp,rr,crr"`
 	Direction         string       `yaml:"direction" json:"direction,omitempty" doc:"write: from sends to to (default); read: to sends to from; both" enum:"write,read,both"`
 	Streams           int          `yaml:"streams" json:"streams,omitempty" doc:"connections per flow; 1 when absent"`
+	Copies            int          `yaml:"copies" json:"copies,omitempty" doc:"how often there is the flow, each with a process of its own where a tool makes it; 1 when absent"`
+	Destinations      string       `yaml:"destinations" json:"destinations,omitempty" doc:"first: copies go to the flow's destination (default); all: to all addresses of the host to, in turn" enum:"first,all"`
 	MSS               int          `yaml:"mss" json:"mss,omitempty" doc:"TCP maximum segment size in bytes (TCP_MAXSEG)"`
 	NoDelay           *bool        `yaml:"nodelay" json:"nodelay,omitempty" doc:"TCP_NODELAY"`
 	CongestionControl string       `yaml:"congestion_control" json:"congestion_control,omitempty" doc:"TCP_CONGESTION: cubic (default), reno, bbr, …"`
 	Window            unit.Bytes   `yaml:"window" json:"window,omitempty" doc:"socket buffers at both ends (SO_SNDBUF, SO_RCVBUF); absent: the kernel's autotuning"`
+	SendBuffer        unit.Bytes   `yaml:"send_buffer" json:"send_buffer,omitempty" doc:"socket buffer of the end that sends (SO_SNDBUF), instead of window"`
+	ReceiveBuffer     unit.Bytes   `yaml:"receive_buffer" json:"receive_buffer,omitempty" doc:"socket buffer of the end that receives (SO_RCVBUF), instead of window"`
+	BindNoPort        *bool        `yaml:"bind_no_port" json:"bind_no_port,omitempty" doc:"false: binding to source takes a service port of that address for itself; true (default): connecting takes one that is free between the two ends (IP_BIND_ADDRESS_NO_PORT)"`
 	RateCap           unit.BitRate `yaml:"rate_cap" json:"rate_cap,omitempty" doc:"pacing of each connection (SO_MAX_PACING_RATE)"`
+	Mode              string       `yaml:"mode" json:"mode,omitempty" doc:"how bytes are moved: auto tries what is cheapest, copy does as ordinary programs do; absent: plain writes, received without a copy" enum:"auto,copy,write,splice,zerocopy,sendfile"`
+	Datagram          unit.Bytes   `yaml:"datagram" json:"datagram,omitempty" doc:"udp: payload of each datagram; as large as the MTU allows when absent"`
+	WriteCap          unit.BitRate `yaml:"write_cap" json:"write_cap,omitempty" doc:"tcp: the most that the sending program writes, as one that has little to send"`
+	ReadCap           unit.BitRate `yaml:"read_cap" json:"read_cap,omitempty" doc:"tcp: the most that the receiving program reads, as a slow one does"`
+	Request           unit.Bytes   `yaml:"request" json:"request,omitempty" doc:"rr, crr: bytes of a request; 1 when absent"`
+	Response          unit.Bytes   `yaml:"response" json:"response,omitempty" doc:"rr, crr: bytes of a response; 1 when absent"`
+	Connections       int          `yaml:"connections" json:"connections,omitempty" doc:"rr, crr: connections of a flow, each with one request at a time; 1 when absent"`
+	Pace              float64      `yaml:"pace" json:"pace_per_s,omitempty" doc:"rr, crr: requests a flow begins in a second, on a schedule that waits for nothing; absent: the next when one is answered"`
+	Poll              *bool        `yaml:"poll" json:"poll,omitempty" doc:"rr, crr: true: both ends poll their sockets instead of sleeping"`
+	Threads           int          `yaml:"threads" json:"threads,omitempty" doc:"rr, crr: threads at each end; 1 when absent"`
+	SourcePorts       string       `yaml:"source_ports" json:"source_ports,omitempty" doc:"service ports to open connections from. kernel (default): as connect(2) chooses; drawn: free ones, by chance, so that the way of each flow can be predicted; even: free ones of which the kernels on the way say that the flows spread evenly over equal ways" enum:"kernel,drawn,even"`
+	Tool              string       `yaml:"tool" json:"tool,omitempty" doc:"the program that makes the flow's traffic, one process for each flow and direction; linerate when absent" enum:"linerate,iperf3,iperf,netperf,nuttcp,sockperf,qperf"`
+	ToolArgs          []string     `yaml:"tool_args" json:"tool_args,omitempty" doc:"further words for the tool's client"`
+}
+
+// AllDestinations sends a flow's copies to all addresses of its host.
+const AllDestinations = "all"
+
+// Cap is the most that one connection is to carry by its own options: the least
+// of its caps; 0: there is none.
+func (o Options) Cap() (least unit.BitRate) {
+	for _, c := range []unit.BitRate{o.RateCap, o.WriteCap, o.ReadCap} {
+		if c > 0 && (least == 0 || c < least) {
+			least = c
+		}
+	}
+	return least
 }
 
 // Flow is one line of a workload: connections from one host to another. From
@@ -87,16 +138,21 @@ type Factor struct {
 	Role     string  `yaml:"role" json:"role,omitempty" doc:"compare (default): levels are compared with the baseline; condition: levels are shown side by side" enum:"compare,condition"`
 	Baseline string  `yaml:"baseline" json:"baseline,omitempty" doc:"name of the baseline level; absent: the first"`
 	Levels   []Level `yaml:"levels,required" json:"levels" doc:"the factor's values, by name"`
+	Ablate   string  `yaml:"ablate" json:"ablate,omitempty" doc:"a level to take apart: each of its settings is tried alone, as 'only …', and it is tried without each, as 'without …'"`
 }
 
 // Level is a set of settings and workload values.
 type Level struct {
 	Name     string            `yaml:",key" json:"name"`
 	About    string            `yaml:"about" json:"about,omitempty" doc:"what this level stands for, in a sentence"`
+	Against  string            `yaml:"against" json:"against,omitempty" doc:"the level that this one is compared with; absent: the baseline"`
 	Settings []setting.Setting `yaml:"settings" json:"settings,omitempty" doc:"changes made before each trial and reverted after it"`
 	Workload *Override         `yaml:"workload" json:"workload,omitempty" doc:"workload values that differ at this level"`
 	// Unreachable allows flows that cannot connect: that is then a result.
 	Unreachable bool `yaml:"unreachable" json:"unreachable,omitempty" doc:"true: flows may fail to connect at this level, and count as zero"`
+	// Part is the setting of the factor's ablated list that this level has alone or,
+	// where it is against the list, lacks. Empty: the file has the level.
+	Part string `yaml:"-" json:"part,omitempty"`
 }
 
 // Override is what a level changes in the workload. Options apply to all flows;
@@ -106,6 +162,7 @@ type Override struct {
 	Duration      unit.Duration `yaml:"duration" json:"duration,omitempty" doc:"replaces the workload's duration"`
 	Warmup        unit.Duration `yaml:"warmup" json:"warmup,omitempty" doc:"replaces the workload's warm-up"`
 	AgeNeighbours []string      `yaml:"age_neighbours" json:"age_neighbours,omitempty" doc:"replaces the workload's age_neighbours"`
+	Events        []Event       `yaml:"events" json:"events,omitempty" doc:"replaces the workload's events"`
 	Options       `yaml:",inline"`
 }
 
@@ -116,5 +173,6 @@ type Design struct {
 	Until      unit.Ratio    `yaml:"until" json:"until,omitempty" doc:"keep adding blocks until every effect's interval is this narrow (half-width), such as 2%"`
 	Budget     unit.Duration `yaml:"budget" json:"budget,omitempty" doc:"start no block that would end after this time"`
 	Seed       uint64        `yaml:"seed" json:"seed,omitempty" doc:"order of the trials; absent: drawn and printed"`
+	Parts      []Part        `yaml:"parts" json:"parts,omitempty" doc:"which combinations of levels are tried, by name; absent: every one"`
 	Margin     unit.Ratio    `yaml:"margin" json:"margin,omitempty" doc:"differences smaller than this do not matter in practice; 2% when absent"`
 }

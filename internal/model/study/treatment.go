@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/setting"
+	"linerate/internal/model/tool"
 	"linerate/internal/model/topology"
 )
 
@@ -39,8 +40,14 @@ type PlannedFlow struct {
 	Source      netip.Addr
 	Destination netip.Addr
 	OpenerSends bool
+	// Process tells the processes of a tool apart: the streams of a workload's flow
+	// in one direction are one's. Empty: linerate makes the flow.
+	Process string
 	Options
 }
+
+// Foreign is the tool that makes the flow. False: linerate does.
+func (o Options) Foreign() (*tool.Tool, bool) { return tool.Find(o.Tool) }
 
 // Sender is the host that data comes from, and Receiver where it goes to.
 func (f PlannedFlow) Sender() string {
@@ -87,21 +94,75 @@ func (s *Study) treatment(levels []Level, room int) (Treatment, error) {
 			}
 		}
 	}
+	for i := range t.Workload.Flows {
+		t.Workload.Flows[i].Options = t.Workload.Flows[i].fitted()
+	}
 	t.destinations(&s.Topology)
+	if err := t.eventsInTime(); err != nil {
+		return t, err
+	}
+	n := 0 // processes of tools
+	if s.Workload.Probe {
+		room--
+	}
 	for _, f := range t.Workload.Flows {
-		if room -= f.Streams; room < 0 {
+		if room -= f.Streams * max(f.Copies, 1); room < 0 {
 			return t, fmt.Errorf("the treatments have more than %d flows together", maxFlows)
 		}
-		for range f.Streams {
-			if f.Direction != Read {
-				t.add(f, true)
+		all := t.allDestinations(&s.Topology, f)
+		for i := range max(f.Copies, 1) {
+			if n++; len(all) > 0 {
+				f.Destination = all[i%len(all)]
 			}
-			if f.Direction != Write {
-				t.add(f, false)
+			var processes [2]string // of the flow's tool, by who sends
+			if _, foreign := f.Foreign(); foreign {
+				processes = [2]string{fmt.Sprintf("p%dw", n), fmt.Sprintf("p%dr", n)}
+			}
+			for range f.Streams {
+				if f.Direction != Read {
+					t.add(f, true, processes[0])
+				}
+				if f.Direction != Write {
+					t.add(f, false, processes[1])
+				}
 			}
 		}
 	}
+	if s.Workload.Probe && len(t.Flows) > 0 {
+		t.Flows = append(t.Flows, probe(t.Flows[0]))
+	}
 	return t, nil
+}
+
+// allDestinations are the addresses that a flow's copies go to in turn: those of its
+// host that are on one network with the first. None: they all go to that one.
+func (t *Treatment) allDestinations(base *topology.Topology, f Flow) []netip.Addr {
+	if f.Destinations != AllDestinations || !f.Destination.IsValid() {
+		return nil
+	}
+	h, known := base.With(t.Settings).Host(f.To)
+	if !known {
+		return nil
+	}
+	var list []netip.Addr
+	var network netip.Prefix
+	for _, p := range h.Ports {
+		for _, a := range p.Addresses {
+			if a.First == f.Destination {
+				network = netip.PrefixFrom(a.First, a.Bits).Masked()
+			}
+		}
+	}
+	for _, p := range h.Ports {
+		for _, a := range p.Addresses {
+			for _, prefix := range a.Prefixes() {
+				if network.Contains(prefix.Addr()) {
+					list = append(list, prefix.Addr())
+				}
+			}
+		}
+	}
+	return list
 }
 
 // destinations chooses from what the treatment adds where a flow has no address
@@ -118,11 +179,11 @@ func (t *Treatment) destinations(base *topology.Topology) {
 	}
 }
 
-func (t *Treatment) add(f Flow, openerSends bool) {
+func (t *Treatment) add(f Flow, openerSends bool, process string) {
 	t.Flows = append(t.Flows, PlannedFlow{
 		ID:     fmt.Sprintf("f%d", len(t.Flows)+1),
 		Opener: f.From, Acceptor: f.To, Source: f.Source, Destination: f.Destination,
-		OpenerSends: openerSends, Options: f.Options,
+		OpenerSends: openerSends, Process: process, Options: f.Options,
 	})
 }
 
@@ -137,6 +198,9 @@ func (w *Workload) change(over Override) {
 	if over.AgeNeighbours != nil {
 		w.AgeNeighbours = over.AgeNeighbours
 	}
+	if over.Events != nil {
+		w.Events = over.Events
+	}
 	w.Options = w.Options.with(over.Options)
 	if over.Flows != nil {
 		w.Flows = make([]Flow, len(over.Flows))
@@ -149,13 +213,34 @@ func (w *Workload) change(over Override) {
 
 // with returns the options with those replaced that over has.
 func (o Options) with(over Options) Options {
+	or(&over.Protocol, o.Protocol)
 	or(&over.Direction, o.Direction)
 	or(&over.Streams, o.Streams)
+	or(&over.Copies, o.Copies)
+	or(&over.Destinations, o.Destinations)
 	or(&over.MSS, o.MSS)
 	or(&over.NoDelay, o.NoDelay)
 	or(&over.CongestionControl, o.CongestionControl)
 	or(&over.Window, o.Window)
+	or(&over.SendBuffer, o.SendBuffer)
+	or(&over.ReceiveBuffer, o.ReceiveBuffer)
+	or(&over.BindNoPort, o.BindNoPort)
 	or(&over.RateCap, o.RateCap)
+	or(&over.Datagram, o.Datagram)
+	or(&over.WriteCap, o.WriteCap)
+	or(&over.ReadCap, o.ReadCap)
+	or(&over.Request, o.Request)
+	or(&over.Response, o.Response)
+	or(&over.Connections, o.Connections)
+	or(&over.Pace, o.Pace)
+	or(&over.Poll, o.Poll)
+	or(&over.Threads, o.Threads)
+	or(&over.Mode, o.Mode)
+	or(&over.SourcePorts, o.SourcePorts)
+	if over.ToolArgs == nil && (over.Tool == "" || o.Tool == "" || over.Tool == o.Tool) {
+		over.ToolArgs = o.ToolArgs // one tool's words mean nothing to another
+	}
+	or(&over.Tool, o.Tool)
 	return over
 }
 
@@ -175,6 +260,7 @@ func (s *Study) treatmentName(levels []Level) string {
 			name = f.Name + " " + name
 		}
 		switch {
+		case s.quiet(f, l.Name):
 		case len(f.Levels) == 1:
 			single = append(single, name)
 		case f.Role == RoleCondition:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
@@ -33,23 +34,38 @@ func (c *checker) check() {
 	c.timing("workload", c.Workload.Duration, c.Workload.Warmup)
 	c.interval()
 	c.options("workload", c.Workload.Options)
+	c.lossFree()
 	c.hosts("workload.age_neighbours", c.Workload.AgeNeighbours)
+	c.events("workload", &c.Topology, c.Workload.Events)
 	if len(c.Workload.Flows) == 0 {
 		c.report("workload.flows", "no flows: nothing would be measured")
 	}
 	c.flows("workload.flows", c.Workload.Flows)
 	c.factors()
 	c.Design.check(c.has, c.report)
+	c.parts()
 }
 
 // settings checks the settings of all levels, each with what its level adds.
 func (c *checker) settings() {
 	for i, f := range c.Factors {
+		wrong := map[string]bool{} // levels
 		for j, l := range f.Levels {
+			if l.Part != "" && wrong[f.Ablate] {
+				continue // what is wrong with the list has been said
+			}
+			report := func(path, format string, args ...any) {
+				if l.Part == "" {
+					c.report(path, format, args...)
+				} else if !wrong[l.Name] { // it is not in the file
+					c.report(fmt.Sprintf("factors[%d].ablate", i), "%q cannot be taken apart into %q: %s", f.Ablate, l.Name, fmt.Sprintf(format, args...))
+				}
+				wrong[l.Name] = true
+			}
 			over := c.Topology.With(l.Settings)
 			for k, s := range l.Settings {
-				over.CheckSetting(s, fmt.Sprintf("factors[%d].levels[%d].settings[%d]", i, j, k), c.report)
-				c.varied = c.varied || s.Address != nil || s.Route != nil || s.Rule != nil
+				over.CheckSetting(s, fmt.Sprintf("factors[%d].levels[%d].settings[%d]", i, j, k), report)
+				c.varied = c.varied || s.Address != nil || s.Nexthop != nil || s.Route != nil || s.Rule != nil
 			}
 		}
 	}
@@ -102,14 +118,63 @@ func (c *checker) options(path string, o Options) {
 	if o.Streams > maxStreams || o.Streams < 1 && c.has(path+".streams") {
 		c.report(path+".streams", "streams %d: expected 1 to %d", o.Streams, maxStreams)
 	}
+	if o.Copies > maxStreams || o.Copies < 1 && c.has(path+".copies") {
+		c.report(path+".copies", "copies %d: expected 1 to %d", o.Copies, maxStreams)
+	}
 	if o.MSS != 0 && (o.MSS < minMSS || o.MSS > maxMSS) || o.MSS == 0 && c.has(path+".mss") {
 		c.report(path+".mss", "mss %d: the kernel takes %d to %d bytes", o.MSS, minMSS, maxMSS)
 	}
 	if o.CongestionControl != "" && !congestionControl.MatchString(o.CongestionControl) {
 		c.report(path+".congestion_control", "congestion_control %q: expected the kernel's name of one, such as cubic, reno or bbr", o.CongestionControl)
 	}
+	c.sizes(path, o)
 	if o.Window < minWindow && c.has(path+".window") {
 		c.report(path+".window", "window %s: expected at least %s", o.Window, unit.Bytes(minWindow))
+	}
+	if o.SendBuffer < minWindow && c.has(path+".send_buffer") {
+		c.report(path+".send_buffer", "send_buffer %s: expected at least %s", o.SendBuffer, unit.Bytes(minWindow))
+	}
+	if o.ReceiveBuffer < minWindow && c.has(path+".receive_buffer") {
+		c.report(path+".receive_buffer", "receive_buffer %s: expected at least %s", o.ReceiveBuffer, unit.Bytes(minWindow))
+	}
+}
+
+// What a datagram holds: linerate's own header at least, and at most what fits
+// into an IPv4 packet (RFC 768).
+const (
+	minDatagram = 16
+	maxDatagram = 65_507
+)
+
+// Bounds of transactions. Connections from one address to one service port are
+// told apart by the opener's service port, of which there are no more.
+const (
+	maxMessage     = 16 << 20
+	maxConnections = 64_000
+	maxThreads     = 256
+	maxPace        = 10e6
+)
+
+// sizes checks the options that are numbers of bytes, connections or threads.
+func (c *checker) sizes(path string, o Options) {
+	for _, b := range []struct {
+		key         string
+		value       float64
+		least, most float64
+		written, of string
+	}{
+		{"datagram", float64(o.Datagram), minDatagram, maxDatagram, o.Datagram.String(), "bytes"},
+		{"request", float64(o.Request), 1, maxMessage, o.Request.String(), "bytes"},
+		{"response", float64(o.Response), 1, maxMessage, o.Response.String(), "bytes"},
+		{"connections", float64(o.Connections), 1, maxConnections, fmt.Sprint(o.Connections), ""},
+		{"threads", float64(o.Threads), 1, maxThreads, fmt.Sprint(o.Threads), ""},
+	} {
+		if path := path + "." + b.key; c.has(path) && (b.value < b.least || b.value > b.most) {
+			c.report(path, "%s", strings.TrimSpace(fmt.Sprintf("%s %s: expected %.0f to %.0f %s", b.key, b.written, b.least, b.most, b.of)))
+		}
+	}
+	if path := path + ".pace"; c.has(path) && !(o.Pace > 0 && o.Pace <= maxPace) {
+		c.report(path, "pace %g: expected more than 0 and at most %.0f requests per second", o.Pace, maxPace)
 	}
 }
 

@@ -28,9 +28,34 @@ func (c *checker) factors() {
 		case !slices.Contains(names, f.Baseline):
 			c.report(path+".baseline", "baseline %q is not a level of factor %q%s", f.Baseline, f.Name, source.DidYouMean(f.Baseline, names))
 		}
+		c.ablate(path+".ablate", f)
 		for j, l := range f.Levels {
-			c.level(fmt.Sprintf("%s.levels[%d]", path, j), l)
+			if l.Part != "" {
+				continue // made by linerate
+			}
+			at := fmt.Sprintf("%s.levels[%d]", path, j)
+			c.level(at, l)
+			c.against(at+".against", f, l, names)
 		}
+	}
+}
+
+// against checks with what a level is compared.
+func (c *checker) against(path string, f Factor, l Level, names []string) {
+	baseline := f.Baseline
+	if baseline == "" && len(names) > 0 {
+		baseline = names[0]
+	}
+	switch {
+	case l.Against == "":
+	case f.Role == RoleCondition:
+		c.report(path, "a condition is not compared: leave out against, or make the role compare")
+	case l.Name == baseline:
+		c.report(path, "%q is the baseline, which the others are compared with", l.Name)
+	case l.Against == l.Name:
+		c.report(path, "%q is compared with itself; expected another level", l.Name)
+	case !slices.Contains(names, l.Against):
+		c.report(path, "against %q: not a level of factor %q%s", l.Against, f.Name, source.DidYouMean(l.Against, names))
 	}
 }
 
@@ -44,16 +69,20 @@ func (c *checker) level(path string, l Level) {
 	c.timing(path, over.Duration, over.Warmup)
 	c.options(path, over.Options)
 	c.hosts(path+".age_neighbours", over.AgeNeighbours)
+	c.events(path, c.Topology.With(l.Settings), over.Events)
 	if over.Flows != nil && len(over.Flows) == 0 {
 		c.report(path+".flows", "no flows: nothing would be measured")
 	}
 	c.flows(path+".flows", over.Flows)
 }
 
+// maxLabel is how long the name of a factor or a level may be, in bytes.
+const maxLabel = 64
+
 // label checks the name of a factor or a level, which people see everywhere.
 func (c *checker) label(path, what, name string) {
-	if strings.TrimSpace(name) != name || name == "" || len(name) > 64 || strings.ContainsAny(name, "\n\t") {
-		c.report(path, "%s name %q: expected 1 to 64 characters on one line", what, name)
+	if strings.TrimSpace(name) != name || name == "" || len(name) > maxLabel || strings.ContainsAny(name, "\n\t") {
+		c.report(path, "%s name %q: expected 1 to %d characters on one line", what, name, maxLabel)
 	}
 }
 
@@ -84,7 +113,7 @@ func (d Design) check(given func(path string) bool, report source.Report) {
 
 // plan checks what only shows when levels are combined.
 func (c *checker) plan() {
-	p, err := NewPlan(c.Study)
+	p, err := NewPlan(c.Study, AllParts)
 	if err != nil {
 		c.report("factors", "%v", err)
 		return
@@ -98,7 +127,9 @@ func (c *checker) plan() {
 			break
 		}
 	}
-	p.checkBudget(c.report)
+	if p, err = NewPlan(c.Study); err == nil { // what is tried unless asked for more
+		p.checkBudget(c.report)
+	}
 }
 
 // checkBudget reports a budget in which nothing could be found out.

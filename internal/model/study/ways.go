@@ -43,7 +43,7 @@ func (c *checker) ways(p *Plan, whole bool) {
 				continue
 			}
 			asked[q] = true
-			w := way{c, q.over, q.path, c.mssPath(t, q.path), ""}
+			w := way{c, q.over, q.path, c.written(t, q.path, "mss"), ""}
 			if c.varied {
 				w.where = fmt.Sprintf(" in treatment %q", t.Name)
 			}
@@ -52,19 +52,19 @@ func (c *checker) ways(p *Plan, whole bool) {
 	}
 }
 
-// mssPath is where a flow's mss is written: a level's wins over the flow's own,
-// which wins over the workload's.
-func (c *checker) mssPath(t Treatment, flow string) string {
+// written is where an option of a flow is written: a level's wins over the flow's
+// own, which wins over the workload's.
+func (c *checker) written(t Treatment, flow, key string) string {
 	for i, f := range slices.Backward(c.Factors) {
 		j := slices.IndexFunc(f.Levels, func(l Level) bool { return l.Name == t.Levels[f.Name] })
-		if path := fmt.Sprintf("factors[%d].levels[%d].workload.mss", i, j); c.has(path) {
+		if path := fmt.Sprintf("factors[%d].levels[%d].workload.%s", i, j, key); c.has(path) {
 			return path
 		}
 	}
-	if path := flow + ".mss"; c.has(path) {
+	if path := flow + "." + key; c.has(path) {
 		return path
 	}
-	return "workload.mss"
+	return "workload." + key
 }
 
 // way is one flow in one topology.

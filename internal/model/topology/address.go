@@ -24,6 +24,9 @@ func (a Address) Contains(addr netip.Addr) bool {
 	return a.First.Compare(addr) <= 0 && addr.Compare(a.Last) <= 0
 }
 
+// Number is how many addresses the range has.
+func (a Address) Number() int { return size(a) }
+
 // Prefixes lists the range's addresses, each with the prefix length.
 func (a Address) Prefixes() []netip.Prefix {
 	var list []netip.Prefix
@@ -79,36 +82,93 @@ func ParseAddress(text string) (Address, error) {
 		}
 		return wrong(such)
 	}
-	first, last, isRange := strings.Cut(span, "-")
-	var a Address
-	var err error
-	if a.First, err = netip.ParseAddr(first); err != nil || a.First.Zone() != "" || a.First.Is4In6() {
+	a, why := parseSpan(span)
+	switch why {
+	case "":
+	case notAddress:
 		return wrong(such)
+	case otherKind:
+		return wrong(why + "; " + such)
+	default:
+		return wrong(why)
 	}
-	a.Last = a.First
-	if isRange {
-		if !strings.ContainsAny(last, ".:") {
-			// Only the last number is given.
-			separator := "."
-			if a.First.Is6() {
-				separator = ":"
-			}
-			last = first[:strings.LastIndex(first, separator)+1] + last
-		}
-		if a.Last, err = netip.ParseAddr(last); err != nil || a.Last.Zone() != "" || a.Last.Is4() != a.First.Is4() {
-			return wrong("the end of the range is not an address of the same kind; " + such)
-		}
-		if a.Last.Less(a.First) {
-			return wrong("the range runs backwards")
-		}
-		if size(a) > maxAliases {
-			return wrong(fmt.Sprintf("the range has more than %d addresses", maxAliases))
-		}
-	}
+	var err error
 	if a.Bits, err = strconv.Atoi(length); err != nil || a.Bits < 1 || a.Bits > a.First.BitLen() || strconv.Itoa(a.Bits) != length {
 		return wrong(fmt.Sprintf("expected a prefix length from 1 to %d, found %q", a.First.BitLen(), length))
 	}
 	return a, nil
+}
+
+// What may be wrong with a span, besides its size and direction.
+const (
+	notAddress = "not an address"
+	otherKind  = "the end of the range is not an address of the same kind"
+)
+
+// parseSpan reads an address or a range of them, without a prefix length, or says
+// what is wrong.
+func parseSpan(text string) (a Address, why string) {
+	first, last, isRange := strings.Cut(text, "-")
+	var err error
+	if a.First, err = netip.ParseAddr(first); err != nil || a.First.Zone() != "" || a.First.Is4In6() {
+		return a, notAddress
+	}
+	a.Last, a.Bits = a.First, a.First.BitLen()
+	if !isRange {
+		return a, ""
+	}
+	if !strings.ContainsAny(last, ".:") {
+		// Only the last number is given.
+		separator := "."
+		if a.First.Is6() {
+			separator = ":"
+		}
+		last = first[:strings.LastIndex(first, separator)+1] + last
+	}
+	switch a.Last, err = netip.ParseAddr(last); {
+	case err != nil || a.Last.Zone() != "" || a.Last.Is4() != a.First.Is4():
+		return a, otherKind
+	case a.Last.Less(a.First):
+		return a, "the range runs backwards"
+	case size(a) > maxAliases:
+		return a, fmt.Sprintf("the range has more than %d addresses", maxAliases)
+	}
+	return a, ""
+}
+
+// Places writes out a range of addresses in a text that stands alone, such as an
+// argument, with a service port behind it or without: 192.168.2.1-254,
+// 10.0.0.1-10.0.3.250:5202, [fd00::1-ff]:5202. Any other text is returned as it is:
+// it may be a name.
+func Places(text string) ([]string, error) {
+	span, port := text, ""
+	if inner, bracketed := strings.CutPrefix(text, "["); bracketed {
+		if span, port, bracketed = strings.Cut(inner, "]"); !bracketed {
+			return []string{text}, nil
+		}
+	} else if i := strings.LastIndexByte(text, ':'); i >= 0 && strings.Count(text, ":") == 1 {
+		span, port = text[:i], text[i:]
+	}
+	if !strings.Contains(span, "-") {
+		return []string{text}, nil
+	}
+	a, why := parseSpan(span)
+	switch why {
+	case "":
+	case notAddress:
+		return []string{text}, nil
+	default:
+		return nil, fmt.Errorf("%q: %s; expected one such as 192.168.2.1-254", text, why)
+	}
+	var list []string
+	for _, p := range a.Prefixes() {
+		one := p.Addr().String()
+		if p.Addr().Is6() && port != "" {
+			one = "[" + one + "]"
+		}
+		list = append(list, one+port)
+	}
+	return list, nil
 }
 
 // size counts a range's addresses, as far as maxAliases matters.

@@ -63,6 +63,36 @@ func TestAddressContains(t *testing.T) {
 	}
 }
 
+// TestPlaces: a range with a service port or without is written out; a name with a
+// dash, and a single address, are not ranges.
+func TestPlaces(t *testing.T) {
+	for text, want := range map[string]string{
+		"192.168.2.1-3":             "192.168.2.1 192.168.2.2 192.168.2.3",
+		"192.168.2.255-192.168.3.0": "192.168.2.255 192.168.3.0",
+		"192.168.2.9-10:5202":       "192.168.2.9:5202 192.168.2.10:5202",
+		"fd00::fe-100":              "fd00::fe fd00::ff fd00::100",
+		"[fd00::1-2]:5202":          "[fd00::1]:5202 [fd00::2]:5202",
+		"nas-1":                     "nas-1",
+		"nas-1:5202":                "nas-1:5202",
+		"192.168.2.1":               "192.168.2.1",
+		"[fd00::1]:5202":            "[fd00::1]:5202",
+		":5202":                     ":5202",
+		"[broken":                   "[broken",
+		"192.168.2.3-1":             `error "192.168.2.3-1": the range runs backwards; expected one such as 192.168.2.1-254`,
+		"192.168.2.1-300":           `error "192.168.2.1-300": the end of the range is not an address of the same kind; expected one such as 192.168.2.1-254`,
+		"10.0.0.0-11.0.0.0":         `error "10.0.0.0-11.0.0.0": the range has more than 65536 addresses; expected one such as 192.168.2.1-254`,
+	} {
+		list, err := Places(text)
+		got := strings.Join(list, " ")
+		if err != nil {
+			got = "error " + err.Error()
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
 // FuzzAddress: what is printed parses back to the same.
 func FuzzAddress(f *testing.F) {
 	for _, s := range []string{"192.168.2.1-254/16", "10.0.0.1-10.0.3.250/8", "fd00::1-ff/64", "::/1", "0.0.0.0-255/1"} {

@@ -5,7 +5,8 @@ import "strconv"
 // maxPortName is the kernel's IFNAMSIZ without the final zero byte (linux/if.h).
 const maxPortName = 15
 
-// Complete fills in what a valid file may leave out of its links: the port of a
+// Complete fills in the routes that BGP will bring, and what a valid file may leave
+// out of its links: the port of a
 // host that has only one, and the names of switch ports. A switch port is named
 // after the far end, server-eth0 for server.eth0, cut to what the kernel allows
 // and numbered where that would give a name twice; the same file always gives
@@ -31,6 +32,7 @@ func (t *Topology) Complete() {
 			s.Bridge = s.Name
 		}
 	}
+	t.learn()
 }
 
 // name gives a switch port without one the name of what it is cabled to.

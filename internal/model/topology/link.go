@@ -18,14 +18,18 @@ type Link struct {
 }
 
 // Shape is what one direction of a link does to frames. Zero values: no rate
-// limit, no delay, no loss, a queue and a burst derived from the rate, MTU 1500.
+// limit, no delay, no loss, a queue and a burst derived from the rate, no marks,
+// MTU 1500.
 type Shape struct {
-	Rate  unit.BitRate  `yaml:"rate" json:"rate,omitempty" doc:"bits per second, such as 1gbit; absent: as fast as the machine goes, and no limit is known"`
-	Delay unit.Duration `yaml:"delay" json:"delay,omitempty" doc:"one-way delay, such as 25ms"`
-	Loss  unit.Ratio    `yaml:"loss" json:"loss,omitempty" doc:"share of frames lost, such as 0.1%"`
-	Queue unit.Bytes    `yaml:"queue" json:"queue,omitempty" doc:"bytes that wait in front of the link; absent: 10 ms at the rate, at least two bursts"`
-	Burst unit.Bytes    `yaml:"burst" json:"burst,omitempty" doc:"token bucket of the shaper; absent: 2.5 ms at the rate, at least two frames, and at least 128KiB from 200mbit on; with a queue, no more than half of it"`
-	MTU   int           `yaml:"mtu" json:"mtu,omitempty" doc:"bytes; 1500 when absent"`
+	Rate    unit.BitRate  `yaml:"rate" json:"rate,omitempty" doc:"bits per second, such as 1gbit; absent: as fast as the machine goes, and no limit is known"`
+	Delay   unit.Duration `yaml:"delay" json:"delay,omitempty" doc:"one-way delay, such as 25ms"`
+	Jitter  unit.Duration `yaml:"jitter" json:"jitter,omitempty" doc:"the delay varies by so much to either side, each value as likely; frames stay in order"`
+	Loss    unit.Ratio    `yaml:"loss" json:"loss,omitempty" doc:"share of frames lost, such as 0.1%"`
+	Reorder unit.Ratio    `yaml:"reorder" json:"reorder,omitempty" doc:"share of frames that are not delayed and so overtake those under way, such as 1%"`
+	Queue   unit.Depth    `yaml:"queue" json:"queue,omitzero" doc:"what can wait in front of the link, as a size or as a time at the rate; absent: 10 ms at the rate, at least two bursts"`
+	ECN     unit.Depth    `yaml:"ecn" json:"ecn,omitzero" doc:"a frame that finds more than this waiting gets a congestion mark (RFC 3168) if its sender understands them; absent: none is marked"`
+	Burst   unit.Bytes    `yaml:"burst" json:"burst,omitempty" doc:"token bucket of the shaper; absent: 2.5 ms at the rate, at least two frames, and at least 128KiB from 200mbit on; with a queue, no more than half of it"`
+	MTU     int           `yaml:"mtu" json:"mtu,omitempty" doc:"bytes; 1500 when absent"`
 	// Bucket says that a setting's token bucket makes the rate, also where the
 	// link itself is an Ethernet.
 	Bucket bool `yaml:"-" json:"bucket,omitempty"`
@@ -68,12 +72,12 @@ func (s Shape) EffectiveBurst() unit.Bytes {
 	if s.Rate >= gsoRate {
 		burst = max(burst, gsoBurst)
 	}
-	if s.Queue != 0 {
+	if queue := s.Queue.At(s.Rate); queue != 0 {
 		// A short queue takes a super-frame whole or loses it whole, where a real
 		// one would take the frames that fit. What the bucket cannot hold is cut
 		// into frames first, so a bucket of half the queue keeps short queues
 		// honest, as far as the timers (some 100 µs) can refill it.
-		burst = min(burst, max(s.Queue/2, 2*s.Frame(), bytesIn(s.Rate, 100e-6)))
+		burst = min(burst, max(queue/2, 2*s.Frame(), bytesIn(s.Rate, 100e-6)))
 	}
 	return burst
 }
@@ -82,8 +86,8 @@ func (s Shape) EffectiveBurst() unit.Bytes {
 // the rate, but two bursts at least, so that the shaper never starves beside a
 // full queue. Zero when there is neither.
 func (s Shape) EffectiveQueue() unit.Bytes {
-	if s.Queue != 0 || s.Rate == 0 {
-		return s.Queue
+	if queue := s.Queue.At(s.Rate); queue != 0 || s.Rate == 0 {
+		return queue
 	}
 	return max(bytesIn(s.Rate, 10e-3), 2*s.EffectiveBurst())
 }
@@ -121,11 +125,20 @@ func (s Shape) with(over Shape) Shape {
 	if over.Delay != 0 {
 		s.Delay = over.Delay
 	}
+	if over.Jitter != 0 {
+		s.Jitter = over.Jitter
+	}
 	if over.Loss != 0 {
 		s.Loss = over.Loss
 	}
-	if over.Queue != 0 {
+	if over.Reorder != 0 {
+		s.Reorder = over.Reorder
+	}
+	if over.Queue != (unit.Depth{}) {
 		s.Queue = over.Queue
+	}
+	if over.ECN != (unit.Depth{}) {
+		s.ECN = over.ECN
 	}
 	if over.Burst != 0 {
 		s.Burst = over.Burst

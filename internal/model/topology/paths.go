@@ -235,7 +235,9 @@ func (h *Host) entries(table int, destination netip.Addr) []entry {
 			continue
 		}
 		nexthops := r.Nexthops
-		if len(nexthops) == 0 {
+		if r.Object != 0 {
+			nexthops = h.behind(r.Object)
+		} else if len(nexthops) == 0 {
 			nexthops = []setting.Nexthop{{Via: r.Via, Port: r.Port}}
 		}
 		e := entry{bits: bits, metric: r.Metric}

@@ -28,11 +28,13 @@ type Host struct {
 	Via   []string `yaml:"via" json:"via,omitempty" doc:"command prefix that reaches a real host, such as [ssh, root@nas] or [ip, netns, exec, blue]; absent: linerate makes the host"`
 	Agent string   `yaml:"agent" json:"agent,omitempty" doc:"with via: path of the linerate program on that host"`
 	// Forward makes the host a router.
-	Forward bool             `yaml:"forward" json:"forward,omitempty" doc:"true makes the host a router (ip_forward)"`
-	Ports   []Port           `yaml:"ports,required" json:"ports" doc:"the host's ports, by name"`
-	Routes  []setting.Route  `yaml:"routes" json:"routes,omitempty" doc:"routes beyond those of the ports' own prefixes"`
-	Rules   []setting.Rule   `yaml:"rules" json:"rules,omitempty" doc:"routing policy rules"`
-	Sysctls []setting.Sysctl `yaml:"sysctls" json:"sysctls,omitempty" doc:"kernel parameters that hold in every treatment"`
+	Forward  bool                    `yaml:"forward" json:"forward,omitempty" doc:"true makes the host a router (ip_forward)"`
+	Ports    []Port                  `yaml:"ports,required" json:"ports" doc:"the host's ports, by name"`
+	Routes   []setting.Route         `yaml:"routes" json:"routes,omitempty" doc:"routes beyond those of the ports' own prefixes"`
+	Nexthops []setting.NexthopObject `yaml:"nexthops" json:"nexthops,omitempty" doc:"nexthop objects and groups of them, for routes to refer to"`
+	BGP      *BGP                    `yaml:"bgp" json:"bgp,omitempty" doc:"the host speaks BGP: it announces its addresses to the hosts that it is cabled to, and learns routes from them"`
+	Rules    []setting.Rule          `yaml:"rules" json:"rules,omitempty" doc:"routing policy rules"`
+	Sysctls  []setting.Sysctl        `yaml:"sysctls" json:"sysctls,omitempty" doc:"kernel parameters that hold in every treatment"`
 }
 
 // Port is a host's attachment to a link.

@@ -46,6 +46,7 @@ func (t *Topology) Validate(report source.Report) {
 	}
 	c.addresses()
 	c.links()
+	c.bgp()
 	for i := range t.Hosts {
 		c.hostSettings(i)
 	}

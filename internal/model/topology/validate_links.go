@@ -204,8 +204,32 @@ func (s shapes) direction(shape Shape, over *Shape, section string) {
 	case unit.Bytes(shape.MTU) < s.minMTU:
 		say("mtu", over.MTU != 0, "MTU %d: IPv6 needs at least %d (RFC 8200)", shape.MTU, minIPv6MTU)
 	}
-	if shape.Queue != 0 && shape.Queue < frame {
-		say("queue", over.Queue != 0, "queue of %s is smaller than one frame: expected at least %d bytes (MTU + %d)", shape.Queue, frame, EthernetHeader)
+	none, rated := unit.Depth{}, shape.Rate != 0
+	queue := shape.Queue.At(shape.Rate)
+	switch {
+	case shape.Queue == none:
+	case shape.Queue.Time != 0 && !rated:
+		say("queue", over.Queue != none, "a queue of %s is that long at a rate: give the link a rate, or the queue a size", shape.Queue)
+	case queue < frame:
+		say("queue", over.Queue != none, "queue of %s is smaller than one frame: expected at least %d bytes (MTU + %d)", shape.Queue, frame, EthernetHeader)
+	}
+	switch mark := shape.ECN.At(shape.Rate); {
+	case shape.ECN == none:
+	case !rated:
+		say("ecn", over.ECN != none, "ecn without rate marks nothing, since nothing waits: give the link a rate")
+	case mark < frame:
+		say("ecn", over.ECN != none, "ecn of %s is less than one frame, so every frame would be marked: expected at least %d bytes (MTU + %d)", shape.ECN, frame, EthernetHeader)
+	case mark >= shape.EffectiveQueue():
+		say("ecn", over.ECN != none, "ecn of %s is not less than the queue of %s, so nothing would be marked", shape.ECN, shape.EffectiveQueue())
+	}
+	if shape.Jitter > shape.Delay {
+		say("jitter", over.Jitter != 0, "jitter of %s to either side of a delay of %s: no frame arrives before it was sent", shape.Jitter, shape.Delay)
+	}
+	switch {
+	case shape.Reorder >= 1:
+		say("reorder", over.Reorder != 0, "reorder of %s: expected less than 100%%", shape.Reorder)
+	case shape.Reorder > 0 && shape.Delay == 0:
+		say("reorder", over.Reorder != 0, "reorder without delay: there is nothing under way to overtake; give the link a delay")
 	}
 	switch took := float64(shape.Burst) * 8 / float64(shape.Rate); {
 	case shape.Burst == 0:

@@ -8,11 +8,15 @@ import (
 
 	"linerate/internal/model/setting"
 	"linerate/internal/model/source"
+	"linerate/internal/model/unit"
 )
 
 // hostSettings checks a host's own routes, rules and kernel parameters.
 func (c *checker) hostSettings(i int) {
 	h, path := &c.t.Hosts[i], fmt.Sprintf("topology.hosts[%d]", i)
+	for j, n := range h.Nexthops {
+		settingChecker{c.t, h, c.report}.nexthopObject(n, fmt.Sprintf("%s.nexthops[%d]", path, j))
+	}
 	for j, r := range h.Routes {
 		settingChecker{c.t, h, c.report}.route(r, fmt.Sprintf("%s.routes[%d]", path, j))
 	}
@@ -66,9 +70,17 @@ func (t *Topology) CheckSetting(s setting.Setting, path string, report source.Re
 	}
 	if a := s.Address; a != nil {
 		c.port(a.Port, path+".address.port")
-		if why := wrongHostAddress(Address{a.Address.Addr(), a.Address.Addr(), a.Address.Bits()}); why != "" {
-			report(path+".address.address", "%s: %s", a.Address, why)
+		switch last := a.Last(); {
+		case a.Count < 0 || a.Count > maxAliases || !last.IsValid():
+			report(path+".address.count", "%d addresses from %s on: expected 1 to %d, and no more than there are", a.Count, a.Address, maxAliases)
+		default:
+			if why := wrongHostAddress(Address{a.Address.Addr(), last.Addr(), a.Address.Bits()}); why != "" {
+				report(path+".address.address", "%s: %s", a, why)
+			}
 		}
+	}
+	if s.Nexthop != nil {
+		c.nexthopObject(*s.Nexthop, path+".nexthop")
 	}
 	if s.Route != nil {
 		c.route(*s.Route, path+".route")
@@ -123,6 +135,9 @@ func (c settingChecker) neighbour(n setting.Neighbour, path string) {
 	c.hostPort(n.LLAddr, path+".lladdr", "a MAC address such as 02:00:00:01:00:01, or host.port")
 }
 
+// maxInitCwnd is more than any receiver lets a connection begin with.
+const maxInitCwnd = 65535
+
 // maxTable is the largest number of a routing table (RTA_TABLE is 32 bits).
 const maxTable = 1<<32 - 1
 
@@ -137,11 +152,23 @@ func (c settingChecker) route(r setting.Route, path string) {
 		c.prefix(r.To, path+".to", "a destination prefix such as 10.0.0.0/8, an address, or default")
 	}
 	c.table(r.Table, path+".table")
+	if r.InitCwnd < 0 || r.InitCwnd > maxInitCwnd {
+		c.report(path+".initcwnd", "initcwnd %d: expected 1 to %d segments", r.InitCwnd, maxInitCwnd)
+	}
 	if r.Metric < 0 {
 		c.report(path+".metric", "metric %d: expected a number of at least 0", r.Metric)
 	}
 	if r.Source.IsValid() && !c.h.holds(r.Source) {
 		c.report(path+".source", "%s is not an address of host %q", r.Source, c.h.Name)
+	}
+	if r.Object != 0 {
+		if _, ok := c.h.Nexthop(r.Object); !ok && len(c.h.Via) == 0 {
+			c.report(path+".nexthop", "host %q has no nexthop object %d", c.h.Name, r.Object)
+		}
+		if len(r.Nexthops) > 0 || r.Via != "" || r.Port != "" {
+			c.report(path, "a route has either a nexthop object, or via, port and nexthops of its own")
+		}
+		return
 	}
 	switch {
 	case len(r.Nexthops) > 0 && (r.Via != "" || r.Port != ""):
@@ -276,10 +303,25 @@ func (c settingChecker) sysctls(list []setting.Sysctl, path string) {
 	}
 }
 
+// The sizes that Linux takes for what TCP makes and what is put together
+// (MAX_TCP_HEADER and, in include/linux/netdevice.h, GRO_MAX_SIZE).
+const (
+	minPacket = 2048
+	maxPacket = 8 * 65535
+)
+
 func (c settingChecker) link(l setting.Link, path string) {
 	c.port(l.Port, path+".port")
-	if l.MTU == 0 && l.TxQueueLen == 0 && l.MAC == "" && l.Up == nil {
-		c.report(path, "nothing to change: expected mtu, txqueuelen, mac or up")
+	if l.MTU == 0 && l.TxQueueLen == 0 && l.MAC == "" && l.Up == nil && l.GSOMaxSize == 0 && l.GROMaxSize == 0 {
+		c.report(path, "nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size or gro_max_size")
+	}
+	for _, size := range []struct {
+		key   string
+		bytes unit.Bytes
+	}{{"gso_max_size", l.GSOMaxSize}, {"gro_max_size", l.GROMaxSize}} {
+		if size.bytes != 0 && (size.bytes < minPacket || size.bytes > maxPacket) {
+			c.report(path+"."+size.key, "%s %d: expected %d to %d bytes", size.key, int64(size.bytes), minPacket, maxPacket)
+		}
 	}
 	if l.MTU != 0 && (l.MTU < minMTU || l.MTU > maxMTU) {
 		c.report(path+".mtu", "MTU %d: expected %d to %d", l.MTU, minMTU, maxMTU)

@@ -15,7 +15,7 @@ import (
 func (t *Topology) With(settings []setting.Setting) *Topology {
 	var w *Topology
 	for _, s := range settings {
-		if len(s.Sysctl) == 0 && s.Address == nil && s.Route == nil && s.Rule == nil && s.Qdisc == nil && (s.Link == nil || s.Link.MTU == 0) {
+		if len(s.Sysctl) == 0 && s.Address == nil && s.Route == nil && s.Nexthop == nil && s.Rule == nil && s.Qdisc == nil && (s.Link == nil || s.Link.MTU == 0) {
 			continue
 		}
 		if w == nil {
@@ -43,7 +43,7 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 	if a := s.Address; a != nil {
 		h.Ports = slices.Clone(h.Ports)
 		if p, ok := h.Port(a.Port); ok {
-			p.Addresses = slices.Concat(p.Addresses, []Address{{a.Address.Addr(), a.Address.Addr(), a.Address.Bits()}})
+			p.Addresses = slices.Concat(p.Addresses, []Address{{a.Address.Addr(), a.Last().Addr(), a.Address.Bits()}})
 		}
 	}
 	if s.Route != nil {
@@ -52,6 +52,10 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 			return r.To == s.Route.To && mainTable(r.Table) == mainTable(s.Route.Table) && r.Metric == s.Route.Metric
 		}
 		h.Routes = append(slices.DeleteFunc(slices.Clone(h.Routes), same), *s.Route)
+	}
+	if s.Nexthop != nil {
+		same := func(n setting.NexthopObject) bool { return n.ID == s.Nexthop.ID }
+		h.Nexthops = append(slices.DeleteFunc(slices.Clone(h.Nexthops), same), *s.Nexthop)
 	}
 	if s.Rule != nil {
 		// Without a priority a rule goes before those that are there.

@@ -27,6 +27,14 @@ func (Duration) JSONSchema() map[string]any {
 	}
 }
 
+func (Depth) JSONSchema() map[string]any {
+	return map[string]any{
+		"type":     []string{"string", "integer"},
+		"pattern":  `^ *([0-9.eE+]+ *([kKmMgG]?i?[bB])?|([0-9.]+ *(ns|us|µs|ms|s|m|h) *)+) *$`,
+		"examples": []string{"64KiB", "1MB", "50ms"},
+	}
+}
+
 func (Ratio) JSONSchema() map[string]any {
 	return map[string]any{
 		"type":     []string{"string", "number"},

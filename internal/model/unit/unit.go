@@ -24,6 +24,13 @@ type Bytes int64
 // Duration is a time.Duration that is written "25ms" in a file and in JSON.
 type Duration time.Duration
 
+// Depth is how long a queue is: bytes, or how long the link takes to send them.
+// At most one of the two is set; the zero value means that neither is.
+type Depth struct {
+	Size Bytes
+	Time Duration
+}
+
 // Ratio is a dimensionless number, 0.02 for "2%".
 type Ratio float64
 
@@ -101,6 +108,17 @@ func ParseDuration(text string) (Duration, error) {
 	return Duration(value), nil
 }
 
+// ParseDepth reads a size such as "64KiB", or a time such as "50ms".
+func ParseDepth(text string) (Depth, error) {
+	if size, err := ParseBytes(text); err == nil {
+		return Depth{Size: size}, nil
+	}
+	if wait, err := ParseDuration(text); err == nil {
+		return Depth{Time: wait}, nil
+	}
+	return Depth{}, fmt.Errorf("%q is no length of a queue: expected a size such as 64KiB, or a time at the link's rate such as 50ms", text)
+}
+
 // ParseRatio reads "2%" or "0.02".
 func ParseRatio(text string) (Ratio, error) {
 	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
@@ -123,11 +141,13 @@ func (d *Duration) UnmarshalText(text []byte) (err error) {
 	*d, err = ParseDuration(string(text))
 	return
 }
+func (d *Depth) UnmarshalText(text []byte) (err error) { *d, err = ParseDepth(string(text)); return }
 func (r *Ratio) UnmarshalText(text []byte) (err error) { *r, err = ParseRatio(string(text)); return }
 
 func (r BitRate) MarshalText() ([]byte, error)  { return []byte(r.String()), nil }
 func (b Bytes) MarshalText() ([]byte, error)    { return []byte(b.String()), nil }
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+func (d Depth) MarshalText() ([]byte, error)    { return []byte(d.String()), nil }
 func (r Ratio) MarshalText() ([]byte, error)    { return []byte(r.String()), nil }
 
 func (r BitRate) String() string {
@@ -155,6 +175,22 @@ func (b Bytes) String() string {
 }
 
 func (d Duration) String() string { return time.Duration(d).String() }
+
+// String prints whichever of the two is set.
+func (d Depth) String() string {
+	if d.Time != 0 {
+		return d.Time.String()
+	}
+	return d.Size.String()
+}
+
+// At is the depth in bytes of a queue before a link of a rate.
+func (d Depth) At(rate BitRate) Bytes {
+	if d.Time == 0 {
+		return d.Size
+	}
+	return Bytes(math.Round(float64(rate) / 8 * d.Time.Seconds()))
+}
 
 // String prints a percentage where one says it exactly, and a plain number otherwise.
 func (r Ratio) String() string {

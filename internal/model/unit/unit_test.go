@@ -113,3 +113,32 @@ func FuzzBitRate(f *testing.F) {
 func FuzzBytes(f *testing.F)    { roundTrip[Bytes](f, "1500", "256KiB", "1.5MB", "9223372036854775807") }
 func FuzzDuration(f *testing.F) { roundTrip[Duration](f, "25ms", "1m30s", "2562047h", "1.000000001s") }
 func FuzzRatio(f *testing.F)    { roundTrip[Ratio](f, "2%", "0.02", "33.3333333333%", "1e-5", "0.07") }
+
+// TestDepth: a queue is as long as a size, or as a time at a rate.
+func TestDepth(t *testing.T) {
+	for text, want := range map[string]struct {
+		depth Depth
+		at    Bytes // at 8 Mbit/s
+		again string
+	}{
+		"64KiB": {Depth{Size: 64 << 10}, 64 << 10, "64KiB"},
+		"1500":  {Depth{Size: 1500}, 1500, "1500"},
+		"50ms":  {Depth{Time: 50e6}, 50_000, "50ms"},
+		"1m":    {Depth{Time: 60e9}, 60_000_000, "1m0s"},
+		"1MB":   {Depth{Size: 1e6}, 1e6, "1000000"},
+		"0":     {Depth{}, 0, "0"},
+	} {
+		got, err := ParseDepth(text)
+		if err != nil || got != want.depth || got.At(8e6) != want.at || got.String() != want.again {
+			t.Errorf("ParseDepth(%q) = %+v (%s), %v; at 8 Mbit/s %d", text, got, got, err, got.At(8e6))
+		}
+		if again, err := ParseDepth(got.String()); err != nil || again != got {
+			t.Errorf("%q again is %+v, %v", got.String(), again, err)
+		}
+	}
+	for _, text := range []string{"", "long", "5 packets", "-1", "-5ms", "1gbit"} {
+		if got, err := ParseDepth(text); err == nil {
+			t.Errorf("ParseDepth(%q) = %+v, want an error", text, got)
+		}
+	}
+}

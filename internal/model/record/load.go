@@ -1,0 +1,100 @@
+package record
+
+// What is known of flows beside bytes: datagrams that were lost, transactions and
+// how long they took.
+
+// Datagrams is one end's count of a udp flow. Counts are since the flow began;
+// consumers take differences, and so get those of the common window.
+type Datagrams struct {
+	// Sent were taken by the sender's kernel.
+	Sent int64 `json:"sent,omitempty"`
+	// Received came in at the receiver, duplicates left out.
+	Received int64 `json:"received,omitempty"`
+	// Lost are those of whose sequence number the receiver has seen a later one
+	// and not their own.
+	Lost int64 `json:"lost,omitempty"`
+	// Reordered came after one that was sent later, Duplicates a second time.
+	Reordered  int64 `json:"reordered,omitempty"`
+	Duplicates int64 `json:"duplicates,omitempty"`
+	// Stale came so long after later ones (262080 datagrams) that nobody knows
+	// whether for a second time; they are still counted as lost.
+	Stale int64 `json:"stale,omitempty"`
+	// LostInBuffer is how many of the lost, at most, had come to the receiver and
+	// were thrown away there, since its socket's receive buffer was full
+	// (SO_RXQ_OVFL): not the network's loss. BufferBytes is that buffer as the
+	// kernel counts it, twice what it granted (socket(7)).
+	LostInBuffer int64 `json:"lost_in_buffer,omitempty"`
+	BufferBytes  int64 `json:"buffer_bytes,omitempty"`
+	// Bytes is the payload of each datagram, MTU that of the sender's route, as far
+	// as it is known: a larger datagram takes several packets.
+	Bytes int `json:"bytes,omitempty"`
+	MTU   int `json:"mtu,omitempty"`
+	// JitterUs is the interarrival jitter of RFC 3550, section 6.4.1, at the
+	// reading: the mean difference, smoothed over some 16 datagrams, between the
+	// spacing of two datagrams when they were sent and when they arrived.
+	JitterUs float64 `json:"jitter_us,omitempty"`
+	// Delay is how much longer than the quickest one the datagrams that arrived in
+	// the window took (one-way delay variation, RFC 3393); two clocks need not
+	// agree for that. Of datagrams that were sent at the same instant one counts,
+	// and of more than 16384 a random choice. Only in the last reading.
+	Delay *Distribution `json:"delay,omitempty"`
+}
+
+// LostShare is the part of the datagrams that did not arrive; false: none was
+// sent. A receiver that got nothing knows of no loss, and lost all the same.
+func (d *Datagrams) LostShare() (float64, bool) {
+	switch {
+	case d == nil || d.Sent+d.Received+d.Lost == 0:
+		return 0, false
+	case d.Received+d.Lost == 0:
+		return 1, true
+	}
+	return float64(d.Lost) / float64(d.Received+d.Lost), true
+}
+
+// Transactions is one end's count of an rr or crr flow. Counts are since the flow
+// began.
+type Transactions struct {
+	// Done are complete, Failed are not and will not be.
+	Done   int64 `json:"done"`
+	Failed int64 `json:"failed,omitempty"`
+	// Answered is what the responding end has, and ResponseBytes what has come back
+	// of it; only in a trial's flows.
+	Answered      int64 `json:"answered,omitempty"`
+	ResponseBytes int64 `json:"response_bytes,omitempty"`
+	// Waiting have begun and are not done at this instant, at the end that asks;
+	// LongestWaitUs is how long the one that waits longest has, from when it was to
+	// begin. Latency does not know of them yet.
+	Waiting       int64   `json:"waiting,omitempty"`
+	LongestWaitUs float64 `json:"longest_wait_us,omitempty"`
+	// Polling: the threads ask over and over, and are busy by nature.
+	Polling bool `json:"polling,omitempty"`
+	// Connections are open at this instant; Opened have been opened so far.
+	Connections int64 `json:"connections"`
+	Opened      int64 `json:"opened,omitempty"`
+	// Latency is of the transactions that were done in the window: from when each
+	// was to begin (with a pace) or began, to the last byte of its response. Only
+	// at the requesting end, in the reading at the window's end.
+	Latency *Distribution `json:"latency,omitempty"`
+	// BytesPerConnection is this process's own memory for each connection that is
+	// open; the kernel's is not in it.
+	BytesPerConnection int64 `json:"bytes_per_connection,omitempty"`
+	// Processes share the connections at this end; 0: one.
+	Processes int `json:"processes,omitempty"`
+}
+
+// Distribution is how a time was distributed, in microseconds.
+type Distribution struct {
+	Count   int64   `json:"count"`
+	MinUs   float64 `json:"min"`
+	MeanUs  float64 `json:"mean"`
+	P50Us   float64 `json:"p50"`
+	P90Us   float64 `json:"p90"`
+	P99Us   float64 `json:"p99"`
+	P999Us  float64 `json:"p999"`
+	P9999Us float64 `json:"p9999"`
+	MaxUs   float64 `json:"max"`
+	// Histogram is an HDR histogram of nanoseconds with two significant digits or
+	// more, in its compressed encoding (V2), so that distributions can be added up.
+	Histogram []byte `json:"histogram,omitempty"`
+}

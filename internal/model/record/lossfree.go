@@ -1,0 +1,65 @@
+package record
+
+// LossFree is what came of the search for the highest rate at which datagrams are
+// not lost (RFC 2544, section 26.1: throughput). Rates are of payload, all flows
+// of datagrams together.
+type LossFree struct {
+	// RateBps is what the senders sent at least in each of the trials that
+	// confirmed it; 0: no rate was confirmed. PacketsPerS is how many datagrams
+	// that is, each of DatagramBytes.
+	RateBps       float64 `json:"rate_bps"`
+	PacketsPerS   float64 `json:"packets_per_s"`
+	DatagramBytes int     `json:"datagram_bytes"`
+	// BoundedBy is what kept the search from trying more: one of the Bounded
+	// words; empty: a higher rate lost. LostAtBps is the lowest rate that did.
+	BoundedBy string  `json:"bounded_by,omitempty"`
+	LostAtBps float64 `json:"lost_at_bps,omitempty"`
+	// Why says why no rate was confirmed.
+	Why string `json:"why,omitempty"`
+	// Loss is the share of datagrams that may be lost, Resolution how far below a
+	// rate that loses the result may be, Repeats how many trials of ConfirmS
+	// seconds it has to stand; those of the search took TrialS.
+	Loss       float64 `json:"loss"`
+	Resolution float64 `json:"resolution"`
+	Repeats    int     `json:"repeats"`
+	TrialS     float64 `json:"trial_s"`
+	ConfirmS   float64 `json:"confirm_s"`
+	// Places are where the datagrams were lost at LostAtBps, as far as anybody
+	// tells.
+	Places []LossPlace `json:"places,omitempty"`
+	// Pacing is what the senders of the last trial say of their pacing.
+	Pacing string `json:"pacing,omitempty"`
+	// Trials are all that were made, in their order.
+	Trials []LossTrial `json:"trials"`
+}
+
+// What keeps a search from trying more.
+const (
+	BoundedBySender = "sender" // it can make no more
+	BoundedByCap    = "cap"    // no more was to be tried
+	BoundedByLimit  = "limit"  // the links carry no more
+)
+
+// LossTrial is one trial of the search.
+type LossTrial struct {
+	// AskedBps is what was to be sent; 0: as much as can be.
+	AskedBps    float64 `json:"asked_bps"`
+	OfferedBps  float64 `json:"offered_bps"`  // sent
+	ReceivedBps float64 `json:"received_bps"` // arrived
+	WindowS     float64 `json:"window_s"`
+	Sent        int64   `json:"sent"`
+	Lost        int64   `json:"lost"`
+	LostShare   float64 `json:"lost_share"`
+	// Confirms: it was to confirm the rate, and is of the full length.
+	Confirms bool        `json:"confirms,omitempty"`
+	Pass     bool        `json:"pass"`
+	Places   []LossPlace `json:"places,omitempty"`
+}
+
+// LossPlace is somewhere that packets were thrown away while a trial was on.
+type LossPlace struct {
+	Host string `json:"host,omitempty"` // empty: nobody knows where
+	// What is it: "receive buffer", "queue of eth0 (tbf)".
+	What    string `json:"what"`
+	Packets int64  `json:"packets"`
+}

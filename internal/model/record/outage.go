@@ -1,0 +1,45 @@
+package record
+
+// Outage is what events at an instant of the window did to a flow.
+type Outage struct {
+	AtS float64 `json:"at_s"` // from the window's beginning
+	// LostS is how long nothing of the flow reached its receiver, from the last packet
+	// before to the first one after; 0: no longer than ResolutionS, which is what
+	// happens without any event.
+	LostS       float64 `json:"lost_s"`
+	ResolutionS float64 `json:"resolution_s"`
+	// Resumed: it came again before the next event and the window's end; if not, LostS
+	// goes as far as that.
+	Resumed bool `json:"resumed"`
+	// Before and After are the ports by which its packets came in, in the order of the
+	// way; absent: not seen. Moved: it has another way than before.
+	Before []string `json:"before,omitempty"`
+	After  []string `json:"after,omitempty"`
+	Moved  bool     `json:"moved"`
+	// Withdrawn: one of the ports of Before is one by which no flow came any more.
+	Withdrawn bool `json:"withdrawn"`
+}
+
+// Outages are what events at an instant did to the flows of a treatment's trials
+// together.
+type Outages struct {
+	AtS  float64  `json:"at_s"`
+	What []string `json:"what"` // "spine1: link down1 state down"
+	// Withdrawn are the flows that came by a port by which none came any more, Others
+	// the rest.
+	Withdrawn OutageGroup `json:"withdrawn"`
+	Others    OutageGroup `json:"others"`
+	// ResolutionS is the median of all flows'.
+	ResolutionS float64 `json:"resolution_s"`
+}
+
+// OutageGroup are some of the flows.
+type OutageGroup struct {
+	Flows int `json:"flows"`
+	// Moved came by another way than before; Stopped did not come again in time.
+	Moved   int `json:"moved"`
+	Stopped int `json:"stopped"`
+	// LostS is the median of the flows' lost times, and MostLostS the longest.
+	LostS     float64 `json:"lost_s"`
+	MostLostS float64 `json:"most_lost_s"`
+}

@@ -1,0 +1,89 @@
+package record
+
+// TuneSchema is the schema of a Tune.
+const TuneSchema = "linerate.tune/v1"
+
+// Tune is what came of trying a list of settings.
+type Tune struct {
+	Schema string `json:"schema"`
+	// Answer is the conclusion in a sentence or two.
+	Answer string `json:"answer"`
+	// Run is the run in the notebook that the list was tried in; empty: nothing
+	// was left to try.
+	Run string `json:"run,omitempty"`
+	// At holds the levels of the run's other factors that this is about, and
+	// Conditions what came of the other ones.
+	At         map[string]string `json:"at,omitempty"`
+	Conditions []*Tune           `json:"conditions,omitempty"`
+	// Hosts are those that were changed, and put back.
+	Hosts      []string `json:"hosts"`
+	Margin     float64  `json:"margin"`
+	Confidence float64  `json:"confidence"`
+	// Responses are what it is judged by: effects are about the first, and have the
+	// others beside them.
+	Responses []string `json:"responses,omitempty"`
+	// Lint is what was to be said about the files before.
+	Lint *Lint `json:"lint,omitempty"`
+	// List is the whole list against as it is, and Off the list turned off again.
+	List     *Effect       `json:"list,omitempty"`
+	Off      *Effect       `json:"off_again,omitempty"`
+	Settings []TuneSetting `json:"settings"`
+	Search   *TuneSearch   `json:"search,omitempty"`
+	// Proof is what the kept settings do by themselves.
+	Proof *TuneProof `json:"proof,omitempty"`
+	// Kept is the file that they were written to.
+	Kept string `json:"kept,omitempty"`
+	// Trust lists the checks that failed, of all runs.
+	Trust []Check `json:"trust"`
+}
+
+// Verdicts on a setting of a list, beside NoDifference and Inconclusive.
+const (
+	Helps    = "helps"
+	Harms    = "harms"
+	Mixed    = "mixed"  // helps in one place and harms in the other
+	Trades   = "trades" // better by one response, worse by another
+	NotTried = "not tried"
+	Together = "not told apart" // tried with the others only
+)
+
+// TuneSetting is a setting of the list.
+type TuneSetting struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	File  string `json:"file"`
+	Line  int    `json:"line"`
+	// Prior is what it was on each host.
+	Prior   map[string]string `json:"prior,omitempty"`
+	Verdict string            `json:"verdict"`
+	Why     string            `json:"why,omitempty"`
+	// Alone is the setting by itself against as it is, and Removed the list
+	// without it against the list.
+	Alone   *Effect `json:"alone,omitempty"`
+	Removed *Effect `json:"removed,omitempty"`
+	// Keep: it is proven to do good.
+	Keep bool `json:"keep"`
+}
+
+// TuneSearch is the search for the smallest value that is good enough.
+type TuneSearch struct {
+	Key    string      `json:"key"`
+	Values []TuneValue `json:"values"` // from the smallest to the largest
+	// Enough is the smallest that carries as much as the largest, and so do all
+	// above it; empty: only the largest is.
+	Enough string `json:"enough,omitempty"`
+}
+
+// TuneValue is one of the values that were tried.
+type TuneValue struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	// Effect is against the largest; absent of the largest itself.
+	Effect *Effect `json:"effect,omitempty"`
+}
+
+// TuneProof is a run of the kept settings alone.
+type TuneProof struct {
+	Run    string  `json:"run"`
+	Effect *Effect `json:"effect"`
+}

@@ -1,0 +1,93 @@
+package record
+
+import (
+	"net/netip"
+	"slices"
+)
+
+// What is asked and seen of the ways that flows take, where there are several.
+
+// WatchedFlow is a flow as its packets tell it.
+type WatchedFlow struct {
+	ID string `json:"id"`
+	// Protocol is that of the packets, tcp or udp.
+	Protocol    string         `json:"protocol"`
+	Source      netip.AddrPort `json:"source"`
+	Destination netip.AddrPort `json:"destination"`
+}
+
+// Arrival says that packets of a flow came in by a port between the senders' start and
+// the window's end, or the next event. Not
+// every packet need have been seen (packet(7)): it tells the way, not how much.
+type Arrival struct {
+	Flow    string `json:"flow"`
+	Port    string `json:"port"`
+	Packets int64  `json:"packets"`
+	// Events is how many of the instants had passed at which the study has something
+	// happen. Where it has, LastNs is when the latest of these packets came.
+	Events int   `json:"events,omitempty"`
+	LastNs int64 `json:"last_ns,omitempty"`
+}
+
+// Silence is the longest time in which nothing of a flow came in, by whatever port,
+// among those that ended in the window after so many events and before the next.
+type Silence struct {
+	Flow   string `json:"flow"`
+	Events int    `json:"events,omitempty"`
+	FromNs int64  `json:"from_ns"`
+	ToNs   int64  `json:"to_ns"`
+}
+
+// LookupRequest asks a host's kernel route questions.
+type LookupRequest struct {
+	Lookups []RouteLookup `json:"lookups"`
+}
+
+// LookupReply has the answers, in the questions' order.
+type LookupReply struct {
+	Lookups []RouteLookup `json:"lookups"`
+}
+
+// PortsRequest asks a host for service ports that nobody uses, to open connections
+// from.
+type PortsRequest struct {
+	Protocol string `json:"protocol"` // tcp or udp
+	// Source is where the connections are opened from; invalid: what the kernel
+	// chooses for Destination.
+	Source      netip.Addr `json:"source,omitzero"`
+	Destination netip.Addr `json:"destination"`
+	Count       int        `json:"count"`
+}
+
+// PortsReply has them.
+type PortsReply struct {
+	Source netip.Addr `json:"source"`
+	Ports  []uint16   `json:"ports"`
+}
+
+// Transport is the protocol of a flow's packets, tcp or udp.
+func Transport(protocol string) string {
+	if protocol == ProtocolUDP {
+		return ProtocolUDP
+	}
+	return ProtocolTCP
+}
+
+// Placed says that the flow had several ways, and that Path is the one it took.
+func (f Flow) Placed() bool {
+	return f.Ways > 1 && (len(f.Observed) > 0 || len(f.Predicted) > 0 && f.PredictedNote == "")
+}
+
+// AsPredicted says whether the flow came in by the ports that the kernels on its
+// way had said. known is false where they could not say, or nobody saw the flow.
+func (f Flow) AsPredicted() (same, known bool) {
+	if len(f.Predicted) == 0 || f.PredictedNote != "" || len(f.Observed) == 0 {
+		return false, false
+	}
+	for _, end := range f.Observed {
+		if !slices.Contains(f.Predicted, end) {
+			return false, true
+		}
+	}
+	return true, true
+}

@@ -1,0 +1,237 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+
+	"linerate/internal/model/source"
+)
+
+// Part is some of a design's combinations of levels: a study with many factors
+// cannot try all of them, and need not. A factor that a part does not name is at its
+// baseline, a condition at each of its levels.
+type Part struct {
+	Name   string       `yaml:",key" json:"name"`
+	About  string       `yaml:"about" json:"about,omitempty" doc:"what the part finds out, in a sentence"`
+	Levels []PartLevels `yaml:"levels" json:"levels,omitempty" doc:"levels by factor: every combination of them is tried"`
+	// Together: the first levels with each other, then the second ones, …
+	Together []string `yaml:"together" json:"together,omitempty" doc:"factors of which the first levels go together, then the second ones, and so on, instead of every combination"`
+	OneByOne []string `yaml:"one_by_one" json:"one_by_one,omitempty" doc:"factors of which each level is tried too while the others of them are at their baseline"`
+	OnDemand bool     `yaml:"on_demand" json:"on_demand,omitempty" doc:"true: tried only when --part names it"`
+}
+
+// PartLevels are the levels of a factor that a part has.
+type PartLevels struct {
+	Factor string   `yaml:",key" json:"factor"`
+	Levels []string `yaml:",value" json:"levels"`
+}
+
+// AllParts stands for every part of a design.
+const AllParts = "all"
+
+// parts are those that were asked for; none: those that are not on demand.
+func (s *Study) parts(names []string) ([]Part, error) {
+	var known []string
+	for _, p := range s.Design.Parts {
+		known = append(known, p.Name)
+	}
+	for _, name := range names {
+		switch {
+		case len(known) == 0 && name != AllParts:
+			return nil, fmt.Errorf("part %q: study %s has no parts, it tries every combination of its levels", name, s.Name)
+		case name != AllParts && !slices.Contains(known, name):
+			return nil, fmt.Errorf("no part %q in study %s%s", name, s.Name, source.DidYouMean(name, append(known, AllParts)))
+		}
+	}
+	var list []Part
+	for _, p := range s.Design.Parts {
+		if len(names) == 0 && !p.OnDemand || slices.Contains(names, p.Name) || slices.Contains(names, AllParts) {
+			list = append(list, p)
+		}
+	}
+	return list, nil
+}
+
+// everything is the part of a study that has none: each level with each other.
+func (s *Study) everything() (p Part) {
+	for _, f := range s.Factors {
+		l := PartLevels{Factor: f.Name}
+		for _, level := range f.Levels {
+			l.Levels = append(l.Levels, level.Name)
+		}
+		p.Levels = append(p.Levels, l)
+	}
+	return p
+}
+
+// combinations are the treatments of some parts, as places of levels by factor, in
+// the order of the factors' levels, the last one's varying fastest.
+func (s *Study) combinations(parts []Part) ([][]int, error) {
+	var list [][]int
+	for _, p := range parts {
+		mine, err := s.crossed(p)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, mine...)
+	}
+	slices.SortFunc(list, slices.Compare)
+	return slices.CompactFunc(list, slices.Equal), nil
+}
+
+func (p Part) name() string {
+	if p.Name == "" {
+		return "the factors have"
+	}
+	return fmt.Sprintf("part %q has", p.Name)
+}
+
+func (s *Study) crossed(p Part) ([][]int, error) {
+	list := [][]int{make([]int, len(s.Factors))}
+	vary := func(factors []int, choices [][]int) error {
+		var longer [][]int
+		for _, base := range list {
+			for _, choice := range choices {
+				one := slices.Clone(base)
+				for i, k := range factors {
+					one[k] = choice[i]
+				}
+				longer = append(longer, one)
+			}
+		}
+		if list = longer; len(list) > maxTreatments {
+			return fmt.Errorf("%s more than %d combinations of levels", p.name(), maxTreatments)
+		}
+		return nil
+	}
+	var together []int
+	var lock [][]int
+	for k, f := range s.Factors {
+		places := f.places(p)
+		if slices.Contains(p.Together, f.Name) {
+			together = append(together, k)
+			for i, at := range places {
+				if i == len(lock) {
+					lock = append(lock, nil)
+				}
+				lock[i] = append(lock[i], at)
+			}
+			continue
+		}
+		var choices [][]int
+		for _, at := range places {
+			choices = append(choices, []int{at})
+		}
+		if err := vary([]int{k}, choices); err != nil {
+			return nil, err
+		}
+	}
+	if len(together) > 0 {
+		lock = slices.DeleteFunc(lock, func(row []int) bool { return len(row) < len(together) })
+		if err := vary(together, lock); err != nil {
+			return nil, err
+		}
+	}
+	for _, base := range slices.Clone(list) {
+		for k, f := range s.Factors {
+			for at := range f.Levels {
+				if slices.Contains(p.OneByOne, f.Name) && at != base[k] {
+					one := slices.Clone(base)
+					one[k] = at
+					list = append(list, one)
+				}
+			}
+		}
+	}
+	return list, nil
+}
+
+// places are those of the factor's levels that a part has.
+func (f Factor) places(p Part) []int {
+	var list []int
+	at := func(name string) int {
+		return slices.IndexFunc(f.Levels, func(l Level) bool { return l.Name == name })
+	}
+	named := slices.IndexFunc(p.Levels, func(l PartLevels) bool { return l.Factor == f.Name })
+	switch {
+	case named >= 0:
+		for _, name := range p.Levels[named].Levels {
+			if i := at(name); i >= 0 { // one that is not there is a mistake in the file
+				list = append(list, i)
+			}
+		}
+	case f.Role == RoleCondition:
+		for i := range f.Levels {
+			list = append(list, i)
+		}
+	default:
+		list = []int{max(0, at(f.Baseline))}
+	}
+	return list
+}
+
+// quiet: a study with many factors would have long names of treatments. One of
+// which a treatment has the baseline is left out of them, unless the first part is
+// about it.
+func (s *Study) quiet(f Factor, level string) bool {
+	if len(s.Design.Parts) == 0 || f.Role == RoleCondition || level != f.Baseline {
+		return false
+	}
+	return !slices.ContainsFunc(s.Design.Parts[0].Levels, func(l PartLevels) bool { return l.Factor == f.Name })
+}
+
+// parts checks that the design's parts name what there is.
+func (c *checker) parts() {
+	var factors []string
+	for _, f := range c.Factors {
+		factors = append(factors, f.Name)
+	}
+	if len(c.Design.Parts) > 0 && !slices.ContainsFunc(c.Design.Parts, func(p Part) bool { return !p.OnDemand }) {
+		c.report("design.parts", "every part is on demand: nothing would be tried")
+	}
+	for i, p := range c.Design.Parts {
+		path := fmt.Sprintf("design.parts[%d]", i)
+		if !studyName.MatchString(p.Name) || p.Name == AllParts {
+			c.report(path, "part name %q: expected small letters, digits and dashes, and not %q", p.Name, AllParts)
+		}
+		listed := map[string]int{}
+		for j, l := range p.Levels {
+			at := fmt.Sprintf("%s.levels[%d]", path, j)
+			k := slices.Index(factors, l.Factor)
+			if k < 0 {
+				c.report(at, "no factor %q%s", l.Factor, source.DidYouMean(l.Factor, factors))
+				continue
+			}
+			var names []string
+			for _, level := range c.Factors[k].Levels {
+				names = append(names, level.Name)
+			}
+			if listed[l.Factor] = len(l.Levels); len(l.Levels) == 0 {
+				c.report(at, "factor %q: expected at least one of its levels", l.Factor)
+			}
+			for n, name := range l.Levels {
+				if !slices.Contains(names, name) {
+					c.report(at, "factor %q has no level %q%s", l.Factor, name, source.DidYouMean(name, names))
+				} else if slices.Contains(l.Levels[:n], name) {
+					c.report(at, "factor %q: level %q is named twice", l.Factor, name)
+				}
+			}
+		}
+		for j, name := range p.Together {
+			at := fmt.Sprintf("%s.together[%d]", path, j)
+			switch n, there := listed[name]; {
+			case !there:
+				c.report(at, "together: expected a factor of which levels are listed, found %q", name)
+			case n != listed[p.Together[0]]:
+				c.report(at, "together: %q has %d levels here, %q has %d; expected as many", name, n, p.Together[0], listed[p.Together[0]])
+			}
+		}
+		for j, name := range p.OneByOne {
+			if at := fmt.Sprintf("%s.one_by_one[%d]", path, j); !slices.Contains(factors, name) {
+				c.report(at, "no factor %q%s", name, source.DidYouMean(name, factors))
+			} else if _, crossed := listed[name]; crossed {
+				c.report(at, "factor %q: its levels are either listed or tried one by one", name)
+			}
+		}
+	}
+}

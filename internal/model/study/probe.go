@@ -1,0 +1,48 @@
+package study
+
+import (
+	"slices"
+
+	"linerate/internal/model/record"
+)
+
+// ProbeID is what the flow of a workload's probe is called.
+const ProbeID = "probe"
+
+// The probe asks so often, over so many connections: each has one question under
+// way, and until an answer takes a second there is one free when the next is due.
+const (
+	ProbePerS        = 100
+	ProbeConnections = 100
+)
+
+// ProbeOptions are those of a flow that measures latency beside others.
+func ProbeOptions(congestionControl string) Options {
+	return Options{
+		Protocol: record.ProtocolRR, Direction: Write, Streams: 1, Request: 1, Response: 1, Threads: 1,
+		Connections: ProbeConnections, Pace: ProbePerS, CongestionControl: congestionControl,
+	}
+}
+
+// probe is a flow that goes the way of another, whoever makes that one.
+func probe(beside PlannedFlow) PlannedFlow {
+	control := beside.CongestionControl
+	or(&control, DefaultCongestionControl)
+	return PlannedFlow{
+		ID: ProbeID, Opener: beside.Opener, Acceptor: beside.Acceptor, Source: beside.Source, Destination: beside.Destination,
+		OpenerSends: true, Options: ProbeOptions(control),
+	}
+}
+
+// probed checks that a probe is the only one that asks.
+func (c *checker) probed(p *Plan) {
+	if !c.Workload.Probe {
+		return
+	}
+	for _, t := range p.Treatments {
+		if slices.ContainsFunc(t.Workload.Flows, func(f Flow) bool { return !record.Bulk(f.Protocol) }) {
+			c.report("workload.probe", "probe: treatment %q has flows of requests already; their latency is measured without one", t.Name)
+			return
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package study
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/response"
+	"linerate/internal/model/source"
+)
+
+const mixed = `study: mixed
+response: [latency_p99, goodput]
+topology:
+  hosts:
+    a: {ports: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {ports: {eth0: {addresses: [10.0.0.2/24]}}}
+  links:
+    - {from: a, to: b, rate: 20mbit}
+workload:
+  rate_cap: 10mbit
+  connections: 3
+  direction: both
+  mss: 1000
+  flows:
+    - {from: a, to: b, datagram: 1KiB, protocol: udp}
+    - {from: a, to: b, protocol: rr, pace: 2.5, poll: true}
+    - {from: a, to: b, mode: copy}
+`
+
+// TestMixedWorkload: a workload's options reach the flows to which they mean
+// something, and no others.
+func TestMixedWorkload(t *testing.T) {
+	s, err := Parse("mixed.yaml", []byte(mixed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	flows := plan(t, s).Treatments[0].Flows
+	if len(flows) != 5 {
+		t.Fatalf("%d flows, want both ways of udp and tcp, and one rr: %+v", len(flows), flows)
+	}
+	on := true
+	for i, want := range []Options{
+		{Protocol: "udp", Direction: Both, Streams: 1, RateCap: 10e6, Datagram: 1024},
+		{Protocol: "udp", Direction: Both, Streams: 1, RateCap: 10e6, Datagram: 1024},
+		{Protocol: "rr", Direction: Write, Streams: 1, MSS: 1000, CongestionControl: "cubic",
+			Request: 1, Response: 1, Connections: 3, Pace: 2.5, Poll: &on, Threads: 1},
+		{Direction: Both, Streams: 1, MSS: 1000, CongestionControl: "cubic", RateCap: 10e6, Mode: "copy"},
+		{Direction: Both, Streams: 1, MSS: 1000, CongestionControl: "cubic", RateCap: 10e6, Mode: "copy"},
+	} {
+		if !reflect.DeepEqual(flows[i].Options, want) {
+			t.Errorf("flow %d has %+v, want %+v", i+1, flows[i].Options, want)
+		}
+	}
+	if !flows[2].OpenerSends {
+		t.Error("the opener of an rr flow does not ask")
+	}
+}
+
+// TestResponseDefaults: a study is judged by what its flows have.
+func TestResponseDefaults(t *testing.T) {
+	given := "response: [latency_p99, goodput]\n"
+	for _, test := range []struct {
+		response, protocol string
+		want               []string
+	}{
+		{"", "tcp", []string{"goodput"}},
+		{"", "udp", []string{"goodput"}},
+		{"", "rr", []string{"transactions", "latency_p99"}},
+		{"response: lost\n", "udp", []string{"lost"}},
+		{"response: [latency_p999]\n", "crr", []string{"latency_p999"}},
+	} {
+		text := strings.Replace(pair, "study: pair\n", "study: pair\n"+test.response, 1)
+		s, err := ParseWith("pair.yaml", []byte(text), []string{"workload.protocol=" + test.protocol})
+		if err != nil {
+			t.Errorf("%s%s: %v", test.response, test.protocol, err)
+		} else if !slices.Equal(s.Responses, test.want) {
+			t.Errorf("%s%s is judged by %v, want %v", test.response, test.protocol, s.Responses, test.want)
+		}
+	}
+	if s, err := Parse("mixed.yaml", []byte(strings.Replace(mixed, given, "", 1))); err != nil || !slices.Equal(s.Responses, []string{"goodput"}) {
+		t.Errorf("a mixed workload is judged by %v (%v), want goodput", s.Responses, err)
+	}
+}
+
+// TestResponseNames: what a file may ask for is what there is.
+func TestResponseNames(t *testing.T) {
+	fields := source.Fields(reflect.TypeFor[Study]())
+	i := slices.IndexFunc(fields, func(f source.Field) bool { return f.Name == "response" })
+	var there []string
+	for _, r := range response.All {
+		there = append(there, r.Name)
+	}
+	if !slices.Equal(fields[i].Enum, there) {
+		t.Errorf("a file may ask for %v, there are %v", fields[i].Enum, there)
+	}
+}
+
+// TestProbe: a probe goes the way of the first flow, also of one that reads, and is
+// no flow that levels change; what it measures is among the responses.
+func TestProbe(t *testing.T) {
+	s, err := Parse("probe.yaml", []byte(`study: probe
+topology:
+  hosts:
+    a: {ports: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {ports: {eth0: {addresses: [10.0.0.2/24]}}}
+  links:
+    - {from: a, to: b, rate: 100mbit}
+workload:
+  probe: true
+  flows:
+    - {from: a, to: b, direction: read, protocol: udp, source: 10.0.0.1}
+factors:
+  streams:
+    levels:
+      "1": {}
+      "8": {workload: {streams: 8, rate_cap: 10mbit}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"goodput", "latency_p50", "latency_p99"}; !slices.Equal(s.Responses, want) {
+		t.Errorf("judged by %v, want %v", s.Responses, want)
+	}
+	p := plan(t, s)
+	for i, flows := range []int{1, 8} {
+		all := p.Treatments[i].Flows
+		f := all[len(all)-1]
+		if len(all) != flows+1 || f.ID != ProbeID || f.Protocol != "rr" || !f.OpenerSends || f.Opener != "a" || f.Acceptor != "b" || f.Source != all[0].Source ||
+			f.Destination != all[0].Destination || f.Pace != ProbePerS || f.RateCap != 0 || f.CongestionControl != DefaultCongestionControl {
+			t.Errorf("%s: %+v", p.Treatments[i].Name, all)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/source"
+	"linerate/internal/model/tool"
+)
+
+// demands are the options that a tool may not have, by key, and whether a flow
+// asks for something.
+func (o Options) demands() map[string]bool {
+	return map[string]bool{
+		"streams": o.Streams > 1, "mss": o.MSS != 0, "nodelay": o.NoDelay != nil && *o.NoDelay, "window": o.Window != 0,
+		"send_buffer": o.SendBuffer != 0, "receive_buffer": o.ReceiveBuffer != 0,
+		"rate_cap": o.RateCap != 0, "source_ports": o.SourcePorts != "" && o.SourcePorts != PortsKernel, "datagram": o.Datagram != 0, "request": o.Request > 1, "response": o.Response > 1,
+		"mode": o.Mode != "", "write_cap": o.WriteCap != 0, "read_cap": o.ReadCap != 0, "connections": o.Connections > 1, "pace": o.Pace != 0,
+		"poll": o.Poll != nil && *o.Poll, "threads": o.Threads > 1, "bind_no_port": o.BindNoPort != nil,
+	}
+}
+
+// tools checks what is asked of other people's programs, in every treatment: a
+// level may name the tool, and the flow the option that it does not have.
+func (c *checker) tools(p *Plan) {
+	said := map[string]bool{}
+	report := func(path, format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); !said[path+text] {
+			said[path+text] = true
+			c.report(path, "%s", text)
+		}
+	}
+	for _, t := range p.Treatments {
+		list := c.flowsPath(t)
+		for i, f := range t.Workload.Flows {
+			at := toolFlow{c, t, fmt.Sprintf("%s[%d]", list, i), report}
+			if program, foreign := f.Foreign(); foreign {
+				at.check(program, f)
+			} else if len(f.ToolArgs) > 0 && f.Tool != tool.Own { // linerate standing in for a tool has no use for its words
+				report(at.path("tool_args"), "tool_args without a tool: which program's words are these?")
+			}
+		}
+	}
+}
+
+// flowsPath is where a treatment's flows are written.
+func (c *checker) flowsPath(t Treatment) string {
+	list := "workload.flows"
+	for i, f := range c.Factors {
+		j := slices.IndexFunc(f.Levels, func(l Level) bool { return l.Name == t.Levels[f.Name] })
+		if over := f.Levels[j].Workload; over != nil && over.Flows != nil {
+			list = fmt.Sprintf("factors[%d].levels[%d].workload.flows", i, j)
+		}
+	}
+	return list
+}
+
+// toolFlow is one flow of a treatment that a tool makes.
+type toolFlow struct {
+	*checker
+	treatment Treatment
+	flow      string // its path
+	report    source.Report
+}
+
+func (f toolFlow) path(key string) string { return f.written(f.treatment, f.flow, key) }
+
+func (f toolFlow) check(program *tool.Tool, flow Flow) {
+	protocol := flow.protocol()
+	if !slices.Contains(program.Protocols, protocol) {
+		f.report(f.path("tool"), "%s makes no flows of protocol %s: it does %s", program.Name, protocol, source.Or(program.Protocols))
+		return
+	}
+	wanted := flow.Options.demands()
+	wanted["congestion_control"] = f.has(f.path("congestion_control"))
+	for _, key := range []string{
+		"streams", "mss", "nodelay", "congestion_control", "window", "send_buffer", "receive_buffer", "rate_cap", "source_ports", "datagram",
+		"request", "response", "mode", "write_cap", "read_cap", "connections", "pace", "poll", "threads", "bind_no_port",
+	} {
+		if !wanted[key] || program.Can(key) {
+			continue
+		}
+		others := tool.Or(key)
+		if others == "" {
+			f.report(f.path(key), "%s is an option of linerate's own flows; %s does not have it", key, program.Name)
+			continue
+		}
+		f.report(f.path(key), "%s: %s has no such option here; of the tools, %s", key, program.Name, others)
+	}
+	switch {
+	case flow.Source.IsValid() && program.NoSource:
+		f.report(f.flow+".source", "%s cannot be told which address to connect from", program.Name)
+	case program.WriteOnly && record.Bulk(protocol) && flow.Direction != Write:
+		f.report(f.path("direction"), "direction %s: %s's client always sends", flow.Direction, program.Name)
+	case program.Name == "iperf" && protocol == record.ProtocolUDP && flow.RateCap == 0:
+		f.report(f.path("tool"), "iperf sends datagrams at a rate: give rate_cap")
+	}
+	for i, word := range flow.ToolArgs {
+		if wrong := program.CheckArg(word); wrong != "" {
+			f.report(fmt.Sprintf("%s[%d]", f.path("tool_args"), i), "tool_args %q: %s", word, wrong)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package tool
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+var iperf = Tool{
+	Name: "iperf", Package: "iperf", Client: "iperf", Server: "iperf",
+	Protocols: []string{"tcp", "udp"},
+	Waits:     true, // since 2.1; one that does not ends with its last write, and is gone
+	Options:   []string{"streams", "mss", "nodelay", "congestion_control", "window", "rate_cap", "datagram"},
+	Decided: map[string]string{
+		"-c": "the flow", "--client": "the flow", "-s": "the flow", "--server": "the flow",
+		"-p": "linerate", "--port": "linerate", "-B": "source", "--bind": "source", "-V": "destination", "--ipv6_domain": "destination",
+		"-t": "duration", "--time": "duration", "-n": "duration", "--num": "duration",
+		"-P": "streams", "--parallel": "streams", "-R": "direction", "--reverse": "direction",
+		"-d": "direction: both", "--dualtest": "direction: both", "-r": "direction", "--tradeoff": "direction", "--full-duplex": "direction: both",
+		"-u": "protocol", "--udp": "protocol", "-b": "rate_cap", "--bandwidth": "rate_cap", "--fq-rate": "rate_cap",
+		"-M": "mss", "--mss": "mss", "-N": "nodelay", "--nodelay": "nodelay", "-w": "window", "--window": "window",
+		"-Z": "congestion_control", "--tcp-congestion": "congestion_control", "-D": "linerate", "--daemon": "linerate",
+		"-f": "linerate, which reads the figures", "--format": "linerate, which reads the figures", "-e": "linerate, which reads the figures",
+		"--enhanced": "linerate, which reads the figures", "-y": "linerate, which reads the figures", "--reportstyle": "linerate, which reads the figures",
+		"-i": "linerate, which reads the figures", "--interval": "linerate, which reads the figures", "-x": "linerate, which reads the figures",
+		"-o": "linerate, which keeps the output", "--output": "linerate, which keeps the output", "-h": "nobody", "--help": "nobody", "-v": "nobody",
+	},
+	server: func(j Job) []string {
+		w := []string{"-s", "-p", number(j.Destination.Port()), "-B", j.Destination.Addr().String(), "-f", "b"}
+		if j.Protocol == "udp" {
+			w = append(w, "-u")
+		}
+		if j.Window > 0 {
+			w = append(w, "-w", number(j.Window))
+		}
+		if j.Reads && j.CongestionControl != "" && j.Protocol != "udp" {
+			w = append(w, "-Z", j.CongestionControl)
+		}
+		return append(w, family(j)...)
+	},
+	client: func(j Job) []string {
+		w := []string{"-c", j.Destination.Addr().String(), "-p", number(j.Destination.Port()),
+			"-t", fraction(j.Seconds), "-f", "b"}
+		if j.Source.IsValid() {
+			w = append(w, "-B", j.Source.String())
+		}
+		if j.Streams > 1 {
+			w = append(w, "-P", number(j.Streams))
+		}
+		if j.Reads {
+			w = append(w, "-R")
+		}
+		if j.Protocol == "udp" {
+			w = append(w, "-u", "-b", rate(j.RateCap))
+			if j.Datagram > 0 {
+				w = append(w, "-l", number(j.Datagram))
+			}
+		} else {
+			if !j.Reads { // the server has it then, and iperf refuses both
+				w = append(w, "-Z", j.CongestionControl)
+			}
+			if j.RateCap > 0 {
+				w = append(w, "--fq-rate", rate(j.RateCap)) // SO_MAX_PACING_RATE
+			}
+			if j.MSS > 0 {
+				w = append(w, "-M", number(j.MSS))
+			}
+			if j.NoDelay {
+				w = append(w, "-N")
+			}
+		}
+		if j.Window > 0 {
+			w = append(w, "-w", number(j.Window))
+		}
+		return append(append(w, family(j)...), j.Args...)
+	},
+	parse: parseIperf,
+}
+
+func family(j Job) []string {
+	if j.Destination.Addr().Is6() {
+		return []string{"-V"}
+	}
+	return nil
+}
+
+// iperfLine is a report of one stream, or of all: "[SUM] 0.0000-1.8758 sec
+// 11534336 Bytes 49193463 bits/sec".
+var iperfLine = regexp.MustCompile(`^\[ *\*?(\d+|SUM)\] +([\d.]+)- *([\d.]+) +sec +(\d+) Bytes +([\d.e+]+) bits/sec`)
+
+// parseIperf reads each end's own lines. A client shows its sum where there are
+// several streams, and that is what people read off it, however it was made; a
+// server is not told how many streams belong together.
+func parseIperf(client, server string) (Report, error) {
+	reads := strings.Contains(client, "(reverse)")
+	own, told, err := iperfSums(client)
+	if err != nil {
+		return Report{}, err
+	}
+	if own.Seconds == 0 {
+		return Report{}, fmt.Errorf("no figure in %q", beginning(client))
+	}
+	r := Report{Seconds: own.Seconds}
+	far, _, err := iperfSums(server)
+	if err != nil {
+		return Report{}, err
+	}
+	if told.Seconds > 0 {
+		far = told // a UDP server reports to its client
+	} else {
+		r.FromServer = !reads && far.Seconds > 0
+	}
+	sender, receiver := own, far
+	if reads {
+		sender, receiver = far, own
+	}
+	r.SenderBps, r.SenderBytes = sender.Bps, sender.Bytes
+	r.ReceiverBps, r.ReceiverBytes = receiver.Bps, receiver.Bytes
+	return r, nil
+}
+
+// iperfSums adds up an end's own lines, and those that it was told by the other.
+func iperfSums(text string) (own, told iperf3Sum, err error) {
+	summed, theirs := false, false
+	for line := range strings.Lines(text) {
+		theirs = theirs || strings.Contains(line, "Server Report")
+		m := iperfLine.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		begin, err1 := strconv.ParseFloat(m[2], 64)
+		end, err2 := strconv.ParseFloat(m[3], 64)
+		bytes, err3 := strconv.ParseInt(m[4], 10, 64)
+		bps, err4 := strconv.ParseFloat(m[5], 64)
+		for _, e := range []error{err1, err2, err3, err4} {
+			if e != nil {
+				return own, told, fmt.Errorf("%q: %w", strings.TrimSpace(line), e)
+			}
+		}
+		this := iperf3Sum{Seconds: end - begin, Bytes: bytes, Bps: bps}
+		switch {
+		case theirs:
+			add(&told, this)
+		case m[1] == "SUM":
+			own, summed = this, true
+		case !summed:
+			add(&own, this)
+		}
+	}
+	return own, told, nil
+}
+
+func add(sum *iperf3Sum, one iperf3Sum) {
+	sum.Bytes += one.Bytes
+	sum.Bps += one.Bps
+	sum.Seconds = max(sum.Seconds, one.Seconds)
+}

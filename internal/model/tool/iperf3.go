@@ -1,0 +1,138 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// cookie is how many bytes a data connection of iperf3 begins with, from its
+// opener.
+const cookie = 37
+
+var iperf3 = Tool{
+	Name: "iperf3", Package: "iperf3", Client: "iperf3", Server: "iperf3",
+	Protocols: []string{"tcp", "udp"},
+	Options:   []string{"streams", "mss", "nodelay", "congestion_control", "window", "rate_cap", "datagram"},
+	Decided: map[string]string{
+		"-c": "the flow", "--client": "the flow", "-s": "the flow", "--server": "the flow",
+		"-p": "linerate", "--port": "linerate", "-B": "source", "--bind": "source",
+		"-t": "duration", "--time": "duration", "-n": "duration", "--bytes": "duration", "-k": "duration", "--blockcount": "duration",
+		"-P": "streams", "--parallel": "streams", "-R": "direction", "--reverse": "direction", "--bidir": "direction: both",
+		"-u": "protocol", "--udp": "protocol", "--sctp": "protocol", "-b": "rate_cap", "--bitrate": "rate_cap", "--fq-rate": "rate_cap",
+		"-M": "mss", "--set-mss": "mss", "-N": "nodelay", "--no-delay": "nodelay", "-w": "window", "--window": "window",
+		"-C": "congestion_control", "--congestion": "congestion_control", "-D": "linerate", "--daemon": "linerate",
+		"-J": "linerate, which reads the figures", "--json": "linerate, which reads the figures", "--json-stream": "linerate, which reads the figures",
+		"--logfile": "linerate, which keeps the output", "-h": "nobody", "--help": "nobody", "-v": "nobody", "--version": "nobody",
+	},
+	server: func(j Job) []string {
+		return []string{"-s", "-1", "-J", "-i", "0", "-p", number(j.Destination.Port()), "-B", j.Destination.Addr().String()}
+	},
+	client: func(j Job) []string {
+		// One report at the end: with many streams the intervals would be megabytes.
+		w := []string{"-c", j.Destination.Addr().String(), "-p", number(j.Destination.Port()), "-t", seconds(j.Seconds), "-J", "-i", "0"}
+		if j.Source.IsValid() {
+			w = append(w, "-B", j.Source.String())
+		}
+		if j.Streams > 1 {
+			w = append(w, "-P", number(j.Streams))
+		}
+		if j.Reads {
+			w = append(w, "-R")
+		}
+		if j.Protocol == "udp" {
+			w = append(w, "-u", "-b", rate(j.RateCap)) // 0: as fast as it can
+			if j.Datagram > 0 {
+				w = append(w, "-l", number(j.Datagram))
+			}
+		} else {
+			w = append(w, "-C", j.CongestionControl)
+			switch {
+			case j.RateCap > 0 && j.Reads:
+				w = append(w, "-b", rate(j.RateCap)) // the server is told of no other
+			case j.RateCap > 0:
+				w = append(w, "--fq-rate", rate(j.RateCap)) // SO_MAX_PACING_RATE
+			}
+			if j.MSS > 0 {
+				w = append(w, "-M", number(j.MSS))
+			}
+			if j.NoDelay {
+				w = append(w, "-N")
+			}
+		}
+		if j.Window > 0 {
+			w = append(w, "-w", number(j.Window))
+		}
+		return append(w, j.Args...)
+	},
+	parse: parseIperf3,
+	// The first connection carries parameters and results: both ends send on it, the
+	// acceptor a byte for each step, of which two are over before there is another
+	// connection. On a data connection the end that only reads sends nothing but the
+	// cookie, and in the end its FIN, which counts as a byte.
+	control: func(opener, acceptor uint64) bool { return opener > cookie+1 && acceptor > 1 },
+}
+
+// iperf3Sum is a summary in iperf3's JSON.
+type iperf3Sum struct {
+	Seconds float64 `json:"seconds"`
+	Bytes   int64   `json:"bytes"`
+	Bps     float64 `json:"bits_per_second"`
+	Lost    float64 `json:"lost_packets"`
+	Packets float64 `json:"packets"`
+}
+
+// parseIperf3 reads the client's document, in which both ends' counts are. In
+// those of UDP before 3.14 the receiver's count is only that of its packets.
+func parseIperf3(client, _ string) (Report, error) {
+	var doc struct {
+		Error string `json:"error"`
+		End   struct {
+			Sent     *iperf3Sum `json:"sum_sent"`
+			Received *iperf3Sum `json:"sum_received"`
+			UDP      *iperf3Sum `json:"sum"`
+		} `json:"end"`
+	}
+	start := strings.IndexByte(client, '{')
+	if start < 0 {
+		return Report{}, fmt.Errorf("no JSON document in %q", beginning(client))
+	}
+	if err := json.NewDecoder(strings.NewReader(client[start:])).Decode(&doc); err != nil {
+		return Report{}, err
+	}
+	if doc.Error != "" {
+		return Report{}, errors.New(doc.Error)
+	}
+	var r Report
+	if sent := doc.End.Sent; sent != nil {
+		r.SenderBps, r.SenderBytes, r.Seconds = sent.Bps, sent.Bytes, sent.Seconds
+	}
+	if received := doc.End.Received; received != nil {
+		r.ReceiverBps, r.ReceiverBytes = received.Bps, received.Bytes
+		r.Seconds = max(r.Seconds, received.Seconds)
+	}
+	if udp := doc.End.UDP; udp != nil && doc.End.Received == nil {
+		r.SenderBps, r.SenderBytes, r.Seconds = udp.Bps, udp.Bytes, udp.Seconds
+		if udp.Packets > 0 {
+			arrived := 1 - udp.Lost/udp.Packets
+			r.ReceiverBps, r.ReceiverBytes = arrived*udp.Bps, int64(arrived*float64(udp.Bytes))
+		}
+	}
+	if doc.End.Sent == nil && doc.End.UDP == nil {
+		return Report{}, errors.New("the document has no sum")
+	}
+	return r, nil
+}
+
+// beginning is enough of an output to be recognised by.
+func beginning(text string) string {
+	text = strings.TrimSpace(text)
+	if line, _, more := strings.Cut(text, "\n"); more {
+		text = line
+	}
+	if len(text) > 120 {
+		text = text[:120] + "…"
+	}
+	return text
+}

@@ -1,0 +1,94 @@
+package tool
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// netperf is not in Debian's main archive; where it is installed, it is used as
+// its manual describes (the omni tests' output selectors, netperf 2.5 and later).
+var netperf = Tool{
+	Name: "netperf", Package: "netperf (non-free)", Client: "netperf", Server: "netserver",
+	Protocols: []string{"tcp", "rr"},
+	Waits:     true,
+	Options:   []string{"nodelay", "congestion_control", "window", "request", "response"},
+	Forks:     true, TwoPorts: true,
+	Decided: map[string]string{
+		"-H": "the flow", "-L": "source", "-p": "linerate", "-l": "duration", "-t": "protocol and direction", "-P": "linerate, which reads the figures",
+		"-v": "linerate, which reads the figures", "-f": "linerate, which reads the figures", "-j": "linerate, which reads the figures",
+		"-k": "linerate, which reads the figures", "-o": "linerate, which reads the figures", "-D": "nodelay", "-K": "congestion_control",
+		"-s": "window", "-S": "window", "-r": "request and response", "-4": "destination", "-6": "destination", "--": "linerate: words come after it",
+	},
+	server: func(j Job) []string {
+		return []string{"-D", "-p", number(j.Destination.Port()), "-L", j.Destination.Addr().String(), netperfFamily(j)}
+	},
+	client: func(j Job) []string {
+		test := "TCP_STREAM"
+		switch {
+		case j.Protocol == "rr":
+			test = "TCP_RR"
+		case j.Reads:
+			test = "TCP_MAERTS"
+		}
+		w := []string{"-H", j.Destination.Addr().String(), "-p", number(j.Destination.Port()), "-l", seconds(j.Seconds), "-t", test, "-P", "0", netperfFamily(j)}
+		if j.Source.IsValid() {
+			w = append(w, "-L", j.Source.String())
+		}
+		w = append(w, "--", "-P", ","+number(j.Destination.Port()+1), "-K", j.CongestionControl,
+			"-k", "THROUGHPUT,THROUGHPUT_UNITS,ELAPSED_TIME,LOCAL_BYTES_SENT,LOCAL_BYTES_RECVD,REMOTE_BYTES_SENT,REMOTE_BYTES_RECVD,MEAN_LATENCY")
+		if j.NoDelay {
+			w = append(w, "-D")
+		}
+		if j.Window > 0 {
+			w = append(w, "-s", number(j.Window)+","+number(j.Window), "-S", number(j.Window)+","+number(j.Window))
+		}
+		if j.Protocol == "rr" {
+			w = append(w, "-r", number(max(j.Request, 1))+","+number(max(j.Response, 1)))
+		}
+		return append(w, j.Args...)
+	},
+	parse: parseNetperf,
+}
+
+func netperfFamily(j Job) string {
+	if j.Destination.Addr().Is6() {
+		return "-6"
+	}
+	return "-4"
+}
+
+// parseNetperf reads KEY=VALUE lines. A stream's THROUGHPUT is what the receiver
+// got over the whole time.
+func parseNetperf(client, _ string) (Report, error) {
+	value := map[string]string{}
+	for line := range strings.Lines(client) {
+		if key, v, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
+			value[key] = v
+		}
+	}
+	figure := func(key string) float64 {
+		f, _ := strconv.ParseFloat(value[key], 64)
+		return f
+	}
+	r := Report{Seconds: figure("ELAPSED_TIME")}
+	throughput, err := strconv.ParseFloat(value["THROUGHPUT"], 64)
+	if err != nil || r.Seconds == 0 {
+		return Report{}, fmt.Errorf("no THROUGHPUT and ELAPSED_TIME in %q", beginning(client))
+	}
+	switch units := value["THROUGHPUT_UNITS"]; units {
+	case "Trans/s":
+		r.TransactionsPerS, r.LatencyUs = throughput, figure("MEAN_LATENCY")
+	case "10^6bits/s":
+		r.ReceiverBps = throughput * 1e6
+		sent, received := figure("LOCAL_BYTES_SENT"), figure("REMOTE_BYTES_RECVD")
+		if sent == 0 {
+			sent, received = figure("REMOTE_BYTES_SENT"), figure("LOCAL_BYTES_RECVD")
+		}
+		r.SenderBytes, r.ReceiverBytes = int64(sent), int64(received)
+		r.SenderBps = sent * 8 / r.Seconds
+	default:
+		return Report{}, fmt.Errorf("THROUGHPUT_UNITS %q: expected 10^6bits/s or Trans/s", units)
+	}
+	return r, nil
+}

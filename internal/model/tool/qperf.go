@@ -1,0 +1,67 @@
+package tool
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+var qperf = Tool{
+	Name: "qperf", Package: "qperf", Client: "qperf", Server: "qperf",
+	Protocols: []string{"tcp", "rr"},
+	Options:   []string{"window", "request"},
+	NoSource:  true, WriteOnly: true, Forks: true, TwoPorts: true,
+	Decided: map[string]string{
+		"-lp": "linerate", "--listen_port": "linerate", "-ip": "linerate", "--ip_port": "linerate", "-t": "duration", "--time": "duration",
+		"-n": "duration", "--no_msgs": "duration", "-f": "direction", "-f1": "direction", "--flip": "direction", "-H": "the flow", "--host": "the flow",
+		"-uu": "linerate, which reads the figures", "-ub": "linerate, which reads the figures", "-v": "linerate, which reads the figures",
+		"-vv": "linerate, which reads the figures", "-oo": "linerate, which reads the figures", "-sb": "window", "--sock_buf_size": "window",
+	},
+	server: func(j Job) []string { return []string{"-lp", number(j.Destination.Port())} },
+	client: func(j Job) []string {
+		w := []string{"-lp", number(j.Destination.Port()), "-ip", number(j.Destination.Port() + 1), "-t", seconds(j.Seconds), "-v", "-uu"}
+		test := "tcp_bw"
+		if j.Protocol == "rr" {
+			test = "tcp_lat"
+			w = append(w, "-m", number(max(j.Request, 1)))
+		}
+		if j.Window > 0 {
+			w = append(w, "-sb", number(j.Window))
+		}
+		// The host and the test come last, and the words before them.
+		w = append(w, j.Args...)
+		return append(w, j.Destination.Addr().String(), test)
+	},
+	parse: parseQperf,
+}
+
+// parseQperf reads "bw = 6160384 bytes/sec": what the receiver got; or "latency =
+// 5358 ns", which is half of a round trip.
+func parseQperf(client, _ string) (Report, error) {
+	var r Report
+	for line := range strings.Lines(client) {
+		key, value, ok := strings.Cut(line, "=")
+		words := strings.Fields(value)
+		if !ok || len(words) == 0 {
+			continue
+		}
+		figure, err := strconv.ParseFloat(strings.ReplaceAll(words[0], ",", ""), 64)
+		if err != nil {
+			continue // "test = tcp_bw"
+		}
+		switch strings.TrimSpace(key) {
+		case "bw":
+			r.ReceiverBps = figure * 8
+		case "time":
+			r.Seconds = figure / 1e9
+		case "latency":
+			r.LatencyUs = 2 * figure / 1e3
+			r.TransactionsPerS = 1e9 / (2 * figure)
+		}
+	}
+	if r.ReceiverBps == 0 && r.LatencyUs == 0 {
+		return r, fmt.Errorf("no figure in %q", beginning(client))
+	}
+	r.ReceiverBytes = int64(r.ReceiverBps / 8 * r.Seconds)
+	return r, nil
+}

@@ -1,0 +1,60 @@
+package tool
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+)
+
+// sockperf is for latency: its ping-pong over TCP.
+var sockperf = Tool{
+	Name: "sockperf", Package: "sockperf", Client: "sockperf", Server: "sockperf",
+	Protocols:    []string{"rr"},
+	Options:      []string{"request"},
+	leastMessage: sockperfLeast,
+	Decided: map[string]string{
+		"-i": "the flow", "--ip": "the flow", "-p": "linerate", "--port": "linerate", "-t": "duration", "--time": "duration",
+		"--tcp": "protocol", "--client_ip": "source", "--client_port": "linerate", "-m": "request", "--msg-size": "request",
+		"-n": "duration", "--number-of-packets": "duration", "--daemonize": "linerate", "--mps": "nothing: linerate lets it go on as it can",
+		"--full-rtt": "linerate, which reads the figures",
+	},
+	server: func(j Job) []string {
+		return []string{"server", "--tcp", "-i", j.Destination.Addr().String(), "-p", number(j.Destination.Port())}
+	},
+	client: func(j Job) []string {
+		w := []string{"ping-pong", "--tcp", "-i", j.Destination.Addr().String(), "-p", number(j.Destination.Port()),
+			"-t", seconds(j.Seconds), "-m", number(max(j.Request, sockperfLeast)), "--full-rtt"}
+		if j.Source.IsValid() {
+			w = append(w, "--client_ip", j.Source.String())
+		}
+		return append(w, j.Args...)
+	},
+	parse: parseSockperf,
+}
+
+// sockperfLeast is its smallest message: its own header.
+const sockperfLeast = 14
+
+var (
+	sockperfTime = regexp.MustCompile(`\[Valid Duration\] RunTime=([\d.]+) sec; SentMessages=\d+; ReceivedMessages=(\d+)`)
+	sockperfMean = regexp.MustCompile(`avg-(?:rtt|latency)=([\d.]+)`)
+)
+
+func parseSockperf(client, _ string) (Report, error) {
+	run, mean := sockperfTime.FindStringSubmatch(client), sockperfMean.FindStringSubmatch(client)
+	if run == nil || mean == nil {
+		return Report{}, fmt.Errorf("no valid duration or no mean in %q", beginning(client))
+	}
+	var r Report
+	var received float64
+	for text, into := range map[string]*float64{run[1]: &r.Seconds, run[2]: &received, mean[1]: &r.LatencyUs} {
+		var err error
+		if *into, err = strconv.ParseFloat(text, 64); err != nil {
+			return r, err
+		}
+	}
+	if r.Seconds > 0 {
+		r.TransactionsPerS = received / r.Seconds
+	}
+	return r, nil
+}

@@ -1,0 +1,217 @@
+// Package tool knows other people's load generators: which package has them,
+// which of a flow's options they have and how they spell them, and how to read
+// the figures they print. It starts nothing; internal/host/foreign does, on the
+// words that are put together here.
+//
+// References: the manual pages iperf3(1), iperf(1), nuttcp(8), netperf(1),
+// qperf(1) and sockperf(1).
+package tool
+
+import (
+	"fmt"
+	"math"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/model/source"
+	"linerate/internal/model/unit"
+)
+
+// Own is the name of linerate's own traffic among the tools.
+const Own = "linerate"
+
+// A Tool is one program, or a pair of them.
+type Tool struct {
+	Name string
+	// Package is Debian's; Client and Server are the programs in it.
+	Package, Client, Server string
+	// Protocols that it makes flows of, of record.Protocols.
+	Protocols []string
+	// Options are the keys of a flow's options that it can do something with,
+	// besides protocol and direction.
+	Options []string
+	// NoSource: its client cannot be told which address to come from.
+	NoSource bool
+	// WriteOnly: its client always sends.
+	WriteOnly bool
+	// Forks: its server starts a process for each client.
+	Forks bool
+	// Waits: a client that sends stops its clock when what it has written has
+	// arrived, not with its last write.
+	Waits bool
+	// TwoPorts: it talks on one service port and sends data on the next one.
+	TwoPorts bool
+	// Decided are words that linerate gives, or that would change what is
+	// measured: what each is decided by.
+	Decided map[string]string
+
+	// server and client put the words together, the job's further ones included.
+	server func(Job) []string
+	client func(Job) []string
+	// parse reads what the client and the server have printed.
+	parse func(client, server string) (Report, error)
+	// control tells, of the tools that use one service port for both, a connection
+	// that carries no data by what its opener and its acceptor have sent.
+	control func(opener, acceptor uint64) bool
+	// leastMessage is the smallest request in bytes; 0: one.
+	leastMessage int
+}
+
+// Job is what one client is to do with its server.
+type Job struct {
+	Protocol string
+	// Reads: the server sends.
+	Reads             bool
+	Streams           int
+	MSS               int
+	NoDelay           bool
+	CongestionControl string
+	Window            unit.Bytes
+	RateCap           unit.BitRate
+	Datagram          unit.Bytes
+	Request, Response int
+	Source            netip.Addr // invalid: the kernel's choice
+	Destination       netip.AddrPort
+	Seconds           float64
+	Args              []string
+}
+
+// Report is what a tool says of itself. A figure that it does not print is zero.
+type Report struct {
+	// SenderBps and ReceiverBps are as counted at that end, by whichever printed it;
+	// Bytes with them. Seconds is the time that the tool says it took.
+	SenderBps     float64 `json:"sender_bps,omitempty"`
+	ReceiverBps   float64 `json:"receiver_bps,omitempty"`
+	SenderBytes   int64   `json:"sender_bytes,omitempty"`
+	ReceiverBytes int64   `json:"receiver_bytes,omitempty"`
+	Seconds       float64 `json:"seconds,omitempty"`
+	// TransactionsPerS and LatencyUs are of request and response.
+	TransactionsPerS float64 `json:"transactions_per_s,omitempty"`
+	LatencyUs        float64 `json:"latency_us,omitempty"`
+	// FromServer says that the receiver's figure was read off the server's own
+	// output: who looks at the client does not see it.
+	FromServer bool `json:"from_server,omitempty"`
+}
+
+// All is every tool, in the order in which they are listed to people.
+var All = []*Tool{&iperf3, &iperf, &netperf, &nuttcp, &sockperf, &qperf}
+
+// Find is the tool of that name. False: linerate's own traffic, or no tool.
+func Find(name string) (*Tool, bool) {
+	i := slices.IndexFunc(All, func(t *Tool) bool { return t.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return All[i], true
+}
+
+// ServerWords and ClientWords are the commands, program first.
+func (t *Tool) ServerWords(j Job) []string { return append([]string{t.Server}, t.server(j)...) }
+func (t *Tool) ClientWords(j Job) []string { return append([]string{t.Client}, t.client(j)...) }
+
+// Parse reads what both ends of one client and its server have printed.
+func (t *Tool) Parse(client, server string) (Report, error) {
+	r, err := t.parse(client, server)
+	if err != nil {
+		return r, fmt.Errorf("cannot read what %s has printed: %w", t.Name, err)
+	}
+	return r, nil
+}
+
+// DataPort is the service port to which data connections come.
+func (t *Tool) DataPort(port uint16) uint16 {
+	if t.TwoPorts {
+		return port + 1
+	}
+	return port
+}
+
+// Connections is how many a process with so many streams has to the data port.
+func (t *Tool) Connections(streams int) int {
+	if t.control != nil {
+		return streams + 1
+	}
+	return streams
+}
+
+// Control reports whether a connection to the data port carries no data, by how
+// much its opener and its acceptor have sent.
+func (t *Tool) Control(opener, acceptor uint64) bool {
+	return t.control != nil && t.control(opener, acceptor)
+}
+
+// Messages are how many bytes a request and its response have, of tools that make
+// flows of them. Those with one size for both have the request's.
+func (t *Tool) Messages(j Job) (request, response int) {
+	request, response = max(j.Request, t.leastMessage, 1), max(j.Response, 1)
+	if !t.Can("response") {
+		response = request
+	}
+	return request, response
+}
+
+// Can reports whether the tool does something with an option of a flow.
+func (t *Tool) Can(option string) bool { return slices.Contains(t.Options, option) }
+
+// CheckArg says what is wrong with a word that is to be given to the client;
+// empty: nothing that is known here.
+func (t *Tool) CheckArg(word string) string {
+	flag, _, _ := strings.Cut(word, "=")
+	if len(flag) > 2 && flag[0] == '-' && flag[1] != '-' && t.Name != "qperf" {
+		flag = flag[:2] // -P4
+	}
+	if by, decided := t.Decided[flag]; decided {
+		return fmt.Sprintf("%s is decided by %s", flag, by)
+	}
+	if strings.ContainsRune(word, 0) || word == "" {
+		return "expected a word"
+	}
+	return ""
+}
+
+// Names lists linerate and the tools.
+func Names() []string {
+	names := []string{Own}
+	for _, t := range All {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// NotInstalled says what to do about a program that is not there.
+func (t *Tool) NotInstalled(host, program string) string {
+	return fmt.Sprintf("%s: %s is not installed: apt-get install %s", host, program, t.Package)
+}
+
+// Or lists the tools that can do something with an option, for messages.
+func Or(option string) string {
+	var can []string
+	for _, t := range All {
+		if t.Can(option) {
+			can = append(can, t.Name)
+		}
+	}
+	return source.Or(can)
+}
+
+// seconds spells a time that has to be whole, never shorter than it is.
+func seconds(s float64) string {
+	whole := int(s)
+	if float64(whole) < s {
+		whole++
+	}
+	return strconv.Itoa(max(whole, 1))
+}
+
+// fraction spells a time to the millisecond.
+func fraction(s float64) string {
+	return strconv.FormatFloat(math.Round(s*1e3)/1e3, 'f', -1, 64)
+}
+
+func number[T ~int | ~int64 | ~uint16](n T) string { return strconv.FormatInt(int64(n), 10) }
+
+// rate spells bit/s without a suffix, which means a thousand to one tool and
+// 1024 to another.
+func rate(r unit.BitRate) string { return strconv.FormatFloat(float64(r), 'f', 0, 64) }

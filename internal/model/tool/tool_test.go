@@ -1,0 +1,139 @@
+package tool
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// printed is what a tool has printed once: recorded from the programs of Debian
+// 12, except for netperf's, which is put together after its manual.
+func printed(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestParse(t *testing.T) {
+	for _, test := range []struct {
+		tool, record string
+		want         Report
+	}{
+		{"iperf3", "iperf3", Report{SenderBps: 60486047, SenderBytes: 7561512, ReceiverBps: 49034165, ReceiverBytes: 6381392, Seconds: 1.041134}},
+		{"iperf3", "iperf3-read", Report{SenderBps: 52304848, SenderBytes: 6539224, ReceiverBps: 49818051, ReceiverBytes: 6227904, Seconds: 1.000171}},
+		{"iperf3", "iperf3-udp", Report{SenderBps: 51674260, SenderBytes: 6459528, ReceiverBps: 50550712, ReceiverBytes: 6459528, Seconds: 1.022265}},
+		// A client's sum is what it says it is, not that of its lines.
+		{"iperf", "iperf", Report{SenderBps: 58122059, SenderBytes: 12189816, ReceiverBps: 48793810, ReceiverBytes: 12189816, Seconds: 1.6778, FromServer: true}},
+		{"iperf", "iperf-one", Report{SenderBps: 48504234, SenderBytes: 11141180, ReceiverBps: 48919913, ReceiverBytes: 11141180, Seconds: 1.8376, FromServer: true}},
+		{"iperf", "iperf-read", Report{SenderBps: 57492482, SenderBytes: 12058624, ReceiverBps: 48772210, ReceiverBytes: 12058624, Seconds: 1.978}},
+		{"iperf", "iperf-udp", Report{SenderBps: 50165422, SenderBytes: 9510900, ReceiverBps: 49772906, ReceiverBytes: 9510900, Seconds: 1.5167}},
+		{"nuttcp", "nuttcp", Report{ReceiverBps: 48985500, ReceiverBytes: 10490478, Seconds: 1.71}},
+		{"qperf", "qperf", Report{ReceiverBps: 49283072, ReceiverBytes: 6160384, Seconds: 1}},
+		{"qperf", "qperf-rr", Report{Seconds: 1, LatencyUs: 10.716, TransactionsPerS: 93318.4}},
+		{"sockperf", "sockperf", Report{Seconds: 0.55, LatencyUs: 6.377, TransactionsPerS: 43002 / 0.55}},
+		{"netperf", "netperf", Report{ReceiverBps: 941390000, ReceiverBytes: 1179091240, SenderBps: 941416137, SenderBytes: 1179123712, Seconds: 10.02}},
+		{"netperf", "netperf-rr", Report{Seconds: 10, TransactionsPerS: 11405.88, LatencyUs: 87.43}},
+	} {
+		tool, ok := Find(test.tool)
+		if !ok {
+			t.Fatal(test.tool)
+		}
+		got, err := tool.Parse(printed(t, test.record+".client"), printed(t, test.record+".server"))
+		if err != nil {
+			t.Errorf("%s: %v", test.record, err)
+			continue
+		}
+		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(b) }
+		if !near(got.SenderBps, test.want.SenderBps) || !near(got.ReceiverBps, test.want.ReceiverBps) || !near(got.Seconds, test.want.Seconds) ||
+			!near(got.LatencyUs, test.want.LatencyUs) || !near(got.TransactionsPerS, test.want.TransactionsPerS) ||
+			got.SenderBytes != test.want.SenderBytes || got.ReceiverBytes != test.want.ReceiverBytes || got.FromServer != test.want.FromServer {
+			t.Errorf("%s:\n%+v, want\n%+v", test.record, got, test.want)
+		}
+	}
+}
+
+// TestParseNothing: what is no report is an error that shows what was printed, and
+// never a figure.
+func TestParseNothing(t *testing.T) {
+	for _, tool := range All {
+		for _, text := range []string{"", "Killed\n", "{}", "connect failed: Connection refused\n", "[SUM] 0.0-1.0 sec x Bytes", "bw = x\nTHROUGHPUT=x\nmegabytes=x"} {
+			if r, err := tool.Parse(text, text); err == nil {
+				t.Errorf("%s of %q: %+v", tool.Name, text, r)
+			} else if !strings.Contains(err.Error(), tool.Name) {
+				t.Errorf("%s of %q: %v", tool.Name, text, err)
+			}
+		}
+	}
+	tool, _ := Find("iperf3")
+	if _, err := tool.Parse(printed(t, "iperf3-refused.client"), ""); err == nil || !strings.Contains(err.Error(), "Connection refused") {
+		t.Errorf("a refusal: %v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	files, err := os.ReadDir("testdata")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		if text, err := os.ReadFile("testdata/" + file.Name()); err == nil {
+			f.Add(string(text))
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, tool := range All {
+			_, _ = tool.Parse(text, text)
+		}
+	})
+}
+
+func TestWords(t *testing.T) {
+	job := Job{
+		Protocol: "tcp", Reads: true, Streams: 4, MSS: 1000, NoDelay: true, CongestionControl: "reno", Window: 65536, RateCap: 2e6,
+		Source: netip.MustParseAddr("10.0.0.1"), Destination: netip.MustParseAddrPort("10.0.0.2:7001"), Seconds: 2.53, Args: []string{"-l", "9000"},
+	}
+	plain := Job{Protocol: "tcp", Streams: 1, CongestionControl: "cubic", Destination: netip.MustParseAddrPort("[fd00::2]:7001"), Seconds: 2}
+	datagrams := Job{Protocol: "udp", Streams: 1, RateCap: 1e7, Datagram: 1000, Destination: job.Destination, Seconds: 2}
+	for _, test := range []struct {
+		tool   string
+		job    Job
+		client string
+	}{
+		{"iperf3", job, "iperf3 -c 10.0.0.2 -p 7001 -t 3 -J -i 0 -B 10.0.0.1 -P 4 -R -C reno -b 2000000 -M 1000 -N -w 65536 -l 9000"},
+		{"iperf3", plain, "iperf3 -c fd00::2 -p 7001 -t 2 -J -i 0 -C cubic"},
+		{"iperf3", datagrams, "iperf3 -c 10.0.0.2 -p 7001 -t 2 -J -i 0 -u -b 10000000 -l 1000"},
+		{"iperf", job, "iperf -c 10.0.0.2 -p 7001 -t 2.53 -f b -B 10.0.0.1 -P 4 -R --fq-rate 2000000 -M 1000 -N -w 65536 -l 9000"},
+		{"iperf", plain, "iperf -c fd00::2 -p 7001 -t 2 -f b -Z cubic -V"},
+		{"nuttcp", job, "nuttcp -P 7001 -p 7002 -T2.53 -fparse -r -F -M1000 -D -R2000 -w64 -ws64 -l 9000 10.0.0.2"},
+		{"qperf", plain, "qperf -lp 7001 -ip 7002 -t 2 -v -uu fd00::2 tcp_bw"},
+		{"netperf", plain, "netperf -H fd00::2 -p 7001 -l 2 -t TCP_STREAM -P 0 -6 -- -P ,7002 -K cubic -k THROUGHPUT,THROUGHPUT_UNITS,ELAPSED_TIME,LOCAL_BYTES_SENT,LOCAL_BYTES_RECVD,REMOTE_BYTES_SENT,REMOTE_BYTES_RECVD,MEAN_LATENCY"},
+	} {
+		tool, _ := Find(test.tool)
+		if got := strings.Join(tool.ClientWords(test.job), " "); got != test.client {
+			t.Errorf("got  %s\nwant %s", got, test.client)
+		}
+		if words := tool.ServerWords(test.job); words[0] != tool.Server || !slices.Contains(words, "7001") {
+			t.Errorf("%s: server %q", test.tool, words)
+		}
+	}
+}
+
+func TestCheckArg(t *testing.T) {
+	iperf3, _ := Find("iperf3")
+	for word, want := range map[string]string{
+		"-P": "-P is decided by streams", "-P4": "-P is decided by streams", "--parallel=4": "--parallel is decided by streams",
+		"-O": "", "2": "", "-Z": "", "": "expected a word", "--json": "--json is decided by linerate, which reads the figures",
+	} {
+		if got := iperf3.CheckArg(word); got != want {
+			t.Errorf("%q: %q, want %q", word, got, want)
+		}
+	}
+}

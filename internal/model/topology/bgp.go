@@ -1,0 +1,203 @@
+package topology
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"linerate/internal/model/setting"
+	"linerate/internal/model/source"
+)
+
+// BGP makes a host a speaker of BGP (RFC 4271) to the hosts at the other end of its
+// cables, by their link-local addresses, so that links need no addresses of their
+// own ("unnumbered", RFC 8950). It announces the networks of its addresses, and,
+// if it forwards, what it has learned.
+type BGP struct {
+	AS    int      `yaml:"as,required" json:"as" doc:"the host's own autonomous system; no two hosts have the same"`
+	Ports []string `yaml:"ports" json:"ports,omitempty" doc:"ports with a neighbour at the other end; absent: every one whose cable leads to another host with bgp"`
+}
+
+// LearnedMetric is the metric of routes that BGP brings.
+const LearnedMetric = 20
+
+// Session is a host's end of a BGP session.
+type Session struct {
+	Port string
+	Far  End
+	AS   int // the neighbour's
+}
+
+// Sessions are a host's, in the order of its ports.
+func (t *Topology) Sessions(h *Host) (list []Session) {
+	if h.BGP == nil {
+		return nil
+	}
+	for _, p := range h.Ports {
+		if !h.BGP.speaksAt(p.Name) {
+			continue
+		}
+		far, ok := t.farEnd(h, p.Name)
+		if !ok {
+			continue
+		}
+		if n, ok := t.Host(far.Node); ok && n.BGP != nil && n != h && n.BGP.speaksAt(far.Port) {
+			list = append(list, Session{p.Name, far, n.BGP.AS})
+		}
+	}
+	return list
+}
+
+func (b *BGP) speaksAt(port string) bool { return len(b.Ports) == 0 || slices.Contains(b.Ports, port) }
+
+// farEnd is what a port is cabled to; a host with one port may be written without.
+func (t *Topology) farEnd(h *Host, port string) (End, bool) {
+	whole := func(e End) End {
+		if host, ok := t.Host(e.Node); ok && e.Port == "" && len(host.Ports) == 1 {
+			e.Port = host.Ports[0].Name
+		}
+		return e
+	}
+	here := End{h.Name, port}
+	for _, l := range t.Links {
+		switch here {
+		case whole(l.From):
+			return whole(l.To), true
+		case whole(l.To):
+			return whole(l.From), true
+		}
+	}
+	return End{}, false
+}
+
+// Announced are the networks that a host with BGP announces of itself.
+func (h *Host) Announced() (list []netip.Prefix) {
+	if h.BGP == nil {
+		return nil
+	}
+	for _, p := range h.Ports {
+		for _, a := range p.Addresses {
+			if a.First.IsLinkLocalUnicast() {
+				continue
+			}
+			for _, prefix := range a.Prefixes() {
+				if network := prefix.Masked(); !slices.Contains(list, network) {
+					list = append(list, network)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// UsesBGP says whether any host does.
+func (t *Topology) UsesBGP() bool {
+	return slices.ContainsFunc(t.Hosts, func(h Host) bool { return h.BGP != nil })
+}
+
+// learn adds the routes that BGP brings when all sessions are up, so that whoever
+// reasons about ways need not know where a route is from: to each network by every
+// neighbour from which it is the fewest hosts away.
+func (t *Topology) learn() {
+	if !t.UsesBGP() {
+		return
+	}
+	place := map[string]int{}
+	sessions := make([][]Session, len(t.Hosts))
+	origins := map[netip.Prefix][]int{}
+	var networks []netip.Prefix
+	for i := range t.Hosts {
+		h := &t.Hosts[i]
+		place[h.Name] = i
+		sessions[i] = t.Sessions(h)
+		h.Routes = slices.DeleteFunc(h.Routes, func(r setting.Route) bool { return r.Learned })
+		for _, network := range h.Announced() {
+			if origins[network] == nil {
+				networks = append(networks, network)
+			}
+			origins[network] = append(origins[network], i)
+		}
+	}
+	for _, network := range networks {
+		away := t.away(origins[network], sessions, place)
+		for i := range t.Hosts {
+			if away[i] < 1 {
+				continue
+			}
+			var hops []setting.Nexthop
+			for _, s := range sessions[i] {
+				if n := place[s.Far.Node]; away[n] == away[i]-1 && (away[n] == 0 || t.Hosts[n].Forward) {
+					hops = append(hops, setting.Nexthop{Via: s.Far.String(), Port: s.Port})
+				}
+			}
+			r := setting.Route{To: network.String(), Metric: LearnedMetric, Learned: true}
+			if len(hops) == 1 {
+				r.Via, r.Port = hops[0].Via, hops[0].Port
+			} else {
+				r.Nexthops = hops
+			}
+			t.Hosts[i].Routes = append(t.Hosts[i].Routes, r)
+		}
+	}
+}
+
+// away is how many sessions lie between each host and a network; -1: it hears
+// nothing of it. Only hosts that forward pass on what they have learned.
+func (t *Topology) away(origins []int, sessions [][]Session, place map[string]int) []int {
+	list := make([]int, len(t.Hosts))
+	for i := range list {
+		list[i] = -1
+	}
+	for _, i := range origins {
+		list[i] = 0
+	}
+	for queue := slices.Clone(origins); len(queue) > 0; queue = queue[1:] {
+		i := queue[0]
+		if list[i] > 0 && !t.Hosts[i].Forward {
+			continue
+		}
+		for _, s := range sessions[i] {
+			if n := place[s.Far.Node]; list[n] < 0 {
+				list[n] = list[i] + 1
+				queue = append(queue, n)
+			}
+		}
+	}
+	return list
+}
+
+// maxAS is the last number that an autonomous system can have: 4294967295 is
+// reserved (RFC 7300).
+const maxAS = 1<<32 - 2
+
+// bgp checks who speaks BGP to whom.
+func (c *checker) bgp() {
+	speaks := map[int]string{}
+	for i := range c.t.Hosts {
+		h, path := &c.t.Hosts[i], fmt.Sprintf("topology.hosts[%d].bgp", i)
+		if h.BGP == nil {
+			continue
+		}
+		if len(h.Via) > 0 {
+			c.report(path, "host %q is reached by via: its routes are its own daemon's, linerate starts none there", h.Name)
+		}
+		switch other, taken := speaks[h.BGP.AS]; {
+		case h.BGP.AS < 1 || h.BGP.AS > maxAS:
+			c.report(path+".as", "AS %d: expected 1 to %d, such as 65001", h.BGP.AS, maxAS)
+		case taken:
+			c.report(path+".as", "AS %d is host %q's already: a host takes no route that has come through its own AS (RFC 4271, 9.1.2)", h.BGP.AS, other)
+		}
+		speaks[h.BGP.AS] = h.Name
+		for j, name := range h.BGP.Ports {
+			at := fmt.Sprintf("%s.ports[%d]", path, j)
+			if _, ok := h.Port(name); !ok {
+				c.report(at, "host %q has no port %q%s", h.Name, name, source.DidYouMean(name, h.portNames("")))
+			} else if !slices.ContainsFunc(c.t.Sessions(h), func(s Session) bool { return s.Port == name }) {
+				c.report(at, "the cable at %s.%s does not lead to a port at which another host speaks BGP", h.Name, name)
+			}
+		}
+		if len(h.BGP.Ports) == 0 && len(c.t.Sessions(h)) == 0 {
+			c.report(path, "host %q has nobody to speak to: no port of it is cabled to a host with bgp", h.Name)
+		}
+	}
+}

@@ -1,0 +1,25 @@
+package topology
+
+import "net/netip"
+
+// Onward is the stretch of a way from a host's port to a port of the next host,
+// through the switches in between, for a packet with that next hop: a gateway, or
+// its destination. nil: no cable leads there.
+func (t *Topology) Onward(from End, nextHop netip.Addr) []End {
+	host, ok := t.Host(from.Node)
+	if !ok {
+		return nil
+	}
+	return newFloorPlan(t).stretch(host, hop{port: from.Port, to: nextHop})
+}
+
+// Adjacent says whether a host has a port on the same cable, or behind the same
+// switches, as a port of another one.
+func (t *Topology) Adjacent(host string, far End) bool {
+	for _, s := range newFloorPlan(t).segment(far) {
+		if s.end.Node == host {
+			return true
+		}
+	}
+	return false
+}
