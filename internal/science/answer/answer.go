@@ -9,14 +9,15 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/response"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/diagnose"
+	"linerate/internal/science/hearsay"
+	"linerate/internal/science/outage"
+	"linerate/internal/science/placement"
 	"linerate/internal/science/stats"
 	"linerate/internal/science/trust"
 )
-
-// toolMethod says how ToolReported is counted.
-const toolMethod = "sum of the senders' own averages: bytes written over each flow's own time"
 
 // Conclude fills in everything of a run that follows from its trials. It may be
 // called again as trials are added.
@@ -31,8 +32,14 @@ func Conclude(run *record.Run) {
 	for _, trials := range byTreatment(run) {
 		run.Treatments = append(run.Treatments, treatment(run, trials))
 	}
-	run.Effects = stats.Effects(run.Factors, run.Trials, run.Confidence, run.Margin)
-	byChance(run)
+	effects := stats.Effects
+	if run.Design.Partial {
+		effects = stats.Between
+	}
+	run.Effects = effects(run.Factors, run.Trials, run.Confidence, run.Margin, response.Of(run)...)
+	if onGoodput(run) {
+		byChance(run)
+	}
 	unsettled(run)
 	taken(run)
 	Recommend(run)
@@ -45,6 +52,7 @@ func Conclude(run *record.Run) {
 	for _, f := range run.Findings {
 		slices.SortFunc(f.Treatments, func(a, b string) int { return place(run, a) - place(run, b) })
 	}
+	run.Hashing = placement.Record(placement.Groups(run))
 	run.Answer = sentences(run)
 	// A list without entries is [] in JSON, not null.
 	run.Effects, run.Trust, run.Findings = entries(run.Effects), entries(run.Trust), entries(run.Findings)
@@ -118,9 +126,14 @@ func treatment(run *record.Run, trials []record.Trial) record.Treatment {
 		t.Efficiency = t.Goodput.MeanBps / t.LimitBps
 	}
 	if slices.ContainsFunc(trials, func(t record.Trial) bool { return t.AccountSender }) {
-		t.ToolReported = &record.ToolReported{SumBps: tool, Method: toolMethod}
+		t.ToolReported = &record.ToolReported{SumBps: tool, Method: hearsay.SenderMethod}
+	}
+	if said := hearsay.Mean(trials); said != nil {
+		t.ToolReported = said
 	}
 	t.Ports = portLoads(run, trials)
+	t.Outages = outage.Sum(trials)
+	others(run, &t, trials)
 	return t
 }
 

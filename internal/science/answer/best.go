@@ -4,12 +4,14 @@ import (
 	"slices"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/response"
 )
 
 // Recommend marks the one combination of levels that the answer recommends, in
 // every condition: among those that are shown to improve somewhere and worsen
-// nowhere, that leave links their rates, and that carry the most over all conditions, give or take the margin,
-// the one that reaches the limit in most conditions, then the one with the
+// nowhere, that leave links their rates, and that carry the most (or do best by
+// whatever the run is judged by) over all conditions, give or take the margin, the
+// one that reaches the limit in most conditions, then the one with the
 // fewest settings. There is none when nothing is shown to improve.
 func Recommend(run *record.Run) {
 	for i := range run.Treatments {
@@ -18,17 +20,14 @@ func Recommend(run *record.Run) {
 	conditions := gather(run)
 	var rows []*combination
 	for _, c := range conditions {
-		most := 0.0
-		for _, o := range c.all() {
-			most = max(most, o.treatment.Goodput.MeanBps)
-		}
+		best := bestOf(lead(run), c.all())
 		for _, o := range c.options {
 			i := slices.IndexFunc(rows, func(r *combination) bool { return r.label == o.label })
 			if i < 0 {
 				rows = append(rows, &combination{label: o.label, settings: o.settings})
 				i = len(rows) - 1
 			}
-			rows[i].add(c, o, most*float64(len(conditions)), run.Margin)
+			rows[i].add(c, o, nearness(lead(run), o, best)/float64(len(conditions)), run.Margin)
 		}
 	}
 	rows = slices.DeleteFunc(rows, func(r *combination) bool { return !r.improves || r.worsens || r.lifted })
@@ -63,12 +62,11 @@ type combination struct {
 	reached           int     // conditions in which it reaches the limit
 }
 
-func (r *combination) add(c *condition, o *option, most, margin float64) {
+func (r *combination) add(c *condition, o *option, score, margin float64) {
+	onGoodput := o.estimate.Response == response.Goodput.Name
 	r.options = append(r.options, o)
 	r.lifted = r.lifted || o.lifted
-	if most > 0 {
-		r.score += o.treatment.Goodput.MeanBps / most
-	}
+	r.score += score
 	if o.reaches() {
 		r.reached++
 	}
@@ -76,10 +74,36 @@ func (r *combination) add(c *condition, o *option, most, margin float64) {
 	case o.effect != nil:
 		r.improves = r.improves || o.effect.Verdict == record.Improves
 		r.worsens = r.worsens || o.effect.Verdict == record.Worsens
-	case o.several && o.reaches() && o.treatment.Goodput.Confidence > 0 && c.baseline != nil && !c.baseline.reaches() && c.gains(o, margin):
+	case o.several && onGoodput && o.reaches() && o.treatment.Goodput.Confidence > 0 && c.baseline != nil && !c.baseline.reaches() && c.gains(o, margin):
 		// Nobody compared it with the baseline, but the limit did.
 		r.improves = true
 	}
+}
+
+// bestOf is the best value of the options that have one.
+func bestOf(r response.Response, options []*option) float64 {
+	best, first := 0.0, true
+	for _, o := range options {
+		v := o.estimate.Mean
+		if o.estimate.Trials > 0 && (first || r.Lower && v < best || !r.Lower && v > best) {
+			best, first = v, false
+		}
+	}
+	return best
+}
+
+// nearness is how near an option comes to the best: 1, and 0 without a value.
+func nearness(r response.Response, o *option, best float64) float64 {
+	v := o.estimate.Mean
+	switch {
+	case o.estimate.Trials == 0:
+		return 0
+	case v == best:
+		return 1
+	case r.Lower:
+		return best / v
+	}
+	return v / best
 }
 
 // all are the options, the baseline included.

@@ -48,7 +48,7 @@ func remedy(run *record.Run, conditions []*condition) string {
 		return ""
 	}
 	text := strings.Join(parts, "; ") + "."
-	return strings.ToUpper(text[:1]) + text[1:]
+	return upper(text)
 }
 
 // remedy is the predicate of one condition. What takes the rate from a link

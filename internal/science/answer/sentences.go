@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"linerate/internal/model/record"
 	"linerate/internal/science/limits"
+	"linerate/internal/science/trust"
 )
 
 // enough: this share of the limit counts as reaching it.
@@ -24,7 +27,8 @@ type condition struct {
 type option struct {
 	label     string
 	treatment record.Treatment
-	lines     []string // its changes
+	estimate  record.ResponseEstimate // of what the run is judged by
+	lines     []string                // its changes
 	settings  int
 	effect    *record.Effect // against the baseline
 	several   bool           // differs from the baseline in several factors
@@ -38,31 +42,61 @@ func sentences(run *record.Run) string {
 		return "No trial was finished, so there is no answer."
 	}
 	conditions := gather(run)
-	var said []string
-	if slices.ContainsFunc(run.Factors, compared) {
+	said := accounted(run)
+	surplusSaid := len(said) > 0
+	if len(said) == 0 {
+		said = withdrawn(run)
+	}
+	if len(said) == 0 && onGoodput(run) {
+		if said = overLinks(run); len(said) == 0 {
+			said = alongCurve(run)
+		}
+	}
+	if len(said) == 0 {
+		said = ablated(run)
+	}
+	whole := len(said) > 0
+	switch compares := slices.ContainsFunc(run.Factors, compared); {
+	case whole:
+	case compares && !onGoodput(run):
+		said = append(said, judged(run, conditions)...)
+	case compares:
 		said = append(said, start(run, conditions))
 		if outcome := remedy(run, conditions); outcome != "" {
 			said = append(said, outcome)
 		}
-	} else {
+	case onGoodput(run):
 		said = append(said, plain(run, conditions))
+	default:
+		said = append(said, figuresOf(lead(run), conditions))
 	}
-	switch doubt, end, chance := doubts(run), ending(run), chances(conditions); {
+	if !whole {
+		said = append(said, beside(run, conditions)...)
+	}
+	// That a figure from the sender's side is too high has been said already, where
+	// the question is about it.
+	switch doubt, end, chance := doubts(run, surplusSaid), ending(run), chances(conditions); {
 	case doubt != "" && end != "":
 		said = append(said, strings.TrimSuffix(doubt, ".")+"; "+strings.ToLower(end[:1])+end[1:])
 	case doubt != "" || end != "":
 		said = append(said, doubt+end)
-	case chance != "":
+	case chance != "" && onGoodput(run) && !whole:
 		said = append(said, chance)
 	}
 	return strings.Join(said, " ")
 }
 
+// gather leaves out levels that are compared with something else than the
+// baseline: they take a part away from another one to see what it does there, and
+// are nothing that anybody would choose.
 func gather(run *record.Run) []*condition {
 	var list []*condition
 	for _, t := range run.Treatments {
+		if dissects(run, t) {
+			continue
+		}
 		var at, levels, baseline []string
-		o := &option{treatment: t}
+		o := &option{treatment: t, estimate: lead(run).Estimate(&t)}
 		for _, f := range run.Factors {
 			name := t.Levels[f.Name]
 			if !compared(f) {
@@ -87,7 +121,7 @@ func gather(run *record.Run) []*condition {
 		}
 		for i := range run.Effects {
 			e := &run.Effects[i]
-			if !o.several && t.Levels[e.Factor] == e.To && others(t, e) {
+			if !o.several && t.Levels[e.Factor] == e.To && elsewhere(t, e) {
 				o.effect = e
 			}
 		}
@@ -118,8 +152,8 @@ func gather(run *record.Run) []*condition {
 	return list
 }
 
-// others: all other factors of the effect are as in the treatment.
-func others(t record.Treatment, e *record.Effect) bool {
+// elsewhere: all other factors of the effect are as in the treatment.
+func elsewhere(t record.Treatment, e *record.Effect) bool {
 	for f, l := range e.At {
 		if t.Levels[f] != l {
 			return false
@@ -226,11 +260,11 @@ func plain(run *record.Run, conditions []*condition) string {
 }
 
 // doubts names what keeps the figures from being trusted.
-func doubts(run *record.Run) string {
+func doubts(run *record.Run, surplusSaid bool) string {
 	var names []string
 	trials := map[int]bool{}
 	for _, c := range run.Trust {
-		if c.Pass {
+		if c.Pass || surplusSaid && (c.Check == trust.ToolAgrees || c.Check == trust.SenderSide) {
 			continue
 		}
 		trials[c.Trial] = true
@@ -335,4 +369,22 @@ func every(n int) string {
 		return "both"
 	}
 	return "all " + number(n)
+}
+
+// dissects: a level of the treatment is against another one than the baseline.
+func dissects(run *record.Run, t record.Treatment) bool {
+	for _, f := range run.Factors {
+		for _, l := range f.Levels {
+			if l.Name == t.Levels[f.Name] && l.Against != "" && l.Against != f.Baseline {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// upper begins a sentence.
+func upper(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/response"
 	"linerate/internal/science/stats"
 )
 
@@ -39,11 +40,13 @@ func Runs(from, to *record.Run) *record.Comparison {
 			c.OnlyTo = append(c.OnlyTo, t.Name)
 		}
 	}
+	by := response.Of(to)[0]
+	c.Response = by.Name
 	each := stats.Sidak(c.Confidence, len(pairs))
 	var ps []float64
 	var judged []int
 	for _, pair := range pairs {
-		t, p := one(from, to, pair[0], pair[1], each, c.Margin)
+		t, p := one(by, from, to, pair[0], pair[1], each, c.Margin)
 		c.Treatments = append(c.Treatments, t)
 		if t.Verdict != record.NotComparable {
 			c.Comparable = true
@@ -77,38 +80,83 @@ func treatment(run *record.Run, name string) *record.Treatment {
 }
 
 // one compares a treatment of both runs; the p-value is not yet corrected.
-func one(from, to *record.Run, a, b *record.Treatment, confidence, margin float64) (record.ComparedTreatment, float64) {
-	base, level := goodput(from, a.Name), goodput(to, b.Name)
+func one(by response.Response, from, to *record.Run, a, b *record.Treatment, confidence, margin float64) (record.ComparedTreatment, float64) {
+	base, level := values(by, from, a.Name), values(by, to, b.Name)
 	t := record.ComparedTreatment{
-		Name: a.Name, From: a.Goodput, To: b.Goodput, FromTrials: len(base), ToTrials: len(level),
+		Name: a.Name, From: a.Goodput, To: b.Goodput, FromTrials: trials(from, a.Name), ToTrials: trials(to, b.Name),
 		FromLimitBps: a.LimitBps, ToLimitBps: b.LimitBps, P: 1,
+		FromResponse: estimate(by, a, base, from.Confidence), ToResponse: estimate(by, b, level, to.Confidence),
 	}
 	if why := unlike(from, to, a, b); why != "" {
 		t.Verdict, t.Why = record.NotComparable, why
 		return t, 1
 	}
+	if len(base) < t.FromTrials || len(level) < t.ToTrials {
+		t.Ratio.None = true
+		t.Verdict, t.Why = record.Inconclusive, fmt.Sprintf("%d of %d trials and %d of %d have no value: %s",
+			t.FromTrials-len(base), t.FromTrials, t.ToTrials-len(level), t.ToTrials, by.Absent)
+		return t, 1
+	}
+	if by.Signed {
+		apart, p, why := stats.UnpairedDifference(base, level, confidence)
+		t.Ratio.None, t.Difference = true, &record.DifferenceEstimate{Mean: apart.Mean, Low: apart.Low, High: apart.High}
+		if t.Verdict, t.Why = stats.VerdictApart(by, apart); why != "" {
+			t.Why = why
+		}
+		return t, p
+	}
 	ratio, p, why := stats.Unpaired(base, level, confidence)
 	t.Ratio = record.RatioEstimate{Mean: ratio.Mean, Low: ratio.Low, High: ratio.High}
-	t.Verdict, t.Why = stats.Verdict(ratio, margin), why
+	t.Verdict, t.Why = stats.VerdictOn(by, ratio, margin), why
 	switch {
+	case by.Name != response.Goodput.Name && t.FromResponse.Mean == 0:
+		t.Ratio = record.RatioEstimate{None: true}
+		t.Why = "the first is zero in every trial: there is no ratio"
 	case why == "" && t.Verdict == record.Inconclusive && ratio.High >= 1000*ratio.Mean:
 		t.Why = "too few trials for how much they scatter: the interval has no end worth a number"
 	case why == "" && t.Verdict == record.Inconclusive:
 		t.Why = fmt.Sprintf("the interval spans %.2f× to %.2f×", ratio.Low, ratio.High)
-	case why == "" && differ(a.LimitBps, b.LimitBps):
+	case why == "" && by.Name == response.Goodput.Name && differ(a.LimitBps, b.LimitBps):
 		t.Why = "the limit differs, too: " + rate(a.LimitBps) + " → " + rate(b.LimitBps)
 	}
 	return t, p
 }
 
-func goodput(run *record.Run, treatment string) []float64 {
-	var values []float64
+func trials(run *record.Run, treatment string) int {
+	n := 0
 	for _, t := range run.Trials {
 		if t.Treatment == treatment {
-			values = append(values, t.GoodputBps)
+			n++
 		}
 	}
-	return values
+	return n
+}
+
+// values are a response of a treatment's trials, as far as they have one.
+func values(by response.Response, run *record.Run, treatment string) []float64 {
+	var list []float64
+	for i := range run.Trials {
+		t := &run.Trials[i]
+		if value, ok := by.Value(t); ok && t.Treatment == treatment {
+			list = append(list, value)
+		}
+	}
+	return list
+}
+
+// estimate is a treatment's, also where its own run is judged by something else.
+func estimate(by response.Response, t *record.Treatment, values []float64, confidence float64) record.ResponseEstimate {
+	e := by.Estimate(t)
+	if mean := stats.Mean(values, confidence); e.Trials == 0 && mean.N > 0 {
+		e.Mean, e.Trials = mean.Mean, mean.N
+		if mean.Known {
+			e.Low, e.High, e.Confidence = mean.Low, mean.High, confidence
+			if !by.Signed {
+				e.Low = max(0, e.Low)
+			}
+		}
+	}
+	return e
 }
 
 // unlike says why two treatments of one name are not the same treatment.
@@ -173,19 +221,28 @@ func sentence(c *record.Comparison) string {
 		names[t.Verdict] = append(names[t.Verdict], t.Name)
 	}
 	total := len(c.Treatments)
+	more, less, same := "carries more", "carries less", "carries as much"
+	by, _ := response.Find(c.Response)
+	if by.Name != response.Goodput.Name {
+		more, less, same = "has a better "+by.Label, "has a worse "+by.Label, "has the same "+by.Label
+	}
 	switch {
 	case total == 0:
 		return fmt.Sprintf("%s and %s cannot be compared: they have no treatment in common.", c.From.ID, c.To.ID)
 	case !c.Comparable:
 		return fmt.Sprintf("%s and %s cannot be compared: %s.", c.From.ID, c.To.ID, c.Treatments[0].Why)
 	case len(names[record.NoDifference]) == total:
-		return fmt.Sprintf("%s carries as much as %s in %s, within ±%.3g %%.", c.To.ID, c.From.ID, all(total), 100*c.Margin)
+		within := fmt.Sprintf("%.3g %%", 100*c.Margin)
+		if by.Signed {
+			within = fmt.Sprintf("%.3g points", 100*by.Floor)
+		}
+		return fmt.Sprintf("%s %s as %s in %s, within ±%s.", c.To.ID, same, c.From.ID, all(total), within)
 	}
 	var parts []string
 	for _, p := range []struct{ verdict, words string }{
-		{record.Improves, "carries more in %s"},
-		{record.Worsens, "carries less in %s"},
-		{record.NoDifference, "carries as much in %s"},
+		{record.Improves, more + " in %s"},
+		{record.Worsens, less + " in %s"},
+		{record.NoDifference, same + " in %s"},
 		{record.Inconclusive, "is inconclusive in %s"},
 		{record.NotComparable, "is not comparable in %s"},
 	} {
@@ -214,8 +271,14 @@ func all(n int) string {
 
 // largest names the clearest change.
 func largest(c *record.Comparison) string {
+	by, _ := response.Find(c.Response)
 	var best *record.ComparedTreatment
-	size := func(t *record.ComparedTreatment) float64 { return math.Abs(math.Log(max(t.Ratio.Mean, 1e-9))) }
+	size := func(t *record.ComparedTreatment) float64 {
+		if t.Difference != nil {
+			return math.Abs(t.Difference.Mean)
+		}
+		return math.Abs(math.Log(max(t.Ratio.Mean, 1e-9)))
+	}
 	for i := range c.Treatments {
 		t := &c.Treatments[i]
 		if t.Verdict != record.Improves && t.Verdict != record.Worsens {
@@ -227,6 +290,14 @@ func largest(c *record.Comparison) string {
 	}
 	if best == nil {
 		return ""
+	}
+	if d := best.Difference; d != nil {
+		unit := by.Scale("", size(best))
+		if by.Unit == response.Lost.Unit {
+			unit.Unit = "points" // 5 % more than 5 % is not 10 %
+		}
+		points := func(v float64) string { return fmt.Sprintf("%+.3g", v*unit.Per) }
+		return fmt.Sprintf("; the largest change is %s (%s to %s), “%s”", unit.With(points(d.Mean)), points(d.Low), points(d.High), best.Name)
 	}
 	return fmt.Sprintf("; the largest change is %.3g× (%.3g–%.3g), “%s”", best.Ratio.Mean, best.Ratio.Low, best.Ratio.High, best.Name)
 }

@@ -98,6 +98,40 @@ func TestWhatChangedIsFound(t *testing.T) {
 	}
 }
 
+// TestSurplusCompared: what may be below zero, or next to it, is compared by its
+// difference, which a floor is there for.
+func TestSurplusCompared(t *testing.T) {
+	says := func(surplus float64) func(*record.Run) {
+		return func(run *record.Run) {
+			run.Responses = []string{"surplus"}
+			for i := range run.Trials {
+				trial := &run.Trials[i]
+				noise := 0.001 * float64(i%3-1)
+				trial.ToolReported = &record.ToolReported{GoodputBps: trial.GoodputBps, SurplusBps: trial.GoodputBps * (surplus + noise)}
+			}
+		}
+	}
+	for name, test := range map[string]struct {
+		from, to float64
+		verdict  string
+		answer   string
+	}{
+		"next to nothing, both": {0.0004, 0.0056, record.NoDifference, "has the same surplus as arp-flux-7 in all 4 treatments, within ±2 points."},
+		"from below zero":       {-0.003, 0.3, record.Worsens, "has a worse surplus in all 4 treatments; the largest change is +30.3 points (+3"},
+		"and back":              {0.3, -0.003, record.Improves, "has a better surplus in all 4 treatments; the largest change is -30.3 points (-30"},
+	} {
+		c := Runs(concluded(7, says(test.from)), concluded(8, says(test.to)))
+		if !strings.Contains(c.Answer, test.answer) {
+			t.Errorf("%s: %s", name, c.Answer)
+		}
+		for _, treatment := range c.Treatments {
+			if d := treatment.Difference; treatment.Verdict != test.verdict || !treatment.Ratio.None || d == nil || d.Low > test.to-test.from || d.High < test.to-test.from {
+				t.Errorf("%s: %+v, %+v", name, treatment, d)
+			}
+		}
+	}
+}
+
 func TestOneNameTwoTreatments(t *testing.T) {
 	from := concluded(7, nil)
 	to := concluded(8, func(run *record.Run) {

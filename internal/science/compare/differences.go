@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/response"
 	"linerate/internal/model/topology"
 )
 
@@ -19,9 +20,18 @@ func differences(from, to *record.Run) []record.Difference {
 	d.hosts(from.Environment.Hosts, to.Environment.Hosts)
 	d.topology(&from.Topology, &to.Topology)
 	d.add("study", from.Study, to.Study)
+	d.add("judged by", judgedBy(from), judgedBy(to))
 	d.add("values set", strings.Join(from.Design.Set, " "), strings.Join(to.Design.Set, " "))
 	d.levels(from.Factors, to.Factors)
 	return d.differences
+}
+
+func judgedBy(run *record.Run) string {
+	var names []string
+	for _, r := range response.Of(run) {
+		names = append(names, r.Label)
+	}
+	return strings.Join(names, ", ")
 }
 
 type list struct{ differences []record.Difference }

@@ -32,6 +32,17 @@ var rules = []rule{
 	{"arp-wrong-source", arpWrongSource},
 	{"same-subnet-one-egress", sameSubnetOneEgress},
 	{"rp-filter-drop", rpFilterDrop},
+	{"ports-exhausted", portsExhausted},
+	{"ecmp-l3-hash", ecmpL3Hash},
+	{"ecmp-few-flows", ecmpFewFlows},
+	{"ecmp-polarization", ecmpPolarization},
+	{"ecmp-weight-mismatch", ecmpWeightMismatch},
+	{"ecmp-dead-nexthop", ecmpDeadNexthop},
+	{"ecmp-source-mismatch", ecmpSourceMismatch},
+	{"softirq-one-core", softirqOneCore},
+	{"softnet-drop", softnetDrop},
+	{"memory-pressure", memoryPressure},
+	{"tool-surplus", toolSurplus},
 }
 
 // Diagnose applies every rule to one trial.
@@ -107,8 +118,15 @@ func alike(a, b record.Finding) bool {
 		return false
 	case a.ID == "arp-flux" && len(a.Fix) > 0 && len(b.Fix) > 0:
 		return tool(a) == tool(b)
-	case a.ID == unnamed:
+	case a.ID == "ecmp-dead-nexthop" && len(a.Fix) > 0 && len(b.Fix) > 0:
+		// A group of objects needs another remedy than a route.
+		return strings.Contains(a.Fix[0], " sysctl ") == strings.Contains(b.Fix[0], " sysctl ")
+	case a.ID == unnamed, a.ID == "ports-exhausted", a.ID == "memory-pressure":
 		return a.Summary == b.Summary
+	case a.ID == "tool-surplus":
+		first, _, _ := strings.Cut(a.Summary, " ")
+		second, _, _ := strings.Cut(b.Summary, " ")
+		return first == second
 	}
 	return true
 }

@@ -14,6 +14,7 @@ import (
 // facts is a trial arranged for rules.
 type facts struct {
 	trial record.Trial
+	over  *topology.Topology
 	hosts []*host
 }
 
@@ -36,7 +37,7 @@ type port struct {
 // gather prefers what was read from the hosts; the topology fills in for hosts
 // and switches that nobody could ask.
 func gather(trial record.Trial, t *topology.Topology) facts {
-	f := facts{trial: trial}
+	f := facts{trial: trial, over: t}
 	for _, th := range t.Hosts {
 		reading, _ := trial.Reading(th.Name)
 		h := &host{name: th.Name, reading: reading, deltas: map[string]record.PortDelta{}}

@@ -30,7 +30,7 @@ func unreachable(f facts, named []record.Finding) []record.Finding {
 		if fl.OpenedBy == fl.To {
 			opener, acceptor, mine, target = acceptor, opener, target, mine
 		}
-		if fl.Connected || opener == nil || acceptor == nil || explained(named, opener, acceptor) {
+		if fl.Connected || fl.Exhausted != nil || opener == nil || acceptor == nil || explained(named, fl.ID, opener, acceptor) {
 			continue
 		}
 		what := fmt.Sprintf("flow %s: %s does not reach %s of %s", fl.ID, opener.name, target, acceptor.name)
@@ -72,9 +72,12 @@ func union(a, b []string) []string {
 	return a
 }
 
-// explained: a rule that stops flows has named one of the two hosts.
-func explained(named []record.Finding, ends ...*host) bool {
+// explained: a rule that stops flows has named one of the two hosts, or the flow.
+func explained(named []record.Finding, flow string, ends ...*host) bool {
 	return slices.ContainsFunc(named, func(n record.Finding) bool {
+		if n.ID == "ecmp-dead-nexthop" {
+			return slices.ContainsFunc(n.Evidence, func(line string) bool { return strings.HasPrefix(line, "flow "+flow+" to ") })
+		}
 		return (n.ID == "rp-filter-drop" || n.ID == "arp-wrong-source") &&
 			slices.ContainsFunc(ends, func(h *host) bool { return h.name == n.Host })
 	})

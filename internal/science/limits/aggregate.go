@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
@@ -20,8 +21,11 @@ type Flow struct {
 	// Frame wraps its payload. MTU 0 takes the smallest of the path; Shaped is
 	// decided link by link.
 	Frame Frame
-	// Cap is its own rate cap; 0: none.
+	// Cap is the least of its own caps; 0: it has none.
 	Cap unit.BitRate
+	// Transactions: it carries requests and responses, which wait for each other,
+	// and is held to no rate.
+	Transactions bool
 }
 
 // NewFlow describes one connection that sends from a host's source address
@@ -32,6 +36,9 @@ func NewFlow(t *topology.Topology, from string, source, destination netip.Addr, 
 		return Flow{}, err
 	}
 	frame := Frame{IPv6: destination.Is6() && !destination.Is4In6(), MSS: o.MSS}
+	if o.Protocol == record.ProtocolUDP {
+		frame.UDP, frame.Datagram = true, int(o.Datagram)
+	}
 	to, _ := t.Holder(destination)
 	for _, end := range []string{from, to.Node} {
 		// Both ends have to want timestamps (RFC 7323, section 3.2).
@@ -39,7 +46,7 @@ func NewFlow(t *topology.Topology, from string, source, destination netip.Addr, 
 			frame.NoTimestamps = true
 		}
 	}
-	return Flow{Paths: paths, Frame: frame, Cap: o.RateCap}, nil
+	return Flow{Paths: paths, Frame: frame, Cap: o.Cap(), Transactions: !record.Bulk(o.Protocol)}, nil
 }
 
 // Network is what flows run over.
@@ -61,6 +68,9 @@ type Limit struct {
 // Flow is the limit of one flow alone: of its best path the slowest link.
 func (n Network) Flow(f Flow) Limit {
 	best, why := 0.0, ""
+	if f.Transactions {
+		return Limit{Why: noBulk}
+	}
 	for _, path := range f.Paths {
 		bps, reason := n.path(f, path)
 		if math.IsInf(bps, 1) {
@@ -73,11 +83,14 @@ func (n Network) Flow(f Flow) Limit {
 	return Limit{best, why}
 }
 
+// noBulk is the Why of no limit where only requests and responses are exchanged.
+const noBulk = "none: transactions are held to no rate"
+
 // path is the limit of one flow on one path, +Inf when nothing limits it.
 func (n Network) path(f Flow, path []topology.End) (float64, string) {
 	bps, why := math.Inf(1), ""
 	if f.Cap > 0 {
-		bps, why = float64(f.Cap), "rate cap "+Rate(float64(f.Cap))
+		bps, why = float64(f.Cap), "cap of "+Rate(float64(f.Cap))
 	}
 	frame := n.frame(f, path)
 	for _, c := range n.crossings(path) {
@@ -96,7 +109,13 @@ func (n Network) Aggregate(flows []Flow) Limit {
 	p := programme{network: n, rowOf: map[crossing]int{}}
 	classes := map[string]*class{}
 	var order []*class
+	if len(flows) > 0 && !slices.ContainsFunc(flows, func(f Flow) bool { return !f.Transactions }) {
+		return Limit{Why: noBulk}
+	}
 	for _, f := range flows {
+		if f.Transactions {
+			continue
+		}
 		if len(f.Paths) == 0 {
 			continue // it has no way, and so carries nothing
 		}

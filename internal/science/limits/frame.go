@@ -2,8 +2,8 @@
 // rates of links, headers of frames, caps of flows. It measures nothing, and it
 // says nothing about what hosts can do; a limit of zero means unknown.
 //
-// Framing: IEEE 802.3 (preamble 8, header 14, check sequence 4, gap 12 bytes;
-// 802.1Q tag 4), RFC 791, RFC 8200, RFC 9293, and RFC 7323 for timestamps.
+// Framing: IEEE 802.3 (preamble 8, header 14, at least 46 bytes of data, check
+// sequence 4, gap 12 bytes; 802.1Q tag 4), RFC 791, RFC 8200, RFC 9293, and RFC 7323 for timestamps.
 package limits
 
 import "fmt"
@@ -18,6 +18,8 @@ const (
 	tcpHeader      = 20
 	tcpTimestamps  = 12 // padded, as every segment carries them (RFC 7323)
 	udpHeader      = 8
+	fragmentHeader = 8  // IPv6 only: IPv4 has it in its header
+	leastData      = 46 // Ethernet pads what is shorter
 	defaultMTU     = 1500
 )
 
@@ -30,8 +32,11 @@ type Frame struct {
 	NoTimestamps bool // TCP without RFC 7323 timestamps
 	// MSS is TCP_MAXSEG; 0: as the MTU allows. As in Linux, the options of a
 	// segment are taken out of it.
-	MSS   int
-	VLANs int // 802.1Q tags
+	MSS int
+	// Datagram is the payload of each UDP datagram; 0: what the MTU allows. A
+	// larger one takes several packets, of which each has a header of IP.
+	Datagram int
+	VLANs    int // 802.1Q tags
 	// Shaped: the rate is a Linux token bucket's (tbf, htb), which counts a
 	// frame from its Ethernet header to its last payload byte and nothing of
 	// what a wire adds.
@@ -39,8 +44,15 @@ type Frame struct {
 }
 
 // Headers is what precedes the payload in a frame, Ethernet's header included:
-// what a port's byte counter counts beside the payload.
-func (f Frame) Headers() int { return ethernetHeader + f.ipAndTransport() }
+// what a port's byte counter counts beside the payload. Of a datagram in several
+// packets it is what these have in the mean.
+func (f Frame) Headers() float64 {
+	packets := float64(f.Packets())
+	if packets == 1 {
+		return float64(ethernetHeader + f.ipAndTransport())
+	}
+	return float64(ethernetHeader+f.ipAndTransport()-udpHeader+f.fragment()) + udpHeader/packets
+}
 
 func (f Frame) ipAndTransport() int {
 	size := ipv4Header
@@ -58,13 +70,42 @@ func (f Frame) ipAndTransport() int {
 	return size
 }
 
-// Payload is the most that one frame carries.
-func (f Frame) Payload() int {
-	mtu := f.MTU
-	if mtu == 0 {
-		mtu = defaultMTU
+// mtu is the MTU that counts.
+func (f Frame) mtu() int {
+	if f.MTU == 0 {
+		return defaultMTU
 	}
-	payload := mtu - f.ipAndTransport()
+	return f.MTU
+}
+
+// Packets is how many a datagram takes: one, unless it is larger than the MTU.
+func (f Frame) Packets() int {
+	if !f.UDP || f.Datagram <= f.mtu()-f.ipAndTransport() {
+		return 1
+	}
+	ip := f.ipAndTransport() - udpHeader
+	each := (f.mtu() - ip - f.fragment()) &^ 7
+	if each <= 0 {
+		return 1 // see Check
+	}
+	return (f.Datagram + udpHeader + each - 1) / each
+}
+
+// fragment is what each packet of a datagram has beside IP's header.
+func (f Frame) fragment() int {
+	if f.IPv6 {
+		return fragmentHeader
+	}
+	return 0
+}
+
+// Payload is the most that one frame carries; of a datagram in several packets,
+// what these carry together.
+func (f Frame) Payload() int {
+	payload := f.mtu() - f.ipAndTransport()
+	if f.UDP && f.Datagram > 0 {
+		return f.Datagram
+	}
 	if f.MSS > 0 && !f.UDP {
 		capped := f.MSS
 		if !f.NoTimestamps {
@@ -75,18 +116,28 @@ func (f Frame) Payload() int {
 	return payload
 }
 
-// Wire is what a full frame takes of the link's rate.
+// Wire is what a full frame takes of the link's rate; of a datagram in several
+// packets, what these take together.
 func (f Frame) Wire() int {
-	wire := f.Payload() + f.Headers() + f.VLANs*vlanTag
-	if !f.Shaped {
-		wire += ethernetRest
+	wire := 0
+	for _, p := range f.Parts() {
+		wire += p.Bytes
 	}
 	return wire
 }
 
+// padding is what Ethernet adds to data that is too short; only the last packet of
+// a datagram may be.
+func (f Frame) padding() int {
+	if f.Shaped || f.Packets() > 1 {
+		return 0
+	}
+	return max(0, leastData-f.Payload()-f.ipAndTransport())
+}
+
 // Fraction is goodput over rate; 0 if not even the headers fit.
 func (f Frame) Fraction() float64 {
-	if f.Payload() <= 0 {
+	if f.mtu() <= f.ipAndTransport() || f.Payload() <= 0 {
 		return 0
 	}
 	return float64(f.Payload()) / float64(f.Wire())
@@ -101,6 +152,7 @@ type Part struct {
 // Parts lists where the bytes of a full frame go, payload first; they add up to
 // Wire.
 func (f Frame) Parts() []Part {
+	packets := f.Packets()
 	parts := []Part{{"payload", f.Payload()}}
 	switch {
 	case f.UDP:
@@ -111,16 +163,22 @@ func (f Frame) Parts() []Part {
 		parts = append(parts, Part{"TCP header", tcpHeader}, Part{"TCP timestamps", tcpTimestamps})
 	}
 	if f.IPv6 {
-		parts = append(parts, Part{"IPv6 header", ipv6Header})
+		parts = append(parts, Part{"IPv6 header", packets * ipv6Header})
 	} else {
-		parts = append(parts, Part{"IPv4 header", ipv4Header})
+		parts = append(parts, Part{"IPv4 header", packets * ipv4Header})
 	}
-	parts = append(parts, Part{"Ethernet header", ethernetHeader})
+	if packets > 1 && f.IPv6 {
+		parts = append(parts, Part{"fragment headers", packets * fragmentHeader})
+	}
+	parts = append(parts, Part{"Ethernet header", packets * ethernetHeader})
 	if f.VLANs > 0 {
-		parts = append(parts, Part{"VLAN tags", f.VLANs * vlanTag})
+		parts = append(parts, Part{"VLAN tags", packets * f.VLANs * vlanTag})
+	}
+	if pad := f.padding(); pad > 0 {
+		parts = append(parts, Part{"padding", pad})
 	}
 	if !f.Shaped {
-		parts = append(parts, Part{"preamble, check sequence and gap", ethernetRest})
+		parts = append(parts, Part{"preamble, check sequence and gap", packets * ethernetRest})
 	}
 	return parts
 }
@@ -132,7 +190,9 @@ func (f Frame) Check() error {
 		return fmt.Errorf("MTU %d: expected 68 to 65535 bytes", f.MTU)
 	case f.VLANs < 0 || f.VLANs > 2:
 		return fmt.Errorf("%d VLAN tags: expected 0, 1 or 2", f.VLANs)
-	case f.Payload() <= 0:
+	case f.Datagram < 0 || f.Datagram > 65535-ipv4Header-udpHeader:
+		return fmt.Errorf("datagrams of %d bytes: expected at most %d", f.Datagram, 65535-ipv4Header-udpHeader)
+	case f.mtu() <= f.ipAndTransport() || f.Payload() <= 0:
 		return fmt.Errorf("MTU %d, MSS %d: nothing is left for payload after %d bytes of headers", f.MTU, f.MSS, f.ipAndTransport())
 	}
 	return nil

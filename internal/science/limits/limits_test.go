@@ -32,6 +32,17 @@ func TestFraction(t *testing.T) {
 		{"UDP v4", Frame{UDP: true}, 95.709},
 		{"UDP v6", Frame{UDP: true, IPv6: true}, 94.408},
 		{"UDP jumbo", Frame{UDP: true, MTU: 9000}, 99.270},
+		{"UDP, the wire's shortest frame", Frame{UDP: true, Datagram: 18}, 100 * 18.0 / 84},
+		{"UDP, padded to that", Frame{UDP: true, Datagram: 16}, 100 * 16.0 / 84},
+		{"UDP, padded, tagged", Frame{UDP: true, Datagram: 16, VLANs: 1}, 100 * 16.0 / 88},
+		{"UDP, not padded by a token bucket", Frame{UDP: true, Datagram: 16, Shaped: true}, 100 * 16.0 / 58},
+		{"UDP 64 bytes", Frame{UDP: true, Datagram: 64}, 100 * 64.0 / 130},
+		{"UDP that just fits", Frame{UDP: true, Datagram: 1472}, 95.709},
+		// 1480 bytes of each packet are the datagram's, its own header included.
+		{"UDP in two packets", Frame{UDP: true, Datagram: 1473}, 100 * 1473.0 / (1473 + 8 + 2*58)},
+		{"UDP as large as can be", Frame{UDP: true, Datagram: 65507}, 100 * 65507.0 / (65507 + 8 + 45*58)},
+		// 1448 bytes, beside 40 and 8 of headers.
+		{"UDP in two packets, v6", Frame{UDP: true, IPv6: true, Datagram: 1500}, 100 * 1500.0 / (1500 + 8 + 2*(38+40+8))},
 		{"shaped", Frame{Shaped: true}, 95.641},
 		// MSS 1448 leaves 1436 for payload beside 12 of timestamps: 1436/1526.
 		{"MSS 1448", Frame{MSS: 1448}, 94.102},
@@ -145,7 +156,7 @@ func TestAggregate(t *testing.T) {
 		{"reads likewise", nas(1e9, 2.5e9), reads, 4e9 * shaped, "4 × 1 Gbit/s × 1448/1514"},
 		{"clients too slow", nas(1e9, 1.5e9), writes, 3e9 * shaped, "2 × 1.5 Gbit/s × 1448/1514"},
 		{"directions do not share", nas(1e9, 2.5e9), append(append([]Flow{}, writes...), reads...), 8e9 * shaped, "8 × 1 Gbit/s × 1448/1514"},
-		{"caps", nas(1e9, 2.5e9), capped, 8e8, "8 × rate cap 100 Mbit/s"},
+		{"caps", nas(1e9, 2.5e9), capped, 8e8, "8 × cap of 100 Mbit/s"},
 		{"real Ethernet", real, writes, 4e9 * 1448 / 1538, "4 × 1 Gbit/s × 1448/1538"},
 		{"254 flows to one port", many, aliases, 1e9 * shaped, "1 Gbit/s × 1448/1514"},
 		{"one direction slower", slow, writes, 3.1e9 * shaped, ""},
@@ -258,5 +269,37 @@ func TestRate(t *testing.T) {
 		if got := Rate(bps); got != want {
 			t.Errorf("Rate(%g) = %q, want %q", bps, got, want)
 		}
+	}
+}
+
+// TestTransactionsHaveNoLimit: a probe beside bulk flows takes no part in their
+// limit, and has none itself.
+func TestTransactionsHaveNoLimit(t *testing.T) {
+	s, err := study.Parse("probe.yaml", []byte(`study: probe
+topology:
+  hosts:
+    a: {ports: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {ports: {eth0: {addresses: [10.0.0.2/24]}}}
+  links: [{from: a, to: b, rate: 1gbit, reverse: {rate: 1mbit}}]
+workload:
+  flows: [{from: a, to: b}, {from: b, to: a, protocol: rr}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := study.NewPlan(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, flows := Network{Topology: &s.Topology}, plan.Treatments[0].Flows
+	if got := n.Planned(flows); math.Abs(got.Bps-1e9*1448/1514) > 1 {
+		t.Errorf("the limit is %+v, want that of the bulk flow alone", got)
+	}
+	if got := n.Planned(flows[1:]); got.Bps != 0 || got.Why != noBulk {
+		t.Errorf("the probe alone has the limit %+v", got)
+	}
+	described, err := n.Flows(flows)
+	if err != nil || n.Flow(described[1]).Bps != 0 || n.Flow(described[0]).Bps == 0 {
+		t.Errorf("%+v, %v", described, err)
 	}
 }

@@ -26,10 +26,16 @@ func Loads(l topology.Link, at topology.End, d record.PortDelta) [2]Load {
 	}
 }
 
+// Full reports whether the port carried all that its link can in the direction.
+func (l Load) Full() bool {
+	rate := float64(l.Shape.Rate)
+	return rate > 0 && l.Bps >= full*rate
+}
+
 // Full reports whether a port carried all that its link can, in some direction.
 func Full(l topology.Link, at topology.End, d record.PortDelta) bool {
 	for _, load := range Loads(l, at, d) {
-		if rate := float64(load.Shape.Rate); rate > 0 && load.Bps >= full*rate {
+		if load.Full() {
 			return true
 		}
 	}

@@ -46,6 +46,21 @@ func Unpaired(base, level []float64, confidence float64) (ratio Interval, p floa
 	return ratio, p, ""
 }
 
+// UnpairedDifference is Unpaired of what may be below zero: level less base.
+func UnpairedDifference(base, level []float64, confidence float64) (apart Interval, p float64, why string) {
+	n := len(base) + len(level)
+	switch {
+	case len(base) == 0 || len(level) == 0:
+		return Interval{N: n}, 1, "one of the two has no trial"
+	case len(base) < 2 || len(level) < 2:
+		return Interval{Mean: stat.Mean(level, nil) - stat.Mean(base, nil), N: n}, 1, "a single trial: the interval is unknown"
+	}
+	b, l := part(base, 1), part(level, 1)
+	apart, p = welch(l.mean-b.mean, 0, b, l, confidence)
+	apart.N = n
+	return apart, p, ""
+}
+
 // logs are the logarithms of values, as long as all of them have one.
 func logs(values []float64) ([]float64, bool) {
 	out := make([]float64, len(values))

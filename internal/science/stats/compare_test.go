@@ -41,6 +41,20 @@ func TestUnpairedAgreesWithWelch(t *testing.T) {
 	}
 }
 
+// Of what may be below zero the difference is taken, which is the hours themselves.
+func TestUnpairedDifference(t *testing.T) {
+	apart, p, why := UnpairedDifference(drug2, drug1, 0.95)
+	if why != "" || !apart.Known || apart.N != 20 || !within(apart.Mean, 0.75-2.33, 1e-9) || !within(apart.Low, -3.3654832, 1e-7) || !within(apart.High, 0.2054832, 1e-7) || !within(p, 0.07939, 5e-6) {
+		t.Errorf("%+v, p = %.5f, %q", apart, p, why)
+	}
+	if one, p, why := UnpairedDifference([]float64{-0.1}, []float64{0.2, 0.2}, 0.95); one.Known || !within(one.Mean, 0.3, 1e-12) || p != 1 || why == "" {
+		t.Errorf("%+v, p = %g, %q", one, p, why)
+	}
+	if none, _, why := UnpairedDifference(nil, []float64{1}, 0.95); none.Known || why == "" {
+		t.Errorf("%+v, %q", none, why)
+	}
+}
+
 // The interval must hold the truth as often as it says, also when the two runs
 // scatter differently and have different sizes, with and without logarithms.
 func TestUnpairedHoldsTheTruth(t *testing.T) {

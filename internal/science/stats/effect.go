@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/response"
 )
 
 // unboundedRatio stands for "no upper bound worth a number": four replicates
@@ -132,47 +133,72 @@ func Verdict(ratio Interval, margin float64) string {
 const Spans = "the interval spans "
 
 // Effects compares each level of every compared factor with the factor's
-// baseline level, all other factors equal, over the blocks that have both.
-// Unknown intervals have Low and High zero.
-func Effects(factors []record.Factor, trials []record.Trial, confidence, margin float64) []record.Effect {
-	var effects []record.Effect
-	var pairs [][]Pair
-	var most []float64 // the levels' limits
+// baseline level, or with the one that it is against, all other factors equal, over the blocks that have both, in the
+// first of the responses (none: goodput); the others are beside. Unknown
+// intervals have Low and High zero. The effects in one response are a family of
+// their own: asking for another one takes nothing from the first.
+func Effects(factors []record.Factor, trials []record.Trial, confidence, margin float64, responses ...response.Response) []record.Effect {
+	return inAll(comparisons(factors, trials), confidence, margin, responses)
+}
+
+// Between is Effects of a design that has not every combination of levels: where
+// one of the two was not tried there is nothing to compare, and nothing is missing.
+func Between(factors []record.Factor, trials []record.Trial, confidence, margin float64, responses ...response.Response) []record.Effect {
+	list := slices.DeleteFunc(comparisons(factors, trials), func(c comparison) bool { return len(c.base) == 0 || len(c.level) == 0 })
+	return inAll(list, confidence, margin, responses)
+}
+
+func inAll(list []comparison, confidence, margin float64, responses []response.Response) []record.Effect {
+	if len(responses) == 0 {
+		responses = []response.Response{response.Goodput}
+	}
+	effects := judge(list, responses[0], confidence, margin)
+	for _, r := range responses[1:] {
+		for i, e := range judge(list, r, confidence, margin) {
+			effects[i].Beside = append(effects[i].Beside, e)
+		}
+	}
+	return effects
+}
+
+// comparison is a level and its baseline, all else equal, with their trials.
+type comparison struct {
+	effect      record.Effect // what is compared
+	base, level []*record.Trial
+}
+
+func comparisons(factors []record.Factor, trials []record.Trial) []comparison {
+	var list []comparison
 	for _, f := range factors {
 		if f.Role == "condition" {
 			continue
 		}
-		for _, at := range combinations(factors, f.Name) {
-			base := byBlock(trials, f.Name, f.Baseline, at)
+		for _, at := range settled(factors, trials, f.Name) {
 			for _, level := range f.Levels {
 				if level.Name == f.Baseline {
 					continue
 				}
-				mine := byBlock(trials, f.Name, level.Name, at)
+				from := cmp.Or(level.Against, f.Baseline)
+				base, mine := having(trials, f.Name, from, at), having(trials, f.Name, level.Name, at)
 				if len(mine) == 0 && len(base) == 0 {
 					continue // not part of this run
 				}
-				effects = append(effects, record.Effect{Factor: f.Name, From: f.Baseline, To: level.Name, At: at})
-				pairs = append(pairs, paired(base, mine))
-				most = append(most, limitOf(trials, f.Name, level.Name, at))
+				list = append(list, comparison{record.Effect{Factor: f.Name, From: from, To: level.Name, At: at}, base, mine})
 			}
 		}
 	}
-	each := Sidak(confidence, len(effects))
-	ps := make([]float64, len(effects))
-	for i := range effects {
-		e := &effects[i]
-		var ratio Interval
-		ratio, ps[i], e.Why = Ratio(pairs[i], each)
-		e.Ratio = record.RatioEstimate{Mean: ratio.Mean, Low: ratio.Low, High: ratio.High}
-		e.Blocks = ratio.N
-		e.Verdict = Verdict(ratio, margin)
-		if e.Why == Nothing {
-			e.Ratio, ps[i] = record.RatioEstimate{None: true}, signTest(pairs[i])
-			e.Verdict, e.Why = overNothing(pairs[i], most[i], margin)
-		}
-		if e.Why == "" && e.Verdict == record.Inconclusive {
-			e.Why = fmt.Sprintf(Spans+"%.2f× to %.2f×", ratio.Low, ratio.High)
+	return list
+}
+
+// judge makes the effects of comparisons in one response.
+func judge(list []comparison, r response.Response, confidence, margin float64) []record.Effect {
+	each := Sidak(confidence, len(list))
+	effects, ps := make([]record.Effect, len(list)), make([]float64, len(list))
+	for i, c := range list {
+		if r.Name == response.Goodput.Name {
+			effects[i], ps[i] = c.goodput(each, margin)
+		} else {
+			effects[i], ps[i] = c.in(r, each, margin)
 		}
 	}
 	for i, p := range Holm(ps) {
@@ -181,72 +207,135 @@ func Effects(factors []record.Factor, trials []record.Trial, confidence, margin 
 	return effects
 }
 
+// goodput judges the comparison by goodput.
+func (c comparison) goodput(confidence, margin float64) (record.Effect, float64) {
+	e := c.effect
+	pairs, _ := c.pairs(response.Goodput)
+	ratio, p, why := Ratio(pairs, confidence)
+	e.Ratio = record.RatioEstimate{Mean: ratio.Mean, Low: ratio.Low, High: ratio.High}
+	e.Blocks, e.Verdict, e.Why = ratio.N, Verdict(ratio, margin), why
+	if e.Why == Nothing {
+		most := 0.0 // the level's limit
+		for _, t := range c.level {
+			most = max(most, t.LimitBps)
+		}
+		e.Ratio, p = record.RatioEstimate{None: true}, signTest(pairs)
+		e.Verdict, e.Why = overNothing(pairs, most, margin)
+	}
+	if e.Why == "" && e.Verdict == record.Inconclusive {
+		e.Why = fmt.Sprintf(Spans+"%.2f× to %.2f×", ratio.Low, ratio.High)
+	}
+	return e, p
+}
+
+// pairs are the values of the blocks that have both; missing is how many blocks
+// have both trials and not both values. A block tried twice, as after a resumed
+// run, counts with its latest trial.
+func (c comparison) pairs(r response.Response) (pairs []Pair, missing int) {
+	base, level := map[int]*record.Trial{}, map[int]*record.Trial{}
+	for _, t := range c.base {
+		base[t.Block] = t
+	}
+	for _, t := range c.level {
+		level[t.Block] = t
+	}
+	for _, block := range slices.Sorted(maps.Keys(base)) {
+		if level[block] == nil {
+			continue
+		}
+		b, hasBase := r.Value(base[block])
+		l, hasLevel := r.Value(level[block])
+		if hasBase && hasLevel {
+			pairs = append(pairs, Pair{b, l})
+		} else {
+			missing++
+		}
+	}
+	return pairs, missing
+}
+
 // Narrow reports whether every effect is known as narrowly as asked: half its
-// interval, relative to its size. Without effects the treatments' own estimates
-// are held to it.
+// interval, relative to its size. What may be below zero has no size to go by, and its
+// interval is held against what was asked itself, or what does not matter. Without
+// effects the treatments' own estimates are held to it.
 func Narrow(effects []record.Effect, treatments []record.Treatment, until float64) bool {
-	narrow := func(mean, low, high float64, known bool) bool {
-		return known && (high-low)/2 <= until*math.Abs(mean)
+	narrow := func(of string, mean, low, high float64, known bool) bool {
+		most := until * math.Abs(mean)
+		if r, ok := response.Find(of); ok && r.Signed {
+			most = max(r.Floor, until)
+		}
+		return known && (high-low)/2 <= most
 	}
 	if len(effects) == 0 {
 		for _, t := range treatments {
-			g := t.Goodput
-			if !narrow(g.MeanBps, g.LowBps, g.HighBps, g.Confidence > 0) {
+			e := response.Goodput.Estimate(&t)
+			if len(t.Responses) > 0 {
+				e = t.Responses[0]
+			}
+			if !narrow(e.Response, e.Mean, e.Low, e.High, e.Confidence > 0) {
 				return false
 			}
 		}
 		return len(treatments) > 0
 	}
 	for _, e := range effects {
-		known := e.Blocks > 1 && (e.Ratio.High > 0 || e.Ratio.Mean == 0) // more blocks would make no ratio of None, either
-		if !narrow(e.Ratio.Mean, e.Ratio.Low, e.Ratio.High, known) {
+		mean, low, high := e.Ratio.Mean, e.Ratio.Low, e.Ratio.High
+		known := e.Blocks > 1 && (high > 0 || mean == 0) // more blocks would make no ratio of None, either
+		if r, ok := response.Find(e.Response); ok && r.Signed && e.Difference != nil {
+			mean, low, high, known = e.Difference.Mean, e.Difference.Low, e.Difference.High, e.Blocks > 1
+		}
+		if !narrow(e.Response, mean, low, high, known) {
 			return false
 		}
 	}
 	return true
 }
 
-// combinations lists every combination of the levels of all factors but one.
-func combinations(factors []record.Factor, except string) []map[string]string {
-	list := []map[string]string{nil}
-	for _, f := range factors {
-		if f.Name == except {
-			continue
-		}
-		var longer []map[string]string
-		for _, base := range list {
-			for _, level := range f.Levels {
-				one := map[string]string{f.Name: level.Name}
-				maps.Copy(one, base)
-				longer = append(longer, one)
+// settled lists the combinations of the levels of all factors but one that trials
+// have, in the order of the levels.
+func settled(factors []record.Factor, trials []record.Trial, except string) []map[string]string {
+	found := map[string][]int{} // places of the levels, by their spelling
+	for _, t := range trials {
+		var places []int
+		for _, f := range factors {
+			if f.Name == except {
+				continue
 			}
+			at := slices.IndexFunc(f.Levels, func(l record.Level) bool { return l.Name == t.Levels[f.Name] })
+			places = append(places, at)
 		}
-		list = longer
+		if !slices.Contains(places, -1) {
+			found[fmt.Sprint(places)] = places
+		}
+	}
+	var list []map[string]string
+	for _, places := range slices.SortedFunc(maps.Values(found), slices.Compare) {
+		var at map[string]string
+		i := 0
+		for _, f := range factors {
+			if f.Name == except {
+				continue
+			}
+			if at == nil {
+				at = map[string]string{}
+			}
+			at[f.Name] = f.Levels[places[i]].Name
+			i++
+		}
+		list = append(list, at)
 	}
 	return list
 }
 
-// byBlock finds the goodput of one treatment in each block. A block tried twice,
-// as after a resumed run, counts with its latest trial.
-func byBlock(trials []record.Trial, factor, level string, at map[string]string) map[int]float64 {
-	found := map[int]float64{}
-	for _, t := range trials {
-		if with(t, factor, level, at) {
-			found[t.Block] = t.GoodputBps
+// having lists the trials of one treatment.
+func having(trials []record.Trial, factor, level string, at map[string]string) []*record.Trial {
+	var list []*record.Trial
+	for i := range trials {
+		if with(trials[i], factor, level, at) {
+			list = append(list, &trials[i])
 		}
 	}
-	return found
-}
-
-// limitOf is the largest limit of one treatment's trials; 0: unknown.
-func limitOf(trials []record.Trial, factor, level string, at map[string]string) float64 {
-	most := 0.0
-	for _, t := range trials {
-		if with(t, factor, level, at) {
-			most = max(most, t.LimitBps)
-		}
-	}
-	return most
+	return list
 }
 
 func with(t record.Trial, factor, level string, at map[string]string) bool {
@@ -256,16 +345,6 @@ func with(t record.Trial, factor, level string, at map[string]string) bool {
 		}
 	}
 	return t.Levels[factor] == level
-}
-
-func paired(base, level map[int]float64) []Pair {
-	var pairs []Pair
-	for _, block := range slices.Sorted(maps.Keys(base)) {
-		if value, ok := level[block]; ok {
-			pairs = append(pairs, Pair{base[block], value})
-		}
-	}
-	return pairs
 }
 
 func sortBy(order []int, key []float64) {

@@ -171,6 +171,25 @@ func TestEffects(t *testing.T) {
 	}
 }
 
+// A level that is against another one is compared with that one, not with the
+// baseline, and counts once in the correction.
+func TestAgainst(t *testing.T) {
+	factors := []record.Factor{{Name: "settings", Baseline: "none", Levels: []record.Level{
+		{Name: "none"}, {Name: "all"}, {Name: "all but one", Against: "all"},
+	}}}
+	var trials []record.Trial
+	for block := 1; block <= 4; block++ {
+		jitter := 1 + float64(block)/1000
+		trials = append(trials, trial(block, 100, "settings", "none"), trial(block, 400*jitter, "settings", "all"), trial(block, 200*jitter, "settings", "all but one"))
+	}
+	effects := Effects(factors, trials, 0.95, 0.02)
+	if len(effects) != 2 || effects[1].From != "all" || effects[1].To != "all but one" || effects[1].Verdict != record.Worsens {
+		t.Fatalf("%+v", effects)
+	}
+	near(t, "ratio", effects[1].Ratio.Mean, 0.5, 1e-9)
+	near(t, "ratio of the whole", effects[0].Ratio.Mean, 4.01, 0.001)
+}
+
 // Over a baseline that carries nothing there is no ratio; a level that always
 // carries something worth it improves all the same.
 func TestOverNothing(t *testing.T) {

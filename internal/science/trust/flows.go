@@ -3,6 +3,7 @@ package trust
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/record"
@@ -34,31 +35,54 @@ func connected(v view) (judged, bool) {
 	return judged{c, float64(len(missing))}, true
 }
 
-// alive: every flow that connected lasted through the window.
+// alive: every flow that connected lasted through the window, unless what the study had
+// happen in it took its way. That is told by other flows, none of which came by that way
+// any more; where there is no other it may as well have ended by itself.
 func alive(v view) (judged, bool) {
-	var lost []string
-	n := 0
+	var lost, gone []string
+	var at float64
+	n, seen := 0, 0
 	for _, f := range v.Flows {
-		if !f.Connected {
-			continue
+		if f.Connected {
+			n++
 		}
-		n++
-		if !f.Alive {
-			text := fmt.Sprintf("%s from %s to %s", f.ID, f.From, f.To)
-			if f.Error != "" {
-				text += ": " + f.Error
-			}
-			lost = append(lost, text)
+		if len(f.Outages) > 0 {
+			seen++
 		}
 	}
 	if n == 0 {
 		return judged{}, false
 	}
-	c := record.Check{Check: Alive, Pass: len(lost) == 0, Detail: every(n) + " lasted through the window"}
-	if len(lost) > 0 {
-		c.Detail = fmt.Sprintf("%d of %d flows ended before the window did (%s)", len(lost), n, some(lost))
+	for _, f := range v.Flows {
+		if !f.Connected {
+			continue
+		}
+		text := fmt.Sprintf("%s from %s to %s", f.ID, f.From, f.To)
+		failed := f.Transactions != nil && f.Transactions.Failed > 0
+		if f.Alive && failed {
+			text += fmt.Sprintf(": %d transactions failed", f.Transactions.Failed)
+		}
+		if f.Error != "" {
+			text += ": " + f.Error
+		}
+		o := slices.IndexFunc(f.Outages, func(o record.Outage) bool { return o.Withdrawn && !o.Resumed })
+		switch {
+		case !f.Alive && o >= 0 && seen > 1:
+			gone, at = append(gone, text), f.Outages[o].AtS
+		case !f.Alive || failed:
+			lost = append(lost, text)
+		}
 	}
-	return judged{c, 0}, true
+	c := record.Check{Check: Alive, Pass: len(lost) == 0}
+	switch {
+	case len(lost) > 0:
+		c.Detail = fmt.Sprintf("%d of %d flows ended before the window did (%s)", len(lost), n, some(lost))
+	case len(gone) > 0:
+		c.Detail = fmt.Sprintf("%d of %d flows ended after what happened at %g s, and none came by their way any more (%s)", len(gone), n, at, some(gone))
+	default:
+		c.Detail = every(n) + " lasted through the window"
+	}
+	return judged{c, float64(len(gone)) / float64(n)}, true
 }
 
 func every(flows int) string {
@@ -80,7 +104,8 @@ const (
 	// unreadBytes stands for a receive queue that the record does not tell.
 	unreadBytes = 256 << 10
 	// oneWrite is what a sender gives to its kernel at a time: it counts as
-	// written when the call returns, by when part of it may have arrived.
+	// written when the call returns, by when part of it may have arrived. Some
+	// modes give more (a flow's CallBytes).
 	oneWrite = 128 << 10
 	// oneFrame is the most that is sent at once (GSO).
 	oneFrame = 64 << 10
@@ -90,7 +115,8 @@ const (
 // to be acknowledged is what the receiver read. Per flow these may differ by
 // what was under way at an edge: the send buffer and one write for bytes
 // written, the window for bytes sent, the receive queue and one round trip for
-// bytes acknowledged. The kernel's own count of bytes sent knows no writes, and
+// bytes acknowledged; for datagrams, what the queues of the ports held and the
+// receiver's buffer. Loss is a result. The kernel's own count of bytes sent knows no writes, and
 // is the narrower of the two where it is known.
 func conservation(v view) (judged, bool) {
 	var received, written, acked float64
@@ -101,26 +127,43 @@ func conservation(v view) (judged, bool) {
 			worstText = fmt.Sprintf("%s from %s to %s: %s by %s, with up to %s under way", f.ID, f.From, f.To, what, volume(excess), volume(allowed))
 		}
 	}
-	n := 0
+	n, lost := 0, int64(0)
 	for _, f := range v.Flows {
-		if !f.Connected || (f.ReceivedBytes == 0 && f.WrittenBytes == 0) {
-			continue
+		if !f.Connected || (f.ReceivedBytes == 0 && f.WrittenBytes == 0) || f.CountedAt != "" {
+			continue // nothing is known of one of its ends
 		}
 		n++
 		got := float64(f.ReceivedBytes)
 		received += got
 		written += float64(f.WrittenBytes)
 		perSecond := got / v.WindowS
-		edges := perSecond * (v.skew[f.From] + v.skew[f.To])
+		skew := v.skew[f.From] + v.skew[f.To]
+		edges := perSecond * skew
+		if x := f.Transactions; x != nil && x.Answered > 0 {
+			// An answer is counted when it is written and when it is read; one for
+			// each connection may be on its way at an edge.
+			excess, allowed := float64(x.Done-x.Answered), float64(x.Connections)+1+float64(x.Done)/v.WindowS*skew
+			if strain := excess / allowed; strain > worst {
+				worst = strain
+				worstText = fmt.Sprintf("%s from %s to %s: %d transactions were done and %d answered, which may differ by %.0f",
+					f.ID, f.From, f.To, x.Done, x.Answered, allowed)
+			}
+		}
 		unread := float64(unreadBytes)
 		if f.ReceiverInfo != nil && f.ReceiverInfo.RcvSpace > 0 {
 			unread = float64(f.ReceiverInfo.RcvSpace)
 		}
 		held := float64(f.UnsentBytes)
+		if d := f.Datagrams; d != nil {
+			unread = max(unread, float64(d.BufferBytes))
+			held = max(held, unreadBytes) + v.queued
+			lost += d.Lost
+			compare(f, float64(d.Received+d.Lost-d.Sent)*float64(d.Bytes), held+float64(f.CallBytes)+unread+edges, "received and lost exceed sent")
+		}
 		if f.SenderInfo != nil {
 			held = max(held, float64(f.SenderInfo.SndCwnd)*float64(f.SenderInfo.SndMSS))
 		}
-		compare(f, got-float64(f.WrittenBytes), held+oneWrite+unread+edges, "received exceeds written")
+		compare(f, got-float64(f.WrittenBytes), held+max(oneWrite, float64(f.CallBytes))+unread+edges, "received exceeds written")
 		if f.SentBytes > 0 {
 			compare(f, got-float64(f.SentBytes), max(held, oneFrame)+unread+edges, "received exceeds sent")
 		}
@@ -136,6 +179,9 @@ func conservation(v view) (judged, bool) {
 	}
 	c := record.Check{Check: Conservation, Pass: worst <= 1}
 	c.Detail = fmt.Sprintf("in the window senders wrote %s", volume(written))
+	if lost > 0 {
+		c.Detail += fmt.Sprintf(", lost %d datagrams", lost)
+	}
 	if acked > 0 {
 		c.Detail += fmt.Sprintf(", had %s acknowledged", volume(acked))
 	}
@@ -157,7 +203,8 @@ func steady(v view) (judged, bool) {
 			n = min(n, len(f.Bins))
 		}
 	}
-	if n < 3 || n == math.MaxInt {
+	// What happens in a window changes what it carries: that is what is studied.
+	if n < 3 || n == math.MaxInt || len(v.Events) > 0 {
 		return judged{}, false
 	}
 	third := n / 3

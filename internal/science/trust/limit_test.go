@@ -1,11 +1,13 @@
 package trust
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 	"linerate/internal/science/sciencetest"
 )
 
@@ -29,6 +31,36 @@ func checkOf(t *testing.T, tr record.Trial, over *topology.Topology, name string
 	}
 	t.Fatalf("no check %q", name)
 	return record.Check{}
+}
+
+// early has all flows read more than their limit allows, and a part of it arrived
+// before the window; only the limit of all together is told.
+func early(tr *record.Trial, read, before float64) {
+	for i := range tr.Flows {
+		f := &tr.Flows[i]
+		arrives := float64(f.ReceivedBytes)
+		f.LimitBps = 0
+		f.ReceivedBytes = int64(arrives * (1 + read))
+		f.ArrivedBytes = int64(arrives * (1 + read - before))
+	}
+	tr.GoodputBps *= 1 + read
+}
+
+// gapped has a part of what flows received have arrived before the window, behind gaps.
+func gapped(tr *record.Trial, share float64) {
+	for i := range tr.Flows {
+		tr.Flows[i].OutOfOrderBytes = int64(share * float64(tr.Flows[i].ReceivedBytes))
+	}
+}
+
+// fill gives each of the server's ports a bucket of that part of the window.
+func fill(tr *record.Trial, over *topology.Topology, share float64) {
+	for i := range tr.Flows {
+		port := fmt.Sprintf("eth%d", i%4)
+		l, _ := over.LinkAt(topology.End{Node: "server", Port: port})
+		l.Burst = unit.Bytes(share * tr.GoodputBps / 4 / 8 * tr.WindowS)
+		tr.Flows[i].Path = []string{"server." + port}
+	}
 }
 
 // Each flow and each port is held to its own limit, where the total would pass.
@@ -71,6 +103,28 @@ func TestLimitOfEach(t *testing.T) {
 			l, _ := over.LinkAt(topology.End{Node: "server", Port: "eth1"})
 			l.Rate, l.Burst = 9e8, 10e6
 		}, ""},
+		{"all flows by what had arrived before", func(tr *record.Trial, _ *topology.Topology) {
+			early(tr, 0.02, 0.02)
+		}, ""},
+		{"all flows by more than had arrived before", func(tr *record.Trial, _ *topology.Topology) {
+			early(tr, 0.03, 0.02)
+		}, "of the limit"},
+		{"all flows by what had arrived behind gaps", func(tr *record.Trial, _ *topology.Topology) {
+			gapped(tr, 0.02)
+			early(tr, 0.02, 0)
+		}, ""},
+		{"all flows by more than had arrived behind gaps", func(tr *record.Trial, _ *topology.Topology) {
+			gapped(tr, 0.02)
+			early(tr, 0.03, 0)
+		}, "of the limit"},
+		{"all flows by what the buckets held", func(tr *record.Trial, over *topology.Topology) {
+			fill(tr, over, 0.02)
+			early(tr, 0.02, 0)
+		}, ""},
+		{"all flows by more than the buckets held", func(tr *record.Trial, over *topology.Topology) {
+			fill(tr, over, 0.02)
+			early(tr, 0.03, 0)
+		}, "of the limit"},
 		{"the treatment's own topology counts", func(tr *record.Trial, over *topology.Topology) {
 			slow := sciencetest.Topology()
 			l, _ := slow.LinkAt(topology.End{Node: "server", Port: "eth2"})

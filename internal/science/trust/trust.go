@@ -17,6 +17,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/limits"
+	"linerate/internal/science/strain"
 )
 
 // Names of the checks.
@@ -25,10 +26,12 @@ const (
 	Wire         = "wire"
 	Limit        = "limit"
 	SenderSide   = "sender-side"
+	ToolAgrees   = "tool-agrees"
 	Connected    = "connected"
 	Alive        = "alive"
 	Steady       = "steady"
 	Generator    = "generator"
+	Steal        = "steal"
 	Foreign      = "foreign-traffic"
 	Clock        = "clock"
 )
@@ -47,6 +50,11 @@ const (
 	driftShare = 0.10
 	// busy is a processor that has nothing left to give.
 	busy = 0.95
+	// stealShare is how much of the processors' time a hypervisor may take: a
+	// shaper makes up for pauses of some milliseconds, and for no longer ones.
+	stealShare = 0.01
+	// unharmed: at this share of the limit no pause took anything away.
+	unharmed = 0.995
 	// reached: at this share of the limit nothing but the limit held the flows.
 	reached = 0.98
 )
@@ -97,7 +105,22 @@ func Run(trials []record.Trial, over *topology.Topology) []record.Check {
 		c.Trial = 0
 		checks = append(checks, c)
 	}
+	tellRemade(checks, trials)
 	return checks
+}
+
+// tellRemade adds to what is said of the hypervisor how many trials it cost.
+func tellRemade(checks []record.Check, trials []record.Trial) {
+	remade := 0
+	for _, t := range trials {
+		remade += t.Remade
+	}
+	for i := range checks {
+		if c := &checks[i]; c.Check == Steal && remade > 0 {
+			c.Detail += fmt.Sprintf("; of %d more trials it took too much, and they were made again", remade)
+			break
+		}
+	}
 }
 
 func judge(t record.Trial, over *topology.Topology) []judged {
@@ -107,13 +130,16 @@ func judge(t record.Trial, over *topology.Topology) []judged {
 	v := view{Trial: t, topology: t.Over(over), skew: map[string]float64{}}
 	for _, h := range t.Hosts {
 		v.skew[h.Host] = edgeDoubt(h.Begin) + edgeDoubt(h.End)
+		for _, q := range h.Begin.Qdiscs {
+			v.queued += float64(q.Backlog)
+		}
 	}
 	for _, c := range t.Clocks {
 		v.skew[c.Host] += 2 * math.Abs(float64(c.UncertaintyNs)) / 1e9
 	}
 	var checks []judged
 	for _, check := range []func(view) (judged, bool){
-		connected, alive, conservation, wire, limit, senderSide, steady, generator, foreign, clock,
+		connected, alive, conservation, wire, limit, senderSide, toolAgrees, steady, generator, steal, foreign, clock,
 	} {
 		if j, ok := check(v); ok {
 			j.Trial = t.Order
@@ -133,6 +159,8 @@ type judged struct {
 type view struct {
 	topology *topology.Topology // nil: not known
 	record.Trial
+	// queued waited in the ports' queues when the window began.
+	queued float64
 	// skew is, per host, the seconds by which its two edges may be off.
 	skew map[string]float64
 }
@@ -149,7 +177,7 @@ func edgeDoubt(r record.Reading) float64 {
 // is held to the limit like any other. Write calls return when bytes are in the
 // send buffer, and a sum of averages over different times is no rate at all.
 func senderSide(v view) (judged, bool) {
-	if !v.AccountSender || v.LimitBps <= 0 {
+	if !v.AccountSender || v.LimitBps <= 0 || v.allOfTools() {
 		return judged{}, false
 	}
 	share := v.SenderReportedBps / v.LimitBps
@@ -171,6 +199,7 @@ func generator(v view) (judged, bool) {
 		return judged{}, false
 	}
 	thread, threadHost, cpus, cpusHost := 0.0, "", 0.0, ""
+	polling := slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return f.Transactions != nil && f.Transactions.Polling })
 	for _, h := range v.Hosts {
 		if h.GeneratorCPU > thread {
 			thread, threadHost = h.GeneratorCPU, h.Host
@@ -182,12 +211,15 @@ func generator(v view) (judged, bool) {
 	if thread == 0 && cpus == 0 {
 		return judged{}, false
 	}
-	c := record.Check{Check: Generator, Pass: thread < busy && cpus < busy}
+	c := record.Check{Check: Generator, Pass: thread < busy && (cpus < busy || polling)}
 	if threadHost == "" {
 		threadHost = "no host"
 	}
 	c.Detail = fmt.Sprintf("the busiest traffic thread took %s of a CPU (%s), all CPUs together were %s busy (%s)",
 		percent(thread), threadHost, percent(cpus), cpusHost)
+	if polling {
+		c.Detail += "; threads that poll keep processors busy by nature, and count with what they did beside that"
+	}
 	if !c.Pass {
 		if v.LimitBps > 0 && v.GoodputBps >= reached*v.LimitBps {
 			c.Pass = true
@@ -199,7 +231,47 @@ func generator(v view) (judged, bool) {
 			c.Detail += ": the machine may have been the limit, not the network"
 		}
 	}
+	if polling {
+		cpus = 0
+	}
 	return judged{c, max(thread, cpus)}, true
+}
+
+// steal: in the time that a hypervisor takes from a virtual machine's processors
+// nothing is sent, and no network is to blame for it (/proc/stat, proc_stat(5)).
+func steal(v view) (judged, bool) {
+	most, host := stolen(v.Trial)
+	if host == "" {
+		return judged{}, false
+	}
+	c := record.Check{Check: Steal, Pass: most <= stealShare}
+	c.Detail = fmt.Sprintf("a hypervisor took %s of the processors' time (%s), allowed %s", percent(most), host, percent(stealShare))
+	if !c.Pass {
+		if v.LimitBps > 0 && v.GoodputBps >= unharmed*v.LimitBps {
+			c.Pass = true
+			c.Detail += ", but the limit was reached all the same"
+		} else {
+			c.Detail += ": the machine paused, and what it carried less for that is not the network's"
+		}
+	}
+	return judged{c, most / stealShare}, true
+}
+
+// Stolen reports whether a hypervisor took more of a trial than it may, whatever came
+// of it: trials can be made again for that, and none is chosen by its result.
+func Stolen(t record.Trial) bool {
+	most, _ := stolen(t)
+	return most > stealShare
+}
+
+// stolen is the largest share of its processors' time that a host lost; "": none tells.
+func stolen(t record.Trial) (most float64, host string) {
+	for _, h := range t.Hosts {
+		if s, read := strain.Stolen(h); read && (host == "" || s > most) {
+			most, host = s, h.Host
+		}
+	}
+	return most, host
 }
 
 // clock: every host read the window's edges when it was told to.

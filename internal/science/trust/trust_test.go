@@ -32,6 +32,31 @@ func TestSoundTrialsPass(t *testing.T) {
 	}
 }
 
+// A flow whose way was taken from it in the window, as the study has it, is not to last,
+// and that it ended is said; any other is. A flow alone tells nothing of its way.
+func TestWithdrawnFlowsMayEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		outages map[int]record.Outage // by flow
+		pass    bool
+		detail  string
+	}{
+		"its way is gone":         {map[int]record.Outage{2: {AtS: 1, LostS: 1, Withdrawn: true}, 3: {AtS: 1, Resumed: true}}, true, "1 of 8 flows ended after what happened at 1 s, and none came by their way any more (f3 from "},
+		"others come by it":       {map[int]record.Outage{2: {AtS: 1, LostS: 1}, 3: {AtS: 1, Resumed: true}}, false, "1 of 8 flows ended before the window did"},
+		"no other was seen there": {map[int]record.Outage{2: {AtS: 1, LostS: 1, Withdrawn: true}}, false, "1 of 8 flows ended before the window did"},
+	} {
+		trial := trial(0, "writes")
+		trial.Flows[2].Alive, trial.Flows[2].Error = false, "reset"
+		for i, o := range c.outages {
+			trial.Flows[i].Outages = []record.Outage{o}
+		}
+		for _, got := range Trial(trial, nil) {
+			if got.Check == Alive && (got.Pass != c.pass || !strings.Contains(got.Detail, c.detail) || !strings.Contains(got.Detail, ": reset)")) {
+				t.Errorf("%s: %+v", name, got)
+			}
+		}
+	}
+}
+
 // Each doctored record fails the check that is there for it.
 func TestDoctoredTrialsFail(t *testing.T) {
 	full := sciencetest.Limit
@@ -60,6 +85,7 @@ func TestDoctoredTrialsFail(t *testing.T) {
 		}, "the first"},
 		{"generator at its end", Generator, func(t *record.Trial) { t.Hosts[1].GeneratorCPU, t.GoodputBps = 0.99, full/2 }, "99 % of a CPU (client1)"},
 		{"machine at its end", Generator, func(t *record.Trial) { t.Hosts[1].CPUBusy, t.GoodputBps = 0.97, full/2 }, "may have been the limit"},
+		{"a hypervisor that took processors", Steal, func(t *record.Trial) { steals(t, 0.02); t.GoodputBps = full * 0.99 }, "took 2 % of the processors' time (client1), allowed 1 %: the machine paused"},
 		{"an edge read late", Clock, func(t *record.Trial) { t.Hosts[2].End.EndedNs += 30e6 }, "30.9 ms (client2)"},
 		{"clocks not known", Clock, func(t *record.Trial) { t.Clocks[1].UncertaintyNs = 20e6 }, "20 ms (client1)"},
 		{"no window", Clock, func(t *record.Trial) { t.WindowS = 0 }, "no window"},
@@ -84,6 +110,17 @@ func TestDoctoredTrialsFail(t *testing.T) {
 }
 
 // shrink scales what the server's ports took in during the window.
+// steals has a hypervisor take a share of the two processors of a trial's second host.
+func steals(t *record.Trial, share float64) {
+	const seconds = 50
+	h := &t.Hosts[1]
+	h.Begin.CPU = []record.CPUTimes{{CPU: -1}, {CPU: 0}, {CPU: 1}}
+	h.End.CPU = []record.CPUTimes{
+		{CPU: -1, Idle: 2 * seconds * (1 - share), Steal: 2 * seconds * share},
+		{CPU: 0, Idle: seconds}, {CPU: 1, Idle: seconds * (1 - 2*share), Steal: seconds * 2 * share},
+	}
+}
+
 func shrink(t *record.Trial, factor float64) {
 	for i, end := range t.Hosts[0].End.Ports {
 		begin := t.Hosts[0].Begin.Ports[i]
@@ -120,6 +157,14 @@ func TestAllowed(t *testing.T) {
 	}
 	pass("busy, but not with flows: none connected", Generator, idle)
 
+	robbedAtLimit := trial(4, "writes")
+	steals(&robbedAtLimit, 0.2)
+	robbedAtLimit.GoodputBps = sciencetest.Limit * 0.996
+	pass("a hypervisor that took processors, but at the limit", Steal, robbedAtLimit)
+	little := trial(0, "writes")
+	steals(&little, 0.009)
+	pass("a hypervisor that took little", Steal, little)
+
 	resent := trial(4, "writes")
 	shrink(&resent, 1.02)
 	for i := range resent.Flows {
@@ -127,6 +172,18 @@ func TestAllowed(t *testing.T) {
 	}
 	pass("duplicates of retransmissions", Wire, resent)
 	pass("duplicates of retransmissions", Foreign, resent)
+
+	filled := trial(4, "writes")
+	shrink(&filled, 0.98)
+	gapped(&filled, 0.02)
+	pass("gaps that were filled in the window", Wire, filled)
+	left := trial(4, "writes")
+	shrink(&left, 1.02)
+	for i := range left.Flows {
+		s := left.Flows[i].SenderInfo
+		s.Sacked = uint32(0.02 * float64(left.Flows[i].ReceivedBytes) / float64(s.SndMSS))
+	}
+	pass("gaps that are left at its end", Wire, left)
 
 	unfinished := trial(4, "writes")
 	edge(&unfinished, 43_440)
@@ -148,10 +205,10 @@ func TestAllowed(t *testing.T) {
 func TestWireFollowsHeadersAndPorts(t *testing.T) {
 	v6 := record.Flow{Destination: "[fd00::1]:5201", SenderInfo: &record.TCPInfo{Options: 7}}
 	if got := headers(v6); got != 86 {
-		t.Errorf("IPv6 with timestamps: %d bytes of headers, want 86", got)
+		t.Errorf("IPv6 with timestamps: %v bytes of headers, want 86", got)
 	}
 	if got := headers(record.Flow{Destination: "10.0.0.1:5201", SenderInfo: &record.TCPInfo{Options: 6}}); got != 54 {
-		t.Errorf("IPv4 without timestamps: %d bytes of headers, want 54", got)
+		t.Errorf("IPv4 without timestamps: %v bytes of headers, want 54", got)
 	}
 	// A bond counts what its members have counted.
 	bonded := trial(4, "writes")
@@ -204,5 +261,59 @@ func TestRun(t *testing.T) {
 	}
 	if Run(nil, nil) != nil {
 		t.Error("no trial, but checks")
+	}
+}
+
+// Whether a trial was spoiled is told by what a hypervisor took, never by what came out.
+func TestStolenIsNoResult(t *testing.T) {
+	for _, goodput := range []float64{0, sciencetest.Limit / 2, sciencetest.Limit} {
+		taken, left := trial(4, "writes"), trial(4, "writes")
+		taken.GoodputBps, left.GoodputBps = goodput, goodput
+		steals(&taken, 0.02)
+		steals(&left, 0.009)
+		if !Stolen(taken) || Stolen(left) {
+			t.Errorf("at %g bit/s: %t and %t", goodput, Stolen(taken), Stolen(left))
+		}
+	}
+	if Stolen(trial(4, "writes")) {
+		t.Error("nobody read what was taken, and it is too much")
+	}
+}
+
+// What a hypervisor cost is told with its check, once.
+func TestRunTellsRemade(t *testing.T) {
+	bad, good := trial(0, "writes"), trial(0, "writes")
+	steals(&bad, 0.1)
+	steals(&good, 0)
+	bad.Remade, good.Remade = 2, 1
+	const told = "; of 3 more trials it took too much, and they were made again"
+	for name, trials := range map[string][]record.Trial{"failed": {bad, good, bad}, "passed": {good, good, good}} {
+		count := 0
+		for _, c := range Run(trials, nil) {
+			if strings.Contains(c.Detail, "made again") {
+				count++
+				if c.Check != Steal || name == "passed" && !strings.HasSuffix(c.Detail, told) {
+					t.Errorf("%s: %+v", name, c)
+				}
+			}
+		}
+		if count != 1 {
+			t.Errorf("%s: said %d times", name, count)
+		}
+	}
+}
+
+// What goes over the loopback meets no port that is read: nothing is said of the
+// wire, rather than that it carried nothing.
+func TestLoopbackHasNoWire(t *testing.T) {
+	lo := trial(0, "writes")
+	for i := range lo.Flows {
+		lo.Flows[i].Destination = "127.0.0.1:5202"
+	}
+	shrink(&lo, 0.01)
+	for _, c := range Trial(lo, nil) {
+		if c.Check == Wire {
+			t.Errorf("a check of what was on no wire: %+v", c)
+		}
 	}
 }

@@ -13,6 +13,9 @@ const (
 	// counted, is on the wire and in nobody's count: at most this much.
 	readerBehindS     = 0.005
 	readerBehindBytes = 256 << 10
+	// The longest headers, TCP's over IPv6 with timestamps (86 bytes), less the
+	// shortest, UDP's over IPv4 (42).
+	headerSpread = 44
 	// A flow and its port are read one after the other: a few frames that arrive
 	// in between are in one count only, which is nothing to a flow that runs, and
 	// much to one that got next to nothing.
@@ -23,7 +26,10 @@ const (
 type arrival struct {
 	host                     string
 	received, retrans, wired float64
-	slack                    float64 // without the counters' own tolerance
+	// astray are datagrams that came twice, or were lost, which may have been
+	// behind the port.
+	astray float64
+	slack  float64 // without the counters' own tolerance
 }
 
 // arrivals compares, per receiving host, what its flows read with what all its
@@ -40,8 +46,9 @@ func arrivals(v view) []arrival {
 		a := arrival{host: h.Host}
 		var headerBytes float64
 		for _, f := range v.Flows {
-			if f.To != h.Host || !f.Connected {
-				continue
+			a.slack += small(f, h.Host)
+			if f.To != h.Host || !f.Connected || f.Transactions != nil || f.DestinationAddr().IsLoopback() {
+				continue // the loopback's packets meet no port that is read
 			}
 			got := float64(f.ReceivedBytes)
 			if f.ArrivedBytes > 0 {
@@ -49,20 +56,27 @@ func arrivals(v view) []arrival {
 			}
 			a.received += got
 			a.retrans += float64(f.RetransBytes)
-			a.slack += min(readerBehindBytes, readerBehindS*got/v.WindowS)
-			headerBytes += got * float64(headers(f))
+			behind := float64(readerBehindBytes)
+			if d := f.Datagrams; d != nil {
+				a.astray += float64(d.Lost+d.Duplicates+d.Stale) * float64(d.Bytes)
+				a.slack += padding(f) * float64(d.Received)
+				behind = max(behind, float64(d.BufferBytes))
+			}
+			a.slack += min(behind, readerBehindS*got/v.WindowS) + gaps(f)
+			headerBytes += got * headers(f)
 		}
 		if a.received == 0 {
 			continue
 		}
 		a.slack += edgeFrames
 		header := headerBytes / a.received // the mean, where families mix
-		counted := false
+		counted, packets := false, 0.0
 		for _, d := range h.Deltas() {
 			if d.Seconds <= 0 || stacked(h.Snapshot, d.Port) {
 				continue
 			}
 			counted = true
+			packets += d.RxPackets
 			// Over the port's own interval, then moved to the common window.
 			a.wired += max(0, d.RxBytes-d.RxPackets*header) * v.WindowS / d.Seconds
 		}
@@ -71,7 +85,7 @@ func arrivals(v view) []arrival {
 		}
 		if o := h.Others; o != nil {
 			a.wired = max(0, a.wired-float64(o.ReceivedBytes))
-			a.slack += unsure(v, h.Host, o.Flows, o.ReceivedBytes)
+			a.slack += unsure(v, h.Host, o.Flows, o.ReceivedBytes, packets)
 		}
 		// The flows' counts are of the edges as they were read, late or not.
 		a.slack += a.received / v.WindowS * v.skew[h.Host]
@@ -82,16 +96,41 @@ func arrivals(v view) []arrival {
 
 // unsure is how far the bytes that ports carried of other clients' flows may be
 // from what those flows count. Their retransmissions are not told; where they are
-// more, they disturb like anything else.
-func unsure(v view, host string, flows int, bytes int64) float64 {
+// more, they disturb like anything else. Nor are their protocols: any packet may
+// have had other headers than the trial's own flows have.
+func unsure(v view, host string, flows int, bytes int64, packets float64) float64 {
 	perSecond := float64(bytes) / v.WindowS
 	return min(float64(flows)*readerBehindBytes, readerBehindS*perSecond) +
-		perSecond*v.skew[host] + (counterTolerance+foreignShare)*float64(bytes)
+		perSecond*v.skew[host] + (counterTolerance+foreignShare)*float64(bytes) + headerSpread*packets
+}
+
+// small is what a flow of transactions may have put on the wires of one of its
+// hosts, either way: its packets are too small, and too many of them carry no
+// payload, for a count of payload.
+func small(f record.Flow, host string) float64 {
+	if f.Transactions == nil || f.From != host && f.To != host {
+		return 0
+	}
+	const packets = 512 // bytes of all the headers that a transaction may take
+	return float64(f.ReceivedBytes+f.Transactions.ResponseBytes) + packets*float64(f.Transactions.Done+f.Transactions.Failed)
+}
+
+// gaps is by how much a receiver's kernel may have counted a flow's bytes later than
+// the port: what had arrived behind a gap, at one edge of the window or the other.
+func gaps(f record.Flow) float64 {
+	held := float64(f.OutOfOrderBytes)
+	if s := f.SenderInfo; s != nil {
+		held = max(held, float64(s.Sacked)*float64(s.SndMSS))
+	}
+	return held
 }
 
 // headers of one of the flow's packets, as a port counts them.
-func headers(f record.Flow) int {
+func headers(f record.Flow) float64 {
 	frame := limits.Frame{IPv6: f.DestinationAddr().Is6()}
+	if d := f.Datagrams; d != nil {
+		frame.UDP, frame.Datagram, frame.MTU = true, d.Bytes, d.MTU
+	}
 	for _, info := range []*record.TCPInfo{f.SenderInfo, f.ReceiverInfo} {
 		if info != nil {
 			frame.NoTimestamps = info.Options&1 == 0
@@ -99,6 +138,13 @@ func headers(f record.Flow) int {
 		}
 	}
 	return frame.Headers()
+}
+
+// padding is what Ethernet may add to each of a flow's datagrams: a port of
+// hardware counts it, and a virtual one has none.
+func padding(f record.Flow) float64 {
+	const leastFrame = 60
+	return max(0, leastFrame-headers(f)-float64(f.Datagrams.Bytes))
 }
 
 // stacked ports repeat what another port has counted: a bond's members, VLANs.
@@ -128,7 +174,7 @@ func wire(v view) (judged, bool) {
 	worst := -1.0
 	for _, a := range list {
 		allowed := a.slack + counterTolerance*a.received
-		apart := max(0, a.received-a.wired, a.wired-a.received-a.retrans)
+		apart := max(0, a.received-a.wired, a.wired-a.received-a.retrans-a.astray)
 		if apart > allowed {
 			c.Pass = false
 		}
@@ -137,6 +183,9 @@ func wire(v view) (judged, bool) {
 			c.Detail = fmt.Sprintf("%s: ports took in %s of payload, flows got %s", a.host, volume(a.wired), volume(a.received))
 			if a.retrans > 0 {
 				c.Detail += fmt.Sprintf(" and were sent %s again", volume(a.retrans))
+			}
+			if a.astray > 0 {
+				c.Detail += fmt.Sprintf(", and %s was lost or came twice", volume(a.astray))
 			}
 			c.Detail += fmt.Sprintf(": %s apart (allowed %s)", percent(apart/a.received), percent(allowed/a.received))
 		}
@@ -162,25 +211,27 @@ func departures(v view) []departure {
 		var headerBytes float64
 		known := true
 		for _, f := range v.Flows {
-			if f.From != h.Host || !f.Connected {
+			out.slack += small(f, h.Host)
+			if f.From != h.Host || !f.Connected || f.Transactions != nil {
 				continue
 			}
 			known = known && (f.SentBytes > 0 || f.ReceivedBytes == 0)
 			out.sent += float64(f.SentBytes)
-			headerBytes += float64(f.SentBytes) * float64(headers(f))
+			headerBytes += float64(f.SentBytes) * headers(f)
 		}
 		if !known || out.sent == 0 {
 			continue
 		}
-		header := headerBytes / out.sent
+		header, packets := headerBytes/out.sent, 0.0
 		for _, d := range h.Deltas() {
 			if d.Seconds > 0 && v.drawn(h.Host, d.Port) && !stacked(h.Snapshot, d.Port) {
+				packets += d.TxPackets
 				out.wired += max(0, d.TxBytes-d.TxPackets*header) * v.WindowS / d.Seconds
 			}
 		}
 		if o := h.Others; o != nil {
 			out.wired = max(0, out.wired-float64(o.WrittenBytes))
-			out.slack += unsure(v, h.Host, o.Flows, o.WrittenBytes)
+			out.slack += unsure(v, h.Host, o.Flows, o.WrittenBytes, packets)
 		}
 		for _, q := range h.Begin.Qdiscs {
 			if v.drawn(h.Host, q.Port) {
@@ -213,7 +264,7 @@ func foreign(v view) (judged, bool) {
 		}
 	}
 	for _, a := range arrivals(v) {
-		hold(a.host, "took in", max(0, a.wired-a.received-a.retrans-a.slack), a.received)
+		hold(a.host, "took in", max(0, a.wired-a.received-a.retrans-a.astray-a.slack), a.received)
 	}
 	for _, d := range departures(v) {
 		hold(d.host, "sent", max(0, d.wired-d.sent-d.slack), d.sent)

@@ -1,0 +1,61 @@
+package compare
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/answer"
+	"linerate/internal/science/sciencetest"
+)
+
+// TestByLatency: runs are compared by what the second is judged by, also where
+// the first was judged by something else.
+func TestByLatency(t *testing.T) {
+	from, to := sciencetest.Loaded(1, 6, "goodput"), sciencetest.Loaded(2, 6, "latency_p99")
+	slower := func(run *record.Run, treatment string, times float64) {
+		for i := range run.Trials {
+			if trial := &run.Trials[i]; trial.Treatment == treatment {
+				trial.Latency.P99Us *= times
+			}
+		}
+	}
+	slower(to, sciencetest.Queues[0], 2)
+	slower(to, sciencetest.Queues[2], 0.5)
+	for i := range to.Trials {
+		if to.Trials[i].Treatment == sciencetest.Queues[3] {
+			to.Trials[i].Latency = nil
+		}
+	}
+	answer.Conclude(from)
+	answer.Conclude(to)
+	c := Runs(from, to)
+	t.Log(c.Answer)
+	want := map[string]struct {
+		verdict string
+		ratio   float64
+	}{
+		sciencetest.Queues[0]: {record.Worsens, 2},
+		sciencetest.Queues[2]: {record.Improves, 0.5},
+		sciencetest.Queues[3]: {record.Inconclusive, 0},
+	}
+	for _, got := range c.Treatments {
+		w, ok := want[got.Name]
+		if !ok {
+			continue
+		}
+		if got.Verdict != w.verdict || math.Abs(got.Ratio.Mean-w.ratio) > 0.03*w.ratio || got.FromResponse.Unit != "us" || got.FromResponse.Trials != 6 || got.FromTrials != 6 || got.ToTrials != 6 {
+			t.Errorf("%s: %+v, want %s and a ratio of %g", got.Name, got, w.verdict, w.ratio)
+		}
+	}
+	if last := c.Treatments[3]; last.ToResponse.Trials != 0 || !strings.Contains(last.Why, "6 of 6 have no value: no transaction was done") {
+		t.Errorf("%+v", last)
+	}
+	if c.Response != "latency_p99" || !strings.Contains(c.Answer, "has a better latency p99 in “fq_codel”") || !strings.Contains(c.Answer, "has a worse latency p99 in “16 packets”") {
+		t.Errorf("by %s: %s", c.Response, c.Answer)
+	}
+	if d := c.Differences[len(c.Differences)-1]; d.What != "judged by" || d.From != "goodput" || d.To != "latency p99" {
+		t.Errorf("differences %+v", c.Differences)
+	}
+}

@@ -1,0 +1,194 @@
+package diagnose
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+	"linerate/internal/science/spread"
+)
+
+// fork is a route with several next hops, and what a trial's flows made of it.
+type fork struct {
+	host  *host
+	to    netip.Prefix
+	hops  []record.RouteNexthop
+	flows []passing
+}
+
+// passing is a flow that a fork sent by one of its ports.
+type passing struct {
+	record.Flow
+	port string
+	// before are the hosts on its way as far as the fork.
+	before []string
+}
+
+// forks lists the routes with several next hops that flows took whose ways are
+// known.
+func (f facts) forks() []*fork {
+	var list []*fork
+	for _, flow := range f.trial.Flows {
+		if !flow.Placed() {
+			continue
+		}
+		var before []string
+		for i := 0; i+1 < len(flow.Path); i++ {
+			node, port := endOf(flow.Path[i])
+			next, _ := endOf(flow.Path[i+1])
+			h := f.host(node)
+			if h == nil || node == next {
+				continue
+			}
+			to, hops := h.route(flow.DestinationAddr())
+			if len(hops) > 1 {
+				at := slices.IndexFunc(list, func(o *fork) bool { return o.host == h && o.to == to })
+				if at < 0 {
+					at, list = len(list), append(list, &fork{host: h, to: to, hops: hops})
+				}
+				list[at].flows = append(list[at].flows, passing{flow, port, slices.Clone(before)})
+			}
+			before = append(before, node)
+		}
+	}
+	return list
+}
+
+// endOf reads "host.port".
+func endOf(end string) (node, port string) {
+	node, port, _ = strings.Cut(end, ".")
+	return node, port
+}
+
+// route is the main table's route to a destination, with its next hops if there
+// are several.
+func (h *host) route(destination netip.Addr) (to netip.Prefix, hops []record.RouteNexthop) {
+	for _, r := range h.reading.Snapshot.Routes {
+		prefix, err := netip.ParsePrefix(r.To)
+		if err == nil && r.Table == mainTable && prefix.Contains(destination) && (!to.IsValid() || prefix.Bits() > to.Bits()) {
+			to, hops = prefix, r.Nexthops
+		}
+	}
+	return to, hops
+}
+
+const mainTable = 254
+
+// family is what the fork's parameters are called after: each has its own.
+func (k *fork) family() string {
+	if k.to.Addr().Is4() {
+		return "ipv4"
+	}
+	return "ipv6"
+}
+
+// parameter reads one of the fork's; false: it was not recorded.
+func (k *fork) parameter(name string) (int, bool) {
+	value, err := strconv.ParseInt(strings.TrimSpace(k.host.reading.Snapshot.Sysctls["net."+k.family()+"."+name]), 0, 64)
+	return int(value), err == nil
+}
+
+// pairs are the pairs of addresses of the flows.
+func (k *fork) pairs() int {
+	seen := map[[2]netip.Addr]bool{}
+	for _, f := range k.flows {
+		seen[[2]netip.Addr{f.SourceAddr(), f.DestinationAddr()}] = true
+	}
+	return len(seen)
+}
+
+// placements are how many hashes there were to place; false: the policy is not
+// known.
+func (k *fork) placements() (n int, known bool) {
+	policy, known := k.parameter("fib_multipath_hash_policy")
+	fields, _ := k.parameter("fib_multipath_hash_fields")
+	return spread.Distinct(policy, uint32(fields), len(k.flows), k.pairs()), known
+}
+
+// used are the ports that flows left by, with how many each had.
+func (k *fork) used() map[string]int {
+	ports := map[string]int{}
+	for _, f := range k.flows {
+		ports[f.port]++
+	}
+	return ports
+}
+
+// links are the fork's for the theory of hashing, all of one rate.
+func (k *fork) links() spread.Links {
+	links := spread.Alike(len(k.hops), 1)
+	for i, hop := range k.hops {
+		links[i].Weight = float64(hop.Weight)
+	}
+	return links
+}
+
+// shares spells how many flows each port had, and what it sent of what all did.
+func (k *fork) shares() string {
+	used, total := k.used(), 0.0
+	for _, hop := range k.hops {
+		total += k.host.deltas[hop.Port].TxBytes
+	}
+	var list []string
+	for _, hop := range k.hops {
+		text := fmt.Sprintf("%s %d", hop.Port, used[hop.Port])
+		if total > 0 {
+			text += fmt.Sprintf(" (%s of what they sent)", percent(k.host.deltas[hop.Port].TxBytes/total))
+		}
+		list = append(list, text)
+	}
+	return fmt.Sprintf("of %s to %s, %s sent by %s", plural(len(k.flows), "flow"), k.to, k.host.name, join(list))
+}
+
+// rule spells what the fork goes by.
+func (k *fork) rule() string {
+	policy, known := k.parameter("fib_multipath_hash_policy")
+	if !known {
+		return ""
+	}
+	text := fmt.Sprintf("%s: net.%s.fib_multipath_hash_policy=%d", k.host.name, k.family(), policy)
+	if fields, ok := k.parameter("fib_multipath_hash_fields"); ok && policy == 3 {
+		text += fmt.Sprintf(" fib_multipath_hash_fields=0x%04x", fields)
+	}
+	return text
+}
+
+// rate is that of the link behind a next hop's port; 0: not known.
+func (f facts) rate(k *fork, port string) float64 {
+	end := topology.End{Node: k.host.name, Port: port}
+	if link, ok := f.over.LinkAt(end); ok {
+		return float64(link.Towards(end).Rate)
+	}
+	return 0
+}
+
+// heldBack: the flows carry clearly less than all their links could, because of
+// where they are, as far as that is known.
+func (f facts) heldBack() bool {
+	if placed := f.trial.PlacementLimitBps; placed > 0 {
+		return placed < 0.95*f.trial.LimitBps
+	}
+	return f.trial.LimitBps > 0 && f.trial.GoodputBps < 0.95*f.trial.LimitBps
+}
+
+// surely is how sure a cause is that goes by where flows went: certain if the
+// kernels had said so beforehand.
+func (k *fork) surely() string {
+	for _, f := range k.flows {
+		if same, known := f.AsPredicted(); !same || !known {
+			return record.Likely
+		}
+	}
+	return record.Certain
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

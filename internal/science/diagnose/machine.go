@@ -1,0 +1,103 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/strain"
+)
+
+const (
+	// spent is a CPU that has nothing left to give, beside others that have: all of
+	// them together are at most idlers busy.
+	spent, idlers = 0.95, 0.8
+	// atLimit is the share of the limit from which on no machine kept a trial from it.
+	atLimit = 0.95
+	// waiting is the share of a window spent waiting for memory that is worth a word.
+	waiting = 0.1
+)
+
+// machines are those of a trial that its limit did not hold.
+func (f facts) machines() []strain.Machine {
+	if t := f.trial; t.LimitBps > 0 && t.GoodputBps >= atLimit*t.LimitBps {
+		return nil
+	}
+	return strain.Of(f.trial, f.over)
+}
+
+// softirqOneCore: one CPU does nothing but serve interrupts for the network, while
+// the others have time.
+func softirqOneCore(f facts) (findings []record.Finding) {
+	for _, m := range f.machines() {
+		c, ok := m.Busiest()
+		if !ok || len(m.CPUs) < 2 || c.Busy < spent || m.Busy > idlers || c.Kernel() < c.Busy/2 || c.NetRxPerS == 0 {
+			continue
+		}
+		finding := record.Finding{
+			Host: m.Name, Confidence: record.Likely,
+			Summary: fmt.Sprintf("CPU %d serves the network's interrupts alone and has nothing left to give", c.CPU),
+			Evidence: []string{
+				fmt.Sprintf("CPU %d was %s busy, %s with interrupts; all %d CPUs together were %s busy", c.CPU, share(c.Busy), share(c.Kernel()), len(m.CPUs), share(m.Busy)),
+				fmt.Sprintf("%.0f receive softirqs and %.0f interrupts a second on it", c.NetRxPerS, c.InterruptsPerS),
+			},
+			Fix: []string{
+				"spread the port's queues: ethtool -X PORT equal N, irqbalance, or /proc/irq/*/smp_affinity",
+				"with one queue: echo CPUS > /sys/class/net/PORT/queues/rx-0/rps_cpus",
+			},
+			Reference: "https://docs.kernel.org/networking/scaling.html",
+		}
+		if c.SoftDropped > 0 || c.Squeezed > 0 {
+			finding.Confidence = record.Certain
+			finding.Evidence = append(finding.Evidence, fmt.Sprintf("it ran out of its budget %.0f times and dropped %.0f packets (softnet_stat)", c.Squeezed, c.SoftDropped))
+		}
+		findings = append(findings, finding)
+	}
+	return findings
+}
+
+// softnetDrop: packets found a CPU's backlog full.
+func softnetDrop(f facts) (findings []record.Finding) {
+	for _, m := range strain.Of(f.trial, f.over) {
+		if m.SoftDropped == 0 {
+			continue
+		}
+		finding := record.Finding{
+			Host: m.Name, Confidence: record.Certain,
+			Summary:   "packets were dropped because a CPU's backlog was full",
+			Fix:       []string{"sysctl -w net.core.netdev_max_backlog=10000 (of the whole machine), or more CPUs for the port's interrupts"},
+			Reference: "https://docs.kernel.org/admin-guide/sysctl/net.html",
+		}
+		for _, c := range m.CPUs {
+			if c.SoftDropped > 0 {
+				finding.Evidence = append(finding.Evidence, fmt.Sprintf("CPU %d dropped %.0f packets and took %.0f (softnet_stat); it was %s busy", c.CPU, c.SoftDropped, c.Processed, share(c.Busy)))
+			}
+		}
+		findings = append(findings, finding)
+	}
+	return findings
+}
+
+// memoryPressure: TCP ran into the bound of its memory, or programs waited for
+// memory.
+func memoryPressure(f facts) (findings []record.Finding) {
+	for _, m := range strain.Of(f.trial, f.over) {
+		finding := record.Finding{Host: m.Name}
+		if m.TCPPressures > 0 {
+			finding.Confidence, finding.Summary = record.Certain, "TCP ran into the bound of its memory"
+			finding.Evidence = []string{fmt.Sprintf("TcpExt.TCPMemoryPressures grew by %d; TCP's buffers had %.3g MB at the end", m.TCPPressures, float64(m.TCPBytes)/1e6)}
+			finding.Fix = []string{"raise net.ipv4.tcp_mem (in pages, of the whole machine), or have fewer or smaller buffers"}
+			finding.Reference = "https://docs.kernel.org/networking/ip-sysctl.html"
+			findings = append(findings, finding)
+		} else if m.SomeWaited >= waiting {
+			finding.Confidence, finding.Summary = record.Likely, "programs waited for memory"
+			finding.Evidence = []string{fmt.Sprintf("some program waited for memory %s of the window, all of them %s; %.3g GB were available at its end",
+				share(m.SomeWaited), share(m.AllWaited), float64(m.AvailableBytes)/1e9)}
+			finding.Fix = []string{"end what else needs memory, or measure with fewer flows and smaller buffers"}
+			finding.Reference = "https://docs.kernel.org/accounting/psi.html"
+			findings = append(findings, finding)
+		}
+	}
+	return findings
+}
+
+func share(v float64) string { return fmt.Sprintf("%.3g %%", 100*v) }

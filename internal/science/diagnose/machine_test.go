@@ -1,0 +1,82 @@
+package diagnose
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/sciencetest"
+)
+
+// strained is a trial below its limit whose machine has two CPUs that were half
+// busy.
+func strained() record.Trial {
+	t := sciencetest.Trial(sciencetest.Fixes[4], "writes", 1, 1, rand.New(rand.NewPCG(3, 3)))
+	t.GoodputBps = t.LimitBps / 2
+	h := &t.Hosts[0]
+	h.Begin.BeganNs, h.End.BeganNs = 0, 1e9
+	idle := record.CPUTimes{}
+	h.Begin.CPU, h.End.CPU = nil, nil
+	for cpu := -1; cpu < 2; cpu++ {
+		idle.CPU = cpu
+		h.Begin.CPU = append(h.Begin.CPU, idle)
+		h.End.CPU = append(h.End.CPU, record.CPUTimes{CPU: cpu, User: 0.25, SoftIRQ: 0.25, Idle: 0.5})
+	}
+	h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{CPU: 1}}, []record.SoftnetCounters{{CPU: 1, Processed: 1000}}
+	h.Begin.Events, h.End.Events = []record.CPUEvents{{CPU: 1}}, []record.CPUEvents{{CPU: 1, Interrupts: 500, Softirqs: map[string]uint64{"NET_RX": 9000}}}
+	h.Begin.Memory, h.End.Memory = &record.MemoryLoad{}, &record.MemoryLoad{AvailableBytes: 5e8, TCPBytes: 4e8}
+	h.Begin.SNMP, h.End.SNMP = map[string]int64{}, map[string]int64{}
+	return t
+}
+
+// alone makes the second CPU serve softirqs and nothing else.
+func alone(h *record.HostReading) {
+	h.End.CPU[0] = record.CPUTimes{CPU: -1, User: 0.05, SoftIRQ: 0.5, Idle: 0.45}
+	h.End.CPU[2] = record.CPUTimes{CPU: 1, User: 0.01, SoftIRQ: 0.98, Idle: 0.01}
+}
+
+func TestMachine(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		change     func(t *record.Trial, h *record.HostReading)
+		id         string // empty: none
+		confidence string
+		evidence   string
+	}{
+		{"nothing", func(*record.Trial, *record.HostReading) {}, "", "", ""},
+		{"one core", func(_ *record.Trial, h *record.HostReading) { alone(h) }, "softirq-one-core", record.Likely, "9000 receive softirqs and 500 interrupts a second"},
+		{"one core, squeezed", func(_ *record.Trial, h *record.HostReading) { alone(h); h.End.Softnet[0].Squeezed = 7 }, "softirq-one-core", record.Certain, "out of its budget 7 times"},
+		{"one core at the limit", func(t *record.Trial, h *record.HostReading) { alone(h); t.GoodputBps = t.LimitBps }, "", "", ""},
+		{"one core of other work", func(_ *record.Trial, h *record.HostReading) {
+			alone(h)
+			h.End.CPU[2].User, h.End.CPU[2].SoftIRQ = 0.98, 0.01
+		}, "", "", ""},
+		{"all cores", func(_ *record.Trial, h *record.HostReading) {
+			alone(h)
+			h.End.CPU[0] = record.CPUTimes{CPU: -1, SoftIRQ: 0.98, Idle: 0.02}
+		}, "", "", ""},
+		{"one core without receiving", func(_ *record.Trial, h *record.HostReading) { alone(h); h.End.Events = nil }, "", "", ""},
+		{"drops", func(_ *record.Trial, h *record.HostReading) { h.End.Softnet[0].Dropped = 3 }, "softnet-drop", record.Certain, "CPU 1 dropped 3 packets and took 1000"},
+		{"tcp_mem", func(_ *record.Trial, h *record.HostReading) { h.End.SNMP["TcpExt.TCPMemoryPressures"] = 2 }, "memory-pressure", record.Certain, "grew by 2; TCP's buffers had 400 MB"},
+		{"waiting", func(_ *record.Trial, h *record.HostReading) { h.End.Memory.SomeWaitedUs = 200_000 }, "memory-pressure", record.Likely, "20 % of the window, all of them 0 %; 0.5 GB"},
+		{"hardly waiting", func(_ *record.Trial, h *record.HostReading) { h.End.Memory.SomeWaitedUs = 90_000 }, "", "", ""},
+	} {
+		trial := strained()
+		test.change(&trial, &trial.Hosts[0])
+		over := sciencetest.Topology()
+		found := slices.DeleteFunc(Diagnose(trial, &over), func(f record.Finding) bool {
+			return !slices.Contains([]string{"softirq-one-core", "softnet-drop", "memory-pressure"}, f.ID)
+		})
+		switch {
+		case test.id == "" && len(found) > 0:
+			t.Errorf("%s: %+v", test.name, found)
+		case test.id == "":
+		case len(found) != 1 || found[0].ID != test.id || found[0].Confidence != test.confidence || found[0].Host != "this machine" || len(found[0].Fix) == 0 || found[0].Reference == "":
+			t.Errorf("%s: %+v, want %s (%s)", test.name, found, test.id, test.confidence)
+		case !strings.Contains(strings.Join(found[0].Evidence, "\n"), test.evidence):
+			t.Errorf("%s: the evidence is %q, want %q", test.name, found[0].Evidence, test.evidence)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+
+	"linerate/internal/model/record"
+)
+
+// evidencedPairs is how many pairs of addresses are told one by one.
+const evidencedPairs = 4
+
+// portsExhausted: connections could not be opened because no service port of their
+// host was left for them: between the two addresses, where connect(2) was to choose;
+// of the source alone, where bind(2) was. The kernel has said so itself.
+func portsExhausted(f facts) (findings []record.Finding) {
+	told := map[string]int{}
+	for _, fl := range f.trial.Flows {
+		p := fl.Exhausted
+		if p == nil {
+			continue
+		}
+		finding := exhausted(fl, *p)
+		i := slices.IndexFunc(findings, func(o record.Finding) bool { return o.Host == finding.Host && o.Summary == finding.Summary })
+		if i < 0 {
+			findings = append(findings, finding)
+		} else if told[finding.Host+finding.Summary] < evidencedPairs {
+			findings[i].Evidence = union(findings[i].Evidence, finding.Evidence)
+		}
+		told[finding.Host+finding.Summary]++
+	}
+	return findings
+}
+
+func exhausted(fl record.Flow, p record.PortsExhausted) record.Finding {
+	source := "any address"
+	if p.Source.IsValid() {
+		source = p.Source.String()
+	}
+	finding := record.Finding{
+		Host: fl.OpenedBy, Confidence: record.Certain,
+		Evidence:  []string{fmt.Sprintf("%s → %s: %d of %d connections are open", source, p.Destination, p.Open, p.Wanted)},
+		Reference: "ip(7); Linux Documentation/networking/ip-sysctl.rst (ip_local_port_range)",
+	}
+	wide := "sysctl -w net.ipv4.ip_local_port_range='1024 65535'"
+	if p.Bound {
+		finding.Summary = fmt.Sprintf("%s has no service port left to bind: bind(2) takes one of the source address for each connection, wherever it goes", fl.OpenedBy)
+		finding.Evidence = append(finding.Evidence, "the next bind(2) failed with EADDRINUSE")
+		finding.Fix = []string{
+			"set IP_BIND_ADDRESS_NO_PORT before bind(2), so that connect(2) chooses (in a study: bind_no_port: true)",
+			"or bind to further source addresses: each has as many service ports",
+		}
+	} else {
+		finding.Summary = fmt.Sprintf("%s has no service port left between two addresses and one service port of the other end", fl.OpenedBy)
+		finding.Evidence = append(finding.Evidence, "the next connect(2) failed with EADDRNOTAVAIL")
+		finding.Fix = []string{
+			"connect to a further address of the other end (an alias), or from a further one of this host: each pair has as many connections",
+			"or to a further service port",
+		}
+	}
+	if n := p.Ports(); n > 0 {
+		finding.Evidence = append(finding.Evidence, fmt.Sprintf("%s: net.ipv4.ip_local_port_range = %d %d, which is %d service ports", fl.OpenedBy, p.FirstPort, p.LastPort, n))
+	}
+	if p.Ports() < 65535-1024+1 {
+		finding.Fix = append(finding.Fix, "or widen the range: "+wide)
+	}
+	return finding
+}

@@ -1,0 +1,53 @@
+package diagnose
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+// TestPortsExhausted: the kernel's word becomes a finding of the opener's with the
+// addresses, the range and what was open; by bind and by connect are two causes, and
+// neither is told once more as a host that is not reached.
+func TestPortsExhausted(t *testing.T) {
+	flow := func(i int, bound bool) record.Flow {
+		at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 1, byte(i)}), 5202)
+		return record.Flow{
+			ID: fmt.Sprint("f", i), Protocol: record.ProtocolRR, From: "client", To: "server", OpenedBy: "client", Error: "no port",
+			Exhausted: &record.PortsExhausted{Source: netip.MustParseAddr("10.0.0.1"), Destination: at, Bound: bound,
+				FirstPort: 40000, LastPort: 40999, Open: 100 * i, Wanted: 1200},
+		}
+	}
+	var trial record.Trial
+	for i := range 9 {
+		trial.Flows = append(trial.Flows, flow(i+1, i%3 == 2))
+	}
+	for _, host := range []string{"client", "server"} {
+		trial.Hosts = append(trial.Hosts, record.HostReading{Host: host})
+	}
+	found := Merge(Diagnose(trial, &topology.Topology{}))
+	if len(found) != 2 {
+		t.Fatalf("%d findings: %+v", len(found), found)
+	}
+	for _, f := range found {
+		bound := strings.Contains(f.Summary, "bind(2)")
+		words := "EADDRNOTAVAIL 10.0.0.1 → 10.0.1.1:5202: 100 of 1200 / 40000 40999, which is 1000 / further address of the other end (an alias)"
+		if bound {
+			words = "EADDRINUSE 10.0.0.1 → 10.0.1.3:5202: 300 of 1200 / 40000 40999, which is 1000 / IP_BIND_ADDRESS_NO_PORT"
+		}
+		said := strings.Join(append(f.Evidence, f.Fix...), "\n")
+		errno, rest, _ := strings.Cut(words, " ")
+		for _, part := range append(strings.Split(rest, " / "), errno) {
+			if !strings.Contains(said, part) {
+				t.Errorf("no %q in\n%s", part, said)
+			}
+		}
+		if f.ID != "ports-exhausted" || f.Host != "client" || f.Confidence != record.Certain || len(f.Evidence) > maxEvidence {
+			t.Errorf("%+v", f)
+		}
+	}
+}

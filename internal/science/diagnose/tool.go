@@ -1,0 +1,71 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/hearsay"
+	"linerate/internal/science/limits"
+)
+
+// toolApart is how much too high another program's figure is before it wants
+// explaining: a little may be a shaper's full bucket at its start.
+const toolApart = 0.05
+
+// toolSurplus: a program says more than its receivers got. Certain where the limit
+// makes the figure impossible, or where what lay in the send buffers is what it
+// says too much.
+func toolSurplus(f facts) []record.Finding {
+	s := f.trial.ToolReported
+	if s == nil || s.Processes == 0 || s.GoodputBps == 0 || s.SurplusBps <= toolApart*s.GoodputBps {
+		return nil
+	}
+	finding := record.Finding{
+		Host: f.trial.Tools[0].Client, Confidence: record.Likely,
+		Summary: fmt.Sprintf("%s says %s, its receivers got %s", s.Tool, limits.Rate(s.SumBps), limits.Rate(s.GoodputBps)),
+		Evidence: []string{
+			fmt.Sprintf("%s: %s", s.Method, limits.Rate(s.SumBps)),
+			fmt.Sprintf("read by the receivers of the same connections, in one window for all: %s", limits.Rate(s.GoodputBps)),
+		},
+		Reference: "tcp(7), write(2)",
+	}
+	add := func(format string, args ...any) {
+		finding.Evidence = append(finding.Evidence, fmt.Sprintf(format, args...))
+	}
+	if limit := f.trial.LimitBps; limit > 0 && s.SumBps > limit*(1+toolApart) {
+		finding.Confidence = record.Certain
+		add("the most that its path can carry: %s", limits.Rate(limit))
+	}
+	if s.UnsentBytes > 0 && s.CountedBy == record.CountedBySender {
+		add("%d bytes were still in the send buffers at the window's end: over the time of writing they are %s", s.UnsentBytes, limits.Rate(s.UnsentBps))
+	}
+	if s.PredictedBps > 0 {
+		add("by the kernel's count of each connection's bytes and its own time it must say %s too much, and it says %s", limits.Rate(s.PredictedBps), limits.Rate(s.SurplusBps))
+		if hearsay.Explained(*s) {
+			finding.Confidence = record.Certain
+		}
+	}
+	if first, last, known := ends(f.trial.Tools); known && len(f.trial.Tools) > 1 {
+		add("its %d clients ended between %.3g s and %.3g s after the trial's start: averages over different times do not add up to a rate", len(f.trial.Tools), first, last)
+	}
+	finding.Fix = []string{
+		"believe the receivers' count in a common window: linerate's goodput, or what the tool's server reports",
+		"measure longer: what is left in the buffers counts for less the longer the time is",
+	}
+	return []record.Finding{finding}
+}
+
+// ends are when the first and the last client ended, from the trial's start.
+func ends(tools []record.ToolRun) (first, last float64, known bool) {
+	for _, run := range tools {
+		if run.TookS == 0 {
+			continue
+		}
+		at := run.LateS + run.TookS
+		if !known {
+			first, last, known = at, at, true
+		}
+		first, last = min(first, at), max(last, at)
+	}
+	return first, last, known
+}

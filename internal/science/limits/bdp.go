@@ -1,0 +1,79 @@
+package limits
+
+import "math"
+
+// Path is a way from one host to another and back, as a window sees it.
+type Path struct {
+	RateBps float64 // of its slowest link
+	RTTS    float64 // there and back, with empty queues, in seconds
+	Segment int     // payload of a full segment, in bytes
+}
+
+const (
+	// unscaled is the largest window without window scaling (RFC 9293, section
+	// 3.1), largestWindow with it (RFC 7323, section 2.3).
+	unscaled      = 65535
+	largestWindow = 1 << 30
+	// FirstWindow is how many segments slow start begins with (RFC 6928).
+	FirstWindow = 10
+	// Of a receive buffer about half is advertised as window until the kernel
+	// knows how well segments fill their memory (tcp_adv_win_scale in
+	// Documentation/networking/ip-sysctl.rst), and a window has to hold what waits
+	// behind a lost segment, too: twice the product, of which half counts. A send
+	// buffer holds what is under way and what is to be sent next, with the
+	// kernel's own bookkeeping: three times.
+	receiveShare = 4
+	sendShare    = 3
+)
+
+// BDP is the bandwidth-delay product: what is under way when the path is full.
+func (p Path) BDP() float64 { return p.RateBps * p.RTTS / 8 }
+
+// Segments is how many full segments that are.
+func (p Path) Segments() int { return int(math.Ceil(p.BDP() / float64(p.Segment))) }
+
+// Scaling says whether a window as large as that needs window scaling.
+func (p Path) Scaling() bool { return p.BDP() > unscaled }
+
+// Flows is how many connections it takes, each with the largest window there is.
+func (p Path) Flows() int { return max(1, int(math.Ceil(p.BDP()/largestWindow))) }
+
+// WindowBps is the most that a window of so many bytes lets through.
+func (p Path) WindowBps(bytes float64) float64 {
+	if p.RTTS <= 0 {
+		return p.RateBps
+	}
+	return min(p.RateBps, bytes*8/p.RTTS)
+}
+
+// UnscaledBps is that of the largest window without window scaling.
+func (p Path) UnscaledBps() float64 { return p.WindowBps(unscaled) }
+
+// ReceiveBuffer and SendBuffer are what the kernel's autotuning has to be allowed
+// (the third values of tcp_rmem and tcp_wmem, which are of 31 bits), for as many
+// connections as it takes to fill the path.
+func (p Path) ReceiveBuffer() int64 { return p.buffer(receiveShare) }
+func (p Path) SendBuffer() int64    { return p.buffer(sendShare) }
+
+func (p Path) buffer(share float64) int64 {
+	return int64(min(math.Ceil(share*p.BDP()/float64(p.Flows())), math.MaxInt32))
+}
+
+// SlowStart is how many round trips slow start takes to fill the path: the window
+// doubles with each (RFC 5681, section 3.1).
+func (p Path) SlowStart() int {
+	first := float64(FirstWindow * p.Segment)
+	if p.BDP() <= first {
+		return 0
+	}
+	return int(math.Ceil(math.Log2(p.BDP() / first)))
+}
+
+// Answer is how many round trips an answer of so many bytes takes on a connection
+// that begins with a window of first segments: one for the handshake, and one for
+// each window, which doubles as long as nothing else bounds it. What the answer takes
+// on the wire comes on top.
+func (p Path) Answer(bytes float64, first int) int {
+	segments := math.Ceil(bytes / float64(p.Segment))
+	return 1 + int(math.Ceil(math.Log2(segments/float64(max(first, 1))+1)))
+}

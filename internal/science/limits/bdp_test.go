@@ -1,0 +1,66 @@
+package limits
+
+import (
+	"math"
+	"testing"
+)
+
+// TestBDP: products that were published, and what follows from them.
+func TestBDP(t *testing.T) {
+	for _, c := range []struct {
+		rate, rtt, bytes float64
+		rounds, flows    int
+		scaling          bool
+	}{
+		// Open source at 10 Gbit, 2012.
+		{512e3, 0.9, 57_600, 2, 1, false},
+		{2e6, 0.05, 12_500, 0, 1, false},
+		{6e6, 0.1, 75_000, 3, 1, true},
+		{20e6, 0.05, 125_000, 4, 1, true},
+		{1e9, 0.001, 125_000, 4, 1, true},
+		// The long fat path of the same talk, and one that no window fills.
+		{1e9, 0.025, 3_125_000, 8, 1, true},
+		{100e9, 0.1, 1.25e9, 17, 2, true},
+		{1e9, 0, 0, 0, 1, false},
+	} {
+		p := Path{RateBps: c.rate, RTTS: c.rtt, Segment: 1448}
+		if got := p.BDP(); math.Abs(got-c.bytes) > 1e-6*c.bytes {
+			t.Errorf("%.0f bit/s × %g s: %.1f bytes, want %.1f", c.rate, c.rtt, got, c.bytes)
+		}
+		if p.SlowStart() != c.rounds || p.Flows() != c.flows || p.Scaling() != c.scaling {
+			t.Errorf("%.0f bit/s × %g s: %d round trips, %d flows, scaling %v; want %d, %d, %v",
+				c.rate, c.rtt, p.SlowStart(), p.Flows(), p.Scaling(), c.rounds, c.flows, c.scaling)
+		}
+		if p.WindowBps(c.bytes) > c.rate || p.WindowBps(c.bytes) < 0.999*c.rate {
+			t.Errorf("a window of the product lets %.0f bit/s through, want %.0f", p.WindowBps(c.bytes), c.rate)
+		}
+		if each := c.bytes / float64(c.flows); float64(p.ReceiveBuffer()) < 2*each || float64(p.SendBuffer()) < 2*each || p.ReceiveBuffer() > math.MaxInt32 {
+			t.Errorf("buffers of %d and %d do not hold a window of %.0f", p.ReceiveBuffer(), p.SendBuffer(), c.bytes)
+		}
+	}
+	fat := Path{RateBps: 1e9, RTTS: 0.05, Segment: 1448}
+	if got := fat.WindowBps(64 << 10); math.Abs(got/(65536*8/0.05)-1) > 1e-9 {
+		t.Errorf("64 KiB at 50 ms: %.0f bit/s", got)
+	}
+	if got := fat.UnscaledBps(); math.Abs(got-10_485_600) > 1 {
+		t.Errorf("without scaling at 50 ms: %.0f bit/s", got)
+	}
+	if got := fat.Segments(); got != 4317 {
+		t.Errorf("%d segments, want 4317", got)
+	}
+}
+
+// TestAnswer: round trips of short answers, by hand: windows of 10, 20, 40 segments.
+func TestAnswer(t *testing.T) {
+	p := Path{RateBps: 1e9, RTTS: 0.05, Segment: 1448}
+	for _, c := range []struct {
+		bytes       float64
+		first, want int
+	}{
+		{1, 10, 2}, {14_480, 10, 2}, {14_481, 10, 3}, {30 * 1448, 10, 3}, {64e3, 10, 4}, {64e3, 40, 3}, {64e3, 3, 5}, {64e3, 45, 2}, {0, 10, 1}, {1448, 0, 2},
+	} {
+		if got := p.Answer(c.bytes, c.first); got != c.want {
+			t.Errorf("%.0f bytes, %d segments at first: %d round trips, want %d", c.bytes, c.first, got, c.want)
+		}
+	}
+}

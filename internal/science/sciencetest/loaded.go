@@ -1,0 +1,101 @@
+package sciencetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"time"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+	"linerate/internal/science/stats"
+)
+
+// Queues are the levels of the factor "queue" of a loaded run, baseline first,
+// each with how long a request waits there for its response at most.
+var Queues = []string{"16 packets", "1000 packets", "fq_codel", "17 packets"}
+
+var queueWaitUs = map[string]float64{Queues[0]: 10_000, Queues[1]: 600_000, Queues[2]: 1_500, Queues[3]: 10_000}
+
+// LoadedLimit is what the loaded link carries at most.
+const LoadedLimit = 20e6 * shaped
+
+// Loaded is a run in which requests and responses share a link of 20 Mbit/s with
+// a bulk flow, judged by the responses given.
+func Loaded(seed uint64, blocks int, responses ...string) *record.Run {
+	random := rand.New(rand.NewPCG(seed, 2))
+	run := &record.Run{
+		Schema: record.RunSchema, ID: fmt.Sprintf("loaded-%d", seed), Study: "loaded", Seed: seed,
+		Question: "How long does a request take beside a bulk flow?",
+		Started:  Started, DurationS: float64(blocks*len(Queues)) * 2, Status: "complete", Unit: "bit/s", Responses: responses,
+		Topology: loadedTopology(), Confidence: 0.95, Margin: 0.02, StudyFile: "study: loaded\n",
+		Again:       fmt.Sprintf("linerate run loaded.yaml --seed %d", seed),
+		Environment: record.Environment{Version: "test", Mode: "lab, rootless"},
+	}
+	queue := record.Factor{Name: "queue", Role: "compare", Baseline: Queues[0]}
+	for i, name := range Queues {
+		level := record.Level{Name: name, About: "the queue before the link"}
+		if i > 0 {
+			level.Settings, level.SettingLines = 1, []string{"a: qdisc eth0 " + name}
+		}
+		queue.Levels = append(queue.Levels, level)
+	}
+	run.Factors = []record.Factor{queue}
+	for block := 1; block <= blocks; block++ {
+		for _, pick := range random.Perm(len(Queues)) {
+			run.Trials = append(run.Trials, loadedTrial(Queues[pick], block, len(run.Trials)+1, random))
+		}
+	}
+	return run
+}
+
+func loadedTopology() topology.Topology {
+	host := func(name, address string) topology.Host {
+		a := netip.MustParseAddr(address)
+		return topology.Host{Name: name, Ports: []topology.Port{{Name: "eth0", Addresses: []topology.Address{{First: a, Last: a, Bits: 24}}}}}
+	}
+	l := topology.Link{From: topology.End{Node: "a", Port: "eth0"}, To: topology.End{Node: "b", Port: "eth0"}}
+	l.Rate = unitRate(20e6)
+	return topology.Topology{Hosts: []topology.Host{host("a", "10.0.0.1"), host("b", "10.0.0.2")}, Links: []topology.Link{l}}
+}
+
+func loadedTrial(queue string, block, order int, random *rand.Rand) record.Trial {
+	t := record.Trial{
+		Treatment: queue, Levels: map[string]string{"queue": queue}, Block: block, Order: order, WindowS: windowS,
+		Started:  Started.Add(time.Duration(order) * 2 * time.Second),
+		LimitBps: LoadedLimit, LimitWhy: "20 Mbit/s × 1448/1514",
+	}
+	flow := func(id, protocol string, port int) record.Flow {
+		return record.Flow{
+			ID: id, Protocol: protocol, From: "a", To: "b", OpenedBy: "a", Path: []string{"a.eth0", "b.eth0"},
+			Source: fmt.Sprintf("10.0.0.1:%d", 40000+port), Destination: fmt.Sprintf("10.0.0.2:%d", 5201+port),
+			Connected: true, Alive: true, CongestionControl: "cubic",
+		}
+	}
+	bulk := flow("f1", "", 0)
+	bulk.GoodputBps = LoadedLimit * (1 - 0.001*random.Float64())
+	bulk.ReceivedBytes = int64(bulk.GoodputBps * windowS / 8)
+	bulk.WrittenBytes, bulk.AckedBytes = bulk.ReceivedBytes, bulk.ReceivedBytes
+	t.GoodputBps = bulk.GoodputBps
+
+	probe := flow("f2", record.ProtocolRR, 1)
+	wait := queueWaitUs[queue] * (1 + 0.004*random.NormFloat64())
+	h, taken := stats.NewHistogram(), 0.0
+	for taken < windowS*1e6 { // one after another
+		us := 100 + wait*(0.5+0.5*random.Float64())
+		stats.Record(h, int64(us*1e3))
+		taken += us
+	}
+	latency, err := stats.Distribution(h)
+	if err != nil {
+		panic(err) // a histogram that was just made
+	}
+	probe.Transactions = &record.Transactions{Done: h.TotalCount(), Connections: 1, Latency: latency}
+	probe.TransactionsPerS = float64(h.TotalCount()) / windowS
+	probe.ReceivedBytes, probe.WrittenBytes = h.TotalCount(), h.TotalCount()
+	t.Flows = []record.Flow{bulk, probe}
+	if err := stats.Totals(&t); err != nil {
+		panic(err)
+	}
+	return t
+}

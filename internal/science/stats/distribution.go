@@ -1,0 +1,62 @@
+package stats
+
+import (
+	"fmt"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"linerate/internal/model/record"
+)
+
+// What a histogram of times holds: nanoseconds from 1 to a minute, with three
+// significant digits. A minute is longer than anybody waits for an answer; what
+// took longer counts as a minute.
+const (
+	longestNs         = 60e9
+	significantDigits = 3
+)
+
+// NewHistogram is an empty histogram of times in nanoseconds. Recording a value
+// in it takes no memory and no lock; one goroutine at a time may do so.
+func NewHistogram() *hdrhistogram.Histogram {
+	return hdrhistogram.New(1, longestNs, significantDigits)
+}
+
+// Record adds a time.
+func Record(h *hdrhistogram.Histogram, ns int64) {
+	_ = h.RecordValue(min(max(ns, 1), longestNs)) // the bounds are the histogram's
+}
+
+// Distribution puts a histogram into a record; nil when nothing is in it.
+func Distribution(h *hdrhistogram.Histogram) (*record.Distribution, error) {
+	if h.TotalCount() == 0 {
+		return nil, nil
+	}
+	encoded, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a histogram of %d times: %w", h.TotalCount(), err)
+	}
+	at := func(percent float64) float64 { return float64(h.ValueAtPercentile(percent)) / 1e3 }
+	return &record.Distribution{
+		Count: h.TotalCount(), MinUs: float64(h.Min()) / 1e3, MeanUs: h.Mean() / 1e3,
+		P50Us: at(50), P90Us: at(90), P99Us: at(99), P999Us: at(99.9), P9999Us: at(99.99), MaxUs: float64(h.Max()) / 1e3,
+		Histogram: encoded,
+	}, nil
+}
+
+// Together is the distribution of all times of several; nil when there are none.
+// An unreadable histogram is an error.
+func Together(parts ...*record.Distribution) (*record.Distribution, error) {
+	sum := NewHistogram()
+	for _, part := range parts {
+		if part == nil {
+			continue
+		}
+		h, err := hdrhistogram.Decode(part.Histogram)
+		if err != nil {
+			return nil, fmt.Errorf("reading a histogram of %d times: %w", part.Count, err)
+		}
+		sum.Merge(h)
+	}
+	return Distribution(sum)
+}

@@ -1,0 +1,149 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/response"
+)
+
+// in judges the comparison by a response other than goodput. As long as every
+// baseline is above zero there is a ratio, otherwise, and for what may be below
+// zero, a difference; a block without a value says nothing, and often because things
+// were too bad for one, so that the blocks that are left decide nothing either.
+func (c comparison) in(r response.Response, confidence, margin float64) (record.Effect, float64) {
+	e := c.effect
+	e.Response = r.Name
+	pairs, missing := c.pairs(r)
+	e.Blocks = len(pairs)
+	differences := make([]float64, len(pairs))
+	least := math.Inf(1)
+	for i, pair := range pairs {
+		differences[i], least = pair.Level-pair.Base, min(least, pair.Base)
+	}
+	apart := Mean(differences, confidence)
+	var p float64
+	switch {
+	case len(pairs) == 0:
+		e.Ratio.None, p = true, 1
+		e.Verdict, e.Why = record.Inconclusive, "no block has both"
+		if missing > 0 {
+			e.Why = "in no block have both a value: " + r.Absent
+		}
+		return e, p
+	case least > 0 && !r.Signed:
+		var ratio Interval
+		ratio, p, e.Why = Ratio(pairs, confidence)
+		e.Ratio = record.RatioEstimate{Mean: ratio.Mean, Low: ratio.Low, High: ratio.High}
+		e.Verdict = Verdict(ratio, margin)
+		if e.Why == "" && e.Verdict == record.Inconclusive {
+			e.Why = fmt.Sprintf(Spans+"%.2f× to %.2f×", ratio.Low, ratio.High)
+		}
+	default:
+		p = pValue(differences, 0)
+		e.Ratio.None = true
+		e.Difference = &record.DifferenceEstimate{Mean: apart.Mean, Low: apart.Low, High: apart.High}
+		if e.Verdict, e.Why = overZero(pairs, apart); r.Signed {
+			e.Verdict, e.Why = differ(r, apart)
+		}
+	}
+	switch {
+	case missing > 0:
+		e.Verdict, p = record.Inconclusive, 1
+		e.Why = fmt.Sprintf("in %d of %d blocks not both have a value: %s", missing, missing+len(pairs), r.Absent)
+	case trifling(r, apart) && e.Verdict != record.NoDifference:
+		e.Verdict, e.Why = record.NoDifference, trifle(r)
+	}
+	if r.Lower {
+		e.Verdict = turn(e.Verdict)
+	}
+	return e, p
+}
+
+// overZero judges by the difference to a baseline that was zero in some block: as
+// if more were better.
+func overZero(pairs []Pair, apart Interval) (verdict, why string) {
+	zero := 0
+	for _, pair := range pairs {
+		if pair.Base <= 0 {
+			zero++
+		}
+	}
+	where := fmt.Sprintf("in %d of %d blocks", zero, len(pairs))
+	if zero == len(pairs) {
+		where = "in every block"
+	}
+	why = "the baseline is zero " + where + ": there is no ratio, only a difference"
+	switch {
+	case !apart.Known:
+		return record.Inconclusive, why + " of unknown interval"
+	case apart.Low > 0:
+		return record.Improves, why
+	case apart.High < 0:
+		return record.Worsens, why
+	case apart.Low == 0 && apart.High == 0:
+		return record.NoDifference, "both are zero " + where
+	}
+	return record.Inconclusive, why
+}
+
+// trifling: a difference surely is none that matters.
+func trifling(r response.Response, apart Interval) bool {
+	return apart.Known && apart.Low >= -r.Floor && apart.High <= r.Floor
+}
+
+func trifle(r response.Response) string {
+	if r.Unit == response.Lost.Unit {
+		return fmt.Sprintf("the two differ by less than %.3g points, which does not matter", 100*r.Floor)
+	}
+	return fmt.Sprintf("the two differ by less than %.3g, which does not matter", r.Floor)
+}
+
+// differ judges a difference of what may be below zero, as if more were better.
+func differ(r response.Response, apart Interval) (verdict, why string) {
+	switch {
+	case !apart.Known:
+		return record.Inconclusive, "a single block: the interval is unknown"
+	case trifling(r, apart):
+		return record.NoDifference, trifle(r)
+	case apart.Low > 0:
+		return record.Improves, ""
+	case apart.High < 0:
+		return record.Worsens, ""
+	}
+	return record.Inconclusive, Spans + points(apart.Low) + " to " + points(apart.High) + " points"
+}
+
+func points(share float64) string {
+	return strings.Replace(fmt.Sprintf("%+.2g", 100*share), "-", "−", 1)
+}
+
+// turn is the verdict where less is better.
+func turn(verdict string) string {
+	switch verdict {
+	case record.Improves:
+		return record.Worsens
+	case record.Worsens:
+		return record.Improves
+	}
+	return verdict
+}
+
+// VerdictOn is Verdict on a ratio of a response.
+func VerdictOn(r response.Response, ratio Interval, margin float64) string {
+	if r.Lower {
+		return turn(Verdict(ratio, margin))
+	}
+	return Verdict(ratio, margin)
+}
+
+// VerdictApart is VerdictOn of a difference, for what may be below zero.
+func VerdictApart(r response.Response, apart Interval) (verdict, why string) {
+	verdict, why = differ(r, apart)
+	if r.Lower {
+		verdict = turn(verdict)
+	}
+	return verdict, why
+}

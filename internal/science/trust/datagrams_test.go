@@ -1,0 +1,107 @@
+package trust
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// packets is a trial of one flow of datagrams for a second: so many sent, lost on
+// the way, and lost in the receiver's buffer behind its port.
+func packets(sent, lost, inBuffer int64, bytes, mtu int, destination string) record.Trial {
+	received := sent - lost - inBuffer
+	flow := record.Flow{
+		ID: "f", From: "client", To: "server", Protocol: record.ProtocolUDP, Destination: destination,
+		Connected: true, Alive: true,
+		ReceivedBytes: received * int64(bytes), WrittenBytes: sent * int64(bytes), SentBytes: sent * int64(bytes),
+		Datagrams: &record.Datagrams{
+			Sent: sent, Received: received, Lost: lost + inBuffer, LostInBuffer: inBuffer,
+			Bytes: bytes, MTU: mtu, BufferBytes: 1 << 20,
+		},
+	}
+	frames := headers(flow)
+	// What the mean of headers is of: as many packets as a datagram takes.
+	each := math.Ceil(float64(bytes+8) / float64(mtu-20-20*strings.Count(destination, "[")))
+	port := func(datagrams int64) record.PortCounters {
+		n := float64(datagrams) * each
+		return record.PortCounters{Port: "eth0", RxPackets: uint64(n), RxBytes: uint64(float64(datagrams*int64(bytes)) + n*frames)}
+	}
+	const second = int64(1e9)
+	host := func(name string, into, out int64) record.HostReading {
+		h := record.HostReading{Host: name}
+		h.End.Ports = []record.PortCounters{port(into)}
+		leaving := port(out)
+		h.End.Ports[0].TxBytes, h.End.Ports[0].TxPackets = leaving.RxBytes, leaving.RxPackets
+		h.End.Ports[0].AtNs = second
+		h.Begin.Ports = []record.PortCounters{{Port: "eth0"}}
+		h.End.ScheduledNs, h.End.BeganNs, h.End.EndedNs = second, second, second
+		h.Begin.ScheduledNs, h.Begin.BeganNs, h.Begin.EndedNs = 1, 1, 1
+		return h
+	}
+	return record.Trial{
+		WindowS: 1, GoodputBps: float64(flow.ReceivedBytes) * 8, Flows: []record.Flow{flow},
+		Hosts: []record.HostReading{host("client", 0, sent), host("server", received+inBuffer, 0)},
+	}
+}
+
+// TestDatagrams: what was lost is a result and fails no check; what cannot have
+// been does.
+func TestDatagrams(t *testing.T) {
+	const v4, v6 = "10.0.0.1:5000", "[fd00::1]:5000"
+	for _, test := range []struct {
+		name   string
+		trial  record.Trial
+		failed string
+	}{
+		{"nothing lost", packets(100_000, 0, 0, 1448, 1500, v4), ""},
+		{"lost in the network", packets(100_000, 40_000, 0, 1448, 1500, v4), ""},
+		{"lost in the buffer", packets(100_000, 0, 40_000, 1448, 1500, v4), ""},
+		{"lost in both", packets(100_000, 20_000, 40_000, 1448, 1500, v6), ""},
+		{"small ones", packets(100_000, 0, 0, 16, 1500, v4), ""},
+		{"in several packets", packets(10_000, 0, 0, 65507, 1500, v4), ""},
+		{"in several packets, IPv6", packets(10_000, 500, 0, 9000, 1500, v6), ""},
+		{"more than was sent", func() record.Trial {
+			t := packets(100_000, 0, 0, 1448, 1500, v4)
+			t.Flows[0].WrittenBytes /= 2
+			t.Flows[0].SentBytes /= 2
+			t.Flows[0].Datagrams.Sent /= 2
+			return t
+		}(), Conservation},
+		{"more lost than was sent", func() record.Trial {
+			t := packets(100_000, 0, 0, 1448, 1500, v4)
+			t.Flows[0].Datagrams.Lost += 10_000
+			return t
+		}(), Conservation},
+		{"less at the port than was received", func() record.Trial {
+			t := packets(100_000, 0, 0, 1448, 1500, v4)
+			t.Hosts[1].End.Ports[0].RxBytes /= 2
+			return t
+		}(), Wire},
+		{"more at the port than was lost", func() record.Trial {
+			t := packets(100_000, 0, 10_000, 1448, 1500, v4)
+			t.Hosts[1].End.Ports[0].RxBytes *= 2
+			return t
+		}(), Wire},
+	} {
+		found := false
+		for _, c := range Trial(test.trial, nil) {
+			found = found || c.Check == test.failed
+			if c.Check == Foreign && test.failed != "" {
+				continue // the same fact, told again
+			}
+			if c.Pass != (c.Check != test.failed) {
+				t.Errorf("%s: %+v", test.name, c)
+			}
+		}
+		if test.failed != "" && !found {
+			t.Errorf("%s: there is no check %s", test.name, test.failed)
+		}
+	}
+	for _, c := range Trial(packets(1000, 10, 0, 1448, 1500, v4), nil) {
+		if c.Check == Conservation && !strings.Contains(c.Detail, "lost 10 datagrams") {
+			t.Errorf("the loss is not told: %s", c.Detail)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package trust
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// oneWay is a direction of 10 s at 800 Mbit/s with a peer that had 10.1 s.
+func oneWay(counted string, there int64) PeerDirection {
+	d := PeerDirection{
+		Sends: counted != record.CountedReceived, WindowS: 10, OmitS: 1,
+		MeasureDirection: record.MeasureDirection{
+			Direction: "write", Flows: 1, TotalBytes: 1_110_000_000, GoodputBps: 800e6, ReceivedBytes: 1_000_000_000, LimitBps: 941e6, Counted: counted,
+			Peer: &record.PeerCount{Bytes: there, Seconds: 10.1, GoodputBps: float64(there) * 8 / 10.1},
+		},
+	}
+	if !d.Sends {
+		d.Direction = "read"
+	}
+	return d
+}
+
+// TestPeer: what the other end says is held against what is known here, as far as
+// its time and its buffers allow.
+func TestPeer(t *testing.T) {
+	const acked, got, there = record.CountedAcknowledged, record.CountedReceived, record.CountedByPeer
+	for _, test := range []struct {
+		name   string
+		d      PeerDirection
+		change func(*PeerDirection)
+		fails  string // empty: passes
+		detail string
+	}{
+		{"sent as much as received", oneWay(acked, 1_008_000_000), nil, "", "had 1.11 GB acknowledged in all and 1 GB in the window"},
+		{"received more than was sent", oneWay(acked, 1_111_000_000), nil, Conservation + " " + Agreement, "expected 988.6 MB to 1.11 GB there"},
+		{"received less than was acknowledged in the window", oneWay(acked, 950_000_000), nil, Conservation + " " + Agreement, ""},
+		{"idle beyond the window", oneWay(acked, 1_000_000_000), func(d *PeerDirection) { d.Peer.Seconds, d.Peer.GoodputBps = 12, 1e9*8/12.0 }, "", "allowed -18 %"},
+		{"everything counted, and lost", oneWay(acked, 1_008_000_000), func(d *PeerDirection) { d.OmitS = 0 }, Conservation, ""},
+		{"everything counted", oneWay(acked, 1_110_000_000), func(d *PeerDirection) { d.OmitS, d.Peer.GoodputBps = 0, 801e6 }, "", ""},
+		{"no time told", oneWay(acked, 1_008_000_000), func(d *PeerDirection) { d.Peer.Seconds, d.Peer.GoodputBps = 0, 0 }, "", ""},
+		{"above the limit", oneWay(acked, 1_008_000_000), func(d *PeerDirection) { d.LimitBps = 700e6 }, Agreement, "of the limit 700 Mbit/s"},
+		{"wrote what was read", oneWay(got, 1_010_000_000), nil, "", "the peer wrote 1.01 GB"},
+		{"a sender above the limit", oneWay(got, 1_010_000_000), func(d *PeerDirection) { d.LimitBps = 700e6 }, "", ""},
+		{"wrote more than came", oneWay(got, 1_200_000_000), func(d *PeerDirection) { d.Peer.GoodputBps = 801e6 }, Conservation, ""},
+		{"wrote less than came", oneWay(got, 900_000_000), nil, Conservation + " " + Agreement, ""},
+		{"its own word alone", oneWay(there, 1_008_000_000), func(d *PeerDirection) { d.UDP = true }, "", "this host sent 1.11 GB in all"},
+		{"datagrams from nowhere", oneWay(there, 1_120_000_000), func(d *PeerDirection) { d.UDP = true }, Conservation, ""},
+		{"datagrams received that were not sent", oneWay(got, 900_000_000), func(d *PeerDirection) { d.UDP, d.Peer.GoodputBps = true, 800e6 }, Conservation, ""},
+	} {
+		if test.change != nil {
+			test.change(&test.d)
+		}
+		var failed []string
+		said := ""
+		for _, c := range Peer(test.d) {
+			said += c.Detail + "\n"
+			if !c.Pass {
+				failed = append(failed, c.Check)
+			}
+		}
+		if got := strings.Join(failed, " "); got != test.fails || !strings.Contains(said, test.detail) {
+			t.Errorf("%s: failed %q, want %q, and to be told %q:\n%s", test.name, got, test.fails, test.detail, said)
+		}
+	}
+	both := Peer(oneWay(acked, 1_008_000_000), oneWay(got, 900_000_000), PeerDirection{})
+	if len(both) != 2 || both[0].Pass || !strings.Contains(both[0].Detail, "write: ") || !strings.Contains(both[0].Detail, "read: ") {
+		t.Errorf("two directions: %+v", both)
+	}
+	if list := Peer(PeerDirection{}); len(list) != 0 {
+		t.Errorf("no peer: %+v", list)
+	}
+}

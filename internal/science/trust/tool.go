@@ -1,0 +1,112 @@
+package trust
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/hearsay"
+	"linerate/internal/science/limits"
+)
+
+// toolTolerance is what another program's figure may differ by: its time is not
+// the common window, but a steady flow's rate is the same in both.
+const toolTolerance = 0.02
+
+// toolAgrees: what another program says is what was counted, and what can be.
+func toolAgrees(v view) (judged, bool) {
+	s := v.ToolReported
+	c := record.Check{Check: ToolAgrees, Pass: true}
+	if s != nil && s.Processes == 0 {
+		return judged{}, false // linerate's own account, which sender-side is about
+	}
+	if s == nil {
+		for _, run := range v.Tools {
+			if run.Error != "" {
+				c.Pass, c.Detail = false, "no figure: "+run.Error
+				return judged{c, 1}, true
+			}
+		}
+		return judged{}, false
+	}
+	for _, run := range v.Tools {
+		if run.Error != "" {
+			c.Pass, c.Detail = false, fmt.Sprintf("%d of %d processes gave a figure: %s", s.Processes, len(v.Tools), run.Error)
+			return judged{c, 1}, true
+		}
+	}
+	if s.TransactionsPerS > 0 {
+		return v.transactionsAgree(s), true
+	}
+	most, strain := toolTolerance*s.GoodputBps, 0.0
+	above := most + v.early(s) // what comes at once at the start, before the window
+	if strain = s.SurplusBps / above; s.SurplusBps < 0 {
+		strain = -s.SurplusBps / most
+	}
+	if s.GoodputBps == 0 {
+		strain = math.Inf(1)
+	}
+	c.Pass = strain <= 1
+	c.Detail = fmt.Sprintf("%s, is %s; the receivers read %s in the window", s.Method, limits.Rate(s.SumBps), limits.Rate(s.GoodputBps))
+	if s.GoodputBps > 0 {
+		c.Detail += fmt.Sprintf(": %+.2g %% (allowed −%.2g to +%.2g %%)", 100*s.SurplusBps/s.GoodputBps, 100*toolTolerance, 100*above/s.GoodputBps)
+	}
+	if allowed := v.LimitBps*(1+limitTolerance) + v.early(s); v.LimitBps > 0 && s.SumBps > allowed && v.allOfTools() {
+		c.Pass, strain = false, max(strain, s.SumBps/allowed)
+		c.Detail += fmt.Sprintf("; it is %s of the limit, %s, and cannot be", percent(s.SumBps/v.LimitBps), limits.Rate(v.LimitBps))
+	}
+	if !c.Pass {
+		c.Detail += hearsayReason(s)
+	}
+	return judged{c, strain}, true
+}
+
+// hearsayReason is why a figure is off, where that is known.
+func hearsayReason(s *record.ToolReported) string {
+	unsent := ""
+	if s.UnsentBytes > 0 {
+		unsent = fmt.Sprintf("; %s were still in send buffers", volume(float64(s.UnsentBytes)))
+	}
+	switch {
+	case s.PredictedBps > 0 && hearsay.Explained(*s):
+		return fmt.Sprintf("; each connection's bytes over its own time, as the kernel counts them, make %s of the %s%s", limits.Rate(s.PredictedBps), limits.Rate(s.SurplusBps), unsent)
+	case s.PredictedBps > 0 && s.SurplusBps > 0:
+		return fmt.Sprintf("; each connection's bytes over its own time would make %s of the %s%s", limits.Rate(s.PredictedBps), limits.Rate(s.SurplusBps), unsent)
+	}
+	return "; its own time, " + seconds(s.Seconds) + ", is not the window"
+}
+
+// early is the rate by which a full token bucket can raise a tool's figure: it
+// counts from its first byte, linerate from the window's begin.
+func (v view) early(s *record.ToolReported) float64 {
+	if s.Seconds <= 0 {
+		return 0
+	}
+	most := 0.0
+	for _, f := range v.Flows {
+		if f.Process != "" {
+			most = max(most, v.bucket(f.Path).bytes)
+		}
+	}
+	return most * 8 / s.Seconds
+}
+
+// allOfTools: no flow is linerate's own, so that the limit is that of the tools'.
+func (v view) allOfTools() bool {
+	return !slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return f.Process == "" })
+}
+
+func (v view) transactionsAgree(s *record.ToolReported) judged {
+	const tolerance = 0.05 // a machine's transactions are not as even as a link's bytes
+	apart := math.Inf(1)
+	if s.CountedTransactionsPerS > 0 {
+		apart = s.TransactionsPerS/s.CountedTransactionsPerS - 1
+	}
+	c := record.Check{Check: ToolAgrees, Pass: math.Abs(apart) <= tolerance}
+	c.Detail = fmt.Sprintf("%s, is %.4g transactions/s; by their bytes on the sockets there were %.4g/s in the window", s.Method, s.TransactionsPerS, s.CountedTransactionsPerS)
+	if s.CountedTransactionsPerS > 0 {
+		c.Detail += fmt.Sprintf(": %+.2g %% (allowed ±%.2g %%)", 100*apart, 100*tolerance)
+	}
+	return judged{c, math.Abs(apart) / tolerance}
+}
