@@ -33,7 +33,7 @@ func pair(t *testing.T, near, far io.ReadWriteCloser) (*Bus, *Conn) {
 	if err := b.Attach("h1", near); err != nil {
 		t.Fatal(err)
 	}
-	c, err := Join("h1", far)
+	c, err := Join("h1", far, Silence)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,6 +116,64 @@ func TestCallFailsWhenTheAgentGoes(t *testing.T) {
 	}
 }
 
+// cut is a stream by which at some time nothing comes any more, and which does not
+// end.
+type cut struct {
+	net.Conn
+	now chan struct{}
+}
+
+func (c cut) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	select {
+	case <-c.now:
+		select {} // and whoever writes waits, too
+	default:
+		return n, err
+	}
+}
+
+// A network that is cut ends no stream: the agent must notice all the same, even
+// while it waits to write, and not before. One that is to wait for ever does.
+func TestAgentNoticesSilence(t *testing.T) {
+	t.Parallel()
+	b, err := Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	now := make(chan struct{})
+	agent := func(node string, silence time.Duration) *Conn {
+		left, right := net.Pipe()
+		if err := b.Attach(node, cut{left, now}); err != nil {
+			t.Fatal(err)
+		}
+		c, err := Join(node, right, silence)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	const silence = 800 * time.Millisecond
+	c, patient := agent("h1", silence), agent("h2", 0)
+	select {
+	case <-c.Done():
+		t.Fatal("the agent has gone, and its conductor is there")
+	case <-time.After(silence * 3 / 2):
+	}
+	close(now)
+	select {
+	case <-c.Done():
+	case <-time.After(20 * time.Second):
+		t.Fatal("the agent did not notice that nothing comes any more")
+	}
+	select {
+	case <-patient.Done():
+		t.Error("an agent that was to wait for ever did not")
+	default:
+	}
+}
+
 // A handler that fails badly must not take the agent along, whose settings would
 // stay; and a reply that does not fit must not leave the conductor waiting.
 func TestCallsThatCannotBeAnswered(t *testing.T) {
@@ -147,7 +205,7 @@ func TestAgentsAreApart(t *testing.T) {
 	if err := b.Attach("h2", near2); err != nil {
 		t.Fatal(err)
 	}
-	bad, err := Join("h2", far2)
+	bad, err := Join("h2", far2, Silence)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -24,13 +26,27 @@ type Conn struct {
 	done chan struct{}
 }
 
-// Join speaks the client protocol over a stream.
-func Join(node string, stream io.ReadWriteCloser) (*Conn, error) {
+// Silence is for how long an agent waits for a word of its conductor, who answers
+// pings as long as there is a way. A network that was cut ends no stream, and must
+// not leave a host with settings on.
+const Silence = 2 * time.Minute
+
+// looks is how often silence is looked for in its time: each look has to find it, so
+// that an agent that was itself stopped for longer hears its conductor first.
+const looks = 8
+
+// Join speaks the client protocol over a stream. It is given up after that silence;
+// 0: never, for a stream whose end is seen, however long the other side is stopped.
+func Join(node string, stream io.ReadWriteCloser, silence time.Duration) (*Conn, error) {
 	c := &Conn{node: node, done: make(chan struct{})}
 	var once sync.Once
 	over := func(*nats.Conn) { once.Do(func() { close(c.done) }) }
+	heard := &listener{ReadWriteCloser: stream}
 	conn, err := nats.Connect("nats://stream:4222",
-		nats.SetCustomDialer(dialer{stream}),
+		nats.SetCustomDialer(dialer{heard}),
+		nats.PingInterval(silence/looks),
+		nats.MaxPingsOutstanding(math.MaxInt), // see listener
+		nats.SkipHostLookup(),                 // the stream is there: its name is nobody's
 		nats.Name(node),
 		nats.NoReconnect(),
 		nats.Timeout(30*time.Second),
@@ -41,7 +57,39 @@ func Join(node string, stream io.ReadWriteCloser) (*Conn, error) {
 		return nil, fmt.Errorf("joining the bus: %w", err)
 	}
 	c.conn = conn
+	if silence == 0 {
+		return c, nil
+	}
+	go func() {
+		for quiet := 0; quiet < looks; quiet++ {
+			select {
+			case <-c.done:
+				return
+			case <-time.After(silence / looks):
+			}
+			if heard.something.Swap(false) {
+				quiet = -1
+			}
+		}
+		over(conn)
+		stream.Close()
+	}()
 	return c, nil
+}
+
+// listener notes that something has come from the other end. The client library
+// counts pings itself, but cannot while it waits to write.
+type listener struct {
+	io.ReadWriteCloser
+	something atomic.Bool
+}
+
+func (l *listener) Read(p []byte) (int, error) {
+	n, err := l.ReadWriteCloser.Read(p)
+	if n > 0 {
+		l.something.Store(true)
+	}
+	return n, err
 }
 
 // No conductor asks for more at once. What exceeds both is dropped, so that
@@ -122,24 +170,32 @@ func (c *Conn) Announce(hello any) error {
 	return c.conn.Flush()
 }
 
-// Done is closed when the stream has ended.
+// Done is closed when the stream has ended, or nothing has come by it for long.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
 // Close leaves the bus.
 func (c *Conn) Close() { c.conn.Close() }
 
 // dialer hands the ready-made stream to the NATS client.
-type dialer struct{ stream io.ReadWriteCloser }
+type dialer struct{ *listener }
 
 func (d dialer) Dial(_, _ string) (net.Conn, error) {
-	if conn, ok := d.stream.(net.Conn); ok {
-		return conn, nil
+	if conn, ok := d.ReadWriteCloser.(net.Conn); ok {
+		return heardConn{conn, d.listener}, nil
 	}
-	return streamConn{d.stream}, nil
+	return streamConn{d.listener}, nil
 }
 
 // SkipTLSHandshake: the stream is private already (a pipe, or ssh's channel).
 func (dialer) SkipTLSHandshake() bool { return true }
+
+// heardConn is a connection that a listener hears.
+type heardConn struct {
+	net.Conn
+	listener *listener
+}
+
+func (c heardConn) Read(p []byte) (int, error) { return c.listener.Read(p) }
 
 // streamConn makes a net.Conn of a pair of pipes, which have no deadlines and
 // no addresses.

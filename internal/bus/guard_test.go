@@ -105,7 +105,7 @@ func TestGuardedAgent(t *testing.T) {
 		go func() { _, _ = io.WriteString(near, "PONG\r\nMSG linerate.agent.h1.x 1 1099511627776\r\nxxxx") }()
 		_, _ = io.Copy(io.Discard, near)
 	}()
-	agent, err := Join("h1", Guarded(far, 4096))
+	agent, err := Join("h1", Guarded(far, 4096), Silence)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestAskedWithoutEnd(t *testing.T) {
 	if err := b.Attach("h1", near); err != nil {
 		t.Fatal(err)
 	}
-	agent, err := Join("h1", far)
+	agent, err := Join("h1", far, Silence)
 	if err != nil {
 		t.Fatal(err)
 	}

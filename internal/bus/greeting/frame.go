@@ -40,10 +40,14 @@ func writeFrame(w io.Writer, k kind, payload []byte) error {
 	if len(payload) > maxPayload {
 		return fmt.Errorf("greeting of %d bytes: at most %d", len(payload), maxPayload)
 	}
-	frame := append([]byte(magic), byte(k), 0, 0)
-	binary.BigEndian.PutUint16(frame[len(magic)+1:], uint16(len(payload)))
-	_, err := w.Write(append(frame, payload...))
+	_, err := w.Write(frame(k, payload))
 	return err
+}
+
+func frame(k kind, payload []byte) []byte {
+	f := append([]byte(magic), byte(k), 0, 0)
+	binary.BigEndian.PutUint16(f[len(magic)+1:], uint16(len(payload)))
+	return append(f, payload...)
 }
 
 // readFrame reads one frame and not a byte more: what follows belongs to others.
@@ -70,6 +74,23 @@ func readFrame(r io.Reader) (kind, []byte, error) {
 
 // ShowTicket begins a flow's connection.
 func ShowTicket(w io.Writer, t record.Ticket) error { return writeFrame(w, kindTicket, t[:]) }
+
+// TicketFrame is what ShowTicket writes, for those who write it themselves.
+func TicketFrame(t record.Ticket) []byte { return frame(kindTicket, t[:]) }
+
+// TicketBytes is how long a ticket's frame is.
+const TicketBytes = headerBytes + len(record.Ticket{})
+
+// TicketOf is the ticket that a connection shows with its first TicketBytes.
+// False: it shows none.
+func TicketOf(frame []byte) (t record.Ticket, shown bool) {
+	if len(frame) != TicketBytes || string(frame[:len(magic)]) != magic || kind(frame[len(magic)]) != kindTicket ||
+		int(binary.BigEndian.Uint16(frame[len(magic)+1:])) != len(t) {
+		return t, false
+	}
+	copy(t[:], frame[headerBytes:])
+	return t, !t.IsZero()
+}
 
 // NewTicket draws a ticket that nobody can guess.
 func NewTicket() record.Ticket {

@@ -37,6 +37,8 @@ type introduction struct {
 	Protocol int    `json:"protocol"`
 	Version  string `json:"version"`
 	Nonce    []byte `json:"nonce"`
+	// Name tells one server from another, at whatever addresses it answers.
+	Name []byte `json:"name,omitempty"`
 	// Token: the server wants a proof.
 	Token bool `json:"token,omitempty"`
 }
@@ -46,38 +48,58 @@ type Refused struct{ Reason string }
 
 func (r Refused) Error() string { return r.Reason }
 
-// Introduce is the conductor's side. The error is ErrStranger when something
-// else than linerate answers, and Refused with the server's reason.
-func Introduce(stream io.ReadWriter, token string) error {
-	mine := introduce()
-	if err := say(stream, kindHello, mine); err != nil {
-		return err
-	}
-	var theirs introduction
-	if err := hear(stream, kindChallenge, &theirs); err != nil {
-		return err
-	}
-	if err := understand(mine, theirs, "the server", "this"); err != nil {
-		return err
+// Introduce is the conductor's side. It returns the server's name. The error is
+// ErrStranger when something else than linerate answers, and Refused with the
+// server's reason.
+func Introduce(stream io.ReadWriter, token string) (name string, err error) {
+	mine, theirs, err := meet(stream)
+	if err != nil {
+		return "", err
 	}
 	switch {
 	case theirs.Token && token == "":
-		return Refused{"the server wants a token: --token"}
+		return "", Refused{"the server wants a token: --token"}
 	case !theirs.Token && token != "":
 		// It could not prove that it is the one that the token is for.
-		return Refused{"the server knows of no token: it may be another than meant, or --token is to be left out"}
+		return "", Refused{"the server knows of no token: it may be another than meant, or --token is to be left out"}
 	}
 	if err := writeFrame(stream, kindProof, proof(token, "conductor", mine, theirs)); err != nil {
-		return err
+		return "", err
 	}
 	var answer []byte
 	if err := hear(stream, kindWelcome, &answer); err != nil {
-		return err
+		return "", err
 	}
 	if !hmac.Equal(answer, proof(token, "server", mine, theirs)) {
-		return Refused{"the server does not know the token: it is another than meant"}
+		return "", Refused{"the server does not know the token: it is another than meant"}
 	}
-	return nil
+	return string(theirs.Name), nil
+}
+
+// AskName asks a server for its name, and no more: the stream is of no further
+// use. Errors are as Introduce's.
+func AskName(stream io.ReadWriter) (name string, err error) {
+	_, theirs, err := meet(stream)
+	return string(theirs.Name), err
+}
+
+// meet exchanges introductions.
+func meet(stream io.ReadWriter) (mine, theirs introduction, err error) {
+	mine = introduce(nil)
+	if err := say(stream, kindHello, mine); err != nil {
+		return mine, theirs, err
+	}
+	if err := hear(stream, kindChallenge, &theirs); err != nil {
+		return mine, theirs, err
+	}
+	return mine, theirs, understand(mine, theirs, "the server", "this")
+}
+
+// NewName draws a name for a server.
+func NewName() []byte {
+	name := make([]byte, 16)
+	_, _ = rand.Read(name) // never fails
+	return name
 }
 
 // Visitor is who has connected to a server: the bearer of a ticket, or a
@@ -92,6 +114,8 @@ type Visitor struct {
 type Server struct {
 	// Token that conductors have to know; empty: none.
 	Token string
+	// Name tells the server from others; see NewName.
+	Name []byte
 	// Closed is why no conductor is let in; empty: they are.
 	Closed string
 }
@@ -122,7 +146,7 @@ func (s Server) Receive(stream io.ReadWriter) (Visitor, func() error, error) {
 	if s.Closed != "" {
 		return Visitor{Version: printable(theirs.Version)}, nil, Refuse(stream, s.Closed)
 	}
-	mine := introduce()
+	mine := introduce(s.Name)
 	mine.Token = token != ""
 	if err := say(stream, kindChallenge, mine); err != nil {
 		return Visitor{}, nil, err
@@ -149,8 +173,8 @@ func Refuse(stream io.Writer, reason string) error {
 	return errors.Join(Refused{reason}, say(stream, kindRefusal, reason))
 }
 
-func introduce() introduction {
-	mine := introduction{Protocol: Protocol, Version: version.String(), Nonce: make([]byte, nonceBytes)}
+func introduce(name []byte) introduction {
+	mine := introduction{Protocol: Protocol, Version: version.String(), Nonce: make([]byte, nonceBytes), Name: name}
 	_, _ = rand.Read(mine.Nonce) // never fails
 	return mine
 }

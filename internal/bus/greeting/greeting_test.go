@@ -12,8 +12,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// meet lets a conductor and a server greet each other; the server then welcomes.
-func meet(t *testing.T, token string, server Server) (v Visitor, conductor, host error) {
+// greet lets a conductor and a server greet each other; the server then welcomes.
+func greet(t *testing.T, token string, server Server) (v Visitor, conductor, host error) {
 	t.Helper()
 	near, far := net.Pipe()
 	defer near.Close()
@@ -31,7 +31,7 @@ func meet(t *testing.T, token string, server Server) (v Visitor, conductor, host
 			host = welcome()
 		}
 	}()
-	conductor = Introduce(near, token)
+	_, conductor = Introduce(near, token)
 	near.Close()
 	<-done
 	return v, conductor, host
@@ -51,7 +51,7 @@ func TestGreeting(t *testing.T) {
 		{"closed", "", Server{Closed: "not you"}, "not you", "not you"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			v, conductor, host := meet(t, test.token, test.server)
+			v, conductor, host := greet(t, test.token, test.server)
 			for who, got := range map[string][2]any{"conductor": {conductor, test.conductor}, "server": {host, test.host}} {
 				err, _ := got[0].(error)
 				want := got[1].(string)
@@ -77,13 +77,13 @@ func TestImpostor(t *testing.T) {
 	go func() {
 		defer far.Close()
 		_, _, _ = readFrame(far)
-		mine := introduce()
+		mine := introduce(nil)
 		mine.Token = true
 		_ = say(far, kindChallenge, mine)
 		_, _, _ = readFrame(far)
 		_ = say(far, kindWelcome, make([]byte, 32))
 	}()
-	err := Introduce(near, "sesame")
+	_, err := Introduce(near, "sesame")
 	if err == nil || !strings.Contains(err.Error(), "another than meant") {
 		t.Errorf("%v", err)
 	}
@@ -91,7 +91,7 @@ func TestImpostor(t *testing.T) {
 
 // TestProofs: a proof is good for one side of one meeting.
 func TestProofs(t *testing.T) {
-	a, b, c := introduce(), introduce(), introduce()
+	a, b, c := introduce(nil), introduce(nil), introduce(nil)
 	good := proof("t", "conductor", a, b)
 	for name, other := range map[string][]byte{
 		"role": proof("t", "server", a, b), "token": proof("u", "conductor", a, b),
@@ -105,9 +105,9 @@ func TestProofs(t *testing.T) {
 
 // TestOtherProtocol: both sides say which versions meet.
 func TestOtherProtocol(t *testing.T) {
-	theirs := introduce()
+	theirs := introduce(nil)
 	theirs.Protocol, theirs.Version = 7, "9.9\x1b[31m"
-	err := understand(introduce(), theirs, "the server", "this")
+	err := understand(introduce(nil), theirs, "the server", "this")
 	if err == nil || !strings.Contains(err.Error(), "the server runs linerate 9.9?[31m (protocol 7), and this is linerate ") {
 		t.Errorf("%v", err)
 	}
@@ -140,7 +140,7 @@ func TestStranger(t *testing.T) {
 		_, _ = io.WriteString(far, "SSH-2.0-OpenSSH_10.0\r\n")
 	}()
 	go func() { _, _ = io.Copy(io.Discard, far) }()
-	err := Introduce(near, "")
+	_, err := Introduce(near, "")
 	if !errors.Is(err, ErrStranger) || !strings.Contains(err.Error(), `"SSH-2.0-Ope"`) {
 		t.Errorf("%v", err)
 	}
@@ -155,7 +155,7 @@ func (halfway) Write(p []byte) (int, error) { return len(p), nil }
 // it makes of it, and lets in nobody who cannot prove himself.
 func FuzzReceive(f *testing.F) {
 	var hello bytes.Buffer
-	_ = say(&hello, kindHello, introduce())
+	_ = say(&hello, kindHello, introduce(nil))
 	f.Add(hello.Bytes())
 	f.Add(append(hello.Bytes(), "lineratep\x00\x20................................"...))
 	f.Add([]byte("lineratet\x00\x10sixteen bytes ok and more"))
@@ -181,7 +181,7 @@ func FuzzReceive(f *testing.F) {
 // FuzzIntroduce: whatever a server says, a conductor is not taken in.
 func FuzzIntroduce(f *testing.F) {
 	var challenge bytes.Buffer
-	mine := introduce()
+	mine := introduce(nil)
 	mine.Token = true
 	_ = say(&challenge, kindChallenge, mine)
 	f.Add(challenge.Bytes())
@@ -190,8 +190,40 @@ func FuzzIntroduce(f *testing.F) {
 	f.Add([]byte("SSH-2.0-OpenSSH_10.0\r\n"))
 	f.Add([]byte("linerater\x00\x06\"full\""))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := Introduce(halfway{bytes.NewReader(data)}, "sesame"); err == nil {
+		if _, err := Introduce(halfway{bytes.NewReader(data)}, "sesame"); err == nil {
 			t.Fatalf("taken in by %q", data)
 		}
 	})
+}
+
+// TestName: a server tells its name, welcomed or not, whether or not a token is
+// known.
+func TestName(t *testing.T) {
+	name := NewName()
+	if string(name) == string(NewName()) {
+		t.Fatal("two servers have the same name")
+	}
+	for _, ask := range []func(io.ReadWriter) (string, error){
+		AskName, func(s io.ReadWriter) (string, error) { return Introduce(s, "sesame") },
+	} {
+		near, far := net.Pipe()
+		go func() {
+			defer far.Close()
+			if _, welcome, err := (Server{Name: name, Token: "sesame"}).Receive(far); err == nil {
+				_ = welcome()
+			}
+		}()
+		if got, err := ask(near); err != nil || got != string(name) {
+			t.Errorf("name %x, %v; want %x", got, err, name)
+		}
+		near.Close()
+	}
+	near, far := net.Pipe()
+	go func() {
+		_, _, _ = (Server{Name: name, Closed: "not you"}).Receive(far)
+		far.Close()
+	}()
+	if _, err := AskName(near); err == nil || !strings.Contains(err.Error(), "not you") {
+		t.Errorf("a closed server: %v", err)
+	}
 }

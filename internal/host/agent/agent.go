@@ -16,7 +16,10 @@ import (
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/host/bgp"
 	"linerate/internal/host/counters"
+	"linerate/internal/host/foreign"
+	"linerate/internal/host/iperf3/client"
 	"linerate/internal/host/setting"
 	"linerate/internal/host/traffic"
 	"linerate/internal/kernel"
@@ -43,11 +46,14 @@ type agent struct {
 	mu      sync.Mutex // one change of settings at a time
 	manager *setting.Manager
 
+	daemon bgp.Daemon
+
 	// guest is set where the conductor is not the host's own.
 	guest *Guest
 
 	engineMu          sync.Mutex
 	engine            *traffic.Engine // the current trial's; nil between trials
+	test              *client.Test    // its flows' with an iperf3 server; nil: they have none
 	received, written int64           // by the flows of earlier trials
 }
 
@@ -61,23 +67,32 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, options Options) (err
 	defer reader.Close()
 	a := &agent{node: options.Node, reader: reader}
 	handlers := a.traffic()
+	maps.Copy(handlers, a.abroad())
 	if !options.TrafficOnly {
 		if a.manager, err = setting.Open(setting.Options{Journal: options.Journal}); err != nil {
 			return err
 		}
 		maps.Copy(handlers, a.settings())
+		maps.Copy(handlers, a.ways())
+		maps.Copy(handlers, a.routing())
 	}
 	defer func() { err = errors.Join(err, a.leave()) }()
 	hello, err := a.hello()
 	if err != nil {
 		return err
 	}
-	return answer(ctx, stream, handlers, hello)
+	// A host that ends with its agent has nothing to be left with, and its conductor
+	// is on this machine: he may be stopped for as long as he likes.
+	silence := bus.Silence
+	if options.Journal == "" {
+		silence = 0
+	}
+	return answer(ctx, stream, silence, handlers, hello)
 }
 
 // answer joins the bus over a stream and serves until the stream or ctx ends.
-func answer(ctx context.Context, stream io.ReadWriteCloser, handlers map[string]bus.Handler, hello record.Hello) error {
-	conn, err := bus.Join(hello.Node, stream)
+func answer(ctx context.Context, stream io.ReadWriteCloser, silence time.Duration, handlers map[string]bus.Handler, hello record.Hello) error {
+	conn, err := bus.Join(hello.Node, stream, silence)
 	if err != nil {
 		return err
 	}
@@ -100,6 +115,7 @@ func answer(ctx context.Context, stream io.ReadWriteCloser, handlers map[string]
 // leave ends the traffic and reverts every setting, newest first.
 func (a *agent) leave() error {
 	a.closeEngine()
+	a.daemon.Close()
 	if a.manager == nil {
 		return nil
 	}
@@ -108,13 +124,17 @@ func (a *agent) leave() error {
 	return errors.Join(a.manager.RevertTo(0), a.manager.Close())
 }
 
-// settings are the verbs that change the host or depend on that.
+// settings are the verbs that change the host or depend on that, or that have to
+// do with other programs: none of them is for guests.
 func (a *agent) settings() map[string]bus.Handler {
 	return map[string]bus.Handler{
-		"apply":  handle(a.apply),
-		"revert": handle(a.revert),
-		"flush":  handle(a.flush),
-		"drain":  handle(a.drain),
+		"programs": handle(a.programs),
+		"tools":    handle(a.tools),
+		"apply":    handle(a.apply),
+		"hold":     handle(a.hold),
+		"revert":   handle(a.revert),
+		"flush":    handle(a.flush),
+		"drain":    handle(a.drain),
 	}
 }
 
@@ -170,6 +190,13 @@ func (a *agent) apply(ctx context.Context, r record.ApplyRequest) (record.ApplyR
 	return record.ApplyReply{Applied: applied, Mark: mark}, err
 }
 
+func (a *agent) hold(_ context.Context, r record.HoldRequest) (record.HoldReply, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	mark, err := a.manager.Hold(r.Ports)
+	return record.HoldReply{Mark: mark}, err
+}
+
 func (a *agent) revert(_ context.Context, r record.RevertRequest) (struct{}, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -203,6 +230,9 @@ func (a *agent) trial() *traffic.Engine {
 	defer a.engineMu.Unlock()
 	if a.engine == nil {
 		a.engine = traffic.New()
+		if a.manager != nil { // the host is the conductor's own
+			a.engine.WithTools()
+		}
 	}
 	return a.engine
 }
@@ -216,7 +246,7 @@ func (a *agent) closeEngine() {
 	a.engine.Close()
 	received, written := a.engine.Moved()
 	a.received, a.written = a.received+received, a.written+written
-	a.engine = nil
+	a.engine, a.test = nil, nil
 }
 
 func (a *agent) listen(ctx context.Context, orders []record.FlowOrder) ([]record.Listening, error) {
@@ -241,6 +271,16 @@ func (a *agent) glance(context.Context, struct{}) (record.Glance, error) {
 		glance.Flows = engine.Light()
 	}
 	return glance, nil
+}
+
+// programs says which of some programs are not installed.
+func (a *agent) programs(_ context.Context, r record.ProgramsRequest) (record.ProgramsReply, error) {
+	return record.ProgramsReply{Missing: foreign.Missing(r.Programs)}, nil
+}
+
+// tools hands over what the trial's other programs have printed.
+func (a *agent) tools(ctx context.Context, r record.ToolsRequest) ([]record.Printed, error) {
+	return a.trial().Printed(ctx, r), nil
 }
 
 func (a *agent) close(context.Context, struct{}) (struct{}, error) {

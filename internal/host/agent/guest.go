@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,8 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/host/counters"
+	"linerate/internal/host/datagram"
+	"linerate/internal/host/traffic"
 	"linerate/internal/kernel"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
@@ -21,8 +24,6 @@ import (
 const (
 	// idle is how long a guest may ask for nothing while nothing is under way.
 	idle = 30 * time.Second
-	// overhead is what setting up and taking down may add to a trial.
-	overhead = time.Minute
 	// soon is how far ahead a guest may schedule its trial.
 	soon = 15 * time.Second
 	// samples is how many light readings a window may have.
@@ -30,6 +31,10 @@ const (
 	// largestWindow is the most memory that one of a guest's connections may
 	// have the kernel set aside, each direction.
 	largestWindow = 64 << 20
+	// guestThreads is how many threads one of a guest's flows may have for each
+	// processor, and mostConnections what is not even added up.
+	guestThreads    = 4
+	mostConnections = 1 << 24
 	// longestID bounds what a guest may call its flows.
 	longestID = 64
 )
@@ -83,7 +88,7 @@ func NewGuest(bounds record.Bounds, others func() record.OtherFlows) (*Guest, er
 // has overstayed; the error says how. It is called once.
 func (g *Guest) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 	defer g.leave()
-	stay := time.Duration(g.bounds.DurationS*float64(time.Second)) + overhead
+	stay := g.bounds.Stay()
 	ctx, cancel := context.WithTimeoutCause(ctx, stay, fmt.Errorf("stayed longer than %v", stay))
 	defer cancel()
 	ctx, end := context.WithCancelCause(ctx)
@@ -105,7 +110,7 @@ func (g *Guest) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 		return err
 	}
 	hello.Ports, hello.Bounds = nil, &g.bounds
-	err = answer(ctx, stream, handlers, hello)
+	err = answer(ctx, stream, bus.Silence, handlers, hello)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -210,10 +215,39 @@ func (g *Guest) Summary() Summary {
 // Offer hands over a connection that came with a ticket. False: it is not one of
 // this guest's, and still the caller's.
 func (g *Guest) Offer(ticket record.Ticket, conn *net.TCPConn) bool {
-	g.agent.engineMu.Lock()
-	engine := g.agent.engine
-	g.agent.engineMu.Unlock()
+	engine := g.engine()
 	return engine != nil && engine.Offer(ticket, conn)
+}
+
+// Expects says whether a flow of datagrams of this guest waits for who has a
+// ticket.
+func (g *Guest) Expects(ticket record.Ticket) bool {
+	engine := g.engine()
+	return engine != nil && engine.Expects(ticket)
+}
+
+// Admit takes in who has come with a ticket to the door for datagrams. False: no
+// flow of this guest waits for him.
+func (g *Guest) Admit(ticket record.Ticket, caller datagram.Caller) bool {
+	engine := g.engine()
+	return engine != nil && engine.Admit(ticket, caller)
+}
+
+func (g *Guest) engine() *traffic.Engine {
+	g.agent.engineMu.Lock()
+	defer g.agent.engineMu.Unlock()
+	return g.agent.engine
+}
+
+// OfferSocket is Offer for a descriptor, whose connection still has to be read
+// from its beginning: the ticket is shown in its first bytes, so many. False: it
+// is still the caller's. More of its kind are to be expected at once if so said.
+func (g *Guest) OfferSocket(ticket record.Ticket, fd, shown int) (taken, more bool) {
+	engine := g.engine()
+	if engine == nil {
+		return false, false
+	}
+	return engine.OfferSocket(ticket, fd, shown)
 }
 
 // listen takes a trial's orders, all at once, if they are within the bounds.
@@ -221,7 +255,7 @@ func (g *Guest) listen(ctx context.Context, orders []record.FlowOrder) ([]record
 	if len(orders) > g.bounds.Flows {
 		return nil, fmt.Errorf("%d flows: this server allows a client %d", len(orders), g.bounds.Flows)
 	}
-	sending, errs := 0, []error{}
+	sending, connections, errs := 0, 0, []error{}
 	tickets, ids := map[record.Ticket]bool{}, map[string]bool{}
 	for _, o := range orders {
 		errs = append(errs, permitted(o))
@@ -229,9 +263,15 @@ func (g *Guest) listen(ctx context.Context, orders []record.FlowOrder) ([]record
 			errs = append(errs, fmt.Errorf("flow %.*q is ordered twice", longestID, o.ID))
 		}
 		tickets[o.Ticket], ids[o.ID] = true, true
-		if o.Sends {
-			sending++
+		if sends(o) {
+			sending += pacedEach(o)
 		}
+		if transacts(o) {
+			connections += pacedEach(o)
+		}
+	}
+	if most := max(g.bounds.Connections, g.bounds.Flows); connections > most {
+		errs = append(errs, fmt.Errorf("%d connections: this server allows a client %d", connections, most))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -244,7 +284,7 @@ func (g *Guest) listen(ctx context.Context, orders []record.FlowOrder) ([]record
 		return nil, errors.New("the trial has its flows already: close it first")
 	}
 	for i := range orders {
-		if o := &orders[i]; o.Sends && g.bounds.RateBps > 0 {
+		if o := &orders[i]; sends(*o) && g.bounds.RateBps > 0 {
 			share := unit.BitRate(g.bounds.RateBps / float64(sending))
 			if o.RateCap == 0 || o.RateCap > share {
 				o.RateCap = share
@@ -254,20 +294,45 @@ func (g *Guest) listen(ctx context.Context, orders []record.FlowOrder) ([]record
 	return g.agent.listen(ctx, orders)
 }
 
+// transacts: the flow is of requests and responses.
+func transacts(o record.FlowOrder) bool {
+	return o.Protocol == record.ProtocolRR || o.Protocol == record.ProtocolCRR
+}
+
+// sends: the guest's flow has this host send data. Responses are data, too.
+func sends(o record.FlowOrder) bool { return o.Sends || transacts(o) }
+
+// pacedEach is how many connections of a flow are paced, each by itself.
+func pacedEach(o record.FlowOrder) int {
+	if transacts(o) {
+		return max(1, o.Connections)
+	}
+	return 1
+}
+
 // permitted says why a guest may not have a flow like this.
 func permitted(o record.FlowOrder) error {
 	name := fmt.Sprintf("flow %.*q", longestID, o.ID)
 	switch {
+	case o.Tool != nil:
+		return fmt.Errorf("%s is to be made by another program: this server starts none", name)
 	case o.Ticket.IsZero():
 		return fmt.Errorf("%s has no ticket: expected 16 random bytes", name)
 	case o.Remote.IsValid() || o.Local.IsValid():
 		return fmt.Errorf("%s has an address: connections come to the server's own port", name)
 	case len(o.ID) > longestID:
 		return fmt.Errorf("%s: a name of %d bytes, expected at most %d", name, len(o.ID), longestID)
-	case o.Window < 0 || o.Window > largestWindow:
-		return fmt.Errorf("%s: a window of %s, this server allows %s", name, o.Window, unit.Bytes(largestWindow))
-	case o.RateCap < 0 || o.MSS < 0:
-		return fmt.Errorf("%s: a negative rate cap or segment size", name)
+	case o.RateCap < 0 || o.WriteCap < 0 || o.ReadCap < 0 || o.MSS < 0:
+		return fmt.Errorf("%s: a negative cap or segment size", name)
+	case o.Connections < 0 || o.Connections > mostConnections:
+		return fmt.Errorf("%s: %d connections, expected at most %d", name, o.Connections, mostConnections)
+	case o.Threads > guestThreads*runtime.NumCPU():
+		return fmt.Errorf("%s: %d threads, this server allows %d", name, o.Threads, guestThreads*runtime.NumCPU())
+	}
+	for _, size := range []unit.Bytes{o.Window, o.SendBuffer, o.ReceiveBuffer} {
+		if size < 0 || size > largestWindow {
+			return fmt.Errorf("%s: a window of %s, this server allows %s", name, size, unit.Bytes(largestWindow))
+		}
 	}
 	if o.CongestionControl == "" {
 		return nil

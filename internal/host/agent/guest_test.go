@@ -86,6 +86,7 @@ func TestGuestBounds(t *testing.T) {
 	}
 	refused("listen", orders(4), "this server allows a client 3")
 	for want, change := range map[string]func(*record.FlowOrder){
+		"starts none":          func(o *record.FlowOrder) { o.Tool = &record.ToolOrder{Tool: "iperf3", Process: "p1w"} },
 		"has no ticket":        func(o *record.FlowOrder) { o.Ticket = record.Ticket{} },
 		"has an address":       func(o *record.FlowOrder) { o.Remote = netip.MustParseAddrPort("192.0.2.1:80") },
 		"b\" has an address":   func(o *record.FlowOrder) { o.Local = netip.MustParseAddr("192.0.2.1") },

@@ -3,6 +3,7 @@ package agent
 import (
 	"net/netip"
 	"slices"
+	"time"
 
 	"linerate/internal/kernel"
 	"linerate/internal/model/record"
@@ -40,13 +41,13 @@ func (a *agent) snapshot(r record.WindowRequest) (record.Snapshot, error) {
 // meter begins to count what this process does; the function it returns enters
 // into a reading what that was since.
 func (a *agent) meter() func(*record.HostReading) {
-	cpu := kernel.ProcessCPU()
+	cpu := a.processCPU()
 	var before record.OtherFlows
 	if a.guest != nil {
 		before = a.guest.others()
 	}
 	return func(h *record.HostReading) {
-		h.ProcessCPUS = (kernel.ProcessCPU() - cpu).Seconds()
+		h.ProcessCPUS = (a.processCPU() - cpu).Seconds()
 		if a.guest == nil {
 			return
 		}
@@ -59,4 +60,10 @@ func (a *agent) meter() func(*record.HostReading) {
 			h.Others = &others
 		}
 	}
+}
+
+// processCPU is the processor time of this process, and of those that hold a part
+// of its connections.
+func (a *agent) processCPU() time.Duration {
+	return kernel.ProcessCPU() + a.trial().Outside()
 }

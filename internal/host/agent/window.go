@@ -9,8 +9,14 @@ import (
 	"linerate/internal/model/record"
 )
 
-// settle is how long after the senders' stop the last counts are taken.
-const settle = 5e6 // ns
+const (
+	// settle is how long after the senders' stop the last counts are taken.
+	settle = 5e6 // ns
+	// Around an edge a host does nothing but count, from ahead of it until after
+	// it, when the senders are still at work: many hosts may share the machine, and
+	// what one of them reads beside would delay the counts of the others.
+	ahead, after = 50e6, 15e6 // ns
+)
 
 // window carries out one trial on this host: senders start and stop, and
 // counters are read at the window's two edges and in between, each at its
@@ -30,49 +36,69 @@ func (a *agent) window(ctx context.Context, r record.WindowRequest) (record.Wind
 		case <-ctx.Done():
 		}
 	}()
-	engine.Start(r.StartNs, r.StopNs)
+	engine.Start(r)
 	var reply record.WindowReply
 	var err error
 	kernel.Urgently(func() { reply, err = a.observe(ctx, engine, r) })
-	return reply, err
+	if why := a.daemon.Broken(); err == nil && why != "" {
+		err = errors.New(why) // what the flows went by has changed
+	}
+	return reply, a.broken(err)
 }
 
 var errClosed = errors.New("the trial was closed before its window's end")
 
 // observe takes the readings of a window.
 func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r record.WindowRequest) (record.WindowReply, error) {
-	if err := sleepUntil(ctx, r.BeginNs); err != nil {
-		return record.WindowReply{}, err
-	}
-	engine.GeneratorCPU() // the traffic's CPU time is counted from here
+	arrivals, blind := a.watch(r)
+	defer arrivals.Close()
+	happened := a.happen(ctx, r.Events)
 	var reply record.WindowReply
 	h := &reply.Reading
 	h.Host = a.node
-	h.Begin, reply.BeginFlows = a.edge(engine, r.BeginNs)
-	read := a.meter()
+	if err := looking(ctx, r.BeginNs-ahead, arrivals); err != nil {
+		return record.WindowReply{}, err
+	}
+	engine.GeneratorCPU() // the traffic's CPU time is counted from here
+	a.reader.Machine(&h.Begin)
 	h.Before = a.tables()
+	if err := looking(ctx, r.BeginNs, arrivals); err != nil {
+		return record.WindowReply{}, err
+	}
+	reply.BeginFlows = a.edge(engine, r.BeginNs, &h.Begin)
+	read := a.meter()
 	for at := r.BeginNs + r.SampleNs; r.SampleNs > 0 && at < r.EndNs; at += r.SampleNs {
-		if err := sleepUntil(ctx, at); err != nil {
+		if err := looking(ctx, at, arrivals); err != nil {
 			return record.WindowReply{}, err
 		}
 		h.Series = append(h.Series, a.sample(engine))
+		arrivals.Look()
 	}
-	if err := sleepUntil(ctx, r.EndNs); err != nil {
+	if err := looking(ctx, r.EndNs, arrivals); err != nil {
 		return record.WindowReply{}, err
 	}
-	h.End, reply.EndFlows = a.edge(engine, r.EndNs)
-	h.GeneratorCPU = engine.GeneratorCPU()
+	reply.EndFlows = a.edge(engine, r.EndNs, &h.End)
 	read(h)
+	arrivals.Enter(h)
+	if err := sleepUntil(ctx, r.EndNs+after); err != nil {
+		return record.WindowReply{}, err
+	}
+	h.GeneratorCPU = engine.GeneratorCPU()
+	a.reader.Machine(&h.End)
 	h.CPUBusy = busy(h.Begin.CPU, h.End.CPU)
 	snapshot, err := a.snapshot(r)
 	if err != nil {
 		return record.WindowReply{}, err
+	}
+	if blind != "" {
+		snapshot.Missing = append(snapshot.Missing, blind)
 	}
 	h.Snapshot = snapshot
 	if err := sleepUntil(ctx, r.StopNs+settle); err != nil {
 		return record.WindowReply{}, err
 	}
 	reply.FinalFlows = engine.Read()
+	reply.Events = happened()
 	return reply, nil
 }
 
@@ -81,18 +107,20 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r record.Wi
 func (a *agent) sample(engine *traffic.Engine) record.Sample {
 	began := kernel.Now()
 	s := record.Sample{AtNs: began, BeganNs: began, Flows: engine.Light()}
-	s.Ports, s.Qdiscs = a.reader.Light()
+	var counts record.Reading // what cannot be read now is nil, and missed at the edges
+	a.reader.Counts(&counts)
+	s.Ports, s.Qdiscs = counts.Ports, counts.Qdiscs
 	s.EndedNs = kernel.Now()
 	return s
 }
 
-// edge reads everything at one edge of the window, what matters most first.
-func (a *agent) edge(engine *traffic.Engine, scheduled int64) (record.Reading, []record.FlowEnd) {
-	began := kernel.Now()
+// edge counts at one edge of the window, what matters most first.
+func (a *agent) edge(engine *traffic.Engine, scheduled int64, into *record.Reading) []record.FlowEnd {
+	into.ScheduledNs, into.BeganNs = scheduled, kernel.Now()
 	flows := engine.Read()
-	reading := a.reader.Read()
-	reading.ScheduledNs, reading.BeganNs, reading.EndedNs = scheduled, began, kernel.Now()
-	return reading, flows
+	a.reader.Counts(into)
+	into.EndedNs = kernel.Now()
+	return flows
 }
 
 // busy is the share of all CPUs that was not idle between two readings.

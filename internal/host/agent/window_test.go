@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/host/counters"
 	"linerate/internal/kernel"
+	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 )
 
@@ -16,7 +17,7 @@ func here(t *testing.T) *agent {
 	t.Helper()
 	reader, err := counters.New(counters.Options{})
 	if errors.Is(err, errors.ErrUnsupported) {
-		t.Skip(err)
+		kerneltest.Skip(t, err.Error())
 	}
 	if err != nil {
 		t.Fatal(err)

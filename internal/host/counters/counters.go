@@ -10,6 +10,7 @@ package counters
 
 import (
 	"fmt"
+	"maps"
 	"sort"
 	"sync"
 
@@ -53,52 +54,48 @@ func New(options Options) (*Reader, error) {
 // Close gives the reader's socket back.
 func (r *Reader) Close() error { return r.conn.Close() }
 
-// Read takes a full reading. Ports come first and closest together, since what
-// is measured is compared with them.
-func (r *Reader) Read() record.Reading {
+// Counts reads what is measured is compared with, the ports and their queues,
+// closest together. It is worth reading often.
+func (r *Reader) Counts(into *record.Reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	reading := record.Reading{BeganNs: kernel.Now()}
-	missing := func(part string, err error) {
-		if err != nil {
-			reading.Missing = append(reading.Missing, part+": "+err.Error())
-		}
-	}
 	var err error
-	reading.Ports, err = r.ports()
-	missing("ports", err)
-	reading.Qdiscs, err = r.qdiscs()
-	missing("qdiscs", err)
-	reading.CPU, err = r.options.Proc.CPUTimes()
-	missing("cpu", err)
-	reading.Softnet, err = r.options.Proc.Softnet()
-	missing("softnet", err)
-	reading.Softirqs, err = r.options.Proc.Softirqs()
-	missing("softirqs", err)
-	reading.SNMP, err = r.options.Proc.SNMP()
-	missing("snmp", err)
-	reading.EndedNs = kernel.Now()
-
-	// Outside the reading: names may have changed, by udev for one.
-	_, err = r.links()
-	missing("links", err)
-	return reading
+	into.Ports, err = r.ports()
+	missing(into, "ports", err)
+	into.Qdiscs, err = r.qdiscs()
+	missing(into, "qdiscs", err)
 }
 
-// Light reads what is worth reading often, the ports and their queues; what could
-// not be read is nil.
-func (r *Reader) Light() ([]record.PortCounters, []record.QdiscCounters) {
+// Machine reads what the machine and its protocols did beside that. It takes
+// several times as long, so that whoever reads at an instant does it before or
+// afterwards.
+func (r *Reader) Machine(into *record.Reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	ports, err := r.ports()
+	var err error
+	into.CPU, err = r.options.Proc.CPUTimes()
+	missing(into, "cpu", err)
+	into.Softnet, err = r.options.Proc.Softnet()
+	missing(into, "softnet", err)
+	into.Softirqs, err = r.options.Proc.Softirqs()
+	missing(into, "softirqs", err)
+	into.Events, err = r.options.Proc.CPUEvents()
+	missing(into, "events", err)
+	into.Memory, err = r.options.Proc.MemoryLoad()
+	missing(into, "memory", err)
+	into.SNMP, err = r.options.Proc.SNMP()
+	missing(into, "snmp", err)
+	// Hundreds of names, most of which stand at 0: without them they say the same.
+	maps.DeleteFunc(into.SNMP, func(_ string, v int64) bool { return v == 0 })
+	// Names may have changed, by udev for one.
+	_, err = r.links()
+	missing(into, "links", err)
+}
+
+func missing(from *record.Reading, part string, err error) {
 	if err != nil {
-		ports = nil
+		from.Missing = append(from.Missing, part+": "+err.Error())
 	}
-	qdiscs, err := r.qdiscs()
-	if err != nil {
-		qdiscs = nil
-	}
-	return ports, qdiscs
 }
 
 // links lists the devices that are read, by name, and renews the names.

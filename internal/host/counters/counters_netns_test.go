@@ -31,6 +31,15 @@ func open(t *testing.T, options Options) *Reader {
 	return r
 }
 
+// read takes all there is, as at an edge of a window.
+func read(r *Reader) record.Reading {
+	reading := record.Reading{BeganNs: kernel.Now()}
+	r.Counts(&reading)
+	r.Machine(&reading)
+	reading.EndedNs = kernel.Now()
+	return reading
+}
+
 func scene(t *testing.T) {
 	t.Helper()
 	for _, words := range []string{
@@ -53,7 +62,7 @@ func TestReading(t *testing.T) {
 		scene(t)
 		kerneltest.Do(t, "tc", "qdisc", "replace", "dev", "eth0", "root", "handle", "7:", "pfifo", "limit", "9")
 		r := open(t, Options{})
-		before := r.Read()
+		before := read(r)
 		conn, err := net.Dial("udp", "10.1.0.9:9")
 		if err != nil {
 			t.Fatal(err)
@@ -65,7 +74,7 @@ func TestReading(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		after := r.Read()
+		after := read(r)
 		if len(before.Missing)+len(after.Missing) > 0 {
 			t.Errorf("missing: %v, %v", before.Missing, after.Missing)
 		}
@@ -99,7 +108,9 @@ func TestReading(t *testing.T) {
 		if len(after.CPU) < 2 || after.CPU[0].CPU != -1 || len(after.Softnet) == 0 || after.Softirqs["NET_RX"] == 0 {
 			t.Errorf("host counters: %+v %+v %v", after.CPU, after.Softnet, after.Softirqs)
 		}
-		light, queues := r.Light()
+		var again record.Reading
+		r.Counts(&again)
+		light, queues := again.Ports, again.Qdiscs
 		if len(light) != len(after.Ports) || light[1].TxPackets < after.Ports[1].TxPackets {
 			t.Errorf("light reading: %+v", light)
 		}
@@ -107,7 +118,7 @@ func TestReading(t *testing.T) {
 			t.Errorf("queues of a light reading: %+v", queues)
 		}
 		only := open(t, Options{Ports: []string{"eth1"}})
-		if ports := only.Read().Ports; len(ports) != 1 || ports[0].Port != "eth1" {
+		if ports := read(only).Ports; len(ports) != 1 || ports[0].Port != "eth1" {
 			t.Errorf("only eth1: %+v", ports)
 		}
 
@@ -115,9 +126,9 @@ func TestReading(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "add", "dev", "new0", "type", "veth", "peer", "name", "new1")
 		kerneltest.Do(t, "ip", "link", "set", "dev", "far1", "down")
 		kerneltest.Do(t, "ip", "link", "set", "dev", "far1", "name", "zar1")
-		r.Read()
+		read(r)
 		names = nil
-		for _, p := range r.Read().Ports {
+		for _, p := range read(r).Ports {
 			names = append(names, p.Port)
 		}
 		if want := []string{"br", "eth0", "eth1", "far0", "new0", "new1", "zar1"}; !reflect.DeepEqual(names, want) {
@@ -129,6 +140,7 @@ func TestReading(t *testing.T) {
 func TestSnapshot(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
+		kerneltest.Forwards(t, "far1")
 		kerneltest.Do(t, "bridge", "fdb", "add", "02:00:00:00:00:55", "dev", "far1", "master", "dynamic")
 		r := open(t, Options{})
 		s, err := r.Snapshot("nas", []record.RouteLookup{
@@ -210,14 +222,14 @@ func TestReadingDegrades(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(root, "net", "softnet_stat"), []byte("garbage\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		reading := open(t, Options{Proc: kernel.Proc{Root: root}}).Read()
+		reading := read(open(t, Options{Proc: kernel.Proc{Root: root}}))
 		var parts []string
 		for _, m := range reading.Missing {
 			part, _, _ := strings.Cut(m, ":")
 			parts = append(parts, part)
 		}
 		sort.Strings(parts)
-		if want := []string{"snmp", "softirqs", "softnet"}; !reflect.DeepEqual(parts, want) {
+		if want := []string{"events", "memory", "snmp", "softirqs", "softnet"}; !reflect.DeepEqual(parts, want) {
 			t.Errorf("missing %v, want %v", reading.Missing, want)
 		}
 		if len(reading.CPU) != 1 || len(reading.Ports) != 5 {
@@ -229,7 +241,7 @@ func TestReadingDegrades(t *testing.T) {
 	})
 }
 
-func BenchmarkLight(b *testing.B) {
+func BenchmarkCounts(b *testing.B) {
 	r, err := New(Options{})
 	if err != nil {
 		b.Skip(err)
@@ -237,7 +249,7 @@ func BenchmarkLight(b *testing.B) {
 	defer r.Close()
 	b.ReportAllocs()
 	for b.Loop() {
-		r.Light()
+		r.Counts(&record.Reading{})
 	}
 }
 
@@ -249,6 +261,6 @@ func BenchmarkRead(b *testing.B) {
 	defer r.Close()
 	b.ReportAllocs()
 	for b.Loop() {
-		r.Read()
+		read(r)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/netip"
+	"slices"
 
 	"linerate/internal/kernel"
 	"linerate/internal/model/record"
@@ -14,6 +15,8 @@ import (
 // whole host, and for all, default and each port.
 var (
 	hostSysctls = []string{
+		"net.ipv4.fib_multipath_hash_policy", "net.ipv4.fib_multipath_hash_fields", "net.ipv4.fib_multipath_use_neigh",
+		"net.ipv6.fib_multipath_hash_policy", "net.ipv6.fib_multipath_hash_fields",
 		"net.ipv4.ip_forward", "net.ipv4.tcp_congestion_control", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem",
 	}
 	portSysctls = []string{"arp_ignore", "arp_announce", "arp_filter", "rp_filter"}
@@ -42,9 +45,7 @@ func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []s
 	missing("addresses", r.addPorts(&snapshot, links))
 	missing("rules", r.addRules(&snapshot))
 	missing("routes", r.addRoutes(&snapshot))
-	for _, question := range lookups {
-		snapshot.Lookups = append(snapshot.Lookups, r.lookup(question))
-	}
+	snapshot.Lookups = r.lookups(lookups)
 	snapshot.Sysctls = map[string]string{}
 	for _, key := range snapshotKeys(links, sysctls) {
 		value, err := r.options.Sysctls.Read(key)
@@ -135,33 +136,46 @@ func (r *Reader) addRules(s *record.Snapshot) error {
 func (r *Reader) addRoutes(s *record.Snapshot) error {
 	routes, err := r.conn.Routes()
 	for _, route := range routes {
-		s.Routes = append(s.Routes, record.RouteEntry{Table: route.Table, Text: route.Text})
+		s.Routes = append(s.Routes, record.RouteEntry{Table: route.Table, Text: route.Text, To: route.To.String(), Nexthops: route.Nexthops})
 	}
 	return err
 }
 
-// lookup answers one route question; a question that cannot be asked, or that
-// the kernel refuses, is answered by an error.
-func (r *Reader) lookup(q record.RouteLookup) record.RouteLookup {
-	answer := record.RouteLookup{Source: q.Source, Destination: q.Destination}
-	var source, destination netip.Addr
-	var err error
-	if q.Source != "" {
-		source, err = netip.ParseAddr(q.Source)
+// lookups answers route questions; one that cannot be asked, or that the kernel
+// refuses, is answered by an error.
+func (r *Reader) lookups(questions []record.RouteLookup) []record.RouteLookup {
+	answers := slices.Clone(questions)
+	var asks []kernel.RouteQuestion
+	var asked []int // the place of each of them among the questions
+	for i, q := range questions {
+		answer := &answers[i]
+		answer.Port, answer.Gateway, answer.ChosenSource, answer.Ways, answer.Unsure, answer.Error = "", "", "", 0, "", ""
+		ask := kernel.RouteQuestion{SourcePort: q.SourcePort, DestinationPort: q.DestinationPort, In: q.In, Protocol: protocols[q.Protocol]}
+		var err error
+		if q.Source != "" {
+			ask.Source, err = netip.ParseAddr(q.Source)
+		}
+		if err == nil {
+			ask.Destination, err = netip.ParseAddr(q.Destination)
+		}
+		if err != nil {
+			answer.Error = err.Error()
+			continue
+		}
+		asks, asked = append(asks, ask), append(asked, i)
 	}
-	if err == nil {
-		destination, err = netip.ParseAddr(q.Destination)
-	}
-	if err == nil {
-		var found kernel.Lookup
-		found, err = r.conn.LookupRoute(source, destination)
-		answer.Port = found.Port
+	for i, found := range r.conn.LookupRoutes(asks) {
+		answer := &answers[asked[i]]
+		answer.Port, answer.Ways = found.Port, found.Ways
+		if answer.Source == "" && found.Source.IsValid() {
+			answer.ChosenSource = found.Source.String()
+		}
 		if found.Gateway.IsValid() {
 			answer.Gateway = found.Gateway.String()
 		}
+		if found.Err != nil {
+			answer.Error = found.Err.Error()
+		}
 	}
-	if err != nil {
-		answer.Error = err.Error()
-	}
-	return answer
+	return answers
 }

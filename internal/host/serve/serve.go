@@ -1,7 +1,9 @@
 // Package serve is a host that anyone may measure with: it listens on one TCP
 // port and lets conductors in, each as a guest (package agent) with flows of its
-// own, any number at the same time. Flows come to the same port and are told
-// apart by their tickets, so that one hole in a firewall is enough.
+// own, any number at the same time. Flows come to the same port, those of
+// datagrams to the UDP port of the same number, and are told apart by their
+// tickets, so that one hole in a firewall is enough. Clients of iperf3 are
+// answered at a port of their own (package iperf3/server), within the same bounds.
 //
 // It is made to be left running. Whoever has not said within a few bytes and
 // seconds who he is, is shown out; how many wait for that, and how many are in,
@@ -22,6 +24,7 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/agent"
+	"linerate/internal/host/datagram"
 	"linerate/internal/model/record"
 )
 
@@ -44,13 +47,17 @@ type Options struct {
 	Clients int
 	// Bounds are for each of them.
 	Bounds record.Bounds
+	// Iperf3 is where clients of iperf3 are answered; nil: nowhere.
+	Iperf3 *Iperf3
 	// Ended is told of each visit, one at a time.
 	Ended func(Visit)
 }
 
 // Visit is one client's, or why it was refused.
 type Visit struct {
-	From    netip.AddrPort
+	From netip.AddrPort
+	// Program is what the client is when it is not linerate, and Version which.
+	Program string
 	Version string
 	Began   time.Time
 	agent.Summary
@@ -59,65 +66,101 @@ type Visit struct {
 	Err error
 }
 
-// Listen opens the port. Keep-alive probes find out about conductors that have
+// Listener is a TCP port and the UDP port of the same number.
+type Listener struct {
+	*net.TCPListener
+	door *datagram.Door
+}
+
+// Listen opens the ports. Keep-alive probes find out about conductors that have
 // vanished; the connections of flows do not have them.
-func Listen(ctx context.Context, address string) (*net.TCPListener, error) {
+func Listen(ctx context.Context, address string) (Listener, error) {
 	config := net.ListenConfig{KeepAlive: -1}
 	config.SetMultipathTCP(false)
-	l, err := config.Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
+	// A port that the kernel chooses for TCP may be somebody's for UDP.
+	const tries = 8
+	for try := 1; ; try++ {
+		l, err := config.Listen(ctx, "tcp", address)
+		if err != nil {
+			return Listener{}, err
+		}
+		door, err := datagram.OpenDoor(ctx, l.Addr().String())
+		if err == nil {
+			return Listener{l.(*net.TCPListener), door}, nil
+		}
+		l.Close()
+		if _, port, _ := net.SplitHostPort(address); port != "0" || try == tries {
+			return Listener{}, err
+		}
 	}
-	return l.(*net.TCPListener), nil
+}
+
+// Close closes both.
+func (l Listener) Close() error {
+	l.door.Close()
+	return l.TCPListener.Close()
 }
 
 // server is the state of a Run.
 type server struct {
 	options Options
+	name    []byte
 	ctx     context.Context
-	door    chan struct{} // a place for each who introduces himself
+	hall    chan struct{} // a place for each who introduces himself
 
 	mu       sync.Mutex
-	guests   []*agent.Guest
+	clients  []client
 	finished record.OtherFlows // bytes of those who have left
 	telling  sync.Mutex
 	visits   sync.WaitGroup
 }
 
-// Run serves until ctx ends, and then ends all visits.
-func Run(ctx context.Context, l *net.TCPListener, options Options) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	s := &server{options: options, ctx: ctx, door: make(chan struct{}, maxStrangers)}
-	defer s.visits.Wait()
-	defer context.AfterFunc(ctx, func() { l.Close() })()
-	defer cancel()
-	for {
-		conn, err := l.AcceptTCP()
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil && errors.Is(err, net.ErrClosed):
-			return err
-		case err != nil:
-			// Out of descriptors or memory, or a connection that was reset while
-			// it waited: none of it lasts.
-			pause(ctx, 20*time.Millisecond)
-			continue
-		}
-		select {
-		case s.door <- struct{}{}:
-			s.visits.Go(func() { s.visit(conn) })
-		default:
-			discard(conn)
-		}
-	}
+// client is somebody who has been let in.
+type client interface {
+	// Moved is what its flows have received and written so far.
+	Moved() (received, written int64)
+	// Flows is how many it has at this moment.
+	Flows() int
 }
 
-func pause(ctx context.Context, d time.Duration) {
+// Run serves at all the listeners until ctx ends, and then ends all visits.
+func Run(ctx context.Context, listeners []Listener, options Options) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	s := &server{options: options, name: greeting.NewName(), ctx: ctx, hall: make(chan struct{}, maxStrangers)}
+	defer context.AfterFunc(ctx, func() {
+		for _, l := range listeners {
+			l.Close()
+		}
+	})()
+	if options.Iperf3 != nil {
+		s.visits.Go(s.serveIperf3)
+	}
+	var failed error
+	var once sync.Once
+	var accepting sync.WaitGroup
+	for _, l := range listeners {
+		accepting.Go(func() {
+			l.door.Serve(datagram.Guests{Allowed: s.allowed, Expects: s.expects, Admit: s.admitFlow})
+		})
+		accepting.Go(func() {
+			err := s.door(l.TCPListener)
+			once.Do(func() { failed = err })
+			cancel(err)
+		})
+	}
+	accepting.Wait()
+	s.visits.Wait()
+	return failed
+}
+
+// receive has a connection received, unless too many are.
+func (s *server) receive(conn *net.TCPConn) {
 	select {
-	case <-time.After(d):
-	case <-ctx.Done():
+	case s.hall <- struct{}{}:
+		s.visits.Go(func() { s.visit(conn) })
+	default:
+		discard(conn)
 	}
 }
 
@@ -129,9 +172,15 @@ func discard(conn *net.TCPConn) {
 
 // visit receives one connection, whoever it is.
 func (s *server) visit(conn *net.TCPConn) {
-	from := conn.RemoteAddr().(*net.TCPAddr).AddrPort()
+	peer, there := conn.RemoteAddr().(*net.TCPAddr)
+	if !there { // reset before it was looked at: the kernel has forgotten who it was
+		<-s.hall
+		discard(conn)
+		return
+	}
+	from := peer.AddrPort()
 	from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
-	host := greeting.Server{Token: s.options.Token}
+	host := greeting.Server{Token: s.options.Token, Name: s.name}
 	if !s.allowed(from.Addr()) {
 		host.Closed = fmt.Sprintf("%s is not among the addresses that this server allows", from.Addr())
 	}
@@ -143,7 +192,7 @@ func (s *server) visit(conn *net.TCPConn) {
 	if err == nil {
 		visitor, welcome, err = host.Receive(conn)
 	}
-	<-s.door
+	<-s.hall
 	if closing(); s.ctx.Err() != nil {
 		discard(conn)
 		return
@@ -182,15 +231,39 @@ func (s *server) tell(v Visit) {
 
 // seat gives a flow's connection to the guest that waits for it.
 func (s *server) seat(ticket record.Ticket, conn *net.TCPConn) bool {
+	return slices.ContainsFunc(s.present(), func(g *agent.Guest) bool { return g.Offer(ticket, conn) })
+}
+
+// expects says whether a flow of datagrams of some guest waits for a ticket.
+func (s *server) expects(ticket record.Ticket) bool {
+	return slices.ContainsFunc(s.present(), func(g *agent.Guest) bool { return g.Expects(ticket) })
+}
+
+// admitFlow lets a flow of datagrams in to the guest that waits for it.
+func (s *server) admitFlow(ticket record.Ticket, caller datagram.Caller) {
+	_ = slices.ContainsFunc(s.present(), func(g *agent.Guest) bool { return g.Admit(ticket, caller) })
+}
+
+// present are the guests that are in.
+func (s *server) present() []*agent.Guest {
 	s.mu.Lock()
-	guests := slices.Clone(s.guests)
-	s.mu.Unlock()
-	return slices.ContainsFunc(guests, func(g *agent.Guest) bool { return g.Offer(ticket, conn) })
+	defer s.mu.Unlock()
+	var guests []*agent.Guest
+	for _, c := range s.clients {
+		if g, ok := c.(*agent.Guest); ok {
+			guests = append(guests, g)
+		}
+	}
+	return guests
 }
 
 // serve welcomes a conductor that has proved itself, and serves it.
 func (s *server) serve(conn *net.TCPConn, welcome func() error) (agent.Summary, error) {
-	g, err := s.admit()
+	var g *agent.Guest
+	err := s.admit(func() (_ client, err error) {
+		g, err = agent.NewGuest(s.options.Bounds, func() record.OtherFlows { return s.others(g) })
+		return g, err
+	})
 	if err != nil {
 		return agent.Summary{}, greeting.Refuse(conn, err.Error())
 	}
@@ -213,45 +286,44 @@ func (s *server) serve(conn *net.TCPConn, welcome func() error) (agent.Summary, 
 	return g.Summary(), err
 }
 
-// admit makes a guest if there is room for one.
-func (s *server) admit() (*agent.Guest, error) {
+// admit lets somebody in if there is room.
+func (s *server) admit(enter func() (client, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.guests) >= s.options.Clients {
-		return nil, fmt.Errorf("the server is full: it serves %d clients at a time", s.options.Clients)
+	if len(s.clients) >= s.options.Clients {
+		return fmt.Errorf("the server is full: it serves %d clients at a time", s.options.Clients)
 	}
-	var g *agent.Guest
-	g, err := agent.NewGuest(s.options.Bounds, func() record.OtherFlows { return s.others(g) })
+	c, err := enter()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s.guests = append(s.guests, g)
-	return g, nil
+	s.clients = append(slices.Clone(s.clients), c) // the door may be reading it
+	return nil
 }
 
-func (s *server) dismiss(g *agent.Guest) {
+func (s *server) dismiss(c client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.guests = slices.DeleteFunc(s.guests, func(other *agent.Guest) bool { return other == g })
-	received, written := g.Moved()
+	s.clients = slices.DeleteFunc(slices.Clone(s.clients), func(other client) bool { return other == c })
+	received, written := c.Moved()
 	s.finished.ReceivedBytes += received
 	s.finished.WrittenBytes += written
 }
 
-// others is what all guests but one have moved since the server began, and how
+// others is what all clients but one have moved since the server began, and how
 // many they are now.
-func (s *server) others(than *agent.Guest) record.OtherFlows {
+func (s *server) others(than client) record.OtherFlows {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sum := s.finished
-	for _, g := range s.guests {
-		if g == than {
+	for _, c := range s.clients {
+		if c == than {
 			continue
 		}
-		received, written := g.Moved()
+		received, written := c.Moved()
 		sum.ReceivedBytes += received
 		sum.WrittenBytes += written
-		if n := g.Flows(); n > 0 {
+		if n := c.Flows(); n > 0 {
 			sum.Clients++
 			sum.Flows += n
 		}

@@ -25,7 +25,7 @@ func open(t *testing.T, change func(*Options)) (at string, visits <-chan Visit) 
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan error, 1)
-	go func() { over <- Run(ctx, l, o) }()
+	go func() { over <- Run(ctx, []Listener{l}, o) }()
 	t.Cleanup(func() {
 		cancel()
 		select {
@@ -70,12 +70,12 @@ func TestFull(t *testing.T) {
 	var inside []net.Conn
 	for range 2 {
 		conn := dial(t, at)
-		if err := greeting.Introduce(conn, ""); err != nil {
+		if _, err := greeting.Introduce(conn, ""); err != nil {
 			t.Fatal(err)
 		}
 		inside = append(inside, conn)
 	}
-	err := greeting.Introduce(dial(t, at), "")
+	_, err := greeting.Introduce(dial(t, at), "")
 	if _, refused := errors.AsType[greeting.Refused](err); !refused || !strings.Contains(err.Error(), "serves 2 clients at a time") {
 		t.Errorf("a third: %v", err)
 	}
@@ -86,7 +86,7 @@ func TestFull(t *testing.T) {
 	if v := visit(t, visits); !v.From.IsValid() || v.Version == "" {
 		t.Errorf("told of the first: %+v", v)
 	}
-	if err := greeting.Introduce(dial(t, at), ""); err != nil {
+	if _, err := greeting.Introduce(dial(t, at), ""); err != nil {
 		t.Errorf("in the place of the first: %v", err)
 	}
 }
@@ -94,7 +94,7 @@ func TestFull(t *testing.T) {
 // TestAllow: others than the allowed get neither in nor a flow, and are told so.
 func TestAllow(t *testing.T) {
 	at, visits := open(t, func(o *Options) { o.Allow = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")} })
-	err := greeting.Introduce(dial(t, at), "")
+	_, err := greeting.Introduce(dial(t, at), "")
 	if err == nil || !strings.Contains(err.Error(), "127.0.0.1 is not among the addresses that this server allows") {
 		t.Errorf("%v", err)
 	}
@@ -130,7 +130,7 @@ func TestSilentVisitors(t *testing.T) {
 	for range 100 {
 		dial(t, at)
 	}
-	if err := greeting.Introduce(dial(t, at), ""); err != nil {
+	if _, err := greeting.Introduce(dial(t, at), ""); err != nil {
 		t.Error(err)
 	}
 }

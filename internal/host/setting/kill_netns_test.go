@@ -63,6 +63,7 @@ func killCases() map[string][]setting.Setting {
 	return map[string][]setting.Setting{
 		"plain":   {kinds["sysctl"], kinds["route, replaced"], kinds["rule"], kinds["qdisc in place of another"], kinds["neighbour, known"]},
 		"forward": {kinds["ip_forward"], kinds["address of another subnet"]},
+		"many":    {kinds["addresses in a row"], kinds["addresses of a new subnet"]},
 		"mac":     {kinds["link mac"]},
 		"down":    {kinds["link down"]},
 		"mtu":     {kinds["link mtu below IPv6's"]},

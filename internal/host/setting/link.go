@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/kernel"
 	"linerate/internal/model/setting"
+	"linerate/internal/model/unit"
 )
 
 // link is one attribute of a port.
@@ -14,7 +15,7 @@ type link struct {
 	ordinary
 	host      host
 	port      string
-	attribute string // mtu, txqueuelen, mac, up
+	attribute string // mtu, txqueuelen, mac, up, gso_max_size, gso_ipv4_max_size, and gro
 	wanted    string
 }
 
@@ -42,11 +43,20 @@ func newLink(h host, l setting.Link) ([]target, error) {
 	if l.TxQueueLen != 0 {
 		add("txqueuelen", strconv.Itoa(l.TxQueueLen))
 	}
+	for _, size := range []struct {
+		name  string
+		bytes unit.Bytes
+	}{{"gso", l.GSOMaxSize}, {"gro", l.GROMaxSize}} {
+		if size.bytes != 0 {
+			add(size.name+"_max_size", strconv.FormatInt(int64(size.bytes), 10))
+			add(size.name+"_ipv4_max_size", strconv.FormatInt(int64(size.bytes), 10))
+		}
+	}
 	if l.Up != nil && *l.Up {
 		add("up", "true")
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("link %s: nothing to change: expected mtu, txqueuelen, mac or up", l.Port)
+		return nil, fmt.Errorf("link %s: nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size or gro_max_size", l.Port)
 	}
 	return list, nil
 }
@@ -66,6 +76,10 @@ func (t *link) setting() setting.Setting {
 	case "up":
 		up := t.wanted == "true"
 		l.Up = &up
+	case "gso_max_size", "gso_ipv4_max_size":
+		l.GSOMaxSize, _ = unit.ParseBytes(t.wanted)
+	case "gro_max_size", "gro_ipv4_max_size":
+		l.GROMaxSize, _ = unit.ParseBytes(t.wanted)
 	}
 	return setting.Setting{Link: &l}
 }
@@ -82,6 +96,12 @@ func (t *link) read() (State, error) {
 		return State{Text: strconv.Itoa(l.TxQueueLen)}, nil
 	case "mac":
 		return State{Text: l.MAC}, nil
+	}
+	if size := packets(&l.Packets, t.attribute); size != nil {
+		if *size == 0 {
+			return State{}, fmt.Errorf("link %s: this kernel knows no %s (that for IPv4 came with Linux 6.3)", t.port, t.attribute)
+		}
+		return State{Text: strconv.Itoa(*size)}, nil
 	}
 	return State{Text: strconv.FormatBool(l.Up)}, nil
 }
@@ -104,13 +124,38 @@ func (t *link) set(value string) error {
 		if err != nil || n < 0 {
 			return fmt.Errorf("%s %q is not a number", t.attribute, value)
 		}
-		if t.attribute == "mtu" {
+		size := packets(&change.Packets, t.attribute)
+		switch {
+		case t.attribute == "mtu":
 			change.MTU = &n
-		} else {
+		case size == nil:
 			change.TxQueueLen = &n
+		default:
+			// The kernel would have IPv4's follow when it sets one of 64 KiB or less.
+			l, err := t.host.conn.LinkByName(t.port)
+			if err != nil {
+				return err
+			}
+			change.Packets = l.Packets
+			*size = n
 		}
 	}
 	return t.host.conn.ChangeLink(t.port, change)
+}
+
+// packets is where an attribute's size is; nil: it is none.
+func packets(of *kernel.PacketSizes, attribute string) *int {
+	switch attribute {
+	case "gso_max_size":
+		return &of.GSO
+	case "gro_max_size":
+		return &of.GRO
+	case "gso_ipv4_max_size":
+		return &of.GSOIPv4
+	case "gro_ipv4_max_size":
+		return &of.GROIPv4
+	}
+	return nil
 }
 
 // minimumMTU is what IPv6 needs (RFC 8200, section 5). Below it the kernel takes

@@ -134,7 +134,7 @@ func (m *Manager) Apply(ctx context.Context, settings []setting.Setting, ifAbsen
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	mark = len(m.entries)
-	for _, s := range settings {
+	for _, s := range setting.Joined(settings) {
 		targets, targetErr := m.host.targets(s)
 		if err = targetErr; err != nil {
 			break
@@ -194,24 +194,12 @@ func (m *Manager) apply(hostName string, t target, ifAbsent bool) (record.Applie
 	if err != nil {
 		return fail(err)
 	}
-	port := ""
-	if l := t.setting().Link; l != nil {
-		port = l.Port
-	}
-	if lost := around.irrecoverable(port); lost != "" {
-		return fail(fmt.Errorf("it could take routes along that use nexthop objects, and these could not be put back: %s", lost))
-	}
-	m.next++
-	e := &entry{Seq: m.next, Kind: t.kind(), What: t.what(), Scope: scope, Host: hostName,
+	e := &entry{Kind: t.kind(), What: t.what(), Scope: scope, Host: hostName,
 		Setting: t.setting(), Prior: prior, New: next, Around: around, target: t}
 	m.step("read")
-	if err := m.write(line{Entry: e}, true); err != nil {
+	if err := m.enter(e); err != nil {
 		return fail(fmt.Errorf("nothing was changed, because the undo journal could not be written: %w", err))
 	}
-	if m.journal != nil {
-		e.offset = m.journal.latest
-	}
-	m.entries = append(m.entries, e)
 	m.step("journaled")
 	if err := t.change(next); err != nil {
 		return fail(err)
@@ -248,6 +236,20 @@ func (m *Manager) apply(hostName string, t target, ifAbsent bool) (record.Applie
 	return done, nil
 }
 
+// enter numbers a change and writes it to the journal.
+func (m *Manager) enter(e *entry) error {
+	m.next++
+	e.Seq = m.next
+	if err := m.write(line{Entry: e}, true); err != nil {
+		return err
+	}
+	if m.journal != nil {
+		e.offset = m.journal.latest
+	}
+	m.entries = append(m.entries, e)
+	return nil
+}
+
 // scope finds out whom a change reaches, and refuses what is not allowed.
 func (m *Manager) scope(t target) (string, error) {
 	scope, why, err := t.scope()
@@ -267,6 +269,7 @@ func (m *Manager) RevertTo(mark int) error {
 
 func (m *Manager) revertTo(mark int) error {
 	var failed []error
+	m.regain(m.entries[min(max(mark, 0), len(m.entries)):])
 	for i := len(m.entries) - 1; i >= max(mark, 0); i-- {
 		e := m.entries[i]
 		if _, err := m.revert(e, false); err != nil {
@@ -294,7 +297,7 @@ func (m *Manager) revert(e *entry, force bool) (undone bool, err error) {
 	}
 	around := e.Around
 	if !t.same(e.Prior, is) {
-		if !t.same(e.New, is) && !force {
+		if !t.same(e.New, is) && !t.between(e.Prior, e.New, is) && !force {
 			return false, fmt.Errorf("%w: it was %q, was set to %q, and is %q now, which is kept", ErrChanged, e.Prior.Text, e.New.Text, is.Text)
 		}
 		// The way back may take things along too. What the way there took is to

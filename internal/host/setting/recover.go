@@ -60,6 +60,9 @@ func Recover(options RecoverOptions) ([]Recovered, error) {
 		return nil, errors.Join(err, file.close())
 	}
 	m := &Manager{host: host{conn, options.Sysctls}, journal: file, entries: entries, step: func(string) {}}
+	if !options.List && was.Boot == here.Boot && was.NetNS.Same(here.NetNS) {
+		m.regain(m.entries)
+	}
 	var list []Recovered
 	for i := len(m.entries) - 1; i >= 0; i-- {
 		r := m.recoverOne(m.entries[i], was, here, options)
@@ -114,7 +117,7 @@ func (m *Manager) recoverOne(e *entry, was, here header, options RecoverOptions)
 		switch {
 		case e.target.same(e.Prior, is):
 			return result(Pending, "it is as it was; only what it took along may be missing")
-		case !e.target.same(e.New, is) && !options.Force:
+		case !e.target.same(e.New, is) && !e.target.between(e.Prior, e.New, is) && !options.Force:
 			return kept(ErrChanged.Error())
 		}
 		return result(Pending, "")

@@ -21,12 +21,17 @@ type route struct {
 func newRoute(h host, r setting.Route) (*route, error) {
 	t := &route{host: h, r: r}
 	fail := func(err error) (*route, error) { return nil, fmt.Errorf("route to %s: %w", r.To, err) }
-	t.spec = kernel.RouteSpec{Table: r.Table, Metric: r.Metric, Source: r.Source}
+	t.spec = kernel.RouteSpec{Table: r.Table, Metric: r.Metric, Source: r.Source, InitCwnd: r.InitCwnd}
 	if t.spec.Table == 0 {
 		t.spec.Table = kernel.TableMain
 	}
 	hops := r.Nexthops
-	if len(hops) == 0 {
+	t.spec.NexthopObject = r.Object
+	if r.Object != 0 {
+		if len(hops) > 0 || r.Via != "" || r.Port != "" {
+			return fail(errors.New("it has both a nexthop object and next hops of its own: expected one or the other"))
+		}
+	} else if len(hops) == 0 {
 		hops = []setting.Nexthop{{Via: r.Via, Port: r.Port}}
 	} else if r.Via != "" || r.Port != "" {
 		return fail(errors.New("it has both nexthops and a via or port of its own: expected one or the other"))
@@ -126,6 +131,11 @@ func (t *route) read() (State, error) {
 
 func (t *route) leaveIfPresent(prior State) bool { return !prior.absent() }
 
+// between: a route by a nexthop object changes with it, and goes with it.
+func (t *route) between(_, _, is State) bool {
+	return t.r.Object != 0 && (is.absent() || strings.Contains(is.Text+" ", fmt.Sprintf(" nhid %d ", t.r.Object)))
+}
+
 func (t *route) plan(State) (State, error) {
 	list, err := t.found()
 	if err != nil {
@@ -140,7 +150,7 @@ func (t *route) plan(State) (State, error) {
 		if hop.Port != "" {
 			continue
 		}
-		towards, err := t.host.conn.LookupRoute(netip.Addr{}, hop.Via)
+		towards, err := t.host.conn.LookupRoute(kernel.RouteQuestion{Destination: hop.Via})
 		if err != nil {
 			return State{}, fmt.Errorf("finding the port that leads to the next hop: %w", err)
 		}

@@ -274,34 +274,6 @@ func TestQdiscThatCannotBeRestored(t *testing.T) {
 	})
 }
 
-func TestNexthopObjectsAreNotLost(t *testing.T) {
-	kerneltest.InNamespace(t, func(t *testing.T) {
-		scene(t)
-		kerneltest.Do(t, "ip", "nexthop", "add", "id", "7", "via", "10.2.0.9", "dev", "eth1")
-		kerneltest.Do(t, "ip", "route", "add", "10.99.0.0/16", "nhid", "7")
-		m := open(t, Options{})
-		before := look(t)
-		down := func(port string) error {
-			_, mark, err := m.Apply(context.Background(), []setting.Setting{{Link: &setting.Link{Port: port, Up: up(false)}}}, false)
-			return errors.Join(err, m.RevertTo(mark))
-		}
-		if err := down("eth1"); err == nil || !strings.Contains(err.Error(), "nexthop objects") {
-			t.Errorf("taking the port down: %v", err)
-		}
-		if err := down("eth0"); err != nil {
-			t.Error(err)
-		}
-		// A route that uses one can itself be replaced and put back.
-		_, mark, err := m.Apply(context.Background(), []setting.Setting{{Route: &setting.Route{To: "10.99.0.0/16", Port: "eth0"}}}, false)
-		if err := errors.Join(err, m.RevertTo(mark)); err != nil {
-			t.Error(err)
-		}
-		if d := differences(before, look(t)); d != "" {
-			t.Errorf("not as before:\n%s", d)
-		}
-	})
-}
-
 func TestForeignChangesAreKept(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)

@@ -3,6 +3,7 @@ package setting
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -16,11 +17,12 @@ type danger struct {
 	port   string // empty: of all ports
 	family int    // 4, 6, or 0 for both
 
-	addresses, routes, neighbours bool
-	ports                         bool // their MTU and whether they are up
-	sysctls                       []string
+	addresses, neighbours bool
+	routes                bool // and the nexthop objects that they may go by
+	ports                 bool // their MTU and whether they are up
+	sysctls               []string
 
-	// except is an address that is meant to go, with the routes that need it.
+	// except are addresses that are meant to go, with the routes that need them.
 	except setting.Address
 	// Passing dangers strike at each transition, and what they take is put back
 	// at once; the others last as long as the change.
@@ -33,6 +35,7 @@ type surroundings struct {
 	Ports      []portState      `json:"ports,omitempty"`
 	Sysctls    []setting.Sysctl `json:"sysctls,omitempty"`
 	Addresses  []thing          `json:"addresses,omitempty"`
+	Nexthops   []thing          `json:"nexthops,omitempty"` // objects, groups behind their members
 	Routes     []thing          `json:"routes,omitempty"`
 	Neighbours []thing          `json:"neighbours,omitempty"`
 }
@@ -52,7 +55,7 @@ type thing struct {
 }
 
 func (s surroundings) empty() bool {
-	return len(s.Ports)+len(s.Sysctls)+len(s.Addresses)+len(s.Routes)+len(s.Neighbours) == 0
+	return len(s.Ports)+len(s.Sysctls)+len(s.Addresses)+len(s.Nexthops)+len(s.Routes)+len(s.Neighbours) == 0
 }
 
 func (s surroundings) String() string {
@@ -65,6 +68,9 @@ func (s surroundings) String() string {
 	}
 	for _, t := range s.Addresses {
 		list = append(list, "address "+t.Text)
+	}
+	for _, t := range s.Nexthops {
+		list = append(list, "nexthop "+t.Text)
 	}
 	for _, t := range s.Routes {
 		list = append(list, "route "+t.Text)
@@ -83,6 +89,7 @@ func (s surroundings) with(more surroundings) surroundings {
 		}
 	}
 	s.Addresses = union(s.Addresses, more.Addresses)
+	s.Nexthops = union(s.Nexthops, more.Nexthops)
 	s.Routes = union(s.Routes, more.Routes)
 	s.Neighbours = union(s.Neighbours, more.Neighbours)
 	return s
@@ -117,12 +124,13 @@ func (h host) capture(d danger) (surroundings, error) {
 			s.Sysctls = append(s.Sysctls, setting.Sysctl{Key: key, Value: value})
 		}
 	}
-	var errs [4]error
+	var errs [5]error
 	if d.addresses {
 		s.Addresses, errs[0] = h.addresses(d)
 	}
 	if d.routes {
 		s.Routes, errs[1] = h.routes(d)
+		s.Nexthops, errs[4] = h.nexthops(d)
 	}
 	if d.neighbours {
 		s.Neighbours, errs[2] = h.neighbours(d)
@@ -134,18 +142,6 @@ func (h host) capture(d danger) (surroundings, error) {
 		return s, fmt.Errorf("reading what the change could take along: %w", err)
 	}
 	return s, nil
-}
-
-// irrecoverable names the routes by port (empty: by any) that could not be put
-// back: those that use a nexthop object (ip-nexthop(8)), which goes with its port.
-func (s surroundings) irrecoverable(port string) string {
-	var list []string
-	for _, r := range s.Routes {
-		if strings.Contains(r.Text, " nhid ") && (port == "" || strings.Contains(r.Text+" ", " dev "+port+" ")) {
-			list = append(list, r.Text)
-		}
-	}
-	return strings.Join(list, "; ")
 }
 
 func (d danger) concerns(port string, family6 bool) bool {
@@ -165,7 +161,7 @@ func (h host) addresses(d danger) ([]thing, error) {
 	all, err := h.conn.Addresses()
 	var list []thing
 	for _, a := range all {
-		if d.concerns(a.Port, a.Prefix.Addr().Is6()) && a.Prefix != d.except.Address {
+		if d.concerns(a.Port, a.Prefix.Addr().Is6()) && !(a.Prefix.Bits() == d.except.Address.Bits() && d.except.Holds(a.Prefix.Addr())) {
 			list = append(list, thing{addressText(a), a.Object})
 		}
 	}
@@ -173,12 +169,12 @@ func (h host) addresses(d danger) ([]thing, error) {
 }
 
 // routes lists the routes that somebody made; those that the kernel makes for an
-// address come and go with it.
+// address come and go with it, and a routing daemon sees to its own.
 func (h host) routes(d danger) ([]thing, error) {
 	all, err := h.conn.Routes()
 	var list []thing
 	for _, r := range all {
-		if r.Protocol == kernel.RouteProtocolKernel || d.except.Address.IsValid() && r.Source == d.except.Address.Addr() {
+		if r.Protocol == kernel.RouteProtocolKernel || r.OfDaemon() || d.except.Holds(r.Source) {
 			continue
 		}
 		is6 := r.To.Addr().Is6()
@@ -217,7 +213,7 @@ func (h host) missing(s surroundings) (surroundings, error) {
 		now, err := list(danger{})
 		return without(things, now), err
 	}
-	var errs [4]error
+	var errs [5]error
 	if len(s.Ports) > 0 {
 		var now []portState
 		now, errs[3] = h.ports()
@@ -228,6 +224,7 @@ func (h host) missing(s surroundings) (surroundings, error) {
 		}
 	}
 	left.Addresses, errs[0] = look(s.Addresses, h.addresses)
+	left.Nexthops, errs[4] = look(s.Nexthops, h.nexthops)
 	left.Routes, errs[1] = look(s.Routes, h.routes)
 	left.Neighbours, errs[2] = look(s.Neighbours, h.neighbours)
 	return left, errors.Join(errs[:]...)
@@ -238,7 +235,7 @@ func (h host) missing(s surroundings) (surroundings, error) {
 const patience = 4 * time.Second
 
 // restore puts back what is missing of s: ports, parameters, then addresses, then
-// the routes that need them, then neighbours.
+// nexthop objects and routes, which need those before them, then neighbours.
 func (h host) restore(s surroundings) error {
 	began := time.Now()
 	for {
@@ -257,6 +254,15 @@ func (h host) restore(s surroundings) error {
 			}
 		}
 		failures = append(failures, h.restoreAddresses(left.Addresses, time.Since(began)))
+		for _, t := range left.Nexthops {
+			failures = append(failures, h.conn.RestoreNexthopObject(t.Object))
+		}
+		if len(left.Nexthops) > 0 {
+			// A route by a group that had only lost a member is itself again.
+			if left, err = h.missing(s); err != nil {
+				return err
+			}
+		}
 		for _, t := range left.Routes {
 			failures = append(failures, h.conn.RestoreRoute(t.Object, false))
 		}
@@ -295,7 +301,7 @@ func (h host) restoreAddresses(lost []thing, waited time.Duration) error {
 			for _, a := range now {
 				if a.Port == port && a.Automatic && a.Prefix.Addr().IsLinkLocalUnicast() {
 					others++
-					failures = append(failures, h.conn.DeleteAddress(a.Port, a.Prefix))
+					failures = append(failures, h.conn.DeleteAddresses(a.Port, []netip.Prefix{a.Prefix}))
 				}
 			}
 			if others == 0 && waited < ownAddressAfter {

@@ -15,6 +15,9 @@ const Absent = "absent"
 type State struct {
 	Text   string        `json:"text"`
 	Object kernel.Object `json:"object,omitempty"`
+	// There are the places of those that are there, where only some of several
+	// addresses are.
+	There []int `json:"there,omitempty"`
 	// Qdisc is set for queueing disciplines.
 	Qdisc *kernel.QdiscSpec `json:"qdisc,omitempty"`
 }
@@ -43,6 +46,9 @@ type target interface {
 	restore(prior, is State) error
 	// same says whether two states are the same condition.
 	same(a, b State) bool
+	// between says whether a state that is neither is on the way from one to the
+	// other, for changes that consist of several.
+	between(prior, next, is State) bool
 	// endangers says what else the kernel may take away when the object goes
 	// from one state to the other.
 	endangers(from, to State, reverting bool) danger
@@ -54,6 +60,7 @@ type ordinary struct{}
 func (ordinary) scope() (string, string, error)      { return Namespace, "", nil }
 func (ordinary) leaveIfPresent(State) bool           { return false }
 func (ordinary) same(a, b State) bool                { return a.Text == b.Text }
+func (ordinary) between(_, _, _ State) bool          { return false }
 func (ordinary) endangers(_, _ State, _ bool) danger { return danger{} }
 
 // targets breaks a setting up into single changes, in order.
@@ -72,6 +79,8 @@ func (h host) targets(s setting.Setting) ([]target, error) {
 		return one(newAddress(h, *s.Address))
 	case "route":
 		return one(newRoute(h, *s.Route))
+	case "nexthop":
+		return one(newNexthop(h, *s.Nexthop))
 	case "rule":
 		return one(newRule(h, *s.Rule))
 	case "link":
@@ -79,5 +88,5 @@ func (h host) targets(s setting.Setting) ([]target, error) {
 	case "qdisc":
 		return one(newQdisc(h, *s.Qdisc))
 	}
-	return nil, fmt.Errorf("a setting without a kind: expected one of sysctl, neighbour, address, route, rule, link, qdisc")
+	return nil, fmt.Errorf("a setting without a kind: expected one of sysctl, neighbour, address, nexthop, route, rule, link, qdisc")
 }

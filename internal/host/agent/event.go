@@ -1,0 +1,46 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// happen has things happen at their instants of a window. The function that it
+// returns waits until all have, or until the window has ended early.
+func (a *agent) happen(ctx context.Context, orders []record.EventOrder) func() []record.EventDone {
+	done := make([]record.EventDone, len(orders))
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for i, o := range orders {
+			done[i] = a.event(ctx, o)
+		}
+	}()
+	return func() []record.EventDone {
+		<-over
+		return done
+	}
+}
+
+func (a *agent) event(ctx context.Context, o record.EventOrder) (done record.EventDone) {
+	err := sleepUntil(ctx, o.AtNs)
+	done.BeganNs = kernel.Now()
+	switch {
+	case err != nil:
+	case a.manager == nil:
+		err = errors.New("this host's settings are not to be changed")
+	case o.Stop == record.StopBGP:
+		err = a.daemon.Kill()
+	default:
+		var reply record.ApplyReply
+		reply, err = a.apply(ctx, record.ApplyRequest{Settings: o.Settings, AllowMachine: o.AllowMachine})
+		done.Applied = reply.Applied
+	}
+	if done.EndedNs = kernel.Now(); err != nil {
+		done.Error = err.Error()
+	}
+	return done
+}

@@ -1,0 +1,69 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	"linerate/internal/bus"
+	"linerate/internal/host/iperf3/client"
+	"linerate/internal/model/record"
+)
+
+// A trial's flows may have an iperf3 server at their other end. The agent agrees
+// with it in place of another agent; the window is its own affair as always. Only
+// a host's own conductor may ask for it: guests are connected for to nobody.
+
+// abroad are the verbs for that.
+func (a *agent) abroad() map[string]bus.Handler {
+	return map[string]bus.Handler{
+		"iperf3":     handle(a.openIperf3),
+		"iperf3-end": handle(a.endIperf3),
+	}
+}
+
+// openIperf3 opens the flows of a trial.
+func (a *agent) openIperf3(ctx context.Context, order record.Iperf3Order) (record.Iperf3Opened, error) {
+	test, opened, err := client.Open(ctx, order)
+	if err != nil {
+		return opened, err
+	}
+	engine := a.trial()
+	if err := engine.Include(test); err != nil {
+		test.Close()
+		return opened, err
+	}
+	a.engineMu.Lock()
+	a.test = test
+	a.engineMu.Unlock()
+	go func() {
+		select {
+		case <-test.Broken():
+			engine.Close() // ends a window
+		case <-engine.Closed():
+		}
+	}()
+	return opened, nil
+}
+
+// endIperf3 ends the test after the window.
+func (a *agent) endIperf3(ctx context.Context, _ struct{}) (record.Iperf3Closed, error) {
+	a.engineMu.Lock()
+	test := a.test
+	a.engineMu.Unlock()
+	if test == nil {
+		return record.Iperf3Closed{}, errors.New("no test with an iperf3 server is under way")
+	}
+	return test.End(ctx)
+}
+
+// broken is why a window was closed, if an iperf3 server has ended the test.
+func (a *agent) broken(err error) error {
+	a.engineMu.Lock()
+	defer a.engineMu.Unlock()
+	if a.test != nil && errors.Is(err, errClosed) {
+		if why := a.test.Err(); why != nil {
+			return why
+		}
+	}
+	return err
+}

@@ -1,0 +1,95 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+
+	"linerate/internal/bus"
+	"linerate/internal/host/counters"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// Which way a trial's flows take: route questions before they open, service ports
+// to open them from, and the ports by which their packets come in.
+
+// ways are the verbs for that. They show more of the host than guests may see.
+func (a *agent) ways() map[string]bus.Handler {
+	return map[string]bus.Handler{
+		"lookup": handle(a.lookup),
+		"ports":  handle(a.ports),
+	}
+}
+
+func (a *agent) lookup(_ context.Context, r record.LookupRequest) (record.LookupReply, error) {
+	return record.LookupReply{Lookups: a.reader.Lookups(r.Lookups)}, nil
+}
+
+// ports finds service ports that are free: all are taken at once, so that they
+// differ, and given back.
+func (a *agent) ports(_ context.Context, r record.PortsRequest) (record.PortsReply, error) {
+	reply := record.PortsReply{Source: r.Source}
+	if !reply.Source.IsValid() {
+		chosen := a.reader.Lookups([]record.RouteLookup{{Destination: r.Destination.String()}})[0]
+		source, err := netip.ParseAddr(chosen.ChosenSource)
+		if err != nil {
+			return reply, fmt.Errorf("the address to reach %s from is not known: %s", r.Destination, chosen.Error)
+		}
+		reply.Source = source
+	}
+	for range r.Count {
+		port, free, err := hold(r.Protocol, reply.Source)
+		if err != nil {
+			return reply, fmt.Errorf("finding %d free service ports: %w", r.Count, err)
+		}
+		defer free()
+		reply.Ports = append(reply.Ports, port)
+	}
+	return reply, nil
+}
+
+// hold takes a service port that nobody uses.
+func hold(protocol string, at netip.Addr) (port uint16, free func() error, err error) {
+	if protocol == record.ProtocolUDP {
+		conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(at, 0)))
+		if err != nil {
+			return 0, nil, err
+		}
+		return conn.LocalAddr().(*net.UDPAddr).AddrPort().Port(), conn.Close, nil
+	}
+	listener, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(at, 0)))
+	if err != nil {
+		return 0, nil, err
+	}
+	return listener.Addr().(*net.TCPAddr).AddrPort().Port(), listener.Close, nil
+}
+
+// watch begins to look by which ports flows come in. What it cannot see is said,
+// and is no reason not to measure.
+func (a *agent) watch(r record.WindowRequest) (seen *counters.Arrivals, blind string) {
+	if len(r.Watch) == 0 || a.guest != nil {
+		return nil, ""
+	}
+	seen, err := a.reader.WatchArrivals(r.Watch, r.BeginNs, r.Marks)
+	if err != nil {
+		return nil, "arrivals: " + err.Error()
+	}
+	return seen, ""
+}
+
+// glances is how often arrivals are taken in where it matters that none is missed:
+// the ring holds some thousand packets.
+const glances = 10e6 // ns
+
+// looking sleeps until an instant and takes arrivals in meanwhile, if they are timed.
+func looking(ctx context.Context, instant int64, arrivals *counters.Arrivals) error {
+	for next := kernel.Now() + glances; arrivals.Timed() && next < instant; next += glances {
+		if err := sleepUntil(ctx, next); err != nil {
+			return err
+		}
+		arrivals.Look()
+	}
+	return sleepUntil(ctx, instant)
+}

@@ -1,0 +1,72 @@
+package bgp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// lookEvery is how often the kernel's table is read while routes are waited for.
+const lookEvery = 10 * time.Millisecond
+
+// Await waits until the kernel's table has the routes that the daemon is to bring,
+// each by all its ports. What is missing when the time is over is said.
+func (d *Daemon) Await(ctx context.Context, want record.RoutesWanted) (record.RoutesFound, error) {
+	conn, err := kernel.Dial()
+	if err != nil {
+		return record.RoutesFound{}, err
+	}
+	defer conn.Close()
+	waited := false
+	for end := kernel.Now() + want.TimeoutNs; ; waited = true {
+		routes, err := conn.Routes()
+		if err != nil {
+			return record.RoutesFound{}, err
+		}
+		found := Held(routes, want.Routes)
+		if found.Waited = waited; len(found.Missing) == 0 {
+			return found, nil
+		}
+		if why := d.Broken(); why != "" {
+			return found, errors.New(why)
+		}
+		if kernel.Now() > end {
+			return found, nil
+		}
+		select {
+		case <-time.After(lookEvery):
+		case <-ctx.Done():
+			return found, context.Cause(ctx)
+		}
+	}
+}
+
+// Held holds the routes of a kernel against those that are wanted.
+func Held(routes []kernel.Route, want []record.RouteWanted) record.RoutesFound {
+	found := record.RoutesFound{Routes: []string{}}
+	learned := map[string]kernel.Route{}
+	for _, r := range routes {
+		if r.Protocol == kernel.RouteProtocolBird && r.Table == kernel.TableMain {
+			learned[r.To.String()] = r
+			found.Routes = append(found.Routes, r.Text)
+		}
+	}
+	for _, w := range want {
+		r, there := learned[w.To.String()]
+		if !there {
+			found.Missing = append(found.Missing, fmt.Sprintf("%s by %s", w.To, strings.Join(w.Ports, ", ")))
+			continue
+		}
+		have, wanted := slices.Sorted(slices.Values(r.Ports)), slices.Sorted(slices.Values(w.Ports))
+		if !slices.Equal(have, wanted) {
+			found.Missing = append(found.Missing, fmt.Sprintf("%s by %s; it is by %s", w.To, strings.Join(wanted, ", "), strings.Join(have, ", ")))
+		}
+	}
+	return found
+}

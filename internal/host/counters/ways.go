@@ -1,0 +1,200 @@
+package counters
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// Which way flows take where a route has several next hops: what the kernel says
+// beforehand, and by which ports their packets come in.
+
+// protocols are IP's numbers (RFC 5237).
+var protocols = map[string]uint8{record.ProtocolTCP: 6, record.ProtocolUDP: 17}
+
+// Lookups has the kernel answer route questions, and says of which answers it is
+// not sure.
+func (r *Reader) Lookups(questions []record.RouteLookup) []record.RouteLookup {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	answers := r.lookups(questions)
+	var unsure func(record.RouteLookup) string
+	for i := range answers {
+		if answers[i].Ways > 1 {
+			if unsure == nil {
+				unsure = r.unsure()
+			}
+			answers[i].Unsure = unsure(answers[i])
+		}
+	}
+	return answers
+}
+
+// unsure tells of which packets the kernel does not say where they go. It hashes
+// what it has: a flow's description for what the host itself sends, the packet for
+// what it forwards. A question is answered by a packet made up for it (IPv4), or by
+// the description (IPv6), and these are not alike under every policy
+// (fib_multipath_hash in net/ipv4/route.c, rt6_multipath_hash in net/ipv6/route.c).
+func (r *Reader) unsure() func(record.RouteLookup) string {
+	read := func(family string) string {
+		policy, err := r.options.Sysctls.Read("net." + family + ".fib_multipath_hash_policy")
+		if err != nil {
+			return ""
+		}
+		return strings.TrimSpace(policy)
+	}
+	four, six := read("ipv4"), read("ipv6")
+	return func(q record.RouteLookup) string {
+		isSix := strings.Contains(q.Destination, ":")
+		policy := four
+		if isSix {
+			policy = six
+		}
+		forwarded := q.In != ""
+		switch {
+		case policy == "3" && forwarded == isSix:
+			return "by policy 3 the kernel hashes such packets in another way than it answers"
+		case !forwarded:
+		case policy == "1":
+			return "by policy 1 a router takes the hash that a packet has from the sender's socket or the network card, which cannot be asked for"
+		case policy == "0" && isSix:
+			return "by policy 0 a router looks at the flow label of IPv6, which the sender draws (net.ipv6.auto_flowlabels)"
+		}
+		return ""
+	}
+}
+
+// Arrivals sees by which ports some flows' packets come in, and when, where that is
+// asked for. A nil one sees nothing.
+type Arrivals struct {
+	reader   *Reader
+	watch    *kernel.Arrivals
+	flows    map[packets]string
+	counts   map[arrival]seen
+	begin    int64   // of the window
+	marks    []int64 // instants that divide it
+	latest   map[string]int64
+	silences map[silent]record.Silence
+}
+
+// packets are what a flow's have in common.
+type packets struct {
+	protocol            uint8
+	source, destination netip.AddrPort
+}
+
+type arrival struct {
+	flow  string
+	index int
+	after int // so many marks
+}
+
+type seen struct{ packets, last int64 }
+
+type silent struct {
+	flow  string
+	after int
+}
+
+// WatchArrivals begins to watch. With marks, what comes before and after each is kept
+// apart, and how long nothing came from begin on.
+func (r *Reader) WatchArrivals(flows []record.WatchedFlow, begin int64, marks []int64) (*Arrivals, error) {
+	a := &Arrivals{
+		reader: r, flows: map[packets]string{}, counts: map[arrival]seen{}, begin: begin, marks: marks,
+		latest: map[string]int64{}, silences: map[silent]record.Silence{},
+	}
+	for _, f := range flows {
+		a.flows[packets{protocols[f.Protocol], plain(f.Source), plain(f.Destination)}] = f.ID
+	}
+	var err error
+	if a.watch, err = kernel.WatchArrivals(); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// plain is an address as packets have it.
+func plain(a netip.AddrPort) netip.AddrPort {
+	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
+}
+
+// Timed says that it matters when packets come: then Look has to be called often.
+func (a *Arrivals) Timed() bool { return a != nil && len(a.marks) > 0 }
+
+// Look takes in what has come since the last time. Packets beyond some thousand
+// are not seen, so it is worth doing now and then.
+func (a *Arrivals) Look() {
+	if a == nil {
+		return
+	}
+	a.watch.Drain(func(p kernel.Arrival) {
+		if flow, ours := a.flows[packets{p.Protocol, p.Source, p.Destination}]; ours {
+			a.take(flow, p.Index, p.AtNs)
+		}
+	})
+}
+
+// take counts a packet.
+func (a *Arrivals) take(flow string, index int, at int64) {
+	after := 0
+	for after < len(a.marks) && a.marks[after] <= at {
+		after++
+	}
+	count := a.counts[arrival{flow, index, after}]
+	count.packets, count.last = count.packets+1, max(count.last, at)
+	a.counts[arrival{flow, index, after}] = count
+	if !a.Timed() {
+		return
+	}
+	last, before := a.latest[flow]
+	if before && at > last && at > a.begin {
+		key := silent{flow, after}
+		if longest := a.silences[key]; at-last > longest.ToNs-longest.FromNs {
+			a.silences[key] = record.Silence{Flow: flow, Events: after, FromNs: last, ToNs: at}
+		}
+	}
+	a.latest[flow] = max(last, at)
+}
+
+// Close ends the watch.
+func (a *Arrivals) Close() error {
+	if a == nil {
+		return nil
+	}
+	return a.watch.Close()
+}
+
+// Enter writes what has come in into a reading.
+func (a *Arrivals) Enter(h *record.HostReading) {
+	if a == nil {
+		return
+	}
+	a.Look()
+	h.ArrivalsMissed = a.watch.Missed()
+	a.reader.mu.Lock()
+	defer a.reader.mu.Unlock()
+	for at, count := range a.counts {
+		port := a.reader.names[at.index]
+		if !a.reader.read(port) {
+			continue
+		}
+		one := record.Arrival{Flow: at.flow, Port: port, Packets: count.packets, Events: at.after}
+		if a.Timed() {
+			one.LastNs = count.last
+		}
+		h.Arrivals = append(h.Arrivals, one)
+	}
+	slices.SortFunc(h.Arrivals, func(x, y record.Arrival) int {
+		return cmp.Or(strings.Compare(x.Flow, y.Flow), strings.Compare(x.Port, y.Port), x.Events-y.Events)
+	})
+	for _, s := range a.silences {
+		h.Silences = append(h.Silences, s)
+	}
+	slices.SortFunc(h.Silences, func(x, y record.Silence) int {
+		return cmp.Or(strings.Compare(x.Flow, y.Flow), x.Events-y.Events)
+	})
+}

@@ -1,0 +1,127 @@
+package datagram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// The opener's datagrams may be lost, and so may the answers: each is sent again,
+// at first after the one time, later after up to the other.
+const (
+	againFirst = 50 * time.Millisecond
+	againLast  = 500 * time.Millisecond
+	// tries is how long an opener tries when it is not told.
+	tries = 10 * time.Second
+)
+
+var errNoAnswer = errors.New("no answer")
+
+// dial opens a flow: it makes a connected socket and has the acceptor agree.
+func dial(ctx context.Context, order record.FlowOrder, timeout time.Duration, control func(fd int) error) (*net.UDPConn, error) {
+	if timeout <= 0 {
+		timeout = tries
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	dialer := connected(order, control)
+	c, err := dialer.DialContext(ctx, "udp", order.Remote.String())
+	if err != nil {
+		return nil, err
+	}
+	conn := c.(*net.UDPConn)
+	// Closing is what ends waiting for an answer.
+	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })()
+	hello := frame{kind: kindHello, ticket: order.Ticket}
+	challenge, err := ask(ctx, conn, hello, kindChallenge)
+	if err == nil {
+		_, err = ask(ctx, conn, frame{kind: kindAnswer, ticket: order.Ticket, cookie: challenge.cookie}, kindReady)
+	}
+	if err == nil {
+		err = conn.SetReadDeadline(time.Time{})
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	switch {
+	case err == nil:
+		return conn, nil
+	case errors.Is(err, syscall.ECONNREFUSED):
+		err = errors.New("connection refused (ICMP port unreachable): nothing listens there")
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		err = fmt.Errorf("%w to its datagrams within %v", errNoAnswer, timeout)
+	case ctx.Err() != nil:
+		err = context.Canceled
+	}
+	conn.Close()
+	return nil, err
+}
+
+// connected makes sockets that are connected to the other end. One service port may
+// serve several to different places, as with TCP: the kernel gives a datagram to the
+// socket that is connected to where it is from, and what another gets before it is
+// connected itself has no flow's ticket.
+func connected(order record.FlowOrder, control func(fd int) error) *net.Dialer {
+	dialer := &net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
+		return socket.OnSocket(raw, func(fd int) error {
+			if order.LocalPort != 0 {
+				if err := kernel.SetReuseAddress(fd); err != nil {
+					return fmt.Errorf("setting SO_REUSEADDR: %w", err)
+				}
+			}
+			return control(fd)
+		})
+	}}
+	if order.Local.IsValid() || order.LocalPort != 0 {
+		dialer.LocalAddr = &net.UDPAddr{IP: order.Local.AsSlice(), Zone: order.Local.Zone(), Port: int(order.LocalPort)}
+	}
+	return dialer
+}
+
+// ask says one thing until the answer comes.
+func ask(ctx context.Context, conn *net.UDPConn, say frame, want kind) (frame, error) {
+	question, buffer := say.encode(), make([]byte, frameBytes+1)
+	again := againFirst
+	for ctx.Err() == nil {
+		// A network that is not there yet, or full, is not a reason to give up.
+		if _, err := conn.Write(question); err != nil && !transient(err) {
+			return frame{}, err
+		}
+		deadline := time.Now().Add(again)
+		again = min(2*again, againLast)
+		for ctx.Err() == nil {
+			if err := conn.SetReadDeadline(deadline); err != nil {
+				return frame{}, err
+			}
+			if ctx.Err() != nil {
+				break
+			}
+			n, err := conn.Read(buffer)
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				break
+			}
+			if err != nil {
+				return frame{}, err
+			}
+			// Whatever else comes is late, or not meant for a flow.
+			if f, ok := decode(buffer[:n]); ok && f.kind == want && f.ticket == say.ticket &&
+				(want == kindChallenge || f.cookie == say.cookie) {
+				return f, nil
+			}
+		}
+	}
+	return frame{}, ctx.Err()
+}
+
+// transient errors say that this datagram was not sent, and nothing of the next.
+func transient(err error) bool {
+	return errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.EAGAIN)
+}

@@ -1,0 +1,18 @@
+// Package datagram makes flows of UDP datagrams one way, from address to address,
+// and counts them. It is one of the carriers of package traffic.
+//
+// UDP has no connections, so a flow is opened by four datagrams (wire.go, door.go,
+// dial.go), by which both ends know that the other is there, and the acceptor that
+// the opener receives what is sent to its address. After that each end has a
+// socket that is connected to the other. Datagrams then carry a sequence number
+// and the instant of sending; what became of them is counted at the receiver
+// (ledger.go).
+//
+// The parts are apart as in package stream: engine.go and flow.go keep the books,
+// read.go reads them, sender.go and receiver.go move datagrams by what outlet and
+// inlet the system has.
+//
+// It does not decide who talks to whom, computes no rates, and takes no readings
+// on its own. What is counted where is in docs/datagrams.md; the kernel's side is
+// in udp(7), and the meaning of jitter in RFC 3550, section 6.4.1.
+package datagram

@@ -1,0 +1,135 @@
+package datagram
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"syscall"
+	"time"
+
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// Door is a service port to which flows come. It keeps nothing of those who knock:
+// until somebody has shown that he receives at his address, he is sent no more than
+// he sent, and only if he knows the ticket of a flow that is waited for.
+type Door struct {
+	conn  *net.UDPConn
+	at    netip.AddrPort
+	six   bool // an IPv6 socket, to which IPv4 may come too
+	bakes *bakery
+	close sync.Once
+}
+
+// Guests is who may come in by a door.
+type Guests struct {
+	// Allowed says whether somebody at an address may at all; nil: everybody.
+	Allowed func(netip.Addr) bool
+	// Expects says whether a flow with this ticket is waited for.
+	Expects func(record.Ticket) bool
+	// Admit hands over who has come with a ticket.
+	Admit func(record.Ticket, Caller)
+}
+
+// Caller is somebody at a door who receives at the address he comes from.
+type Caller struct {
+	door     *Door
+	at       netip.Addr // of this host, where he has come to
+	from     netip.AddrPort
+	accepted frame
+}
+
+// OpenDoor opens a service port at an address, such as "127.0.0.1:0".
+func OpenDoor(ctx context.Context, address string) (*Door, error) {
+	d := &Door{bakes: newBakery()}
+	config := net.ListenConfig{Control: func(network, _ string, raw syscall.RawConn) error {
+		d.six = network == "udp6"
+		return socket.OnSocket(raw, func(fd int) error {
+			// Elsewhere than on Linux, the system chooses what answers come from.
+			if err := kernel.SetArrivalAddress(fd, d.six); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+				return err
+			}
+			return nil
+		})
+	}}
+	conn, err := config.ListenPacket(ctx, "udp", address)
+	if err != nil {
+		return nil, err
+	}
+	d.conn = conn.(*net.UDPConn)
+	// Only now that the port is ours alone may the flows' sockets share it.
+	raw, err := d.conn.SyscallConn()
+	if err == nil {
+		err = socket.OnSocket(raw, kernel.SetReusePort)
+	}
+	if err != nil {
+		d.conn.Close()
+		return nil, err
+	}
+	d.at = socket.Plain(d.conn.LocalAddr().(*net.UDPAddr).AddrPort())
+	return d, nil
+}
+
+// At is the door's address.
+func (d *Door) At() netip.AddrPort { return d.at }
+
+// Close closes the door. Who has come in already does not notice.
+func (d *Door) Close() { d.close.Do(func() { d.conn.Close() }) }
+
+// Serve receives who comes, until the door is closed.
+func (d *Door) Serve(g Guests) {
+	buffer, control := make([]byte, frameBytes+1), make([]byte, 128)
+	for {
+		n, c, _, from, err := d.conn.ReadMsgUDPAddrPort(buffer, control)
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil:
+			// An ICMP error that somebody's answer has caused, or no memory.
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		f, ok := decode(buffer[:n])
+		if !ok || g.Allowed != nil && !g.Allowed(from.Addr().Unmap()) || !g.Expects(f.ticket) {
+			continue
+		}
+		at, now := kernel.ArrivalAddress(control[:c]), socket.Now()
+		switch plain := socket.Plain(from); f.kind {
+		case kindHello:
+			f.kind, f.cookie = kindChallenge, d.bakes.bake(plain, f.ticket, now)
+			_, _, _ = d.conn.WriteMsgUDPAddrPort(f.encode(), kernel.FromAddress(at, d.six), from)
+		case kindAnswer:
+			if d.bakes.accepts(f.cookie, plain, f.ticket, now) {
+				g.Admit(f.ticket, Caller{d, at, plain, f})
+			}
+		}
+	}
+}
+
+// meet makes a socket on the door's port that is connected to the caller.
+func (c Caller) meet(control func(fd int) error) (*net.UDPConn, error) {
+	local := netip.AddrPortFrom(c.at, c.door.at.Port())
+	if !c.at.IsValid() {
+		local = netip.AddrPortFrom(c.door.at.Addr(), local.Port())
+	}
+	if zone := c.from.Addr().Zone(); zone != "" {
+		local = netip.AddrPortFrom(local.Addr().WithZone(zone), local.Port())
+	}
+	dialer := net.Dialer{LocalAddr: net.UDPAddrFromAddrPort(local), Control: func(_, _ string, raw syscall.RawConn) error {
+		return socket.OnSocket(raw, func(fd int) error {
+			if err := kernel.SetReusePort(fd); err != nil {
+				return err
+			}
+			return control(fd)
+		})
+	}}
+	conn, err := dialer.Dial("udp", c.from.String())
+	if err != nil {
+		return nil, err
+	}
+	return conn.(*net.UDPConn), nil
+}

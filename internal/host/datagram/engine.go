@@ -1,0 +1,374 @@
+package datagram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"linerate/internal/host/socket"
+	"linerate/internal/model/record"
+)
+
+// Engine holds one end of each of a trial's flows. All methods may be called
+// from several goroutines. An engine serves one trial: make a new one for the
+// next.
+type Engine struct {
+	mover   mover
+	signals signals
+	books   *socket.Books[*flow]
+}
+
+// signals are what a mover has to obey.
+type signals struct {
+	start, stop atomic.Int64 // the instants at which senders start and stop
+	begin, end  atomic.Int64 // of the window, in which delays are kept
+	quit        atomic.Bool  // the engine closes: return now, whatever the error
+}
+
+// New makes an engine with no flows.
+func New() *Engine { return with(platform) }
+
+func with(m mover) *Engine { return &Engine{mover: m, books: socket.NewBooks[*flow]()} }
+
+// add makes a flow for each order. False: the engine is closed.
+func (e *Engine) add(orders []record.FlowOrder) ([]*flow, bool) {
+	flows := make([]*flow, len(orders))
+	for i, order := range orders {
+		flows[i] = &flow{order: order}
+	}
+	return flows, e.books.Add(flows...)
+}
+
+// Listen opens a service port for each order, which the kernel chooses, at
+// order.Local (invalid: every address of the host), for one flow. An order with a
+// ticket gets none: whoever shows the ticket elsewhere is to be offered. The reply
+// has one entry per order, in order.
+func (e *Engine) Listen(ctx context.Context, orders []record.FlowOrder) []record.Listening {
+	out := make([]record.Listening, len(orders))
+	flows, ok := e.add(orders)
+	for i, order := range orders {
+		out[i].ID = order.ID
+		if !ok {
+			out[i].Error = socket.EngineClosed
+			continue
+		}
+		f := flows[i]
+		if err := check(order); err != nil {
+			out[i].Error = err.Error()
+			f.fail("%s", out[i].Error)
+			continue
+		}
+		if !order.Ticket.IsZero() {
+			continue
+		}
+		address := ":0"
+		if order.Local.IsValid() {
+			address = net.JoinHostPort(order.Local.String(), "0")
+		}
+		d, err := OpenDoor(ctx, address)
+		if err != nil {
+			out[i].Error = fmt.Sprintf("listen on %s: %s", socket.Place(order.Local), socket.Why(err, order.Local))
+			f.fail("%s", out[i].Error)
+			continue
+		}
+		guests := Guests{Expects: f.expects, Admit: func(t record.Ticket, c Caller) {
+			if f.take(t) {
+				e.meet(f, c)
+				d.Close()
+			}
+		}}
+		if !f.listening(d) || !e.books.Work(func() { d.Serve(guests) }) {
+			d.Close()
+			out[i].Error = socket.EngineClosed
+			continue
+		}
+		out[i].Local = d.At()
+	}
+	return out
+}
+
+// Offer hands over a connection, which no flow of datagrams has a use for.
+func (e *Engine) Offer(record.Ticket, *net.TCPConn) bool { return false }
+
+// Expects says whether a flow of this engine waits for who has this ticket.
+func (e *Engine) Expects(ticket record.Ticket) bool {
+	return !ticket.IsZero() && slices.ContainsFunc(e.books.All(), func(f *flow) bool { return f.expects(ticket) })
+}
+
+// Admit takes a caller in who has shown a ticket at a door. False: no flow of this
+// engine waits for him. It returns when the flow is open or has failed.
+func (e *Engine) Admit(ticket record.Ticket, c Caller) bool {
+	flows := e.books.All()
+	i := slices.IndexFunc(flows, func(f *flow) bool { return !ticket.IsZero() && f.take(ticket) })
+	if i >= 0 {
+		e.meet(flows[i], c)
+	}
+	return i >= 0
+}
+
+// meet opens the flow with who has come for it.
+func (e *Engine) meet(f *flow, c Caller) {
+	conn, err := c.meet(func(fd int) error { return prepare(f.order, fd) })
+	if err != nil {
+		f.fail("%s ← %s: %s", c.door.at, c.from, socket.Why(err, c.from.Addr()))
+		return
+	}
+	c.accepted.kind = kindReady
+	ready := c.accepted.encode()
+	if e.adopt(f, conn, ready, nil) {
+		_, _ = conn.Write(ready) // lost: the opener asks again
+		if !e.books.Work(func() { e.carry(f) }) {
+			f.rig.close()
+			conn.Close()
+		}
+	}
+}
+
+// apart is the longest that one first opening waits for another.
+const apart = 5 * time.Millisecond
+
+// Connect opens a flow for each order and returns when each has succeeded, failed
+// or taken longer than timeout. The reply has one entry per order, in order. As
+// with package stream's, neighbours are asked for one after another.
+func (e *Engine) Connect(ctx context.Context, orders []record.FlowOrder, timeout time.Duration) []record.Opened {
+	out := make([]record.Opened, len(orders))
+	flows, ok := e.add(orders)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(e.books.Context(), cancel)()
+	var pending sync.WaitGroup
+	open := func(i int) <-chan struct{} {
+		done := make(chan struct{})
+		pending.Add(1)
+		over := func() {
+			close(done)
+			pending.Done()
+		}
+		if !ok || !e.books.Work(func() {
+			f := flows[i]
+			opened := e.dial(ctx, f, timeout)
+			end, _, failure := f.state()
+			out[i].Error = failure
+			if end != nil {
+				out[i].Local = end.local
+			}
+			over()
+			if opened {
+				e.carry(f)
+			}
+		}) {
+			out[i].Error = socket.EngineClosed
+			over()
+		}
+		return done
+	}
+	known := map[netip.Addr]bool{}
+	type ends struct{ local, remote netip.AddrPort }
+	taken := map[ends]bool{}
+	var further []int
+	for i, order := range orders {
+		out[i].ID, out[i].Remote = order.ID, order.Remote
+		// Of sockets that share a service port, the kernel would not mind.
+		between := ends{netip.AddrPortFrom(order.Local, order.LocalPort), order.Remote}
+		if order.LocalPort != 0 && taken[between] {
+			out[i].Error = fmt.Sprintf("connect %s → %s: another flow has the same two ends", between.local, order.Remote)
+			if ok {
+				flows[i].fail("%s", out[i].Error)
+			}
+			continue
+		}
+		taken[between] = true
+		if known[order.Remote.Addr()] {
+			further = append(further, i)
+			continue
+		}
+		known[order.Remote.Addr()] = true
+		moment := time.NewTimer(apart)
+		select {
+		case <-open(i):
+		case <-moment.C:
+		}
+		moment.Stop()
+	}
+	for _, i := range further {
+		open(i)
+	}
+	pending.Wait()
+	return out
+}
+
+func (e *Engine) dial(ctx context.Context, f *flow, timeout time.Duration) bool {
+	order := f.order
+	if err := check(order); err != nil {
+		f.fail("%s", err)
+		return false
+	}
+	if !order.Remote.IsValid() {
+		f.fail("connect: flow %s has no remote address", order.ID)
+		return false
+	}
+	conn, err := dial(ctx, order, timeout, func(fd int) error { return prepare(order, fd) })
+	if err != nil {
+		f.fail("connect %s → %s: %s", socket.Place(order.Local), order.Remote, socket.Why(err, order.Remote.Addr()))
+		return false
+	}
+	return e.adopt(f, conn, nil, nil)
+}
+
+// adopt settles a connected socket's options and puts it in the books.
+func (e *Engine) adopt(f *flow, conn *net.UDPConn, ready []byte, header Header) bool {
+	end, err := settle(f.order, conn, len(e.books.All()))
+	if err != nil {
+		f.fail("%s → %s: %s", conn.LocalAddr(), conn.RemoteAddr(), socket.Why(err, f.order.Remote.Addr()))
+		conn.Close()
+		return false
+	}
+	end.ready, end.header = ready, header
+	r := e.mover.rig(f.order, end)
+	if !f.open(end, r) {
+		r.close()
+		conn.Close()
+		return false
+	}
+	return true
+}
+
+// Dial makes a connected socket with an order's options, over which nothing has
+// been said yet. It is the caller's.
+func Dial(ctx context.Context, order record.FlowOrder) (*net.UDPConn, error) {
+	if err := check(order); err != nil {
+		return nil, err
+	}
+	dialer := connected(order, func(fd int) error { return prepare(order, fd) })
+	c, err := dialer.DialContext(ctx, "udp", order.Remote.String())
+	if err != nil {
+		return nil, fmt.Errorf("connect %s → %s: %s", socket.Place(order.Local), order.Remote, socket.Why(err, order.Remote.Addr()))
+	}
+	return c.(*net.UDPConn), nil
+}
+
+// Adopt makes a flow of a socket that the caller has made with Dial, and over which
+// it has agreed with a peer that is not linerate's. It belongs to the engine then,
+// whatever the answer.
+func (e *Engine) Adopt(order record.FlowOrder, conn *net.UDPConn, header Header) error {
+	flows, ok := e.add([]record.FlowOrder{order})
+	if !ok {
+		conn.Close()
+		return errors.New(socket.EngineClosed)
+	}
+	f, adopted := flows[0], make(chan error, 1)
+	if !e.books.Work(func() {
+		if !e.adopt(f, conn, nil, header) {
+			_, _, failure := f.state()
+			adopted <- errors.New(failure)
+			return
+		}
+		adopted <- nil
+		e.carry(f)
+	}) {
+		conn.Close()
+		return errors.New(socket.EngineClosed)
+	}
+	return <-adopted
+}
+
+// carry moves the flow's datagrams until the flow ends. Receivers are ready from
+// the moment the flow is open; senders wait for Start.
+func (e *Engine) carry(f *flow) {
+	defer f.rig.close()
+	verb, err := "receive", error(nil)
+	if f.order.Sends {
+		verb = "send"
+		if err = e.attend(f.end); err == nil {
+			err = f.rig.send(&f.tally, &e.signals)
+		}
+	} else {
+		err = f.rig.receive(&f.tally, &e.signals)
+	}
+	if err != nil && !e.signals.quit.Load() {
+		why := socket.Why(err, f.end.remote.Addr())
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			why = "ICMP port unreachable (ECONNREFUSED): nobody is there any more"
+		}
+		f.fail("%s %s: %s", verb, f.name(), why)
+	}
+}
+
+// attend waits for the start. Meanwhile it answers an opener that has missed that
+// the flow is ready, and notices if nobody is there any more.
+func (e *Engine) attend(end *endpoint) error {
+	over := make(chan struct{})
+	waiting := e.books.Work(func() {
+		select {
+		case <-e.books.Gate():
+		case <-e.books.Context().Done():
+		case <-over:
+		}
+		_ = end.conn.SetReadDeadline(time.Unix(1, 0))
+	})
+	defer close(over)
+	buffer := make([]byte, frameBytes+1)
+	for waiting {
+		n, err := end.conn.Read(buffer)
+		select {
+		case <-e.books.Gate():
+			return nil
+		case <-e.books.Context().Done():
+			return nil
+		default:
+		}
+		if err != nil {
+			return err
+		}
+		end.again(buffer[:n])
+	}
+	return nil
+}
+
+// again answers somebody who shows the flow's ticket once more: he has not heard
+// that it is ready.
+func (end *endpoint) again(b []byte) {
+	f, ok := decode(b)
+	ready, accepted := decode(end.ready)
+	if ok && accepted && f == (frame{kindAnswer, ready.ticket, ready.cookie}) {
+		_, _ = end.conn.Write(end.ready)
+	}
+}
+
+// Abandon stops waiting for the flows named: their openers have given up.
+func (e *Engine) Abandon(unused []string) {
+	for _, f := range e.books.All() {
+		if slices.Contains(unused, f.order.ID) {
+			f.abandon()
+		}
+	}
+}
+
+// Settled says that every flow is open or has failed.
+func (e *Engine) Settled() bool {
+	return !slices.ContainsFunc(e.books.All(), func(f *flow) bool { return !f.settled() })
+}
+
+// Start lets every sender begin at the window's start and stop at its stop, both
+// in kernel.Now's nanoseconds, and returns at once. Only the first call counts.
+func (e *Engine) Start(w record.WindowRequest) {
+	e.books.Start(w.StartNs, func() {
+		e.signals.start.Store(w.StartNs)
+		e.signals.stop.Store(w.StopNs)
+		e.signals.begin.Store(w.BeginNs)
+		e.signals.end.Store(w.EndNs)
+	})
+}
+
+// Close ends every flow, closes every door and waits until nothing of the engine
+// is left. The counts remain readable. It may be called again.
+func (e *Engine) Close() {
+	e.books.Close(func() { e.signals.quit.Store(true) }, (*flow).close)
+}

@@ -1,0 +1,177 @@
+package datagram
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// movers are tested alike.
+var movers = map[string]mover{"portable": portable{}, "platform": platform}
+
+// settled waits until senders have stopped and the rest has arrived.
+func settled(t *testing.T, stop int64, to *Engine) {
+	t.Helper()
+	kernel.SleepUntil(stop)
+	var before int64
+	eventually(t, "nothing arrives any more", func() bool {
+		received, _ := to.Moved()
+		still := received == before
+		before = received
+		time.Sleep(20 * time.Millisecond)
+		return still && socket.Now() > stop
+	})
+}
+
+// TestFlow: what the one end sends the other receives, whichever opened the flow,
+// of whatever size and in whatever mode; and each of them says the same of it.
+func TestFlow(t *testing.T) {
+	for name, m := range movers {
+		for _, openerSends := range []bool{true, false} {
+			for _, order := range []record.FlowOrder{
+				{}, {DatagramBytes: 16}, {DatagramBytes: 64}, {DatagramBytes: 1448}, {DatagramBytes: 65507},
+				{DatagramBytes: 64, Mode: record.ModeSendmmsg}, {DatagramBytes: 1448, Mode: record.ModeCopy}, {DatagramBytes: 1448, Window: 1 << 20},
+			} {
+				order.RateCap = 5e6
+				t.Run(fmt.Sprintf("%s/opener sends %v/%d bytes %s", name, openerSends, order.DatagramBytes, order.Mode), func(t *testing.T) {
+					t.Parallel() // it mostly waits
+					opener, acceptor := engine(t, m), engine(t, m)
+					join(t, opener, acceptor, loopback, orders(2, order), openerSends)
+					_, stop := start(250*time.Millisecond, opener, acceptor)
+					from, to := opener, acceptor
+					if !openerSends {
+						from, to = to, from
+					}
+					settled(t, stop, to)
+					sent, got := from.Read(), to.Read()
+					for i := range sent {
+						s, r := sent[i], got[i]
+						if !s.Alive || !r.Alive || s.Error+r.Error != "" || !s.Sends || r.Sends {
+							t.Errorf("alive: %v %q, %v %q", s.Alive, s.Error, r.Alive, r.Error)
+						}
+						if s.Datagrams.Sent < 1 || r.Datagrams.Received != s.Datagrams.Sent || r.Datagrams.Lost != 0 || r.Datagrams.Duplicates != 0 {
+							t.Errorf("sent %+v, received %+v", s.Datagrams, r.Datagrams)
+						}
+						if order.DatagramBytes != 0 && s.Datagrams.Bytes != order.DatagramBytes {
+							t.Errorf("datagrams of %d bytes, ordered were %d", s.Datagrams.Bytes, order.DatagramBytes)
+						}
+						if want := s.Datagrams.Sent * int64(s.Datagrams.Bytes); s.WrittenBytes != want || r.ReceivedBytes != want {
+							t.Errorf("written %d, received %d, want %d", s.WrittenBytes, r.ReceivedBytes, want)
+						}
+						if d := r.Datagrams.Delay; d == nil || d.Count < 1 || d.Count > r.Datagrams.Received {
+							t.Errorf("delays of %d datagrams: %+v", r.Datagrams.Received, d)
+						}
+						if !strings.Contains(s.ModeNote, "paced: ") || s.Mode == "" || r.Mode == "" || s.Local.Port() == 0 {
+							t.Errorf("modes %q and %q, note %q, at %s", s.Mode, r.Mode, s.ModeNote, s.Local)
+						}
+						if r.Datagrams.BufferBytes <= 0 || (order.Window != 0) != (r.RcvbufBytes != 0) {
+							t.Errorf("buffer %d, %d", r.Datagrams.BufferBytes, r.RcvbufBytes)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestPaced: a sender keeps to its rate on the whole, however late its waits end.
+func TestPaced(t *testing.T) {
+	sender, receiver := engine(t, platform), engine(t, platform)
+	join(t, sender, receiver, loopback, orders(1, record.FlowOrder{RateCap: 8e6, DatagramBytes: 1000}), true)
+	at, stop := start(500*time.Millisecond, sender, receiver)
+	settled(t, stop, receiver)
+	// One each millisecond, the first at the start. What was left out is told.
+	due := (stop - at) / 1e6
+	sent := sender.Read()[0].Datagrams.Sent + sender.books.All()[0].tally.left.Load()
+	if sent > due+1 || sent < due-int64(catchUp/time.Millisecond) {
+		t.Errorf("%d datagrams were sent or left out, due were %d", sent, due)
+	}
+	if n := sender.Read()[0].Datagrams.Sent; n > due+1 {
+		t.Errorf("%d datagrams were sent, due were %d", n, due)
+	}
+}
+
+// TestWrongOrders: what cannot be is refused with what can.
+func TestWrongOrders(t *testing.T) {
+	yes := true
+	for want, order := range map[string]record.FlowOrder{
+		"15 bytes: expected 16 to 65507":         {DatagramBytes: 15},
+		"65508 bytes: expected 16":               {DatagramBytes: 65508},
+		"-1 bytes: expected 16":                  {DatagramBytes: -1},
+		`mode "splice" for udp: expected one of`: {Mode: record.ModeSplice},
+		"expected a positive rate":               {RateCap: -1},
+		"are TCP's":                              {NoDelay: &yes},
+		"congestion control are TCP's":           {CongestionControl: "reno"},
+	} {
+		e := engine(t, platform)
+		order.Local = loopback
+		if l := e.Listen(t.Context(), []record.FlowOrder{order})[0]; !strings.Contains(l.Error, want) {
+			t.Errorf("listening: %q, want %q", l.Error, want)
+		}
+		order.Remote = netip.MustParseAddrPort("127.0.0.1:9")
+		if o := e.Connect(t.Context(), []record.FlowOrder{order}, patience)[0]; !strings.Contains(o.Error, want) {
+			t.Errorf("connecting: %q, want %q", o.Error, want)
+		}
+		if !e.Settled() {
+			t.Error("something is waited for")
+		}
+	}
+	e := engine(t, platform)
+	if o := e.Connect(t.Context(), []record.FlowOrder{{ID: "f"}}, patience)[0]; !strings.Contains(o.Error, "no remote address") {
+		t.Errorf("connected to nowhere: %+v", o)
+	}
+}
+
+// TestSourcePort: a service port to connect from is kept to, and may serve flows to
+// several places, each of which gets its own datagrams (others would be no flow's),
+// but not two to the same.
+func TestSourcePort(t *testing.T) {
+	sender, receiver := engine(t, platform), engine(t, platform)
+	probe, err := net.ListenUDP("udp", &net.UDPAddr{IP: loopback.AsSlice()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := probe.LocalAddr().(*net.UDPAddr).AddrPort().Port() // free again in a moment
+	probe.Close()
+	join(t, receiver, sender, loopback, orders(3, record.FlowOrder{Local: loopback, LocalPort: port, RateCap: 1e6}), false)
+	start(time.Hour, sender, receiver)
+	moved(t, receiver)
+	var remotes []netip.AddrPort
+	for _, end := range receiver.Read() {
+		remotes = append(remotes, end.Remote)
+		if end.Local.Port() != port {
+			t.Errorf("%s is at %s, want service port %d", end.ID, end.Local, port)
+		}
+	}
+	twice := orders(2, record.FlowOrder{Local: loopback, LocalPort: port, Remote: remotes[0]})
+	if o := engine(t, platform).Connect(t.Context(), twice, 50*time.Millisecond); !strings.Contains(o[1].Error, "same two ends") {
+		t.Errorf("two flows between the same two ends: %+v", o)
+	}
+}
+
+// TestClosed: a closed engine takes no orders, and keeps its counts.
+func TestClosed(t *testing.T) {
+	sender, receiver := engine(t, platform), engine(t, platform)
+	join(t, sender, receiver, loopback, orders(1, record.FlowOrder{RateCap: 1e6}), true)
+	start(time.Hour, sender, receiver)
+	moved(t, receiver)
+	sender.Close()
+	receiver.Close()
+	receiver.Close()
+	if end := receiver.Read()[0]; end.Alive || end.Error != "closed" || end.ReceivedBytes == 0 {
+		t.Errorf("after closing: %+v", end)
+	}
+	if l := receiver.Listen(t.Context(), orders(1, record.FlowOrder{}))[0]; l.Error == "" {
+		t.Errorf("a closed engine listens: %+v", l)
+	}
+	if o := sender.Connect(t.Context(), orders(1, record.FlowOrder{Remote: netip.MustParseAddrPort("127.0.0.1:9")}), patience)[0]; o.Error == "" {
+		t.Errorf("a closed engine connects: %+v", o)
+	}
+}

@@ -1,0 +1,170 @@
+package datagram
+
+import (
+	"math"
+
+	"linerate/internal/model/record"
+)
+
+// memory is how many datagrams back a ledger knows each one: at forty million a
+// second, 6 ms.
+const memory = 1 << 18
+
+// ledger tells, by sequence numbers, what became of a flow's datagrams. Only the
+// flow's receiver writes it; books.go shows it to others.
+type ledger struct {
+	counts
+	header Header              // nil: our own
+	next   uint64              // one more than the highest sequence number so far
+	seen   [memory / 64]uint64 // a bit for each of the latest sequence numbers
+
+	dropped uint32 // as the latest message told
+	largest int    // datagrams in one message, so far
+
+	sent, arrived int64 // of the latest datagram that counted for the jitter
+	timed         bool
+}
+
+// counts are since the flow began.
+type counts struct {
+	received, bytes int64 // once each
+	lost            int64 // below the highest, and not received
+	reordered       int64 // received after one that was sent later
+	duplicates      int64
+	stale           int64 // too late to tell whether a second time
+	inBuffer        int64 // of the lost, at most: thrown away at the receiver's socket
+	stray           int64 // not of the flow
+	arrivedBytes    int64 // all payload, strays and duplicates too
+	jitter          float64
+}
+
+// enter counts one datagram's sequence number. True: it is there for the first
+// time.
+func (l *ledger) enter(sequence uint64) bool {
+	at, bit := &l.seen[sequence/64%uint64(len(l.seen))], uint64(1)<<(sequence%64)
+	switch {
+	case sequence == l.next:
+		if sequence%64 == 0 {
+			*at = 0
+		}
+		*at |= bit
+		l.next++
+	case sequence > l.next:
+		l.skip(sequence)
+		*at |= bit
+		l.next = sequence + 1
+	case l.next-sequence > memory-64:
+		// Its bit may already stand for a later one.
+		l.stale++
+		return false
+	case *at&bit != 0:
+		l.duplicates++
+		return false
+	default:
+		*at |= bit
+		l.lost--
+		l.reordered++
+	}
+	l.received++
+	return true
+}
+
+// skip counts the datagrams before sequence as lost, and forgets those whose
+// bits are needed. Each word of bits is cleared as its first number comes into
+// reach, so that below the highest number no word holds an older one's bits.
+func (l *ledger) skip(sequence uint64) {
+	l.lost += int64(sequence - l.next)
+	word, last := (l.next+63)/64, sequence/64
+	if last-word >= uint64(len(l.seen)) && last >= word {
+		word = last - uint64(len(l.seen)) + 1
+	}
+	for ; word <= last; word++ {
+		l.seen[word%uint64(len(l.seen))] = 0
+	}
+}
+
+// message is one datagram or several, put together by the kernel.
+type message struct {
+	data    []byte
+	segment int    // the size of each but the last
+	dropped uint32 // messages that the socket had thrown away before this one
+	arrived int64
+	cut     bool
+}
+
+// take enters a message. stray is told of what is not of the flow. timed: how
+// much later than sent the message arrived, on two clocks, may be taken for the
+// delay; it is given once for what was sent at the same instant.
+func (l *ledger) take(m message, stray func([]byte)) (delay int64, timed bool) {
+	l.arrivedBytes += int64(len(m.data))
+	if m.segment < headerBytes || m.cut {
+		l.stray++
+		stray(m.data)
+		return 0, false
+	}
+	first := true
+	for data := m.data; len(data) > 0; {
+		size := min(m.segment, len(data))
+		piece := data[:size]
+		data = data[size:]
+		if size < headerBytes {
+			l.stray++
+			continue
+		}
+		sequence, sent := l.parse(piece)
+		if sequence >= maxSequence {
+			l.stray++
+			stray(piece)
+			continue
+		}
+		if first {
+			first = false
+			l.blame(sequence, m)
+			if !l.timed || sent != l.sent {
+				delay, timed = m.arrived-sent, true
+				l.time(sent, m.arrived)
+			}
+		}
+		if l.enter(sequence) {
+			l.bytes += int64(size)
+		}
+	}
+	return delay, timed
+}
+
+func (l *ledger) parse(b []byte) (sequence uint64, ns int64) {
+	if l.header != nil {
+		return l.header.Parse(b)
+	}
+	return header(b)
+}
+
+// blame finds out how many of the datagrams that are missing before a message
+// were thrown away at this host's own socket. It counts messages: each was as
+// many datagrams as the largest one so far, at most.
+func (l *ledger) blame(sequence uint64, m message) {
+	l.largest = max(l.largest, (len(m.data)+m.segment-1)/m.segment)
+	thrown := int64(m.dropped - l.dropped)
+	l.dropped = m.dropped
+	if thrown > 0 && sequence > l.next {
+		l.inBuffer += min(int64(sequence-l.next), thrown*int64(l.largest))
+	}
+}
+
+// time goes on with the interarrival jitter (RFC 3550, 6.4.1). Datagrams that
+// were sent at the same instant have no spacing of their own: one counts.
+func (l *ledger) time(sent, arrived int64) {
+	if l.timed {
+		d := math.Abs(float64((arrived - l.arrived) - (sent - l.sent)))
+		l.jitter += (d - l.jitter) / 16
+	}
+	l.sent, l.arrived, l.timed = sent, arrived, true
+}
+
+// record puts the counts into a record.
+func (c counts) record() *record.Datagrams {
+	return &record.Datagrams{
+		Received: c.received, Lost: c.lost, Reordered: c.reordered, Duplicates: c.duplicates,
+		Stale: c.stale, LostInBuffer: min(c.inBuffer, c.lost), JitterUs: c.jitter / 1e3,
+	}
+}

@@ -1,0 +1,300 @@
+package datagram
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// model is a ledger that remembers everything.
+type model struct {
+	counts
+	seen    map[uint64]bool
+	highest uint64 // and one
+}
+
+func (m *model) enter(sequence uint64) {
+	switch {
+	case m.seen[sequence]:
+		m.duplicates++
+		return
+	case sequence < m.highest:
+		m.reordered++
+	default:
+		m.highest = sequence + 1
+	}
+	m.seen[sequence] = true
+	m.received++
+	m.lost = int64(m.highest) - m.received
+}
+
+// journey is a sequence of numbers as a network may deliver them: some lost, some
+// twice, some late, and now and then a stretch missing.
+func journey(r *rand.Rand, datagrams int) []uint64 {
+	loss, twice, late := r.Float64()*0.5, r.Float64()*0.3, r.Float64()*0.3
+	type parcel struct {
+		sequence uint64
+		at       float64
+	}
+	var on []parcel
+	sequence, reach := uint64(0), 1+r.IntN(2000)
+	for range datagrams {
+		if r.IntN(500) == 0 {
+			sequence += uint64(r.IntN(300_000))
+		}
+		for copies := 1; copies > 0; copies-- {
+			if r.Float64() < twice {
+				copies++
+			}
+			if r.Float64() < loss {
+				continue
+			}
+			p := parcel{sequence, float64(len(on))}
+			if r.Float64() < late {
+				p.at += float64(r.IntN(reach))
+			}
+			on = append(on, p)
+		}
+		sequence++
+	}
+	var out []uint64
+	for len(on) > 0 { // delivered by their instants; an insertion sort is enough
+		for i := len(on) - 1; i > 0 && on[i-1].at > on[i].at; i-- {
+			on[i-1], on[i] = on[i], on[i-1]
+		}
+		out, on = append(out, on[0].sequence), on[1:]
+	}
+	return out
+}
+
+// TestLedgerAgainstModel: within its memory a ledger tells lost, late and double
+// datagrams as one does that remembers all.
+func TestLedgerAgainstModel(t *testing.T) {
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var l ledger
+		m := model{seen: map[uint64]bool{}}
+		for i, sequence := range journey(r, 3000) {
+			if l.next > memory-64 && sequence < l.next-(memory-64) {
+				stale := l.stale
+				if l.enter(sequence) || l.stale != stale+1 {
+					t.Fatalf("seed %d: %d, with %d the next, is not too late", seed, sequence, l.next)
+				}
+				// Nothing else of it is known, so the model must not know of it either.
+				m.stale++
+				continue
+			}
+			m.enter(sequence)
+			l.enter(sequence)
+			if l.counts != m.counts {
+				t.Fatalf("seed %d, number %d (%d):\n got %+v\nwant %+v", seed, i, sequence, l.counts, m.counts)
+			}
+		}
+	}
+}
+
+// TestLedgerForgets: what a skip passes over holds nothing of what was there a
+// memory's length before.
+func TestLedgerForgets(t *testing.T) {
+	for _, gap := range []uint64{1, 63, 64, 65, 1000, memory - 65, memory - 64, memory - 1, memory, memory + 1, 3*memory + 5} {
+		for _, first := range []uint64{0, 1, 63, 64, 100} {
+			var l ledger
+			for s := range first + memory/8 {
+				l.enter(s)
+			}
+			high := l.next + gap
+			l.enter(high)
+			if l.lost != int64(gap) {
+				t.Fatalf("gap %d: %d lost", gap, l.lost)
+			}
+			for s := high - 1; s+gap > high-1 && high-s <= memory-65; s-- {
+				if !l.enter(s) {
+					t.Fatalf("gap %d after %d: %d counts as there already: %+v", gap, first, s, l.counts)
+				}
+				if s == 0 {
+					break
+				}
+			}
+		}
+	}
+}
+
+// packed makes a message of datagrams.
+func packed(size int, sent int64, sequences ...uint64) message {
+	m := message{segment: size, arrived: sent + 5000}
+	for _, s := range sequences {
+		d := make([]byte, size)
+		putHeader(d, s, sent)
+		m.data = append(m.data, d...)
+	}
+	return m
+}
+
+// TestTake: a message is taken apart, whatever is in it.
+func TestTake(t *testing.T) {
+	var l ledger
+	var strays [][]byte
+	stray := func(b []byte) { strays = append(strays, b) }
+	whole := packed(100, 1000, 0, 1, 3, 4)
+	whole.data = whole.data[:len(whole.data)-30] // the last may be shorter
+	if delay, timed := l.take(whole, stray); !timed || delay != 5000 {
+		t.Errorf("delay %d, %v", delay, timed)
+	}
+	if l.received != 4 || l.lost != 1 || l.bytes != 370 || l.arrivedBytes != 370 {
+		t.Errorf("%+v", l.counts)
+	}
+	if _, timed := l.take(packed(100, 1000, 2, 5), stray); timed {
+		t.Error("what was sent at the same instant counts twice")
+	}
+	if l.received != 6 || l.lost != 0 || l.reordered != 1 {
+		t.Errorf("%+v", l.counts)
+	}
+	before := l.counts
+	cut := packed(100, 2000, 9)
+	cut.cut = true
+	hello := message{data: frame{kind: kindAnswer}.encode(), segment: frameBytes}
+	short := message{data: make([]byte, 15), segment: 15}
+	for _, m := range []message{cut, hello, short, {}, {data: append(packed(64, 0, 6).data, make([]byte, 9)...), segment: 64}} {
+		l.take(m, stray)
+	}
+	if l.stray != 5 || l.received != before.received+1 || l.next != 7 {
+		t.Errorf("%+v", l.counts)
+	}
+	if f, ok := decode(strays[1]); !ok || f.kind != kindAnswer {
+		t.Errorf("strays are %q", strays)
+	}
+}
+
+// TestBlame: what the receiver's own socket threw away is told from what the
+// network lost, as far as it can be.
+func TestBlame(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		messages []message
+		lost, in int64
+	}{
+		{"the network", []message{packed(64, 1, 0), packed(64, 2, 5)}, 4, 0},
+		{"the buffer", []message{packed(64, 1, 0), dropping(4, packed(64, 2, 5))}, 4, 4},
+		{"both", []message{packed(64, 1, 0), dropping(1, packed(64, 2, 5))}, 4, 1},
+		{"messages of many", []message{packed(64, 1, 0, 1, 2), dropping(1, packed(64, 2, 6))}, 3, 3},
+		{"nothing of this flow", []message{packed(64, 1, 0), dropping(3, packed(64, 2, 1))}, 0, 0},
+		{"later the network", []message{dropping(2, packed(64, 1, 2)), dropping(2, packed(64, 2, 9))}, 8, 2},
+	} {
+		var l ledger
+		for _, m := range test.messages {
+			l.take(m, func([]byte) {})
+		}
+		if d := l.counts.record(); d.Lost != test.lost || d.LostInBuffer != test.in {
+			t.Errorf("%s: %+v, want %d lost, %d in the buffer", test.name, d, test.lost, test.in)
+		}
+	}
+}
+
+func dropping(n uint32, m message) message {
+	m.dropped = n
+	return m
+}
+
+// TestJitter follows RFC 3550, 6.4.1, by hand: J += (|D| − J)/16.
+func TestJitter(t *testing.T) {
+	var l ledger
+	want, spacing := 0.0, []int64{0, 160, -320, 0, 1600}
+	arrived := int64(1e6)
+	for i, late := range spacing {
+		m := packed(64, int64(i)*20_000, uint64(i))
+		arrived += 20_000 + late
+		m.arrived = arrived
+		l.take(m, func([]byte) {})
+		if i > 0 {
+			want += (math.Abs(float64(late)) - want) / 16
+		}
+	}
+	if math.Abs(l.jitter-want) > 1e-9 {
+		t.Errorf("jitter %v ns, want %v", l.jitter, want)
+	}
+}
+
+// TestTally: what is shown together is read together.
+func TestTally(t *testing.T) {
+	var tl tally
+	stop := make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := int64(0); ; i++ {
+			tl.show(&counts{received: i, bytes: 2 * i, lost: 3 * i, arrivedBytes: 4 * i, jitter: float64(i) / 8})
+			select {
+			case <-stop:
+				return
+			default:
+			}
+		}
+	}()
+	for range 1000 {
+		c := tl.read()
+		if i := c.received; c != (counts{received: i, bytes: 2 * i, lost: 3 * i, arrivedBytes: 4 * i, jitter: float64(i) / 8}) {
+			t.Errorf("torn: %+v", c)
+			break
+		}
+	}
+	close(stop)
+	<-done
+}
+
+// TestDelays: of more than there is room for a fair choice is kept, with both
+// extremes.
+func TestDelays(t *testing.T) {
+	d := newDelays()
+	if d.distribution() != nil {
+		t.Error("a distribution of nothing")
+	}
+	const n = 10 * delayed
+	for i := range int64(n) {
+		d.add(-7_000_000 + (i*7919%n)*1000) // every one of n values once, two clocks apart
+	}
+	got := d.distribution()
+	if got.Count < delayed || got.Count > delayed+1 || got.MinUs > n*0.01 {
+		t.Fatalf("%+v", got)
+	}
+	if top := float64(n - 1); math.Abs(got.MaxUs-top) > top/500 {
+		t.Errorf("the largest is %.0f µs, want %.0f", got.MaxUs, top)
+	}
+	if middle := float64(n) / 2; math.Abs(got.P50Us-middle) > middle/10 {
+		t.Errorf("half are below %.0f µs, want %.0f", got.P50Us, middle)
+	}
+}
+
+// TestPace: every datagram is due at its instant, whatever came between.
+func TestPace(t *testing.T) {
+	p := newPace(1250, 10e6) // one each millisecond
+	p.start = 1000
+	const ms = 1e6
+	take := func(at, n, left, next int64) {
+		t.Helper()
+		gotN, gotLeft, gotNext := p.due(at)
+		if gotN != n || gotLeft != left || gotNext != next {
+			t.Errorf("at %d: %d due, %d left out, next at %d; want %d, %d, %d", at, gotN, gotLeft, gotNext, n, left, next)
+		}
+		p.sent += gotN
+	}
+	take(0, 0, 0, 1001)
+	take(1001, 1, 0, 0)
+	take(1001, 0, 0, 1001+ms)
+	take(1001+ms, 1, 0, 0)
+	take(1001+4*ms+5, 3, 0, 0)         // late, and caught up
+	take(1001+4*ms+6, 0, 0, 1001+5*ms) // on the same schedule
+	take(1001+104*ms, 10, 90, 0)       // too late
+	take(1001+104*ms, 0, 0, 1001+105*ms)
+
+	// Nothing drifts, at a rate whose interval is not a whole number.
+	q := newPace(1448, 3e9)
+	var sent int64
+	for at := int64(0); at <= 10e9; at += 1e6 {
+		n, left, _ := q.due(at)
+		q.sent += n
+		sent += n + left
+	}
+	if want := int64(10e9/q.interval) + 1; sent != want {
+		t.Errorf("%d datagrams in ten seconds, want %d", sent, want)
+	}
+}

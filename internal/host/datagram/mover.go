@@ -1,0 +1,66 @@
+package datagram
+
+import (
+	"math/rand/v2"
+
+	"linerate/internal/model/record"
+)
+
+// A mover makes a rig for each flow.
+type mover interface {
+	// rig gets ready to move a flow's datagrams as its order says. What the system
+	// refuses is replaced by what it does not, and told.
+	rig(order record.FlowOrder, end *endpoint) rig
+}
+
+// A rig moves the datagrams of one flow and adds them to its tally.
+type rig interface {
+	// send sends until the instant s.stop, receive receives until the engine closes.
+	send(t *tally, s *signals) error
+	receive(t *tally, s *signals) error
+	// way is how it moves datagrams now. Anyone may ask at any time.
+	way() way
+	// close gives back what the rig has taken, once the datagrams are moved.
+	close()
+}
+
+// way is how datagrams are moved, as a flow's end reports it.
+type way struct {
+	mode   string
+	call   int      // the most bytes in one system call
+	note   []string // what was refused
+	delays *delays  // nil: it sends
+}
+
+// An outlet hands datagrams to the kernel. They lie one after another in memory,
+// all of the same size.
+type outlet interface {
+	// send hands over the first n of them, which is at most its room, without
+	// waiting if the system can. It says how many were taken.
+	send(fd, n int) (int, error)
+	room() int
+	// replace is the outlet to use instead if err says that the system refuses this
+	// one; nil: there is none, or err means something else.
+	replace(fd int, err error) (outlet, string)
+	mode() string
+}
+
+// An inlet takes messages from the kernel.
+type inlet interface {
+	// receive takes what is there, without waiting if the system can.
+	receive(fd int) (n int, err error)
+	// message is one of those. now and ofDay are the same instant on two clocks.
+	message(i int, now, ofDay int64) message
+	// all says that n messages were all that was there.
+	all(n int) bool
+	mode() string
+	room() int // bytes
+}
+
+// content is what datagrams carry besides their headers: random, so that no link
+// on the way can compress it.
+func content(size int) []byte {
+	data := make([]byte, size)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(data) // never fails
+	return data
+}

@@ -1,0 +1,293 @@
+package datagram
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"syscall"
+	"time"
+
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+const (
+	// handful is what one system call hands over at least, while that are not more
+	// messages than severalMessages: it stays in the processor's cache.
+	handful         = 64 << 10
+	severalMessages = 64
+	// mostSegments is what the kernel cuts one send into at most (UDP_MAX_SEGMENTS,
+	// 64 before Linux 6.9).
+	mostSegments = 128
+	// Messages in one call of a receiver, and the room for each.
+	mergedMessages = 16
+	singleMessages = 32
+	messageBytes   = 64 << 10
+)
+
+// direct makes the system calls itself: no lock and no allocation per call. A flow
+// has a thread of its own, while there are some; further flows wait in the
+// runtime's poller.
+type direct struct{}
+
+var platform mover = direct{}
+
+func (direct) rig(order record.FlowOrder, end *endpoint) rig {
+	d := &waits{end: end, thread: socket.TakeThread()}
+	if order.Sends {
+		return outfit(order, end, d)
+	}
+	return equip(order, end, d)
+}
+
+// outfit makes a sender's rig.
+func outfit(order record.FlowOrder, end *endpoint, d driver) *sender {
+	r := &sender{driver: d, bytes: end.bytes, header: end.header}
+	if order.RateCap > 0 {
+		r.pace = newPace(end.bytes, float64(order.RateCap))
+	}
+	per := min(mostSegments, largest/end.bytes)
+	r.data = content(max(handful, per*end.bytes, end.bytes))
+	switch {
+	case order.Mode == record.ModeCopy:
+		r.out = oneByOne{r.data[:end.bytes]}
+	case order.Mode == record.ModeSendmmsg:
+		r.out = newBatch(r.data, end.bytes, 1)
+	case per < 2 || end.packets > 1:
+		r.out = newBatch(r.data, end.bytes, 1)
+		r.notes = append(r.notes, fmt.Sprintf("gso: not for datagrams of %d bytes, which take a packet or more each", end.bytes))
+	default:
+		r.out = newBatch(r.data, end.bytes, per)
+	}
+	r.show()
+	return r
+}
+
+// equip makes a receiver's rig.
+func equip(order record.FlowOrder, end *endpoint, d *waits) *receiver {
+	r := &receiver{driver: d, end: end, ledger: ledger{header: end.header}, delays: newDelays()}
+	in := &messages{named: record.ModeGRO, own: d.thread, most: mergedMessages}
+	_ = end.onSocket(func(fd int) error {
+		if err := kernel.SetOverflowCount(fd); err != nil {
+			r.notes = append(r.notes, fmt.Sprintf("datagrams lost in the receive buffer are not told apart: SO_RXQ_OVFL: %v", err))
+		}
+		if err := kernel.SetStamps(fd); err != nil {
+			r.notes = append(r.notes, fmt.Sprintf("arrival is when it was read: SO_TIMESTAMPNS: %v", err))
+		}
+		switch order.Mode {
+		case record.ModeCopy:
+			in.named, in.most = record.ModeRecv, 1
+		case record.ModeSendmmsg:
+			in.named, in.most = record.ModeRecvmmsg, singleMessages
+		default:
+			if err := kernel.SetCoalescing(fd); err != nil {
+				in.named, in.most = record.ModeRecvmmsg, singleMessages
+				r.notes = append(r.notes, fmt.Sprintf("gro: UDP_GRO: %v", err))
+			}
+		}
+		return nil
+	})
+	in.from = kernel.NewDatagramReceiver(in.most, messageBytes)
+	r.in = in
+	r.show()
+	return r
+}
+
+// onSocket calls f with the descriptor, which stays open meanwhile.
+func (end *endpoint) onSocket(f func(fd int) error) error {
+	raw, err := end.conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return socket.OnSocket(raw, f)
+}
+
+// batch hands over several messages at a time, each of which is one datagram, or
+// so many that the kernel cuts it into.
+type batch struct {
+	to    *kernel.DatagramSender
+	data  []byte
+	bytes int // of a datagram
+	per   int // datagrams in a message
+	most  int // messages
+	cuts  bool
+}
+
+func newBatch(data []byte, bytes, per int) *batch {
+	most := max(1, min(severalMessages, handful/(per*bytes)))
+	return &batch{to: kernel.NewDatagramSender(most), data: data, bytes: bytes, per: per, most: most}
+}
+
+func (b *batch) room() int { return b.per * b.most }
+
+func (b *batch) mode() string {
+	if b.per > 1 {
+		return record.ModeGSO
+	}
+	return record.ModeSendmmsg
+}
+
+func (b *batch) send(fd, n int) (int, error) {
+	if b.per > 1 && !b.cuts {
+		// Not before: the frames by which a flow opens are larger than some datagrams.
+		if err := kernel.SetSegmentation(fd, b.bytes); err != nil {
+			return 0, err
+		}
+		b.cuts = true
+	}
+	m := 0
+	for at := 0; at < n; at += b.per {
+		b.to.Load(m, b.data[at*b.bytes:min(at+b.per, n)*b.bytes])
+		m++
+	}
+	taken, err := b.to.Send(fd, m)
+	return min(taken*b.per, n), err
+}
+
+// replace is a batch of fewer datagrams in a message, as older kernels cut it into
+// 64 only; then one of single datagrams; then no batch.
+func (b *batch) replace(fd int, err error) (outlet, string) {
+	switch {
+	case b.per > 64 && err == syscall.EINVAL:
+		return newBatch(b.data, b.bytes, 64), ""
+	case b.per > 1 && refused(err):
+		_ = kernel.SetSegmentation(fd, 0) // where it was refused, there is nothing to end
+		return newBatch(b.data, b.bytes, 1), fmt.Sprintf("gso: the kernel does not cut what is sent here (UDP_SEGMENT): %v", err)
+	case b.per == 1 && (err == syscall.ENOSYS || err == syscall.EPERM || err == syscall.EOPNOTSUPP):
+		return oneByOne{b.data[:b.bytes]}, fmt.Sprintf("sendmmsg: %v", err)
+	}
+	return nil, ""
+}
+
+// refused tells whether an error means that segmentation is not available.
+func refused(err error) bool {
+	for _, errno := range []syscall.Errno{syscall.EINVAL, syscall.EIO, syscall.EMSGSIZE, syscall.EOPNOTSUPP, syscall.ENOPROTOOPT} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
+}
+
+// oneByOne is what an ordinary program does.
+type oneByOne struct{ datagram []byte }
+
+func (oneByOne) room() int                           { return 1 }
+func (oneByOne) mode() string                        { return record.ModeSendto }
+func (oneByOne) replace(int, error) (outlet, string) { return nil, "" }
+func (o oneByOne) send(fd, _ int) (taken int, err error) {
+	if _, err := kernel.Transmit(fd, o.datagram); err != nil {
+		return 0, err
+	}
+	return 1, nil
+}
+
+// messages receives several messages at a time.
+type messages struct {
+	from  *kernel.DatagramReceiver
+	named string
+	most  int
+	own   bool // a thread of its own, which sees what is there when it waits
+}
+
+func (m *messages) receive(fd int) (int, error) { return m.from.Receive(fd) }
+func (m *messages) mode() string                { return m.named }
+func (m *messages) room() int                   { return m.most * messageBytes }
+func (m *messages) all(n int) bool              { return m.own && n < m.most }
+
+func (m *messages) message(i int, now, ofDay int64) message {
+	k := m.from.Message(i)
+	out := message{data: k.Data, segment: k.Segment, dropped: k.Dropped, cut: k.Cut, arrived: now}
+	// What the two clocks of this host are apart is taken anew each time, so that
+	// setting the time of day does not matter.
+	if since := ofDay - k.StampNs; k.StampNs != 0 && since >= 0 && since < int64(time.Minute) {
+		out.arrived -= since
+	}
+	return out
+}
+
+// waits drives steps on a socket and waits in between: with a thread of its own in
+// the kernel, otherwise in the runtime's poller.
+type waits struct {
+	end    *endpoint
+	thread bool
+	wait   kernel.Waiter
+}
+
+func (w *waits) close() {
+	if w.thread {
+		socket.ReturnThread()
+		w.thread = false
+	}
+}
+
+func (w *waits) drive(writes bool, t *tally, s *signals, do step) error {
+	raw, err := w.end.conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	if !w.thread {
+		return w.share(raw, writes, t, s, do)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	kernel.SharpTimers(true)
+	defer kernel.SharpTimers(false)
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		kernel.Unwatch(int(fd))
+		for !s.quit.Load() {
+			v, until, err := do(int(fd), t, s)
+			switch v {
+			case over:
+				failed = err
+				return
+			case early:
+				w.wait.NapUntil(min(until, socket.Now()+int64(glance)))
+			case blocked:
+				limit := glance
+				if writes {
+					limit = min(limit, time.Duration(s.stop.Load()-socket.Now()))
+				}
+				_, _ = w.wait.Wait(int(fd), writes, limit)
+			}
+		}
+	})
+	return errors.Join(failed, err)
+}
+
+// share waits in the runtime's poller.
+func (w *waits) share(raw syscall.RawConn, writes bool, t *tally, s *signals, do step) error {
+	if stop := s.stop.Load(); writes && stop != 0 && stop < math.MaxInt64 {
+		if err := w.end.conn.SetWriteDeadline(socket.Deadline(stop)); err != nil {
+			return err
+		}
+	}
+	var v verdict
+	var until int64
+	var failed error
+	once := func(fd uintptr) bool {
+		v, until, failed = do(int(fd), t, s)
+		return v != blocked
+	}
+	for {
+		var err error
+		if writes {
+			err = raw.Write(once)
+		} else {
+			err = raw.Read(once)
+		}
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return nil
+		case failed != nil || err != nil:
+			return errors.Join(failed, err)
+		case v == over:
+			return nil
+		}
+		time.Sleep(min(glance, time.Duration(until-socket.Now())))
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package datagram
+
+var platform mover = portable{}

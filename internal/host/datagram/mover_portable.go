@@ -1,0 +1,71 @@
+package datagram
+
+import (
+	"net"
+
+	"linerate/internal/model/record"
+)
+
+// portable moves datagrams with package net alone, one at a time. It works
+// everywhere; its busy time includes waiting for the network.
+type portable struct{}
+
+func (portable) rig(order record.FlowOrder, end *endpoint) rig {
+	one := &single{conn: end.conn}
+	if !order.Sends {
+		one.data = make([]byte, largest+1)
+		r := &receiver{driver: patient{}, in: singleIn{one}, end: end, ledger: ledger{header: end.header}, delays: newDelays()}
+		r.show()
+		return r
+	}
+	r := &sender{driver: patient{end.conn.SetWriteDeadline}, out: singleOut{one}, bytes: end.bytes, header: end.header, data: content(end.bytes)}
+	one.data = r.data
+	if order.RateCap > 0 {
+		r.pace = newPace(end.bytes, float64(order.RateCap))
+	}
+	switch order.Mode {
+	case record.ModeGSO, record.ModeSendmmsg:
+		r.notes = append(r.notes, order.Mode+": not available here")
+	}
+	r.show()
+	return r
+}
+
+// single sends and receives one datagram at a time.
+type single struct {
+	conn   *net.UDPConn
+	data   []byte
+	length int
+}
+
+func (o *single) send(_, _ int) (int, error) {
+	if _, err := o.conn.Write(o.data); err != nil {
+		return 0, err
+	}
+	return 1, nil
+}
+
+func (o *single) receive(int) (n int, err error) {
+	if o.length, err = o.conn.Read(o.data); err != nil {
+		return 0, err
+	}
+	return 1, nil
+}
+
+func (o *single) message(_ int, now, _ int64) message {
+	return message{data: o.data[:o.length], segment: o.length, arrived: now}
+}
+
+// singleOut and singleIn are its two sides.
+type singleOut struct{ *single }
+
+func (singleOut) mode() string { return record.ModeSendto }
+func (singleOut) room() int    { return 1 }
+
+type singleIn struct{ *single }
+
+func (singleIn) mode() string { return record.ModeRecv }
+func (o singleIn) room() int  { return len(o.data) }
+
+func (*single) replace(int, error) (outlet, string) { return nil, "" }
+func (*single) all(int) bool                        { return false }

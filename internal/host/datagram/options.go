@@ -1,0 +1,114 @@
+package datagram
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+	"linerate/internal/science/limits"
+)
+
+// check says what is wrong with an order.
+func check(order record.FlowOrder) error {
+	switch {
+	case order.DatagramBytes != 0 && (order.DatagramBytes < smallest || order.DatagramBytes > largest):
+		return fmt.Errorf("datagrams of %d bytes: expected %d to %d, or 0 for what the route's MTU allows", order.DatagramBytes, smallest, largest)
+	case order.Mode != "" && !slices.Contains(record.DatagramModes, order.Mode):
+		return fmt.Errorf("mode %.40q for udp: expected one of %s", order.Mode, strings.Join(record.DatagramModes, ", "))
+	case order.RateCap < 0:
+		return fmt.Errorf("a rate cap of %.0f bit/s: expected a positive rate", float64(order.RateCap))
+	case order.MSS != 0 || order.CongestionControl != "" || order.NoDelay != nil:
+		return fmt.Errorf("mss, nodelay and congestion control are TCP's: udp has none")
+	}
+	return nil
+}
+
+// prepare sets what has to be there before a socket connects.
+func prepare(order record.FlowOrder, fd int) error {
+	if send, receive := order.Buffers(); send != 0 || receive != 0 {
+		if err := kernel.SetBuffers(fd, int(send), int(receive)); err != nil {
+			return fmt.Errorf("setting buffers of %d and %d bytes (SO_SNDBUF, SO_RCVBUF): %w", send, receive, err)
+		}
+	}
+	if order.Local.IsValid() && order.Remote.IsValid() {
+		return socket.LeavePort(order, fd)
+	}
+	return nil
+}
+
+// What the receive buffers of a trial's flows are asked to hold together, and each
+// at least and at most: 16 MiB is 2 ms at 64 Gbit/s.
+const (
+	buffersTogether = 64 << 20
+	bufferLeast     = 1 << 20
+	bufferMost      = 16 << 20
+)
+
+// settle completes the options of a connected socket, of which its engine has so
+// many, and finds out what it grants.
+func settle(order record.FlowOrder, conn *net.UDPConn, flows int) (*endpoint, error) {
+	end := &endpoint{
+		conn: conn, bytes: order.DatagramBytes, packets: 1,
+		local:  socket.Plain(conn.LocalAddr().(*net.UDPAddr).AddrPort()),
+		remote: socket.Plain(peerOf(conn)),
+	}
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	return end, socket.OnSocket(raw, func(fd int) error {
+		send, receive := order.Buffers()
+		if order.Sends {
+			end.fit(fd)
+			if send != 0 {
+				end.sndbuf, _, err = kernel.Buffers(fd)
+			}
+			return err
+		}
+		if receive != 0 {
+			_, end.buffer, err = kernel.Buffers(fd)
+			return err
+		}
+		asked := max(bufferLeast, min(bufferMost, buffersTogether/max(1, flows)))
+		if end.buffer, err = kernel.SetReceiveBuffer(fd, asked); err != nil {
+			return fmt.Errorf("setting a receive buffer of %d bytes (SO_RCVBUF): %w", asked, err)
+		}
+		if end.buffer < 2*asked { // as the kernel counts
+			end.notes = append(end.notes, fmt.Sprintf("receive buffer: %d KiB of %d (net.core.rmem_max)", end.buffer>>11, asked>>10))
+		}
+		return nil
+	})
+}
+
+// fit finds out how large a datagram is that the MTU allows, if no size was
+// ordered, and how many packets one takes.
+func (end *endpoint) fit(fd int) {
+	frame := limits.Frame{UDP: true, IPv6: end.remote.Addr().Is6()}
+	var err error
+	if end.mtu, err = kernel.RouteMTU(fd, frame.IPv6); err != nil {
+		end.mtu = 0
+	}
+	frame.MTU = end.mtu
+	switch {
+	case end.bytes == 0 && end.mtu == 0:
+		end.bytes = defaultBytes
+	case end.bytes == 0:
+		end.bytes = max(smallest, min(largest, frame.Payload()))
+	case end.mtu != 0:
+		frame.Datagram = end.bytes
+		end.packets = frame.Packets()
+	}
+}
+
+// peerOf is whom a socket is connected to; invalid: nobody any more.
+func peerOf(conn *net.UDPConn) netip.AddrPort {
+	if peer, ok := conn.RemoteAddr().(*net.UDPAddr); ok {
+		return peer.AddrPort()
+	}
+	return netip.AddrPort{}
+}

@@ -1,0 +1,65 @@
+package datagram
+
+import (
+	"errors"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"linerate/internal/host/socket"
+)
+
+// receiver is the rig of a flow's receiving end.
+type receiver struct {
+	driver driver
+	in     inlet
+	end    *endpoint
+	ledger ledger
+	delays *delays
+	notes  []string
+	shown  atomic.Pointer[way]
+}
+
+func (r *receiver) show() {
+	r.shown.Store(&way{mode: r.in.mode(), call: r.in.room(), note: r.notes, delays: r.delays})
+}
+
+func (r *receiver) way() way { return *r.shown.Load() }
+
+func (r *receiver) close() { r.driver.close() }
+
+func (*receiver) send(*tally, *signals) error { return errors.ErrUnsupported }
+
+func (r *receiver) receive(t *tally, s *signals) error {
+	return r.driver.drive(false, t, s, r.step)
+}
+
+func (r *receiver) step(fd int, t *tally, s *signals) (verdict, int64, error) {
+	at := socket.Now()
+	for {
+		n, err := r.in.receive(fd)
+		if n > 0 {
+			ofDay, now := time.Now().UnixNano(), socket.Now()
+			inside := now >= s.begin.Load() && now < s.end.Load()
+			for i := range n {
+				delay, timed := r.ledger.take(r.in.message(i, now, ofDay), r.end.again)
+				if timed && inside {
+					r.delays.add(delay)
+				}
+			}
+			t.show(&r.ledger.counts)
+			t.moved(now)
+		}
+		began := at
+		at = socket.Now()
+		t.busy.Add(at - began)
+		switch {
+		case s.quit.Load():
+			return over, 0, nil
+		case err == syscall.EAGAIN, err == nil && r.in.all(n):
+			return blocked, 0, nil
+		case err != nil && err != syscall.EINTR:
+			return over, 0, err
+		}
+	}
+}

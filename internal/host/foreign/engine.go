@@ -1,0 +1,414 @@
+// Package foreign makes flows with other people's programs: it starts their
+// servers and clients as children of the agent, in whose network namespace they
+// run and with which they die, and reads what their connections carry from the
+// kernel (sock_diag(7)), so that a flow of theirs is counted like one of ours. What
+// the programs themselves say is collected, and not believed.
+//
+// Which words a program is started with and what its output means is known to
+// internal/model/tool.
+package foreign
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os/exec"
+	"slices"
+	"sync"
+	"time"
+
+	"linerate/internal/host/child"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+	"linerate/internal/model/tool"
+	"linerate/internal/model/unit"
+)
+
+// Engine holds one host's ends of a trial's flows that programs make. It is a
+// carrier of package traffic.
+type Engine struct {
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	launch *child.Launcher
+
+	mu        sync.Mutex
+	sockets   *kernel.Sockets
+	ends      *kernel.SocketEnds
+	processes []*process
+	flows     []*flow
+	started   bool
+	startNs   int64
+	closing   sync.WaitGroup
+}
+
+// process is a client or its server.
+type process struct {
+	name   string
+	tool   *tool.Tool
+	job    tool.Job
+	serves bool
+	wrong  string // why it cannot be started
+	whole  bool   // all its connections have been there at once
+	*child.Program
+}
+
+// flow is one end of one connection of a process.
+type flow struct {
+	order   record.FlowOrder
+	process *process
+	remote  netip.AddrPort // the opener's, or the acceptor's; invalid: not seen yet
+	end     record.FlowEnd // as last read
+	life    life
+}
+
+// New makes an engine that has started nothing.
+func New() *Engine {
+	e := &Engine{launch: child.NewLauncher()}
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	return e
+}
+
+// Missing are those of the programs that are not installed.
+func Missing(programs []string) []string {
+	var missing []string
+	for _, name := range programs {
+		if _, err := exec.LookPath(name); err != nil && !slices.Contains(missing, name) {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+// take enters the orders of one side, and returns their processes.
+func (e *Engine) take(orders []record.FlowOrder, serves bool) ([]*process, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ctx.Err() != nil {
+		return nil, errors.New("the trial's flows are closed")
+	}
+	if e.sockets == nil {
+		var err error
+		if e.sockets, err = kernel.DialSockets(); err != nil {
+			return nil, err
+		}
+		if e.ends, err = kernel.DialSocketEnds(); err != nil {
+			return nil, err
+		}
+		e.closing.Go(e.hear)
+	}
+	var made []*process
+	for _, o := range orders {
+		i := slices.IndexFunc(made, func(p *process) bool { return p.name == o.Tool.Process })
+		if i < 0 {
+			i = len(made)
+			made = append(made, newProcess(o, serves))
+		}
+		p := made[i]
+		p.job.Streams++
+		e.flows = append(e.flows, &flow{order: o, process: p, end: record.FlowEnd{ID: o.ID, Sends: o.Sends}})
+	}
+	e.processes = append(e.processes, made...)
+	return made, nil
+}
+
+func newProcess(o record.FlowOrder, serves bool) *process {
+	p := &process{name: o.Tool.Process, serves: serves}
+	program, known := tool.Find(o.Tool.Tool)
+	if !known {
+		p.wrong = fmt.Sprintf("tool %.40q is not known to this version", o.Tool.Tool)
+		return p
+	}
+	p.tool = program
+	protocol := o.Protocol
+	if protocol == "" {
+		protocol = record.ProtocolTCP
+	}
+	p.job = tool.Job{
+		Protocol: protocol, Reads: o.Sends == serves, MSS: o.MSS, NoDelay: o.NoDelay != nil && *o.NoDelay,
+		CongestionControl: o.CongestionControl, Window: o.Window, RateCap: o.RateCap, Datagram: unit.Bytes(o.DatagramBytes),
+		Request: o.RequestBytes, Response: o.ResponseBytes, Args: o.Tool.Args,
+	}
+	name := program.Client
+	if serves {
+		name = program.Server
+		p.job.Destination = netip.AddrPortFrom(o.Local, 0)
+	} else {
+		p.job.Source, p.job.Destination = o.Local, o.Remote
+	}
+	if len(Missing([]string{name})) > 0 {
+		p.wrong = fmt.Sprintf("%s is not installed: apt-get install %s", name, program.Package)
+	}
+	return p
+}
+
+// listenTimeout bounds the wait for servers to listen: hundreds of them start on
+// a machine that has other things to do.
+const listenTimeout = 20 * time.Second
+
+// Listen starts the servers, and answers once they listen.
+func (e *Engine) Listen(ctx context.Context, orders []record.FlowOrder) []record.Listening {
+	processes, err := e.take(orders, true)
+	if err == nil {
+		err = reserve(processes)
+	}
+	if err == nil {
+		for _, p := range processes {
+			if p.wrong == "" {
+				e.begin(p, p.tool.ServerWords(p.job), p.tool.Forks)
+			}
+		}
+		err = e.await(ctx, processes)
+	}
+	out := make([]record.Listening, len(orders))
+	for i, o := range orders {
+		out[i].ID = o.ID
+		if err != nil {
+			out[i].Error = err.Error()
+			continue
+		}
+		p := processes[slices.IndexFunc(processes, func(p *process) bool { return p.name == o.Tool.Process })]
+		out[i].Local, out[i].Error = p.job.Destination, p.wrong
+	}
+	return out
+}
+
+// begin starts a process's program.
+func (e *Engine) begin(p *process, command []string, alone bool) {
+	started, err := e.launch.Start(command, alone)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if p.Program = started; err != nil {
+		p.wrong = err.Error()
+	}
+}
+
+// fail enters why a process's flows cannot be.
+func (e *Engine) fail(p *process, why string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p.wrong = why
+}
+
+// reserve finds service ports that nothing uses: it opens them all before it lets
+// any go again, so that no two servers get the same.
+func reserve(processes []*process) error {
+	var held []interface{ Close() error }
+	defer func() {
+		for _, h := range held {
+			h.Close()
+		}
+	}()
+	const tries = 50
+	for _, p := range processes {
+		if p.wrong != "" {
+			continue
+		}
+		addr := p.job.Destination.Addr()
+		var err error
+		for range tries {
+			var first *net.TCPListener
+			if first, err = net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(addr, 0))); err != nil {
+				break
+			}
+			held = append(held, first)
+			port := first.Addr().(*net.TCPAddr).AddrPort().Port()
+			at := netip.AddrPortFrom(addr, port)
+			var second interface{ Close() error }
+			switch {
+			case p.tool.TwoPorts && port < 65535:
+				second, err = net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(addr, port+1)))
+			case p.job.Protocol == record.ProtocolUDP:
+				second, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(at))
+			}
+			if err == nil {
+				if second != nil {
+					held = append(held, second)
+				}
+				p.job.Destination = at
+				break
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("no service port on %s for %s: %w", addr, p.tool.Server, err)
+		}
+	}
+	return nil
+}
+
+// await waits until every server listens, or has ended.
+func (e *Engine) await(ctx context.Context, processes []*process) error {
+	ctx, cancel := context.WithTimeout(ctx, listenTimeout)
+	defer cancel()
+	for {
+		tcp, err := e.sockets.TCP(true)
+		if err != nil {
+			return err
+		}
+		udp, err := e.sockets.UDP()
+		if err != nil {
+			return err
+		}
+		open := map[uint16]bool{}
+		for _, s := range append(tcp, udp...) {
+			open[s.Local.Port()] = true
+		}
+		waiting := 0
+		for _, p := range processes {
+			if p.wrong != "" || open[p.job.Destination.Port()] {
+				continue
+			}
+			select {
+			case <-p.Ended():
+				e.fail(p, p.Last())
+			default:
+				waiting++
+			}
+		}
+		if waiting == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%d of %d servers did not listen within %v", waiting, len(processes), listenTimeout)
+		case <-e.ctx.Done():
+			return errors.New("the trial's flows are closed")
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+}
+
+// Connect prepares the clients. They connect when they are started.
+func (e *Engine) Connect(_ context.Context, orders []record.FlowOrder, _ time.Duration) []record.Opened {
+	processes, err := e.take(orders, false)
+	out := make([]record.Opened, len(orders))
+	for i, o := range orders {
+		out[i] = record.Opened{ID: o.ID, Remote: o.Remote}
+		if o.Local.IsValid() {
+			out[i].Local = netip.AddrPortFrom(o.Local, 0)
+		}
+		if err != nil {
+			out[i].Error = err.Error()
+			continue
+		}
+		out[i].Error = processes[slices.IndexFunc(processes, func(p *process) bool { return p.name == o.Tool.Process })].wrong
+	}
+	return out
+}
+
+// Offer, Abandon and Settled: there is nothing to wait for. A program's
+// connections open while the trial is under way.
+func (e *Engine) Offer(record.Ticket, *net.TCPConn) bool { return false }
+func (e *Engine) Abandon([]string)                       {}
+func (e *Engine) Settled() bool                          { return true }
+
+// Start has the clients started at the trial's start, one after another.
+func (e *Engine) Start(w record.WindowRequest) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.started || e.ctx.Err() != nil {
+		return
+	}
+	e.started, e.startNs = true, w.StartNs
+	e.closing.Go(func() {
+		select {
+		case <-time.After(time.Duration(w.StartNs - kernel.Now())):
+		case <-e.ctx.Done():
+			return
+		}
+		e.mu.Lock()
+		processes := slices.Clone(e.processes)
+		e.mu.Unlock()
+		for _, p := range processes {
+			if p.serves || p.wrong != "" || e.ctx.Err() != nil {
+				continue
+			}
+			job := p.job
+			job.Seconds = time.Duration(w.StopNs - w.StartNs).Seconds()
+			e.begin(p, p.tool.ClientWords(job), false)
+		}
+	})
+	if slices.ContainsFunc(e.flows, func(f *flow) bool { return f.order.Sends && !f.process.serves }) {
+		e.closing.Go(func() { e.watch(w.StopNs) })
+	}
+}
+
+// Flows is how many there are, Moved what they have received and written as last
+// read.
+func (e *Engine) Flows() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.flows)
+}
+
+func (e *Engine) Moved() (received, written int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, f := range e.flows {
+		received, written = received+f.end.ReceivedBytes, written+f.end.WrittenBytes
+	}
+	return received, written
+}
+
+// Busy tells of no worker: the work is done in other processes.
+func (e *Engine) Busy() []int64 { return nil }
+
+// Printed is what the programs of one side have printed. Clients are waited for,
+// up to the timeout; servers are asked to end. What does not end is killed.
+func (e *Engine) Printed(ctx context.Context, r record.ToolsRequest) []record.Printed {
+	e.mu.Lock()
+	var mine []*process
+	for _, p := range e.processes {
+		if p.serves == r.Servers && p.Program != nil {
+			mine = append(mine, p)
+		}
+	}
+	e.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(r.TimeoutNs))
+	defer cancel()
+	var ending sync.WaitGroup
+	for _, p := range mine {
+		ending.Go(func() { p.End(ctx, r.Servers) })
+	}
+	ending.Wait()
+	out := []record.Printed{}
+	for _, p := range mine {
+		out = append(out, p.Printed(p.name, child.MaxPrinted(len(mine))))
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i, p := range mine {
+		out[i].Lives = e.lives(p)
+	}
+	slices.SortFunc(out, func(a, b record.Printed) int { return cmp.Compare(a.Process, b.Process) })
+	return out
+}
+
+// Close kills every program and waits until it is gone.
+func (e *Engine) Close() {
+	e.mu.Lock()
+	e.cancel()
+	if e.ends != nil {
+		_ = e.ends.Close()
+	}
+	e.mu.Unlock()
+	e.closing.Wait()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, p := range e.processes {
+		if p.Program != nil {
+			p.Kill()
+		}
+	}
+	for _, p := range e.processes {
+		if p.Program != nil {
+			<-p.Ended()
+		}
+	}
+	e.launch.Close()
+	if e.sockets != nil {
+		_ = e.sockets.Close()
+	}
+}

@@ -1,0 +1,125 @@
+package foreign
+
+import (
+	"time"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// life is what the kernel has told of a connection on which a client sends, from
+// its first byte to its end, of which it tells by itself. Between two looks nothing
+// else is known, so that what has happened there counts as having happened in the
+// middle.
+type life struct {
+	record.Life
+	seenNs int64 // latest look at which it was there
+	closed bool  // nothing more can be written
+}
+
+// lived enters what a look at its sockets, or the end of one, has shown of a flow.
+func (f *flow) lived(s kernel.Socket, ended bool) {
+	l := &f.life
+	if f.process.serves || !f.order.Sends || l.EndNs != 0 || ended && l.seenNs == 0 {
+		return
+	}
+	between := s.AtNs // first look
+	if l.seenNs != 0 {
+		between = l.seenNs + (s.AtNs-l.seenNs)/2
+	}
+	if ended {
+		l.EndNs = s.AtNs
+	}
+	if l.FirstNs == 0 && s.Info.BusyUs > 0 {
+		// TCP counts the time in which something was under way, from the first byte.
+		l.FirstNs = s.AtNs - int64(s.Info.BusyUs)*1e3
+	}
+	written := f.end.WrittenBytes
+	switch {
+	case s.Established:
+		l.LastNs = s.AtNs
+	case !l.closed:
+		l.closed, l.LastNs = true, between
+		fallthrough
+	default:
+		written-- // the FIN has a sequence number, too
+	}
+	l.WrittenBytes = max(l.WrittenBytes, written)
+	l.seenNs = s.AtNs
+}
+
+// How often connections are looked at after the trial's stop: often enough to know
+// when each has ended, and not so often that looking takes a processor's time from
+// the programs.
+const (
+	lookEvery = 20 * time.Millisecond
+	lookShare = 10 // of the time that a look takes
+)
+
+// hear enters the ends of the clients' connections, until the trial is closed.
+func (e *Engine) hear() {
+	for {
+		list, err := e.ends.Next()
+		if err != nil {
+			return
+		}
+		e.mu.Lock()
+		for _, s := range list {
+			for _, f := range e.flows {
+				if !f.process.serves && f.remote == s.Local && f.end.Remote == s.Remote && s.Info != nil {
+					f.fill(s)
+					f.lived(s, true)
+				}
+			}
+		}
+		e.mu.Unlock()
+	}
+}
+
+// watch follows the clients' connections from the trial's stop to their ends.
+func (e *Engine) watch(stop int64) {
+	pause := time.Duration(stop - kernel.Now())
+	for {
+		select {
+		case <-time.After(pause):
+		case <-e.ctx.Done():
+			return
+		}
+		began := kernel.Now()
+		e.mu.Lock()
+		if e.ctx.Err() != nil {
+			e.mu.Unlock()
+			return
+		}
+		e.look(false)
+		left := 0
+		for _, f := range e.flows {
+			if f.life.seenNs != 0 && f.life.EndNs == 0 {
+				left++
+			}
+		}
+		e.mu.Unlock()
+		if left == 0 {
+			return
+		}
+		pause = max(lookEvery, lookShare*time.Duration(kernel.Now()-began))
+	}
+}
+
+// lives are those of a program's connections that have been seen. Where the program
+// ended first, the kernel was left with what it had written.
+func (e *Engine) lives(p *process) []record.Life {
+	var list []record.Life
+	for _, f := range e.flows {
+		l := f.life
+		if f.process != p || l.FirstNs == 0 {
+			continue
+		}
+		if ended := p.EndNs(); ended != 0 && (l.EndNs == 0 || ended < l.EndNs) {
+			l.EndNs = ended
+		}
+		l.ID = f.order.ID
+		list = append(list, l.Life)
+	}
+	return list
+}

@@ -1,0 +1,200 @@
+package foreign
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// Read is every flow's state at this instant, as the kernel tells of its socket.
+func (e *Engine) Read() []record.FlowEnd {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.look(true)
+	ends := make([]record.FlowEnd, len(e.flows))
+	for i, f := range e.flows {
+		ends[i] = f.end
+	}
+	return ends
+}
+
+// Light is the little that is read of each flow inside of a window.
+func (e *Engine) Light() []record.FlowSample {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.look(false)
+	samples := make([]record.FlowSample, len(e.flows))
+	for i, f := range e.flows {
+		samples[i] = record.FlowSample{ID: f.order.ID, ReceivedBytes: f.end.ReceivedBytes, UnreadBytes: f.end.UnreadBytes}
+		if info := f.end.Info; info != nil && f.order.Sends {
+			samples[i].RTTUs, samples[i].SndCwnd = info.RTTUs, info.SndCwnd
+		}
+	}
+	return samples
+}
+
+// look asks the kernel about all sockets, and finds those of the flows. Which
+// connection of its process a flow is, is settled once all of them are there: the
+// first flow has the one with the lowest service port at the opener, so that both
+// hosts settle it alike. Settling is for readings of an edge.
+func (e *Engine) look(settle bool) {
+	if e.sockets == nil {
+		return
+	}
+	now := kernel.Now()
+	list, err := e.sockets.TCP(false)
+	byPort := map[uint16][]kernel.Socket{}
+	for _, s := range list {
+		byPort[s.Local.Port()] = append(byPort[s.Local.Port()], s)
+		if s.Remote.Port() != s.Local.Port() {
+			byPort[s.Remote.Port()] = append(byPort[s.Remote.Port()], s)
+		}
+	}
+	found := map[*process][]kernel.Socket{}
+	for _, f := range e.flows {
+		p := f.process
+		if _, known := found[p]; !known && p.tool != nil {
+			found[p] = p.connections(byPort[p.tool.DataPort(p.job.Destination.Port())])
+		}
+	}
+	for _, f := range e.flows {
+		f.end.AtNs, f.end.Alive = now, false
+		if err != nil {
+			f.end.Error = err.Error()
+			continue
+		}
+		if f.order.Protocol == record.ProtocolUDP {
+			f.datagrams()
+			continue
+		}
+		s, there := e.mine(f, found[f.process], settle)
+		if there {
+			f.fill(s)
+			f.lived(s, false)
+		}
+		f.explain(settle && e.started && now > e.startNs)
+	}
+}
+
+// connections are the process's, without what it uses for talk; none as long as
+// some are missing, since it cannot be told then which is which.
+func (p *process) connections(list []kernel.Socket) []kernel.Socket {
+	data := netip.AddrPortFrom(p.job.Destination.Addr(), p.tool.DataPort(p.job.Destination.Port()))
+	var mine []kernel.Socket
+	all := 0
+	for _, s := range list {
+		near := s.Remote
+		if p.serves {
+			near = s.Local
+		}
+		if near.Port() != data.Port() || near.Addr() != data.Addr() || s.Info == nil {
+			continue
+		}
+		all++
+		// By what was acknowledged: the kernel counts as sent, a second time, what was
+		// sent again, and what a full queue of this host has not let out.
+		opener, acceptor := p.acknowledged(s), s.Info.BytesReceived
+		if p.serves {
+			opener, acceptor = acceptor, opener
+		}
+		if !p.tool.Control(opener, acceptor) {
+			mine = append(mine, s)
+		}
+	}
+	p.whole = p.whole || all == p.tool.Connections(p.job.Streams) && len(mine) == p.job.Streams
+	if !p.whole {
+		return nil
+	}
+	slices.SortFunc(mine, func(a, b kernel.Socket) int { return cmp.Compare(p.openerOf(a).Port(), p.openerOf(b).Port()) })
+	return mine
+}
+
+// acknowledged is how many bytes of a connection the other end has; a FIN is one.
+func (p *process) acknowledged(s kernel.Socket) uint64 {
+	acked := s.Info.BytesAcked
+	if !p.serves && acked > 0 {
+		acked-- // the SYN
+	}
+	return acked
+}
+
+// openerOf is the address that the opener has in a connection.
+func (p *process) openerOf(s kernel.Socket) netip.AddrPort {
+	if p.serves {
+		return s.Remote
+	}
+	return s.Local
+}
+
+// mine is the flow's own connection among those of its process.
+func (e *Engine) mine(f *flow, list []kernel.Socket, settle bool) (kernel.Socket, bool) {
+	for _, s := range list {
+		if opener := f.process.openerOf(s); opener == f.remote {
+			return s, true
+		}
+	}
+	if f.remote.IsValid() || !settle {
+		return kernel.Socket{}, false
+	}
+	for _, s := range list {
+		opener := f.process.openerOf(s)
+		if !slices.ContainsFunc(e.flows, func(other *flow) bool { return other.process == f.process && other.remote == opener }) {
+			f.remote = opener
+			return s, true
+		}
+	}
+	return kernel.Socket{}, false
+}
+
+// fill enters what the kernel tells of a connection as if it were our own: what
+// has arrived and was read, and what was written, acknowledged or not.
+func (f *flow) fill(s kernel.Socket) {
+	end := &f.end
+	end.AtNs, end.Alive = s.AtNs, s.Established
+	end.Local, end.Remote = s.Local, s.Remote
+	end.Info, end.CongestionControl = s.Info, s.CongestionControl
+	end.ReceivedBytes = max(0, int64(s.Info.BytesReceived)-s.ReceiveQueue)
+	end.UnreadBytes, end.UnsentBytes = s.ReceiveQueue, s.SendQueue
+	end.WrittenBytes = int64(f.process.acknowledged(s)) + s.SendQueue
+	if f.order.Protocol == record.ProtocolRR {
+		_, response := f.process.tool.Messages(f.process.job)
+		got := int64(s.Info.BytesReceived)
+		if f.process.serves {
+			response, _ = f.process.tool.Messages(f.process.job)
+		}
+		end.Transactions = &record.Transactions{Done: got / int64(response), Connections: 1}
+	}
+}
+
+// datagrams: no socket tells what went through it. The flow is alive while its
+// program runs.
+func (f *flow) datagrams() {
+	p := f.process
+	f.end.Alive = p.Program != nil && p.Running()
+	f.end.Error = ""
+	if !f.end.Alive && p.Program != nil {
+		f.end.Error = p.Last()
+	}
+}
+
+// explain says why a flow is not alive that should be by now.
+func (f *flow) explain(due bool) {
+	p := f.process
+	f.end.Error = ""
+	switch {
+	case f.end.Alive || !due:
+	case p.wrong != "":
+		f.end.Error = p.wrong
+	case p.Program != nil && !p.Running():
+		f.end.Error = p.Last()
+	case !f.remote.IsValid() && p.serves:
+		// The client's host knows why.
+	case !f.remote.IsValid():
+		f.end.Error = p.tool.Name + " did not have all its connections"
+	default:
+		f.end.Error = p.tool.Name + " has closed the connection"
+	}
+}

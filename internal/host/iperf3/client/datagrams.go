@@ -1,0 +1,82 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"linerate/internal/host/datagram"
+	"linerate/internal/host/iperf3"
+	"linerate/internal/host/socket"
+	"linerate/internal/model/record"
+)
+
+// hellos is how often a UDP stream is asked for, in one time limit: iperf3 itself
+// asks once, but datagrams may be lost. strays is how many others may come before
+// the answer: a server that sends does not wait.
+const (
+	hellos = 5
+	strays = 1000
+)
+
+// openDatagrams opens a UDP stream: a question, and the server's answer.
+func openDatagrams(ctx context.Context, e *datagram.Engine, order record.FlowOrder, wide bool, limit time.Duration) (netip.AddrPort, error) {
+	order.MSS, order.CongestionControl, order.NoDelay = 0, "", nil // TCP's, and no stream's of these
+	conn, err := datagram.Dial(ctx, order)
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	local := addrPort(conn.LocalAddr())
+	if err := greet(conn, order, limit); err != nil {
+		conn.Close()
+		return local, err
+	}
+	return local, e.Adopt(order, conn, header{wide})
+}
+
+func greet(conn *net.UDPConn, order record.FlowOrder, limit time.Duration) error {
+	buffer := make([]byte, iperf3.MaxUDPLength)
+	failed := func(err error) error {
+		return fmt.Errorf("asking for a stream: %s", socket.Why(err, order.Remote.Addr()))
+	}
+	for range hellos {
+		if err := conn.SetDeadline(time.Now().Add(limit / hellos)); err != nil {
+			return err
+		}
+		if _, err := conn.Write(iperf3.Hello[:]); err != nil {
+			return failed(err)
+		}
+		for range strays {
+			n, err := conn.Read(buffer)
+			if timedOut(err) {
+				break
+			}
+			if err != nil {
+				return failed(err)
+			}
+			if n == iperf3.HelloBytes && iperf3.IsHelloAnswer(buffer[:n]) {
+				return conn.SetDeadline(time.Time{})
+			}
+		}
+	}
+	return fmt.Errorf("no answer over UDP from %s within %v: a firewall may let TCP through alone", order.Remote, limit)
+}
+
+// header is iperf3's, whose first sequence number is 1, and whose times are in
+// microseconds.
+type header struct{ wide bool }
+
+func (h header) Put(b []byte, sequence uint64, ns int64) {
+	iperf3.Header{Sent: ns / 1e3, Sequence: int64(sequence) + 1}.Put(b, h.wide)
+}
+
+func (h header) Parse(b []byte) (sequence uint64, ns int64) {
+	// What begins with none, or is none of the stream's, has no place in its order.
+	at, ok := iperf3.ParseHeader(b, h.wide)
+	if !ok {
+		return 1<<64 - 1, 0
+	}
+	return uint64(at.Sequence - 1), at.Sent * 1e3
+}

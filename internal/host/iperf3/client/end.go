@@ -1,0 +1,209 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"linerate/internal/host/iperf3"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+const (
+	// drain is how long the end waits for what is still under way, so that both
+	// ends' counts can be compared.
+	drain = 2 * time.Second
+	// quiet is how long nothing more has come when all that comes has come.
+	quiet = 100 * time.Millisecond
+	// unread is how long a server may take to read what its kernel has acknowledged.
+	unread = 50 * time.Millisecond
+	// last is how long the server may take to hang up.
+	last = time.Second
+)
+
+// end tells the server that the test is over.
+func (t *Test) end() {
+	t.settleWrites()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.over || t.failure != nil {
+		return
+	}
+	t.ending, t.elapsed = true, kernel.Now()-t.began
+	t.unsaid = t.say(func() error { return iperf3.WriteState(t.control, iperf3.TestEnd) })
+	close(t.ended)
+}
+
+// End waits for a test's end, which Start has scheduled, and exchanges results
+// with the server.
+func (t *Test) End(ctx context.Context) (record.Iperf3Closed, error) {
+	defer context.AfterFunc(ctx, t.terminate)()
+	select {
+	case <-t.ended:
+	case <-t.broken:
+		return record.Iperf3Closed{}, t.Err()
+	case <-ctx.Done():
+		return record.Iperf3Closed{}, context.Cause(ctx)
+	case <-time.After(drain + t.timeout()):
+		return record.Iperf3Closed{}, errors.New("the test was never started, or was closed")
+	}
+	t.mu.Lock()
+	unsaid, elapsed := t.unsaid, t.elapsed
+	t.mu.Unlock()
+	if unsaid != nil {
+		return record.Iperf3Closed{}, t.refused("while the test ran", heard{err: unsaid})
+	}
+	// The server has closed its streams by the time that it asks for results.
+	if err := t.expect(ctx, iperf3.ExchangeResults, "after the test's end"); err != nil {
+		return record.Iperf3Closed{}, err
+	}
+	t.settleReads()
+	ends := t.flows.Read()
+	closed := record.Iperf3Closed{OmitS: float64(t.params.Omit)}
+	for _, e := range ends {
+		closed.Totals = append(closed.Totals, total(e))
+	}
+	if err := t.say(func() error { return iperf3.WriteJSON(t.control, t.results(ends, elapsed)) }); err != nil {
+		return closed, t.refused("after the test's end", heard{err: err})
+	}
+	if err := t.control.SetReadDeadline(time.Now().Add(t.timeout())); err != nil {
+		return closed, err
+	}
+	if err := iperf3.ReadJSON(t.control, iperf3.MaxResultsBytes, &closed.Results); err != nil {
+		return closed, t.refused("after it was sent our results", heard{err: err})
+	}
+	if err := t.understand(&closed); err != nil {
+		return closed, fmt.Errorf("the results of the iperf3 server at %s: %w", t.server, err)
+	}
+	if h := t.hear(t.timeout()); h.state != iperf3.DisplayResults || h.err != nil {
+		return closed, t.refused("after it sent its results", h)
+	}
+	t.leave()
+	return closed, nil
+}
+
+// expect waits for the one state that the listener hears.
+func (t *Test) expect(ctx context.Context, want iperf3.State, when string) error {
+	limit := time.NewTimer(t.timeout())
+	defer limit.Stop()
+	select {
+	case h := <-t.heard:
+		if h.err == nil && h.state == want {
+			return nil
+		}
+		return t.refused(when, h)
+	case <-limit.C:
+		return fmt.Errorf("the iperf3 server at %s said nothing for %v %s", t.server, t.timeout(), when)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// settleWrites waits until everything that was written is acknowledged, and read.
+// The server counts until it hears of the end.
+func (t *Test) settleWrites() {
+	if t.order.Writes > 0 {
+		defer time.Sleep(unread)
+	}
+	until(drain, func() bool {
+		for _, e := range t.flows.Read() {
+			if e.Sends && e.Alive && e.UnsentBytes > 1 { // the end of the stream counts as one
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// settleReads waits until nothing comes any more: for the end of each stream, which
+// may be silent for long before that, as it is between two retransmissions; of
+// datagrams, which have no end, for a while in which none comes.
+func (t *Test) settleReads() {
+	if t.order.Reads == 0 {
+		return
+	}
+	before, _ := t.flows.Moved()
+	since := time.Now()
+	until(drain, func() bool {
+		streams := false
+		for _, e := range t.flows.Read() {
+			if e.Sends || !e.Alive || e.Info == nil {
+				continue
+			}
+			streams = true
+			if e.Info.State == record.TCPEstablished || e.UnreadBytes > 0 {
+				return false
+			}
+		}
+		if now, _ := t.flows.Moved(); now != before {
+			before, since = now, time.Now()
+		}
+		return streams || time.Since(since) > quiet
+	})
+}
+
+// until asks every few milliseconds, for a while.
+func until(limit time.Duration, done func() bool) {
+	for end := time.Now().Add(limit); !done() && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// results are what this side has counted, as iperf3 would say it: without what was
+// counted before the window began.
+func (t *Test) results(ends []record.FlowEnd, elapsed int64) iperf3.Results {
+	seconds := max(float64(elapsed)/1e9, 1e-9)
+	cpu := 100 * (kernel.ProcessCPU() - t.cpu).Seconds() / seconds
+	// What the system did for the process is not told apart.
+	r := iperf3.Results{CPUTotal: cpu, CPUUser: cpu, SenderRetransmits: -1, Streams: []iperf3.StreamResult{}}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for n, e := range ends {
+		before := t.omitted[e.ID]
+		s := iperf3.StreamResult{
+			ID: iperf3.Int(iperf3.StreamID(n)), Bytes: iperf3.Int(e.ReceivedBytes + e.WrittenBytes - before.bytes),
+			Retransmits: -1, EndTime: max(seconds-float64(t.params.Omit), 1e-3),
+		}
+		if d := e.Datagrams; d != nil {
+			s.Packets, s.OmittedPackets = iperf3.Int(d.Sent+d.Received+d.Lost), iperf3.Int(before.datagrams.Sent+before.datagrams.Received+before.datagrams.Lost)
+			s.Errors, s.OmittedErrors = iperf3.Int(d.Lost), iperf3.Int(before.datagrams.Lost)
+			s.Jitter = d.JitterUs / 1e6
+		}
+		if e.Sends && e.Info != nil {
+			r.SenderRetransmits = 1
+			s.Retransmits = iperf3.Int(e.Info.TotalRetrans)
+		} else if e.Sends && r.SenderRetransmits < 0 {
+			r.SenderRetransmits = 0
+		}
+		if e.CongestionControl != "" {
+			r.CongestionUsed = e.CongestionControl
+		}
+		r.Streams = append(r.Streams, s)
+	}
+	return r
+}
+
+// leave says that this side is done, and waits a moment for the server to hang up
+// first, as iperf3 does.
+func (t *Test) leave() {
+	t.mu.Lock()
+	over := t.over
+	t.over = true
+	t.mu.Unlock()
+	if over {
+		return
+	}
+	defer t.control.Close()
+	if t.say(func() error { return iperf3.WriteState(t.control, iperf3.Done) }) != nil {
+		return
+	}
+	if tcp, ok := t.control.(*net.TCPConn); ok {
+		_ = tcp.CloseWrite()
+	}
+	_ = t.control.SetReadDeadline(time.Now().Add(last))
+	_, _ = io.Copy(io.Discard, io.LimitReader(t.control, 1<<10))
+}

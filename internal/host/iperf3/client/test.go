@@ -1,0 +1,292 @@
+// Package client drives an iperf3 server: it agrees on a test over the control
+// connection, opens its streams, and ends it. The streams themselves are flows
+// like any other: those of TCP are package stream's, those of UDP package
+// datagram's, with iperf3's header. So they start, are read and stop as a trial's
+// do, by this host's clock.
+//
+// It does not say what the figures mean, and cannot make the server count over
+// our window. What goes over the connections is in package iperf3, what can be
+// known and what cannot in docs/iperf3.md.
+package client
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"linerate/internal/host/datagram"
+	"linerate/internal/host/iperf3"
+	"linerate/internal/host/stream"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+	"linerate/internal/version"
+)
+
+// flows are the streams of a test, a carrier of package traffic.
+type flows interface {
+	Listen(context.Context, []record.FlowOrder) []record.Listening
+	Connect(context.Context, []record.FlowOrder, time.Duration) []record.Opened
+	Offer(record.Ticket, *net.TCPConn) bool
+	Abandon([]string)
+	Settled() bool
+	Start(record.WindowRequest)
+	Read() []record.FlowEnd
+	Light() []record.FlowSample
+	Flows() int
+	Moved() (received, written int64)
+	Busy() []int64
+	Close()
+}
+
+// Test is one test with a server. It is a carrier: its flows start, are read and
+// are closed as the others of a trial are.
+type Test struct {
+	flows
+	order   record.Iperf3Order
+	control net.Conn
+	server  netip.AddrPort
+	local   netip.Addr
+	cookie  iperf3.Cookie
+	params  iperf3.Parameters
+	began   int64         // when the server said that the test runs
+	cpu     time.Duration // this process's, then
+
+	heard  chan heard    // the one state that ends the test, or why none came
+	broken chan struct{} // closed when that was not asked for
+	ended  chan struct{} // closed when the server has been told of the end
+
+	mu      sync.Mutex // guards the following
+	ending  bool       // the test's end is being said
+	unsaid  error      // why it could not be
+	elapsed int64      // how long the test was, by then
+	failure error      // why the test broke off
+	omitted map[string]omitted
+	over    bool // the control connection is of no more use
+}
+
+// heard is what came over the control connection.
+type heard struct {
+	state iperf3.State
+	err   error
+}
+
+// omitted is what a flow had counted when the window began.
+type omitted struct {
+	bytes     int64
+	datagrams record.Datagrams
+}
+
+// outputIntervals bounds, in streams × seconds, the tests of which the server's
+// output is asked for: it tells every stream in every second.
+const outputIntervals = 600
+
+// Open agrees on a test with a server and opens its streams. When it returns, the
+// server has begun: what it sends is being received, and what this host sends
+// waits for Start.
+func Open(ctx context.Context, order record.Iperf3Order) (*Test, record.Iperf3Opened, error) {
+	t := &Test{order: order, cookie: iperf3.NewCookie(), heard: make(chan heard, 1), broken: make(chan struct{}), ended: make(chan struct{}), omitted: map[string]omitted{}}
+	if err := t.reach(ctx); err != nil {
+		return nil, record.Iperf3Opened{}, err
+	}
+	// Being interrupted ends the waiting, and is told to the server.
+	stop := context.AfterFunc(ctx, t.terminate)
+	opened, err := t.begin(ctx)
+	if !stop() && err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		t.Close()
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, record.Iperf3Opened{}, err
+	}
+	go t.listen()
+	return t, opened, nil
+}
+
+func (t *Test) timeout() time.Duration { return time.Duration(t.order.TimeoutNs) }
+
+// begin goes from the cookie to the running test.
+func (t *Test) begin(ctx context.Context) (opened record.Iperf3Opened, err error) {
+	if err := t.welcome(ctx); err != nil {
+		return opened, err
+	}
+	if t.params, err = t.parameters(); err != nil {
+		return opened, err
+	}
+	if err := t.say(func() error { return iperf3.WriteJSON(t.control, t.params) }); err != nil {
+		return opened, t.refused("after it was sent the parameters", heard{err: err})
+	}
+	if h := t.hear(t.timeout()); h.state != iperf3.CreateStreams || h.err != nil {
+		return opened, t.refused("after it was sent the parameters", h)
+	}
+	opened.Server = t.server
+	switch t.order.Flow.Protocol {
+	case record.ProtocolUDP:
+		t.flows = datagram.New()
+	default:
+		t.flows = stream.New()
+	}
+	for n := range t.params.Streams() {
+		order := t.order.Flow
+		order.Remote, order.Sends = t.server, !t.params.ServerSends(n)
+		order.ID = fmt.Sprintf("w%d", n+1)
+		if !order.Sends {
+			order.ID = fmt.Sprintf("r%d", n+1-t.order.Writes)
+		}
+		local, err := t.stream(ctx, order)
+		if err != nil {
+			return opened, fmt.Errorf("stream %d of %d: %w", n+1, t.params.Streams(), err)
+		}
+		opened.Flows = append(opened.Flows, record.Opened{ID: order.ID, Local: local, Remote: t.server})
+		opened.Streams = append(opened.Streams, iperf3.StreamID(n))
+	}
+	for _, want := range []iperf3.State{iperf3.TestStart, iperf3.TestRunning} {
+		if h := t.hear(t.timeout()); h.state != want || h.err != nil {
+			return opened, t.refused("after the streams were open", h)
+		}
+	}
+	t.began, t.cpu = kernel.Now(), kernel.ProcessCPU()
+	return opened, nil
+}
+
+// stream opens one stream. The server knows streams by the order in which they
+// come.
+func (t *Test) stream(ctx context.Context, order record.FlowOrder) (netip.AddrPort, error) {
+	if e, ok := t.flows.(*datagram.Engine); ok {
+		order.DatagramBytes = int(t.params.Length)
+		return openDatagrams(ctx, e, order, t.params.Wide(), t.timeout())
+	}
+	conn, err := stream.Dial(ctx, order, t.timeout())
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	local := addrPort(conn.LocalAddr())
+	if err := conn.SetWriteDeadline(time.Now().Add(t.timeout())); err != nil {
+		conn.Close()
+		return local, err
+	}
+	if _, err := conn.Write(t.cookie[:]); err != nil {
+		conn.Close()
+		return local, fmt.Errorf("showing the cookie: %w", cause(err))
+	}
+	if err := conn.SetWriteDeadline(time.Time{}); err != nil {
+		conn.Close()
+		return local, err
+	}
+	return local, t.flows.(*stream.Engine).Adopt(order, conn)
+}
+
+// parameters are what the server is told of the order. Its own time limit is for
+// emergencies: the end of the test is this side's to say.
+func (t *Test) parameters() (iperf3.Parameters, error) {
+	o, f := t.order, t.order.Flow
+	seconds := func(ns int64) iperf3.Int { return iperf3.Int(math.Ceil(float64(ns) / 1e9)) }
+	p := iperf3.Parameters{
+		TCP: f.Protocol != record.ProtocolUDP, UDP: f.Protocol == record.ProtocolUDP,
+		Omit: iperf3.Int(o.WarmupNs / 1e9), Time: seconds(o.DurationNs), Parallel: iperf3.Int(max(o.Writes, o.Reads)),
+		Reverse: o.Writes == 0, Bidirectional: o.Writes > 0 && o.Reads > 0,
+		NoDelay: f.NoDelay != nil && *f.NoDelay, MSS: iperf3.Int(f.MSS), Window: iperf3.Int(f.Window),
+		Bandwidth: iperf3.Int(f.RateCap), Congestion: f.CongestionControl, Length: iperf3.DefaultLength,
+		PacingTimer: 1000, ClientVersion: "linerate " + version.String(),
+	}
+	if p.UDP {
+		p.Length = iperf3.Int(f.DatagramBytes)
+		if p.Length == 0 {
+			p.Length = iperf3.Int(t.largestDatagram())
+		}
+	}
+	if int64(p.Streams())*int64(p.Time+p.Omit) <= outputIntervals {
+		p.GetServerOutput = 1
+	}
+	if o.Login != nil {
+		var err error
+		if p.AuthToken, err = token(o.Login); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// Start schedules the flows and the test's end, which the server hears of as soon
+// as all that was sent has arrived: it counts until then. What the flows had
+// counted when the window began is noted, as iperf3 does when its omitted time is
+// over.
+func (t *Test) Start(w record.WindowRequest) {
+	t.flows.Start(w)
+	time.AfterFunc(time.Duration(w.StopNs-kernel.Now()), t.end)
+	time.AfterFunc(time.Duration(w.BeginNs-kernel.Now()), func() {
+		ends := t.flows.Read()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		for _, e := range ends {
+			o := omitted{bytes: e.ReceivedBytes + e.WrittenBytes}
+			if e.Datagrams != nil {
+				o.datagrams = *e.Datagrams
+			}
+			t.omitted[e.ID] = o
+		}
+	})
+}
+
+// listen waits for the server's next word. While the test runs there should be
+// none.
+func (t *Test) listen() {
+	h := t.hear(0)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.ending && !t.over {
+		t.failure = t.refused("while the test ran", h)
+		close(t.broken)
+	}
+	t.heard <- h
+}
+
+// Broken is closed when the server has ended the test before its time; Err says
+// how.
+func (t *Test) Broken() <-chan struct{} { return t.broken }
+
+// Err is why the test broke off; nil: it has not.
+func (t *Test) Err() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.failure
+}
+
+// terminate tells the server that this side was interrupted, and hangs up.
+func (t *Test) terminate() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.over || t.control == nil {
+		return
+	}
+	t.over = true
+	_ = t.control.SetWriteDeadline(time.Now().Add(time.Second))
+	_ = iperf3.WriteState(t.control, iperf3.ClientTerminate)
+	_ = t.control.Close()
+}
+
+// Close ends the test, if it has not ended yet, and its flows.
+func (t *Test) Close() {
+	t.terminate()
+	if t.flows != nil {
+		t.flows.Close()
+	}
+}
+
+// addrPort is an address as orders spell it.
+func addrPort(a net.Addr) netip.AddrPort {
+	var at netip.AddrPort
+	switch a := a.(type) {
+	case *net.TCPAddr:
+		at = a.AddrPort()
+	case *net.UDPAddr:
+		at = a.AddrPort()
+	}
+	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
+}

@@ -1,0 +1,65 @@
+package iperf3
+
+import "fmt"
+
+// Code is iperf3's number of an error. A client prints its own words for it.
+type Code int32
+
+// The codes that a server sends. Those that a client's iperf3 does not know, it
+// prints as a number.
+const (
+	CodeNone           Code = 0
+	CodeDuration       Code = 5
+	CodeStreams        Code = 6
+	CodeBlockSize      Code = 7
+	CodeWindow         Code = 8
+	CodeMSS            Code = 10
+	CodeOmit           Code = 12
+	CodeUnimplemented  Code = 13
+	CodeBurst          Code = 15
+	CodeUDPBlockSize   Code = 20
+	CodeTOS            Code = 21
+	CodeReverseBidir   Code = 25
+	CodeTotalRate      Code = 27
+	CodeMaxDuration    Code = 37
+	CodeMessage        Code = 110
+	CodeReceiveCookie  Code = 106
+	CodeParameters     Code = 114
+	CodeReceiveResults Code = 117
+	CodeServerTerm     Code = 120
+	CodeAccessDenied   Code = 121
+	CodeSetMSS         Code = 123
+	CodeSetBuffer      Code = 124
+	CodeSetTOS         Code = 125
+	CodeProtocol       Code = 131
+	CodeCongestion     Code = 134
+	CodeAuthentication Code = 142
+	CodeExpired        Code = 160
+	CodeCreateStream   Code = 200
+	CodeStreamAccept   Code = 204
+	CodeStreamWrite    Code = 205
+	CodeStreamRead     Code = 206
+)
+
+var codeWords = map[Code]string{
+	CodeDuration: "the test is too long", CodeStreams: "too many parallel streams", CodeBlockSize: "the block size is too large",
+	CodeWindow: "the socket buffer is too large", CodeMSS: "the segment size is too large", CodeOmit: "the omitted time is out of range",
+	CodeUnimplemented: "not implemented", CodeBurst: "the burst is too large", CodeUDPBlockSize: "the datagram size is out of range",
+	CodeTOS: "the type of service is out of range", CodeReverseBidir: "both reverse and bidirectional",
+	CodeTotalRate: "the total rate is more than the server allows", CodeMaxDuration: "the test is longer than the server allows",
+	CodeMessage: "an unknown message", CodeReceiveCookie: "no cookie came", CodeParameters: "the parameters could not be read",
+	CodeReceiveResults: "the results could not be read", CodeServerTerm: "the server was stopped",
+	CodeAccessDenied: "the server is busy or does not serve this client", CodeSetMSS: "the segment size could not be set",
+	CodeSetBuffer: "the socket buffer could not be set", CodeSetTOS: "the type of service could not be set",
+	CodeProtocol: "the protocol is not there", CodeCongestion: "the congestion control is not there",
+	CodeAuthentication: "authentication failed", CodeExpired: "the test lasted longer than was agreed",
+	CodeCreateStream: "a stream could not be made", CodeStreamAccept: "a stream did not come",
+	CodeStreamWrite: "a stream could not be written to", CodeStreamRead: "a stream could not be read from",
+}
+
+func (c Code) String() string {
+	if words, ok := codeWords[c]; ok {
+		return words
+	}
+	return fmt.Sprintf("iperf3's error %d", int32(c))
+}

@@ -1,0 +1,71 @@
+package iperf3
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+)
+
+// FuzzControl: whatever comes on a control connection is read or refused, and
+// what was read is written and read again as the same.
+func FuzzControl(f *testing.F) {
+	f.Add([]byte(`{"tcp":true,"omit":0,"time":10,"num":0,"blockcount":0,"parallel":1,"len":131072,"client_version":"3.12"}`))
+	f.Add([]byte(`{"udp":true,"time":"x","parallel":1e3,"bandwidth":-1e300,"title":"\ud800"}`))
+	f.Add([]byte(`{"cpu_util_total":0,"cpu_util_user":0,"cpu_util_system":0,"sender_has_retransmits":1,` +
+		`"streams":[{"id":1,"bytes":1,"retransmits":0,"jitter":0,"errors":0,"packets":0}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		_, _ = ReadState(bytes.NewReader(text))
+		_, _ = ReadCookie(bytes.NewReader(text))
+		_, _, _ = ReadServerError(bytes.NewReader(text))
+		var p, again Parameters
+		_ = ReadJSON(bytes.NewReader(text), MaxParametersBytes, &p)
+		p = Parameters{}
+		if decode(text, &p) == nil {
+			var b bytes.Buffer
+			if err := WriteJSON(&b, p); err != nil {
+				t.Fatal(err)
+			}
+			if err := ReadJSON(&b, 1<<20, &again); err != nil || p != again {
+				t.Fatalf("%+v came back as %+v, %v", p, again, err)
+			}
+		}
+		var r Results
+		if decode(text, &r) == nil {
+			if _, err := json.Marshal(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// FuzzDatagram: any datagram is counted or not, and the counts stay in bounds.
+func FuzzDatagram(f *testing.F) {
+	f.Add([]byte("0123456789abcdef0123456789abcdef"), true, int64(1))
+	f.Add(make([]byte, 24), false, int64(-1))
+	f.Fuzz(func(t *testing.T, b []byte, wide bool, at int64) {
+		IsHelloAnswer(b)
+		var a Arrivals
+		for len(b) > 0 {
+			h, ok := ParseHeader(b, wide)
+			if !ok {
+				break
+			}
+			a.Count(h, at)
+			if a.Errors < 0 || a.Errors > a.Packets || a.Packets < 0 {
+				t.Fatalf("after %+v: %+v", h, a)
+			}
+			b = b[HeaderBytes:]
+		}
+	})
+}
+
+// FuzzToken: what a token says is parsed or refused.
+func FuzzToken(f *testing.F) {
+	f.Add("user: a\npwd:  b\nts:   1700000000")
+	f.Add("user: pwd: ts: user: pwd: ts:")
+	f.Fuzz(func(t *testing.T, text string) {
+		if c, err := parseToken(text); err == nil && (c.User == "" || c.Password == "") {
+			t.Fatalf("%q says %+v", text, c)
+		}
+	})
+}

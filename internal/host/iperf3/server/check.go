@@ -1,0 +1,128 @@
+package server
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"linerate/internal/host/iperf3"
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+)
+
+// largestWindow is the most memory that one of a client's connections may have
+// the kernel set aside, each direction.
+const largestWindow = 64 << 20
+
+// check says why a test is not carried out, with the code that its client has
+// words for. It fills in what a client may leave out.
+func check(p *iperf3.Parameters, b record.Bounds) error {
+	within := func(code iperf3.Code, name string, value iperf3.Int, low, high int64) error {
+		if int64(value) < low || int64(value) > high {
+			return refuse(code, "%s of %d: expected %d to %d", name, value, low, high)
+		}
+		return nil
+	}
+	if p.SCTP || p.TCP == p.UDP {
+		return refuse(iperf3.CodeProtocol, "%s: expected tcp or udp", protocols(p))
+	}
+	smallest, largest, size := int64(1), int64(iperf3.MaxTCPLength), iperf3.CodeBlockSize
+	if p.UDP {
+		smallest, largest, size = iperf3.MinUDPLength, iperf3.MaxUDPLength, iperf3.CodeUDPBlockSize
+	}
+	if p.Length == 0 {
+		p.Length = iperf3.DefaultLength
+		if p.UDP {
+			p.Length = defaultDatagram
+		}
+	}
+	for _, err := range []error{
+		within(iperf3.CodeDuration, "a time", p.Time, 0, iperf3.MaxTimeS),
+		within(iperf3.CodeOmit, "an omitted time", p.Omit, 0, iperf3.MaxOmitS),
+		within(iperf3.CodeStreams, "a number of streams", p.Parallel, 1, iperf3.MaxStreams),
+		within(size, "a block", p.Length, smallest, largest),
+		within(iperf3.CodeWindow, "a window", p.Window, 0, iperf3.MaxWindow),
+		within(iperf3.CodeMSS, "a segment size", p.MSS, 0, iperf3.MaxMSS),
+		within(iperf3.CodeTOS, "a type of service", p.TOS, 0, iperf3.MaxTOS),
+		within(iperf3.CodeBurst, "a burst", p.Burst, 0, iperf3.MaxBurst),
+		within(iperf3.CodeTotalRate, "a rate", p.Bandwidth, 0, 1<<62),
+		within(iperf3.CodeTotalRate, "a rate", p.FQRate, 0, 1<<62),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	if p.Reverse && p.Bidirectional {
+		return refuse(iperf3.CodeReverseBidir, "both reverse and bidirectional")
+	}
+	return bounded(p, b)
+}
+
+// defaultDatagram is the size when a client names none.
+const defaultDatagram = 1460
+
+// bounded says what of a test is more than this server allows.
+func bounded(p *iperf3.Parameters, b record.Bounds) error {
+	if n := p.Streams(); n > b.Flows {
+		return refuse(iperf3.CodeStreams, "%d streams: this server allows a client %d", n, b.Flows)
+	}
+	if s := float64(p.Time + p.Omit); s > b.DurationS {
+		code := iperf3.CodeMaxDuration
+		if older(p.ClientVersion, 3, 20) {
+			code = iperf3.CodeDuration // they have no words for the other
+		}
+		return refuse(code, "a test of %v s: this server allows %v s", s, b.DurationS)
+	}
+	if b.RateBps == 0 {
+		return nil
+	}
+	asked := max(p.Bandwidth, p.FQRate)
+	switch {
+	case float64(asked)*float64(p.Parallel) > b.RateBps:
+		return refuse(iperf3.CodeTotalRate, "%s on each of %d streams: this server allows %s",
+			unit.BitRate(asked), p.Parallel, unit.BitRate(b.RateBps))
+	case p.UDP && asked == 0 && !p.Reverse:
+		// Nothing would hold a client back that sends datagrams.
+		return refuse(iperf3.CodeTotalRate, "datagrams at any rate: this server allows %s", unit.BitRate(b.RateBps))
+	}
+	return nil
+}
+
+func protocols(p *iperf3.Parameters) string {
+	var names []string
+	for name, set := range map[string]bool{"tcp": p.TCP, "udp": p.UDP, "sctp": p.SCTP} {
+		if set {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return "no protocol"
+	}
+	return strings.Join(names, " and ")
+}
+
+// older tells whether a version such as 3.12 or 3.17+ is below another. One that
+// cannot be read is.
+func older(version string, major, minor int) bool {
+	first, rest, _ := strings.Cut(version, ".")
+	second, _, _ := strings.Cut(rest, ".")
+	if end := strings.IndexFunc(second, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
+		second = second[:end]
+	}
+	a, err := strconv.Atoi(first)
+	b, also := strconv.Atoi(second)
+	if err != nil || also != nil {
+		return true
+	}
+	return a < major || a == major && b < minor
+}
+
+// printable is what somebody says of itself, as a log may have it.
+func printable(said string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, fmt.Sprintf("%.20s", said))
+}

@@ -1,0 +1,250 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"time"
+
+	"linerate/internal/host/iperf3"
+	"linerate/internal/host/socket"
+)
+
+// askPatience is how long a client's next UDP stream may take to come. Others at
+// the same address wait meanwhile.
+const askPatience = 10 * time.Second
+
+// gather has the client open its streams.
+func (t *test) gather(ctx context.Context) error {
+	if t.p.UDP {
+		return t.gatherUDP(ctx)
+	}
+	return t.gatherTCP(ctx)
+}
+
+// gatherTCP waits for connections that begin with the test's cookie. Their order
+// is that in which they were accepted: iperf3 gives directions by it.
+func (t *test) gatherTCP(ctx context.Context) error {
+	if !t.server.expect(t) {
+		return refuse(iperf3.CodeAccessDenied, "another test has the same cookie")
+	}
+	defer t.forget()
+	if err := iperf3.WriteState(t.conn, iperf3.CreateStreams); err != nil {
+		return gone(err)
+	}
+	var got []arrival
+	next := time.NewTimer(patience)
+	defer next.Stop()
+	for len(got) < t.p.Streams() {
+		select {
+		case a := <-t.arrivals:
+			got = append(got, a)
+			next.Reset(patience)
+		case <-next.C:
+			discardAll(got)
+			return refuse(iperf3.CodeStreamAccept, "%d of %d streams came", len(got), t.p.Streams())
+		case h := <-t.heard:
+			discardAll(got)
+			return h.unexpected()
+		case <-ctx.Done():
+			discardAll(got)
+			return ctx.Err()
+		}
+	}
+	slices.SortFunc(got, func(a, b arrival) int { return cmp.Compare(a.place, b.place) })
+	for n, a := range got {
+		s, err := t.newStream(n, a.conn)
+		if err != nil {
+			discardAll(got[n:])
+			return err
+		}
+		t.streams = append(t.streams, s)
+	}
+	t.flows.Store(&t.streams)
+	return nil
+}
+
+// take gives the test a TCP stream; false: it wants none, and it is still the
+// caller's.
+func (t *test) take(a arrival) bool {
+	if a.conn.SetDeadline(time.Time{}) != nil {
+		return false
+	}
+	t.server.mu.Lock()
+	defer t.server.mu.Unlock()
+	if t.server.tests[t.cookie] != t {
+		return false
+	}
+	select {
+	case t.arrivals <- a:
+		return true
+	default:
+		return false
+	}
+}
+
+// forget ends the expecting of TCP streams.
+func (t *test) forget() {
+	t.server.expectNoMore(t)
+	for {
+		select {
+		case a := <-t.arrivals:
+			discard(a.conn)
+		default:
+			return
+		}
+	}
+}
+
+func discardAll(list []arrival) {
+	for _, a := range list {
+		discard(a.conn)
+	}
+}
+
+// gatherUDP waits for datagrams from the client's address. They do not say whose
+// they are; so of several tests from one address only one at a time is told to
+// open its streams.
+func (t *test) gatherUDP(ctx context.Context) error {
+	if err := t.askAlone(ctx); err != nil {
+		return err
+	}
+	defer t.askNoMore()
+	if err := iperf3.WriteState(t.conn, iperf3.CreateStreams); err != nil {
+		return gone(err)
+	}
+	next := time.NewTimer(askPatience)
+	defer next.Stop()
+	for len(t.streams) < t.p.Streams() {
+		select {
+		case conn := <-t.asks:
+			s, err := t.newStream(len(t.streams), conn)
+			if err != nil {
+				conn.Close()
+				return err
+			}
+			t.streams = append(t.streams, s)
+			// Now it may send.
+			if _, err := conn.Write(iperf3.HelloAnswer[:]); err != nil {
+				return refuse(iperf3.CodeStreamAccept, "a stream was not answered: %s", socket.Why(err, t.from.Addr()))
+			}
+			next.Reset(askPatience)
+		case <-next.C:
+			return refuse(iperf3.CodeStreamAccept, "%d of %d streams came: is UDP let through?", len(t.streams), t.p.Streams())
+		case h := <-t.heard:
+			return h.unexpected()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	t.flows.Store(&t.streams)
+	return nil
+}
+
+// askAlone waits until no other test from this address waits for its streams.
+func (t *test) askAlone(ctx context.Context) error {
+	s := t.server
+	late := time.After(time.Minute)
+	for {
+		s.mu.Lock()
+		changed := s.asked
+		if s.asking[t.from.Addr()] == nil {
+			s.asking[t.from.Addr()] = t
+			s.mu.Unlock()
+			return nil
+		}
+		s.mu.Unlock()
+		select {
+		case <-changed:
+		case <-late:
+			return refuse(iperf3.CodeAccessDenied, "other tests from its address are still opening their streams")
+		case h := <-t.heard:
+			return h.unexpected()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (t *test) askNoMore() {
+	s := t.server
+	s.mu.Lock()
+	delete(s.asking, t.from.Addr())
+	close(s.asked)
+	s.asked = make(chan struct{})
+	s.mu.Unlock()
+	for {
+		select {
+		case conn := <-t.asks:
+			conn.Close()
+		default:
+			return
+		}
+	}
+}
+
+// greet receives the datagrams by which clients open UDP streams.
+func (s *server) greet() {
+	buffer := make([]byte, iperf3.HelloBytes+1)
+	for {
+		n, from, err := s.listener.udp.ReadFromUDPAddrPort(buffer)
+		switch {
+		case s.ctx.Err() != nil, errors.Is(err, net.ErrClosed):
+			return
+		case err == nil:
+			s.hello(n, from)
+		}
+	}
+}
+
+// hello gives a stream to the test that waits for one from this address. All else
+// is let fall.
+func (s *server) hello(n int, from netip.AddrPort) {
+	from = socket.Plain(from)
+	s.mu.Lock()
+	t := s.asking[from.Addr()]
+	s.mu.Unlock()
+	if t == nil || n != iperf3.HelloBytes || len(t.asks) == cap(t.asks) {
+		return
+	}
+	// Its own socket with the same port, at the address that the client knows.
+	local := socket.AddrPort(t.conn.LocalAddr())
+	dialer := net.Dialer{LocalAddr: net.UDPAddrFromAddrPort(local), Control: sharePort}
+	connection, err := dialer.DialContext(s.ctx, "udp", from.String())
+	if err != nil {
+		return // the client, or the test's time limit, ends it
+	}
+	conn := connection.(*net.UDPConn)
+	strays := s.strays(conn, from)
+	s.mu.Lock()
+	if s.asking[from.Addr()] == t {
+		t.asks <- conn // there is room: nobody else fills it
+	} else {
+		conn.Close()
+	}
+	s.mu.Unlock()
+	for _, stray := range strays {
+		s.hello(iperf3.HelloBytes, stray)
+	}
+}
+
+// strays are other clients' questions that a new socket caught in the moment
+// between being bound and being connected.
+func (s *server) strays(conn *net.UDPConn, client netip.AddrPort) (list []netip.AddrPort) {
+	buffer := make([]byte, iperf3.HelloBytes+1)
+	for {
+		_ = conn.SetReadDeadline(time.Now().Add(200 * time.Microsecond))
+		n, from, err := conn.ReadFromUDPAddrPort(buffer)
+		if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, net.ErrClosed) || len(list) > 16 {
+			_ = conn.SetReadDeadline(time.Time{})
+			return list
+		}
+		if from = socket.Plain(from); err == nil && n == iperf3.HelloBytes && from != client {
+			list = append(list, from)
+		}
+	}
+}

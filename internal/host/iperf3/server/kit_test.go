@@ -1,0 +1,64 @@
+package server
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"testing"
+	"time"
+
+	"linerate/internal/model/record"
+)
+
+// open runs a server on a loopback address, until the test is over or stop is
+// closed, and returns its port and what it tells.
+func open(t *testing.T, address string, change func(*Options), stop ...<-chan struct{}) (port string, visits <-chan Visit) {
+	t.Helper()
+	told := make(chan Visit, 1000)
+	o := Options{
+		Allowed: func(netip.Addr) bool { return true },
+		Admit:   func(Client) (func(), error) { return func() {}, nil },
+		Bounds:  record.Bounds{Flows: 128, DurationS: 60},
+		Ended:   func(v Visit) { told <- v },
+	}
+	change(&o)
+	l, err := Listen(t.Context(), net.JoinHostPort(address, "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ = net.SplitHostPort(l.Addr().String())
+	ctx, cancel := context.WithCancel(t.Context())
+	for _, stop := range stop {
+		go func() {
+			<-stop
+			cancel()
+		}()
+	}
+	over := make(chan error, 1)
+	go func() { over <- Serve(ctx, l, o) }()
+	t.Cleanup(func() {
+		cancel()
+		select {
+		case err := <-over:
+			if err != nil {
+				t.Errorf("the server ended with %v", err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Error("the server goes on after its end")
+		}
+	})
+	return port, told
+}
+
+func visit(t *testing.T, visits <-chan Visit) Visit {
+	t.Helper()
+	select {
+	case v := <-visits:
+		return v
+	case <-time.After(20 * time.Second):
+		t.Fatal("no visit was told")
+		return Visit{}
+	}
+}
+
+func unchanged(*Options) {}

@@ -1,0 +1,111 @@
+package server
+
+import (
+	"bufio"
+	"crypto/rsa"
+	"crypto/subtle"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"linerate/internal/host/iperf3"
+)
+
+// Logins are the users who may run tests, as iperf3's servers know them.
+type Logins struct {
+	key   *rsa.PrivateKey
+	users string // file
+	skew  time.Duration
+	pkcs1 bool
+}
+
+// maxUsers bounds the file of users.
+const maxUsers = 1 << 20
+
+// LoadLogins reads the key and has a first look at the file of users, which is
+// read again for each test. PKCS1 also takes tokens of iperf3 before 3.17, whose
+// padding helps those who want to find out what a token says.
+func LoadLogins(key, users string, skew time.Duration, pkcs1 bool) (*Logins, error) {
+	text, err := os.ReadFile(key)
+	if err != nil {
+		return nil, err
+	}
+	l := &Logins{users: users, skew: skew, pkcs1: pkcs1}
+	if l.key, err = parseKey(text); err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	if _, err := l.find("", ""); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// parseKey reads a private key in either of the forms that openssl writes.
+func parseKey(text []byte) (*rsa.PrivateKey, error) {
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, errors.New("expected an RSA private key in PEM form, such as openssl genrsa writes")
+	}
+	if key, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
+		return key, nil
+	}
+	any, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	key, ok := any.(*rsa.PrivateKey)
+	if err != nil || !ok {
+		return nil, fmt.Errorf("%s: expected an RSA private key that is not encrypted", block.Type)
+	}
+	return key, nil
+}
+
+// check says why the bearer of a token may not come in. What it says is for the
+// server's log; the client learns nothing of it.
+func (l *Logins) check(token string, now time.Time) error {
+	if token == "" {
+		return errors.New("no token: this server wants a user name and a password")
+	}
+	said, err := iperf3.DecodeToken(token, l.key, iperf3.OAEP)
+	if err != nil && l.pkcs1 {
+		said, err = iperf3.DecodeToken(token, l.key, iperf3.PKCS1)
+	}
+	if err != nil && !l.pkcs1 {
+		return fmt.Errorf("%w (iperf3 before 3.17 needs --use-pkcs1-padding here)", err)
+	}
+	if err != nil {
+		return err
+	}
+	known, err := l.find(said.User, said.Password)
+	skew := now.Sub(said.At).Abs()
+	switch {
+	case err != nil:
+		return err
+	case !known:
+		return fmt.Errorf("user %.40q is not known, or the password is not right", said.User)
+	case skew > l.skew:
+		return fmt.Errorf("the token of user %.40q is %v off this host's clock, %v is allowed", said.User, skew.Round(time.Second), l.skew)
+	}
+	return nil
+}
+
+// find looks a user up: a line has the name, a comma, and the hash of the password.
+func (l *Logins) find(user, password string) (bool, error) {
+	file, err := os.Open(l.users)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	want, found := iperf3.PasswordHash(user, password), 0
+	lines := bufio.NewScanner(io.LimitReader(file, maxUsers))
+	for lines.Scan() {
+		name, hash, ok := strings.Cut(strings.TrimRight(lines.Text(), "\r"), ",")
+		if !ok || strings.HasPrefix(name, "#") || name != user {
+			continue
+		}
+		found |= subtle.ConstantTimeCompare([]byte(strings.ToLower(hash)), []byte(want))
+	}
+	return found == 1, lines.Err()
+}

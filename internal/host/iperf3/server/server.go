@@ -1,0 +1,259 @@
+// Package server answers iperf3 clients, any number at the same time: each test
+// has its own control connection, streams and counters, and is told from the
+// others by its cookie. What goes over the connections is in package iperf3.
+//
+// It is made to be left running, as package serve is, which runs it and decides
+// how many are let in: who says nothing sensible is shown out, every wait has an
+// end, and a datagram is answered, with one of its own size, only to an address
+// from which a control connection came that waits for it.
+//
+// It measures as iperf3 does and decides nothing about networks. Where it counts
+// differently, to tell the truth, docs/iperf3.md says so.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"linerate/internal/host/iperf3"
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+const (
+	// patience is how long a client may take for a step that needs nobody's
+	// thinking: a cookie, parameters, a stream, results.
+	patience = 10 * time.Second
+	// maxStrangers is how many connections may be without a test at a time.
+	maxStrangers = 1024
+)
+
+// Options of a server. All but Logins and Closed have to be set.
+type Options struct {
+	// Allowed tells whether an address is served.
+	Allowed func(netip.Addr) bool
+	// Admit takes a client in, which its test leaves by calling dismiss, or says
+	// why there is no room.
+	Admit func(Client) (dismiss func(), err error)
+	// Bounds are for each client.
+	Bounds record.Bounds
+	// Logins are those who may come; nil: everybody.
+	Logins *Logins
+	// Closed is why nobody is served; empty: they are.
+	Closed string
+	// Ended is told of each test, and of each client that was refused.
+	Ended func(Visit)
+}
+
+// Client is what others may ask of a test while it is there.
+type Client interface {
+	// Moved is what it has received and sent so far.
+	Moved() (received, sent int64)
+	// Flows is how many streams it has.
+	Flows() int
+}
+
+// Visit is one test, or why there was none.
+type Visit struct {
+	From    netip.AddrPort
+	Version string // the client's iperf3; empty: it did not say
+	Began   time.Time
+	// Of the test: how long it was, its streams, and what they moved in that
+	// time, without what was omitted.
+	RanS           float64
+	Flows          int
+	Received, Sent int64
+	// Err is why it ended before its end, or, a Refused, did not begin.
+	Err error
+}
+
+// Refused is why a client was not served.
+type Refused struct {
+	Code   iperf3.Code
+	Reason string
+}
+
+func (r Refused) Error() string { return r.Reason }
+
+func refuse(code iperf3.Code, format string, arguments ...any) Refused {
+	return Refused{code, fmt.Sprintf(format, arguments...)}
+}
+
+// Listener is the service port, of TCP and of UDP.
+type Listener struct {
+	tcp *net.TCPListener
+	udp *net.UDPConn
+}
+
+// Listen opens the port for both.
+func Listen(ctx context.Context, address string) (*Listener, error) {
+	config := net.ListenConfig{KeepAlive: -1}
+	config.SetMultipathTCP(false)
+	tcp, err := config.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		tcp.Close()
+		return nil, err
+	}
+	port := strconv.Itoa(tcp.Addr().(*net.TCPAddr).Port)
+	config = net.ListenConfig{Control: sharePort}
+	udp, err := config.ListenPacket(ctx, "udp", net.JoinHostPort(host, port))
+	if err != nil {
+		tcp.Close()
+		return nil, err
+	}
+	return &Listener{tcp.(*net.TCPListener), udp.(*net.UDPConn)}, nil
+}
+
+// sharePort lets each UDP stream have a socket of its own with the same port.
+func sharePort(_, _ string, raw syscall.RawConn) error {
+	return socket.OnSocket(raw, kernel.SetReusePort)
+}
+
+// Addr is the address that is listened on.
+func (l *Listener) Addr() *net.TCPAddr { return l.tcp.Addr().(*net.TCPAddr) }
+
+// Close gives the port back, for those who do not Serve.
+func (l *Listener) Close() {
+	l.tcp.Close()
+	l.udp.Close()
+}
+
+// server is the state of a Serve.
+type server struct {
+	options  Options
+	listener *Listener
+	ctx      context.Context
+	door     chan struct{} // a place for each connection without a test
+
+	mu       sync.Mutex
+	tests    map[iperf3.Cookie]*test // whose TCP streams are expected
+	asking   map[netip.Addr]*test    // whose UDP streams are expected, by the client's address
+	asked    chan struct{}           // closed, and made anew, when one of them has all
+	tellings sync.Mutex
+	visits   sync.WaitGroup
+}
+
+// Serve answers clients until ctx ends, and then ends all tests. It closes the
+// listener.
+func Serve(ctx context.Context, l *Listener, options Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &server{
+		options: options, listener: l, ctx: ctx, door: make(chan struct{}, maxStrangers),
+		tests: map[iperf3.Cookie]*test{}, asking: map[netip.Addr]*test{}, asked: make(chan struct{}),
+	}
+	defer s.visits.Wait()
+	defer context.AfterFunc(ctx, l.Close)()
+	defer cancel()
+	s.visits.Go(s.greet)
+	for place := 0; ; place++ {
+		conn, err := l.tcp.AcceptTCP()
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && errors.Is(err, net.ErrClosed):
+			return err
+		case err != nil:
+			// Out of descriptors or memory, or a connection that was reset while
+			// it waited: none of it lasts.
+			select {
+			case <-time.After(20 * time.Millisecond):
+			case <-ctx.Done():
+			}
+			continue
+		}
+		select {
+		case s.door <- struct{}{}:
+			s.visits.Go(func() { s.visit(arrival{conn, place}) })
+		default:
+			discard(conn)
+		}
+	}
+}
+
+// arrival is a connection and how many came before it.
+type arrival struct {
+	conn  *net.TCPConn
+	place int
+}
+
+// discard closes a connection without waiting for anything.
+func discard(conn *net.TCPConn) {
+	_ = conn.SetLinger(0)
+	conn.Close()
+}
+
+// visit receives one connection: a stream of a test that waits for it, or a
+// client.
+func (s *server) visit(a arrival) {
+	leave := sync.OnceFunc(func() { <-s.door })
+	defer leave()
+	conn := a.conn
+	// Whoever only holds the door open leaves with the server.
+	closing := context.AfterFunc(s.ctx, func() { conn.Close() })
+	defer closing()
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		discard(conn)
+		return
+	}
+	cookie, err := iperf3.ReadCookie(conn)
+	if err != nil {
+		discard(conn)
+		return
+	}
+	s.mu.Lock()
+	owner := s.tests[cookie]
+	s.mu.Unlock()
+	if owner != nil {
+		closing()
+		if !owner.take(a) {
+			_ = iperf3.WriteState(conn, iperf3.AccessDenied)
+			conn.Close()
+		}
+		return
+	}
+	t := newTest(s, conn, cookie)
+	t.inside = func() {
+		leave()
+		closing()
+	}
+	t.visit()
+}
+
+func (s *server) tell(v Visit) {
+	s.tellings.Lock()
+	defer s.tellings.Unlock()
+	s.options.Ended(v)
+}
+
+// expect has TCP streams with a test's cookie given to it; false: somebody else
+// has the same cookie.
+func (s *server) expect(t *test) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tests[t.cookie] != nil {
+		return false
+	}
+	s.tests[t.cookie] = t
+	return true
+}
+
+func (s *server) expectNoMore(t *test) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tests[t.cookie] == t {
+		delete(s.tests, t.cookie)
+	}
+}

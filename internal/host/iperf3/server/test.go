@@ -1,0 +1,408 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"linerate/internal/host/iperf3"
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel"
+	"linerate/internal/model/unit"
+)
+
+const (
+	// grace is how much longer than agreed a test may take: its end is said by the
+	// client, over a network that the test may have filled.
+	grace = 30 * time.Second
+	// maxResults bounds a client's results: those of every stream, and a title.
+	maxResults = 256 << 10
+	// answerAfter is when a client is told that its token is not good, so that the
+	// time it takes tells nothing.
+	answerAfter = 200 * time.Millisecond
+)
+
+// test is one client's.
+type test struct {
+	server *server
+	conn   *net.TCPConn
+	from   netip.AddrPort
+	cookie iperf3.Cookie
+	p      iperf3.Parameters
+	// inside is called when it is not a stranger's any more, who is bounded
+	// otherwise.
+	inside func()
+
+	arrivals chan arrival      // TCP streams
+	asks     chan *net.UDPConn // UDP streams
+	heard    chan heard
+
+	flows   atomic.Pointer[[]*stream]
+	streams []*stream
+	series  []tick
+
+	began, ended int64 // on the clock of package socket, of what is counted
+	cpu          usage // since then
+}
+
+// heard is what came on the control connection.
+type heard struct {
+	state iperf3.State
+	err   error
+}
+
+func newTest(s *server, conn *net.TCPConn, cookie iperf3.Cookie) *test {
+	return &test{
+		server: s, conn: conn, cookie: cookie, from: socket.AddrPort(conn.RemoteAddr()),
+		arrivals: make(chan arrival, 2*iperf3.MaxStreams), asks: make(chan *net.UDPConn, 2*iperf3.MaxStreams),
+		heard: make(chan heard, 1),
+	}
+}
+
+// visit serves the client from its cookie to its goodbye, and tells of it.
+func (t *test) visit() {
+	began := time.Now()
+	err := t.serve()
+	if errors.Is(err, errStranger) {
+		discard(t.conn)
+		return
+	}
+	var refused Refused
+	switch {
+	case errors.As(err, &refused):
+		_ = t.conn.SetWriteDeadline(time.Now().Add(patience))
+		_ = iperf3.WriteServerError(t.conn, refused.Code, 0)
+		t.part()
+	case err != nil:
+		_ = t.conn.SetLinger(0)
+	}
+	t.conn.Close()
+	v := Visit{From: t.from, Version: printable(t.p.ClientVersion), Began: began, Err: err}
+	if t.ended > t.began {
+		v.RanS = float64(t.ended-t.began) / 1e9
+		v.Flows = len(t.streams)
+		for _, s := range t.streams {
+			if s.sends {
+				v.Sent += s.counted
+			} else {
+				v.Received += s.counted
+			}
+		}
+	}
+	t.server.tell(v)
+}
+
+// part lets the client read what it was told last: a connection that is closed
+// while something on it is unread is reset.
+func (t *test) part() {
+	_ = t.conn.CloseWrite()
+	_ = t.conn.SetReadDeadline(time.Now().Add(time.Second))
+	_, _ = io.CopyN(io.Discard, t.conn, maxResults)
+}
+
+// errStranger is somebody of whom there is nothing to tell.
+var errStranger = errors.New("no client")
+
+func (t *test) serve() error {
+	s := t.server
+	ctx, cancel := context.WithCancel(s.ctx)
+	defer cancel()
+	if err := t.agree(ctx); err != nil {
+		return err
+	}
+	dismiss, err := s.options.Admit(t)
+	if err != nil {
+		return refuse(iperf3.CodeAccessDenied, "%s", err.Error())
+	}
+	defer dismiss()
+	t.inside()
+	err = t.conn.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3})
+	if err == nil {
+		err = t.conn.SetDeadline(time.Time{})
+	}
+	if err != nil {
+		return err
+	}
+	// A write waits for nobody: what is written before the results fits into any
+	// buffer. So only the reading has to be ended from outside.
+	defer context.AfterFunc(ctx, func() { _ = t.conn.SetReadDeadline(time.Now()) })()
+	go t.listen(ctx)
+	defer t.closeStreams()
+	if err := t.gather(ctx); err != nil {
+		return t.broken(err)
+	}
+	if err := t.run(ctx); err != nil {
+		return t.broken(err)
+	}
+	return t.exchange()
+}
+
+// agree asks for the parameters and holds them against what is allowed.
+func (t *test) agree(ctx context.Context) error {
+	o := t.server.options
+	if !o.Allowed(t.from.Addr()) {
+		return refuse(iperf3.CodeAuthentication, "%s is not among the addresses that this server allows", t.from.Addr())
+	}
+	if o.Closed != "" {
+		return refuse(iperf3.CodeAuthentication, "%s", o.Closed)
+	}
+	if err := iperf3.WriteState(t.conn, iperf3.ParamExchange); err != nil {
+		return errStranger
+	}
+	if err := iperf3.ReadJSON(t.conn, iperf3.MaxParametersBytes, &t.p); err != nil {
+		return errStranger
+	}
+	if o.Logins != nil {
+		late := time.After(answerAfter)
+		if err := o.Logins.check(t.p.AuthToken, time.Now()); err != nil {
+			select {
+			case <-late:
+			case <-ctx.Done():
+			}
+			return refuse(iperf3.CodeAuthentication, "%s", err.Error())
+		}
+	}
+	return check(&t.p, o.Bounds)
+}
+
+// listen hears what the client says until that ends the test.
+func (t *test) listen(ctx context.Context) {
+	for {
+		state, err := iperf3.ReadState(t.conn)
+		select {
+		case t.heard <- heard{state, err}:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil || state == iperf3.TestEnd {
+			return
+		}
+	}
+}
+
+// unexpected is the error when the client says anything at all.
+func (h heard) unexpected() error {
+	switch {
+	case h.err != nil:
+		return gone(h.err)
+	case h.state == iperf3.ClientTerminate:
+		return errInterrupted
+	case h.state == iperf3.Done:
+		return errors.New("the client left before its test was over")
+	}
+	return refuse(iperf3.CodeMessage, "%v came where it means nothing", h.state)
+}
+
+var errInterrupted = errors.New("the client was interrupted")
+
+func gone(err error) error {
+	if errors.Is(err, io.EOF) {
+		return errors.New("the client left before its test was over")
+	}
+	return fmt.Errorf("the client has gone: %w", err)
+}
+
+// broken tells the client why its test ends, if it does not know.
+func (t *test) broken(err error) error {
+	if t.server.ctx.Err() != nil {
+		_ = iperf3.WriteState(t.conn, iperf3.ServerTerminate)
+		t.part()
+		return errors.New("the server was stopped")
+	}
+	return err
+}
+
+// run carries the test out, until the client says that it is over.
+func (t *test) run(ctx context.Context) error {
+	if err := iperf3.WriteState(t.conn, iperf3.TestStart); err != nil {
+		return gone(err)
+	}
+	t.began, t.cpu = socket.Now(), used()
+	if err := iperf3.WriteState(t.conn, iperf3.TestRunning); err != nil {
+		return gone(err)
+	}
+	failed := make(chan error, len(t.streams))
+	for _, s := range t.streams {
+		s.start(t.pace(s), failed)
+	}
+	defer t.stop()
+	var omit, over <-chan time.Time
+	if t.p.Omit > 0 {
+		omit = time.After(time.Duration(t.p.Omit) * time.Second)
+	}
+	longest := time.Duration(t.server.options.Bounds.DurationS * float64(time.Second))
+	if t.p.Time > 0 {
+		longest = time.Duration(t.p.Time+t.p.Omit) * time.Second
+	}
+	over = time.After(longest + grace)
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-omit:
+			t.omit()
+			second.Reset(time.Second)
+		case <-second.C:
+			if err := t.note(); err != nil {
+				return err
+			}
+		case <-over:
+			return refuse(iperf3.CodeExpired, "it did not end %v after the time that was agreed", grace)
+		case err := <-failed:
+			return err
+		case h := <-t.heard:
+			if h.err != nil || h.state != iperf3.TestEnd {
+				return h.unexpected()
+			}
+			return nil
+		}
+	}
+}
+
+// omit forgets what was counted so far.
+func (t *test) omit() {
+	t.began, t.cpu = socket.Now(), used()
+	for _, s := range t.streams {
+		s.omit()
+	}
+	t.series = nil
+}
+
+// stop ends the counting.
+func (t *test) stop() {
+	t.ended = socket.Now()
+	t.cpu = used().since(t.cpu)
+	for _, s := range t.streams {
+		s.stop()
+	}
+	for _, s := range t.streams {
+		s.settle()
+	}
+	// What was sent and what had come counts, and no more.
+	t.tick(t.ended)
+}
+
+// tick is what all streams had counted at an instant of the test.
+type tick struct {
+	at             int64
+	received, sent int64
+}
+
+func (t *test) tick(at int64) {
+	now := tick{at: at}
+	for _, s := range t.streams {
+		if s.sends {
+			now.sent += s.bytes.Load() - s.omitted.bytes
+		} else {
+			now.received += s.bytes.Load() - s.omitted.bytes
+		}
+	}
+	t.series = append(t.series, now)
+}
+
+// note enters another second into the series, and ends a test that brings more
+// than it may.
+func (t *test) note() error {
+	t.tick(socket.Now())
+	const over, slack = 5, 4 << 20 // s, bytes
+	rate := t.server.options.Bounds.RateBps
+	if n := len(t.series); rate > 0 && n > over {
+		a, b := t.series[n-1-over], t.series[n-1]
+		if got := b.received - a.received; float64(got) > 1.5*rate/8*float64(b.at-a.at)/1e9+slack {
+			return refuse(iperf3.CodeTotalRate, "it sent %d bytes in %d s, where %s is allowed", got, over, unit.BitRate(rate))
+		}
+	}
+	return nil
+}
+
+// exchange gives and takes the results of a test that is over.
+func (t *test) exchange() error {
+	if err := t.conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		return err
+	}
+	t.closeStreams()
+	if err := iperf3.WriteState(t.conn, iperf3.ExchangeResults); err != nil {
+		return gone(err)
+	}
+	var theirs iperf3.Results
+	if err := iperf3.ReadJSON(t.conn, maxResults, &theirs); err != nil {
+		return fmt.Errorf("the client's results: %w", err)
+	}
+	if err := iperf3.WriteJSON(t.conn, t.results(&theirs)); err != nil {
+		return gone(err)
+	}
+	if err := iperf3.WriteState(t.conn, iperf3.DisplayResults); err != nil {
+		return gone(err)
+	}
+	// Its goodbye: whoever closes first keeps the port in TIME_WAIT.
+	_, _ = iperf3.ReadState(t.conn)
+	return nil
+}
+
+// results are what this end has counted.
+func (t *test) results(theirs *iperf3.Results) *iperf3.Results {
+	seconds := float64(t.ended-t.began) / 1e9
+	share := func(d time.Duration) float64 { return 100 * d.Seconds() / max(seconds, 1e-9) }
+	r := &iperf3.Results{
+		CPUTotal: share(t.cpu.user + t.cpu.system), CPUUser: share(t.cpu.user), CPUSystem: share(t.cpu.system),
+		SenderRetransmits: -1,
+	}
+	for _, s := range t.streams {
+		if s.sends {
+			r.SenderRetransmits = max(r.SenderRetransmits, 0)
+			if s.knowsRetransmits {
+				r.SenderRetransmits = 1
+			}
+		}
+		if s.congestion != "" {
+			r.CongestionUsed = s.congestion
+		}
+		r.Streams = append(r.Streams, s.result(seconds))
+	}
+	if t.p.GetServerOutput != 0 {
+		r.ServerOutputText = t.output(theirs)
+	}
+	return r
+}
+
+// Moved is what the test's streams have received and sent so far.
+func (t *test) Moved() (received, sent int64) {
+	if flows := t.flows.Load(); flows != nil {
+		for _, s := range *flows {
+			if s.sends {
+				sent += s.bytes.Load()
+			} else {
+				received += s.bytes.Load()
+			}
+		}
+	}
+	return received, sent
+}
+
+// Flows is how many streams the test has.
+func (t *test) Flows() int {
+	if flows := t.flows.Load(); flows != nil {
+		return len(*flows)
+	}
+	return 0
+}
+
+// usage is processor time of this process. It serves others at the same time, and
+// their share cannot be told apart.
+type usage struct{ user, system time.Duration }
+
+func used() usage {
+	user, system := kernel.ProcessTimes()
+	return usage{user, system}
+}
+
+func (u usage) since(before usage) usage {
+	return usage{u.user - before.user, u.system - before.system}
+}

@@ -1,0 +1,233 @@
+package iperf3
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestStates(t *testing.T) {
+	var b bytes.Buffer
+	for s := range stateNames {
+		b.Reset()
+		if err := WriteState(&b, s); err != nil || b.Len() != 1 {
+			t.Fatalf("%v: %d bytes, %v", s, b.Len(), err)
+		}
+		if got, err := ReadState(&b); got != s || err != nil {
+			t.Errorf("%v came back as %v, %v", s, got, err)
+		}
+	}
+	for _, none := range []byte{0, 3, 8, 15, 17, 'G', 0xfd} {
+		if s, err := ReadState(bytes.NewReader([]byte{none})); err == nil {
+			t.Errorf("byte %d is taken for %v", none, s)
+		}
+	}
+	b.Reset()
+	if err := WriteServerError(&b, CodeAuthentication, -1); err != nil {
+		t.Fatal(err)
+	}
+	if want := []byte{0xfe, 0, 0, 0, 142, 0xff, 0xff, 0xff, 0xff}; !bytes.Equal(b.Bytes(), want) {
+		t.Errorf("an error is % x, want % x", b.Bytes(), want)
+	}
+	b.Next(1)
+	if code, errno, err := ReadServerError(&b); code != CodeAuthentication || errno != -1 || err != nil {
+		t.Errorf("an error came back as %v, %d, %v", code, errno, err)
+	}
+}
+
+// TestParameters: what Debian's iperf3 3.12 sends for
+// -u -b 12345678901 -P 3 -R -l 1448 -O 1 --get-server-output.
+func TestParameters(t *testing.T) {
+	const text = `{"udp":true,"omit":1,"time":10,"num":0,"blockcount":0,"parallel":3,"reverse":true,"len":1448,` +
+		`"bandwidth":12345678901,"pacing_timer":1000,"get_server_output":1,"client_version":"3.12"}`
+	var p Parameters
+	if err := ReadJSON(framed(text), MaxParametersBytes, &p); err != nil {
+		t.Fatal(err)
+	}
+	want := Parameters{UDP: true, Omit: 1, Time: 10, Parallel: 3, Reverse: true, Length: 1448, Bandwidth: 12345678901,
+		PacingTimer: 1000, GetServerOutput: 1, ClientVersion: "3.12"}
+	if p != want {
+		t.Errorf("%+v, want %+v", p, want)
+	}
+	back, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ours, theirs map[string]any
+	if json.Unmarshal(back, &ours) != nil || json.Unmarshal([]byte(text), &theirs) != nil || !reflect.DeepEqual(ours, theirs) {
+		t.Errorf("written again: %s\nwant            %s", back, text)
+	}
+}
+
+// TestWrongTypes: such a field is as good as absent, and the others hold.
+func TestWrongTypes(t *testing.T) {
+	var p Parameters
+	text := ` {"tcp":"yes","udp":1,"reverse":true,"parallel":"4","time":1e1,"num":null,"len":[1],"omit":2.9,` +
+		`"bandwidth":1e99,"congestion":7,"MSS":1400,"unknown":{"a":1}}`
+	if err := ReadJSON(framed(text), MaxParametersBytes, &p); err != nil {
+		t.Fatal(err)
+	}
+	if want := (Parameters{Reverse: true, Time: 10, Omit: 2, MSS: 1400}); p != want {
+		t.Errorf("%+v, want %+v", p, want)
+	}
+}
+
+func framed(text string) io.Reader {
+	return io.MultiReader(bytes.NewReader([]byte{0, 0, byte(len(text) >> 8), byte(len(text))}), strings.NewReader(text))
+}
+
+func TestBadDocuments(t *testing.T) {
+	var p Parameters
+	for name, c := range map[string]struct {
+		text, say string
+	}{
+		"nothing announced": {"\x00\x00\x00\x00", "expected 1 to 8192"},
+		"too much":          {"\x00\x00\x20\x01{", "8193 bytes: expected 1 to 8192"},
+		"far too much":      {"\xff\xff\xff\xff{", "expected 1 to 8192"},
+		"cut off":           {"\x00\x00\x00\x09{", "ended after 1"},
+		"no object":         {"\x00\x00\x00\x02[]", "not a JSON object"},
+		"no JSON":           {"\x00\x00\x00\x02{]", "invalid character"},
+		"two documents":     {"\x00\x00\x00\x04{}{}", "invalid character"},
+	} {
+		if err := ReadJSON(strings.NewReader(c.text), MaxParametersBytes, &p); err == nil || !strings.Contains(err.Error(), c.say) {
+			t.Errorf("%s: %v, want %q", name, err, c.say)
+		}
+	}
+}
+
+// TestResults: fields of old versions are told from zeros, and what every version
+// sends is insisted on.
+func TestResults(t *testing.T) {
+	const top = `{"cpu_util_total":1.5,"cpu_util_user":1,"cpu_util_system":0.5,"sender_has_retransmits":-1,"streams":[`
+	const stream = `{"id":3,"bytes":1e6,"retransmits":-1,"jitter":0.001,"errors":2,"packets":100`
+	var r Results
+	if err := json.Unmarshal([]byte(top+stream+`}]}`), &r); err != nil {
+		t.Fatal(err)
+	}
+	want := StreamResult{ID: 3, Bytes: 1e6, Retransmits: -1, Jitter: 0.001, Errors: 2, Packets: 100}
+	if len(r.Streams) != 1 || r.Streams[0] != want || r.CPUTotal != 1.5 || r.Find(3) == nil || r.Find(1) != nil {
+		t.Errorf("%+v, want one stream %+v", r, want)
+	}
+	full := stream + `,"omitted_errors":0,"omitted_packets":7,"start_time":0,"end_time":1.5}]}`
+	if err := json.Unmarshal([]byte(top+full), &r); err != nil {
+		t.Fatal(err)
+	}
+	if s := r.Streams[0]; !s.HasOmitted || !s.HasTimes || s.OmittedPackets != 7 || s.EndTime != 1.5 {
+		t.Errorf("%+v", s)
+	}
+	for _, missing := range []string{`"id":3,`, `"bytes":1e6,`, `"errors":2,`, `"cpu_util_user":1,`, `"sender_has_retransmits":-1,`} {
+		text := strings.Replace(top+full, missing, "", 1)
+		if err := json.Unmarshal([]byte(text), &r); err == nil || !strings.Contains(err.Error(), "no field") {
+			t.Errorf("without %s: %v", missing, err)
+		}
+	}
+	many := top + strings.Repeat(stream+"},", MaxResultStreams) + stream + `}]}`
+	if err := json.Unmarshal([]byte(many), &r); err == nil {
+		t.Error("results of 257 streams are taken")
+	}
+}
+
+func TestCookies(t *testing.T) {
+	c := NewCookie()
+	if got, err := ReadCookie(bytes.NewReader(append(c[:], "more"...))); got != c || err != nil {
+		t.Errorf("%q came back as %q, %v", c, got, err)
+	}
+	if c == NewCookie() {
+		t.Error("the same cookie twice")
+	}
+	for _, stranger := range []string{"GET / HTTP/1.0\r\n\r\n", "\x16\x03\x01", "linerateh\x00\x10{", strings.Repeat("a", CookieBytes)} {
+		if _, err := ReadCookie(strings.NewReader(stranger)); !errors.Is(err, ErrStranger) {
+			t.Errorf("%q: %v", stranger, err)
+		}
+	}
+	if _, err := ReadCookie(strings.NewReader("abc")); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a cookie cut off: %v", err)
+	}
+}
+
+func TestStreamIDs(t *testing.T) {
+	for n, want := range []int{1, 3, 4, 5} {
+		if got := StreamID(n); got != want {
+			t.Errorf("stream %d has id %d, want %d", n, got, want)
+		}
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	b := make([]byte, WideHeaderBytes)
+	for _, wide := range []bool{false, true} {
+		h := Header{Sent: 5_000_123, Sequence: 1 << 31}
+		h.Put(b, wide)
+		if got, ok := ParseHeader(b, wide); got != h || !ok {
+			t.Errorf("%+v came back as %+v", h, got)
+		}
+		if _, ok := ParseHeader(b[:HeaderBytes-1], wide); ok {
+			t.Error("a header cut off is taken")
+		}
+	}
+	if _, ok := ParseHeader(b[:WideHeaderBytes-1], true); ok {
+		t.Error("a wide header cut off is taken")
+	}
+}
+
+func TestArrivals(t *testing.T) {
+	var a Arrivals
+	for _, n := range []int64{1, 2, 5, 4, 4, 9} {
+		a.Count(Header{Sent: n * 1000, Sequence: n}, n*1000+7)
+	}
+	// 3 and 4 are missing at 5; 4 comes late, and its copy takes 3 away too; 6, 7
+	// and 8 are missing at 9.
+	if a.Packets != 9 || a.Errors != 3 || a.OutOfOrder != 2 || a.Jitter() != 0 {
+		t.Errorf("%+v", a)
+	}
+	a.Omit()
+	a.Count(Header{Sent: 20000, Sequence: 10}, 20000+7+1600)
+	if want := 0.0016 / 16; math.Abs(a.Jitter()-want) > 1e-12 || a.OmittedPackets != 9 || a.OmittedErrors != 3 {
+		t.Errorf("jitter %g, want %g; %+v", a.Jitter(), want, a)
+	}
+}
+
+func TestTokens(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := Credentials{User: "ada", Password: "s3cret", At: time.Unix(1700000000, 0)}
+	for _, padding := range []Padding{OAEP, PKCS1} {
+		token, err := said.Encode(&key.PublicKey, padding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := DecodeToken(token, key, padding); got != said || err != nil {
+			t.Errorf("%+v came back as %+v, %v", said, got, err)
+		}
+		if _, err := DecodeToken(token, key, 1-padding); err == nil {
+			t.Error("a token is taken with another padding than its own")
+		}
+	}
+	for _, bad := range []string{"", "####", "AAAA"} {
+		if _, err := DecodeToken(bad, key, OAEP); err == nil {
+			t.Errorf("%q is taken for a token", bad)
+		}
+	}
+	for _, bad := range []string{"", "user: a pwd: b", "user: a pwd: b ts: c", "user: a b pwd: c ts: 1"} {
+		if _, err := parseToken(bad); err == nil {
+			t.Errorf("%q is taken for credentials", bad)
+		}
+	}
+	if _, err := (Credentials{User: "a b", Password: "c"}).Encode(&key.PublicKey, OAEP); err == nil {
+		t.Error("a name with a blank is sent")
+	}
+	// sha256 of "{mario}rossi", the example of iperf3's manual.
+	if got := PasswordHash("mario", "rossi"); got != "bf7a49a846d44b454a5d11e7acfaf13d138bbe0b7483aa3e050879700572709b" {
+		t.Errorf("the hash is %s", got)
+	}
+}

@@ -1,0 +1,163 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"time"
+
+	"linerate/internal/bus/greeting"
+	"linerate/internal/host/agent"
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// Tags of what the door watches.
+const (
+	tagBell = iota
+	tagListener
+)
+
+// eager is how long the door asks for connections over and over after one that
+// wants it.
+const eager = int64(time.Millisecond)
+
+// door takes connections from the listener on a thread of its own, by raw system
+// calls. A connection that has shown the ticket of a flow of transactions is
+// handed over as the descriptor that it is, or has been answered right here; any
+// other is received in its own time.
+func (s *server) door(l *net.TCPListener) error {
+	ctx := s.ctx
+	raw, err := l.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var listener int
+	if err := socket.OnSocket(raw, func(fd int) error {
+		kernel.Unwatch(fd)
+		listener, err = kernel.Duplicate(fd)
+		return err
+	}); err != nil {
+		return err
+	}
+	defer kernel.CloseSocket(listener)
+	bell, err := kernel.NewBell()
+	if err != nil {
+		return err
+	}
+	defer bell.Close()
+	watch, err := kernel.NewEpoll()
+	if err != nil {
+		return err
+	}
+	defer watch.Close()
+	// Whoever comes speaks first, so that one wake-up is enough for a connection
+	// and its words; who says nothing comes in a second later.
+	if err := errors.Join(bell.Heard(watch, tagBell), watch.WatchReadable(listener, tagListener), kernel.SetDeferAccept(listener, 1)); err != nil {
+		return fmt.Errorf("listening on %s: %w", l.Addr(), err)
+	}
+	rung := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(rung)
+		bell.Ring()
+	})
+	defer func() {
+		if !stop() {
+			<-rung
+		}
+	}()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	until := int64(0) // the door is eager
+	for vain := 0; ctx.Err() == nil; {
+		limit := time.Duration(-1)
+		if until > 0 {
+			if limit = 0; socket.Now() > until {
+				limit, until = -1, 0
+			}
+		}
+		if watch.Wait(limit) == 0 {
+			if vain++; vain%16 == 0 {
+				kernel.Yield()
+			}
+			continue
+		}
+		// One at a time: for one that comes alone, a second question whether there is
+		// another would be the dearer.
+		fd, err := kernel.Accept(listener)
+		switch {
+		case kernel.Again(err):
+		case err != nil:
+			// Out of descriptors or memory, or a connection that was reset while it
+			// waited: none of it lasts.
+			kernel.SleepUntil(kernel.Now() + int64(time.Millisecond))
+		case s.enter(fd):
+			until = socket.Now() + eager
+		}
+	}
+	return nil
+}
+
+// enter lets a connection in. True: more of its kind are to be expected at once.
+func (s *server) enter(fd int) bool {
+	var frame [greeting.TicketBytes]byte
+	n, err := kernel.TryPeek(fd, frame[:])
+	if err == nil {
+		if ticket, ok := greeting.TicketOf(frame[:n]); ok && s.admits(fd) {
+			if taken, more := s.seatSocket(ticket, fd, len(frame)); taken {
+				return more
+			}
+		}
+	}
+	s.slowly(fd)
+	return false
+}
+
+// admits says that a connection comes from where it may.
+func (s *server) admits(fd int) bool {
+	if len(s.options.Allow) == 0 {
+		return true
+	}
+	_, from := kernel.Names(fd)
+	return s.allowed(from.Addr())
+}
+
+// seatSocket gives a connection to the guest that waits for it, without the
+// ticket that was only looked at.
+func (s *server) seatSocket(ticket record.Ticket, fd, shown int) (taken, more bool) {
+	s.mu.Lock()
+	clients := s.clients
+	s.mu.Unlock()
+	for _, c := range clients {
+		if g, ok := c.(*agent.Guest); ok {
+			if taken, more = g.OfferSocket(ticket, fd, shown); taken {
+				return taken, more
+			}
+		}
+	}
+	return false, false
+}
+
+// slowly receives a connection that may take its time.
+func (s *server) slowly(fd int) {
+	if kernel.SetWaiting(fd, false) != nil {
+		kernel.CloseSocket(fd)
+		return
+	}
+	file := os.NewFile(uintptr(fd), "visitor")
+	conn, err := net.FileConn(file)
+	file.Close()
+	if err != nil {
+		return
+	}
+	tcp, ok := conn.(*net.TCPConn)
+	if !ok {
+		conn.Close()
+		return
+	}
+	s.receive(tcp)
+}

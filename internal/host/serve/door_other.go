@@ -1,0 +1,37 @@
+//go:build !linux
+
+package serve
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+)
+
+// door takes connections from the listener, and has each received.
+func (s *server) door(l *net.TCPListener) error {
+	ctx := s.ctx
+	for {
+		conn, err := l.AcceptTCP()
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && errors.Is(err, net.ErrClosed):
+			return err
+		case err != nil:
+			// Out of descriptors or memory, or a connection that was reset while
+			// it waited: none of it lasts.
+			pause(ctx, 20*time.Millisecond)
+			continue
+		}
+		s.receive(conn)
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}

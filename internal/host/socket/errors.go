@@ -1,0 +1,65 @@
+package socket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Why puts a failure of a socket into words: what the errno means on a network,
+// and its name. Wrapped texts of package net, which repeat the addresses, are
+// left out.
+func Why(err error, remote netip.Addr) string {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		err = op.Err
+	}
+	resolver := "ARP"
+	if remote.Is6() && !remote.Is4In6() {
+		resolver = "neighbour discovery"
+	}
+	switch {
+	case errors.Is(err, syscall.EHOSTUNREACH):
+		return fmt.Sprintf("no route to host (EHOSTUNREACH): %s got no answer, or a router on the way said so", resolver)
+	case errors.Is(err, syscall.ENETUNREACH):
+		return "network is unreachable (ENETUNREACH): no route of this host covers the address"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused (ECONNREFUSED): nothing listens there"
+	case errors.Is(err, syscall.ETIMEDOUT):
+		return "connection timed out (ETIMEDOUT): the peer did not answer"
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return "cannot assign requested address (EADDRNOTAVAIL): no port of this host has the local address, or no service port is free"
+	case errors.Is(err, syscall.EADDRINUSE):
+		return "address already in use (EADDRINUSE): another socket has this service port, for the same two ends or listening"
+	case errors.Is(err, syscall.ECONNRESET):
+		return "connection reset by the peer (ECONNRESET)"
+	case errors.Is(err, syscall.EPIPE):
+		return "the peer closed the connection (EPIPE)"
+	case errors.Is(err, syscall.EMFILE):
+		return "too many open files (EMFILE): raise the limit of open files (ulimit -n)"
+	}
+	// What is left of a wrapped system call is "connect: invalid argument".
+	if call, ok := errors.AsType[*os.SyscallError](err); ok && call == err {
+		return fmt.Sprintf("%s: %v", call.Syscall, call.Err)
+	}
+	return err.Error()
+}
+
+// ConnectError says which connection failed, and why. Our own time limit is told
+// from the kernel's.
+func ConnectError(local netip.Addr, remote netip.AddrPort, timeout time.Duration, err error) string {
+	reason := Why(err, remote.Addr())
+	var timed net.Error
+	switch {
+	case errors.Is(err, syscall.ETIMEDOUT):
+	case errors.Is(err, context.Canceled), errors.Is(err, net.ErrClosed):
+		reason = "abandoned"
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timed) && timed.Timeout():
+		reason = fmt.Sprintf("connection timed out: no answer to SYN within %v", timeout)
+	}
+	return fmt.Sprintf("connect %s → %s: %s", Place(local), remote, reason)
+}

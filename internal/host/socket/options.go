@@ -1,0 +1,126 @@
+package socket
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// Prepare sets what has to be there before a socket connects or listens. What a
+// listener has, the connections it accepts inherit (except TCP_NODELAY, which
+// package net sets on every connection).
+func Prepare(order record.FlowOrder, fd int) error {
+	if order.MSS != 0 {
+		if err := kernel.SetMaxSegment(fd, order.MSS); err != nil {
+			return fmt.Errorf("setting the maximum segment size (TCP_MAXSEG) to %d bytes: %w; Linux takes 88 to 32767", order.MSS, err)
+		}
+	}
+	if name := order.CongestionControl; name != "" {
+		if err := kernel.SetCongestionControl(fd, name); err != nil {
+			return fmt.Errorf("setting congestion control %q (TCP_CONGESTION): %w; %s", name, err, congestionHint(err))
+		}
+	}
+	send, receive := order.Buffers()
+	if err := kernel.SetBuffers(fd, int(send), int(receive)); err != nil {
+		return fmt.Errorf("setting buffers of %d bytes to send and %d to receive (SO_SNDBUF, SO_RCVBUF; 0: left alone): %w", send, receive, err)
+	}
+	if rate := order.RateCap; rate != 0 {
+		if err := kernel.SetPacingRate(fd, uint64(rate/8)); err != nil {
+			return fmt.Errorf("setting a rate cap of %.0f bit/s (SO_MAX_PACING_RATE): %w", float64(rate), err)
+		}
+	}
+	return nil
+}
+
+// PrepareAccepted is Prepare for a connection from a listener that knew nothing
+// of the order. What had to be agreed when it was opened, the opener has asked
+// for: it has the same order, and its segment size holds both ways.
+func PrepareAccepted(order record.FlowOrder, fd int) error {
+	order.MSS = 0
+	_, window := order.Buffers()
+	if err := Prepare(order, fd); err != nil || window == 0 {
+		return err
+	}
+	// The window that was granted at first would stay the largest.
+	if err := kernel.SetWindowClamp(fd, int(window)); err != nil {
+		return fmt.Errorf("setting a window of %d bytes (TCP_WINDOW_CLAMP): %w", window, err)
+	}
+	return nil
+}
+
+func congestionHint(err error) string {
+	switch {
+	case errors.Is(err, syscall.EPERM):
+		return "it is not in net.ipv4.tcp_allowed_congestion_control of this network namespace, and others need CAP_NET_ADMIN"
+	case errors.Is(err, syscall.ENOENT):
+		return "it is not in net.ipv4.tcp_available_congestion_control and its kernel module cannot be loaded; " +
+			"which of those may be used without CAP_NET_ADMIN is in net.ipv4.tcp_allowed_congestion_control"
+	}
+	return "see net.ipv4.tcp_allowed_congestion_control; others need CAP_NET_ADMIN"
+}
+
+// Control runs Prepare on a socket that package net has just made.
+func Control(order record.FlowOrder, connects bool) func(string, string, syscall.RawConn) error {
+	return func(_, _ string, raw syscall.RawConn) error {
+		return OnSocket(raw, func(fd int) error {
+			// The same service port may serve connections to different places.
+			if connects && order.LocalPort != 0 {
+				if err := kernel.SetReuseAddress(fd); err != nil {
+					return fmt.Errorf("setting SO_REUSEADDR: %w", err)
+				}
+			}
+			if connects && order.Local.IsValid() {
+				if err := LeavePort(order, fd); err != nil {
+					return err
+				}
+			}
+			return Prepare(order, fd)
+		})
+	}
+}
+
+// LeavePort has bind(2) leave the choice of the service port to connect(2), which
+// knows between which ends it has to be free; unless the order wants it otherwise.
+func LeavePort(order record.FlowOrder, fd int) error {
+	if order.BindNoPort != nil && !*order.BindNoPort {
+		return nil
+	}
+	if err := kernel.SetBindAddressNoPort(fd); err != nil {
+		return fmt.Errorf("setting IP_BIND_ADDRESS_NO_PORT: %w", err)
+	}
+	return nil
+}
+
+// OnSocket calls f with the descriptor, which stays open meanwhile.
+func OnSocket(raw syscall.RawConn, f func(fd int) error) error {
+	var failed error
+	if err := raw.Control(func(fd uintptr) { failed = f(int(fd)) }); err != nil {
+		return err
+	}
+	return failed
+}
+
+// AddrPort is an address as orders spell it: IPv4 also when the socket is IPv6.
+func AddrPort(a net.Addr) netip.AddrPort {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}
+	}
+	return Plain(tcp.AddrPort())
+}
+
+// Plain is an address without the wrapping of IPv4 in IPv6.
+func Plain(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
+
+// Place names an address to bind to.
+func Place(a netip.Addr) string {
+	if a.IsValid() {
+		return a.String()
+	}
+	return "any address"
+}

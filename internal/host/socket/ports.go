@@ -1,0 +1,42 @@
+package socket
+
+import (
+	"errors"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// Exhausted tells from the error of opening a connection whether there was no
+// service port left for it. nil: that was not why. Of the order's connections, so
+// many are open, from local if there is any.
+func Exhausted(order record.FlowOrder, local netip.Addr, open int, err error) *record.PortsExhausted {
+	call, ok := errors.AsType[*os.SyscallError](err)
+	if !ok || order.LocalPort != 0 {
+		return nil
+	}
+	// EADDRNOTAVAIL of bind means that no port has the address.
+	bound := call.Syscall == "bind" && call.Err == syscall.EADDRINUSE
+	if !bound && !(call.Syscall == "connect" && call.Err == syscall.EADDRNOTAVAIL) {
+		return nil
+	}
+	if order.Local.IsValid() {
+		local = order.Local
+	}
+	p := &record.PortsExhausted{Source: local, Destination: order.Remote, Bound: bound, Open: open, Wanted: max(1, order.Connections)}
+	if text, err := (kernel.Sysctls{}).Read("net.ipv4.ip_local_port_range"); err == nil {
+		if words := strings.Fields(text); len(words) == 2 {
+			first, firstErr := strconv.ParseUint(words[0], 10, 16)
+			last, lastErr := strconv.ParseUint(words[1], 10, 16)
+			if firstErr == nil && lastErr == nil {
+				p.FirstPort, p.LastPort = uint16(first), uint16(last)
+			}
+		}
+	}
+	return p
+}

@@ -1,0 +1,55 @@
+package stream
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"linerate/internal/model/record"
+)
+
+// TestMoversDoNotAllocate: while bytes move, nothing is allocated per system
+// call: a garbage collector's work would be the generator's, not the network's.
+func TestMoversDoNotAllocate(t *testing.T) {
+	for name, order := range map[string]record.FlowOrder{
+		"plain": {}, "on a schedule": {WriteCap: 2e9, ReadCap: 4e9},
+	} {
+		sender, receiver := engine(t, platform), engine(t, platform)
+		join(t, sender, receiver, loopback, orders(1, order), true)
+		start(time.Hour, sender, receiver)
+		moved(t, receiver)
+		const calls = 800
+		bytes := &receiver.books.All()[0].tally.bytes
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		target := bytes.Load() + calls*chunkBytes
+		eventually(t, "bytes move", func() bool { return bytes.Load() >= target })
+		runtime.ReadMemStats(&after)
+		// Sending takes at least that many calls. Timers and the like of the test's
+		// own may allocate now and then.
+		if n := after.Mallocs - before.Mallocs; n > calls/4 {
+			t.Errorf("%s: %d allocations during %d calls", name, n, calls)
+		}
+	}
+}
+
+// TestWhoNaps: only a receiver whose window is not small may sleep while data comes.
+func TestWhoNaps(t *testing.T) {
+	for _, test := range []struct {
+		order record.FlowOrder
+		naps  bool
+	}{
+		{record.FlowOrder{Mode: record.ModeAuto}, true},
+		{record.FlowOrder{Mode: record.ModeAuto, SendBuffer: 64 << 10}, true},
+		{record.FlowOrder{Mode: record.ModeAuto, ReceiveBuffer: 64 << 10}, false},
+		{record.FlowOrder{Mode: record.ModeAuto, Window: 64 << 10}, false},
+		{record.FlowOrder{Mode: record.ModeCopy}, true},
+		{record.FlowOrder{}, false},
+	} {
+		r := (direct{}).rig(test.order).(*directRig)
+		if (r.naps != nil) != test.naps {
+			t.Errorf("%+v: naps %t, want %t", test.order, r.naps != nil, test.naps)
+		}
+		r.close()
+	}
+}

@@ -1,0 +1,17 @@
+// Package stream makes TCP flows that carry bulk data one way, from address to
+// address, and counts them. It is one of the carriers of package traffic.
+//
+// An Engine holds one end of each of its flows: some listen, some connect; some
+// send, some receive. It sets the socket options a flow is ordered with, starts
+// all senders at one instant, stops them at another, and reads every flow's
+// counters whenever it is asked.
+//
+// The parts are apart so that one can be replaced without the others: package
+// socket prepares sockets, engine.go and flow.go keep the books, read.go reads them,
+// and a mover (mover.go) moves bytes and adds to a flow's tally, knowing nothing
+// of the rest.
+//
+// It does not decide who talks to whom, computes no rates, and takes no
+// readings on its own. What is counted where is in docs/traffic.md; the kernel's
+// side is in tcp(7), socket(7) and Documentation/networking/ip-sysctl.rst.
+package stream

@@ -1,0 +1,394 @@
+package stream
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/record"
+)
+
+// eachMode runs a test in each mode, with a thread for each flow and without.
+func eachMode(t *testing.T, test func(t *testing.T, mode string)) {
+	for _, mode := range record.Modes {
+		t.Run(mode, func(t *testing.T) { test(t, mode) })
+	}
+	for _, mode := range []string{record.ModeSplice, record.ModeZeroCopy, record.ModeSendfile, record.ModeCopy, record.ModeAuto} {
+		t.Run(mode+" in the poller", func(t *testing.T) {
+			for socket.TakeThread() {
+				defer socket.ReturnThread()
+			}
+			test(t, mode)
+		})
+	}
+}
+
+// TestModeConservation: in each mode all that was written arrives, the stop is
+// kept, and the mode is what was ordered.
+func TestModeConservation(t *testing.T) {
+	eachMode(t, func(t *testing.T, mode string) {
+		sender, receiver := engine(t, platform), engine(t, platform)
+		join(t, sender, receiver, loopback, orders(2, record.FlowOrder{Mode: mode, RateCap: 400e6}), true)
+		start(350*time.Millisecond, sender, receiver)
+		var before []int64
+		eventually(t, "the senders stop and all arrives", func() bool {
+			received, written := receiver.Read(), sender.Read()
+			var now []int64
+			for i := range received {
+				if received[i].ReceivedBytes > written[i].WrittenBytes+written[i].CallBytes {
+					t.Fatalf("received %d of %d bytes written by %d", received[i].ReceivedBytes, written[i].WrittenBytes, written[i].CallBytes)
+				}
+				now = append(now, received[i].ReceivedBytes)
+			}
+			still := slices.Equal(now, before) && !slices.Contains(now, 0)
+			before = now
+			time.Sleep(30 * time.Millisecond)
+			return still && !slices.ContainsFunc(received, func(e record.FlowEnd) bool {
+				return !slices.ContainsFunc(written, func(w record.FlowEnd) bool { return w.ID == e.ID && w.WrittenBytes == e.ReceivedBytes })
+			})
+		})
+		for _, end := range slices.Concat(sender.Read(), receiver.Read()) {
+			if !end.Alive || end.Error != "" {
+				t.Errorf("%s: alive %v, %q", end.ID, end.Alive, end.Error)
+			}
+			switch {
+			case end.Sends && mode != record.ModeAuto && end.Mode != mode:
+				t.Errorf("%s sends by %q (%s), want %q", end.ID, end.Mode, end.ModeNote, mode)
+			case end.Sends && !slices.Contains(record.Modes, end.Mode), end.CallBytes == 0:
+				t.Errorf("%s sends by %q in calls of %d bytes", end.ID, end.Mode, end.CallBytes)
+			case !end.Sends && (end.Mode == record.ModeCopy) != (mode == record.ModeCopy):
+				t.Errorf("%s receives by %q in mode %s", end.ID, end.Mode, mode)
+			}
+		}
+	})
+}
+
+// TestModeChosen: a flow that is to choose comes to an end with it, says what
+// it has found, and moves bytes on.
+func TestModeChosen(t *testing.T) {
+	for _, mode := range []string{record.ModeAuto, record.ModeWrite} {
+		t.Run(mode, func(t *testing.T) {
+			sender, receiver := engine(t, platform), engine(t, platform)
+			join(t, sender, receiver, loopback, orders(1, record.FlowOrder{Mode: mode, RateCap: 1e9}), true)
+			start(time.Hour, sender, receiver)
+			eventually(t, "the choice", func() bool { return strings.Contains(sender.Read()[0].ModeNote, "tried") })
+			end := sender.Read()[0]
+			t.Logf("%s by %d KiB; %s", end.Mode, end.CallBytes>>10, end.ModeNote)
+			contains(t, end.ModeNote, "write 128 KiB", "write 1024 KiB")
+			if mode == record.ModeAuto {
+				contains(t, end.ModeNote, "splice 64 KiB", "splice 1024 KiB", "sendfile", "zerocopy")
+			}
+			eventually(t, "it goes on", func() bool {
+				return sender.Read()[0].WrittenBytes > end.WrittenBytes && receiver.Read()[0].ReceivedBytes > end.WrittenBytes
+			})
+		})
+	}
+}
+
+// TestModeBreaks: the loss of the peer is noticed in each mode, by either side,
+// also while nothing can be sent.
+func TestModeBreaks(t *testing.T) {
+	eachMode(t, func(t *testing.T, mode string) {
+		for name, openerSends := range map[string]bool{"receiver": true, "sender": false} {
+			opener, doomed := engine(t, platform), engine(t, platform)
+			join(t, opener, doomed, loopback, orders(1, record.FlowOrder{Mode: mode, RateCap: 1e9}), openerSends)
+			start(time.Hour, opener, doomed)
+			moved(t, opener)
+			doomed.Close()
+			eventually(t, "the loss of the "+name+" is noticed", func() bool { return !opener.Read()[0].Alive })
+			if said := opener.Read()[0].Error; !strings.Contains(said, "ECONNRESET") && !strings.Contains(said, "EPIPE") {
+				t.Errorf("without its %s the flow says %q", name, said)
+			}
+		}
+		// A peer that does not read: the sender waits for room when it is closed.
+		sender, mute := engine(t, platform), mutePeer(t)
+		o := sender.Connect(context.Background(), []record.FlowOrder{{ID: "f1", Sends: true, Remote: mute, Mode: mode}}, patience)[0]
+		if o.Error != "" {
+			t.Fatal(o.Error)
+		}
+		start(time.Hour, sender)
+		moved(t, sender)
+		begin := time.Now()
+		sender.Close()
+		if spent := time.Since(begin); spent > patience/2 {
+			t.Errorf("closing a sender without room took %v", spent)
+		}
+	})
+}
+
+// mutePeer accepts a connection and reads nothing.
+func mutePeer(t *testing.T) (at netip.AddrPort) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted := make(chan net.Conn, 1)
+	go func() {
+		if conn, err := l.Accept(); err == nil {
+			accepted <- conn
+		}
+		close(accepted)
+	}()
+	t.Cleanup(func() {
+		l.Close()
+		if conn, ok := <-accepted; ok {
+			conn.Close()
+		}
+	})
+	return l.Addr().(*net.TCPAddr).AddrPort()
+}
+
+// TestModeOptions: a flow's options hold in each mode.
+func TestModeOptions(t *testing.T) {
+	const mss = 1000
+	eachMode(t, func(t *testing.T, mode string) {
+		yes := true
+		sender, receiver := engine(t, platform), engine(t, platform)
+		two := orders(2, record.FlowOrder{Mode: mode, MSS: mss, NoDelay: &yes})
+		two[0].RateCap, two[1].RateCap = 160e6, 20e6
+		two[0].Window, two[1].Window = 256<<10, 256<<10
+		join(t, sender, receiver, loopback, two, true)
+		start(time.Hour, sender, receiver)
+		moved(t, receiver)
+		time.Sleep(150 * time.Millisecond)
+		begin := receiver.Read()
+		time.Sleep(500 * time.Millisecond)
+		end := receiver.Read()
+		ratio := float64(end[0].ReceivedBytes-begin[0].ReceivedBytes) / float64(end[1].ReceivedBytes-begin[1].ReceivedBytes)
+		if ratio < 4 || ratio > 16 {
+			t.Errorf("caps of 160 and 20 Mbit/s gave a ratio of %.3f, want something like 8", ratio)
+		}
+		for _, e := range sender.Read() {
+			if e.Info.SndMSS > mss || uint64(e.Info.SegsOut)*mss < e.Info.BytesAcked {
+				t.Errorf("%d bytes in %d segments of %d, want at most %d bytes each", e.Info.BytesAcked, e.Info.SegsOut, e.Info.SndMSS, mss)
+			}
+			if e.SndbufBytes != 512<<10 {
+				t.Errorf("a send buffer of %d bytes, want twice 256 KiB", e.SndbufBytes)
+			}
+		}
+	})
+	l := engine(t, platform).Listen(context.Background(), orders(1, record.FlowOrder{Mode: "fast"}))[0]
+	contains(t, l.Error, `mode "fast"`, "auto", "splice")
+}
+
+// TestModeLeavesNothing: whatever a flow was doing when it ended, its pipes, its
+// block, its thread and its goroutine are gone.
+func TestModeLeavesNothing(t *testing.T) {
+	const orderly = 300 * time.Millisecond // longer than the machine pauses
+	exercise := func() {
+		var engines []*Engine
+		for _, mode := range record.Modes {
+			opener, acceptor := engine(t, platform), engine(t, platform)
+			join(t, opener, acceptor, loopback, orders(4, record.FlowOrder{Mode: mode, RateCap: 50e6}), true)
+			idle, idlePeer := engine(t, platform), engine(t, platform) // never started
+			join(t, idle, idlePeer, loopback, orders(2, record.FlowOrder{Mode: mode}), false)
+			engines = append(engines, opener, acceptor, idle, idlePeer)
+			if mode != record.ModeSplice {
+				start(time.Hour, opener, acceptor)
+			} else {
+				start(orderly, opener, acceptor) // ends in good order
+			}
+			moved(t, acceptor)
+		}
+		time.Sleep(orderly)
+		for _, e := range engines {
+			e.Close()
+		}
+	}
+	exercise() // the runtime's poller has its own descriptors, made on first use
+	open, goroutines := descriptors(t), runtime.NumGoroutine()
+	exercise()
+	if now := descriptors(t); len(now) > len(open) {
+		t.Errorf("%d descriptors before, %d after: %v", len(open), len(now), now)
+	}
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(maps, []byte("linerate-block")) {
+		t.Error("the block is still mapped")
+	}
+	if n := socket.Threads(); n != 0 {
+		t.Errorf("%d threads are still reserved", n)
+	}
+	eventually(t, "the goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
+}
+
+// TestModeManyFlows: with more flows than threads the others still move, in any
+// mode, and the process does not grow a thread for each.
+func TestModeManyFlows(t *testing.T) {
+	for _, mode := range []string{record.ModeAuto, record.ModeSplice, record.ModeCopy} {
+		t.Run(mode, func(t *testing.T) {
+			opener, acceptor := engine(t, platform), engine(t, platform)
+			const flows = 200
+			join(t, opener, acceptor, loopback, orders(flows, record.FlowOrder{Mode: mode, RateCap: 1e6}), true)
+			start(time.Hour, opener, acceptor)
+			moved(t, opener)
+			moved(t, acceptor)
+			tasks, err := filepath.Glob("/proc/self/task/*")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if most := socket.ThreadsPerProcessor*runtime.GOMAXPROCS(0) + flows/4; len(tasks) > most {
+				t.Errorf("%d threads for %d flows at both ends, want at most %d", len(tasks), flows, most)
+			}
+			if mode == record.ModeAuto {
+				shared := 0
+				for _, end := range opener.Read() {
+					if strings.Contains(end.ModeNote, "more flows than threads") {
+						shared++
+					}
+				}
+				if least := flows - socket.ThreadsPerProcessor*runtime.GOMAXPROCS(0); shared < least {
+					t.Errorf("%d flows say that they have no thread, want at least %d", shared, least)
+				}
+			}
+		})
+	}
+}
+
+// failing is a pump that the kernel refuses.
+type failing struct {
+	quiet
+	err error
+}
+
+func (p *failing) push(int) (int, error) { return 0, p.err }
+
+// TestModeRefused: a way that the kernel refuses is replaced by plain writes, and
+// the reason kept; a broken connection stays one.
+func TestModeRefused(t *testing.T) {
+	for _, err := range []error{syscall.ENOSYS, syscall.EPERM, fmt.Errorf("why: %w", syscall.ENOBUFS)} {
+		for name, mode := range map[string]string{"ordered": record.ModeSplice, "tried": record.ModeAuto} {
+			r := (direct{}).rig(record.FlowOrder{Sends: true, Mode: mode}).(*directRig)
+			var at int
+			for i, p := range r.pumps {
+				if p.mode == record.ModeSplice {
+					p.close()
+					r.pumps[i].pump, at = &failing{err: err}, i
+				}
+			}
+			r.use(at)
+			if !r.replaced(0, err, new(tally)) {
+				t.Errorf("%s: %v is not taken for a refusal", name, err)
+			}
+			how := r.way()
+			contains(t, how.note, "splice 1024 KiB: "+err.Error())
+			if how.mode != record.ModeWrite || r.pump == r.pumps[at].pump {
+				t.Errorf("%s: after %v it sends by %q", name, err, how.mode)
+			}
+			if r.replaced(0, err, new(tally)) {
+				t.Errorf("%s: plain writes are replaced, by what?", name)
+			}
+			r.close()
+		}
+	}
+	for _, err := range []error{syscall.ECONNRESET, syscall.EPIPE, syscall.ETIMEDOUT, errors.New("anything")} {
+		r := (direct{}).rig(record.FlowOrder{Sends: true, Mode: record.ModeSplice}).(*directRig)
+		if r.replaced(0, err, new(tally)) {
+			t.Errorf("%v is taken for a refusal of splice", err)
+		}
+		r.close()
+	}
+}
+
+// TestModeWithoutDescriptors: where no pipe and no block can be had, the flow
+// still has plain writes, and says why.
+func TestModeWithoutDescriptors(t *testing.T) {
+	next, err := syscall.Dup(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	syscall.Close(next)
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
+		t.Fatal(err)
+	}
+	for extra, want := range []string{"a file in memory", "a pipe"} {
+		limit := before
+		limit.Cur = uint64(next + extra)
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+			t.Fatal(err)
+		}
+		r := (direct{}).rig(record.FlowOrder{Sends: true, Mode: record.ModeSplice})
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
+			t.Fatal(err)
+		}
+		how := r.way()
+		contains(t, how.note, want, "too many open files")
+		if how.mode != record.ModeWrite && how.mode != record.ModeCopy {
+			t.Errorf("it sends by %q, want plain writes", how.mode)
+		}
+		r.close()
+	}
+}
+
+// TestModeTakesNoMemory: nothing is allocated from call to call.
+func TestModeTakesNoMemory(t *testing.T) {
+	eachMode(t, func(t *testing.T, mode string) {
+		sender, receiver := engine(t, platform), engine(t, platform)
+		join(t, sender, receiver, loopback, orders(1, record.FlowOrder{Mode: mode}), true)
+		rigs := map[bool]*directRig{}
+		for _, sends := range []bool{true, false} {
+			rigs[sends] = (direct{}).rig(record.FlowOrder{Mode: mode, Sends: sends}).(*directRig)
+			defer rigs[sends].close()
+		}
+		var s signals // its stop has passed: one call at a time
+		counts := new(tally)
+		if err := socket.OnSocket(sender.books.All()[0].end.raw, func(fd int) error {
+			if n := testing.AllocsPerRun(100, func() {
+				_, _ = rigs[true].push(fd, counts, &s)
+				_, _ = rigs[false].pull(fd, counts, &s)
+			}); n != 0 {
+				t.Errorf("%v allocations per call, want none", n)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if counts.bytes.Load() == 0 {
+			t.Error("nothing was sent")
+		}
+	})
+}
+
+// TestModeOnAWire: over a link of a given rate all modes carry the same, and no
+// more than it can: choosing and sleeping do not show.
+func TestModeOnAWire(t *testing.T) {
+	kerneltest.RequireNamespaces(t)
+	// tbf counts 1514 bytes for 1448 of payload.
+	const limit = 200e6 * 1448 / 1514
+	for _, mode := range []string{"", record.ModeAuto, record.ModeSplice, record.ModeCopy} {
+		t.Run(cmp.Or(mode, "unsaid"), func(t *testing.T) {
+			t.Parallel() // most of it is the making of two hosts
+			r := pair(t, pairTask{
+				Flows:    orders(1, record.FlowOrder{Mode: mode, CongestionControl: "cubic"}),
+				Duration: 700 * time.Millisecond,
+				Shape:    []string{"tbf", "rate", "200mbit", "burst", "256k", "limit", "500k"},
+			})
+			part := r.BitsPerSecond / limit
+			t.Logf("%.2f %% of the limit; %s: %s", 100*part, r.Sent[0].Mode, r.Sent[0].ModeNote)
+			if part > 1.02 || part < 0.9 {
+				t.Errorf("%.1f %% of what the link can carry", 100*part)
+			}
+			if r.Received[0].ReceivedBytes != r.Sent[0].WrittenBytes && r.Sent[0].UnsentBytes == 0 {
+				t.Errorf("received %d of %d bytes", r.Received[0].ReceivedBytes, r.Sent[0].WrittenBytes)
+			}
+		})
+	}
+}

@@ -1,0 +1,145 @@
+package stream
+
+import (
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"sync/atomic"
+
+	"linerate/internal/host/socket"
+	"linerate/internal/model/record"
+)
+
+// chunkBytes is the size of one write: large enough that the system call does
+// not show, small enough to stay in the processor's cache. It is also how far the
+// count of written bytes may lag behind the kernel's.
+const chunkBytes = 128 << 10
+
+// chunk is what every sender writes, over and over. It is random, so that no
+// link on the way can compress it, and read-only, so that all may share it.
+var chunk = randomBytes(chunkBytes)
+
+func randomBytes(size int) []byte {
+	data := make([]byte, size)
+	fillRandom(data)
+	return data
+}
+
+func fillRandom(data []byte) {
+	_, _ = rand.NewChaCha8([32]byte{}).Read(data) // never fails
+}
+
+// tally is what a mover counts of one flow. Only the flow's mover writes it;
+// anyone may read it at any time. It fills its cache lines, so that flows do not
+// slow each other down.
+type tally struct {
+	bytes atomic.Int64 // written or read by the application
+	first atomic.Int64 // instant at which the first write or read returned
+	last  atomic.Int64 // instant at which the latest one returned
+	busy  atomic.Int64 // nanoseconds inside writes or reads: no less than the CPU time they took
+	_     [128 - 4*8]byte
+}
+
+// count adds one write or read: its bytes and when it began and returned.
+func (t *tally) count(bytes int, began, at int64) {
+	t.busy.Add(at - began)
+	if bytes <= 0 {
+		return
+	}
+	if t.first.Load() == 0 {
+		t.first.Store(at)
+	}
+	t.bytes.Add(int64(bytes))
+	t.last.Store(at)
+}
+
+// signals are what a mover has to obey.
+type signals struct {
+	stop atomic.Int64 // the instant at which senders stop
+	quit atomic.Bool  // the engine closes: return now, whatever the error
+}
+
+// A mover makes a rig for each flow.
+type mover interface {
+	// rig gets ready to move a flow's bytes as its order says. What the system
+	// refuses is replaced by plain writes, and told.
+	rig(order record.FlowOrder) rig
+}
+
+// A rig moves the bytes of one connection, one way, and adds them to its tally.
+type rig interface {
+	// send writes until the instant s.stop. The connection's write deadline is
+	// that instant too, so a write that waits in the runtime ends by itself.
+	send(c *net.TCPConn, t *tally, s *signals) error
+	// receive reads until the end of the stream.
+	receive(c *net.TCPConn, t *tally, s *signals) error
+	// way is how it moves bytes now. Anyone may ask at any time.
+	way() way
+	// close gives back what the rig has taken, once the bytes are moved.
+	close()
+}
+
+// way is how bytes are moved, as a flow's end reports it.
+type way struct {
+	mode string
+	call int    // the most bytes in one system call
+	note string // what was tried and found, and what was refused
+}
+
+// portable moves bytes with package net alone. It works everywhere; it copies
+// what it receives, and its busy time includes waiting for the network.
+type portable struct{}
+
+func (portable) rig(order record.FlowOrder) rig {
+	r := plain{way{mode: record.ModeCopy, call: chunkBytes}}
+	switch order.Mode {
+	case record.ModeSplice, record.ModeZeroCopy, record.ModeSendfile:
+		if order.Sends {
+			r.how.note = order.Mode + ": not available here, plain writes instead"
+		}
+	}
+	return r
+}
+
+// plain is portable's rig. Nothing is chosen, so nothing is kept.
+type plain struct{ how way }
+
+func (r plain) way() way { return r.how }
+func (plain) close()     {}
+
+func (plain) send(c *net.TCPConn, t *tally, s *signals) error {
+	for at := socket.Now(); !s.quit.Load(); {
+		n, err := c.Write(chunk)
+		began := at
+		at = socket.Now()
+		t.count(n, began, at)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return nil
+		case err != nil:
+			return err
+		case at >= s.stop.Load():
+			return nil
+		}
+	}
+	return nil
+}
+
+func (plain) receive(c *net.TCPConn, t *tally, s *signals) error {
+	buffer := make([]byte, chunkBytes)
+	for at := socket.Now(); !s.quit.Load(); {
+		n, err := c.Read(buffer)
+		began := at
+		at = socket.Now()
+		t.count(n, began, at)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package stream
+
+var platform mover = portable{}

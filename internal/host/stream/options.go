@@ -1,0 +1,55 @@
+package stream
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// moves says whether an order's mode is one that there is.
+func moves(order record.FlowOrder) error {
+	if order.Mode != "" && !slices.Contains(record.Modes, order.Mode) {
+		return fmt.Errorf("mode %q: expected one of %s", order.Mode, strings.Join(record.Modes, ", "))
+	}
+	return nil
+}
+
+// endpoint is an open connection and what the kernel granted it.
+type endpoint struct {
+	conn       *net.TCPConn
+	raw        syscall.RawConn
+	congestion string
+}
+
+// settle completes the options of a connection that is open and checks that the
+// kernel honours them.
+func settle(order record.FlowOrder, conn *net.TCPConn) (*endpoint, error) {
+	// The kernel's default is Nagle's algorithm; package net turns it off.
+	if err := conn.SetNoDelay(order.NoDelay != nil && *order.NoDelay); err != nil {
+		return nil, fmt.Errorf("setting TCP_NODELAY: %w", err)
+	}
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	p := &endpoint{conn: conn, raw: raw}
+	return p, socket.OnSocket(raw, func(fd int) error {
+		// Not every system can say; an order that needs it has failed before.
+		p.congestion, _ = kernel.CongestionControl(fd)
+		if order.CongestionControl != "" && p.congestion != order.CongestionControl {
+			return fmt.Errorf("congestion control is %q, although %q was set", p.congestion, order.CongestionControl)
+		}
+		if order.MSS != 0 {
+			if info, err := kernel.TCPInfo(fd); err == nil && int(info.SndMSS) > order.MSS {
+				return fmt.Errorf("the kernel sends segments of %d bytes, although the maximum was set to %d", info.SndMSS, order.MSS)
+			}
+		}
+		return nil
+	})
+}

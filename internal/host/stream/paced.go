@@ -1,0 +1,120 @@
+package stream
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"linerate/internal/host/socket"
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+)
+
+// pace is the schedule of a program that moves no more than a rate. It is an
+// absolute one: who comes late makes up for it. But who had to wait for the
+// socket begins anew, so that nothing is saved up for a burst.
+type pace struct {
+	bytesPerNs  float64
+	piece       int64 // what is moved at once, when the schedule is kept
+	from, moved int64 // since when, and how much since then
+}
+
+// A piece is what the rate makes of a tick, and at least so much: a call for each
+// few bytes would be a load of its own.
+const (
+	tickNs     = 1e6
+	leastPiece = 4 << 10
+	// slowestTickNs bounds how seldom pieces come, however small they are then.
+	slowestTickNs = 20e6
+)
+
+func newPace(rate unit.BitRate, at int64) *pace {
+	p := &pace{bytesPerNs: float64(rate) / 8e9, from: at}
+	p.piece = max(int64(p.bytesPerNs*tickNs), min(leastPiece, int64(p.bytesPerNs*slowestTickNs)), 1)
+	return p
+}
+
+// due is how much may be moved at an instant, if that is a piece; otherwise, when
+// it will be.
+func (p *pace) due(at int64) (bytes, when int64) {
+	bytes = int64(float64(at-p.from)*p.bytesPerNs) - p.moved
+	if bytes >= p.piece {
+		return bytes, at
+	}
+	return 0, p.from + int64(float64(p.moved+p.piece)/p.bytesPerNs) + 1
+}
+
+// did notes what became of a call that was to move so many bytes.
+func (p *pace) did(bytes, wanted, began, at int64) {
+	if p.moved += bytes; bytes < wanted || at-began > tickNs {
+		p.from, p.moved = at, 0
+	}
+}
+
+// paced moves bytes on a schedule, by plain reads and writes: a sender that has
+// little to send, a receiver that is slow. It works everywhere. Its busy time
+// includes waiting for the socket.
+type paced struct {
+	plain
+	rate unit.BitRate
+}
+
+// newPaced is the rig of an order that has a cap on what its program moves.
+// nil: it has none.
+func newPaced(order record.FlowOrder) rig {
+	rate := order.ReadCap
+	if order.Sends {
+		rate = order.WriteCap
+	}
+	if rate <= 0 {
+		return nil
+	}
+	r := paced{plain{way{mode: record.ModeCopy, call: chunkBytes}}, rate}
+	if order.Mode != "" && order.Mode != record.ModeCopy {
+		r.how.note = order.Mode + ": plain reads and writes instead, on a schedule"
+	}
+	return r
+}
+
+func (r paced) send(c *net.TCPConn, t *tally, s *signals) error {
+	return r.move(s, s.stop.Load(), t, func(most int64) (int, error) { return c.Write(chunk[:most]) })
+}
+
+func (r paced) receive(c *net.TCPConn, t *tally, s *signals) error {
+	buffer := make([]byte, chunkBytes)
+	return r.move(s, 0, t, func(most int64) (int, error) { return c.Read(buffer[:most]) })
+}
+
+// move calls step when something is due, until the instant stop (0: never).
+func (r paced) move(s *signals, stop int64, t *tally, step func(most int64) (int, error)) error {
+	p := newPace(r.rate, socket.Now())
+	for !s.quit.Load() {
+		at := socket.Now()
+		if stop != 0 && at >= stop {
+			return nil
+		}
+		wanted, when := p.due(at)
+		if wanted == 0 {
+			if stop != 0 {
+				when = min(when, stop)
+			}
+			time.Sleep(time.Duration(when - at))
+			continue
+		}
+		wanted = min(wanted, chunkBytes)
+		n, err := step(wanted)
+		began := at
+		at = socket.Now()
+		t.count(n, began, at)
+		p.did(int64(n), wanted, began, at)
+		switch {
+		case errors.Is(err, io.EOF), stop != 0 && errors.Is(err, os.ErrDeadlineExceeded):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package stream
+
+import (
+	"testing"
+	"time"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+)
+
+// TestPace: a schedule is made up for, but nothing is saved up.
+func TestPace(t *testing.T) {
+	const ms = int64(1e6)
+	p := newPace(80e6, 0) // 10 bytes in a microsecond
+	if p.piece != 10_000 {
+		t.Fatalf("pieces of %d bytes, want a millisecond's", p.piece)
+	}
+	if bytes, when := p.due(ms / 2); bytes != 0 || when < ms || when > ms+10 {
+		t.Errorf("after half a tick: %d bytes, at %d; want none before %d", bytes, when, ms)
+	}
+	if bytes, _ := p.due(3 * ms); bytes != 30_000 {
+		t.Errorf("late by two ticks: %d bytes due, want 30000", bytes)
+	}
+	p.did(30_000, 30_000, 3*ms, 3*ms+5)
+	if bytes, when := p.due(3*ms + 10); bytes != 0 || when < 4*ms || when > 4*ms+10 {
+		t.Errorf("then: %d bytes, at %d; want none before %d", bytes, when, 4*ms)
+	}
+	p.did(400, 10_000, 4*ms, 4*ms+5) // there was no more
+	if bytes, when := p.due(4*ms + 5); bytes != 0 || when < 5*ms {
+		t.Errorf("after it ran dry: %d bytes, at %d; want none before %d", bytes, when, 5*ms)
+	}
+	p.did(10_000, 10_000, 5*ms, 50*ms) // it had to wait
+	if bytes, _ := p.due(50*ms + ms/2); bytes != 0 {
+		t.Errorf("after waiting: %d bytes at once", bytes)
+	}
+	for rate, piece := range map[unit.BitRate]int64{1e9: 125_000, 8e6: 4096, 800e3: 2000, 1: 1} {
+		if p := newPace(rate, 0); p.piece != piece {
+			t.Errorf("%v: pieces of %d bytes, want %d", rate, p.piece, piece)
+		}
+	}
+}
+
+// TestCaps: a program that reads or writes no more than its cap. Of the slow
+// reader's data much waits, and the sender for its window; of the slow writer's
+// none does.
+func TestCaps(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		order  record.FlowOrder
+		unread bool
+	}{
+		{"a slow reader", record.FlowOrder{ReadCap: 40e6, Mode: record.ModeSplice}, true},
+		{"little to send", record.FlowOrder{WriteCap: 40e6, Mode: record.ModeAuto}, false},
+	} {
+		sender, receiver := engine(t, platform), engine(t, platform)
+		join(t, sender, receiver, loopback, orders(1, test.order), true)
+		start(time.Hour, sender, receiver)
+		moved(t, receiver)
+		before := receiver.Read()[0]
+		time.Sleep(400 * time.Millisecond)
+		after := receiver.Read()[0]
+		share := float64(after.ReceivedBytes-before.ReceivedBytes) * 8e9 / float64(after.AtNs-before.AtNs) / 40e6
+		// Two pieces may fall on one side of an edge.
+		if share > 1.03 || share < 0.5 {
+			t.Errorf("%s: %.3f of the cap", test.name, share)
+		}
+		info := sender.Read()[0].Info
+		if unread := after.UnreadBytes > 10_000; unread != test.unread {
+			t.Errorf("%s: %d bytes unread", test.name, after.UnreadBytes)
+		}
+		if waits := info.RwndLimitedUs > info.BusyUs/2; waits != test.unread {
+			t.Errorf("%s: the sender waited for %d of %d µs", test.name, info.RwndLimitedUs, info.BusyUs)
+		}
+		if end := receiver.Read()[0]; test.unread {
+			contains(t, end.ModeNote, "splice: plain reads and writes instead")
+		}
+	}
+}
+
+// TestCapsEnd: a capped flow ends on time, with all that was written.
+func TestCapsEnd(t *testing.T) {
+	sender, receiver := engine(t, platform), engine(t, platform)
+	join(t, sender, receiver, loopback, orders(2, record.FlowOrder{WriteCap: 1e6, ReadCap: 50e6}), true)
+	_, stop := start(100*time.Millisecond, sender, receiver)
+	eventually(t, "the receivers see the end", func() bool {
+		for i, end := range receiver.Read() {
+			if end.ReceivedBytes == 0 || end.ReceivedBytes != sender.Read()[i].WrittenBytes {
+				return false
+			}
+		}
+		return kernel.Now() > stop
+	})
+	for _, end := range receiver.Read() {
+		if !end.Alive {
+			t.Error(end.Error)
+		}
+	}
+	receiver.Close()
+	sender.Close()
+}

@@ -1,0 +1,247 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"syscall"
+	"time"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// A pump hands a flow's bytes to the kernel in one particular way.
+type pump interface {
+	// push sends what the socket takes now, and does not wait.
+	push(fd int) (int, error)
+	// drain takes from the socket's error queue what concerns the pump.
+	drain(fd int)
+	// note says what in sending was not as it was meant; empty: nothing.
+	note() string
+	close()
+}
+
+// pumpBytes is what one call of the large ones sends. At 140 Gbit/s that takes
+// 60 µs.
+const pumpBytes = 1 << 20
+
+// quiet is a pump that has nothing to drain, to say or to give back.
+type quiet struct{}
+
+func (quiet) drain(int)    {}
+func (quiet) note() string { return "" }
+func (quiet) close()       {}
+
+// writes copies from memory.
+type writes struct {
+	quiet
+	data []byte
+}
+
+func (p *writes) push(fd int) (int, error) { return kernel.Transmit(fd, p.data) }
+
+// splices moves references to pages through a pipe, which several of them may
+// share: one is in use at a time.
+type splices struct {
+	quiet
+	pipe   *kernel.Pipe
+	data   []byte
+	pieces int // in a call, at most
+}
+
+// packetBytes is the most that TCP puts into a packet it gives to the network
+// device: 64 KiB without room for headers (sk_setup_caps, MAX_TCP_HEADER), of
+// which it uses a multiple of the segment size.
+const packetBytes = 64<<10 - 321
+
+func (p *splices) push(fd int) (int, error) {
+	if !p.pipe.Filled() {
+		piece := packetBytes
+		if info, err := kernel.TCPInfo(fd); err == nil && info.SndMSS > 0 && info.SndMSS < packetBytes {
+			piece -= piece % int(info.SndMSS)
+		}
+		if err := p.pipe.Fill(p.data, piece); err != nil {
+			return 0, fmt.Errorf("%w: %w", syscall.EOPNOTSUPP, err)
+		}
+	}
+	return p.pipe.Send(fd, p.pieces)
+}
+
+func (p *splices) close() { p.pipe.Close() }
+
+// files sends a file in memory.
+type files struct {
+	quiet
+	file *kernel.FileSender
+}
+
+func (p *files) push(fd int) (int, error) { return p.file.Send(fd, pumpBytes) }
+
+// zeroCopies lends pages to the kernel until it has said that it is done.
+type zeroCopies struct {
+	data    []byte
+	queue   kernel.ErrorQueue
+	wait    kernel.Waiter
+	lent    int // sends that are not over
+	denied  int // sends in a row
+	over    int
+	copied  int // of those that are over: copied after all
+	allowed bool
+}
+
+// lendBytes is what one call lends. The kernel counts all of it as locked, however
+// little the socket takes; an ordinary user's flows may lock 8 MiB together.
+const lendBytes = chunkBytes
+
+// lendAtOnce is how many sends may be under way before the queue is looked at.
+const lendAtOnce = 16
+
+// lendPatience is how often in a row nothing may be lent before the pump gives up:
+// for 50 ms or so.
+const lendPatience = 1000
+
+func (p *zeroCopies) push(fd int) (int, error) {
+	if !p.allowed {
+		if err := kernel.SetZeroCopy(fd); err != nil {
+			return 0, fmt.Errorf("SO_ZEROCOPY: %w", err)
+		}
+		p.allowed = true
+	}
+	n, err := kernel.TransmitZeroCopy(fd, p.data)
+	if n > 0 {
+		p.lent++
+		p.denied = 0
+	}
+	if p.lent >= lendAtOnce || err != nil {
+		p.drain(fd)
+	}
+	if err == syscall.ENOBUFS {
+		// This flow, or this user's flows, have lent too much: it will come back.
+		if p.denied++; p.lent > 0 || p.denied < lendPatience {
+			p.wait.Nap(50 * time.Microsecond)
+			return 0, syscall.EINTR
+		}
+		return 0, fmt.Errorf("%w: net.core.optmem_max or RLIMIT_MEMLOCK (ulimit -l) is used up", err)
+	}
+	return n, err
+}
+
+func (p *zeroCopies) drain(fd int) {
+	over, copied, _ := p.queue.Completions(fd)
+	p.lent -= over
+	p.over += over
+	p.copied += copied
+}
+
+func (p *zeroCopies) note() string {
+	if p.copied == 0 {
+		return ""
+	}
+	return fmt.Sprintf("zerocopy: the kernel copied %d %% of the sends after all, as it does within one machine", 100*p.copied/p.over)
+}
+
+func (*zeroCopies) close() {}
+
+// refused tells whether an error means that the way is not available, rather
+// than that the connection is broken.
+func refused(err error) bool {
+	for _, errno := range []syscall.Errno{syscall.ENOSYS, syscall.EPERM, syscall.EINVAL, syscall.EOPNOTSUPP,
+		syscall.ENOPROTOOPT, syscall.ENOMEM, syscall.ENOBUFS} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
+}
+
+// The block that all pumps of this process send from. It is there while any of
+// them is.
+var shared struct {
+	sync.Mutex
+	block *kernel.Block
+	users int
+}
+
+func takeBlock() (*kernel.Block, error) {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.users == 0 {
+		b, err := kernel.NewBlock(fillRandom)
+		if err != nil {
+			return nil, err
+		}
+		shared.block = b
+	}
+	shared.users++
+	return shared.block, nil
+}
+
+func returnBlock() {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.users--; shared.users == 0 {
+		shared.block.Close()
+		shared.block = nil
+	}
+}
+
+// candidate is a pump under its name.
+type candidate struct {
+	mode string
+	call int
+	pump
+}
+
+func (c candidate) String() string {
+	if c.mode == record.ModeWrite || c.mode == record.ModeSplice {
+		return fmt.Sprintf("%s %d KiB", c.mode, c.call>>10)
+	}
+	return c.mode
+}
+
+// candidates are the ways that a mode leaves to choose from, the simplest first:
+// always a plain write of a chunk, which nothing refuses.
+func candidates(mode string, block *kernel.Block) (list []candidate, notes []string) {
+	if mode == record.ModeCopy || mode == "" {
+		return []candidate{{record.ModeCopy, chunkBytes, &writes{data: chunk}}}, nil
+	}
+	data := block.Bytes()
+	add := func(of string, bytes int, p pump) { list = append(list, candidate{of, bytes, p}) }
+	write := func(bytes int) { add(record.ModeWrite, bytes, &writes{data: data[:bytes]}) }
+	write(chunkBytes)
+	all := mode == record.ModeAuto
+	if mode == record.ModeWrite {
+		write(256 << 10)
+		write(512 << 10)
+	}
+	if all || mode == record.ModeWrite {
+		write(pumpBytes)
+	}
+	if all || mode == record.ModeSplice {
+		if pipe, err := kernel.NewPipe(); err != nil {
+			notes = append(notes, "splice: "+err.Error())
+		} else {
+			splice := func(bytes int) {
+				add(record.ModeSplice, bytes, &splices{pipe: pipe, data: data[:pumpBytes], pieces: bytes / kernel.PieceBytes})
+			}
+			if all {
+				splice(kernel.PieceBytes)
+			}
+			splice(pipe.Size)
+			if pipe.Size < pumpBytes {
+				notes = append(notes, fmt.Sprintf("splice: a pipe of %d KiB only (fs.pipe-user-pages-soft)", pipe.Size>>10))
+			}
+		}
+	}
+	if all || mode == record.ModeSendfile {
+		add(record.ModeSendfile, pumpBytes, &files{file: kernel.NewFileSender(block)})
+	}
+	if all || mode == record.ModeZeroCopy {
+		add(record.ModeZeroCopy, lendBytes, &zeroCopies{data: data[:lendBytes]})
+	}
+	if !block.Huge && (all || mode == record.ModeSendfile || mode == record.ModeZeroCopy) {
+		notes = append(notes, "no huge page: "+block.Plain)
+	}
+	return list, notes
+}

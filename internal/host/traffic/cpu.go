@@ -1,0 +1,59 @@
+package traffic
+
+import (
+	"time"
+
+	"linerate/internal/kernel"
+)
+
+// cpuShare is what GeneratorCPU remembers of its previous call.
+type cpuShare struct {
+	at   int64
+	cpu  time.Duration
+	busy map[carrier][]int64 // by worker
+}
+
+// GeneratorCPU is the share of one processor that the busiest flow's worker
+// used since the previous call (the first time: since New), never too low.
+//
+// Two figures bound it from above, and the smaller is given: what the busiest
+// worker can have used at most (which holds all its CPU time, and whatever the
+// scheduler or an interrupt took from it), and the CPU time of the whole
+// process. Near 1, the flow waited for this program rather than for the network.
+func (e *Engine) GeneratorCPU() float64 {
+	carriers := e.all()
+	at, cpu := kernel.Now(), kernel.ProcessCPU()
+	busiest := int64(0)
+	busy := map[carrier][]int64{}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, c := range carriers {
+		busy[c] = c.Busy()
+		for i, spent := range busy[c] {
+			if before := e.share.busy[c]; i < len(before) {
+				spent -= before[i]
+			}
+			busiest = max(busiest, spent)
+		}
+	}
+	cpu += outside(carriers)
+	elapsed, process := at-e.share.at, int64(cpu-e.share.cpu)
+	e.share = cpuShare{at: at, cpu: cpu, busy: busy}
+	if elapsed <= 0 {
+		return 0
+	}
+	return float64(min(busiest, process)) / float64(elapsed)
+}
+
+// Outside is the CPU time of other processes that work for this one, as of the
+// latest reading.
+func (e *Engine) Outside() time.Duration { return outside(e.all()) }
+
+func outside(carriers []carrier) (cpu time.Duration) {
+	for _, c := range carriers {
+		if c, ok := c.(interface{ Outside() int64 }); ok {
+			cpu += time.Duration(c.Outside())
+		}
+	}
+	return cpu
+}

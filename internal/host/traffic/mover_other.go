@@ -1,5 +1,0 @@
-//go:build !linux
-
-package traffic
-
-var platform mover = portable{}

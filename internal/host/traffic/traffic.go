@@ -1,0 +1,324 @@
+// Package traffic makes a trial's flows on one host and counts them. It hands
+// each order to the carrier of the flow's protocol, and is to the agent what a
+// single carrier would be: flows of several protocols start, are read and end
+// together.
+//
+// It does not decide who talks to whom, computes no rates, and takes no
+// readings on its own. What is counted where is in docs/traffic.md.
+package traffic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"linerate/internal/host/datagram"
+	"linerate/internal/host/foreign"
+	"linerate/internal/host/stream"
+	"linerate/internal/host/transaction"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// A carrier holds one end each of a trial's flows of some protocols. All methods
+// may be called from several goroutines.
+type carrier interface {
+	// Listen and Connect carry orders out, and answer each, in order. An order
+	// that fails says so in its answer and keeps no other from being carried out.
+	Listen(ctx context.Context, orders []record.FlowOrder) []record.Listening
+	Connect(ctx context.Context, orders []record.FlowOrder, timeout time.Duration) []record.Opened
+	// Offer hands over a connection that has shown a ticket at a service port
+	// that flows share. False: no flow waits for it, and it is still the caller's.
+	Offer(ticket record.Ticket, conn *net.TCPConn) bool
+	// Abandon stops waiting for the flows named: their openers have given up.
+	Abandon(unused []string)
+	// Settled says that there is nothing more to wait for: every flow is open or
+	// has failed.
+	Settled() bool
+	// Start schedules the traffic and returns at once. Only the first call counts.
+	Start(w record.WindowRequest)
+	// Read is every flow's state at this instant; Light the little that may be
+	// read inside of a window.
+	Read() []record.FlowEnd
+	Light() []record.FlowSample
+	// Flows is how many there are, Moved what all of them have received and
+	// written.
+	Flows() int
+	Moved() (received, written int64)
+	// Busy bounds from above, for each worker, the CPU time that it has used, in
+	// nanoseconds. Workers are only added, at the end.
+	Busy() []int64
+	// Close ends everything, and waits until nothing of it is left. The counts
+	// remain readable.
+	Close()
+}
+
+// protocols says which carrier makes which protocols' flows.
+var protocols = []struct {
+	names []string
+	make  func() carrier
+}{
+	{[]string{record.ProtocolTCP}, func() carrier { return stream.New() }},
+	{[]string{record.ProtocolUDP}, func() carrier { return datagram.New() }},
+	{[]string{record.ProtocolRR, record.ProtocolCRR}, func() carrier { return transaction.New() }},
+}
+
+// Engine serves one trial: make a new one for the next.
+type Engine struct {
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+
+	mu       sync.Mutex
+	carriers []carrier       // by place in protocols (nil: not needed so far), then those included
+	tools    *foreign.Engine // nil: no other program is ever started
+	share    cpuShare
+}
+
+// New makes an engine with no flows.
+func New() *Engine {
+	e := &Engine{carriers: make([]carrier, len(protocols))}
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	e.share.cpu, e.share.at = kernel.ProcessCPU(), kernel.Now()
+	return e
+}
+
+// WithTools has orders that name another program carried out, too. An engine
+// starts none unless it was told so.
+func (e *Engine) WithTools() *Engine {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.tools == nil && e.ctx.Err() == nil {
+		e.tools = foreign.New()
+		e.carriers = append(e.carriers, e.tools)
+	}
+	return e
+}
+
+// Printed is what other programs have printed; see foreign.Engine.
+func (e *Engine) Printed(ctx context.Context, r record.ToolsRequest) []record.Printed {
+	e.mu.Lock()
+	tools := e.tools
+	e.mu.Unlock()
+	if tools == nil {
+		return nil
+	}
+	return tools.Printed(ctx, r)
+}
+
+// of is the carrier of an order's protocol, made when it is first asked for, or
+// that of other programs.
+func (e *Engine) of(order record.FlowOrder) (carrier, error) {
+	if order.Tool != nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if e.tools == nil {
+			return nil, errors.New("no other programs are started here")
+		}
+		return e.tools, nil
+	}
+	protocol := order.Protocol
+	if protocol == "" {
+		protocol = record.ProtocolTCP
+	}
+	for i, p := range protocols {
+		if !slices.Contains(p.names, protocol) {
+			continue
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if e.ctx.Err() != nil {
+			return nil, fmt.Errorf("the trial's flows are closed")
+		}
+		if e.carriers[i] == nil {
+			e.carriers[i] = p.make()
+		}
+		return e.carriers[i], nil
+	}
+	return nil, fmt.Errorf("protocol %.40q is not known to this version", protocol)
+}
+
+// Include joins flows that were opened by another way than orders, with a peer
+// that takes none. Closing the engine closes them.
+func (e *Engine) Include(c carrier) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ctx.Err() != nil {
+		return errors.New("the trial's flows are closed")
+	}
+	e.carriers = append(e.carriers, c)
+	return nil
+}
+
+// all is every carrier there is.
+func (e *Engine) all() []carrier {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(e.carriers), func(c carrier) bool { return c == nil })
+}
+
+// shareOut has each carrier do its share of the orders, side by side, and puts
+// the answers in the orders' order.
+func shareOut[Answer any](e *Engine, orders []record.FlowOrder, do func(carrier, []record.FlowOrder) []Answer, refused func(record.FlowOrder, error) Answer) []Answer {
+	out := make([]Answer, len(orders))
+	places, shares := map[carrier][]int{}, map[carrier][]record.FlowOrder{}
+	for i, order := range orders {
+		c, err := e.of(order)
+		if err != nil {
+			out[i] = refused(order, err)
+			continue
+		}
+		places[c], shares[c] = append(places[c], i), append(shares[c], order)
+	}
+	var doing sync.WaitGroup
+	for c, share := range shares {
+		doing.Go(func() {
+			for i, answer := range do(c, share) {
+				out[places[c][i]] = answer
+			}
+		})
+	}
+	doing.Wait()
+	return out
+}
+
+// Listen opens what the orders' flows are to come to.
+func (e *Engine) Listen(ctx context.Context, orders []record.FlowOrder) []record.Listening {
+	return shareOut(e, orders,
+		func(c carrier, share []record.FlowOrder) []record.Listening { return c.Listen(ctx, share) },
+		func(o record.FlowOrder, err error) record.Listening {
+			return record.Listening{ID: o.ID, Error: err.Error()}
+		})
+}
+
+// Connect opens the orders' flows and returns when each has succeeded, failed or
+// taken longer than timeout (0: as long as the kernel tries).
+func (e *Engine) Connect(ctx context.Context, orders []record.FlowOrder, timeout time.Duration) []record.Opened {
+	return shareOut(e, orders,
+		func(c carrier, share []record.FlowOrder) []record.Opened { return c.Connect(ctx, share, timeout) },
+		func(o record.FlowOrder, err error) record.Opened {
+			return record.Opened{ID: o.ID, Remote: o.Remote, Error: err.Error()}
+		})
+}
+
+// Offer hands over a connection that has shown a ticket at a service port that
+// flows share. False: it is still the caller's.
+func (e *Engine) Offer(ticket record.Ticket, conn *net.TCPConn) bool {
+	return slices.ContainsFunc(e.all(), func(c carrier) bool { return c.Offer(ticket, conn) })
+}
+
+// Expects says whether a flow of datagrams waits for who has this ticket.
+func (e *Engine) Expects(ticket record.Ticket) bool {
+	return slices.ContainsFunc(e.all(), func(c carrier) bool {
+		d, ok := c.(*datagram.Engine)
+		return ok && d.Expects(ticket)
+	})
+}
+
+// Admit takes in who has come with a ticket to a door of datagrams that flows
+// share. False: no flow waits for him.
+func (e *Engine) Admit(ticket record.Ticket, caller datagram.Caller) bool {
+	return slices.ContainsFunc(e.all(), func(c carrier) bool {
+		d, ok := c.(*datagram.Engine)
+		return ok && d.Admit(ticket, caller)
+	})
+}
+
+// OfferSocket is Offer for a descriptor of which the first bytes, so many, which
+// show the ticket, are still to be read. False: it is still the caller's, and
+// Offer may take it. More of its kind are to be expected at once if so said.
+func (e *Engine) OfferSocket(ticket record.Ticket, fd, shown int) (taken, more bool) {
+	for _, c := range e.all() {
+		if c, ok := c.(interface {
+			OfferSocket(ticket record.Ticket, fd, shown int) (taken, more bool)
+		}); ok {
+			if taken, more = c.OfferSocket(ticket, fd, shown); taken {
+				return taken, more
+			}
+		}
+	}
+	return false, false
+}
+
+// Ready waits until every flow that is to come has come or failed, but no longer
+// than timeout, and reports every flow as Read does. The flows named unused
+// (their openers gave up) are not waited for.
+func (e *Engine) Ready(ctx context.Context, timeout time.Duration, unused ...string) []record.FlowEnd {
+	carriers := e.all()
+	for _, c := range carriers {
+		c.Abandon(unused)
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for slices.ContainsFunc(carriers, func(c carrier) bool { return !c.Settled() }) {
+		select {
+		case <-ctx.Done():
+			return e.Read()
+		case <-e.ctx.Done():
+			return e.Read()
+		case <-tick.C:
+		}
+	}
+	return e.Read()
+}
+
+// Start schedules all traffic and returns at once. Only the first call counts.
+func (e *Engine) Start(w record.WindowRequest) {
+	for _, c := range e.all() {
+		c.Start(w)
+	}
+}
+
+// Read is every flow's state at this instant.
+func (e *Engine) Read() []record.FlowEnd {
+	ends := []record.FlowEnd{}
+	for _, c := range e.all() {
+		ends = append(ends, c.Read()...)
+	}
+	return ends
+}
+
+// Light is the little that is read of each flow inside of a window.
+func (e *Engine) Light() []record.FlowSample {
+	samples := []record.FlowSample{}
+	for _, c := range e.all() {
+		samples = append(samples, c.Light()...)
+	}
+	return samples
+}
+
+// Flows is how many flows there are.
+func (e *Engine) Flows() (flows int) {
+	for _, c := range e.all() {
+		flows += c.Flows()
+	}
+	return flows
+}
+
+// Moved is how many bytes all flows together have received and written.
+func (e *Engine) Moved() (received, written int64) {
+	for _, c := range e.all() {
+		r, w := c.Moved()
+		received, written = received+r, written+w
+	}
+	return received, written
+}
+
+// Close ends every flow and waits until nothing of the engine is left. The
+// counts remain readable. It may be called again.
+func (e *Engine) Close() {
+	e.mu.Lock()
+	e.cancel()
+	e.mu.Unlock()
+	for _, c := range e.all() {
+		c.Close()
+	}
+}
+
+// Closed is closed as soon as Close has been called.
+func (e *Engine) Closed() <-chan struct{} { return e.ctx.Done() }

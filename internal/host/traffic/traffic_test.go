@@ -1,0 +1,148 @@
+package traffic
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+var loopback = netip.MustParseAddr("127.0.0.1")
+
+// patience bounds waiting for what must come; how long it takes is not judged.
+const patience = 20 * time.Second
+
+// pair is two engines with one flow from the first to the second.
+func pair(t *testing.T, order record.FlowOrder) (opener, acceptor *Engine) {
+	t.Helper()
+	opener, acceptor = New(), New()
+	t.Cleanup(opener.Close)
+	t.Cleanup(acceptor.Close)
+	order.ID = "f1"
+	accepting, opening := order, order
+	accepting.Local, opening.Sends = loopback, true
+	l := acceptor.Listen(context.Background(), []record.FlowOrder{accepting})[0]
+	if l.Error != "" {
+		t.Fatal(l.Error)
+	}
+	opening.Remote = l.Local
+	if o := opener.Connect(context.Background(), []record.FlowOrder{opening}, patience)[0]; o.Error != "" {
+		t.Fatal(o.Error)
+	}
+	if end := acceptor.Ready(context.Background(), patience)[0]; !end.Alive {
+		t.Fatalf("accepted: %s", end.Error)
+	}
+	return opener, acceptor
+}
+
+// soon schedules traffic that lasts as long as the test.
+func soon() record.WindowRequest {
+	at := kernel.Now() + int64(20*time.Millisecond)
+	return record.WindowRequest{StartNs: at, BeginNs: at, EndNs: at + int64(time.Hour), StopNs: at + int64(time.Hour)}
+}
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited %v in vain: %s", patience, what)
+		}
+	}
+}
+
+func received(e *Engine) int64 {
+	n, _ := e.Moved()
+	return n
+}
+
+func TestGeneratorCPU(t *testing.T) {
+	sender, receiver := pair(t, record.FlowOrder{RateCap: 1e6})
+	sender.Start(soon())
+	eventually(t, "the flow moves bytes", func() bool { return received(receiver) > 0 })
+	share := func(e *Engine) float64 {
+		e.GeneratorCPU()
+		time.Sleep(200 * time.Millisecond)
+		return e.GeneratorCPU()
+	}
+	slow := min(share(sender), share(sender), share(sender)) // whatever else this process did
+
+	fast, sink := pair(t, record.FlowOrder{})
+	fast.Start(soon())
+	eventually(t, "the fast flow moves bytes", func() bool { return received(sink) > 0 })
+	// A busy machine may give this process next to nothing for a while.
+	what := fmt.Sprintf("the share of one processor is far above the %.4f at 1 Mbit/s", slow)
+	eventually(t, what, func() bool { busy := share(fast); return slow >= 0 && busy > 0 && busy >= 3*slow })
+}
+
+// TestNobodyConnects: Ready gives up in time, at once on what is not used, and
+// when it is told to.
+func TestNobodyConnects(t *testing.T) {
+	e := New()
+	defer e.Close()
+	e.Listen(context.Background(), []record.FlowOrder{{ID: "f1", Local: loopback}})
+	if end := e.Ready(context.Background(), time.Millisecond)[0]; end.Alive || !strings.Contains(end.Error, "nobody has connected") {
+		t.Errorf("a flow that nobody opened: %+v", end)
+	}
+	e.Ready(context.Background(), time.Hour, "f1")
+	e.Listen(context.Background(), []record.FlowOrder{{ID: "f2", Local: loopback}})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	e.Ready(ctx, time.Hour)
+}
+
+// TestUnknownProtocol: an order for a protocol that this version does not know
+// is refused alone, and its answer stands where the order stood.
+func TestUnknownProtocol(t *testing.T) {
+	e := New()
+	defer e.Close()
+	listening := e.Listen(context.Background(), []record.FlowOrder{
+		{ID: "strange", Protocol: "smoke signals", Local: loopback}, {ID: "good", Local: loopback},
+	})
+	if l := listening[0]; l.ID != "strange" || !strings.Contains(l.Error, "smoke signals") {
+		t.Errorf("the strange order was answered %+v", l)
+	}
+	if l := listening[1]; l.ID != "good" || l.Error != "" || !l.Local.IsValid() {
+		t.Errorf("the good order was answered %+v", l)
+	}
+	if o := e.Connect(context.Background(), []record.FlowOrder{{ID: "strange", Protocol: "x"}}, patience)[0]; o.Error == "" {
+		t.Errorf("connected: %+v", o)
+	}
+}
+
+// TestClosed: a closed engine takes no orders, says so on its channel, and may be
+// closed again.
+func TestClosed(t *testing.T) {
+	e := New()
+	select {
+	case <-e.Closed():
+		t.Fatal("closed before Close")
+	default:
+	}
+	e.Close()
+	<-e.Closed()
+	e.Close()
+	if l := e.Listen(context.Background(), []record.FlowOrder{{ID: "f1"}})[0]; !strings.Contains(l.Error, "closed") {
+		t.Errorf("a closed engine listens: %+v", l)
+	}
+}
+
+// TestToolsAreAsked: an engine starts another program only where it was told that
+// it may.
+func TestToolsAreAsked(t *testing.T) {
+	order := record.FlowOrder{ID: "f1", Local: loopback, Tool: &record.ToolOrder{Tool: "no-such-tool", Process: "p1w"}}
+	for want, e := range map[string]*Engine{"no other programs are started here": New(), "not known to this version": New().WithTools()} {
+		t.Cleanup(e.Close)
+		if l := e.Listen(t.Context(), []record.FlowOrder{order})[0]; !strings.Contains(l.Error, want) {
+			t.Errorf("listen: %q, want %q", l.Error, want)
+		}
+		if o := e.Connect(t.Context(), []record.FlowOrder{order}, patience)[0]; !strings.Contains(o.Error, want) {
+			t.Errorf("connect: %q, want %q", o.Error, want)
+		}
+	}
+}

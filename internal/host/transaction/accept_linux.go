@@ -1,0 +1,222 @@
+package transaction
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"linerate/internal/bus/greeting"
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel"
+)
+
+// listen gets ready for connections, and opens a socket unless they are offered.
+func (f *end) listen(ctx context.Context) (netip.AddrPort, error) {
+	err := f.equip()
+	for _, w := range f.workers {
+		if err == nil && !f.engine.books.Work(w.respond) {
+			err = errors.New(socket.EngineClosed)
+		}
+	}
+	if err != nil || !f.order.Ticket.IsZero() && !f.engine.whole {
+		return netip.AddrPort{}, err
+	}
+	// Package net knows how to listen on all addresses of both families.
+	config := net.ListenConfig{Control: socket.Control(f.order, false), KeepAlive: -1}
+	config.SetMultipathTCP(false)
+	address := ":0"
+	if f.order.Local.IsValid() {
+		address = net.JoinHostPort(f.order.Local.String(), "0")
+	}
+	l, err := config.Listen(ctx, "tcp", address)
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	defer l.Close()
+	raw, err := l.(*net.TCPListener).SyscallConn()
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	at := socket.AddrPort(l.Addr())
+	return at, socket.OnSocket(raw, func(fd int) error {
+		own, err := kernel.Duplicate(fd)
+		if err != nil {
+			return err
+		}
+		f.mu.Lock()
+		f.listens = at
+		f.mu.Unlock()
+		err = f.settle(own, false)
+		switch {
+		case err != nil:
+		case f.turnover():
+			err = f.share(own)
+		case !f.engine.books.Work(func() { f.accept(own) }):
+			err = errors.New(socket.EngineClosed)
+		}
+		if err != nil {
+			kernel.CloseSocket(own)
+		}
+		return err
+	})
+}
+
+// accept takes the flow's connections from its listener, and closes that. They
+// inherit its options.
+func (f *end) accept(listener int) {
+	defer kernel.CloseSocket(listener)
+	waiting, err := kernel.NewEpoll()
+	if err == nil {
+		defer waiting.Close()
+		err = errors.Join(f.bell.Heard(waiting, bellTag), waiting.WatchReadable(listener, int32(listener)))
+	}
+	strangers := map[int]time.Time{} // since when they have shown no ticket
+	defer func() {
+		for fd := range strangers {
+			kernel.CloseSocket(fd)
+		}
+	}()
+	let := func(fd int) {
+		switch shown, known := f.shown(fd); {
+		case shown && known:
+			waiting.Forget(fd)
+			delete(strangers, fd)
+			f.came.Add(1)
+			f.seat(fd)
+		case known:
+			if _, again := strangers[fd]; !again && waiting.Watch(fd, int32(fd)) == nil {
+				strangers[fd] = time.Now()
+			}
+		default:
+			delete(strangers, fd)
+			kernel.CloseSocket(fd)
+		}
+	}
+	for err == nil && f.came.Load() < int64(f.connections()) && !f.engine.quit.Load() && !f.given() {
+		n := waiting.Wait(glance)
+		for i := range n {
+			if tag, _, _ := waiting.Event(i); tag != bellTag && int(tag) != listener {
+				let(int(tag))
+			}
+		}
+		for fd, since := range strangers {
+			if time.Since(since) > ticketPatience {
+				delete(strangers, fd)
+				kernel.CloseSocket(fd)
+			}
+		}
+		for f.came.Load() < int64(f.connections()) && len(strangers) < mostStrangers {
+			var fd int
+			if fd, err = kernel.Accept(listener); err != nil {
+				break
+			}
+			let(fd)
+		}
+		if passing(err) || errors.Is(err, syscall.ECONNABORTED) { // reset while it waited
+			err = nil
+		}
+	}
+	if err != nil {
+		f.fail("accept at %s: %s", f.listens, socket.Why(err, f.order.Local))
+	}
+}
+
+// ticketPatience is how long a connection to a service port of the flow's own may
+// take to show the flow's ticket.
+const ticketPatience = 10 * time.Second
+
+// mostStrangers is how many may be taking it at a time.
+const mostStrangers = 1024
+
+// shown says whether a new connection has shown the flow's ticket, if there is
+// one, and takes it away. Not known: it is none of ours.
+func (f *end) shown(fd int) (shown, known bool) {
+	if f.order.Ticket.IsZero() {
+		return true, true
+	}
+	var frame [greeting.TicketBytes]byte
+	n, err := kernel.TryPeek(fd, frame[:])
+	if err != nil {
+		return false, passing(err)
+	}
+	ticket, whole := greeting.TicketOf(frame[:n])
+	if !whole {
+		return false, n > 0 && n < len(frame)
+	}
+	_, err = kernel.TryTake(fd, frame[:])
+	return true, err == nil && ticket == f.order.Ticket
+}
+
+// share has all threads accept from a listener that is closed with the engine.
+func (f *end) share(listener int) error {
+	// One wake-up for connection and request; who sends nothing waits elsewhere.
+	if err := kernel.SetDeferAccept(listener, 1); err != nil {
+		return fmt.Errorf("setting TCP_DEFER_ACCEPT: %w", err)
+	}
+	f.listener.Store(int32(listener)) // before the first event
+	for _, w := range f.workers {
+		if err := w.epoll.WatchReadable(listener, int32(listener)); err != nil {
+			f.listener.Store(-1)
+			return err
+		}
+	}
+	return nil
+}
+
+// abandon gives up waiting for connections that have not come.
+func (f *end) abandon() {
+	if !f.settled() {
+		f.fail("its opener has given up: %d of %d connections had come", f.joined.Load(), f.connections())
+	}
+}
+
+// given says that the flow has been given up.
+func (f *end) given() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.failure != ""
+}
+
+// offered takes a connection that has shown the flow's ticket.
+func (f *end) offered(fd, shown int) {
+	if err := f.settle(fd, true); err != nil {
+		_, remote := kernel.Names(fd)
+		f.fail("a connection from %s: %s", remote, socket.Why(err, remote.Addr()))
+		_ = kernel.SetReset(fd)
+		kernel.CloseSocket(fd)
+		return
+	}
+	if f.turnover() {
+		f.workers[0].answers.visit(fd, shown)
+		return
+	}
+	for shown > 0 {
+		var skip [64]byte
+		n, err := kernel.TryTake(fd, skip[:min(shown, len(skip))])
+		if err != nil || n == 0 {
+			break // what was there to be seen is gone: the connection fails by itself
+		}
+		shown -= n
+	}
+	f.seat(fd)
+}
+
+// seat gives a connection to the thread whose turn it is.
+func (f *end) seat(fd int) {
+	if !f.keep(fd) {
+		return
+	}
+	w := f.workers[(f.joined.Load()+f.lostSoFar())%int64(len(f.workers))]
+	f.joined.Add(1)
+	if w.epoll == nil {
+		w.seat <- fd // has room for the one that there is
+		return
+	}
+	if err := w.epoll.Watch(fd, int32(fd)); err != nil {
+		f.fail("%v", err)
+	}
+}

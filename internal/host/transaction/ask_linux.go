@@ -1,0 +1,383 @@
+package transaction
+
+import (
+	"errors"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// conn is an asking end's connection. There may be hundreds of thousands.
+type conn struct {
+	began int64  // when its transaction began or was to begin; 0: none is under way
+	round int64  // of the schedule, whose transaction is its next
+	fd    int32  // -1: none, or none any more
+	place uint32 // among the thread's connections
+	ask   uint32 // bytes of the request that are still to be written
+	want  uint32 // bytes of the response that are still to come
+}
+
+// asking is an asking thread at work.
+type asking struct {
+	*worker
+	window   record.WindowRequest
+	request  uint32
+	response uint32
+	paced    bool
+	turnover bool   // a connection for each transaction
+	single   bool   // one of those at a time, which the thread waits for by itself
+	poll     bool   // asks over and over instead of waiting
+	former   int    // of single: the connection before, still open, or -1
+	spare    int    // of single: the socket for the next, or -1
+	head     []byte // of what a new connection sends: the ticket, then the request
+	resting  int    // connections that wait for another try
+	again    int64  // when they may
+	schedule schedule
+	// next is whose turn it is on the schedule, and in which round.
+	next  int
+	round int64
+}
+
+// ask waits for the start and asks until the engine closes.
+func (w *worker) ask() {
+	o := w.f.order
+	a := asking{worker: w, turnover: w.f.turnover(), poll: o.Poll, former: -1, spare: -1}
+	a.request, a.response = uint32(requestBytes(o)), uint32(responseBytes(o))
+	a.head = slices.Concat(w.f.ticket, payload[:min(requestBytes(o), len(payload))])
+	a.single = a.turnover && len(w.conns) == 1
+	w.onThread(true, func() {
+		if !w.f.engine.opens() {
+			return
+		}
+		a.window = w.f.engine.times()
+		if a.paced = o.Pace > 0; a.paced {
+			a.schedule = scheduleOf(a.window.StartNs, o.Pace)
+		}
+		switch {
+		case w.epoll == nil:
+			a.alone(&w.conns[0])
+		case a.single:
+			a.inTurn()
+		default:
+			a.among()
+		}
+		if a.turnover {
+			a.drop()
+		}
+	})
+}
+
+// alone asks over the only connection. Without a pace a transaction is counted once
+// the next request is on its way: the responder has it sooner, and this end has
+// nothing else to do then.
+func (a *asking) alone(c *conn) {
+	poll, quit := a.poll, &a.f.engine.quit
+	vain := 0
+	at := socket.Now()
+	former := int64(0) // when the transaction that is not counted yet began
+	defer func() {
+		if former != 0 { // and no other is under way
+			atomic.StoreInt64(&c.began, 0)
+			a.count(former, at)
+		}
+	}()
+	for !quit.Load() {
+		began := at
+		if a.paced {
+			began = a.schedule.due(a.part.number(0, c.round))
+			c.round++
+		}
+		if began >= a.window.StopNs {
+			return
+		}
+		for at < began && !quit.Load() {
+			if poll {
+				a.rest(&vain)
+			} else {
+				kernel.SleepUntil(min(began, at+int64(glance)))
+			}
+			at = socket.Now()
+		}
+		atomic.StoreInt64(&c.began, began)
+		c.ask, c.want = a.request, a.response
+		for c.ask > 0 && !quit.Load() {
+			n, err := a.send(c, poll)
+			if err != nil && !passing(err) {
+				a.broken(c, err)
+				return
+			}
+			a.wrote(c, n)
+		}
+		if former != 0 {
+			a.count(former, began)
+			former = 0
+		}
+		if poll && a.done.Load()%sampled == 0 {
+			bump(&a.useful, sampled*(socket.Now()-at))
+		}
+		for c.want > 0 {
+			var n int
+			var err error
+			room := a.buffer[:min(int(c.want), len(a.buffer))]
+			if poll {
+				n, err = kernel.TryTake(int(c.fd), room)
+			} else {
+				n, err = kernel.Take(int(c.fd), room, a.keeps)
+			}
+			switch {
+			case quit.Load():
+				return
+			case err == nil && n == 0:
+				a.broken(c, nil)
+				return
+			case err == nil:
+				vain = 0
+				c.want -= uint32(n)
+				bump(&a.received, int64(n))
+			case passing(err):
+				a.rest(&vain)
+			default:
+				a.broken(c, err)
+				return
+			}
+		}
+		at = socket.Now()
+		if a.paced {
+			a.finish(c, at)
+		} else {
+			former = began
+		}
+	}
+}
+
+func (a *asking) send(c *conn, try bool) (int, error) {
+	piece := payload[:min(int(c.ask), len(payload))]
+	if c.ask > a.request {
+		piece = a.head[len(a.f.ticket)-int(c.ask-a.request):]
+	}
+	return send(int(c.fd), piece, try)
+}
+
+// short is what a send that does not wait takes so little time for that the
+// runtime's scheduler need not know.
+const short = 16 << 10
+
+// send writes what there is room for; try: now, or else waiting for room.
+func send(fd int, piece []byte, try bool) (n int, err error) {
+	if try || len(piece) <= short {
+		n, err = kernel.TrySend(fd, piece, false)
+		if try || err != syscall.EAGAIN {
+			return n, err
+		}
+	}
+	return kernel.Send(fd, piece)
+}
+
+// wrote counts what has been written; the ticket is nobody's payload.
+func (a *asking) wrote(c *conn, bytes int) {
+	ticket := max(0, int(c.ask)-int(a.request))
+	c.ask -= uint32(bytes)
+	bump(&a.written, int64(max(0, bytes-ticket)))
+}
+
+// finish ends a transaction that is done.
+func (a *asking) finish(c *conn, at int64) {
+	began := c.began
+	atomic.StoreInt64(&c.began, 0)
+	a.count(began, at)
+}
+
+// count enters a transaction that is done.
+func (a *asking) count(began, at int64) {
+	bump(&a.done, 1)
+	if a.first.Load() == 0 {
+		a.first.Store(at)
+	}
+	a.last.Store(at)
+	if at >= a.window.BeginNs && at <= a.window.EndNs {
+		a.latency.Record(at - began)
+	}
+}
+
+// broken gives a connection up, and with it its transaction.
+func (a *asking) broken(c *conn, err error) {
+	if a.f.engine.quit.Load() {
+		return
+	}
+	if atomic.LoadInt64(&c.began) != 0 {
+		atomic.StoreInt64(&c.began, 0)
+		bump(&a.failed, 1)
+	}
+	a.f.lose(int(c.fd), err)
+	if a.turnover {
+		a.discard(c)
+		a.resting++
+		return
+	}
+	if a.epoll != nil {
+		a.epoll.Forget(int(c.fd))
+	}
+	atomic.StoreInt32(&c.fd, -1)
+}
+
+// among asks over many connections, each with a transaction at a time.
+func (a *asking) among() {
+	poll, quit := a.poll, &a.f.engine.quit
+	vain := 0
+	if !a.paced {
+		at := socket.Now()
+		for i := range a.conns {
+			a.begin(&a.conns[i], at)
+		}
+	}
+	for !quit.Load() {
+		limit := time.Duration(-1)
+		if a.paced {
+			limit = a.due()
+		}
+		if a.resting > 0 {
+			a.resume()
+			limit = sooner(limit, glance)
+		}
+		if poll {
+			limit = 0
+		}
+		n := a.epoll.Wait(limit)
+		var woken int64
+		switch {
+		case !poll:
+		case n == 0:
+			a.rest(&vain)
+		default:
+			woken = socket.Now()
+		}
+		for i := range n {
+			tag, read, write := a.epoll.Event(i)
+			if tag == bellTag {
+				continue
+			}
+			c := &a.conns[tag]
+			if write && c.ask > 0 {
+				a.push(c)
+			}
+			if read {
+				a.pull(int(tag))
+			}
+		}
+		if n > 0 && poll {
+			vain = 0
+			bump(&a.useful, socket.Now()-woken)
+		}
+	}
+}
+
+// due begins what the schedule says, and is how long there is nothing more to
+// begin; below 0: for good.
+func (a *asking) due() time.Duration {
+	at := socket.Now()
+	for {
+		instant := a.schedule.due(a.part.number(a.next, a.round))
+		switch {
+		case instant >= a.window.StopNs:
+			return -1
+		case instant > at:
+			return time.Duration(instant - at)
+		}
+		c := &a.conns[a.next]
+		switch {
+		case c.fd < 0 && !a.turnover:
+			bump(&a.failed, 1)
+		case c.round == a.round && c.began == 0:
+			c.round++
+			a.begin(c, instant)
+		}
+		// Otherwise it is not free yet, and begins this one when it is.
+		if a.next++; a.next == len(a.conns) {
+			a.next = 0
+			a.round++
+		}
+	}
+}
+
+// begin begins a transaction, at an instant that may be over.
+func (a *asking) begin(c *conn, began int64) {
+	if began >= a.window.StopNs {
+		return
+	}
+	atomic.StoreInt64(&c.began, began)
+	c.ask, c.want = a.request, a.response
+	if a.turnover {
+		c.ask += uint32(len(a.f.ticket))
+		if !a.connect(c) {
+			return
+		}
+	}
+	a.push(c)
+}
+
+// push writes what there is room for of a request.
+func (a *asking) push(c *conn) {
+	for c.ask > 0 && c.fd >= 0 {
+		n, err := a.send(c, true)
+		switch {
+		case err == nil:
+			a.wrote(c, n)
+		case passing(err):
+			return // the kernel tells when there is room
+		default:
+			a.broken(c, err)
+			return
+		}
+	}
+}
+
+// pull reads what there is of a response; with its last byte, the transaction is
+// done and the next may begin.
+func (a *asking) pull(i int) {
+	for c := &a.conns[i]; c.fd >= 0; {
+		// One byte more than is wanted: also when that is none, the end of the
+		// stream shows.
+		n, err := kernel.TryTake(int(c.fd), a.buffer[:min(int(c.want)+1, len(a.buffer))])
+		switch {
+		case err != nil && passing(err):
+			return
+		case err != nil || n == 0:
+			a.broken(c, err)
+			return
+		case n > int(c.want):
+			a.broken(c, errSurplus)
+			return
+		}
+		c.want -= uint32(n)
+		bump(&a.received, int64(n))
+		if c.want > 0 {
+			continue
+		}
+		at := socket.Now()
+		a.finish(c, at)
+		if a.turnover {
+			a.discard(c)
+		}
+		if !a.paced {
+			a.begin(c, at)
+			return
+		}
+		// What has become due meanwhile has waited for this connection.
+		if instant := a.schedule.due(a.part.number(i, c.round)); instant <= at {
+			c.round++
+			a.begin(c, instant)
+		}
+		return
+	}
+}
+
+// errSurplus: who answers more than was asked is no responder of ours.
+var errSurplus = errors.New("more came than the response")
+
+// passing says that a call is to be made again, now or when there is more.
+func passing(err error) bool { return kernel.Again(err) || err == syscall.EINTR }

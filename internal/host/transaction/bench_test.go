@@ -1,0 +1,39 @@
+package transaction
+
+import (
+	"testing"
+	"time"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// BenchmarkLoopback is for a look at what a change does: transactions a second
+// over the loopback port, both ends in one process.
+func BenchmarkLoopback(b *testing.B) {
+	for name, order := range map[string]record.FlowOrder{
+		"rr":           {},
+		"rr-poll":      {Poll: true},
+		"rr-100":       {Connections: 100},
+		"rr-100-poll":  {Connections: 100, Poll: true},
+		"crr":          {Protocol: record.ProtocolCRR},
+		"crr-poll":     {Protocol: record.ProtocolCRR, Poll: true},
+		"crr-16":       {Protocol: record.ProtocolCRR, Connections: 16},
+		"rr-10k-paced": {Connections: 10_000 / 3, Pace: 1000},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for range b.N {
+				asker, responder := engine(b), engine(b)
+				join(b, asker, responder, orders(1, order))
+				w := window(time.Second, asker, responder)
+				kernel.SleepUntil(w.EndNs)
+				end := asker.Read()[0]
+				asker.Close()
+				responder.Close()
+				b.ReportMetric(float64(end.Transactions.Latency.Count), "per-s")
+				b.ReportMetric(end.Transactions.Latency.P50Us, "p50-µs")
+				b.ReportMetric(end.Transactions.Latency.P99Us, "p99-µs")
+			}
+		})
+	}
+}

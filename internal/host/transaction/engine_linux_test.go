@@ -1,0 +1,73 @@
+package transaction
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// TestTransactions: whatever the sizes, the connections and the threads, what is
+// asked is answered, and both ends count the same.
+func TestTransactions(t *testing.T) {
+	for _, order := range []record.FlowOrder{
+		{},
+		{Connections: 7},
+		{Connections: 7, Threads: 3},
+		{Connections: 2, Threads: 2},
+		{RequestBytes: 100_000, ResponseBytes: 300_000},
+		{RequestBytes: 100_000, ResponseBytes: 300_000, Connections: 5},
+		{RequestBytes: 10, ResponseBytes: 3_000_000, Connections: 3, Window: 20_000},
+		{Pace: 500},
+		{Pace: 500, Connections: 20, Threads: 2},
+		{Poll: true},
+		{Poll: true, Connections: 3},
+		{Poll: true, Pace: 500},
+		{Protocol: record.ProtocolCRR},
+		{Protocol: record.ProtocolCRR, Poll: true},
+		{Protocol: record.ProtocolCRR, Connections: 9, Threads: 2},
+		{Protocol: record.ProtocolCRR, Connections: 3, RequestBytes: 100_000, ResponseBytes: 300_000},
+		{Protocol: record.ProtocolCRR, Pace: 500, Connections: 3},
+	} {
+		name := fmt.Sprintf("%s %d×%d, %d, %d, pace %g, poll %t", order.Protocol, order.Connections, order.Threads, order.RequestBytes, order.ResponseBytes, order.Pace, order.Poll)
+		t.Run(name, func(t *testing.T) {
+			asker, responder := engine(t), engine(t)
+			join(t, asker, responder, orders(1, order))
+			w := window(150*time.Millisecond, asker, responder)
+			kernel.SleepUntil(w.EndNs)
+			first := int64(0) // that shows whether there is somebody
+			if order.Protocol == record.ProtocolCRR {
+				first = 1
+			}
+			eventually(t, "every transaction is done", func() bool {
+				return tally(asker).Waiting == 0 && tally(responder).Done == tally(asker).Done+first
+			})
+			asked, answered := asker.Read()[0], responder.Read()[0]
+			got := asked.Transactions
+			t.Logf("%d done, %d in the window, %+v", got.Done, got.Latency.Count, got.Latency.P50Us)
+			if got.Done == 0 || got.Failed != 0 || got.Connections != (1-first)*int64(max(1, order.Connections)) {
+				t.Errorf("%+v", got)
+			}
+			if got.Latency.Count == 0 || got.Latency.Count > got.Done {
+				t.Errorf("%d times of %d transactions", got.Latency.Count, got.Done)
+			}
+			request, response := int64(max(1, order.RequestBytes)), int64(max(1, order.ResponseBytes))
+			for _, bytes := range [][2]int64{
+				{asked.WrittenBytes, got.Done * request}, {answered.ReceivedBytes, (got.Done + first) * request},
+				{asked.ReceivedBytes, got.Done * response}, {answered.WrittenBytes, (got.Done + first) * response},
+			} {
+				if bytes[0] != bytes[1] {
+					t.Errorf("%d bytes, want %d: %+v, %+v", bytes[0], bytes[1], asked, answered)
+				}
+			}
+			if asked.Error+answered.Error != "" || !asked.Alive || !answered.Alive {
+				t.Errorf("%q, %q", asked.Error, answered.Error)
+			}
+			if order.Pace > 0 && (got.Done < 60 || got.Done > 76) {
+				t.Errorf("%d transactions in 150 ms at %g/s", got.Done, order.Pace)
+			}
+		})
+	}
+}

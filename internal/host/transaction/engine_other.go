@@ -1,0 +1,78 @@
+//go:build !linux
+
+package transaction
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"sync"
+	"time"
+
+	"linerate/internal/model/record"
+)
+
+// Engine refuses every order: transactions need Linux.
+type Engine struct {
+	mu     sync.Mutex
+	orders []record.FlowOrder
+}
+
+// New makes an engine with no flows.
+func New() *Engine { return &Engine{} }
+
+var refusal = fmt.Sprintf("transactions (rr, crr) are not available on %s, only on Linux", runtime.GOOS)
+
+// Listen answers each order with a refusal.
+func (e *Engine) Listen(_ context.Context, orders []record.FlowOrder) []record.Listening {
+	out := make([]record.Listening, len(orders))
+	for i, o := range e.note(orders) {
+		out[i] = record.Listening{ID: o.ID, Error: refusal}
+	}
+	return out
+}
+
+// Connect answers each order with a refusal.
+func (e *Engine) Connect(_ context.Context, orders []record.FlowOrder, _ time.Duration) []record.Opened {
+	out := make([]record.Opened, len(orders))
+	for i, o := range e.note(orders) {
+		out[i] = record.Opened{ID: o.ID, Remote: o.Remote, Error: refusal}
+	}
+	return out
+}
+
+func (e *Engine) note(orders []record.FlowOrder) []record.FlowOrder {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.orders = append(e.orders, orders...)
+	return orders
+}
+
+// Read is the flows that there are not.
+func (e *Engine) Read() []record.FlowEnd {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	out := make([]record.FlowEnd, len(e.orders))
+	for i, o := range e.orders {
+		out[i] = record.FlowEnd{ID: o.ID, Sends: o.Sends, Error: refusal}
+	}
+	return out
+}
+
+func (e *Engine) Offer(record.Ticket, *net.TCPConn) bool { return false }
+func (e *Engine) Abandon([]string)                       {}
+func (e *Engine) Settled() bool                          { return true }
+func (e *Engine) Start(record.WindowRequest)             {}
+func (e *Engine) Light() []record.FlowSample             { return nil }
+func (e *Engine) Moved() (received, written int64)       { return 0, 0 }
+func (e *Engine) Busy() []int64                          { return nil }
+func (e *Engine) Close()                                 {}
+
+// Flows is how many were ordered.
+func (e *Engine) Flows() int { return len(e.Read()) }
+
+// Hand refuses: there is nothing to hold.
+func Hand(io.Reader, io.Writer) error { return errors.New(refusal) }

@@ -1,0 +1,229 @@
+package transaction
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// responder answers bytes with bytes, as long as obliging says so for the n-th of
+// a connection; then it closes that.
+func responder(t *testing.T, obliging func(connection, n int) bool) netip.AddrPort {
+	t.Helper()
+	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: loopback.AsSlice()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for i := 0; ; i++ {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				one := make([]byte, 1)
+				for n := 0; ; n++ {
+					if _, err := conn.Read(one); err != nil || !obliging(i, n) {
+						return
+					}
+					if _, err := conn.Write(one); err != nil {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	return l.Addr().(*net.TCPAddr).AddrPort()
+}
+
+// asker is an engine that has connected to a responder.
+func asker(t *testing.T, to netip.AddrPort, order record.FlowOrder) *Engine {
+	t.Helper()
+	e := engine(t)
+	order.ID, order.Remote = "f1", to
+	if order.Protocol == "" {
+		order.Protocol = record.ProtocolRR
+	}
+	if o := e.Connect(context.Background(), []record.FlowOrder{order}, waitAtMost)[0]; o.Error != "" {
+		t.Fatal(o.Error)
+	}
+	return e
+}
+
+// TestLostConnection: it fails its transaction, the flow tells why, and the others
+// go on.
+func TestLostConnection(t *testing.T) {
+	for _, order := range []record.FlowOrder{{Connections: 5}, {Connections: 5, Threads: 5}, {Connections: 5, Threads: 2, Poll: true}} {
+		e := asker(t, responder(t, func(connection, n int) bool { return connection != 2 || n < 10 }), order)
+		window(time.Hour, e)
+		eventually(t, "one is lost", func() bool { return tally(e).Failed == 1 })
+		end := e.Read()[0]
+		if !end.Alive || !strings.Contains(end.Error, "1 of 5 connections lost") || end.Transactions.Connections != 4 {
+			t.Errorf("%+v, %+v", end, end.Transactions)
+		}
+		before := tally(e).Done
+		eventually(t, "the others go on", func() bool { return tally(e).Done > before+100 })
+		if tally(e).Failed != 1 {
+			t.Errorf("%+v", tally(e))
+		}
+	}
+}
+
+// TestLostOnSchedule: what was to begin on a connection that is gone has failed.
+func TestLostOnSchedule(t *testing.T) {
+	e := asker(t, responder(t, func(connection, n int) bool { return connection != 1 }), record.FlowOrder{Connections: 2, Pace: 200})
+	w := window(300*time.Millisecond, e)
+	kernel.SleepUntil(w.EndNs)
+	eventually(t, "all are done or have failed", func() bool { return tally(e).Done+tally(e).Failed >= 60 })
+	if got := tally(e); got.Done != 30 || got.Failed != 30 {
+		t.Errorf("%+v: want half of 60 done and half failed", got)
+	}
+}
+
+// TestResponderDies: nothing is left of the flow, and both kinds say so.
+func TestResponderDies(t *testing.T) {
+	for _, protocol := range []string{record.ProtocolRR, record.ProtocolCRR} {
+		a, r := engine(t), engine(t)
+		join(t, a, r, orders(1, record.FlowOrder{Connections: 3, Protocol: protocol}))
+		window(time.Hour, a, r)
+		eventually(t, "transactions are done", func() bool { return tally(a).Done > 100 })
+		r.Close()
+		eventually(t, "they fail", func() bool { return tally(a).Failed > 0 && a.Read()[0].Error != "" })
+		eventually(t, "the reason is told", func() bool {
+			text := a.Read()[0].Error
+			return strings.Contains(text, "reset") || strings.Contains(text, "refused") || strings.Contains(text, "closed")
+		})
+		if protocol == record.ProtocolCRR {
+			before := tally(a).Failed
+			eventually(t, "it is tried again", func() bool { return tally(a).Failed > before })
+			continue
+		}
+		eventually(t, "all are lost", func() bool { return tally(a).Connections == 0 && !a.Read()[0].Alive })
+	}
+}
+
+// TestMutePeer: a transaction that is not answered is in no percentile, but it is
+// told, and how long it has waited.
+func TestMutePeer(t *testing.T) {
+	block := make(chan struct{})
+	defer close(block)
+	e := asker(t, responder(t, func(connection, n int) bool { <-block; return false }), record.FlowOrder{})
+	w := window(100*time.Millisecond, e)
+	kernel.SleepUntil(w.EndNs + 1e6)
+	if got := tally(e); got.Done != 0 || got.Waiting != 1 || got.LongestWaitUs < 100e3 || got.Latency != nil {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestKnownDelay: no transaction is quicker than the responder.
+func TestKnownDelay(t *testing.T) {
+	const delay = 10 * time.Millisecond
+	slow := func(connection, n int) bool { time.Sleep(delay); return true }
+	for _, order := range []record.FlowOrder{{}, {Connections: 3}, {Poll: true}, {Protocol: record.ProtocolCRR}} {
+		e := asker(t, responder(t, slow), order)
+		w := window(200*time.Millisecond, e)
+		kernel.SleepUntil(w.EndNs + 1e6)
+		// A histogram of three digits may show a little less.
+		if d := tally(e).Latency; d == nil || d.MinUs < 0.999*float64(delay.Microseconds()) || d.P50Us < d.MinUs || d.MaxUs < d.P50Us {
+			t.Errorf("%+v: %+v, want at least %v each", order, d, delay)
+		}
+	}
+}
+
+// TestStall: a responder stalls once for a part of the window. Nobody asks it
+// anything meanwhile on the only connection; the schedule goes on all the same,
+// and those that had to wait show in the percentiles as they waited.
+func TestStall(t *testing.T) {
+	const stall = 400 * time.Millisecond
+	once := func(connection, n int) bool {
+		if n == 20 {
+			time.Sleep(stall)
+		}
+		return true
+	}
+	for _, order := range []record.FlowOrder{{Pace: 200}, {Pace: 200, Poll: true}} {
+		e := asker(t, responder(t, once), order)
+		w := window(time.Second, e)
+		kernel.SleepUntil(w.EndNs)
+		eventually(t, "the backlog is worked off", func() bool { return tally(e).Waiting == 0 })
+		d := tally(e).Latency
+		// 80 of 200 were to begin in the stall, and waited 400 ms and less: the
+		// tenth that waited longest did so for more than 300 ms.
+		if d == nil || d.Count < 150 || d.P90Us < 250e3 || d.MaxUs < 0.999*float64(stall.Microseconds()) {
+			t.Errorf("%+v: %+v", order, d)
+		}
+	}
+}
+
+// TestNobodyThere: what keeps a flow from opening is told in a network's words.
+func TestNobodyThere(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := l.Addr().(*net.TCPAddr).AddrPort()
+	l.Close()
+	for _, order := range []record.FlowOrder{{}, {Connections: 50}, {Protocol: record.ProtocolCRR}} {
+		order.ID, order.Remote = "f1", at
+		e := engine(t)
+		o := e.Connect(context.Background(), []record.FlowOrder{order}, waitAtMost)[0]
+		if !strings.Contains(o.Error, "refused") || !strings.Contains(o.Error, at.String()) {
+			t.Errorf("%+v", o)
+		}
+		if end := e.Read()[0]; end.Alive || end.Error != o.Error {
+			t.Errorf("%+v", end)
+		}
+	}
+	for _, bad := range []record.FlowOrder{{Connections: -1}, {RequestBytes: -1}, {ResponseBytes: 2 << 30}, {Threads: 5000}, {Pace: -1}} {
+		bad.ID, bad.Local = "f1", loopback
+		if l := engine(t).Listen(context.Background(), []record.FlowOrder{bad})[0]; !strings.Contains(l.Error, "expected") {
+			t.Errorf("%+v: %+v", bad, l)
+		}
+	}
+}
+
+// TestNothingIsLeft: after Close there are no more goroutines and descriptors than
+// before, whatever the flows were doing.
+func TestNothingIsLeft(t *testing.T) {
+	exercise := func() {
+		for _, order := range []record.FlowOrder{
+			{}, {Connections: 10}, {Connections: 2, Threads: 2, Poll: true}, {Protocol: record.ProtocolCRR, Connections: 4},
+			{Pace: 100, Connections: 3}, {RequestBytes: 1 << 20, ResponseBytes: 1 << 20},
+		} {
+			a, r := engine(t), engine(t)
+			join(t, a, r, orders(2, order))
+			window(time.Hour, a, r)
+			eventually(t, "transactions are done", func() bool { return tally(a).Done > 5 })
+			idle, unused := engine(t), engine(t)
+			join(t, idle, unused, orders(1, order)) // never started
+			unused.Listen(context.Background(), orders(3, record.FlowOrder{Local: loopback}))
+			for _, e := range []*Engine{a, r, unused, idle} {
+				e.Close()
+			}
+		}
+	}
+	count := func() int {
+		list, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	exercise()
+	goroutines, open := runtime.NumGoroutine(), count()
+	exercise()
+	if now := count(); now > open {
+		t.Errorf("%d descriptors before, %d after", open, now)
+	}
+	eventually(t, "goroutines are gone", func() bool { return runtime.NumGoroutine() <= goroutines })
+}

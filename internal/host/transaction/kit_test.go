@@ -1,0 +1,97 @@
+package transaction
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+var loopback = netip.MustParseAddr("127.0.0.1")
+
+// patience bounds waiting for what must come; how long it takes is not judged.
+const waitAtMost = 20 * time.Second
+
+// engine makes an engine that is closed with the test.
+func engine(t testing.TB) *Engine {
+	t.Helper()
+	e := New()
+	t.Cleanup(e.Close)
+	return e
+}
+
+// orders makes n orders alike, with IDs f1, f2, …
+func orders(n int, like record.FlowOrder) []record.FlowOrder {
+	out := make([]record.FlowOrder, n)
+	for i := range out {
+		out[i] = like
+		out[i].ID = fmt.Sprintf("f%d", i+1)
+		if like.Protocol == "" {
+			out[i].Protocol = record.ProtocolRR
+		}
+	}
+	return out
+}
+
+// join connects an opener to an acceptor with one flow per order.
+func join(t testing.TB, opener, acceptor *Engine, like []record.FlowOrder) {
+	t.Helper()
+	accepting, opening := make([]record.FlowOrder, len(like)), make([]record.FlowOrder, len(like))
+	for i, order := range like {
+		accepting[i], opening[i] = order, order
+		accepting[i].Local, opening[i].Sends = loopback, true
+	}
+	for i, l := range acceptor.Listen(context.Background(), accepting) {
+		if l.Error != "" {
+			t.Fatalf("listen %s: %s", l.ID, l.Error)
+		}
+		if l.ID != like[i].ID || l.Local.Addr() != loopback || l.Local.Port() == 0 {
+			t.Fatalf("listening is %+v, want flow %s", l, like[i].ID)
+		}
+		opening[i].Remote = l.Local
+	}
+	for i, o := range opener.Connect(context.Background(), opening, waitAtMost) {
+		if o.Error != "" {
+			t.Fatalf("connect %s: %s", o.ID, o.Error)
+		}
+		if o.ID != like[i].ID || o.Remote != opening[i].Remote || !o.Local.IsValid() {
+			t.Fatalf("opened is %+v, want flow %s to %s", o, like[i].ID, opening[i].Remote)
+		}
+	}
+	eventually(t, "every flow has its connections", acceptor.Settled)
+	for _, end := range acceptor.Read() {
+		if !end.Alive || end.Error != "" {
+			t.Fatalf("accepted %s: %+v", end.ID, end)
+		}
+	}
+}
+
+// window starts several engines a little from now, with a window of all the time
+// but the first moments.
+func window(duration time.Duration, engines ...*Engine) record.WindowRequest {
+	at := kernel.Now() + int64(20*time.Millisecond)
+	w := record.WindowRequest{StartNs: at, BeginNs: at, EndNs: at + int64(duration), StopNs: at + int64(duration)}
+	for _, e := range engines {
+		e.Start(w)
+	}
+	return w
+}
+
+// eventually waits until a condition holds.
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(waitAtMost); !holds(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited %v in vain: %s", waitAtMost, what)
+		}
+	}
+}
+
+// tally is an end's transactions so far.
+func tally(e *Engine) record.Transactions { return *e.Read()[0].Transactions }
+
+func netipAt(port uint16) netip.AddrPort { return netip.AddrPortFrom(loopback, port) }

@@ -1,0 +1,270 @@
+package transaction
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"syscall"
+	"time"
+
+	"linerate/internal/bus/greeting"
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// crowd is how many connections are in the making at a time: enough that a long
+// way costs little, and fewer than a listener's queue holds.
+const crowd = 256
+
+// opener opens a flow's connections.
+type opener struct {
+	f       *end
+	peers   []*kernel.Peer // one for each service port
+	from    *kernel.Peer   // nil: the kernel chooses
+	waiting *kernel.Epoll
+	began   map[int32]int // the connection that a descriptor is to be
+}
+
+// open opens a flow's connections and lets its threads ask. first is called when
+// the first one is open or has failed.
+func (f *end) open(ctx context.Context, timeout time.Duration, first func()) {
+	err := f.equip()
+	var o *opener
+	if err == nil {
+		o, err = newOpener(f)
+	}
+	switch {
+	case err != nil:
+	case f.turnover():
+		o.waiting.Close()
+		if err = f.probe(ctx, o, timeout); err == nil {
+			f.opener = o
+		}
+	default:
+		err = o.all(ctx, timeout, first)
+		o.waiting.Close()
+	}
+	if err != nil {
+		// No thread is there to notice that some have been reset meanwhile, and their
+		// service ports taken by others.
+		f.joined.Store(f.established())
+		f.exhausted = socket.Exhausted(f.order, f.from(), int(f.joined.Load()), err)
+		f.fail("%s", f.unopened(timeout, err))
+		return
+	}
+	for _, w := range f.workers {
+		if !f.engine.books.Work(w.ask) {
+			f.fail(socket.EngineClosed)
+		}
+	}
+}
+
+func newOpener(f *end) (*opener, error) {
+	o := &opener{f: f, began: map[int32]int{}}
+	ports := f.order.Ports
+	if len(ports) == 0 {
+		ports = []uint16{f.order.Remote.Port()}
+	}
+	for _, port := range ports {
+		peer, err := kernel.PeerAt(netip.AddrPortFrom(f.order.Remote.Addr(), port))
+		if err != nil {
+			return nil, err
+		}
+		o.peers = append(o.peers, peer)
+	}
+	if local := f.order.Local; local.IsValid() || f.order.LocalPort != 0 {
+		if f.order.LocalPort != 0 && f.connections() > 1 {
+			return nil, fmt.Errorf("%s from one service port, %d: expected one", plural(f.connections(), "connection"), f.order.LocalPort)
+		}
+		if !local.IsValid() {
+			local = netip.IPv4Unspecified()
+			if f.order.Remote.Addr().Is6() {
+				local = netip.IPv6Unspecified()
+			}
+		}
+		from, err := kernel.PeerAt(netip.AddrPortFrom(local, f.order.LocalPort))
+		if err != nil {
+			return nil, err
+		}
+		o.from = from
+	}
+	if !f.order.Ticket.IsZero() {
+		f.ticket = greeting.TicketFrame(f.order.Ticket)
+	}
+	waiting, err := kernel.NewEpoll()
+	o.waiting = waiting
+	return o, err
+}
+
+// errSlow: a peer may be off, or a firewall drops what goes there.
+var errSlow = errors.New("connection timed out: no answer to SYN")
+
+// all opens the first connection, and then the others, many at a time.
+func (o *opener) all(ctx context.Context, timeout time.Duration, first func()) error {
+	n := o.f.connections()
+	defer func() {
+		for fd := range o.began {
+			kernel.CloseSocket(int(fd))
+		}
+	}()
+	latest := time.Now()
+	open := 0
+	opened := func() {
+		open, latest = open+1, time.Now()
+		first()
+	}
+	var failed error // why no more can be begun; those that have been come about all the same
+	for next := 0; open < n; {
+		for failed == nil && next < n && len(o.began) < crowd && (open > 0 || next == 0) {
+			at, err := o.start(next)
+			if err != nil {
+				failed = err
+				break
+			}
+			next++
+			if at {
+				opened()
+			}
+		}
+		switch {
+		case len(o.began) > 0:
+		case failed != nil:
+			return failed
+		default:
+			continue
+		}
+		events := o.waiting.Wait(glance)
+		for i := range events {
+			fd, _, _ := o.waiting.Event(i)
+			if err := o.finish(fd); err != nil {
+				return err
+			}
+			opened()
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case timeout > 0 && time.Since(latest) > timeout:
+			return errSlow
+		}
+	}
+	return nil
+}
+
+// start begins to open a connection. True: it is open already.
+func (o *opener) start(i int) (bool, error) {
+	peer := o.to(i)
+	fd, err := peer.Socket(false)
+	if err != nil {
+		return false, os.NewSyscallError("socket", err)
+	}
+	fail := func(err error) (bool, error) {
+		kernel.CloseSocket(fd)
+		return false, err
+	}
+	if err := o.prepare(fd); err != nil {
+		return fail(err)
+	}
+	switch err := peer.Connect(fd); err {
+	case nil:
+		o.began[int32(fd)] = i
+		return true, o.finish(int32(fd))
+	case syscall.EINPROGRESS:
+	default:
+		return fail(os.NewSyscallError("connect", err))
+	}
+	if err := o.waiting.Watch(fd, int32(fd)); err != nil {
+		return fail(err)
+	}
+	o.began[int32(fd)] = i
+	return false, nil
+}
+
+// to is where the i-th connection of this part goes: the flow's connections take
+// the service ports in turn.
+func (o *opener) to(i int) *kernel.Peer {
+	return o.peers[o.f.part.number(i, 0)%int64(len(o.peers))]
+}
+
+func (o *opener) prepare(fd int) error {
+	if err := socket.Prepare(o.f.order, fd); err != nil {
+		return err
+	}
+	if err := o.f.settle(fd, false); err != nil {
+		return err
+	}
+	if o.from != nil {
+		if err := socket.LeavePort(o.f.order, fd); err != nil {
+			return err
+		}
+		if err := o.from.Bind(fd); err != nil {
+			return os.NewSyscallError("bind", err)
+		}
+	}
+	return nil
+}
+
+// finish gives a connection that is open to its thread.
+func (o *opener) finish(fd int32) error {
+	i := o.began[fd]
+	err := kernel.Connected(int(fd))
+	if err == nil && o.f.ticket != nil {
+		_, err = kernel.TrySend(int(fd), o.f.ticket, false)
+	}
+	if err != nil {
+		return os.NewSyscallError("connect", err)
+	}
+	o.waiting.Forget(int(fd))
+	delete(o.began, fd)
+	if !o.f.keep(int(fd)) {
+		return errors.New(socket.EngineClosed)
+	}
+	w := o.f.workers[i%len(o.f.workers)]
+	place := i / len(o.f.workers)
+	w.conns[place].fd = fd
+	if w.epoll == nil {
+		err = kernel.SetWaiting(int(fd), true)
+	} else {
+		err = w.epoll.Watch(int(fd), int32(place))
+	}
+	o.f.came.Add(1)
+	o.f.joined.Add(1)
+	return err
+}
+
+// established is how many of the connections that have been opened still are.
+func (f *end) established() (n int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, fd := range f.fds {
+		if info, err := kernel.TCPInfo(int(fd)); err == nil && info.State == record.TCPEstablished {
+			n++
+		}
+	}
+	return n
+}
+
+// from is the address that the first connection has been opened from.
+func (f *end) from() netip.Addr {
+	local, _ := f.state()
+	return local.Addr()
+}
+
+// unopened says why a flow's connections could not be opened.
+func (f *end) unopened(timeout time.Duration, err error) string {
+	o := f.order
+	if f.exhausted != nil {
+		return f.exhausted.String()
+	}
+	text := socket.ConnectError(o.Local, o.Remote, timeout, err)
+	if errors.Is(err, errSlow) {
+		text = fmt.Sprintf("connect %s → %s: %v within %v", socket.Place(o.Local), o.Remote, err, timeout)
+	}
+	if n := f.connections(); n > 1 {
+		text += fmt.Sprintf(" (%d of %d connections were open by then)", f.joined.Load(), n)
+	}
+	return text
+}

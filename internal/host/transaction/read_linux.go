@@ -1,0 +1,234 @@
+package transaction
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+	"linerate/internal/science/stats"
+)
+
+// Read is every flow's state at this instant, in the order of the orders. The
+// counts of all flows are taken first; what needs system calls follows.
+func (e *Engine) Read() []record.FlowEnd {
+	ends, window := e.books.All(), e.times()
+	out := make([]record.FlowEnd, len(ends))
+	for i, f := range ends {
+		f.count(&out[i])
+	}
+	for _, s := range e.apart() {
+		out = append(out, s.read())
+	}
+	for i, f := range ends {
+		f.describe(&out[i], window)
+	}
+	return out
+}
+
+// count takes the counts.
+func (f *end) count(out *record.FlowEnd) {
+	t := &record.Transactions{Connections: f.joined.Load(), Opened: f.came.Load(), Polling: f.order.Poll}
+	out.Transactions = t
+	if f.turnover() {
+		t.Connections, t.Opened = 0, 0
+	}
+	for _, w := range f.books() {
+		t.Done += w.done.Load()
+		if f.turnover() {
+			opened := w.opened.Load()
+			t.Opened += opened
+			t.Connections += max(0, opened-w.closed.Load())
+		}
+		t.Failed += w.failed.Load()
+		out.ReceivedBytes += w.received.Load()
+		out.WrittenBytes += w.written.Load()
+		if first := w.first.Load(); out.FirstNs == 0 || first != 0 && first < out.FirstNs {
+			out.FirstNs = first
+		}
+		out.LastNs = max(out.LastNs, w.last.Load())
+	}
+	out.AtNs = socket.Now()
+}
+
+// books are the threads' counts, as far as there are threads.
+func (f *end) books() []*worker {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.workers
+}
+
+// describe adds what the books and the kernel know.
+func (f *end) describe(out *record.FlowEnd, window record.WindowRequest) {
+	out.ID, out.Sends = f.order.ID, f.order.Sends
+	out.Local, out.Error = f.state()
+	out.Alive = f.alive()
+	t := out.Transactions
+	if f.asks {
+		f.waiting(out)
+	}
+	if f.asks && window.EndNs != 0 && out.AtNs >= conclusion(window) {
+		sum := stats.NewHistogram()
+		for _, w := range f.books() {
+			sum.Merge(w.latency.Histogram())
+		}
+		t.Latency = distribution(sum)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.fds) == 0 || f.ended {
+		return
+	}
+	first := int(f.fds[0])
+	out.CongestionControl, _ = kernel.CongestionControl(first)
+	if f.order.Window != 0 {
+		send, receive, _ := kernel.Buffers(first)
+		out.SndbufBytes, out.RcvbufBytes = int64(send), int64(receive)
+	}
+	if f.connections() == 1 {
+		if info, err := kernel.TCPInfo(first); err == nil {
+			out.Info = &info
+		}
+	}
+}
+
+func distribution(h *hdrhistogram.Histogram) *record.Distribution {
+	d, err := stats.Distribution(h)
+	if err != nil {
+		return nil // a histogram of our own can be encoded
+	}
+	return d
+}
+
+// alive says that there are connections and that the flow has not failed.
+func (f *end) alive() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.failure == "" && !f.ended && f.joined.Load() > 0
+}
+
+// silentTimeouts is how many retransmission timeouts in a row make a peer that
+// neither answers nor resets count as gone: about three seconds on a short path.
+const silentTimeouts = 4
+
+// waiting looks at the transactions that are under way: how many there are, how
+// long the one that waits longest has, and whether anybody is still there.
+func (f *end) waiting(out *record.FlowEnd) {
+	const suspect = 1e9 // ns without an answer, on any path that a trial is made over
+	const looks = 64    // connections that the kernel is asked about
+	t := out.Transactions
+	looked, silent := 0, 0
+	backoff := uint8(0)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, w := range f.workers {
+		for i := range w.conns {
+			began := atomic.LoadInt64(&w.conns[i].began)
+			if began == 0 || began > out.AtNs {
+				continue
+			}
+			t.Waiting++
+			wait := out.AtNs - began
+			t.LongestWaitUs = max(t.LongestWaitUs, float64(wait)/1e3)
+			if wait < suspect || looked == looks || f.ended {
+				continue
+			}
+			looked++
+			fd := int(atomic.LoadInt32(&w.conns[i].fd))
+			if info, err := kernel.TCPInfo(fd); err == nil && info.Backoff >= silentTimeouts {
+				silent++
+				backoff = max(backoff, info.Backoff)
+			}
+		}
+	}
+	if silent > 0 && out.Error == "" {
+		more := ""
+		if looked == looks {
+			more = " or more"
+		}
+		out.Error = fmt.Sprintf("%d%s of %s: no answer to %d retransmissions in a row", silent, more, plural(f.connections(), "connection"), backoff)
+		out.Alive = out.Alive && int64(silent) < f.joined.Load() && silent < looks
+	}
+}
+
+// Light is a cheap reading for a series: the bytes received and the transactions
+// done so far.
+func (e *Engine) Light() []record.FlowSample {
+	ends := e.books.All()
+	out := make([]record.FlowSample, len(ends))
+	for i, f := range ends {
+		out[i].ID = f.order.ID
+		for _, w := range f.books() {
+			out[i].ReceivedBytes += w.received.Load()
+			out[i].Done += w.done.Load()
+		}
+		if !f.asks {
+			out[i].Done = 0
+		}
+	}
+	for _, s := range e.apart() {
+		out = append(out, s.light())
+	}
+	return out
+}
+
+// Moved is how many bytes all flows together have received and written.
+func (e *Engine) Moved() (received, written int64) {
+	for _, f := range e.books.All() {
+		for _, w := range f.books() {
+			received += w.received.Load()
+			written += w.written.Load()
+		}
+	}
+	for _, s := range e.apart() {
+		end := s.latest()
+		received, written = received+end.ReceivedBytes, written+end.WrittenBytes
+	}
+	return received, written
+}
+
+// Busy is the CPU time that each thread has used, in nanoseconds. Of polling ones
+// it is what they did beside asking in vain.
+func (e *Engine) Busy() []int64 {
+	var out []int64
+	for _, f := range e.books.All() {
+		for _, w := range f.books() {
+			out = append(out, w.busy())
+		}
+		if f.visited() {
+			// The door's thread may serve others, too.
+			var cpu int64
+			if id := f.door.Load(); id != 0 && !f.order.Poll {
+				cpu, _ = kernel.ThreadCPU(int(id))
+			}
+			out = append(out, cpu)
+		}
+	}
+	for _, s := range e.apart() {
+		out = append(out, s.spent()...)
+	}
+	return out
+}
+
+// Outside is the CPU time, in nanoseconds, of the further processes that hold a
+// part of the connections, as of the latest reading.
+func (e *Engine) Outside() (ns int64) {
+	for _, s := range e.apart() {
+		ns += s.cpu.Load()
+	}
+	return ns
+}
+
+// conclusion is from when on readings have the distribution of latencies: not at
+// the window's end, since putting a histogram together takes longer than the
+// reading, but at the stop where that follows.
+func conclusion(w record.WindowRequest) int64 {
+	if w.StopNs-w.EndNs <= int64(time.Second) {
+		return max(w.EndNs, w.StopNs)
+	}
+	return w.EndNs
+}

@@ -1,0 +1,146 @@
+package transaction
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"linerate/internal/kernel"
+	"linerate/internal/science/stats"
+)
+
+const (
+	// glance is the longest that a thread waits in the kernel before it looks
+	// whether the engine closes, where nothing wakes it up for that.
+	glance = 50 * time.Millisecond
+	// patience is how often a polling thread asks in vain before it offers its
+	// processor to others.
+	patience = 16
+	// sampled: of so many transactions over a polling thread's only connection, one
+	// is looked at for how long it takes the thread.
+	sampled = 16
+	// bellTag is the bell's among the tags of an Epoll.
+	bellTag = -1
+)
+
+// counts are one thread's. Only the thread writes them; anyone may read them at
+// any time.
+type counts struct {
+	done, failed      atomic.Int64
+	received, written atomic.Int64 // bytes
+	opened, closed    atomic.Int64 // connections of crr
+	first, last       atomic.Int64 // instants
+	useful            atomic.Int64 // ns that a polling thread has not only asked
+	_                 [48]byte
+}
+
+// bump adds to a count that nobody else adds to.
+func bump(count *atomic.Int64, n int64) { count.Store(count.Load() + n) }
+
+// worker is one thread, with its part of a flow's connections.
+type worker struct {
+	counts
+	f       *end
+	part    part
+	epoll   *kernel.Epoll // nil: it has one connection, and waits for that alone
+	seat    chan int      // from where a responder without epoll gets it
+	conns   []conn        // of an asking end
+	answers *answering    // of a responding one
+	// latency is of the transactions that were done inside the window.
+	latency *stats.Counting
+	buffer  []byte // what is received
+
+	keeps  bool         // its processor of the runtime's
+	thread atomic.Int64 // its number, while it runs
+	spent  atomic.Int64 // CPU time when it was last asked for
+}
+
+func newWorker(f *end, p part) *worker {
+	w := &worker{f: f, part: p, buffer: make([]byte, 64<<10)}
+	if f.asks {
+		w.conns, w.latency = make([]conn, p.size()), stats.NewCounting()
+		for i := range w.conns {
+			w.conns[i].fd, w.conns[i].place = -1, uint32(i)
+		}
+	} else {
+		w.seat = make(chan int, 1)
+		w.answers = newAnswering(w)
+	}
+	return w
+}
+
+// onThread runs f on a thread of its own. One that polls, or that would like to,
+// keeps its processor of the runtime's: see keepers.
+func (w *worker) onThread(wish bool, f func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if w.keeps = keepers.enter(w.f.order.Poll, wish); w.keeps {
+		defer keepers.leave()
+	}
+	if w.epoll != nil {
+		w.epoll.Keeps = w.keeps
+	}
+	kernel.SharpTimers(true)
+	defer kernel.SharpTimers(false)
+	if w.part.size() >= crowd {
+		// Where the two ends share processors, each would interrupt the other for
+		// every single request; of so many, several are always due together.
+		defer kernel.Patient()()
+	}
+	w.thread.Store(int64(kernel.ThreadID()))
+	f()
+	w.thread.Store(0)
+}
+
+// keepers are the threads that keep one of the runtime's processors for themselves:
+// those that poll, and of those that wait in the kernel as many as the machine has
+// processors. Giving it away and asking for it back would cost a part of what is
+// measured; with more threads than that, keeping it would be the dearer. For each
+// of them there is one more, so that readings are taken in time.
+var keepers extraProcessors
+
+type extraProcessors struct {
+	mu sync.Mutex
+	n  int
+}
+
+// enter adds a thread, if it must be one of them or wishes and there is room.
+func (p *extraProcessors) enter(must, wish bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !must && !(wish && p.n < runtime.NumCPU()) {
+		return false
+	}
+	p.n++
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+	return true
+}
+
+func (p *extraProcessors) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.n--
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) - 1)
+}
+
+// busy bounds the CPU time that the worker has used; of a polling one, without
+// that in which it asked in vain.
+func (w *worker) busy() int64 {
+	if w.f.order.Poll {
+		return w.useful.Load()
+	}
+	if id := w.thread.Load(); id != 0 {
+		if cpu, ok := kernel.ThreadCPU(int(id)); ok {
+			w.spent.Store(cpu)
+		}
+	}
+	return w.spent.Load()
+}
+
+// rest is what a polling thread does after it has asked in vain.
+func (w *worker) rest(vain *int) {
+	if *vain++; *vain%patience == 0 {
+		kernel.Yield()
+	}
+}
