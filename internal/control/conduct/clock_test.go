@@ -20,7 +20,7 @@ func attach(t *testing.T, b *bus.Bus, node string, handlers map[string]bus.Handl
 	if err := b.Attach(node, near); err != nil {
 		t.Fatal(err)
 	}
-	agent, err := bus.Join(node, far)
+	agent, err := bus.Join(node, far, bus.Silence)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,9 @@ import (
 type Group struct {
 	Bus   *bus.Bus
 	Nodes []string
+	// Accepting is told once it is known where each flow is accepted, and before
+	// any is opened; nil: nobody is.
+	Accepting func(context.Context, []*Flow) error
 }
 
 // Each asks several nodes at once and joins what went wrong.

@@ -21,8 +21,14 @@ type Flow struct {
 	// port which the acceptor shares among flows.
 	Ticket   record.Ticket
 	Accepted netip.AddrPort // the acceptor's address
-	Opened   netip.AddrPort // the opener's address
-	Failure  string
+	// SourcePort is the service port to open from; 0: the kernel's choice.
+	SourcePort uint16
+	Opened     netip.AddrPort // the opener's address
+	Failure    string
+	// Exhausted is why, where the opener had no service port left.
+	Exhausted *record.PortsExhausted
+
+	ports []uint16 // the acceptor's, where it has several for the flow
 }
 
 // Planned are flows of which each has a service port of its own.
@@ -74,7 +80,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 			if !ours {
 				return fmt.Errorf("%s listens for a flow %.40q that nobody ordered", host, l.ID)
 			}
-			f.Failure = l.Error
+			f.Failure, f.ports = l.Error, l.Ports
 			if f.Ticket.IsZero() {
 				f.Accepted = l.Local
 			}
@@ -88,8 +94,15 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		if f.Failure != "" {
 			return fmt.Errorf("%s: %s", f.Acceptor, f.Failure)
 		}
+	}
+	if g.Accepting != nil {
+		if err := g.Accepting(ctx, flows); err != nil {
+			return err
+		}
+	}
+	for _, f := range flows {
 		o := order(f, f.OpenerSends, f.Source)
-		o.Remote = f.Accepted
+		o.Remote, o.LocalPort, o.Ports = f.Accepted, f.SourcePort, f.ports
 		connect[f.Opener] = append(connect[f.Opener], o)
 	}
 	err = inTurn(slices.Sorted(maps.Keys(connect)), apart, func(host string) error {
@@ -102,7 +115,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		defer mu.Unlock()
 		for _, o := range opened {
 			if f, ours := byID[o.ID]; ours {
-				f.Opened, f.Failure = o.Local, o.Error
+				f.Opened, f.Failure, f.Exhausted = o.Local, o.Error, o.Exhausted
 			}
 		}
 		return nil
@@ -118,7 +131,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 	}
 	return Each(slices.Sorted(maps.Keys(accept)), func(host string) error {
 		var ends []record.FlowEnd
-		request := record.ReadyRequest{TimeoutNs: int64(timeout), Unused: unused[host]}
+		request := record.ReadyRequest{TimeoutNs: int64(timeout + settling(accept[host])), Unused: unused[host]}
 		if err := g.Bus.Call(ctx, host, "ready", request, &ends); err != nil {
 			return err
 		}
@@ -133,10 +146,26 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 	})
 }
 
-func order(f *Flow, sends bool, local netip.Addr) record.FlowOrder {
-	return record.FlowOrder{
-		ID: f.ID, Sends: sends, Local: local, Ticket: f.Ticket,
-		MSS: f.MSS, NoDelay: f.NoDelay, CongestionControl: f.CongestionControl,
-		Window: f.Window, RateCap: f.RateCap,
+// settling is what very many connections may take longer to be taken in.
+func settling(orders []record.FlowOrder) (d time.Duration) {
+	for _, o := range orders {
+		d += time.Duration(o.Connections) * 100 * time.Microsecond
 	}
+	return d
+}
+
+func order(f *Flow, sends bool, local netip.Addr) record.FlowOrder {
+	o := record.FlowOrder{
+		ID: f.ID, Protocol: f.Protocol, Sends: sends, Local: local, Ticket: f.Ticket,
+		MSS: f.MSS, NoDelay: f.NoDelay, CongestionControl: f.CongestionControl,
+		BindNoPort: f.BindNoPort, Window: f.Window, SendBuffer: f.SendBuffer, ReceiveBuffer: f.ReceiveBuffer,
+		RateCap: f.RateCap, WriteCap: f.WriteCap, ReadCap: f.ReadCap, Mode: f.Mode,
+		DatagramBytes: int(f.Datagram),
+		RequestBytes:  int(f.Request), ResponseBytes: int(f.Response),
+		Connections: f.Connections, Pace: f.Pace, Poll: f.Poll != nil && *f.Poll, Threads: f.Threads,
+	}
+	if f.Process != "" {
+		o.Tool = &record.ToolOrder{Tool: f.Tool, Process: f.Process, Args: f.ToolArgs}
+	}
+	return o
 }

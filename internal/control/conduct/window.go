@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -49,16 +50,67 @@ type Window struct {
 	Interval         time.Duration // between samples; 0: none
 	Lookups          map[string][]record.RouteLookup
 	Sysctls          map[string][]string
+	Watch            map[string][]record.WatchedFlow
+	Events           []Event
 	// Scheduled is told when the window begins and ends, on the conductor's
 	// clock; nil: nobody is.
 	Scheduled func(begin, end int64)
 }
 
+// Event is what is to happen on a node so long after the window's beginning.
+type Event struct {
+	Node string
+	At   time.Duration
+	What string // for people
+	record.EventOrder
+}
+
+// eventsOf are a node's, at its own instants.
+func (w Window) eventsOf(node string, begin int64) (list []record.EventOrder) {
+	for _, e := range w.Events {
+		if e.Node == node {
+			e.AtNs = begin + int64(e.At)
+			list = append(list, e.EventOrder)
+		}
+	}
+	return list
+}
+
+// marks are the instants at which something happens.
+func (w Window) marks(begin int64) (list []int64) {
+	for _, e := range w.Events {
+		list = append(list, begin+int64(e.At))
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
 // Readings are what the nodes measured in one window.
 type Readings struct {
+	StartNs  int64 // of the senders, on the conductor's clock
+	BeginNs  int64 // of the window
 	Duration time.Duration
+	Events   []Event // that were ordered
 	Replies  map[string]record.WindowReply
 	Clocks   map[string]record.Clock
+}
+
+// patiently ends a context after a time, of which a stop of this process (Ctrl-Z)
+// counts for a small part only: when it goes on, it has yet to read what has come.
+func patiently(ctx context.Context, d time.Duration, cause error) (context.Context, context.CancelFunc) {
+	const parts = 32
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		for range parts {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(d / parts):
+			}
+		}
+		cancel(cause)
+	}()
+	return ctx, func() { cancel(nil) }
 }
 
 // Measure schedules the window on every node and waits for what they read. When
@@ -79,7 +131,7 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 	}
 	replies := map[string]record.WindowReply{}
 	var mu sync.Mutex
-	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(stop-kernel.Now())+30*time.Second, errors.New("no reading within 30 s of the trial's end"))
+	ctx, cancel := patiently(ctx, time.Duration(stop-kernel.Now())+30*time.Second, errors.New("no reading within 30 s of the trial's end"))
 	defer cancel()
 	var failed error // the first to fail, which is why the others do
 	_ = Each(g.Nodes, func(node string) error {
@@ -87,7 +139,8 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 		var reply record.WindowReply
 		err := g.Bus.Call(ctx, node, "window", record.WindowRequest{
 			StartNs: start + offset, BeginNs: begin + offset, EndNs: end + offset, StopNs: stop + offset,
-			SampleNs: int64(w.Interval), Lookups: w.Lookups[node], Sysctls: w.Sysctls[node],
+			SampleNs: int64(w.Interval), Lookups: w.Lookups[node], Sysctls: w.Sysctls[node], Watch: w.Watch[node],
+			Events: w.eventsOf(node, begin+offset), Marks: w.marks(begin + offset),
 		}, &reply)
 		if err == nil && reply.LateNs > 0 {
 			err = LateError{node, time.Duration(reply.LateNs)}
@@ -107,5 +160,6 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 	if failed != nil {
 		return Readings{}, failed
 	}
-	return Readings{w.Duration, replies, offsets}, nil
+	readings := Readings{start, begin, w.Duration, w.Events, replies, offsets}
+	return readings, readings.failedEvent()
 }

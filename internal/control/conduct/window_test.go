@@ -147,3 +147,21 @@ func TestEach(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestPatiently: the time ends with its cause, no sooner, and leaving it with none.
+func TestPatiently(t *testing.T) {
+	cause := errors.New("too long")
+	const d = 32 * time.Millisecond
+	began := time.Now()
+	ctx, cancel := patiently(t.Context(), d, cause)
+	defer cancel()
+	<-ctx.Done()
+	if after := time.Since(began); context.Cause(ctx) != cause || after < d {
+		t.Errorf("ended after %v because of %v", after, context.Cause(ctx))
+	}
+	left, leave := patiently(t.Context(), time.Hour, cause)
+	leave()
+	if context.Cause(left) != context.Canceled {
+		t.Errorf("left because of %v", context.Cause(left))
+	}
+}

@@ -28,7 +28,7 @@ func (l *Lab) configure(ctx context.Context) error {
 					return
 				}
 			}
-			settings, err := l.Resolve(baseSettings(h))
+			settings, err := l.Resolve(baseSettings(h, l.daemons()))
 			if err != nil {
 				errs[i] = err
 				return
@@ -43,7 +43,9 @@ func (l *Lab) configure(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func baseSettings(h topology.Host) []setting.Setting {
+// baseSettings are what the topology says of a host, without the routes that a
+// daemon brings where there is one.
+func baseSettings(h topology.Host, daemon bool) []setting.Setting {
 	var list []setting.Setting
 	sysctls := slices.Clone(h.Sysctls)
 	if h.Forward {
@@ -58,14 +60,19 @@ func baseSettings(h topology.Host) []setting.Setting {
 	if len(h.Via) == 0 {
 		for _, p := range h.Ports {
 			for _, a := range p.Addresses {
-				for _, prefix := range a.Prefixes() {
-					list = append(list, setting.Setting{Host: h.Name, Address: &setting.Address{Port: p.Name, Address: prefix}})
-				}
+				list = append(list, setting.Setting{Host: h.Name, Address: &setting.Address{
+					Port: p.Name, Address: netip.PrefixFrom(a.First, a.Bits), Count: a.Number(),
+				}})
 			}
 		}
 	}
+	for _, n := range h.Nexthops {
+		list = append(list, setting.Setting{Host: h.Name, Nexthop: &n})
+	}
 	for _, r := range h.Routes {
-		list = append(list, setting.Setting{Host: h.Name, Route: &r})
+		if !r.Learned || !daemon {
+			list = append(list, setting.Setting{Host: h.Name, Route: &r})
+		}
 	}
 	for _, r := range h.Rules {
 		list = append(list, setting.Setting{Host: h.Name, Rule: &r})
@@ -109,7 +116,7 @@ func (l *Lab) Resolve(settings []setting.Setting) ([]setting.Setting, error) {
 	for i, s := range settings {
 		if s.Neighbour != nil {
 			n := *s.Neighbour
-			if end, ok := l.end(n.LLAddr); ok {
+			if end, ok := endOf(l.topology, n.LLAddr); ok {
 				mac, err := l.mac(end)
 				if err != nil {
 					return nil, err
@@ -132,14 +139,23 @@ func (l *Lab) Resolve(settings []setting.Setting) ([]setting.Setting, error) {
 			}
 			s.Route = &r
 		}
+		if s.Nexthop != nil {
+			n := *s.Nexthop
+			var err error
+			// Of no destination yet: an address of IPv4 where both have one.
+			if n.Via, err = l.via(s.Host, "", n.Via); err != nil {
+				return nil, err
+			}
+			s.Nexthop = &n
+		}
 		resolved[i] = s
 	}
 	return resolved, nil
 }
 
-// end reads "host.port".
-func (l *Lab) end(text string) (topology.End, bool) {
-	for _, h := range l.topology.Hosts {
+// endOf reads "host.port".
+func endOf(t *topology.Topology, text string) (topology.End, bool) {
+	for _, h := range t.Hosts {
 		if port, found := strings.CutPrefix(text, h.Name+"."); found {
 			if _, exists := h.Port(port); exists {
 				return topology.End{Node: h.Name, Port: port}, true
@@ -165,17 +181,13 @@ func (l *Lab) mac(end topology.End) (string, error) {
 // family as the destination where the far port has one, else its link-local
 // address (RFC 4291, made from the MAC address).
 func (l *Lab) via(host, to, text string) (string, error) {
-	end, ok := l.end(text)
+	end, ok := endOf(l.topology, text)
 	if !ok {
 		return text, nil
 	}
-	far, _ := l.topology.Host(end.Node)
-	port, _ := far.Port(end.Port)
 	wantSix := strings.Contains(to, ":")
-	for _, a := range port.Addresses {
-		if a.First.Is6() == wantSix && l.onLink(host, a) {
-			return a.First.String(), nil
-		}
+	if addr, ok := addressOf(l.topology, host, end, wantSix); ok {
+		return addr.String(), nil
 	}
 	mac, err := l.mac(end)
 	if err != nil {
@@ -191,17 +203,25 @@ func (l *Lab) via(host, to, text string) (string, error) {
 	return "inet6 " + local.String(), nil
 }
 
-// onLink reports whether a host has a port on the far address's own prefix.
-func (l *Lab) onLink(host string, a topology.Address) bool {
-	h, _ := l.topology.Host(host)
-	for _, p := range h.Ports {
-		for _, own := range p.Addresses {
-			if netip.PrefixFrom(own.First, own.Bits).Masked().Contains(a.First) {
-				return true
+// addressOf is an address of a far port, of one family, that a host can reach
+// because it has a port on the same prefix.
+func addressOf(t *topology.Topology, host string, far topology.End, six bool) (netip.Addr, bool) {
+	h, _ := t.Host(host)
+	there, _ := t.Host(far.Node)
+	port, _ := there.Port(far.Port)
+	for _, a := range port.Addresses {
+		if a.First.Is6() != six {
+			continue
+		}
+		for _, p := range h.Ports {
+			for _, own := range p.Addresses {
+				if netip.PrefixFrom(own.First, own.Bits).Masked().Contains(a.First) {
+					return a.First, true
+				}
 			}
 		}
 	}
-	return false
+	return netip.Addr{}, false
 }
 
 // linkLocal is fe80::/64 with the modified EUI-64 of a MAC address (RFC 4291,

@@ -10,9 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"sync"
-	"syscall"
 
 	"linerate/internal/kernel"
 )
@@ -39,6 +37,8 @@ type keeperReply struct {
 	Error string `json:"error,omitempty"`
 	// Refused: the kernel did not want to make what a lab consists of.
 	Refused bool `json:"refused,omitempty"`
+	// Carried says who makes delay, losses and marks of links; empty: none has any.
+	Carried string `json:"carried,omitempty"`
 }
 
 // Keeper is the first process of a lab: it makes the namespaces and the cables,
@@ -54,7 +54,7 @@ func Keeper() int {
 	// Whatever is started here must not hold the others' streams: a stream ends
 	// with its agent.
 	kernel.CloseOnExec(controlFD, firstAgent-controlFD+len(p.Nodes))
-	nodes, err := build(p)
+	nodes, err := build(&p)
 	if err != nil {
 		_ = out.Encode(keeperReply{Error: err.Error(), Refused: refuses(err)})
 		return 1
@@ -62,7 +62,7 @@ func Keeper() int {
 	if door, err := net.FileListener(os.NewFile(doorFD, "door")); err == nil {
 		go serveDoor(door, p, nodes)
 	}
-	if err := out.Encode(keeperReply{}); err != nil {
+	if err := out.Encode(keeperReply{Carried: p.carried}); err != nil {
 		return 1
 	}
 	// Nothing more is ever said: this waits for the conductor's end.
@@ -70,44 +70,10 @@ func Keeper() int {
 	return 0
 }
 
-// netem refuses links with delay or loss on a kernel that cannot make them,
-// before anything is made. The keeper's own network namespace is nobody's.
-func netem(p plan) error {
-	var links []string
-	for _, c := range p.Cables {
-		for i, e := range c.Ends {
-			if e.Shape.DelayUs > 0 || e.Shape.Loss > 0 {
-				far := c.Ends[1-i]
-				links = append(links, fmt.Sprintf("%s.%s to %s.%s", p.Nodes[e.Node].Name, e.Port, p.Nodes[far.Node].Name, far.Port))
-			}
-		}
-	}
-	if len(links) == 0 {
-		return nil
-	}
-	conn, err := kernel.Dial()
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	if err := conn.HasNetem(); !errors.Is(err, syscall.ENOENT) {
-		return nil // or it will turn out
-	}
-	return withoutNetem(links)
-}
-
-// withoutNetem names the links that cannot be made.
-func withoutNetem(links []string) error {
-	const most = 4
-	if more := len(links) - most; more > 1 {
-		links = append(slices.Clone(links[:most]), fmt.Sprintf("and %d more", more))
-	}
-	return fmt.Errorf("the delay or loss of the link from %s needs the kernel's netem qdisc, and this kernel has none (CONFIG_NET_SCH_NETEM, module sch_netem); nothing was made", strings.Join(links, ", "))
-}
-
 // build starts the agents first, so that they come up while the cables are laid.
-func build(p plan) ([]*kernel.Namespace, error) {
-	if err := netem(p); err != nil {
+func build(p *plan) ([]*kernel.Namespace, error) {
+	wires, err := wiresOf(*p)
+	if err != nil {
 		return nil, err
 	}
 	nodes := make([]*kernel.Namespace, len(p.Nodes))
@@ -147,18 +113,23 @@ func build(p plan) ([]*kernel.Namespace, error) {
 	// A bridge floods to the port that joined last first. Cabled backwards, a
 	// lab's switch floods in the order of the file.
 	for _, c := range slices.Backward(p.Cables) {
-		if err := lay(p, nodes, c); err != nil {
+		if err := lay(*p, nodes, c, wires); err != nil {
 			return nil, err
 		}
 	}
-	return nodes, nil
+	p.carried = wires.carried(*p)
+	return nodes, wires.start()
 }
 
-func lay(p plan, nodes []*kernel.Namespace, c planCable) error {
+func lay(p plan, nodes []*kernel.Namespace, c planCable, wires *wires) error {
 	end := func(e planEnd) kernel.CableEnd {
 		return kernel.CableEnd{In: nodes[e.Node], Port: e.Port, MAC: e.MAC, MTU: e.MTU}
 	}
-	if err := kernel.Cable(end(c.Ends[0]), end(c.Ends[1])); err != nil {
+	cable := kernel.Cable
+	if wires.carries(c) {
+		cable = func(a, b kernel.CableEnd) error { return wires.lay(&c, a, b) }
+	}
+	if err := cable(end(c.Ends[0]), end(c.Ends[1])); err != nil {
 		return err
 	}
 	for _, e := range c.Ends {

@@ -31,6 +31,8 @@ type Lab struct {
 	keeper   *keeperProcess
 	remotes  []*remote
 	rootless bool
+	carried  string // who makes delay and loss of links
+	routing  *record.Routing
 
 	mu     sync.Mutex
 	hellos map[string]record.Hello
@@ -65,7 +67,13 @@ func Up(ctx context.Context, t *topology.Topology, b *bus.Bus, options Options) 
 	if err := l.awaitAll(ctx); err != nil {
 		return nil, err
 	}
+	if err := l.probeRouting(ctx); err != nil {
+		return nil, err
+	}
 	if err := l.configure(ctx); err != nil {
+		return nil, err
+	}
+	if err := l.startRouting(ctx); err != nil {
 		return nil, err
 	}
 	return l, nil
@@ -108,7 +116,7 @@ func (l *Lab) Hello(node string) record.Hello {
 }
 
 // Mode says how the hosts came about: "lab as root", "lab, rootless", "real
-// hosts", or both.
+// hosts", or both; and who makes the delay and the losses of links that have them.
 func (l *Lab) Mode() string {
 	var modes []string
 	if l.keeper != nil {
@@ -116,6 +124,9 @@ func (l *Lab) Mode() string {
 			modes = append(modes, "lab, rootless")
 		} else {
 			modes = append(modes, "lab as root")
+		}
+		if l.carried != "" {
+			modes[0] += ", " + l.carried
 		}
 	}
 	if len(l.remotes) > 0 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel"
+	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
 )
 
@@ -16,6 +17,8 @@ const bridgeName = "br0"
 type plan struct {
 	Nodes  []planNode  `json:"nodes"`
 	Cables []planCable `json:"cables"`
+
+	carried string // who makes delay and loss
 }
 
 type planNode struct {
@@ -37,6 +40,9 @@ type planEnd struct {
 	MAC   string         `json:"mac"`
 	MTU   int            `json:"mtu"`
 	Shape kernel.Shaping `json:"shape"`
+	// Mark is how many bytes may wait before frames get a congestion mark; 0: none
+	// gets one.
+	Mark int64 `json:"mark_bytes,omitempty"`
 }
 
 // planOf lists what has to be made of a topology: all that is not reached by a
@@ -44,10 +50,11 @@ type planEnd struct {
 func planOf(t *topology.Topology) plan {
 	var p plan
 	index := map[string]int{}
+	six := withIPv6(t)
 	for _, h := range t.Hosts {
 		if len(h.Via) == 0 {
 			index[h.Name] = len(p.Nodes)
-			p.Nodes = append(p.Nodes, planNode{Name: h.Name, IPv6: usesIPv6(h)})
+			p.Nodes = append(p.Nodes, planNode{Name: h.Name, IPv6: six[h.Name]})
 		}
 	}
 	for _, s := range t.Switches {
@@ -69,13 +76,42 @@ func planOf(t *topology.Topology) plan {
 				BurstBytes: int64(s.EffectiveBurst()),
 				QueueBytes: int64(s.EffectiveQueue()),
 				DelayUs:    time.Duration(s.Delay).Microseconds(),
+				JitterUs:   time.Duration(s.Jitter).Microseconds(),
 				Loss:       float64(s.Loss),
+				Reorder:    float64(s.Reorder),
 				MTU:        s.MTU,
-			}}
+			}, Mark: int64(s.ECN.At(s.Rate))}
 		}
 		p.Cables = append(p.Cables, planCable{[2]planEnd{end(from, l.From), end(to, l.To)}})
 	}
 	return p
+}
+
+// withIPv6 names the hosts that need IPv6: those that use it, and those between
+// which a route leads that can only go by a link-local address (see Lab.via).
+func withIPv6(t *topology.Topology) map[string]bool {
+	need := map[string]bool{}
+	by := func(host, to, via string) {
+		if far, ok := endOf(t, via); ok {
+			if _, ok := addressOf(t, host, far, strings.Contains(to, ":")); !ok {
+				need[host], need[far.Node] = true, true
+			}
+		}
+	}
+	for _, h := range t.Hosts {
+		if usesIPv6(h) || h.BGP != nil { // which speaks by link-local addresses
+			need[h.Name] = true
+		}
+		for _, r := range h.Routes {
+			for _, hop := range append([]setting.Nexthop{{Via: r.Via}}, r.Nexthops...) {
+				by(h.Name, r.To, hop.Via)
+			}
+		}
+		for _, n := range h.Nexthops {
+			by(h.Name, "", n.Via)
+		}
+	}
+	return need
 }
 
 func usesIPv6(h topology.Host) bool {

@@ -33,13 +33,6 @@ func labOf(over *topology.Topology, hellos ...record.Hello) *Lab {
 	return l
 }
 
-func TestLinksWithoutNetemAreNamed(t *testing.T) {
-	err := withoutNetem([]string{"a.eth0 to b.eth0", "2", "3", "4", "5", "6"})
-	if text := err.Error(); !strings.Contains(text, "link from a.eth0 to b.eth0, 2, 3, 4, and 2 more needs") || !strings.Contains(text, "sch_netem") {
-		t.Error(text)
-	}
-}
-
 func TestPlan(t *testing.T) {
 	over := parse(t, `
 hosts:
@@ -105,6 +98,30 @@ func TestUsesIPv6(t *testing.T) {
 	}
 }
 
+// Where two hosts share no prefix, a route between them goes by the link-local
+// address of the far port, and both ends need IPv6 for that.
+func TestWithIPv6(t *testing.T) {
+	over := parse(t, `
+hosts:
+  server:
+    ports: {eth0: {addresses: [10.0.200.1/32]}, eth1: {addresses: [10.1.0.1/24]}}
+    routes: [{to: 10.0.200.2/32, nexthops: [{via: spine.down, port: eth0}, {via: old.eth0}]}]
+  spine:
+    ports: {down: {}}
+  old:
+    ports: {eth0: {addresses: [10.1.0.2/24]}}
+links:
+  - {from: server.eth0, to: spine.down}
+  - {from: server.eth1, to: old.eth0}
+`)
+	got := withIPv6(over)
+	for host, want := range map[string]bool{"server": true, "spine": true, "old": false} {
+		if got[host] != want {
+			t.Errorf("%s: IPv6 is %t, want %t", host, got[host], want)
+		}
+	}
+}
+
 func mustAddress(t *testing.T, text string) topology.Address {
 	t.Helper()
 	a, err := topology.ParseAddress(text)
@@ -149,7 +166,7 @@ links:
 	router, _ := over.Host("router")
 	lines := func(h topology.Host) string {
 		var all []string
-		for _, s := range baseSettings(h) {
+		for _, s := range baseSettings(h, false) {
 			all = append(all, s.Lines()...)
 		}
 		return strings.Join(all, "\n")
@@ -158,8 +175,8 @@ links:
 		"router: sysctl net.ipv4.tcp_sack=0", "router: sysctl net.ipv4.ip_forward=1", "router: sysctl net.ipv6.conf.all.forwarding=1",
 		"router: route default via far.eth0", "router: rule from 10.0.0.7 look in table 7",
 	}
-	made := slices.Insert(slices.Clone(shared), 3, "router: address 10.0.0.1/24 on wan", "router: address 10.0.0.7/24 on wan",
-		"router: address 10.0.0.8/24 on wan", "router: address fd00::1/64 on lan")
+	made := slices.Insert(slices.Clone(shared), 3, "router: address 10.0.0.1/24 on wan", "router: address 10.0.0.7/24 to 10.0.0.8/24 on wan",
+		"router: address fd00::1/64 on lan")
 	if got, want := lines(*router), strings.Join(made, "\n"); got != want {
 		t.Errorf("of a host that is made:\n%s\nwant:\n%s", got, want)
 	}

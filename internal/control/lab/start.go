@@ -136,7 +136,7 @@ func (l *Lab) tryKeeper(p plan, rootless bool) (err error) {
 		k.end()
 		return errors.New(reply.Error)
 	}
-	l.keeper = k
+	l.keeper, l.carried = k, reply.Carried
 	return nil
 }
 

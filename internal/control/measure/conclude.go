@@ -1,46 +1,64 @@
 package measure
 
 import (
-	"net/netip"
-	"slices"
-	"strings"
-
 	"linerate/internal/control/conduct"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
-	"linerate/internal/model/unit"
 	"linerate/internal/science/attribute"
 	"linerate/internal/science/limits"
 	"linerate/internal/science/trust"
 )
 
 // conclude makes the document of a trial.
-func (s *session) conclude(t *record.Trial, readings conduct.Readings) *record.Measure {
+func (s *session) conclude(t *record.Trial, readings conduct.Readings) (*record.Measure, error) {
 	m := &record.Measure{
-		Schema: record.MeasureSchema, Address: s.server.String(), Protocol: "tcp", Started: t.Started,
-		DurationS: t.WindowS, WarmupS: s.options.Warmup.Seconds(), GoodputBps: t.GoodputBps,
+		Schema: record.MeasureSchema, Address: s.server.String(), Protocol: s.protocol(), Started: t.Started,
+		DurationS: t.WindowS, WarmupS: s.options.Warmup.Seconds(), Mode: s.options.Flows.Mode, GoodputBps: t.GoodputBps,
 	}
-	ports := map[string]record.PortSnapshot{
-		record.NodeClient: clientPort(t),
-		record.NodeServer: serverPort(t, readings.Replies[record.NodeServer].EndFlows),
-	}
-	rate := slower(ports[record.NodeClient].SpeedBps, ports[record.NodeServer].SpeedBps)
-	over := between(ports, rate)
+	ways := waysOf(t)
+	over := between(ways)
 	for i := range t.Flows {
-		f := &t.Flows[i]
-		f.RateCapBps = float64(s.rateCap())
-		if over != nil {
-			f.Path = []string{f.From + "." + ports[f.From].Port, f.To + "." + ports[f.To].Port}
+		if f := &t.Flows[i]; over != nil {
+			for _, end := range path(over, *f, ways[i]) {
+				f.Path = append(f.Path, end.String())
+			}
 		}
+	}
+	attribute.Between(t, orEmpty(over))
+	// The figures are of what was to be measured, and trust is asked about all
+	// that was on the wire.
+	everything := t.Flows
+	t.Flows, m.Latency = withoutProbe(t.Flows)
+	ways = ways[:len(t.Flows)]
+	rate := 0.0
+	if len(ways) > 0 {
+		rate = slower(ways[0].client.SpeedBps, ways[0].server.SpeedBps)
 	}
 	for _, d := range []struct{ name, from string }{{study.Write, record.NodeClient}, {study.Read, record.NodeServer}} {
-		if of := direction(t, d.name, d.from, rate); of.Flows > 0 {
-			of.Intervals = s.intervals(t, readings, d.from)
-			m.Directions = append(m.Directions, of)
+		of := direction(t, d.name, d.from, rate)
+		if of.Flows == 0 {
+			continue
 		}
+		var err error
+		if of.MeasureCounts, err = counts(t.Flows, d.from); err != nil {
+			return nil, err
+		}
+		if over != nil && len(over.Switches) > 0 && !transacts(s.protocol()) {
+			most := limit(over, t.Flows, ways, d.from)
+			of.LimitBps, of.LimitWhy = most.Bps, most.Why
+		}
+		of.Intervals = s.intervals(t, readings, d.from)
+		m.Directions = append(m.Directions, of)
+	}
+	var err error
+	if m.MeasureCounts, err = counts(t.Flows, ""); err != nil {
+		return nil, err
 	}
 	known := true
+	if m.Latency != nil {
+		m.GoodputBps -= m.Latency.Probe.GoodputBps
+	}
 	for _, d := range m.Directions {
 		m.WrittenBytes += d.WrittenBytes
 		m.ReceivedBytes += d.ReceivedBytes
@@ -56,15 +74,31 @@ func (s *session) conclude(t *record.Trial, readings conduct.Readings) *record.M
 		m.LimitWhy = "both directions: " + m.Directions[0].LimitWhy + " + " + m.Directions[1].LimitWhy
 	}
 	t.LimitBps, t.LimitWhy = m.LimitBps, m.LimitWhy
-	attribute.Flows(t, orEmpty(over))
-	m.Flows, m.Trust = t.Flows, trust.Trial(*t, over)
+	m.Flows = t.Flows
+	t.Flows = everything
+	m.Trust = trust.Trial(*t, over)
+	t.Flows = m.Flows
+	m.Addresses = byAddress(t, ways)
 	for _, node := range s.group.Nodes {
-		m.Ends = append(m.Ends, s.end(t, node, ports[node], m.ReceivedBytes))
+		of := ofClient
+		if node == record.NodeServer {
+			of = ofServer
+		}
+		m.Ends = append(m.Ends, s.end(t, node, portsOf(ways, of), m, readings.Replies[node].EndFlows))
 	}
 	for _, e := range m.Ends {
 		m.CPUSPerGigabyte += e.CPUSPerGigabyte
+		m.CPUUsPerTransaction += e.CPUUsPerTransaction
 	}
-	return m
+	return m, nil
+}
+
+// protocol is what is measured.
+func (s *session) protocol() string {
+	if p := s.options.Flows.Protocol; p != "" {
+		return p
+	}
+	return record.ProtocolTCP
 }
 
 func slower(a, b float64) float64 {
@@ -72,53 +106,6 @@ func slower(a, b float64) float64 {
 		return max(a, b)
 	}
 	return min(a, b)
-}
-
-// clientPort is the port that this host's packets leave by.
-func clientPort(t *record.Trial) record.PortSnapshot {
-	h, _ := t.Reading(record.NodeClient)
-	for _, l := range h.Snapshot.Lookups {
-		for _, p := range h.Snapshot.Ports {
-			if p.Port == l.Port {
-				return p
-			}
-		}
-	}
-	return record.PortSnapshot{}
-}
-
-// serverPort is the one that holds the address to which the flows came.
-func serverPort(t *record.Trial, ends []record.FlowEnd) record.PortSnapshot {
-	h, _ := t.Reading(record.NodeServer)
-	for _, p := range h.Snapshot.Ports {
-		for _, text := range p.Addresses {
-			prefix, err := netip.ParsePrefix(text)
-			if err == nil && slices.ContainsFunc(ends, func(e record.FlowEnd) bool { return e.Local.Addr().WithZone("") == prefix.Addr() }) {
-				return p
-			}
-		}
-	}
-	return record.PortSnapshot{}
-}
-
-// between is all that is known of the way: a link from port to port that is as
-// fast as the slower of them. nil: not even the ports are known, as on loopback.
-func between(ports map[string]record.PortSnapshot, rate float64) *topology.Topology {
-	client, server := ports[record.NodeClient].Port, ports[record.NodeServer].Port
-	if client == "" || server == "" {
-		return nil
-	}
-	t := &topology.Topology{
-		Hosts: []topology.Host{
-			{Name: record.NodeClient, Ports: []topology.Port{{Name: client}}},
-			{Name: record.NodeServer, Ports: []topology.Port{{Name: server}}},
-		},
-		Links: []topology.Link{{
-			From: topology.End{Node: record.NodeClient, Port: client}, To: topology.End{Node: record.NodeServer, Port: server},
-		}},
-	}
-	t.Links[0].Rate = unit.BitRate(rate)
-	return t
 }
 
 func orEmpty(t *topology.Topology) *topology.Topology {
@@ -149,7 +136,11 @@ func direction(t *record.Trial, name, from string, rate float64) record.MeasureD
 	if first == nil {
 		return d
 	}
-	limit := limits.Direct(rate, frame(*first), d.Flows, first.RateCapBps)
+	if transacts(first.Protocol) {
+		d.LimitWhy = "none: transactions are held to no rate"
+		return d
+	}
+	limit := limits.Direct(rate, frame(*first), d.Flows, first.CapBps())
 	d.LimitBps, d.LimitWhy = limit.Bps, limit.Why
 	return d
 }
@@ -158,7 +149,14 @@ func direction(t *record.Trial, name, from string, rate float64) record.MeasureD
 // two ends agreed on.
 func frame(f record.Flow) limits.Frame {
 	frame := limits.Frame{IPv6: f.DestinationAddr().Is6()}
-	if i := f.SenderInfo; i != nil {
+	if d := f.Datagrams; d != nil {
+		frame.UDP, frame.Datagram, frame.MTU = true, d.Bytes, d.MTU
+	}
+	i := f.SenderInfo
+	if i == nil {
+		i = f.ReceiverInfo // the sender is a peer that tells nothing
+	}
+	if i != nil {
 		frame.MTU, frame.NoTimestamps = int(i.PMTU), i.Options&1 == 0
 		// A smaller maximum was asked for, by an end or on the way.
 		if payload := int(i.SndMSS); payload > 0 && payload < frame.Payload() {
@@ -169,11 +167,18 @@ func frame(f record.Flow) limits.Frame {
 }
 
 // end describes one machine and what the measurement cost it.
-func (s *session) end(t *record.Trial, node string, port record.PortSnapshot, received int64) record.MeasureEnd {
+func (s *session) end(t *record.Trial, node string, ports []record.PortSnapshot, m *record.Measure, ends []record.FlowEnd) record.MeasureEnd {
 	h, _ := t.Reading(node)
 	e := record.MeasureEnd{
-		Port: port.Port, SpeedBps: port.SpeedBps,
 		CPUS: h.ProcessCPUS, CPUBusy: h.CPUBusy, GeneratorCPU: h.GeneratorCPU, Others: h.Others,
+	}
+	for i, p := range ports {
+		if i == 0 {
+			e.Port, e.SpeedBps = p.Port, p.SpeedBps
+		}
+		if len(ports) > 1 {
+			e.Ports = append(e.Ports, record.MeasurePort{Port: p.Port, SpeedBps: p.SpeedBps})
+		}
 	}
 	e.HostEnvironment, e.Version = s.environment(node)
 	e.Host = node
@@ -184,54 +189,12 @@ func (s *session) end(t *record.Trial, node string, port record.PortSnapshot, re
 			break
 		}
 	}
-	if received > 0 {
-		e.CPUSPerGigabyte = e.CPUS * 1e9 / float64(received)
+	if m.ReceivedBytes > 0 {
+		e.CPUSPerGigabyte = e.CPUS * 1e9 / float64(m.ReceivedBytes)
 	}
+	if m.Transactions != nil && m.Transactions.Done > 0 {
+		e.CPUUsPerTransaction = e.CPUS * 1e6 / float64(m.Transactions.Done)
+	}
+	e.BytesPerConnection = perConnection(ends)
 	return e
-}
-
-// intervals are what the receivers of a direction read in each interval; the last
-// one may be shorter.
-func (s *session) intervals(t *record.Trial, readings conduct.Readings, from string) []record.MeasureInterval {
-	to, letter := record.NodeServer, "w"
-	if from == record.NodeServer {
-		to, letter = record.NodeClient, "r"
-	}
-	edge := func(ends []record.FlowEnd) (bytes int64) {
-		for _, e := range ends {
-			if strings.HasPrefix(e.ID, letter) {
-				bytes += e.ReceivedBytes
-			}
-		}
-		return bytes
-	}
-	h, _ := t.Reading(to)
-	reply := readings.Replies[to]
-	begin := h.Begin.BeganNs
-	since, bytes := begin, edge(reply.BeginFlows)
-	var list []record.MeasureInterval
-	add := func(at, total int64) {
-		list = append(list, record.MeasureInterval{
-			FromS: float64(since-begin) / 1e9, ToS: float64(at-begin) / 1e9,
-			GoodputBps: float64(total-bytes) * 8e9 / float64(at-since),
-		})
-		since, bytes = at, total
-	}
-	const early = 0.99 // samples come on time, but their clock is not ours
-	for _, sample := range h.Series {
-		if float64(sample.AtNs-since) < early*float64(s.options.Interval) {
-			continue
-		}
-		var total int64
-		for _, f := range sample.Flows {
-			if strings.HasPrefix(f.ID, letter) {
-				total += f.ReceivedBytes
-			}
-		}
-		add(sample.AtNs, total)
-	}
-	if h.End.BeganNs > since {
-		add(h.End.BeganNs, edge(reply.EndFlows))
-	}
-	return list
 }

@@ -14,6 +14,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,12 +37,16 @@ const connectTimeout = 10 * time.Second
 // attempts is how often a trial is tried when its schedule could not be kept.
 const attempts = 3
 
-// Options of a measurement. All but Source, Token and Progress have to be set.
+// Options of a measurement. All but the sources, Token, Modes and
+// Progress have to be set.
 type Options struct {
-	// Address is the server's, with or without a service port.
-	Address string
-	// Source is the local address to connect from; invalid: the kernel's choice.
-	Source           netip.Addr
+	// Addresses are the server's, each with or without a service port. Flows take
+	// them in turn; the control connection goes to the first.
+	Addresses []string
+	// Sources are the local addresses, and SourcePorts the service ports, to connect
+	// from, in turn; none: the kernel's choice.
+	Sources          []netip.Addr
+	SourcePorts      []uint16
 	Token            string
 	Duration, Warmup time.Duration
 	// Interval is the length of the intervals that are told, also while the trial
@@ -49,6 +54,16 @@ type Options struct {
 	Interval time.Duration
 	// Flows say which direction, how many streams, and their options.
 	Flows study.Options
+	// Modes are the modes of moving bytes to measure in, one after another; none:
+	// as Flows say.
+	Modes []string
+	// Iperf3 is for a server that is iperf3's; nil: it is linerate's.
+	Iperf3 *Iperf3
+	// Latency is measured by a probe, first without the flows and then beside them.
+	Latency bool
+	// LossFree asks for the highest rate of datagrams without loss; nil: it is
+	// measured at the rate that Flows say.
+	LossFree *study.LossFree
 	// Progress is told every interval.
 	Progress func(Progress)
 }
@@ -56,32 +71,45 @@ type Options struct {
 // Progress is how far a measurement is. Rates are those of the latest interval,
 // counted at the receivers; below 0: that direction is not measured.
 type Progress struct {
-	Phase       string  // "warm-up", "measuring"
+	Phase       string  // "idle", "warm-up", "measuring", or which trial of several
+	Mode        string  // of several that are measured one after another
 	ElapsedS    float64 // since the window began; below 0 before
 	LeftS       float64
 	Write, Read float64 // bit/s
+	// LostShare is of datagrams, in both directions together; RatePerS of
+	// transactions, in place of Write and Read.
+	LostShare, RatePerS float64
 }
 
 // session is the state of a measurement.
 type session struct {
 	options Options
 	server  netip.AddrPort
-	source  netip.Addr
+	servers []netip.AddrPort // all its places, server first
+	sources []netip.Addr
 	group   conduct.Group
 	hellos  map[string]record.Hello
+	idle    bool   // the probe is alone
+	phase   string // which trial of a search is being made
 }
 
 // Conduct measures. The local agent answers as record.NodeClient over its stream.
 func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.Measure, error) {
-	stream, err := reach(ctx, o)
+	if o.Iperf3 != nil {
+		return conductIperf3(ctx, local, o)
+	}
+	stream, name, err := reach(ctx, o)
 	if err != nil {
 		local.Close()
 		return nil, err
 	}
-	s := &session{options: o, server: addrOf(stream.RemoteAddr()), source: o.Source}
-	if s.source.IsValid() {
+	s := &session{options: o, server: addrOf(stream.RemoteAddr()), sources: slices.Clone(o.Sources)}
+	if len(s.sources) > 0 {
 		// As connected: with the zone, where it has one.
-		s.source = addrOf(stream.LocalAddr()).Addr()
+		s.sources[0] = addrOf(stream.LocalAddr()).Addr()
+	}
+	if s.servers, err = destinations(ctx, o, s.server, name); err != nil {
+		return nil, errors.Join(err, stream.Close(), local.Close())
 	}
 	b, err := bus.Start()
 	if err != nil {
@@ -95,7 +123,7 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 	if err := s.within(); err != nil {
 		return nil, err
 	}
-	m, err := s.trial(ctx)
+	m, err := s.measure(ctx)
 	if err != nil {
 		return nil, s.explain(err)
 	}
@@ -160,17 +188,72 @@ func (s *session) within() error {
 		return nil
 	}
 	var errs []error
-	if n := len(s.plan()); n > bounds.Flows {
+	if n := len(s.planned()); n > bounds.Flows {
 		errs = append(errs, fmt.Errorf("%d flows: the server allows %d", n, bounds.Flows))
 	}
-	if all := s.options.Warmup + s.options.Duration; all.Seconds() > bounds.DurationS {
-		errs = append(errs, fmt.Errorf("%v with the warm-up: the server allows %v", all, time.Duration(bounds.DurationS*float64(time.Second))))
+	what, all := "with the warm-up", s.options.Warmup+s.options.Duration
+	if n := len(s.options.Modes); n > 1 {
+		what, all = fmt.Sprintf("for %d modes with their warm-ups", n), time.Duration(n)*all
+	}
+	if s.options.Latency {
+		what, all = what+" and the idle phase", all+s.idleWindow()
+	}
+	if all.Seconds() > bounds.DurationS {
+		errs = append(errs, fmt.Errorf("%v %s: the server allows %v", all, what, time.Duration(bounds.DurationS*float64(time.Second))))
+	}
+	if search := s.options.LossFree; search != nil {
+		if needs := search.Time(s.options.Warmup, s.options.Duration).Round(time.Second); needs > bounds.Stay()-farewell {
+			errs = append(errs, fmt.Errorf("a search that takes about %v, %d times %v of it to confirm what it finds: the server shows a client out after %v",
+				needs, search.Repeats, s.options.Duration, bounds.Stay()))
+		}
 	}
 	return errors.Join(errs...)
 }
 
+// measure makes a trial in each mode. What all of them say is in one document.
+func (s *session) measure(ctx context.Context) (*record.Measure, error) {
+	if s.options.Latency {
+		return s.latency(ctx)
+	}
+	if s.options.LossFree != nil {
+		return s.lossFree(ctx)
+	}
+	var documents []*record.Measure
+	modes := s.options.Modes
+	if len(modes) == 0 {
+		modes = []string{s.options.Flows.Mode}
+	}
+	for _, mode := range modes {
+		s.options.Flows.Mode = mode
+		trial := s.trial
+		if s.options.Iperf3 != nil {
+			trial = s.iperf3Trial
+		}
+		m, err := trial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, m)
+	}
+	if len(documents) == 1 {
+		return documents[0], nil
+	}
+	m := *documents[0]
+	m.Modes = documents
+	return &m, nil
+}
+
 // trial makes the flows and measures them.
 func (s *session) trial(ctx context.Context) (*record.Measure, error) {
+	t, readings, err := s.carryOut(ctx, s.planned)
+	if err != nil {
+		return nil, err
+	}
+	return s.conclude(t, readings)
+}
+
+// carryOut opens flows, measures them in a window, and closes them.
+func (s *session) carryOut(ctx context.Context, plan func() []*conduct.Flow) (*record.Trial, conduct.Readings, error) {
 	defer func() {
 		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
@@ -178,13 +261,15 @@ func (s *session) trial(ctx context.Context) (*record.Measure, error) {
 	}()
 	for attempt := 0; ; attempt++ {
 		made := record.Trial{Order: 1, Started: time.Now()}
-		flows := s.plan()
-		if err := s.group.Open(ctx, flows, connectTimeout); err != nil {
-			return nil, err
+		flows := plan()
+		leave := s.attend(ctx)
+		err := s.group.Open(ctx, flows, connectTimeout)
+		if leave(); err != nil {
+			return nil, conduct.Readings{}, err
 		}
 		for _, f := range flows {
 			if f.Failure != "" {
-				return nil, errors.New(f.Failure)
+				return nil, conduct.Readings{}, errors.New(f.Failure)
 			}
 		}
 		readings, err := s.window(ctx, flows, attempt)
@@ -192,12 +277,44 @@ func (s *session) trial(ctx context.Context) (*record.Measure, error) {
 			s.group.Close(ctx)
 			continue
 		}
-		if err != nil {
-			return nil, err
+		if err == nil {
+			readings.Enter(&made, s.group.Nodes, flows)
 		}
-		readings.Enter(&made, s.group.Nodes, flows)
-		return s.conclude(&made, readings), nil
+		return &made, readings, err
 	}
+}
+
+// attend asks the ends for their clocks now and then, until it is left: opening very
+// many connections may take longer than a server waits for who asks for nothing.
+func (s *session) attend(ctx context.Context) (leave func()) {
+	const often = 10 * time.Second
+	ctx, cancel := context.WithCancel(ctx)
+	var attending sync.WaitGroup
+	attending.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(often):
+			}
+			for _, node := range s.group.Nodes {
+				var clock record.ClockReply
+				_ = s.group.Bus.Call(ctx, node, "clock", struct{}{}, &clock) // who is lost is missed elsewhere
+			}
+		}
+	})
+	return func() {
+		cancel()
+		attending.Wait()
+	}
+}
+
+// planned is all flows that are measured together.
+func (s *session) planned() []*conduct.Flow {
+	if !s.options.Latency {
+		return s.plan()
+	}
+	return append(s.plan(), s.probe())
 }
 
 // plan is the flows, each with a new ticket.
@@ -208,10 +325,11 @@ func (s *session) plan() []*conduct.Flow {
 		options := o
 		options.RateCap = s.rateCap()
 		for i := range o.Streams {
-			f := &conduct.Flow{Ticket: greeting.NewTicket(), Accepted: s.server}
+			at := turn(s.servers, s.sources, s.options.SourcePorts, i, len(flows))
+			f := &conduct.Flow{Ticket: greeting.NewTicket(), Accepted: at.destination, SourcePort: at.sourcePort}
 			f.PlannedFlow = study.PlannedFlow{
 				ID: fmt.Sprintf("%s%d", letter, i+1), Opener: record.NodeClient, Acceptor: record.NodeServer,
-				Source: s.source, Destination: s.server.Addr(), OpenerSends: opens, Options: options,
+				Source: at.source, Destination: at.destination.Addr(), OpenerSends: opens, Options: options,
 			}
 			flows = append(flows, f)
 		}
@@ -241,20 +359,24 @@ func (s *session) rateCap() unit.BitRate {
 // window measures, and tells how far it is meanwhile.
 func (s *session) window(ctx context.Context, flows []*conduct.Flow, attempt int) (conduct.Readings, error) {
 	lookups := map[string][]record.RouteLookup{}
-	if len(flows) > 0 {
-		f := flows[0]
-		lookups[record.NodeClient] = []record.RouteLookup{{
-			Source: f.Opened.Addr().WithZone("").String(), Destination: f.Accepted.Addr().WithZone("").String(),
-		}}
+	for _, f := range flows {
+		l := record.RouteLookup{Source: f.Opened.Addr().WithZone("").String(), Destination: f.Accepted.Addr().WithZone("").String()}
+		if !slices.Contains(lookups[record.NodeClient], l) {
+			lookups[record.NodeClient] = append(lookups[record.NodeClient], l)
+		}
 	}
 	watching, done := context.WithCancel(ctx)
 	var watch sync.WaitGroup
 	defer watch.Wait()
 	defer done()
-	return s.group.Measure(ctx, conduct.Window{
+	w := conduct.Window{
 		Warmup: s.options.Warmup, Duration: s.options.Duration, Interval: s.sampling(), Lookups: lookups,
 		Scheduled: func(begin, end int64) { watch.Go(func() { s.watch(watching, begin, end) }) },
-	}, attempt)
+	}
+	if s.idle {
+		w.Warmup, w.Duration, w.Interval = idleWarmup, s.idleWindow()-idleWarmup, 0
+	}
+	return s.group.Measure(ctx, w, attempt)
 }
 
 // sampling is the time between samples: the interval that is asked for, but often

@@ -1,22 +1,25 @@
 package measure
 
 import (
+	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
+	"linerate/internal/control/conduct"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
 )
 
-func TestPlace(t *testing.T) {
+func TestComplete(t *testing.T) {
 	for text, want := range map[string]string{
 		"192.0.2.1": "192.0.2.1:5202", "192.0.2.1:99": "192.0.2.1:99", "nas": "nas:5202", "nas:http": "nas:http",
 		"fd00::1": "[fd00::1]:5202", "[fd00::1]": "[fd00::1]:5202", "[fd00::1]:99": "[fd00::1]:99",
 		"fe80::1%eth0": "[fe80::1%eth0]:5202", " nas ": "nas:5202",
 		"": "", ":5202": "", "nas:": "", "[nas:5": "", "nas]": "",
 	} {
-		got, err := place(text)
+		got, err := complete(text)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
 		}
@@ -33,6 +36,33 @@ func TestRateCap(t *testing.T) {
 		s.options.Flows.RateCap = unit.BitRate(test.asked)
 		if got := float64(s.rateCap()); got != test.want {
 			t.Errorf("%+v: %g", test, got)
+		}
+	}
+}
+
+// TestWithin: what takes longer than the server grants is not begun, and a search
+// takes as many windows as it is to stand, and some before.
+func TestWithin(t *testing.T) {
+	search := func(repeats int) *study.LossFree {
+		return &study.LossFree{Resolution: study.DefaultResolution, Repeats: repeats}
+	}
+	for _, test := range []struct {
+		o    Options
+		want string // empty: it is begun
+	}{
+		{Options{Duration: 59 * time.Second, Warmup: time.Second}, ""},
+		{Options{Duration: 60 * time.Second, Warmup: time.Second}, "1m1s with the warm-up: the server allows 1m0s"},
+		{Options{Duration: 10 * time.Second, LossFree: search(2)}, ""},
+		{Options{Duration: 10 * time.Second, LossFree: search(10)}, "10 times 10s of it to confirm what it finds: the server shows a client out after 2m0s"},
+		{Options{Duration: 55 * time.Second, LossFree: search(1)}, ""},
+		{Options{Duration: 55 * time.Second, LossFree: search(2)}, "2 times 55s"},
+	} {
+		test.o.Flows = study.Options{Direction: study.Write, Streams: 1}
+		s := session{options: test.o, servers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:5202")},
+			hellos: map[string]record.Hello{record.NodeServer: {Bounds: &record.Bounds{Flows: 1, DurationS: 60}}}}
+		err := s.within()
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v, %+v: %v; want %q", test.o.Duration, test.o.LossFree, err, test.want)
 		}
 	}
 }
@@ -54,7 +84,7 @@ func TestSampling(t *testing.T) {
 // TestPlan: tickets differ, and who sends follows the direction.
 func TestPlan(t *testing.T) {
 	for direction, want := range map[string]string{study.Write: "w1 w2", study.Read: "r1 r2", study.Both: "w1 w2 r1 r2"} {
-		s := session{options: Options{Flows: study.Options{Direction: direction, Streams: 2}}}
+		s := session{options: Options{Flows: study.Options{Direction: direction, Streams: 2}}, servers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:5202")}}
 		tickets := map[record.Ticket]bool{}
 		got := ""
 		for _, f := range s.plan() {
@@ -73,23 +103,36 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestRate: a live figure needs two readings and flows of the direction.
-func TestRate(t *testing.T) {
-	flows := func(w, r int64) []record.FlowSample {
-		return []record.FlowSample{{ID: "w1", ReceivedBytes: w}, {ID: "r1", ReceivedBytes: r}}
+// TestProgress: a live figure needs two readings and flows of the direction, and
+// is of what the protocol counts.
+func TestProgress(t *testing.T) {
+	nodes := conduct.Group{Nodes: []string{record.NodeClient, record.NodeServer}}
+	at := func(s int64, client, server []record.FlowSample) map[string]record.Glance {
+		return map[string]record.Glance{
+			record.NodeClient: {AtNs: s * 1e9, Flows: client}, record.NodeServer: {AtNs: s * 1e9, Flows: server},
+		}
 	}
-	a, b := record.Glance{AtNs: 1e9, Flows: flows(100, 7)}, record.Glance{AtNs: 3e9, Flows: flows(1100, 7)}
-	if got := rate(a, b, 'w'); got != 4000 {
-		t.Errorf("1000 bytes in 2 s: %g bit/s", got)
+	w := func(bytes, datagrams, lost int64) []record.FlowSample {
+		return []record.FlowSample{{ID: "w1", ReceivedBytes: bytes, Datagrams: datagrams, Lost: lost}}
 	}
-	if got := rate(a, b, 'r'); got != 0 {
-		t.Errorf("nothing in 2 s: %g bit/s", got)
-	}
-	for name, got := range map[string]float64{
-		"none before": rate(record.Glance{}, b, 'w'), "none now": rate(a, record.Glance{}, 'w'), "no flows": rate(a, b, 'x'),
+	r := []record.FlowSample{{ID: "r1", ReceivedBytes: 7}}
+	none := map[string]record.Glance{}
+	for _, test := range []struct {
+		name, protocol string
+		before, now    map[string]record.Glance
+		want           Progress
+	}{
+		{"1000 bytes in 2 s, and nothing back", "", at(1, r, w(100, 0, 0)), at(3, r, w(1100, 0, 0)), Progress{Write: 4000, LostShare: -1, RatePerS: -1}},
+		{"one direction", "tcp", at(1, nil, w(100, 0, 0)), at(3, nil, w(100, 0, 0)), Progress{Read: -1, LostShare: -1, RatePerS: -1}},
+		{"a fifth lost", "udp", at(1, nil, w(0, 10, 5)), at(2, nil, w(8, 50, 15)), Progress{Write: 64, Read: -1, LostShare: 0.2, RatePerS: -1}},
+		{"transactions, as the client counts", "crr", at(1, []record.FlowSample{{ID: "w1", Done: 10}}, w(1, 0, 0)),
+			at(3, []record.FlowSample{{ID: "w1", Done: 50}}, w(9, 0, 0)), Progress{Write: -1, Read: -1, LostShare: -1, RatePerS: 20}},
+		{"none before", "tcp", none, at(3, r, w(1, 0, 0)), Progress{Write: -1, Read: -1, LostShare: -1, RatePerS: -1}},
+		{"none now", "tcp", at(3, r, w(1, 0, 0)), none, Progress{Write: -1, Read: -1, LostShare: -1, RatePerS: -1}},
 	} {
-		if got >= 0 {
-			t.Errorf("%s: %g", name, got)
+		s := session{group: nodes, options: Options{Flows: study.Options{Protocol: test.protocol}}}
+		if got := s.progress(test.before, test.now); got != test.want {
+			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
 	}
 }

@@ -14,14 +14,16 @@ import (
 	"linerate/internal/bus/greeting"
 )
 
-// place completes an address with the default service port.
-func place(address string) (string, error) {
+// complete completes an address with the default service port.
+func complete(address string) (string, error) { return completeWith(address, DefaultPort) }
+
+func completeWith(address, byDefault string) (string, error) {
 	text := strings.TrimSpace(address)
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
 		// Without a port: a name, an IPv4 address, or an IPv6 address in brackets
 		// or bare.
-		host, port = text, DefaultPort
+		host, port = text, byDefault
 		if inner, opens := strings.CutPrefix(text, "["); opens && strings.HasSuffix(inner, "]") {
 			host = strings.TrimSuffix(inner, "]")
 		}
@@ -35,29 +37,20 @@ func place(address string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// reach opens the control connection and introduces this conductor.
-func reach(ctx context.Context, o Options) (net.Conn, error) {
-	at, err := place(o.Address)
+// reach opens the control connection and introduces this conductor. It returns
+// the server's name.
+func reach(ctx context.Context, o Options) (net.Conn, string, error) {
+	stream, err := dial(ctx, o.Addresses[0], o.source(0))
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	dialer := net.Dialer{
-		Timeout: connectTimeout,
-		// A server that has vanished is noticed within half a minute.
-		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3},
-	}
-	if o.Source.IsValid() {
-		dialer.LocalAddr = &net.TCPAddr{IP: o.Source.AsSlice(), Zone: o.Source.Zone()}
-	}
-	stream, err := dialer.DialContext(ctx, "tcp", at)
-	if err != nil {
-		return nil, fmt.Errorf("reaching %s: %w", at, unreached(ctx, err))
-	}
+	at := stream.RemoteAddr().String()
 	// Ctrl-C ends the waiting for an answer.
 	stop := context.AfterFunc(ctx, func() { stream.Close() })
+	var name string
 	err = stream.SetDeadline(time.Now().Add(connectTimeout))
 	if err == nil {
-		err = greeting.Introduce(stream, o.Token)
+		name, err = greeting.Introduce(stream, o.Token)
 	}
 	if err == nil {
 		err = stream.SetDeadline(time.Time{})
@@ -67,9 +60,9 @@ func reach(ctx context.Context, o Options) (net.Conn, error) {
 	}
 	if err != nil {
 		stream.Close()
-		return nil, unwelcome(ctx, at, err)
+		return nil, "", unwelcome(ctx, at, err)
 	}
-	return stream, nil
+	return stream, name, nil
 }
 
 // unreached says why there is no connection.

@@ -28,17 +28,53 @@ func (s *session) watch(ctx context.Context, begin, end int64) {
 			return
 		}
 		glances := s.glance(ctx)
-		p := Progress{Phase: "measuring", ElapsedS: float64(now-begin) / 1e9, LeftS: float64(end-now) / 1e9, Write: -1, Read: -1}
-		if now < begin {
+		p := s.progress(last, glances)
+		p.ElapsedS, p.LeftS = float64(now-begin)/1e9, float64(end-now)/1e9
+		switch {
+		case s.phase != "":
+			p.Phase = s.phase
+		case s.idle:
+			p.Phase = "idle"
+		case now < begin:
 			p.Phase = "warm-up"
+		default:
+			p.Phase = "measuring"
 		}
-		p.Write = rate(last[record.NodeServer], glances[record.NodeServer], 'w')
-		p.Read = rate(last[record.NodeClient], glances[record.NodeClient], 'r')
 		last = glances
-		if p.Write >= 0 || p.Read >= 0 {
+		if p.Write >= 0 || p.Read >= 0 || p.RatePerS >= 0 || s.idle || s.options.Iperf3 != nil {
 			s.options.Progress(p)
 		}
 	}
+}
+
+// progress is what came of the flows between two glances.
+func (s *session) progress(before, now map[string]record.Glance) Progress {
+	p := Progress{Write: -1, Read: -1, LostShare: -1, RatePerS: -1}
+	if len(s.options.Modes) > 1 {
+		p.Mode = s.options.Flows.Mode
+	}
+	var lost, datagrams int64
+	for _, from := range []string{record.NodeClient, record.NodeServer} {
+		node := s.counter(from)
+		seconds, d := since(before[node], now[node], letterOf(from))
+		if d.flows == 0 || seconds <= 0 || s.options.Iperf3 != nil && d.bytes == 0 {
+			continue // nobody here knows what arrives there of datagrams
+		}
+		rate := float64(d.bytes) * 8 / seconds
+		switch {
+		case transacts(s.protocol()):
+			p.RatePerS = float64(d.done) / seconds
+		case from == record.NodeClient:
+			p.Write = rate
+		default:
+			p.Read = rate
+		}
+		lost, datagrams = lost+d.lost, datagrams+d.datagrams
+	}
+	if datagrams > 0 {
+		p.LostShare = lostShare(lost, datagrams)
+	}
+	return p
 }
 
 // glance asks both ends how far their flows are.
@@ -55,25 +91,13 @@ func (s *session) glance(ctx context.Context) map[string]record.Glance {
 	return all
 }
 
-// rate is what the flows of a direction received between two glances, in bit/s;
-// below 0: there are none, or one of the glances is missing.
-func rate(before, now record.Glance, letter byte) float64 {
-	seconds := float64(now.AtNs-before.AtNs) / 1e9
-	if before.AtNs == 0 || now.AtNs == 0 || seconds <= 0 {
-		return -1
+// since is what came of a direction's flows between two glances, in so many
+// seconds; 0 seconds: one of the glances is missing.
+func since(before, now record.Glance, letter byte) (seconds float64, d progressed) {
+	if before.AtNs == 0 || now.AtNs == 0 {
+		return 0, d
 	}
-	was := map[string]int64{}
-	for _, f := range before.Flows {
-		was[f.ID] = f.ReceivedBytes
-	}
-	bytes, found := int64(0), false
-	for _, f := range now.Flows {
-		if f.ID != "" && f.ID[0] == letter {
-			bytes, found = bytes+f.ReceivedBytes-was[f.ID], true
-		}
-	}
-	if !found {
-		return -1
-	}
-	return float64(bytes) * 8 / seconds
+	was, d := ofSamples(before.Flows, letter), ofSamples(now.Flows, letter)
+	d.bytes, d.datagrams, d.lost, d.done = d.bytes-was.bytes, d.datagrams-was.datagrams, d.lost-was.lost, d.done-was.done
+	return float64(now.AtNs-before.AtNs) / 1e9, d
 }

@@ -9,11 +9,19 @@ import (
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/attribute"
+	"linerate/internal/science/hearsay"
+	"linerate/internal/science/outage"
+	"linerate/internal/science/predict"
+	"linerate/internal/science/stats"
 )
 
 // assemble makes one trial's record of what the nodes read.
-func (c *conductor) assemble(made *record.Trial, t *study.Treatment, flows []*conduct.Flow, readings conduct.Readings) {
+func (c *conductor) assemble(made *record.Trial, t *study.Treatment, flows []*conduct.Flow, readings conduct.Readings, printed conduct.Printed, ways map[*conduct.Flow]*traveller) error {
 	readings.Enter(made, c.lab.Nodes(), flows)
+	enterWays(made, c.over(t), flows, ways)
+	hearsay.Ports(made)
+	readings.EnterTools(made, flows, printed, made.AccountSender)
+	hearsay.Sum(made)
 	for i := range made.Hosts {
 		ofBridge(&made.Hosts[i], &c.study.Topology)
 		made.Hosts[i] = c.withCables(made.Hosts[i])
@@ -23,7 +31,14 @@ func (c *conductor) assemble(made *record.Trial, t *study.Treatment, flows []*co
 		made.Topology = g.over
 	}
 	g.hold(made, flows)
+	outage.Flows(made, g.over)
 	attribute.Flows(made, g.over)
+	options := make([]study.Options, len(flows))
+	for i, f := range flows {
+		options[i] = f.Options
+	}
+	predict.Flows(made, g.over, options)
+	return stats.Totals(made)
 }
 
 // ofBridge keeps of a real switch's forwarding table what belongs to the bridge

@@ -60,10 +60,11 @@ func (c *conductor) left(block int) time.Duration {
 	return time.Duration(c.missing(block)) * c.pace()
 }
 
-// pace is how long a trial takes: as measured, before that as planned.
+// pace is how long a trial takes: as measured, before that as planned. What a
+// hypervisor has made the run wait for is over, and does not come with every trial.
 func (c *conductor) pace() time.Duration {
 	if n := len(c.run.Trials); n > 0 {
-		return time.Duration(c.spent() / float64(n) * float64(time.Second))
+		return time.Duration((c.spent() - c.lost.Seconds()) / float64(n) * float64(time.Second))
 	}
 	return c.plan.BlockTime() / time.Duration(len(c.plan.Treatments))
 }

@@ -121,6 +121,11 @@ func TestPace(t *testing.T) {
 	if got := c.pace(); got != 2*time.Second {
 		t.Errorf("trials of 2 s give a pace of %v", got)
 	}
+	c.lost = 3 * time.Second
+	if got := c.pace(); got != time.Second {
+		t.Errorf("6 s for 3 trials and 3 s of them lost give a pace of %v", got)
+	}
+	c.lost = 0
 	for block, want := range map[int]time.Duration{1: 0, 2: 2 * time.Second, 3: 4 * time.Second} {
 		if got := c.left(block); got != want {
 			t.Errorf("block %d: %v left, want %v", block, got, want)

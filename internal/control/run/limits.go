@@ -2,6 +2,7 @@ package run
 
 import (
 	"reflect"
+	"slices"
 
 	"linerate/internal/control/conduct"
 	"linerate/internal/model/record"
@@ -75,11 +76,10 @@ func (c *conductor) over(t *study.Treatment) *topology.Topology {
 // meant to take and what they can carry at most: from the addresses that the
 // kernel chose and the options that the two ends agreed on.
 func (g *ground) hold(t *record.Trial, flows []*conduct.Flow) {
-	actual := make([]limits.Flow, len(flows))
+	actual, placed := make([]limits.Flow, len(flows)), make([]limits.Flow, len(flows))
 	unknown := ""
 	for i, f := range flows {
 		flow := &t.Flows[i]
-		flow.RateCapBps = float64(f.RateCap)
 		from, to := f.Ends(g.over)
 		var err error
 		actual[i], err = limits.NewFlow(g.over, f.Sender(), from, to, f.Options)
@@ -87,19 +87,55 @@ func (g *ground) hold(t *record.Trial, flows []*conduct.Flow) {
 			unknown = "unknown: flow " + f.ID + ": " + err.Error()
 			continue
 		}
-		for _, end := range actual[i].Paths[0] {
-			flow.Path = append(flow.Path, end.String())
+		flow.Path, placed[i] = texts(actual[i].Paths[0]), actual[i]
+		if n := len(actual[i].Paths); n > 1 {
+			flow.Ways = n
+			if way, known := taken(actual[i].Paths, flow); known {
+				flow.Path = texts(way)
+				placed[i].Paths = [][]topology.End{way}
+			}
 		}
 		if flow.SenderInfo != nil {
 			actual[i].Frame.NoTimestamps = flow.SenderInfo.Options&1 == 0
 		}
 		flow.LimitBps = g.network.Flow(actual[i]).Bps
 	}
+	for i := range placed {
+		placed[i].Frame = actual[i].Frame
+	}
+	if !reflect.DeepEqual(placed, actual) {
+		t.PlacementLimitBps = g.network.Aggregate(placed).Bps
+	}
 	if !reflect.DeepEqual(actual, g.flows) {
 		g.flows, g.limit = actual, g.network.Aggregate(actual)
 	}
 	t.LimitBps, t.LimitWhy = g.limit.Bps, g.limit.Why
 	if unknown != "" {
-		t.LimitBps, t.LimitWhy = 0, unknown
+		t.LimitBps, t.PlacementLimitBps, t.LimitWhy = 0, 0, unknown
 	}
+}
+
+// taken is the way of several that a flow took: the one with all the ports that it
+// was seen to come in by, and where that leaves several, because what it sent did not
+// come further, or where nothing was seen, the one that was predicted.
+func taken(paths [][]topology.End, flow *record.Flow) (way []topology.End, known bool) {
+	with := func(paths [][]topology.End, want []string) (left [][]topology.End) {
+		for _, path := range paths {
+			if !slices.ContainsFunc(want, func(end string) bool { return !slices.Contains(texts(path), end) }) {
+				left = append(left, path)
+			}
+		}
+		return left
+	}
+	left := with(paths, flow.Observed)
+	if len(flow.Observed) == 0 && flow.PredictedNote != "" {
+		return nil, false // where it goes is known for a part of the way, from nobody's sight
+	}
+	if len(left) > 1 {
+		left = with(left, flow.Predicted)
+	}
+	if len(left) != 1 {
+		return nil, false
+	}
+	return left[0], true
 }

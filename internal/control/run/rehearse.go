@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"linerate/internal/control/conduct"
@@ -47,33 +46,38 @@ func (c *conductor) rehearseOne(ctx context.Context, t *study.Treatment, asked m
 	if err != nil {
 		return err
 	}
-	byHost := map[string][]setting.Setting{}
-	for _, s := range settings {
-		byHost[s.Host] = append(byHost[s.Host], s)
-	}
-	var mu sync.Mutex
-	marks := map[string]int{}
-	defer func() {
-		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
-		defer cancel()
-		c.broken = c.revert(after, marks)
-		err = errors.Join(err, c.broken)
-	}()
-	err = conduct.Each(slices.Sorted(maps.Keys(byHost)), func(host string) error {
-		var reply record.ApplyReply
-		request := record.ApplyRequest{Settings: byHost[host], AllowMachine: c.options.AllowMachine}
-		if err := c.bus.Call(ctx, host, "apply", request, &reply); err != nil {
-			return err
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		marks[host] = reply.Mark
-		return nil
-	})
+	events, err := c.lab.Resolve(happenings(t.Workload.Events))
 	if err != nil {
 		return err
 	}
+	at := marks{}
+	defer func() {
+		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing(t.Settings))
+		defer cancel()
+		c.broken = c.revert(after, at)
+		err = errors.Join(err, c.broken)
+	}()
+	for _, settings := range [][]setting.Setting{settings, events} {
+		if err := c.hold(ctx, c.over(t), settings, at); err != nil {
+			return err
+		}
+		if _, err := c.apply(ctx, settings, nil, at); err != nil {
+			return err
+		}
+	}
 	return c.askFor(ctx, t, asked)
+}
+
+// undoing is how long it may take to put everything back: a kernel may be busy for
+// minutes with very many addresses.
+func undoing(settings []setting.Setting) time.Duration {
+	d := 30 * time.Second
+	for _, s := range settings {
+		if s.Address != nil {
+			d += time.Duration(s.Address.Number()) * 10 * time.Millisecond
+		}
+	}
+	return d
 }
 
 // askFor lets sockets of the flows' hosts have their congestion control: only
@@ -82,6 +86,9 @@ func (c *conductor) askFor(ctx context.Context, t *study.Treatment, asked map[st
 	orders := map[string][]record.FlowOrder{}
 	for _, f := range t.Flows {
 		name := f.CongestionControl
+		if name == "" {
+			continue // no flow over TCP
+		}
 		if asked[name] == nil {
 			asked[name] = map[string]bool{}
 		}

@@ -37,6 +37,9 @@ func takeUp(ctx context.Context, store notebook.Store, id string, o Options) (*c
 	if err != nil {
 		return nil, err
 	}
+	if err := MissingTools(c.plan); err != nil {
+		return nil, err
+	}
 	if err := c.worthwhile(saved.Status); err != nil {
 		return nil, err
 	}
@@ -76,16 +79,16 @@ func restore(store notebook.Store, saved *record.Run, o Options) (*conductor, er
 	if err != nil {
 		return nil, fmt.Errorf("the study of run %s is not understood any more: %w", saved.ID, err)
 	}
-	d := &s.Design
-	d.Replicates, d.Until = saved.Design.Replicates, unit.Ratio(saved.Design.Until)
-	d.Budget = unit.Duration(saved.Design.BudgetS * float64(time.Second))
-	plan, err := study.NewPlan(s)
+	plan, err := study.NewPlan(s, saved.Design.Parts...)
 	if err == nil {
 		plan, err = plan.Only(saved.Design.Only)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the plan of run %s cannot be made any more: %w", saved.ID, err)
 	}
+	d := &plan.Study.Design
+	d.Replicates, d.Until = saved.Design.Replicates, unit.Ratio(saved.Design.Until)
+	d.Budget = unit.Duration(saved.Design.BudgetS * float64(time.Second))
 	if err := plan.Redesign(o.Redesign); err != nil {
 		return nil, err
 	}
@@ -93,6 +96,7 @@ func restore(store notebook.Store, saved *record.Run, o Options) (*conductor, er
 	c := prepare(plan, store, o)
 	c.run = c.header()
 	c.run.ID, c.run.Started, c.run.DurationS = saved.ID, saved.Started, saved.DurationS
+	c.run.Published = saved.Published
 	c.run.Trials, c.run.Notes, c.run.Again = saved.Trials, saved.Notes, saved.Again
 	c.run.Environment.Mode, c.run.Environment.Hosts = saved.Environment.Mode, saved.Environment.Hosts
 	if !strings.Contains(c.run.Again, o.Again) {

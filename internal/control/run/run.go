@@ -22,6 +22,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/science/answer"
+	"linerate/internal/science/trust"
 	"linerate/internal/version"
 )
 
@@ -33,6 +34,8 @@ type Options struct {
 	Seed uint64
 	// StudyFile is the study's own text, kept with the result.
 	StudyFile string
+	// Published are the tables that the study names.
+	Published []record.Published
 	// Again is the command that repeats the run, without its seed; of a run that
 	// is taken up, what is added to that.
 	Again string
@@ -68,6 +71,9 @@ type conductor struct {
 	lab     *lab.Lab
 	grounds map[string]*ground // by treatment
 	broken  error              // a setting could not be reverted
+	remade  int                // trials that were not kept
+	lost    time.Duration      // with those, and with waiting before another attempt
+	robbed  bool               // of one trial after the other, which are kept since then
 
 	before   float64 // seconds, spent until the run was taken up
 	began    time.Time
@@ -77,6 +83,9 @@ type conductor struct {
 // New carries out a plan from its first trial. The run that is returned is
 // concluded from what there is, also when err says that it was cut short.
 func New(ctx context.Context, plan *study.Plan, store notebook.Store, o Options) (*record.Run, error) {
+	if err := MissingTools(plan); err != nil {
+		return nil, err
+	}
 	c := prepare(plan, store, o)
 	c.run = c.header()
 	if err := store.Begin(ctx, c.run); err != nil {
@@ -100,7 +109,7 @@ func prepare(plan *study.Plan, store notebook.Store, o Options) *conductor {
 		study: s, plan: plan, options: o, store: store,
 		design: record.Design{
 			Replicates: s.Design.Replicates, Until: float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(),
-			Only: o.Only, Set: o.Set,
+			Only: o.Only, Set: o.Set, Parts: plan.Parts, Partial: len(s.Design.Parts) > 0,
 		},
 		grounds: map[string]*ground{}, finished: map[int]bool{},
 	}
@@ -110,9 +119,9 @@ func (c *conductor) header() *record.Run {
 	r := &record.Run{
 		Schema: record.RunSchema, Study: c.study.Name, Question: c.study.Question,
 		Seed: c.options.Seed, Started: time.Now(), Status: notebook.Running,
-		Unit: c.study.Unit, Factors: c.plan.Factors(), Topology: c.study.Topology,
+		Unit: c.study.Unit, Responses: c.study.Responses, Factors: c.plan.Factors(), Topology: c.study.Topology,
 		Design: c.design, Confidence: 0.95, Margin: float64(c.study.Design.Margin),
-		StudyFile: c.study.File, Environment: record.Environment{Version: version.String()},
+		StudyFile: c.study.File, Published: c.options.Published, Environment: record.Environment{Version: version.String()},
 	}
 	if c.options.StudyFile != "" {
 		r.StudyFile = c.options.StudyFile
@@ -160,6 +169,12 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 	if err := c.store.Describe(ctx, c.run); err != nil {
 		return notebook.Interrupted, err
 	}
+	if err := c.missingTools(ctx); err != nil {
+		return notebook.Interrupted, err
+	}
+	if err := c.missingDaemon(); err != nil {
+		return notebook.Interrupted, err
+	}
 	c.tell("trying every level's settings", nil)
 	if err := c.rehearse(ctx); err != nil {
 		return notebook.Interrupted, err
@@ -181,21 +196,18 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 	}
 }
 
-// attempts is how often a trial is tried when its schedule could not be kept,
-// as on a machine that was busy with something else for a moment.
-const attempts = 3
+// rests are the waits before a trial is made again in which a hypervisor took
+// processors away: what they were taken for lasts for seconds to a minute.
+var rests = []time.Duration{5 * time.Second, 15 * time.Second, 45 * time.Second}
+
+// attempts is how often a trial is tried, for that or because its schedule could not
+// be kept, as on a machine that was busy with something else for a moment.
+var attempts = len(rests) + 1
 
 // one makes one trial and saves it.
 func (c *conductor) one(ctx context.Context, t *study.Treatment, block, order int) error {
 	c.tell(t.Name, nil)
-	var trial record.Trial
-	var err error
-	for attempt := range attempts {
-		trial, err = c.trial(ctx, t, attempt)
-		if _, late := errors.AsType[conduct.LateError](err); !late || ctx.Err() != nil || c.broken != nil {
-			break
-		}
-	}
+	trial, err := c.kept(ctx, t.Name, func(attempt int) (record.Trial, error) { return c.trial(ctx, t, attempt) })
 	if err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -213,6 +225,49 @@ func (c *conductor) one(ctx context.Context, t *study.Treatment, block, order in
 	return nil
 }
 
+// kept makes a trial until it can be kept, or once more is of no use.
+func (c *conductor) kept(ctx context.Context, name string, trial func(attempt int) (record.Trial, error)) (t record.Trial, err error) {
+	remade := 0
+	for attempt := range attempts {
+		began := time.Now()
+		t, err = trial(attempt)
+		t.Remade += remade
+		_, late := errors.AsType[conduct.LateError](err)
+		stolen := err == nil && c.stolen(t)
+		if !late && !stolen || ctx.Err() != nil || c.broken != nil {
+			break
+		}
+		if attempt == len(rests) {
+			c.robbed = c.robbed || stolen
+			break
+		}
+		if !stolen {
+			continue
+		}
+		remade++
+		c.remade++
+		c.tell(name+", again", nil)
+		select {
+		case <-time.After(rests[attempt]):
+		case <-ctx.Done():
+			return t, context.Cause(ctx)
+		}
+		c.lost += time.Since(began)
+	}
+	return t, err
+}
+
+// stolen reports whether a trial is to be made again, since it tells of a hypervisor
+// and not of a network. A machine that is never left alone would take many times as
+// long for no better figures: a quarter of the trials is the most, and none any more
+// once one could not be helped. A search has made its windows again by itself.
+func (c *conductor) stolen(t record.Trial) bool {
+	if c.robbed || t.LossFree != nil || c.remade >= max(len(rests), c.design.Replicates*len(c.plan.Treatments)/4) {
+		return false
+	}
+	return trust.Stolen(t)
+}
+
 func (c *conductor) tell(phase string, last *record.Trial) {
 	n := len(c.plan.Treatments)
 	total := max(c.design.Replicates*n, (len(c.run.Trials)+n-1)/n*n)
@@ -223,10 +278,11 @@ func (c *conductor) tell(phase string, last *record.Trial) {
 func (c *conductor) environment() {
 	c.run.Environment.Mode = c.lab.Mode()
 	c.run.Environment.Hosts = nil
+	c.run.Environment.Routing = c.lab.Routing()
 	var used []string
 	for _, t := range c.plan.Treatments {
 		for _, f := range t.Flows {
-			if !slices.Contains(used, f.CongestionControl) {
+			if f.CongestionControl != "" && !slices.Contains(used, f.CongestionControl) {
 				used = append(used, f.CongestionControl)
 			}
 		}

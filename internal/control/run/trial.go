@@ -1,11 +1,12 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net/netip"
 	"slices"
-	"sync"
 	"time"
 
 	"linerate/internal/control/conduct"
@@ -32,36 +33,64 @@ func (c *conductor) trial(ctx context.Context, t *study.Treatment, attempt int) 
 		Unreachable:   t.Unreachable,
 		AccountSender: t.Workload.Accounting == study.AccountSender,
 	}
-	applied, marks, err := c.setUp(ctx, t)
+	// A trial before this one may have taken routes away.
+	took, err := c.lab.Converge(ctx)
+	if err != nil {
+		return result, err
+	}
+	result.ConvergedS = took.Seconds()
+	applied, at, err := c.setUp(ctx, t)
 	defer func() {
 		// The next trial starts from the same ground, also after Ctrl-C.
-		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing(t.Settings))
 		defer cancel()
 		c.group().Close(after)
-		c.broken = c.revert(after, marks)
+		c.broken = c.revert(after, at)
 		err = errors.Join(err, c.broken)
 	}()
 	if err != nil {
 		return result, err
 	}
 	result.Settings = applied
-	flows := conduct.Planned(t.Flows)
-	if err := c.group().Open(ctx, flows, time.Duration(t.Workload.ConnectTimeout)); err != nil {
-		return result, err
+	if t.Workload.LossFree != nil {
+		return c.lossFree(ctx, t, result)
+	}
+	err = c.window(ctx, t, conduct.Planned(t.Flows), time.Duration(t.Workload.Duration), &result, attempt)
+	return result, err
+}
+
+// window opens flows on hosts that are set up, measures them in a window, and
+// enters what was read.
+func (c *conductor) window(ctx context.Context, t *study.Treatment, flows []*conduct.Flow, duration time.Duration, result *record.Trial, attempt int) error {
+	group := c.group()
+	group.Accepting = func(ctx context.Context, flows []*conduct.Flow) error { return c.choosePorts(ctx, t, flows) }
+	if err := group.Open(ctx, flows, time.Duration(t.Workload.ConnectTimeout)); err != nil {
+		return err
 	}
 	if err := c.age(ctx, t); err != nil {
-		return result, err
+		return err
 	}
 	w := conduct.Window{
-		Warmup: time.Duration(t.Workload.Warmup), Duration: time.Duration(t.Workload.Duration), Interval: time.Duration(t.Workload.Interval),
+		Warmup: time.Duration(t.Workload.Warmup), Duration: duration, Interval: time.Duration(t.Workload.Interval),
 	}
 	w.Lookups, w.Sysctls = questions(c.over(t), t, flows)
-	readings, err := c.group().Measure(ctx, w, attempt)
-	if err != nil {
-		return result, err
+	var err error
+	if w.Events, err = c.events(t); err != nil {
+		return err
 	}
-	c.assemble(&result, t, flows, readings)
-	return result, nil
+	ways, err := c.predict(ctx, t, flows, &w)
+	if err != nil {
+		return err
+	}
+	readings, err := group.Measure(ctx, w, attempt)
+	if err != nil {
+		return err
+	}
+	printed, err := group.Printed(ctx, flows, w.Warmup+w.Duration)
+	if err != nil {
+		return err
+	}
+	return c.assemble(result, t, flows, readings, printed, ways)
 }
 
 // group is all nodes of the lab.
@@ -69,61 +98,57 @@ func (c *conductor) group() conduct.Group { return conduct.Group{Bus: c.bus, Nod
 
 // setUp applies a treatment's settings and makes every host forget whom it
 // knows. The marks say what to revert to.
-func (c *conductor) setUp(ctx context.Context, t *study.Treatment) ([]record.Applied, map[string]int, error) {
+func (c *conductor) setUp(ctx context.Context, t *study.Treatment) ([]record.Applied, marks, error) {
 	settings, err := c.lab.Resolve(t.Settings)
 	if err != nil {
 		return nil, nil, err
 	}
-	byHost := map[string][]setting.Setting{}
-	var hosts []string
-	for _, s := range settings {
-		if byHost[s.Host] == nil {
-			hosts = append(hosts, s.Host)
-		}
-		byHost[s.Host] = append(byHost[s.Host], s)
-	}
 	// What is left of the trial before would delay one port's ARP and not
 	// another's, and so decide who answers first.
-	err = conduct.Each(c.lab.Nodes(), func(node string) error {
-		return c.bus.Call(ctx, node, "drain", record.DrainRequest{TimeoutNs: int64(drainTimeout)}, nil)
-	})
-	if err != nil {
+	if err := c.drain(ctx); err != nil {
 		return nil, nil, err
 	}
 	if err := c.flush(ctx, c.over(t), c.lab.Hosts()); err != nil {
 		return nil, nil, err
 	}
-	var mu sync.Mutex
-	var applied []record.Applied
-	marks := map[string]int{}
-	err = conduct.Each(hosts, func(host string) error {
-		var reply record.ApplyReply
-		request := record.ApplyRequest{Settings: byHost[host], AllowMachine: c.options.AllowMachine}
-		if err := c.bus.Call(ctx, host, "apply", request, &reply); err != nil {
-			return err
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		marks[host] = reply.Mark
-		applied = append(applied, reply.Applied...)
-		return nil
-	})
+	at := marks{}
+	if err := c.hold(ctx, c.over(t), settings, at); err != nil {
+		return nil, at, err
+	}
+	applied, err := c.apply(ctx, settings, t.Workload.Events, at)
+	if err == nil {
+		err = c.hold(ctx, c.over(t), happenings(t.Workload.Events), at)
+	}
 	if err == nil {
 		err = c.flush(ctx, c.over(t), c.lab.Hosts())
 	}
-	slices.SortStableFunc(applied, func(a, b record.Applied) int {
-		return slices.Index(hosts, a.Host) - slices.Index(hosts, b.Host)
-	})
-	return applied, marks, err
+	return applied, at, err
 }
 
-func (c *conductor) revert(ctx context.Context, marks map[string]int) error {
-	var hosts []string
-	for host := range marks {
-		hosts = append(hosts, host)
+// events are what is to happen in the treatment's window, in order of time.
+func (c *conductor) events(t *study.Treatment) ([]conduct.Event, error) {
+	var list []conduct.Event
+	for _, e := range t.Workload.Events {
+		event := conduct.Event{
+			Node: e.Host, At: time.Duration(e.At), What: e.What(),
+			EventOrder: record.EventOrder{Stop: e.Stop, AllowMachine: c.options.AllowMachine},
+		}
+		if e.Stop == "" {
+			settings, err := c.lab.Resolve([]setting.Setting{e.Setting})
+			if err != nil {
+				return nil, err
+			}
+			event.Settings = settings
+		}
+		list = append(list, event)
 	}
-	return conduct.Each(hosts, func(host string) error {
-		return c.bus.Call(ctx, host, "revert", record.RevertRequest{Mark: marks[host]}, nil)
+	slices.SortStableFunc(list, func(a, b conduct.Event) int { return cmp.Compare(a.At, b.At) })
+	return list, nil
+}
+
+func (c *conductor) revert(ctx context.Context, to marks) error {
+	return conduct.Each(slices.Sorted(maps.Keys(to)), func(host string) error {
+		return c.bus.Call(ctx, host, "revert", record.RevertRequest{Mark: to[host]}, nil)
 	})
 }
 

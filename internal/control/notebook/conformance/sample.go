@@ -20,13 +20,14 @@ func Run(study string, seed uint64) *record.Run {
 		return topology.Address{First: prefix.Addr(), Last: prefix.Addr(), Bits: prefix.Bits()}
 	}
 	return &record.Run{
-		Schema:   record.RunSchema,
-		ID:       notebook.ProposeID(study, seed),
-		Study:    study,
-		Question: "Does “everything” come back — é, 你, <&>, \u2028?",
-		Seed:     seed,
-		Started:  Started,
-		Unit:     "MB/s",
+		Schema:    record.RunSchema,
+		ID:        notebook.ProposeID(study, seed),
+		Study:     study,
+		Question:  "Does “everything” come back — é, 你, <&>, \u2028?",
+		Seed:      seed,
+		Started:   Started,
+		Unit:      "MB/s",
+		Responses: []string{"latency_p99", "goodput"},
 		Factors: []record.Factor{{Name: "fix", Role: "compare", Baseline: "kernel defaults", Levels: []record.Level{
 			{Name: "kernel defaults"}, {Name: "arp_ignore=1", Settings: 1, SettingLines: []string{"server: sysctl net.ipv4.conf.all.arp_ignore=1"}},
 		}}},
@@ -60,6 +61,10 @@ func Trial(order int) record.Trial {
 		WindowS:    1.000000123,
 		GoodputBps: 956.4e6 + 1.0/3,
 		LimitBps:   956.4e6,
+		// What flows of other protocols than tcp add.
+		TransactionsPerS: 1e5 / 3.0,
+		Latency:          &record.Distribution{Count: 1 << 40, MinUs: 0.001, P99Us: 1.0 / 3, Histogram: []byte{0, 0xff, 0x1f, 0x8b}},
+		Datagrams:        &record.Datagrams{Sent: 1<<53 + 1, Received: 1 << 53, Lost: 1},
 		Flows: []record.Flow{{
 			ID: "1", From: "client1", To: "server", ReceivedBytes: 1<<53 + 1, Path: []string{"client1.eth0", "server.eth0"},
 			Connected: true, SenderInfo: &record.TCPInfo{RTTUs: 40, BytesAcked: 1<<64 - 1}, Bins: []int64{1, 2, 3},

@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/notebook/conformance"
+	"linerate/internal/kernel/kerneltest"
 )
 
 var background = context.Background()
@@ -23,11 +24,7 @@ func mounted(t *testing.T, dir, options string) []string {
 	prefix := []string{"unshare", "--user", "--map-root-user", "--mount", "sh", "-ec",
 		`mount -t tmpfs -o "$0" linerate-test "$1"; shift; exec "$@"`, options, dir}
 	if out, err := exec.Command(prefix[0], append(prefix[1:], "true")...).CombinedOutput(); err != nil {
-		reason := fmt.Sprintf("no mount namespace here: %v: %s", err, out)
-		if os.Getenv("LINERATE_REQUIRE_NETNS") != "" {
-			t.Fatal(reason)
-		}
-		t.Skip(reason)
+		kerneltest.Skip(t, fmt.Sprintf("no mount namespace here: %v: %s", err, out))
 	}
 	return prefix
 }

@@ -52,18 +52,12 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-func identify(ctx context.Context, q querier) (identity, error) {
-	var id identity
-	for query, into := range map[string]*int{
-		"PRAGMA application_id":              &id.application,
-		"PRAGMA user_version":                &id.format,
-		"SELECT count(*) FROM sqlite_schema": &id.tables,
-	} {
-		if err := q.QueryRowContext(ctx, query).Scan(into); err != nil {
-			return id, err
-		}
-	}
-	return id, nil
+// identify asks for all of it in one statement: between two, another process may
+// make the notebook.
+func identify(ctx context.Context, q querier) (id identity, err error) {
+	err = q.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id, pragma_user_version`).Scan(&id.application, &id.format, &id.tables)
+	return id, err
 }
 
 // acceptable says what is wrong with the file; known is the newest format that

@@ -155,6 +155,39 @@ func TestUnusableFiles(t *testing.T) {
 	}
 }
 
+// TestSeenWhileMade: whoever looks at a notebook while another makes it sees either
+// nothing or a notebook.
+func TestSeenWhileMade(t *testing.T) {
+	for range 20 {
+		path := filepath.Join(t.TempDir(), "notebook.db")
+		db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
+		if err != nil {
+			t.Fatal(err)
+		}
+		made := make(chan error)
+		go func() {
+			s, err := Open(t.Context(), path)
+			if err == nil {
+				s.Close()
+			}
+			made <- err
+		}()
+		for id := (identity{}); id.format < len(migrations); {
+			if id, err = identify(t.Context(), db); err == nil {
+				err = id.acceptable(len(migrations))
+			}
+			if err != nil {
+				t.Error(err)
+				break
+			}
+		}
+		if err := <-made; err != nil {
+			t.Error(err)
+		}
+		db.Close()
+	}
+}
+
 func TestDamagedRecord(t *testing.T) {
 	path := begun(t)
 	s := open(t, path)

@@ -1,0 +1,168 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+// Hosts with `bgp` get a routing daemon each, where this machine has one; else they
+// get the routes that it would bring, made here.
+
+// convergeTimeout bounds the wait for all routes. Sessions are tried again every
+// second, and a large fabric on a busy machine takes a few rounds.
+const convergeTimeout = 60 * time.Second
+
+// Routing is how the hosts came by their learned routes; nil: there are none.
+func (l *Lab) Routing() *record.Routing { return l.routing }
+
+// probeRouting finds out whether the hosts with BGP can have a daemon. All are this
+// machine's, so that one can tell for all.
+func (l *Lab) probeRouting(ctx context.Context) error {
+	i := slices.IndexFunc(l.topology.Hosts, func(h topology.Host) bool { return h.BGP != nil })
+	if i < 0 {
+		return nil
+	}
+	var reply record.BGPDaemon
+	if err := l.bus.Call(ctx, l.topology.Hosts[i].Name, "bgp-daemon", struct{}{}, &reply); err != nil {
+		return err
+	}
+	l.routing = &record.Routing{Protocol: "bgp", Daemon: reply.Daemon, Note: reply.Lacking}
+	return nil
+}
+
+// daemons says whether routes are brought by some.
+func (l *Lab) daemons() bool { return l.routing != nil && l.routing.Daemon != "" }
+
+// startRouting waits for the first time until all routes are there.
+func (l *Lab) startRouting(ctx context.Context) error {
+	took, err := l.Converge(ctx)
+	if l.daemons() {
+		l.routing.ConvergedS = took.Seconds()
+	}
+	return err
+}
+
+// Converge starts the routing daemons that do not run, and waits until every host's
+// kernel has all routes. It says how long that took, where any had to be started or
+// waited for.
+func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
+	if !l.daemons() {
+		return 0, nil
+	}
+	began := time.Now()
+	var mu sync.Mutex
+	found := map[string][]string{}
+	busy := false // something was to be done
+	err = l.speakers(func(h *topology.Host, place int) error {
+		order, err := l.bgpOrder(h, place)
+		if err != nil {
+			return err
+		}
+		var reply record.BGPStarted
+		if err := l.bus.Call(ctx, h.Name, "bgp", order, &reply); err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		busy = busy || reply.Began
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("starting the routing daemons: %w", err)
+	}
+	var late []string
+	err = l.speakers(func(h *topology.Host, _ int) error {
+		var reply record.RoutesFound
+		want := record.RoutesWanted{Routes: wanted(h), TimeoutNs: int64(convergeTimeout)}
+		if err := l.bus.Call(ctx, h.Name, "routes", want, &reply); err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		found[h.Name] = reply.Routes
+		busy = busy || reply.Waited
+		for _, route := range reply.Missing {
+			late = append(late, h.Name+" has no route to "+route)
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("waiting for BGP's routes: %w", err)
+	}
+	if len(late) > 0 {
+		slices.Sort(late)
+		const most = 5
+		if more := len(late) - most; more > 0 {
+			late = append(late[:most], fmt.Sprintf("and %d more", more))
+		}
+		return 0, fmt.Errorf("BGP has not converged within %v: %s", convergeTimeout, strings.Join(late, "; "))
+	}
+	if l.routing.Hosts == nil {
+		for _, h := range l.topology.Hosts {
+			if h.BGP != nil {
+				l.routing.Hosts = append(l.routing.Hosts, record.HostRoutes{Host: h.Name, Routes: found[h.Name]})
+			}
+		}
+	}
+	if !busy {
+		return 0, nil
+	}
+	return time.Since(began), nil
+}
+
+// speakers asks all hosts with BGP at once.
+func (l *Lab) speakers(ask func(h *topology.Host, place int) error) error {
+	errs := make([]error, len(l.topology.Hosts))
+	var asking sync.WaitGroup
+	for i := range l.topology.Hosts {
+		if h := &l.topology.Hosts[i]; h.BGP != nil {
+			asking.Go(func() { errs[i] = ask(h, i) })
+		}
+	}
+	asking.Wait()
+	return errors.Join(errs...)
+}
+
+func (l *Lab) bgpOrder(h *topology.Host, place int) (record.BGPOrder, error) {
+	n := place + 1
+	o := record.BGPOrder{
+		AS: h.BGP.AS, RouterID: netip.AddrFrom4([4]byte{0, byte(n >> 16), byte(n >> 8), byte(n)}),
+		Announce: h.Announced(), Transit: h.Forward, Metric: topology.LearnedMetric,
+	}
+	for _, s := range l.topology.Sessions(h) {
+		local, err := linkLocal(l.topology.MAC(s.Far))
+		if err != nil {
+			return o, err
+		}
+		o.Sessions = append(o.Sessions, record.BGPSession{Port: s.Port, Address: local, AS: s.AS})
+	}
+	return o, nil
+}
+
+// wanted are the routes that the daemon of a host is to bring.
+func wanted(h *topology.Host) (list []record.RouteWanted) {
+	for _, r := range h.Routes {
+		to, err := netip.ParsePrefix(r.To)
+		if !r.Learned || err != nil {
+			continue
+		}
+		w := record.RouteWanted{To: to}
+		for _, n := range r.Nexthops {
+			w.Ports = append(w.Ports, n.Port)
+		}
+		if r.Port != "" {
+			w.Ports = append(w.Ports, r.Port)
+		}
+		list = append(list, w)
+	}
+	return list
+}

@@ -1,0 +1,176 @@
+package measure
+
+import (
+	"linerate/internal/control/conduct"
+	"linerate/internal/model/record"
+	"linerate/internal/science/stats"
+)
+
+// counts sums up what the flows that a node sends (empty: all) count besides
+// bytes.
+func counts(flows []record.Flow, from string) (c record.MeasureCounts, err error) {
+	var delays, latencies []*record.Distribution
+	var d record.Datagrams
+	var t record.Transactions
+	var jitter float64
+	for _, f := range flows {
+		if from != "" && f.From != from {
+			continue
+		}
+		if own := f.Datagrams; own != nil {
+			c.Datagrams = &d
+			d.Sent += own.Sent
+			d.Received += own.Received
+			d.Lost += own.Lost
+			d.Reordered += own.Reordered
+			d.Duplicates += own.Duplicates
+			d.Stale += own.Stale
+			d.LostInBuffer += own.LostInBuffer
+			d.BufferBytes, d.Bytes, d.MTU = own.BufferBytes, own.Bytes, own.MTU // of each flow
+			jitter += own.JitterUs * float64(own.Received)
+			delays = append(delays, own.Delay)
+		}
+		if own := f.Transactions; own != nil {
+			c.Transactions = &t
+			t.Done += own.Done
+			t.Failed += own.Failed
+			t.Connections += own.Connections
+			t.Opened += own.Opened
+			t.Processes = max(t.Processes, own.Processes)
+			t.BytesPerConnection += own.BytesPerConnection * own.Connections
+			c.RatePerS += f.TransactionsPerS
+			latencies = append(latencies, own.Latency)
+		}
+	}
+	if c.Datagrams != nil {
+		if d.Delay, err = stats.Together(delays...); err != nil {
+			return c, err
+		}
+		d.JitterUs = jitter / float64(max(d.Received, 1))
+		c.Lost = &d.Lost
+		c.LostShare, _ = d.LostShare()
+	}
+	if c.Transactions != nil {
+		t.BytesPerConnection /= max(t.Connections, 1)
+		c.LatencyUs, err = stats.Together(latencies...)
+	}
+	return c, err
+}
+
+// lostShare is the part of the datagrams that a receiver was to have which it has
+// not got.
+func lostShare(lost, received int64) float64 {
+	if lost <= 0 {
+		return 0
+	}
+	return float64(lost) / float64(lost+max(received, 0))
+}
+
+// perConnection is a process's own memory for each connection that is open.
+func perConnection(ends []record.FlowEnd) int64 {
+	var bytes, connections int64
+	for _, e := range ends {
+		if t := e.Transactions; t != nil {
+			bytes += t.BytesPerConnection * t.Connections
+			connections += t.Connections
+		}
+	}
+	return bytes / max(connections, 1)
+}
+
+// progressed is how far a direction's flows are, all together.
+type progressed struct {
+	bytes, datagrams, lost, done int64
+	flows                        int
+}
+
+func ofSamples(flows []record.FlowSample, letter byte) (p progressed) {
+	for _, f := range flows {
+		if f.ID == "" || f.ID[0] != letter {
+			continue
+		}
+		p.flows++
+		p.bytes += f.ReceivedBytes + f.AckedBytes // one of them, by which end it is
+		p.datagrams += f.Datagrams
+		p.lost += f.Lost
+		p.done += f.Done
+	}
+	return p
+}
+
+func ofEnds(ends []record.FlowEnd, letter byte) (p progressed) {
+	for _, e := range ends {
+		if e.ID == "" || e.ID[0] != letter {
+			continue
+		}
+		p.flows++
+		p.bytes += e.ReceivedBytes
+		if e.Sends && e.Info != nil && e.Transactions == nil {
+			p.bytes += int64(e.Info.BytesAcked)
+		}
+		if d := e.Datagrams; d != nil {
+			p.datagrams += d.Received
+			p.lost += d.Lost
+		}
+		if t := e.Transactions; t != nil {
+			p.done += t.Done
+		}
+	}
+	return p
+}
+
+// counter is the node that counts what comes of a direction's flows: the
+// receiver, or who asks.
+func (s *session) counter(from string) string {
+	if s.options.Iperf3 != nil {
+		return record.NodeClient // there is no other
+	}
+	if transacts(s.protocol()) == (from == record.NodeClient) {
+		return record.NodeClient
+	}
+	return record.NodeServer
+}
+
+func transacts(protocol string) bool {
+	return protocol == record.ProtocolRR || protocol == record.ProtocolCRR
+}
+
+// intervals are what came of a direction's flows in each interval; the last one
+// may be shorter.
+func (s *session) intervals(t *record.Trial, readings conduct.Readings, from string) []record.MeasureInterval {
+	letter := letterOf(from)
+	node := s.counter(from)
+	h, _ := t.Reading(node)
+	reply := readings.Replies[node]
+	begin := h.Begin.BeganNs
+	since, before := begin, ofEnds(reply.BeginFlows, letter)
+	var list []record.MeasureInterval
+	add := func(at int64, now progressed) {
+		seconds := float64(at-since) / 1e9
+		list = append(list, record.MeasureInterval{
+			FromS: float64(since-begin) / 1e9, ToS: float64(at-begin) / 1e9,
+			GoodputBps: float64(now.bytes-before.bytes) * 8 / seconds,
+			RatePerS:   float64(now.done-before.done) / seconds,
+			LostShare:  lostShare(now.lost-before.lost, now.datagrams-before.datagrams),
+		})
+		since, before = at, now
+	}
+	const early = 0.99 // samples come on time, but their clock is not ours
+	for _, sample := range h.Series {
+		if float64(sample.AtNs-since) >= early*float64(s.options.Interval) {
+			add(sample.AtNs, ofSamples(sample.Flows, letter))
+		}
+	}
+	if h.End.BeganNs > since {
+		add(h.End.BeganNs, ofEnds(reply.EndFlows, letter))
+	}
+	return list
+}
+
+// letterOf begins the names of the flows that a node sends.
+func letterOf(from string) byte {
+	if from == record.NodeServer {
+		return 'r'
+	}
+	return 'w'
+}

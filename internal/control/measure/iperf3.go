@@ -1,0 +1,128 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"linerate/internal/bus"
+	"linerate/internal/control/conduct"
+	"linerate/internal/model/record"
+	"linerate/internal/model/study"
+)
+
+// With an iperf3 server at the other end there is one agent, this host's, and one
+// window, its own. What the server says is put beside that.
+
+// Iperf3Port is where an iperf3 server listens unless told otherwise.
+const Iperf3Port = "5201"
+
+// Iperf3 says that the server is iperf3's.
+type Iperf3 struct {
+	// Login is for a server that asks who comes; nil: nobody in particular.
+	Login *record.Iperf3Login
+}
+
+// again is how long a server may take to be ready for the next test.
+const again = 300 * time.Millisecond
+
+// conductIperf3 is Conduct with an iperf3 server.
+func conductIperf3(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.Measure, error) {
+	b, err := bus.Start()
+	if err != nil {
+		return nil, errors.Join(err, local.Close())
+	}
+	defer b.Close()
+	s := &session{options: o, sources: o.Sources}
+	s.group = conduct.Group{Bus: b, Nodes: []string{record.NodeClient}}
+	if err := s.attach(ctx, map[string]io.ReadWriteCloser{record.NodeClient: local}); err != nil {
+		return nil, err
+	}
+	return s.measure(ctx)
+}
+
+// iperf3Trial is one test with the server.
+func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
+	defer func() {
+		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+		defer cancel()
+		s.group.Close(after)
+	}()
+	order, err := s.iperf3Order()
+	if err != nil {
+		return nil, err
+	}
+	for attempt := 0; ; attempt++ {
+		made := record.Trial{Order: 1, Started: time.Now()}
+		var opened record.Iperf3Opened
+		if err := s.group.Bus.Call(ctx, record.NodeClient, "iperf3", order, &opened); err != nil {
+			return nil, plainly(err)
+		}
+		s.server = opened.Server
+		flows := s.iperf3Flows(opened)
+		readings, err := s.window(ctx, flows, attempt)
+		if _, late := errors.AsType[conduct.LateError](err); late && attempt+1 < attempts {
+			s.group.Close(ctx)
+			time.Sleep(again)
+			continue
+		}
+		if err != nil {
+			return nil, plainly(err)
+		}
+		var closed record.Iperf3Closed
+		if err := s.group.Bus.Call(ctx, record.NodeClient, "iperf3-end", struct{}{}, &closed); err != nil {
+			return nil, plainly(err)
+		}
+		readings.Enter(&made, s.group.Nodes, flows)
+		return s.concludeIperf3(&made, readings, closed)
+	}
+}
+
+// plainly leaves out that it was this host's agent who said it.
+func plainly(err error) error {
+	if text, ours := strings.CutPrefix(err.Error(), record.NodeClient+": "); ours {
+		return errors.New(text)
+	}
+	return err
+}
+
+// iperf3Order is what this host's agent is asked for.
+func (s *session) iperf3Order() (record.Iperf3Order, error) {
+	o := s.options
+	at, err := completeWith(o.Addresses[0], Iperf3Port)
+	if err != nil {
+		return record.Iperf3Order{}, err
+	}
+	order := record.Iperf3Order{
+		Server: at, WarmupNs: int64(o.Warmup), DurationNs: int64(o.Duration), TimeoutNs: int64(connectTimeout), Login: o.Iperf3.Login,
+		Flow: record.FlowOrder{
+			Protocol: s.protocol(), Local: o.source(0), MSS: o.Flows.MSS, NoDelay: o.Flows.NoDelay,
+			CongestionControl: o.Flows.CongestionControl, Window: o.Flows.Window, RateCap: o.Flows.RateCap,
+			Mode: o.Flows.Mode, DatagramBytes: int(o.Flows.Datagram),
+		},
+	}
+	if o.Flows.Direction != study.Read {
+		order.Writes = o.Flows.Streams
+	}
+	if o.Flows.Direction != study.Write {
+		order.Reads = o.Flows.Streams
+	}
+	return order, nil
+}
+
+// iperf3Flows are the flows as they were opened.
+func (s *session) iperf3Flows(opened record.Iperf3Opened) []*conduct.Flow {
+	var flows []*conduct.Flow
+	for _, o := range opened.Flows {
+		flows = append(flows, &conduct.Flow{
+			Accepted: o.Remote, Opened: o.Local,
+			PlannedFlow: study.PlannedFlow{
+				ID: o.ID, Opener: record.NodeClient, Acceptor: record.NodeServer,
+				Source: s.options.source(0), Destination: o.Remote.Addr(), OpenerSends: strings.HasPrefix(o.ID, "w"), Options: s.options.Flows,
+			},
+		})
+	}
+	return flows
+}

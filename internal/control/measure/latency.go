@@ -1,0 +1,96 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"linerate/internal/bus/greeting"
+	"linerate/internal/control/conduct"
+	"linerate/internal/model/record"
+	"linerate/internal/model/study"
+	"linerate/internal/science/bloat"
+)
+
+// probeID is what the probe's flow is called.
+const probeID = "p1"
+
+// idleWarmup is how long the probe asks before its idle window begins.
+const idleWarmup = 200 * time.Millisecond
+
+// idleWindow is how long the probe is alone: long enough for some hundred answers,
+// and no longer than a third of the measurement.
+func (s *session) idleWindow() time.Duration {
+	const least, most = time.Second, 5 * time.Second
+	return idleWarmup + min(max(s.options.Duration/3, least), most)
+}
+
+// probe is a flow of requests at a steady pace, along the first flow's way.
+func (s *session) probe() *conduct.Flow {
+	at := turn(s.servers, s.sources, nil, 0, 0)
+	f := &conduct.Flow{Ticket: greeting.NewTicket(), Accepted: at.destination}
+	f.PlannedFlow = study.PlannedFlow{
+		ID: probeID, Opener: record.NodeClient, Acceptor: record.NodeServer,
+		Source: at.source, Destination: at.destination.Addr(), OpenerSends: true,
+		Options: study.ProbeOptions(s.options.Flows.CongestionControl),
+	}
+	return f
+}
+
+// withoutProbe takes the probe's flow, which is the last where there is one, from
+// the others.
+func withoutProbe(flows []record.Flow) ([]record.Flow, *record.Latency) {
+	last := len(flows) - 1
+	if last < 0 || flows[last].ID != probeID {
+		return flows, nil
+	}
+	probe := flows[last]
+	return flows[:last:last], &record.Latency{Probe: &probe}
+}
+
+// latency measures the probe alone, and then beside the flows.
+func (s *session) latency(ctx context.Context) (*record.Measure, error) {
+	s.idle = true
+	alone, _, err := s.carryOut(ctx, func() []*conduct.Flow { return []*conduct.Flow{s.probe()} })
+	s.idle = false
+	if err != nil {
+		return nil, err
+	}
+	idle, err := answers(alone.Flows)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.options.Modes) > 0 {
+		s.options.Flows.Mode = s.options.Modes[0]
+	}
+	t, readings, err := s.carryOut(ctx, s.planned)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.conclude(t, readings)
+	if err != nil {
+		return nil, err
+	}
+	probe := m.Latency.Probe
+	var loaded *record.Distribution
+	if probe.Transactions != nil {
+		loaded = probe.Transactions.Latency
+	}
+	m.Latency = bloat.Judge(idle, loaded, m.Flows, t.Hosts)
+	m.Latency.ProbePerS, m.Latency.IdleS, m.Latency.Probe = study.ProbePerS, alone.WindowS, probe
+	return m, nil
+}
+
+// answers is how long the idle probe's took.
+func answers(flows []record.Flow) (*record.Distribution, error) {
+	for _, f := range flows {
+		switch {
+		case f.Error != "":
+			return nil, fmt.Errorf("the probe of latency: %s", f.Error)
+		case f.Transactions != nil && f.Transactions.Latency != nil:
+			return f.Transactions.Latency, nil
+		}
+	}
+	return nil, errors.New("the probe of latency got no answer while nothing else was going on")
+}

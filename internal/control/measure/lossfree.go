@@ -1,0 +1,63 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"linerate/internal/control/conduct"
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+	"linerate/internal/science/limits"
+)
+
+// farewell is how long before its server would show it out a search ends.
+const farewell = 15 * time.Second
+
+// lossFree makes trials at one rate after another, and the document of the one that
+// confirms the highest at which no more was lost than may be.
+func (s *session) lossFree(ctx context.Context) (*record.Measure, error) {
+	o := s.options
+	defer func() { s.options, s.phase = o, "" }()
+	streams := o.Flows.Streams
+	most := float64(s.rateCap()) * float64(streams)
+	var until time.Time
+	if bounds := s.hellos[record.NodeServer].Bounds; bounds != nil {
+		until = time.Now().Add(bounds.Stay() - farewell)
+	}
+	all := map[*record.Trial]conduct.Readings{}
+	found, t, err := conduct.LossFree(*o.LossFree, most, 0, o.Duration, func(step conduct.Step) (*record.Trial, error) {
+		if !until.IsZero() && time.Now().Add(o.Warmup+step.Window).After(until) {
+			return nil, conduct.ErrEnough
+		}
+		s.options.Duration, s.options.Flows.RateCap = step.Window, unit.BitRate(step.Share(streams))
+		s.phase = fmt.Sprintf("trial %d at %s", step.Number, "full speed")
+		if step.RateBps > 0 {
+			s.phase = fmt.Sprintf("trial %d at %s", step.Number, limits.Rate(step.RateBps))
+		}
+		if step.Confirms {
+			s.phase += ", to confirm it"
+		}
+		if o.Progress != nil {
+			o.Progress(Progress{Phase: s.phase, LeftS: (o.Warmup + step.Window).Seconds(), Write: -1, Read: -1, LostShare: -1, RatePerS: -1})
+		}
+		t, readings, err := s.carryOut(ctx, s.planned)
+		if err == nil {
+			all[t] = readings
+		}
+		return t, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.conclude(t, all[t])
+	if err != nil {
+		return nil, err
+	}
+	m.LossFree = found
+	// Of a flow that is paced the limit is that pace.
+	if last := found.Trials[len(found.Trials)-1]; found.BoundedBy == record.BoundedBySender && last.AskedBps == 0 && m.LimitBps > 0 && found.RateBps >= m.LimitBps*(1-found.Resolution) {
+		found.BoundedBy = record.BoundedByLimit
+	}
+	return m, nil
+}

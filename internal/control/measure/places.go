@@ -1,0 +1,134 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"linerate/internal/bus/greeting"
+)
+
+// place is where one flow begins and ends. Without a source the kernel chooses.
+type place struct {
+	source      netip.Addr
+	sourcePort  uint16
+	destination netip.AddrPort
+}
+
+// turn spreads flows over the places: the one in turn among the destinations and
+// the sources, and among all flows of both directions for the service ports.
+func turn(destinations []netip.AddrPort, sources []netip.Addr, ports []uint16, inDirection, inAll int) place {
+	p := place{destination: destinations[inDirection%len(destinations)]}
+	if n := len(sources); n > 0 {
+		p.source = sources[inDirection%n]
+	}
+	if n := len(ports); n > 0 {
+		p.sourcePort = ports[inAll%n]
+	}
+	return p
+}
+
+// Clash says whether flows would have both ends in common, so many in each of so
+// many directions.
+func (o Options) Clash(streams, directions int) error {
+	if len(o.SourcePorts) == 0 {
+		return nil
+	}
+	// Which address is which is not known yet; that they differ is.
+	destinations := make([]netip.AddrPort, len(o.Addresses))
+	for i := range destinations {
+		destinations[i] = netip.AddrPortFrom(netip.IPv6Unspecified(), uint16(i))
+	}
+	taken := map[place]bool{}
+	for i := range streams * directions {
+		p := turn(destinations, o.Sources, o.SourcePorts, i%streams, i)
+		if taken[p] {
+			return fmt.Errorf("%d flows from %d source ports: two would have the same addresses and ports at both ends", streams*directions, len(o.SourcePorts))
+		}
+		taken[p] = true
+	}
+	return nil
+}
+
+// strangersTold is how many addresses' troubles are told one by one.
+const strangersTold = 8
+
+// destinations finds the service ports that all the addresses are, the first of
+// which the server has answered at. It asks at every other whether it is the same
+// server's: a flow's ticket is known to no other.
+func destinations(ctx context.Context, o Options, server netip.AddrPort, name string) ([]netip.AddrPort, error) {
+	found := make([]netip.AddrPort, len(o.Addresses))
+	errs := make([]error, len(o.Addresses))
+	found[0] = server
+	const atOnce = 64 // neighbours, and descriptors
+	places := make(chan struct{}, atOnce)
+	var asking sync.WaitGroup
+	for i := 1; i < len(o.Addresses); i++ {
+		asking.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			var theirs string
+			found[i], theirs, errs[i] = ask(ctx, o.Addresses[i], o.source(i))
+			if errs[i] == nil && theirs != name {
+				errs[i] = fmt.Errorf("another linerate serve answers at %s than at %s: all addresses have to be one server's", found[i], server)
+			}
+		})
+	}
+	asking.Wait()
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	if more := len(errs) - strangersTold; more > 0 {
+		errs = append(errs[:strangersTold], fmt.Errorf("and so on, for %d more addresses", more))
+	}
+	return found, errors.Join(errs...)
+}
+
+// source is the address that is paired with an address of the server's.
+func (o Options) source(i int) netip.Addr {
+	if n := len(o.Sources); n > 0 {
+		return o.Sources[i%n]
+	}
+	return netip.Addr{}
+}
+
+// ask finds out who answers at an address.
+func ask(ctx context.Context, address string, source netip.Addr) (at netip.AddrPort, name string, err error) {
+	stream, err := dial(ctx, address, source)
+	if err != nil {
+		return at, "", err
+	}
+	defer stream.Close()
+	defer context.AfterFunc(ctx, func() { stream.Close() })()
+	if err = stream.SetDeadline(time.Now().Add(connectTimeout)); err == nil {
+		name, err = greeting.AskName(stream)
+	}
+	if err != nil {
+		err = unwelcome(ctx, stream.RemoteAddr().String(), err)
+	}
+	return addrOf(stream.RemoteAddr()), name, err
+}
+
+// dial connects to a server.
+func dial(ctx context.Context, address string, source netip.Addr) (net.Conn, error) {
+	at, err := complete(address)
+	if err != nil {
+		return nil, err
+	}
+	dialer := net.Dialer{
+		Timeout: connectTimeout,
+		// A server that has vanished is noticed within half a minute.
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3},
+	}
+	if source.IsValid() {
+		dialer.LocalAddr = &net.TCPAddr{IP: source.AsSlice(), Zone: source.Zone()}
+	}
+	stream, err := dialer.DialContext(ctx, "tcp", at)
+	if err != nil {
+		return nil, fmt.Errorf("reaching %s: %w", at, unreached(ctx, err))
+	}
+	return stream, nil
+}

@@ -1,0 +1,177 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/netip"
+	"slices"
+
+	"linerate/internal/control/conduct"
+	"linerate/internal/model/record"
+	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
+)
+
+const (
+	// candidates is how many service ports are looked at in a round for each way of
+	// a flow, and rounds how often, until one is on a way that no other is better
+	// than: it is missed once in e¹⁶ times. Most flows need one round, because
+	// until the last ones there is more than one such way.
+	candidates = 2
+	rounds     = 8
+	// mostAtOnce bounds a request for free ports: each is a socket while it lasts.
+	mostAtOnce = 1024
+)
+
+// choosePorts gives the flows that want it service ports to be opened from: any
+// that are free, or such that the kernels on the way say the flows spread evenly.
+func (c *conductor) choosePorts(ctx context.Context, t *study.Treatment, flows []*conduct.Flow) error {
+	over := c.over(t)
+	ways := several(over, flows)
+	var drawn, even []*conduct.Flow
+	for _, f := range flows {
+		switch {
+		case f.SourcePorts == study.PortsEven && ways[f] > 1:
+			even = append(even, f)
+		case f.SourcePorts == study.PortsDrawn || f.SourcePorts == study.PortsEven:
+			drawn = append(drawn, f)
+		}
+	}
+	found, err := c.freePorts(ctx, drawn, func(*conduct.Flow) int { return 1 })
+	if err != nil {
+		return err
+	}
+	for _, f := range drawn {
+		f.SourcePort = found[f][0]
+	}
+	e := evenly{over: over, load: map[topology.End]float64{}, ways: map[[2]string][][]topology.End{}}
+	for round := 1; len(even) > 0; round++ {
+		found, err := c.freePorts(ctx, even, func(f *conduct.Flow) int { return candidates * ways[f] })
+		if err != nil {
+			return err
+		}
+		var all []*traveller
+		by := map[*conduct.Flow][]*traveller{}
+		for _, f := range even {
+			for _, port := range found[f] {
+				as := *f
+				as.Opened = netip.AddrPortFrom(f.Source, port)
+				w, _ := watched(&as)
+				by[f] = append(by[f], &traveller{flow: w, sender: f.Sender(), receiver: f.Receiver()})
+			}
+			all = append(all, by[f]...)
+		}
+		if err := c.follow(ctx, over, all); err != nil {
+			return err
+		}
+		e.learn(all)
+		even = slices.DeleteFunc(even, func(f *conduct.Flow) bool {
+			best, settled := e.choose(by[f])
+			if !settled && round < rounds {
+				return false
+			}
+			f.SourcePort = found[f][best]
+			e.take(by[f][best].way)
+			return true
+		})
+	}
+	return nil
+}
+
+// freePorts finds so many service ports for each flow, and where the kernel is to
+// choose the address that it is opened from, that too. Flows between the same
+// addresses are asked for together.
+func (c *conductor) freePorts(ctx context.Context, flows []*conduct.Flow, count func(*conduct.Flow) int) (map[*conduct.Flow][]uint16, error) {
+	type between struct {
+		opener  string
+		request record.PortsRequest
+	}
+	groups, found := map[between][]*conduct.Flow{}, map[*conduct.Flow][]uint16{}
+	var order []between
+	for _, f := range flows {
+		at := between{f.Opener, record.PortsRequest{Protocol: record.Transport(f.Protocol), Source: f.Source, Destination: f.Accepted.Addr().Unmap()}}
+		if groups[at] == nil {
+			order = append(order, at)
+		}
+		groups[at] = append(groups[at], f)
+	}
+	for _, at := range order {
+		need := 0
+		for _, f := range groups[at] {
+			need += count(f)
+		}
+		var ports []uint16
+		var source netip.Addr
+		for request := at.request; len(ports) < need; source = request.Source {
+			request.Count = min(need-len(ports), mostAtOnce)
+			var reply record.PortsReply
+			if err := c.bus.Call(ctx, at.opener, "ports", request, &reply); err != nil {
+				return nil, err
+			}
+			if len(reply.Ports) == 0 {
+				return nil, fmt.Errorf("%s has no free service port for flow %s", at.opener, groups[at][0].ID)
+			}
+			ports, request.Source = append(ports, reply.Ports...), reply.Source
+		}
+		// One that several flows get serves them all: each goes to a service port of
+		// its own.
+		for _, f := range groups[at] {
+			n := count(f)
+			f.Source, found[f], ports = source, ports[:n:n], ports[n:]
+		}
+	}
+	return found, nil
+}
+
+// evenly spreads flows over equal ways, in proportion to their links' rates.
+type evenly struct {
+	over *topology.Topology
+	load map[topology.End]float64       // flows so far on each link, by the end they leave from
+	ways map[[2]string][][]topology.End // by sender and receiver: those that some packet took
+}
+
+// learn notes the ways that there are.
+func (e *evenly) learn(all []*traveller) {
+	for _, t := range all {
+		pair := [2]string{t.sender, t.receiver}
+		if !slices.ContainsFunc(e.ways[pair], func(way []topology.End) bool { return slices.Equal(way, t.way) }) {
+			e.ways[pair] = append(e.ways[pair], t.way)
+		}
+	}
+}
+
+// choose finds the way that has the fewest flows, for the links' rates. settled: no
+// other way between the two has fewer.
+func (e *evenly) choose(among []*traveller) (best int, settled bool) {
+	least := math.Inf(1)
+	for i, t := range among {
+		if most := e.busiest(t.way); most < least {
+			best, least = i, most
+		}
+	}
+	for _, way := range e.ways[[2]string{among[best].sender, among[best].receiver}] {
+		if e.busiest(way) < least {
+			return best, false
+		}
+	}
+	return best, true
+}
+
+// busiest is how much of a way's most used link flows would take with one more.
+func (e *evenly) busiest(way []topology.End) (most float64) {
+	for _, end := range way {
+		rate := 1.0
+		if link, ok := e.over.LinkAt(end); ok && link.Towards(end).Rate > 0 {
+			rate = float64(link.Towards(end).Rate)
+		}
+		most = max(most, (e.load[end]+1)/rate)
+	}
+	return most
+}
+
+func (e *evenly) take(way []topology.End) {
+	for _, end := range way {
+		e.load[end]++
+	}
+}

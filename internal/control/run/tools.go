@@ -1,0 +1,157 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+
+	"linerate/internal/control/conduct"
+	"linerate/internal/model/record"
+	"linerate/internal/model/study"
+	"linerate/internal/model/tool"
+)
+
+// MissingToolsError says which other people's programs a plan needs and which of
+// them are not installed.
+type MissingToolsError struct {
+	// Lines name host, program and package each.
+	Lines []string
+	// Treatments need them, of so many.
+	Treatments []string
+	Of         int
+	// StandIn: linerate's own flows can be had instead, for all of them.
+	StandIn bool
+}
+
+func (e *MissingToolsError) Error() string {
+	text := strings.Join(e.Lines, "\n") + "\nNothing was made."
+	if others := e.Of - len(e.Treatments); others > 0 {
+		text += fmt.Sprintf(" %d of %d treatments need no such program: --only LEVEL leaves the others out (a factor's baseline is always kept).", others, e.Of)
+	}
+	if e.StandIn {
+		text += "\nlinerate's own flows can stand in for it, counted at the sender as it does: --set workload.tool=linerate --set workload.accounting=sender"
+	}
+	return text
+}
+
+// program is one that has to be on a host.
+type program struct {
+	host string
+	tool *tool.Tool
+	name string
+}
+
+// programs lists what the plan's flows need, and the treatments that need each.
+func programs(p *study.Plan) map[program][]string {
+	need := map[program][]string{}
+	add := func(at program, treatment string) {
+		if !slices.Contains(need[at], treatment) {
+			need[at] = append(need[at], treatment)
+		}
+	}
+	for _, t := range p.Treatments {
+		for _, f := range t.Flows {
+			if named, foreign := f.Foreign(); foreign {
+				add(program{f.Opener, named, named.Client}, t.Name)
+				add(program{f.Acceptor, named, named.Server}, t.Name)
+			}
+		}
+	}
+	return need
+}
+
+// MissingTools looks for the programs that a plan's virtual hosts need, which are
+// this machine's; a real host's agent is asked once it is reached. The error is a
+// MissingToolsError.
+func MissingTools(p *study.Plan) error {
+	return missing(p, func(host string, names []string) ([]string, error) {
+		if h, _ := p.Study.Topology.Host(host); len(h.Via) > 0 {
+			return nil, nil
+		}
+		return slices.DeleteFunc(names, func(name string) bool {
+			_, err := exec.LookPath(name)
+			return err == nil
+		}), nil
+	})
+}
+
+// missingTools asks the real hosts' agents.
+func (c *conductor) missingTools(ctx context.Context) error {
+	return missing(c.plan, func(host string, names []string) ([]string, error) {
+		if h, _ := c.study.Topology.Host(host); len(h.Via) == 0 {
+			return nil, nil // looked for before it was made
+		}
+		var reply record.ProgramsReply
+		err := c.bus.Call(ctx, host, "programs", record.ProgramsRequest{Programs: names}, &reply)
+		return reply.Missing, err
+	})
+}
+
+// missingDaemon is an error where a treatment is about a routing daemon, and the
+// routes were made without one.
+func (c *conductor) missingDaemon() error {
+	routing := c.lab.Routing()
+	if routing == nil || routing.Note == "" {
+		return nil
+	}
+	e := &MissingToolsError{Lines: []string{routing.Note}, Of: len(c.plan.Treatments)}
+	for _, t := range c.plan.Treatments {
+		if slices.ContainsFunc(t.Workload.Events, func(event study.Event) bool { return event.Stop != "" }) {
+			e.Treatments = append(e.Treatments, t.Name)
+		}
+	}
+	if len(e.Treatments) == 0 {
+		return nil
+	}
+	return e
+}
+
+// missing asks for each host's programs, and puts what is not there into an error.
+func missing(p *study.Plan, ask func(host string, names []string) ([]string, error)) error {
+	need := programs(p)
+	hosts := map[string][]string{}
+	for at := range need {
+		if !slices.Contains(hosts[at.host], at.name) {
+			hosts[at.host] = append(hosts[at.host], at.name)
+		}
+	}
+	var mu sync.Mutex
+	absent := map[string][]string{}
+	err := conduct.Each(slices.Sorted(maps.Keys(hosts)), func(host string) error {
+		mu.Lock()
+		names := hosts[host]
+		mu.Unlock()
+		list, err := ask(host, names)
+		mu.Lock()
+		defer mu.Unlock()
+		absent[host] = list
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	e := &MissingToolsError{Of: len(p.Treatments)}
+	if named, foreign := p.Study.Workload.Foreign(); foreign {
+		e.StandIn = slices.Contains(named.Protocols, record.ProtocolTCP) && p.Study.Workload.ToolArgs == nil
+	}
+	for at, treatments := range need {
+		if !slices.Contains(absent[at.host], at.name) {
+			continue
+		}
+		e.Lines = append(e.Lines, at.tool.NotInstalled(at.host, at.name))
+		for _, t := range treatments {
+			if !slices.Contains(e.Treatments, t) {
+				e.Treatments = append(e.Treatments, t)
+			}
+		}
+	}
+	if len(e.Lines) == 0 {
+		return nil
+	}
+	slices.Sort(e.Lines)
+	return e
+}

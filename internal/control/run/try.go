@@ -1,0 +1,74 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"linerate/internal/bus"
+	"linerate/internal/control/lab"
+	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
+	"linerate/internal/model/topology"
+)
+
+// Tried is what came of making one setting on one host and reverting it.
+type Tried struct {
+	Setting setting.Setting
+	// Applied is what was changed; none: it is as wanted already.
+	Applied []record.Applied
+	// Refused is why it cannot be made there; empty: it can.
+	Refused string
+}
+
+// Try makes each setting by itself on its host and reverts it at once, so that what
+// a host does not take is known before a study is made of the others. Settings
+// that are machine-wide are refused unless they are allowed.
+func Try(ctx context.Context, t *topology.Topology, settings []setting.Setting, allowMachine bool) (tried []Tried, err error) {
+	b, err := bus.Start()
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	l, err := lab.Up(ctx, t, b, lab.Options{AllowMachine: allowMachine})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, l.Down()) }()
+	settings, err = l.Resolve(settings)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range settings {
+		one, err := try(ctx, b, s, allowMachine)
+		if err != nil {
+			return nil, err
+		}
+		tried = append(tried, one)
+	}
+	return tried, nil
+}
+
+func try(ctx context.Context, b *bus.Bus, s setting.Setting, allowMachine bool) (Tried, error) {
+	var reply record.ApplyReply
+	request := record.ApplyRequest{Settings: []setting.Setting{s}, AllowMachine: allowMachine}
+	if err := b.Call(ctx, s.Host, "apply", request, &reply); err != nil {
+		select {
+		case <-b.Lost(s.Host):
+			return Tried{}, err
+		default:
+		}
+		if ctx.Err() != nil {
+			return Tried{}, context.Cause(ctx)
+		}
+		return Tried{Setting: s, Refused: strings.TrimPrefix(err.Error(), s.Host+": ")}, nil
+	}
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	if err := b.Call(after, s.Host, "revert", record.RevertRequest{Mark: reply.Mark}, nil); err != nil {
+		return Tried{}, fmt.Errorf("reverting a setting that was only tried: %w", err)
+	}
+	return Tried{Setting: s, Applied: reply.Applied}, nil
+}

@@ -1,0 +1,158 @@
+package run
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/control/conduct"
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+const forkStudy = `
+study: fork
+topology:
+  hosts:
+    "server{s=1..2}":
+      ports: {eth0: {addresses: ["10.0.200.{s}/32"]}, eth1: {}}
+      routes: [{to: "10.0.200.{3-s}/32", nexthops: [{via: "spine{p=1..2}.down{s}", port: "eth{p-1}"}]}]
+    "spine{p=1..2}":
+      forward: true
+      ports: {"down{1..2}": {}}
+      routes: [{to: "10.0.200.{s=1..2}/32", via: "server{s}.eth{p-1}", port: "down{s}"}]
+  links:
+    - {from: "server{s=1..2}.eth{p=0..1}", to: "spine{p+1}.down{s}", rate: 1gbit}
+workload: {flows: [{from: server1, to: server2}, {from: server1, to: server2, protocol: rr}]}
+`
+
+func fork(t *testing.T) (*topology.Topology, []*conduct.Flow) {
+	t.Helper()
+	p := treatments(t, forkStudy)
+	flows := conduct.Planned(p.Treatments[0].Flows)
+	for _, f := range flows {
+		f.Opened, f.Accepted = netip.MustParseAddrPort("10.0.200.1:40000"), netip.MustParseAddrPort("10.0.200.2:5201")
+	}
+	return &p.Study.Topology, flows
+}
+
+// TestSeveral: flows of bulk data that have more than one way are followed.
+func TestSeveral(t *testing.T) {
+	over, flows := fork(t)
+	if ways := several(over, flows); len(ways) != 1 || ways[flows[0]] != 2 {
+		t.Errorf("ways %v, want 2 of the first flow alone", ways)
+	}
+	pair := treatments(t, strings.ReplaceAll(pairStudy, "VIA ", ""))
+	if ways := several(&pair.Study.Topology, conduct.Planned(pair.Treatments[0].Flows)); len(ways) != 0 {
+		t.Errorf("one cable makes ways: %v", ways)
+	}
+}
+
+// TestStep: a flow is followed from answer to answer, and stops where one is not
+// to be had or not to be relied on.
+func TestStep(t *testing.T) {
+	over, flows := fork(t)
+	begin := func() *traveller {
+		f := travellers(several(over, flows))[flows[0]]
+		f.at = f.sender
+		return f
+	}
+	f := begin()
+	f.blind = "" // as if linerate had chosen the port
+	if q := f.question(); q.Source != "10.0.200.1" || q.SourcePort != 40000 || q.DestinationPort != 5201 || q.Protocol != "tcp" || q.In != "" {
+		t.Errorf("asked %+v", q)
+	}
+	if !f.step(over, record.RouteLookup{Port: "eth1", Gateway: "fe80::1", Ways: 2}) || f.at != "spine2" || f.in != "down1" {
+		t.Errorf("after server1: %+v", f)
+	}
+	if f.question().In != "down1" {
+		t.Errorf("asked a router without the port of entry")
+	}
+	if f.step(over, record.RouteLookup{Port: "down2", Gateway: "fe80::2", Ways: 1}) || f.note != "" {
+		t.Errorf("at the receiver: %+v", f)
+	}
+	if got := strings.Join(texts(f.way), " "); got != "server1.eth1 spine2.down1 spine2.down2 server2.eth1" {
+		t.Errorf("way %s", got)
+	}
+	for want, answer := range map[string]record.RouteLookup{
+		"connect(2)":    {Port: "eth1", Gateway: "fe80::1", Ways: 2},
+		"unreachable":   {Error: "network is unreachable"},
+		"not asked for": {Port: "eth1", Unsure: "not asked for"},
+		"topology":      {Port: "eth7", Ways: 1},
+	} {
+		f := begin()
+		if f.step(over, answer) || !strings.Contains(f.note, want) || len(f.way) != 0 {
+			t.Errorf("%+v: %+v, want that it ends because of %q", answer, f, want)
+		}
+	}
+	if f := begin(); !f.step(over, record.RouteLookup{Port: "eth1", Gateway: "fe80::1", Ways: 1}) {
+		t.Errorf("one next hop is no choice: %+v", f)
+	}
+}
+
+// TestEnterWays: of what hosts saw, the port with most packets counts, and ports
+// are put in the order of the way.
+func TestEnterWays(t *testing.T) {
+	over, flows := fork(t)
+	found := travellers(several(over, flows))
+	trial := &record.Trial{Flows: make([]record.Flow, 2), Hosts: []record.HostReading{
+		{Host: "server2", Arrivals: []record.Arrival{{Flow: "f1", Port: "eth1", Packets: 9}, {Flow: "f1", Port: "eth0", Packets: 2}}},
+		{Host: "spine2", Arrivals: []record.Arrival{{Flow: "f1", Port: "down1", Packets: 8}}},
+	}}
+	enterWays(trial, over, flows, found)
+	if want := []string{"spine2.down1", "server2.eth1"}; !slices.Equal(trial.Flows[0].Observed, want) {
+		t.Errorf("observed %v, want %v", trial.Flows[0].Observed, want)
+	}
+	paths, err := over.Paths("server1", netip.Addr{}, netip.MustParseAddr("10.0.200.2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if way, known := taken(paths, &trial.Flows[0]); !known || way[0].Port != "eth1" {
+		t.Errorf("taken %v, %t", way, known)
+	}
+	half := &record.Flow{Predicted: []string{"server1.eth0"}, PredictedNote: "spine1: cannot tell"}
+	if way, known := taken(paths, half); known {
+		t.Errorf("half a prediction became %v", way)
+	}
+	// Seen at the far end of a stretch that two ways have in common.
+	end := func(port string) topology.End { return topology.End{Node: "x", Port: port} }
+	apart := [][]topology.End{{end("a"), end("b")}, {end("a"), end("c")}}
+	seen := &record.Flow{Observed: []string{"x.a"}}
+	if way, known := taken(apart, seen); known {
+		t.Errorf("what two ways have in common became %v", way)
+	}
+	seen.Predicted = []string{"x.a", "x.c"}
+	if way, known := taken(apart, seen); !known || way[1].Port != "c" {
+		t.Errorf("predicted %v, taken %v, %t", seen.Predicted, way, known)
+	}
+}
+
+// TestEvenly: a flow takes the way with the fewest flows for the links' rates; a
+// link of half the rate counts twice. It is not settled while some known way has
+// fewer than those that were found for it.
+func TestEvenly(t *testing.T) {
+	over, _ := fork(t)
+	by := func(port string) *traveller {
+		return &traveller{sender: "server1", receiver: "server2", way: []topology.End{{Node: "server1", Port: port}}}
+	}
+	e := evenly{over: over, load: map[topology.End]float64{}, ways: map[[2]string][][]topology.End{}}
+	e.learn([]*traveller{by("eth0"), by("eth1"), by("eth0")})
+	if ways := e.ways[[2]string{"server1", "server2"}]; len(ways) != 2 {
+		t.Errorf("ways %v, want two", ways)
+	}
+	try := func(wantBest int, wantSettled bool, among ...*traveller) {
+		t.Helper()
+		if best, settled := e.choose(among); best != wantBest || settled != wantSettled {
+			t.Errorf("with %v: chose %d, settled %t, want %d, %t", e.load, best, settled, wantBest, wantSettled)
+		}
+	}
+	try(0, true, by("eth1"), by("eth0"))
+	e.take(by("eth1").way)
+	try(1, true, by("eth1"), by("eth0"))
+	try(0, false, by("eth1"), by("eth1"))
+	over.Links[0].Rate /= 2 // eth0's
+	try(0, true, by("eth1"), by("eth0"))
+	e.take(by("eth1").way)
+	try(1, true, by("eth1"), by("eth0"))
+}
