@@ -12,9 +12,6 @@ const requireNetns = "LINERATE_REQUIRE_NETNS"
 
 // otherSkips are test files that skip for another reason than namespaces.
 var otherSkips = map[string]string{
-	"internal/host/traffic/options_test.go":          "a kernel may allow no second congestion control",
-	"internal/host/traffic/engine_test.go":           "a machine may have no IPv6",
-	"internal/host/agent/window_test.go":             "counters need Linux",
 	"internal/kernel/kerneltest/kerneltest.go":       "asks for the variable by its constant",
 	"internal/kernel/kerneltest/kerneltest_linux.go": "passes on a skip from inside the namespace",
 }

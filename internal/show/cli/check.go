@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/control/run"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -13,6 +16,7 @@ import (
 
 type checkFlags struct {
 	set, only []string
+	parts     []string
 	seed      uint64
 	asJSON    bool
 }
@@ -24,7 +28,7 @@ func newCheckCommand(s streams) *cobra.Command {
 		Short: "Check a study file and print its plan; touch nothing",
 		Args:  exactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			plan, seed, err := loadPlan(args[0], f.set, f.only)
+			plan, seed, err := loadPlan(args[0], f.set, f.only, f.parts)
 			if err != nil {
 				return err
 			}
@@ -33,26 +37,32 @@ func newCheckCommand(s streams) *cobra.Command {
 			}
 			document := newPlanDocument(plan, seed)
 			if f.asJSON {
-				return json.NewEncoder(s.out).Encode(document)
+				err = json.NewEncoder(s.out).Encode(document)
+			} else {
+				err = document.print(s.out)
 			}
-			return document.print(s.out)
+			return errors.Join(err, run.MissingTools(plan))
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.set, "set", nil, "replace a value of the study, such as workload.duration=5s (may be repeated)")
 	flags.StringSliceVar(&f.only, "only", nil, "plan only these levels (and the baseline)")
+	flags.StringSliceVar(&f.parts, "part", nil, "plan these parts of the study's design, or all (default: those that are not on demand)")
 	flags.Uint64Var(&f.seed, "seed", 0, "order of the trials (default: the study's)")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.plan/v1)")
 	return cmd
 }
 
 // loadPlan reads a study and derives its plan; the seed is the study's own.
-func loadPlan(nameOrFile string, set, only []string) (*study.Plan, uint64, error) {
+func loadPlan(nameOrFile string, set, only, parts []string) (*study.Plan, uint64, error) {
 	loaded, _, err := loadStudyWith(nameOrFile, set)
 	if err != nil {
 		return nil, 0, err
 	}
-	plan, err := study.NewPlan(loaded)
+	if _, err := published(nameOrFile, loaded); err != nil {
+		return nil, 0, err
+	}
+	plan, err := study.NewPlan(loaded, parts...)
 	if err == nil && len(only) > 0 {
 		plan, err = plan.Only(only)
 	}
@@ -64,12 +74,14 @@ func loadPlan(nameOrFile string, set, only []string) (*study.Plan, uint64, error
 
 // planDocument is what `linerate check --json` prints.
 type planDocument struct {
-	Schema     string          `json:"schema"` // linerate.plan/v1
-	Study      string          `json:"study"`
-	Question   string          `json:"question,omitempty"`
-	Hosts      int             `json:"hosts"`
-	Switches   int             `json:"switches"`
-	Links      int             `json:"links"`
+	Schema   string `json:"schema"` // linerate.plan/v1
+	Study    string `json:"study"`
+	Question string `json:"question,omitempty"`
+	Hosts    int    `json:"hosts"`
+	Switches int    `json:"switches"`
+	Links    int    `json:"links"`
+	// Responses are what treatments are judged by.
+	Responses  []string        `json:"responses"`
 	Factors    []record.Factor `json:"factors"`
 	Treatments []planTreatment `json:"treatments"`
 	Blocks     int             `json:"blocks"`
@@ -88,6 +100,7 @@ type planTreatment struct {
 	Baseline    bool              `json:"baseline"`
 	Levels      map[string]string `json:"levels"`
 	Settings    []string          `json:"settings"`
+	Events      []string          `json:"events,omitempty"`
 	Flows       []planFlow        `json:"flows"`
 	TrialS      float64           `json:"trial_s"`
 	LimitBps    float64           `json:"limit_bps"` // 0: unknown
@@ -101,6 +114,7 @@ type planFlow struct {
 	From        string `json:"from"`
 	To          string `json:"to"`
 	OpenedBy    string `json:"opened_by"`
+	Protocol    string `json:"protocol"`
 	Source      string `json:"source,omitempty"` // of the connection; absent: the kernel chooses
 	Destination string `json:"destination"`
 }
@@ -108,7 +122,7 @@ type planFlow struct {
 func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 	s := p.Study
 	d := &planDocument{
-		Schema: "linerate.plan/v1", Study: s.Name, Question: s.Question,
+		Schema: "linerate.plan/v1", Study: s.Name, Question: s.Question, Responses: s.Responses,
 		Factors: p.Factors(), Hosts: len(s.Topology.Hosts), Switches: len(s.Topology.Switches), Links: len(s.Topology.Links),
 		Blocks: s.Design.Replicates, Trials: s.Design.Replicates * len(p.Treatments),
 		EstimateS: p.Time(s.Design.Replicates).Seconds(),
@@ -120,11 +134,14 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 			TrialS: t.Time().Seconds(), Unreachable: t.Unreachable,
 		}
 		for _, f := range t.Flows {
-			flow := planFlow{ID: f.ID, From: f.Sender(), To: f.Receiver(), OpenedBy: f.Opener, Destination: f.Destination.String()}
+			flow := planFlow{ID: f.ID, From: f.Sender(), To: f.Receiver(), OpenedBy: f.Opener, Protocol: cmp.Or(f.Protocol, record.ProtocolTCP), Destination: f.Destination.String()}
 			if f.Source.IsValid() {
 				flow.Source = f.Source.String()
 			}
 			made.Flows = append(made.Flows, flow)
+		}
+		for _, e := range t.Workload.Events {
+			made.Events = append(made.Events, e.String())
 		}
 		limit := limits.Network{Topology: s.Topology.With(t.Settings)}.Planned(t.Flows)
 		made.LimitBps, made.LimitWhy = limit.Bps, limit.Why

@@ -3,10 +3,13 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"linerate/internal/model/record"
+	"linerate/internal/model/response"
 	"linerate/internal/science/limits"
 )
 
@@ -17,7 +20,7 @@ func (d *planDocument) print(w io.Writer) error {
 	if d.Question != "" {
 		fmt.Fprintf(w, "\n  %s\n", d.Question)
 	}
-	fmt.Fprintf(w, "  %s, %s, %s\n\n", count(d.Hosts, "host"), count(d.Switches, "switch"), count(d.Links, "link"))
+	fmt.Fprintf(w, "  %s, %s, %s%s\n\n", count(d.Hosts, "host"), count(d.Switches, "switch"), count(d.Links, "link"), d.judgedBy())
 	table := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
 	fmt.Fprintln(table, "  \ttreatment\ttrial\tflows\tlimit")
 	for i, t := range d.Treatments {
@@ -39,12 +42,40 @@ func (d *planDocument) print(w io.Writer) error {
 	for _, f := range d.Factors {
 		for _, l := range f.Levels {
 			if len(l.SettingLines) > 0 {
-				fmt.Fprintf(w, "\n  %s, %s\n    %s\n", l.Name, count(len(l.SettingLines), "setting"), strings.Join(l.SettingLines, "\n    "))
+				fmt.Fprintf(w, "\n  %s, %s\n    %s\n", l.Name, count(len(l.SettingLines), "setting"), strings.Join(someLines(l.SettingLines), "\n    "))
 			}
+		}
+	}
+	for i, t := range d.Treatments {
+		if len(t.Events) > 0 && (i == 0 || !slices.Equal(t.Events, d.Treatments[i-1].Events)) {
+			fmt.Fprintf(w, "\n  %s, while it is measured\n    %s\n", t.Name, strings.Join(someLines(t.Events), "\n    "))
 		}
 	}
 	d.printOrder(w)
 	return nil
+}
+
+// someLines are as many as anybody reads.
+func someLines(lines []string) []string {
+	const most = 8
+	if len(lines) <= most+1 {
+		return lines
+	}
+	return append(append([]string{}, lines[:most-1]...), fmt.Sprintf("… and %d more, to", len(lines)-most), lines[len(lines)-1])
+}
+
+// judgedBy says so of a study that is not about goodput alone.
+func (d *planDocument) judgedBy() string {
+	var labels []string
+	for _, name := range d.Responses {
+		if r, ok := response.Find(name); ok {
+			labels = append(labels, r.Label)
+		}
+	}
+	if len(d.Responses) == 1 && d.Responses[0] == response.Goodput.Name {
+		return ""
+	}
+	return "; judged by " + strings.Join(labels, ", then ")
 }
 
 func (d *planDocument) printOrder(w io.Writer) {
@@ -78,6 +109,9 @@ func summary(flows []planFlow) string {
 	times := map[string]int{}
 	for _, f := range flows {
 		pair := f.From + " → " + f.To
+		if f.Protocol != record.ProtocolTCP {
+			pair += " " + f.Protocol
+		}
 		if times[pair]++; times[pair] == 1 {
 			pairs = append(pairs, pair)
 		}

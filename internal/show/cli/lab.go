@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -18,7 +19,9 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/control/lab"
+	"linerate/internal/host/wire"
 	"linerate/internal/kernel"
+	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
 
@@ -29,7 +32,7 @@ func newLabCommand(s streams) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newLabUpCommand(s), newLabExecCommand(s), newLabShellCommand(s), newLabKeeperCommand())
+	cmd.AddCommand(newLabUpCommand(s), newLabExecCommand(s), newLabShellCommand(s), newLabKeeperCommand(), newLabWireCommand())
 	return cmd
 }
 
@@ -42,6 +45,27 @@ func newLabKeeperCommand() *cobra.Command {
 				return statusError{status, nil}
 			}
 			return nil
+		},
+	}
+}
+
+// firstTap is the first descriptor that `lab wire` inherits.
+const firstTap = 3
+
+// newLabWireCommand carries a lab's links; people do not call it.
+func newLabWireCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "wire", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var links []record.WireLink
+			if err := json.NewDecoder(cmd.InOrStdin()).Decode(&links); err != nil {
+				return fmt.Errorf("reading which links to carry: %w", err)
+			}
+			taps := make([]int, 2*len(links))
+			for i := range taps {
+				taps[i] = firstTap + i
+			}
+			return wire.Carry(links, taps, cmd.Context().Done())
 		},
 	}
 }
@@ -114,6 +138,13 @@ func labUp(ctx context.Context, s streams, t *topology.Topology, o lab.Options, 
 	if o.Name != lab.DefaultName {
 		flag = " --lab " + o.Name
 	}
+	switch r := l.Routing(); {
+	case r == nil:
+	case r.Daemon == "":
+		fmt.Fprintf(s.err, "\nRoutes are made as %s would bring them: %s\n", strings.ToUpper(r.Protocol), r.Note)
+	default:
+		fmt.Fprintf(s.err, "\nRoutes by %s, %s: all there after %.2f s\n", strings.ToUpper(r.Protocol), r.Daemon, r.ConvergedS)
+	}
 	fmt.Fprintf(s.err, "\nThe lab is up (%s, %.2f s). Look around from another terminal:\n  linerate lab exec%s %s -- ip address\n  linerate lab shell%s %s\nCtrl-C takes it down; nothing is left then.\n",
 		l.Mode(), up.Seconds(), flag, t.Hosts[0].Name, flag, t.Hosts[0].Name)
 	for _, node := range l.Nodes() {
@@ -144,17 +175,24 @@ func describeLab(w io.Writer, t *topology.Topology) {
 					rate = shape.Rate.String()
 				}
 			}
-			address := ""
-			for k, a := range p.Addresses {
-				if k > 0 {
-					address += " "
-				}
-				address += a.String()
-			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", name, p.Name, address, t.MAC(end), link, rate)
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", name, p.Name, someAddresses(p.Addresses), t.MAC(end), link, rate)
 		}
 	}
 	table.Flush()
+}
+
+// someAddresses names a port's addresses, and of many the first ones.
+func someAddresses(all []topology.Address) string {
+	const listed = 3
+	var words []string
+	for i, a := range all {
+		if i == listed && len(all) > listed+1 {
+			words = append(words, fmt.Sprintf("and %d more", len(all)-listed))
+			break
+		}
+		words = append(words, a.String())
+	}
+	return strings.Join(words, " ")
 }
 
 func newLabExecCommand(s streams) *cobra.Command {

@@ -20,6 +20,7 @@ type goodputLimit struct {
 	Protocol     string  `json:"protocol"`
 	Timestamps   bool    `json:"timestamps"`
 	MSS          int     `json:"mss_bytes,omitempty"`
+	Datagram     int     `json:"datagram_bytes,omitempty"`
 	VLANTags     int     `json:"vlan_tags"`
 	Shaped       bool    `json:"shaped"`
 	PayloadBytes int     `json:"payload_bytes"`
@@ -36,7 +37,7 @@ func newLimitsCommand(s streams) *cobra.Command {
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newLimitsGoodputCommand(s))
+	cmd.AddCommand(newLimitsGoodputCommand(s), newLimitsBDPCommand(s), newLimitsECMPCommand(s))
 	return cmd
 }
 
@@ -44,6 +45,7 @@ func newLimitsCommand(s streams) *cobra.Command {
 type goodputFlags struct {
 	rate, family, protocol string
 	mtu, mss, vlan         int
+	datagram               int
 	timestamps, shaped     bool
 	asJSON                 bool
 }
@@ -53,12 +55,14 @@ func newLimitsGoodputCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "goodput",
 		Short: "The most that a link carries as payload: its rate less headers and gaps",
-		Long: `The most that a link carries as payload of TCP or UDP in full frames: its rate
-less the headers, and, on a real Ethernet, what each frame costs beside its bytes
-(preamble, check sequence, gap). A link that Linux shapes (tbf, htb, and so every
-link of a lab with a rate) does not count those: --shaped.`,
+		Long: `The most that a link carries as payload of TCP or UDP in full frames, or in
+datagrams of a size: its rate less the headers, and, on a real Ethernet, what
+each frame costs beside its bytes (preamble, check sequence, gap). A link that
+Linux shapes (tbf, htb, and so every link of a lab with a rate) does not count
+those: --shaped.`,
 		Example: `  linerate limits goodput --rate 1gbit
   linerate limits goodput --rate 10gbit --mtu 9000 --family ipv6
+  linerate limits goodput --rate 1gbit --protocol udp --datagram 64
   linerate limits goodput --rate 1gbit --shaped --json`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -79,6 +83,7 @@ link of a lab with a rate) does not count those: --shaped.`,
 	flags.StringVar(&f.protocol, "protocol", "tcp", "tcp or udp")
 	flags.BoolVar(&f.timestamps, "timestamps", true, "TCP timestamps, Linux's default")
 	flags.IntVar(&f.mss, "mss", 0, "TCP maximum segment size (TCP_MAXSEG); 0: as the MTU allows")
+	flags.IntVar(&f.datagram, "datagram", 0, "payload of each UDP datagram, in bytes; 0: as the MTU allows")
 	flags.IntVar(&f.vlan, "vlan", 0, "number of VLAN tags: 0, 1 or 2")
 	flags.BoolVar(&f.shaped, "shaped", false, "the rate is a token bucket's (tbf, htb), as in a lab")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.limits.goodput/v1)")
@@ -103,8 +108,12 @@ func (f goodputFlags) limit() (goodputLimit, limits.Frame, error) {
 	if f.mss < 0 {
 		return none, limits.Frame{}, fmt.Errorf("--mss %d: expected a number of bytes, or 0", f.mss)
 	}
+	if f.datagram != 0 && f.protocol != "udp" {
+		return none, limits.Frame{}, fmt.Errorf("--datagram is for --protocol udp")
+	}
 	frame := limits.Frame{
-		MTU: f.mtu, IPv6: f.family == "ipv6", UDP: f.protocol == "udp",
+		Datagram: f.datagram,
+		MTU:      f.mtu, IPv6: f.family == "ipv6", UDP: f.protocol == "udp",
 		NoTimestamps: !f.timestamps || f.protocol == "udp", MSS: f.mss, VLANs: f.vlan, Shaped: f.shaped,
 	}
 	if err := frame.Check(); err != nil {
@@ -113,9 +122,9 @@ func (f goodputFlags) limit() (goodputLimit, limits.Frame, error) {
 	return goodputLimit{
 		Schema: "linerate.limits.goodput/v1", RateBps: float64(rate), MTU: f.mtu,
 		Family: f.family, Protocol: f.protocol, Timestamps: !frame.NoTimestamps, MSS: f.mss,
-		VLANTags: f.vlan, Shaped: f.shaped,
+		Datagram: f.datagram, VLANTags: f.vlan, Shaped: f.shaped,
 		PayloadBytes: frame.Payload(), WireBytes: frame.Wire(), Fraction: frame.Fraction(),
-		GoodputBps: float64(rate) * frame.Fraction(), FramesPerS: float64(rate) / 8 / float64(frame.Wire()),
+		GoodputBps: float64(rate) * frame.Fraction(), FramesPerS: float64(frame.Packets()) * float64(rate) / 8 / float64(frame.Wire()),
 	}, frame, nil
 }
 
@@ -126,6 +135,10 @@ func (l goodputLimit) print(out io.Writer, frame limits.Frame) error {
 	for _, part := range frame.Parts() {
 		fmt.Fprintf(out, "  %5d bytes  %s\n", part.Bytes, part.Name)
 	}
-	_, err := fmt.Fprintf(out, "  %5d bytes  of the rate per frame, %.0f frames/s\n", l.WireBytes, l.FramesPerS)
+	of := "per frame"
+	if n := frame.Packets(); n > 1 {
+		of = fmt.Sprintf("for the %d frames of a datagram", n)
+	}
+	_, err := fmt.Fprintf(out, "  %5d bytes  of the rate %s, %.0f frames/s\n", l.WireBytes, of, l.FramesPerS)
 	return err
 }

@@ -25,6 +25,8 @@ func TestLimitsGoodput(t *testing.T) {
 		{"--rate 10gbit --mtu 9000 --family ipv6 --vlan 2", 9869.556e6},
 		{"--rate 100mbit --protocol udp", 95.709e6},
 		{"--rate 1gbit --mss 1448", 941.022e6},
+		{"--rate 1gbit --protocol udp --datagram 64", 1e9 * 64 / 130},
+		{"--rate 1gbit --protocol udp --datagram 9000", 1e9 * 9000 / (9000 + 8 + 7*58)},
 	} {
 		status, out, errs := limitsRun(append(strings.Fields(test.args), "--json")...)
 		var l goodputLimit
@@ -46,17 +48,19 @@ func TestLimitsGoodput(t *testing.T) {
 
 func TestLimitsGoodputRefuses(t *testing.T) {
 	for args, want := range map[string]string{
-		"--rate 1gigabit":         `--rate: "1gigabit" is not a bit rate`,
-		"--family ip":             `--family "ip": expected ipv4 or ipv6`,
-		"--protocol sctp":         `--protocol "sctp": expected tcp or udp`,
-		"--mtu 20":                "--mtu 20: expected 68 to 65535",
-		"--mtu 68 --family ipv6":  "nothing is left for payload",
-		"--vlan 3":                "3 VLAN tags: expected 0, 1 or 2",
-		"--mss 5":                 "nothing is left for payload",
-		"--mss -1":                "--mss -1: expected",
-		"--rate 1gbit more":       `unexpected argument "more"`,
-		"--shaped --lightspeed":   "unknown flag",
-		"--rate 1gbit --mtu many": "invalid argument",
+		"--rate 1gigabit":              `--rate: "1gigabit" is not a bit rate`,
+		"--family ip":                  `--family "ip": expected ipv4 or ipv6`,
+		"--protocol sctp":              `--protocol "sctp": expected tcp or udp`,
+		"--mtu 20":                     "--mtu 20: expected 68 to 65535",
+		"--mtu 68 --family ipv6":       "nothing is left for payload",
+		"--vlan 3":                     "3 VLAN tags: expected 0, 1 or 2",
+		"--mss 5":                      "nothing is left for payload",
+		"--mss -1":                     "--mss -1: expected",
+		"--datagram 64":                "--datagram is for --protocol udp",
+		"--protocol udp --datagram -1": "datagrams of -1 bytes: expected at most 65507",
+		"--rate 1gbit more":            `unexpected argument "more"`,
+		"--shaped --lightspeed":        "unknown flag",
+		"--rate 1gbit --mtu many":      "invalid argument",
 	} {
 		if status, out, errs := limitsRun(strings.Fields(args)...); status != ExitUsage || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("%s: status %d, %q, want %q", args, status, errs, want)

@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
-	"net/netip"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,110 +16,79 @@ import (
 	"linerate/internal/host/agent"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
-	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
 	"linerate/internal/show/report"
 )
 
-type measureFlags struct {
-	duration, warmup, interval unit.Duration
-	flows                      study.Options
-	noDelay                    bool
-	source, token, expect      string
-	asJSON, quiet              bool
-}
-
 func newMeasureCommand(s streams) *cobra.Command {
 	var f measureFlags
 	cmd := &cobra.Command{
-		Use:   "measure ADDRESS[:PORT]",
+		Use:   "measure ADDRESS[:PORT]...",
 		Short: "Measure between this host and one that runs linerate serve",
-		Long: `Measure between this host and one that runs linerate serve, over TCP.
+		Long: `Measure between this host and one that runs linerate serve.
 
-Goodput is what the receivers read in one window that is common to all flows and
-both hosts; it is held against the limit, where the ports tell their speed, and
-against the trust checks.
+--protocol tcp moves as many bytes as it can over TCP, udp sends datagrams, rr
+counts requests that are answered over connections that stay, and crr does so
+with a connection for each request.
+
+Everything is counted in one window that is common to all flows and both hosts:
+goodput is what the receivers read in it. It is held against the limit, where
+the ports tell their speed, and against the trust checks.
+
+Several addresses, as a list or with ranges such as '192.168.2.{1..4}', are of
+one server; flows take them in turn, and --source likewise. Addresses that this
+host does not have yet, --alias adds and takes away again.
+
+Who knows iperf3 will look for:
+  iperf3 -c HOST        linerate measure HOST
+  -R, --bidir           --direction read, --direction both
+  -P 4 -t 30 -O 2       --streams 4 --duration 30s --warmup 2s
+  -u -b 100M -l 1000    --protocol udp --rate-cap 100mbit --datagram 1000
+  -u -b 0               --protocol udp
+  -w, -M, -N, -C        --window, --mss, --nodelay, --congestion-control
+  -B, -i, -J            --source, --interval, --json
+  -Z, --skip-rx-copy    as it is; --copy does what iperf3 does without them
 
 Exit status: 0 measured; 1 linerate failed; 2 bad usage; 3 measured, but a trust
-check failed or --expect was not met; 130 interrupted.`,
+check failed, --expect was not met, or --loss-free found no rate; 130
+interrupted.`,
 		Example: `  linerate measure 192.0.2.1
   linerate measure nas:5202 --direction both --streams 4 --duration 30s
-  linerate measure fd00::1 --expect '>= 900mbit' --json`,
-		Args: exactArgs(1),
+  linerate measure fd00::1 --expect '>= 900mbit' --json
+  linerate measure nas --protocol udp --rate-cap 500mbit --datagram 512
+  linerate measure nas --protocol udp --loss-free --duration 60s
+  linerate measure '10.0.{1..4}.1' --source '10.0.{1..4}.2' --streams 8
+  linerate measure 192.168.2.1-254 --alias 'eth1=192.168.3.1-254/16'
+  linerate measure nas --latency --direction both
+  linerate measure nas --protocol rr --connections 8 --expect 'p99 <= 500us'
+  linerate measure --iperf3 nas --direction both`,
+		Args: minimumArgs(1, "expected the address of a host that runs linerate serve; usage: linerate measure ADDRESS[:PORT]..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("nodelay") {
-				f.flows.NoDelay = &f.noDelay
-			}
-			return f.measure(cmd.Context(), s, args[0])
+			return f.measure(cmd.Context(), s, args)
 		},
 	}
-	flags := cmd.Flags()
-	quantityVar(flags, &f.duration, unit.ParseDuration, "duration", "duration", "10s", "length of the window that is measured")
-	quantityVar(flags, &f.warmup, unit.ParseDuration, "warmup", "duration", "1s", "traffic before it, which is not counted")
-	quantityVar(flags, &f.interval, unit.ParseDuration, "interval", "duration", "1s", "length of the intervals that are told")
-	flags.IntVar(&f.flows.Streams, "streams", 1, "connections in each direction")
-	flags.StringVar(&f.flows.Direction, "direction", study.Write, "write: this host sends; read: the server sends; both")
-	flags.IntVar(&f.flows.MSS, "mss", 0, "TCP maximum segment size in bytes (default: as the MTU allows)")
-	flags.BoolVar(&f.noDelay, "nodelay", false, "set TCP_NODELAY")
-	flags.StringVar(&f.flows.CongestionControl, "congestion-control", "", "TCP congestion control, such as cubic or bbr (default: each sender's own)")
-	quantityVar(flags, &f.flows.Window, unit.ParseBytes, "window", "size", "", "socket buffers at both ends, such as 256KiB (default: the kernel's autotuning)")
-	quantityVar(flags, &f.flows.RateCap, unit.ParseBitRate, "rate-cap", "rate", "", "pacing of each connection, such as 100mbit")
-	flags.StringVar(&f.source, "source", "", "local address to connect from")
-	flags.StringVar(&f.token, "token", "", tokenUsage)
-	flags.StringVar(&f.expect, "expect", "", "goodput that each direction has to have, such as '>= 900mbit'")
-	flags.BoolVar(&f.asJSON, "json", false, "print the result document (linerate.measure/v1)")
-	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
+	f.define(cmd.Flags())
+	// As wide as a terminal is at least; cobra would leave wrapping to it.
+	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 	return cmd
 }
 
-// options are what the flags say, or everything that is wrong with them.
-func (f measureFlags) options(address string) (measure.Options, gate, error) {
-	o := measure.Options{
-		Address: address, Flows: f.flows,
-		Duration: time.Duration(f.duration), Warmup: time.Duration(f.warmup), Interval: time.Duration(f.interval),
-	}
-	var problems []error
-	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if o.Duration < 10*time.Millisecond {
-		problem("--duration %v: expected at least 10ms", f.duration)
-	}
-	if o.Interval < 100*time.Millisecond {
-		problem("--interval %v: expected at least 100ms", f.interval)
-	}
-	if f.flows.Streams < 1 {
-		problem("--streams %d: expected a positive number", f.flows.Streams)
-	}
-	if !slices.Contains([]string{study.Write, study.Read, study.Both}, f.flows.Direction) {
-		problem("--direction %q: expected write, read or both", f.flows.Direction)
-	}
-	if f.flows.MSS != 0 && (f.flows.MSS < 88 || f.flows.MSS > 32767) {
-		problem("--mss %d: Linux takes 88 to 32767", f.flows.MSS)
-	}
-	if f.source != "" {
-		var err error
-		if o.Source, err = netip.ParseAddr(f.source); err != nil {
-			problem("--source %q: expected an address of this host", f.source)
-		}
-	}
-	expected, err := parseGate(f.expect)
-	if err != nil {
-		problem("--expect: %w", err)
-	}
-	if len(problems) > 0 {
-		return o, expected, usageError(errors.Join(problems...))
-	}
-	o.Token, err = readToken(f.token)
-	return o, expected, err
-}
-
-func (f measureFlags) measure(ctx context.Context, s streams, address string) error {
-	o, expected, err := f.options(address)
+func (f *measureFlags) measure(ctx context.Context, s streams, addresses []string) error {
+	o, expected, err := f.options(addresses)
 	if err != nil {
 		return err
 	}
 	shown := newProgress(s.err, f.quiet)
 	o.Progress = func(p measure.Progress) { shown.replace(measureLine(p)) }
-	m, err := conductHere(ctx, o)
+	var m *record.Measure
+	said := s.err
+	if f.quiet {
+		said = io.Discard
+	}
+	err = f.aliases.while(ctx, "measure", said, func(ctx context.Context) (err error) {
+		m, err = conductHere(ctx, o)
+		return err
+	})
 	shown.end()
 	switch {
 	case ctx.Err() != nil:
@@ -137,13 +105,20 @@ func (f measureFlags) measure(ctx context.Context, s streams, address string) er
 	if err != nil {
 		return err
 	}
-	if m.Expect != nil && !m.Expect.Met {
-		return statusError{ExitDoubt, fmt.Errorf("expected goodput %s, got %s", m.Expect.Gate, goodputs(m))}
+	if err := unmet(m.Expect); err != nil {
+		return statusError{ExitDoubt, err}
 	}
-	if slices.ContainsFunc(m.Trust, func(c record.Check) bool { return !c.Pass }) {
-		return statusError{ExitDoubt, nil}
+	if doubtful(m) {
+		return statusError{ExitDoubt, nil} // the report says why
 	}
 	return nil
+}
+
+// doubtful: a trust check failed, or what was searched was not found.
+func doubtful(m *record.Measure) bool {
+	return m.LossFree != nil && m.LossFree.RateBps == 0 || slices.ContainsFunc(m.EachMode(), func(one *record.Measure) bool {
+		return slices.ContainsFunc(one.Trust, func(c record.Check) bool { return !c.Pass })
+	})
 }
 
 // conductHere measures with an agent for this host in this process.
@@ -168,6 +143,9 @@ func conductHere(ctx context.Context, o measure.Options) (*record.Measure, error
 
 func measureLine(p measure.Progress) string {
 	words := []string{p.Phase, fmt.Sprintf("%.0f s left", max(0, p.LeftS))}
+	if p.Mode != "" {
+		words = append([]string{"mode " + p.Mode}, words...)
+	}
 	for _, way := range []struct {
 		name string
 		bps  float64
@@ -176,13 +154,11 @@ func measureLine(p measure.Progress) string {
 			words = append(words, way.name+" "+limits.Rate(way.bps))
 		}
 	}
-	return strings.Join(words, " · ")
-}
-
-func goodputs(m *record.Measure) string {
-	var words []string
-	for _, d := range m.Directions {
-		words = append(words, d.Direction+" "+limits.Rate(d.GoodputBps))
+	if p.RatePerS >= 0 {
+		words = append(words, report.PerSecond(p.RatePerS))
 	}
-	return strings.Join(words, ", ")
+	if p.LostShare >= 0 {
+		words = append(words, "lost "+report.Percent(p.LostShare))
+	}
+	return strings.Join(words, " · ")
 }

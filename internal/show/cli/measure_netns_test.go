@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -84,7 +85,7 @@ func (s *served) log() string {
 // until waits for what the server says.
 func (s *served) until(t *testing.T, words string, times int) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); strings.Count(s.log(), words) < times; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); strings.Count(s.log(), words) < times; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the server has not said %q %d times:\n%s", words, times, s.log())
 		}
@@ -107,7 +108,33 @@ func serving(t *testing.T, args ...string) *served {
 // measured runs a measurement to its end.
 func measured(t *testing.T, host string, args ...string) (m record.Measure, status int, said string) {
 	t.Helper()
-	cmd := in(t, host, append([]string{"measure", "--json", "--quiet", "--congestion-control", "cubic"}, args...)...)
+	if !slices.Contains(args, record.ProtocolUDP) {
+		args = append([]string{"--congestion-control", "cubic"}, args...)
+	}
+	return measuredPlainly(t, host, args...)
+}
+
+// measuredPlainly is measured without options of its own. The command measures once:
+// where a hypervisor took processors away meanwhile, which its check says whatever
+// came out, it is asked again.
+func measuredPlainly(t *testing.T, host string, args ...string) (m record.Measure, status int, said string) {
+	t.Helper()
+	m, status, said = measuredOnce(t, host, args...)
+	for range 2 {
+		if !slices.ContainsFunc(m.Trust, stolen) {
+			break
+		}
+		calm(t)
+		m, status, said = measuredOnce(t, host, args...)
+	}
+	return m, status, said
+}
+
+// measuredOnce is what `linerate measure` says, its exit status, and what it wrote
+// besides.
+func measuredOnce(t *testing.T, host string, args ...string) (m record.Measure, status int, said string) {
+	t.Helper()
+	cmd := in(t, host, append([]string{"measure", "--json", "--quiet"}, args...)...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
@@ -267,8 +294,7 @@ func TestMeasureRefused(t *testing.T) {
 		}
 		s := serving(t, "--token", token, "--allow", "10.0.0.2", "--allow", "fd00::/64", "--max-duration", "2s", "--max-flows", "3")
 		kerneltest.Do(t, "ip", "netns", "exec", "server", "true")
-		stranger := exec.Command("ip", "netns", "exec", "server", os.Args[0], "-test.run=^TestStrangeServer$")
-		stranger.Env = append(os.Environ(), strangeServer+"=10.0.0.1:2222")
+		stranger := exec.Command("ip", "netns", "exec", "server", "stranger", "10.0.0.1:2222")
 		if err := stranger.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -300,28 +326,6 @@ func TestMeasureRefused(t *testing.T) {
 			t.Errorf("the server said\n%s", log)
 		}
 	})
-}
-
-// strangeServer makes the test program listen there as something else would.
-const strangeServer = "LINERATE_TEST_STRANGE_SERVER"
-
-// TestStrangeServer is not a test of its own: see TestMeasureRefused.
-func TestStrangeServer(t *testing.T) {
-	address := os.Getenv(strangeServer)
-	if address == "" {
-		return
-	}
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		_, _ = io.WriteString(conn, "SSH-2.0-OpenSSH_10.0p2 Debian-7\r\n")
-	}
 }
 
 // TestMeasureServerKilled: a server that dies is noticed at once, and said.

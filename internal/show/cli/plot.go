@@ -27,7 +27,9 @@ func newPlotCommand(s streams) *cobra.Command {
 		Long: `Write a figure of a run to a file, SVG or PNG by the file's ending.
 
 RUN is a run's name, the beginning of one, or latest. The figures are those of
-the page: goodput, ports, topology, series. A run has those that it has data for.`,
+the page: what the run is judged by (goodput, or such as latency_p99), effects,
+predicted, flows, accounts, ports, topology, series. A run has those that it has
+data for.`,
 		Example: `  linerate plot latest -o goodput.svg
   linerate plot arp-flux-7 --figure topology -o topology.png --scale 3`,
 		Args: exactArgs(1),
@@ -52,7 +54,7 @@ the page: goodput, ports, topology, series. A run has those that it has data for
 		},
 	}
 	cmd.Flags().StringVarP(&f.out, "out", "o", "", "the file to write, ending in .svg or .png")
-	cmd.Flags().StringVar(&f.figure, "figure", "goodput", "goodput, ports, topology or series")
+	cmd.Flags().StringVar(&f.figure, "figure", "", "what the run is judged by, such as goodput; effects, predicted, flows, accounts, ports, topology, ways or series (default: what the answer is about)")
 	cmd.Flags().Float64Var(&f.scale, "scale", 2, "PNG: pixels of the file for each of the figure, which is about 1,100 wide")
 	return cmd
 }
@@ -79,7 +81,7 @@ func (f plotFlags) writer() (func(report.Figure, io.Writer) error, error) {
 func findFigure(run *record.Run, name string) (report.Figure, error) {
 	var names []string
 	for _, figure := range report.Figures(run) {
-		if figure.Name == name {
+		if figure.Name == name || name == "" {
 			return figure, nil
 		}
 		names = append(names, figure.Name)

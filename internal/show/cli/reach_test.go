@@ -47,3 +47,20 @@ func reach() {
 	}
 	os.Exit(0)
 }
+
+// stranger is a program of the tests: it listens as something else than linerate
+// would, at the address it is given.
+func stranger() {
+	l, err := net.Listen("tcp", os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			os.Exit(1)
+		}
+		fmt.Fprint(conn, "SSH-2.0-OpenSSH_10.0p2 Debian-7\r\n") // and it waits, as sshd does
+	}
+}

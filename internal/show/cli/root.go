@@ -92,6 +92,7 @@ func newRoot(s streams) *cobra.Command {
 		newCheckCommand(s),
 		newLimitsCommand(s),
 		newSchemaCommand(s),
+		newTuneCommand(s),
 		newLabCommand(s),
 		newServeCommand(s),
 		newMeasureCommand(s),
@@ -102,6 +103,7 @@ func newRoot(s streams) *cobra.Command {
 		newNoteCommand(s),
 		newExportCommand(s),
 		newAgentCommand(),
+		newHandCommand(s),
 		newRecoverCommand(s),
 	)
 	return root

@@ -21,6 +21,7 @@ import (
 
 type runFlags struct {
 	set, only     []string
+	parts         []string
 	seed          uint64
 	until, budget string
 	replicates    int
@@ -59,6 +60,7 @@ input; 3 answered, but a trust check failed; 130 interrupted.`,
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.set, "set", nil, "replace a value of the study, such as workload.duration=5s (may be repeated)")
 	flags.StringSliceVar(&f.only, "only", nil, "run only these levels (and the baseline)")
+	flags.StringSliceVar(&f.parts, "part", nil, "run these parts of the study's design, or all (default: those that are not on demand)")
 	flags.Uint64Var(&f.seed, "seed", 0, "order of the trials (default: drawn and printed)")
 	flags.StringVar(&f.until, "until", "", "add blocks until every effect's interval is this narrow, such as 2%")
 	flags.StringVar(&f.budget, "budget", "", "begin no block that would end after this time, such as 2m (the first is made in any case)")
@@ -80,6 +82,9 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 	var plan *study.Plan
 	if f.resume == "" {
 		if plan, options.StudyFile, err = planStudy(args[0], f, redesign); err != nil {
+			return err
+		}
+		if options.Published, err = published(args[0], plan.Study); err != nil {
 			return err
 		}
 	} else if err := f.fitsResume(); err != nil {
@@ -129,7 +134,7 @@ func planStudy(what string, f runFlags, redesign study.Redesign) (*study.Plan, s
 	if err != nil {
 		return nil, "", err
 	}
-	plan, err := study.NewPlan(s)
+	plan, err := study.NewPlan(s, f.parts...)
 	if err == nil {
 		plan, err = plan.Only(f.only)
 	}

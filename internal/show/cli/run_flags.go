@@ -41,6 +41,7 @@ func (f runFlags) fitsResume() error {
 	for _, c := range []struct{ flag, why string }{
 		{"set", "its trials were made with the values that it has"},
 		{"only", "its blocks have the treatments that they have"},
+		{"part", "its blocks have the treatments that they have"},
 		{"seed", "it orders the trials that are there already"},
 	} {
 		if f.given(c.flag) {
@@ -58,6 +59,9 @@ func again(what string, f runFlags) string {
 	}
 	if len(f.only) > 0 {
 		words = append(words, "--only", quote(list(f.only)))
+	}
+	if len(f.parts) > 0 {
+		words = append(words, "--part", quote(list(f.parts)))
 	}
 	return strings.Join(append(words, f.designWords()...), " ")
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/netip"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"linerate/internal/bus/greeting"
 	"linerate/internal/control/measure"
@@ -20,13 +22,18 @@ import (
 )
 
 type serveFlags struct {
-	listen, token string
-	allow         []string
+	listen, allow []string
+	token         string
 	clients       int
 	flows         int
+	connections   int
 	duration      unit.Duration
 	rate          unit.BitRate
 	quiet         bool
+	iperf3        iperf3ServeFlags
+	aliases       aliasFlags
+	flags         *pflag.FlagSet
+	addresses     []string // listen, written out
 }
 
 func newServeCommand(s streams) *cobra.Command {
@@ -38,30 +45,72 @@ func newServeCommand(s streams) *cobra.Command {
 Ctrl-C. On the other host:
   linerate measure ADDRESS
 
-Everything goes to one TCP port, which the client connects to in both
-directions. Nothing on this host is changed. One line per test goes to stderr.`,
+Everything goes to one TCP port, or several (--listen), which the client connects
+to in both directions. Nothing on this host is changed, but for addresses that it is
+to have meanwhile (--alias). One line per test goes to stderr.
+
+Clients of iperf3 are answered too, at iperf3's own port (TCP and UDP), as many
+at the same time:
+  iperf3 -c ADDRESS`,
 		Example: `  linerate serve
   linerate serve --listen 192.0.2.1:5202 --token /etc/linerate.token
+  linerate serve --listen '10.0.{1..4}.1:5202' --listen '[fd00::1]:{5202..5205}'
+  linerate serve --alias 'eth1=192.168.2.1-254/24'
   linerate serve --allow 10.0.0.0/8 --allow fd00::/8 --max-rate 2gbit`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.serve(cmd.Context(), s) },
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&f.listen, "listen", ":"+measure.DefaultPort, "address and TCP port to listen on")
-	flags.StringVar(&f.token, "token", "", tokenUsage+"; clients then have to know it")
-	flags.StringArrayVar(&f.allow, "allow", nil, "serve only clients of this prefix, such as 10.0.0.0/8 (may be repeated)")
-	flags.IntVar(&f.clients, "max-clients", 16, "clients at the same time")
-	flags.IntVar(&f.flows, "max-flows", 128, "flows of each client")
-	quantityVar(flags, &f.duration, unit.ParseDuration, "max-duration", "duration", "5m", "the longest test, warm-up included")
-	quantityVar(flags, &f.rate, unit.ParseBitRate, "max-rate", "rate", "", "the most that one client's flows carry together, each direction, such as 1gbit")
-	flags.BoolVar(&f.quiet, "quiet", false, "nothing on stderr but errors")
+	f.define(cmd.Flags())
 	return cmd
 }
 
+func (f *serveFlags) define(flags *pflag.FlagSet) {
+	f.flags = flags
+	flags.StringArrayVar(&f.listen, "listen", []string{":" + measure.DefaultPort}, "address and TCP port to listen on, or a range such as ':{5202..5209}' or '192.168.2.1-254:5202' (may be repeated)")
+	f.aliases.define(flags, "without --listen, the server listens at each of them alone")
+	flags.StringVar(&f.token, "token", "", tokenUsage+"; clients then have to know it")
+	flags.StringArrayVar(&f.allow, "allow", nil, "serve only clients of this prefix, such as 10.0.0.0/8 (may be repeated)")
+	flags.IntVar(&f.clients, "max-clients", 16, "clients at the same time")
+	flags.IntVar(&f.flows, "max-flows", 128, "flows of each client; as many as the addresses that are listened at, if these are more")
+	flags.IntVar(&f.connections, "max-connections", 1024, "connections of each client's rr and crr flows together")
+	quantityVar(flags, &f.duration, unit.ParseDuration, "max-duration", "duration", "5m", "the longest test, warm-up included")
+	quantityVar(flags, &f.rate, unit.ParseBitRate, "max-rate", "rate", "", "the most that one client's flows carry together, each direction, such as 1gbit")
+	f.iperf3.add(flags)
+	flags.BoolVar(&f.quiet, "quiet", false, "nothing on stderr but errors")
+}
+
+// maxListeners is far more than anybody needs, and far from what a process may
+// have open.
+const maxListeners = 1024
+
 // options are what the flags say, or everything that is wrong with them.
-func (f serveFlags) options() (serve.Options, error) {
+func (f *serveFlags) options() (serve.Options, error) {
 	var o serve.Options
 	var problems []error
+	problems = f.aliases.parse()
+	if own := f.aliases.addresses(); len(own) > 0 && !f.flags.Changed("listen") {
+		f.listen = nil
+		for _, a := range own {
+			f.addresses = append(f.addresses, net.JoinHostPort(a.String(), measure.DefaultPort))
+		}
+	}
+	for _, text := range f.listen {
+		addresses, err := places(text)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("--listen %q: %w", text, err))
+		}
+		f.addresses = append(f.addresses, addresses...)
+	}
+	switch n := len(f.addresses); {
+	case n <= maxListeners:
+	case len(f.listen) == 0:
+		problems = append(problems, fmt.Errorf("--alias: %d addresses to listen at one by one, expected at most %d; --listen :%s listens at all at once", n, maxListeners, measure.DefaultPort))
+	default:
+		problems = append(problems, fmt.Errorf("--listen: %d addresses, expected at most %d", n, maxListeners))
+	}
+	if most := max(len(f.addresses), min(len(f.aliases.all), maxListeners)); !f.flags.Changed("max-flows") && most > f.flows {
+		f.flows = most
+	}
 	for _, text := range f.allow {
 		p, err := netip.ParsePrefix(text)
 		if err != nil {
@@ -75,7 +124,7 @@ func (f serveFlags) options() (serve.Options, error) {
 	for _, n := range []struct {
 		flag  string
 		value int
-	}{{"max-clients", f.clients}, {"max-flows", f.flows}} {
+	}{{"max-clients", f.clients}, {"max-flows", f.flows}, {"max-connections", f.connections}} {
 		if n.value < 1 {
 			problems = append(problems, fmt.Errorf("--%s %d: expected a positive number", n.flag, n.value))
 		}
@@ -83,17 +132,23 @@ func (f serveFlags) options() (serve.Options, error) {
 	if f.duration <= 0 {
 		problems = append(problems, fmt.Errorf("--max-duration %v: expected a positive duration", f.duration))
 	}
+	problems = append(problems, f.iperf3.problems()...)
 	if len(problems) > 0 {
 		return o, usageError(errors.Join(problems...))
 	}
 	token, err := readToken(f.token)
 	o.Token, o.Clients = token, f.clients
 	o.Bounds.Flows, o.Bounds.DurationS, o.Bounds.RateBps = f.flows, f.duration.Seconds(), float64(f.rate)
+	o.Bounds.Connections = f.connections
 	return o, err
 }
 
-func (f serveFlags) serve(ctx context.Context, s streams) error {
+func (f *serveFlags) serve(ctx context.Context, s streams) error {
 	o, err := f.options()
+	if err != nil {
+		return err
+	}
+	logins, err := f.iperf3.logins()
 	if err != nil {
 		return err
 	}
@@ -102,13 +157,40 @@ func (f serveFlags) serve(ctx context.Context, s streams) error {
 		log.w = io.Discard
 	}
 	o.Ended = log.line
-	l, err := serve.Listen(ctx, f.listen)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(log.w, "listening on %s; measure from another host with: linerate measure ADDRESS%s\n", l.Addr(), portWords(l.Addr().(interface{ AddrPort() netip.AddrPort }).AddrPort()))
-	return serve.Run(ctx, l, o)
+	return f.aliases.while(ctx, "serve", log.w, func(ctx context.Context) error {
+		listeners, err := f.open(ctx, log.w)
+		if err != nil {
+			return err
+		}
+		o.Iperf3 = f.iperf3.open(ctx, log.w, logins, o.Token != "")
+		return serve.Run(ctx, listeners, o)
+	})
 }
+
+// open opens what is listened on, or nothing.
+func (f *serveFlags) open(ctx context.Context, said io.Writer) ([]serve.Listener, error) {
+	var listeners []serve.Listener
+	var at []string
+	for _, address := range f.addresses {
+		l, err := serve.Listen(ctx, address)
+		if err != nil {
+			for _, open := range listeners {
+				open.Close()
+			}
+			return nil, err
+		}
+		listeners, at = append(listeners, l), append(at, l.Addr().String())
+	}
+	if len(at) > listenersTold {
+		at = append(at[:listenersTold:listenersTold], fmt.Sprintf("… (%d in all)", len(listeners)))
+	}
+	first := listeners[0].Addr().(*net.TCPAddr).AddrPort()
+	fmt.Fprintf(said, "listening on %s; measure from another host with: linerate measure ADDRESS%s\n", strings.Join(at, ", "), portWords(first))
+	return listeners, nil
+}
+
+// listenersTold are told one by one.
+const listenersTold = 8
 
 // portWords are what has to be added to an address to reach a port.
 func portWords(at netip.AddrPort) string {
@@ -129,6 +211,10 @@ type visitors struct {
 const refusals = time.Second
 
 func (v *visitors) line(visit serve.Visit) {
+	who := visit.From.String()
+	if visit.Program != "" {
+		who += "  " + strings.TrimSpace(visit.Program+" "+visit.Version)
+	}
 	why := ""
 	if visit.Err != nil {
 		why = visit.Err.Error()
@@ -142,7 +228,7 @@ func (v *visitors) line(visit serve.Visit) {
 			why += fmt.Sprintf(" (and %d more since the line before)", v.untold)
 		}
 		v.refused, v.untold = time.Now(), 0
-		fmt.Fprintf(v.w, "%s  %s  refused: %s\n", time.Now().Format(time.TimeOnly), visit.From, strings.ReplaceAll(why, "\n", "; "))
+		fmt.Fprintf(v.w, "%s  %s  refused: %s\n", time.Now().Format(time.TimeOnly), who, strings.ReplaceAll(why, "\n", "; "))
 		return
 	}
 	text := "no test"
@@ -162,7 +248,7 @@ func (v *visitors) line(visit serve.Visit) {
 	if why != "" {
 		text += ": " + strings.ReplaceAll(why, "\n", "; ")
 	}
-	fmt.Fprintf(v.w, "%s  %s  %s\n", time.Now().Format(time.TimeOnly), visit.From, text)
+	fmt.Fprintf(v.w, "%s  %s  %s\n", time.Now().Format(time.TimeOnly), who, text)
 }
 
 func flowCount(n int) string {

@@ -33,7 +33,7 @@ func newStudiesCommand(s streams) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			list := studyList{Schema: "linerate.studies/v1"}
 			for _, name := range studies.Names() {
-				plan, _, err := loadPlan(name, nil, nil)
+				plan, _, err := loadPlan(name, nil, nil, nil)
 				if err != nil {
 					return err
 				}

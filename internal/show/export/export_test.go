@@ -21,11 +21,16 @@ func small() *record.Run {
 		ID: "mine-7", Factors: []record.Factor{{Name: "fix"}, {Name: "direction"}},
 		Trust: []record.Check{{Check: "wire", Trial: 1}, {Check: "wire", Trial: 1}, {Check: "alive", Trial: 1, Pass: true}, {Check: "limit", Trial: 2}},
 		Trials: []record.Trial{{
+			Remade: 2, LossFree: &record.LossFree{RateBps: 1e6, Trials: []record.LossTrial{
+				{OfferedBps: 2e6, ReceivedBps: 15e5, WindowS: 1, Sent: 400, Lost: 100, LostShare: 0.25, Places: []record.LossPlace{{Host: "server", What: "receive buffer", Packets: 60}, {What: "nobody knows where", Packets: 40}}},
+				{AskedBps: 1e6, OfferedBps: 1e6, ReceivedBps: 1e6, WindowS: 4, Sent: 800, Confirms: true, Pass: true},
+			}},
 			Treatment: "=1+1", Levels: map[string]string{"direction": "reads", "fix": "a, \"b\""}, Block: 2, Order: 1, Started: started,
 			WindowS: 2, GoodputBps: 1e9 / 3, LimitBps: 1e9,
 			Flows: []record.Flow{
-				{ID: "f1", From: "server", To: "client", ReceivedBytes: 1 << 60, Connected: true, Bins: []int64{600, 2000}, Path: []string{"server.eth0", "client.eth0"}, SenderInfo: &record.TCPInfo{RTTUs: 40, SndCwnd: 10}},
-				{ID: "f2", Error: "connect: connection refused"},
+				{ID: "f1", From: "server", To: "client", ReceivedBytes: 1 << 60, Connected: true, Bins: []int64{600, 2000}, Path: []string{"server.eth0", "client.eth0"}, SenderInfo: &record.TCPInfo{RTTUs: 40, SndCwnd: 10},
+					LimitedWhy: "all that it can", Expected: &record.Forecast{LowBps: 1e7, HighBps: 2.5e7, LimitedBy: "receiver window", Why: "a window"}},
+				{ID: "f2", Error: "connect: connection refused", Outages: []record.Outage{{AtS: 0.5, LostS: 0.25, ResolutionS: 0.001, Resumed: true, Moved: true, Withdrawn: true, Before: []string{"a.x", "b.y"}, After: []string{"a.z"}}}},
 			},
 			Hosts: []record.HostReading{{
 				Host:  "server",
@@ -46,13 +51,22 @@ func small() *record.Run {
 func TestRows(t *testing.T) {
 	for name, want := range map[string][]string{
 		"trials": {
-			"run,trial,block,treatment,fix,direction,started,window_s,goodput_bps,limit_bps,sender_reported_bps,flows,unconnected,failed_checks",
-			`mine-7,1,2,'=1+1,"a, ""b""",reads,2026-03-02T08:30:00.5Z,2,3.333333333333333e+08,1e+09,0,2,1,wire`,
+			"run,trial,block,treatment,fix,direction,started,window_s,goodput_bps,limit_bps,sender_reported_bps,flows,unconnected,failed_checks,transactions_per_s,latency_p50_us,latency_p99_us,latency_p999_us,loss_free_bps,lost_share,surplus_share,connections,cpu_s_per_gb,cpu_us_per_transaction,tool_sum_bps,surplus_bps,predicted_surplus_bps,unsent_bytes,remade",
+			`mine-7,1,2,'=1+1,"a, ""b""",reads,2026-03-02T08:30:00.5Z,2,3.333333333333333e+08,1e+09,0,2,1,wire,,,,,1e+06,,,,,,,,,,2`,
 		},
 		"flows": {
-			"run,trial,block,treatment,flow,from,to,source,destination,opened_by,received_bytes,written_bytes,acked_bytes,unsent_bytes,retrans_bytes,goodput_bps,sender_average_bps,connected,alive,path,limited_by,congestion_control,rtt_us,min_rtt_us,snd_cwnd,error",
-			`mine-7,1,2,'=1+1,f1,server,client,,,,1152921504606846976,0,0,0,0,0,0,true,false,server.eth0 client.eth0,,,40,0,10,`,
-			`mine-7,1,2,'=1+1,f2,,,,,,0,0,0,0,0,0,0,false,false,,,,,,,connect: connection refused`,
+			"run,trial,block,treatment,flow,from,to,source,destination,opened_by,received_bytes,written_bytes,acked_bytes,unsent_bytes,retrans_bytes,goodput_bps,sender_average_bps,connected,alive,path,limited_by,congestion_control,rtt_us,min_rtt_us,snd_cwnd,error,protocol,datagrams_sent,datagrams_received,datagrams_lost,datagrams_reordered,datagrams_duplicate,jitter_us,transactions,transactions_failed,transactions_per_s,latency_p50_us,latency_p99_us,latency_p999_us,limited_why,expected_low_bps,expected_high_bps,expected_limited_by,expected_why,ways,predicted,observed",
+			`mine-7,1,2,'=1+1,f1,server,client,,,,1152921504606846976,0,0,0,0,0,0,true,false,server.eth0 client.eth0,,,40,0,10,,tcp,,,,,,,,,,,,,all that it can,1e+07,2.5e+07,receiver window,a window,,,`,
+			`mine-7,1,2,'=1+1,f2,,,,,,0,0,0,0,0,0,0,false,false,,,,,,,connect: connection refused,tcp,,,,,,,,,,,,,,,,,,,,`,
+		},
+		"outages": {
+			"run,trial,block,treatment,flow,at_s,lost_s,resolution_s,resumed,moved,withdrawn,before,after",
+			`mine-7,1,2,'=1+1,f2,0.5,0.25,0.001,true,true,true,a.x b.y,a.z`,
+		},
+		"search": {
+			"run,trial,block,treatment,step,asked_bps,offered_bps,received_bps,window_s,sent,lost,lost_share,confirms,pass,places",
+			`mine-7,1,2,'=1+1,1,0,2e+06,1.5e+06,1,400,100,0.25,false,false,server receive buffer: 60; nobody knows where: 40`,
+			`mine-7,1,2,'=1+1,2,1e+06,1e+06,1e+06,4,800,0,0,true,true,`,
 		},
 		// The transmit counter was reset: it gained −400. The port "new" came during the window.
 		"ports": {
@@ -82,13 +96,22 @@ func TestRows(t *testing.T) {
 
 // Every table of a whole run is rectangular and has as many rows as there are things.
 func TestTablesAreRectangular(t *testing.T) {
-	run := sciencetest.Run(7, 2)
+	t.Run("goodput", func(t *testing.T) { rectangular(t, sciencetest.Run(7, 2), 1) })
+	t.Run("latency", func(t *testing.T) { rectangular(t, sciencetest.Loaded(7, 2, "latency_p99", "goodput"), 2) })
+}
+
+func rectangular(t *testing.T, run *record.Run, responses int) {
 	answer.Conclude(run)
+	run.Trials[0].Tools = []record.ToolRun{{ID: "p1w", Tool: "iperf", Output: "=1+1"}}
+	if hosts := run.Trials[0].Hosts; len(hosts) > 0 {
+		hosts[0].Begin.CPU = []record.CPUTimes{{CPU: -1}, {CPU: 0}, {CPU: 1}}
+		hosts[0].End.CPU = []record.CPUTimes{{CPU: -1, User: 2, Idle: 2}, {CPU: 0, User: 1, Idle: 1}, {CPU: 1, User: 1, Idle: 1}}
+	}
 	flows := 0
 	for _, trial := range run.Trials {
 		flows += len(trial.Flows)
 	}
-	want := map[string]int{"treatments": len(run.Treatments), "effects": len(run.Effects), "trials": len(run.Trials), "flows": flows}
+	want := map[string]int{"treatments": len(run.Treatments), "responses": len(run.Treatments) * responses, "effects": len(run.Effects) * responses, "trials": len(run.Trials), "flows": flows, "outages": 0, "search": 0, "tools": 1}
 	for _, table := range Tables {
 		rows := table.Rows(run)
 		for i, row := range rows {
@@ -96,7 +119,7 @@ func TestTablesAreRectangular(t *testing.T) {
 				t.Fatalf("%s: row %d has %d fields, the first has %d", table.Name, i, len(row), len(rows[0]))
 			}
 		}
-		if n, ok := want[table.Name]; ok && len(rows) != n+1 || len(rows) < 2 {
+		if n, ok := want[table.Name]; ok && len(rows) != n+1 || len(rows) < 2 && !ok && len(run.Trials[0].Hosts) > 0 {
 			t.Errorf("%s: %d rows, want %d and the names", table.Name, len(rows)-1, n)
 		}
 	}
@@ -128,7 +151,69 @@ func TestZip(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	if _, err := Find("trial"); err == nil || !strings.Contains(err.Error(), "expected one of treatments, effects") {
+	if _, err := Find("trial"); err == nil || !strings.Contains(err.Error(), "expected one of treatments, responses, effects") {
 		t.Errorf("error %v, want one that lists the tables", err)
+	}
+}
+
+// TestOtherResponses: what is not goodput has columns of its own, all digits, and
+// nothing where nothing was measured.
+func TestOtherResponses(t *testing.T) {
+	run := sciencetest.Loaded(7, 3, "lost", "latency_p99")
+	for i := range run.Trials {
+		if trial := &run.Trials[i]; trial.Treatment == sciencetest.Queues[1] {
+			trial.Latency, trial.Datagrams = nil, &record.Datagrams{Sent: 8, Received: 7, Lost: 1}
+		} else {
+			trial.Datagrams = &record.Datagrams{Sent: 8, Received: 8}
+		}
+	}
+	answer.Conclude(run)
+	get := func(table string, match func(row map[string]string) bool) map[string]string {
+		found, err := Find(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := found.Rows(run)
+		for _, row := range rows[1:] {
+			named := map[string]string{}
+			for i, name := range rows[0] {
+				named[name] = row[i]
+			}
+			if match(named) {
+				return named
+			}
+		}
+		t.Fatalf("%s: no such row", table)
+		return nil
+	}
+	deep := func(row map[string]string) bool { return row["treatment"] == sciencetest.Queues[1] }
+	of := func(response string) func(map[string]string) bool {
+		return func(row map[string]string) bool {
+			return row["response"] == response && (deep(row) || row["to"] == sciencetest.Queues[1])
+		}
+	}
+	if row := get("trials", deep); row["lost_share"] != "0.125" || row["latency_p99_us"] != "" || row["transactions_per_s"] == "" {
+		t.Errorf("trial %v", row)
+	}
+	if row := get("treatments", deep); row["lost_share"] != "0.125" || row["latency_p99_us"] != "" {
+		t.Errorf("treatment %v", row)
+	}
+	if row := get("responses", of("lost")); row["mean"] != "0.125" || row["unit"] != "share" || row["trials"] != "3" {
+		t.Errorf("loss %v", row)
+	}
+	if row := get("responses", of("latency_p99")); row["mean"] != "" || row["trials"] != "0" {
+		t.Errorf("latency %v", row)
+	}
+	if row := get("effects", of("lost")); row["ratio"] != "" || row["difference"] != "0.125" || row["verdict"] != record.Worsens {
+		t.Errorf("effect on loss %v", row)
+	}
+	if row := get("effects", of("latency_p99")); row["verdict"] != record.Inconclusive {
+		t.Errorf("effect on latency %v", row)
+	}
+	probe := func(row map[string]string) bool {
+		return row["flow"] == "f2" && row["treatment"] == sciencetest.Queues[0]
+	}
+	if row := get("flows", probe); row["protocol"] != "rr" || row["transactions"] == "" || row["latency_p999_us"] == "" || row["datagrams_sent"] != "" {
+		t.Errorf("flow %v", row)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/response"
 )
 
 // Table is a flat view of a run; its first row holds the columns' names.
@@ -26,10 +27,16 @@ type Table struct {
 // Tables are all there are, the coarsest first.
 var Tables = []Table{
 	{"treatments", "one row per treatment: estimate, limit", treatmentRows},
-	{"effects", "one row per comparison with a baseline", effectRows},
+	{"responses", "one row per treatment and response that the run is judged by", responseRows},
+	{"effects", "one row per comparison with a baseline and response", effectRows},
 	{"trials", "one row per trial: its levels, goodput, limit", trialRows},
 	{"flows", "one row per flow of a trial: bytes at both ends", flowRows},
+	{"outages", "one row per flow and event of a trial: how long nothing came, and by which way then", outageRows},
+	{"search", "one row per trial of a search for a loss-free rate", searchRows},
+	{"tools", "one row per process of another program: its figure and its words", toolRows},
 	{"ports", "one row per port of a trial: what its counters gained", portRows},
+	{"cpus", "one row per CPU of a trial's machine: what it was busy with, interrupts, softnet", cpuRows},
+	{"machines", "one row per machine of a trial: CPUs together, memory, segments sent again", machineRows},
 	{"series", "one row per sample of a port or flow inside a trial's window", seriesRows},
 }
 
@@ -89,39 +96,86 @@ func text(s string) string {
 
 func treatmentRows(run *record.Run) [][]string {
 	rows := [][]string{levels(run, []string{"run", "treatment"}, "baseline", "trials", "mean_bps", "low_bps", "high_bps",
-		"confidence", "limit_bps", "efficiency", "unconnected")}
+		"confidence", "limit_bps", "efficiency", "unconnected", "transactions_per_s", "latency_p50_us", "latency_p99_us", "latency_p999_us", "lost_share")}
 	for _, t := range run.Treatments {
 		g := t.Goodput
+		lost, rate := "", ""
+		if t.LostShare != nil {
+			lost = number(*t.LostShare)
+		}
+		if t.TransactionsPerS > 0 || t.Latency != nil {
+			rate = number(t.TransactionsPerS)
+		}
+		latency := percentiles(t.Latency)
 		rows = append(rows, levelsOf(run, t.Levels, []string{run.ID, text(t.Name)}, strconv.FormatBool(t.Baseline), integer(t.Trials),
 			number(g.MeanBps), number(g.LowBps), number(g.HighBps), number(g.Confidence), number(t.LimitBps), number(t.Efficiency),
-			integer(t.Unconnected)))
+			integer(t.Unconnected), rate, latency[0], latency[1], latency[2], lost))
+	}
+	return rows
+}
+
+// percentiles are those that a response can be; nothing where nothing was timed.
+func percentiles(d *record.Distribution) [3]string {
+	if d == nil {
+		return [3]string{}
+	}
+	return [3]string{number(d.P50Us), number(d.P99Us), number(d.P999Us)}
+}
+
+func responseRows(run *record.Run) [][]string {
+	rows := [][]string{levels(run, []string{"run", "treatment"}, "response", "unit", "trials", "mean", "low", "high", "confidence")}
+	for i := range run.Treatments {
+		t := &run.Treatments[i]
+		for _, r := range response.Of(run) {
+			e := r.Estimate(t)
+			line := []string{r.Name, r.Unit, integer(e.Trials), "", "", "", ""}
+			if e.Trials > 0 {
+				copy(line[3:], []string{number(e.Mean), number(e.Low), number(e.High), number(e.Confidence)})
+			}
+			rows = append(rows, levelsOf(run, t.Levels, []string{run.ID, text(t.Name)}, line...))
+		}
 	}
 	return rows
 }
 
 func effectRows(run *record.Run) [][]string {
-	rows := [][]string{{"run", "factor", "from", "to", "at", "ratio", "low", "high", "p", "blocks", "verdict", "why"}}
-	for _, e := range run.Effects {
-		var at []string
-		for _, f := range run.Factors {
-			if level, ok := e.At[f.Name]; ok {
-				at = append(at, f.Name+": "+level)
+	rows := [][]string{{"run", "factor", "from", "to", "at", "ratio", "low", "high", "p", "blocks", "verdict", "why",
+		"response", "difference", "difference_low", "difference_high"}}
+	for _, first := range run.Effects {
+		for _, e := range append([]record.Effect{first}, first.Beside...) {
+			var at []string
+			for _, f := range run.Factors {
+				if level, ok := e.At[f.Name]; ok {
+					at = append(at, f.Name+": "+level)
+				}
 			}
+			mean, low, high := number(e.Ratio.Mean), number(e.Ratio.Low), number(e.Ratio.High)
+			if e.Ratio.None {
+				mean, low, high = "", "", ""
+			}
+			apart := []string{"", "", ""}
+			if d := e.Difference; d != nil {
+				apart = []string{number(d.Mean), number(d.Low), number(d.High)}
+			}
+			of, _ := response.Find(e.Response)
+			rows = append(rows, append([]string{run.ID, text(e.Factor), text(e.From), text(e.To), text(strings.Join(at, "; ")), mean,
+				low, high, number(e.P), integer(e.Blocks), e.Verdict, text(e.Why), of.Name}, apart...))
 		}
-		mean, low, high := number(e.Ratio.Mean), number(e.Ratio.Low), number(e.Ratio.High)
-		if e.Ratio.None {
-			mean, low, high = "", "", ""
-		}
-		rows = append(rows, []string{run.ID, text(e.Factor), text(e.From), text(e.To), text(strings.Join(at, "; ")), mean,
-			low, high, number(e.P), integer(e.Blocks), e.Verdict, text(e.Why)})
 	}
 	return rows
 }
 
 func trialRows(run *record.Run) [][]string {
 	rows := [][]string{levels(run, []string{"run", "trial", "block", "treatment"}, "started", "window_s", "goodput_bps", "limit_bps",
-		"sender_reported_bps", "flows", "unconnected", "failed_checks")}
+		"sender_reported_bps", "flows", "unconnected", "failed_checks",
+		"transactions_per_s", "latency_p50_us", "latency_p99_us", "latency_p999_us", "loss_free_bps", "lost_share", "surplus_share",
+		"connections", "cpu_s_per_gb", "cpu_us_per_transaction",
+		"tool_sum_bps", "surplus_bps", "predicted_surplus_bps", "unsent_bytes", "remade")}
 	for _, t := range run.Trials {
+		said := []string{"", "", "", ""}
+		if s := t.ToolReported; s != nil {
+			said = []string{number(s.SumBps), number(s.SurplusBps), number(s.PredictedBps), integer(s.UnsentBytes)}
+		}
 		lost := 0
 		for _, f := range t.Flows {
 			if !f.Connected {
@@ -134,10 +188,22 @@ func trialRows(run *record.Run) [][]string {
 				failed = append(failed, c.Check)
 			}
 		}
-		rows = append(rows, levelsOf(run, t.Levels, place(run, t), instant(t.Started), number(t.WindowS), number(t.GoodputBps),
-			number(t.LimitBps), number(t.SenderReportedBps), integer(len(t.Flows)), integer(lost), strings.Join(failed, " ")))
+		line := levelsOf(run, t.Levels, place(run, t), instant(t.Started), number(t.WindowS), number(t.GoodputBps),
+			number(t.LimitBps), number(t.SenderReportedBps), integer(len(t.Flows)), integer(lost), strings.Join(failed, " "),
+			value(response.Transactions, &t), value(response.LatencyP50, &t), value(response.LatencyP99, &t), value(response.LatencyP999, &t), value(response.LossFree, &t), value(response.Lost, &t),
+			value(response.Surplus, &t),
+			value(response.Connections, &t), value(response.CPUPerGigabyte, &t), value(response.CPUPerTransaction, &t))
+		rows = append(rows, append(append(line, said...), integer(t.Remade)))
 	}
 	return rows
+}
+
+// value is a response of a trial; nothing where it has none.
+func value(r response.Response, t *record.Trial) string {
+	if v, ok := r.Value(t); ok {
+		return number(v)
+	}
+	return ""
 }
 
 // place says which trial a row belongs to.
@@ -148,20 +214,54 @@ func place(run *record.Run, t record.Trial) []string {
 func flowRows(run *record.Run) [][]string {
 	rows := [][]string{{"run", "trial", "block", "treatment", "flow", "from", "to", "source", "destination", "opened_by",
 		"received_bytes", "written_bytes", "acked_bytes", "unsent_bytes", "retrans_bytes", "goodput_bps", "sender_average_bps",
-		"connected", "alive", "path", "limited_by", "congestion_control", "rtt_us", "min_rtt_us", "snd_cwnd", "error"}}
+		"connected", "alive", "path", "limited_by", "congestion_control", "rtt_us", "min_rtt_us", "snd_cwnd", "error",
+		"protocol", "datagrams_sent", "datagrams_received", "datagrams_lost", "datagrams_reordered", "datagrams_duplicate", "jitter_us",
+		"transactions", "transactions_failed", "transactions_per_s", "latency_p50_us", "latency_p99_us", "latency_p999_us",
+		"limited_why", "expected_low_bps", "expected_high_bps", "expected_limited_by", "expected_why", "ways", "predicted", "observed"}}
 	for _, t := range run.Trials {
 		for _, f := range t.Flows {
 			rtt, least, window := "", "", ""
 			if f.SenderInfo != nil {
 				rtt, least, window = integer(f.SenderInfo.RTTUs), integer(f.SenderInfo.MinRTTUs), integer(f.SenderInfo.SndCwnd)
 			}
-			rows = append(rows, append(place(run, t), text(f.ID), f.From, f.To, f.Source, f.Destination, f.OpenedBy,
+			line := append(place(run, t), text(f.ID), f.From, f.To, f.Source, f.Destination, f.OpenedBy,
 				integer(f.ReceivedBytes), integer(f.WrittenBytes), integer(f.AckedBytes), integer(f.UnsentBytes), integer(f.RetransBytes),
 				number(f.GoodputBps), number(f.SenderAverageBps), strconv.FormatBool(f.Connected), strconv.FormatBool(f.Alive),
-				strings.Join(f.Path, " "), f.LimitedBy, f.CongestionControl, rtt, least, window, text(f.Error)))
+				strings.Join(f.Path, " "), f.LimitedBy, f.CongestionControl, rtt, least, window, text(f.Error))
+			rows = append(rows, append(append(line, ofProtocol(f)...), foretold(f)...))
 		}
 	}
 	return rows
+}
+
+// ofProtocol are the columns that only flows of some protocols fill.
+func ofProtocol(f record.Flow) []string {
+	protocol := f.Protocol
+	if protocol == "" {
+		protocol = record.ProtocolTCP
+	}
+	columns := append([]string{protocol}, make([]string, 12)...)
+	if d := f.Datagrams; d != nil {
+		copy(columns[1:], []string{integer(d.Sent), integer(d.Received), integer(d.Lost), integer(d.Reordered), integer(d.Duplicates), number(d.JitterUs)})
+	}
+	if t := f.Transactions; t != nil {
+		latency := percentiles(t.Latency)
+		copy(columns[7:], []string{integer(t.Done), integer(t.Failed), number(f.TransactionsPerS), latency[0], latency[1], latency[2]})
+	}
+	return columns
+}
+
+// foretold are why a flow was held back, and what was predicted for it: its goodput,
+// and its way where there were several.
+func foretold(f record.Flow) []string {
+	columns := []string{text(f.LimitedWhy), "", "", "", "", "", strings.Join(f.Predicted, " "), strings.Join(f.Observed, " ")}
+	if f.Ways > 1 {
+		columns[5] = integer(f.Ways)
+	}
+	if p := f.Expected; p != nil {
+		copy(columns[1:], []string{number(p.LowBps), number(p.HighBps), p.LimitedBy, text(p.Why)})
+	}
+	return columns
 }
 
 func portRows(run *record.Run) [][]string {

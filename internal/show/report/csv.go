@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/show/export"
 )
 
 // exact spells a figure for a spreadsheet: all the digits there are.
@@ -21,18 +22,28 @@ func exactRatio(r record.RatioEstimate) []string {
 	return []string{exact(r.Mean), exact(r.Low), exact(r.High)}
 }
 
-func (v *view) goodputCSV() [][]string {
-	out := [][]string{{"treatment", "condition", "trials", "mean_bps", "low_bps", "high_bps", "confidence", "limit_bps", "efficiency", "ratio", "ratio_low", "ratio_high", "p", "verdict"}}
+// responseCSV has a line for each treatment; units are in the names.
+func (v *view) responseCSV(m *measure) [][]string {
+	head := []string{"treatment", "condition", "trials", "mean_" + m.Unit, "low_" + m.Unit, "high_" + m.Unit, "confidence"}
+	if m.goodput() {
+		head = append(head, "limit_bps", "efficiency")
+	}
+	out := [][]string{append(head, "ratio", "ratio_low", "ratio_high", "p", "verdict")}
 	for i := range v.rows {
 		for c, cell := range v.rows[i].cells {
 			t := cell.Treatment
 			if t == nil {
 				continue
 			}
-			line := []string{v.rows[i].name, v.columns[c].name, strconv.Itoa(t.Trials), exact(t.Goodput.MeanBps), exact(t.Goodput.LowBps),
-				exact(t.Goodput.HighBps), exact(t.Goodput.Confidence), exact(t.LimitBps), exact(t.Efficiency), "", "", "", "", ""}
-			if e := cell.effect; e != nil {
-				copy(line[9:], append(exactRatio(e.Ratio), exact(e.P), e.Verdict))
+			e := m.Estimate(t)
+			line := []string{v.rows[i].name, v.columns[c].name, strconv.Itoa(e.Trials), exact(e.Mean), exact(e.Low), exact(e.High), exact(e.Confidence)}
+			if m.goodput() {
+				line = append(line, exact(t.LimitBps), exact(t.Efficiency))
+			}
+			if e := m.Effect(cell.effect); e != nil {
+				line = append(append(line, exactRatio(e.Ratio)...), exact(e.P), e.Verdict)
+			} else {
+				line = append(line, "", "", "", "", "")
 			}
 			out = append(out, line)
 		}
@@ -56,19 +67,13 @@ func (v *view) portsCSV() [][]string {
 	return out
 }
 
-func (v *view) trialsCSV() [][]string {
-	out := [][]string{{"order", "block", "treatment", "started", "window_s", "goodput_bps", "limit_bps", "sender_reported_bps", "flows", "unconnected"}}
-	for _, t := range v.run.Trials {
-		lost := 0
-		for _, f := range t.Flows {
-			if !f.Connected {
-				lost++
-			}
-		}
-		out = append(out, []string{strconv.Itoa(t.Order), strconv.Itoa(t.Block), t.Treatment, t.Started.UTC().Format("2006-01-02T15:04:05.000Z"), exact(t.WindowS),
-			exact(t.GoodputBps), exact(t.LimitBps), exact(t.SenderReportedBps), strconv.Itoa(len(t.Flows)), strconv.Itoa(lost)})
+// table is the run's table of that name: the one that linerate export writes.
+func (v *view) table(name string) [][]string {
+	t, err := export.Find(name)
+	if err != nil {
+		panic(err) // the name is ours
 	}
-	return out
+	return t.Rows(v.run)
 }
 
 // dataURI is a table as a link that needs no network.

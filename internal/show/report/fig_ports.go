@@ -10,6 +10,7 @@ import (
 
 // portsFigure draws each port's share of its host's traffic, by treatment.
 func (v *view) portsFigure() (Figure, bool) {
+	v = v.whole()
 	var names []string
 	for i := range v.rows {
 		for _, c := range v.rows[i].cells {

@@ -45,34 +45,32 @@ func (v *view) seriesFigure() (Figure, bool) {
 	}
 	var sources []source
 	f.csv = append(f.csv, []string{"treatment", "trial", "host", "port", "at_s", "load_bps"})
-	for c := range v.columns {
-		for _, r := range v.pair() {
-			t := r.cells[c].Treatment
-			trial := v.shown(t)
-			lines := v.lines(t, trial)
-			if len(lines) == 0 {
-				continue
-			}
-			s := source{lines: lines, title: v.label(r, c) + fmt.Sprintf(" (trial %d)", trial.Order)}
-			for _, p := range portsOf(t, v.focus) {
-				s.limit = max(s.limit, p.LimitBps)
-			}
-			busiest := 0.0
-			for _, l := range lines {
-				busiest = max(busiest, l.mean())
-				high = max(high, slices.Max(l.bps))
-				for i := range l.at {
-					f.csv = append(f.csv, []string{t.Name, fmt.Sprint(trial.Order), v.focus, l.port, round(l.at[i], 4), round(l.bps[i], 0)})
-				}
-			}
-			for _, l := range lines {
-				if l.mean() > busiest/10 && l.spread() > steadiest {
-					steadiest, worst = l.spread(), l.port+", "+v.label(r, c)
-				}
-			}
-			high = max(high, s.limit)
-			sources = append(sources, s)
+	for _, at := range v.spots() {
+		t := at.r.cells[at.c].Treatment
+		trial := v.shown(t)
+		lines := v.lines(t, trial)
+		if len(lines) == 0 {
+			continue
 		}
+		s := source{lines: lines, title: v.label(at.r, at.c) + fmt.Sprintf(" (trial %d)", trial.Order)}
+		for _, p := range portsOf(t, v.focus) {
+			s.limit = max(s.limit, p.LimitBps)
+		}
+		busiest := 0.0
+		for _, l := range lines {
+			busiest = max(busiest, l.mean())
+			high = max(high, slices.Max(l.bps))
+			for i := range l.at {
+				f.csv = append(f.csv, []string{t.Name, fmt.Sprint(trial.Order), v.focus, l.port, fixed(l.at[i], 4), fixed(l.bps[i], 0)})
+			}
+		}
+		for _, l := range lines {
+			if l.mean() > busiest/10 && l.spread() > steadiest {
+				steadiest, worst = l.spread(), l.port+", "+v.label(at.r, at.c)
+			}
+		}
+		high = max(high, s.limit)
+		sources = append(sources, s)
 	}
 	if len(sources) == 0 || high <= 0 {
 		return Figure{}, false
@@ -140,7 +138,7 @@ const headroom = 1.14
 func seriesPanel(lines []line, limit, high, width float64) *draw.Drawing {
 	s := bitScale(high)
 	labelWidth := min(width*0.24, 110)
-	marks := ticks(high*headroom*s.perBit, 4)
+	marks := ticks(high*headroom*s.per, 4)
 	labels := tickLabels(marks)
 	left := 8.0
 	for _, label := range labels {
@@ -156,7 +154,7 @@ func seriesPanel(lines []line, limit, high, width float64) *draw.Drawing {
 	x := func(at float64) float64 { return left + at/end*(right-left) }
 	y := func(bps float64) float64 { return bottom - bps/(high*headroom)*(bottom-top) }
 	for i, label := range labels {
-		at := y(marks[i] / s.perBit)
+		at := y(marks[i] / s.per)
 		d.Line(draw.Faint, 1, draw.Point{X: left, Y: at}, draw.Point{X: right, Y: at})
 		d.Text(left-6, at+4, label, draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.End})
 	}

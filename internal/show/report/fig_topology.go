@@ -15,12 +15,8 @@ func (v *view) topologyFigure() (Figure, bool) {
 		return Figure{}, false
 	}
 	f := Figure{Name: "topology", Title: v.topologyTitle(), csv: v.portsCSV(), note: topologyNote}
-	for c := range v.columns {
-		for _, r := range v.pair() {
-			if r.cells[c].Treatment != nil {
-				f.panels = append(f.panels, v.topologyPanel(r, c))
-			}
-		}
+	for _, s := range v.spots() {
+		f.panels = append(f.panels, v.topologyPanel(s.r, s.c))
 	}
 	return f, len(f.panels) > 0
 }
@@ -29,7 +25,7 @@ const topologyNote = "Links are as thick as their load in the busier direction, 
 
 func (v *view) topologyPanel(r *row, c int) panel {
 	t := r.cells[c].Treatment
-	title := v.label(r, c) + ": " + v.scale.with(t.Goodput.MeanBps)
+	title := v.label(r, c) + ": " + v.lead().spell(t)
 	return panel{title, func(width float64) *draw.Drawing {
 		return newGraph(&v.run.Topology, t.Ports, v.focus).draw(width, v.largestLoad())
 	}}

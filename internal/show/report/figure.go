@@ -50,7 +50,19 @@ func Figures(run *record.Run) []Figure { return newView(run).figuresOf() }
 
 func (v *view) figuresOf() []Figure {
 	var out []Figure
-	for _, make := range []func() (Figure, bool){v.goodputFigure, v.portsFigure, v.topologyFigure, v.seriesFigure} {
+	flows, hashed := v.flowsFigure()
+	if hashed && v.alongCurve() { // what the answer is about comes first
+		out = append(out, flows)
+	}
+	for _, m := range v.measures {
+		if f, ok := v.responseFigure(m); ok {
+			out = append(out, f)
+		}
+	}
+	if hashed && !v.alongCurve() {
+		out = append(out, flows)
+	}
+	for _, make := range []func() (Figure, bool){v.accountsFigure, v.effectsFigure, v.predictedFigure, v.portsFigure, v.topologyFigure, v.waysFigure, v.seriesFigure} {
 		if f, ok := make(); ok {
 			out = append(out, f)
 		}
@@ -65,6 +77,9 @@ func (f Figure) panelWidth() float64 {
 	}
 	return (wideFigure - panelGap) / 2
 }
+
+// noteLines is how many lines a figure's note may take.
+const noteLines = 8
 
 // compose puts title and panels on one drawing, two panels beside each other.
 func (f Figure) compose() *draw.Drawing {
@@ -91,8 +106,10 @@ func (f Figure) compose() *draw.Drawing {
 		y += tallest + 14
 	}
 	if f.note != "" {
-		d.Text(figureMargin, y+6, draw.Fit(plain(f.note), wideFigure, sizeSmall, false), draw.Style{Size: sizeSmall, Role: draw.Muted})
-		y += 18
+		for _, line := range draw.Wrap(plain(f.note), wideFigure, sizeSmall, false, noteLines) {
+			d.Text(figureMargin, y+6, line, draw.Style{Size: sizeSmall, Role: draw.Muted})
+			y += 18
+		}
 	}
 	d.Height = y + figureMargin/2
 	return d

@@ -39,6 +39,7 @@ type edge struct {
 	ab, ba float64 // bit/s from a to b, and back
 	limit  float64 // of each direction; 0: unknown
 	links  int
+	ends   []topology.End // of the links
 }
 
 func (e *edge) load() float64 { return max(e.ab, e.ba) }
@@ -80,9 +81,10 @@ func newGraph(topo *topology.Topology, ports []record.TreatmentPort, focus strin
 		together := counts[k] > mostLinks || k.a.caption != "" || k.b.caption != ""
 		if e := bundles[k]; together && e != nil {
 			e.ab, e.ba, e.limit, e.links = e.ab+ab, e.ba+ba, e.limit+limit, e.links+1
+			e.ends = append(e.ends, l.From, l.To)
 			continue
 		}
-		e := &edge{a: &slot{node: k.a}, b: &slot{node: k.b}, ab: ab, ba: ba, limit: limit, links: 1}
+		e := &edge{a: &slot{node: k.a}, b: &slot{node: k.b}, ab: ab, ba: ba, limit: limit, links: 1, ends: []topology.End{l.From, l.To}}
 		if together {
 			bundles[k] = e
 		} else {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -115,15 +116,18 @@ func (v *view) wrongEntries(t *record.Treatment) (wrong, all int) {
 }
 
 // shown picks the trial whose tables and time series stand for a treatment: the
-// one whose goodput is nearest to the mean, the first of equals.
+// one whose response is nearest to the mean, the first of equals.
 func (v *view) shown(t *record.Treatment) *record.Trial {
 	if t == nil {
 		return nil
 	}
 	var best *record.Trial
 	away := func(trial *record.Trial) float64 {
-		d := trial.GoodputBps - t.Goodput.MeanBps
-		return max(d, -d)
+		value, ok := v.lead().Value(trial)
+		if !ok {
+			return math.Inf(1)
+		}
+		return math.Abs(value - v.lead().Estimate(t).Mean)
 	}
 	for _, trial := range trialsOf(v.run, t.Name) {
 		if best == nil || away(trial) < away(best) {

@@ -8,37 +8,31 @@ import (
 	"time"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/response"
 )
 
-// scale is the unit in which a run's goodput is shown.
+// scale is the unit in which a response of a run is shown: its values times per.
 type scale struct {
-	unit   string
-	perBit float64
+	unit string
+	per  float64
 }
 
-var bitScales = []scale{{"Gbit/s", 1e-9}, {"Mbit/s", 1e-6}, {"kbit/s", 1e-3}, {"bit/s", 1}}
+func responseScale(r response.Response, unit string, largest float64) scale {
+	s := r.Scale(unit, largest)
+	return scale{s.Unit, s.Per}
+}
 
 // goodputScale is MB/s where the reader thinks in files, and otherwise the bit
 // rate unit in which the run's largest figure is at least one.
 func goodputScale(run *record.Run) scale {
-	if run.Unit == "MB/s" {
-		return scale{"MB/s", 1 / 8e6}
-	}
 	largest := 0.0
 	for _, t := range run.Treatments {
 		largest = max(largest, t.Goodput.MeanBps, t.LimitBps)
 	}
-	return bitScale(largest)
+	return responseScale(response.Goodput, run.Unit, largest)
 }
 
-func bitScale(bps float64) scale {
-	for _, s := range bitScales {
-		if bps*s.perBit >= 1 {
-			return s
-		}
-	}
-	return bitScales[len(bitScales)-1]
-}
+func bitScale(bps float64) scale { return responseScale(response.Goodput, "", bps) }
 
 // linkRate spells a load or a rate of a link: three digits, in bit/s.
 func linkRate(bps float64) string {
@@ -46,7 +40,7 @@ func linkRate(bps float64) string {
 		return "0"
 	}
 	s := bitScale(bps * 1.0005) // 999.9 Mbit/s would be spelled 1000
-	return significant(bps*s.perBit, 3) + " " + s.unit
+	return significant(bps*s.per, 3) + " " + s.unit
 }
 
 // significant prints a value with that many significant digits, but never
@@ -58,7 +52,7 @@ func significant(v float64, digits int) string {
 	// The exponent after rounding: 0.9999 with three digits is 1.00.
 	_, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', digits-1, 64), "e")
 	e, _ := strconv.Atoi(exponent)
-	return strconv.FormatFloat(v, 'f', max(0, digits-1-e), 64)
+	return minus(strconv.FormatFloat(v, 'f', max(0, digits-1-e), 64))
 }
 
 // earned is how many decimal places a value deserves whose interval has the
@@ -77,11 +71,23 @@ func earned(half float64) int {
 	return places
 }
 
-// round prints v to a decimal place; a negative place rounds to tens, hundreds.
-func round(v float64, places int) string {
+// round spells v to a decimal place, for people.
+func round(v float64, places int) string { return minus(fixed(v, places)) }
+
+// minus spells a number with a minus sign, which is as wide as a plus, rather than a
+// hyphen.
+func minus(number string) string {
+	if rest, below := strings.CutPrefix(number, "-"); below {
+		return "−" + rest
+	}
+	return number
+}
+
+// fixed prints v to a decimal place; a negative place rounds to tens, hundreds.
+func fixed(v float64, places int) string {
 	if places < 0 {
 		unit := math.Pow(10, float64(-places))
-		return strconv.FormatFloat(math.Round(v/unit)*unit, 'f', 0, 64)
+		v, places = math.Round(v/unit)*unit, 0
 	}
 	text := strconv.FormatFloat(v, 'f', places, 64)
 	if strings.Trim(text, "-0.") == "" {
@@ -92,26 +98,32 @@ func round(v float64, places int) string {
 
 // interval spells an estimate in the scale: "119.5" and "0.2". The half-width
 // is empty when one trial earned none.
-func (s scale) interval(e record.Estimate) (mean, half string) {
-	m := e.MeanBps * s.perBit
-	h := (e.HighBps - e.LowBps) / 2 * s.perBit
+func (s scale) interval(value, low, high float64) (mean, half string) {
+	m := value * s.per
+	h := (high - low) / 2 * s.per
 	if !(h > 0) || math.IsInf(h, 0) {
+		if m == math.Trunc(m) && s.per == 1 {
+			return significant(m, 1), "" // a number of things
+		}
 		return significant(m, 4), ""
 	}
 	// Five digits at most: nobody reads more, and none of the counters is that good.
 	most := 4
-	if m > 0 {
-		most = 4 - int(math.Floor(math.Log10(m)))
+	if m != 0 {
+		most = 4 - int(math.Floor(math.Log10(math.Abs(m))))
 	}
 	places := min(earned(h), max(most, 0))
 	return round(m, places), round(max(h, math.Pow(10, float64(-places))), places)
 }
 
 // value spells a figure that has no interval of its own, such as a limit.
-func (s scale) value(bps float64) string { return significant(bps*s.perBit, 4) }
+func (s scale) value(v float64) string { return significant(v*s.per, 4) }
 
 // with spells a figure and its unit.
-func (s scale) with(bps float64) string { return s.value(bps) + " " + s.unit }
+func (s scale) with(v float64) string { return s.join(s.value(v)) }
+
+// join puts the unit behind a figure.
+func (s scale) join(figure string) string { return response.Scale{Unit: s.unit}.With(figure) }
 
 // ofLimit spells goodput as a part of the limit, empty when that is unknown.
 func ofLimit(t *record.Treatment) string {
@@ -192,7 +204,7 @@ func moment(t time.Time) string {
 func alignDecimals(figures []string, digit, point string) []string {
 	before, after := 0, 0
 	split := func(f string) (string, string) {
-		end := strings.IndexFunc(f, func(r rune) bool { return !(r >= '0' && r <= '9') && r != '-' && r != '<' })
+		end := strings.IndexFunc(f, func(r rune) bool { return !(r >= '0' && r <= '9') && r != '−' && r != '+' && r != '<' })
 		if end < 0 {
 			end = len(f)
 		}
@@ -200,7 +212,7 @@ func alignDecimals(figures []string, digit, point string) []string {
 	}
 	for _, f := range figures {
 		whole, rest := split(f)
-		before, after = max(before, len(whole)), max(after, places(rest))
+		before, after = max(before, cells(whole)), max(after, places(rest))
 	}
 	out := make([]string, len(figures))
 	for i, f := range figures {
@@ -208,7 +220,7 @@ func alignDecimals(figures []string, digit, point string) []string {
 			continue
 		}
 		whole, rest := split(f)
-		out[i] = strings.Repeat(digit, before-len(whole)) + whole + rest
+		out[i] = strings.Repeat(digit, before-cells(whole)) + whole + rest
 		if missing := after - places(rest); missing > 0 {
 			tail := strings.Repeat(digit, missing)
 			if places(rest) == 0 {

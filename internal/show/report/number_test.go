@@ -26,7 +26,7 @@ func TestIntervalEarnsItsDigits(t *testing.T) {
 		{math.NaN(), math.NaN(), 8e6, "0", ""},
 	} {
 		e := record.Estimate{MeanBps: c.mean * c.scaleTo, LowBps: (c.mean - c.half) * c.scaleTo, HighBps: (c.mean + c.half) * c.scaleTo}
-		if mean, half := mb.interval(e); mean != c.wantMean || half != c.wantHalf {
+		if mean, half := mb.interval(e.MeanBps, e.LowBps, e.HighBps); mean != c.wantMean || half != c.wantHalf {
 			t.Errorf("%g ± %g is spelled %s ± %s, expected %s ± %s", c.mean, c.half, mean, half, c.wantMean, c.wantHalf)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -25,20 +26,37 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"mo
 
 // page is what the template shows.
 type page struct {
-	Run                     *record.Run
-	Style                   template.CSS
-	Facts, Warnings         []string
-	Answer                  string
-	Started, Duration, Unit string
-	TrustLine, TrustTitle   string
-	Failed                  []failedCheck
-	Checks                  []checkSummary
+	Run                   *record.Run
+	Style                 template.CSS
+	Facts, Warnings       []string
+	Answer                string
+	Started, Duration     string
+	TrustLine, TrustTitle string
+	Failed                []failedCheck
+	Checks                []checkSummary
 
-	Goodput, Ports, Topology, Series *pageFigure
+	Responses               []*pageFigure
+	Ports, Topology, Series *pageFigure
+	Hashed                  *pageFigure // goodput by the number of flows, beside theory
+	Forest, Predicted       *pageFigure // effects; what flows got over what was predicted
+	HashedLines             []hashedLine
+	HashedRows              bool // of several rows
+	HashedNote              string
+	Along                   bool // the run is about nothing else
+	OnWays                  *pageFigure
 
 	More            []pagePanel
 	Table           pageTable
 	Settings        []pageSettings
+	Ways            []wayRow
+	WaysTitle       string
+	WaysUnit        string
+	WaysCSV         template.URL
+	Outages         []outageRow
+	OutagesNote     string
+	OutagesCSV      template.URL
+	Searches        []searchMade
+	SearchesCSV     template.URL
 	Neighbours      []pageTables
 	NeighboursTitle string
 	NeighboursCSV   template.URL
@@ -48,6 +66,17 @@ type page struct {
 	Effects            []pageEffect
 	Confidence, Margin string
 	EffectsCSV         template.URL
+	Ratios             string   // of what
+	Several            bool     // responses
+	Limited            bool     // some trial has a limit
+	Measured           []string // heads of the trials' values
+	Held               []pageHeld
+	Foretold           bool // something was predicted
+	HeldUnit           string
+	HeldCSV            template.URL
+	Routing            string
+	Machines           []pageMachine
+	MachinesCSV        template.URL
 	Trials             []pageTrial
 	TrialsCSV          template.URL
 }
@@ -90,11 +119,22 @@ func printable(r rune) rune {
 func newPage(v *view) (*page, error) {
 	run := v.run
 	p := &page{Run: run, Facts: v.facts(), Warnings: v.warnings(), Answer: v.answer(), Started: moment(run.Started),
-		Duration: seconds(run.DurationS), Unit: v.scale.unit, Style: style(),
-		Table: v.pageTable(), Settings: v.pageSettings(),
-		Findings: v.pageFindings(), Effects: v.pageEffects(), EffectsCSV: template.URL(dataURI(v.effectsCSV())),
-		Trials: v.pageTrials(), TrialsCSV: template.URL(dataURI(v.trialsCSV())),
+		Duration: seconds(run.DurationS), Style: style(),
+		Table: v.whole().pageTable(), Settings: v.pageSettings(),
+		Findings: v.pageFindings(), Effects: v.pageEffects(), EffectsCSV: template.URL(dataURI(v.table("effects"))),
+		Held: v.pageHeld(), Foretold: predictions(v.heldBack()), HeldUnit: heldScale(v.heldBack()).unit, HeldCSV: template.URL(dataURI(v.heldCSV())),
+		Routing:  v.routing(),
+		Machines: v.pageMachines(), MachinesCSV: template.URL(dataURI(v.table("cpus"))),
+		Outages: v.outages(), OutagesNote: outagesNote, OutagesCSV: template.URL(dataURI(v.table("outages"))),
+		Searches: searches(run), SearchesCSV: template.URL(dataURI(v.table("search"))),
+		Trials: v.pageTrials(), TrialsCSV: template.URL(dataURI(v.table("trials"))),
 	}
+	var ratios []string
+	for _, m := range v.measures {
+		p.Measured, ratios = append(p.Measured, m.head()), append(ratios, m.Label)
+	}
+	p.Limited = slices.ContainsFunc(p.Trials, func(t pageTrial) bool { return t.OfLimit != "" })
+	p.Ratios, p.Several = list(ratios), len(ratios) > 1
 	p.trust(v)
 	p.FindingsTitle = "No findings"
 	if n := len(run.Findings); n > 0 {
@@ -106,20 +146,32 @@ func newPage(v *view) (*page, error) {
 	if run.Margin > 0 {
 		p.Margin = percent(run.Margin)
 	}
+	p.HashedLines, p.HashedNote, p.Along = v.hashedLines(), v.hashedNote(), v.alongCurve()
+	p.HashedRows = len(p.HashedLines) > 0 && p.HashedLines[0].Row != ""
 	for _, f := range v.figuresOf() {
 		shown, err := showFigure(f)
 		if err != nil {
 			return nil, err
 		}
 		switch f.Name {
-		case "goodput":
-			p.Goodput = shown
+		case "flows":
+			p.Hashed = shown
+		case "effects":
+			p.Forest = shown
+		case "predicted":
+			p.Predicted = shown
 		case "ports":
 			p.Ports = shown
 		case "topology":
 			p.Topology = shown
+		case "ways":
+			p.OnWays = shown
 		case "series":
 			p.Series = shown
+		default:
+			if !p.Along { // the curves show it
+				p.Responses = append(p.Responses, shown)
+			}
 		}
 	}
 	if p.Topology != nil {
@@ -130,6 +182,7 @@ func newPage(v *view) (*page, error) {
 		p.More = more
 	}
 	p.neighbours(v)
+	p.ways(v)
 	return p, nil
 }
 
@@ -169,15 +222,15 @@ func showPanel(p panel, label string, width float64) (pagePanel, error) {
 const mostTopologies = 24
 
 func (v *view) otherTopologies() ([]pagePanel, error) {
-	shown := map[*row]bool{}
-	for _, r := range v.pair() {
-		shown[r] = true
+	shown := map[spot]bool{}
+	for _, s := range v.spots() {
+		shown[s] = true
 	}
 	var out []pagePanel
 	for i := range v.rows {
 		for c := range v.columns {
 			r := &v.rows[i]
-			if shown[r] || r.cells[c].Treatment == nil || len(out) == mostTopologies {
+			if shown[spot{r, c}] || r.cells[c].Treatment == nil || len(out) == mostTopologies {
 				continue
 			}
 			drawn, err := showPanel(v.topologyPanel(r, c), "load of every link", (wideFigure-panelGap)/2)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/science/hearsay"
 	"linerate/internal/science/stats"
 )
 
@@ -18,11 +19,19 @@ const figureSpace, pointSpace = "\u2007", "\u2008"
 // pageTable is the table of treatments: a row each, a group of columns per
 // condition.
 type pageTable struct {
-	Groups  []string
-	Span    int
+	Groups  []pageGroup
 	Heads   []pageHead
 	Rows    []pageRow
 	Remarks []string
+	Told    []pageTold
+	Unit    string // of what is told
+	// Agreement is how well what is told was predicted.
+	Agreement string
+}
+
+type pageGroup struct {
+	Name string
+	Span int // columns
 }
 
 type pageHead struct{ Text, Class string }
@@ -45,7 +54,7 @@ var verdictClasses = map[string]string{
 }
 
 func (v *view) pageTable() pageTable {
-	t := pageTable{Span: 1}
+	var t pageTable
 	anyLimit, anyEffect := false, len(v.rows) > 1 && v.baseline != nil
 	for _, r := range v.rows {
 		for _, c := range r.cells {
@@ -53,59 +62,69 @@ func (v *view) pageTable() pageTable {
 		}
 		t.Rows = append(t.Rows, pageRow{Name: r.name, About: r.about, Best: v.best != nil && r.name == v.best.name})
 	}
-	for c, col := range v.columns {
-		if len(v.columns) > 1 || col.name != "" {
-			t.Groups = append(t.Groups, col.name)
-		}
-		t.Heads = append(t.Heads, pageHead{v.scale.unit, "n"})
-		v.goodputCells(&t, c)
-		if anyLimit {
+	panes := v.panes()
+	for _, p := range panes {
+		before := len(t.Heads)
+		t.Heads = append(t.Heads, pageHead{p.scale.unit, "n"})
+		v.figureCells(&t, p)
+		if anyLimit && p.goodput() {
 			t.Heads = append(t.Heads, pageHead{"of limit", "n"})
-			var parts []string
-			for _, r := range v.rows {
-				part := ""
-				if r.cells[c].Treatment != nil {
-					part = ofLimit(r.cells[c].Treatment)
-				}
-				parts = append(parts, part)
-			}
-			for i, part := range alignDecimals(parts, figureSpace, pointSpace) {
-				if part != "" {
-					part += " %"
-				}
-				t.Rows[i].Cells = append(t.Rows[i].Cells, pageCell{Text: part, Class: "n"})
-			}
+			v.limitCells(&t, p.c)
 		}
 		if anyEffect {
 			t.Heads = append(t.Heads, pageHead{"against " + v.baseline.name, ""})
-			v.effectCells(&t, c)
+			v.effectCells(&t, p)
+		}
+		if len(panes) > 1 || p.name != "" {
+			t.Groups = append(t.Groups, pageGroup{p.name, len(t.Heads) - before})
 		}
 	}
-	if len(v.columns) > 0 {
-		t.Span = len(t.Heads) / len(v.columns)
-	}
 	if v.best != nil {
-		t.Remarks = append(t.Remarks, "Shaded: carries the most, with the fewest settings among equals.")
+		shaded := "carries the most"
+		if !v.lead().goodput() {
+			shaded = "does best by " + v.lead().Label
+		}
+		t.Remarks = append(t.Remarks, "Shaded: "+shaded+", with the fewest settings among equals.")
 	}
-	if limits := v.perColumn(v.limitOf); limits != "" {
+	if v.shared != "" {
+		t.Remarks = append(t.Remarks, "Everywhere: "+v.shared+".")
+	}
+	if limits := v.limits(); limits != "" {
 		t.Remarks = append(t.Remarks, "Limit "+limits+".")
 	}
-	for i := range v.rows {
-		if v.rows[i].reported() {
-			t.Remarks = append(t.Remarks, v.toolRemark()...)
-			break
+	if t.Told = v.pageTold(); len(t.Told) > 0 {
+		t.Unit = v.scale.unit
+		if a := hearsay.Agree(v.run.Trials); a.Trials > 0 {
+			t.Agreement = agreement(a)
 		}
 	}
 	return t
 }
 
-func (v *view) goodputCells(t *pageTable, c int) {
+func (v *view) limitCells(t *pageTable, c int) {
+	var parts []string
+	for _, r := range v.rows {
+		part := ""
+		if r.cells[c].Treatment != nil {
+			part = ofLimit(r.cells[c].Treatment)
+		}
+		parts = append(parts, part)
+	}
+	for i, part := range alignDecimals(parts, figureSpace, pointSpace) {
+		if part != "" {
+			part += " %"
+		}
+		t.Rows[i].Cells = append(t.Rows[i].Cells, pageCell{Text: part, Class: "n"})
+	}
+}
+
+func (v *view) figureCells(t *pageTable, p pane) {
 	var means, halves []string
 	widest := 0
 	for _, r := range v.rows {
 		mean, half := "", ""
-		if r.cells[c].Treatment != nil {
-			mean, half = v.scale.interval(r.cells[c].Goodput)
+		if r.cells[p.c].Treatment != nil {
+			mean, half = p.interval(r.cells[p.c].Treatment)
 		}
 		means, halves, widest = append(means, mean), append(halves, half), max(widest, len(half))
 	}
@@ -120,30 +139,28 @@ func (v *view) goodputCells(t *pageTable, c int) {
 			text += strings.Repeat(figureSpace, pads)
 		}
 		cell := pageCell{Text: text, Class: "n"}
-		if tr := v.rows[i].cells[c].Treatment; tr != nil && tr.Unconnected > 0 {
+		if tr := v.rows[i].cells[p.c].Treatment; tr != nil && tr.Unconnected > 0 {
 			cell.Remark = v.unconnected(tr)
 		}
 		t.Rows[i].Cells = append(t.Rows[i].Cells, cell)
 	}
 }
 
-func (v *view) effectCells(t *pageTable, c int) {
+func (v *view) effectCells(t *pageTable, p pane) {
 	var ratios []string
 	for i := range v.rows {
-		text, _ := v.against(i, c)
+		text, _, _ := v.against(i, p)
 		ratios = append(ratios, text)
 	}
 	for i, text := range alignDecimals(ratios, figureSpace, pointSpace) {
 		cell := pageCell{Text: text, Class: "nowrap"}
-		_, effect := v.against(i, c)
+		_, interval, effect := v.against(i, p)
 		switch {
 		case v.rows[i].baseline:
 			cell.Text = "baseline"
 		case effect != nil:
 			cell.Verdict = &pageHead{effect.Verdict, verdictClasses[effect.Verdict]}
-			if _, interval := ratio(effect.Ratio); interval != "" {
-				cell.Remark = interval
-			}
+			cell.Remark = interval
 			if why := explains(effect); why != "" {
 				cell.Remark = strings.TrimPrefix(cell.Remark+"; "+why, "; ")
 			}
@@ -152,25 +169,37 @@ func (v *view) effectCells(t *pageTable, c int) {
 	}
 }
 
-func (r *row) reported() bool {
-	return slices.ContainsFunc(r.cells, func(c cell) bool { return c.Treatment != nil && c.ToolReported != nil })
-}
+// pageTold is what counting at the sender gave, or what programs say, next to the
+// truth.
+type pageTold struct{ Name, How, Says, Received, Surplus, Predicted string }
 
-// toolRemark states what counting at the sender gave, next to the truth.
-func (v *view) toolRemark() []string {
-	var out []string
+func (v *view) pageTold() []pageTold {
+	var out []pageTold
+	var figures [4][]string
 	for i := range v.rows {
 		r := &v.rows[i]
 		for c, cell := range r.cells {
 			if cell.Treatment == nil || cell.ToolReported == nil {
 				continue
 			}
-			how := cell.ToolReported.Method
-			if how == "" {
-				how = "counting at the sender"
+			s := cell.ToolReported
+			told := pageTold{Name: v.label(r, c), How: s.Method}
+			if told.How == "" {
+				told.How = "counting at the sender"
 			}
-			out = append(out, fmt.Sprintf("%s: %s gives %s, the receivers read %s.", v.label(r, c), how,
-				v.scale.with(cell.ToolReported.SumBps), v.scale.with(cell.Goodput.MeanBps)))
+			predicted := ""
+			if s.PredictedBps != 0 {
+				predicted = round(s.PredictedBps*v.scale.per, 2)
+			}
+			for k, text := range []string{v.scale.value(s.SumBps), v.scale.value(cell.Goodput.MeanBps), round((s.SumBps-cell.Goodput.MeanBps)*v.scale.per, 2), predicted} {
+				figures[k] = append(figures[k], text)
+			}
+			out = append(out, told)
+		}
+	}
+	for k := range figures {
+		for i, text := range alignDecimals(figures[k], figureSpace, pointSpace) {
+			*[]*string{&out[i].Says, &out[i].Received, &out[i].Surplus, &out[i].Predicted}[k] = text
 		}
 	}
 	return out
@@ -221,21 +250,22 @@ func (v *view) pageFindings() []pageFinding {
 }
 
 type pageEffect struct {
-	Factor, From, To, At, Ratio, Interval, P, Verdict, Class, Why string
-	Blocks                                                        int
+	Response, Factor, From, To, At, Ratio, Interval, P, Verdict, Class, Why string
+	Blocks                                                                  int
 }
 
 func (v *view) pageEffects() []pageEffect {
 	var out []pageEffect
 	var ratios []string
-	for _, e := range v.run.Effects {
-		mean, interval := ratio(e.Ratio)
+	for _, e := range v.effects() {
+		m := v.of(&e)
+		mean, interval := m.against(&e)
 		ratios = append(ratios, mean)
 		var at []string
 		for _, name := range slices.Sorted(maps.Keys(e.At)) {
 			at = append(at, e.At[name])
 		}
-		out = append(out, pageEffect{e.Factor, e.From, e.To, strings.Join(at, ", "), mean, interval, probability(e.P), e.Verdict, verdictClasses[e.Verdict], e.Why, e.Blocks})
+		out = append(out, pageEffect{m.Label, e.Factor, e.From, e.To, strings.Join(at, ", "), mean, interval, probability(e.P), e.Verdict, verdictClasses[e.Verdict], e.Why, e.Blocks})
 	}
 	for i, text := range alignDecimals(ratios, figureSpace, pointSpace) {
 		out[i].Ratio = text
@@ -250,19 +280,10 @@ func probability(p float64) string {
 	return significant(p, 2)
 }
 
-func (v *view) effectsCSV() [][]string {
-	out := [][]string{{"factor", "from", "to", "at", "ratio", "low", "high", "p", "verdict", "why", "blocks"}}
-	for i, e := range v.pageEffects() {
-		r := v.run.Effects[i]
-		line := append([]string{e.Factor, e.From, e.To, e.At}, exactRatio(r.Ratio)...)
-		out = append(out, append(line, exact(r.P), e.Verdict, e.Why, strconv.Itoa(e.Blocks)))
-	}
-	return out
-}
-
 type pageTrial struct {
-	Order, Block                                    int
-	Treatment, Goodput, OfLimit, Flows, CPU, Failed string
+	Order, Block                           int
+	Treatment, OfLimit, Flows, CPU, Failed string
+	Values                                 []string // of the run's responses
 }
 
 func (v *view) pageTrials() []pageTrial {
@@ -275,7 +296,13 @@ func (v *view) pageTrials() []pageTrial {
 	var out []pageTrial
 	for _, t := range v.run.Trials {
 		shown := pageTrial{Order: t.Order, Block: t.Block, Treatment: t.Treatment, Failed: strings.Join(bad[t.Order], ", ")}
-		shown.Goodput = round(t.GoodputBps*v.scale.perBit, v.trialPlaces())
+		for _, m := range v.measures {
+			text := "–"
+			if value, ok := m.Value(&t); ok {
+				text = round(value*m.scale.per, v.trialPlaces(m))
+			}
+			shown.Values = append(shown.Values, text)
+		}
 		if t.LimitBps > 0 {
 			shown.OfLimit = round(t.GoodputBps/t.LimitBps*100, 1) + " %"
 		}
@@ -301,10 +328,11 @@ func (v *view) pageTrials() []pageTrial {
 }
 
 // trialPlaces gives all trials the same decimals: four digits for the largest.
-func (v *view) trialPlaces() int {
+func (v *view) trialPlaces(m *measure) int {
 	largest := 0.0
-	for _, t := range v.run.Trials {
-		largest = max(largest, t.GoodputBps*v.scale.perBit)
+	for i := range v.run.Trials {
+		value, _ := m.Value(&v.run.Trials[i])
+		largest = max(largest, value*m.scale.per)
 	}
 	places := 0
 	for ; places < 3 && largest < 1000 && largest > 0; largest *= 10 {

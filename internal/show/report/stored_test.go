@@ -56,7 +56,7 @@ func TestStoredRun(t *testing.T) {
 	for _, f := range Figures(run) {
 		names += f.Name + " "
 	}
-	if names != "goodput ports topology " { // it holds no samples to draw a series from
+	if names != "goodput effects ports topology " { // it holds no samples to draw a series from
 		t.Errorf("figures: %s", names)
 	}
 }

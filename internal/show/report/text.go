@@ -37,11 +37,27 @@ func Text(w io.Writer, run *record.Run, opts TextOptions) error {
 		t.blank()
 		t.paragraph("", "  Note: ", "  ", note.Text)
 	}
-	t.goodput(v)
-	t.ports(v)
+	t.outages(v)
+	if !v.alongCurve() { // else what follows says it all
+		t.treatments(v.whole())
+		t.ablated(v)
+		t.moves(v)
+	}
+	t.surplus(v)
+	if !v.alongCurve() {
+		t.ports(v.whole())
+	}
+	t.hashed(v)
+	t.held(v)
+	t.searched(v)
+	t.machine(v)
+	t.routes(v)
 	t.trust(v)
 	t.findings(v)
 	t.blank()
+	if mode := run.Environment.Mode; strings.Contains(mode, "delay and loss") {
+		t.labelled("Made in", mode) // by whom, which is part of how far to trust it
+	}
 	if opts.Page != "" {
 		t.labelled("Page", opts.Page)
 	}
@@ -134,15 +150,22 @@ func (v *view) wide() string {
 	return fmt.Sprintf("%d of %s wider than ±%.3g %%.", n, of, 100*v.run.Design.Until)
 }
 
+// partly is what is said of flows for which there were too few service ports.
+const partly = "got fewer connections than they asked for"
+
 // unconnected says how many flows of a treatment could not connect, and in how
 // many of its trials.
 func (v *view) unconnected(t *record.Treatment) string {
 	most, flows, trials, all := 0, 0, 0, 0
+	what := "could not connect"
 	for _, trial := range trialsOf(v.run, t.Name) {
 		n := 0
 		for _, f := range trial.Flows {
 			if !f.Connected {
 				n++
+			}
+			if f.Exhausted != nil {
+				what = partly
 			}
 		}
 		all, most, flows = all+1, max(most, n), max(flows, len(trial.Flows))
@@ -153,7 +176,7 @@ func (v *view) unconnected(t *record.Treatment) string {
 	if trials == 0 { // the document holds no flows
 		return count(t.Unconnected, "flow") + " could not connect, over all trials"
 	}
-	return fmt.Sprintf("%d of %s could not connect in %d of %s", most, count(flows, "flow"), trials, count(all, "trial"))
+	return fmt.Sprintf("%d of %s %s in %d of %s", most, count(flows, "flow"), what, trials, count(all, "trial"))
 }
 
 // allowsUnconnected: at some levels a flow that cannot connect is a result.

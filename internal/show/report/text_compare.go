@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/response"
 )
 
 // studyLinesShown bounds how much of a changed study file is printed.
@@ -114,11 +115,27 @@ func (t *terminal) compared(c *record.Comparison) {
 		}
 	}
 	t.blank()
-	t.paragraph(dim, "  ", "    ", fmt.Sprintf("Ratios of %s to %s; the intervals hold together at %.3g %%, no difference means within ±%.3g %%.",
-		c.To.ID, c.From.ID, 100*c.Confidence, 100*c.Margin))
+	what, of, within := "Ratios", "to", fmt.Sprintf("%.3g %%", 100*c.Margin)
+	if by, _ := response.Find(c.Response); by.Signed {
+		what, of, within = "Differences", "less", fmt.Sprintf("%.3g points", 100*by.Floor)
+	}
+	t.paragraph(dim, "  ", "    ", fmt.Sprintf("%s of %s%s %s %s; the intervals hold together at %.3g %%, no difference means within ±%s.",
+		what, ratiosOf(c), c.To.ID, of, c.From.ID, 100*c.Confidence, within))
 	for _, reason := range reasons(c) {
 		t.paragraph(dim, "  ", "    ", reason)
 	}
+}
+
+// ratiosOf says what the ratios are of, where it is not goodput.
+func ratiosOf(c *record.Comparison) string {
+	by, _ := response.Find(c.Response)
+	switch {
+	case by.Name == response.Goodput.Name:
+		return ""
+	case by.Lower:
+		return by.Label + " (less is better), "
+	}
+	return by.Label + ", "
 }
 
 // reasons explain the verdicts that need it, each reason once.
@@ -149,21 +166,32 @@ func (t *terminal) roomBeside(columns []textColumn) int {
 	return room
 }
 
-// comparedColumns are both runs' goodput and the ratio.
+// comparedColumns are what both runs are compared by, and the ratio.
 func comparedColumns(c *record.Comparison, form effectForm) []textColumn {
+	by, _ := response.Find(c.Response)
+	estimate := func(t record.ComparedTreatment, first bool) record.ResponseEstimate {
+		g, e := t.To, t.ToResponse
+		if first {
+			g, e = t.From, t.FromResponse
+		}
+		if by.Name == response.Goodput.Name {
+			e = record.ResponseEstimate{Mean: g.MeanBps, Low: g.LowBps, High: g.HighBps, Trials: 1}
+		}
+		return e
+	}
 	largest := 0.0
 	for _, treatment := range c.Treatments {
-		largest = max(largest, treatment.From.MeanBps, treatment.To.MeanBps)
+		largest = max(largest, estimate(treatment, true).Mean, estimate(treatment, false).Mean)
 	}
-	s := scale{"MB/s", 1 / 8e6}
-	if c.Unit != s.unit {
-		s = bitScale(largest)
-	}
-	run := func(id string, of func(record.ComparedTreatment) record.Estimate) textColumn {
+	s := responseScale(by, c.Unit, largest)
+	run := func(id string, first bool) textColumn {
 		column := textColumn{head: id + " " + s.unit}
 		var means, halves []string
 		for _, treatment := range c.Treatments {
-			mean, half := s.interval(of(treatment))
+			mean, half := "–", ""
+			if e := estimate(treatment, first); e.Trials > 0 {
+				mean, half = s.interval(e.Mean, e.Low, e.High)
+			}
 			means, halves = append(means, mean), append(halves, half)
 		}
 		widest := 0
@@ -181,15 +209,21 @@ func comparedColumns(c *record.Comparison, form effectForm) []textColumn {
 		}
 		return column
 	}
+	against := func(t record.ComparedTreatment) (size, interval string) {
+		return (&measure{Response: by, scale: s}).against(&record.Effect{Ratio: t.Ratio, Difference: t.Difference})
+	}
 	var ratios []string
 	for _, treatment := range c.Treatments {
 		mean := ""
-		if treatment.Ratio.Mean > 0 {
-			mean, _ = ratio(treatment.Ratio)
+		if treatment.Ratio.Mean > 0 || treatment.Difference != nil {
+			mean, _ = against(treatment)
 		}
 		ratios = append(ratios, mean)
 	}
 	effects := textColumn{head: "ratio", left: true}
+	if by.Signed {
+		effects.head = "difference"
+	}
 	widest := 0
 	ratios = alignDecimals(ratios, " ", " ")
 	for _, text := range ratios {
@@ -197,15 +231,15 @@ func comparedColumns(c *record.Comparison, form effectForm) []textColumn {
 	}
 	for i, treatment := range c.Treatments {
 		text := pad(ratios[i], widest)
-		if _, interval := ratio(treatment.Ratio); interval != "" && form == effectFull {
+		if _, interval := against(treatment); interval != "" && form == effectFull {
 			text += " (" + interval + ")"
 		}
 		effects.figures = append(effects.figures, strings.TrimLeft(text+" "+treatment.Verdict, " "))
 		effects.colors = append(effects.colors, verdictColors[treatment.Verdict])
 	}
 	return []textColumn{
-		run(c.From.ID, func(t record.ComparedTreatment) record.Estimate { return t.From }),
-		run(c.To.ID, func(t record.ComparedTreatment) record.Estimate { return t.To }),
+		run(c.From.ID, true),
+		run(c.To.ID, false),
 		effects,
 	}
 }

@@ -43,41 +43,42 @@ func (c *textColumn) width() int {
 	return w
 }
 
-// goodput writes the table of treatments in the fullest layout that fits:
-// conditions side by side if they can be, else one below the other.
-func (t *terminal) goodput(v *view) {
+// treatments writes the table of treatments in the fullest layout that fits:
+// conditions and responses side by side if they can be, else one below the other.
+func (t *terminal) treatments(v *view) {
 	if len(v.rows) == 0 {
 		return
 	}
+	panes := v.panes()
 	for _, form := range []effectForm{effectFull, effectWords, effectMarked} {
 		var columns []textColumn
-		for c := range v.columns {
-			columns = append(columns, v.figures(c, form)...)
+		for _, p := range panes {
+			columns = append(columns, v.figures(p, form)...)
 		}
-		if len(v.columns) > 1 && form == effectFull {
+		if len(panes) > 1 && form == effectFull {
 			continue // the interval of every ratio side by side is too much to read
 		}
 		if t.fits(v, columns) {
 			t.blank()
-			t.table(v, columns, len(v.columns) > 1)
+			t.table(v, columns, len(panes) > 1 || !v.ordinary())
 			t.remarks(v, form)
 			return
 		}
 	}
 	for _, form := range []effectForm{effectFull, effectWords, effectMarked} {
 		fits := true
-		for c := range v.columns {
-			fits = fits && t.fits(v, v.figures(c, form))
+		for _, p := range panes {
+			fits = fits && t.fits(v, v.figures(p, form))
 		}
 		if !fits && form != effectMarked {
 			continue
 		}
-		for c, col := range v.columns {
+		for _, p := range panes {
 			t.blank()
-			if col.name != "" {
-				t.line(bold, "  "+col.name)
+			if p.name != "" {
+				t.line(bold, "  "+p.name)
 			}
-			t.table(v, v.figures(c, form), false)
+			t.table(v, v.figures(p, form), false)
 		}
 		t.remarks(v, form)
 		return
@@ -113,23 +114,25 @@ func (t *terminal) nameRoom(columns []textColumn) int {
 	return room
 }
 
-// figures makes a condition's columns: goodput, part of the limit, effect.
-func (v *view) figures(c int, form effectForm) []textColumn {
-	name := v.columns[c].name
+// figures makes a pane's columns: the figure, of goodput its part of the limit,
+// and the effect.
+func (v *view) figures(p pane, form effectForm) []textColumn {
 	var means, halves, parts, ratios []string
 	anyLimit, anyEffect := false, false
 	for i := range v.rows {
-		cell := v.rows[i].cells[c]
+		cell := v.rows[i].cells[p.c]
 		mean, half, part, mul := "", "", "", ""
 		if cell.Treatment != nil {
-			mean, half = v.scale.interval(cell.Goodput)
-			part = ofLimit(cell.Treatment)
-			mul, _ = v.against(i, c)
+			mean, half = p.interval(cell.Treatment)
+			mul, _, _ = v.against(i, p)
+			if p.goodput() {
+				part = ofLimit(cell.Treatment)
+			}
 		}
 		anyLimit, anyEffect = anyLimit || part != "", anyEffect || mul != ""
 		means, halves, parts, ratios = append(means, mean), append(halves, half), append(parts, part), append(ratios, mul)
 	}
-	goodput := textColumn{group: name, head: v.scale.unit}
+	goodput := textColumn{group: p.name, head: p.scale.unit}
 	means, parts, ratios = alignDecimals(means, " ", " "), alignDecimals(parts, " ", " "), alignDecimals(ratios, " ", " ")
 	halfWidth := 0
 	for _, h := range halves {
@@ -145,7 +148,7 @@ func (v *view) figures(c int, form effectForm) []textColumn {
 	}
 	out := []textColumn{goodput}
 	if anyLimit {
-		limit := textColumn{group: name, head: "of limit"}
+		limit := textColumn{group: p.name, head: "of limit"}
 		for _, p := range parts {
 			if p != "" {
 				p += " %"
@@ -155,34 +158,35 @@ func (v *view) figures(c int, form effectForm) []textColumn {
 		out = append(out, limit)
 	}
 	if anyEffect {
-		out = append(out, v.effectColumn(c, form, ratios))
+		out = append(out, v.effectColumn(p, form, ratios))
 	}
 	return out
 }
 
-// against spells a cell's ratio to the baseline in its column, with the effect
-// when the run made that comparison.
-func (v *view) against(rowIndex, c int) (string, *record.Effect) {
+// against spells a cell's size against the baseline in its pane, with its interval
+// and the effect when the run made that comparison.
+func (v *view) against(rowIndex int, p pane) (size, interval string, effect *record.Effect) {
 	r := &v.rows[rowIndex]
-	cell := r.cells[c]
+	cell := r.cells[p.c]
+	effect = p.Effect(cell.effect)
 	switch {
-	case cell.effect != nil:
-		mean, _ := ratio(cell.effect.Ratio)
-		return mean, cell.effect
-	case r.baseline || cell.Treatment == nil || v.baseline == nil || v.baseline.mean(c) <= 0:
-		return "", nil
+	case effect != nil:
+		size, interval = p.against(effect)
+		return size, interval, effect
+	case r.baseline || cell.Treatment == nil || v.baseline == nil || p.Signed || p.value(v.baseline) <= 0 || p.value(r) <= 0 && !p.goodput():
+		return "", "", nil
 	}
-	return significant(r.mean(c)/v.baseline.mean(c), 3) + "×", nil
+	return significant(p.value(r)/p.value(v.baseline), 3) + "×", "", nil
 }
 
-func (v *view) effectColumn(c int, form effectForm, ratios []string) textColumn {
-	col := textColumn{group: v.columns[c].name, head: "ratio", left: true}
+func (v *view) effectColumn(p pane, form effectForm, ratios []string) textColumn {
+	col := textColumn{group: p.name, head: "ratio", left: true}
 	widest := 0
 	for _, r := range ratios {
 		widest = max(widest, cells(r))
 	}
 	for i, text := range ratios {
-		_, effect := v.against(i, c)
+		_, interval, effect := v.against(i, p)
 		color := ""
 		switch {
 		case v.rows[i].baseline && form != effectMarked:
@@ -190,7 +194,7 @@ func (v *view) effectColumn(c int, form effectForm, ratios []string) textColumn 
 		case effect != nil:
 			color = verdictColors[effect.Verdict]
 			text = pad(text, widest)
-			if _, interval := ratio(effect.Ratio); interval != "" && form == effectFull {
+			if interval != "" && form == effectFull {
 				text += " (" + interval + ")"
 			}
 			if form == effectMarked {
@@ -269,22 +273,31 @@ func (t *terminal) remarks(v *view, form effectForm) {
 	if form == effectMarked && v.baseline != nil && len(v.rows) > 1 {
 		remarks = append(remarks, "ratio to "+v.baseline.short()+": + improves, − worsens, = no difference, ? inconclusive")
 	}
-	if limits := v.perColumn(v.limitOf); limits != "" {
+	if v.shared != "" {
+		remarks = append(remarks, "everywhere: "+v.shared)
+	}
+	if limits := v.limits(); limits != "" {
 		remarks = append(remarks, "limit "+limits)
 	}
 	for i := range v.rows {
 		r := &v.rows[i]
-		if why := v.perColumn(func(c int) string {
-			if e := r.cells[c].effect; e != nil && explains(e) != "" {
-				return e.Verdict + " (" + e.Why + ")"
+		for _, m := range v.measures {
+			if why := v.perColumn(func(c int) string {
+				if e := m.Effect(r.cells[c].effect); e != nil && explains(e) != "" {
+					return e.Verdict + " (" + e.Why + ")"
+				}
+				return ""
+			}); why != "" {
+				remarks = append(remarks, r.short()+": "+v.about(m)+why)
 			}
-			return ""
-		}); why != "" {
-			remarks = append(remarks, r.short()+": "+why)
 		}
 		if lost := v.perColumn(func(c int) string {
 			if cell := r.cells[c]; cell.Treatment != nil && cell.Unconnected > 0 {
-				return v.unconnected(cell.Treatment) + ", counted as zero"
+				text := v.unconnected(cell.Treatment)
+				if !strings.Contains(text, partly) {
+					text += ", counted as zero"
+				}
+				return text
 			}
 			return ""
 		}); lost != "" {
@@ -297,6 +310,22 @@ func (t *terminal) remarks(v *view, form effectForm) {
 	for _, remark := range remarks {
 		t.paragraph(dim, "  ", "    ", remark)
 	}
+}
+
+// about says what is spoken of, where it is not goodput alone.
+func (v *view) about(m *measure) string {
+	if len(v.measures) == 1 {
+		return ""
+	}
+	return m.Label + " "
+}
+
+// limits spells the limits of a run that shows goodput.
+func (v *view) limits() string {
+	if !slices.ContainsFunc(v.measures, (*measure).goodput) {
+		return ""
+	}
+	return v.perColumn(v.limitOf)
 }
 
 // limitOf spells a condition's limit; treatments may differ in it.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
+	"linerate/internal/science/answer"
+	"linerate/internal/science/sciencetest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -32,6 +34,13 @@ func TestTextGolden(t *testing.T) {
 		"two-factors":   {},
 		"ports-100":     {},
 		"empty":         {},
+		// Judged by something else than goodput, or by several responses.
+		"loaded":         {},
+		"loaded-goodput": {Width: 100},
+		"loaded-alone":   {},
+		"lossy":          {},
+		// A list taken apart, in each of two conditions.
+		"ablated": {},
 	} {
 		run, _, _ := strings.Cut(name, ".")
 		got := text(t, all[run], opts)
@@ -185,5 +194,64 @@ func TestWrap(t *testing.T) {
 		if got := strings.Join(wrap(c.text, c.n, c.first), "|"); got != c.want {
 			t.Errorf("wrap(%q, %d, %d) = %q, expected %q", c.text, c.n, c.first, got, c.want)
 		}
+	}
+}
+
+// TestSurplusText: what moves which figure, and what was predicted beside what was
+// seen, stand under the table of treatments.
+func TestSurplusText(t *testing.T) {
+	run := sciencetest.Aliases(3, 6, sciencetest.Limit*0.0006, 1.03)
+	answer.Conclude(run)
+	var b bytes.Buffer
+	if err := Text(&b, run, TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"what moves which figure", "connections 1 → 254 at aliases 254: goodput", "queue short → long at connections 254, aliases 254: goodput",
+		"surplus over what was received, predicted and seen, Gbit/s", "Predicted is 103 % of what was seen in the 18 trials", "in 18 of them to within 15 %",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
+			t.Errorf("want %q in\n%s", want, b.String())
+		}
+	}
+	for line := range strings.Lines(b.String()) {
+		if cells(strings.TrimSuffix(line, "\n")) > 80 {
+			t.Errorf("more than 80 columns: %q", line)
+		}
+	}
+}
+
+// TestAccountsFigure: what was received, said, predicted and published are curves over
+// the aliases, the last of a row on top of the other; a factor of names has none.
+func TestAccountsFigure(t *testing.T) {
+	run := sciencetest.Aliases(3, 2, sciencetest.Limit*0.0006, 1.03)
+	answer.Conclude(run)
+	v := newView(run)
+	list, limit := v.accounts(run.Factors[1])
+	if limit != sciencetest.Limit || len(list) != 5 {
+		t.Fatalf("%d curves, limit %g", len(list), limit)
+	}
+	for i, want := range []struct {
+		name   string
+		points int
+		dash   bool
+	}{{"received", 3, false}, {"iperf says", 3, false}, {"predicted", 3, true}, {"counted at the last write", 3, false}, {"a-table, tcp", 3, true}} {
+		if a := list[i]; a.name != want.name || len(a.points) != want.points || a.dash != want.dash {
+			t.Errorf("%+v, want %+v", a, want)
+		}
+	}
+	if last := list[1].points[2]; last.x != 254 || last.bps < sciencetest.Limit*1.1 {
+		t.Errorf("%+v", last)
+	}
+	f, ok := v.accountsFigure()
+	if !ok || !strings.HasPrefix(f.Title, "At 254 aliases: iperf says") || len(f.csv) != 16 {
+		t.Errorf("%t %q, %d lines", ok, f.Title, len(f.csv))
+	}
+	var b bytes.Buffer
+	if err := f.SVG(&b); err != nil || !strings.Contains(b.String(), "limit of the published wire") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+	if list, _ := v.accounts(run.Factors[2]); list != nil {
+		t.Errorf("names have no distance: %+v", list)
 	}
 }

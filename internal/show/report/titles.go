@@ -88,41 +88,63 @@ func (v *view) beforeAfter(say func(r *row, c int) string) string {
 	return text
 }
 
-func (v *view) goodputTitle() string {
+func (v *view) responseTitle(m *measure) string {
 	amount := func(r *row, c int) string {
 		t := r.cells[c].Treatment
 		switch {
 		case t == nil:
 			return ""
-		case t.LimitBps > 0 && r == v.best && v.baseline != nil:
+		case m.goodput() && t.LimitBps > 0 && r == v.best && v.baseline != nil:
 			return percent(t.Efficiency)
-		case t.LimitBps > 0:
+		case m.goodput() && t.LimitBps > 0:
 			return percent(t.Efficiency) + " of the limit"
 		default:
-			return v.scale.with(t.Goodput.MeanBps)
+			return m.spell(t)
 		}
 	}
-	if v.best == nil && v.baseline != nil && len(v.rows) > 1 {
-		what := "no treatment is shown to improve on " + v.baseline.name
-		if v.allAlike() {
-			what = "every treatment is within " + percent(v.run.Margin) + " of " + v.baseline.name
-		}
-		return sentence(what)
+	if v.best != nil || v.baseline == nil || len(v.rows) == 1 {
+		return sentence(m.Label + ": " + v.beforeAfter(amount))
 	}
-	return sentence("goodput: " + v.beforeAfter(amount))
+	about := ""
+	if !v.ordinary() {
+		about = m.Label + ": "
+	}
+	if v.allAlike(m) {
+		return sentence(about + "every treatment is within " + percent(v.run.Margin) + " of " + v.baseline.name)
+	}
+	if worse := v.worse(m); len(worse) > 0 && !v.ordinary() {
+		return sentence(about + v.perColumn(func(c int) string { return amount(v.baseline, c) }) + " at " + v.baseline.name + "; worse with " + list(worse))
+	}
+	return sentence(about + "no treatment is shown to improve on " + v.baseline.name)
 }
 
-func (v *view) allAlike() bool {
-	for i := range v.rows {
-		r := &v.rows[i]
-		if !r.baseline && r.verdicts(record.NoDifference) < len(r.cells) {
-			return false
+// worse names the treatments that are worse than the baseline in some condition.
+func (v *view) worse(m *measure) []string {
+	var names []string
+	for _, r := range v.rows {
+		if slices.ContainsFunc(r.cells, func(c cell) bool { e := m.Effect(c.effect); return e != nil && e.Verdict == record.Worsens }) {
+			names = append(names, r.name)
+		}
+	}
+	return names
+}
+
+// allAlike: no treatment differs from the baseline in a response.
+func (v *view) allAlike(m *measure) bool {
+	for _, r := range v.rows {
+		for _, c := range r.cells {
+			if e := m.Effect(c.effect); !r.baseline && (e == nil || e.Verdict != record.NoDifference) {
+				return false
+			}
 		}
 	}
 	return true
 }
 
 func (v *view) portsTitle() string {
+	if v.alongCurve() {
+		return v.spreadTitle()
+	}
 	return sentence(v.beforeAfter(func(r *row, c int) string {
 		ports := portsOf(r.cells[c].Treatment, v.focus)
 		if len(ports) == 0 {
@@ -146,6 +168,9 @@ func (v *view) portsTitle() string {
 const fullLoad = 0.94
 
 func (v *view) topologyTitle() string {
+	if v.alongCurve() {
+		return "Load of each link, in the mean of all trials"
+	}
 	known := false
 	text := v.beforeAfter(func(r *row, c int) string {
 		t := r.cells[c].Treatment

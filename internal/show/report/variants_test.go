@@ -4,13 +4,19 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"sync"
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/science/answer"
+	"linerate/internal/science/sciencetest"
 )
 
-// variants are runs at the edges of what a run can be.
-func variants() map[string]*record.Run {
+// variants are runs at the edges of what a run can be. They take seconds to make, and
+// all tests look at the same ones: nobody changes them.
+var variants = sync.OnceValue(makeVariants)
+
+func makeVariants() map[string]*record.Run {
 	even := func(n int) func(string, int) []float64 {
 		return func(string, int) []float64 {
 			out := make([]float64, n)
@@ -95,7 +101,33 @@ func variants() map[string]*record.Run {
 	}
 	two.Treatments = append(two.Treatments, more...)
 	out["two-factors"] = two
+	for name, responses := range map[string][]string{
+		"loaded": {"latency_p99", "goodput"}, "loaded-goodput": {"goodput", "latency_p99", "transactions"}, "loaded-alone": {"latency_p999"},
+	} {
+		out[name] = sciencetest.Loaded(3, 4, responses...)
+		answer.Conclude(out[name])
+	}
+	out["lossy"] = lossy()
+	out["ablated"] = ablated()
 	return out
+}
+
+// lossy is a run in which only the deeper queue loses nothing, and in which one
+// level's requests were never answered.
+func lossy() *record.Run {
+	run := sciencetest.Loaded(3, 4, "lost", "latency_p50")
+	for i := range run.Trials {
+		t := &run.Trials[i]
+		t.Datagrams = &record.Datagrams{Sent: 1000, Received: 1000}
+		if t.Treatment != sciencetest.Queues[0] {
+			t.Datagrams.Lost, t.Datagrams.Received = int64(40+t.Block), int64(960-t.Block)
+		}
+		if t.Treatment == sciencetest.Queues[2] {
+			t.Latency = nil
+		}
+	}
+	answer.Conclude(run)
+	return run
 }
 
 // hostile has markup, formulas, control characters and long words wherever a

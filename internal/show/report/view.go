@@ -13,13 +13,22 @@ import (
 // conditions.
 type view struct {
 	run      *record.Run
-	scale    scale
+	scale    scale // of goodput
+	measures []*measure
 	columns  []column
 	rows     []row
 	baseline *row // nil when no row is the baseline
 	best     *row // nil when nothing improves on the baseline
 	focus    string
+	shared   string // levels that all treatments have and that are no baselines; rows do not repeat them
 	reads    reader
+	curves   []flowCurve // of flows that a hash placed
+}
+
+// spot is one cell of the grid.
+type spot struct {
+	r *row
+	c int
 }
 
 type column struct {
@@ -33,6 +42,7 @@ type row struct {
 	settings []string
 	count    int // settings, to prefer the cheaper of two fixes
 	baseline bool
+	part     bool // it takes another row's treatment apart
 	levels   map[string]string
 	cells    []cell // one per column
 }
@@ -40,12 +50,18 @@ type row struct {
 // cell is one treatment; the pointers are nil where there is none.
 type cell struct {
 	*record.Treatment
-	effect *record.Effect
+	effect *record.Effect // of the response that counts; the others are beside it
 }
 
 func newView(run *record.Run) *view {
-	v := &view{run: run, scale: goodputScale(run)}
+	v := &view{run: run, scale: goodputScale(run), measures: newMeasures(run)}
 	compare, condition := split(run.Factors)
+	compares := len(combinations(compare)) > 1
+	if !compares && len(condition) > 1 {
+		// Nothing is compared: the first condition has the rows, so that there is a
+		// table at all.
+		compare, condition = condition[:1], condition[1:]
+	}
 	placed := map[int]bool{}
 	for _, levels := range combinations(condition) {
 		v.columns = append(v.columns, column{name: spell(levels, condition), levels: levels})
@@ -75,12 +91,17 @@ func newView(run *record.Run) *view {
 		}
 	}
 	v.dropEmptyColumns()
+	names := v.sharedLevels(compare)
+	told := map[string]bool{}
 	for i := range v.rows {
-		v.describe(&v.rows[i], compare)
+		v.describe(&v.rows[i], compare, told)
+		v.rows[i].baseline = v.rows[i].baseline && (compares || len(v.rows) == 1)
+		v.rows[i].name = without(v.rows[i].name, names)
 	}
 	v.baseline, v.best = v.findBaseline(), v.findBest()
 	v.focus = v.findFocus()
 	v.reads = newReader(run)
+	v.curves = v.flowCurves()
 	return v
 }
 
@@ -113,14 +134,19 @@ func combinations(factors []record.Factor) []map[string]string {
 	return out
 }
 
-// spell names a combination: by its level alone when there is one factor.
+// spell names a combination: by its level alone when there is one factor, or where
+// the level's name has the factor's in it, as 2 links has links.
 func spell(levels map[string]string, factors []record.Factor) string {
 	var parts []string
 	for _, f := range factors {
 		if len(factors) == 1 {
 			return levels[f.Name]
 		}
-		parts = append(parts, f.Name+" "+levels[f.Name])
+		name := levels[f.Name]
+		if !strings.Contains(name, f.Name) {
+			name = f.Name + " " + name
+		}
+		parts = append(parts, name)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -146,14 +172,44 @@ func (v *view) dropEmptyColumns() {
 	}
 }
 
-// describe fills in what is known of a row from its levels and effects.
-func (v *view) describe(r *row, compare []record.Factor) {
+// manyFactors would make a row's name too long: the treatment's own leaves out what
+// goes without saying.
+const manyFactors = 2
+
+// sharedLevels are the names of those levels that every treatment has, and that are
+// not their factors' baselines.
+func (v *view) sharedLevels(compare []record.Factor) (names []string) {
+	if len(compare) <= manyFactors || len(v.rows) < 2 {
+		return nil
+	}
+	var spelled []string
+	for _, f := range compare {
+		if len(f.Levels) == 1 && f.Levels[0].Name != f.Baseline {
+			names, spelled = append(names, f.Levels[0].Name), append(spelled, f.Name+" "+f.Levels[0].Name)
+		}
+	}
+	v.shared = strings.Join(spelled, ", ")
+	return names
+}
+
+// without takes levels out of a treatment's name.
+func without(name string, levels []string) string {
+	parts := slices.DeleteFunc(strings.Split(name, ", "), func(part string) bool { return slices.Contains(levels, part) })
+	if len(parts) == 0 {
+		return name
+	}
+	return strings.Join(parts, ", ")
+}
+
+// describe fills in what is known of a row from its levels and effects. What a level
+// is about is told where it comes first, and not again in every row that has it.
+func (v *view) describe(r *row, compare []record.Factor, told map[string]bool) {
 	r.baseline = true
 	for c := range r.cells {
 		if t := r.cells[c].Treatment; t != nil {
 			r.baseline = r.baseline && t.Baseline
 			r.cells[c].effect = v.effectOf(r, v.columns[c], compare)
-			if r.name == "" {
+			if r.name == "" || len(compare) > manyFactors && len(v.columns) == 1 {
 				r.name = t.Name
 				if t.Baseline && v.columns[c].name != "" {
 					r.name = "baseline"
@@ -167,11 +223,16 @@ func (v *view) describe(r *row, compare []record.Factor) {
 	for _, f := range compare {
 		for _, level := range f.Levels {
 			if r.levels[f.Name] == level.Name {
-				if level.About != "" {
+				if name := f.Name + " " + level.Name; level.About != "" && !told[name] {
+					told[name] = true
+					if len(compare) > manyFactors {
+						level.About = level.Name + ": " + level.About
+					}
 					r.about = append(r.about, level.About)
 				}
 				r.settings = append(r.settings, level.SettingLines...)
 				r.count += level.Settings
+				r.part = r.part || level.Part != "" && slices.ContainsFunc(f.Levels, func(l record.Level) bool { return l.Name == f.Ablate })
 			}
 		}
 	}
@@ -181,18 +242,18 @@ func (v *view) describe(r *row, compare []record.Factor) {
 // changes a single factor while all others are at their baseline. A row that
 // changes several has none.
 func (v *view) effectOf(r *row, col column, compare []record.Factor) *record.Effect {
-	changed := ""
+	changed, baseline := "", ""
 	for _, f := range compare {
 		if r.levels[f.Name] != f.Baseline {
 			if changed != "" {
 				return nil
 			}
-			changed = f.Name
+			changed, baseline = f.Name, f.Baseline
 		}
 	}
 	for i := range v.run.Effects {
 		e := &v.run.Effects[i]
-		if e.Factor != changed || e.To != r.levels[changed] {
+		if e.Factor != changed || e.To != r.levels[changed] || e.From != baseline {
 			continue
 		}
 		fits := true
@@ -228,23 +289,6 @@ func (v *view) findBest() *row {
 	return nil
 }
 
-func (r *row) mean(c int) float64 {
-	if r.cells[c].Treatment == nil {
-		return 0
-	}
-	return r.cells[c].Goodput.MeanBps
-}
-
-func (r *row) verdicts(verdict string) int {
-	n := 0
-	for _, c := range r.cells {
-		if c.effect != nil && c.effect.Verdict == verdict {
-			n++
-		}
-	}
-	return n
-}
-
 // pair is the baseline and the best fix, or whatever of them there is, or else
 // the first row: the treatments worth looking into.
 func (v *view) pair() []*row {
@@ -257,6 +301,25 @@ func (v *view) pair() []*row {
 	}
 	if len(out) == 0 && len(v.rows) > 0 {
 		out = append(out, &v.rows[0])
+	}
+	return out
+}
+
+// spots are the treatments that are drawn one by one: those of the pair in each
+// condition; where nothing is compared, of each row the one that tells most.
+func (v *view) spots() (out []spot) {
+	if v.alongCurve() {
+		for i := range v.rows {
+			out = append(out, spot{&v.rows[i], v.telling(&v.rows[i])})
+		}
+		return out
+	}
+	for c := range v.columns {
+		for _, r := range v.pair() {
+			if r.cells[c].Treatment != nil {
+				out = append(out, spot{r, c})
+			}
+		}
 	}
 	return out
 }

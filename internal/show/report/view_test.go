@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strings"
@@ -8,6 +9,8 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/science/answer"
+	"linerate/internal/science/sciencetest"
 )
 
 func TestGrid(t *testing.T) {
@@ -64,8 +67,8 @@ func TestBestIsTheAnswers(t *testing.T) {
 	for i := range run.Treatments {
 		run.Treatments[i].Best = false
 	}
-	if v := newView(run); v.best != nil || v.goodputTitle() != "No treatment is shown to improve on kernel defaults" {
-		t.Errorf("best %v, title %q", v.best, v.goodputTitle())
+	if v := newView(run); v.best != nil || v.responseTitle(v.lead()) != "No treatment is shown to improve on kernel defaults" {
+		t.Errorf("best %v, title %q", v.best, v.responseTitle(v.lead()))
 	}
 	for i := range run.Treatments {
 		run.Treatments[i].Best = run.Treatments[i].Levels["fix"] == "static ARP entries"
@@ -225,5 +228,42 @@ func checkBoxes(t *testing.T, g *graph, width, height float64) {
 				t.Errorf("a line of %s ends at %.0f outside of its box %.0f…%.0f", a.name, s.y, a.y, a.y+a.h)
 			}
 		}
+	}
+}
+
+// TestSaidOnce: what all treatments have is not in each row's name; a figure below zero
+// has a minus sign and its interval.
+func TestSaidOnce(t *testing.T) {
+	run := sciencetest.Aliases(3, 3, -1e5, 1)
+	run.Trials = slices.DeleteFunc(run.Trials, func(t record.Trial) bool { return t.Levels["queue"] == "short" })
+	for i, connections := range []string{"1", "32", "254"} {
+		trial := &run.Trials[i]
+		trial.Levels, trial.Treatment = map[string]string{"connections": connections, "aliases": "254", "queue": "long"}, "connections "+connections+", aliases 254, long"
+	}
+	run.Factors[2].Levels = run.Factors[2].Levels[1:]
+	run.Factors[2].Levels[0].About = "five times as much"
+	answer.Conclude(run)
+	got := text(t, run, TextOptions{})
+	for _, want := range []string{"  connections 32, aliases 254 ", "everywhere: queue long\n", " −0."} {
+		if !strings.Contains(got, want) {
+			t.Errorf("want %q in\n%s", want, got)
+		}
+	}
+	v := newView(run)
+	v.baseline = &v.rows[0]
+	for i := range v.rows {
+		v.rows[i].cells[0].Responses[1].Mean = 0.01 * float64(1+i)
+	}
+	for i := range v.rows {
+		if size, _, effect := v.against(i, v.panesOf(v.measures[1])[0]); strings.Contains(size, "×") {
+			t.Errorf("%s of what may be below zero, effect %v", size, effect)
+		}
+	}
+	if strings.Contains(got, "aliases 254, long ") || strings.Contains(got, " -0.") {
+		t.Errorf("it repeats itself, or has a hyphen for a minus:\n%s", got)
+	}
+	var b bytes.Buffer
+	if err := HTML(&b, run); err != nil || strings.Count(b.String(), "five times as much") != 1 {
+		t.Errorf("told %d times: %v", strings.Count(b.String(), "five times as much"), err)
 	}
 }

@@ -6,33 +6,40 @@ import (
 	"linerate/internal/show/report/draw"
 )
 
-// goodputFigure draws goodput by treatment with its interval, and the limit as
-// a line: one panel for each condition, all on one scale.
-func (v *view) goodputFigure() (Figure, bool) {
+// responseFigure draws a response by treatment with its interval, goodput with the
+// limit as a line: one panel for each condition, all on one scale.
+func (v *view) responseFigure(m *measure) (Figure, bool) {
 	if len(v.rows) == 0 {
 		return Figure{}, false
 	}
-	f := Figure{Name: "goodput", Title: v.goodputTitle(), csv: v.goodputCSV()}
+	f := Figure{Name: m.Name, Title: v.responseTitle(m), csv: v.responseCSV(m)}
+	v = v.whole() // the CSV has all
 	high := 0.0
 	for _, r := range v.rows {
 		for _, c := range r.cells {
-			if c.Treatment != nil {
-				high = max(high, c.LimitBps, c.Goodput.HighBps, c.Goodput.MeanBps)
+			if c.Treatment == nil {
+				continue
+			}
+			e := m.Estimate(c.Treatment)
+			high = max(high, e.High, e.Mean)
+			if m.goodput() {
+				high = max(high, c.LimitBps)
 			}
 		}
 	}
 	if !finite(high) {
 		high = 0
 	}
-	for c, col := range v.columns {
-		f.panels = append(f.panels, panel{col.name, func(width float64) *draw.Drawing { return v.goodputPanel(c, width, high*v.scale.perBit) }})
+	for _, p := range v.panesOf(m) {
+		f.panels = append(f.panels, panel{v.columns[p.c].name, func(width float64) *draw.Drawing { return v.responsePanel(p, width, high*m.scale.per) }})
 	}
 	return f, true
 }
 
-func (v *view) goodputPanel(c int, width, high float64) *draw.Drawing {
+func (v *view) responsePanel(p pane, width, high float64) *draw.Drawing {
+	c := p.c
 	nameWidth, names, rowHeight := v.nameColumn(width)
-	values, valueWidth, point := v.valueLabels(c)
+	values, valueWidth, point := v.valueLabels(p)
 	left, right := nameWidth+10, width-valueWidth-10
 	top := 22.0
 	bottom := top + rowHeight*float64(len(v.rows))
@@ -46,7 +53,7 @@ func (v *view) goodputPanel(c int, width, high float64) *draw.Drawing {
 		d.Line(draw.Faint, 1, draw.Point{X: x(marks[i]), Y: top}, draw.Point{X: x(marks[i]), Y: bottom})
 		d.Text(x(marks[i]), bottom+15, label, draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.Middle})
 	}
-	d.Text(left, bottom+30, "goodput, "+v.scale.unit+intervalNote(v), draw.Style{Size: sizeSmall, Role: draw.Muted})
+	d.Text(left, bottom+30, p.head()+p.sense()+intervalNote(v), draw.Style{Size: sizeSmall, Role: draw.Muted})
 	for i := range v.rows {
 		r := &v.rows[i]
 		y := top + rowHeight*(float64(i)+0.5)
@@ -60,21 +67,24 @@ func (v *view) goodputPanel(c int, width, high float64) *draw.Drawing {
 		if r.baseline {
 			role = draw.Base
 		}
-		mean, low, upper := t.Goodput.MeanBps*v.scale.perBit, t.Goodput.LowBps*v.scale.perBit, t.Goodput.HighBps*v.scale.perBit
-		d.Rect(left, y-8, x(mean)-left, 16, role).Tip(v.label(r, c) + ": " + values[i].text() + " " + v.scale.unit)
+		e := p.Estimate(t)
+		mean, low, upper := e.Mean*p.scale.per, e.Low*p.scale.per, e.High*p.scale.per
+		d.Rect(left, y-8, x(mean)-left, 16, role).Tip(v.label(r, c) + ": " + p.scale.join(values[i].text()))
 		if upper > low {
 			d.Line(draw.Ink, 1.4, draw.Point{X: x(low), Y: y}, draw.Point{X: x(upper), Y: y})
 			for _, end := range []float64{low, upper} {
 				d.Line(draw.Ink, 1.4, draw.Point{X: x(end), Y: y - 4}, draw.Point{X: x(end), Y: y + 4})
 			}
 		}
-		if t.LimitBps > 0 {
-			at := x(t.LimitBps * v.scale.perBit)
+		if t.LimitBps > 0 && p.goodput() {
+			at := x(t.LimitBps * v.scale.per)
 			d.Line(draw.Limit, 2, draw.Point{X: at, Y: y - rowHeight/2}, draw.Point{X: at, Y: y + rowHeight/2})
 		}
 		values[i].draw(d, width-valueWidth+point, y+4.5)
 	}
-	v.limitLabel(d, c, x, top-8, width)
+	if p.goodput() {
+		v.limitLabel(d, c, x, top-8, width)
+	}
 	return d
 }
 
@@ -105,7 +115,7 @@ func (v *view) limitLabel(d *draw.Drawing, c int, x func(float64) float64, y, wi
 	if shared {
 		text = "limit " + v.scale.value(highest)
 	}
-	at := x(highest * v.scale.perBit)
+	at := x(highest * v.scale.per)
 	half := draw.TextWidth(text, sizeText, true) / 2
 	d.Text(min(at, width-half), y, text, draw.Style{Size: sizeText, Role: draw.Limit, Bold: true, Anchor: draw.Middle})
 }
@@ -122,14 +132,14 @@ func (l valueLabel) draw(d *draw.Drawing, x, y float64) {
 	}
 }
 
-// valueLabels spells a condition's goodputs, with the room they take and the
+// valueLabels spells a pane's figures, with the room they take and the
 // place of the decimal point in it.
-func (v *view) valueLabels(c int) (labels []valueLabel, width, point float64) {
+func (v *view) valueLabels(p pane) (labels []valueLabel, width, point float64) {
 	after := 0.0
 	for i := range v.rows {
 		var l valueLabel
-		if t := v.rows[i].cells[c].Treatment; t != nil {
-			mean, half := v.scale.interval(t.Goodput)
+		if t := v.rows[i].cells[p.c].Treatment; t != nil {
+			mean, half := p.interval(t)
 			l.whole, l.rest, _ = strings.Cut(mean, ".")
 			if l.rest != "" {
 				l.rest = "." + l.rest

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"linerate/internal/host/setting"
+	model "linerate/internal/model/setting"
+	"linerate/internal/model/source"
+	"linerate/internal/model/topology"
+)
+
+// aliasFlags are further addresses that ports of this host have while a command
+// runs. They are settings like a study's: written to an undo journal first, removed
+// at the end, and by linerate recover where the command was killed.
+type aliasFlags struct {
+	texts []string
+	all   []model.Setting
+}
+
+const aliasUsage = "add addresses to a port of this host and remove them at the end, such as 'eth1=192.168.2.1-254/24' (may be repeated; needs root)"
+
+func (f *aliasFlags) define(flags *pflag.FlagSet, more string) {
+	flags.StringArrayVar(&f.texts, "alias", nil, aliasUsage+"; "+more)
+}
+
+// mostAdded bounds what one command adds: a kernel needs time for each address that
+// grows with how many there are.
+const mostAdded = 65536
+
+// parse reads the flags, and tells everything that is wrong with them.
+func (f *aliasFlags) parse() (problems []error) {
+	seen := map[netip.Addr]bool{}
+	for _, text := range f.texts {
+		port, span, found := strings.Cut(text, "=")
+		if !found || port == "" || span == "" {
+			problems = append(problems, fmt.Errorf("--alias %q: expected PORT=ADDRESSES/LENGTH, such as eth1=192.168.2.1-254/24", text))
+			continue
+		}
+		spans, err := source.Texts(span)
+		if strings.Contains(span, "%d") {
+			err = fmt.Errorf("a template is written as a range here, such as 192.168.2.1-254/24")
+		}
+		for _, one := range spans {
+			a, wrong := topology.ParseAddress(one)
+			if err = errors.Join(err, wrong); wrong != nil {
+				break // one of many that are alike
+			}
+			for _, p := range a.Prefixes() {
+				if seen[p.Addr()] {
+					err = errors.Join(err, fmt.Errorf("%s is given twice", p.Addr()))
+				}
+				seen[p.Addr()] = true
+				f.all = append(f.all, model.Setting{Address: &model.Address{Port: port, Address: p}})
+			}
+		}
+		if err != nil {
+			problems = append(problems, fmt.Errorf("--alias %q: %w", text, err))
+		}
+	}
+	if len(f.all) > mostAdded {
+		problems = append(problems, fmt.Errorf("--alias: %d addresses, expected at most %d", len(f.all), mostAdded))
+	}
+	return problems
+}
+
+// addresses are those that are to be there.
+func (f *aliasFlags) addresses() (list []netip.Addr) {
+	for _, s := range f.all {
+		list = append(list, s.Address.Address.Addr())
+	}
+	return list
+}
+
+// while runs a command while the addresses are there. name tells its journal from
+// others'.
+func (f *aliasFlags) while(ctx context.Context, name string, said io.Writer, command func(context.Context) error) (err error) {
+	if len(f.all) == 0 {
+		return command(ctx)
+	}
+	// A terminal that is closed is an end like any other.
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
+	defer stop()
+	journal, err := setting.DefaultJournal(name)
+	if err != nil {
+		return err
+	}
+	manager, err := setting.Open(setting.Options{Journal: journal})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, manager.Close()) }()
+	began := time.Now()
+	applied, mark, err := manager.Apply(ctx, f.all, true)
+	if err != nil {
+		return fmt.Errorf("--alias: %w", err)
+	}
+	took := time.Since(began)
+	defer func() {
+		if undo := manager.RevertTo(mark); undo != nil {
+			err = errors.Join(err, fmt.Errorf("removing the addresses: %w", undo))
+		}
+	}()
+	// Runs of addresses are one change each.
+	var runs []string
+	for _, a := range applied {
+		if a.Prior == a.New {
+			a.What += " (there already)"
+		}
+		runs = append(runs, a.What)
+	}
+	if n := len(runs); n > aliasRunsTold {
+		runs = append(runs[:aliasRunsTold], fmt.Sprintf("and %d more", n-aliasRunsTold))
+	}
+	fmt.Fprintf(said, "added %s in %s: %s\n", addressCount(len(f.all)), milliseconds(took), strings.Join(runs, ", "))
+	return command(ctx)
+}
+
+// aliasRunsTold are told one by one.
+const aliasRunsTold = 4
+
+func addressCount(n int) string {
+	if n == 1 {
+		return "1 address"
+	}
+	return fmt.Sprintf("%d addresses", n)
+}
+
+func milliseconds(d time.Duration) string { return fmt.Sprintf("%.3g ms", float64(d)/1e6) }

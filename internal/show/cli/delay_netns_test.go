@@ -1,0 +1,44 @@
+//go:build linux
+
+package cli
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// TestGoodputOverADelay: a link with delay is made on every kernel; a flow with
+// room enough fills it, and a small window makes window over round-trip time of it.
+func TestGoodputOverADelay(t *testing.T) {
+	const delay = 0.010 // seconds, each way
+	run := runLab(t, t.TempDir(), labFile(t, "delay.yaml"))
+	t.Log(run.Environment.Mode)
+	for _, trial := range run.Trials {
+		f := trial.Flows[0]
+		if f.SenderInfo == nil {
+			t.Fatalf("%s: no TCP_INFO", trial.Treatment)
+		}
+		if rtt := float64(f.SenderInfo.MinRTTUs) / 1e6; rtt < 2*delay || rtt > 3*delay {
+			t.Errorf("%s: the least round trip took %.4f s, want twice %.3f s and little more", trial.Treatment, rtt, delay)
+		}
+		got := trial.GoodputBps / trial.LimitBps
+		if strings.Contains(trial.Treatment, "autotuning") {
+			if got < 0.95 || got > 1.005 {
+				t.Errorf("%s: goodput is %.3f of the limit", trial.Treatment, got)
+			}
+			continue
+		}
+		// What the receiver advertises of the buffer is the kernel's to choose.
+		rtt := float64(f.SenderInfo.RTTUs) / 1e6
+		if want := float64(f.SenderInfo.SndWnd) * 8 / rtt; math.Abs(trial.GoodputBps/want-1) > 0.15 {
+			t.Errorf("%s: goodput is %.3f of window over round-trip time (%.4f s)", trial.Treatment, trial.GoodputBps/want, rtt)
+		}
+		if !strings.Contains(f.LimitedBy, "window") && !strings.Contains(f.LimitedBy, "buffer") {
+			t.Errorf("%s: held back by %q, want the window", trial.Treatment, f.LimitedBy)
+		}
+	}
+	if bad := failures(run); bad != "" {
+		t.Errorf("trust checks failed:\n%s", bad)
+	}
+}

@@ -1,0 +1,235 @@
+//go:build linux
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// slowHash is the built-in study with links that two busy processors can fill.
+func slowHash(t *testing.T, replace ...string) string {
+	t.Helper()
+	return slowFabric(t, "ecmp-hash", append([]string{"rate: 1gbit", "rate: 60mbit, queue: 512KiB", "duration: 600ms", "duration: 400ms", "warmup: 300ms", "warmup: 200ms"}, replace...)...)
+}
+
+// slowFabric is a built-in study with some of its words replaced.
+func slowFabric(t *testing.T, study string, replace ...string) string {
+	t.Helper()
+	out, err := command(t, t.Context(), t.TempDir(), "show", study).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(out)
+	for i := 0; i < len(replace); i += 2 {
+		if !strings.Contains(text, replace[i]) {
+			t.Fatalf("the study does not say %q any more", replace[i])
+		}
+		text = strings.ReplaceAll(text, replace[i], replace[i+1])
+	}
+	path := filepath.Join(t.TempDir(), "mine.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// asSaid fails for each flow whose way was not the one that the kernels said, but
+// for the first few of a trial.
+func asSaid(t *testing.T, run *record.Run, excused int) {
+	t.Helper()
+	for _, trial := range run.Trials {
+		left := excused
+		for _, f := range trial.Flows {
+			if f.ReceivedBytes == 0 {
+				continue // what sent nothing was seen nowhere
+			}
+			same, known := f.AsPredicted()
+			if !same && known && left > 0 {
+				left--
+				continue
+			}
+			if !same || !known {
+				t.Errorf("trial %d (%s), flow %s → %s: predicted %v%s, seen at %v, %d bytes", trial.Order, trial.Treatment, f.Source, f.Destination, f.Predicted, f.PredictedNote, f.Observed, f.ReceivedBytes)
+			}
+		}
+	}
+}
+
+// TestECMPHash: by addresses all flows of two servers share a link. By service
+// ports they carry what the links carry that they were hashed to, as the kernel
+// said beforehand; with ports chosen for it, that is all links.
+func TestECMPHash(t *testing.T) {
+	run := runLab(t, t.TempDir(), slowHash(t), "--seed", "7", "--replicates", "3", "--only", "3 flows")
+	asSaid(t, run, 0)
+	const link = 60e6 * 8948 / 9014
+	for _, trial := range run.Trials {
+		share := trial.GoodputBps / link
+		low, high := 1.3, 2.04
+		if hash := trial.Levels["hash"]; hash == "policy 0" || hash == "policy 1" && trial.PlacementLimitBps < 1.5*link {
+			low, high = 0.6, 1.04
+		}
+		if share < low || share > high {
+			t.Errorf("trial %d (%s): %.3f links' worth, where the placement allows %.3f", trial.Order, trial.Treatment, share, trial.PlacementLimitBps/link)
+		}
+		if ratio := trial.LimitBps / link; ratio < 1.999 || ratio > 2.001 {
+			t.Errorf("trial %d: the limit is %.3f links", trial.Order, ratio)
+		}
+	}
+}
+
+// TestECMPHashOfIPv6: the same over IPv6, whose parameters are its own.
+func TestECMPHashOfIPv6(t *testing.T) {
+	run := runLab(t, t.TempDir(), slowHash(t,
+		"10.0.200.{s}/32", "fd00:200::{s}/128",
+		"net.ipv4.fib", "net.ipv6.fib"),
+		"--seed", "7", "--replicates", "2", "--only", "8 flows,chosen ports")
+	asSaid(t, run, 0)
+	const link = 60e6 * 8928 / 9014
+	for hash, links := range map[string]float64{"policy 0": 1, "chosen ports": 2} {
+		got := treatment(t, run, hash+", 8 flows").Goodput.MeanBps / link
+		// More than one link, or not: a busy machine may take its part of it, and
+		// the trust checks look at what no link can carry.
+		if got < 0.75*links-0.1 || got > links+0.3 {
+			t.Errorf("%s: %.3f links' worth, want %.0f", hash, got, links)
+		}
+	}
+}
+
+// TestECMPTiers: spines that hash as the leaf does leave half of their links idle;
+// with seeds of their own, or other fields, they don't.
+func TestECMPTiers(t *testing.T) {
+	file := slowFabric(t, "ecmp-tiers", "rate: 400mbit", "rate: 160mbit", "rate: 200mbit", "rate: 80mbit", "rate: 100mbit", "rate: 40mbit",
+		"duration: 600ms", "duration: 120ms", "warmup: 1s", "warmup: 120ms")
+	run := runLab(t, t.TempDir(), file, "--seed", "7", "--replicates", "2")
+	asSaid(t, run, 0)
+	for _, trial := range run.Trials {
+		last := map[string]bool{}
+		for _, f := range trial.Flows {
+			last[f.Path[len(f.Path)-1]] = true
+		}
+		// By chance 32 flows use at most two of four links once in 10⁹ times.
+		if one := trial.Levels["hash"] == "one seed"; one != (len(last) <= 2) {
+			t.Errorf("%s: %d flows came by %d links", trial.Treatment, len(trial.Flows), len(last))
+		}
+	}
+}
+
+// TestECMPFaults: each cause in a lab that has it, and none in one that has not.
+func TestECMPFaults(t *testing.T) {
+	file, err := filepath.Abs(filepath.Join("testdata", "ecmp-faults.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := runLab(t, t.TempDir(), file, "--seed", "3")
+	idle := false // whether the two flows happened to share a link
+	for _, trial := range run.Trials {
+		idle = idle || trial.Treatment == "two flows" && trial.PlacementLimitBps < 0.95*trial.LimitBps
+	}
+	for _, c := range []struct {
+		id, treatment, host string
+		want                bool
+	}{
+		{"ecmp-l3-hash", "by addresses", "leaf", true},
+		{"ecmp-l3-hash", "sound", "", false},
+		{"ecmp-polarization", "polarised", "spine1", true},
+		{"ecmp-polarization", "sound", "", false},
+		{"ecmp-polarization", "by addresses", "", false},
+		{"ecmp-weight-mismatch", "unequal", "leaf", true},
+		{"ecmp-weight-mismatch", "sound", "", false},
+		{"ecmp-dead-nexthop", "dead", "leaf", true},
+		{"ecmp-dead-nexthop", "sound", "", false},
+		{"ecmp-few-flows", "two flows", "leaf", idle},
+		{"ecmp-few-flows", "sound", "", false},
+	} {
+		if c.id == "ecmp-polarization" && c.want {
+			c.host = "" // the one that more than a handful of flows came to
+		}
+		seen := false
+		for _, f := range run.Findings {
+			seen = seen || f.ID == c.id && (c.host == "" || f.Host == c.host) && slices.Contains(f.Treatments, c.treatment)
+		}
+		if seen != c.want {
+			t.Errorf("%s at %q: found %t, want %t", c.id, c.treatment, seen, c.want)
+		}
+	}
+}
+
+// TestECMPSourceMismatch: by a group of nexthop objects flows leave by one link with
+// the address of another; with a rule and a table for each address none does.
+func TestECMPSourceMismatch(t *testing.T) {
+	file, err := filepath.Abs(filepath.Join("testdata", "ecmp-source.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := runLab(t, t.TempDir(), file, "--seed", "3")
+	links := map[string]string{"10.1.1.1": "client.eth0", "10.1.2.1": "client.eth1"}
+	crossed := map[string]int{}
+	for _, trial := range run.Trials {
+		for _, f := range trial.Flows {
+			if f.ReceivedBytes > 0 && f.Path[0] != links[f.SourceAddr().String()] {
+				crossed[trial.Treatment]++
+			}
+		}
+	}
+	if crossed["by objects"] == 0 || crossed["by address"] != 0 {
+		t.Errorf("flows with another link's address: %v", crossed)
+	}
+	for _, f := range run.Findings {
+		if f.ID == "ecmp-source-mismatch" {
+			if f.Host != "client" || f.Confidence != record.Certain || !slices.Equal(f.Treatments, []string{"by objects"}) {
+				t.Errorf("%+v", f)
+			}
+			return
+		}
+	}
+	t.Error("not found")
+}
+
+// TestECMPWithdrawn: a spine's port goes down under running flows. Those that came by
+// it move, whatever the group; of the others none does where the group is resilient,
+// and some where it is not. In every trial all four links are there again.
+func TestECMPWithdrawn(t *testing.T) {
+	file := slowFabric(t, "ecmp-withdrawn", "rate: 1gbit, mtu: 9000", "rate: 100mbit", "streams: 32, rate_cap: 40mbit", "streams: 64, rate_cap: 1500kbit",
+		"duration: 3s", "duration: 600ms", "warmup: 300ms", "warmup: 100ms", "at: 1s", "at: 200ms")
+	run := runLab(t, t.TempDir(), file, "--seed", "5", "--replicates", "2", "--only", "link down")
+	// A group sends nothing by a next hop whose neighbour is just being asked for: a
+	// connection that opens in that moment goes by another, and keeps to it.
+	asSaid(t, run, 2)
+	for _, trial := range run.Trials {
+		withdrawn, came, others := 0, 0, 0
+		for _, f := range trial.Flows {
+			if len(f.Outages) != 1 {
+				t.Errorf("trial %d (%s): flow %s has %d outages", trial.Order, trial.Treatment, f.ID, len(f.Outages))
+				continue
+			}
+			o := f.Outages[0]
+			if gone := slices.Contains(o.Before, "spine1.down1"); o.Withdrawn != gone || gone && slices.Contains(o.After, "spine1.down1") {
+				t.Errorf("trial %d (%s): %+v", trial.Order, trial.Treatment, o)
+			}
+			switch {
+			case o.Withdrawn:
+				withdrawn++
+				if o.Moved {
+					came++
+				}
+			case o.Moved:
+				others++
+			}
+		}
+		if len(trial.Events) != 1 || withdrawn == 0 || came < withdrawn/2 {
+			t.Errorf("trial %d (%s): of %d flows whose link went down %d came another way; %+v", trial.Order, trial.Treatment, withdrawn, came, trial.Events)
+		}
+		if group := trial.Levels["route"]; (others > 0) != (group == "ordinary group") {
+			t.Errorf("trial %d: %d other flows moved by an %s", trial.Order, others, group)
+		}
+	}
+	if !strings.Contains(run.Answer, "Flows by whose way none came any more got nothing for ") || !strings.Contains(run.Answer, " with ordinary group; none of ") {
+		t.Error(run.Answer)
+	}
+}

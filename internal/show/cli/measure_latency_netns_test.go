@@ -1,0 +1,71 @@
+//go:build linux
+
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/record"
+	"linerate/internal/science/bloat"
+	"linerate/internal/science/trust"
+)
+
+// TestMeasureLatency: behind a deep queue an answer takes longer under load than
+// behind a shallow one, in whichever direction the load goes, and is graded worse;
+// without load it makes no difference.
+func TestMeasureLatency(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		wired(t, "20mbit", "client")
+		serving(t)
+		queue := func(bytes string) {
+			for _, end := range [][2]string{{"client", "eth0"}, {"sw", "client"}, {"sw", "server"}, {"server", "eth0"}} {
+				kerneltest.Do(t, "tc", "-n", end[0], "qdisc", "replace", "dev", end[1], "root", "tbf", "rate", "20mbit", "burst", "31250", "limit", bytes)
+			}
+		}
+		grade := func(m record.Measure) int { return slices.Index(bloat.Grades(), m.Latency.Grade) }
+		probed := func(direction, bytes string) record.Measure {
+			queue(bytes)
+			m, status, said := measured(t, "client", "10.0.0.1", "--latency", "--direction", direction, "--duration", "1s", "--warmup", "1s")
+			if status != ExitOK && status != ExitDoubt {
+				t.Fatalf("%s: exit status %d: %s", direction, status, said)
+			}
+			l := m.Latency
+			if l == nil || l.Idle == nil || l.Loaded == nil || l.Probe == nil || l.BaselineUs <= 0 || l.Idle.MinUs > l.Idle.P50Us {
+				t.Fatalf("%s: latency %+v", direction, l)
+			}
+			for _, c := range m.Trust {
+				if !c.Pass && slices.Contains([]string{trust.Conservation, trust.Wire, trust.Foreign}, c.Check) {
+					t.Errorf("%s: %s: %s", direction, c.Check, c.Detail)
+				}
+			}
+			for _, f := range m.Flows {
+				if f.Protocol == record.ProtocolRR {
+					t.Errorf("%s: the probe is among the flows", direction)
+				}
+			}
+			return m
+		}
+		// 12 ms at this rate, and 400 ms.
+		shallow := probed("both", "30k")
+		for direction, directions := range map[string]int{"read": 1, "both": 2} {
+			deep := probed(direction, "1m")
+			t.Logf("%s: deep %s, shallow %s", direction, spell(deep.Latency), spell(shallow.Latency))
+			if deep.Latency.BufferDelayUs < 3*shallow.Latency.BufferDelayUs || grade(deep) >= grade(shallow) {
+				t.Errorf("%s: deep %s, shallow %s", direction, spell(deep.Latency), spell(shallow.Latency))
+			}
+			if deep.Latency.TCPRTTUs < 3*shallow.Latency.TCPRTTUs || deep.Latency.TCPBufferDelayPercent <= 0 {
+				t.Errorf("%s: TCP's own round trips: deep %+v, shallow %+v", direction, deep.Latency, shallow.Latency)
+			}
+			if len(deep.Directions) != directions {
+				t.Errorf("%s: directions %+v", direction, deep.Directions)
+			}
+		}
+	})
+}
+
+func spell(l *record.Latency) string {
+	return fmt.Sprintf("%s, +%.1f ms under load, idle %.2f ms", l.Grade, l.BufferDelayUs/1e3, l.Idle.P50Us/1e3)
+}

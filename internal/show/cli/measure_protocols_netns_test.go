@@ -1,0 +1,151 @@
+//go:build linux
+
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/record"
+	"linerate/internal/science/trust"
+)
+
+// TestMeasureProtocols: every protocol is measured from end to end, and its
+// figures agree among themselves.
+func TestMeasureProtocols(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		wired(t, "100mbit", "client")
+		s := serving(t)
+		run := func(t *testing.T, args ...string) record.Measure {
+			m, status, said := measured(t, "client", append([]string{"10.0.0.1", "--duration", "600ms", "--warmup", "500ms"}, args...)...)
+			if status != ExitOK && status != ExitDoubt {
+				t.Fatalf("exit status %d: %s\n%s", status, said, s.log())
+			}
+			if m.Expect != nil && !m.Expect.Met {
+				t.Errorf("not as expected: %+v", m.Expect)
+			}
+			return m
+		}
+		t.Run("udp within the rate", func(t *testing.T) {
+			m := run(t, "--protocol", "udp", "--rate-cap", "20mbit", "--datagram", "512", "--direction", "both", "--expect", "lost <= 50%, <= 24mbit, >= 1mbit")
+			for _, d := range m.Directions {
+				g := d.Datagrams
+				if g == nil || g.Sent <= 0 || g.Received > g.Sent+100 || d.ReceivedBytes != 512*(g.Received+g.Duplicates) || m.Lost == nil || len(d.Intervals) < 1 {
+					t.Errorf("%s: %d bytes, %+v", d.Direction, d.ReceivedBytes, g)
+				}
+			}
+			if m.Protocol != "udp" || len(m.Directions) != 2 || m.Datagrams.Delay == nil {
+				t.Errorf("document %+v", m)
+			}
+		})
+		t.Run("udp beyond the link", func(t *testing.T) {
+			m := run(t, "--protocol", "udp", "--rate-cap", "200mbit", "--expect", "lost >= 10%, <= 100mbit")
+			if g := m.Datagrams; g == nil || *m.Lost <= 0 || m.LostShare <= 0 || m.LostShare >= 1 {
+				t.Errorf("twice what the link carries: %+v", m.MeasureCounts)
+			}
+		})
+		for _, protocol := range []string{"rr", "crr"} {
+			t.Run(protocol, func(t *testing.T) {
+				m := run(t, "--protocol", protocol, "--connections", "4", "--request", "32", "--response", "200", "--expect", "rate >= 10/s, p50 > 1us, max < 60s")
+				l, x := m.LatencyUs, m.Transactions
+				if l == nil || x == nil || x.Done < 5 || m.RatePerS <= 0 || m.CPUUsPerTransaction <= 0 {
+					t.Fatalf("document %+v", m)
+				}
+				// Latencies are of the scheduled window, counts from reading to reading,
+				// which a busy machine takes some milliseconds late; with the warm-up's
+				// there would be nearly twice as many.
+				late := x.Done/20 + 8
+				if l.Count > x.Done+late || l.Count < x.Done-late || !slices.IsSorted([]float64{l.MinUs, l.P50Us, l.P90Us, l.P99Us, l.P999Us, l.P9999Us, l.MaxUs}) {
+					l.Histogram = nil
+					t.Errorf("%d done, latency %+v", x.Done, l)
+				}
+				if m.LimitBps != 0 || len(m.Directions) != 1 || len(m.Ends) != 2 || m.Ends[0].CPUUsPerTransaction <= 0 {
+					t.Errorf("directions %+v, ends %+v", m.Directions, m.Ends)
+				}
+				// Little's law: four at a time, each for the mean.
+				if atOnce := m.RatePerS * l.MeanUs / 1e6; atOnce > 4.4 {
+					t.Errorf("%.2f requests under way at a time, on 4 connections", atOnce)
+				}
+			})
+		}
+		t.Run("rr at a pace", func(t *testing.T) {
+			m := run(t, "--protocol", "rr", "--pace", "200", "--expect", "<= 300/s, >= 20/s")
+			if len(m.Flows) != 1 {
+				t.Errorf("flows %+v", m.Flows)
+			}
+		})
+		t.Run("tcp in every mode", func(t *testing.T) {
+			m := run(t, "--mode", "all", "--direction", "read", "--expect", ">= 1mbit")
+			if len(m.Modes) != 2 || m.Modes[0].Mode != record.ModeAuto || m.Modes[1].Mode != record.ModeCopy || m.GoodputBps != m.Modes[0].GoodputBps {
+				t.Fatalf("modes %+v", m.Modes)
+			}
+			for _, one := range m.Modes {
+				if one.GoodputBps <= 0 || len(one.Flows) != 1 || one.Flows[0].SendMode == "" || len(one.Trust) == 0 {
+					t.Errorf("mode %s: %+v", one.Mode, one)
+				}
+			}
+			if copied := m.Modes[1].Flows[0]; copied.SendMode != record.ModeCopy || copied.ReceiveMode != record.ModeCopy {
+				t.Errorf("copying: sent by %s, received by %s", copied.SendMode, copied.ReceiveMode)
+			}
+		})
+	})
+}
+
+// TestMeasureTogetherProtocols: clients with different protocols are served at the
+// same time, and none takes another's traffic for its own or for a stranger's.
+func TestMeasureTogetherProtocols(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		protocols := map[string][]string{
+			"a": {"--protocol", "tcp", "--rate-cap", "20mbit"}, "b": {"--protocol", "udp", "--rate-cap", "20mbit"},
+			"c": {"--protocol", "rr", "--connections", "4", "--pace", "500"}, "d": {"--protocol", "crr", "--pace", "100"},
+			"e": {"--protocol", "udp", "--rate-cap", "10mbit", "--direction", "read"},
+		}
+		wired(t, "200mbit", "a", "b", "c", "d", "e")
+		s := serving(t)
+		results := map[string]record.Measure{}
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		for client, args := range protocols {
+			all.Go(func() {
+				m, status, said := measured(t, client, append([]string{"10.0.0.1", "--duration", "2s", "--warmup", "1s"}, args...)...)
+				if status != ExitOK && status != ExitDoubt {
+					t.Errorf("%s: exit status %d: %s", client, status, said)
+				}
+				mu.Lock()
+				results[client] = m
+				mu.Unlock()
+			})
+		}
+		all.Wait()
+		if t.Failed() {
+			t.Log(s.log())
+			return
+		}
+		for client, m := range results {
+			args := strings.Join(protocols[client], " ")
+			if others := m.Ends[1].Others; others == nil || others.Clients < 1 {
+				t.Errorf("%s does not know of the others: %+v", args, others)
+			}
+			for _, c := range m.Trust {
+				if !c.Pass && (c.Check == trust.Foreign || c.Check == trust.Wire || c.Check == trust.Conservation || c.Check == trust.Alive) {
+					t.Errorf("%s: %s: %s", args, c.Check, c.Detail)
+				}
+			}
+		}
+		for client, want := range map[string][2]float64{"a": {1e6, 24e6}, "b": {1e6, 24e6}, "e": {1e6, 12e6}} {
+			if got := results[client].GoodputBps; got < want[0] || got > want[1] {
+				t.Errorf("%s: %.0f bit/s", client, got)
+			}
+		}
+		for client, want := range map[string][2]float64{"c": {50, 600}, "d": {10, 120}} {
+			if got := results[client].RatePerS; got < want[0] || got > want[1] {
+				t.Errorf("%s: %.0f/s", client, got)
+			}
+		}
+		s.until(t, fmt.Sprintf("%d flow in ", 1), len(protocols))
+	})
+}

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"linerate/internal/host/iperf3"
+	iperf3server "linerate/internal/host/iperf3/server"
+	"linerate/internal/host/serve"
+	"linerate/internal/model/unit"
+)
+
+// iperf3ServeFlags are serve's about clients of iperf3. Those about users are named as
+// in iperf3.
+type iperf3ServeFlags struct {
+	listen     string
+	key, users string
+	skew       unit.Duration
+	pkcs1      bool
+}
+
+// iperf3Off is the address at which nobody listens.
+const iperf3Off = "off"
+
+func (f *iperf3ServeFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.listen, "iperf3", ":"+iperf3.DefaultPort, "address and port, TCP and UDP, to answer iperf3 clients at; off: nowhere")
+	flags.StringVar(&f.key, "rsa-private-key-path", "", "answer iperf3 clients with a user name and a password only: the key that their tokens are for")
+	flags.StringVar(&f.users, "authorized-users-path", "", "the file of those users: a line has a name, a comma, and the hash of the password")
+	quantityVar(flags, &f.skew, unit.ParseDuration, "time-skew-threshold", "duration", "10s", "how far an iperf3 client's clock may be off")
+	flags.BoolVar(&f.pkcs1, "use-pkcs1-padding", false, "take tokens of iperf3 before 3.17 as well, whose padding is weak")
+}
+
+// problems are what is wrong with the flags.
+func (f iperf3ServeFlags) problems() (list []error) {
+	if f.listen != iperf3Off {
+		if _, _, err := net.SplitHostPort(f.listen); err != nil {
+			list = append(list, fmt.Errorf("--iperf3 %q: expected a port such as :5201, with or without an address before it, or off", f.listen))
+		}
+	}
+	if (f.key == "") != (f.users == "") {
+		list = append(list, errors.New("--rsa-private-key-path and --authorized-users-path: expected both or neither"))
+	}
+	if f.skew <= 0 {
+		list = append(list, fmt.Errorf("--time-skew-threshold %v: expected a positive duration", f.skew))
+	}
+	return list
+}
+
+// logins are the users that the flags name, or nil.
+func (f iperf3ServeFlags) logins() (*iperf3server.Logins, error) {
+	if f.listen == iperf3Off || f.key == "" {
+		return nil, nil
+	}
+	l, err := iperf3server.LoadLogins(f.key, f.users, time.Duration(f.skew), f.pkcs1)
+	if err != nil {
+		return nil, fmt.Errorf("the users of iperf3: %w", err)
+	}
+	return l, nil
+}
+
+// open listens for clients of iperf3. That the port is taken, most likely by an
+// iperf3, is no reason not to serve others.
+func (f iperf3ServeFlags) open(ctx context.Context, log io.Writer, logins *iperf3server.Logins, token bool) *serve.Iperf3 {
+	if f.listen == iperf3Off {
+		return nil
+	}
+	at := &serve.Iperf3{Logins: logins}
+	var err error
+	if at.Listener, err = iperf3server.Listen(ctx, f.listen); err != nil {
+		fmt.Fprintf(log, "iperf3 clients are not answered: %v\n", err)
+		return nil
+	}
+	switch {
+	case at.Logins != nil:
+		fmt.Fprintf(log, "iperf3 clients with a user name and a password are answered on %s\n", at.Listener.Addr())
+	case token:
+		fmt.Fprintf(log, "iperf3 clients are refused on %s: they cannot show a token; let them in with --rsa-private-key-path and --authorized-users-path\n", at.Listener.Addr())
+	default:
+		fmt.Fprintf(log, "iperf3 clients are answered on %s: iperf3 -c ADDRESS%s\n", at.Listener.Addr(), iperf3PortWords(at.Listener.Addr().Port))
+	}
+	return at
+}
+
+// iperf3PortWords are what a client has to say to reach a port.
+func iperf3PortWords(port int) string {
+	if fmt.Sprint(port) == iperf3.DefaultPort {
+		return ""
+	}
+	return fmt.Sprintf(" -p %d", port)
+}

@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+	"linerate/internal/model/source"
+	"linerate/internal/model/tuning"
+	"linerate/internal/science/lint"
+	"linerate/studies"
+)
+
+// readTuning reads files of settings in the order given. All that is wrong is
+// told at once.
+func readTuning(in io.Reader, args []string, system string) ([]tuning.File, error) {
+	systems := []string{tuning.Linux, tuning.FreeBSD, tuning.OpenBSD}
+	if system != "" && !slices.Contains(systems, system) {
+		return nil, fmt.Errorf("--system %s: expected %s", system, source.Or(systems))
+	}
+	var files []tuning.File
+	var problems []error
+	for _, arg := range args {
+		names, err := tuningNames(arg)
+		problems = append(problems, err)
+		for _, name := range names {
+			text, err := readTuningFile(in, name)
+			if err != nil {
+				problems = append(problems, err)
+				continue
+			}
+			if slices.ContainsFunc(files, func(f tuning.File) bool { return f.Name == name }) {
+				problems = append(problems, fmt.Errorf("%s is given twice", name))
+				continue
+			}
+			files = append(files, tuning.Read(name, text, system))
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("no file in %s ends in .conf", strings.Join(args, ", "))
+	}
+	return files, nil
+}
+
+// tuningNames are the files that an argument stands for: itself, or a directory's
+// in the order in which sysctl.d(5) has them read.
+func tuningNames(arg string) ([]string, error) {
+	info, err := os.Stat(arg)
+	if err != nil || !info.IsDir() {
+		return []string{arg}, nil // what is wrong with it is told when it is read
+	}
+	entries, err := os.ReadDir(arg) // sorted by name
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".conf") && !e.IsDir() {
+			names = append(names, filepath.Join(arg, e.Name()))
+		}
+	}
+	return names, nil
+}
+
+// readTuningFile reads a file, standard input, or one of the published lists.
+func readTuningFile(in io.Reader, name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(io.LimitReader(in, maxStudyFile))
+	}
+	if isStudyName(name) {
+		if text, err := studies.List(name); err == nil {
+			return text, nil
+		}
+	}
+	text, err := readFile(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && isStudyName(name):
+		return nil, fmt.Errorf("no file and no list is called %q%s", name, source.DidYouMean(name, studies.ListNames()))
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("no file %q (published lists: %s)", name, strings.Join(studies.ListNames(), ", "))
+	case err == nil && strings.ContainsRune(string(text), 0):
+		return nil, fmt.Errorf("%s is no text; expected a sysctl.conf, a loader.conf or a tuned profile", name)
+	}
+	return text, err
+}
+
+// askKernel asks this machine's kernel about what the files set; nil where it is
+// not the kind of kernel that they are for.
+func askKernel(files []tuning.File) *lint.Kernel {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	k := &lint.Kernel{Release: kernel.Release(), PageBytes: int64(os.Getpagesize()), Parameters: map[string]lint.Known{}}
+	k.MemoryBytes, _ = kernel.Proc{}.MemoryBytes() // 0: not known
+	sysctls := kernel.Sysctls{}
+	if available, err := sysctls.Read("net.ipv4.tcp_available_congestion_control"); err == nil {
+		k.Congestion = strings.Fields(available)
+	}
+	linux := false
+	for _, f := range files {
+		if f.System != tuning.Linux {
+			continue
+		}
+		linux = true
+		for _, l := range f.Lines {
+			if _, asked := k.Parameters[l.Key]; !asked {
+				k.Parameters[l.Key] = askFor(sysctls, l.Key, k)
+			}
+		}
+	}
+	if !linux {
+		return nil
+	}
+	return k
+}
+
+func askFor(sysctls kernel.Sysctls, key string, k *lint.Kernel) lint.Known {
+	exists, _, err := sysctls.Writable(key)
+	if err != nil || !exists {
+		known := lint.Known{}
+		if dot := strings.LastIndex(key, "."); dot > 0 {
+			beside, _ := sysctls.Under(key[:dot]) // none: nothing to suggest
+			known.Near = source.Nearest(key, beside)
+		}
+		return known
+	}
+	known := lint.Known{Exists: true}
+	known.Value, _ = sysctls.Read(key) // empty: it cannot be read
+	own, err := kernel.NamespacedSysctl(key)
+	switch {
+	case err != nil:
+		k.Namespaces = err.Error()
+	case own:
+		known.Scope = record.ScopeNamespace
+	default:
+		known.Scope = record.ScopeMachine
+	}
+	return known
+}

@@ -1,0 +1,351 @@
+//go:build linux
+
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/record"
+	"linerate/internal/model/tuning"
+)
+
+// crippled makes the sending host's segments small and keeps them so, which costs a
+// link the same part of its rate on any machine, however busy.
+var crippled = []string{"net.ipv4.tcp_mtu_probing=2", "net.ipv4.tcp_base_mss=48", "net.ipv4.tcp_probe_threshold=2000"}
+
+// pathToTune are two hosts and a link; %s are their via, and what host a is set to.
+const pathToTune = `study: path
+topology:
+  hosts:
+    a: {%sports: {eth0: {addresses: [10.0.0.1/24]}}%s}
+    b: {%sports: {eth0: {addresses: [10.0.0.2/24]}}}
+  links:
+    - {from: a.eth0, to: b.eth0, rate: 10mbit}
+workload:
+  duration: 200ms
+  warmup: 150ms
+  interval: 100ms
+  flows:
+    - {from: a, to: b}
+design: {replicates: 3}
+`
+
+// listToTune has a setting that does it, one that does nothing, one that is
+// machine-wide, and one that is not about the network.
+const listToTune = `net.ipv4.tcp_mtu_probing = 0
+net.ipv4.tcp_orphan_retries = 3
+net.core.rmem_max = 16777216
+kernel.shmmax = 68719476736
+`
+
+// hostsToTune makes two network namespaces with a cable, by ip(8) and tc(8), whose
+// sending host is crippled, and files: a study that reaches them, the same as a
+// lab, and a list.
+func hostsToTune(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for _, over := range []string{"/run", "/var/lib"} { // ip's names, and the journals
+		kerneltest.Do(t, "mount", "-t", "tmpfs", "tmpfs", over)
+	}
+	for _, host := range []string{"a", "b"} {
+		kerneltest.Do(t, "ip", "netns", "add", host)
+		kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", "lo", "up")
+		t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", host).Run() })
+	}
+	kerneltest.Do(t, "ip", "-n", "a", "link", "add", "name", "eth0", "type", "veth", "peer", "name", "eth0", "netns", "b")
+	for i, host := range []string{"a", "b"} {
+		kerneltest.Do(t, "ip", "-n", host, "address", "add", fmt.Sprintf("10.0.0.%d/24", i+1), "dev", "eth0")
+		kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", "eth0", "up")
+		kerneltest.Do(t, "tc", "-n", host, "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", "10mbit", "burst", "5000", "limit", "40k")
+	}
+	kerneltest.Do(t, "ip", append([]string{"netns", "exec", "a", "sysctl", "-q", "-w"}, crippled...)...)
+	via := func(host string) string { return fmt.Sprintf("via: [ip, netns, exec, %s], ", host) }
+	for name, text := range map[string]string{
+		"real.yaml": fmt.Sprintf(pathToTune, via("a"), "", via("b")),
+		"lab.yaml":  fmt.Sprintf(pathToTune, "", ", sysctls: {"+strings.ReplaceAll(strings.Join(crippled, ", "), "=", ": ")+"}", ""),
+		"list.conf": listToTune,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// tuned is what the settings of the list are on the hosts.
+func tuned(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	for _, host := range []string{"a", "b"} {
+		b.WriteString(kerneltest.Do(t, "ip", "netns", "exec", host, "sysctl", "net.ipv4.tcp_mtu_probing", "net.ipv4.tcp_orphan_retries"))
+	}
+	return b.String()
+}
+
+// runTune tunes and returns the result. Statuses besides 0 and 3 fail.
+func runTune(t *testing.T, dir string, args ...string) *record.Tune {
+	t.Helper()
+	cmd := command(t, t.Context(), dir, append([]string{"tune", "--json", "--quiet"}, args...)...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != ExitDoubt {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, errs.String())
+	}
+	var result record.Tune
+	if err := json.Unmarshal(out.Bytes(), &result); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	return &result
+}
+
+// TestTune tries a list on real hosts, is interrupted and carried on, says which
+// setting does it, keeps that one, leaves the hosts as they were; and what was kept
+// gives the effect again in a lab that was just made, where the answer tells what
+// became of latency, too.
+func TestTune(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		dir := hostsToTune(t)
+		before := tuned(t)
+		id := interruptedTune(t, dir, "list.conf", "--on", "real.yaml", "--host", "a", "--ablate", "--response", "goodput", "--keep", "90-kept.conf")
+		if after := tuned(t); after != before {
+			t.Errorf("interrupted, the hosts are not as they were:\n%s", firstDifference(before, after))
+		}
+		if out, err := command(t, t.Context(), dir, "run", "--resume", id, "--quiet").CombinedOutput(); err != nil && !strings.Contains(err.Error(), fmt.Sprint("status ", ExitDoubt)) {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		result := runTune(t, dir, "--run", id, "--keep", "90-kept.conf")
+		if after := tuned(t); after != before {
+			t.Errorf("the hosts are not as they were:\n%s", firstDifference(before, after))
+		}
+		if left := leftBehind(t); len(left) > 0 {
+			t.Errorf("journals are left: %v", left)
+		}
+		verdicts := map[string]string{}
+		for _, s := range result.Settings {
+			verdicts[s.Key] = s.Verdict
+			if s.Keep != (s.Key == "net.ipv4.tcp_mtu_probing") {
+				t.Errorf("%s: keep is %t: %s", s.Key, s.Keep, s.Why)
+			}
+		}
+		if v := verdicts["net.ipv4.tcp_orphan_retries"]; v != record.NoDifference && v != record.Inconclusive || verdicts["net.ipv4.tcp_mtu_probing"] != record.Helps {
+			t.Errorf("verdicts: %v", verdicts)
+		}
+		if result.List == nil || result.List.Verdict != record.Improves || result.Off == nil || result.Off.Verdict == record.Improves {
+			t.Errorf("list %+v, off again %+v", result.List, result.Off)
+		}
+		if result.Proof == nil || result.Proof.Run == result.Run || result.Proof.Effect.Verdict != record.Improves || !strings.Contains(result.Answer, "net.ipv4.tcp_mtu_probing does it") {
+			t.Errorf("%s, proof %+v", result.Answer, result.Proof)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "90-kept.conf"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := tuning.Read("90-kept.conf", text, "").Lines
+		if len(kept) != 1 || kept[0].Setting() != "net.ipv4.tcp_mtu_probing = 0" || !strings.Contains(string(text), "improves") {
+			t.Fatalf("kept:\n%s", text)
+		}
+		t.Log(result.Answer)
+		again := runTune(t, dir, "90-kept.conf", "list.conf", "--on", "lab.yaml", "--host", "a")
+		t.Log(again.Answer)
+		if again.List == nil || again.List.Verdict != record.Improves {
+			t.Fatalf("in a lab: %s", again.Answer)
+		}
+		for _, s := range again.Settings {
+			switch {
+			case s.Key == "net.ipv4.tcp_mtu_probing" && s.Prior["a"] != "2", s.Verdict == record.NotTried && s.Why == "", (s.Verdict == record.NotTried) != !strings.HasPrefix(s.Key, "net.ipv4."):
+				t.Errorf("%+v", s)
+			}
+		}
+		// A probe has gone beside the flows, and nothing improves without a word on it.
+		if want := []string{"goodput", "latency_p50", "latency_p99"}; !slices.Equal(again.Responses, want) || len(again.List.Beside) != 2 || again.List.Beside[0].Blocks != 3 {
+			t.Errorf("judged by %v: %+v", again.Responses, again.List)
+		}
+		for _, b := range again.List.Beside {
+			if b.Verdict == record.Worsens && !strings.Contains(again.Answer, "but worsens latency") {
+				t.Errorf("%s gets worse by %+v, and the answer is: %s", b.Response, b.Ratio, again.Answer)
+			}
+		}
+	})
+}
+
+// interruptedTune tunes until Ctrl-C, while a setting is on, and returns the run
+// that can be carried on.
+func interruptedTune(t *testing.T, dir string, args ...string) (id string) {
+	t.Helper()
+	isOn := watchTuned(t)
+	cmd := command(t, t.Context(), dir, append([]string{"tune"}, args...)...)
+	var errs bytes.Buffer
+	cmd.Stdout = io.Discard
+	said, err := cmd.StderrPipe()
+	if err := errors.Join(err, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(io.TeeReader(said, &errs))
+	for id == "" && lines.Scan() { // by then what was only tried is over
+		id, _ = strings.CutPrefix(lines.Text(), "run ")
+		if id == lines.Text() {
+			id = ""
+		}
+	}
+	for end := time.Now().Add(60 * time.Second); !isOn(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("nothing was ever changed:\n%s", errs.String())
+		}
+	}
+	_ = cmd.Process.Signal(os.Interrupt)
+	for lines.Scan() {
+	}
+	_ = cmd.Wait()
+	if status := cmd.ProcessState.ExitCode(); status != ExitInterrupted || !strings.Contains(errs.String(), "linerate run --resume "+id+"; then linerate tune --run "+id+" --keep 90-kept.conf") {
+		t.Fatalf("exit status %d\n%s", status, errs.String())
+	}
+	return id
+}
+
+// leftBehind are journals with something to undo; an agent that was killed leaves
+// its lock as well, which holds nobody.
+func leftBehind(t *testing.T) []string {
+	t.Helper()
+	return slices.DeleteFunc(journals(t), func(path string) bool { return filepath.Ext(path) != ".jsonl" })
+}
+
+// tuneKills is how many instants of tuning are tried.
+const tuneKills = 10
+
+// TestTuneKilled kills the conductor, and separately the agent, at ten instants
+// while settings come and go: everything is put back, by the agent itself, or by
+// recover where it was the agent that died. The two take turns in waiting, each
+// with hosts and journals of its own.
+func TestTuneKilled(t *testing.T) {
+	for _, victim := range []string{"conductor", "agent"} {
+		t.Run(victim, func(t *testing.T) {
+			t.Parallel()
+			kerneltest.InNamespace(t, func(t *testing.T) { tuneAndKill(t, victim) })
+		})
+	}
+}
+
+func tuneAndKill(t *testing.T, victim string) {
+	dir := hostsToTune(t)
+	before := tuned(t)
+	isOn := watchTuned(t)
+	recovered := 0
+	for kill := range tuneKills {
+		mark := fmt.Sprintf("LINERATE_TEST_MARK=%d-%d", os.Getpid(), rand.Uint64())
+		// A search has something set in most of its trials.
+		cmd := command(t, t.Context(), dir, "tune", "list.conf", "--on", "real.yaml", "--host", "a", "--quiet", "--replicates", "50",
+			"--search", "net.ipv4.tcp_orphan_retries=3..12", "--set", "workload.duration=50ms", "--set", "workload.warmup=20ms", "--set", "workload.interval=50ms")
+		cmd.Env = append(cmd.Env, mark)
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		awaitOn := func() {
+			for end := time.Now().Add(60 * time.Second); !isOn(); time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("nothing was ever changed:\n%s", errs.String())
+				}
+			}
+		}
+		// From the first change on, through the settings that are only tried, the end
+		// of their agents, and the first trials.
+		awaitOn()
+		time.Sleep(time.Duration(kill)*30*time.Millisecond + time.Duration(rand.Int64N(int64(30*time.Millisecond))))
+		if kill%2 == 0 {
+			awaitOn()
+		}
+		when := fmt.Sprintf("kill %d, the %s", kill+1, victim)
+		if victim == "agent" {
+			killAgent(t, mark, "a")
+		} else {
+			_ = cmd.Process.Kill()
+		}
+		err := cmd.Wait()
+		awaitNone(t, mark, when)
+		if victim == "agent" {
+			if exit, failed := err.(*exec.ExitError); !failed || exit.ExitCode() != ExitFailed || !strings.Contains(errs.String(), "a: ") && !strings.Contains(errs.String(), "the agent of a ") {
+				t.Errorf("the conductor says of its agent's death: %v\n%s", err, errs.String())
+			}
+			if len(leftBehind(t)) > 0 {
+				recovered++
+				out, err := exec.CommandContext(t.Context(), "ip", "netns", "exec", "a", command(t, t.Context(), dir).Path, "recover").CombinedOutput()
+				if err != nil {
+					t.Fatalf("recover: %v\n%s", err, out)
+				}
+			}
+		}
+		if after := tuned(t); after != before {
+			t.Fatalf("%s: the hosts are not as they were:\n%s", when, firstDifference(before, after))
+		}
+		if left := leftBehind(t); len(left) > 0 {
+			t.Fatalf("%s: journals are left: %v", when, left)
+		}
+	}
+	if victim == "agent" && recovered == 0 {
+		t.Error("no agent was killed while a setting was on: the test does not test")
+	}
+}
+
+// watchTuned returns whether a setting of the list is on at host a. A shell there
+// reads it: starting a program each time would take more than what is watched.
+func watchTuned(t *testing.T) func() bool {
+	t.Helper()
+	shell := exec.CommandContext(t.Context(), "ip", "netns", "exec", "a", "sh", "-c", "while read x; do read v < /proc/sys/net/ipv4/tcp_orphan_retries; echo $v; done")
+	ask, errIn := shell.StdinPipe()
+	answer, errOut := shell.StdoutPipe()
+	if err := errors.Join(errIn, errOut, shell.Start()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ask.Close(); _ = shell.Wait() })
+	lines := bufio.NewReader(answer)
+	value := func() string {
+		if _, err := io.WriteString(ask, "?\n"); err != nil {
+			t.Fatal(err)
+		}
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		return line
+	}
+	before := value()
+	return func() bool { return value() != before }
+}
+
+// killAgent kills the agent of a host. Between asking what the hosts take and the
+// study there is none for a moment.
+func killAgent(t *testing.T, mark, node string) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		all := marked(mark)
+		i := slices.IndexFunc(all, func(line string) bool {
+			return strings.Contains(line, " agent ") && strings.Contains(line, "--node "+node)
+		})
+		if i >= 0 {
+			pid, err := strconv.Atoi(strings.Fields(all[i])[0])
+			if err == nil && syscall.Kill(pid, syscall.SIGKILL) == nil {
+				return
+			}
+		}
+		if time.Now().After(end) {
+			t.Fatalf("no agent of %s in %q", node, all)
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+	"linerate/internal/show/report/draw"
+)
+
+// waysFigure draws flows on the ways that they took, those of one way in one
+// colour: of each row the treatment that tells most, in the trial nearest to its
+// mean.
+func (v *view) waysFigure() (Figure, bool) {
+	f := Figure{Name: "ways", csv: v.waysCSV(), note: "Lines are flows, as thick as their goodput; one colour is one way; numbers count them. Dashed: a way that none took. Of each treatment the trial nearest its mean."}
+	used, all := 0, 0
+	for i := range v.rows {
+		c := v.telling(&v.rows[i])
+		if c < 0 || len(f.panels) == mostWays {
+			continue
+		}
+		t := v.rows[i].cells[c].Treatment
+		w := newWayDrawing(v.shown(t), &v.run.Topology, v.focus)
+		used, all = used+w.used(), all+len(w.ways)
+		title := fmt.Sprintf("%s (trial %d): %s", v.label(&v.rows[i], c), w.trial.Order, v.scale.with(w.trial.GoodputBps))
+		f.panels = append(f.panels, panel{title, w.draw})
+	}
+	f.Title = fmt.Sprintf("Flows on their ways: %d of %d equal ways are taken", used, all)
+	return f, len(f.panels) > 0
+}
+
+// mostWays is how many drawings there are at most.
+const mostWays = 6
+
+// telling is the column in which a row shows best how flows shared their ways: with
+// the fewest flows that are more than the ways, else with most flows; -1: in none
+// did flows have several.
+func (v *view) telling(r *row) int {
+	at, best := -1, 0
+	for c, cell := range r.cells {
+		trial := v.shown(cell.Treatment)
+		if trial == nil {
+			continue
+		}
+		n, ways := 0, 0
+		for _, f := range trial.Flows {
+			if f.Ways > 1 {
+				n, ways = n+1, max(ways, f.Ways)
+			}
+		}
+		enough := n > ways
+		switch {
+		case n == 0:
+		case at < 0, enough && (best < 0 || n < best), !enough && best < 0 && n > -best:
+			if at, best = c, n; !enough {
+				best = -n // flows, but too few
+			}
+		}
+	}
+	return at
+}
+
+// wayDrawing is one trial's flows on their ways.
+type wayDrawing struct {
+	trial *record.Trial
+	over  *topology.Topology // only what lies on the ways
+	focus string
+	ways  [][]string // by which flows took them, and then those that none did
+	flows []record.Flow
+}
+
+func newWayDrawing(trial *record.Trial, base *topology.Topology, focus string) *wayDrawing {
+	w := &wayDrawing{trial: trial, focus: focus}
+	whole := trial.Over(base)
+	asked := map[[2]string]bool{}
+	add := func(way []string) {
+		if !slices.ContainsFunc(w.ways, func(have []string) bool { return slices.Equal(have, way) }) {
+			w.ways = append(w.ways, way)
+		}
+	}
+	for _, f := range trial.Flows {
+		if f.Ways < 2 {
+			continue
+		}
+		if f.Placed() {
+			w.flows = append(w.flows, f)
+		}
+		from, to := f.SourceAddr(), f.DestinationAddr()
+		if key := [2]string{from.String(), to.String()}; !asked[key] {
+			asked[key] = true
+			ways, _ := whole.Paths(f.From, from, to)
+			for _, way := range ways {
+				var texts []string
+				for _, end := range way {
+					texts = append(texts, end.String())
+				}
+				add(texts)
+			}
+		}
+	}
+	for _, f := range w.flows {
+		add(f.Path)
+	}
+	slices.SortStableFunc(w.flows, func(a, b record.Flow) int { return w.way(a) - w.way(b) })
+	w.over = w.along(whole)
+	return w
+}
+
+// way is the place of a flow's way among all.
+func (w *wayDrawing) way(f record.Flow) int {
+	return slices.IndexFunc(w.ways, func(way []string) bool { return slices.Equal(way, f.Path) })
+}
+
+func (w *wayDrawing) used() int {
+	taken := map[int]bool{}
+	for _, f := range w.flows {
+		taken[w.way(f)] = true
+	}
+	return len(taken)
+}
+
+// along leaves off what is on no way.
+func (w *wayDrawing) along(whole *topology.Topology) *topology.Topology {
+	ends := map[string]bool{}
+	nodes := map[string]bool{}
+	for _, way := range w.ways {
+		for _, end := range way {
+			ends[end] = true
+		}
+	}
+	kept := *whole
+	kept.Links = slices.DeleteFunc(slices.Clone(whole.Links), func(l topology.Link) bool {
+		gone := !ends[l.From.String()] || !ends[l.To.String()]
+		nodes[l.From.Node], nodes[l.To.Node] = nodes[l.From.Node] || !gone, nodes[l.To.Node] || !gone
+		return gone
+	})
+	kept.Hosts = slices.DeleteFunc(slices.Clone(whole.Hosts), func(h topology.Host) bool { return !nodes[h.Name] })
+	kept.Switches = slices.DeleteFunc(slices.Clone(whole.Switches), func(s topology.Switch) bool { return !nodes[s.Name] })
+	return &kept
+}
+
+// fullStrand is how thick a full link is; thinner strands than the least could not
+// be seen.
+const fullStrand, leastStrand = 16.0, 0.5
+
+func (w *wayDrawing) draw(width float64) *draw.Drawing {
+	g := newGraph(w.over, nil, w.focus)
+	d := draw.New(width, g.place(width)+4)
+	for _, e := range g.edges {
+		w.drawEdge(d, e)
+	}
+	for _, n := range g.nodes {
+		n.draw(d, g.middle(n.column))
+	}
+	for _, e := range g.edges {
+		w.drawLabel(d, e)
+	}
+	return d
+}
+
+// on are the flows that pass an edge; back: from b to a.
+func (w *wayDrawing) on(e *edge) (flows []record.Flow, back bool) {
+	for _, f := range w.flows {
+		for i := range len(f.Path) - 1 {
+			from := slices.IndexFunc(e.ends, func(end topology.End) bool { return end.String() == f.Path[i] })
+			if from >= 0 && slices.ContainsFunc(e.ends, func(end topology.End) bool { return end.String() == f.Path[i+1] }) {
+				// Ends come in pairs, a link's first one on a's side.
+				flows, back = append(flows, f), e.ends[from].Node != e.ends[0].Node
+				break
+			}
+		}
+	}
+	return flows, back
+}
+
+// strand is how thick a flow is drawn.
+func (w *wayDrawing) strand(e *edge, f record.Flow) float64 {
+	most := e.limit
+	if most == 0 {
+		most = w.trial.GoodputBps
+	}
+	return max(fullStrand*f.GoodputBps/max(most, 1), leastStrand)
+}
+
+func (w *wayDrawing) drawEdge(d *draw.Drawing, e *edge) {
+	flows, back := w.on(e)
+	points := e.curve()
+	if len(flows) == 0 {
+		d.Line(draw.Base, 1.2, points...).Dash()
+		return
+	}
+	if back {
+		slices.Reverse(points)
+	}
+	gap := min(0.8, fullStrand/3/float64(len(flows)))
+	whole := -gap
+	for _, f := range flows {
+		whole += w.strand(e, f) + gap
+	}
+	points = arrow(d, points, whole, draw.SeriesRole(w.way(flows[0])))
+	at := -whole / 2
+	for _, f := range flows {
+		thick := w.strand(e, f)
+		strand := make([]draw.Point, len(points))
+		for i, p := range points {
+			strand[i] = draw.Point{X: p.X, Y: p.Y + at + thick/2}
+		}
+		d.Line(draw.SeriesRole(w.way(f)), thick, strand...).Tip(f.ID + " " + f.Source + " → " + f.Destination + ": " + linkRate(f.GoodputBps))
+		at += thick + gap
+	}
+}
+
+// drawLabel says how many flows share a link, on paper over it.
+func (w *wayDrawing) drawLabel(d *draw.Drawing, e *edge) {
+	flows, _ := w.on(e)
+	if len(flows) == 0 {
+		return
+	}
+	points := e.curve()
+	first, last := points[0], points[len(points)-1]
+	mid := draw.Point{X: (first.X + last.X) / 2, Y: (first.Y + last.Y) / 2}
+	text, room := count(len(flows), "flow"), max(last.X-first.X, first.X-last.X)
+	style := draw.Style{Size: sizeSmall, Anchor: draw.Middle}
+	if draw.TextWidth(text, style.Size, false) > room*0.45 {
+		text = fmt.Sprint(len(flows))
+	}
+	half := draw.TextWidth(text, style.Size, false)/2 + 2
+	d.Rect(mid.X-half, mid.Y-7.5, 2*half, 15, draw.Paper)
+	d.Text(mid.X, mid.Y+4, text, style)
+}

@@ -1,0 +1,70 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/study"
+	"linerate/internal/science/limits"
+)
+
+// listedAddresses is how many addresses are told one by one, of both ends together.
+const listedAddresses = 16
+
+// measuredAddresses are the totals of addresses, where an end has several. Of very
+// many, those of each end that got the least.
+func (t *terminal) measuredAddresses(m *record.Measure) {
+	if len(m.Addresses) == 0 {
+		return
+	}
+	size, spelled := func(a record.MeasureAddress) float64 { return a.WriteBps + a.ReadBps }, limits.Rate
+	if m.Transactions != nil {
+		size, spelled = func(a record.MeasureAddress) float64 { return a.RatePerS }, PerSecond
+	}
+	rows := [][]string{{"end", "address", "port", "flows"}}
+	for _, d := range m.Directions {
+		rows[0] = append(rows[0], map[bool]string{true: "rate", false: d.Direction}[d.Transactions != nil])
+	}
+	for _, end := range addressesByEnd(m) {
+		if most := listedAddresses / len(addressesByEnd(m)); len(m.Addresses) > listedAddresses && len(end) > most {
+			slices.SortStableFunc(end, func(a, b record.MeasureAddress) int { return cmp.Compare(size(a), size(b)) })
+			fastest := end[len(end)-1]
+			t.paragraph("", "  ", "  ", fmt.Sprintf("The %d slowest of the %s's %d addresses; the fastest, %s, had %s",
+				most, fastest.Host, len(end), fastest.Address, spelled(size(fastest))))
+			end = end[:most]
+		}
+		for _, a := range end {
+			row := []string{a.Host, a.Address, cmp.Or(a.Port, "?"), fmt.Sprint(a.Flows)}
+			for _, d := range m.Directions {
+				switch {
+				case d.Transactions != nil:
+					row = append(row, PerSecond(a.RatePerS))
+				case d.Direction == study.Write:
+					row = append(row, limits.Rate(a.WriteBps))
+				default:
+					row = append(row, limits.Rate(a.ReadBps))
+				}
+			}
+			rows = append(rows, row)
+		}
+	}
+	t.columns(rows)
+	if more := len(m.Addresses) - (len(rows) - 1); more > 0 {
+		t.line("", fmt.Sprintf("  and %d more addresses: --json has them all", more))
+	}
+	t.blank()
+}
+
+// addressesByEnd are the addresses of each end, copied.
+func addressesByEnd(m *record.Measure) (ends [][]record.MeasureAddress) {
+	for _, a := range m.Addresses {
+		if n := len(ends); n > 0 && ends[n-1][0].Host == a.Host {
+			ends[n-1] = append(ends[n-1], a)
+			continue
+		}
+		ends = append(ends, []record.MeasureAddress{a})
+	}
+	return ends
+}

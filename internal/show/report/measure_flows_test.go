@@ -1,0 +1,236 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// datagrams makes a measurement one of UDP.
+func datagrams(m *record.Measure) *record.Measure {
+	m.Protocol = "udp"
+	lost := int64(0)
+	var sum record.Datagrams
+	for i := range m.Flows {
+		f := &m.Flows[i]
+		f.SenderInfo, f.LimitedBy, f.CongestionControl = nil, "", ""
+		f.Datagrams = &record.Datagrams{Sent: 1_000_000, Received: 999_500, Lost: 480, Reordered: 3, Duplicates: 1, JitterUs: 12.34}
+		lost += f.Datagrams.Lost
+		sum.Sent, sum.Received = sum.Sent+f.Datagrams.Sent, sum.Received+f.Datagrams.Received
+	}
+	sum.Lost, sum.Reordered, sum.Duplicates, sum.JitterUs = lost, 3, 1, 12.34
+	sum.Delay = &record.Distribution{P50Us: 20, P90Us: 40.5, P99Us: 812, P999Us: 1500, MaxUs: 2.5e6}
+	m.Datagrams, m.Lost, m.LostShare = &sum, &lost, 0.00048
+	m.Directions[0].MeasureCounts = m.MeasureCounts
+	return m
+}
+
+// transacting makes a measurement one of requests and responses.
+func transacting(m *record.Measure) *record.Measure {
+	m.Protocol = "rr"
+	l := &record.Distribution{P50Us: 45, P90Us: 51.2, P99Us: 98.7, P999Us: 310, P9999Us: 1250, MaxUs: 4000}
+	for i := range m.Flows {
+		f := &m.Flows[i]
+		f.Transactions, f.TransactionsPerS = &record.Transactions{Done: 213_456, Connections: 8, Latency: l}, 21345.6
+	}
+	m.Transactions = &record.Transactions{Done: 213_456, Failed: 2, Connections: 8}
+	m.RatePerS, m.LatencyUs, m.CPUUsPerTransaction = 21345.6, l, 31.2
+	d := &m.Directions[0]
+	d.MeasureCounts = m.MeasureCounts
+	d.Intervals = []record.MeasureInterval{{RatePerS: 21000}, {RatePerS: 22000}}
+	m.Ends[0].CPUUsPerTransaction, m.Ends[1].CPUUsPerTransaction = 20, 11.2
+	m.Ends[0].BytesPerConnection, m.Ends[1].BytesPerConnection = 512, 1234
+	return m
+}
+
+func TestMeasureTextDatagrams(t *testing.T) {
+	want := `measure 10.0.0.1:5202 · UDP, 1 flow · 10 s after 1 s
+
+  write   941.2 Mbit/s     99.97 % of the limit, 941.5 Mbit/s (1 Gbit/s ×
+                           1448/1538); 940 Mbit/s to 942 Mbit/s by interval
+          lost 0.048 %     480 of the datagrams that were to come; 1,000,000
+                           sent, 999,500 received, 3 reordered, 1 duplicates
+          jitter 12.3 µs   RFC 3550: the smoothed difference between the spacing
+                           of datagrams when sent and when received
+          delay +20.0 µs   half of them took no longer than that above the
+                           quickest; 90 % 40.5 µs, 99 % 812 µs, 99.9 % 1.50 ms,
+                           all 2.50 s
+
+  flow   goodput    sent        lost      jitter
+  w1     1 Mbit/s   1,000,000   0.048 %   12.3 µs
+
+  CPU       0.53 s per gigabyte, both ends together: client 0.31 s (all of its 8
+            CPUs 5.0 % busy), server 0.22 s (all of its 1 CPU 30 % busy)
+  Trust     2 of 2 checks passed: wire, limit
+`
+	if got := measureText(t, datagrams(measurement(1)), 80); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestMeasureTextTransactions(t *testing.T) {
+	want := `measure 10.0.0.1:5202 · RR, 1 flow · 10 s after 1 s · cubic
+
+  rate          21,346/s      requests, each answered, on connections that stay;
+                              213,456 done, 21,000/s to 22,000/s by interval; 2
+                              failed
+  latency       p50 45.0 µs   p90 51.2 µs, p99 98.7 µs, p99.9 310 µs, p99.99
+                              1.25 ms, max 4.00 ms
+  connections   8 open        at the window's end; linerate's own memory for
+                              each: client 512 bytes, server 1.23 kB
+
+  flow   rate       p50       p99       max       connections
+  w1     21,346/s   45.0 µs   98.7 µs   4.00 ms   8
+
+  CPU       31 µs per transaction, both ends together: client 20 µs (all of its
+            8 CPUs 5.0 % busy), server 11 µs (all of its 1 CPU 30 % busy)
+  Trust     2 of 2 checks passed: wire, limit
+`
+	if got := measureText(t, transacting(measurement(1)), 80); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestMeasureTextModes: how bytes were moved is told once for flows that did
+// alike, and a measurement in several modes is told mode by mode.
+func TestMeasureTextModes(t *testing.T) {
+	auto, plain := measurement(3), measurement(1)
+	for i := range auto.Flows {
+		auto.Flows[i].SendMode, auto.Flows[i].ReceiveMode, auto.Flows[i].CallBytes = "splice", "truncate", 1<<20
+	}
+	auto.Flows[2].SendMode, auto.Flows[2].ModeNote = "write", "splice: no room for a pipe"
+	auto.Mode, plain.Mode = "auto", "copy"
+	text := measureText(t, auto, 100)
+	for _, part := range []string{
+		"Moved     2 flows sent by splice (1024 KiB at most in a call), received by truncate; 1 flow sent\n",
+		"            by write (1024 KiB at most in a call), received by truncate\n",
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+	alone := measurement(1)
+	alone.Flows[0].SendMode, alone.Flows[0].ModeNote = "write", "splice: no room for a pipe"
+	if text = measureText(t, alone, 100); !strings.Contains(text, "Moved     sent by write, received by ?; splice: no room for a pipe\n") {
+		t.Errorf("one flow:\n%s", text)
+	}
+	all := *auto
+	all.Modes = []*record.Measure{auto, plain}
+	all.Expect = &record.Expectation{Gate: ">= 1gbit"}
+	text = measureText(t, &all, 80)
+	first, second := strings.Index(text, "  mode auto\n"), strings.Index(text, "  mode copy\n")
+	if first < 0 || second < first || strings.Count(text, "checks passed") != 2 || strings.Count(text, "not met") != 1 {
+		t.Errorf("two modes:\n%s", text)
+	}
+}
+
+// TestMeasureTextLatency: idle and loaded side by side, what that is by RFC 6349,
+// and in a word.
+func TestMeasureTextLatency(t *testing.T) {
+	m := measurement(1)
+	m.Latency = &record.Latency{
+		Idle:       &record.Distribution{Count: 333, P50Us: 512, P90Us: 600, P99Us: 700, P999Us: 800, MaxUs: 900},
+		Loaded:     &record.Distribution{Count: 1000, P50Us: 61e3, P90Us: 70e3, P99Us: 80e3, P999Us: 90e3, MaxUs: 95e3},
+		BaselineUs: 500, BufferDelayUs: 60e3, BufferDelayPercent: 12000, TCPBaselineUs: 400, TCPRTTUs: 50e3, TCPBufferDelayPercent: 12400,
+		Grade: "C", Means: "calls suffer, pages open late",
+	}
+	want := `  latency idle   p50 512 µs    p90 600 µs, p99 700 µs, p99.9 800 µs, max 900 µs;
+                               333 answers
+  under load     p50 61.0 ms   p90 70.0 ms, p99 80.0 ms, p99.9 90.0 ms, max 95.0
+                               ms; 1,000 answers
+  buffer delay   +60.0 ms      on average, 12000 % of the quickest idle answer,
+                               500 µs (RFC 6349); TCP's own round trips took
+                               50.0 ms, 12400 % longer than the quickest of 400
+                               µs
+  bufferbloat    grade C       calls suffer, pages open late
+`
+	if text := measureText(t, m, 80); !strings.Contains(text, want) {
+		t.Errorf("got\n%s\nwant within it\n%s", text, want)
+	}
+	m.Latency.Loaded = nil
+	if text := measureText(t, m, 80); !strings.Contains(text, "under load     ?") || !strings.Contains(text, "no answer\n") {
+		t.Errorf("without an answer:\n%s", text)
+	}
+}
+
+// TestMeasureTextAddresses: several addresses have their totals, many have those
+// of some.
+func TestMeasureTextAddresses(t *testing.T) {
+	m := measurement(2)
+	m.Directions = append(m.Directions, record.MeasureDirection{Direction: "read"})
+	for i := range 2 {
+		m.Addresses = append(m.Addresses, record.MeasureAddress{
+			Host: "server", Address: fmt.Sprintf("10.0.%d.1", i), Port: fmt.Sprintf("eth%d", i), Flows: 3, WriteBps: 1e9, ReadBps: 5e8,
+		})
+	}
+	text := measureText(t, m, 80)
+	for _, part := range []string{
+		"measure 10.0.0.1:5202 and 1 more · TCP",
+		"  end      address    port   flows   write      read\n",
+		"  server   10.0.1.1   eth1   3       1 Gbit/s   500 Mbit/s\n",
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+	m = transacting(measurement(1))
+	for range 20 {
+		m.Addresses = append(m.Addresses, record.MeasureAddress{Host: "client", Address: "fd00::1", Flows: 1, RatePerS: 1234})
+	}
+	if text = measureText(t, m, 80); strings.Count(text, "  1,234/s\n") != 16 || !strings.Contains(text, "and 4 more addresses: --json") {
+		t.Errorf("twenty addresses:\n%s", text)
+	}
+	for i := range 20 {
+		m.Addresses = append(m.Addresses, record.MeasureAddress{Host: "server", Address: fmt.Sprintf("fd00::2:%d", i), Flows: 1, RatePerS: float64(100 - i)})
+	}
+	text = measureText(t, m, 80)
+	for _, part := range []string{
+		"  The 8 slowest of the client's 20 addresses; the fastest, fd00::1, had 1,234/s\n",
+		"  The 8 slowest of the server's 20 addresses; the fastest, fd00::2:0, had 100/s\n",
+		"  server   fd00::2:19   ", "  server   fd00::2:12   ", "and 24 more addresses",
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+	if strings.Contains(text, "fd00::2:11 ") {
+		t.Errorf("more than the slowest in\n%s", text)
+	}
+}
+
+// TestMeasureTextFits: with addresses where there is room for them.
+func TestMeasureTextFits(t *testing.T) {
+	for _, m := range []*record.Measure{measurement(20), datagrams(measurement(20)), transacting(measurement(20))} {
+		for _, width := range []int{60, 80} {
+			if text := measureText(t, m, width); strings.Contains(text, ":33000") {
+				t.Errorf("width %d: addresses in\n%s", width, text)
+			}
+		}
+		if text := measureText(t, m, 120); !strings.Contains(text, "10.0.0.2:33000") {
+			t.Errorf("no addresses in\n%s", text)
+		}
+	}
+}
+
+func TestSpelling(t *testing.T) {
+	for share, want := range map[float64]string{0: "0 %", 1: "100 %", 0.999: "99.9 %", 0.5: "50 %", 0.0123: "1.2 %", 1e-6: "0.00010 %"} {
+		if got := Percent(share); got != want {
+			t.Errorf("share %g: %s, want %s", share, got, want)
+		}
+	}
+	for rate, want := range map[float64]string{0: "0/s", 12.34: "12.3/s", 99.99: "100/s", 1234.5: "1,235/s", 1234567: "1,234,567/s"} {
+		if got := PerSecond(rate); got != want {
+			t.Errorf("rate %g: %s, want %s", rate, got, want)
+		}
+	}
+	for us, want := range map[float64]string{0: "0 µs", 0.123: "0.123 µs", 999.4: "999 µs", 999.6: "1.00 ms", 12345: "12.3 ms", 2.5e6: "2.50 s"} {
+		if got := Microseconds(us); got != want {
+			t.Errorf("%g µs: %s, want %s", us, got, want)
+		}
+	}
+	if got := thousands(-1234567); got != "-1,234,567" {
+		t.Errorf("negative: %s", got)
+	}
+}
