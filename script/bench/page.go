@@ -6,12 +6,19 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"text/template"
 )
 
 // spread is a median with the least and the most.
-type spread struct{ Least, Median, Most float64 }
+type spread struct {
+	Least, Median, Most float64
+	// Low and High bound the median with 95 % confidence, or as near to it as the
+	// least and the most of so few come.
+	Low, High float64
+}
 
 func spreadOf(values []float64) spread {
 	if len(values) == 0 {
@@ -19,7 +26,22 @@ func spreadOf(values []float64) spread {
 	}
 	s := slices.Sorted(slices.Values(values))
 	n := len(s)
-	return spread{s[0], (s[(n-1)/2] + s[n/2]) / 2, s[n-1]}
+	r := rank(n)
+	return spread{Least: s[0], Median: (s[(n-1)/2] + s[n/2]) / 2, Most: s[n-1], Low: s[r], High: s[n-1-r]}
+}
+
+// rank is how many of n values are left out at each end of an interval that holds
+// the median with 95 % confidence: each value lies above it or below it like a coin
+// (the order statistics' interval, of no distribution in particular).
+func rank(n int) int {
+	left, tail := 0, 0.0
+	for chance := math.Pow(0.5, float64(n)); left < n/2; left++ {
+		if tail += chance; 2*tail > 0.05 {
+			break
+		}
+		chance *= float64(n-left) / float64(left+1)
+	}
+	return max(0, left-1)
 }
 
 // seconds shows a spread of times.
@@ -37,9 +59,10 @@ var pageText string
 
 // page is everything docs/benchmarks.md says.
 type page struct {
-	Machine machine
-	Rounds  int
-	Lab     *labResult
+	Machine  machine
+	Rounds   int
+	Lab      *labResult
+	Contests []*outcome
 }
 
 type labRow struct{ What, Linerate, Mininet, Ratio, Mark string }
@@ -59,8 +82,14 @@ func (p page) LabRows() []labRow {
 	}
 }
 
+// row is a line of a table.
+func row(cells []string) string { return "| " + strings.Join(cells, " | ") + " |" }
+
+// Rule is the line below a table's first.
+func (o *outcome) Rule() string { return strings.Repeat("|---", len(o.Head())) + "|" }
+
 func (p page) render() ([]byte, error) {
-	t, err := template.New("benchmarks.md").Parse(pageText)
+	t, err := template.New("benchmarks.md").Funcs(template.FuncMap{"row": row}).Parse(pageText)
 	if err != nil {
 		return nil, err
 	}

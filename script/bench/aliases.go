@@ -1,0 +1,109 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// crowds are the numbers of aliases in the contest's conditions: so many networks of
+// so many addresses.
+var crowds = []struct{ networks, each int }{{1, 254}, {4, 250}}
+
+// aliases is who adds addresses to a port the quickest, from the start of the command
+// until all are there.
+var aliases = contest{
+	key: "aliases", title: "Adding aliases to a port",
+	unit: "thousand per second", digits: 1,
+	conditions: []string{"254 aliases", "1,000 aliases"},
+	contenders: []contender{
+		{name: "linerate, as it says", turn: aliasesByLinerate(false)},
+		{name: "linerate, with its start", turn: aliasesByLinerate(true)},
+		{name: "ip -batch", turn: aliasesByShell("for a in $(seq 0 %d); do for b in $(seq 1 %d); do echo address add 10.9.$a.$b/16 dev eth0; done; done | ip -batch -")},
+		{name: "ip, one process each", turn: aliasesByShell("for a in $(seq 0 %d); do for b in $(seq 1 %d); do ip address add 10.9.$a.$b/16 dev eth0 || exit 1; done; done")},
+		// As in the days of the published measurements, each with a name of its own.
+		{name: "ifconfig, one process each", needs: "ifconfig", turn: aliasesByShell("n=0; for a in $(seq 0 %d); do for b in $(seq 1 %d); do n=$((n+1)); ifconfig eth0:$n 10.9.$a.$b netmask 255.255.0.0 || exit 1; done; done")},
+	},
+	marks: []mark{
+		{0, "linerate, as it says", "ip, one process each", rateOf, "rate", 20, atLeast},
+		{1, "linerate, as it says", "ip, one process each", rateOf, "rate", 20, atLeast},
+		{0, "linerate, as it says", "ifconfig, one process each", rateOf, "rate", 20, atLeast},
+	},
+	about: "From the start of the command in the host until all addresses are there; for `linerate serve --alias` also as it says itself, from looking at what is there, over writing the undo journal to the disk, to reading back what it did. What an address costs once it is there is another question: `linerate run alias-cost`.",
+}
+
+// added is what a server says when its aliases are there.
+var added = regexp.MustCompile(`^added \d+ addresses in ([0-9.e+]+) ms:`)
+
+// aliasesByLinerate times a server until it says that it has them, or takes its own
+// word for how long they took; then it ends, and takes them away.
+func aliasesByLinerate(whole bool) func(context.Context, *bench, int) (figure, error) {
+	return func(ctx context.Context, l *bench, condition int) (f figure, err error) {
+		c := crowds[condition]
+		command := l.command("b", l.binary, "serve", "--listen", "127.0.0.1:7300", "--iperf3", "off",
+			"--alias", fmt.Sprintf("eth0=10.9.{0..%d}.1-%d/16", c.networks-1, c.each))
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+		said, err := cmd.StderrPipe()
+		if err != nil {
+			return f, err
+		}
+		began := time.Now()
+		if err := cmd.Start(); err != nil {
+			return f, err
+		}
+		var lines []string
+		for all := bufio.NewScanner(said); all.Scan(); {
+			lines = append(lines, all.Text())
+			if found := added.FindStringSubmatch(all.Text()); found != nil {
+				seconds := time.Since(began).Seconds()
+				if own, err := strconv.ParseFloat(found[1], 64); err == nil && !whole {
+					seconds = own / 1e3
+				}
+				f.rate = float64(c.networks*c.each) / seconds / 1e3
+				cancel()
+			}
+		}
+		if err := cmd.Wait(); f.rate == 0 {
+			return f, fmt.Errorf("no addresses: %w: %s", errors.Join(err, ctx.Err()), strings.Join(lines, "; "))
+		}
+		return f, l.without(ctx, "10.9.0.0/16")
+	}
+}
+
+// aliasesByShell times a shell's script; afterwards the addresses go all at once.
+func aliasesByShell(script string) func(context.Context, *bench, int) (figure, error) {
+	return func(ctx context.Context, l *bench, condition int) (f figure, err error) {
+		c := crowds[condition]
+		began := time.Now()
+		if _, err := l.in(ctx, "b", "sh", "-c", fmt.Sprintf(script, c.networks-1, c.each)); err != nil {
+			return f, err
+		}
+		f.rate = float64(c.networks*c.each) / time.Since(began).Seconds() / 1e3
+		return f, l.without(ctx, "10.9.0.0/16")
+	}
+}
+
+// without sees that host b has no address of a network, whoever was to remove them.
+func (l *bench) without(ctx context.Context, network string) error {
+	ctx = context.WithoutCancel(ctx)
+	if _, err := l.in(ctx, "b", "ip", "address", "flush", "to", network, "dev", "eth0"); err != nil {
+		return err
+	}
+	out, err := l.in(ctx, "b", "ip", "-o", "address", "show", "to", network, "dev", "eth0")
+	if err == nil && len(out) > 0 {
+		err = fmt.Errorf("addresses that are left: %.200s", out)
+	}
+	return err
+}
