@@ -51,7 +51,14 @@ func openTap(port string) (*os.File, error) {
 	const device = "/dev/net/tun"
 	fd, err := unix.Open(device, unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, &Error{Op: "open", Object: device, Err: err, Detail: "it makes ports whose frames a program carries"}
+		e := &Error{Op: "open", Object: device, Err: err, Detail: "it makes ports whose frames a program carries"}
+		switch err {
+		case unix.EACCES: // without udev it is root's alone
+			e.Detail += ", and this user may not open it; udev lets everybody: chmod 0666 " + device
+		case unix.ENOENT, unix.ENODEV, unix.ENXIO:
+			e.Detail += ": CONFIG_TUN, module tun"
+		}
+		return nil, e
 	}
 	fail := func(op string, err error) (*os.File, error) {
 		unix.Close(fd)

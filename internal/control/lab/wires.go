@@ -81,7 +81,8 @@ func (w *wires) lay(c *planCable, a, b kernel.CableEnd) error {
 	for i, end := range []kernel.CableEnd{a, b} {
 		tap, err := kernel.Tap(end)
 		if err != nil {
-			return fmt.Errorf("the link from %s.%s to %s.%s %s, and a program has to carry its frames: %w",
+			// Not %w: the file was refused, where namespaces have been had.
+			return fmt.Errorf("the link from %s.%s to %s.%s %s, and a program has to carry its frames: %v",
 				a.In.Name(), a.Port, b.In.Name(), b.Port, c.wants(), err)
 		}
 		link.Ends[i] = len(w.taps)

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -291,6 +292,29 @@ func TestNamespacesRefused(t *testing.T) {
 			if err := os.WriteFile(path, before, 0); err != nil {
 				t.Fatal(err)
 			}
+		}
+	})
+}
+
+// TestWireRefused: a device that a user may not open is another matter than
+// namespaces, and another remedy.
+func TestWireRefused(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		const device = "/dev/net/tun"
+		kerneltest.Do(t, "mount", "--bind", device, device)
+		kerneltest.Do(t, "mount", "-o", "remount,bind,nodev", device) // nobody may open it then
+		file := filepath.Join(t.TempDir(), "wire.yaml")
+		if err := os.WriteFile(file, []byte(`topology:
+  hosts:
+    a: {ports: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {ports: {eth0: {addresses: [10.0.0.2/24]}}}
+  links: [{from: a, to: b, rate: 100mbit, ecn: 64KiB}]
+`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		status, out := statusOf(t, command(t, t.Context(), t.TempDir(), "lab", "up", file, "--until", "ready"))
+		if status != ExitFailed || !strings.Contains(out, "has congestion marks (ecn)") || !strings.Contains(out, "chmod 0666 "+device) || strings.Contains(out, "user namespaces") {
+			t.Errorf("status %d:\n%s", status, out)
 		}
 	})
 }
