@@ -28,7 +28,7 @@ func TestKept(t *testing.T) {
 	}
 	late, broken := conduct.LateError{Node: "a"}, errors.New("no such port")
 	for name, c := range map[string]struct {
-		before int // trials of this run that were made again
+		before time.Duration // lost already, of two minutes
 		made   []made
 		kept   int // which of them is, from 0
 		remade int
@@ -38,17 +38,16 @@ func TestKept(t *testing.T) {
 		"paused once":             {0, []made{{0.3, nil}, {0, nil}}, 1, 1, 5 * time.Second},
 		"paused twice":            {0, []made{{0.3, nil}, {0.2, nil}, {0, nil}}, 2, 2, 20 * time.Second},
 		"paused always":           {0, []made{{0.3, nil}, {0.2, nil}, {0.4, nil}, {0.5, nil}}, 3, 3, 65 * time.Second},
-		"paused, once too often":  {5, []made{{0.3, nil}}, 0, 0, 0},
-		"the last one that is":    {4, []made{{0.3, nil}, {0.2, nil}}, 1, 1, 5 * time.Second},
+		"paused, once too often":  {116 * time.Second, []made{{0.3, nil}}, 0, 0, 0},
+		"the last one that is":    {115 * time.Second, []made{{0.3, nil}, {0.2, nil}}, 1, 1, 5 * time.Second},
 		"late":                    {0, []made{{0, late}, {0, nil}}, 1, 0, 0},
 		"late always":             {0, []made{{0, late}, {0, late}, {0, late}, {0, late}}, 3, 0, 0},
 		"late, then paused":       {0, []made{{0, late}, {0.2, nil}, {0, nil}}, 2, 1, 15 * time.Second},
 		"an error that will stay": {0, []made{{0, broken}}, 0, 0, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			d := record.Design{Replicates: 10} // 20 trials
-			conductor := fresh(t, d)
-			conductor.remade = c.before
+			conductor := patient(t, 2*time.Minute)
+			conductor.lost = c.before
 			began, attempts := time.Now(), 0
 			got, err := conductor.kept(t.Context(), "fast", func(attempt int) (record.Trial, error) {
 				if attempt != attempts || attempt >= len(c.made) {
@@ -64,14 +63,22 @@ func TestKept(t *testing.T) {
 			if waited := time.Since(began); waited != c.waited {
 				t.Errorf("%s: waited %v, want %v", name, waited, c.waited)
 			}
-			if conductor.lost != c.waited {
+			if conductor.lost != c.before+c.waited {
 				t.Errorf("%s: the pace leaves %v of that out", name, conductor.lost)
-			}
-			if conductor.remade != c.before+c.remade {
-				t.Errorf("%s: %d of the run were made again", name, conductor.remade)
 			}
 		})
 	}
+}
+
+// patient is a conductor of a run that may wait so long for a hypervisor.
+func patient(t *testing.T, d time.Duration) *conductor {
+	t.Helper()
+	c := fresh(t, record.Design{})
+	c.design.Replicates = int(4*d/c.plan.BlockTime()) + 1
+	if got := c.patience(); got < d || got > d+time.Second {
+		t.Fatalf("a run of %d blocks has a patience of %v, want %v", c.design.Replicates, got, d)
+	}
+	return c
 }
 
 // TestKeptStops: whoever interrupts a run does not wait for a trial to be made again.
@@ -87,19 +94,30 @@ func TestKeptStops(t *testing.T) {
 	})
 }
 
-// TestKeptGivesUp: where one trial could not be helped, the next is not tried again,
-// whatever else goes wrong in between.
-func TestKeptGivesUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, made := fresh(t, record.Design{Replicates: 10}), 0
-		spoiled := func(int) (record.Trial, error) { made++; return told(0.5), nil }
-		for _, want := range []int{4, 5, 6} {
-			if _, err := c.kept(t.Context(), "fast", spoiled); err != nil || made != want {
-				t.Errorf("%d trials made, want %d: %v", made, want, err)
+// TestPatience: on a machine that is never left alone a run takes a quarter longer, or
+// ten seconds, and no more, however many trials it has.
+func TestPatience(t *testing.T) {
+	for replicates, want := range map[int]time.Duration{1: 10 * time.Second, 400: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			c := fresh(t, record.Design{Replicates: replicates})
+			each := c.plan.BlockTime() / time.Duration(len(c.plan.Treatments))
+			planned := c.plan.Time(replicates)
+			began, made := time.Now(), 0
+			for range replicates * len(c.plan.Treatments) {
+				_, err := c.kept(t.Context(), "fast", func(int) (record.Trial, error) { made++; time.Sleep(each); return told(0.5), nil })
+				if err != nil {
+					t.Fatal(err)
+				}
 			}
-			_, _ = c.kept(t.Context(), "fast", func(int) (record.Trial, error) { return told(0), conduct.LateError{Node: "a"} })
-		}
-	})
+			if want == 0 {
+				want = planned / 4
+			}
+			// The last attempt that is not kept may end beyond it.
+			if more := time.Since(began) - planned; more < want/3 || more > want+2*each {
+				t.Errorf("%d blocks of %v in all took %v longer, want about %v; %d trials were made", replicates, planned, more, want, made)
+			}
+		})
+	}
 }
 
 // TestKeptSearch: a search is not made again as a whole, for its windows were, and what

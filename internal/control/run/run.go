@@ -71,9 +71,7 @@ type conductor struct {
 	lab     *lab.Lab
 	grounds map[string]*ground // by treatment
 	broken  error              // a setting could not be reverted
-	remade  int                // trials that were not kept
-	lost    time.Duration      // with those, and with waiting before another attempt
-	robbed  bool               // of one trial after the other, which are kept since then
+	lost    time.Duration      // with trials that were not kept, and with waiting before another attempt
 
 	before   float64 // seconds, spent until the run was taken up
 	began    time.Time
@@ -233,19 +231,14 @@ func (c *conductor) kept(ctx context.Context, name string, trial func(attempt in
 		t, err = trial(attempt)
 		t.Remade += remade
 		_, late := errors.AsType[conduct.LateError](err)
-		stolen := err == nil && c.stolen(t)
+		stolen := err == nil && c.stolen(t, attempt)
 		if !late && !stolen || ctx.Err() != nil || c.broken != nil {
 			break
 		}
-		if attempt == len(rests) {
-			c.robbed = c.robbed || stolen
-			break
-		}
-		if !stolen {
+		if late {
 			continue
 		}
 		remade++
-		c.remade++
 		c.tell(name+", again", nil)
 		select {
 		case <-time.After(rests[attempt]):
@@ -259,13 +252,16 @@ func (c *conductor) kept(ctx context.Context, name string, trial func(attempt in
 
 // stolen reports whether a trial is to be made again, since it tells of a hypervisor
 // and not of a network. A machine that is never left alone would take many times as
-// long for no better figures: a quarter of the trials is the most, and none any more
-// once one could not be helped. A search has made its windows again by itself.
-func (c *conductor) stolen(t record.Trial) bool {
-	if c.robbed || t.LossFree != nil || c.remade >= max(len(rests), c.design.Replicates*len(c.plan.Treatments)/4) {
-		return false
-	}
-	return trust.Stolen(t)
+// long for no better figures, so that the run's patience ends. A search has made its
+// windows again by itself.
+func (c *conductor) stolen(t record.Trial, attempt int) bool {
+	return t.LossFree == nil && attempt < len(rests) && c.lost+rests[attempt] <= c.patience() && trust.Stolen(t)
+}
+
+// patience is how long a run may wait for a hypervisor: a quarter of what its trials
+// take, and ten seconds at least.
+func (c *conductor) patience() time.Duration {
+	return max(10*time.Second, c.plan.Time(c.design.Replicates)/4)
 }
 
 func (c *conductor) tell(phase string, last *record.Trial) {

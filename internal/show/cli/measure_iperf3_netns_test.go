@@ -151,7 +151,7 @@ func TestMeasureIperf3(t *testing.T) {
 		printed := iperf3Server(t, "server", 5201, "-J")
 		for i, args := range documented(t) {
 			t.Run(strings.Join(args, " "), func(t *testing.T) {
-				m, status, said := measuredOnce(t, "client", append([]string{"--iperf3", "10.0.0.1", "--duration", "300ms", "--warmup", "0s"}, args...)...)
+				m, status, said := measuredPlainly(t, "client", append([]string{"--iperf3", "10.0.0.1", "--duration", "300ms", "--warmup", "0s"}, args...)...)
 				if status != 0 && status != ExitDoubt || m.Schema == "" {
 					t.Fatalf("status %d: %s", status, said)
 				}
@@ -259,10 +259,10 @@ func TestMeasureIperf3Refused(t *testing.T) {
 			{"with the wrong password", append(as, "--iperf3-password", wrong, "--iperf3-pkcs1"), "wrong user or password"},
 			{"the right one", append(as, "--iperf3-password", right), ""},
 		} {
-			m, status, said := measuredOnce(t, "client", append(short, test.args...)...)
+			m, status, said := measuredPlainly(t, "client", append(short, test.args...)...)
 			if test.said == "" && status == ExitFailed && strings.Contains(said, "--iperf3-pkcs1") {
 				// A server before 3.17.
-				m, status, said = measuredOnce(t, "client", append(append(short, test.args...), "--iperf3-pkcs1")...)
+				m, status, said = measuredPlainly(t, "client", append(append(short, test.args...), "--iperf3-pkcs1")...)
 			}
 			if test.said == "" && (status == ExitFailed || status == ExitUsage || m.Peer == "") ||
 				test.said != "" && (status != ExitFailed || !strings.Contains(said, test.said) && !strings.Contains(said, "user, password or clock")) {
@@ -290,7 +290,7 @@ func TestMeasureIperf3Refused(t *testing.T) {
 			}
 		}
 		prints("connected to")
-		if _, status, said := measuredOnce(t, "client", "--iperf3", "10.0.0.1:5302"); status != ExitFailed || !strings.Contains(said, "busy with another test") {
+		if _, status, said := measuredPlainly(t, "client", "--iperf3", "10.0.0.1:5302"); status != ExitFailed || !strings.Contains(said, "busy with another test") {
 			t.Errorf("busy: status %d: %s", status, said)
 		}
 		if err := long.Process.Signal(syscall.SIGINT); err != nil {
@@ -301,7 +301,7 @@ func TestMeasureIperf3Refused(t *testing.T) {
 			t.Errorf("interrupted: status %d: %s", long.ProcessState.ExitCode(), errs.String())
 		}
 		prints("the client has terminated")
-		if m, status, said := measuredOnce(t, "client", "--iperf3", "10.0.0.1:5302", "--duration", "200ms", "--warmup", "0s"); m.Peer == "" {
+		if m, status, said := measuredPlainly(t, "client", "--iperf3", "10.0.0.1:5302", "--duration", "200ms", "--warmup", "0s"); m.Peer == "" {
 			t.Errorf("the server is not ready for the next: status %d: %s", status, said)
 		}
 	})

@@ -114,25 +114,9 @@ func measured(t *testing.T, host string, args ...string) (m record.Measure, stat
 	return measuredPlainly(t, host, args...)
 }
 
-// measuredPlainly is measured without options of its own. The command measures once:
-// where a hypervisor took processors away meanwhile, which its check says whatever
-// came out, it is asked again.
+// measuredPlainly is measured without options of its own: what `linerate measure`
+// says, its exit status, and what it wrote besides.
 func measuredPlainly(t *testing.T, host string, args ...string) (m record.Measure, status int, said string) {
-	t.Helper()
-	m, status, said = measuredOnce(t, host, args...)
-	for range 2 {
-		if !slices.ContainsFunc(m.Trust, stolen) {
-			break
-		}
-		calm(t)
-		m, status, said = measuredOnce(t, host, args...)
-	}
-	return m, status, said
-}
-
-// measuredOnce is what `linerate measure` says, its exit status, and what it wrote
-// besides.
-func measuredOnce(t *testing.T, host string, args ...string) (m record.Measure, status int, said string) {
 	t.Helper()
 	cmd := in(t, host, append([]string{"measure", "--json", "--quiet"}, args...)...)
 	var out, errs bytes.Buffer

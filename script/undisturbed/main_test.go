@@ -1,0 +1,156 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// told is what go test -json prints of tests that take ten seconds each, one after
+// the other, and fail where a name has a "!".
+func told(names ...string) string {
+	var b strings.Builder
+	at := noon
+	say := func(action, test, output string) {
+		fmt.Fprintf(&b, `{"Time":%q,"Action":%q,"Package":"p","Test":%q,"Output":%q}`+"\n", at.Format(time.RFC3339Nano), action, test, output)
+	}
+	for _, name := range names {
+		name, failed := strings.CutSuffix(name, "!")
+		say("run", name, "")
+		say("output", name, "=== RUN   "+name+"\n")
+		say("run", name+"/sub", "")
+		at = at.Add(10 * time.Second)
+		action := "pass"
+		if failed {
+			action = "fail"
+			say("output", name+"/sub", "too slow\n")
+		}
+		say(action, name+"/sub", "")
+		say("output", name, "--- "+strings.ToUpper(action)+": "+name+"\n")
+		say(action, name, "")
+	}
+	say("output", "", "ok  \tp\n")
+	return b.String()
+}
+
+// judged runs a session whose attempts say one thing after the other, on a machine
+// that was taken away for the first so many seconds of each.
+func judged(t *testing.T, away []time.Duration, calm bool, attempts ...string) (ok bool, said string, patterns []string) {
+	t.Helper()
+	var out strings.Builder
+	s := session{out: &out, patience: time.Minute, calm: func(time.Duration) bool { return calm }}
+	s.run = func(pattern string) (*attempt, error) {
+		if len(patterns) == len(attempts) {
+			t.Fatalf("one attempt more, for %s:\n%s", pattern, out.String())
+		}
+		text := attempts[len(patterns)]
+		patterns = append(patterns, pattern)
+		a := read(strings.NewReader(text), &out)
+		if strings.Contains(text, `"fail"`) || strings.Contains(text, "build") {
+			return a, errors.New("exit status 1")
+		}
+		return a, nil
+	}
+	s.disturbed = func(begin, _ time.Time) (float64, bool) {
+		yes := begin.Before(noon.Add(away[len(patterns)-1]))
+		return 0.25, yes
+	}
+	return s.judge("."), out.String(), patterns
+}
+
+func TestJudge(t *testing.T) {
+	twenty := strings.Fields("TestC TestD TestE TestF TestG TestH TestI TestJ TestK TestL TestM TestN TestO TestP TestQ TestR TestS TestT")
+	most := append([]string{"TestA!", "TestB!"}, twenty...)
+	for _, c := range []struct {
+		name     string
+		away     []time.Duration
+		calm     bool
+		attempts []string
+		ok       bool
+		again    string   // the pattern of the last attempt
+		says     []string // among other things; with "-": not
+	}{
+		{"all pass", []time.Duration{time.Hour}, true, []string{told("TestA", "TestB")}, true, ".", []string{"ok  \tp\n", "-TestA"}},
+		{"a failure is one", []time.Duration{0}, true, []string{told("TestA", "TestB!")}, false, ".", []string{"too slow\n--- FAIL: TestB\n", "-RUN"}},
+		{"one that failed disturbed is made again", []time.Duration{5 * time.Second, 0}, true, []string{told("TestA!", "TestB"), told("TestA")}, true, "^(TestA)$",
+			[]string{"TestA failed while a hypervisor took 25.0 % of the processors' time:\n    | too slow\n    | --- FAIL: TestA\n"}},
+		{"and may be a failure", []time.Duration{15 * time.Second, 5 * time.Second, 0}, true, []string{told(most...), told("TestA!", "TestB"), told("TestA!")}, false, "^(TestA)$",
+			[]string{"\n--- FAIL: TestA\n"}},
+		{"beside a failure nothing is made again", []time.Duration{5 * time.Second}, true, []string{told("TestA!", "TestB!")}, false, ".", []string{"\n--- FAIL: TestB\n", "-\n--- FAIL: TestA"}},
+		{"few are not judged", []time.Duration{time.Hour}, false, []string{told(most...)}, true, ".", []string{"\nnot judged: 2 of 20 tests failed", "go test -run '^(TestA|TestB)$'"}},
+		{"too many are not judged", []time.Duration{time.Hour}, false, []string{told(most[:19]...)}, false, ".", []string{"\nFAIL\ttoo many are not judged on this machine: 2 of 19"}},
+		{"a panic is none of a hypervisor's", []time.Duration{time.Hour}, true,
+			[]string{told("TestA!") + `{"Action":"output","Package":"p","Test":"TestB","Output":"panic: test timed out after 5m0s\n"}` + "\n"}, false, ".", []string{"\n--- FAIL: TestA\n", "panic: test timed out"}},
+		{"a race neither", []time.Duration{time.Hour}, true,
+			[]string{`{"Action":"output","Package":"p","Test":"TestA","Output":"WARNING: DATA RACE\n"}` + "\n" + told("TestA!")}, false, ".", []string{"DATA RACE"}},
+		{"a build that fails neither", []time.Duration{time.Hour}, true,
+			[]string{`{"ImportPath":"p","Action":"build-output","Output":"undefined: x\n"}` + "\n" + `{"ImportPath":"p","Action":"build-fail"}` + "\n"}, false, ".", []string{"undefined: x\n", "FAIL\tno test failed, but the command did: exit status 1"}},
+		{"what the command says itself", []time.Duration{0}, true, []string{"no C compiler\n" + told("TestA")}, true, ".", []string{"no C compiler\n"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ok, said, patterns := judged(t, c.away, c.calm, c.attempts...)
+			if ok != c.ok || len(patterns) != len(c.attempts) || patterns[len(patterns)-1] != c.again {
+				t.Errorf("%t after %q, want %t after %q:\n%s", ok, patterns, c.ok, c.again, said)
+			}
+			for _, words := range c.says {
+				if words, not := strings.CutPrefix(words, "-"); strings.Contains("\n"+said, words) == not {
+					t.Errorf("%q, unwanted: %t, in\n%s", words, not, said)
+				}
+			}
+		})
+	}
+}
+
+// TestDisturbed: a hundredth of the whole, or a tenth of any second.
+func TestDisturbed(t *testing.T) {
+	at := func(s float64) time.Time { return noon.Add(time.Duration(s * float64(time.Second))) }
+	// Two processors for 100 s; from the given instant on, seconds are taken.
+	taken := func(from, seconds float64) (list []sample) {
+		for i := range 501 {
+			s := float64(i) / 5
+			list = append(list, sample{at(s), max(0, min(s-from, seconds)), 2 * s})
+		}
+		return list
+	}
+	for _, c := range []struct {
+		samples    []sample
+		begin, end float64
+		share      float64
+		yes        bool
+	}{
+		{taken(0, 0), 0, 100, 0, false},
+		{taken(50, 1), 10, 90, 1. / 160, true},     // half of one second
+		{taken(50, 0.1), 10, 90, 0.1 / 160, false}, // a twentieth of it
+		{taken(50, 0.1), 49, 51, 0.1 / 4, true},    // but a fortieth of so short a test
+		{taken(50, 40), 10, 40, 0, false},          // later
+		{taken(50, 40), 60, 80, 0.5, true},
+		{nil, 0, 100, 0, false},
+		{taken(0, 100), 200, 300, 0, false}, // nothing is known of then
+	} {
+		share, yes := disturbed(c.samples, at(c.begin), at(c.end))
+		if yes != c.yes || share < 0.9*c.share || share > 1.1*c.share {
+			t.Errorf("%g to %g s: %.4f, %t; want %.4f, %t", c.begin, c.end, share, yes, c.share, c.yes)
+		}
+	}
+}
+
+// TestWatch: the machine's own figures come in, and grow.
+func TestWatch(t *testing.T) {
+	m := watch(t.Context())
+	begin := time.Now()
+	spin(300 * time.Millisecond)
+	m.look()
+	m.mu.Lock()
+	first, last := m.samples[0], m.samples[len(m.samples)-1]
+	m.mu.Unlock()
+	if len(m.samples) < 2 || last.of <= first.of || last.stolen < first.stolen {
+		t.Errorf("%d samples, %+v to %+v", len(m.samples), first, last)
+	}
+	if share, _ := m.disturbed(begin, time.Now()); share < 0 || share > 1 {
+		t.Errorf("a share of %g", share)
+	}
+}
