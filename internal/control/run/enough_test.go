@@ -37,9 +37,19 @@ func planOf(t *testing.T, text string) *study.Plan {
 }
 
 // fresh is the conductor of a new run.
+func ready(t *testing.T, plan *study.Plan, o Options) *conductor {
+	t.Helper()
+	t.Setenv(PatienceVariable, "")
+	c, err := prepare(plan, nil, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func fresh(t *testing.T, d record.Design) *conductor {
 	t.Helper()
-	c := prepare(planOf(t, twoLevels), nil, Options{})
+	c := ready(t, planOf(t, twoLevels), Options{})
 	c.design = d
 	c.run = c.header()
 	return c
@@ -145,7 +155,7 @@ func TestPace(t *testing.T) {
 
 // TestPrepare: what is not asked for is as the study says, or drawn.
 func TestPrepare(t *testing.T) {
-	c := prepare(planOf(t, twoLevels), nil, Options{Only: []string{"fast"}, Set: []string{"a=b"}})
+	c := ready(t, planOf(t, twoLevels), Options{Only: []string{"fast"}, Set: []string{"a=b"}})
 	want := record.Design{Replicates: 3, Until: 0.1, BudgetS: 60}
 	if d := c.design; d.Replicates != want.Replicates || d.Until != want.Until || d.BudgetS != want.BudgetS || d.Only[0] != "fast" || d.Set[0] != "a=b" {
 		t.Errorf("design %+v, want %+v", d, want)
@@ -154,14 +164,14 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("seed %d, want the study's", c.options.Seed)
 	}
 	c.options.Progress(Progress{}) // is there
-	if c := prepare(planOf(t, twoLevels), nil, Options{Seed: 9}); c.options.Seed != 9 {
+	if c := ready(t, planOf(t, twoLevels), Options{Seed: 9}); c.options.Seed != 9 {
 		t.Errorf("seed %d, want the one asked for", c.options.Seed)
 	}
 	drawn := map[uint64]bool{}
 	for range 20 {
 		plan := planOf(t, twoLevels)
 		plan.Study.Design.Seed = 0
-		seed := prepare(plan, nil, Options{}).options.Seed
+		seed := ready(t, plan, Options{}).options.Seed
 		if seed == 0 || seed > 1e6 {
 			t.Errorf("drew seed %d, want 1 to 1000000", seed)
 		}
@@ -170,7 +180,7 @@ func TestPrepare(t *testing.T) {
 	if len(drawn) < 10 {
 		t.Errorf("drew only %d seeds", len(drawn))
 	}
-	run := prepare(planOf(t, twoLevels), nil, Options{Seed: 9, Again: "linerate run two.yaml"})
+	run := ready(t, planOf(t, twoLevels), Options{Seed: 9, Again: "linerate run two.yaml"})
 	if h := run.header(); h.Again != "linerate run two.yaml --seed 9" || h.ID != "two-9" || h.Status != notebook.Running || fmt.Sprint(h.Design) != fmt.Sprint(want) {
 		t.Errorf("header %+v", h)
 	}

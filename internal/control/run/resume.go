@@ -93,7 +93,10 @@ func restore(store notebook.Store, saved *record.Run, o Options) (*conductor, er
 		return nil, err
 	}
 	o.Only, o.Set, o.Seed, o.StudyFile = saved.Design.Only, saved.Design.Set, saved.Seed, saved.StudyFile
-	c := prepare(plan, store, o)
+	c, err := prepare(plan, store, o)
+	if err != nil {
+		return nil, err
+	}
 	c.run = c.header()
 	c.run.ID, c.run.Started, c.run.DurationS = saved.ID, saved.Started, saved.DurationS
 	c.run.Published = saved.Published

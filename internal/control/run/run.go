@@ -16,13 +16,11 @@ import (
 	"time"
 
 	"linerate/internal/bus"
-	"linerate/internal/control/conduct"
 	"linerate/internal/control/lab"
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/science/answer"
-	"linerate/internal/science/trust"
 	"linerate/internal/version"
 )
 
@@ -72,6 +70,7 @@ type conductor struct {
 	grounds map[string]*ground // by treatment
 	broken  error              // a setting could not be reverted
 	lost    time.Duration      // with trials that were not kept, and with waiting before another attempt
+	allowed *time.Duration     // patience, where the user says of how much
 
 	before   float64 // seconds, spent until the run was taken up
 	began    time.Time
@@ -84,7 +83,10 @@ func New(ctx context.Context, plan *study.Plan, store notebook.Store, o Options)
 	if err := MissingTools(plan); err != nil {
 		return nil, err
 	}
-	c := prepare(plan, store, o)
+	c, err := prepare(plan, store, o)
+	if err != nil {
+		return nil, err
+	}
 	c.run = c.header()
 	if err := store.Begin(ctx, c.run); err != nil {
 		return nil, err
@@ -92,8 +94,12 @@ func New(ctx context.Context, plan *study.Plan, store notebook.Store, o Options)
 	return c.conduct(ctx)
 }
 
-func prepare(plan *study.Plan, store notebook.Store, o Options) *conductor {
+func prepare(plan *study.Plan, store notebook.Store, o Options) (*conductor, error) {
 	s := plan.Study
+	allowed, err := allowed()
+	if err != nil {
+		return nil, err
+	}
 	if o.Seed == 0 {
 		o.Seed = s.Design.Seed
 	}
@@ -109,8 +115,8 @@ func prepare(plan *study.Plan, store notebook.Store, o Options) *conductor {
 			Replicates: s.Design.Replicates, Until: float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(),
 			Only: o.Only, Set: o.Set, Parts: plan.Parts, Partial: len(s.Design.Parts) > 0,
 		},
-		grounds: map[string]*ground{}, finished: map[int]bool{},
-	}
+		grounds: map[string]*ground{}, finished: map[int]bool{}, allowed: allowed,
+	}, nil
 }
 
 func (c *conductor) header() *record.Run {
@@ -194,14 +200,6 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 	}
 }
 
-// rests are the waits before a trial is made again in which a hypervisor took
-// processors away: what they were taken for lasts for seconds to a minute.
-var rests = []time.Duration{5 * time.Second, 15 * time.Second, 45 * time.Second}
-
-// attempts is how often a trial is tried, for that or because its schedule could not
-// be kept, as on a machine that was busy with something else for a moment.
-var attempts = len(rests) + 1
-
 // one makes one trial and saves it.
 func (c *conductor) one(ctx context.Context, t *study.Treatment, block, order int) error {
 	c.tell(t.Name, nil)
@@ -221,47 +219,6 @@ func (c *conductor) one(ctx context.Context, t *study.Treatment, block, order in
 	c.finished[order] = true
 	c.tell(t.Name, &trial)
 	return nil
-}
-
-// kept makes a trial until it can be kept, or once more is of no use.
-func (c *conductor) kept(ctx context.Context, name string, trial func(attempt int) (record.Trial, error)) (t record.Trial, err error) {
-	remade := 0
-	for attempt := range attempts {
-		began := time.Now()
-		t, err = trial(attempt)
-		t.Remade += remade
-		_, late := errors.AsType[conduct.LateError](err)
-		stolen := err == nil && c.stolen(t, attempt)
-		if !late && !stolen || ctx.Err() != nil || c.broken != nil {
-			break
-		}
-		if late {
-			continue
-		}
-		remade++
-		c.tell(name+", again", nil)
-		select {
-		case <-time.After(rests[attempt]):
-		case <-ctx.Done():
-			return t, context.Cause(ctx)
-		}
-		c.lost += time.Since(began)
-	}
-	return t, err
-}
-
-// stolen reports whether a trial is to be made again, since it tells of a hypervisor
-// and not of a network. A machine that is never left alone would take many times as
-// long for no better figures, so that the run's patience ends. A search has made its
-// windows again by itself.
-func (c *conductor) stolen(t record.Trial, attempt int) bool {
-	return t.LossFree == nil && attempt < len(rests) && c.lost+rests[attempt] <= c.patience() && trust.Stolen(t)
-}
-
-// patience is how long a run may wait for a hypervisor: a quarter of what its trials
-// take, and ten seconds at least.
-func (c *conductor) patience() time.Duration {
-	return max(10*time.Second, c.plan.Time(c.design.Replicates)/4)
 }
 
 func (c *conductor) tell(phase string, last *record.Trial) {

@@ -16,7 +16,8 @@ import (
 	"linerate/internal/science/trust"
 )
 
-// command is a linerate of its own, with a notebook of its own.
+// command is a linerate of its own, with a notebook of its own. What a hypervisor did
+// to its trials is for the tests' verdict, not for the run to wait for.
 func command(t *testing.T, ctx context.Context, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	path, err := exec.LookPath("linerate") // put there by TestMain
@@ -25,7 +26,7 @@ func command(t *testing.T, ctx context.Context, dir string, args ...string) *exe
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "LINERATE_NOTEBOOK="+filepath.Join(dir, "notebook.db"))
+	cmd.Env = append(os.Environ(), "LINERATE_NOTEBOOK="+filepath.Join(dir, "notebook.db"), "LINERATE_PATIENCE=0s")
 	return cmd
 }
 

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -117,6 +118,23 @@ func TestPatience(t *testing.T) {
 				t.Errorf("%d blocks of %v in all took %v longer, want about %v; %d trials were made", replicates, planned, more, want, made)
 			}
 		})
+	}
+}
+
+// TestPatienceAllowed: the user may say how long a run waits; what is no time is refused.
+func TestPatienceAllowed(t *testing.T) {
+	for text, want := range map[string]time.Duration{"": 10 * time.Second, "0s": 0, "2m": 2 * time.Minute, "soon": -1, "-1s": -1} {
+		t.Setenv(PatienceVariable, text)
+		c, err := prepare(planOf(t, twoLevels), nil, Options{})
+		if want < 0 {
+			if err == nil || !strings.HasPrefix(err.Error(), "LINERATE_PATIENCE: ") {
+				t.Errorf("%q: %v", text, err)
+			}
+			continue
+		}
+		if err != nil || c.patience() != want {
+			t.Errorf("%q: %+v, %v", text, c, err)
+		}
 	}
 }
 
