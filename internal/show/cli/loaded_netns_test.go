@@ -57,7 +57,8 @@ func TestLatencyUnderLoad(t *testing.T) {
 		"plot latest -o goodput.svg --figure goodput": "",
 	} {
 		cmd := command(t, t.Context(), dir, strings.Fields(name)...)
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
+		// A report that tells of a stolen machine ends with a status of its own.
+		if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != ExitDoubt || !strings.Contains(string(out), want) {
 			t.Errorf("%s: %v, and no %q in\n%s", name, err, want, out)
 		}
 	}
