@@ -84,7 +84,8 @@ type session struct {
 // judge reports whether no test has failed that can be judged, and most can.
 func (s *session) judge(pattern string) bool {
 	var unjudged []*test
-	for began, all := time.Now(), 0; ; {
+	var until time.Time
+	for all := 0; ; {
 		a, err := s.run(pattern)
 		if a == nil {
 			fmt.Fprintf(s.out, "FAIL\tthe tests were not begun: %v\n", err)
@@ -110,12 +111,14 @@ func (s *session) judge(pattern string) bool {
 		if !sound || len(unjudged) == 0 {
 			return sound
 		}
-		left := s.patience - time.Since(began)
-		if left <= 0 || !s.calm(left) {
+		if until.IsZero() {
+			until = time.Now().Add(s.patience)
+		}
+		if left := time.Until(until); left <= 0 || !s.calm(left) {
 			return s.settle(unjudged, all)
 		}
 		pattern = exactly(unjudged)
-		fmt.Fprintf(s.out, "again, undisturbed so far: %s\n", pattern)
+		fmt.Fprintf(s.out, "again, now that the machine is left alone: %s\n", pattern)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -103,6 +104,26 @@ func TestJudge(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPatience: what the tests themselves take is no waiting; after that it ends.
+func TestPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		attempts, began := 0, time.Now()
+		s := session{out: &out, patience: 10 * time.Minute,
+			calm:      func(left time.Duration) bool { time.Sleep(min(left, time.Minute)); return true },
+			disturbed: func(time.Time, time.Time) (float64, bool) { return 0.5, true },
+			run: func(string) (*attempt, error) {
+				attempts++
+				time.Sleep(30 * time.Minute / time.Duration(attempts*attempts))
+				return read(strings.NewReader(told("TestA!")), &out), errors.New("exit status 1")
+			},
+		}
+		if s.judge(".") || attempts != 3 || time.Since(began) > 50*time.Minute {
+			t.Errorf("%d attempts in %v:\n%s", attempts, time.Since(began), out.String())
+		}
+	})
 }
 
 // TestDisturbed: a hundredth of the whole, or a tenth of any second.
