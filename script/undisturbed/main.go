@@ -124,7 +124,7 @@ func (s *session) judge(pattern string) bool {
 
 // settle says what could not be judged, and whether that is still few.
 func (s *session) settle(unjudged []*test, all int) bool {
-	few := 10*len(unjudged) <= all
+	few := 4*len(unjudged) <= all
 	verdict := "not judged"
 	if !few {
 		verdict = "FAIL\ttoo many are not judged on this machine"
