@@ -1,7 +1,7 @@
 // Command undisturbed runs tests that measure, and says which of their failures
 // tell of a hypervisor.
 //
-//	undisturbed [-patience 8m] PATTERN COMMAND ARG…
+//	undisturbed [-patience 5m] PATTERN COMMAND ARG…
 //
 // Where a virtual machine gets no processor for a tenth of a second, every rate and
 // every delay that is measured meanwhile is wrong, and a test that says so is right.
@@ -30,10 +30,10 @@ import (
 )
 
 func main() {
-	patience := flag.Duration("patience", 8*time.Minute, "how long to wait for an undisturbed machine, and to test again")
+	patience := flag.Duration("patience", 5*time.Minute, "how long to wait for an undisturbed machine, and to test again")
 	flag.Parse()
 	if flag.NArg() < 2 || !slices.Contains(flag.Args()[1:], "{}") {
-		fmt.Fprintln(os.Stderr, "undisturbed [-patience 8m] PATTERN COMMAND ARG…, with {} for the pattern among the arguments")
+		fmt.Fprintln(os.Stderr, "undisturbed [-patience TIME] PATTERN COMMAND ARG…, with {} for the pattern among the arguments")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
