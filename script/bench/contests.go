@@ -140,7 +140,7 @@ var rr = contest{
 		{0, "linerate", "qperf tcp_lat", rateOf, "rate", 1, level},
 		{0, "linerate --poll", "linerate", rateOf, "rate", 8, atLeast},
 	},
-	about: "sockperf sends 14 bytes, its least. It and qperf tell half of the round trip, from which the rate follows. `--poll` asks the sockets over and over instead of sleeping, which spares a wake-up at each end. [both.c](../script/bench/peers/both.c) has both ends in one thread, over the loopback interface, and never waits: the most that polling could come to. Where a thread that sleeps is woken within microseconds, that is less than eight times what blocking makes. The figures are close, so there are three times as many rounds; *level* is what cannot be told from 1, or lies above: the 95 % interval of the median is given.",
+	about: "sockperf sends 14 bytes, its least. It and qperf tell half of the round trip, from which the rate follows. `--poll` asks the sockets over and over instead of sleeping, which spares a wake-up at each end. [both.c](../script/bench/peers/both.c) has both ends in one thread, over the loopback interface, and never waits: the most that polling could come to. Where that is less than eight times what blocking makes, nothing is. The figures are close, so there are three times as many rounds; *level* is what cannot be told from 1, or lies above: the 95 % interval of the median is given.",
 }
 
 var crr = contest{
