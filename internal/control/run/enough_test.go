@@ -36,7 +36,7 @@ func planOf(t *testing.T, text string) *study.Plan {
 	return plan
 }
 
-// fresh is the conductor of a new run.
+// ready is a conductor that nothing has been asked of, whatever the environment says.
 func ready(t *testing.T, plan *study.Plan, o Options) *conductor {
 	t.Helper()
 	t.Setenv(PatienceVariable, "")
@@ -47,6 +47,7 @@ func ready(t *testing.T, plan *study.Plan, o Options) *conductor {
 	return c
 }
 
+// fresh is the conductor of a new run.
 func fresh(t *testing.T, d record.Design) *conductor {
 	t.Helper()
 	c := ready(t, planOf(t, twoLevels), Options{})
