@@ -66,7 +66,7 @@ func TestMeasureAddresses(t *testing.T) {
 			full := true
 			for _, a := range m.Addresses {
 				tried = append(tried, fmt.Sprintf("%s %.2f %.2f", a.Address, a.WriteBps/one, a.ReadBps/one))
-				if a.WriteBps > 1.02*one || a.ReadBps > 1.02*one || a.Flows != 4 {
+				if a.WriteBps > fuller*one || a.ReadBps > fuller*one || a.Flows != 4 {
 					t.Fatalf("%+v over a link that carries %.0f", a, one)
 				}
 				full = full && a.WriteBps > 0.7*one && a.ReadBps > 0.7*one
