@@ -111,7 +111,7 @@ func (c *condition) judge(run *record.Run) outcome {
 		}
 		return outcome{before: text}
 	}
-	if fixes := c.fixes(best, run.Margin); len(fixes) == 1 && len(c.options) > 1 {
+	if fixes := c.fixes(best, run.Margin); len(fixes) == 1 && len(c.options) > 1 && !slices.ContainsFunc(c.options, (*option).undecided) {
 		return outcome{before: "reach the limit only with " + fixes[0]}
 	} else if len(fixes) > 0 {
 		return outcome{before: "reach the limit with " + some(fixes, "or")}

@@ -167,6 +167,11 @@ func (o *option) reaches() bool {
 	return limit > 0 && g.MeanBps >= enough*limit && (g.Confidence == 0 || g.LowBps >= enough*limit)
 }
 
+// undecided: it does not surely reach the limit, nor surely fall short of it.
+func (o *option) undecided() bool {
+	return !o.reaches() && o.treatment.LimitBps > 0 && o.treatment.Goodput.HighBps >= enough*o.treatment.LimitBps
+}
+
 // start says how things are before anything is changed.
 func start(run *record.Run, conditions []*condition) string {
 	type clause struct {

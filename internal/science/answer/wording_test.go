@@ -243,3 +243,21 @@ func TestDeadBaseline(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// TestOnly: one way is the only one where the others surely fall short, not where an
+// interval leaves it open.
+func TestOnly(t *testing.T) {
+	for scatter, want := range map[float64]string{0.0005: "reach the limit only with x (", 0.04: "reach the limit with x ("} {
+		run := made("bit/s", 956e6, []string{""}, []string{"plain", "x", "y"}, func(_, l string, b int) float64 {
+			own := 0.0005
+			if l == "y" {
+				own = scatter
+			}
+			return map[string]float64{"plain": 3e8, "x": 955e6, "y": 915e6}[l] * (1 + own*float64(b%3-1))
+		}, 4)
+		Conclude(run)
+		if !strings.Contains(run.Answer, want) {
+			t.Errorf("y scatters by %g: %q, want %q", scatter, run.Answer, want)
+		}
+	}
+}
