@@ -14,7 +14,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/host/counters"
-	"linerate/internal/host/datagram"
+	"linerate/internal/host/handshake"
 	"linerate/internal/host/traffic"
 	"linerate/internal/kernel"
 	"linerate/internal/model/record"
@@ -228,7 +228,7 @@ func (g *Guest) Expects(ticket record.Ticket) bool {
 
 // Admit takes in who has come with a ticket to the door for datagrams. False: no
 // flow of this guest waits for him.
-func (g *Guest) Admit(ticket record.Ticket, caller datagram.Caller) bool {
+func (g *Guest) Admit(ticket record.Ticket, caller handshake.Caller) bool {
 	engine := g.engine()
 	return engine != nil && engine.Admit(ticket, caller)
 }

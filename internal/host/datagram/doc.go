@@ -1,10 +1,8 @@
 // Package datagram makes flows of UDP datagrams one way, from address to address,
 // and counts them. It is one of the carriers of package traffic.
 //
-// UDP has no connections, so a flow is opened by four datagrams (wire.go, door.go,
-// dial.go), by which both ends know that the other is there, and the acceptor that
-// the opener receives what is sent to its address. After that each end has a
-// socket that is connected to the other. Datagrams then carry a sequence number
+// A flow is opened as package handshake has it; after that each end has a socket that
+// is connected to the other. Datagrams then carry a sequence number
 // and the instant of sending; what became of them is counted at the receiver
 // (ledger.go).
 //

@@ -4,34 +4,14 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"linerate/internal/host/handshake"
 	"linerate/internal/model/record"
 )
-
-// knock sends one datagram and gives what comes back within a moment.
-func knock(t *testing.T, c *net.UDPConn, b []byte, moment time.Duration) []byte {
-	t.Helper()
-	if _, err := c.Write(b); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.SetReadDeadline(time.Now().Add(moment)); err != nil {
-		t.Fatal(err)
-	}
-	answer := make([]byte, 2048)
-	n, err := c.Read(answer)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return nil
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer[:n]
-}
 
 func caller(t *testing.T, at netip.AddrPort) *net.UDPConn {
 	t.Helper()
@@ -44,16 +24,16 @@ func caller(t *testing.T, at netip.AddrPort) *net.UDPConn {
 }
 
 // shared is a door that flows of an engine share, as at a serving host.
-func shared(t *testing.T, e *Engine, at string, allowed func(netip.Addr) bool) *Door {
+func shared(t *testing.T, e *Engine, at string) *handshake.Door {
 	t.Helper()
-	d, err := OpenDoor(t.Context(), at)
+	d, err := handshake.OpenDoor(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		d.Serve(Guests{Allowed: allowed, Expects: e.Expects, Admit: func(ticket record.Ticket, c Caller) { e.Admit(ticket, c) }})
+		d.Serve(handshake.Guests{Expects: e.Expects, Admit: func(ticket record.Ticket, c handshake.Caller) { e.Admit(ticket, c) }})
 	}()
 	t.Cleanup(func() {
 		d.Close()
@@ -62,74 +42,12 @@ func shared(t *testing.T, e *Engine, at string, allowed func(netip.Addr) bool) *
 	return d
 }
 
-// TestDoor: whoever does not know the ticket of a flow gets nothing; who knows it
-// gets no more than he sent until he has shown that he receives at his address.
-func TestDoor(t *testing.T) {
-	const moment = 30 * time.Millisecond
-	e := engine(t, platform)
-	ticket := record.Ticket{1, 2, 3}
-	e.Listen(t.Context(), []record.FlowOrder{{ID: "f", Ticket: ticket}})
-	d := shared(t, e, "127.0.0.1:0", nil)
-	c := caller(t, d.At())
-	hello := frame{kind: kindHello, ticket: ticket}
-	long := append(hello.encode(), 0)
-	for name, b := range map[string][]byte{
-		"nothing": {}, "garbage": []byte("GET / HTTP/1.0\r\n\r\n"), "half a frame": hello.encode()[:40], "a longer one": long,
-		"another ticket": frame{kind: kindHello, ticket: record.Ticket{9}}.encode(), "no ticket": frame{kind: kindHello}.encode(),
-		"a cookie of its own": frame{kind: kindAnswer, ticket: ticket, cookie: cookie{5}}.encode(),
-		"our own words":       frame{kind: kindReady, ticket: ticket}.encode(),
-		"the other own words": frame{kind: kindChallenge, ticket: ticket}.encode(),
-	} {
-		if answer := knock(t, c, b, moment); answer != nil {
-			t.Errorf("%s is answered by %q", name, answer)
-		}
-	}
-	challenge, ok := decode(knock(t, c, hello.encode(), patience))
-	if !ok || challenge.kind != kindChallenge || challenge.ticket != ticket || challenge.cookie == (cookie{}) {
-		t.Fatalf("hello is answered by %+v", challenge)
-	}
-	if e.Settled() {
-		t.Fatal("the flow is open before the address is proven")
-	}
-	answer := frame{kind: kindAnswer, ticket: ticket, cookie: challenge.cookie}
-	if b := knock(t, caller(t, d.At()), answer.encode(), moment); b != nil {
-		t.Errorf("somebody else's cookie is answered by %q", b)
-	}
-	for range 3 { // said again, it is answered again, and nothing changes
-		ready, ok := decode(knock(t, c, answer.encode(), patience))
-		if !ok || ready.kind != kindReady || ready.cookie != challenge.cookie {
-			t.Fatalf("the answer is answered by %+v", ready)
-		}
-	}
-	if b := knock(t, c, frame{kind: kindAnswer, ticket: ticket}.encode(), moment); b != nil {
-		t.Errorf("another cookie is answered by %q", b)
-	}
-	end := e.Read()[0]
-	if !end.Alive || end.Local != d.At() {
-		t.Errorf("the flow: %+v", end)
-	}
-	if b := knock(t, caller(t, d.At()), hello.encode(), moment); b != nil {
-		t.Errorf("a ticket that was used is answered by %q", b)
-	}
-}
-
-// TestDoorAllows: who is not allowed gets nothing, whatever he knows.
-func TestDoorAllows(t *testing.T) {
-	e := engine(t, platform)
-	ticket := record.Ticket{7}
-	e.Listen(t.Context(), []record.FlowOrder{{ID: "f", Ticket: ticket}})
-	d := shared(t, e, "127.0.0.1:0", func(a netip.Addr) bool { return a != loopback })
-	if b := knock(t, caller(t, d.At()), frame{kind: kindHello, ticket: ticket}.encode(), 50*time.Millisecond); b != nil {
-		t.Errorf("answered by %q", b)
-	}
-}
-
 // TestSharedDoor: flows of several engines come to one port, and each gets its own
 // datagrams, also where the port is every address's.
 func TestSharedDoor(t *testing.T) {
 	for _, at := range []string{"127.0.0.1:0", ":0"} {
 		opener, acceptor := engine(t, platform), engine(t, platform)
-		d := shared(t, acceptor, at, nil)
+		d := shared(t, acceptor, at)
 		var accepting, opening []record.FlowOrder
 		for i, o := range orders(6, record.FlowOrder{RateCap: 2e6, DatagramBytes: 200}) {
 			o.Ticket = record.Ticket{byte(i + 1)}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
 	"linerate/internal/model/record"
 )
@@ -72,13 +73,13 @@ func (e *Engine) Listen(ctx context.Context, orders []record.FlowOrder) []record
 		if order.Local.IsValid() {
 			address = net.JoinHostPort(order.Local.String(), "0")
 		}
-		d, err := OpenDoor(ctx, address)
+		d, err := handshake.OpenDoor(ctx, address)
 		if err != nil {
 			out[i].Error = fmt.Sprintf("listen on %s: %s", socket.Place(order.Local), socket.Why(err, order.Local))
 			f.fail("%s", out[i].Error)
 			continue
 		}
-		guests := Guests{Expects: f.expects, Admit: func(t record.Ticket, c Caller) {
+		guests := handshake.Guests{Expects: f.expects, Admit: func(t record.Ticket, c handshake.Caller) {
 			if f.take(t) {
 				e.meet(f, c)
 				d.Close()
@@ -104,7 +105,7 @@ func (e *Engine) Expects(ticket record.Ticket) bool {
 
 // Admit takes a caller in who has shown a ticket at a door. False: no flow of this
 // engine waits for him. It returns when the flow is open or has failed.
-func (e *Engine) Admit(ticket record.Ticket, c Caller) bool {
+func (e *Engine) Admit(ticket record.Ticket, c handshake.Caller) bool {
 	flows := e.books.All()
 	i := slices.IndexFunc(flows, func(f *flow) bool { return !ticket.IsZero() && f.take(ticket) })
 	if i >= 0 {
@@ -114,14 +115,13 @@ func (e *Engine) Admit(ticket record.Ticket, c Caller) bool {
 }
 
 // meet opens the flow with who has come for it.
-func (e *Engine) meet(f *flow, c Caller) {
-	conn, err := c.meet(func(fd int) error { return prepare(f.order, fd) })
+func (e *Engine) meet(f *flow, c handshake.Caller) {
+	conn, err := c.Meet(func(fd int) error { return prepare(f.order, fd) })
 	if err != nil {
-		f.fail("%s ← %s: %s", c.door.at, c.from, socket.Why(err, c.from.Addr()))
+		f.fail("%s ← %s: %s", c.Door(), c.From(), socket.Why(err, c.From().Addr()))
 		return
 	}
-	c.accepted.kind = kindReady
-	ready := c.accepted.encode()
+	ready := c.Ready()
 	if e.adopt(f, conn, ready, nil) {
 		_, _ = conn.Write(ready) // lost: the opener asks again
 		if !e.books.Work(func() { e.carry(f) }) {
@@ -214,7 +214,7 @@ func (e *Engine) dial(ctx context.Context, f *flow, timeout time.Duration) bool 
 		f.fail("connect: flow %s has no remote address", order.ID)
 		return false
 	}
-	conn, err := dial(ctx, order, timeout, func(fd int) error { return prepare(order, fd) })
+	conn, err := handshake.Open(ctx, order, timeout, func(fd int) error { return prepare(order, fd) })
 	if err != nil {
 		f.fail("connect %s → %s: %s", socket.Place(order.Local), order.Remote, socket.Why(err, order.Remote.Addr()))
 		return false
@@ -223,7 +223,7 @@ func (e *Engine) dial(ctx context.Context, f *flow, timeout time.Duration) bool 
 }
 
 // adopt settles a connected socket's options and puts it in the books.
-func (e *Engine) adopt(f *flow, conn *net.UDPConn, ready []byte, header Header) bool {
+func (e *Engine) adopt(f *flow, conn *net.UDPConn, ready handshake.Ready, header Header) bool {
 	end, err := settle(f.order, conn, len(e.books.All()))
 	if err != nil {
 		f.fail("%s → %s: %s", conn.LocalAddr(), conn.RemoteAddr(), socket.Why(err, f.order.Remote.Addr()))
@@ -246,7 +246,7 @@ func Dial(ctx context.Context, order record.FlowOrder) (*net.UDPConn, error) {
 	if err := check(order); err != nil {
 		return nil, err
 	}
-	dialer := connected(order, func(fd int) error { return prepare(order, fd) })
+	dialer := handshake.Dialer(order, func(fd int) error { return prepare(order, fd) })
 	c, err := dialer.DialContext(ctx, "udp", order.Remote.String())
 	if err != nil {
 		return nil, fmt.Errorf("connect %s → %s: %s", socket.Place(order.Local), order.Remote, socket.Why(err, order.Remote.Addr()))
@@ -314,7 +314,7 @@ func (e *Engine) attend(end *endpoint) error {
 		_ = end.conn.SetReadDeadline(time.Unix(1, 0))
 	})
 	defer close(over)
-	buffer := make([]byte, frameBytes+1)
+	buffer := make([]byte, handshake.FrameBytes+1)
 	for waiting {
 		n, err := end.conn.Read(buffer)
 		select {
@@ -335,9 +335,7 @@ func (e *Engine) attend(end *endpoint) error {
 // again answers somebody who shows the flow's ticket once more: he has not heard
 // that it is ready.
 func (end *endpoint) again(b []byte) {
-	f, ok := decode(b)
-	ready, accepted := decode(end.ready)
-	if ok && accepted && f == (frame{kindAnswer, ready.ticket, ready.cookie}) {
+	if end.ready.Answers(b) {
 		_, _ = end.conn.Write(end.ready)
 	}
 }

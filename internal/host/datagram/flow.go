@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"sync"
 
+	"linerate/internal/host/handshake"
 	"linerate/internal/model/record"
 )
 
@@ -14,8 +15,8 @@ type flow struct {
 	order record.FlowOrder
 	tally tally
 
-	mu      sync.Mutex // never taken while datagrams move
-	door    *Door      // on a service port of the flow's own
+	mu      sync.Mutex      // never taken while datagrams move
+	door    *handshake.Door // on a service port of the flow's own
 	listens netip.AddrPort
 	offered bool // somebody has shown the flow's ticket
 	end     *endpoint
@@ -37,7 +38,7 @@ type endpoint struct {
 	header        Header // nil: our own
 	// ready is what the acceptor says when it is shown the flow's ticket again; nil
 	// at the opener.
-	ready []byte
+	ready handshake.Ready
 }
 
 // fail notes why the flow is not alive; the first reason is kept.
@@ -50,7 +51,7 @@ func (f *flow) fail(format string, args ...any) {
 }
 
 // listening notes the door that the flow comes to. False: the flow is closed.
-func (f *flow) listening(d *Door) bool {
+func (f *flow) listening(d *handshake.Door) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.closed {

@@ -106,7 +106,7 @@ func (r *sender) step(fd int, t *tally, s *signals) (verdict, int64, error) {
 		case err == syscall.EAGAIN:
 			r.rest(at-began, t)
 			return blocked, 0, nil
-		case transient(err), err == syscall.ENOMEM:
+		case socket.NotSent(err), err == syscall.ENOMEM:
 			r.rest(at-began, t)
 			return early, at + int64(breath), nil
 		case !r.replaced(fd, err):

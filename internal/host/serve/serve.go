@@ -24,7 +24,7 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/agent"
-	"linerate/internal/host/datagram"
+	"linerate/internal/host/handshake"
 	"linerate/internal/model/record"
 )
 
@@ -69,7 +69,7 @@ type Visit struct {
 // Listener is a TCP port and the UDP port of the same number.
 type Listener struct {
 	*net.TCPListener
-	door *datagram.Door
+	door *handshake.Door
 }
 
 // Listen opens the ports. Keep-alive probes find out about conductors that have
@@ -84,7 +84,7 @@ func Listen(ctx context.Context, address string) (Listener, error) {
 		if err != nil {
 			return Listener{}, err
 		}
-		door, err := datagram.OpenDoor(ctx, l.Addr().String())
+		door, err := handshake.OpenDoor(ctx, l.Addr().String())
 		if err == nil {
 			return Listener{l.(*net.TCPListener), door}, nil
 		}
@@ -141,7 +141,7 @@ func Run(ctx context.Context, listeners []Listener, options Options) error {
 	var accepting sync.WaitGroup
 	for _, l := range listeners {
 		accepting.Go(func() {
-			l.door.Serve(datagram.Guests{Allowed: s.allowed, Expects: s.expects, Admit: s.admitFlow})
+			l.door.Serve(handshake.Guests{Allowed: s.allowed, Expects: s.expects, Admit: s.admitFlow})
 		})
 		accepting.Go(func() {
 			err := s.door(l.TCPListener)
@@ -240,7 +240,7 @@ func (s *server) expects(ticket record.Ticket) bool {
 }
 
 // admitFlow lets a flow of datagrams in to the guest that waits for it.
-func (s *server) admitFlow(ticket record.Ticket, caller datagram.Caller) {
+func (s *server) admitFlow(ticket record.Ticket, caller handshake.Caller) {
 	_ = slices.ContainsFunc(s.present(), func(g *agent.Guest) bool { return g.Admit(ticket, caller) })
 }
 

@@ -63,3 +63,8 @@ func ConnectError(local netip.Addr, remote netip.AddrPort, timeout time.Duration
 	}
 	return fmt.Sprintf("connect %s → %s: %s", Place(local), remote, reason)
 }
+
+// NotSent says of a failure that this datagram was not sent, and nothing of the next.
+func NotSent(err error) bool {
+	return errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.EAGAIN)
+}

@@ -18,6 +18,7 @@ import (
 
 	"linerate/internal/host/datagram"
 	"linerate/internal/host/foreign"
+	"linerate/internal/host/handshake"
 	"linerate/internal/host/stream"
 	"linerate/internal/host/transaction"
 	"linerate/internal/kernel"
@@ -55,6 +56,14 @@ type carrier interface {
 	// Close ends everything, and waits until nothing of it is left. The counts
 	// remain readable.
 	Close()
+}
+
+// A host is a carrier to whose flows callers come by a door for datagrams.
+type host interface {
+	// Expects says whether a flow waits for who has this ticket; Admit takes him in,
+	// or not.
+	Expects(ticket record.Ticket) bool
+	Admit(ticket record.Ticket, c handshake.Caller) bool
 }
 
 // protocols says which carrier makes which protocols' flows.
@@ -213,16 +222,16 @@ func (e *Engine) Offer(ticket record.Ticket, conn *net.TCPConn) bool {
 // Expects says whether a flow of datagrams waits for who has this ticket.
 func (e *Engine) Expects(ticket record.Ticket) bool {
 	return slices.ContainsFunc(e.all(), func(c carrier) bool {
-		d, ok := c.(*datagram.Engine)
+		d, ok := c.(host)
 		return ok && d.Expects(ticket)
 	})
 }
 
 // Admit takes in who has come with a ticket to a door of datagrams that flows
 // share. False: no flow waits for him.
-func (e *Engine) Admit(ticket record.Ticket, caller datagram.Caller) bool {
+func (e *Engine) Admit(ticket record.Ticket, caller handshake.Caller) bool {
 	return slices.ContainsFunc(e.all(), func(c carrier) bool {
-		d, ok := c.(*datagram.Engine)
+		d, ok := c.(host)
 		return ok && d.Admit(ticket, caller)
 	})
 }

@@ -1,4 +1,4 @@
-package datagram
+package handshake
 
 import (
 	"context"
@@ -25,14 +25,15 @@ const (
 
 var errNoAnswer = errors.New("no answer")
 
-// dial opens a flow: it makes a connected socket and has the acceptor agree.
-func dial(ctx context.Context, order record.FlowOrder, timeout time.Duration, control func(fd int) error) (*net.UDPConn, error) {
+// Open opens a flow: it makes a connected socket, which control prepares, and has the
+// acceptor agree. No timeout: ten seconds.
+func Open(ctx context.Context, order record.FlowOrder, timeout time.Duration, control func(fd int) error) (*net.UDPConn, error) {
 	if timeout <= 0 {
 		timeout = tries
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	dialer := connected(order, control)
+	dialer := Dialer(order, control)
 	c, err := dialer.DialContext(ctx, "udp", order.Remote.String())
 	if err != nil {
 		return nil, err
@@ -65,11 +66,11 @@ func dial(ctx context.Context, order record.FlowOrder, timeout time.Duration, co
 	return nil, err
 }
 
-// connected makes sockets that are connected to the other end. One service port may
+// Dialer makes sockets that are connected to the other end, as an order says. One service port may
 // serve several to different places, as with TCP: the kernel gives a datagram to the
 // socket that is connected to where it is from, and what another gets before it is
 // connected itself has no flow's ticket.
-func connected(order record.FlowOrder, control func(fd int) error) *net.Dialer {
+func Dialer(order record.FlowOrder, control func(fd int) error) *net.Dialer {
 	dialer := &net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
 		return socket.OnSocket(raw, func(fd int) error {
 			if order.LocalPort != 0 {
@@ -88,11 +89,11 @@ func connected(order record.FlowOrder, control func(fd int) error) *net.Dialer {
 
 // ask says one thing until the answer comes.
 func ask(ctx context.Context, conn *net.UDPConn, say frame, want kind) (frame, error) {
-	question, buffer := say.encode(), make([]byte, frameBytes+1)
+	question, buffer := say.encode(), make([]byte, FrameBytes+1)
 	again := againFirst
 	for ctx.Err() == nil {
 		// A network that is not there yet, or full, is not a reason to give up.
-		if _, err := conn.Write(question); err != nil && !transient(err) {
+		if _, err := conn.Write(question); err != nil && !socket.NotSent(err) {
 			return frame{}, err
 		}
 		deadline := time.Now().Add(again)
@@ -119,9 +120,4 @@ func ask(ctx context.Context, conn *net.UDPConn, say frame, want kind) (frame, e
 		}
 	}
 	return frame{}, ctx.Err()
-}
-
-// transient errors say that this datagram was not sent, and nothing of the next.
-func transient(err error) bool {
-	return errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.EAGAIN)
 }

@@ -1,4 +1,4 @@
-package datagram
+package handshake
 
 import (
 	"context"
@@ -82,7 +82,7 @@ func (d *Door) Close() { d.close.Do(func() { d.conn.Close() }) }
 
 // Serve receives who comes, until the door is closed.
 func (d *Door) Serve(g Guests) {
-	buffer, control := make([]byte, frameBytes+1), make([]byte, 128)
+	buffer, control := make([]byte, FrameBytes+1), make([]byte, 128)
 	for {
 		n, c, _, from, err := d.conn.ReadMsgUDPAddrPort(buffer, control)
 		switch {
@@ -110,8 +110,32 @@ func (d *Door) Serve(g Guests) {
 	}
 }
 
-// meet makes a socket on the door's port that is connected to the caller.
-func (c Caller) meet(control func(fd int) error) (*net.UDPConn, error) {
+// Door is the address that the caller has come to.
+func (c Caller) Door() netip.AddrPort { return c.door.at }
+
+// From is where the caller receives.
+func (c Caller) From() netip.AddrPort { return c.from }
+
+// Ready is what the caller is told once there is a socket for the flow: he asks
+// again, over that socket, until he hears it.
+func (c Caller) Ready() Ready {
+	c.accepted.kind = kindReady
+	return c.accepted.encode()
+}
+
+// Ready is the end of a handshake, as the acceptor says it.
+type Ready []byte
+
+// Answers says that a datagram is the opener's who has not heard it yet.
+func (r Ready) Answers(b []byte) bool {
+	f, ok := decode(b)
+	ready, accepted := decode(r)
+	return ok && accepted && f == (frame{kindAnswer, ready.ticket, ready.cookie})
+}
+
+// Meet makes a socket on the door's port that is connected to the caller; control
+// prepares it.
+func (c Caller) Meet(control func(fd int) error) (*net.UDPConn, error) {
 	local := netip.AddrPortFrom(c.at, c.door.at.Port())
 	if !c.at.IsValid() {
 		local = netip.AddrPortFrom(c.door.at.Addr(), local.Port())

@@ -1,0 +1,157 @@
+package handshake
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"linerate/internal/model/record"
+)
+
+// patience bounds waiting for what must come; how long it takes is not judged.
+const patience = 5 * time.Second
+
+// knock sends one datagram and gives what comes back within a moment.
+func knock(t *testing.T, c *net.UDPConn, b []byte, moment time.Duration) []byte {
+	t.Helper()
+	if _, err := c.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.SetReadDeadline(time.Now().Add(moment)); err != nil {
+		t.Fatal(err)
+	}
+	answer := make([]byte, 2048)
+	n, err := c.Read(answer)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer[:n]
+}
+
+func caller(t *testing.T, at netip.AddrPort) *net.UDPConn {
+	t.Helper()
+	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(at))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// host waits for one flow, and meets who comes for it.
+type host struct {
+	ticket record.Ticket
+	conn   atomic.Pointer[net.UDPConn]
+}
+
+func newHost(ticket record.Ticket) *host { return &host{ticket: ticket} }
+
+func (h *host) guests() Guests {
+	return Guests{
+		Expects: func(t record.Ticket) bool { return t == h.ticket && h.conn.Load() == nil },
+		Admit: func(_ record.Ticket, c Caller) {
+			conn, err := c.Meet(func(int) error { return nil })
+			if err != nil {
+				return
+			}
+			h.conn.Store(conn)
+			_, _ = conn.Write(c.Ready())
+			go func() { // until it is closed
+				b := make([]byte, 2*FrameBytes)
+				for {
+					n, err := conn.Read(b)
+					if err != nil {
+						return
+					}
+					if c.Ready().Answers(b[:n]) {
+						_, _ = conn.Write(c.Ready())
+					}
+				}
+			}()
+		},
+	}
+}
+
+// open serves a door until the test ends.
+func open(t *testing.T, g Guests) *Door {
+	t.Helper()
+	d, err := OpenDoor(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() { d.Serve(g) })
+	t.Cleanup(func() {
+		d.Close()
+		serving.Wait()
+	})
+	return d
+}
+
+// TestDoor: whoever does not know the ticket of a flow gets nothing; who knows it
+// gets no more than he sent until he has shown that he receives at his address.
+func TestDoor(t *testing.T) {
+	const moment = 30 * time.Millisecond
+	ticket := record.Ticket{1, 2, 3}
+	h := newHost(ticket)
+	d := open(t, h.guests())
+	c := caller(t, d.At())
+	hello := frame{kind: kindHello, ticket: ticket}
+	long := append(hello.encode(), 0)
+	for name, b := range map[string][]byte{
+		"nothing": {}, "garbage": []byte("GET / HTTP/1.0\r\n\r\n"), "half a frame": hello.encode()[:40], "a longer one": long,
+		"another ticket": frame{kind: kindHello, ticket: record.Ticket{9}}.encode(), "no ticket": frame{kind: kindHello}.encode(),
+		"a cookie of its own": frame{kind: kindAnswer, ticket: ticket, cookie: cookie{5}}.encode(),
+		"our own words":       frame{kind: kindReady, ticket: ticket}.encode(),
+		"the other own words": frame{kind: kindChallenge, ticket: ticket}.encode(),
+	} {
+		if answer := knock(t, c, b, moment); answer != nil {
+			t.Errorf("%s is answered by %q", name, answer)
+		}
+	}
+	challenge, ok := decode(knock(t, c, hello.encode(), patience))
+	if !ok || challenge.kind != kindChallenge || challenge.ticket != ticket || challenge.cookie == (cookie{}) {
+		t.Fatalf("hello is answered by %+v", challenge)
+	}
+	if h.conn.Load() != nil {
+		t.Fatal("the flow is open before the address is proven")
+	}
+	answer := frame{kind: kindAnswer, ticket: ticket, cookie: challenge.cookie}
+	if b := knock(t, caller(t, d.At()), answer.encode(), moment); b != nil {
+		t.Errorf("somebody else's cookie is answered by %q", b)
+	}
+	for range 3 { // said again, it is answered again, and nothing changes
+		ready, ok := decode(knock(t, c, answer.encode(), patience))
+		if !ok || ready.kind != kindReady || ready.cookie != challenge.cookie {
+			t.Fatalf("the answer is answered by %+v", ready)
+		}
+	}
+	if b := knock(t, c, frame{kind: kindAnswer, ticket: ticket}.encode(), moment); b != nil {
+		t.Errorf("another cookie is answered by %q", b)
+	}
+	if conn := h.conn.Load(); conn == nil || conn.LocalAddr().String() != d.At().String() || conn.RemoteAddr().String() != c.LocalAddr().String() {
+		t.Errorf("the flow: %+v", conn)
+	}
+	if b := knock(t, caller(t, d.At()), hello.encode(), moment); b != nil {
+		t.Errorf("a ticket that was used is answered by %q", b)
+	}
+}
+
+// TestDoorAllows: who is not allowed gets nothing, whatever he knows.
+func TestDoorAllows(t *testing.T) {
+	ticket := record.Ticket{7}
+	guests := newHost(ticket).guests()
+	guests.Allowed = func(a netip.Addr) bool { return !a.IsLoopback() }
+	d := open(t, guests)
+	if b := knock(t, caller(t, d.At()), frame{kind: kindHello, ticket: ticket}.encode(), 50*time.Millisecond); b != nil {
+		t.Errorf("answered by %q", b)
+	}
+}
