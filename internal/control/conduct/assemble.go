@@ -160,6 +160,7 @@ func transactions(a0, a1, a2, b0, b1 record.FlowEnd) *record.Transactions {
 	}
 	t, before := *a1.Transactions, a0.Transactions
 	t.Done, t.Failed, t.Opened = t.Done-before.Done, t.Failed-before.Failed, t.Opened-before.Opened
+	t.Unanswered, t.Late = t.Unanswered-before.Unanswered, t.Late-before.Late
 	t.ResponseBytes = a1.ReceivedBytes - a0.ReceivedBytes
 	if a2.Transactions != nil && a2.Transactions.Latency != nil {
 		t.Latency = a2.Transactions.Latency

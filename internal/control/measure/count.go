@@ -34,12 +34,17 @@ func counts(flows []record.Flow, from string) (c record.MeasureCounts, err error
 			c.Transactions = &t
 			t.Done += own.Done
 			t.Failed += own.Failed
+			t.Unanswered += own.Unanswered
+			t.Late += own.Late
 			t.Connections += own.Connections
 			t.Opened += own.Opened
 			t.Processes = max(t.Processes, own.Processes)
 			t.BytesPerConnection += own.BytesPerConnection * own.Connections
 			c.RatePerS += f.TransactionsPerS
 			latencies = append(latencies, own.Latency)
+			if f.Protocol == record.ProtocolUDPRR {
+				c.Lost = &t.Unanswered
+			}
 		}
 	}
 	if c.Datagrams != nil {
@@ -52,6 +57,9 @@ func counts(flows []record.Flow, from string) (c record.MeasureCounts, err error
 	}
 	if c.Transactions != nil {
 		t.BytesPerConnection /= max(t.Connections, 1)
+		if c.Lost == &t.Unanswered {
+			c.LostShare = lostShare(t.Unanswered, t.Done)
+		}
 		c.LatencyUs, err = stats.Together(latencies...)
 	}
 	return c, err
@@ -132,7 +140,7 @@ func (s *session) counter(from string) string {
 }
 
 func transacts(protocol string) bool {
-	return protocol == record.ProtocolRR || protocol == record.ProtocolCRR
+	return !record.Bulk(protocol)
 }
 
 // intervals are what came of a direction's flows in each interval; the last one

@@ -296,7 +296,7 @@ func (g *Guest) listen(ctx context.Context, orders []record.FlowOrder) ([]record
 
 // transacts: the flow is of requests and responses.
 func transacts(o record.FlowOrder) bool {
-	return o.Protocol == record.ProtocolRR || o.Protocol == record.ProtocolCRR
+	return !record.Bulk(o.Protocol)
 }
 
 // sends: the guest's flow has this host send data. Responses are data, too.

@@ -1,27 +1,16 @@
 package datagram
 
 import (
-	"errors"
 	"net"
 	"net/netip"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"linerate/internal/host/handshake"
+	"linerate/internal/host/handshake/handshaketest"
 	"linerate/internal/model/record"
 )
-
-func caller(t *testing.T, at netip.AddrPort) *net.UDPConn {
-	t.Helper()
-	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(at))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return c
-}
 
 // shared is a door that flows of an engine share, as at a serving host.
 func shared(t *testing.T, e *Engine, at string) *handshake.Door {
@@ -85,44 +74,6 @@ func TestSharedDoor(t *testing.T) {
 	}
 }
 
-// relay passes datagrams on both ways between whoever comes first and an address,
-// unless drop says otherwise of the n-th in a direction.
-func relay(t *testing.T, to netip.AddrPort, drop func(back bool, n int) bool) netip.AddrPort {
-	t.Helper()
-	near, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(loopback, 0)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	far := caller(t, to)
-	t.Cleanup(func() { near.Close() })
-	var who atomic.Pointer[netip.AddrPort]
-	pass := func(back bool) {
-		buffer := make([]byte, 65536)
-		for n := 0; ; n++ {
-			var size int
-			var err error
-			var from netip.AddrPort
-			if back {
-				size, err = far.Read(buffer)
-			} else if size, from, err = near.ReadFromUDPAddrPort(buffer); err == nil {
-				who.Store(&from)
-			}
-			switch {
-			case errors.Is(err, net.ErrClosed):
-				return
-			case err != nil || drop(back, n):
-			case back:
-				_, _ = near.WriteToUDPAddrPort(buffer[:size], *who.Load())
-			default:
-				_, _ = far.Write(buffer[:size])
-			}
-		}
-	}
-	go pass(false)
-	go pass(true)
-	return near.LocalAddr().(*net.UDPAddr).AddrPort()
-}
-
 // TestLossyOpening: each datagram of the opening may be lost, several times.
 func TestLossyOpening(t *testing.T) {
 	for name, drop := range map[string]func(back bool, n int) bool{
@@ -138,7 +89,12 @@ func TestLossyOpening(t *testing.T) {
 				t.Parallel() // it mostly waits
 				opener, acceptor := engine(t, platform), engine(t, platform)
 				l := acceptor.Listen(t.Context(), orders(1, record.FlowOrder{Local: loopback, Sends: !sends}))[0]
-				at := relay(t, l.Local, drop)
+				at := handshaketest.Relay(t, l.Local, func(back bool, n int) handshaketest.Fate {
+					if drop(back, n) {
+						return handshaketest.Lost
+					}
+					return handshaketest.Passed
+				})
 				o := opener.Connect(t.Context(), orders(1, record.FlowOrder{Remote: at, Sends: sends}), patience)[0]
 				if o.Error != "" {
 					t.Fatal(o.Error)

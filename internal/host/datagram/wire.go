@@ -1,6 +1,10 @@
 package datagram
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"linerate/internal/model/record"
+)
 
 // The sizes of a flow's datagrams, as UDP payload. Each begins with a header:
 // its sequence number, from 0, and when it was sent, in nanoseconds of the
@@ -8,9 +12,9 @@ import "encoding/binary"
 const (
 	headerBytes  = 16
 	smallest     = headerBytes
-	largest      = 65535 - 20 - 8 // what fits an IPv4 packet
-	maxSequence  = 1 << 56        // far more than anybody sends; the magic is above
-	defaultBytes = 1448           // where the MTU is not known: fits any usual way
+	largest      = record.MostDatagram
+	maxSequence  = 1 << 56 // far more than anybody sends; the magic is above
+	defaultBytes = 1448    // where the MTU is not known: fits any usual way
 )
 
 // Header is what each datagram of a flow begins with where the other end is not

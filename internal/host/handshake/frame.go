@@ -51,6 +51,12 @@ func (f frame) encode() []byte {
 	return b
 }
 
+// Framed says that a datagram is part of a handshake.
+func Framed(b []byte) bool {
+	_, ok := decode(b)
+	return ok
+}
+
 // decode reads a frame; false: it is none.
 func decode(b []byte) (f frame, ok bool) {
 	if len(b) != FrameBytes || string(b[:len(frameMagic)]) != frameMagic {

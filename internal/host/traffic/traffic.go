@@ -73,7 +73,7 @@ var protocols = []struct {
 }{
 	{[]string{record.ProtocolTCP}, func() carrier { return stream.New() }},
 	{[]string{record.ProtocolUDP}, func() carrier { return datagram.New() }},
-	{[]string{record.ProtocolRR, record.ProtocolCRR}, func() carrier { return transaction.New() }},
+	{record.Transactional, func() carrier { return transaction.New() }},
 }
 
 // Engine serves one trial: make a new one for the next.

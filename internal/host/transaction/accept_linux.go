@@ -25,13 +25,16 @@ func (f *end) listen(ctx context.Context) (netip.AddrPort, error) {
 	if err != nil || !f.order.Ticket.IsZero() && !f.engine.whole {
 		return netip.AddrPort{}, err
 	}
-	// Package net knows how to listen on all addresses of both families.
-	config := net.ListenConfig{Control: socket.Control(f.order, false), KeepAlive: -1}
-	config.SetMultipathTCP(false)
 	address := ":0"
 	if f.order.Local.IsValid() {
 		address = net.JoinHostPort(f.order.Local.String(), "0")
 	}
+	if f.udp {
+		return f.receive(ctx, address)
+	}
+	// Package net knows how to listen on all addresses of both families.
+	config := net.ListenConfig{Control: socket.Control(f.order, false), KeepAlive: -1}
+	config.SetMultipathTCP(false)
 	l, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
 		return netip.AddrPort{}, err

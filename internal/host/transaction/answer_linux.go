@@ -25,6 +25,9 @@ type answering struct {
 	response int64
 	poll     bool
 	replies  []reply // by descriptor
+	// Over UDP, a response is sent every so many ns at most (0: at any time), and free
+	// is when the next may be.
+	every, free int64
 	// turns are taken by the thread and by a door that brings connections for one
 	// transaction each; nobody else brings any where there is a door.
 	turns sync.Mutex
@@ -32,13 +35,17 @@ type answering struct {
 
 func newAnswering(w *worker) *answering {
 	o := w.f.order
-	return &answering{worker: w, request: uint32(requestBytes(o)), response: int64(responseBytes(o)), poll: o.Poll && !w.f.visited()}
+	r := &answering{worker: w, request: uint32(requestBytes(o)), response: int64(responseBytes(o)), poll: o.Poll && !w.f.visited()}
+	if o.RateCap > 0 { // of each connection
+		r.every = int64(float64(r.response) * 8e9 / float64(o.RateCap) / float64(max(1, w.part.size())))
+	}
+	return r
 }
 
 // respond answers what is asked until the engine closes.
 func (w *worker) respond() {
 	r := w.answers
-	if r.poll && !w.f.turnover() && !w.f.engine.opens() {
+	if r.poll && !w.f.turnover() && !w.f.udp && !w.f.engine.opens() {
 		return // nothing is asked before
 	}
 	if w.epoll != nil {
@@ -48,6 +55,10 @@ func (w *worker) respond() {
 	w.onThread(true, func() {
 		select {
 		case fd := <-w.seat:
+			if w.f.udp {
+				r.attend(fd)
+				return
+			}
 			r.alone(fd)
 		case <-w.f.engine.books.Context().Done():
 		}
@@ -145,6 +156,10 @@ func (r *answering) among() {
 				continue
 			}
 			fd := int(tag)
+			if r.f.udp {
+				r.replyAll(fd)
+				continue
+			}
 			if turnover && tag == r.f.listener.Load() {
 				r.turn(fd)
 				continue

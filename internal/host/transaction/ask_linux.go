@@ -20,6 +20,11 @@ type conn struct {
 	place uint32 // among the thread's connections
 	ask   uint32 // bytes of the request that are still to be written
 	want  uint32 // bytes of the response that are still to come
+
+	// Of udp-rr:
+	posted int64  // when its latest request was sent
+	number uint32 // of that
+	missed uint32 // how many in a row had no response
 }
 
 // asking is an asking thread at work.
@@ -35,6 +40,8 @@ type asking struct {
 	former   int    // of single: the connection before, still open, or -1
 	spare    int    // of single: the socket for the next, or -1
 	head     []byte // of what a new connection sends: the ticket, then the request
+	now      int64  // over UDP: an instant of a moment ago
+	swept    int64  // and when was last looked for what is overdue
 	resting  int    // connections that wait for another try
 	again    int64  // when they may
 	schedule schedule
@@ -104,7 +111,7 @@ func (a *asking) alone(c *conn) {
 			at = socket.Now()
 		}
 		atomic.StoreInt64(&c.began, began)
-		c.ask, c.want = a.request, a.response
+		c.ask, c.want, a.now = a.request, a.response, at
 		for c.ask > 0 && !quit.Load() {
 			n, err := a.send(c, poll)
 			if err != nil && !passing(err) {
@@ -123,7 +130,10 @@ func (a *asking) alone(c *conn) {
 		for c.want > 0 {
 			var n int
 			var err error
-			room := a.buffer[:min(int(c.want), len(a.buffer))]
+			room := a.buffer
+			if !a.f.udp {
+				room = room[:min(int(c.want), len(room))]
+			}
 			if poll {
 				n, err = kernel.TryTake(int(c.fd), room)
 			} else {
@@ -132,6 +142,13 @@ func (a *asking) alone(c *conn) {
 			switch {
 			case quit.Load():
 				return
+			case a.f.udp && err == nil:
+				vain = 0
+				a.fits(c, room[:n])
+			case a.f.udp && (passing(err) || astray(err)):
+				if a.rest(&vain); !poll || vain%patience == 0 {
+					a.overdue(c, socket.Now())
+				}
 			case err == nil && n == 0:
 				a.broken(c, nil)
 				return
@@ -147,15 +164,20 @@ func (a *asking) alone(c *conn) {
 			}
 		}
 		at = socket.Now()
-		if a.paced {
+		switch {
+		case c.began == 0: // given up
+		case a.paced:
 			a.finish(c, at)
-		} else {
+		default:
 			former = began
 		}
 	}
 }
 
 func (a *asking) send(c *conn, try bool) (int, error) {
+	if a.f.udp {
+		return a.post(c)
+	}
 	piece := payload[:min(int(c.ask), len(payload))]
 	if c.ask > a.request {
 		piece = a.head[len(a.f.ticket)-int(c.ask-a.request):]
@@ -229,19 +251,24 @@ func (a *asking) broken(c *conn, err error) {
 func (a *asking) among() {
 	poll, quit := a.poll, &a.f.engine.quit
 	vain := 0
-	if !a.paced {
-		at := socket.Now()
+	if a.now = socket.Now(); !a.paced {
+		at := a.now
 		for i := range a.conns {
 			a.begin(&a.conns[i], at)
 		}
 	}
 	for !quit.Load() {
 		limit := time.Duration(-1)
+		if a.f.udp {
+			a.sweep()
+		}
 		if a.paced {
 			limit = a.due()
 		}
 		if a.resting > 0 {
 			a.resume()
+		}
+		if a.resting > 0 || a.f.udp {
 			limit = sooner(limit, glance)
 		}
 		if poll {
@@ -265,7 +292,11 @@ func (a *asking) among() {
 			if write && c.ask > 0 {
 				a.push(c)
 			}
-			if read {
+			switch {
+			case !read:
+			case a.f.udp:
+				a.collect(int(tag))
+			default:
 				a.pull(int(tag))
 			}
 		}
@@ -363,16 +394,22 @@ func (a *asking) pull(i int) {
 		if a.turnover {
 			a.discard(c)
 		}
-		if !a.paced {
-			a.begin(c, at)
-			return
-		}
-		// What has become due meanwhile has waited for this connection.
-		if instant := a.schedule.due(a.part.number(i, c.round)); instant <= at {
-			c.round++
-			a.begin(c, instant)
-		}
+		a.proceed(i, at)
 		return
+	}
+}
+
+// proceed begins a connection's next transaction, if it is time for one.
+func (a *asking) proceed(i int, at int64) {
+	c := &a.conns[i]
+	if !a.paced {
+		a.begin(c, at)
+		return
+	}
+	// What has become due meanwhile has waited for this connection.
+	if instant := a.schedule.due(a.part.number(i, c.round)); instant <= at {
+		c.round++
+		a.begin(c, instant)
 	}
 }
 

@@ -70,7 +70,6 @@ func (a *asking) socket(peer *kernel.Peer) (int, error) {
 // nothing to choose from.
 func (a *asking) inTurn() {
 	c, quit := &a.conns[0], &a.f.engine.quit
-	wait := kernel.Waiter{Keeps: a.keeps}
 	vain, woken := 0, socket.Now()
 	if !a.paced {
 		a.begin(c, woken)
@@ -91,7 +90,7 @@ func (a *asking) inTurn() {
 			a.rest(&vain)
 			continue
 		default:
-			wait.Nap(limit)
+			a.wait.Nap(limit)
 			continue
 		}
 		if a.poll {
@@ -101,7 +100,7 @@ func (a *asking) inTurn() {
 		for a.carry(c); a.done.Load() == done && c.fd >= 0 && !quit.Load(); a.carry(c) {
 			if a.poll {
 				a.rest(&vain)
-			} else if _, _ = wait.Wait(int(c.fd), c.ask > 0, limit); a.paced {
+			} else if _, _ = a.wait.Wait(int(c.fd), c.ask > 0, limit); a.paced {
 				break // something may be due
 			}
 		}

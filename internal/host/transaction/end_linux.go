@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel"
 	"linerate/internal/model/record"
@@ -23,6 +24,7 @@ type end struct {
 	engine  *Engine
 	order   record.FlowOrder
 	asks    bool
+	udp     bool // requests and responses are datagrams
 	part    part // which of the flow's connections are here
 	workers []*worker
 	ticket  []byte  // what a connection shows first
@@ -45,13 +47,19 @@ type end struct {
 	failure  string // why there is no flow; the first reason is kept
 	// exhausted is that reason where no service port was left.
 	exhausted *record.PortsExhausted
-	lost      int64  // connections
-	why       string // the first of them was
-	ended     bool
+	// admission lets one caller in at a time.
+	admission sync.Mutex
+	// callers have come over UDP, each to a socket of his own, which says what is here
+	// when he asks again.
+	callers map[netip.AddrPort]int32
+	ready   map[int32]handshake.Ready
+	lost    int64  // connections
+	why     string // the first of them was
+	ended   bool
 }
 
 func newEnd(e *Engine, order record.FlowOrder, p part) *end {
-	f := &end{engine: e, order: order, asks: order.Remote.IsValid(), part: p}
+	f := &end{engine: e, order: order, asks: order.Remote.IsValid(), udp: order.Protocol == record.ProtocolUDPRR, part: p}
 	f.listener.Store(-1)
 	return f
 }
@@ -151,11 +159,18 @@ func (f *end) settled() bool {
 // sound says what is wrong with an order.
 func sound(o record.FlowOrder) error {
 	var errs []error
+	message := 1 << 30
+	if o.Protocol == record.ProtocolUDPRR {
+		message = record.MostDatagram
+		if o.MSS != 0 || o.CongestionControl != "" || o.NoDelay != nil {
+			errs = append(errs, errors.New("mss, nodelay and congestion control are TCP's: udp-rr has none"))
+		}
+	}
 	for _, n := range []struct {
 		what        string
 		value, most int
 	}{
-		{"a request of %d bytes", o.RequestBytes, 1 << 30}, {"a response of %d bytes", o.ResponseBytes, 1 << 30},
+		{"a request of %d bytes", o.RequestBytes, message}, {"a response of %d bytes", o.ResponseBytes, message},
 		{"%d connections", o.Connections, 1 << 24}, {"%d threads", o.Threads, 1024},
 	} {
 		if n.value < 0 || n.value > n.most {
@@ -211,6 +226,9 @@ func (f *end) turnover() bool { return f.order.Protocol == record.ProtocolCRR }
 
 // settle gives a connection the options that it has not got from a listener.
 func (f *end) settle(fd int, offered bool) error {
+	if f.udp {
+		return f.glances(fd)
+	}
 	if offered {
 		if err := socket.PrepareAccepted(f.order, fd); err != nil {
 			return err
@@ -224,17 +242,26 @@ func (f *end) settle(fd int, offered bool) error {
 	if f.turnover() && max(requestBytes(f.order), responseBytes(f.order)) <= oneSegment {
 		return nil // nothing waits for anything
 	}
-	if f.direct() {
-		// Whoever waits for room or data looks now and then whether the engine closes.
-		if err := kernel.SetSendTimeout(fd, glance); err != nil {
-			return fmt.Errorf("setting SO_SNDTIMEO: %w", err)
-		}
-		if err := kernel.SetReceiveTimeout(fd, glance); err != nil {
-			return fmt.Errorf("setting SO_RCVTIMEO: %w", err)
-		}
+	if err := f.glances(fd); err != nil {
+		return err
 	}
 	if err := kernel.SetNoDelay(fd, f.order.NoDelay == nil || *f.order.NoDelay); err != nil {
 		return fmt.Errorf("setting TCP_NODELAY: %w", err)
+	}
+	return nil
+}
+
+// glances has who waits for room or data look now and then whether the engine closes,
+// where nothing else would tell him.
+func (f *end) glances(fd int) error {
+	if !f.direct() {
+		return nil
+	}
+	if err := kernel.SetSendTimeout(fd, glance); err != nil {
+		return fmt.Errorf("setting SO_SNDTIMEO: %w", err)
+	}
+	if err := kernel.SetReceiveTimeout(fd, glance); err != nil {
+		return fmt.Errorf("setting SO_RCVTIMEO: %w", err)
 	}
 	return nil
 }
@@ -258,7 +285,7 @@ func (f *end) keep(fd int) bool {
 
 // take says that a connection with this ticket is one of the flow's.
 func (f *end) take(ticket record.Ticket) bool {
-	if f.asks || f.order.Ticket != ticket || ticket.IsZero() {
+	if f.asks || f.udp || f.order.Ticket != ticket || ticket.IsZero() {
 		return false
 	}
 	f.mu.Lock()

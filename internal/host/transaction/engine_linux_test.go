@@ -25,6 +25,17 @@ func TestTransactions(t *testing.T) {
 		{Poll: true},
 		{Poll: true, Connections: 3},
 		{Poll: true, Pace: 500},
+		{Protocol: record.ProtocolUDPRR},
+		{Protocol: record.ProtocolUDPRR, Connections: 7},
+		{Protocol: record.ProtocolUDPRR, Connections: 7, Threads: 3, RequestBytes: 3, ResponseBytes: 2},
+		{Protocol: record.ProtocolUDPRR, Connections: 2, Threads: 2, RequestBytes: 64, ResponseBytes: 64},
+		{Protocol: record.ProtocolUDPRR, RequestBytes: record.MostDatagram, ResponseBytes: record.MostDatagram},
+		{Protocol: record.ProtocolUDPRR, RequestBytes: 10, ResponseBytes: 20_000, Connections: 5, Window: 20_000},
+		{Protocol: record.ProtocolUDPRR, Pace: 500},
+		{Protocol: record.ProtocolUDPRR, Pace: 500, Connections: 20, Threads: 2},
+		{Protocol: record.ProtocolUDPRR, Poll: true},
+		{Protocol: record.ProtocolUDPRR, Poll: true, Connections: 3},
+		{Protocol: record.ProtocolUDPRR, Poll: true, Pace: 500},
 		{Protocol: record.ProtocolCRR},
 		{Protocol: record.ProtocolCRR, Poll: true},
 		{Protocol: record.ProtocolCRR, Connections: 9, Threads: 2},
@@ -47,7 +58,7 @@ func TestTransactions(t *testing.T) {
 			asked, answered := asker.Read()[0], responder.Read()[0]
 			got := asked.Transactions
 			t.Logf("%d done, %d in the window, %+v", got.Done, got.Latency.Count, got.Latency.P50Us)
-			if got.Done == 0 || got.Failed != 0 || got.Connections != (1-first)*int64(max(1, order.Connections)) {
+			if got.Done == 0 || got.Failed+got.Unanswered+got.Late != 0 || got.Connections != (1-first)*int64(max(1, order.Connections)) {
 				t.Errorf("%+v", got)
 			}
 			if got.Latency.Count == 0 || got.Latency.Count > got.Done {

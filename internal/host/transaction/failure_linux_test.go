@@ -92,7 +92,7 @@ func TestLostOnSchedule(t *testing.T) {
 
 // TestResponderDies: nothing is left of the flow, and both kinds say so.
 func TestResponderDies(t *testing.T) {
-	for _, protocol := range []string{record.ProtocolRR, record.ProtocolCRR} {
+	for _, protocol := range record.Transactional {
 		a, r := engine(t), engine(t)
 		join(t, a, r, orders(1, record.FlowOrder{Connections: 3, Protocol: protocol}))
 		window(time.Hour, a, r)
@@ -173,7 +173,9 @@ func TestNobodyThere(t *testing.T) {
 	}
 	at := l.Addr().(*net.TCPAddr).AddrPort()
 	l.Close()
-	for _, order := range []record.FlowOrder{{}, {Connections: 50}, {Protocol: record.ProtocolCRR}} {
+	for _, order := range []record.FlowOrder{
+		{}, {Connections: 50}, {Protocol: record.ProtocolCRR}, {Protocol: record.ProtocolUDPRR}, {Protocol: record.ProtocolUDPRR, Connections: 50},
+	} {
 		order.ID, order.Remote = "f1", at
 		e := engine(t)
 		o := e.Connect(context.Background(), []record.FlowOrder{order}, waitAtMost)[0]
@@ -184,7 +186,8 @@ func TestNobodyThere(t *testing.T) {
 			t.Errorf("%+v", end)
 		}
 	}
-	for _, bad := range []record.FlowOrder{{Connections: -1}, {RequestBytes: -1}, {ResponseBytes: 2 << 30}, {Threads: 5000}, {Pace: -1}} {
+	for _, bad := range []record.FlowOrder{{Connections: -1}, {RequestBytes: -1}, {ResponseBytes: 2 << 30}, {Threads: 5000}, {Pace: -1},
+		{Protocol: record.ProtocolUDPRR, ResponseBytes: record.MostDatagram + 1}} {
 		bad.ID, bad.Local = "f1", loopback
 		if l := engine(t).Listen(context.Background(), []record.FlowOrder{bad})[0]; !strings.Contains(l.Error, "expected") {
 			t.Errorf("%+v: %+v", bad, l)
@@ -199,6 +202,7 @@ func TestNothingIsLeft(t *testing.T) {
 		for _, order := range []record.FlowOrder{
 			{}, {Connections: 10}, {Connections: 2, Threads: 2, Poll: true}, {Protocol: record.ProtocolCRR, Connections: 4},
 			{Pace: 100, Connections: 3}, {RequestBytes: 1 << 20, ResponseBytes: 1 << 20},
+			{Protocol: record.ProtocolUDPRR}, {Protocol: record.ProtocolUDPRR, Connections: 10}, {Protocol: record.ProtocolUDPRR, Poll: true},
 		} {
 			a, r := engine(t), engine(t)
 			join(t, a, r, orders(2, order))

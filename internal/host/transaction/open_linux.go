@@ -43,6 +43,9 @@ func (f *end) open(ctx context.Context, timeout time.Duration, first func()) {
 		if err = f.probe(ctx, o, timeout); err == nil {
 			f.opener = o
 		}
+	case f.udp:
+		o.waiting.Close()
+		err = f.knock(ctx, timeout, first)
 	default:
 		err = o.all(ctx, timeout, first)
 		o.waiting.Close()
@@ -50,7 +53,9 @@ func (f *end) open(ctx context.Context, timeout time.Duration, first func()) {
 	if err != nil {
 		// No thread is there to notice that some have been reset meanwhile, and their
 		// service ports taken by others.
-		f.joined.Store(f.established())
+		if !f.udp {
+			f.joined.Store(f.established())
+		}
 		f.exhausted = socket.Exhausted(f.order, f.from(), int(f.joined.Load()), err)
 		f.fail("%s", f.unopened(timeout, err))
 		return
@@ -219,19 +224,24 @@ func (o *opener) finish(fd int32) error {
 	}
 	o.waiting.Forget(int(fd))
 	delete(o.began, fd)
-	if !o.f.keep(int(fd)) {
+	return o.f.employ(i, fd)
+}
+
+// employ gives the i-th connection, which is open, to its thread.
+func (f *end) employ(i int, fd int32) (err error) {
+	if !f.keep(int(fd)) {
 		return errors.New(socket.EngineClosed)
 	}
-	w := o.f.workers[i%len(o.f.workers)]
-	place := i / len(o.f.workers)
+	w := f.workers[i%len(f.workers)]
+	place := i / len(f.workers)
 	w.conns[place].fd = fd
 	if w.epoll == nil {
 		err = kernel.SetWaiting(int(fd), true)
 	} else {
 		err = w.epoll.Watch(int(fd), int32(place))
 	}
-	o.f.came.Add(1)
-	o.f.joined.Add(1)
+	f.came.Add(1)
+	f.joined.Add(1)
 	return err
 }
 

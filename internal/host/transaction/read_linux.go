@@ -45,6 +45,8 @@ func (f *end) count(out *record.FlowEnd) {
 			t.Connections += max(0, opened-w.closed.Load())
 		}
 		t.Failed += w.failed.Load()
+		t.Unanswered += w.unanswered.Load()
+		t.Late += w.late.Load()
 		out.ReceivedBytes += w.received.Load()
 		out.WrittenBytes += w.written.Load()
 		if first := w.first.Load(); out.FirstNs == 0 || first != 0 && first < out.FirstNs {
@@ -71,6 +73,9 @@ func (f *end) describe(out *record.FlowEnd, window record.WindowRequest) {
 	if f.asks {
 		f.waiting(out)
 	}
+	if f.asks && f.udp {
+		f.hearing(out)
+	}
 	if f.asks && window.EndNs != 0 && out.AtNs >= conclusion(window) {
 		sum := stats.NewHistogram()
 		for _, w := range f.books() {
@@ -84,12 +89,14 @@ func (f *end) describe(out *record.FlowEnd, window record.WindowRequest) {
 		return
 	}
 	first := int(f.fds[0])
-	out.CongestionControl, _ = kernel.CongestionControl(first)
+	if !f.udp {
+		out.CongestionControl, _ = kernel.CongestionControl(first)
+	}
 	if f.order.Window != 0 {
 		send, receive, _ := kernel.Buffers(first)
 		out.SndbufBytes, out.RcvbufBytes = int64(send), int64(receive)
 	}
-	if f.connections() == 1 {
+	if f.connections() == 1 && !f.udp {
 		if info, err := kernel.TCPInfo(first); err == nil {
 			out.Info = &info
 		}
@@ -134,7 +141,7 @@ func (f *end) waiting(out *record.FlowEnd) {
 			t.Waiting++
 			wait := out.AtNs - began
 			t.LongestWaitUs = max(t.LongestWaitUs, float64(wait)/1e3)
-			if wait < suspect || looked == looks || f.ended {
+			if f.udp || wait < suspect || looked == looks || f.ended {
 				continue
 			}
 			looked++
@@ -152,6 +159,22 @@ func (f *end) waiting(out *record.FlowEnd) {
 		}
 		out.Error = fmt.Sprintf("%d%s of %s: no answer to %d retransmissions in a row", silent, more, plural(f.connections(), "connection"), backoff)
 		out.Alive = out.Alive && int64(silent) < f.joined.Load() && silent < looks
+	}
+}
+
+// hearing looks whether anybody is still there, over UDP.
+func (f *end) hearing(out *record.FlowEnd) {
+	silent, most := int64(0), uint32(0)
+	for _, w := range f.books() {
+		for i := range w.conns {
+			if missed := atomic.LoadUint32(&w.conns[i].missed); missed >= mute {
+				silent, most = silent+1, max(most, missed)
+			}
+		}
+	}
+	if silent > 0 && out.Error == "" {
+		out.Error = fmt.Sprintf("%d of %s: no response to %d requests in a row", silent, plural(f.connections(), "connection"), most)
+		out.Alive = out.Alive && silent < f.joined.Load()
 	}
 }
 

@@ -339,6 +339,8 @@ func merge(sum *record.FlowEnd, part record.FlowEnd) {
 	t, p := sum.Transactions, part.Transactions
 	t.Done += p.Done
 	t.Failed += p.Failed
+	t.Unanswered += p.Unanswered
+	t.Late += p.Late
 	t.Waiting += p.Waiting
 	t.LongestWaitUs = max(t.LongestWaitUs, p.LongestWaitUs)
 	t.Connections += p.Connections

@@ -77,14 +77,17 @@ func children(t *testing.T) (pids []int) {
 }
 
 // TestSpread: 2,000 connections where a process may have 512 descriptors, with a
-// ticket and without; each has its turn, none is lost, and what the hands count
+// ticket and without, over TCP and over UDP; each has its turn, none is lost, and what the hands count
 // comes together. Afterwards there is no hand.
 func TestSpread(t *testing.T) {
 	narrow(t, func(t *testing.T) {
 		const connections = 2000
-		for _, ticket := range []record.Ticket{{}, greeting.NewTicket()} {
+		for _, like := range []record.FlowOrder{
+			{}, {Ticket: greeting.NewTicket()}, {Protocol: record.ProtocolUDPRR}, {Protocol: record.ProtocolUDPRR, Ticket: greeting.NewTicket()},
+		} {
 			asker, responder := engine(t), engine(t)
-			order := orders(1, record.FlowOrder{Connections: connections, Pace: 2 * connections, Ticket: ticket})[0]
+			like.Connections, like.Pace = connections, 2*connections
+			order := orders(1, like)[0]
 			l := responder.Listen(context.Background(), []record.FlowOrder{order})[0]
 			if l.Error != "" || len(l.Ports) < 5 {
 				t.Fatalf("%+v", l)

@@ -2,6 +2,7 @@ package transaction
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,7 +17,7 @@ const (
 	glance = 50 * time.Millisecond
 	// patience is how often a polling thread asks in vain before it offers its
 	// processor to others.
-	patience = 16
+	patience = 64
 	// sampled: of so many transactions over a polling thread's only connection, one
 	// is looked at for how long it takes the thread.
 	sampled = 16
@@ -32,7 +33,8 @@ type counts struct {
 	opened, closed    atomic.Int64 // connections of crr
 	first, last       atomic.Int64 // instants
 	useful            atomic.Int64 // ns that a polling thread has not only asked
-	_                 [48]byte
+	unanswered, late  atomic.Int64 // of udp-rr
+	_                 [32]byte
 }
 
 // bump adds to a count that nobody else adds to.
@@ -50,6 +52,8 @@ type worker struct {
 	// latency is of the transactions that were done inside the window.
 	latency *stats.Counting
 	buffer  []byte // what is received
+	letter  []byte // over UDP: what is sent
+	wait    kernel.Waiter
 
 	keeps  bool         // its processor of the runtime's
 	thread atomic.Int64 // its number, while it runs
@@ -67,6 +71,13 @@ func newWorker(f *end, p part) *worker {
 		w.seat = make(chan int, 1)
 		w.answers = newAnswering(w)
 	}
+	if f.udp {
+		size := requestBytes(f.order)
+		if !f.asks {
+			size = responseBytes(f.order)
+		}
+		w.letter = slices.Clone(payload[:size])
+	}
 	return w
 }
 
@@ -81,6 +92,7 @@ func (w *worker) onThread(wish bool, f func()) {
 	if w.epoll != nil {
 		w.epoll.Keeps = w.keeps
 	}
+	w.wait.Keeps = w.keeps
 	kernel.SharpTimers(true)
 	defer kernel.SharpTimers(false)
 	if w.part.size() >= crowd {

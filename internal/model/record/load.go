@@ -52,12 +52,17 @@ func (d *Datagrams) LostShare() (float64, bool) {
 	return float64(d.Lost) / float64(d.Received+d.Lost), true
 }
 
-// Transactions is one end's count of an rr or crr flow. Counts are since the flow
+// Transactions is one end's count of a flow of requests and responses. Counts are since the flow
 // began.
 type Transactions struct {
 	// Done are complete, Failed are not and will not be.
 	Done   int64 `json:"done"`
 	Failed int64 `json:"failed,omitempty"`
+	// Unanswered are udp-rr's to which no response came within PatienceNs: a datagram
+	// was lost, one way or the other. Late are responses that came after that, or a
+	// second time.
+	Unanswered int64 `json:"unanswered,omitempty"`
+	Late       int64 `json:"late,omitempty"`
 	// Answered is what the responding end has, and ResponseBytes what has come back
 	// of it; only in a trial's flows.
 	Answered      int64 `json:"answered,omitempty"`

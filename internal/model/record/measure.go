@@ -98,11 +98,12 @@ type Latency struct {
 type MeasureCounts struct {
 	// Datagrams is for udp: the flows' together, the jitter as the mean over what
 	// was received. Lost repeats those that were, LostShare is their part of those
-	// that the receivers were to have.
+	// that the receivers were to have; of udp-rr they are of the requests that have
+	// had no response.
 	Datagrams *Datagrams `json:"datagrams,omitempty"`
 	Lost      *int64     `json:"lost,omitempty"`
 	LostShare float64    `json:"lost_share,omitempty"`
-	// RatePerS is how many transactions were done in a second (rr, crr),
+	// RatePerS is how many transactions were done in a second (rr, udp-rr, crr),
 	// Transactions the flows' together, and LatencyUs how long they took.
 	RatePerS     float64       `json:"rate_per_s,omitempty"`
 	Transactions *Transactions `json:"transactions,omitempty"`

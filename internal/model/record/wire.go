@@ -2,6 +2,7 @@ package record
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"linerate/internal/model/setting"
@@ -28,7 +29,7 @@ type Bounds struct {
 	DurationS float64 `json:"duration_s"` // of a trial, warm-up included
 	// RateBps is for all flows of one client together, each direction; 0: any.
 	RateBps float64 `json:"rate_bps,omitempty"`
-	// Connections is for all rr and crr flows of one client together; where it is
+	// Connections is for all rr, udp-rr and crr flows of one client together; where it is
 	// less than Flows, that counts.
 	Connections int `json:"connections,omitempty"`
 }
@@ -41,18 +42,25 @@ func (b Bounds) Stay() time.Duration {
 
 // Protocols of a flow.
 const (
-	ProtocolTCP = "tcp" // bulk data one way over one connection
-	ProtocolUDP = "udp" // a stream of datagrams one way
-	ProtocolRR  = "rr"  // transactions: a request and its response, over TCP connections that stay
-	ProtocolCRR = "crr" // transactions with a connection each: connect, request, response
+	ProtocolTCP   = "tcp"    // bulk data one way over one connection
+	ProtocolUDP   = "udp"    // a stream of datagrams one way
+	ProtocolRR    = "rr"     // transactions: a request and its response, over TCP connections that stay
+	ProtocolUDPRR = "udp-rr" // transactions of one datagram each way
+	ProtocolCRR   = "crr"    // transactions with a connection each: connect, request, response
 )
 
 // Protocols is every protocol that may be ordered.
-var Protocols = []string{ProtocolTCP, ProtocolUDP, ProtocolRR, ProtocolCRR}
+var Protocols = []string{ProtocolTCP, ProtocolUDP, ProtocolRR, ProtocolUDPRR, ProtocolCRR}
+
+// Transactional are those of requests and responses.
+var Transactional = []string{ProtocolRR, ProtocolUDPRR, ProtocolCRR}
+
+// MostDatagram is the most that one datagram can carry over IPv4, as UDP payload.
+const MostDatagram = 65535 - 20 - 8
 
 // Bulk says of a flow's protocol that it is judged by the data it carries;
 // transactions are judged by how many there are and how long they take.
-func Bulk(protocol string) bool { return protocol != ProtocolRR && protocol != ProtocolCRR }
+func Bulk(protocol string) bool { return !slices.Contains(Transactional, protocol) }
 
 // FlowOrder tells one end of a flow what to do. A flow carries data one way: over
 // one TCP connection, as datagrams between two UDP sockets, or as transactions,
@@ -103,8 +111,8 @@ type FlowOrder struct {
 	// RequestBytes and ResponseBytes are a transaction's payload each way.
 	RequestBytes  int `json:"request_bytes,omitempty"`
 	ResponseBytes int `json:"response_bytes,omitempty"`
-	// Connections is how many the flow has open (rr) or in the making (crr), each
-	// with one transaction at a time. All may show the flow's ticket.
+	// Connections is how many the flow has open (rr, and of udp-rr pairs of connected
+	// sockets) or in the making (crr), each with one transaction at a time. All may show the flow's ticket.
 	Connections int `json:"connections,omitempty"`
 	// Pace is how many transactions the whole flow begins in a second; 0: the next
 	// begins when one is over.
@@ -219,7 +227,7 @@ type FlowEnd struct {
 	CallBytes int64    `json:"call_bytes,omitempty"`
 	ModeNote  string   `json:"mode_note,omitempty"`
 	Info      *TCPInfo `json:"info,omitempty"`
-	// Datagrams is for udp, Transactions for both ends of rr and crr.
+	// Datagrams is for udp, Transactions for both ends of transactional protocols.
 	Datagrams    *Datagrams    `json:"datagrams,omitempty"`
 	Transactions *Transactions `json:"transactions,omitempty"`
 	Error        string        `json:"error,omitempty"`

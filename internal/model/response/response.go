@@ -135,7 +135,7 @@ func processors(t *record.Trial, work float64) (float64, bool) {
 
 var bulk = []string{record.ProtocolTCP, record.ProtocolUDP}
 
-var transactional = []string{record.ProtocolRR, record.ProtocolCRR}
+var transactional = record.Transactional
 
 func latency(name, label string, of func(*record.Distribution) float64) Response {
 	return Response{

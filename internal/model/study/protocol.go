@@ -8,6 +8,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/response"
 	"linerate/internal/model/source"
+	"linerate/internal/model/unit"
 )
 
 // Which protocols an option means something to. What is not here means something
@@ -53,7 +54,7 @@ var (
 	stream        = []string{record.ProtocolTCP}
 	datagrams     = []string{record.ProtocolUDP}
 	bulk          = []string{record.ProtocolTCP, record.ProtocolUDP}
-	transactional = []string{record.ProtocolRR, record.ProtocolCRR}
+	transactional = record.Transactional
 	overTCP       = []string{record.ProtocolTCP, record.ProtocolRR, record.ProtocolCRR}
 )
 
@@ -94,7 +95,7 @@ func (c *checker) protocols(p *Plan) {
 		}
 		governs[path][protocol] = true
 	}
-	idle := map[string]bool{}
+	told := map[string]bool{} // what has been reported
 	for _, t := range p.Treatments {
 		list, flows := "workload.flows", c.Workload.Flows
 		above := []string{"workload"}
@@ -117,9 +118,21 @@ func (c *checker) protocols(p *Plan) {
 				govern(path, f.protocol())
 				bound[path] = bound[path] || f.Source.IsValid()
 			}
+			for _, m := range []struct {
+				key   string
+				bytes unit.Bytes
+			}{{"request", f.Request}, {"response", f.Response}} {
+				if f.Protocol != record.ProtocolUDPRR || m.bytes <= record.MostDatagram {
+					continue
+				}
+				if at := c.written(t, path, m.key); !told[at] {
+					told[at] = true
+					c.report(at, "%s %s: of %s each is one datagram, which carries at most %d bytes", m.key, m.bytes, f.Protocol, record.MostDatagram)
+				}
+			}
 			if f.Threads > f.Connections && !record.Bulk(f.Protocol) {
-				if at := c.written(t, path, "threads"); !idle[at] {
-					idle[at] = true
+				if at := c.written(t, path, "threads"); !told[at] {
+					told[at] = true
 					c.report(at, "threads %d: a flow with %s has nothing for more than %d to do: say connections, too", f.Threads, count(f.Connections, "connection"), f.Connections)
 				}
 			}
@@ -215,7 +228,7 @@ func (c *checker) responses(p *Plan) {
 		return
 	}
 	if other, lacks := lacking(response.Transactions); lacks {
-		c.report("workload", "the treatments have nothing in common to be judged by: %q has no tcp or udp flow, and so no goodput; %q has no rr or crr flow, and so no transactions", without.Name, other.Name)
+		c.report("workload", "the treatments have nothing in common to be judged by: %q has no tcp or udp flow, and so no goodput; %q has no flow of %s, and so no transactions", without.Name, other.Name, source.Or(transactional))
 		return
 	}
 	c.Responses = []string{response.Transactions.Name, response.LatencyP99.Name}

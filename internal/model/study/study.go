@@ -73,7 +73,7 @@ const (
 // Options are a flow's transport options. Zero values mean the kernel's or
 // linerate's default.
 type Options struct {
-	Protocol          string       `yaml:"protocol" json:"protocol,omitempty" doc:"tcp: bulk data (default); udp: datagrams; rr: request and response over connections that stay; crr: a connection for each request" enum:"tcp,udp,rr,crr"`
+	Protocol          string       `yaml:"protocol" json:"protocol,omitempty" doc:"tcp: bulk data (default); udp: datagrams; rr: request and response over connections that stay; udp-rr: a datagram each way; crr: a connection for each request" enum:"tcp,udp,rr,udp-rr,crr"`
 	Direction         string       `yaml:"direction" json:"direction,omitempty" doc:"write: from sends to to (default); read: to sends to from; both" enum:"write,read,both"`
 	Streams           int          `yaml:"streams" json:"streams,omitempty" doc:"connections per flow; 1 when absent"`
 	Copies            int          `yaml:"copies" json:"copies,omitempty" doc:"how often there is the flow, each with a process of its own where a tool makes it; 1 when absent"`
@@ -90,12 +90,12 @@ type Options struct {
 	Datagram          unit.Bytes   `yaml:"datagram" json:"datagram,omitempty" doc:"udp: payload of each datagram; as large as the MTU allows when absent"`
 	WriteCap          unit.BitRate `yaml:"write_cap" json:"write_cap,omitempty" doc:"tcp: the most that the sending program writes, as one that has little to send"`
 	ReadCap           unit.BitRate `yaml:"read_cap" json:"read_cap,omitempty" doc:"tcp: the most that the receiving program reads, as a slow one does"`
-	Request           unit.Bytes   `yaml:"request" json:"request,omitempty" doc:"rr, crr: bytes of a request; 1 when absent"`
-	Response          unit.Bytes   `yaml:"response" json:"response,omitempty" doc:"rr, crr: bytes of a response; 1 when absent"`
-	Connections       int          `yaml:"connections" json:"connections,omitempty" doc:"rr, crr: connections of a flow, each with one request at a time; 1 when absent"`
-	Pace              float64      `yaml:"pace" json:"pace_per_s,omitempty" doc:"rr, crr: requests a flow begins in a second, on a schedule that waits for nothing; absent: the next when one is answered"`
-	Poll              *bool        `yaml:"poll" json:"poll,omitempty" doc:"rr, crr: true: both ends poll their sockets instead of sleeping"`
-	Threads           int          `yaml:"threads" json:"threads,omitempty" doc:"rr, crr: threads at each end; 1 when absent"`
+	Request           unit.Bytes   `yaml:"request" json:"request,omitempty" doc:"rr, udp-rr, crr: bytes of a request; 1 when absent"`
+	Response          unit.Bytes   `yaml:"response" json:"response,omitempty" doc:"rr, udp-rr, crr: bytes of a response; 1 when absent"`
+	Connections       int          `yaml:"connections" json:"connections,omitempty" doc:"rr, udp-rr, crr: connections of a flow, each with one request at a time; 1 when absent"`
+	Pace              float64      `yaml:"pace" json:"pace_per_s,omitempty" doc:"rr, udp-rr, crr: requests a flow begins in a second, on a schedule that waits for nothing; absent: the next when one is answered"`
+	Poll              *bool        `yaml:"poll" json:"poll,omitempty" doc:"rr, udp-rr, crr: true: both ends poll their sockets instead of sleeping"`
+	Threads           int          `yaml:"threads" json:"threads,omitempty" doc:"rr, udp-rr, crr: threads at each end; 1 when absent"`
 	SourcePorts       string       `yaml:"source_ports" json:"source_ports,omitempty" doc:"service ports to open connections from. kernel (default): as connect(2) chooses; drawn: free ones, by chance, so that the way of each flow can be predicted; even: free ones of which the kernels on the way say that the flows spread evenly over equal ways" enum:"kernel,drawn,even"`
 	Tool              string       `yaml:"tool" json:"tool,omitempty" doc:"the program that makes the flow's traffic, one process for each flow and direction; linerate when absent" enum:"linerate,iperf3,iperf,netperf,nuttcp,sockperf,qperf"`
 	ToolArgs          []string     `yaml:"tool_args" json:"tool_args,omitempty" doc:"further words for the tool's client"`

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/record"
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
 )
@@ -139,12 +140,8 @@ func (c *checker) options(path string, o Options) {
 	}
 }
 
-// What a datagram holds: linerate's own header at least, and at most what fits
-// into an IPv4 packet (RFC 768).
-const (
-	minDatagram = 16
-	maxDatagram = 65_507
-)
+// minDatagram is what a datagram holds at least: linerate's own header.
+const minDatagram = 16
 
 // Bounds of transactions. Connections from one address to one service port are
 // told apart by the opener's service port, of which there are no more.
@@ -163,7 +160,7 @@ func (c *checker) sizes(path string, o Options) {
 		least, most float64
 		written, of string
 	}{
-		{"datagram", float64(o.Datagram), minDatagram, maxDatagram, o.Datagram.String(), "bytes"},
+		{"datagram", float64(o.Datagram), minDatagram, record.MostDatagram, o.Datagram.String(), "bytes"},
 		{"request", float64(o.Request), 1, maxMessage, o.Request.String(), "bytes"},
 		{"response", float64(o.Response), 1, maxMessage, o.Response.String(), "bytes"},
 		{"connections", float64(o.Connections), 1, maxConnections, fmt.Sprint(o.Connections), ""},

@@ -112,7 +112,7 @@ func small(f record.Flow, host string) float64 {
 		return 0
 	}
 	const packets = 512 // bytes of all the headers that a transaction may take
-	return float64(f.ReceivedBytes+f.Transactions.ResponseBytes) + packets*float64(f.Transactions.Done+f.Transactions.Failed)
+	return float64(f.ReceivedBytes+f.Transactions.ResponseBytes) + packets*float64(f.Transactions.Done+f.Transactions.Failed+f.Transactions.Unanswered)
 }
 
 // gaps is by how much a receiver's kernel may have counted a flow's bytes later than

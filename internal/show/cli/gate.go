@@ -66,7 +66,7 @@ type shown struct {
 var qualities = append([]quality{
 	{"goodput", bulk, false, false, ">= 900mbit", parseAs(unit.ParseBitRate), ofDirections(func(d record.MeasureDirection) (float64, bool) { return d.GoodputBps, true }), limits.Rate},
 	{"rate", transactions, false, false, ">= 10000/s", parsePerSecond, ofDirections(func(d record.MeasureDirection) (float64, bool) { return d.RatePerS, d.Transactions != nil }), report.PerSecond},
-	{"lost", onlyUDP, false, false, "<= 0.1%", parseShare, ofDirections(func(d record.MeasureDirection) (float64, bool) { return d.LostShare, d.Datagrams != nil }), report.Percent},
+	{"lost", lossy, false, false, "<= 0.1%", parseShare, ofDirections(func(d record.MeasureDirection) (float64, bool) { return d.LostShare, d.Lost != nil }), report.Percent},
 	{"jitter", onlyUDP, false, false, "<= 1ms", parseTime, ofDatagrams(func(g *record.Datagrams) float64 { return g.JitterUs }), report.Microseconds},
 	{"loss-free", onlyUDP, false, true, ">= 900mbit", parseAs(unit.ParseBitRate), ofSearch, limits.Rate},
 	{"buffer-delay", nil, true, false, "<= 30ms", parseTime, ofLatency(func(l *record.Latency) float64 { return l.BufferDelayUs }), report.Microseconds},

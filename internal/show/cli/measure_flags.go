@@ -43,20 +43,21 @@ const allModes = "all"
 var (
 	bulk         = []string{record.ProtocolTCP, record.ProtocolUDP}
 	onlyUDP      = []string{record.ProtocolUDP}
-	transactions = []string{record.ProtocolRR, record.ProtocolCRR}
+	lossy        = []string{record.ProtocolUDP, record.ProtocolUDPRR}
+	transactions = record.Transactional
 )
 
 // The sizes that make sense: a datagram carries its number and its time, and fits
 // into IPv4; a message is a message.
 const (
-	leastDatagram, mostDatagram = 16, 65507
-	mostMessage                 = 1 << 30
+	leastDatagram = 16
+	mostMessage   = 1 << 30
 )
 
 func (f *measureFlags) define(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	f.flags = flags
-	flags.StringVar(&f.flows.Protocol, "protocol", record.ProtocolTCP, "tcp: bytes; udp: datagrams; rr: request and response; crr: connect, request, response")
+	flags.StringVar(&f.flows.Protocol, "protocol", record.ProtocolTCP, "tcp: bytes; udp: datagrams; rr: request and response; udp-rr: in datagrams; crr: connect, request, response")
 	flags.StringVar(&f.flows.Direction, "direction", study.Write, "tcp, udp: write: this host sends; read: the server sends; both")
 	flags.IntVar(&f.flows.Streams, "streams", 0, "flows in each direction (default: one, or as many as there are addresses)")
 	quantityVar(flags, &f.duration, unit.ParseDuration, "duration", "duration", "10s", "length of the window that is measured")
@@ -74,12 +75,12 @@ func (f *measureFlags) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.noDelay, "nodelay", false, "tcp, rr, crr: set TCP_NODELAY")
 	flags.StringVar(&f.flows.CongestionControl, "congestion-control", "", "tcp, rr, crr: congestion control, such as cubic or bbr (default: each sender's own)")
 	quantityVar(flags, &f.flows.Datagram, unit.ParseBytes, "datagram", "size", "", "udp: payload of each datagram (default: as large as the MTU allows)")
-	quantityVar(flags, &f.flows.Request, unit.ParseBytes, "request", "size", "", "rr, crr: a request (default 1 byte)")
-	quantityVar(flags, &f.flows.Response, unit.ParseBytes, "response", "size", "", "rr, crr: a response (default 1 byte)")
-	flags.IntVar(&f.flows.Connections, "connections", 1, "rr, crr: connections of each flow, each with one request at a time")
-	flags.Float64Var(&f.flows.Pace, "pace", 0, "rr, crr: requests that each flow begins in a second, on a schedule that waits for nothing (default: the next when one is answered)")
-	flags.BoolVar(&f.poll, "poll", false, "rr, crr: both ends poll their sockets instead of sleeping")
-	flags.IntVar(&f.flows.Threads, "threads", 1, "rr, crr: threads of each flow at each end")
+	quantityVar(flags, &f.flows.Request, unit.ParseBytes, "request", "size", "", "rr, udp-rr, crr: a request (default 1 byte)")
+	quantityVar(flags, &f.flows.Response, unit.ParseBytes, "response", "size", "", "rr, udp-rr, crr: a response (default 1 byte)")
+	flags.IntVar(&f.flows.Connections, "connections", 1, "rr, udp-rr, crr: connections of each flow, each with one request at a time")
+	flags.Float64Var(&f.flows.Pace, "pace", 0, "rr, udp-rr, crr: requests that each flow begins in a second, on a schedule that waits for nothing (default: the next when one is answered)")
+	flags.BoolVar(&f.poll, "poll", false, "rr, udp-rr, crr: both ends poll their sockets instead of sleeping")
+	flags.IntVar(&f.flows.Threads, "threads", 1, "rr, udp-rr, crr: threads of each flow at each end")
 	flags.BoolVar(&f.latency, "latency", false, "tcp, udp: measure latency, too: first idle, then under the load; with the buffer delay of RFC 6349 and a grade (bufferbloat)")
 	flags.BoolVar(&f.lossFree, "loss-free", false, "udp: search the highest rate at which no datagram is lost (RFC 2544 throughput); --duration is that of the trials which confirm it, those of the search take a tenth")
 	quantityVar(flags, &f.search.Loss, unit.ParseRatio, "loss", "share", "", "with --loss-free: the share that may be lost, such as 0.1% (default: none)")
@@ -91,7 +92,7 @@ func (f *measureFlags) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.bindNoPort, "bind-no-port", true, "with --source: connecting chooses a local port that is free between the two ends; =false: binding takes one of the source for itself, as programs do that do not set IP_BIND_ADDRESS_NO_PORT")
 	flags.StringVar(&f.token, "token", "", tokenUsage)
 	f.iperf3.define(flags)
-	flags.StringVar(&f.expect, "expect", "", "what has to be, in each direction and mode: '>= 900mbit'; udp also 'lost <= 0.1%', jitter; rr, crr: '>= 10000/s', 'p99 <= 500us', p50 to p99.99, mean, max; with --latency also 'grade >= B', 'buffer-delay <= 30ms'; several with commas between")
+	flags.StringVar(&f.expect, "expect", "", "what has to be, in each direction and mode: '>= 900mbit'; udp also 'lost <= 0.1%' (udp-rr, too), jitter; rr, udp-rr, crr: '>= 10000/s', 'p99 <= 500us', p50 to p99.99, mean, max; with --latency also 'grade >= B', 'buffer-delay <= 30ms'; several with commas between")
 	flags.BoolVar(&f.asJSON, "json", false, "print the result document (linerate.measure/v1)")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 }
@@ -250,15 +251,19 @@ func (f *measureFlags) outOfRange() (problems []error) {
 	if o.MSS != 0 && (o.MSS < 88 || o.MSS > 32767) {
 		problem("--mss %d: Linux takes 88 to 32767", o.MSS)
 	}
-	if f.given("datagram") && (o.Datagram < leastDatagram || o.Datagram > mostDatagram) {
-		problem("--datagram %d: expected %d to %d bytes", int64(o.Datagram), leastDatagram, mostDatagram)
+	if f.given("datagram") && (o.Datagram < leastDatagram || o.Datagram > record.MostDatagram) {
+		problem("--datagram %d: expected %d to %d bytes", int64(o.Datagram), leastDatagram, record.MostDatagram)
 	}
 	for _, n := range []struct {
 		flag  string
 		value unit.Bytes
 	}{{"request", o.Request}, {"response", o.Response}} {
-		if f.given(n.flag) && (n.value < 1 || n.value > mostMessage) {
+		switch {
+		case !f.given(n.flag):
+		case n.value < 1 || n.value > mostMessage:
 			problem("--%s %d: expected 1 byte to %v", n.flag, int64(n.value), unit.Bytes(mostMessage))
+		case o.Protocol == record.ProtocolUDPRR && n.value > record.MostDatagram:
+			problem("--%s %d: of %s each is one datagram, which carries at most %d bytes", n.flag, int64(n.value), o.Protocol, record.MostDatagram)
 		}
 	}
 	if f.given("pace") && !(o.Pace > 0 && o.Pace <= 1e9) {

@@ -91,8 +91,11 @@ func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	t := d.Transactions
 	what := "requests, each answered, on connections that stay"
-	if m.Protocol == record.ProtocolCRR {
+	switch m.Protocol {
+	case record.ProtocolCRR:
 		what = "connections, each with a request and its response"
+	case record.ProtocolUDPRR:
+		what = "requests of a datagram, each answered by one"
 	}
 	rate := fmt.Sprintf("%s; %s done", what, thousands(t.Done))
 	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 { return i.RatePerS }); len(d.Intervals) > 1 && fastest > 0 {
@@ -105,6 +108,16 @@ func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	if l := d.LatencyUs; l != nil {
 		rows = append(rows, []string{"latency", "p50 " + Microseconds(l.P50Us), fmt.Sprintf("p90 %s, p99 %s, p99.9 %s, p99.99 %s, max %s",
 			Microseconds(l.P90Us), Microseconds(l.P99Us), Microseconds(l.P999Us), Microseconds(l.P9999Us), Microseconds(l.MaxUs))})
+	}
+	if m.Protocol == record.ProtocolUDPRR {
+		text := "every request had its response within a second"
+		if t.Unanswered > 0 {
+			text = thousands(t.Unanswered) + " without a response within a second"
+		}
+		if t.Late > 0 {
+			text += fmt.Sprintf("; responses that came later or twice: %s", thousands(t.Late))
+		}
+		rows = append(rows, []string{"", "lost " + Percent(d.LostShare), text})
 	}
 	open := thousands(t.Connections) + " open"
 	var memory []string

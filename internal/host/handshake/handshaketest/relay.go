@@ -1,0 +1,111 @@
+// Package handshaketest is for tests of what goes over UDP: a network that loses,
+// doubles and delays what it is told to.
+package handshaketest
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Fate is when a datagram is passed on, for each time that it is; none: it is lost.
+type Fate []time.Duration
+
+// Passed and Lost are the usual ones.
+var (
+	Passed = Fate{0}
+	Lost   Fate
+)
+
+// Relay passes datagrams on both ways between whoever comes to its address and
+// another one, as fate says of the n-th in a direction, counted from 0 over all who
+// come. It ends with the test.
+func Relay(t testing.TB, to netip.AddrPort, fate func(back bool, n int) Fate) netip.AddrPort {
+	t.Helper()
+	loopback := net.UDPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), 0))
+	near, err := net.ListenUDP("udp", loopback)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{fate: fate, far: map[netip.AddrPort]*net.UDPConn{}}
+	t.Cleanup(func() {
+		near.Close()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, far := range r.far {
+			far.Close()
+		}
+	})
+	go func() {
+		buffer := make([]byte, 65536)
+		for {
+			n, from, err := near.ReadFromUDPAddrPort(buffer)
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			far := r.beyond(near, from, to)
+			if err != nil || far == nil {
+				continue
+			}
+			r.pass(false, buffer[:n], func(b []byte) { _, _ = far.Write(b) })
+		}
+	}()
+	return near.LocalAddr().(*net.UDPAddr).AddrPort()
+}
+
+type relay struct {
+	fate   func(back bool, n int) Fate
+	mu     sync.Mutex
+	passed [2]int
+	far    map[netip.AddrPort]*net.UDPConn // by who has come
+}
+
+// beyond is the socket that stands for somebody.
+func (r *relay) beyond(near *net.UDPConn, from, to netip.AddrPort) *net.UDPConn {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if far := r.far[from]; far != nil {
+		return far
+	}
+	far, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
+	if err != nil {
+		return nil
+	}
+	r.far[from] = far
+	go func() {
+		buffer := make([]byte, 65536)
+		for {
+			n, err := far.Read(buffer)
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			if err == nil {
+				r.pass(true, buffer[:n], func(b []byte) { _, _ = near.WriteToUDPAddrPort(b, from) })
+			}
+		}
+	}()
+	return far
+}
+
+// pass does with a datagram what its fate is.
+func (r *relay) pass(back bool, datagram []byte, on func([]byte)) {
+	way := 0
+	if back {
+		way = 1
+	}
+	r.mu.Lock()
+	n := r.passed[way]
+	r.passed[way]++
+	r.mu.Unlock()
+	for _, after := range r.fate(back, n) {
+		if after == 0 {
+			on(datagram)
+			continue
+		}
+		later := append([]byte(nil), datagram...)
+		time.AfterFunc(after, func() { on(later) })
+	}
+}

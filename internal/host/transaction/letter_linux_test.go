@@ -1,0 +1,227 @@
+package transaction
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"linerate/internal/host/handshake"
+	"linerate/internal/host/handshake/handshaketest"
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+)
+
+// across connects an asker to a responder by a way that does with datagrams what fate
+// says.
+func across(t *testing.T, order record.FlowOrder, fate func(back bool, n int) handshaketest.Fate) (asker, responder *Engine) {
+	t.Helper()
+	asker, responder = engine(t), engine(t)
+	order.ID, order.Protocol, order.Local = "f1", record.ProtocolUDPRR, loopback
+	l := responder.Listen(context.Background(), []record.FlowOrder{order})[0]
+	if l.Error != "" {
+		t.Fatal(l.Error)
+	}
+	order.Remote = handshaketest.Relay(t, l.Local, fate)
+	if o := asker.Connect(context.Background(), []record.FlowOrder{order}, waitAtMost)[0]; o.Error != "" {
+		t.Fatal(o.Error)
+	}
+	eventually(t, "the flow is open", responder.Settled)
+	return asker, responder
+}
+
+// ways of waiting for a response: each kind of thread.
+var waysOfWaiting = []record.FlowOrder{{}, {Poll: true}, {Connections: 3}, {Connections: 3, Poll: true}, {Pace: 300}, {Pace: 300, Connections: 3}}
+
+// opening is how many datagrams of a flow's opening go each way.
+func opening(order record.FlowOrder) int { return 2 * max(1, order.Connections) }
+
+// TestLostDatagrams: a request that is lost and a response that is lost have no
+// response; each is counted once, and the flow goes on.
+func TestLostDatagrams(t *testing.T) {
+	for _, order := range waysOfWaiting {
+		t.Run("", func(t *testing.T) {
+			t.Parallel() // it mostly waits
+			from := opening(order)
+			a, r := across(t, order, func(back bool, n int) handshaketest.Fate {
+				if !back && n == from+10 || back && n == from+20 {
+					return handshaketest.Lost
+				}
+				return handshaketest.Passed
+			})
+			window(time.Hour, a, r)
+			eventually(t, "both are given up", func() bool { return tally(a).Unanswered == 2 })
+			before := tally(a).Done
+			eventually(t, "others follow", func() bool { return tally(a).Done > before+20 })
+			asked := a.Read()[0]
+			if x := asked.Transactions; x.Unanswered != 2 || x.Late != 0 || x.Failed != 0 || !asked.Alive || asked.Error != "" {
+				t.Errorf("%+v: %+v", asked, x)
+			}
+			a.Close() // nothing is asked any more
+			asked, answered := a.Read()[0], r.Read()[0]
+			// Some may be under way, one for each connection.
+			done, under := asked.Transactions.Done, int64(max(1, order.Connections))
+			if more := answered.Transactions.Done - done; more < 1 || more > 1+under {
+				t.Errorf("%d answered, %d done and one response lost", answered.Transactions.Done, done)
+			}
+			if asked.WrittenBytes < done+2 || asked.WrittenBytes > done+2+under || asked.ReceivedBytes != done {
+				t.Errorf("%d bytes written, %d received for %d transactions of a byte", asked.WrittenBytes, asked.ReceivedBytes, done)
+			}
+		})
+	}
+}
+
+// TestLateDatagrams: a response that comes when its request has been given up, and
+// one that comes twice, are told, and are nobody else's response.
+func TestLateDatagrams(t *testing.T) {
+	for _, order := range waysOfWaiting {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			from := opening(order)
+			a, r := across(t, order, func(back bool, n int) handshaketest.Fate {
+				switch {
+				case back && n == from+10:
+					return handshaketest.Fate{waits + 300*time.Millisecond}
+				case back && n == from+20:
+					return handshaketest.Fate{0, 0, 5 * time.Millisecond}
+				}
+				return handshaketest.Passed
+			})
+			w := window(waits+time.Second, a, r)
+			eventually(t, "three come late", func() bool { return tally(a).Late == 3 })
+			kernel.SleepUntil(w.EndNs)
+			eventually(t, "none is under way", func() bool { return tally(a).Waiting == 0 })
+			x, y := tally(a), tally(r)
+			if x.Unanswered != 1 || x.Late != 3 || x.Done+1 != y.Done || x.Latency == nil || x.Latency.MaxUs > 1e6*1.5*waits.Seconds() {
+				t.Errorf("%+v, and %d answered", x, y.Done)
+			}
+		})
+	}
+}
+
+// TestSilence: where no response comes any more, the flow says so; and that it is
+// over, when it is.
+func TestSilence(t *testing.T) {
+	for _, order := range []record.FlowOrder{{}, {Connections: 3}} {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			var silent atomic.Bool
+			a, r := across(t, order, func(back bool, n int) handshaketest.Fate {
+				if back && silent.Load() {
+					return handshaketest.Lost
+				}
+				return handshaketest.Passed
+			})
+			window(time.Hour, a, r)
+			eventually(t, "transactions are done", func() bool { return tally(a).Done > 50 })
+			silent.Store(true)
+			eventually(t, "it is noticed", func() bool { return !a.Read()[0].Alive })
+			if end := a.Read()[0]; !strings.Contains(end.Error, "no response to 3 requests in a row") || end.Transactions.Unanswered < mute {
+				t.Errorf("%q, %+v", end.Error, end.Transactions)
+			}
+			silent.Store(false)
+			eventually(t, "it is over", func() bool { end := a.Read()[0]; return end.Alive && end.Error == "" })
+		})
+	}
+}
+
+// TestLossyOpening: what is lost of the opening is said again, also where the
+// responder polls.
+func TestLossyOpening(t *testing.T) {
+	for name, lost := range map[string]func(back bool, n int) bool{
+		"hello": func(back bool, n int) bool { return !back && n < 2 }, "challenge": func(back bool, n int) bool { return back && n == 0 },
+		"answer": func(back bool, n int) bool { return !back && n == 1 }, "ready": func(back bool, n int) bool { return back && (n == 1 || n == 2) },
+	} {
+		for _, order := range waysOfWaiting {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				a, r := across(t, order, func(back bool, n int) handshaketest.Fate {
+					if lost(back, n) {
+						return handshaketest.Lost
+					}
+					return handshaketest.Passed
+				})
+				window(time.Hour, a, r)
+				eventually(t, "transactions are done", func() bool { return tally(a).Done > 5 })
+				if x, y := tally(a), tally(r); x.Connections != y.Connections || x.Failed+x.Unanswered != 0 {
+					t.Errorf("asked %+v, answered %+v", x, y)
+				}
+			})
+		}
+	}
+}
+
+// TestSharedDoorOverUDP: sockets come with a flow's ticket to a door that flows
+// share; nobody else's do, and no more than there are to be.
+func TestSharedDoorOverUDP(t *testing.T) {
+	a, r := engine(t), engine(t)
+	door, err := handshake.OpenDoor(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		door.Serve(handshake.Guests{Expects: r.Expects, Admit: func(ticket record.Ticket, c handshake.Caller) { r.Admit(ticket, c) }})
+	})
+	defer serving.Wait()
+	defer door.Close()
+	accepting := orders(2, record.FlowOrder{Protocol: record.ProtocolUDPRR, Connections: 5, Threads: 2})
+	accepting[0].Ticket, accepting[1].Ticket = record.Ticket{1}, record.Ticket{2}
+	for _, l := range r.Listen(t.Context(), accepting) {
+		if l.Error != "" || l.Local.IsValid() {
+			t.Fatalf("%+v", l)
+		}
+	}
+	asking := slices.Clone(accepting)
+	for i := range asking {
+		asking[i].Remote = door.At()
+	}
+	for _, o := range a.Connect(t.Context(), asking, waitAtMost) {
+		if o.Error != "" {
+			t.Fatal(o.Error)
+		}
+	}
+	eventually(t, "all have come", r.Settled)
+	stranger := asking[0]
+	for _, ticket := range []record.Ticket{{}, {1}, {3}} {
+		stranger.Ticket, stranger.Connections = ticket, 1
+		if o := engine(t).Connect(t.Context(), []record.FlowOrder{stranger}, 200*time.Millisecond)[0]; !strings.Contains(o.Error, "no answer") {
+			t.Errorf("with ticket %v: %+v", ticket, o)
+		}
+	}
+	window(time.Hour, a, r)
+	eventually(t, "both flows go on", func() bool {
+		ends := a.Read()
+		return ends[0].Transactions.Done > 100 && ends[1].Transactions.Done > 100
+	})
+	for _, end := range append(a.Read(), r.Read()...) {
+		if !end.Alive || end.Error != "" || end.Transactions.Connections != 5 {
+			t.Errorf("%+v", end)
+		}
+	}
+}
+
+// TestRestrained: a responder that is held to a rate keeps to it.
+func TestRestrained(t *testing.T) {
+	for _, connections := range []int{1, 3} {
+		a, r := engine(t), engine(t)
+		// 2,000 responses of 1,000 bytes a second for each connection.
+		order := orders(1, record.FlowOrder{Protocol: record.ProtocolUDPRR, Connections: connections, ResponseBytes: 1000, Local: loopback})[0]
+		capped := order
+		capped.RateCap = 16e6
+		order.Remote = r.Listen(t.Context(), []record.FlowOrder{capped})[0].Local
+		if o := a.Connect(t.Context(), []record.FlowOrder{order}, waitAtMost)[0]; o.Error != "" {
+			t.Fatal(o.Error)
+		}
+		w := window(500*time.Millisecond, a, r)
+		kernel.SleepUntil(w.EndNs)
+		done, since := tally(r).Done, float64(socket.Now()-w.StartNs)/1e9
+		if most := 2000*float64(connections)*since + 1; float64(done) > most || done < 20 {
+			t.Errorf("%d connections: %d responses in %.3f s, at most %.0f are allowed", connections, done, since, most)
+		}
+	}
+}
