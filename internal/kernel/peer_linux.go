@@ -256,6 +256,23 @@ func TryTake(fd int, buffer []byte) (int, error) {
 	return int(n), nil
 }
 
+// KeepTaking is TryTake again and again until something has come, so many times.
+func KeepTaking(fd int, buffer []byte, times int) (int, error) {
+	data, size := unsafe.Pointer(unsafe.SliceData(buffer)), uintptr(len(buffer))
+	var n uintptr
+	var errno unix.Errno
+	for range times {
+		n, _, errno = unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(data), size, unix.MSG_DONTWAIT, 0, 0)
+		if errno != unix.EAGAIN {
+			break
+		}
+	}
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), nil
+}
+
 // TryPeek is TryTake, but leaves what it has read where it is.
 func TryPeek(fd int, buffer []byte) (int, error) {
 	n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd),

@@ -115,32 +115,36 @@ var udp = contest{
 }
 
 var rr = contest{
-	key: "rr", title: "One request after another over one TCP connection",
+	key: "rr", title: "One request after another, over one TCP connection and over UDP",
 	unit: "thousand per second", digits: 1, often: 3,
-	conditions: []string{"1 byte each way"},
+	conditions: []string{"TCP, 1 byte each way", "UDP, 1 byte each way"},
 	contenders: []contender{
-		{name: "linerate", turn: func(ctx context.Context, l *bench, _ int) (figure, error) {
-			return ours(parseRate, "--protocol", "rr")(ctx, l)
+		alike("linerate", []string{"rr", "udp-rr"}, func(protocol string) turn {
+			return ours(parseRate, "--protocol", protocol)
+		}),
+		alike("linerate --poll", []string{"rr", "udp-rr"}, func(protocol string) turn {
+			return ours(parseRate, "--protocol", protocol, "--poll")
+		}),
+		{name: "sockperf ping-pong", turn: func(ctx context.Context, l *bench, condition int) (figure, error) {
+			over := [][]string{{"-p", "11111", "--tcp"}, {"-p", "11112"}}[condition]
+			return theirs(parseSockperf, append([]string{"sockperf", "ping-pong", "-i", far, "-t", turnSeconds, "-m", "14"}, over...)...)(ctx, l)
 		}},
-		{name: "linerate --poll", turn: func(ctx context.Context, l *bench, _ int) (figure, error) {
-			return ours(parseRate, "--protocol", "rr", "--poll")(ctx, l)
-		}},
-		{name: "sockperf ping-pong", turn: func(ctx context.Context, l *bench, _ int) (figure, error) {
-			return theirs(parseSockperf, "sockperf", "ping-pong", "--tcp", "-i", far, "-p", "11111", "-t", turnSeconds, "-m", "14")(ctx, l)
-		}},
-		{name: "qperf tcp_lat", turn: func(ctx context.Context, l *bench, _ int) (figure, error) {
-			return theirs(parseQperf, "qperf", far, "-t", turnSeconds, "-uu", "-m", "1", "tcp_lat")(ctx, l)
-		}},
-		{name: "both.c", turn: func(ctx context.Context, l *bench, _ int) (figure, error) {
-			return theirs(parseThousands, l.both, turnSeconds)(ctx, l)
+		alike("qperf", []string{"tcp_lat", "udp_lat"}, func(test string) turn {
+			return theirs(parseQperf, "qperf", far, "-t", turnSeconds, "-uu", "-m", "1", test)
+		}),
+		{name: "both.c", turn: func(ctx context.Context, l *bench, condition int) (figure, error) {
+			return theirs(parseThousands, l.both, []string{"tcp", "udp"}[condition], turnSeconds)(ctx, l)
 		}},
 	},
 	marks: []mark{
 		{0, "linerate", "sockperf ping-pong", rateOf, "rate", 1, level},
-		{0, "linerate", "qperf tcp_lat", rateOf, "rate", 1, level},
+		{0, "linerate", "qperf", rateOf, "rate", 1, level},
 		{0, "linerate --poll", "linerate", rateOf, "rate", 8, atLeast},
+		{1, "linerate", "sockperf ping-pong", rateOf, "rate", 1, level},
+		{1, "linerate", "qperf", rateOf, "rate", 1, level},
+		{1, "linerate --poll", "linerate", rateOf, "rate", 8, atLeast},
 	},
-	about: "sockperf sends 14 bytes, its least. It and qperf tell half of the round trip, from which the rate follows. `--poll` asks the sockets over and over instead of sleeping, which spares a wake-up at each end. [both.c](../script/bench/peers/both.c) has both ends in one thread, over the loopback interface, and never waits: the most that polling could come to. Where that is less than eight times what blocking makes, nothing is. The figures are close, so there are three times as many rounds; *level* is what cannot be told from 1, or lies above: the 95 % interval of the median is given.",
+	about: "sockperf sends 14 bytes, its least. It and qperf (`tcp_lat`, `udp_lat`) tell half of the round trip, from which the rate follows. `--poll` asks the sockets over and over instead of sleeping, which spares a wake-up at each end. [both.c](../script/bench/peers/both.c) has both ends in one thread, over the loopback interface, and never waits: about the most that polling could come to. Where that is less than eight times what blocking makes, nothing is. The figures are close, so there are three times as many rounds; *level* is what cannot be told from 1, or lies above: the 95 % interval of the median is given.",
 }
 
 var crr = contest{

@@ -64,21 +64,23 @@ func newBench(ctx context.Context, binary string) (l *bench, err error) {
 	}
 	for _, server := range []struct {
 		port    string
+		listing string // option of ss
 		command []string
 	}{
-		{":5201", []string{"iperf3", "-s"}},
-		{":" + iperfPort, []string{"iperf", "-s", "-p", iperfPort}},
-		{":5000", []string{"nuttcp", "-S"}}, // leaves by itself for the background
-		{":19765", []string{"qperf"}},
-		{":11111", []string{"sockperf", "server", "--tcp", "-i", far, "-p", "11111"}},
-		{":" + crrPort, []string{l.crr, "server", crrPort}},
-		{":5202", []string{binary, "serve", "--iperf3", "off", "--listen", far + ":5202"}},
+		{":5201", "-t", []string{"iperf3", "-s"}},
+		{":" + iperfPort, "-t", []string{"iperf", "-s", "-p", iperfPort}},
+		{":5000", "-t", []string{"nuttcp", "-S"}}, // leaves by itself for the background
+		{":19765", "-t", []string{"qperf"}},
+		{":11111", "-t", []string{"sockperf", "server", "--tcp", "-i", far, "-p", "11111"}},
+		{":11112", "-u", []string{"sockperf", "server", "-i", far, "-p", "11112"}},
+		{":" + crrPort, "-t", []string{l.crr, "server", crrPort}},
+		{":5202", "-t", []string{binary, "serve", "--iperf3", "off", "--listen", far + ":5202"}},
 	} {
 		if err := l.start(ctx, l.command("b", server.command...)...); err != nil {
 			return l, err
 		}
 		err := soon(server.command[0]+" listens on "+server.port, func() error {
-			out, err := l.in(ctx, "b", "ss", "-tlnH")
+			out, err := l.in(ctx, "b", "ss", "-lnH", server.listing)
 			if err == nil && !bytes.Contains(out, []byte(server.port+" ")) {
 				err = errors.New("it does not")
 			}

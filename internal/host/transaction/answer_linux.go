@@ -69,17 +69,9 @@ func (w *worker) respond() {
 func (r *answering) alone(fd int) {
 	quit := &r.f.engine.quit
 	var c reply
-	vain := 0
 	for !quit.Load() {
-		var n int
-		var err error
-		if r.poll {
-			n, err = kernel.TryTake(fd, r.buffer)
-		} else {
-			n, err = kernel.Take(fd, r.buffer, r.keeps)
-		}
+		n, err := r.take(fd, r.buffer, r.poll)
 		if err != nil && passing(err) {
-			r.rest(&vain)
 			continue
 		}
 		if quit.Load() {
@@ -89,7 +81,6 @@ func (r *answering) alone(fd int) {
 			r.f.lose(fd, err)
 			return
 		}
-		vain = 0
 		look := r.poll && r.done.Load()%sampled == 0
 		at := int64(0)
 		if look {

@@ -128,36 +128,25 @@ func (a *asking) alone(c *conn) {
 			bump(&a.useful, sampled*(socket.Now()-at))
 		}
 		for c.want > 0 {
-			var n int
-			var err error
 			room := a.buffer
 			if !a.f.udp {
 				room = room[:min(int(c.want), len(room))]
 			}
-			if poll {
-				n, err = kernel.TryTake(int(c.fd), room)
-			} else {
-				n, err = kernel.Take(int(c.fd), room, a.keeps)
-			}
+			n, err := a.take(int(c.fd), room, poll)
 			switch {
 			case quit.Load():
 				return
 			case a.f.udp && err == nil:
-				vain = 0
 				a.fits(c, room[:n])
 			case a.f.udp && (passing(err) || astray(err)):
-				if a.rest(&vain); !poll || vain%patience == 0 {
-					a.overdue(c, socket.Now())
-				}
+				a.overdue(c, socket.Now())
 			case err == nil && n == 0:
 				a.broken(c, nil)
 				return
 			case err == nil:
-				vain = 0
 				c.want -= uint32(n)
 				bump(&a.received, int64(n))
 			case passing(err):
-				a.rest(&vain)
 			default:
 				a.broken(c, err)
 				return

@@ -134,24 +134,15 @@ func (a *asking) collect(i int) {
 
 // attend answers what comes to the only socket.
 func (r *answering) attend(fd int) {
-	polls, vain := false, 0
+	polls := false
 	for quit := &r.f.engine.quit; !quit.Load(); {
 		polls = polls || r.poll && r.f.engine.under()
-		var n int
-		var err error
-		if polls {
-			n, err = kernel.TryTake(fd, r.buffer)
-		} else {
-			n, err = kernel.Take(fd, r.buffer, r.keeps)
-		}
+		n, err := r.take(fd, r.buffer, polls)
 		switch {
 		case quit.Load():
 			return
 		case err == nil:
-			vain = 0
 			err = r.reply(fd, n)
-		case passing(err):
-			r.rest(&vain)
 		}
 		if err != nil && !passing(err) && !astray(err) {
 			r.f.lose(fd, err)

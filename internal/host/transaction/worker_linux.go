@@ -150,6 +150,18 @@ func (w *worker) busy() int64 {
 	return w.spent.Load()
 }
 
+// take receives from the only socket: it waits there, or asks for a while.
+func (w *worker) take(fd int, buffer []byte, poll bool) (int, error) {
+	if !poll {
+		return kernel.Take(fd, buffer, w.keeps)
+	}
+	n, err := kernel.KeepTaking(fd, buffer, patience)
+	if err != nil {
+		kernel.Yield()
+	}
+	return n, err
+}
+
 // rest is what a polling thread does after it has asked in vain.
 func (w *worker) rest(vain *int) {
 	if *vain++; *vain%patience == 0 {

@@ -68,6 +68,7 @@ func TestResponseDefaults(t *testing.T) {
 		{"", "tcp", []string{"goodput"}},
 		{"", "udp", []string{"goodput"}},
 		{"", "rr", []string{"transactions", "latency_p99"}},
+		{"", "udp-rr", []string{"transactions", "latency_p99"}},
 		{"response: lost\n", "udp", []string{"lost"}},
 		{"response: [latency_p999]\n", "crr", []string{"latency_p999"}},
 	} {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,17 +51,21 @@ func TestGateOfOtherProtocols(t *testing.T) {
 	udp := bothWays(1e9, 1e9)
 	for i := range udp.Directions {
 		udp.Directions[i].Datagrams = &record.Datagrams{Received: 1000, JitterUs: 200 * float64(i+1)}
+		udp.Directions[i].Lost = &udp.Directions[i].Datagrams.Lost
 	}
 	udp.Directions[1].LostShare = 0.002
 	rr := &record.Measure{
 		Directions:    []record.MeasureDirection{{Direction: "write", MeasureCounts: record.MeasureCounts{RatePerS: 12000, Transactions: &record.Transactions{}}}},
 		MeasureCounts: record.MeasureCounts{LatencyUs: &record.Distribution{MeanUs: 80, P50Us: 70, P90Us: 90, P99Us: 400, P999Us: 900, P9999Us: 2000, MaxUs: 5000}},
 	}
+	letters := &record.Measure{Directions: slices.Clone(rr.Directions)}
+	letters.Directions[0].Lost, letters.Directions[0].LostShare = new(int64), 0.01
 	for _, test := range []struct {
 		text, protocol string
 		m              *record.Measure
 		missed         string // empty: met
 	}{
+		{"lost <= 1%, rate >= 10k/s", "udp-rr", letters, ""}, {"lost <= 0.9%", "udp-rr", letters, "expected lost <= 0.9%, got write 1.0 %"},
 		{">= 1gbit, lost <= 0.2%, jitter < 401us", "udp", udp, ""},
 		{"lost <= 0.1%", "udp", udp, "expected lost <= 0.1%, got write 0 %, read 0.20 %"},
 		{"lost < 1%, jitter <= 0.3ms", "udp", udp, "expected jitter <= 0.3ms, got write 200 µs, read 400 µs"},
@@ -85,9 +90,9 @@ func TestGateWrong(t *testing.T) {
 	for _, test := range []struct{ text, protocol, want string }{
 		{"=", "tcp", "such as 'goodput >= 900mbit'"}, {">= fast", "tcp", "expected a comparison"}, {"== 1gbit", "tcp", "expected a comparison"},
 		{"!= 1gbit", "tcp", "expected a comparison"}, {"90%", "tcp", "expected a comparison"}, {">= -1mbit", "tcp", "expected a comparison"},
-		{">= 1gbit,", "tcp", "expected a comparison"}, {"lost <= 1%", "tcp", "lost is known of udp, and --protocol is tcp"},
-		{"p99 <= 1ms", "udp", "p99 is known of rr or crr, and of others with --latency"}, {"p98 <= 1ms", "rr", `no quantity is called "p98"; did you mean "p`},
-		{">= 900mbit", "rr", "such as 'rate >= 10000/s'"}, {"p99 <= 500", "rr", "such as 'p99 <= 500us'"}, {"lost <= 0.5", "udp", "such as 'lost <= 0.1%'"},
+		{">= 1gbit,", "tcp", "expected a comparison"}, {"lost <= 1%", "tcp", "lost is known of udp or udp-rr, and --protocol is tcp"},
+		{"p99 <= 1ms", "udp", "p99 is known of rr, udp-rr or crr, and of others with --latency"}, {"p98 <= 1ms", "rr", `no quantity is called "p98"; did you mean "p`},
+		{"lost <= 1%", "rr", "lost is known of udp or udp-rr"}, {">= 900mbit", "rr", "such as 'rate >= 10000/s'"}, {"p99 <= 500", "rr", "such as 'p99 <= 500us'"}, {"lost <= 0.5", "udp", "such as 'lost <= 0.1%'"},
 		{"rate >= -5/s", "rr", "such as 'rate"}, {"rate >= NaN/s", "rr", "such as 'rate"}, {"a <= 1, b <= 2", "rr", `"b <= 2": no quantity`},
 	} {
 		if g, err := parseGate(test.text, extent{protocol: test.protocol}); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -108,7 +108,7 @@ func serving(t *testing.T, args ...string) *served {
 // measured runs a measurement to its end.
 func measured(t *testing.T, host string, args ...string) (m record.Measure, status int, said string) {
 	t.Helper()
-	if !slices.Contains(args, record.ProtocolUDP) {
+	if !slices.Contains(args, record.ProtocolUDP) && !slices.Contains(args, record.ProtocolUDPRR) {
 		args = append([]string{"--congestion-control", "cubic"}, args...)
 	}
 	return measuredPlainly(t, host, args...)

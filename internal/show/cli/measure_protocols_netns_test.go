@@ -48,7 +48,7 @@ func TestMeasureProtocols(t *testing.T) {
 				t.Errorf("twice what the link carries: %+v", m.MeasureCounts)
 			}
 		})
-		for _, protocol := range []string{"rr", "crr"} {
+		for _, protocol := range record.Transactional {
 			t.Run(protocol, func(t *testing.T) {
 				m := run(t, "--protocol", protocol, "--connections", "4", "--request", "32", "--response", "200", "--expect", "rate >= 10/s, p50 > 1us, max < 60s")
 				l, x := m.LatencyUs, m.Transactions
@@ -62,6 +62,9 @@ func TestMeasureProtocols(t *testing.T) {
 				if l.Count > x.Done+late || l.Count < x.Done-late || !slices.IsSorted([]float64{l.MinUs, l.P50Us, l.P90Us, l.P99Us, l.P999Us, l.P9999Us, l.MaxUs}) {
 					l.Histogram = nil
 					t.Errorf("%d done, latency %+v", x.Done, l)
+				}
+				if asksUDP := protocol == record.ProtocolUDPRR; asksUDP != (m.Lost != nil) || asksUDP && (*m.Lost != x.Unanswered || m.LostShare > 0.1) {
+					t.Errorf("lost %v, %g of them: %+v", m.Lost, m.LostShare, x)
 				}
 				if m.LimitBps != 0 || len(m.Directions) != 1 || len(m.Ends) != 2 || m.Ends[0].CPUUsPerTransaction <= 0 {
 					t.Errorf("directions %+v, ends %+v", m.Directions, m.Ends)
@@ -102,9 +105,10 @@ func TestMeasureTogetherProtocols(t *testing.T) {
 		protocols := map[string][]string{
 			"a": {"--protocol", "tcp", "--rate-cap", "20mbit"}, "b": {"--protocol", "udp", "--rate-cap", "20mbit"},
 			"c": {"--protocol", "rr", "--connections", "4", "--pace", "500"}, "d": {"--protocol", "crr", "--pace", "100"},
+			"f": {"--protocol", "udp-rr", "--connections", "4", "--pace", "500"},
 			"e": {"--protocol", "udp", "--rate-cap", "10mbit", "--direction", "read"},
 		}
-		wired(t, "200mbit", "a", "b", "c", "d", "e")
+		wired(t, "200mbit", "a", "b", "c", "d", "e", "f")
 		s := serving(t)
 		results := map[string]record.Measure{}
 		var mu sync.Mutex
@@ -141,7 +145,7 @@ func TestMeasureTogetherProtocols(t *testing.T) {
 				t.Errorf("%s: %.0f bit/s", client, got)
 			}
 		}
-		for client, want := range map[string][2]float64{"c": {50, 600}, "d": {10, 120}} {
+		for client, want := range map[string][2]float64{"c": {50, 600}, "d": {10, 120}, "f": {50, 600}} {
 			if got := results[client].RatePerS; got < want[0] || got > want[1] {
 				t.Errorf("%s: %.0f/s", client, got)
 			}

@@ -93,6 +93,33 @@ func TestMeasureTextTransactions(t *testing.T) {
 	}
 }
 
+// TestMeasureTextLetters: what was lost of requests and responses over UDP is told.
+func TestMeasureTextLetters(t *testing.T) {
+	m := transacting(measurement(1))
+	m.Protocol = "udp-rr"
+	said := func(unanswered, late int64, share float64) string {
+		x := *m.Transactions
+		x.Unanswered, x.Late, x.Failed = unanswered, late, 0
+		m.Directions[0].Transactions, m.Directions[0].LostShare = &x, share
+		text, _, _ := strings.Cut(measureText(t, m, 80), "\n  connections")
+		return text[strings.Index(text, "  rate"):]
+	}
+	head := `  rate          21,346/s      requests of a datagram, each answered by one;
+                              213,456 done, 21,000/s to 22,000/s by interval
+  latency       p50 45.0 µs   p90 51.2 µs, p99 98.7 µs, p99.9 310 µs, p99.99
+                              1.25 ms, max 4.00 ms
+`
+	for _, test := range []struct{ got, want string }{
+		{said(0, 0, 0), head + "                lost 0 %      every request had its response within a second"},
+		{said(2136, 1, 0.01), head + "                lost 1.0 %    2,136 without a response within a second;\n" +
+			"                              responses that came later or twice: 1"},
+	} {
+		if test.got != test.want {
+			t.Errorf("got\n%s\nwant\n%s", test.got, test.want)
+		}
+	}
+}
+
 // TestMeasureTextModes: how bytes were moved is told once for flows that did
 // alike, and a measurement in several modes is told mode by mode.
 func TestMeasureTextModes(t *testing.T) {
