@@ -122,6 +122,9 @@ var rr = contest{
 		alike("linerate", []string{"rr", "udp-rr"}, func(protocol string) turn {
 			return ours(parseRate, "--protocol", protocol)
 		}),
+		alike("linerate --follow", []string{"rr", "udp-rr"}, func(protocol string) turn {
+			return ours(parseRate, "--protocol", protocol, "--follow")
+		}),
 		alike("linerate --poll", []string{"rr", "udp-rr"}, func(protocol string) turn {
 			return ours(parseRate, "--protocol", protocol, "--poll")
 		}),
@@ -144,7 +147,7 @@ var rr = contest{
 		{1, "linerate", "qperf", rateOf, "rate", 1, level},
 		{1, "linerate --poll", "linerate", rateOf, "rate", 8, atLeast},
 	},
-	about: "sockperf sends 14 bytes, its least. It and qperf (`tcp_lat`, `udp_lat`) tell half of the round trip, from which the rate follows. `--poll` asks the sockets over and over instead of sleeping, which spares a wake-up at each end. [both.c](../script/bench/peers/both.c) has both ends in one thread, over the loopback interface, and never waits: about the most that polling could come to. Where that is less than eight times what blocking makes, nothing is. The figures are close, so there are three times as many rounds; *level* is what cannot be told from 1, or lies above: the 95 % interval of the median is given.",
+	about: "sockperf sends 14 bytes, its least. It and qperf (`tcp_lat`, `udp_lat`) tell half of the round trip, from which the rate follows. `--follow` has each end sleep where its packets come in, so that no other CPU has to be woken, and `--poll` asks the sockets over and over instead of sleeping ([three ways of waiting](transactions.md#three-ways-of-waiting)). [both.c](../script/bench/peers/both.c) has both ends in one thread, over the loopback interface, and never waits: about the most that polling could come to. Where that is less than eight times what blocking makes, nothing is. The figures are close, so there are three times as many rounds; *level* is what cannot be told from 1, or lies above: the 95 % interval of the median is given.",
 }
 
 var crr = contest{
@@ -155,8 +158,14 @@ var crr = contest{
 		{name: "linerate", turn: func(ctx context.Context, l *bench, _ int) (figure, error) {
 			return ours(parseRate, "--protocol", "crr")(ctx, l)
 		}},
+		{name: "linerate --follow", turn: func(ctx context.Context, l *bench, _ int) (figure, error) {
+			return ours(parseRate, "--protocol", "crr", "--follow")(ctx, l)
+		}},
 		{name: "linerate --poll", turn: func(ctx context.Context, l *bench, _ int) (figure, error) {
 			return ours(parseRate, "--protocol", "crr", "--poll")(ctx, l)
+		}},
+		{name: "crr.c, both ends on CPU 0", turn: func(ctx context.Context, l *bench, _ int) (figure, error) {
+			return theirs(parseThousands, "taskset", "-c", "0", l.crr, "client", far, boundPort, turnSeconds)(ctx, l)
 		}},
 		{name: "crr.c", turn: func(ctx context.Context, l *bench, _ int) (figure, error) {
 			return theirs(parseThousands, l.crr, "client", far, crrPort, turnSeconds)(ctx, l)
@@ -164,9 +173,10 @@ var crr = contest{
 	},
 	marks: []mark{
 		{0, "linerate", "crr.c", rateOf, "rate", 1.3, atLeast},
+		{0, "linerate --follow", "crr.c", rateOf, "rate", 1.3, atLeast},
 		{0, "linerate --poll", "crr.c", rateOf, "rate", 1.3, atLeast},
 	},
-	about: "No tool that Debian has in main measures this; [crr.c](../script/bench/peers/crr.c) does it as netperf's TCP_CRR does, with blocking calls and one transaction at a time. A transaction of those that block has two wake-ups, one at each end: where they are dear, what else a connection takes weighs little, and `linerate` is little quicker. `--poll` spares both.",
+	about: "No tool that Debian has in main measures this; [crr.c](../script/bench/peers/crr.c) does it as netperf's TCP_CRR does, with blocking calls and one transaction at a time. A transaction of those that block has two wake-ups, one at each end: where they are dear, what else a connection takes weighs little, and `linerate` is little quicker. `--follow` makes them cheap, `--poll` spares them. What following alone does is shown by crr.c with both of its ends on one CPU (`taskset -c 0`).",
 }
 
 var contests = []contest{tcp, udp, rr, crr, aliases}

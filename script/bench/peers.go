@@ -27,11 +27,12 @@ type bench struct {
 	stop         []func()
 }
 
-// far is b's address. The other two are service ports there: of crr.c, and of
-// iperf, since nuttcp wants its own one, and those above, for data.
+// far is b's address. The others are service ports there: of crr.c, free and bound to
+// one CPU, and of iperf, since nuttcp wants its own one, and those above, for data.
 const (
 	far       = "10.0.0.2"
 	crrPort   = "7100"
+	boundPort = "7101"
 	iperfPort = "5999"
 )
 
@@ -74,6 +75,7 @@ func newBench(ctx context.Context, binary string) (l *bench, err error) {
 		{":11111", "-t", []string{"sockperf", "server", "--tcp", "-i", far, "-p", "11111"}},
 		{":11112", "-u", []string{"sockperf", "server", "-i", far, "-p", "11112"}},
 		{":" + crrPort, "-t", []string{l.crr, "server", crrPort}},
+		{":" + boundPort, "-t", []string{"taskset", "-c", "0", l.crr, "server", boundPort}},
 		{":5202", "-t", []string{binary, "serve", "--iperf3", "off", "--listen", far + ":5202"}},
 	} {
 		if err := l.start(ctx, l.command("b", server.command...)...); err != nil {

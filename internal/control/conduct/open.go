@@ -162,7 +162,7 @@ func order(f *Flow, sends bool, local netip.Addr) record.FlowOrder {
 		RateCap: f.RateCap, WriteCap: f.WriteCap, ReadCap: f.ReadCap, Mode: f.Mode,
 		DatagramBytes: int(f.Datagram),
 		RequestBytes:  int(f.Request), ResponseBytes: int(f.Response),
-		Connections: f.Connections, Pace: f.Pace, Poll: f.Poll != nil && *f.Poll, Threads: f.Threads,
+		Connections: f.Connections, Pace: f.Pace, Poll: f.Poll != nil && *f.Poll, Follow: f.Follow != nil && *f.Follow, Threads: f.Threads,
 	}
 	if f.Process != "" {
 		o.Tool = &record.ToolOrder{Tool: f.Tool, Process: f.Process, Args: f.ToolArgs}

@@ -81,6 +81,7 @@ func (r *answering) alone(fd int) {
 			r.f.lose(fd, err)
 			return
 		}
+		r.keepUp(fd)
 		look := r.poll && r.done.Load()%sampled == 0
 		at := int64(0)
 		if look {
@@ -100,6 +101,13 @@ func (r *answering) alone(fd int) {
 		if look {
 			bump(&r.useful, sampled*(socket.Now()-at))
 		}
+	}
+}
+
+// keepUp follows the requests, now and then.
+func (r *answering) keepUp(fd int) {
+	if r.f.order.Follow && (r.f.turnover() || r.done.Load()%followed == 0) {
+		r.follow(fd)
 	}
 }
 

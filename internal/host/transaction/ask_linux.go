@@ -35,6 +35,7 @@ type asking struct {
 	response uint32
 	paced    bool
 	turnover bool   // a connection for each transaction
+	follows  bool   // it is still to find out where its packets come in
 	single   bool   // one of those at a time, which the thread waits for by itself
 	poll     bool   // asks over and over instead of waiting
 	former   int    // of single: the connection before, still open, or -1
@@ -57,6 +58,7 @@ func (w *worker) ask() {
 	a.request, a.response = uint32(requestBytes(o)), uint32(responseBytes(o))
 	a.head = slices.Concat(w.f.ticket, payload[:min(requestBytes(o), len(payload))])
 	a.single = a.turnover && len(w.conns) == 1
+	a.follows = o.Follow
 	w.onThread(true, func() {
 		if !w.f.engine.opens() {
 			return
@@ -152,6 +154,9 @@ func (a *asking) alone(c *conn) {
 				return
 			}
 		}
+		if a.follows {
+			a.settleDown(c)
+		}
 		at = socket.Now()
 		switch {
 		case c.began == 0: // given up
@@ -161,6 +166,13 @@ func (a *asking) alone(c *conn) {
 			former = began
 		}
 	}
+}
+
+// settleDown follows the first response, and stays there: if both ends went on to
+// follow, each would run after the other where they share a machine.
+func (a *asking) settleDown(c *conn) {
+	a.follow(int(c.fd))
+	a.follows = false
 }
 
 func (a *asking) send(c *conn, try bool) (int, error) {
@@ -380,6 +392,9 @@ func (a *asking) pull(i int) {
 		}
 		at := socket.Now()
 		a.finish(c, at)
+		if a.follows {
+			a.settleDown(c)
+		}
 		if a.turnover {
 			a.discard(c)
 		}

@@ -301,6 +301,7 @@ func (r *answering) visit(fd, shown int) {
 func (r *answering) dismiss() {
 	r.turns.Lock() // none comes in any more
 	defer r.turns.Unlock()
+	r.place.Free() // which may be the door's thread
 	for fd := range r.replies {
 		if c := &r.replies[fd]; c.visits {
 			_ = kernel.SetReset(fd)
@@ -313,6 +314,7 @@ func (r *answering) dismiss() {
 // first, so many bytes, is a ticket that somebody has looked at.
 func (r *answering) visitor(fd, shown int) {
 	bump(&r.opened, 1)
+	r.keepUp(fd)
 	if r.f.joined.Load() == 0 {
 		r.f.welcome(fd)
 	}

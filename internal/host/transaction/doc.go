@@ -1,11 +1,12 @@
-// Package transaction makes flows of requests and responses over TCP, and takes
-// the time of each: rr over connections that stay, crr with a connection each.
-// It is one of the carriers of package traffic.
+// Package transaction makes flows of requests and responses, and takes the time of
+// each: rr over TCP connections that stay, crr with a connection each, udp-rr as a
+// datagram each way. It is one of the carriers of package traffic.
 //
 // An Engine holds one end of each of its flows. The end that opens the
 // connections asks, the other responds. Each end has some threads that make all
 // system calls themselves (epoll(7) where one of them has several connections),
-// and take neither memory nor locks while transactions go on.
+// and take neither memory nor locks while transactions go on. What is different over
+// UDP is in knock_linux.go (opening) and letter_linux.go (asking and responding).
 //
 // Latency is counted by the asking end alone, on one clock. With a pace, a
 // transaction's time begins when the schedule says so, whether its connection is
@@ -13,5 +14,5 @@
 //
 // It does not decide who talks to whom, computes no rates, and takes no readings
 // on its own. What is counted is in docs/transactions.md; the kernel's side is in
-// tcp(7), epoll(7) and socket(7).
+// tcp(7), udp(7), epoll(7) and socket(7).
 package transaction

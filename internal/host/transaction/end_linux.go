@@ -177,6 +177,9 @@ func sound(o record.FlowOrder) error {
 			errs = append(errs, fmt.Errorf(n.what+": expected 1 to %d", n.value, n.most))
 		}
 	}
+	if o.Follow && (o.Poll || o.Connections > 1) {
+		errs = append(errs, errors.New("a thread follows the packets of one connection, and does not poll"))
+	}
 	if !(o.Pace >= 0 && o.Pace <= 1e9) {
 		errs = append(errs, fmt.Errorf("%g transactions a second: expected at most 1e9", o.Pace))
 	}

@@ -2,6 +2,11 @@ package transaction
 
 import (
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,7 +30,10 @@ func TestTransactions(t *testing.T) {
 		{Poll: true},
 		{Poll: true, Connections: 3},
 		{Poll: true, Pace: 500},
+		{Follow: true},
+		{Follow: true, Pace: 500},
 		{Protocol: record.ProtocolUDPRR},
+		{Protocol: record.ProtocolUDPRR, Follow: true},
 		{Protocol: record.ProtocolUDPRR, Connections: 7},
 		{Protocol: record.ProtocolUDPRR, Connections: 7, Threads: 3, RequestBytes: 3, ResponseBytes: 2},
 		{Protocol: record.ProtocolUDPRR, Connections: 2, Threads: 2, RequestBytes: 64, ResponseBytes: 64},
@@ -38,11 +46,13 @@ func TestTransactions(t *testing.T) {
 		{Protocol: record.ProtocolUDPRR, Poll: true, Pace: 500},
 		{Protocol: record.ProtocolCRR},
 		{Protocol: record.ProtocolCRR, Poll: true},
+		{Protocol: record.ProtocolCRR, Follow: true},
 		{Protocol: record.ProtocolCRR, Connections: 9, Threads: 2},
 		{Protocol: record.ProtocolCRR, Connections: 3, RequestBytes: 100_000, ResponseBytes: 300_000},
 		{Protocol: record.ProtocolCRR, Pace: 500, Connections: 3},
 	} {
-		name := fmt.Sprintf("%s %d×%d, %d, %d, pace %g, poll %t", order.Protocol, order.Connections, order.Threads, order.RequestBytes, order.ResponseBytes, order.Pace, order.Poll)
+		name := fmt.Sprintf("%s %d×%d, %d, %d, pace %g, poll %t, follow %t", order.Protocol, order.Connections, order.Threads,
+			order.RequestBytes, order.ResponseBytes, order.Pace, order.Poll, order.Follow)
 		t.Run(name, func(t *testing.T) {
 			asker, responder := engine(t), engine(t)
 			join(t, asker, responder, orders(1, order))
@@ -76,9 +86,63 @@ func TestTransactions(t *testing.T) {
 			if asked.Error+answered.Error != "" || !asked.Alive || !answered.Alive {
 				t.Errorf("%q, %q", asked.Error, answered.Error)
 			}
+			if order.Follow != (strings.HasPrefix(asked.ModeNote, "asks on CPU ") && strings.HasPrefix(answered.ModeNote, "responds on CPU ")) {
+				t.Errorf("%q, %q", asked.ModeNote, answered.ModeNote)
+			}
 			if order.Pace > 0 && (got.Done < 60 || got.Done > 76) {
 				t.Errorf("%d transactions in 150 ms at %g/s", got.Done, order.Pace)
 			}
 		})
 	}
+}
+
+// TestFollow: both ends of a connection on one machine come to run on the same CPU,
+// and afterwards every thread may run where it could before.
+func TestFollow(t *testing.T) {
+	before := places(t)
+	for _, protocol := range record.Transactional {
+		a, r := engine(t), engine(t)
+		join(t, a, r, orders(1, record.FlowOrder{Protocol: protocol, Follow: true}))
+		window(time.Hour, a, r)
+		eventually(t, "both are on one CPU", func() bool {
+			asks, found := strings.CutPrefix(a.Read()[0].ModeNote, "asks on ")
+			responds, too := strings.CutPrefix(r.Read()[0].ModeNote, "responds on ")
+			return found && too && asks == responds
+		})
+		if bound := places(t); len(bound) < 2 && runtime.NumCPU() > 1 {
+			t.Errorf("%s: nobody is bound to a CPU: %v", protocol, bound)
+		}
+		a.Close()
+		r.Close()
+	}
+	if after := places(t); !maps.Equal(before, after) {
+		t.Errorf("threads may run on %v, before on %v", after, before)
+	}
+	for _, bad := range []record.FlowOrder{{Follow: true, Poll: true}, {Follow: true, Connections: 2}} {
+		if l := engine(t).Listen(t.Context(), orders(1, bad))[0]; !strings.Contains(l.Error, "follows the packets of one connection") {
+			t.Errorf("%+v: %+v", bad, l)
+		}
+	}
+}
+
+// places are the CPUs that this process's threads may run on.
+func places(t *testing.T) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob("/proc/self/task/*/status")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	lists := map[string]bool{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		for line := range strings.Lines(string(text)) {
+			if list, ok := strings.CutPrefix(line, "Cpus_allowed_list:"); ok {
+				lists[strings.TrimSpace(list)] = true
+			}
+		}
+	}
+	return lists
 }

@@ -175,6 +175,7 @@ func (r *answering) reply(fd, n int) error {
 		r.f.repeat(fd, datagram)
 		return nil
 	}
+	r.keepUp(fd)
 	look := r.poll && r.done.Load()%sampled == 0
 	at := int64(0)
 	if look {

@@ -73,6 +73,7 @@ func (f *end) describe(out *record.FlowEnd, window record.WindowRequest) {
 	if f.asks {
 		f.waiting(out)
 	}
+	out.ModeNote = f.places()
 	if f.asks && f.udp {
 		f.hearing(out)
 	}
@@ -160,6 +161,19 @@ func (f *end) waiting(out *record.FlowEnd) {
 		out.Error = fmt.Sprintf("%d%s of %s: no answer to %d retransmissions in a row", silent, more, plural(f.connections(), "connection"), backoff)
 		out.Alive = out.Alive && int64(silent) < f.joined.Load() && silent < looks
 	}
+}
+
+// places says where a thread that follows its packets runs now.
+func (f *end) places() string {
+	for _, w := range f.books() {
+		switch cpu := w.cpu.Load() - 1; {
+		case cpu >= 0 && f.asks:
+			return fmt.Sprintf("asks on CPU %d", cpu)
+		case cpu >= 0:
+			return fmt.Sprintf("responds on CPU %d", cpu)
+		}
+	}
+	return ""
 }
 
 // hearing looks whether anybody is still there, over UDP.

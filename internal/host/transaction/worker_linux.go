@@ -21,6 +21,8 @@ const (
 	// sampled: of so many transactions over a polling thread's only connection, one
 	// is looked at for how long it takes the thread.
 	sampled = 16
+	// followed: where packets come in is looked up once in so many transactions.
+	followed = 64
 	// bellTag is the bell's among the tags of an Epoll.
 	bellTag = -1
 )
@@ -54,6 +56,9 @@ type worker struct {
 	buffer  []byte // what is received
 	letter  []byte // over UDP: what is sent
 	wait    kernel.Waiter
+
+	place kernel.Place
+	cpu   atomic.Int64 // that it is bound to, and one; 0: none
 
 	keeps  bool         // its processor of the runtime's
 	thread atomic.Int64 // its number, while it runs
@@ -101,8 +106,17 @@ func (w *worker) onThread(wish bool, f func()) {
 		defer kernel.Patient()()
 	}
 	w.thread.Store(int64(kernel.ThreadID()))
+	defer w.place.Free()
 	f()
 	w.thread.Store(0)
+}
+
+// follow has the calling thread run where a socket's packets come in: who takes them
+// in from the network need not wake another CPU for it.
+func (w *worker) follow(fd int) {
+	if cpu := kernel.IncomingCPU(fd); w.place.Bind(cpu) {
+		w.cpu.Store(int64(cpu) + 1)
+	}
 }
 
 // keepers are the threads that keep one of the runtime's processors for themselves:

@@ -119,6 +119,9 @@ type FlowOrder struct {
 	Pace float64 `json:"pace_per_s,omitempty"`
 	// Poll has both ends ask the sockets over and over instead of sleeping.
 	Poll bool `json:"poll,omitempty"`
+	// Follow has a thread of either end run on the CPU at which its packets come in. It
+	// has one connection (crr: one at a time), and sleeps.
+	Follow bool `json:"follow,omitempty"`
 	// Threads is how many threads each end uses; 0: one.
 	Threads int `json:"threads,omitempty"`
 

@@ -113,13 +113,32 @@ var (
 	// Of a thousand datagrams one more or less is nothing that an application
 	// would notice.
 	Lost = Response{
-		Name: "lost", Label: "loss", Unit: "share", Lower: true, Floor: 0.001, Absent: "no datagram was sent", protocols: []string{record.ProtocolUDP},
-		value: func(t *record.Trial) (float64, bool) { return t.Datagrams.LostShare() },
+		Name: "lost", Label: "loss", Unit: "share", Lower: true, Floor: 0.001, Absent: "no datagram was sent", protocols: []string{record.ProtocolUDP, record.ProtocolUDPRR},
+		value: func(t *record.Trial) (float64, bool) {
+			if t.Datagrams != nil {
+				return t.Datagrams.LostShare()
+			}
+			return unanswered(t)
+		},
 	}
 )
 
 // All are the responses in the order in which people read them.
 var All = []Response{Goodput, Transactions, LatencyP50, LatencyP99, LatencyP999, LossFree, Lost, Surplus, Connections, CPUPerGigabyte, CPUPerTransaction}
+
+// unanswered is the part of a trial's requests over UDP that had no response.
+func unanswered(t *record.Trial) (share float64, known bool) {
+	var lost, done int64
+	for _, f := range t.Flows {
+		if x := f.Transactions; x != nil && f.Protocol == record.ProtocolUDPRR {
+			lost, done = lost+x.Unanswered, done+x.Done
+		}
+	}
+	if lost+done == 0 {
+		return 0, false
+	}
+	return float64(lost) / float64(lost+done), true
+}
 
 // processors is the processor time of a trial for each of so many units of work.
 func processors(t *record.Trial, work float64) (float64, bool) {

@@ -34,6 +34,7 @@ var meaningful = []struct {
 	{"connections", transactional, always, func(o *Options) { o.Connections = 0 }},
 	{"pace", transactional, always, func(o *Options) { o.Pace = 0 }},
 	{"poll", transactional, always, func(o *Options) { o.Poll = nil }},
+	{"follow", transactional, always, func(o *Options) { o.Follow = nil }},
 	{"threads", transactional, always, func(o *Options) { o.Threads = 0 }},
 }
 
@@ -128,6 +129,12 @@ func (c *checker) protocols(p *Plan) {
 				if at := c.written(t, path, m.key); !told[at] {
 					told[at] = true
 					c.report(at, "%s %s: of %s each is one datagram, which carries at most %d bytes", m.key, m.bytes, f.Protocol, record.MostDatagram)
+				}
+			}
+			if f.Follow != nil && *f.Follow && (f.Connections > 1 || f.Poll != nil && *f.Poll) {
+				if at := c.written(t, path, "follow"); !told[at] {
+					told[at] = true
+					c.report(at, "follow: a thread follows the packets of one connection, and does not poll; this flow has %s, poll: %t", count(f.Connections, "connection"), f.Poll != nil && *f.Poll)
 				}
 			}
 			if f.Threads > f.Connections && !record.Bulk(f.Protocol) {

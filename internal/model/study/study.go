@@ -95,6 +95,7 @@ type Options struct {
 	Connections       int          `yaml:"connections" json:"connections,omitempty" doc:"rr, udp-rr, crr: connections of a flow, each with one request at a time; 1 when absent"`
 	Pace              float64      `yaml:"pace" json:"pace_per_s,omitempty" doc:"rr, udp-rr, crr: requests a flow begins in a second, on a schedule that waits for nothing; absent: the next when one is answered"`
 	Poll              *bool        `yaml:"poll" json:"poll,omitempty" doc:"rr, udp-rr, crr: true: both ends poll their sockets instead of sleeping"`
+	Follow            *bool        `yaml:"follow" json:"follow,omitempty" doc:"rr, udp-rr, crr: true: each end's thread sleeps on the CPU at which its packets come in, so that no other has to be woken; for one connection"`
 	Threads           int          `yaml:"threads" json:"threads,omitempty" doc:"rr, udp-rr, crr: threads at each end; 1 when absent"`
 	SourcePorts       string       `yaml:"source_ports" json:"source_ports,omitempty" doc:"service ports to open connections from. kernel (default): as connect(2) chooses; drawn: free ones, by chance, so that the way of each flow can be predicted; even: free ones of which the kernels on the way say that the flows spread evenly over equal ways" enum:"kernel,drawn,even"`
 	Tool              string       `yaml:"tool" json:"tool,omitempty" doc:"the program that makes the flow's traffic, one process for each flow and direction; linerate when absent" enum:"linerate,iperf3,iperf,netperf,nuttcp,sockperf,qperf"`

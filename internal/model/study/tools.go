@@ -17,7 +17,7 @@ func (o Options) demands() map[string]bool {
 		"send_buffer": o.SendBuffer != 0, "receive_buffer": o.ReceiveBuffer != 0,
 		"rate_cap": o.RateCap != 0, "source_ports": o.SourcePorts != "" && o.SourcePorts != PortsKernel, "datagram": o.Datagram != 0, "request": o.Request > 1, "response": o.Response > 1,
 		"mode": o.Mode != "", "write_cap": o.WriteCap != 0, "read_cap": o.ReadCap != 0, "connections": o.Connections > 1, "pace": o.Pace != 0,
-		"poll": o.Poll != nil && *o.Poll, "threads": o.Threads > 1, "bind_no_port": o.BindNoPort != nil,
+		"poll": o.Poll != nil && *o.Poll, "follow": o.Follow != nil && *o.Follow, "threads": o.Threads > 1, "bind_no_port": o.BindNoPort != nil,
 	}
 }
 

@@ -234,6 +234,7 @@ func (o Options) with(over Options) Options {
 	or(&over.Connections, o.Connections)
 	or(&over.Pace, o.Pace)
 	or(&over.Poll, o.Poll)
+	or(&over.Follow, o.Follow)
 	or(&over.Threads, o.Threads)
 	or(&over.Mode, o.Mode)
 	or(&over.SourcePorts, o.SourcePorts)

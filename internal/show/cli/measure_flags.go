@@ -21,7 +21,8 @@ import (
 type measureFlags struct {
 	duration, warmup, interval unit.Duration
 	flows                      study.Options
-	noDelay, poll, copies      bool
+	noDelay, copies            bool
+	poll, follow               bool
 	bindNoPort                 bool
 	aliases                    aliasFlags
 	source, sourcePort         []string
@@ -80,6 +81,7 @@ func (f *measureFlags) define(flags *pflag.FlagSet) {
 	flags.IntVar(&f.flows.Connections, "connections", 1, "rr, udp-rr, crr: connections of each flow, each with one request at a time")
 	flags.Float64Var(&f.flows.Pace, "pace", 0, "rr, udp-rr, crr: requests that each flow begins in a second, on a schedule that waits for nothing (default: the next when one is answered)")
 	flags.BoolVar(&f.poll, "poll", false, "rr, udp-rr, crr: both ends poll their sockets instead of sleeping")
+	flags.BoolVar(&f.follow, "follow", false, "rr, udp-rr, crr: each end's thread sleeps on the CPU at which its packets come in, so that no other has to be woken")
 	flags.IntVar(&f.flows.Threads, "threads", 1, "rr, udp-rr, crr: threads of each flow at each end")
 	flags.BoolVar(&f.latency, "latency", false, "tcp, udp: measure latency, too: first idle, then under the load; with the buffer delay of RFC 6349 and a grade (bufferbloat)")
 	flags.BoolVar(&f.lossFree, "loss-free", false, "udp: search the highest rate at which no datagram is lost (RFC 2544 throughput); --duration is that of the trials which confirm it, those of the search take a tenth")
@@ -245,6 +247,9 @@ func (f *measureFlags) outOfRange() (problems []error) {
 			problem("--%s %d: expected a positive number", n.flag, n.value)
 		}
 	}
+	if f.follow && (f.poll || o.Connections > 1) {
+		problem("--follow is for one connection that is waited for: not with --poll or several --connections")
+	}
 	if !slices.Contains([]string{study.Write, study.Read, study.Both}, o.Direction) {
 		problem("--direction %q: expected write, read or both", o.Direction)
 	}
@@ -314,8 +319,12 @@ func (f *measureFlags) traffic() study.Options {
 	}
 	if !f.transacts() {
 		o.Connections, o.Threads = 0, 0
-	} else if f.given("poll") {
+	}
+	if f.given("poll") {
 		o.Poll = &f.poll
+	}
+	if f.given("follow") {
+		o.Follow = &f.follow
 	}
 	return o
 }

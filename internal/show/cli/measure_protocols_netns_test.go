@@ -4,10 +4,14 @@ package cli
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
@@ -75,6 +79,23 @@ func TestMeasureProtocols(t *testing.T) {
 				}
 			})
 		}
+		t.Run("follow", func(t *testing.T) {
+			for _, protocol := range record.Transactional {
+				m := run(t, "--protocol", protocol, "--follow")
+				at := regexp.MustCompile(`^asks on (CPU \d+); responds on (CPU \d+)$`).FindStringSubmatch(m.Flows[0].ModeNote)
+				if at == nil || at[1] != at[2] {
+					t.Errorf("%s: %q", protocol, m.Flows[0].ModeNote)
+				}
+			}
+			// Those of the server, which goes on, are let go again.
+			var bound []string
+			for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+				if bound = boundThreads(t, s.Process.Pid); len(bound) == 0 {
+					return
+				}
+			}
+			t.Errorf("threads that are still bound to a CPU: %q", bound)
+		})
 		t.Run("rr at a pace", func(t *testing.T) {
 			m := run(t, "--protocol", "rr", "--pace", "200", "--expect", "<= 300/s, >= 20/s")
 			if len(m.Flows) != 1 {
@@ -96,6 +117,28 @@ func TestMeasureProtocols(t *testing.T) {
 			}
 		})
 	})
+}
+
+// boundThreads are a process's threads that may run on fewer CPUs than this one.
+func boundThreads(t *testing.T, pid int) (bound []string) {
+	t.Helper()
+	allowed := func(file string) string {
+		text, _ := os.ReadFile(file) // a thread that has ended has no list
+		_, rest, _ := strings.Cut(string(text), "Cpus_allowed_list:")
+		list, _, _ := strings.Cut(rest, "\n")
+		return strings.TrimSpace(list)
+	}
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	own := allowed("/proc/self/status")
+	for _, file := range files {
+		if list := allowed(file); list != "" && list != own {
+			bound = append(bound, file+": "+list)
+		}
+	}
+	return bound
 }
 
 // TestMeasureTogetherProtocols: clients with different protocols are served at the

@@ -216,7 +216,7 @@ func flowRows(run *record.Run) [][]string {
 		"received_bytes", "written_bytes", "acked_bytes", "unsent_bytes", "retrans_bytes", "goodput_bps", "sender_average_bps",
 		"connected", "alive", "path", "limited_by", "congestion_control", "rtt_us", "min_rtt_us", "snd_cwnd", "error",
 		"protocol", "datagrams_sent", "datagrams_received", "datagrams_lost", "datagrams_reordered", "datagrams_duplicate", "jitter_us",
-		"transactions", "transactions_failed", "transactions_per_s", "latency_p50_us", "latency_p99_us", "latency_p999_us",
+		"transactions", "transactions_failed", "transactions_unanswered", "transactions_per_s", "latency_p50_us", "latency_p99_us", "latency_p999_us",
 		"limited_why", "expected_low_bps", "expected_high_bps", "expected_limited_by", "expected_why", "ways", "predicted", "observed"}}
 	for _, t := range run.Trials {
 		for _, f := range t.Flows {
@@ -240,13 +240,13 @@ func ofProtocol(f record.Flow) []string {
 	if protocol == "" {
 		protocol = record.ProtocolTCP
 	}
-	columns := append([]string{protocol}, make([]string, 12)...)
+	columns := append([]string{protocol}, make([]string, 13)...)
 	if d := f.Datagrams; d != nil {
 		copy(columns[1:], []string{integer(d.Sent), integer(d.Received), integer(d.Lost), integer(d.Reordered), integer(d.Duplicates), number(d.JitterUs)})
 	}
 	if t := f.Transactions; t != nil {
 		latency := percentiles(t.Latency)
-		copy(columns[7:], []string{integer(t.Done), integer(t.Failed), number(f.TransactionsPerS), latency[0], latency[1], latency[2]})
+		copy(columns[7:], []string{integer(t.Done), integer(t.Failed), integer(t.Unanswered), number(f.TransactionsPerS), latency[0], latency[1], latency[2]})
 	}
 	return columns
 }

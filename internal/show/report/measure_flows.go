@@ -302,7 +302,11 @@ func (t *terminal) movedBy(m *record.Measure) {
 		words = append(words, m.Flows[0].ModeNote)
 	}
 	if len(words) > 0 {
-		t.labelled("Moved", strings.Join(words, "; "))
+		label := "Moved"
+		if m.Transactions != nil {
+			label = "Follow"
+		}
+		t.labelled(label, strings.Join(words, "; "))
 	}
 }
 
