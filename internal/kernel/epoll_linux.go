@@ -33,6 +33,11 @@ func (p *Epoll) Watch(fd int, tag int32) error {
 	return p.add(fd, tag, unix.EPOLLIN|unix.EPOLLOUT|unix.EPOLLRDHUP|unix.EPOLLET)
 }
 
+// WatchData is Watch for who does not want to hear of room.
+func (p *Epoll) WatchData(fd int, tag int32) error {
+	return p.add(fd, tag, unix.EPOLLIN|unix.EPOLLET)
+}
+
 // WatchReadable adds a descriptor that is told of for as long as it can be read.
 // Of several that watch one, not all are woken.
 func (p *Epoll) WatchReadable(fd int, tag int32) error {

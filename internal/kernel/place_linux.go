@@ -23,39 +23,66 @@ var allowed = sync.OnceValues(func() (set unix.CPUSet, err error) {
 	return set, err
 })
 
-// A Place binds a thread to one CPU, and lets it go again (sched_setaffinity(2)).
-type Place struct {
-	thread int // 0: none is bound
-	cpu    int
+// bound are the threads that are, with those who want it so: a thread may work for
+// several.
+var bound = struct {
+	sync.Mutex
+	threads map[int]*binding
+}{threads: map[int]*binding{}}
+
+type binding struct {
+	cpu     int
+	wanting map[*Place]bool
 }
 
+// A Place is somebody's wish that a thread runs on one CPU (sched_setaffinity(2)). Of
+// several that are about the same thread, the latest counts.
+type Place struct{ thread int } // 0: none
+
 // Bind has the calling thread run on a CPU from now on, if it may at all. A thread that
-// was bound before is let go.
+// this Place was about before is let go.
 func (p *Place) Bind(cpu int) bool {
-	thread := ThreadID()
-	if p.thread == thread && p.cpu == cpu {
-		return true
-	}
 	free, err := allowed()
 	if err != nil || cpu < 0 || !free.IsSet(cpu) {
 		return false
 	}
+	thread := ThreadID()
 	if p.thread != thread {
 		p.Free()
 	}
-	var one unix.CPUSet
-	one.Set(cpu)
-	if unix.SchedSetaffinity(thread, &one) != nil {
-		return false
+	bound.Lock()
+	defer bound.Unlock()
+	b := bound.threads[thread]
+	if b == nil || b.cpu != cpu {
+		var one unix.CPUSet
+		one.Set(cpu)
+		if unix.SchedSetaffinity(thread, &one) != nil {
+			return false
+		}
 	}
-	p.thread, p.cpu = thread, cpu
+	if b == nil {
+		b = &binding{wanting: map[*Place]bool{}}
+		bound.threads[thread] = b
+	}
+	b.cpu, b.wanting[p] = cpu, true
+	p.thread = thread
 	return true
 }
 
-// Free lets the thread run wherever this process may. Any thread may call it.
+// Free ends the wish. A thread of which nobody wants anything may run wherever this
+// process may. Any thread may call it.
 func (p *Place) Free() {
-	if free, err := allowed(); p.thread != 0 && err == nil {
-		_ = unix.SchedSetaffinity(p.thread, &free)
+	if p.thread == 0 {
+		return
+	}
+	bound.Lock()
+	defer bound.Unlock()
+	b := bound.threads[p.thread]
+	if delete(b.wanting, p); len(b.wanting) == 0 {
+		delete(bound.threads, p.thread)
+		if free, err := allowed(); err == nil {
+			_ = unix.SchedSetaffinity(p.thread, &free)
+		}
 	}
 	p.thread = 0
 }

@@ -57,7 +57,11 @@ func counts(flows []record.Flow, from string) (c record.MeasureCounts, err error
 	}
 	if c.Transactions != nil {
 		t.BytesPerConnection /= max(t.Connections, 1)
-		if c.Lost == &t.Unanswered {
+		switch {
+		case c.Lost != &t.Unanswered:
+		case t.Unanswered+t.Done == 0:
+			c.Lost = nil // nothing is known
+		default:
 			c.LostShare = lostShare(t.Unanswered, t.Done)
 		}
 		c.LatencyUs, err = stats.Together(latencies...)

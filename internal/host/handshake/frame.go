@@ -17,11 +17,12 @@ import (
 // that address can know; the opener shows both; the acceptor has made a socket for
 // the flow, and says that it is ready. All have the same size, so that nobody is
 // sent more than he has sent.
+
 // FrameBytes is a frame's size, as UDP payload.
 const FrameBytes = 64
 
 // frameMagic is what a frame begins with. As a number of eight bytes, the most
-// significant first, it is larger than what data begins with.
+// significant first, it is larger than the sequence numbers of a flow of datagrams.
 const frameMagic = "linerate"
 
 type kind byte

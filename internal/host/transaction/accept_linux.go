@@ -210,16 +210,28 @@ func (f *end) offered(fd, shown int) {
 
 // seat gives a connection to the thread whose turn it is.
 func (f *end) seat(fd int) {
-	if !f.keep(fd) {
+	f.mu.Lock()
+	defer f.mu.Unlock() // the engine closes neither the connection nor its thread meanwhile
+	number, kept := f.keep(fd)
+	if !kept {
 		return
 	}
-	w := f.workers[(f.joined.Load()+f.lostSoFar())%int64(len(f.workers))]
+	w := f.workers[number%len(f.workers)]
 	f.joined.Add(1)
 	if w.epoll == nil {
 		w.seat <- fd // has room for the one that there is
 		return
 	}
-	if err := w.epoll.Watch(fd, int32(fd)); err != nil {
-		f.fail("%v", err)
+	if err := f.watch(w, fd, int32(fd)); err != nil && f.failure == "" {
+		f.failure = err.Error()
 	}
+}
+
+// watch has a thread told of what happens to a connection. A datagram waits for room
+// by itself, and UDP's sockets would tell of that each time that one is gone.
+func (f *end) watch(w *worker, fd int, tag int32) error {
+	if f.udp {
+		return w.epoll.WatchData(fd, tag)
+	}
+	return w.epoll.Watch(fd, tag)
 }

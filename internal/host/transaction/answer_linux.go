@@ -26,8 +26,8 @@ type answering struct {
 	poll     bool
 	replies  []reply // by descriptor
 	// Over UDP, a response is sent every so many ns at most (0: at any time), and free
-	// is when the next may be.
-	every, free int64
+	// is when the next may be. idle is how long that was waited for.
+	every, free, idle int64
 	// turns are taken by the thread and by a door that brings connections for one
 	// transaction each; nobody else brings any where there is a door.
 	turns sync.Mutex
@@ -37,7 +37,8 @@ func newAnswering(w *worker) *answering {
 	o := w.f.order
 	r := &answering{worker: w, request: uint32(requestBytes(o)), response: int64(responseBytes(o)), poll: o.Poll && !w.f.visited()}
 	if o.RateCap > 0 { // of each connection
-		r.every = int64(float64(r.response) * 8e9 / float64(o.RateCap) / float64(max(1, w.part.size())))
+		every := float64(r.response) * 8e9 / float64(o.RateCap) / float64(max(1, w.part.size()))
+		r.every = int64(min(every, float64(time.Hour)))
 	}
 	return r
 }
@@ -176,7 +177,7 @@ func (r *answering) among() {
 		}
 		if n > 0 && r.poll {
 			vain = 0
-			bump(&r.useful, socket.Now()-woken)
+			bump(&r.useful, max(0, socket.Now()-woken-r.idled()))
 		}
 	}
 }
@@ -191,7 +192,7 @@ func (r *answering) state(fd int) *reply {
 
 // pull takes what has come, and answers.
 func (r *answering) pull(fd int, c *reply) {
-	for {
+	for !r.f.engine.quit.Load() {
 		n, err := kernel.TryTake(fd, r.buffer)
 		switch {
 		case err != nil && passing(err):

@@ -139,7 +139,9 @@ func (a *asking) alone(c *conn) {
 			case quit.Load():
 				return
 			case a.f.udp && err == nil:
-				a.fits(c, room[:n])
+				if !a.fits(c, room[:n]) {
+					a.overdue(c, socket.Now())
+				}
 			case a.f.udp && (passing(err) || astray(err)):
 				a.overdue(c, socket.Now())
 			case err == nil && n == 0:
@@ -232,11 +234,11 @@ func (a *asking) broken(c *conn, err error) {
 	if a.f.engine.quit.Load() {
 		return
 	}
+	a.f.lose(int(c.fd), err) // who sees a failure is to see its reason
 	if atomic.LoadInt64(&c.began) != 0 {
 		atomic.StoreInt64(&c.began, 0)
 		bump(&a.failed, 1)
 	}
-	a.f.lose(int(c.fd), err)
 	if a.turnover {
 		a.discard(c)
 		a.resting++

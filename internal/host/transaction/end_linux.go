@@ -47,6 +47,7 @@ type end struct {
 	failure  string // why there is no flow; the first reason is kept
 	// exhausted is that reason where no service port was left.
 	exhausted *record.PortsExhausted
+	equipped  bool // with threads for those who come
 	// admission lets one caller in at a time.
 	admission sync.Mutex
 	// callers have come over UDP, each to a socket of his own, which says what is here
@@ -212,7 +213,7 @@ func (f *end) equip() error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.bell, f.workers = bell, workers
+	f.bell, f.workers, f.equipped = bell, workers, err == nil
 	return err
 }
 
@@ -269,21 +270,19 @@ func (f *end) glances(fd int) error {
 	return nil
 }
 
-// keep puts a connection into the books. False: the engine has closed, and so is
-// the connection.
-func (f *end) keep(fd int) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// keep puts a connection into the books, where it has a number that no other gets.
+// False: the engine has closed, and so is the connection. It is called with the lock.
+func (f *end) keep(fd int) (number int, kept bool) {
 	if f.ended {
 		_ = kernel.SetReset(fd)
 		kernel.CloseSocket(fd)
-		return false
+		return 0, false
 	}
 	if len(f.fds) == 0 {
 		f.local, f.remote = kernel.Names(fd)
 	}
 	f.fds = append(f.fds, int32(fd))
-	return true
+	return len(f.fds) - 1, true
 }
 
 // take says that a connection with this ticket is one of the flow's.
@@ -293,17 +292,11 @@ func (f *end) take(ticket record.Ticket) bool {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.ended || f.failure != "" || f.came.Load() >= int64(f.connections()) && !f.turnover() {
+	if !f.equipped || f.ended || f.failure != "" || f.came.Load() >= int64(f.connections()) && !f.turnover() {
 		return false
 	}
 	f.came.Add(1)
 	return true
-}
-
-func (f *end) lostSoFar() int64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.lost
 }
 
 // wake ends the waiting of threads.

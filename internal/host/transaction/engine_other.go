@@ -24,7 +24,7 @@ type Engine struct {
 // New makes an engine with no flows.
 func New() *Engine { return &Engine{} }
 
-var refusal = fmt.Sprintf("transactions (rr, crr) are not available on %s, only on Linux", runtime.GOOS)
+var refusal = fmt.Sprintf("transactions (rr, udp-rr, crr) are not available on %s, only on Linux", runtime.GOOS)
 
 // Listen answers each order with a refusal.
 func (e *Engine) Listen(_ context.Context, orders []record.FlowOrder) []record.Listening {

@@ -63,7 +63,9 @@ func (f *end) meet(ctx context.Context, i int, timeout time.Duration) error {
 
 // furnish gives a new socket what the order says.
 func (f *end) furnish(fd int) error {
-	if err := socket.Prepare(record.FlowOrder{Window: f.order.Window}, fd); err != nil {
+	if err := socket.Prepare(record.FlowOrder{
+		Window: f.order.Window, Sends: f.order.Sends, SendBuffer: f.order.SendBuffer, ReceiveBuffer: f.order.ReceiveBuffer,
+	}, fd); err != nil {
 		return err
 	}
 	if f.asks && f.order.Local.IsValid() {
@@ -133,7 +135,7 @@ func (f *end) expects(ticket record.Ticket) bool {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return !f.ended && f.failure == "" && f.came.Load() < int64(f.connections())
+	return f.equipped && !f.ended && f.failure == "" && f.came.Load() < int64(f.connections())
 }
 
 // admit makes a socket for who has come. One who has not heard that it is there gets

@@ -32,7 +32,7 @@ const (
 // not known: as if it had been lost on it. The next may.
 func astray(err error) bool {
 	switch err {
-	case syscall.ENOBUFS, syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ENETDOWN:
+	case syscall.ENOBUFS, syscall.ENOMEM, syscall.EHOSTUNREACH, syscall.EHOSTDOWN, syscall.ENETUNREACH, syscall.ENETDOWN:
 		return true
 	}
 	return false
@@ -113,7 +113,7 @@ func (a *asking) sweep() {
 
 // collect takes what has come for a connection.
 func (a *asking) collect(i int) {
-	for c := &a.conns[i]; c.fd >= 0; {
+	for c := &a.conns[i]; c.fd >= 0 && !a.f.engine.quit.Load(); {
 		n, err := kernel.TryTake(int(c.fd), a.buffer)
 		switch {
 		case err == nil:
@@ -142,7 +142,13 @@ func (r *answering) attend(fd int) {
 		case quit.Load():
 			return
 		case err == nil:
-			err = r.reply(fd, n)
+			look, at := r.poll && r.done.Load()%sampled == 0, int64(0)
+			if look {
+				at = socket.Now()
+			}
+			if err = r.reply(fd, n); look {
+				bump(&r.useful, sampled*max(0, socket.Now()-at-r.idled()))
+			}
 		}
 		if err != nil && !passing(err) && !astray(err) {
 			r.f.lose(fd, err)
@@ -153,7 +159,7 @@ func (r *answering) attend(fd int) {
 
 // replyAll answers what has come to one of several sockets.
 func (r *answering) replyAll(fd int) {
-	for {
+	for !r.f.engine.quit.Load() {
 		n, err := kernel.TryTake(fd, r.buffer)
 		if err == nil {
 			err = r.reply(fd, n)
@@ -176,35 +182,42 @@ func (r *answering) reply(fd, n int) error {
 		return nil
 	}
 	r.keepUp(fd)
-	look := r.poll && r.done.Load()%sampled == 0
-	at := int64(0)
-	if look {
-		at = socket.Now()
-	}
 	bump(&r.received, int64(n))
-	r.restrain()
+	if !r.restrained() {
+		return nil
+	}
 	copy(r.letter[:min(numbered, len(r.letter), n)], r.buffer)
 	if err := r.dispatch(fd, r.letter); err != nil {
 		return err
 	}
 	bump(&r.written, r.response)
 	bump(&r.done, 1)
-	if look {
-		bump(&r.useful, sampled*(socket.Now()-at))
-	}
 	return nil
 }
 
-// restrain waits until another response is within the rate that the responding host
-// allows. TCP's socket keeps to that by itself.
-func (r *answering) restrain() {
+// restrained waits until another response is within the rate that the responding host
+// allows; TCP's socket keeps to that by itself. False: it would not be before nobody
+// waits for it any more.
+func (r *answering) restrained() bool {
 	if r.every == 0 {
-		return
+		return true
 	}
-	now := socket.Now()
+	began := socket.Now()
+	if r.free-began > int64(waits) {
+		return false
+	}
+	now := began
 	for now < r.free && !r.f.engine.quit.Load() {
 		kernel.SleepUntil(min(r.free, now+int64(glance)))
 		now = socket.Now()
 	}
+	r.idle += now - began
 	r.free = max(r.free, now) + r.every
+	return true
+}
+
+// idled is how long it has waited so since this was last asked.
+func (r *answering) idled() (ns int64) {
+	ns, r.idle = r.idle, 0
+	return ns
 }

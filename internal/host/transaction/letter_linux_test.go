@@ -2,6 +2,7 @@ package transaction
 
 import (
 	"context"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel"
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 )
 
 // across connects an asker to a responder by a way that does with datagrams what fate
@@ -62,11 +64,13 @@ func TestLostDatagrams(t *testing.T) {
 				t.Errorf("%+v: %+v", asked, x)
 			}
 			a.Close() // nothing is asked any more
-			asked, answered := a.Read()[0], r.Read()[0]
-			// Some may be under way, one for each connection.
+			asked = a.Read()[0]
+			// Some may be under way, one for each connection; the responder counts when it
+			// has sent.
 			done, under := asked.Transactions.Done, int64(max(1, order.Connections))
-			if more := answered.Transactions.Done - done; more < 1 || more > 1+under {
-				t.Errorf("%d answered, %d done and one response lost", answered.Transactions.Done, done)
+			eventually(t, "the responder has counted", func() bool { return tally(r).Done > done })
+			if answered := tally(r).Done; answered > done+1+under {
+				t.Errorf("%d answered, %d done and one response lost", answered, done)
 			}
 			if asked.WrittenBytes < done+2 || asked.WrittenBytes > done+2+under || asked.ReceivedBytes != done {
 				t.Errorf("%d bytes written, %d received for %d transactions of a byte", asked.WrittenBytes, asked.ReceivedBytes, done)
@@ -95,9 +99,10 @@ func TestLateDatagrams(t *testing.T) {
 			eventually(t, "three come late", func() bool { return tally(a).Late == 3 })
 			kernel.SleepUntil(w.EndNs)
 			eventually(t, "none is under way", func() bool { return tally(a).Waiting == 0 })
-			x, y := tally(a), tally(r)
-			if x.Unanswered != 1 || x.Late != 3 || x.Done+1 != y.Done || x.Latency == nil || x.Latency.MaxUs > 1e6*1.5*waits.Seconds() {
-				t.Errorf("%+v, and %d answered", x, y.Done)
+			x := tally(a)
+			eventually(t, "the responder has counted", func() bool { return tally(r).Done == x.Done+1 })
+			if x.Unanswered != 1 || x.Late != 3 || x.Latency == nil || x.Latency.MaxUs > 1e6*1.5*waits.Seconds() {
+				t.Errorf("%+v", x)
 			}
 		})
 	}
@@ -224,4 +229,111 @@ func TestRestrained(t *testing.T) {
 			t.Errorf("%d connections: %d responses in %.3f s, at most %.0f are allowed", connections, done, since, most)
 		}
 	}
+}
+
+// TestSlowlyRestrained: what could not be answered within a second at the rate that is
+// allowed is not answered at all, however small that is, and what is answered is not
+// late.
+func TestSlowlyRestrained(t *testing.T) {
+	for _, rate := range []unit.BitRate{1e-12, 20_000} {
+		a, r := engine(t), engine(t)
+		order := orders(1, record.FlowOrder{Protocol: record.ProtocolUDPRR, Connections: 20, ResponseBytes: 1000, Local: loopback})[0]
+		capped := order
+		capped.RateCap = rate // of each connection; of all 20 together one response in 20 ms
+		order.Remote = r.Listen(t.Context(), []record.FlowOrder{capped})[0].Local
+		if o := a.Connect(t.Context(), []record.FlowOrder{order}, waitAtMost)[0]; o.Error != "" {
+			t.Fatal(o.Error)
+		}
+		w := window(1500*time.Millisecond, a, r)
+		kernel.SleepUntil(w.EndNs)
+		x := tally(a)
+		t.Logf("at %s: %+v", rate, x)
+		if rate < 1 && x.Done > 1 || rate > 1 && (x.Done < 10 || x.Done > 80) || x.Late > 2 {
+			t.Errorf("at %s: %+v", rate, x)
+		}
+	}
+}
+
+// TestEarlyCaller: who comes with a flow's ticket before the flow has its threads is
+// not let in, and nothing breaks.
+func TestEarlyCaller(t *testing.T) {
+	e := engine(t)
+	ticket := record.Ticket{9}
+	f := e.add(record.FlowOrder{ID: "f1", Protocol: record.ProtocolUDPRR, Ticket: ticket}, part{0, 1, 1})
+	if e.Expects(ticket) || f.take(ticket) || e.Admit(ticket, handshake.Caller{}) {
+		t.Error("somebody is let in to a flow without threads")
+	}
+	if err := f.equip(); err != nil || !e.Expects(ticket) {
+		t.Errorf("nobody is let in: %v", err)
+	}
+	g := e.add(record.FlowOrder{ID: "f2", Protocol: record.ProtocolRR, Ticket: record.Ticket{8}}, part{0, 1, 1})
+	if g.take(record.Ticket{8}) {
+		t.Error("a connection is let in to a flow without threads")
+	}
+}
+
+// TestSeats: connections that come while others go have each a thread of their own.
+func TestSeats(t *testing.T) {
+	const n = 4
+	a, r := engine(t), engine(t)
+	order := orders(1, record.FlowOrder{Connections: n, Threads: n, Ticket: record.Ticket{7}})[0]
+	if l := r.Listen(t.Context(), []record.FlowOrder{order})[0]; l.Error != "" {
+		t.Fatal(l.Error)
+	}
+	f := r.books.All()[0]
+	window(time.Millisecond, a, r) // what goes from now on is not lost: the end is near
+	time.Sleep(20 * time.Millisecond)
+	for i := range n {
+		near, far := pair(t)
+		if taken, _ := r.OfferSocket(order.Ticket, far, 0); !taken {
+			t.Fatalf("connection %d is not taken", i+1)
+		}
+		if i == 1 { // its thread leaves
+			kernel.CloseSocket(near)
+			eventually(t, "it is gone", func() bool { return f.joined.Load() == 1 })
+			continue
+		}
+		defer kernel.CloseSocket(near)
+		if _, err := kernel.TrySend(near, []byte{1}, false); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "it is answered", func() bool { n, _ := kernel.TryTake(near, make([]byte, 1)); return n == 1 })
+	}
+	if got := f.joined.Load(); got != n-1 {
+		t.Errorf("%d connections, want %d", got, n-1)
+	}
+}
+
+// pair is a TCP connection's two ends.
+func pair(t *testing.T) (near, far int) {
+	t.Helper()
+	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: loopback.AsSlice()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	dialled, err := net.DialTCP("tcp", nil, l.Addr().(*net.TCPAddr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted, err := l.AcceptTCP()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := func(c *net.TCPConn) (fd int) {
+		defer c.Close()
+		raw, err := c.SyscallConn()
+		if err == nil {
+			err = socket.OnSocket(raw, func(original int) error { fd, err = kernel.Duplicate(original); return err })
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fd
+	}
+	near, far = own(dialled), own(accepted)
+	if err := kernel.SetReset(near); err != nil { // nothing is left in TIME_WAIT
+		t.Fatal(err)
+	}
+	return near, far
 }

@@ -229,7 +229,9 @@ func (o *opener) finish(fd int32) error {
 
 // employ gives the i-th connection, which is open, to its thread.
 func (f *end) employ(i int, fd int32) (err error) {
-	if !f.keep(int(fd)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, kept := f.keep(int(fd)); !kept {
 		return errors.New(socket.EngineClosed)
 	}
 	w := f.workers[i%len(f.workers)]
@@ -238,7 +240,7 @@ func (f *end) employ(i int, fd int32) (err error) {
 	if w.epoll == nil {
 		err = kernel.SetWaiting(int(fd), true)
 	} else {
-		err = w.epoll.Watch(int(fd), int32(place))
+		err = f.watch(w, int(fd), int32(place))
 	}
 	f.came.Add(1)
 	f.joined.Add(1)
@@ -269,10 +271,22 @@ func (f *end) unopened(timeout time.Duration, err error) string {
 	if f.exhausted != nil {
 		return f.exhausted.String()
 	}
+	if f.udp {
+		why := socket.Why(err, o.Remote.Addr())
+		if errors.Is(err, syscall.EAGAIN) { // of bind(2) without a port, udp(7)
+			why = "no service port is left (EAGAIN): a socket over UDP needs one of net.ipv4.ip_local_port_range for itself, wherever it sends to"
+		}
+		return fmt.Sprintf("connect %s → %s: %s", socket.Place(o.Local), o.Remote, f.opened(why))
+	}
 	text := socket.ConnectError(o.Local, o.Remote, timeout, err)
 	if errors.Is(err, errSlow) {
 		text = fmt.Sprintf("connect %s → %s: %v within %v", socket.Place(o.Local), o.Remote, err, timeout)
 	}
+	return f.opened(text)
+}
+
+// opened adds how many connections were open when no more could be.
+func (f *end) opened(text string) string {
 	if n := f.connections(); n > 1 {
 		text += fmt.Sprintf(" (%d of %d connections were open by then)", f.joined.Load(), n)
 	}

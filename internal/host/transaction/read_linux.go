@@ -166,11 +166,15 @@ func (f *end) waiting(out *record.FlowEnd) {
 // places says where a thread that follows its packets runs now.
 func (f *end) places() string {
 	for _, w := range f.books() {
-		switch cpu := w.cpu.Load() - 1; {
-		case cpu >= 0 && f.asks:
-			return fmt.Sprintf("asks on CPU %d", cpu)
-		case cpu >= 0:
-			return fmt.Sprintf("responds on CPU %d", cpu)
+		verb := "responds"
+		if f.asks {
+			verb = "asks"
+		}
+		switch cpu := w.cpu.Load(); {
+		case cpu > 0:
+			return fmt.Sprintf("%s on CPU %d", verb, cpu-1)
+		case cpu < 0:
+			return verb + " wherever it is woken up: it may not run where its packets come in"
 		}
 	}
 	return ""
@@ -181,14 +185,15 @@ func (f *end) hearing(out *record.FlowEnd) {
 	silent, most := int64(0), uint32(0)
 	for _, w := range f.books() {
 		for i := range w.conns {
-			if missed := atomic.LoadUint32(&w.conns[i].missed); missed >= mute {
+			c := &w.conns[i]
+			if missed := atomic.LoadUint32(&c.missed); missed >= mute && atomic.LoadInt32(&c.fd) >= 0 {
 				silent, most = silent+1, max(most, missed)
 			}
 		}
 	}
+	out.Alive = out.Alive && (silent == 0 || silent < f.joined.Load())
 	if silent > 0 && out.Error == "" {
 		out.Error = fmt.Sprintf("%d of %s: no response to %d requests in a row", silent, plural(f.connections(), "connection"), most)
-		out.Alive = out.Alive && silent < f.joined.Load()
 	}
 }
 

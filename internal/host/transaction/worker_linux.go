@@ -58,7 +58,7 @@ type worker struct {
 	wait    kernel.Waiter
 
 	place kernel.Place
-	cpu   atomic.Int64 // that it is bound to, and one; 0: none
+	cpu   atomic.Int64 // that it is bound to, and one; 0: none; below 0: it may not be
 
 	keeps  bool         // its processor of the runtime's
 	thread atomic.Int64 // its number, while it runs
@@ -114,8 +114,11 @@ func (w *worker) onThread(wish bool, f func()) {
 // follow has the calling thread run where a socket's packets come in: who takes them
 // in from the network need not wake another CPU for it.
 func (w *worker) follow(fd int) {
-	if cpu := kernel.IncomingCPU(fd); w.place.Bind(cpu) {
+	switch cpu := kernel.IncomingCPU(fd); {
+	case w.place.Bind(cpu):
 		w.cpu.Store(int64(cpu) + 1)
+	case w.cpu.Load() == 0:
+		w.cpu.Store(-1)
 	}
 }
 

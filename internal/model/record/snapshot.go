@@ -99,7 +99,8 @@ type RouteLookup struct {
 	Source      string `json:"source"`
 	Destination string `json:"destination"`
 	// Protocol (tcp or udp) and the service ports are what a route with several
-	// next hops may go by; empty: not said. The packets of rr and crr are TCP's.
+	// next hops may go by; empty: not said. The packets of rr and crr are TCP's, those of
+	// udp-rr UDP's.
 	Protocol        string `json:"protocol,omitempty"`
 	SourcePort      uint16 `json:"source_port,omitempty"`
 	DestinationPort uint16 `json:"destination_port,omitempty"`

@@ -27,9 +27,9 @@ type Trial struct {
 	PlacementLimitBps float64 `json:"placement_limit_bps,omitempty"`
 	// LimitWhy explains the limit in a line.
 	LimitWhy string `json:"limit_why,omitempty"`
-	// TransactionsPerS is that of all rr and crr flows together, Latency that of
+	// TransactionsPerS is that of all flows of requests together, Latency that of
 	// all their transactions; Datagrams is what became of all udp flows' (counts
-	// alone). GoodputBps has no part of rr and crr flows.
+	// alone). GoodputBps has no part of them.
 	TransactionsPerS float64       `json:"transactions_per_s,omitempty"`
 	Latency          *Distribution `json:"latency_us,omitempty"`
 	Datagrams        *Datagrams    `json:"datagrams,omitempty"`
@@ -174,7 +174,7 @@ type Flow struct {
 	// Datagrams is what became of a udp flow's, in the common window: sent as the
 	// sender counts, the rest as the receiver does.
 	Datagrams *Datagrams `json:"datagrams,omitempty"`
-	// Transactions is what became of an rr or crr flow's, in the common window,
+	// Transactions is what became of a flow's requests, in the common window,
 	// and TransactionsPerS how many were done in a second.
 	Transactions     *Transactions `json:"transactions,omitempty"`
 	TransactionsPerS float64       `json:"transactions_per_s,omitempty"`
@@ -378,7 +378,7 @@ type FlowSample struct {
 	Unacked      uint32 `json:"unacked,omitempty"`
 	NotsentBytes uint32 `json:"notsent_bytes,omitempty"`
 	// Datagrams have been received so far and Lost are missing, at the receiver of
-	// a udp flow; Done is transactions, at the end of an rr or crr flow that asks.
+	// a udp flow; Done is transactions, at the end of a flow that asks.
 	Datagrams int64 `json:"datagrams,omitempty"`
 	Lost      int64 `json:"lost,omitempty"`
 	Done      int64 `json:"done,omitempty"`

@@ -67,7 +67,7 @@ type PortsReply struct {
 
 // Transport is the protocol of a flow's packets, tcp or udp.
 func Transport(protocol string) string {
-	if protocol == ProtocolUDP {
+	if protocol == ProtocolUDP || protocol == ProtocolUDPRR {
 		return ProtocolUDP
 	}
 	return ProtocolTCP

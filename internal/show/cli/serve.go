@@ -72,7 +72,7 @@ func (f *serveFlags) define(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.allow, "allow", nil, "serve only clients of this prefix, such as 10.0.0.0/8 (may be repeated)")
 	flags.IntVar(&f.clients, "max-clients", 16, "clients at the same time")
 	flags.IntVar(&f.flows, "max-flows", 128, "flows of each client; as many as the addresses that are listened at, if these are more")
-	flags.IntVar(&f.connections, "max-connections", 1024, "connections of each client's rr and crr flows together")
+	flags.IntVar(&f.connections, "max-connections", 1024, "connections of each client's rr, udp-rr and crr flows together")
 	quantityVar(flags, &f.duration, unit.ParseDuration, "max-duration", "duration", "5m", "the longest test, warm-up included")
 	quantityVar(flags, &f.rate, unit.ParseBitRate, "max-rate", "rate", "", "the most that one client's flows carry together, each direction, such as 1gbit")
 	f.iperf3.add(flags)

@@ -110,7 +110,7 @@ func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
 			Microseconds(l.P90Us), Microseconds(l.P99Us), Microseconds(l.P999Us), Microseconds(l.P9999Us), Microseconds(l.MaxUs))})
 	}
 	if m.Protocol == record.ProtocolUDPRR {
-		text := "every request had its response within a second"
+		text := "no request was without a response for a second"
 		if t.Unanswered > 0 {
 			text = thousands(t.Unanswered) + " without a response within a second"
 		}

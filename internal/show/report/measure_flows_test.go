@@ -110,7 +110,7 @@ func TestMeasureTextLetters(t *testing.T) {
                               1.25 ms, max 4.00 ms
 `
 	for _, test := range []struct{ got, want string }{
-		{said(0, 0, 0), head + "                lost 0 %      every request had its response within a second"},
+		{said(0, 0, 0), head + "                lost 0 %      no request was without a response for a second"},
 		{said(2136, 1, 0.01), head + "                lost 1.0 %    2,136 without a response within a second;\n" +
 			"                              responses that came later or twice: 1"},
 	} {
