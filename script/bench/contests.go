@@ -143,11 +143,15 @@ var rr = contest{
 		{0, "linerate", "sockperf ping-pong", rateOf, "rate", 1, level},
 		{0, "linerate", "qperf", rateOf, "rate", 1, level},
 		{0, "linerate --poll", "linerate", rateOf, "rate", 8, atLeast},
+		{0, "linerate --poll", "sockperf ping-pong", rateOf, "rate", 8, atLeast},
+		{0, "linerate --poll", "qperf", rateOf, "rate", 8, atLeast},
 		{1, "linerate", "sockperf ping-pong", rateOf, "rate", 1, level},
 		{1, "linerate", "qperf", rateOf, "rate", 1, level},
 		{1, "linerate --poll", "linerate", rateOf, "rate", 8, atLeast},
+		{1, "linerate --poll", "sockperf ping-pong", rateOf, "rate", 8, atLeast},
+		{1, "linerate --poll", "qperf", rateOf, "rate", 8, atLeast},
 	},
-	about: "sockperf sends 14 bytes, its least. It and qperf (`tcp_lat`, `udp_lat`) tell half of the round trip, from which the rate follows. `--follow` has each end sleep where its packets come in, so that no other CPU has to be woken, and `--poll` asks the sockets over and over instead of sleeping ([three ways of waiting](transactions.md#three-ways-of-waiting)). [both.c](../script/bench/peers/both.c) has both ends in one thread, over the loopback interface, and never waits: about the most that polling could come to. Where that is less than eight times what blocking makes, nothing is. The figures are close, so there are three times as many rounds; *level* is what cannot be told from 1, or lies above: the 95 % interval of the median is given.",
+	about: "sockperf sends 14 bytes, its least. It and qperf (`tcp_lat`, `udp_lat`) tell half of the round trip, from which the rate follows. `--follow` has each end sleep where its packets come in, so that no other CPU has to be woken, and `--poll` asks the sockets over and over instead of sleeping ([three ways of waiting](transactions.md#three-ways-of-waiting)). [both.c](../script/bench/peers/both.c) has both ends in one thread, over the loopback interface, and never waits: about the most that polling could come to. Where that is less than eight times what blocking makes, nothing is; sockperf's ping-pong is over UDP unless it is told otherwise. The figures are close, so there are three times as many rounds; *level* is what cannot be told from 1, or lies above: the 95 % interval of the median is given.",
 }
 
 var crr = contest{
