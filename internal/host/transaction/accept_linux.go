@@ -218,11 +218,13 @@ func (f *end) seat(fd int) {
 	}
 	w := f.workers[number%len(f.workers)]
 	f.joined.Add(1)
-	if w.epoll == nil {
+	var err error
+	if w.epoll != nil {
+		err = f.watch(w, fd, int32(fd))
+	} else if err = kernel.SetWaiting(fd, true); err == nil {
 		w.seat <- fd // has room for the one that there is
-		return
 	}
-	if err := f.watch(w, fd, int32(fd)); err != nil && f.failure == "" {
+	if err != nil && f.failure == "" {
 		f.failure = err.Error()
 	}
 }

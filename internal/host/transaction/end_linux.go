@@ -237,11 +237,6 @@ func (f *end) settle(fd int, offered bool) error {
 		if err := socket.PrepareAccepted(f.order, fd); err != nil {
 			return err
 		}
-		if !f.turnover() {
-			if err := kernel.SetWaiting(fd, true); err != nil {
-				return err
-			}
-		}
 	}
 	if f.turnover() && max(requestBytes(f.order), responseBytes(f.order)) <= oneSegment {
 		return nil // nothing waits for anything

@@ -3,11 +3,13 @@ package transaction
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"linerate/internal/host/socket"
@@ -151,21 +153,30 @@ func (e *Engine) Offer(ticket record.Ticket, conn *net.TCPConn) bool {
 		return false
 	}
 	f := ends[i]
-	raw, err := conn.SyscallConn()
-	own := -1
-	if err == nil {
-		err = socket.OnSocket(raw, func(fd int) error {
-			own, err = kernel.Duplicate(fd)
-			return err
-		})
-	}
-	conn.Close()
+	own, err := takeOver(conn)
 	if err != nil {
 		f.fail("taking a connection over: %v", err)
 		return true
 	}
 	f.offered(own, 0)
 	return true
+}
+
+// takeOver takes a socket over from package net.
+func takeOver(conn interface {
+	syscall.Conn
+	io.Closer
+}) (own int, err error) {
+	defer conn.Close()
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	err = socket.OnSocket(raw, func(fd int) (err error) {
+		own, err = kernel.Duplicate(fd)
+		return err
+	})
+	return own, err
 }
 
 // OfferSocket is Offer for a descriptor whose first bytes, so many, show the

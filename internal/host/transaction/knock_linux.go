@@ -74,24 +74,13 @@ func (f *end) furnish(fd int) error {
 	return nil
 }
 
-// own takes a socket over from package net.
-func (f *end) own(conn *net.UDPConn) (fd int, err error) {
-	raw, err := conn.SyscallConn()
-	if err == nil {
-		err = socket.OnSocket(raw, func(original int) error {
-			fd, err = kernel.Duplicate(original)
-			return err
-		})
-	}
-	conn.Close()
+// own takes a socket over from package net, and settles it.
+func (f *end) own(conn *net.UDPConn) (int, error) {
+	fd, err := takeOver(conn)
 	if err != nil {
 		return -1, err
 	}
-	err = f.settle(fd, false)
-	if err == nil && f.direct() {
-		err = kernel.SetWaiting(fd, true)
-	}
-	if err != nil {
+	if err = f.settle(fd, false); err != nil {
 		kernel.CloseSocket(fd)
 	}
 	return fd, err
