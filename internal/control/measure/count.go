@@ -42,9 +42,6 @@ func counts(flows []record.Flow, from string) (c record.MeasureCounts, err error
 			t.BytesPerConnection += own.BytesPerConnection * own.Connections
 			c.RatePerS += f.TransactionsPerS
 			latencies = append(latencies, own.Latency)
-			if f.Protocol == record.ProtocolUDPRR {
-				c.Lost = &t.Unanswered
-			}
 		}
 	}
 	if c.Datagrams != nil {
@@ -57,12 +54,8 @@ func counts(flows []record.Flow, from string) (c record.MeasureCounts, err error
 	}
 	if c.Transactions != nil {
 		t.BytesPerConnection /= max(t.Connections, 1)
-		switch {
-		case c.Lost != &t.Unanswered:
-		case t.Unanswered+t.Done == 0:
-			c.Lost = nil // nothing is known
-		default:
-			c.LostShare = lostShare(t.Unanswered, t.Done)
+		if share, known := t.LostShare(); known && flows[0].Protocol == record.ProtocolUDPRR { // they are all alike
+			c.Lost, c.LostShare = &t.Unanswered, share
 		}
 		c.LatencyUs, err = stats.Together(latencies...)
 	}

@@ -52,15 +52,15 @@ func (d *Datagrams) LostShare() (float64, bool) {
 	return float64(d.Lost) / float64(d.Received+d.Lost), true
 }
 
-// Transactions is one end's count of a flow of requests and responses. Counts are since the flow
-// began.
+// Transactions is one end's count of a flow of requests and responses. Counts are
+// since the flow began.
 type Transactions struct {
 	// Done are complete, Failed are not and will not be.
 	Done   int64 `json:"done"`
 	Failed int64 `json:"failed,omitempty"`
-	// Unanswered are udp-rr's to which no response came within PatienceNs: a datagram
-	// was lost, one way or the other. Late are responses that came after that, or a
-	// second time.
+	// Unanswered are udp-rr's to which no response came within a second: a datagram was
+	// lost, one way or the other. Late are responses that came after that, or a second
+	// time.
 	Unanswered int64 `json:"unanswered,omitempty"`
 	Late       int64 `json:"late,omitempty"`
 	// Answered is what the responding end has, and ResponseBytes what has come back
@@ -86,6 +86,16 @@ type Transactions struct {
 	BytesPerConnection int64 `json:"bytes_per_connection,omitempty"`
 	// Processes share the connections at this end; 0: one.
 	Processes int `json:"processes,omitempty"`
+}
+
+// LostShare is the part of udp-rr's requests that had no response; false: there was
+// none of which that is known.
+func (t *Transactions) LostShare() (share float64, known bool) {
+	all := t.Done + t.Unanswered
+	if all == 0 {
+		return 0, false
+	}
+	return float64(t.Unanswered) / float64(all), true
 }
 
 // Distribution is how a time was distributed, in microseconds.

@@ -112,7 +112,8 @@ type FlowOrder struct {
 	RequestBytes  int `json:"request_bytes,omitempty"`
 	ResponseBytes int `json:"response_bytes,omitempty"`
 	// Connections is how many the flow has open (rr, and of udp-rr pairs of connected
-	// sockets) or in the making (crr), each with one transaction at a time. All may show the flow's ticket.
+	// sockets) or in the making (crr), each with one transaction at a time. All may show
+	// the flow's ticket.
 	Connections int `json:"connections,omitempty"`
 	// Pace is how many transactions the whole flow begins in a second; 0: the next
 	// begins when one is over.

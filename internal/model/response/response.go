@@ -128,16 +128,13 @@ var All = []Response{Goodput, Transactions, LatencyP50, LatencyP99, LatencyP999,
 
 // unanswered is the part of a trial's requests over UDP that had no response.
 func unanswered(t *record.Trial) (share float64, known bool) {
-	var lost, done int64
+	var all record.Transactions
 	for _, f := range t.Flows {
 		if x := f.Transactions; x != nil && f.Protocol == record.ProtocolUDPRR {
-			lost, done = lost+x.Unanswered, done+x.Done
+			all.Unanswered, all.Done = all.Unanswered+x.Unanswered, all.Done+x.Done
 		}
 	}
-	if lost+done == 0 {
-		return 0, false
-	}
-	return float64(lost) / float64(lost+done), true
+	return all.LostShare()
 }
 
 // processors is the processor time of a trial for each of so many units of work.

@@ -109,7 +109,7 @@ func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
 		rows = append(rows, []string{"latency", "p50 " + Microseconds(l.P50Us), fmt.Sprintf("p90 %s, p99 %s, p99.9 %s, p99.99 %s, max %s",
 			Microseconds(l.P90Us), Microseconds(l.P99Us), Microseconds(l.P999Us), Microseconds(l.P9999Us), Microseconds(l.MaxUs))})
 	}
-	if m.Protocol == record.ProtocolUDPRR {
+	if d.Lost != nil {
 		text := "no request was without a response for a second"
 		if t.Unanswered > 0 {
 			text = thousands(t.Unanswered) + " without a response within a second"

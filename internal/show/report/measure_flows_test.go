@@ -100,7 +100,7 @@ func TestMeasureTextLetters(t *testing.T) {
 	said := func(unanswered, late int64, share float64) string {
 		x := *m.Transactions
 		x.Unanswered, x.Late, x.Failed = unanswered, late, 0
-		m.Directions[0].Transactions, m.Directions[0].LostShare = &x, share
+		m.Directions[0].Transactions, m.Directions[0].Lost, m.Directions[0].LostShare = &x, &x.Unanswered, share
 		text, _, _ := strings.Cut(measureText(t, m, 80), "\n  connections")
 		return text[strings.Index(text, "  rate"):]
 	}
