@@ -1,17 +1,13 @@
-// Package kernel is the only place for raw system calls, netlink and the roots
-// of /proc and /sys. Packages above it see plain values and errors that carry
-// the operation, the object and the kernel's own words.
+// Package kernel and the packages below it are the only place for raw system
+// calls, netlink, and the roots of /proc and /sys. Packages above see plain values
+// and errors that carry the operation, the object and the kernel's own text.
 //
-// It has no opinion: it reads and changes what it is told to. What a change
-// means, whether it is allowed and how it is undone is for internal/host.
+//   - netlink: links, addresses, neighbours, routes, rules, nexthops, qdiscs,
+//     interface counters, socket diagnostics, network namespaces
+//   - sock: options, buffers, TCP_INFO and system calls of sockets, epoll
+//   - proc: /proc and sysctl
+//   - sched: clocks, timers, CPU affinity and scheduling of threads
+//   - file: locks, directories, pseudoterminals
 //
-// Route netlink is spoken directly on one socket that stays open (Conn), for
-// three reasons a wrapping library does not serve: a counter reading must cost
-// microseconds and say when each chunk of a dump was filled; undo needs kernel
-// objects verbatim (Object), with attributes that no library models; and
-// refusals should carry the kernel's extended acknowledgement. Namespaces and
-// virtual links are made through github.com/vishvananda/netlink, where nothing
-// is measured and nothing needs restoring.
-//
-// References: rtnetlink(7), proc(5), linux/Documentation/userspace-api/netlink.
+// None of them decides what is allowed or how it is undone: that is internal/host.
 package kernel

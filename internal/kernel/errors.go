@@ -31,9 +31,9 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// absent reports whether err says that an object is not there: the errnos by
+// IsAbsent reports whether err says that an object is not there: the errnos by
 // which the kernel's tables answer the deletion of something missing.
-func absent(err error) bool {
+func IsAbsent(err error) bool {
 	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ESRCH) ||
 		errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, fs.ErrNotExist)
 }

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/proc"
 )
 
 const (
@@ -44,7 +44,7 @@ func watch(ctx context.Context) *machine {
 }
 
 func (m *machine) look() {
-	times, err := kernel.Proc{}.CPUTimes()
+	times, err := proc.Proc{}.CPUTimes()
 	if err != nil || len(times) == 0 {
 		return // nothing is known to be stolen, then
 	}

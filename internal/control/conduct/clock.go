@@ -6,7 +6,8 @@ import (
 	"sync"
 
 	"linerate/internal/bus"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -38,11 +39,11 @@ func clock(ctx context.Context, b *bus.Bus, node string) (record.Clock, error) {
 	c := record.Clock{Host: node, UncertaintyNs: math.MaxInt64}
 	for range pings {
 		var reply record.ClockReply
-		asked := kernel.Now()
+		asked := sched.Now()
 		if err := b.Call(ctx, node, "clock", struct{}{}, &reply); err != nil {
 			return c, err
 		}
-		answered := kernel.Now()
+		answered := sched.Now()
 		if half := (answered - asked) / 2; half < c.UncertaintyNs {
 			c.UncertaintyNs, c.OffsetNs = half, reply.NowNs-(asked+half)
 		}

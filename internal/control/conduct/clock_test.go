@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"linerate/internal/bus"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -50,7 +51,7 @@ func TestClocks(t *testing.T) {
 	for node, skew := range skews {
 		var asked atomic.Int64
 		attach(t, b, node, map[string]bus.Handler{"clock": func(context.Context, []byte) (any, error) {
-			now := kernel.Now
+			now := sched.Now
 			switch n := asked.Add(1); {
 			case n == 5: // one answer comes quickly
 				return record.ClockReply{NowNs: now() + skew}, nil

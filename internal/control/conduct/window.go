@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -122,7 +122,7 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 	if err != nil {
 		return Readings{}, err
 	}
-	start := kernel.Now() + int64(leadOf(offsets, attempt))
+	start := sched.Now() + int64(leadOf(offsets, attempt))
 	begin := start + int64(w.Warmup)
 	end := begin + int64(w.Duration)
 	stop := end + int64(tail)
@@ -131,7 +131,7 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 	}
 	replies := map[string]record.WindowReply{}
 	var mu sync.Mutex
-	ctx, cancel := patiently(ctx, time.Duration(stop-kernel.Now())+30*time.Second, errors.New("no reading within 30 s of the trial's end"))
+	ctx, cancel := patiently(ctx, time.Duration(stop-sched.Now())+30*time.Second, errors.New("no reading within 30 s of the trial's end"))
 	defer cancel()
 	var failed error // the first to fail, which is why the others do
 	_ = Each(g.Nodes, func(node string) error {

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"linerate/internal/bus"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -36,7 +37,7 @@ func TestLead(t *testing.T) {
 // waited for, and the next attempt gives more time.
 func TestLateSchedule(t *testing.T) {
 	g := Group{Bus: startBus(t), Nodes: []string{"late", "punctual"}}
-	clock := func(context.Context, []byte) (any, error) { return record.ClockReply{NowNs: kernel.Now()}, nil }
+	clock := func(context.Context, []byte) (any, error) { return record.ClockReply{NowNs: sched.Now()}, nil }
 	var mu sync.Mutex
 	var ahead []time.Duration
 	attach(t, g.Bus, "late", map[string]bus.Handler{
@@ -46,7 +47,7 @@ func TestLateSchedule(t *testing.T) {
 			err := json.Unmarshal(data, &r)
 			mu.Lock()
 			defer mu.Unlock()
-			ahead = append(ahead, time.Duration(r.StartNs-kernel.Now()))
+			ahead = append(ahead, time.Duration(r.StartNs-sched.Now()))
 			return record.WindowReply{LateNs: 1234567}, err
 		},
 		"close": func(context.Context, []byte) (any, error) { return nil, nil },

@@ -12,7 +12,9 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/file"
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/proc"
 )
 
 // A lab's door is a unix socket in the abstract namespace (unix(7)): it has no
@@ -57,7 +59,7 @@ type visitReply struct {
 	Error  string `json:"error,omitempty"`
 }
 
-func serveDoor(door net.Listener, p plan, nodes []*kernel.Namespace) {
+func serveDoor(door net.Listener, p plan, nodes []*netlink.Namespace) {
 	for {
 		conn, err := door.Accept()
 		if err != nil {
@@ -71,12 +73,12 @@ func serveDoor(door net.Listener, p plan, nodes []*kernel.Namespace) {
 	}
 }
 
-func receiveVisit(conn *net.UnixConn, p plan, nodes []*kernel.Namespace) visitReply {
-	if err := kernel.PeerIsSelf(conn); err != nil {
+func receiveVisit(conn *net.UnixConn, p plan, nodes []*netlink.Namespace) visitReply {
+	if err := file.PeerIsSelf(conn); err != nil {
 		return visitReply{Status: 1, Error: err.Error()}
 	}
 	var v visit
-	files, err := kernel.ReceiveFiles(conn, &v)
+	files, err := file.ReceiveFiles(conn, &v)
 	defer func() {
 		for _, f := range files {
 			f.Close()
@@ -118,10 +120,10 @@ func receiveVisit(conn *net.UnixConn, p plan, nodes []*kernel.Namespace) visitRe
 			default:
 			}
 			if err != nil {
-				_ = kernel.KillGroup(cmd.Process)
+				_ = proc.KillGroup(cmd.Process)
 				return
 			}
-			_ = kernel.SignalGroup(cmd.Process, syscall.Signal(word[0]))
+			_ = proc.SignalGroup(cmd.Process, syscall.Signal(word[0]))
 		}
 	}()
 	_ = cmd.Wait()
@@ -151,7 +153,7 @@ func Visit(name, host string, argv []string, streams [3]*os.File, terminal bool,
 	}
 	defer conn.Close()
 	// The name is anybody's to take: the streams are given to this user's lab only.
-	if err := kernel.PeerIsSelf(conn); err != nil {
+	if err := file.PeerIsSelf(conn); err != nil {
 		return 1, err
 	}
 	dir, err := os.Getwd()
@@ -159,7 +161,7 @@ func Visit(name, host string, argv []string, streams [3]*os.File, terminal bool,
 		dir = "/"
 	}
 	v := visit{Host: host, Argv: argv, Env: os.Environ(), Dir: dir, Terminal: terminal}
-	if err := kernel.SendFiles(conn, v, streams[0], streams[1], streams[2]); err != nil {
+	if err := file.SendFiles(conn, v, streams[0], streams[1], streams[2]); err != nil {
 		return 1, err
 	}
 	over := make(chan struct{})

@@ -6,13 +6,14 @@ import (
 	"os"
 	"testing"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/file"
+	"linerate/internal/kernel/sock"
 )
 
 // What a visitor sends along must not stay open in the keeper when the request
 // makes no sense: who waits for the end of a pipe would wait as long as the lab.
 func TestDoorKeepsNothing(t *testing.T) {
-	near, far, err := kernel.SocketPair()
+	near, far, err := sock.SocketPair()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func TestDoorKeepsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	err = kernel.SendFiles(visitor.(*net.UnixConn), visit{Host: "h1", Argv: []string{"true"}}, w) // one of three
+	err = file.SendFiles(visitor.(*net.UnixConn), visit{Host: "h1", Argv: []string{"true"}}, w) // one of three
 	w.Close()
 	if err != nil {
 		t.Fatal(err)

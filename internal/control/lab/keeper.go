@@ -12,7 +12,8 @@ import (
 	"slices"
 	"sync"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/proc"
 )
 
 // The keeper's inherited descriptors.
@@ -53,7 +54,7 @@ func Keeper() int {
 	}
 	// Whatever is started here must not hold the others' streams: a stream ends
 	// with its agent.
-	kernel.CloseOnExec(controlFD, firstAgent-controlFD+len(p.Nodes))
+	proc.CloseOnExec(controlFD, firstAgent-controlFD+len(p.Nodes))
 	nodes, err := build(&p)
 	if err != nil {
 		_ = out.Encode(keeperReply{Error: err.Error(), Refused: refuses(err)})
@@ -71,16 +72,16 @@ func Keeper() int {
 }
 
 // build starts the agents first, so that they come up while the cables are laid.
-func build(p *plan) ([]*kernel.Namespace, error) {
+func build(p *plan) ([]*netlink.Namespace, error) {
 	wires, err := wiresOf(*p)
 	if err != nil {
 		return nil, err
 	}
-	nodes := make([]*kernel.Namespace, len(p.Nodes))
+	nodes := make([]*netlink.Namespace, len(p.Nodes))
 	errs := make([]error, len(p.Nodes))
 	var starting sync.WaitGroup
 	for i, n := range p.Nodes {
-		ns, err := kernel.NewNamespace(n.Name)
+		ns, err := netlink.NewNamespace(n.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -121,13 +122,13 @@ func build(p *plan) ([]*kernel.Namespace, error) {
 	return nodes, wires.start()
 }
 
-func lay(p plan, nodes []*kernel.Namespace, c planCable, wires *wires) error {
-	end := func(e planEnd) kernel.CableEnd {
-		return kernel.CableEnd{In: nodes[e.Node], Port: e.Port, MAC: e.MAC, MTU: e.MTU}
+func lay(p plan, nodes []*netlink.Namespace, c planCable, wires *wires) error {
+	end := func(e planEnd) netlink.CableEnd {
+		return netlink.CableEnd{In: nodes[e.Node], Port: e.Port, MAC: e.MAC, MTU: e.MTU}
 	}
-	cable := kernel.Cable
+	cable := netlink.Cable
 	if wires.carries(c) {
-		cable = func(a, b kernel.CableEnd) error { return wires.lay(&c, a, b) }
+		cable = func(a, b netlink.CableEnd) error { return wires.lay(&c, a, b) }
 	}
 	if err := cable(end(c.Ends[0]), end(c.Ends[1])); err != nil {
 		return err
@@ -187,7 +188,7 @@ var quiet = []struct{ key, value string }{
 
 // kernelDefaults runs inside a new namespace, before it has any port.
 func kernelDefaults(n planNode) error {
-	var sysctls kernel.Sysctls
+	var sysctls proc.Sysctls
 	for _, d := range defaults {
 		if err := sysctls.Write(d.key, d.value); err != nil {
 			return err

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
 )
@@ -35,11 +35,11 @@ type planCable struct {
 
 // planEnd is a port and what it does to the frames it sends.
 type planEnd struct {
-	Node  int            `json:"node"` // index into Nodes
-	Port  string         `json:"port"`
-	MAC   string         `json:"mac"`
-	MTU   int            `json:"mtu"`
-	Shape kernel.Shaping `json:"shape"`
+	Node  int             `json:"node"` // index into Nodes
+	Port  string          `json:"port"`
+	MAC   string          `json:"mac"`
+	MTU   int             `json:"mtu"`
+	Shape netlink.Shaping `json:"shape"`
 	// Mark is how many bytes may wait before frames get a congestion mark; 0: none
 	// gets one.
 	Mark int64 `json:"mark_bytes,omitempty"`
@@ -71,7 +71,7 @@ func planOf(t *topology.Topology) plan {
 		}
 		end := func(node int, e topology.End) planEnd {
 			s := l.Towards(e)
-			return planEnd{Node: node, Port: e.Port, MAC: t.MAC(e), MTU: s.MTU, Shape: kernel.Shaping{
+			return planEnd{Node: node, Port: e.Port, MAC: t.MAC(e), MTU: s.MTU, Shape: netlink.Shaping{
 				RateBps:    float64(s.Rate),
 				BurstBytes: int64(s.EffectiveBurst()),
 				QueueBytes: int64(s.EffectiveQueue()),

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"syscall"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/sock"
 )
 
 // keeperProcess is the keeper as its conductor sees it.
@@ -78,7 +78,7 @@ func (l *Lab) tryKeeper(p plan, rootless bool) (err error) {
 		}
 	}()
 	pair := func() error {
-		near, far, err := kernel.SocketPair()
+		near, far, err := sock.SocketPair()
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 	"os"
 	"syscall"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/record"
 )
 
@@ -30,7 +30,7 @@ func wiresOf(p plan) (*wires, error) {
 	if !altered && !marked {
 		return nil, nil
 	}
-	conn, err := kernel.Dial() // the keeper's own network namespace is nobody's
+	conn, err := netlink.Dial() // the keeper's own network namespace is nobody's
 	if err != nil {
 		return nil, err
 	}
@@ -76,10 +76,10 @@ func (w *wires) carried(p plan) string {
 }
 
 // lay makes a link's two ports. What the program does is not for the ports to do.
-func (w *wires) lay(c *planCable, a, b kernel.CableEnd) error {
+func (w *wires) lay(c *planCable, a, b netlink.CableEnd) error {
 	link := record.WireLink{Seed: uint64(len(w.links))}
-	for i, end := range []kernel.CableEnd{a, b} {
-		tap, err := kernel.Tap(end)
+	for i, end := range []netlink.CableEnd{a, b} {
+		tap, err := netlink.Tap(end)
 		if err != nil {
 			// Not %w: the file was refused, where namespaces have been had.
 			return fmt.Errorf("the link from %s.%s to %s.%s %s, and a program has to carry its frames: %v",

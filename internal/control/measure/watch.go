@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -23,7 +23,7 @@ func (s *session) watch(ctx context.Context, begin, end int64) {
 			return
 		case <-tick.C:
 		}
-		now := kernel.Now()
+		now := sched.Now()
 		if now >= end {
 			return
 		}

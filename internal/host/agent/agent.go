@@ -22,7 +22,9 @@ import (
 	"linerate/internal/host/iperf3/client"
 	"linerate/internal/host/setting"
 	"linerate/internal/host/traffic"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/proc"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 	"linerate/internal/version"
 )
@@ -171,7 +173,7 @@ func (a *agent) hello() (record.Hello, error) {
 		Environment: record.HostEnvironment{
 			Host:   a.node,
 			OS:     runtime.GOOS,
-			Kernel: kernel.Release(),
+			Kernel: proc.Release(),
 			Arch:   runtime.GOARCH,
 			CPUs:   runtime.NumCPU(),
 		},
@@ -179,7 +181,7 @@ func (a *agent) hello() (record.Hello, error) {
 }
 
 func (a *agent) clock(context.Context, struct{}) (record.ClockReply, error) {
-	return record.ClockReply{NowNs: kernel.Now()}, nil
+	return record.ClockReply{NowNs: sched.Now()}, nil
 }
 
 func (a *agent) apply(ctx context.Context, r record.ApplyRequest) (record.ApplyReply, error) {
@@ -211,9 +213,9 @@ func (a *agent) flush(_ context.Context, r record.FlushRequest) (struct{}, error
 // over: a host that others use may never be idle.
 func (a *agent) drain(ctx context.Context, r record.DrainRequest) (struct{}, error) {
 	const pause = 2 * time.Millisecond
-	for end := kernel.Now() + r.TimeoutNs; ; {
+	for end := sched.Now() + r.TimeoutNs; ; {
 		waiting, err := a.reader.Backlog()
-		if err != nil || waiting == 0 || kernel.Now() > end {
+		if err != nil || waiting == 0 || sched.Now() > end {
 			return struct{}{}, err
 		}
 		select {
@@ -266,7 +268,7 @@ func (a *agent) glance(context.Context, struct{}) (record.Glance, error) {
 	a.engineMu.Lock()
 	engine := a.engine
 	a.engineMu.Unlock()
-	glance := record.Glance{AtNs: kernel.Now()}
+	glance := record.Glance{AtNs: sched.Now()}
 	if engine != nil {
 		glance.Flows = engine.Light()
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -27,7 +27,7 @@ func (a *agent) happen(ctx context.Context, orders []record.EventOrder) func() [
 
 func (a *agent) event(ctx context.Context, o record.EventOrder) (done record.EventDone) {
 	err := sleepUntil(ctx, o.AtNs)
-	done.BeganNs = kernel.Now()
+	done.BeganNs = sched.Now()
 	switch {
 	case err != nil:
 	case a.manager == nil:
@@ -39,7 +39,7 @@ func (a *agent) event(ctx context.Context, o record.EventOrder) (done record.Eve
 		reply, err = a.apply(ctx, record.ApplyRequest{Settings: o.Settings, AllowMachine: o.AllowMachine})
 		done.Applied = reply.Applied
 	}
-	if done.EndedNs = kernel.Now(); err != nil {
+	if done.EndedNs = sched.Now(); err != nil {
 		done.Error = err.Error()
 	}
 	return done

@@ -16,7 +16,9 @@ import (
 	"linerate/internal/host/counters"
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/traffic"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/proc"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 )
@@ -339,7 +341,7 @@ func permitted(o record.FlowOrder) error {
 	}
 	// With privileges, the kernel would load any module of that name.
 	const key = "net.ipv4.tcp_available_congestion_control"
-	there, err := kernel.Sysctls{}.Read(key)
+	there, err := proc.Sysctls{}.Read(key)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -356,7 +358,7 @@ func (g *Guest) ready(ctx context.Context, r record.ReadyRequest) ([]record.Flow
 
 func (g *Guest) window(ctx context.Context, r record.WindowRequest) (record.WindowReply, error) {
 	allowed := int64(g.bounds.DurationS * 1e9)
-	now := kernel.Now()
+	now := sched.Now()
 	switch {
 	case now > r.StartNs:
 		return g.agent.window(ctx, r) // says so

@@ -11,7 +11,8 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -102,7 +103,7 @@ func TestGuestBounds(t *testing.T) {
 		t.Fatalf("%d flows although all orders were refused", g.Flows())
 	}
 	window := func(change func(*record.WindowRequest)) record.WindowRequest {
-		at := kernel.Now() + int64(time.Second)
+		at := sched.Now() + int64(time.Second)
 		r := record.WindowRequest{StartNs: at, BeginNs: at + 1e6, EndNs: at + 5e8, StopNs: at + 6e8}
 		change(&r)
 		return r
@@ -111,7 +112,7 @@ func TestGuestBounds(t *testing.T) {
 		"not in order":           func(r *record.WindowRequest) { r.EndNs = r.BeginNs },
 		"this server allows 2s":  func(r *record.WindowRequest) { r.EndNs, r.StopNs = r.StartNs+3e9, r.StartNs+3e9 },
 		"with its warm-up":       func(r *record.WindowRequest) { r.StopNs = 1<<63 - 1 },
-		"begins later than":      func(r *record.WindowRequest) { *r = windowFrom(kernel.Now()+int64(time.Hour), time.Second) },
+		"begins later than":      func(r *record.WindowRequest) { *r = windowFrom(sched.Now()+int64(time.Hour), time.Second) },
 		"takes at most 600 in a": func(r *record.WindowRequest) { r.SampleNs = 1000 },
 	} {
 		refused("window", window(change), want)
@@ -137,7 +138,7 @@ func TestGuestBounds(t *testing.T) {
 // the ports' names and speeds; of addresses, those that its flows use.
 func TestGuestSees(t *testing.T) {
 	_, b, _ := visiting(t, bounds, nil)
-	r := windowFrom(kernel.Now()+int64(300*time.Millisecond), 20*time.Millisecond)
+	r := windowFrom(sched.Now()+int64(300*time.Millisecond), 20*time.Millisecond)
 	r.Lookups = []record.RouteLookup{{Destination: "192.0.2.1"}}
 	r.Sysctls = []string{"kernel.hostname"}
 	var reply record.WindowReply

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -65,5 +65,5 @@ func (a *agent) meter() func(*record.HostReading) {
 // processCPU is the processor time of this process, and of those that hold a part
 // of its connections.
 func (a *agent) processCPU() time.Duration {
-	return kernel.ProcessCPU() + a.trial().Outside()
+	return sock.ProcessCPU() + a.trial().Outside()
 }

@@ -8,7 +8,8 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/host/counters"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -85,7 +86,7 @@ const glances = 10e6 // ns
 
 // looking sleeps until an instant and takes arrivals in meanwhile, if they are timed.
 func looking(ctx context.Context, instant int64, arrivals *counters.Arrivals) error {
-	for next := kernel.Now() + glances; arrivals.Timed() && next < instant; next += glances {
+	for next := sched.Now() + glances; arrivals.Timed() && next < instant; next += glances {
 		if err := sleepUntil(ctx, next); err != nil {
 			return err
 		}

@@ -5,7 +5,8 @@ import (
 	"errors"
 
 	"linerate/internal/host/traffic"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -23,7 +24,7 @@ const (
 // scheduled instant on this host's own clock, whatever the bus is doing. It ends
 // early when the trial is closed meanwhile: it was late on another host.
 func (a *agent) window(ctx context.Context, r record.WindowRequest) (record.WindowReply, error) {
-	if now := kernel.Now(); now > r.StartNs {
+	if now := sched.Now(); now > r.StartNs {
 		return record.WindowReply{LateNs: now - r.StartNs}, nil
 	}
 	engine := a.trial()
@@ -39,7 +40,7 @@ func (a *agent) window(ctx context.Context, r record.WindowRequest) (record.Wind
 	engine.Start(r)
 	var reply record.WindowReply
 	var err error
-	kernel.Urgently(func() { reply, err = a.observe(ctx, engine, r) })
+	sched.Urgently(func() { reply, err = a.observe(ctx, engine, r) })
 	if why := a.daemon.Broken(); err == nil && why != "" {
 		err = errors.New(why) // what the flows went by has changed
 	}
@@ -105,21 +106,21 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r record.Wi
 // sample reads the little that is read inside the window, what goodput is made
 // of first.
 func (a *agent) sample(engine *traffic.Engine) record.Sample {
-	began := kernel.Now()
+	began := sched.Now()
 	s := record.Sample{AtNs: began, BeganNs: began, Flows: engine.Light()}
 	var counts record.Reading // what cannot be read now is nil, and missed at the edges
 	a.reader.Counts(&counts)
 	s.Ports, s.Qdiscs = counts.Ports, counts.Qdiscs
-	s.EndedNs = kernel.Now()
+	s.EndedNs = sched.Now()
 	return s
 }
 
 // edge counts at one edge of the window, what matters most first.
 func (a *agent) edge(engine *traffic.Engine, scheduled int64, into *record.Reading) []record.FlowEnd {
-	into.ScheduledNs, into.BeganNs = scheduled, kernel.Now()
+	into.ScheduledNs, into.BeganNs = scheduled, sched.Now()
 	flows := engine.Read()
 	a.reader.Counts(into)
-	into.EndedNs = kernel.Now()
+	into.EndedNs = sched.Now()
 	return flows
 }
 
@@ -146,10 +147,10 @@ func sleepUntil(ctx context.Context, instant int64) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		now := kernel.Now()
+		now := sched.Now()
 		if now >= instant {
 			return nil
 		}
-		kernel.SleepUntil(min(instant, now+slice))
+		sched.SleepUntil(min(instant, now+slice))
 	}
 }

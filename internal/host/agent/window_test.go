@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"linerate/internal/host/counters"
-	"linerate/internal/kernel"
+
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -37,12 +38,12 @@ func windowFrom(start int64, lasts time.Duration) record.WindowRequest {
 func TestLateWindow(t *testing.T) {
 	a := here(t)
 	const late = int64(time.Second)
-	asked := kernel.Now()
+	asked := sched.Now()
 	reply, err := a.window(t.Context(), windowFrom(asked-late, time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if reply.LateNs < late || reply.LateNs > late+kernel.Now()-asked {
+	if reply.LateNs < late || reply.LateNs > late+sched.Now()-asked {
 		t.Errorf("late by %d ns, want %d and what the call took", reply.LateNs, late)
 	}
 	if a.engine != nil || reply.Reading.Host != "" {
@@ -55,7 +56,7 @@ func TestClosedWindow(t *testing.T) {
 	a := here(t)
 	ended := make(chan error, 1)
 	go func() {
-		_, err := a.window(t.Context(), windowFrom(kernel.Now()+int64(time.Minute), time.Hour))
+		_, err := a.window(t.Context(), windowFrom(sched.Now()+int64(time.Minute), time.Hour))
 		ended <- err
 	}()
 	for waiting := true; waiting; time.Sleep(time.Millisecond) {
@@ -83,7 +84,7 @@ func TestWindowRuns(t *testing.T) {
 	var reply record.WindowReply
 	// A busy machine may ask too late once, but not with seconds to spare.
 	for _, ahead := range []time.Duration{100 * time.Millisecond, time.Second, 5 * time.Second} {
-		r = windowFrom(kernel.Now()+int64(ahead), 20*time.Millisecond)
+		r = windowFrom(sched.Now()+int64(ahead), 20*time.Millisecond)
 		var err error
 		if reply, err = a.window(t.Context(), r); err != nil {
 			t.Fatal(err)
@@ -95,7 +96,7 @@ func TestWindowRuns(t *testing.T) {
 	if reply.LateNs > 0 {
 		t.Fatalf("a window that was asked for 5 s ahead counts as %d ns late", reply.LateNs)
 	}
-	if reply.Reading.Begin.BeganNs < r.BeginNs || reply.Reading.End.BeganNs < r.EndNs || kernel.Now() < r.StopNs {
+	if reply.Reading.Begin.BeganNs < r.BeginNs || reply.Reading.End.BeganNs < r.EndNs || sched.Now() < r.StopNs {
 		t.Errorf("read before it was due: %+v", reply.Reading)
 	}
 }

@@ -19,7 +19,8 @@ import (
 	"time"
 
 	"linerate/internal/host/child"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/file"
 	"linerate/internal/model/record"
 )
 
@@ -81,7 +82,7 @@ func (d *Daemon) prepare() error {
 	d.version, err = version(launch, path)
 	if err == nil {
 		err = launch.Do(func() error {
-			d.dir, err = kernel.OwnDirectory()
+			d.dir, err = file.OwnDirectory()
 			return err
 		})
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/record"
 )
 
@@ -44,10 +44,10 @@ func TestConfig(t *testing.T) {
 // TestHeld: a route counts as there when a daemon has made it, by all its ports.
 func TestHeld(t *testing.T) {
 	to := func(text string) netip.Prefix { return netip.MustParsePrefix(text) }
-	routes := []kernel.Route{
-		{To: to("10.0.0.1/32"), Table: kernel.TableMain, Protocol: kernel.RouteProtocolBird, Ports: []string{"eth1", "eth0"}, Text: "both"},
-		{To: to("10.0.0.2/32"), Table: kernel.TableMain, Protocol: kernel.RouteProtocolBird, Ports: []string{"eth1"}, Text: "one"},
-		{To: to("10.0.0.3/32"), Table: kernel.TableMain, Protocol: kernel.RouteProtocolKernel, Ports: []string{"eth1"}, Text: "other"},
+	routes := []netlink.Route{
+		{To: to("10.0.0.1/32"), Table: netlink.TableMain, Protocol: netlink.RouteProtocolBird, Ports: []string{"eth1", "eth0"}, Text: "both"},
+		{To: to("10.0.0.2/32"), Table: netlink.TableMain, Protocol: netlink.RouteProtocolBird, Ports: []string{"eth1"}, Text: "one"},
+		{To: to("10.0.0.3/32"), Table: netlink.TableMain, Protocol: netlink.RouteProtocolKernel, Ports: []string{"eth1"}, Text: "other"},
 	}
 	both := []string{"eth0", "eth1"}
 	found := Held(routes, []record.RouteWanted{{To: to("10.0.0.1/32"), Ports: both}, {To: to("10.0.0.2/32"), Ports: both}, {To: to("10.0.0.3/32"), Ports: both[1:]}})

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -18,13 +19,13 @@ const lookEvery = 10 * time.Millisecond
 // Await waits until the kernel's table has the routes that the daemon is to bring,
 // each by all its ports. What is missing when the time is over is said.
 func (d *Daemon) Await(ctx context.Context, want record.RoutesWanted) (record.RoutesFound, error) {
-	conn, err := kernel.Dial()
+	conn, err := netlink.Dial()
 	if err != nil {
 		return record.RoutesFound{}, err
 	}
 	defer conn.Close()
 	waited := false
-	for end := kernel.Now() + want.TimeoutNs; ; waited = true {
+	for end := sched.Now() + want.TimeoutNs; ; waited = true {
 		routes, err := conn.Routes()
 		if err != nil {
 			return record.RoutesFound{}, err
@@ -36,7 +37,7 @@ func (d *Daemon) Await(ctx context.Context, want record.RoutesWanted) (record.Ro
 		if why := d.Broken(); why != "" {
 			return found, errors.New(why)
 		}
-		if kernel.Now() > end {
+		if sched.Now() > end {
 			return found, nil
 		}
 		select {
@@ -48,11 +49,11 @@ func (d *Daemon) Await(ctx context.Context, want record.RoutesWanted) (record.Ro
 }
 
 // Held holds the routes of a kernel against those that are wanted.
-func Held(routes []kernel.Route, want []record.RouteWanted) record.RoutesFound {
+func Held(routes []netlink.Route, want []record.RouteWanted) record.RoutesFound {
 	found := record.RoutesFound{Routes: []string{}}
-	learned := map[string]kernel.Route{}
+	learned := map[string]netlink.Route{}
 	for _, r := range routes {
-		if r.Protocol == kernel.RouteProtocolBird && r.Table == kernel.TableMain {
+		if r.Protocol == netlink.RouteProtocolBird && r.Table == netlink.TableMain {
 			learned[r.To.String()] = r
 			found.Routes = append(found.Routes, r.Text)
 		}

@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -107,13 +107,13 @@ func begin(command []string, alone bool) (*Program, error) {
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LANG=C", "LC_ALL=C", "HOME=/"}
 	p.cmd.SysProcAttr = attributes(alone)
 	p.cmd.WaitDelay = wordsGrace
-	p.startNs = kernel.Now()
+	p.startNs = sched.Now()
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%s: %w", command[0], err)
 	}
 	go func() {
 		_ = p.cmd.Wait()
-		p.endNs, p.status = kernel.Now(), p.cmd.ProcessState.ExitCode()
+		p.endNs, p.status = sched.Now(), p.cmd.ProcessState.ExitCode()
 		close(p.ended)
 	}()
 	return p, nil

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"syscall"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/proc"
 )
 
 // attributes make a process that leads a group and dies with the agent; alone, it
@@ -21,4 +21,4 @@ func attributes(alone bool) *syscall.SysProcAttr {
 // ownThread keeps the caller on its thread until both end.
 func ownThread() { runtime.LockOSThread() }
 
-func killGroup(leader *os.Process) error { return kernel.KillGroup(leader) }
+func killGroup(leader *os.Process) error { return proc.KillGroup(leader) }

@@ -6,7 +6,7 @@ import (
 	"os"
 	"syscall"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/proc"
 )
 
 // attributes make a process that leads a group. Only Linux ends it with its
@@ -15,4 +15,4 @@ func attributes(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid
 
 func ownThread() {}
 
-func killGroup(leader *os.Process) error { return kernel.KillGroup(leader) }
+func killGroup(leader *os.Process) error { return proc.KillGroup(leader) }

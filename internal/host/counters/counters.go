@@ -14,7 +14,8 @@ import (
 	"sort"
 	"sync"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/record"
 )
 
@@ -23,8 +24,8 @@ type Options struct {
 	// Ports to read; nil means all except the loopback.
 	Ports []string
 	// Proc and Sysctls are the trees to read; zero values are the machine's own.
-	Proc    kernel.Proc
-	Sysctls kernel.Sysctls
+	Proc    proc.Proc
+	Sysctls proc.Sysctls
 }
 
 // Reader reads the counters of the network namespace it was made in. Its methods
@@ -32,14 +33,14 @@ type Options struct {
 type Reader struct {
 	mu      sync.Mutex
 	options Options
-	conn    *kernel.Conn
+	conn    *netlink.Conn
 	names   map[int]string // of the devices, by index
 	skip    map[string]bool
 }
 
 // New opens a reader.
 func New(options Options) (*Reader, error) {
-	conn, err := kernel.Dial()
+	conn, err := netlink.Dial()
 	if err != nil {
 		return nil, fmt.Errorf("read counters: %w", err)
 	}
@@ -99,7 +100,7 @@ func missing(from *record.Reading, part string, err error) {
 }
 
 // links lists the devices that are read, by name, and renews the names.
-func (r *Reader) links() ([]kernel.Link, error) {
+func (r *Reader) links() ([]netlink.Link, error) {
 	links, err := r.conn.Links()
 	if err != nil {
 		return nil, err

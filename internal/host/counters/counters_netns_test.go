@@ -12,8 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/kernel"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/proc"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -33,10 +34,10 @@ func open(t *testing.T, options Options) *Reader {
 
 // read takes all there is, as at an edge of a window.
 func read(r *Reader) record.Reading {
-	reading := record.Reading{BeganNs: kernel.Now()}
+	reading := record.Reading{BeganNs: sched.Now()}
 	r.Counts(&reading)
 	r.Machine(&reading)
-	reading.EndedNs = kernel.Now()
+	reading.EndedNs = sched.Now()
 	return reading
 }
 
@@ -222,7 +223,7 @@ func TestReadingDegrades(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(root, "net", "softnet_stat"), []byte("garbage\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		reading := read(open(t, Options{Proc: kernel.Proc{Root: root}}))
+		reading := read(open(t, Options{Proc: proc.Proc{Root: root}}))
 		var parts []string
 		for _, m := range reading.Missing {
 			part, _, _ := strings.Cut(m, ":")

@@ -3,7 +3,7 @@ package counters
 import (
 	"sort"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/record"
 )
 
@@ -20,7 +20,7 @@ func (r *Reader) qdiscs() ([]record.QdiscCounters, error) {
 			continue
 		}
 		list = append(list, record.QdiscCounters{
-			Port: q.Port, Kind: q.Kind, Handle: kernel.HandleText(q.Handle),
+			Port: q.Port, Kind: q.Kind, Handle: netlink.HandleText(q.Handle),
 			Bytes: q.Bytes, Packets: q.Packets, Drops: q.Drops, Overlimits: q.Overlimits,
 			Backlog: q.Backlog, Qlen: q.Qlen, Requeues: q.Requeues,
 		})

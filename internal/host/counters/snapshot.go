@@ -7,7 +7,10 @@ import (
 	"net/netip"
 	"slices"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/proc"
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -30,7 +33,7 @@ func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []s
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	snapshot := record.Snapshot{Host: host}
-	began := kernel.Now()
+	began := sched.Now()
 	links, err := r.links()
 	if err != nil {
 		return snapshot, fmt.Errorf("snapshot of %s: %w", host, err)
@@ -58,7 +61,7 @@ func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []s
 			missing("sysctl", err)
 		}
 	}
-	snapshot.EndedNs = kernel.Now()
+	snapshot.EndedNs = sched.Now()
 	return snapshot, nil
 }
 
@@ -76,11 +79,11 @@ func (r *Reader) Ports() ([]record.PortSnapshot, error) {
 	return s.Ports, err
 }
 
-func snapshotKeys(links []kernel.Link, asked []string) []string {
+func snapshotKeys(links []netlink.Link, asked []string) []string {
 	keys := append([]string(nil), hostSysctls...)
 	places := []string{"all", "default"}
 	for _, l := range links {
-		places = append(places, kernel.PortKey(l.Name))
+		places = append(places, proc.PortKey(l.Name))
 	}
 	for _, place := range places {
 		for _, name := range portSysctls {
@@ -99,7 +102,7 @@ func contains(list []string, wanted string) bool {
 	return false
 }
 
-func (r *Reader) addPorts(s *record.Snapshot, links []kernel.Link) error {
+func (r *Reader) addPorts(s *record.Snapshot, links []netlink.Link) error {
 	addresses, err := r.conn.Addresses()
 	of := map[string][]string{}
 	for _, a := range addresses {
@@ -111,7 +114,7 @@ func (r *Reader) addPorts(s *record.Snapshot, links []kernel.Link) error {
 			Master: l.Master, Kind: l.Kind, Addresses: of[l.Name],
 		}
 		if l.Kind == "" {
-			port.SpeedBps = kernel.LinkSpeed(l.Name)
+			port.SpeedBps = sock.LinkSpeed(l.Name)
 		}
 		s.Ports = append(s.Ports, port)
 	}
@@ -145,12 +148,12 @@ func (r *Reader) addRoutes(s *record.Snapshot) error {
 // refuses, is answered by an error.
 func (r *Reader) lookups(questions []record.RouteLookup) []record.RouteLookup {
 	answers := slices.Clone(questions)
-	var asks []kernel.RouteQuestion
+	var asks []netlink.RouteQuestion
 	var asked []int // the place of each of them among the questions
 	for i, q := range questions {
 		answer := &answers[i]
 		answer.Port, answer.Gateway, answer.ChosenSource, answer.Ways, answer.Unsure, answer.Error = "", "", "", 0, "", ""
-		ask := kernel.RouteQuestion{SourcePort: q.SourcePort, DestinationPort: q.DestinationPort, In: q.In, Protocol: protocols[q.Protocol]}
+		ask := netlink.RouteQuestion{SourcePort: q.SourcePort, DestinationPort: q.DestinationPort, In: q.In, Protocol: protocols[q.Protocol]}
 		var err error
 		if q.Source != "" {
 			ask.Source, err = netip.ParseAddr(q.Source)

@@ -1,7 +1,7 @@
 package counters
 
 import (
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -14,7 +14,7 @@ func (r *Reader) Tables() record.Tables {
 }
 
 func (r *Reader) tables() record.Tables {
-	tables := record.Tables{BeganNs: kernel.Now()}
+	tables := record.Tables{BeganNs: sched.Now()}
 	neighbours, err := r.conn.Neighbours()
 	if err != nil {
 		tables.Missing = append(tables.Missing, "neighbours: "+err.Error())
@@ -34,6 +34,6 @@ func (r *Reader) tables() record.Tables {
 	for _, e := range fdb {
 		tables.FDB = append(tables.FDB, record.FDBEntry{MAC: e.MAC, Port: e.Port, Local: e.Local})
 	}
-	tables.EndedNs = kernel.Now()
+	tables.EndedNs = sched.Now()
 	return tables
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/record"
 )
 
@@ -72,7 +72,7 @@ func (r *Reader) unsure() func(record.RouteLookup) string {
 // asked for. A nil one sees nothing.
 type Arrivals struct {
 	reader   *Reader
-	watch    *kernel.Arrivals
+	watch    *netlink.Arrivals
 	flows    map[packets]string
 	counts   map[arrival]seen
 	begin    int64   // of the window
@@ -111,7 +111,7 @@ func (r *Reader) WatchArrivals(flows []record.WatchedFlow, begin int64, marks []
 		a.flows[packets{protocols[f.Protocol], plain(f.Source), plain(f.Destination)}] = f.ID
 	}
 	var err error
-	if a.watch, err = kernel.WatchArrivals(); err != nil {
+	if a.watch, err = netlink.WatchArrivals(); err != nil {
 		return nil, err
 	}
 	return a, nil
@@ -131,7 +131,7 @@ func (a *Arrivals) Look() {
 	if a == nil {
 		return
 	}
-	a.watch.Drain(func(p kernel.Arrival) {
+	a.watch.Drain(func(p netlink.Arrival) {
 		if flow, ours := a.flows[packets{p.Protocol, p.Source, p.Destination}]; ours {
 			a.take(flow, p.Index, p.AtNs)
 		}

@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -19,7 +20,7 @@ var movers = map[string]mover{"portable": portable{}, "platform": platform}
 // settled waits until senders have stopped and the rest has arrived.
 func settled(t *testing.T, stop int64, to *Engine) {
 	t.Helper()
-	kernel.SleepUntil(stop)
+	sched.SleepUntil(stop)
 	var before int64
 	eventually(t, "nothing arrives any more", func() bool {
 		received, _ := to.Moved()

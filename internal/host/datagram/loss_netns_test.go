@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/kernel"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/record"
 )
 
@@ -35,7 +35,7 @@ func qdisc(t *testing.T) (drops, overlimits int64) {
 // bufferErrors is how often some socket here had no room.
 func bufferErrors(t *testing.T) int64 {
 	t.Helper()
-	counters, err := kernel.Proc{}.SNMP()
+	counters, err := proc.Proc{}.SNMP()
 	if err != nil {
 		t.Fatal(err)
 	}

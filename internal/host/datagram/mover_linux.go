@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -71,10 +73,10 @@ func equip(order record.FlowOrder, end *endpoint, d *waits) *receiver {
 	r := &receiver{driver: d, end: end, ledger: ledger{header: end.header}, delays: newDelays()}
 	in := &messages{named: record.ModeGRO, own: d.thread, most: mergedMessages}
 	_ = end.onSocket(func(fd int) error {
-		if err := kernel.SetOverflowCount(fd); err != nil {
+		if err := sock.SetOverflowCount(fd); err != nil {
 			r.notes = append(r.notes, fmt.Sprintf("datagrams lost in the receive buffer are not told apart: SO_RXQ_OVFL: %v", err))
 		}
-		if err := kernel.SetStamps(fd); err != nil {
+		if err := sock.SetStamps(fd); err != nil {
 			r.notes = append(r.notes, fmt.Sprintf("arrival is when it was read: SO_TIMESTAMPNS: %v", err))
 		}
 		switch order.Mode {
@@ -83,14 +85,14 @@ func equip(order record.FlowOrder, end *endpoint, d *waits) *receiver {
 		case record.ModeSendmmsg:
 			in.named, in.most = record.ModeRecvmmsg, singleMessages
 		default:
-			if err := kernel.SetCoalescing(fd); err != nil {
+			if err := sock.SetCoalescing(fd); err != nil {
 				in.named, in.most = record.ModeRecvmmsg, singleMessages
 				r.notes = append(r.notes, fmt.Sprintf("gro: UDP_GRO: %v", err))
 			}
 		}
 		return nil
 	})
-	in.from = kernel.NewDatagramReceiver(in.most, messageBytes)
+	in.from = sock.NewDatagramReceiver(in.most, messageBytes)
 	r.in = in
 	r.show()
 	return r
@@ -108,7 +110,7 @@ func (end *endpoint) onSocket(f func(fd int) error) error {
 // batch hands over several messages at a time, each of which is one datagram, or
 // so many that the kernel cuts it into.
 type batch struct {
-	to    *kernel.DatagramSender
+	to    *sock.DatagramSender
 	data  []byte
 	bytes int // of a datagram
 	per   int // datagrams in a message
@@ -118,7 +120,7 @@ type batch struct {
 
 func newBatch(data []byte, bytes, per int) *batch {
 	most := max(1, min(severalMessages, handful/(per*bytes)))
-	return &batch{to: kernel.NewDatagramSender(most), data: data, bytes: bytes, per: per, most: most}
+	return &batch{to: sock.NewDatagramSender(most), data: data, bytes: bytes, per: per, most: most}
 }
 
 func (b *batch) room() int { return b.per * b.most }
@@ -133,7 +135,7 @@ func (b *batch) mode() string {
 func (b *batch) send(fd, n int) (int, error) {
 	if b.per > 1 && !b.cuts {
 		// Not before: the frames by which a flow opens are larger than some datagrams.
-		if err := kernel.SetSegmentation(fd, b.bytes); err != nil {
+		if err := sock.SetSegmentation(fd, b.bytes); err != nil {
 			return 0, err
 		}
 		b.cuts = true
@@ -154,7 +156,7 @@ func (b *batch) replace(fd int, err error) (outlet, string) {
 	case b.per > 64 && err == syscall.EINVAL:
 		return newBatch(b.data, b.bytes, 64), ""
 	case b.per > 1 && refused(err):
-		_ = kernel.SetSegmentation(fd, 0) // where it was refused, there is nothing to end
+		_ = sock.SetSegmentation(fd, 0) // where it was refused, there is nothing to end
 		return newBatch(b.data, b.bytes, 1), fmt.Sprintf("gso: the kernel does not cut what is sent here (UDP_SEGMENT): %v", err)
 	case b.per == 1 && (err == syscall.ENOSYS || err == syscall.EPERM || err == syscall.EOPNOTSUPP):
 		return oneByOne{b.data[:b.bytes]}, fmt.Sprintf("sendmmsg: %v", err)
@@ -179,7 +181,7 @@ func (oneByOne) room() int                           { return 1 }
 func (oneByOne) mode() string                        { return record.ModeSendto }
 func (oneByOne) replace(int, error) (outlet, string) { return nil, "" }
 func (o oneByOne) send(fd, _ int) (taken int, err error) {
-	if _, err := kernel.Transmit(fd, o.datagram); err != nil {
+	if _, err := sock.Transmit(fd, o.datagram); err != nil {
 		return 0, err
 	}
 	return 1, nil
@@ -187,7 +189,7 @@ func (o oneByOne) send(fd, _ int) (taken int, err error) {
 
 // messages receives several messages at a time.
 type messages struct {
-	from  *kernel.DatagramReceiver
+	from  *sock.DatagramReceiver
 	named string
 	most  int
 	own   bool // a thread of its own, which sees what is there when it waits
@@ -214,7 +216,7 @@ func (m *messages) message(i int, now, ofDay int64) message {
 type waits struct {
 	end    *endpoint
 	thread bool
-	wait   kernel.Waiter
+	wait   sched.Waiter
 }
 
 func (w *waits) close() {
@@ -234,11 +236,11 @@ func (w *waits) drive(writes bool, t *tally, s *signals, do step) error {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	kernel.SharpTimers(true)
-	defer kernel.SharpTimers(false)
+	sched.SharpTimers(true)
+	defer sched.SharpTimers(false)
 	var failed error
 	err = raw.Control(func(fd uintptr) {
-		kernel.Unwatch(int(fd))
+		sock.Unwatch(int(fd))
 		for !s.quit.Load() {
 			v, until, err := do(int(fd), t, s)
 			switch v {

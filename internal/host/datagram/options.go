@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 	"linerate/internal/science/limits"
 )
@@ -31,7 +32,7 @@ func check(order record.FlowOrder) error {
 // prepare sets what has to be there before a socket connects.
 func prepare(order record.FlowOrder, fd int) error {
 	if send, receive := order.Buffers(); send != 0 || receive != 0 {
-		if err := kernel.SetBuffers(fd, int(send), int(receive)); err != nil {
+		if err := sock.SetBuffers(fd, int(send), int(receive)); err != nil {
 			return fmt.Errorf("setting buffers of %d and %d bytes (SO_SNDBUF, SO_RCVBUF): %w", send, receive, err)
 		}
 	}
@@ -66,16 +67,16 @@ func settle(order record.FlowOrder, conn *net.UDPConn, flows int) (*endpoint, er
 		if order.Sends {
 			end.fit(fd)
 			if send != 0 {
-				end.sndbuf, _, err = kernel.Buffers(fd)
+				end.sndbuf, _, err = sock.Buffers(fd)
 			}
 			return err
 		}
 		if receive != 0 {
-			_, end.buffer, err = kernel.Buffers(fd)
+			_, end.buffer, err = sock.Buffers(fd)
 			return err
 		}
 		asked := max(bufferLeast, min(bufferMost, buffersTogether/max(1, flows)))
-		if end.buffer, err = kernel.SetReceiveBuffer(fd, asked); err != nil {
+		if end.buffer, err = sock.SetReceiveBuffer(fd, asked); err != nil {
 			return fmt.Errorf("setting a receive buffer of %d bytes (SO_RCVBUF): %w", asked, err)
 		}
 		if end.buffer < 2*asked { // as the kernel counts
@@ -90,7 +91,7 @@ func settle(order record.FlowOrder, conn *net.UDPConn, flows int) (*endpoint, er
 func (end *endpoint) fit(fd int) {
 	frame := limits.Frame{UDP: true, IPv6: end.remote.Addr().Is6()}
 	var err error
-	if end.mtu, err = kernel.RouteMTU(fd, frame.IPv6); err != nil {
+	if end.mtu, err = sock.RouteMTU(fd, frame.IPv6); err != nil {
 		end.mtu = 0
 	}
 	frame.MTU = end.mtu

@@ -21,7 +21,9 @@ import (
 	"time"
 
 	"linerate/internal/host/child"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 	"linerate/internal/model/tool"
 	"linerate/internal/model/unit"
@@ -35,8 +37,8 @@ type Engine struct {
 	launch *child.Launcher
 
 	mu        sync.Mutex
-	sockets   *kernel.Sockets
-	ends      *kernel.SocketEnds
+	sockets   *netlink.Sockets
+	ends      *netlink.SocketEnds
 	processes []*process
 	flows     []*flow
 	started   bool
@@ -91,10 +93,10 @@ func (e *Engine) take(orders []record.FlowOrder, serves bool) ([]*process, error
 	}
 	if e.sockets == nil {
 		var err error
-		if e.sockets, err = kernel.DialSockets(); err != nil {
+		if e.sockets, err = netlink.DialSockets(); err != nil {
 			return nil, err
 		}
-		if e.ends, err = kernel.DialSocketEnds(); err != nil {
+		if e.ends, err = netlink.DialSocketEnds(); err != nil {
 			return nil, err
 		}
 		e.closing.Go(e.hear)
@@ -314,7 +316,7 @@ func (e *Engine) Start(w record.WindowRequest) {
 	e.started, e.startNs = true, w.StartNs
 	e.closing.Go(func() {
 		select {
-		case <-time.After(time.Duration(w.StartNs - kernel.Now())):
+		case <-time.After(time.Duration(w.StartNs - sched.Now())):
 		case <-e.ctx.Done():
 			return
 		}

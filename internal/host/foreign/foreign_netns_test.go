@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/kernel"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 	"linerate/internal/model/tool"
 )
@@ -91,7 +91,7 @@ func TestPrograms(t *testing.T) {
 			}
 		}
 		opener, acceptor := opened(t, orders...)
-		now := kernel.Now()
+		now := sched.Now()
 		w := record.WindowRequest{StartNs: now + 50e6, StopNs: now + 2050e6}
 		opener.Start(w)
 		acceptor.Start(w)
@@ -194,7 +194,7 @@ func TestProgramThatFails(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
 		opener, _ := opened(t, order("a", "iperf3", "p1w", true, "--no-such-option"))
-		now := kernel.Now()
+		now := sched.Now()
 		opener.Start(record.WindowRequest{StartNs: now, StopNs: now + 1e9})
 		said := ""
 		for deadline := time.Now().Add(patience); !strings.Contains(said, "iperf3 ended after") && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {

@@ -3,7 +3,8 @@ package foreign
 import (
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -18,7 +19,7 @@ type life struct {
 }
 
 // lived enters what a look at its sockets, or the end of one, has shown of a flow.
-func (f *flow) lived(s kernel.Socket, ended bool) {
+func (f *flow) lived(s netlink.Socket, ended bool) {
 	l := &f.life
 	if f.process.serves || !f.order.Sends || l.EndNs != 0 || ended && l.seenNs == 0 {
 		return
@@ -78,14 +79,14 @@ func (e *Engine) hear() {
 
 // watch follows the clients' connections from the trial's stop to their ends.
 func (e *Engine) watch(stop int64) {
-	pause := time.Duration(stop - kernel.Now())
+	pause := time.Duration(stop - sched.Now())
 	for {
 		select {
 		case <-time.After(pause):
 		case <-e.ctx.Done():
 			return
 		}
-		began := kernel.Now()
+		began := sched.Now()
 		e.mu.Lock()
 		if e.ctx.Err() != nil {
 			e.mu.Unlock()
@@ -102,7 +103,7 @@ func (e *Engine) watch(stop int64) {
 		if left == 0 {
 			return
 		}
-		pause = max(lookEvery, lookShare*time.Duration(kernel.Now()-began))
+		pause = max(lookEvery, lookShare*time.Duration(sched.Now()-began))
 	}
 }
 

@@ -5,7 +5,8 @@ import (
 	"net/netip"
 	"slices"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -44,16 +45,16 @@ func (e *Engine) look(settle bool) {
 	if e.sockets == nil {
 		return
 	}
-	now := kernel.Now()
+	now := sched.Now()
 	list, err := e.sockets.TCP(false)
-	byPort := map[uint16][]kernel.Socket{}
+	byPort := map[uint16][]netlink.Socket{}
 	for _, s := range list {
 		byPort[s.Local.Port()] = append(byPort[s.Local.Port()], s)
 		if s.Remote.Port() != s.Local.Port() {
 			byPort[s.Remote.Port()] = append(byPort[s.Remote.Port()], s)
 		}
 	}
-	found := map[*process][]kernel.Socket{}
+	found := map[*process][]netlink.Socket{}
 	for _, f := range e.flows {
 		p := f.process
 		if _, known := found[p]; !known && p.tool != nil {
@@ -81,9 +82,9 @@ func (e *Engine) look(settle bool) {
 
 // connections are the process's, without what it uses for talk; none as long as
 // some are missing, since it cannot be told then which is which.
-func (p *process) connections(list []kernel.Socket) []kernel.Socket {
+func (p *process) connections(list []netlink.Socket) []netlink.Socket {
 	data := netip.AddrPortFrom(p.job.Destination.Addr(), p.tool.DataPort(p.job.Destination.Port()))
-	var mine []kernel.Socket
+	var mine []netlink.Socket
 	all := 0
 	for _, s := range list {
 		near := s.Remote
@@ -108,12 +109,12 @@ func (p *process) connections(list []kernel.Socket) []kernel.Socket {
 	if !p.whole {
 		return nil
 	}
-	slices.SortFunc(mine, func(a, b kernel.Socket) int { return cmp.Compare(p.openerOf(a).Port(), p.openerOf(b).Port()) })
+	slices.SortFunc(mine, func(a, b netlink.Socket) int { return cmp.Compare(p.openerOf(a).Port(), p.openerOf(b).Port()) })
 	return mine
 }
 
 // acknowledged is how many bytes of a connection the other end has; a FIN is one.
-func (p *process) acknowledged(s kernel.Socket) uint64 {
+func (p *process) acknowledged(s netlink.Socket) uint64 {
 	acked := s.Info.BytesAcked
 	if !p.serves && acked > 0 {
 		acked-- // the SYN
@@ -122,7 +123,7 @@ func (p *process) acknowledged(s kernel.Socket) uint64 {
 }
 
 // openerOf is the address that the opener has in a connection.
-func (p *process) openerOf(s kernel.Socket) netip.AddrPort {
+func (p *process) openerOf(s netlink.Socket) netip.AddrPort {
 	if p.serves {
 		return s.Remote
 	}
@@ -130,14 +131,14 @@ func (p *process) openerOf(s kernel.Socket) netip.AddrPort {
 }
 
 // mine is the flow's own connection among those of its process.
-func (e *Engine) mine(f *flow, list []kernel.Socket, settle bool) (kernel.Socket, bool) {
+func (e *Engine) mine(f *flow, list []netlink.Socket, settle bool) (netlink.Socket, bool) {
 	for _, s := range list {
 		if opener := f.process.openerOf(s); opener == f.remote {
 			return s, true
 		}
 	}
 	if f.remote.IsValid() || !settle {
-		return kernel.Socket{}, false
+		return netlink.Socket{}, false
 	}
 	for _, s := range list {
 		opener := f.process.openerOf(s)
@@ -146,12 +147,12 @@ func (e *Engine) mine(f *flow, list []kernel.Socket, settle bool) (kernel.Socket
 			return s, true
 		}
 	}
-	return kernel.Socket{}, false
+	return netlink.Socket{}, false
 }
 
 // fill enters what the kernel tells of a connection as if it were our own: what
 // has arrived and was read, and what was written, acknowledged or not.
-func (f *flow) fill(s kernel.Socket) {
+func (f *flow) fill(s netlink.Socket) {
 	end := &f.end
 	end.AtNs, end.Alive = s.AtNs, s.Established
 	end.Local, end.Remote = s.Local, s.Remote

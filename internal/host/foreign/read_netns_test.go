@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/kernel"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/netlink"
 )
 
 // TestAcknowledgedThroughAFullQueue: what this host's own queue has not let out, TCP
@@ -26,7 +26,7 @@ func TestAcknowledgedThroughAFullQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer client.Close()
-		sockets, err := kernel.DialSockets()
+		sockets, err := netlink.DialSockets()
 		if err != nil {
 			t.Fatal(err)
 		}

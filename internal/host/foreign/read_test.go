@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/record"
 	"linerate/internal/model/tool"
 )
@@ -20,7 +20,7 @@ func TestConnectionsOfAFullQueue(t *testing.T) {
 	for _, serves := range []bool{false, true} {
 		for _, reads := range []bool{false, true} {
 			p := &process{tool: iperf3, serves: serves, job: tool.Job{Streams: streams, Reads: reads, Destination: server}}
-			var list []kernel.Socket
+			var list []netlink.Socket
 			for i := range streams + 1 {
 				opener, acceptor := uint64(1<<20), uint64(0)
 				switch {
@@ -48,7 +48,7 @@ func TestConnectionsOfAFullQueue(t *testing.T) {
 				case 3:
 					told.BytesSent *= 2 // dropped by this host's own queue
 				}
-				list = append(list, kernel.Socket{Local: near, Remote: far, Info: &told})
+				list = append(list, netlink.Socket{Local: near, Remote: far, Info: &told})
 			}
 			if got := p.connections(list[:streams]); got != nil {
 				t.Errorf("serves %t, reads %t: one is missing, and %d were told apart", serves, reads, len(got))

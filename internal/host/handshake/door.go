@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -50,7 +51,7 @@ func OpenDoor(ctx context.Context, address string) (*Door, error) {
 		d.six = network == "udp6"
 		return socket.OnSocket(raw, func(fd int) error {
 			// Elsewhere than on Linux, the system chooses what answers come from.
-			if err := kernel.SetArrivalAddress(fd, d.six); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			if err := sock.SetArrivalAddress(fd, d.six); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 				return err
 			}
 			return nil
@@ -64,7 +65,7 @@ func OpenDoor(ctx context.Context, address string) (*Door, error) {
 	// Only now that the port is ours alone may the flows' sockets share it.
 	raw, err := d.conn.SyscallConn()
 	if err == nil {
-		err = socket.OnSocket(raw, kernel.SetReusePort)
+		err = socket.OnSocket(raw, sock.SetReusePort)
 	}
 	if err != nil {
 		d.conn.Close()
@@ -97,11 +98,11 @@ func (d *Door) Serve(g Guests) {
 		if !ok || g.Allowed != nil && !g.Allowed(from.Addr().Unmap()) || !g.Expects(f.ticket) {
 			continue
 		}
-		at, now := kernel.ArrivalAddress(control[:c]), socket.Now()
+		at, now := sock.ArrivalAddress(control[:c]), socket.Now()
 		switch plain := socket.Plain(from); f.kind {
 		case kindHello:
 			f.kind, f.cookie = kindChallenge, d.bakes.bake(plain, f.ticket, now)
-			_, _, _ = d.conn.WriteMsgUDPAddrPort(f.encode(), kernel.FromAddress(at, d.six), from)
+			_, _, _ = d.conn.WriteMsgUDPAddrPort(f.encode(), sock.FromAddress(at, d.six), from)
 		case kindAnswer:
 			if d.bakes.accepts(f.cookie, plain, f.ticket, now) {
 				g.Admit(f.ticket, Caller{d, at, plain, f})
@@ -145,7 +146,7 @@ func (c Caller) Meet(control func(fd int) error) (*net.UDPConn, error) {
 	}
 	dialer := net.Dialer{LocalAddr: net.UDPAddrFromAddrPort(local), Control: func(_, _ string, raw syscall.RawConn) error {
 		return socket.OnSocket(raw, func(fd int) error {
-			if err := kernel.SetReusePort(fd); err != nil {
+			if err := sock.SetReusePort(fd); err != nil {
 				return err
 			}
 			return control(fd)

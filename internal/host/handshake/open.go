@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -74,7 +75,7 @@ func Dialer(order record.FlowOrder, control func(fd int) error) *net.Dialer {
 	dialer := &net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
 		return socket.OnSocket(raw, func(fd int) error {
 			if order.LocalPort != 0 {
-				if err := kernel.SetReuseAddress(fd); err != nil {
+				if err := sock.SetReuseAddress(fd); err != nil {
 					return fmt.Errorf("setting SO_REUSEADDR: %w", err)
 				}
 			}

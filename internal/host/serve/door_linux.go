@@ -12,7 +12,9 @@ import (
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/agent"
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -38,26 +40,26 @@ func (s *server) door(l *net.TCPListener) error {
 	}
 	var listener int
 	if err := socket.OnSocket(raw, func(fd int) error {
-		kernel.Unwatch(fd)
-		listener, err = kernel.Duplicate(fd)
+		sock.Unwatch(fd)
+		listener, err = sock.Duplicate(fd)
 		return err
 	}); err != nil {
 		return err
 	}
-	defer kernel.CloseSocket(listener)
-	bell, err := kernel.NewBell()
+	defer sock.CloseSocket(listener)
+	bell, err := sock.NewBell()
 	if err != nil {
 		return err
 	}
 	defer bell.Close()
-	watch, err := kernel.NewEpoll()
+	watch, err := sock.NewEpoll()
 	if err != nil {
 		return err
 	}
 	defer watch.Close()
 	// Whoever comes speaks first, so that one wake-up is enough for a connection
 	// and its words; who says nothing comes in a second later.
-	if err := errors.Join(bell.Heard(watch, tagBell), watch.WatchReadable(listener, tagListener), kernel.SetDeferAccept(listener, 1)); err != nil {
+	if err := errors.Join(bell.Heard(watch, tagBell), watch.WatchReadable(listener, tagListener), sock.SetDeferAccept(listener, 1)); err != nil {
 		return fmt.Errorf("listening on %s: %w", l.Addr(), err)
 	}
 	rung := make(chan struct{})
@@ -82,19 +84,19 @@ func (s *server) door(l *net.TCPListener) error {
 		}
 		if watch.Wait(limit) == 0 {
 			if vain++; vain%16 == 0 {
-				kernel.Yield()
+				sock.Yield()
 			}
 			continue
 		}
 		// One at a time: for one that comes alone, a second question whether there is
 		// another would be the dearer.
-		fd, err := kernel.Accept(listener)
+		fd, err := sock.Accept(listener)
 		switch {
-		case kernel.Again(err):
+		case sock.Again(err):
 		case err != nil:
 			// Out of descriptors or memory, or a connection that was reset while it
 			// waited: none of it lasts.
-			kernel.SleepUntil(kernel.Now() + int64(time.Millisecond))
+			sched.SleepUntil(sched.Now() + int64(time.Millisecond))
 		case s.enter(fd):
 			until = socket.Now() + eager
 		}
@@ -105,7 +107,7 @@ func (s *server) door(l *net.TCPListener) error {
 // enter lets a connection in. True: more of its kind are to be expected at once.
 func (s *server) enter(fd int) bool {
 	var frame [greeting.TicketBytes]byte
-	n, err := kernel.TryPeek(fd, frame[:])
+	n, err := sock.TryPeek(fd, frame[:])
 	if err == nil {
 		if ticket, ok := greeting.TicketOf(frame[:n]); ok && s.admits(fd) {
 			if taken, more := s.seatSocket(ticket, fd, len(frame)); taken {
@@ -122,7 +124,7 @@ func (s *server) admits(fd int) bool {
 	if len(s.options.Allow) == 0 {
 		return true
 	}
-	_, from := kernel.Names(fd)
+	_, from := sock.Names(fd)
 	return s.allowed(from.Addr())
 }
 
@@ -144,8 +146,8 @@ func (s *server) seatSocket(ticket record.Ticket, fd, shown int) (taken, more bo
 
 // slowly receives a connection that may take its time.
 func (s *server) slowly(fd int) {
-	if kernel.SetWaiting(fd, false) != nil {
-		kernel.CloseSocket(fd)
+	if sock.SetWaiting(fd, false) != nil {
+		sock.CloseSocket(fd)
 		return
 	}
 	file := os.NewFile(uintptr(fd), "visitor")

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
 )
 
@@ -164,7 +164,7 @@ func (h host) settle(entries []*entry) error {
 	for _, e := range entries {
 		if a := e.Setting.Address; a != nil && a.Address.Addr().Is6() {
 			for _, p := range a.All() {
-				added[addressText(kernel.Address{Port: a.Port, Prefix: p})] = true
+				added[addressText(netlink.Address{Port: a.Port, Prefix: p})] = true
 			}
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/file"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
 )
 
@@ -23,15 +24,15 @@ type header struct {
 	Schema string `json:"schema"`
 	// Boot and NetNS tell whether the changes can still be there, and whether
 	// this is the place to undo them.
-	Boot    string       `json:"boot"`
-	NetNS   kernel.NetNS `json:"netns"`
-	PID     int          `json:"pid"`
-	Started time.Time    `json:"started"`
+	Boot    string        `json:"boot"`
+	NetNS   netlink.NetNS `json:"netns"`
+	PID     int           `json:"pid"`
+	Started time.Time     `json:"started"`
 }
 
 func newHeader() (header, error) {
-	boot, bootErr := kernel.BootID()
-	ns, nsErr := kernel.CurrentNetNS()
+	boot, bootErr := netlink.BootID()
+	ns, nsErr := netlink.CurrentNetNS()
 	return header{JournalSchema, boot, ns, os.Getpid(), time.Now().UTC().Truncate(time.Second)}, errors.Join(bootErr, nsErr)
 }
 
@@ -125,7 +126,7 @@ func replace(entries []*entry, e *entry) []*entry {
 type journal struct {
 	path   string
 	header header
-	lock   *kernel.FileLock
+	lock   *file.FileLock
 	file   *os.File // nil until the first line is written
 	size   int64
 	latest int64 // where the latest line begins
@@ -145,8 +146,8 @@ func openJournal(path string, h header) (*journal, header, []*entry, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fail(err)
 	}
-	lock, err := kernel.LockFile(path+lockSuffix, fmt.Sprintf("linerate process %d", os.Getpid()))
-	if errors.Is(err, kernel.ErrLocked) {
+	lock, err := file.LockFile(path+lockSuffix, fmt.Sprintf("linerate process %d", os.Getpid()))
+	if errors.Is(err, file.ErrLocked) {
 		return fail(fmt.Errorf("in use by another agent on this host: %w", err))
 	}
 	if err != nil {

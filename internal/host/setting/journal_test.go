@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
 )
 
@@ -22,14 +22,14 @@ func encode(t testing.TB, value any) []byte {
 }
 
 func exampleHeader() header {
-	return header{JournalSchema, "boot", kernel.NetNS{Inode: 7, Cookie: 8}, 9, time.Unix(1e9, 0).UTC()}
+	return header{JournalSchema, "boot", netlink.NetNS{Inode: 7, Cookie: 8}, 9, time.Unix(1e9, 0).UTC()}
 }
 
 func exampleEntry(seq int) *entry {
 	return &entry{Seq: seq, Kind: "sysctl", What: "net.ipv4.ip_forward", Scope: Namespace, Host: "nas",
 		Setting: setting.Setting{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.ip_forward", Value: "1"}}},
-		Prior:   State{Text: "0"}, New: State{Text: "1", Object: kernel.Object{1, 2}},
-		Around: surroundings{Sysctls: []setting.Sysctl{{Key: "a", Value: "b"}}, Routes: []thing{{"r", kernel.Object{3}}}, Ports: []portState{{"eth0", 1500, true}}}}
+		Prior:   State{Text: "0"}, New: State{Text: "1", Object: netlink.Object{1, 2}},
+		Around: surroundings{Sysctls: []setting.Sysctl{{Key: "a", Value: "b"}}, Routes: []thing{{"r", netlink.Object{3}}}, Ports: []portState{{"eth0", 1500, true}}}}
 }
 
 func exampleJournal(t testing.TB) []byte {

@@ -5,7 +5,8 @@ import (
 	"net"
 	"strconv"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/unit"
 )
@@ -112,7 +113,7 @@ func (t *link) change(next State) error   { return t.set(next.Text) }
 func (t *link) restore(prior, _ State) error { return t.set(prior.Text) }
 
 func (t *link) set(value string) error {
-	var change kernel.LinkChange
+	var change netlink.LinkChange
 	switch t.attribute {
 	case "mac":
 		change.MAC = &value
@@ -144,7 +145,7 @@ func (t *link) set(value string) error {
 }
 
 // packets is where an attribute's size is; nil: it is none.
-func packets(of *kernel.PacketSizes, attribute string) *int {
+func packets(of *netlink.PacketSizes, attribute string) *int {
 	switch attribute {
 	case "gso_max_size":
 		return &of.GSO
@@ -183,7 +184,7 @@ func (t *link) endangers(_, to State, reverting bool) danger {
 		d := danger{ports: true, sysctls: mtus}
 		if mtu, err := strconv.Atoi(to.Text); err == nil && mtu < minimumMTU {
 			d.addresses, d.routes, d.neighbours = true, true, true
-			place := kernel.PortKey(t.port)
+			place := proc.PortKey(t.port)
 			for _, dir := range []string{"net.ipv6.conf.", "net.ipv6.neigh.", "net.ipv4.conf.", "net.ipv4.neigh."} {
 				keys, _ := t.host.sysctls.Under(dir + place) // none: nothing to lose
 				d.sysctls = append(d.sysctls, keys...)

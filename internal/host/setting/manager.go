@@ -19,7 +19,8 @@ import (
 	"strings"
 	"sync"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 )
@@ -36,7 +37,7 @@ type Options struct {
 	// hosts that end with their agent.
 	Journal string
 	// Sysctls is the tree to use; the zero value is the machine's own.
-	Sysctls kernel.Sysctls
+	Sysctls proc.Sysctls
 }
 
 // Manager applies settings in the network namespace it was opened in, and
@@ -54,15 +55,15 @@ type Manager struct {
 
 // host is what changes are made on.
 type host struct {
-	conn    *kernel.Conn
-	sysctls kernel.Sysctls
+	conn    *netlink.Conn
+	sysctls proc.Sysctls
 }
 
 // Open prepares for changes. If the journal, or one beside it, holds changes that
 // an agent which was killed has left behind here, the error is a *LeftoverError:
 // they must be recovered first, or their prior values would be lost.
 func Open(options Options) (*Manager, error) {
-	conn, err := kernel.Dial()
+	conn, err := netlink.Dial()
 	if err != nil {
 		return nil, fmt.Errorf("prepare settings: %w", err)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
 )
 
@@ -47,7 +47,7 @@ func (t *neighbour) read() (State, error) {
 	return State{Text: Absent}, err
 }
 
-func neighbourState(n kernel.Neighbour) State {
+func neighbourState(n netlink.Neighbour) State {
 	switch {
 	case n.MAC == "":
 		return State{Text: Absent} // being asked for, or not found

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
 )
 
@@ -16,11 +16,11 @@ type nexthop struct {
 	ordinary
 	host host
 	n    setting.NexthopObject
-	spec kernel.NexthopObject
+	spec netlink.NexthopObject
 }
 
 func newNexthop(h host, n setting.NexthopObject) (*nexthop, error) {
-	t := &nexthop{host: h, n: n, spec: kernel.NexthopObject{ID: n.ID, Port: n.Port}}
+	t := &nexthop{host: h, n: n, spec: netlink.NexthopObject{ID: n.ID, Port: n.Port}}
 	var err error
 	if t.spec.Via, _, err = parseVia(n.Via); err != nil {
 		return nil, fmt.Errorf("nexthop %d: %w", n.ID, err)
@@ -29,10 +29,10 @@ func newNexthop(h host, n setting.NexthopObject) (*nexthop, error) {
 		return nil, fmt.Errorf("nexthop %d: expected a port, or a group", n.ID)
 	}
 	for _, m := range n.Group {
-		t.spec.Group = append(t.spec.Group, kernel.NexthopMember{ID: m.ID, Weight: max(m.Weight, 1)})
+		t.spec.Group = append(t.spec.Group, netlink.NexthopMember{ID: m.ID, Weight: max(m.Weight, 1)})
 	}
 	if r := n.Resilient; r != nil {
-		whole := kernel.Resilient{Buckets: r.Buckets, IdleTimer: time.Duration(r.IdleTimer), UnbalancedTimer: time.Duration(r.UnbalancedTimer)}.Complete()
+		whole := netlink.Resilient{Buckets: r.Buckets, IdleTimer: time.Duration(r.IdleTimer), UnbalancedTimer: time.Duration(r.UnbalancedTimer)}.Complete()
 		t.spec.Resilient = &whole
 	}
 	return t, nil
@@ -46,14 +46,14 @@ func (t *nexthop) setting() setting.Setting {
 	return setting.Setting{Nexthop: &n}
 }
 
-func (t *nexthop) found() (kernel.NexthopObject, error) {
+func (t *nexthop) found() (netlink.NexthopObject, error) {
 	all, err := t.host.conn.NexthopObjects()
 	for _, n := range all {
 		if n.ID == t.n.ID {
 			return n, nil
 		}
 	}
-	return kernel.NexthopObject{}, err
+	return netlink.NexthopObject{}, err
 }
 
 func (t *nexthop) read() (State, error) {

@@ -9,7 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/file"
+	"linerate/internal/kernel/netlink"
 )
 
 // Where journals are, and whom they concern.
@@ -23,7 +24,7 @@ func DefaultJournal(node string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ns, err := kernel.CurrentNetNS()
+	ns, err := netlink.CurrentNetNS()
 	if err != nil {
 		return "", err
 	}
@@ -107,7 +108,7 @@ func leftBeside(own string, here header) error {
 		if path == own {
 			continue
 		}
-		alive, err := kernel.FileLocked(path + lockSuffix)
+		alive, err := file.FileLocked(path + lockSuffix)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/unit"
 )
@@ -48,12 +48,12 @@ func (t *qdisc) setting() setting.Setting {
 }
 
 // of lists the qdiscs of the port.
-func (t *qdisc) of() ([]kernel.Qdisc, error) {
+func (t *qdisc) of() ([]netlink.Qdisc, error) {
 	if _, err := t.host.conn.LinkByName(t.q.Port); err != nil {
 		return nil, err
 	}
 	all, err := t.host.conn.Qdiscs()
-	var list []kernel.Qdisc
+	var list []netlink.Qdisc
 	for _, q := range all {
 		if q.Port == t.q.Port {
 			list = append(list, q)
@@ -73,7 +73,7 @@ func (t *qdisc) read() (State, error) {
 	return State{Text: "default"}, err
 }
 
-func qdiscState(q kernel.Qdisc) State {
+func qdiscState(q netlink.Qdisc) State {
 	if q.Handle == 0 {
 		return State{Text: "default (" + q.Kind + ")"}
 	}
@@ -81,8 +81,8 @@ func qdiscState(q kernel.Qdisc) State {
 	return State{Text: spell(spec), Object: q.Options, Qdisc: &spec}
 }
 
-func spell(s kernel.QdiscSpec) string {
-	text := s.Kind + " " + kernel.HandleText(s.Handle)
+func spell(s netlink.QdiscSpec) string {
+	text := s.Kind + " " + netlink.HandleText(s.Handle)
 	if s.RateBytes != 0 {
 		text += " rate " + unit.BitRate(float64(s.RateBytes)*8).String()
 	}
@@ -117,7 +117,7 @@ func (t *qdisc) plan(prior State) (State, error) {
 	if err := t.restorable(prior, list); err != nil {
 		return State{}, err
 	}
-	next := kernel.QdiscSpec{
+	next := netlink.QdiscSpec{
 		Kind: t.q.Kind, Limit: uint32(t.q.Limit), RateBytes: uint64(t.q.Rate / 8), BurstBytes: uint64(t.q.Burst),
 		Handle: freeHandle(list),
 	}
@@ -130,7 +130,7 @@ func (t *qdisc) plan(prior State) (State, error) {
 
 // freeHandle picks a handle that no qdisc of the port has, so that the one that
 // is made can be told from any other later.
-func freeHandle(list []kernel.Qdisc) uint32 {
+func freeHandle(list []netlink.Qdisc) uint32 {
 	used := map[uint32]bool{}
 	for _, q := range list {
 		used[q.Handle] = true
@@ -143,14 +143,14 @@ func freeHandle(list []kernel.Qdisc) uint32 {
 }
 
 // restorable refuses to replace what could not be put back faithfully.
-func (t *qdisc) restorable(prior State, list []kernel.Qdisc) error {
+func (t *qdisc) restorable(prior State, list []netlink.Qdisc) error {
 	refuse := func(why string) error {
 		return errors.New("its present root qdisc (" + prior.Text + ") could not be put back faithfully: " + why + "; remove it first, or leave it")
 	}
 	for _, q := range list {
-		explicit := !q.Root() && q.Parent != kernel.QdiscIngress && q.Handle != 0
+		explicit := !q.Root() && q.Parent != netlink.QdiscIngress && q.Handle != 0
 		if explicit {
-			return refuse("it has a " + q.Kind + " qdisc (" + kernel.HandleText(q.Handle) + ") inside")
+			return refuse("it has a " + q.Kind + " qdisc (" + netlink.HandleText(q.Handle) + ") inside")
 		}
 	}
 	if prior.Qdisc == nil {

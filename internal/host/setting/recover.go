@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/proc"
 )
 
 // Results of recovering one change.
@@ -40,7 +41,7 @@ type RecoverOptions struct {
 	Force bool
 	// Forget drops what cannot be undone from the journal, leaving it as it is.
 	Forget  bool
-	Sysctls kernel.Sysctls
+	Sysctls proc.Sysctls
 }
 
 // Recover undoes what an agent that was killed has left behind, newest first. It
@@ -55,7 +56,7 @@ func Recover(options RecoverOptions) ([]Recovered, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, err := kernel.Dial()
+	conn, err := netlink.Dial()
 	if err != nil {
 		return nil, errors.Join(err, file.close())
 	}

@@ -11,8 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/file"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
 )
 
@@ -89,7 +90,7 @@ func TestRecoverElsewhereAndLater(t *testing.T) {
 
 		// In another namespace nothing is touched.
 		other := strings.ReplaceAll(string(text), h.NetNS.String(), "")
-		other = replaceHeader(t, other, header{JournalSchema, h.Boot, kernel.NetNS{Inode: 1, Cookie: 1}, h.PID, h.Started})
+		other = replaceHeader(t, other, header{JournalSchema, h.Boot, netlink.NetNS{Inode: 1, Cookie: 1}, h.PID, h.Started})
 		if err := os.WriteFile(path, []byte(other), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +124,7 @@ func TestRecoverElsewhereAndLater(t *testing.T) {
 		open(t, Options{Journal: path}) // starts afresh
 
 		// The kernel gives a namespace's number to another only when it is gone.
-		reused := replaceHeader(t, string(text), header{JournalSchema, h.Boot, kernel.NetNS{Inode: h.NetNS.Inode, Cookie: h.NetNS.Cookie + 1}, h.PID, h.Started})
+		reused := replaceHeader(t, string(text), header{JournalSchema, h.Boot, netlink.NetNS{Inode: h.NetNS.Inode, Cookie: h.NetNS.Cookie + 1}, h.PID, h.Started})
 		path = filepath.Join(t.TempDir(), "journal")
 		if h.NetNS.Cookie == 0 {
 			t.Log("this kernel has no cookies of namespaces: not tried")
@@ -183,7 +184,7 @@ func TestLeftoversOfOtherNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		elsewhere := replaceHeader(t, string(text), header{JournalSchema, h.Boot, kernel.NetNS{Inode: 1, Cookie: 1}, h.PID, h.Started})
+		elsewhere := replaceHeader(t, string(text), header{JournalSchema, h.Boot, netlink.NetNS{Inode: 1, Cookie: 1}, h.PID, h.Started})
 		if err := os.WriteFile(others, []byte(elsewhere), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -221,10 +222,10 @@ func TestOneAgentPerJournal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(Options{Journal: path}); !errors.Is(err, kernel.ErrLocked) || !strings.Contains(err.Error(), "another agent") {
+		if _, err := Open(Options{Journal: path}); !errors.Is(err, file.ErrLocked) || !strings.Contains(err.Error(), "another agent") {
 			t.Errorf("a second agent: %v", err)
 		}
-		if _, err := Recover(RecoverOptions{Journal: path, Force: true}); !errors.Is(err, kernel.ErrLocked) {
+		if _, err := Recover(RecoverOptions{Journal: path, Force: true}); !errors.Is(err, file.ErrLocked) {
 			t.Errorf("recovery under a running agent: %v", err)
 		}
 		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
 )
 
@@ -15,15 +15,15 @@ type route struct {
 	ordinary
 	host host
 	r    setting.Route
-	spec kernel.RouteSpec
+	spec netlink.RouteSpec
 }
 
 func newRoute(h host, r setting.Route) (*route, error) {
 	t := &route{host: h, r: r}
 	fail := func(err error) (*route, error) { return nil, fmt.Errorf("route to %s: %w", r.To, err) }
-	t.spec = kernel.RouteSpec{Table: r.Table, Metric: r.Metric, Source: r.Source, InitCwnd: r.InitCwnd}
+	t.spec = netlink.RouteSpec{Table: r.Table, Metric: r.Metric, Source: r.Source, InitCwnd: r.InitCwnd}
 	if t.spec.Table == 0 {
-		t.spec.Table = kernel.TableMain
+		t.spec.Table = netlink.TableMain
 	}
 	hops := r.Nexthops
 	t.spec.NexthopObject = r.Object
@@ -46,7 +46,7 @@ func newRoute(h host, r setting.Route) (*route, error) {
 			return fail(errors.New("a next hop needs a via, a port, or both"))
 		}
 		is6 = is6 || via.Is6() && !inet6
-		t.spec.Nexthops = append(t.spec.Nexthops, kernel.Nexthop{Via: via, Port: hop.Port, Weight: hop.Weight})
+		t.spec.Nexthops = append(t.spec.Nexthops, netlink.Nexthop{Via: via, Port: hop.Port, Weight: hop.Weight})
 	}
 	var err error
 	if t.spec.To, err = parseDestination(r.To, is6); err != nil {
@@ -110,9 +110,9 @@ func (t *route) setting() setting.Setting {
 }
 
 // found lists the routes with this one's key.
-func (t *route) found() ([]kernel.Route, error) {
+func (t *route) found() ([]netlink.Route, error) {
 	all, err := t.host.conn.Routes()
-	var list []kernel.Route
+	var list []netlink.Route
 	for _, r := range all {
 		if r.Table == t.spec.Table && r.To == t.spec.To && r.Metric == t.spec.Metric && r.TOS == 0 {
 			list = append(list, r)
@@ -150,7 +150,7 @@ func (t *route) plan(State) (State, error) {
 		if hop.Port != "" {
 			continue
 		}
-		towards, err := t.host.conn.LookupRoute(kernel.RouteQuestion{Destination: hop.Via})
+		towards, err := t.host.conn.LookupRoute(netlink.RouteQuestion{Destination: hop.Via})
 		if err != nil {
 			return State{}, fmt.Errorf("finding the port that leads to the next hop: %w", err)
 		}
@@ -169,7 +169,7 @@ func (t *route) change(State) error {
 
 // settlePorts waits until the source address of a route can be used: an IPv6
 // address cannot before duplicate address detection has finished.
-func (h host) settlePorts(spec kernel.RouteSpec) error {
+func (h host) settlePorts(spec netlink.RouteSpec) error {
 	if !spec.Source.Is6() {
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
 )
 
@@ -15,11 +15,11 @@ type rule struct {
 	ordinary
 	host host
 	r    setting.Rule
-	k    kernel.Rule
+	k    netlink.Rule
 }
 
 func newRule(h host, r setting.Rule) (*rule, error) {
-	t := &rule{host: h, r: r, k: kernel.Rule{Family: 4, Priority: r.Priority, Table: r.Table, Plain: true}}
+	t := &rule{host: h, r: r, k: netlink.Rule{Family: 4, Priority: r.Priority, Table: r.Table, Plain: true}}
 	for _, side := range []struct {
 		text string
 		to   *netip.Prefix

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/kernel"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 )
@@ -374,7 +374,7 @@ func TestMachineWideWithPermission(t *testing.T) {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("60\n"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
-		m := open(t, Options{Sysctls: kernel.Sysctls{Root: root}})
+		m := open(t, Options{Sysctls: proc.Sysctls{Root: root}})
 		change := []setting.Setting{parameter("vm.swappiness", "10")}
 		_, _, err := m.Apply(context.Background(), change, false)
 		for _, part := range []string{"sysctl vm.swappiness", "machine-wide", "outside net.*", "--allow-machine-settings"} {

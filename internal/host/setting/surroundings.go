@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
 )
 
@@ -50,8 +50,8 @@ type portState struct {
 
 // thing is a kernel object and the text that tells it from others.
 type thing struct {
-	Text   string        `json:"text"`
-	Object kernel.Object `json:"object"`
+	Text   string         `json:"text"`
+	Object netlink.Object `json:"object"`
 }
 
 func (s surroundings) empty() bool {
@@ -174,7 +174,7 @@ func (h host) routes(d danger) ([]thing, error) {
 	all, err := h.conn.Routes()
 	var list []thing
 	for _, r := range all {
-		if r.Protocol == kernel.RouteProtocolKernel || r.OfDaemon() || d.except.Holds(r.Source) {
+		if r.Protocol == netlink.RouteProtocolKernel || r.OfDaemon() || d.except.Holds(r.Source) {
 			continue
 		}
 		is6 := r.To.Addr().Is6()
@@ -245,7 +245,7 @@ func (h host) restore(s surroundings) error {
 		}
 		var failures []error
 		for _, p := range left.Ports {
-			failures = append(failures, h.conn.ChangeLink(p.Port, kernel.LinkChange{MTU: &p.MTU, Up: &p.Up}))
+			failures = append(failures, h.conn.ChangeLink(p.Port, netlink.LinkChange{MTU: &p.MTU, Up: &p.Up}))
 		}
 		for _, p := range left.Sysctls {
 			// An earlier one may have brought this one back.
@@ -313,4 +313,4 @@ func (h host) restoreAddresses(lost []thing, waited time.Duration) error {
 	return errors.Join(failures...)
 }
 
-func addressText(a kernel.Address) string { return a.Prefix.String() + " on " + a.Port }
+func addressText(a netlink.Address) string { return a.Prefix.String() + " on " + a.Port }

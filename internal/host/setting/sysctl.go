@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/source"
 )
@@ -47,7 +47,7 @@ func (t *sysctl) scope() (string, string, error) {
 	case !writable:
 		return "", "", errors.New("it is read-only here: changing it needs root on the machine itself")
 	}
-	own, err := kernel.NamespacedSysctl(t.key)
+	own, err := netlink.NamespacedSysctl(t.key)
 	switch {
 	case own:
 		return Namespace, "", nil

@@ -3,7 +3,7 @@ package setting
 import (
 	"fmt"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
 )
 
@@ -13,13 +13,13 @@ const Absent = "absent"
 // State is the condition of one object: as text, for people and to compare, and
 // as the kernel described it, to bring it back.
 type State struct {
-	Text   string        `json:"text"`
-	Object kernel.Object `json:"object,omitempty"`
+	Text   string         `json:"text"`
+	Object netlink.Object `json:"object,omitempty"`
 	// There are the places of those that are there, where only some of several
 	// addresses are.
 	There []int `json:"there,omitempty"`
 	// Qdisc is set for queueing disciplines.
-	Qdisc *kernel.QdiscSpec `json:"qdisc,omitempty"`
+	Qdisc *netlink.QdiscSpec `json:"qdisc,omitempty"`
 }
 
 func (s State) absent() bool { return s.Text == Absent }

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/sched"
 )
 
 // EngineClosed is what whoever comes too late is told.
@@ -90,7 +90,7 @@ func (b *Books[End]) Start(at int64, first func()) {
 		defer coarse.Stop()
 		select {
 		case <-coarse.C:
-			kernel.SleepUntil(at)
+			sched.SleepUntil(at)
 		case <-b.ctx.Done():
 		}
 	})

@@ -3,14 +3,14 @@ package socket
 import (
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/sched"
 )
 
 // Every write and read is stamped. kernel.Now is a system call; the runtime
 // reads the same clock without one, in a fifth of the time.
 var (
 	epoch   = time.Now()
-	epochNs = kernel.Now()
+	epochNs = sched.Now()
 )
 
 // Now is kernel.Now.

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"syscall"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -16,21 +16,21 @@ import (
 // package net sets on every connection).
 func Prepare(order record.FlowOrder, fd int) error {
 	if order.MSS != 0 {
-		if err := kernel.SetMaxSegment(fd, order.MSS); err != nil {
+		if err := sock.SetMaxSegment(fd, order.MSS); err != nil {
 			return fmt.Errorf("setting the maximum segment size (TCP_MAXSEG) to %d bytes: %w; Linux takes 88 to 32767", order.MSS, err)
 		}
 	}
 	if name := order.CongestionControl; name != "" {
-		if err := kernel.SetCongestionControl(fd, name); err != nil {
+		if err := sock.SetCongestionControl(fd, name); err != nil {
 			return fmt.Errorf("setting congestion control %q (TCP_CONGESTION): %w; %s", name, err, congestionHint(err))
 		}
 	}
 	send, receive := order.Buffers()
-	if err := kernel.SetBuffers(fd, int(send), int(receive)); err != nil {
+	if err := sock.SetBuffers(fd, int(send), int(receive)); err != nil {
 		return fmt.Errorf("setting buffers of %d bytes to send and %d to receive (SO_SNDBUF, SO_RCVBUF; 0: left alone): %w", send, receive, err)
 	}
 	if rate := order.RateCap; rate != 0 {
-		if err := kernel.SetPacingRate(fd, uint64(rate/8)); err != nil {
+		if err := sock.SetPacingRate(fd, uint64(rate/8)); err != nil {
 			return fmt.Errorf("setting a rate cap of %.0f bit/s (SO_MAX_PACING_RATE): %w", float64(rate), err)
 		}
 	}
@@ -47,7 +47,7 @@ func PrepareAccepted(order record.FlowOrder, fd int) error {
 		return err
 	}
 	// The window that was granted at first would stay the largest.
-	if err := kernel.SetWindowClamp(fd, int(window)); err != nil {
+	if err := sock.SetWindowClamp(fd, int(window)); err != nil {
 		return fmt.Errorf("setting a window of %d bytes (TCP_WINDOW_CLAMP): %w", window, err)
 	}
 	return nil
@@ -70,7 +70,7 @@ func Control(order record.FlowOrder, connects bool) func(string, string, syscall
 		return OnSocket(raw, func(fd int) error {
 			// The same service port may serve connections to different places.
 			if connects && order.LocalPort != 0 {
-				if err := kernel.SetReuseAddress(fd); err != nil {
+				if err := sock.SetReuseAddress(fd); err != nil {
 					return fmt.Errorf("setting SO_REUSEADDR: %w", err)
 				}
 			}
@@ -90,7 +90,7 @@ func LeavePort(order record.FlowOrder, fd int) error {
 	if order.BindNoPort != nil && !*order.BindNoPort {
 		return nil
 	}
-	if err := kernel.SetBindAddressNoPort(fd); err != nil {
+	if err := sock.SetBindAddressNoPort(fd); err != nil {
 		return fmt.Errorf("setting IP_BIND_ADDRESS_NO_PORT: %w", err)
 	}
 	return nil

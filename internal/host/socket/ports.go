@@ -8,7 +8,7 @@ import (
 	"strings"
 	"syscall"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/record"
 )
 
@@ -29,7 +29,7 @@ func Exhausted(order record.FlowOrder, local netip.Addr, open int, err error) *r
 		local = order.Local
 	}
 	p := &record.PortsExhausted{Source: local, Destination: order.Remote, Bound: bound, Open: open, Wanted: max(1, order.Connections)}
-	if text, err := (kernel.Sysctls{}).Read("net.ipv4.ip_local_port_range"); err == nil {
+	if text, err := (proc.Sysctls{}).Read("net.ipv4.ip_local_port_range"); err == nil {
 		if words := strings.Fields(text); len(words) == 2 {
 			first, firstErr := strconv.ParseUint(words[0], 10, 16)
 			last, lastErr := strconv.ParseUint(words[1], 10, 16)

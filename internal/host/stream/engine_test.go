@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -34,7 +35,7 @@ func TestConservation(t *testing.T) {
 					sender, receiver = acceptor, opener
 				}
 				at, stop := start(400*time.Millisecond, opener, acceptor)
-				for kernel.Now() < stop {
+				for sched.Now() < stop {
 					received, written := receiver.Read(), sender.Read()
 					for i := range received {
 						// A write shows in the counts when it returns, and its
@@ -106,9 +107,9 @@ func TestCommonWindow(t *testing.T) {
 	moved(t, receiver)
 	var edges [2][]record.FlowEnd
 	for i := range edges {
-		began := kernel.Now()
+		began := sched.Now()
 		edges[i] = receiver.Read()
-		ended := kernel.Now()
+		ended := sched.Now()
 		previous := began
 		for _, end := range edges[i] {
 			if end.AtNs < previous || end.AtNs > ended {
@@ -140,7 +141,7 @@ func TestCommonWindow(t *testing.T) {
 func TestStartIsCommon(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
 	join(t, sender, receiver, loopback, orders(10, record.FlowOrder{RateCap: 100e6}), true)
-	at := kernel.Now() + int64(150*time.Millisecond)
+	at := sched.Now() + int64(150*time.Millisecond)
 	stop := at + int64(500*time.Millisecond)
 	for _, e := range []*Engine{sender, receiver} {
 		e.Start(record.WindowRequest{StartNs: at, StopNs: stop})
@@ -159,7 +160,7 @@ func TestStartIsCommon(t *testing.T) {
 				return false
 			}
 		}
-		return kernel.Now() > stop
+		return sched.Now() > stop
 	})
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -69,7 +69,7 @@ func join(t testing.TB, opener, acceptor *Engine, at netip.Addr, like []record.F
 
 // start starts the traffic of several engines a little from now.
 func start(duration time.Duration, engines ...*Engine) (at, stop int64) {
-	at = kernel.Now() + int64(20*time.Millisecond)
+	at = sched.Now() + int64(20*time.Millisecond)
 	stop = at + int64(duration)
 	for _, e := range engines {
 		e.Start(record.WindowRequest{StartNs: at, StopNs: stop})

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -105,9 +105,9 @@ func TestManyFlows(t *testing.T) {
 	start(time.Hour, opener, acceptor)
 	moved(t, opener)
 	moved(t, acceptor)
-	began := kernel.Now()
+	began := sched.Now()
 	ends := opener.Read()
-	took := time.Duration(kernel.Now() - began)
+	took := time.Duration(sched.Now() - began)
 	if len(ends) != 300 {
 		t.Fatalf("%d flows, want 300", len(ends))
 	}

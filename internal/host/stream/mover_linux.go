@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -37,14 +39,14 @@ var platform mover = direct{}
 // the choosing is; for a receiver, where to read to and how long to sleep.
 type directRig struct {
 	thread bool // of its own
-	wait   kernel.Waiter
+	wait   sched.Waiter
 
 	pumps  []candidate
 	in     int     // which of them is in use
 	pump   pump    // that one
 	choice *choice // nil: there is nothing, or no longer anything, to choose
 	turn   int64   // when to ask choice
-	block  *kernel.Block
+	block  *sock.Block
 
 	buffer []byte // nil: nothing is copied
 	naps   *naps  // nil: the network wakes the receiver
@@ -140,7 +142,7 @@ func (r *directRig) next(at int64, t *tally) {
 	r.futile()
 	spent := t.busy.Load()
 	if r.thread {
-		spent = kernel.OwnCPU() // without what other threads of a busy machine took
+		spent = sched.OwnCPU() // without what other threads of a busy machine took
 	}
 	i, over := r.choice.next(at, t.bytes.Load(), spent)
 	r.turn = r.choice.turn
@@ -227,9 +229,9 @@ func (r *directRig) pull(fd int, t *tally, s *signals) (done bool, failed error)
 		var n int
 		var err error
 		if r.buffer != nil {
-			n, err = kernel.Receive(fd, r.buffer)
+			n, err = sock.Receive(fd, r.buffer)
 		} else {
-			n, err = kernel.Discard(fd, most)
+			n, err = sock.Discard(fd, most)
 		}
 		began := at
 		at = socket.Now()
@@ -279,10 +281,10 @@ func (r *directRig) move(c *net.TCPConn, writes bool, t *tally, s *signals, step
 	case r.thread:
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		kernel.SharpTimers(true)
-		defer kernel.SharpTimers(false)
+		sched.SharpTimers(true)
+		defer sched.SharpTimers(false)
 		err = raw.Control(func(fd uintptr) {
-			kernel.Unwatch(int(fd))
+			sock.Unwatch(int(fd))
 			for !once(fd) {
 				r.rest(int(fd), writes, t, s)
 				if writes && socket.Now() >= s.stop.Load() || s.quit.Load() {

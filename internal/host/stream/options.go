@@ -8,7 +8,8 @@ import (
 	"syscall"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -41,12 +42,12 @@ func settle(order record.FlowOrder, conn *net.TCPConn) (*endpoint, error) {
 	p := &endpoint{conn: conn, raw: raw}
 	return p, socket.OnSocket(raw, func(fd int) error {
 		// Not every system can say; an order that needs it has failed before.
-		p.congestion, _ = kernel.CongestionControl(fd)
+		p.congestion, _ = sock.CongestionControl(fd)
 		if order.CongestionControl != "" && p.congestion != order.CongestionControl {
 			return fmt.Errorf("congestion control is %q, although %q was set", p.congestion, order.CongestionControl)
 		}
 		if order.MSS != 0 {
-			if info, err := kernel.TCPInfo(fd); err == nil && int(info.SndMSS) > order.MSS {
+			if info, err := sock.TCPInfo(fd); err == nil && int(info.SndMSS) > order.MSS {
 				return fmt.Errorf("the kernel sends segments of %d bytes, although the maximum was set to %d", info.SndMSS, order.MSS)
 			}
 		}

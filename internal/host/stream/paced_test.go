@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 )
@@ -89,7 +89,7 @@ func TestCapsEnd(t *testing.T) {
 				return false
 			}
 		}
-		return kernel.Now() > stop
+		return sched.Now() > stop
 	})
 	for _, end := range receiver.Read() {
 		if !end.Alive {

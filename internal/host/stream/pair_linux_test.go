@@ -14,8 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/kernel"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -105,16 +106,16 @@ func TestPairNear(t *testing.T) {
 			t.Fatal(o.Error)
 		}
 	}
-	at := kernel.Now() + int64(50*time.Millisecond)
+	at := sched.Now() + int64(50*time.Millisecond)
 	begin := at + int64(warmup)
 	end := begin + int64(task.Duration)
 	stop := end + int64(100*time.Millisecond)
 	far.tell(t, farRequest{At: at, Begin: begin, End: end, Stop: stop})
 	e.Start(record.WindowRequest{StartNs: at, StopNs: stop})
-	kernel.SleepUntil(begin)
-	cpu := kernel.ProcessCPU()
-	kernel.SleepUntil(end)
-	cpu = kernel.ProcessCPU() - cpu
+	sched.SleepUntil(begin)
+	cpu := sock.ProcessCPU()
+	sched.SleepUntil(end)
+	cpu = sock.ProcessCPU() - cpu
 	var window farWindow
 	far.answer(t, &window)
 	result := pairResult{CPUSeconds: cpu.Seconds() + window.CPU.Seconds(), Received: window.Final, Sent: e.Read()}
@@ -213,11 +214,11 @@ func TestPairFar(t *testing.T) {
 	}
 	e.Start(record.WindowRequest{StartNs: request.At, StopNs: request.Stop})
 	var w farWindow
-	kernel.SleepUntil(request.Begin)
-	w.CPU, w.Begin = kernel.ProcessCPU(), e.Read()
-	kernel.SleepUntil(request.End)
-	w.CPU, w.End = kernel.ProcessCPU()-w.CPU, e.Read()
-	kernel.SleepUntil(request.Stop + int64(200*time.Millisecond))
+	sched.SleepUntil(request.Begin)
+	w.CPU, w.Begin = sock.ProcessCPU(), e.Read()
+	sched.SleepUntil(request.End)
+	w.CPU, w.End = sock.ProcessCPU()-w.CPU, e.Read()
+	sched.SleepUntil(request.Stop + int64(200*time.Millisecond))
 	w.Final = e.Read()
 	if err := to.Encode(w); err != nil {
 		t.Fatal(err)

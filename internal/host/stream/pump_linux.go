@@ -7,7 +7,8 @@ import (
 	"syscall"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -39,13 +40,13 @@ type writes struct {
 	data []byte
 }
 
-func (p *writes) push(fd int) (int, error) { return kernel.Transmit(fd, p.data) }
+func (p *writes) push(fd int) (int, error) { return sock.Transmit(fd, p.data) }
 
 // splices moves references to pages through a pipe, which several of them may
 // share: one is in use at a time.
 type splices struct {
 	quiet
-	pipe   *kernel.Pipe
+	pipe   *sock.Pipe
 	data   []byte
 	pieces int // in a call, at most
 }
@@ -58,7 +59,7 @@ const packetBytes = 64<<10 - 321
 func (p *splices) push(fd int) (int, error) {
 	if !p.pipe.Filled() {
 		piece := packetBytes
-		if info, err := kernel.TCPInfo(fd); err == nil && info.SndMSS > 0 && info.SndMSS < packetBytes {
+		if info, err := sock.TCPInfo(fd); err == nil && info.SndMSS > 0 && info.SndMSS < packetBytes {
 			piece -= piece % int(info.SndMSS)
 		}
 		if err := p.pipe.Fill(p.data, piece); err != nil {
@@ -73,7 +74,7 @@ func (p *splices) close() { p.pipe.Close() }
 // files sends a file in memory.
 type files struct {
 	quiet
-	file *kernel.FileSender
+	file *sock.FileSender
 }
 
 func (p *files) push(fd int) (int, error) { return p.file.Send(fd, pumpBytes) }
@@ -81,8 +82,8 @@ func (p *files) push(fd int) (int, error) { return p.file.Send(fd, pumpBytes) }
 // zeroCopies lends pages to the kernel until it has said that it is done.
 type zeroCopies struct {
 	data    []byte
-	queue   kernel.ErrorQueue
-	wait    kernel.Waiter
+	queue   sock.ErrorQueue
+	wait    sched.Waiter
 	lent    int // sends that are not over
 	denied  int // sends in a row
 	over    int
@@ -103,12 +104,12 @@ const lendPatience = 1000
 
 func (p *zeroCopies) push(fd int) (int, error) {
 	if !p.allowed {
-		if err := kernel.SetZeroCopy(fd); err != nil {
+		if err := sock.SetZeroCopy(fd); err != nil {
 			return 0, fmt.Errorf("SO_ZEROCOPY: %w", err)
 		}
 		p.allowed = true
 	}
-	n, err := kernel.TransmitZeroCopy(fd, p.data)
+	n, err := sock.TransmitZeroCopy(fd, p.data)
 	if n > 0 {
 		p.lent++
 		p.denied = 0
@@ -159,15 +160,15 @@ func refused(err error) bool {
 // them is.
 var shared struct {
 	sync.Mutex
-	block *kernel.Block
+	block *sock.Block
 	users int
 }
 
-func takeBlock() (*kernel.Block, error) {
+func takeBlock() (*sock.Block, error) {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.users == 0 {
-		b, err := kernel.NewBlock(fillRandom)
+		b, err := sock.NewBlock(fillRandom)
 		if err != nil {
 			return nil, err
 		}
@@ -202,7 +203,7 @@ func (c candidate) String() string {
 
 // candidates are the ways that a mode leaves to choose from, the simplest first:
 // always a plain write of a chunk, which nothing refuses.
-func candidates(mode string, block *kernel.Block) (list []candidate, notes []string) {
+func candidates(mode string, block *sock.Block) (list []candidate, notes []string) {
 	if mode == record.ModeCopy || mode == "" {
 		return []candidate{{record.ModeCopy, chunkBytes, &writes{data: chunk}}}, nil
 	}
@@ -219,14 +220,14 @@ func candidates(mode string, block *kernel.Block) (list []candidate, notes []str
 		write(pumpBytes)
 	}
 	if all || mode == record.ModeSplice {
-		if pipe, err := kernel.NewPipe(); err != nil {
+		if pipe, err := sock.NewPipe(); err != nil {
 			notes = append(notes, "splice: "+err.Error())
 		} else {
 			splice := func(bytes int) {
-				add(record.ModeSplice, bytes, &splices{pipe: pipe, data: data[:pumpBytes], pieces: bytes / kernel.PieceBytes})
+				add(record.ModeSplice, bytes, &splices{pipe: pipe, data: data[:pumpBytes], pieces: bytes / sock.PieceBytes})
 			}
 			if all {
-				splice(kernel.PieceBytes)
+				splice(sock.PieceBytes)
 			}
 			splice(pipe.Size)
 			if pipe.Size < pumpBytes {
@@ -235,7 +236,7 @@ func candidates(mode string, block *kernel.Block) (list []candidate, notes []str
 		}
 	}
 	if all || mode == record.ModeSendfile {
-		add(record.ModeSendfile, pumpBytes, &files{file: kernel.NewFileSender(block)})
+		add(record.ModeSendfile, pumpBytes, &files{file: sock.NewFileSender(block)})
 	}
 	if all || mode == record.ModeZeroCopy {
 		add(record.ModeZeroCopy, lendBytes, &zeroCopies{data: data[:lendBytes]})

@@ -4,7 +4,8 @@ import (
 	"fmt"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -50,14 +51,14 @@ func (f *flow) describe(out *record.FlowEnd, info *record.TCPInfo) {
 	out.CongestionControl = end.congestion
 	known := socket.OnSocket(end.raw, func(fd int) (err error) {
 		if f.order.Sends {
-			out.UnsentBytes, _ = kernel.SendQueue(fd)
+			out.UnsentBytes, _ = sock.SendQueue(fd)
 		} else {
-			out.UnreadBytes, _ = kernel.ReceiveQueue(fd)
+			out.UnreadBytes, _ = sock.ReceiveQueue(fd)
 		}
-		if send, receive, err := kernel.Buffers(fd); err == nil {
+		if send, receive, err := sock.Buffers(fd); err == nil {
 			out.SndbufBytes, out.RcvbufBytes = int64(send), int64(receive)
 		}
-		*info, err = kernel.TCPInfo(fd)
+		*info, err = sock.TCPInfo(fd)
 		return err
 	}) == nil
 	if !known {
@@ -89,10 +90,10 @@ func (e *Engine) Light() []record.FlowSample {
 		}
 		_ = socket.OnSocket(end.raw, func(fd int) error {
 			if !f.order.Sends {
-				out[i].UnreadBytes, _ = kernel.ReceiveQueue(fd)
+				out[i].UnreadBytes, _ = sock.ReceiveQueue(fd)
 				return nil
 			}
-			info, err := kernel.TCPInfo(fd)
+			info, err := sock.TCPInfo(fd)
 			out[i].RTTUs, out[i].SndCwnd, out[i].AckedBytes = info.RTTUs, info.SndCwnd, int64(info.BytesAcked)
 			out[i].Unacked, out[i].NotsentBytes = info.Unacked, info.NotsentBytes
 			return err

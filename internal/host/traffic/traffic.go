@@ -21,7 +21,9 @@ import (
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/stream"
 	"linerate/internal/host/transaction"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -91,7 +93,7 @@ type Engine struct {
 func New() *Engine {
 	e := &Engine{carriers: make([]carrier, len(protocols))}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
-	e.share.cpu, e.share.at = kernel.ProcessCPU(), kernel.Now()
+	e.share.cpu, e.share.at = sock.ProcessCPU(), sched.Now()
 	return e
 }
 

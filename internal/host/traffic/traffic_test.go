@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -42,7 +42,7 @@ func pair(t *testing.T, order record.FlowOrder) (opener, acceptor *Engine) {
 
 // soon schedules traffic that lasts as long as the test.
 func soon() record.WindowRequest {
-	at := kernel.Now() + int64(20*time.Millisecond)
+	at := sched.Now() + int64(20*time.Millisecond)
 	return record.WindowRequest{StartNs: at, BeginNs: at, EndNs: at + int64(time.Hour), StopNs: at + int64(time.Hour)}
 }
 

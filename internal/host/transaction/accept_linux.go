@@ -11,7 +11,8 @@ import (
 
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sock"
 )
 
 // listen gets ready for connections, and opens a socket unless they are offered.
@@ -46,7 +47,7 @@ func (f *end) listen(ctx context.Context) (netip.AddrPort, error) {
 	}
 	at := socket.AddrPort(l.Addr())
 	return at, socket.OnSocket(raw, func(fd int) error {
-		own, err := kernel.Duplicate(fd)
+		own, err := sock.Duplicate(fd)
 		if err != nil {
 			return err
 		}
@@ -62,7 +63,7 @@ func (f *end) listen(ctx context.Context) (netip.AddrPort, error) {
 			err = errors.New(socket.EngineClosed)
 		}
 		if err != nil {
-			kernel.CloseSocket(own)
+			sock.CloseSocket(own)
 		}
 		return err
 	})
@@ -71,8 +72,8 @@ func (f *end) listen(ctx context.Context) (netip.AddrPort, error) {
 // accept takes the flow's connections from its listener, and closes that. They
 // inherit its options.
 func (f *end) accept(listener int) {
-	defer kernel.CloseSocket(listener)
-	waiting, err := kernel.NewEpoll()
+	defer sock.CloseSocket(listener)
+	waiting, err := sock.NewEpoll()
 	if err == nil {
 		defer waiting.Close()
 		err = errors.Join(f.bell.Heard(waiting, bellTag), waiting.WatchReadable(listener, int32(listener)))
@@ -80,7 +81,7 @@ func (f *end) accept(listener int) {
 	strangers := map[int]time.Time{} // since when they have shown no ticket
 	defer func() {
 		for fd := range strangers {
-			kernel.CloseSocket(fd)
+			sock.CloseSocket(fd)
 		}
 	}()
 	let := func(fd int) {
@@ -96,7 +97,7 @@ func (f *end) accept(listener int) {
 			}
 		default:
 			delete(strangers, fd)
-			kernel.CloseSocket(fd)
+			sock.CloseSocket(fd)
 		}
 	}
 	for err == nil && f.came.Load() < int64(f.connections()) && !f.engine.quit.Load() && !f.given() {
@@ -109,12 +110,12 @@ func (f *end) accept(listener int) {
 		for fd, since := range strangers {
 			if time.Since(since) > ticketPatience {
 				delete(strangers, fd)
-				kernel.CloseSocket(fd)
+				sock.CloseSocket(fd)
 			}
 		}
 		for f.came.Load() < int64(f.connections()) && len(strangers) < mostStrangers {
 			var fd int
-			if fd, err = kernel.Accept(listener); err != nil {
+			if fd, err = sock.Accept(listener); err != nil {
 				break
 			}
 			let(fd)
@@ -142,7 +143,7 @@ func (f *end) shown(fd int) (shown, known bool) {
 		return true, true
 	}
 	var frame [greeting.TicketBytes]byte
-	n, err := kernel.TryPeek(fd, frame[:])
+	n, err := sock.TryPeek(fd, frame[:])
 	if err != nil {
 		return false, passing(err)
 	}
@@ -150,14 +151,14 @@ func (f *end) shown(fd int) (shown, known bool) {
 	if !whole {
 		return false, n > 0 && n < len(frame)
 	}
-	_, err = kernel.TryTake(fd, frame[:])
+	_, err = sock.TryTake(fd, frame[:])
 	return true, err == nil && ticket == f.order.Ticket
 }
 
 // share has all threads accept from a listener that is closed with the engine.
 func (f *end) share(listener int) error {
 	// One wake-up for connection and request; who sends nothing waits elsewhere.
-	if err := kernel.SetDeferAccept(listener, 1); err != nil {
+	if err := sock.SetDeferAccept(listener, 1); err != nil {
 		return fmt.Errorf("setting TCP_DEFER_ACCEPT: %w", err)
 	}
 	f.listener.Store(int32(listener)) // before the first event
@@ -187,10 +188,10 @@ func (f *end) given() bool {
 // offered takes a connection that has shown the flow's ticket.
 func (f *end) offered(fd, shown int) {
 	if err := f.settle(fd, true); err != nil {
-		_, remote := kernel.Names(fd)
+		_, remote := sock.Names(fd)
 		f.fail("a connection from %s: %s", remote, socket.Why(err, remote.Addr()))
-		_ = kernel.SetReset(fd)
-		kernel.CloseSocket(fd)
+		_ = sock.SetReset(fd)
+		sock.CloseSocket(fd)
 		return
 	}
 	if f.turnover() {
@@ -199,7 +200,7 @@ func (f *end) offered(fd, shown int) {
 	}
 	for shown > 0 {
 		var skip [64]byte
-		n, err := kernel.TryTake(fd, skip[:min(shown, len(skip))])
+		n, err := sock.TryTake(fd, skip[:min(shown, len(skip))])
 		if err != nil || n == 0 {
 			break // what was there to be seen is gone: the connection fails by itself
 		}
@@ -221,7 +222,7 @@ func (f *end) seat(fd int) {
 	var err error
 	if w.epoll != nil {
 		err = f.watch(w, fd, int32(fd))
-	} else if err = kernel.SetWaiting(fd, true); err == nil {
+	} else if err = sock.SetWaiting(fd, true); err == nil {
 		w.seat <- fd // has room for the one that there is
 	}
 	if err != nil && f.failure == "" {

@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sock"
 )
 
 // reply is where a responder is with a connection.
@@ -193,7 +194,7 @@ func (r *answering) state(fd int) *reply {
 // pull takes what has come, and answers.
 func (r *answering) pull(fd int, c *reply) {
 	for !r.f.engine.quit.Load() {
-		n, err := kernel.TryTake(fd, r.buffer)
+		n, err := sock.TryTake(fd, r.buffer)
 		switch {
 		case err != nil && passing(err):
 			return
@@ -215,7 +216,7 @@ func (r *answering) push(fd int, c *reply) bool {
 	for c.left > 0 {
 		// A visitor's connection is closed with the last byte.
 		last := c.visits && c.left <= int64(len(payload))
-		n, err := kernel.TrySend(fd, payload[:min(c.left, int64(len(payload)))], last)
+		n, err := sock.TrySend(fd, payload[:min(c.left, int64(len(payload)))], last)
 		switch {
 		case err == nil:
 			c.left -= int64(n)
@@ -251,6 +252,6 @@ func (r *answering) end(fd int, err error) {
 // over closes a visitor's connection.
 func (r *answering) over(fd int, c *reply) {
 	*c = reply{}
-	kernel.CloseSocket(fd)
+	sock.CloseSocket(fd)
 	bump(&r.closed, 1)
 }

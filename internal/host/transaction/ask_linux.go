@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -108,7 +110,7 @@ func (a *asking) alone(c *conn) {
 			if poll {
 				a.rest(&vain)
 			} else {
-				kernel.SleepUntil(min(began, at+int64(glance)))
+				sched.SleepUntil(min(began, at+int64(glance)))
 			}
 			at = socket.Now()
 		}
@@ -195,12 +197,12 @@ const short = 16 << 10
 // send writes what there is room for; try: now, or else waiting for room.
 func send(fd int, piece []byte, try bool) (n int, err error) {
 	if try || len(piece) <= short {
-		n, err = kernel.TrySend(fd, piece, false)
+		n, err = sock.TrySend(fd, piece, false)
 		if try || err != syscall.EAGAIN {
 			return n, err
 		}
 	}
-	return kernel.Send(fd, piece)
+	return sock.Send(fd, piece)
 }
 
 // wrote counts what has been written; the ticket is nobody's payload.
@@ -376,7 +378,7 @@ func (a *asking) pull(i int) {
 	for c := &a.conns[i]; c.fd >= 0; {
 		// One byte more than is wanted: also when that is none, the end of the
 		// stream shows.
-		n, err := kernel.TryTake(int(c.fd), a.buffer[:min(int(c.want)+1, len(a.buffer))])
+		n, err := sock.TryTake(int(c.fd), a.buffer[:min(int(c.want)+1, len(a.buffer))])
 		switch {
 		case err != nil && passing(err):
 			return
@@ -423,4 +425,4 @@ func (a *asking) proceed(i int, at int64) {
 var errSurplus = errors.New("more came than the response")
 
 // passing says that a call is to be made again, now or when there is more.
-func passing(err error) bool { return kernel.Again(err) || err == syscall.EINTR }
+func passing(err error) bool { return sock.Again(err) || err == syscall.EINTR }

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -29,7 +29,7 @@ func BenchmarkLoopback(b *testing.B) {
 				asker, responder := engine(b), engine(b)
 				join(b, asker, responder, orders(1, order))
 				w := window(time.Second, asker, responder)
-				kernel.SleepUntil(w.EndNs)
+				sched.SleepUntil(w.EndNs)
 				end := asker.Read()[0]
 				asker.Close()
 				responder.Close()

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
 )
 
 // A connection for each transaction. The responder closes with the last byte of
@@ -47,20 +49,20 @@ func (a *asking) connect(c *conn) bool {
 }
 
 // socket makes one for a transaction.
-func (a *asking) socket(peer *kernel.Peer) (int, error) {
+func (a *asking) socket(peer *sock.Peer) (int, error) {
 	fd, err := peer.Socket(false)
 	if err != nil {
 		return -1, os.NewSyscallError("socket", err)
 	}
 	err = a.f.opener.prepare(fd)
 	if err == nil {
-		err = kernel.SetReset(fd)
+		err = sock.SetReset(fd)
 	}
 	if err == nil {
-		err = kernel.SetLateAck(fd)
+		err = sock.SetLateAck(fd)
 	}
 	if err != nil {
-		kernel.CloseSocket(fd)
+		sock.CloseSocket(fd)
 		return -1, err
 	}
 	return fd, nil
@@ -122,7 +124,7 @@ func (a *asking) carry(c *conn) {
 // before, and makes the socket for the next.
 func (a *asking) tidy() {
 	if a.former >= 0 {
-		kernel.CloseSocket(a.former)
+		sock.CloseSocket(a.former)
 		bump(&a.closed, 1)
 		a.former = -1
 	}
@@ -139,7 +141,7 @@ func (a *asking) discard(c *conn) {
 	case a.single && a.former < 0:
 		a.former = int(c.fd) // closed by tidy, beside the next
 	default:
-		kernel.CloseSocket(int(c.fd))
+		sock.CloseSocket(int(c.fd))
 		bump(&a.closed, 1)
 	}
 	atomic.StoreInt32(&c.fd, -1)
@@ -171,11 +173,11 @@ func (a *asking) drop() {
 		a.discard(&a.conns[i])
 	}
 	if a.former >= 0 {
-		kernel.CloseSocket(a.former)
+		sock.CloseSocket(a.former)
 		bump(&a.closed, 1)
 	}
 	if a.spare >= 0 {
-		kernel.CloseSocket(a.spare)
+		sock.CloseSocket(a.spare)
 	}
 }
 
@@ -194,11 +196,11 @@ func (f *end) probe(ctx context.Context, o *opener, timeout time.Duration) error
 	if err != nil {
 		return os.NewSyscallError("socket", err)
 	}
-	defer kernel.CloseSocket(fd)
-	if err = errors.Join(o.prepare(fd), kernel.SetReset(fd)); err != nil {
+	defer sock.CloseSocket(fd)
+	if err = errors.Join(o.prepare(fd), sock.SetReset(fd)); err != nil {
 		return err
 	}
-	waiting, err := kernel.NewEpoll()
+	waiting, err := sock.NewEpoll()
 	if err != nil {
 		return err
 	}
@@ -222,22 +224,22 @@ func (f *end) probe(ctx context.Context, o *opener, timeout time.Duration) error
 		case timeout > 0 && time.Since(began) > timeout:
 			return errSlow
 		}
-		if err := kernel.Connected(fd); err != nil {
+		if err := sock.Connected(fd); err != nil {
 			return os.NewSyscallError("connect", err)
 		}
 		for len(ask) > 0 && err == nil {
 			var n int
-			if n, err = kernel.TrySend(fd, ask[:min(len(ask), len(payload))], false); n > 0 && !connected {
+			if n, err = sock.TrySend(fd, ask[:min(len(ask), len(payload))], false); n > 0 && !connected {
 				connected = true
 				f.mu.Lock()
-				f.local, f.remote = kernel.Names(fd)
+				f.local, f.remote = sock.Names(fd)
 				f.mu.Unlock()
 			}
 			ask = ask[max(0, n):]
 		}
 		for want > 0 && (err == nil || passing(err)) {
 			var n int
-			n, err = kernel.TryTake(fd, buffer[:min(want, len(buffer))])
+			n, err = sock.TryTake(fd, buffer[:min(want, len(buffer))])
 			if err == nil && n == 0 {
 				return errClosed
 			}
@@ -266,7 +268,7 @@ var (
 func (r *answering) turn(listener int) {
 	const most = 16
 	for range most {
-		fd, err := kernel.Accept(listener)
+		fd, err := sock.Accept(listener)
 		if err != nil {
 			return // nothing there, or gone while it waited
 		}
@@ -280,12 +282,12 @@ func (r *answering) turn(listener int) {
 // visit answers a connection that a door brings, on the door's thread.
 func (r *answering) visit(fd, shown int) {
 	if r.f.door.Load() == 0 {
-		r.f.door.Store(int64(kernel.ThreadID()))
+		r.f.door.Store(int64(sched.ThreadID()))
 	}
 	r.turns.Lock()
 	defer r.turns.Unlock()
 	if r.f.engine.quit.Load() {
-		kernel.CloseSocket(fd)
+		sock.CloseSocket(fd)
 		return
 	}
 	if !r.f.order.Poll || r.done.Load()%sampled != 0 {
@@ -304,7 +306,7 @@ func (r *answering) dismiss() {
 	r.place.Free() // which may be the door's thread
 	for fd := range r.replies {
 		if c := &r.replies[fd]; c.visits {
-			_ = kernel.SetReset(fd)
+			_ = sock.SetReset(fd)
 			r.over(fd, c)
 		}
 	}
@@ -333,7 +335,7 @@ func (f *end) welcome(fd int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.came.Add(1) == 1 {
-		f.local, f.remote = kernel.Names(fd)
+		f.local, f.remote = sock.Names(fd)
 	}
 	f.joined.Add(1)
 }

@@ -11,7 +11,8 @@ import (
 
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -38,7 +39,7 @@ type end struct {
 
 	mu   sync.Mutex // never taken while transactions go on
 	fds  []int32    // of every connection that there has been
-	bell *kernel.Bell
+	bell *sock.Bell
 	// listener is what crr's connections are accepted from, if it is not shared.
 	listener atomic.Int32
 	listens  netip.AddrPort
@@ -104,7 +105,7 @@ func (f *end) lose(fd int, err error) {
 		return
 	}
 	reason := "the peer closed the connection before its time"
-	local, remote := kernel.Names(fd)
+	local, remote := sock.Names(fd)
 	if err != nil {
 		reason = socket.Why(err, remote.Addr())
 	}
@@ -192,7 +193,7 @@ func (f *end) equip() error {
 	if err := sound(f.order); err != nil {
 		return err
 	}
-	bell, err := kernel.NewBell()
+	bell, err := sock.NewBell()
 	if err != nil {
 		return err
 	}
@@ -202,7 +203,7 @@ func (f *end) equip() error {
 	for i := range threads {
 		w := newWorker(f, f.part.of(i, threads))
 		if n > threads || f.turnover() {
-			if w.epoll, err = kernel.NewEpoll(); err == nil {
+			if w.epoll, err = sock.NewEpoll(); err == nil {
 				err = bell.Heard(w.epoll, bellTag)
 			}
 		}
@@ -244,7 +245,7 @@ func (f *end) settle(fd int, offered bool) error {
 	if err := f.glances(fd); err != nil {
 		return err
 	}
-	if err := kernel.SetNoDelay(fd, f.order.NoDelay == nil || *f.order.NoDelay); err != nil {
+	if err := sock.SetNoDelay(fd, f.order.NoDelay == nil || *f.order.NoDelay); err != nil {
 		return fmt.Errorf("setting TCP_NODELAY: %w", err)
 	}
 	return nil
@@ -256,10 +257,10 @@ func (f *end) glances(fd int) error {
 	if !f.direct() {
 		return nil
 	}
-	if err := kernel.SetSendTimeout(fd, glance); err != nil {
+	if err := sock.SetSendTimeout(fd, glance); err != nil {
 		return fmt.Errorf("setting SO_SNDTIMEO: %w", err)
 	}
-	if err := kernel.SetReceiveTimeout(fd, glance); err != nil {
+	if err := sock.SetReceiveTimeout(fd, glance); err != nil {
 		return fmt.Errorf("setting SO_RCVTIMEO: %w", err)
 	}
 	return nil
@@ -269,12 +270,12 @@ func (f *end) glances(fd int) error {
 // False: the engine has closed, and so is the connection. It is called with the lock.
 func (f *end) keep(fd int) (number int, kept bool) {
 	if f.ended {
-		_ = kernel.SetReset(fd)
-		kernel.CloseSocket(fd)
+		_ = sock.SetReset(fd)
+		sock.CloseSocket(fd)
 		return 0, false
 	}
 	if len(f.fds) == 0 {
-		f.local, f.remote = kernel.Names(fd)
+		f.local, f.remote = sock.Names(fd)
 	}
 	f.fds = append(f.fds, int32(fd))
 	return len(f.fds) - 1, true
@@ -304,7 +305,7 @@ func (f *end) wake() {
 	}
 	if f.direct() {
 		for _, fd := range f.fds {
-			kernel.EndReading(int(fd))
+			sock.EndReading(int(fd))
 		}
 	}
 }
@@ -315,12 +316,12 @@ func (f *end) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, fd := range f.fds {
-		_ = kernel.SetReset(int(fd))
-		kernel.CloseSocket(int(fd))
+		_ = sock.SetReset(int(fd))
+		sock.CloseSocket(int(fd))
 	}
 	f.fds = nil
 	if listener := f.listener.Swap(-1); listener >= 0 {
-		kernel.CloseSocket(int(listener))
+		sock.CloseSocket(int(listener))
 	}
 	for _, w := range f.workers {
 		if w.epoll != nil {

@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -173,7 +174,7 @@ func takeOver(conn interface {
 		return -1, err
 	}
 	err = socket.OnSocket(raw, func(fd int) (err error) {
-		own, err = kernel.Duplicate(fd)
+		own, err = sock.Duplicate(fd)
 		return err
 	})
 	return own, err

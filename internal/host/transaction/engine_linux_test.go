@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -57,7 +57,7 @@ func TestTransactions(t *testing.T) {
 			asker, responder := engine(t), engine(t)
 			join(t, asker, responder, orders(1, order))
 			w := window(150*time.Millisecond, asker, responder)
-			kernel.SleepUntil(w.EndNs)
+			sched.SleepUntil(w.EndNs)
 			first := int64(0) // that shows whether there is somebody
 			if order.Protocol == record.ProtocolCRR {
 				first = 1

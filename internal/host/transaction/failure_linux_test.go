@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -83,7 +83,7 @@ func TestLostConnection(t *testing.T) {
 func TestLostOnSchedule(t *testing.T) {
 	e := asker(t, responder(t, func(connection, n int) bool { return connection != 1 }), record.FlowOrder{Connections: 2, Pace: 200})
 	w := window(300*time.Millisecond, e)
-	kernel.SleepUntil(w.EndNs)
+	sched.SleepUntil(w.EndNs)
 	eventually(t, "all are done or have failed", func() bool { return tally(e).Done+tally(e).Failed >= 60 })
 	if got := tally(e); got.Done != 30 || got.Failed != 30 {
 		t.Errorf("%+v: want half of 60 done and half failed", got)
@@ -119,7 +119,7 @@ func TestMutePeer(t *testing.T) {
 	defer close(block)
 	e := asker(t, responder(t, func(connection, n int) bool { <-block; return false }), record.FlowOrder{})
 	w := window(100*time.Millisecond, e)
-	kernel.SleepUntil(w.EndNs + 1e6)
+	sched.SleepUntil(w.EndNs + 1e6)
 	if got := tally(e); got.Done != 0 || got.Waiting != 1 || got.LongestWaitUs < 100e3 || got.Latency != nil {
 		t.Errorf("%+v", got)
 	}
@@ -132,7 +132,7 @@ func TestKnownDelay(t *testing.T) {
 	for _, order := range []record.FlowOrder{{}, {Connections: 3}, {Poll: true}, {Protocol: record.ProtocolCRR}} {
 		e := asker(t, responder(t, slow), order)
 		w := window(200*time.Millisecond, e)
-		kernel.SleepUntil(w.EndNs + 1e6)
+		sched.SleepUntil(w.EndNs + 1e6)
 		// A histogram of three digits may show a little less.
 		if d := tally(e).Latency; d == nil || d.MinUs < 0.999*float64(delay.Microseconds()) || d.P50Us < d.MinUs || d.MaxUs < d.P50Us {
 			t.Errorf("%+v: %+v, want at least %v each", order, d, delay)
@@ -154,7 +154,7 @@ func TestStall(t *testing.T) {
 	for _, order := range []record.FlowOrder{{Pace: 200}, {Pace: 200, Poll: true}} {
 		e := asker(t, responder(t, once), order)
 		w := window(time.Second, e)
-		kernel.SleepUntil(w.EndNs)
+		sched.SleepUntil(w.EndNs)
 		eventually(t, "the backlog is worked off", func() bool { return tally(e).Waiting == 0 })
 		d := tally(e).Latency
 		// 80 of 200 were to begin in the stall, and waited 400 ms and less: the

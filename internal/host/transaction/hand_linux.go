@@ -8,7 +8,8 @@ import (
 	"runtime/debug"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/proc"
+	"linerate/internal/kernel/sock"
 )
 
 // Hand is the life of a hand: it carries out what comes in, until there is no
@@ -56,8 +57,8 @@ func (e *Engine) carryOut(t task) (r report) {
 		for _, end := range e.Read() {
 			r.End = end
 		}
-		r.BusyNs, r.CPUNs = e.Busy(), int64(kernel.ProcessCPU())
-		r.MemoryBytes = kernel.OwnMemory()
+		r.BusyNs, r.CPUNs = e.Busy(), int64(sock.ProcessCPU())
+		r.MemoryBytes = proc.OwnMemory()
 	}
 	r.Settled = e.Settled()
 	return r

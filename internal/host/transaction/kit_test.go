@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -73,7 +73,7 @@ func join(t testing.TB, opener, acceptor *Engine, like []record.FlowOrder) {
 // window starts several engines a little from now, with a window of all the time
 // but the first moments.
 func window(duration time.Duration, engines ...*Engine) record.WindowRequest {
-	at := kernel.Now() + int64(20*time.Millisecond)
+	at := sched.Now() + int64(20*time.Millisecond)
 	w := record.WindowRequest{StartNs: at, BeginNs: at, EndNs: at + int64(duration), StopNs: at + int64(duration)}
 	for _, e := range engines {
 		e.Start(w)

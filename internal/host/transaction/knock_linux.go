@@ -11,7 +11,8 @@ import (
 
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -81,7 +82,7 @@ func (f *end) own(conn *net.UDPConn) (int, error) {
 		return -1, err
 	}
 	if err = f.settle(fd, false); err != nil {
-		kernel.CloseSocket(fd)
+		sock.CloseSocket(fd)
 	}
 	return fd, err
 }
@@ -172,5 +173,5 @@ func (f *end) repeat(fd int, datagram []byte) {
 	if f.ended || ready == nil || datagram != nil && !ready.Answers(datagram) {
 		return
 	}
-	_, _ = kernel.TrySend(fd, ready, false) // lost: he asks again
+	_, _ = sock.TrySend(fd, ready, false) // lost: he asks again
 }

@@ -8,7 +8,9 @@ import (
 
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
 )
 
 // Requests and responses over UDP: a datagram each. Either may be lost, so that a
@@ -41,7 +43,7 @@ func astray(err error) bool {
 // dispatch sends a datagram when there is room for it.
 func (w *worker) dispatch(fd int, letter []byte) error {
 	for vain := 0; !w.f.engine.quit.Load(); {
-		_, err := kernel.TrySend(fd, letter, false)
+		_, err := sock.TrySend(fd, letter, false)
 		switch {
 		case err == nil || astray(err):
 			return nil
@@ -114,7 +116,7 @@ func (a *asking) sweep() {
 // collect takes what has come for a connection.
 func (a *asking) collect(i int) {
 	for c := &a.conns[i]; c.fd >= 0 && !a.f.engine.quit.Load(); {
-		n, err := kernel.TryTake(int(c.fd), a.buffer)
+		n, err := sock.TryTake(int(c.fd), a.buffer)
 		switch {
 		case err == nil:
 			if a.fits(c, a.buffer[:n]) {
@@ -160,7 +162,7 @@ func (r *answering) attend(fd int) {
 // replyAll answers what has come to one of several sockets.
 func (r *answering) replyAll(fd int) {
 	for !r.f.engine.quit.Load() {
-		n, err := kernel.TryTake(fd, r.buffer)
+		n, err := sock.TryTake(fd, r.buffer)
 		if err == nil {
 			err = r.reply(fd, n)
 		}
@@ -208,7 +210,7 @@ func (r *answering) restrained() bool {
 	}
 	now := began
 	for now < r.free && !r.f.engine.quit.Load() {
-		kernel.SleepUntil(min(r.free, now+int64(glance)))
+		sched.SleepUntil(min(r.free, now+int64(glance)))
 		now = socket.Now()
 	}
 	r.idle += now - began

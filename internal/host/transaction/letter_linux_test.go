@@ -13,7 +13,9 @@ import (
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/handshake/handshaketest"
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 )
@@ -97,7 +99,7 @@ func TestLateDatagrams(t *testing.T) {
 			})
 			w := window(waits+time.Second, a, r)
 			eventually(t, "three come late", func() bool { return tally(a).Late == 3 })
-			kernel.SleepUntil(w.EndNs)
+			sched.SleepUntil(w.EndNs)
 			eventually(t, "none is under way", func() bool { return tally(a).Waiting == 0 })
 			x := tally(a)
 			eventually(t, "the responder has counted", func() bool { return tally(r).Done == x.Done+1 })
@@ -223,7 +225,7 @@ func TestRestrained(t *testing.T) {
 			t.Fatal(o.Error)
 		}
 		w := window(500*time.Millisecond, a, r)
-		kernel.SleepUntil(w.EndNs)
+		sched.SleepUntil(w.EndNs)
 		done, since := tally(r).Done, float64(socket.Now()-w.StartNs)/1e9
 		if most := 2000*float64(connections)*since + 1; float64(done) > most || done < 20 {
 			t.Errorf("%d connections: %d responses in %.3f s, at most %.0f are allowed", connections, done, since, most)
@@ -245,7 +247,7 @@ func TestSlowlyRestrained(t *testing.T) {
 			t.Fatal(o.Error)
 		}
 		w := window(1500*time.Millisecond, a, r)
-		kernel.SleepUntil(w.EndNs)
+		sched.SleepUntil(w.EndNs)
 		x := tally(a)
 		t.Logf("at %s: %+v", rate, x)
 		if rate < 1 && x.Done > 1 || rate > 1 && (x.Done < 10 || x.Done > 80) || x.Late > 2 {
@@ -289,15 +291,15 @@ func TestSeats(t *testing.T) {
 			t.Fatalf("connection %d is not taken", i+1)
 		}
 		if i == 1 { // its thread leaves
-			kernel.CloseSocket(near)
+			sock.CloseSocket(near)
 			eventually(t, "it is gone", func() bool { return f.joined.Load() == 1 })
 			continue
 		}
-		defer kernel.CloseSocket(near)
-		if _, err := kernel.TrySend(near, []byte{1}, false); err != nil {
+		defer sock.CloseSocket(near)
+		if _, err := sock.TrySend(near, []byte{1}, false); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "it is answered", func() bool { n, _ := kernel.TryTake(near, make([]byte, 1)); return n == 1 })
+		eventually(t, "it is answered", func() bool { n, _ := sock.TryTake(near, make([]byte, 1)); return n == 1 })
 	}
 	if got := f.joined.Load(); got != n-1 {
 		t.Errorf("%d connections, want %d", got, n-1)
@@ -324,7 +326,7 @@ func pair(t *testing.T) (near, far int) {
 		defer c.Close()
 		raw, err := c.SyscallConn()
 		if err == nil {
-			err = socket.OnSocket(raw, func(original int) error { fd, err = kernel.Duplicate(original); return err })
+			err = socket.OnSocket(raw, func(original int) error { fd, err = sock.Duplicate(original); return err })
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -332,7 +334,7 @@ func pair(t *testing.T) (near, far int) {
 		return fd
 	}
 	near, far = own(dialled), own(accepted)
-	if err := kernel.SetReset(near); err != nil { // nothing is left in TIME_WAIT
+	if err := sock.SetReset(near); err != nil { // nothing is left in TIME_WAIT
 		t.Fatal(err)
 	}
 	return near, far

@@ -11,7 +11,8 @@ import (
 
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -22,9 +23,9 @@ const crowd = 256
 // opener opens a flow's connections.
 type opener struct {
 	f       *end
-	peers   []*kernel.Peer // one for each service port
-	from    *kernel.Peer   // nil: the kernel chooses
-	waiting *kernel.Epoll
+	peers   []*sock.Peer // one for each service port
+	from    *sock.Peer   // nil: the kernel chooses
+	waiting *sock.Epoll
 	began   map[int32]int // the connection that a descriptor is to be
 }
 
@@ -74,7 +75,7 @@ func newOpener(f *end) (*opener, error) {
 		ports = []uint16{f.order.Remote.Port()}
 	}
 	for _, port := range ports {
-		peer, err := kernel.PeerAt(netip.AddrPortFrom(f.order.Remote.Addr(), port))
+		peer, err := sock.PeerAt(netip.AddrPortFrom(f.order.Remote.Addr(), port))
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +91,7 @@ func newOpener(f *end) (*opener, error) {
 				local = netip.IPv6Unspecified()
 			}
 		}
-		from, err := kernel.PeerAt(netip.AddrPortFrom(local, f.order.LocalPort))
+		from, err := sock.PeerAt(netip.AddrPortFrom(local, f.order.LocalPort))
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +100,7 @@ func newOpener(f *end) (*opener, error) {
 	if !f.order.Ticket.IsZero() {
 		f.ticket = greeting.TicketFrame(f.order.Ticket)
 	}
-	waiting, err := kernel.NewEpoll()
+	waiting, err := sock.NewEpoll()
 	o.waiting = waiting
 	return o, err
 }
@@ -112,7 +113,7 @@ func (o *opener) all(ctx context.Context, timeout time.Duration, first func()) e
 	n := o.f.connections()
 	defer func() {
 		for fd := range o.began {
-			kernel.CloseSocket(int(fd))
+			sock.CloseSocket(int(fd))
 		}
 	}()
 	latest := time.Now()
@@ -167,7 +168,7 @@ func (o *opener) start(i int) (bool, error) {
 		return false, os.NewSyscallError("socket", err)
 	}
 	fail := func(err error) (bool, error) {
-		kernel.CloseSocket(fd)
+		sock.CloseSocket(fd)
 		return false, err
 	}
 	if err := o.prepare(fd); err != nil {
@@ -190,7 +191,7 @@ func (o *opener) start(i int) (bool, error) {
 
 // to is where the i-th connection of this part goes: the flow's connections take
 // the service ports in turn.
-func (o *opener) to(i int) *kernel.Peer {
+func (o *opener) to(i int) *sock.Peer {
 	return o.peers[o.f.part.number(i, 0)%int64(len(o.peers))]
 }
 
@@ -215,9 +216,9 @@ func (o *opener) prepare(fd int) error {
 // finish gives a connection that is open to its thread.
 func (o *opener) finish(fd int32) error {
 	i := o.began[fd]
-	err := kernel.Connected(int(fd))
+	err := sock.Connected(int(fd))
 	if err == nil && o.f.ticket != nil {
-		_, err = kernel.TrySend(int(fd), o.f.ticket, false)
+		_, err = sock.TrySend(int(fd), o.f.ticket, false)
 	}
 	if err != nil {
 		return os.NewSyscallError("connect", err)
@@ -238,7 +239,7 @@ func (f *end) employ(i int, fd int32) (err error) {
 	place := i / len(f.workers)
 	w.conns[place].fd = fd
 	if w.epoll == nil {
-		err = kernel.SetWaiting(int(fd), true)
+		err = sock.SetWaiting(int(fd), true)
 	} else {
 		err = f.watch(w, int(fd), int32(place))
 	}
@@ -252,7 +253,7 @@ func (f *end) established() (n int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, fd := range f.fds {
-		if info, err := kernel.TCPInfo(int(fd)); err == nil && info.State == record.TCPEstablished {
+		if info, err := sock.TCPInfo(int(fd)); err == nil && info.State == record.TCPEstablished {
 			n++
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/kernel"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/record"
 )
 
@@ -19,7 +19,7 @@ import (
 func fewPorts(t *testing.T) {
 	t.Helper()
 	kerneltest.Do(t, "ip", "link", "set", "dev", "lo", "up")
-	if err := (kernel.Sysctls{}).Write("net.ipv4.ip_local_port_range", "40000 40099"); err != nil {
+	if err := (proc.Sysctls{}).Write("net.ipv4.ip_local_port_range", "40000 40099"); err != nil {
 		t.Fatal(err)
 	}
 }

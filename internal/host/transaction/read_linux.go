@@ -8,7 +8,9 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
 )
@@ -91,14 +93,14 @@ func (f *end) describe(out *record.FlowEnd, window record.WindowRequest) {
 	}
 	first := int(f.fds[0])
 	if !f.udp {
-		out.CongestionControl, _ = kernel.CongestionControl(first)
+		out.CongestionControl, _ = sock.CongestionControl(first)
 	}
 	if f.order.Window != 0 {
-		send, receive, _ := kernel.Buffers(first)
+		send, receive, _ := sock.Buffers(first)
 		out.SndbufBytes, out.RcvbufBytes = int64(send), int64(receive)
 	}
 	if f.connections() == 1 && !f.udp {
-		if info, err := kernel.TCPInfo(first); err == nil {
+		if info, err := sock.TCPInfo(first); err == nil {
 			out.Info = &info
 		}
 	}
@@ -147,7 +149,7 @@ func (f *end) waiting(out *record.FlowEnd) {
 			}
 			looked++
 			fd := int(atomic.LoadInt32(&w.conns[i].fd))
-			if info, err := kernel.TCPInfo(fd); err == nil && info.Backoff >= silentTimeouts {
+			if info, err := sock.TCPInfo(fd); err == nil && info.Backoff >= silentTimeouts {
 				silent++
 				backoff = max(backoff, info.Backoff)
 			}
@@ -245,7 +247,7 @@ func (e *Engine) Busy() []int64 {
 			// The door's thread may serve others, too.
 			var cpu int64
 			if id := f.door.Load(); id != 0 && !f.order.Poll {
-				cpu, _ = kernel.ThreadCPU(int(id))
+				cpu, _ = sched.ThreadCPU(int(id))
 			}
 			out = append(out, cpu)
 		}

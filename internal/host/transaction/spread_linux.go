@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
 )
@@ -29,7 +30,7 @@ const portful = 10_000
 // process keeps an eighth of its descriptors for other things, and this one, which
 // has other flows, half of them.
 func processes(connections int) int {
-	limit := kernel.OpenFiles()
+	limit := sock.OpenFiles()
 	if limit == 0 || connections <= min(limit/2, portful) {
 		return 1
 	}

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"linerate/internal/bus/greeting"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -103,7 +104,7 @@ func TestSpread(t *testing.T) {
 				t.Errorf("%d processes, want 5 at each end", n)
 			}
 			w := window(time.Second, asker, responder)
-			kernel.SleepUntil(w.EndNs + 1e6)
+			sched.SleepUntil(w.EndNs + 1e6)
 			var asked, answered record.FlowEnd
 			eventually(t, "all is answered", func() bool {
 				asked, answered = asker.Read()[0], responder.Read()[0]

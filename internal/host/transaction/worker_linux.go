@@ -7,7 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/science/stats"
 )
 
@@ -47,17 +48,17 @@ type worker struct {
 	counts
 	f       *end
 	part    part
-	epoll   *kernel.Epoll // nil: it has one connection, and waits for that alone
-	seat    chan int      // from where a responder without epoll gets it
-	conns   []conn        // of an asking end
-	answers *answering    // of a responding one
+	epoll   *sock.Epoll // nil: it has one connection, and waits for that alone
+	seat    chan int    // from where a responder without epoll gets it
+	conns   []conn      // of an asking end
+	answers *answering  // of a responding one
 	// latency is of the transactions that were done inside the window.
 	latency *stats.Counting
 	buffer  []byte // what is received
 	letter  []byte // over UDP: what is sent
-	wait    kernel.Waiter
+	wait    sched.Waiter
 
-	place kernel.Place
+	place sched.Place
 	cpu   atomic.Int64 // that it is bound to, and one; 0: none; below 0: it may not be
 
 	keeps  bool         // its processor of the runtime's
@@ -98,14 +99,14 @@ func (w *worker) onThread(wish bool, f func()) {
 		w.epoll.Keeps = w.keeps
 	}
 	w.wait.Keeps = w.keeps
-	kernel.SharpTimers(true)
-	defer kernel.SharpTimers(false)
+	sched.SharpTimers(true)
+	defer sched.SharpTimers(false)
 	if w.part.size() >= crowd {
 		// Where the two ends share processors, each would interrupt the other for
 		// every single request; of so many, several are always due together.
-		defer kernel.Patient()()
+		defer sched.Patient()()
 	}
-	w.thread.Store(int64(kernel.ThreadID()))
+	w.thread.Store(int64(sched.ThreadID()))
 	defer w.place.Free()
 	f()
 	w.thread.Store(0)
@@ -114,7 +115,7 @@ func (w *worker) onThread(wish bool, f func()) {
 // follow has the calling thread run where a socket's packets come in: who takes them
 // in from the network need not wake another CPU for it.
 func (w *worker) follow(fd int) {
-	switch cpu := kernel.IncomingCPU(fd); {
+	switch cpu := sched.IncomingCPU(fd); {
 	case w.place.Bind(cpu):
 		w.cpu.Store(int64(cpu) + 1)
 	case w.cpu.Load() == 0:
@@ -160,7 +161,7 @@ func (w *worker) busy() int64 {
 		return w.useful.Load()
 	}
 	if id := w.thread.Load(); id != 0 {
-		if cpu, ok := kernel.ThreadCPU(int(id)); ok {
+		if cpu, ok := sched.ThreadCPU(int(id)); ok {
 			w.spent.Store(cpu)
 		}
 	}
@@ -170,11 +171,11 @@ func (w *worker) busy() int64 {
 // take receives from the only socket: it waits there, or asks for a while.
 func (w *worker) take(fd int, buffer []byte, poll bool) (int, error) {
 	if !poll {
-		return kernel.Take(fd, buffer, w.keeps)
+		return sock.Take(fd, buffer, w.keeps)
 	}
-	n, err := kernel.KeepTaking(fd, buffer, patience)
+	n, err := sock.KeepTaking(fd, buffer, patience)
 	if err != nil {
-		kernel.Yield()
+		sock.Yield()
 	}
 	return n, err
 }
@@ -182,6 +183,6 @@ func (w *worker) take(fd int, buffer []byte, poll bool) (int, error) {
 // rest is what a polling thread does after it has asked in vain.
 func (w *worker) rest(vain *int) {
 	if *vain++; *vain%patience == 0 {
-		kernel.Yield()
+		sock.Yield()
 	}
 }

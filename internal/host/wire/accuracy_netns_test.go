@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/kernel"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/record"
 )
 
@@ -184,7 +184,7 @@ func TestRate(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		const rate, bucket, queue = 40e6, 16 << 10, 64 << 10
 		way := record.WireWay{DelayUs: 2000}
-		shaped := kernel.Shaping{RateBps: rate, BurstBytes: bucket, QueueBytes: queue}
+		shaped := netlink.Shaping{RateBps: rate, BurstBytes: bucket, QueueBytes: queue}
 		marking := record.WireWay{DelayUs: 2000, RateBps: rate, QueueBytes: queue, MarkBytes: queue / 2}
 		for _, by := range append(carriers(t), "wire with marks") {
 			var e ends
@@ -215,8 +215,8 @@ func (e ends) rates(rate float64) (best, usual float64) {
 	e.do(1, func() {
 		e.t.Cleanup(func(c net.PacketConn) func() { return func() { c.Close() } }(must(net.ListenPacket("udp4", ":9"))))
 	})
-	var conn *kernel.Conn
-	e.do(1, func() { conn = must(kernel.Dial()) })
+	var conn *netlink.Conn
+	e.do(1, func() { conn = must(netlink.Dial()) })
 	defer conn.Close()
 	var quit atomic.Bool
 	done := make(chan struct{})

@@ -9,7 +9,8 @@ import (
 	"syscall"
 	"time"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -24,7 +25,7 @@ func Carry(links []record.WireLink, taps []int, stop <-chan struct{}) error {
 	var carrying sync.WaitGroup
 	var quit atomic.Bool
 	for _, tap := range taps {
-		if err := kernel.Nonblocking(tap); err != nil {
+		if err := netlink.Nonblocking(tap); err != nil {
 			return err
 		}
 	}
@@ -36,7 +37,7 @@ func Carry(links []record.WireLink, taps []int, stop <-chan struct{}) error {
 			}
 			c := newCarrier(l.Ways[way], rand.New(rand.NewPCG(l.Seed, uint64(2*i+way))))
 			carrying.Go(func() {
-				kernel.Urgently(func() { c.carry(taps[from], taps[to], &quit) })
+				sched.Urgently(func() { c.carry(taps[from], taps[to], &quit) })
 			})
 		}
 	}
@@ -69,7 +70,7 @@ type carrier struct {
 	ahead          line
 	losses, hastes chances
 	scratch        []byte
-	wait           kernel.Waiter
+	wait           sched.Waiter
 	count          carried
 }
 
@@ -77,25 +78,25 @@ func newCarrier(d record.WireWay, draw *rand.Rand) *carrier {
 	return &carrier{
 		delay: d.DelayUs * 1000, jitter: d.JitterUs * 1000, draw: draw, queue: newQueue(d),
 		losses: newChances(d.Loss, draw), hastes: newChances(d.Reorder, draw),
-		scratch: make([]byte, kernel.TapHeader+largest),
+		scratch: make([]byte, netlink.TapHeader+largest),
 	}
 }
 
 func (c *carrier) carry(from, to int, quit *atomic.Bool) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	kernel.SharpTimers(true)
-	defer kernel.SharpTimers(false)
+	sched.SharpTimers(true)
+	defer sched.SharpTimers(false)
 	for !quit.Load() {
-		c.deliver(&c.ahead, to, kernel.Now())
-		c.deliver(&c.line, to, kernel.Now())
+		c.deliver(&c.ahead, to, sched.Now())
+		c.deliver(&c.line, to, sched.Now())
 		if c.take(from) {
 			continue // there may be more
 		}
 		limit := glance
 		for _, l := range []*line{&c.ahead, &c.line} {
 			if due, waiting := l.due(); waiting {
-				limit = min(limit, time.Duration(due-kernel.Now()))
+				limit = min(limit, time.Duration(due-sched.Now()))
 			}
 		}
 		if limit > 0 {
@@ -113,7 +114,7 @@ func (c *carrier) deliver(l *line, to int, now int64) {
 		}
 		frame := l.first()
 		// A port that is down takes nothing, as one that is switched off.
-		if kernel.WriteFrame(to, frame) == nil {
+		if netlink.WriteFrame(to, frame) == nil {
 			c.count.frames.Add(1)
 		}
 		l.drop()
@@ -123,14 +124,14 @@ func (c *carrier) deliver(l *line, to int, now int64) {
 // take reads a handful of frames; false: there are no more.
 func (c *carrier) take(from int) bool {
 	for range handful {
-		n, err := kernel.ReadFrame(from, c.scratch)
+		n, err := netlink.ReadFrame(from, c.scratch)
 		if err == syscall.EINTR {
 			continue
 		}
-		if err != nil || n < kernel.TapHeader {
+		if err != nil || n < netlink.TapHeader {
 			return false
 		}
-		c.send(c.scratch[:n], kernel.Now())
+		c.send(c.scratch[:n], sched.Now())
 	}
 	return true
 }

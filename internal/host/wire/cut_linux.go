@@ -3,7 +3,7 @@ package wire
 import (
 	"encoding/binary"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
 )
 
 // A frame of a tap begins with struct virtio_net_hdr (linux/virtio_net.h), in the
@@ -41,12 +41,12 @@ type shape struct {
 // shapeOf understands a super-frame; false: it is an ordinary frame, or one of a
 // kind that is carried whole.
 func shapeOf(frame []byte) (s shape, ok bool) {
-	if len(frame) < kernel.TapHeader+ethernet {
+	if len(frame) < netlink.TapHeader+ethernet {
 		return s, false
 	}
 	s.kind = frame[atType] &^ gsoECN
 	s.size = int(native.Uint16(frame[atGSOSize:]))
-	ether := frame[kernel.TapHeader:]
+	ether := frame[netlink.TapHeader:]
 	kind, network := etherType(ether)
 	s.network = network
 	s.v6 = kind == 0x86dd
@@ -82,13 +82,13 @@ func segments(frame []byte) int {
 	if !ok {
 		return 1
 	}
-	return (len(frame) - kernel.TapHeader - s.payload + s.size - 1) / s.size
+	return (len(frame) - netlink.TapHeader - s.payload + s.size - 1) / s.size
 }
 
 // extent is where the payload of segments begin to end begins and ends, counted
 // from the begin of the payload.
 func (s shape) extent(frame []byte, begin, end int) (from, to int) {
-	all := len(frame) - kernel.TapHeader - s.payload
+	all := len(frame) - netlink.TapHeader - s.payload
 	return begin * s.size, min(end*s.size, all)
 }
 
@@ -99,7 +99,7 @@ func cutLen(frame []byte, begin, end int) int {
 		return len(frame)
 	}
 	from, to := s.extent(frame, begin, end)
-	return kernel.TapHeader + s.payload + to - from
+	return netlink.TapHeader + s.payload + to - from
 }
 
 // cut makes a frame of the segments from begin to end of a super-frame: what the
@@ -112,7 +112,7 @@ func cut(into, frame []byte, begin, end int) {
 		return
 	}
 	from, to := s.extent(frame, begin, end)
-	head := kernel.TapHeader + s.payload
+	head := netlink.TapHeader + s.payload
 	copy(into, frame[:head])
 	copy(into[head:], frame[head+from:head+to])
 	last := to == len(frame)-head
@@ -121,9 +121,9 @@ func cut(into, frame []byte, begin, end int) {
 		native.PutUint16(into[atGSOSize:], 0)
 		native.PutUint16(into[atHdrLen:], 0)
 	}
-	ether := into[kernel.TapHeader:]
+	ether := into[netlink.TapHeader:]
 	ip, transport := ether[s.network:], ether[s.transport:]
-	was := len(frame) - kernel.TapHeader - s.transport
+	was := len(frame) - netlink.TapHeader - s.transport
 	is := len(ether) - s.transport
 	if s.kind == gsoUDP {
 		binary.BigEndian.PutUint16(transport[4:], uint16(is))

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/record"
 )
 
@@ -15,13 +15,13 @@ import (
 // two bytes, and the checksum over the pseudo-header as the kernel leaves it.
 func superFrame(payload, size int) []byte {
 	const ip, tcp = 20, 32
-	f := make([]byte, kernel.TapHeader+ethernet+ip+tcp+payload)
+	f := make([]byte, netlink.TapHeader+ethernet+ip+tcp+payload)
 	f[0], f[atType] = 1, gsoTCPv4|gsoECN
 	native.PutUint16(f[atHdrLen:], ethernet+ip+tcp)
 	native.PutUint16(f[atGSOSize:], uint16(size))
 	native.PutUint16(f[atCsum:], ethernet+ip)
 	native.PutUint16(f[atCsum+2:], 16)
-	ether := f[kernel.TapHeader:]
+	ether := f[netlink.TapHeader:]
 	binary.BigEndian.PutUint16(ether[12:], 0x0800)
 	head := ether[ethernet:]
 	head[0], head[9] = 0x45, 6
@@ -64,7 +64,7 @@ func TestCut(t *testing.T) {
 		if n := segments(into); n != piece[1]-piece[0] {
 			t.Errorf("%v: %d segments", piece, n)
 		}
-		ip := into[kernel.TapHeader+ethernet:]
+		ip := into[netlink.TapHeader+ethernet:]
 		tcp := ip[20:]
 		if got := sum(ip[:20]); got != 0xffff {
 			t.Errorf("%v: the IP header sums to %#x", piece, got)
@@ -86,19 +86,19 @@ func TestCut(t *testing.T) {
 		}
 		payload = append(payload, tcp[32:]...)
 	}
-	if !bytes.Equal(payload, whole[kernel.TapHeader+ethernet+20+32:]) {
+	if !bytes.Equal(payload, whole[netlink.TapHeader+ethernet+20+32:]) {
 		t.Error("the payloads together are not the payload")
 	}
 }
 
 // TestCutWhole: what is not understood is carried as it is, whatever it says.
 func TestCutWhole(t *testing.T) {
-	arp := make([]byte, kernel.TapHeader+42)
-	arp[kernel.TapHeader+12], arp[kernel.TapHeader+13] = 0x08, 0x06
+	arp := make([]byte, netlink.TapHeader+42)
+	arp[netlink.TapHeader+12], arp[netlink.TapHeader+13] = 0x08, 0x06
 	strange := superFrame(500, 100)
 	native.PutUint16(strange[atCsum:], 9000) // beyond its end
-	short := superFrame(500, 100)[:kernel.TapHeader+3]
-	for _, frame := range [][]byte{arp, strange, short, nil, make([]byte, kernel.TapHeader)} {
+	short := superFrame(500, 100)[:netlink.TapHeader+3]
+	for _, frame := range [][]byte{arp, strange, short, nil, make([]byte, netlink.TapHeader)} {
 		if n := segments(frame); n != 1 {
 			t.Errorf("%d segments", n)
 		}
@@ -227,7 +227,7 @@ func TestDue(t *testing.T) {
 // payloads is what lies in a line, one piece of payload for each frame.
 func payloads(l *line) (list [][]byte) {
 	for ; l.n > 0; l.drop() {
-		list = append(list, bytes.Clone(l.first()[kernel.TapHeader+ethernet+52:]))
+		list = append(list, bytes.Clone(l.first()[netlink.TapHeader+ethernet+52:]))
 	}
 	return list
 }
@@ -238,7 +238,7 @@ func TestOvertake(t *testing.T) {
 	const size, n, frames = 100, 40, 2000
 	c := newCarrier(record.WireWay{DelayUs: 1000, Reorder: 0.05, Loss: 0.02}, rand.New(rand.NewPCG(9, 9)))
 	whole := superFrame(n*size, size)
-	payload := whole[kernel.TapHeader+ethernet+52:]
+	payload := whole[netlink.TapHeader+ethernet+52:]
 	early, lost := 0, 0
 	for i := range int64(frames) {
 		c.send(bytes.Clone(whole), i)
@@ -287,14 +287,14 @@ func TestWireQueue(t *testing.T) {
 	c := newCarrier(way, rand.New(rand.NewPCG(1, 1)))
 	ect := func(segs int) []byte {
 		frame := superFrame(segs*size, size)
-		ip := frame[kernel.TapHeader+ethernet:]
+		ip := frame[netlink.TapHeader+ethernet:]
 		ip[1] = 0b10
 		binary.BigEndian.PutUint16(ip[10:], 0)
 		binary.BigEndian.PutUint16(ip[10:], ^sum(ip[:20]))
 		return frame
 	}
 	ce := func() bool {
-		ip := c.line.frames[(c.line.head+c.line.n-1)%len(c.line.frames)].frame[kernel.TapHeader+ethernet:]
+		ip := c.line.frames[(c.line.head+c.line.n-1)%len(c.line.frames)].frame[netlink.TapHeader+ethernet:]
 		if sum(ip[:20]) != 0xffff {
 			t.Error("a frame has a wrong IP checksum")
 		}
@@ -332,9 +332,9 @@ func TestWireQueue(t *testing.T) {
 
 // TestMark: marks are for IP alone, and only where the sender understands them.
 func TestMark(t *testing.T) {
-	six := make([]byte, kernel.TapHeader+ethernet+4+40)
-	copy(six[kernel.TapHeader+12:], []byte{0x81, 0x00, 0, 5, 0x86, 0xdd, 0x60, 0x10})
-	at := kernel.TapHeader + ethernet + tagged + 1
+	six := make([]byte, netlink.TapHeader+ethernet+4+40)
+	copy(six[netlink.TapHeader+12:], []byte{0x81, 0x00, 0, 5, 0x86, 0xdd, 0x60, 0x10})
+	at := netlink.TapHeader + ethernet + tagged + 1
 	if !markCE(six) || six[at] != 0x30 {
 		t.Errorf("an IPv6 frame with a tag has %#x", six[at])
 	}
@@ -342,9 +342,9 @@ func TestMark(t *testing.T) {
 	if markCE(six) || six[at] != 0x0f {
 		t.Errorf("one whose sender does not understand marks has %#x", six[at])
 	}
-	arp := make([]byte, kernel.TapHeader+42)
-	arp[kernel.TapHeader+12], arp[kernel.TapHeader+13] = 0x08, 0x06
-	for _, frame := range [][]byte{arp, six[:kernel.TapHeader+3], six[:kernel.TapHeader+ethernet+4+3]} {
+	arp := make([]byte, netlink.TapHeader+42)
+	arp[netlink.TapHeader+12], arp[netlink.TapHeader+13] = 0x08, 0x06
+	for _, frame := range [][]byte{arp, six[:netlink.TapHeader+3], six[:netlink.TapHeader+ethernet+4+3]} {
 		was := bytes.Clone(frame)
 		if markCE(frame) || !bytes.Equal(was, frame) {
 			t.Errorf("%x was marked", was)

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/record"
 )
 
@@ -49,7 +49,7 @@ func (q *queue) pass(frame []byte, now int64) (segs int, sent int64, marked bool
 func sentLen(frame []byte, segs int) int64 {
 	s, ok := shapeOf(frame)
 	if !ok {
-		return int64(len(frame) - kernel.TapHeader)
+		return int64(len(frame) - netlink.TapHeader)
 	}
 	_, to := s.extent(frame, 0, segs)
 	return int64(segs*s.payload + to)
@@ -58,11 +58,11 @@ func sentLen(frame []byte, segs int) int64 {
 // markCE gives a frame the mark that congestion was met (RFC 3168, section 5),
 // if its sender has said that it understands marks.
 func markCE(frame []byte) bool {
-	if len(frame) < kernel.TapHeader+ethernet {
+	if len(frame) < netlink.TapHeader+ethernet {
 		return false
 	}
-	kind, network := etherType(frame[kernel.TapHeader:])
-	ip := frame[kernel.TapHeader+network:]
+	kind, network := etherType(frame[netlink.TapHeader:])
+	ip := frame[netlink.TapHeader+network:]
 	const met = 3 // and 0: the sender does not understand marks
 	switch {
 	case kind == 0x0800 && len(ip) >= 20 && len(ip) >= int(ip[0]&15)*4:

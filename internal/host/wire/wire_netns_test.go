@@ -14,22 +14,22 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/kernel"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/record"
 )
 
 // ends are two namespaces with a link between their ports.
 type ends struct {
 	t    *testing.T
-	both [2]*kernel.Namespace
+	both [2]*netlink.Namespace
 }
 
 // carriers are who makes the delay and the losses of links here: this package, and
 // the kernel's netem where it has it. Both are held to the same.
 func carriers(t *testing.T) []string {
 	t.Helper()
-	conn, err := kernel.Dial()
+	conn, err := netlink.Dial()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,22 +43,22 @@ func carriers(t *testing.T) []string {
 
 // joined makes a link with a carrier. What the ports do to what they send is the
 // same with either.
-func joined(t *testing.T, by string, there, back record.WireWay, ports ...kernel.Shaping) ends {
+func joined(t *testing.T, by string, there, back record.WireWay, ports ...netlink.Shaping) ends {
 	t.Helper()
 	e := ends{t: t}
-	var cable [2]kernel.CableEnd
+	var cable [2]netlink.CableEnd
 	for i, name := range []string{"a", "b"} {
-		ns, err := kernel.NewNamespace(name)
+		ns, err := netlink.NewNamespace(name)
 		if err != nil {
 			kerneltest.Skip(t, err.Error())
 		}
 		t.Cleanup(ns.Close)
 		e.both[i] = ns
-		cable[i] = kernel.CableEnd{In: ns, Port: "eth0", MAC: "02:00:00:00:00:0" + string(rune('1'+i)), MTU: 1500}
+		cable[i] = netlink.CableEnd{In: ns, Port: "eth0", MAC: "02:00:00:00:00:0" + string(rune('1'+i)), MTU: 1500}
 	}
-	ports = append(ports, kernel.Shaping{}, kernel.Shaping{})[:2]
+	ports = append(ports, netlink.Shaping{}, netlink.Shaping{})[:2]
 	if by == "netem" {
-		if err := kernel.Cable(cable[0], cable[1]); err != nil {
+		if err := netlink.Cable(cable[0], cable[1]); err != nil {
 			kerneltest.Skip(t, err.Error())
 		}
 		for i, way := range []record.WireWay{there, back} {
@@ -85,11 +85,11 @@ func joined(t *testing.T, by string, there, back record.WireWay, ports ...kernel
 }
 
 // wire lays a link of this package.
-func (e ends) wire(cable [2]kernel.CableEnd, there, back record.WireWay) {
+func (e ends) wire(cable [2]netlink.CableEnd, there, back record.WireWay) {
 	e.t.Helper()
 	var taps []int
 	for _, end := range cable {
-		tap, err := kernel.Tap(end)
+		tap, err := netlink.Tap(end)
 		if err != nil {
 			kerneltest.Skip(e.t, err.Error())
 		}

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"strconv"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/study"
 )
 
@@ -16,7 +16,7 @@ const tableSize = "net.ipv4.neigh.default.gc_thresh3"
 
 // crowded is a warning before a run whose hosts may need more entries than the
 // table has room for; empty when there is room, or nobody knows.
-func crowded(plan *study.Plan, sysctls kernel.Sysctls) string {
+func crowded(plan *study.Plan, sysctls proc.Sysctls) string {
 	text, err := sysctls.Read(tableSize)
 	if err != nil {
 		return "" // not the machine's first namespace

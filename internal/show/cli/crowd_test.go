@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/study"
 )
 
@@ -32,7 +32,7 @@ func TestCrowded(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	sysctls := kernel.Sysctls{Root: root}
+	sysctls := proc.Sysctls{Root: root}
 	if got := crowded(plan, sysctls); got != "" {
 		t.Errorf("where nobody knows the size: %q", got)
 	}

@@ -20,7 +20,8 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/control/lab"
 	"linerate/internal/host/wire"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/file"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -264,18 +265,18 @@ func visitLab(s streams, name, host string, argv []string) error {
 }
 
 func visitWithTerminal(name, host string, argv []string, files [3]*os.File, signals <-chan os.Signal) (int, error) {
-	controller, inner, err := kernel.OpenPTY()
+	controller, inner, err := file.OpenPTY()
 	if err != nil {
 		return ExitFailed, err
 	}
 	defer controller.Close()
-	_ = kernel.CopyWindowSize(files[0], controller)
+	_ = file.CopyWindowSize(files[0], controller)
 	resized := make(chan os.Signal, 1)
 	notifyResize(resized)
 	defer signal.Stop(resized)
 	go func() {
 		for range resized {
-			_ = kernel.CopyWindowSize(files[0], controller)
+			_ = file.CopyWindowSize(files[0], controller)
 		}
 	}()
 	before, err := term.MakeRaw(int(files[0].Fd()))

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/file"
 )
 
 // A signal to `lab exec` ends its command, as it would without a lab between.
@@ -55,7 +55,7 @@ func TestLabExecSignals(t *testing.T) {
 		{"hanging up", "", syscall.SIGTERM, 143},
 	} {
 		t.Run("terminal: "+c.name, func(t *testing.T) {
-			controller, terminal, err := kernel.OpenPTY()
+			controller, terminal, err := file.OpenPTY()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,7 +12,8 @@ import (
 	"linerate/internal/control/lab"
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/run"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/record"
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
@@ -103,7 +104,7 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 	}
 	defer store.Close()
 	if plan != nil {
-		if warning := crowded(plan, kernel.Sysctls{}); warning != "" {
+		if warning := crowded(plan, proc.Sysctls{}); warning != "" {
 			fmt.Fprintln(s.err, "linerate: "+warning)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/kernel"
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/record"
 	"linerate/internal/model/source"
 	"linerate/internal/model/tuning"
@@ -101,9 +102,9 @@ func askKernel(files []tuning.File) *lint.Kernel {
 	if runtime.GOOS != "linux" {
 		return nil
 	}
-	k := &lint.Kernel{Release: kernel.Release(), PageBytes: int64(os.Getpagesize()), Parameters: map[string]lint.Known{}}
-	k.MemoryBytes, _ = kernel.Proc{}.MemoryBytes() // 0: not known
-	sysctls := kernel.Sysctls{}
+	k := &lint.Kernel{Release: proc.Release(), PageBytes: int64(os.Getpagesize()), Parameters: map[string]lint.Known{}}
+	k.MemoryBytes, _ = proc.Proc{}.MemoryBytes() // 0: not known
+	sysctls := proc.Sysctls{}
 	if available, err := sysctls.Read("net.ipv4.tcp_available_congestion_control"); err == nil {
 		k.Congestion = strings.Fields(available)
 	}
@@ -125,7 +126,7 @@ func askKernel(files []tuning.File) *lint.Kernel {
 	return k
 }
 
-func askFor(sysctls kernel.Sysctls, key string, k *lint.Kernel) lint.Known {
+func askFor(sysctls proc.Sysctls, key string, k *lint.Kernel) lint.Known {
 	exists, _, err := sysctls.Writable(key)
 	if err != nil || !exists {
 		known := lint.Known{}
@@ -137,7 +138,7 @@ func askFor(sysctls kernel.Sysctls, key string, k *lint.Kernel) lint.Known {
 	}
 	known := lint.Known{Exists: true}
 	known.Value, _ = sysctls.Read(key) // empty: it cannot be read
-	own, err := kernel.NamespacedSysctl(key)
+	own, err := netlink.NamespacedSysctl(key)
 	switch {
 	case err != nil:
 		k.Namespaces = err.Error()

@@ -15,7 +15,8 @@ import (
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/run"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -191,7 +192,7 @@ func (t *tuner) search() (*tuning.Search, error) {
 		return nil, nil
 	}
 	s, err := parseSearch(t.flags.search, t.lines, func(key string) string {
-		value, _ := kernel.Sysctls{}.Read(key) // none: the list has to have it
+		value, _ := proc.Sysctls{}.Read(key) // none: the list has to have it
 		return value
 	})
 	if err != nil {

@@ -24,7 +24,8 @@ import (
 	_ "modernc.org/sqlite" // the driver, without cgo
 
 	"linerate/internal/control/notebook"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/file"
 )
 
 // Store is a notebook in a file. It implements notebook.Store.
@@ -38,7 +39,7 @@ type Store struct {
 	withoutWAL bool
 
 	mu    sync.Mutex
-	holds map[string]*kernel.FileLock // by run ID
+	holds map[string]*file.FileLock // by run ID
 }
 
 var _ notebook.Store = (*Store)(nil)
@@ -106,7 +107,7 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 }
 
 func newStore(path string, readOnly bool) *Store {
-	return &Store{path: path, readOnly: readOnly, patience: patience, holds: map[string]*kernel.FileLock{}}
+	return &Store{path: path, readOnly: readOnly, patience: patience, holds: map[string]*file.FileLock{}}
 }
 
 // prepare makes sure that there is, or can be, a file at path, because SQLite

@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"linerate/internal/control/notebook"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/file"
 	"linerate/internal/model/record"
 )
 
@@ -206,7 +207,7 @@ func (s *Store) dead(id, status string) bool {
 	if status != notebook.Running {
 		return false
 	}
-	held, err := kernel.FileLocked(s.lockPath(id))
+	held, err := file.FileLocked(s.lockPath(id))
 	// Where locks cannot be asked for, the mark is all there is to go by.
 	return err == nil && !held
 }

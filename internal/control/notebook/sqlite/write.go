@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"linerate/internal/control/notebook"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/file"
 	"linerate/internal/model/record"
 )
 
@@ -26,7 +27,7 @@ func (s *Store) Begin(ctx context.Context, run *record.Run) error {
 		return s.fail(operation, err)
 	}
 	var id string
-	var hold *kernel.FileLock
+	var hold *file.FileLock
 	err = s.write(ctx, operation, func(tx *sql.Tx) error {
 		// What an attempt before this one took is given back: it failed.
 		if err := unlock(&hold); err != nil {
@@ -204,19 +205,19 @@ func clock(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 // lockPath is the file that the holder of a run keeps locked.
 func (s *Store) lockPath(id string) string { return filepath.Join(s.path+"-locks", id) }
 
-func (s *Store) lock(id string) (*kernel.FileLock, error) {
+func (s *Store) lock(id string) (*file.FileLock, error) {
 	path := s.lockPath(id)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
-	hold, err := kernel.LockFile(path, fmt.Sprintf("process %d", os.Getpid()))
-	if errors.Is(err, kernel.ErrLocked) {
+	hold, err := file.LockFile(path, fmt.Sprintf("process %d", os.Getpid()))
+	if errors.Is(err, file.ErrLocked) {
 		return nil, fmt.Errorf("%w (%w)", notebook.ErrHeld, err)
 	}
 	return hold, err
 }
 
-func unlock(hold **kernel.FileLock) error {
+func unlock(hold **file.FileLock) error {
 	if *hold == nil {
 		return nil
 	}
@@ -225,7 +226,7 @@ func unlock(hold **kernel.FileLock) error {
 	return err
 }
 
-func (s *Store) keep(id string, hold *kernel.FileLock) {
+func (s *Store) keep(id string, hold *file.FileLock) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.holds[id] = hold

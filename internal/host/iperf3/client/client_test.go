@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"linerate/internal/host/iperf3"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -168,7 +169,7 @@ func started(t *testing.T, order record.Iperf3Order) *Test {
 	if len(opened.Flows) != order.Writes+order.Reads || opened.Streams[0] != 1 || opened.Flows[0].ID != "w1" {
 		t.Fatalf("opened %+v", opened)
 	}
-	now := kernel.Now()
+	now := sched.Now()
 	test.Start(record.WindowRequest{StartNs: now, BeginNs: now + 20e6, EndNs: now + 60e6, StopNs: now + 70e6})
 	return test
 }
@@ -367,7 +368,7 @@ func FuzzServer(f *testing.F) {
 			return
 		}
 		defer test.Close()
-		now := kernel.Now()
+		now := sched.Now()
 		test.Start(record.WindowRequest{StartNs: now, BeginNs: now, EndNs: now, StopNs: now})
 		if closed, err := test.End(ctx); err == nil && len(closed.Counts) != 1 {
 			t.Errorf("%q: %+v", data, closed)

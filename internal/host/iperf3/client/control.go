@@ -15,7 +15,8 @@ import (
 
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/iperf3"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -221,7 +222,7 @@ func (t *Test) largestDatagram() int {
 	mtu := 1500
 	if raw, err := t.control.(*net.TCPConn).SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) {
-			if info, err := kernel.TCPInfo(int(fd)); err == nil && info.PMTU > 0 {
+			if info, err := sock.TCPInfo(int(fd)); err == nil && info.PMTU > 0 {
 				mtu = int(info.PMTU)
 			}
 		})

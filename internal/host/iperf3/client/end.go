@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"linerate/internal/host/iperf3"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -33,7 +35,7 @@ func (t *Test) end() {
 	if t.over || t.failure != nil {
 		return
 	}
-	t.ending, t.elapsed = true, kernel.Now()-t.began
+	t.ending, t.elapsed = true, sched.Now()-t.began
 	t.unsaid = t.say(func() error { return iperf3.WriteState(t.control, iperf3.TestEnd) })
 	close(t.ended)
 }
@@ -157,7 +159,7 @@ func until(limit time.Duration, done func() bool) {
 // counted before the window began.
 func (t *Test) results(ends []record.FlowEnd, elapsed int64) iperf3.Results {
 	seconds := max(float64(elapsed)/1e9, 1e-9)
-	cpu := 100 * (kernel.ProcessCPU() - t.cpu).Seconds() / seconds
+	cpu := 100 * (sock.ProcessCPU() - t.cpu).Seconds() / seconds
 	// What the system did for the process is not told apart.
 	r := iperf3.Results{CPUTotal: cpu, CPUUser: cpu, SenderRetransmits: -1, Streams: []iperf3.StreamResult{}}
 	t.mu.Lock()

@@ -21,7 +21,9 @@ import (
 	"linerate/internal/host/datagram"
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/stream"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 	"linerate/internal/version"
 )
@@ -151,7 +153,7 @@ func (t *Test) begin(ctx context.Context) (opened record.Iperf3Opened, err error
 			return opened, t.refused("after the streams were open", h)
 		}
 	}
-	t.began, t.cpu = kernel.Now(), kernel.ProcessCPU()
+	t.began, t.cpu = sched.Now(), sock.ProcessCPU()
 	return opened, nil
 }
 
@@ -219,8 +221,8 @@ func (t *Test) parameters() (iperf3.Parameters, error) {
 // over.
 func (t *Test) Start(w record.WindowRequest) {
 	t.flows.Start(w)
-	time.AfterFunc(time.Duration(w.StopNs-kernel.Now()), t.end)
-	time.AfterFunc(time.Duration(w.BeginNs-kernel.Now()), func() {
+	time.AfterFunc(time.Duration(w.StopNs-sched.Now()), t.end)
+	time.AfterFunc(time.Duration(w.BeginNs-sched.Now()), func() {
 		ends := t.flows.Read()
 		t.mu.Lock()
 		defer t.mu.Unlock()

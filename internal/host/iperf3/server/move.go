@@ -10,7 +10,8 @@ import (
 
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
 )
 
 // chunk is what every stream sends, over and over: random, so that no link on the
@@ -85,7 +86,7 @@ func (s *stream) rest(until int64) {
 			time.Sleep(wait - 2*time.Millisecond) // it rounds up
 			continue
 		}
-		kernel.SleepUntil(kernel.Now() + int64(wait))
+		sched.SleepUntil(sched.Now() + int64(wait))
 	}
 }
 

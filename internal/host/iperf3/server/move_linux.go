@@ -10,7 +10,9 @@ import (
 
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
 )
 
 // writer writes to a TCP stream as much as there is room for, and waits while
@@ -20,7 +22,7 @@ func (s *stream) writer() func([]byte) (int, error) {
 	var n int
 	var failed error
 	step := func(fd uintptr) bool {
-		for n, failed = kernel.Transmit(int(fd), data); failed == syscall.EINTR; n, failed = kernel.Transmit(int(fd), data) {
+		for n, failed = sock.Transmit(int(fd), data); failed == syscall.EINTR; n, failed = sock.Transmit(int(fd), data) {
 		}
 		return failed != syscall.EAGAIN
 	}
@@ -36,7 +38,7 @@ func (s *stream) reader() func(int) (int, error) {
 	var most, n int
 	var failed error
 	step := func(fd uintptr) bool {
-		for n, failed = kernel.Discard(int(fd), most); failed == syscall.EINTR; n, failed = kernel.Discard(int(fd), most) {
+		for n, failed = sock.Discard(int(fd), most); failed == syscall.EINTR; n, failed = sock.Discard(int(fd), most) {
 		}
 		return failed != syscall.EAGAIN
 	}
@@ -66,7 +68,7 @@ func came(waiting error, n int, failed error) (int, error) {
 func (s *stream) lastReader() func(int) (int, error) {
 	return func(most int) (n int, err error) {
 		err = socket.OnSocket(s.raw, func(fd int) error {
-			n, _ = kernel.Discard(fd, most)
+			n, _ = sock.Discard(fd, most)
 			return nil
 		})
 		return n, err
@@ -92,8 +94,8 @@ func (s *stream) sendDatagrams(p pace) error {
 		defer socket.ReturnThread()
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		kernel.SharpTimers(true)
-		defer kernel.SharpTimers(false)
+		sched.SharpTimers(true)
+		defer sched.SharpTimers(false)
 	}
 	b := newBatch(s, p.block)
 	c := p.begin()
@@ -124,14 +126,14 @@ func (s *stream) sendDatagrams(p pace) error {
 
 // nap sleeps without the runtime's timers, which round up.
 func (s *stream) nap(d time.Duration) {
-	var w kernel.Waiter
+	var w sched.Waiter
 	w.Nap(d)
 }
 
 // batch is datagrams that go to the kernel together.
 type batch struct {
 	stream *stream
-	sender *kernel.DatagramSender
+	sender *sock.DatagramSender
 	size   int // of a datagram
 	most   int // datagrams
 	each   int // datagrams of a message, which the kernel cuts
@@ -148,12 +150,12 @@ func newBatch(s *stream, size int) *batch {
 		if six {
 			headers = 48
 		}
-		if mtu, err := kernel.RouteMTU(fd, six); err == nil && size+headers <= mtu && kernel.SetSegmentation(fd, size) == nil {
+		if mtu, err := sock.RouteMTU(fd, six); err == nil && size+headers <= mtu && sock.SetSegmentation(fd, size) == nil {
 			b.each = max(1, min(segmentsAtOnce, segmentBytes/size))
 		}
 		return nil
 	})
-	b.sender = kernel.NewDatagramSender(b.most)
+	b.sender = sock.NewDatagramSender(b.most)
 	return b
 }
 
@@ -188,7 +190,7 @@ func (b *batch) send(n int, last int64) (int, error) {
 	case b.each > 1 && (failed == syscall.EINVAL || failed == syscall.EMSGSIZE || failed == syscall.EIO):
 		// The way there cannot do it after all.
 		b.each = 1
-		return 0, socket.OnSocket(b.stream.raw, func(fd int) error { return kernel.SetSegmentation(fd, 0) })
+		return 0, socket.OnSocket(b.stream.raw, func(fd int) error { return sock.SetSegmentation(fd, 0) })
 	}
 	return 0, os.NewSyscallError("send", failed)
 }
@@ -197,9 +199,9 @@ func (b *batch) send(n int, last int64) (int, error) {
 // the kernel says, so that jitter is the network's and not this program's.
 func (s *stream) receiveDatagrams() error {
 	_ = socket.OnSocket(s.raw, func(fd int) error {
-		return errors.Join(kernel.SetCoalescing(fd), kernel.SetStamps(fd)) // or one by one, by our clock
+		return errors.Join(sock.SetCoalescing(fd), sock.SetStamps(fd)) // or one by one, by our clock
 	})
-	r := kernel.NewDatagramReceiver(messagesAtOnce, messageBytes)
+	r := sock.NewDatagramReceiver(messagesAtOnce, messageBytes)
 	take := func(fd int) error {
 		n, err := r.Receive(fd)
 		at := socket.Now() / 1000

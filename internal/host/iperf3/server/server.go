@@ -24,7 +24,8 @@ import (
 
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -118,7 +119,7 @@ func Listen(ctx context.Context, address string) (*Listener, error) {
 
 // sharePort lets each UDP stream have a socket of its own with the same port.
 func sharePort(_, _ string, raw syscall.RawConn) error {
-	return socket.OnSocket(raw, kernel.SetReusePort)
+	return socket.OnSocket(raw, sock.SetReusePort)
 }
 
 // Addr is the address that is listened on.

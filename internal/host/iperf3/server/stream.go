@@ -15,7 +15,9 @@ import (
 
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/proc"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 )
@@ -57,7 +59,7 @@ func (t *test) newStream(n int, conn net.Conn) (*stream, error) {
 	}
 	six := socket.Plain(addrPort(conn.LocalAddr())).Addr().Is6()
 	if tos := int(t.p.TOS); tos != 0 {
-		if err := socket.OnSocket(s.raw, func(fd int) error { return kernel.SetTrafficClass(fd, six, tos) }); err != nil {
+		if err := socket.OnSocket(s.raw, func(fd int) error { return proc.SetTrafficClass(fd, six, tos) }); err != nil {
 			return nil, refuse(iperf3.CodeSetTOS, "setting a type of service of %d: %v", tos, err)
 		}
 	}
@@ -89,9 +91,9 @@ func (t *test) outfitTCP(s *stream) error {
 		if err != nil {
 			return refuse(iperf3.CodeSetBuffer, "%v", err)
 		}
-		s.congestion, _ = kernel.CongestionControl(fd)
+		s.congestion, _ = sock.CongestionControl(fd)
 		if s.sends {
-			_, err := kernel.TCPInfo(fd)
+			_, err := sock.TCPInfo(fd)
 			s.knowsRetransmits = err == nil
 		}
 		return nil
@@ -100,7 +102,7 @@ func (t *test) outfitTCP(s *stream) error {
 
 // available tells whether the kernel has a congestion control already.
 func available(name string) bool {
-	there, err := kernel.Sysctls{}.Read("net.ipv4.tcp_available_congestion_control")
+	there, err := proc.Sysctls{}.Read("net.ipv4.tcp_available_congestion_control")
 	return err == nil && name != "" && slices.Contains(strings.Fields(there), name)
 }
 
@@ -111,7 +113,7 @@ const receiveBuffer = 4 << 20
 func (t *test) outfitUDP(s *stream) error {
 	conn := s.conn.(*net.UDPConn)
 	if window := int(min(t.p.Window, largestWindow)); window != 0 {
-		return socket.OnSocket(s.raw, func(fd int) error { return kernel.SetBuffers(fd, window, window) })
+		return socket.OnSocket(s.raw, func(fd int) error { return sock.SetBuffers(fd, window, window) })
 	}
 	if !s.sends {
 		_ = conn.SetReadBuffer(receiveBuffer) // as much of it as is allowed
@@ -199,10 +201,10 @@ func (s *stream) now() tally {
 		return c
 	}
 	_ = socket.OnSocket(s.raw, func(fd int) error {
-		if waits, err := kernel.SendQueue(fd); err == nil {
+		if waits, err := sock.SendQueue(fd); err == nil {
 			c.bytes = max(0, c.bytes-waits)
 		}
-		if info, err := kernel.TCPInfo(fd); err == nil {
+		if info, err := sock.TCPInfo(fd); err == nil {
 			c.retransmits = int64(info.TotalRetrans)
 		}
 		return nil

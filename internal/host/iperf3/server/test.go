@@ -12,7 +12,8 @@ import (
 
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel"
+
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/unit"
 )
 
@@ -399,7 +400,7 @@ func (t *test) Flows() int {
 type usage struct{ user, system time.Duration }
 
 func used() usage {
-	user, system := kernel.ProcessTimes()
+	user, system := proc.ProcessTimes()
 	return usage{user, system}
 }
 

@@ -1,0 +1,95 @@
+package netlink
+
+import (
+	"bytes"
+	"encoding/binary"
+	"iter"
+	"net/netip"
+)
+
+// attribute is one netlink attribute: struct nlattr and what follows it.
+type attribute struct {
+	kind uint16 // without the flags for nesting and byte order
+	data []byte
+}
+
+const attributeHeader = 4
+
+func align(n int) int { return (n + 3) &^ 3 }
+
+// attributes walks a sequence of attributes and stops at the first malformed
+// one: a kernel newer than this program may add, but never garble.
+func attributes(b []byte) iter.Seq[attribute] {
+	return func(yield func(attribute) bool) {
+		for len(b) >= attributeHeader {
+			size := int(binary.NativeEndian.Uint16(b))
+			if size < attributeHeader || size > len(b) {
+				return
+			}
+			kind := binary.NativeEndian.Uint16(b[2:]) & 0x3fff
+			if !yield(attribute{kind, b[attributeHeader:size]}) {
+				return
+			}
+			b = b[min(align(size), len(b)):]
+		}
+	}
+}
+
+// appendAttribute adds one attribute, padded.
+func appendAttribute(b []byte, kind uint16, data []byte) []byte {
+	b = binary.NativeEndian.AppendUint16(b, uint16(attributeHeader+len(data)))
+	b = binary.NativeEndian.AppendUint16(b, kind)
+	b = append(b, data...)
+	for len(b)%4 != 0 {
+		b = append(b, 0)
+	}
+	return b
+}
+
+func appendUint32(b []byte, kind uint16, value uint32) []byte {
+	return appendAttribute(b, kind, binary.NativeEndian.AppendUint32(nil, value))
+}
+
+func appendUint64(b []byte, kind uint16, value uint64) []byte {
+	return appendAttribute(b, kind, binary.NativeEndian.AppendUint64(nil, value))
+}
+
+func appendText(b []byte, kind uint16, text string) []byte {
+	return appendAttribute(b, kind, append([]byte(text), 0))
+}
+
+func (a attribute) uint32() uint32 {
+	if len(a.data) < 4 {
+		return 0
+	}
+	return binary.NativeEndian.Uint32(a.data)
+}
+
+func (a attribute) uint64() uint64 {
+	if len(a.data) < 8 {
+		return 0
+	}
+	return binary.NativeEndian.Uint64(a.data)
+}
+
+// addr reads an IPv4 or IPv6 address; the zero Addr if it is neither.
+func (a attribute) addr() netip.Addr {
+	addr, _ := netip.AddrFromSlice(a.data)
+	return addr
+}
+
+func cString(b []byte) string {
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		b = b[:i]
+	}
+	return string(b)
+}
+
+// counter reads the i-th 64-bit counter of a statistics structure, zero when
+// this kernel's structure is shorter.
+func counter(b []byte, i int) uint64 {
+	if len(b) < 8*(i+1) {
+		return 0
+	}
+	return binary.NativeEndian.Uint64(b[8*i:])
+}

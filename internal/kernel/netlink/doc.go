@@ -1,0 +1,15 @@
+// Package netlink speaks route netlink (rtnetlink(7)), socket diagnostics
+// (sock_diag(7)) and packet sockets, and makes network namespaces and the virtual
+// links between them.
+//
+// A Conn is one socket that stays open. It is our own rather than a library's for
+// three reasons (docs/decisions/0016-own-netlink.md): a counter reading must cost
+// microseconds and say when each part of a dump was filled; undo needs the kernel's
+// objects verbatim (Object), with attributes that no library models; and errors
+// carry the kernel's extended acknowledgement.
+//
+// On systems other than Linux every call returns an error that wraps
+// errors.ErrUnsupported.
+//
+// References: rtnetlink(7), Documentation/userspace-api/netlink.
+package netlink

@@ -1,0 +1,35 @@
+package netlink
+
+import (
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/kernel"
+)
+
+// CurrentNetNS names the network namespace of the calling thread, which is the
+// process's unless somebody moved it.
+func CurrentNetNS() (NetNS, error) {
+	var stat unix.Stat_t
+	if err := unix.Stat("/proc/thread-self/ns/net", &stat); err != nil {
+		return NetNS{}, &kernel.Error{Op: "read", Object: "/proc/thread-self/ns/net", Err: err}
+	}
+	ns := NetNS{Inode: stat.Ino}
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return NetNS{}, &kernel.Error{Op: "open", Object: "unix socket", Err: err}
+	}
+	defer unix.Close(fd)
+	if cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_NETNS_COOKIE); err == nil {
+		ns.Cookie = cookie
+	}
+	return ns, nil
+}
+
+// BootID is a random number that the kernel draws at each boot.
+func BootID() (string, error) {
+	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(text)), err
+}

@@ -1,0 +1,108 @@
+package netlink
+
+import (
+	"fmt"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// Namespace is a network namespace that linerate made (network_namespaces(7)).
+// It lives as long as a process or a descriptor is in it.
+type Namespace struct {
+	name string // for error messages
+	fd   int
+	conn *Conn
+}
+
+// ownNamespace opens the calling thread's network namespace. It goes by
+// /proc/thread-self, which is right even where /proc belongs to an outer
+// process namespace and shows other process ids.
+func ownNamespace() (int, error) {
+	fd, err := unix.Open("/proc/thread-self/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, fmt.Errorf("opening /proc/thread-self/ns/net: %w", err)
+	}
+	return fd, nil
+}
+
+// onOwnThread runs f on a thread of its own, which is used again only if f says
+// that it is as it was.
+func onOwnThread(f func() (restored bool, err error)) error {
+	result := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		restored, err := f()
+		if restored {
+			runtime.UnlockOSThread()
+		}
+		result <- err
+	}()
+	return <-result
+}
+
+// NewNamespace makes an empty network namespace.
+func NewNamespace(name string) (*Namespace, error) {
+	n := &Namespace{name: name, fd: -1}
+	err := onOwnThread(func() (bool, error) {
+		own, err := ownNamespace()
+		if err != nil {
+			return true, err
+		}
+		defer unix.Close(own)
+		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+			return true, fmt.Errorf("unshare(CLONE_NEWNET): %w", err)
+		}
+		n.fd, err = ownNamespace()
+		if err == nil {
+			n.conn, err = Dial()
+		}
+		return unix.Setns(own, unix.CLONE_NEWNET) == nil, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("making a network namespace for %s: %w", name, err)
+	}
+	return n, nil
+}
+
+// Name is what the namespace is called in errors.
+func (n *Namespace) Name() string { return n.name }
+
+// Close releases the descriptors.
+func (n *Namespace) Close() {
+	_ = n.conn.Close()
+	unix.Close(n.fd)
+}
+
+// Do runs f on a thread inside the namespace; processes that f starts are
+// inside it too.
+func (n *Namespace) Do(f func() error) error {
+	return onOwnThread(func() (bool, error) {
+		own, err := ownNamespace()
+		if err != nil {
+			return true, err
+		}
+		defer unix.Close(own)
+		if err := unix.Setns(n.fd, unix.CLONE_NEWNET); err != nil {
+			return true, fmt.Errorf("entering the network namespace of %s: %w", n.name, err)
+		}
+		err = f()
+		return unix.Setns(own, unix.CLONE_NEWNET) == nil, err
+	})
+}
+
+// DoAsHost is Do with a mount namespace of its own in which /sys and /proc show
+// the namespace, so that people's tools see the host's ports. Where mounting is
+// refused (some containers) they see the machine's /sys, and that is all.
+func (n *Namespace) DoAsHost(f func() error) error {
+	return onOwnThread(func() (bool, error) {
+		if err := unix.Setns(n.fd, unix.CLONE_NEWNET); err != nil {
+			return false, fmt.Errorf("entering the network namespace of %s: %w", n.name, err)
+		}
+		if unix.Unshare(unix.CLONE_NEWNS) == nil && unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, "") == nil {
+			_ = unix.Mount("sysfs", "/sys", "sysfs", 0, "")
+			_ = unix.Mount("proc", "/proc", "proc", 0, "")
+		}
+		return false, f()
+	})
+}

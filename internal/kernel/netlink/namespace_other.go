@@ -1,0 +1,26 @@
+//go:build !linux
+
+package netlink
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+var errNoNamespaces = fmt.Errorf("network namespaces need Linux: %w", errors.ErrUnsupported)
+
+// Namespace does not exist on this system; every method says so.
+type Namespace struct{}
+
+func NewNamespace(string) (*Namespace, error)  { return nil, errNoNamespaces }
+func (*Namespace) Name() string                { return "" }
+func (*Namespace) Close()                      {}
+func (*Namespace) Do(func() error) error       { return errNoNamespaces }
+func (*Namespace) DoAsHost(func() error) error { return errNoNamespaces }
+func Cable(_, _ CableEnd) error                { return errNoNamespaces }
+func (*Namespace) Up(string) error             { return errNoNamespaces }
+func (*Namespace) Bridge(string) error         { return errNoNamespaces }
+func (*Namespace) AddMember(_, _ string) error { return errNoNamespaces }
+func (*Namespace) Shape(string, Shaping) error { return errNoNamespaces }
+func Tap(CableEnd) (*os.File, error)           { return nil, errNoNamespaces }

@@ -1,0 +1,85 @@
+//go:build !linux
+
+package netlink
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"linerate/internal/model/record"
+)
+
+// Conn does not exist on this system: Dial says so, and so does every method.
+type Conn struct{}
+
+// Object is a kernel object as a Linux kernel described it.
+type Object []byte
+
+func Dial() (*Conn, error)                        { return nil, unsupported("open a route netlink socket") }
+func (*Conn) Close() error                        { return nil }
+func (*Conn) Links() ([]Link, error)              { return nil, unsupported("list links") }
+func (*Conn) LinkByName(string) (Link, error)     { return Link{}, unsupported("find port") }
+func (*Conn) ChangeLink(string, LinkChange) error { return unsupported("change link") }
+func (*Conn) PortCounters(map[int]string) ([]record.PortCounters, error) {
+	return nil, unsupported("read port counters")
+}
+func (*Conn) Qdiscs() ([]Qdisc, error)                 { return nil, unsupported("list qdiscs") }
+func (*Conn) QdiscsOf(map[int]string) ([]Qdisc, error) { return nil, unsupported("list qdiscs") }
+func (*Conn) HasFilters(string, uint32) (bool, error)  { return false, unsupported("list filters") }
+func (*Conn) ReplaceRootQdisc(string, QdiscSpec) error { return unsupported("replace qdisc") }
+func (*Conn) RestoreRootQdisc(string, string, uint32, []byte) error {
+	return unsupported("replace qdisc")
+}
+func (*Conn) DeleteRootQdisc(string) error                  { return unsupported("delete qdisc") }
+func (*Conn) HasNetem() error                               { return unsupported("probe for netem") }
+func (Qdisc) Spec() QdiscSpec                               { return QdiscSpec{} }
+func (*Conn) Neighbours() ([]Neighbour, error)              { return nil, unsupported("list neighbours") }
+func (*Conn) SetNeighbour(string, netip.Addr, string) error { return unsupported("set neighbour") }
+func (*Conn) RestoreNeighbour(Object) error                 { return unsupported("restore neighbour") }
+func (*Conn) DeleteNeighbour(string, netip.Addr) error      { return unsupported("delete neighbour") }
+func (*Conn) FDB() ([]FDBEntry, error)                      { return nil, unsupported("list forwarding tables") }
+func (*Conn) Routes() ([]Route, error)                      { return nil, unsupported("list routes") }
+func (*Conn) ReplaceRoute(RouteSpec) error                  { return unsupported("replace route") }
+func (*Conn) RestoreRoute(Object, bool) error               { return unsupported("restore route") }
+func (*Conn) ExpectRoute(RouteSpec) (Route, error)          { return Route{}, unsupported("make route") }
+func (*Conn) DeleteRoute(Object) error                      { return unsupported("delete route") }
+func (*Conn) NexthopObjects() ([]NexthopObject, error) {
+	return nil, unsupported("list nexthop objects")
+}
+func (*Conn) ReplaceNexthopObject(NexthopObject) error { return unsupported("replace nexthop object") }
+func (*Conn) RestoreNexthopObject(Object) error        { return unsupported("restore nexthop object") }
+func (*Conn) DeleteNexthopObject(int) error            { return unsupported("delete nexthop object") }
+func (r Resilient) Complete() Resilient                { return r }
+func (*Conn) LookupRoute(RouteQuestion) (Lookup, error) {
+	return Lookup{}, unsupported("look up route")
+}
+func (*Conn) LookupRoutes(questions []RouteQuestion) []RouteAnswer {
+	answers := make([]RouteAnswer, len(questions))
+	for i := range answers {
+		answers[i].Err = unsupported("look up route")
+	}
+	return answers
+}
+func (*Conn) Rules() ([]Rule, error)        { return nil, unsupported("list rules") }
+func (*Conn) AddRule(Rule) error            { return unsupported("add rule") }
+func (*Conn) DeleteRule(Rule) error         { return unsupported("delete rule") }
+func (*Conn) Addresses() ([]Address, error) { return nil, unsupported("list addresses") }
+func (*Conn) AddAddresses(string, []netip.Prefix) error {
+	return unsupported("add address")
+}
+func (*Conn) DeleteAddresses(string, []netip.Prefix) error {
+	return unsupported("delete address")
+}
+func (*Conn) RestoreAddress(Object) error { return unsupported("restore address") }
+
+func CurrentNetNS() (NetNS, error) { return NetNS{}, unsupported("name the network namespace") }
+func BootID() (string, error)      { return "", unsupported("read the boot identity") }
+func NamespacedSysctl(string) (bool, error) {
+	return false, unsupported("look into a new network namespace")
+}
+
+// unsupported says that an operation needs Linux.
+func unsupported(op string) error {
+	return fmt.Errorf("%s: %w: this part of linerate needs Linux", op, errors.ErrUnsupported)
+}

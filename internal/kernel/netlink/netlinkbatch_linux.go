@@ -1,0 +1,78 @@
+package netlink
+
+import (
+	"errors"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/kernel"
+)
+
+// atOnce is how many messages one system call carries. Each may be answered with
+// an error, for all of which the socket's receive buffer needs room.
+const atOnce = 128
+
+// batch sends one message for each body: many at a time, in one system call, and
+// only the last of them is acknowledged. Without that, the waiting for answers is
+// most of what adding many addresses takes. The kernel carries all messages of a
+// call out, also those after one that fails; passedOver says which failures do
+// not count. The first other one ends the batch.
+func (c *Conn) batch(op string, kind uint16, flags int, bodies [][]byte, object func(i int) string, passedOver func(error) bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fd < 0 {
+		return &kernel.Error{Op: op, Err: errors.New("the netlink socket is closed")}
+	}
+	for begin := 0; begin < len(bodies); begin += atOnce {
+		end := min(begin+atOnce, len(bodies))
+		c.out = c.out[:0]
+		first := c.seq + 1
+		for i := begin; i < end; i++ {
+			if i == end-1 {
+				flags |= unix.NLM_F_ACK
+			} else {
+				flags &^= unix.NLM_F_ACK
+			}
+			c.put(kind, flags, bodies[i])
+		}
+		if err := c.send(); err != nil {
+			return &kernel.Error{Op: op, Object: object(begin), Err: err}
+		}
+		at, errno, detail, err := c.outcome(first, passedOver)
+		switch {
+		case err != nil:
+			return &kernel.Error{Op: op, Object: object(begin), Err: err}
+		case errno != 0:
+			return &kernel.Error{Op: op, Object: object(begin + int(at-first)), Err: errno, Detail: detail}
+		}
+	}
+	return nil
+}
+
+// outcome reads up to the answer to the last message sent, and tells the first
+// error that counts and which message it answers.
+func (c *Conn) outcome(first uint32, passedOver func(error) bool) (at uint32, failed syscall.Errno, detail string, err error) {
+	for {
+		rest, err := c.receive()
+		if err != nil {
+			return 0, 0, "", err
+		}
+		for len(rest) >= headerLen {
+			var m message
+			if m, rest, err = cutMessage(rest); err != nil {
+				return 0, 0, "", err
+			}
+			if m.seq-first > c.seq-first || m.kind != unix.NLMSG_ERROR {
+				continue
+			}
+			errno, text := acknowledgement(m.kind, m.flags, m.payload)
+			if errno != 0 && failed == 0 && !passedOver(errno) {
+				at, failed, detail = m.seq, errno, text
+			}
+			if m.seq == c.seq {
+				return at, failed, detail, nil
+			}
+		}
+	}
+}

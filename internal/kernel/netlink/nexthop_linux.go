@@ -1,0 +1,214 @@
+package netlink
+
+import (
+	"errors"
+	"math"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/kernel"
+	"linerate/internal/kernel/proc"
+)
+
+// struct nhmsg: family, scope, protocol, reserved, flags (uint32).
+const nhmsgLen = 8
+
+// NHA_* (linux/nexthop.h).
+const (
+	nhaID        = 1
+	nhaGroup     = 2
+	nhaGroupType = 3
+	nhaBlackhole = 4
+	nhaOIF       = 5
+	nhaGateway   = 6
+	nhaEncapType = 7
+	nhaEncap     = 8
+	nhaFDB       = 11
+	nhaResGroup  = 12
+
+	nhaResBuckets    = 1
+	nhaResIdle       = 2
+	nhaResUnbalanced = 3
+)
+
+const (
+	groupResilient = 1 // NEXTHOP_GRP_TYPE_RES
+	memberLen      = 8 // struct nexthop_grp: id (uint32), weight − 1, its high byte, 2 reserved
+)
+
+// What the kernel takes for a resilient group that says nothing.
+const (
+	defaultBuckets = 128
+	defaultIdle    = 120 * time.Second
+)
+
+// NexthopObjects lists them, by number. A kernel that does not know of any (before
+// 5.3) has none.
+func (c *Conn) NexthopObjects() ([]NexthopObject, error) {
+	names, err := c.names()
+	if err != nil {
+		return nil, err
+	}
+	var list []NexthopObject
+	err = c.dump("list nexthop objects", unix.RTM_GETNEXTHOP, make([]byte, nhmsgLen),
+		func() { list = nil },
+		func(kind uint16, body []byte, _ int64) error {
+			if kind == unix.RTM_NEWNEXTHOP && len(body) >= nhmsgLen {
+				list = append(list, parseNexthop(append(Object(nil), body...), names))
+			}
+			return nil
+		})
+	if errors.Is(err, syscall.EOPNOTSUPP) {
+		return nil, nil
+	}
+	return list, err
+}
+
+func parseNexthop(o Object, names map[int]string) NexthopObject {
+	n := NexthopObject{Object: o}
+	for a := range attributes(o[nhmsgLen:]) {
+		switch a.kind {
+		case nhaID:
+			n.ID = int(a.uint32())
+		case nhaOIF:
+			n.Port = deviceText(int(a.uint32()), names)
+		case nhaGateway:
+			n.Via = a.addr()
+		case nhaGroup:
+			for b := a.data; len(b) >= memberLen; b = b[memberLen:] {
+				n.Group = append(n.Group, NexthopMember{int(native.Uint32(b)), int(b[4]) + int(b[5])<<8 + 1})
+			}
+		case nhaResGroup:
+			n.Resilient = &Resilient{}
+			for r := range attributes(a.data) {
+				switch r.kind {
+				case nhaResBuckets:
+					if len(r.data) >= 2 {
+						n.Resilient.Buckets = int(native.Uint16(r.data))
+					}
+				case nhaResIdle:
+					n.Resilient.IdleTimer = time.Duration(r.uint32()) * time.Second / proc.UserHz
+				case nhaResUnbalanced:
+					n.Resilient.UnbalancedTimer = time.Duration(r.uint32()) * time.Second / proc.UserHz
+				}
+			}
+		}
+	}
+	return n
+}
+
+// ReplaceNexthopObject makes an object, or changes the one with its number.
+func (c *Conn) ReplaceNexthopObject(n NexthopObject) error {
+	fail := func(detail string) error {
+		return &kernel.Error{Op: "replace nexthop object", Object: n.String(), Err: syscall.EINVAL, Detail: detail}
+	}
+	if n.ID <= 0 || int64(n.ID) > math.MaxUint32 {
+		return fail("a nexthop object needs a number above 0")
+	}
+	body := make([]byte, nhmsgLen, 96)
+	body[2] = unix.RTPROT_STATIC
+	body = appendUint32(body, nhaID, uint32(n.ID))
+	if len(n.Group) > 0 {
+		var members []byte
+		for _, m := range n.Group {
+			weight := max(m.Weight, 1) - 1
+			if weight > 255 {
+				return fail("a member's weight is 1 to 256")
+			}
+			members = native.AppendUint32(members, uint32(m.ID))
+			members = append(members, byte(weight), 0, 0, 0)
+		}
+		body = appendAttribute(body, nhaGroup, members)
+		if n.Resilient != nil {
+			body = appendAttribute(body, nhaGroupType, native.AppendUint16(nil, groupResilient))
+			body = appendAttribute(body, nhaResGroup|unix.NLA_F_NESTED, n.Resilient.attributes())
+		}
+	} else {
+		index, err := c.index(n.Port)
+		if err != nil {
+			return err
+		}
+		body[0] = unix.AF_INET
+		body = appendUint32(body, nhaOIF, uint32(index))
+		if n.Via.IsValid() {
+			body[0] = family(n.Via)
+			body = appendAttribute(body, nhaGateway, n.Via.WithZone("").AsSlice())
+		}
+	}
+	return c.request("replace nexthop object", n.String(), unix.RTM_NEWNEXTHOP, unix.NLM_F_CREATE|unix.NLM_F_REPLACE, body, nil)
+}
+
+// Complete is the group with the kernel's values for what it leaves out.
+func (r Resilient) Complete() Resilient {
+	if r.Buckets == 0 {
+		r.Buckets = defaultBuckets
+	}
+	if r.IdleTimer == 0 {
+		r.IdleTimer = defaultIdle
+	}
+	return r
+}
+
+func (r Resilient) attributes() []byte {
+	ticks := func(d time.Duration) uint32 { return uint32(d * proc.UserHz / time.Second) }
+	b := appendAttribute(nil, nhaResBuckets, native.AppendUint16(nil, uint16(r.Buckets)))
+	b = appendUint32(b, nhaResIdle, ticks(r.IdleTimer))
+	return appendUint32(b, nhaResUnbalanced, ticks(r.UnbalancedTimer))
+}
+
+// RestoreNexthopObject makes an object as the kernel described it before.
+func (c *Conn) RestoreNexthopObject(o Object) error {
+	if len(o) < nhmsgLen {
+		return &kernel.Error{Op: "restore nexthop object", Err: syscall.EINVAL, Detail: "it is too short"}
+	}
+	n := parseNexthop(o, nil)
+	body := append([]byte(nil), o[:nhmsgLen]...)
+	body[1] = 0 // the scope: the kernel tells it, finds it by itself, and refuses to be told
+	native.PutUint32(body[4:], native.Uint32(body[4:])&unix.RTNH_F_ONLINK)
+	for a := range attributes(o[nhmsgLen:]) {
+		switch a.kind {
+		case nhaID, nhaGroup, nhaGroupType, nhaBlackhole, nhaOIF, nhaGateway, nhaEncapType, nhaEncap, nhaFDB:
+			body = appendAttribute(body, a.kind, a.data)
+		case nhaResGroup:
+			body = appendAttribute(body, a.kind|unix.NLA_F_NESTED, n.Resilient.attributes())
+		}
+	}
+	return c.request("restore nexthop object", n.String(), unix.RTM_NEWNEXTHOP, unix.NLM_F_CREATE|unix.NLM_F_REPLACE, body, nil)
+}
+
+// DeleteNexthopObject removes one, with the routes that use it; one that is not
+// there is no error.
+func (c *Conn) DeleteNexthopObject(id int) error {
+	body := appendUint32(make([]byte, nhmsgLen), nhaID, uint32(id))
+	err := c.request("delete nexthop object", NexthopObject{ID: id}.String(), unix.RTM_DELNEXTHOP, 0, body, nil)
+	if kernel.IsAbsent(err) {
+		return nil
+	}
+	return err
+}
+
+// hopsOf are the next hops of a route that refers to an object.
+func (c *Conn) hopsOf(id int) ([]Nexthop, error) {
+	all, err := c.NexthopObjects()
+	if err != nil {
+		return nil, err
+	}
+	byID := map[int]NexthopObject{}
+	for _, n := range all {
+		byID[n.ID] = n
+	}
+	n, known := byID[id]
+	if !known {
+		return nil, &kernel.Error{Op: "find nexthop object", Object: NexthopObject{ID: id}.String(), Err: syscall.ENOENT}
+	}
+	if len(n.Group) == 0 {
+		return []Nexthop{{Via: n.Via, Port: n.Port}}, nil
+	}
+	var hops []Nexthop
+	for _, m := range n.Group {
+		hops = append(hops, Nexthop{Via: byID[m.ID].Via, Port: byID[m.ID].Port, Weight: m.Weight})
+	}
+	return hops, nil
+}

@@ -1,0 +1,315 @@
+package netlink
+
+import (
+	"net/netip"
+	"syscall"
+
+	"linerate/internal/kernel"
+	"linerate/internal/model/record"
+
+	"golang.org/x/sys/unix"
+)
+
+// struct rtmsg: family, dst_len, src_len, tos, table, protocol, scope, type,
+// flags (uint32).
+const rtmsgLen = unix.SizeofRtMsg
+
+// RTA_EXPIRES, RTA_NH_ID and a place in RTA_METRICS (linux/rtnetlink.h).
+const (
+	rtaExpires   = 0x17
+	rtaNexthopID = 0x1e
+	rtaxInitCwnd = 11 // RTAX_INITCWND, within RTA_METRICS
+)
+
+// Routes lists the routes of all tables, IPv4 then IPv6.
+func (c *Conn) Routes() ([]Route, error) {
+	names, err := c.names()
+	if err != nil {
+		return nil, err
+	}
+	var list []Route
+	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
+		before := len(list)
+		ask := make([]byte, rtmsgLen)
+		ask[0] = family
+		err := c.dump("list routes", unix.RTM_GETROUTE, ask,
+			func() { list = list[:before] },
+			func(kind uint16, body []byte, _ int64) error {
+				if kind != unix.RTM_NEWROUTE || len(body) < rtmsgLen || body[0] != family {
+					return nil
+				}
+				// Clones are caches of a lookup, not routes.
+				if native.Uint32(body[8:])&unix.RTM_F_CLONED == 0 {
+					list = append(list, parseRoute(append(Object(nil), body...), names))
+				}
+				return nil
+			})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func parseRoute(o Object, names map[int]string) Route {
+	r := Route{Object: o, Table: int(o[4]), TOS: o[3], Protocol: o[5]}
+	to := netip.IPv4Unspecified()
+	if o[0] == unix.AF_INET6 {
+		to = netip.IPv6Unspecified()
+	}
+	for a := range attributes(o[rtmsgLen:]) {
+		switch a.kind {
+		case unix.RTA_DST:
+			to = a.addr()
+		case unix.RTA_TABLE:
+			r.Table = int(a.uint32())
+		case unix.RTA_PRIORITY:
+			r.Metric = int(a.uint32())
+		case unix.RTA_PREFSRC:
+			r.Source = a.addr()
+		case unix.RTA_OIF:
+			r.Ports = append(r.Ports, names[int(a.uint32())])
+		case unix.RTA_MULTIPATH:
+			for hop := range nexthops(a.data) {
+				r.Ports = append(r.Ports, names[hop.index])
+				r.Nexthops = append(r.Nexthops, hop.record(names))
+			}
+		}
+	}
+	r.To = netip.PrefixFrom(to, int(o[1]))
+	r.Text = routeText(o, r, names)
+	return r
+}
+
+// hop is one struct rtnexthop: length (uint16), flags, hops, index, and its
+// attributes.
+type hop struct {
+	flags, weight uint8
+	index         int
+	attributes    []byte
+}
+
+const hopLen = unix.SizeofRtNexthop
+
+func nexthops(b []byte) func(yield func(hop) bool) {
+	return func(yield func(hop) bool) {
+		for len(b) >= hopLen {
+			size := int(native.Uint16(b))
+			if size < hopLen || size > len(b) {
+				return
+			}
+			h := hop{flags: b[2], weight: b[3], index: int(int32(native.Uint32(b[4:]))), attributes: b[hopLen:size]}
+			if !yield(h) {
+				return
+			}
+			b = b[min(align(size), len(b)):]
+		}
+	}
+}
+
+// record is the hop as records have it.
+func (h hop) record(names map[int]string) record.RouteNexthop {
+	r := record.RouteNexthop{Port: names[h.index], Weight: int(h.weight) + 1, Down: h.flags&(unix.RTNH_F_DEAD|unix.RTNH_F_LINKDOWN) != 0}
+	for a := range attributes(h.attributes) {
+		switch {
+		case a.kind == unix.RTA_GATEWAY:
+			r.Via = a.addr().String()
+		case a.kind == unix.RTA_VIA && len(a.data) > 2:
+			addr, _ := netip.AddrFromSlice(a.data[2:])
+			r.Via = addr.String()
+		}
+	}
+	return r
+}
+
+func appendHop(b []byte, h hop) []byte {
+	b = native.AppendUint16(b, uint16(hopLen+len(h.attributes)))
+	b = append(b, h.flags, h.weight)
+	b = native.AppendUint32(b, uint32(h.index))
+	return append(b, h.attributes...)
+}
+
+// ReplaceRoute makes a route, in the place of the first one with the same table,
+// destination and metric, if there is one.
+func (c *Conn) ReplaceRoute(s RouteSpec) error {
+	body, err := c.routeBody(s)
+	if err != nil {
+		return err
+	}
+	return c.request("replace route", s.String(), unix.RTM_NEWROUTE, unix.NLM_F_CREATE|unix.NLM_F_REPLACE, body, nil)
+}
+
+// RestoreRoute makes a route as the kernel described it before: in the place of
+// the first one with the same key (replace), or beside it.
+func (c *Conn) RestoreRoute(o Object, replace bool) error {
+	body, text, err := routeAgain(o)
+	if err != nil {
+		return err
+	}
+	flags := unix.NLM_F_CREATE | unix.NLM_F_APPEND
+	if replace {
+		flags = unix.NLM_F_CREATE | unix.NLM_F_REPLACE
+	}
+	return c.request("restore route", text, unix.RTM_NEWROUTE, flags, body, nil)
+}
+
+// DeleteRoute removes a route that the kernel described; one that is not there
+// is no error.
+func (c *Conn) DeleteRoute(o Object) error {
+	body, text, err := routeAgain(o)
+	if err != nil {
+		return err
+	}
+	err = c.request("delete route", text, unix.RTM_DELROUTE, 0, body, nil)
+	if kernel.IsAbsent(err) {
+		return nil
+	}
+	return err
+}
+
+// routeAgain turns the description of a route into a request: without what only
+// reports its present condition, which the kernel refuses to be told.
+func routeAgain(o Object) (body []byte, text string, err error) {
+	if len(o) < rtmsgLen {
+		return nil, "", &kernel.Error{Op: "restore route", Err: syscall.EINVAL, Detail: "route is too short"}
+	}
+	const given = unix.RTNH_F_ONLINK | unix.RTNH_F_PERVASIVE
+	body = append(body, o[:rtmsgLen]...)
+	native.PutUint32(body[8:], native.Uint32(body[8:])&given)
+	byID := false
+	for a := range attributes(o[rtmsgLen:]) {
+		byID = byID || a.kind == rtaNexthopID
+	}
+	for a := range attributes(o[rtmsgLen:]) {
+		switch a.kind {
+		case unix.RTA_CACHEINFO:
+			// rta_expires, in USER_HZ (always 100): IPv6 routes learned from
+			// router advertisements end by themselves.
+			if len(a.data) >= 12 {
+				if expires := int32(native.Uint32(a.data[8:])); expires > 0 {
+					body = appendUint32(body, rtaExpires, uint32(expires)/100+1)
+				}
+			}
+			continue
+		case unix.RTA_OIF, unix.RTA_GATEWAY, unix.RTA_VIA, unix.RTA_ENCAP, unix.RTA_ENCAP_TYPE:
+			if byID {
+				continue // the nexthop object says it; both together are refused
+			}
+		case unix.RTA_MULTIPATH:
+			if byID {
+				continue
+			}
+			var hops []byte
+			for h := range nexthops(a.data) {
+				h.flags &= given
+				hops = appendHop(hops, h)
+			}
+			body = appendAttribute(body, a.kind, hops)
+			continue
+		}
+		body = appendAttribute(body, a.kind, a.data)
+	}
+	return body, routeText(o, parseRoute(o, nil), nil), nil
+}
+
+func (c *Conn) routeBody(s RouteSpec) ([]byte, error) {
+	fail := func(detail string) error {
+		return &kernel.Error{Op: "replace route", Object: s.String(), Err: syscall.EINVAL, Detail: detail}
+	}
+	if !s.To.IsValid() || len(s.Nexthops) == 0 && s.NexthopObject == 0 {
+		return nil, fail("a route needs a destination and a next hop")
+	}
+	to := s.To.Masked()
+	af := family(to.Addr())
+	scope := byte(unix.RT_SCOPE_UNIVERSE)
+	if len(s.Nexthops) == 1 && !s.Nexthops[0].Via.IsValid() && af == unix.AF_INET {
+		scope = unix.RT_SCOPE_LINK
+	}
+	table := s.Table
+	if table == 0 {
+		table = unix.RT_TABLE_MAIN
+	}
+	body := make([]byte, rtmsgLen, 128)
+	body[0], body[1] = af, byte(to.Bits())
+	body[5], body[6], body[7] = unix.RTPROT_STATIC, scope, unix.RTN_UNICAST
+	body = appendUint32(body, unix.RTA_TABLE, uint32(table))
+	if to.Bits() > 0 {
+		body = appendAttribute(body, unix.RTA_DST, to.Addr().AsSlice())
+	}
+	if s.Metric != 0 {
+		body = appendUint32(body, unix.RTA_PRIORITY, uint32(s.Metric))
+	}
+	if s.Source.IsValid() {
+		body = appendAttribute(body, unix.RTA_PREFSRC, s.Source.AsSlice())
+	}
+	if s.InitCwnd != 0 {
+		body = appendAttribute(body, unix.RTA_METRICS, appendUint32(nil, rtaxInitCwnd, uint32(s.InitCwnd)))
+	}
+	if s.NexthopObject != 0 {
+		return appendUint32(body, rtaNexthopID, uint32(s.NexthopObject)), nil
+	}
+	return c.appendHops(body, s)
+}
+
+// appendHops adds what a route has of its own to go by.
+func (c *Conn) appendHops(body []byte, s RouteSpec) ([]byte, error) {
+	fail := func(detail string) error {
+		return &kernel.Error{Op: "replace route", Object: s.String(), Err: syscall.EINVAL, Detail: detail}
+	}
+	af := family(s.To.Addr())
+	var hops []byte
+	for _, n := range s.Nexthops {
+		index := 0
+		if n.Port != "" {
+			var err error
+			if index, err = c.index(n.Port); err != nil {
+				return nil, err
+			}
+		}
+		via, err := viaAttribute(af, n.Via)
+		if err != nil {
+			return nil, fail(err.Error())
+		}
+		if len(s.Nexthops) == 1 {
+			if index != 0 {
+				body = appendUint32(body, unix.RTA_OIF, uint32(index))
+			}
+			return append(body, via...), nil
+		}
+		if n.Weight < 0 || n.Weight > 256 {
+			return nil, fail("a next hop's weight is 1 to 256")
+		}
+		hops = appendHop(hops, hop{weight: byte(max(n.Weight, 1) - 1), index: index, attributes: via})
+	}
+	return appendAttribute(body, unix.RTA_MULTIPATH, hops), nil
+}
+
+func viaAttribute(af uint8, via netip.Addr) ([]byte, error) {
+	switch {
+	case !via.IsValid():
+		return nil, nil
+	case family(via) == af:
+		return appendAttribute(nil, unix.RTA_GATEWAY, via.WithZone("").AsSlice()), nil
+	case af == unix.AF_INET:
+		// struct rtvia: family (uint16, host byte order), address.
+		return appendAttribute(nil, unix.RTA_VIA,
+			append(native.AppendUint16(nil, unix.AF_INET6), via.WithZone("").AsSlice()...)), nil
+	}
+	return nil, &kernel.Error{Op: "use next hop", Object: via.String(), Err: syscall.EINVAL, Detail: "an IPv6 route cannot go via an IPv4 address"}
+}
+
+// ExpectRoute says what Routes will say of a route that is yet to be made.
+func (c *Conn) ExpectRoute(s RouteSpec) (Route, error) {
+	body, err := c.routeBody(s)
+	if err == nil && s.NexthopObject != 0 {
+		// The kernel tells the object's next hops as if they were the route's.
+		if s.Nexthops, err = c.hopsOf(s.NexthopObject); err == nil {
+			body, err = c.appendHops(body, s)
+		}
+	}
+	if err != nil {
+		return Route{}, err
+	}
+	names, err := c.names()
+	return parseRoute(body, names), err
+}

@@ -1,0 +1,127 @@
+package netlink
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+var routeTypes = map[uint8]string{
+	unix.RTN_LOCAL: "local", unix.RTN_BROADCAST: "broadcast", unix.RTN_ANYCAST: "anycast",
+	unix.RTN_MULTICAST: "multicast", unix.RTN_BLACKHOLE: "blackhole", unix.RTN_UNREACHABLE: "unreachable",
+	unix.RTN_PROHIBIT: "prohibit", unix.RTN_THROW: "throw", unix.RTN_NAT: "nat",
+}
+
+var routeProtocols = map[uint8]string{
+	unix.RTPROT_REDIRECT: "redirect", RouteProtocolKernel: "kernel", unix.RTPROT_BOOT: "boot",
+	unix.RTPROT_STATIC: "static", unix.RTPROT_RA: "ra", unix.RTPROT_BIRD: "bird",
+	unix.RTPROT_ZEBRA: "zebra", unix.RTPROT_DHCP: "dhcp", unix.RTPROT_BGP: "bgp", unix.RTPROT_OSPF: "ospf",
+}
+
+var routeScopes = map[uint8]string{
+	unix.RT_SCOPE_LINK: "link", unix.RT_SCOPE_HOST: "host", unix.RT_SCOPE_SITE: "site", unix.RT_SCOPE_NOWHERE: "nowhere",
+}
+
+// Places in RTA_METRICS (linux/rtnetlink.h, RTAX_*).
+var routeMetrics = map[uint16]string{
+	1: "lock", 2: "mtu", 3: "window", 4: "rtt", 5: "rttvar", 6: "ssthresh", 7: "cwnd", 8: "advmss",
+	9: "reordering", 10: "hoplimit", 11: "initcwnd", 12: "features", 13: "rto_min", 14: "initrwnd", 15: "quickack",
+}
+
+// routeText spells a route as ip-route(8) does, without its present condition
+// (dead, linkdown) and without its table.
+func routeText(o Object, r Route, names map[int]string) string {
+	var b strings.Builder
+	if name := routeTypes[o[7]]; name != "" {
+		b.WriteString(name + " ")
+	}
+	b.WriteString(prefixText(r.To))
+	var via, device, hops, extra string // in this order, whatever the attributes' is
+	for a := range attributes(o[rtmsgLen:]) {
+		switch a.kind {
+		case unix.RTA_SRC:
+			fmt.Fprintf(&b, " from %s/%d", a.addr(), o[2])
+		case unix.RTA_GATEWAY, unix.RTA_VIA:
+			via = viaText(a)
+		case unix.RTA_OIF:
+			device = " dev " + deviceText(int(a.uint32()), names)
+		case unix.RTA_MULTIPATH:
+			for h := range nexthops(a.data) {
+				hops += " nexthop"
+				for attr := range attributes(h.attributes) {
+					if attr.kind == unix.RTA_GATEWAY || attr.kind == unix.RTA_VIA {
+						hops += viaText(attr)
+					}
+				}
+				hops += fmt.Sprintf(" dev %s weight %d", deviceText(h.index, names), int(h.weight)+1)
+				hops += onlink(uint32(h.flags))
+			}
+		case rtaNexthopID:
+			extra += fmt.Sprintf(" nhid %d", a.uint32())
+		case unix.RTA_ENCAP_TYPE:
+			if len(a.data) >= 2 {
+				extra += fmt.Sprintf(" encap type %d", native.Uint16(a.data))
+			}
+		case unix.RTA_METRICS:
+			for m := range attributes(a.data) {
+				if name := routeMetrics[m.kind]; name != "" {
+					extra += fmt.Sprintf(" %s %d", name, m.uint32())
+				} else if m.kind == 16 {
+					extra += " congctl " + cString(m.data)
+				}
+			}
+		}
+	}
+	b.WriteString(via + device)
+	if r.Protocol != unix.RTPROT_UNSPEC {
+		b.WriteString(" proto " + nameOr(routeProtocols, r.Protocol))
+	}
+	if o[0] == unix.AF_INET && o[6] != unix.RT_SCOPE_UNIVERSE {
+		b.WriteString(" scope " + nameOr(routeScopes, o[6]))
+	}
+	if r.Source.IsValid() {
+		b.WriteString(" src " + r.Source.String())
+	}
+	if r.Metric != 0 {
+		b.WriteString(" metric " + strconv.Itoa(r.Metric))
+	}
+	if r.TOS != 0 {
+		fmt.Fprintf(&b, " tos 0x%02x", r.TOS)
+	}
+	return b.String() + onlink(native.Uint32(o[8:])) + extra + hops
+}
+
+func viaText(a attribute) string {
+	if a.kind == unix.RTA_GATEWAY {
+		return " via " + a.addr().String()
+	}
+	if len(a.data) < 2 {
+		return ""
+	}
+	addr, _ := netip.AddrFromSlice(a.data[2:])
+	return " via inet6 " + addr.String()
+}
+
+func deviceText(index int, names map[int]string) string {
+	if name := names[index]; name != "" {
+		return name
+	}
+	return "if" + strconv.Itoa(index) // as ip does for a device it cannot name
+}
+
+func onlink(flags uint32) string {
+	if flags&unix.RTNH_F_ONLINK != 0 {
+		return " onlink"
+	}
+	return ""
+}
+
+func nameOr(names map[uint8]string, value uint8) string {
+	if name := names[value]; name != "" {
+		return name
+	}
+	return strconv.Itoa(int(value))
+}

@@ -1,0 +1,35 @@
+package netlink
+
+import (
+	"fmt"
+	"net/netip"
+)
+
+// Rule is one routing policy rule (ip-rule(8)).
+type Rule struct {
+	Family   int // 4 or 6
+	Priority int
+	From, To netip.Prefix // invalid: any
+	Table    int
+	// Plain rules select by source and destination only and look in a table.
+	Plain  bool
+	Object Object
+}
+
+// The tables that the kernel makes itself.
+const (
+	TableMain  = 254
+	TableLocal = 255
+)
+
+// String spells a rule as ip-rule(8) does.
+func (r Rule) String() string {
+	from, to := "all", ""
+	if r.From.IsValid() {
+		from = prefixText(r.From)
+	}
+	if r.To.IsValid() {
+		to = " to " + prefixText(r.To)
+	}
+	return fmt.Sprintf("%d: from %s%s lookup %d", r.Priority, from, to, r.Table)
+}

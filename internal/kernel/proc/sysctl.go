@@ -1,0 +1,151 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"linerate/internal/kernel"
+)
+
+// Sysctls reads and writes kernel parameters. The zero value is the machine's
+// /proc/sys, where net.* are those of the network namespace of the thread that
+// opens them; Root lets tests use another tree.
+type Sysctls struct{ Root string }
+
+// path turns net.ipv4.conf.eth0/100.rp_filter into
+// net/ipv4/conf/eth0.100/rp_filter: dots separate, and a slash stands for a dot
+// inside a part, as in sysctl(8).
+func (s Sysctls) path(key string) (string, error) {
+	root := s.Root
+	if root == "" {
+		root = "/proc/sys"
+	}
+	parts := strings.Split(key, ".")
+	for i, part := range parts {
+		part = strings.ReplaceAll(part, "/", ".")
+		if part == "" || strings.Trim(part, ".") == "" || strings.ContainsAny(part, "\x00\n*?[\\") {
+			return "", fmt.Errorf("%q is not a sysctl: expected parts with dots between them, such as net.ipv4.ip_forward", key)
+		}
+		parts[i] = part
+	}
+	return filepath.Join(root, filepath.Join(parts...)), nil
+}
+
+// Read reads a parameter, with tabs between several values turned into spaces.
+func (s Sysctls) Read(key string) (string, error) {
+	path, err := s.path(key)
+	if err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", &kernel.Error{Op: "read sysctl", Object: key, Err: errno(err)}
+	}
+	return strings.Join(strings.Fields(string(text)), " "), nil
+}
+
+// Write writes a parameter.
+func (s Sysctls) Write(key, value string) error {
+	path, err := s.path(key)
+	if err != nil {
+		return err
+	}
+	// Without O_CREATE or O_TRUNC: the file is there or the key is unknown, and
+	// in one write, since the kernel takes each write as a whole value.
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err == nil {
+		_, err = file.WriteString(value + "\n")
+		err = errors.Join(err, file.Close())
+	}
+	if err != nil {
+		return &kernel.Error{Op: "write sysctl", Object: key + "=" + value, Err: errno(err)}
+	}
+	return nil
+}
+
+// Writable says whether a parameter is there and can be written by this
+// process. Opening is the only true test: the kernel decides by namespace, not
+// by the mode bits alone. Nothing is written.
+func (s Sysctls) Writable(key string) (exists, writable bool, err error) {
+	path, err := s.path(key)
+	if err != nil {
+		return false, false, err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return false, false, nil
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return true, false, nil
+	}
+	return true, true, file.Close()
+}
+
+// Alike lists the existing keys that match pattern, a key in which one part may
+// be *: net.ipv4.conf.*.rp_filter.
+func (s Sysctls) Alike(pattern string) ([]string, error) {
+	before, after, found := strings.Cut(pattern, ".*.")
+	if !found {
+		return nil, fmt.Errorf("%q: expected a * between dots", pattern)
+	}
+	dir, err := s.path(before)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, &kernel.Error{Op: "list sysctls", Object: before, Err: errno(err)}
+	}
+	var keys []string
+	for _, entry := range entries {
+		key := before + "." + strings.ReplaceAll(entry.Name(), ".", "/") + "." + after
+		path, err := s.path(key)
+		if err != nil {
+			return nil, err
+		}
+		if info, err := os.Stat(path); err == nil && !info.IsDir() {
+			keys = append(keys, key)
+		}
+	}
+	sort.Strings(keys)
+	return keys, nil
+}
+
+// Under lists the keys below a directory: net.ipv6.conf.eth0.
+func (s Sysctls) Under(prefix string) ([]string, error) {
+	dir, err := s.path(prefix)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var keys []string
+	for _, entry := range entries {
+		if entry.Type().IsRegular() {
+			keys = append(keys, prefix+"."+strings.ReplaceAll(entry.Name(), ".", "/"))
+		}
+	}
+	return keys, err
+}
+
+// errno is the kernel's own error inside a file operation's.
+func errno(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// PortKey is a port's name as a part of a sysctl key.
+func PortKey(port string) string { return strings.ReplaceAll(port, ".", "/") }

@@ -1,0 +1,31 @@
+package sched
+
+import "golang.org/x/sys/unix"
+
+// Now is the machine's monotonic clock in nanoseconds (CLOCK_MONOTONIC), the
+// same in every network namespace of a machine.
+func Now() int64 {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+		panic("clock_gettime(CLOCK_MONOTONIC): " + err.Error()) // cannot fail on Linux
+	}
+	return ts.Nano()
+}
+
+// WallClock is the time of day when Now was 0.
+func WallClock() int64 {
+	var ts unix.Timespec
+	before := Now()
+	if err := unix.ClockGettime(unix.CLOCK_REALTIME, &ts); err != nil {
+		panic("clock_gettime(CLOCK_REALTIME): " + err.Error()) // cannot fail on Linux
+	}
+	return ts.Nano() - (before+Now())/2
+}
+
+// SleepUntil sleeps until an instant of Now. The runtime's own timers round up
+// to a millisecond; clock_nanosleep(2) does not.
+func SleepUntil(ns int64) {
+	until := unix.NsecToTimespec(ns)
+	for unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &until, nil) == unix.EINTR {
+	}
+}

@@ -1,0 +1,13 @@
+//go:build !linux
+
+package sched
+
+import "time"
+
+var started = time.Now()
+
+// Now is a monotonic clock in nanoseconds since the process started.
+func Now() int64 { return int64(time.Since(started)) }
+
+// SleepUntil sleeps until an instant of Now.
+func SleepUntil(ns int64) { time.Sleep(time.Until(started.Add(time.Duration(ns)))) }

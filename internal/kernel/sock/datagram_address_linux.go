@@ -1,0 +1,50 @@
+package sock
+
+import (
+	"net/netip"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// A socket that is bound to no address has to be told which one an answer is to
+// come from: the one that was asked (IP_PKTINFO in ip(7), IPV6_PKTINFO in ipv6(7)).
+
+// SetArrivalAddress has the datagrams that a socket receives tell which address
+// they came to; six: it is an IPv6 socket, which may receive IPv4 too.
+func SetArrivalAddress(fd int, six bool) error {
+	if six {
+		return unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1)
+	}
+	return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_PKTINFO, 1)
+}
+
+// ArrivalAddress is the address that a datagram came to; invalid: its control
+// messages do not tell.
+func ArrivalAddress(control []byte) netip.Addr {
+	messages, err := unix.ParseSocketControlMessage(control)
+	if err != nil {
+		return netip.Addr{}
+	}
+	for _, m := range messages {
+		switch {
+		case m.Header.Level == unix.IPPROTO_IP && m.Header.Type == unix.IP_PKTINFO && len(m.Data) >= int(unsafe.Sizeof(unix.Inet4Pktinfo{})):
+			return netip.AddrFrom4((*unix.Inet4Pktinfo)(unsafe.Pointer(&m.Data[0])).Addr)
+		case m.Header.Level == unix.IPPROTO_IPV6 && m.Header.Type == unix.IPV6_PKTINFO && len(m.Data) >= int(unsafe.Sizeof(unix.Inet6Pktinfo{})):
+			return netip.AddrFrom16((*unix.Inet6Pktinfo)(unsafe.Pointer(&m.Data[0])).Addr).Unmap()
+		}
+	}
+	return netip.Addr{}
+}
+
+// FromAddress is the control message by which a datagram comes from an address of
+// this host; six: of an IPv6 socket.
+func FromAddress(a netip.Addr, six bool) []byte {
+	switch {
+	case !a.IsValid():
+		return nil
+	case six:
+		return unix.PktInfo6(&unix.Inet6Pktinfo{Addr: a.As16()})
+	}
+	return unix.PktInfo4(&unix.Inet4Pktinfo{Spec_dst: a.As4()})
+}

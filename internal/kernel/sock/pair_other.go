@@ -1,0 +1,8 @@
+//go:build !linux
+
+package sock
+
+import "os"
+
+// SocketPair is not available: it joins a lab to its agents, and labs need Linux.
+func SocketPair() (near, far *os.File, err error) { return nil, nil, onlyLinux("a pair of sockets") }

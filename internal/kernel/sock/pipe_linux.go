@@ -1,0 +1,162 @@
+package sock
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/kernel"
+)
+
+// PieceBytes is the longest piece that a pipe may be filled with.
+const PieceBytes = 64 << 10
+
+const (
+	// bufferBytes is the longest that a Unix socket keeps in one buffer
+	// (UNIX_SKB_FRAGS_SZ of net/unix/af_unix.c): half a piece.
+	bufferBytes = 32 << 10
+	// pipeSlots is how many buffers a Pipe is to hold, and leastSlots how many a
+	// pipe holds that the kernel has just made (pipe(7)).
+	pipeSlots, leastSlots = 32, 16
+)
+
+// A Pipe passes pages on to a socket without copying them. Its stock is a pipe
+// that stays full: tee(2) puts references to its buffers into a second pipe, and
+// splice(2) moves those on.
+//
+// A buffer is 32 KiB. That is what the stock is filled for by way of a Unix
+// socket: the kernel keeps what is written to one in runs of eight pages, each of
+// which splice(2) moves into a pipe as one buffer, where vmsplice(2) and
+// sendfile(2) need one for each page.
+type Pipe struct {
+	Size int // what it holds when it is filled with the longest pieces
+
+	stock, work [2]int // the end to read from, and the one to write to
+	piece       int    // what it is filled with, in bytes; 0: not filled yet
+	stocked     int    // how many of them, in bytes
+	held        int    // of these, what has not been passed on yet
+}
+
+// NewPipe makes a pipe that holds 1 MiB, or half of it where this user's pipes
+// have as many slots as they may (fs.pipe-max-size, fs.pipe-user-pages-soft;
+// pipe(7)), and none if that user's new pipes are smaller still.
+func NewPipe() (*Pipe, error) {
+	p := &Pipe{stock: [2]int{-1, -1}, work: [2]int{-1, -1}}
+	slots := pipeSlots
+	for _, ends := range []*[2]int{&p.stock, &p.work} {
+		if err := unix.Pipe2(ends[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+			p.Close()
+			return nil, &kernel.Error{Op: "make", Object: "a pipe", Err: err}
+		}
+		_, err := unix.FcntlInt(uintptr(ends[1]), unix.F_SETPIPE_SZ, pipeSlots*os.Getpagesize())
+		has, _ := unix.FcntlInt(uintptr(ends[1]), unix.F_GETPIPE_SZ, 0)
+		if slots = min(slots, has/os.Getpagesize()); slots < leastSlots {
+			p.Close()
+			return nil, &kernel.Error{Op: "enlarge", Object: fmt.Sprintf("a pipe to %d slots", leastSlots), Err: err,
+				Detail: "fs.pipe-user-pages-soft limits how many one user's pipes have"}
+		}
+	}
+	p.Size = slots * bufferBytes
+	return p, nil
+}
+
+// Filled tells whether Fill has been called with success.
+func (p *Pipe) Filled() bool { return p.stocked > 0 }
+
+// Fill fills the stock: with a piece of this many bytes, at most 64 KiB, from the
+// begin of each 64 KiB of data, as long as there is room. A piece is handed over
+// at once: as long as a packet, it becomes one, where another length would leave
+// a small rest for a packet of its own. Data is copied, here and never again.
+func (p *Pipe) Fill(data []byte, piece int) error {
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return &kernel.Error{Op: "make", Object: "a pair of Unix sockets", Err: err}
+	}
+	defer unix.Close(ends[0])
+	defer unix.Close(ends[1])
+	p.piece = min(piece, PieceBytes)
+	scrap := make([]byte, bufferBytes)
+	for at := 0; at+PieceBytes <= min(len(data), p.Size); at += PieceBytes {
+		if err = p.add(ends, data[at:at+PieceBytes], scrap); err != nil {
+			break
+		}
+		p.stocked += p.piece
+	}
+	// Nothing of a piece for which there was no room may stay on the way.
+	for n := 1; n > 0; {
+		n, _ = unix.Read(p.work[0], scrap)
+	}
+	if p.stocked == 0 {
+		return &kernel.Error{Op: "fill", Object: "a pipe through a Unix socket", Err: err}
+	}
+	return nil
+}
+
+// add puts a piece of data into the stock. It goes through the working pipe, as
+// splice(2) reads from a socket no more bytes than a pipe has pages' worth of
+// free slots, however few it then takes.
+func (p *Pipe) add(ends [2]int, data, scrap []byte) error {
+	for done := 0; done < p.piece; {
+		// The whole buffer, even if part of it will do: what is no multiple of a
+		// page, the kernel would begin in a buffer of its own.
+		written, err := unix.Write(ends[0], data[done:min(done+bufferBytes, len(data))])
+		if err != nil {
+			return err
+		}
+		wanted := min(written, p.piece-done)
+		for left := wanted; left > 0; {
+			n, err := unix.Splice(ends[1], nil, p.work[1], nil, left, unix.SPLICE_F_NONBLOCK)
+			if err != nil {
+				return err
+			}
+			moved, err := unix.Splice(p.work[0], nil, p.stock[1], nil, int(n), unix.SPLICE_F_NONBLOCK)
+			switch {
+			case err != nil:
+				return err
+			case moved == 0 || moved < n:
+				return unix.EAGAIN // the stock is full
+			}
+			left -= int(n)
+		}
+		if rest := written - wanted; rest > 0 {
+			if _, err := unix.Read(ends[1], scrap[:rest]); err != nil {
+				return err
+			}
+		}
+		done += wanted
+	}
+	return nil
+}
+
+// Send sends what the pipe is filled with, over and over, at most so many pieces
+// of it, to a stream socket, which must be non-blocking itself: the flags of
+// splice are only about the pipe.
+func (p *Pipe) Send(socket, pieces int) (int, error) {
+	if p.held == 0 {
+		n, err := unix.Tee(p.stock[0], p.work[1], p.stocked, unix.SPLICE_F_NONBLOCK)
+		if err != nil {
+			return 0, err
+		}
+		p.held = int(n)
+	}
+	// The first may be what the socket had no room for.
+	most := (p.held-1)%p.piece + 1 + (pieces-1)*p.piece
+	n, err := unix.Splice(p.work[0], nil, socket, nil, min(most, p.held), unix.SPLICE_F_NONBLOCK)
+	n = max(n, 0)
+	p.held -= int(n)
+	return int(n), err
+}
+
+// Close closes the pipes. What is inside is forgotten, but for what sockets refer
+// to. To close it again means nothing.
+func (p *Pipe) Close() {
+	for _, ends := range []*[2]int{&p.stock, &p.work} {
+		for i, end := range ends {
+			if end >= 0 {
+				_ = unix.Close(end)
+			}
+			ends[i] = -1
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package sock
+
+import (
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// ethtoolCmd is struct ethtool_cmd (linux/ethtool.h).
+type ethtoolCmd struct {
+	cmd, supported, advertising uint32
+	speed                       uint16
+	_                           [6]byte // duplex, port, phy_address, transceiver, autoneg, mdio_support
+	_, _                        uint32  // maxtxpkt, maxrxpkt
+	speedHi                     uint16
+	_                           [2]byte   // eth_tp_mdix, eth_tp_mdix_ctrl
+	_                           [3]uint32 // lp_advertising, reserved
+}
+
+// ifreqData is struct ifreq with ifr_data (netdevice(7)).
+type ifreqData struct {
+	name [unix.IFNAMSIZ]byte
+	data unsafe.Pointer
+	_    [16]byte
+}
+
+// LinkSpeed is what a port's link has negotiated, in bit/s; 0: the driver does
+// not say, or the link is down. Virtual devices say whatever their driver has in
+// it: ask hardware only (ETHTOOL_GSET, as ethtool(8) does on older kernels).
+func LinkSpeed(port string) float64 {
+	if len(port) >= unix.IFNAMSIZ {
+		return 0
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0
+	}
+	defer unix.Close(fd)
+	settings := ethtoolCmd{cmd: unix.ETHTOOL_GSET}
+	request := ifreqData{data: unsafe.Pointer(&settings)}
+	copy(request.name[:], port)
+	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request)))
+	runtime.KeepAlive(&settings)
+	const unknown = 1<<32 - 1 // SPEED_UNKNOWN
+	mbit := uint32(settings.speedHi)<<16 | uint32(settings.speed)
+	if errno != 0 || mbit == unknown || mbit == 1<<16-1 {
+		return 0
+	}
+	return float64(mbit) * 1e6
+}

@@ -1,0 +1,25 @@
+//go:build linux
+
+package sock_test
+
+import (
+	"testing"
+
+	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/sock"
+)
+
+// TestLinkSpeed: a veth's driver says 10 Gbit/s (drivers/net/veth.c), which is
+// no truth about it but one about the reading.
+func TestLinkSpeed(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		kerneltest.Do(t, "ip", "link", "add", "name", "eth0", "type", "veth", "peer", "name", "eth1")
+		kerneltest.Do(t, "ip", "link", "set", "dev", "eth0", "up")
+		kerneltest.Do(t, "ip", "link", "set", "dev", "eth1", "up")
+		for port, want := range map[string]float64{"eth0": 10e9, "lo": 0, "nosuch": 0, "a-name-that-is-too-long-for-a-port": 0} {
+			if got := sock.LinkSpeed(port); got != want {
+				t.Errorf("%s: %g bit/s, want %g", port, got, want)
+			}
+		}
+	})
+}

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package kernel
-
-// LinkSpeed is what a port's link has negotiated, in bit/s; on Linux only.
-func LinkSpeed(string) float64 { return 0 }
