@@ -71,7 +71,7 @@ var keepers = []struct {
 		[]string{"internal/show/cli"},
 		"flags and terminals end at the command line"},
 	{[]string{"os/exec"},
-		[]string{"internal/control/lab", "internal/control/run", "internal/host/child", "internal/host/foreign", "internal/host/transaction", "internal/show/cli", "script/bench", "script/undisturbed"},
+		[]string{"internal/control/lab", "internal/control/run", "internal/host/program", "internal/host/foreign", "internal/host/transaction", "internal/show/cli", "script/bench", "script/undisturbed"},
 		"foreign commands are started only to reach a host (via, a lab's processes), as the tool or the routing daemon that a study names, on the user's word (lab exec, lab shell), or by a script; this program itself also where a flow has more connections than a process may have descriptors"},
 	{[]string{"C"}, nil,
 		"one static binary that cross-builds"},

@@ -1,17 +1,18 @@
 package measure
 
 import (
-	"linerate/internal/control/conduct"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
-	"linerate/internal/science/attribute"
+
+	"linerate/internal/control/trial"
+	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/limits"
 	"linerate/internal/science/trust"
 )
 
 // conclude makes the document of a trial.
-func (s *session) conclude(t *record.Trial, readings conduct.Readings) (*record.Measure, error) {
+func (s *session) conclude(t *record.Trial, readings trial.Readings) (*record.Measure, error) {
 	m := &record.Measure{
 		Schema: record.MeasureSchema, Address: s.server.String(), Protocol: s.protocol(), Started: t.Started,
 		DurationS: t.WindowS, WarmupS: s.options.Warmup.Seconds(), Mode: s.options.Flows.Mode, GoodputBps: t.GoodputBps,
@@ -25,7 +26,7 @@ func (s *session) conclude(t *record.Trial, readings conduct.Readings) (*record.
 			}
 		}
 	}
-	attribute.Between(t, orEmpty(over))
+	bottleneck.AttributeEnds(t, orEmpty(over))
 	// The figures are of what was to be measured, and trust is asked about all
 	// that was on the wire.
 	everything := t.Flows

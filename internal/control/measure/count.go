@@ -1,7 +1,7 @@
 package measure
 
 import (
-	"linerate/internal/control/conduct"
+	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
 )
@@ -142,7 +142,7 @@ func transacts(protocol string) bool {
 
 // intervals are what came of a direction's flows in each interval; the last one
 // may be shorter.
-func (s *session) intervals(t *record.Trial, readings conduct.Readings, from string) []record.MeasureInterval {
+func (s *session) intervals(t *record.Trial, readings trial.Readings, from string) []record.MeasureInterval {
 	letter := letterOf(from)
 	node := s.counter(from)
 	h, _ := t.Reading(node)

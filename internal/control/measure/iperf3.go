@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"linerate/internal/bus"
-	"linerate/internal/control/conduct"
+
+	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 )
@@ -36,7 +37,7 @@ func conductIperf3(ctx context.Context, local io.ReadWriteCloser, o Options) (*r
 	}
 	defer b.Close()
 	s := &session{options: o, sources: o.Sources}
-	s.group = conduct.Group{Bus: b, Nodes: []string{record.NodeClient}}
+	s.group = trial.Group{Bus: b, Nodes: []string{record.NodeClient}}
 	if err := s.attach(ctx, map[string]io.ReadWriteCloser{record.NodeClient: local}); err != nil {
 		return nil, err
 	}
@@ -63,7 +64,7 @@ func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
 		s.server = opened.Server
 		flows := s.iperf3Flows(opened)
 		readings, err := s.window(ctx, flows, attempt)
-		if _, late := errors.AsType[conduct.LateError](err); late && attempt+1 < attempts {
+		if _, late := errors.AsType[trial.LateError](err); late && attempt+1 < attempts {
 			s.group.Close(ctx)
 			time.Sleep(again)
 			continue
@@ -113,10 +114,10 @@ func (s *session) iperf3Order() (record.Iperf3Order, error) {
 }
 
 // iperf3Flows are the flows as they were opened.
-func (s *session) iperf3Flows(opened record.Iperf3Opened) []*conduct.Flow {
-	var flows []*conduct.Flow
+func (s *session) iperf3Flows(opened record.Iperf3Opened) []*trial.Flow {
+	var flows []*trial.Flow
 	for _, o := range opened.Flows {
-		flows = append(flows, &conduct.Flow{
+		flows = append(flows, &trial.Flow{
 			Accepted: o.Remote, Opened: o.Local,
 			PlannedFlow: study.PlannedFlow{
 				ID: o.ID, Opener: record.NodeClient, Acceptor: record.NodeServer,

@@ -3,7 +3,7 @@ package measure
 import (
 	"slices"
 
-	"linerate/internal/control/conduct"
+	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/science/trust"
@@ -12,7 +12,7 @@ import (
 // concludeIperf3 makes the document of a test. What this host sends is counted by
 // the acknowledgements that came back in the window; for datagrams there are none,
 // and the server's word is all there is.
-func (s *session) concludeIperf3(t *record.Trial, readings conduct.Readings, closed record.Iperf3Closed) (*record.Measure, error) {
+func (s *session) concludeIperf3(t *record.Trial, readings trial.Readings, closed record.Iperf3Closed) (*record.Measure, error) {
 	reply := readings.Replies[record.NodeClient]
 	t.GoodputBps = 0
 	for i := range t.Flows {

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"linerate/internal/bus/greeting"
-	"linerate/internal/control/conduct"
+
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
-	"linerate/internal/science/bloat"
+
+	"linerate/internal/control/trial"
+	"linerate/internal/science/bufferbloat"
 )
 
 // probeID is what the probe's flow is called.
@@ -27,9 +29,9 @@ func (s *session) idleWindow() time.Duration {
 }
 
 // probe is a flow of requests at a steady pace, along the first flow's way.
-func (s *session) probe() *conduct.Flow {
+func (s *session) probe() *trial.Flow {
 	at := turn(s.servers, s.sources, nil, 0, 0)
-	f := &conduct.Flow{Ticket: greeting.NewTicket(), Accepted: at.destination}
+	f := &trial.Flow{Ticket: greeting.NewTicket(), Accepted: at.destination}
 	f.PlannedFlow = study.PlannedFlow{
 		ID: probeID, Opener: record.NodeClient, Acceptor: record.NodeServer,
 		Source: at.source, Destination: at.destination.Addr(), OpenerSends: true,
@@ -52,7 +54,7 @@ func withoutProbe(flows []record.Flow) ([]record.Flow, *record.Latency) {
 // latency measures the probe alone, and then beside the flows.
 func (s *session) latency(ctx context.Context) (*record.Measure, error) {
 	s.idle = true
-	alone, _, err := s.carryOut(ctx, func() []*conduct.Flow { return []*conduct.Flow{s.probe()} })
+	alone, _, err := s.carryOut(ctx, func() []*trial.Flow { return []*trial.Flow{s.probe()} })
 	s.idle = false
 	if err != nil {
 		return nil, err
@@ -77,7 +79,7 @@ func (s *session) latency(ctx context.Context) (*record.Measure, error) {
 	if probe.Transactions != nil {
 		loaded = probe.Transactions.Latency
 	}
-	m.Latency = bloat.Judge(idle, loaded, m.Flows, t.Hosts)
+	m.Latency = bufferbloat.Judge(idle, loaded, m.Flows, t.Hosts)
 	m.Latency.ProbePerS, m.Latency.IdleS, m.Latency.Probe = study.ProbePerS, alone.WindowS, probe
 	return m, nil
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"linerate/internal/control/conduct"
+	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
@@ -25,10 +25,10 @@ func (s *session) lossFree(ctx context.Context) (*record.Measure, error) {
 	if bounds := s.hellos[record.NodeServer].Bounds; bounds != nil {
 		until = time.Now().Add(bounds.Stay() - farewell)
 	}
-	all := map[*record.Trial]conduct.Readings{}
-	found, t, err := conduct.LossFree(*o.LossFree, most, 0, o.Duration, func(step conduct.Step) (*record.Trial, error) {
+	all := map[*record.Trial]trial.Readings{}
+	found, t, err := trial.LossFree(*o.LossFree, most, 0, o.Duration, func(step trial.Step) (*record.Trial, error) {
 		if !until.IsZero() && time.Now().Add(o.Warmup+step.Window).After(until) {
-			return nil, conduct.ErrEnough
+			return nil, trial.ErrEnough
 		}
 		s.options.Duration, s.options.Flows.RateCap = step.Window, unit.BitRate(step.Share(streams))
 		s.phase = fmt.Sprintf("trial %d at %s", step.Number, "full speed")

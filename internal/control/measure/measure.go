@@ -20,7 +20,8 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
-	"linerate/internal/control/conduct"
+
+	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
@@ -87,7 +88,7 @@ type session struct {
 	server  netip.AddrPort
 	servers []netip.AddrPort // all its places, server first
 	sources []netip.Addr
-	group   conduct.Group
+	group   trial.Group
 	hellos  map[string]record.Hello
 	idle    bool   // the probe is alone
 	phase   string // which trial of a search is being made
@@ -116,7 +117,7 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 		return nil, errors.Join(err, stream.Close(), local.Close())
 	}
 	defer b.Close()
-	s.group = conduct.Group{Bus: b, Nodes: []string{record.NodeClient, record.NodeServer}}
+	s.group = trial.Group{Bus: b, Nodes: []string{record.NodeClient, record.NodeServer}}
 	if err := s.attach(ctx, map[string]io.ReadWriteCloser{record.NodeClient: local, record.NodeServer: stream}); err != nil {
 		return nil, s.explain(err)
 	}
@@ -253,7 +254,7 @@ func (s *session) trial(ctx context.Context) (*record.Measure, error) {
 }
 
 // carryOut opens flows, measures them in a window, and closes them.
-func (s *session) carryOut(ctx context.Context, plan func() []*conduct.Flow) (*record.Trial, conduct.Readings, error) {
+func (s *session) carryOut(ctx context.Context, plan func() []*trial.Flow) (*record.Trial, trial.Readings, error) {
 	defer func() {
 		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
@@ -265,15 +266,15 @@ func (s *session) carryOut(ctx context.Context, plan func() []*conduct.Flow) (*r
 		leave := s.attend(ctx)
 		err := s.group.Open(ctx, flows, connectTimeout)
 		if leave(); err != nil {
-			return nil, conduct.Readings{}, err
+			return nil, trial.Readings{}, err
 		}
 		for _, f := range flows {
 			if f.Failure != "" {
-				return nil, conduct.Readings{}, errors.New(f.Failure)
+				return nil, trial.Readings{}, errors.New(f.Failure)
 			}
 		}
 		readings, err := s.window(ctx, flows, attempt)
-		if _, late := errors.AsType[conduct.LateError](err); late && attempt+1 < attempts {
+		if _, late := errors.AsType[trial.LateError](err); late && attempt+1 < attempts {
 			s.group.Close(ctx)
 			continue
 		}
@@ -310,7 +311,7 @@ func (s *session) attend(ctx context.Context) (leave func()) {
 }
 
 // planned is all flows that are measured together.
-func (s *session) planned() []*conduct.Flow {
+func (s *session) planned() []*trial.Flow {
 	if !s.options.Latency {
 		return s.plan()
 	}
@@ -318,15 +319,15 @@ func (s *session) planned() []*conduct.Flow {
 }
 
 // plan is the flows, each with a new ticket.
-func (s *session) plan() []*conduct.Flow {
+func (s *session) plan() []*trial.Flow {
 	o := s.options.Flows
-	var flows []*conduct.Flow
+	var flows []*trial.Flow
 	add := func(letter string, opens bool) {
 		options := o
 		options.RateCap = s.rateCap()
 		for i := range o.Streams {
 			at := turn(s.servers, s.sources, s.options.SourcePorts, i, len(flows))
-			f := &conduct.Flow{Ticket: greeting.NewTicket(), Accepted: at.destination, SourcePort: at.sourcePort}
+			f := &trial.Flow{Ticket: greeting.NewTicket(), Accepted: at.destination, SourcePort: at.sourcePort}
 			f.PlannedFlow = study.PlannedFlow{
 				ID: fmt.Sprintf("%s%d", letter, i+1), Opener: record.NodeClient, Acceptor: record.NodeServer,
 				Source: at.source, Destination: at.destination.Addr(), OpenerSends: opens, Options: options,
@@ -357,7 +358,7 @@ func (s *session) rateCap() unit.BitRate {
 }
 
 // window measures, and tells how far it is meanwhile.
-func (s *session) window(ctx context.Context, flows []*conduct.Flow, attempt int) (conduct.Readings, error) {
+func (s *session) window(ctx context.Context, flows []*trial.Flow, attempt int) (trial.Readings, error) {
 	lookups := map[string][]record.RouteLookup{}
 	for _, f := range flows {
 		l := record.RouteLookup{Source: f.Opened.Addr().WithZone("").String(), Destination: f.Accepted.Addr().WithZone("").String()}
@@ -369,7 +370,7 @@ func (s *session) window(ctx context.Context, flows []*conduct.Flow, attempt int
 	var watch sync.WaitGroup
 	defer watch.Wait()
 	defer done()
-	w := conduct.Window{
+	w := trial.Window{
 		Warmup: s.options.Warmup, Duration: s.options.Duration, Interval: s.sampling(), Lookups: lookups,
 		Scheduled: func(begin, end int64) { watch.Go(func() { s.watch(watching, begin, end) }) },
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/control/conduct"
+	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
@@ -106,7 +106,7 @@ func TestPlan(t *testing.T) {
 // TestProgress: a live figure needs two readings and flows of the direction, and
 // is of what the protocol counts.
 func TestProgress(t *testing.T) {
-	nodes := conduct.Group{Nodes: []string{record.NodeClient, record.NodeServer}}
+	nodes := trial.Group{Nodes: []string{record.NodeClient, record.NodeServer}}
 	at := func(s int64, client, server []record.FlowSample) map[string]record.Glance {
 		return map[string]record.Glance{
 			record.NodeClient: {AtNs: s * 1e9, Flows: client}, record.NodeServer: {AtNs: s * 1e9, Flows: server},

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"linerate/internal/control/conduct"
+	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -35,7 +35,7 @@ func (c *conductor) apply(ctx context.Context, settings []setting.Setting, event
 	}
 	var mu sync.Mutex
 	var applied []record.Applied
-	err := conduct.Each(hosts, func(host string) error {
+	err := trial.Each(hosts, func(host string) error {
 		var reply record.ApplyReply
 		request := record.ApplyRequest{Settings: byHost[host], AllowMachine: c.options.AllowMachine}
 		if err := c.bus.Call(ctx, host, "apply", request, &reply); err != nil {
@@ -65,7 +65,7 @@ func (m marks) set(host string, mark int) {
 func (c *conductor) hold(ctx context.Context, over *topology.Topology, settings []setting.Setting, at marks) error {
 	ports := widowed(over, settings)
 	var mu sync.Mutex
-	return conduct.Each(slices.Sorted(maps.Keys(ports)), func(host string) error {
+	return trial.Each(slices.Sorted(maps.Keys(ports)), func(host string) error {
 		var reply record.HoldReply
 		if err := c.bus.Call(ctx, host, "hold", record.HoldRequest{Ports: ports[host]}, &reply); err != nil {
 			return err

@@ -4,24 +4,24 @@ import (
 	"fmt"
 	"slices"
 
-	"linerate/internal/control/conduct"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
-	"linerate/internal/science/attribute"
-	"linerate/internal/science/hearsay"
-	"linerate/internal/science/outage"
-	"linerate/internal/science/predict"
+
+	"linerate/internal/control/trial"
+	"linerate/internal/science/bottleneck"
+	"linerate/internal/science/failover"
 	"linerate/internal/science/stats"
+	"linerate/internal/science/toolreport"
 )
 
 // assemble makes one trial's record of what the nodes read.
-func (c *conductor) assemble(made *record.Trial, t *study.Treatment, flows []*conduct.Flow, readings conduct.Readings, printed conduct.Printed, ways map[*conduct.Flow]*traveller) error {
+func (c *conductor) assemble(made *record.Trial, t *study.Treatment, flows []*trial.Flow, readings trial.Readings, printed trial.Printed, ways map[*trial.Flow]*traveller) error {
 	readings.Enter(made, c.lab.Nodes(), flows)
 	enterWays(made, c.over(t), flows, ways)
-	hearsay.Ports(made)
+	toolreport.Ports(made)
 	readings.EnterTools(made, flows, printed, made.AccountSender)
-	hearsay.Sum(made)
+	toolreport.Sum(made)
 	for i := range made.Hosts {
 		ofBridge(&made.Hosts[i], &c.study.Topology)
 		made.Hosts[i] = c.withCables(made.Hosts[i])
@@ -31,13 +31,13 @@ func (c *conductor) assemble(made *record.Trial, t *study.Treatment, flows []*co
 		made.Topology = g.over
 	}
 	g.hold(made, flows)
-	outage.Flows(made, g.over)
-	attribute.Flows(made, g.over)
+	failover.Detect(made, g.over)
+	bottleneck.Attribute(made, g.over)
 	options := make([]study.Options, len(flows))
 	for i, f := range flows {
 		options[i] = f.Options
 	}
-	predict.Flows(made, g.over, options)
+	bottleneck.Predict(made, g.over, options)
 	return stats.Totals(made)
 }
 

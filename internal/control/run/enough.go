@@ -5,7 +5,8 @@ import (
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/record"
-	"linerate/internal/science/answer"
+
+	"linerate/internal/science/conclude"
 	"linerate/internal/science/stats"
 )
 
@@ -19,7 +20,7 @@ func (c *conductor) enough(block int) (bool, string) {
 	d := c.design
 	wanted := block <= d.Replicates || c.missing(block) < len(c.plan.Treatments)
 	if !wanted && d.Until > 0 {
-		answer.Conclude(c.run)
+		conclude.Conclude(c.run)
 		wanted = !stats.Narrow(c.run.Effects, c.run.Treatments, d.Until)
 		if wanted && block > maxBlocks {
 			return true, record.StatusBlocks

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"slices"
 
-	"linerate/internal/control/conduct"
+	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -75,7 +75,7 @@ func (c *conductor) over(t *study.Treatment) *topology.Topology {
 // hold says of a trial's flows, one by one and together, which way they are
 // meant to take and what they can carry at most: from the addresses that the
 // kernel chose and the options that the two ends agreed on.
-func (g *ground) hold(t *record.Trial, flows []*conduct.Flow) {
+func (g *ground) hold(t *record.Trial, flows []*trial.Flow) {
 	actual, placed := make([]limits.Flow, len(flows)), make([]limits.Flow, len(flows))
 	unknown := ""
 	for i, f := range flows {

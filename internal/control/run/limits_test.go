@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/control/conduct"
+	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -47,14 +47,14 @@ func treatments(t *testing.T, text string) *study.Plan {
 }
 
 // came is a treatment's flows as they came about, and the trial they make.
-func came(t *study.Treatment, source string, options uint8) ([]*conduct.Flow, *record.Trial) {
-	var flows []*conduct.Flow
-	trial := &record.Trial{}
+func came(t *study.Treatment, source string, options uint8) ([]*trial.Flow, *record.Trial) {
+	var flows []*trial.Flow
+	made := &record.Trial{}
 	for _, f := range t.Flows {
-		flows = append(flows, &conduct.Flow{PlannedFlow: f, Opened: netip.MustParseAddrPort(source + ":999")})
-		trial.Flows = append(trial.Flows, record.Flow{ID: f.ID, Connected: true, SenderInfo: &record.TCPInfo{Options: options}})
+		flows = append(flows, &trial.Flow{PlannedFlow: f, Opened: netip.MustParseAddrPort(source + ":999")})
+		made.Flows = append(made.Flows, record.Flow{ID: f.ID, Connected: true, SenderInfo: &record.TCPInfo{Options: options}})
 	}
-	return flows, trial
+	return flows, made
 }
 
 // TestGround: each treatment has its own limit and its own ways; none of it can
@@ -70,11 +70,11 @@ func TestGround(t *testing.T) {
 	} {
 		treatment := &p.Treatments[i]
 		g := groundOf(treatment, &p.Study.Topology, nil)
-		flows, trial := came(treatment, "10.0.0.1", test.options)
-		g.hold(trial, flows)
-		f := trial.Flows[0]
-		if math.Abs(trial.LimitBps-1e9*test.want) > 1 || math.Abs(f.LimitBps-1e9*test.want) > 1 || strings.Join(f.Path, " ") != "a.eth0 b.eth0" {
-			t.Errorf("%s: limit %.0f (%s), of the flow %.0f on %v; want %.0f", treatment.Name, trial.LimitBps, trial.LimitWhy, f.LimitBps, f.Path, 1e9*test.want)
+		flows, made := came(treatment, "10.0.0.1", test.options)
+		g.hold(made, flows)
+		f := made.Flows[0]
+		if math.Abs(made.LimitBps-1e9*test.want) > 1 || math.Abs(f.LimitBps-1e9*test.want) > 1 || strings.Join(f.Path, " ") != "a.eth0 b.eth0" {
+			t.Errorf("%s: limit %.0f (%s), of the flow %.0f on %v; want %.0f", treatment.Name, made.LimitBps, made.LimitWhy, f.LimitBps, f.Path, 1e9*test.want)
 		}
 		if changed := g.over != &p.Study.Topology; changed != (i > 0) {
 			t.Errorf("%s: topology changed: %t", treatment.Name, changed)
@@ -84,10 +84,10 @@ func TestGround(t *testing.T) {
 	lost := p.Treatments[1]
 	lost.Settings = nil
 	g := groundOf(&lost, &p.Study.Topology, nil)
-	flows, trial := came(&lost, "10.0.0.1", timestamps)
-	g.hold(trial, flows)
-	if trial.LimitBps != 0 || !strings.HasPrefix(trial.LimitWhy, "unknown: flow f1: no way from a") || trial.Flows[0].Path != nil {
-		t.Errorf("no way: limit %.0f (%s), path %v", trial.LimitBps, trial.LimitWhy, trial.Flows[0].Path)
+	flows, made := came(&lost, "10.0.0.1", timestamps)
+	g.hold(made, flows)
+	if made.LimitBps != 0 || !strings.HasPrefix(made.LimitWhy, "unknown: flow f1: no way from a") || made.Flows[0].Path != nil {
+		t.Errorf("no way: limit %.0f (%s), path %v", made.LimitBps, made.LimitWhy, made.Flows[0].Path)
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"linerate/internal/control/conduct"
+	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
@@ -27,7 +27,7 @@ func (c *conductor) lossFree(ctx context.Context, t *study.Treatment, blank reco
 	}
 	full := time.Duration(t.Workload.Duration)
 	remade := 0
-	found, made, err := conduct.LossFree(*t.Workload.LossFree, most, limit, full, func(step conduct.Step) (*record.Trial, error) {
+	found, made, err := trial.LossFree(*t.Workload.LossFree, most, limit, full, func(step trial.Step) (*record.Trial, error) {
 		if step.Number > 1 {
 			c.group().Close(ctx)
 			// What was too much waits in queues yet.
@@ -47,13 +47,13 @@ func (c *conductor) lossFree(ctx context.Context, t *study.Treatment, blank reco
 }
 
 // step makes one window of a search.
-func (c *conductor) step(ctx context.Context, t *study.Treatment, blank record.Trial, step conduct.Step, pace unit.BitRate) (record.Trial, error) {
+func (c *conductor) step(ctx context.Context, t *study.Treatment, blank record.Trial, step trial.Step, pace unit.BitRate) (record.Trial, error) {
 	return c.kept(ctx, t.Name, func(attempt int) (record.Trial, error) {
 		if attempt > 0 {
 			c.group().Close(ctx)
 		}
 		made := blank
-		flows := conduct.Planned(t.Flows)
+		flows := trial.Planned(t.Flows)
 		for _, f := range flows {
 			if f.Protocol == record.ProtocolUDP {
 				f.RateCap = pace
@@ -73,7 +73,7 @@ func (c *conductor) step(ctx context.Context, t *study.Treatment, blank record.T
 
 // drain waits for empty queues.
 func (c *conductor) drain(ctx context.Context) error {
-	return conduct.Each(c.lab.Nodes(), func(node string) error {
+	return trial.Each(c.lab.Nodes(), func(node string) error {
 		return c.bus.Call(ctx, node, "drain", record.DrainRequest{TimeoutNs: int64(drainTimeout)}, nil)
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"linerate/internal/control/conduct"
+	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/trust"
@@ -22,13 +22,13 @@ var rests = []time.Duration{5 * time.Second, 15 * time.Second, 45 * time.Second}
 var attempts = len(rests) + 1
 
 // kept makes a trial until it can be kept, or once more is of no use.
-func (c *conductor) kept(ctx context.Context, name string, trial func(attempt int) (record.Trial, error)) (t record.Trial, err error) {
+func (c *conductor) kept(ctx context.Context, name string, try func(attempt int) (record.Trial, error)) (t record.Trial, err error) {
 	remade := 0
 	for attempt := range attempts {
 		began := time.Now()
-		t, err = trial(attempt)
+		t, err = try(attempt)
 		t.Remade += remade
-		_, late := errors.AsType[conduct.LateError](err)
+		_, late := errors.AsType[trial.LateError](err)
 		stolen := err == nil && c.stolen(t, attempt)
 		if !late && !stolen || ctx.Err() != nil || c.broken != nil {
 			break

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"linerate/internal/control/conduct"
+	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 )
 
@@ -27,7 +27,7 @@ func TestKept(t *testing.T) {
 		steal float64
 		err   error
 	}
-	late, broken := conduct.LateError{Node: "a"}, errors.New("no such port")
+	late, broken := trial.LateError{Node: "a"}, errors.New("no such port")
 	for name, c := range map[string]struct {
 		before time.Duration // lost already, of two minutes
 		made   []made

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"linerate/internal/control/conduct"
+	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -104,8 +104,8 @@ func (c *conductor) askFor(ctx context.Context, t *study.Treatment, asked map[st
 		}
 	}
 	hosts := slices.Sorted(maps.Keys(orders))
-	defer conduct.Group{Bus: c.bus, Nodes: hosts}.Close(ctx)
-	return conduct.Each(hosts, func(host string) error {
+	defer trial.Group{Bus: c.bus, Nodes: hosts}.Close(ctx)
+	return trial.Each(hosts, func(host string) error {
 		var listening []record.Listening
 		if err := c.bus.Call(ctx, host, "listen", orders[host], &listening); err != nil {
 			return err

@@ -20,7 +20,8 @@ import (
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
-	"linerate/internal/science/answer"
+
+	"linerate/internal/science/conclude"
 	"linerate/internal/version"
 )
 
@@ -146,7 +147,7 @@ func (c *conductor) conduct(ctx context.Context) (*record.Run, error) {
 		c.run.Error = err.Error()
 	}
 	if len(c.run.Trials) > 0 {
-		answer.Conclude(c.run)
+		conclude.Conclude(c.run)
 	}
 	return c.run, errors.Join(err, c.store.Finish(ctx, c.run))
 }

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"linerate/internal/control/conduct"
+	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
@@ -26,10 +26,10 @@ const (
 
 // choosePorts gives the flows that want it service ports to be opened from: any
 // that are free, or such that the kernels on the way say the flows spread evenly.
-func (c *conductor) choosePorts(ctx context.Context, t *study.Treatment, flows []*conduct.Flow) error {
+func (c *conductor) choosePorts(ctx context.Context, t *study.Treatment, flows []*trial.Flow) error {
 	over := c.over(t)
 	ways := several(over, flows)
-	var drawn, even []*conduct.Flow
+	var drawn, even []*trial.Flow
 	for _, f := range flows {
 		switch {
 		case f.SourcePorts == study.PortsEven && ways[f] > 1:
@@ -38,7 +38,7 @@ func (c *conductor) choosePorts(ctx context.Context, t *study.Treatment, flows [
 			drawn = append(drawn, f)
 		}
 	}
-	found, err := c.freePorts(ctx, drawn, func(*conduct.Flow) int { return 1 })
+	found, err := c.freePorts(ctx, drawn, func(*trial.Flow) int { return 1 })
 	if err != nil {
 		return err
 	}
@@ -47,12 +47,12 @@ func (c *conductor) choosePorts(ctx context.Context, t *study.Treatment, flows [
 	}
 	e := evenly{over: over, load: map[topology.End]float64{}, ways: map[[2]string][][]topology.End{}}
 	for round := 1; len(even) > 0; round++ {
-		found, err := c.freePorts(ctx, even, func(f *conduct.Flow) int { return candidates * ways[f] })
+		found, err := c.freePorts(ctx, even, func(f *trial.Flow) int { return candidates * ways[f] })
 		if err != nil {
 			return err
 		}
 		var all []*traveller
-		by := map[*conduct.Flow][]*traveller{}
+		by := map[*trial.Flow][]*traveller{}
 		for _, f := range even {
 			for _, port := range found[f] {
 				as := *f
@@ -66,7 +66,7 @@ func (c *conductor) choosePorts(ctx context.Context, t *study.Treatment, flows [
 			return err
 		}
 		e.learn(all)
-		even = slices.DeleteFunc(even, func(f *conduct.Flow) bool {
+		even = slices.DeleteFunc(even, func(f *trial.Flow) bool {
 			best, settled := e.choose(by[f])
 			if !settled && round < rounds {
 				return false
@@ -82,12 +82,12 @@ func (c *conductor) choosePorts(ctx context.Context, t *study.Treatment, flows [
 // freePorts finds so many service ports for each flow, and where the kernel is to
 // choose the address that it is opened from, that too. Flows between the same
 // addresses are asked for together.
-func (c *conductor) freePorts(ctx context.Context, flows []*conduct.Flow, count func(*conduct.Flow) int) (map[*conduct.Flow][]uint16, error) {
+func (c *conductor) freePorts(ctx context.Context, flows []*trial.Flow, count func(*trial.Flow) int) (map[*trial.Flow][]uint16, error) {
 	type between struct {
 		opener  string
 		request record.PortsRequest
 	}
-	groups, found := map[between][]*conduct.Flow{}, map[*conduct.Flow][]uint16{}
+	groups, found := map[between][]*trial.Flow{}, map[*trial.Flow][]uint16{}
 	var order []between
 	for _, f := range flows {
 		at := between{f.Opener, record.PortsRequest{Protocol: record.Transport(f.Protocol), Source: f.Source, Destination: f.Accepted.Addr().Unmap()}}

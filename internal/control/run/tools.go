@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"linerate/internal/control/conduct"
+	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/tool"
@@ -121,7 +121,7 @@ func missing(p *study.Plan, ask func(host string, names []string) ([]string, err
 	}
 	var mu sync.Mutex
 	absent := map[string][]string{}
-	err := conduct.Each(slices.Sorted(maps.Keys(hosts)), func(host string) error {
+	err := trial.Each(slices.Sorted(maps.Keys(hosts)), func(host string) error {
 		mu.Lock()
 		names := hosts[host]
 		mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"linerate/internal/control/conduct"
+	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -55,22 +55,22 @@ func (c *conductor) trial(ctx context.Context, t *study.Treatment, attempt int) 
 	if t.Workload.LossFree != nil {
 		return c.lossFree(ctx, t, result)
 	}
-	err = c.window(ctx, t, conduct.Planned(t.Flows), time.Duration(t.Workload.Duration), &result, attempt)
+	err = c.window(ctx, t, trial.Planned(t.Flows), time.Duration(t.Workload.Duration), &result, attempt)
 	return result, err
 }
 
 // window opens flows on hosts that are set up, measures them in a window, and
 // enters what was read.
-func (c *conductor) window(ctx context.Context, t *study.Treatment, flows []*conduct.Flow, duration time.Duration, result *record.Trial, attempt int) error {
+func (c *conductor) window(ctx context.Context, t *study.Treatment, flows []*trial.Flow, duration time.Duration, result *record.Trial, attempt int) error {
 	group := c.group()
-	group.Accepting = func(ctx context.Context, flows []*conduct.Flow) error { return c.choosePorts(ctx, t, flows) }
+	group.Accepting = func(ctx context.Context, flows []*trial.Flow) error { return c.choosePorts(ctx, t, flows) }
 	if err := group.Open(ctx, flows, time.Duration(t.Workload.ConnectTimeout)); err != nil {
 		return err
 	}
 	if err := c.age(ctx, t); err != nil {
 		return err
 	}
-	w := conduct.Window{
+	w := trial.Window{
 		Warmup: time.Duration(t.Workload.Warmup), Duration: duration, Interval: time.Duration(t.Workload.Interval),
 	}
 	w.Lookups, w.Sysctls = questions(c.over(t), t, flows)
@@ -94,7 +94,7 @@ func (c *conductor) window(ctx context.Context, t *study.Treatment, flows []*con
 }
 
 // group is all nodes of the lab.
-func (c *conductor) group() conduct.Group { return conduct.Group{Bus: c.bus, Nodes: c.lab.Nodes()} }
+func (c *conductor) group() trial.Group { return trial.Group{Bus: c.bus, Nodes: c.lab.Nodes()} }
 
 // setUp applies a treatment's settings and makes every host forget whom it
 // knows. The marks say what to revert to.
@@ -126,10 +126,10 @@ func (c *conductor) setUp(ctx context.Context, t *study.Treatment) ([]record.App
 }
 
 // events are what is to happen in the treatment's window, in order of time.
-func (c *conductor) events(t *study.Treatment) ([]conduct.Event, error) {
-	var list []conduct.Event
+func (c *conductor) events(t *study.Treatment) ([]trial.Event, error) {
+	var list []trial.Event
 	for _, e := range t.Workload.Events {
-		event := conduct.Event{
+		event := trial.Event{
 			Node: e.Host, At: time.Duration(e.At), What: e.What(),
 			EventOrder: record.EventOrder{Stop: e.Stop, AllowMachine: c.options.AllowMachine},
 		}
@@ -142,12 +142,12 @@ func (c *conductor) events(t *study.Treatment) ([]conduct.Event, error) {
 		}
 		list = append(list, event)
 	}
-	slices.SortStableFunc(list, func(a, b conduct.Event) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(list, func(a, b trial.Event) int { return cmp.Compare(a.At, b.At) })
 	return list, nil
 }
 
 func (c *conductor) revert(ctx context.Context, to marks) error {
-	return conduct.Each(slices.Sorted(maps.Keys(to)), func(host string) error {
+	return trial.Each(slices.Sorted(maps.Keys(to)), func(host string) error {
 		return c.bus.Call(ctx, host, "revert", record.RevertRequest{Mark: to[host]}, nil)
 	})
 }
@@ -165,7 +165,7 @@ func (c *conductor) flush(ctx context.Context, over *topology.Topology, hosts []
 			}
 		}
 	}
-	return conduct.Each(hosts, func(name string) error {
+	return trial.Each(hosts, func(name string) error {
 		h, _ := over.Host(name)
 		var request record.FlushRequest
 		if len(h.Via) > 0 {
@@ -197,7 +197,7 @@ func (c *conductor) age(ctx context.Context, t *study.Treatment) error {
 
 // questions are what each host is asked about its routing at the end: how the
 // packets of its flows leave; and the sysctls that the treatment sets.
-func questions(over *topology.Topology, t *study.Treatment, flows []*conduct.Flow) (map[string][]record.RouteLookup, map[string][]string) {
+func questions(over *topology.Topology, t *study.Treatment, flows []*trial.Flow) (map[string][]record.RouteLookup, map[string][]string) {
 	lookups, sysctls := map[string][]record.RouteLookup{}, map[string][]string{}
 	ask := func(host string, from, to netip.Addr) {
 		q := record.RouteLookup{Source: from.String(), Destination: to.String()}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"linerate/internal/control/conduct"
+	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
@@ -39,8 +39,8 @@ type traveller struct {
 const byChance = "connect(2) chose the service port, and the way before or by chance: with source_ports drawn or even it can be asked for"
 
 // several are the flows that have more than one way, or might have.
-func several(over *topology.Topology, flows []*conduct.Flow) map[*conduct.Flow]int {
-	ways := map[*conduct.Flow]int{}
+func several(over *topology.Topology, flows []*trial.Flow) map[*trial.Flow]int {
+	ways := map[*trial.Flow]int{}
 	known := map[[3]string]int{}
 	for _, f := range flows {
 		from, to := f.Ends(over)
@@ -60,7 +60,7 @@ func several(over *topology.Topology, flows []*conduct.Flow) map[*conduct.Flow]i
 }
 
 // watched is a flow as its data's packets have it; false: it was not opened.
-func watched(f *conduct.Flow) (record.WatchedFlow, bool) {
+func watched(f *trial.Flow) (record.WatchedFlow, bool) {
 	w := record.WatchedFlow{ID: f.ID, Protocol: record.Transport(f.Protocol), Source: f.Opened, Destination: f.Accepted}
 	if !f.OpenerSends {
 		w.Source, w.Destination = w.Destination, w.Source
@@ -69,8 +69,8 @@ func watched(f *conduct.Flow) (record.WatchedFlow, bool) {
 }
 
 // travellers are the flows that are open.
-func travellers(flows map[*conduct.Flow]int) map[*conduct.Flow]*traveller {
-	list := map[*conduct.Flow]*traveller{}
+func travellers(flows map[*trial.Flow]int) map[*trial.Flow]*traveller {
+	list := map[*trial.Flow]*traveller{}
 	for f := range flows {
 		w, open := watched(f)
 		if !open {
@@ -98,7 +98,7 @@ func (c *conductor) follow(ctx context.Context, over *topology.Topology, all []*
 		}
 		var mu sync.Mutex
 		next := map[string][]*traveller{}
-		err := conduct.Each(slices.Sorted(maps.Keys(underway)), func(host string) error {
+		err := trial.Each(slices.Sorted(maps.Keys(underway)), func(host string) error {
 			var request record.LookupRequest
 			for _, t := range underway[host] {
 				request.Lookups = append(request.Lookups, t.question())
@@ -177,7 +177,7 @@ func texts(way []topology.End) []string {
 
 // predict follows a trial's open flows that have several ways, and has every host
 // on those ways watch by which ports they come in.
-func (c *conductor) predict(ctx context.Context, t *study.Treatment, flows []*conduct.Flow, w *conduct.Window) (map[*conduct.Flow]*traveller, error) {
+func (c *conductor) predict(ctx context.Context, t *study.Treatment, flows []*trial.Flow, w *trial.Window) (map[*trial.Flow]*traveller, error) {
 	over := c.over(t)
 	found := travellers(several(over, flows))
 	if len(found) == 0 {
@@ -210,7 +210,7 @@ func (c *conductor) predict(ctx context.Context, t *study.Treatment, flows []*co
 
 // enterWays writes into the flows which way was predicted and which was seen, before
 // anything happened in the window.
-func enterWays(t *record.Trial, over *topology.Topology, flows []*conduct.Flow, found map[*conduct.Flow]*traveller) {
+func enterWays(t *record.Trial, over *topology.Topology, flows []*trial.Flow, found map[*trial.Flow]*traveller) {
 	seen := map[string]map[string]string{} // the port by which most packets came in, by flow and host
 	for _, h := range t.Hosts {
 		most := map[string]int64{}

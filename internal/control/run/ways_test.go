@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/control/conduct"
+	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -27,10 +27,10 @@ topology:
 workload: {flows: [{from: server1, to: server2}, {from: server1, to: server2, protocol: rr}]}
 `
 
-func fork(t *testing.T) (*topology.Topology, []*conduct.Flow) {
+func fork(t *testing.T) (*topology.Topology, []*trial.Flow) {
 	t.Helper()
 	p := treatments(t, forkStudy)
-	flows := conduct.Planned(p.Treatments[0].Flows)
+	flows := trial.Planned(p.Treatments[0].Flows)
 	for _, f := range flows {
 		f.Opened, f.Accepted = netip.MustParseAddrPort("10.0.200.1:40000"), netip.MustParseAddrPort("10.0.200.2:5201")
 	}
@@ -44,7 +44,7 @@ func TestSeveral(t *testing.T) {
 		t.Errorf("ways %v, want 2 of the first flow alone", ways)
 	}
 	pair := treatments(t, strings.ReplaceAll(pairStudy, "VIA ", ""))
-	if ways := several(&pair.Study.Topology, conduct.Planned(pair.Treatments[0].Flows)); len(ways) != 0 {
+	if ways := several(&pair.Study.Topology, trial.Planned(pair.Treatments[0].Flows)); len(ways) != 0 {
 		t.Errorf("one cable makes ways: %v", ways)
 	}
 }
@@ -96,19 +96,19 @@ func TestStep(t *testing.T) {
 func TestEnterWays(t *testing.T) {
 	over, flows := fork(t)
 	found := travellers(several(over, flows))
-	trial := &record.Trial{Flows: make([]record.Flow, 2), Hosts: []record.HostReading{
+	made := &record.Trial{Flows: make([]record.Flow, 2), Hosts: []record.HostReading{
 		{Host: "server2", Arrivals: []record.Arrival{{Flow: "f1", Port: "eth1", Packets: 9}, {Flow: "f1", Port: "eth0", Packets: 2}}},
 		{Host: "spine2", Arrivals: []record.Arrival{{Flow: "f1", Port: "down1", Packets: 8}}},
 	}}
-	enterWays(trial, over, flows, found)
-	if want := []string{"spine2.down1", "server2.eth1"}; !slices.Equal(trial.Flows[0].Observed, want) {
-		t.Errorf("observed %v, want %v", trial.Flows[0].Observed, want)
+	enterWays(made, over, flows, found)
+	if want := []string{"spine2.down1", "server2.eth1"}; !slices.Equal(made.Flows[0].Observed, want) {
+		t.Errorf("observed %v, want %v", made.Flows[0].Observed, want)
 	}
 	paths, err := over.Paths("server1", netip.Addr{}, netip.MustParseAddr("10.0.200.2"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if way, known := taken(paths, &trial.Flows[0]); !known || way[0].Port != "eth1" {
+	if way, known := taken(paths, &made.Flows[0]); !known || way[0].Port != "eth1" {
 		t.Errorf("taken %v, %t", way, known)
 	}
 	half := &record.Flow{Predicted: []string{"server1.eth0"}, PredictedNote: "spine1: cannot tell"}

@@ -20,9 +20,10 @@ import (
 	"linerate/internal/host/counters"
 	"linerate/internal/host/foreign"
 	"linerate/internal/host/iperf3/client"
-	"linerate/internal/host/setting"
+
 	"linerate/internal/host/traffic"
 
+	"linerate/internal/host/apply"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
@@ -46,7 +47,7 @@ type agent struct {
 	reader *counters.Reader
 
 	mu      sync.Mutex // one change of settings at a time
-	manager *setting.Manager
+	manager *apply.Manager
 
 	daemon bgp.Daemon
 
@@ -71,7 +72,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, options Options) (err
 	handlers := a.traffic()
 	maps.Copy(handlers, a.abroad())
 	if !options.TrafficOnly {
-		if a.manager, err = setting.Open(setting.Options{Journal: options.Journal}); err != nil {
+		if a.manager, err = apply.Open(apply.Options{Journal: options.Journal}); err != nil {
 			return err
 		}
 		maps.Copy(handlers, a.settings())

@@ -18,8 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"linerate/internal/host/child"
-
+	"linerate/internal/host/program"
 	"linerate/internal/kernel/file"
 	"linerate/internal/model/record"
 )
@@ -33,11 +32,11 @@ const Program = "bird"
 // Daemon is a host's. The zero value has started nothing.
 type Daemon struct {
 	mu      sync.Mutex
-	launch  *child.Launcher
+	launch  *program.Launcher
 	path    string
 	dir     string
 	version string
-	process *child.Program
+	process *program.Program
 }
 
 // Start starts the daemon, unless it runs.
@@ -78,7 +77,7 @@ func (d *Daemon) prepare() error {
 	if err != nil {
 		return err
 	}
-	launch := child.NewLauncher()
+	launch := program.NewLauncher()
 	d.version, err = version(launch, path)
 	if err == nil {
 		err = launch.Do(func() error {
@@ -97,7 +96,7 @@ func (d *Daemon) prepare() error {
 // find says where the daemon's program itself is: a link to it may be in a directory
 // that it will not see, such as NixOS's in /run (see kernel.OwnDirectory).
 func find() (string, error) {
-	path, err := child.Find(Program)
+	path, err := program.Find(Program)
 	if err != nil {
 		return "", fmt.Errorf("%s is not installed: apt-get install %s", Program, Package)
 	}
@@ -107,7 +106,7 @@ func find() (string, error) {
 var versionLine = regexp.MustCompile(`BIRD version (\d+)(\.\S+)?`)
 
 // version asks the program for it: the configuration is for BIRD 2 and later.
-func version(launch *child.Launcher, path string) (string, error) {
+func version(launch *program.Launcher, path string) (string, error) {
 	p, err := launch.Start([]string{path, "--version"}, false)
 	if err != nil {
 		return "", err

@@ -20,8 +20,7 @@ import (
 	"sync"
 	"time"
 
-	"linerate/internal/host/child"
-
+	"linerate/internal/host/program"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
@@ -34,7 +33,7 @@ import (
 type Engine struct {
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
-	launch *child.Launcher
+	launch *program.Launcher
 
 	mu        sync.Mutex
 	sockets   *netlink.Sockets
@@ -54,7 +53,7 @@ type process struct {
 	serves bool
 	wrong  string // why it cannot be started
 	whole  bool   // all its connections have been there at once
-	*child.Program
+	*program.Program
 }
 
 // flow is one end of one connection of a process.
@@ -68,7 +67,7 @@ type flow struct {
 
 // New makes an engine that has started nothing.
 func New() *Engine {
-	e := &Engine{launch: child.NewLauncher()}
+	e := &Engine{launch: program.NewLauncher()}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	return e
 }
@@ -377,7 +376,7 @@ func (e *Engine) Printed(ctx context.Context, r record.ToolsRequest) []record.Pr
 	ending.Wait()
 	out := []record.Printed{}
 	for _, p := range mine {
-		out = append(out, p.Printed(p.name, child.MaxPrinted(len(mine))))
+		out = append(out, p.Printed(p.name, program.MaxPrinted(len(mine))))
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

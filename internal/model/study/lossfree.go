@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"linerate/internal/model/response"
+	"linerate/internal/model/metric"
 	"linerate/internal/model/unit"
 )
 
@@ -68,7 +68,7 @@ func (c *checker) searchable(p *Plan) bool {
 	const path = "workload.loss_free"
 	for _, t := range p.Treatments {
 		foreign := slices.IndexFunc(t.Flows, func(f PlannedFlow) bool { return f.Process != "" })
-		searched := slices.DeleteFunc(slices.Clone(t.Flows), func(f PlannedFlow) bool { return !response.LossFree.From(f.Protocol) })
+		searched := slices.DeleteFunc(slices.Clone(t.Flows), func(f PlannedFlow) bool { return !metric.LossFree.From(f.Protocol) })
 		other := slices.IndexFunc(searched, func(f PlannedFlow) bool { return f.RateCap != searched[0].RateCap })
 		switch {
 		case len(searched) == 0:

@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
-	"linerate/internal/model/response"
+
+	"linerate/internal/model/metric"
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
 )
@@ -190,7 +191,7 @@ func count(n int, what string) string {
 // where it does not say.
 func (c *checker) responses(p *Plan) {
 	c.probed(p)
-	lacking := func(r response.Response) (Treatment, bool) {
+	lacking := func(r metric.Response) (Treatment, bool) {
 		if c.Workload.Probe && r.From(record.ProtocolRR) {
 			return Treatment{}, false
 		}
@@ -207,10 +208,10 @@ func (c *checker) responses(p *Plan) {
 	if c.has("response") {
 		for i, name := range c.Responses {
 			path := fmt.Sprintf("response[%d]", i)
-			r, _ := response.Find(name)
+			r, _ := metric.Find(name)
 			if slices.Contains(c.Responses[:i], name) {
 				c.report(path, "response %s is given twice", name)
-			} else if name == response.LossFree.Name && c.Workload.LossFree == nil {
+			} else if name == metric.LossFree.Name && c.Workload.LossFree == nil {
 				c.report(path, "response %s: nothing searches for it; expected loss_free in the workload as well", name)
 			} else if t, lacks := lacking(r); lacks {
 				c.report(path, "response %s: treatment %q has no flow of protocol %s, so it has none", name, t.Name, source.Or(r.Protocols()))
@@ -223,27 +224,27 @@ func (c *checker) responses(p *Plan) {
 	}
 	var beside []string
 	if c.Workload.Probe {
-		beside = []string{response.LatencyP50.Name, response.LatencyP99.Name}
+		beside = []string{metric.LatencyP50.Name, metric.LatencyP99.Name}
 	}
 	if c.Workload.LossFree != nil {
-		c.Responses = append([]string{response.LossFree.Name}, beside...)
+		c.Responses = append([]string{metric.LossFree.Name}, beside...)
 		return
 	}
-	without, noGoodput := lacking(response.Goodput)
+	without, noGoodput := lacking(metric.Goodput)
 	if !noGoodput {
-		c.Responses = append([]string{response.Goodput.Name}, beside...)
+		c.Responses = append([]string{metric.Goodput.Name}, beside...)
 		return
 	}
-	if other, lacks := lacking(response.Transactions); lacks {
+	if other, lacks := lacking(metric.Transactions); lacks {
 		c.report("workload", "the treatments have nothing in common to be judged by: %q has no tcp or udp flow, and so no goodput; %q has no flow of %s, and so no transactions", without.Name, other.Name, source.Or(transactional))
 		return
 	}
-	c.Responses = []string{response.Transactions.Name, response.LatencyP99.Name}
+	c.Responses = []string{metric.Transactions.Name, metric.LatencyP99.Name}
 }
 
 func names() []string {
 	var list []string
-	for _, r := range response.All {
+	for _, r := range metric.All {
 		list = append(list, r.Name)
 	}
 	return list

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/model/response"
+	"linerate/internal/model/metric"
 	"linerate/internal/model/source"
 )
 
@@ -90,7 +90,7 @@ func TestResponseNames(t *testing.T) {
 	fields := source.Fields(reflect.TypeFor[Study]())
 	i := slices.IndexFunc(fields, func(f source.Field) bool { return f.Name == "response" })
 	var there []string
-	for _, r := range response.All {
+	for _, r := range metric.All {
 		there = append(there, r.Name)
 	}
 	if !slices.Equal(fields[i].Enum, there) {

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
-	"linerate/internal/model/response"
 	"linerate/internal/science/stats"
 )
 
@@ -40,7 +40,7 @@ func Runs(from, to *record.Run) *record.Comparison {
 			c.OnlyTo = append(c.OnlyTo, t.Name)
 		}
 	}
-	by := response.Of(to)[0]
+	by := metric.Of(to)[0]
 	c.Response = by.Name
 	each := stats.Sidak(c.Confidence, len(pairs))
 	var ps []float64
@@ -80,7 +80,7 @@ func treatment(run *record.Run, name string) *record.Treatment {
 }
 
 // one compares a treatment of both runs; the p-value is not yet corrected.
-func one(by response.Response, from, to *record.Run, a, b *record.Treatment, confidence, margin float64) (record.ComparedTreatment, float64) {
+func one(by metric.Response, from, to *record.Run, a, b *record.Treatment, confidence, margin float64) (record.ComparedTreatment, float64) {
 	base, level := values(by, from, a.Name), values(by, to, b.Name)
 	t := record.ComparedTreatment{
 		Name: a.Name, From: a.Goodput, To: b.Goodput, FromTrials: trials(from, a.Name), ToTrials: trials(to, b.Name),
@@ -109,14 +109,14 @@ func one(by response.Response, from, to *record.Run, a, b *record.Treatment, con
 	t.Ratio = record.RatioEstimate{Mean: ratio.Mean, Low: ratio.Low, High: ratio.High}
 	t.Verdict, t.Why = stats.VerdictOn(by, ratio, margin), why
 	switch {
-	case by.Name != response.Goodput.Name && t.FromResponse.Mean == 0:
+	case by.Name != metric.Goodput.Name && t.FromResponse.Mean == 0:
 		t.Ratio = record.RatioEstimate{None: true}
 		t.Why = "the first is zero in every trial: there is no ratio"
 	case why == "" && t.Verdict == record.Inconclusive && ratio.High >= 1000*ratio.Mean:
 		t.Why = "too few trials for how much they scatter: the interval has no end worth a number"
 	case why == "" && t.Verdict == record.Inconclusive:
 		t.Why = fmt.Sprintf("the interval spans %.2f× to %.2f×", ratio.Low, ratio.High)
-	case why == "" && by.Name == response.Goodput.Name && differ(a.LimitBps, b.LimitBps):
+	case why == "" && by.Name == metric.Goodput.Name && differ(a.LimitBps, b.LimitBps):
 		t.Why = "the limit differs, too: " + rate(a.LimitBps) + " → " + rate(b.LimitBps)
 	}
 	return t, p
@@ -133,7 +133,7 @@ func trials(run *record.Run, treatment string) int {
 }
 
 // values are a response of a treatment's trials, as far as they have one.
-func values(by response.Response, run *record.Run, treatment string) []float64 {
+func values(by metric.Response, run *record.Run, treatment string) []float64 {
 	var list []float64
 	for i := range run.Trials {
 		t := &run.Trials[i]
@@ -145,7 +145,7 @@ func values(by response.Response, run *record.Run, treatment string) []float64 {
 }
 
 // estimate is a treatment's, also where its own run is judged by something else.
-func estimate(by response.Response, t *record.Treatment, values []float64, confidence float64) record.ResponseEstimate {
+func estimate(by metric.Response, t *record.Treatment, values []float64, confidence float64) record.ResponseEstimate {
 	e := by.Estimate(t)
 	if mean := stats.Mean(values, confidence); e.Trials == 0 && mean.N > 0 {
 		e.Mean, e.Trials = mean.Mean, mean.N
@@ -222,8 +222,8 @@ func sentence(c *record.Comparison) string {
 	}
 	total := len(c.Treatments)
 	more, less, same := "carries more", "carries less", "carries as much"
-	by, _ := response.Find(c.Response)
-	if by.Name != response.Goodput.Name {
+	by, _ := metric.Find(c.Response)
+	if by.Name != metric.Goodput.Name {
 		more, less, same = "has a better "+by.Label, "has a worse "+by.Label, "has the same "+by.Label
 	}
 	switch {
@@ -271,7 +271,7 @@ func all(n int) string {
 
 // largest names the clearest change.
 func largest(c *record.Comparison) string {
-	by, _ := response.Find(c.Response)
+	by, _ := metric.Find(c.Response)
 	var best *record.ComparedTreatment
 	size := func(t *record.ComparedTreatment) float64 {
 		if t.Difference != nil {
@@ -293,7 +293,7 @@ func largest(c *record.Comparison) string {
 	}
 	if d := best.Difference; d != nil {
 		unit := by.Scale("", size(best))
-		if by.Unit == response.Lost.Unit {
+		if by.Unit == metric.Lost.Unit {
 			unit.Unit = "points" // 5 % more than 5 % is not 10 %
 		}
 		points := func(v float64) string { return fmt.Sprintf("%+.3g", v*unit.Per) }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/answer"
+	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
 )
 
@@ -23,7 +23,7 @@ func concluded(seed uint64, change func(*record.Run)) *record.Run {
 	if change != nil {
 		change(run)
 	}
-	answer.Conclude(run)
+	conclude.Conclude(run)
 	return run
 }
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
-	"linerate/internal/model/response"
 	"linerate/internal/model/topology"
 )
 
@@ -28,7 +28,7 @@ func differences(from, to *record.Run) []record.Difference {
 
 func judgedBy(run *record.Run) string {
 	var names []string
-	for _, r := range response.Of(run) {
+	for _, r := range metric.Of(run) {
 		names = append(names, r.Label)
 	}
 	return strings.Join(names, ", ")

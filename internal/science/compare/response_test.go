@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/answer"
+	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
 )
 
@@ -28,8 +28,8 @@ func TestByLatency(t *testing.T) {
 			to.Trials[i].Latency = nil
 		}
 	}
-	answer.Conclude(from)
-	answer.Conclude(to)
+	conclude.Conclude(from)
+	conclude.Conclude(to)
 	c := Runs(from, to)
 	t.Log(c.Answer)
 	want := map[string]struct {

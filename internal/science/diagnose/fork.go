@@ -9,7 +9,8 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-	"linerate/internal/science/spread"
+
+	"linerate/internal/science/ecmp"
 )
 
 // fork is a route with several next hops, and what a trial's flows made of it.
@@ -106,7 +107,7 @@ func (k *fork) pairs() int {
 func (k *fork) placements() (n int, known bool) {
 	policy, known := k.parameter("fib_multipath_hash_policy")
 	fields, _ := k.parameter("fib_multipath_hash_fields")
-	return spread.Distinct(policy, uint32(fields), len(k.flows), k.pairs()), known
+	return ecmp.Distinct(policy, uint32(fields), len(k.flows), k.pairs()), known
 }
 
 // used are the ports that flows left by, with how many each had.
@@ -119,8 +120,8 @@ func (k *fork) used() map[string]int {
 }
 
 // links are the fork's for the theory of hashing, all of one rate.
-func (k *fork) links() spread.Links {
-	links := spread.Alike(len(k.hops), 1)
+func (k *fork) links() ecmp.Links {
+	links := ecmp.Alike(len(k.hops), 1)
 	for i, hop := range k.hops {
 		links[i].Weight = float64(hop.Weight)
 	}

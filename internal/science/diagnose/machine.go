@@ -4,7 +4,8 @@ import (
 	"fmt"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/strain"
+
+	"linerate/internal/science/hostload"
 )
 
 const (
@@ -18,11 +19,11 @@ const (
 )
 
 // machines are those of a trial that its limit did not hold.
-func (f facts) machines() []strain.Machine {
+func (f facts) machines() []hostload.Machine {
 	if t := f.trial; t.LimitBps > 0 && t.GoodputBps >= atLimit*t.LimitBps {
 		return nil
 	}
-	return strain.Of(f.trial, f.over)
+	return hostload.Of(f.trial, f.over)
 }
 
 // softirqOneCore: one CPU does nothing but serve interrupts for the network, while
@@ -57,7 +58,7 @@ func softirqOneCore(f facts) (findings []record.Finding) {
 
 // softnetDrop: packets found a CPU's backlog full.
 func softnetDrop(f facts) (findings []record.Finding) {
-	for _, m := range strain.Of(f.trial, f.over) {
+	for _, m := range hostload.Of(f.trial, f.over) {
 		if m.SoftDropped == 0 {
 			continue
 		}
@@ -80,7 +81,7 @@ func softnetDrop(f facts) (findings []record.Finding) {
 // memoryPressure: TCP ran into the bound of its memory, or programs waited for
 // memory.
 func memoryPressure(f facts) (findings []record.Finding) {
-	for _, m := range strain.Of(f.trial, f.over) {
+	for _, m := range hostload.Of(f.trial, f.over) {
 		finding := record.Finding{Host: m.Name}
 		if m.TCPPressures > 0 {
 			finding.Confidence, finding.Summary = record.Certain, "TCP ran into the bound of its memory"

@@ -4,8 +4,9 @@ import (
 	"fmt"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/hearsay"
+
 	"linerate/internal/science/limits"
+	"linerate/internal/science/toolreport"
 )
 
 // toolApart is how much too high another program's figure is before it wants
@@ -41,7 +42,7 @@ func toolSurplus(f facts) []record.Finding {
 	}
 	if s.PredictedBps > 0 {
 		add("by the kernel's count of each connection's bytes and its own time it must say %s too much, and it says %s", limits.Rate(s.PredictedBps), limits.Rate(s.SurplusBps))
-		if hearsay.Explained(*s) {
+		if toolreport.Explained(*s) {
 			finding.Confidence = record.Certain
 		}
 	}

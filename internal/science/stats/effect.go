@@ -8,7 +8,8 @@ import (
 	"slices"
 
 	"linerate/internal/model/record"
-	"linerate/internal/model/response"
+
+	"linerate/internal/model/metric"
 )
 
 // unboundedRatio stands for "no upper bound worth a number": four replicates
@@ -137,20 +138,20 @@ const Spans = "the interval spans "
 // first of the responses (none: goodput); the others are beside. Unknown
 // intervals have Low and High zero. The effects in one response are a family of
 // their own: asking for another one takes nothing from the first.
-func Effects(factors []record.Factor, trials []record.Trial, confidence, margin float64, responses ...response.Response) []record.Effect {
+func Effects(factors []record.Factor, trials []record.Trial, confidence, margin float64, responses ...metric.Response) []record.Effect {
 	return inAll(comparisons(factors, trials), confidence, margin, responses)
 }
 
 // Between is Effects of a design that has not every combination of levels: where
 // one of the two was not tried there is nothing to compare, and nothing is missing.
-func Between(factors []record.Factor, trials []record.Trial, confidence, margin float64, responses ...response.Response) []record.Effect {
+func Between(factors []record.Factor, trials []record.Trial, confidence, margin float64, responses ...metric.Response) []record.Effect {
 	list := slices.DeleteFunc(comparisons(factors, trials), func(c comparison) bool { return len(c.base) == 0 || len(c.level) == 0 })
 	return inAll(list, confidence, margin, responses)
 }
 
-func inAll(list []comparison, confidence, margin float64, responses []response.Response) []record.Effect {
+func inAll(list []comparison, confidence, margin float64, responses []metric.Response) []record.Effect {
 	if len(responses) == 0 {
-		responses = []response.Response{response.Goodput}
+		responses = []metric.Response{metric.Goodput}
 	}
 	effects := judge(list, responses[0], confidence, margin)
 	for _, r := range responses[1:] {
@@ -191,11 +192,11 @@ func comparisons(factors []record.Factor, trials []record.Trial) []comparison {
 }
 
 // judge makes the effects of comparisons in one response.
-func judge(list []comparison, r response.Response, confidence, margin float64) []record.Effect {
+func judge(list []comparison, r metric.Response, confidence, margin float64) []record.Effect {
 	each := Sidak(confidence, len(list))
 	effects, ps := make([]record.Effect, len(list)), make([]float64, len(list))
 	for i, c := range list {
-		if r.Name == response.Goodput.Name {
+		if r.Name == metric.Goodput.Name {
 			effects[i], ps[i] = c.goodput(each, margin)
 		} else {
 			effects[i], ps[i] = c.in(r, each, margin)
@@ -210,7 +211,7 @@ func judge(list []comparison, r response.Response, confidence, margin float64) [
 // goodput judges the comparison by goodput.
 func (c comparison) goodput(confidence, margin float64) (record.Effect, float64) {
 	e := c.effect
-	pairs, _ := c.pairs(response.Goodput)
+	pairs, _ := c.pairs(metric.Goodput)
 	ratio, p, why := Ratio(pairs, confidence)
 	e.Ratio = record.RatioEstimate{Mean: ratio.Mean, Low: ratio.Low, High: ratio.High}
 	e.Blocks, e.Verdict, e.Why = ratio.N, Verdict(ratio, margin), why
@@ -231,7 +232,7 @@ func (c comparison) goodput(confidence, margin float64) (record.Effect, float64)
 // pairs are the values of the blocks that have both; missing is how many blocks
 // have both trials and not both values. A block tried twice, as after a resumed
 // run, counts with its latest trial.
-func (c comparison) pairs(r response.Response) (pairs []Pair, missing int) {
+func (c comparison) pairs(r metric.Response) (pairs []Pair, missing int) {
 	base, level := map[int]*record.Trial{}, map[int]*record.Trial{}
 	for _, t := range c.base {
 		base[t.Block] = t
@@ -261,14 +262,14 @@ func (c comparison) pairs(r response.Response) (pairs []Pair, missing int) {
 func Narrow(effects []record.Effect, treatments []record.Treatment, until float64) bool {
 	narrow := func(of string, mean, low, high float64, known bool) bool {
 		most := until * math.Abs(mean)
-		if r, ok := response.Find(of); ok && r.Signed {
+		if r, ok := metric.Find(of); ok && r.Signed {
 			most = max(r.Floor, until)
 		}
 		return known && (high-low)/2 <= most
 	}
 	if len(effects) == 0 {
 		for _, t := range treatments {
-			e := response.Goodput.Estimate(&t)
+			e := metric.Goodput.Estimate(&t)
 			if len(t.Responses) > 0 {
 				e = t.Responses[0]
 			}
@@ -281,7 +282,7 @@ func Narrow(effects []record.Effect, treatments []record.Treatment, until float6
 	for _, e := range effects {
 		mean, low, high := e.Ratio.Mean, e.Ratio.Low, e.Ratio.High
 		known := e.Blocks > 1 && (high > 0 || mean == 0) // more blocks would make no ratio of None, either
-		if r, ok := response.Find(e.Response); ok && r.Signed && e.Difference != nil {
+		if r, ok := metric.Find(e.Response); ok && r.Signed && e.Difference != nil {
 			mean, low, high, known = e.Difference.Mean, e.Difference.Low, e.Difference.High, e.Blocks > 1
 		}
 		if !narrow(e.Response, mean, low, high, known) {

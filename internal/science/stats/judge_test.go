@@ -5,7 +5,8 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
-	"linerate/internal/model/response"
+
+	"linerate/internal/model/metric"
 )
 
 // judged are trials of two levels, a block for each pair of values.
@@ -40,32 +41,32 @@ func TestOtherResponses(t *testing.T) {
 	ramp := func(at float64) []float64 { return []float64{at, at * 1.01, at * 0.99, at * 1.005} }
 	none := []float64{0, 0, 0, 0}
 	for name, test := range map[string]struct {
-		of          response.Response
+		of          metric.Response
 		set         func(*record.Trial, float64)
 		base, level []float64
 		verdict     string
 		ratio       float64 // 0: none
 		why         string
 	}{
-		"slower":               {response.LatencyP99, p99, ramp(100), ramp(400), record.Worsens, 4, ""},
-		"quicker":              {response.LatencyP99, p99, ramp(400), ramp(100), record.Improves, 0.25, ""},
-		"as quick":             {response.LatencyP99, p99, ramp(100), ramp(100.1), record.NoDifference, 1.001, ""},
-		"now and then":         {response.LatencyP99, p99, ramp(100), []float64{50, 400, 100, 900}, record.Inconclusive, 2.06, Spans},
-		"nothing came":         {response.LatencyP99, p99, ramp(100), none, record.Inconclusive, 0, "in no block have both a value: no transaction was done"},
-		"nothing came once":    {response.LatencyP99, p99, ramp(100), []float64{10, 10, 0, 10}, record.Inconclusive, 0.1, "in 1 of 4 blocks not both have a value"},
-		"more transactions":    {response.Transactions, perSecond, ramp(1000), ramp(2000), record.Improves, 2, ""},
-		"from no transactions": {response.Transactions, perSecond, none, ramp(2000), record.Improves, 0, "the baseline is zero in every block"},
-		"to no transactions":   {response.Transactions, perSecond, ramp(2000), none, record.Worsens, 0, ""},
-		"loss from none":       {response.Lost, loss, none, ramp(0.05), record.Worsens, 0, "the baseline is zero in every block"},
-		"loss from hardly any": {response.Lost, loss, []float64{0, 0.01, 0, 0.01}, ramp(0.05), record.Worsens, 0, "the baseline is zero in 2 of 4 blocks"},
-		"no loss":              {response.Lost, loss, none, none, record.NoDifference, 0, "both are zero in every block"},
-		"no loss any more":     {response.Lost, loss, ramp(0.05), none, record.Improves, 0, ""},
-		"twice a trifle":       {response.Lost, loss, ramp(0.0002), ramp(0.0004), record.NoDifference, 2, "less than 0.1 points"},
-		"once":                 {response.LatencyP99, p99, []float64{100}, []float64{400}, record.Inconclusive, 4, "a single block"},
-		"once from none":       {response.Lost, loss, []float64{0}, []float64{0.5}, record.Inconclusive, 0, "of unknown interval"},
+		"slower":               {metric.LatencyP99, p99, ramp(100), ramp(400), record.Worsens, 4, ""},
+		"quicker":              {metric.LatencyP99, p99, ramp(400), ramp(100), record.Improves, 0.25, ""},
+		"as quick":             {metric.LatencyP99, p99, ramp(100), ramp(100.1), record.NoDifference, 1.001, ""},
+		"now and then":         {metric.LatencyP99, p99, ramp(100), []float64{50, 400, 100, 900}, record.Inconclusive, 2.06, Spans},
+		"nothing came":         {metric.LatencyP99, p99, ramp(100), none, record.Inconclusive, 0, "in no block have both a value: no transaction was done"},
+		"nothing came once":    {metric.LatencyP99, p99, ramp(100), []float64{10, 10, 0, 10}, record.Inconclusive, 0.1, "in 1 of 4 blocks not both have a value"},
+		"more transactions":    {metric.Transactions, perSecond, ramp(1000), ramp(2000), record.Improves, 2, ""},
+		"from no transactions": {metric.Transactions, perSecond, none, ramp(2000), record.Improves, 0, "the baseline is zero in every block"},
+		"to no transactions":   {metric.Transactions, perSecond, ramp(2000), none, record.Worsens, 0, ""},
+		"loss from none":       {metric.Lost, loss, none, ramp(0.05), record.Worsens, 0, "the baseline is zero in every block"},
+		"loss from hardly any": {metric.Lost, loss, []float64{0, 0.01, 0, 0.01}, ramp(0.05), record.Worsens, 0, "the baseline is zero in 2 of 4 blocks"},
+		"no loss":              {metric.Lost, loss, none, none, record.NoDifference, 0, "both are zero in every block"},
+		"no loss any more":     {metric.Lost, loss, ramp(0.05), none, record.Improves, 0, ""},
+		"twice a trifle":       {metric.Lost, loss, ramp(0.0002), ramp(0.0004), record.NoDifference, 2, "less than 0.1 points"},
+		"once":                 {metric.LatencyP99, p99, []float64{100}, []float64{400}, record.Inconclusive, 4, "a single block"},
+		"once from none":       {metric.Lost, loss, []float64{0}, []float64{0.5}, record.Inconclusive, 0, "of unknown interval"},
 	} {
 		factors, trials := judged(test.set, test.base, test.level)
-		effects := Effects(factors, trials, 0.95, 0.02, test.of, response.Goodput)
+		effects := Effects(factors, trials, 0.95, 0.02, test.of, metric.Goodput)
 		e := effects[0]
 		if e.Verdict != test.verdict || e.Ratio.Mean < 0.98*test.ratio || e.Ratio.Mean > 1.02*test.ratio || !strings.Contains(e.Why, test.why) {
 			t.Errorf("%s: %+v, want %s, a ratio of %g, and why: %q", name, e, test.verdict, test.ratio, test.why)
@@ -102,7 +103,7 @@ func TestNarrowOfDifferences(t *testing.T) {
 		"one block":                 {[]float64{0.001}, []float64{0.6}, 0.5, false},
 	} {
 		factors, trials := judged(toolSays, test.base, test.level)
-		effects := Effects(factors, trials, 0.95, 0.02, response.Surplus)
+		effects := Effects(factors, trials, 0.95, 0.02, metric.Surplus)
 		if got := Narrow(effects, nil, test.until); got != test.want || !effects[0].Ratio.None {
 			t.Errorf("%s: %t: %+v", name, got, effects[0].Difference)
 		}
@@ -121,8 +122,8 @@ func TestNarrowOfDifferences(t *testing.T) {
 // intervals alone.
 func TestBesideCostsNothing(t *testing.T) {
 	factors, trials := judged(p99, []float64{100, 101, 102, 99}, []float64{200, 190, 205, 201})
-	alone := Effects(factors, trials, 0.95, 0.02, response.LatencyP99)[0]
-	several := Effects(factors, trials, 0.95, 0.02, response.LatencyP99, response.Goodput, response.LatencyP50)[0]
+	alone := Effects(factors, trials, 0.95, 0.02, metric.LatencyP99)[0]
+	several := Effects(factors, trials, 0.95, 0.02, metric.LatencyP99, metric.Goodput, metric.LatencyP50)[0]
 	if alone.Ratio != several.Ratio || alone.P != several.P {
 		t.Errorf("alone %+v, with others %+v", alone, several)
 	}

@@ -6,8 +6,9 @@ import (
 	"slices"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/hearsay"
+
 	"linerate/internal/science/limits"
+	"linerate/internal/science/toolreport"
 )
 
 // toolTolerance is what another program's figure may differ by: its time is not
@@ -69,7 +70,7 @@ func hearsayReason(s *record.ToolReported) string {
 		unsent = fmt.Sprintf("; %s were still in send buffers", volume(float64(s.UnsentBytes)))
 	}
 	switch {
-	case s.PredictedBps > 0 && hearsay.Explained(*s):
+	case s.PredictedBps > 0 && toolreport.Explained(*s):
 		return fmt.Sprintf("; each connection's bytes over its own time, as the kernel counts them, make %s of the %s%s", limits.Rate(s.PredictedBps), limits.Rate(s.SurplusBps), unsent)
 	case s.PredictedBps > 0 && s.SurplusBps > 0:
 		return fmt.Sprintf("; each connection's bytes over its own time would make %s of the %s%s", limits.Rate(s.PredictedBps), limits.Rate(s.SurplusBps), unsent)

@@ -17,7 +17,8 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/limits"
-	"linerate/internal/science/strain"
+
+	"linerate/internal/science/hostload"
 )
 
 // Names of the checks.
@@ -267,7 +268,7 @@ func Stolen(t record.Trial) bool {
 // stolen is the largest share of its processors' time that a host lost; "": none tells.
 func stolen(t record.Trial) (most float64, host string) {
 	for _, h := range t.Hosts {
-		if s, read := strain.Stolen(h); read && (host == "" || s > most) {
+		if s, read := hostload.Stolen(h); read && (host == "" || s > most) {
 			most, host = s, h.Host
 		}
 	}

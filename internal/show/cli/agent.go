@@ -10,7 +10,8 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/host/agent"
-	"linerate/internal/host/setting"
+
+	"linerate/internal/host/apply"
 )
 
 // inMemory is the journal of a host that ends with its agent.
@@ -35,7 +36,7 @@ the stream ends; "linerate recover" reverts what a killed agent left.`,
 			switch o.Journal {
 			case "":
 				var err error
-				if o.Journal, err = setting.DefaultJournal(o.Node); err != nil {
+				if o.Journal, err = apply.DefaultJournal(o.Node); err != nil {
 					return err
 				}
 			case inMemory:

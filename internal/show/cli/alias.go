@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"linerate/internal/host/setting"
+	"linerate/internal/host/apply"
 	model "linerate/internal/model/setting"
 	"linerate/internal/model/source"
 	"linerate/internal/model/topology"
@@ -90,11 +90,11 @@ func (f *aliasFlags) while(ctx context.Context, name string, said io.Writer, com
 	// A terminal that is closed is an end like any other.
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
 	defer stop()
-	journal, err := setting.DefaultJournal(name)
+	journal, err := apply.DefaultJournal(name)
 	if err != nil {
 		return err
 	}
-	manager, err := setting.Open(setting.Options{Journal: journal})
+	manager, err := apply.Open(apply.Options{Journal: journal})
 	if err != nil {
 		return err
 	}

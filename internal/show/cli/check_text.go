@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"linerate/internal/model/record"
-	"linerate/internal/model/response"
+
+	"linerate/internal/model/metric"
 	"linerate/internal/science/limits"
 )
 
@@ -68,11 +69,11 @@ func someLines(lines []string) []string {
 func (d *planDocument) judgedBy() string {
 	var labels []string
 	for _, name := range d.Responses {
-		if r, ok := response.Find(name); ok {
+		if r, ok := metric.Find(name); ok {
 			labels = append(labels, r.Label)
 		}
 	}
-	if len(d.Responses) == 1 && d.Responses[0] == response.Goodput.Name {
+	if len(d.Responses) == 1 && d.Responses[0] == metric.Goodput.Name {
 		return ""
 	}
 	return "; judged by " + strings.Join(labels, ", then ")

@@ -9,12 +9,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"linerate/internal/science/placement"
+	"linerate/internal/science/ecmp"
 	"linerate/internal/science/sciencetest"
 )
 
 // likeLimits fails unless `limits ecmp` expects of a group what the run's theory does.
-func likeLimits(t *testing.T, g placement.Group) {
+func likeLimits(t *testing.T, g ecmp.Group) {
 	t.Helper()
 	_, out, errs := ecmpRun(fmt.Sprintf("--links %d --flows %d --rate 100mbit --json", g.Links, g.Flows))
 	var l ecmpLimit
@@ -31,7 +31,7 @@ func likeLimits(t *testing.T, g placement.Group) {
 // says of it.
 func TestECMPLimits(t *testing.T) {
 	source := rand.New(rand.NewPCG(5, 6))
-	groups := placement.Groups(sciencetest.Curve([]int{2, 4, 8}, []int{1, 2, 3, 4, 8, 16, 32}, 1, func(links int) int { return source.IntN(links) }))
+	groups := ecmp.Placements(sciencetest.Curve([]int{2, 4, 8}, []int{1, 2, 3, 4, 8, 16, 32}, 1, func(links int) int { return source.IntN(links) }))
 	if len(groups) != 21 {
 		t.Fatalf("%d groups", len(groups))
 	}
@@ -57,7 +57,7 @@ func TestECMPTheory(t *testing.T) {
 		}
 	}
 	run.Confidence, run.Margin = 0.9999, 0.3 // used links of a busy machine stay below their limit
-	groups := placement.Groups(run)
+	groups := ecmp.Placements(run)
 	if len(groups) != 6 {
 		t.Errorf("%d treatments judged, want 6", len(groups))
 	}

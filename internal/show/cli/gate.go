@@ -10,7 +10,8 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
-	"linerate/internal/science/bloat"
+
+	"linerate/internal/science/bufferbloat"
 	"linerate/internal/science/limits"
 	"linerate/internal/show/report"
 )
@@ -70,7 +71,7 @@ var qualities = append([]quality{
 	{"jitter", onlyUDP, false, false, "<= 1ms", parseTime, ofDatagrams(func(g *record.Datagrams) float64 { return g.JitterUs }), report.Microseconds},
 	{"loss-free", onlyUDP, false, true, ">= 900mbit", parseAs(unit.ParseBitRate), ofSearch, limits.Rate},
 	{"buffer-delay", nil, true, false, "<= 30ms", parseTime, ofLatency(func(l *record.Latency) float64 { return l.BufferDelayUs }), report.Microseconds},
-	{"grade", nil, true, false, ">= B", parseGrade, ofLatency(func(l *record.Latency) float64 { return float64(slices.Index(bloat.Grades(), l.Grade)) }), spellGrade},
+	{"grade", nil, true, false, ">= B", parseGrade, ofLatency(func(l *record.Latency) float64 { return float64(slices.Index(bufferbloat.Grades(), l.Grade)) }), spellGrade},
 }, latencies()...)
 
 // latencies are the parts of a distribution.
@@ -119,13 +120,13 @@ func ofLatency(of func(*record.Latency) float64) func(*record.Measure) []shown {
 
 // parseGrade reads a grade as its place among them, the worst being 0.
 func parseGrade(text string) (float64, error) {
-	if i := slices.Index(bloat.Grades(), strings.TrimSpace(text)); i >= 0 {
+	if i := slices.Index(bufferbloat.Grades(), strings.TrimSpace(text)); i >= 0 {
 		return float64(i), nil
 	}
 	return 0, errors.New("no grade")
 }
 
-func spellGrade(place float64) string { return bloat.Grades()[int(place)] }
+func spellGrade(place float64) string { return bufferbloat.Grades()[int(place)] }
 
 func ofDirections(of func(record.MeasureDirection) (float64, bool)) func(*record.Measure) []shown {
 	return func(m *record.Measure) (list []shown) {

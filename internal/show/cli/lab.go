@@ -19,8 +19,8 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/control/lab"
-	"linerate/internal/host/wire"
 
+	"linerate/internal/host/linkemu"
 	"linerate/internal/kernel/file"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -66,7 +66,7 @@ func newLabWireCommand() *cobra.Command {
 			for i := range taps {
 				taps[i] = firstTap + i
 			}
-			return wire.Carry(links, taps, cmd.Context().Done())
+			return linkemu.Carry(links, taps, cmd.Context().Done())
 		},
 	}
 }

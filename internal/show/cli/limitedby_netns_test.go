@@ -8,7 +8,8 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
-	"linerate/internal/science/attribute"
+
+	"linerate/internal/science/bottleneck"
 )
 
 // TestLimitedBy makes flows that go no faster for one reason each, side by side,
@@ -16,16 +17,16 @@ import (
 func TestLimitedBy(t *testing.T) {
 	kerneltest.RequireNamespaces(t)
 	want := map[string]string{
-		"client1": attribute.FullLink,
-		"client2": attribute.RateCap,
-		"client3": attribute.Application,
-		"client4": attribute.SlowReader,
-		"client5": attribute.ReceiverWindow,
-		"client6": attribute.SendBuffer,
-		"client7": attribute.FullLink, // three flows
-		"client8": attribute.CongestionWindow,
-		"client9": attribute.NoAnswer,
-		"a":       attribute.Generator,
+		"client1": bottleneck.FullLink,
+		"client2": bottleneck.RateCap,
+		"client3": bottleneck.Application,
+		"client4": bottleneck.SlowReader,
+		"client5": bottleneck.ReceiverWindow,
+		"client6": bottleneck.SendBuffer,
+		"client7": bottleneck.FullLink, // three flows
+		"client8": bottleneck.CongestionWindow,
+		"client9": bottleneck.NoAnswer,
+		"a":       bottleneck.Generator,
 	}
 	run := runLab(t, t.TempDir(), labFile(t, "limited-by.yaml"), "--seed", "3")
 	seen := map[string]bool{}
@@ -65,8 +66,8 @@ func TestMeasureLimitedBy(t *testing.T) {
 			args []string
 			want string
 		}{
-			{nil, attribute.FullLink},
-			{[]string{"--direction", "read", "--read-cap", "10mbit"}, attribute.SlowReader},
+			{nil, bottleneck.FullLink},
+			{[]string{"--direction", "read", "--read-cap", "10mbit"}, bottleneck.SlowReader},
 		} {
 			m, status, said := measured(t, "client", append([]string{"10.0.0.1", "--duration", "1500ms", "--warmup", "500ms"}, test.args...)...)
 			if status != ExitOK && status != ExitDoubt || len(m.Flows) != 1 {

@@ -15,8 +15,8 @@ import (
 
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
-	"linerate/internal/science/fabric"
-	"linerate/internal/science/spread"
+
+	"linerate/internal/science/ecmp"
 )
 
 // ecmpFlags are the flags of `linerate limits ecmp`.
@@ -113,18 +113,18 @@ type ecmpAnswer interface{ print(io.Writer) error }
 
 // question is what the flags ask.
 type question struct {
-	tiers      spread.Tiers
-	kinds      []spread.Kind // single flows
+	tiers      ecmp.Tiers
+	kinds      []ecmp.Kind // single flows
 	flows      int
 	policy     int
 	fields     uint32
 	pairs      int
 	distinct   int // what is placed
-	sizes      *spread.Sizes
+	sizes      *ecmp.Sizes
 	target     float64
 	replicates int
 	seed       uint64
-	fabric     fabric.Fabric
+	fabric     ecmp.Fabric
 }
 
 const (
@@ -183,7 +183,7 @@ func (f *ecmpFlags) question() (question, error) {
 	if q.sizes, err = parseSizes(f.sizes); err != nil {
 		wrong = append(wrong, err)
 	}
-	if q.sizes != nil && slices.ContainsFunc(q.kinds, func(k spread.Kind) bool { return k.Bps > 0 }) {
+	if q.sizes != nil && slices.ContainsFunc(q.kinds, func(k ecmp.Kind) bool { return k.Bps > 0 }) {
 		say("--sizes is for flows that take what they get: --flows without rates")
 	}
 	wrong = append(wrong, f.clos(&q))
@@ -193,12 +193,12 @@ func (f *ecmpFlags) question() (question, error) {
 	if f.hosts == 0 {
 		q.pairs = max(1, q.pairs)
 	}
-	q.distinct = spread.Distinct(q.policy, q.fields, q.flows, q.pairs)
+	q.distinct = ecmp.Distinct(q.policy, q.fields, q.flows, q.pairs)
 	return q, nil
 }
 
-func (f *ecmpFlags) firstTier() (spread.Links, error) {
-	links := spread.Alike(f.links, 0)
+func (f *ecmpFlags) firstTier() (ecmp.Links, error) {
+	links := ecmp.Alike(f.links, 0)
 	if len(f.rates) != 1 && len(f.rates) != f.links {
 		return links, fmt.Errorf("--rate has %d rates: expected one, or one for each of %d links", len(f.rates), f.links)
 	}
@@ -226,7 +226,7 @@ func (f *ecmpFlags) firstTier() (spread.Links, error) {
 	return links, nil
 }
 
-func (f *ecmpFlags) secondTier() (spread.Links, error) {
+func (f *ecmpFlags) secondTier() (ecmp.Links, error) {
 	n, rate := f.second, float64(f.secondRate)
 	if !f.flags.Changed("second-links") {
 		n = f.links
@@ -241,7 +241,7 @@ func (f *ecmpFlags) secondTier() (spread.Links, error) {
 	if rate <= 0 {
 		return nil, fmt.Errorf("--second-rate %s: expected more than 0", f.secondRate)
 	}
-	return spread.Alike(n, rate), nil
+	return ecmp.Alike(n, rate), nil
 }
 
 // clos takes the flags of a simulated network.
@@ -257,7 +257,7 @@ func (f *ecmpFlags) clos(q *question) error {
 	if q.sizes != nil || f.flags.Changed("target") {
 		return fmt.Errorf("--sizes and --target are for one sender: without --hosts")
 	}
-	q.fabric = fabric.Fabric{Hosts: f.hosts, HostsPerLeaf: f.perLeaf, HostBps: float64(f.hostRate), Up: q.tiers.First}
+	q.fabric = ecmp.Fabric{Hosts: f.hosts, HostsPerLeaf: f.perLeaf, HostBps: float64(f.hostRate), Up: q.tiers.First}
 	if !f.flags.Changed("hosts-per-leaf") {
 		q.fabric.HostsPerLeaf = f.links
 	}
@@ -270,24 +270,24 @@ func (f *ecmpFlags) clos(q *question) error {
 	if q.flows == 0 || q.tiers.First.Check() != nil {
 		return nil // told already
 	}
-	return q.fabric.Check(fabric.Load{Kinds: q.kinds, Pairs: f.pairs})
+	return q.fabric.Check(ecmp.FabricLoad{Kinds: q.kinds, Pairs: f.pairs})
 }
 
 // parseFlows reads "900x20mbit,4".
-func parseFlows(parts []string) ([]spread.Kind, int, error) {
+func parseFlows(parts []string) ([]ecmp.Kind, int, error) {
 	const expected = "expected a number of flows, such as 3, or of flows with what they ask for, such as 900x20mbit,4"
 	if len(parts) == 0 {
 		return nil, 0, fmt.Errorf("--flows: %s", expected)
 	}
-	var kinds []spread.Kind
+	var kinds []ecmp.Kind
 	total := 0
 	for _, part := range parts {
 		number, rate, limited := strings.Cut(strings.TrimSpace(part), "x")
 		n, err := strconv.Atoi(number)
-		if err != nil || n < 1 || n > fabric.MostFlows {
-			return nil, 0, fmt.Errorf("--flows %q: %s; at most %d", part, expected, fabric.MostFlows)
+		if err != nil || n < 1 || n > ecmp.MostFlows {
+			return nil, 0, fmt.Errorf("--flows %q: %s; at most %d", part, expected, ecmp.MostFlows)
 		}
-		kind := spread.Kind{Count: n}
+		kind := ecmp.Kind{Count: n}
 		if limited {
 			bps, err := unit.ParseBitRate(rate)
 			if err == nil && bps <= 0 {
@@ -301,8 +301,8 @@ func parseFlows(parts []string) ([]spread.Kind, int, error) {
 		kinds = append(kinds, kind)
 		total += n
 	}
-	if total > fabric.MostFlows {
-		return nil, 0, fmt.Errorf("--flows: %d together: expected at most %d", total, fabric.MostFlows)
+	if total > ecmp.MostFlows {
+		return nil, 0, fmt.Errorf("--flows: %d together: expected at most %d", total, ecmp.MostFlows)
 	}
 	return kinds, total, nil
 }
@@ -321,12 +321,12 @@ func parsePolicy(text string) (int, error) {
 }
 
 // parseSizes reads "pareto:1.2"; nil is that all are equal.
-func parseSizes(text string) (*spread.Sizes, error) {
+func parseSizes(text string) (*ecmp.Sizes, error) {
 	if text == "" || text == "equal" {
 		return nil, nil
 	}
 	law, shape, given := strings.Cut(text, ":")
-	sizes := &spread.Sizes{Law: law}
+	sizes := &ecmp.Sizes{Law: law}
 	if given {
 		var err error
 		if sizes.Shape, err = strconv.ParseFloat(shape, 64); err != nil || math.IsNaN(sizes.Shape) {

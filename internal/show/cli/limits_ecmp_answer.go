@@ -4,8 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"linerate/internal/science/fabric"
-	"linerate/internal/science/spread"
+	"linerate/internal/science/ecmp"
 )
 
 // ecmpLimit is what `linerate limits ecmp --json` prints without --hosts.
@@ -109,11 +108,11 @@ func (q question) asked() ecmpAsked {
 }
 
 // bundles are what is placed.
-func (q question) bundles() []spread.Kind {
+func (q question) bundles() []ecmp.Kind {
 	if q.distinct == q.flows {
 		return q.kinds
 	}
-	return spread.Bundle(q.kinds, q.distinct)
+	return ecmp.Bundle(q.kinds, q.distinct)
 }
 
 func (q question) answer() ecmpAnswer {
@@ -145,7 +144,7 @@ func (q question) expect() ecmpLimit {
 		link := ecmpLink{RateBps: links[i].RateBps, Weight: links[i].Weight, Chance: chance,
 			Idle: math.Pow(1-chance, float64(q.distinct))}
 		if l.Tiers == 1 {
-			link.ExpectedBps, _ = spread.Expected(link.RateBps, chance, kinds)
+			link.ExpectedBps, _ = ecmp.Expected(link.RateBps, chance, kinds)
 		}
 		l.PerLink = append(l.PerLink, link)
 	}
@@ -155,7 +154,7 @@ func (q question) expect() ecmpLimit {
 // mostValues is how many values of a distribution are listed one by one.
 const mostValues = 64
 
-func (q question) figures(t spread.Tiers, kinds []spread.Kind) ecmpFigures {
+func (q question) figures(t ecmp.Tiers, kinds []ecmp.Kind) ecmpFigures {
 	o := t.Outcome(kinds, q.sizes, q.replicates, q.seed)
 	f := ecmpFigures{
 		LimitBps: o.LimitBps, ExpectedBps: o.MeanBps, Share: o.MeanBps / o.LimitBps, SDBps: o.SDBps,
@@ -247,12 +246,12 @@ func (q question) simulate() closLimit {
 	if l.Replicates == 0 {
 		l.Replicates = min(max(1, quickFlows/q.flows), 100)
 	}
-	load := fabric.Load{Kinds: q.kinds, Pairs: q.pairs, Key: fabric.PerPair}
+	load := ecmp.FabricLoad{Kinds: q.kinds, Pairs: q.pairs, Key: ecmp.PerPair}
 	switch {
-	case spread.Distinct(q.policy, q.fields, 2, 1) == 2:
-		load.Key = fabric.PerFlow
-	case spread.Distinct(q.policy, q.fields, 2, 2) == 1:
-		load.Key = fabric.One
+	case ecmp.Distinct(q.policy, q.fields, 2, 1) == 2:
+		load.Key = ecmp.PerFlow
+	case ecmp.Distinct(q.policy, q.fields, 2, 2) == 1:
+		load.Key = ecmp.One
 	}
 	l.closFigures = q.replicate(load, l.Replicates)
 	if len(f.Core) > 0 {
@@ -263,8 +262,8 @@ func (q question) simulate() closLimit {
 	return l
 }
 
-func (q question) replicate(load fabric.Load, replicates int) closFigures {
-	s := fabric.Simulation{Fabric: q.fabric, Load: load}
+func (q question) replicate(load ecmp.FabricLoad, replicates int) closFigures {
+	s := ecmp.Simulation{Fabric: q.fabric, Load: load}
 	o, sd := s.Replicate(q.seed, replicates)
 	c := closFigures{
 		ExpectedBps: o.Hashed.CarriedBps, SDBps: sd, LimitBps: o.Even.CarriedBps,
@@ -276,7 +275,7 @@ func (q question) replicate(load fabric.Load, replicates int) closFigures {
 	return c
 }
 
-func newClosRates(r fabric.Rates) closRates {
+func newClosRates(r ecmp.Rates) closRates {
 	return closRates{Least: r.LeastBps, P1: r.P1Bps, P50: r.P50Bps, P99: r.P99Bps, Most: r.MostBps, Fairness: r.Fairness}
 }
 

@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"linerate/internal/kernel/kerneltest"
-	"linerate/internal/science/attribute"
+
+	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/limits"
 )
 
@@ -44,8 +45,8 @@ func TestLongPath(t *testing.T) {
 				}
 				// A busy machine makes round trips longer than the link does.
 				least := 0.95 * window / (float64(f.SenderInfo.RTTUs) / 1e6)
-				windowed = windowed || f.GoodputBps > least && f.LimitedBy == attribute.ReceiverWindow
-				if f.Expected.LimitedBy != attribute.ReceiverWindow {
+				windowed = windowed || f.GoodputBps > least && f.LimitedBy == bottleneck.ReceiverWindow
+				if f.Expected.LimitedBy != bottleneck.ReceiverWindow {
 					t.Errorf("expected to be held back by %q", f.Expected.LimitedBy)
 				}
 			case "a2":

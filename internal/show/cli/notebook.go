@@ -9,7 +9,8 @@ import (
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/notebook/sqlite"
 	"linerate/internal/model/record"
-	"linerate/internal/science/answer"
+
+	"linerate/internal/science/conclude"
 )
 
 // openNotebook opens the notebook for writing, and makes it when there is none.
@@ -73,7 +74,7 @@ func storedRuns(ctx context.Context, references ...string) ([]*record.Run, error
 			return nil, err
 		}
 		if run.Status == notebook.Running || run.Status == notebook.Interrupted {
-			answer.Conclude(run)
+			conclude.Conclude(run)
 		}
 		runs = append(runs, run)
 	}

@@ -8,19 +8,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/host/setting"
+	"linerate/internal/host/apply"
 )
 
 // recovery is what `linerate recover --json` prints.
 type recovery struct {
-	Schema  string              `json:"schema"`
-	Changes []setting.Recovered `json:"changes"`
+	Schema  string            `json:"schema"`
+	Changes []apply.Recovered `json:"changes"`
 }
 
 func newRecoverCommand(s streams) *cobra.Command {
 	var journal string
 	var list, asJSON bool
-	var o setting.RecoverOptions
+	var o apply.RecoverOptions
 	cmd := &cobra.Command{
 		Use:   "recover",
 		Short: "Undo what an agent that was killed has left changed on this host",
@@ -35,16 +35,16 @@ does no harm to repeat this.`,
 			journals := []string{journal}
 			if journal == "" {
 				var err error
-				if journals, err = setting.Journals(); err != nil {
+				if journals, err = apply.Journals(); err != nil {
 					return err
 				}
 			}
 			o.List = list
-			all := recovery{Schema: "linerate.recover/v1", Changes: []setting.Recovered{}}
+			all := recovery{Schema: "linerate.recover/v1", Changes: []apply.Recovered{}}
 			var failed []error
 			for _, path := range journals {
 				o.Journal = path
-				changes, err := setting.Recover(o)
+				changes, err := apply.Recover(o)
 				all.Changes = append(all.Changes, changes...)
 				failed = append(failed, err)
 			}
@@ -53,7 +53,7 @@ does no harm to repeat this.`,
 			} else {
 				printRecovery(s.out, all.Changes)
 			}
-			if kept := withResult(all.Changes, setting.Kept); kept > 0 {
+			if kept := withResult(all.Changes, apply.Kept); kept > 0 {
 				failed = append(failed, fmt.Errorf("%d of %d changes could not be undone", kept, len(all.Changes)))
 			}
 			return errors.Join(failed...)
@@ -67,7 +67,7 @@ does no harm to repeat this.`,
 	return cmd
 }
 
-func withResult(changes []setting.Recovered, result string) int {
+func withResult(changes []apply.Recovered, result string) int {
 	n := 0
 	for _, c := range changes {
 		if c.Result == result {
@@ -77,7 +77,7 @@ func withResult(changes []setting.Recovered, result string) int {
 	return n
 }
 
-func printRecovery(out io.Writer, changes []setting.Recovered) {
+func printRecovery(out io.Writer, changes []apply.Recovered) {
 	if len(changes) == 0 {
 		fmt.Fprintln(out, "Nothing to recover: no agent has left anything changed.")
 		return

@@ -126,7 +126,7 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 		result, err = run.New(ctx, plan, store, options)
 	}
 	progress.end()
-	return conclude(ctx, s, result, err, f)
+	return finishRun(ctx, s, result, err, f)
 }
 
 // planStudy loads a study with what was asked for at the command line.
@@ -155,8 +155,8 @@ func trials(n int) string {
 	return fmt.Sprintf("%d trials", n)
 }
 
-// conclude reports what there is, also of a run that was cut short.
-func conclude(ctx context.Context, s streams, result *record.Run, err error, f runFlags) error {
+// finishRun reports what there is, also of a run that was cut short.
+func finishRun(ctx context.Context, s streams, result *record.Run, err error, f runFlags) error {
 	if result == nil {
 		return err
 	}

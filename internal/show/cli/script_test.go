@@ -12,7 +12,8 @@ import (
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/notebook/sqlite"
 	"linerate/internal/model/record"
-	"linerate/internal/science/answer"
+
+	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
 )
 
@@ -71,7 +72,7 @@ func keep(ts *testscript.TestScript, _ bool, args []string) {
 	if how != "unfinished" {
 		run, err = store.Run(ctx, run.ID)
 		ts.Check(err)
-		answer.Conclude(run)
+		conclude.Conclude(run)
 		if how == "doubt" {
 			run.Trust = append(run.Trust, record.Check{Check: "limit", Trial: 1, Detail: "goodput above the limit of its path"})
 		}

@@ -8,10 +8,11 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
-	"linerate/internal/model/tuning"
-	"linerate/internal/science/attribute"
+
 	"linerate/internal/science/limits"
-	"linerate/internal/science/predict"
+
+	"linerate/internal/model/settingfile"
+	"linerate/internal/science/bottleneck"
 	"linerate/studies"
 )
 
@@ -41,17 +42,17 @@ func TestTenGigIsTheLists(t *testing.T) {
 			t.Errorf("nobody is told that %s is not tried", key)
 		}
 	}
-	var files []tuning.File
+	var files []settingfile.File
 	want := map[string]map[string]string{}
-	kept := func(files ...tuning.File) (list []tuning.Line) {
-		for _, l := range tuning.Winning(files) {
+	kept := func(files ...settingfile.File) (list []settingfile.Line) {
+		for _, l := range settingfile.Winning(files) {
 			if !slices.Contains(notTried, l.Key) {
 				list = append(list, l)
 			}
 		}
 		return list
 	}
-	add := func(name string, lines []tuning.Line) {
+	add := func(name string, lines []settingfile.Line) {
 		want[name] = map[string]string{}
 		for _, l := range lines {
 			want[name][l.Key] = l.Value
@@ -65,22 +66,22 @@ func TestTenGigIsTheLists(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := tuning.Read(list.file, text, "")
+		f := settingfile.Read(list.file, text, "")
 		files = append(files, f)
 		add(list.level, kept(f))
 	}
 	whole := kept(files...)
-	add(tuning.AsItIs, nil)
-	add(tuning.TheList, whole)
-	add(tuning.OffAgain, nil)
+	add(settingfile.AsItIs, nil)
+	add(settingfile.TheList, whole)
+	add(settingfile.OffAgain, nil)
 	against := map[string]string{}
 	for i, l := range whole {
-		add("only "+l.Key, []tuning.Line{l})
+		add("only "+l.Key, []settingfile.Line{l})
 		add("without "+l.Key, slices.Delete(slices.Clone(whole), i, i+1))
-		against["without "+l.Key] = tuning.TheList
+		against["without "+l.Key] = settingfile.TheList
 	}
-	i := slices.IndexFunc(s.Factors, func(f study.Factor) bool { return f.Name == tuning.Factor })
-	if i < 0 || len(s.Factors[i].Levels) != len(want) || s.Factors[i].Baseline != tuning.AsItIs {
+	i := slices.IndexFunc(s.Factors, func(f study.Factor) bool { return f.Name == settingfile.Factor })
+	if i < 0 || len(s.Factors[i].Levels) != len(want) || s.Factors[i].Baseline != settingfile.AsItIs {
 		t.Fatalf("the study's factors: %+v", s.Factors)
 	}
 	for _, l := range s.Factors[i].Levels {
@@ -145,7 +146,7 @@ func TestTenGigCanTell(t *testing.T) {
 			}
 			trial.Hosts = append(trial.Hosts, reading)
 		}
-		predict.Flows(trial, &s.Topology, []study.Options{f.Options})
+		bottleneck.Predict(trial, &s.Topology, []study.Options{f.Options})
 		if trial.Flows[0].Expected == nil {
 			t.Fatalf("%s: nothing is predicted", tr.Name)
 		}
@@ -155,8 +156,8 @@ func TestTenGigCanTell(t *testing.T) {
 		}
 	}
 	const rmem, wmem = "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"
-	asItIs, list := expected[tuning.AsItIs], expected[tuning.TheList]
-	if asItIs.LimitedBy != attribute.SendBuffer || list.LimitedBy != attribute.FullLink || list.LowBps < 0.99*rate || asItIs.HighBps > 0.7*rate {
+	asItIs, list := expected[settingfile.AsItIs], expected[settingfile.TheList]
+	if asItIs.LimitedBy != bottleneck.SendBuffer || list.LimitedBy != bottleneck.FullLink || list.LowBps < 0.99*rate || asItIs.HighBps > 0.7*rate {
 		t.Errorf("as it is %+v, the list %+v", asItIs, list)
 	}
 	if e := expected["only "+rmem]; e != asItIs {

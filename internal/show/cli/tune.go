@@ -10,12 +10,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/model/record"
-	"linerate/internal/model/response"
+
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
-	"linerate/internal/model/tuning"
+
 	"linerate/internal/model/unit"
-	"linerate/internal/science/lint"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/model/settingfile"
+	"linerate/internal/science/tuning"
 	"linerate/studies"
 )
 
@@ -126,7 +129,7 @@ func tune(cmd *cobra.Command, s streams, args []string, f tuneFlags) error {
 	if err != nil {
 		return usageError(err)
 	}
-	found := lint.Files(files, f.kernel(files))
+	found := tuning.Files(files, f.kernel(files))
 	if f.lint || !f.somewhere() {
 		return f.judged(s, found)
 	}
@@ -171,7 +174,7 @@ func (f tuneFlags) check() error {
 		problems = append(problems, errors.New("--search looks for a value, --ablate and --keep look for settings: expected one of them at a time"))
 	}
 	for _, name := range f.responses {
-		if _, known := response.Find(name); !known || name == "" {
+		if _, known := metric.Find(name); !known || name == "" {
 			problems = append(problems, fmt.Errorf("--response %s: no such response%s", name, source.DidYouMean(name, responseNames())))
 		}
 	}
@@ -195,7 +198,7 @@ func (f tuneFlags) redesign() (study.Redesign, error) {
 }
 
 // kernel asks this machine's kernel, if that is the one that the files are for.
-func (f tuneFlags) kernel(files []tuning.File) *lint.Kernel {
+func (f tuneFlags) kernel(files []settingfile.File) *tuning.Kernel {
 	if f.elsewhere {
 		return nil
 	}

@@ -10,8 +10,9 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
-	"linerate/internal/model/tuning"
-	"linerate/internal/science/ablate"
+
+	"linerate/internal/model/settingfile"
+	"linerate/internal/science/tuning"
 )
 
 // concludeTune says of a run in the notebook what its list did, in each of the
@@ -31,14 +32,14 @@ func concludeTune(cmd *cobra.Command, s streams, f tuneFlags) error {
 		return usageError(err)
 	}
 	var results []*record.Tune
-	parts, at := ablate.Conditions(made)
+	parts, at := tuning.Conditions(made)
 	for i, part := range parts {
-		one := ablate.Judge(part, settings)
+		one := tuning.Judge(part, settings)
 		one.At, one.Hosts = at[i], hosts
 		results = append(results, one)
 	}
 	if len(results) == 0 {
-		return usageError(fmt.Errorf("run %s has no trials of %q yet: carry it on with linerate run --resume %s", made.ID, tuning.TheList, made.ID))
+		return usageError(fmt.Errorf("run %s has no trials of %q yet: carry it on with linerate run --resume %s", made.ID, settingfile.TheList, made.ID))
 	}
 	results[0].Conditions = results[1:]
 	t := &tuner{streams: s, flags: f, name: made.Study, hosts: hosts, runs: runs}
@@ -56,7 +57,7 @@ func concludeTune(cmd *cobra.Command, s streams, f tuneFlags) error {
 			return err
 		}
 		for _, r := range t.runs[1:] {
-			results[0].Trust = append(results[0].Trust, ablate.Doubts(r)...)
+			results[0].Trust = append(results[0].Trust, tuning.Doubts(r)...)
 		}
 	}
 	return t.show(results[0], doubt(t.runs...))
@@ -87,11 +88,11 @@ func listOf(made *record.Run) (settings []record.TuneSetting, hosts []string, er
 	}
 	i := slices.IndexFunc(tried.Factors, func(f study.Factor) bool { return f.Ablate != "" })
 	if i < 0 {
-		i = slices.IndexFunc(tried.Factors, func(f study.Factor) bool { return f.Name == tuning.Factor })
+		i = slices.IndexFunc(tried.Factors, func(f study.Factor) bool { return f.Name == settingfile.Factor })
 	}
 	j := -1
 	if i >= 0 {
-		name := cmp.Or(tried.Factors[i].Ablate, tuning.TheList)
+		name := cmp.Or(tried.Factors[i].Ablate, settingfile.TheList)
 		j = slices.IndexFunc(tried.Factors[i].Levels, func(l study.Level) bool { return l.Name == name })
 	}
 	if j < 0 {
@@ -107,7 +108,7 @@ func listOf(made *record.Run) (settings []record.TuneSetting, hosts []string, er
 			}
 		}
 	}
-	for _, s := range ablate.Settings(made) { // other kinds of changes
+	for _, s := range tuning.Settings(made) { // other kinds of changes
 		if !slices.ContainsFunc(settings, func(t record.TuneSetting) bool { return t.Key == s.Key }) {
 			settings = append(settings, s)
 		}

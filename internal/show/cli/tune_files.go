@@ -15,19 +15,20 @@ import (
 	"linerate/internal/kernel/proc"
 	"linerate/internal/model/record"
 	"linerate/internal/model/source"
-	"linerate/internal/model/tuning"
-	"linerate/internal/science/lint"
+
+	"linerate/internal/model/settingfile"
+	"linerate/internal/science/tuning"
 	"linerate/studies"
 )
 
 // readTuning reads files of settings in the order given. All that is wrong is
 // told at once.
-func readTuning(in io.Reader, args []string, system string) ([]tuning.File, error) {
-	systems := []string{tuning.Linux, tuning.FreeBSD, tuning.OpenBSD}
+func readTuning(in io.Reader, args []string, system string) ([]settingfile.File, error) {
+	systems := []string{settingfile.Linux, settingfile.FreeBSD, settingfile.OpenBSD}
 	if system != "" && !slices.Contains(systems, system) {
 		return nil, fmt.Errorf("--system %s: expected %s", system, source.Or(systems))
 	}
-	var files []tuning.File
+	var files []settingfile.File
 	var problems []error
 	for _, arg := range args {
 		names, err := tuningNames(arg)
@@ -38,11 +39,11 @@ func readTuning(in io.Reader, args []string, system string) ([]tuning.File, erro
 				problems = append(problems, err)
 				continue
 			}
-			if slices.ContainsFunc(files, func(f tuning.File) bool { return f.Name == name }) {
+			if slices.ContainsFunc(files, func(f settingfile.File) bool { return f.Name == name }) {
 				problems = append(problems, fmt.Errorf("%s is given twice", name))
 				continue
 			}
-			files = append(files, tuning.Read(name, text, system))
+			files = append(files, settingfile.Read(name, text, system))
 		}
 	}
 	if err := errors.Join(problems...); err != nil {
@@ -98,11 +99,11 @@ func readTuningFile(in io.Reader, name string) ([]byte, error) {
 
 // askKernel asks this machine's kernel about what the files set; nil where it is
 // not the kind of kernel that they are for.
-func askKernel(files []tuning.File) *lint.Kernel {
+func askKernel(files []settingfile.File) *tuning.Kernel {
 	if runtime.GOOS != "linux" {
 		return nil
 	}
-	k := &lint.Kernel{Release: proc.Release(), PageBytes: int64(os.Getpagesize()), Parameters: map[string]lint.Known{}}
+	k := &tuning.Kernel{Release: proc.Release(), PageBytes: int64(os.Getpagesize()), Parameters: map[string]tuning.Known{}}
 	k.MemoryBytes, _ = proc.Proc{}.MemoryBytes() // 0: not known
 	sysctls := proc.Sysctls{}
 	if available, err := sysctls.Read("net.ipv4.tcp_available_congestion_control"); err == nil {
@@ -110,7 +111,7 @@ func askKernel(files []tuning.File) *lint.Kernel {
 	}
 	linux := false
 	for _, f := range files {
-		if f.System != tuning.Linux {
+		if f.System != settingfile.Linux {
 			continue
 		}
 		linux = true
@@ -126,17 +127,17 @@ func askKernel(files []tuning.File) *lint.Kernel {
 	return k
 }
 
-func askFor(sysctls proc.Sysctls, key string, k *lint.Kernel) lint.Known {
+func askFor(sysctls proc.Sysctls, key string, k *tuning.Kernel) tuning.Known {
 	exists, _, err := sysctls.Writable(key)
 	if err != nil || !exists {
-		known := lint.Known{}
+		known := tuning.Known{}
 		if dot := strings.LastIndex(key, "."); dot > 0 {
 			beside, _ := sysctls.Under(key[:dot]) // none: nothing to suggest
 			known.Near = source.Nearest(key, beside)
 		}
 		return known
 	}
-	known := lint.Known{Exists: true}
+	known := tuning.Known{Exists: true}
 	known.Value, _ = sysctls.Read(key) // empty: it cannot be read
 	own, err := netlink.NamespacedSysctl(key)
 	switch {

@@ -5,10 +5,12 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
-	"linerate/internal/model/response"
+
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
-	"linerate/internal/model/tuning"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/model/settingfile"
 )
 
 // What a study is set to so that its trials have a response that its flows do not
@@ -19,7 +21,7 @@ const (
 )
 
 func responseNames() (names []string) {
-	for _, r := range response.All {
+	for _, r := range metric.All {
 		names = append(names, r.Name)
 	}
 	return names
@@ -29,14 +31,14 @@ func responseNames() (names []string) {
 // setting that gives 2 % of goodput and takes three times the latency is no help
 // that goes without saying.
 func (t *tuner) judgeBy() error {
-	text, err := tuning.Design{Name: "tune", Question: "?", Responses: t.flags.responses}.Study(t.file, t.base)
+	text, err := settingfile.Design{Name: "tune", Question: "?", Responses: t.flags.responses}.Study(t.file, t.base)
 	if err != nil {
 		return err
 	}
 	// The base by itself has to be a sound study; that nothing is varied is right.
 	alone := text[:strings.LastIndex(string(text), "\nfactors:\n")+1]
-	asked := func(r response.Response) bool { return slices.Contains(t.flags.responses, r.Name) }
-	latency := asked(response.LatencyP50) || asked(response.LatencyP99) || asked(response.LatencyP999)
+	asked := func(r metric.Response) bool { return slices.Contains(t.flags.responses, r.Name) }
+	latency := asked(metric.LatencyP50) || asked(metric.LatencyP99) || asked(metric.LatencyP999)
 	tries := [][]string{nil}
 	switch {
 	case len(t.flags.responses) == 0:
@@ -44,11 +46,11 @@ func (t *tuner) judgeBy() error {
 		if doc != nil && !doc.Has("response") {
 			tries = [][]string{{setProbe}, nil}
 		}
-	case latency && asked(response.LossFree):
+	case latency && asked(metric.LossFree):
 		tries = [][]string{nil, {setProbe}, {setLossFree}, {setLossFree, setProbe}}
 	case latency:
 		tries = [][]string{nil, {setProbe}}
-	case asked(response.LossFree):
+	case asked(metric.LossFree):
 		tries = [][]string{nil, {setLossFree}}
 	}
 	for i, more := range tries {
@@ -68,5 +70,5 @@ func (t *tuner) judgeBy() error {
 
 // onlyBulk: the study is one of goodput, which a probe may stand beside.
 func onlyBulk(s *study.Study) bool {
-	return s.Responses[0] == response.Goodput.Name && !slices.ContainsFunc(s.Workload.Flows, func(f study.Flow) bool { return f.Protocol != "" && !record.Bulk(f.Protocol) })
+	return s.Responses[0] == metric.Goodput.Name && !slices.ContainsFunc(s.Workload.Flows, func(f study.Flow) bool { return f.Protocol != "" && !record.Bulk(f.Protocol) })
 }

@@ -11,21 +11,22 @@ import (
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
-	"linerate/internal/model/tuning"
-	"linerate/internal/science/ablate"
+
+	"linerate/internal/model/settingfile"
+	"linerate/internal/science/tuning"
 )
 
 // keep proves what was kept by itself, and writes it.
-func (t *tuner) keep(ctx context.Context, d tuning.Design, made *record.Run, result *record.Tune) error {
-	var kept []tuning.Kept
-	var lines []tuning.Line
+func (t *tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run, result *record.Tune) error {
+	var kept []settingfile.Kept
+	var lines []settingfile.Line
 	for _, s := range result.Settings {
 		if !s.Keep {
 			continue
 		}
-		i := slices.IndexFunc(t.lines, func(l tuning.Line) bool { return l.Key == s.Key })
+		i := slices.IndexFunc(t.lines, func(l settingfile.Line) bool { return l.Key == s.Key })
 		lines = append(lines, t.lines[i])
-		kept = append(kept, tuning.Kept{Line: t.lines[i], Because: ablate.Because(s)})
+		kept = append(kept, settingfile.Kept{Line: t.lines[i], Because: tuning.Because(s)})
 	}
 	if len(kept) == 0 {
 		result.Answer += " Nothing is proven to help at no cost, so that nothing is kept."
@@ -38,24 +39,24 @@ func (t *tuner) keep(ctx context.Context, d tuning.Design, made *record.Run, res
 		if err != nil {
 			return err
 		}
-		judged := ablate.Judge(again, nil)
+		judged := tuning.Judge(again, nil)
 		proof = &record.TuneProof{Run: again.ID, Effect: judged.List}
 	}
 	result.Proof = proof
-	if !ablate.Proven(proof.Effect) {
+	if !tuning.Proven(proof.Effect) {
 		result.Answer += " By themselves the settings that help are not proven to improve anything at no cost, so that nothing is kept."
 		return nil
 	}
 	head := []string{
 		fmt.Sprintf("Kept by linerate tune of %s: %s of its settings.", t.name, numberOf(len(kept), len(t.all))),
-		fmt.Sprintf("Together %s against as it was, tried on %s (run %s).", ablate.Spelled(proof.Effect), t.file, proof.Run),
+		fmt.Sprintf("Together %s against as it was, tried on %s (run %s).", tuning.Spelled(proof.Effect), t.file, proof.Run),
 	}
 	for _, h := range made.Environment.Hosts {
 		if slices.Contains(t.hosts, h.Host) {
 			head = append(head, fmt.Sprintf("%s: Linux %s", h.Host, h.Kernel))
 		}
 	}
-	text := tuning.Write(tuning.FormatFor(t.flags.keep), head, kept)
+	text := settingfile.Write(settingfile.FormatFor(t.flags.keep), head, kept)
 	if err := writeNew(t.flags.keep, text); err != nil {
 		return fmt.Errorf("%w\nWhat was proven:\n%s", err, text)
 	}
@@ -77,11 +78,11 @@ func writeNew(path, text string) error {
 
 // takeUp prepares to keep what a run of tune in the notebook has proven, as if it
 // had just been made: its list, and where it was tried.
-func (t *tuner) takeUp(made *record.Run, settings []record.TuneSetting) (tuning.Design, error) {
-	var d tuning.Design
+func (t *tuner) takeUp(made *record.Run, settings []record.TuneSetting) (settingfile.Design, error) {
+	var d settingfile.Design
 	end := strings.LastIndex(made.StudyFile, "\nfactors:\n")
 	switch {
-	case len(made.Factors) != 1 || made.Factors[0].Name != tuning.Factor || end < 0:
+	case len(made.Factors) != 1 || made.Factors[0].Name != settingfile.Factor || end < 0:
 		return d, fmt.Errorf("--keep: run %s is not one of linerate tune; expected one, since what is kept is tried once more on its hosts", made.ID)
 	case made.Factors[0].Ablate == "" && len(settings) > 1:
 		return d, fmt.Errorf("--keep: run %s does not tell the settings of its list apart; expected one with --ablate", made.ID)
@@ -91,13 +92,13 @@ func (t *tuner) takeUp(made *record.Run, settings []record.TuneSetting) (tuning.
 	t.name, t.file, t.base, t.all = "run "+made.ID, "the hosts of run "+made.ID, []byte(made.StudyFile[:end+1]), settings
 	t.flags.set = made.Design.Set
 	for _, s := range settings {
-		t.lines = append(t.lines, tuning.Line{Key: s.Key, Value: s.Value})
+		t.lines = append(t.lines, settingfile.Line{Key: s.Key, Value: s.Value})
 	}
 	var err error
 	if t.study, err = study.ParseWith(made.Study, t.base, t.flags.set); err != nil {
 		return d, fmt.Errorf("the study of run %s cannot be read any more: %w", made.ID, err)
 	}
-	return tuning.Design{
+	return settingfile.Design{
 		Name: made.Study, Hosts: t.hosts, Lines: t.lines,
 		Notes: []string{"Made by linerate tune from run " + made.ID + "."},
 	}, nil

@@ -7,13 +7,14 @@ import (
 	"text/tabwriter"
 
 	"linerate/internal/model/record"
-	"linerate/internal/model/tuning"
+
+	"linerate/internal/model/settingfile"
 )
 
 // Systems and formats as people write them.
 var (
-	systemNames = map[string]string{tuning.Linux: "Linux", tuning.FreeBSD: "FreeBSD", tuning.OpenBSD: "OpenBSD"}
-	formatNames = map[string]string{tuning.SysctlConf: "sysctl.conf", tuning.LoaderConf: "loader.conf", tuning.Profile: "tuned profile"}
+	systemNames = map[string]string{settingfile.Linux: "Linux", settingfile.FreeBSD: "FreeBSD", settingfile.OpenBSD: "OpenBSD"}
+	formatNames = map[string]string{settingfile.SysctlConf: "sysctl.conf", settingfile.LoaderConf: "loader.conf", settingfile.Profile: "tuned profile"}
 )
 
 // lineWidth is how far prose goes on a line.

@@ -22,7 +22,8 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
-	"linerate/internal/model/tuning"
+
+	"linerate/internal/model/settingfile"
 )
 
 // crippled makes the sending host's segments small and keeps them so, which costs a
@@ -156,7 +157,7 @@ func TestTune(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		kept := tuning.Read("90-kept.conf", text, "").Lines
+		kept := settingfile.Read("90-kept.conf", text, "").Lines
 		if len(kept) != 1 || kept[0].Setting() != "net.ipv4.tcp_mtu_probing = 0" || !strings.Contains(string(text), "improves") {
 			t.Fatalf("kept:\n%s", text)
 		}

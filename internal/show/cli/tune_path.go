@@ -11,7 +11,8 @@ import (
 
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
-	"linerate/internal/model/tuning"
+
+	"linerate/internal/model/settingfile"
 	"linerate/internal/model/unit"
 )
 
@@ -113,7 +114,7 @@ const maxRungs = 16
 // parseSearch reads KEY=FROM..TO, where the key may name one of three values:
 // net.ipv4.tcp_rmem.max=4MiB..64MiB. Values double from one to the next. What the
 // others of three values are comes from the list, or from now.
-func parseSearch(text string, lines []tuning.Line, now func(key string) string) (*tuning.Search, error) {
+func parseSearch(text string, lines []settingfile.Line, now func(key string) string) (*settingfile.Search, error) {
 	key, span, found := strings.Cut(text, "=")
 	low, high, ranged := strings.Cut(span, "..")
 	if key = strings.TrimSpace(key); !found || !ranged || key == "" {
@@ -141,7 +142,7 @@ func parseSearch(text string, lines []tuning.Line, now func(key string) string) 
 	case place >= 0 && len(words) != len(threeNames):
 		return nil, fmt.Errorf("--search %s: expected a parameter of three values that this machine or the list has; %s is %q", text, key, value)
 	}
-	s := &tuning.Search{Key: key}
+	s := &settingfile.Search{Key: key}
 	for v := from; ; v = min(2*v, to) {
 		s.Names = append(s.Names, v.String())
 		text := strconv.FormatInt(int64(v), 10)

@@ -21,8 +21,9 @@ import (
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
-	"linerate/internal/model/tuning"
-	"linerate/internal/science/ablate"
+
+	"linerate/internal/model/settingfile"
+	"linerate/internal/science/tuning"
 	"linerate/internal/show/report"
 )
 
@@ -38,14 +39,14 @@ type tuner struct {
 	study *study.Study // the base
 	hosts []string
 	// lines are left to try, and all is every setting with what came of it.
-	lines []tuning.Line
+	lines []settingfile.Line
 	all   []record.TuneSetting
 	store notebook.Store
 	runs  []*record.Run
 }
 
 // prepare finds out what is to be tried, and where; nothing is created.
-func (t *tuner) prepare(files []tuning.File) error {
+func (t *tuner) prepare(files []settingfile.File) error {
 	var err error
 	if t.file, t.base, err = t.flags.base(); err != nil {
 		return usageError(err)
@@ -62,8 +63,8 @@ func (t *tuner) prepare(files []tuning.File) error {
 }
 
 // sort leaves out what there is no use in trying.
-func (t *tuner) sort(files []tuning.File) {
-	winning := tuning.Winning(files)
+func (t *tuner) sort(files []settingfile.File) {
+	winning := settingfile.Winning(files)
 	for i, s := range t.lint.Settings {
 		line := winning[i]
 		made := record.TuneSetting{Key: s.Key, Value: s.Value, File: s.File, Line: s.Line}
@@ -77,9 +78,9 @@ func (t *tuner) sort(files []tuning.File) {
 }
 
 // useless is why a setting is not tried; empty: it is.
-func (t *tuner) useless(files []tuning.File, s record.LintSetting) string {
+func (t *tuner) useless(files []settingfile.File, s record.LintSetting) string {
 	for _, f := range files {
-		if f.Name == s.File && f.System != tuning.Linux {
+		if f.Name == s.File && f.System != settingfile.Linux {
 			return "it is for " + systemNames[f.System] + ", and hosts are changed on Linux only"
 		}
 	}
@@ -89,7 +90,7 @@ func (t *tuner) useless(files []tuning.File, s record.LintSetting) string {
 			return f.Says
 		}
 	}
-	if port := tuning.PortOf(s.Key); port != "" {
+	if port := settingfile.PortOf(s.Key); port != "" {
 		for _, name := range t.hosts {
 			if h, _ := t.study.Topology.Host(name); !slices.ContainsFunc(h.Ports, func(p topology.Port) bool { return p.Name == port }) {
 				return fmt.Sprintf("%s has no port %s", name, port)
@@ -117,7 +118,7 @@ func (t *tuner) probe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.lines = slices.DeleteFunc(t.lines, func(l tuning.Line) bool {
+	t.lines = slices.DeleteFunc(t.lines, func(l settingfile.Line) bool {
 		s := t.setting(l.Key)
 		changes := false
 		for _, one := range tried {
@@ -151,7 +152,7 @@ func (t *tuner) probe(ctx context.Context) error {
 }
 
 // beyond: what the hosts have is on the right side of the line's bound already.
-func beyond(l tuning.Line, prior map[string]string) bool {
+func beyond(l settingfile.Line, prior map[string]string) bool {
 	limit, err := strconv.ParseInt(l.Value, 0, 64)
 	for _, text := range prior {
 		value, wrong := strconv.ParseInt(text, 0, 64)
@@ -168,8 +169,8 @@ func (t *tuner) setting(key string) *record.TuneSetting {
 }
 
 // design is the experiment with the lines that are left.
-func (t *tuner) design() (tuning.Design, error) {
-	d := tuning.Design{
+func (t *tuner) design() (settingfile.Design, error) {
+	d := settingfile.Design{
 		Name: "tune", Question: "Which settings of " + t.name + " do it?", Hosts: t.hosts, Lines: t.lines,
 		Ablate: t.flags.ablate || t.flags.keep != "", Responses: t.flags.responses,
 		Notes: []string{"Made by linerate tune from " + t.name + ", to be tried on " + t.file + "."},
@@ -187,7 +188,7 @@ func (t *tuner) design() (tuning.Design, error) {
 }
 
 // search is the values to try of one key; nil: it is settings that are tried.
-func (t *tuner) search() (*tuning.Search, error) {
+func (t *tuner) search() (*settingfile.Search, error) {
 	if t.flags.search == "" {
 		return nil, nil
 	}
@@ -202,7 +203,7 @@ func (t *tuner) search() (*tuning.Search, error) {
 }
 
 // conduct carries a design out as a study, and keeps it in the notebook.
-func (t *tuner) conduct(ctx context.Context, d tuning.Design) (*record.Run, error) {
+func (t *tuner) conduct(ctx context.Context, d settingfile.Design) (*record.Run, error) {
 	text, err := d.Study(t.file, t.base)
 	if err != nil {
 		return nil, inputError(t.file, err)
@@ -256,7 +257,7 @@ func (t *tuner) tune(ctx context.Context) error {
 		return err
 	}
 	if len(t.lines) == 0 && t.flags.search == "" {
-		return t.show(ablate.None(t.all), statusError{status: ExitDoubt})
+		return t.show(tuning.None(t.all), statusError{status: ExitDoubt})
 	}
 	d, err := t.design()
 	if err != nil {
@@ -272,9 +273,9 @@ func (t *tuner) tune(ctx context.Context) error {
 	}
 	var result *record.Tune
 	if d.Search != nil {
-		result = ablate.Search(made, *d.Search, t.all)
+		result = tuning.Search(made, *d.Search, t.all)
 	} else {
-		result = ablate.Judge(made, t.all)
+		result = tuning.Judge(made, t.all)
 	}
 	if t.flags.keep != "" {
 		if err := t.keep(ctx, d, made, result); err != nil {
@@ -282,7 +283,7 @@ func (t *tuner) tune(ctx context.Context) error {
 		}
 	}
 	for _, r := range t.runs[1:] {
-		result.Trust = append(result.Trust, ablate.Doubts(r)...)
+		result.Trust = append(result.Trust, tuning.Doubts(r)...)
 	}
 	return t.show(result, doubt(t.runs...))
 }

@@ -9,8 +9,9 @@ import (
 	"text/tabwriter"
 
 	"linerate/internal/model/record"
-	"linerate/internal/model/response"
-	"linerate/internal/science/ablate"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/science/tuning"
 	"linerate/internal/show/report"
 )
 
@@ -53,7 +54,7 @@ func (t *tuner) print(result *record.Tune) error {
 		times[c.Check] = 0 // said
 	}
 	if p := result.Proof; p != nil && p.Effect != nil {
-		indented(w, "  Proof  ", fmt.Sprintf("the settings that help, by themselves: %s (run %s)", ablate.Ratio(p.Effect), p.Run))
+		indented(w, "  Proof  ", fmt.Sprintf("the settings that help, by themselves: %s (run %s)", tuning.Ratio(p.Effect), p.Run))
 	}
 	if result.Kept != "" {
 		indented(w, "  Kept   ", result.Kept)
@@ -107,14 +108,14 @@ func firstUntried(settings []record.TuneSetting) (list []record.TuneSetting) {
 
 // size spells an effect in one of the responses that the list is judged by.
 func size(result *record.Tune, i int, e *record.Effect) string {
-	r := response.Goodput
+	r := metric.Goodput
 	if i < len(result.Responses) {
-		r, _ = response.Find(result.Responses[i])
+		r, _ = metric.Find(result.Responses[i])
 	}
 	if e = r.Effect(e); e == nil {
 		return ""
 	}
-	return ablate.Size(r, e)
+	return tuning.Size(r, e)
 }
 
 // searchTable has a line for each value that was tried, and one for each other
@@ -131,7 +132,7 @@ func searchTable(table *tabwriter.Writer, result *record.Tune) {
 		}
 		fmt.Fprintf(table, "  %s\t%s\t%s\n", name, size(result, 0, e), verdict)
 		for i, name := range result.Responses {
-			r, known := response.Find(name)
+			r, known := metric.Find(name)
 			if b := r.Effect(e); known && i > 0 && b != nil && (b.Verdict == record.Improves || b.Verdict == record.Worsens) {
 				fmt.Fprintf(table, "    %s\t%s\t%s\n", r.Label, size(result, i, e), b.Verdict)
 			}

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/answer"
+
+	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
 )
 
@@ -101,7 +102,7 @@ func TestTablesAreRectangular(t *testing.T) {
 }
 
 func rectangular(t *testing.T, run *record.Run, responses int) {
-	answer.Conclude(run)
+	conclude.Conclude(run)
 	run.Trials[0].Tools = []record.ToolRun{{ID: "p1w", Tool: "iperf", Output: "=1+1"}}
 	if hosts := run.Trials[0].Hosts; len(hosts) > 0 {
 		hosts[0].Begin.CPU = []record.CPUTimes{{CPU: -1}, {CPU: 0}, {CPU: 1}}
@@ -167,7 +168,7 @@ func TestOtherResponses(t *testing.T) {
 			trial.Datagrams = &record.Datagrams{Sent: 8, Received: 8}
 		}
 	}
-	answer.Conclude(run)
+	conclude.Conclude(run)
 	get := func(table string, match func(row map[string]string) bool) map[string]string {
 		found, err := Find(table)
 		if err != nil {

@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"linerate/internal/model/record"
-	"linerate/internal/model/response"
+
+	"linerate/internal/model/metric"
 )
 
 // Table is a flat view of a run; its first row holds the columns' names.
@@ -126,7 +127,7 @@ func responseRows(run *record.Run) [][]string {
 	rows := [][]string{levels(run, []string{"run", "treatment"}, "response", "unit", "trials", "mean", "low", "high", "confidence")}
 	for i := range run.Treatments {
 		t := &run.Treatments[i]
-		for _, r := range response.Of(run) {
+		for _, r := range metric.Of(run) {
 			e := r.Estimate(t)
 			line := []string{r.Name, r.Unit, integer(e.Trials), "", "", "", ""}
 			if e.Trials > 0 {
@@ -157,7 +158,7 @@ func effectRows(run *record.Run) [][]string {
 			if d := e.Difference; d != nil {
 				apart = []string{number(d.Mean), number(d.Low), number(d.High)}
 			}
-			of, _ := response.Find(e.Response)
+			of, _ := metric.Find(e.Response)
 			rows = append(rows, append([]string{run.ID, text(e.Factor), text(e.From), text(e.To), text(strings.Join(at, "; ")), mean,
 				low, high, number(e.P), integer(e.Blocks), e.Verdict, text(e.Why), of.Name}, apart...))
 		}
@@ -190,16 +191,16 @@ func trialRows(run *record.Run) [][]string {
 		}
 		line := levelsOf(run, t.Levels, place(run, t), instant(t.Started), number(t.WindowS), number(t.GoodputBps),
 			number(t.LimitBps), number(t.SenderReportedBps), integer(len(t.Flows)), integer(lost), strings.Join(failed, " "),
-			value(response.Transactions, &t), value(response.LatencyP50, &t), value(response.LatencyP99, &t), value(response.LatencyP999, &t), value(response.LossFree, &t), value(response.Lost, &t),
-			value(response.Surplus, &t),
-			value(response.Connections, &t), value(response.CPUPerGigabyte, &t), value(response.CPUPerTransaction, &t))
+			value(metric.Transactions, &t), value(metric.LatencyP50, &t), value(metric.LatencyP99, &t), value(metric.LatencyP999, &t), value(metric.LossFree, &t), value(metric.Lost, &t),
+			value(metric.Surplus, &t),
+			value(metric.Connections, &t), value(metric.CPUPerGigabyte, &t), value(metric.CPUPerTransaction, &t))
 		rows = append(rows, append(append(line, said...), integer(t.Remade)))
 	}
 	return rows
 }
 
 // value is a response of a trial; nothing where it has none.
-func value(r response.Response, t *record.Trial) string {
+func value(r metric.Response, t *record.Trial) string {
 	if v, ok := r.Value(t); ok {
 		return number(v)
 	}

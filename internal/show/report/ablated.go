@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
-	"linerate/internal/model/response"
-	"linerate/internal/science/ablate"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/science/tuning"
 )
 
 // whole is the view without the treatments that take another one apart: those are
@@ -23,13 +24,13 @@ func (v *view) whole() *view {
 // ablated writes what each setting of a list did that the run takes apart, in each
 // condition.
 func (t *terminal) ablated(v *view) {
-	settings := ablate.Settings(v.run)
+	settings := tuning.Settings(v.run)
 	if len(settings) == 0 {
 		return
 	}
-	parts, at := ablate.Conditions(v.run)
+	parts, at := tuning.Conditions(v.run)
 	for i, part := range parts {
-		result := ablate.Judge(part, settings)
+		result := tuning.Judge(part, settings)
 		result.At = at[i]
 		t.blank()
 		t.settings(result)
@@ -44,14 +45,14 @@ var verdictsOnSettings = []string{record.Helps, record.Trades, record.Mixed, rec
 // that where it improves or worsens, and always under the list.
 func (t *terminal) settings(c *record.Tune) {
 	rows := [][]string{{strings.Join(slices.Sorted(maps.Values(c.At)), ", "), "alone", "list without it"}}
-	responses := response.Of(&record.Run{Responses: c.Responses})
-	size := func(r response.Response, e *record.Effect) string {
+	responses := metric.Of(&record.Run{Responses: c.Responses})
+	size := func(r metric.Response, e *record.Effect) string {
 		if e = r.Effect(e); e == nil {
 			return ""
 		}
-		return ablate.Size(r, e)
+		return tuning.Size(r, e)
 	}
-	differs := func(r response.Response, e *record.Effect) bool {
+	differs := func(r metric.Response, e *record.Effect) bool {
 		e = r.Effect(e)
 		return e != nil && (e.Verdict == record.Improves || e.Verdict == record.Worsens)
 	}
@@ -81,7 +82,7 @@ func (t *terminal) settings(c *record.Tune) {
 			rows = append(rows, []string{row.name, size(lead, row.Effect), row.Verdict})
 			for _, r := range others {
 				if e := r.Effect(row.Effect); e != nil && (row.Effect == c.List || differs(r, e)) {
-					rows = append(rows, []string{"  " + r.Label, ablate.Size(r, e), e.Verdict})
+					rows = append(rows, []string{"  " + r.Label, tuning.Size(r, e), e.Verdict})
 				}
 			}
 		}

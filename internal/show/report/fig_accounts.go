@@ -7,7 +7,8 @@ import (
 	"strconv"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/answer"
+
+	"linerate/internal/science/conclude"
 	"linerate/internal/science/limits"
 	"linerate/internal/show/report/draw"
 )
@@ -29,7 +30,7 @@ const leastRows = 3
 // levels of the factor that the run is about: points and a smooth line each, and the
 // limit. Published tables are laid over it.
 func (v *view) accountsFigure() (Figure, bool) {
-	factor, there := answer.Subject(v.run)
+	factor, there := conclude.Subject(v.run)
 	if !there {
 		return Figure{}, false
 	}
@@ -58,7 +59,7 @@ func (v *view) accountsFigure() (Figure, bool) {
 
 // accounts are the curves that there are, what was received first.
 func (v *view) accounts(factor record.Factor) (list []account, limit float64) {
-	rows := answer.Rows(v.run, factor)
+	rows := conclude.Rows(v.run, factor)
 	if len(rows) < leastRows || !slices.ContainsFunc(rows, func(t record.Treatment) bool { return t.ToolReported != nil }) {
 		return nil, 0
 	}

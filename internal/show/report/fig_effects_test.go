@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/answer"
+
+	"linerate/internal/science/conclude"
 )
 
 // ablated is a run that takes a list of three apart on two paths: two buffers that
@@ -50,7 +51,7 @@ func ablated() *record.Run {
 			}
 		}
 	}
-	answer.Conclude(run)
+	conclude.Conclude(run)
 	// Its trials have no flows that could be checked.
 	run.Trust = []record.Check{{Check: "limit", Pass: true}}
 	run.Answer, _, _ = strings.Cut(run.Answer, " Mind the trust checks")
@@ -102,7 +103,7 @@ func TestPartAlone(t *testing.T) {
 		f := &run.Factors[1]
 		f.Levels = slices.DeleteFunc(f.Levels, func(l record.Level) bool { return !slices.Contains(levels, l.Name) })
 		run.Trials = slices.DeleteFunc(run.Trials, func(t record.Trial) bool { return !slices.Contains(levels, t.Levels["settings"]) })
-		answer.Conclude(run)
+		conclude.Conclude(run)
 		var b bytes.Buffer
 		if err := Text(&b, run, TextOptions{Width: 100}); err != nil {
 			t.Fatal(err)

@@ -5,8 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"linerate/internal/science/placement"
-	"linerate/internal/science/spread"
+	"linerate/internal/science/ecmp"
 	"linerate/internal/show/report/draw"
 )
 
@@ -14,18 +13,18 @@ import (
 type flowCurve struct {
 	name   string
 	links  int
-	groups []placement.Group
+	groups []ecmp.Group
 	place  int // among the curves over as many links
 }
 
 // byChance: a hash placed the flows of some treatment.
-func (c flowCurve) byChance() bool { return slices.ContainsFunc(c.groups, placement.Group.ByChance) }
+func (c flowCurve) byChance() bool { return slices.ContainsFunc(c.groups, ecmp.Group.ByChance) }
 
 // flowCurves are the rows whose flows were hashed over equal-cost links, with few
 // links first.
 func (v *view) flowCurves() (curves []flowCurve) {
-	byTreatment := map[string]placement.Group{}
-	for _, g := range placement.Groups(v.run) {
+	byTreatment := map[string]ecmp.Group{}
+	for _, g := range ecmp.Placements(v.run) {
 		byTreatment[g.Treatment] = g
 	}
 	for _, r := range v.rows {
@@ -47,7 +46,7 @@ func (v *view) flowCurves() (curves []flowCurve) {
 		}
 	}
 	for _, c := range curves {
-		slices.SortStableFunc(c.groups, func(a, b placement.Group) int { return a.Flows - b.Flows })
+		slices.SortStableFunc(c.groups, func(a, b ecmp.Group) int { return a.Flows - b.Flows })
 	}
 	slices.SortStableFunc(curves, func(a, b flowCurve) int { return a.links - b.links })
 	return curves
@@ -114,7 +113,7 @@ var flowsHead = []string{"treatment", "host", "links", "flows", "placements", "t
 	"measured_low_links", "measured_high_links", "measured_least_links", "measured_most_links", "idle_link_low_share", "idle_link_high_share",
 	"full_placement_trials", "full_placement_least_links"}
 
-func flowsRow(g placement.Group) []string {
+func flowsRow(g ecmp.Group) []string {
 	return []string{g.Treatment, g.Host, fmt.Sprint(g.Links), fmt.Sprint(g.Flows), fmt.Sprint(g.Placements), fmt.Sprint(g.Replicates),
 		fixed(g.Mean, 4), fixed(g.Low, 4), fixed(g.High, 4), fixed(g.Measured, 4), fmt.Sprint(g.Inside),
 		fixed(g.SomeUnused, 6), fmt.Sprint(g.Few), fmt.Sprint(g.Many), fmt.Sprint(g.Unused),
@@ -132,11 +131,11 @@ type flowsChart struct {
 	labels []string
 	// expected is the theory's figure with where measured ones lie, and between what
 	// it expects at a number of flows that was not tried.
-	expected func(placement.Group) (at, low, high float64)
-	between  func(g placement.Group, flows int) float64
+	expected func(ecmp.Group) (at, low, high float64)
+	between  func(g ecmp.Group, flows int) float64
 	// measured is a figure with its interval.
-	measured func(placement.Group) (at, low, high float64)
-	tip      func(placement.Group) string
+	measured func(ecmp.Group) (at, low, high float64)
+	tip      func(ecmp.Group) string
 }
 
 // carriedChart is of goodput, in links' worth.
@@ -148,15 +147,15 @@ func carriedChart(curves []flowCurve, margin float64) flowsChart {
 	chart := flowsChart{
 		curves: curves, most: float64(links), limit: "limit " + linkRate(link*float64(links)),
 		unit:     fmt.Sprintf("goodput in links' worth (%s each)", linkRate(link)),
-		expected: func(g placement.Group) (at, low, high float64) { return g.Mean, g.Low * (1 - margin), g.High },
-		between: func(g placement.Group, flows int) float64 {
+		expected: func(g ecmp.Group) (at, low, high float64) { return g.Mean, g.Low * (1 - margin), g.High },
+		between: func(g ecmp.Group, flows int) float64 {
 			if g.Even {
 				return float64(min(flows, g.Links))
 			}
-			return spread.Alike(g.Links, 1).ExpectedUsed(flows)
+			return ecmp.Alike(g.Links, 1).ExpectedUsed(flows)
 		},
-		measured: func(g placement.Group) (at, low, high float64) { return g.Measured, g.From, g.To },
-		tip: func(g placement.Group) string {
+		measured: func(g ecmp.Group) (at, low, high float64) { return g.Measured, g.From, g.To },
+		tip: func(g ecmp.Group) string {
 			return fmt.Sprintf("%s: measured %s links' worth, expected %s (%s to %s)", g.Treatment, fixed(g.Measured, 2), fixed(g.Mean, 2), fixed(g.Low, 2), fixed(g.High, 2))
 		},
 	}
@@ -168,22 +167,22 @@ func carriedChart(curves []flowCurve, margin float64) flowsChart {
 
 // idleChart is of the trials that left a link idle, as a part of all.
 func idleChart(curves []flowCurve) flowsChart {
-	of := func(trials int, g placement.Group) float64 { return float64(trials) / float64(g.Replicates) }
+	of := func(trials int, g ecmp.Group) float64 { return float64(trials) / float64(g.Replicates) }
 	return flowsChart{
 		curves: curves, most: 1, unit: "trials that left a link idle",
 		ticks: []float64{0, 0.25, 0.5, 0.75, 1}, labels: []string{"0", "25 %", "50 %", "75 %", "100 %"},
-		expected: func(g placement.Group) (at, low, high float64) { return g.SomeUnused, of(g.Few, g), of(g.Many, g) },
-		between: func(g placement.Group, flows int) float64 {
-			chance, _ := spread.Alike(g.Links, 1).SomeUnused(flows)
+		expected: func(g ecmp.Group) (at, low, high float64) { return g.SomeUnused, of(g.Few, g), of(g.Many, g) },
+		between: func(g ecmp.Group, flows int) float64 {
+			chance, _ := ecmp.Alike(g.Links, 1).SomeUnused(flows)
 			return chance
 		},
-		measured: func(g placement.Group) (at, low, high float64) {
+		measured: func(g ecmp.Group) (at, low, high float64) {
 			if g.Placements < g.Links { // some link is idle for sure
 				return of(g.Unused, g), 0, 0
 			}
 			return of(g.Unused, g), g.UnusedLow, g.UnusedHigh
 		},
-		tip: func(g placement.Group) string {
+		tip: func(g ecmp.Group) string {
 			return fmt.Sprintf("%s: a link was idle in %d of %s, expected in %d to %d", g.Treatment, g.Unused, count(g.Replicates, "trial"), g.Few, g.Many)
 		},
 	}

@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/answer"
+
+	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
 )
 
@@ -106,7 +107,7 @@ func TestAlongCurve(t *testing.T) {
 	next := 0
 	// Over two links flows alternate; of four the last is never used.
 	run := sciencetest.Curve([]int{2, 4}, []int{1, 2, 3, 8}, 3, func(links int) int { next++; return next % max(2, links-1) })
-	answer.Conclude(run)
+	conclude.Conclude(run)
 	text := textOf(t, run)
 	for _, want := range []string{
 		"2       3       1.750      1.33–2.00", "1.990", "0 of 3    0–2", "4       8       3.600", "✗", "On each   of 2 links: 21, 21 flows, all trials together\n            of 4 links: 14, 14, 14, 0 flows",
@@ -173,7 +174,7 @@ func TestNotAlongCurve(t *testing.T) {
 	} {
 		run := sciencetest.Curve([]int{2, 4}, []int{6, 9}, 3, inTurn)
 		change(run)
-		answer.Conclude(run)
+		conclude.Conclude(run)
 		v := newView(run)
 		if len(v.curves) != 2 || !v.curves[1].byChance() {
 			t.Fatalf("%s: no flows were hashed: %+v", name, v.curves)
@@ -193,7 +194,7 @@ func TestWaysFigure(t *testing.T) {
 	five.Levels, five.Topology, five.Order = run.Trials[1].Levels, run.Trials[1].Topology, run.Trials[1].Order
 	run.Trials[1] = five
 	run.Topology = sciencetest.Fabric(6, "1") // of which two spines have no route
-	answer.Conclude(run)
+	conclude.Conclude(run)
 	f, ok := newView(run).waysFigure()
 	if !ok || f.Title != "Flows on their ways: 3 of 4 equal ways are taken" || len(f.panels) != 1 || !strings.HasPrefix(f.panels[0].title, "4 links, 5 flows (trial 2): ") {
 		t.Fatalf("%t %+v", ok, f)

@@ -11,7 +11,8 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
-	"linerate/internal/science/answer"
+
+	"linerate/internal/science/conclude"
 )
 
 // wireRatio is what a shaped port lets through of its rate as TCP payload.
@@ -226,7 +227,7 @@ func (l lab) summarise(run *record.Run, conditions []string) {
 			run.Effects = append(run.Effects, effect(l.levels[0].name, level.name, c, base[c], tr.Goodput, len(values)))
 		}
 	}
-	answer.Recommend(run)
+	conclude.Recommend(run)
 }
 
 func effect(from, to, condition string, base, now record.Estimate, blocks int) record.Effect {

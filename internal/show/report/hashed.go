@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/science/placement"
+	"linerate/internal/science/ecmp"
 )
 
 // Flows that a hash placed over equal-cost links, beside what chance leads to expect,
@@ -35,7 +35,7 @@ func (v *view) alongCurve() bool {
 // placed are the curves of rows in which a hash placed each flow by itself.
 func (v *view) placed() (curves []flowCurve) {
 	for _, c := range v.curves {
-		c.groups = slices.DeleteFunc(slices.Clone(c.groups), func(g placement.Group) bool { return !g.EachPlaced() })
+		c.groups = slices.DeleteFunc(slices.Clone(c.groups), func(g ecmp.Group) bool { return !g.EachPlaced() })
 		if len(c.groups) > 0 && c.byChance() {
 			curves = append(curves, c)
 		}

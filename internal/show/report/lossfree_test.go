@@ -5,7 +5,8 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/answer"
+
+	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
 )
 
@@ -50,7 +51,7 @@ func TestLossFree(t *testing.T) {
 // nothing, and their data; without a search it says nothing of one.
 func TestSearchesOnPage(t *testing.T) {
 	run := sciencetest.Run(7, 2)
-	answer.Conclude(run)
+	conclude.Conclude(run)
 	if page := string(html(t, run)); strings.Contains(page, `id="search"`) {
 		t.Error("a search is told that was not made")
 	}

@@ -5,20 +5,21 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/strain"
+
+	"linerate/internal/science/hostload"
 )
 
 // strained is a machine in one trial.
 type strained struct {
 	trial *record.Trial
-	strain.Machine
+	hostload.Machine
 }
 
 // machines lists what each trial did to each machine, in the trials' order.
 func (v *view) machines() (list []strained) {
 	for i := range v.run.Trials {
 		t := &v.run.Trials[i]
-		for _, m := range strain.Of(*t, t.Over(&v.run.Topology)) {
+		for _, m := range hostload.Of(*t, t.Over(&v.run.Topology)) {
 			if len(m.CPUs) > 0 {
 				list = append(list, strained{t, m})
 			}
@@ -28,7 +29,7 @@ func (v *view) machines() (list []strained) {
 }
 
 // kinds spells what a CPU was busy with, what there is of it.
-func kinds(c strain.CPU) string {
+func kinds(c hostload.CPU) string {
 	var parts []string
 	for _, k := range []struct {
 		name string
@@ -71,7 +72,7 @@ func (t *terminal) machine(v *view) {
 			t.blank()
 		}
 		text := fmt.Sprintf("CPU %d at %s in trial %d (%s): %s", c.CPU, whole(c.Busy), m.trial.Order, plain(m.trial.Treatment), kinds(c))
-		if name != strain.This {
+		if name != hostload.This {
 			text = name + ": " + text
 		}
 		text += fmt.Sprintf("; all %d at %s", len(m.CPUs), whole(m.Busy))

@@ -4,18 +4,19 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
-	"linerate/internal/model/response"
+
+	"linerate/internal/model/metric"
 )
 
 // measure is one of the responses by which a run is judged, as it is shown.
 type measure struct {
-	response.Response
+	metric.Response
 	scale scale
 }
 
 func newMeasures(run *record.Run) []*measure {
 	var list []*measure
-	for _, r := range response.Of(run) {
+	for _, r := range metric.Of(run) {
 		largest := 0.0
 		for i := range run.Treatments {
 			largest = max(largest, r.Estimate(&run.Treatments[i]).Mean)
@@ -30,7 +31,7 @@ func newMeasures(run *record.Run) []*measure {
 }
 
 // goodput has a limit, and no other response has.
-func (m *measure) goodput() bool { return m.Name == response.Goodput.Name }
+func (m *measure) goodput() bool { return m.Name == metric.Goodput.Name }
 
 // interval spells a treatment's estimate: "119.5" and "0.2"; a dash where nothing
 // was measured.
@@ -73,7 +74,7 @@ func (m *measure) against(e *record.Effect) (size, interval string) {
 		return ratio(e.Ratio)
 	}
 	unit := m.scale
-	if m.Unit == response.Lost.Unit {
+	if m.Unit == metric.Lost.Unit {
 		unit.unit = "points" // 5 % more than 5 % is not 10 %
 	}
 	mean, half := m.scale.interval(d.Mean, d.Low, d.High)

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"linerate/internal/model/record"
-	"linerate/internal/model/response"
+
+	"linerate/internal/model/metric"
 )
 
 // scale is the unit in which a response of a run is shown: its values times per.
@@ -17,7 +18,7 @@ type scale struct {
 	per  float64
 }
 
-func responseScale(r response.Response, unit string, largest float64) scale {
+func responseScale(r metric.Response, unit string, largest float64) scale {
 	s := r.Scale(unit, largest)
 	return scale{s.Unit, s.Per}
 }
@@ -29,10 +30,10 @@ func goodputScale(run *record.Run) scale {
 	for _, t := range run.Treatments {
 		largest = max(largest, t.Goodput.MeanBps, t.LimitBps)
 	}
-	return responseScale(response.Goodput, run.Unit, largest)
+	return responseScale(metric.Goodput, run.Unit, largest)
 }
 
-func bitScale(bps float64) scale { return responseScale(response.Goodput, "", bps) }
+func bitScale(bps float64) scale { return responseScale(metric.Goodput, "", bps) }
 
 // linkRate spells a load or a rate of a link: three digits, in bit/s.
 func linkRate(bps float64) string {
@@ -123,7 +124,7 @@ func (s scale) value(v float64) string { return significant(v*s.per, 4) }
 func (s scale) with(v float64) string { return s.join(s.value(v)) }
 
 // join puts the unit behind a figure.
-func (s scale) join(figure string) string { return response.Scale{Unit: s.unit}.With(figure) }
+func (s scale) join(figure string) string { return metric.Scale{Unit: s.unit}.With(figure) }
 
 // ofLimit spells goodput as a part of the limit, empty when that is unknown.
 func ofLimit(t *record.Treatment) string {

@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"linerate/internal/science/outage"
+	"linerate/internal/science/failover"
 )
 
 // outageRow is what events at an instant did to a treatment's running flows.
@@ -26,14 +26,14 @@ func (v *view) outages() (list []outageRow) {
 				continue
 			}
 			for _, o := range cell.Outages {
-				moved := outage.Moved(o.Others)
+				moved := failover.Moved(o.Others)
 				if n := o.Others.Stopped; n > 0 {
 					moved += fmt.Sprintf(", %d stopped", n)
 				}
 				list = append(list, outageRow{
 					Treatment: v.rows[r].name, Condition: v.columns[c].name, At: fmt.Sprintf("%g s", o.AtS), Several: len(cell.Outages) > 1, What: o.What,
-					Withdrawn: o.Withdrawn.Flows, Lost: outage.Lost(o.Withdrawn, o.ResolutionS),
-					Others: o.Others.Flows, Moved: moved, OthersLost: outage.Lost(o.Others, o.ResolutionS),
+					Withdrawn: o.Withdrawn.Flows, Lost: failover.Lost(o.Withdrawn, o.ResolutionS),
+					Others: o.Others.Flows, Moved: moved, OthersLost: failover.Lost(o.Others, o.ResolutionS),
 				})
 			}
 		}

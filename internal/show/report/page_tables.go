@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/hearsay"
+
 	"linerate/internal/science/stats"
+	"linerate/internal/science/toolreport"
 )
 
 // Spaces as wide as a digit and as a point, to align decimals in proportional
@@ -94,7 +95,7 @@ func (v *view) pageTable() pageTable {
 	}
 	if t.Told = v.pageTold(); len(t.Told) > 0 {
 		t.Unit = v.scale.unit
-		if a := hearsay.Agree(v.run.Trials); a.Trials > 0 {
+		if a := toolreport.Agree(v.run.Trials); a.Trials > 0 {
 			t.Agreement = agreement(a)
 		}
 	}

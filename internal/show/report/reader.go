@@ -8,7 +8,8 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-	"linerate/internal/science/answer"
+
+	"linerate/internal/science/conclude"
 )
 
 // reader answers which port a MAC or IP address belongs to, from the ports as
@@ -104,7 +105,7 @@ func ends(list []topology.End) string {
 // Where there is none, figures are arranged around the flows' end with the most
 // ports; the first of several.
 func (v *view) findFocus() string {
-	if asked := answer.Focus(v.run); asked.Host != "" {
+	if asked := conclude.Focus(v.run); asked.Host != "" {
 		return asked.Host
 	}
 	isEnd := map[string]bool{}

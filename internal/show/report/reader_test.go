@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/answer"
+
+	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
 )
 
@@ -24,7 +25,7 @@ func TestNoDataHasNoShares(t *testing.T) {
 			trial.Flows[f].Connected, trial.Flows[f].ReceivedBytes = false, 0
 		}
 	}
-	answer.Conclude(run)
+	conclude.Conclude(run)
 	var out bytes.Buffer
 	if err := Text(&out, run, TextOptions{Width: 120}); err != nil {
 		t.Fatal(err)
@@ -46,7 +47,7 @@ func TestNoDataHasNoShares(t *testing.T) {
 // The table names the one direction that it shows where data flows both ways.
 func TestTrafficNamesTheDirection(t *testing.T) {
 	run := sciencetest.Run(7, 1)
-	answer.Conclude(run)
+	conclude.Conclude(run)
 	half := 0.5
 	for i := range run.Treatments {
 		for p := range run.Treatments[i].Ports {

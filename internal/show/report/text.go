@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/answer"
+
+	"linerate/internal/science/conclude"
 )
 
 // TextOptions say where the text goes. The zero value is 80 columns without
@@ -140,7 +141,7 @@ func (v *view) warnings() []string {
 
 // wide says how many intervals are wider than asked; empty: none is.
 func (v *view) wide() string {
-	n, of := answer.Wide(v.run), count(len(v.run.Effects), "effect")
+	n, of := conclude.Wide(v.run), count(len(v.run.Effects), "effect")
 	if len(v.run.Effects) == 0 {
 		of = count(len(v.run.Treatments), "treatment")
 	}

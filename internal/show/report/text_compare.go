@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
-	"linerate/internal/model/response"
+
+	"linerate/internal/model/metric"
 )
 
 // studyLinesShown bounds how much of a changed study file is printed.
@@ -116,7 +117,7 @@ func (t *terminal) compared(c *record.Comparison) {
 	}
 	t.blank()
 	what, of, within := "Ratios", "to", fmt.Sprintf("%.3g %%", 100*c.Margin)
-	if by, _ := response.Find(c.Response); by.Signed {
+	if by, _ := metric.Find(c.Response); by.Signed {
 		what, of, within = "Differences", "less", fmt.Sprintf("%.3g points", 100*by.Floor)
 	}
 	t.paragraph(dim, "  ", "    ", fmt.Sprintf("%s of %s%s %s %s; the intervals hold together at %.3g %%, no difference means within ±%s.",
@@ -128,9 +129,9 @@ func (t *terminal) compared(c *record.Comparison) {
 
 // ratiosOf says what the ratios are of, where it is not goodput.
 func ratiosOf(c *record.Comparison) string {
-	by, _ := response.Find(c.Response)
+	by, _ := metric.Find(c.Response)
 	switch {
-	case by.Name == response.Goodput.Name:
+	case by.Name == metric.Goodput.Name:
 		return ""
 	case by.Lower:
 		return by.Label + " (less is better), "
@@ -168,13 +169,13 @@ func (t *terminal) roomBeside(columns []textColumn) int {
 
 // comparedColumns are what both runs are compared by, and the ratio.
 func comparedColumns(c *record.Comparison, form effectForm) []textColumn {
-	by, _ := response.Find(c.Response)
+	by, _ := metric.Find(c.Response)
 	estimate := func(t record.ComparedTreatment, first bool) record.ResponseEstimate {
 		g, e := t.To, t.ToResponse
 		if first {
 			g, e = t.From, t.FromResponse
 		}
-		if by.Name == response.Goodput.Name {
+		if by.Name == metric.Goodput.Name {
 			e = record.ResponseEstimate{Mean: g.MeanBps, Low: g.LowBps, High: g.HighBps, Trials: 1}
 		}
 		return e

@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/hearsay"
+
+	"linerate/internal/science/toolreport"
 )
 
 // moves writes what each change of one factor does to each response, where the table
@@ -60,7 +61,7 @@ func beside(factors []record.Factor, e *record.Effect) string {
 // surplus writes what was predicted of what other programs say too much, beside what
 // was seen, for each treatment.
 func (t *terminal) surplus(v *view) {
-	a := hearsay.Agree(v.run.Trials)
+	a := toolreport.Agree(v.run.Trials)
 	if a.Trials == 0 {
 		return
 	}
@@ -80,7 +81,7 @@ func (t *terminal) surplus(v *view) {
 }
 
 // agreement says how well the prediction did.
-func agreement(a hearsay.Agreement) string {
+func agreement(a toolreport.Agreement) string {
 	return fmt.Sprintf("Predicted is %s of what was seen in the %s with a surplus of 2 %% or more; in %d of them to within 15 %% (%.2f to %.2f).",
 		percent(a.Ratio), count(a.Trials, "trial"), a.Within, a.Low, a.High)
 }

@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/answer"
+
+	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
 )
 
@@ -201,7 +202,7 @@ func TestWrap(t *testing.T) {
 // seen, stand under the table of treatments.
 func TestSurplusText(t *testing.T) {
 	run := sciencetest.Aliases(3, 6, sciencetest.Limit*0.0006, 1.03)
-	answer.Conclude(run)
+	conclude.Conclude(run)
 	var b bytes.Buffer
 	if err := Text(&b, run, TextOptions{}); err != nil {
 		t.Fatal(err)
@@ -225,7 +226,7 @@ func TestSurplusText(t *testing.T) {
 // the aliases, the last of a row on top of the other; a factor of names has none.
 func TestAccountsFigure(t *testing.T) {
 	run := sciencetest.Aliases(3, 2, sciencetest.Limit*0.0006, 1.03)
-	answer.Conclude(run)
+	conclude.Conclude(run)
 	v := newView(run)
 	list, limit := v.accounts(run.Factors[1])
 	if limit != sciencetest.Limit || len(list) != 5 {

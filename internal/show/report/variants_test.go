@@ -8,7 +8,8 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-	"linerate/internal/science/answer"
+
+	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
 )
 
@@ -105,7 +106,7 @@ func makeVariants() map[string]*record.Run {
 		"loaded": {"latency_p99", "goodput"}, "loaded-goodput": {"goodput", "latency_p99", "transactions"}, "loaded-alone": {"latency_p999"},
 	} {
 		out[name] = sciencetest.Loaded(3, 4, responses...)
-		answer.Conclude(out[name])
+		conclude.Conclude(out[name])
 	}
 	out["lossy"] = lossy()
 	out["ablated"] = ablated()
@@ -126,7 +127,7 @@ func lossy() *record.Run {
 			t.Latency = nil
 		}
 	}
-	answer.Conclude(run)
+	conclude.Conclude(run)
 	return run
 }
 

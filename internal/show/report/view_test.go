@@ -9,7 +9,8 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-	"linerate/internal/science/answer"
+
+	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
 )
 
@@ -242,7 +243,7 @@ func TestSaidOnce(t *testing.T) {
 	}
 	run.Factors[2].Levels = run.Factors[2].Levels[1:]
 	run.Factors[2].Levels[0].About = "five times as much"
-	answer.Conclude(run)
+	conclude.Conclude(run)
 	got := text(t, run, TextOptions{})
 	for _, want := range []string{"  connections 32, aliases 254 ", "everywhere: queue long\n", " −0."} {
 		if !strings.Contains(got, want) {

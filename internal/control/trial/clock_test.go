@@ -1,0 +1,87 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"linerate/internal/bus"
+
+	"linerate/internal/kernel/sched"
+	"linerate/internal/model/record"
+)
+
+// attach joins an agent that answers so to a bus.
+func attach(t *testing.T, b *bus.Bus, node string, handlers map[string]bus.Handler) {
+	t.Helper()
+	near, far := net.Pipe()
+	if err := b.Attach(node, near); err != nil {
+		t.Fatal(err)
+	}
+	agent, err := bus.Join(node, far, bus.Silence)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(agent.Close)
+	if err := agent.Serve(t.Context(), handlers); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func startBus(t *testing.T) *bus.Bus {
+	t.Helper()
+	b, err := bus.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	return b
+}
+
+// TestClocks asks nodes whose clocks differ by far more than a call takes, over
+// a way that is slow in one direction or the other: the estimate is off by no
+// more than it says, and the quickest of the answers counts.
+func TestClocks(t *testing.T) {
+	const slow = 60 * time.Millisecond
+	b := startBus(t)
+	skews := map[string]int64{"ahead": second, "behind": -3 * second, "even": 0}
+	for node, skew := range skews {
+		var asked atomic.Int64
+		attach(t, b, node, map[string]bus.Handler{"clock": func(context.Context, []byte) (any, error) {
+			now := sched.Now
+			switch n := asked.Add(1); {
+			case n == 5: // one answer comes quickly
+				return record.ClockReply{NowNs: now() + skew}, nil
+			case n%2 == 0:
+				time.Sleep(slow) // the question was slow
+				return record.ClockReply{NowNs: now() + skew}, nil
+			}
+			at := now()
+			time.Sleep(slow) // the answer is slow
+			return record.ClockReply{NowNs: at + skew}, nil
+		}})
+	}
+	found, err := clocks(t.Context(), b, []string{"ahead", "behind", "even"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for node, skew := range skews {
+		c := found[node]
+		if c.Host != node || c.UncertaintyNs <= 0 || c.OffsetNs < skew-c.UncertaintyNs || c.OffsetNs > skew+c.UncertaintyNs {
+			t.Errorf("%s: %+v, want an offset of %d within the uncertainty", node, c, skew)
+		}
+		if c.UncertaintyNs >= int64(slow/2) {
+			t.Errorf("%s: known to %d ns, although one answer was quick", node, c.UncertaintyNs)
+		}
+	}
+
+	attach(t, b, "mute", map[string]bus.Handler{"clock": func(context.Context, []byte) (any, error) {
+		return nil, errors.New("no clock here")
+	}})
+	if _, err := clocks(t.Context(), b, []string{"ahead", "mute"}); err == nil || err.Error() != "mute: no clock here" {
+		t.Errorf("a node without a clock: %v", err)
+	}
+}

@@ -1,0 +1,48 @@
+package trial
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"linerate/internal/model/record"
+)
+
+// failedEvent is the first event that could not be made to happen: the trial is
+// then not the one that was asked for.
+func (r Readings) failedEvent() error {
+	seen := map[string]int{}
+	for _, e := range r.Events {
+		if done, there := r.eventDone(e.Node, seen[e.Node]); !there || done.Error != "" {
+			return fmt.Errorf("%s: %s at %v of the window: %s", e.Node, e.What, e.At, cmp.Or(done.Error, "it did not happen"))
+		}
+		seen[e.Node]++
+	}
+	return nil
+}
+
+// eventDone is what became of a node's n-th event.
+func (r Readings) eventDone(node string, n int) (record.EventDone, bool) {
+	if done := r.Replies[node].Events; n < len(done) {
+		return done[n], true
+	}
+	return record.EventDone{}, false
+}
+
+// enterEvents writes into a trial's record what happened in its window, in the
+// order of time.
+func (r Readings) enterEvents(trial *record.Trial) {
+	seen := map[string]int{}
+	for _, e := range r.Events {
+		done, there := r.eventDone(e.Node, seen[e.Node])
+		seen[e.Node]++
+		if !there {
+			continue
+		}
+		since := func(ns int64) float64 { return float64(ns-r.Clocks[e.Node].OffsetNs-r.BeginNs) / 1e9 }
+		trial.Events = append(trial.Events, record.Event{
+			Host: e.Node, What: e.What, AtS: e.At.Seconds(), BeganS: since(done.BeganNs), EndedS: since(done.EndedNs), Applied: done.Applied,
+		})
+	}
+	slices.SortStableFunc(trial.Events, func(a, b record.Event) int { return cmp.Compare(a.AtS, b.AtS) })
+}

@@ -1,0 +1,76 @@
+package trial
+
+import (
+	"errors"
+	"time"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/study"
+
+	"linerate/internal/science/rfc2544"
+)
+
+// Step is a trial of a search for the highest rate without loss.
+type Step struct {
+	Number  int     // from 1
+	RateBps float64 // of all flows of datagrams together; 0: as much as can be
+	Window  time.Duration
+	// Confirms: what the search has found is to stand it.
+	Confirms bool
+}
+
+// Share is the pacing of one of so many flows; 0: none.
+func (s Step) Share(flows int) float64 { return s.RateBps / float64(max(flows, 1)) }
+
+// ErrEnough ends a search with what it has.
+var ErrEnough = errors.New("no further trial can be made")
+
+// LossFree searches the highest rate without loss: try makes each trial, with a
+// window of its own and fresh flows. Most is the highest rate to try and limit the
+// most that the links can carry, both 0 where they are not known. The trial that is
+// returned confirmed the rate; without any, it is the last.
+func LossFree(o study.LossFree, most, limit float64, full time.Duration, try func(Step) (*record.Trial, error)) (*record.LossFree, *record.Trial, error) {
+	search := rfc2544.Search{Most: most, Loss: float64(o.Loss), Resolution: float64(o.Resolution), Repeats: o.Repeats}
+	short := study.SearchWindow(full)
+	var made []record.LossTrial
+	var last, shown *record.Trial
+	for {
+		rate, confirms, more := search.Next(made)
+		if !more {
+			break
+		}
+		step := Step{Number: len(made) + 1, RateBps: rate, Window: short, Confirms: confirms}
+		if confirms {
+			step.Window = full
+		}
+		trial, err := try(step)
+		if errors.Is(err, ErrEnough) {
+			break
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		outcome := rfc2544.Outcome(trial, rate, search.Loss, confirms)
+		made = append(made, outcome)
+		if last = trial; confirms && outcome.Pass {
+			shown = trial
+		}
+	}
+	result := search.Conclude(made, limit)
+	result.TrialS, result.ConfirmS = short.Seconds(), full.Seconds()
+	if shown == nil || result.RateBps == 0 {
+		shown = last
+	}
+	if shown == nil {
+		return nil, nil, ErrEnough
+	}
+	for _, f := range shown.Flows {
+		if d := f.Datagrams; d != nil {
+			result.DatagramBytes, result.Pacing = d.Bytes, f.ModeNote
+		}
+	}
+	if result.DatagramBytes > 0 {
+		result.PacketsPerS = result.RateBps / 8 / float64(result.DatagramBytes)
+	}
+	return result, shown, nil
+}

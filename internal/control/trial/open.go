@@ -1,0 +1,171 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
+)
+
+// Flow is one flow of a trial, as planned and as it came about.
+type Flow struct {
+	study.PlannedFlow
+	// Ticket and Accepted are set beforehand for a flow that goes to a service
+	// port which the acceptor shares among flows.
+	Ticket   record.Ticket
+	Accepted netip.AddrPort // the acceptor's address
+	// SourcePort is the service port to open from; 0: the kernel's choice.
+	SourcePort uint16
+	Opened     netip.AddrPort // the opener's address
+	Failure    string
+	// Exhausted is why, where the opener had no service port left.
+	Exhausted *record.PortsExhausted
+
+	ports []uint16 // the acceptor's, where it has several for the flow
+}
+
+// Planned are flows of which each has a service port of its own.
+func Planned(planned []study.PlannedFlow) []*Flow {
+	flows := make([]*Flow, len(planned))
+	for i, p := range planned {
+		flows[i] = &Flow{PlannedFlow: p}
+	}
+	return flows
+}
+
+// Ends are where the data comes from and goes to: as connected, or as they would
+// have been.
+func (f *Flow) Ends(over *topology.Topology) (from, to netip.Addr) {
+	planned := f.PlannedFlow
+	if f.Opened.IsValid() {
+		planned.Source = f.Opened.Addr() // what the kernel chose
+	}
+	return planned.Addresses(over)
+}
+
+// apart is the longest that one host's connecting waits for another's.
+const apart = 20 * time.Millisecond
+
+// Open makes all connections: acceptors listen, openers connect one host after
+// another (so that neighbours are asked for one at a time), and acceptors
+// confirm. What keeps one flow from opening is its Failure.
+func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) error {
+	byID := map[string]*Flow{}
+	accept, connect := map[string][]record.FlowOrder{}, map[string][]record.FlowOrder{}
+	for _, f := range flows {
+		byID[f.ID] = f
+		at := f.Destination
+		if !f.Ticket.IsZero() {
+			at = netip.Addr{}
+		}
+		accept[f.Acceptor] = append(accept[f.Acceptor], order(f, !f.OpenerSends, at))
+	}
+	var mu sync.Mutex
+	err := Each(slices.Sorted(maps.Keys(accept)), func(host string) error {
+		var listening []record.Listening
+		if err := g.Bus.Call(ctx, host, "listen", accept[host], &listening); err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, l := range listening {
+			f, ours := byID[l.ID]
+			if !ours {
+				return fmt.Errorf("%s listens for a flow %.40q that nobody ordered", host, l.ID)
+			}
+			f.Failure, f.ports = l.Error, l.Ports
+			if f.Ticket.IsZero() {
+				f.Accepted = l.Local
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, f := range flows {
+		if f.Failure != "" {
+			return fmt.Errorf("%s: %s", f.Acceptor, f.Failure)
+		}
+	}
+	if g.Accepting != nil {
+		if err := g.Accepting(ctx, flows); err != nil {
+			return err
+		}
+	}
+	for _, f := range flows {
+		o := order(f, f.OpenerSends, f.Source)
+		o.Remote, o.LocalPort, o.Ports = f.Accepted, f.SourcePort, f.ports
+		connect[f.Opener] = append(connect[f.Opener], o)
+	}
+	err = inTurn(slices.Sorted(maps.Keys(connect)), apart, func(host string) error {
+		var opened []record.Opened
+		request := record.ConnectRequest{Orders: connect[host], TimeoutNs: int64(timeout)}
+		if err := g.Bus.Call(ctx, host, "connect", request, &opened); err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, o := range opened {
+			if f, ours := byID[o.ID]; ours {
+				f.Opened, f.Failure, f.Exhausted = o.Local, o.Error, o.Exhausted
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	unused := map[string][]string{}
+	for _, f := range flows {
+		if f.Failure != "" {
+			unused[f.Acceptor] = append(unused[f.Acceptor], f.ID)
+		}
+	}
+	return Each(slices.Sorted(maps.Keys(accept)), func(host string) error {
+		var ends []record.FlowEnd
+		request := record.ReadyRequest{TimeoutNs: int64(timeout + settling(accept[host])), Unused: unused[host]}
+		if err := g.Bus.Call(ctx, host, "ready", request, &ends); err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, end := range ends {
+			if f, ours := byID[end.ID]; ours && f.Failure == "" {
+				f.Failure = end.Error
+			}
+		}
+		return nil
+	})
+}
+
+// settling is what very many connections may take longer to be taken in.
+func settling(orders []record.FlowOrder) (d time.Duration) {
+	for _, o := range orders {
+		d += time.Duration(o.Connections) * 100 * time.Microsecond
+	}
+	return d
+}
+
+func order(f *Flow, sends bool, local netip.Addr) record.FlowOrder {
+	o := record.FlowOrder{
+		ID: f.ID, Protocol: f.Protocol, Sends: sends, Local: local, Ticket: f.Ticket,
+		MSS: f.MSS, NoDelay: f.NoDelay, CongestionControl: f.CongestionControl,
+		BindNoPort: f.BindNoPort, Window: f.Window, SendBuffer: f.SendBuffer, ReceiveBuffer: f.ReceiveBuffer,
+		RateCap: f.RateCap, WriteCap: f.WriteCap, ReadCap: f.ReadCap, Mode: f.Mode,
+		DatagramBytes: int(f.Datagram),
+		RequestBytes:  int(f.Request), ResponseBytes: int(f.Response),
+		Connections: f.Connections, Pace: f.Pace, Poll: f.Poll != nil && *f.Poll, Follow: f.Follow != nil && *f.Follow, Threads: f.Threads,
+	}
+	if f.Process != "" {
+		o.Tool = &record.ToolOrder{Tool: f.Tool, Process: f.Process, Args: f.ToolArgs}
+	}
+	return o
+}

@@ -1,0 +1,174 @@
+package trial
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/tool"
+)
+
+// How long programs are given to end. A client goes on beyond the trial by up to a
+// second, where its time is in whole ones, and then until what it has written has
+// arrived: as long again as the trial for one whose send buffer is full.
+const (
+	clientsGrace = 15 * time.Second
+	serversGrace = 2 * time.Second
+)
+
+// Printed is what the programs of a trial have printed, by process.
+type Printed struct{ clients, servers map[string]record.Printed }
+
+// Printed collects it, once the window is over: from the clients first, because a
+// server ends when it is told to.
+func (g Group) Printed(ctx context.Context, flows []*Flow, took time.Duration) (Printed, error) {
+	p := Printed{map[string]record.Printed{}, map[string]record.Printed{}}
+	ask := func(servers bool, grace time.Duration, host func(*Flow) string, into map[string]record.Printed) error {
+		hosts := map[string]bool{}
+		for _, f := range flows {
+			if f.Process != "" {
+				hosts[host(f)] = true
+			}
+		}
+		var mu sync.Mutex
+		return Each(slices.Sorted(maps.Keys(hosts)), func(host string) error {
+			var list []record.Printed
+			request := record.ToolsRequest{Servers: servers, TimeoutNs: int64(grace)}
+			if err := g.Bus.Call(ctx, host, "tools", request, &list); err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, one := range list {
+				into[one.Process] = one
+			}
+			return nil
+		})
+	}
+	err := ask(false, max(clientsGrace, took), func(f *Flow) string { return f.Opener }, p.clients)
+	if err == nil {
+		err = ask(true, serversGrace, func(f *Flow) string { return f.Acceptor }, p.servers)
+	}
+	return p, err
+}
+
+// connect enters the connection that a program has made for a flow, as its opener
+// saw it, and says what is wrong with it.
+func (f *Flow) connect(opener, acceptor record.FlowEnd) (wrong string) {
+	if opener.Local.IsValid() {
+		f.Opened = opener.Local
+	}
+	if opener.Remote.IsValid() {
+		f.Accepted = opener.Remote // the service port of the data
+	}
+	if opener.Local != acceptor.Remote {
+		return "the two hosts tell of different connections of the program"
+	}
+	return ""
+}
+
+// EnterTools writes into a trial's record what its programs say of themselves,
+// beside what their flows carried. Sender has the sender's own count preferred.
+func (r Readings) EnterTools(trial *record.Trial, flows []*Flow, p Printed, sender bool) {
+	for i, f := range flows {
+		if f.Process == "" || slices.ContainsFunc(trial.Tools, func(t record.ToolRun) bool { return t.ID == f.Process }) {
+			continue
+		}
+		client, server := p.clients[f.Process], p.servers[f.Process]
+		run := record.ToolRun{
+			ID: f.Process, Tool: f.Tool, Client: f.Opener, Server: f.Acceptor,
+			Command: client.Command, ServerCommand: server.Command,
+			Output: last(client.Text), Errors: last(client.Errors), ServerOutput: last(server.Text), ServerErrors: last(server.Errors),
+		}
+		for _, same := range trial.Flows[i:] {
+			if same.Process == f.Process {
+				run.GoodputBps += same.GoodputBps
+			}
+		}
+		if client.StartNs > 0 {
+			run.LateS = float64(client.StartNs-r.Clocks[f.Opener].OffsetNs-r.StartNs) / 1e9
+		}
+		if client.EndNs > 0 {
+			run.TookS = float64(client.EndNs-client.StartNs) / 1e9
+		}
+		read(&run, client, server, sender)
+		outlive(&run, client.Lives)
+		trial.SenderReportedBps += averages(trial.Flows, client.Lives)
+		trial.Tools = append(trial.Tools, run)
+	}
+}
+
+// read finds the figure that people read off the client: the receiver's, where the
+// client shows it, unless the sender's is asked for.
+func read(run *record.ToolRun, client, server record.Printed, sender bool) {
+	program, known := tool.Find(run.Tool)
+	switch {
+	case !known:
+		return
+	case client.Command == nil:
+		run.Error = program.Name + " was not started"
+		return
+	case client.EndNs == 0:
+		run.Error = program.Name + " did not end in time, and was killed"
+	}
+	report, err := program.Parse(client.Text, server.Text)
+	run.Report = report
+	if err != nil {
+		if run.Error == "" {
+			run.Error = err.Error()
+			if said := strings.TrimSpace(client.Errors); said != "" {
+				run.Error += "; it says: " + said[max(0, len(said)-maxSaid):]
+			}
+		}
+		return
+	}
+	run.ReportedBps, run.CountedBy = report.ReceiverBps, record.CountedByReceiver
+	if report.SenderBps > 0 && (sender || report.FromServer || report.ReceiverBps == 0) {
+		run.ReportedBps, run.CountedBy = report.SenderBps, record.CountedBySender
+	}
+}
+
+// outlive enters what became of a client's connections, and what it must say by
+// that if it counts at the sender. The streams of one client share its time.
+func outlive(run *record.ToolRun, lives []record.Life) {
+	if len(lives) == 0 {
+		return
+	}
+	first, last, end := lives[0].FirstNs, lives[0].LastNs, lives[0].EndNs
+	for _, l := range lives {
+		run.WrittenBytes += l.WrittenBytes
+		first, last, end = min(first, l.FirstNs), max(last, l.LastNs), max(end, l.EndNs)
+	}
+	run.WritingS, run.OwnS = float64(last-first)/1e9, max(0, float64(end-first)/1e9)
+	took := run.WritingS
+	if program, known := tool.Find(run.Tool); known && program.Waits {
+		took = run.OwnS
+	}
+	if took > 0 {
+		run.PredictedBps = float64(run.WrittenBytes) * 8 / took
+	}
+}
+
+// averages enters each flow's average at the sender, over the time in which it was
+// written to, and returns their sum.
+func averages(flows []record.Flow, lives []record.Life) (sum float64) {
+	for i := range flows {
+		for _, l := range lives {
+			if own := l.LastNs - l.FirstNs; l.ID == flows[i].ID && own > 0 {
+				flows[i].SenderAverageBps = float64(l.WrittenBytes) * 8e9 / float64(own)
+				sum += flows[i].SenderAverageBps
+			}
+		}
+	}
+	return sum
+}
+
+// maxSaid is how much of a program's complaint is shown in an error.
+const maxSaid = 200
+
+// last is the part of an output that is kept.
+func last(text string) string { return text[max(0, len(text)-record.MaxPrinted):] }

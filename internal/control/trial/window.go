@@ -1,0 +1,165 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"linerate/internal/kernel/sched"
+	"linerate/internal/model/record"
+)
+
+// What a trial's lead is made of.
+const (
+	leadAlways  = 40 * time.Millisecond
+	leadPerNode = time.Millisecond
+	leadTrips   = 3 // halves of the slowest node's round trip
+)
+
+// leadOf is how far ahead a trial is scheduled: time for the requests to reach
+// every agent, also over a long way. It is doubled each time it proved short.
+func leadOf(offsets map[string]record.Clock, attempt int) time.Duration {
+	var slowest time.Duration
+	for _, c := range offsets {
+		slowest = max(slowest, time.Duration(c.UncertaintyNs)) // half a round trip
+	}
+	return (leadAlways + time.Duration(len(offsets))*leadPerNode + leadTrips*slowest) << attempt
+}
+
+// LateError says that a trial's schedule reached a node after the trial was to
+// start there.
+type LateError struct {
+	Node string
+	By   time.Duration
+}
+
+func (e LateError) Error() string {
+	return fmt.Sprintf("%s: the trial was to start %.1f ms before its request came", e.Node, e.By.Seconds()*1e3)
+}
+
+// tail is how long senders go on after the window, so that its end is read
+// under the same load as its beginning on hosts whose clocks differ a little.
+const tail = 30 * time.Millisecond
+
+// Window is what is measured, and what each node is asked besides.
+type Window struct {
+	Warmup, Duration time.Duration
+	Interval         time.Duration // between samples; 0: none
+	Lookups          map[string][]record.RouteLookup
+	Sysctls          map[string][]string
+	Watch            map[string][]record.WatchedFlow
+	Events           []Event
+	// Scheduled is told when the window begins and ends, on the conductor's
+	// clock; nil: nobody is.
+	Scheduled func(begin, end int64)
+}
+
+// Event is what is to happen on a node so long after the window's beginning.
+type Event struct {
+	Node string
+	At   time.Duration
+	What string // for people
+	record.EventOrder
+}
+
+// eventsOf are a node's, at its own instants.
+func (w Window) eventsOf(node string, begin int64) (list []record.EventOrder) {
+	for _, e := range w.Events {
+		if e.Node == node {
+			e.AtNs = begin + int64(e.At)
+			list = append(list, e.EventOrder)
+		}
+	}
+	return list
+}
+
+// marks are the instants at which something happens.
+func (w Window) marks(begin int64) (list []int64) {
+	for _, e := range w.Events {
+		list = append(list, begin+int64(e.At))
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// Readings are what the nodes measured in one window.
+type Readings struct {
+	StartNs  int64 // of the senders, on the conductor's clock
+	BeginNs  int64 // of the window
+	Duration time.Duration
+	Events   []Event // that were ordered
+	Replies  map[string]record.WindowReply
+	Clocks   map[string]record.Clock
+}
+
+// patiently ends a context after a time, of which a stop of this process (Ctrl-Z)
+// counts for a small part only: when it goes on, it has yet to read what has come.
+func patiently(ctx context.Context, d time.Duration, cause error) (context.Context, context.CancelFunc) {
+	const parts = 32
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		for range parts {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(d / parts):
+			}
+		}
+		cancel(cause)
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// Measure schedules the window on every node and waits for what they read. When
+// one of them fails, the others' windows are closed rather than waited for. When
+// the schedule came too late for it, the error is a LateError, which a further
+// attempt can help.
+func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, error) {
+	offsets, err := clocks(ctx, g.Bus, g.Nodes)
+	if err != nil {
+		return Readings{}, err
+	}
+	start := sched.Now() + int64(leadOf(offsets, attempt))
+	begin := start + int64(w.Warmup)
+	end := begin + int64(w.Duration)
+	stop := end + int64(tail)
+	if w.Scheduled != nil {
+		w.Scheduled(begin, end)
+	}
+	replies := map[string]record.WindowReply{}
+	var mu sync.Mutex
+	ctx, cancel := patiently(ctx, time.Duration(stop-sched.Now())+30*time.Second, errors.New("no reading within 30 s of the trial's end"))
+	defer cancel()
+	var failed error // the first to fail, which is why the others do
+	_ = Each(g.Nodes, func(node string) error {
+		offset := offsets[node].OffsetNs
+		var reply record.WindowReply
+		err := g.Bus.Call(ctx, node, "window", record.WindowRequest{
+			StartNs: start + offset, BeginNs: begin + offset, EndNs: end + offset, StopNs: stop + offset,
+			SampleNs: int64(w.Interval), Lookups: w.Lookups[node], Sysctls: w.Sysctls[node], Watch: w.Watch[node],
+			Events: w.eventsOf(node, begin+offset), Marks: w.marks(begin + offset),
+		}, &reply)
+		if err == nil && reply.LateNs > 0 {
+			err = LateError{node, time.Duration(reply.LateNs)}
+		}
+		mu.Lock()
+		first := err != nil && failed == nil
+		if first {
+			failed = err
+		}
+		replies[node] = reply
+		mu.Unlock()
+		if first {
+			g.Close(ctx)
+		}
+		return err
+	})
+	if failed != nil {
+		return Readings{}, failed
+	}
+	readings := Readings{start, begin, w.Duration, w.Events, replies, offsets}
+	return readings, readings.failedEvent()
+}

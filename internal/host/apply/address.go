@@ -1,0 +1,194 @@
+package apply
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/setting"
+)
+
+// address is a further address on a port, or a run of consecutive ones: those are
+// read, journaled, added and removed together, since one by one each would cost a
+// look at all of them.
+type address struct {
+	ordinary
+	host host
+	a    setting.Address
+	// primaries are the places of those in the run that were no secondary ones when
+	// last read.
+	primaries []int
+}
+
+// mostAddresses bounds a run: a kernel with as many addresses is busy for minutes.
+const mostAddresses = 1 << 18
+
+func newAddress(h host, a setting.Address) (*address, error) {
+	if !a.Address.IsValid() {
+		return nil, fmt.Errorf("address on %s: expected an address with its prefix length, such as 192.168.1.20/24", a.Port)
+	}
+	if a.Count < 0 || a.Count > mostAddresses || !a.Last().IsValid() {
+		return nil, fmt.Errorf("%d addresses from %s on: expected 1 to %d, and no more than there are", a.Count, a.Address, mostAddresses)
+	}
+	return &address{host: h, a: a}, nil
+}
+
+func (t *address) kind() string { return "address" }
+func (t *address) what() string { return t.a.String() + " on " + t.a.Port }
+func (t *address) setting() setting.Setting {
+	a := t.a
+	return setting.Setting{Address: &a}
+}
+
+// present is the text of addresses that are all there.
+const present = "present"
+
+func (t *address) read() (State, error) {
+	if _, err := t.host.conn.LinkByName(t.a.Port); err != nil {
+		return State{}, err
+	}
+	places := make(map[netip.Addr]int, t.a.Number())
+	for i, p := range t.a.All() {
+		places[p.Addr()] = i
+	}
+	all, err := t.host.conn.Addresses()
+	state, otherwise := State{Text: Absent}, ""
+	t.primaries = nil
+	for _, a := range all {
+		place, ours := places[a.Prefix.Addr()]
+		switch {
+		case a.Port != t.a.Port || !ours:
+		case a.Prefix.Bits() == t.a.Address.Bits():
+			if !a.Secondary {
+				t.primaries = append(t.primaries, place)
+			}
+			state.There, state.Object = append(state.There, place), a.Object
+		case t.a.Number() == 1:
+			otherwise = "present as " + a.Prefix.String()
+		default:
+			otherwise = a.Prefix.Addr().String() + " present as " + a.Prefix.String()
+		}
+	}
+	slices.Sort(state.There)
+	slices.Sort(t.primaries)
+	switch n := len(state.There); {
+	case otherwise != "":
+		state.Text = otherwise
+	case n == t.a.Number():
+		state.Text, state.There = present, nil
+	case n > 0:
+		state.Text = fmt.Sprintf("%d of %d present", n, t.a.Number())
+	}
+	if t.a.Number() > 1 {
+		state.Object = nil // there is one only for a single address
+	}
+	return state, err
+}
+
+func (t *address) leaveIfPresent(prior State) bool {
+	return t.a.Number() == 1 && !prior.absent() || prior.Text == present
+}
+
+func (t *address) plan(prior State) (State, error) {
+	if strings.Contains(prior.Text, "present as") {
+		return State{}, fmt.Errorf("the address is there already, with another prefix length (%s)", prior.Text)
+	}
+	return State{Text: present}, nil
+}
+
+func (t *address) same(a, b State) bool { return a.Text == b.Text && slices.Equal(a.There, b.There) }
+
+// between: each address is as it was before the change or as after it, whatever
+// somebody else has removed or a kill has left undone.
+func (t *address) between(_, _, is State) bool {
+	return t.a.Number() > 1 && !strings.Contains(is.Text, "present as")
+}
+
+// those are the addresses of the run that are not among some places.
+func (t *address) those(without []int) []netip.Prefix {
+	list := make([]netip.Prefix, 0, t.a.Number())
+	for i, p := range t.a.All() {
+		if _, there := slices.BinarySearch(without, i); !there {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+func (t *address) change(State) error {
+	is, err := t.read()
+	if err != nil {
+		return err
+	}
+	return t.host.conn.AddAddresses(t.a.Port, t.those(is.There))
+}
+
+func (t *address) restore(prior, _ State) error {
+	if prior.Text == present {
+		return t.host.conn.RestoreAddress(prior.Object)
+	}
+	// The secondary ones first, from the oldest on, since the kernel looks for each
+	// from there; then a primary one goes when none is secondary to it.
+	var primaries, ours []netip.Prefix
+	for i, p := range t.a.All() {
+		if _, there := slices.BinarySearch(prior.There, i); there {
+			continue
+		}
+		if _, primary := slices.BinarySearch(t.primaries, i); primary {
+			primaries = append(primaries, p)
+			continue
+		}
+		ours = append(ours, p)
+	}
+	slices.Reverse(primaries)
+	return t.host.conn.DeleteAddresses(t.a.Port, append(ours, primaries...))
+}
+
+// endangers: in IPv4, deleting a primary address takes those along that are
+// secondary to it, and deleting a port's last one takes the port's routes. Adding
+// takes nothing.
+func (t *address) endangers(_, to State, reverting bool) danger {
+	if !reverting || to.Text == present || len(t.primaries) == 0 || t.a.Address.Addr().Is6() {
+		return danger{}
+	}
+	return danger{port: t.a.Port, family: 4, addresses: true, routes: true, except: t.a, Passing: true}
+}
+
+// settle waits until duplicate address detection has finished with the addresses
+// that were added, so that flows can be opened from them.
+func (h host) settle(entries []*entry) error {
+	added := map[string]bool{}
+	for _, e := range entries {
+		if a := e.Setting.Address; a != nil && a.Address.Addr().Is6() {
+			for _, p := range a.All() {
+				added[addressText(netlink.Address{Port: a.Port, Prefix: p})] = true
+			}
+		}
+	}
+	if len(added) == 0 {
+		return nil
+	}
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		all, err := h.conn.Addresses()
+		if err != nil {
+			return err
+		}
+		waiting := ""
+		for _, a := range all {
+			what := addressText(a)
+			if added[what] && a.Duplicate {
+				return fmt.Errorf("address %s: another host on the link has it already (duplicate address detection, RFC 4862)", what)
+			}
+			if added[what] && a.Tentative {
+				waiting = what
+			}
+		}
+		// Without a carrier detection cannot begin: that is not for us to judge.
+		if waiting == "" || time.Now().After(deadline) {
+			return nil
+		}
+	}
+}

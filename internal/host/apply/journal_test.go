@@ -1,0 +1,147 @@
+package apply
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/setting"
+)
+
+func encode(t testing.TB, value any) []byte {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(text, '\n')
+}
+
+func exampleHeader() header {
+	return header{JournalSchema, "boot", netlink.NetNS{Inode: 7, Cookie: 8}, 9, time.Unix(1e9, 0).UTC()}
+}
+
+func exampleEntry(seq int) *entry {
+	return &entry{Seq: seq, Kind: "sysctl", What: "net.ipv4.ip_forward", Scope: Namespace, Host: "nas",
+		Setting: setting.Setting{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.ip_forward", Value: "1"}}},
+		Prior:   State{Text: "0"}, New: State{Text: "1", Object: netlink.Object{1, 2}},
+		Around: surroundings{Sysctls: []setting.Sysctl{{Key: "a", Value: "b"}}, Routes: []thing{{"r", netlink.Object{3}}}, Ports: []portState{{"eth0", 1500, true}}}}
+}
+
+func exampleJournal(t testing.TB) []byte {
+	amended := exampleEntry(2)
+	amended.Around = surroundings{}
+	return bytes.Join([][]byte{
+		encode(t, exampleHeader()), encode(t, line{Entry: exampleEntry(1)}), encode(t, line{Entry: exampleEntry(2)}),
+		encode(t, line{Entry: amended}), encode(t, line{Done: 1}),
+	}, nil)
+}
+
+func TestDecodeJournal(t *testing.T) {
+	text := exampleJournal(t)
+	h, entries, good, err := decodeJournal(text)
+	if err != nil || h != exampleHeader() || good != len(text) {
+		t.Fatalf("%+v, %d of %d, %v", h, good, len(text), err)
+	}
+	want := exampleEntry(2)
+	want.Around = surroundings{}
+	want.offset = int64(len(encode(t, exampleHeader())) + len(encode(t, line{Entry: exampleEntry(1)})))
+	if len(entries) != 1 || !reflect.DeepEqual(entries[0], want) {
+		t.Errorf("entries: %+v", entries)
+	}
+	// Cut anywhere, it reads as far as the last whole line.
+	for cut := range text {
+		_, _, good, err := decodeJournal(text[:cut])
+		if err != nil || good > cut || good != bytes.LastIndexByte(text[:cut], '\n')+1 {
+			t.Fatalf("cut at %d: %d, %v", cut, good, err)
+		}
+	}
+	for what, bad := range map[string]string{
+		"schema":          `{"schema":"other/v1"}` + "\n",
+		"line 1":          "nonsense\n",
+		"line 2":          string(encode(t, exampleHeader())) + "{\n",
+		"expected an ent": string(encode(t, exampleHeader())) + "{}\n",
+		"never written":   string(encode(t, exampleHeader())) + `{"done":4}` + "\n",
+	} {
+		if _, _, _, err := decodeJournal([]byte(bad)); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// What is decoded encodes to a journal that decodes to the same.
+func FuzzDecodeJournal(f *testing.F) {
+	f.Add(exampleJournal(f))
+	f.Add([]byte(`{"schema":"linerate.journal/v1"}` + "\n" + `{"entry":{"seq":1,"setting":{"Route":{"to":"default"}}}}` + "\n" + `{"done":1}` + "\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		h, entries, good, err := decodeJournal(text)
+		if err != nil || good == 0 {
+			return
+		}
+		again := encode(t, h)
+		for _, e := range entries {
+			again = append(again, encode(t, line{Entry: e})...)
+		}
+		h2, entries2, good2, err := decodeJournal(again)
+		if err != nil || good2 != len(again) || len(entries2) != len(entries) {
+			t.Fatalf("%v\n%s", err, again)
+		}
+		third := encode(t, h2)
+		for _, e := range entries2 {
+			third = append(third, encode(t, line{Entry: e})...)
+		}
+		if !bytes.Equal(again, third) {
+			t.Fatalf("not stable:\n%s\n%s", again, third)
+		}
+	})
+}
+
+func TestSameValue(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"1", "1", true}, {"1", "2", false}, {"0x10", "16", true}, {"4096 1 2", "4096 1 2", true},
+		{"4096 1 2", "4096 1", false}, {"bbr cubic", "cubic bbr", true}, {"bbr cubic", "bbr reno", false},
+		{"-1", "-1", true}, {"", "", true}, {"a", "", false}, {"1 2", "2 1", false},
+	} {
+		if got := sameValue(c.a, c.b); got != c.same {
+			t.Errorf("%q and %q: %v", c.a, c.b, got)
+		}
+	}
+}
+
+func TestDefaultJournal(t *testing.T) {
+	named := func(node string) string {
+		t.Helper()
+		path, err := DefaultJournal(node)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, node := range []string{"nas", "../../etc/passwd", "a/b"} {
+		path := named(node)
+		if !strings.HasSuffix(path, ".jsonl") || strings.Contains(path, "..") && !strings.Contains(path, "journal-..") ||
+			strings.Count(path, "/") != strings.Count(named("x"), "/") {
+			t.Errorf("%q: %s", node, path)
+		}
+	}
+}
+
+// Without a place of the user's own there is none: /tmp is everybody's.
+func TestDefaultJournalWithoutHome(t *testing.T) {
+	t.Setenv("HOME", "")
+	t.Setenv("XDG_STATE_HOME", "")
+	path, err := DefaultJournal("nas")
+	if err == nil && !strings.HasPrefix(path, "/var/lib/linerate/") || err != nil && !strings.Contains(err.Error(), "--journal") {
+		t.Errorf("%q, %v; want an error that names --journal", path, err)
+	}
+	if _, listErr := Journals(); (listErr == nil) != (err == nil) {
+		t.Errorf("listing: %v, naming: %v", listErr, err)
+	}
+}

@@ -1,0 +1,385 @@
+// Package setting changes a host and puts it back: sysctls, neighbour entries,
+// addresses, routes, rules, attributes of ports and queueing disciplines.
+//
+// Each change is read first, written durably to an undo journal, made, read back
+// and compared; it is reverted in reverse order, and that is compared too. What
+// the kernel takes away along with a change (the routes of a port that goes
+// down, the forwarding of each port when ip_forward is written) is part of the
+// undo. A value that somebody else has changed since is not overwritten unless
+// that is asked for.
+//
+// It does not decide what to change, nor what a change is good for. What cannot
+// be put back faithfully is refused with the reason. See docs/settings.md.
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/proc"
+	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
+)
+
+// Scopes of a change.
+const (
+	Namespace = "namespace" // of this network namespace only
+	Machine   = "machine"   // every namespace of the machine sees it
+)
+
+// Options of a Manager.
+type Options struct {
+	// Journal is the path of the undo journal; empty keeps it in memory, for
+	// hosts that end with their agent.
+	Journal string
+	// Sysctls is the tree to use; the zero value is the machine's own.
+	Sysctls proc.Sysctls
+}
+
+// Manager applies settings in the network namespace it was opened in, and
+// reverts them. Its methods may be called from several goroutines.
+type Manager struct {
+	mu      sync.Mutex
+	host    host
+	allow   bool
+	journal *journal
+	entries []*entry
+	next    int // the next entry's number
+	// step is told each step, for tests that kill the process there.
+	step func(name string)
+}
+
+// host is what changes are made on.
+type host struct {
+	conn    *netlink.Conn
+	sysctls proc.Sysctls
+}
+
+// Open prepares for changes. If the journal, or one beside it, holds changes that
+// an agent which was killed has left behind here, the error is a *LeftoverError:
+// they must be recovered first, or their prior values would be lost.
+func Open(options Options) (*Manager, error) {
+	conn, err := netlink.Dial()
+	if err != nil {
+		return nil, fmt.Errorf("prepare settings: %w", err)
+	}
+	m := &Manager{host: host{conn, options.Sysctls}, step: func(string) {}}
+	if options.Journal == "" {
+		return m, nil
+	}
+	fail := func(err error) (*Manager, error) {
+		return nil, errors.Join(err, conn.Close())
+	}
+	header, err := newHeader()
+	if err != nil {
+		return fail(fmt.Errorf("prepare settings: %w", err))
+	}
+	file, left, entries, err := openJournal(options.Journal, header)
+	if err != nil {
+		return fail(err)
+	}
+	// The own journal blocks as long as it may be needed anywhere, since it would
+	// be overwritten; those beside it only where their changes are.
+	if len(entries) > 0 && !left.gone(header, entries) {
+		if err := file.close(); err != nil {
+			return fail(err)
+		}
+		return fail(&LeftoverError{Journal: options.Journal, What: whats(entries)})
+	}
+	if err := leftBeside(options.Journal, header); err != nil {
+		return fail(errors.Join(err, file.close()))
+	}
+	// What is gone by itself needs no journal.
+	if err := file.reset(); err != nil {
+		return fail(errors.Join(err, file.close()))
+	}
+	m.journal = file
+	return m, nil
+}
+
+// LeftoverError says that a journal still holds changes.
+type LeftoverError struct {
+	Journal string
+	What    []string
+}
+
+func (e *LeftoverError) Error() string {
+	return fmt.Sprintf("%s holds %d changes that an agent which was killed did not undo (%s): undo them with 'linerate recover --journal %s'",
+		e.Journal, len(e.What), strings.Join(e.What, ", "), e.Journal)
+}
+
+func whats(entries []*entry) []string {
+	var list []string
+	for _, e := range entries {
+		list = append(list, e.Kind+" "+e.What)
+	}
+	return list
+}
+
+// AllowMachine permits or forbids machine-wide changes from now on; at first
+// they are forbidden.
+func (m *Manager) AllowMachine(allow bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.allow = allow
+}
+
+// Apply makes settings in order. If one fails, all of this call are reverted and
+// the error tells of both. With ifAbsent, addresses and routes that are already
+// there are left as they are. Mark is what to revert to.
+func (m *Manager) Apply(ctx context.Context, settings []setting.Setting, ifAbsent bool) (applied []record.Applied, mark int, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	mark = len(m.entries)
+	for _, s := range setting.Joined(settings) {
+		targets, targetErr := m.host.targets(s)
+		if err = targetErr; err != nil {
+			break
+		}
+		for _, t := range targets {
+			if err = ctx.Err(); err != nil {
+				break
+			}
+			var done record.Applied
+			if done, err = m.apply(s.Host, t, ifAbsent); err != nil {
+				break
+			}
+			applied = append(applied, done)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = m.host.settle(m.entries[mark:])
+	}
+	if err == nil {
+		return applied, mark, nil
+	}
+	if undo := m.revertTo(mark); undo != nil {
+		err = errors.Join(err, fmt.Errorf("undoing the settings made before it: %w", undo))
+	}
+	return nil, mark, err
+}
+
+// apply makes one change.
+func (m *Manager) apply(hostName string, t target, ifAbsent bool) (record.Applied, error) {
+	fail := func(err error) (record.Applied, error) {
+		return record.Applied{}, fmt.Errorf("%s %s: %w", t.kind(), t.what(), err)
+	}
+	scope, err := m.scope(t)
+	if err != nil {
+		return fail(err)
+	}
+	prior, err := t.read()
+	if err != nil {
+		return fail(err)
+	}
+	done := record.Applied{Host: hostName, Kind: t.kind(), Scope: scope, What: t.what(), Prior: prior.Text, New: prior.Text}
+	if ifAbsent && t.leaveIfPresent(prior) {
+		return done, nil
+	}
+	next, err := t.plan(prior)
+	if err != nil {
+		return fail(err)
+	}
+	done.What, done.New = t.what(), next.Text // a plan may have chosen a priority
+	if t.same(prior, next) {
+		return done, nil
+	}
+	around, err := m.host.capture(t.endangers(prior, next, false))
+	if err != nil {
+		return fail(err)
+	}
+	e := &entry{Kind: t.kind(), What: t.what(), Scope: scope, Host: hostName,
+		Setting: t.setting(), Prior: prior, New: next, Around: around, target: t}
+	m.step("read")
+	if err := m.enter(e); err != nil {
+		return fail(fmt.Errorf("nothing was changed, because the undo journal could not be written: %w", err))
+	}
+	m.step("journaled")
+	if err := t.change(next); err != nil {
+		return fail(err)
+	}
+	m.step("changed")
+	is, err := t.read()
+	if err != nil {
+		return fail(fmt.Errorf("reading it back: %w", err))
+	}
+	if !t.same(next, is) {
+		// What it is now is our doing all the same, and is ours to undo.
+		e.New = is
+		if err := m.write(line{Entry: e}, true); err != nil {
+			return fail(err)
+		}
+		return fail(fmt.Errorf("asked for %q, but the kernel made it %q", next.Text, is.Text))
+	}
+	if around.empty() {
+		return done, nil
+	}
+	if around.Passing {
+		if err := m.host.restore(around); err != nil {
+			return fail(err)
+		}
+	}
+	// Only what the change did affect is to be put back with it.
+	if e.Around, err = m.host.missing(around); err != nil {
+		return fail(err)
+	}
+	if err := m.write(line{Entry: e}, true); err != nil {
+		return fail(err)
+	}
+	m.step("noted")
+	return done, nil
+}
+
+// enter numbers a change and writes it to the journal.
+func (m *Manager) enter(e *entry) error {
+	m.next++
+	e.Seq = m.next
+	if err := m.write(line{Entry: e}, true); err != nil {
+		return err
+	}
+	if m.journal != nil {
+		e.offset = m.journal.latest
+	}
+	m.entries = append(m.entries, e)
+	return nil
+}
+
+// scope finds out whom a change reaches, and refuses what is not allowed.
+func (m *Manager) scope(t target) (string, error) {
+	scope, why, err := t.scope()
+	if err != nil || scope == Namespace || m.allow {
+		return scope, err
+	}
+	return scope, fmt.Errorf("this is a machine-wide setting (%s): it would change the whole machine and everything on it, not only this host; permit that with --allow-machine-settings", why)
+}
+
+// RevertTo undoes all changes after mark, newest first. A change that cannot be
+// undone stays in the journal, and the others are undone all the same.
+func (m *Manager) RevertTo(mark int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.revertTo(mark)
+}
+
+func (m *Manager) revertTo(mark int) error {
+	var failed []error
+	m.regain(m.entries[min(max(mark, 0), len(m.entries)):])
+	for i := len(m.entries) - 1; i >= max(mark, 0); i-- {
+		e := m.entries[i]
+		if _, err := m.revert(e, false); err != nil {
+			failed = append(failed, fmt.Errorf("undo %s %s: %w", e.Kind, e.What, err))
+			continue
+		}
+		m.entries = append(m.entries[:i], m.entries[i+1:]...)
+	}
+	if len(m.entries) == 0 && m.journal != nil {
+		failed = append(failed, m.journal.reset())
+	}
+	return errors.Join(failed...)
+}
+
+// ErrChanged says that somebody else has changed a value since.
+var ErrChanged = errors.New("somebody else has changed it since")
+
+// revert undoes one change and verifies it. It says whether there was anything
+// to undo.
+func (m *Manager) revert(e *entry, force bool) (undone bool, err error) {
+	t := e.target
+	is, err := t.read()
+	if err != nil {
+		return false, err
+	}
+	around := e.Around
+	if !t.same(e.Prior, is) {
+		if !t.same(e.New, is) && !t.between(e.Prior, e.New, is) && !force {
+			return false, fmt.Errorf("%w: it was %q, was set to %q, and is %q now, which is kept", ErrChanged, e.Prior.Text, e.New.Text, is.Text)
+		}
+		// The way back may take things along too. What the way there took is to
+		// be as it was before that, everything else as it is now.
+		now, err := m.host.capture(t.endangers(e.New, e.Prior, true))
+		if err != nil {
+			return false, err
+		}
+		if !now.empty() {
+			around = around.with(now)
+			e.Around = around
+			// If this cannot be written, the undo is still the best there is: only
+			// a kill within the next instants would lose what it takes along.
+			_ = m.write(line{Entry: e}, true)
+		}
+		m.step("revert-journaled")
+		undone = true
+	}
+	// Sysctls can hold each other: a value may only take once the others around
+	// it are back (vm.dirty_bytes and vm.dirty_ratio), so try twice, and let what
+	// it is in the end decide.
+	var failures []error
+	for range 2 {
+		if !t.same(e.Prior, is) {
+			failures = append(failures, t.restore(e.Prior, is))
+		}
+		m.step("reverted")
+		if err := m.host.restore(around); err != nil {
+			failures = append(failures, err)
+		}
+		if is, err = t.read(); err != nil {
+			return false, errors.Join(append(failures, err)...)
+		}
+		if t.same(e.Prior, is) {
+			break
+		}
+	}
+	left, err := m.host.missing(around)
+	switch {
+	case err != nil:
+		return false, errors.Join(append(failures, err)...)
+	case !t.same(e.Prior, is):
+		return false, errors.Join(append(failures, fmt.Errorf("it was %q and is still %q", e.Prior.Text, is.Text))...)
+	case !left.empty():
+		return false, errors.Join(append(failures, fmt.Errorf("not restored along with it: %s", left))...)
+	}
+	m.done(e)
+	m.step("done")
+	return undone, nil
+}
+
+// done notes that an entry has been undone. That is not synchronised: it is lost
+// only with the machine, whose restart undoes everything. On a full disk the
+// journal is cut off before the entry instead, as undone entries are the newest.
+func (m *Manager) done(e *entry) {
+	if m.write(line{Done: e.Seq}, false) == nil {
+		return
+	}
+	if newest := m.entries[len(m.entries)-1]; newest == e {
+		// If not even that works, recovery finds that there is nothing to undo.
+		_ = m.journal.cut(e.offset)
+	}
+}
+
+func (m *Manager) write(l line, durable bool) error {
+	if m.journal == nil {
+		return nil
+	}
+	return m.journal.append(l, durable)
+}
+
+// Close gives up the journal and its lock. It does not revert.
+func (m *Manager) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	err := m.host.conn.Close()
+	if m.journal == nil {
+		return err
+	}
+	if len(m.entries) == 0 {
+		err = errors.Join(err, m.journal.remove())
+	}
+	return errors.Join(err, m.journal.close())
+}

@@ -1,0 +1,123 @@
+package apply
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/setting"
+)
+
+// nexthop is one nexthop object, told from others by its number.
+type nexthop struct {
+	ordinary
+	host host
+	n    setting.NexthopObject
+	spec netlink.NexthopObject
+}
+
+func newNexthop(h host, n setting.NexthopObject) (*nexthop, error) {
+	t := &nexthop{host: h, n: n, spec: netlink.NexthopObject{ID: n.ID, Port: n.Port}}
+	var err error
+	if t.spec.Via, _, err = parseVia(n.Via); err != nil {
+		return nil, fmt.Errorf("nexthop %d: %w", n.ID, err)
+	}
+	if t.spec.Via == (netip.Addr{}) && n.Port == "" && len(n.Group) == 0 {
+		return nil, fmt.Errorf("nexthop %d: expected a port, or a group", n.ID)
+	}
+	for _, m := range n.Group {
+		t.spec.Group = append(t.spec.Group, netlink.NexthopMember{ID: m.ID, Weight: max(m.Weight, 1)})
+	}
+	if r := n.Resilient; r != nil {
+		whole := netlink.Resilient{Buckets: r.Buckets, IdleTimer: time.Duration(r.IdleTimer), UnbalancedTimer: time.Duration(r.UnbalancedTimer)}.Complete()
+		t.spec.Resilient = &whole
+	}
+	return t, nil
+}
+
+func (t *nexthop) kind() string { return "nexthop" }
+func (t *nexthop) what() string { return fmt.Sprintf("id %d", t.n.ID) }
+
+func (t *nexthop) setting() setting.Setting {
+	n := t.n
+	return setting.Setting{Nexthop: &n}
+}
+
+func (t *nexthop) found() (netlink.NexthopObject, error) {
+	all, err := t.host.conn.NexthopObjects()
+	for _, n := range all {
+		if n.ID == t.n.ID {
+			return n, nil
+		}
+	}
+	return netlink.NexthopObject{}, err
+}
+
+func (t *nexthop) read() (State, error) {
+	n, err := t.found()
+	if err != nil || n.ID == 0 {
+		return State{Text: Absent}, err
+	}
+	return State{Text: n.String(), Object: n.Object}, nil
+}
+
+func (t *nexthop) leaveIfPresent(prior State) bool { return !prior.absent() }
+
+// plan leaves a group the kind that it has, if none is said: the kernel does not turn
+// one kind into the other.
+func (t *nexthop) plan(prior State) (State, error) {
+	if len(t.spec.Group) > 0 && t.n.Resilient == nil && !prior.absent() {
+		n, err := t.found()
+		if err != nil {
+			return State{}, err
+		}
+		t.spec.Resilient = n.Resilient
+	}
+	return State{Text: t.spec.String()}, nil
+}
+
+func (t *nexthop) change(State) error { return t.host.conn.ReplaceNexthopObject(t.spec) }
+
+// between: what goes by a port goes with its carrier, and a group is left with its
+// other members.
+func (t *nexthop) between(_, next, is State) bool {
+	made, kind := grouped(next.Text)
+	left, same := grouped(is.Text)
+	return is.absent() || len(left) > 0 && slices.Equal(kind, same) &&
+		!slices.ContainsFunc(left, func(member string) bool { return !slices.Contains(made, member) })
+}
+
+// grouped splits the text of a group: its members, such as "1" and "2,3", and of which
+// kind it is.
+func grouped(text string) (members, kind []string) {
+	if words := strings.Fields(text); len(words) > 3 && words[2] == "group" {
+		return strings.Split(words[3], "/"), words[4:]
+	}
+	return nil, nil
+}
+
+func (t *nexthop) restore(prior, _ State) error {
+	if prior.absent() {
+		return t.host.conn.DeleteNexthopObject(t.n.ID)
+	}
+	return t.host.conn.RestoreNexthopObject(prior.Object)
+}
+
+// nexthops lists the objects that a change to a port may take along: its own, and
+// the groups, which lose a member with them.
+func (h host) nexthops(d danger) ([]thing, error) {
+	all, err := h.conn.NexthopObjects()
+	var list, groups []thing
+	for _, n := range all {
+		switch {
+		case len(n.Group) > 0:
+			groups = append(groups, thing{n.String(), n.Object})
+		case d.port == "" || d.port == n.Port:
+			list = append(list, thing{n.String(), n.Object})
+		}
+	}
+	return append(list, groups...), err
+}

@@ -1,0 +1,185 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/setting"
+	"linerate/internal/model/unit"
+)
+
+// qdisc is the root queueing discipline of a port.
+type qdisc struct {
+	ordinary
+	host host
+	q    setting.Qdisc
+}
+
+// The kinds that can be made, and whose options the kernel reports in the form
+// in which it takes them, so that they can be put back.
+var qdiscKinds = []string{"pfifo", "bfifo", "tbf", "fq", "fq_codel"}
+
+func newQdisc(h host, q setting.Qdisc) (*qdisc, error) {
+	fail := func(text string) (*qdisc, error) { return nil, fmt.Errorf("qdisc of %s: %s", q.Port, text) }
+	known := false
+	for _, kind := range qdiscKinds {
+		known = known || kind == q.Kind
+	}
+	switch {
+	case !known:
+		return fail(fmt.Sprintf("kind %q: expected one of %s", q.Kind, strings.Join(qdiscKinds, ", ")))
+	case q.Limit < 0 || int64(q.Limit) > 1<<32-1:
+		return fail(fmt.Sprintf("limit %d: expected 1 to 4294967295", q.Limit))
+	case q.Kind == "tbf" && (q.Rate < 8 || q.Burst <= 0):
+		return fail("tbf needs a rate and a burst")
+	case q.Kind != "tbf" && (q.Rate != 0 || q.Burst != 0):
+		return fail(q.Kind + " has neither rate nor burst: that is tbf")
+	}
+	return &qdisc{host: h, q: q}, nil
+}
+
+func (t *qdisc) kind() string { return "qdisc" }
+func (t *qdisc) what() string { return t.q.Port + " root" }
+func (t *qdisc) setting() setting.Setting {
+	q := t.q
+	return setting.Setting{Qdisc: &q}
+}
+
+// of lists the qdiscs of the port.
+func (t *qdisc) of() ([]netlink.Qdisc, error) {
+	if _, err := t.host.conn.LinkByName(t.q.Port); err != nil {
+		return nil, err
+	}
+	all, err := t.host.conn.Qdiscs()
+	var list []netlink.Qdisc
+	for _, q := range all {
+		if q.Port == t.q.Port {
+			list = append(list, q)
+		}
+	}
+	return list, err
+}
+
+func (t *qdisc) read() (State, error) {
+	list, err := t.of()
+	for _, q := range list {
+		if q.Root() {
+			return qdiscState(q), nil
+		}
+	}
+	// A port that was never up has none yet.
+	return State{Text: "default"}, err
+}
+
+func qdiscState(q netlink.Qdisc) State {
+	if q.Handle == 0 {
+		return State{Text: "default (" + q.Kind + ")"}
+	}
+	spec := q.Spec()
+	return State{Text: spell(spec), Object: q.Options, Qdisc: &spec}
+}
+
+func spell(s netlink.QdiscSpec) string {
+	text := s.Kind + " " + netlink.HandleText(s.Handle)
+	if s.RateBytes != 0 {
+		text += " rate " + unit.BitRate(float64(s.RateBytes)*8).String()
+	}
+	if s.BurstBytes != 0 {
+		text += " burst " + unit.Bytes(s.BurstBytes).String()
+	}
+	if s.Limit != 0 {
+		text += fmt.Sprintf(" limit %d", s.Limit)
+	}
+	return text
+}
+
+// same compares what a qdisc was told. The kernel keeps tbf's burst as a time in
+// ticks, so it comes back a little different; and a kind's own default limit is
+// right where none was asked for.
+func (t *qdisc) same(a, b State) bool {
+	if a.Qdisc == nil || b.Qdisc == nil {
+		return a.Qdisc == nil && b.Qdisc == nil && (a.Text == b.Text || a.Text == "default" || b.Text == "default")
+	}
+	x, y := *a.Qdisc, *b.Qdisc
+	near := x.BurstBytes/100 + 2048
+	return x.Kind == y.Kind && x.Handle == y.Handle && x.RateBytes == y.RateBytes &&
+		(x.Limit == y.Limit || x.Limit == 0 || y.Limit == 0) &&
+		x.BurstBytes <= y.BurstBytes+near && y.BurstBytes <= x.BurstBytes+near
+}
+
+func (t *qdisc) plan(prior State) (State, error) {
+	list, err := t.of()
+	if err != nil {
+		return State{}, err
+	}
+	if err := t.restorable(prior, list); err != nil {
+		return State{}, err
+	}
+	next := netlink.QdiscSpec{
+		Kind: t.q.Kind, Limit: uint32(t.q.Limit), RateBytes: uint64(t.q.Rate / 8), BurstBytes: uint64(t.q.Burst),
+		Handle: freeHandle(list),
+	}
+	if next.Kind == "tbf" && next.Limit == 0 {
+		// A tenth of a second of queue, and room for the bucket.
+		next.Limit = uint32(min(uint64(next.RateBytes/10)+next.BurstBytes, 1<<32-1))
+	}
+	return State{Text: spell(next), Qdisc: &next}, nil
+}
+
+// freeHandle picks a handle that no qdisc of the port has, so that the one that
+// is made can be told from any other later.
+func freeHandle(list []netlink.Qdisc) uint32 {
+	used := map[uint32]bool{}
+	for _, q := range list {
+		used[q.Handle] = true
+	}
+	handle := uint32(0x1e700000)
+	for used[handle] {
+		handle += 0x10000
+	}
+	return handle
+}
+
+// restorable refuses to replace what could not be put back faithfully.
+func (t *qdisc) restorable(prior State, list []netlink.Qdisc) error {
+	refuse := func(why string) error {
+		return errors.New("its present root qdisc (" + prior.Text + ") could not be put back faithfully: " + why + "; remove it first, or leave it")
+	}
+	for _, q := range list {
+		explicit := !q.Root() && q.Parent != netlink.QdiscIngress && q.Handle != 0
+		if explicit {
+			return refuse("it has a " + q.Kind + " qdisc (" + netlink.HandleText(q.Handle) + ") inside")
+		}
+	}
+	if prior.Qdisc == nil {
+		return nil // the default comes back when ours goes
+	}
+	known := prior.Qdisc.Kind == "pfifo_fast"
+	for _, kind := range qdiscKinds {
+		known = known || kind == prior.Qdisc.Kind
+	}
+	if !known {
+		return refuse("that is possible for " + strings.Join(qdiscKinds, ", ") + " and for the kernel's default")
+	}
+	filters, err := t.host.conn.HasFilters(t.q.Port, prior.Qdisc.Handle)
+	if err != nil {
+		return err
+	}
+	if filters {
+		return refuse("it has filters")
+	}
+	return nil
+}
+
+func (t *qdisc) change(next State) error {
+	return t.host.conn.ReplaceRootQdisc(t.q.Port, *next.Qdisc)
+}
+
+func (t *qdisc) restore(prior, _ State) error {
+	if prior.Qdisc == nil {
+		return t.host.conn.DeleteRootQdisc(t.q.Port)
+	}
+	return t.host.conn.RestoreRootQdisc(t.q.Port, prior.Qdisc.Kind, prior.Qdisc.Handle, prior.Object)
+}

@@ -1,0 +1,191 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/setting"
+)
+
+// route is one route. It is told from others by table, destination and metric.
+type route struct {
+	ordinary
+	host host
+	r    setting.Route
+	spec netlink.RouteSpec
+}
+
+func newRoute(h host, r setting.Route) (*route, error) {
+	t := &route{host: h, r: r}
+	fail := func(err error) (*route, error) { return nil, fmt.Errorf("route to %s: %w", r.To, err) }
+	t.spec = netlink.RouteSpec{Table: r.Table, Metric: r.Metric, Source: r.Source, InitCwnd: r.InitCwnd}
+	if t.spec.Table == 0 {
+		t.spec.Table = netlink.TableMain
+	}
+	hops := r.Nexthops
+	t.spec.NexthopObject = r.Object
+	if r.Object != 0 {
+		if len(hops) > 0 || r.Via != "" || r.Port != "" {
+			return fail(errors.New("it has both a nexthop object and next hops of its own: expected one or the other"))
+		}
+	} else if len(hops) == 0 {
+		hops = []setting.Nexthop{{Via: r.Via, Port: r.Port}}
+	} else if r.Via != "" || r.Port != "" {
+		return fail(errors.New("it has both nexthops and a via or port of its own: expected one or the other"))
+	}
+	is6 := r.Source.Is6()
+	for _, hop := range hops {
+		via, inet6, err := parseVia(hop.Via)
+		if err != nil {
+			return fail(err)
+		}
+		if !via.IsValid() && hop.Port == "" {
+			return fail(errors.New("a next hop needs a via, a port, or both"))
+		}
+		is6 = is6 || via.Is6() && !inet6
+		t.spec.Nexthops = append(t.spec.Nexthops, netlink.Nexthop{Via: via, Port: hop.Port, Weight: hop.Weight})
+	}
+	var err error
+	if t.spec.To, err = parseDestination(r.To, is6); err != nil {
+		return fail(err)
+	}
+	if t.spec.To.Addr().Is6() && t.spec.Metric == 0 {
+		t.spec.Metric = 1024 // what the kernel takes for 0 (IP6_RT_PRIO_USER)
+	}
+	return t, nil
+}
+
+func parseVia(text string) (via netip.Addr, inet6 bool, err error) {
+	if text == "" {
+		return netip.Addr{}, false, nil
+	}
+	plain, inet6 := strings.CutPrefix(text, "inet6 ")
+	if via, err = netip.ParseAddr(strings.TrimSpace(plain)); err != nil || inet6 && !via.Is6() {
+		return via, inet6, fmt.Errorf("via %q: expected an address, or inet6 and an IPv6 address", text)
+	}
+	return via, inet6, nil
+}
+
+// parseDestination reads a prefix, an address, or default, which is IPv6's if
+// its next hops or its source are.
+func parseDestination(text string, is6 bool) (netip.Prefix, error) {
+	if text == "default" {
+		if is6 {
+			return netip.MustParsePrefix("::/0"), nil
+		}
+		return netip.MustParsePrefix("0.0.0.0/0"), nil
+	}
+	if addr, err := netip.ParseAddr(text); err == nil {
+		return netip.PrefixFrom(addr, addr.BitLen()), nil
+	}
+	prefix, err := netip.ParsePrefix(text)
+	if err != nil {
+		return prefix, fmt.Errorf("%q: expected a prefix such as 10.0.0.0/8, an address, or default", text)
+	}
+	return prefix.Masked(), nil
+}
+
+func (t *route) kind() string { return "route" }
+
+func (t *route) what() string {
+	text := t.spec.To.String()
+	if t.spec.To.Bits() == 0 {
+		text = "default"
+		if t.spec.To.Addr().Is6() {
+			text = "default (IPv6)"
+		}
+	}
+	if t.r.Metric != 0 {
+		text += fmt.Sprintf(" metric %d", t.r.Metric)
+	}
+	return fmt.Sprintf("%s in table %d", text, t.spec.Table)
+}
+
+func (t *route) setting() setting.Setting {
+	r := t.r
+	return setting.Setting{Route: &r}
+}
+
+// found lists the routes with this one's key.
+func (t *route) found() ([]netlink.Route, error) {
+	all, err := t.host.conn.Routes()
+	var list []netlink.Route
+	for _, r := range all {
+		if r.Table == t.spec.Table && r.To == t.spec.To && r.Metric == t.spec.Metric && r.TOS == 0 {
+			list = append(list, r)
+		}
+	}
+	return list, err
+}
+
+func (t *route) read() (State, error) {
+	list, err := t.found()
+	if err != nil || len(list) == 0 {
+		return State{Text: Absent}, err
+	}
+	return State{Text: list[0].Text, Object: list[0].Object}, nil
+}
+
+func (t *route) leaveIfPresent(prior State) bool { return !prior.absent() }
+
+// between: a route by a nexthop object changes with it, and goes with it.
+func (t *route) between(_, _, is State) bool {
+	return t.r.Object != 0 && (is.absent() || strings.Contains(is.Text+" ", fmt.Sprintf(" nhid %d ", t.r.Object)))
+}
+
+func (t *route) plan(State) (State, error) {
+	list, err := t.found()
+	if err != nil {
+		return State{}, err
+	}
+	// IPv4 has an order among such routes, and the first one is replaced and put
+	// back in its place. In IPv6 which one is replaced depends on their kinds.
+	if t.spec.To.Addr().Is6() && len(list) > 1 {
+		return State{}, fmt.Errorf("there are %d routes with this destination, table and metric (%s; %s; …): which one the kernel would replace is not certain, so undoing is not either", len(list), list[0].Text, list[1].Text)
+	}
+	for i, hop := range t.spec.Nexthops {
+		if hop.Port != "" {
+			continue
+		}
+		towards, err := t.host.conn.LookupRoute(netlink.RouteQuestion{Destination: hop.Via})
+		if err != nil {
+			return State{}, fmt.Errorf("finding the port that leads to the next hop: %w", err)
+		}
+		t.spec.Nexthops[i].Port = towards.Port
+	}
+	wanted, err := t.host.conn.ExpectRoute(t.spec)
+	return State{Text: wanted.Text, Object: wanted.Object}, err
+}
+
+func (t *route) change(State) error {
+	if err := t.host.settlePorts(t.spec); err != nil {
+		return err
+	}
+	return t.host.conn.ReplaceRoute(t.spec)
+}
+
+// settlePorts waits until the source address of a route can be used: an IPv6
+// address cannot before duplicate address detection has finished.
+func (h host) settlePorts(spec netlink.RouteSpec) error {
+	if !spec.Source.Is6() {
+		return nil
+	}
+	all, err := h.conn.Addresses()
+	for _, a := range all {
+		if a.Prefix.Addr() == spec.Source && a.Tentative {
+			return h.settle([]*entry{{What: addressText(a),
+				Setting: setting.Setting{Address: &setting.Address{Port: a.Port, Address: a.Prefix}}}})
+		}
+	}
+	return err
+}
+
+func (t *route) restore(prior, is State) error {
+	if !prior.absent() {
+		return t.host.conn.RestoreRoute(prior.Object, true)
+	}
+	return t.host.conn.DeleteRoute(is.Object)
+}

@@ -1,0 +1,316 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/setting"
+)
+
+// danger says what the kernel may take away along with a change.
+type danger struct {
+	port   string // empty: of all ports
+	family int    // 4, 6, or 0 for both
+
+	addresses, neighbours bool
+	routes                bool // and the nexthop objects that they may go by
+	ports                 bool // their MTU and whether they are up
+	sysctls               []string
+
+	// except are addresses that are meant to go, with the routes that need them.
+	except setting.Address
+	// Passing dangers strike at each transition, and what they take is put back
+	// at once; the others last as long as the change.
+	Passing bool
+}
+
+// surroundings are things that a change may take away, as they were before it.
+type surroundings struct {
+	Passing    bool             `json:"passing,omitempty"`
+	Ports      []portState      `json:"ports,omitempty"`
+	Sysctls    []setting.Sysctl `json:"sysctls,omitempty"`
+	Addresses  []thing          `json:"addresses,omitempty"`
+	Nexthops   []thing          `json:"nexthops,omitempty"` // objects, groups behind their members
+	Routes     []thing          `json:"routes,omitempty"`
+	Neighbours []thing          `json:"neighbours,omitempty"`
+}
+
+// portState is what a port inherits from the one below it: a VLAN or macvlan
+// port goes down and shrinks with it, and does not grow again by itself.
+type portState struct {
+	Port string `json:"port"`
+	MTU  int    `json:"mtu"`
+	Up   bool   `json:"up"`
+}
+
+// thing is a kernel object and the text that tells it from others.
+type thing struct {
+	Text   string         `json:"text"`
+	Object netlink.Object `json:"object"`
+}
+
+func (s surroundings) empty() bool {
+	return len(s.Ports)+len(s.Sysctls)+len(s.Addresses)+len(s.Nexthops)+len(s.Routes)+len(s.Neighbours) == 0
+}
+
+func (s surroundings) String() string {
+	var list []string
+	for _, p := range s.Ports {
+		list = append(list, fmt.Sprintf("port %s mtu %d up %v", p.Port, p.MTU, p.Up))
+	}
+	for _, p := range s.Sysctls {
+		list = append(list, "sysctl "+p.Key+"="+p.Value)
+	}
+	for _, t := range s.Addresses {
+		list = append(list, "address "+t.Text)
+	}
+	for _, t := range s.Nexthops {
+		list = append(list, "nexthop "+t.Text)
+	}
+	for _, t := range s.Routes {
+		list = append(list, "route "+t.Text)
+	}
+	for _, t := range s.Neighbours {
+		list = append(list, "neighbour "+t.Text)
+	}
+	return strings.Join(list, ", ")
+}
+
+// with adds what s does not have yet.
+func (s surroundings) with(more surroundings) surroundings {
+	for _, p := range more.Sysctls {
+		if !slices.ContainsFunc(s.Sysctls, func(q setting.Sysctl) bool { return q.Key == p.Key }) {
+			s.Sysctls = append(s.Sysctls, p)
+		}
+	}
+	s.Addresses = union(s.Addresses, more.Addresses)
+	s.Nexthops = union(s.Nexthops, more.Nexthops)
+	s.Routes = union(s.Routes, more.Routes)
+	s.Neighbours = union(s.Neighbours, more.Neighbours)
+	return s
+}
+
+func union(a, b []thing) []thing {
+	return append(slices.Clip(a), without(b, a)...)
+}
+
+// without lists the things of a that are not in b.
+func without(a, b []thing) []thing {
+	there := make(map[string]bool, len(b))
+	for _, t := range b {
+		there[t.Text] = true
+	}
+	var list []thing
+	for _, t := range a {
+		if !there[t.Text] {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// capture reads what is in danger.
+func (h host) capture(d danger) (surroundings, error) {
+	s := surroundings{Passing: d.Passing}
+	for _, key := range d.sysctls {
+		// One that cannot be read (a secret that is not set) cannot be restored,
+		// and a port may vanish at any time.
+		if value, err := h.sysctls.Read(key); err == nil {
+			s.Sysctls = append(s.Sysctls, setting.Sysctl{Key: key, Value: value})
+		}
+	}
+	var errs [5]error
+	if d.addresses {
+		s.Addresses, errs[0] = h.addresses(d)
+	}
+	if d.routes {
+		s.Routes, errs[1] = h.routes(d)
+		s.Nexthops, errs[4] = h.nexthops(d)
+	}
+	if d.neighbours {
+		s.Neighbours, errs[2] = h.neighbours(d)
+	}
+	if d.ports {
+		s.Ports, errs[3] = h.ports()
+	}
+	if err := errors.Join(errs[:]...); err != nil {
+		return s, fmt.Errorf("reading what the change could take along: %w", err)
+	}
+	return s, nil
+}
+
+func (d danger) concerns(port string, family6 bool) bool {
+	return (d.port == "" || d.port == port) && (d.family == 0 || (d.family == 6) == family6)
+}
+
+func (h host) ports() ([]portState, error) {
+	links, err := h.conn.Links()
+	var list []portState
+	for _, l := range links {
+		list = append(list, portState{l.Name, l.MTU, l.Up})
+	}
+	return list, err
+}
+
+func (h host) addresses(d danger) ([]thing, error) {
+	all, err := h.conn.Addresses()
+	var list []thing
+	for _, a := range all {
+		if d.concerns(a.Port, a.Prefix.Addr().Is6()) && !(a.Prefix.Bits() == d.except.Address.Bits() && d.except.Holds(a.Prefix.Addr())) {
+			list = append(list, thing{addressText(a), a.Object})
+		}
+	}
+	return list, err
+}
+
+// routes lists the routes that somebody made; those that the kernel makes for an
+// address come and go with it, and a routing daemon sees to its own.
+func (h host) routes(d danger) ([]thing, error) {
+	all, err := h.conn.Routes()
+	var list []thing
+	for _, r := range all {
+		if r.Protocol == netlink.RouteProtocolKernel || r.OfDaemon() || d.except.Holds(r.Source) {
+			continue
+		}
+		is6 := r.To.Addr().Is6()
+		if d.concerns("", is6) || slices.ContainsFunc(r.Ports, func(p string) bool { return d.concerns(p, is6) }) {
+			list = append(list, thing{fmt.Sprintf("%s table %d", r.Text, r.Table), r.Object})
+		}
+	}
+	return list, err
+}
+
+// neighbours lists the entries that somebody made; learned ones are learned
+// again.
+func (h host) neighbours(d danger) ([]thing, error) {
+	all, err := h.conn.Neighbours()
+	var list []thing
+	for _, n := range all {
+		if d.concerns(n.Port, n.Address.Is6()) && n.State == "PERMANENT" && !n.Proxy {
+			list = append(list, thing{fmt.Sprintf("%s at %s on %s", n.Address, n.MAC, n.Port), n.Object})
+		}
+	}
+	return list, err
+}
+
+// missing is the part of s that is not as it was.
+func (h host) missing(s surroundings) (surroundings, error) {
+	left := surroundings{Passing: s.Passing}
+	for _, p := range s.Sysctls {
+		if value, err := h.sysctls.Read(p.Key); err != nil || !sameValue(value, p.Value) {
+			left.Sysctls = append(left.Sysctls, p)
+		}
+	}
+	look := func(things []thing, list func(danger) ([]thing, error)) ([]thing, error) {
+		if len(things) == 0 {
+			return nil, nil
+		}
+		now, err := list(danger{})
+		return without(things, now), err
+	}
+	var errs [5]error
+	if len(s.Ports) > 0 {
+		var now []portState
+		now, errs[3] = h.ports()
+		for _, p := range s.Ports {
+			if !slices.Contains(now, p) && slices.ContainsFunc(now, func(q portState) bool { return q.Port == p.Port }) {
+				left.Ports = append(left.Ports, p)
+			}
+		}
+	}
+	left.Addresses, errs[0] = look(s.Addresses, h.addresses)
+	left.Nexthops, errs[4] = look(s.Nexthops, h.nexthops)
+	left.Routes, errs[1] = look(s.Routes, h.routes)
+	left.Neighbours, errs[2] = look(s.Neighbours, h.neighbours)
+	return left, errors.Join(errs[:]...)
+}
+
+// patience is how long restore tries: a route may need an address that is still
+// in duplicate address detection, which takes a second or two (RFC 4862).
+const patience = 4 * time.Second
+
+// restore puts back what is missing of s: ports, parameters, then addresses, then
+// nexthop objects and routes, which need those before them, then neighbours.
+func (h host) restore(s surroundings) error {
+	began := time.Now()
+	for {
+		left, err := h.missing(s)
+		if err != nil || left.empty() {
+			return err
+		}
+		var failures []error
+		for _, p := range left.Ports {
+			failures = append(failures, h.conn.ChangeLink(p.Port, netlink.LinkChange{MTU: &p.MTU, Up: &p.Up}))
+		}
+		for _, p := range left.Sysctls {
+			// An earlier one may have brought this one back.
+			if value, err := h.sysctls.Read(p.Key); err != nil || !sameValue(value, p.Value) {
+				failures = append(failures, h.sysctls.Write(p.Key, p.Value))
+			}
+		}
+		failures = append(failures, h.restoreAddresses(left.Addresses, time.Since(began)))
+		for _, t := range left.Nexthops {
+			failures = append(failures, h.conn.RestoreNexthopObject(t.Object))
+		}
+		if len(left.Nexthops) > 0 {
+			// A route by a group that had only lost a member is itself again.
+			if left, err = h.missing(s); err != nil {
+				return err
+			}
+		}
+		for _, t := range left.Routes {
+			failures = append(failures, h.conn.RestoreRoute(t.Object, false))
+		}
+		for _, t := range left.Neighbours {
+			failures = append(failures, h.conn.RestoreNeighbour(t.Object))
+		}
+		now, err := h.missing(s)
+		if err != nil || now.empty() {
+			return err
+		}
+		if time.Since(began) > patience {
+			return errors.Join(append(failures, fmt.Errorf("could not be put back: %s", now))...)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// ownAddressAfter is how long a port that came up may take to get its link-local
+// address from the kernel, which waits for the carrier and reports it once a
+// second at most.
+const ownAddressAfter = 1500 * time.Millisecond
+
+// restoreAddresses puts addresses back. A port's link-local address usually comes
+// back by itself. Another one comes if its MAC address was changed in between;
+// that must have come before it can be removed, so waited is how long it had.
+func (h host) restoreAddresses(lost []thing, waited time.Duration) error {
+	if len(lost) == 0 {
+		return nil
+	}
+	now, err := h.conn.Addresses()
+	failures := []error{err}
+	for _, t := range lost {
+		prefix, port, _ := strings.Cut(t.Text, " on ")
+		if strings.HasPrefix(prefix, "fe80:") {
+			others := 0
+			for _, a := range now {
+				if a.Port == port && a.Automatic && a.Prefix.Addr().IsLinkLocalUnicast() {
+					others++
+					failures = append(failures, h.conn.DeleteAddresses(a.Port, []netip.Prefix{a.Prefix}))
+				}
+			}
+			if others == 0 && waited < ownAddressAfter {
+				continue
+			}
+		}
+		failures = append(failures, h.conn.RestoreAddress(t.Object))
+	}
+	return errors.Join(failures...)
+}
+
+func addressText(a netlink.Address) string { return a.Prefix.String() + " on " + a.Port }

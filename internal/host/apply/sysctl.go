@@ -1,0 +1,215 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/setting"
+	"linerate/internal/model/source"
+)
+
+// sysctl is one kernel parameter.
+type sysctl struct {
+	ordinary
+	host       host
+	key, value string
+}
+
+func (t *sysctl) kind() string { return "sysctl" }
+func (t *sysctl) what() string { return t.key }
+func (t *sysctl) setting() setting.Setting {
+	return setting.Setting{Sysctl: []setting.Sysctl{{Key: t.key, Value: t.value}}}
+}
+
+// scope also finds out whether the parameter can be changed from here at all,
+// since no permission would help if it cannot.
+func (t *sysctl) scope() (string, string, error) {
+	exists, writable, err := t.host.sysctls.Writable(t.key)
+	if err != nil {
+		return "", "", err
+	}
+	isNet := strings.HasPrefix(t.key, "net.")
+	switch {
+	case !exists && t.host.nearest(t.key) != "":
+		return "", "", fmt.Errorf("there is no such parameter here; did you mean %s?", t.host.nearest(t.key))
+	case !exists && isNet:
+		return "", "", errors.New("it is not there in this network namespace: either this kernel does not have it, or it is machine-wide and shown only in the machine's first namespace, which a lab's hosts are not in")
+	case !exists:
+		return "", "", errors.New("this kernel does not have it")
+	case !writable && isNet:
+		return "", "", errors.New("it is read-only here: it is machine-wide and can be changed only in the machine's first network namespace (not in a lab), or changing it needs root")
+	case !writable:
+		return "", "", errors.New("it is read-only here: changing it needs root on the machine itself")
+	}
+	own, err := netlink.NamespacedSysctl(t.key)
+	switch {
+	case own:
+		return Namespace, "", nil
+	case err != nil:
+		return Machine, "as far as is known, for no namespace could be made to find out: " + err.Error(), nil
+	case isNet:
+		return Machine, "a new network namespace has no such parameter of its own", nil
+	}
+	return Machine, "everything outside net.* is", nil
+}
+
+// nearest is a parameter beside one that does not exist whose name is much like
+// its name; empty: none.
+func (h host) nearest(key string) string {
+	dot := strings.LastIndex(key, ".")
+	if dot < 0 {
+		return ""
+	}
+	beside, _ := h.sysctls.Under(key[:dot]) // none: nothing to suggest
+	return source.Nearest(key, beside)
+}
+
+func (t *sysctl) read() (State, error) {
+	value, err := t.host.sysctls.Read(t.key)
+	return State{Text: value}, err
+}
+
+func (t *sysctl) plan(State) (State, error) {
+	return State{Text: strings.Join(strings.Fields(t.value), " ")}, nil
+}
+
+func (t *sysctl) change(next State) error {
+	err := t.host.sysctls.Write(t.key, next.Text)
+	if err == nil || t.key != "net.ipv4.tcp_congestion_control" {
+		return err
+	}
+	switch {
+	case errors.Is(err, syscall.EPERM):
+		allowed, _ := t.host.sysctls.Read("net.ipv4.tcp_allowed_congestion_control")
+		return fmt.Errorf("the machine's net.ipv4.tcp_allowed_congestion_control does not list %s (it has: %s), so that namespaces may not choose it: %w", next.Text, allowed, syscall.EPERM)
+	case errors.Is(err, syscall.ENOENT):
+		available, _ := t.host.sysctls.Read("net.ipv4.tcp_available_congestion_control")
+		return fmt.Errorf("this kernel has no congestion control %s (it has: %s): %w", next.Text, available, syscall.ENOENT)
+	}
+	return err
+}
+
+func (t *sysctl) restore(prior, _ State) error { return t.host.sysctls.Write(t.key, prior.Text) }
+
+func (t *sysctl) same(a, b State) bool { return sameValue(a.Text, b.Text) }
+
+// sameValue compares values as the kernel does: numbers by value, whatever their
+// base, and lists of words in any order, since it prints them in its own.
+func sameValue(a, b string) bool {
+	as, bs := strings.Fields(a), strings.Fields(b)
+	if len(as) != len(bs) {
+		return false
+	}
+	words := false
+	for i := range as {
+		if as[i] == bs[i] {
+			continue
+		}
+		x, errX := strconv.ParseInt(as[i], 0, 64)
+		y, errY := strconv.ParseInt(bs[i], 0, 64)
+		if errX == nil && errY == nil {
+			if x != y {
+				return false
+			}
+			continue
+		}
+		words = true
+	}
+	if words {
+		sort.Strings(as)
+		sort.Strings(bs)
+		return slices.Equal(as, bs)
+	}
+	return true
+}
+
+func (t *sysctl) endangers(_, _ State, reverting bool) danger {
+	d := danger{sysctls: t.host.dependents(t.key)}
+	parts := strings.Split(t.key, ".")
+	if reverting || len(parts) != 5 || parts[0] != "net" || parts[1] != "ipv6" || parts[2] != "conf" {
+		return d
+	}
+	switch parts[4] {
+	case "disable_ipv6":
+		// Disabling takes the port's IPv6 addresses, routes and neighbours away.
+		d.family, d.addresses, d.routes, d.neighbours = 6, true, true, true
+		if parts[3] != "all" && parts[3] != "default" {
+			d.port = strings.ReplaceAll(parts[3], "/", ".")
+		}
+	case "forwarding":
+		// A router does not keep the default routes it learned from others.
+		d.family, d.routes = 6, true
+	}
+	return d
+}
+
+// twins are parameters of one file that hold each other's value in another unit.
+var twins = map[string]string{
+	"base_reachable_time": "base_reachable_time_ms", "base_reachable_time_ms": "base_reachable_time",
+	"retrans_time": "retrans_time_ms", "retrans_time_ms": "retrans_time",
+	"unres_qlen": "unres_qlen_bytes", "unres_qlen_bytes": "unres_qlen",
+}
+
+// partners are parameters that the kernel changes when another is written:
+// inet_forward_change, tcp_set_default_congestion_control, dirty_bytes_handler.
+var partners = map[string][]string{
+	"net.ipv4.ip_forward":             {"net.ipv4.conf.all.forwarding", "net.ipv4.conf.*.forwarding", "net.ipv4.conf.all.accept_redirects"},
+	"net.ipv4.conf.all.forwarding":    {"net.ipv4.ip_forward", "net.ipv4.conf.*.forwarding", "net.ipv4.conf.all.accept_redirects"},
+	"net.ipv4.tcp_congestion_control": {"net.ipv4.tcp_allowed_congestion_control"},
+	"vm.dirty_bytes":                  {"vm.dirty_ratio"},
+	"vm.dirty_ratio":                  {"vm.dirty_bytes"},
+	"vm.dirty_background_bytes":       {"vm.dirty_background_ratio"},
+	"vm.dirty_background_ratio":       {"vm.dirty_background_bytes"},
+	"vm.overcommit_kbytes":            {"vm.overcommit_ratio"},
+	"vm.overcommit_ratio":             {"vm.overcommit_kbytes"},
+}
+
+// dependents lists the parameters that writing a key may change too. Writing
+// all or default of net.{ipv4,ipv6}.{conf,neigh} reaches the ports' parameters
+// of the same name in some cases (forwarding, disable_ipv6, every IPv4 default
+// that a port has not overridden) and not in others: all of them are watched,
+// and only those that change are put back.
+func (h host) dependents(key string) []string {
+	var patterns []string
+	patterns = append(patterns, partners[key]...)
+	parts := strings.Split(key, ".")
+	if len(parts) == 5 && parts[0] == "net" && (parts[2] == "conf" || parts[2] == "neigh") {
+		prefix := strings.Join(parts[:3], ".") + "."
+		names := []string{parts[4]}
+		if twin := twins[parts[4]]; twin != "" {
+			names = append(names, twin)
+		}
+		for _, name := range names {
+			patterns = append(patterns, prefix+parts[3]+"."+name)
+			if parts[3] == "all" || parts[3] == "default" {
+				// all and default first: writing them back may reach the ports again.
+				patterns = append(patterns, prefix+"all."+name, prefix+"default."+name, prefix+"*."+name)
+			}
+		}
+	}
+	seen := map[string]bool{key: true}
+	var list []string
+	add := func(key string) {
+		if !seen[key] {
+			seen[key] = true
+			list = append(list, key)
+		}
+	}
+	for _, pattern := range patterns {
+		if !strings.Contains(pattern, "*") {
+			add(pattern)
+			continue
+		}
+		keys, _ := h.sysctls.Alike(pattern) // none: nothing to watch
+		for _, k := range keys {
+			add(k)
+		}
+	}
+	return list
+}

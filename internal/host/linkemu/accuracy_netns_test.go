@@ -1,0 +1,258 @@
+//go:build linux
+
+package linkemu
+
+import (
+	"encoding/binary"
+	"math"
+	"net"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/record"
+)
+
+// flight is when a datagram was sent, and how long it took; 0: it did not come.
+type flight struct {
+	sent time.Time
+	took time.Duration
+}
+
+// flights sends numbered datagrams from one end to the other, some of them between
+// two pauses, and says what became of each.
+func (e ends) flights(from, to, datagrams, atOnce int, pause time.Duration) []flight {
+	e.t.Helper()
+	var out, in net.PacketConn
+	e.do(to, func() { in = must(net.ListenPacket("udp4", ":0")) })
+	e.do(from, func() { out = must(net.ListenPacket("udp4", ":0")) })
+	defer in.Close()
+	defer out.Close()
+	at := &net.UDPAddr{IP: net.IPv4(10, 0, 0, byte(1+to)), Port: in.LocalAddr().(*net.UDPAddr).Port}
+	sent := make(chan []time.Time, 1)
+	go func() {
+		list := make([]time.Time, datagrams)
+		for i := range list {
+			list[i] = time.Now()
+			_, _ = out.WriteTo(binary.BigEndian.AppendUint32(nil, uint32(i)), at)
+			if i%atOnce == atOnce-1 {
+				time.Sleep(pause)
+			}
+		}
+		sent <- list
+	}()
+	came := make([]time.Time, datagrams)
+	buffer := make([]byte, 16)
+	for range datagrams {
+		_ = in.SetReadDeadline(time.Now().Add(2 * time.Second))
+		n, _, err := in.ReadFrom(buffer)
+		now := time.Now()
+		if err != nil {
+			break
+		}
+		if i := int(binary.BigEndian.Uint32(buffer[:n])); n == 4 && i < datagrams {
+			came[i] = now
+		}
+	}
+	list := make([]flight, datagrams)
+	for i, at := range <-sent {
+		list[i].sent = at
+		if !came[i].IsZero() {
+			list[i].took = came[i].Sub(at)
+		}
+	}
+	return list
+}
+
+// TestDelay: nothing comes early, and on a machine that is not too busy hardly
+// anything late: the quickest tells what the link adds, whatever else the machine
+// does.
+func TestDelay(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		for _, by := range carriers(t) {
+			const delay, doubt = 20 * time.Millisecond, 200 * time.Microsecond
+			e := joined(t, by, record.WireWay{DelayUs: delay.Microseconds()}, record.WireWay{})
+			var late []time.Duration
+			for _, f := range e.flights(0, 1, 300, 1, 2*time.Millisecond) {
+				if f.took == 0 {
+					t.Fatalf("%s: a datagram did not come", by)
+				}
+				late = append(late, f.took-delay)
+			}
+			slices.Sort(late)
+			t.Logf("%s: late by %v at the least, %v in the middle, %v at the most", by, late[0], late[len(late)/2], late[len(late)-1])
+			if late[0] < 0 {
+				t.Errorf("%s: a datagram came %v early", by, -late[0])
+			}
+			if late[0] > doubt {
+				t.Errorf("%s: the quickest datagram came %v late", by, late[0])
+			}
+		}
+	})
+}
+
+// TestJitter: datagrams too far apart to meet take from the delay less the jitter
+// to the delay and the jitter, and at every part of the spread as many as there
+// should be have come, or fewer, where they came late. None overtakes.
+func TestJitter(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		for _, by := range carriers(t) {
+			const delay, jitter, datagrams = 12 * time.Millisecond, 4 * time.Millisecond, 200
+			e := joined(t, by, record.WireWay{DelayUs: delay.Microseconds(), JitterUs: jitter.Microseconds()}, record.WireWay{})
+			var took []time.Duration
+			var last time.Time
+			for i, f := range e.flights(0, 1, datagrams, 1, 2*jitter) {
+				if f.took < delay-jitter {
+					t.Errorf("%s: datagram %d took %v", by, i, f.took)
+				}
+				if at := f.sent.Add(f.took); at.Before(last) {
+					t.Errorf("%s: datagram %d overtook", by, i)
+				} else {
+					last = at
+				}
+				took = append(took, f.took)
+			}
+			slices.Sort(took)
+			t.Logf("%s: took %v at the least, %v in the middle, %v at the most", by, took[0], took[datagrams/2], took[datagrams-1])
+			// Each share of them, by order, five standard deviations to the early side.
+			for _, share := range []float64{0.25, 0.5, 0.75} {
+				doubt := 5 * math.Sqrt(share*(1-share)/datagrams)
+				least := delay - jitter + time.Duration(float64(2*jitter)*(share-doubt))
+				if got := took[int(share*datagrams)]; got < least {
+					t.Errorf("%s: %g of the datagrams took up to %v, want %v at least", by, share, got, least)
+				}
+			}
+			if spread := took[datagrams-1] - took[0]; spread < jitter {
+				t.Errorf("%s: they spread over %v", by, spread)
+			}
+		}
+	})
+}
+
+// TestReorder: as many datagrams overtake as were asked for.
+func TestReorder(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		for _, by := range carriers(t) {
+			// Far longer than anything keeps a datagram up.
+			const delay, share, datagrams = 400 * time.Millisecond, 0.05, 4000
+			e := joined(t, by, record.WireWay{DelayUs: delay.Microseconds(), Reorder: share}, record.WireWay{})
+			early := 0
+			for i, f := range e.flights(0, 1, datagrams, 20, 2*time.Millisecond) {
+				switch {
+				case f.took == 0:
+					t.Errorf("%s: datagram %d did not come", by, i)
+				case f.took < delay:
+					early++
+				}
+			}
+			within(t, by+": overtook", early, datagrams, share)
+		}
+	})
+}
+
+// TestLossOfDatagrams: the share that is lost is the one that was asked for, in
+// each direction by itself.
+func TestLossOfDatagrams(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		for _, by := range carriers(t) {
+			const share, datagrams = 0.1, 10_000
+			e := joined(t, by, record.WireWay{Loss: share}, record.WireWay{DelayUs: 1000})
+			count := func(from, to int) (got int) {
+				for _, f := range e.flights(from, to, datagrams, 50, time.Millisecond) { // no queue is to overflow
+					if f.took > 0 {
+						got++
+					}
+				}
+				return got
+			}
+			within(t, by+": datagrams there", count(0, 1), datagrams, 1-share)
+			if got := count(1, 0); got != datagrams {
+				t.Errorf("%s: %d of %d datagrams came back, where none is to be lost", by, got, datagrams)
+			}
+		}
+	})
+}
+
+// TestRate: what leaves the link is what its rate allows, to half a per cent in the
+// best while and no more in half of them: after a pause of the machine it makes up
+// for what it could not do. A port's shaper makes the rate, and where there are
+// marks the wire.
+func TestRate(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		const rate, bucket, queue = 40e6, 16 << 10, 64 << 10
+		way := record.WireWay{DelayUs: 2000}
+		shaped := netlink.Shaping{RateBps: rate, BurstBytes: bucket, QueueBytes: queue}
+		marking := record.WireWay{DelayUs: 2000, RateBps: rate, QueueBytes: queue, MarkBytes: queue / 2}
+		for _, by := range append(carriers(t), "wire with marks") {
+			var e ends
+			if by == "wire with marks" {
+				e = joined(t, by, marking, record.WireWay{})
+			} else {
+				e = joined(t, by, way, record.WireWay{}, shaped)
+			}
+			best, usual := e.rates(rate)
+			t.Logf("%s: %.3f of the rate at the best, %.3f usually", by, best, usual)
+			if best < 0.995 || best > 1.005 {
+				t.Errorf("%s: at the best %.4f of the rate", by, best)
+			}
+			if usual > 1.005 {
+				t.Errorf("%s: usually %.4f of the rate", by, usual)
+			}
+		}
+	})
+}
+
+// rates keeps the queue towards the second end full for a while. Best is the share
+// of the rate, of the whiles, that comes nearest to it; usual is the median.
+func (e ends) rates(rate float64) (best, usual float64) {
+	e.t.Helper()
+	var out net.PacketConn
+	e.do(0, func() { out = must(net.ListenPacket("udp4", ":0")) })
+	defer out.Close()
+	e.do(1, func() {
+		e.t.Cleanup(func(c net.PacketConn) func() { return func() { c.Close() } }(must(net.ListenPacket("udp4", ":9"))))
+	})
+	var conn *netlink.Conn
+	e.do(1, func() { conn = must(netlink.Dial()) })
+	defer conn.Close()
+	var quit atomic.Bool
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		data := make([]byte, 1472)
+		began, sent := time.Now(), 0.0
+		for !quit.Load() {
+			for sent < 1.3*rate/8*time.Since(began).Seconds()+32<<10 {
+				_, _ = out.WriteTo(data, &net.UDPAddr{IP: net.IPv4(10, 0, 0, 2), Port: 9})
+				sent += 1514
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	defer func() { quit.Store(true); <-done }()
+	read := func() (at int64, bytes float64) {
+		for _, p := range must(conn.PortCounters(map[int]string{})) {
+			bytes += float64(p.RxBytes)
+			at = p.AtNs
+		}
+		return at, bytes
+	}
+	time.Sleep(100 * time.Millisecond)
+	best = math.Inf(1)
+	var shares []float64
+	for range 12 {
+		from, before := read()
+		time.Sleep(100 * time.Millisecond)
+		to, after := read()
+		share := (after - before) * 8 / (rate * float64(to-from) / 1e9)
+		if math.Abs(share-1) < math.Abs(best-1) {
+			best = share
+		}
+		shares = append(shares, share)
+	}
+	slices.Sort(shares)
+	return best, shares[len(shares)/2]
+}

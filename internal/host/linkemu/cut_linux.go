@@ -1,0 +1,173 @@
+package linkemu
+
+import (
+	"encoding/binary"
+
+	"linerate/internal/kernel/netlink"
+)
+
+// A frame of a tap begins with struct virtio_net_hdr (linux/virtio_net.h), in the
+// machine's byte order: flags, gso_type, hdr_len, gso_size, csum_start,
+// csum_offset. With a gso_type, it is a super-frame whose payload is to be cut
+// into segments of gso_size bytes, each with the headers in front of it.
+const (
+	atType    = 1
+	atHdrLen  = 2
+	atGSOSize = 4
+	atCsum    = 6 // csum_start: where the transport's header begins
+
+	gsoNone  = 0
+	gsoTCPv4 = 1
+	gsoTCPv6 = 4
+	gsoUDP   = 5    // UDP_L4
+	gsoECN   = 0x80 // beside a type
+
+	ethernet = 14
+	tagged   = 4 // each VLAN tag
+)
+
+var native = binary.NativeEndian
+
+// shape is how a super-frame is made up.
+type shape struct {
+	kind    byte
+	size    int // payload of each segment but the last
+	network int // where the IP header begins in the frame
+	transport,
+	payload int
+	v6 bool
+}
+
+// shapeOf understands a super-frame; false: it is an ordinary frame, or one of a
+// kind that is carried whole.
+func shapeOf(frame []byte) (s shape, ok bool) {
+	if len(frame) < netlink.TapHeader+ethernet {
+		return s, false
+	}
+	s.kind = frame[atType] &^ gsoECN
+	s.size = int(native.Uint16(frame[atGSOSize:]))
+	ether := frame[netlink.TapHeader:]
+	kind, network := etherType(ether)
+	s.network = network
+	s.v6 = kind == 0x86dd
+	s.transport = int(native.Uint16(frame[atCsum:]))
+	if s.size == 0 || kind != 0x0800 && !s.v6 || s.transport < s.network+20 || len(ether) < s.transport+20 {
+		return s, false
+	}
+	switch s.kind {
+	case gsoTCPv4, gsoTCPv6:
+		s.payload = s.transport + int(ether[s.transport+12]>>4)*4
+	case gsoUDP:
+		s.payload = s.transport + 8
+	default:
+		return s, false
+	}
+	return s, s.payload < len(ether)
+}
+
+// etherType is what an Ethernet frame carries behind its tags, and where.
+func etherType(ether []byte) (kind uint16, at int) {
+	at = ethernet
+	kind = binary.BigEndian.Uint16(ether[12:])
+	for (kind == 0x8100 || kind == 0x88a8) && len(ether) >= at+tagged {
+		kind = binary.BigEndian.Uint16(ether[at+2:])
+		at += tagged
+	}
+	return kind, at
+}
+
+// segments is how many frames a frame stands for.
+func segments(frame []byte) int {
+	s, ok := shapeOf(frame)
+	if !ok {
+		return 1
+	}
+	return (len(frame) - netlink.TapHeader - s.payload + s.size - 1) / s.size
+}
+
+// extent is where the payload of segments begin to end begins and ends, counted
+// from the begin of the payload.
+func (s shape) extent(frame []byte, begin, end int) (from, to int) {
+	all := len(frame) - netlink.TapHeader - s.payload
+	return begin * s.size, min(end*s.size, all)
+}
+
+// cutLen is how long a frame of the segments from begin to end is.
+func cutLen(frame []byte, begin, end int) int {
+	s, ok := shapeOf(frame)
+	if !ok {
+		return len(frame)
+	}
+	from, to := s.extent(frame, begin, end)
+	return netlink.TapHeader + s.payload + to - from
+}
+
+// cut makes a frame of the segments from begin to end of a super-frame: what the
+// device would have made of it (Documentation/networking/segmentation-offloads.rst),
+// so that the rest need not be cut.
+func cut(into, frame []byte, begin, end int) {
+	s, ok := shapeOf(frame)
+	if !ok {
+		copy(into, frame)
+		return
+	}
+	from, to := s.extent(frame, begin, end)
+	head := netlink.TapHeader + s.payload
+	copy(into, frame[:head])
+	copy(into[head:], frame[head+from:head+to])
+	last := to == len(frame)-head
+	if end-begin == 1 {
+		into[atType] = gsoNone
+		native.PutUint16(into[atGSOSize:], 0)
+		native.PutUint16(into[atHdrLen:], 0)
+	}
+	ether := into[netlink.TapHeader:]
+	ip, transport := ether[s.network:], ether[s.transport:]
+	was := len(frame) - netlink.TapHeader - s.transport
+	is := len(ether) - s.transport
+	if s.kind == gsoUDP {
+		binary.BigEndian.PutUint16(transport[4:], uint16(is))
+		adjust(transport[6:], was, is)
+	} else {
+		seq := binary.BigEndian.Uint32(transport[4:])
+		binary.BigEndian.PutUint32(transport[4:], seq+uint32(from))
+		const fin, psh, cwr = 0x01, 0x08, 0x80
+		if !last {
+			transport[13] &^= fin | psh
+		}
+		if begin > 0 {
+			transport[13] &^= cwr
+		}
+		adjust(transport[16:], was, is)
+	}
+	if s.v6 {
+		binary.BigEndian.PutUint16(ip[4:], uint16(len(ether)-s.network-40))
+		return
+	}
+	binary.BigEndian.PutUint16(ip[2:], uint16(len(ether)-s.network))
+	binary.BigEndian.PutUint16(ip[4:], binary.BigEndian.Uint16(ip[4:])+uint16(begin))
+	binary.BigEndian.PutUint16(ip[10:], 0)
+	binary.BigEndian.PutUint16(ip[10:], ^sum(ip[:int(ip[0]&15)*4]))
+}
+
+// adjust corrects a transport's checksum, which as yet covers the pseudo-header
+// alone (RFC 9293, section 3.1; the device was to add the rest), for a new length.
+func adjust(field []byte, was, is int) {
+	total := uint32(binary.BigEndian.Uint16(field)) + uint32(^uint16(was)) + uint32(uint16(is))
+	for total > 0xffff {
+		total = total&0xffff + total>>16
+	}
+	binary.BigEndian.PutUint16(field, uint16(total))
+}
+
+// sum is the Internet checksum's sum (RFC 1071).
+func sum(words []byte) uint16 {
+	var total uint32
+	for i := 0; i+1 < len(words); i += 2 {
+		total += uint32(binary.BigEndian.Uint16(words[i:]))
+	}
+	for total > 0xffff {
+		total = total&0xffff + total>>16
+	}
+	return uint16(total)
+}

@@ -1,0 +1,235 @@
+//go:build linux
+
+package linkemu
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/record"
+)
+
+// ends are two namespaces with a link between their ports.
+type ends struct {
+	t    *testing.T
+	both [2]*netlink.Namespace
+}
+
+// carriers are who makes the delay and the losses of links here: this package, and
+// the kernel's netem where it has it. Both are held to the same.
+func carriers(t *testing.T) []string {
+	t.Helper()
+	conn, err := netlink.Dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	list := []string{"wire"}
+	if conn.HasNetem() == nil {
+		list = append(list, "netem")
+	}
+	return list
+}
+
+// joined makes a link with a carrier. What the ports do to what they send is the
+// same with either.
+func joined(t *testing.T, by string, there, back record.WireWay, ports ...netlink.Shaping) ends {
+	t.Helper()
+	e := ends{t: t}
+	var cable [2]netlink.CableEnd
+	for i, name := range []string{"a", "b"} {
+		ns, err := netlink.NewNamespace(name)
+		if err != nil {
+			kerneltest.Skip(t, err.Error())
+		}
+		t.Cleanup(ns.Close)
+		e.both[i] = ns
+		cable[i] = netlink.CableEnd{In: ns, Port: "eth0", MAC: "02:00:00:00:00:0" + string(rune('1'+i)), MTU: 1500}
+	}
+	ports = append(ports, netlink.Shaping{}, netlink.Shaping{})[:2]
+	if by == "netem" {
+		if err := netlink.Cable(cable[0], cable[1]); err != nil {
+			kerneltest.Skip(t, err.Error())
+		}
+		for i, way := range []record.WireWay{there, back} {
+			p := &ports[i]
+			p.DelayUs, p.JitterUs, p.Loss, p.Reorder, p.MTU = way.DelayUs, way.JitterUs, way.Loss, way.Reorder, 1500
+		}
+	} else {
+		e.wire(cable, there, back)
+	}
+	for i, ns := range e.both {
+		if err := ns.Shape("eth0", ports[i]); err != nil {
+			t.Fatal(err)
+		}
+		e.do(i, func() {
+			other := string(rune('2' - i))
+			kerneltest.Do(t, "ip", "addr", "add", "10.0.0."+string(rune('1'+i))+"/24", "dev", "eth0")
+			kerneltest.Do(t, "ip", "addr", "add", "fd00::"+string(rune('1'+i))+"/64", "dev", "eth0", "nodad")
+			for _, neighbour := range []string{"10.0.0." + other, "fd00::" + other} {
+				kerneltest.Do(t, "ip", "neigh", "replace", neighbour, "lladdr", "02:00:00:00:00:0"+other, "dev", "eth0")
+			}
+		})
+	}
+	return e
+}
+
+// wire lays a link of this package.
+func (e ends) wire(cable [2]netlink.CableEnd, there, back record.WireWay) {
+	e.t.Helper()
+	var taps []int
+	for _, end := range cable {
+		tap, err := netlink.Tap(end)
+		if err != nil {
+			kerneltest.Skip(e.t, err.Error())
+		}
+		e.t.Cleanup(func() { tap.Close() })
+		taps = append(taps, descriptor(e.t, tap))
+	}
+	stop, done := make(chan struct{}), make(chan error)
+	link := record.WireLink{Ends: [2]int{0, 1}, Ways: [2]record.WireWay{there, back}, Seed: 7}
+	go func() { done <- Carry([]record.WireLink{link}, taps, stop) }()
+	e.t.Cleanup(func() {
+		close(stop)
+		if err := <-done; err != nil {
+			e.t.Error(err)
+		}
+	})
+}
+
+func descriptor(t *testing.T, f *os.File) (fd int) {
+	t.Helper()
+	raw, err := f.SyscallConn()
+	if err == nil {
+		err = raw.Control(func(d uintptr) { fd = int(d) })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fd
+}
+
+func (e ends) do(i int, f func()) {
+	e.t.Helper()
+	if err := e.both[i].Do(func() error { f(); return nil }); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// must is for what cannot fail in a scene that stands.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// TestMarks: of two senders that send as fast as they can, the one that understands
+// marks gets some and loses nothing.
+func TestMarks(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		for _, understands := range []bool{true, false} {
+			way := record.WireWay{DelayUs: 5000, RateBps: 40e6, QueueBytes: 1 << 20, MarkBytes: 20 << 10}
+			e := joined(t, "wire", way, record.WireWay{DelayUs: 5000})
+			for i := range 2 {
+				e.do(i, func() {
+					kerneltest.Do(t, "sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno", "net.ipv4.tcp_ecn="+map[bool]string{true: "1", false: "0"}[understands])
+				})
+			}
+			e.transfer("10.0.0.2:0", 4<<20)
+			marked, resent := e.counter(1, "netstat", "IpExt", "InCEPkts"), e.counter(0, "snmp", "Tcp", "RetransSegs")
+			t.Logf("understands %v: %s packets had marks, %s segments were sent again", understands, marked, resent)
+			if (marked != "0") != understands {
+				t.Errorf("understands %v: %s packets had marks", understands, marked)
+			}
+		}
+	})
+}
+
+// transfer sends bytes over TCP to an address of the second end, and holds what
+// came against them.
+func (e ends) transfer(address string, size int) {
+	e.t.Helper()
+	data := make([]byte, size)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(data)
+	var l net.Listener
+	e.do(1, func() { l = must(net.Listen("tcp", address)) })
+	defer l.Close()
+	var conn net.Conn
+	e.do(0, func() { conn = must(net.Dial("tcp", l.Addr().String())) })
+	defer conn.Close()
+	go func() {
+		_, _ = io.Copy(conn, bytes.NewReader(data))
+		_ = conn.(*net.TCPConn).CloseWrite()
+	}()
+	in := must(l.Accept())
+	defer in.Close()
+	_ = in.SetReadDeadline(time.Now().Add(60 * time.Second))
+	got := sha256.New()
+	n, err := io.Copy(got, in)
+	if err != nil || n != int64(len(data)) || [32]byte(got.Sum(nil)) != sha256.Sum256(data) {
+		e.t.Errorf("%s: %d of %d bytes came, %v, and they are not what was sent", address, n, len(data), err)
+	}
+}
+
+// TestBytesSurvive: TCP gets through what was cut out of super-frames, and through
+// frames that overtake and wait for different whiles, byte by byte, and the kernel
+// finds no wrong checksum.
+func TestBytesSurvive(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		lossy := record.WireWay{DelayUs: 500, Loss: 0.01}
+		mixed := record.WireWay{DelayUs: 2000, JitterUs: 500, Reorder: 0.01}
+		queued := record.WireWay{DelayUs: 500, RateBps: 200e6, QueueBytes: 100_000, MarkBytes: 50_000}
+		for _, way := range []record.WireWay{lossy, mixed, queued} {
+			e := joined(t, "wire", way, way)
+			for _, address := range []string{"10.0.0.2:0", "[fd00::2]:0"} {
+				e.transfer(address, 4<<20)
+			}
+			for i := range 2 {
+				if value := e.counter(i, "snmp", "Tcp", "InCsumErrors"); value != "0" {
+					t.Errorf("%+v: end %d: %s segments had a wrong checksum", way, i, value)
+				}
+			}
+			resent := e.counter(0, "snmp", "Tcp", "RetransSegs")
+			if resent == "0" && way.Loss > 0 {
+				t.Error("nothing was lost: the test does not test")
+			}
+			t.Logf("%+v: %s segments were sent again", way, resent)
+		}
+	})
+}
+
+// counter finds a value in an end's /proc/net/snmp or netstat, whose lines come in
+// pairs.
+func (e ends) counter(i int, file, group, name string) (value string) {
+	e.t.Helper()
+	e.do(i, func() {
+		var names []string
+		for line := range strings.Lines(string(must(os.ReadFile("/proc/thread-self/net/" + file)))) {
+			words := strings.Fields(line)
+			switch {
+			case len(words) == 0 || words[0] != group+":":
+			case names == nil:
+				names = words
+			default:
+				if i := slices.Index(names, name); i >= 0 && i < len(words) {
+					value = words[i]
+				}
+			}
+		}
+	})
+	if value == "" {
+		e.t.Fatalf("/proc/net/%s has no %s.%s", file, group, name)
+	}
+	return value
+}

@@ -1,0 +1,249 @@
+// Package program starts other people's programs as children of the agent, in whose
+// network namespace they run, and looks after them: each leads a process group of
+// its own, dies with the agent however that ends (prctl(2), PR_SET_PDEATHSIG), and
+// has the end of what it says kept.
+//
+// It does not know what the programs are for: packages foreign and bgp do.
+package program
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"linerate/internal/kernel/sched"
+	"linerate/internal/model/record"
+)
+
+// Launcher starts programs, all from one thread that lives until it is closed:
+// the kernel ends a child when the thread that made it is gone (PR_SET_PDEATHSIG).
+type Launcher struct {
+	orders chan func()
+	once   sync.Once
+}
+
+// NewLauncher makes one.
+func NewLauncher() *Launcher {
+	l := &Launcher{orders: make(chan func())}
+	go func() {
+		ownThread()
+		for do := range l.orders {
+			do()
+		}
+	}()
+	return l
+}
+
+// Close ends the thread, and with it whatever still runs.
+func (l *Launcher) Close() { l.once.Do(func() { close(l.orders) }) }
+
+// places are where programs for administrators are: ordinary users' PATH often has
+// none of them.
+var places = []string{"/usr/sbin", "/usr/local/sbin", "/sbin"}
+
+// Find finds a program by the PATH, or where programs for administrators are.
+func Find(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	for _, dir := range places {
+		if err != nil {
+			path, err = exec.LookPath(filepath.Join(dir, name))
+		}
+	}
+	return path, err
+}
+
+// Program is another program's process, the leader of a group of its own.
+type Program struct {
+	cmd         *exec.Cmd
+	text, wrong *words
+	startNs     int64
+	alone       bool          // in a process namespace of its own
+	ended       chan struct{} // closed once it has ended, and the following are set
+	endNs       int64
+	status      int
+
+	mu     sync.Mutex
+	killed bool
+}
+
+// Do runs f on the thread that programs are started from, whose namespaces they
+// inherit.
+func (l *Launcher) Do(f func() error) (err error) {
+	done := make(chan struct{})
+	l.orders <- func() {
+		defer close(done)
+		err = f()
+	}
+	<-done
+	return err
+}
+
+// Start runs a command, in a process namespace of its own if it makes further
+// processes and the kernel permits it: they end with it then, however it ends.
+func (l *Launcher) Start(command []string, alone bool) (p *Program, err error) {
+	err = l.Do(func() error {
+		if p, err = begin(command, alone); err != nil && alone {
+			p, err = begin(command, false)
+		}
+		return err
+	})
+	return p, err
+}
+
+// wordsGrace is how long somebody whom the program has left behind may hold its
+// standard output open.
+const wordsGrace = 200 * time.Millisecond
+
+func begin(command []string, alone bool) (*Program, error) {
+	p := &Program{cmd: exec.Command(command[0], command[1:]...), text: &words{}, wrong: &words{}, alone: alone, ended: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = p.text, p.wrong
+	// Not the agent's own environment: iperf takes options from there.
+	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LANG=C", "LC_ALL=C", "HOME=/"}
+	p.cmd.SysProcAttr = attributes(alone)
+	p.cmd.WaitDelay = wordsGrace
+	p.startNs = sched.Now()
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("%s: %w", command[0], err)
+	}
+	go func() {
+		_ = p.cmd.Wait()
+		p.endNs, p.status = sched.Now(), p.cmd.ProcessState.ExitCode()
+		close(p.ended)
+	}()
+	return p, nil
+}
+
+// Pid is the process's number.
+func (p *Program) Pid() int { return p.cmd.Process.Pid }
+
+// Ended is closed once the program has ended.
+func (p *Program) Ended() <-chan struct{} { return p.ended }
+
+// EndNs is when it did; 0: it has not, or nobody knows.
+func (p *Program) EndNs() int64 {
+	if p.Running() {
+		return 0
+	}
+	return p.endNs
+}
+
+// Running reports whether the program has not ended.
+func (p *Program) Running() bool {
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// End waits for the program's own end, asks it to end if it is a server, and kills
+// it when ctx is over.
+func (p *Program) End(ctx context.Context, server bool) {
+	if server {
+		const grace = 100 * time.Millisecond // for a report that is being made
+		select {
+		case <-p.ended:
+			return
+		case <-time.After(grace):
+		}
+		if p.alone {
+			p.Kill() // the first of a namespace is deaf to everything else
+		} else {
+			_ = p.cmd.Process.Signal(syscall.SIGTERM)
+		}
+	}
+	select {
+	case <-p.ended:
+	case <-ctx.Done():
+		p.Kill()
+		<-p.ended
+	}
+}
+
+// Kill ends the program and its whole group, unless it has ended: its number may
+// be somebody else's by now.
+func (p *Program) Kill() {
+	if !p.Running() {
+		return
+	}
+	p.mu.Lock()
+	p.killed = true
+	p.mu.Unlock()
+	_ = killGroup(p.cmd.Process)
+}
+
+// Last says how a program ended that was not to.
+func (p *Program) Last() string {
+	said := strings.TrimSpace(p.wrong.String())
+	if said == "" {
+		said = strings.TrimSpace(p.text.String())
+	}
+	if i := strings.LastIndexByte(said, '\n'); i >= 0 {
+		said = strings.TrimSpace(said[i+1:])
+	}
+	if len(said) > 200 {
+		said = said[:200] + "…"
+	}
+	text := fmt.Sprintf("%s ended after %.2f s with status %d", p.cmd.Args[0], float64(p.endNs-p.startNs)/1e9, p.status)
+	if said != "" && p.status != 0 {
+		text += ": " + said
+	}
+	return text
+}
+
+// Said is what the program has said so far, on both of its outputs.
+func (p *Program) Said() string { return p.text.String() + p.wrong.String() }
+
+// Printed is the program's life; it has ended.
+func (p *Program) Printed(process string, most int) record.Printed {
+	out := record.Printed{
+		Process: process, Command: p.cmd.Args, StartNs: p.startNs, EndNs: p.endNs, Status: p.status,
+		Text: p.text.end(most), Errors: p.wrong.end(record.MaxPrinted),
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.killed {
+		out.EndNs = 0
+	}
+	return out
+}
+
+// maxText bounds what is kept of one program's words; a report of hundreds of
+// streams has some hundred KiB.
+const maxText = 1 << 20
+
+// MaxPrinted is how much of it is handed over: all programs' words are one message.
+func MaxPrinted(programs int) int {
+	return max(record.MaxPrinted, min(maxText, 16<<20/max(programs, 1)))
+}
+
+// words keeps the end of what is written to it.
+type words struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (w *words) Write(text []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text = append(w.text, text...)
+	if len(w.text) > 2*maxText {
+		w.text = append(w.text[:0], w.text[len(w.text)-maxText:]...)
+	}
+	return len(text), nil
+}
+
+func (w *words) String() string { return w.end(maxText) }
+
+func (w *words) end(most int) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.ToValidUTF8(string(w.text[max(0, len(w.text)-most):]), "\ufffd")
+}

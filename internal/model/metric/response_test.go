@@ -1,0 +1,99 @@
+package metric
+
+import (
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// TestValues: a trial has the responses of its flows and no others; no loss is a
+// value, and no datagram is none.
+func TestValues(t *testing.T) {
+	cpu := []record.HostReading{{ProcessCPUS: 0.5}, {ProcessCPUS: 0.1}}
+	probe := []record.Flow{{Protocol: record.ProtocolCRR}}
+	for name, test := range map[string]struct {
+		of    Response
+		trial record.Trial
+		want  float64
+		ok    bool
+	}{
+		"goodput":         {Goodput, record.Trial{GoodputBps: 5}, 5, true},
+		"no transactions": {Transactions, record.Trial{Flows: []record.Flow{{}}}, 0, false},
+		"none done":       {Transactions, record.Trial{Flows: probe}, 0, true},
+		"some":            {Transactions, record.Trial{Flows: probe, TransactionsPerS: 7}, 7, true},
+		"no latency":      {LatencyP99, record.Trial{Flows: probe}, 0, false},
+		"nothing timed":   {LatencyP99, record.Trial{Latency: &record.Distribution{}}, 0, false},
+		"p50":             {LatencyP50, record.Trial{Latency: &record.Distribution{Count: 1, P50Us: 1, P99Us: 2, P999Us: 3}}, 1, true},
+		"p99":             {LatencyP99, record.Trial{Latency: &record.Distribution{Count: 1, P50Us: 1, P99Us: 2, P999Us: 3}}, 2, true},
+		"p99.9":           {LatencyP999, record.Trial{Latency: &record.Distribution{Count: 1, P50Us: 1, P99Us: 2, P999Us: 3}}, 3, true},
+		"no datagrams":    {Lost, record.Trial{}, 0, false},
+		"none sent":       {Lost, record.Trial{Datagrams: &record.Datagrams{}}, 0, false},
+		"none lost":       {Lost, record.Trial{Datagrams: &record.Datagrams{Sent: 4, Received: 4}}, 0, true},
+		"one lost":        {Lost, record.Trial{Datagrams: &record.Datagrams{Sent: 4, Received: 3, Lost: 1}}, 0.25, true},
+		"one without response": {Lost, record.Trial{Flows: []record.Flow{
+			{Protocol: "udp-rr", Transactions: &record.Transactions{Done: 2}}, {Protocol: "udp-rr", Transactions: &record.Transactions{Done: 1, Unanswered: 1}},
+			{Protocol: "rr", Transactions: &record.Transactions{Done: 9}},
+		}}, 0.25, true},
+		"no request over UDP":    {Lost, record.Trial{Flows: []record.Flow{{Protocol: "rr", Transactions: &record.Transactions{Done: 9}}}}, 0, false},
+		"none came, none missed": {Lost, record.Trial{Datagrams: &record.Datagrams{Sent: 4}}, 1, true},
+		"no CPU":                 {CPUPerGigabyte, record.Trial{Flows: []record.Flow{{ReceivedBytes: 1e9}}}, 0, false},
+		"CPU per GB":             {CPUPerGigabyte, record.Trial{Hosts: cpu, Flows: []record.Flow{{ReceivedBytes: 15e8}, {ReceivedBytes: 5e8}, {Protocol: record.ProtocolRR, ReceivedBytes: 1e9}}}, 0.3, true},
+		"CPU for nothing":        {CPUPerTransaction, record.Trial{Hosts: cpu, Flows: probe}, 0, false},
+		"CPU per transaction":    {CPUPerTransaction, record.Trial{Hosts: cpu, Flows: []record.Flow{{Transactions: &record.Transactions{Done: 6000}}}}, 100, true},
+		"no connections":         {Connections, record.Trial{Flows: probe}, 0, false},
+		"connections": {Connections, record.Trial{Flows: []record.Flow{
+			{Protocol: record.ProtocolRR, Transactions: &record.Transactions{Connections: 40}},
+			{Protocol: record.ProtocolRR, Exhausted: &record.PortsExhausted{Open: 7}}, {Protocol: record.ProtocolRR},
+		}}, 47, true},
+	} {
+		if got, ok := test.of.Value(&test.trial); got != test.want || ok != test.ok {
+			t.Errorf("%s: %g, %t; want %g, %t", name, got, ok, test.want, test.ok)
+		}
+	}
+}
+
+// TestScale: a figure of at least one, in the unit that people expect.
+func TestScale(t *testing.T) {
+	for _, test := range []struct {
+		of      Response
+		unit    string
+		largest float64
+		want    string
+		per     float64
+	}{
+		{Goodput, "bit/s", 956.4e6, "Mbit/s", 1e-6},
+		{Goodput, "MB/s", 956.4e6, "MB/s", 1 / 8e6},
+		{Goodput, "", 0, "bit/s", 1},
+		{Transactions, "MB/s", 180e3, "k/s", 1e-3},
+		{Transactions, "", 20, "/s", 1},
+		{LatencyP99, "MB/s", 12, "µs", 1},
+		{LatencyP99, "", 12_000, "ms", 1e-3},
+		{LatencyP99, "", 3e6, "s", 1e-6},
+		{Lost, "", 0.0001, "%", 100},
+		{CPUPerGigabyte, "", 0.02, "ms/GB", 1e3},
+		{CPUPerTransaction, "", 12, "µs", 1},
+		{Connections, "", 28232, "open", 1},
+	} {
+		if got := test.of.Scale(test.unit, test.largest); got.Unit != test.want || got.Per != test.per {
+			t.Errorf("%s up to %g in %q: %+v, want %s", test.of.Name, test.largest, test.unit, got, test.want)
+		}
+	}
+	if got := (Scale{Unit: "/s"}).With("20") + ", " + (Scale{Unit: "ms"}).With("3"); got != "20/s, 3 ms" {
+		t.Error(got)
+	}
+}
+
+// TestOf: a run from before there were responses is about goodput, and a name
+// from after this linerate is left out.
+func TestOf(t *testing.T) {
+	if got := Of(&record.Run{}); len(got) != 1 || got[0].Name != "goodput" {
+		t.Errorf("without responses: %+v", got)
+	}
+	if got := Of(&record.Run{Responses: []string{"energy", "lost"}}); len(got) != 1 || got[0].Name != "lost" {
+		t.Errorf("with one that is not known: %+v", got)
+	}
+	lead := record.Effect{Response: "lost", Beside: []record.Effect{{Verdict: record.Improves}}}
+	if Goodput.Effect(&lead) != &lead.Beside[0] || Lost.Effect(&lead) != &lead || LatencyP50.Effect(&lead) != nil || Lost.Effect(nil) != nil {
+		t.Error("an effect is not found in its response")
+	}
+}

@@ -1,0 +1,160 @@
+package settingfile
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/source"
+)
+
+// Levels of the studies that tune makes. The list is turned off again, because what
+// comes back with it was not the list's. Those that take it apart have the names
+// that package study gives them.
+const (
+	Factor   = "settings"
+	AsItIs   = "as it is"
+	TheList  = "the list"
+	OffAgain = "off again"
+)
+
+// Design says what is to be tried of a list, and where.
+type Design struct {
+	Name     string
+	Question string
+	// Notes are put in front of the study, as comments.
+	Notes []string
+	// Hosts are those that are changed.
+	Hosts []string
+	// Lines are the list: each key once.
+	Lines []Line
+	// Ablate tries each line by itself, and the list without it, where there are
+	// several.
+	Ablate bool
+	// Responses are what it is judged by, in place of what the base says; none: as
+	// that does.
+	Responses []string
+	// Search tries the list with each of several values of one key instead.
+	Search *Search
+}
+
+// Search is a key and the values of it to try, from the smallest to the largest.
+type Search struct {
+	Key string
+	// Names are what the levels are called, and Values what they set.
+	Names, Values []string
+}
+
+// level is one value of the factor.
+type level struct {
+	name, about string
+	lines       []Line
+}
+
+func (d Design) levels() []level {
+	if d.Search != nil {
+		return d.ladder()
+	}
+	return []level{
+		{name: AsItIs, about: "no setting of the list is made"},
+		{name: TheList, about: "every setting of the list", lines: d.Lines},
+		{name: OffAgain, about: "as it is once more: what differs here is chance, or was left behind"},
+	}
+}
+
+// ladder holds every value against the largest: the smallest that carries as much
+// is good enough.
+func (d Design) ladder() []level {
+	s := d.Search
+	with := func(value string) []Line {
+		lines := slices.Clone(d.Lines)
+		if i := slices.IndexFunc(lines, func(l Line) bool { return l.Key == s.Key }); i >= 0 {
+			lines[i].Value = value
+			return lines
+		}
+		return append(lines, Line{Key: s.Key, Value: value})
+	}
+	top := len(s.Names) - 1
+	list := []level{{name: s.Names[top], about: "the largest value, which the others are compared with", lines: with(s.Values[top])}}
+	for i := range top {
+		list = append(list, level{name: s.Names[i], lines: with(s.Values[i])})
+	}
+	return append(list, level{name: AsItIs, about: "no setting of the list is made"})
+}
+
+// Study makes the text of a study from one without factors: its topology, its
+// workload, its design, with the list as what is varied. File is what the base is
+// called in messages.
+func (d Design) Study(file string, base []byte) ([]byte, error) {
+	kept, err := d.keep(file, base)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	for _, note := range d.Notes {
+		fmt.Fprintf(&b, "# %s\n", strings.ReplaceAll(note, "\n", " "))
+	}
+	fmt.Fprintf(&b, "study: %s\nquestion: %s\n%s", d.Name, quoted(d.Question), kept)
+	if len(d.Responses) > 0 {
+		fmt.Fprintf(&b, "response: [%s]\n", strings.Join(d.Responses, ", "))
+	}
+	fmt.Fprintf(&b, "factors:\n  %s:\n", Factor)
+	if d.Ablate && d.Search == nil && len(d.Lines) > 1 {
+		fmt.Fprintf(&b, "    ablate: %s\n", quoted(TheList))
+	}
+	fmt.Fprint(&b, "    levels:\n")
+	for _, l := range d.levels() {
+		fmt.Fprintf(&b, "      %s:\n", quoted(l.name))
+		if l.about != "" {
+			fmt.Fprintf(&b, "        about: %s\n", quoted(l.about))
+		}
+		if len(l.lines) == 0 {
+			fmt.Fprint(&b, "        settings: []\n")
+			continue
+		}
+		fmt.Fprint(&b, "        settings:\n")
+		for _, host := range d.Hosts {
+			fmt.Fprintf(&b, "          - host: %s\n            sysctl:\n", quoted(host))
+			for _, line := range l.lines {
+				fmt.Fprintf(&b, "              %s: %s\n", quoted(line.Key), quoted(line.Value))
+			}
+		}
+	}
+	return b.Bytes(), nil
+}
+
+// keep is what of the base goes into the study: everything but its name, its
+// question and what it says about factors, of which it must have none.
+func (d Design) keep(file string, base []byte) (string, error) {
+	doc, problems := source.Parse(file, base)
+	if err := problems.Err(); doc == nil || err != nil {
+		return "", cmp.Or(err, fmt.Errorf("%s is no study", file))
+	}
+	lines := strings.SplitAfter(strings.TrimPrefix(string(base), "\ufeff"), "\n")
+	var b strings.Builder
+	entries := doc.Root.Entries
+	for i, e := range entries {
+		end := len(lines) + 1
+		if i+1 < len(entries) {
+			end = entries[i+1].Key.At.Line
+		}
+		switch {
+		case e.Key.At.Column != 1 || i > 0 && e.Key.At.Line <= entries[i-1].Key.At.Line:
+			return "", fmt.Errorf("%s:%d: expected topology, workload and design each on a line of its own, without { } around them all", file, e.Key.At.Line)
+		case e.Key.Text == "factors" && e.Value.Kind == source.Mapping && len(e.Value.Entries) > 0:
+			return "", fmt.Errorf("%s:%d: the study varies something itself; to tune, expected one without factors: what is varied is the list", file, e.Key.At.Line)
+		case slices.Contains([]string{"study", "question", "factors"}, e.Key.Text), e.Key.Text == "response" && len(d.Responses) > 0:
+			continue
+		}
+		text := strings.Join(lines[e.Key.At.Line-1:end-1], "")
+		b.WriteString(strings.TrimRight(text, "\n") + "\n")
+	}
+	return b.String(), nil
+}
+
+// quoted writes a YAML string in double quotes, with braces that mean themselves.
+func quoted(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\t", " ", "\n", " ", "{", "{{", "}", "}}").Replace(text) + `"`
+}

@@ -1,0 +1,275 @@
+// Package tuning reads the files in which people keep kernel parameters:
+// sysctl.conf and the files of sysctl.d, FreeBSD's and OpenBSD's sysctl.conf,
+// FreeBSD's loader.conf, and profiles of tuned. It says what is written, line by
+// line, and which line wins; whether that is any good is science's to say, and
+// what is done about it is a study's.
+//
+// Formats: sysctl.conf(5), sysctl.d(5), sysctl.conf(5) and loader.conf(5) of
+// FreeBSD, sysctl.conf(5) of OpenBSD, tuned-profiles(7). The package does no I/O.
+package settingfile
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Systems that a file can be for.
+const (
+	Linux   = "linux"
+	FreeBSD = "freebsd"
+	OpenBSD = "openbsd"
+)
+
+// Formats of a file.
+const (
+	SysctlConf = "sysctl.conf" // key = value
+	LoaderConf = "loader.conf" // key="value"
+	Profile    = "tuned"       // sections of key=value
+)
+
+// File is what one file says.
+type File struct {
+	Name   string
+	Format string
+	System string
+	// Lines are the parameters that it sets, in the order of the file.
+	Lines []Line
+	// Apart is what the file has besides, such as other sections of a profile.
+	Apart []Apart
+}
+
+// Line is one parameter and its value.
+type Line struct {
+	File string
+	Line int
+	// Key has dots between its parts, however it was written; a dot inside a part
+	// is a slash, as in sysctl(8).
+	Key   string
+	Value string
+	// Optional lines begin with "-": an error in setting them is ignored.
+	Optional bool
+	// Bound is tuned's ">" or "<": set only if that makes the value larger, or
+	// smaller, than it is.
+	Bound string
+}
+
+// Where is the place of the line, as an editor can jump to.
+func (l Line) Where() string { return fmt.Sprintf("%s:%d", l.File, l.Line) }
+
+// Setting spells the line in sysctl.conf's way.
+func (l Line) Setting() string { return l.Key + " = " + l.Value }
+
+// Apart is a line that sets no parameter of the kernel.
+type Apart struct {
+	File string
+	Line int
+	Text string
+	Why  string
+	// Wrong: it was meant to be read by whoever reads such files, and cannot be.
+	Wrong bool
+}
+
+// Read reads a file. System may be empty: then it is found out from the keys.
+func Read(name string, text []byte, system string) File {
+	f := File{Name: name, System: system, Format: format(name, string(text))}
+	if f.Format == Profile {
+		f.profile(string(text))
+	} else {
+		f.sysctls(string(text))
+	}
+	if f.System != "" {
+		return f
+	}
+	if f.System = f.guess(); f.System != Linux && f.Format == SysctlConf {
+		return Read(name, text, f.System) // by that system's rules
+	}
+	return f
+}
+
+// format tells the three formats apart: a profile has sections, and loader.conf
+// is known by its name, since its lines may pass for a sysctl.conf's.
+func format(name, text string) string {
+	if strings.Contains(path.Base(name), "loader") {
+		return LoaderConf
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line[0] == '#' || line[0] == ';':
+			continue
+		case line[0] == '[' && strings.HasSuffix(line, "]"):
+			return Profile
+		}
+		return SysctlConf
+	}
+	return SysctlConf
+}
+
+// sysctls reads lines of "key = value", quoted or not.
+func (f *File) sysctls(text string) {
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
+		if line == "" || line[0] == '#' || line[0] == ';' {
+			continue
+		}
+		f.sysctl(n, line)
+	}
+}
+
+// sysctl reads one line.
+func (f *File) sysctl(n int, line string) {
+	key, value, found := strings.Cut(line, "=")
+	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+	key, optional := strings.CutPrefix(key, "-")
+	key = strings.TrimSpace(key)
+	apart := func(why string, wrong bool) {
+		f.Apart = append(f.Apart, Apart{f.Name, n, line, why, wrong})
+	}
+	switch {
+	case !found && optional && key != "":
+		apart("keeps an earlier pattern from setting "+key, false)
+		return
+	case !found:
+		apart("expected KEY = VALUE", true)
+		return
+	case key == "" || strings.ContainsAny(key, " \t"):
+		apart("expected one name before the =", true)
+		return
+	case f.Format == LoaderConf && strings.HasSuffix(key, "_load"):
+		apart("loads a module, and sets nothing", false)
+		return
+	case strings.ContainsAny(key, "*?[") && f.Format == SysctlConf:
+		apart("a pattern for several parameters: write them one by one to have them looked at", false)
+		return
+	}
+	l := Line{File: f.Name, Line: n, Key: dotted(key), Optional: optional}
+	if f.Format == Profile {
+		for _, bound := range []string{">", "<"} {
+			if rest, has := strings.CutPrefix(value, bound); has {
+				l.Bound, value = bound, strings.TrimSpace(rest)
+			}
+		}
+		if strings.Contains(value, "${") {
+			apart("the value is a variable of tuned's, known only there", false)
+			return
+		}
+	}
+	value, comment := uncommented(value, f.linux())
+	l.Value = strings.Join(strings.Fields(unquoted(value)), " ")
+	switch {
+	case l.Value == "" && comment:
+		apart("expected a value before the comment", true)
+		return
+	case l.Value == "":
+		apart("expected a value after the =", true)
+		return
+	}
+	f.Lines = append(f.Lines, l)
+}
+
+// linux: the file may be one of Linux's, whose values go on to the line's end,
+// "#" included (sysctl.d(5)); the BSDs' end there.
+func (f *File) linux() bool { return f.System == Linux || f.System == "" && f.Format != LoaderConf }
+
+// uncommented cuts a comment off a value. Nobody means "1 # on" as a value: where
+// the rest of the line would be taken for one, it is left for lint to find.
+func uncommented(value string, linux bool) (string, bool) {
+	at := strings.Index(value, "#")
+	if at < 0 || linux {
+		return value, false
+	}
+	return strings.TrimSpace(value[:at]), true
+}
+
+func unquoted(value string) string {
+	if n := len(value); n >= 2 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
+		return value[1 : n-1]
+	}
+	return value
+}
+
+// dotted is a key with dots between its parts. Written with a slash first, its
+// slashes separate and its dots do not (sysctl.d(5)).
+func dotted(key string) string {
+	at := strings.IndexAny(key, "./")
+	if at < 0 || key[at] == '.' {
+		return key
+	}
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '/':
+			return '.'
+		case '.':
+			return '/'
+		}
+		return r
+	}, key)
+}
+
+// marks tell systems apart by what only they have.
+var marks = []struct{ prefix, system string }{
+	{"net.ipv4.", Linux}, {"net.ipv6.", Linux}, {"net.core.", Linux}, {"net.netfilter.", Linux}, {"net.bridge.", Linux},
+	{"net.mptcp.", Linux}, {"net.unix.", Linux}, {"fs.", Linux}, {"kernel.", Linux}, {"vm.swappiness", Linux}, {"vm.dirty", Linux},
+	{"kern.ipc.", FreeBSD}, {"hw.ix", FreeBSD}, {"hw.intr_storm", FreeBSD}, {"net.isr.", FreeBSD}, {"net.link.", FreeBSD},
+	{"dev.", FreeBSD}, {"vfs.", FreeBSD}, {"net.inet.tcp.recvbuf", FreeBSD}, {"net.inet.tcp.sendbuf", FreeBSD}, {"net.inet.tcp.cc.", FreeBSD},
+	{"net.inet.ip.ifq.", OpenBSD}, {"net.inet.ip.mtudisc", OpenBSD}, {"net.inet.tcp.rfc3390", OpenBSD}, {"net.inet.udp.sendspace", OpenBSD},
+	{"net.inet.ip.forwarding", OpenBSD}, {"ddb.", OpenBSD}, {"machdep.", OpenBSD}, {"net.inet.tcp.ackonpush", OpenBSD}, {"kern.bufcachepercent", OpenBSD},
+}
+
+// guess finds out which system a file is for: whose marks it has most of. A
+// loader.conf is FreeBSD's; what has no mark at all is Linux's.
+func (f *File) guess() string {
+	if f.Format == LoaderConf {
+		return FreeBSD
+	}
+	votes := map[string]int{}
+	for _, l := range f.Lines {
+		for _, m := range marks {
+			if strings.HasPrefix(l.Key, m.prefix) {
+				votes[m.system]++
+				break
+			}
+		}
+	}
+	best := Linux
+	for _, system := range []string{OpenBSD, FreeBSD} {
+		if votes[system] > votes[best] {
+			best = system
+		}
+	}
+	return best
+}
+
+// PortOf is the port that a parameter of Linux belongs to, as in
+// net.ipv4.conf.eth0.rp_filter; empty: it is none of one port.
+func PortOf(key string) string {
+	parts := strings.Split(key, ".")
+	if len(parts) != 5 || parts[0] != "net" || parts[2] != "conf" && parts[2] != "neigh" || slices.Contains([]string{"all", "default", "lo"}, parts[3]) {
+		return ""
+	}
+	return strings.ReplaceAll(parts[3], "/", ".")
+}
+
+// Winning are the lines that hold in the end when the files are read in their
+// order: the last one of each key, at the place of that last one.
+func Winning(files []File) []Line {
+	last := map[string]Line{}
+	for _, f := range files {
+		for _, l := range f.Lines {
+			last[l.Key] = l
+		}
+	}
+	var list []Line
+	for _, f := range files {
+		for _, l := range f.Lines {
+			if last[l.Key] == l {
+				list = append(list, l)
+			}
+		}
+	}
+	return list
+}

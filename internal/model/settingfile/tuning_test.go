@@ -1,0 +1,97 @@
+package settingfile
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestSysctlConf(t *testing.T) {
+	f := Read("99-net.conf", []byte("\ufeff# a comment\n; another\n\nnet.ipv4.tcp_rmem = 4096\t87380   16777216\n"+
+		"-net/ipv4/conf/eth0.100/rp_filter=0\nnet.core.rmem_max = \"1048576\"\nnet.ipv4.conf.*.rp_filter = 0\nrubbish\n= 1\nnet.ipv4.tcp_sack =\n-net.ipv4.conf.lo.rp_filter\ntwo words = 1\n"), "")
+	want := []Line{
+		{File: "99-net.conf", Line: 4, Key: "net.ipv4.tcp_rmem", Value: "4096 87380 16777216"},
+		{File: "99-net.conf", Line: 5, Key: "net.ipv4.conf.eth0/100.rp_filter", Value: "0", Optional: true},
+		{File: "99-net.conf", Line: 6, Key: "net.core.rmem_max", Value: "1048576"},
+	}
+	if !reflect.DeepEqual(f.Lines, want) || f.System != Linux || f.Format != SysctlConf {
+		t.Errorf("%s %s %+v", f.System, f.Format, f.Lines)
+	}
+	var wrong []int
+	for _, a := range f.Apart {
+		if a.Wrong {
+			wrong = append(wrong, a.Line)
+		}
+	}
+	if !slices.Equal(wrong, []int{8, 9, 10, 12}) || len(f.Apart) != 6 {
+		t.Errorf("apart: %+v", f.Apart)
+	}
+}
+
+func TestSystemsAndFormats(t *testing.T) {
+	for _, test := range []struct{ name, text, system, format, value string }{
+		{"sysctl.conf", "kern.ipc.nmbclusters=262144 # clusters\n", FreeBSD, SysctlConf, "262144"},
+		{"/boot/loader.conf", "# boot\nhw.ixgbe.txd=\"4096\"\n", FreeBSD, LoaderConf, "4096"},
+		{"sysctl.conf", "net.inet.ip.ifq.maxlen=512\nnet.inet.udp.recvspace=231072\n", OpenBSD, SysctlConf, "512"},
+		{"tuned.conf", "[main]\ninclude=balanced\n[sysctl]\nnet.core.somaxconn=>2048\n[cpu]\ngovernor=performance\n", Linux, Profile, "2048"},
+		{"10-x.conf", "vm.swappiness = 1 # low\n", Linux, SysctlConf, "1 # low"},
+	} {
+		f := Read(test.name, []byte(test.text), "")
+		if f.System != test.system || f.Format != test.format || len(f.Lines) == 0 || f.Lines[0].Value != test.value {
+			t.Errorf("%s: %s %s %+v", test.text, f.System, f.Format, f.Lines)
+		}
+	}
+	if f := Read("tuned.conf", []byte("[sysctl]\nnet.core.somaxconn=>2048\nx.y=${z}\n[cpu]\ngovernor=performance\n"), ""); f.Lines[0].Bound != ">" || len(f.Apart) != 2 {
+		t.Errorf("%+v", f)
+	}
+}
+
+// Files are read in their order: a later line wins over an earlier one, in the
+// same file and in an earlier file.
+func TestWinning(t *testing.T) {
+	a := Read("a", []byte("net.x = 1\nnet.y = 1\nnet.x = 2\n"), "")
+	b := Read("b", []byte("net.y = 3\nnet.z = 4\n"), "")
+	var got []string
+	for _, l := range Winning([]File{a, b}) {
+		got = append(got, l.Where()+" "+l.Setting())
+	}
+	if want := []string{"a:3 net.x = 2", "b:1 net.y = 3", "b:2 net.z = 4"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	got = nil
+	for _, l := range Winning([]File{b, a}) {
+		got = append(got, l.Where())
+	}
+	if want := []string{"b:2", "a:2", "a:3"}; !slices.Equal(got, want) {
+		t.Errorf("the other way round %q, want %q", got, want)
+	}
+}
+
+// Whatever a file holds, every line of it that is no comment is accounted for
+// once, and what is read can be written and read again.
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{"a.b = 1\n", "-a/b.c=1", "[sysctl]\na.b=>2\n[main]\ninclude=x", "a=\"1\" # c", "=\n-\n-=\n*.x=1", "\ufeff[a]\n", "a.b='1'"} {
+		f.Add("x.conf", seed)
+		f.Add("loader.conf", seed)
+	}
+	f.Fuzz(func(t *testing.T, name, text string) {
+		file := Read(name, []byte(text), "")
+		last := 0
+		for _, l := range file.Lines {
+			if l.Key == "" || l.Value == "" || l.Line <= last || strings.ContainsAny(l.Key, " \t\n") {
+				t.Fatalf("%+v", l)
+			}
+			last = l.Line
+		}
+		for _, l := range Winning([]File{file}) {
+			if strings.ContainsAny(l.Value, "\"'#=") || strings.ContainsAny(l.Key, "-*?[;#=") || strings.HasPrefix(l.Key, "\ufeff") || l.Bound != "" || strings.ContainsAny(l.Key, "\v\f\r\u0085\u00a0") {
+				continue // written as it is it would mean something else
+			}
+			again := Read("again.conf", []byte(l.Setting()+"\n"), Linux)
+			if len(again.Lines) != 1 || again.Lines[0].Value != l.Value || again.Lines[0].Key != l.Key {
+				t.Fatalf("%q is read as %+v", l.Setting(), again.Lines)
+			}
+		}
+	})
+}

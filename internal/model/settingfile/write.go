@@ -1,0 +1,62 @@
+package settingfile
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// Kept is a line worth keeping, and what speaks for it.
+type Kept struct {
+	Line    Line
+	Because string
+}
+
+// Ansible is the format of a file of tasks for ansible.posix.sysctl; files of the
+// other formats are those that are read.
+const Ansible = "ansible"
+
+// FormatFor is the format that a file's name stands for: a profile is always
+// called tuned.conf, and tasks are YAML.
+func FormatFor(name string) string {
+	switch base := path.Base(name); {
+	case base == "tuned.conf":
+		return Profile
+	case path.Ext(base) == ".yml" || path.Ext(base) == ".yaml":
+		return Ansible
+	}
+	return SysctlConf
+}
+
+// Write writes a file that holds only the lines kept, each with what speaks for it
+// above it.
+func Write(format string, head []string, kept []Kept) string {
+	var b strings.Builder
+	comment := func(indent, text string) {
+		fmt.Fprintf(&b, "%s# %s\n", indent, strings.Join(strings.Fields(text), " "))
+	}
+	for _, line := range head {
+		comment("", line)
+	}
+	switch format {
+	case Profile:
+		fmt.Fprint(&b, "\n[main]\nsummary=Settings that linerate has proven\n\n[sysctl]\n")
+		for _, k := range kept {
+			comment("", k.Because)
+			fmt.Fprintf(&b, "%s=%s\n", k.Line.Key, k.Line.Value)
+		}
+	case Ansible:
+		fmt.Fprint(&b, "---\n")
+		for _, k := range kept {
+			comment("", k.Because)
+			fmt.Fprintf(&b, "- name: Set %s\n  ansible.posix.sysctl:\n    name: %q\n    value: %q\n    sysctl_file: /etc/sysctl.d/90-linerate.conf\n    state: present\n    reload: true\n", k.Line.Key, k.Line.Key, k.Line.Value)
+		}
+	default:
+		for _, k := range kept {
+			fmt.Fprintln(&b)
+			comment("", k.Because)
+			fmt.Fprintln(&b, k.Line.Setting())
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,215 @@
+// Package attribute names, for each flow of a trial, what held it back, and the
+// figures that show it: what the sender's kernel counted in the window (TCP_INFO,
+// linux/tcp.h: the time that there was something to send, and the parts of it
+// spent waiting for the receiver's window and for room in the send buffer), what
+// lay in the two ends' buffers, what the ports carried and how busy the processors
+// were. It names one thing only when that held the flow for most of the window,
+// and nothing otherwise. Why a network holds flows back is package diagnose's
+// question.
+//
+// The words and the evidence for each are in docs/limits.md.
+package bottleneck
+
+import (
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+// What a flow is limited by.
+const (
+	Application      = "application"       // the sending program had nothing to send
+	RateCap          = "rate cap"          // its own pacing
+	SlowReader       = "slow reader"       // the receiving program leaves lying what has arrived
+	ReceiverWindow   = "receiver window"   // what the receiver allowed to be under way
+	SendBuffer       = "send buffer"       // room for what is not acknowledged yet
+	FullLink         = "full link"         // a link on its way carries all that it can
+	CongestionWindow = "congestion window" // what congestion control allowed to be under way
+	Generator        = "generator"         // a program that makes the traffic, or its machine, can do no more
+	NoAnswer         = "no answer"         // nothing is acknowledged any more
+)
+
+const (
+	// A window says something when it is long beside the kernel's clock, which
+	// ticks every 4 or 10 ms, and beside the flow's round trips.
+	leastWindowS = 0.5
+	leastTrips   = 50
+	// idle: a sender that is busy for less of the window had too little to send.
+	idle = 0.9
+	// most of the time is what makes a cause the cause.
+	most = 0.5
+	// atCap is the share of a cap that counts as reaching it: fq counts headers,
+	// too.
+	atCap = 0.9
+	// fair is the share of its even part of a link from which on a flow is held
+	// by the link rather than by a window of its own.
+	fair = 0.9
+	// slow is how long data lies unread, in milliseconds, where the program that is
+	// to read it is slow: waking one takes less.
+	slow = 1
+	// prompt is how long data may lie and its reader be a quick one; a buffer that
+	// holds an ample time of the flow is full only if its reader gets no processor.
+	prompt, ample = 0.1, 0.5
+	// A queue at most of the readings stands before a full link where that carries
+	// as much of its rate at least, or where it stood at nearly all of them.
+	loaded, always = 0.6, 0.9
+	// stalled: so many timeouts in a row have gone unanswered.
+	stalled = 2
+	// spent is a processor that has nothing left to give, and working the share of
+	// one that a program uses at least to be what wants more of it.
+	spent   = 0.95
+	working = 0.2
+	// lossy is the share of bytes sent again from which on congestion control is
+	// seen at work, whatever else is busy.
+	lossy = 1e-3
+	// A queue stands somewhere on the way when a round trip takes so many times
+	// the least one, and so much longer.
+	queued, queuedUs = 2, 2000
+)
+
+// Attribute fills in what held back a trial's flows, where the links are known.
+func Attribute(t *record.Trial, over *topology.Topology) { fill(t, over, true) }
+
+// AttributeEnds is Flows where only the two ends of the way are known: elsewhere on it
+// there may be a slower link.
+func AttributeEnds(t *record.Trial, over *topology.Topology) { fill(t, over, false) }
+
+func fill(t *record.Trial, over *topology.Topology, known bool) {
+	s := scene{t, over, known}
+	for i := range t.Flows {
+		f := &t.Flows[i]
+		switch {
+		case !f.Connected:
+		case f.Protocol == record.ProtocolUDP:
+			f.LimitedBy, f.LimitedWhy = s.datagrams(*f)
+		case f.Protocol == "" || f.Protocol == record.ProtocolTCP:
+			f.LimitedBy, f.LimitedWhy = s.stream(*f)
+		}
+	}
+}
+
+// scene is the trial that flows are looked at in.
+type scene struct {
+	*record.Trial
+	over  *topology.Topology
+	known bool // every link of the way
+}
+
+// stream names what held a TCP flow back; empty: not attributable.
+func (s scene) stream(f record.Flow) (by, why string) {
+	info := f.SenderInfo
+	if info == nil {
+		return "", ""
+	}
+	if least := max(leastWindowS, leastTrips*float64(info.RTTUs)/1e6); s.WindowS < least {
+		return "", say("a window of %s s is too short beside round trips of %s", digits(s.WindowS), ms(info.RTTUs))
+	}
+	rwnd, sndbuf := share(f.RwndLimitedS, f.BusyS), share(f.SndbufLimitedS, f.BusyS)
+	link, full := s.full(f)
+	own := full && f.GoodputBps >= fair*s.evenShare(f, link) // and its part of the link
+	full = full && (own || rwnd < most && sndbuf < most && f.SndbufFullShare < most)
+	busy, exhausted := s.exhausted(f)
+	switch {
+	case f.AckedBytes <= 0 && info.Backoff >= stalled && !(rwnd >= most && info.SndWnd < info.SndMSS):
+		return NoAnswer, say("nothing acknowledged; the last %d timeouts in a row brought no answer", info.Backoff)
+	case f.BusyS == 0 && f.AckedBytes > 0 && f.DryShare < most:
+		return "", "this kernel does not count what the sender waited for (before Linux 4.10)"
+	case reaches(f, f.WriteCapBps):
+		return Application, say("%s of the %s that its program writes at most", percent(f.GoodputBps/f.WriteCapBps), bitRate(f.WriteCapBps))
+	case reaches(f, f.RateCapBps) && !(full && f.RateCapBps*atCap > f.GoodputBps):
+		return RateCap, say("%s of its pacing of %s", percent(f.GoodputBps/f.RateCapBps), bitRate(f.RateCapBps))
+	case full:
+		return FullLink, link.why
+	case rwnd >= most:
+		return s.receiver(f, rwnd, busy, exhausted)
+	case sndbuf >= most || f.SndbufFullShare >= most:
+		return SendBuffer, s.buffer(f, sndbuf)
+	case rwnd+sndbuf >= most && rwnd >= 2*sndbuf:
+		return s.receiver(f, rwnd, busy, exhausted)
+	case rwnd+sndbuf >= most && sndbuf >= 2*rwnd:
+		return SendBuffer, s.buffer(f, sndbuf)
+	case rwnd+sndbuf >= most:
+		return "", say("waited for the receiver's window %s of the time, for room in the send buffer %s", percent(rwnd), percent(sndbuf))
+	case exhausted:
+		return Generator, busy
+	case f.BusyS < idle*s.WindowS:
+		return starved(f), say("had something to send or unacknowledged for %s of the window", percent(f.BusyS/s.WindowS))
+	case f.DryShare >= most:
+		return starved(f), say("all that was written had been sent at %s of the readings, with room in both windows", percent(f.DryShare))
+	}
+	return s.congestion(f, busy)
+}
+
+// starved is who leaves a sender without data: linerate's own program, which
+// always has more, when it does not come to write it.
+func starved(f record.Flow) string {
+	if f.SendMode != "" {
+		return Generator
+	}
+	return Application
+}
+
+// buffer is what shows that the send buffer is too small. The kernel counts the
+// time only while it cannot take a write that has just sent something; a buffer
+// that holds one packet is filled and sent by one write.
+func (s scene) buffer(f record.Flow, waited float64) string {
+	if waited > f.SndbufFullShare {
+		return say("waited for room in a buffer of %s %s of the time", bytes(f.SndbufBytes), percent(waited))
+	}
+	return say("its buffer of %s was full and all of it sent at %s of the readings, with room in both windows", bytes(f.SndbufBytes), percent(f.SndbufFullShare))
+}
+
+// receiver tells a receiver that is slow from one whose window is small.
+func (s scene) receiver(f record.Flow, rwnd float64, busy string, exhausted bool) (by, why string) {
+	waited := say("waited for the receiver's window %s of the time", percent(rwnd))
+	open := int64(f.SenderInfo.SndWnd)
+	lay := share(8e3*float64(f.UnreadBytes), f.GoodputBps)   // ms, by Little's law
+	holds := share(8e3*float64(f.RcvbufBytes), f.GoodputBps) // ms, likewise
+	switch {
+	case reaches(f, f.ReadCapBps):
+		return SlowReader, say("%s; its program reads %s at most, and %s lay unread", waited, bitRate(f.ReadCapBps), bytes(f.UnreadBytes))
+	case exhausted && lay >= prompt && holds >= ample:
+		return Generator, say("%s, of which %s lay unread; %s", waited, bytes(f.UnreadBytes), busy)
+	case f.UnreadBytes < open || lay > 0 && lay < slow:
+		return ReceiverWindow, say("%s; it allowed %s, and %s lay unread for %s", waited, bytes(open), bytes(f.UnreadBytes), digits(lay)+" ms")
+	case busy != "":
+		return Generator, say("%s; %s lay unread, and %s", waited, bytes(f.UnreadBytes), busy)
+	}
+	return SlowReader, say("%s; %s lay unread for %s, beside which the window was open for %s", waited, bytes(f.UnreadBytes), digits(lay)+" ms", bytes(open))
+}
+
+// congestion is what is left: neither end had a reason to wait.
+func (s scene) congestion(f record.Flow, busy string) (by, why string) {
+	info := f.SenderInfo
+	lost := share(float64(f.RetransBytes), float64(f.SentBytes))
+	stands := info.MinRTTUs > 0 && info.RTTUs >= queued*info.MinRTTUs && info.RTTUs-info.MinRTTUs >= queuedUs
+	trips := say("round trips took %s, without a queue %s", ms(info.RTTUs), ms(info.MinRTTUs))
+	switch {
+	case stands && !s.known && !s.opposed(f):
+		return FullLink, trips + ": a queue stood before a link on the way"
+	case busy != "" && lost < lossy:
+		return "", say("no window held it; %s", busy)
+	}
+	why = say("a congestion window of %s was what it could have under way", bytes(int64(info.SndCwnd)*int64(info.SndMSS)))
+	if lost > 0 {
+		why += say("; %s of the bytes were sent again", percent(lost))
+	}
+	if stands {
+		why += "; " + trips
+	}
+	return CongestionWindow, why
+}
+
+// datagrams names what held a UDP flow back. Its sender waits for nobody.
+func (s scene) datagrams(f record.Flow) (by, why string) {
+	link, full := s.full(f)
+	busy, exhausted := s.exhausted(f)
+	switch {
+	case reaches(f, f.RateCapBps) && !full:
+		return RateCap, say("%s of its rate of %s", percent(f.GoodputBps/f.RateCapBps), bitRate(f.RateCapBps))
+	case full:
+		return FullLink, link.why
+	case exhausted:
+		return Generator, busy
+	}
+	return "", busy
+}

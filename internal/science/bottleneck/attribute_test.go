@@ -1,0 +1,280 @@
+package bottleneck
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
+	"linerate/internal/science/sciencetest"
+)
+
+// sound is a trial whose flows were busy all the time, over links that are full.
+func sound() (record.Trial, *topology.Topology) {
+	t := sciencetest.Trial(sciencetest.Fixes[4], "writes", 1, 1, rand.New(rand.NewPCG(3, 3)))
+	for i := range t.Flows {
+		t.Flows[i].BusyS, t.Flows[i].SendMode = t.WindowS, record.ModeCopy
+	}
+	over := sciencetest.Topology()
+	return t, &over
+}
+
+// idleLinks makes the links so fast that none is full.
+func idleLinks(over *topology.Topology) {
+	for i := range over.Links {
+		over.Links[i].Rate *= 100
+	}
+}
+
+// A case doctors the first flow of a sound trial.
+type doctored func(f *record.Flow, t *record.Trial, over *topology.Topology)
+
+// idly is a case on links that are not full.
+func idly(doctor func(f *record.Flow, t *record.Trial)) doctored {
+	return func(f *record.Flow, t *record.Trial, over *topology.Topology) {
+		idleLinks(over)
+		doctor(f, t)
+	}
+}
+
+func TestFlows(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		doctor doctored
+		want   string
+		why    string
+	}{
+		{"a full link", func(*record.Flow, *record.Trial, *topology.Topology) {}, FullLink, "of 1 Gbit/s"},
+		{"a busy machine on full links", func(f *record.Flow, t *record.Trial, _ *topology.Topology) { t.Hosts[0].CPUBusy = 0.99 }, FullLink, ""},
+		{"a window that has its part of a full link", func(f *record.Flow, t *record.Trial, _ *topology.Topology) {
+			f.RwndLimitedS = t.WindowS
+		}, FullLink, ""},
+		{"a window that keeps it from its part", func(f *record.Flow, t *record.Trial, _ *topology.Topology) {
+			f.RwndLimitedS, f.GoodputBps = t.WindowS, f.GoodputBps/4
+		}, ReceiverWindow, "100 % of the time"},
+		{"less than its part for no reason of its own", func(f *record.Flow, t *record.Trial, _ *topology.Topology) {
+			f.GoodputBps /= 4
+		}, FullLink, ""},
+
+		{"congestion control", idly(func(f *record.Flow, _ *record.Trial) {
+			f.SentBytes, f.RetransBytes = 1e6, 1e4
+		}), CongestionWindow, "1 % of the bytes were sent again"},
+		{"a busy program", idly(func(f *record.Flow, t *record.Trial) { reading(t, f.From).GeneratorCPU = 0.95 }), Generator, "95 % of a processor of client"},
+		{"a busy receiver", idly(func(f *record.Flow, t *record.Trial) { reading(t, f.To).GeneratorCPU = 0.96 }), Generator, "of server"},
+		{"a program that is nearly busy", idly(func(f *record.Flow, t *record.Trial) { reading(t, f.From).GeneratorCPU = 0.94 }), CongestionWindow, ""},
+		{"a busy machine", idly(func(f *record.Flow, t *record.Trial) {
+			h := reading(t, f.From)
+			h.CPUBusy, h.GeneratorCPU = 0.95, 0.2
+		}), Generator, "were 95 % busy"},
+		{"a machine that is busy with other things", idly(func(f *record.Flow, t *record.Trial) {
+			h := reading(t, f.From)
+			h.CPUBusy, h.GeneratorCPU = 0.99, 0.19
+		}), "", "no window held it"},
+		{"losses on such a machine", idly(func(f *record.Flow, t *record.Trial) {
+			h := reading(t, f.From)
+			h.CPUBusy, h.GeneratorCPU = 0.99, 0.19
+			f.SentBytes, f.RetransBytes = 1e6, 1e3
+		}), CongestionWindow, "0.1 %"},
+
+		{"the receiver's window", idly(func(f *record.Flow, t *record.Trial) {
+			f.RwndLimitedS, f.SenderInfo.SndWnd = 0.5*t.WindowS, 20_000
+		}), ReceiverWindow, "50 % of the time; it allowed 20 kB"},
+		{"less than half of the time", idly(func(f *record.Flow, t *record.Trial) { f.RwndLimitedS = 0.49 * t.WindowS }), CongestionWindow, ""},
+		{"the receiver's window, on a busy machine", idly(func(f *record.Flow, t *record.Trial) {
+			reading(t, f.To).CPUBusy = 1
+			f.RwndLimitedS, f.SenderInfo.SndWnd = 0.9*t.WindowS, 20_000
+		}), ReceiverWindow, ""},
+		{"a slow reader", idly(func(f *record.Flow, t *record.Trial) {
+			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.GoodputBps = t.WindowS, 20_000, 20_000, 160e6
+		}), SlowReader, "20 kB lay unread for 1 ms"},
+		{"a reader that is not slow enough", idly(func(f *record.Flow, t *record.Trial) {
+			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.GoodputBps = t.WindowS, 20_000, 19_999, 160e6
+		}), ReceiverWindow, ""},
+		{"a small window that is read as soon as the reader wakes", idly(func(f *record.Flow, t *record.Trial) {
+			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.GoodputBps = t.WindowS, 0, 20_000, 161e6
+		}), ReceiverWindow, "20 kB lay unread for 0.994 ms"},
+		{"a reader that reads what it may", idly(func(f *record.Flow, t *record.Trial) {
+			f.RwndLimitedS, f.ReadCapBps = t.WindowS, f.GoodputBps
+		}), SlowReader, "reads "},
+		{"a reader that got no processor", idly(func(f *record.Flow, t *record.Trial) {
+			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.GoodputBps = t.WindowS, 0, 100_000, 1e6
+			reading(t, f.To).CPUBusy = 0.99
+		}), Generator, "100 kB lay unread"},
+		{"a large window, filled in turns by a busy machine", idly(func(f *record.Flow, t *record.Trial) {
+			h := reading(t, f.To)
+			h.CPUBusy, h.GeneratorCPU = 1, 0.4
+			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.RcvbufBytes, f.GoodputBps = t.WindowS, 18e6, 1_500_000, 2_500_000, 25e9
+		}), Generator, "1.5 MB lay unread"},
+		{"a small one on such a machine", idly(func(f *record.Flow, t *record.Trial) {
+			h := reading(t, f.To)
+			h.CPUBusy, h.GeneratorCPU = 1, 0.4
+			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.RcvbufBytes, f.GoodputBps = t.WindowS, 13_312, 13_218, 16_384, 4.5e9
+		}), ReceiverWindow, ""},
+		{"a reader that is slow on purpose, on a busy machine", idly(func(f *record.Flow, t *record.Trial) {
+			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.ReadCapBps, f.GoodputBps = t.WindowS, 0, 100_000, 1e6, 1e6
+			reading(t, f.To).GeneratorCPU = 0.99
+		}), SlowReader, ""},
+
+		{"the send buffer, as the kernel counts", idly(func(f *record.Flow, t *record.Trial) { f.SndbufLimitedS = 0.5 * t.WindowS }), SendBuffer, "50 % of the time"},
+		{"the send buffer, as it was seen", idly(func(f *record.Flow, t *record.Trial) {
+			f.DryShare, f.SndbufFullShare, f.SndbufBytes = 0.5, 0.5, 32768
+		}), SendBuffer, "32.8 kB was full and all of it sent at 50 %"},
+		{"much of both", idly(func(f *record.Flow, t *record.Trial) {
+			f.SndbufLimitedS, f.RwndLimitedS = 0.4*t.WindowS, 0.21*t.WindowS
+		}), "", "40 %"},
+		{"more of the one", idly(func(f *record.Flow, t *record.Trial) {
+			f.SndbufLimitedS, f.RwndLimitedS = 0.4*t.WindowS, 0.2*t.WindowS
+		}), SendBuffer, "40 %"},
+		{"more of the other", idly(func(f *record.Flow, t *record.Trial) {
+			f.SndbufLimitedS, f.RwndLimitedS = 0.1*t.WindowS, 0.4*t.WindowS
+		}), ReceiverWindow, "40 %"},
+		{"a little of both", idly(func(f *record.Flow, t *record.Trial) {
+			f.SndbufLimitedS, f.RwndLimitedS = 0.1, 0.1
+		}), CongestionWindow, ""},
+
+		{"nothing to send", idly(func(f *record.Flow, t *record.Trial) {
+			f.BusyS, f.SendMode = 0.89*t.WindowS, ""
+		}), Application, "89 % of the window"},
+		{"nearly always something to send", idly(func(f *record.Flow, t *record.Trial) {
+			f.BusyS, f.SendMode = 0.91*t.WindowS, ""
+		}), CongestionWindow, ""},
+		{"nothing to send, far away", idly(func(f *record.Flow, t *record.Trial) { f.DryShare, f.SendMode = 0.5, "" }), Application, "50 % of the readings"},
+		{"our own program does not come to write", idly(func(f *record.Flow, t *record.Trial) { f.BusyS = 0.5 * t.WindowS }), Generator, ""},
+		{"little to write", idly(func(f *record.Flow, _ *record.Trial) { f.WriteCapBps = f.GoodputBps / 0.901 }), Application, "writes at most"},
+		{"its own pacing", idly(func(f *record.Flow, _ *record.Trial) { f.RateCapBps = f.GoodputBps / 0.901 }), RateCap, "90.1 %"},
+		{"pacing that it does not reach", idly(func(f *record.Flow, _ *record.Trial) { f.RateCapBps = f.GoodputBps / 0.89 }), CongestionWindow, ""},
+		{"its own pacing on a full link", func(f *record.Flow, _ *record.Trial, _ *topology.Topology) { f.RateCapBps = f.GoodputBps }, RateCap, ""},
+
+		{"nothing comes back", idly(func(f *record.Flow, _ *record.Trial) { f.AckedBytes, f.SenderInfo.Backoff = 0, 2 }), NoAnswer, "last 2 timeouts"},
+		{"one timeout", idly(func(f *record.Flow, _ *record.Trial) { f.AckedBytes, f.SenderInfo.Backoff = 0, 1 }), CongestionWindow, ""},
+		{"a receiver that takes nothing, and says so", idly(func(f *record.Flow, t *record.Trial) {
+			f.AckedBytes, f.SenderInfo.Backoff = 0, 5
+			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes = t.WindowS, 0, 65_000
+		}), SlowReader, ""},
+
+		{"no connection", idly(func(f *record.Flow, _ *record.Trial) { f.Connected = false }), "", ""},
+		{"no TCP_INFO", idly(func(f *record.Flow, _ *record.Trial) { f.SenderInfo = nil }), "", ""},
+		{"transactions", idly(func(f *record.Flow, _ *record.Trial) { f.Protocol = record.ProtocolRR }), "", ""},
+		{"a kernel that does not count", idly(func(f *record.Flow, _ *record.Trial) { f.BusyS = 0 }), "", "4.10"},
+		{"a short window", idly(func(_ *record.Flow, t *record.Trial) { t.WindowS = 0.3 }), "", "too short"},
+		{"few round trips", idly(func(f *record.Flow, _ *record.Trial) { f.SenderInfo.RTTUs = 30_000 }), "", "30 ms"},
+
+		{"datagrams at their rate", idly(func(f *record.Flow, _ *record.Trial) { udp(f, 0.95) }), RateCap, ""},
+		{"datagrams on a full link", func(f *record.Flow, _ *record.Trial, _ *topology.Topology) { udp(f, 0.95) }, FullLink, ""},
+		{"datagrams of a busy program", idly(func(f *record.Flow, t *record.Trial) {
+			udp(f, 0.5)
+			reading(t, f.From).GeneratorCPU = 1
+		}), Generator, ""},
+		{"datagrams that go missing", idly(func(f *record.Flow, _ *record.Trial) { udp(f, 0.5) }), "", ""},
+	} {
+		trial, over := sound()
+		test.doctor(&trial.Flows[0], &trial, over)
+		Attribute(&trial, over)
+		f := trial.Flows[0]
+		if f.LimitedBy != test.want || !strings.Contains(f.LimitedWhy, test.why) {
+			t.Errorf("%s: %q (%s), want %q (… %s …)", test.name, f.LimitedBy, f.LimitedWhy, test.want, test.why)
+		}
+		if f.LimitedBy != "" && f.LimitedWhy == "" {
+			t.Errorf("%s: no evidence", test.name)
+		}
+	}
+}
+
+func reading(t *record.Trial, host string) *record.HostReading {
+	for i := range t.Hosts {
+		if t.Hosts[i].Host == host {
+			return &t.Hosts[i]
+		}
+	}
+	panic("no host " + host)
+}
+
+// udp makes datagrams of a flow, at that share of its rate.
+func udp(f *record.Flow, share float64) {
+	f.Protocol, f.SenderInfo, f.RateCapBps = record.ProtocolUDP, nil, f.GoodputBps/share
+}
+
+// TestOtherWay: a link that is full the other way does not hold a flow back.
+func TestOtherWay(t *testing.T) {
+	trial, over := sound()
+	f := &trial.Flows[0]
+	f.From, f.To = f.To, f.From
+	for i, j := 0, len(f.Path)-1; i < j; i, j = i+1, j-1 {
+		f.Path[i], f.Path[j] = f.Path[j], f.Path[i]
+	}
+	Attribute(&trial, over)
+	if f.LimitedBy != CongestionWindow {
+		t.Errorf("%q (%s), want %q", f.LimitedBy, f.LimitedWhy, CongestionWindow)
+	}
+}
+
+// TestQueue: where a queue stands before a link in most readings, that link is
+// full, also when losses keep its rate below what it could carry.
+func TestQueue(t *testing.T) {
+	for _, test := range []struct {
+		waits int
+		times unit.BitRate // the link's rate over what it carries, nearly
+		want  string
+	}{{0, 1.25, CongestionWindow}, {5, 1.25, CongestionWindow}, {6, 1.25, FullLink}, {12, 1.25, FullLink},
+		{6, 2, CongestionWindow}, {10, 2, CongestionWindow}, {11, 2, FullLink}} {
+		trial, over := sound()
+		for i := range over.Links {
+			over.Links[i].Rate *= test.times
+		}
+		f := &trial.Flows[0]
+		h := reading(&trial, f.From)
+		backlog := func(i int) []record.QdiscCounters {
+			q := record.QdiscCounters{Port: "eth0", Kind: "tbf"}
+			if i < test.waits {
+				q.Backlog = 1514
+			}
+			return []record.QdiscCounters{q}
+		}
+		h.Begin.Qdiscs, h.End.Qdiscs = backlog(0), backlog(1)
+		h.Series = nil
+		for i := 2; i < 12; i++ {
+			h.Series = append(h.Series, record.Sample{Qdiscs: backlog(i)})
+		}
+		Attribute(&trial, over)
+		if f.LimitedBy != test.want {
+			t.Errorf("a queue at %d of 12 readings of a link %g times as fast: %q (%s), want %q", test.waits, float64(test.times), f.LimitedBy, f.LimitedWhy, test.want)
+		}
+	}
+}
+
+// TestBetween: where only the ends of the way are known, a queue that shows in the
+// round trips stands before a full link, unless flows go the other way too.
+func TestBetween(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		doctor func(f *record.Flow, t *record.Trial)
+		want   string
+	}{
+		{"a queue", func(f *record.Flow, t *record.Trial) {}, FullLink},
+		{"no queue", func(f *record.Flow, t *record.Trial) { f.SenderInfo.MinRTTUs = f.SenderInfo.RTTUs - 1999 }, CongestionWindow},
+		{"a long way", func(f *record.Flow, t *record.Trial) { f.SenderInfo.MinRTTUs = 4001 }, CongestionWindow},
+		{"a small window", func(f *record.Flow, t *record.Trial) { f.RwndLimitedS = t.WindowS }, ReceiverWindow},
+		{"flows both ways", func(f *record.Flow, t *record.Trial) {
+			back := *f
+			back.From, back.To = f.To, f.From
+			t.Flows = append(t.Flows, back)
+		}, CongestionWindow},
+	} {
+		trial, over := sound()
+		idleLinks(over)
+		f := &trial.Flows[0]
+		f.SenderInfo.RTTUs, f.SenderInfo.MinRTTUs = 8000, 1000
+		test.doctor(f, &trial)
+		AttributeEnds(&trial, over)
+		if f := trial.Flows[0]; f.LimitedBy != test.want {
+			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, f.LimitedWhy, test.want)
+		}
+		f.LimitedBy = ""
+		Attribute(&trial, over)
+		if trial.Flows[0].LimitedBy == FullLink {
+			t.Errorf("%s: a full link where every link is known, and none is", test.name)
+		}
+	}
+}

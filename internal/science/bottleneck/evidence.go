@@ -1,0 +1,152 @@
+package bottleneck
+
+import (
+	"fmt"
+	"slices"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+	"linerate/internal/science/limits"
+)
+
+// load is a direction of a link as one of its ports saw it.
+type load struct {
+	at  topology.End
+	out bool // of the port, or into it
+	why string
+}
+
+// full finds a link at one of the flow's hosts, or on its way, that is full in
+// the flow's direction. Frames may leave and arrive by another port than they are
+// meant to.
+func (s scene) full(f record.Flow) (load, bool) {
+	for _, h := range s.Hosts {
+		for _, d := range h.Deltas() {
+			end := topology.End{Node: h.Host, Port: d.Port}
+			link, ok := s.over.LinkAt(end)
+			if !ok {
+				continue
+			}
+			for i, l := range limits.Loads(*link, end, d) {
+				out := i == 0
+				if !crosses(f, end, out) || l.Shape.Rate <= 0 {
+					continue
+				}
+				if l.Full() {
+					return load{end, out, say("%s of %s %s %s", percent(l.Bps/float64(l.Shape.Rate)), bitRate(float64(l.Shape.Rate)), l.What, end)}, true
+				}
+				// Packets that come in bursts wait for a moment before any link.
+				if waits := waiting(h, d.Port); out && (waits >= most && l.Bps >= loaded*float64(l.Shape.Rate) || waits >= always) {
+					return load{end, out, say("a queue at %s at %s of the readings, and %s of %s %s it",
+						end, percent(waits), percent(l.Bps/float64(l.Shape.Rate)), bitRate(float64(l.Shape.Rate)), l.What)}, true
+				}
+			}
+		}
+	}
+	return load{}, false
+}
+
+// crosses: the flow's data goes out of the port, or into it. A way is a port that
+// it leaves by and one that it enters by, by turns.
+func crosses(f record.Flow, end topology.End, out bool) bool {
+	if out && end.Node == f.From || !out && end.Node == f.To {
+		return true
+	}
+	at := slices.Index(f.Path, end.String())
+	return at >= 0 && (at%2 == 0) == out
+}
+
+// waiting is the share of a window's readings at which packets waited in a port's
+// queue.
+func waiting(h record.HostReading, port string) float64 {
+	waits, readings := 0.0, 0.0
+	look := func(qdiscs []record.QdiscCounters) {
+		for _, q := range qdiscs {
+			if q.Port == port {
+				readings++
+				if q.Backlog > 0 {
+					waits++
+				}
+				return
+			}
+		}
+	}
+	look(h.Begin.Qdiscs)
+	look(h.End.Qdiscs)
+	for _, sample := range h.Series {
+		look(sample.Qdiscs)
+	}
+	return share(waits, readings)
+}
+
+// evenShare is what each of the flows that cross a full link has on average.
+func (s scene) evenShare(f record.Flow, l load) float64 {
+	sum, flows := 0.0, 0.0
+	for _, other := range s.Flows {
+		if crosses(other, l.at, l.out) {
+			sum += other.GoodputBps
+			flows++
+		}
+	}
+	return share(sum, flows)
+}
+
+// opposed: other flows go the other way, so that a queue may stand there.
+func (s scene) opposed(f record.Flow) bool {
+	return slices.ContainsFunc(s.Flows, func(other record.Flow) bool {
+		return other.From == f.To && other.To == f.From && other.ReceivedBytes > 0
+	})
+}
+
+// exhausted says how little the processors of either host had left, and whether
+// that can have held the flow back: where the machine is busy with other things,
+// and the program that makes the traffic hardly works, it need not have.
+func (s scene) exhausted(f record.Flow) (why string, yes bool) {
+	for _, name := range []string{f.From, f.To} {
+		h, _ := s.Reading(name)
+		if h.GeneratorCPU >= spent {
+			return say("moving its bytes took %s of a processor of %s", percent(h.GeneratorCPU), name), true
+		}
+		if h.CPUBusy >= spent {
+			why = say("the processors of %s were %s busy, and moving bytes took %s of one", name, percent(h.CPUBusy), percent(h.GeneratorCPU))
+			if h.GeneratorCPU >= working {
+				return why, true
+			}
+		}
+	}
+	return why, false
+}
+
+// reaches: the flow has what a cap allows.
+func reaches(f record.Flow, most float64) bool { return most > 0 && f.GoodputBps >= atCap*most }
+
+func share(part, whole float64) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return part / whole
+}
+
+func say(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+
+func percent(share float64) string { return digits(100*share) + " %" }
+func bitRate(bps float64) string   { return limits.Rate(bps) }
+func ms(us uint32) string          { return digits(float64(us)/1e3) + " ms" }
+
+func bytes(n int64) string {
+	switch {
+	case n >= 1e6:
+		return digits(float64(n)/1e6) + " MB"
+	case n >= 1e4:
+		return digits(float64(n)/1e3) + " kB"
+	}
+	return say("%d bytes", n)
+}
+
+// digits are the three that count, or all that stand before the point.
+func digits(v float64) string {
+	if v >= 99.95 {
+		return say("%.0f", v)
+	}
+	return say("%.3g", v)
+}

@@ -1,0 +1,247 @@
+// Package predict says, before anything of it is measured, what each TCP flow of a
+// trial should get over a path with delay, and what will hold it back: its link,
+// the receiver's window, its send buffer, or what losses leave to its congestion
+// control. It knows the path from the topology, and the buffers from the hosts'
+// settings and the sockets' options; of the connection it takes only what its
+// handshake agreed on (timestamps, window scaling).
+//
+// Without delay there is nothing to predict from, and it says nothing. What a flow
+// did get and why is package attribute's, in the same words.
+//
+// The formulas are in docs/limits.md.
+package bottleneck
+
+import (
+	"strconv"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
+
+	"linerate/internal/science/limits"
+)
+
+const (
+	// scaling is the bit of TCP_INFO's options for window scaling.
+	scaling = 4
+	// unscaled is the largest window without it (RFC 9293, section 3.1).
+	unscaled = 65535
+	// advertised is the part of a receive buffer that is window at first; up to all
+	// of it is, once the kernel has seen how well segments fill their memory
+	// (tcp_adv_win_scale in Documentation/networking/ip-sysctl.rst).
+	advertised = 0.5
+	// awake is how full a send buffer is at least while its writer has more: one
+	// that waits is woken when a third is free (sk_stream_is_writeable), and a tenth
+	// of the rest is the kernel's own bookkeeping.
+	awake = 0.6
+	// superFrame is what TCP sends at once at the most.
+	superFrame = 64 << 10
+	// hostsS is what two hosts take in a round trip, and timers that end it late.
+	hostsS = 2e-4
+	// doubt is by which factor models of loss are off where some losses are all
+	// that a trial sees.
+	doubt = 2
+)
+
+// cuts are the shares to which congestion control cuts a window at a loss (RFC
+// 5681, RFC 9438). bbr does not; it probes for more and then lets
+// its queue drain by a quarter.
+var cuts = map[string]float64{"reno": 0.5, "cubic": 0.7, "bbr": 0.75}
+
+// Predict fills in what is predicted for a trial's flows, whose options are given in
+// their order.
+func Predict(t *record.Trial, over *topology.Topology, options []study.Options) {
+	ways := make([]way, len(t.Flows))
+	on := map[string]int{} // flows by their bottleneck
+	for i, f := range t.Flows {
+		ways[i] = wayOf(f, over)
+		on[ways[i].bottleneck]++
+	}
+	for i := range t.Flows {
+		f := &t.Flows[i]
+		tcp := f.Protocol == "" || f.Protocol == record.ProtocolTCP
+		if !tcp || !f.Connected || f.Process != "" || f.SenderInfo == nil || ways[i].rttS <= 0 || f.LimitBps <= 0 || i >= len(options) {
+			continue
+		}
+		f.Expected = flow(t, *f, ways[i], options[i], on[ways[i].bottleneck])
+	}
+}
+
+// way is the way of a flow and back.
+type way struct {
+	rttS       float64
+	loss       float64 // of frames with data
+	bottleneck string  // the port before its slowest link
+	queue      float64 // there, in bytes, as far as it grows
+}
+
+// wayOf follows a flow's ports: one that it leaves by and one that it enters by, by
+// turns.
+func wayOf(f record.Flow, over *topology.Topology) way {
+	w, slowest, arrives := way{}, 0.0, 1.0
+	for i := 0; i+1 < len(f.Path); i += 2 {
+		var out, in topology.End
+		if out.UnmarshalText([]byte(f.Path[i])) != nil || in.UnmarshalText([]byte(f.Path[i+1])) != nil {
+			return way{}
+		}
+		link, ok := over.LinkAt(out)
+		if !ok {
+			return way{}
+		}
+		there, back := link.Towards(out), link.Towards(in)
+		w.rttS += there.Delay.Seconds() + back.Delay.Seconds()
+		arrives *= 1 - float64(there.Loss)
+		if rate := float64(there.Rate); rate > 0 && (slowest == 0 || rate < slowest) {
+			slowest, w.bottleneck, w.queue = rate, f.Path[i], float64(there.EffectiveQueue())
+			if mark := there.ECN.At(there.Rate); mark > 0 {
+				w.queue = float64(mark) // from there on windows are cut
+			}
+		}
+	}
+	w.loss = 1 - arrives
+	return w
+}
+
+// bound is one thing that holds a flow, to something between low and high.
+type bound struct {
+	low, high float64
+	by, why   string
+}
+
+// flow puts the bounds together. What holds a flow is the lowest of them, and where
+// they overlap it may get less than the one that will be named.
+func flow(t *record.Trial, f record.Flow, w way, o study.Options, sharing int) *record.Forecast {
+	path := limits.Path{RateBps: f.LimitBps, RTTS: w.rttS, Segment: int(f.SenderInfo.SndMSS)}
+	bounds := []bound{link(f, w, path, sharing)}
+	if b, ok := receiver(t, f, path, o); ok {
+		bounds = append(bounds, b)
+	}
+	if b, ok := sender(t, f, path, o); ok {
+		bounds = append(bounds, b)
+	}
+	if b, ok := losses(f, w, path); ok {
+		bounds = append(bounds, b)
+	}
+	if most := f.CapBps(); most > 0 && most <= f.LimitBps {
+		by := RateCap
+		switch most {
+		case f.WriteCapBps:
+			by = Application
+		case f.ReadCapBps:
+			by = SlowReader
+		}
+		bounds = append(bounds, bound{0.95 * most, most, by, "cap of " + limits.Rate(most)})
+	}
+	lowest := bounds[0]
+	for _, b := range bounds[1:] {
+		if b.high < lowest.high {
+			lowest = b
+		}
+	}
+	p := &record.Forecast{LowBps: lowest.low, HighBps: lowest.high, LimitedBy: lowest.by, Why: lowest.why, RTTS: w.rttS}
+	for _, b := range bounds {
+		p.LowBps = min(p.LowBps, b.low)
+	}
+	return p
+}
+
+// link is the flow's even part of its slowest link. After a loss a single flow
+// leaves some of it unused, unless the queue before it is long.
+func link(f record.Flow, w way, path limits.Path, sharing int) bound {
+	cut := cuts[f.CongestionControl]
+	if cut == 0 {
+		cut = cuts["reno"]
+	}
+	part, trough := path.RateBps/float64(max(sharing, 1)), path.Trough(w.queue, cut)
+	why := say("%.4g MB under way fill %s", path.BDP()/1e6, limits.Rate(path.RateBps))
+	if sharing > 1 {
+		// Which flow has how much of a link that several share is chance.
+		return bound{part * trough / 2, path.RateBps, FullLink, why + say(", shared by %d flows", sharing)}
+	}
+	return bound{part * trough, part, FullLink, why + say("; %.3g of it just after a loss, with a queue of %.3g MB", trough, w.queue/1e6)}
+}
+
+// receiver is the window that the receiver's buffer allows.
+func receiver(t *record.Trial, f record.Flow, path limits.Path, o study.Options) (bound, bool) {
+	size, what := float64(f.RcvbufBytes), "a receive buffer"
+	if o.Window == 0 && o.ReceiveBuffer == 0 {
+		size, what = third(t, f.To, "net.ipv4.tcp_rmem"), "tcp_rmem"
+	}
+	if f.SenderInfo.Options&scaling == 0 {
+		low, window := float64(unscaled), float64(unscaled)
+		if size > 0 {
+			low, window = min(low, advertised*size), min(window, size)
+		}
+		b := windowed(path, low, window, ReceiverWindow)
+		b.why = say("%.0f bytes, the largest window without scaling, in %s", window, milliseconds(path.RTTS))
+		return b, true
+	}
+	if size <= 0 {
+		return bound{}, false
+	}
+	b := windowed(path, advertised*size, size, ReceiverWindow)
+	b.why = say("a window of half to all of %s of %s in %s", what, predictedBytes(size), milliseconds(path.RTTS))
+	return b, true
+}
+
+// sender is what its buffer has under way.
+func sender(t *record.Trial, f record.Flow, path limits.Path, o study.Options) (bound, bool) {
+	size, what := float64(f.SndbufBytes), "a send buffer"
+	if o.Window == 0 && o.SendBuffer == 0 {
+		size, what = third(t, f.From, "net.ipv4.tcp_wmem"), "tcp_wmem"
+	}
+	if size <= 0 {
+		return bound{}, false
+	}
+	b := windowed(path, awake*size, size, SendBuffer)
+	b.why = say("%.0f %% to all of %s of %s in %s", 100*awake, what, predictedBytes(size), milliseconds(path.RTTS))
+	return b, true
+}
+
+// losses is what random losses leave to those who take them for congestion.
+func losses(f record.Flow, w way, path limits.Path) (bound, bool) {
+	if w.loss <= 0 || f.CongestionControl == "bbr" {
+		return bound{}, false
+	}
+	low, high := path.Reno(w.loss)
+	if f.CongestionControl == "cubic" {
+		low, high = path.Cubic(w.loss)
+	}
+	low = min(low, path.RenoTimeouts(w.loss))
+	return bound{low / doubt, min(path.RateBps, doubt*high), CongestionWindow,
+		say("%.3g %% of the frames lost leave %s %s to %s in the models' mean", 100*w.loss, f.CongestionControl, limits.Rate(low), limits.Rate(high))}, true
+}
+
+// windowed is what a window between two sizes lets through: at most one for each
+// round trip. A round trip is as much longer as a super-frame takes to be sent,
+// which is acknowledged when all of it has come, and as the two hosts take.
+func windowed(path limits.Path, low, high float64, by string) bound {
+	slow := path
+	slow.RTTS += min(low, superFrame)*8/path.RateBps + hostsS
+	return bound{low: slow.WindowBps(low), high: path.WindowBps(high), by: by}
+}
+
+// third is the last of a parameter's three values as the host had it: how far the
+// kernel's autotuning goes. 0: not known.
+func third(t *record.Trial, host, key string) float64 {
+	h, _ := t.Reading(host)
+	fields := strings.Fields(h.Snapshot.Sysctls[key])
+	if len(fields) != 3 {
+		return 0
+	}
+	value, err := strconv.ParseFloat(fields[2], 64)
+	if err != nil {
+		return 0
+	}
+	return value
+}
+
+func milliseconds(s float64) string { return say("%.4g ms", 1e3*s) }
+
+func predictedBytes(n float64) string {
+	if n >= 1e6 {
+		return say("%.3g MB", n/1e6)
+	}
+	return say("%.0f bytes", n)
+}

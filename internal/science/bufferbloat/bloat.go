@@ -1,0 +1,100 @@
+// Package bloat says how much longer an answer takes while a path is busy than
+// while it is idle: the buffer delay of RFC 6349, section 4.3, and a grade for
+// those who do not want to think about it. It says nothing of whose queue it is.
+package bufferbloat
+
+import (
+	"linerate/internal/model/record"
+)
+
+// grades, the best first, by how much longer an answer takes on average. The
+// bounds are those that common tests of access lines use; what they mean for
+// speech is ITU-T G.114's: up to 150 ms one way nobody minds, beyond 400 ms people
+// cannot talk.
+var grades = []struct {
+	name    string
+	belowUs float64
+	means   string
+}{
+	{"A+", 5e3, "hardly any queue: nobody notices the load"},
+	{"A", 30e3, "a short queue: calls and games go on as before"},
+	{"B", 60e3, "calls go on as before, fast games suffer"},
+	{"C", 200e3, "calls suffer, pages open late"},
+	{"D", 400e3, "people on a call begin to talk over each other"},
+}
+
+// worst is what is left.
+const worst, worstMeans = "F", "hardly usable for anything but the load itself"
+
+// Grades are the names of the grades, the worst first.
+func Grades() []string {
+	names := []string{worst}
+	for i := len(grades) - 1; i >= 0; i-- {
+		names = append(names, grades[i].name)
+	}
+	return names
+}
+
+// Grade is a buffer delay's grade and what it means.
+func Grade(us float64) (name, means string) {
+	for _, g := range grades {
+		if us < g.belowUs {
+			return g.name, g.means
+		}
+	}
+	return worst, worstMeans
+}
+
+// Judge compares the answers that a probe got without load and under it. Loaded
+// is nil when it got none. The flows that made the load, and what was sampled of
+// them meanwhile, tell TCP's own round-trip time.
+func Judge(idle, loaded *record.Distribution, flows []record.Flow, hosts []record.HostReading) *record.Latency {
+	l := &record.Latency{Idle: idle, Loaded: loaded, BaselineUs: idle.MinUs}
+	if loaded == nil {
+		l.Grade, l.Means = worst, worstMeans+": not one request was answered"
+	} else {
+		l.BufferDelayUs = max(0, loaded.MeanUs-l.BaselineUs)
+		l.BufferDelayPercent = percent(l.BufferDelayUs, l.BaselineUs)
+		l.Grade, l.Means = Grade(l.BufferDelayUs)
+	}
+	l.TCPBaselineUs, l.TCPRTTUs = roundTrips(flows, hosts)
+	l.TCPBufferDelayPercent = percent(l.TCPRTTUs-l.TCPBaselineUs, l.TCPBaselineUs)
+	return l
+}
+
+func percent(more, of float64) float64 {
+	if of <= 0 || more <= 0 {
+		return 0
+	}
+	return 100 * more / of
+}
+
+// roundTrips are the least round-trip time that a sender's kernel has seen, and
+// the mean of what it reckoned with in the window, over all flows and samples; 0:
+// not known.
+func roundTrips(flows []record.Flow, hosts []record.HostReading) (least, mean float64) {
+	ours := map[string]string{} // sender by flow
+	for _, f := range flows {
+		if f.SenderInfo == nil {
+			continue
+		}
+		ours[f.ID] = f.From
+		if rtt := float64(f.SenderInfo.MinRTTUs); rtt > 0 && (least == 0 || rtt < least) {
+			least = rtt
+		}
+	}
+	sum, n := 0.0, 0
+	for _, h := range hosts {
+		for _, s := range h.Series {
+			for _, f := range s.Flows {
+				if ours[f.ID] == h.Host && f.RTTUs > 0 {
+					sum, n = sum+float64(f.RTTUs), n+1
+				}
+			}
+		}
+	}
+	if n > 0 {
+		mean = sum / float64(n)
+	}
+	return least, mean
+}

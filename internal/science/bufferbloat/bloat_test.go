@@ -1,0 +1,49 @@
+package bufferbloat
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+func TestGrade(t *testing.T) {
+	for us, want := range map[float64]string{0: "A+", 4999: "A+", 5000: "A", 29e3: "A", 59e3: "B", 199e3: "C", 399e3: "D", 400e3: "F", 1e9: "F"} {
+		if got, means := Grade(us); got != want || means == "" {
+			t.Errorf("%g µs: %s (%s), want %s", us, got, means, want)
+		}
+	}
+	if got := Grades(); !slices.Equal(got, []string{"F", "D", "C", "B", "A", "A+"}) {
+		t.Errorf("grades %v", got)
+	}
+}
+
+func TestJudge(t *testing.T) {
+	idle := &record.Distribution{MinUs: 1000, MeanUs: 1500}
+	flows := []record.Flow{
+		{ID: "w1", From: "client", SenderInfo: &record.TCPInfo{MinRTTUs: 900}},
+		{ID: "r1", From: "server", SenderInfo: &record.TCPInfo{MinRTTUs: 800}},
+		{ID: "u1", From: "client"},
+	}
+	sample := func(w1, r1, probe uint32) record.Sample {
+		return record.Sample{Flows: []record.FlowSample{{ID: "w1", RTTUs: w1}, {ID: "r1", RTTUs: r1}, {ID: "p1", RTTUs: probe}}}
+	}
+	hosts := []record.HostReading{
+		{Host: "client", Series: []record.Sample{sample(10000, 1, 7), sample(30000, 1, 7)}}, // a receiver's own estimate says nothing
+		{Host: "server", Series: []record.Sample{sample(1, 2000, 7), sample(1, 0, 7)}},
+	}
+	l := Judge(idle, &record.Distribution{MeanUs: 41000}, flows, hosts)
+	if l.BaselineUs != 1000 || l.BufferDelayUs != 40000 || l.BufferDelayPercent != 4000 || l.Grade != "B" {
+		t.Errorf("the probe's: %+v", l)
+	}
+	if l.TCPBaselineUs != 800 || l.TCPRTTUs != 14000 || l.TCPBufferDelayPercent != 1650 {
+		t.Errorf("TCP's own: %+v", l)
+	}
+	if l := Judge(idle, nil, nil, nil); l.Grade != "F" || !strings.Contains(l.Means, "not one request was answered") || l.TCPBufferDelayPercent != 0 {
+		t.Errorf("no answer: %+v", l)
+	}
+	if l := Judge(idle, &record.Distribution{MeanUs: 900}, nil, nil); l.BufferDelayUs != 0 || l.BufferDelayPercent != 0 || l.Grade != "A+" {
+		t.Errorf("quicker under load: %+v", l)
+	}
+}

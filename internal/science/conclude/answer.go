@@ -1,0 +1,149 @@
+// Package answer draws a run's conclusions: it fills in the treatments'
+// estimates, the effects, the trust checks and the findings, and says in two or
+// three sentences what follows. It adds no judgement of its own to those of the
+// packages stats, trust and diagnose; it chooses what a reader must know first.
+package conclude
+
+import (
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+
+	"linerate/internal/model/topology"
+	"linerate/internal/science/diagnose"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/science/ecmp"
+	"linerate/internal/science/failover"
+	"linerate/internal/science/stats"
+	"linerate/internal/science/toolreport"
+	"linerate/internal/science/trust"
+)
+
+// Conclude fills in everything of a run that follows from its trials. It may be
+// called again as trials are added.
+func Conclude(run *record.Run) {
+	if run.Confidence == 0 {
+		run.Confidence = 0.95
+	}
+	if run.Margin == 0 {
+		run.Margin = 0.02
+	}
+	run.Treatments = []record.Treatment{}
+	for _, trials := range byTreatment(run) {
+		run.Treatments = append(run.Treatments, treatment(run, trials))
+	}
+	effects := stats.Effects
+	if run.Design.Partial {
+		effects = stats.Between
+	}
+	run.Effects = effects(run.Factors, run.Trials, run.Confidence, run.Margin, metric.Of(run)...)
+	if onGoodput(run) {
+		byChance(run)
+	}
+	unsettled(run)
+	taken(run)
+	Recommend(run)
+	run.Trust = trust.Run(run.Trials, &run.Topology)
+	var findings []record.Finding
+	for _, t := range run.Trials {
+		findings = append(findings, diagnose.Diagnose(t, t.Over(&run.Topology))...)
+	}
+	run.Findings = diagnose.Merge(findings)
+	for _, f := range run.Findings {
+		slices.SortFunc(f.Treatments, func(a, b string) int { return place(run, a) - place(run, b) })
+	}
+	run.Hashing = ecmp.Record(ecmp.Placements(run))
+	run.Answer = sentences(run)
+	// A list without entries is [] in JSON, not null.
+	run.Effects, run.Trust, run.Findings = entries(run.Effects), entries(run.Trust), entries(run.Findings)
+}
+
+func entries[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// place is a treatment's place in the table of treatments.
+func place(run *record.Run, name string) int {
+	return slices.IndexFunc(run.Treatments, func(t record.Treatment) bool { return t.Name == name })
+}
+
+// byTreatment groups trials, in the order of the factors' levels.
+func byTreatment(run *record.Run) [][]record.Trial {
+	var groups [][]record.Trial
+	for _, t := range run.Trials {
+		i := slices.IndexFunc(groups, func(g []record.Trial) bool { return g[0].Treatment == t.Treatment })
+		if i < 0 {
+			groups = append(groups, nil)
+			i = len(groups) - 1
+		}
+		groups[i] = append(groups[i], t)
+	}
+	levels := func(g []record.Trial) []int {
+		var at []int
+		for _, f := range run.Factors {
+			at = append(at, slices.IndexFunc(f.Levels, func(l record.Level) bool { return l.Name == g[0].Levels[f.Name] }))
+		}
+		return at
+	}
+	slices.SortStableFunc(groups, func(a, b []record.Trial) int { return slices.Compare(levels(a), levels(b)) })
+	return groups
+}
+
+// compared tells whether a factor's levels are compared with a baseline.
+func compared(f record.Factor) bool { return f.Role != "condition" }
+
+func treatment(run *record.Run, trials []record.Trial) record.Treatment {
+	first := trials[0]
+	t := record.Treatment{Name: first.Treatment, Levels: first.Levels, Trials: len(trials), Baseline: true}
+	for _, f := range run.Factors {
+		if compared(f) && first.Levels[f.Name] != f.Baseline {
+			t.Baseline = false
+		}
+	}
+	var goodputs []float64
+	var tool float64
+	for _, trial := range trials {
+		goodputs = append(goodputs, trial.GoodputBps)
+		if trial.LimitBps > t.LimitBps || t.LimitWhy == "" {
+			t.LimitBps, t.LimitWhy = trial.LimitBps, trial.LimitWhy
+		}
+		tool += trial.SenderReportedBps / float64(len(trials))
+		for _, f := range trial.Flows {
+			if !f.Connected {
+				t.Unconnected++
+			}
+		}
+	}
+	mean := stats.Mean(goodputs, run.Confidence)
+	t.Goodput = record.Estimate{MeanBps: mean.Mean}
+	if mean.Known {
+		t.Goodput = record.Estimate{MeanBps: mean.Mean, LowBps: max(0, mean.Low), HighBps: mean.High, Confidence: run.Confidence}
+	}
+	if t.LimitBps > 0 {
+		t.Efficiency = t.Goodput.MeanBps / t.LimitBps
+	}
+	if slices.ContainsFunc(trials, func(t record.Trial) bool { return t.AccountSender }) {
+		t.ToolReported = &record.ToolReported{SumBps: tool, Method: toolreport.SenderMethod}
+	}
+	if said := toolreport.Mean(trials); said != nil {
+		t.ToolReported = said
+	}
+	t.Ports = portLoads(run, trials)
+	t.Outages = failover.Sum(trials)
+	others(run, &t, trials)
+	return t
+}
+
+func path(f record.Flow) []topology.End {
+	var ends []topology.End
+	for _, text := range f.Path {
+		node, port, _ := strings.Cut(text, ".")
+		ends = append(ends, topology.End{Node: node, Port: port})
+	}
+	return ends
+}

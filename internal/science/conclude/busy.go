@@ -1,0 +1,127 @@
+package conclude
+
+import (
+	"fmt"
+	"slices"
+
+	"linerate/internal/model/record"
+)
+
+// busyShare of the busiest port's load makes a port busy too: chance spreads
+// flows unevenly, but acknowledgements and ARP are far below it.
+const busyShare = 0.1
+
+// span is how many of a host's ports were busy, over some trials.
+type span struct {
+	host      string
+	low, high int
+	of        int    // ports that the flows are meant to use
+	way       string // " to send" or " to receive", where data flows both ways
+}
+
+// busyPorts counts, on the host whose ports are in question (Focus), how many
+// were busy: in the direction in which data flows, and where it flows in both,
+// in the one with fewer. of is 0 when these trials' flows are meant to use only
+// one of that host's ports.
+func busyPorts(run *record.Run, trials []record.Trial) span {
+	asked := Focus(run)
+	s := span{host: asked.Host}
+	ends, routers := waysOf(run, trials)
+	for _, q := range append(ends, routers...) {
+		if q.Host == asked.Host && len(q.Ports) > 1 {
+			s.of = max(s.of, len(q.Ports))
+		}
+	}
+	if s.of == 0 {
+		return s
+	}
+	first := true
+	for _, t := range trials {
+		h, ok := t.Reading(s.host)
+		if !ok {
+			continue
+		}
+		node, _ := run.Topology.Host(s.host)
+		var rx, tx []float64
+		for _, d := range h.Deltas() {
+			if _, drawn := node.Port(d.Port); !drawn || asked.Forwards && !slices.Contains(asked.Ports, d.Port) {
+				continue // a real host's other ports carry what is not this run's
+			}
+			rx, tx = append(rx, d.RxBytes), append(tx, d.TxBytes)
+		}
+		in, out := dataOf(s.host, []record.Trial{t})
+		n, way := busy(rx), ""
+		switch {
+		case asked.Forwards, out > 0 && in <= bothWays*out:
+			n = busy(tx)
+		case out > bothWays*in:
+			way = " to receive"
+			if m := busy(tx); m < n {
+				n, way = m, " to send"
+			}
+		}
+		if first {
+			s.low, s.high, s.way, first = n, n, way, false
+		}
+		if n < s.low {
+			s.way = way
+		}
+		s.low, s.high = min(s.low, n), max(s.high, n)
+	}
+	if first {
+		s.of = 0 // nobody read that host's ports
+	}
+	return s
+}
+
+func busy(loads []float64) int {
+	n := 0
+	for _, l := range loads {
+		if l > 0 && l >= busyShare*slices.Max(loads) {
+			n++
+		}
+	}
+	return n
+}
+
+// String says "one", "one to four".
+func (s span) String() string {
+	if s.low == s.high {
+		return number(s.low)
+	}
+	return number(s.low) + " to " + number(s.high)
+}
+
+// byChance explains effects whose level uses now more, now fewer ports: no
+// number of repetitions makes that a dependable result.
+func byChance(run *record.Run) {
+	for i, e := range run.Effects {
+		for _, side := range []string{e.To, e.From} {
+			var trials []record.Trial
+			for _, t := range run.Trials {
+				same := t.Levels[e.Factor] == side
+				for f, l := range e.At {
+					same = same && t.Levels[f] == l
+				}
+				if same {
+					trials = append(trials, t)
+				}
+			}
+			if s := busyPorts(run, trials); s.of > 0 && s.low != s.high {
+				run.Effects[i].Why = fmt.Sprintf("%d to %d ports by chance", s.low, s.high)
+				if side == e.From {
+					run.Effects[i].Why = fmt.Sprintf("%s: %s", side, run.Effects[i].Why)
+				}
+				break
+			}
+		}
+	}
+}
+
+func number(n int) string {
+	words := []string{"none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
+	if n < len(words) {
+		return words[n]
+	}
+	return fmt.Sprint(n)
+}

@@ -1,0 +1,75 @@
+package conclude
+
+import (
+	"fmt"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/stats"
+)
+
+// Wide is how many of a run's effects are known less narrowly than its design
+// asked for; where it compares nothing, how many of its treatments' goodputs.
+func Wide(run *record.Run) int {
+	n := 0
+	for _, e := range run.Effects {
+		if wide(run, e) {
+			n++
+		}
+	}
+	if len(run.Effects) > 0 || run.Design.Until == 0 {
+		return n
+	}
+	for _, t := range run.Treatments {
+		if !stats.Narrow(nil, []record.Treatment{t}, run.Design.Until) {
+			n++
+		}
+	}
+	return n
+}
+
+func wide(run *record.Run, e record.Effect) bool {
+	return run.Design.Until > 0 && !stats.Narrow([]record.Effect{e}, nil, run.Design.Until)
+}
+
+// unsettled says of each effect that a run left wider than it was asked to,
+// unless there is a reason that more blocks would not have helped against.
+func unsettled(run *record.Run) {
+	if run.Status != record.StatusBudget && run.Status != record.StatusBlocks {
+		return
+	}
+	for i, e := range run.Effects {
+		if (e.Why == "" || strings.HasPrefix(e.Why, stats.Spans)) && wide(run, e) {
+			run.Effects[i].Why = "not settled: its interval is wider than asked"
+		}
+	}
+}
+
+// ending says of a run that did not fulfil its design how it ended.
+func ending(run *record.Run) string {
+	asked := fmt.Sprintf("(±%.3g %%)", 100*run.Design.Until)
+	switch run.Status {
+	case "interrupted":
+		if len(run.Trials) == 1 {
+			return "The run ended early (interrupted), after one trial."
+		}
+		return fmt.Sprintf("The run ended early (interrupted), after %d trials.", len(run.Trials))
+	case record.StatusBlocks:
+		return fmt.Sprintf("Stopped after %d blocks: intervals are not as narrow as asked %s.", blocks(run), asked)
+	case record.StatusBudget:
+		if Wide(run) > 0 {
+			return fmt.Sprintf("Stopped by the budget: intervals are wider than asked %s.", asked)
+		}
+		return fmt.Sprintf("Stopped by the budget after %d of %d blocks.", blocks(run), max(blocks(run), run.Design.Replicates))
+	}
+	return ""
+}
+
+// blocks is how many blocks a run has begun.
+func blocks(run *record.Run) int {
+	n := 0
+	for _, t := range run.Trials {
+		n = max(n, t.Block)
+	}
+	return n
+}

@@ -1,0 +1,266 @@
+package conclude
+
+import (
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+// Question is the host whose several ports a run is about, and those ports.
+type Question struct {
+	Host  string
+	Ports []string
+	// Forwards: the host only passes on what others send; its ports are parallel
+	// ways on.
+	Forwards bool
+}
+
+// Focus finds the host whose ports are in question: the end of flows with the
+// most ports on the flows' ways. A router has several ports by nature, so it is
+// only asked about where no end has several, and it has several ways on: to one
+// neighbour, or of one flow. Host is empty where there is no such host.
+func Focus(run *record.Run) Question {
+	ends, routers := waysOf(run, run.Trials)
+	for _, list := range [][]Question{ends, routers} {
+		var best Question
+		for _, q := range list {
+			if len(q.Ports) > 1 && len(q.Ports) > len(best.Ports) {
+				best = q
+			}
+		}
+		if best.Host != "" {
+			return best
+		}
+	}
+	return Question{}
+}
+
+// waysOf lists the ports by which trials' flows are meant to leave and enter the
+// hosts at their ends, and each group of parallel ports by which they leave
+// routers.
+func waysOf(run *record.Run, trials []record.Trial) (ends, routers []Question) {
+	into := func(list []Question, key, port string) []Question {
+		i := slices.IndexFunc(list, func(q Question) bool { return q.Host == key })
+		if i < 0 {
+			list = append(list, Question{Host: key})
+			i = len(list) - 1
+		}
+		if !slices.Contains(list[i].Ports, port) {
+			list[i].Ports = append(list[i].Ports, port)
+		}
+		return list
+	}
+	var isEnd []string
+	type group struct{ node, by string }
+	var order []group
+	exits := map[group][]string{}
+	done := map[string]bool{}
+	for _, t := range trials {
+		over := t.Over(&run.Topology)
+		for _, f := range t.Flows {
+			isEnd = append(isEnd, f.From, f.To)
+			// Flows on one way have the same others to choose from.
+			key := strings.Join(f.Path, " ")
+			if key == "" {
+				key = f.From + " " + f.Source + " " + f.Destination
+			}
+			if t.Topology != nil {
+				key += " " + t.Treatment
+			}
+			if done[key] {
+				continue
+			}
+			done[key] = true
+			ways, err := over.Paths(f.From, f.SourceAddr(), f.DestinationAddr())
+			if err != nil || len(ways) == 0 {
+				ways = [][]topology.End{path(f)}
+			}
+			for _, way := range ways {
+				for i, end := range way {
+					if _, ok := run.Topology.Host(end.Node); !ok {
+						continue
+					}
+					if end.Node == f.From || end.Node == f.To {
+						ends = into(ends, end.Node, end.Port)
+						continue
+					}
+					if i+1 >= len(way) || way[i+1].Node == end.Node {
+						continue // it comes in here
+					}
+					for _, g := range []group{{end.Node, "to " + way[i+1].Node}, {end.Node, "flow " + key}} {
+						if exits[g] == nil {
+							order = append(order, g)
+						}
+						if !slices.Contains(exits[g], end.Port) {
+							exits[g] = append(exits[g], end.Port)
+						}
+					}
+				}
+			}
+		}
+	}
+	for _, g := range order {
+		if _, known := run.Topology.Switch(g.by[3:]); known && g.by[:3] == "to " {
+			continue // by a switch to wherever it goes: no parallel ports
+		}
+		if !slices.Contains(isEnd, g.node) {
+			routers = append(routers, Question{g.node, exits[g], true})
+		}
+	}
+	return ends, routers
+}
+
+// bothWays: this part of a host's data that flows against the rest is no
+// acknowledgement and no control connection.
+const bothWays = 0.1
+
+// dataOf is how much of the flows' data a host took in and sent in some trials.
+func dataOf(host string, trials []record.Trial) (in, out float64) {
+	for _, t := range trials {
+		for _, f := range t.Flows {
+			if f.To == host {
+				in += float64(f.ReceivedBytes)
+			}
+			if f.From == host {
+				out += float64(f.ReceivedBytes)
+			}
+		}
+	}
+	return in, out
+}
+
+// portLoads are the mean rates of every host's ports and, for links between
+// switches, of the switches' ports.
+func portLoads(run *record.Run, trials []record.Trial) []record.TreatmentPort {
+	isHost := func(node string) bool { _, ok := run.Topology.Host(node); return ok }
+	loads := []record.TreatmentPort{}
+	goodput := 0.0
+	for _, trial := range trials {
+		over := trial.Over(&run.Topology)
+		goodput += trial.GoodputBps / float64(len(trials))
+		for _, h := range trial.Hosts {
+			for _, d := range h.Deltas() {
+				end := topology.End{Node: h.Host, Port: d.Port}
+				link, ok := over.LinkAt(end)
+				if !ok || (!isHost(h.Host) && isHost(link.Other(end).Node)) {
+					continue
+				}
+				i := slices.IndexFunc(loads, func(l record.TreatmentPort) bool { return l.Host == h.Host && l.Port == d.Port })
+				if i < 0 {
+					loads = append(loads, record.TreatmentPort{Host: h.Host, Port: d.Port})
+					i = len(loads) - 1
+				}
+				loads[i].RxBps += d.RxBps() / float64(len(trials))
+				loads[i].TxBps += d.TxBps() / float64(len(trials))
+			}
+		}
+	}
+	over := trials[0].Over(&run.Topology)
+	for _, group := range together(run, over, loads) {
+		if endpoint(run, group[0].Host) {
+			in, out := dataOf(group[0].Host, trials)
+			share(group, in, out)
+		} else {
+			forward(group, goodput)
+		}
+		var rx, tx float64
+		for _, l := range group {
+			rx, tx = rx+l.RxBps, tx+l.TxBps
+		}
+		for _, l := range group {
+			end := topology.End{Node: l.Host, Port: l.Port}
+			link, ok := over.LinkAt(end)
+			switch {
+			case !ok:
+			case l.Direction == record.Rx, l.Direction == "" && rx > tx:
+				l.LimitBps = float64(link.Towards(link.Other(end)).Rate)
+			default:
+				l.LimitBps = float64(link.Towards(end).Rate)
+			}
+		}
+	}
+	return loads
+}
+
+// together groups the ports that share a node's traffic: all of a host at the
+// flows' ends, and elsewhere those that lead to one neighbour, or that are in
+// question.
+func together(run *record.Run, over *topology.Topology, loads []record.TreatmentPort) [][]*record.TreatmentPort {
+	asked := Focus(run)
+	var keys []string
+	groups := map[string][]*record.TreatmentPort{}
+	for i := range loads {
+		l := &loads[i]
+		key := l.Host
+		if !endpoint(run, l.Host) {
+			end := topology.End{Node: l.Host, Port: l.Port}
+			if asked.Host == l.Host && slices.Contains(asked.Ports, l.Port) {
+				key += " in question"
+			} else if link, ok := over.LinkAt(end); ok {
+				key += " to " + link.Other(end).Node
+			}
+		}
+		if groups[key] == nil {
+			keys = append(keys, key)
+		}
+		groups[key] = append(groups[key], l)
+	}
+	var list [][]*record.TreatmentPort
+	for _, key := range keys {
+		list = append(list, groups[key])
+	}
+	return list
+}
+
+// endpoint: the host sends or receives some flow.
+func endpoint(run *record.Run, host string) bool {
+	return slices.ContainsFunc(run.Trials, func(t record.Trial) bool {
+		return slices.ContainsFunc(t.Flows, func(f record.Flow) bool { return f.From == host || f.To == host })
+	})
+}
+
+// share gives a group of ports its shares, in each direction in which data
+// flows. What is not the flows' data, such as ARP, is not shared among ports.
+func share(group []*record.TreatmentPort, in, out float64) {
+	var rx, tx float64
+	for _, l := range group {
+		rx, tx = rx+l.RxBps, tx+l.TxBps
+	}
+	received, sent := rx > 0 && in > bothWays*out, tx > 0 && out > bothWays*in
+	unevenRx, unevenTx := 0.0, 0.0
+	for _, l := range group {
+		if received {
+			part := l.RxBps / rx
+			l.ShareRx, unevenRx = &part, max(unevenRx, part)
+		}
+		if sent {
+			part := l.TxBps / tx
+			l.ShareTx, unevenTx = &part, max(unevenTx, part)
+		}
+	}
+	for _, l := range group {
+		switch {
+		case sent && (!received || unevenTx > unevenRx+evenly):
+			l.Share, l.Direction = *l.ShareTx, record.Tx
+		case received:
+			l.Share, l.Direction = *l.ShareRx, record.Rx
+		}
+	}
+}
+
+// forward shares the traffic of parallel ports that pass on what others send.
+func forward(group []*record.TreatmentPort, goodput float64) {
+	const noise = 0.01
+	var rx, tx float64
+	for _, l := range group {
+		rx, tx = rx+l.RxBps, tx+l.TxBps
+	}
+	if len(group) > 1 && goodput > 0 && max(rx, tx) > noise*goodput {
+		share(group, rx, tx)
+	}
+}
+
+// evenly: shares of both directions that differ by less are alike.
+const evenly = 0.01

@@ -1,0 +1,142 @@
+package ecmp
+
+import (
+	"math"
+	"slices"
+)
+
+// mostProducts bounds what an exact expectation of the busiest link may cost.
+const (
+	mostProducts = 1 << 28
+	mostCounted  = 1 << 14 // flows: more would take more products than that
+)
+
+// below is the chance that no link has more flows than its bound. Numbers of
+// flows on links are independent Poisson numbers, given their sum: so the bounded
+// ones are folded together, and the chance that they sum to all flows is divided
+// by that of the unbounded sum. Only positive terms are added. It also tells how
+// many products that took.
+func below(chances []float64, flows int, bounds []int) (chance float64, products int) {
+	sum := 0
+	for _, bound := range bounds {
+		sum += min(bound, flows)
+	}
+	if sum < flows {
+		return 0, 0
+	}
+	total, next := []float64{1}, []float64(nil)
+	for i, p := range chances {
+		link := poisson(float64(flows)*p, min(bounds[i], flows))
+		next = slices.Grow(next[:0], min(flows+1, len(total)+len(link)-1))[:min(flows+1, len(total)+len(link)-1)]
+		clear(next)
+		for a, x := range total {
+			if x < 1e-200 {
+				continue
+			}
+			for b, y := range link[:min(len(link), len(next)-a)] {
+				next[a+b] += x * y
+			}
+		}
+		products += len(total) * len(link)
+		total, next = next, total
+	}
+	if len(total) <= flows {
+		return 0, products
+	}
+	return min(1, total[flows]/poissonAt(float64(flows), flows)), products
+}
+
+// poisson are the chances of 0 … most.
+func poisson(mean float64, most int) []float64 {
+	chances := make([]float64, most+1)
+	for x := range chances {
+		chances[x] = poissonAt(mean, x)
+	}
+	return chances
+}
+
+func poissonAt(mean float64, x int) float64 {
+	log, _ := math.Lgamma(float64(x + 1))
+	return math.Exp(float64(x)*math.Log(mean) - mean - log)
+}
+
+// expectedMost is the mean of the largest of flows × scale over links: with scale
+// 1 the flows on the link that has most, with 1/rate the time until the last of
+// equal transfers is done. false: it would take too long.
+func expectedMost(chances, scale []float64, flows int) (float64, bool) {
+	if flows > mostCounted {
+		return 0, false
+	}
+	// Between two possible values the chance of more doesn't change.
+	var steps []float64
+	total := 0.0
+	for _, s := range scale {
+		total += 1 / s
+	}
+	fair := float64(flows) / total // no placement has less
+	for i, s := range scale {
+		if slices.Contains(scale[:i], s) {
+			continue
+		}
+		for x := int(fair / s); x <= flows; x++ {
+			steps = append(steps, float64(x)*s)
+		}
+	}
+	slices.Sort(steps)
+	const hair = 1 + 1e-12
+	steps = slices.CompactFunc(steps, func(a, b float64) bool { return a <= b*hair && b <= a*hair })
+	mean, spent := 0.0, 0
+	bounds := make([]int, len(scale))
+	for i, step := range steps {
+		if i == 0 {
+			mean = step
+		}
+		for link, s := range scale {
+			bounds[link] = int(step / s * hair)
+		}
+		chance, products := below(chances, flows, bounds)
+		if spent += products; spent > mostProducts {
+			return 0, false
+		}
+		if chance > 1-1e-12 || i == len(steps)-1 {
+			return mean, true
+		}
+		mean += (1 - chance) * (steps[i+1] - step)
+	}
+	return mean, true
+}
+
+// BusiestShare is the mean share of all flows that the link with most of them
+// has. Bundles have to be of one size for it to be known exactly.
+func (l Links) BusiestShare(kinds []Kind) (float64, bool) {
+	bundles, _ := Total(kinds)
+	if bundles == 0 || !sameSize(kinds) {
+		return 0, false
+	}
+	scale := make([]float64, len(l))
+	for i := range scale {
+		scale[i] = 1
+	}
+	most, ok := expectedMost(l.Chances(), scale, bundles)
+	return most / float64(bundles), ok
+}
+
+// TogetherBps is the rate of equal transfers that begin together, until the last
+// is done: the slowest link decides. It is all that is carried over the mean time
+// which that takes.
+func (l Links) TogetherBps(kinds []Kind) (float64, bool) {
+	bundles, _ := Total(kinds)
+	if bundles == 0 || !sameSize(kinds) || !allElastic(kinds) {
+		return 0, false
+	}
+	scale := l.rates()
+	for i := range scale {
+		scale[i] = 1 / scale[i]
+	}
+	time, ok := expectedMost(l.Chances(), scale, bundles)
+	return float64(bundles) / time, ok
+}
+
+func sameSize(kinds []Kind) bool {
+	return !slices.ContainsFunc(kinds, func(k Kind) bool { return k.flows() != kinds[0].flows() })
+}

@@ -1,0 +1,189 @@
+package ecmp
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+)
+
+// binomial are the chances of counts in n trials, from the first that has a
+// chance worth counting. They are found from the most likely count outwards and
+// sum to 1, so that no logarithm's error stays.
+func binomial(n int, p float64) (first int, chances []float64) {
+	if p <= 0 || n == 0 {
+		return 0, []float64{1}
+	}
+	if p >= 1 {
+		return n, []float64{1}
+	}
+	const least = 1e-22
+	mode := min(n, int(float64(n+1)*p))
+	odds := p / (1 - p)
+	down := []float64{}
+	for x, c := mode, 1.0; x > 0; x-- {
+		if c *= float64(x) / (float64(n-x+1) * odds); c < least {
+			break
+		}
+		down = append(down, c)
+	}
+	first = mode - len(down)
+	for i := len(down) - 1; i >= 0; i-- {
+		chances = append(chances, down[i])
+	}
+	chances = append(chances, 1)
+	for x, c := mode, 1.0; x < n; x++ {
+		if c *= float64(n-x) * odds / float64(x+1); c < least {
+			break
+		}
+		chances = append(chances, c)
+	}
+	sum := 0.0
+	for _, c := range chances {
+		sum += c
+	}
+	for i := range chances {
+		chances[i] /= sum
+	}
+	return first, chances
+}
+
+// mostTerms bounds the sums and the exact distributions of flows with demands.
+const mostTerms = 4 << 20
+
+// Expected is the mean of what one link carries: E[min(rate, Σ demands)], with
+// binomial numbers of bundles of each kind on it, which are independent of each
+// other. false: too many kinds for an exact sum.
+func Expected(rateBps, chance float64, kinds []Kind) (float64, bool) {
+	none := 1.0
+	var rest []Kind
+	for _, kind := range kinds {
+		switch {
+		case kind.Bps == 0 || kind.Bps >= rateBps:
+			none *= 1 - hit(chance, kind.Count)
+		case kind.Count > 0:
+			rest = append(rest, kind)
+		}
+	}
+	terms := 1
+	pmfs := make([]pmf, len(rest))
+	for i, kind := range rest {
+		pmfs[i].first, pmfs[i].chances = binomial(kind.Count, chance)
+		pmfs[i].bps = kind.Bps
+		if terms *= len(pmfs[i].chances); terms > mostTerms {
+			return 0, false
+		}
+	}
+	return rateBps*(1-none) + none*within(rateBps, pmfs), true
+}
+
+// pmf is how many bundles of a kind may fall on a link.
+type pmf struct {
+	bps     float64
+	first   int
+	chances []float64
+}
+
+// within is E[min(room, Σ demands)].
+func within(room float64, kinds []pmf) float64 {
+	if len(kinds) == 0 || room <= 0 {
+		return 0
+	}
+	sum := 0.0
+	for i, chance := range kinds[0].chances {
+		demand := float64(kinds[0].first+i) * kinds[0].bps
+		if demand >= room {
+			sum += chance * room
+			continue
+		}
+		sum += chance * (demand + within(room-demand, kinds[1:]))
+	}
+	return sum
+}
+
+// ExpectedBps is the mean of what all links carry together.
+func (l Links) ExpectedBps(kinds []Kind) (float64, bool) {
+	sum := 0.0
+	for _, class := range classes(l.Chances(), l.rates()) {
+		carried, ok := Expected(class.rateBps, class.chance, kinds)
+		if !ok {
+			return 0, false
+		}
+		sum += float64(class.n) * carried
+	}
+	return sum, true
+}
+
+// Carried is the distribution of what all links carry together, where it is
+// known exactly: for flows that fill a link each, and for few flows of one
+// demand.
+func (l Links) Carried(kinds []Kind) (Distribution, bool) {
+	least := math.Inf(1)
+	rate := 0.0
+	for _, link := range l {
+		rate = max(rate, link.RateBps)
+	}
+	for _, kind := range kinds {
+		if kind.Bps > 0 {
+			least = min(least, kind.Bps)
+		}
+	}
+	bundles, _ := Total(kinds)
+	switch {
+	case bundles == 0:
+		return Distribution{{0, 1}}, true
+	case least >= rate:
+		return l.carriedElastic(bundles)
+	case len(kinds) == 1:
+		return l.carriedOf(kinds[0])
+	}
+	return nil, false
+}
+
+// left is a state between two links: how many bundles are still to be placed,
+// and what the links so far carry, in units.
+type left struct {
+	bundles int
+	carried int64
+}
+
+func (a left) compare(b left) int {
+	return cmp.Or(cmp.Compare(a.bundles, b.bundles), cmp.Compare(a.carried, b.carried))
+}
+
+// carriedOf goes from link to link: of the bundles that are left, a binomial
+// number falls on the next.
+func (l Links) carriedOf(kind Kind) (Distribution, bool) {
+	unit := math.Ldexp(l.RateBps(), -40) // so that equal sums are one state
+	states := map[left]float64{{kind.Count, 0}: 1}
+	rest, terms := 1.0, 0
+	for i, chance := range l.Chances() {
+		p := min(1, chance/rest)
+		if i == len(l)-1 {
+			p = 1
+		}
+		rest -= chance
+		next := make(map[left]float64, len(states))
+		// In order, so that the same question gets the same last digit.
+		for _, state := range slices.SortedFunc(maps.Keys(states), left.compare) {
+			before := states[state]
+			first, chances := binomial(state.bundles, p)
+			if terms += len(chances); terms > mostTerms {
+				return nil, false
+			}
+			for j, c := range chances {
+				if before*c < 1e-30 {
+					continue
+				}
+				carried := min(l[i].RateBps, float64(first+j)*kind.Bps)
+				next[left{state.bundles - first - j, state.carried + int64(math.Round(carried/unit))}] += before * c
+			}
+		}
+		states = next
+	}
+	points := make([]Point, 0, len(states))
+	for _, state := range slices.SortedFunc(maps.Keys(states), left.compare) {
+		points = append(points, Point{float64(state.carried) * unit, states[state]})
+	}
+	return collect(points), true
+}

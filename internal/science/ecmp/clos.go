@@ -1,0 +1,202 @@
+// Package fabric simulates many flows in a Clos network (C. Clos, 1953): hosts on
+// leaves, leaves on every spine, and, where wanted, pods of those on cores. Every
+// leaf and every spine on the way up chooses among equal-cost links by hash; then
+// links are shared max-min fairly, as TCP flows of one round-trip time nearly do.
+//
+// It says how rates come out, not how they get there: it has no packets, queues
+// or time. The same seed gives the same answer. What one sender's links carry is
+// known exactly and is package spread's.
+package ecmp
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Fabric is the network.
+type Fabric struct {
+	Hosts, HostsPerLeaf int
+	HostBps             float64
+	// Up are the links of each leaf, one to each spine, Core those of each spine,
+	// one to each of its cores. Without Core every leaf is on every spine, else
+	// LeavesPerPod are. Every link is as fast down as up.
+	Up, Core     Links
+	LeavesPerPod int
+}
+
+// Key is what flows have in common that are hashed alike.
+type Key int
+
+const (
+	PerFlow Key = iota // addresses and ports
+	PerPair            // addresses
+	One                // nothing that differs
+)
+
+// FabricLoad is what is asked of a fabric: flows between hosts that chance picks.
+type FabricLoad struct {
+	Kinds []Kind // single flows; bundles come from Key
+	// Pairs is between how many pairs of hosts the flows are; 0: each has its own.
+	Pairs int
+	Key   Key
+	// SameSeed: every router hashes with the same seed.
+	SameSeed bool
+}
+
+// What a simulation may take: memory for each flow, some tens of bytes times the
+// links on its way, and numbers of 31 bits.
+const (
+	MostHosts = 1_000_000
+	MostFlows = 10_000_000
+	mostLinks = 50_000_000
+)
+
+// Check says everything that is wrong with a fabric and its load.
+func (f Fabric) Check(load FabricLoad) error {
+	var wrong []error
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
+	if f.Hosts < 2 || f.Hosts > MostHosts {
+		say("%d hosts: expected 2 to %d", f.Hosts, MostHosts)
+	}
+	if f.HostsPerLeaf < 1 {
+		say("%d hosts per leaf: expected at least one", f.HostsPerLeaf)
+	}
+	if !(f.HostBps > 0) {
+		say("hosts' links of %g bit/s: expected more than 0", f.HostBps)
+	}
+	if len(f.Core) > 0 && f.LeavesPerPod < 1 {
+		say("%d leaves per pod: expected at least one", f.LeavesPerPod)
+	}
+	if err := f.Up.Check(); err != nil {
+		wrong = append(wrong, err)
+	}
+	if _, flows := Total(load.Kinds); flows < 1 || flows > MostFlows {
+		say("%d flows: expected 1 to %d", flows, MostFlows)
+	}
+	if load.Pairs < 0 || load.Pairs > MostFlows {
+		say("%d pairs of hosts: expected 0 to %d", load.Pairs, MostFlows)
+	}
+	if len(wrong) == 0 && f.links() > mostLinks {
+		say("%d links: expected at most %d", f.links(), mostLinks)
+	}
+	return errors.Join(wrong...)
+}
+
+// Leaves, Pods and Routers count what the hosts need.
+func (f Fabric) Leaves() int { return (f.Hosts + f.HostsPerLeaf - 1) / f.HostsPerLeaf }
+
+func (f Fabric) Pods() int {
+	if len(f.Core) == 0 {
+		return 1
+	}
+	return (f.Leaves() + f.LeavesPerPod - 1) / f.LeavesPerPod
+}
+
+// Spines counts those of all pods, Cores what they are on: core c of spine s is
+// the same in every pod.
+func (f Fabric) Spines() int { return f.Pods() * len(f.Up) }
+func (f Fabric) Cores() int  { return len(f.Up) * len(f.Core) }
+
+func (f Fabric) links() int {
+	return 2 * (f.Hosts + f.Leaves()*len(f.Up) + f.Spines()*len(f.Core))
+}
+
+func (f Fabric) leaf(host int) int { return host / f.HostsPerLeaf }
+
+func (f Fabric) pod(leaf int) int {
+	if len(f.Core) == 0 {
+		return 0
+	}
+	return leaf / f.LeavesPerPod
+}
+
+// Links are numbered by tier, and in each all that lead up before those that lead
+// down: hosts', leaves' to spines, spines' to cores.
+func (f Fabric) hostLink(host int, down bool) int32 {
+	if down {
+		host += f.Hosts
+	}
+	return int32(host)
+}
+
+func (f Fabric) leafLink(leaf, spine int, down bool) int32 {
+	at := leaf*len(f.Up) + spine
+	if down {
+		at += f.Leaves() * len(f.Up)
+	}
+	return int32(2*f.Hosts + at)
+}
+
+func (f Fabric) spineLink(pod, spine, core int, down bool) int32 {
+	at := (pod*len(f.Up)+spine)*len(f.Core) + core
+	if down {
+		at += f.Spines() * len(f.Core)
+	}
+	return int32(2*(f.Hosts+f.Leaves()*len(f.Up)) + at)
+}
+
+// tiers are the numbers at which each tier begins, and the end.
+func (f Fabric) tiers() []int {
+	all := []int{0, 2 * f.Hosts, 2 * (f.Hosts + f.Leaves()*len(f.Up))}
+	if len(f.Core) > 0 {
+		all = append(all, f.links())
+	}
+	return all
+}
+
+// stride is how many links the longest way has.
+func (f Fabric) stride() int {
+	if len(f.Core) > 0 {
+		return 6
+	}
+	return 4
+}
+
+// rates of all links. Spread evenly, the links of a leaf, and all that lead from
+// the spines of a pod to cores, are as one: the first stands for them.
+func (f Fabric) rates(rates []float64, even bool) []float64 {
+	rates = sized(rates, f.links())
+	up, core := f.Up.RateBps(), f.Core.RateBps()*float64(len(f.Up))
+	at := 0
+	for range 2 * f.Hosts {
+		rates[at] = f.HostBps
+		at++
+	}
+	for range 2 * f.Leaves() {
+		for s, link := range f.Up {
+			rates[at] = link.RateBps
+			if even && s == 0 {
+				rates[at] = up
+			}
+			at++
+		}
+	}
+	for range 2 * f.Pods() {
+		for s := range f.Up {
+			for c, link := range f.Core {
+				rates[at] = link.RateBps
+				if even && s == 0 && c == 0 {
+					rates[at] = core
+				}
+				at++
+			}
+		}
+	}
+	return rates
+}
+
+// way writes the links between two hosts by the chosen spine and core.
+func (f Fabric) way(to []int32, from, dest, spine, core int) {
+	for i := range to {
+		to[i] = none
+	}
+	a, b := f.leaf(from), f.leaf(dest)
+	to[0], to[1] = f.hostLink(from, false), f.hostLink(dest, true)
+	if a == b {
+		return
+	}
+	to[2], to[3] = f.leafLink(a, spine, false), f.leafLink(b, spine, true)
+	if p, q := f.pod(a), f.pod(b); p != q {
+		to[4], to[5] = f.spineLink(p, spine, core, false), f.spineLink(q, spine, core, true)
+	}
+}

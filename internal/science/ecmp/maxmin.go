@@ -1,0 +1,209 @@
+package ecmp
+
+import (
+	"math"
+	"slices"
+)
+
+// Paths are the links of each flow, Stride places per flow; none is −1.
+type Paths struct {
+	Stride int
+	Links  []int32
+}
+
+const none = -1
+
+// Flows counts them.
+func (p Paths) Flows() int { return len(p.Links) / p.Stride }
+
+func (p Paths) of(flow int32) []int32 {
+	return p.Links[int(flow)*p.Stride : (int(flow)+1)*p.Stride]
+}
+
+// Sharer shares links among flows. It keeps its memory from one call to the next.
+type Sharer struct {
+	// Rates are the flows' after a call, Bottlenecks the link that holds each
+	// back, or −1 where its own demand does.
+	Rates       []float64
+	Bottlenecks []int32
+	// Steps counts what a call did: visits of a flow on a link, and looks at the
+	// order of links.
+	Steps int
+
+	left  []float64 // of each link's rate
+	open  []int32   // flows on each link that have no rate yet
+	start []int32   // where each link's flows begin in on
+	on    []int32
+	order []share
+	asked []int32 // flows with a demand, the smallest first
+}
+
+// Share gives every flow its max-min fair rate by progressive filling
+// (Bertsekas and Gallager, Data Networks, section 6.5.2): all rates grow together
+// until a link is full or a flow has what it asks for; those flows stop, and the
+// others go on. demands may be nil; 0 asks for as much as there is.
+//
+// The next link to fill is kept at the top of a heap. Flows that stop leave the
+// other links no less for each of the rest, so that what the heap holds is never
+// too large; it is looked at again only when it has come to the top. Each look
+// that doesn't fill a link pays for a flow that stopped on it: the steps are at
+// most a logarithm times links and the flows on them.
+func (s *Sharer) Share(rates []float64, paths Paths, demands []float64) {
+	s.begin(rates, paths, demands)
+	for next := 0; ; {
+		for next < len(s.asked) && s.Rates[s.asked[next]] >= 0 {
+			next++
+		}
+		level, link := s.lowest()
+		if next < len(s.asked) && demands[s.asked[next]] <= level {
+			flow := s.asked[next]
+			s.stop(paths, flow, demands[flow], none)
+			continue
+		}
+		if link == none {
+			return
+		}
+		s.remove()
+		for _, flow := range s.on[s.start[link]:s.start[link+1]] {
+			s.Steps++
+			if s.Rates[flow] < 0 {
+				s.stop(paths, flow, level, link)
+			}
+		}
+	}
+}
+
+// begin sorts flows by link.
+func (s *Sharer) begin(rates []float64, paths Paths, demands []float64) {
+	flows := paths.Flows()
+	s.Steps = 0
+	s.Rates = sized(s.Rates, flows)
+	s.Bottlenecks = sized(s.Bottlenecks, flows)
+	s.left = append(s.left[:0], rates...)
+	s.open = sized(s.open, len(rates))
+	s.start = sized(s.start, len(rates)+1)
+	clear(s.open)
+	used := 0
+	for _, link := range paths.Links {
+		if link != none {
+			s.open[link]++
+			used++
+		}
+	}
+	s.on = sized(s.on, used)
+	at := int32(0)
+	for link, n := range s.open {
+		s.start[link] = at
+		at += n
+	}
+	s.start[len(rates)] = at
+	// Filling moves each start to the next link's, so it moves back afterwards.
+	for flow := range int32(flows) {
+		s.Rates[flow] = -1
+		for _, link := range paths.of(flow) {
+			if link != none {
+				s.on[s.start[link]] = flow
+				s.start[link]++
+			}
+		}
+	}
+	copy(s.start[1:], s.start[:len(rates)])
+	s.start[0] = 0
+	s.order = s.order[:0]
+	for link, n := range s.open {
+		if n > 0 {
+			s.order = append(s.order, share{s.left[link] / float64(n), int32(link)})
+		}
+	}
+	for i := len(s.order)/2 - 1; i >= 0; i-- {
+		s.sink(i)
+	}
+	s.asked = s.asked[:0]
+	for flow, demand := range demands {
+		if demand > 0 {
+			s.asked = append(s.asked, int32(flow))
+		}
+	}
+	slices.SortStableFunc(s.asked, func(a, b int32) int {
+		switch {
+		case demands[a] < demands[b]:
+			return -1
+		case demands[a] > demands[b]:
+			return 1
+		}
+		return 0
+	})
+}
+
+func sized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// lowest is the link that fills next, and the rate at which it does.
+func (s *Sharer) lowest() (level float64, link int32) {
+	for len(s.order) > 0 {
+		s.Steps++
+		top := &s.order[0]
+		n := s.open[top.link]
+		if n == 0 {
+			s.remove()
+			continue
+		}
+		now := max(top.level, s.left[top.link]/float64(n))
+		if now == top.level {
+			return now, top.link
+		}
+		top.level = now
+		s.sink(0)
+	}
+	return math.Inf(1), none
+}
+
+func (s *Sharer) stop(paths Paths, flow int32, rate float64, bottleneck int32) {
+	s.Rates[flow], s.Bottlenecks[flow] = rate, bottleneck
+	for _, link := range paths.of(flow) {
+		if link != none {
+			s.Steps++
+			s.open[link]--
+			s.left[link] = max(0, s.left[link]-rate)
+		}
+	}
+}
+
+// share is what each flow that is left on a link would get of it.
+type share struct {
+	level float64
+	link  int32
+}
+
+// less breaks ties by link, so that the same question gets the same answer.
+func (a share) less(b share) bool {
+	return a.level < b.level || a.level == b.level && a.link < b.link
+}
+
+func (s *Sharer) remove() {
+	last := len(s.order) - 1
+	s.order[0] = s.order[last]
+	s.order = s.order[:last]
+	s.sink(0)
+}
+
+// sink restores the heap below i.
+func (s *Sharer) sink(i int) {
+	for {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(s.order); child++ {
+			if s.order[child].less(s.order[least]) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		s.order[i], s.order[least] = s.order[least], s.order[i]
+		i = least
+	}
+}

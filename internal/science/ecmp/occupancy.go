@@ -1,0 +1,210 @@
+package ecmp
+
+import (
+	"math"
+	"sort"
+)
+
+// occupancy is how many links of each class are used after some placements: a
+// Markov chain whose state is one number per class. With links that are all
+// alike its chances are those of the classical occupancy problem, n!/(n−u)! ×
+// S(k,u) / n^k with Stirling's number of the second kind, which inclusion and
+// exclusion would write as a sum of alternating signs; the chain has positive
+// terms only and is exact for any number of flows.
+type occupancy struct {
+	classes []class
+	chance  []float64 // by state, a number of mixed radix
+	stride  []int     // of each class in a state
+	used    []int     // for place: the digits of a state
+	flows   int
+	missing float64 // the chance of states in which some link is unused
+}
+
+// mostStates and mostSteps bound what the chain may cost: beyond, draws are made.
+const (
+	mostStates = 1 << 17
+	mostSteps  = 1 << 28
+)
+
+func newOccupancy(classes []class) (*occupancy, bool) {
+	o := &occupancy{classes: classes, missing: 1, used: make([]int, len(classes))}
+	states := 1
+	for _, c := range classes {
+		o.stride = append(o.stride, states)
+		if states > mostStates/(c.n+1) {
+			return nil, false
+		}
+		states *= c.n + 1
+	}
+	o.chance = make([]float64, states)
+	o.chance[0] = 1
+	return o, true
+}
+
+// place adds one flow. A state is only reached from smaller ones, so that going
+// down from the largest needs no second array.
+func (o *occupancy) place() {
+	o.flows++
+	full := len(o.chance) - 1
+	for c, class := range o.classes {
+		o.used[c] = class.n
+	}
+	o.missing = 0
+	for state := full; state >= 0; state-- {
+		stay, come := 0.0, 0.0
+		for c, class := range o.classes {
+			if u := o.used[c]; u > 0 {
+				stay += float64(u) * class.chance
+				come += o.chance[state-o.stride[c]] * float64(class.n-u+1) * class.chance
+			}
+		}
+		if state == full {
+			stay = 1
+		}
+		chance := o.chance[state]*stay + come
+		if chance < 1e-280 { // before it is a number that processors are slow with
+			chance = 0
+		}
+		if state < full {
+			o.missing += chance
+		}
+		o.chance[state] = chance
+		for c := range o.used { // the digits of state−1
+			if o.used[c]--; o.used[c] >= 0 {
+				break
+			}
+			o.used[c] = o.classes[c].n
+		}
+	}
+}
+
+// negligible is a chance that added to 1 leaves 1.
+const negligible = 1e-17
+
+// bound is what the chance of an unused link is at most: the sum of those of each
+// link. Where it is small it is also nearly right.
+func (o *occupancy) bound(flows int) float64 {
+	sum := 0.0
+	for _, c := range o.classes {
+		sum += float64(c.n) * math.Exp(float64(flows)*math.Log1p(-c.chance))
+	}
+	return sum
+}
+
+// after places flows until there are so many; false where it would take too long.
+// Once an unused link is out of the question, all links are used and nothing
+// changes any more.
+func (o *occupancy) after(flows int) bool {
+	if bound := o.bound(flows); bound < negligible {
+		clear(o.chance)
+		o.chance[len(o.chance)-1], o.missing, o.flows = 1, bound, flows
+		return true
+	}
+	if (flows-o.flows)*len(o.chance)*len(o.classes) > mostSteps {
+		return false
+	}
+	for o.flows < flows {
+		o.place()
+	}
+	return true
+}
+
+// sums are, by state, those over used links.
+func (o *occupancy) sums(of func(class) float64) []float64 {
+	sums := make([]float64, len(o.chance))
+	for state := range sums {
+		for c, class := range o.classes {
+			sums[state] += float64(state/o.stride[c]%(class.n+1)) * of(class)
+		}
+	}
+	return sums
+}
+
+func (o *occupancy) distribution(of func(class) float64) Distribution {
+	points := make([]Point, len(o.chance))
+	for state, sum := range o.sums(of) {
+		points[state] = Point{sum, o.chance[state]}
+	}
+	return collect(points)
+}
+
+// occupied is the occupancy of links that only their chances tell apart.
+func (l Links) occupied() (*occupancy, bool) {
+	return newOccupancy(classes(l.Chances(), make([]float64, len(l))))
+}
+
+// Used is how many of the links carry anything after so many placements; false
+// where links differ so much that it is not known exactly.
+func (l Links) Used(placements int) (Distribution, bool) {
+	o, ok := l.occupied()
+	if !ok || !o.after(placements) {
+		return nil, false
+	}
+	return o.distribution(func(class) float64 { return 1 }), true
+}
+
+// carriedElastic is what flows carry each of which fills a link alone: the rates
+// of the links that are used.
+func (l Links) carriedElastic(flows int) (Distribution, bool) {
+	o, ok := newOccupancy(classes(l.Chances(), l.rates()))
+	if !ok || !o.after(flows) {
+		return nil, false
+	}
+	return o.distribution(func(c class) float64 { return c.rateBps }), true
+}
+
+// SomeUnused is the chance that at least one link stays unused.
+func (l Links) SomeUnused(placements int) (float64, bool) {
+	o, ok := l.occupied()
+	if !ok || !o.after(placements) {
+		return 0, false
+	}
+	return o.missing, true
+}
+
+// UsedAtMost is the chance that so many placements use at most that many links:
+// small where a router is seen to use few of its links although many flows came.
+func (l Links) UsedAtMost(placements, used int) (float64, bool) {
+	d, ok := l.Used(placements)
+	if !ok {
+		return 0, false
+	}
+	return d.AtMost(float64(used)), true
+}
+
+// FlowsToUseAll is the least number of flows with which every link is used with
+// a chance such as 0.95.
+func (l Links) FlowsToUseAll(chance float64) (int, bool) {
+	o, ok := l.occupied()
+	if !ok {
+		return 0, false
+	}
+	// The bound says how many are enough, and so how many steps there will be.
+	enough := sort.Search(mostNeeded, func(flows int) bool { return o.bound(flows) <= 1-chance })
+	if enough*len(o.chance)*len(o.classes) > mostSteps {
+		return 0, false
+	}
+	for {
+		if o.place(); o.missing <= (1-chance)*(1+1e-12) {
+			return o.flows, true
+		}
+	}
+}
+
+// ExpectedUsed is how many links are used on average.
+func (l Links) ExpectedUsed(placements int) float64 {
+	sum := 0.0
+	for _, chance := range l.Chances() {
+		sum += hit(chance, placements)
+	}
+	return sum
+}
+
+// hit is the chance that at least one of so many flows falls on a link:
+// 1 − (1−p)^k, without losing small ones.
+func hit(chance float64, placements int) float64 {
+	if placements == 0 {
+		return 0
+	}
+	return -math.Expm1(float64(placements) * math.Log1p(-chance))
+}

@@ -1,0 +1,213 @@
+package ecmp
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Tier is how the links of one tier came out, each direction of a link by itself.
+type Tier struct {
+	Name             string
+	Links            int
+	Idle             float64 // how many carry nothing
+	Full             float64 // how many are at their rate
+	Busiest, Average float64 // shares of the rate
+}
+
+// Rates are what flows got.
+type Rates struct {
+	CarriedBps float64 // all together
+	// The least, what 1 %, half and 99 % have at most, and the most.
+	LeastBps, P1Bps, P50Bps, P99Bps, MostBps float64
+	Fairness                                 float64 // Jain's index (1984): 1 when all have the same
+}
+
+// FabricOutcome is one simulated replicate, or the mean of several.
+type FabricOutcome struct {
+	// Hashed is how it comes out, Even what the same flows would get if leaves and
+	// spines spread every packet evenly: what hashing is held against.
+	Hashed, Even Rates
+	Tiers        []Tier // hashed
+	Steps        int
+}
+
+// Simulation keeps its memory between replicates.
+type Simulation struct {
+	Fabric  Fabric
+	Load    FabricLoad
+	sharer  Sharer
+	paths   Paths
+	demands []float64
+	rates   []float64
+	loads   []float64
+}
+
+// Run simulates one replicate.
+func (s *Simulation) Run(seed uint64) FabricOutcome {
+	f := s.Fabric
+	s.demand()
+	var o FabricOutcome
+
+	s.place(seed, true)
+	s.rates = f.rates(s.rates, true)
+	s.sharer.Share(s.rates, s.paths, s.demands)
+	o.Steps = s.sharer.Steps
+	o.Even = summary(s.sharer.Rates)
+
+	s.place(seed, false)
+	s.rates = f.rates(s.rates, false)
+	s.sharer.Share(s.rates, s.paths, s.demands)
+	o.Steps += s.sharer.Steps
+	s.tiers(&o)
+	o.Hashed = summary(s.sharer.Rates)
+	return o
+}
+
+// demand lays out what flows ask for; nil when all take what they get.
+func (s *Simulation) demand() {
+	_, flows := Total(s.Load.Kinds)
+	s.paths.Stride = s.Fabric.stride()
+	s.paths.Links = sized(s.paths.Links, flows*s.paths.Stride)
+	if !slices.ContainsFunc(s.Load.Kinds, func(k Kind) bool { return k.Bps > 0 }) {
+		s.demands = nil
+		return
+	}
+	s.demands = s.demands[:0]
+	for _, kind := range s.Load.Kinds {
+		for range kind.Count {
+			s.demands = append(s.demands, kind.Bps)
+		}
+	}
+}
+
+// place picks each flow's hosts and asks the routers on its way. Evenly, nobody
+// is asked, and the links that stand for all are taken.
+func (s *Simulation) place(seed uint64, even bool) {
+	f := s.Fabric
+	source := rand.New(rand.NewPCG(seed, 0x666c6f7773))
+	seeds := mix(seed ^ 0x726f7574657273)
+	up, core := newChooser(f.Up), newChooser(f.Core)
+	var pairs []uint64
+	for range s.Load.Pairs {
+		from, to := f.pair(source)
+		pairs = append(pairs, uint64(from)<<32|uint64(to))
+	}
+	for flow := range s.paths.Flows() {
+		var from, to int
+		if len(pairs) > 0 {
+			pair := pairs[flow%len(pairs)]
+			from, to = int(pair>>32), int(pair&0xffffffff)
+		} else {
+			from, to = f.pair(source)
+		}
+		spine, center := 0, 0
+		if !even {
+			key := uint64(0)
+			switch s.Load.Key {
+			case PerFlow:
+				key = mix(uint64(flow) + 1)
+			case PerPair:
+				key = mix(uint64(from)<<32 | uint64(to) | 1<<63)
+			}
+			leaf := f.leaf(from)
+			spine = up.choose(key, seeds)
+			if !s.Load.SameSeed {
+				spine = up.choose(key, mix(seeds+2*uint64(leaf)+1))
+			}
+			if len(f.Core) > 0 {
+				center = core.choose(key, seeds)
+				if !s.Load.SameSeed {
+					router := f.pod(leaf)*len(f.Up) + spine
+					center = core.choose(key, mix(seeds+2*uint64(router)+2))
+				}
+			}
+		}
+		f.way(s.paths.Links[flow*s.paths.Stride:(flow+1)*s.paths.Stride], from, to, spine, center)
+	}
+}
+
+// pair picks two different hosts.
+func (f Fabric) pair(source *rand.Rand) (from, to int) {
+	from = source.IntN(f.Hosts)
+	return from, (from + 1 + source.IntN(f.Hosts-1)) % f.Hosts
+}
+
+// chooser divides the range of a hash among links as the kernel does
+// (fib_rebalance in net/ipv4/fib_semantics.c): 31 bits, by weight.
+type chooser []uint32
+
+func newChooser(links Links) chooser {
+	c := make(chooser, len(links))
+	sum := 0.0
+	for i, chance := range links.Chances() {
+		sum += chance
+		c[i] = uint32(math.Round(sum*(1<<31))) - 1
+	}
+	return c
+}
+
+func (c chooser) choose(key, seed uint64) int {
+	hash := uint32(mix(key^seed) >> 33)
+	// Mostly few links, and then nothing is faster than to look at each.
+	for i, bound := range c {
+		if hash <= bound {
+			return i
+		}
+	}
+	return len(c) - 1
+}
+
+// mix is SplitMix64's finaliser (Steele, Lea and Flood, 2014): an ideal hash,
+// as far as anybody here could tell.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// tiers sums the flows up on their links.
+func (s *Simulation) tiers(o *FabricOutcome) {
+	s.loads = sized(s.loads, len(s.rates))
+	clear(s.loads)
+	for flow, rate := range s.sharer.Rates {
+		for _, link := range s.paths.of(int32(flow)) {
+			if link != none {
+				s.loads[link] += rate
+			}
+		}
+	}
+	bounds := s.Fabric.tiers()
+	for i, name := range []string{"host to leaf", "leaf to spine", "spine to core"}[:len(bounds)-1] {
+		tier := Tier{Name: name, Links: bounds[i+1] - bounds[i]}
+		for link := bounds[i]; link < bounds[i+1]; link++ {
+			used := s.loads[link] / s.rates[link]
+			tier.Average += used / float64(tier.Links)
+			tier.Busiest = max(tier.Busiest, min(1, used))
+			switch {
+			case s.loads[link] == 0:
+				tier.Idle++
+			case used > 1-1e-6:
+				tier.Full++
+			}
+		}
+		o.Tiers = append(o.Tiers, tier)
+	}
+}
+
+// summary sorts rates.
+func summary(rates []float64) Rates {
+	slices.Sort(rates)
+	var r Rates
+	squares := 0.0
+	for _, rate := range rates {
+		r.CarriedBps += rate
+		squares += rate * rate
+	}
+	n := float64(len(rates))
+	r.Fairness = r.CarriedBps * r.CarriedBps / (n * squares)
+	at := func(share float64) float64 { return rates[min(len(rates)-1, int(share*n))] }
+	r.LeastBps, r.P1Bps, r.P50Bps, r.P99Bps, r.MostBps = rates[0], at(0.01), at(0.5), at(0.99), rates[len(rates)-1]
+	return r
+}

@@ -1,0 +1,144 @@
+package ecmp
+
+import "slices"
+
+// Tiers are links that a sender splits over and, behind each of them, a router
+// that splits again over links of its own, which are the same for every router.
+// Without Second there is one tier.
+type Tiers struct {
+	First, Second Links
+	// SameSeed: all hash with one function, fields and seed. Then the second
+	// choice only says again what the first has said (polarisation).
+	SameSeed bool
+}
+
+// chances are those of a flow to take link i of the first tier and link j of the
+// router behind it.
+func (t Tiers) chances() [][]float64 {
+	first := t.First.Chances()
+	if len(t.Second) == 0 {
+		all := make([][]float64, len(first))
+		for i, p := range first {
+			all[i] = []float64{p}
+		}
+		return all
+	}
+	second := t.Second.Chances()
+	all := make([][]float64, len(first))
+	lowFirst := 0.0
+	for i, p := range first {
+		all[i] = make([]float64, len(second))
+		lowSecond := 0.0
+		for j, q := range second {
+			all[i][j] = p * q
+			if t.SameSeed {
+				// Each link owns a part of the hash's range; a flow takes both links
+				// when its hash lies in both parts.
+				common := min(lowFirst+p, lowSecond+q) - max(lowFirst, lowSecond)
+				if all[i][j] = 0; common > rounding {
+					all[i][j] = common
+				}
+			}
+			lowSecond += q
+		}
+		lowFirst += p
+	}
+	return all
+}
+
+// Reachable is how many links of the second tier any flow can take: with one seed
+// for n links behind n, only n of n².
+func (t Tiers) Reachable() int {
+	n := 0
+	for _, row := range t.chances() {
+		for _, p := range row {
+			if p > 0 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// ExpectedUsed is how many links of each tier are used on average.
+func (t Tiers) ExpectedUsed(placements int) (first, second float64) {
+	first = t.First.ExpectedUsed(placements)
+	if len(t.Second) == 0 {
+		return first, 0
+	}
+	for _, row := range t.chances() {
+		for _, p := range row {
+			second += hit(p, placements)
+		}
+	}
+	return first, second
+}
+
+// LimitBps is what perfect spreading would carry.
+func (t Tiers) LimitBps() float64 {
+	if len(t.Second) == 0 {
+		return t.First.RateBps()
+	}
+	sum := 0.0
+	for _, link := range t.First {
+		sum += min(link.RateBps, t.Second.RateBps())
+	}
+	return sum
+}
+
+// ExpectedBps is the mean of what flows carry that share links max-min fairly: a
+// link of the first tier carries its rate, or all that those behind it do if that
+// is less. false: only draws can tell.
+func (t Tiers) ExpectedBps(kinds []Kind) (float64, bool) {
+	if len(t.Second) == 0 {
+		return t.First.ExpectedBps(kinds)
+	}
+	bundles, _ := Total(kinds)
+	if !allElastic(kinds) {
+		return 0, false
+	}
+	sum, last := 0.0, 0.0
+	rows := t.chances()
+	for i, row := range rows {
+		// Routers that are alike carry alike.
+		if i == 0 || t.First[i] != t.First[i-1] || !slices.Equal(row, rows[i-1]) {
+			var ok bool
+			if last, ok = t.behind(t.First[i].RateBps, row, bundles); !ok {
+				return 0, false
+			}
+		}
+		sum += last
+	}
+	return sum, true
+}
+
+// behind is what a link of the first tier carries on average whose flows go on by
+// links with these chances.
+func (t Tiers) behind(rateBps float64, row []float64, bundles int) (float64, bool) {
+	total := 0.0
+	for _, p := range row {
+		total += p
+	}
+	conditional := make([]float64, len(row))
+	for j, p := range row {
+		conditional[j] = p / total
+	}
+	o, ok := newOccupancy(classes(conditional, t.Second.rates()))
+	if !ok {
+		return 0, false
+	}
+	// A binomial number of flows falls on this link; so many use this much of what
+	// is behind it.
+	first, chances := binomial(bundles, total)
+	carried := o.sums(func(c class) float64 { return c.rateBps })
+	mean := 0.0
+	for x, chance := range chances {
+		if !o.after(first+x) || x*len(carried) > mostSteps {
+			return 0, false
+		}
+		for state, sum := range carried {
+			mean += chance * o.chance[state] * min(rateBps, sum)
+		}
+	}
+	return mean, true
+}

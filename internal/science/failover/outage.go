@@ -1,0 +1,276 @@
+// Package outage says what events in a trial's window did to its running flows: how
+// long nothing of a flow reached its receiver, by which way it came before and after,
+// and whether flows moved whose own way was left as it was.
+//
+// Times are those of packets, where the receiver has seen these (packet(7)), and of the
+// samples otherwise; a silence is told from chance only where it is longer than what
+// the flow had before. Nothing is known of why a flow moved: which
+// event did what is the study's to say.
+package failover
+
+import (
+	"slices"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+// chance is how many times its own longest silence from before a flow may be silent
+// without anything being lost.
+const chance = 2
+
+// Detect enters into a trial's flows what each of its events did to them.
+func Detect(t *record.Trial, over *topology.Topology) {
+	s := scene{trial: t, over: over, seen: map[string]map[int][]arrival{}, near: map[[2]string]bool{}, sketchy: map[float64]bool{}}
+	for _, e := range t.Events {
+		if !slices.Contains(s.instants, e.AtS) {
+			s.instants = append(s.instants, e.AtS)
+		}
+	}
+	if len(s.instants) == 0 {
+		return
+	}
+	slices.Sort(s.instants)
+	for _, h := range t.Hosts {
+		for _, a := range h.Arrivals {
+			if s.seen[a.Flow] == nil {
+				s.seen[a.Flow] = map[int][]arrival{}
+			}
+			s.seen[a.Flow][a.Events] = append(s.seen[a.Flow][a.Events], arrival{h.Host, a.Port, a.LastNs})
+		}
+	}
+	for i := range t.Flows {
+		t.Flows[i].Outages = nil
+		if t.Flows[i].Connected && record.Bulk(t.Flows[i].Protocol) {
+			t.Flows[i].Outages = s.outages(&t.Flows[i])
+		}
+	}
+	for at := range s.instants {
+		s.withdraw(at)
+	}
+}
+
+// scene is a trial arranged for its flows to be followed.
+type scene struct {
+	trial    *record.Trial
+	over     *topology.Topology
+	instants []float64 // of events
+	seen     map[string]map[int][]arrival
+	near     map[[2]string]bool // what Adjacent has said
+	// Of some flow only its receiver saw by which port it came after an instant.
+	sketchy map[float64]bool
+}
+
+// arrival is a port by which a flow came in, with its latest packet.
+type arrival struct {
+	host, port string
+	last       int64
+}
+
+func (a arrival) end() topology.End { return topology.End{Node: a.host, Port: a.port} }
+
+// outages are what the events did to a flow; none: nobody saw it.
+func (s *scene) outages(f *record.Flow) (list []record.Outage) {
+	receiver, ok := s.trial.Reading(f.To)
+	if !ok {
+		return nil
+	}
+	tell := sampled(receiver, f)
+	if slices.ContainsFunc(receiver.Arrivals, func(a record.Arrival) bool { return a.Flow == f.ID && a.LastNs != 0 }) {
+		tell = timed(receiver, f)
+	}
+	if tell == nil {
+		return nil
+	}
+	for i, at := range s.instants {
+		begin := receiver.Begin.ScheduledNs
+		from, to := begin, receiver.End.ScheduledNs
+		if i > 0 {
+			from = begin + nanoseconds(s.instants[i-1])
+		}
+		if i+1 < len(s.instants) {
+			to = begin + nanoseconds(s.instants[i+1])
+		}
+		o := record.Outage{AtS: at}
+		if !tell(&o, i, from, begin+nanoseconds(at), to) {
+			continue // it was silent before
+		}
+		before, whole := s.way(f, i)
+		o.Before = before
+		if o.Resumed {
+			after, also := s.way(f, i+1)
+			// What is known on one side only tells nothing of a move.
+			if whole != also {
+				before, after = end(before), end(after)
+			}
+			o.Before, o.After = before, after
+			s.sketchy[at] = s.sketchy[at] || !also && len(after) > 0
+		}
+		o.Moved = len(o.Before) > 0 && len(o.After) > 0 && !slices.Equal(o.Before, o.After)
+		list = append(list, o)
+	}
+	return list
+}
+
+func nanoseconds(s float64) int64 { return int64(s * 1e9) }
+
+// teller fills in how long a flow was silent because of the i-th event, which was at an
+// instant between two others; false: it was silent before.
+type teller func(o *record.Outage, i int, from, at, to int64) bool
+
+// timed tells from packets.
+func timed(receiver record.HostReading, f *record.Flow) teller {
+	longest := func(events int) int64 {
+		for _, s := range receiver.Silences {
+			if s.Flow == f.ID && s.Events == events {
+				return s.ToNs - s.FromNs
+			}
+		}
+		return 0
+	}
+	return func(o *record.Outage, i int, from, at, to int64) bool {
+		var before, last int64
+		for _, a := range receiver.Arrivals {
+			if a.Flow == f.ID && a.Events <= i {
+				before = max(before, a.LastNs)
+			}
+			if a.Flow == f.ID && a.Events <= i+1 {
+				last = max(last, a.LastNs)
+			}
+		}
+		usual := longest(i)
+		if before <= from || usual == 0 {
+			return false
+		}
+		return judge(o, longest(i+1), to-last, chance*usual)
+	}
+}
+
+// sampled tells from what the receiver had read at the samples; nil: there were none.
+func sampled(receiver record.HostReading, f *record.Flow) teller {
+	if len(f.Bins) == 0 || len(f.Bins) != len(receiver.Series) {
+		return nil
+	}
+	return func(o *record.Outage, _ int, from, at, to int64) bool {
+		last := receiver.Begin.ScheduledNs
+		var came bool
+		var interval, usual, silence, tail int64
+		silent := int64(-1) // since when nothing came
+		for i, bytes := range f.Bins {
+			began, ended := last, receiver.Series[i].AtNs
+			last = ended
+			if ended <= from || began >= to {
+				continue
+			}
+			interval = max(interval, ended-began)
+			came = came || bytes > 0 && began < at
+			switch {
+			case bytes == 0 && silent < 0:
+				silent = began
+			case bytes > 0 && silent >= 0 && began <= at:
+				usual, silent = max(usual, began-silent), -1
+			case bytes > 0 && silent >= 0:
+				silence, silent = max(silence, began-silent), -1
+			}
+		}
+		if silent >= 0 {
+			tail = to - silent
+		}
+		return came && judge(o, silence, tail, max(chance*usual, 2*interval))
+	}
+}
+
+// patience is for how long a flow has to be silent at the end to have stopped: TCP does
+// not send again sooner (TCP_RTO_MIN, and half as much for the way).
+const patience = int64(300e6)
+
+// judge holds the longest silence after an event, and the one that had not ended,
+// against the longest that means nothing.
+func judge(o *record.Outage, silence, tail, resolution int64) bool {
+	o.ResolutionS = seconds(resolution)
+	o.Resumed = tail <= max(silence, resolution, patience)
+	if !o.Resumed {
+		silence = tail
+	}
+	if silence > resolution {
+		o.LostS = seconds(silence)
+	}
+	return true
+}
+
+func seconds(ns int64) float64 { return float64(ns) / 1e9 }
+
+// way is the way of a flow at the end of the time before the i-th event: at each host
+// the next one is that by which it came last. Where not every host on it has seen it, it
+// is not whole: the receiver's port alone.
+func (s *scene) way(f *record.Flow, i int) (way []string, whole bool) {
+	left := slices.Clone(s.seen[f.ID][i])
+	for at := f.From; at != f.To; {
+		latest := -1
+		for k, a := range left {
+			if s.adjacent(at, a) && (latest < 0 || a.last > left[latest].last) {
+				latest = k
+			}
+		}
+		if latest < 0 {
+			return s.arrived(f, i), false
+		}
+		at = left[latest].host
+		way = append(way, left[latest].end().String())
+		left = slices.DeleteFunc(left, func(a arrival) bool { return a.host == at })
+	}
+	return way, true
+}
+
+// end is that of a way, the port of its receiver.
+func end(way []string) []string { return way[max(0, len(way)-1):] }
+
+// arrived is the port by which a flow came in last at its receiver.
+func (s *scene) arrived(f *record.Flow, i int) []string {
+	var latest arrival
+	for _, a := range s.seen[f.ID][i] {
+		if a.host == f.To && a.last > latest.last {
+			latest = a
+		}
+	}
+	if latest.port == "" {
+		return nil
+	}
+	return []string{latest.end().String()}
+}
+
+// adjacent says whether a port is the far end of one of a host's cables.
+func (s *scene) adjacent(host string, a arrival) bool {
+	key := [2]string{host, a.end().String()}
+	near, known := s.near[key]
+	if !known {
+		near = s.over.Adjacent(host, a.end())
+		s.near[key] = near
+	}
+	return near
+}
+
+// withdraw marks the flows that came by a port before the events at an instant by which
+// none comes any more. Where the way of some is not known, the others are held against
+// the receivers' ports alone: it may be among those that still come.
+func (s *scene) withdraw(at int) {
+	var affected []*record.Outage
+	still := map[string]bool{}
+	for i := range s.trial.Flows {
+		for k := range s.trial.Flows[i].Outages {
+			if o := &s.trial.Flows[i].Outages[k]; o.AtS == s.instants[at] {
+				affected = append(affected, o)
+				for _, end := range o.After {
+					still[end] = true
+				}
+			}
+		}
+	}
+	for _, o := range affected {
+		way := o.Before
+		if s.sketchy[o.AtS] {
+			way = end(way)
+		}
+		o.Withdrawn = slices.ContainsFunc(way, func(end string) bool { return !still[end] })
+	}
+}

@@ -1,0 +1,179 @@
+// Package strain sums up what a trial did to the machines under it: how busy each
+// CPU was and with what, what the kernel dropped or put off because of that, and
+// whether memory was short. It takes differences of readings and judges nothing;
+// whether a machine was the limit is for packages trust, attribute and diagnose.
+package hostload
+
+import (
+	"slices"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+// CPU is one processor over the window. Shares are of the window, 0…1.
+type CPU struct {
+	CPU                              int
+	Busy                             float64 // all but idle
+	User, System, IRQ, SoftIRQ       float64
+	Steal                            float64 // taken by the hypervisor
+	InterruptsPerS, NetRxPerS        float64
+	Processed, SoftDropped, Squeezed float64 // packets, packets, times
+}
+
+// Kernel is the share spent on interrupts, at once and put off.
+func (c CPU) Kernel() float64 { return c.IRQ + c.SoftIRQ }
+
+// Machine is one machine over the window, as the agent of one of its hosts read it.
+type Machine struct {
+	// Name is the host's; of all hosts that linerate made together it is This.
+	Name string
+	// Host is whose reading it is.
+	Host string
+	CPUs []CPU
+	// Busy is the mean of the CPUs.
+	Busy                  float64
+	SoftDropped, Squeezed float64
+	// SomeWaited and AllWaited are the shares of the window in which some program,
+	// or all, waited for memory; AvailableBytes is as it was at the end.
+	SomeWaited, AllWaited float64
+	AvailableBytes        int64
+	TCPBytes              int64
+	// Resent are segments that its hosts' TCP sent again, Sent all that it sent;
+	// TCPPressures how often TCP ran into its own bound (tcp_mem).
+	Resent, Sent, TCPPressures int64
+}
+
+// This is what the machine is called on which linerate made its hosts.
+const This = "this machine"
+
+// Busiest is the machine's busiest CPU; false: none was read.
+func (m Machine) Busiest() (CPU, bool) {
+	if len(m.CPUs) == 0 {
+		return CPU{}, false
+	}
+	return slices.MaxFunc(m.CPUs, func(a, b CPU) int {
+		switch {
+		case a.Busy < b.Busy:
+			return -1
+		case a.Busy > b.Busy:
+			return 1
+		}
+		return b.CPU - a.CPU // of equals the first
+	}), true
+}
+
+// Of lists the machines of a trial: one for all hosts that linerate made, and one
+// for each that was there.
+func Of(t record.Trial, over *topology.Topology) (list []Machine) {
+	for _, h := range t.Hosts {
+		name := This
+		if host, ok := over.Host(h.Host); ok && len(host.Via) > 0 {
+			name = h.Host
+		} else if s, ok := over.Switch(h.Host); ok && len(s.Via) > 0 {
+			name = h.Host
+		}
+		i := slices.IndexFunc(list, func(m Machine) bool { return m.Name == name })
+		if i < 0 {
+			i, list = len(list), append(list, read(name, h))
+		}
+		m := &list[i]
+		m.Resent += h.SNMPDelta("Tcp.RetransSegs")
+		m.Sent += h.SNMPDelta("Tcp.OutSegs")
+		m.TCPPressures += h.SNMPDelta("TcpExt.TCPMemoryPressures")
+	}
+	return list
+}
+
+// read takes the differences of a host's two readings. A counter that ran
+// backwards counts as nothing.
+func read(name string, h record.HostReading) Machine {
+	m := Machine{Name: name, Host: h.Host}
+	seconds := float64(h.End.BeganNs-h.Begin.BeganNs) / 1e9
+	for _, end := range h.End.CPU {
+		i := slices.IndexFunc(h.Begin.CPU, func(c record.CPUTimes) bool { return c.CPU == end.CPU })
+		if i < 0 {
+			continue // it came on line during the window
+		}
+		c, ok := times(h.Begin.CPU[i], end)
+		switch {
+		case !ok:
+		case end.CPU < 0:
+			m.Busy = c.Busy
+		default:
+			m.CPUs = append(m.CPUs, c)
+		}
+	}
+	for i := range m.CPUs {
+		c := &m.CPUs[i]
+		if seconds > 0 {
+			a, b := events(h.Begin.Events, c.CPU), events(h.End.Events, c.CPU)
+			c.InterruptsPerS = grown(a.Interrupts, b.Interrupts) / seconds
+			c.NetRxPerS = grown(a.Softirqs["NET_RX"], b.Softirqs["NET_RX"]) / seconds
+		}
+		a, b := softnet(h.Begin.Softnet, c.CPU), softnet(h.End.Softnet, c.CPU)
+		c.Processed, c.SoftDropped, c.Squeezed = grown(a.Processed, b.Processed), grown(a.Dropped, b.Dropped), grown(a.Squeezed, b.Squeezed)
+		m.SoftDropped += c.SoftDropped
+		m.Squeezed += c.Squeezed
+	}
+	if a, b := h.Begin.Memory, h.End.Memory; a != nil && b != nil && seconds > 0 {
+		m.SomeWaited = min(1, grown(a.SomeWaitedUs, b.SomeWaitedUs)/1e6/seconds)
+		m.AllWaited = min(1, grown(a.AllWaitedUs, b.AllWaitedUs)/1e6/seconds)
+		m.AvailableBytes, m.TCPBytes = b.AvailableBytes, b.TCPBytes
+	}
+	return m
+}
+
+// Stolen is the share of its processors' time that a hypervisor took from a host's
+// machine in the window; false: it was not read.
+func Stolen(h record.HostReading) (float64, bool) {
+	m, sum := read(h.Host, h), 0.0
+	for _, c := range m.CPUs {
+		sum += c.Steal
+	}
+	return sum / max(1, float64(len(m.CPUs))), len(m.CPUs) > 0
+}
+
+// times are the shares of what a CPU counted between two readings; false: nothing.
+func times(a, b record.CPUTimes) (CPU, bool) {
+	part := func(a, b float64) float64 { return max(0, b-a) }
+	c := CPU{
+		CPU: b.CPU, User: part(a.User, b.User), System: part(a.System, b.System),
+		IRQ: part(a.IRQ, b.IRQ), SoftIRQ: part(a.SoftIRQ, b.SoftIRQ), Steal: part(a.Steal, b.Steal),
+	}
+	busy := c.User + c.System + c.IRQ + c.SoftIRQ + c.Steal
+	all := busy + part(a.Idle, b.Idle)
+	if all <= 0 {
+		return c, false
+	}
+	c.Busy = busy / all
+	for _, share := range []*float64{&c.User, &c.System, &c.IRQ, &c.SoftIRQ, &c.Steal} {
+		*share /= all
+	}
+	return c, true
+}
+
+func events(list []record.CPUEvents, cpu int) (e record.CPUEvents) {
+	for _, e := range list {
+		if e.CPU == cpu {
+			return e
+		}
+	}
+	return e
+}
+
+func softnet(list []record.SoftnetCounters, cpu int) (c record.SoftnetCounters) {
+	for _, c := range list {
+		if c.CPU == cpu {
+			return c
+		}
+	}
+	return c
+}
+
+func grown(begin, end uint64) float64 {
+	if end < begin {
+		return 0
+	}
+	return float64(end - begin)
+}

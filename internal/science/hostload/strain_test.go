@@ -1,0 +1,57 @@
+package hostload
+
+import (
+	"math"
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+func TestOf(t *testing.T) {
+	reading := func(host string, resent int64) record.HostReading {
+		return record.HostReading{Host: host,
+			Begin: record.Reading{BeganNs: 1e9,
+				CPU:     []record.CPUTimes{{CPU: -1, User: 10, Idle: 10}, {CPU: 0, User: 5, Idle: 5}, {CPU: 5, User: 5, Idle: 5}},
+				Softnet: []record.SoftnetCounters{{CPU: 5, Processed: 100, Dropped: 1}},
+				Events:  []record.CPUEvents{{CPU: 5, Interrupts: 1000, Softirqs: map[string]uint64{"NET_RX": 10}}},
+				Memory:  &record.MemoryLoad{SomeWaitedUs: 1e6},
+				SNMP:    map[string]int64{"Tcp.RetransSegs": 3, "Tcp.OutSegs": 100},
+			},
+			End: record.Reading{BeganNs: 3e9,
+				CPU: []record.CPUTimes{{CPU: -1, User: 11, SoftIRQ: 1, Idle: 12},
+					{CPU: 0, User: 5, Idle: 7}, {CPU: 5, User: 6, SoftIRQ: 1, Idle: 5}, {CPU: 7, User: 9}},
+				Softnet: []record.SoftnetCounters{{CPU: 5, Processed: 300, Dropped: 5, Squeezed: 2}},
+				Events:  []record.CPUEvents{{CPU: 5, Interrupts: 5000, Softirqs: map[string]uint64{"NET_RX": 2010}}},
+				Memory:  &record.MemoryLoad{SomeWaitedUs: 2e6, AllWaitedUs: 5e5, AvailableBytes: 7, TCPBytes: 8},
+				SNMP:    map[string]int64{"Tcp.RetransSegs": 3 + resent, "Tcp.OutSegs": 1100},
+			},
+		}
+	}
+	over := &topology.Topology{Hosts: []topology.Host{{Name: "a"}, {Name: "b"}, {Name: "nas", Via: []string{"ssh", "nas"}}}}
+	list := Of(record.Trial{Hosts: []record.HostReading{reading("a", 5), reading("b", 7), reading("nas", 1)}}, over)
+	if len(list) != 2 || list[0].Name != This || list[0].Host != "a" || list[1].Name != "nas" {
+		t.Fatalf("%+v", list)
+	}
+	m := list[0]
+	if m.Resent != 12 || m.Sent != 2000 || list[1].Resent != 1 {
+		t.Errorf("sent again: %d of %d, and %d", m.Resent, m.Sent, list[1].Resent)
+	}
+	if m.Busy != 0.5 || len(m.CPUs) != 2 || m.SoftDropped != 4 || m.Squeezed != 2 {
+		t.Errorf("the machine: %+v", m)
+	}
+	want := CPU{CPU: 5, Busy: 1, User: 0.5, SoftIRQ: 0.5, InterruptsPerS: 2000, NetRxPerS: 1000, Processed: 200, SoftDropped: 4, Squeezed: 2}
+	if busiest, ok := m.Busiest(); !ok || busiest != want || busiest.Kernel() != 0.5 {
+		t.Errorf("the busiest CPU: %+v, want %+v", busiest, want)
+	}
+	if math.Abs(m.SomeWaited-0.5) > 1e-9 || math.Abs(m.AllWaited-0.25) > 1e-9 || m.AvailableBytes != 7 || m.TCPBytes != 8 {
+		t.Errorf("memory: %+v", m)
+	}
+	// An old record has less, and one whose counters were reset has nothing.
+	bare := record.HostReading{Host: "a", Begin: reading("a", 0).End, End: reading("a", 0).Begin}
+	bare.Begin.Memory = nil
+	m = Of(record.Trial{Hosts: []record.HostReading{bare}}, over)[0]
+	if _, ok := m.Busiest(); ok || m.Busy != 0 || m.SoftDropped != 0 || m.SomeWaited != 0 {
+		t.Errorf("of counters that ran backwards: %+v", m)
+	}
+}

@@ -1,0 +1,213 @@
+package rfc2544
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// wire is a path: it carries so much, a sender makes so much, and chance takes.
+type wire struct {
+	capacity, sender float64
+	chance           func(asked float64) float64 // share that is lost whatever the rate
+	collapse         bool                        // beyond its capacity it carries a tenth
+	stalled          func() bool                 // the sender makes half of what it was asked for
+}
+
+func (w wire) trial(asked, allowed float64, confirms bool) record.LossTrial {
+	t := record.LossTrial{AskedBps: asked, Confirms: confirms, Sent: 1e5}
+	if t.OfferedBps = w.sender; asked > 0 {
+		t.OfferedBps = min(asked, w.sender)
+	}
+	if w.stalled != nil && w.stalled() {
+		t.OfferedBps /= 2
+	}
+	t.ReceivedBps = min(t.OfferedBps, w.capacity)
+	if w.collapse && t.OfferedBps > w.capacity {
+		t.ReceivedBps = w.capacity / 10
+	}
+	if w.chance != nil {
+		t.ReceivedBps *= 1 - w.chance(asked)
+	}
+	t.LostShare = 1 - t.ReceivedBps/t.OfferedBps
+	t.Pass = t.ReceivedBps > 0 && t.LostShare <= allowed
+	return t
+}
+
+func (s Search) over(w wire) []record.LossTrial {
+	var made []record.LossTrial
+	for {
+		rate, confirms, more := s.Next(made)
+		if !more {
+			return made
+		}
+		made = append(made, w.trial(rate, s.Loss, confirms))
+	}
+}
+
+// TestSearch: whatever the path carries, the rate that comes out does not lose and
+// one that is higher by the resolution does, found in few trials.
+func TestSearch(t *testing.T) {
+	for name, test := range map[string]struct {
+		wire
+		Search
+		most    int // trials
+		bounded string
+	}{
+		"a queue":               {wire{capacity: 95.6e6, sender: 20e9}, Search{Resolution: 0.01, Repeats: 2}, 7, ""},
+		"a known most":          {wire{capacity: 95.6e6, sender: 20e9}, Search{Most: 100e6, Resolution: 0.01, Repeats: 2}, 8, ""},
+		"livelock":              {wire{capacity: 1e9, sender: 20e9, collapse: true}, Search{Resolution: 0.01, Repeats: 2}, 20, ""},
+		"a share may be lost":   {wire{capacity: 1e9, sender: 20e9}, Search{Loss: 0.05, Resolution: 0.01, Repeats: 3}, 12, ""},
+		"the sender is slow":    {wire{capacity: 1e9, sender: 8e8}, Search{Resolution: 0.01, Repeats: 2}, 3, record.BoundedBySender},
+		"no more was asked":     {wire{capacity: 1e9, sender: 2e9}, Search{Most: 5e8, Resolution: 0.01, Repeats: 2}, 3, record.BoundedByCap},
+		"fine":                  {wire{capacity: 1e9, sender: 20e9}, Search{Resolution: 0.001, Repeats: 2}, 8, ""},
+		"the sender, not asked": {wire{capacity: 1e9, sender: 8e8}, Search{Most: 9e8, Resolution: 0.01, Repeats: 2}, 3, record.BoundedBySender},
+	} {
+		made := test.over(test.wire)
+		l := test.Conclude(made, 0)
+		want := min(test.capacity/(1-test.Loss), test.sender)
+		if test.Most > 0 {
+			want = min(want, test.Most)
+		}
+		if l.RateBps > want*1.0001 || l.RateBps < want*(1-1.05*test.Resolution)/1.0001 || l.BoundedBy != test.bounded || l.Why != "" {
+			t.Errorf("%s: %.4g, want %.4g; bounded by %q, %s", name, l.RateBps, want, l.BoundedBy, l.Why)
+		}
+		if len(made) > test.most {
+			t.Errorf("%s: took %d trials, expected at most %d", name, len(made), test.most)
+		}
+		n := 0
+		for _, m := range made {
+			if m.Confirms {
+				n++
+			}
+		}
+		if n != test.Repeats {
+			t.Errorf("%s: confirmed by %d trials", name, n)
+		}
+	}
+}
+
+// TestNoise: a trial that loses a little by chance does not end the search far
+// below; nothing that lost in its long trials comes out; and every search ends.
+func TestNoise(t *testing.T) {
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		w := wire{capacity: 1e9, sender: 20e9, chance: func(float64) float64 {
+			if random.Float64() < 0.1 {
+				return 1e-5
+			}
+			return 0
+		}}
+		s := Search{Resolution: 0.01, Repeats: 2}
+		made := s.over(w)
+		l := s.Conclude(made, 0)
+		if l.RateBps < 0.75e9 || l.RateBps > 1e9 {
+			t.Errorf("seed %d: %.3g after %d trials: %s", seed, l.RateBps, len(made), l.Why)
+		}
+		for _, m := range made {
+			if m.AskedBps == l.RateBps && m.Confirms && !m.Pass {
+				t.Errorf("seed %d: %.3g lost in a long trial", seed, l.RateBps)
+			}
+		}
+	}
+}
+
+// TestStalls: a sender that has no processor for a moment is asked again, rather
+// than taken for one that can make no more.
+func TestStalls(t *testing.T) {
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 2))
+		s := Search{Resolution: 0.01, Repeats: 2}
+		made := s.over(wire{capacity: 1e9, sender: 20e9, stalled: func() bool { return random.Float64() < 0.1 }})
+		if l := s.Conclude(made, 0); l.BoundedBy != "" || l.RateBps < 0.98e9 || l.RateBps > 1e9 {
+			t.Errorf("seed %d: %.3g after %d trials, bounded by %q", seed, l.RateBps, len(made), l.BoundedBy)
+		}
+	}
+	s := Search{Resolution: 0.01, Repeats: 2}
+	made := s.over(wire{capacity: 1e9, sender: 20e9, stalled: func() bool { return true }})
+	if l := s.Conclude(made, 0); l.RateBps == 0 || l.Why != "" {
+		t.Errorf("always stalled, after %d trials: %+v", len(made), l)
+	}
+}
+
+// TestNothing: a path that always loses has no such rate, and one that loses by
+// chance has one as soon as that share is allowed.
+func TestNothing(t *testing.T) {
+	lossy := wire{capacity: 1e9, sender: 5e9, chance: func(float64) float64 { return 0.001 }}
+	s := Search{Resolution: 0.01, Repeats: 2}
+	made := s.over(lossy)
+	if l := s.Conclude(made, 0); l.RateBps != 0 || !strings.Contains(l.Why, "lost datagrams") || l.LostAtBps == 0 {
+		t.Errorf("%d trials: %+v", len(made), l)
+	}
+	s.Loss = 0.002
+	if l := s.Conclude(s.over(lossy), 0); l.RateBps < 0.98e9 {
+		t.Errorf("%+v", l)
+	}
+	dead := wire{capacity: 0, sender: 1e9}
+	made = s.over(dead)
+	if l := s.Conclude(made, 0); l.RateBps != 0 || l.Why != "no datagram arrived at any rate" || len(made) > 6 {
+		t.Errorf("%d trials: %+v", len(made), l)
+	}
+	if l := s.Conclude([]record.LossTrial{{}, {AskedBps: 1e6}}, 0); l.RateBps != 0 || l.Why != "no datagram was sent" {
+		t.Errorf("%+v", l)
+	}
+	if l := s.Conclude(nil, 0); l.RateBps != 0 || l.Why == "" || l.Trials == nil {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestLimit: what reaches the limit of the links is bounded by them, whoever was
+// not asked for more.
+func TestLimit(t *testing.T) {
+	s := Search{Most: 1e9, Resolution: 0.01, Repeats: 1}
+	if l := s.Conclude(s.over(wire{capacity: 2e9, sender: 5e9}), 1e9); l.BoundedBy != record.BoundedByLimit || l.RateBps != 1e9 {
+		t.Errorf("%+v", l)
+	}
+	// A sender that is not exact is at the limit where it is near enough to have made
+	// what it was asked for.
+	s.Resolution = 0.001
+	if l := s.Conclude(s.over(wire{capacity: 2e9, sender: 0.995e9}), 1e9); l.BoundedBy != record.BoundedByLimit {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestOutcome: rates are of what was sent and of what came in; a flow of which
+// nothing came has lost everything; and the places are told with what they count,
+// once, and with what nobody does.
+func TestOutcome(t *testing.T) {
+	flow := func(sent, received, lost int64) record.Flow {
+		return record.Flow{To: "b", GoodputBps: float64(received) * 800, Datagrams: &record.Datagrams{Bytes: 100, Sent: sent, Received: received, Lost: lost}}
+	}
+	qdisc := func(kind, handle string, drops uint64) record.QdiscCounters {
+		return record.QdiscCounters{Port: "eth0", Kind: kind, Handle: handle, Drops: drops}
+	}
+	trial := record.Trial{WindowS: 1, Flows: []record.Flow{flow(1000, 900, 90), flow(10, 0, 0), {Protocol: record.ProtocolRR}}, Hosts: []record.HostReading{
+		{Host: "a",
+			Begin: record.Reading{Ports: []record.PortCounters{{Port: "eth0"}}, Qdiscs: []record.QdiscCounters{qdisc("tbf", "1:", 5), qdisc("bfifo", "2:", 5)}},
+			End:   record.Reading{Ports: []record.PortCounters{{Port: "eth0"}}, Qdiscs: []record.QdiscCounters{qdisc("tbf", "1:", 65), qdisc("bfifo", "2:", 65)}, Softnet: []record.SoftnetCounters{{Dropped: 3}}}},
+		{Host: "b",
+			Begin: record.Reading{Ports: []record.PortCounters{{Port: "eth1", RxDropped: 1}}},
+			End:   record.Reading{Ports: []record.PortCounters{{Port: "eth1", RxDropped: 11}}, Softnet: []record.SoftnetCounters{{Dropped: 3}}}},
+	}}
+	trial.Flows[0].Datagrams.LostInBuffer = 7
+	l := Outcome(&trial, 5e5, 0.2, true)
+	if l.OfferedBps != 1010*800 || l.ReceivedBps != 900*800 || l.Lost != 100 || math.Abs(l.LostShare-0.1) > 1e-9 || !l.Pass || !l.Confirms || l.AskedBps != 5e5 {
+		t.Errorf("%+v", l)
+	}
+	want := []record.LossPlace{{Host: "a", What: "the queue of eth0 (tbf, bfifo)", Packets: 60}, {Host: "b", What: "eth1 (receiving)", Packets: 10},
+		{Host: "b", What: "the receive buffer", Packets: 7}, {Host: "b", What: "the processors' backlog (softnet)", Packets: 3}, {What: "where no host counts them", Packets: 20}}
+	if len(l.Places) != len(want) {
+		t.Fatalf("%+v", l.Places)
+	}
+	for i, p := range l.Places {
+		if p != want[i] {
+			t.Errorf("place %d: %+v, want %+v", i, p, want[i])
+		}
+	}
+	if l := Outcome(&record.Trial{WindowS: 1, Flows: []record.Flow{flow(0, 0, 0)}}, 1, 0, false); l.Pass {
+		t.Error("a trial in which nothing was sent has passed")
+	}
+}

@@ -1,0 +1,98 @@
+package rfc2544
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// Outcome is what a trial says of a rate: asked is what was to be sent (0: as much
+// as can be), and allowed the share that may be lost.
+func Outcome(t *record.Trial, asked, allowed float64, confirms bool) record.LossTrial {
+	l := record.LossTrial{AskedBps: asked, WindowS: t.WindowS, Confirms: confirms}
+	var arrived int64
+	buffered := map[string]int64{} // by receiving host
+	for _, f := range t.Flows {
+		d := f.Datagrams
+		if d == nil {
+			continue
+		}
+		l.ReceivedBps += f.GoodputBps
+		l.Sent += d.Sent
+		arrived += d.Received
+		buffered[f.To] += d.LostInBuffer
+		if l.Lost += d.Lost; d.Received+d.Lost == 0 {
+			l.Lost += d.Sent // the receiver cannot know
+		}
+		if t.WindowS > 0 {
+			l.OfferedBps += float64(d.Sent) * float64(d.Bytes) * 8 / t.WindowS
+		}
+	}
+	if all := arrived + l.Lost; all > 0 {
+		l.LostShare = float64(l.Lost) / float64(all)
+	}
+	l.Pass = arrived > 0 && l.LostShare <= allowed
+	if l.Lost > 0 {
+		l.Places = places(t, l.Lost, buffered)
+	}
+	return l
+}
+
+// places are where packets were thrown away in the window: what hosts count, the
+// most first, and what is left, of which nobody tells. Counters know nothing of
+// flows, and a packet of somebody else's counts as well.
+func places(t *record.Trial, lost int64, buffered map[string]int64) (list []record.LossPlace) {
+	known := int64(0)
+	add := func(host, what string, packets int64) {
+		if packets > 0 {
+			list = append(list, record.LossPlace{Host: host, What: what, Packets: packets})
+			known += packets
+		}
+	}
+	for _, h := range t.Hosts {
+		receives := false
+		if n, ok := buffered[h.Host]; ok {
+			receives = true
+			add(h.Host, "the receive buffer", n)
+		}
+		queues := map[string]int64{}
+		kinds := map[string][]string{}
+		for _, q := range h.End.Qdiscs {
+			i := slices.IndexFunc(h.Begin.Qdiscs, func(b record.QdiscCounters) bool { return b.Port == q.Port && b.Handle == q.Handle && b.Kind == q.Kind })
+			if i < 0 || q.Drops <= h.Begin.Qdiscs[i].Drops {
+				continue
+			}
+			// A discipline counts what was lost in those inside it.
+			queues[q.Port] = max(queues[q.Port], int64(q.Drops-h.Begin.Qdiscs[i].Drops))
+			kinds[q.Port] = append(kinds[q.Port], q.Kind)
+		}
+		for _, p := range h.End.Ports {
+			add(h.Host, fmt.Sprintf("the queue of %s (%s)", p.Port, strings.Join(kinds[p.Port], ", ")), queues[p.Port])
+			i := slices.IndexFunc(h.Begin.Ports, func(b record.PortCounters) bool { return b.Port == p.Port })
+			if i < 0 {
+				continue
+			}
+			b := h.Begin.Ports[i]
+			add(h.Host, p.Port+" (receiving)", int64(p.RxDropped-b.RxDropped+p.RxErrors-b.RxErrors))
+			add(h.Host, p.Port+" (sending)", int64(p.TxDropped-b.TxDropped+p.TxErrors-b.TxErrors))
+		}
+		if receives { // the counter is the whole machine's
+			add(h.Host, "the processors' backlog (softnet)", backlog(h.End)-backlog(h.Begin))
+		}
+	}
+	slices.SortStableFunc(list, func(a, b record.LossPlace) int { return cmp.Compare(b.Packets, a.Packets) })
+	if known < lost {
+		list = append(list, record.LossPlace{What: "where no host counts them", Packets: lost - known})
+	}
+	return list
+}
+
+func backlog(r record.Reading) (dropped int64) {
+	for _, s := range r.Softnet {
+		dropped += int64(s.Dropped)
+	}
+	return dropped
+}

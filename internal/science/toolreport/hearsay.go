@@ -1,0 +1,218 @@
+// Package hearsay puts what other programs say of their flows beside what was
+// counted of them, as pure functions of a trial's record. It believes neither;
+// whether the two agree is package trust's question, and why not is package
+// diagnose's.
+//
+// A program that counts at the sender has in its figure what write(2) took and the
+// network did not: see docs/foreign-tools.md.
+package toolreport
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/tool"
+	"linerate/internal/science/limits"
+)
+
+// Ports counts the datagrams that programs have received: no socket tells, so that
+// the flows to a host share in equal parts what its ports took in beyond linerate's
+// own flows.
+func Ports(t *record.Trial) {
+	for _, h := range t.Hosts {
+		var uncounted []*record.Flow
+		var counted, header float64
+		for i := range t.Flows {
+			f := &t.Flows[i]
+			switch {
+			case f.To != h.Host || !f.Connected:
+			case f.Process != "" && f.Protocol == record.ProtocolUDP:
+				uncounted = append(uncounted, f)
+				header = float64(limits.Frame{UDP: true, IPv6: f.DestinationAddr().Is6()}.Headers())
+			default:
+				counted += float64(f.ReceivedBytes)
+			}
+		}
+		if len(uncounted) == 0 {
+			continue
+		}
+		var took float64
+		for _, d := range h.Deltas() {
+			if d.Port != "lo" && d.Seconds > 0 {
+				took += max(0, d.RxBytes-d.RxPackets*header) * t.WindowS / d.Seconds
+			}
+		}
+		each := max(0, took-counted) / float64(len(uncounted))
+		for _, f := range uncounted {
+			f.CountedAt = record.CountedAtPorts
+			f.ReceivedBytes = int64(each)
+			f.GoodputBps = each * 8 / t.WindowS
+			t.GoodputBps += f.GoodputBps
+		}
+	}
+}
+
+// Sum adds up what a trial's programs say.
+func Sum(t *record.Trial) {
+	t.ToolReported = nil
+	sum := record.ToolReported{}
+	var tools, counted []string
+	name := func(list *[]string, what string) {
+		if what != "" && !slices.Contains(*list, what) {
+			*list = append(*list, what)
+		}
+	}
+	for _, run := range t.Tools {
+		if run.ReportedBps == 0 && run.TransactionsPerS == 0 {
+			continue // it said nothing that could be believed or not
+		}
+		name(&tools, run.Tool)
+		name(&counted, run.CountedBy)
+		sum.Processes++
+		sum.SumBps += run.ReportedBps
+		sum.TransactionsPerS += run.TransactionsPerS
+		sum.Seconds = max(sum.Seconds, run.Seconds)
+		for _, f := range t.Flows {
+			if f.Process != run.ID {
+				continue
+			}
+			if record.Bulk(f.Protocol) {
+				sum.GoodputBps += f.GoodputBps
+			}
+			sum.CountedTransactionsPerS += f.TransactionsPerS
+			sum.UnsentBytes += f.UnsentBytes
+			if run.CountedBy == record.CountedBySender && run.WritingS > 0 {
+				sum.UnsentBps += float64(f.UnsentBytes) * 8 / run.WritingS
+			}
+		}
+		if run.CountedBy == record.CountedBySender && run.PredictedBps > 0 {
+			sum.PredictedBps += run.PredictedBps - run.GoodputBps
+		}
+	}
+	if sum.Processes == 0 {
+		standIn(t)
+		return
+	}
+	sum.SurplusBps = sum.SumBps - sum.GoodputBps
+	sum.Tool, sum.CountedBy = strings.Join(tools, ", "), strings.Join(counted, " or ")
+	sum.Method = method(sum)
+	t.ToolReported = &sum
+}
+
+// SenderMethod is how linerate's own flows are counted where the sender's account is
+// asked for.
+const SenderMethod = "the sum of the senders' own averages: bytes written over each flow's own time"
+
+// standIn has linerate's own flows say what a program would that counts at the
+// sender and stops its clock with the last write, where a trial asks for it. What
+// lies in the send buffers over the time since the first write must then be too much.
+func standIn(t *record.Trial) {
+	if !t.AccountSender || len(t.Tools) > 0 || t.SenderReportedBps == 0 {
+		return
+	}
+	s := record.ToolReported{
+		SumBps: t.SenderReportedBps, Method: SenderMethod, Tool: tool.Own, CountedBy: record.CountedBySender,
+		GoodputBps: t.GoodputBps, SurplusBps: t.SenderReportedBps - t.GoodputBps,
+	}
+	for _, f := range t.Flows {
+		if !record.Bulk(f.Protocol) || f.SenderInfo == nil || f.SenderInfo.BusyUs == 0 {
+			continue
+		}
+		writing := float64(f.SenderInfo.BusyUs) / 1e6
+		s.UnsentBytes += f.UnsentBytes
+		s.UnsentBps += float64(f.UnsentBytes) * 8 / writing
+		s.Seconds = max(s.Seconds, writing)
+	}
+	s.PredictedBps = s.UnsentBps
+	t.ToolReported = &s
+}
+
+// Agreement is how well a run's surplus was predicted.
+type Agreement struct {
+	// Trials had a surplus beyond what a window can be off by, and so many of them
+	// were predicted to within 15 %.
+	Trials, Within int
+	// Ratio is what was predicted of all of them over what was seen; Low and High
+	// are those of single trials.
+	Ratio, Low, High float64
+}
+
+// Agree holds what was predicted against what was seen, trial by trial. One whose
+// surplus is less than a window can be off by says nothing of the prediction.
+func Agree(trials []record.Trial) (a Agreement) {
+	const least = 0.02
+	var predicted, seen float64
+	for _, t := range trials {
+		s := t.ToolReported
+		if s == nil || s.PredictedBps == 0 || s.SurplusBps <= 0 || s.SurplusBps < least*s.GoodputBps {
+			continue
+		}
+		one := s.PredictedBps / s.SurplusBps
+		if a.Trials++; a.Trials == 1 {
+			a.Low, a.High = one, one
+		}
+		if one >= 1-within && one <= 1+within {
+			a.Within++
+		}
+		a.Low, a.High = min(a.Low, one), max(a.High, one)
+		predicted, seen = predicted+s.PredictedBps, seen+s.SurplusBps
+	}
+	if seen > 0 {
+		a.Ratio = predicted / seen
+	}
+	return a
+}
+
+// method says how the sum came about.
+func method(s record.ToolReported) string {
+	what := "what the " + s.Tool + " client prints"
+	if s.Processes > 1 {
+		what = fmt.Sprintf("the sum of what %d %s clients print", s.Processes, s.Tool)
+	}
+	if s.CountedBy != "" {
+		what += ", counted by the " + s.CountedBy
+	}
+	return what
+}
+
+// within is how near a prediction comes to what it predicts.
+const within = 0.15
+
+// Explained reports whether what was predicted is what a tool says too much: within
+// 15 % of it, and what a window can be off by.
+func Explained(s record.ToolReported) bool {
+	const slack = 0.01
+	apart := s.PredictedBps - s.SurplusBps
+	return s.SurplusBps > 0 && max(apart, -apart) <= within*s.SurplusBps+slack*s.GoodputBps
+}
+
+// Mean is what the programs of several trials of one treatment say in the mean;
+// nil: none said anything.
+func Mean(trials []record.Trial) *record.ToolReported {
+	var mean *record.ToolReported
+	n := 0.0
+	for _, t := range trials {
+		s := t.ToolReported
+		if s == nil {
+			continue
+		}
+		if n++; mean == nil {
+			first := *s
+			mean = &first
+			continue
+		}
+		into := func(sum *float64, one float64) { *sum += (one - *sum) / n }
+		into(&mean.SumBps, s.SumBps)
+		into(&mean.GoodputBps, s.GoodputBps)
+		into(&mean.SurplusBps, s.SurplusBps)
+		into(&mean.PredictedBps, s.PredictedBps)
+		into(&mean.UnsentBps, s.UnsentBps)
+		into(&mean.Seconds, s.Seconds)
+		into(&mean.TransactionsPerS, s.TransactionsPerS)
+		into(&mean.CountedTransactionsPerS, s.CountedTransactionsPerS)
+		mean.UnsentBytes += int64(float64(s.UnsentBytes-mean.UnsentBytes) / n)
+	}
+	return mean
+}

@@ -1,0 +1,106 @@
+package toolreport
+
+import (
+	"math"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// TestSum: a sender-side figure is predicted from what lay in the send buffers.
+func TestSum(t *testing.T) {
+	flow := func(process string, goodput float64, unsent int64) record.Flow {
+		return record.Flow{Process: process, From: "a", To: "b", Connected: true, Alive: true, GoodputBps: goodput, UnsentBytes: unsent}
+	}
+	run := func(id string, bps float64, by string) record.ToolRun {
+		r := record.ToolRun{ID: id, Tool: "iperf", ReportedBps: bps, CountedBy: by, GoodputBps: 24e6, WritingS: 2, PredictedBps: 29e6}
+		r.Seconds = 2.5
+		return r
+	}
+	trial := record.Trial{
+		Flows: []record.Flow{flow("p1w", 20e6, 1e6), flow("p1w", 4e6, 5e5), flow("p2w", 24e6, 1e6), flow("", 1e6, 7e6)},
+		Tools: []record.ToolRun{run("p1w", 30e6, record.CountedBySender), run("p2w", 28e6, record.CountedBySender), {ID: "p3w", Tool: "iperf", Error: "ended"}},
+	}
+	Sum(&trial)
+	got := trial.ToolReported
+	if got == nil || got.Processes != 2 || got.SumBps != 58e6 || got.GoodputBps != 48e6 || got.SurplusBps != 10e6 ||
+		got.UnsentBytes != 25e5 || got.UnsentBps != 10e6 || got.PredictedBps != 10e6 || got.Method != "the sum of what 2 iperf clients print, counted by the sender" {
+		t.Fatalf("%+v", got)
+	}
+	if !Explained(*got) {
+		t.Error("a surplus that was predicted is not explained")
+	}
+	got.PredictedBps = 5e6
+	if Explained(*got) {
+		t.Error("half of a surplus explains it")
+	}
+	for i := range trial.Tools {
+		trial.Tools[i].CountedBy = record.CountedByReceiver
+	}
+	Sum(&trial)
+	if trial.ToolReported.PredictedBps != 0 {
+		t.Errorf("a receiver has %g of surplus from the sender's buffers", trial.ToolReported.PredictedBps)
+	}
+	trial.Tools = trial.Tools[2:]
+	Sum(&trial)
+	if trial.ToolReported != nil {
+		t.Errorf("nothing was said: %+v", trial.ToolReported)
+	}
+}
+
+// TestPorts: datagrams are counted where they arrive, without their headers and
+// without those of other flows.
+func TestPorts(t *testing.T) {
+	udp := record.Flow{Process: "p1w", Protocol: record.ProtocolUDP, From: "a", To: "b", Destination: "10.0.0.2:7001", Connected: true}
+	own := record.Flow{From: "a", To: "b", Connected: true, ReceivedBytes: 1000}
+	trial := record.Trial{
+		WindowS: 2, Flows: []record.Flow{udp, own, udp},
+		Hosts: []record.HostReading{{
+			Host:  "b",
+			Begin: record.Reading{Ports: []record.PortCounters{{Port: "eth0", AtNs: 0}, {Port: "lo"}}},
+			End:   record.Reading{Ports: []record.PortCounters{{Port: "eth0", AtNs: 2e9, RxBytes: 5000 + 42*10, RxPackets: 10}, {Port: "lo", AtNs: 2e9, RxBytes: 99999}}},
+		}},
+	}
+	Ports(&trial)
+	for _, i := range []int{0, 2} {
+		if f := trial.Flows[i]; f.ReceivedBytes != 2000 || f.GoodputBps != 8000 || f.CountedAt != record.CountedAtPorts {
+			t.Errorf("%+v", f)
+		}
+	}
+	if f := trial.Flows[1]; f.ReceivedBytes != 1000 || f.CountedAt != "" {
+		t.Errorf("linerate's own flow: %+v", f)
+	}
+	if math.Abs(trial.GoodputBps-16000) > 1e-9 {
+		t.Errorf("%g bit/s together", trial.GoodputBps)
+	}
+}
+
+// TestStandIn: linerate's own flows are counted at the sender where that is asked for;
+// what lay in the buffers over the time of writing is too much.
+func TestStandIn(t *testing.T) {
+	flow := record.Flow{GoodputBps: 10e6, UnsentBytes: 1e6, SenderInfo: &record.TCPInfo{BusyUs: 4e6}}
+	trial := record.Trial{AccountSender: true, GoodputBps: 20e6, SenderReportedBps: 24e6, Flows: []record.Flow{flow, flow}}
+	Sum(&trial)
+	got := trial.ToolReported
+	if got == nil || got.SumBps != 24e6 || got.SurplusBps != 4e6 || got.PredictedBps != 4e6 || got.UnsentBytes != 2e6 || got.Tool != "linerate" || got.Processes != 0 {
+		t.Fatalf("%+v", got)
+	}
+	trial.AccountSender = false
+	if Sum(&trial); trial.ToolReported != nil {
+		t.Errorf("nobody asked: %+v", trial.ToolReported)
+	}
+}
+
+// TestAgree: trials with next to no surplus say nothing of a prediction.
+func TestAgree(t *testing.T) {
+	trial := func(seen, predicted float64) record.Trial {
+		return record.Trial{ToolReported: &record.ToolReported{GoodputBps: 100, SurplusBps: seen, PredictedBps: predicted}}
+	}
+	a := Agree([]record.Trial{trial(10, 11), trial(30, 24), trial(1, 9), {}, trial(20, 20), {ToolReported: &record.ToolReported{PredictedBps: 7}}})
+	if a.Trials != 3 || a.Within != 2 || a.Ratio != 55.0/60 || a.Low != 0.8 || a.High != 1.1 {
+		t.Errorf("%+v", a)
+	}
+	if a := Agree(nil); a != (Agreement{}) {
+		t.Errorf("%+v", a)
+	}
+}

@@ -1,0 +1,235 @@
+// Package ablate says which settings of a list did it: from a run in which each was
+// tried alone and was taken away from the whole, as a study with a factor that
+// ablates a level does (internal/model/study). Effects are those of the run, with its intervals and
+// its correction for many comparisons; nothing is estimated here.
+//
+// A setting is kept if it is proven to do good, alone or as a part of the list, and
+// is not proven to do harm in the other place, nor by another response: what is
+// good for goodput may be bad for latency. One that does nothing is left out,
+// as is one of which nothing is known: a list is long because nobody dared to.
+package tuning
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"linerate/internal/model/record"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/model/settingfile"
+)
+
+// Judge concludes from a run what the list did, and each of its settings. Settings
+// has what was not tried already; the others are completed.
+func Judge(run *record.Run, settings []record.TuneSetting) *record.Tune {
+	t := begin(run)
+	f := factor(run)
+	t.List, t.Off = effect(run, f, cmp.Or(f.Ablate, settingfile.TheList)), effect(run, f, settingfile.OffAgain)
+	t.Settings = append(t.Settings, settings...)
+	tried := tried{some: partial(f)}
+	for _, s := range settings {
+		if s.Verdict != record.NotTried {
+			tried.n++
+		}
+	}
+	// A list of one setting is that setting; of a longer one it may be that a single
+	// part was tried.
+	alone := tried.n == 1 && !slices.ContainsFunc(f.Levels, func(l record.Level) bool { return l.Part != "" })
+	for i := range t.Settings {
+		s := &t.Settings[i]
+		if s.Verdict == record.NotTried {
+			continue
+		}
+		for _, l := range f.Levels {
+			switch {
+			case l.Part != s.Key:
+			case l.Against == "":
+				s.Alone = effect(run, f, l.Name)
+			default:
+				s.Removed = effect(run, f, l.Name)
+			}
+		}
+		if alone {
+			s.Alone = t.List
+		}
+		s.Verdict, s.Why, s.Keep = verdict(s.Alone, s.Removed)
+		weigh(s, t.Responses)
+	}
+	t.Answer = answer(t, tried, alone, metric.Of(run)[0])
+	return t
+}
+
+// partial: of the list's changes there are some that no level has alone or leaves out,
+// as where only some levels were asked for.
+func partial(f record.Factor) bool {
+	var list, told int
+	parts := map[string]int{} // changes of each
+	for _, l := range f.Levels {
+		if l.Name == f.Ablate {
+			list = l.Settings
+		}
+	}
+	for _, l := range f.Levels {
+		switch {
+		case l.Part == "":
+		case l.Against == "":
+			parts[l.Part] = l.Settings
+		default:
+			parts[l.Part] = list - l.Settings
+		}
+	}
+	for _, n := range parts {
+		told += n
+	}
+	return len(parts) > 0 && told < list
+}
+
+// Settings are those of the list that a run takes apart; none: it does no such
+// thing.
+func Settings(run *record.Run) (list []record.TuneSetting) {
+	for _, l := range factor(run).Levels {
+		if l.Part != "" && !slices.ContainsFunc(list, func(s record.TuneSetting) bool { return s.Key == l.Part }) {
+			list = append(list, record.TuneSetting{Key: l.Part})
+		}
+	}
+	return list
+}
+
+// factor is the one with the list: the one that takes it apart, or tune's.
+func factor(run *record.Run) record.Factor {
+	i := slices.IndexFunc(run.Factors, func(f record.Factor) bool { return f.Ablate != "" })
+	if i < 0 {
+		i = slices.IndexFunc(run.Factors, func(f record.Factor) bool { return f.Name == settingfile.Factor })
+	}
+	if i < 0 {
+		return record.Factor{Name: settingfile.Factor}
+	}
+	return run.Factors[i]
+}
+
+// Search concludes which is the smallest of the values that is good enough.
+func Search(run *record.Run, s settingfile.Search, settings []record.TuneSetting) *record.Tune {
+	t := begin(run)
+	t.Settings = append(t.Settings, settings...)
+	t.Search = &record.TuneSearch{Key: s.Key}
+	f := factor(run)
+	t.List = effect(run, f, settingfile.AsItIs)
+	for i, name := range s.Names {
+		t.Search.Values = append(t.Search.Values, record.TuneValue{Name: name, Value: s.Values[i], Effect: effect(run, f, name)})
+	}
+	values := t.Search.Values
+	unsure := ""
+	enough := len(values) - 1
+	for i := len(values) - 2; i >= 0; i-- {
+		e := values[i].Effect
+		if e == nil || e.Verdict == record.Inconclusive {
+			unsure = values[i].Name
+			break
+		}
+		if e.Verdict == record.Worsens || slices.ContainsFunc(e.Beside, func(b record.Effect) bool { return b.Verdict == record.Worsens }) {
+			break
+		}
+		enough = i
+	}
+	if enough < len(values)-1 {
+		t.Search.Enough = values[enough].Name
+	}
+	t.Answer = searched(t, values[enough].Name, unsure)
+	return t
+}
+
+func begin(run *record.Run) *record.Tune {
+	t := &record.Tune{
+		Schema: record.TuneSchema, Run: run.ID, Hosts: []string{}, Settings: []record.TuneSetting{},
+		Margin: run.Margin, Confidence: run.Confidence, Responses: run.Responses, Trust: []record.Check{},
+	}
+	t.Trust = append(t.Trust, Doubts(run)...)
+	return t
+}
+
+// Doubts are the checks of a run that failed.
+func Doubts(run *record.Run) (list []record.Check) {
+	for _, c := range run.Trust {
+		if !c.Pass {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// None is the conclusion where nothing of a list could be tried.
+func None(settings []record.TuneSetting) *record.Tune {
+	t := begin(&record.Run{})
+	t.Settings = append(t.Settings, settings...)
+	t.Answer = "Nothing of the list can be tried here."
+	return t
+}
+
+// Conditions splits a run by its conditions: what is left in each are its effects
+// there. A run without conditions is one by itself, with none.
+func Conditions(run *record.Run) (runs []*record.Run, at []map[string]string) {
+	f := factor(run)
+	for _, e := range run.Effects {
+		if e.Factor != f.Name {
+			continue
+		}
+		i := slices.IndexFunc(at, func(m map[string]string) bool { return maps.Equal(m, e.At) })
+		if i < 0 {
+			one := *run
+			one.Effects = nil
+			runs, at, i = append(runs, &one), append(at, e.At), len(at)
+		}
+		runs[i].Effects = append(runs[i].Effects, e)
+	}
+	return runs, at
+}
+
+// effect is that of a level; nil: it was not part of the run.
+func effect(run *record.Run, f record.Factor, level string) *record.Effect {
+	for i := range run.Effects {
+		if e := &run.Effects[i]; e.Factor == f.Name && e.To == level {
+			return e
+		}
+	}
+	return nil
+}
+
+// verdict puts together what a setting does alone and what the list lacks without
+// it. That the list is worse without it speaks for the setting.
+func verdict(alone, removed *record.Effect) (verdict, why string, keep bool) {
+	if alone == nil && removed == nil {
+		return record.Together, "tried with the others only: --ablate tells them apart", false
+	}
+	is := func(e *record.Effect, verdict string) bool { return e != nil && e.Verdict == verdict }
+	good, missed := is(alone, record.Improves), is(removed, record.Worsens)
+	bad, better := is(alone, record.Worsens), is(removed, record.Improves)
+	switch {
+	case good && better:
+		return record.Mixed, "alone it helps, and the list is better without it", false
+	case bad && missed:
+		return record.Mixed, "alone it harms, and the list is worse without it", false
+	case good && missed:
+		return record.Helps, "alone, and the list is worse without it", true
+	case good && is(removed, record.NoDifference):
+		return record.Helps, "alone; in the list others do the same", true
+	case good:
+		return record.Helps, "alone", true
+	case missed:
+		return record.Helps, "with others: the list is worse without it", true
+	case bad && better:
+		return record.Harms, "alone, and the list is better without it", false
+	case bad:
+		return record.Harms, "alone", false
+	case better:
+		return record.Harms, "the list is better without it", false
+	case is(alone, record.NoDifference) && (removed == nil || is(removed, record.NoDifference)):
+		return record.NoDifference, "", false
+	}
+	for _, e := range []*record.Effect{alone, removed} {
+		if is(e, record.Inconclusive) && e.Why != "" {
+			return record.Inconclusive, e.Why, false
+		}
+	}
+	return record.Inconclusive, "not every trial of it was made", false
+}

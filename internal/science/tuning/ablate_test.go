@@ -1,0 +1,201 @@
+package tuning
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+
+	"linerate/internal/model/settingfile"
+)
+
+func effectOf(level, verdict string, ratio float64) record.Effect {
+	return record.Effect{Factor: settingfile.Factor, To: level, Verdict: verdict, Ratio: record.RatioEstimate{Mean: ratio, Low: ratio - 0.01, High: ratio + 0.01}}
+}
+
+// runOf has effects in pairs: alone and removed, for keys a, b, ….
+func runOf(list, off string, verdicts ...string) (*record.Run, []record.TuneSetting) {
+	ratios := map[string]float64{record.Improves: 4, record.Worsens: 0.25, record.NoDifference: 1, record.Inconclusive: 1.1}
+	f := record.Factor{Name: settingfile.Factor, Ablate: settingfile.TheList}
+	run := &record.Run{ID: "tune-1", Margin: 0.02, Effects: []record.Effect{
+		effectOf(settingfile.TheList, list, ratios[list]), effectOf(settingfile.OffAgain, off, ratios[off]),
+	}}
+	var settings []record.TuneSetting
+	for i := 0; i < len(verdicts); i += 2 {
+		key := "net." + string(rune('a'+i/2))
+		settings = append(settings, record.TuneSetting{Key: key, Value: "1"})
+		only, without := "only "+key, "without "+key
+		f.Levels = append(f.Levels, record.Level{Name: only, Part: key}, record.Level{Name: without, Part: key, Against: settingfile.TheList})
+		run.Effects = append(run.Effects, effectOf(only, verdicts[i], ratios[verdicts[i]]), effectOf(without, verdicts[i+1], ratios[verdicts[i+1]]))
+	}
+	run.Factors = []record.Factor{f}
+	return run, settings
+}
+
+const (
+	up, down  = record.Improves, record.Worsens
+	sameWords = record.NoDifference
+	open      = record.Inconclusive
+)
+
+func TestVerdicts(t *testing.T) {
+	for _, test := range []struct {
+		alone, removed, want string
+		keep                 bool
+	}{
+		{up, down, record.Helps, true},
+		{up, sameWords, record.Helps, true},   // redundant in the list
+		{sameWords, down, record.Helps, true}, // only with others
+		{open, down, record.Helps, true},
+		{up, open, record.Helps, true},
+		{sameWords, sameWords, record.NoDifference, false},
+		{sameWords, open, record.Inconclusive, false},
+		{open, sameWords, record.Inconclusive, false},
+		{down, up, record.Harms, false},
+		{sameWords, up, record.Harms, false},
+		{down, sameWords, record.Harms, false},
+		{up, up, record.Mixed, false},
+		{down, down, record.Mixed, false},
+	} {
+		run, settings := runOf(up, sameWords, test.alone, test.removed, sameWords, sameWords)
+		got := Judge(run, settings).Settings[0]
+		if got.Verdict != test.want || got.Keep != test.keep {
+			t.Errorf("alone %s, without it %s: %s, keep %t; want %s, %t", test.alone, test.removed, got.Verdict, got.Keep, test.want, test.keep)
+		}
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	for _, test := range []struct {
+		list, off string
+		verdicts  []string
+		want      string
+	}{
+		{up, sameWords, []string{sameWords, down, sameWords, down, sameWords, sameWords}, "The list as a whole improves goodput: 4.00× (3.99–4.01); net.a and net.b do it together: alone neither makes a difference; the other one makes no difference."},
+		{sameWords, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "The list as a whole makes no difference beyond ±2 %: 1.00× (0.99–1.01); nor does any of its 2 settings."},
+		{down, sameWords, []string{down, up, sameWords, open}, "The list as a whole worsens goodput: 0.25× (0.24–0.26); net.a harms; nothing is sure of the other one."},
+		{up, sameWords, []string{open, open, open, open}, "The list as a whole improves goodput: 4.00× (3.99–4.01); none of its settings is surely what does it; nothing is sure of the 2 settings."},
+		{up, sameWords, []string{up, down, sameWords, down, sameWords, sameWords, sameWords, sameWords}, "net.a and net.b do it; all 2 others make no difference."},
+		{up, sameWords, []string{open, down, sameWords, down}, "net.a and net.b do it together: alone neither gives more than 1.10× (1.09–1.11)."},
+		{up, sameWords, []string{up, sameWords, open, down, sameWords, down, sameWords, sameWords}, "net.b and net.c do it together: alone neither gives more than 1.10× (1.09–1.11); net.a helps alone, 4.00× (3.99–4.01), and the list does not miss it; the other one makes no difference."},
+		{up, sameWords, []string{up, sameWords, up, open, sameWords, sameWords}, "net.a and net.b do it; the other one makes no difference."},
+		{up, down, []string{up, down, sameWords, sameWords}, "Turned off again it is not as it was (0.25× (0.24–0.26)): something else changed meanwhile, or was left behind."},
+	} {
+		run, settings := runOf(test.list, test.off, test.verdicts...)
+		if got := Judge(run, settings).Answer; !strings.Contains(got, test.want) {
+			t.Errorf("got  %s\nwant %s", got, test.want)
+		}
+	}
+}
+
+// Without ablation nothing is said of single settings, unless there is but one.
+func TestListAlone(t *testing.T) {
+	run, _ := runOf(up, sameWords)
+	two := []record.TuneSetting{{Key: "net.a"}, {Key: "net.b"}, {Key: "net.c", Verdict: record.NotTried, Why: "it is not there"}}
+	got := Judge(run, two)
+	if got.Settings[0].Verdict != record.Together || got.Settings[0].Keep || got.Settings[2].Verdict != record.NotTried {
+		t.Errorf("%+v", got.Settings)
+	}
+	if want := "The list as a whole improves goodput: 4.00× (3.99–4.01). 1 was not tried."; got.Answer != want {
+		t.Errorf("%s", got.Answer)
+	}
+	got = Judge(run, two[1:])
+	if got.Settings[0].Verdict != record.Helps || !got.Settings[0].Keep || got.Answer != "net.b improves goodput: 4.00× (3.99–4.01). 1 was not tried." {
+		t.Errorf("%s %+v", got.Answer, got.Settings)
+	}
+}
+
+// TestOnePart: of a list that is taken apart a single setting may have been tried;
+// what the list does is not that setting's.
+func TestOnePart(t *testing.T) {
+	run, settings := runOf(up, sameWords, sameWords, down)
+	got := Judge(run, settings)
+	if s := got.Settings[0]; s.Verdict != record.Helps || s.Alone.Ratio.Mean != 1 || s.Why != "with others: the list is worse without it" {
+		t.Errorf("%+v", s)
+	}
+	if want := "The list as a whole improves goodput: 4.00× (3.99–4.01); net.a does it."; got.Answer != want {
+		t.Errorf("%s", got.Answer)
+	}
+}
+
+// The smallest value that is good enough is the last in a row without a loss: an
+// odd good one below a bad one is chance.
+func TestSearch(t *testing.T) {
+	for _, test := range []struct {
+		verdicts []string // of 1 to 3 against 4
+		want     string
+		says     string
+	}{
+		{[]string{down, sameWords, sameWords}, "2", "k: 2 is the smallest value that is good enough."},
+		{[]string{sameWords, down, sameWords}, "3", "k: 3 is the smallest value that is good enough."},
+		{[]string{sameWords, sameWords, up}, "1", "k: 1 is the smallest value that is good enough."},
+		{[]string{down, down, down}, "", "k: no value below 4 is shown to be good enough."},
+		{[]string{down, open, sameWords}, "3", "k: 3 is the smallest value that is good enough. Of 2 nothing is sure."},
+	} {
+		run := &record.Run{}
+		for i, v := range test.verdicts {
+			run.Effects = append(run.Effects, effectOf(string(rune('1'+i)), v, 1))
+		}
+		run.Effects = append(run.Effects, effectOf(settingfile.AsItIs, down, 0.2))
+		got := Search(run, settingfile.Search{Key: "k", Names: []string{"1", "2", "3", "4"}, Values: []string{"1", "2", "3", "4"}}, nil)
+		if got.Search.Enough != test.want || got.Answer != test.says {
+			t.Errorf("%v: %q, %s", test.verdicts, got.Search.Enough, got.Answer)
+		}
+	}
+}
+
+func TestDoubtsComeAlong(t *testing.T) {
+	run, settings := runOf(up, sameWords, up, down)
+	run.Trust = []record.Check{{Check: "limit", Pass: true}, {Check: "alive", Detail: "a flow died"}}
+	if got := Judge(run, settings).Trust; len(got) != 1 || got[0].Check != "alive" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// In each condition its own effects count.
+func TestConditions(t *testing.T) {
+	run, settings := runOf(up, sameWords, up, down, sameWords, sameWords)
+	other, _ := runOf(sameWords, sameWords, sameWords, sameWords, sameWords, sameWords)
+	for i := range run.Effects {
+		run.Effects[i].At = map[string]string{"path": "long"}
+		other.Effects[i].At = map[string]string{"path": "short"}
+	}
+	run.Effects = append(run.Effects, other.Effects...)
+	runs, at := Conditions(run)
+	if len(runs) != 2 || at[0]["path"] != "long" || at[1]["path"] != "short" {
+		t.Fatalf("%d conditions: %v", len(runs), at)
+	}
+	if long, short := Judge(runs[0], settings), Judge(runs[1], settings); long.Settings[0].Verdict != record.Helps || short.Settings[0].Verdict != record.NoDifference {
+		t.Errorf("%s\n%s", long.Answer, short.Answer)
+	}
+}
+
+// TestPartlyTried: of a list of which only some settings were tried, nothing is said
+// of all.
+func TestPartlyTried(t *testing.T) {
+	for _, test := range []struct {
+		whole    int // changes that the list makes
+		list     string
+		verdicts []string
+		want     string
+	}{
+		{13, sameWords, []string{sameWords, sameWords}, "1.00× (0.99–1.01); the one setting that was tried makes no difference."},
+		{13, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "all 2 settings that were tried make no difference."},
+		{13, up, []string{up, down, sameWords, sameWords}, "net.a does it; the other one that was tried makes no difference."},
+		{13, up, []string{open, open, open, open}, "none of its settings that were tried is surely what does it; nothing is sure of the 2 settings that were tried."},
+		{2, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "nor does any of its 2 settings."},
+	} {
+		run, settings := runOf(test.list, sameWords, test.verdicts...)
+		f := &run.Factors[0]
+		for i := range f.Levels {
+			f.Levels[i].Settings = 1
+			if f.Levels[i].Against != "" {
+				f.Levels[i].Settings = test.whole - 1
+			}
+		}
+		f.Levels = append(f.Levels, record.Level{Name: settingfile.TheList, Settings: test.whole})
+		if got := Judge(run, settings).Answer; !strings.Contains(got, test.want) {
+			t.Errorf("got  %s\nwant %s", got, test.want)
+		}
+	}
+}

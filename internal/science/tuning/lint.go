@@ -1,0 +1,288 @@
+// Package lint says what is wrong with files of settings before anything is
+// tried: set twice, in the wrong unit, beyond what the kernel takes, gone from the
+// kernel, not about the network, or without effect on TCP because it sizes its
+// buffers itself. It knows what is known of kernels in general, and believes the
+// kernel that was asked where the two differ.
+//
+// Whether a setting is any good on a path is not said here: that is measured.
+//
+// https://docs.kernel.org/networking/ip-sysctl.html,
+// https://docs.kernel.org/admin-guide/sysctl/net.html
+package tuning
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/source"
+
+	"linerate/internal/model/settingfile"
+)
+
+// Kernel is what a kernel says of the parameters that the files set.
+type Kernel struct {
+	Release     string
+	MemoryBytes int64 // 0: not known
+	PageBytes   int64
+	// Namespaces is why it could not be looked which parameters are a namespace's
+	// own; empty: it could.
+	Namespaces string
+	// Parameters has an entry for each key that was asked for.
+	Parameters map[string]Known
+	// Congestion are the congestion controls that are there; nil: not known.
+	Congestion []string
+}
+
+// Known is what a kernel says of a parameter.
+type Known struct {
+	Exists bool
+	Value  string // empty: it cannot be read
+	Scope  string // record.ScopeNamespace, record.ScopeMachine; empty: not known
+	Near   string // of one that is not there: the most similar that is
+}
+
+// pageBytes is the size of a page where no kernel says another.
+const pageBytes = 4096
+
+// Files says what there is to say about files that are read in this order.
+// Without a kernel nothing was asked.
+func Files(files []settingfile.File, k *Kernel) *record.Lint {
+	c := &checker{files: files, kernel: k, page: pageBytes, out: &record.Lint{
+		Schema: record.LintSchema, Files: []record.LintFile{}, Settings: []record.LintSetting{}, Findings: []record.LintFinding{},
+	}}
+	if k != nil {
+		c.page = cmp.Or(k.PageBytes, pageBytes)
+		c.out.Kernel = &record.LintKernel{Release: k.Release, MemoryBytes: k.MemoryBytes, Namespaces: k.Namespaces}
+	}
+	c.winning = settingfile.Winning(files)
+	for i := range files {
+		c.file(&files[i])
+	}
+	for _, l := range c.winning {
+		c.out.Settings = append(c.out.Settings, c.setting(l))
+	}
+	place := func(f record.LintFinding) int {
+		return slices.IndexFunc(files, func(file settingfile.File) bool { return file.Name == f.File })
+	}
+	slices.SortStableFunc(c.out.Findings, func(a, b record.LintFinding) int {
+		return cmp.Or(place(a)-place(b), a.Line-b.Line)
+	})
+	for _, f := range c.out.Findings {
+		switch f.Severity {
+		case record.LintError:
+			c.out.Errors++
+		case record.LintWarning:
+			c.out.Warnings++
+		default:
+			c.out.Notes++
+		}
+	}
+	return c.out
+}
+
+// checker looks through files and notes what it finds.
+type checker struct {
+	files   []settingfile.File
+	winning []settingfile.Line
+	kernel  *Kernel
+	page    int64
+	out     *record.Lint
+}
+
+func (c *checker) add(l settingfile.Line, id, severity, fix, format string, args ...any) {
+	c.out.Findings = append(c.out.Findings, record.LintFinding{
+		ID: id, Severity: severity, File: l.File, Line: l.Line, Key: l.Key, Value: l.Value, Says: fmt.Sprintf(format, args...), Fix: fix,
+	})
+}
+
+func (c *checker) file(f *settingfile.File) {
+	c.out.Files = append(c.out.Files, record.LintFile{File: f.Name, Format: f.Format, System: f.System, Settings: len(f.Lines)})
+	for _, a := range f.Apart {
+		id, severity := "apart", record.LintNote
+		if a.Wrong {
+			id, severity = "syntax", record.LintError
+		}
+		c.out.Findings = append(c.out.Findings, record.LintFinding{ID: id, Severity: severity, File: a.File, Line: a.Line, Value: a.Text, Says: a.Why})
+	}
+	for _, l := range f.Lines {
+		c.twice(l)
+		if f.System == settingfile.Linux {
+			c.linux(l)
+		} else {
+			c.bsd(f, l)
+		}
+	}
+}
+
+// wins: the line holds in the end.
+func (c *checker) wins(l settingfile.Line) bool { return slices.Contains(c.winning, l) }
+
+// twice reports a line that another one, of this file or a later one, overrides.
+func (c *checker) twice(l settingfile.Line) {
+	if c.wins(l) {
+		return
+	}
+	i := slices.IndexFunc(c.winning, func(w settingfile.Line) bool { return w.Key == l.Key })
+	w := c.winning[i]
+	severity, says := record.LintWarning, fmt.Sprintf("%s sets it again and wins: %s", c.place(l, w), w.Value)
+	if same(w.Value, l.Value) {
+		severity, says = record.LintNote, fmt.Sprintf("%s sets it to the same again", c.place(l, w))
+	}
+	c.add(l, "twice", severity, "keep one of the two", "%s", says)
+	c.out.Findings[len(c.out.Findings)-1].Other = w.Where()
+}
+
+// place names another line as seen from one.
+func (c *checker) place(from, to settingfile.Line) string {
+	if from.File == to.File {
+		return fmt.Sprintf("line %d", to.Line)
+	}
+	return to.Where()
+}
+
+// linux says what there is to say about one line of a file for Linux.
+func (c *checker) linux(l settingfile.Line) {
+	if !c.exists(l) {
+		return
+	}
+	p := find(l.Key)
+	if p != nil {
+		if numbers, ok := c.takes(l, p); ok {
+			c.amount(l, p, numbers)
+			c.sizes(l, p, numbers)
+		}
+	}
+	if !c.wins(l) {
+		return // what it would do does not matter any more
+	}
+	c.now(l, p)
+	c.harm(l)
+	switch {
+	case !aboutNetwork(settingfile.Linux, l.Key):
+		c.add(l, "not-network", record.LintWarning, "leave it out", "it has nothing to do with the network")
+	case p == nil || p.tcp == "":
+	case p.misleads():
+		c.add(l, "no-effect", record.LintWarning, "", "no effect on most of TCP: %s", p.tcp)
+	default:
+		c.add(l, "no-effect", record.LintNote, "", "no effect on bulk data over TCP: %s", p.tcp)
+	}
+}
+
+// exists reports parameters that are gone, or that this kernel does not have.
+func (c *checker) exists(l settingfile.Line) bool {
+	known, asked := c.ask(l.Key)
+	i := slices.IndexFunc(departed, func(g gone) bool { return g.key == l.Key })
+	switch {
+	case i >= 0:
+		g := departed[i]
+		since := ""
+		if g.since != "" {
+			since = " since Linux " + g.since
+		}
+		id, says, fix := "removed", "gone"+since+": "+g.why, "leave it out"
+		if g.now != "" {
+			id, says, fix = "renamed", "gone"+since+": "+g.why, g.now
+		}
+		severity := record.LintError
+		if g.kept {
+			severity, says = record.LintWarning, "it does nothing any more"+since+": "+g.why
+		}
+		c.add(l, id, severity, fix, "%s", says)
+		return false
+	case asked && !known.Exists && settingfile.PortOf(l.Key) != "":
+		c.add(l, "unknown", record.LintWarning, "", "this machine has no port %s, or its kernel (%s) no such parameter", settingfile.PortOf(l.Key), c.kernel.Release)
+		return false
+	case asked && !known.Exists:
+		fix := ""
+		if known.Near != "" {
+			fix = known.Near
+		}
+		c.add(l, "unknown", record.LintError, fix, "this kernel (%s) has no such parameter%s", c.kernel.Release, source.DidYouMean(l.Key, near(known.Near)))
+		return false
+	case !asked && strings.HasPrefix(l.Key, "net."):
+		keys := make([]string, len(catalogue))
+		for i, p := range catalogue {
+			keys[i] = p.key
+		}
+		if find(l.Key) == nil && close(l.Key, keys) != "" {
+			c.add(l, "unknown", record.LintWarning, close(l.Key, keys), "it is not known here%s", source.DidYouMean(l.Key, keys))
+			return false
+		}
+	}
+	return true
+}
+
+func near(key string) []string {
+	if key == "" {
+		return nil
+	}
+	return []string{key}
+}
+
+// close is a key that differs from one in a letter or two, as by a slip.
+func close(key string, keys []string) string {
+	for _, k := range keys {
+		if d := source.Nearest(key, []string{k}); d != "" && len(k) >= len(key)-1 && len(k) <= len(key)+1 && slip(key, k) {
+			return k
+		}
+	}
+	return ""
+}
+
+// slip: two keys of much the same length differ in two letters at most, counted
+// from both ends.
+func slip(a, b string) bool {
+	n := min(len(a), len(b))
+	head := 0
+	for head < n && a[head] == b[head] {
+		head++
+	}
+	tail := 0
+	for tail < n-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	return max(len(a), len(b))-head-tail <= 2
+}
+
+// ask is what the kernel says of a key; asked is false where there is none, or it
+// was not asked for this key.
+func (c *checker) ask(key string) (known Known, asked bool) {
+	if c.kernel == nil {
+		return Known{}, false
+	}
+	known, asked = c.kernel.Parameters[key]
+	return known, asked
+}
+
+// setting describes a line that holds in the end.
+func (c *checker) setting(l settingfile.Line) record.LintSetting {
+	system := settingfile.Linux
+	for _, f := range c.files {
+		if f.Name == l.File {
+			system = f.System
+		}
+	}
+	s := record.LintSetting{File: l.File, Line: l.Line, Key: l.Key, Value: l.Value, Network: aboutNetwork(system, l.Key)}
+	if system != settingfile.Linux {
+		return s
+	}
+	known, asked := c.ask(l.Key)
+	p := find(l.Key)
+	s.Current, s.Scope = known.Value, known.Scope
+	switch {
+	case asked && !known.Exists:
+		s.Scope = ""
+	case s.Scope != "":
+	case !strings.HasPrefix(l.Key, "net."):
+		s.Scope = record.ScopeMachine
+	case p != nil:
+		s.Scope = p.scope
+	}
+	if n, ok := integers(l.Value); p != nil && ok && p.unit == pages {
+		s.Amounts = size(slices.Max(n) * c.page)
+	}
+	return s
+}

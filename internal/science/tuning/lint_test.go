@@ -1,0 +1,183 @@
+package tuning
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+
+	"linerate/internal/model/settingfile"
+)
+
+// today is a kernel like those that lists are pasted on now, with 8 GiB.
+func today() *Kernel {
+	return &Kernel{Release: "6.18.0", MemoryBytes: 8 << 30, PageBytes: 4096, Congestion: []string{"reno", "cubic"}, Parameters: map[string]Known{
+		"net.ipv4.tcp_rmem":               {true, "4096 131072 33554432", record.ScopeNamespace, ""},
+		"net.ipv4.tcp_wmem":               {true, "4096 16384 4194304", record.ScopeNamespace, ""},
+		"net.ipv4.tcp_mem":                {true, "95967 127956 191934", record.ScopeMachine, ""},
+		"net.core.rmem_max":               {true, "4194304", record.ScopeMachine, ""},
+		"net.core.somaxconn":              {true, "4096", record.ScopeNamespace, ""},
+		"net.ipv4.tcp_window_scaling":     {true, "1", record.ScopeNamespace, ""},
+		"net.ipv4.tcp_syncookies":         {true, "1", record.ScopeNamespace, ""},
+		"net.ipv4.tcp_congestion_control": {true, "cubic", record.ScopeNamespace, ""},
+		"net.ipv4.tcp_rmen":               {false, "", "", "net.ipv4.tcp_rmem"},
+		"net.ipv4.tcp_tw_recycle":         {},
+		"net.ipv4.conf.eth7.rp_filter":    {},
+	}}
+}
+
+// what says what was found: "3 refused error".
+func what(found *record.Lint) []string {
+	list := []string{}
+	for _, f := range found.Findings {
+		list = append(list, fmt.Sprintf("%d %s %s", f.Line, f.ID, f.Severity))
+	}
+	return list
+}
+
+func TestFindings(t *testing.T) {
+	for _, test := range []struct {
+		text   string
+		kernel *Kernel
+		want   []string
+	}{
+		{"net.ipv4.tcp_rmem = 4096 131072 67108864", nil, nil},
+		{"net.ipv4.tcp_rmem = 4096 131072 67108864", today(), nil},
+		{"net.ipv4.tcp_rmem = 4096 131072 16777216", today(), []string{"1 lowers warning"}},
+		{"net.ipv4.tcp_rmem = 4096 131072 64M", nil, []string{"1 refused error"}},
+		{"net.ipv4.tcp_rmem = 4096,131072,67108864", nil, []string{"1 refused error"}},
+		{"net.ipv4.tcp_rmem = 4096 131072 4294967296", nil, []string{"1 refused error"}},
+		{"net.ipv4.tcp_rmem = 4096 131072", nil, []string{"1 missing note"}},
+		{"net.ipv4.tcp_rmem = 4096 131072 0x4000000 # 64 MiB", nil, []string{"1 syntax warning"}},
+		{"net.ipv4.tcp_rmem = 4096 131072 67108864#64 MiB", nil, []string{"1 syntax warning"}},
+		{"net.ipv4.tcp_mem = 95967 127956 255912#pages", nil, []string{"1 syntax warning"}},
+		{"net.ipv4.tcp_wmem = 67108864 65536 4096", nil, []string{"1 order warning", "1 unit warning"}},
+		{"net.ipv4.tcp_wmem = 67108864 67108864 67108864", nil, []string{"1 autotuning-off warning"}},
+		{"net.ipv4.tcp_window_scaling = 0", nil, []string{"1 harmful warning"}},
+		{"net.ipv4.tcp_window_scaling = 2000", nil, []string{"1 refused error"}},
+		{"net.ipv4.tcp_window_scaling = 1", today(), []string{"1 as-it-is note"}},
+		{"net.ipv4.tcp_mem = 16777216 16777216 16777216", today(), []string{"1 unit warning"}},
+		{"net.ipv4.tcp_mem = 16777216 16777216 16777216", nil, []string{"1 unit warning"}},
+		{"net.ipv4.tcp_mem = 95967 127956 255912", nil, nil},
+		{"net.ipv4.tcp_mem = 1000 2000 3000", today(), []string{"1 lowers warning"}},
+		{"net.ipv4.tcp_mem = 9223372036854775807 9223372036854775807 9223372036854775807", nil, []string{"1 unit warning"}},
+		{"net.core.rmem_max = 16777216", today(), []string{"1 no-effect warning"}},
+		{"net.core.rmem_default = 524287", nil, []string{"1 no-effect warning"}},
+		{"net.core.somaxconn = 8192", today(), []string{"1 no-effect note"}},
+		{"net.ipv4.tcp_tw_recycle = 1", nil, []string{"1 removed error"}},
+		{"net.ipv4.tcp_tw_recycle = 1", today(), []string{"1 removed error"}},
+		{"net.ipv4.tcp_low_latency = 1", nil, []string{"1 removed warning"}},
+		{"net.ipv4.ip_conntrack_max = 100000", nil, []string{"1 renamed error"}},
+		{"net.ipv4.tcp_rmen = 1 2 3", nil, []string{"1 unknown warning"}},
+		{"net.ipv4.tcp_rmen = 1 2 3", today(), []string{"1 unknown error"}},
+		{"net.ipv4.tcp_something_new = 1", nil, nil},
+		{"net.ipv4.conf.eth7.rp_filter = 0", nil, nil},
+		{"net.ipv4.conf.eth7.rp_filter = 0", today(), []string{"1 unknown warning"}},
+		{"net.ipv4.tcp_congestion_control = bbr", today(), []string{"1 refused warning"}},
+		{"net.ipv4.tcp_congestion_control = cubic", today(), []string{"1 as-it-is note"}},
+		{"kernel.shmmax = 1\nkernel.shmall = 1\nfs.aio-max-nr = 1\nfs.file-max = 1", nil, []string{"1 not-network warning", "2 not-network warning", "3 not-network warning"}},
+		{"net.ipv4.tcp_sack = 1\nnet.ipv4.tcp_sack = 1", nil, []string{"1 twice note"}},
+		{"net/ipv4/tcp_sack = 0\nnet.ipv4.tcp_sack = 1", nil, []string{"1 twice warning"}},
+		{"nonsense", nil, []string{"1 syntax error"}},
+	} {
+		found := Files([]settingfile.File{settingfile.Read("x.conf", []byte(test.text), settingfile.Linux)}, test.kernel)
+		if got := what(found); !slices.Equal(got, test.want) && len(got)+len(test.want) > 0 {
+			t.Errorf("%s (kernel asked: %t): %q, want %q", test.text, test.kernel != nil, got, test.want)
+		}
+		if n := found.Errors + found.Warnings + found.Notes; n != len(found.Findings) {
+			t.Errorf("%s: %d findings, %d counted", test.text, len(found.Findings), n)
+		}
+	}
+}
+
+// Across files the later one wins, and the finding names both places.
+func TestTwiceAcrossFiles(t *testing.T) {
+	files := []settingfile.File{
+		settingfile.Read("10-a.conf", []byte("net.ipv4.tcp_sack = 0\n"), ""),
+		settingfile.Read("99-b.conf", []byte("# later\nnet.ipv4.tcp_sack = 1\n"), ""),
+	}
+	found := Files(files, nil)
+	if len(found.Findings) != 1 || found.Findings[0].File != "10-a.conf" || found.Findings[0].Other != "99-b.conf:2" {
+		t.Errorf("%+v", found.Findings)
+	}
+	if len(found.Settings) != 1 || found.Settings[0].Value != "1" {
+		t.Errorf("%+v", found.Settings)
+	}
+	// What the losing line would do is not said: it does nothing.
+	files[0], files[1] = files[1], files[0]
+	if found = Files(files, nil); !slices.Equal(what(found), []string{"2 twice warning", "1 harmful warning"}) {
+		t.Errorf("%q", what(found))
+	}
+}
+
+// A fix is what the kernel would take.
+func TestFixOfSuffixes(t *testing.T) {
+	found := Files([]settingfile.File{settingfile.Read("x", []byte("net.ipv4.tcp_rmem = 4k 128K,64M"), "")}, nil)
+	if len(found.Findings) != 1 || found.Findings[0].Fix != "4096 131072 67108864" {
+		t.Errorf("%+v", found.Findings)
+	}
+	fixed := Files([]settingfile.File{settingfile.Read("x", []byte("net.ipv4.tcp_rmem = "+found.Findings[0].Fix), "")}, nil)
+	if len(fixed.Findings) != 0 {
+		t.Errorf("the fix: %+v", fixed.Findings)
+	}
+}
+
+// Scopes come from the kernel where it was asked, otherwise from what is known.
+func TestScopes(t *testing.T) {
+	files := []settingfile.File{settingfile.Read("x", []byte("net.ipv4.tcp_rmem=1 2 3\nnet.core.rmem_max=5000\nkernel.shmmax=1\nnet.ipv4.new=1\n"), "")}
+	scopes := func(k *Kernel) (list []string) {
+		for _, s := range Files(files, k).Settings {
+			list = append(list, s.Scope)
+		}
+		return list
+	}
+	if got, want := scopes(nil), []string{"namespace", "machine", "machine", ""}; !slices.Equal(got, want) {
+		t.Errorf("without a kernel %q, want %q", got, want)
+	}
+	k := today()
+	k.Parameters["net.ipv4.tcp_rmem"] = Known{Exists: true, Scope: record.ScopeMachine} // before Linux 4.15
+	k.Parameters["net.ipv4.new"] = Known{Exists: true, Scope: record.ScopeNamespace}
+	if got, want := scopes(k), []string{"machine", "machine", "machine", "namespace"}; !slices.Equal(got, want) {
+		t.Errorf("by that kernel %q, want %q", got, want)
+	}
+}
+
+func TestBSD(t *testing.T) {
+	for _, test := range []struct {
+		name, text, system string
+		want               []string
+	}{
+		{"sysctl.conf", "kern.ipc.nmbclusters=262144\nkern.ipc.maxsockbuf=4194304\nkern.ipc.shm_use_phys=1", settingfile.FreeBSD, []string{"2 no-effect warning", "3 not-network warning"}},
+		{"sysctl.conf", "kern.ipc.nmbclusters=536870912", settingfile.FreeBSD, []string{"1 unit warning"}},
+		{"loader.conf", "hw.ixgbe.txd=\"4096\"\nif_ixgbe_load=\"YES\"", settingfile.FreeBSD, []string{"1 renamed error", "2 apart note"}},
+		{"sysctl.conf", "net.inet.ip.mtudisc=0\nnet.inet.udp.recvspace=231072", settingfile.OpenBSD, []string{"1 harmful warning", "2 no-effect note"}},
+		{"sysctl.conf", "net.inet.ip.mtudisc=1\nddb.panic=0", settingfile.OpenBSD, []string{"2 not-network warning"}},
+	} {
+		file := settingfile.Read(test.name, []byte(test.text), "")
+		if file.System != test.system {
+			t.Errorf("%q is for %s", test.text, file.System)
+		}
+		if got := what(Files([]settingfile.File{file}, nil)); !slices.Equal(got, test.want) {
+			t.Errorf("%q: %q, want %q", test.text, got, test.want)
+		}
+	}
+}
+
+// The catalogue says each thing once, and what is gone is not in it.
+func TestCatalogue(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range catalogue {
+		if seen[p.key] || p.values > 0 && p.min >= p.max || p.scope == "" || strings.HasSuffix(p.tcp, ".") {
+			t.Errorf("%+v", p)
+		}
+		seen[p.key] = true
+	}
+	for _, g := range departed {
+		if seen[g.key] {
+			t.Errorf("%s is gone and there", g.key)
+		}
+		seen[g.key] = true
+	}
+}

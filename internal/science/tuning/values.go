@@ -1,0 +1,263 @@
+package tuning
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/model/record"
+
+	"linerate/internal/model/settingfile"
+)
+
+var sprintf = fmt.Sprintf
+
+// manyBytes is more than a list means to give to the buffers of one protocol.
+const manyBytes = 8 << 30
+
+// find looks a parameter up. Per-port parameters are not in the catalogue.
+func find(key string) *parameter {
+	i := slices.IndexFunc(catalogue, func(p parameter) bool { return p.key == key })
+	if i < 0 {
+		return nil
+	}
+	return &catalogue[i]
+}
+
+// misleads: lists set it in the belief that it is what TCP goes by.
+func (p *parameter) misleads() bool {
+	switch p.key {
+	case "net.core.rmem_default", "net.core.wmem_default", "net.core.rmem_max", "net.core.wmem_max":
+		return true
+	}
+	return false
+}
+
+// integer reads a number as the kernel does: decimal, 0x… or 0….
+func integer(text string) (int64, bool) {
+	n, err := strconv.ParseInt(text, 0, 64)
+	return n, err == nil && !strings.Contains(text, "_") && !strings.HasPrefix(text, "+")
+}
+
+func integers(text string) (list []int64, ok bool) {
+	for word := range strings.FieldsSeq(text) {
+		n, ok := integer(word)
+		if !ok {
+			return list, false
+		}
+		list = append(list, n)
+	}
+	return list, len(list) > 0
+}
+
+// takes are the numbers of a value that the kernel would take, as many as the
+// parameter has; false: it would not, or not all of them.
+func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok bool) {
+	if p.values == 0 {
+		c.words(l, p)
+		return nil, false
+	}
+	value, comment, commented := strings.Cut(l.Value, "#")
+	if commented {
+		c.add(l, "syntax", record.LintWarning, "put the comment on a line of its own", "a comment ends no value: %q is read along with it", "#"+comment)
+		l.Value = strings.TrimSpace(value)
+	}
+	for word := range strings.FieldsSeq(l.Value) {
+		n, ok := integer(word)
+		if !ok {
+			c.add(l, "refused", record.LintError, meant(l.Value), "the kernel takes %s only; %q is refused", shape(p), word)
+			return nil, false
+		}
+		if n < p.min || n > p.max {
+			c.add(l, "refused", record.LintError, "", "the kernel takes %s; %d is refused", span(p), n)
+			return nil, false
+		}
+		numbers = append(numbers, n)
+	}
+	switch {
+	case len(numbers) < p.values:
+		c.add(l, "missing", record.LintNote, "", "it has %d values: with %d the last %s as they are", p.values, len(numbers), plural(p.values-len(numbers), "stays", "stay"))
+	case len(numbers) > p.values:
+		c.add(l, "refused", record.LintWarning, "", "it has %s: the kernel ignores what is beyond", plural(p.values, "one value", fmt.Sprintf("%d values", p.values)))
+	}
+	return numbers, len(numbers) == p.values
+}
+
+// words checks parameters that hold names.
+func (c *checker) words(l settingfile.Line, p *parameter) {
+	if c.kernel == nil || p.key != "net.ipv4.tcp_congestion_control" || len(c.kernel.Congestion) == 0 || slices.Contains(c.kernel.Congestion, l.Value) {
+		return
+	}
+	c.add(l, "refused", record.LintWarning, "", "this kernel (%s) has %s; %s only if it can load a module of that name", c.kernel.Release, strings.Join(c.kernel.Congestion, ", "), l.Value)
+}
+
+// shape is what the kernel takes for a value.
+func shape(p *parameter) string {
+	if p.values == 1 {
+		return "a whole number"
+	}
+	return fmt.Sprintf("%d whole numbers with spaces between them", p.values)
+}
+
+// meant rewrites a value with suffixes or commas as the kernel would take it.
+func meant(text string) string {
+	var list []string
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == ';' }) {
+		digits := strings.TrimRight(word, "kKmMgGiIbB")
+		n, ok := integer(digits)
+		if !ok {
+			return ""
+		}
+		for i, factor := range map[string]int64{"k": 1 << 10, "m": 1 << 20, "g": 1 << 30} {
+			if strings.HasPrefix(strings.ToLower(word[len(digits):]), i) {
+				n *= factor
+			}
+		}
+		list = append(list, strconv.FormatInt(n, 10))
+	}
+	return strings.Join(list, " ")
+}
+
+// amount reports numbers of pages that were meant as bytes.
+func (c *checker) amount(l settingfile.Line, p *parameter, numbers []int64) {
+	if p.unit != pages {
+		return
+	}
+	n := slices.Max(numbers)
+	comes := n * c.page
+	why := ""
+	switch {
+	case comes/c.page != n:
+		why = "more than any machine has"
+	case c.kernel != nil && c.kernel.MemoryBytes > 0 && comes > c.kernel.MemoryBytes:
+		why = fmt.Sprintf("more than this machine has (%s)", size(c.kernel.MemoryBytes))
+	case c.kernel == nil && comes >= manyBytes:
+		why = "which is hardly meant"
+	}
+	if like := c.likeBytes(l); like != "" {
+		why = joined(why, "and "+like+" has the same number of bytes")
+	}
+	if why != "" {
+		c.add(l, "unit", record.LintWarning, "leave it out: the kernel chooses it by the machine's memory", "it counts pages of %s, not bytes: %d pages are %s, %s", size(c.page), n, size(comes), why)
+	}
+}
+
+func joined(a, b string) string {
+	if a == "" {
+		return strings.TrimPrefix(b, "and ")
+	}
+	return a + ", " + b
+}
+
+// likeBytes names a parameter that counts bytes and is set to the same value.
+func (c *checker) likeBytes(l settingfile.Line) string {
+	for _, f := range c.files {
+		for _, other := range f.Lines {
+			if p := find(other.Key); p != nil && p.unit == bytes && same(other.Value, l.Value) {
+				return other.Key
+			}
+		}
+	}
+	return ""
+}
+
+// sizes checks the three sizes of TCP's buffers against each other.
+func (c *checker) sizes(l settingfile.Line, p *parameter, n []int64) {
+	if p.values != 3 {
+		return
+	}
+	switch {
+	case n[0] > n[1] || n[1] > n[2]:
+		c.add(l, "order", record.LintWarning, "", "the three go from least to most: %d, %d, %d do not", n[0], n[1], n[2])
+	case p.unit == bytes && n[1] == n[2]:
+		c.add(l, "autotuning-off", record.LintWarning, "", "the second is the largest already, so that there is nothing to tune: every connection begins with a buffer of %s, however short its path", size(n[1]))
+	}
+	if p.unit == bytes && n[2] < 65536 && c.wins(l) {
+		c.add(l, "unit", record.LintWarning, "", "it counts bytes: buffers end at %s, less than a window without scaling", size(n[2]))
+	}
+}
+
+// now compares a value with the one that the kernel has.
+func (c *checker) now(l settingfile.Line, p *parameter) {
+	known, asked := c.ask(l.Key)
+	if !asked || known.Value == "" {
+		return
+	}
+	if same(known.Value, l.Value) {
+		c.add(l, "as-it-is", record.LintNote, "", "this kernel has that value now: nothing would change")
+		return
+	}
+	was, _ := integers(known.Value)
+	is, ok := integers(l.Value)
+	if len(is) == 1 && len(was) == 1 && (l.Bound == ">" && is[0] <= was[0] || l.Bound == "<" && is[0] >= was[0]) {
+		c.add(l, "as-it-is", record.LintNote, "", "tuned sets it only to a %s value, and this kernel has %d: nothing would change", map[string]string{">": "larger", "<": "smaller"}[l.Bound], was[0])
+		return
+	}
+	if p == nil || !ok || len(was) != len(is) || p.unit != bytes && p.unit != pages || len(was) != 1 && len(was) != 3 {
+		return
+	}
+	if last := len(is) - 1; is[last] < was[last] && !strings.Contains(l.Key, "lowat") && !strings.Contains(l.Key, "output") {
+		c.add(l, "lowers", record.LintWarning, "leave it out", "less than what this kernel has now: %d, not %d", is[last], was[last])
+	}
+}
+
+// harmful values of parameters that are on by default, and what is lost.
+var harmful = []struct{ key, value, says string }{
+	{"net.ipv4.tcp_window_scaling", "0", "windows end at 64 KiB, so that a connection carries 64 KiB per round trip at most (RFC 7323)"},
+	{"net.ipv4.tcp_moderate_rcvbuf", "0", "receive buffers do not grow any more: windows end at the second value of net.ipv4.tcp_rmem"},
+	{"net.ipv4.tcp_sack", "0", "of several losses in a window one is mended per round trip (RFC 2018)"},
+	{"net.ipv4.tcp_timestamps", "0", "12 bytes of each segment are won (0.8 % at an MTU of 1500), and old segments are not told from new ones any more (RFC 7323)"},
+	{"net.ipv4.ip_no_pmtu_disc", "1", "packets that are too large for the path are not found out"},
+}
+
+func (c *checker) harm(l settingfile.Line) {
+	for _, h := range harmful {
+		if h.key == l.Key && same(h.value, l.Value) {
+			c.add(l, "harmful", record.LintWarning, "leave it out", "%s", h.says)
+		}
+	}
+}
+
+// aboutNetwork says whether a parameter has to do with the network at all. A few
+// of the others have: they bound what sockets or their memory come from.
+func aboutNetwork(system, key string) bool {
+	prefixes := map[string][]string{
+		settingfile.Linux: {"net.", "sunrpc.", "fs.file-max", "fs.nr_open", "vm.min_free_kbytes", "kernel.bpf", "kernel.io_uring"},
+		settingfile.FreeBSD: {"net.", "kern.ipc.nmb", "kern.ipc.maxsock", "kern.ipc.so", "kern.ipc.zero_copy", "kern.random.sys.harvest", "hw.ix", "hw.em.", "hw.igb",
+			"hw.cxgb", "hw.mlx", "hw.intr_storm", "hw.bge.", "hw.bce.", "dev.", "kern.maxfiles", "cc_", "if_"},
+		settingfile.OpenBSD: {"net.", "kern.maxclusters", "kern.maxfiles", "kern.somaxconn", "kern.sominconn"},
+	}[system]
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
+}
+
+// same compares values as the kernel does, numbers by what they come to.
+func same(a, b string) bool {
+	x, okX := integers(a)
+	y, okY := integers(b)
+	if okX && okY {
+		return slices.Equal(x, y)
+	}
+	return strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ")
+}
+
+// size spells bytes for reading: "38.1 GiB".
+func size(n int64) string {
+	for _, u := range []struct {
+		size int64
+		name string
+	}{{1 << 40, "TiB"}, {1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
+		if n >= u.size {
+			return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/float64(u.size)), ".0") + " " + u.name
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// span spells what the kernel takes.
+func span(p *parameter) string {
+	if p.max == 1<<63-1 {
+		return fmt.Sprintf("%d or more", p.min)
+	}
+	return fmt.Sprintf("%d to %d", p.min, p.max)
+}
