@@ -73,17 +73,17 @@ func readFrame(r io.Reader) (kind, []byte, error) {
 }
 
 // ShowTicket begins a flow's connection.
-func ShowTicket(w io.Writer, t record.Ticket) error { return writeFrame(w, kindTicket, t[:]) }
+func ShowTicket(w io.Writer, t record.Cookie) error { return writeFrame(w, kindTicket, t[:]) }
 
 // TicketFrame is what ShowTicket writes, for those who write it themselves.
-func TicketFrame(t record.Ticket) []byte { return frame(kindTicket, t[:]) }
+func TicketFrame(t record.Cookie) []byte { return frame(kindTicket, t[:]) }
 
 // TicketBytes is how long a ticket's frame is.
-const TicketBytes = headerBytes + len(record.Ticket{})
+const TicketBytes = headerBytes + len(record.Cookie{})
 
 // TicketOf is the ticket that a connection shows with its first TicketBytes.
 // False: it shows none.
-func TicketOf(frame []byte) (t record.Ticket, shown bool) {
+func TicketOf(frame []byte) (t record.Cookie, shown bool) {
 	if len(frame) != TicketBytes || string(frame[:len(magic)]) != magic || kind(frame[len(magic)]) != kindTicket ||
 		int(binary.BigEndian.Uint16(frame[len(magic)+1:])) != len(t) {
 		return t, false
@@ -93,8 +93,8 @@ func TicketOf(frame []byte) (t record.Ticket, shown bool) {
 }
 
 // NewTicket draws a ticket that nobody can guess.
-func NewTicket() record.Ticket {
-	var t record.Ticket
+func NewTicket() record.Cookie {
+	var t record.Cookie
 	_, _ = rand.Read(t[:]) // never fails
 	return t
 }

@@ -105,7 +105,7 @@ func NewName() []byte {
 // Visitor is who has connected to a server: the bearer of a ticket, or a
 // conductor.
 type Visitor struct {
-	Ticket record.Ticket // zero: a conductor
+	Ticket record.Cookie // zero: a conductor
 	// Version is the conductor's linerate.
 	Version string
 }
@@ -129,7 +129,7 @@ func (s Server) Receive(stream io.ReadWriter) (Visitor, func() error, error) {
 		return Visitor{}, nil, err
 	}
 	if k == kindTicket {
-		var t record.Ticket
+		var t record.Cookie
 		if len(payload) != len(t) {
 			return Visitor{}, nil, fmt.Errorf("%w: a ticket of %d bytes", ErrStranger, len(payload))
 		}

@@ -125,7 +125,7 @@ func TestTicket(t *testing.T) {
 		t.Errorf("%v, %+v, then %q", err, v, b.String())
 	}
 	b.Reset()
-	if err := ShowTicket(&b, record.Ticket{}); err != nil {
+	if err := ShowTicket(&b, record.Cookie{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := (Server{}).Receive(&b); !errors.Is(err, ErrStranger) {

@@ -58,10 +58,10 @@ func baseSettings(h topology.Host, daemon bool) []setting.Setting {
 		list = append(list, setting.Setting{Host: h.Name, Sysctl: sysctls})
 	}
 	if len(h.Via) == 0 {
-		for _, p := range h.Ports {
+		for _, p := range h.Interfaces {
 			for _, a := range p.Addresses {
 				list = append(list, setting.Setting{Host: h.Name, Address: &setting.Address{
-					Port: p.Name, Address: netip.PrefixFrom(a.First, a.Bits), Count: a.Number(),
+					Interface: p.Name, Address: netip.PrefixFrom(a.First, a.Bits), Count: a.Number(),
 				}})
 			}
 		}
@@ -84,17 +84,17 @@ func baseSettings(h topology.Host, daemon bool) []setting.Setting {
 func (l *Lab) verify(h topology.Host) error {
 	hello := l.Hello(h.Name)
 	var errs []error
-	for _, p := range h.Ports {
-		i := slices.IndexFunc(hello.Ports, func(s record.PortSnapshot) bool { return s.Port == p.Name })
+	for _, p := range h.Interfaces {
+		i := slices.IndexFunc(hello.Interfaces, func(s record.InterfaceSnapshot) bool { return s.Interface == p.Name })
 		if i < 0 {
 			var names []string
-			for _, s := range hello.Ports {
-				names = append(names, s.Port)
+			for _, s := range hello.Interfaces {
+				names = append(names, s.Interface)
 			}
-			errs = append(errs, fmt.Errorf("%s has no port %s; it has %s", h.Name, p.Name, strings.Join(names, ", ")))
+			errs = append(errs, fmt.Errorf("%s has no interface %s; it has %s", h.Name, p.Name, strings.Join(names, ", ")))
 			continue
 		}
-		have := hello.Ports[i]
+		have := hello.Interfaces[i]
 		if !have.Up {
 			errs = append(errs, fmt.Errorf("%s.%s is down", h.Name, p.Name))
 		}
@@ -109,7 +109,7 @@ func (l *Lab) verify(h topology.Host) error {
 	return errors.Join(errs...)
 }
 
-// Resolve replaces references to ports in settings by what they stand for: the
+// Resolve replaces references to interfaces in settings by what they stand for: the
 // MAC address in a neighbour's lladdr, the address in a route's via.
 func (l *Lab) Resolve(settings []setting.Setting) ([]setting.Setting, error) {
 	resolved := make([]setting.Setting, len(settings))
@@ -153,12 +153,12 @@ func (l *Lab) Resolve(settings []setting.Setting) ([]setting.Setting, error) {
 	return resolved, nil
 }
 
-// endOf reads "host.port".
+// endOf reads "host.interface".
 func endOf(t *topology.Topology, text string) (topology.End, bool) {
 	for _, h := range t.Hosts {
 		if port, found := strings.CutPrefix(text, h.Name+"."); found {
-			if _, exists := h.Port(port); exists {
-				return topology.End{Node: h.Name, Port: port}, true
+			if _, exists := h.Interface(port); exists {
+				return topology.End{Node: h.Name, Interface: port}, true
 			}
 		}
 	}
@@ -169,16 +169,16 @@ func (l *Lab) mac(end topology.End) (string, error) {
 	if h, _ := l.topology.Host(end.Node); len(h.Via) == 0 {
 		return l.topology.MAC(end), nil
 	}
-	for _, s := range l.Hello(end.Node).Ports {
-		if s.Port == end.Port {
+	for _, s := range l.Hello(end.Node).Interfaces {
+		if s.Interface == end.Interface {
 			return s.MAC, nil
 		}
 	}
-	return "", fmt.Errorf("the MAC address of %s is not known: the host has no such port", end)
+	return "", fmt.Errorf("the MAC address of %s is not known: the host has no such interface", end)
 }
 
-// via turns "host.port" into an address that the host can reach: one of the same
-// family as the destination where the far port has one, else its link-local
+// via turns "host.interface" into an address that the host can reach: one of the same
+// family as the destination where the far interface has one, else its link-local
 // address (RFC 4291, made from the MAC address).
 func (l *Lab) via(host, to, text string) (string, error) {
 	end, ok := endOf(l.topology, text)
@@ -203,17 +203,17 @@ func (l *Lab) via(host, to, text string) (string, error) {
 	return "inet6 " + local.String(), nil
 }
 
-// addressOf is an address of a far port, of one family, that a host can reach
-// because it has a port on the same prefix.
+// addressOf is an address of a far interface, of one family, that a host can reach
+// because it has an interface on the same prefix.
 func addressOf(t *topology.Topology, host string, far topology.End, six bool) (netip.Addr, bool) {
 	h, _ := t.Host(host)
 	there, _ := t.Host(far.Node)
-	port, _ := there.Port(far.Port)
+	port, _ := there.Interface(far.Interface)
 	for _, a := range port.Addresses {
 		if a.First.Is6() != six {
 			continue
 		}
-		for _, p := range h.Ports {
+		for _, p := range h.Interfaces {
 			for _, own := range p.Addresses {
 				if netip.PrefixFrom(own.First, own.Bits).Masked().Contains(a.First) {
 					return a.First, true

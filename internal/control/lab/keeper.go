@@ -111,7 +111,7 @@ func build(p *plan) ([]*netlink.Namespace, error) {
 			}
 		}
 	}
-	// A bridge floods to the port that joined last first. Cabled backwards, a
+	// A bridge floods to the interface that joined last first. Cabled backwards, a
 	// lab's switch floods in the order of the file.
 	for _, c := range slices.Backward(p.Cables) {
 		if err := lay(*p, nodes, c, wires); err != nil {
@@ -123,12 +123,12 @@ func build(p *plan) ([]*netlink.Namespace, error) {
 }
 
 func lay(p plan, nodes []*netlink.Namespace, c planCable, wires *wires) error {
-	end := func(e planEnd) netlink.CableEnd {
-		return netlink.CableEnd{In: nodes[e.Node], Port: e.Port, MAC: e.MAC, MTU: e.MTU}
+	end := func(e planEnd) netlink.VethEnd {
+		return netlink.VethEnd{In: nodes[e.Node], Interface: e.Port, MAC: e.MAC, MTU: e.MTU}
 	}
-	cable := netlink.Cable
+	cable := netlink.NewVethPair
 	if wires.carries(c) {
-		cable = func(a, b netlink.CableEnd) error { return wires.lay(&c, a, b) }
+		cable = func(a, b netlink.VethEnd) error { return wires.lay(&c, a, b) }
 	}
 	if err := cable(end(c.Ends[0]), end(c.Ends[1])); err != nil {
 		return err
@@ -186,7 +186,7 @@ var quiet = []struct{ key, value string }{
 	{"net.ipv6.conf.default.mldv2_unsolicited_report_interval", "600000"},
 }
 
-// kernelDefaults runs inside a new namespace, before it has any port.
+// kernelDefaults runs inside a new namespace, before it has any interface.
 func kernelDefaults(n planNode) error {
 	var sysctls proc.Sysctls
 	for _, d := range defaults {

@@ -33,10 +33,10 @@ type planCable struct {
 	Ends [2]planEnd `json:"ends"`
 }
 
-// planEnd is a port and what it does to the frames it sends.
+// planEnd is an interface and what it does to the frames it sends.
 type planEnd struct {
 	Node  int             `json:"node"` // index into Nodes
-	Port  string          `json:"port"`
+	Port  string          `json:"interface"`
 	MAC   string          `json:"mac"`
 	MTU   int             `json:"mtu"`
 	Shape netlink.Shaping `json:"shape"`
@@ -71,7 +71,7 @@ func planOf(t *topology.Topology) plan {
 		}
 		end := func(node int, e topology.End) planEnd {
 			s := l.Towards(e)
-			return planEnd{Node: node, Port: e.Port, MAC: t.MAC(e), MTU: s.MTU, Shape: netlink.Shaping{
+			return planEnd{Node: node, Port: e.Interface, MAC: t.MAC(e), MTU: s.MTU, Shape: netlink.Shaping{
 				RateBps:    float64(s.Rate),
 				BurstBytes: int64(s.EffectiveBurst()),
 				QueueBytes: int64(s.EffectiveQueue()),
@@ -115,7 +115,7 @@ func withIPv6(t *topology.Topology) map[string]bool {
 }
 
 func usesIPv6(h topology.Host) bool {
-	for _, port := range h.Ports {
+	for _, port := range h.Interfaces {
 		for _, a := range port.Addresses {
 			if a.First.Is6() {
 				return true

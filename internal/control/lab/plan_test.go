@@ -36,10 +36,10 @@ func labOf(over *topology.Topology, hellos ...record.Hello) *Lab {
 func TestPlan(t *testing.T) {
 	over := parse(t, `
 hosts:
-  server: {ports: {eth0: {addresses: [10.0.0.1/24]}, eth1: {addresses: ["fd00::1/64"], mac: "02:aa:00:00:00:01"}}}
-  client: {ports: {eth0: {addresses: [10.0.0.2/24]}}}
-  nas: {via: [ssh, nas], ports: {eno1: {addresses: [10.9.0.1/24]}}}
-  far: {via: [ssh, far], ports: {eno1: {addresses: [10.9.0.2/24]}}}
+  server: {interfaces: {eth0: {addresses: [10.0.0.1/24]}, eth1: {addresses: ["fd00::1/64"], mac: "02:aa:00:00:00:01"}}}
+  client: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}
+  nas: {via: [ssh, nas], interfaces: {eno1: {addresses: [10.9.0.1/24]}}}
+  far: {via: [ssh, far], interfaces: {eno1: {addresses: [10.9.0.2/24]}}}
 switches:
   sw: {}
   rack: {unmanaged: true}
@@ -69,7 +69,7 @@ links:
 			t.Errorf("shaped end %+v", e)
 		}
 	}
-	if e := p.Cables[1].Ends[0]; e.Shape.RateBps != 0 || e.MAC != over.MAC(topology.End{Node: "client", Port: "eth0"}) {
+	if e := p.Cables[1].Ends[0]; e.Shape.RateBps != 0 || e.MAC != over.MAC(topology.End{Node: "client", Interface: "eth0"}) {
 		t.Errorf("plain end %+v", e)
 	}
 	if mac := p.Cables[2].Ends[0].MAC; mac != "02:aa:00:00:00:01" {
@@ -80,16 +80,16 @@ links:
 // A host without IPv6 must not announce itself on links that are measured; one
 // that uses it anywhere must have it.
 func TestUsesIPv6(t *testing.T) {
-	v4 := topology.Port{Name: "eth0", Addresses: []topology.Address{mustAddress(t, "10.0.0.1/24")}}
+	v4 := topology.Interface{Name: "eth0", Addresses: []topology.Address{mustAddress(t, "10.0.0.1/24")}}
 	for name, c := range map[string]struct {
 		host topology.Host
 		want bool
 	}{
-		"IPv4":         {topology.Host{Ports: []topology.Port{v4}, Routes: []setting.Route{{To: "default", Via: "router.eth0"}}}, false},
-		"address":      {topology.Host{Ports: []topology.Port{v4, {Name: "eth1", Addresses: []topology.Address{mustAddress(t, "fd00::1/64")}}}}, true},
-		"destination":  {topology.Host{Routes: []setting.Route{{To: "fd00::/8", Port: "eth0"}}}, true},
-		"one address":  {topology.Host{Routes: []setting.Route{{To: "fd00::1", Port: "eth0"}}}, true},
-		"next hop":     {topology.Host{Routes: []setting.Route{{To: "10.9.0.0/16", Via: "inet6 fe80::1", Port: "eth0"}}}, true},
+		"IPv4":         {topology.Host{Interfaces: []topology.Interface{v4}, Routes: []setting.Route{{To: "default", Via: "router.eth0"}}}, false},
+		"address":      {topology.Host{Interfaces: []topology.Interface{v4, {Name: "eth1", Addresses: []topology.Address{mustAddress(t, "fd00::1/64")}}}}, true},
+		"destination":  {topology.Host{Routes: []setting.Route{{To: "fd00::/8", Interface: "eth0"}}}, true},
+		"one address":  {topology.Host{Routes: []setting.Route{{To: "fd00::1", Interface: "eth0"}}}, true},
+		"next hop":     {topology.Host{Routes: []setting.Route{{To: "10.9.0.0/16", Via: "inet6 fe80::1", Interface: "eth0"}}}, true},
 		"one of a few": {topology.Host{Routes: []setting.Route{{To: "10.9.0.0/16", Nexthops: []setting.Nexthop{{Via: "10.0.0.2"}, {Via: "inet6 fe80::1"}}}}}, true},
 	} {
 		if got := usesIPv6(c.host); got != c.want {
@@ -99,17 +99,17 @@ func TestUsesIPv6(t *testing.T) {
 }
 
 // Where two hosts share no prefix, a route between them goes by the link-local
-// address of the far port, and both ends need IPv6 for that.
+// address of the far interface, and both ends need IPv6 for that.
 func TestWithIPv6(t *testing.T) {
 	over := parse(t, `
 hosts:
   server:
-    ports: {eth0: {addresses: [10.0.200.1/32]}, eth1: {addresses: [10.1.0.1/24]}}
-    routes: [{to: 10.0.200.2/32, nexthops: [{via: spine.down, port: eth0}, {via: old.eth0}]}]
+    interfaces: {eth0: {addresses: [10.0.200.1/32]}, eth1: {addresses: [10.1.0.1/24]}}
+    routes: [{to: 10.0.200.2/32, nexthops: [{via: spine.down, interface: eth0}, {via: old.eth0}]}]
   spine:
-    ports: {down: {}}
+    interfaces: {down: {}}
   old:
-    ports: {eth0: {addresses: [10.1.0.2/24]}}
+    interfaces: {eth0: {addresses: [10.1.0.2/24]}}
 links:
   - {from: server.eth0, to: spine.down}
   - {from: server.eth1, to: old.eth0}
@@ -153,12 +153,12 @@ hosts:
   router:
     forward: true
     sysctls: {net.ipv4.tcp_sack: 0}
-    ports:
+    interfaces:
       wan: {addresses: [10.0.0.1/24, 10.0.0.7-8/24]}
       lan: {addresses: ["fd00::1/64"]}
     routes: [{to: default, via: far.eth0}]
     rules: [{from: 10.0.0.7, table: 7}]
-  far: {ports: {eth0: {addresses: [10.0.0.2/24, "fd00::2/64"]}, eth1: {}}}
+  far: {interfaces: {eth0: {addresses: [10.0.0.2/24, "fd00::2/64"]}, eth1: {}}}
 links:
   - {from: router.wan, to: far.eth0}
   - {from: router.lan, to: far.eth1}
@@ -196,8 +196,8 @@ links:
 func TestResolve(t *testing.T) {
 	over := parse(t, `
 hosts:
-  h: {ports: {eth0: {addresses: [10.1.0.1/24, "fd00:1::1/64"]}, eth1: {addresses: [10.2.0.1/24]}}}
-  r: {ports: {a: {addresses: [10.9.0.1/24, 10.1.0.254/24, "fd00:1::ff/64"]}, b: {mac: "02:00:00:00:00:99"}}}
+  h: {interfaces: {eth0: {addresses: [10.1.0.1/24, "fd00:1::1/64"]}, eth1: {addresses: [10.2.0.1/24]}}}
+  r: {interfaces: {a: {addresses: [10.9.0.1/24, 10.1.0.254/24, "fd00:1::ff/64"]}, b: {mac: "02:00:00:00:00:99"}}}
 links:
   - {from: h.eth0, to: r.a}
   - {from: h.eth1, to: r.b}
@@ -206,7 +206,7 @@ links:
 	route := func(to, via string, more ...string) setting.Setting {
 		r := setting.Route{To: to, Via: via}
 		for _, v := range more {
-			r.Nexthops = append(r.Nexthops, setting.Nexthop{Via: v, Port: "eth1"})
+			r.Nexthops = append(r.Nexthops, setting.Nexthop{Via: v, Interface: "eth1"})
 		}
 		return setting.Setting{Host: "h", Route: &r}
 	}
@@ -247,7 +247,7 @@ links:
 	if _, err := l.Resolve(asked[2:3]); err == nil || !strings.Contains(err.Error(), "r.b") {
 		t.Errorf("a real host that has not said its MAC address: %v", err)
 	}
-	l = labOf(over, record.Hello{Node: "r", Ports: []record.PortSnapshot{{Port: "b", MAC: "34:56:78:9a:bc:de"}}})
+	l = labOf(over, record.Hello{Node: "r", Interfaces: []record.InterfaceSnapshot{{Interface: "b", MAC: "34:56:78:9a:bc:de"}}})
 	if got, err := l.Resolve(asked[6:7]); err != nil || got[0].Neighbour.LLAddr != "34:56:78:9a:bc:de" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -256,8 +256,8 @@ links:
 func TestVerify(t *testing.T) {
 	over := parse(t, `
 hosts:
-  nas: {via: [ssh, nas], ports: {eno1: {addresses: [10.0.0.1/24, 10.0.0.5/24]}, eno2: {addresses: [10.0.1.1/24]}}}
-  pc: {via: [env], ports: {eno1: {addresses: [10.0.0.2/24]}}}
+  nas: {via: [ssh, nas], interfaces: {eno1: {addresses: [10.0.0.1/24, 10.0.0.5/24]}, eno2: {addresses: [10.0.1.1/24]}}}
+  pc: {via: [env], interfaces: {eno1: {addresses: [10.0.0.2/24]}}}
 switches: {rack: {unmanaged: true}}
 links:
   - {from: nas.eno1, to: rack}
@@ -265,11 +265,11 @@ links:
   - {from: pc.eno1, to: rack}
 `)
 	l := labOf(over,
-		record.Hello{Node: "nas", Ports: []record.PortSnapshot{{Port: "eno1", Addresses: []string{"10.0.0.1/24"}}}},
-		record.Hello{Node: "pc", Ports: []record.PortSnapshot{{Port: "eno1", Up: true, Addresses: []string{"10.0.0.2/24", "10.3.0.1/8"}}}})
+		record.Hello{Node: "nas", Interfaces: []record.InterfaceSnapshot{{Interface: "eno1", Addresses: []string{"10.0.0.1/24"}}}},
+		record.Hello{Node: "pc", Interfaces: []record.InterfaceSnapshot{{Interface: "eno1", Up: true, Addresses: []string{"10.0.0.2/24", "10.3.0.1/8"}}}})
 	nas, _ := over.Host("nas")
 	err := fmt.Sprint(l.verify(*nas))
-	for _, want := range []string{"nas.eno1 is down", "nas.eno1 does not hold 10.0.0.5/24; it holds 10.0.0.1/24", "nas has no port eno2; it has eno1"} {
+	for _, want := range []string{"nas.eno1 is down", "nas.eno1 does not hold 10.0.0.5/24; it holds 10.0.0.1/24", "nas has no interface eno2; it has eno1"} {
 		if !strings.Contains(err, want) {
 			t.Errorf("%q is missing in:\n%s", want, err)
 		}
@@ -289,8 +289,8 @@ func TestAwaitAll(t *testing.T) {
 	defer b.Close()
 	over := parse(t, `
 hosts:
-  a: {via: [sh, -c, "cat >/dev/null; :"], ports: {eno1: {}}}
-  b: {via: [sh, -c, "echo no way >&2; exit 127"], ports: {eno1: {}}}
+  a: {via: [sh, -c, "cat >/dev/null; :"], interfaces: {eno1: {}}}
+  b: {via: [sh, -c, "echo no way >&2; exit 127"], interfaces: {eno1: {}}}
 links: [{from: a.eno1, to: b.eno1}]
 `)
 	began := time.Now()

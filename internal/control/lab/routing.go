@@ -132,18 +132,18 @@ func (l *Lab) speakers(ask func(h *topology.Host, place int) error) error {
 	return errors.Join(errs...)
 }
 
-func (l *Lab) bgpOrder(h *topology.Host, place int) (record.BGPOrder, error) {
+func (l *Lab) bgpOrder(h *topology.Host, place int) (record.BGPRequest, error) {
 	n := place + 1
-	o := record.BGPOrder{
+	o := record.BGPRequest{
 		AS: h.BGP.AS, RouterID: netip.AddrFrom4([4]byte{0, byte(n >> 16), byte(n >> 8), byte(n)}),
 		Announce: h.Announced(), Transit: h.Forward, Metric: topology.LearnedMetric,
 	}
 	for _, s := range l.topology.Sessions(h) {
-		local, err := linkLocal(l.topology.MAC(s.Far))
+		local, err := linkLocal(l.topology.MAC(s.Peer))
 		if err != nil {
 			return o, err
 		}
-		o.Sessions = append(o.Sessions, record.BGPSession{Port: s.Port, Address: local, AS: s.AS})
+		o.Sessions = append(o.Sessions, record.BGPSession{Interface: s.Interface, Address: local, AS: s.AS})
 	}
 	return o, nil
 }
@@ -157,10 +157,10 @@ func wanted(h *topology.Host) (list []record.RouteWanted) {
 		}
 		w := record.RouteWanted{To: to}
 		for _, n := range r.Nexthops {
-			w.Ports = append(w.Ports, n.Port)
+			w.Interfaces = append(w.Interfaces, n.Interface)
 		}
-		if r.Port != "" {
-			w.Ports = append(w.Ports, r.Port)
+		if r.Interface != "" {
+			w.Interfaces = append(w.Interfaces, r.Interface)
 		}
 		list = append(list, w)
 	}

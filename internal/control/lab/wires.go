@@ -13,7 +13,7 @@ import (
 )
 
 // wires are the links that a program carries: those with delay or loss, on a
-// kernel that has no netem, and those that mark frames, on any. Their ports are
+// kernel that has no netem, and those that mark frames, on any. Their interfaces are
 // taps, and one process in the lab holds all of them; it ends with the lab.
 type wires struct {
 	taps  []*os.File
@@ -75,15 +75,15 @@ func (w *wires) carried(p plan) string {
 	return ""
 }
 
-// lay makes a link's two ports. What the program does is not for the ports to do.
-func (w *wires) lay(c *planCable, a, b netlink.CableEnd) error {
+// lay makes a link's two interfaces. What the program does is not for the interfaces to do.
+func (w *wires) lay(c *planCable, a, b netlink.VethEnd) error {
 	link := record.WireLink{Seed: uint64(len(w.links))}
-	for i, end := range []netlink.CableEnd{a, b} {
+	for i, end := range []netlink.VethEnd{a, b} {
 		tap, err := netlink.Tap(end)
 		if err != nil {
 			// Not %w: the file was refused, where namespaces have been had.
 			return fmt.Errorf("the link from %s.%s to %s.%s %s, and a program has to carry its frames: %v",
-				a.In.Name(), a.Port, b.In.Name(), b.Port, c.wants(), err)
+				a.In.Name(), a.Interface, b.In.Name(), b.Interface, c.wants(), err)
 		}
 		link.Ends[i] = len(w.taps)
 		w.taps = append(w.taps, tap)
@@ -93,7 +93,7 @@ func (w *wires) lay(c *planCable, a, b netlink.CableEnd) error {
 	return nil
 }
 
-// wants is what no port of this kernel does by itself.
+// wants is what no interface of this kernel does by itself.
 func (c planCable) wants() string {
 	if c.marks() {
 		return "has congestion marks (ecn)"
@@ -101,7 +101,7 @@ func (c planCable) wants() string {
 	return "has delay or loss, this kernel has no netem (CONFIG_NET_SCH_NETEM, module sch_netem)"
 }
 
-// way takes from a port what the program does in its stead. Who marks frames has
+// way takes from an interface what the program does in its stead. Who marks frames has
 // to know how many wait, and so has the queue and the rate as well.
 func (e *planEnd) way() record.WireWay {
 	s := &e.Shape
@@ -131,7 +131,7 @@ func (w *wires) start() error {
 	}
 	go func() { _ = cmd.Wait() }()
 	for _, tap := range w.taps {
-		tap.Close() // the ports end with the program
+		tap.Close() // the interfaces end with the program
 	}
 	return nil
 }

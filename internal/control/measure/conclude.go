@@ -168,17 +168,17 @@ func frame(f record.Flow) limits.Frame {
 }
 
 // end describes one machine and what the measurement cost it.
-func (s *session) end(t *record.Trial, node string, ports []record.PortSnapshot, m *record.Measure, ends []record.FlowEnd) record.MeasureEnd {
+func (s *session) end(t *record.Trial, node string, ports []record.InterfaceSnapshot, m *record.Measure, ends []record.FlowEnd) record.MeasureEnd {
 	h, _ := t.Reading(node)
 	e := record.MeasureEnd{
 		CPUS: h.ProcessCPUS, CPUBusy: h.CPUBusy, GeneratorCPU: h.GeneratorCPU, Others: h.Others,
 	}
 	for i, p := range ports {
 		if i == 0 {
-			e.Port, e.SpeedBps = p.Port, p.SpeedBps
+			e.Interface, e.SpeedBps = p.Interface, p.SpeedBps
 		}
 		if len(ports) > 1 {
-			e.Ports = append(e.Ports, record.MeasurePort{Port: p.Port, SpeedBps: p.SpeedBps})
+			e.Interfaces = append(e.Interfaces, record.MeasureInterface{Interface: p.Interface, SpeedBps: p.SpeedBps})
 		}
 	}
 	e.HostEnvironment, e.Version = s.environment(node)

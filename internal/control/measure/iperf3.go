@@ -90,15 +90,15 @@ func plainly(err error) error {
 }
 
 // iperf3Order is what this host's agent is asked for.
-func (s *session) iperf3Order() (record.Iperf3Order, error) {
+func (s *session) iperf3Order() (record.Iperf3Request, error) {
 	o := s.options
 	at, err := completeWith(o.Addresses[0], Iperf3Port)
 	if err != nil {
-		return record.Iperf3Order{}, err
+		return record.Iperf3Request{}, err
 	}
-	order := record.Iperf3Order{
+	order := record.Iperf3Request{
 		Server: at, WarmupNs: int64(o.Warmup), DurationNs: int64(o.Duration), TimeoutNs: int64(connectTimeout), Login: o.Iperf3.Login,
-		Flow: record.FlowOrder{
+		Flow: record.FlowRequest{
 			Protocol: s.protocol(), Local: o.source(0), MSS: o.Flows.MSS, NoDelay: o.Flows.NoDelay,
 			CongestionControl: o.Flows.CongestionControl, Window: o.Flows.Window, RateCap: o.Flows.RateCap,
 			Mode: o.Flows.Mode, DatagramBytes: int(o.Flows.Datagram),

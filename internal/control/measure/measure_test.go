@@ -85,7 +85,7 @@ func TestSampling(t *testing.T) {
 func TestPlan(t *testing.T) {
 	for direction, want := range map[string]string{study.Write: "w1 w2", study.Read: "r1 r2", study.Both: "w1 w2 r1 r2"} {
 		s := session{options: Options{Flows: study.Options{Direction: direction, Streams: 2}}, servers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:5202")}}
-		tickets := map[record.Ticket]bool{}
+		tickets := map[record.Cookie]bool{}
 		got := ""
 		for _, f := range s.plan() {
 			if got != "" {
@@ -107,8 +107,8 @@ func TestPlan(t *testing.T) {
 // is of what the protocol counts.
 func TestProgress(t *testing.T) {
 	nodes := trial.Group{Nodes: []string{record.NodeClient, record.NodeServer}}
-	at := func(s int64, client, server []record.FlowSample) map[string]record.Glance {
-		return map[string]record.Glance{
+	at := func(s int64, client, server []record.FlowSample) map[string]record.FlowProgress {
+		return map[string]record.FlowProgress{
 			record.NodeClient: {AtNs: s * 1e9, Flows: client}, record.NodeServer: {AtNs: s * 1e9, Flows: server},
 		}
 	}
@@ -116,10 +116,10 @@ func TestProgress(t *testing.T) {
 		return []record.FlowSample{{ID: "w1", ReceivedBytes: bytes, Datagrams: datagrams, Lost: lost}}
 	}
 	r := []record.FlowSample{{ID: "r1", ReceivedBytes: 7}}
-	none := map[string]record.Glance{}
+	none := map[string]record.FlowProgress{}
 	for _, test := range []struct {
 		name, protocol string
-		before, now    map[string]record.Glance
+		before, now    map[string]record.FlowProgress
 		want           Progress
 	}{
 		{"1000 bytes in 2 s, and nothing back", "", at(1, r, w(100, 0, 0)), at(3, r, w(1100, 0, 0)), Progress{Write: 4000, LostShare: -1, RatePerS: -1}},

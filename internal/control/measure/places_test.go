@@ -67,8 +67,8 @@ func severalPorts(client, server []float64, flows ...[2]int) (*record.Trial, []w
 	for _, node := range []string{record.NodeClient, record.NodeServer} {
 		h := record.HostReading{Host: node}
 		for i, speed := range hosts[node] {
-			h.Snapshot.Ports = append(h.Snapshot.Ports, record.PortSnapshot{
-				Port: fmt.Sprintf("eth%d", i), SpeedBps: speed, Addresses: []string{address(node, i) + "/24"},
+			h.Snapshot.Interfaces = append(h.Snapshot.Interfaces, record.InterfaceSnapshot{
+				Interface: fmt.Sprintf("eth%d", i), SpeedBps: speed, Addresses: []string{address(node, i) + "/24"},
 			})
 		}
 		t.Hosts = append(t.Hosts, h)
@@ -76,7 +76,7 @@ func severalPorts(client, server []float64, flows ...[2]int) (*record.Trial, []w
 	for _, f := range flows {
 		from, to := address(record.NodeClient, f[0]), address(record.NodeServer, f[1])
 		lookups := &t.Hosts[0].Snapshot.Lookups
-		*lookups = append(*lookups, record.RouteLookup{Source: from, Destination: to, Port: fmt.Sprintf("eth%d", f[0])})
+		*lookups = append(*lookups, record.RouteLookup{Source: from, Destination: to, Interface: fmt.Sprintf("eth%d", f[0])})
 		t.Flows = append(t.Flows, record.Flow{
 			From: record.NodeClient, To: record.NodeServer, Source: from + ":1", Destination: to + ":2", Connected: true, GoodputBps: 1e8,
 		})
@@ -124,7 +124,7 @@ func TestLimitOfSeveralPorts(t *testing.T) {
 		t.Errorf("no flow: %+v", got)
 	}
 	// A port that is not known, as on loopback, leaves nothing known.
-	ways[1].client.Port = ""
+	ways[1].client.Interface = ""
 	if over := between(ways); over != nil {
 		t.Errorf("a port is not known, yet there is %+v", over)
 	}
@@ -138,8 +138,8 @@ func TestByAddress(t *testing.T) {
 	trial, ways := severalPorts([]float64{1e9}, []float64{1e9, 1e9}, [2]int{0, 0}, [2]int{0, 1}, [2]int{0, 1})
 	got := byAddress(trial, ways)
 	want := []record.MeasureAddress{
-		{Host: record.NodeServer, Address: "10.0.0.1", Port: "eth0", SpeedBps: 1e9, Flows: 1, WriteBps: 1e8},
-		{Host: record.NodeServer, Address: "10.0.1.1", Port: "eth1", SpeedBps: 1e9, Flows: 2, WriteBps: 2e8},
+		{Host: record.NodeServer, Address: "10.0.0.1", Interface: "eth0", SpeedBps: 1e9, Flows: 1, WriteBps: 1e8},
+		{Host: record.NodeServer, Address: "10.0.1.1", Interface: "eth1", SpeedBps: 1e9, Flows: 2, WriteBps: 2e8},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)

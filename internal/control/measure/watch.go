@@ -48,7 +48,7 @@ func (s *session) watch(ctx context.Context, begin, end int64) {
 }
 
 // progress is what came of the flows between two glances.
-func (s *session) progress(before, now map[string]record.Glance) Progress {
+func (s *session) progress(before, now map[string]record.FlowProgress) Progress {
 	p := Progress{Write: -1, Read: -1, LostShare: -1, RatePerS: -1}
 	if len(s.options.Modes) > 1 {
 		p.Mode = s.options.Flows.Mode
@@ -78,12 +78,12 @@ func (s *session) progress(before, now map[string]record.Glance) Progress {
 }
 
 // glance asks both ends how far their flows are.
-func (s *session) glance(ctx context.Context) map[string]record.Glance {
+func (s *session) glance(ctx context.Context) map[string]record.FlowProgress {
 	ctx, cancel := context.WithTimeout(ctx, s.options.Interval)
 	defer cancel()
-	all := map[string]record.Glance{}
+	all := map[string]record.FlowProgress{}
 	for _, node := range s.group.Nodes {
-		var g record.Glance
+		var g record.FlowProgress
 		if s.group.Bus.Call(ctx, node, "glance", struct{}{}, &g) == nil {
 			all[node] = g
 		}
@@ -93,7 +93,7 @@ func (s *session) glance(ctx context.Context) map[string]record.Glance {
 
 // since is what came of a direction's flows between two glances, in so many
 // seconds; 0 seconds: one of the glances is missing.
-func since(before, now record.Glance, letter byte) (seconds float64, d progressed) {
+func since(before, now record.FlowProgress, letter byte) (seconds float64, d progressed) {
 	if before.AtNs == 0 || now.AtNs == 0 {
 		return 0, d
 	}

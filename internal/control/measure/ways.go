@@ -13,10 +13,10 @@ import (
 // way is the two ports that a flow is known to use, as far as they are known:
 // where this host's packets leave by the kernel's own answer, and where the
 // server's address is.
-type way struct{ client, server record.PortSnapshot }
+type way struct{ client, server record.InterfaceSnapshot }
 
 // known says whether both are.
-func (w way) known() bool { return w.client.Port != "" && w.server.Port != "" }
+func (w way) known() bool { return w.client.Interface != "" && w.server.Interface != "" }
 
 // waysOf are the ways of a trial's flows, in their order.
 func waysOf(t *record.Trial) []way {
@@ -30,7 +30,7 @@ func waysOf(t *record.Trial) []way {
 		}
 		for _, l := range client.Snapshot.Lookups {
 			if l.Source == here.WithZone("").String() && l.Destination == there.WithZone("").String() {
-				ways[i].client = portNamed(client.Snapshot, l.Port)
+				ways[i].client = portNamed(client.Snapshot, l.Interface)
 			}
 		}
 		ways[i].server = portWith(server.Snapshot, there)
@@ -38,38 +38,38 @@ func waysOf(t *record.Trial) []way {
 	return ways
 }
 
-func portNamed(s record.Snapshot, name string) record.PortSnapshot {
-	if i := slices.IndexFunc(s.Ports, func(p record.PortSnapshot) bool { return p.Port == name }); i >= 0 {
-		return s.Ports[i]
+func portNamed(s record.Snapshot, name string) record.InterfaceSnapshot {
+	if i := slices.IndexFunc(s.Interfaces, func(p record.InterfaceSnapshot) bool { return p.Interface == name }); i >= 0 {
+		return s.Interfaces[i]
 	}
-	return record.PortSnapshot{}
+	return record.InterfaceSnapshot{}
 }
 
 // portWith is the port that holds an address.
-func portWith(s record.Snapshot, addr netip.Addr) record.PortSnapshot {
-	for _, p := range s.Ports {
+func portWith(s record.Snapshot, addr netip.Addr) record.InterfaceSnapshot {
+	for _, p := range s.Interfaces {
 		for _, text := range p.Addresses {
 			if prefix, err := netip.ParsePrefix(text); err == nil && prefix.Addr() == addr.WithZone("") {
 				return p
 			}
 		}
 	}
-	return record.PortSnapshot{}
+	return record.InterfaceSnapshot{}
 }
 
 // portsOf are the ports that the flows use on a host, each once.
-func portsOf(ways []way, of func(way) record.PortSnapshot) (ports []record.PortSnapshot) {
+func portsOf(ways []way, of func(way) record.InterfaceSnapshot) (ports []record.InterfaceSnapshot) {
 	for _, w := range ways {
 		p := of(w)
-		if p.Port != "" && !slices.ContainsFunc(ports, func(q record.PortSnapshot) bool { return q.Port == p.Port }) {
+		if p.Interface != "" && !slices.ContainsFunc(ports, func(q record.InterfaceSnapshot) bool { return q.Interface == p.Interface }) {
 			ports = append(ports, p)
 		}
 	}
 	return ports
 }
 
-func ofClient(w way) record.PortSnapshot { return w.client }
-func ofServer(w way) record.PortSnapshot { return w.server }
+func ofClient(w way) record.InterfaceSnapshot { return w.client }
+func ofServer(w way) record.InterfaceSnapshot { return w.server }
 
 // middle stands for all that joins the two hosts' ports.
 const middle = "network"
@@ -89,17 +89,17 @@ func between(ways []way) *topology.Topology {
 		t.Switches = []topology.Switch{{Name: middle, Unmanaged: true}}
 	} else {
 		t.Links = []topology.Link{{
-			From: topology.End{Node: record.NodeClient, Port: clients[0].Port}, To: topology.End{Node: record.NodeServer, Port: servers[0].Port},
+			From: topology.End{Node: record.NodeClient, Interface: clients[0].Interface}, To: topology.End{Node: record.NodeServer, Interface: servers[0].Interface},
 			Shape: topology.Shape{Rate: unit.BitRate(slower(clients[0].SpeedBps, servers[0].SpeedBps))},
 		}}
 	}
-	for i, ports := range [][]record.PortSnapshot{clients, servers} {
+	for i, ports := range [][]record.InterfaceSnapshot{clients, servers} {
 		h := &t.Hosts[i]
 		for _, p := range ports {
-			h.Ports = append(h.Ports, topology.Port{Name: p.Port})
+			h.Interfaces = append(h.Interfaces, topology.Interface{Name: p.Interface})
 			if several {
 				t.Links = append(t.Links, topology.Link{
-					From: topology.End{Node: h.Name, Port: p.Port}, To: atMiddle(h.Name, p.Port),
+					From: topology.End{Node: h.Name, Interface: p.Interface}, To: atMiddle(h.Name, p.Interface),
 					Shape: topology.Shape{Rate: unit.BitRate(p.SpeedBps)},
 				})
 			}
@@ -109,16 +109,16 @@ func between(ways []way) *topology.Topology {
 }
 
 func atMiddle(node, port string) topology.End {
-	return topology.End{Node: middle, Port: node + "-" + port}
+	return topology.End{Node: middle, Interface: node + "-" + port}
 }
 
 // path is the way of a flow over between's topology.
 func path(over *topology.Topology, f record.Flow, w way) []topology.End {
-	from, to := w.client.Port, w.server.Port
+	from, to := w.client.Interface, w.server.Interface
 	if f.From == record.NodeServer {
 		from, to = to, from
 	}
-	ends := []topology.End{{Node: f.From, Port: from}, {Node: f.To, Port: to}}
+	ends := []topology.End{{Node: f.From, Interface: from}, {Node: f.To, Interface: to}}
 	if len(over.Switches) > 0 {
 		ends = slices.Insert(ends, 1, atMiddle(f.From, from), atMiddle(f.To, to))
 	}
@@ -162,7 +162,7 @@ func byAddress(t *record.Trial, ways []way) (list []record.MeasureAddress) {
 			if !known {
 				j = len(own)
 				place[at] = j
-				own = append(own, record.MeasureAddress{Host: node, Address: at.String(), Port: port.Port, SpeedBps: port.SpeedBps})
+				own = append(own, record.MeasureAddress{Host: node, Address: at.String(), Interface: port.Interface, SpeedBps: port.SpeedBps})
 			}
 			a := &own[j]
 			a.Flows++

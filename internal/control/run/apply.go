@@ -60,14 +60,14 @@ func (m marks) set(host string, mark int) {
 	}
 }
 
-// hold has the hosts at the other end of cables whose ports settings take down note
+// hold has the hosts at the other end of cables whose interfaces settings take down note
 // what their kernels drop with the carrier, so that it comes back.
 func (c *conductor) hold(ctx context.Context, over *topology.Topology, settings []setting.Setting, at marks) error {
 	ports := widowed(over, settings)
 	var mu sync.Mutex
 	return trial.Each(slices.Sorted(maps.Keys(ports)), func(host string) error {
 		var reply record.HoldReply
-		if err := c.bus.Call(ctx, host, "hold", record.HoldRequest{Ports: ports[host]}, &reply); err != nil {
+		if err := c.bus.Call(ctx, host, "hold", record.HoldRequest{Interfaces: ports[host]}, &reply); err != nil {
 			return err
 		}
 		mu.Lock()
@@ -77,21 +77,21 @@ func (c *conductor) hold(ctx context.Context, over *topology.Topology, settings 
 	})
 }
 
-// widowed are the hosts' ports that lose their carrier by settings.
+// widowed are the hosts' interfaces that lose their carrier by settings.
 func widowed(over *topology.Topology, settings []setting.Setting) map[string][]string {
 	ports := map[string][]string{}
 	for _, s := range settings {
 		if s.Link == nil || s.Link.Up == nil || *s.Link.Up {
 			continue
 		}
-		end := topology.End{Node: s.Host, Port: s.Link.Port}
+		end := topology.End{Node: s.Host, Interface: s.Link.Interface}
 		link, ok := over.LinkAt(end)
 		if !ok {
 			continue
 		}
 		far := link.Other(end)
-		if _, isHost := over.Host(far.Node); isHost && !slices.Contains(ports[far.Node], far.Port) {
-			ports[far.Node] = append(ports[far.Node], far.Port)
+		if _, isHost := over.Host(far.Node); isHost && !slices.Contains(ports[far.Node], far.Interface) {
+			ports[far.Node] = append(ports[far.Node], far.Interface)
 		}
 	}
 	return ports

@@ -50,14 +50,14 @@ func ofBridge(h *record.HostReading, t *topology.Topology) {
 	}
 	ours := map[string]bool{s.Bridge: true}
 	there := false
-	for _, p := range h.Snapshot.Ports {
-		there = there || p.Port == s.Bridge
+	for _, p := range h.Snapshot.Interfaces {
+		there = there || p.Interface == s.Bridge
 		if p.Master == s.Bridge {
-			ours[p.Port] = true
+			ours[p.Interface] = true
 		}
 	}
 	keep := func(table []record.FDBEntry) []record.FDBEntry {
-		return slices.DeleteFunc(slices.Clone(table), func(e record.FDBEntry) bool { return !ours[e.Port] })
+		return slices.DeleteFunc(slices.Clone(table), func(e record.FDBEntry) bool { return !ours[e.Interface] })
 	}
 	h.Snapshot.FDB, h.Before.FDB = keep(h.Snapshot.FDB), keep(h.Before.FDB)
 	if !there {
@@ -66,12 +66,12 @@ func ofBridge(h *record.HostReading, t *topology.Topology) {
 }
 
 // withCables adds to a switch's forwarding table what is at the far end of each
-// of its ports.
+// of its interfaces.
 func (c *conductor) withCables(h record.HostReading) record.HostReading {
 	name := func(table []record.FDBEntry) {
 		for i, e := range table {
-			if l, ok := c.study.Topology.LinkAt(topology.End{Node: h.Host, Port: e.Port}); ok {
-				table[i].Far = l.Other(topology.End{Node: h.Host, Port: e.Port}).String()
+			if l, ok := c.study.Topology.LinkAt(topology.End{Node: h.Host, Interface: e.Interface}); ok {
+				table[i].Peer = l.Other(topology.End{Node: h.Host, Interface: e.Interface}).String()
 			}
 		}
 	}

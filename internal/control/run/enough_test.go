@@ -15,8 +15,8 @@ const twoLevels = `
 study: two
 topology:
   hosts:
-    a: {ports: {eth0: {addresses: [10.0.0.1/24]}}}
-    b: {ports: {eth0: {addresses: [10.0.0.2/24]}}}
+    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}
   links: [{from: a, to: b, rate: 1gbit}]
 workload: {flows: [{from: a, to: b}]}
 factors: {f: {levels: {slow: {}, fast: {}}}}

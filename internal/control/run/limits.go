@@ -24,7 +24,7 @@ type ground struct {
 }
 
 // survey finds the most that each treatment's flows can carry together. The
-// agents have said what kind of links their ports are on. Where a flow has no
+// agents have said what kind of links their interfaces are on. Where a flow has no
 // way the limit is unknown, which is no reason not to measure.
 func (c *conductor) survey() {
 	var hellos []record.Hello
@@ -46,18 +46,18 @@ func groundOf(t *study.Treatment, base *topology.Topology, kinds map[topology.En
 	return g
 }
 
-// asFound is the topology with the MTU that real hosts' ports have, and the
-// kernel's kinds of all ports.
+// asFound is the topology with the MTU that real hosts' interfaces have, and the
+// kernel's kinds of all interfaces.
 func asFound(t *topology.Topology, hellos []record.Hello) (*topology.Topology, map[topology.End]string) {
 	kinds := map[topology.End]string{}
 	var found []setting.Setting
 	for _, hello := range hellos {
 		h, isHost := t.Host(hello.Node)
-		for _, p := range hello.Ports {
-			end := topology.End{Node: hello.Node, Port: p.Port}
+		for _, p := range hello.Interfaces {
+			end := topology.End{Node: hello.Node, Interface: p.Interface}
 			kinds[end] = p.Kind
 			if isHost && len(h.Via) > 0 && p.MTU > 0 && p.MTU != t.MTUAt(end) {
-				found = append(found, setting.Setting{Host: hello.Node, Link: &setting.Link{Port: p.Port, MTU: p.MTU}})
+				found = append(found, setting.Setting{Host: hello.Node, Link: &setting.Link{Interface: p.Interface, MTU: p.MTU}})
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func (g *ground) hold(t *record.Trial, flows []*trial.Flow) {
 		}
 		flow.Path, placed[i] = texts(actual[i].Paths[0]), actual[i]
 		if n := len(actual[i].Paths); n > 1 {
-			flow.Ways = n
+			flow.Paths = n
 			if way, known := taken(actual[i].Paths, flow); known {
 				flow.Path = texts(way)
 				placed[i].Paths = [][]topology.End{way}
@@ -115,7 +115,7 @@ func (g *ground) hold(t *record.Trial, flows []*trial.Flow) {
 	}
 }
 
-// taken is the way of several that a flow took: the one with all the ports that it
+// taken is the way of several that a flow took: the one with all the interfaces that it
 // was seen to come in by, and where that leaves several, because what it sent did not
 // come further, or where nothing was seen, the one that was predicted.
 func taken(paths [][]topology.End, flow *record.Flow) (way []topology.End, known bool) {

@@ -17,8 +17,8 @@ const pairStudy = `
 study: pair
 topology:
   hosts:
-    a: {VIA ports: {eth0: {addresses: [10.0.0.1/24]}}}
-    b: {VIA ports: {eth0: {addresses: [10.0.0.2/24]}}}
+    a: {VIA interfaces: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {VIA interfaces: {eth0: {addresses: [10.0.0.2/24]}}}
   links: [{from: a, to: b, rate: 1gbit}]
 workload:
   flows: [{from: a, to: b}]
@@ -27,10 +27,10 @@ factors:
     levels:
       plain:
       alias:
-        settings: [{host: b, address: {port: eth0, address: 10.0.0.7/24}}]
+        settings: [{host: b, address: {interface: eth0, address: 10.0.0.7/24}}]
         workload: {flows: [{from: a, to: b, destination: 10.0.0.7}]}
       jumbo:
-        settings: [{host: a, link: {port: eth0, mtu: 9000}}, {host: b, link: {port: eth0, mtu: 9000}}]
+        settings: [{host: a, link: {interface: eth0, mtu: 9000}}, {host: b, link: {interface: eth0, mtu: 9000}}]
 `
 
 func treatments(t *testing.T, text string) *study.Plan {
@@ -91,25 +91,25 @@ func TestGround(t *testing.T) {
 	}
 }
 
-// TestAsFound: a real host's ports have the MTU that its agent says.
+// TestAsFound: a real host's interfaces have the MTU that its agent says.
 func TestAsFound(t *testing.T) {
 	for via, want := range map[string]int{"via: [env], ": 9000, "": 1500} {
 		p := treatments(t, strings.ReplaceAll(pairStudy, "VIA", via))
 		base, kinds := asFound(&p.Study.Topology, []record.Hello{
-			{Node: "a", Ports: []record.PortSnapshot{{Port: "eth0", MTU: 9000, Kind: "veth"}}},
-			{Node: "b", Ports: []record.PortSnapshot{{Port: "eth0", MTU: 9000}, {Port: "docker0", MTU: 1400}}},
+			{Node: "a", Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", MTU: 9000, Kind: "veth"}}},
+			{Node: "b", Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", MTU: 9000}, {Interface: "docker0", MTU: 1400}}},
 		})
-		for _, end := range []topology.End{{Node: "a", Port: "eth0"}, {Node: "b", Port: "eth0"}} {
+		for _, end := range []topology.End{{Node: "a", Interface: "eth0"}, {Node: "b", Interface: "eth0"}} {
 			if got := base.MTUAt(end); got != want {
 				t.Errorf("%q: MTU of %s is %d, want %d", via, end, got, want)
 			}
 		}
-		if kinds[topology.End{Node: "a", Port: "eth0"}] != "veth" {
+		if kinds[topology.End{Node: "a", Interface: "eth0"}] != "veth" {
 			t.Errorf("kinds %v", kinds)
 		}
 		// What a treatment sets comes after what was found.
-		small := base.With([]setting.Setting{{Host: "a", Link: &setting.Link{Port: "eth0", MTU: 1400}}})
-		if got := small.MTUAt(topology.End{Node: "a", Port: "eth0"}); got != 1400 {
+		small := base.With([]setting.Setting{{Host: "a", Link: &setting.Link{Interface: "eth0", MTU: 1400}}})
+		if got := small.MTUAt(topology.End{Node: "a", Interface: "eth0"}); got != 1400 {
 			t.Errorf("MTU of the treatment: %d", got)
 		}
 	}
@@ -119,10 +119,10 @@ func TestAsFound(t *testing.T) {
 func TestOfBridge(t *testing.T) {
 	top := &topology.Topology{Switches: []topology.Switch{{Name: "sw", Via: []string{"env"}, Bridge: "br0"}, {Name: "lab"}}}
 	reading := func(host string) record.HostReading {
-		table := []record.FDBEntry{{MAC: "1", Port: "p1"}, {MAC: "2", Port: "c1"}, {MAC: "3", Port: "br0"}, {MAC: "4", Port: "docker0"}}
+		table := []record.FDBEntry{{MAC: "1", Interface: "p1"}, {MAC: "2", Interface: "c1"}, {MAC: "3", Interface: "br0"}, {MAC: "4", Interface: "docker0"}}
 		return record.HostReading{Host: host, Before: record.Tables{FDB: table}, Snapshot: record.Snapshot{
-			Ports:  []record.PortSnapshot{{Port: "br0"}, {Port: "p1", Master: "br0"}, {Port: "docker0"}, {Port: "c1", Master: "docker0"}},
-			Tables: record.Tables{FDB: table},
+			Interfaces: []record.InterfaceSnapshot{{Interface: "br0"}, {Interface: "p1", Master: "br0"}, {Interface: "docker0"}, {Interface: "c1", Master: "docker0"}},
+			Tables:     record.Tables{FDB: table},
 		}}
 	}
 	for host, want := range map[string]int{"sw": 2, "lab": 4, "unknown": 4} {

@@ -36,13 +36,13 @@ func (c *conductor) lossFree(ctx context.Context, t *study.Treatment, blank reco
 			}
 		}
 		made, err := c.step(ctx, t, blank, step, unit.BitRate(step.Share(paced)))
-		remade += made.Remade
+		remade += made.Repeated
 		return &made, err
 	})
 	if err != nil {
 		return blank, err
 	}
-	made.LossFree, made.Remade = found, remade
+	made.LossFree, made.Repeated = found, remade
 	return *made, nil
 }
 

@@ -27,7 +27,7 @@ func (c *conductor) kept(ctx context.Context, name string, try func(attempt int)
 	for attempt := range attempts {
 		began := time.Now()
 		t, err = try(attempt)
-		t.Remade += remade
+		t.Repeated += remade
 		_, late := errors.AsType[trial.LateError](err)
 		stolen := err == nil && c.stolen(t, attempt)
 		if !late && !stolen || ctx.Err() != nil || c.broken != nil {

@@ -27,7 +27,7 @@ func TestKept(t *testing.T) {
 		steal float64
 		err   error
 	}
-	late, broken := trial.LateError{Node: "a"}, errors.New("no such port")
+	late, broken := trial.LateError{Node: "a"}, errors.New("no such interface")
 	for name, c := range map[string]struct {
 		before time.Duration // lost already, of two minutes
 		made   []made
@@ -58,8 +58,8 @@ func TestKept(t *testing.T) {
 				return told(c.made[attempt].steal), c.made[attempt].err
 			})
 			want := c.made[c.kept]
-			if attempts != len(c.made) || got.GoodputBps != want.steal || !errors.Is(err, want.err) || got.Remade != c.remade {
-				t.Errorf("%s: %d attempts, kept %v, %v, remade %d", name, attempts, got.GoodputBps, err, got.Remade)
+			if attempts != len(c.made) || got.GoodputBps != want.steal || !errors.Is(err, want.err) || got.Repeated != c.remade {
+				t.Errorf("%s: %d attempts, kept %v, %v, remade %d", name, attempts, got.GoodputBps, err, got.Repeated)
 			}
 			if waited := time.Since(began); waited != c.waited {
 				t.Errorf("%s: waited %v, want %v", name, waited, c.waited)
@@ -145,10 +145,10 @@ func TestKeptSearch(t *testing.T) {
 	got, err := c.kept(t.Context(), "fast", func(int) (record.Trial, error) {
 		made++
 		search := told(0.5)
-		search.LossFree, search.Remade = &record.LossFree{}, 2
+		search.LossFree, search.Repeated = &record.LossFree{}, 2
 		return search, nil
 	})
-	if err != nil || made != 1 || got.Remade != 2 {
-		t.Errorf("made %d times, %d of its windows again: %v", made, got.Remade, err)
+	if err != nil || made != 1 || got.Repeated != 2 {
+		t.Errorf("made %d times, %d of its windows again: %v", made, got.Repeated, err)
 	}
 }

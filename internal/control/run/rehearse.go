@@ -83,7 +83,7 @@ func undoing(settings []setting.Setting) time.Duration {
 // askFor lets sockets of the flows' hosts have their congestion control: only
 // trying tells whether the kernel can load a module. Each kernel is asked once.
 func (c *conductor) askFor(ctx context.Context, t *study.Treatment, asked map[string]map[string]bool) error {
-	orders := map[string][]record.FlowOrder{}
+	orders := map[string][]record.FlowRequest{}
 	for _, f := range t.Flows {
 		name := f.CongestionControl
 		if name == "" {
@@ -99,7 +99,7 @@ func (c *conductor) askFor(ctx context.Context, t *study.Treatment, asked map[st
 			}
 			if !asked[name][kernel] {
 				asked[name][kernel] = true
-				orders[host] = append(orders[host], record.FlowOrder{ID: name, CongestionControl: name})
+				orders[host] = append(orders[host], record.FlowRequest{ID: name, CongestionControl: name})
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// candidates is how many service ports are looked at in a round for each way of
+	// candidates is how many ports are looked at in a round for each way of
 	// a flow, and rounds how often, until one is on a way that no other is better
 	// than: it is missed once in e¹⁶ times. Most flows need one round, because
 	// until the last ones there is more than one such way.
@@ -24,7 +24,7 @@ const (
 	mostAtOnce = 1024
 )
 
-// choosePorts gives the flows that want it service ports to be opened from: any
+// choosePorts gives the flows that want it ports to be opened from: any
 // that are free, or such that the kernels on the way say the flows spread evenly.
 func (c *conductor) choosePorts(ctx context.Context, t *study.Treatment, flows []*trial.Flow) error {
 	over := c.over(t)
@@ -79,7 +79,7 @@ func (c *conductor) choosePorts(ctx context.Context, t *study.Treatment, flows [
 	return nil
 }
 
-// freePorts finds so many service ports for each flow, and where the kernel is to
+// freePorts finds so many ports for each flow, and where the kernel is to
 // choose the address that it is opened from, that too. Flows between the same
 // addresses are asked for together.
 func (c *conductor) freePorts(ctx context.Context, flows []*trial.Flow, count func(*trial.Flow) int) (map[*trial.Flow][]uint16, error) {
@@ -106,15 +106,15 @@ func (c *conductor) freePorts(ctx context.Context, flows []*trial.Flow, count fu
 		for request := at.request; len(ports) < need; source = request.Source {
 			request.Count = min(need-len(ports), mostAtOnce)
 			var reply record.PortsReply
-			if err := c.bus.Call(ctx, at.opener, "ports", request, &reply); err != nil {
+			if err := c.bus.Call(ctx, at.opener, "interfaces", request, &reply); err != nil {
 				return nil, err
 			}
 			if len(reply.Ports) == 0 {
-				return nil, fmt.Errorf("%s has no free service port for flow %s", at.opener, groups[at][0].ID)
+				return nil, fmt.Errorf("%s has no free port for flow %s", at.opener, groups[at][0].ID)
 			}
 			ports, request.Source = append(ports, reply.Ports...), reply.Source
 		}
-		// One that several flows get serves them all: each goes to a service port of
+		// One that several flows get serves them all: each goes to a port of
 		// its own.
 		for _, f := range groups[at] {
 			n := count(f)

@@ -103,7 +103,7 @@ func (c *conductor) setUp(ctx context.Context, t *study.Treatment) ([]record.App
 	if err != nil {
 		return nil, nil, err
 	}
-	// What is left of the trial before would delay one port's ARP and not
+	// What is left of the trial before would delay one interface's ARP and not
 	// another's, and so decide who answers first.
 	if err := c.drain(ctx); err != nil {
 		return nil, nil, err
@@ -131,7 +131,7 @@ func (c *conductor) events(t *study.Treatment) ([]trial.Event, error) {
 	for _, e := range t.Workload.Events {
 		event := trial.Event{
 			Node: e.Host, At: time.Duration(e.At), What: e.What(),
-			EventOrder: record.EventOrder{Stop: e.Stop, AllowMachine: c.options.AllowMachine},
+			EventRequest: record.EventRequest{Stop: e.Stop, AllowMachine: c.options.AllowMachine},
 		}
 		if e.Stop == "" {
 			settings, err := c.lab.Resolve([]setting.Setting{e.Setting})
@@ -157,7 +157,7 @@ func (c *conductor) revert(ctx context.Context, to marks) error {
 func (c *conductor) flush(ctx context.Context, over *topology.Topology, hosts []string) error {
 	var addresses []netip.Addr
 	for _, h := range over.Hosts {
-		for _, p := range h.Ports {
+		for _, p := range h.Interfaces {
 			for _, a := range p.Addresses {
 				for _, prefix := range a.Prefixes() {
 					addresses = append(addresses, prefix.Addr())
@@ -171,8 +171,8 @@ func (c *conductor) flush(ctx context.Context, over *topology.Topology, hosts []
 		if len(h.Via) > 0 {
 			request.Addresses = addresses
 		} else {
-			for _, p := range h.Ports {
-				request.Ports = append(request.Ports, p.Name)
+			for _, p := range h.Interfaces {
+				request.Interfaces = append(request.Interfaces, p.Name)
 			}
 		}
 		return c.bus.Call(ctx, name, "flush", request, nil)

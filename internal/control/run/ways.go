@@ -16,8 +16,8 @@ import (
 
 // Where a route has several next hops, which one a flow takes is its kernel's
 // decision, from a hash of the packet. Each kernel on the way is asked for it, with
-// the flow's own addresses and service ports, before the window; what it says is
-// held against the ports by which the packets come in.
+// the flow's own addresses and ports, before the window; what it says is
+// held against the interfaces by which the packets come in.
 
 // maxTiers bounds the hosts on a way, should routes go in circles.
 const maxTiers = 32
@@ -30,13 +30,13 @@ type traveller struct {
 	// blind says that the flow's own host chooses the way by chance.
 	blind string
 
-	at, in string // the host that it is at, and the port it came in by
+	at, in string // the host that it is at, and the interface it came in by
 	way    []topology.End
 	note   string // why it ends here
 }
 
-// byChance is the way of a connection whose service port connect(2) chooses.
-const byChance = "connect(2) chose the service port, and the way before or by chance: with source_ports drawn or even it can be asked for"
+// byChance is the way of a connection whose port connect(2) chooses.
+const byChance = "connect(2) chose the port, and the way before or by chance: with source_ports drawn or even it can be asked for"
 
 // several are the flows that have more than one way, or might have.
 func several(over *topology.Topology, flows []*trial.Flow) map[*trial.Flow]int {
@@ -149,20 +149,20 @@ func (t *traveller) step(over *topology.Topology, answer record.RouteLookup) boo
 		return end(t.at + ": " + answer.Error)
 	case answer.Unsure != "":
 		return end(t.at + ": " + answer.Unsure)
-	case answer.Ways > 1 && t.in == "" && t.blind != "":
+	case answer.Nexthops > 1 && t.in == "" && t.blind != "":
 		return end(t.at + ": " + t.blind)
 	}
 	hop, err := netip.ParseAddr(answer.Gateway)
 	if err != nil {
 		hop = t.flow.Destination.Addr().Unmap()
 	}
-	stretch := over.Onward(topology.End{Node: t.at, Port: answer.Port}, hop)
+	stretch := over.Onward(topology.End{Node: t.at, Interface: answer.Interface}, hop)
 	if stretch == nil {
-		return end(t.at + ": where " + answer.Port + " leads to " + hop.String() + " is not in the topology")
+		return end(t.at + ": where " + answer.Interface + " leads to " + hop.String() + " is not in the topology")
 	}
 	t.way = append(t.way, stretch...)
 	arrived := stretch[len(stretch)-1]
-	t.at, t.in = arrived.Node, arrived.Port
+	t.at, t.in = arrived.Node, arrived.Interface
 	return t.at != t.receiver
 }
 
@@ -176,7 +176,7 @@ func texts(way []topology.End) []string {
 }
 
 // predict follows a trial's open flows that have several ways, and has every host
-// on those ways watch by which ports they come in.
+// on those ways watch by which interfaces they come in.
 func (c *conductor) predict(ctx context.Context, t *study.Treatment, flows []*trial.Flow, w *trial.Window) (map[*trial.Flow]*traveller, error) {
 	over := c.over(t)
 	found := travellers(several(over, flows))
@@ -211,7 +211,7 @@ func (c *conductor) predict(ctx context.Context, t *study.Treatment, flows []*tr
 // enterWays writes into the flows which way was predicted and which was seen, before
 // anything happened in the window.
 func enterWays(t *record.Trial, over *topology.Topology, flows []*trial.Flow, found map[*trial.Flow]*traveller) {
-	seen := map[string]map[string]string{} // the port by which most packets came in, by flow and host
+	seen := map[string]map[string]string{} // the interface by which most packets came in, by flow and host
 	for _, h := range t.Hosts {
 		most := map[string]int64{}
 		for _, a := range h.Arrivals {
@@ -220,7 +220,7 @@ func enterWays(t *record.Trial, over *topology.Topology, flows []*trial.Flow, fo
 				if seen[a.Flow] == nil {
 					seen[a.Flow] = map[string]string{}
 				}
-				seen[a.Flow][h.Host] = a.Port
+				seen[a.Flow][h.Host] = a.Interface
 			}
 		}
 	}
@@ -234,13 +234,13 @@ func enterWays(t *record.Trial, over *topology.Topology, flows []*trial.Flow, fo
 	}
 }
 
-// inOrder sorts ports that a flow came in by into a way: each is cabled to the host
+// inOrder sorts interfaces that a flow came in by into a way: each is cabled to the host
 // before it, directly or through switches. What does not join comes last.
 func inOrder(over *topology.Topology, sender string, seen map[string]string) (way []string) {
 	left := maps.Clone(seen)
 	for at := sender; len(left) > 0; {
 		host := slices.IndexFunc(slices.Sorted(maps.Keys(left)), func(name string) bool {
-			return over.Adjacent(at, topology.End{Node: name, Port: left[name]})
+			return over.Adjacent(at, topology.End{Node: name, Interface: left[name]})
 		})
 		if host < 0 {
 			break

@@ -16,12 +16,12 @@ study: fork
 topology:
   hosts:
     "server{s=1..2}":
-      ports: {eth0: {addresses: ["10.0.200.{s}/32"]}, eth1: {}}
-      routes: [{to: "10.0.200.{3-s}/32", nexthops: [{via: "spine{p=1..2}.down{s}", port: "eth{p-1}"}]}]
+      interfaces: {eth0: {addresses: ["10.0.200.{s}/32"]}, eth1: {}}
+      routes: [{to: "10.0.200.{3-s}/32", nexthops: [{via: "spine{p=1..2}.down{s}", interface: "eth{p-1}"}]}]
     "spine{p=1..2}":
       forward: true
-      ports: {"down{1..2}": {}}
-      routes: [{to: "10.0.200.{s=1..2}/32", via: "server{s}.eth{p-1}", port: "down{s}"}]
+      interfaces: {"down{1..2}": {}}
+      routes: [{to: "10.0.200.{s=1..2}/32", via: "server{s}.eth{p-1}", interface: "down{s}"}]
   links:
     - {from: "server{s=1..2}.eth{p=0..1}", to: "spine{p+1}.down{s}", rate: 1gbit}
 workload: {flows: [{from: server1, to: server2}, {from: server1, to: server2, protocol: rr}]}
@@ -59,46 +59,46 @@ func TestStep(t *testing.T) {
 		return f
 	}
 	f := begin()
-	f.blind = "" // as if linerate had chosen the port
+	f.blind = "" // as if linerate had chosen the interface
 	if q := f.question(); q.Source != "10.0.200.1" || q.SourcePort != 40000 || q.DestinationPort != 5201 || q.Protocol != "tcp" || q.In != "" {
 		t.Errorf("asked %+v", q)
 	}
-	if !f.step(over, record.RouteLookup{Port: "eth1", Gateway: "fe80::1", Ways: 2}) || f.at != "spine2" || f.in != "down1" {
+	if !f.step(over, record.RouteLookup{Interface: "eth1", Gateway: "fe80::1", Nexthops: 2}) || f.at != "spine2" || f.in != "down1" {
 		t.Errorf("after server1: %+v", f)
 	}
 	if f.question().In != "down1" {
-		t.Errorf("asked a router without the port of entry")
+		t.Errorf("asked a router without the interface of entry")
 	}
-	if f.step(over, record.RouteLookup{Port: "down2", Gateway: "fe80::2", Ways: 1}) || f.note != "" {
+	if f.step(over, record.RouteLookup{Interface: "down2", Gateway: "fe80::2", Nexthops: 1}) || f.note != "" {
 		t.Errorf("at the receiver: %+v", f)
 	}
 	if got := strings.Join(texts(f.way), " "); got != "server1.eth1 spine2.down1 spine2.down2 server2.eth1" {
 		t.Errorf("way %s", got)
 	}
 	for want, answer := range map[string]record.RouteLookup{
-		"connect(2)":    {Port: "eth1", Gateway: "fe80::1", Ways: 2},
+		"connect(2)":    {Interface: "eth1", Gateway: "fe80::1", Nexthops: 2},
 		"unreachable":   {Error: "network is unreachable"},
-		"not asked for": {Port: "eth1", Unsure: "not asked for"},
-		"topology":      {Port: "eth7", Ways: 1},
+		"not asked for": {Interface: "eth1", Unsure: "not asked for"},
+		"topology":      {Interface: "eth7", Nexthops: 1},
 	} {
 		f := begin()
 		if f.step(over, answer) || !strings.Contains(f.note, want) || len(f.way) != 0 {
 			t.Errorf("%+v: %+v, want that it ends because of %q", answer, f, want)
 		}
 	}
-	if f := begin(); !f.step(over, record.RouteLookup{Port: "eth1", Gateway: "fe80::1", Ways: 1}) {
+	if f := begin(); !f.step(over, record.RouteLookup{Interface: "eth1", Gateway: "fe80::1", Nexthops: 1}) {
 		t.Errorf("one next hop is no choice: %+v", f)
 	}
 }
 
-// TestEnterWays: of what hosts saw, the port with most packets counts, and ports
+// TestEnterWays: of what hosts saw, the interface with most packets counts, and interfaces
 // are put in the order of the way.
 func TestEnterWays(t *testing.T) {
 	over, flows := fork(t)
 	found := travellers(several(over, flows))
 	made := &record.Trial{Flows: make([]record.Flow, 2), Hosts: []record.HostReading{
-		{Host: "server2", Arrivals: []record.Arrival{{Flow: "f1", Port: "eth1", Packets: 9}, {Flow: "f1", Port: "eth0", Packets: 2}}},
-		{Host: "spine2", Arrivals: []record.Arrival{{Flow: "f1", Port: "down1", Packets: 8}}},
+		{Host: "server2", Arrivals: []record.Arrival{{Flow: "f1", Interface: "eth1", Packets: 9}, {Flow: "f1", Interface: "eth0", Packets: 2}}},
+		{Host: "spine2", Arrivals: []record.Arrival{{Flow: "f1", Interface: "down1", Packets: 8}}},
 	}}
 	enterWays(made, over, flows, found)
 	if want := []string{"spine2.down1", "server2.eth1"}; !slices.Equal(made.Flows[0].Observed, want) {
@@ -108,7 +108,7 @@ func TestEnterWays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if way, known := taken(paths, &made.Flows[0]); !known || way[0].Port != "eth1" {
+	if way, known := taken(paths, &made.Flows[0]); !known || way[0].Interface != "eth1" {
 		t.Errorf("taken %v, %t", way, known)
 	}
 	half := &record.Flow{Predicted: []string{"server1.eth0"}, PredictedNote: "spine1: cannot tell"}
@@ -116,14 +116,14 @@ func TestEnterWays(t *testing.T) {
 		t.Errorf("half a prediction became %v", way)
 	}
 	// Seen at the far end of a stretch that two ways have in common.
-	end := func(port string) topology.End { return topology.End{Node: "x", Port: port} }
+	end := func(port string) topology.End { return topology.End{Node: "x", Interface: port} }
 	apart := [][]topology.End{{end("a"), end("b")}, {end("a"), end("c")}}
 	seen := &record.Flow{Observed: []string{"x.a"}}
 	if way, known := taken(apart, seen); known {
 		t.Errorf("what two ways have in common became %v", way)
 	}
 	seen.Predicted = []string{"x.a", "x.c"}
-	if way, known := taken(apart, seen); !known || way[1].Port != "c" {
+	if way, known := taken(apart, seen); !known || way[1].Interface != "c" {
 		t.Errorf("predicted %v, taken %v, %t", seen.Predicted, way, known)
 	}
 }
@@ -134,7 +134,7 @@ func TestEnterWays(t *testing.T) {
 func TestEvenly(t *testing.T) {
 	over, _ := fork(t)
 	by := func(port string) *traveller {
-		return &traveller{sender: "server1", receiver: "server2", way: []topology.End{{Node: "server1", Port: port}}}
+		return &traveller{sender: "server1", receiver: "server2", way: []topology.End{{Node: "server1", Interface: port}}}
 	}
 	e := evenly{over: over, load: map[topology.End]float64{}, ways: map[[2]string][][]topology.End{}}
 	e.learn([]*traveller{by("eth0"), by("eth1"), by("eth0")})

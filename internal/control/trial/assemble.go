@@ -203,7 +203,7 @@ func onOurClock(h record.HostReading, offset int64) record.HostReading {
 		r.ScheduledNs -= offset
 		r.BeganNs -= offset
 		r.EndedNs -= offset
-		r.Ports = movePorts(r.Ports, offset)
+		r.Interfaces = movePorts(r.Interfaces, offset)
 	}
 	move(&h.Begin)
 	move(&h.End)
@@ -211,27 +211,27 @@ func onOurClock(h record.HostReading, offset int64) record.HostReading {
 		tables.BeganNs -= offset
 		tables.EndedNs -= offset
 	}
-	h.Arrivals, h.Silences = slices.Clone(h.Arrivals), slices.Clone(h.Silences)
+	h.Arrivals, h.Gaps = slices.Clone(h.Arrivals), slices.Clone(h.Gaps)
 	for i := range h.Arrivals {
 		if a := &h.Arrivals[i]; a.LastNs != 0 {
 			a.LastNs -= offset
 		}
 	}
-	for i := range h.Silences {
-		h.Silences[i].FromNs -= offset
-		h.Silences[i].ToNs -= offset
+	for i := range h.Gaps {
+		h.Gaps[i].FromNs -= offset
+		h.Gaps[i].ToNs -= offset
 	}
 	h.Series = slices.Clone(h.Series)
 	for i := range h.Series {
 		h.Series[i].AtNs -= offset
 		h.Series[i].BeganNs -= offset
 		h.Series[i].EndedNs -= offset
-		h.Series[i].Ports = movePorts(h.Series[i].Ports, offset)
+		h.Series[i].Interfaces = movePorts(h.Series[i].Interfaces, offset)
 	}
 	return h
 }
 
-func movePorts(ports []record.PortCounters, offset int64) []record.PortCounters {
+func movePorts(ports []record.InterfaceCounters, offset int64) []record.InterfaceCounters {
 	ports = slices.Clone(ports)
 	for i := range ports {
 		ports[i].AtNs -= offset

@@ -17,16 +17,16 @@ func TestOnOurClock(t *testing.T) {
 	at := func(offset int64) record.HostReading {
 		reading := record.Reading{
 			ScheduledNs: began + offset - 5, BeganNs: began + offset, EndedNs: began + offset + 7,
-			Ports: []record.PortCounters{{Port: "eth0", RxBytes: 3, AtNs: port + offset}},
+			Interfaces: []record.InterfaceCounters{{Interface: "eth0", RxBytes: 3, AtNs: port + offset}},
 		}
 		end := reading
 		end.BeganNs = ended + offset
-		end.Ports = slices.Clone(end.Ports)
+		end.Interfaces = slices.Clone(end.Interfaces)
 		return record.HostReading{
 			Host: "h", Begin: reading, End: end,
 			Before:   record.Tables{BeganNs: began + offset + 1, EndedNs: began + offset + 2},
 			Snapshot: record.Snapshot{Tables: record.Tables{BeganNs: ended + offset + 1, EndedNs: ended + offset + 2}},
-			Series:   []record.Sample{{AtNs: sampled + offset, BeganNs: sampled + offset, EndedNs: sampled + offset + 3, Ports: []record.PortCounters{{Port: "eth0", AtNs: port + offset}}}},
+			Series:   []record.Sample{{AtNs: sampled + offset, BeganNs: sampled + offset, EndedNs: sampled + offset + 3, Interfaces: []record.InterfaceCounters{{Interface: "eth0", AtNs: port + offset}}}},
 		}
 	}
 	for _, offset := range []int64{second, -second, 0} {

@@ -22,11 +22,11 @@ func (r Readings) failedEvent() error {
 }
 
 // eventDone is what became of a node's n-th event.
-func (r Readings) eventDone(node string, n int) (record.EventDone, bool) {
+func (r Readings) eventDone(node string, n int) (record.EventResult, bool) {
 	if done := r.Replies[node].Events; n < len(done) {
 		return done[n], true
 	}
-	return record.EventDone{}, false
+	return record.EventResult{}, false
 }
 
 // enterEvents writes into a trial's record what happened in its window, in the

@@ -1,4 +1,4 @@
-// Package conduct carries one trial out with the agents of a group of nodes: it has
+// Package trial carries one trial out with the agents of a group of nodes: it has
 // them open the flows, schedules one window on everybody's own clock, waits for
 // what they read, and enters it into a record, all on the conductor's clock.
 //

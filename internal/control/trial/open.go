@@ -18,20 +18,20 @@ import (
 type Flow struct {
 	study.PlannedFlow
 	// Ticket and Accepted are set beforehand for a flow that goes to a service
-	// port which the acceptor shares among flows.
-	Ticket   record.Ticket
+	// interface which the acceptor shares among flows.
+	Ticket   record.Cookie
 	Accepted netip.AddrPort // the acceptor's address
-	// SourcePort is the service port to open from; 0: the kernel's choice.
+	// SourcePort is the port to open from; 0: the kernel's choice.
 	SourcePort uint16
 	Opened     netip.AddrPort // the opener's address
 	Failure    string
-	// Exhausted is why, where the opener had no service port left.
+	// Exhausted is why, where the opener had no port left.
 	Exhausted *record.PortsExhausted
 
 	ports []uint16 // the acceptor's, where it has several for the flow
 }
 
-// Planned are flows of which each has a service port of its own.
+// Planned are flows of which each has a port of its own.
 func Planned(planned []study.PlannedFlow) []*Flow {
 	flows := make([]*Flow, len(planned))
 	for i, p := range planned {
@@ -58,7 +58,7 @@ const apart = 20 * time.Millisecond
 // confirm. What keeps one flow from opening is its Failure.
 func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) error {
 	byID := map[string]*Flow{}
-	accept, connect := map[string][]record.FlowOrder{}, map[string][]record.FlowOrder{}
+	accept, connect := map[string][]record.FlowRequest{}, map[string][]record.FlowRequest{}
 	for _, f := range flows {
 		byID[f.ID] = f
 		at := f.Destination
@@ -107,7 +107,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 	}
 	err = inTurn(slices.Sorted(maps.Keys(connect)), apart, func(host string) error {
 		var opened []record.Opened
-		request := record.ConnectRequest{Orders: connect[host], TimeoutNs: int64(timeout)}
+		request := record.ConnectRequest{Flows: connect[host], TimeoutNs: int64(timeout)}
 		if err := g.Bus.Call(ctx, host, "connect", request, &opened); err != nil {
 			return err
 		}
@@ -147,16 +147,16 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 }
 
 // settling is what very many connections may take longer to be taken in.
-func settling(orders []record.FlowOrder) (d time.Duration) {
+func settling(orders []record.FlowRequest) (d time.Duration) {
 	for _, o := range orders {
 		d += time.Duration(o.Connections) * 100 * time.Microsecond
 	}
 	return d
 }
 
-func order(f *Flow, sends bool, local netip.Addr) record.FlowOrder {
-	o := record.FlowOrder{
-		ID: f.ID, Protocol: f.Protocol, Sends: sends, Local: local, Ticket: f.Ticket,
+func order(f *Flow, sends bool, local netip.Addr) record.FlowRequest {
+	o := record.FlowRequest{
+		ID: f.ID, Protocol: f.Protocol, Sends: sends, Local: local, Cookie: f.Ticket,
 		MSS: f.MSS, NoDelay: f.NoDelay, CongestionControl: f.CongestionControl,
 		BindNoPort: f.BindNoPort, Window: f.Window, SendBuffer: f.SendBuffer, ReceiveBuffer: f.ReceiveBuffer,
 		RateCap: f.RateCap, WriteCap: f.WriteCap, ReadCap: f.ReadCap, Mode: f.Mode,
@@ -165,7 +165,7 @@ func order(f *Flow, sends bool, local netip.Addr) record.FlowOrder {
 		Connections: f.Connections, Pace: f.Pace, Poll: f.Poll != nil && *f.Poll, Follow: f.Follow != nil && *f.Follow, Threads: f.Threads,
 	}
 	if f.Process != "" {
-		o.Tool = &record.ToolOrder{Tool: f.Tool, Process: f.Process, Args: f.ToolArgs}
+		o.Tool = &record.ToolRequest{Tool: f.Tool, Process: f.Process, Args: f.ToolArgs}
 	}
 	return o
 }

@@ -63,7 +63,7 @@ func (f *Flow) connect(opener, acceptor record.FlowEnd) (wrong string) {
 		f.Opened = opener.Local
 	}
 	if opener.Remote.IsValid() {
-		f.Accepted = opener.Remote // the service port of the data
+		f.Accepted = opener.Remote // the port of the data
 	}
 	if opener.Local != acceptor.Remote {
 		return "the two hosts tell of different connections of the program"

@@ -62,15 +62,15 @@ type Event struct {
 	Node string
 	At   time.Duration
 	What string // for people
-	record.EventOrder
+	record.EventRequest
 }
 
 // eventsOf are a node's, at its own instants.
-func (w Window) eventsOf(node string, begin int64) (list []record.EventOrder) {
+func (w Window) eventsOf(node string, begin int64) (list []record.EventRequest) {
 	for _, e := range w.Events {
 		if e.Node == node {
 			e.AtNs = begin + int64(e.At)
-			list = append(list, e.EventOrder)
+			list = append(list, e.EventRequest)
 		}
 	}
 	return list

@@ -166,11 +166,11 @@ func handle[Request, Reply any](f func(context.Context, Request) (Reply, error))
 }
 
 func (a *agent) hello() (record.Hello, error) {
-	ports, err := a.reader.Ports()
+	ports, err := a.reader.Interfaces()
 	return record.Hello{
-		Node:    a.node,
-		Version: version.String(),
-		Ports:   ports,
+		Node:       a.node,
+		Version:    version.String(),
+		Interfaces: ports,
 		Environment: record.HostEnvironment{
 			Host:   a.node,
 			OS:     runtime.GOOS,
@@ -196,7 +196,7 @@ func (a *agent) apply(ctx context.Context, r record.ApplyRequest) (record.ApplyR
 func (a *agent) hold(_ context.Context, r record.HoldRequest) (record.HoldReply, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	mark, err := a.manager.Hold(r.Ports)
+	mark, err := a.manager.Hold(r.Interfaces)
 	return record.HoldReply{Mark: mark}, err
 }
 
@@ -252,12 +252,12 @@ func (a *agent) closeEngine() {
 	a.engine, a.test = nil, nil
 }
 
-func (a *agent) listen(ctx context.Context, orders []record.FlowOrder) ([]record.Listening, error) {
+func (a *agent) listen(ctx context.Context, orders []record.FlowRequest) ([]record.Listening, error) {
 	return a.trial().Listen(ctx, orders), nil
 }
 
 func (a *agent) connect(ctx context.Context, r record.ConnectRequest) ([]record.Opened, error) {
-	return a.trial().Connect(ctx, r.Orders, time.Duration(r.TimeoutNs)), nil
+	return a.trial().Connect(ctx, r.Flows, time.Duration(r.TimeoutNs)), nil
 }
 
 func (a *agent) ready(ctx context.Context, r record.ReadyRequest) ([]record.FlowEnd, error) {
@@ -265,11 +265,11 @@ func (a *agent) ready(ctx context.Context, r record.ReadyRequest) ([]record.Flow
 }
 
 // glance is asked for while a window is under way, to show how far it is.
-func (a *agent) glance(context.Context, struct{}) (record.Glance, error) {
+func (a *agent) glance(context.Context, struct{}) (record.FlowProgress, error) {
 	a.engineMu.Lock()
 	engine := a.engine
 	a.engineMu.Unlock()
-	glance := record.Glance{AtNs: sched.Now()}
+	glance := record.FlowProgress{AtNs: sched.Now()}
 	if engine != nil {
 		glance.Flows = engine.Light()
 	}

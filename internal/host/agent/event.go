@@ -10,8 +10,8 @@ import (
 
 // happen has things happen at their instants of a window. The function that it
 // returns waits until all have, or until the window has ended early.
-func (a *agent) happen(ctx context.Context, orders []record.EventOrder) func() []record.EventDone {
-	done := make([]record.EventDone, len(orders))
+func (a *agent) happen(ctx context.Context, orders []record.EventRequest) func() []record.EventResult {
+	done := make([]record.EventResult, len(orders))
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -19,13 +19,13 @@ func (a *agent) happen(ctx context.Context, orders []record.EventOrder) func() [
 			done[i] = a.event(ctx, o)
 		}
 	}()
-	return func() []record.EventDone {
+	return func() []record.EventResult {
 		<-over
 		return done
 	}
 }
 
-func (a *agent) event(ctx context.Context, o record.EventOrder) (done record.EventDone) {
+func (a *agent) event(ctx context.Context, o record.EventRequest) (done record.EventResult) {
 	err := sleepUntil(ctx, o.AtNs)
 	done.BeganNs = sched.Now()
 	switch {

@@ -111,7 +111,7 @@ func (g *Guest) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 	if err != nil {
 		return err
 	}
-	hello.Ports, hello.Bounds = nil, &g.bounds
+	hello.Interfaces, hello.Bounds = nil, &g.bounds
 	err = answer(ctx, stream, bus.Silence, handlers, hello)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -216,21 +216,21 @@ func (g *Guest) Summary() Summary {
 
 // Offer hands over a connection that came with a ticket. False: it is not one of
 // this guest's, and still the caller's.
-func (g *Guest) Offer(ticket record.Ticket, conn *net.TCPConn) bool {
+func (g *Guest) Offer(ticket record.Cookie, conn *net.TCPConn) bool {
 	engine := g.engine()
 	return engine != nil && engine.Offer(ticket, conn)
 }
 
 // Expects says whether a flow of datagrams of this guest waits for who has a
 // ticket.
-func (g *Guest) Expects(ticket record.Ticket) bool {
+func (g *Guest) Expects(ticket record.Cookie) bool {
 	engine := g.engine()
 	return engine != nil && engine.Expects(ticket)
 }
 
 // Admit takes in who has come with a ticket to the door for datagrams. False: no
 // flow of this guest waits for him.
-func (g *Guest) Admit(ticket record.Ticket, caller handshake.Caller) bool {
+func (g *Guest) Admit(ticket record.Cookie, caller handshake.Caller) bool {
 	engine := g.engine()
 	return engine != nil && engine.Admit(ticket, caller)
 }
@@ -244,7 +244,7 @@ func (g *Guest) engine() *traffic.Engine {
 // OfferSocket is Offer for a descriptor, whose connection still has to be read
 // from its beginning: the ticket is shown in its first bytes, so many. False: it
 // is still the caller's. More of its kind are to be expected at once if so said.
-func (g *Guest) OfferSocket(ticket record.Ticket, fd, shown int) (taken, more bool) {
+func (g *Guest) OfferSocket(ticket record.Cookie, fd, shown int) (taken, more bool) {
 	engine := g.engine()
 	if engine == nil {
 		return false, false
@@ -253,18 +253,18 @@ func (g *Guest) OfferSocket(ticket record.Ticket, fd, shown int) (taken, more bo
 }
 
 // listen takes a trial's orders, all at once, if they are within the bounds.
-func (g *Guest) listen(ctx context.Context, orders []record.FlowOrder) ([]record.Listening, error) {
+func (g *Guest) listen(ctx context.Context, orders []record.FlowRequest) ([]record.Listening, error) {
 	if len(orders) > g.bounds.Flows {
 		return nil, fmt.Errorf("%d flows: this server allows a client %d", len(orders), g.bounds.Flows)
 	}
 	sending, connections, errs := 0, 0, []error{}
-	tickets, ids := map[record.Ticket]bool{}, map[string]bool{}
+	tickets, ids := map[record.Cookie]bool{}, map[string]bool{}
 	for _, o := range orders {
 		errs = append(errs, permitted(o))
-		if tickets[o.Ticket] || ids[o.ID] {
+		if tickets[o.Cookie] || ids[o.ID] {
 			errs = append(errs, fmt.Errorf("flow %.*q is ordered twice", longestID, o.ID))
 		}
-		tickets[o.Ticket], ids[o.ID] = true, true
+		tickets[o.Cookie], ids[o.ID] = true, true
 		if sends(o) {
 			sending += pacedEach(o)
 		}
@@ -297,15 +297,15 @@ func (g *Guest) listen(ctx context.Context, orders []record.FlowOrder) ([]record
 }
 
 // transacts: the flow is of requests and responses.
-func transacts(o record.FlowOrder) bool {
+func transacts(o record.FlowRequest) bool {
 	return !record.Bulk(o.Protocol)
 }
 
 // sends: the guest's flow has this host send data. Responses are data, too.
-func sends(o record.FlowOrder) bool { return o.Sends || transacts(o) }
+func sends(o record.FlowRequest) bool { return o.Sends || transacts(o) }
 
 // pacedEach is how many connections of a flow are paced, each by itself.
-func pacedEach(o record.FlowOrder) int {
+func pacedEach(o record.FlowRequest) int {
 	if transacts(o) {
 		return max(1, o.Connections)
 	}
@@ -313,12 +313,12 @@ func pacedEach(o record.FlowOrder) int {
 }
 
 // permitted says why a guest may not have a flow like this.
-func permitted(o record.FlowOrder) error {
+func permitted(o record.FlowRequest) error {
 	name := fmt.Sprintf("flow %.*q", longestID, o.ID)
 	switch {
 	case o.Tool != nil:
 		return fmt.Errorf("%s is to be made by another program: this server starts none", name)
-	case o.Ticket.IsZero():
+	case o.Cookie.IsZero():
 		return fmt.Errorf("%s has no ticket: expected 16 random bytes", name)
 	case o.Remote.IsValid() || o.Local.IsValid():
 		return fmt.Errorf("%s has an address: connections come to the server's own port", name)

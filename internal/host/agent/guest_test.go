@@ -52,7 +52,7 @@ func visiting(t *testing.T, bounds record.Bounds, prepare func(*Guest)) (*Guest,
 	go func() { ended <- g.Serve(t.Context(), bus.Guarded(far, 1<<20)) }()
 	select {
 	case h := <-hellos:
-		if h.Ports != nil || h.Bounds == nil || *h.Bounds != bounds {
+		if h.Interfaces != nil || h.Bounds == nil || *h.Bounds != bounds {
 			t.Fatalf("the guest is told %+v, want the bounds and nothing of the ports", h)
 		}
 	case <-time.After(20 * time.Second):
@@ -61,10 +61,10 @@ func visiting(t *testing.T, bounds record.Bounds, prepare func(*Guest)) (*Guest,
 	return g, b, ended
 }
 
-func orders(n int) []record.FlowOrder {
-	list := make([]record.FlowOrder, n)
+func orders(n int) []record.FlowRequest {
+	list := make([]record.FlowRequest, n)
 	for i := range list {
-		list[i] = record.FlowOrder{ID: string(rune('a' + i)), Ticket: greeting.NewTicket()}
+		list[i] = record.FlowRequest{ID: string(rune('a' + i)), Cookie: greeting.NewTicket()}
 	}
 	return list
 }
@@ -80,22 +80,22 @@ func TestGuestBounds(t *testing.T) {
 			t.Errorf("%s %+v: %v, want %q", verb, request, err, want)
 		}
 	}
-	with := func(change func(*record.FlowOrder)) []record.FlowOrder {
+	with := func(change func(*record.FlowRequest)) []record.FlowRequest {
 		list := orders(2)
 		change(&list[1])
 		return list
 	}
 	refused("listen", orders(4), "this server allows a client 3")
-	for want, change := range map[string]func(*record.FlowOrder){
-		"starts none":          func(o *record.FlowOrder) { o.Tool = &record.ToolOrder{Tool: "iperf3", Process: "p1w"} },
-		"has no ticket":        func(o *record.FlowOrder) { o.Ticket = record.Ticket{} },
-		"has an address":       func(o *record.FlowOrder) { o.Remote = netip.MustParseAddrPort("192.0.2.1:80") },
-		"b\" has an address":   func(o *record.FlowOrder) { o.Local = netip.MustParseAddr("192.0.2.1") },
-		"expected at most 64":  func(o *record.FlowOrder) { o.ID = strings.Repeat("x", 65) },
-		"ordered twice":        func(o *record.FlowOrder) { o.ID = "a" },
-		"this server allows 6": func(o *record.FlowOrder) { o.Window = 1 << 40 },
-		"a negative":           func(o *record.FlowOrder) { o.MSS = -1 },
-		"the server has ":      func(o *record.FlowOrder) { o.CongestionControl = "../../dccp" },
+	for want, change := range map[string]func(*record.FlowRequest){
+		"starts none":          func(o *record.FlowRequest) { o.Tool = &record.ToolRequest{Tool: "iperf3", Process: "p1w"} },
+		"has no ticket":        func(o *record.FlowRequest) { o.Cookie = record.Cookie{} },
+		"has an address":       func(o *record.FlowRequest) { o.Remote = netip.MustParseAddrPort("192.0.2.1:80") },
+		"b\" has an address":   func(o *record.FlowRequest) { o.Local = netip.MustParseAddr("192.0.2.1") },
+		"expected at most 64":  func(o *record.FlowRequest) { o.ID = strings.Repeat("x", 65) },
+		"ordered twice":        func(o *record.FlowRequest) { o.ID = "a" },
+		"this server allows 6": func(o *record.FlowRequest) { o.Window = 1 << 40 },
+		"a negative":           func(o *record.FlowRequest) { o.MSS = -1 },
+		"the server has ":      func(o *record.FlowRequest) { o.CongestionControl = "../../dccp" },
 	} {
 		refused("listen", with(change), want)
 	}
@@ -152,7 +152,7 @@ func TestGuestSees(t *testing.T) {
 	if s.Sysctls != nil || s.Lookups != nil || s.Routes != nil || s.Rules != nil || s.Neighbours != nil || reply.Reading.Before.Neighbours != nil {
 		t.Errorf("a guest gets to see %+v", s)
 	}
-	for _, p := range s.Ports {
+	for _, p := range s.Interfaces {
 		if p.MAC != "" || len(p.Addresses) > 0 {
 			t.Errorf("a guest without flows gets to see %+v", p)
 		}
@@ -214,7 +214,7 @@ func TestGuestTooFast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !g.Offer(like[0].Ticket, conn) {
+	if !g.Offer(like[0].Cookie, conn) {
 		t.Fatal("the connection was not taken")
 	}
 	go func() {

@@ -22,7 +22,7 @@ func (a *agent) abroad() map[string]bus.Handler {
 }
 
 // openIperf3 opens the flows of a trial.
-func (a *agent) openIperf3(ctx context.Context, order record.Iperf3Order) (record.Iperf3Opened, error) {
+func (a *agent) openIperf3(ctx context.Context, order record.Iperf3Request) (record.Iperf3Opened, error) {
 	test, opened, err := client.Open(ctx, order)
 	if err != nil {
 		return opened, err

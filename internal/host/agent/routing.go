@@ -21,7 +21,7 @@ func (a *agent) probeBGP(context.Context, struct{}) (record.BGPDaemon, error) {
 	return a.daemon.Probe(), nil
 }
 
-func (a *agent) startBGP(_ context.Context, o record.BGPOrder) (record.BGPStarted, error) {
+func (a *agent) startBGP(_ context.Context, o record.BGPRequest) (record.BGPStarted, error) {
 	return a.daemon.Start(o)
 }
 

@@ -23,7 +23,7 @@ func (a *agent) snapshot(r record.WindowRequest) (record.Snapshot, error) {
 	if a.guest == nil {
 		return a.reader.Snapshot(a.node, r.Lookups, r.Sysctls)
 	}
-	ports, err := a.reader.Ports()
+	ports, err := a.reader.Interfaces()
 	var own []netip.Addr
 	for _, end := range a.trial().Read() {
 		own = append(own, end.Local.Addr())
@@ -35,7 +35,7 @@ func (a *agent) snapshot(r record.WindowRequest) (record.Snapshot, error) {
 			return err != nil || !slices.Contains(own, prefix.Addr())
 		})
 	}
-	return record.Snapshot{Host: a.node, Ports: ports}, err
+	return record.Snapshot{Host: a.node, Interfaces: ports}, err
 }
 
 // meter begins to count what this process does; the function it returns enters

@@ -40,7 +40,7 @@ func (a *agent) window(ctx context.Context, r record.WindowRequest) (record.Wind
 	engine.Start(r)
 	var reply record.WindowReply
 	var err error
-	sched.Urgently(func() { reply, err = a.observe(ctx, engine, r) })
+	sched.WithRealtime(func() { reply, err = a.observe(ctx, engine, r) })
 	if why := a.daemon.Broken(); err == nil && why != "" {
 		err = errors.New(why) // what the flows went by has changed
 	}
@@ -110,7 +110,7 @@ func (a *agent) sample(engine *traffic.Engine) record.Sample {
 	s := record.Sample{AtNs: began, BeganNs: began, Flows: engine.Light()}
 	var counts record.Reading // what cannot be read now is nil, and missed at the edges
 	a.reader.Counts(&counts)
-	s.Ports, s.Qdiscs = counts.Ports, counts.Qdiscs
+	s.Interfaces, s.Qdiscs = counts.Interfaces, counts.Qdiscs
 	s.EndedNs = sched.Now()
 	return s
 }

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// address is a further address on a port, or a run of consecutive ones: those are
+// address is a further address on an interface, or a run of consecutive ones: those are
 // read, journaled, added and removed together, since one by one each would cost a
 // look at all of them.
 type address struct {
@@ -28,7 +28,7 @@ const mostAddresses = 1 << 18
 
 func newAddress(h host, a setting.Address) (*address, error) {
 	if !a.Address.IsValid() {
-		return nil, fmt.Errorf("address on %s: expected an address with its prefix length, such as 192.168.1.20/24", a.Port)
+		return nil, fmt.Errorf("address on %s: expected an address with its prefix length, such as 192.168.1.20/24", a.Interface)
 	}
 	if a.Count < 0 || a.Count > mostAddresses || !a.Last().IsValid() {
 		return nil, fmt.Errorf("%d addresses from %s on: expected 1 to %d, and no more than there are", a.Count, a.Address, mostAddresses)
@@ -37,7 +37,7 @@ func newAddress(h host, a setting.Address) (*address, error) {
 }
 
 func (t *address) kind() string { return "address" }
-func (t *address) what() string { return t.a.String() + " on " + t.a.Port }
+func (t *address) what() string { return t.a.String() + " on " + t.a.Interface }
 func (t *address) setting() setting.Setting {
 	a := t.a
 	return setting.Setting{Address: &a}
@@ -47,7 +47,7 @@ func (t *address) setting() setting.Setting {
 const present = "present"
 
 func (t *address) read() (State, error) {
-	if _, err := t.host.conn.LinkByName(t.a.Port); err != nil {
+	if _, err := t.host.conn.LinkByName(t.a.Interface); err != nil {
 		return State{}, err
 	}
 	places := make(map[netip.Addr]int, t.a.Number())
@@ -60,7 +60,7 @@ func (t *address) read() (State, error) {
 	for _, a := range all {
 		place, ours := places[a.Prefix.Addr()]
 		switch {
-		case a.Port != t.a.Port || !ours:
+		case a.Interface != t.a.Interface || !ours:
 		case a.Prefix.Bits() == t.a.Address.Bits():
 			if !a.Secondary {
 				t.primaries = append(t.primaries, place)
@@ -123,7 +123,7 @@ func (t *address) change(State) error {
 	if err != nil {
 		return err
 	}
-	return t.host.conn.AddAddresses(t.a.Port, t.those(is.There))
+	return t.host.conn.AddAddresses(t.a.Interface, t.those(is.There))
 }
 
 func (t *address) restore(prior, _ State) error {
@@ -144,17 +144,17 @@ func (t *address) restore(prior, _ State) error {
 		ours = append(ours, p)
 	}
 	slices.Reverse(primaries)
-	return t.host.conn.DeleteAddresses(t.a.Port, append(ours, primaries...))
+	return t.host.conn.DeleteAddresses(t.a.Interface, append(ours, primaries...))
 }
 
 // endangers: in IPv4, deleting a primary address takes those along that are
-// secondary to it, and deleting a port's last one takes the port's routes. Adding
+// secondary to it, and deleting an interface's last one takes the interface's routes. Adding
 // takes nothing.
 func (t *address) endangers(_, to State, reverting bool) danger {
 	if !reverting || to.Text == present || len(t.primaries) == 0 || t.a.Address.Addr().Is6() {
 		return danger{}
 	}
-	return danger{port: t.a.Port, family: 4, addresses: true, routes: true, except: t.a, Passing: true}
+	return danger{port: t.a.Interface, family: 4, addresses: true, routes: true, except: t.a, Passing: true}
 }
 
 // settle waits until duplicate address detection has finished with the addresses
@@ -164,7 +164,7 @@ func (h host) settle(entries []*entry) error {
 	for _, e := range entries {
 		if a := e.Setting.Address; a != nil && a.Address.Addr().Is6() {
 			for _, p := range a.All() {
-				added[addressText(netlink.Address{Port: a.Port, Prefix: p})] = true
+				added[addressText(netlink.Address{Interface: a.Interface, Prefix: p})] = true
 			}
 		}
 	}

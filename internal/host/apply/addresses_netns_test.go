@@ -16,9 +16,9 @@ import (
 
 // run is consecutive addresses on eth1, each as a setting of its own.
 func run(first string, n int) (list []setting.Setting) {
-	a := setting.Address{Port: "eth1", Address: netip.MustParsePrefix(first), Count: n}
+	a := setting.Address{Interface: "eth1", Address: netip.MustParsePrefix(first), Count: n}
 	for _, p := range a.All() {
-		list = append(list, setting.Setting{Address: &setting.Address{Port: a.Port, Address: p}})
+		list = append(list, setting.Setting{Address: &setting.Address{Interface: a.Interface, Address: p}})
 	}
 	return list
 }

@@ -8,13 +8,13 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Flush forgets learned neighbour entries: of the ports named, or of all ports if
+// Flush forgets learned neighbour entries: of the interfaces named, or of all interfaces if
 // none is; and only those of the addresses named, if any is. Made entries stay.
 // It has no undo: what was learned is learned again.
 func (m *Manager) Flush(request record.FlushRequest) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, port := range request.Ports {
+	for _, port := range request.Interfaces {
 		if _, err := m.host.conn.LinkByName(port); err != nil {
 			return fmt.Errorf("flush neighbours: %w", err)
 		}
@@ -26,11 +26,11 @@ func (m *Manager) Flush(request record.FlushRequest) error {
 	var failed []error
 	for _, n := range all {
 		made := n.Proxy || n.State == "PERMANENT" || n.State == "NOARP"
-		if made || len(request.Ports) > 0 && !slices.Contains(request.Ports, n.Port) ||
+		if made || len(request.Interfaces) > 0 && !slices.Contains(request.Interfaces, n.Interface) ||
 			len(request.Addresses) > 0 && !slices.Contains(request.Addresses, n.Address) {
 			continue
 		}
-		failed = append(failed, m.host.conn.DeleteNeighbour(n.Port, n.Address))
+		failed = append(failed, m.host.conn.DeleteNeighbour(n.Interface, n.Address))
 	}
 	return errors.Join(failed...)
 }

@@ -8,7 +8,7 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// Hold notes what the kernel would take away if ports lost their carrier, because
+// Hold notes what the kernel would take away if interfaces lost their carrier, because
 // somebody is going to take the other end down: their nexthop objects, with the
 // routes by them (nh_netdev_event in net/ipv4/nexthop.c). Reverting to the mark puts
 // back what has gone, once the carrier is there again. Nothing is changed.
@@ -47,17 +47,17 @@ func (m *Manager) regain(entries []*entry) {
 	}
 }
 
-// hold enters that a port which is up is to be up.
+// hold enters that an interface which is up is to be up.
 func (m *Manager) hold(port string) error {
 	up := true
-	targets, err := m.host.targets(setting.Setting{Link: &setting.Link{Port: port, Up: &up}})
+	targets, err := m.host.targets(setting.Setting{Link: &setting.Link{Interface: port, Up: &up}})
 	if err != nil {
 		return err
 	}
 	t := targets[0]
 	is, err := t.read()
 	if err != nil || !t.same(is, State{Text: "true"}) {
-		return err // a port that is down has no carrier to lose
+		return err // an interface that is down has no carrier to lose
 	}
 	around, err := m.host.capture(danger{routes: true})
 	if err != nil || len(around.Nexthops) == 0 {

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// link is one attribute of a port.
+// link is one attribute of an interface.
 type link struct {
 	ordinary
 	host      host
@@ -20,13 +20,13 @@ type link struct {
 	wanted    string
 }
 
-// newLink makes one change of each attribute that is given. A port is taken down
+// newLink makes one change of each attribute that is given. An interface is taken down
 // before its other attributes are set, and brought up after: so, both ways, it is
 // never up with half of them.
 func newLink(h host, l setting.Link) ([]target, error) {
 	var list []target
 	add := func(attribute, wanted string) {
-		list = append(list, &link{host: h, port: l.Port, attribute: attribute, wanted: wanted})
+		list = append(list, &link{host: h, port: l.Interface, attribute: attribute, wanted: wanted})
 	}
 	if l.Up != nil && !*l.Up {
 		add("up", "false")
@@ -34,7 +34,7 @@ func newLink(h host, l setting.Link) ([]target, error) {
 	if l.MAC != "" {
 		mac, err := net.ParseMAC(l.MAC)
 		if err != nil || len(mac) != 6 {
-			return nil, fmt.Errorf("link %s: mac %q is not a MAC address, such as 02:00:00:01:00:01", l.Port, l.MAC)
+			return nil, fmt.Errorf("link %s: mac %q is not a MAC address, such as 02:00:00:01:00:01", l.Interface, l.MAC)
 		}
 		add("mac", mac.String())
 	}
@@ -57,7 +57,7 @@ func newLink(h host, l setting.Link) ([]target, error) {
 		add("up", "true")
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("link %s: nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size or gro_max_size", l.Port)
+		return nil, fmt.Errorf("link %s: nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size or gro_max_size", l.Interface)
 	}
 	return list, nil
 }
@@ -66,7 +66,7 @@ func (t *link) kind() string { return "link" }
 func (t *link) what() string { return t.port + " " + t.attribute }
 
 func (t *link) setting() setting.Setting {
-	l := setting.Link{Port: t.port}
+	l := setting.Link{Interface: t.port}
 	switch t.attribute {
 	case "mtu":
 		l.MTU, _ = strconv.Atoi(t.wanted)
@@ -160,7 +160,7 @@ func packets(of *netlink.PacketSizes, attribute string) *int {
 }
 
 // minimumMTU is what IPv6 needs (RFC 8200, section 5). Below it the kernel takes
-// IPv6 off the port, with its addresses, routes and parameters; below 68 (RFC
+// IPv6 off the interface, with its addresses, routes and parameters; below 68 (RFC
 // 791) IPv4 too.
 const minimumMTU = 1280
 
@@ -170,7 +170,7 @@ func (t *link) endangers(_, to State, reverting bool) danger {
 		// A new MAC address flushes the neighbour table, made entries included.
 		return danger{port: t.port, neighbours: true, Passing: true}
 	case "up":
-		// Down: routes and neighbours go, and IPv6 addresses, also those of ports
+		// Down: routes and neighbours go, and IPv6 addresses, also those of interfaces
 		// on top of this one. They come back with the undo, so only the way down
 		// is watched.
 		if to.Text == "false" && !reverting {
@@ -180,13 +180,13 @@ func (t *link) endangers(_, to State, reverting bool) danger {
 		if reverting {
 			return danger{}
 		}
-		mtus, _ := t.host.sysctls.Alike("net.ipv6.conf.*.mtu") // IPv6's own, which follows
+		mtus, _ := t.host.sysctls.Match("net.ipv6.conf.*.mtu") // IPv6's own, which follows
 		d := danger{ports: true, sysctls: mtus}
 		if mtu, err := strconv.Atoi(to.Text); err == nil && mtu < minimumMTU {
 			d.addresses, d.routes, d.neighbours = true, true, true
-			place := proc.PortKey(t.port)
+			place := proc.InterfaceKey(t.port)
 			for _, dir := range []string{"net.ipv6.conf.", "net.ipv6.neigh.", "net.ipv4.conf.", "net.ipv4.neigh."} {
-				keys, _ := t.host.sysctls.Under(dir + place) // none: nothing to lose
+				keys, _ := t.host.sysctls.List(dir + place) // none: nothing to lose
 				d.sysctls = append(d.sysctls, keys...)
 			}
 		}

@@ -1,10 +1,10 @@
-// Package setting changes a host and puts it back: sysctls, neighbour entries,
+// Package apply changes a host and puts it back: sysctls, neighbour entries,
 // addresses, routes, rules, attributes of ports and queueing disciplines.
 //
 // Each change is read first, written durably to an undo journal, made, read back
 // and compared; it is reverted in reverse order, and that is compared too. What
-// the kernel takes away along with a change (the routes of a port that goes
-// down, the forwarding of each port when ip_forward is written) is part of the
+// the kernel takes away along with a change (the routes of an interface that goes
+// down, the forwarding of each interface when ip_forward is written) is part of the
 // undo. A value that somebody else has changed since is not overwritten unless
 // that is asked for.
 //

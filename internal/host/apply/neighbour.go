@@ -22,25 +22,25 @@ func newNeighbour(h host, n setting.Neighbour) (*neighbour, error) {
 		return nil, fmt.Errorf("neighbour %s: lladdr %q is not a MAC address, such as 02:00:00:01:00:01", n.Address, n.LLAddr)
 	}
 	if !n.Address.IsValid() {
-		return nil, fmt.Errorf("neighbour on %s: it has no address", n.Port)
+		return nil, fmt.Errorf("neighbour on %s: it has no address", n.Interface)
 	}
 	return &neighbour{host: h, n: n, mac: mac.String()}, nil
 }
 
 func (t *neighbour) kind() string { return "neighbour" }
-func (t *neighbour) what() string { return t.n.Address.String() + " on " + t.n.Port }
+func (t *neighbour) what() string { return t.n.Address.String() + " on " + t.n.Interface }
 func (t *neighbour) setting() setting.Setting {
 	n := t.n
 	return setting.Setting{Neighbour: &n}
 }
 
 func (t *neighbour) read() (State, error) {
-	if _, err := t.host.conn.LinkByName(t.n.Port); err != nil {
+	if _, err := t.host.conn.LinkByName(t.n.Interface); err != nil {
 		return State{}, err
 	}
 	all, err := t.host.conn.Neighbours()
 	for _, n := range all {
-		if n.Port == t.n.Port && n.Address == t.n.Address && !n.Proxy {
+		if n.Interface == t.n.Interface && n.Address == t.n.Address && !n.Proxy {
 			return neighbourState(n), nil
 		}
 	}
@@ -64,12 +64,12 @@ func (t *neighbour) plan(State) (State, error) {
 }
 
 func (t *neighbour) change(State) error {
-	return t.host.conn.SetNeighbour(t.n.Port, t.n.Address, t.mac)
+	return t.host.conn.SetNeighbour(t.n.Interface, t.n.Address, t.mac)
 }
 
 func (t *neighbour) restore(prior, _ State) error {
 	if prior.absent() {
-		return t.host.conn.DeleteNeighbour(t.n.Port, t.n.Address)
+		return t.host.conn.DeleteNeighbour(t.n.Interface, t.n.Address)
 	}
 	return t.host.conn.RestoreNeighbour(prior.Object)
 }

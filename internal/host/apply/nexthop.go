@@ -20,13 +20,13 @@ type nexthop struct {
 }
 
 func newNexthop(h host, n setting.NexthopObject) (*nexthop, error) {
-	t := &nexthop{host: h, n: n, spec: netlink.NexthopObject{ID: n.ID, Port: n.Port}}
+	t := &nexthop{host: h, n: n, spec: netlink.NexthopObject{ID: n.ID, Interface: n.Interface}}
 	var err error
 	if t.spec.Via, _, err = parseVia(n.Via); err != nil {
 		return nil, fmt.Errorf("nexthop %d: %w", n.ID, err)
 	}
-	if t.spec.Via == (netip.Addr{}) && n.Port == "" && len(n.Group) == 0 {
-		return nil, fmt.Errorf("nexthop %d: expected a port, or a group", n.ID)
+	if t.spec.Via == (netip.Addr{}) && n.Interface == "" && len(n.Group) == 0 {
+		return nil, fmt.Errorf("nexthop %d: expected an interface, or a group", n.ID)
 	}
 	for _, m := range n.Group {
 		t.spec.Group = append(t.spec.Group, netlink.NexthopMember{ID: m.ID, Weight: max(m.Weight, 1)})
@@ -81,7 +81,7 @@ func (t *nexthop) plan(prior State) (State, error) {
 
 func (t *nexthop) change(State) error { return t.host.conn.ReplaceNexthopObject(t.spec) }
 
-// between: what goes by a port goes with its carrier, and a group is left with its
+// between: what goes by an interface goes with its carrier, and a group is left with its
 // other members.
 func (t *nexthop) between(_, next, is State) bool {
 	made, kind := grouped(next.Text)
@@ -106,7 +106,7 @@ func (t *nexthop) restore(prior, _ State) error {
 	return t.host.conn.RestoreNexthopObject(prior.Object)
 }
 
-// nexthops lists the objects that a change to a port may take along: its own, and
+// nexthops lists the objects that a change to an interface may take along: its own, and
 // the groups, which lose a member with them.
 func (h host) nexthops(d danger) ([]thing, error) {
 	all, err := h.conn.NexthopObjects()
@@ -115,7 +115,7 @@ func (h host) nexthops(d danger) ([]thing, error) {
 		switch {
 		case len(n.Group) > 0:
 			groups = append(groups, thing{n.String(), n.Object})
-		case d.port == "" || d.port == n.Port:
+		case d.port == "" || d.port == n.Interface:
 			list = append(list, thing{n.String(), n.Object})
 		}
 	}

@@ -44,8 +44,8 @@ func TestNexthopObjects(t *testing.T) {
 		m := open(t, Options{})
 		second := unit.Duration(time.Second)
 		_, mark, err := m.Apply(t.Context(), []setting.Setting{
-			{Nexthop: &setting.NexthopObject{ID: 1, Via: "10.1.0.9", Port: "eth0"}},
-			{Nexthop: &setting.NexthopObject{ID: 2, Via: "inet6 fe80::1", Port: "eth1"}},
+			{Nexthop: &setting.NexthopObject{ID: 1, Via: "10.1.0.9", Interface: "eth0"}},
+			{Nexthop: &setting.NexthopObject{ID: 2, Via: "inet6 fe80::1", Interface: "eth1"}},
 			{Nexthop: &setting.NexthopObject{ID: 10, Group: []setting.Member{{ID: 1, Weight: 3}, {ID: 2}}}},
 			{Nexthop: &setting.NexthopObject{ID: 11, Group: []setting.Member{{ID: 1}, {ID: 2}}, Resilient: &setting.Resilient{Buckets: 64, IdleTimer: 2 * second, UnbalancedTimer: 60 * second}}},
 			{Route: &setting.Route{To: "10.71.0.0/16", Object: 10}},
@@ -53,7 +53,7 @@ func TestNexthopObjects(t *testing.T) {
 			{Route: &setting.Route{To: "10.73.0.0/16", Object: 1}},
 			{Route: &setting.Route{To: "10.70.0.0/16", Object: 1}},
 			{Nexthop: &setting.NexthopObject{ID: 42, Group: []setting.Member{{ID: 41}}, Resilient: &setting.Resilient{Buckets: 16, IdleTimer: 7 * second}}},
-			{Nexthop: &setting.NexthopObject{ID: 41, Via: "10.2.0.8", Port: "eth1"}},
+			{Nexthop: &setting.NexthopObject{ID: 41, Via: "10.2.0.8", Interface: "eth1"}},
 			{Nexthop: &setting.NexthopObject{ID: 43, Group: []setting.Member{{ID: 41}}, Resilient: &setting.Resilient{Buckets: 16, IdleTimer: 7 * second}}},
 			{Nexthop: &setting.NexthopObject{ID: 11, Group: []setting.Member{{ID: 1}, {ID: 2, Weight: 2}}}},
 		}, false)
@@ -81,7 +81,7 @@ func TestNexthopObjects(t *testing.T) {
 	})
 }
 
-// TestNexthopObjectsComeBack: the kernel drops nexthop objects with their port, or
+// TestNexthopObjectsComeBack: the kernel drops nexthop objects with their interface, or
 // with its carrier, and with them members of groups and routes.
 func TestNexthopObjectsComeBack(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestNexthopObjectsComeBack(t *testing.T) {
 		grouped := groups()
 		down := func(port string) int {
 			t.Helper()
-			_, mark, err := m.Apply(context.Background(), []setting.Setting{{Link: &setting.Link{Port: port, Up: up(false)}}}, false)
+			_, mark, err := m.Apply(context.Background(), []setting.Setting{{Link: &setting.Link{Interface: port, Up: up(false)}}}, false)
 			if err != nil {
 				t.Fatalf("taking %s down: %v", port, err)
 			}
@@ -159,7 +159,7 @@ func TestNexthopObjectsComeBack(t *testing.T) {
 			if _, _, err := m.Apply(context.Background(), []setting.Setting{
 				{Nexthop: &setting.NexthopObject{ID: 9, Group: []setting.Member{{ID: 8}}}},
 				{Nexthop: &setting.NexthopObject{ID: 12, Group: []setting.Member{{ID: 7}, {ID: 8}}}},
-				{Route: &setting.Route{To: "10.99.0.0/16", Port: "eth0"}},
+				{Route: &setting.Route{To: "10.99.0.0/16", Interface: "eth0"}},
 				{Route: &setting.Route{To: "10.98.0.0/16", Object: 7}},
 				{Route: &setting.Route{To: "10.96.0.0/16", Object: 12}},
 			}, false); err != nil {
@@ -176,7 +176,7 @@ func TestNexthopObjectsComeBack(t *testing.T) {
 			check(what)
 		}
 		// A route that uses one can itself be replaced and put back.
-		_, mark, err := m.Apply(context.Background(), []setting.Setting{{Route: &setting.Route{To: "10.99.0.0/16", Port: "eth0"}}}, false)
+		_, mark, err := m.Apply(context.Background(), []setting.Setting{{Route: &setting.Route{To: "10.99.0.0/16", Interface: "eth0"}}}, false)
 		if err := errors.Join(err, m.RevertTo(mark)); err != nil {
 			t.Error(err)
 		}

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// qdisc is the root queueing discipline of a port.
+// qdisc is the root queueing discipline of an interface.
 type qdisc struct {
 	ordinary
 	host host
@@ -22,7 +22,7 @@ type qdisc struct {
 var qdiscKinds = []string{"pfifo", "bfifo", "tbf", "fq", "fq_codel"}
 
 func newQdisc(h host, q setting.Qdisc) (*qdisc, error) {
-	fail := func(text string) (*qdisc, error) { return nil, fmt.Errorf("qdisc of %s: %s", q.Port, text) }
+	fail := func(text string) (*qdisc, error) { return nil, fmt.Errorf("qdisc of %s: %s", q.Interface, text) }
 	known := false
 	for _, kind := range qdiscKinds {
 		known = known || kind == q.Kind
@@ -41,21 +41,21 @@ func newQdisc(h host, q setting.Qdisc) (*qdisc, error) {
 }
 
 func (t *qdisc) kind() string { return "qdisc" }
-func (t *qdisc) what() string { return t.q.Port + " root" }
+func (t *qdisc) what() string { return t.q.Interface + " root" }
 func (t *qdisc) setting() setting.Setting {
 	q := t.q
 	return setting.Setting{Qdisc: &q}
 }
 
-// of lists the qdiscs of the port.
+// of lists the qdiscs of the interface.
 func (t *qdisc) of() ([]netlink.Qdisc, error) {
-	if _, err := t.host.conn.LinkByName(t.q.Port); err != nil {
+	if _, err := t.host.conn.LinkByName(t.q.Interface); err != nil {
 		return nil, err
 	}
 	all, err := t.host.conn.Qdiscs()
 	var list []netlink.Qdisc
 	for _, q := range all {
-		if q.Port == t.q.Port {
+		if q.Interface == t.q.Interface {
 			list = append(list, q)
 		}
 	}
@@ -69,7 +69,7 @@ func (t *qdisc) read() (State, error) {
 			return qdiscState(q), nil
 		}
 	}
-	// A port that was never up has none yet.
+	// An interface that was never up has none yet.
 	return State{Text: "default"}, err
 }
 
@@ -128,7 +128,7 @@ func (t *qdisc) plan(prior State) (State, error) {
 	return State{Text: spell(next), Qdisc: &next}, nil
 }
 
-// freeHandle picks a handle that no qdisc of the port has, so that the one that
+// freeHandle picks a handle that no qdisc of the interface has, so that the one that
 // is made can be told from any other later.
 func freeHandle(list []netlink.Qdisc) uint32 {
 	used := map[uint32]bool{}
@@ -163,7 +163,7 @@ func (t *qdisc) restorable(prior State, list []netlink.Qdisc) error {
 	if !known {
 		return refuse("that is possible for " + strings.Join(qdiscKinds, ", ") + " and for the kernel's default")
 	}
-	filters, err := t.host.conn.HasFilters(t.q.Port, prior.Qdisc.Handle)
+	filters, err := t.host.conn.HasFilters(t.q.Interface, prior.Qdisc.Handle)
 	if err != nil {
 		return err
 	}
@@ -174,12 +174,12 @@ func (t *qdisc) restorable(prior State, list []netlink.Qdisc) error {
 }
 
 func (t *qdisc) change(next State) error {
-	return t.host.conn.ReplaceRootQdisc(t.q.Port, *next.Qdisc)
+	return t.host.conn.ReplaceRootQdisc(t.q.Interface, *next.Qdisc)
 }
 
 func (t *qdisc) restore(prior, _ State) error {
 	if prior.Qdisc == nil {
-		return t.host.conn.DeleteRootQdisc(t.q.Port)
+		return t.host.conn.DeleteRootQdisc(t.q.Interface)
 	}
-	return t.host.conn.RestoreRootQdisc(t.q.Port, prior.Qdisc.Kind, prior.Qdisc.Handle, prior.Object)
+	return t.host.conn.RestoreRootQdisc(t.q.Interface, prior.Qdisc.Kind, prior.Qdisc.Handle, prior.Object)
 }

@@ -28,13 +28,13 @@ func newRoute(h host, r setting.Route) (*route, error) {
 	hops := r.Nexthops
 	t.spec.NexthopObject = r.Object
 	if r.Object != 0 {
-		if len(hops) > 0 || r.Via != "" || r.Port != "" {
+		if len(hops) > 0 || r.Via != "" || r.Interface != "" {
 			return fail(errors.New("it has both a nexthop object and next hops of its own: expected one or the other"))
 		}
 	} else if len(hops) == 0 {
-		hops = []setting.Nexthop{{Via: r.Via, Port: r.Port}}
-	} else if r.Via != "" || r.Port != "" {
-		return fail(errors.New("it has both nexthops and a via or port of its own: expected one or the other"))
+		hops = []setting.Nexthop{{Via: r.Via, Interface: r.Interface}}
+	} else if r.Via != "" || r.Interface != "" {
+		return fail(errors.New("it has both nexthops and a via or interface of its own: expected one or the other"))
 	}
 	is6 := r.Source.Is6()
 	for _, hop := range hops {
@@ -42,11 +42,11 @@ func newRoute(h host, r setting.Route) (*route, error) {
 		if err != nil {
 			return fail(err)
 		}
-		if !via.IsValid() && hop.Port == "" {
-			return fail(errors.New("a next hop needs a via, a port, or both"))
+		if !via.IsValid() && hop.Interface == "" {
+			return fail(errors.New("a next hop needs a via, an interface, or both"))
 		}
 		is6 = is6 || via.Is6() && !inet6
-		t.spec.Nexthops = append(t.spec.Nexthops, netlink.Nexthop{Via: via, Port: hop.Port, Weight: hop.Weight})
+		t.spec.Nexthops = append(t.spec.Nexthops, netlink.Nexthop{Via: via, Interface: hop.Interface, Weight: hop.Weight})
 	}
 	var err error
 	if t.spec.To, err = parseDestination(r.To, is6); err != nil {
@@ -147,14 +147,14 @@ func (t *route) plan(State) (State, error) {
 		return State{}, fmt.Errorf("there are %d routes with this destination, table and metric (%s; %s; …): which one the kernel would replace is not certain, so undoing is not either", len(list), list[0].Text, list[1].Text)
 	}
 	for i, hop := range t.spec.Nexthops {
-		if hop.Port != "" {
+		if hop.Interface != "" {
 			continue
 		}
 		towards, err := t.host.conn.LookupRoute(netlink.RouteQuestion{Destination: hop.Via})
 		if err != nil {
-			return State{}, fmt.Errorf("finding the port that leads to the next hop: %w", err)
+			return State{}, fmt.Errorf("finding the interface that leads to the next hop: %w", err)
 		}
-		t.spec.Nexthops[i].Port = towards.Port
+		t.spec.Nexthops[i].Interface = towards.Interface
 	}
 	wanted, err := t.host.conn.ExpectRoute(t.spec)
 	return State{Text: wanted.Text, Object: wanted.Object}, err
@@ -177,7 +177,7 @@ func (h host) settlePorts(spec netlink.RouteSpec) error {
 	for _, a := range all {
 		if a.Prefix.Addr() == spec.Source && a.Tentative {
 			return h.settle([]*entry{{What: addressText(a),
-				Setting: setting.Setting{Address: &setting.Address{Port: a.Port, Address: a.Prefix}}}})
+				Setting: setting.Setting{Address: &setting.Address{Interface: a.Interface, Address: a.Prefix}}}})
 		}
 	}
 	return err

@@ -113,7 +113,7 @@ func TestRoundTripOfAll(t *testing.T) {
 	})
 }
 
-// A port that comes up with another MAC address than it went down with makes
+// An interface that comes up with another MAC address than it went down with makes
 // itself another link-local address, which must not stay.
 func TestLinkLocalAddressOfAnotherMAC(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
@@ -121,8 +121,8 @@ func TestLinkLocalAddressOfAnotherMAC(t *testing.T) {
 		m := open(t, Options{})
 		before := look(t)
 		if _, _, err := m.Apply(context.Background(), []setting.Setting{
-			{Link: &setting.Link{Port: "eth1", MAC: "02:00:00:09:00:02"}},
-			{Link: &setting.Link{Port: "eth1", Up: up(false)}},
+			{Link: &setting.Link{Interface: "eth1", MAC: "02:00:00:09:00:02"}},
+			{Link: &setting.Link{Interface: "eth1", Up: up(false)}},
 		}, false); err != nil {
 			t.Fatal(err)
 		}
@@ -142,16 +142,16 @@ func TestFailureRevertsTheRequest(t *testing.T) {
 		before := look(t)
 		good := []setting.Setting{
 			parameter("net.ipv4.conf.all.arp_ignore", "1"),
-			{Link: &setting.Link{Port: "eth0", Up: up(false)}},
+			{Link: &setting.Link{Interface: "eth0", Up: up(false)}},
 			{Rule: &setting.Rule{From: "10.2.0.1", Table: 300}},
 		}
 		for what, bad := range map[string]setting.Setting{
-			"no-such-port":  {Address: &setting.Address{Port: "no-such-port", Address: netip.MustParsePrefix("10.5.0.1/24")}},
-			"10.250.0.1":    {Route: &setting.Route{To: "10.77.0.0/16", Via: "10.250.0.1", Port: "eth1"}},
+			"no-such-port":  {Address: &setting.Address{Interface: "no-such-port", Address: netip.MustParsePrefix("10.5.0.1/24")}},
+			"10.250.0.1":    {Route: &setting.Route{To: "10.77.0.0/16", Via: "10.250.0.1", Interface: "eth1"}},
 			"tcp_sack":      parameter("net.ipv4.tcp_sack", "nonsense"),
 			"no_such_key":   parameter("net.ipv4.no_such_key", "1"),
-			"kind \"fifo\"": {Qdisc: &setting.Qdisc{Port: "eth0", Kind: "fifo"}},
-			"eth1 mtu":      {Link: &setting.Link{Port: "eth1", MTU: 1 << 24}},
+			"kind \"fifo\"": {Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "fifo"}},
+			"eth1 mtu":      {Link: &setting.Link{Interface: "eth1", MTU: 1 << 24}},
 			"rmem_max":      parameter("net.core.rmem_max", "1000000"),
 			"no_such_cc":    parameter("net.ipv4.tcp_congestion_control", "no_such_cc"),
 		} {
@@ -177,11 +177,11 @@ func TestWhatIsThereIsLeftAlone(t *testing.T) {
 		m := open(t, Options{})
 		before := look(t)
 		there := []setting.Setting{
-			{Address: &setting.Address{Port: "eth0", Address: netip.MustParsePrefix("10.1.0.1/24")}},
+			{Address: &setting.Address{Interface: "eth0", Address: netip.MustParsePrefix("10.1.0.1/24")}},
 			parameter("net.ipv4.conf.eth1.rp_filter", "2"),
 			{Rule: &setting.Rule{From: "10.1.0.2", Table: 77}},
-			{Link: &setting.Link{Port: "eth0", MTU: 1500, Up: up(true)}},
-			{Neighbour: &setting.Neighbour{Port: "eth0", Address: netip.MustParseAddr("10.1.0.9"), LLAddr: "02:00:00:02:00:01"}},
+			{Link: &setting.Link{Interface: "eth0", MTU: 1500, Up: up(true)}},
+			{Neighbour: &setting.Neighbour{Interface: "eth0", Address: netip.MustParseAddr("10.1.0.9"), LLAddr: "02:00:00:02:00:01"}},
 		}
 		applied, _, err := m.Apply(context.Background(), there, false)
 		if err != nil || len(m.entries) != 0 || len(applied) != 6 {
@@ -195,7 +195,7 @@ func TestWhatIsThereIsLeftAlone(t *testing.T) {
 		// Only with ifAbsent is another route or prefix length good enough.
 		other := []setting.Setting{
 			{Route: &setting.Route{To: "10.9.0.0/16", Via: "10.2.0.9", Metric: 50}},
-			{Address: &setting.Address{Port: "eth0", Address: netip.MustParsePrefix("10.1.0.1/8")}},
+			{Address: &setting.Address{Interface: "eth0", Address: netip.MustParsePrefix("10.1.0.1/8")}},
 		}
 		if _, _, err := m.Apply(context.Background(), other, true); err != nil || len(m.entries) != 0 {
 			t.Errorf("if absent: %v, mark %d", err, len(m.entries))
@@ -209,7 +209,7 @@ func TestWhatIsThereIsLeftAlone(t *testing.T) {
 	})
 }
 
-// A primary address that is deleted takes its secondaries and the port's routes
+// A primary address that is deleted takes its secondaries and the interface's routes
 // along, if they came after it.
 func TestDeletingAPrimaryAddress(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
@@ -217,7 +217,7 @@ func TestDeletingAPrimaryAddress(t *testing.T) {
 		m := open(t, Options{})
 		kerneltest.Do(t, "ip", "addr", "flush", "dev", "eth1")
 		_, mark, err := m.Apply(context.Background(), []setting.Setting{
-			{Address: &setting.Address{Port: "eth1", Address: netip.MustParsePrefix("10.5.0.1/24")}},
+			{Address: &setting.Address{Interface: "eth1", Address: netip.MustParsePrefix("10.5.0.1/24")}},
 		}, false)
 		if err != nil {
 			t.Fatal(err)
@@ -258,7 +258,7 @@ func TestQdiscThatCannotBeRestored(t *testing.T) {
 		m := open(t, Options{})
 		want := func(why string) {
 			t.Helper()
-			_, _, err := m.Apply(context.Background(), []setting.Setting{{Qdisc: &setting.Qdisc{Port: "eth0", Kind: "pfifo", Limit: 5}}}, false)
+			_, _, err := m.Apply(context.Background(), []setting.Setting{{Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "pfifo", Limit: 5}}}, false)
 			if err == nil || !strings.Contains(err.Error(), "could not be put back faithfully") || !strings.Contains(err.Error(), why) {
 				t.Errorf("want %q: %v", why, err)
 			}
@@ -309,20 +309,20 @@ func TestFlush(t *testing.T) {
 		m := open(t, Options{})
 		kerneltest.Do(t, "ip", "neigh", "add", "10.2.0.8", "lladdr", "02:00:00:02:00:08", "dev", "eth1", "nud", "reachable")
 		neighbours := func() string { return kerneltest.Do(t, "ip", "neigh") }
-		if err := m.Flush(record.FlushRequest{Ports: []string{"eth1"}, Addresses: []netip.Addr{netip.MustParseAddr("10.1.0.8")}}); err != nil {
+		if err := m.Flush(record.FlushRequest{Interfaces: []string{"eth1"}, Addresses: []netip.Addr{netip.MustParseAddr("10.1.0.8")}}); err != nil {
 			t.Fatal(err)
 		}
 		if text := neighbours(); !strings.Contains(text, "10.1.0.8") || !strings.Contains(text, "10.2.0.8") {
-			t.Errorf("port and address name no entry, but one went:\n%s", text)
+			t.Errorf("interface and address name no entry, but one went:\n%s", text)
 		}
-		if err := m.Flush(record.FlushRequest{Ports: []string{"eth0"}}); err != nil {
+		if err := m.Flush(record.FlushRequest{Interfaces: []string{"eth0"}}); err != nil {
 			t.Fatal(err)
 		}
 		if text := neighbours(); strings.Contains(text, "10.1.0.8") || !strings.Contains(text, "10.2.0.8") || !strings.Contains(text, "10.1.0.9") {
 			t.Errorf("after flushing eth0:\n%s", text)
 		}
-		if err := m.Flush(record.FlushRequest{Ports: []string{"nowhere"}}); err == nil || !strings.Contains(err.Error(), "nowhere") {
-			t.Errorf("a port that is not there: %v", err)
+		if err := m.Flush(record.FlushRequest{Interfaces: []string{"nowhere"}}); err == nil || !strings.Contains(err.Error(), "nowhere") {
+			t.Errorf("an interface that is not there: %v", err)
 		}
 	})
 }
@@ -341,7 +341,7 @@ func TestDuplicateAddresses(t *testing.T) {
 		before := look(t)
 		source := netip.MustParseAddr("fd00:5::1")
 		_, mark, err := m.Apply(context.Background(), []setting.Setting{
-			{Address: &setting.Address{Port: "eth0", Address: netip.PrefixFrom(source, 64)}},
+			{Address: &setting.Address{Interface: "eth0", Address: netip.PrefixFrom(source, 64)}},
 			{Route: &setting.Route{To: "fd00:6::/64", Via: "fd00:5::9", Source: source}},
 		}, false)
 		if err != nil {
@@ -354,7 +354,7 @@ func TestDuplicateAddresses(t *testing.T) {
 			t.Error(err)
 		}
 		_, _, err = m.Apply(context.Background(), []setting.Setting{
-			{Address: &setting.Address{Port: "eth0", Address: netip.MustParsePrefix("fd00:5::5/64")}},
+			{Address: &setting.Address{Interface: "eth0", Address: netip.MustParsePrefix("fd00:5::5/64")}},
 		}, false)
 		if err == nil || !strings.Contains(err.Error(), "another host on the link has it") {
 			t.Errorf("a duplicate address: %v", err)

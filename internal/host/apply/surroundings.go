@@ -14,7 +14,7 @@ import (
 
 // danger says what the kernel may take away along with a change.
 type danger struct {
-	port   string // empty: of all ports
+	port   string // empty: of all interfaces
 	family int    // 4, 6, or 0 for both
 
 	addresses, neighbours bool
@@ -32,7 +32,7 @@ type danger struct {
 // surroundings are things that a change may take away, as they were before it.
 type surroundings struct {
 	Passing    bool             `json:"passing,omitempty"`
-	Ports      []portState      `json:"ports,omitempty"`
+	Ports      []portState      `json:"interfaces,omitempty"`
 	Sysctls    []setting.Sysctl `json:"sysctls,omitempty"`
 	Addresses  []thing          `json:"addresses,omitempty"`
 	Nexthops   []thing          `json:"nexthops,omitempty"` // objects, groups behind their members
@@ -40,10 +40,10 @@ type surroundings struct {
 	Neighbours []thing          `json:"neighbours,omitempty"`
 }
 
-// portState is what a port inherits from the one below it: a VLAN or macvlan
-// port goes down and shrinks with it, and does not grow again by itself.
+// portState is what an interface inherits from the one below it: a VLAN or macvlan
+// interface goes down and shrinks with it, and does not grow again by itself.
 type portState struct {
-	Port string `json:"port"`
+	Port string `json:"interface"`
 	MTU  int    `json:"mtu"`
 	Up   bool   `json:"up"`
 }
@@ -61,7 +61,7 @@ func (s surroundings) empty() bool {
 func (s surroundings) String() string {
 	var list []string
 	for _, p := range s.Ports {
-		list = append(list, fmt.Sprintf("port %s mtu %d up %v", p.Port, p.MTU, p.Up))
+		list = append(list, fmt.Sprintf("interface %s mtu %d up %v", p.Port, p.MTU, p.Up))
 	}
 	for _, p := range s.Sysctls {
 		list = append(list, "sysctl "+p.Key+"="+p.Value)
@@ -119,7 +119,7 @@ func (h host) capture(d danger) (surroundings, error) {
 	s := surroundings{Passing: d.Passing}
 	for _, key := range d.sysctls {
 		// One that cannot be read (a secret that is not set) cannot be restored,
-		// and a port may vanish at any time.
+		// and an interface may vanish at any time.
 		if value, err := h.sysctls.Read(key); err == nil {
 			s.Sysctls = append(s.Sysctls, setting.Sysctl{Key: key, Value: value})
 		}
@@ -161,7 +161,7 @@ func (h host) addresses(d danger) ([]thing, error) {
 	all, err := h.conn.Addresses()
 	var list []thing
 	for _, a := range all {
-		if d.concerns(a.Port, a.Prefix.Addr().Is6()) && !(a.Prefix.Bits() == d.except.Address.Bits() && d.except.Holds(a.Prefix.Addr())) {
+		if d.concerns(a.Interface, a.Prefix.Addr().Is6()) && !(a.Prefix.Bits() == d.except.Address.Bits() && d.except.Holds(a.Prefix.Addr())) {
 			list = append(list, thing{addressText(a), a.Object})
 		}
 	}
@@ -178,7 +178,7 @@ func (h host) routes(d danger) ([]thing, error) {
 			continue
 		}
 		is6 := r.To.Addr().Is6()
-		if d.concerns("", is6) || slices.ContainsFunc(r.Ports, func(p string) bool { return d.concerns(p, is6) }) {
+		if d.concerns("", is6) || slices.ContainsFunc(r.Interfaces, func(p string) bool { return d.concerns(p, is6) }) {
 			list = append(list, thing{fmt.Sprintf("%s table %d", r.Text, r.Table), r.Object})
 		}
 	}
@@ -191,8 +191,8 @@ func (h host) neighbours(d danger) ([]thing, error) {
 	all, err := h.conn.Neighbours()
 	var list []thing
 	for _, n := range all {
-		if d.concerns(n.Port, n.Address.Is6()) && n.State == "PERMANENT" && !n.Proxy {
-			list = append(list, thing{fmt.Sprintf("%s at %s on %s", n.Address, n.MAC, n.Port), n.Object})
+		if d.concerns(n.Interface, n.Address.Is6()) && n.State == "PERMANENT" && !n.Proxy {
+			list = append(list, thing{fmt.Sprintf("%s at %s on %s", n.Address, n.MAC, n.Interface), n.Object})
 		}
 	}
 	return list, err
@@ -234,7 +234,7 @@ func (h host) missing(s surroundings) (surroundings, error) {
 // in duplicate address detection, which takes a second or two (RFC 4862).
 const patience = 4 * time.Second
 
-// restore puts back what is missing of s: ports, parameters, then addresses, then
+// restore puts back what is missing of s: interfaces, parameters, then addresses, then
 // nexthop objects and routes, which need those before them, then neighbours.
 func (h host) restore(s surroundings) error {
 	began := time.Now()
@@ -280,12 +280,12 @@ func (h host) restore(s surroundings) error {
 	}
 }
 
-// ownAddressAfter is how long a port that came up may take to get its link-local
+// ownAddressAfter is how long an interface that came up may take to get its link-local
 // address from the kernel, which waits for the carrier and reports it once a
 // second at most.
 const ownAddressAfter = 1500 * time.Millisecond
 
-// restoreAddresses puts addresses back. A port's link-local address usually comes
+// restoreAddresses puts addresses back. An interface's link-local address usually comes
 // back by itself. Another one comes if its MAC address was changed in between;
 // that must have come before it can be removed, so waited is how long it had.
 func (h host) restoreAddresses(lost []thing, waited time.Duration) error {
@@ -299,9 +299,9 @@ func (h host) restoreAddresses(lost []thing, waited time.Duration) error {
 		if strings.HasPrefix(prefix, "fe80:") {
 			others := 0
 			for _, a := range now {
-				if a.Port == port && a.Automatic && a.Prefix.Addr().IsLinkLocalUnicast() {
+				if a.Interface == port && a.Automatic && a.Prefix.Addr().IsLinkLocalUnicast() {
 					others++
-					failures = append(failures, h.conn.DeleteAddresses(a.Port, []netip.Prefix{a.Prefix}))
+					failures = append(failures, h.conn.DeleteAddresses(a.Interface, []netip.Prefix{a.Prefix}))
 				}
 			}
 			if others == 0 && waited < ownAddressAfter {
@@ -313,4 +313,4 @@ func (h host) restoreAddresses(lost []thing, waited time.Duration) error {
 	return errors.Join(failures...)
 }
 
-func addressText(a netlink.Address) string { return a.Prefix.String() + " on " + a.Port }
+func addressText(a netlink.Address) string { return a.Prefix.String() + " on " + a.Interface }

@@ -66,7 +66,7 @@ func (h host) nearest(key string) string {
 	if dot < 0 {
 		return ""
 	}
-	beside, _ := h.sysctls.Under(key[:dot]) // none: nothing to suggest
+	beside, _ := h.sysctls.List(key[:dot]) // none: nothing to suggest
 	return source.Nearest(key, beside)
 }
 
@@ -137,7 +137,7 @@ func (t *sysctl) endangers(_, _ State, reverting bool) danger {
 	}
 	switch parts[4] {
 	case "disable_ipv6":
-		// Disabling takes the port's IPv6 addresses, routes and neighbours away.
+		// Disabling takes the interface's IPv6 addresses, routes and neighbours away.
 		d.family, d.addresses, d.routes, d.neighbours = 6, true, true, true
 		if parts[3] != "all" && parts[3] != "default" {
 			d.port = strings.ReplaceAll(parts[3], "/", ".")
@@ -171,9 +171,9 @@ var partners = map[string][]string{
 }
 
 // dependents lists the parameters that writing a key may change too. Writing
-// all or default of net.{ipv4,ipv6}.{conf,neigh} reaches the ports' parameters
+// all or default of net.{ipv4,ipv6}.{conf,neigh} reaches the interfaces' parameters
 // of the same name in some cases (forwarding, disable_ipv6, every IPv4 default
-// that a port has not overridden) and not in others: all of them are watched,
+// that an interface has not overridden) and not in others: all of them are watched,
 // and only those that change are put back.
 func (h host) dependents(key string) []string {
 	var patterns []string
@@ -188,7 +188,7 @@ func (h host) dependents(key string) []string {
 		for _, name := range names {
 			patterns = append(patterns, prefix+parts[3]+"."+name)
 			if parts[3] == "all" || parts[3] == "default" {
-				// all and default first: writing them back may reach the ports again.
+				// all and default first: writing them back may reach the interfaces again.
 				patterns = append(patterns, prefix+"all."+name, prefix+"default."+name, prefix+"*."+name)
 			}
 		}
@@ -206,7 +206,7 @@ func (h host) dependents(key string) []string {
 			add(pattern)
 			continue
 		}
-		keys, _ := h.sysctls.Alike(pattern) // none: nothing to watch
+		keys, _ := h.sysctls.Match(pattern) // none: nothing to watch
 		for _, k := range keys {
 			add(k)
 		}

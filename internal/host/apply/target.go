@@ -25,7 +25,7 @@ type State struct {
 func (s State) absent() bool { return s.Text == Absent }
 
 // target is one kernel object that a setting changes: one sysctl, one route, one
-// attribute of one port.
+// attribute of one interface.
 type target interface {
 	kind() string
 	// what names the object.

@@ -40,7 +40,7 @@ type Daemon struct {
 }
 
 // Start starts the daemon, unless it runs.
-func (d *Daemon) Start(o record.BGPOrder) (record.BGPStarted, error) {
+func (d *Daemon) Start(o record.BGPRequest) (record.BGPStarted, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.process != nil && d.process.Running() {

@@ -20,7 +20,7 @@ const (
 const mostWays = 255
 
 // Config is BIRD's configuration for an order (bird.conf, BIRD 2.0).
-func Config(o record.BGPOrder) string {
+func Config(o record.BGPRequest) string {
 	var b strings.Builder
 	line := func(format string, a ...any) { fmt.Fprintf(&b, format+"\n", a...) }
 	line("log stderr { warning, error, fatal, bug };")
@@ -47,7 +47,7 @@ func Config(o record.BGPOrder) string {
 		line("protocol bgp session_%d {", i+1)
 		line("  local as %d;", o.AS)
 		line("  neighbor %s as %d;", s.Address, s.AS)
-		line("  interface %q;", s.Port)
+		line("  interface %q;", s.Interface)
 		line("  direct;")
 		line("  connect delay time %d; connect retry time %d; error wait time %d, %d; hold time %d;", retry, retry, retry, retry, hold)
 		// IPv4 networks by IPv6 next hops (RFC 8950).

@@ -9,13 +9,13 @@ import (
 	"linerate/internal/model/record"
 )
 
-var order = record.BGPOrder{
+var order = record.BGPRequest{
 	AS: 65001, RouterID: netip.MustParseAddr("0.0.0.1"), Metric: 20,
 	Announce: []netip.Prefix{netip.MustParsePrefix("10.0.200.1/32"), netip.MustParsePrefix("fd00::/64")},
-	Sessions: []record.BGPSession{{Port: "eth0", Address: netip.MustParseAddr("fe80::1"), AS: 65101}, {Port: "eth1", Address: netip.MustParseAddr("fe80::2"), AS: 65102}},
+	Sessions: []record.BGPSession{{Interface: "eth0", Address: netip.MustParseAddr("fe80::1"), AS: 65101}, {Interface: "eth1", Address: netip.MustParseAddr("fe80::2"), AS: 65102}},
 }
 
-// TestConfig: each network in its family's table, each neighbour on its port, and
+// TestConfig: each network in its family's table, each neighbour on its interface, and
 // what was learned goes on only from a router.
 func TestConfig(t *testing.T) {
 	text := Config(order)
@@ -41,16 +41,16 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestHeld: a route counts as there when a daemon has made it, by all its ports.
+// TestHeld: a route counts as there when a daemon has made it, by all its interfaces.
 func TestHeld(t *testing.T) {
 	to := func(text string) netip.Prefix { return netip.MustParsePrefix(text) }
 	routes := []netlink.Route{
-		{To: to("10.0.0.1/32"), Table: netlink.TableMain, Protocol: netlink.RouteProtocolBird, Ports: []string{"eth1", "eth0"}, Text: "both"},
-		{To: to("10.0.0.2/32"), Table: netlink.TableMain, Protocol: netlink.RouteProtocolBird, Ports: []string{"eth1"}, Text: "one"},
-		{To: to("10.0.0.3/32"), Table: netlink.TableMain, Protocol: netlink.RouteProtocolKernel, Ports: []string{"eth1"}, Text: "other"},
+		{To: to("10.0.0.1/32"), Table: netlink.TableMain, Protocol: netlink.RouteProtocolBird, Interfaces: []string{"eth1", "eth0"}, Text: "both"},
+		{To: to("10.0.0.2/32"), Table: netlink.TableMain, Protocol: netlink.RouteProtocolBird, Interfaces: []string{"eth1"}, Text: "one"},
+		{To: to("10.0.0.3/32"), Table: netlink.TableMain, Protocol: netlink.RouteProtocolKernel, Interfaces: []string{"eth1"}, Text: "other"},
 	}
 	both := []string{"eth0", "eth1"}
-	found := Held(routes, []record.RouteWanted{{To: to("10.0.0.1/32"), Ports: both}, {To: to("10.0.0.2/32"), Ports: both}, {To: to("10.0.0.3/32"), Ports: both[1:]}})
+	found := Held(routes, []record.RouteWanted{{To: to("10.0.0.1/32"), Interfaces: both}, {To: to("10.0.0.2/32"), Interfaces: both}, {To: to("10.0.0.3/32"), Interfaces: both[1:]}})
 	if got, want := strings.Join(found.Missing, "; "), "10.0.0.2/32 by eth0, eth1; it is by eth1; 10.0.0.3/32 by eth1"; got != want {
 		t.Errorf("missing %q, want %q", got, want)
 	}

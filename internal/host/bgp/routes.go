@@ -17,7 +17,7 @@ import (
 const lookEvery = 10 * time.Millisecond
 
 // Await waits until the kernel's table has the routes that the daemon is to bring,
-// each by all its ports. What is missing when the time is over is said.
+// each by all its interfaces. What is missing when the time is over is said.
 func (d *Daemon) Await(ctx context.Context, want record.RoutesWanted) (record.RoutesFound, error) {
 	conn, err := netlink.Dial()
 	if err != nil {
@@ -61,10 +61,10 @@ func Held(routes []netlink.Route, want []record.RouteWanted) record.RoutesFound 
 	for _, w := range want {
 		r, there := learned[w.To.String()]
 		if !there {
-			found.Missing = append(found.Missing, fmt.Sprintf("%s by %s", w.To, strings.Join(w.Ports, ", ")))
+			found.Missing = append(found.Missing, fmt.Sprintf("%s by %s", w.To, strings.Join(w.Interfaces, ", ")))
 			continue
 		}
-		have, wanted := slices.Sorted(slices.Values(r.Ports)), slices.Sorted(slices.Values(w.Ports))
+		have, wanted := slices.Sorted(slices.Values(r.Interfaces)), slices.Sorted(slices.Values(w.Interfaces))
 		if !slices.Equal(have, wanted) {
 			found.Missing = append(found.Missing, fmt.Sprintf("%s by %s; it is by %s", w.To, strings.Join(wanted, ", "), strings.Join(have, ", ")))
 		}

@@ -21,8 +21,8 @@ import (
 
 // Options say what to read. The zero value is right for an agent.
 type Options struct {
-	// Ports to read; nil means all except the loopback.
-	Ports []string
+	// Interfaces to read; nil means all except the loopback.
+	Interfaces []string
 	// Proc and Sysctls are the trees to read; zero values are the machine's own.
 	Proc    proc.Proc
 	Sysctls proc.Sysctls
@@ -61,8 +61,8 @@ func (r *Reader) Counts(into *record.Reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var err error
-	into.Ports, err = r.ports()
-	missing(into, "ports", err)
+	into.Interfaces, err = r.ports()
+	missing(into, "interfaces", err)
 	into.Qdiscs, err = r.qdiscs()
 	missing(into, "qdiscs", err)
 }
@@ -108,13 +108,13 @@ func (r *Reader) links() ([]netlink.Link, error) {
 	clear(r.names)
 	r.skip = map[string]bool{}
 	wanted := map[string]bool{}
-	for _, name := range r.options.Ports {
+	for _, name := range r.options.Interfaces {
 		wanted[name] = true
 	}
 	kept := links[:0]
 	for _, l := range links {
 		r.names[l.Index] = l.Name
-		if wanted[l.Name] || r.options.Ports == nil && !l.Loopback {
+		if wanted[l.Name] || r.options.Interfaces == nil && !l.Loopback {
 			kept = append(kept, l)
 		} else {
 			r.skip[l.Name] = true
@@ -124,16 +124,16 @@ func (r *Reader) links() ([]netlink.Link, error) {
 	return kept, nil
 }
 
-// read says whether a port's counters are wanted. A port that appeared since the
+// read says whether an interface's counters are wanted. An interface that appeared since the
 // names were last renewed is.
 func (r *Reader) read(port string) bool {
 	if r.skip[port] {
 		return false
 	}
-	if r.options.Ports == nil {
+	if r.options.Interfaces == nil {
 		return true
 	}
-	for _, name := range r.options.Ports {
+	for _, name := range r.options.Interfaces {
 		if name == port {
 			return true
 		}

@@ -83,21 +83,21 @@ func TestReading(t *testing.T) {
 			t.Errorf("instants: %d–%d, %d–%d", before.BeganNs, before.EndedNs, after.BeganNs, after.EndedNs)
 		}
 		var names []string
-		for i, p := range after.Ports {
-			names = append(names, p.Port)
+		for i, p := range after.Interfaces {
+			names = append(names, p.Interface)
 			if p.AtNs < after.BeganNs || p.AtNs > after.EndedNs {
-				t.Errorf("%s was read at %d, outside %d–%d", p.Port, p.AtNs, after.BeganNs, after.EndedNs)
+				t.Errorf("%s was read at %d, outside %d–%d", p.Interface, p.AtNs, after.BeganNs, after.EndedNs)
 			}
-			if p.Port != "eth0" {
+			if p.Interface != "eth0" {
 				continue
 			}
 			// Ethernet, IPv4 and UDP headers: 14 + 20 + 8 bytes.
-			if packets, bytes := p.TxPackets-before.Ports[i].TxPackets, p.TxBytes-before.Ports[i].TxBytes; packets < sent || bytes < sent*(size+42) {
+			if packets, bytes := p.TxPackets-before.Interfaces[i].TxPackets, p.TxBytes-before.Interfaces[i].TxBytes; packets < sent || bytes < sent*(size+42) {
 				t.Errorf("eth0 sent %d packets, %d bytes; %d datagrams of %d were written", packets, bytes, sent, size)
 			}
 		}
 		if want := []string{"br", "eth0", "eth1", "far0", "far1"}; !reflect.DeepEqual(names, want) {
-			t.Errorf("ports %v, want %v", names, want)
+			t.Errorf("interfaces %v, want %v", names, want)
 		}
 		if len(after.Qdiscs) != 1 || after.Qdiscs[0].Kind != "pfifo" || after.Qdiscs[0].Handle != "7:" ||
 			after.Qdiscs[0].Packets-before.Qdiscs[0].Packets < sent {
@@ -111,29 +111,29 @@ func TestReading(t *testing.T) {
 		}
 		var again record.Reading
 		r.Counts(&again)
-		light, queues := again.Ports, again.Qdiscs
-		if len(light) != len(after.Ports) || light[1].TxPackets < after.Ports[1].TxPackets {
+		light, queues := again.Interfaces, again.Qdiscs
+		if len(light) != len(after.Interfaces) || light[1].TxPackets < after.Interfaces[1].TxPackets {
 			t.Errorf("light reading: %+v", light)
 		}
-		if len(queues) != 1 || queues[0].Port != "eth0" || queues[0].Packets < after.Qdiscs[0].Packets {
+		if len(queues) != 1 || queues[0].Interface != "eth0" || queues[0].Packets < after.Qdiscs[0].Packets {
 			t.Errorf("queues of a light reading: %+v", queues)
 		}
-		only := open(t, Options{Ports: []string{"eth1"}})
-		if ports := read(only).Ports; len(ports) != 1 || ports[0].Port != "eth1" {
+		only := open(t, Options{Interfaces: []string{"eth1"}})
+		if ports := read(only).Interfaces; len(ports) != 1 || ports[0].Interface != "eth1" {
 			t.Errorf("only eth1: %+v", ports)
 		}
 
-		// A port that comes, and one that is renamed, are read without a new reader.
+		// An interface that comes, and one that is renamed, are read without a new reader.
 		kerneltest.Do(t, "ip", "link", "add", "dev", "new0", "type", "veth", "peer", "name", "new1")
 		kerneltest.Do(t, "ip", "link", "set", "dev", "far1", "down")
 		kerneltest.Do(t, "ip", "link", "set", "dev", "far1", "name", "zar1")
 		read(r)
 		names = nil
-		for _, p := range read(r).Ports {
-			names = append(names, p.Port)
+		for _, p := range read(r).Interfaces {
+			names = append(names, p.Interface)
 		}
 		if want := []string{"br", "eth0", "eth1", "far0", "new0", "new1", "zar1"}; !reflect.DeepEqual(names, want) {
-			t.Errorf("ports %v, want %v", names, want)
+			t.Errorf("interfaces %v, want %v", names, want)
 		}
 	})
 }
@@ -159,17 +159,17 @@ func TestSnapshot(t *testing.T) {
 		if len(s.Missing) != 1 || !strings.Contains(s.Missing[0], "net.ipv4.no_such") {
 			t.Errorf("missing: %v", s.Missing)
 		}
-		if s.Host != "nas" || len(s.Ports) != 5 || s.Ports[1].Port != "eth0" || s.Ports[1].Kind != "veth" ||
-			!s.Ports[1].Up || len(s.Ports[1].Addresses) == 0 || s.Ports[1].Addresses[0] != "10.1.0.1/24" || s.Ports[3].Master != "br" {
-			t.Errorf("ports: %+v", s.Ports)
+		if s.Host != "nas" || len(s.Interfaces) != 5 || s.Interfaces[1].Interface != "eth0" || s.Interfaces[1].Kind != "veth" ||
+			!s.Interfaces[1].Up || len(s.Interfaces[1].Addresses) == 0 || s.Interfaces[1].Addresses[0] != "10.1.0.1/24" || s.Interfaces[3].Master != "br" {
+			t.Errorf("interfaces: %+v", s.Interfaces)
 		}
 		if !has(s.Neighbours, func(n record.Neighbour) bool {
-			return n == record.Neighbour{Port: "eth0", Address: "10.1.0.9", MAC: "02:00:00:00:00:09", State: "PERMANENT"}
+			return n == record.Neighbour{Interface: "eth0", Address: "10.1.0.9", MAC: "02:00:00:00:00:09", State: "PERMANENT"}
 		}) {
 			t.Errorf("neighbours: %+v", s.Neighbours)
 		}
 		if !has(s.FDB, func(e record.FDBEntry) bool {
-			return e == record.FDBEntry{MAC: "02:00:00:00:00:55", Port: "far1"}
+			return e == record.FDBEntry{MAC: "02:00:00:00:00:55", Interface: "far1"}
 		}) {
 			t.Errorf("forwarding table: %+v", s.FDB)
 		}
@@ -183,7 +183,7 @@ func TestSnapshot(t *testing.T) {
 		}) {
 			t.Errorf("routes: %+v", s.Routes)
 		}
-		if l := s.Lookups; l[0].Port != "eth0" || l[0].Gateway != "10.1.0.9" || l[0].Error != "" || l[1].Error == "" || l[2].Error == "" {
+		if l := s.Lookups; l[0].Interface != "eth0" || l[0].Gateway != "10.1.0.9" || l[0].Error != "" || l[1].Error == "" || l[2].Error == "" {
 			t.Errorf("lookups: %+v", l)
 		}
 		for _, key := range []string{
@@ -233,8 +233,8 @@ func TestReadingDegrades(t *testing.T) {
 		if want := []string{"events", "memory", "snmp", "softirqs", "softnet"}; !reflect.DeepEqual(parts, want) {
 			t.Errorf("missing %v, want %v", reading.Missing, want)
 		}
-		if len(reading.CPU) != 1 || len(reading.Ports) != 5 {
-			t.Errorf("what can be read: %+v %+v", reading.CPU, reading.Ports)
+		if len(reading.CPU) != 1 || len(reading.Interfaces) != 5 {
+			t.Errorf("what can be read: %+v %+v", reading.CPU, reading.Interfaces)
 		}
 		if _, err := json.Marshal(reading); err != nil {
 			t.Error(err)

@@ -18,7 +18,7 @@ func TestDocumentation(t *testing.T) {
 	}
 	names := []string{"Reading", "PortCounters", "QdiscCounters", "CPUTimes", "SoftnetCounters", "TCPInfo", "Tables"}
 	for i, value := range []any{
-		record.Reading{}, record.PortCounters{}, record.QdiscCounters{}, record.CPUTimes{}, record.SoftnetCounters{}, record.TCPInfo{}, record.Tables{},
+		record.Reading{}, record.InterfaceCounters{}, record.QdiscCounters{}, record.CPUTimes{}, record.SoftnetCounters{}, record.TCPInfo{}, record.Tables{},
 	} {
 		kind := reflect.TypeOf(value)
 		for f := range kind.NumField() {

@@ -7,7 +7,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// qdiscs reads TCA_STATS2 of every queueing discipline, by port and handle.
+// qdiscs reads TCA_STATS2 of every queueing discipline, by interface and handle.
 // noqueue counts nothing and is left out.
 func (r *Reader) qdiscs() ([]record.QdiscCounters, error) {
 	all, err := r.conn.QdiscsOf(r.names)
@@ -16,16 +16,16 @@ func (r *Reader) qdiscs() ([]record.QdiscCounters, error) {
 	}
 	var list []record.QdiscCounters
 	for _, q := range all {
-		if !r.read(q.Port) || q.Kind == "noqueue" {
+		if !r.read(q.Interface) || q.Kind == "noqueue" {
 			continue
 		}
 		list = append(list, record.QdiscCounters{
-			Port: q.Port, Kind: q.Kind, Handle: netlink.HandleText(q.Handle),
+			Interface: q.Interface, Kind: q.Kind, Handle: netlink.HandleText(q.Handle),
 			Bytes: q.Bytes, Packets: q.Packets, Drops: q.Drops, Overlimits: q.Overlimits,
 			Backlog: q.Backlog, Qlen: q.Qlen, Requeues: q.Requeues,
 		})
 	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].Port < list[j].Port })
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Interface < list[j].Interface })
 	return list, nil
 }
 

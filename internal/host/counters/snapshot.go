@@ -15,7 +15,7 @@ import (
 )
 
 // Parameters that every snapshot holds, because diagnosis needs them: for the
-// whole host, and for all, default and each port.
+// whole host, and for all, default and each interface.
 var (
 	hostSysctls = []string{
 		"net.ipv4.fib_multipath_hash_policy", "net.ipv4.fib_multipath_hash_fields", "net.ipv4.fib_multipath_use_neigh",
@@ -27,7 +27,7 @@ var (
 
 // Snapshot reads the network state of the host, which is called host in it. It
 // has the kernel answer the lookups, and adds the parameters asked for. It fails
-// only when not even the ports can be listed; what else cannot be read is named
+// only when not even the interfaces can be listed; what else cannot be read is named
 // in Missing.
 func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []string) (record.Snapshot, error) {
 	r.mu.Lock()
@@ -65,9 +65,9 @@ func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []s
 	return snapshot, nil
 }
 
-// Ports lists the host's ports and their addresses: the part of a snapshot that
+// Interfaces lists the host's ports and their addresses: the part of a snapshot that
 // a host introduces itself with.
-func (r *Reader) Ports() ([]record.PortSnapshot, error) {
+func (r *Reader) Interfaces() ([]record.InterfaceSnapshot, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	links, err := r.links()
@@ -76,14 +76,14 @@ func (r *Reader) Ports() ([]record.PortSnapshot, error) {
 	}
 	var s record.Snapshot
 	err = r.addPorts(&s, links)
-	return s.Ports, err
+	return s.Interfaces, err
 }
 
 func snapshotKeys(links []netlink.Link, asked []string) []string {
 	keys := append([]string(nil), hostSysctls...)
 	places := []string{"all", "default"}
 	for _, l := range links {
-		places = append(places, proc.PortKey(l.Name))
+		places = append(places, proc.InterfaceKey(l.Name))
 	}
 	for _, place := range places {
 		for _, name := range portSysctls {
@@ -106,17 +106,17 @@ func (r *Reader) addPorts(s *record.Snapshot, links []netlink.Link) error {
 	addresses, err := r.conn.Addresses()
 	of := map[string][]string{}
 	for _, a := range addresses {
-		of[a.Port] = append(of[a.Port], a.Prefix.String())
+		of[a.Interface] = append(of[a.Interface], a.Prefix.String())
 	}
 	for _, l := range links {
-		port := record.PortSnapshot{
-			Port: l.Name, Index: l.Index, MAC: l.MAC, MTU: l.MTU, Up: l.Up,
+		port := record.InterfaceSnapshot{
+			Interface: l.Name, Index: l.Index, MAC: l.MAC, MTU: l.MTU, Up: l.Up,
 			Master: l.Master, Kind: l.Kind, Addresses: of[l.Name],
 		}
 		if l.Kind == "" {
 			port.SpeedBps = sock.LinkSpeed(l.Name)
 		}
-		s.Ports = append(s.Ports, port)
+		s.Interfaces = append(s.Interfaces, port)
 	}
 	return err
 }
@@ -152,7 +152,7 @@ func (r *Reader) lookups(questions []record.RouteLookup) []record.RouteLookup {
 	var asked []int // the place of each of them among the questions
 	for i, q := range questions {
 		answer := &answers[i]
-		answer.Port, answer.Gateway, answer.ChosenSource, answer.Ways, answer.Unsure, answer.Error = "", "", "", 0, "", ""
+		answer.Interface, answer.Gateway, answer.ChosenSource, answer.Nexthops, answer.Unsure, answer.Error = "", "", "", 0, "", ""
 		ask := netlink.RouteQuestion{SourcePort: q.SourcePort, DestinationPort: q.DestinationPort, In: q.In, Protocol: protocols[q.Protocol]}
 		var err error
 		if q.Source != "" {
@@ -169,7 +169,7 @@ func (r *Reader) lookups(questions []record.RouteLookup) []record.RouteLookup {
 	}
 	for i, found := range r.conn.LookupRoutes(asks) {
 		answer := &answers[asked[i]]
-		answer.Port, answer.Ways = found.Port, found.Ways
+		answer.Interface, answer.Nexthops = found.Interface, found.Nexthops
 		if answer.Source == "" && found.Source.IsValid() {
 			answer.ChosenSource = found.Source.String()
 		}

@@ -20,11 +20,11 @@ func (r *Reader) tables() record.Tables {
 		tables.Missing = append(tables.Missing, "neighbours: "+err.Error())
 	}
 	for _, n := range neighbours {
-		if n.Proxy || !r.read(n.Port) {
+		if n.Proxy || !r.read(n.Interface) {
 			continue
 		}
 		tables.Neighbours = append(tables.Neighbours, record.Neighbour{
-			Port: n.Port, Address: n.Address.String(), MAC: n.MAC, State: n.State,
+			Interface: n.Interface, Address: n.Address.String(), MAC: n.MAC, State: n.State,
 		})
 	}
 	fdb, err := r.conn.FDB()
@@ -32,7 +32,7 @@ func (r *Reader) tables() record.Tables {
 		tables.Missing = append(tables.Missing, "forwarding tables: "+err.Error())
 	}
 	for _, e := range fdb {
-		tables.FDB = append(tables.FDB, record.FDBEntry{MAC: e.MAC, Port: e.Port, Local: e.Local})
+		tables.FDB = append(tables.FDB, record.FDBEntry{MAC: e.MAC, Interface: e.Interface, Local: e.Local})
 	}
 	tables.EndedNs = sched.Now()
 	return tables

@@ -11,7 +11,7 @@ import (
 )
 
 // Which way flows take where a route has several next hops: what the kernel says
-// beforehand, and by which ports their packets come in.
+// beforehand, and by which interfaces their packets come in.
 
 // protocols are IP's numbers (RFC 5237).
 var protocols = map[string]uint8{record.ProtocolTCP: 6, record.ProtocolUDP: 17}
@@ -24,7 +24,7 @@ func (r *Reader) Lookups(questions []record.RouteLookup) []record.RouteLookup {
 	answers := r.lookups(questions)
 	var unsure func(record.RouteLookup) string
 	for i := range answers {
-		if answers[i].Ways > 1 {
+		if answers[i].Nexthops > 1 {
 			if unsure == nil {
 				unsure = r.unsure()
 			}
@@ -68,7 +68,7 @@ func (r *Reader) unsure() func(record.RouteLookup) string {
 	}
 }
 
-// Arrivals sees by which ports some flows' packets come in, and when, where that is
+// Arrivals sees by which interfaces some flows' packets come in, and when, where that is
 // asked for. A nil one sees nothing.
 type Arrivals struct {
 	reader   *Reader
@@ -78,7 +78,7 @@ type Arrivals struct {
 	begin    int64   // of the window
 	marks    []int64 // instants that divide it
 	latest   map[string]int64
-	silences map[silent]record.Silence
+	silences map[silent]record.Gap
 }
 
 // packets are what a flow's have in common.
@@ -105,7 +105,7 @@ type silent struct {
 func (r *Reader) WatchArrivals(flows []record.WatchedFlow, begin int64, marks []int64) (*Arrivals, error) {
 	a := &Arrivals{
 		reader: r, flows: map[packets]string{}, counts: map[arrival]seen{}, begin: begin, marks: marks,
-		latest: map[string]int64{}, silences: map[silent]record.Silence{},
+		latest: map[string]int64{}, silences: map[silent]record.Gap{},
 	}
 	for _, f := range flows {
 		a.flows[packets{protocols[f.Protocol], plain(f.Source), plain(f.Destination)}] = f.ID
@@ -154,7 +154,7 @@ func (a *Arrivals) take(flow string, index int, at int64) {
 	if before && at > last && at > a.begin {
 		key := silent{flow, after}
 		if longest := a.silences[key]; at-last > longest.ToNs-longest.FromNs {
-			a.silences[key] = record.Silence{Flow: flow, Events: after, FromNs: last, ToNs: at}
+			a.silences[key] = record.Gap{Flow: flow, Events: after, FromNs: last, ToNs: at}
 		}
 	}
 	a.latest[flow] = max(last, at)
@@ -182,19 +182,19 @@ func (a *Arrivals) Enter(h *record.HostReading) {
 		if !a.reader.read(port) {
 			continue
 		}
-		one := record.Arrival{Flow: at.flow, Port: port, Packets: count.packets, Events: at.after}
+		one := record.Arrival{Flow: at.flow, Interface: port, Packets: count.packets, Events: at.after}
 		if a.Timed() {
 			one.LastNs = count.last
 		}
 		h.Arrivals = append(h.Arrivals, one)
 	}
 	slices.SortFunc(h.Arrivals, func(x, y record.Arrival) int {
-		return cmp.Or(strings.Compare(x.Flow, y.Flow), strings.Compare(x.Port, y.Port), x.Events-y.Events)
+		return cmp.Or(strings.Compare(x.Flow, y.Flow), strings.Compare(x.Interface, y.Interface), x.Events-y.Events)
 	})
 	for _, s := range a.silences {
-		h.Silences = append(h.Silences, s)
+		h.Gaps = append(h.Gaps, s)
 	}
-	slices.SortFunc(h.Silences, func(x, y record.Silence) int {
+	slices.SortFunc(h.Gaps, func(x, y record.Gap) int {
 		return cmp.Or(strings.Compare(x.Flow, y.Flow), x.Events-y.Events)
 	})
 }

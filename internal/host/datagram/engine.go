@@ -39,7 +39,7 @@ func New() *Engine { return with(platform) }
 func with(m mover) *Engine { return &Engine{mover: m, books: socket.NewBooks[*flow]()} }
 
 // add makes a flow for each order. False: the engine is closed.
-func (e *Engine) add(orders []record.FlowOrder) ([]*flow, bool) {
+func (e *Engine) add(orders []record.FlowRequest) ([]*flow, bool) {
 	flows := make([]*flow, len(orders))
 	for i, order := range orders {
 		flows[i] = &flow{order: order}
@@ -51,7 +51,7 @@ func (e *Engine) add(orders []record.FlowOrder) ([]*flow, bool) {
 // order.Local (invalid: every address of the host), for one flow. An order with a
 // ticket gets none: whoever shows the ticket elsewhere is to be offered. The reply
 // has one entry per order, in order.
-func (e *Engine) Listen(ctx context.Context, orders []record.FlowOrder) []record.Listening {
+func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []record.Listening {
 	out := make([]record.Listening, len(orders))
 	flows, ok := e.add(orders)
 	for i, order := range orders {
@@ -66,7 +66,7 @@ func (e *Engine) Listen(ctx context.Context, orders []record.FlowOrder) []record
 			f.fail("%s", out[i].Error)
 			continue
 		}
-		if !order.Ticket.IsZero() {
+		if !order.Cookie.IsZero() {
 			continue
 		}
 		address := ":0"
@@ -79,7 +79,7 @@ func (e *Engine) Listen(ctx context.Context, orders []record.FlowOrder) []record
 			f.fail("%s", out[i].Error)
 			continue
 		}
-		guests := handshake.Guests{Expects: f.expects, Admit: func(t record.Ticket, c handshake.Caller) {
+		guests := handshake.Guests{Expects: f.expects, Admit: func(t record.Cookie, c handshake.Caller) {
 			if f.take(t) {
 				e.meet(f, c)
 				d.Close()
@@ -96,16 +96,16 @@ func (e *Engine) Listen(ctx context.Context, orders []record.FlowOrder) []record
 }
 
 // Offer hands over a connection, which no flow of datagrams has a use for.
-func (e *Engine) Offer(record.Ticket, *net.TCPConn) bool { return false }
+func (e *Engine) Offer(record.Cookie, *net.TCPConn) bool { return false }
 
 // Expects says whether a flow of this engine waits for who has this ticket.
-func (e *Engine) Expects(ticket record.Ticket) bool {
+func (e *Engine) Expects(ticket record.Cookie) bool {
 	return !ticket.IsZero() && slices.ContainsFunc(e.books.All(), func(f *flow) bool { return f.expects(ticket) })
 }
 
 // Admit takes a caller in who has shown a ticket at a door. False: no flow of this
 // engine waits for him. It returns when the flow is open or has failed.
-func (e *Engine) Admit(ticket record.Ticket, c handshake.Caller) bool {
+func (e *Engine) Admit(ticket record.Cookie, c handshake.Caller) bool {
 	flows := e.books.All()
 	i := slices.IndexFunc(flows, func(f *flow) bool { return !ticket.IsZero() && f.take(ticket) })
 	if i >= 0 {
@@ -137,7 +137,7 @@ const apart = 5 * time.Millisecond
 // Connect opens a flow for each order and returns when each has succeeded, failed
 // or taken longer than timeout. The reply has one entry per order, in order. As
 // with package stream's, neighbours are asked for one after another.
-func (e *Engine) Connect(ctx context.Context, orders []record.FlowOrder, timeout time.Duration) []record.Opened {
+func (e *Engine) Connect(ctx context.Context, orders []record.FlowRequest, timeout time.Duration) []record.Opened {
 	out := make([]record.Opened, len(orders))
 	flows, ok := e.add(orders)
 	ctx, cancel := context.WithCancel(ctx)
@@ -242,7 +242,7 @@ func (e *Engine) adopt(f *flow, conn *net.UDPConn, ready handshake.Ready, header
 
 // Dial makes a connected socket with an order's options, over which nothing has
 // been said yet. It is the caller's.
-func Dial(ctx context.Context, order record.FlowOrder) (*net.UDPConn, error) {
+func Dial(ctx context.Context, order record.FlowRequest) (*net.UDPConn, error) {
 	if err := check(order); err != nil {
 		return nil, err
 	}
@@ -257,8 +257,8 @@ func Dial(ctx context.Context, order record.FlowOrder) (*net.UDPConn, error) {
 // Adopt makes a flow of a socket that the caller has made with Dial, and over which
 // it has agreed with a peer that is not linerate's. It belongs to the engine then,
 // whatever the answer.
-func (e *Engine) Adopt(order record.FlowOrder, conn *net.UDPConn, header Header) error {
-	flows, ok := e.add([]record.FlowOrder{order})
+func (e *Engine) Adopt(order record.FlowRequest, conn *net.UDPConn, header Header) error {
+	flows, ok := e.add([]record.FlowRequest{order})
 	if !ok {
 		conn.Close()
 		return errors.New(socket.EngineClosed)

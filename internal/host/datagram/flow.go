@@ -12,7 +12,7 @@ import (
 
 // flow is one end of a flow: its order, its counts and what became of it.
 type flow struct {
-	order record.FlowOrder
+	order record.FlowRequest
 	tally tally
 
 	mu      sync.Mutex      // never taken while datagrams move
@@ -91,9 +91,9 @@ func (f *flow) abandon() {
 func (f *flow) waits() bool { return !f.order.Remote.IsValid() && !f.offered }
 
 // expects says whether a ticket is the flow's, which nobody has shown yet.
-func (f *flow) expects(ticket record.Ticket) bool {
+func (f *flow) expects(ticket record.Cookie) bool {
 	// Whoever likes can ask, as often as he likes.
-	if f.order.Ticket != ticket {
+	if f.order.Cookie != ticket {
 		return false
 	}
 	f.mu.Lock()
@@ -102,10 +102,10 @@ func (f *flow) expects(ticket record.Ticket) bool {
 }
 
 // take says, once, that whoever has shown this ticket is the flow's.
-func (f *flow) take(ticket record.Ticket) bool {
+func (f *flow) take(ticket record.Cookie) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.order.Ticket != ticket || f.closed || f.failure != "" || !f.waits() {
+	if f.order.Cookie != ticket || f.closed || f.failure != "" || !f.waits() {
 		return false
 	}
 	f.offered = true

@@ -10,7 +10,7 @@ import (
 type mover interface {
 	// rig gets ready to move a flow's datagrams as its order says. What the system
 	// refuses is replaced by what it does not, and told.
-	rig(order record.FlowOrder, end *endpoint) rig
+	rig(order record.FlowRequest, end *endpoint) rig
 }
 
 // A rig moves the datagrams of one flow and adds them to its tally.

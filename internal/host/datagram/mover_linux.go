@@ -37,7 +37,7 @@ type direct struct{}
 
 var platform mover = direct{}
 
-func (direct) rig(order record.FlowOrder, end *endpoint) rig {
+func (direct) rig(order record.FlowRequest, end *endpoint) rig {
 	d := &waits{end: end, thread: socket.TakeThread()}
 	if order.Sends {
 		return outfit(order, end, d)
@@ -46,7 +46,7 @@ func (direct) rig(order record.FlowOrder, end *endpoint) rig {
 }
 
 // outfit makes a sender's rig.
-func outfit(order record.FlowOrder, end *endpoint, d driver) *sender {
+func outfit(order record.FlowRequest, end *endpoint, d driver) *sender {
 	r := &sender{driver: d, bytes: end.bytes, header: end.header}
 	if order.RateCap > 0 {
 		r.pace = newPace(end.bytes, float64(order.RateCap))
@@ -69,14 +69,14 @@ func outfit(order record.FlowOrder, end *endpoint, d driver) *sender {
 }
 
 // equip makes a receiver's rig.
-func equip(order record.FlowOrder, end *endpoint, d *waits) *receiver {
+func equip(order record.FlowRequest, end *endpoint, d *waits) *receiver {
 	r := &receiver{driver: d, end: end, ledger: ledger{header: end.header}, delays: newDelays()}
 	in := &messages{named: record.ModeGRO, own: d.thread, most: mergedMessages}
 	_ = end.onSocket(func(fd int) error {
 		if err := sock.SetOverflowCount(fd); err != nil {
 			r.notes = append(r.notes, fmt.Sprintf("datagrams lost in the receive buffer are not told apart: SO_RXQ_OVFL: %v", err))
 		}
-		if err := sock.SetStamps(fd); err != nil {
+		if err := sock.SetTimestamps(fd); err != nil {
 			r.notes = append(r.notes, fmt.Sprintf("arrival is when it was read: SO_TIMESTAMPNS: %v", err))
 		}
 		switch order.Mode {
@@ -216,7 +216,7 @@ func (m *messages) message(i int, now, ofDay int64) message {
 type waits struct {
 	end    *endpoint
 	thread bool
-	wait   sched.Waiter
+	wait   sched.Poller
 }
 
 func (w *waits) close() {
@@ -236,11 +236,11 @@ func (w *waits) drive(writes bool, t *tally, s *signals, do step) error {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	sched.SharpTimers(true)
-	defer sched.SharpTimers(false)
+	sched.SetTimerSlack(true)
+	defer sched.SetTimerSlack(false)
 	var failed error
 	err = raw.Control(func(fd uintptr) {
-		sock.Unwatch(int(fd))
+		sock.DetachPoller(int(fd))
 		for !s.quit.Load() {
 			v, until, err := do(int(fd), t, s)
 			switch v {
@@ -248,7 +248,7 @@ func (w *waits) drive(writes bool, t *tally, s *signals, do step) error {
 				failed = err
 				return
 			case early:
-				w.wait.NapUntil(min(until, socket.Now()+int64(glance)))
+				w.wait.SleepUntil(min(until, socket.Now()+int64(glance)))
 			case blocked:
 				limit := glance
 				if writes {

@@ -10,7 +10,7 @@ import (
 // everywhere; its busy time includes waiting for the network.
 type portable struct{}
 
-func (portable) rig(order record.FlowOrder, end *endpoint) rig {
+func (portable) rig(order record.FlowRequest, end *endpoint) rig {
 	one := &single{conn: end.conn}
 	if !order.Sends {
 		one.data = make([]byte, largest+1)

@@ -15,7 +15,7 @@ import (
 )
 
 // check says what is wrong with an order.
-func check(order record.FlowOrder) error {
+func check(order record.FlowRequest) error {
 	switch {
 	case order.DatagramBytes != 0 && (order.DatagramBytes < smallest || order.DatagramBytes > largest):
 		return fmt.Errorf("datagrams of %d bytes: expected %d to %d, or 0 for what the route's MTU allows", order.DatagramBytes, smallest, largest)
@@ -30,7 +30,7 @@ func check(order record.FlowOrder) error {
 }
 
 // prepare sets what has to be there before a socket connects.
-func prepare(order record.FlowOrder, fd int) error {
+func prepare(order record.FlowRequest, fd int) error {
 	if send, receive := order.Buffers(); send != 0 || receive != 0 {
 		if err := sock.SetBuffers(fd, int(send), int(receive)); err != nil {
 			return fmt.Errorf("setting buffers of %d and %d bytes (SO_SNDBUF, SO_RCVBUF): %w", send, receive, err)
@@ -52,7 +52,7 @@ const (
 
 // settle completes the options of a connected socket, of which its engine has so
 // many, and finds out what it grants.
-func settle(order record.FlowOrder, conn *net.UDPConn, flows int) (*endpoint, error) {
+func settle(order record.FlowRequest, conn *net.UDPConn, flows int) (*endpoint, error) {
 	end := &endpoint{
 		conn: conn, bytes: order.DatagramBytes, packets: 1,
 		local:  socket.Plain(conn.LocalAddr().(*net.UDPAddr).AddrPort()),

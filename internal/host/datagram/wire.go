@@ -12,7 +12,7 @@ import (
 const (
 	headerBytes  = 16
 	smallest     = headerBytes
-	largest      = record.MostDatagram
+	largest      = record.MaxDatagramBytes
 	maxSequence  = 1 << 56 // far more than anybody sends; the magic is above
 	defaultBytes = 1448    // where the MTU is not known: fits any usual way
 )

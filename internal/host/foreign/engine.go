@@ -58,7 +58,7 @@ type process struct {
 
 // flow is one end of one connection of a process.
 type flow struct {
-	order   record.FlowOrder
+	order   record.FlowRequest
 	process *process
 	remote  netip.AddrPort // the opener's, or the acceptor's; invalid: not seen yet
 	end     record.FlowEnd // as last read
@@ -84,7 +84,7 @@ func Missing(programs []string) []string {
 }
 
 // take enters the orders of one side, and returns their processes.
-func (e *Engine) take(orders []record.FlowOrder, serves bool) ([]*process, error) {
+func (e *Engine) take(orders []record.FlowRequest, serves bool) ([]*process, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.ctx.Err() != nil {
@@ -115,7 +115,7 @@ func (e *Engine) take(orders []record.FlowOrder, serves bool) ([]*process, error
 	return made, nil
 }
 
-func newProcess(o record.FlowOrder, serves bool) *process {
+func newProcess(o record.FlowRequest, serves bool) *process {
 	p := &process{name: o.Tool.Process, serves: serves}
 	program, known := tool.Find(o.Tool.Tool)
 	if !known {
@@ -150,7 +150,7 @@ func newProcess(o record.FlowOrder, serves bool) *process {
 const listenTimeout = 20 * time.Second
 
 // Listen starts the servers, and answers once they listen.
-func (e *Engine) Listen(ctx context.Context, orders []record.FlowOrder) []record.Listening {
+func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []record.Listening {
 	processes, err := e.take(orders, true)
 	if err == nil {
 		err = reserve(processes)
@@ -282,7 +282,7 @@ func (e *Engine) await(ctx context.Context, processes []*process) error {
 }
 
 // Connect prepares the clients. They connect when they are started.
-func (e *Engine) Connect(_ context.Context, orders []record.FlowOrder, _ time.Duration) []record.Opened {
+func (e *Engine) Connect(_ context.Context, orders []record.FlowRequest, _ time.Duration) []record.Opened {
 	processes, err := e.take(orders, false)
 	out := make([]record.Opened, len(orders))
 	for i, o := range orders {
@@ -301,7 +301,7 @@ func (e *Engine) Connect(_ context.Context, orders []record.FlowOrder, _ time.Du
 
 // Offer, Abandon and Settled: there is nothing to wait for. A program's
 // connections open while the trial is under way.
-func (e *Engine) Offer(record.Ticket, *net.TCPConn) bool { return false }
+func (e *Engine) Offer(record.Cookie, *net.TCPConn) bool { return false }
 func (e *Engine) Abandon([]string)                       {}
 func (e *Engine) Settled() bool                          { return true }
 

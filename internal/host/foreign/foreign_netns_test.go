@@ -32,12 +32,12 @@ func needs(t *testing.T, programs ...string) {
 
 // opened has servers started and clients prepared, of n streams each: every
 // flow's two ends are in two engines, as on two hosts.
-func opened(t *testing.T, orders ...record.FlowOrder) (opener, acceptor *Engine) {
+func opened(t *testing.T, orders ...record.FlowRequest) (opener, acceptor *Engine) {
 	t.Helper()
 	opener, acceptor = New(), New()
 	t.Cleanup(opener.Close)
 	t.Cleanup(acceptor.Close)
-	accepting := make([]record.FlowOrder, len(orders))
+	accepting := make([]record.FlowRequest, len(orders))
 	for i, o := range orders {
 		accepting[i] = o
 		accepting[i].Sends, accepting[i].Local = !o.Sends, netip.MustParseAddr("127.0.0.1")
@@ -56,10 +56,10 @@ func opened(t *testing.T, orders ...record.FlowOrder) (opener, acceptor *Engine)
 	return opener, acceptor
 }
 
-func order(id, tool, process string, sends bool, args ...string) record.FlowOrder {
-	return record.FlowOrder{
+func order(id, tool, process string, sends bool, args ...string) record.FlowRequest {
+	return record.FlowRequest{
 		ID: id, Sends: sends, CongestionControl: "reno",
-		Tool: &record.ToolOrder{Tool: tool, Process: process, Args: args},
+		Tool: &record.ToolRequest{Tool: tool, Process: process, Args: args},
 	}
 }
 
@@ -70,7 +70,7 @@ func TestPrograms(t *testing.T) {
 	needs(t, "iperf3", "iperf")
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
-		orders := []record.FlowOrder{
+		orders := []record.FlowRequest{
 			order("a", "iperf3", "p1w", true), order("b", "iperf3", "p1w", true), order("c", "iperf3", "p1w", true),
 			order("d", "iperf3", "p1r", false), order("e", "iperf3", "p1r", false),
 			order("f", "iperf", "p2w", true), order("g", "iperf", "p2w", true),
@@ -207,7 +207,7 @@ func TestProgramThatFails(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
 		e := New()
 		defer e.Close()
-		if o := e.Connect(t.Context(), []record.FlowOrder{absent}, 0)[0]; o.Error != "iperf3 is not installed: apt-get install iperf3" {
+		if o := e.Connect(t.Context(), []record.FlowRequest{absent}, 0)[0]; o.Error != "iperf3 is not installed: apt-get install iperf3" {
 			t.Errorf("not installed: %q", o.Error)
 		}
 	})

@@ -31,9 +31,9 @@ type Guests struct {
 	// Allowed says whether somebody at an address may at all; nil: everybody.
 	Allowed func(netip.Addr) bool
 	// Expects says whether a flow with this ticket is waited for.
-	Expects func(record.Ticket) bool
+	Expects func(record.Cookie) bool
 	// Admit hands over who has come with a ticket.
-	Admit func(record.Ticket, Caller)
+	Admit func(record.Cookie, Caller)
 }
 
 // Caller is somebody at a door who receives at the address he comes from.

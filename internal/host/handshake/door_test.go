@@ -48,16 +48,16 @@ func caller(t *testing.T, at netip.AddrPort) *net.UDPConn {
 
 // host waits for one flow, and meets who comes for it.
 type host struct {
-	ticket record.Ticket
+	ticket record.Cookie
 	conn   atomic.Pointer[net.UDPConn]
 }
 
-func newHost(ticket record.Ticket) *host { return &host{ticket: ticket} }
+func newHost(ticket record.Cookie) *host { return &host{ticket: ticket} }
 
 func (h *host) guests() Guests {
 	return Guests{
-		Expects: func(t record.Ticket) bool { return t == h.ticket && h.conn.Load() == nil },
-		Admit: func(_ record.Ticket, c Caller) {
+		Expects: func(t record.Cookie) bool { return t == h.ticket && h.conn.Load() == nil },
+		Admit: func(_ record.Cookie, c Caller) {
 			conn, err := c.Meet(func(int) error { return nil })
 			if err != nil {
 				return
@@ -100,7 +100,7 @@ func open(t *testing.T, g Guests) *Door {
 // gets no more than he sent until he has shown that he receives at his address.
 func TestDoor(t *testing.T) {
 	const moment = 30 * time.Millisecond
-	ticket := record.Ticket{1, 2, 3}
+	ticket := record.Cookie{1, 2, 3}
 	h := newHost(ticket)
 	d := open(t, h.guests())
 	c := caller(t, d.At())
@@ -108,7 +108,7 @@ func TestDoor(t *testing.T) {
 	long := append(hello.encode(), 0)
 	for name, b := range map[string][]byte{
 		"nothing": {}, "garbage": []byte("GET / HTTP/1.0\r\n\r\n"), "half a frame": hello.encode()[:40], "a longer one": long,
-		"another ticket": frame{kind: kindHello, ticket: record.Ticket{9}}.encode(), "no ticket": frame{kind: kindHello}.encode(),
+		"another ticket": frame{kind: kindHello, ticket: record.Cookie{9}}.encode(), "no ticket": frame{kind: kindHello}.encode(),
 		"a cookie of its own": frame{kind: kindAnswer, ticket: ticket, cookie: cookie{5}}.encode(),
 		"our own words":       frame{kind: kindReady, ticket: ticket}.encode(),
 		"the other own words": frame{kind: kindChallenge, ticket: ticket}.encode(),
@@ -147,7 +147,7 @@ func TestDoor(t *testing.T) {
 
 // TestDoorAllows: who is not allowed gets nothing, whatever he knows.
 func TestDoorAllows(t *testing.T) {
-	ticket := record.Ticket{7}
+	ticket := record.Cookie{7}
 	guests := newHost(ticket).guests()
 	guests.Allowed = func(a netip.Addr) bool { return !a.IsLoopback() }
 	d := open(t, guests)

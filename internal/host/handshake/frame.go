@@ -39,7 +39,7 @@ type cookie [16]byte
 
 type frame struct {
 	kind   kind
-	ticket record.Ticket
+	ticket record.Cookie
 	cookie cookie
 }
 
@@ -88,7 +88,7 @@ func newBakery() *bakery {
 
 // bake makes the cookie for who shows a ticket from an address, at an instant of
 // the monotonic clock.
-func (b *bakery) bake(from netip.AddrPort, t record.Ticket, ns int64) (c cookie) {
+func (b *bakery) bake(from netip.AddrPort, t record.Cookie, ns int64) (c cookie) {
 	h := hmac.New(sha256.New, b.secret[:])
 	address := from.Addr().As16()
 	h.Write(address[:])
@@ -100,7 +100,7 @@ func (b *bakery) bake(from netip.AddrPort, t record.Ticket, ns int64) (c cookie)
 }
 
 // accepts says that a cookie is good.
-func (b *bakery) accepts(c cookie, from netip.AddrPort, t record.Ticket, ns int64) bool {
+func (b *bakery) accepts(c cookie, from netip.AddrPort, t record.Cookie, ns int64) bool {
 	now, before := b.bake(from, t, ns), b.bake(from, t, ns-int64(freshness))
 	return hmac.Equal(c[:], now[:]) || hmac.Equal(c[:], before[:])
 }

@@ -11,7 +11,7 @@ import (
 // FuzzDecode: whatever comes in is a frame that is written just so, or none.
 func FuzzDecode(f *testing.F) {
 	for _, k := range []kind{kindHello, kindChallenge, kindAnswer, kindReady} {
-		f.Add(frame{kind: k, ticket: record.Ticket{1, 2, 3}, cookie: cookie{4, 5}}.encode())
+		f.Add(frame{kind: k, ticket: record.Cookie{1, 2, 3}, cookie: cookie{4, 5}}.encode())
 	}
 	f.Add([]byte("linerate"))
 	f.Add([]byte{})
@@ -25,7 +25,7 @@ func FuzzDecode(f *testing.F) {
 // TestCookies: a cookie is good for who got it, for that flow, for a while.
 func TestCookies(t *testing.T) {
 	a, b := newBakery(), newBakery()
-	from, ticket, now := netip.MustParseAddrPort("192.0.2.1:1000"), record.Ticket{7}, int64(1e12)
+	from, ticket, now := netip.MustParseAddrPort("192.0.2.1:1000"), record.Cookie{7}, int64(1e12)
 	c := a.bake(from, ticket, now)
 	for name, good := range map[string]bool{
 		"at once":         a.accepts(c, from, ticket, now),
@@ -34,7 +34,7 @@ func TestCookies(t *testing.T) {
 		"earlier":         !a.accepts(c, from, ticket, now-int64(freshness)),
 		"another port":    !a.accepts(c, netip.AddrPortFrom(from.Addr(), 1001), ticket, now),
 		"another address": !a.accepts(c, netip.MustParseAddrPort("192.0.2.2:1000"), ticket, now),
-		"another flow":    !a.accepts(c, from, record.Ticket{8}, now),
+		"another flow":    !a.accepts(c, from, record.Cookie{8}, now),
 		"another door":    !b.accepts(c, from, ticket, now),
 		"none":            !a.accepts(cookie{}, from, ticket, now),
 	} {

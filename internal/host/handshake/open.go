@@ -28,7 +28,7 @@ var errNoAnswer = errors.New("no answer")
 
 // Open opens a flow: it makes a connected socket, which control prepares, and has the
 // acceptor agree. No timeout: ten seconds.
-func Open(ctx context.Context, order record.FlowOrder, timeout time.Duration, control func(fd int) error) (*net.UDPConn, error) {
+func Open(ctx context.Context, order record.FlowRequest, timeout time.Duration, control func(fd int) error) (*net.UDPConn, error) {
 	if timeout <= 0 {
 		timeout = tries
 	}
@@ -42,10 +42,10 @@ func Open(ctx context.Context, order record.FlowOrder, timeout time.Duration, co
 	conn := c.(*net.UDPConn)
 	// Closing is what ends waiting for an answer.
 	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })()
-	hello := frame{kind: kindHello, ticket: order.Ticket}
+	hello := frame{kind: kindHello, ticket: order.Cookie}
 	challenge, err := ask(ctx, conn, hello, kindChallenge)
 	if err == nil {
-		_, err = ask(ctx, conn, frame{kind: kindAnswer, ticket: order.Ticket, cookie: challenge.cookie}, kindReady)
+		_, err = ask(ctx, conn, frame{kind: kindAnswer, ticket: order.Cookie, cookie: challenge.cookie}, kindReady)
 	}
 	if err == nil {
 		err = conn.SetReadDeadline(time.Time{})
@@ -71,7 +71,7 @@ func Open(ctx context.Context, order record.FlowOrder, timeout time.Duration, co
 // serve several to different places, as with TCP: the kernel gives a datagram to the
 // socket that is connected to where it is from, and what another gets before it is
 // connected itself has no flow's ticket.
-func Dialer(order record.FlowOrder, control func(fd int) error) *net.Dialer {
+func Dialer(order record.FlowRequest, control func(fd int) error) *net.Dialer {
 	dialer := &net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
 		return socket.OnSocket(raw, func(fd int) error {
 			if order.LocalPort != 0 {

@@ -178,7 +178,7 @@ func TestLossOfDatagrams(t *testing.T) {
 
 // TestRate: what leaves the link is what its rate allows, to half a per cent in the
 // best while and no more in half of them: after a pause of the machine it makes up
-// for what it could not do. A port's shaper makes the rate, and where there are
+// for what it could not do. An interface's shaper makes the rate, and where there are
 // marks the wire.
 func TestRate(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
@@ -234,7 +234,7 @@ func (e ends) rates(rate float64) (best, usual float64) {
 	}()
 	defer func() { quit.Store(true); <-done }()
 	read := func() (at int64, bytes float64) {
-		for _, p := range must(conn.PortCounters(map[int]string{})) {
+		for _, p := range must(conn.InterfaceCounters(map[int]string{})) {
 			bytes += float64(p.RxBytes)
 			at = p.AtNs
 		}

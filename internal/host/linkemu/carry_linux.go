@@ -37,7 +37,7 @@ func Carry(links []record.WireLink, taps []int, stop <-chan struct{}) error {
 			}
 			c := newCarrier(l.Ways[way], rand.New(rand.NewPCG(l.Seed, uint64(2*i+way))))
 			carrying.Go(func() {
-				sched.Urgently(func() { c.carry(taps[from], taps[to], &quit) })
+				sched.WithRealtime(func() { c.carry(taps[from], taps[to], &quit) })
 			})
 		}
 	}
@@ -70,7 +70,7 @@ type carrier struct {
 	ahead          line
 	losses, hastes chances
 	scratch        []byte
-	wait           sched.Waiter
+	wait           sched.Poller
 	count          carried
 }
 
@@ -85,8 +85,8 @@ func newCarrier(d record.WireWay, draw *rand.Rand) *carrier {
 func (c *carrier) carry(from, to int, quit *atomic.Bool) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	sched.SharpTimers(true)
-	defer sched.SharpTimers(false)
+	sched.SetTimerSlack(true)
+	defer sched.SetTimerSlack(false)
 	for !quit.Load() {
 		c.deliver(&c.ahead, to, sched.Now())
 		c.deliver(&c.line, to, sched.Now())
@@ -113,7 +113,7 @@ func (c *carrier) deliver(l *line, to int, now int64) {
 			return
 		}
 		frame := l.first()
-		// A port that is down takes nothing, as one that is switched off.
+		// An interface that is down takes nothing, as one that is switched off.
 		if netlink.WriteFrame(to, frame) == nil {
 			c.count.frames.Add(1)
 		}

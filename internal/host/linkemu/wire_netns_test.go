@@ -19,7 +19,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// ends are two namespaces with a link between their ports.
+// ends are two namespaces with a link between their interfaces.
 type ends struct {
 	t    *testing.T
 	both [2]*netlink.Namespace
@@ -41,12 +41,12 @@ func carriers(t *testing.T) []string {
 	return list
 }
 
-// joined makes a link with a carrier. What the ports do to what they send is the
+// joined makes a link with a carrier. What the interfaces do to what they send is the
 // same with either.
 func joined(t *testing.T, by string, there, back record.WireWay, ports ...netlink.Shaping) ends {
 	t.Helper()
 	e := ends{t: t}
-	var cable [2]netlink.CableEnd
+	var cable [2]netlink.VethEnd
 	for i, name := range []string{"a", "b"} {
 		ns, err := netlink.NewNamespace(name)
 		if err != nil {
@@ -54,11 +54,11 @@ func joined(t *testing.T, by string, there, back record.WireWay, ports ...netlin
 		}
 		t.Cleanup(ns.Close)
 		e.both[i] = ns
-		cable[i] = netlink.CableEnd{In: ns, Port: "eth0", MAC: "02:00:00:00:00:0" + string(rune('1'+i)), MTU: 1500}
+		cable[i] = netlink.VethEnd{In: ns, Interface: "eth0", MAC: "02:00:00:00:00:0" + string(rune('1'+i)), MTU: 1500}
 	}
 	ports = append(ports, netlink.Shaping{}, netlink.Shaping{})[:2]
 	if by == "netem" {
-		if err := netlink.Cable(cable[0], cable[1]); err != nil {
+		if err := netlink.NewVethPair(cable[0], cable[1]); err != nil {
 			kerneltest.Skip(t, err.Error())
 		}
 		for i, way := range []record.WireWay{there, back} {
@@ -85,7 +85,7 @@ func joined(t *testing.T, by string, there, back record.WireWay, ports ...netlin
 }
 
 // wire lays a link of this package.
-func (e ends) wire(cable [2]netlink.CableEnd, there, back record.WireWay) {
+func (e ends) wire(cable [2]netlink.VethEnd, there, back record.WireWay) {
 	e.t.Helper()
 	var taps []int
 	for _, end := range cable {

@@ -40,8 +40,8 @@ func (s *server) door(l *net.TCPListener) error {
 	}
 	var listener int
 	if err := socket.OnSocket(raw, func(fd int) error {
-		sock.Unwatch(fd)
-		listener, err = sock.Duplicate(fd)
+		sock.DetachPoller(fd)
+		listener, err = sock.Dup(fd)
 		return err
 	}); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (s *server) door(l *net.TCPListener) error {
 	rung := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(rung)
-		bell.Ring()
+		bell.Signal()
 	})
 	defer func() {
 		if !stop() {
@@ -92,7 +92,7 @@ func (s *server) door(l *net.TCPListener) error {
 		// another would be the dearer.
 		fd, err := sock.Accept(listener)
 		switch {
-		case sock.Again(err):
+		case sock.WouldBlock(err):
 		case err != nil:
 			// Out of descriptors or memory, or a connection that was reset while it
 			// waited: none of it lasts.
@@ -130,7 +130,7 @@ func (s *server) admits(fd int) bool {
 
 // seatSocket gives a connection to the guest that waits for it, without the
 // ticket that was only looked at.
-func (s *server) seatSocket(ticket record.Ticket, fd, shown int) (taken, more bool) {
+func (s *server) seatSocket(ticket record.Cookie, fd, shown int) (taken, more bool) {
 	s.mu.Lock()
 	clients := s.clients
 	s.mu.Unlock()
@@ -146,7 +146,7 @@ func (s *server) seatSocket(ticket record.Ticket, fd, shown int) (taken, more bo
 
 // slowly receives a connection that may take its time.
 func (s *server) slowly(fd int) {
-	if sock.SetWaiting(fd, false) != nil {
+	if sock.SetBlocking(fd, false) != nil {
 		sock.CloseSocket(fd)
 		return
 	}

@@ -230,17 +230,17 @@ func (s *server) tell(v Visit) {
 }
 
 // seat gives a flow's connection to the guest that waits for it.
-func (s *server) seat(ticket record.Ticket, conn *net.TCPConn) bool {
+func (s *server) seat(ticket record.Cookie, conn *net.TCPConn) bool {
 	return slices.ContainsFunc(s.present(), func(g *agent.Guest) bool { return g.Offer(ticket, conn) })
 }
 
 // expects says whether a flow of datagrams of some guest waits for a ticket.
-func (s *server) expects(ticket record.Ticket) bool {
+func (s *server) expects(ticket record.Cookie) bool {
 	return slices.ContainsFunc(s.present(), func(g *agent.Guest) bool { return g.Expects(ticket) })
 }
 
 // admitFlow lets a flow of datagrams in to the guest that waits for it.
-func (s *server) admitFlow(ticket record.Ticket, caller handshake.Caller) {
+func (s *server) admitFlow(ticket record.Cookie, caller handshake.Caller) {
 	_ = slices.ContainsFunc(s.present(), func(g *agent.Guest) bool { return g.Admit(ticket, caller) })
 }
 

@@ -11,7 +11,7 @@ import (
 // TestMoversDoNotAllocate: while bytes move, nothing is allocated per system
 // call: a garbage collector's work would be the generator's, not the network's.
 func TestMoversDoNotAllocate(t *testing.T) {
-	for name, order := range map[string]record.FlowOrder{
+	for name, order := range map[string]record.FlowRequest{
 		"plain": {}, "on a schedule": {WriteCap: 2e9, ReadCap: 4e9},
 	} {
 		sender, receiver := engine(t, platform), engine(t, platform)
@@ -36,15 +36,15 @@ func TestMoversDoNotAllocate(t *testing.T) {
 // TestWhoNaps: only a receiver whose window is not small may sleep while data comes.
 func TestWhoNaps(t *testing.T) {
 	for _, test := range []struct {
-		order record.FlowOrder
+		order record.FlowRequest
 		naps  bool
 	}{
-		{record.FlowOrder{Mode: record.ModeAuto}, true},
-		{record.FlowOrder{Mode: record.ModeAuto, SendBuffer: 64 << 10}, true},
-		{record.FlowOrder{Mode: record.ModeAuto, ReceiveBuffer: 64 << 10}, false},
-		{record.FlowOrder{Mode: record.ModeAuto, Window: 64 << 10}, false},
-		{record.FlowOrder{Mode: record.ModeCopy}, true},
-		{record.FlowOrder{}, false},
+		{record.FlowRequest{Mode: record.ModeAuto}, true},
+		{record.FlowRequest{Mode: record.ModeAuto, SendBuffer: 64 << 10}, true},
+		{record.FlowRequest{Mode: record.ModeAuto, ReceiveBuffer: 64 << 10}, false},
+		{record.FlowRequest{Mode: record.ModeAuto, Window: 64 << 10}, false},
+		{record.FlowRequest{Mode: record.ModeCopy}, true},
+		{record.FlowRequest{}, false},
 	} {
 		r := (direct{}).rig(test.order).(*directRig)
 		if (r.naps != nil) != test.naps {

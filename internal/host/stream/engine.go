@@ -34,7 +34,7 @@ func New() *Engine { return with(platform) }
 func with(m mover) *Engine { return &Engine{mover: m, books: socket.NewBooks[*flow]()} }
 
 // add makes a flow for each order. False: the engine is closed.
-func (e *Engine) add(orders []record.FlowOrder) ([]*flow, bool) {
+func (e *Engine) add(orders []record.FlowRequest) ([]*flow, bool) {
 	flows := make([]*flow, len(orders))
 	for i, order := range orders {
 		flows[i] = &flow{order: order}
@@ -47,7 +47,7 @@ func (e *Engine) add(orders []record.FlowOrder) ([]*flow, bool) {
 // connection and then closes. An order with a ticket gets no socket: its
 // connection is to be offered. The reply has one entry per order, in order; an
 // order that fails says so there and does not keep the others from listening.
-func (e *Engine) Listen(ctx context.Context, orders []record.FlowOrder) []record.Listening {
+func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []record.Listening {
 	out := make([]record.Listening, len(orders))
 	flows, ok := e.add(orders)
 	for i, order := range orders {
@@ -57,7 +57,7 @@ func (e *Engine) Listen(ctx context.Context, orders []record.FlowOrder) []record
 			continue
 		}
 		f := flows[i]
-		if !order.Ticket.IsZero() {
+		if !order.Cookie.IsZero() {
 			continue
 		}
 		l, err := listen(ctx, order)
@@ -77,7 +77,7 @@ func (e *Engine) Listen(ctx context.Context, orders []record.FlowOrder) []record
 	return out
 }
 
-func listen(ctx context.Context, order record.FlowOrder) (*net.TCPListener, error) {
+func listen(ctx context.Context, order record.FlowRequest) (*net.TCPListener, error) {
 	if err := moves(order); err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (e *Engine) accept(f *flow, l *net.TCPListener) {
 // Offer hands over a connection that has shown a ticket at a service port that
 // flows share. False: no flow of this engine waits for it, and the connection is
 // still the caller's.
-func (e *Engine) Offer(ticket record.Ticket, conn *net.TCPConn) bool {
+func (e *Engine) Offer(ticket record.Cookie, conn *net.TCPConn) bool {
 	flows := e.books.All()
 	i := slices.IndexFunc(flows, func(f *flow) bool { return f.take(ticket) })
 	if i < 0 {
@@ -147,7 +147,7 @@ const apart = 5 * time.Millisecond
 // most; the others are opened all at once. So neighbours are asked for one after
 // another, as programs that are started by people do, and who answers first is
 // the network's doing rather than a race among our own questions.
-func (e *Engine) Connect(ctx context.Context, orders []record.FlowOrder, timeout time.Duration) []record.Opened {
+func (e *Engine) Connect(ctx context.Context, orders []record.FlowRequest, timeout time.Duration) []record.Opened {
 	out := make([]record.Opened, len(orders))
 	flows, ok := e.add(orders)
 	ctx, cancel := context.WithCancel(ctx)
@@ -205,8 +205,8 @@ func (e *Engine) dial(ctx context.Context, f *flow, timeout time.Duration) bool 
 		f.fail("%s", err.Error())
 		return false
 	}
-	if !order.Ticket.IsZero() {
-		if err := show(conn, order.Ticket, timeout); err != nil {
+	if !order.Cookie.IsZero() {
+		if err := show(conn, order.Cookie, timeout); err != nil {
 			f.fail("%s", socket.ConnectError(order.Local, order.Remote, timeout, err))
 			reset(conn)
 			return false
@@ -217,7 +217,7 @@ func (e *Engine) dial(ctx context.Context, f *flow, timeout time.Duration) bool 
 
 // Dial opens a connection with an order's options, on which nothing has been said
 // yet. It is the caller's.
-func Dial(ctx context.Context, order record.FlowOrder, timeout time.Duration) (*net.TCPConn, error) {
+func Dial(ctx context.Context, order record.FlowRequest, timeout time.Duration) (*net.TCPConn, error) {
 	if !order.Remote.IsValid() {
 		return nil, fmt.Errorf("connect: flow %s has no remote address", order.ID)
 	}
@@ -239,8 +239,8 @@ func Dial(ctx context.Context, order record.FlowOrder, timeout time.Duration) (*
 // Adopt makes a flow of a connection that the caller has opened with Dial and on
 // which it has said what the peer wants to hear first. It belongs to the engine
 // then, whatever the answer.
-func (e *Engine) Adopt(order record.FlowOrder, conn *net.TCPConn) error {
-	flows, ok := e.add([]record.FlowOrder{order})
+func (e *Engine) Adopt(order record.FlowRequest, conn *net.TCPConn) error {
+	flows, ok := e.add([]record.FlowRequest{order})
 	if !ok {
 		reset(conn)
 		return errors.New(socket.EngineClosed)
@@ -262,7 +262,7 @@ func (e *Engine) Adopt(order record.FlowOrder, conn *net.TCPConn) error {
 }
 
 // show presents the flow's ticket, which is not counted among its bytes.
-func show(conn net.Conn, ticket record.Ticket, timeout time.Duration) error {
+func show(conn net.Conn, ticket record.Cookie, timeout time.Duration) error {
 	if timeout > 0 {
 		if err := conn.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 
 // flow is one end of one connection: its order, its counts and what became of it.
 type flow struct {
-	order record.FlowOrder
+	order record.FlowRequest
 	tally tally
 
 	mu       sync.Mutex // never taken while bytes move
@@ -77,14 +77,14 @@ func (f *flow) abandon() {
 
 // expects says that the flow waits for a connection with its ticket.
 func (f *flow) expects() bool {
-	return !f.order.Ticket.IsZero() && !f.order.Remote.IsValid() && !f.offered
+	return !f.order.Cookie.IsZero() && !f.order.Remote.IsValid() && !f.offered
 }
 
 // take says, once, that a connection with this ticket is the flow's.
-func (f *flow) take(ticket record.Ticket) bool {
+func (f *flow) take(ticket record.Cookie) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.order.Ticket != ticket || f.closed || f.failure != "" || !f.expects() {
+	if f.order.Cookie != ticket || f.closed || f.failure != "" || !f.expects() {
 		return false
 	}
 	f.offered = true

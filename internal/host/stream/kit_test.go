@@ -25,8 +25,8 @@ func engine(t testing.TB, m mover) *Engine {
 }
 
 // orders makes n orders alike, with IDs f1, f2, …
-func orders(n int, like record.FlowOrder) []record.FlowOrder {
-	out := make([]record.FlowOrder, n)
+func orders(n int, like record.FlowRequest) []record.FlowRequest {
+	out := make([]record.FlowRequest, n)
 	for i := range out {
 		out[i] = like
 		out[i].ID = fmt.Sprintf("f%d", i+1)
@@ -36,9 +36,9 @@ func orders(n int, like record.FlowOrder) []record.FlowOrder {
 
 // join connects an opener to an acceptor with one flow per order, whose Local is
 // where to connect from; openerSends says which way the bytes go.
-func join(t testing.TB, opener, acceptor *Engine, at netip.Addr, like []record.FlowOrder, openerSends bool) {
+func join(t testing.TB, opener, acceptor *Engine, at netip.Addr, like []record.FlowRequest, openerSends bool) {
 	t.Helper()
-	accepting, opening := make([]record.FlowOrder, len(like)), make([]record.FlowOrder, len(like))
+	accepting, opening := make([]record.FlowRequest, len(like)), make([]record.FlowRequest, len(like))
 	for i, order := range like {
 		accepting[i], opening[i] = order, order
 		accepting[i].Local, accepting[i].Sends, opening[i].Sends = at, !openerSends, openerSends

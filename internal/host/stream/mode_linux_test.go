@@ -42,7 +42,7 @@ func eachMode(t *testing.T, test func(t *testing.T, mode string)) {
 func TestModeConservation(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		sender, receiver := engine(t, platform), engine(t, platform)
-		join(t, sender, receiver, loopback, orders(2, record.FlowOrder{Mode: mode, RateCap: 400e6}), true)
+		join(t, sender, receiver, loopback, orders(2, record.FlowRequest{Mode: mode, RateCap: 400e6}), true)
 		start(350*time.Millisecond, sender, receiver)
 		var before []int64
 		eventually(t, "the senders stop and all arrives", func() bool {
@@ -83,7 +83,7 @@ func TestModeChosen(t *testing.T) {
 	for _, mode := range []string{record.ModeAuto, record.ModeWrite} {
 		t.Run(mode, func(t *testing.T) {
 			sender, receiver := engine(t, platform), engine(t, platform)
-			join(t, sender, receiver, loopback, orders(1, record.FlowOrder{Mode: mode, RateCap: 1e9}), true)
+			join(t, sender, receiver, loopback, orders(1, record.FlowRequest{Mode: mode, RateCap: 1e9}), true)
 			start(time.Hour, sender, receiver)
 			eventually(t, "the choice", func() bool { return strings.Contains(sender.Read()[0].ModeNote, "tried") })
 			end := sender.Read()[0]
@@ -105,7 +105,7 @@ func TestModeBreaks(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		for name, openerSends := range map[string]bool{"receiver": true, "sender": false} {
 			opener, doomed := engine(t, platform), engine(t, platform)
-			join(t, opener, doomed, loopback, orders(1, record.FlowOrder{Mode: mode, RateCap: 1e9}), openerSends)
+			join(t, opener, doomed, loopback, orders(1, record.FlowRequest{Mode: mode, RateCap: 1e9}), openerSends)
 			start(time.Hour, opener, doomed)
 			moved(t, opener)
 			doomed.Close()
@@ -116,7 +116,7 @@ func TestModeBreaks(t *testing.T) {
 		}
 		// A peer that does not read: the sender waits for room when it is closed.
 		sender, mute := engine(t, platform), mutePeer(t)
-		o := sender.Connect(context.Background(), []record.FlowOrder{{ID: "f1", Sends: true, Remote: mute, Mode: mode}}, patience)[0]
+		o := sender.Connect(context.Background(), []record.FlowRequest{{ID: "f1", Sends: true, Remote: mute, Mode: mode}}, patience)[0]
 		if o.Error != "" {
 			t.Fatal(o.Error)
 		}
@@ -159,7 +159,7 @@ func TestModeOptions(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		yes := true
 		sender, receiver := engine(t, platform), engine(t, platform)
-		two := orders(2, record.FlowOrder{Mode: mode, MSS: mss, NoDelay: &yes})
+		two := orders(2, record.FlowRequest{Mode: mode, MSS: mss, NoDelay: &yes})
 		two[0].RateCap, two[1].RateCap = 160e6, 20e6
 		two[0].Window, two[1].Window = 256<<10, 256<<10
 		join(t, sender, receiver, loopback, two, true)
@@ -182,7 +182,7 @@ func TestModeOptions(t *testing.T) {
 			}
 		}
 	})
-	l := engine(t, platform).Listen(context.Background(), orders(1, record.FlowOrder{Mode: "fast"}))[0]
+	l := engine(t, platform).Listen(context.Background(), orders(1, record.FlowRequest{Mode: "fast"}))[0]
 	contains(t, l.Error, `mode "fast"`, "auto", "splice")
 }
 
@@ -194,9 +194,9 @@ func TestModeLeavesNothing(t *testing.T) {
 		var engines []*Engine
 		for _, mode := range record.Modes {
 			opener, acceptor := engine(t, platform), engine(t, platform)
-			join(t, opener, acceptor, loopback, orders(4, record.FlowOrder{Mode: mode, RateCap: 50e6}), true)
+			join(t, opener, acceptor, loopback, orders(4, record.FlowRequest{Mode: mode, RateCap: 50e6}), true)
 			idle, idlePeer := engine(t, platform), engine(t, platform) // never started
-			join(t, idle, idlePeer, loopback, orders(2, record.FlowOrder{Mode: mode}), false)
+			join(t, idle, idlePeer, loopback, orders(2, record.FlowRequest{Mode: mode}), false)
 			engines = append(engines, opener, acceptor, idle, idlePeer)
 			if mode != record.ModeSplice {
 				start(time.Hour, opener, acceptor)
@@ -236,7 +236,7 @@ func TestModeManyFlows(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			opener, acceptor := engine(t, platform), engine(t, platform)
 			const flows = 200
-			join(t, opener, acceptor, loopback, orders(flows, record.FlowOrder{Mode: mode, RateCap: 1e6}), true)
+			join(t, opener, acceptor, loopback, orders(flows, record.FlowRequest{Mode: mode, RateCap: 1e6}), true)
 			start(time.Hour, opener, acceptor)
 			moved(t, opener)
 			moved(t, acceptor)
@@ -275,7 +275,7 @@ func (p *failing) push(int) (int, error) { return 0, p.err }
 func TestModeRefused(t *testing.T) {
 	for _, err := range []error{syscall.ENOSYS, syscall.EPERM, fmt.Errorf("why: %w", syscall.ENOBUFS)} {
 		for name, mode := range map[string]string{"ordered": record.ModeSplice, "tried": record.ModeAuto} {
-			r := (direct{}).rig(record.FlowOrder{Sends: true, Mode: mode}).(*directRig)
+			r := (direct{}).rig(record.FlowRequest{Sends: true, Mode: mode}).(*directRig)
 			var at int
 			for i, p := range r.pumps {
 				if p.mode == record.ModeSplice {
@@ -299,7 +299,7 @@ func TestModeRefused(t *testing.T) {
 		}
 	}
 	for _, err := range []error{syscall.ECONNRESET, syscall.EPIPE, syscall.ETIMEDOUT, errors.New("anything")} {
-		r := (direct{}).rig(record.FlowOrder{Sends: true, Mode: record.ModeSplice}).(*directRig)
+		r := (direct{}).rig(record.FlowRequest{Sends: true, Mode: record.ModeSplice}).(*directRig)
 		if r.replaced(0, err, new(tally)) {
 			t.Errorf("%v is taken for a refusal of splice", err)
 		}
@@ -325,7 +325,7 @@ func TestModeWithoutDescriptors(t *testing.T) {
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 			t.Fatal(err)
 		}
-		r := (direct{}).rig(record.FlowOrder{Sends: true, Mode: record.ModeSplice})
+		r := (direct{}).rig(record.FlowRequest{Sends: true, Mode: record.ModeSplice})
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
 			t.Fatal(err)
 		}
@@ -342,10 +342,10 @@ func TestModeWithoutDescriptors(t *testing.T) {
 func TestModeTakesNoMemory(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		sender, receiver := engine(t, platform), engine(t, platform)
-		join(t, sender, receiver, loopback, orders(1, record.FlowOrder{Mode: mode}), true)
+		join(t, sender, receiver, loopback, orders(1, record.FlowRequest{Mode: mode}), true)
 		rigs := map[bool]*directRig{}
 		for _, sends := range []bool{true, false} {
-			rigs[sends] = (direct{}).rig(record.FlowOrder{Mode: mode, Sends: sends}).(*directRig)
+			rigs[sends] = (direct{}).rig(record.FlowRequest{Mode: mode, Sends: sends}).(*directRig)
 			defer rigs[sends].close()
 		}
 		var s signals // its stop has passed: one call at a time
@@ -377,7 +377,7 @@ func TestModeOnAWire(t *testing.T) {
 		t.Run(cmp.Or(mode, "unsaid"), func(t *testing.T) {
 			t.Parallel() // most of it is the making of two hosts
 			r := pair(t, pairTask{
-				Flows:    orders(1, record.FlowOrder{Mode: mode, CongestionControl: "cubic"}),
+				Flows:    orders(1, record.FlowRequest{Mode: mode, CongestionControl: "cubic"}),
 				Duration: 700 * time.Millisecond,
 				Shape:    []string{"tbf", "rate", "200mbit", "burst", "256k", "limit", "500k"},
 			})

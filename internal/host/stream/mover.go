@@ -65,7 +65,7 @@ type signals struct {
 type mover interface {
 	// rig gets ready to move a flow's bytes as its order says. What the system
 	// refuses is replaced by plain writes, and told.
-	rig(order record.FlowOrder) rig
+	rig(order record.FlowRequest) rig
 }
 
 // A rig moves the bytes of one connection, one way, and adds them to its tally.
@@ -92,7 +92,7 @@ type way struct {
 // what it receives, and its busy time includes waiting for the network.
 type portable struct{}
 
-func (portable) rig(order record.FlowOrder) rig {
+func (portable) rig(order record.FlowRequest) rig {
 	r := plain{way{mode: record.ModeCopy, call: chunkBytes}}
 	switch order.Mode {
 	case record.ModeSplice, record.ModeZeroCopy, record.ModeSendfile:

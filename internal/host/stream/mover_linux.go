@@ -39,7 +39,7 @@ var platform mover = direct{}
 // the choosing is; for a receiver, where to read to and how long to sleep.
 type directRig struct {
 	thread bool // of its own
-	wait   sched.Waiter
+	wait   sched.Poller
 
 	pumps  []candidate
 	in     int     // which of them is in use
@@ -56,7 +56,7 @@ type directRig struct {
 	shown atomic.Pointer[way]
 }
 
-func (direct) rig(order record.FlowOrder) rig {
+func (direct) rig(order record.FlowRequest) rig {
 	r := &directRig{turn: math.MaxInt64, thread: order.Mode != "" && socket.TakeThread()}
 	if order.Sends {
 		r.outfit(order.Mode)
@@ -281,10 +281,10 @@ func (r *directRig) move(c *net.TCPConn, writes bool, t *tally, s *signals, step
 	case r.thread:
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		sched.SharpTimers(true)
-		defer sched.SharpTimers(false)
+		sched.SetTimerSlack(true)
+		defer sched.SetTimerSlack(false)
 		err = raw.Control(func(fd uintptr) {
-			sock.Unwatch(int(fd))
+			sock.DetachPoller(int(fd))
 			for !once(fd) {
 				r.rest(int(fd), writes, t, s)
 				if writes && socket.Now() >= s.stop.Load() || s.quit.Load() {
@@ -311,7 +311,7 @@ func (r *directRig) rest(fd int, writes bool, t *tally, s *signals) {
 	at := socket.Now()
 	if r.naps != nil {
 		if ns := r.naps.next(t.bytes.Load(), at); ns > 0 {
-			r.wait.Nap(time.Duration(ns))
+			r.wait.Sleep(time.Duration(ns))
 			return
 		}
 	}

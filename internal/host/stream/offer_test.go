@@ -40,11 +40,11 @@ func sharedPort(t *testing.T, engines ...*Engine) *net.TCPListener {
 }
 
 // joinShared is join over a shared port.
-func joinShared(t *testing.T, l *net.TCPListener, opener, acceptor *Engine, like []record.FlowOrder, openerSends bool) {
+func joinShared(t *testing.T, l *net.TCPListener, opener, acceptor *Engine, like []record.FlowRequest, openerSends bool) {
 	t.Helper()
-	accepting, opening := make([]record.FlowOrder, len(like)), make([]record.FlowOrder, len(like))
+	accepting, opening := make([]record.FlowRequest, len(like)), make([]record.FlowRequest, len(like))
 	for i, order := range like {
-		order.Ticket = greeting.NewTicket()
+		order.Cookie = greeting.NewTicket()
 		accepting[i], opening[i] = order, order
 		accepting[i].Sends, opening[i].Sends = !openerSends, openerSends
 		opening[i].Remote = socket.AddrPort(l.Addr())
@@ -74,7 +74,7 @@ func TestOffer(t *testing.T) {
 		l := sharedPort(t, first, second)
 		for _, acceptor := range []*Engine{first, second} {
 			opener := engine(t, platform)
-			joinShared(t, l, opener, acceptor, orders(3, record.FlowOrder{RateCap: 80e6}), openerSends)
+			joinShared(t, l, opener, acceptor, orders(3, record.FlowRequest{RateCap: 80e6}), openerSends)
 			for _, e := range []*Engine{opener, acceptor} {
 				for _, end := range e.Read() {
 					if end.ReceivedBytes != 0 || end.WrittenBytes != 0 {
@@ -127,29 +127,29 @@ func TestOfferRefuses(t *testing.T) {
 		return conn
 	}
 	e := engine(t, platform)
-	like := orders(3, record.FlowOrder{})
+	like := orders(3, record.FlowRequest{})
 	for i := range like {
-		like[i].Ticket = greeting.NewTicket()
+		like[i].Cookie = greeting.NewTicket()
 	}
 	e.Listen(context.Background(), like)
-	if !e.Offer(like[0].Ticket, pair()) {
+	if !e.Offer(like[0].Cookie, pair()) {
 		t.Fatal("a flow's own ticket was refused")
 	}
-	if e.Offer(like[0].Ticket, pair()) {
+	if e.Offer(like[0].Cookie, pair()) {
 		t.Error("a ticket was good for two connections")
 	}
-	if e.Offer(greeting.NewTicket(), pair()) || e.Offer(record.Ticket{}, pair()) {
+	if e.Offer(greeting.NewTicket(), pair()) || e.Offer(record.Cookie{}, pair()) {
 		t.Error("a ticket that nobody gave out was taken")
 	}
 	e.Abandon([]string{like[1].ID})
 	ends := e.Read()
 	contains(t, ends[1].Error, "nobody came with the flow's ticket")
 	contains(t, ends[2].Error, "nobody has come with the flow's ticket")
-	if e.Offer(like[1].Ticket, pair()) {
+	if e.Offer(like[1].Cookie, pair()) {
 		t.Error("a flow that was given up took a connection")
 	}
 	e.Close()
-	if e.Offer(like[2].Ticket, pair()) {
+	if e.Offer(like[2].Cookie, pair()) {
 		t.Error("a closed engine took a connection")
 	}
 }
@@ -160,7 +160,7 @@ func TestOfferOptions(t *testing.T) {
 	yes := true
 	opener, acceptor := engine(t, platform), engine(t, platform)
 	l := sharedPort(t, acceptor)
-	joinShared(t, l, opener, acceptor, orders(1, record.FlowOrder{MSS: 600, NoDelay: &yes, Window: 100 << 10, RateCap: 50e6, CongestionControl: "reno"}), false)
+	joinShared(t, l, opener, acceptor, orders(1, record.FlowRequest{MSS: 600, NoDelay: &yes, Window: 100 << 10, RateCap: 50e6, CongestionControl: "reno"}), false)
 	start(200*time.Millisecond, opener, acceptor)
 	moved(t, opener)
 	sent := acceptor.Read()[0]

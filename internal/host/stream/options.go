@@ -14,7 +14,7 @@ import (
 )
 
 // moves says whether an order's mode is one that there is.
-func moves(order record.FlowOrder) error {
+func moves(order record.FlowRequest) error {
 	if order.Mode != "" && !slices.Contains(record.Modes, order.Mode) {
 		return fmt.Errorf("mode %q: expected one of %s", order.Mode, strings.Join(record.Modes, ", "))
 	}
@@ -30,7 +30,7 @@ type endpoint struct {
 
 // settle completes the options of a connection that is open and checks that the
 // kernel honours them.
-func settle(order record.FlowOrder, conn *net.TCPConn) (*endpoint, error) {
+func settle(order record.FlowRequest, conn *net.TCPConn) (*endpoint, error) {
 	// The kernel's default is Nagle's algorithm; package net turns it off.
 	if err := conn.SetNoDelay(order.NoDelay != nil && *order.NoDelay); err != nil {
 		return nil, fmt.Errorf("setting TCP_NODELAY: %w", err)

@@ -63,7 +63,7 @@ type paced struct {
 
 // newPaced is the rig of an order that has a cap on what its program moves.
 // nil: it has none.
-func newPaced(order record.FlowOrder) rig {
+func newPaced(order record.FlowRequest) rig {
 	rate := order.ReadCap
 	if order.Sends {
 		rate = order.WriteCap

@@ -47,11 +47,11 @@ func TestPace(t *testing.T) {
 func TestCaps(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		order  record.FlowOrder
+		order  record.FlowRequest
 		unread bool
 	}{
-		{"a slow reader", record.FlowOrder{ReadCap: 40e6, Mode: record.ModeSplice}, true},
-		{"little to send", record.FlowOrder{WriteCap: 40e6, Mode: record.ModeAuto}, false},
+		{"a slow reader", record.FlowRequest{ReadCap: 40e6, Mode: record.ModeSplice}, true},
+		{"little to send", record.FlowRequest{WriteCap: 40e6, Mode: record.ModeAuto}, false},
 	} {
 		sender, receiver := engine(t, platform), engine(t, platform)
 		join(t, sender, receiver, loopback, orders(1, test.order), true)
@@ -81,7 +81,7 @@ func TestCaps(t *testing.T) {
 // TestCapsEnd: a capped flow ends on time, with all that was written.
 func TestCapsEnd(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(2, record.FlowOrder{WriteCap: 1e6, ReadCap: 50e6}), true)
+	join(t, sender, receiver, loopback, orders(2, record.FlowRequest{WriteCap: 1e6, ReadCap: 50e6}), true)
 	_, stop := start(100*time.Millisecond, sender, receiver)
 	eventually(t, "the receivers see the end", func() bool {
 		for i, end := range receiver.Read() {

@@ -32,7 +32,7 @@ var farAddress = netip.MustParseAddr("10.77.0.2")
 
 // pairTask is what the near host is told, pairResult what it finds.
 type pairTask struct {
-	Flows    []record.FlowOrder
+	Flows    []record.FlowRequest
 	Duration time.Duration // of the window
 	Shape    []string      // arguments of tc for the near port; none: not shaped
 }
@@ -92,7 +92,7 @@ func TestPairNear(t *testing.T) {
 	var listening []record.Listening
 	far.tell(t, farRequest{Listen: task.Flows})
 	far.answer(t, &listening)
-	opening := make([]record.FlowOrder, len(task.Flows))
+	opening := make([]record.FlowRequest, len(task.Flows))
 	for i, order := range task.Flows {
 		if listening[i].Error != "" {
 			t.Fatal(listening[i].Error)
@@ -135,7 +135,7 @@ func TestPairNear(t *testing.T) {
 }
 
 type farRequest struct {
-	Listen               []record.FlowOrder
+	Listen               []record.FlowRequest
 	At, Begin, End, Stop int64
 }
 

@@ -83,7 +83,7 @@ func (p *files) push(fd int) (int, error) { return p.file.Send(fd, pumpBytes) }
 type zeroCopies struct {
 	data    []byte
 	queue   sock.ErrorQueue
-	wait    sched.Waiter
+	wait    sched.Poller
 	lent    int // sends that are not over
 	denied  int // sends in a row
 	over    int
@@ -120,7 +120,7 @@ func (p *zeroCopies) push(fd int) (int, error) {
 	if err == syscall.ENOBUFS {
 		// This flow, or this user's flows, have lent too much: it will come back.
 		if p.denied++; p.lent > 0 || p.denied < lendPatience {
-			p.wait.Nap(50 * time.Microsecond)
+			p.wait.Sleep(50 * time.Microsecond)
 			return 0, syscall.EINTR
 		}
 		return 0, fmt.Errorf("%w: net.core.optmem_max or RLIMIT_MEMLOCK (ulimit -l) is used up", err)

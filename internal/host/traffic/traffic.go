@@ -32,11 +32,11 @@ import (
 type carrier interface {
 	// Listen and Connect carry orders out, and answer each, in order. An order
 	// that fails says so in its answer and keeps no other from being carried out.
-	Listen(ctx context.Context, orders []record.FlowOrder) []record.Listening
-	Connect(ctx context.Context, orders []record.FlowOrder, timeout time.Duration) []record.Opened
+	Listen(ctx context.Context, orders []record.FlowRequest) []record.Listening
+	Connect(ctx context.Context, orders []record.FlowRequest, timeout time.Duration) []record.Opened
 	// Offer hands over a connection that has shown a ticket at a service port
 	// that flows share. False: no flow waits for it, and it is still the caller's.
-	Offer(ticket record.Ticket, conn *net.TCPConn) bool
+	Offer(ticket record.Cookie, conn *net.TCPConn) bool
 	// Abandon stops waiting for the flows named: their openers have given up.
 	Abandon(unused []string)
 	// Settled says that there is nothing more to wait for: every flow is open or
@@ -64,8 +64,8 @@ type carrier interface {
 type host interface {
 	// Expects says whether a flow waits for who has this ticket; Admit takes him in,
 	// or not.
-	Expects(ticket record.Ticket) bool
-	Admit(ticket record.Ticket, c handshake.Caller) bool
+	Expects(ticket record.Cookie) bool
+	Admit(ticket record.Cookie, c handshake.Caller) bool
 }
 
 // protocols says which carrier makes which protocols' flows.
@@ -122,7 +122,7 @@ func (e *Engine) Printed(ctx context.Context, r record.ToolsRequest) []record.Pr
 
 // of is the carrier of an order's protocol, made when it is first asked for, or
 // that of other programs.
-func (e *Engine) of(order record.FlowOrder) (carrier, error) {
+func (e *Engine) of(order record.FlowRequest) (carrier, error) {
 	if order.Tool != nil {
 		e.mu.Lock()
 		defer e.mu.Unlock()
@@ -173,9 +173,9 @@ func (e *Engine) all() []carrier {
 
 // shareOut has each carrier do its share of the orders, side by side, and puts
 // the answers in the orders' order.
-func shareOut[Answer any](e *Engine, orders []record.FlowOrder, do func(carrier, []record.FlowOrder) []Answer, refused func(record.FlowOrder, error) Answer) []Answer {
+func shareOut[Answer any](e *Engine, orders []record.FlowRequest, do func(carrier, []record.FlowRequest) []Answer, refused func(record.FlowRequest, error) Answer) []Answer {
 	out := make([]Answer, len(orders))
-	places, shares := map[carrier][]int{}, map[carrier][]record.FlowOrder{}
+	places, shares := map[carrier][]int{}, map[carrier][]record.FlowRequest{}
 	for i, order := range orders {
 		c, err := e.of(order)
 		if err != nil {
@@ -197,32 +197,32 @@ func shareOut[Answer any](e *Engine, orders []record.FlowOrder, do func(carrier,
 }
 
 // Listen opens what the orders' flows are to come to.
-func (e *Engine) Listen(ctx context.Context, orders []record.FlowOrder) []record.Listening {
+func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []record.Listening {
 	return shareOut(e, orders,
-		func(c carrier, share []record.FlowOrder) []record.Listening { return c.Listen(ctx, share) },
-		func(o record.FlowOrder, err error) record.Listening {
+		func(c carrier, share []record.FlowRequest) []record.Listening { return c.Listen(ctx, share) },
+		func(o record.FlowRequest, err error) record.Listening {
 			return record.Listening{ID: o.ID, Error: err.Error()}
 		})
 }
 
 // Connect opens the orders' flows and returns when each has succeeded, failed or
 // taken longer than timeout (0: as long as the kernel tries).
-func (e *Engine) Connect(ctx context.Context, orders []record.FlowOrder, timeout time.Duration) []record.Opened {
+func (e *Engine) Connect(ctx context.Context, orders []record.FlowRequest, timeout time.Duration) []record.Opened {
 	return shareOut(e, orders,
-		func(c carrier, share []record.FlowOrder) []record.Opened { return c.Connect(ctx, share, timeout) },
-		func(o record.FlowOrder, err error) record.Opened {
+		func(c carrier, share []record.FlowRequest) []record.Opened { return c.Connect(ctx, share, timeout) },
+		func(o record.FlowRequest, err error) record.Opened {
 			return record.Opened{ID: o.ID, Remote: o.Remote, Error: err.Error()}
 		})
 }
 
 // Offer hands over a connection that has shown a ticket at a service port that
 // flows share. False: it is still the caller's.
-func (e *Engine) Offer(ticket record.Ticket, conn *net.TCPConn) bool {
+func (e *Engine) Offer(ticket record.Cookie, conn *net.TCPConn) bool {
 	return slices.ContainsFunc(e.all(), func(c carrier) bool { return c.Offer(ticket, conn) })
 }
 
 // Expects says whether a flow of datagrams waits for who has this ticket.
-func (e *Engine) Expects(ticket record.Ticket) bool {
+func (e *Engine) Expects(ticket record.Cookie) bool {
 	return slices.ContainsFunc(e.all(), func(c carrier) bool {
 		d, ok := c.(host)
 		return ok && d.Expects(ticket)
@@ -231,7 +231,7 @@ func (e *Engine) Expects(ticket record.Ticket) bool {
 
 // Admit takes in who has come with a ticket to a door of datagrams that flows
 // share. False: no flow waits for him.
-func (e *Engine) Admit(ticket record.Ticket, caller handshake.Caller) bool {
+func (e *Engine) Admit(ticket record.Cookie, caller handshake.Caller) bool {
 	return slices.ContainsFunc(e.all(), func(c carrier) bool {
 		d, ok := c.(host)
 		return ok && d.Admit(ticket, caller)
@@ -241,10 +241,10 @@ func (e *Engine) Admit(ticket record.Ticket, caller handshake.Caller) bool {
 // OfferSocket is Offer for a descriptor of which the first bytes, so many, which
 // show the ticket, are still to be read. False: it is still the caller's, and
 // Offer may take it. More of its kind are to be expected at once if so said.
-func (e *Engine) OfferSocket(ticket record.Ticket, fd, shown int) (taken, more bool) {
+func (e *Engine) OfferSocket(ticket record.Cookie, fd, shown int) (taken, more bool) {
 	for _, c := range e.all() {
 		if c, ok := c.(interface {
-			OfferSocket(ticket record.Ticket, fd, shown int) (taken, more bool)
+			OfferSocket(ticket record.Cookie, fd, shown int) (taken, more bool)
 		}); ok {
 			if taken, more = c.OfferSocket(ticket, fd, shown); taken {
 				return taken, more

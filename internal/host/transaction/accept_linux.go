@@ -23,7 +23,7 @@ func (f *end) listen(ctx context.Context) (netip.AddrPort, error) {
 			err = errors.New(socket.EngineClosed)
 		}
 	}
-	if err != nil || !f.order.Ticket.IsZero() && !f.engine.whole {
+	if err != nil || !f.order.Cookie.IsZero() && !f.engine.whole {
 		return netip.AddrPort{}, err
 	}
 	address := ":0"
@@ -47,7 +47,7 @@ func (f *end) listen(ctx context.Context) (netip.AddrPort, error) {
 	}
 	at := socket.AddrPort(l.Addr())
 	return at, socket.OnSocket(raw, func(fd int) error {
-		own, err := sock.Duplicate(fd)
+		own, err := sock.Dup(fd)
 		if err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ const mostStrangers = 1024
 // shown says whether a new connection has shown the flow's ticket, if there is
 // one, and takes it away. Not known: it is none of ours.
 func (f *end) shown(fd int) (shown, known bool) {
-	if f.order.Ticket.IsZero() {
+	if f.order.Cookie.IsZero() {
 		return true, true
 	}
 	var frame [greeting.TicketBytes]byte
@@ -151,8 +151,8 @@ func (f *end) shown(fd int) (shown, known bool) {
 	if !whole {
 		return false, n > 0 && n < len(frame)
 	}
-	_, err = sock.TryTake(fd, frame[:])
-	return true, err == nil && ticket == f.order.Ticket
+	_, err = sock.TryRead(fd, frame[:])
+	return true, err == nil && ticket == f.order.Cookie
 }
 
 // share has all threads accept from a listener that is closed with the engine.
@@ -200,7 +200,7 @@ func (f *end) offered(fd, shown int) {
 	}
 	for shown > 0 {
 		var skip [64]byte
-		n, err := sock.TryTake(fd, skip[:min(shown, len(skip))])
+		n, err := sock.TryRead(fd, skip[:min(shown, len(skip))])
 		if err != nil || n == 0 {
 			break // what was there to be seen is gone: the connection fails by itself
 		}
@@ -222,7 +222,7 @@ func (f *end) seat(fd int) {
 	var err error
 	if w.epoll != nil {
 		err = f.watch(w, fd, int32(fd))
-	} else if err = sock.SetWaiting(fd, true); err == nil {
+	} else if err = sock.SetBlocking(fd, true); err == nil {
 		w.seat <- fd // has room for the one that there is
 	}
 	if err != nil && f.failure == "" {

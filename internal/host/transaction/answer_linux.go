@@ -194,7 +194,7 @@ func (r *answering) state(fd int) *reply {
 // pull takes what has come, and answers.
 func (r *answering) pull(fd int, c *reply) {
 	for !r.f.engine.quit.Load() {
-		n, err := sock.TryTake(fd, r.buffer)
+		n, err := sock.TryRead(fd, r.buffer)
 		switch {
 		case err != nil && passing(err):
 			return

@@ -378,7 +378,7 @@ func (a *asking) pull(i int) {
 	for c := &a.conns[i]; c.fd >= 0; {
 		// One byte more than is wanted: also when that is none, the end of the
 		// stream shows.
-		n, err := sock.TryTake(int(c.fd), a.buffer[:min(int(c.want)+1, len(a.buffer))])
+		n, err := sock.TryRead(int(c.fd), a.buffer[:min(int(c.want)+1, len(a.buffer))])
 		switch {
 		case err != nil && passing(err):
 			return
@@ -425,4 +425,4 @@ func (a *asking) proceed(i int, at int64) {
 var errSurplus = errors.New("more came than the response")
 
 // passing says that a call is to be made again, now or when there is more.
-func passing(err error) bool { return sock.Again(err) || err == syscall.EINTR }
+func passing(err error) bool { return sock.WouldBlock(err) || err == syscall.EINTR }

@@ -11,7 +11,7 @@ import (
 // BenchmarkLoopback is for a look at what a change does: transactions a second
 // over the loopback port, both ends in one process.
 func BenchmarkLoopback(b *testing.B) {
-	for name, order := range map[string]record.FlowOrder{
+	for name, order := range map[string]record.FlowRequest{
 		"rr":           {},
 		"rr-poll":      {Poll: true},
 		"rr-100":       {Connections: 100},

@@ -59,7 +59,7 @@ func (a *asking) socket(peer *sock.Peer) (int, error) {
 		err = sock.SetReset(fd)
 	}
 	if err == nil {
-		err = sock.SetLateAck(fd)
+		err = sock.DisableQuickAck(fd)
 	}
 	if err != nil {
 		sock.CloseSocket(fd)
@@ -92,7 +92,7 @@ func (a *asking) inTurn() {
 			a.rest(&vain)
 			continue
 		default:
-			a.wait.Nap(limit)
+			a.wait.Sleep(limit)
 			continue
 		}
 		if a.poll {
@@ -239,7 +239,7 @@ func (f *end) probe(ctx context.Context, o *opener, timeout time.Duration) error
 		}
 		for want > 0 && (err == nil || passing(err)) {
 			var n int
-			n, err = sock.TryTake(fd, buffer[:min(want, len(buffer))])
+			n, err = sock.TryRead(fd, buffer[:min(want, len(buffer))])
 			if err == nil && n == 0 {
 				return errClosed
 			}
@@ -303,7 +303,7 @@ func (r *answering) visit(fd, shown int) {
 func (r *answering) dismiss() {
 	r.turns.Lock() // none comes in any more
 	defer r.turns.Unlock()
-	r.place.Free() // which may be the door's thread
+	r.place.Release() // which may be the door's thread
 	for fd := range r.replies {
 		if c := &r.replies[fd]; c.visits {
 			_ = sock.SetReset(fd)

@@ -23,7 +23,7 @@ const earlyEnd = 50 * time.Millisecond
 // end is one end of a flow: its connections, and the threads that work on them.
 type end struct {
 	engine  *Engine
-	order   record.FlowOrder
+	order   record.FlowRequest
 	asks    bool
 	udp     bool // requests and responses are datagrams
 	part    part // which of the flow's connections are here
@@ -39,7 +39,7 @@ type end struct {
 
 	mu   sync.Mutex // never taken while transactions go on
 	fds  []int32    // of every connection that there has been
-	bell *sock.Bell
+	bell *sock.EventFD
 	// listener is what crr's connections are accepted from, if it is not shared.
 	listener atomic.Int32
 	listens  netip.AddrPort
@@ -60,7 +60,7 @@ type end struct {
 	ended   bool
 }
 
-func newEnd(e *Engine, order record.FlowOrder, p part) *end {
+func newEnd(e *Engine, order record.FlowRequest, p part) *end {
 	f := &end{engine: e, order: order, asks: order.Remote.IsValid(), udp: order.Protocol == record.ProtocolUDPRR, part: p}
 	f.listener.Store(-1)
 	return f
@@ -72,8 +72,8 @@ func (f *end) connections() int { return f.part.size() }
 // oneSegment is what fits into the first segment with a ticket, on any path.
 const oneSegment = 400
 
-func requestBytes(o record.FlowOrder) int  { return max(1, o.RequestBytes) }
-func responseBytes(o record.FlowOrder) int { return max(1, o.ResponseBytes) }
+func requestBytes(o record.FlowRequest) int  { return max(1, o.RequestBytes) }
+func responseBytes(o record.FlowRequest) int { return max(1, o.ResponseBytes) }
 
 // payload is what is sent, over and over: random, so that no link on the way can
 // compress it.
@@ -159,11 +159,11 @@ func (f *end) settled() bool {
 }
 
 // sound says what is wrong with an order.
-func sound(o record.FlowOrder) error {
+func sound(o record.FlowRequest) error {
 	var errs []error
 	message := 1 << 30
 	if o.Protocol == record.ProtocolUDPRR {
-		message = record.MostDatagram
+		message = record.MaxDatagramBytes
 		if o.MSS != 0 || o.CongestionControl != "" || o.NoDelay != nil {
 			errs = append(errs, errors.New("mss, nodelay and congestion control are TCP's: udp-rr has none"))
 		}
@@ -224,7 +224,7 @@ func (f *end) direct() bool {
 }
 
 // visited says that connections for one transaction each come through a door.
-func (f *end) visited() bool { return f.turnover() && !f.asks && !f.order.Ticket.IsZero() }
+func (f *end) visited() bool { return f.turnover() && !f.asks && !f.order.Cookie.IsZero() }
 
 // turnover says that each transaction has a connection of its own.
 func (f *end) turnover() bool { return f.order.Protocol == record.ProtocolCRR }
@@ -282,8 +282,8 @@ func (f *end) keep(fd int) (number int, kept bool) {
 }
 
 // take says that a connection with this ticket is one of the flow's.
-func (f *end) take(ticket record.Ticket) bool {
-	if f.asks || f.udp || f.order.Ticket != ticket || ticket.IsZero() {
+func (f *end) take(ticket record.Cookie) bool {
+	if f.asks || f.udp || f.order.Cookie != ticket || ticket.IsZero() {
 		return false
 	}
 	f.mu.Lock()
@@ -301,11 +301,11 @@ func (f *end) wake() {
 	defer f.mu.Unlock()
 	f.ended = true
 	if f.bell != nil {
-		f.bell.Ring()
+		f.bell.Signal()
 	}
 	if f.direct() {
 		for _, fd := range f.fds {
-			sock.EndReading(int(fd))
+			sock.ShutdownRead(int(fd))
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (e *Engine) apart() []*spread {
 }
 
 // add makes an end for an order. nil: the engine is closed.
-func (e *Engine) add(order record.FlowOrder, p part) *end {
+func (e *Engine) add(order record.FlowRequest, p part) *end {
 	f := newEnd(e, order, p)
 	if !e.books.Add(f) {
 		return nil
@@ -54,7 +54,7 @@ func (e *Engine) add(order record.FlowOrder, p part) *end {
 // that the kernel chooses, at order.Local (invalid: every address of the host);
 // an order with a ticket gets none, and its connections are to be offered. The
 // reply has one entry per order, in order.
-func (e *Engine) Listen(ctx context.Context, orders []record.FlowOrder) []record.Listening {
+func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []record.Listening {
 	out := make([]record.Listening, len(orders))
 	for i, order := range orders {
 		if n := processes(order.Connections); n > 1 && !e.whole && order.Protocol != record.ProtocolCRR {
@@ -67,7 +67,7 @@ func (e *Engine) Listen(ctx context.Context, orders []record.FlowOrder) []record
 }
 
 // listen gets ready to respond to a part of a flow's connections.
-func (e *Engine) listen(ctx context.Context, order record.FlowOrder, p part) record.Listening {
+func (e *Engine) listen(ctx context.Context, order record.FlowRequest, p part) record.Listening {
 	out := record.Listening{ID: order.ID}
 	f := e.add(order, p)
 	if f == nil {
@@ -93,7 +93,7 @@ const moments = 5 * time.Millisecond
 //
 // The first connection of each flow waits for that of the one before it, a moment
 // at most, so that neighbours are asked for one after another.
-func (e *Engine) Connect(ctx context.Context, orders []record.FlowOrder, timeout time.Duration) []record.Opened {
+func (e *Engine) Connect(ctx context.Context, orders []record.FlowRequest, timeout time.Duration) []record.Opened {
 	out := make([]record.Opened, len(orders))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -129,7 +129,7 @@ func (e *Engine) Connect(ctx context.Context, orders []record.FlowOrder, timeout
 
 // connect opens a part of a flow's connections. first is called when the first of
 // them is open.
-func (e *Engine) connect(ctx context.Context, order record.FlowOrder, p part, timeout time.Duration, first func()) record.Opened {
+func (e *Engine) connect(ctx context.Context, order record.FlowRequest, p part, timeout time.Duration, first func()) record.Opened {
 	out := record.Opened{ID: order.ID, Remote: order.Remote}
 	f := e.add(order, p)
 	if f == nil {
@@ -142,12 +142,12 @@ func (e *Engine) connect(ctx context.Context, order record.FlowOrder, p part, ti
 	return out
 }
 
-func wholeOf(order record.FlowOrder) part { return part{0, 1, int64(max(1, order.Connections))} }
+func wholeOf(order record.FlowRequest) part { return part{0, 1, int64(max(1, order.Connections))} }
 
 // Offer hands over a connection that has shown a ticket at a service port that
 // flows share. False: no flow of this engine waits for it, and the connection is
 // still the caller's.
-func (e *Engine) Offer(ticket record.Ticket, conn *net.TCPConn) bool {
+func (e *Engine) Offer(ticket record.Cookie, conn *net.TCPConn) bool {
 	ends := e.books.All()
 	i := slices.IndexFunc(ends, func(f *end) bool { return f.take(ticket) })
 	if i < 0 {
@@ -174,7 +174,7 @@ func takeOver(conn interface {
 		return -1, err
 	}
 	err = socket.OnSocket(raw, func(fd int) (err error) {
-		own, err = sock.Duplicate(fd)
+		own, err = sock.Dup(fd)
 		return err
 	})
 	return own, err
@@ -184,7 +184,7 @@ func takeOver(conn interface {
 // ticket and are still to be read. A connection that is for one transaction is
 // answered right away, on the caller's thread; more is then said of one whose
 // flow polls.
-func (e *Engine) OfferSocket(ticket record.Ticket, fd, shown int) (taken, more bool) {
+func (e *Engine) OfferSocket(ticket record.Cookie, fd, shown int) (taken, more bool) {
 	ends := e.books.All()
 	i := slices.IndexFunc(ends, func(f *end) bool { return f.take(ticket) })
 	if i < 0 {

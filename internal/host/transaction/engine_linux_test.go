@@ -17,7 +17,7 @@ import (
 // TestTransactions: whatever the sizes, the connections and the threads, what is
 // asked is answered, and both ends count the same.
 func TestTransactions(t *testing.T) {
-	for _, order := range []record.FlowOrder{
+	for _, order := range []record.FlowRequest{
 		{},
 		{Connections: 7},
 		{Connections: 7, Threads: 3},
@@ -37,7 +37,7 @@ func TestTransactions(t *testing.T) {
 		{Protocol: record.ProtocolUDPRR, Connections: 7},
 		{Protocol: record.ProtocolUDPRR, Connections: 7, Threads: 3, RequestBytes: 3, ResponseBytes: 2},
 		{Protocol: record.ProtocolUDPRR, Connections: 2, Threads: 2, RequestBytes: 64, ResponseBytes: 64},
-		{Protocol: record.ProtocolUDPRR, RequestBytes: record.MostDatagram, ResponseBytes: record.MostDatagram},
+		{Protocol: record.ProtocolUDPRR, RequestBytes: record.MaxDatagramBytes, ResponseBytes: record.MaxDatagramBytes},
 		{Protocol: record.ProtocolUDPRR, RequestBytes: 10, ResponseBytes: 20_000, Connections: 5, Window: 20_000},
 		{Protocol: record.ProtocolUDPRR, Pace: 500},
 		{Protocol: record.ProtocolUDPRR, Pace: 500, Connections: 20, Threads: 2},
@@ -102,7 +102,7 @@ func TestFollow(t *testing.T) {
 	before := places(t)
 	for _, protocol := range record.Transactional {
 		a, r := engine(t), engine(t)
-		join(t, a, r, orders(1, record.FlowOrder{Protocol: protocol, Follow: true}))
+		join(t, a, r, orders(1, record.FlowRequest{Protocol: protocol, Follow: true}))
 		window(time.Hour, a, r)
 		eventually(t, "both are on one CPU", func() bool {
 			asks, found := strings.CutPrefix(a.Read()[0].ModeNote, "asks on ")
@@ -118,7 +118,7 @@ func TestFollow(t *testing.T) {
 	if after := places(t); !maps.Equal(before, after) {
 		t.Errorf("threads may run on %v, before on %v", after, before)
 	}
-	for _, bad := range []record.FlowOrder{{Follow: true, Poll: true}, {Follow: true, Connections: 2}} {
+	for _, bad := range []record.FlowRequest{{Follow: true, Poll: true}, {Follow: true, Connections: 2}} {
 		if l := engine(t).Listen(t.Context(), orders(1, bad))[0]; !strings.Contains(l.Error, "follows the packets of one connection") {
 			t.Errorf("%+v: %+v", bad, l)
 		}

@@ -18,7 +18,7 @@ import (
 // Engine refuses every order: transactions need Linux.
 type Engine struct {
 	mu     sync.Mutex
-	orders []record.FlowOrder
+	orders []record.FlowRequest
 }
 
 // New makes an engine with no flows.
@@ -27,7 +27,7 @@ func New() *Engine { return &Engine{} }
 var refusal = fmt.Sprintf("transactions (rr, udp-rr, crr) are not available on %s, only on Linux", runtime.GOOS)
 
 // Listen answers each order with a refusal.
-func (e *Engine) Listen(_ context.Context, orders []record.FlowOrder) []record.Listening {
+func (e *Engine) Listen(_ context.Context, orders []record.FlowRequest) []record.Listening {
 	out := make([]record.Listening, len(orders))
 	for i, o := range e.note(orders) {
 		out[i] = record.Listening{ID: o.ID, Error: refusal}
@@ -36,7 +36,7 @@ func (e *Engine) Listen(_ context.Context, orders []record.FlowOrder) []record.L
 }
 
 // Connect answers each order with a refusal.
-func (e *Engine) Connect(_ context.Context, orders []record.FlowOrder, _ time.Duration) []record.Opened {
+func (e *Engine) Connect(_ context.Context, orders []record.FlowRequest, _ time.Duration) []record.Opened {
 	out := make([]record.Opened, len(orders))
 	for i, o := range e.note(orders) {
 		out[i] = record.Opened{ID: o.ID, Remote: o.Remote, Error: refusal}
@@ -44,7 +44,7 @@ func (e *Engine) Connect(_ context.Context, orders []record.FlowOrder, _ time.Du
 	return out
 }
 
-func (e *Engine) note(orders []record.FlowOrder) []record.FlowOrder {
+func (e *Engine) note(orders []record.FlowRequest) []record.FlowRequest {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.orders = append(e.orders, orders...)
@@ -62,7 +62,7 @@ func (e *Engine) Read() []record.FlowEnd {
 	return out
 }
 
-func (e *Engine) Offer(record.Ticket, *net.TCPConn) bool { return false }
+func (e *Engine) Offer(record.Cookie, *net.TCPConn) bool { return false }
 func (e *Engine) Abandon([]string)                       {}
 func (e *Engine) Settled() bool                          { return true }
 func (e *Engine) Start(record.WindowRequest)             {}

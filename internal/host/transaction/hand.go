@@ -22,10 +22,10 @@ type task struct {
 
 // assignment is a hand's part of a flow.
 type assignment struct {
-	Order     record.FlowOrder `json:"order"`
-	First     int64            `json:"first"`
-	Step      int64            `json:"step"`
-	TimeoutNs int64            `json:"timeout_ns,omitempty"`
+	Order     record.FlowRequest `json:"order"`
+	First     int64              `json:"first"`
+	Step      int64              `json:"step"`
+	TimeoutNs int64              `json:"timeout_ns,omitempty"`
 }
 
 // report is a hand's answer.

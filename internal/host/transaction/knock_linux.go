@@ -64,7 +64,7 @@ func (f *end) meet(ctx context.Context, i int, timeout time.Duration) error {
 
 // furnish gives a new socket what the order says.
 func (f *end) furnish(fd int) error {
-	if err := socket.Prepare(record.FlowOrder{
+	if err := socket.Prepare(record.FlowRequest{
 		Window: f.order.Window, Sends: f.order.Sends, SendBuffer: f.order.SendBuffer, ReceiveBuffer: f.order.ReceiveBuffer,
 	}, fd); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (f *end) receive(ctx context.Context, address string) (netip.AddrPort, erro
 	f.mu.Lock()
 	f.listens = door.At()
 	f.mu.Unlock()
-	guests := handshake.Guests{Expects: f.expects, Admit: func(_ record.Ticket, c handshake.Caller) { f.admit(c) }}
+	guests := handshake.Guests{Expects: f.expects, Admit: func(_ record.Cookie, c handshake.Caller) { f.admit(c) }}
 	if !f.engine.books.Work(func() { door.Serve(guests) }) {
 		return netip.AddrPort{}, errors.New(socket.EngineClosed)
 	}
@@ -106,21 +106,21 @@ func (f *end) receive(ctx context.Context, address string) (netip.AddrPort, erro
 }
 
 // Expects says whether a flow over UDP waits for who has this ticket.
-func (e *Engine) Expects(ticket record.Ticket) bool {
+func (e *Engine) Expects(ticket record.Cookie) bool {
 	return !ticket.IsZero() && slices.ContainsFunc(e.books.All(), func(f *end) bool { return f.expects(ticket) })
 }
 
 // Admit takes a caller in who has shown a ticket at a door. False: no flow of this
 // engine waits for him.
-func (e *Engine) Admit(ticket record.Ticket, c handshake.Caller) bool {
+func (e *Engine) Admit(ticket record.Cookie, c handshake.Caller) bool {
 	ends := e.books.All()
 	i := slices.IndexFunc(ends, func(f *end) bool { return !ticket.IsZero() && f.expects(ticket) })
 	return i >= 0 && ends[i].admit(c)
 }
 
 // expects says whether the flow is one that waits for who has this ticket.
-func (f *end) expects(ticket record.Ticket) bool {
-	if !f.udp || f.asks || f.order.Ticket != ticket {
+func (f *end) expects(ticket record.Cookie) bool {
+	if !f.udp || f.asks || f.order.Cookie != ticket {
 		return false
 	}
 	f.mu.Lock()
@@ -140,7 +140,7 @@ func (f *end) admit(c handshake.Caller) bool {
 	case known:
 		f.repeat(int(fd), nil)
 		return true
-	case !f.expects(f.order.Ticket):
+	case !f.expects(f.order.Cookie):
 		return false
 	}
 	conn, err := c.Meet(f.furnish)

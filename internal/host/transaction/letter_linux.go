@@ -116,7 +116,7 @@ func (a *asking) sweep() {
 // collect takes what has come for a connection.
 func (a *asking) collect(i int) {
 	for c := &a.conns[i]; c.fd >= 0 && !a.f.engine.quit.Load(); {
-		n, err := sock.TryTake(int(c.fd), a.buffer)
+		n, err := sock.TryRead(int(c.fd), a.buffer)
 		switch {
 		case err == nil:
 			if a.fits(c, a.buffer[:n]) {
@@ -162,7 +162,7 @@ func (r *answering) attend(fd int) {
 // replyAll answers what has come to one of several sockets.
 func (r *answering) replyAll(fd int) {
 	for !r.f.engine.quit.Load() {
-		n, err := sock.TryTake(fd, r.buffer)
+		n, err := sock.TryRead(fd, r.buffer)
 		if err == nil {
 			err = r.reply(fd, n)
 		}

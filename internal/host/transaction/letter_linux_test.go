@@ -22,16 +22,16 @@ import (
 
 // across connects an asker to a responder by a way that does with datagrams what fate
 // says.
-func across(t *testing.T, order record.FlowOrder, fate func(back bool, n int) handshaketest.Fate) (asker, responder *Engine) {
+func across(t *testing.T, order record.FlowRequest, fate func(back bool, n int) handshaketest.Fate) (asker, responder *Engine) {
 	t.Helper()
 	asker, responder = engine(t), engine(t)
 	order.ID, order.Protocol, order.Local = "f1", record.ProtocolUDPRR, loopback
-	l := responder.Listen(context.Background(), []record.FlowOrder{order})[0]
+	l := responder.Listen(context.Background(), []record.FlowRequest{order})[0]
 	if l.Error != "" {
 		t.Fatal(l.Error)
 	}
 	order.Remote = handshaketest.Relay(t, l.Local, fate)
-	if o := asker.Connect(context.Background(), []record.FlowOrder{order}, waitAtMost)[0]; o.Error != "" {
+	if o := asker.Connect(context.Background(), []record.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
 		t.Fatal(o.Error)
 	}
 	eventually(t, "the flow is open", responder.Settled)
@@ -39,10 +39,10 @@ func across(t *testing.T, order record.FlowOrder, fate func(back bool, n int) ha
 }
 
 // ways of waiting for a response: each kind of thread.
-var waysOfWaiting = []record.FlowOrder{{}, {Poll: true}, {Connections: 3}, {Connections: 3, Poll: true}, {Pace: 300}, {Pace: 300, Connections: 3}}
+var waysOfWaiting = []record.FlowRequest{{}, {Poll: true}, {Connections: 3}, {Connections: 3, Poll: true}, {Pace: 300}, {Pace: 300, Connections: 3}}
 
 // opening is how many datagrams of a flow's opening go each way.
-func opening(order record.FlowOrder) int { return 2 * max(1, order.Connections) }
+func opening(order record.FlowRequest) int { return 2 * max(1, order.Connections) }
 
 // TestLostDatagrams: a request that is lost and a response that is lost have no
 // response; each is counted once, and the flow goes on.
@@ -113,7 +113,7 @@ func TestLateDatagrams(t *testing.T) {
 // TestSilence: where no response comes any more, the flow says so; and that it is
 // over, when it is.
 func TestSilence(t *testing.T) {
-	for _, order := range []record.FlowOrder{{}, {Connections: 3}} {
+	for _, order := range []record.FlowRequest{{}, {Connections: 3}} {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
 			var silent atomic.Bool
@@ -172,12 +172,12 @@ func TestSharedDoorOverUDP(t *testing.T) {
 	}
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		door.Serve(handshake.Guests{Expects: r.Expects, Admit: func(ticket record.Ticket, c handshake.Caller) { r.Admit(ticket, c) }})
+		door.Serve(handshake.Guests{Expects: r.Expects, Admit: func(ticket record.Cookie, c handshake.Caller) { r.Admit(ticket, c) }})
 	})
 	defer serving.Wait()
 	defer door.Close()
-	accepting := orders(2, record.FlowOrder{Protocol: record.ProtocolUDPRR, Connections: 5, Threads: 2})
-	accepting[0].Ticket, accepting[1].Ticket = record.Ticket{1}, record.Ticket{2}
+	accepting := orders(2, record.FlowRequest{Protocol: record.ProtocolUDPRR, Connections: 5, Threads: 2})
+	accepting[0].Cookie, accepting[1].Cookie = record.Cookie{1}, record.Cookie{2}
 	for _, l := range r.Listen(t.Context(), accepting) {
 		if l.Error != "" || l.Local.IsValid() {
 			t.Fatalf("%+v", l)
@@ -194,9 +194,9 @@ func TestSharedDoorOverUDP(t *testing.T) {
 	}
 	eventually(t, "all have come", r.Settled)
 	stranger := asking[0]
-	for _, ticket := range []record.Ticket{{}, {1}, {3}} {
-		stranger.Ticket, stranger.Connections = ticket, 1
-		if o := engine(t).Connect(t.Context(), []record.FlowOrder{stranger}, 200*time.Millisecond)[0]; !strings.Contains(o.Error, "no answer") {
+	for _, ticket := range []record.Cookie{{}, {1}, {3}} {
+		stranger.Cookie, stranger.Connections = ticket, 1
+		if o := engine(t).Connect(t.Context(), []record.FlowRequest{stranger}, 200*time.Millisecond)[0]; !strings.Contains(o.Error, "no answer") {
 			t.Errorf("with ticket %v: %+v", ticket, o)
 		}
 	}
@@ -217,11 +217,11 @@ func TestRestrained(t *testing.T) {
 	for _, connections := range []int{1, 3} {
 		a, r := engine(t), engine(t)
 		// 2,000 responses of 1,000 bytes a second for each connection.
-		order := orders(1, record.FlowOrder{Protocol: record.ProtocolUDPRR, Connections: connections, ResponseBytes: 1000, Local: loopback})[0]
+		order := orders(1, record.FlowRequest{Protocol: record.ProtocolUDPRR, Connections: connections, ResponseBytes: 1000, Local: loopback})[0]
 		capped := order
 		capped.RateCap = 16e6
-		order.Remote = r.Listen(t.Context(), []record.FlowOrder{capped})[0].Local
-		if o := a.Connect(t.Context(), []record.FlowOrder{order}, waitAtMost)[0]; o.Error != "" {
+		order.Remote = r.Listen(t.Context(), []record.FlowRequest{capped})[0].Local
+		if o := a.Connect(t.Context(), []record.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
 			t.Fatal(o.Error)
 		}
 		w := window(500*time.Millisecond, a, r)
@@ -239,11 +239,11 @@ func TestRestrained(t *testing.T) {
 func TestSlowlyRestrained(t *testing.T) {
 	for _, rate := range []unit.BitRate{1e-12, 20_000} {
 		a, r := engine(t), engine(t)
-		order := orders(1, record.FlowOrder{Protocol: record.ProtocolUDPRR, Connections: 20, ResponseBytes: 1000, Local: loopback})[0]
+		order := orders(1, record.FlowRequest{Protocol: record.ProtocolUDPRR, Connections: 20, ResponseBytes: 1000, Local: loopback})[0]
 		capped := order
 		capped.RateCap = rate // of each connection; of all 20 together one response in 20 ms
-		order.Remote = r.Listen(t.Context(), []record.FlowOrder{capped})[0].Local
-		if o := a.Connect(t.Context(), []record.FlowOrder{order}, waitAtMost)[0]; o.Error != "" {
+		order.Remote = r.Listen(t.Context(), []record.FlowRequest{capped})[0].Local
+		if o := a.Connect(t.Context(), []record.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
 			t.Fatal(o.Error)
 		}
 		w := window(1500*time.Millisecond, a, r)
@@ -260,16 +260,16 @@ func TestSlowlyRestrained(t *testing.T) {
 // not let in, and nothing breaks.
 func TestEarlyCaller(t *testing.T) {
 	e := engine(t)
-	ticket := record.Ticket{9}
-	f := e.add(record.FlowOrder{ID: "f1", Protocol: record.ProtocolUDPRR, Ticket: ticket}, part{0, 1, 1})
+	ticket := record.Cookie{9}
+	f := e.add(record.FlowRequest{ID: "f1", Protocol: record.ProtocolUDPRR, Cookie: ticket}, part{0, 1, 1})
 	if e.Expects(ticket) || f.take(ticket) || e.Admit(ticket, handshake.Caller{}) {
 		t.Error("somebody is let in to a flow without threads")
 	}
 	if err := f.equip(); err != nil || !e.Expects(ticket) {
 		t.Errorf("nobody is let in: %v", err)
 	}
-	g := e.add(record.FlowOrder{ID: "f2", Protocol: record.ProtocolRR, Ticket: record.Ticket{8}}, part{0, 1, 1})
-	if g.take(record.Ticket{8}) {
+	g := e.add(record.FlowRequest{ID: "f2", Protocol: record.ProtocolRR, Cookie: record.Cookie{8}}, part{0, 1, 1})
+	if g.take(record.Cookie{8}) {
 		t.Error("a connection is let in to a flow without threads")
 	}
 }
@@ -278,8 +278,8 @@ func TestEarlyCaller(t *testing.T) {
 func TestSeats(t *testing.T) {
 	const n = 4
 	a, r := engine(t), engine(t)
-	order := orders(1, record.FlowOrder{Connections: n, Threads: n, Ticket: record.Ticket{7}})[0]
-	if l := r.Listen(t.Context(), []record.FlowOrder{order})[0]; l.Error != "" {
+	order := orders(1, record.FlowRequest{Connections: n, Threads: n, Cookie: record.Cookie{7}})[0]
+	if l := r.Listen(t.Context(), []record.FlowRequest{order})[0]; l.Error != "" {
 		t.Fatal(l.Error)
 	}
 	f := r.books.All()[0]
@@ -287,7 +287,7 @@ func TestSeats(t *testing.T) {
 	time.Sleep(20 * time.Millisecond)
 	for i := range n {
 		near, far := pair(t)
-		if taken, _ := r.OfferSocket(order.Ticket, far, 0); !taken {
+		if taken, _ := r.OfferSocket(order.Cookie, far, 0); !taken {
 			t.Fatalf("connection %d is not taken", i+1)
 		}
 		if i == 1 { // its thread leaves
@@ -299,7 +299,7 @@ func TestSeats(t *testing.T) {
 		if _, err := sock.TrySend(near, []byte{1}, false); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "it is answered", func() bool { n, _ := sock.TryTake(near, make([]byte, 1)); return n == 1 })
+		eventually(t, "it is answered", func() bool { n, _ := sock.TryRead(near, make([]byte, 1)); return n == 1 })
 	}
 	if got := f.joined.Load(); got != n-1 {
 		t.Errorf("%d connections, want %d", got, n-1)
@@ -326,7 +326,7 @@ func pair(t *testing.T) (near, far int) {
 		defer c.Close()
 		raw, err := c.SyscallConn()
 		if err == nil {
-			err = socket.OnSocket(raw, func(original int) error { fd, err = sock.Duplicate(original); return err })
+			err = socket.OnSocket(raw, func(original int) error { fd, err = sock.Dup(original); return err })
 		}
 		if err != nil {
 			t.Fatal(err)

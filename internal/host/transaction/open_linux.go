@@ -97,8 +97,8 @@ func newOpener(f *end) (*opener, error) {
 		}
 		o.from = from
 	}
-	if !f.order.Ticket.IsZero() {
-		f.ticket = greeting.TicketFrame(f.order.Ticket)
+	if !f.order.Cookie.IsZero() {
+		f.ticket = greeting.TicketFrame(f.order.Cookie)
 	}
 	waiting, err := sock.NewEpoll()
 	o.waiting = waiting
@@ -239,7 +239,7 @@ func (f *end) employ(i int, fd int32) (err error) {
 	place := i / len(f.workers)
 	w.conns[place].fd = fd
 	if w.epoll == nil {
-		err = sock.SetWaiting(int(fd), true)
+		err = sock.SetBlocking(int(fd), true)
 	} else {
 		err = f.watch(w, int(fd), int32(place))
 	}

@@ -40,7 +40,7 @@ func processes(connections int) int {
 
 // spread is one end of a flow whose connections are in several processes.
 type spread struct {
-	order record.FlowOrder
+	order record.FlowRequest
 	hands []*hand
 
 	mu      sync.Mutex
@@ -128,7 +128,7 @@ func (h *hand) ask(t task) (r report, err error) {
 }
 
 // spreadOver starts the processes for an order. nil: the engine is closed.
-func (e *Engine) spreadOver(order record.FlowOrder, n int) (*spread, error) {
+func (e *Engine) spreadOver(order record.FlowRequest, n int) (*spread, error) {
 	s := &spread{order: order}
 	e.mu.Lock()
 	closed := e.quit.Load()
@@ -360,7 +360,7 @@ func (s *spread) light() record.FlowSample {
 
 // listenSpread and connectSpread carry out an order whose connections do not fit
 // into this process.
-func (e *Engine) listenSpread(order record.FlowOrder, n int) record.Listening {
+func (e *Engine) listenSpread(order record.FlowRequest, n int) record.Listening {
 	s, err := e.spreadOver(order, n)
 	if err != nil {
 		return record.Listening{ID: order.ID, Error: err.Error()}
@@ -368,7 +368,7 @@ func (e *Engine) listenSpread(order record.FlowOrder, n int) record.Listening {
 	return s.listen()
 }
 
-func (e *Engine) connectSpread(order record.FlowOrder, n int, timeout time.Duration) record.Opened {
+func (e *Engine) connectSpread(order record.FlowRequest, n int, timeout time.Duration) record.Opened {
 	s, err := e.spreadOver(order, n)
 	if err != nil {
 		return record.Opened{ID: order.ID, Remote: order.Remote, Error: err.Error()}

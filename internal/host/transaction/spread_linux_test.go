@@ -83,19 +83,19 @@ func children(t *testing.T) (pids []int) {
 func TestSpread(t *testing.T) {
 	narrow(t, func(t *testing.T) {
 		const connections = 2000
-		for _, like := range []record.FlowOrder{
-			{}, {Ticket: greeting.NewTicket()}, {Protocol: record.ProtocolUDPRR}, {Protocol: record.ProtocolUDPRR, Ticket: greeting.NewTicket()},
+		for _, like := range []record.FlowRequest{
+			{}, {Cookie: greeting.NewTicket()}, {Protocol: record.ProtocolUDPRR}, {Protocol: record.ProtocolUDPRR, Cookie: greeting.NewTicket()},
 		} {
 			asker, responder := engine(t), engine(t)
 			like.Connections, like.Pace = connections, 2*connections
 			order := orders(1, like)[0]
-			l := responder.Listen(context.Background(), []record.FlowOrder{order})[0]
+			l := responder.Listen(context.Background(), []record.FlowRequest{order})[0]
 			if l.Error != "" || len(l.Ports) < 5 {
 				t.Fatalf("%+v", l)
 			}
 			order.Remote, order.Ports = netipAt(l.Ports[0]), l.Ports
 			began := time.Now()
-			if o := asker.Connect(context.Background(), []record.FlowOrder{order}, waitAtMost)[0]; o.Error != "" {
+			if o := asker.Connect(context.Background(), []record.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
 				t.Fatal(o.Error)
 			}
 			t.Logf("opened in %v", time.Since(began))
@@ -141,10 +141,10 @@ func TestSpread(t *testing.T) {
 func TestHandsDie(t *testing.T) {
 	narrow(t, func(t *testing.T) {
 		asker, responder := engine(t), engine(t)
-		order := orders(1, record.FlowOrder{Connections: 600})[0]
-		l := responder.Listen(context.Background(), []record.FlowOrder{order})[0]
+		order := orders(1, record.FlowRequest{Connections: 600})[0]
+		l := responder.Listen(context.Background(), []record.FlowRequest{order})[0]
 		order.Remote, order.Ports = netipAt(l.Ports[0]), l.Ports
-		if o := asker.Connect(context.Background(), []record.FlowOrder{order}, waitAtMost)[0]; o.Error != "" {
+		if o := asker.Connect(context.Background(), []record.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
 			t.Fatal(o.Error)
 		}
 		window(time.Hour, asker, responder)

@@ -56,9 +56,9 @@ type worker struct {
 	latency *stats.Counting
 	buffer  []byte // what is received
 	letter  []byte // over UDP: what is sent
-	wait    sched.Waiter
+	wait    sched.Poller
 
-	place sched.Place
+	place sched.CPUBinding
 	cpu   atomic.Int64 // that it is bound to, and one; 0: none; below 0: it may not be
 
 	keeps  bool         // its processor of the runtime's
@@ -96,18 +96,18 @@ func (w *worker) onThread(wish bool, f func()) {
 		defer keepers.leave()
 	}
 	if w.epoll != nil {
-		w.epoll.Keeps = w.keeps
+		w.epoll.Raw = w.keeps
 	}
-	w.wait.Keeps = w.keeps
-	sched.SharpTimers(true)
-	defer sched.SharpTimers(false)
+	w.wait.Raw = w.keeps
+	sched.SetTimerSlack(true)
+	defer sched.SetTimerSlack(false)
 	if w.part.size() >= crowd {
 		// Where the two ends share processors, each would interrupt the other for
 		// every single request; of so many, several are always due together.
-		defer sched.Patient()()
+		defer sched.SetBatch()()
 	}
 	w.thread.Store(int64(sched.ThreadID()))
-	defer w.place.Free()
+	defer w.place.Release()
 	f()
 	w.thread.Store(0)
 }
@@ -171,9 +171,9 @@ func (w *worker) busy() int64 {
 // take receives from the only socket: it waits there, or asks for a while.
 func (w *worker) take(fd int, buffer []byte, poll bool) (int, error) {
 	if !poll {
-		return sock.Take(fd, buffer, w.keeps)
+		return sock.Read(fd, buffer, w.keeps)
 	}
-	n, err := sock.KeepTaking(fd, buffer, patience)
+	n, err := sock.PollRead(fd, buffer, patience)
 	if err != nil {
 		sock.Yield()
 	}

@@ -2,11 +2,11 @@ package netlink
 
 import "net/netip"
 
-// Address is one address of a port.
+// Address is one address of an interface.
 type Address struct {
-	Port   string
-	Prefix netip.Prefix
-	// Secondary addresses share their subnet with an earlier one of the port and
+	Interface string
+	Prefix    netip.Prefix
+	// Secondary addresses share their subnet with an earlier one of the interface and
 	// go with it when it is deleted, unless promote_secondaries is set.
 	Secondary bool
 	// Tentative: duplicate address detection has not finished (RFC 4862).

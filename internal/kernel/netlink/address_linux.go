@@ -14,7 +14,7 @@ const ifaddrmsgLen = unix.SizeofIfAddrmsg
 
 const ifaProto = 0xb // IFA_PROTO (linux/if_addr.h)
 
-// Addresses lists the addresses of all ports, in the kernel's order: a primary
+// Addresses lists the addresses of all interfaces, in the kernel's order: a primary
 // comes before its secondaries.
 func (c *Conn) Addresses() ([]Address, error) {
 	names, err := c.names()
@@ -42,7 +42,7 @@ func (c *Conn) Addresses() ([]Address, error) {
 }
 
 func parseAddress(o Object, names map[int]string) Address {
-	a := Address{Port: names[int(int32(native.Uint32(o[4:])))], Object: o}
+	a := Address{Interface: names[int(int32(native.Uint32(o[4:])))], Object: o}
 	flags := uint32(o[2])
 	var local, address netip.Addr
 	for attr := range attributes(o[ifaddrmsgLen:]) {
@@ -67,7 +67,7 @@ func parseAddress(o Object, names map[int]string) Address {
 	return a
 }
 
-// AddAddresses adds addresses to a port, in order.
+// AddAddresses adds addresses to an interface, in order.
 func (c *Conn) AddAddresses(port string, prefixes []netip.Prefix) error {
 	return c.changeAddresses("add address", "to", port, prefixes, unix.RTM_NEWADDR, unix.NLM_F_CREATE|unix.NLM_F_EXCL,
 		func(error) bool { return false })

@@ -5,21 +5,21 @@ import (
 	"net/netip"
 )
 
-// Arrival is a packet that came in by a port.
+// Arrival is a packet that came in by an interface.
 type Arrival struct {
-	Index               int   // of the port
+	Index               int   // of the interface
 	AtNs                int64 // when, by Now
 	Protocol            uint8 // IP's number: 6 TCP, 17 UDP
 	Source, Destination netip.AddrPort
 }
 
 // arrivalBytes is how much of a packet is looked at: the headers of IP and the
-// service ports.
+// ports.
 const arrivalBytes = 128
 
 // parseArrival reads the headers of a packet of TCP or UDP, IPv4 or IPv6 without
 // extension headers. Of a datagram in several packets only the first has the
-// service ports.
+// ports.
 func parseArrival(packet []byte) (a Arrival, ok bool) {
 	if len(packet) < 20 {
 		return a, false

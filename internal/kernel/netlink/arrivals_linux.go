@@ -10,7 +10,7 @@ import (
 	"linerate/internal/kernel/sched"
 )
 
-// Arrivals sees the packets that come in by any port of a network namespace: a
+// Arrivals sees the packets that come in by any interface of a network namespace: a
 // packet(7) socket whose ring the kernel fills with their headers
 // (Documentation/networking/packet_mmap.rst). It needs CAP_NET_RAW.
 //

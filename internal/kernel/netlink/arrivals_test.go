@@ -39,7 +39,7 @@ func TestParseArrival(t *testing.T) {
 	}
 }
 
-// FuzzParseArrival: whatever comes in by a port, it is read within its bounds.
+// FuzzParseArrival: whatever comes in by an interface, it is read within its bounds.
 func FuzzParseArrival(f *testing.F) {
 	f.Add(four)
 	f.Add(six)

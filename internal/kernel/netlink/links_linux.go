@@ -26,7 +26,7 @@ func (c *Conn) Links() ([]Link, error) {
 	var links []Link
 	var masters []int
 	// Statistics are read by PortCounters; leaving them out here makes the
-	// answer a good deal smaller on a host with many ports.
+	// answer a good deal smaller on a host with many interfaces.
 	const skipStats = 1 << 3 // RTEXT_FILTER_SKIP_STATS
 	ask := appendUint32(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_EXT_MASK, skipStats)
 	err := c.dump("list links", unix.RTM_GETLINK, ask, func() { links, masters = nil, nil },
@@ -119,18 +119,18 @@ func (c *Conn) LinkByName(name string) (Link, error) {
 }
 
 func noPort(name string) error {
-	return &kernel.Error{Op: "find port", Object: name, Err: syscall.ENODEV}
+	return &kernel.Error{Op: "find interface", Object: name, Err: syscall.ENODEV}
 }
 
 // index finds a device's index by name: asked each time, since a device that was
 // removed and made anew has another.
 func (c *Conn) index(name string) (int, error) {
 	if name == "" || len(name) >= unix.IFNAMSIZ || strings.ContainsAny(name, "/ \x00") {
-		return 0, &kernel.Error{Op: "find port", Object: name, Err: syscall.EINVAL, Detail: "not a device name"}
+		return 0, &kernel.Error{Op: "find interface", Object: name, Err: syscall.EINVAL, Detail: "not a device name"}
 	}
 	index := 0
 	ask := appendText(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_IFNAME, name)
-	err := c.request("find port", name, unix.RTM_GETLINK, 0, ask,
+	err := c.request("find interface", name, unix.RTM_GETLINK, 0, ask,
 		func(kind uint16, body []byte, _ int64) error {
 			if kind == unix.RTM_NEWLINK && len(body) >= ifinfomsgLen {
 				index = int(int32(native.Uint32(body[4:])))

@@ -22,7 +22,7 @@ const (
 	nearSix, farSix   = "fd00:200::1", "fd00:200::2"
 )
 
-// fiveTuple is addresses, protocol and service ports
+// fiveTuple is addresses, protocol and ports
 // (Documentation/networking/ip-sysctl.rst, fib_multipath_hash_fields).
 const fiveTuple = "55"
 
@@ -65,8 +65,8 @@ func newTiers(t *testing.T, links int) tiers {
 	join := func(a, b *Namespace, tier int) {
 		for i := range links {
 			mac := func(end int) string { return fmt.Sprintf("02:00:00:%02x:%02x:%02x", tier, end, i) }
-			err := Cable(CableEnd{In: a, Port: fmt.Sprintf("down%d", i), MAC: mac(1), MTU: 1500},
-				CableEnd{In: b, Port: fmt.Sprintf("up%d", i), MAC: mac(2), MTU: 1500})
+			err := NewVethPair(VethEnd{In: a, Interface: fmt.Sprintf("down%d", i), MAC: mac(1), MTU: 1500},
+				VethEnd{In: b, Interface: fmt.Sprintf("up%d", i), MAC: mac(2), MTU: 1500})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ func newTiers(t *testing.T, links int) tiers {
 			spec := RouteSpec{To: netip.PrefixFrom(p, p.BitLen())}
 			for i := range links {
 				via := netip.MustParseAddr(fmt.Sprintf("fe80::ff:fe%02x:%x", tier, end<<8|i))
-				spec.Nexthops = append(spec.Nexthops, Nexthop{Via: via, Port: fmt.Sprintf("%s%d", port, i)})
+				spec.Nexthops = append(spec.Nexthops, Nexthop{Via: via, Interface: fmt.Sprintf("%s%d", port, i)})
 			}
 			if err := n.conn.ReplaceRoute(spec); err != nil {
 				t.Fatal(err)
@@ -106,7 +106,7 @@ func newTiers(t *testing.T, links int) tiers {
 }
 
 // TestPredictedWay: what the kernel says of a packet's way, asked with protocol
-// and service ports, is the way that it takes: at the sender and at a router, over
+// and ports, is the way that it takes: at the sender and at a router, over
 // 2, 4 and 8 links, IPv4 and IPv6.
 func TestPredictedWay(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestPredictedWay(t *testing.T) {
 }
 
 // compare opens connections from near to far, asks both kernels which way each
-// goes, and looks by which ports their packets come in.
+// goes, and looks by which interfaces their packets come in.
 func (s tiers) compare(t *testing.T, from, to netip.Addr, flows int) (wrong int, taken [2]map[string]int) {
 	t.Helper()
 	type seen struct{ middle, far string }
@@ -171,8 +171,8 @@ func (s tiers) compare(t *testing.T, from, to netip.Addr, flows int) (wrong int,
 	var order []netip.AddrPort
 	err = s.near.Do(func() error {
 		for i := range flows {
-			// Where connect(2) chooses the port, it chooses the way by chance (6.16),
-			// or before it knows the port; and likewise with the address (IPv6).
+			// where connect(2) chooses the port, it chooses the way by chance (6.16),
+			// or before it knows the interface; and likewise with the address (IPv6).
 			local := net.TCPAddr{IP: from.AsSlice(), Port: 20000 + i}
 			conn, err := net.DialTCP("tcp", &local, net.TCPAddrFromAddrPort(at))
 			if err != nil {
@@ -216,7 +216,7 @@ func (s tiers) compare(t *testing.T, from, to netip.Addr, flows int) (wrong int,
 		if err != nil {
 			t.Fatal(err)
 		}
-		if "up"+first.Port[len("down"):] != came.middle || "up"+second.Port[len("down"):] != came.far {
+		if "up"+first.Interface[len("down"):] != came.middle || "up"+second.Interface[len("down"):] != came.far {
 			wrong++
 		}
 	}

@@ -92,7 +92,7 @@ func (n *Namespace) Do(f func() error) error {
 }
 
 // DoAsHost is Do with a mount namespace of its own in which /sys and /proc show
-// the namespace, so that people's tools see the host's ports. Where mounting is
+// the namespace, so that people's tools see the host's interfaces. Where mounting is
 // refused (some containers) they see the machine's /sys, and that is all.
 func (n *Namespace) DoAsHost(f func() error) error {
 	return onOwnThread(func() (bool, error) {

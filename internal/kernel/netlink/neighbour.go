@@ -4,10 +4,10 @@ import "net/netip"
 
 // Neighbour is one entry of the ARP or neighbour-discovery table.
 type Neighbour struct {
-	Port    string
-	Address netip.Addr
-	MAC     string // empty: unresolved
-	State   string // REACHABLE, STALE, DELAY, PROBE, FAILED, INCOMPLETE, PERMANENT, NOARP
+	Interface string
+	Address   netip.Addr
+	MAC       string // empty: unresolved
+	State     string // REACHABLE, STALE, DELAY, PROBE, FAILED, INCOMPLETE, PERMANENT, NOARP
 	// Proxy entries answer for somebody else and have no MAC address.
 	Proxy  bool
 	Object Object
@@ -15,7 +15,7 @@ type Neighbour struct {
 
 // FDBEntry is one entry of a bridge's forwarding table.
 type FDBEntry struct {
-	Port  string
-	MAC   string
-	Local bool // the bridge's own
+	Interface string
+	MAC       string
+	Local     bool // the bridge's own
 }

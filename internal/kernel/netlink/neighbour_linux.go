@@ -71,10 +71,10 @@ func parseNeighbour(kind uint16, body []byte, names map[int]string) (Neighbour, 
 		return Neighbour{}, false
 	}
 	n := Neighbour{
-		Port:   names[int(int32(native.Uint32(body[4:])))],
-		State:  neighbourState(native.Uint16(body[8:])),
-		Proxy:  body[10]&unix.NTF_PROXY != 0,
-		Object: append(Object(nil), body...),
+		Interface: names[int(int32(native.Uint32(body[4:])))],
+		State:     neighbourState(native.Uint16(body[8:])),
+		Proxy:     body[10]&unix.NTF_PROXY != 0,
+		Object:    append(Object(nil), body...),
 	}
 	for a := range attributes(body[ndmsgLen:]) {
 		switch a.kind {
@@ -85,7 +85,7 @@ func parseNeighbour(kind uint16, body []byte, names map[int]string) (Neighbour, 
 		}
 	}
 	// Multicast and broadcast destinations are computed, not learned.
-	ok := n.Port != "" && n.Address.IsValid() && !n.Address.IsMulticast()
+	ok := n.Interface != "" && n.Address.IsValid() && !n.Address.IsMulticast()
 	return n, ok
 }
 
@@ -170,7 +170,7 @@ func (c *Conn) FDB() ([]FDBEntry, error) {
 				return nil
 			}
 			index := int(int32(native.Uint32(body[4:])))
-			entry := FDBEntry{Port: names[index]}
+			entry := FDBEntry{Interface: names[index]}
 			vlan, master := false, 0
 			for a := range attributes(body[ndmsgLen:]) {
 				switch a.kind {
@@ -188,11 +188,11 @@ func (c *Conn) FDB() ([]FDBEntry, error) {
 				return nil
 			}
 			entry.Local = native.Uint16(body[8:])&unix.NUD_PERMANENT != 0
-			// Each local address is repeated for each VLAN of its port.
+			// Each local address is repeated for each VLAN of its interface.
 			if entry.Local && vlan {
 				return nil
 			}
-			if entry.MAC != "" && entry.Port != "" {
+			if entry.MAC != "" && entry.Interface != "" {
 				list = append(list, entry)
 			}
 			return nil

@@ -87,7 +87,7 @@ func TestLinksAndAddresses(t *testing.T) {
 			t.Errorf("packet sizes: %+v, %v; want %+v", changed.Packets, err, sizes)
 		}
 		if err := c.ChangeLink("nowhere", LinkChange{MTU: &mtu}); !errors.Is(err, syscall.ENODEV) {
-			t.Errorf("a port that is not there: %v", err)
+			t.Errorf("an interface that is not there: %v", err)
 		}
 
 		if err := c.AddAddresses("b0", []netip.Prefix{netip.MustParsePrefix("10.2.0.1/16")}); err != nil {
@@ -99,7 +99,7 @@ func TestLinksAndAddresses(t *testing.T) {
 		}
 		texts := map[string]string{}
 		for _, a := range addresses {
-			texts[a.Prefix.String()] = a.Port
+			texts[a.Prefix.String()] = a.Interface
 		}
 		if texts["10.1.0.1/24"] != "a0" || texts["10.2.0.1/16"] != "b0" || texts["127.0.0.1/8"] != "lo" {
 			t.Errorf("addresses: %v", texts)
@@ -122,15 +122,15 @@ func TestPortCounters(t *testing.T) {
 		c := scene(t)
 		names := map[int]string{}
 		read := func() (a0, a1 uint64, tx uint64) {
-			ports, err := c.PortCounters(names)
+			ports, err := c.InterfaceCounters(names)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, p := range ports {
 				if p.AtNs == 0 || p.AtNs > sched.Now() {
-					t.Errorf("%s was read at %d", p.Port, p.AtNs)
+					t.Errorf("%s was read at %d", p.Interface, p.AtNs)
 				}
-				switch p.Port {
+				switch p.Interface {
 				case "a0":
 					tx = p.TxPackets
 				case "a1":
@@ -166,7 +166,7 @@ func TestPortCounters(t *testing.T) {
 		// The fallback for kernels without RTM_GETSTATS must say the same.
 		slow, indices, err := c.statsOfLinks()
 		if err != nil || len(slow) != len(names) {
-			t.Fatalf("%d ports from the link dump, %d names, %v", len(slow), len(names), err)
+			t.Fatalf("%d interfaces from the link dump, %d names, %v", len(slow), len(names), err)
 		}
 		for i, p := range slow {
 			if names[indices[i]] == "a1" && p.RxOtherhost != other1 {
@@ -181,12 +181,12 @@ func TestRoutesRulesLookups(t *testing.T) {
 		c := scene(t)
 		addr, prefix := netip.MustParseAddr, netip.MustParsePrefix
 		specs := []RouteSpec{
-			{To: prefix("10.8.0.0/16"), Metric: 7, Source: addr("10.1.0.1"), Nexthops: []Nexthop{{Via: addr("10.1.0.2"), Port: "a0"}}},
+			{To: prefix("10.8.0.0/16"), Metric: 7, Source: addr("10.1.0.1"), Nexthops: []Nexthop{{Via: addr("10.1.0.2"), Interface: "a0"}}},
 			{To: prefix("10.9.0.0/16"), Nexthops: []Nexthop{{Via: addr("10.1.0.2")}, {Via: addr("10.1.0.3"), Weight: 3}}},
-			{To: prefix("10.7.0.0/16"), Nexthops: []Nexthop{{Via: addr("fe80::7"), Port: "a0"}}},
-			{To: prefix("10.6.0.0/16"), Table: 1000, Nexthops: []Nexthop{{Port: "b0"}}},
+			{To: prefix("10.7.0.0/16"), Nexthops: []Nexthop{{Via: addr("fe80::7"), Interface: "a0"}}},
+			{To: prefix("10.6.0.0/16"), Table: 1000, Nexthops: []Nexthop{{Interface: "b0"}}},
 			{To: prefix("fd00:9::/64"), Nexthops: []Nexthop{{Via: addr("fd00:1::2")}, {Via: addr("fd00:1::3")}}},
-			{To: prefix("::/0"), Table: 100, Nexthops: []Nexthop{{Via: addr("fe80::1"), Port: "a0"}}},
+			{To: prefix("::/0"), Table: 100, Nexthops: []Nexthop{{Via: addr("fe80::1"), Interface: "a0"}}},
 		}
 		for _, s := range specs {
 			if err := c.ReplaceRoute(s); err != nil {
@@ -247,7 +247,7 @@ func TestRoutesRulesLookups(t *testing.T) {
 		}
 
 		lookup, err := c.LookupRoute(RouteQuestion{Source: addr("10.1.0.1"), Destination: addr("10.8.1.1")})
-		if err != nil || lookup.Port != "a0" || lookup.Gateway != addr("10.1.0.2") || lookup.Source != addr("10.1.0.1") {
+		if err != nil || lookup.Interface != "a0" || lookup.Gateway != addr("10.1.0.2") || lookup.Source != addr("10.1.0.1") {
 			t.Errorf("lookup: %+v, %v", lookup, err)
 		}
 		_, err = c.LookupRoute(RouteQuestion{Destination: addr("192.0.2.1")})
@@ -272,7 +272,7 @@ func TestRoutesRulesLookups(t *testing.T) {
 			t.Errorf("which rules are plain: %v", plain)
 		}
 		lookup, err = c.LookupRoute(RouteQuestion{Source: addr("10.1.0.1"), Destination: addr("10.6.1.1")})
-		if err != nil || lookup.Port != "b0" {
+		if err != nil || lookup.Interface != "b0" {
 			t.Errorf("lookup by source rule: %+v, %v", lookup, err)
 		}
 		if text := kerneltest.Do(t, "ip", "rule"); !strings.Contains(text, "500:\tfrom 10.1.0.1 lookup 1000") {
@@ -299,7 +299,7 @@ func TestNeighboursAndForwardingTable(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, n := range list {
-				if n.Address == peer && n.Port == "a0" {
+				if n.Address == peer && n.Interface == "a0" {
 					return &n
 				}
 			}
@@ -332,10 +332,10 @@ func TestNeighboursAndForwardingTable(t *testing.T) {
 		}
 		learned, local := 0, 0
 		for _, e := range fdb {
-			if e.MAC == "02:00:00:00:00:55" && e.Port == "b1" && !e.Local {
+			if e.MAC == "02:00:00:00:00:55" && e.Interface == "b1" && !e.Local {
 				learned++
 			}
-			if e.Local && e.Port == "b1" {
+			if e.Local && e.Interface == "b1" {
 				local++
 			}
 			if strings.HasPrefix(e.MAC, "33:33") || strings.HasPrefix(e.MAC, "01:00") {
@@ -357,7 +357,7 @@ func TestQdiscs(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, q := range list {
-				if q.Port == "a0" && q.Root() {
+				if q.Interface == "a0" && q.Root() {
 					return q
 				}
 			}
@@ -441,7 +441,7 @@ func TestErrorsCarryTheKernelsWords(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		c := scene(t)
 		err := c.ReplaceRoute(RouteSpec{To: netip.MustParsePrefix("10.99.0.0/16"),
-			Nexthops: []Nexthop{{Via: netip.MustParseAddr("172.16.0.1"), Port: "a0"}}})
+			Nexthops: []Nexthop{{Via: netip.MustParseAddr("172.16.0.1"), Interface: "a0"}}})
 		for _, part := range []string{"replace route", "10.99.0.0/16 via 172.16.0.1 dev a0", "unreachable", "invalid gateway"} {
 			if err == nil || !strings.Contains(err.Error(), part) {
 				t.Errorf("error lacks %q: %v", part, err)

@@ -19,10 +19,10 @@ type Object []byte
 func Dial() (*Conn, error)                        { return nil, unsupported("open a route netlink socket") }
 func (*Conn) Close() error                        { return nil }
 func (*Conn) Links() ([]Link, error)              { return nil, unsupported("list links") }
-func (*Conn) LinkByName(string) (Link, error)     { return Link{}, unsupported("find port") }
+func (*Conn) LinkByName(string) (Link, error)     { return Link{}, unsupported("find interface") }
 func (*Conn) ChangeLink(string, LinkChange) error { return unsupported("change link") }
-func (*Conn) PortCounters(map[int]string) ([]record.PortCounters, error) {
-	return nil, unsupported("read port counters")
+func (*Conn) InterfaceCounters(map[int]string) ([]record.InterfaceCounters, error) {
+	return nil, unsupported("read interface counters")
 }
 func (*Conn) Qdiscs() ([]Qdisc, error)                 { return nil, unsupported("list qdiscs") }
 func (*Conn) QdiscsOf(map[int]string) ([]Qdisc, error) { return nil, unsupported("list qdiscs") }

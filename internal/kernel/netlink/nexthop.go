@@ -12,10 +12,10 @@ import (
 // number (ip-nexthop(8); kernel 5.3, resilient groups 5.13).
 type NexthopObject struct {
 	ID int
-	// Via and Port are a single next hop's; Via invalid: directly attached, in the
+	// Via and Interface are a single next hop's; Via invalid: directly attached, in the
 	// family of IPv4.
-	Via  netip.Addr
-	Port string
+	Via       netip.Addr
+	Interface string
 	// Group are the members' numbers and weights.
 	Group     []NexthopMember
 	Resilient *Resilient
@@ -55,5 +55,5 @@ func (n NexthopObject) String() string {
 	if n.Via.IsValid() {
 		text += " via " + n.Via.String()
 	}
-	return text + " dev " + n.Port
+	return text + " dev " + n.Interface
 }

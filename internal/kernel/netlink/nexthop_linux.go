@@ -73,7 +73,7 @@ func parseNexthop(o Object, names map[int]string) NexthopObject {
 		case nhaID:
 			n.ID = int(a.uint32())
 		case nhaOIF:
-			n.Port = deviceText(int(a.uint32()), names)
+			n.Interface = deviceText(int(a.uint32()), names)
 		case nhaGateway:
 			n.Via = a.addr()
 		case nhaGroup:
@@ -126,7 +126,7 @@ func (c *Conn) ReplaceNexthopObject(n NexthopObject) error {
 			body = appendAttribute(body, nhaResGroup|unix.NLA_F_NESTED, n.Resilient.attributes())
 		}
 	} else {
-		index, err := c.index(n.Port)
+		index, err := c.index(n.Interface)
 		if err != nil {
 			return err
 		}
@@ -204,11 +204,11 @@ func (c *Conn) hopsOf(id int) ([]Nexthop, error) {
 		return nil, &kernel.Error{Op: "find nexthop object", Object: NexthopObject{ID: id}.String(), Err: syscall.ENOENT}
 	}
 	if len(n.Group) == 0 {
-		return []Nexthop{{Via: n.Via, Port: n.Port}}, nil
+		return []Nexthop{{Via: n.Via, Interface: n.Interface}}, nil
 	}
 	var hops []Nexthop
 	for _, m := range n.Group {
-		hops = append(hops, Nexthop{Via: byID[m.ID].Via, Port: byID[m.ID].Port, Weight: m.Weight})
+		hops = append(hops, Nexthop{Via: byID[m.ID].Via, Interface: byID[m.ID].Interface, Weight: m.Weight})
 	}
 	return hops, nil
 }

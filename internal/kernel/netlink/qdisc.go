@@ -2,13 +2,13 @@ package netlink
 
 import "fmt"
 
-// Qdisc is one queueing discipline of a port.
+// Qdisc is one queueing discipline of an interface.
 type Qdisc struct {
-	Port    string
-	Kind    string
-	Handle  uint32 // 0: made by the kernel by default
-	Parent  uint32
-	Options []byte // TCA_OPTIONS, in the discipline's own format
+	Interface string
+	Kind      string
+	Handle    uint32 // 0: made by the kernel by default
+	Parent    uint32
+	Options   []byte // TCA_OPTIONS, in the discipline's own format
 
 	Bytes, Packets, Drops, Overlimits, Backlog, Qlen, Requeues uint64
 }
@@ -19,7 +19,7 @@ const (
 	QdiscIngress uint32 = 0xfffffff1 // ingress and clsact
 )
 
-// Root says whether the qdisc is the port's root for sending.
+// Root says whether the qdisc is the interface's root for sending.
 func (q Qdisc) Root() bool { return q.Parent == QdiscRoot }
 
 // HandleText spells a handle as tc(8) does.

@@ -43,7 +43,7 @@ const (
 	fqCodelLimit   = 2
 )
 
-// Qdiscs lists the qdiscs of all ports with their counters.
+// Qdiscs lists the qdiscs of all interfaces with their counters.
 func (c *Conn) Qdiscs() ([]Qdisc, error) {
 	names, err := c.names()
 	if err != nil {
@@ -52,13 +52,13 @@ func (c *Conn) Qdiscs() ([]Qdisc, error) {
 	return c.QdiscsOf(names)
 }
 
-// QdiscsOf is Qdiscs with the names of the ports by index already known.
+// QdiscsOf is Qdiscs with the names of the interfaces by index already known.
 func (c *Conn) QdiscsOf(names map[int]string) ([]Qdisc, error) {
 	var list []Qdisc
 	err := c.dump("list qdiscs", unix.RTM_GETQDISC, tcmsg(0, 0, 0), func() { list = nil },
 		func(kind uint16, body []byte, _ int64) error {
 			if kind == unix.RTM_NEWQDISC && len(body) >= tcmsgLen {
-				if q := parseQdisc(body, names); q.Port != "" {
+				if q := parseQdisc(body, names); q.Interface != "" {
 					list = append(list, q)
 				}
 			}
@@ -69,9 +69,9 @@ func (c *Conn) QdiscsOf(names map[int]string) ([]Qdisc, error) {
 
 func parseQdisc(body []byte, names map[int]string) Qdisc {
 	q := Qdisc{
-		Port:   names[int(int32(native.Uint32(body[4:])))],
-		Handle: native.Uint32(body[8:]),
-		Parent: native.Uint32(body[12:]),
+		Interface: names[int(int32(native.Uint32(body[4:])))],
+		Handle:    native.Uint32(body[8:]),
+		Parent:    native.Uint32(body[12:]),
 	}
 	for a := range attributes(body[tcmsgLen:]) {
 		switch a.kind {
@@ -123,7 +123,7 @@ func (c *Conn) HasFilters(port string, handle uint32) (bool, error) {
 	return found, err
 }
 
-// ReplaceRootQdisc makes a port's root qdisc.
+// ReplaceRootQdisc makes an interface's root qdisc.
 func (c *Conn) ReplaceRootQdisc(port string, s QdiscSpec) error {
 	options, err := s.options()
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *Conn) ReplaceRootQdisc(port string, s QdiscSpec) error {
 	return c.RestoreRootQdisc(port, s.Kind, s.Handle, options)
 }
 
-// RestoreRootQdisc makes a port's root qdisc with options as the kernel spelled
+// RestoreRootQdisc makes an interface's root qdisc with options as the kernel spelled
 // them before.
 func (c *Conn) RestoreRootQdisc(port, kind string, handle uint32, options []byte) error {
 	index, err := c.index(port)
@@ -191,8 +191,8 @@ func (c *Conn) addQdisc(port string, parent uint32, s QdiscSpec) error {
 	return missingQdisc(err, port, s.Kind)
 }
 
-// DeleteRootQdisc removes a port's root qdisc; the kernel puts its default in
-// its place. A port that has only the default is no error.
+// DeleteRootQdisc removes an interface's root qdisc; the kernel puts its default in
+// its place. An interface that has only the default is no error.
 func (c *Conn) DeleteRootQdisc(port string) error {
 	index, err := c.index(port)
 	if err != nil {

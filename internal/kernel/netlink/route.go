@@ -10,16 +10,16 @@ import (
 
 // Route is one route of one table, with Text as ip-route(8) spells it.
 type Route struct {
-	Table    int
-	To       netip.Prefix
-	TOS      uint8
-	Metric   int
-	Source   netip.Addr            // preferred; invalid: the kernel chooses
-	Protocol uint8                 // who made it: rtm_protocol
-	Ports    []string              // of all its next hops
-	Nexthops []record.RouteNexthop // if there are several
-	Text     string
-	Object   Object
+	Table      int
+	To         netip.Prefix
+	TOS        uint8
+	Metric     int
+	Source     netip.Addr            // preferred; invalid: the kernel chooses
+	Protocol   uint8                 // who made it: rtm_protocol
+	Interfaces []string              // of all its next hops
+	Nexthops   []record.RouteNexthop // if there are several
+	Text       string
+	Object     Object
 }
 
 // Who made a route (linux/rtnetlink.h, RTPROT_*).
@@ -52,20 +52,20 @@ type RouteSpec struct {
 // Nexthop is one next hop. An IPv6 Via for an IPv4 route is spoken of as
 // "via inet6" (RTA_VIA, kernel 5.2).
 type Nexthop struct {
-	Via    netip.Addr // invalid: directly attached
-	Port   string     // empty: found from Via
-	Weight int        // 0: 1
+	Via       netip.Addr // invalid: directly attached
+	Interface string     // empty: found from Via
+	Weight    int        // 0: 1
 }
 
 // RouteQuestion describes the packet of a route question. Only the destination
 // has to be given.
 type RouteQuestion struct {
 	Source, Destination netip.Addr
-	// Protocol is IP's number (6: TCP, 17: UDP). With it and the service ports the
+	// Protocol is IP's number (6: TCP, 17: UDP). With it and the ports the
 	// kernel hashes as it does for the packet itself (4.18); 0: not said.
 	Protocol                    uint8
 	SourcePort, DestinationPort uint16
-	// In is the port by which the packet came to be forwarded; empty: it is made
+	// In is the interface by which the packet came to be forwarded; empty: it is made
 	// here.
 	In string
 }
@@ -86,11 +86,11 @@ func (q RouteQuestion) String() string {
 
 // Lookup is the kernel's answer to a route question.
 type Lookup struct {
-	Port    string
-	Gateway netip.Addr // invalid: directly attached
-	Source  netip.Addr // the source address the kernel would use
-	// Ways is how many next hops the route has, if the question has a protocol.
-	Ways int
+	Interface string
+	Gateway   netip.Addr // invalid: directly attached
+	Source    netip.Addr // the source address the kernel would use
+	// Nexthops is how many next hops the route has, if the question has a protocol.
+	Nexthops int
 }
 
 // RouteAnswer is what came of one of several route questions.
@@ -115,8 +115,8 @@ func (s RouteSpec) String() string {
 		case n.Via.IsValid():
 			text += " via " + n.Via.String()
 		}
-		if n.Port != "" {
-			text += " dev " + n.Port
+		if n.Interface != "" {
+			text += " dev " + n.Interface
 		}
 		if len(s.Nexthops) > 1 {
 			text += " weight " + strconv.Itoa(max(n.Weight, 1))

@@ -68,10 +68,10 @@ func parseRoute(o Object, names map[int]string) Route {
 		case unix.RTA_PREFSRC:
 			r.Source = a.addr()
 		case unix.RTA_OIF:
-			r.Ports = append(r.Ports, names[int(a.uint32())])
+			r.Interfaces = append(r.Interfaces, names[int(a.uint32())])
 		case unix.RTA_MULTIPATH:
 			for hop := range nexthops(a.data) {
-				r.Ports = append(r.Ports, names[hop.index])
+				r.Interfaces = append(r.Interfaces, names[hop.index])
 				r.Nexthops = append(r.Nexthops, hop.record(names))
 			}
 		}
@@ -109,7 +109,7 @@ func nexthops(b []byte) func(yield func(hop) bool) {
 
 // record is the hop as records have it.
 func (h hop) record(names map[int]string) record.RouteNexthop {
-	r := record.RouteNexthop{Port: names[h.index], Weight: int(h.weight) + 1, Down: h.flags&(unix.RTNH_F_DEAD|unix.RTNH_F_LINKDOWN) != 0}
+	r := record.RouteNexthop{Interface: names[h.index], Weight: int(h.weight) + 1, Down: h.flags&(unix.RTNH_F_DEAD|unix.RTNH_F_LINKDOWN) != 0}
 	for a := range attributes(h.attributes) {
 		switch {
 		case a.kind == unix.RTA_GATEWAY:
@@ -260,9 +260,9 @@ func (c *Conn) appendHops(body []byte, s RouteSpec) ([]byte, error) {
 	var hops []byte
 	for _, n := range s.Nexthops {
 		index := 0
-		if n.Port != "" {
+		if n.Interface != "" {
 			var err error
-			if index, err = c.index(n.Port); err != nil {
+			if index, err = c.index(n.Interface); err != nil {
 				return nil, err
 			}
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // LookupRoute has the kernel decide about a packet as if it were sent, or came in
-// by a port and were to be forwarded (RTM_GETROUTE). Where a route has several
+// by an interface and were to be forwarded (RTM_GETROUTE). Where a route has several
 // next hops the answer is the one that its hash of the packet chooses.
 func (c *Conn) LookupRoute(q RouteQuestion) (Lookup, error) {
 	answer := c.LookupRoutes([]RouteQuestion{q})[0]
@@ -84,7 +84,7 @@ func (b *routeBatch) lookup(q RouteQuestion) (Lookup, error) {
 			return Lookup{}, err
 		}
 	}
-	found := Lookup{Source: q.Source, Ways: ways} // the answer names it only where the kernel chose
+	found := Lookup{Source: q.Source, Nexthops: ways} // the answer names it only where the kernel chose
 	index := 0
 	err := c.request("look up route", q.String(), unix.RTM_GETROUTE, 0, ask,
 		func(kind uint16, body []byte, _ int64) error {
@@ -110,7 +110,7 @@ func (b *routeBatch) lookup(q RouteQuestion) (Lookup, error) {
 	if err != nil || index == 0 {
 		return found, err
 	}
-	found.Port, err = b.name(index)
+	found.Interface, err = b.name(index)
 	return found, err
 }
 

@@ -55,7 +55,7 @@ func parseRule(o Object) Rule {
 		case unix.FRA_SUPPRESS_PREFIXLEN, unix.FRA_SUPPRESS_IFGROUP:
 			r.Plain = r.Plain && a.uint32() == ^uint32(0)
 		default:
-			r.Plain = false // marks, devices, ports, …
+			r.Plain = false // marks, devices, interfaces, …
 		}
 	}
 	return r

@@ -45,7 +45,7 @@ var scopes = struct {
 	of map[string]bool
 }{of: map[string]bool{}}
 
-// atLoopback replaces the port in a per-port parameter by lo, the only port
+// atLoopback replaces the interface in a per-port parameter by lo, the only interface
 // that a new namespace has.
 func atLoopback(key string) string {
 	parts := strings.Split(key, ".")

@@ -14,7 +14,7 @@ import (
 // front of each frame of a tap.
 const TapHeader = 10
 
-// tapOffloads are what the port may leave undone, since frames go from kernel to
+// tapOffloads are what the interface may leave undone, since frames go from kernel to
 // kernel: checksums, and the cutting into segments (linux/if_tun.h). Not every
 // kernel can do the second set, for UDP (6.2).
 const (
@@ -25,22 +25,22 @@ const (
 // tapQueue is how many frames may wait for whoever reads the tap.
 const tapQueue = 8192
 
-// Tap makes a port whose frames go to a file instead of a cable, and come from it
+// Tap makes an interface whose frames go to a file instead of a cable, and come from it
 // (Documentation/networking/tuntap.rst), each with a virtio_net_hdr in front: a
-// super-frame that the kernel has not cut into segments stays one. The port ends
+// super-frame that the kernel has not cut into segments stays one. The interface ends
 // with its file.
-func Tap(e CableEnd) (tap *os.File, err error) {
+func Tap(e VethEnd) (tap *os.File, err error) {
 	err = e.In.Do(func() error {
-		tap, err = openTap(e.Port)
+		tap, err = openTap(e.Interface)
 		return err
 	})
 	if err != nil {
 		return nil, e.In.named(err)
 	}
 	queue, up := tapQueue, true
-	err = e.In.conn.ChangeLink(e.Port, LinkChange{MTU: &e.MTU, TxQueueLen: &queue, MAC: &e.MAC})
+	err = e.In.conn.ChangeLink(e.Interface, LinkChange{MTU: &e.MTU, TxQueueLen: &queue, MAC: &e.MAC})
 	if err == nil {
-		err = e.In.conn.ChangeLink(e.Port, LinkChange{Up: &up})
+		err = e.In.conn.ChangeLink(e.Interface, LinkChange{Up: &up})
 	}
 	if err != nil {
 		tap.Close()
@@ -53,7 +53,7 @@ func openTap(port string) (*os.File, error) {
 	const device = "/dev/net/tun"
 	fd, err := unix.Open(device, unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
-		e := &kernel.Error{Op: "open", Object: device, Err: err, Detail: "it makes ports whose frames a program carries"}
+		e := &kernel.Error{Op: "open", Object: device, Err: err, Detail: "it makes interfaces whose frames a program carries"}
 		switch err {
 		case unix.EACCES: // without udev it is root's alone
 			e.Detail += ", and this user may not open it; udev lets everybody: chmod 0666 " + device
@@ -91,7 +91,7 @@ func ReadFrame(fd int, buffer []byte) (int, error) {
 	return int(n), nil
 }
 
-// WriteFrame gives one frame with its header to a tap: it comes in at the port.
+// WriteFrame gives one frame with its header to a tap: it comes in at the interface.
 func WriteFrame(fd int, frame []byte) error {
 	_, _, errno := unix.Syscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(frame))), uintptr(len(frame)))
 	if errno != 0 {

@@ -194,15 +194,15 @@ func TestSysctls(t *testing.T) {
 	if value, err := s.Read("net.ipv4.tcp_rmem"); err != nil || value != "4096 131072 6291456" {
 		t.Errorf("%q, %v", value, err)
 	}
-	// A dot in a port's name is a slash in the key, as sysctl(8) has it.
-	if value, err := s.Read("net.ipv4.conf.eth0/100.rp_filter"); err != nil || value != "1" || PortKey("eth0.100") != "eth0/100" {
+	// A dot in an interface's name is a slash in the key, as sysctl(8) has it.
+	if value, err := s.Read("net.ipv4.conf.eth0/100.rp_filter"); err != nil || value != "1" || InterfaceKey("eth0.100") != "eth0/100" {
 		t.Errorf("%q, %v", value, err)
 	}
-	keys, err := s.Alike("net.ipv4.conf.*.rp_filter")
+	keys, err := s.Match("net.ipv4.conf.*.rp_filter")
 	if err != nil || strings.Join(keys, " ") != "net.ipv4.conf.all.rp_filter net.ipv4.conf.eth0/100.rp_filter" {
 		t.Errorf("%v, %v", keys, err)
 	}
-	if keys, err := s.Under("net.ipv4.conf.eth0/100"); err != nil || len(keys) != 1 || keys[0] != "net.ipv4.conf.eth0/100.rp_filter" {
+	if keys, err := s.List("net.ipv4.conf.eth0/100"); err != nil || len(keys) != 1 || keys[0] != "net.ipv4.conf.eth0/100.rp_filter" {
 		t.Errorf("%v, %v", keys, err)
 	}
 	if exists, _, err := s.Writable("net.ipv4.nothing"); exists || err != nil {

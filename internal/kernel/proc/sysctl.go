@@ -86,9 +86,9 @@ func (s Sysctls) Writable(key string) (exists, writable bool, err error) {
 	return true, true, file.Close()
 }
 
-// Alike lists the existing keys that match pattern, a key in which one part may
+// Match lists the existing keys that match pattern, a key in which one part may
 // be *: net.ipv4.conf.*.rp_filter.
-func (s Sysctls) Alike(pattern string) ([]string, error) {
+func (s Sysctls) Match(pattern string) ([]string, error) {
 	before, after, found := strings.Cut(pattern, ".*.")
 	if !found {
 		return nil, fmt.Errorf("%q: expected a * between dots", pattern)
@@ -119,8 +119,8 @@ func (s Sysctls) Alike(pattern string) ([]string, error) {
 	return keys, nil
 }
 
-// Under lists the keys below a directory: net.ipv6.conf.eth0.
-func (s Sysctls) Under(prefix string) ([]string, error) {
+// List lists the keys below a directory: net.ipv6.conf.eth0.
+func (s Sysctls) List(prefix string) ([]string, error) {
 	dir, err := s.path(prefix)
 	if err != nil {
 		return nil, err
@@ -147,5 +147,5 @@ func errno(err error) error {
 	return err
 }
 
-// PortKey is a port's name as a part of a sysctl key.
-func PortKey(port string) string { return strings.ReplaceAll(port, ".", "/") }
+// InterfaceKey is an interface's name as a part of a sysctl key.
+func InterfaceKey(port string) string { return strings.ReplaceAll(port, ".", "/") }

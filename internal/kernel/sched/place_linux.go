@@ -32,23 +32,23 @@ var bound = struct {
 
 type binding struct {
 	cpu     int
-	wanting map[*Place]bool
+	wanting map[*CPUBinding]bool
 }
 
-// A Place is somebody's wish that a thread runs on one CPU (sched_setaffinity(2)). Of
+// A CPUBinding is somebody's wish that a thread runs on one CPU (sched_setaffinity(2)). Of
 // several that are about the same thread, the latest counts.
-type Place struct{ thread int } // 0: none
+type CPUBinding struct{ thread int } // 0: none
 
 // Bind has the calling thread run on a CPU from now on, if it may at all. A thread that
 // this Place was about before is let go.
-func (p *Place) Bind(cpu int) bool {
+func (p *CPUBinding) Bind(cpu int) bool {
 	free, err := allowed()
 	if err != nil || cpu < 0 || !free.IsSet(cpu) {
 		return false
 	}
 	thread := ThreadID()
 	if p.thread != thread {
-		p.Free()
+		p.Release()
 	}
 	bound.Lock()
 	defer bound.Unlock()
@@ -61,7 +61,7 @@ func (p *Place) Bind(cpu int) bool {
 		}
 	}
 	if b == nil {
-		b = &binding{wanting: map[*Place]bool{}}
+		b = &binding{wanting: map[*CPUBinding]bool{}}
 		bound.threads[thread] = b
 	}
 	b.cpu, b.wanting[p] = cpu, true
@@ -69,9 +69,9 @@ func (p *Place) Bind(cpu int) bool {
 	return true
 }
 
-// Free ends the wish. A thread of which nobody wants anything may run wherever this
+// Release ends the wish. A thread of which nobody wants anything may run wherever this
 // process may. Any thread may call it.
-func (p *Place) Free() {
+func (p *CPUBinding) Release() {
 	if p.thread == 0 {
 		return
 	}

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Urgently runs f on a thread of its own that the scheduler prefers to ordinary
+// WithRealtime runs f on a thread of its own that the scheduler prefers to ordinary
 // ones (sched(7), SCHED_FIFO at its lowest priority), so that an instant is kept
 // on a busy machine too. Without the privilege (CAP_SYS_NICE) it runs f as
 // anybody would.
-func Urgently(f func()) {
+func WithRealtime(f func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

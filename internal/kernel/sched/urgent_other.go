@@ -2,5 +2,5 @@
 
 package sched
 
-// Urgently runs f as anybody would: priorities are Linux's here.
-func Urgently(f func()) { f() }
+// WithRealtime runs f as anybody would: priorities are Linux's here.
+func WithRealtime(f func()) { f() }

@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Waiter lets a thread of its own wait for a socket, without the runtime's
+// A Poller lets a thread of its own wait for a socket, without the runtime's
 // poller: the kernel wakes the very thread that then goes on. It holds the memory
 // that takes, so that waiting needs none.
-type Waiter struct {
-	// Keeps: whoever waits keeps his processor of the runtime's, of which there has
+type Poller struct {
+	// Raw: whoever waits keeps his processor of the runtime's, of which there has
 	// to be one for him alone (GOMAXPROCS). It spares the scheduler's work twice a
 	// wait; a signal, as the runtime sends to who is to stop, ends the wait.
-	Keeps bool
+	Raw bool
 
 	poll  unix.PollFd
 	limit unix.Timespec
@@ -22,14 +22,14 @@ type Waiter struct {
 
 // Wait waits until a socket can be read (or written), but no longer than limit.
 // failed: something is in its error queue, or it is broken.
-func (w *Waiter) Wait(fd int, write bool, limit time.Duration) (failed bool, err error) {
+func (w *Poller) Wait(fd int, write bool, limit time.Duration) (failed bool, err error) {
 	w.poll = unix.PollFd{Fd: int32(fd), Events: unix.POLLIN}
 	if write {
 		w.poll.Events = unix.POLLOUT
 	}
 	w.limit = unix.NsecToTimespec(int64(max(limit, 0)))
 	var errno unix.Errno
-	if w.Keeps {
+	if w.Raw {
 		_, _, errno = unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&w.poll)), 1, uintptr(unsafe.Pointer(&w.limit)), 0, 0, 0)
 	} else {
 		_, _, errno = unix.Syscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&w.poll)), 1, uintptr(unsafe.Pointer(&w.limit)), 0, 0, 0)
@@ -40,21 +40,21 @@ func (w *Waiter) Wait(fd int, write bool, limit time.Duration) (failed bool, err
 	return errno == 0 && w.poll.Revents&unix.POLLERR != 0, nil
 }
 
-// Nap sleeps, or less long if a signal comes. See SharpTimers.
-func (w *Waiter) Nap(d time.Duration) {
+// Sleep sleeps, or less long if a signal comes. See SetTimerSlack.
+func (w *Poller) Sleep(d time.Duration) {
 	w.limit = unix.NsecToTimespec(int64(d))
 	_, _, _ = unix.Syscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&w.limit)), 0, 0, 0)
 }
 
-// NapUntil is Nap until an instant of Now.
-func (w *Waiter) NapUntil(ns int64) {
+// SleepUntil is Nap until an instant of Now.
+func (w *Poller) SleepUntil(ns int64) {
 	w.limit = unix.NsecToTimespec(ns)
 	_, _, _ = unix.Syscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, uintptr(unsafe.Pointer(&w.limit)), 0, 0, 0)
 }
 
-// SharpTimers lets the calling thread's timers end within a microsecond rather
+// SetTimerSlack lets the calling thread's timers end within a microsecond rather
 // than within fifty (PR_SET_TIMERSLACK, prctl(2)); false: as usual.
-func SharpTimers(sharp bool) {
+func SetTimerSlack(sharp bool) {
 	slack := uintptr(0) // the thread's default
 	if sharp {
 		slack = 1000
@@ -62,10 +62,10 @@ func SharpTimers(sharp bool) {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, slack, 0, 0, 0)
 }
 
-// Patient has the calling thread wait for a processor that another one has, rather
+// SetBatch has the calling thread wait for a processor that another one has, rather
 // than take it at once when it is woken (SCHED_BATCH, sched(7)): the other can
 // finish what it is at. What it returns undoes that.
-func Patient() (undo func()) {
+func SetBatch() (undo func()) {
 	attr, err := unix.SchedGetAttr(0, 0)
 	if err != nil || attr.Policy != unix.SCHED_NORMAL {
 		return func() {} // somebody has chosen something else

@@ -237,7 +237,7 @@ func TestPipeWithoutRoom(t *testing.T) {
 
 func TestWaiter(t *testing.T) {
 	near, far := quickPair(t)
-	var w sched.Waiter
+	var w sched.Poller
 	begin := time.Now()
 	if failed, err := w.Wait(far, false, 20*time.Millisecond); failed || err != nil {
 		t.Errorf("nothing to read: %v, %v", failed, err)
@@ -257,9 +257,9 @@ func TestWaiter(t *testing.T) {
 	if sched.OwnCPU() <= 0 {
 		t.Error("this thread has used no processor time")
 	}
-	sched.SharpTimers(true)
-	defer sched.SharpTimers(false)
-	w.Nap(time.Microsecond)
+	sched.SetTimerSlack(true)
+	defer sched.SetTimerSlack(false)
+	w.Sleep(time.Microsecond)
 }
 
 // TestNoMemory: sending, receiving and waiting take no memory.
@@ -272,7 +272,7 @@ func TestNoMemory(t *testing.T) {
 	const size = 16 << 10
 	p := filledPipe(t, b, size)
 	file := NewFileSender(b)
-	queue, wait, buffer := new(ErrorQueue), new(sched.Waiter), make([]byte, 1<<16)
+	queue, wait, buffer := new(ErrorQueue), new(sched.Poller), make([]byte, 1<<16)
 	if n := testing.AllocsPerRun(50, func() {
 		for range 4 { // until there is no room, too
 			_, _ = p.Send(near, 16)
@@ -284,7 +284,7 @@ func TestNoMemory(t *testing.T) {
 		_, _ = wait.Wait(near, true, 0)
 		_, _ = Receive(far, buffer)
 		_, _ = Discard(far, size)
-		wait.Nap(time.Microsecond)
+		wait.Sleep(time.Microsecond)
 	}); n != 0 {
 		t.Errorf("%v allocations per round, want none", n)
 	}

@@ -159,8 +159,8 @@ func SetOverflowCount(fd int) error {
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1)
 }
 
-// SetStamps has each message tell when the kernel got it (SO_TIMESTAMPNS).
-func SetStamps(fd int) error {
+// SetTimestamps has each message tell when the kernel got it (SO_TIMESTAMPNS).
+func SetTimestamps(fd int) error {
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
 }
 

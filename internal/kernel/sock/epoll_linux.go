@@ -12,7 +12,7 @@ import (
 // Epoll tells one thread which of many sockets can be read or written, without
 // the runtime's poller; see epoll(7). It holds the memory that takes.
 type Epoll struct {
-	Keeps bool // see Waiter
+	Raw bool // see Waiter
 
 	fd     int
 	coarse bool // the kernel knows only milliseconds (before 5.11)
@@ -65,7 +65,7 @@ const keptAtMost = 50 * time.Millisecond
 // as long as it takes), and says how much: see Event. It may return earlier. 0 does
 // not wait at all and asks the kernel without telling the runtime's scheduler.
 func (p *Epoll) Wait(limit time.Duration) int {
-	if p.Keeps && (limit < 0 || limit > keptAtMost) {
+	if p.Raw && (limit < 0 || limit > keptAtMost) {
 		limit = keptAtMost
 	}
 	p.limit = unix.NsecToTimespec(int64(max(limit, 0)))
@@ -76,7 +76,7 @@ func (p *Epoll) Wait(limit time.Duration) int {
 	size := uintptr(len(p.events))
 	var n uintptr
 	var errno unix.Errno
-	switch keeps := p.Keeps || limit == 0; {
+	switch keeps := p.Raw || limit == 0; {
 	case p.coarse:
 		ms := (limit + time.Millisecond - 1) / time.Millisecond
 		if limit < 0 {
@@ -109,26 +109,26 @@ func (p *Epoll) Event(i int) (tag int32, read, write bool) {
 // Close ends it; what it watched stays open.
 func (p *Epoll) Close() { unix.Close(p.fd) }
 
-// Bell wakes all who watch it, and stays rung (eventfd(2)).
-type Bell struct{ fd int }
+// EventFD wakes all who watch it, and stays rung (eventfd(2)).
+type EventFD struct{ fd int }
 
 // NewBell makes a bell that nobody has rung.
-func NewBell() (*Bell, error) {
+func NewBell() (*EventFD, error) {
 	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		return nil, &kernel.Error{Op: "eventfd2", Err: err}
 	}
-	return &Bell{fd}, nil
+	return &EventFD{fd}, nil
 }
 
 // Heard has an Epoll tell of the bell by a tag.
-func (b *Bell) Heard(p *Epoll, tag int32) error { return p.add(b.fd, tag, unix.EPOLLIN) }
+func (b *EventFD) Heard(p *Epoll, tag int32) error { return p.add(b.fd, tag, unix.EPOLLIN) }
 
-// Ring rings it.
-func (b *Bell) Ring() { _, _ = unix.Write(b.fd, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
+// Signal rings it.
+func (b *EventFD) Signal() { _, _ = unix.Write(b.fd, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
 
 // Close gives the descriptor back.
-func (b *Bell) Close() { unix.Close(b.fd) }
+func (b *EventFD) Close() { unix.Close(b.fd) }
 
 // Yield lets another thread that waits for this processor go first.
 func Yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

@@ -102,8 +102,8 @@ func Connected(fd int) error {
 	return err
 }
 
-// SetWaiting says whether a descriptor's calls wait (the opposite of O_NONBLOCK).
-func SetWaiting(fd int, waiting bool) error { return unix.SetNonblock(fd, !waiting) }
+// SetBlocking says whether a descriptor's calls wait (the opposite of O_NONBLOCK).
+func SetBlocking(fd int, waiting bool) error { return unix.SetNonblock(fd, !waiting) }
 
 // Accept takes a connection from a listener, as connections are: its calls wait.
 // It waits for one if the listener waits.
@@ -152,9 +152,9 @@ func SetDeferAccept(fd, seconds int) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_DEFER_ACCEPT, seconds)
 }
 
-// SetLateAck has a socket that connects send the end of the handshake along with
+// DisableQuickAck has a socket that connects send the end of the handshake along with
 // its first data (TCP_QUICKACK off, tcp(7)), which is to follow at once.
-func SetLateAck(fd int) error {
+func DisableQuickAck(fd int) error {
 	off := int32(0)
 	return setOption(fd, unix.IPPROTO_TCP, unix.TCP_QUICKACK, unsafe.Pointer(&off), unsafe.Sizeof(off))
 }
@@ -190,15 +190,15 @@ func SetReceiveTimeout(fd int, limit time.Duration) error {
 	return unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &t)
 }
 
-// EndReading ends the reading of a connection, and the waiting of whoever waits
+// ShutdownRead ends the reading of a connection, and the waiting of whoever waits
 // for its data. Nothing is sent.
-func EndReading(fd int) { _ = unix.Shutdown(fd, unix.SHUT_RD) }
+func ShutdownRead(fd int) { _ = unix.Shutdown(fd, unix.SHUT_RD) }
 
-// Duplicate is another number for what a descriptor stands for.
-func Duplicate(fd int) (int, error) { return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0) }
+// Dup is another number for what a descriptor stands for.
+func Dup(fd int) (int, error) { return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0) }
 
-// Again says that a call that does not wait has found nothing to do.
-func Again(err error) bool { return err == unix.EAGAIN }
+// WouldBlock says that a call that does not wait has found nothing to do.
+func WouldBlock(err error) bool { return err == unix.EAGAIN }
 
 // CloseSocket closes a descriptor.
 func CloseSocket(fd int) { _, _, _ = unix.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0) }
@@ -213,10 +213,10 @@ func Send(fd int, data []byte) (int, error) {
 	return int(n), nil
 }
 
-// Take reads from a stream socket, which waits for data if it is one that waits.
+// Read reads from a stream socket, which waits for data if it is one that waits.
 // 0 without an error is the end of the stream. keeps: as Waiter.Keeps; the socket
 // then must have a receive timeout, with which a signal ends the call (signal(7)).
-func Take(fd int, buffer []byte, keeps bool) (int, error) {
+func Read(fd int, buffer []byte, keeps bool) (int, error) {
 	data, size := unsafe.Pointer(unsafe.SliceData(buffer)), uintptr(len(buffer))
 	var n uintptr
 	var errno unix.Errno
@@ -231,7 +231,7 @@ func Take(fd int, buffer []byte, keeps bool) (int, error) {
 	return int(n), nil
 }
 
-// TrySend and TryTake are Send and Take without waiting. They do not tell the
+// TrySend and TryRead are Send and Take without waiting. They do not tell the
 // runtime's scheduler, and so are for small pieces only.
 func TrySend(fd int, data []byte, more bool) (int, error) {
 	flags := uintptr(unix.MSG_DONTWAIT | unix.MSG_NOSIGNAL)
@@ -246,8 +246,8 @@ func TrySend(fd int, data []byte, more bool) (int, error) {
 	return int(n), nil
 }
 
-// TryTake: see TrySend. What is there is also taken from a socket that waits.
-func TryTake(fd int, buffer []byte) (int, error) {
+// TryRead: see TrySend. What is there is also taken from a socket that waits.
+func TryRead(fd int, buffer []byte) (int, error) {
 	n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd),
 		uintptr(unsafe.Pointer(unsafe.SliceData(buffer))), uintptr(len(buffer)), unix.MSG_DONTWAIT, 0, 0)
 	if errno != 0 {
@@ -256,8 +256,8 @@ func TryTake(fd int, buffer []byte) (int, error) {
 	return int(n), nil
 }
 
-// KeepTaking is TryTake again and again until something has come, so many times.
-func KeepTaking(fd int, buffer []byte, times int) (int, error) {
+// PollRead is TryRead again and again until something has come, so many times.
+func PollRead(fd int, buffer []byte, times int) (int, error) {
 	data, size := unsafe.Pointer(unsafe.SliceData(buffer)), uintptr(len(buffer))
 	var n uintptr
 	var errno unix.Errno
@@ -273,7 +273,7 @@ func KeepTaking(fd int, buffer []byte, times int) (int, error) {
 	return int(n), nil
 }
 
-// TryPeek is TryTake, but leaves what it has read where it is.
+// TryPeek is TryRead, but leaves what it has read where it is.
 func TryPeek(fd int, buffer []byte) (int, error) {
 	n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd),
 		uintptr(unsafe.Pointer(unsafe.SliceData(buffer))), uintptr(len(buffer)), unix.MSG_DONTWAIT|unix.MSG_PEEK, 0, 0)

@@ -26,11 +26,11 @@ var pollers = sync.OnceValue(func() (fds []int) {
 	return fds
 })
 
-// Unwatch takes a socket that package net has made off the runtime's poller, for
+// DetachPoller takes a socket that package net has made off the runtime's poller, for
 // good: whoever reads or writes it from now on waits in the kernel. Otherwise a
 // thread of the runtime is woken by everything that happens to the socket, and
 // finds nobody who waits. Where that cannot be done, it only costs that.
-func Unwatch(fd int) {
+func DetachPoller(fd int) {
 	for _, poller := range pollers() {
 		if unix.EpollCtl(poller, unix.EPOLL_CTL_DEL, fd, nil) == nil {
 			return

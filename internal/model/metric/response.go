@@ -1,4 +1,4 @@
-// Package response knows what treatments can be judged by: what each response is
+// Package metric knows what treatments can be judged by: what each response is
 // called, in which unit it is kept and shown, whether more or less of it is
 // better, and where a record has it. It estimates and compares nothing; package
 // stats does.
@@ -10,8 +10,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Response is something measured in each trial.
-type Response struct {
+// Metric is something measured in each trial.
+type Metric struct {
 	Name  string // in study files and records
 	Label string // in sentences: "latency p99"
 	Unit  string // of values in records: bps, per_s, us, share, s_per_gb, count
@@ -30,11 +30,11 @@ type Response struct {
 
 // Those there are.
 var (
-	Goodput = Response{
+	Goodput = Metric{
 		Name: "goodput", Label: "goodput", Unit: "bps", protocols: bulk,
 		value: func(t *record.Trial) (float64, bool) { return t.GoodputBps, true },
 	}
-	Transactions = Response{
+	Transactions = Metric{
 		Name: "transactions", Label: "transaction rate", Unit: "per_s", Absent: "no flow makes transactions", protocols: transactional,
 		value: func(t *record.Trial) (float64, bool) {
 			return t.TransactionsPerS, slices.ContainsFunc(t.Flows, func(f record.Flow) bool { return !record.Bulk(f.Protocol) })
@@ -44,7 +44,7 @@ var (
 	LatencyP99  = latency("latency_p99", "latency p99", func(d *record.Distribution) float64 { return d.P99Us })
 	LatencyP999 = latency("latency_p999", "latency p99.9", func(d *record.Distribution) float64 { return d.P999Us })
 	// A shaper's full bucket, and what a window can be off by, are less than this.
-	Surplus = Response{
+	Surplus = Metric{
 		Name: "surplus", Label: "surplus", Unit: "share", Lower: true, Floor: 0.02, Signed: true, Absent: "no other program has said anything of its flows",
 		protocols: []string{record.ProtocolTCP, record.ProtocolUDP},
 		value: func(t *record.Trial) (float64, bool) {
@@ -57,7 +57,7 @@ var (
 	}
 	// CPUPerGigabyte and CPUPerTransaction are the processor time of linerate's own
 	// processes at all hosts, kernel included: other load on the machine is not in it.
-	CPUPerGigabyte = Response{
+	CPUPerGigabyte = Metric{
 		Name: "cpu_per_gigabyte", Label: "CPU time per GB", Unit: "s_per_gb", Lower: true, Absent: "nothing was received", protocols: bulk,
 		value: func(t *record.Trial) (float64, bool) {
 			var bytes int64
@@ -69,7 +69,7 @@ var (
 			return processors(t, float64(bytes)/1e9)
 		},
 	}
-	CPUPerTransaction = Response{
+	CPUPerTransaction = Metric{
 		Name: "cpu_per_transaction", Label: "CPU time per transaction", Unit: "us", Lower: true, Absent: "no transaction was done", protocols: transactional,
 		value: func(t *record.Trial) (float64, bool) {
 			var done int64
@@ -82,8 +82,8 @@ var (
 		},
 	}
 	// Connections are those that were open at the window's end, also of flows that
-	// have got no more for want of service ports.
-	Connections = Response{
+	// have got no more for want of ports.
+	Connections = Metric{
 		Name: "connections", Label: "connection count", Unit: "count", Absent: "no flow has connections that stay", protocols: []string{record.ProtocolRR},
 		value: func(t *record.Trial) (open float64, any bool) {
 			for _, f := range t.Flows {
@@ -101,7 +101,7 @@ var (
 		},
 	}
 	// LossFree is 0 where every rate lost.
-	LossFree = Response{
+	LossFree = Metric{
 		Name: "loss_free", Label: "loss-free rate", Unit: "bps", Absent: "no rate without loss was searched", protocols: []string{record.ProtocolUDP},
 		value: func(t *record.Trial) (float64, bool) {
 			if t.LossFree == nil {
@@ -112,7 +112,7 @@ var (
 	}
 	// Of a thousand datagrams one more or less is nothing that an application
 	// would notice.
-	Lost = Response{
+	Lost = Metric{
 		Name: "lost", Label: "loss", Unit: "share", Lower: true, Floor: 0.001, Absent: "no datagram was sent", protocols: []string{record.ProtocolUDP, record.ProtocolUDPRR},
 		value: func(t *record.Trial) (float64, bool) {
 			if t.Datagrams != nil {
@@ -124,7 +124,7 @@ var (
 )
 
 // All are the responses in the order in which people read them.
-var All = []Response{Goodput, Transactions, LatencyP50, LatencyP99, LatencyP999, LossFree, Lost, Surplus, Connections, CPUPerGigabyte, CPUPerTransaction}
+var All = []Metric{Goodput, Transactions, LatencyP50, LatencyP99, LatencyP999, LossFree, Lost, Surplus, Connections, CPUPerGigabyte, CPUPerTransaction}
 
 // unanswered is the part of a trial's requests over UDP that had no response.
 func unanswered(t *record.Trial) (share float64, known bool) {
@@ -153,8 +153,8 @@ var bulk = []string{record.ProtocolTCP, record.ProtocolUDP}
 
 var transactional = record.Transactional
 
-func latency(name, label string, of func(*record.Distribution) float64) Response {
-	return Response{
+func latency(name, label string, of func(*record.Distribution) float64) Metric {
+	return Metric{
 		Name: name, Label: label, Unit: "us", Lower: true, Absent: "no transaction was done", protocols: transactional,
 		value: func(t *record.Trial) (float64, bool) {
 			if t.Latency == nil || t.Latency.Count == 0 {
@@ -166,34 +166,34 @@ func latency(name, label string, of func(*record.Distribution) float64) Response
 }
 
 // Find is the response of that name; the empty one is goodput's.
-func Find(name string) (Response, bool) {
-	i := slices.IndexFunc(All, func(r Response) bool { return r.Name == name })
+func Find(name string) (Metric, bool) {
+	i := slices.IndexFunc(All, func(r Metric) bool { return r.Name == name })
 	switch {
 	case name == "":
 		return Goodput, true
 	case i < 0:
-		return Response{}, false
+		return Metric{}, false
 	}
 	return All[i], true
 }
 
 // Of lists what a run is judged by, the one that counts first. A name that is not
 // known here, from a later linerate, is left out.
-func Of(run *record.Run) []Response {
-	var list []Response
+func Of(run *record.Run) []Metric {
+	var list []Metric
 	for _, name := range run.Responses {
 		if r, ok := Find(name); ok {
 			list = append(list, r)
 		}
 	}
 	if len(list) == 0 {
-		return []Response{Goodput}
+		return []Metric{Goodput}
 	}
 	return list
 }
 
 // From says whether flows of a protocol have the response.
-func (r Response) From(protocol string) bool {
+func (r Metric) From(protocol string) bool {
 	if protocol == "" {
 		protocol = record.ProtocolTCP
 	}
@@ -201,13 +201,13 @@ func (r Response) From(protocol string) bool {
 }
 
 // Protocols are those whose flows have the response.
-func (r Response) Protocols() []string { return r.protocols }
+func (r Metric) Protocols() []string { return r.protocols }
 
 // Value is the response of one trial; false: it has none (Absent).
-func (r Response) Value(t *record.Trial) (float64, bool) { return r.value(t) }
+func (r Metric) Value(t *record.Trial) (float64, bool) { return r.value(t) }
 
 // Estimate is the response of a treatment, with no Trials where it has none.
-func (r Response) Estimate(t *record.Treatment) record.ResponseEstimate {
+func (r Metric) Estimate(t *record.Treatment) record.ResponseEstimate {
 	for _, e := range t.Responses {
 		if e.Response == r.Name {
 			return e
@@ -222,7 +222,7 @@ func (r Response) Estimate(t *record.Treatment) record.ResponseEstimate {
 }
 
 // Effect is an effect's comparison in this response; nil: it was not made.
-func (r Response) Effect(e *record.Effect) *record.Effect {
+func (r Metric) Effect(e *record.Effect) *record.Effect {
 	if e == nil {
 		return nil
 	}

@@ -12,7 +12,7 @@ func TestValues(t *testing.T) {
 	cpu := []record.HostReading{{ProcessCPUS: 0.5}, {ProcessCPUS: 0.1}}
 	probe := []record.Flow{{Protocol: record.ProtocolCRR}}
 	for name, test := range map[string]struct {
-		of    Response
+		of    Metric
 		trial record.Trial
 		want  float64
 		ok    bool
@@ -55,7 +55,7 @@ func TestValues(t *testing.T) {
 // TestScale: a figure of at least one, in the unit that people expect.
 func TestScale(t *testing.T) {
 	for _, test := range []struct {
-		of      Response
+		of      Metric
 		unit    string
 		largest float64
 		want    string

@@ -31,7 +31,7 @@ var (
 
 // Scale is the unit in which the largest of some values is at least one. unit is
 // how the run wants goodput shown.
-func (r Response) Scale(unit string, largest float64) Scale {
+func (r Metric) Scale(unit string, largest float64) Scale {
 	if r.Unit == Goodput.Unit && unit == MegaBytes {
 		return Scale{MegaBytes, 1 / 8e6}
 	}

@@ -7,36 +7,36 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// PortDelta is what one port carried between the two edge readings.
-type PortDelta struct {
-	Port                 string
-	Seconds              float64 // between the port's own two readings
+// InterfaceDelta is what one interface carried between the two edge readings.
+type InterfaceDelta struct {
+	Interface            string
+	Seconds              float64 // between the interface's own two readings
 	RxBytes, TxBytes     float64
 	RxPackets, TxPackets float64
 }
 
-// RxBps and TxBps are rates on the port, headers included.
-func (d PortDelta) RxBps() float64 { return d.rate(d.RxBytes) }
-func (d PortDelta) TxBps() float64 { return d.rate(d.TxBytes) }
+// RxBps and TxBps are rates on the interface, headers included.
+func (d InterfaceDelta) RxBps() float64 { return d.rate(d.RxBytes) }
+func (d InterfaceDelta) TxBps() float64 { return d.rate(d.TxBytes) }
 
-func (d PortDelta) rate(bytes float64) float64 {
+func (d InterfaceDelta) rate(bytes float64) float64 {
 	if d.Seconds <= 0 {
 		return 0
 	}
 	return bytes * 8 / d.Seconds
 }
 
-// Deltas lists the ports that were there at both edges. A counter that ran
+// Deltas lists the interfaces that were there at both edges. A counter that ran
 // backwards (a driver was reloaded) counts as nothing.
-func (h HostReading) Deltas() []PortDelta {
-	var list []PortDelta
-	for _, end := range h.End.Ports {
-		for _, begin := range h.Begin.Ports {
-			if begin.Port != end.Port {
+func (h HostReading) Deltas() []InterfaceDelta {
+	var list []InterfaceDelta
+	for _, end := range h.End.Interfaces {
+		for _, begin := range h.Begin.Interfaces {
+			if begin.Interface != end.Interface {
 				continue
 			}
-			list = append(list, PortDelta{
-				Port:      end.Port,
+			list = append(list, InterfaceDelta{
+				Interface: end.Interface,
 				Seconds:   float64(end.AtNs-begin.AtNs) / 1e9,
 				RxBytes:   grown(begin.RxBytes, end.RxBytes),
 				TxBytes:   grown(begin.TxBytes, end.TxBytes),
@@ -71,7 +71,7 @@ func (t Trial) Reading(host string) (HostReading, bool) {
 }
 
 // SourceAddr and DestinationAddr are the flow's addresses without the service
-// port; invalid when the record has none, as for a flow that never connected.
+// interface; invalid when the record has none, as for a flow that never connected.
 func (f Flow) SourceAddr() netip.Addr      { return addrOf(f.Source) }
 func (f Flow) DestinationAddr() netip.Addr { return addrOf(f.Destination) }
 

@@ -8,12 +8,12 @@ import (
 
 func TestDeltas(t *testing.T) {
 	h := HostReading{
-		Begin: Reading{Ports: []PortCounters{{Port: "eth0", RxBytes: 100, TxBytes: 50, RxPackets: 3, AtNs: 1e9}, {Port: "gone"}}, SNMP: map[string]int64{"Tcp.RetransSegs": 4}},
-		End:   Reading{Ports: []PortCounters{{Port: "new"}, {Port: "eth0", RxBytes: 600, TxBytes: 20, RxPackets: 8, AtNs: 3e9}}, SNMP: map[string]int64{"Tcp.RetransSegs": 9}},
+		Begin: Reading{Interfaces: []InterfaceCounters{{Interface: "eth0", RxBytes: 100, TxBytes: 50, RxPackets: 3, AtNs: 1e9}, {Interface: "gone"}}, SNMP: map[string]int64{"Tcp.RetransSegs": 4}},
+		End:   Reading{Interfaces: []InterfaceCounters{{Interface: "new"}, {Interface: "eth0", RxBytes: 600, TxBytes: 20, RxPackets: 8, AtNs: 3e9}}, SNMP: map[string]int64{"Tcp.RetransSegs": 9}},
 	}
 	list := h.Deltas()
-	if len(list) != 1 || list[0].Port != "eth0" {
-		t.Fatalf("ports at both edges: %+v", list)
+	if len(list) != 1 || list[0].Interface != "eth0" {
+		t.Fatalf("interfaces at both edges: %+v", list)
 	}
 	d := list[0]
 	if d.Seconds != 2 || d.RxBps() != 2000 || d.RxPackets != 5 {
@@ -22,7 +22,7 @@ func TestDeltas(t *testing.T) {
 	if d.TxBps() != 0 {
 		t.Errorf("a counter that ran backwards counts %g", d.TxBps())
 	}
-	if (PortDelta{RxBytes: 9}).RxBps() != 0 {
+	if (InterfaceDelta{RxBytes: 9}).RxBps() != 0 {
 		t.Error("a rate over no time")
 	}
 	if h.SNMPDelta("Tcp.RetransSegs") != 5 || h.SNMPDelta("unknown") != 0 {

@@ -2,8 +2,8 @@ package record
 
 import "linerate/internal/model/setting"
 
-// EventOrder has something happen on a host at an instant of the window.
-type EventOrder struct {
+// EventRequest has something happen on a host at an instant of the window.
+type EventRequest struct {
 	AtNs int64 `json:"at_ns"`
 	// Settings are made in order, and are reverted with those of the trial.
 	Settings []setting.Setting `json:"settings,omitempty"`
@@ -13,8 +13,8 @@ type EventOrder struct {
 	AllowMachine bool `json:"allow_machine,omitempty"`
 }
 
-// EventDone is what became of an order; instants on the agent's own clock.
-type EventDone struct {
+// EventResult is what became of an order; instants on the agent's own clock.
+type EventResult struct {
 	BeganNs int64     `json:"began_ns"`
 	EndedNs int64     `json:"ended_ns"`
 	Applied []Applied `json:"applied,omitempty"`

@@ -1,8 +1,8 @@
 package record
 
-// Forecast is what a flow should get, before it is measured: its goodput from
+// Prediction is what a flow should get, before it is measured: its goodput from
 // LowBps to HighBps, held back by LimitedBy (a word of package attribute).
-type Forecast struct {
+type Prediction struct {
 	LowBps    float64 `json:"low_bps"`
 	HighBps   float64 `json:"high_bps"`
 	LimitedBy string  `json:"limited_by"`
@@ -15,7 +15,7 @@ type Forecast struct {
 // Tolerated is how far beside a prediction a flow may be and have it hold.
 const Tolerated = 0.05
 
-// Holds says whether what a flow got is what was predicted, to a twentieth.
-func (p Forecast) Holds(bps float64) bool {
+// Contains says whether what a flow got is what was predicted, to a twentieth.
+func (p Prediction) Contains(bps float64) bool {
 	return bps >= (1-Tolerated)*p.LowBps && bps <= (1+Tolerated)*p.HighBps
 }

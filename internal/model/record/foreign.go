@@ -4,9 +4,9 @@ import "linerate/internal/model/tool"
 
 // What other people's tools are told, and what they say of themselves.
 
-// ToolOrder says that a flow is made by another program's process instead of by
+// ToolRequest says that a flow is made by another program's process instead of by
 // linerate. Flows of one process name it by the same ID.
-type ToolOrder struct {
+type ToolRequest struct {
 	Tool    string   `json:"tool"`
 	Process string   `json:"process"`
 	Args    []string `json:"args,omitempty"`
@@ -105,5 +105,5 @@ const (
 	CountedByReceiver = "receiver"
 )
 
-// CountedAtPorts marks a flow that no socket counts.
-const CountedAtPorts = "ports"
+// CountedAtInterfaces marks a flow that no socket counts.
+const CountedAtInterfaces = "interfaces"

@@ -10,7 +10,7 @@ type Hashing struct {
 	Links   int     `json:"links"`
 	LinkBps float64 `json:"link_bps"`
 	Flows   int     `json:"flows"`
-	// Placements is how many things the hash tells apart. Chosen: service ports were
+	// Placements is how many things the hash tells apart. Chosen: ports were
 	// chosen for the flows to spread evenly. ByChance: they were not, and there are
 	// several things to place.
 	Placements int  `json:"placements"`
@@ -42,18 +42,18 @@ type Hashing struct {
 	IdleLowShare   float64 `json:"idle_link_low_share"`
 	IdleHighShare  float64 `json:"idle_link_high_share"`
 	// In FullTrials the kernels had named as many links as there are to be used, and
-	// the least that one of these carried is FullLeastLinks. LeastOfForetold is the
+	// the least that one of these carried is FullLeastLinks. LeastOfPredicted is the
 	// least part of the links named beforehand that any trial filled.
-	FullTrials      int     `json:"full_placement_trials"`
-	FullLeastLinks  float64 `json:"full_placement_least_links,omitempty"`
-	LeastOfForetold float64 `json:"least_of_foretold,omitempty"`
+	FullTrials       int     `json:"full_placement_trials"`
+	FullLeastLinks   float64 `json:"full_placement_least_links,omitempty"`
+	LeastOfPredicted float64 `json:"least_of_foretold,omitempty"`
 	// PerLink is what fell on each link, all replicates together.
 	PerLink []HashedLink `json:"per_link"`
 }
 
 // HashedLink is what fell on one of several links.
 type HashedLink struct {
-	Port  string  `json:"port"` // host.port that leads to it
-	Flows int     `json:"flows"`
-	Share float64 `json:"share"` // of the goodput
+	Interface string  `json:"interface"` // host.interface that leads to it
+	Flows     int     `json:"flows"`
+	Share     float64 `json:"share"` // of the goodput
 }

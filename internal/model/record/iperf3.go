@@ -8,13 +8,13 @@ import (
 // The messages between a conductor and the agent that drives an iperf3 server for
 // it. The server is no node: it has no agent, and answers on its own terms.
 
-// Iperf3Order asks for a test's flows to be opened with an iperf3 server.
-type Iperf3Order struct {
-	// Server is the address, or name, with the service port.
+// Iperf3Request asks for a test's flows to be opened with an iperf3 server.
+type Iperf3Request struct {
+	// Server is the address, or name, with the port.
 	Server string `json:"server"`
 	// Flow is what all flows have in common: the local address, the protocol and
 	// the options. ID, Sends and Remote are the agent's to fill in.
-	Flow FlowOrder `json:"flow"`
+	Flow FlowRequest `json:"flow"`
 	// Writes is how many flows go to the server, Reads how many come from it.
 	Writes int `json:"writes"`
 	Reads  int `json:"reads"`

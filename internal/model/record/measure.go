@@ -143,34 +143,34 @@ type MeasureInterval struct {
 }
 
 // MeasureAddress is all flows of one address: goodput, and transactions per
-// second. Port is where this host's packets to the other end leave, or where the
+// second. Interface is where this host's packets to the other end leave, or where the
 // server has the address; empty: not known.
 type MeasureAddress struct {
-	Host     string  `json:"host"`
-	Address  string  `json:"address"`
-	Port     string  `json:"port,omitempty"`
-	SpeedBps float64 `json:"speed_bps,omitempty"`
-	Flows    int     `json:"flows"`
-	WriteBps float64 `json:"write_bps"`
-	ReadBps  float64 `json:"read_bps"`
-	RatePerS float64 `json:"rate_per_s,omitempty"`
+	Host      string  `json:"host"`
+	Address   string  `json:"address"`
+	Interface string  `json:"interface,omitempty"`
+	SpeedBps  float64 `json:"speed_bps,omitempty"`
+	Flows     int     `json:"flows"`
+	WriteBps  float64 `json:"write_bps"`
+	ReadBps   float64 `json:"read_bps"`
+	RatePerS  float64 `json:"rate_per_s,omitempty"`
 }
 
-// MeasurePort is a port that flows used, with what its hardware has negotiated.
-type MeasurePort struct {
-	Port     string  `json:"port"`
-	SpeedBps float64 `json:"speed_bps,omitempty"`
+// MeasureInterface is an interface that flows used, with what its hardware has negotiated.
+type MeasureInterface struct {
+	Interface string  `json:"interface"`
+	SpeedBps  float64 `json:"speed_bps,omitempty"`
 }
 
 // MeasureEnd is one of the two machines.
 type MeasureEnd struct {
 	HostEnvironment
-	Version string `json:"version"` // of linerate
-	Port    string `json:"port,omitempty"`
-	// SpeedBps is what the port's hardware has negotiated; 0: not known.
+	Version   string `json:"version"` // of linerate
+	Interface string `json:"interface,omitempty"`
+	// SpeedBps is what the interface's hardware has negotiated; 0: not known.
 	SpeedBps float64 `json:"speed_bps,omitempty"`
-	// Ports are all of them, where the flows used several.
-	Ports []MeasurePort `json:"ports,omitempty"`
+	// Interfaces are all of them, where the flows used several.
+	Interfaces []MeasureInterface `json:"interfaces,omitempty"`
 	// CPUS is the processor time of the linerate process in the window, with
 	// what it did for Others; BusyCPUS that of the whole machine.
 	CPUS            float64     `json:"cpu_s"`

@@ -11,12 +11,12 @@ type Outage struct {
 	// Resumed: it came again before the next event and the window's end; if not, LostS
 	// goes as far as that.
 	Resumed bool `json:"resumed"`
-	// Before and After are the ports by which its packets came in, in the order of the
+	// Before and After are the interfaces by which its packets came in, in the order of the
 	// way; absent: not seen. Moved: it has another way than before.
 	Before []string `json:"before,omitempty"`
 	After  []string `json:"after,omitempty"`
 	Moved  bool     `json:"moved"`
-	// Withdrawn: one of the ports of Before is one by which no flow came any more.
+	// Withdrawn: one of the interfaces of Before is one by which no flow came any more.
 	Withdrawn bool `json:"withdrawn"`
 }
 
@@ -25,7 +25,7 @@ type Outage struct {
 type Outages struct {
 	AtS  float64  `json:"at_s"`
 	What []string `json:"what"` // "spine1: link down1 state down"
-	// Withdrawn are the flows that came by a port by which none came any more, Others
+	// Withdrawn are the flows that came by an interface by which none came any more, Others
 	// the rest.
 	Withdrawn OutageGroup `json:"withdrawn"`
 	Others    OutageGroup `json:"others"`

@@ -22,8 +22,8 @@ type HostRoutes struct {
 	Routes []string `json:"routes"`
 }
 
-// BGPOrder has a host's routing daemon started, if it does not run.
-type BGPOrder struct {
+// BGPRequest has a host's routing daemon started, if it does not run.
+type BGPRequest struct {
 	AS       int        `json:"as"`
 	RouterID netip.Addr `json:"router_id"`
 	// Announce are the host's own networks; Transit: also what it has learned.
@@ -34,11 +34,11 @@ type BGPOrder struct {
 	Sessions []BGPSession `json:"sessions"`
 }
 
-// BGPSession is with the neighbour at the other end of a port's cable.
+// BGPSession is with the neighbour at the other end of an interface's cable.
 type BGPSession struct {
-	Port    string     `json:"port"`
-	Address netip.Addr `json:"address"` // link-local
-	AS      int        `json:"as"`
+	Interface string     `json:"interface"`
+	Address   netip.Addr `json:"address"` // link-local
+	AS        int        `json:"as"`
 }
 
 // BGPDaemon is what a host has to speak BGP with.
@@ -61,10 +61,10 @@ type RoutesWanted struct {
 	TimeoutNs int64         `json:"timeout_ns"`
 }
 
-// RouteWanted is one: to a network by all of these ports.
+// RouteWanted is one: to a network by all of these interfaces.
 type RouteWanted struct {
-	To    netip.Prefix `json:"to"`
-	Ports []string     `json:"ports"`
+	To         netip.Prefix `json:"to"`
+	Interfaces []string     `json:"interfaces"`
 }
 
 // RoutesFound are the kernel's, and what is not as wanted, in words; none: all is.

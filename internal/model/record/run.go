@@ -135,9 +135,9 @@ type Treatment struct {
 	TransactionsPerS float64       `json:"transactions_per_s,omitempty"`
 	Latency          *Distribution `json:"latency_us,omitempty"`
 	LostShare        *float64      `json:"lost_share,omitempty"`
-	// LimitWhy explains the limit in a line: "4 ports × 1 Gbit/s × 1448/1514".
-	LimitWhy string          `json:"limit_why,omitempty"`
-	Ports    []TreatmentPort `json:"ports"`
+	// LimitWhy explains the limit in a line: "4 interfaces × 1 Gbit/s × 1448/1514".
+	LimitWhy   string               `json:"limit_why,omitempty"`
+	Interfaces []TreatmentInterface `json:"interfaces"`
 	// ToolReported is what counting at the sender gave: a foreign tool's sum,
 	// or the sum of the flows' own averages at the sender.
 	ToolReported *ToolReported `json:"tool_reported,omitempty"`
@@ -170,28 +170,28 @@ type ResponseEstimate struct {
 	Trials int `json:"trials"`
 }
 
-// TreatmentPort is the mean load of one port over a treatment's trials, as the
-// port's own counters saw it (wire bytes, headers included).
-type TreatmentPort struct {
-	Host     string  `json:"host"`
-	Port     string  `json:"port"`
-	RxBps    float64 `json:"rx_bps"`
-	TxBps    float64 `json:"tx_bps"`
-	LimitBps float64 `json:"limit_bps"` // the link's rate; 0: unknown
-	// ShareRx and ShareTx are this port's part of what its host received and
+// TreatmentInterface is the mean load of one interface over a treatment's trials, as the
+// interface's own counters saw it (wire bytes, headers included).
+type TreatmentInterface struct {
+	Host      string  `json:"host"`
+	Interface string  `json:"interface"`
+	RxBps     float64 `json:"rx_bps"`
+	TxBps     float64 `json:"tx_bps"`
+	LimitBps  float64 `json:"limit_bps"` // the link's rate; 0: unknown
+	// ShareRx and ShareTx are this interface's part of what its host received and
 	// sent, 0…1, each where data flows in that direction: there are none where
 	// the host carried no data, or only acknowledgements. Of a host that only
-	// forwards, and of a switch, shares are among parallel ports.
+	// forwards, and of a switch, shares are among parallel interfaces.
 	ShareRx *float64 `json:"share_rx,omitempty"`
 	ShareTx *float64 `json:"share_tx,omitempty"`
 	// Share is the one of the two that there is; where there are both, that of
-	// the direction in which the host's ports share less evenly. Direction says
+	// the direction in which the host's interfaces share less evenly. Direction says
 	// which, Rx or Tx; empty: there is no share.
 	Share     float64 `json:"share"`
 	Direction string  `json:"direction,omitempty"`
 }
 
-// Directions of a port's traffic.
+// Directions of an interface's traffic.
 const (
 	Rx = "rx"
 	Tx = "tx"
@@ -250,7 +250,7 @@ type Effect struct {
 	Difference *DifferenceEstimate `json:"difference,omitempty"`
 	P          float64             `json:"p"` // corrected for the number of effects (Holm)
 	Verdict    string              `json:"verdict"`
-	// Why explains a verdict that needs it: "1 to 4 ports by chance".
+	// Why explains a verdict that needs it: "1 to 4 interfaces by chance".
 	Why string `json:"why,omitempty"`
 	// Blocks is the number of paired blocks.
 	Blocks int `json:"blocks"`

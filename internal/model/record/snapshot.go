@@ -2,8 +2,8 @@ package record
 
 // Snapshot is the network state of a host at one instant.
 type Snapshot struct {
-	Host  string         `json:"host"`
-	Ports []PortSnapshot `json:"ports"`
+	Host       string              `json:"host"`
+	Interfaces []InterfaceSnapshot `json:"interfaces"`
 	Tables
 	Rules  []RuleEntry  `json:"rules,omitempty"`
 	Routes []RouteEntry `json:"routes,omitempty"`
@@ -29,15 +29,15 @@ type Tables struct {
 	Missing []string `json:"missing,omitempty"`
 }
 
-// PortSnapshot is one port.
-type PortSnapshot struct {
-	Port      string   `json:"port"`
+// InterfaceSnapshot is one interface.
+type InterfaceSnapshot struct {
+	Interface string   `json:"interface"`
 	Index     int      `json:"index"`
 	MAC       string   `json:"mac"`
 	MTU       int      `json:"mtu"`
 	Up        bool     `json:"up"`
 	Addresses []string `json:"addresses,omitempty"` // with prefix length
-	// Master is the bridge the port belongs to.
+	// Master is the bridge the interface belongs to.
 	Master string `json:"master,omitempty"`
 	// Kind is the kernel's link kind (veth, bridge, …); empty for hardware.
 	Kind string `json:"kind,omitempty"`
@@ -48,19 +48,19 @@ type PortSnapshot struct {
 
 // Neighbour is one entry of the ARP or neighbour-discovery table.
 type Neighbour struct {
-	Port    string `json:"port"`
-	Address string `json:"address"`
-	MAC     string `json:"mac,omitempty"` // empty: unresolved
-	State   string `json:"state"`         // REACHABLE, STALE, DELAY, PROBE, FAILED, INCOMPLETE, PERMANENT, NOARP
+	Interface string `json:"interface"`
+	Address   string `json:"address"`
+	MAC       string `json:"mac,omitempty"` // empty: unresolved
+	State     string `json:"state"`         // REACHABLE, STALE, DELAY, PROBE, FAILED, INCOMPLETE, PERMANENT, NOARP
 }
 
 // FDBEntry is one entry of a switch's forwarding table.
 type FDBEntry struct {
-	MAC  string `json:"mac"`
-	Port string `json:"port"`
-	// Far is the end the switch's port is cabled to, "host.port", when the
+	MAC       string `json:"mac"`
+	Interface string `json:"interface"`
+	// Peer is the end the switch's port is cabled to, "host.interface", when the
 	// topology knows.
-	Far   string `json:"far,omitempty"`
+	Peer  string `json:"peer,omitempty"`
 	Local bool   `json:"local,omitempty"` // the switch's own address
 }
 
@@ -70,7 +70,7 @@ type RuleEntry struct {
 	From     string `json:"from,omitempty"`
 	To       string `json:"to,omitempty"`
 	Table    int    `json:"table"`
-	// Other rules select by more than source and destination (a mark, a port,
+	// Other rules select by more than source and destination (a mark, an interface,
 	// …) or do something else than look in Table.
 	Other bool `json:"other,omitempty"`
 }
@@ -86,37 +86,37 @@ type RouteEntry struct {
 
 // RouteNexthop is one of a route's next hops.
 type RouteNexthop struct {
-	Port   string `json:"port"`
-	Via    string `json:"via,omitempty"` // absent: the destination itself
-	Weight int    `json:"weight"`
-	// Down: its port is down or has no carrier.
+	Interface string `json:"interface"`
+	Via       string `json:"via,omitempty"` // absent: the destination itself
+	Weight    int    `json:"weight"`
+	// Down: its interface is down or has no carrier.
 	Down bool `json:"down,omitempty"`
 }
 
-// RouteLookup is the kernel's answer to "by which port does a packet from
+// RouteLookup is the kernel's answer to "by which interface does a packet from
 // Source to Destination leave?".
 type RouteLookup struct {
 	Source      string `json:"source"`
 	Destination string `json:"destination"`
-	// Protocol (tcp or udp) and the service ports are what a route with several
+	// Protocol (tcp or udp) and the ports are what a route with several
 	// next hops may go by; empty: not said. The packets of rr and crr are TCP's, those of
 	// udp-rr UDP's.
 	Protocol        string `json:"protocol,omitempty"`
 	SourcePort      uint16 `json:"source_port,omitempty"`
 	DestinationPort uint16 `json:"destination_port,omitempty"`
-	// In is the port by which the packet comes to be forwarded; empty: the host
+	// In is the interface by which the packet comes to be forwarded; empty: the host
 	// sends it itself.
 	In string `json:"in,omitempty"`
 
-	Port    string `json:"port,omitempty"`
-	Gateway string `json:"gateway,omitempty"`
+	Interface string `json:"interface,omitempty"`
+	Gateway   string `json:"gateway,omitempty"`
 	// ChosenSource is the address that the kernel would send from, where Source
 	// does not say it.
 	ChosenSource string `json:"chosen_source,omitempty"`
-	// Ways is how many next hops the route has, where it is a packet with a
+	// Nexthops is how many next hops the route has, where it is a packet with a
 	// protocol that is asked about. Unsure says why such packets may take another
 	// one than the answer all the same.
-	Ways   int    `json:"ways,omitempty"`
-	Unsure string `json:"unsure,omitempty"`
-	Error  string `json:"error,omitempty"`
+	Nexthops int    `json:"nexthops,omitempty"`
+	Unsure   string `json:"unsure,omitempty"`
+	Error    string `json:"error,omitempty"`
 }

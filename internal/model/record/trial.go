@@ -50,9 +50,9 @@ type Trial struct {
 	Clocks []Clock       `json:"clocks"`
 	// Settings are the changes that were made for this trial, as applied.
 	Settings []Applied `json:"settings,omitempty"`
-	// Remade is how many trials were made in this one's place before and not kept,
+	// Repeated is how many trials were made in this one's place before and not kept,
 	// since a hypervisor took too much of the processors' time in them.
-	Remade int `json:"remade,omitempty"`
+	Repeated int `json:"repeated,omitempty"`
 	// ConvergedS is how long it took before the trial until the routes were there
 	// again that an earlier one had taken away; 0: they were there.
 	ConvergedS float64 `json:"converged_s,omitempty"`
@@ -76,15 +76,15 @@ type Flow struct {
 	To   string `json:"to"`
 	// Protocol is one of the Protocols; empty: tcp.
 	Protocol    string `json:"protocol,omitempty"`
-	Source      string `json:"source"`      // the sender's address and service port
-	Destination string `json:"destination"` // the receiver's address and service port
+	Source      string `json:"source"`      // the sender's address and port
+	Destination string `json:"destination"` // the receiver's address and port
 	// Process is the ToolRun that made the flow; empty: linerate did. Its bytes are
 	// then as the kernel counts them at the two sockets.
 	Process string `json:"process,omitempty"`
-	// CountedAt is ports where no socket tells what it received: ReceivedBytes is
-	// then the flow's equal part of what the receiving host's ports took in.
+	// CountedAt is interfaces where no socket tells what it received: ReceivedBytes is
+	// then the flow's equal part of what the receiving host's interfaces took in.
 	CountedAt string `json:"counted_at,omitempty"`
-	// SourcePorts is how the service port was chosen that the flow was opened from
+	// SourcePorts is how the port was chosen that the flow was opened from
 	// (the workload's source_ports); empty: by connect(2).
 	SourcePorts string `json:"source_ports,omitempty"`
 	// OpenedBy is the host that opened the connection.
@@ -130,15 +130,15 @@ type Flow struct {
 	RateCapBps  float64 `json:"rate_cap_bps,omitempty"`
 	WriteCapBps float64 `json:"write_cap_bps,omitempty"`
 	ReadCapBps  float64 `json:"read_cap_bps,omitempty"`
-	// Path is the way the flow is meant to take, "host.port" each. Where there are
+	// Path is the way the flow is meant to take, "host.interface" each. Where there are
 	// several, which Ways counts, it is the one that was seen, or else predicted.
-	Path []string `json:"path"`
-	Ways int      `json:"ways,omitempty"`
+	Path  []string `json:"path"`
+	Paths int      `json:"paths,omitempty"`
 	// Predicted is the way that the flow takes according to the kernels on it, asked
 	// before the window. It ends where PredictedNote says why.
 	Predicted     []string `json:"predicted,omitempty"`
 	PredictedNote string   `json:"predicted_note,omitempty"`
-	// Observed are the ports by which its packets came in until the window's end, or
+	// Observed are the interfaces by which its packets came in until the window's end, or
 	// until something happened in it, in the order of the way.
 	Observed []string `json:"observed,omitempty"`
 	// Outages are what the trial's events did to the flow, an entry for each instant.
@@ -151,10 +151,10 @@ type Flow struct {
 	LimitedWhy string `json:"limited_why,omitempty"`
 	// Expected is what the flow should get by its path and its windows; nil where
 	// there is no delay to tell from.
-	Expected *Forecast `json:"expected,omitempty"`
+	Expected *Prediction `json:"expected,omitempty"`
 	// Error says why the flow did not connect or did not last; empty otherwise.
 	Error string `json:"error,omitempty"`
-	// Exhausted is why, where its opener had no service port left for it.
+	// Exhausted is why, where its opener had no port left for it.
 	Exhausted *PortsExhausted `json:"exhausted,omitempty"`
 	// Connected and Alive: opened before the start; still open at the end.
 	Connected bool `json:"connected"`
@@ -248,12 +248,12 @@ type HostReading struct {
 	// part that changes by itself (neighbours, FDB) at its beginning.
 	Snapshot Snapshot `json:"snapshot"`
 	Before   Tables   `json:"before"`
-	// Arrivals are the ports by which flows came in that were to be watched.
+	// Arrivals are the interfaces by which flows came in that were to be watched.
 	Arrivals []Arrival `json:"arrivals,omitempty"`
-	// Silences are of the same flows, where something was to happen in the window, and
+	// Gaps are of the same flows, where something was to happen in the window, and
 	// ArrivalsMissed packets that nobody took note of.
-	Silences       []Silence `json:"silences,omitempty"`
-	ArrivalsMissed int64     `json:"arrivals_missed,omitempty"`
+	Gaps           []Gap `json:"gaps,omitempty"`
+	ArrivalsMissed int64 `json:"arrivals_missed,omitempty"`
 	// CPUBusy is the share of all CPUs that was busy in the window, 0…1, and
 	// GeneratorCPU the share of one CPU that the busiest traffic thread took.
 	CPUBusy      float64 `json:"cpu_busy"`
@@ -283,10 +283,10 @@ type Reading struct {
 	BeganNs     int64 `json:"began_ns"`
 	EndedNs     int64 `json:"ended_ns"`
 
-	Ports   []PortCounters    `json:"ports"`
-	Qdiscs  []QdiscCounters   `json:"qdiscs,omitempty"`
-	CPU     []CPUTimes        `json:"cpu,omitempty"`
-	Softnet []SoftnetCounters `json:"softnet,omitempty"`
+	Interfaces []InterfaceCounters `json:"interfaces"`
+	Qdiscs     []QdiscCounters     `json:"qdiscs,omitempty"`
+	CPU        []CPUTimes          `json:"cpu,omitempty"`
+	Softnet    []SoftnetCounters   `json:"softnet,omitempty"`
 	// Softirqs are counts by kind, summed over CPUs: NET_RX, NET_TX, …
 	Softirqs map[string]uint64 `json:"softirqs,omitempty"`
 	// Events are what each CPU was interrupted for.
@@ -300,9 +300,9 @@ type Reading struct {
 	Missing []string `json:"missing,omitempty"`
 }
 
-// PortCounters are IFLA_STATS64 of one port.
-type PortCounters struct {
-	Port      string `json:"port"`
+// InterfaceCounters are IFLA_STATS64 of one interface.
+type InterfaceCounters struct {
+	Interface string `json:"interface"`
 	RxBytes   uint64 `json:"rx_bytes"`
 	TxBytes   uint64 `json:"tx_bytes"`
 	RxPackets uint64 `json:"rx_packets"`
@@ -313,13 +313,13 @@ type PortCounters struct {
 	TxErrors  uint64 `json:"tx_errors"`
 	// RxOtherhost are frames for another MAC address (kernel 5.19 and later).
 	RxOtherhost uint64 `json:"rx_otherhost_dropped"`
-	// AtNs is when this port was read, on the conductor's clock.
+	// AtNs is when this interface was read, on the conductor's clock.
 	AtNs int64 `json:"at_ns"`
 }
 
 // QdiscCounters are TCA_STATS2 of one queueing discipline.
 type QdiscCounters struct {
-	Port       string `json:"port"`
+	Interface  string `json:"interface"`
 	Kind       string `json:"kind"`
 	Handle     string `json:"handle"`
 	Bytes      uint64 `json:"bytes"`
@@ -355,10 +355,10 @@ type SoftnetCounters struct {
 type Sample struct {
 	AtNs int64 `json:"at_ns"` // on the conductor's clock, as it began
 	// BeganNs and EndedNs bound when it was read.
-	BeganNs int64           `json:"began_ns"`
-	EndedNs int64           `json:"ended_ns"`
-	Ports   []PortCounters  `json:"ports"`
-	Qdiscs  []QdiscCounters `json:"qdiscs,omitempty"`
+	BeganNs    int64               `json:"began_ns"`
+	EndedNs    int64               `json:"ended_ns"`
+	Interfaces []InterfaceCounters `json:"interfaces"`
+	Qdiscs     []QdiscCounters     `json:"qdiscs,omitempty"`
 	// Flows are bytes received so far by this host's flows, by flow ID, and
 	// the sender's smoothed RTT and window where this host sends.
 	Flows []FlowSample `json:"flows,omitempty"`

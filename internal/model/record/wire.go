@@ -15,10 +15,10 @@ import (
 
 // Hello is what an agent says when it comes up.
 type Hello struct {
-	Node        string          `json:"node"`
-	Version     string          `json:"version"`
-	Environment HostEnvironment `json:"environment"`
-	Ports       []PortSnapshot  `json:"ports"`
+	Node        string              `json:"node"`
+	Version     string              `json:"version"`
+	Environment HostEnvironment     `json:"environment"`
+	Interfaces  []InterfaceSnapshot `json:"interfaces"`
 	// Bounds are what the host grants to whoever it serves; nil: anything.
 	Bounds *Bounds `json:"bounds,omitempty"`
 }
@@ -55,17 +55,17 @@ var Protocols = []string{ProtocolTCP, ProtocolUDP, ProtocolRR, ProtocolUDPRR, Pr
 // Transactional are those of requests and responses.
 var Transactional = []string{ProtocolRR, ProtocolUDPRR, ProtocolCRR}
 
-// MostDatagram is the most that one datagram can carry over IPv4, as UDP payload.
-const MostDatagram = 65535 - 20 - 8
+// MaxDatagramBytes is the most that one datagram can carry over IPv4, as UDP payload.
+const MaxDatagramBytes = 65535 - 20 - 8
 
 // Bulk says of a flow's protocol that it is judged by the data it carries;
 // transactions are judged by how many there are and how long they take.
 func Bulk(protocol string) bool { return !slices.Contains(Transactional, protocol) }
 
-// FlowOrder tells one end of a flow what to do. A flow carries data one way: over
+// FlowRequest tells one end of a flow what to do. A flow carries data one way: over
 // one TCP connection, as datagrams between two UDP sockets, or as transactions,
 // whose opener asks and whose acceptor responds.
-type FlowOrder struct {
+type FlowRequest struct {
 	ID string `json:"id"`
 	// Protocol is one of the Protocols; empty: tcp.
 	Protocol string `json:"protocol,omitempty"`
@@ -84,9 +84,9 @@ type FlowOrder struct {
 	// Ports are service ports of Remote that the connections take in turn instead
 	// of its own: a flow with very many is accepted at several.
 	Ports []uint16 `json:"ports,omitempty"`
-	// Ticket says that the connection goes to a service port that flows share:
+	// Cookie says that the connection goes to a service port that flows share:
 	// the opener shows it there, and the acceptor opens no socket of its own.
-	Ticket Ticket `json:"ticket,omitzero"`
+	Cookie Cookie `json:"cookie,omitzero"`
 
 	MSS               int        `json:"mss,omitempty"`
 	NoDelay           *bool      `json:"nodelay,omitempty"`
@@ -127,11 +127,11 @@ type FlowOrder struct {
 	Threads int `json:"threads,omitempty"`
 
 	// Tool has another program make the flow; nil: linerate does.
-	Tool *ToolOrder `json:"tool,omitempty"`
+	Tool *ToolRequest `json:"tool,omitempty"`
 }
 
 // Buffers are the socket buffers that this end is to have; 0: the kernel's own.
-func (o FlowOrder) Buffers() (send, receive unit.Bytes) {
+func (o FlowRequest) Buffers() (send, receive unit.Bytes) {
 	send, receive = o.Window, o.Window
 	if o.Sends && o.SendBuffer != 0 {
 		send = o.SendBuffer
@@ -257,7 +257,7 @@ type ApplyReply struct {
 // HoldRequest names ports that are going to lose their carrier: what the kernel drops
 // with it comes back when the host is reverted to the mark.
 type HoldRequest struct {
-	Ports []string `json:"ports"`
+	Interfaces []string `json:"interfaces"`
 }
 
 // HoldReply says what to revert to.
@@ -273,8 +273,8 @@ type RevertRequest struct {
 // FlushRequest asks to forget dynamic neighbour entries: all of the named
 // ports', or only those of the named addresses.
 type FlushRequest struct {
-	Ports     []string     `json:"ports,omitempty"`
-	Addresses []netip.Addr `json:"addresses,omitempty"`
+	Interfaces []string     `json:"interfaces,omitempty"`
+	Addresses  []netip.Addr `json:"addresses,omitempty"`
 }
 
 // DrainRequest asks to wait until the host's queues are empty.
@@ -299,7 +299,7 @@ type WindowRequest struct {
 	// Sysctls to include in the snapshot.
 	Sysctls []string `json:"sysctls,omitempty"`
 	// Events are what is to happen on the host during the window, in order.
-	Events []EventOrder `json:"events,omitempty"`
+	Events []EventRequest `json:"events,omitempty"`
 }
 
 // WindowReply is what an agent measured; instants on its own clock.
@@ -313,11 +313,11 @@ type WindowReply struct {
 	// FinalFlows are the flows' ends after the senders stopped.
 	FinalFlows []FlowEnd `json:"final_flows"`
 	// Events are what became of those that were ordered, in their order.
-	Events []EventDone `json:"events,omitempty"`
+	Events []EventResult `json:"events,omitempty"`
 }
 
-// Glance is how far an agent's flows are, outside any schedule.
-type Glance struct {
+// FlowProgress is how far an agent's flows are, outside any schedule.
+type FlowProgress struct {
 	AtNs  int64        `json:"at_ns"`
 	Flows []FlowSample `json:"flows"`
 }
@@ -330,8 +330,8 @@ type ClockReply struct {
 // ConnectRequest asks for connections to be opened: the first one to each address
 // one after another, a moment apart at most, the others at once.
 type ConnectRequest struct {
-	Orders    []FlowOrder `json:"orders"`
-	TimeoutNs int64       `json:"timeout_ns"`
+	Flows     []FlowRequest `json:"flows"`
+	TimeoutNs int64         `json:"timeout_ns"`
 }
 
 // ReadyRequest asks to wait until every listener has its connection. Unused

@@ -9,12 +9,12 @@ import (
 
 func TestJoined(t *testing.T) {
 	at := func(host, port, prefix string) Setting {
-		return Setting{Host: host, Address: &Address{Port: port, Address: netip.MustParsePrefix(prefix)}}
+		return Setting{Host: host, Address: &Address{Interface: port, Address: netip.MustParsePrefix(prefix)}}
 	}
 	rule := Setting{Host: "h", Rule: &Rule{From: "10.0.0.1", Table: 7}}
 	in := []Setting{
 		at("h", "eth0", "10.0.0.255/16"), at("h", "eth0", "10.0.1.0/16"), at("h", "eth0", "10.0.1.1/16"),
-		at("h", "eth1", "10.0.1.2/16"), // another port
+		at("h", "eth1", "10.0.1.2/16"), // another interface
 		at("h", "eth1", "10.0.1.3/24"), // another prefix length
 		at("h", "eth1", "10.0.1.4/24"), rule,
 		at("h", "eth1", "10.0.1.5/24"),                                       // what comes between may need those before it

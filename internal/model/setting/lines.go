@@ -14,10 +14,10 @@ func (s Setting) Lines() []string {
 		add("sysctl", c.Key+"="+c.Value)
 	}
 	if n := s.Neighbour; n != nil {
-		add("neighbour", n.Address.String(), "at", n.LLAddr, "on", n.Port)
+		add("neighbour", n.Address.String(), "at", n.LLAddr, "on", n.Interface)
 	}
 	if a := s.Address; a != nil {
-		add("address", a.String(), "on", a.Port)
+		add("address", a.String(), "on", a.Interface)
 	}
 	if s.Nexthop != nil {
 		add("nexthop", s.Nexthop.String())
@@ -53,16 +53,16 @@ func (r Route) String() string {
 	if r.Source.IsValid() {
 		source = r.Source.String()
 	}
-	text := phrase(r.To, "by nexthop", r.Object, "via", r.Via, "on", r.Port, "from", source, "metric", r.Metric, "initcwnd", r.InitCwnd)
+	text := phrase(r.To, "by nexthop", r.Object, "via", r.Via, "on", r.Interface, "from", source, "metric", r.Metric, "initcwnd", r.InitCwnd)
 	for _, n := range r.Nexthops {
-		text += phrase(" nexthop", "via", n.Via, "on", n.Port, "weight", n.Weight)
+		text += phrase(" nexthop", "via", n.Via, "on", n.Interface, "weight", n.Weight)
 	}
 	return phrase(text, "in table", r.Table)
 }
 
 // String spells the object much as ip-nexthop(8) would.
 func (n NexthopObject) String() string {
-	text := phrase(fmt.Sprint(n.ID), "via", n.Via, "on", n.Port)
+	text := phrase(fmt.Sprint(n.ID), "via", n.Via, "on", n.Interface)
 	for i, m := range n.Group {
 		if i == 0 {
 			text += " group of"
@@ -85,7 +85,7 @@ func (l Link) String() string {
 	if l.Up != nil {
 		up = map[bool]string{true: "up", false: "down"}[*l.Up]
 	}
-	return phrase(l.Port, "mtu", l.MTU, "txqueuelen", l.TxQueueLen, "mac", l.MAC, "gso_max_size", l.GSOMaxSize, "gro_max_size", l.GROMaxSize, "state", up)
+	return phrase(l.Interface, "mtu", l.MTU, "txqueuelen", l.TxQueueLen, "mac", l.MAC, "gso_max_size", l.GSOMaxSize, "gro_max_size", l.GROMaxSize, "state", up)
 }
 
 func (q Qdisc) String() string {
@@ -93,5 +93,5 @@ func (q Qdisc) String() string {
 	if q.Rate != 0 {
 		rate = q.Rate.String()
 	}
-	return phrase(q.Port, "to", q.Kind, "limit", q.Limit, "rate", rate, "burst", q.Burst)
+	return phrase(q.Interface, "to", q.Kind, "limit", q.Limit, "rate", rate, "burst", q.Burst)
 }

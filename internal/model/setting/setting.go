@@ -16,12 +16,12 @@ type Setting struct {
 	Host      string         `yaml:"host,required" json:"host" doc:"the host to change"`
 	Sysctl    []Sysctl       `yaml:"sysctl" json:"sysctl,omitempty" doc:"kernel parameters: name and value, as in sysctl.conf"`
 	Neighbour *Neighbour     `yaml:"neighbour" json:"neighbour,omitempty" doc:"a permanent ARP or neighbour-discovery entry"`
-	Address   *Address       `yaml:"address" json:"address,omitempty" doc:"a further address on a port"`
+	Address   *Address       `yaml:"address" json:"address,omitempty" doc:"a further address on an interface"`
 	Route     *Route         `yaml:"route" json:"route,omitempty" doc:"a route"`
 	Nexthop   *NexthopObject `yaml:"nexthop" json:"nexthop,omitempty" doc:"a nexthop object or a group of them, for routes to refer to"`
 	Rule      *Rule          `yaml:"rule" json:"rule,omitempty" doc:"a routing policy rule"`
-	Link      *Link          `yaml:"link" json:"link,omitempty" doc:"attributes of a port: MTU, MAC address, queue length, up or down"`
-	Qdisc     *Qdisc         `yaml:"qdisc" json:"qdisc,omitempty" doc:"the queueing discipline at the root of a port"`
+	Link      *Link          `yaml:"link" json:"link,omitempty" doc:"attributes of an interface: MTU, MAC address, queue length, up or down"`
+	Qdisc     *Qdisc         `yaml:"qdisc" json:"qdisc,omitempty" doc:"the queueing discipline at the root of an interface"`
 }
 
 // Kinds are the kinds of setting, as a study file names them.
@@ -47,7 +47,7 @@ func (s Setting) Kind() string {
 	return ""
 }
 
-// Sysctl is one kernel parameter. Key uses dots; a dot inside a port's name is
+// Sysctl is one kernel parameter. Key uses dots; a dot inside an interface's name is
 // written as a slash (net.ipv4.conf.eth0/100.rp_filter), as sysctl(8) has it.
 type Sysctl struct {
 	Key   string `yaml:",key" json:"key"`
@@ -56,16 +56,16 @@ type Sysctl struct {
 
 // Neighbour is a permanent entry of the neighbour table.
 type Neighbour struct {
-	Port    string     `yaml:"port,required" json:"port" doc:"the host's own port"`
-	Address netip.Addr `yaml:"address,required" json:"address" doc:"the neighbour's IP address"`
-	// LLAddr is a MAC address, or host.port for the MAC address of that port.
-	LLAddr string `yaml:"lladdr,required" json:"lladdr" doc:"a MAC address, or host.port for the MAC address of that port"`
+	Interface string     `yaml:"interface,required" json:"interface" doc:"the host's own interface"`
+	Address   netip.Addr `yaml:"address,required" json:"address" doc:"the neighbour's IP address"`
+	// LLAddr is a MAC address, or host.interface for the MAC address of that interface.
+	LLAddr string `yaml:"lladdr,required" json:"lladdr" doc:"a MAC address, or host.interface for the MAC address of that interface"`
 }
 
-// Address is a further address on a port.
+// Address is a further address on an interface.
 type Address struct {
-	Port    string       `yaml:"port,required" json:"port" doc:"the port to add it to"`
-	Address netip.Prefix `yaml:"address,required" json:"address" doc:"the address with its prefix length, such as 192.168.1.20/24"`
+	Interface string       `yaml:"interface,required" json:"interface" doc:"the interface to add it to"`
+	Address   netip.Prefix `yaml:"address,required" json:"address" doc:"the address with its prefix length, such as 192.168.1.20/24"`
 	// Count is how many consecutive addresses there are from Address on, all with
 	// its prefix length; 0 stands for 1.
 	Count int `yaml:"count" json:"count,omitempty" doc:"how many consecutive addresses there are from address on; 1 when absent"`
@@ -125,7 +125,7 @@ func (a Address) String() string {
 	return a.Address.String() + " to " + a.Last().String()
 }
 
-// Joined puts runs of consecutive addresses on a port together, so that they are
+// Joined puts runs of consecutive addresses on an interface together, so that they are
 // changed at once. Nothing else is touched, and the order stays.
 func Joined(settings []Setting) []Setting {
 	var list []Setting
@@ -134,7 +134,7 @@ func Joined(settings []Setting) []Setting {
 		a := s.Address
 		if n := len(list); n > 0 && a != nil && next.IsValid() && a.Address.Addr() == next {
 			run := list[n-1].Address
-			if list[n-1].Host == s.Host && run.Port == a.Port && run.Address.Bits() == a.Address.Bits() {
+			if list[n-1].Host == s.Host && run.Interface == a.Interface && run.Address.Bits() == a.Address.Bits() {
 				joined := *run
 				joined.Count = run.Number() + a.Number()
 				list[n-1].Address = &joined
@@ -151,19 +151,19 @@ func Joined(settings []Setting) []Setting {
 	return list
 }
 
-// Route is one route. It has either Port and Via (one next hop) or Nexthops.
+// Route is one route. It has either Interface and Via (one next hop) or Nexthops.
 type Route struct {
 	// To is a prefix, an address, or "default".
-	To       string     `yaml:"to,required" json:"to" doc:"a destination prefix such as 10.0.0.0/8, or default"`
-	Via      string     `yaml:"via" json:"via,omitempty" doc:"the next hop: an address, 'inet6 ADDRESS', or host.port"`
-	Port     string     `yaml:"port" json:"port,omitempty" doc:"the port the route leaves by"`
-	Source   netip.Addr `yaml:"source" json:"source,omitzero" doc:"the preferred source address"`
-	Table    int        `yaml:"table" json:"table,omitempty" doc:"the routing table; 0 or absent is the main table"`
-	Metric   int        `yaml:"metric" json:"metric,omitempty" doc:"the route's metric (priority); lower wins"`
-	InitCwnd int        `yaml:"initcwnd" json:"initcwnd,omitempty" doc:"segments with which connections by this route begin to send; 10 when absent (RFC 6928)"`
-	Nexthops []Nexthop  `yaml:"nexthops" json:"nexthops,omitempty" doc:"several next hops: a multipath route"`
+	To        string     `yaml:"to,required" json:"to" doc:"a destination prefix such as 10.0.0.0/8, or default"`
+	Via       string     `yaml:"via" json:"via,omitempty" doc:"the next hop: an address, 'inet6 ADDRESS', or host.interface"`
+	Interface string     `yaml:"interface" json:"interface,omitempty" doc:"the interface the route leaves by"`
+	Source    netip.Addr `yaml:"source" json:"source,omitzero" doc:"the preferred source address"`
+	Table     int        `yaml:"table" json:"table,omitempty" doc:"the routing table; 0 or absent is the main table"`
+	Metric    int        `yaml:"metric" json:"metric,omitempty" doc:"the route's metric (priority); lower wins"`
+	InitCwnd  int        `yaml:"initcwnd" json:"initcwnd,omitempty" doc:"segments with which connections by this route begin to send; 10 when absent (RFC 6928)"`
+	Nexthops  []Nexthop  `yaml:"nexthops" json:"nexthops,omitempty" doc:"several next hops: a multipath route"`
 	// Object is the number of a nexthop object, instead of next hops of its own.
-	Object int `yaml:"nexthop" json:"nexthop,omitempty" doc:"the id of a nexthop object, instead of via, port and nexthops"`
+	Object int `yaml:"nexthop" json:"nexthop,omitempty" doc:"the id of a nexthop object, instead of via, interface and nexthops"`
 	// Learned: BGP brings it, when there is a daemon for that.
 	Learned bool `yaml:"-" json:"learned,omitempty"`
 }
@@ -171,10 +171,10 @@ type Route struct {
 // NexthopObject is a next hop that routes refer to by its number, or a group of
 // some (ip-nexthop(8)).
 type NexthopObject struct {
-	ID    int      `yaml:"id,required" json:"id" doc:"the object's number"`
-	Via   string   `yaml:"via" json:"via,omitempty" doc:"an address, 'inet6 ADDRESS', or host.port"`
-	Port  string   `yaml:"port" json:"port,omitempty" doc:"the port this next hop is reached by; a single next hop needs it"`
-	Group []Member `yaml:"group" json:"group,omitempty" doc:"instead of via and port: the objects that the group consists of"`
+	ID        int      `yaml:"id,required" json:"id" doc:"the object's number"`
+	Via       string   `yaml:"via" json:"via,omitempty" doc:"an address, 'inet6 ADDRESS', or host.interface"`
+	Interface string   `yaml:"interface" json:"interface,omitempty" doc:"the interface this next hop is reached by; a single next hop needs it"`
+	Group     []Member `yaml:"group" json:"group,omitempty" doc:"instead of via and interface: the objects that the group consists of"`
 	// Resilient makes the group move as few flows as it can.
 	Resilient *Resilient `yaml:"resilient" json:"resilient,omitempty" doc:"a group that moves as few flows as it can when members come and go"`
 }
@@ -194,9 +194,9 @@ type Resilient struct {
 
 // Nexthop is one of the next hops of a multipath route.
 type Nexthop struct {
-	Via    string `yaml:"via" json:"via,omitempty" doc:"an address, 'inet6 ADDRESS', or host.port"`
-	Port   string `yaml:"port" json:"port,omitempty" doc:"the port this next hop is reached by"`
-	Weight int    `yaml:"weight" json:"weight,omitempty" doc:"its share of the flows; 1 when absent or 0"`
+	Via       string `yaml:"via" json:"via,omitempty" doc:"an address, 'inet6 ADDRESS', or host.interface"`
+	Interface string `yaml:"interface" json:"interface,omitempty" doc:"the interface this next hop is reached by"`
+	Weight    int    `yaml:"weight" json:"weight,omitempty" doc:"its share of the flows; 1 when absent or 0"`
 }
 
 // Rule is one routing policy rule (ip-rule(8)).
@@ -207,21 +207,21 @@ type Rule struct {
 	Priority int    `yaml:"priority" json:"priority,omitempty" doc:"the rule's priority; the kernel chooses when absent"`
 }
 
-// Link is a set of attributes of a port; absent ones are left alone.
+// Link is a set of attributes of an interface; absent ones are left alone.
 type Link struct {
-	Port       string `yaml:"port,required" json:"port" doc:"the port to change"`
+	Interface  string `yaml:"interface,required" json:"interface" doc:"the interface to change"`
 	MTU        int    `yaml:"mtu" json:"mtu,omitempty" doc:"bytes"`
 	TxQueueLen int    `yaml:"txqueuelen" json:"txqueuelen,omitempty" doc:"packets"`
 	MAC        string `yaml:"mac" json:"mac,omitempty" doc:"MAC address"`
 	Up         *bool  `yaml:"up" json:"up,omitempty" doc:"administrative state"`
 	// GSOMaxSize and GROMaxSize above 64 KiB are BIG TCP.
-	GSOMaxSize unit.Bytes `yaml:"gso_max_size" json:"gso_max_size,omitempty" doc:"the largest packets that TCP makes for the port, IPv4 and IPv6; above 64KiB: BIG TCP"`
+	GSOMaxSize unit.Bytes `yaml:"gso_max_size" json:"gso_max_size,omitempty" doc:"the largest packets that TCP makes for the interface, IPv4 and IPv6; above 64KiB: BIG TCP"`
 	GROMaxSize unit.Bytes `yaml:"gro_max_size" json:"gro_max_size,omitempty" doc:"the largest packets that are put together of those received, IPv4 and IPv6"`
 }
 
-// Qdisc is the root queueing discipline of a port.
+// Qdisc is the root queueing discipline of an interface.
 type Qdisc struct {
-	Port string `yaml:"port,required" json:"port" doc:"the port to change"`
+	Interface string `yaml:"interface,required" json:"interface" doc:"the interface to change"`
 	// Kind is the kernel's name: pfifo, bfifo, tbf, fq, fq_codel.
 	Kind string `yaml:"kind,required" json:"kind" doc:"the kernel's name of the discipline" enum:"pfifo,bfifo,tbf,fq,fq_codel"`
 	// Limit is packets for pfifo, fq and fq_codel, bytes for bfifo and tbf.

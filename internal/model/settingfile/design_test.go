@@ -16,8 +16,8 @@ study: path
 question: What is it?
 topology:
   hosts:
-    a: {ports: {eth0: {addresses: [10.0.0.1/24]}}}
-    b: {ports: {eth0: {addresses: [10.0.0.2/24]}}}
+    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}
   links:
     - {from: a.eth0, to: b.eth0, rate: 1gbit}
 # The flows.

@@ -1,4 +1,4 @@
-// Package tuning reads the files in which people keep kernel parameters:
+// Package settingfile reads the files in which people keep kernel parameters:
 // sysctl.conf and the files of sysctl.d, FreeBSD's and OpenBSD's sysctl.conf,
 // FreeBSD's loader.conf, and profiles of tuned. It says what is written, line by
 // line, and which line wins; whether that is any good is science's to say, and
@@ -244,9 +244,9 @@ func (f *File) guess() string {
 	return best
 }
 
-// PortOf is the port that a parameter of Linux belongs to, as in
-// net.ipv4.conf.eth0.rp_filter; empty: it is none of one port.
-func PortOf(key string) string {
+// InterfaceOf is the interface that a parameter of Linux belongs to, as in
+// net.ipv4.conf.eth0.rp_filter; empty: it is none of one interface.
+func InterfaceOf(key string) string {
 	parts := strings.Split(key, ".")
 	if len(parts) != 5 || parts[0] != "net" || parts[2] != "conf" && parts[2] != "neigh" || slices.Contains([]string{"all", "default", "lo"}, parts[3]) {
 		return ""

@@ -17,7 +17,7 @@ factors:
         settings:
           - {host: a, sysctl: {net.ipv4.tcp_sack: 1, net.ipv4.tcp_ecn: 0}}
           - {host: b, sysctl: {net.ipv4.tcp_sack: 0}}
-          - {host: b, link: {port: eth0, mtu: 9000}}
+          - {host: b, link: {interface: eth0, mtu: 9000}}
       off again: {}
 design:
   parts:

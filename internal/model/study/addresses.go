@@ -8,7 +8,7 @@ import (
 
 // Addresses are where the flow's data comes from and where it goes to. In place
 // of a source that the kernel is to choose stands the one it most likely will:
-// on the port that leads to the destination the address on the destination's
+// on the interface that leads to the destination the address on the destination's
 // network, else the first of the right family.
 func (f PlannedFlow) Addresses(t *topology.Topology) (source, destination netip.Addr) {
 	opener := f.Source
@@ -26,13 +26,13 @@ func likelySource(t *topology.Topology, host string, destination netip.Addr) net
 	paths, err := t.Paths(host, netip.Addr{}, destination)
 	var best netip.Addr
 	rank := 0
-	for _, p := range h.Ports {
+	for _, p := range h.Interfaces {
 		for _, a := range p.Addresses {
 			if a.First.Is4() != destination.Is4() {
 				continue
 			}
 			here := 1
-			if err == nil && paths[0][0].Port == p.Name {
+			if err == nil && paths[0][0].Interface == p.Name {
 				here = 2
 				if netip.PrefixFrom(a.First, a.Bits).Contains(destination) {
 					here = 3

@@ -25,12 +25,12 @@ func ways(h *topology.Host) (list []string) {
 		if !r.Learned {
 			continue
 		}
-		ports := []string{r.Port}
+		ports := []string{r.Interface}
 		if len(r.Nexthops) > 0 {
 			ports = nil
 		}
 		for _, n := range r.Nexthops {
-			ports = append(ports, n.Port)
+			ports = append(ports, n.Interface)
 		}
 		list = append(list, r.To+" by "+strings.Join(ports, " "))
 	}
@@ -42,9 +42,9 @@ func ways(h *topology.Host) (list []string) {
 func TestLearned(t *testing.T) {
 	fabric := parsed(t, `
   hosts:
-    server{s=1..2}: {ports: {eth0: {addresses: ["10.0.0.{s}/32"]}}, bgp: {as: "{65100+s}"}}
-    leaf{l=1..2}: {forward: true, ports: {down: {}, "up{1..2}": {}}, bgp: {as: "{65200+l}"}}
-    spine{p=1..2}: {forward: true, ports: {"down{1..2}": {}}, bgp: {as: "{65300+p}"}}
+    server{s=1..2}: {interfaces: {eth0: {addresses: ["10.0.0.{s}/32"]}}, bgp: {as: "{65100+s}"}}
+    leaf{l=1..2}: {forward: true, interfaces: {down: {}, "up{1..2}": {}}, bgp: {as: "{65200+l}"}}
+    spine{p=1..2}: {forward: true, interfaces: {"down{1..2}": {}}, bgp: {as: "{65300+p}"}}
   links:
     - {from: "server{s=1..2}", to: "leaf{s}.down"}
     - {from: "leaf{l=1..2}.up{p=1..2}", to: "spine{p}.down{l}"}
@@ -73,9 +73,9 @@ func TestLearned(t *testing.T) {
 func TestNoTransit(t *testing.T) {
 	text := `
   hosts:
-    a: {ports: {eth0: {addresses: [10.0.0.1/32]}, eth1: {}}, bgp: {as: 1}}
-    m{m=1..2}: {FORWARD ports: {eth0: {}, eth1: {}}, bgp: {as: "{10+m}"}}
-    b: {ports: {eth0: {addresses: [10.0.0.2/31]}, eth1: {addresses: ["fd00::2/64"]}}, bgp: {as: 2}}
+    a: {interfaces: {eth0: {addresses: [10.0.0.1/32]}, eth1: {}}, bgp: {as: 1}}
+    m{m=1..2}: {FORWARD interfaces: {eth0: {}, eth1: {}}, bgp: {as: "{10+m}"}}
+    b: {interfaces: {eth0: {addresses: [10.0.0.2/31]}, eth1: {addresses: ["fd00::2/64"]}}, bgp: {as: 2}}
   links:
     - {from: "a.eth{m=0..1}", to: "m{m+1}.eth0"}
     - {from: "b.eth{m=0..1}", to: "m{m+1}.eth1"}
@@ -90,7 +90,7 @@ func TestNoTransit(t *testing.T) {
 		t.Errorf("by two hosts that are no routers: %q", ways(a))
 	}
 	// A route of the level's own is another one; one of its metric takes its place.
-	own := setting.Route{To: "10.0.0.2/31", Via: "m1.eth0", Port: "eth0", Metric: topology.LearnedMetric}
+	own := setting.Route{To: "10.0.0.2/31", Via: "m1.eth0", Interface: "eth0", Metric: topology.LearnedMetric}
 	over := routers.With([]setting.Setting{{Host: "a", Route: &own}})
 	if a, _ := over.Host("a"); len(a.Routes) != 2 || a.Routes[1].Learned {
 		t.Errorf("with a route of the same metric: %+v", a.Routes)

@@ -68,7 +68,7 @@ func reference() string {
 		{"topology", reflect.TypeFor[topology.Topology]()},
 		{"topology: a host", reflect.TypeFor[topology.Host]()},
 		{"topology: bgp of a host", reflect.TypeFor[topology.BGP]()},
-		{"topology: a port of a host", reflect.TypeFor[topology.Port]()},
+		{"topology: an interface of a host", reflect.TypeFor[topology.Interface]()},
 		{"topology: a switch", reflect.TypeFor[topology.Switch]()},
 		{"topology: a link", reflect.TypeFor[topology.Link]()},
 		{"workload", reflect.TypeFor[Workload]()},

@@ -58,13 +58,13 @@ func FuzzParse(f *testing.F) {
 		var ends []string
 		for _, l := range s.Topology.Links {
 			ends = append(ends, l.From.String(), l.To.String())
-			if l.From.Port == "" || l.To.Port == "" || len(l.From.Port) > 15 || len(l.To.Port) > 15 {
+			if l.From.Interface == "" || l.To.Interface == "" || len(l.From.Interface) > 15 || len(l.To.Interface) > 15 {
 				t.Fatalf("link %+v", l)
 			}
 		}
 		slices.Sort(ends)
 		if len(slices.Compact(slices.Clone(ends))) != len(ends) {
-			t.Fatalf("a port is linked twice: %v", ends)
+			t.Fatalf("an interface is linked twice: %v", ends)
 		}
 	})
 }

@@ -123,7 +123,7 @@ func destination(t *topology.Topology, f Flow) netip.Addr {
 	if !fromKnown || !toKnown {
 		return first
 	}
-	for _, p := range to.Ports {
+	for _, p := range to.Interfaces {
 		for _, a := range p.Addresses {
 			if f.Source.IsValid() && f.Source.Is4() != a.First.Is4() || a.First.IsLinkLocalUnicast() && a.First.Is6() {
 				continue
@@ -145,7 +145,7 @@ func onNetwork(h *topology.Host, source netip.Addr, network netip.Prefix) bool {
 	if source.IsValid() {
 		return network.Contains(source)
 	}
-	for _, p := range h.Ports {
+	for _, p := range h.Interfaces {
 		for _, a := range p.Addresses {
 			if network.Contains(a.First) {
 				return true

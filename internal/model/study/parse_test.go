@@ -18,8 +18,8 @@ const pair = `
 study: pair
 topology:
   hosts:
-    a: {ports: {eth0: {addresses: [10.0.0.1/24]}}}
-    b: {ports: {eth0: {addresses: [10.9.0.2/24, 10.0.0.2/24, "fd00::2/64"]}}}
+    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {interfaces: {eth0: {addresses: [10.9.0.2/24, 10.0.0.2/24, "fd00::2/64"]}}}
   links: [{from: a, to: b}]
 workload:
   flows: [{from: a, to: b}]
@@ -58,8 +58,8 @@ func TestDefaults(t *testing.T) {
 	if got := w.Flows[0].Destination.String(); got != "10.0.0.2" {
 		t.Errorf("destination is %s, want the address on the shared network", got)
 	}
-	if l := s.Topology.Links[0]; l.From != (topology.End{Node: "a", Port: "eth0"}) || l.To != (topology.End{Node: "b", Port: "eth0"}) {
-		t.Errorf("link is %v to %v, want the hosts' only ports", l.From, l.To)
+	if l := s.Topology.Links[0]; l.From != (topology.End{Node: "a", Interface: "eth0"}) || l.To != (topology.End{Node: "b", Interface: "eth0"}) {
+		t.Errorf("link is %v to %v, want the hosts' only interfaces", l.From, l.To)
 	}
 	if s.File != pair {
 		t.Error("the study does not keep its text")
@@ -80,7 +80,7 @@ func TestArpFlux(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := parse(t, string(data))
-	if len(s.Topology.Hosts) != 3 || len(s.Topology.Hosts[0].Ports) != 4 || len(s.Topology.Links) != 6 {
+	if len(s.Topology.Hosts) != 3 || len(s.Topology.Hosts[0].Interfaces) != 4 || len(s.Topology.Links) != 6 {
 		t.Fatalf("topology is %+v", s.Topology)
 	}
 	if got := s.Topology.Links[2].To.String(); got != "switch.server-eth2" {
@@ -113,11 +113,11 @@ func TestArpFluxChanged(t *testing.T) {
 	}
 	mine := strings.NewReplacer("0..3", "0..2", "15..18", "15..17", "1..2", "1..3", "1gbit", "300mbit").Replace(string(data))
 	s := parse(t, mine)
-	if len(s.Topology.Hosts) != 4 || len(s.Topology.Hosts[0].Ports) != 3 || s.Topology.Links[0].Rate != 3e8 {
+	if len(s.Topology.Hosts) != 4 || len(s.Topology.Hosts[0].Interfaces) != 3 || s.Topology.Links[0].Rate != 3e8 {
 		t.Errorf("topology is %+v", s.Topology)
 	}
 	if p := plan(t, s); len(p.Treatments[0].Flows) != 9 {
-		t.Errorf("the first treatment has %d flows, want 3 clients × 3 ports", len(p.Treatments[0].Flows))
+		t.Errorf("the first treatment has %d flows, want 3 clients × 3 interfaces", len(p.Treatments[0].Flows))
 	}
 }
 
@@ -163,7 +163,7 @@ func TestParseTopology(t *testing.T) {
 	alone, _, _ := strings.Cut(strings.Replace(pair, "study: pair\n", "", 1), "workload:")
 	for _, text := range []string{pair, alone} {
 		got, err := ParseTopology("test.yaml", []byte(text))
-		if err != nil || len(got.Hosts) != 2 || got.Links[0].To.Port != "eth0" {
+		if err != nil || len(got.Hosts) != 2 || got.Links[0].To.Interface != "eth0" {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
@@ -206,7 +206,7 @@ factors:
   alias:
     levels:
       with:
-        settings: [{host: b, address: {port: eth0, address: 10.0.0.7/24}}]
+        settings: [{host: b, address: {interface: eth0, address: 10.0.0.7/24}}]
         workload: {flows: [{from: a, to: b, destination: 10.0.0.7}]}
 `
 	if s := parse(t, text); s.Factors[0].Levels[0].Workload.Flows[0].Destination.String() != "10.0.0.7" {

@@ -12,8 +12,8 @@ factors:
   addresses:
     levels:
       "1": {}
-      "2": {settings: [{host: b, address: {port: eth0, address: 10.0.0.3/24}}], workload: {destinations: all}}
-      "5": {settings: [{host: b, address: {port: eth0, address: "10.0.0.{3..6}/24"}}], workload: {destinations: all}}
+      "2": {settings: [{host: b, address: {interface: eth0, address: 10.0.0.3/24}}], workload: {destinations: all}}
+      "5": {settings: [{host: b, address: {interface: eth0, address: "10.0.0.{3..6}/24"}}], workload: {destinations: all}}
   way: {role: condition, levels: {there: {}, back: {workload: {direction: read}}}}
   cc: {levels: {cubic: {}, reno: {workload: {congestion_control: reno}}}}
   mss: {levels: {full: {}, small: {workload: {mss: 500}}, tiny: {workload: {mss: 100}}}}

@@ -80,7 +80,7 @@ const (
 	ageingTime    = 1100 * time.Millisecond
 	// Other programs take whole seconds, and wait for what they have written.
 	toolTime = 700 * time.Millisecond
-	// Of adding so many addresses to a port and removing them, times the square of
+	// Of adding so many addresses to an interface and removing them, times the square of
 	// their number: for each the kernel walks the list of all (devinet.c).
 	addressTime = 25 * time.Nanosecond
 )

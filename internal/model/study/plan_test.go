@@ -203,16 +203,16 @@ func TestManyAddresses(t *testing.T) {
 study: many
 topology:
   hosts:
-    a: {ports: {eth0: {addresses: [10.0.0.1/8]}}}
-    b: {ports: {eth0: {addresses: [10.0.0.2/8]}}}
+    a: {interfaces: {eth0: {addresses: [10.0.0.1/8]}}}
+    b: {interfaces: {eth0: {addresses: [10.0.0.2/8]}}}
   links: [{from: a, to: b, rate: 1gbit}]
 workload: {duration: 1s, warmup: 1s, flows: [{from: a, to: b}]}
 factors:
   aliases:
     levels:
       none: {}
-      "254": {settings: [{host: b, address: {port: eth0, address: 10.1.0.1/8, count: 254}}]}
-      "60,000": {settings: [{host: b, address: {port: eth0, address: 10.1.0.1/8, count: 60000}}]}
+      "254": {settings: [{host: b, address: {interface: eth0, address: 10.1.0.1/8, count: 254}}]}
+      "60,000": {settings: [{host: b, address: {interface: eth0, address: 10.1.0.1/8, count: 60000}}]}
 `))
 	if err != nil {
 		t.Fatal(err)

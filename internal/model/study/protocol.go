@@ -124,12 +124,12 @@ func (c *checker) protocols(p *Plan) {
 				key   string
 				bytes unit.Bytes
 			}{{"request", f.Request}, {"response", f.Response}} {
-				if f.Protocol != record.ProtocolUDPRR || m.bytes <= record.MostDatagram {
+				if f.Protocol != record.ProtocolUDPRR || m.bytes <= record.MaxDatagramBytes {
 					continue
 				}
 				if at := c.written(t, path, m.key); !told[at] {
 					told[at] = true
-					c.report(at, "%s %s: of %s each is one datagram, which carries at most %d bytes", m.key, m.bytes, f.Protocol, record.MostDatagram)
+					c.report(at, "%s %s: of %s each is one datagram, which carries at most %d bytes", m.key, m.bytes, f.Protocol, record.MaxDatagramBytes)
 				}
 			}
 			if f.Follow != nil && *f.Follow && (f.Connections > 1 || f.Poll != nil && *f.Poll) {
@@ -191,7 +191,7 @@ func count(n int, what string) string {
 // where it does not say.
 func (c *checker) responses(p *Plan) {
 	c.probed(p)
-	lacking := func(r metric.Response) (Treatment, bool) {
+	lacking := func(r metric.Metric) (Treatment, bool) {
 		if c.Workload.Probe && r.From(record.ProtocolRR) {
 			return Treatment{}, false
 		}

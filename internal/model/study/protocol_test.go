@@ -14,8 +14,8 @@ const mixed = `study: mixed
 response: [latency_p99, goodput]
 topology:
   hosts:
-    a: {ports: {eth0: {addresses: [10.0.0.1/24]}}}
-    b: {ports: {eth0: {addresses: [10.0.0.2/24]}}}
+    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}
   links:
     - {from: a, to: b, rate: 20mbit}
 workload:
@@ -104,8 +104,8 @@ func TestProbe(t *testing.T) {
 	s, err := Parse("probe.yaml", []byte(`study: probe
 topology:
   hosts:
-    a: {ports: {eth0: {addresses: [10.0.0.1/24]}}}
-    b: {ports: {eth0: {addresses: [10.0.0.2/24]}}}
+    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}
   links:
     - {from: a, to: b, rate: 100mbit}
 workload:

@@ -56,7 +56,7 @@ type Workload struct {
 // AccountSender is the Accounting that reports what senders counted.
 const AccountSender = "sender"
 
-// Where the service ports come from that connections are opened from.
+// Where the ports come from that connections are opened from.
 const (
 	PortsKernel = "kernel" // connect(2) chooses
 	PortsDrawn  = "drawn"  // free ones, by chance
@@ -84,7 +84,7 @@ type Options struct {
 	Window            unit.Bytes   `yaml:"window" json:"window,omitempty" doc:"socket buffers at both ends (SO_SNDBUF, SO_RCVBUF); absent: the kernel's autotuning"`
 	SendBuffer        unit.Bytes   `yaml:"send_buffer" json:"send_buffer,omitempty" doc:"socket buffer of the end that sends (SO_SNDBUF), instead of window"`
 	ReceiveBuffer     unit.Bytes   `yaml:"receive_buffer" json:"receive_buffer,omitempty" doc:"socket buffer of the end that receives (SO_RCVBUF), instead of window"`
-	BindNoPort        *bool        `yaml:"bind_no_port" json:"bind_no_port,omitempty" doc:"false: binding to source takes a service port of that address for itself; true (default): connecting takes one that is free between the two ends (IP_BIND_ADDRESS_NO_PORT)"`
+	BindNoPort        *bool        `yaml:"bind_no_port" json:"bind_no_port,omitempty" doc:"false: binding to source takes a port of that address for itself; true (default): connecting takes one that is free between the two ends (IP_BIND_ADDRESS_NO_PORT)"`
 	RateCap           unit.BitRate `yaml:"rate_cap" json:"rate_cap,omitempty" doc:"pacing of each connection (SO_MAX_PACING_RATE)"`
 	Mode              string       `yaml:"mode" json:"mode,omitempty" doc:"how bytes are moved: auto tries what is cheapest, copy does as ordinary programs do; absent: plain writes, received without a copy" enum:"auto,copy,write,splice,zerocopy,sendfile"`
 	Datagram          unit.Bytes   `yaml:"datagram" json:"datagram,omitempty" doc:"udp: payload of each datagram; as large as the MTU allows when absent"`
@@ -97,7 +97,7 @@ type Options struct {
 	Poll              *bool        `yaml:"poll" json:"poll,omitempty" doc:"rr, udp-rr, crr: true: both ends poll their sockets instead of sleeping"`
 	Follow            *bool        `yaml:"follow" json:"follow,omitempty" doc:"rr, udp-rr, crr: true: each end's thread sleeps on the CPU at which its packets come in, so that no other has to be woken; for one connection"`
 	Threads           int          `yaml:"threads" json:"threads,omitempty" doc:"rr, udp-rr, crr: threads at each end; 1 when absent"`
-	SourcePorts       string       `yaml:"source_ports" json:"source_ports,omitempty" doc:"service ports to open connections from. kernel (default): as connect(2) chooses; drawn: free ones, by chance, so that the way of each flow can be predicted; even: free ones of which the kernels on the way say that the flows spread evenly over equal ways" enum:"kernel,drawn,even"`
+	SourcePorts       string       `yaml:"source_ports" json:"source_ports,omitempty" doc:"ports to open connections from. kernel (default): as connect(2) chooses; drawn: free ones, by chance, so that the way of each flow can be predicted; even: free ones of which the kernels on the way say that the flows spread evenly over equal ways" enum:"kernel,drawn,even"`
 	Tool              string       `yaml:"tool" json:"tool,omitempty" doc:"the program that makes the flow's traffic, one process for each flow and direction; linerate when absent" enum:"linerate,iperf3,iperf,netperf,nuttcp,sockperf,qperf"`
 	ToolArgs          []string     `yaml:"tool_args" json:"tool_args,omitempty" doc:"further words for the tool's client"`
 }

@@ -12,8 +12,8 @@ func TestToolFactor(t *testing.T) {
 study: tools
 topology:
   hosts:
-    a: {ports: {eth0: {addresses: [10.0.0.1/24]}}}
-    b: {ports: {eth0: {addresses: [10.0.0.2/24]}}}
+    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}
   links:
     - {from: a.eth0, to: b.eth0, rate: 50mbit}
 workload:

@@ -143,8 +143,8 @@ func (c *checker) options(path string, o Options) {
 // minDatagram is what a datagram holds at least: linerate's own header.
 const minDatagram = 16
 
-// Bounds of transactions. Connections from one address to one service port are
-// told apart by the opener's service port, of which there are no more.
+// Bounds of transactions. Connections from one address to one port are
+// told apart by the opener's port, of which there are no more.
 const (
 	maxMessage     = 16 << 20
 	maxConnections = 64_000
@@ -160,7 +160,7 @@ func (c *checker) sizes(path string, o Options) {
 		least, most float64
 		written, of string
 	}{
-		{"datagram", float64(o.Datagram), minDatagram, record.MostDatagram, o.Datagram.String(), "bytes"},
+		{"datagram", float64(o.Datagram), minDatagram, record.MaxDatagramBytes, o.Datagram.String(), "bytes"},
 		{"request", float64(o.Request), 1, maxMessage, o.Request.String(), "bytes"},
 		{"response", float64(o.Response), 1, maxMessage, o.Response.String(), "bytes"},
 		{"connections", float64(o.Connections), 1, maxConnections, fmt.Sprint(o.Connections), ""},

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Address is one address or a range of aliases on a port, written
+// Address is one address or a range of aliases on an interface, written
 // 192.168.1.15/24 or 192.168.2.1-254/16 (the part after the dash replaces the
 // last number) or 10.0.0.1-10.0.3.250/8.
 type Address struct {
@@ -72,7 +72,7 @@ func (Address) JSONSchema() map[string]any {
 // ParseAddress reads an address or a range of them, with its prefix length.
 func ParseAddress(text string) (Address, error) {
 	wrong := func(why string) (Address, error) {
-		return Address{}, fmt.Errorf("%q is not an address of a port: %s", text, why)
+		return Address{}, fmt.Errorf("%q is not an address of an interface: %s", text, why)
 	}
 	const such = "expected one with a prefix length, such as 192.168.1.15/24 or 192.168.2.1-254/16"
 	span, length, slash := strings.Cut(strings.TrimSpace(text), "/")
@@ -137,7 +137,7 @@ func parseSpan(text string) (a Address, why string) {
 }
 
 // Places writes out a range of addresses in a text that stands alone, such as an
-// argument, with a service port behind it or without: 192.168.2.1-254,
+// argument, with a port behind it or without: 192.168.2.1-254,
 // 10.0.0.1-10.0.3.250:5202, [fd00::1-ff]:5202. Any other text is returned as it is:
 // it may be a name.
 func Places(text string) ([]string, error) {

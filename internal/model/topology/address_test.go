@@ -63,7 +63,7 @@ func TestAddressContains(t *testing.T) {
 	}
 }
 
-// TestPlaces: a range with a service port or without is written out; a name with a
+// TestPlaces: a range with a port or without is written out; a name with a
 // dash, and a single address, are not ranges.
 func TestPlaces(t *testing.T) {
 	for text, want := range map[string]string{

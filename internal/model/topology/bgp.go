@@ -14,8 +14,8 @@ import (
 // own ("unnumbered", RFC 8950). It announces the networks of its addresses, and,
 // if it forwards, what it has learned.
 type BGP struct {
-	AS    int      `yaml:"as,required" json:"as" doc:"the host's own autonomous system; no two hosts have the same"`
-	Ports []string `yaml:"ports" json:"ports,omitempty" doc:"ports with a neighbour at the other end; absent: every one whose cable leads to another host with bgp"`
+	AS         int      `yaml:"as,required" json:"as" doc:"the host's own autonomous system; no two hosts have the same"`
+	Interfaces []string `yaml:"interfaces" json:"interfaces,omitempty" doc:"interfaces with a neighbour at the other end; absent: every one whose cable leads to another host with bgp"`
 }
 
 // LearnedMetric is the metric of routes that BGP brings.
@@ -23,17 +23,17 @@ const LearnedMetric = 20
 
 // Session is a host's end of a BGP session.
 type Session struct {
-	Port string
-	Far  End
-	AS   int // the neighbour's
+	Interface string
+	Peer      End
+	AS        int // the neighbour's
 }
 
-// Sessions are a host's, in the order of its ports.
+// Sessions are a host's, in the order of its interfaces.
 func (t *Topology) Sessions(h *Host) (list []Session) {
 	if h.BGP == nil {
 		return nil
 	}
-	for _, p := range h.Ports {
+	for _, p := range h.Interfaces {
 		if !h.BGP.speaksAt(p.Name) {
 			continue
 		}
@@ -41,20 +41,22 @@ func (t *Topology) Sessions(h *Host) (list []Session) {
 		if !ok {
 			continue
 		}
-		if n, ok := t.Host(far.Node); ok && n.BGP != nil && n != h && n.BGP.speaksAt(far.Port) {
+		if n, ok := t.Host(far.Node); ok && n.BGP != nil && n != h && n.BGP.speaksAt(far.Interface) {
 			list = append(list, Session{p.Name, far, n.BGP.AS})
 		}
 	}
 	return list
 }
 
-func (b *BGP) speaksAt(port string) bool { return len(b.Ports) == 0 || slices.Contains(b.Ports, port) }
+func (b *BGP) speaksAt(port string) bool {
+	return len(b.Interfaces) == 0 || slices.Contains(b.Interfaces, port)
+}
 
-// farEnd is what a port is cabled to; a host with one port may be written without.
+// farEnd is what an interface is cabled to; a host with one interface may be written without.
 func (t *Topology) farEnd(h *Host, port string) (End, bool) {
 	whole := func(e End) End {
-		if host, ok := t.Host(e.Node); ok && e.Port == "" && len(host.Ports) == 1 {
-			e.Port = host.Ports[0].Name
+		if host, ok := t.Host(e.Node); ok && e.Interface == "" && len(host.Interfaces) == 1 {
+			e.Interface = host.Interfaces[0].Name
 		}
 		return e
 	}
@@ -75,7 +77,7 @@ func (h *Host) Announced() (list []netip.Prefix) {
 	if h.BGP == nil {
 		return nil
 	}
-	for _, p := range h.Ports {
+	for _, p := range h.Interfaces {
 		for _, a := range p.Addresses {
 			if a.First.IsLinkLocalUnicast() {
 				continue
@@ -126,13 +128,13 @@ func (t *Topology) learn() {
 			}
 			var hops []setting.Nexthop
 			for _, s := range sessions[i] {
-				if n := place[s.Far.Node]; away[n] == away[i]-1 && (away[n] == 0 || t.Hosts[n].Forward) {
-					hops = append(hops, setting.Nexthop{Via: s.Far.String(), Port: s.Port})
+				if n := place[s.Peer.Node]; away[n] == away[i]-1 && (away[n] == 0 || t.Hosts[n].Forward) {
+					hops = append(hops, setting.Nexthop{Via: s.Peer.String(), Interface: s.Interface})
 				}
 			}
 			r := setting.Route{To: network.String(), Metric: LearnedMetric, Learned: true}
 			if len(hops) == 1 {
-				r.Via, r.Port = hops[0].Via, hops[0].Port
+				r.Via, r.Interface = hops[0].Via, hops[0].Interface
 			} else {
 				r.Nexthops = hops
 			}
@@ -157,7 +159,7 @@ func (t *Topology) away(origins []int, sessions [][]Session, place map[string]in
 			continue
 		}
 		for _, s := range sessions[i] {
-			if n := place[s.Far.Node]; list[n] < 0 {
+			if n := place[s.Peer.Node]; list[n] < 0 {
 				list[n] = list[i] + 1
 				queue = append(queue, n)
 			}
@@ -188,16 +190,16 @@ func (c *checker) bgp() {
 			c.report(path+".as", "AS %d is host %q's already: a host takes no route that has come through its own AS (RFC 4271, 9.1.2)", h.BGP.AS, other)
 		}
 		speaks[h.BGP.AS] = h.Name
-		for j, name := range h.BGP.Ports {
-			at := fmt.Sprintf("%s.ports[%d]", path, j)
-			if _, ok := h.Port(name); !ok {
-				c.report(at, "host %q has no port %q%s", h.Name, name, source.DidYouMean(name, h.portNames("")))
-			} else if !slices.ContainsFunc(c.t.Sessions(h), func(s Session) bool { return s.Port == name }) {
-				c.report(at, "the cable at %s.%s does not lead to a port at which another host speaks BGP", h.Name, name)
+		for j, name := range h.BGP.Interfaces {
+			at := fmt.Sprintf("%s.interfaces[%d]", path, j)
+			if _, ok := h.Interface(name); !ok {
+				c.report(at, "host %q has no interface %q%s", h.Name, name, source.DidYouMean(name, h.portNames("")))
+			} else if !slices.ContainsFunc(c.t.Sessions(h), func(s Session) bool { return s.Interface == name }) {
+				c.report(at, "the cable at %s.%s does not lead to an interface at which another host speaks BGP", h.Name, name)
 			}
 		}
-		if len(h.BGP.Ports) == 0 && len(c.t.Sessions(h)) == 0 {
-			c.report(path, "host %q has nobody to speak to: no port of it is cabled to a host with bgp", h.Name)
+		if len(h.BGP.Interfaces) == 0 && len(c.t.Sessions(h)) == 0 {
+			c.report(path, "host %q has nobody to speak to: no interface of it is cabled to a host with bgp", h.Name)
 		}
 	}
 }

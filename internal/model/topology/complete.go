@@ -6,7 +6,7 @@ import "strconv"
 const maxPortName = 15
 
 // Complete fills in the routes that BGP will bring, and what a valid file may leave
-// out of its links: the port of a
+// out of its links: the interface of a
 // host that has only one, and the names of switch ports. A switch port is named
 // after the far end, server-eth0 for server.eth0, cut to what the kernel allows
 // and numbered where that would give a name twice; the same file always gives
@@ -16,8 +16,8 @@ func (t *Topology) Complete() {
 	for i := range t.Links {
 		l := &t.Links[i]
 		for _, e := range []*End{&l.From, &l.To} {
-			if host, ok := t.Host(e.Node); ok && e.Port == "" && len(host.Ports) == 1 {
-				e.Port = host.Ports[0].Name
+			if host, ok := t.Host(e.Node); ok && e.Interface == "" && len(host.Interfaces) == 1 {
+				e.Interface = host.Interfaces[0].Name
 			}
 			taken[*e] = true
 		}
@@ -37,13 +37,13 @@ func (t *Topology) Complete() {
 
 // name gives a switch port without one the name of what it is cabled to.
 func (t *Topology) name(e, far End, taken map[End]bool) End {
-	if _, isSwitch := t.Switch(e.Node); !isSwitch || e.Port != "" {
+	if _, isSwitch := t.Switch(e.Node); !isSwitch || e.Interface != "" {
 		return e
 	}
 	tail := ""
 	if _, farIsHost := t.Host(far.Node); farIsHost {
-		// The last letters of a port's name tell it from its neighbours.
-		tail = "-" + far.Port[max(0, len(far.Port)-8):]
+		// The last letters of an interface's name tell it from its neighbours.
+		tail = "-" + far.Interface[max(0, len(far.Interface)-8):]
 	}
 	for n := 1; ; n++ {
 		number := ""
@@ -51,8 +51,8 @@ func (t *Topology) name(e, far End, taken map[End]bool) End {
 			number = strconv.Itoa(n)
 		}
 		head := far.Node[:min(len(far.Node), maxPortName-len(number)-len(tail))]
-		e.Port = head + number + tail
-		if !taken[e] && !reservedPort(e.Port) {
+		e.Interface = head + number + tail
+		if !taken[e] && !reservedPort(e.Interface) {
 			taken[e] = true
 			return e
 		}

@@ -16,11 +16,11 @@ func end(text string) (e End) {
 
 func TestCompleteNamesSwitchPorts(t *testing.T) {
 	hosts := []Host{
-		{Name: "server", Ports: []Port{{Name: "eth0"}, {Name: "eth1"}}},
-		{Name: "client", Ports: []Port{{Name: "eth0"}}},
-		{Name: "a-very-long-host-name-1", Ports: []Port{{Name: "eth0"}}},
-		{Name: "a-very-long-host-name-2", Ports: []Port{{Name: "eth0"}}},
-		{Name: "plug", Ports: []Port{{Name: "enp129s0f0np0.9"}}},
+		{Name: "server", Interfaces: []Interface{{Name: "eth0"}, {Name: "eth1"}}},
+		{Name: "client", Interfaces: []Interface{{Name: "eth0"}}},
+		{Name: "a-very-long-host-name-1", Interfaces: []Interface{{Name: "eth0"}}},
+		{Name: "a-very-long-host-name-2", Interfaces: []Interface{{Name: "eth0"}}},
+		{Name: "plug", Interfaces: []Interface{{Name: "enp129s0f0np0.9"}}},
 	}
 	top := Topology{Hosts: hosts, Switches: []Switch{{Name: "switch"}, {Name: "lo"}, {Name: "real", Via: []string{"ssh", "real"}}}, Links: []Link{
 		{From: end("server.eth0"), To: end("switch")},

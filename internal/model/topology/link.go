@@ -7,10 +7,10 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Link joins two ports. From and To only fix which direction is which.
+// Link joins two interfaces. From and To only fix which direction is which.
 type Link struct {
-	From End `yaml:"from,required" json:"from" doc:"host.port, or a switch (its port is then named for the other end)"`
-	To   End `yaml:"to,required" json:"to" doc:"host.port, or a switch"`
+	From End `yaml:"from,required" json:"from" doc:"host.interface, or a switch (its interface is then named for the other end)"`
+	To   End `yaml:"to,required" json:"to" doc:"host.interface, or a switch"`
 	// Shape holds for both directions, unless Forward or Reverse says otherwise.
 	Shape   `yaml:",inline"`
 	Forward *Shape `yaml:"forward" json:"forward,omitempty" doc:"what differs in the direction from → to"`
@@ -53,7 +53,7 @@ func (s Shape) Frame() unit.Bytes {
 // gsoRate is from where on a shaper meets segmentation offload at a rate that
 // matters, and gsoBurst holds two of its largest super-frames of 64 KiB. A tbf
 // whose bucket cannot hold a super-frame segments it in softirq context: four
-// ports of 1 Gbit/s then cost more CPU than they carry traffic
+// interfaces of 1 Gbit/s then cost more CPU than they carry traffic
 // (net/sched/sch_tbf.c, tbf_segment).
 const (
 	gsoRate  = 200e6
@@ -158,30 +158,30 @@ func (l Link) Other(e End) End {
 	return l.From
 }
 
-// End is one end of a link: a host's port, or a switch's port. In a file it is
-// written "host.port" or just "switch"; Complete names the switch's port after
-// the far end. In JSON it is written "host.port" too.
+// End is one end of a link: a host's interface, or a switch's port. In a file it is
+// written "host.interface" or just "switch"; Complete names the switch's port after
+// the far end. In JSON it is written "host.interface" too.
 type End struct {
-	Node string
-	Port string
+	Node      string
+	Interface string
 }
 
 func (e End) String() string {
-	if e.Port == "" {
+	if e.Interface == "" {
 		return e.Node
 	}
-	return e.Node + "." + e.Port
+	return e.Node + "." + e.Interface
 }
 
 // MarshalText spells the end as String does.
 func (e End) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
-// UnmarshalText reads host.port or switch. A port's name may itself have dots
+// UnmarshalText reads host.interface or switch. An interface's name may itself have dots
 // (eth0.100), a host's name has none.
 func (e *End) UnmarshalText(text []byte) error {
 	node, port, dot := strings.Cut(strings.TrimSpace(string(text)), ".")
 	if node == "" || dot && port == "" {
-		return fmt.Errorf("%q is not the end of a link: expected host.port or the name of a switch", text)
+		return fmt.Errorf("%q is not the end of a link: expected host.interface or the name of a switch", text)
 	}
 	*e = End{node, port}
 	return nil

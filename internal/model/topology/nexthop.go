@@ -24,11 +24,11 @@ func (h *Host) behind(id int) (list []setting.Nexthop) {
 		return nil
 	}
 	if len(n.Group) == 0 {
-		return []setting.Nexthop{{Via: n.Via, Port: n.Port, Weight: 1}}
+		return []setting.Nexthop{{Via: n.Via, Interface: n.Interface, Weight: 1}}
 	}
 	for _, m := range n.Group {
 		if single, ok := h.Nexthop(m.ID); ok && len(single.Group) == 0 {
-			list = append(list, setting.Nexthop{Via: single.Via, Port: single.Port, Weight: m.Weight})
+			list = append(list, setting.Nexthop{Via: single.Via, Interface: single.Interface, Weight: m.Weight})
 		}
 	}
 	return list
@@ -43,15 +43,15 @@ func (c settingChecker) nexthopObject(n setting.NexthopObject, path string) {
 		if n.Resilient != nil {
 			c.report(path+".resilient", "nexthop object %d: only a group can be resilient", n.ID)
 		}
-		if n.Port == "" {
-			c.report(path, "nexthop object %d: expected port, or a group", n.ID)
+		if n.Interface == "" {
+			c.report(path, "nexthop object %d: expected interface, or a group", n.ID)
 			return
 		}
-		c.nexthop(setting.Nexthop{Via: n.Via, Port: n.Port}, path)
+		c.nexthop(setting.Nexthop{Via: n.Via, Interface: n.Interface}, path)
 		return
 	}
-	if n.Via != "" || n.Port != "" {
-		c.report(path, "nexthop object %d: it has either a group, or via and port", n.ID)
+	if n.Via != "" || n.Interface != "" {
+		c.report(path, "nexthop object %d: it has either a group, or via and interface", n.ID)
 	}
 	for i, m := range n.Group {
 		at := path + ".group[" + strconv.Itoa(i) + "]"

@@ -2,7 +2,7 @@ package topology
 
 import "net/netip"
 
-// Onward is the stretch of a way from a host's port to a port of the next host,
+// Onward is the stretch of a way from a host's interface to an interface of the next host,
 // through the switches in between, for a packet with that next hop: a gateway, or
 // its destination. nil: no cable leads there.
 func (t *Topology) Onward(from End, nextHop netip.Addr) []End {
@@ -10,11 +10,11 @@ func (t *Topology) Onward(from End, nextHop netip.Addr) []End {
 	if !ok {
 		return nil
 	}
-	return newFloorPlan(t).stretch(host, hop{port: from.Port, to: nextHop})
+	return newFloorPlan(t).stretch(host, hop{port: from.Interface, to: nextHop})
 }
 
-// Adjacent says whether a host has a port on the same cable, or behind the same
-// switches, as a port of another one.
+// Adjacent says whether a host has an interface on the same cable, or behind the same
+// switches, as an interface of another one.
 func (t *Topology) Adjacent(host string, far End) bool {
 	for _, s := range newFloorPlan(t).segment(far) {
 		if s.end.Node == host {

@@ -8,7 +8,7 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// TestOnward: from a port to the next host, over a cable or through switches.
+// TestOnward: from an interface to the next host, over a cable or through switches.
 func TestOnward(t *testing.T) {
 	for _, c := range []struct {
 		over, from, nextHop, want string
@@ -48,7 +48,7 @@ func TestAdjacent(t *testing.T) {
 func TestPathsByNexthopObjects(t *testing.T) {
 	over := fabric()
 	over.Hosts[0].Nexthops = []setting.NexthopObject{
-		{ID: 1, Via: "inet6 fe80::1", Port: "up0"}, {ID: 2, Via: "inet6 fe80::2", Port: "up1"}, {ID: 3, Group: []setting.Member{{ID: 1}, {ID: 2}}},
+		{ID: 1, Via: "inet6 fe80::1", Interface: "up0"}, {ID: 2, Via: "inet6 fe80::2", Interface: "up1"}, {ID: 3, Group: []setting.Member{{ID: 1}, {ID: 2}}},
 	}
 	for object, want := range map[int]int{2: 1, 3: 2} {
 		over.Hosts[0].Routes = []setting.Route{{To: "default", Object: object}}
@@ -59,7 +59,7 @@ func TestPathsByNexthopObjects(t *testing.T) {
 	}
 	one := over.With([]setting.Setting{{Host: "s1", Nexthop: &setting.NexthopObject{ID: 3, Group: []setting.Member{{ID: 2}}}}})
 	one.Hosts[0].Routes[0].Object = 3
-	if paths, err := one.Paths("s1", netip.Addr{}, netip.MustParseAddr("10.0.200.2")); err != nil || len(paths) != 1 || paths[0][0].Port != "up1" {
+	if paths, err := one.Paths("s1", netip.Addr{}, netip.MustParseAddr("10.0.200.2")); err != nil || len(paths) != 1 || paths[0][0].Interface != "up1" {
 		t.Errorf("a setting took a member away: %v, %v", paths, err)
 	}
 }

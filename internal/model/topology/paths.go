@@ -16,12 +16,12 @@ const maxPaths = 1024
 
 // Paths lists every intended way of a packet that leaves host from, with the
 // given source address (the zero Addr: unset), for destination. A way is a list
-// of ends: the sender's port, then on each switch the port of entry and of
-// exit, on each router likewise, and last the receiver's port.
+// of ends: the sender's interface, then on each switch the interface of entry and of
+// exit, on each router likewise, and last the receiver's interface.
 //
 // Intended means what the file's author drew, not what a kernel will do: a
-// packet leaves by the port that holds its source address if the destination
-// can be reached by it, otherwise by a port on whose prefix the destination
+// packet leaves by the interface that holds its source address if the destination
+// can be reached by it, otherwise by an interface on whose prefix the destination
 // lies, otherwise by the routes. Several next hops make several ways.
 func (t *Topology) Paths(from string, source, destination netip.Addr) ([][]End, error) {
 	host, ok := t.Host(from)
@@ -33,7 +33,7 @@ func (t *Topology) Paths(from string, source, destination netip.Addr) ([][]End, 
 	if host.holds(destination) {
 		err = fmt.Errorf("%s is an address of %s itself, and such traffic never leaves the host", destination, from)
 	} else if len(t.holders(destination)) == 0 {
-		err = fmt.Errorf("no port holds %s", destination)
+		err = fmt.Errorf("no interface holds %s", destination)
 	} else {
 		err = w.from(host, source, nil)
 	}
@@ -81,10 +81,10 @@ func newFloorPlan(t *Topology) floorPlan {
 	return p
 }
 
-// hop is one way out of a host: by a port, to the holder of an address or to a
-// port that the file names.
+// hop is one way out of a host: by an interface, to the holder of an address or to a
+// interface that the file names.
 type hop struct {
-	port string // empty: any port that reaches the next hop
+	port string // empty: any interface that reaches the next hop
 	to   netip.Addr
 	end  End
 }
@@ -94,7 +94,7 @@ type hop struct {
 func (w *walk) from(host *Host, source netip.Addr, sofar []End) error {
 	hops := host.hops(source, w.destination)
 	if len(hops) == 0 {
-		return fmt.Errorf("%s has neither a port on its prefix nor a route", host.Name)
+		return fmt.Errorf("%s has neither an interface on its prefix nor a route", host.Name)
 	}
 	var reasons []error
 	for _, h := range hops {
@@ -148,7 +148,7 @@ func (h *Host) exit(by hop) string {
 func (h *Host) hops(source, destination netip.Addr) []hop {
 	holder := ""
 	if source.IsValid() {
-		for _, p := range h.Ports {
+		for _, p := range h.Interfaces {
 			if p.holds(source) {
 				holder = p.Name
 			}
@@ -196,7 +196,7 @@ func (e entry) leavesBy(port string) bool {
 }
 
 // best returns the hops of the entries with the longest prefix and, among
-// those, the lowest metric. Ports that share a prefix are equally intended.
+// those, the lowest metric. Interfaces that share a prefix are equally intended.
 func best(entries []entry) []hop {
 	first := slices.MinFunc(entries, func(a, b entry) int {
 		if a.bits != b.bits {
@@ -217,7 +217,7 @@ func best(entries []entry) []hop {
 func (h *Host) entries(table int, destination netip.Addr) []entry {
 	var entries []entry
 	if table == 0 {
-		for _, p := range h.Ports {
+		for _, p := range h.Interfaces {
 			for _, a := range p.Addresses {
 				if a.onPrefix(destination) {
 					entries = append(entries, entry{a.Bits, 0, []hop{{port: p.Name, to: destination}}})
@@ -238,7 +238,7 @@ func (h *Host) entries(table int, destination netip.Addr) []entry {
 		if r.Object != 0 {
 			nexthops = h.behind(r.Object)
 		} else if len(nexthops) == 0 {
-			nexthops = []setting.Nexthop{{Via: r.Via, Port: r.Port}}
+			nexthops = []setting.Nexthop{{Via: r.Via, Interface: r.Interface}}
 		}
 		e := entry{bits: bits, metric: r.Metric}
 		for _, n := range nexthops {
@@ -256,7 +256,7 @@ func (h *Host) entries(table int, destination netip.Addr) []entry {
 // nexthop reads a next hop. "default" is written alike in both families: there
 // an address of the other family means a route of the other family.
 func (h *Host) nexthop(n setting.Nexthop, destination netip.Addr, isDefault bool) (hop, bool) {
-	out := hop{port: n.Port, to: destination}
+	out := hop{port: n.Interface, to: destination}
 	if n.Via == "" {
 		return out, true
 	}
@@ -267,7 +267,7 @@ func (h *Host) nexthop(n setting.Nexthop, destination netip.Addr, isDefault bool
 		}
 		out.to = addr
 		if out.port == "" {
-			for _, p := range h.Ports {
+			for _, p := range h.Interfaces {
 				if p.onPrefix(addr) {
 					out.port = p.Name
 					break
@@ -305,24 +305,24 @@ func (a Address) onPrefix(addr netip.Addr) bool {
 	return network(a.First).Compare(mine) <= 0 && mine.Compare(network(a.Last)) <= 0
 }
 
-func (p *Port) onPrefix(addr netip.Addr) bool {
+func (p *Interface) onPrefix(addr netip.Addr) bool {
 	return slices.ContainsFunc(p.Addresses, func(a Address) bool { return a.onPrefix(addr) })
 }
 
-func (p *Port) holds(addr netip.Addr) bool {
+func (p *Interface) holds(addr netip.Addr) bool {
 	return slices.ContainsFunc(p.Addresses, func(a Address) bool { return a.Contains(addr) })
 }
 
 func (h *Host) holds(addr netip.Addr) bool {
-	return slices.ContainsFunc(h.Ports, func(p Port) bool { return p.holds(addr) })
+	return slices.ContainsFunc(h.Interfaces, func(p Interface) bool { return p.holds(addr) })
 }
 
-// holders lists every port that holds an address: a link-local or an anycast
+// holders lists every interface that holds an address: a link-local or an anycast
 // address may be in several places.
 func (t *Topology) holders(addr netip.Addr) []End {
 	var ends []End
 	for _, h := range t.Hosts {
-		for _, p := range h.Ports {
+		for _, p := range h.Interfaces {
 			if p.holds(addr) {
 				ends = append(ends, End{h.Name, p.Name})
 			}
@@ -331,10 +331,10 @@ func (t *Topology) holders(addr netip.Addr) []End {
 	return ends
 }
 
-// stretch finds the way through switches from a host's port to the next host's:
+// stretch finds the way through switches from a host's interface to the next host's:
 // the shortest, as switches without a spanning tree have no other.
 func (f floorPlan) stretch(host *Host, h hop) []End {
-	for _, p := range host.Ports {
+	for _, p := range host.Interfaces {
 		if h.port != "" && p.Name != h.port {
 			continue
 		}
@@ -344,12 +344,12 @@ func (f floorPlan) stretch(host *Host, h hop) []End {
 				if last.end == h.end {
 					return last.way()
 				}
-			} else if next := f.hosts[last.end.Node]; next.portHolds(last.end.Port, h.to) {
+			} else if next := f.hosts[last.end.Node]; next.portHolds(last.end.Interface, h.to) {
 				return last.way()
 			}
 		}
-		// A link-local next hop, and a route that names only a port, are not in
-		// anybody's list of addresses: on a segment of two ports they mean the
+		// A link-local next hop, and a route that names only an interface, are not in
+		// anybody's list of addresses: on a segment of two interfaces they mean the
 		// other one.
 		if h.end == (End{}) && len(reached) == 1 && (h.to.IsLinkLocalUnicast() || !p.onPrefix(h.to)) {
 			return reached[0].way()
@@ -359,7 +359,7 @@ func (f floorPlan) stretch(host *Host, h hop) []End {
 }
 
 func (h *Host) portHolds(name string, addr netip.Addr) bool {
-	p, ok := h.Port(name)
+	p, ok := h.Interface(name)
 	return ok && p.holds(addr)
 }
 
@@ -378,8 +378,8 @@ func (s *step) way() []End {
 	return way
 }
 
-// segment lists the last steps of the ways from a host's port to every other
-// host port of the same layer-2 segment, nearest first.
+// segment lists the last steps of the ways from a host's interface to every other
+// host interface of the same layer-2 segment, nearest first.
 func (f floorPlan) segment(start End) []*step {
 	var reached []*step
 	seen := map[string]bool{} // switches

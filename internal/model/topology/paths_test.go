@@ -16,8 +16,8 @@ func address(text string) Address {
 	return Address{First: prefix.Addr(), Last: prefix.Addr(), Bits: prefix.Bits()}
 }
 
-func port(name string, addresses ...string) Port {
-	p := Port{Name: name}
+func port(name string, addresses ...string) Interface {
+	p := Interface{Name: name}
 	for _, a := range addresses {
 		p.Addresses = append(p.Addresses, address(a))
 	}
@@ -30,20 +30,20 @@ func link(from, to string) Link {
 
 func end(text string) End {
 	node, port, _ := strings.Cut(text, ".")
-	return End{Node: node, Port: port}
+	return End{Node: node, Interface: port}
 }
 
-// nas is a server with four ports on one subnet and two clients, behind two
+// nas is a server with four interfaces on one subnet and two clients, behind two
 // switches in a row.
 func nas() *Topology {
 	return &Topology{
 		Hosts: []Host{
-			{Name: "server", Ports: []Port{
+			{Name: "server", Interfaces: []Interface{
 				port("eth0", "192.168.1.15/24"), port("eth1", "192.168.1.16/24"),
 				port("eth2", "192.168.1.17/24"), port("eth3", "192.168.1.18/24"),
 			}},
-			{Name: "client1", Ports: []Port{port("eth0", "192.168.1.101/24")}},
-			{Name: "client2", Ports: []Port{port("eth0", "192.168.1.102/24")}},
+			{Name: "client1", Interfaces: []Interface{port("eth0", "192.168.1.101/24")}},
+			{Name: "client2", Interfaces: []Interface{port("eth0", "192.168.1.102/24")}},
 		},
 		Switches: []Switch{{Name: "switch"}, {Name: "far"}},
 		Links: []Link{
@@ -55,22 +55,22 @@ func nas() *Topology {
 	}
 }
 
-// fabric has two servers with an address on a loopback port, each cabled to two
+// fabric has two servers with an address on a loopback interface, each cabled to two
 // spines by links without addresses, as with BGP unnumbered.
 func fabric() *Topology {
 	server := func(name, addr string) Host {
 		return Host{
-			Name:  name,
-			Ports: []Port{port("up0"), port("up1"), port("lo1", addr+"/32")},
+			Name:       name,
+			Interfaces: []Interface{port("up0"), port("up1"), port("lo1", addr+"/32")},
 			Routes: []setting.Route{{To: "default", Nexthops: []setting.Nexthop{
-				{Via: "inet6 fe80::1", Port: "up0"}, {Via: "inet6 fe80::2", Port: "up1"},
+				{Via: "inet6 fe80::1", Interface: "up0"}, {Via: "inet6 fe80::2", Interface: "up1"},
 			}}},
 		}
 	}
 	spine := func(name string) Host {
 		return Host{
-			Name: name, Forward: true, Ports: []Port{port("a"), port("b")},
-			Routes: []setting.Route{{To: "10.0.200.1/32", Port: "a"}, {To: "10.0.200.2/32", Port: "b"}},
+			Name: name, Forward: true, Interfaces: []Interface{port("a"), port("b")},
+			Routes: []setting.Route{{To: "10.0.200.1/32", Interface: "a"}, {To: "10.0.200.2/32", Interface: "b"}},
 		}
 	}
 	return &Topology{
@@ -84,11 +84,11 @@ func fabric() *Topology {
 func routed() *Topology {
 	return &Topology{
 		Hosts: []Host{
-			{Name: "a", Ports: []Port{port("eth0", "10.0.1.1/24"), port("eth1", "10.0.3.1/24")},
+			{Name: "a", Interfaces: []Interface{port("eth0", "10.0.1.1/24"), port("eth1", "10.0.3.1/24")},
 				Routes: []setting.Route{{To: "default", Via: "r.eth0"}, {To: "10.0.2.9/32", Via: "10.0.3.2"}}},
-			{Name: "r", Forward: true, Ports: []Port{port("eth0", "10.0.1.254/24"), port("eth1", "10.0.2.254/24")}},
-			{Name: "q", Ports: []Port{port("eth0", "10.0.3.2/24")}},
-			{Name: "b", Ports: []Port{port("eth0", "10.0.2.1/24", "10.0.2.9/24", "fd00::2/64")}},
+			{Name: "r", Forward: true, Interfaces: []Interface{port("eth0", "10.0.1.254/24"), port("eth1", "10.0.2.254/24")}},
+			{Name: "q", Interfaces: []Interface{port("eth0", "10.0.3.2/24")}},
+			{Name: "b", Interfaces: []Interface{port("eth0", "10.0.2.1/24", "10.0.2.9/24", "fd00::2/64")}},
 		},
 		Links: []Link{link("a.eth0", "r.eth0"), link("r.eth1", "b.eth0"), link("a.eth1", "q.eth0")},
 	}
@@ -97,9 +97,9 @@ func routed() *Topology {
 func TestPaths(t *testing.T) {
 	source := nas()
 	source.Hosts[0].Rules = []setting.Rule{{From: "192.168.1.15", Table: 7}}
-	source.Hosts[0].Routes = []setting.Route{{To: "192.168.1.0/24", Port: "eth2", Table: 7}}
+	source.Hosts[0].Routes = []setting.Route{{To: "192.168.1.0/24", Interface: "eth2", Table: 7}}
 	aliases := nas()
-	aliases.Hosts[0].Ports[1].Addresses[0] = Address{
+	aliases.Hosts[0].Interfaces[1].Addresses[0] = Address{
 		First: netip.MustParseAddr("192.168.1.30"), Last: netip.MustParseAddr("192.168.1.60"), Bits: 24,
 	}
 
@@ -109,22 +109,22 @@ func TestPaths(t *testing.T) {
 		from, source, destination string
 		want                      []string
 	}{
-		{"write goes to the port that holds the address", nas(), "client1", "", "192.168.1.17",
+		{"write goes to the interface that holds the address", nas(), "client1", "", "192.168.1.17",
 			[]string{"client1.eth0 switch.client1-eth0 switch.server-eth2 server.eth2"}},
-		{"read leaves by the port that holds the source", nas(), "server", "192.168.1.16", "192.168.1.101",
+		{"read leaves by the interface that holds the source", nas(), "server", "192.168.1.16", "192.168.1.101",
 			[]string{"server.eth1 switch.server-eth1 switch.client1-eth0 client1.eth0"}},
 		{"a link may be written the other way round", nas(), "server", "192.168.1.18", "192.168.1.101",
 			[]string{"server.eth3 switch.server-eth3 switch.client1-eth0 client1.eth0"}},
 		{"two switches in a row", nas(), "client2", "192.168.1.102", "192.168.1.15",
 			[]string{"client2.eth0 far.client2-eth0 far.switch switch.far switch.server-eth0 server.eth0"}},
-		{"without a source every port on the prefix will do", nas(), "server", "", "192.168.1.101", []string{
+		{"without a source every interface on the prefix will do", nas(), "server", "", "192.168.1.101", []string{
 			"server.eth0 switch.server-eth0 switch.client1-eth0 client1.eth0",
 			"server.eth1 switch.server-eth1 switch.client1-eth0 client1.eth0",
 			"server.eth2 switch.server-eth2 switch.client1-eth0 client1.eth0",
 			"server.eth3 switch.server-eth3 switch.client1-eth0 client1.eth0"}},
 		{"aliases", aliases, "client1", "", "192.168.1.44",
 			[]string{"client1.eth0 switch.client1-eth0 switch.server-eth1 server.eth1"}},
-		{"a rule's table decides before the ports' prefixes", source, "server", "192.168.1.15", "192.168.1.101",
+		{"a rule's table decides before the interfaces' prefixes", source, "server", "192.168.1.15", "192.168.1.101",
 			[]string{"server.eth2 switch.server-eth2 switch.client1-eth0 client1.eth0"}},
 		{"equal-cost multipath, unnumbered", fabric(), "s1", "10.0.200.1", "10.0.200.2", []string{
 			"s1.up0 spine1.a spine1.b s2.up0", "s1.up1 spine2.a spine2.b s2.up1"}},
@@ -155,7 +155,7 @@ func TestPathsErrors(t *testing.T) {
 	cut := nas()
 	cut.Links = append(cut.Links[:3], cut.Links[4])
 	loop := routed()
-	loop.Hosts[1].Ports[1] = port("eth1", "10.0.9.254/24")
+	loop.Hosts[1].Interfaces[1] = port("eth1", "10.0.9.254/24")
 	loop.Hosts[1].Routes = []setting.Route{{To: "default", Via: "10.0.1.1"}}
 	loop.Hosts[0].Forward = true
 
@@ -166,11 +166,11 @@ func TestPathsErrors(t *testing.T) {
 		want                      string
 	}{
 		{"unknown host", nas(), "nobody", "", "192.168.1.15", `no host "nobody"`},
-		{"nobody's address", nas(), "client1", "", "192.168.1.99", "no port holds 192.168.1.99"},
+		{"nobody's address", nas(), "client1", "", "192.168.1.99", "no interface holds 192.168.1.99"},
 		{"own address", nas(), "server", "", "192.168.1.16", "is an address of server itself"},
 		{"cable cut", cut, "client1", "", "192.168.1.18", "no way from client1 to 192.168.1.18: "},
-		{"cable cut, at the port", cut, "server", "192.168.1.15", "192.168.1.102", "192.168.1.102 is not reached from server.eth0"},
-		{"no route", routed(), "b", "", "10.0.1.1", "b has neither a port on its prefix nor a route"},
+		{"cable cut, at the interface", cut, "server", "192.168.1.15", "192.168.1.102", "192.168.1.102 is not reached from server.eth0"},
+		{"no route", routed(), "b", "", "10.0.1.1", "b has neither an interface on its prefix nor a route"},
 		{"longest prefix leads to no router", routed(), "a", "", "10.0.2.9", "q does not forward"},
 		{"other family has no route", routed(), "r", "", "fd00::2", "r has neither"},
 		{"loop", loop, "a", "", "10.0.2.1", "lead back to a"},
@@ -195,18 +195,18 @@ func TestPathsAreBounded(t *testing.T) {
 	for tier := range tiers + 1 {
 		h := Host{Name: fmt.Sprint("r", tier), Forward: true}
 		for k := range wide {
-			h.Ports = append(h.Ports, port(fmt.Sprint("d", k), fmt.Sprintf("10.%d.%d.1/24", tier, k)),
+			h.Interfaces = append(h.Interfaces, port(fmt.Sprint("d", k), fmt.Sprintf("10.%d.%d.1/24", tier, k)),
 				port(fmt.Sprint("u", k), fmt.Sprintf("10.%d.%d.2/24", tier-1+100*(1/(tier+1)), k)))
 		}
 		if tier < tiers {
 			var hops []setting.Nexthop
 			for k := range wide {
-				hops = append(hops, setting.Nexthop{Via: fmt.Sprintf("r%d.u%d", tier+1, k), Port: fmt.Sprint("d", k)})
+				hops = append(hops, setting.Nexthop{Via: fmt.Sprintf("r%d.u%d", tier+1, k), Interface: fmt.Sprint("d", k)})
 				top.Links = append(top.Links, link(fmt.Sprintf("r%d.d%d", tier, k), fmt.Sprintf("r%d.u%d", tier+1, k)))
 			}
 			h.Routes = []setting.Route{{To: "172.16.0.1/32", Nexthops: hops}}
 		} else {
-			h.Ports = append(h.Ports, port("lo1", "172.16.0.1/32"))
+			h.Interfaces = append(h.Interfaces, port("lo1", "172.16.0.1/32"))
 		}
 		top.Hosts = append(top.Hosts, h)
 	}

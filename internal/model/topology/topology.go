@@ -1,6 +1,6 @@
 // Package topology describes hosts, switches and the links between them, and
 // answers questions about them that need no kernel: who holds an address, which
-// ports lie on the way of a flow, which MAC address a lab gives a port.
+// interfaces lie on the way of a flow, which MAC address a lab gives an interface.
 //
 // A Topology is what is left after a file's brace ranges have been expanded and
 // its references checked (package source does the former, Validate the latter).
@@ -17,7 +17,7 @@ import (
 type Topology struct {
 	Hosts    []Host   `yaml:"hosts,required" json:"hosts" doc:"endpoints and routers, by name"`
 	Switches []Switch `yaml:"switches" json:"switches,omitempty" doc:"bridges with a forwarding table, by name"`
-	Links    []Link   `yaml:"links,required" json:"links" doc:"cables: each joins two ports"`
+	Links    []Link   `yaml:"links,required" json:"links" doc:"cables: each joins two interfaces"`
 }
 
 // Host is an endpoint or a router.
@@ -28,23 +28,23 @@ type Host struct {
 	Via   []string `yaml:"via" json:"via,omitempty" doc:"command prefix that reaches a real host, such as [ssh, root@nas] or [ip, netns, exec, blue]; absent: linerate makes the host"`
 	Agent string   `yaml:"agent" json:"agent,omitempty" doc:"with via: path of the linerate program on that host"`
 	// Forward makes the host a router.
-	Forward  bool                    `yaml:"forward" json:"forward,omitempty" doc:"true makes the host a router (ip_forward)"`
-	Ports    []Port                  `yaml:"ports,required" json:"ports" doc:"the host's ports, by name"`
-	Routes   []setting.Route         `yaml:"routes" json:"routes,omitempty" doc:"routes beyond those of the ports' own prefixes"`
-	Nexthops []setting.NexthopObject `yaml:"nexthops" json:"nexthops,omitempty" doc:"nexthop objects and groups of them, for routes to refer to"`
-	BGP      *BGP                    `yaml:"bgp" json:"bgp,omitempty" doc:"the host speaks BGP: it announces its addresses to the hosts that it is cabled to, and learns routes from them"`
-	Rules    []setting.Rule          `yaml:"rules" json:"rules,omitempty" doc:"routing policy rules"`
-	Sysctls  []setting.Sysctl        `yaml:"sysctls" json:"sysctls,omitempty" doc:"kernel parameters that hold in every treatment"`
+	Forward    bool                    `yaml:"forward" json:"forward,omitempty" doc:"true makes the host a router (ip_forward)"`
+	Interfaces []Interface             `yaml:"interfaces,required" json:"interfaces" doc:"the host's interfaces, by name"`
+	Routes     []setting.Route         `yaml:"routes" json:"routes,omitempty" doc:"routes beyond those of the interfaces' own prefixes"`
+	Nexthops   []setting.NexthopObject `yaml:"nexthops" json:"nexthops,omitempty" doc:"nexthop objects and groups of them, for routes to refer to"`
+	BGP        *BGP                    `yaml:"bgp" json:"bgp,omitempty" doc:"the host speaks BGP: it announces its addresses to the hosts that it is cabled to, and learns routes from them"`
+	Rules      []setting.Rule          `yaml:"rules" json:"rules,omitempty" doc:"routing policy rules"`
+	Sysctls    []setting.Sysctl        `yaml:"sysctls" json:"sysctls,omitempty" doc:"kernel parameters that hold in every treatment"`
 }
 
-// Port is a host's attachment to a link.
-type Port struct {
+// Interface is a host's attachment to a link.
+type Interface struct {
 	Name      string    `yaml:",key" json:"name"`
 	Addresses []Address `yaml:"addresses" json:"addresses,omitempty" doc:"addresses with prefix length; a range such as 192.168.2.1-254/16 makes one alias each"`
-	MAC       string    `yaml:"mac" json:"mac,omitempty" doc:"MAC address; absent: a lab chooses one that tells host and port"`
+	MAC       string    `yaml:"mac" json:"mac,omitempty" doc:"MAC address; absent: a lab chooses one that tells host and interface"`
 }
 
-// Switch is a bridge. Its ports are the link ends that name it.
+// Switch is a bridge. Its interfaces are the link ends that name it.
 type Switch struct {
 	Name string   `yaml:",key" json:"name"`
 	Via  []string `yaml:"via" json:"via,omitempty" doc:"command prefix that reaches a real Linux bridge; absent: linerate makes the switch"`
@@ -75,17 +75,17 @@ func (t *Topology) Switch(name string) (*Switch, bool) {
 	return nil, false
 }
 
-// Port finds a host's port by name.
-func (h *Host) Port(name string) (*Port, bool) {
-	for i := range h.Ports {
-		if h.Ports[i].Name == name {
-			return &h.Ports[i], true
+// Interface finds a host's interface by name.
+func (h *Host) Interface(name string) (*Interface, bool) {
+	for i := range h.Interfaces {
+		if h.Interfaces[i].Name == name {
+			return &h.Interfaces[i], true
 		}
 	}
 	return nil, false
 }
 
-// LinkAt finds the link that ends at the given port.
+// LinkAt finds the link that ends at the given interface.
 func (t *Topology) LinkAt(e End) (*Link, bool) {
 	for i := range t.Links {
 		if t.Links[i].From == e || t.Links[i].To == e {
@@ -95,10 +95,10 @@ func (t *Topology) LinkAt(e End) (*Link, bool) {
 	return nil, false
 }
 
-// Holder finds the host and port that hold an address.
+// Holder finds the host and interface that hold an address.
 func (t *Topology) Holder(addr netip.Addr) (End, bool) {
 	for _, h := range t.Hosts {
-		for _, p := range h.Ports {
+		for _, p := range h.Interfaces {
 			for _, a := range p.Addresses {
 				if a.Contains(addr) {
 					return End{h.Name, p.Name}, true
@@ -109,14 +109,14 @@ func (t *Topology) Holder(addr netip.Addr) (End, bool) {
 	return End{}, false
 }
 
-// MAC is the hardware address that a lab gives a port: locally administered,
-// with the host's and the port's place in the file, so that a table of
+// MAC is the hardware address that a lab gives an interface: locally administered,
+// with the host's and the interface's place in the file, so that a table of
 // neighbours can be read by eye: 02:00:00:02:00:01 is the second host's first
-// port. Switch ports count on after the hosts.
+// interface. Switch ports count on after the hosts.
 func (t *Topology) MAC(e End) string {
 	for i, h := range t.Hosts {
-		for j, p := range h.Ports {
-			if h.Name == e.Node && p.Name == e.Port {
+		for j, p := range h.Interfaces {
+			if h.Name == e.Node && p.Name == e.Interface {
 				if p.MAC != "" {
 					return p.MAC
 				}

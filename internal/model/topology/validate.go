@@ -20,7 +20,7 @@ type checker struct {
 }
 
 // Validate reports everything that is wrong with the topology. Paths are those
-// of a study file: topology.hosts[0].ports[1].
+// of a study file: topology.hosts[0].interfaces[1].
 func (t *Topology) Validate(report source.Report) {
 	c := &checker{t: t, report: report, host: map[string]int{}, swtch: map[string]int{}}
 	for i, h := range t.Hosts {
@@ -67,13 +67,13 @@ func (c *checker) checkHost(i int) {
 		c.report(path+".agent", "agent is the program's path on a real host: it needs via")
 	}
 	c.via(path, h.Via)
-	if len(h.Ports) == 0 {
-		c.report(path+".ports", "host %q has no ports", h.Name)
+	if len(h.Interfaces) == 0 {
+		c.report(path+".interfaces", "host %q has no interfaces", h.Name)
 	}
-	for j, p := range h.Ports {
-		path := fmt.Sprintf("%s.ports[%d]", path, j)
+	for j, p := range h.Interfaces {
+		path := fmt.Sprintf("%s.interfaces[%d]", path, j)
 		if why := wrongPortName(p.Name); why != "" {
-			c.report(path, "port name %q: %s", p.Name, why)
+			c.report(path, "interface name %q: %s", p.Name, why)
 		}
 		if p.MAC != "" {
 			if why := wrongMAC(p.MAC); why != "" {
@@ -116,7 +116,7 @@ func (c *checker) via(path string, via []string) {
 }
 
 // reservedPort names what every namespace has, and what sysctl means by "all
-// ports" and "later ports".
+// interfaces" and "later interfaces".
 func reservedPort(name string) bool {
 	return name == "lo" || name == "all" || name == "default"
 }
@@ -136,13 +136,13 @@ func wrongPortName(name string) string {
 
 var macAddress = regexp.MustCompile(`^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$`)
 
-// wrongMAC says why text cannot be the MAC address of a port.
+// wrongMAC says why text cannot be the MAC address of an interface.
 func wrongMAC(text string) string {
 	switch {
 	case !macAddress.MatchString(text):
 		return fmt.Sprintf("%q is not a MAC address: expected six bytes such as 02:00:00:01:00:01", text)
 	case strings.ContainsAny(text[1:2], "13579bdfBDF"):
-		return fmt.Sprintf("%q is a multicast MAC address; a port's first byte is even", text)
+		return fmt.Sprintf("%q is a multicast MAC address; an interface's first byte is even", text)
 	}
 	return ""
 }
@@ -156,9 +156,9 @@ func (c *checker) addresses() {
 	}
 	var all []given
 	for i, h := range c.t.Hosts {
-		for j, p := range h.Ports {
+		for j, p := range h.Interfaces {
 			for k, a := range p.Addresses {
-				path := fmt.Sprintf("topology.hosts[%d].ports[%d].addresses[%d]", i, j, k)
+				path := fmt.Sprintf("topology.hosts[%d].interfaces[%d].addresses[%d]", i, j, k)
 				if why := wrongHostAddress(a); why != "" {
 					c.report(path, "%s: %s", a, why)
 					continue
@@ -182,7 +182,7 @@ func (c *checker) addresses() {
 }
 
 // sameScope allows what may be given twice: link-local addresses, on different
-// ports.
+// interfaces.
 func sameScope(a netip.Addr, one, other End) bool {
 	return a.IsLinkLocalUnicast() && one != other
 }

@@ -39,25 +39,25 @@ func (c *checker) links() {
 		shapes{c.report, path, mtu}.check(l)
 	}
 	if !sound {
-		return // the ports without a link are those of the links that are wrong
+		return // the interfaces without a link are those of the links that are wrong
 	}
 	c.sameMAC()
 	for i, h := range c.t.Hosts {
-		for j, p := range h.Ports {
+		for j, p := range h.Interfaces {
 			if _, linked := taken[End{h.Name, p.Name}]; !linked {
-				c.report(fmt.Sprintf("topology.hosts[%d].ports[%d]", i, j), "port %s.%s has no link", h.Name, p.Name)
+				c.report(fmt.Sprintf("topology.hosts[%d].interfaces[%d]", i, j), "interface %s.%s has no link", h.Name, p.Name)
 			}
 		}
 	}
 }
 
-// end resolves one end of a link. A port without a name is a switch's, or the
+// end resolves one end of a link. An interface without a name is a switch's, or the
 // only one of a host.
 func (c *checker) end(e End, path string) (End, bool) {
 	if _, isSwitch := c.swtch[e.Node]; isSwitch {
-		if e.Port != "" {
-			if why := wrongPortName(e.Port); why != "" {
-				c.report(path, "port name %q: %s", e.Port, why)
+		if e.Interface != "" {
+			if why := wrongPortName(e.Interface); why != "" {
+				c.report(path, "interface name %q: %s", e.Interface, why)
 			}
 		}
 		return e, true
@@ -68,34 +68,34 @@ func (c *checker) end(e End, path string) (End, bool) {
 		return e, false
 	}
 	h := &c.t.Hosts[i]
-	if e.Port == "" && len(h.Ports) == 1 {
-		e.Port = h.Ports[0].Name
+	if e.Interface == "" && len(h.Interfaces) == 1 {
+		e.Interface = h.Interfaces[0].Name
 	}
-	if e.Port == "" {
-		c.report(path, "link to %q: the host has several ports; expected %s", e.Node, source.Or(h.portNames(h.Name+".")))
+	if e.Interface == "" {
+		c.report(path, "link to %q: the host has several interfaces; expected %s", e.Node, source.Or(h.portNames(h.Name+".")))
 		return e, false
 	}
-	if _, ok := h.Port(e.Port); !ok {
-		c.report(path, "link to %q: host %q has no port %q%s", e, e.Node, e.Port, source.DidYouMean(e.Port, h.portNames("")))
+	if _, ok := h.Interface(e.Interface); !ok {
+		c.report(path, "link to %q: host %q has no interface %q%s", e, e.Node, e.Interface, source.DidYouMean(e.Interface, h.portNames("")))
 		return e, false
 	}
 	return e, true
 }
 
-// portNames lists the host's ports, each behind a prefix.
+// portNames lists the host's interfaces, each behind a prefix.
 func (h *Host) portNames(prefix string) []string {
-	names := make([]string, len(h.Ports))
-	for i, p := range h.Ports {
+	names := make([]string, len(h.Interfaces))
+	for i, p := range h.Interfaces {
 		names[i] = prefix + p.Name
 	}
 	return names
 }
 
-// occupy reports a port that is linked twice. Nameless switch ports are as many
+// occupy reports an interface that is linked twice. Nameless switch ports are as many
 // as there are links.
 func (c *checker) occupy(taken map[End]End, e, far End, path string) {
-	if other, twice := taken[e]; twice && e.Port != "" {
-		c.report(path, "port %s is already linked to %s", e, other)
+	if other, twice := taken[e]; twice && e.Interface != "" {
+		c.report(path, "interface %s is already linked to %s", e, other)
 		return
 	}
 	taken[e] = far
@@ -149,7 +149,7 @@ func (c *checker) hasIPv6(e End) bool {
 	if !isHost {
 		return false
 	}
-	p, _ := c.t.Hosts[i].Port(e.Port)
+	p, _ := c.t.Hosts[i].Interface(e.Interface)
 	for _, a := range p.Addresses {
 		if a.First.Is6() {
 			return true

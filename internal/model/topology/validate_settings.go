@@ -69,7 +69,7 @@ func (t *Topology) CheckSetting(s setting.Setting, path string, report source.Re
 		c.neighbour(*s.Neighbour, path+".neighbour")
 	}
 	if a := s.Address; a != nil {
-		c.port(a.Port, path+".address.port")
+		c.port(a.Interface, path+".address.interface")
 		switch last := a.Last(); {
 		case a.Count < 0 || a.Count > maxAliases || !last.IsValid():
 			report(path+".address.count", "%d addresses from %s on: expected 1 to %d, and no more than there are", a.Count, a.Address, maxAliases)
@@ -103,14 +103,14 @@ type settingChecker struct {
 	report source.Report
 }
 
-// port reports a port that the host does not have. lo is always there.
+// interface reports an interface that the host does not have. lo is always there.
 func (c settingChecker) port(name, path string) {
-	if _, ok := c.h.Port(name); !ok && name != "lo" {
-		c.report(path, "host %q has no port %q%s", c.h.Name, name, source.DidYouMean(name, c.h.portNames("")))
+	if _, ok := c.h.Interface(name); !ok && name != "lo" {
+		c.report(path, "host %q has no interface %q%s", c.h.Name, name, source.DidYouMean(name, c.h.portNames("")))
 	}
 }
 
-// hostPort reads host.port, and reports one that does not exist.
+// hostPort reads host.interface, and reports one that does not exist.
 func (c settingChecker) hostPort(text, path, expected string) {
 	node, port, dot := strings.Cut(text, ".")
 	if !dot {
@@ -123,7 +123,7 @@ func (c settingChecker) hostPort(text, path, expected string) {
 }
 
 func (c settingChecker) neighbour(n setting.Neighbour, path string) {
-	c.port(n.Port, path+".port")
+	c.port(n.Interface, path+".interface")
 	if wrongMAC(n.LLAddr) == "" {
 		return
 	}
@@ -132,7 +132,7 @@ func (c settingChecker) neighbour(n setting.Neighbour, path string) {
 		c.report(path+".lladdr", "%s", wrongMAC(n.LLAddr))
 		return
 	}
-	c.hostPort(n.LLAddr, path+".lladdr", "a MAC address such as 02:00:00:01:00:01, or host.port")
+	c.hostPort(n.LLAddr, path+".lladdr", "a MAC address such as 02:00:00:01:00:01, or host.interface")
 }
 
 // maxInitCwnd is more than any receiver lets a connection begin with.
@@ -165,23 +165,23 @@ func (c settingChecker) route(r setting.Route, path string) {
 		if _, ok := c.h.Nexthop(r.Object); !ok && len(c.h.Via) == 0 {
 			c.report(path+".nexthop", "host %q has no nexthop object %d", c.h.Name, r.Object)
 		}
-		if len(r.Nexthops) > 0 || r.Via != "" || r.Port != "" {
-			c.report(path, "a route has either a nexthop object, or via, port and nexthops of its own")
+		if len(r.Nexthops) > 0 || r.Via != "" || r.Interface != "" {
+			c.report(path, "a route has either a nexthop object, or via, interface and nexthops of its own")
 		}
 		return
 	}
 	switch {
-	case len(r.Nexthops) > 0 && (r.Via != "" || r.Port != ""):
-		c.report(path, "a route has either nexthops, or via and port")
-	case len(r.Nexthops) == 0 && r.Via == "" && r.Port == "":
-		c.report(path, "a route leads somewhere: expected via, port or nexthops")
+	case len(r.Nexthops) > 0 && (r.Via != "" || r.Interface != ""):
+		c.report(path, "a route has either nexthops, or via and interface")
+	case len(r.Nexthops) == 0 && r.Via == "" && r.Interface == "":
+		c.report(path, "a route leads somewhere: expected via, interface or nexthops")
 	case len(r.Nexthops) == 0:
-		c.nexthop(setting.Nexthop{Via: r.Via, Port: r.Port}, path)
+		c.nexthop(setting.Nexthop{Via: r.Via, Interface: r.Interface}, path)
 	}
 	for i, n := range r.Nexthops {
 		path := fmt.Sprintf("%s.nexthops[%d]", path, i)
-		if n.Via == "" && n.Port == "" {
-			c.report(path, "a next hop needs via or port")
+		if n.Via == "" && n.Interface == "" {
+			c.report(path, "a next hop needs via or interface")
 		}
 		if n.Weight < 0 || n.Weight > 256 {
 			c.report(path+".weight", "weight %d: expected 1 to 256", n.Weight)
@@ -191,24 +191,24 @@ func (c settingChecker) route(r setting.Route, path string) {
 }
 
 func (c settingChecker) nexthop(n setting.Nexthop, path string) {
-	if n.Port != "" {
-		c.port(n.Port, path+".port")
+	if n.Interface != "" {
+		c.port(n.Interface, path+".interface")
 	}
 	if n.Via == "" {
 		return
 	}
-	const expected = "an address, 'inet6 ADDRESS', or host.port"
+	const expected = "an address, 'inet6 ADDRESS', or host.interface"
 	text, inet6 := strings.CutPrefix(n.Via, "inet6 ")
 	addr, err := netip.ParseAddr(strings.TrimSpace(text))
 	switch {
 	case err == nil && inet6 && !addr.Is6():
 		c.report(path+".via", "%q: %s is not an IPv6 address", n.Via, addr)
-	case err == nil && addr.IsLinkLocalUnicast() && n.Port == "":
-		c.report(path+".via", "%q: a link-local next hop needs port as well, since it exists on every link", n.Via)
+	case err == nil && addr.IsLinkLocalUnicast() && n.Interface == "":
+		c.report(path+".via", "%q: a link-local next hop needs interface as well, since it exists on every link", n.Via)
 	case err == nil && c.h.holds(addr):
 		c.report(path+".via", "%q: host %q itself has that address", n.Via, c.h.Name)
-	case err == nil && !c.onLink(addr, n.Port):
-		c.report(path+".via", "%q: no port of host %q is on a network with that address%s", n.Via, c.h.Name, c.networks())
+	case err == nil && !c.onLink(addr, n.Interface):
+		c.report(path+".via", "%q: no interface of host %q is on a network with that address%s", n.Via, c.h.Name, c.networks())
 	case err != nil && inet6:
 		c.report(path+".via", "%q: expected %s", n.Via, expected)
 	case err != nil:
@@ -217,13 +217,13 @@ func (c settingChecker) nexthop(n setting.Nexthop, path string) {
 }
 
 // onLink reports whether the host can reach a next hop without another one, as
-// the kernel demands: by the prefix of a port, or by a route out of one. A real
+// the kernel demands: by the prefix of an interface, or by a route out of one. A real
 // host may have more of both than the file says.
 func (c settingChecker) onLink(hop netip.Addr, port string) bool {
 	if len(c.h.Via) > 0 || hop.IsLinkLocalUnicast() {
 		return true
 	}
-	for _, p := range c.h.Ports {
+	for _, p := range c.h.Interfaces {
 		for _, a := range p.Addresses {
 			if (port == "" || port == p.Name) && netip.PrefixFrom(a.First, a.Bits).Masked().Contains(hop) {
 				return true
@@ -232,14 +232,14 @@ func (c settingChecker) onLink(hop netip.Addr, port string) bool {
 	}
 	return slices.ContainsFunc(c.h.Routes, func(r setting.Route) bool {
 		to, err := netip.ParsePrefix(r.To)
-		return r.Port != "" && r.Via == "" && (err != nil || to.Contains(hop))
+		return r.Interface != "" && r.Via == "" && (err != nil || to.Contains(hop))
 	})
 }
 
-// networks lists those that the host's ports are on.
+// networks lists those that the host's interfaces are on.
 func (c settingChecker) networks() string {
 	var list []string
-	for _, p := range c.h.Ports {
+	for _, p := range c.h.Interfaces {
 		for _, a := range p.Addresses {
 			if network := netip.PrefixFrom(a.First, a.Bits).Masked().String(); !slices.Contains(list, network) {
 				list = append(list, network)
@@ -249,7 +249,7 @@ func (c settingChecker) networks() string {
 	if len(list) == 0 || len(list) > 8 {
 		return ""
 	}
-	return ": expected one on " + source.Or(list) + ", or host.port"
+	return ": expected one on " + source.Or(list) + ", or host.interface"
 }
 
 // prefix checks a destination or source of a route or rule.
@@ -281,7 +281,7 @@ func (c settingChecker) rule(r setting.Rule, path string) {
 	}
 }
 
-// sysctls checks the form of keys, and the names of ports in them.
+// sysctls checks the form of keys, and the names of interfaces in them.
 func (c settingChecker) sysctls(list []setting.Sysctl, path string) {
 	for i, s := range list {
 		path := fmt.Sprintf("%s[%d]", path, i)
@@ -293,7 +293,7 @@ func (c settingChecker) sysctls(list []setting.Sysctl, path string) {
 		if strings.TrimSpace(s.Value) == "" {
 			c.report(path, "%s has no value", s.Key)
 		}
-		// net.ipv4.conf.eth0.rp_filter; a real host has ports of its own.
+		// net.ipv4.conf.eth0.rp_filter; a real host has interfaces of its own.
 		if len(parts) == 5 && parts[0] == "net" && (parts[2] == "conf" || parts[2] == "neigh") && len(c.h.Via) == 0 {
 			port := strings.ReplaceAll(parts[3], "/", ".")
 			if !reservedPort(port) {
@@ -311,7 +311,7 @@ const (
 )
 
 func (c settingChecker) link(l setting.Link, path string) {
-	c.port(l.Port, path+".port")
+	c.port(l.Interface, path+".interface")
 	if l.MTU == 0 && l.TxQueueLen == 0 && l.MAC == "" && l.Up == nil && l.GSOMaxSize == 0 && l.GROMaxSize == 0 {
 		c.report(path, "nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size or gro_max_size")
 	}
@@ -337,7 +337,7 @@ func (c settingChecker) link(l setting.Link, path string) {
 }
 
 func (c settingChecker) qdisc(q setting.Qdisc, path string) {
-	c.port(q.Port, path+".port")
+	c.port(q.Interface, path+".interface")
 	if q.Limit < 0 {
 		c.report(path+".limit", "limit %d: expected a number of at least 0", q.Limit)
 	}
@@ -352,9 +352,9 @@ func (c settingChecker) qdisc(q setting.Qdisc, path string) {
 		c.report(path+".burst", "burst of %s is smaller than one frame: expected at least %d bytes", q.Burst, DefaultMTU+EthernetHeader)
 	}
 	// What a lab delays frames with cannot be put back faithfully.
-	if l, ok := c.t.LinkAt(End{c.h.Name, q.Port}); ok && len(c.h.Via) == 0 {
-		if s := l.Towards(End{c.h.Name, q.Port}); s.Delay != 0 || s.Loss != 0 {
-			c.report(path, "the delay and the loss of the link at %s.%s are made by its root qdisc, which stays: put them on a link behind a router", c.h.Name, q.Port)
+	if l, ok := c.t.LinkAt(End{c.h.Name, q.Interface}); ok && len(c.h.Via) == 0 {
+		if s := l.Towards(End{c.h.Name, q.Interface}); s.Delay != 0 || s.Loss != 0 {
+			c.report(path, "the delay and the loss of the link at %s.%s are made by its root qdisc, which stays: put them on a link behind a router", c.h.Name, q.Interface)
 		}
 	}
 }

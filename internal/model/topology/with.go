@@ -8,10 +8,10 @@ import (
 )
 
 // With is the topology as it is while settings hold: with the addresses, routes
-// and rules that they add, the MTU and the shaping that they give ports, and
+// and rules that they add, the MTU and the shaping that they give interfaces, and
 // their kernel parameters. The topology itself is left as it is, and returned
-// when nothing in it changes. A setting on a host or port that is not there
-// changes nothing; a port that is taken down stays drawn.
+// when nothing in it changes. A setting on a host or interface that is not there
+// changes nothing; an interface that is taken down stays drawn.
 func (t *Topology) With(settings []setting.Setting) *Topology {
 	var w *Topology
 	for _, s := range settings {
@@ -41,8 +41,8 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 		}
 	}
 	if a := s.Address; a != nil {
-		h.Ports = slices.Clone(h.Ports)
-		if p, ok := h.Port(a.Port); ok {
+		h.Interfaces = slices.Clone(h.Interfaces)
+		if p, ok := h.Interface(a.Interface); ok {
 			p.Addresses = slices.Concat(p.Addresses, []Address{{a.Address.Addr(), a.Last().Addr(), a.Address.Bits()}})
 		}
 	}
@@ -62,11 +62,11 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 		h.Rules = slices.Concat([]setting.Rule{*s.Rule}, h.Rules)
 	}
 	if l := s.Link; l != nil && l.MTU != 0 {
-		t.reshape(End{h.Name, l.Port}, func(out *Shape) { out.MTU = l.MTU })
+		t.reshape(End{h.Name, l.Interface}, func(out *Shape) { out.MTU = l.MTU })
 	}
 	if q := s.Qdisc; q != nil {
 		made := len(h.Via) == 0
-		t.reshape(End{h.Name, q.Port}, func(out *Shape) { out.requeue(*q, made) })
+		t.reshape(End{h.Name, q.Interface}, func(out *Shape) { out.requeue(*q, made) })
 	}
 }
 
@@ -117,7 +117,7 @@ func (h *Host) Sysctl(key string) string {
 	return ""
 }
 
-// MTUAt is the largest packet that a port sends or takes in. A switch passes
+// MTUAt is the largest packet that an interface sends or takes in. A switch passes
 // frames on: between two of them counts only what the file says, and 0 means
 // that it says nothing.
 func (t *Topology) MTUAt(e End) int {

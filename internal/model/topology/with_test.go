@@ -19,10 +19,10 @@ func office() *Topology {
 	}
 	return &Topology{
 		Hosts: []Host{
-			{Name: "a", Ports: []Port{{Name: "eth0", Addresses: []Address{at("10.0.0.1/24")}}}},
-			{Name: "b", Ports: []Port{{Name: "eth0", Addresses: []Address{at("10.0.0.2/24")}}, {Name: "eth1", Addresses: []Address{at("10.1.0.2/24")}}}},
-			{Name: "c", Ports: []Port{{Name: "eth0", Addresses: []Address{at("10.1.0.3/24")}}}},
-			{Name: "real", Via: []string{"env"}, Ports: []Port{{Name: "eth0", Addresses: []Address{at("10.0.0.9/24")}}}},
+			{Name: "a", Interfaces: []Interface{{Name: "eth0", Addresses: []Address{at("10.0.0.1/24")}}}},
+			{Name: "b", Interfaces: []Interface{{Name: "eth0", Addresses: []Address{at("10.0.0.2/24")}}, {Name: "eth1", Addresses: []Address{at("10.1.0.2/24")}}}},
+			{Name: "c", Interfaces: []Interface{{Name: "eth0", Addresses: []Address{at("10.1.0.3/24")}}}},
+			{Name: "real", Via: []string{"env"}, Interfaces: []Interface{{Name: "eth0", Addresses: []Address{at("10.0.0.9/24")}}}},
 		},
 		Switches: []Switch{{Name: "sw"}},
 		Links: []Link{
@@ -43,7 +43,7 @@ func TestWith(t *testing.T) {
 		found, _ := over.Paths(from, netip.Addr{}, netip.MustParseAddr(to))
 		return len(found)
 	}
-	alias := on("b", setting.Setting{Address: &setting.Address{Port: "eth0", Address: netip.MustParsePrefix("10.0.0.7/24")}})
+	alias := on("b", setting.Setting{Address: &setting.Address{Interface: "eth0", Address: netip.MustParsePrefix("10.0.0.7/24")}})
 	forward := on("b", setting.Setting{Sysctl: []setting.Sysctl{{Key: "net.ipv4.ip_forward", Value: "1"}}})
 	out := on("a", setting.Setting{Route: &setting.Route{To: "10.1.0.0/24", Via: "10.0.0.2"}})
 	inTable := on("a", setting.Setting{Route: &setting.Route{To: "10.1.0.0/24", Via: "10.0.0.2", Table: 100}})
@@ -74,14 +74,14 @@ func TestWith(t *testing.T) {
 		t.Errorf("the topology itself was changed\n%s\n%s", before, after)
 	}
 	up := true
-	if same := top.With([]setting.Setting{on("a", setting.Setting{Neighbour: &setting.Neighbour{}}), on("a", setting.Setting{Link: &setting.Link{Port: "eth0", Up: &up}})}); same != top {
+	if same := top.With([]setting.Setting{on("a", setting.Setting{Neighbour: &setting.Neighbour{}}), on("a", setting.Setting{Link: &setting.Link{Interface: "eth0", Up: &up}})}); same != top {
 		t.Error("what changes nothing in the topology makes a copy of it")
 	}
 }
 
 func TestWithShapes(t *testing.T) {
 	queue := func(host, port, kind string, rate unit.BitRate) setting.Setting {
-		return on(host, setting.Setting{Qdisc: &setting.Qdisc{Port: port, Kind: kind, Rate: rate}})
+		return on(host, setting.Setting{Qdisc: &setting.Qdisc{Interface: port, Kind: kind, Rate: rate}})
 	}
 	for _, test := range []struct {
 		name    string
@@ -99,8 +99,8 @@ func TestWithShapes(t *testing.T) {
 		{"a real link stays behind fq", queue("real", "eth0", "fq", 0), End{"real", "eth0"}, 1e9, 1500, false},
 		{"a real link is no faster with a bucket", queue("real", "eth0", "tbf", 2e9), End{"real", "eth0"}, 1e9, 1500, false},
 		{"a real link is slower with one", queue("real", "eth0", "tbf", 2e8), End{"real", "eth0"}, 2e8, 1500, true},
-		{"an MTU", on("a", setting.Setting{Link: &setting.Link{Port: "eth0", MTU: 9000}}), End{"a", "eth0"}, 1e9, 9000, false},
-		{"and not at the switch", on("a", setting.Setting{Link: &setting.Link{Port: "eth0", MTU: 9000}}), End{"sw", "p1"}, 1e9, 0, false},
+		{"an MTU", on("a", setting.Setting{Link: &setting.Link{Interface: "eth0", MTU: 9000}}), End{"a", "eth0"}, 1e9, 9000, false},
+		{"and not at the switch", on("a", setting.Setting{Link: &setting.Link{Interface: "eth0", MTU: 9000}}), End{"sw", "p1"}, 1e9, 0, false},
 	} {
 		over := office().With([]setting.Setting{test.setting})
 		l, _ := over.LinkAt(test.end)

@@ -1,8 +1,8 @@
-// Package attribute names, for each flow of a trial, what held it back, and the
+// Package bottleneck names, for each flow of a trial, what held it back, and the
 // figures that show it: what the sender's kernel counted in the window (TCP_INFO,
 // linux/tcp.h: the time that there was something to send, and the parts of it
 // spent waiting for the receiver's window and for room in the send buffer), what
-// lay in the two ends' buffers, what the ports carried and how busy the processors
+// lay in the two ends' buffers, what the interfaces carried and how busy the processors
 // were. It names one thing only when that held the flow for most of the window,
 // and nothing otherwise. Why a network holds flows back is package diagnose's
 // question.

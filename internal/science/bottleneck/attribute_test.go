@@ -226,7 +226,7 @@ func TestQueue(t *testing.T) {
 		f := &trial.Flows[0]
 		h := reading(&trial, f.From)
 		backlog := func(i int) []record.QdiscCounters {
-			q := record.QdiscCounters{Port: "eth0", Kind: "tbf"}
+			q := record.QdiscCounters{Interface: "eth0", Kind: "tbf"}
 			if i < test.waits {
 				q.Backlog = 1514
 			}

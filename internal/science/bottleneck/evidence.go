@@ -9,20 +9,20 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// load is a direction of a link as one of its ports saw it.
+// load is a direction of a link as one of its interfaces saw it.
 type load struct {
 	at  topology.End
-	out bool // of the port, or into it
+	out bool // of the interface, or into it
 	why string
 }
 
 // full finds a link at one of the flow's hosts, or on its way, that is full in
-// the flow's direction. Frames may leave and arrive by another port than they are
+// the flow's direction. Frames may leave and arrive by another interface than they are
 // meant to.
 func (s scene) full(f record.Flow) (load, bool) {
 	for _, h := range s.Hosts {
 		for _, d := range h.Deltas() {
-			end := topology.End{Node: h.Host, Port: d.Port}
+			end := topology.End{Node: h.Host, Interface: d.Interface}
 			link, ok := s.over.LinkAt(end)
 			if !ok {
 				continue
@@ -36,7 +36,7 @@ func (s scene) full(f record.Flow) (load, bool) {
 					return load{end, out, say("%s of %s %s %s", percent(l.Bps/float64(l.Shape.Rate)), bitRate(float64(l.Shape.Rate)), l.What, end)}, true
 				}
 				// Packets that come in bursts wait for a moment before any link.
-				if waits := waiting(h, d.Port); out && (waits >= most && l.Bps >= loaded*float64(l.Shape.Rate) || waits >= always) {
+				if waits := waiting(h, d.Interface); out && (waits >= most && l.Bps >= loaded*float64(l.Shape.Rate) || waits >= always) {
 					return load{end, out, say("a queue at %s at %s of the readings, and %s of %s %s it",
 						end, percent(waits), percent(l.Bps/float64(l.Shape.Rate)), bitRate(float64(l.Shape.Rate)), l.What)}, true
 				}
@@ -46,7 +46,7 @@ func (s scene) full(f record.Flow) (load, bool) {
 	return load{}, false
 }
 
-// crosses: the flow's data goes out of the port, or into it. A way is a port that
+// crosses: the flow's data goes out of the interface, or into it. A way is an interface that
 // it leaves by and one that it enters by, by turns.
 func crosses(f record.Flow, end topology.End, out bool) bool {
 	if out && end.Node == f.From || !out && end.Node == f.To {
@@ -56,13 +56,13 @@ func crosses(f record.Flow, end topology.End, out bool) bool {
 	return at >= 0 && (at%2 == 0) == out
 }
 
-// waiting is the share of a window's readings at which packets waited in a port's
+// waiting is the share of a window's readings at which packets waited in an interface's
 // queue.
 func waiting(h record.HostReading, port string) float64 {
 	waits, readings := 0.0, 0.0
 	look := func(qdiscs []record.QdiscCounters) {
 		for _, q := range qdiscs {
-			if q.Port == port {
+			if q.Interface == port {
 				readings++
 				if q.Backlog > 0 {
 					waits++

@@ -1,14 +1,3 @@
-// Package predict says, before anything of it is measured, what each TCP flow of a
-// trial should get over a path with delay, and what will hold it back: its link,
-// the receiver's window, its send buffer, or what losses leave to its congestion
-// control. It knows the path from the topology, and the buffers from the hosts'
-// settings and the sockets' options; of the connection it takes only what its
-// handshake agreed on (timestamps, window scaling).
-//
-// Without delay there is nothing to predict from, and it says nothing. What a flow
-// did get and why is package attribute's, in the same words.
-//
-// The formulas are in docs/limits.md.
 package bottleneck
 
 import (
@@ -21,6 +10,18 @@ import (
 
 	"linerate/internal/science/limits"
 )
+
+// This file says, before anything of it is measured, what each TCP flow of a
+// trial should get over a path with delay, and what will hold it back: its link,
+// the receiver's window, its send buffer, or what losses leave to its congestion
+// control. It knows the path from the topology, and the buffers from the hosts'
+// settings and the sockets' options; of the connection it takes only what its
+// handshake agreed on (timestamps, window scaling).
+//
+// Without delay there is nothing to predict from, and it says nothing. What a flow
+// did get and why is package attribute's, in the same words.
+//
+// The formulas are in docs/limits.md.
 
 const (
 	// scaling is the bit of TCP_INFO's options for window scaling.
@@ -72,11 +73,11 @@ func Predict(t *record.Trial, over *topology.Topology, options []study.Options) 
 type way struct {
 	rttS       float64
 	loss       float64 // of frames with data
-	bottleneck string  // the port before its slowest link
+	bottleneck string  // the interface before its slowest link
 	queue      float64 // there, in bytes, as far as it grows
 }
 
-// wayOf follows a flow's ports: one that it leaves by and one that it enters by, by
+// wayOf follows a flow's interfaces: one that it leaves by and one that it enters by, by
 // turns.
 func wayOf(f record.Flow, over *topology.Topology) way {
 	w, slowest, arrives := way{}, 0.0, 1.0
@@ -111,7 +112,7 @@ type bound struct {
 
 // flow puts the bounds together. What holds a flow is the lowest of them, and where
 // they overlap it may get less than the one that will be named.
-func flow(t *record.Trial, f record.Flow, w way, o study.Options, sharing int) *record.Forecast {
+func flow(t *record.Trial, f record.Flow, w way, o study.Options, sharing int) *record.Prediction {
 	path := limits.Path{RateBps: f.LimitBps, RTTS: w.rttS, Segment: int(f.SenderInfo.SndMSS)}
 	bounds := []bound{link(f, w, path, sharing)}
 	if b, ok := receiver(t, f, path, o); ok {
@@ -139,7 +140,7 @@ func flow(t *record.Trial, f record.Flow, w way, o study.Options, sharing int) *
 			lowest = b
 		}
 	}
-	p := &record.Forecast{LowBps: lowest.low, HighBps: lowest.high, LimitedBy: lowest.by, Why: lowest.why, RTTS: w.rttS}
+	p := &record.Prediction{LowBps: lowest.low, HighBps: lowest.high, LimitedBy: lowest.by, Why: lowest.why, RTTS: w.rttS}
 	for _, b := range bounds {
 		p.LowBps = min(p.LowBps, b.low)
 	}

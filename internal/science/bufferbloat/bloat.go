@@ -1,4 +1,4 @@
-// Package bloat says how much longer an answer takes while a path is busy than
+// Package bufferbloat says how much longer an answer takes while a path is busy than
 // while it is idle: the buffer delay of RFC 6349, section 4.3, and a grade for
 // those who do not want to think about it. It says nothing of whose queue it is.
 package bufferbloat

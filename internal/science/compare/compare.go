@@ -80,7 +80,7 @@ func treatment(run *record.Run, name string) *record.Treatment {
 }
 
 // one compares a treatment of both runs; the p-value is not yet corrected.
-func one(by metric.Response, from, to *record.Run, a, b *record.Treatment, confidence, margin float64) (record.ComparedTreatment, float64) {
+func one(by metric.Metric, from, to *record.Run, a, b *record.Treatment, confidence, margin float64) (record.ComparedTreatment, float64) {
 	base, level := values(by, from, a.Name), values(by, to, b.Name)
 	t := record.ComparedTreatment{
 		Name: a.Name, From: a.Goodput, To: b.Goodput, FromTrials: trials(from, a.Name), ToTrials: trials(to, b.Name),
@@ -133,7 +133,7 @@ func trials(run *record.Run, treatment string) int {
 }
 
 // values are a response of a treatment's trials, as far as they have one.
-func values(by metric.Response, run *record.Run, treatment string) []float64 {
+func values(by metric.Metric, run *record.Run, treatment string) []float64 {
 	var list []float64
 	for i := range run.Trials {
 		t := &run.Trials[i]
@@ -145,7 +145,7 @@ func values(by metric.Response, run *record.Run, treatment string) []float64 {
 }
 
 // estimate is a treatment's, also where its own run is judged by something else.
-func estimate(by metric.Response, t *record.Treatment, values []float64, confidence float64) record.ResponseEstimate {
+func estimate(by metric.Metric, t *record.Treatment, values []float64, confidence float64) record.ResponseEstimate {
 	e := by.Estimate(t)
 	if mean := stats.Mean(values, confidence); e.Trials == 0 && mean.N > 0 {
 		e.Mean, e.Trials = mean.Mean, mean.N

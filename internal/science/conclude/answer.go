@@ -1,4 +1,4 @@
-// Package answer draws a run's conclusions: it fills in the treatments'
+// Package conclude draws a run's conclusions: it fills in the treatments'
 // estimates, the effects, the trust checks and the findings, and says in two or
 // three sentences what follows. It adds no judgement of its own to those of the
 // packages stats, trust and diagnose; it chooses what a reader must know first.
@@ -133,7 +133,7 @@ func treatment(run *record.Run, trials []record.Trial) record.Treatment {
 	if said := toolreport.Mean(trials); said != nil {
 		t.ToolReported = said
 	}
-	t.Ports = portLoads(run, trials)
+	t.Interfaces = portLoads(run, trials)
 	t.Outages = failover.Sum(trials)
 	others(run, &t, trials)
 	return t
@@ -143,7 +143,7 @@ func path(f record.Flow) []topology.End {
 	var ends []topology.End
 	for _, text := range f.Path {
 		node, port, _ := strings.Cut(text, ".")
-		ends = append(ends, topology.End{Node: node, Port: port})
+		ends = append(ends, topology.End{Node: node, Interface: port})
 	}
 	return ends
 }

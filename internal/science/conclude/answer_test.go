@@ -57,7 +57,7 @@ func TestArpFlux(t *testing.T) {
 	run := sciencetest.Run(7, 4)
 	Conclude(run)
 	for _, want := range []string{
-		"With kernel defaults writes and reads use one of server's four ports (119.5 of 478.2 MB/s).",
+		"With kernel defaults writes and reads use one of server's four interfaces (119.5 of 478.2 MB/s).",
 		"Writes reach the limit with static ARP entries (4.00×, ",
 		" or arp_ignore=1 + arp_announce=2 (4.00×, ",
 		"; reads reach the limit only with arp + source routing (4.00×, ",
@@ -72,7 +72,7 @@ func TestArpFlux(t *testing.T) {
 	}
 	for _, tr := range run.Treatments {
 		full := strings.Contains(tr.Name, "source routing") || (strings.HasPrefix(tr.Name, "writes") && (strings.Contains(tr.Name, "static") || strings.Contains(tr.Name, "announce")))
-		if tr.LimitWhy != "4 × 1 Gbit/s × 1448/1514" || tr.Trials != 4 || len(tr.Ports) != 6 || tr.Goodput.LowBps > tr.Goodput.MeanBps || tr.Goodput.Confidence != 0.95 {
+		if tr.LimitWhy != "4 × 1 Gbit/s × 1448/1514" || tr.Trials != 4 || len(tr.Interfaces) != 6 || tr.Goodput.LowBps > tr.Goodput.MeanBps || tr.Goodput.Confidence != 0.95 {
 			t.Errorf("%+v", tr)
 		}
 		if full != (tr.Efficiency > 0.98) {
@@ -82,11 +82,11 @@ func TestArpFlux(t *testing.T) {
 			t.Errorf("%s: baseline %v", tr.Name, tr.Baseline)
 		}
 		share := 0.0
-		for _, p := range tr.Ports {
+		for _, p := range tr.Interfaces {
 			if p.Host == "server" {
 				share += p.Share
 				if p.LimitBps != 1e9 || p.RxBps+p.TxBps > 1.01e9 {
-					t.Errorf("%s: port %+v", tr.Name, p)
+					t.Errorf("%s: interface %+v", tr.Name, p)
 				}
 			}
 		}
@@ -102,7 +102,7 @@ func TestArpFlux(t *testing.T) {
 		t.Error("treatments are not in the order of their levels")
 	}
 	for _, e := range run.Effects {
-		if e.To == "arp_ignore=1" && e.At["direction"] == "writes" && !strings.HasSuffix(e.Why, " ports by chance") {
+		if e.To == "arp_ignore=1" && e.At["direction"] == "writes" && !strings.HasSuffix(e.Why, " interfaces by chance") {
 			t.Errorf("chance is not named: %+v", e)
 		}
 	}
@@ -178,7 +178,7 @@ func TestAnswers(t *testing.T) {
 		accounted.Trials[i].SenderReportedBps = 1.4 * sciencetest.Limit
 	}
 	onePort := few(4, 0, 4)
-	onePort.Topology.Hosts[0].Ports = onePort.Topology.Hosts[0].Ports[:1]
+	onePort.Topology.Hosts[0].Interfaces = onePort.Topology.Hosts[0].Interfaces[:1]
 	for i := range onePort.Trials {
 		onePort.Trials[i].Flows = nil
 	}
@@ -191,14 +191,14 @@ func TestAnswers(t *testing.T) {
 		{"no trial", sciencetest.Run(1, 0), "No trial was finished"},
 		{"one trial", single, "Goodput is 956.1 Mbit/s, 99.97 % of the limit of the path."},
 		{"several trials of one treatment", few(4, 4), "Goodput is 478.0 MB/s (477.9–478.1), 99.95 % of the limit of the path."},
-		{"no limit known", unlimited, "With kernel defaults the flows use one of server's four ports (119.5 MB/s). The flows gain from arp + source routing: 478.0 MB/s (4.00×, "},
-		{"fix does not help", few(4, 0, 5), "With kernel defaults the flows use one of server's four ports (119.5 of 478.2 MB/s). The flows gain nothing from arp + rp_filter=1: no difference beyond ±2 %."},
-		{"nothing left to do", few(4, 4, 0), "With arp + source routing the flows use all four ports of server (478.0 of 478.2 MB/s). The flows are at the limit as they are, and fall behind with kernel defaults."},
-		{"one fix, one block, interrupted", partial, "With kernel defaults the flows use one of server's four ports (119.5 of 478.2 MB/s). The flows reach the limit with arp_ignore=1 + arp_announce=2 (4.00×). The run ended early (interrupted), after 2 trials."},
-		{"a figure that cannot be", wrong, "With kernel defaults the flows use one of server's four ports (119.5 of 478.2 MB/s). "},
-		{"the interval reaches below the limit", shaky, "With kernel defaults the flows use one of server's four ports (119.5 of 478.2 MB/s). The flows are not surely at the limit with anything that was tried: arp_ignore=1 + arp_announce=2 comes nearest, 472.0 of 478.2 MB/s (3.95×, "},
+		{"no limit known", unlimited, "With kernel defaults the flows use one of server's four interfaces (119.5 MB/s). The flows gain from arp + source routing: 478.0 MB/s (4.00×, "},
+		{"fix does not help", few(4, 0, 5), "With kernel defaults the flows use one of server's four interfaces (119.5 of 478.2 MB/s). The flows gain nothing from arp + rp_filter=1: no difference beyond ±2 %."},
+		{"nothing left to do", few(4, 4, 0), "With arp + source routing the flows use all four interfaces of server (478.0 of 478.2 MB/s). The flows are at the limit as they are, and fall behind with kernel defaults."},
+		{"one fix, one block, interrupted", partial, "With kernel defaults the flows use one of server's four interfaces (119.5 of 478.2 MB/s). The flows reach the limit with arp_ignore=1 + arp_announce=2 (4.00×). The run ended early (interrupted), after 2 trials."},
+		{"a figure that cannot be", wrong, "With kernel defaults the flows use one of server's four interfaces (119.5 of 478.2 MB/s). "},
+		{"the interval reaches below the limit", shaky, "With kernel defaults the flows use one of server's four interfaces (119.5 of 478.2 MB/s). The flows are not surely at the limit with anything that was tried: arp_ignore=1 + arp_announce=2 comes nearest, 472.0 of 478.2 MB/s (3.95×, "},
 		{"sender-side figures", accounted, "Goodput is 47"},
-		{"no several ports", onePort, "With kernel defaults the flows reach 119.5 of 478.2 MB/s. "},
+		{"no several interfaces", onePort, "With kernel defaults the flows reach 119.5 of 478.2 MB/s. "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			Conclude(test.run)
@@ -221,16 +221,16 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A real host has ports that are none of the run's, and they may be busy.
+// A real host has interfaces that are none of the run's, and they may be busy.
 func TestBusyPortsAreDrawn(t *testing.T) {
 	run := few(2, 0, 4)
 	for i := range run.Trials {
 		h := &run.Trials[i].Hosts[0]
-		h.Begin.Ports = append(h.Begin.Ports, record.PortCounters{Port: "mgmt", AtNs: h.Begin.Ports[0].AtNs})
-		h.End.Ports = append(h.End.Ports, record.PortCounters{Port: "mgmt", RxBytes: 1e9, RxPackets: 1e5, AtNs: h.End.Ports[0].AtNs})
+		h.Begin.Interfaces = append(h.Begin.Interfaces, record.InterfaceCounters{Interface: "mgmt", AtNs: h.Begin.Interfaces[0].AtNs})
+		h.End.Interfaces = append(h.End.Interfaces, record.InterfaceCounters{Interface: "mgmt", RxBytes: 1e9, RxPackets: 1e5, AtNs: h.End.Interfaces[0].AtNs})
 	}
 	Conclude(run)
-	if want := "With kernel defaults the flows use one of server's four ports"; !strings.HasPrefix(run.Answer, want) {
+	if want := "With kernel defaults the flows use one of server's four interfaces"; !strings.HasPrefix(run.Answer, want) {
 		t.Errorf("%q, want %q", run.Answer, want)
 	}
 }
@@ -241,15 +241,15 @@ func TestPortLoads(t *testing.T) {
 	run := few(1, 4)
 	run.Topology.Switches = append(run.Topology.Switches, topology.Switch{Name: "far"})
 	last := &run.Topology.Links[len(run.Topology.Links)-1]
-	last.From = topology.End{Node: "far", Port: "p-switch"}
+	last.From = topology.End{Node: "far", Interface: "p-switch"}
 	Conclude(run)
 	var names []string
-	for _, p := range run.Treatments[0].Ports {
-		names = append(names, p.Host+"."+p.Port)
+	for _, p := range run.Treatments[0].Interfaces {
+		names = append(names, p.Host+"."+p.Interface)
 	}
 	want := "server.eth0 server.eth1 server.eth2 server.eth3 client1.eth0 switch.p-client2-eth0"
 	if got := strings.Join(names, " "); got != want {
-		t.Errorf("ports %q, want %q", got, want)
+		t.Errorf("interfaces %q, want %q", got, want)
 	}
 }
 

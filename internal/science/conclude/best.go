@@ -82,7 +82,7 @@ func (r *combination) add(c *condition, o *option, score, margin float64) {
 }
 
 // bestOf is the best value of the options that have one.
-func bestOf(r metric.Response, options []*option) float64 {
+func bestOf(r metric.Metric, options []*option) float64 {
 	best, first := 0.0, true
 	for _, o := range options {
 		v := o.estimate.Mean
@@ -94,7 +94,7 @@ func bestOf(r metric.Response, options []*option) float64 {
 }
 
 // nearness is how near an option comes to the best: 1, and 0 without a value.
-func nearness(r metric.Response, o *option, best float64) float64 {
+func nearness(r metric.Metric, o *option, best float64) float64 {
 	v := o.estimate.Mean
 	switch {
 	case o.estimate.Trials == 0:

@@ -7,29 +7,29 @@ import (
 	"linerate/internal/model/record"
 )
 
-// busyShare of the busiest port's load makes a port busy too: chance spreads
+// busyShare of the busiest interface's load makes an interface busy too: chance spreads
 // flows unevenly, but acknowledgements and ARP are far below it.
 const busyShare = 0.1
 
-// span is how many of a host's ports were busy, over some trials.
+// span is how many of a host's interfaces were busy, over some trials.
 type span struct {
 	host      string
 	low, high int
-	of        int    // ports that the flows are meant to use
+	of        int    // interfaces that the flows are meant to use
 	way       string // " to send" or " to receive", where data flows both ways
 }
 
-// busyPorts counts, on the host whose ports are in question (Focus), how many
+// busyPorts counts, on the host whose interfaces are in question (Focus), how many
 // were busy: in the direction in which data flows, and where it flows in both,
 // in the one with fewer. of is 0 when these trials' flows are meant to use only
-// one of that host's ports.
+// one of that host's interfaces.
 func busyPorts(run *record.Run, trials []record.Trial) span {
 	asked := Focus(run)
 	s := span{host: asked.Host}
 	ends, routers := waysOf(run, trials)
 	for _, q := range append(ends, routers...) {
-		if q.Host == asked.Host && len(q.Ports) > 1 {
-			s.of = max(s.of, len(q.Ports))
+		if q.Host == asked.Host && len(q.Interfaces) > 1 {
+			s.of = max(s.of, len(q.Interfaces))
 		}
 	}
 	if s.of == 0 {
@@ -44,8 +44,8 @@ func busyPorts(run *record.Run, trials []record.Trial) span {
 		node, _ := run.Topology.Host(s.host)
 		var rx, tx []float64
 		for _, d := range h.Deltas() {
-			if _, drawn := node.Port(d.Port); !drawn || asked.Forwards && !slices.Contains(asked.Ports, d.Port) {
-				continue // a real host's other ports carry what is not this run's
+			if _, drawn := node.Interface(d.Interface); !drawn || asked.Forwards && !slices.Contains(asked.Interfaces, d.Interface) {
+				continue // a real host's other interfaces carry what is not this run's
 			}
 			rx, tx = append(rx, d.RxBytes), append(tx, d.TxBytes)
 		}
@@ -69,7 +69,7 @@ func busyPorts(run *record.Run, trials []record.Trial) span {
 		s.low, s.high = min(s.low, n), max(s.high, n)
 	}
 	if first {
-		s.of = 0 // nobody read that host's ports
+		s.of = 0 // nobody read that host's interfaces
 	}
 	return s
 }
@@ -92,7 +92,7 @@ func (s span) String() string {
 	return number(s.low) + " to " + number(s.high)
 }
 
-// byChance explains effects whose level uses now more, now fewer ports: no
+// byChance explains effects whose level uses now more, now fewer interfaces: no
 // number of repetitions makes that a dependable result.
 func byChance(run *record.Run) {
 	for i, e := range run.Effects {
@@ -108,7 +108,7 @@ func byChance(run *record.Run) {
 				}
 			}
 			if s := busyPorts(run, trials); s.of > 0 && s.low != s.high {
-				run.Effects[i].Why = fmt.Sprintf("%d to %d ports by chance", s.low, s.high)
+				run.Effects[i].Why = fmt.Sprintf("%d to %d interfaces by chance", s.low, s.high)
 				if side == e.From {
 					run.Effects[i].Why = fmt.Sprintf("%s: %s", side, run.Effects[i].Why)
 				}

@@ -136,7 +136,7 @@ func remark(run *record.Run) string {
 	return fmt.Sprintf("On two links, %s flows were all on one in %s of %d trials (chance: %s).", join(flows, "and"), join(seen, "and"), trials, join(expected, "and"))
 }
 
-// portsChosen says what flows carried whose service ports were chosen.
+// portsChosen says what flows carried whose ports were chosen.
 func portsChosen(run *record.Run) string {
 	least, trials := 0.0, 0
 	for _, h := range run.Hashing {

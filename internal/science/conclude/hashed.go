@@ -58,10 +58,10 @@ func hashings(run *record.Run) (levels []hashing, ways int) {
 		}
 		link := 0.0
 		for _, f := range t.Flows {
-			if f.Ways < 2 || f.LimitBps <= 0 || f.CapBps() > 0 || ways > 0 && f.Ways != ways {
+			if f.Paths < 2 || f.LimitBps <= 0 || f.CapBps() > 0 || ways > 0 && f.Paths != ways {
 				return nil, 0
 			}
-			ways, link = f.Ways, max(link, f.LimitBps)
+			ways, link = f.Paths, max(link, f.LimitBps)
 		}
 		label := strings.Join(comparedLevels(run, t), " with ")
 		i := slices.IndexFunc(levels, func(h hashing) bool { return h.label == label })

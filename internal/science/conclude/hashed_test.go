@@ -29,7 +29,7 @@ func overTwoLinks(idle map[string][]int, flows []int, trials int) *record.Run {
 				}
 				t.GoodputBps = t.PlacementLimitBps
 				for range n {
-					t.Flows = append(t.Flows, record.Flow{Ways: 2, LimitBps: 1e8, Predicted: []string{"a.b"}, Observed: []string{"a.b"}})
+					t.Flows = append(t.Flows, record.Flow{Paths: 2, LimitBps: 1e8, Predicted: []string{"a.b"}, Observed: []string{"a.b"}})
 				}
 				run.Trials = append(run.Trials, t)
 			}
@@ -63,7 +63,7 @@ func TestOverLinks(t *testing.T) {
 	}
 	// What is not about equal ways is answered as everything else is.
 	run := overTwoLinks(map[string][]int{"policy 0": {0}, "policy 1": {0}}, []int{4}, 2)
-	run.Trials[0].Flows[0].Ways = 0
+	run.Trials[0].Flows[0].Paths = 0
 	if got := overLinks(run); got != nil {
 		t.Errorf("a flow with one way: %q", got)
 	}

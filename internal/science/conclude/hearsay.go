@@ -59,7 +59,7 @@ func settledSubject(run *record.Run) (f record.Factor, top *record.Treatment) {
 	return run.Factors[i], &run.Treatments[at]
 }
 
-func isSurplus(r metric.Response) bool { return r.Name == metric.Surplus.Name }
+func isSurplus(r metric.Metric) bool { return r.Name == metric.Surplus.Name }
 
 // Subject is the factor that the question is about: the one that a published table
 // goes along, or the last one that is compared.

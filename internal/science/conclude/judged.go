@@ -12,13 +12,13 @@ import (
 )
 
 // lead is the response that the answer and the verdicts are about.
-func lead(run *record.Run) metric.Response { return metric.Of(run)[0] }
+func lead(run *record.Run) metric.Metric { return metric.Of(run)[0] }
 
 func onGoodput(run *record.Run) bool { return lead(run).Name == metric.Goodput.Name }
 
 // others fills in what a treatment's trials measured besides goodput.
 func others(run *record.Run, t *record.Treatment, trials []record.Trial) {
-	mean := func(r metric.Response) (stats.Interval, bool) {
+	mean := func(r metric.Metric) (stats.Interval, bool) {
 		var values []float64
 		for i := range trials {
 			if v, ok := r.Value(&trials[i]); ok {
@@ -59,7 +59,7 @@ func others(run *record.Run, t *record.Treatment, trials []record.Trial) {
 }
 
 // figure spells a value of a response: "3.12 ms".
-func figure(r metric.Response, unit string, v float64) string {
+func figure(r metric.Metric, unit string, v float64) string {
 	s := r.Scale(unit, v)
 	return s.With(three(v * s.Per))
 }
@@ -82,7 +82,7 @@ func three(v float64) string {
 }
 
 // spell is an option's value, "3.12 ms", or why there is none.
-func (o *option) spell(r metric.Response, unit string) string {
+func (o *option) spell(r metric.Metric, unit string) string {
 	e := r.Estimate(&o.treatment)
 	if e.Trials == 0 {
 		return "unknown (" + r.Absent + ")"
@@ -126,7 +126,7 @@ func forLabel(label string) string {
 }
 
 // outcomes says of one condition what came of trying, the best first.
-func (c *condition) outcomes(run *record.Run, r metric.Response) string {
+func (c *condition) outcomes(run *record.Run, r metric.Metric) string {
 	options := slices.Clone(c.options)
 	slices.SortStableFunc(options, func(a, b *option) int {
 		switch less := a.estimate.Mean < b.estimate.Mean; {
@@ -196,7 +196,7 @@ func (o *option) times() string {
 
 // figuresOf answers a study that compares nothing and is judged by something else
 // than goodput.
-func figuresOf(r metric.Response, conditions []*condition) string {
+func figuresOf(r metric.Metric, conditions []*condition) string {
 	var parts []string
 	for _, c := range conditions {
 		e := c.baseline.estimate

@@ -190,9 +190,9 @@ func start(run *record.Run, conditions []*condition) string {
 		if c.baseline.treatment.Goodput.MeanBps == 0 {
 			does = "carry nothing"
 		} else if s := c.baseline.busy; s.of > 0 && s.high > 0 {
-			does = fmt.Sprintf("use %s of %s's %s ports", s, s.host, number(s.of)) + s.way
+			does = fmt.Sprintf("use %s of %s's %s interfaces", s, s.host, number(s.of)) + s.way
 			if s.low == s.of {
-				does = fmt.Sprintf("use %s ports of %s", every(s.of), s.host)
+				does = fmt.Sprintf("use %s interfaces of %s", every(s.of), s.host)
 			}
 		}
 		i := slices.IndexFunc(clauses, func(o clause) bool { return o.does == does })
@@ -312,7 +312,7 @@ func chances(conditions []*condition) string {
 	if len(labels) > 1 {
 		verb = "leave"
 	}
-	return fmt.Sprintf("%s %s it to chance: %d to %d ports.", join(labels, "and"), verb, over.low, over.high)
+	return fmt.Sprintf("%s %s it to chance: %d to %d interfaces.", join(labels, "and"), verb, over.low, over.high)
 }
 
 // figures spells goodputs against their limit: "119.5 and 119.6 of 478.2 MB/s".

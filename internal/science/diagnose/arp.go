@@ -9,7 +9,7 @@ import (
 )
 
 // How Linux answers and asks. A host owns its addresses as a whole, so by
-// default any of its ports answers an ARP request for any of them
+// default any of its interfaces answers an ARP request for any of them
 // (arp_ignore=0), and its own requests may carry any of them as sender
 // (arp_announce=0). A peer believes the latest ARP packet that it has seen.
 const (
@@ -17,17 +17,17 @@ const (
 	sourceReference = "Linux Documentation/networking/ip-sysctl.rst (arp_announce); RFC 826"
 )
 
-// ownOnly: these values of arp_ignore keep a port from answering for another
-// port's address. 3 looks at the address's scope only and does not.
+// ownOnly: these values of arp_ignore keep an interface from answering for another
+// interface's address. 3 looks at the address's scope only and does not.
 func ownOnly(arpIgnore int) bool {
 	return arpIgnore == 1 || arpIgnore == 2 || arpIgnore == 8
 }
 
-// excess beyond which a port took in more than was addressed to it.
+// excess beyond which an interface took in more than was addressed to it.
 const excess = 0.1
 
-// arpFlux: peers send to one port what is meant for another, because the host
-// answered ARP requests for all its addresses from that port.
+// arpFlux: peers send to one interface what is meant for another, because the host
+// answered ARP requests for all its addresses from that interface.
 func arpFlux(f facts) []record.Finding {
 	var findings []record.Finding
 	for _, h := range f.hosts {
@@ -60,7 +60,7 @@ func arpFlux(f facts) []record.Finding {
 		}
 		findings = append(findings, record.Finding{
 			Host: h.name, Confidence: confidence,
-			Summary:   fmt.Sprintf("%s answers ARP for all its addresses from %s, so its peers send to that port what is meant for others", h.name, wrong.name),
+			Summary:   fmt.Sprintf("%s answers ARP for all its addresses from %s, so its peers send to that interface what is meant for others", h.name, wrong.name),
 			Evidence:  evidence,
 			Fix:       append(h.answerRightly(), forget(list)...),
 			Reference: arpReference,
@@ -69,9 +69,9 @@ func arpFlux(f facts) []record.Finding {
 	return findings
 }
 
-// answerRightly makes each port answer for its own address alone. Where
-// arp_filter is on, a port answers only for addresses that the host would send
-// from by that port; together with arp_ignore=1 no port would answer for an
+// answerRightly makes each interface answer for its own address alone. Where
+// arp_filter is on, an interface answers only for addresses that the host would send
+// from by that interface; together with arp_ignore=1 no interface would answer for an
 // address that is sent from by another one.
 func (h *host) answerRightly() []string {
 	own := []string{"sysctl -w net.ipv4.conf.all.arp_ignore=1", "sysctl -w net.ipv4.conf.all.arp_announce=2"}
@@ -92,7 +92,7 @@ func (h *host) answerRightly() []string {
 }
 
 // fluxUnseen judges without the peers' tables: by the settings and, where flows
-// ran, by one port that takes in most of what was addressed to others.
+// ran, by one interface that takes in most of what was addressed to others.
 func (f facts) fluxUnseen(h *host) (*port, []string) {
 	for _, p := range h.ports {
 		for _, prefix := range p.v4() {
@@ -148,7 +148,7 @@ func sharedMAC(ports []*port) bool {
 	return false
 }
 
-// takesMore tells whether a port took in clearly more of its host's traffic than
+// takesMore tells whether an interface took in clearly more of its host's traffic than
 // was addressed to it.
 func (f facts) takesMore(h *host, p *port) (string, bool) {
 	meant := f.meant(h, true)
@@ -158,14 +158,14 @@ func (f facts) takesMore(h *host, p *port) (string, bool) {
 			among = append(among, o)
 		}
 	}
-	took := h.share(p, among, func(d record.PortDelta) float64 { return d.RxBytes })
+	took := h.share(p, among, func(d record.InterfaceDelta) float64 { return d.RxBytes })
 	if took < meant[p]+excess {
 		return "", false
 	}
 	return fmt.Sprintf("%s took in %s of what reached %s, but %s was for its own address", h.end(p), percent(took), h.name, percent(meant[p])), true
 }
 
-// meant is each port's fair part of a host's incoming or outgoing traffic, by
+// meant is each interface's fair part of a host's incoming or outgoing traffic, by
 // the addresses of the flows. Where no data goes that way, acknowledgements do,
 // in proportion to the data they answer.
 func (f facts) meant(h *host, incoming bool) map[*port]float64 {
@@ -209,7 +209,7 @@ func (f facts) meant(h *host, incoming bool) map[*port]float64 {
 }
 
 // arpWrongSource: peers were misled by the host's own ARP requests. Its replies
-// cannot have done it where arp_ignore holds them to each port's own address.
+// cannot have done it where arp_ignore holds them to each interface's own address.
 func arpWrongSource(f facts) []record.Finding {
 	var findings []record.Finding
 	for _, h := range f.hosts {
@@ -229,9 +229,9 @@ func arpWrongSource(f facts) []record.Finding {
 					break
 				}
 			}
-			finding.Summary = fmt.Sprintf("%s asks for its peers from %s with other ports' addresses as sender, and so teaches them the wrong MAC address", h.name, m.wrong.name)
+			finding.Summary = fmt.Sprintf("%s asks for its peers from %s with other interfaces' addresses as sender, and so teaches them the wrong MAC address", h.name, m.wrong.name)
 			finding.Evidence = append(finding.Evidence, h.setting("arp_announce", m.wrong),
-				h.setting("arp_ignore", m.wrong)+": its replies name the right port")
+				h.setting("arp_ignore", m.wrong)+": its replies name the right interface")
 		} else if line, p := f.unanswered(h); p != nil {
 			finding.Summary = fmt.Sprintf("%s asks from %s with a sender address of another subnet, and gets no answer", h.name, p.name)
 			finding.Evidence = []string{line, h.setting("arp_announce", p)}
@@ -244,12 +244,12 @@ func arpWrongSource(f facts) []record.Finding {
 	return findings
 }
 
-// asked: the host has resolved the peer by the port whose MAC address the peer
-// now holds, so that port did send requests.
+// asked: the host has resolved the peer by the interface whose MAC address the peer
+// now holds, so that interface did send requests.
 func asked(h *host, m misdirected) bool {
 	for _, table := range [][]record.Neighbour{h.reading.Snapshot.Neighbours, h.reading.Before.Neighbours} {
 		for _, n := range table {
-			if n.Port != m.wrong.name {
+			if n.Interface != m.wrong.name {
 				continue
 			}
 			for _, p := range m.peer.ports {
@@ -265,7 +265,7 @@ func asked(h *host, m misdirected) bool {
 }
 
 // unanswered finds a neighbour that did not answer requests with a sender
-// address that is on no prefix of the asking port.
+// address that is on no prefix of the asking interface.
 func (f facts) unanswered(h *host) (string, *port) {
 	for _, l := range h.reading.Snapshot.Lookups {
 		source, destination := parse(l.Source), parse(l.Destination)
@@ -278,7 +278,7 @@ func (f facts) unanswered(h *host) (string, *port) {
 			continue
 		}
 		for _, n := range h.neighbours(destination) {
-			if n.Port == out.name && (n.State == "FAILED" || n.State == "INCOMPLETE") {
+			if n.Interface == out.name && (n.State == "FAILED" || n.State == "INCOMPLETE") {
 				return fmt.Sprintf("%s is %s on %s, asked with sender address %s of %s", destination, n.State, h.end(out), source, holder.name), out
 			}
 		}

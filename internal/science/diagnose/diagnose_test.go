@@ -119,30 +119,30 @@ func TestLookalikes(t *testing.T) {
 		doctor func(*record.Trial)
 		want   string
 	}{
-		{"ports that share a MAC address tell no port", trial(0, "writes"), func(t *record.Trial) {
+		{"interfaces that share a MAC address tell no interface", trial(0, "writes"), func(t *record.Trial) {
 			for h := range t.Hosts {
-				for i := range t.Hosts[h].Snapshot.Ports {
+				for i := range t.Hosts[h].Snapshot.Interfaces {
 					if t.Hosts[h].Host == "server" {
-						t.Hosts[h].Snapshot.Ports[i].MAC = "02:00:00:01:00:01"
+						t.Hosts[h].Snapshot.Interfaces[i].MAC = "02:00:00:01:00:01"
 					}
 				}
 			}
 		}, ""},
 		{"members of a bond", trial(0, "writes"), func(t *record.Trial) {
-			for i := range t.Hosts[0].Snapshot.Ports {
-				t.Hosts[0].Snapshot.Ports[i].Master = "bond0"
+			for i := range t.Hosts[0].Snapshot.Interfaces {
+				t.Hosts[0].Snapshot.Interfaces[i].Master = "bond0"
 			}
 		}, ""},
 		{"entries that an administrator made", trial(0, "writes"), func(t *record.Trial) {
 			everyNeighbour(t, func(n *record.Neighbour) { n.State = "PERMANENT" })
 		}, ""},
 		{"rows without a share to confirm them", trial(0, "writes"), func(t *record.Trial) {
-			t.Hosts[0].Begin.Ports, t.Hosts[0].End.Ports = nil, nil
+			t.Hosts[0].Begin.Interfaces, t.Hosts[0].End.Interfaces = nil, nil
 		}, "arp-flux server likely"},
 		{"settings that nobody recorded", trial(0, "writes"), func(t *record.Trial) {
 			t.Hosts[0].Snapshot.Sysctls = nil
 		}, "arp-flux server likely"},
-		{"peers that nobody asked, but one port takes all", trial(0, "writes"), func(t *record.Trial) {
+		{"peers that nobody asked, but one interface takes all", trial(0, "writes"), func(t *record.Trial) {
 			everyNeighbour(t, func(n *record.Neighbour) { n.MAC, n.State = "", "NONE" })
 		}, "arp-flux server likely"},
 		{"arp_ignore=3 looks at scopes only", trial(0, "writes"), func(t *record.Trial) {
@@ -168,9 +168,9 @@ func TestLookalikes(t *testing.T) {
 		{"flows alone make it likely", trial(5, "writes"), func(t *record.Trial) {
 			everyNeighbour(t, func(n *record.Neighbour) { n.State = "REACHABLE" })
 		}, "rp-filter-drop server likely"},
-		{"sockets bound to their ports ignore the route", trial(3, "reads"), func(t *record.Trial) {
-			for i := range t.Hosts[0].End.Ports {
-				t.Hosts[0].End.Ports[i].TxBytes = t.Hosts[0].Begin.Ports[i].TxBytes + 1e8
+		{"sockets bound to their interfaces ignore the route", trial(3, "reads"), func(t *record.Trial) {
+			for i := range t.Hosts[0].End.Interfaces {
+				t.Hosts[0].End.Interfaces[i].TxBytes = t.Hosts[0].Begin.Interfaces[i].TxBytes + 1e8
 			}
 		}, ""},
 		{"a flow that could not connect elsewhere", trial(4, "writes"), func(t *record.Trial) {
@@ -203,10 +203,10 @@ func everyNeighbour(t *record.Trial, change func(*record.Neighbour)) {
 func TestWrongSourceUnanswered(t *testing.T) {
 	tr := trial(4, "writes")
 	s := &tr.Hosts[0].Snapshot
-	s.Ports[1].Addresses = []string{"10.9.9.9/24"}
+	s.Interfaces[1].Addresses = []string{"10.9.9.9/24"}
 	s.Sysctls["net.ipv4.conf.all.arp_announce"] = "0"
-	s.Lookups = append(s.Lookups, record.RouteLookup{Source: "10.9.9.9", Destination: "192.168.1.101", Port: "eth0"})
-	s.Neighbours = []record.Neighbour{{Port: "eth0", Address: "192.168.1.101", State: "FAILED"}}
+	s.Lookups = append(s.Lookups, record.RouteLookup{Source: "10.9.9.9", Destination: "192.168.1.101", Interface: "eth0"})
+	s.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.168.1.101", State: "FAILED"}}
 	f := find(t, tr, "arp-wrong-source")
 	contains(t, f.Evidence, "192.168.1.101 is FAILED on server.eth0, asked with sender address 10.9.9.9 of eth1")
 	s.Sysctls["net.ipv4.conf.all.arp_announce"] = "2"
@@ -215,7 +215,7 @@ func TestWrongSourceUnanswered(t *testing.T) {
 	}
 }
 
-// A host alone: its settings and ports are all there is.
+// A host alone: its settings and interfaces are all there is.
 func TestSnapshotAlone(t *testing.T) {
 	alone := record.Trial{Hosts: []record.HostReading{{Host: "server", Snapshot: trial(0, "writes").Hosts[0].Snapshot}}}
 	one := sciencetest.Topology()
@@ -230,7 +230,7 @@ func TestSnapshotAlone(t *testing.T) {
 	one.Hosts[0].Name = "client1"
 	alone.Hosts[0] = record.HostReading{Host: "client1", Snapshot: trial(0, "writes").Hosts[1].Snapshot}
 	if got := names(Diagnose(alone, &one)); got != "" {
-		t.Errorf("one port: %q", got)
+		t.Errorf("one interface: %q", got)
 	}
 	if got := names(Diagnose(record.Trial{}, &topo)); got != "" {
 		t.Errorf("no records: %q", got)
@@ -241,14 +241,14 @@ func TestSnapshotAlone(t *testing.T) {
 func TestIPv6(t *testing.T) {
 	tr := trial(4, "writes")
 	for h := range tr.Hosts {
-		for i, p := range tr.Hosts[h].Snapshot.Ports {
-			tr.Hosts[h].Snapshot.Ports[i].Addresses = append(p.Addresses, fmt.Sprintf("fd00::%d%d/64", h, i))
+		for i, p := range tr.Hosts[h].Snapshot.Interfaces {
+			tr.Hosts[h].Snapshot.Interfaces[i].Addresses = append(p.Addresses, fmt.Sprintf("fd00::%d%d/64", h, i))
 		}
 	}
 	tr.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_ignore"] = "0"
 	tr.Hosts[1].Snapshot.Neighbours = append(tr.Hosts[1].Snapshot.Neighbours,
-		record.Neighbour{Port: "eth0", Address: "fd00::01", MAC: "02:00:00:01:00:01", State: "REACHABLE"},
-		record.Neighbour{Port: "eth0", Address: "fd00::1", MAC: "02:00:00:01:00:01", State: "REACHABLE"})
+		record.Neighbour{Interface: "eth0", Address: "fd00::01", MAC: "02:00:00:01:00:01", State: "REACHABLE"},
+		record.Neighbour{Interface: "eth0", Address: "fd00::1", MAC: "02:00:00:01:00:01", State: "REACHABLE"})
 	if got := names(Diagnose(tr, &topo)); got != "" {
 		t.Errorf("found %q", got)
 	}

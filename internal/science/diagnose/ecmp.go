@@ -21,7 +21,7 @@ const (
 // improbable is a chance at which the hash is no longer believed to be at work.
 const improbable = 0.01
 
-// ecmpL3Hash: the service ports do not count, and there are fewer pairs of
+// ecmpL3Hash: the ports do not count, and there are fewer pairs of
 // addresses than links.
 func ecmpL3Hash(f facts) []record.Finding {
 	var findings []record.Finding
@@ -61,7 +61,7 @@ func ecmpFewFlows(f facts) []record.Finding {
 			continue
 		}
 		evidence := []string{k.shares(), fmt.Sprintf("so many flows use no more than %d of %d links with a chance of %s", used, len(k.hops), percent(chance)), k.rule()}
-		fix := []string{"open the flows from service ports for which the kernel names different links: source_ports: even in a study; ip route get … ipproto tcp sport … dport …"}
+		fix := []string{"open the flows from ports for which the kernel names different links: source_ports: even in a study; ip route get … ipproto tcp sport … dport …"}
 		if enough, ok := links.FlowsToUseAll(0.95); ok {
 			fix = append([]string{fmt.Sprintf("more flows at a time: with %d, every link is used with a chance of 95 %% (linerate limits ecmp --links %d --flows %d)", enough, len(k.hops), enough)}, fix...)
 		}
@@ -121,18 +121,18 @@ func ecmpWeightMismatch(f facts) []record.Finding {
 		weights, rates := 0.0, 0.0
 		for _, hop := range k.hops {
 			weights += float64(hop.Weight)
-			rates += f.rate(k, hop.Port)
+			rates += f.rate(k, hop.Interface)
 		}
 		var over, idle []string // what each next hop is over- and underweighted by
 		for _, hop := range k.hops {
-			rate := f.rate(k, hop.Port)
+			rate := f.rate(k, hop.Interface)
 			if rate == 0 {
 				rates = 0
 				break
 			}
-			load := k.host.deltas[hop.Port].TxBps() / rate
+			load := k.host.deltas[hop.Interface].TxBps() / rate
 			gets, has := float64(hop.Weight)/weights, rate/rates
-			text := fmt.Sprintf("%s gets %s of the flows with %s of the rate, and is %s full", k.host.name+"."+hop.Port, percent(gets), percent(has), percent(load))
+			text := fmt.Sprintf("%s gets %s of the flows with %s of the rate, and is %s full", k.host.name+"."+hop.Interface, percent(gets), percent(has), percent(load))
 			switch {
 			case gets-has > off && load >= full:
 				over = append(over, text)
@@ -158,7 +158,7 @@ func ecmpWeightMismatch(f facts) []record.Finding {
 func (f facts) reweighed(k *fork) string {
 	slowest := 0.0
 	for _, hop := range k.hops {
-		if rate := f.rate(k, hop.Port); slowest == 0 || rate < slowest {
+		if rate := f.rate(k, hop.Interface); slowest == 0 || rate < slowest {
 			slowest = rate
 		}
 	}
@@ -175,7 +175,7 @@ func (f facts) reweighed(k *fork) string {
 			text += " " + hop.Via
 		}
 		// Weights are 1 to 256; four steps to the slowest link are fine enough.
-		text += fmt.Sprintf(" dev %s weight %d", hop.Port, min(256, max(1, int(4*f.rate(k, hop.Port)/slowest+0.5))))
+		text += fmt.Sprintf(" dev %s weight %d", hop.Interface, min(256, max(1, int(4*f.rate(k, hop.Interface)/slowest+0.5))))
 	}
 	return text
 }
@@ -225,17 +225,17 @@ func ecmpDeadNexthop(f facts) []record.Finding {
 		if fine > 0 && (object == 0 || known) {
 			confidence = record.Certain
 		}
-		state := fmt.Sprintf("%s: the next hop %s of %s by %s does not answer", h.name, dead.Via, to, dead.Port)
+		state := fmt.Sprintf("%s: the next hop %s of %s by %s does not answer", h.name, dead.Via, to, dead.Interface)
 		if dead.Down {
-			state = fmt.Sprintf("%s: the next hop %s of %s is behind %s, which is down", h.name, dead.Via, to, dead.Port)
+			state = fmt.Sprintf("%s: the next hop %s of %s is behind %s, which is down", h.name, dead.Via, to, dead.Interface)
 		}
 		evidence = append([]string{state, fmt.Sprintf("%s got through, %s did not", plural(fine, "flow"), plural(stopped, "flow"))}, evidence...)
-		summary := fmt.Sprintf("%s goes on giving a next hop its share of the flows, by %s, although nobody answers there", h.name, dead.Port)
-		fix := []string{fmt.Sprintf("%s: ip route replace %s without the next hop by %s", h.name, to, dead.Port)}
+		summary := fmt.Sprintf("%s goes on giving a next hop its share of the flows, by %s, although nobody answers there", h.name, dead.Interface)
+		fix := []string{fmt.Sprintf("%s: ip route replace %s without the next hop by %s", h.name, to, dead.Interface)}
 		switch {
 		case object != 0:
 			fix = []string{
-				fmt.Sprintf("%s: ip nexthop replace group %d without the next hop by %s", h.name, object, dead.Port),
+				fmt.Sprintf("%s: ip nexthop replace group %d without the next hop by %s", h.name, object, dead.Interface),
 				h.name + ": an ordinary group instead of a resilient one: it looks whether its next hops answer",
 			}
 			if !known {
@@ -263,7 +263,7 @@ func (f facts) object(h *host, id int) (*setting.NexthopObject, bool) {
 	return declared.Nexthop(id)
 }
 
-// unanswered: a next hop's address could not be resolved, or its port is down.
+// unanswered: a next hop's address could not be resolved, or its interface is down.
 func (h *host) unanswered(hop record.RouteNexthop, destination netip.Addr) bool {
 	if hop.Down {
 		return true
@@ -275,7 +275,7 @@ func (h *host) unanswered(hop record.RouteNexthop, destination netip.Addr) bool 
 	// As it is at the end; at the beginning it may have answered still.
 	for _, table := range [][]record.Neighbour{h.reading.Snapshot.Neighbours, h.reading.Before.Neighbours} {
 		for _, n := range table {
-			if n.Port == hop.Port && n.Address == address {
+			if n.Interface == hop.Interface && n.Address == address {
 				return !resolved(n)
 			}
 		}

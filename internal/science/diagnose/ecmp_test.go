@@ -13,7 +13,7 @@ import (
 )
 
 // split is a trial over a router, leaf, that has two links to spine1 and spine2,
-// of which each has two to the server. The flows' ways are given as the ports that
+// of which each has two to the server. The flows' ways are given as the interfaces that
 // leaf and the spine send them by: "up1 up0".
 type split struct {
 	policy  [2]string // of leaf, and of the spines
@@ -26,11 +26,11 @@ type split struct {
 
 func (s split) topology() *topology.Topology {
 	t := &topology.Topology{Hosts: []topology.Host{
-		{Name: "client", Ports: []topology.Port{{Name: "eth0"}}},
-		{Name: "leaf", Forward: true, Ports: []topology.Port{{Name: "down"}, {Name: "up1"}, {Name: "up2"}}},
+		{Name: "client", Interfaces: []topology.Interface{{Name: "eth0"}}},
+		{Name: "leaf", Forward: true, Interfaces: []topology.Interface{{Name: "down"}, {Name: "up1"}, {Name: "up2"}}},
 	}}
 	join := func(from, fromPort, to, toPort string, rate unit.BitRate) {
-		l := topology.Link{From: topology.End{Node: from, Port: fromPort}, To: topology.End{Node: to, Port: toPort}}
+		l := topology.Link{From: topology.End{Node: from, Interface: fromPort}, To: topology.End{Node: to, Interface: toPort}}
 		l.Rate = rate
 		t.Links = append(t.Links, l)
 	}
@@ -38,11 +38,11 @@ func (s split) topology() *topology.Topology {
 	server := topology.Host{Name: "server"}
 	for p := 1; p <= 2; p++ {
 		spine := fmt.Sprintf("spine%d", p)
-		t.Hosts = append(t.Hosts, topology.Host{Name: spine, Forward: true, Ports: []topology.Port{{Name: "down"}, {Name: "up0"}, {Name: "up1"}}})
+		t.Hosts = append(t.Hosts, topology.Host{Name: spine, Forward: true, Interfaces: []topology.Interface{{Name: "down"}, {Name: "up0"}, {Name: "up1"}}})
 		join("leaf", fmt.Sprintf("up%d", p), spine, "down", s.rates[p-1])
 		for u := range 2 {
 			port := fmt.Sprintf("eth%d", 2*(p-1)+u)
-			server.Ports = append(server.Ports, topology.Port{Name: port})
+			server.Interfaces = append(server.Interfaces, topology.Interface{Name: port})
 			join(spine, fmt.Sprintf("up%d", u), "server", port, 1e9)
 		}
 	}
@@ -56,10 +56,10 @@ func (s split) trial(over *topology.Topology) record.Trial {
 	for i, way := range s.ways {
 		first, second, _ := strings.Cut(way, " ")
 		spine := "spine" + first[2:]
-		out := topology.End{Node: spine, Port: second}
+		out := topology.End{Node: spine, Interface: second}
 		link, _ := over.LinkAt(out)
 		f := record.Flow{
-			ID: fmt.Sprintf("f%d", i+1), From: "client", To: "server", OpenedBy: "client", Connected: true, Ways: 4,
+			ID: fmt.Sprintf("f%d", i+1), From: "client", To: "server", OpenedBy: "client", Connected: true, Paths: 4,
 			Source: fmt.Sprintf("10.0.200.1:%d", 40000+i), Destination: "10.0.200.2:5201",
 			ReceivedBytes: int64(s.goodput / 8), GoodputBps: s.goodput,
 			Path: []string{"client.eth0", "leaf.down", "leaf." + first, spine + ".down", out.String(), link.Other(out).String()},
@@ -85,9 +85,9 @@ func (s split) trial(over *topology.Topology) record.Trial {
 			if name == "leaf" && s.weights[k] > 0 {
 				weight = s.weights[k]
 			}
-			route.Nexthops = append(route.Nexthops, record.RouteNexthop{Port: p, Via: fmt.Sprintf("fe80::%d:%d", i, k), Weight: weight})
-			h.Begin.Ports = append(h.Begin.Ports, record.PortCounters{Port: p})
-			h.End.Ports = append(h.End.Ports, record.PortCounters{Port: p, TxBytes: uint64(sent[name+"."+p]), AtNs: 1e9})
+			route.Nexthops = append(route.Nexthops, record.RouteNexthop{Interface: p, Via: fmt.Sprintf("fe80::%d:%d", i, k), Weight: weight})
+			h.Begin.Interfaces = append(h.Begin.Interfaces, record.InterfaceCounters{Interface: p})
+			h.End.Interfaces = append(h.End.Interfaces, record.InterfaceCounters{Interface: p, TxBytes: uint64(sent[name+"."+p]), AtNs: 1e9})
 		}
 		h.Snapshot.Routes = []record.RouteEntry{{Table: 254, To: "0.0.0.0/0"}, route}
 		t.Hosts = append(t.Hosts, h)
@@ -125,7 +125,7 @@ func TestECMP(t *testing.T) {
 		"by addresses": {split{policy: [2]string{"0", "0"}, ways: many(4, "up1 up0"), rates: both, goodput: 250e6, limit: 2e9},
 			"ecmp-l3-hash leaf certain, ecmp-l3-hash spine1 certain"},
 		"by addresses, and no more is asked for": {split{policy: [2]string{"0", "0"}, ways: many(4, "up1 up0"), rates: both, goodput: 50e6, limit: 200e6}, ""},
-		"by ports, all links":                    {split{policy: [2]string{"1", "1"}, ways: many(8, "up1 up0", "up2 up1", "up1 up1", "up2 up0"), rates: both, goodput: 240e6, limit: 2e9}, ""},
+		"by interfaces, all links":               {split{policy: [2]string{"1", "1"}, ways: many(8, "up1 up0", "up2 up1", "up1 up1", "up2 up0"), rates: both, goodput: 240e6, limit: 2e9}, ""},
 		"by ports, one link by chance": {split{policy: [2]string{"1", "1"}, ways: []string{"up1 up0", "up1 up1", "up1 up0"}, rates: both, goodput: 330e6, limit: 2e9},
 			"ecmp-few-flows leaf certain"},
 		"one flow has one link": {split{policy: [2]string{"1", "1"}, ways: []string{"up1 up0"}, rates: both, goodput: 990e6, limit: 1e9}, ""},
@@ -156,7 +156,7 @@ func TestDeadNexthop(t *testing.T) {
 		f := &t.Flows[1]
 		*f = record.Flow{ID: f.ID, From: f.From, To: f.To, OpenedBy: f.OpenedBy, Destination: f.Destination, Error: "connection timed out"}
 	}
-	dead := record.Neighbour{Port: "up2", Address: "fe80::0:1", State: "FAILED"}
+	dead := record.Neighbour{Interface: "up2", Address: "fe80::0:1", State: "FAILED"}
 	dead.Address = netip.MustParseAddr(dead.Address).String()
 	hop := func(s *record.Snapshot) *record.RouteNexthop { return &s.Routes[1].Nexthops[1] }
 	leaf, _ := over.Host("leaf")
@@ -177,7 +177,7 @@ func TestDeadNexthop(t *testing.T) {
 			s.Neighbours = append(s.Neighbours, dead)
 			fail(t)
 		}, "ecmp-dead-nexthop leaf certain"},
-		"its port is down": {func(s *record.Snapshot, t *record.Trial) { hop(s).Down = true; fail(t) }, "ecmp-dead-nexthop leaf certain"},
+		"its interface is down": {func(s *record.Snapshot, t *record.Trial) { hop(s).Down = true; fail(t) }, "ecmp-dead-nexthop leaf certain"},
 		"it answers, and a flow fails all the same": {func(s *record.Snapshot, t *record.Trial) {
 			hop(s).Via, dead.State, dead.MAC = dead.Address, "REACHABLE", "02:00:00:00:00:01"
 			s.Neighbours = append(s.Neighbours, dead)

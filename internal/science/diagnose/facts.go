@@ -23,7 +23,7 @@ type host struct {
 	name    string
 	reading record.HostReading
 	ports   []*port
-	deltas  map[string]record.PortDelta
+	deltas  map[string]record.InterfaceDelta
 }
 
 type port struct {
@@ -40,12 +40,12 @@ func gather(trial record.Trial, t *topology.Topology) facts {
 	f := facts{trial: trial, over: t}
 	for _, th := range t.Hosts {
 		reading, _ := trial.Reading(th.Name)
-		h := &host{name: th.Name, reading: reading, deltas: map[string]record.PortDelta{}}
+		h := &host{name: th.Name, reading: reading, deltas: map[string]record.InterfaceDelta{}}
 		for _, d := range reading.Deltas() {
-			h.deltas[d.Port] = d
+			h.deltas[d.Interface] = d
 		}
-		for _, s := range reading.Snapshot.Ports {
-			p := &port{name: s.Port, mac: strings.ToLower(s.MAC), up: s.Up, member: s.Master != ""}
+		for _, s := range reading.Snapshot.Interfaces {
+			p := &port{name: s.Interface, mac: strings.ToLower(s.MAC), up: s.Up, member: s.Master != ""}
 			for _, text := range s.Addresses {
 				if prefix, err := netip.ParsePrefix(text); err == nil {
 					p.prefixes = append(p.prefixes, prefix)
@@ -63,8 +63,8 @@ func gather(trial record.Trial, t *topology.Topology) facts {
 
 func declared(t *topology.Topology, th topology.Host) []*port {
 	var ports []*port
-	for _, tp := range th.Ports {
-		p := &port{name: tp.Name, mac: strings.ToLower(t.MAC(topology.End{Node: th.Name, Port: tp.Name})), up: true}
+	for _, tp := range th.Interfaces {
+		p := &port{name: tp.Name, mac: strings.ToLower(t.MAC(topology.End{Node: th.Name, Interface: tp.Name})), up: true}
 		for _, a := range tp.Addresses {
 			p.prefixes = append(p.prefixes, a.Prefixes()...)
 		}
@@ -73,13 +73,13 @@ func declared(t *topology.Topology, th topology.Host) []*port {
 	return ports
 }
 
-// v4 are the port's IPv4 addresses. ARP is theirs alone: neighbour discovery
-// answers by the port that holds the address, and no other (ndisc_recv_ns).
+// v4 are the interface's IPv4 addresses. ARP is theirs alone: neighbour discovery
+// answers by the interface that holds the address, and no other (ndisc_recv_ns).
 func (p *port) v4() []netip.Prefix {
 	return slices.DeleteFunc(slices.Clone(p.prefixes), func(x netip.Prefix) bool { return !x.Addr().Is4() })
 }
 
-// onSubnet lists the host's ports whose prefixes hold addr and which answer for
+// onSubnet lists the host's interfaces whose prefixes hold addr and which answer for
 // themselves: up, no member of a bond or bridge.
 func (h *host) onSubnet(addr netip.Addr) []*port {
 	var list []*port
@@ -91,7 +91,7 @@ func (h *host) onSubnet(addr netip.Addr) []*port {
 	return list
 }
 
-// holder is the port that holds one of the host's addresses.
+// holder is the interface that holds one of the host's addresses.
 func (h *host) holder(addr netip.Addr) *port {
 	for _, p := range h.ports {
 		if slices.ContainsFunc(p.prefixes, func(x netip.Prefix) bool { return x.Addr() == addr }) {
@@ -101,8 +101,8 @@ func (h *host) holder(addr netip.Addr) *port {
 	return nil
 }
 
-// owner is the port with a MAC address, nil when several share it, as members
-// of a bond do: then the address tells no port.
+// owner is the interface with a MAC address, nil when several share it, as members
+// of a bond do: then the address tells no interface.
 func (h *host) owner(mac string) *port {
 	var found *port
 	for _, p := range h.ports {
@@ -131,18 +131,18 @@ func (h *host) sysctl(scope, name string) int {
 	return value
 }
 
-// effective is what holds for a port: for arp_ignore, arp_announce, arp_filter
-// and rp_filter the larger of "all" and the port's own; -1 when unknown.
+// effective is what holds for an interface: for arp_ignore, arp_announce, arp_filter
+// and rp_filter the larger of "all" and the interface's own; -1 when unknown.
 func (h *host) effective(name string, p *port) int {
 	return max(h.sysctl("all", name), h.sysctl(p.name, name))
 }
 
-// lookup is the port by which a packet leaves, as the host's kernel said.
+// lookup is the interface by which a packet leaves, as the host's kernel said.
 func (h *host) lookup(source, destination netip.Addr) *port {
 	for _, l := range h.reading.Snapshot.Lookups {
 		if l.Error == "" && l.Source == source.String() && l.Destination == destination.String() {
 			for _, p := range h.ports {
-				if p.name == l.Port {
+				if p.name == l.Interface {
 					return p
 				}
 			}
@@ -174,7 +174,7 @@ func learned(n record.Neighbour) bool {
 }
 
 // misdirected is a peer's entry for an address of a host at the MAC address of
-// another of the host's ports.
+// another of the host's interfaces.
 type misdirected struct {
 	peer         *host
 	addr         netip.Addr
@@ -206,7 +206,7 @@ func (f facts) misdirections(h *host) []misdirected {
 	return list
 }
 
-// rows spells misdirections, one line per peer and wrong port.
+// rows spells misdirections, one line per peer and wrong interface.
 func (h *host) rows(list []misdirected) []string {
 	var lines []string
 	var done []misdirected
@@ -240,8 +240,8 @@ func join(list []string) string {
 	}
 }
 
-// share is a port's part of a total over some of its host's ports.
-func (h *host) share(p *port, among []*port, of func(record.PortDelta) float64) float64 {
+// share is an interface's part of a total over some of its host's interfaces.
+func (h *host) share(p *port, among []*port, of func(record.InterfaceDelta) float64) float64 {
 	total := 0.0
 	for _, o := range among {
 		total += of(h.deltas[o.name])
@@ -255,7 +255,7 @@ func (h *host) share(p *port, among []*port, of func(record.PortDelta) float64) 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
 // settings spells the sysctls behind an effective value: the host's line for
-// each port that a rule speaks of would be long, so it names the largest.
+// each interface that a rule speaks of would be long, so it names the largest.
 func (h *host) setting(name string, p *port) string {
 	all, own := h.sysctl("all", name), h.sysctl(p.name, name)
 	if all < 0 && own < 0 {
@@ -264,7 +264,7 @@ func (h *host) setting(name string, p *port) string {
 	return fmt.Sprintf("%s: net.ipv4.conf.all.%s=%d, %s.%s=%d", h.name, name, max(all, 0), p.name, name, max(own, 0))
 }
 
-// scopes lists where a sysctl has a value: "all", or ports by name.
+// scopes lists where a sysctl has a value: "all", or interfaces by name.
 func (h *host) scopes(name string, value int) []string {
 	var list []string
 	if h.sysctl("all", name) == value {

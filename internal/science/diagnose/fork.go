@@ -21,7 +21,7 @@ type fork struct {
 	flows []passing
 }
 
-// passing is a flow that a fork sent by one of its ports.
+// passing is a flow that a fork sent by one of its interfaces.
 type passing struct {
 	record.Flow
 	port string
@@ -59,7 +59,7 @@ func (f facts) forks() []*fork {
 	return list
 }
 
-// endOf reads "host.port".
+// endOf reads "host.interface".
 func endOf(end string) (node, port string) {
 	node, port, _ = strings.Cut(end, ".")
 	return node, port
@@ -110,7 +110,7 @@ func (k *fork) placements() (n int, known bool) {
 	return ecmp.Distinct(policy, uint32(fields), len(k.flows), k.pairs()), known
 }
 
-// used are the ports that flows left by, with how many each had.
+// used are the interfaces that flows left by, with how many each had.
 func (k *fork) used() map[string]int {
 	ports := map[string]int{}
 	for _, f := range k.flows {
@@ -128,17 +128,17 @@ func (k *fork) links() ecmp.Links {
 	return links
 }
 
-// shares spells how many flows each port had, and what it sent of what all did.
+// shares spells how many flows each interface had, and what it sent of what all did.
 func (k *fork) shares() string {
 	used, total := k.used(), 0.0
 	for _, hop := range k.hops {
-		total += k.host.deltas[hop.Port].TxBytes
+		total += k.host.deltas[hop.Interface].TxBytes
 	}
 	var list []string
 	for _, hop := range k.hops {
-		text := fmt.Sprintf("%s %d", hop.Port, used[hop.Port])
+		text := fmt.Sprintf("%s %d", hop.Interface, used[hop.Interface])
 		if total > 0 {
-			text += fmt.Sprintf(" (%s of what they sent)", percent(k.host.deltas[hop.Port].TxBytes/total))
+			text += fmt.Sprintf(" (%s of what they sent)", percent(k.host.deltas[hop.Interface].TxBytes/total))
 		}
 		list = append(list, text)
 	}
@@ -158,9 +158,9 @@ func (k *fork) rule() string {
 	return text
 }
 
-// rate is that of the link behind a next hop's port; 0: not known.
+// rate is that of the link behind a next hop's interface; 0: not known.
 func (f facts) rate(k *fork, port string) float64 {
-	end := topology.End{Node: k.host.name, Port: port}
+	end := topology.End{Node: k.host.name, Interface: port}
 	if link, ok := f.over.LinkAt(end); ok {
 		return float64(link.Towards(end).Rate)
 	}

@@ -42,7 +42,7 @@ func softirqOneCore(f facts) (findings []record.Finding) {
 				fmt.Sprintf("%.0f receive softirqs and %.0f interrupts a second on it", c.NetRxPerS, c.InterruptsPerS),
 			},
 			Fix: []string{
-				"spread the port's queues: ethtool -X PORT equal N, irqbalance, or /proc/irq/*/smp_affinity",
+				"spread the interface's queues: ethtool -X PORT equal N, irqbalance, or /proc/irq/*/smp_affinity",
 				"with one queue: echo CPUS > /sys/class/net/PORT/queues/rx-0/rps_cpus",
 			},
 			Reference: "https://docs.kernel.org/networking/scaling.html",
@@ -65,7 +65,7 @@ func softnetDrop(f facts) (findings []record.Finding) {
 		finding := record.Finding{
 			Host: m.Name, Confidence: record.Certain,
 			Summary:   "packets were dropped because a CPU's backlog was full",
-			Fix:       []string{"sysctl -w net.core.netdev_max_backlog=10000 (of the whole machine), or more CPUs for the port's interrupts"},
+			Fix:       []string{"sysctl -w net.core.netdev_max_backlog=10000 (of the whole machine), or more CPUs for the interface's interrupts"},
 			Reference: "https://docs.kernel.org/admin-guide/sysctl/net.html",
 		}
 		for _, c := range m.CPUs {

@@ -10,7 +10,7 @@ import (
 // evidencedPairs is how many pairs of addresses are told one by one.
 const evidencedPairs = 4
 
-// portsExhausted: connections could not be opened because no service port of their
+// portsExhausted: connections could not be opened because no port of their
 // host was left for them: between the two addresses, where connect(2) was to choose;
 // of the source alone, where bind(2) was. The kernel has said so itself.
 func portsExhausted(f facts) (findings []record.Finding) {
@@ -44,22 +44,22 @@ func exhausted(fl record.Flow, p record.PortsExhausted) record.Finding {
 	}
 	wide := "sysctl -w net.ipv4.ip_local_port_range='1024 65535'"
 	if p.Bound {
-		finding.Summary = fmt.Sprintf("%s has no service port left to bind: bind(2) takes one of the source address for each connection, wherever it goes", fl.OpenedBy)
+		finding.Summary = fmt.Sprintf("%s has no port left to bind: bind(2) takes one of the source address for each connection, wherever it goes", fl.OpenedBy)
 		finding.Evidence = append(finding.Evidence, "the next bind(2) failed with EADDRINUSE")
 		finding.Fix = []string{
 			"set IP_BIND_ADDRESS_NO_PORT before bind(2), so that connect(2) chooses (in a study: bind_no_port: true)",
-			"or bind to further source addresses: each has as many service ports",
+			"or bind to further source addresses: each has as many ports",
 		}
 	} else {
-		finding.Summary = fmt.Sprintf("%s has no service port left between two addresses and one service port of the other end", fl.OpenedBy)
+		finding.Summary = fmt.Sprintf("%s has no port left between two addresses and one port of the other end", fl.OpenedBy)
 		finding.Evidence = append(finding.Evidence, "the next connect(2) failed with EADDRNOTAVAIL")
 		finding.Fix = []string{
 			"connect to a further address of the other end (an alias), or from a further one of this host: each pair has as many connections",
-			"or to a further service port",
+			"or to a further port",
 		}
 	}
 	if n := p.Ports(); n > 0 {
-		finding.Evidence = append(finding.Evidence, fmt.Sprintf("%s: net.ipv4.ip_local_port_range = %d %d, which is %d service ports", fl.OpenedBy, p.FirstPort, p.LastPort, n))
+		finding.Evidence = append(finding.Evidence, fmt.Sprintf("%s: net.ipv4.ip_local_port_range = %d %d, which is %d ports", fl.OpenedBy, p.FirstPort, p.LastPort, n))
 	}
 	if p.Ports() < 65535-1024+1 {
 		finding.Fix = append(finding.Fix, "or widen the range: "+wide)

@@ -20,19 +20,19 @@ type crossing struct {
 	pairs  []sourcePair
 }
 
-// sourcePair are the flows with one address that left by one port.
+// sourcePair are the flows with one address that left by one interface.
 type sourcePair struct {
 	source    netip.Addr
-	own, left string // ports: that of the address, and the one they left by
+	own, left string // interfaces: that of the address, and the one they left by
 	flows     int
-	seen      int // of these, by the ports that they came in by
+	seen      int // of these, by the interfaces that they came in by
 }
 
 // ecmpSourceMismatch: flows have the address of one link and leave by another. The
-// kernel looks the route up to choose an address, and again with the service ports;
+// kernel looks the route up to choose an address, and again with the ports;
 // each may name another next hop. Since Linux 6.16 a route with next hops of its own
 // keeps to the one that has the address (fib_select_multipath), a group of nexthop
-// objects does not. Addresses that no single link has, as where ports are unnumbered,
+// objects does not. Addresses that no single link has, as where interfaces are unnumbered,
 // are right by any.
 func ecmpSourceMismatch(f facts) []record.Finding {
 	var findings []record.Finding
@@ -50,7 +50,7 @@ func ecmpSourceMismatch(f facts) []record.Finding {
 			continue
 		}
 		confidence := record.Likely
-		evidence := []string{fmt.Sprintf("of %s to %s, %d left %s by another port than the one that has their address: %s", plural(all, "flow"), c.to, wrong, c.host.name, join(crossed))}
+		evidence := []string{fmt.Sprintf("of %s to %s, %d left %s by another interface than the one that has their address: %s", plural(all, "flow"), c.to, wrong, c.host.name, join(crossed))}
 		fix := []string{fmt.Sprintf("%s: bind each flow to an address, with a rule and a table for each: %s", c.host.name, c.ruled())}
 		if c.object {
 			evidence = append(evidence, fmt.Sprintf("%s's route to %s goes by a group of nexthop objects, in which the kernel does not look for the one with the flow's address", c.host.name, c.to))
@@ -71,7 +71,7 @@ func ecmpSourceMismatch(f facts) []record.Finding {
 }
 
 // crossings lists the routes with several next hops, each in a subnet of its own
-// port, by which hosts sent flows that they opened themselves.
+// interface, by which hosts sent flows that they opened themselves.
 func (f facts) crossings() []*crossing {
 	var list []*crossing
 	for _, flow := range f.trial.Flows {
@@ -86,7 +86,7 @@ func (f facts) crossings() []*crossing {
 			continue
 		}
 		own := h.holder(source)
-		if own == nil || !slices.ContainsFunc(hops, func(hop record.RouteNexthop) bool { return hop.Port == own.name && own.reaches(source, hop) }) {
+		if own == nil || !slices.ContainsFunc(hops, func(hop record.RouteNexthop) bool { return hop.Interface == own.name && own.reaches(source, hop) }) {
 			continue
 		}
 		at := slices.IndexFunc(list, func(c *crossing) bool { return c.host == h && c.to == to })
@@ -109,18 +109,18 @@ func (c *crossing) add(p sourcePair, seen bool) {
 	}
 }
 
-// numbered: the next hop is in a subnet of the port that leads to it, and of no other
-// one: an address of a subnet that ports share is right by any of them.
+// numbered: the next hop is in a subnet of the interface that leads to it, and of no other
+// one: an address of a subnet that interfaces share is right by any of them.
 func (h *host) numbered(hop record.RouteNexthop) bool {
 	via, err := netip.ParseAddr(hop.Via)
 	if err != nil || via.IsLinkLocalUnicast() {
 		return false
 	}
 	ports := h.onSubnet(via)
-	return len(ports) == 1 && ports[0].name == hop.Port
+	return len(ports) == 1 && ports[0].name == hop.Interface
 }
 
-// reaches: one of the port's addresses is in the next hop's subnet. Link-local ones
+// reaches: one of the interface's addresses is in the next hop's subnet. Link-local ones
 // are in everybody's.
 func (p *port) reaches(address netip.Addr, hop record.RouteNexthop) bool {
 	via, err := netip.ParseAddr(hop.Via)
@@ -151,11 +151,11 @@ func (c *crossing) ruled() string {
 	}
 	for _, p := range c.pairs {
 		for i, hop := range c.hops {
-			if p.own != p.left && hop.Port == p.own {
+			if p.own != p.left && hop.Interface == p.own {
 				table := 101 + i
 				for ; c.host.usesTable(table); table++ {
 				}
-				return fmt.Sprintf("%s rule add from %s lookup %d; %[1]s route add %[4]s via %[5]s dev %[6]s table %[3]d", ip, p.source, table, c.to, hop.Via, hop.Port)
+				return fmt.Sprintf("%s rule add from %s lookup %d; %[1]s route add %[4]s via %[5]s dev %[6]s table %[3]d", ip, p.source, table, c.to, hop.Via, hop.Interface)
 			}
 		}
 	}
@@ -165,7 +165,7 @@ func (c *crossing) ruled() string {
 func (c *crossing) plainly() string {
 	text := "ip route replace " + c.to.String()
 	for _, hop := range c.hops {
-		text += fmt.Sprintf(" nexthop via %s dev %s weight %d", hop.Via, hop.Port, max(hop.Weight, 1))
+		text += fmt.Sprintf(" nexthop via %s dev %s weight %d", hop.Via, hop.Interface, max(hop.Weight, 1))
 	}
 	return text
 }

@@ -21,11 +21,11 @@ func twoSubnets(object bool, flows ...[2]int) (record.Trial, *topology.Topology)
 	for p := range 2 {
 		name := fmt.Sprintf("eth%d", p)
 		for i := range over.Hosts {
-			over.Hosts[i].Ports = append(over.Hosts[i].Ports, topology.Port{Name: name})
+			over.Hosts[i].Interfaces = append(over.Hosts[i].Interfaces, topology.Interface{Name: name})
 		}
-		over.Links = append(over.Links, topology.Link{From: topology.End{Node: "client", Port: name}, To: topology.End{Node: "server", Port: name}})
-		h.Snapshot.Ports = append(h.Snapshot.Ports, record.PortSnapshot{Port: name, Up: true, Addresses: []string{fmt.Sprintf("10.1.%d.1/24", p)}})
-		route.Nexthops = append(route.Nexthops, record.RouteNexthop{Port: name, Via: fmt.Sprintf("10.1.%d.2", p), Weight: 1})
+		over.Links = append(over.Links, topology.Link{From: topology.End{Node: "client", Interface: name}, To: topology.End{Node: "server", Interface: name}})
+		h.Snapshot.Interfaces = append(h.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: name, Up: true, Addresses: []string{fmt.Sprintf("10.1.%d.1/24", p)}})
+		route.Nexthops = append(route.Nexthops, record.RouteNexthop{Interface: name, Via: fmt.Sprintf("10.1.%d.2", p), Weight: 1})
 	}
 	h.Snapshot.Routes = []record.RouteEntry{{Table: mainTable, To: "10.1.0.0/24"}, route}
 	t := record.Trial{Hosts: []record.HostReading{h}}
@@ -34,7 +34,7 @@ func twoSubnets(object bool, flows ...[2]int) (record.Trial, *topology.Topology)
 		t.Flows = append(t.Flows, record.Flow{
 			ID: fmt.Sprintf("f%d", i), From: "client", To: "server", OpenedBy: "client", Connected: true, ReceivedBytes: 1e6,
 			Source: fmt.Sprintf("10.1.%d.1:%d", f[0], 40000+i), Destination: "10.9.0.1:5201",
-			Ways: 2, Path: []string{left, in}, Observed: []string{in},
+			Paths: 2, Path: []string{left, in}, Observed: []string{in},
 		})
 	}
 	return t, over
@@ -77,7 +77,7 @@ func TestSourceMismatch(t *testing.T) {
 		// hops are link-local.
 		"unnumbered": {find(true, func(t *record.Trial) {
 			for i := range 2 {
-				t.Hosts[0].Snapshot.Ports[i].Addresses = []string{fmt.Sprintf("10.1.%d.1/32", i), fmt.Sprintf("fe80::%d/64", i)}
+				t.Hosts[0].Snapshot.Interfaces[i].Addresses = []string{fmt.Sprintf("10.1.%d.1/32", i), fmt.Sprintf("fe80::%d/64", i)}
 				t.Hosts[0].Snapshot.Routes[1].Nexthops[i].Via = fmt.Sprintf("fe80::1:%d", i)
 			}
 		}, crossed), nil},
@@ -89,23 +89,23 @@ func TestSourceMismatch(t *testing.T) {
 		"IPv6": {find(true, func(t *record.Trial) {
 			s := &t.Hosts[0].Snapshot
 			for i := range 2 {
-				s.Ports[i].Addresses = []string{fmt.Sprintf("fd00:%d::1/64", i)}
+				s.Interfaces[i].Addresses = []string{fmt.Sprintf("fd00:%d::1/64", i)}
 				s.Routes[1].Nexthops[i].Via = fmt.Sprintf("fd00:%d::2", i)
 			}
 			s.Routes[1].To = "fd00:9::1/128"
 			t.Flows[0].Source, t.Flows[0].Destination = "[fd00:1::1]:40000", "[fd00:9::1]:5201"
 		}, crossed), []string{"ip -6 rule add from fd00:1::1 lookup 102; ip -6 route add fd00:9::1/128 via fd00:1::2 dev eth1 table 102"}},
-		// Which port answers for an address there is ARP's question.
-		"two ports on one subnet": {find(true, func(t *record.Trial) {
+		// Which interface answers for an address there is ARP's question.
+		"two interfaces on one subnet": {find(true, func(t *record.Trial) {
 			s := &t.Hosts[0].Snapshot
 			for i := range 2 {
-				s.Ports[i].Addresses = []string{fmt.Sprintf("10.1.0.%d/24", 11+i)}
+				s.Interfaces[i].Addresses = []string{fmt.Sprintf("10.1.0.%d/24", 11+i)}
 				s.Routes[1].Nexthops[i].Via = "10.1.0.1"
 			}
 			t.Flows[0].Source = "10.1.0.12:40000"
 		}, crossed), nil},
 		"an address that no link has": {find(true, func(t *record.Trial) {
-			ports := t.Hosts[0].Snapshot.Ports
+			ports := t.Hosts[0].Snapshot.Interfaces
 			ports[1].Addresses = append(ports[1].Addresses, "10.9.9.9/32")
 			t.Flows[0].Source = "10.9.9.9:40000"
 		}, crossed), nil},

@@ -9,7 +9,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Routing looks at the destination alone unless a rule says otherwise. Two ports
+// Routing looks at the destination alone unless a rule says otherwise. Two interfaces
 // on one subnet make two routes to it, and the first one wins for every packet,
 // whatever its source address.
 const (
@@ -17,7 +17,7 @@ const (
 	filterReference = "Linux Documentation/networking/ip-sysctl.rst (rp_filter); RFC 3704"
 )
 
-// detour is a route decision by another port than the one that holds the source
+// detour is a route decision by another interface than the one that holds the source
 // address.
 type detour struct {
 	source, destination netip.Addr
@@ -42,10 +42,10 @@ func parse(text string) netip.Addr {
 	return addr
 }
 
-// idle is a port that sends next to nothing.
+// idle is an interface that sends next to nothing.
 const idle = 0.05
 
-// sameSubnetOneEgress: data that should leave by several ports of one subnet
+// sameSubnetOneEgress: data that should leave by several interfaces of one subnet
 // leaves by one. It speaks of data only: acknowledgements take the same detour,
 // and hold nothing up.
 func sameSubnetOneEgress(f facts) []record.Finding {
@@ -64,9 +64,9 @@ func sameSubnetOneEgress(f facts) []record.Finding {
 		}
 		subnet := h.onSubnet(list[0].destination)
 		sent := func(p *port) float64 {
-			return h.share(p, subnet, func(d record.PortDelta) float64 { return d.TxBytes })
+			return h.share(p, subnet, func(d record.InterfaceDelta) float64 { return d.TxBytes })
 		}
-		// A socket bound to its port does not follow the route decision.
+		// A socket bound to its interface does not follow the route decision.
 		list = slices.DeleteFunc(list, func(d detour) bool { return sent(d.holder) > meant[d.holder]/2 })
 		if len(list) == 0 {
 			continue
@@ -81,10 +81,10 @@ func sameSubnetOneEgress(f facts) []record.Finding {
 		for _, p := range subnet {
 			shares = append(shares, fmt.Sprintf("%s %s (%s)", p.name, percent(sent(p)), percent(meant[p])))
 		}
-		evidence = append(evidence, fmt.Sprintf("%s sent by %s; in brackets what came from the port's own address", h.name, join(shares)))
+		evidence = append(evidence, fmt.Sprintf("%s sent by %s; in brackets what came from the interface's own address", h.name, join(shares)))
 		findings = append(findings, record.Finding{
 			Host: h.name, Confidence: confidence,
-			Summary:   fmt.Sprintf("%s sends by %s whatever the source address, because its ports share a subnet and no rule routes by source", h.name, out.name),
+			Summary:   fmt.Sprintf("%s sends by %s whatever the source address, because its interfaces share a subnet and no rule routes by source", h.name, out.name),
 			Evidence:  evidence,
 			Fix:       h.routeBySource(list),
 			Reference: egressReference,
@@ -101,7 +101,7 @@ func (f facts) sends(h *host, d detour) bool {
 	})
 }
 
-// detourLines says who leaves by which port, one line per port taken.
+// detourLines says who leaves by which interface, one line per interface taken.
 func (h *host) detourLines(list []detour) []string {
 	var lines []string
 	var done []*port
@@ -128,7 +128,7 @@ func (h *host) detourLines(list []detour) []string {
 	return lines
 }
 
-// rpFilterDrop: the strict reverse-path filter drops what arrives on a port by
+// rpFilterDrop: the strict reverse-path filter drops what arrives on an interface by
 // which its sender would not be answered. It drops ARP requests likewise, and
 // does not count them, so a peer that cannot resolve an address is a trace too.
 func rpFilterDrop(f facts) []record.Finding {
@@ -182,7 +182,7 @@ func rpFilterDrop(f facts) []record.Finding {
 		}
 		findings = append(findings, record.Finding{
 			Host: h.name, Confidence: confidence,
-			Summary:   fmt.Sprintf("%s drops what arrives on %s, because its strict reverse-path filter would answer by another port", h.name, where.name),
+			Summary:   fmt.Sprintf("%s drops what arrives on %s, because its strict reverse-path filter would answer by another interface", h.name, where.name),
 			Evidence:  evidence,
 			Fix:       append(fix, loose),
 			Reference: filterReference,
@@ -234,7 +234,7 @@ func (f facts) unopened(h *host, list []detour) []string {
 	return []string{fmt.Sprintf("flows %s could not connect", join(ids))}
 }
 
-// routeBySource spells the commands that make packets leave by the port that
+// routeBySource spells the commands that make packets leave by the interface that
 // holds their source address, with tables that the host does not use yet.
 func (h *host) routeBySource(list []detour) []string {
 	var commands []string

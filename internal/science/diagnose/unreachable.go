@@ -104,12 +104,12 @@ func (f facts) stopped(opener, acceptor *host, mine, target netip.Addr) cause {
 				[]string{fmt.Sprintf("route lookup on %s: %s", opener.name, l.Error)},
 				[]string{fmt.Sprintf("on %s: give it a route to %s", opener.name, target)}}
 		}
-		way, next := fmt.Sprintf("%s sends by %s (route lookup)", opener.name, l.Port), target
+		way, next := fmt.Sprintf("%s sends by %s (route lookup)", opener.name, l.Interface), target
 		if l.Gateway != "" {
-			way, next = fmt.Sprintf("%s sends by %s to the router %s (route lookup)", opener.name, l.Port, l.Gateway), parse(l.Gateway)
+			way, next = fmt.Sprintf("%s sends by %s to the router %s (route lookup)", opener.name, l.Interface, l.Gateway), parse(l.Gateway)
 		}
 		seen = union(seen, []string{way})
-		if c := f.unanswering(opener, l.Port, next); c.host != nil {
+		if c := f.unanswering(opener, l.Interface, next); c.host != nil {
 			c.evidence = append(seen, c.evidence...)
 			return c
 		} else if len(c.evidence) > 0 {
@@ -134,7 +134,7 @@ func (f facts) stopped(opener, acceptor *host, mine, target netip.Addr) cause {
 }
 
 // unanswering judges an opener's neighbour entry of the next hop by one of its
-// ports. Evidence without a host: the entry is at fault, and nobody known is to
+// interfaces. Evidence without a host: the entry is at fault, and nobody known is to
 // blame. Nothing: the entry is as it should be, or there is none.
 func (f facts) unanswering(opener *host, name string, next netip.Addr) cause {
 	var holder *host
@@ -145,7 +145,7 @@ func (f facts) unanswering(opener *host, name string, next netip.Addr) cause {
 		}
 	}
 	for _, n := range opener.neighbours(next) {
-		if n.Port != name {
+		if n.Interface != name {
 			continue
 		}
 		end := opener.name + "." + name
@@ -179,20 +179,20 @@ func (f facts) misled(opener *host, n record.Neighbour, right *port) cause {
 	if right == nil || right.mac == "" || strings.EqualFold(n.MAC, right.mac) {
 		return cause{}
 	}
-	whose := "no port that is known"
+	whose := "no interface that is known"
 	for _, h := range f.hosts {
 		for _, p := range h.ports {
 			if strings.EqualFold(p.mac, n.MAC) {
 				if h.holder(parse(n.Address)) != nil {
-					return cause{} // another port of the same host takes it, too
+					return cause{} // another interface of the same host takes it, too
 				}
 				whose = h.end(p)
 			}
 		}
 	}
-	fix := fmt.Sprintf("on %s: ip neigh del %s dev %s", opener.name, n.Address, n.Port)
+	fix := fmt.Sprintf("on %s: ip neigh del %s dev %s", opener.name, n.Address, n.Interface)
 	if n.State == "PERMANENT" {
-		fix = fmt.Sprintf("on %s: ip neigh replace %s lladdr %s dev %s nud permanent, or ip neigh del %s dev %s", opener.name, n.Address, right.mac, n.Port, n.Address, n.Port)
+		fix = fmt.Sprintf("on %s: ip neigh replace %s lladdr %s dev %s nud permanent, or ip neigh del %s dev %s", opener.name, n.Address, right.mac, n.Interface, n.Address, n.Interface)
 	}
 	return cause{opener, fmt.Sprintf("%s sends what is for %s to a MAC address that is not its holder's", opener.name, n.Address),
 		[]string{fmt.Sprintf("%s holds %s at %s (%s), which belongs to %s; the address is at %s", opener.name, n.Address, n.MAC, n.State, whose, right.mac)},
@@ -225,7 +225,7 @@ func (h *host) silent(p *port, addr netip.Addr) cause {
 		return cause{}
 	}
 	c := cause{host: h,
-		summary:  fmt.Sprintf("%s answers ARP for %s from no port: arp_ignore allows it only to %s, and arp_filter only to %s", h.name, addr, p.name, list[0].out.name),
+		summary:  fmt.Sprintf("%s answers ARP for %s from no interface: arp_ignore allows it only to %s, and arp_filter only to %s", h.name, addr, p.name, list[0].out.name),
 		evidence: append(h.detourLines(list), h.setting("arp_filter", p), h.setting("arp_ignore", p)),
 		fix:      h.routeBySource(list)}
 	for i, scope := range filters {

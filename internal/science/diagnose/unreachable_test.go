@@ -42,22 +42,22 @@ func TestUnreachable(t *testing.T) {
 			entry(tr, "", "FAILED")
 			tr.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_ignore"] = "8"
 		}, "unreachable server likely", "192.168.1.16 is FAILED on client1.eth0", "net.ipv4.conf.all.arp_ignore=1"},
-		{"each port leaves the answer to the other", func(tr *record.Trial) {
+		{"each interface leaves the answer to the other", func(tr *record.Trial) {
 			entry(tr, "", "INCOMPLETE")
 			tr.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_filter"] = "1"
 			for i, l := range tr.Hosts[0].Snapshot.Lookups {
 				if l.Source == "192.168.1.16" {
-					tr.Hosts[0].Snapshot.Lookups[i].Port = "eth0"
+					tr.Hosts[0].Snapshot.Lookups[i].Interface = "eth0"
 				}
 			}
 		}, "unreachable server likely", "net.ipv4.conf.all.arp_filter=1", "or, instead of source routing: sysctl -w net.ipv4.conf.all.arp_filter=0"},
-		{"the port is down", func(tr *record.Trial) {
+		{"the interface is down", func(tr *record.Trial) {
 			entry(tr, "", "FAILED")
-			tr.Hosts[0].Snapshot.Ports[1].Up = false
+			tr.Hosts[0].Snapshot.Interfaces[1].Up = false
 		}, "unreachable server likely", "server.eth1 holds the address, and is down", "on server: ip link set eth1 up"},
 		{"a wrong MAC address, for good", func(tr *record.Trial) { entry(tr, "02:de:ad:be:ef:01", "PERMANENT") },
-			"unreachable client1 likely", "02:de:ad:be:ef:01 (PERMANENT), which belongs to no port that is known", "on client1: ip neigh replace 192.168.1.16 lladdr 02:00:00:01:00:02 dev eth0"},
-		{"the MAC address of another port of that host is none", func(tr *record.Trial) { entry(tr, "02:00:00:01:00:01", "PERMANENT") },
+			"unreachable client1 likely", "02:de:ad:be:ef:01 (PERMANENT), which belongs to no interface that is known", "on client1: ip neigh replace 192.168.1.16 lladdr 02:00:00:01:00:02 dev eth0"},
+		{"the MAC address of another interface of that host is none", func(tr *record.Trial) { entry(tr, "02:00:00:01:00:01", "PERMANENT") },
 			"unreachable client1 possible", "sends by eth0 (route lookup)", "not known"},
 		{"no route", func(tr *record.Trial) {
 			for i, l := range tr.Hosts[1].Snapshot.Lookups {
@@ -87,7 +87,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// Two ports on one IPv6 subnet leave by one as those on an IPv4 subnet do; the
+// Two interfaces on one IPv6 subnet leave by one as those on an IPv4 subnet do; the
 // neighbour tables of IPv6 prove no ARP flux.
 func TestIPv6Egress(t *testing.T) {
 	tr := sixth(trial(0, "reads"))
@@ -129,9 +129,9 @@ func sixth(tr record.Trial) record.Trial {
 	}
 	for h := range tr.Hosts {
 		s := &tr.Hosts[h].Snapshot
-		for i, p := range s.Ports {
+		for i, p := range s.Interfaces {
 			for k, a := range p.Addresses {
-				s.Ports[i].Addresses[k] = host(strings.TrimSuffix(a, "/24")) + "/64"
+				s.Interfaces[i].Addresses[k] = host(strings.TrimSuffix(a, "/24")) + "/64"
 			}
 		}
 		for i := range s.Lookups {
@@ -176,7 +176,7 @@ func TestMergeKeepsFixesApart(t *testing.T) {
 	filtered.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_filter"] = "1"
 	down := cut()
 	entry(&down, "", "FAILED")
-	down.Hosts[0].Snapshot.Ports[1].Up = false
+	down.Hosts[0].Snapshot.Interfaces[1].Up = false
 	silent := cut()
 	entry(&silent, "", "FAILED")
 	silent.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_ignore"] = "8"

@@ -1,4 +1,11 @@
-// Package fabric simulates many flows in a Clos network (C. Clos, 1953): hosts on
+package ecmp
+
+import (
+	"errors"
+	"fmt"
+)
+
+// This file simulates many flows in a Clos network (C. Clos, 1953): hosts on
 // leaves, leaves on every spine, and, where wanted, pods of those on cores. Every
 // leaf and every spine on the way up chooses among equal-cost links by hash; then
 // links are shared max-min fairly, as TCP flows of one round-trip time nearly do.
@@ -6,12 +13,6 @@
 // It says how rates come out, not how they get there: it has no packets, queues
 // or time. The same seed gives the same answer. What one sender's links carry is
 // known exactly and is package spread's.
-package ecmp
-
-import (
-	"errors"
-	"fmt"
-)
 
 // Fabric is the network.
 type Fabric struct {

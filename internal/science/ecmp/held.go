@@ -114,21 +114,21 @@ type Comparison struct {
 	Few, Many, Unused     int
 	UnusedLow, UnusedHigh float64
 	// Full replicates were predicted to use as many links as there can be used, and
-	// the least of them carried LeastFull. LeastPart is the least part of the links
+	// the least of them carried LeastFull. LeastShare is the least part of the links
 	// that its flows were predicted to take that any replicate carried; 0: nothing
 	// was predicted.
-	Full      int
-	LeastFull float64
-	LeastPart float64
+	Full       int
+	LeastFull  float64
+	LeastShare float64
 }
 
 // Replicate is what was measured once, with fresh ports.
 type Replicate struct {
 	Worth float64 // all links' goodput over what one link can carry
 	Used  int     // how many links carried flows
-	// Foretold is how many the kernel had said that they would take; 0: it was not
+	// Predicted is how many the kernel had said that they would take; 0: it was not
 	// asked, or could not tell.
-	Foretold int
+	Predicted int
 }
 
 // Hold puts measured replicates beside the theory of flows that fill a link each,
@@ -148,13 +148,13 @@ func (d Distribution) Hold(links, flows int, measured []Replicate, margin, confi
 		if m.Used < links {
 			c.Unused++
 		}
-		if m.Foretold == 0 {
+		if m.Predicted == 0 {
 			continue
 		}
-		if part := m.Worth / float64(m.Foretold); c.LeastPart == 0 || part < c.LeastPart {
-			c.LeastPart = part
+		if part := m.Worth / float64(m.Predicted); c.LeastShare == 0 || part < c.LeastShare {
+			c.LeastShare = part
 		}
-		if m.Foretold == most {
+		if m.Predicted == most {
 			if c.Full++; c.Full == 1 || m.Worth < c.LeastFull {
 				c.LeastFull = m.Worth
 			}

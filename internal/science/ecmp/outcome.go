@@ -5,7 +5,7 @@ package ecmp
 type Outcome struct {
 	LimitBps float64 // what spreading evenly would carry, and no more than is asked for
 	MeanBps  float64
-	// Carried is how what is carried scatters from one set of service ports to the
+	// Carried is how what is carried scatters from one set of ports to the
 	// next; SDBps is its standard deviation.
 	Carried Distribution
 	SDBps   float64

@@ -1,11 +1,3 @@
-// Package placement holds what a run's flows carried together over equal-cost
-// links against what hashing them leads to expect (package spread): by treatment,
-// how many links theory has used, within which band the mean of the replicates
-// lies, and where it was measured.
-//
-// It judges treatments whose flows go from one host to another and fork once, over
-// links that are alike, each flow able to fill one. Which way a single flow takes
-// is not its question; that stands in the flow.
 package ecmp
 
 import (
@@ -23,6 +15,15 @@ import (
 	"linerate/internal/science/stats"
 )
 
+// This file holds what a run's flows carried together over equal-cost
+// links against what hashing them leads to expect (package spread): by treatment,
+// how many links theory has used, within which band the mean of the replicates
+// lies, and where it was measured.
+//
+// It judges treatments whose flows go from one host to another and fork once, over
+// links that are alike, each flow able to fill one. Which way a single flow takes
+// is not its question; that stands in the flow.
+
 // Group is one treatment beside the theory.
 type Group struct {
 	Treatment string
@@ -33,7 +34,7 @@ type Group struct {
 	// ports were chosen so that flows spread evenly: then nothing is left to chance.
 	Placements int
 	Even       bool
-	// Ends are the links, by the port that leads to each, and On how many flows and
+	// Ends are the links, by the interface that leads to each, and On how many flows and
 	// which share of the goodput fell on it, over all replicates.
 	Ends []string
 	On   []LinkLoad
@@ -121,10 +122,10 @@ func Record(groups []Group) []record.Hashing {
 			ExpectedLinks: g.Mean, ExpectedLowLinks: g.Low, ExpectedHighLinks: g.High,
 			MeasuredLinks: g.Measured, MeasuredLowLinks: g.From, MeasuredHighLinks: g.To, MeasuredLeastLinks: g.Least, MeasuredMostLinks: g.Most, Inside: g.Inside,
 			IdleChance: g.SomeUnused, IdleTrials: g.Unused, IdleLowTrials: g.Few, IdleHighTrials: g.Many, IdleAsExpected: g.AsOften(), IdleLowShare: g.UnusedLow, IdleHighShare: g.UnusedHigh,
-			FullTrials: g.Full, FullLeastLinks: g.LeastFull, LeastOfForetold: g.LeastPart,
+			FullTrials: g.Full, FullLeastLinks: g.LeastFull, LeastOfPredicted: g.LeastShare,
 		}
 		for i, end := range g.Ends {
-			h.PerLink = append(h.PerLink, record.HashedLink{Port: end, Flows: g.On[i].Flows, Share: g.On[i].Share})
+			h.PerLink = append(h.PerLink, record.HashedLink{Interface: end, Flows: g.On[i].Flows, Share: g.On[i].Share})
 		}
 		list = append(list, h)
 	}
@@ -171,7 +172,7 @@ func judge(t *record.Trial, over *topology.Topology) (Group, Replicate, bool) {
 	pairs, used, foretold := map[[2]netip.Addr]bool{}, map[int]bool{}, map[int]bool{}
 	for _, f := range t.Flows {
 		first := t.Flows[0]
-		same := f.From == first.From && f.To == first.To && f.Ways == first.Ways && f.SourcePorts == first.SourcePorts
+		same := f.From == first.From && f.To == first.To && f.Paths == first.Paths && f.SourcePorts == first.SourcePorts
 		if !same || !f.Connected || f.Error != "" || !record.Bulk(f.Protocol) || f.CapBps() > 0 ||
 			math.Abs(f.LimitBps-g.LinkBps) > alike*g.LinkBps {
 			return g, none, false
@@ -196,7 +197,7 @@ func judge(t *record.Trial, over *topology.Topology) (Group, Replicate, bool) {
 	g.Placements = fork.distinct(t.Flows[0], len(t.Flows), len(pairs))
 	replicate := Replicate{Worth: t.GoodputBps / g.LinkBps, Used: len(used)}
 	if !foretold[-1] {
-		replicate.Foretold = len(foretold)
+		replicate.Predicted = len(foretold)
 	}
 	return g, replicate, true
 }
@@ -213,16 +214,16 @@ func addresses(f record.Flow) ([2]netip.Addr, bool) {
 // fork is the one place where a flow's ways part.
 type fork struct {
 	host *topology.Host
-	ends []string // "host.port", one for each way
+	ends []string // "host.interface", one for each way
 }
 
 func forkOf(over *topology.Topology, f record.Flow) (fork, bool) {
 	pair, ok := addresses(f)
-	if !ok || f.Ways < 2 {
+	if !ok || f.Paths < 2 {
 		return fork{}, false
 	}
 	ways, err := over.Paths(f.From, pair[0], pair[1])
-	if err != nil || len(ways) != f.Ways {
+	if err != nil || len(ways) != f.Paths {
 		return fork{}, false
 	}
 	for at, end := range ways[0] {
@@ -231,7 +232,7 @@ func forkOf(over *topology.Topology, f record.Flow) (fork, bool) {
 		}
 		var k fork
 		for _, way := range ways {
-			// Where two ways still have the port in common they part again later.
+			// Where two ways still have the interface in common they part again later.
 			if at >= len(way) || way[at].Node != end.Node || slices.Contains(k.ends, way[at].String()) {
 				return fork{}, false
 			}

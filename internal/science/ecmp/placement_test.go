@@ -92,7 +92,7 @@ func TestCurve(t *testing.T) {
 		if on := g.On[0].Flows; g.Flows == 32 && (on < 32*20/g.Links/2 || on > 32*20*3/g.Links/2) {
 			t.Errorf("%d flows on the first of %d links", on, g.Links)
 		}
-		if g.Full > 0 && math.Abs(g.LeastFull-0.995*float64(min(g.Links, g.Flows))) > 1e-9 || math.Abs(g.LeastPart-0.995) > 1e-9 || g.From > g.Measured+1e-9 || g.To < g.Measured-1e-9 {
+		if g.Full > 0 && math.Abs(g.LeastFull-0.995*float64(min(g.Links, g.Flows))) > 1e-9 || math.Abs(g.LeastShare-0.995) > 1e-9 || g.From > g.Measured+1e-9 || g.To < g.Measured-1e-9 {
 			t.Errorf("%+v", g)
 		}
 	}
@@ -108,7 +108,7 @@ func TestCurve(t *testing.T) {
 	if len(one) != 1 || one[0].Full != 1 || math.Abs(one[0].LeastFull-0.995) > 1e-9 {
 		t.Errorf("%+v", one)
 	}
-	if made := Record(one); made[0].FullTrials != 1 || made[0].PerLink[1].Port != "server1.eth1" || made[0].PerLink[1].Flows != 3 {
+	if made := Record(one); made[0].FullTrials != 1 || made[0].PerLink[1].Interface != "server1.eth1" || made[0].PerLink[1].Flows != 3 {
 		t.Errorf("%+v", made)
 	}
 }
@@ -128,7 +128,7 @@ func TestGroupsSilent(t *testing.T) {
 		h := &over.Hosts[0]
 		group := setting.NexthopObject{ID: 10}
 		for i, hop := range h.Routes[0].Nexthops {
-			h.Nexthops = append(h.Nexthops, setting.NexthopObject{ID: i + 1, Via: hop.Via, Port: hop.Port})
+			h.Nexthops = append(h.Nexthops, setting.NexthopObject{ID: i + 1, Via: hop.Via, Interface: hop.Interface})
 			group.Group = append(group.Group, setting.Member{ID: i + 1})
 		}
 		group.Group[1].Weight = weight
@@ -144,7 +144,7 @@ func TestGroupsSilent(t *testing.T) {
 		"a link that goes": spoil(func(t *record.Trial) {
 			t.Events = []record.Event{{Host: "server1", What: "link eth0 state down", AtS: 1}}
 		}),
-		"one way":                    spoil(func(t *record.Trial) { t.Flows[0].Ways = 0 }),
+		"one way":                    spoil(func(t *record.Trial) { t.Flows[0].Paths = 0 }),
 		"a flow that failed":         spoil(func(t *record.Trial) { t.Flows[1].Error = "refused" }),
 		"a flow with a cap":          spoil(func(t *record.Trial) { t.Flows[1].RateCapBps = 1e6 }),
 		"transactions":               spoil(func(t *record.Trial) { t.Flows[2].Protocol = record.ProtocolRR }),

@@ -1,4 +1,4 @@
-// Package spread is the theory of hashing: flows fall on equal-cost links by
+// Package ecmp is the theory of hashing: flows fall on equal-cost links by
 // chance, and this says how many links they use, what they carry together, and
 // how sure that is. It is exact where a formula exists, in forms that only add
 // and multiply what is positive, so that nothing cancels; beyond, it draws from
@@ -83,7 +83,7 @@ func (k Kind) flows() int { return max(1, k.Flows) }
 func Elastic(flows int) []Kind { return []Kind{{Count: flows}} }
 
 // Bundle puts flows, dealt out in turn, into that many bundles, which are placed
-// as wholes: what becomes of flows between so many pairs of addresses when ports
+// as wholes: what becomes of flows between so many pairs of addresses when interfaces
 // don't count. Demands are those of flows.
 func Bundle(flows []Kind, bundles int) []Kind {
 	sum := make([]Kind, bundles)

@@ -1,4 +1,4 @@
-// Package outage says what events in a trial's window did to its running flows: how
+// Package failover says what events in a trial's window did to its running flows: how
 // long nothing of a flow reached its receiver, by which way it came before and after,
 // and whether flows moved whose own way was left as it was.
 //
@@ -36,7 +36,7 @@ func Detect(t *record.Trial, over *topology.Topology) {
 			if s.seen[a.Flow] == nil {
 				s.seen[a.Flow] = map[int][]arrival{}
 			}
-			s.seen[a.Flow][a.Events] = append(s.seen[a.Flow][a.Events], arrival{h.Host, a.Port, a.LastNs})
+			s.seen[a.Flow][a.Events] = append(s.seen[a.Flow][a.Events], arrival{h.Host, a.Interface, a.LastNs})
 		}
 	}
 	for i := range t.Flows {
@@ -57,17 +57,17 @@ type scene struct {
 	instants []float64 // of events
 	seen     map[string]map[int][]arrival
 	near     map[[2]string]bool // what Adjacent has said
-	// Of some flow only its receiver saw by which port it came after an instant.
+	// Of some flow only its receiver saw by which interface it came after an instant.
 	sketchy map[float64]bool
 }
 
-// arrival is a port by which a flow came in, with its latest packet.
+// arrival is an interface by which a flow came in, with its latest packet.
 type arrival struct {
 	host, port string
 	last       int64
 }
 
-func (a arrival) end() topology.End { return topology.End{Node: a.host, Port: a.port} }
+func (a arrival) end() topology.End { return topology.End{Node: a.host, Interface: a.port} }
 
 // outages are what the events did to a flow; none: nobody saw it.
 func (s *scene) outages(f *record.Flow) (list []record.Outage) {
@@ -121,7 +121,7 @@ type teller func(o *record.Outage, i int, from, at, to int64) bool
 // timed tells from packets.
 func timed(receiver record.HostReading, f *record.Flow) teller {
 	longest := func(events int) int64 {
-		for _, s := range receiver.Silences {
+		for _, s := range receiver.Gaps {
 			if s.Flow == f.ID && s.Events == events {
 				return s.ToNs - s.FromNs
 			}
@@ -202,7 +202,7 @@ func seconds(ns int64) float64 { return float64(ns) / 1e9 }
 
 // way is the way of a flow at the end of the time before the i-th event: at each host
 // the next one is that by which it came last. Where not every host on it has seen it, it
-// is not whole: the receiver's port alone.
+// is not whole: the receiver's interface alone.
 func (s *scene) way(f *record.Flow, i int) (way []string, whole bool) {
 	left := slices.Clone(s.seen[f.ID][i])
 	for at := f.From; at != f.To; {
@@ -222,10 +222,10 @@ func (s *scene) way(f *record.Flow, i int) (way []string, whole bool) {
 	return way, true
 }
 
-// end is that of a way, the port of its receiver.
+// end is that of a way, the interface of its receiver.
 func end(way []string) []string { return way[max(0, len(way)-1):] }
 
-// arrived is the port by which a flow came in last at its receiver.
+// arrived is the interface by which a flow came in last at its receiver.
 func (s *scene) arrived(f *record.Flow, i int) []string {
 	var latest arrival
 	for _, a := range s.seen[f.ID][i] {
@@ -239,7 +239,7 @@ func (s *scene) arrived(f *record.Flow, i int) []string {
 	return []string{latest.end().String()}
 }
 
-// adjacent says whether a port is the far end of one of a host's cables.
+// adjacent says whether an interface is the far end of one of a host's cables.
 func (s *scene) adjacent(host string, a arrival) bool {
 	key := [2]string{host, a.end().String()}
 	near, known := s.near[key]
@@ -250,9 +250,9 @@ func (s *scene) adjacent(host string, a arrival) bool {
 	return near
 }
 
-// withdraw marks the flows that came by a port before the events at an instant by which
+// withdraw marks the flows that came by an interface before the events at an instant by which
 // none comes any more. Where the way of some is not known, the others are held against
-// the receivers' ports alone: it may be among those that still come.
+// the receivers' interfaces alone: it may be among those that still come.
 func (s *scene) withdraw(at int) {
 	var affected []*record.Outage
 	still := map[string]bool{}

@@ -13,11 +13,11 @@ import (
 // window is from 10 s to 13 s of the conductor's clock.
 const began, ended = int64(10e9), int64(13e9)
 
-// fate is what packets tell of a flow: the port by which it came to b before the event
+// fate is what packets tell of a flow: the interface by which it came to b before the event
 // at 1 s and after it, its longest silences before and after, and when its last packet
 // came, all in ms.
 type fate struct {
-	before, after        int // ports; after -1: it did not come again
+	before, after        int // interfaces; after -1: it did not come again
 	usual, silence, last int64
 }
 
@@ -35,26 +35,26 @@ func trial(flows ...fate) (*record.Trial, *topology.Topology) {
 	}
 	for p := range 4 {
 		spine := names[2+p]
-		over.Hosts = append(over.Hosts, topology.Host{Name: spine, Ports: []topology.Port{{Name: "in"}, {Name: "out"}}})
+		over.Hosts = append(over.Hosts, topology.Host{Name: spine, Interfaces: []topology.Interface{{Name: "in"}, {Name: "out"}}})
 		port := fmt.Sprintf("eth%d", p)
 		for h := range 2 {
-			over.Hosts[h].Ports = append(over.Hosts[h].Ports, topology.Port{Name: port})
+			over.Hosts[h].Interfaces = append(over.Hosts[h].Interfaces, topology.Interface{Name: port})
 		}
 		over.Links = append(over.Links,
-			topology.Link{From: topology.End{Node: "a", Port: port}, To: topology.End{Node: spine, Port: "in"}},
-			topology.Link{From: topology.End{Node: spine, Port: "out"}, To: topology.End{Node: "b", Port: port}})
+			topology.Link{From: topology.End{Node: "a", Interface: port}, To: topology.End{Node: spine, Interface: "in"}},
+			topology.Link{From: topology.End{Node: spine, Interface: "out"}, To: topology.End{Node: "b", Interface: port}})
 	}
 	for i, f := range flows {
 		id := fmt.Sprintf("f%d", i)
-		t.Flows = append(t.Flows, record.Flow{ID: id, From: "a", To: "b", Connected: true, Ways: 4})
+		t.Flows = append(t.Flows, record.Flow{ID: id, From: "a", To: "b", Connected: true, Paths: 4})
 		came := func(events, port int, at int64) {
 			for h, name := range map[int]string{1: fmt.Sprintf("eth%d", port), 2 + port: "in"} {
-				t.Hosts[h].Arrivals = append(t.Hosts[h].Arrivals, record.Arrival{Flow: id, Port: name, Packets: 9, Events: events, LastNs: began + at*1e6})
+				t.Hosts[h].Arrivals = append(t.Hosts[h].Arrivals, record.Arrival{Flow: id, Interface: name, Packets: 9, Events: events, LastNs: began + at*1e6})
 			}
 		}
 		silent := func(events int, ms int64) {
 			if ms > 0 {
-				t.Hosts[1].Silences = append(t.Hosts[1].Silences, record.Silence{Flow: id, Events: events, FromNs: began, ToNs: began + ms*1e6})
+				t.Hosts[1].Gaps = append(t.Hosts[1].Gaps, record.Gap{Flow: id, Events: events, FromNs: began, ToNs: began + ms*1e6})
 			}
 		}
 		came(0, f.before, 999)
@@ -135,7 +135,7 @@ func TestOutages(t *testing.T) {
 	}
 }
 
-// Where the spines have not looked, the receiver's ports tell; where nobody has, the
+// Where the spines have not looked, the receiver's interfaces tell; where nobody has, the
 // samples tell when, and not where.
 func TestOutagesBySight(t *testing.T) {
 	trial, over := trial(fate{0, 1, 4, 215, 2998}, fate{1, 1, 4, 0, 2998})
@@ -147,7 +147,7 @@ func TestOutagesBySight(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	receiver := &trial.Hosts[1]
-	receiver.Arrivals, receiver.Silences = nil, nil
+	receiver.Arrivals, receiver.Gaps = nil, nil
 	for i := range int64(30) {
 		receiver.Series = append(receiver.Series, record.Sample{AtNs: began + (i+1)*100e6})
 	}
@@ -205,7 +205,7 @@ func TestOutagesHalfSeen(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	// By one spine two flows came to one port of the receiver's, and of the one that
+	// By one spine two flows came to one interface of the receiver's, and of the one that
 	// still does nobody else has seen it.
 	trial, over := trial(fate{1, -1, 4, 0, 0}, fate{1, 1, 4, 3, 2998})
 	spine := &trial.Hosts[3]

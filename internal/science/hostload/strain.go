@@ -1,4 +1,4 @@
-// Package strain sums up what a trial did to the machines under it: how busy each
+// Package hostload sums up what a trial did to the machines under it: how busy each
 // CPU was and with what, what the kernel dropped or put off because of that, and
 // whether memory was short. It takes differences of readings and judges nothing;
 // whether a machine was the limit is for packages trust, attribute and diagnose.

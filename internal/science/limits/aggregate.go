@@ -52,7 +52,7 @@ func NewFlow(t *topology.Topology, from string, source, destination netip.Addr, 
 // Network is what flows run over.
 type Network struct {
 	Topology *topology.Topology
-	// Kinds are the kernel's link kinds of ports, where agents have reported
+	// Kinds are the kernel's link kinds of interfaces, where agents have reported
 	// them: a "veth" of a real host is no Ethernet. nil will do.
 	Kinds map[topology.End]string
 }
@@ -184,7 +184,7 @@ func (n Network) crossings(path []topology.End) []crossing {
 }
 
 // shaped: a lab's link is as fast as its token bucket lets it be; a link of real
-// hosts or switches is an Ethernet, unless its ports are known to be virtual.
+// hosts or switches is an Ethernet, unless its interfaces are known to be virtual.
 func (n Network) shaped(l topology.Link) bool {
 	for _, end := range []topology.End{l.From, l.To} {
 		switch n.Kinds[end] {

@@ -20,7 +20,7 @@ func Direct(rate float64, frame Frame, flows int, rateCap float64) Limit {
 		best = Limit{Bps: capped, Why: multiple(flows) + "cap of " + Rate(rateCap)}
 	}
 	if math.IsInf(best.Bps, 1) {
-		return Limit{Why: "unknown: neither end's port tells a speed"}
+		return Limit{Why: "unknown: neither end's interface tells a speed"}
 	}
 	return best
 }

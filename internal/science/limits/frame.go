@@ -44,7 +44,7 @@ type Frame struct {
 }
 
 // Headers is what precedes the payload in a frame, Ethernet's header included:
-// what a port's byte counter counts beside the payload. Of a datagram in several
+// what an interface's byte counter counts beside the payload. Of a datagram in several
 // packets it is what these have in the mean.
 func (f Frame) Headers() float64 {
 	packets := float64(f.Packets())

@@ -72,10 +72,10 @@ func TestFraction(t *testing.T) {
 func star(rates map[string]unit.BitRate, hosts ...topology.Host) *topology.Topology {
 	t := &topology.Topology{Switches: []topology.Switch{{Name: "switch"}}, Hosts: hosts}
 	for _, h := range hosts {
-		for _, p := range h.Ports {
-			end := topology.End{Node: h.Name, Port: p.Name}
+		for _, p := range h.Interfaces {
+			end := topology.End{Node: h.Name, Interface: p.Name}
 			t.Links = append(t.Links, topology.Link{
-				From: end, To: topology.End{Node: "switch", Port: h.Name + "-" + p.Name},
+				From: end, To: topology.End{Node: "switch", Interface: h.Name + "-" + p.Name},
 				Shape: topology.Shape{Rate: rates[h.Name]},
 			})
 		}
@@ -87,7 +87,7 @@ func host(name string, addresses ...string) topology.Host {
 	h := topology.Host{Name: name}
 	for i, text := range addresses {
 		a := netip.MustParseAddr(text)
-		h.Ports = append(h.Ports, topology.Port{
+		h.Interfaces = append(h.Interfaces, topology.Interface{
 			Name:      fmt.Sprint("eth", i),
 			Addresses: []topology.Address{{First: a, Last: a, Bits: 24}},
 		})
@@ -95,7 +95,7 @@ func host(name string, addresses ...string) topology.Host {
 	return h
 }
 
-// nas is a server with four ports and two clients.
+// nas is a server with four interfaces and two clients.
 func nas(server, client unit.BitRate) *topology.Topology {
 	return star(map[string]unit.BitRate{"server": server, "client1": client, "client2": client},
 		host("server", "10.0.0.15", "10.0.0.16", "10.0.0.17", "10.0.0.18"),
@@ -152,7 +152,7 @@ func TestAggregate(t *testing.T) {
 		want  float64
 		why   string
 	}{
-		{"writes are held by the server's ports", nas(1e9, 2.5e9), writes, 4e9 * shaped, "4 × 1 Gbit/s × 1448/1514"},
+		{"writes are held by the server's interfaces", nas(1e9, 2.5e9), writes, 4e9 * shaped, "4 × 1 Gbit/s × 1448/1514"},
 		{"reads likewise", nas(1e9, 2.5e9), reads, 4e9 * shaped, "4 × 1 Gbit/s × 1448/1514"},
 		{"clients too slow", nas(1e9, 1.5e9), writes, 3e9 * shaped, "2 × 1.5 Gbit/s × 1448/1514"},
 		{"directions do not share", nas(1e9, 2.5e9), append(append([]Flow{}, writes...), reads...), 8e9 * shaped, "8 × 1 Gbit/s × 1448/1514"},
@@ -278,8 +278,8 @@ func TestTransactionsHaveNoLimit(t *testing.T) {
 	s, err := study.Parse("probe.yaml", []byte(`study: probe
 topology:
   hosts:
-    a: {ports: {eth0: {addresses: [10.0.0.1/24]}}}
-    b: {ports: {eth0: {addresses: [10.0.0.2/24]}}}
+    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}
   links: [{from: a, to: b, rate: 1gbit, reverse: {rate: 1mbit}}]
 workload:
   flows: [{from: a, to: b}, {from: b, to: a, protocol: rr}]

@@ -6,7 +6,7 @@ package limits
 //
 // It is the textbook simplex on a condensed tableau. As b ≥ 0 the origin is
 // feasible and no first phase is needed, and Bland's rule ends every degenerate
-// problem, which gonum's general solver gives up on; flows that share ports make
+// problem, which gonum's general solver gives up on; flows that share interfaces make
 // degenerate problems all the time.
 func maximize(a [][]float64, b []float64, n int) (best float64, price []float64, ok bool) {
 	const tiny = 1e-9

@@ -19,10 +19,10 @@ func TestLimitFollowsSettings(t *testing.T) {
 		return setting.Setting{Host: host, Sysctl: []setting.Sysctl{{Key: key, Value: value}}}
 	}
 	mtu := func(host string, bytes int) setting.Setting {
-		return setting.Setting{Host: host, Link: &setting.Link{Port: "eth0", MTU: bytes}}
+		return setting.Setting{Host: host, Link: &setting.Link{Interface: "eth0", MTU: bytes}}
 	}
 	queue := func(host, kind string, rate unit.BitRate) setting.Setting {
-		return setting.Setting{Host: host, Qdisc: &setting.Qdisc{Port: "eth0", Kind: kind, Rate: rate}}
+		return setting.Setting{Host: host, Qdisc: &setting.Qdisc{Interface: "eth0", Kind: kind, Rate: rate}}
 	}
 	real := nas(1e9, 1e9)
 	for i := range real.Hosts {
@@ -32,10 +32,10 @@ func TestLimitFollowsSettings(t *testing.T) {
 	trunk.Switches = append(trunk.Switches, topology.Switch{Name: "far"})
 	for i, l := range trunk.Links {
 		if l.From.Node == "client1" {
-			trunk.Links[i].To = topology.End{Node: "far", Port: "p1"}
+			trunk.Links[i].To = topology.End{Node: "far", Interface: "p1"}
 		}
 	}
-	join := topology.Link{From: topology.End{Node: "far", Port: "up"}, To: topology.End{Node: trunk.Links[0].To.Node, Port: "down"}}
+	join := topology.Link{From: topology.End{Node: "far", Interface: "up"}, To: topology.End{Node: trunk.Links[0].To.Node, Interface: "down"}}
 	join.MTU = 4000
 	trunk.Links = append(trunk.Links, join)
 	plain, noTimestamps := 1448.0, 1460.0
@@ -70,7 +70,7 @@ func TestLimitFollowsSettings(t *testing.T) {
 func TestPlannedWithoutWay(t *testing.T) {
 	top := nas(1e9, 1e9)
 	f := study.PlannedFlow{ID: "f1", Opener: "client1", Acceptor: "server", OpenerSends: true, Destination: netip.MustParseAddr("10.0.0.19")}
-	over := top.With([]setting.Setting{{Host: "server", Address: &setting.Address{Port: "eth0", Address: netip.MustParsePrefix("10.0.0.19/24")}}})
+	over := top.With([]setting.Setting{{Host: "server", Address: &setting.Address{Interface: "eth0", Address: netip.MustParsePrefix("10.0.0.19/24")}}})
 	if got := (Network{Topology: top}).Planned([]study.PlannedFlow{f}); got.Bps != 0 || !strings.HasPrefix(got.Why, "unknown: flow f1: no way from client1") {
 		t.Errorf("without the address: %+v", got)
 	}

@@ -1,4 +1,4 @@
-// Package lossfree says how the highest rate without loss is looked for: what to
+// Package rfc2544 says how the highest rate without loss is looked for: what to
 // try next after the trials that were made, and what follows in the end. It is the
 // throughput of RFC 2544, section 26.1, whose trials are to last 60 s (section 24);
 // here the caller decides how long, and shorter ones find less: what is too much

@@ -182,15 +182,15 @@ func TestOutcome(t *testing.T) {
 		return record.Flow{To: "b", GoodputBps: float64(received) * 800, Datagrams: &record.Datagrams{Bytes: 100, Sent: sent, Received: received, Lost: lost}}
 	}
 	qdisc := func(kind, handle string, drops uint64) record.QdiscCounters {
-		return record.QdiscCounters{Port: "eth0", Kind: kind, Handle: handle, Drops: drops}
+		return record.QdiscCounters{Interface: "eth0", Kind: kind, Handle: handle, Drops: drops}
 	}
 	trial := record.Trial{WindowS: 1, Flows: []record.Flow{flow(1000, 900, 90), flow(10, 0, 0), {Protocol: record.ProtocolRR}}, Hosts: []record.HostReading{
 		{Host: "a",
-			Begin: record.Reading{Ports: []record.PortCounters{{Port: "eth0"}}, Qdiscs: []record.QdiscCounters{qdisc("tbf", "1:", 5), qdisc("bfifo", "2:", 5)}},
-			End:   record.Reading{Ports: []record.PortCounters{{Port: "eth0"}}, Qdiscs: []record.QdiscCounters{qdisc("tbf", "1:", 65), qdisc("bfifo", "2:", 65)}, Softnet: []record.SoftnetCounters{{Dropped: 3}}}},
+			Begin: record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0"}}, Qdiscs: []record.QdiscCounters{qdisc("tbf", "1:", 5), qdisc("bfifo", "2:", 5)}},
+			End:   record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0"}}, Qdiscs: []record.QdiscCounters{qdisc("tbf", "1:", 65), qdisc("bfifo", "2:", 65)}, Softnet: []record.SoftnetCounters{{Dropped: 3}}}},
 		{Host: "b",
-			Begin: record.Reading{Ports: []record.PortCounters{{Port: "eth1", RxDropped: 1}}},
-			End:   record.Reading{Ports: []record.PortCounters{{Port: "eth1", RxDropped: 11}}, Softnet: []record.SoftnetCounters{{Dropped: 3}}}},
+			Begin: record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth1", RxDropped: 1}}},
+			End:   record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth1", RxDropped: 11}}, Softnet: []record.SoftnetCounters{{Dropped: 3}}}},
 	}}
 	trial.Flows[0].Datagrams.LostInBuffer = 7
 	l := Outcome(&trial, 5e5, 0.2, true)

@@ -61,23 +61,25 @@ func places(t *record.Trial, lost int64, buffered map[string]int64) (list []reco
 		queues := map[string]int64{}
 		kinds := map[string][]string{}
 		for _, q := range h.End.Qdiscs {
-			i := slices.IndexFunc(h.Begin.Qdiscs, func(b record.QdiscCounters) bool { return b.Port == q.Port && b.Handle == q.Handle && b.Kind == q.Kind })
+			i := slices.IndexFunc(h.Begin.Qdiscs, func(b record.QdiscCounters) bool {
+				return b.Interface == q.Interface && b.Handle == q.Handle && b.Kind == q.Kind
+			})
 			if i < 0 || q.Drops <= h.Begin.Qdiscs[i].Drops {
 				continue
 			}
 			// A discipline counts what was lost in those inside it.
-			queues[q.Port] = max(queues[q.Port], int64(q.Drops-h.Begin.Qdiscs[i].Drops))
-			kinds[q.Port] = append(kinds[q.Port], q.Kind)
+			queues[q.Interface] = max(queues[q.Interface], int64(q.Drops-h.Begin.Qdiscs[i].Drops))
+			kinds[q.Interface] = append(kinds[q.Interface], q.Kind)
 		}
-		for _, p := range h.End.Ports {
-			add(h.Host, fmt.Sprintf("the queue of %s (%s)", p.Port, strings.Join(kinds[p.Port], ", ")), queues[p.Port])
-			i := slices.IndexFunc(h.Begin.Ports, func(b record.PortCounters) bool { return b.Port == p.Port })
+		for _, p := range h.End.Interfaces {
+			add(h.Host, fmt.Sprintf("the queue of %s (%s)", p.Interface, strings.Join(kinds[p.Interface], ", ")), queues[p.Interface])
+			i := slices.IndexFunc(h.Begin.Interfaces, func(b record.InterfaceCounters) bool { return b.Interface == p.Interface })
 			if i < 0 {
 				continue
 			}
-			b := h.Begin.Ports[i]
-			add(h.Host, p.Port+" (receiving)", int64(p.RxDropped-b.RxDropped+p.RxErrors-b.RxErrors))
-			add(h.Host, p.Port+" (sending)", int64(p.TxDropped-b.TxDropped+p.TxErrors-b.TxErrors))
+			b := h.Begin.Interfaces[i]
+			add(h.Host, p.Interface+" (receiving)", int64(p.RxDropped-b.RxDropped+p.RxErrors-b.RxErrors))
+			add(h.Host, p.Interface+" (sending)", int64(p.TxDropped-b.TxDropped+p.TxErrors-b.TxErrors))
 		}
 		if receives { // the counter is the whole machine's
 			add(h.Host, "the processors' backlog (softnet)", backlog(h.End)-backlog(h.Begin))

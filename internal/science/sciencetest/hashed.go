@@ -26,12 +26,12 @@ func Fabric(spines int, policy string) topology.Topology {
 		}
 		route := setting.Route{To: fmt.Sprintf("10.0.200.%d/32", 3-s)}
 		for p := range spines {
-			port := topology.Port{Name: fmt.Sprint("eth", p), Addresses: []topology.Address{address("10.%d.%d.1/30", s, p)}}
+			port := topology.Interface{Name: fmt.Sprint("eth", p), Addresses: []topology.Address{address("10.%d.%d.1/30", s, p)}}
 			if p == 0 {
 				port.Addresses = append(port.Addresses, address("10.0.200.%d/32", s))
 			}
-			h.Ports = append(h.Ports, port)
-			route.Nexthops = append(route.Nexthops, setting.Nexthop{Via: fmt.Sprintf("10.%d.%d.2", s, p), Port: port.Name})
+			h.Interfaces = append(h.Interfaces, port)
+			route.Nexthops = append(route.Nexthops, setting.Nexthop{Via: fmt.Sprintf("10.%d.%d.2", s, p), Interface: port.Name})
 		}
 		h.Routes = []setting.Route{route}
 		t.Hosts = append(t.Hosts, h)
@@ -40,9 +40,9 @@ func Fabric(spines int, policy string) topology.Topology {
 		h := topology.Host{Name: fmt.Sprint("spine", p+1), Forward: true}
 		for s := 1; s <= 2; s++ {
 			down := fmt.Sprint("down", s)
-			h.Ports = append(h.Ports, topology.Port{Name: down, Addresses: []topology.Address{address("10.%d.%d.2/30", s, p)}})
-			h.Routes = append(h.Routes, setting.Route{To: fmt.Sprintf("10.0.200.%d/32", s), Via: fmt.Sprintf("10.%d.%d.1", s, p), Port: down})
-			t.Links = append(t.Links, topology.Link{From: topology.End{Node: fmt.Sprint("server", s), Port: fmt.Sprint("eth", p)}, To: topology.End{Node: h.Name, Port: down}})
+			h.Interfaces = append(h.Interfaces, topology.Interface{Name: down, Addresses: []topology.Address{address("10.%d.%d.2/30", s, p)}})
+			h.Routes = append(h.Routes, setting.Route{To: fmt.Sprintf("10.0.200.%d/32", s), Via: fmt.Sprintf("10.%d.%d.1", s, p), Interface: down})
+			t.Links = append(t.Links, topology.Link{From: topology.End{Node: fmt.Sprint("server", s), Interface: fmt.Sprint("eth", p)}, To: topology.End{Node: h.Name, Interface: down}})
 		}
 		t.Hosts = append(t.Hosts, h)
 	}
@@ -63,7 +63,7 @@ func Hashed(treatment string, spines int, ports string, on ...int) record.Trial 
 	}
 	for i, s := range on {
 		t.Flows = append(t.Flows, record.Flow{
-			From: "server1", To: "server2", Ways: spines, SourcePorts: ports, Connected: true, LimitBps: HashedLinkBps,
+			From: "server1", To: "server2", Paths: spines, SourcePorts: ports, Connected: true, LimitBps: HashedLinkBps,
 			GoodputBps: 0.995 * HashedLinkBps / sharing[s], Source: fmt.Sprintf("10.0.200.1:%d", 40000+i), Destination: "10.0.200.2:5201",
 			Path:     []string{fmt.Sprint("server1.eth", s), fmt.Sprintf("spine%d.down1", s+1), fmt.Sprintf("spine%d.down2", s+1), fmt.Sprint("server2.eth", s)},
 			Observed: []string{fmt.Sprintf("spine%d.down1", s+1), fmt.Sprint("server2.eth", s)},

@@ -52,9 +52,9 @@ func Loaded(seed uint64, blocks int, responses ...string) *record.Run {
 func loadedTopology() topology.Topology {
 	host := func(name, address string) topology.Host {
 		a := netip.MustParseAddr(address)
-		return topology.Host{Name: name, Ports: []topology.Port{{Name: "eth0", Addresses: []topology.Address{{First: a, Last: a, Bits: 24}}}}}
+		return topology.Host{Name: name, Interfaces: []topology.Interface{{Name: "eth0", Addresses: []topology.Address{{First: a, Last: a, Bits: 24}}}}}
 	}
-	l := topology.Link{From: topology.End{Node: "a", Port: "eth0"}, To: topology.End{Node: "b", Port: "eth0"}}
+	l := topology.Link{From: topology.End{Node: "a", Interface: "eth0"}, To: topology.End{Node: "b", Interface: "eth0"}}
 	l.Rate = unitRate(20e6)
 	return topology.Topology{Hosts: []topology.Host{host("a", "10.0.0.1"), host("b", "10.0.0.2")}, Links: []topology.Link{l}}
 }

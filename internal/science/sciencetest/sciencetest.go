@@ -1,6 +1,6 @@
 // Package sciencetest makes records for tests: trials and runs of the study
 // arp-flux, as a lab would have written them down. It is a model of what the
-// settings do to ARP, routes and ports, with a seed for what chance decides, and
+// settings do to ARP, routes and interfaces, with a seed for what chance decides, and
 // no measurement: nothing but tests may import it.
 package sciencetest
 
@@ -42,7 +42,7 @@ var fixes = map[string]fix{
 	Fixes[6]: {ignore: 1, announce: 2, rpFilter: 1, sourceRouting: true, about: "with source routing the strict reverse-path filter lets everything pass"},
 }
 
-// Numbers of the study's hosts and ports, and of the physics.
+// Numbers of the study's hosts and interfaces, and of the physics.
 const (
 	ports     = 4
 	clients   = 2
@@ -54,7 +54,7 @@ const (
 	intervals = 10
 )
 
-// Limit is the study's limit: four ports of 1 Gbit/s.
+// Limit is the study's limit: four interfaces of 1 Gbit/s.
 const Limit = ports * portRate * shaped
 
 // Topology is the study's topology.
@@ -66,17 +66,17 @@ func Topology() topology.Topology {
 	t := topology.Topology{Switches: []topology.Switch{{Name: "switch"}}}
 	server := topology.Host{Name: "server"}
 	for p := range ports {
-		server.Ports = append(server.Ports, topology.Port{Name: eth(p), Addresses: []topology.Address{single(serverIP(p))}})
+		server.Interfaces = append(server.Interfaces, topology.Interface{Name: eth(p), Addresses: []topology.Address{single(serverIP(p))}})
 	}
 	t.Hosts = append(t.Hosts, server)
 	for c := range clients {
-		t.Hosts = append(t.Hosts, topology.Host{Name: client(c), Ports: []topology.Port{
+		t.Hosts = append(t.Hosts, topology.Host{Name: client(c), Interfaces: []topology.Interface{
 			{Name: "eth0", Addresses: []topology.Address{single(clientIP(c))}}}})
 	}
 	join := func(node, port string, rate float64) {
 		l := topology.Link{
-			From: topology.End{Node: node, Port: port},
-			To:   topology.End{Node: "switch", Port: "p-" + node + "-" + port},
+			From: topology.End{Node: node, Interface: port},
+			To:   topology.End{Node: "switch", Interface: "p-" + node + "-" + port},
 		}
 		l.Rate = unitRate(rate)
 		t.Links = append(t.Links, l)

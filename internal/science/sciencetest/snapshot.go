@@ -9,7 +9,7 @@ import (
 )
 
 func (w *world) mac(node, port string) string {
-	return w.top.MAC(topology.End{Node: node, Port: port})
+	return w.top.MAC(topology.End{Node: node, Interface: port})
 }
 
 // snapshot is the state a host's agent would have read.
@@ -21,13 +21,13 @@ func (w *world) snapshot(node string) record.Snapshot {
 	}
 	h, _ := w.top.Host(node)
 	s.Sysctls = map[string]string{}
-	for i, p := range h.Ports {
-		port := record.PortSnapshot{Port: p.Name, Index: i + 2, MAC: w.mac(node, p.Name), MTU: 1500, Up: true, Kind: "veth"}
+	for i, p := range h.Interfaces {
+		port := record.InterfaceSnapshot{Interface: p.Name, Index: i + 2, MAC: w.mac(node, p.Name), MTU: 1500, Up: true, Kind: "veth"}
 		for _, a := range p.Addresses {
 			port.Addresses = append(port.Addresses, fmt.Sprintf("%s/%d", a.First, a.Bits))
 			s.Routes = append(s.Routes, record.RouteEntry{Table: 254, Text: fmt.Sprintf("192.168.1.0/24 dev %s proto kernel scope link src %s", p.Name, a.First)})
 		}
-		s.Ports = append(s.Ports, port)
+		s.Interfaces = append(s.Interfaces, port)
 		w.sysctls(&s, p.Name, 0, 0, 0)
 	}
 	if node == "server" {
@@ -55,10 +55,10 @@ func (w *world) server(s *record.Snapshot) {
 			s.Routes = append(s.Routes, record.RouteEntry{Table: 100 + p, Text: fmt.Sprintf("192.168.1.0/24 dev %s src %s", eth(p), serverIP(p))})
 		}
 		for c := range clients {
-			s.Lookups = append(s.Lookups, record.RouteLookup{Source: serverIP(p), Destination: clientIP(c), Port: eth(w.leave[p])})
+			s.Lookups = append(s.Lookups, record.RouteLookup{Source: serverIP(p), Destination: clientIP(c), Interface: eth(w.leave[p])})
 			if key := eth(w.leave[p]) + clientIP(c); !seen[key] {
 				seen[key] = true
-				s.Neighbours = append(s.Neighbours, record.Neighbour{Port: eth(w.leave[p]), Address: clientIP(c), MAC: w.mac(client(c), "eth0"), State: "REACHABLE"})
+				s.Neighbours = append(s.Neighbours, record.Neighbour{Interface: eth(w.leave[p]), Address: clientIP(c), MAC: w.mac(client(c), "eth0"), State: "REACHABLE"})
 			}
 		}
 	}
@@ -67,8 +67,8 @@ func (w *world) server(s *record.Snapshot) {
 func (w *world) client(s *record.Snapshot, c int) {
 	s.Rules = []record.RuleEntry{{Priority: 0, Table: 255}, {Priority: 32766, Table: 254}, {Priority: 32767, Table: 253}}
 	for p := range ports {
-		s.Lookups = append(s.Lookups, record.RouteLookup{Source: clientIP(c), Destination: serverIP(p), Port: "eth0"})
-		n := record.Neighbour{Port: "eth0", Address: serverIP(p), State: "REACHABLE"}
+		s.Lookups = append(s.Lookups, record.RouteLookup{Source: clientIP(c), Destination: serverIP(p), Interface: "eth0"})
+		n := record.Neighbour{Interface: "eth0", Address: serverIP(p), State: "REACHABLE"}
 		switch {
 		case w.arrive[c][p] < 0:
 			n.State = "FAILED"
@@ -84,10 +84,10 @@ func (w *world) client(s *record.Snapshot, c int) {
 
 func (w *world) bridge(s *record.Snapshot) {
 	for i, l := range w.top.Links {
-		s.Ports = append(s.Ports, record.PortSnapshot{
-			Port: l.To.Port, Index: i + 2, MAC: w.top.MAC(l.To), MTU: 1500, Up: true, Master: "br", Kind: "veth"})
+		s.Interfaces = append(s.Interfaces, record.InterfaceSnapshot{
+			Interface: l.To.Interface, Index: i + 2, MAC: w.top.MAC(l.To), MTU: 1500, Up: true, Master: "br", Kind: "veth"})
 		s.FDB = append(s.FDB,
-			record.FDBEntry{MAC: w.top.MAC(l.From), Port: l.To.Port, Far: l.From.String()},
-			record.FDBEntry{MAC: w.top.MAC(l.To), Port: l.To.Port, Local: true})
+			record.FDBEntry{MAC: w.top.MAC(l.From), Interface: l.To.Interface, Peer: l.From.String()},
+			record.FDBEntry{MAC: w.top.MAC(l.To), Interface: l.To.Interface, Local: true})
 	}
 }

@@ -21,13 +21,13 @@ func unitRate(r float64) unit.BitRate { return unit.BitRate(r) }
 type world struct {
 	fix    fix
 	reads  bool
-	arrive [clients][ports]int // the port whose MAC a client holds for an address; -1: unresolved
-	leave  [ports]int          // the port by which packets from an address leave
+	arrive [clients][ports]int // the interface whose MAC a client holds for an address; -1: unresolved
+	leave  [ports]int          // the interface by which packets from an address leave
 	top    topology.Topology
 	load   map[topology.End]*traffic
 }
 
-// traffic is what one port carries in the window.
+// traffic is what one interface carries in the window.
 type traffic struct{ rxBytes, rxPackets, txBytes, txPackets float64 }
 
 // Trial makes one trial of a treatment.
@@ -74,7 +74,7 @@ func (w *world) resolve(random *rand.Rand) {
 	}
 }
 
-// flows shares each port's rate among the flows that pass it.
+// flows shares each interface's rate among the flows that pass it.
 func (w *world) flows(t *record.Trial, random *rand.Rand) {
 	bottleneck := func(c, p int) int {
 		if w.reads {
@@ -130,7 +130,7 @@ func (w *world) flows(t *record.Trial, random *rand.Rand) {
 	}
 }
 
-// count books a flow's data and acknowledgements on the ports they pass.
+// count books a flow's data and acknowledgements on the interfaces they pass.
 func (w *world) count(c, p int, payload float64) {
 	packets := math.Ceil(payload / gso)
 	data, acks := payload+packets*headers, packets*headers
@@ -152,7 +152,7 @@ func (w *world) pass(from, fromPort, to, toPort string, bytes, packets float64) 
 }
 
 func (w *world) at(node, port string) *traffic {
-	end := topology.End{Node: node, Port: port}
+	end := topology.End{Node: node, Interface: port}
 	if w.load[end] == nil {
 		w.load[end] = &traffic{}
 	}
@@ -162,18 +162,18 @@ func (w *world) at(node, port string) *traffic {
 func (l *traffic) rx(bytes, packets float64) { l.rxBytes += bytes; l.rxPackets += packets }
 func (l *traffic) tx(bytes, packets float64) { l.txBytes += bytes; l.txPackets += packets }
 
-// counters are the node's ports when a share of the window has passed.
-func (w *world) counters(node string, share float64, at int64) []record.PortCounters {
-	var list []record.PortCounters
+// counters are the node's interfaces when a share of the window has passed.
+func (w *world) counters(node string, share float64, at int64) []record.InterfaceCounters {
+	var list []record.InterfaceCounters
 	for _, l := range w.top.Links {
 		for _, end := range []topology.End{l.From, l.To} {
 			if end.Node != node {
 				continue
 			}
-			load := w.at(end.Node, end.Port)
+			load := w.at(end.Node, end.Interface)
 			part := func(total float64) uint64 { return 1000 + uint64(total*(0.4+share)) }
-			list = append(list, record.PortCounters{
-				Port: end.Port, AtNs: at,
+			list = append(list, record.InterfaceCounters{
+				Interface: end.Interface, AtNs: at,
 				RxBytes: part(load.rxBytes), RxPackets: part(load.rxPackets),
 				TxBytes: part(load.txBytes), TxPackets: part(load.txPackets),
 			})
@@ -189,7 +189,7 @@ const begin, end = int64(1_400_000_000), int64(1_400_000_000 + windowS*1e9)
 func (w *world) reading(node string, samples bool) record.HostReading {
 	edge := func(share float64, at int64) record.Reading {
 		return record.Reading{
-			ScheduledNs: at, BeganNs: at + 30_000, EndedNs: at + 900_000, Ports: w.counters(node, share, at+200_000),
+			ScheduledNs: at, BeganNs: at + 30_000, EndedNs: at + 900_000, Interfaces: w.counters(node, share, at+200_000),
 			SNMP: map[string]int64{"Tcp.RetransSegs": 10, "TcpExt.IPReversePathFilter": 0},
 		}
 	}
@@ -204,7 +204,7 @@ func (w *world) reading(node string, samples bool) record.HostReading {
 			break
 		}
 		at := begin + int64(float64(end-begin)*float64(i+1)/intervals)
-		r.Series = append(r.Series, record.Sample{AtNs: at, Ports: w.counters(node, float64(i+1)/intervals, at)})
+		r.Series = append(r.Series, record.Sample{AtNs: at, Interfaces: w.counters(node, float64(i+1)/intervals, at)})
 	}
 	return r
 }

@@ -138,20 +138,20 @@ const Spans = "the interval spans "
 // first of the responses (none: goodput); the others are beside. Unknown
 // intervals have Low and High zero. The effects in one response are a family of
 // their own: asking for another one takes nothing from the first.
-func Effects(factors []record.Factor, trials []record.Trial, confidence, margin float64, responses ...metric.Response) []record.Effect {
+func Effects(factors []record.Factor, trials []record.Trial, confidence, margin float64, responses ...metric.Metric) []record.Effect {
 	return inAll(comparisons(factors, trials), confidence, margin, responses)
 }
 
 // Between is Effects of a design that has not every combination of levels: where
 // one of the two was not tried there is nothing to compare, and nothing is missing.
-func Between(factors []record.Factor, trials []record.Trial, confidence, margin float64, responses ...metric.Response) []record.Effect {
+func Between(factors []record.Factor, trials []record.Trial, confidence, margin float64, responses ...metric.Metric) []record.Effect {
 	list := slices.DeleteFunc(comparisons(factors, trials), func(c comparison) bool { return len(c.base) == 0 || len(c.level) == 0 })
 	return inAll(list, confidence, margin, responses)
 }
 
-func inAll(list []comparison, confidence, margin float64, responses []metric.Response) []record.Effect {
+func inAll(list []comparison, confidence, margin float64, responses []metric.Metric) []record.Effect {
 	if len(responses) == 0 {
-		responses = []metric.Response{metric.Goodput}
+		responses = []metric.Metric{metric.Goodput}
 	}
 	effects := judge(list, responses[0], confidence, margin)
 	for _, r := range responses[1:] {
@@ -192,7 +192,7 @@ func comparisons(factors []record.Factor, trials []record.Trial) []comparison {
 }
 
 // judge makes the effects of comparisons in one response.
-func judge(list []comparison, r metric.Response, confidence, margin float64) []record.Effect {
+func judge(list []comparison, r metric.Metric, confidence, margin float64) []record.Effect {
 	each := Sidak(confidence, len(list))
 	effects, ps := make([]record.Effect, len(list)), make([]float64, len(list))
 	for i, c := range list {
@@ -232,7 +232,7 @@ func (c comparison) goodput(confidence, margin float64) (record.Effect, float64)
 // pairs are the values of the blocks that have both; missing is how many blocks
 // have both trials and not both values. A block tried twice, as after a resumed
 // run, counts with its latest trial.
-func (c comparison) pairs(r metric.Response) (pairs []Pair, missing int) {
+func (c comparison) pairs(r metric.Metric) (pairs []Pair, missing int) {
 	base, level := map[int]*record.Trial{}, map[int]*record.Trial{}
 	for _, t := range c.base {
 		base[t.Block] = t

@@ -14,7 +14,7 @@ import (
 // baseline is above zero there is a ratio, otherwise, and for what may be below
 // zero, a difference; a block without a value says nothing, and often because things
 // were too bad for one, so that the blocks that are left decide nothing either.
-func (c comparison) in(r metric.Response, confidence, margin float64) (record.Effect, float64) {
+func (c comparison) in(r metric.Metric, confidence, margin float64) (record.Effect, float64) {
 	e := c.effect
 	e.Response = r.Name
 	pairs, missing := c.pairs(r)
@@ -91,11 +91,11 @@ func overZero(pairs []Pair, apart Interval) (verdict, why string) {
 }
 
 // trifling: a difference surely is none that matters.
-func trifling(r metric.Response, apart Interval) bool {
+func trifling(r metric.Metric, apart Interval) bool {
 	return apart.Known && apart.Low >= -r.Floor && apart.High <= r.Floor
 }
 
-func trifle(r metric.Response) string {
+func trifle(r metric.Metric) string {
 	if r.Unit == metric.Lost.Unit {
 		return fmt.Sprintf("the two differ by less than %.3g points, which does not matter", 100*r.Floor)
 	}
@@ -103,7 +103,7 @@ func trifle(r metric.Response) string {
 }
 
 // differ judges a difference of what may be below zero, as if more were better.
-func differ(r metric.Response, apart Interval) (verdict, why string) {
+func differ(r metric.Metric, apart Interval) (verdict, why string) {
 	switch {
 	case !apart.Known:
 		return record.Inconclusive, "a single block: the interval is unknown"
@@ -133,7 +133,7 @@ func turn(verdict string) string {
 }
 
 // VerdictOn is Verdict on a ratio of a response.
-func VerdictOn(r metric.Response, ratio Interval, margin float64) string {
+func VerdictOn(r metric.Metric, ratio Interval, margin float64) string {
 	if r.Lower {
 		return turn(Verdict(ratio, margin))
 	}
@@ -141,7 +141,7 @@ func VerdictOn(r metric.Response, ratio Interval, margin float64) string {
 }
 
 // VerdictApart is VerdictOn of a difference, for what may be below zero.
-func VerdictApart(r metric.Response, apart Interval) (verdict, why string) {
+func VerdictApart(r metric.Metric, apart Interval) (verdict, why string) {
 	verdict, why = differ(r, apart)
 	if r.Lower {
 		verdict = turn(verdict)

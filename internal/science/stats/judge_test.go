@@ -41,7 +41,7 @@ func TestOtherResponses(t *testing.T) {
 	ramp := func(at float64) []float64 { return []float64{at, at * 1.01, at * 0.99, at * 1.005} }
 	none := []float64{0, 0, 0, 0}
 	for name, test := range map[string]struct {
-		of          metric.Response
+		of          metric.Metric
 		set         func(*record.Trial, float64)
 		base, level []float64
 		verdict     string

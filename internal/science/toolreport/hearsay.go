@@ -1,4 +1,4 @@
-// Package hearsay puts what other programs say of their flows beside what was
+// Package toolreport puts what other programs say of their flows beside what was
 // counted of them, as pure functions of a trial's record. It believes neither;
 // whether the two agree is package trust's question, and why not is package
 // diagnose's.
@@ -17,8 +17,8 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// Ports counts the datagrams that programs have received: no socket tells, so that
-// the flows to a host share in equal parts what its ports took in beyond linerate's
+// Interfaces counts the datagrams that programs have received: no socket tells, so that
+// the flows to a host share in equal parts what its interfaces took in beyond linerate's
 // own flows.
 func Ports(t *record.Trial) {
 	for _, h := range t.Hosts {
@@ -40,13 +40,13 @@ func Ports(t *record.Trial) {
 		}
 		var took float64
 		for _, d := range h.Deltas() {
-			if d.Port != "lo" && d.Seconds > 0 {
+			if d.Interface != "lo" && d.Seconds > 0 {
 				took += max(0, d.RxBytes-d.RxPackets*header) * t.WindowS / d.Seconds
 			}
 		}
 		each := max(0, took-counted) / float64(len(uncounted))
 		for _, f := range uncounted {
-			f.CountedAt = record.CountedAtPorts
+			f.CountedAt = record.CountedAtInterfaces
 			f.ReceivedBytes = int64(each)
 			f.GoodputBps = each * 8 / t.WindowS
 			t.GoodputBps += f.GoodputBps

@@ -57,13 +57,13 @@ func TestPorts(t *testing.T) {
 		WindowS: 2, Flows: []record.Flow{udp, own, udp},
 		Hosts: []record.HostReading{{
 			Host:  "b",
-			Begin: record.Reading{Ports: []record.PortCounters{{Port: "eth0", AtNs: 0}, {Port: "lo"}}},
-			End:   record.Reading{Ports: []record.PortCounters{{Port: "eth0", AtNs: 2e9, RxBytes: 5000 + 42*10, RxPackets: 10}, {Port: "lo", AtNs: 2e9, RxBytes: 99999}}},
+			Begin: record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0", AtNs: 0}, {Interface: "lo"}}},
+			End:   record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0", AtNs: 2e9, RxBytes: 5000 + 42*10, RxPackets: 10}, {Interface: "lo", AtNs: 2e9, RxBytes: 99999}}},
 		}},
 	}
 	Ports(&trial)
 	for _, i := range []int{0, 2} {
-		if f := trial.Flows[i]; f.ReceivedBytes != 2000 || f.GoodputBps != 8000 || f.CountedAt != record.CountedAtPorts {
+		if f := trial.Flows[i]; f.ReceivedBytes != 2000 || f.GoodputBps != 8000 || f.CountedAt != record.CountedAtInterfaces {
 			t.Errorf("%+v", f)
 		}
 	}

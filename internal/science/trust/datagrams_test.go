@@ -9,7 +9,7 @@ import (
 )
 
 // packets is a trial of one flow of datagrams for a second: so many sent, lost on
-// the way, and lost in the receiver's buffer behind its port.
+// the way, and lost in the receiver's buffer behind its interface.
 func packets(sent, lost, inBuffer int64, bytes, mtu int, destination string) record.Trial {
 	received := sent - lost - inBuffer
 	flow := record.Flow{
@@ -24,18 +24,18 @@ func packets(sent, lost, inBuffer int64, bytes, mtu int, destination string) rec
 	frames := headers(flow)
 	// What the mean of headers is of: as many packets as a datagram takes.
 	each := math.Ceil(float64(bytes+8) / float64(mtu-20-20*strings.Count(destination, "[")))
-	port := func(datagrams int64) record.PortCounters {
+	port := func(datagrams int64) record.InterfaceCounters {
 		n := float64(datagrams) * each
-		return record.PortCounters{Port: "eth0", RxPackets: uint64(n), RxBytes: uint64(float64(datagrams*int64(bytes)) + n*frames)}
+		return record.InterfaceCounters{Interface: "eth0", RxPackets: uint64(n), RxBytes: uint64(float64(datagrams*int64(bytes)) + n*frames)}
 	}
 	const second = int64(1e9)
 	host := func(name string, into, out int64) record.HostReading {
 		h := record.HostReading{Host: name}
-		h.End.Ports = []record.PortCounters{port(into)}
+		h.End.Interfaces = []record.InterfaceCounters{port(into)}
 		leaving := port(out)
-		h.End.Ports[0].TxBytes, h.End.Ports[0].TxPackets = leaving.RxBytes, leaving.RxPackets
-		h.End.Ports[0].AtNs = second
-		h.Begin.Ports = []record.PortCounters{{Port: "eth0"}}
+		h.End.Interfaces[0].TxBytes, h.End.Interfaces[0].TxPackets = leaving.RxBytes, leaving.RxPackets
+		h.End.Interfaces[0].AtNs = second
+		h.Begin.Interfaces = []record.InterfaceCounters{{Interface: "eth0"}}
 		h.End.ScheduledNs, h.End.BeganNs, h.End.EndedNs = second, second, second
 		h.Begin.ScheduledNs, h.Begin.BeganNs, h.Begin.EndedNs = 1, 1, 1
 		return h
@@ -74,14 +74,14 @@ func TestDatagrams(t *testing.T) {
 			t.Flows[0].Datagrams.Lost += 10_000
 			return t
 		}(), Conservation},
-		{"less at the port than was received", func() record.Trial {
+		{"less at the interface than was received", func() record.Trial {
 			t := packets(100_000, 0, 0, 1448, 1500, v4)
-			t.Hosts[1].End.Ports[0].RxBytes /= 2
+			t.Hosts[1].End.Interfaces[0].RxBytes /= 2
 			return t
 		}(), Wire},
-		{"more at the port than was lost", func() record.Trial {
+		{"more at the interface than was lost", func() record.Trial {
 			t := packets(100_000, 0, 10_000, 1448, 1500, v4)
-			t.Hosts[1].End.Ports[0].RxBytes *= 2
+			t.Hosts[1].End.Interfaces[0].RxBytes *= 2
 			return t
 		}(), Wire},
 	} {

@@ -115,7 +115,7 @@ const (
 // to be acknowledged is what the receiver read. Per flow these may differ by
 // what was under way at an edge: the send buffer and one write for bytes
 // written, the window for bytes sent, the receive queue and one round trip for
-// bytes acknowledged; for datagrams, what the queues of the ports held and the
+// bytes acknowledged; for datagrams, what the queues of the interfaces held and the
 // receiver's buffer. Loss is a result. The kernel's own count of bytes sent knows no writes, and
 // is the narrower of the two where it is known.
 func conservation(v view) (judged, bool) {

@@ -11,7 +11,7 @@ import (
 )
 
 // limit: nothing goes faster than its path: not all flows together, no flow by
-// itself, and no port beyond its link's rate.
+// itself, and no interface beyond its link's rate.
 func limit(v view) (judged, bool) {
 	c := record.Check{Check: Limit, Pass: true}
 	var said []string
@@ -39,7 +39,7 @@ func limit(v view) (judged, bool) {
 		return judged{}, false
 	}
 	if len(said) == 0 {
-		said = append(said, "no flow is above the limit of its path, no port above its link's rate")
+		said = append(said, "no flow is above the limit of its path, no interface above its link's rate")
 	}
 	c.Detail = strings.Join(said, "; ")
 	return judged{c, strain}, true
@@ -66,8 +66,8 @@ func (v view) fastestFlow() (text string, strain float64) {
 	return text, strain
 }
 
-// elsewhere: some port of the flow's path carried less than the flow alone did.
-// On a path, ports are left and entered in turn.
+// elsewhere: some interface of the flow's path carried less than the flow alone did.
+// On a path, interfaces are left and entered in turn.
 func (v view) elsewhere(f record.Flow) bool {
 	for i, text := range f.Path {
 		node, port, _ := strings.Cut(text, ".")
@@ -77,7 +77,7 @@ func (v view) elsewhere(f record.Flow) bool {
 			if i%2 == 1 {
 				carried = d.RxBytes
 			}
-			if d.Port == port && carried < reached*float64(f.ReceivedBytes) {
+			if d.Interface == port && carried < reached*float64(f.ReceivedBytes) {
 				return true
 			}
 		}
@@ -109,7 +109,7 @@ func (v view) bucket(path []string) (b bucket) {
 	}
 	for _, text := range path {
 		node, port, _ := strings.Cut(text, ".")
-		end := topology.End{Node: node, Port: port}
+		end := topology.End{Node: node, Interface: port}
 		if l, known := v.topology.LinkAt(end); known {
 			if held := float64(l.Towards(end).EffectiveBurst()); held >= b.bytes {
 				b = bucket{end, held}
@@ -134,7 +134,7 @@ func (v view) saved() float64 {
 	return total
 }
 
-// fastestPort is fastestFlow for the ports of the topology and their links'
+// fastestPort is fastestFlow for the interfaces of the topology and their links'
 // rates.
 func (v view) fastestPort() (text string, strain float64) {
 	strain = -1
@@ -143,7 +143,7 @@ func (v view) fastestPort() (text string, strain float64) {
 	}
 	for _, h := range v.Hosts {
 		for _, d := range h.Deltas() {
-			end := topology.End{Node: h.Host, Port: d.Port}
+			end := topology.End{Node: h.Host, Interface: d.Interface}
 			l, ok := v.topology.LinkAt(end)
 			if !ok || d.Seconds <= 0 {
 				continue
@@ -165,14 +165,14 @@ func (v view) fastestPort() (text string, strain float64) {
 	return text, strain
 }
 
-// fullPort finds a port that carried all that its link can.
+// fullPort finds an interface that carried all that its link can.
 func (v view) fullPort() (string, bool) {
 	if v.topology == nil {
 		return "", false
 	}
 	for _, h := range v.Hosts {
 		for _, d := range h.Deltas() {
-			end := topology.End{Node: h.Host, Port: d.Port}
+			end := topology.End{Node: h.Host, Interface: d.Interface}
 			if l, ok := v.topology.LinkAt(end); ok && limits.Full(*l, end, d) {
 				return end.String(), true
 			}
@@ -181,12 +181,12 @@ func (v view) fullPort() (string, bool) {
 	return "", false
 }
 
-// drawn reports whether a host's port is in the topology; without a topology
-// every port counts.
+// drawn reports whether a host's interface is in the topology; without a topology
+// every interface counts.
 func (v view) drawn(host, port string) bool {
 	if v.topology == nil {
 		return true
 	}
 	h, ok := v.topology.Host(host)
-	return ok && slices.ContainsFunc(h.Ports, func(p topology.Port) bool { return p.Name == port })
+	return ok && slices.ContainsFunc(h.Interfaces, func(p topology.Interface) bool { return p.Name == port })
 }

@@ -53,20 +53,20 @@ func gapped(tr *record.Trial, share float64) {
 	}
 }
 
-// fill gives each of the server's ports a bucket of that part of the window.
+// fill gives each of the server's interfaces a bucket of that part of the window.
 func fill(tr *record.Trial, over *topology.Topology, share float64) {
 	for i := range tr.Flows {
 		port := fmt.Sprintf("eth%d", i%4)
-		l, _ := over.LinkAt(topology.End{Node: "server", Port: port})
+		l, _ := over.LinkAt(topology.End{Node: "server", Interface: port})
 		l.Burst = unit.Bytes(share * tr.GoodputBps / 4 / 8 * tr.WindowS)
 		tr.Flows[i].Path = []string{"server." + port}
 	}
 }
 
-// Each flow and each port is held to its own limit, where the total would pass.
+// Each flow and each interface is held to its own limit, where the total would pass.
 func TestLimitOfEach(t *testing.T) {
-	// faster gives a flow more, and takes it from another that it shares no port
-	// with; the ports counted the same.
+	// faster gives a flow more, and takes it from another that it shares no interface
+	// with; the interfaces counted the same.
 	faster := func(tr *record.Trial, by float64) {
 		a, b := &tr.Flows[0], &tr.Flows[3]
 		more := a.GoodputBps * (by - 1)
@@ -95,12 +95,12 @@ func TestLimitOfEach(t *testing.T) {
 		{"a flow on a slow trunk", func(tr *record.Trial, _ *topology.Topology) {
 			tr.Flows[0].LimitBps, tr.LimitBps = 1e8, 0
 		}, "of the limit of its own path, 100 Mbit/s"},
-		{"a port faster than its link", func(tr *record.Trial, over *topology.Topology) {
-			l, _ := over.LinkAt(topology.End{Node: "server", Port: "eth1"})
+		{"an interface faster than its link", func(tr *record.Trial, over *topology.Topology) {
+			l, _ := over.LinkAt(topology.End{Node: "server", Interface: "eth1"})
 			l.Rate = 9e8
 		}, "into server.eth1 is "},
 		{"by what its bucket holds", func(tr *record.Trial, over *topology.Topology) {
-			l, _ := over.LinkAt(topology.End{Node: "server", Port: "eth1"})
+			l, _ := over.LinkAt(topology.End{Node: "server", Interface: "eth1"})
 			l.Rate, l.Burst = 9e8, 10e6
 		}, ""},
 		{"all flows by what had arrived before", func(tr *record.Trial, _ *topology.Topology) {
@@ -127,7 +127,7 @@ func TestLimitOfEach(t *testing.T) {
 		}, "of the limit"},
 		{"the treatment's own topology counts", func(tr *record.Trial, over *topology.Topology) {
 			slow := sciencetest.Topology()
-			l, _ := slow.LinkAt(topology.End{Node: "server", Port: "eth2"})
+			l, _ := slow.LinkAt(topology.End{Node: "server", Interface: "eth2"})
 			l.Rate = 5e8
 			tr.Topology = &slow
 		}, "server.eth2"},
@@ -151,20 +151,20 @@ func TestLimitOfEach(t *testing.T) {
 	}
 }
 
-// Traffic that leaves by a sending host's ports is seen where it starts.
+// Traffic that leaves by a sending host's interfaces is seen where it starts.
 func TestForeignAtSenders(t *testing.T) {
 	const client1 = 1
 	send := func(tr *record.Trial, port string, bytes uint64) {
 		h := &tr.Hosts[client1]
-		for i := range h.End.Ports {
-			if h.End.Ports[i].Port == port {
-				h.End.Ports[i].TxBytes += bytes
+		for i := range h.End.Interfaces {
+			if h.End.Interfaces[i].Interface == port {
+				h.End.Interfaces[i].TxBytes += bytes
 				return
 			}
 		}
-		at := [2]int64{h.Begin.Ports[0].AtNs, h.End.Ports[0].AtNs}
-		h.Begin.Ports = append(h.Begin.Ports, record.PortCounters{Port: port, AtNs: at[0]})
-		h.End.Ports = append(h.End.Ports, record.PortCounters{Port: port, TxBytes: bytes, AtNs: at[1]})
+		at := [2]int64{h.Begin.Interfaces[0].AtNs, h.End.Interfaces[0].AtNs}
+		h.Begin.Interfaces = append(h.Begin.Interfaces, record.InterfaceCounters{Interface: port, AtNs: at[0]})
+		h.End.Interfaces = append(h.End.Interfaces, record.InterfaceCounters{Interface: port, TxBytes: bytes, AtNs: at[1]})
 	}
 	for _, test := range []struct {
 		name   string
@@ -172,12 +172,12 @@ func TestForeignAtSenders(t *testing.T) {
 		detail string
 	}{
 		{"nothing else", func(*record.Trial) {}, ""},
-		{"somebody else sends", func(tr *record.Trial) { send(tr, "eth0", 20e6) }, "client1: its ports sent 19.56 MB that belongs to no flow"},
+		{"somebody else sends", func(tr *record.Trial) { send(tr, "eth0", 20e6) }, "client1: its interfaces sent 19.56 MB that belongs to no flow"},
 		{"what had waited", func(tr *record.Trial) {
 			send(tr, "eth0", 20e6)
-			tr.Hosts[client1].Begin.Qdiscs = []record.QdiscCounters{{Port: "eth0", Backlog: 20e6}}
+			tr.Hosts[client1].Begin.Qdiscs = []record.QdiscCounters{{Interface: "eth0", Backlog: 20e6}}
 		}, ""},
-		{"by a port that is not drawn", func(tr *record.Trial) { send(tr, "mgmt", 20e6) }, ""},
+		{"by an interface that is not drawn", func(tr *record.Trial) { send(tr, "mgmt", 20e6) }, ""},
 		{"a sender that does not tell", func(tr *record.Trial) {
 			send(tr, "eth0", 20e6)
 			tr.Flows[0].SentBytes = 0

@@ -12,7 +12,7 @@ func TestOthersAreKnown(t *testing.T) {
 	const more = 50e6
 	for _, test := range []struct {
 		name    string
-		carried uint64 // by the server's ports beyond the trial's flows
+		carried uint64 // by the server's interfaces beyond the trial's flows
 		told    *record.OtherFlows
 		pass    bool
 	}{
@@ -23,7 +23,7 @@ func TestOthersAreKnown(t *testing.T) {
 	} {
 		tr := trial(4, "writes")
 		server := &tr.Hosts[0]
-		server.End.Ports[0].RxBytes += test.carried
+		server.End.Interfaces[0].RxBytes += test.carried
 		server.Others = test.told
 		for _, c := range Trial(tr, nil) {
 			if (c.Check == Foreign || c.Check == Wire) && c.Pass != test.pass {
@@ -41,7 +41,7 @@ func TestOthersAreSentTo(t *testing.T) {
 	} {
 		tr, _ := told()
 		h := &tr.Hosts[1]
-		h.End.Ports[0].TxBytes += more
+		h.End.Interfaces[0].TxBytes += more
 		h.Others = others
 		for _, c := range Trial(tr, nil) {
 			if c.Check == Foreign && c.Pass != (others != nil) {

@@ -40,14 +40,14 @@ func TestToolAgrees(t *testing.T) {
 	}
 }
 
-// A flow of which only the ports tell has no sender to be compared with.
+// A flow of which only the interfaces tell has no sender to be compared with.
 func TestConservationOfPorts(t *testing.T) {
 	tr, over := told()
 	tr.Flows[0].WrittenBytes, tr.Flows[0].SentBytes, tr.Flows[0].SenderInfo = 0, 0, nil
 	if c := checkOf(t, tr, over, Conservation); c.Pass {
 		t.Errorf("received, and never written: %+v", c)
 	}
-	tr.Flows[0].CountedAt = record.CountedAtPorts
+	tr.Flows[0].CountedAt = record.CountedAtInterfaces
 	if c := checkOf(t, tr, over, Conservation); !c.Pass {
 		t.Errorf("%+v", c)
 	}

@@ -114,7 +114,7 @@ func Run(trials []record.Trial, over *topology.Topology) []record.Check {
 func tellRemade(checks []record.Check, trials []record.Trial) {
 	remade := 0
 	for _, t := range trials {
-		remade += t.Remade
+		remade += t.Repeated
 	}
 	for i := range checks {
 		if c := &checks[i]; c.Check == Steal && remade > 0 {
@@ -160,7 +160,7 @@ type judged struct {
 type view struct {
 	topology *topology.Topology // nil: not known
 	record.Trial
-	// queued waited in the ports' queues when the window began.
+	// queued waited in the interfaces' queues when the window began.
 	queued float64
 	// skew is, per host, the seconds by which its two edges may be off.
 	skew map[string]float64

@@ -109,7 +109,7 @@ func TestDoctoredTrialsFail(t *testing.T) {
 	}
 }
 
-// shrink scales what the server's ports took in during the window.
+// shrink scales what the server's interfaces took in during the window.
 // steals has a hypervisor take a share of the two processors of a trial's second host.
 func steals(t *record.Trial, share float64) {
 	const seconds = 50
@@ -122,9 +122,9 @@ func steals(t *record.Trial, share float64) {
 }
 
 func shrink(t *record.Trial, factor float64) {
-	for i, end := range t.Hosts[0].End.Ports {
-		begin := t.Hosts[0].Begin.Ports[i]
-		t.Hosts[0].End.Ports[i].RxBytes = begin.RxBytes + uint64(float64(end.RxBytes-begin.RxBytes)*factor)
+	for i, end := range t.Hosts[0].End.Interfaces {
+		begin := t.Hosts[0].Begin.Interfaces[i]
+		t.Hosts[0].End.Interfaces[i].RxBytes = begin.RxBytes + uint64(float64(end.RxBytes-begin.RxBytes)*factor)
 	}
 }
 
@@ -201,7 +201,7 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-// Other headers, other bonds: the arithmetic follows the flows and the ports.
+// Other headers, other bonds: the arithmetic follows the flows and the interfaces.
 func TestWireFollowsHeadersAndPorts(t *testing.T) {
 	v6 := record.Flow{Destination: "[fd00::1]:5201", SenderInfo: &record.TCPInfo{Options: 7}}
 	if got := headers(v6); got != 86 {
@@ -213,19 +213,19 @@ func TestWireFollowsHeadersAndPorts(t *testing.T) {
 	// A bond counts what its members have counted.
 	bonded := trial(4, "writes")
 	server := &bonded.Hosts[0]
-	var begin, end record.PortCounters
-	for i := range server.End.Ports {
-		begin.RxBytes += server.Begin.Ports[i].RxBytes
-		begin.RxPackets += server.Begin.Ports[i].RxPackets
-		end.RxBytes += server.End.Ports[i].RxBytes
-		end.RxPackets += server.End.Ports[i].RxPackets
-		server.Snapshot.Ports[i].Master = "bond0"
+	var begin, end record.InterfaceCounters
+	for i := range server.End.Interfaces {
+		begin.RxBytes += server.Begin.Interfaces[i].RxBytes
+		begin.RxPackets += server.Begin.Interfaces[i].RxPackets
+		end.RxBytes += server.End.Interfaces[i].RxBytes
+		end.RxPackets += server.End.Interfaces[i].RxPackets
+		server.Snapshot.Interfaces[i].Master = "bond0"
 	}
-	begin.Port, begin.AtNs = "bond0", server.Begin.Ports[0].AtNs
-	end.Port, end.AtNs = "bond0", server.End.Ports[0].AtNs
-	server.Begin.Ports = append(server.Begin.Ports, begin)
-	server.End.Ports = append(server.End.Ports, end)
-	server.Snapshot.Ports = append(server.Snapshot.Ports, record.PortSnapshot{Port: "bond0", Kind: "bond"})
+	begin.Interface, begin.AtNs = "bond0", server.Begin.Interfaces[0].AtNs
+	end.Interface, end.AtNs = "bond0", server.End.Interfaces[0].AtNs
+	server.Begin.Interfaces = append(server.Begin.Interfaces, begin)
+	server.End.Interfaces = append(server.End.Interfaces, end)
+	server.Snapshot.Interfaces = append(server.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: "bond0", Kind: "bond"})
 	for _, c := range Trial(bonded, nil) {
 		if (c.Check == Wire || c.Check == Foreign) && !c.Pass {
 			t.Errorf("bond: %+v", c)
@@ -285,7 +285,7 @@ func TestRunTellsRemade(t *testing.T) {
 	bad, good := trial(0, "writes"), trial(0, "writes")
 	steals(&bad, 0.1)
 	steals(&good, 0)
-	bad.Remade, good.Remade = 2, 1
+	bad.Repeated, good.Repeated = 2, 1
 	const told = "; of 3 more trials it took too much, and they were made again"
 	for name, trials := range map[string][]record.Trial{"failed": {bad, good, bad}, "passed": {good, good, good}} {
 		count := 0
@@ -303,7 +303,7 @@ func TestRunTellsRemade(t *testing.T) {
 	}
 }
 
-// What goes over the loopback meets no port that is read: nothing is said of the
+// What goes over the loopback meets no interface that is read: nothing is said of the
 // wire, rather than that it carried nothing.
 func TestLoopbackHasNoWire(t *testing.T) {
 	lo := trial(0, "writes")

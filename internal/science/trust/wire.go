@@ -16,26 +16,26 @@ const (
 	// The longest headers, TCP's over IPv6 with timestamps (86 bytes), less the
 	// shortest, UDP's over IPv4 (42).
 	headerSpread = 44
-	// A flow and its port are read one after the other: a few frames that arrive
+	// A flow and its interface are read one after the other: a few frames that arrive
 	// in between are in one count only, which is nothing to a flow that runs, and
 	// much to one that got next to nothing.
 	edgeFrames = 16 << 10
 )
 
-// arrival is what one receiving host's flows and ports say of one window.
+// arrival is what one receiving host's flows and interfaces say of one window.
 type arrival struct {
 	host                     string
 	received, retrans, wired float64
 	// astray are datagrams that came twice, or were lost, which may have been
-	// behind the port.
+	// behind the interface.
 	astray float64
 	slack  float64 // without the counters' own tolerance
 }
 
 // arrivals compares, per receiving host, what its flows read with what all its
-// ports took in, so that it does not matter by which port frames came.
+// interfaces took in, so that it does not matter by which interface frames came.
 //
-// A port's payload is its bytes less one header per packet counted. That holds
+// An interface's payload is its bytes less one header per packet counted. That holds
 // for a veth too: what it counts as one packet is a GSO frame of many segments,
 // but its bytes then hold a single header, because the headers of the other
 // segments are only made where the frame is cut. Acknowledgements are all header
@@ -48,7 +48,7 @@ func arrivals(v view) []arrival {
 		for _, f := range v.Flows {
 			a.slack += small(f, h.Host)
 			if f.To != h.Host || !f.Connected || f.Transactions != nil || f.DestinationAddr().IsLoopback() {
-				continue // the loopback's packets meet no port that is read
+				continue // the loopback's packets meet no interface that is read
 			}
 			got := float64(f.ReceivedBytes)
 			if f.ArrivedBytes > 0 {
@@ -72,12 +72,12 @@ func arrivals(v view) []arrival {
 		header := headerBytes / a.received // the mean, where families mix
 		counted, packets := false, 0.0
 		for _, d := range h.Deltas() {
-			if d.Seconds <= 0 || stacked(h.Snapshot, d.Port) {
+			if d.Seconds <= 0 || stacked(h.Snapshot, d.Interface) {
 				continue
 			}
 			counted = true
 			packets += d.RxPackets
-			// Over the port's own interval, then moved to the common window.
+			// Over the interface's own interval, then moved to the common window.
 			a.wired += max(0, d.RxBytes-d.RxPackets*header) * v.WindowS / d.Seconds
 		}
 		if !counted {
@@ -94,7 +94,7 @@ func arrivals(v view) []arrival {
 	return list
 }
 
-// unsure is how far the bytes that ports carried of other clients' flows may be
+// unsure is how far the bytes that interfaces carried of other clients' flows may be
 // from what those flows count. Their retransmissions are not told; where they are
 // more, they disturb like anything else. Nor are their protocols: any packet may
 // have had other headers than the trial's own flows have.
@@ -116,7 +116,7 @@ func small(f record.Flow, host string) float64 {
 }
 
 // gaps is by how much a receiver's kernel may have counted a flow's bytes later than
-// the port: what had arrived behind a gap, at one edge of the window or the other.
+// the interface: what had arrived behind a gap, at one edge of the window or the other.
 func gaps(f record.Flow) float64 {
 	held := float64(f.OutOfOrderBytes)
 	if s := f.SenderInfo; s != nil {
@@ -125,7 +125,7 @@ func gaps(f record.Flow) float64 {
 	return held
 }
 
-// headers of one of the flow's packets, as a port counts them.
+// headers of one of the flow's packets, as an interface counts them.
 func headers(f record.Flow) float64 {
 	frame := limits.Frame{IPv6: f.DestinationAddr().Is6()}
 	if d := f.Datagrams; d != nil {
@@ -140,30 +140,30 @@ func headers(f record.Flow) float64 {
 	return frame.Headers()
 }
 
-// padding is what Ethernet may add to each of a flow's datagrams: a port of
+// padding is what Ethernet may add to each of a flow's datagrams: an interface of
 // hardware counts it, and a virtual one has none.
 func padding(f record.Flow) float64 {
 	const leastFrame = 60
 	return max(0, leastFrame-headers(f)-float64(f.Datagrams.Bytes))
 }
 
-// stacked ports repeat what another port has counted: a bond's members, VLANs.
+// stacked interfaces repeat what another interface has counted: a bond's members, VLANs.
 func stacked(s record.Snapshot, port string) bool {
 	if port == "lo" {
 		return true
 	}
-	i := slices.IndexFunc(s.Ports, func(p record.PortSnapshot) bool { return p.Port == port })
+	i := slices.IndexFunc(s.Interfaces, func(p record.InterfaceSnapshot) bool { return p.Interface == port })
 	if i < 0 {
 		return false
 	}
-	switch s.Ports[i].Kind {
+	switch s.Interfaces[i].Kind {
 	case "vlan", "macvlan", "ipvlan":
 		return true
 	}
-	return slices.ContainsFunc(s.Ports, func(p record.PortSnapshot) bool { return p.Port == s.Ports[i].Master })
+	return slices.ContainsFunc(s.Interfaces, func(p record.InterfaceSnapshot) bool { return p.Interface == s.Interfaces[i].Master })
 }
 
-// wire: the ports of the receiving hosts carried what the receivers read, and no
+// wire: the interfaces of the receiving hosts carried what the receivers read, and no
 // less. More by retransmissions may be: a duplicate arrives and is thrown away.
 func wire(v view) (judged, bool) {
 	list := arrivals(v)
@@ -180,7 +180,7 @@ func wire(v view) (judged, bool) {
 		}
 		if strain := apart / allowed; strain > worst {
 			worst = strain
-			c.Detail = fmt.Sprintf("%s: ports took in %s of payload, flows got %s", a.host, volume(a.wired), volume(a.received))
+			c.Detail = fmt.Sprintf("%s: interfaces took in %s of payload, flows got %s", a.host, volume(a.wired), volume(a.received))
 			if a.retrans > 0 {
 				c.Detail += fmt.Sprintf(" and were sent %s again", volume(a.retrans))
 			}
@@ -193,7 +193,7 @@ func wire(v view) (judged, bool) {
 	return judged{c, worst}, true
 }
 
-// departure is what one sending host's flows and ports say of one window.
+// departure is what one sending host's flows and interfaces say of one window.
 type departure struct {
 	host        string
 	sent, wired float64
@@ -201,8 +201,8 @@ type departure struct {
 }
 
 // departures compares, per sending host, what its flows gave to the network with
-// what its ports in the topology sent, as arrivals does for receivers. What
-// waited in the ports' queues when the window began was sent in it, too. A host
+// what its interfaces in the topology sent, as arrivals does for receivers. What
+// waited in the interfaces' queues when the window began was sent in it, too. A host
 // of which some flow does not tell is left out.
 func departures(v view) []departure {
 	var list []departure
@@ -224,7 +224,7 @@ func departures(v view) []departure {
 		}
 		header, packets := headerBytes/out.sent, 0.0
 		for _, d := range h.Deltas() {
-			if d.Seconds > 0 && v.drawn(h.Host, d.Port) && !stacked(h.Snapshot, d.Port) {
+			if d.Seconds > 0 && v.drawn(h.Host, d.Interface) && !stacked(h.Snapshot, d.Interface) {
 				packets += d.TxPackets
 				out.wired += max(0, d.TxBytes-d.TxPackets*header) * v.WindowS / d.Seconds
 			}
@@ -234,7 +234,7 @@ func departures(v view) []departure {
 			out.slack += unsure(v, h.Host, o.Flows, o.WrittenBytes, packets)
 		}
 		for _, q := range h.Begin.Qdiscs {
-			if v.drawn(h.Host, q.Port) {
+			if v.drawn(h.Host, q.Interface) {
 				out.slack += float64(q.Backlog)
 			}
 		}
@@ -244,7 +244,7 @@ func departures(v view) []departure {
 	return list
 }
 
-// foreign: nobody else used the receiving hosts' ports, or the sending ones'.
+// foreign: nobody else used the receiving hosts' interfaces, or the sending ones'.
 func foreign(v view) (judged, bool) {
 	c := record.Check{Check: Foreign, Pass: true}
 	most := -1.0
@@ -257,9 +257,9 @@ func foreign(v view) (judged, bool) {
 			return
 		}
 		most = share
-		c.Detail = fmt.Sprintf("%s: at most %s of what its ports %s belongs to no flow (allowed %s)", host, percent(share), verb, percent(foreignShare))
+		c.Detail = fmt.Sprintf("%s: at most %s of what its interfaces %s belongs to no flow (allowed %s)", host, percent(share), verb, percent(foreignShare))
 		if share > foreignShare {
-			c.Detail = fmt.Sprintf("%s: its ports %s %s that belongs to no flow, %s of the flows' own (allowed %s)",
+			c.Detail = fmt.Sprintf("%s: its interfaces %s %s that belongs to no flow, %s of the flows' own (allowed %s)",
 				host, verb, volume(other), percent(share), percent(foreignShare))
 		}
 	}

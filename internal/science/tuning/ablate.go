@@ -1,4 +1,4 @@
-// Package ablate says which settings of a list did it: from a run in which each was
+// Package tuning says which settings of a list did it: from a run in which each was
 // tried alone and was taken away from the whole, as a study with a factor that
 // ablates a level does (internal/model/study). Effects are those of the run, with its intervals and
 // its correction for many comparisons; nothing is estimated here.

@@ -15,7 +15,7 @@ import (
 // cost is one.
 
 // others are the responses beside the one that counts.
-func others(responses []string) (list []metric.Response) {
+func others(responses []string) (list []metric.Metric) {
 	for i, name := range responses {
 		if r, known := metric.Find(name); known && i > 0 {
 			list = append(list, r)
@@ -79,7 +79,7 @@ func weigh(s *record.TuneSetting, responses []string) {
 }
 
 // sized is an effect in a response beside: "latency p99 worsens, 3.00× (2.80–3.20)".
-func sized(r metric.Response, e *record.Effect, without bool) string {
+func sized(r metric.Metric, e *record.Effect, without bool) string {
 	text := fmt.Sprintf("%s %s, %s", r.Label, e.Verdict, Size(r, e))
 	if without {
 		text += " without it"
@@ -88,7 +88,7 @@ func sized(r metric.Response, e *record.Effect, without bool) string {
 }
 
 // Size is how large an effect is: its ratio, or its difference where there is none.
-func Size(r metric.Response, e *record.Effect) string {
+func Size(r metric.Metric, e *record.Effect) string {
 	d := e.Difference
 	if d == nil {
 		return Ratio(e)

@@ -32,7 +32,7 @@ const (
 	boundsAsking    = "it bounds what programs may ask for with %s; of the others TCP sizes the buffers itself, up to the third value of %s"
 	onlySpecial     = "it bounds control messages and the notes of zero-copy sends, not data"
 	onlyWaiting     = "it is about connections that wait to be accepted, not about those that move data"
-	noNAPI          = "packets wait there only on ports without NAPI (loopback, veth) or with RPS; a network card's driver polls its own ring"
+	noNAPI          = "packets wait there only on interfaces without NAPI (loopback, veth) or with RPS; a network card's driver polls its own ring"
 )
 
 // catalogue is of Linux. Bounds are those of the kernel's own tables
@@ -52,7 +52,7 @@ var catalogue = []parameter{
 	{"net.core.dev_weight", 1, 1, most, "packets", wide, ""},
 	{"net.core.busy_poll", 1, 0, most, "µs", wide, ""},
 	{"net.core.busy_read", 1, 0, most, "µs", wide, ""},
-	{"net.core.default_qdisc", 0, 0, 0, "", wide, "a port that is there keeps the queue that it has: only ports that come up afterwards get this one"},
+	{"net.core.default_qdisc", 0, 0, 0, "", wide, "an interface that is there keeps the queue that it has: only interfaces that come up afterwards get this one"},
 	{"net.core.rps_sock_flow_entries", 1, 0, 1 << 29, "", wide, ""},
 
 	{"net.ipv4.tcp_rmem", 3, 1, most, bytes, own, ""},

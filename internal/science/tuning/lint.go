@@ -1,13 +1,3 @@
-// Package lint says what is wrong with files of settings before anything is
-// tried: set twice, in the wrong unit, beyond what the kernel takes, gone from the
-// kernel, not about the network, or without effect on TCP because it sizes its
-// buffers itself. It knows what is known of kernels in general, and believes the
-// kernel that was asked where the two differ.
-//
-// Whether a setting is any good on a path is not said here: that is measured.
-//
-// https://docs.kernel.org/networking/ip-sysctl.html,
-// https://docs.kernel.org/admin-guide/sysctl/net.html
 package tuning
 
 import (
@@ -21,6 +11,17 @@ import (
 
 	"linerate/internal/model/settingfile"
 )
+
+// This file says what is wrong with files of settings before anything is
+// tried: set twice, in the wrong unit, beyond what the kernel takes, gone from the
+// kernel, not about the network, or without effect on TCP because it sizes its
+// buffers itself. It knows what is known of kernels in general, and believes the
+// kernel that was asked where the two differ.
+//
+// Whether a setting is any good on a path is not said here: that is measured.
+//
+// https://docs.kernel.org/networking/ip-sysctl.html,
+// https://docs.kernel.org/admin-guide/sysctl/net.html
 
 // Kernel is what a kernel says of the parameters that the files set.
 type Kernel struct {
@@ -192,8 +193,8 @@ func (c *checker) exists(l settingfile.Line) bool {
 		}
 		c.add(l, id, severity, fix, "%s", says)
 		return false
-	case asked && !known.Exists && settingfile.PortOf(l.Key) != "":
-		c.add(l, "unknown", record.LintWarning, "", "this machine has no port %s, or its kernel (%s) no such parameter", settingfile.PortOf(l.Key), c.kernel.Release)
+	case asked && !known.Exists && settingfile.InterfaceOf(l.Key) != "":
+		c.add(l, "unknown", record.LintWarning, "", "this machine has no interface %s, or its kernel (%s) no such parameter", settingfile.InterfaceOf(l.Key), c.kernel.Release)
 		return false
 	case asked && !known.Exists:
 		fix := ""

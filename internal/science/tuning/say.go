@@ -13,7 +13,7 @@ import (
 
 // answer says it in a sentence: what the list does, which of its settings do it,
 // which harm, and how many make no difference. What else must be known follows.
-func answer(t *record.Tune, n tried, alone bool, of metric.Response) string {
+func answer(t *record.Tune, n tried, alone bool, of metric.Metric) string {
 	var parts, said []string
 	switch {
 	case t.List == nil:
@@ -38,7 +38,7 @@ type tried struct {
 }
 
 // settings says which of them did it.
-func settings(t *record.Tune, tried tried, of metric.Response) (said []string) {
+func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 	by := map[string][]record.TuneSetting{}
 	for _, s := range t.Settings {
 		by[s.Verdict] = append(by[s.Verdict], s)
@@ -112,7 +112,7 @@ func missed(helps []record.TuneSetting) (did, spare []record.TuneSetting) {
 
 // together says of several settings that do it that one of them would not do:
 // alone they make no difference, or surely less than the list.
-func together(list *record.Effect, helps []record.TuneSetting, of metric.Response) string {
+func together(list *record.Effect, helps []record.TuneSetting, of metric.Metric) string {
 	if len(helps) < 2 {
 		return ""
 	}
@@ -164,7 +164,7 @@ func only(settings []record.TuneSetting) string {
 }
 
 // does says what the list does, as a predicate.
-func does(t *record.Tune, of metric.Response) string {
+func does(t *record.Tune, of metric.Metric) string {
 	e := t.List
 	also := also(e, t.Responses, t.Margin)
 	switch e.Verdict {

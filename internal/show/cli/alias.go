@@ -60,7 +60,7 @@ func (f *aliasFlags) parse() (problems []error) {
 					err = errors.Join(err, fmt.Errorf("%s is given twice", p.Addr()))
 				}
 				seen[p.Addr()] = true
-				f.all = append(f.all, model.Setting{Address: &model.Address{Port: port, Address: p}})
+				f.all = append(f.all, model.Setting{Address: &model.Address{Interface: port, Address: p}})
 			}
 		}
 		if err != nil {

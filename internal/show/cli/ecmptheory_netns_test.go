@@ -67,9 +67,9 @@ func TestECMPTheory(t *testing.T) {
 		} else if !g.Even || g.Unused != 0 {
 			t.Errorf("%+v", g)
 		}
-		if !g.Inside || !g.AsOften() || g.LeastPart < 0.5 {
+		if !g.Inside || !g.AsOften() || g.LeastShare < 0.5 {
 			t.Errorf("%s: measured %.3f links' worth, expected %.3f to %.3f; a link idle in %d of %d, expected %d to %d; least part %.3f",
-				g.Treatment, g.Measured, g.Low, g.High, g.Unused, g.Replicates, g.Few, g.Many, g.LeastPart)
+				g.Treatment, g.Measured, g.Low, g.High, g.Unused, g.Replicates, g.Few, g.Many, g.LeastShare)
 		}
 		if math.Abs(g.LinkBps/(20e6*8948/9014)-1) > 1e-6 {
 			t.Errorf("%s: a link carries %.0f bit/s", g.Treatment, g.LinkBps)

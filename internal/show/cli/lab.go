@@ -163,12 +163,12 @@ func labUp(ctx context.Context, s streams, t *topology.Topology, o lab.Options, 
 func describeLab(w io.Writer, t *topology.Topology) {
 	table := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
 	for _, h := range t.Hosts {
-		for i, p := range h.Ports {
+		for i, p := range h.Interfaces {
 			name := h.Name
 			if i > 0 {
 				name = ""
 			}
-			end := topology.End{Node: h.Name, Port: p.Name}
+			end := topology.End{Node: h.Name, Interface: p.Name}
 			link, rate := "", ""
 			if l, ok := t.LinkAt(end); ok {
 				link = l.Other(end).String()

@@ -306,8 +306,8 @@ func TestWireRefused(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "wire.yaml")
 		if err := os.WriteFile(file, []byte(`topology:
   hosts:
-    a: {ports: {eth0: {addresses: [10.0.0.1/24]}}}
-    b: {ports: {eth0: {addresses: [10.0.0.2/24]}}}
+    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}
   links: [{from: a, to: b, rate: 100mbit, ecn: 64KiB}]
 `), 0o600); err != nil {
 			t.Fatal(err)

@@ -46,7 +46,7 @@ func TestMeasureAddresses(t *testing.T) {
 			if status != ExitOK && status != ExitDoubt {
 				t.Fatalf("exit status %d: %s", status, said)
 			}
-			if len(m.Flows) != 8 || len(m.Addresses) != 4 || len(m.Ends) != 2 || len(m.Ends[0].Ports) != 2 || len(m.Ends[1].Ports) != 2 {
+			if len(m.Flows) != 8 || len(m.Addresses) != 4 || len(m.Ends) != 2 || len(m.Ends[0].Interfaces) != 2 || len(m.Ends[1].Interfaces) != 2 {
 				t.Fatalf("%d flows, addresses %+v, ends %+v", len(m.Flows), m.Addresses, m.Ends)
 			}
 			used := map[string]bool{}

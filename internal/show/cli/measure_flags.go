@@ -256,8 +256,8 @@ func (f *measureFlags) outOfRange() (problems []error) {
 	if o.MSS != 0 && (o.MSS < 88 || o.MSS > 32767) {
 		problem("--mss %d: Linux takes 88 to 32767", o.MSS)
 	}
-	if f.given("datagram") && (o.Datagram < leastDatagram || o.Datagram > record.MostDatagram) {
-		problem("--datagram %d: expected %d to %d bytes", int64(o.Datagram), leastDatagram, record.MostDatagram)
+	if f.given("datagram") && (o.Datagram < leastDatagram || o.Datagram > record.MaxDatagramBytes) {
+		problem("--datagram %d: expected %d to %d bytes", int64(o.Datagram), leastDatagram, record.MaxDatagramBytes)
 	}
 	for _, n := range []struct {
 		flag  string
@@ -267,8 +267,8 @@ func (f *measureFlags) outOfRange() (problems []error) {
 		case !f.given(n.flag):
 		case n.value < 1 || n.value > mostMessage:
 			problem("--%s %d: expected 1 byte to %v", n.flag, int64(n.value), unit.Bytes(mostMessage))
-		case o.Protocol == record.ProtocolUDPRR && n.value > record.MostDatagram:
-			problem("--%s %d: of %s each is one datagram, which carries at most %d bytes", n.flag, int64(n.value), o.Protocol, record.MostDatagram)
+		case o.Protocol == record.ProtocolUDPRR && n.value > record.MaxDatagramBytes:
+			problem("--%s %d: of %s each is one datagram, which carries at most %d bytes", n.flag, int64(n.value), o.Protocol, record.MaxDatagramBytes)
 		}
 	}
 	if f.given("pace") && !(o.Pace > 0 && o.Pace <= 1e9) {

@@ -42,8 +42,8 @@ func TestRefusedLevelEndsTheRunAtOnce(t *testing.T) {
 const refusedStudy = `study: refused
 topology:
   hosts:
-    a: {ports: {eth0: {addresses: [10.0.0.1/24]}}}
-    b: {ports: {eth0: {addresses: [10.0.0.2/24]}}}
+    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}
   links: [{from: a, to: b, rate: 100mbit}]
 workload:
   flows: [{from: a, to: b}]

@@ -121,7 +121,7 @@ func TestTenGigCanTell(t *testing.T) {
 		t.Fatal(err)
 	}
 	const rate = 1e9 * 1448 / 1514
-	expected := map[string]record.Forecast{}
+	expected := map[string]record.Prediction{}
 	for _, tr := range p.Treatments {
 		if tr.Levels["path"] != "long fat" {
 			continue

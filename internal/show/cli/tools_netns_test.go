@@ -68,7 +68,7 @@ func TestTools(t *testing.T) {
 		var ports float64
 		for _, h := range trial.Hosts {
 			for _, d := range h.Deltas() {
-				if d.Port == "eth0" && d.Seconds > 0 {
+				if d.Interface == "eth0" && d.Seconds > 0 {
 					ports += (d.RxBytes - 66*d.RxPackets) * trial.WindowS / d.Seconds
 				}
 			}

@@ -132,7 +132,7 @@ func askFor(sysctls proc.Sysctls, key string, k *tuning.Kernel) tuning.Known {
 	if err != nil || !exists {
 		known := tuning.Known{}
 		if dot := strings.LastIndex(key, "."); dot > 0 {
-			beside, _ := sysctls.Under(key[:dot]) // none: nothing to suggest
+			beside, _ := sysctls.List(key[:dot]) // none: nothing to suggest
 			known.Near = source.Nearest(key, beside)
 		}
 		return known

@@ -37,7 +37,7 @@ func (t *tuner) judgeBy() error {
 	}
 	// The base by itself has to be a sound study; that nothing is varied is right.
 	alone := text[:strings.LastIndex(string(text), "\nfactors:\n")+1]
-	asked := func(r metric.Response) bool { return slices.Contains(t.flags.responses, r.Name) }
+	asked := func(r metric.Metric) bool { return slices.Contains(t.flags.responses, r.Name) }
 	latency := asked(metric.LatencyP50) || asked(metric.LatencyP99) || asked(metric.LatencyP999)
 	tries := [][]string{nil}
 	switch {

@@ -66,8 +66,8 @@ func (f pathFlags) path() string {
 	return fmt.Sprintf(`topology:
   hosts:
     # What a host remembers of earlier connections would carry over into a trial.
-    client: {ports: {eth0: {addresses: [10.0.0.1/24]}}, sysctls: {net.ipv4.tcp_no_metrics_save: 1}}
-    server: {ports: {eth0: {addresses: [10.0.0.2/24]}}, sysctls: {net.ipv4.tcp_no_metrics_save: 1}}
+    client: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}, sysctls: {net.ipv4.tcp_no_metrics_save: 1}}
+    server: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}, sysctls: {net.ipv4.tcp_no_metrics_save: 1}}
   links:
     - {%s}
 workload:

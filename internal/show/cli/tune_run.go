@@ -90,9 +90,9 @@ func (t *tuner) useless(files []settingfile.File, s record.LintSetting) string {
 			return f.Says
 		}
 	}
-	if port := settingfile.PortOf(s.Key); port != "" {
+	if port := settingfile.InterfaceOf(s.Key); port != "" {
 		for _, name := range t.hosts {
-			if h, _ := t.study.Topology.Host(name); !slices.ContainsFunc(h.Ports, func(p topology.Port) bool { return p.Name == port }) {
+			if h, _ := t.study.Topology.Host(name); !slices.ContainsFunc(h.Interfaces, func(p topology.Interface) bool { return p.Name == port }) {
 				return fmt.Sprintf("%s has no port %s", name, port)
 			}
 		}

@@ -15,14 +15,14 @@ import (
 	"linerate/internal/science/sciencetest"
 )
 
-// small is a run of one trial with one flow over one port.
+// small is a run of one trial with one flow over one interface.
 func small() *record.Run {
 	started := time.Date(2026, 3, 2, 9, 30, 0, 5e8, time.FixedZone("", 3600))
 	return &record.Run{
 		ID: "mine-7", Factors: []record.Factor{{Name: "fix"}, {Name: "direction"}},
 		Trust: []record.Check{{Check: "wire", Trial: 1}, {Check: "wire", Trial: 1}, {Check: "alive", Trial: 1, Pass: true}, {Check: "limit", Trial: 2}},
 		Trials: []record.Trial{{
-			Remade: 2, LossFree: &record.LossFree{RateBps: 1e6, Trials: []record.LossTrial{
+			Repeated: 2, LossFree: &record.LossFree{RateBps: 1e6, Trials: []record.LossTrial{
 				{OfferedBps: 2e6, ReceivedBps: 15e5, WindowS: 1, Sent: 400, Lost: 100, LostShare: 0.25, Places: []record.LossPlace{{Host: "server", What: "receive buffer", Packets: 60}, {What: "nobody knows where", Packets: 40}}},
 				{AskedBps: 1e6, OfferedBps: 1e6, ReceivedBps: 1e6, WindowS: 4, Sent: 800, Confirms: true, Pass: true},
 			}},
@@ -30,18 +30,18 @@ func small() *record.Run {
 			WindowS: 2, GoodputBps: 1e9 / 3, LimitBps: 1e9,
 			Flows: []record.Flow{
 				{ID: "f1", From: "server", To: "client", ReceivedBytes: 1 << 60, Connected: true, Bins: []int64{600, 2000}, Path: []string{"server.eth0", "client.eth0"}, SenderInfo: &record.TCPInfo{RTTUs: 40, SndCwnd: 10},
-					LimitedWhy: "all that it can", Expected: &record.Forecast{LowBps: 1e7, HighBps: 2.5e7, LimitedBy: "receiver window", Why: "a window"}},
+					LimitedWhy: "all that it can", Expected: &record.Prediction{LowBps: 1e7, HighBps: 2.5e7, LimitedBy: "receiver window", Why: "a window"}},
 				{ID: "f2", Error: "connect: connection refused", Outages: []record.Outage{{AtS: 0.5, LostS: 0.25, ResolutionS: 0.001, Resumed: true, Moved: true, Withdrawn: true, Before: []string{"a.x", "b.y"}, After: []string{"a.z"}}}},
 			},
 			Hosts: []record.HostReading{{
 				Host:  "server",
-				Begin: record.Reading{ScheduledNs: 1e9, Ports: []record.PortCounters{{Port: "eth0", RxBytes: 100, TxBytes: 900, RxDropped: 7, AtNs: 1e9}}},
-				End: record.Reading{Ports: []record.PortCounters{
-					{Port: "eth0", RxBytes: 350, TxBytes: 500, RxDropped: 7, AtNs: 3e9},
-					{Port: "new", RxBytes: 1},
+				Begin: record.Reading{ScheduledNs: 1e9, Interfaces: []record.InterfaceCounters{{Interface: "eth0", RxBytes: 100, TxBytes: 900, RxDropped: 7, AtNs: 1e9}}},
+				End: record.Reading{Interfaces: []record.InterfaceCounters{
+					{Interface: "eth0", RxBytes: 350, TxBytes: 500, RxDropped: 7, AtNs: 3e9},
+					{Interface: "new", RxBytes: 1},
 				}},
 				Series: []record.Sample{
-					{AtNs: 15e8, Ports: []record.PortCounters{{Port: "eth0", RxBytes: 160, TxBytes: 900}, {Port: "new"}}, Flows: []record.FlowSample{{ID: "f1", ReceivedBytes: 5000, RTTUs: 30}}},
+					{AtNs: 15e8, Interfaces: []record.InterfaceCounters{{Interface: "eth0", RxBytes: 160, TxBytes: 900}, {Interface: "new"}}, Flows: []record.FlowSample{{ID: "f1", ReceivedBytes: 5000, RTTUs: 30}}},
 					{AtNs: 2e9, Flows: []record.FlowSample{{ID: "f1", ReceivedBytes: 7000}}},
 				},
 			}},
@@ -69,14 +69,14 @@ func TestRows(t *testing.T) {
 			`mine-7,1,2,'=1+1,1,0,2e+06,1.5e+06,1,400,100,0.25,false,false,server receive buffer: 60; nobody knows where: 40`,
 			`mine-7,1,2,'=1+1,2,1e+06,1e+06,1e+06,4,800,0,0,true,true,`,
 		},
-		// The transmit counter was reset: it gained −400. The port "new" came during the window.
-		"ports": {
-			"run,trial,block,treatment,host,port,seconds,rx_bytes,tx_bytes,rx_bps,tx_bps,rx_packets,tx_packets,rx_dropped,tx_dropped,rx_errors,tx_errors,rx_otherhost_dropped",
+		// The transmit counter was reset: it gained −400. The interface "new" came during the window.
+		"interfaces": {
+			"run,trial,block,treatment,host,interface,seconds,rx_bytes,tx_bytes,rx_bps,tx_bps,rx_packets,tx_packets,rx_dropped,tx_dropped,rx_errors,tx_errors,rx_otherhost_dropped",
 			`mine-7,1,2,'=1+1,server,eth0,2,250,-400,1000,-1600,0,0,0,0,0,0,0`,
 		},
 		"series": {
 			"run,trial,block,treatment,host,at_s,kind,name,rx_bytes,tx_bytes,received_bytes,rtt_us,snd_cwnd",
-			`mine-7,1,2,'=1+1,server,0.5,port,eth0,60,0,,,`,
+			`mine-7,1,2,'=1+1,server,0.5,interface,eth0,60,0,,,`,
 			`mine-7,1,2,'=1+1,server,0.5,flow,f1,,,600,30,0`,
 			`mine-7,1,2,'=1+1,server,1,flow,f1,,,2600,0,0`,
 		},

@@ -1,5 +1,5 @@
 // Package export flattens a run into tables for spreadsheets and statistics
-// programs: one row per trial, per flow, per port, per sample.
+// programs: one row per trial, per flow, per interface, per sample.
 //
 // It rounds nothing and judges nothing; units are in the columns' names, as in
 // the records. Text that begins like a formula is written with a quote before
@@ -35,10 +35,10 @@ var Tables = []Table{
 	{"outages", "one row per flow and event of a trial: how long nothing came, and by which way then", outageRows},
 	{"search", "one row per trial of a search for a loss-free rate", searchRows},
 	{"tools", "one row per process of another program: its figure and its words", toolRows},
-	{"ports", "one row per port of a trial: what its counters gained", portRows},
+	{"interfaces", "one row per interface of a trial: what its counters gained", portRows},
 	{"cpus", "one row per CPU of a trial's machine: what it was busy with, interrupts, softnet", cpuRows},
 	{"machines", "one row per machine of a trial: CPUs together, memory, segments sent again", machineRows},
-	{"series", "one row per sample of a port or flow inside a trial's window", seriesRows},
+	{"series", "one row per sample of an interface or flow inside a trial's window", seriesRows},
 }
 
 // Names lists the tables' names.
@@ -194,13 +194,13 @@ func trialRows(run *record.Run) [][]string {
 			value(metric.Transactions, &t), value(metric.LatencyP50, &t), value(metric.LatencyP99, &t), value(metric.LatencyP999, &t), value(metric.LossFree, &t), value(metric.Lost, &t),
 			value(metric.Surplus, &t),
 			value(metric.Connections, &t), value(metric.CPUPerGigabyte, &t), value(metric.CPUPerTransaction, &t))
-		rows = append(rows, append(append(line, said...), integer(t.Remade)))
+		rows = append(rows, append(append(line, said...), integer(t.Repeated)))
 	}
 	return rows
 }
 
 // value is a response of a trial; nothing where it has none.
-func value(r metric.Response, t *record.Trial) string {
+func value(r metric.Metric, t *record.Trial) string {
 	if v, ok := r.Value(t); ok {
 		return number(v)
 	}
@@ -256,8 +256,8 @@ func ofProtocol(f record.Flow) []string {
 // and its way where there were several.
 func foretold(f record.Flow) []string {
 	columns := []string{text(f.LimitedWhy), "", "", "", "", "", strings.Join(f.Predicted, " "), strings.Join(f.Observed, " ")}
-	if f.Ways > 1 {
-		columns[5] = integer(f.Ways)
+	if f.Paths > 1 {
+		columns[5] = integer(f.Paths)
 	}
 	if p := f.Expected; p != nil {
 		copy(columns[1:], []string{number(p.LowBps), number(p.HighBps), p.LimitedBy, text(p.Why)})
@@ -266,12 +266,12 @@ func foretold(f record.Flow) []string {
 }
 
 func portRows(run *record.Run) [][]string {
-	rows := [][]string{{"run", "trial", "block", "treatment", "host", "port", "seconds", "rx_bytes", "tx_bytes", "rx_bps", "tx_bps",
+	rows := [][]string{{"run", "trial", "block", "treatment", "host", "interface", "seconds", "rx_bytes", "tx_bytes", "rx_bps", "tx_bps",
 		"rx_packets", "tx_packets", "rx_dropped", "tx_dropped", "rx_errors", "tx_errors", "rx_otherhost_dropped"}}
 	for _, t := range run.Trials {
 		for _, h := range t.Hosts {
-			for _, end := range h.End.Ports {
-				begin, ok := port(h.Begin.Ports, end.Port)
+			for _, end := range h.End.Interfaces {
+				begin, ok := port(h.Begin.Interfaces, end.Interface)
 				if !ok {
 					continue // it came during the window: there is nothing to take the difference to
 				}
@@ -280,7 +280,7 @@ func portRows(run *record.Run) [][]string {
 				if seconds > 0 {
 					rx, tx = number(float64(int64(end.RxBytes-begin.RxBytes))*8/seconds), number(float64(int64(end.TxBytes-begin.TxBytes))*8/seconds)
 				}
-				rows = append(rows, append(place(run, t), h.Host, end.Port, number(seconds),
+				rows = append(rows, append(place(run, t), h.Host, end.Interface, number(seconds),
 					gained(begin.RxBytes, end.RxBytes), gained(begin.TxBytes, end.TxBytes), rx, tx,
 					gained(begin.RxPackets, end.RxPackets), gained(begin.TxPackets, end.TxPackets),
 					gained(begin.RxDropped, end.RxDropped), gained(begin.TxDropped, end.TxDropped),
@@ -291,13 +291,13 @@ func portRows(run *record.Run) [][]string {
 	return rows
 }
 
-func port(list []record.PortCounters, name string) (record.PortCounters, bool) {
+func port(list []record.InterfaceCounters, name string) (record.InterfaceCounters, bool) {
 	for _, p := range list {
-		if p.Port == name {
+		if p.Interface == name {
 			return p, true
 		}
 	}
-	return record.PortCounters{}, false
+	return record.InterfaceCounters{}, false
 }
 
 func firstBin(t record.Trial, flow string) int64 {
@@ -309,7 +309,7 @@ func firstBin(t record.Trial, flow string) int64 {
 	return 0
 }
 
-// seriesRows count bytes from the window's beginning: a port's by the reading
+// seriesRows count bytes from the window's beginning: an interface's by the reading
 // there, a flow's by its first bin, which is what it received until its first
 // sample. Without bins that sample has to be the beginning.
 func seriesRows(run *record.Run) [][]string {
@@ -319,12 +319,12 @@ func seriesRows(run *record.Run) [][]string {
 			first := map[string]int64{}
 			for _, s := range h.Series {
 				at := number(float64(s.AtNs-h.Begin.ScheduledNs) / 1e9)
-				for _, p := range s.Ports {
-					begin, ok := port(h.Begin.Ports, p.Port)
+				for _, p := range s.Interfaces {
+					begin, ok := port(h.Begin.Interfaces, p.Interface)
 					if !ok {
 						continue
 					}
-					rows = append(rows, append(place(run, t), h.Host, at, "port", p.Port,
+					rows = append(rows, append(place(run, t), h.Host, at, "interface", p.Interface,
 						gained(begin.RxBytes, p.RxBytes), gained(begin.TxBytes, p.TxBytes), "", "", ""))
 				}
 				for _, f := range s.Flows {

@@ -46,13 +46,13 @@ var verdictsOnSettings = []string{record.Helps, record.Trades, record.Mixed, rec
 func (t *terminal) settings(c *record.Tune) {
 	rows := [][]string{{strings.Join(slices.Sorted(maps.Values(c.At)), ", "), "alone", "list without it"}}
 	responses := metric.Of(&record.Run{Responses: c.Responses})
-	size := func(r metric.Response, e *record.Effect) string {
+	size := func(r metric.Metric, e *record.Effect) string {
 		if e = r.Effect(e); e == nil {
 			return ""
 		}
 		return tuning.Size(r, e)
 	}
-	differs := func(r metric.Response, e *record.Effect) bool {
+	differs := func(r metric.Metric, e *record.Effect) bool {
 		e = r.Effect(e)
 		return e != nil && (e.Verdict == record.Improves || e.Verdict == record.Worsens)
 	}

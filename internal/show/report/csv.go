@@ -51,16 +51,16 @@ func (v *view) responseCSV(m *measure) [][]string {
 	return out
 }
 
-// portsCSV lists every port of every host, not only those drawn.
+// portsCSV lists every interface of every host, not only those drawn.
 func (v *view) portsCSV() [][]string {
-	out := [][]string{{"treatment", "condition", "host", "port", "rx_bps", "tx_bps", "limit_bps", "share"}}
+	out := [][]string{{"treatment", "condition", "host", "interface", "rx_bps", "tx_bps", "limit_bps", "share"}}
 	for i := range v.rows {
 		for c, cell := range v.rows[i].cells {
 			if cell.Treatment == nil {
 				continue
 			}
-			for _, p := range cell.Ports {
-				out = append(out, []string{v.rows[i].name, v.columns[c].name, p.Host, p.Port, exact(p.RxBps), exact(p.TxBps), exact(p.LimitBps), exact(p.Share)})
+			for _, p := range cell.Interfaces {
+				out = append(out, []string{v.rows[i].name, v.columns[c].name, p.Host, p.Interface, exact(p.RxBps), exact(p.TxBps), exact(p.LimitBps), exact(p.Share)})
 			}
 		}
 	}

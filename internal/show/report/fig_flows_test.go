@@ -127,7 +127,7 @@ func TestAlongCurve(t *testing.T) {
 		}
 	}
 	if got, want := newView(run).portsTitle(), "Each of 2 links had 50 %, each of 4 links had 0 % to 33 % of the flows"; got != want {
-		t.Errorf("title of ports %q, want %q", got, want)
+		t.Errorf("title of interfaces %q, want %q", got, want)
 	}
 	var page bytes.Buffer
 	if err := HTML(&page, run); err != nil {
@@ -152,7 +152,7 @@ func TestNotAlongCurve(t *testing.T) {
 	inTurn := func(links int) int { next++; return next % links }
 	byPairs := func(run *record.Run) { // several flows between each of three pairs of addresses
 		for i := range run.Trials {
-			over := sciencetest.Fabric(run.Trials[i].Flows[0].Ways, "0")
+			over := sciencetest.Fabric(run.Trials[i].Flows[0].Paths, "0")
 			run.Trials[i].Topology = &over
 			for j := range run.Trials[i].Flows {
 				f := &run.Trials[i].Flows[j]

@@ -9,7 +9,7 @@ import (
 	"linerate/internal/show/report/draw"
 )
 
-// line is one port's load over the window.
+// line is one interface's load over the window.
 type line struct {
 	port string
 	at   []float64 // seconds since the window began
@@ -33,7 +33,7 @@ func (l line) spread() float64 {
 	return worst / mean
 }
 
-// seriesFigure draws the load of every port of the host in question over the
+// seriesFigure draws the load of every interface of the host in question over the
 // window, for the baseline and the best fix.
 func (v *view) seriesFigure() (Figure, bool) {
 	f := Figure{Name: "series"}
@@ -44,7 +44,7 @@ func (v *view) seriesFigure() (Figure, bool) {
 		title string
 	}
 	var sources []source
-	f.csv = append(f.csv, []string{"treatment", "trial", "host", "port", "at_s", "load_bps"})
+	f.csv = append(f.csv, []string{"treatment", "trial", "host", "interface", "at_s", "load_bps"})
 	for _, at := range v.spots() {
 		t := at.r.cells[at.c].Treatment
 		trial := v.shown(t)
@@ -75,18 +75,18 @@ func (v *view) seriesFigure() (Figure, bool) {
 	if len(sources) == 0 || high <= 0 {
 		return Figure{}, false
 	}
-	f.Title = fmt.Sprintf("Every busy port of %s keeps its load through the window, within %s", v.focus, percent(steadiest))
+	f.Title = fmt.Sprintf("Every busy interface of %s keeps its load through the window, within %s", v.focus, percent(steadiest))
 	if steadiest > 0.1 {
 		f.Title = fmt.Sprintf("Load changes within the window, by up to %s of its mean (%s)", percent(steadiest), worst)
 	}
-	f.note = "Load by the port's own counters. The trial shown is the one nearest to its treatment's mean."
+	f.note = "Load by the interface's own counters. The trial shown is the one nearest to its treatment's mean."
 	for _, s := range sources {
 		f.panels = append(f.panels, panel{s.title, func(width float64) *draw.Drawing { return seriesPanel(s.lines, s.limit, high, width) }})
 	}
 	return f, true
 }
 
-// lines turns a trial's samples of one host's ports into loads in the
+// lines turns a trial's samples of one host's interfaces into loads in the
 // direction the data flows.
 func (v *view) lines(t *record.Treatment, trial *record.Trial) []line {
 	if trial == nil {
@@ -104,14 +104,14 @@ func (v *view) lines(t *record.Treatment, trial *record.Trial) []line {
 	}
 	var out []line
 	for _, p := range ports {
-		l := line{port: p.Port}
-		var last record.PortCounters
+		l := line{port: p.Interface}
+		var last record.InterfaceCounters
 		for i, sample := range trial.Hosts[at].Series {
-			k := slices.IndexFunc(sample.Ports, func(c record.PortCounters) bool { return c.Port == p.Port })
+			k := slices.IndexFunc(sample.Interfaces, func(c record.InterfaceCounters) bool { return c.Interface == p.Interface })
 			if k < 0 {
 				continue
 			}
-			now := sample.Ports[k]
+			now := sample.Interfaces[k]
 			if now.AtNs == 0 {
 				now.AtNs = sample.AtNs
 			}

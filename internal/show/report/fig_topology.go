@@ -21,21 +21,21 @@ func (v *view) topologyFigure() (Figure, bool) {
 	return f, len(f.panels) > 0
 }
 
-const topologyNote = "Links are as thick as their load in the busier direction, by the ports' own counters. Bold: full, at least 94 % of the rate. Dashed: idle."
+const topologyNote = "Links are as thick as their load in the busier direction, by the interfaces' own counters. Bold: full, at least 94 % of the rate. Dashed: idle."
 
 func (v *view) topologyPanel(r *row, c int) panel {
 	t := r.cells[c].Treatment
 	title := v.label(r, c) + ": " + v.lead().spell(t)
 	return panel{title, func(width float64) *draw.Drawing {
-		return newGraph(&v.run.Topology, t.Ports, v.focus).draw(width, v.largestLoad())
+		return newGraph(&v.run.Topology, t.Interfaces, v.focus).draw(width, v.largestLoad())
 	}}
 }
 
-// largestLoad is the load of the busiest port in any treatment.
+// largestLoad is the load of the busiest interface in any treatment.
 func (v *view) largestLoad() float64 {
 	largest := 1.0
 	for _, t := range v.run.Treatments {
-		for _, p := range t.Ports {
+		for _, p := range t.Interfaces {
 			largest = max(largest, load(p))
 		}
 	}
@@ -148,7 +148,7 @@ func (g *graph) needs(c int) float64 {
 // middle reports whether a column stands between two others.
 func (g *graph) middle(c int) bool { return c > 0 && c < g.columns-1 }
 
-// plain is a box for a host with one link: its name, and the port below.
+// plain is a box for a host with one link: its name, and the interface below.
 func (n *node) plain() bool { return len(n.slots) <= 1 }
 
 // placeSlots puts each line's ends on the sides of the boxes that face each
@@ -407,8 +407,8 @@ func (n *node) draw(d *draw.Drawing, middle bool) {
 	}
 }
 
-// shortLabel is port and address; where there is no room the end of the
-// address, or the port alone.
+// shortLabel is interface and address; where there is no room the end of the
+// address, or the interface alone.
 func shortLabel(label string, width float64) string {
 	label = plain(label)
 	if draw.TextWidth(label, sizeSmall, false) <= width {

@@ -45,8 +45,8 @@ func (v *view) telling(r *row) int {
 		}
 		n, ways := 0, 0
 		for _, f := range trial.Flows {
-			if f.Ways > 1 {
-				n, ways = n+1, max(ways, f.Ways)
+			if f.Paths > 1 {
+				n, ways = n+1, max(ways, f.Paths)
 			}
 		}
 		enough := n > ways
@@ -80,7 +80,7 @@ func newWayDrawing(trial *record.Trial, base *topology.Topology, focus string) *
 		}
 	}
 	for _, f := range trial.Flows {
-		if f.Ways < 2 {
+		if f.Paths < 2 {
 			continue
 		}
 		if f.Placed() {

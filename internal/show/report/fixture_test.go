@@ -15,11 +15,11 @@ import (
 	"linerate/internal/science/conclude"
 )
 
-// wireRatio is what a shaped port lets through of its rate as TCP payload.
+// wireRatio is what a shaped interface lets through of its rate as TCP payload.
 const wireRatio = 1448.0 / 1514
 
-// lab describes a made-up run: one server with several ports, some clients, a
-// switch, and for every level how each condition spreads over the ports.
+// lab describes a made-up run: one server with several interfaces, some clients, a
+// switch, and for every level how each condition spreads over the interfaces.
 type lab struct {
 	ports, clients, blocks int
 	rate                   float64 // of a server port; 0: unknown
@@ -31,9 +31,9 @@ type lab struct {
 type labLevel struct {
 	name, about string
 	settings    []string
-	// spread gives, for a condition and a block, each port's part of its rate.
+	// spread gives, for a condition and a block, each interface's part of its rate.
 	spread func(condition string, block int) []float64
-	// poisoned: the clients hold every address at one port's MAC.
+	// poisoned: the clients hold every address at one interface's MAC.
 	poisoned bool
 	// refused: flows to all addresses but the first cannot connect.
 	refused bool
@@ -92,16 +92,16 @@ func arpFlux() *record.Run {
 	run := l.run()
 	run.ID, run.Study, run.Unit = "arp-flux-7", "arp-flux", "MB/s"
 	run.Question = "Does a server with several NICs on one subnet use them all, and which settings make it, for writes and for reads?"
-	run.Answer = "With kernel defaults the four-port server is written to through one port: 119.5 of 478.2 MB/s. " +
+	run.Answer = "With kernel defaults the four-port server is written to through one interface: 119.5 of 478.2 MB/s. " +
 		"arp + source routing uses all four, both ways: 4.00× (3.98–4.01)."
 	run.Again = "linerate run arp-flux --seed 7"
 	run.StudyFile = "study: arp-flux\nquestion: Does a server with several NICs on one subnet use them all?\nunit: MB/s\n"
 	run.Findings = []record.Finding{{
 		ID: "arp-flux", Host: "server", Confidence: record.Certain,
-		Summary: "three of the server's four addresses are reached through one port, because every port answers ARP for every address",
+		Summary: "three of the server's four addresses are reached through one interface, because every interface answers ARP for every address",
 		Evidence: []string{
 			"client2 holds 192.168.1.15, 192.168.1.17 and 192.168.1.18 at the MAC address of server.eth1, 02:00:00:01:00:02",
-			"server.eth1 received 100.0 % of the host's data, the other three ports 0.0 %",
+			"server.eth1 received 100.0 % of the host's data, the other three interfaces 0.0 %",
 			"server: net.ipv4.conf.all.arp_ignore is 0 and net.ipv4.conf.all.arp_filter is 0",
 		},
 		Fix:       []string{"sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2"},
@@ -123,17 +123,17 @@ func (l lab) topology() topology.Topology {
 	server := topology.Host{Name: "server"}
 	for p := range l.ports {
 		addr := netip.AddrFrom4([4]byte{192, 168, byte(1 + p/200), byte(15 + p%200)})
-		server.Ports = append(server.Ports, topology.Port{Name: fmt.Sprintf("eth%d", p), Addresses: []topology.Address{{First: addr, Last: addr, Bits: 24}}})
-		t.Links = append(t.Links, topology.Link{From: topology.End{Node: "server", Port: fmt.Sprintf("eth%d", p)},
-			To: topology.End{Node: "switch", Port: fmt.Sprintf("p-server-eth%d", p)}, Shape: topology.Shape{Rate: unit.BitRate(l.rate)}})
+		server.Interfaces = append(server.Interfaces, topology.Interface{Name: fmt.Sprintf("eth%d", p), Addresses: []topology.Address{{First: addr, Last: addr, Bits: 24}}})
+		t.Links = append(t.Links, topology.Link{From: topology.End{Node: "server", Interface: fmt.Sprintf("eth%d", p)},
+			To: topology.End{Node: "switch", Interface: fmt.Sprintf("p-server-eth%d", p)}, Shape: topology.Shape{Rate: unit.BitRate(l.rate)}})
 	}
 	t.Hosts = append(t.Hosts, server)
 	for c := range l.clients {
 		name := fmt.Sprintf("client%d", c+1)
 		addr := netip.AddrFrom4([4]byte{192, 168, 1, byte(101 + c)})
-		t.Hosts = append(t.Hosts, topology.Host{Name: name, Ports: []topology.Port{{Name: "eth0", Addresses: []topology.Address{{First: addr, Last: addr, Bits: 24}}}}})
-		t.Links = append(t.Links, topology.Link{From: topology.End{Node: name, Port: "eth0"},
-			To: topology.End{Node: "switch", Port: "p-" + name + "-eth0"}, Shape: topology.Shape{Rate: unit.BitRate(2.5 * l.rate)}})
+		t.Hosts = append(t.Hosts, topology.Host{Name: name, Interfaces: []topology.Interface{{Name: "eth0", Addresses: []topology.Address{{First: addr, Last: addr, Bits: 24}}}}})
+		t.Links = append(t.Links, topology.Link{From: topology.End{Node: name, Interface: "eth0"},
+			To: topology.End{Node: "switch", Interface: "p-" + name + "-eth0"}, Shape: topology.Shape{Rate: unit.BitRate(2.5 * l.rate)}})
 	}
 	t.Switches = []topology.Switch{{Name: "switch"}}
 	return t
@@ -216,9 +216,9 @@ func (l lab) summarise(run *record.Run, conditions []string) {
 			tr.Trials, tr.Goodput = len(values), estimate(values)
 			if tr.LimitBps > 0 {
 				tr.Efficiency = tr.Goodput.MeanBps / tr.LimitBps
-				tr.LimitWhy = fmt.Sprintf("%d ports × 1 Gbit/s × 1448/1514", l.ports)
+				tr.LimitWhy = fmt.Sprintf("%d interfaces × 1 Gbit/s × 1448/1514", l.ports)
 			}
-			tr.Ports = l.loads(level, c)
+			tr.Interfaces = l.loads(level, c)
 			run.Treatments = append(run.Treatments, tr)
 			if i == 0 {
 				base[c] = tr.Goodput
@@ -244,7 +244,7 @@ func effect(from, to, condition string, base, now record.Estimate, blocks int) r
 	case e.Ratio.Low > 0.98 && e.Ratio.High < 1.02:
 		e.Verdict = record.NoDifference
 	default:
-		e.Verdict, e.Why, e.P = record.Inconclusive, "1 to 4 ports by chance", 0.31
+		e.Verdict, e.Why, e.P = record.Inconclusive, "1 to 4 interfaces by chance", 0.31
 	}
 	return e
 }
@@ -264,8 +264,8 @@ func estimate(values []float64) record.Estimate {
 	return record.Estimate{MeanBps: mean, LowBps: mean - half, HighBps: mean + half, Confidence: 0.95}
 }
 
-// loads is the mean load of every host port over the blocks.
-func (l lab) loads(level labLevel, condition string) []record.TreatmentPort {
+// loads is the mean load of every host interface over the blocks.
+func (l lab) loads(level labLevel, condition string) []record.TreatmentInterface {
 	mean := make([]float64, l.ports)
 	total := 0.0
 	for b := 1; b <= l.blocks; b++ {
@@ -274,9 +274,9 @@ func (l lab) loads(level labLevel, condition string) []record.TreatmentPort {
 			total += part * l.rate / float64(l.blocks)
 		}
 	}
-	var out []record.TreatmentPort
+	var out []record.TreatmentInterface
 	add := func(host, port string, bps, limit, share float64, receives bool) {
-		tp := record.TreatmentPort{Host: host, Port: port, RxBps: bps, TxBps: bps / 60, LimitBps: limit, Share: share}
+		tp := record.TreatmentInterface{Host: host, Interface: port, RxBps: bps, TxBps: bps / 60, LimitBps: limit, Share: share}
 		if !receives {
 			tp.RxBps, tp.TxBps = tp.TxBps, tp.RxBps
 		}

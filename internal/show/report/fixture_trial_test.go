@@ -27,7 +27,7 @@ func (l lab) trial(run *record.Run, level labLevel, condition string, block, ord
 	l.flows(&t, level, condition)
 	reading := func(host string, ports []string, rates []float64, receives bool) record.HostReading {
 		h := record.HostReading{Host: host, Snapshot: record.Snapshot{Host: host}, CPUBusy: 0.21, GeneratorCPU: 0.17}
-		counters := make([]record.PortCounters, len(ports))
+		counters := make([]record.InterfaceCounters, len(ports))
 		const step = int64(1e8)
 		at := int64(order) * 2e9
 		for n := range int64(11) {
@@ -39,12 +39,12 @@ func (l lab) trial(run *record.Run, level labLevel, condition string, block, ord
 				} else {
 					counters[p].TxBytes += moved
 				}
-				counters[p].Port, counters[p].AtNs = port, sample.AtNs
-				sample.Ports = append(sample.Ports, counters[p])
+				counters[p].Interface, counters[p].AtNs = port, sample.AtNs
+				sample.Interfaces = append(sample.Interfaces, counters[p])
 			}
 			h.Series = append(h.Series, sample)
 		}
-		h.Begin, h.End = record.Reading{BeganNs: at, Ports: h.Series[0].Ports}, record.Reading{BeganNs: at + 1e9, Ports: h.Series[10].Ports}
+		h.Begin, h.End = record.Reading{BeganNs: at, Interfaces: h.Series[0].Interfaces}, record.Reading{BeganNs: at + 1e9, Interfaces: h.Series[10].Interfaces}
 		return h
 	}
 	var ports []string
@@ -63,7 +63,7 @@ func (l lab) trial(run *record.Run, level labLevel, condition string, block, ord
 	}
 	sw := record.HostReading{Host: "switch", Snapshot: record.Snapshot{Host: "switch"}}
 	for _, link := range run.Topology.Links {
-		sw.Snapshot.FDB = append(sw.Snapshot.FDB, record.FDBEntry{MAC: run.Topology.MAC(link.From), Port: link.To.Port, Far: link.From.String()})
+		sw.Snapshot.FDB = append(sw.Snapshot.FDB, record.FDBEntry{MAC: run.Topology.MAC(link.From), Interface: link.To.Interface, Peer: link.From.String()})
 	}
 	t.Hosts = append(t.Hosts, sw)
 	return t
@@ -71,9 +71,9 @@ func (l lab) trial(run *record.Run, level labLevel, condition string, block, ord
 
 func (l lab) snapshot(h *record.HostReading, topo topology.Topology) {
 	host, _ := topo.Host(h.Host)
-	for i, p := range host.Ports {
-		h.Snapshot.Ports = append(h.Snapshot.Ports, record.PortSnapshot{Port: p.Name, Index: i + 2, MTU: 1500, Up: true,
-			MAC: topo.MAC(topology.End{Node: h.Host, Port: p.Name}), Addresses: []string{p.Addresses[0].Prefixes()[0].String()}})
+	for i, p := range host.Interfaces {
+		h.Snapshot.Interfaces = append(h.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: p.Name, Index: i + 2, MTU: 1500, Up: true,
+			MAC: topo.MAC(topology.End{Node: h.Host, Interface: p.Name}), Addresses: []string{p.Addresses[0].Prefixes()[0].String()}})
 	}
 }
 
@@ -86,8 +86,8 @@ func (l lab) neighbours(h *record.HostReading, topo topology.Topology, level lab
 				port = "eth0"
 			}
 		}
-		h.Snapshot.Neighbours = append(h.Snapshot.Neighbours, record.Neighbour{Port: "eth0", State: "REACHABLE",
-			Address: serverAddress(p).String(), MAC: topo.MAC(topology.End{Node: "server", Port: port})})
+		h.Snapshot.Neighbours = append(h.Snapshot.Neighbours, record.Neighbour{Interface: "eth0", State: "REACHABLE",
+			Address: serverAddress(p).String(), MAC: topo.MAC(topology.End{Node: "server", Interface: port})})
 	}
 }
 

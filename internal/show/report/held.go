@@ -77,7 +77,7 @@ func (v *view) heldIn(t *record.Treatment) (list []held) {
 				h.high, h.why = max(h.high, p.HighBps), p.Why
 				h.judged++
 				predicted[pair][p.LimitedBy]++
-				if p.Holds(f.GoodputBps) {
+				if p.Contains(f.GoodputBps) {
 					h.within++
 				}
 			}

@@ -29,7 +29,7 @@ type node struct {
 // slot is where a line meets a box.
 type slot struct {
 	node  *node
-	label string // port and address, on hosts
+	label string // interface and address, on hosts
 	x, y  float64
 }
 
@@ -52,10 +52,10 @@ const (
 )
 
 // newGraph arranges a treatment's topology around a host.
-func newGraph(topo *topology.Topology, ports []record.TreatmentPort, focus string) *graph {
-	loads := map[topology.End]record.TreatmentPort{}
+func newGraph(topo *topology.Topology, ports []record.TreatmentInterface, focus string) *graph {
+	loads := map[topology.End]record.TreatmentInterface{}
 	for _, p := range ports {
-		loads[topology.End{Node: p.Host, Port: p.Port}] = p
+		loads[topology.End{Node: p.Host, Interface: p.Interface}] = p
 	}
 	g := &graph{}
 	boxes := g.boxes(topo, focus)
@@ -98,7 +98,7 @@ func newGraph(topo *topology.Topology, ports []record.TreatmentPort, focus strin
 }
 
 // linkLoad is what a link carried each way, from either end's counters.
-func linkLoad(l *topology.Link, loads map[topology.End]record.TreatmentPort) (ab, ba, limit float64) {
+func linkLoad(l *topology.Link, loads map[topology.End]record.TreatmentInterface) (ab, ba, limit float64) {
 	if p, ok := loads[l.From]; ok {
 		return p.TxBps, p.RxBps, p.LimitBps
 	}
@@ -113,11 +113,11 @@ func slotLabel(topo *topology.Topology, e topology.End) string {
 	if !ok {
 		return ""
 	}
-	p, ok := h.Port(e.Port)
+	p, ok := h.Interface(e.Interface)
 	if !ok || len(p.Addresses) == 0 {
-		return e.Port
+		return e.Interface
 	}
-	label := e.Port + " " + p.Addresses[0].First.String()
+	label := e.Interface + " " + p.Addresses[0].First.String()
 	if more := len(p.Addresses) - 1; more > 0 || p.Addresses[0].First != p.Addresses[0].Last {
 		label += " …"
 	}

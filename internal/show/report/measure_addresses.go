@@ -23,7 +23,7 @@ func (t *terminal) measuredAddresses(m *record.Measure) {
 	if m.Transactions != nil {
 		size, spelled = func(a record.MeasureAddress) float64 { return a.RatePerS }, PerSecond
 	}
-	rows := [][]string{{"end", "address", "port", "flows"}}
+	rows := [][]string{{"end", "address", "interface", "flows"}}
 	for _, d := range m.Directions {
 		rows[0] = append(rows[0], map[bool]string{true: "rate", false: d.Direction}[d.Transactions != nil])
 	}
@@ -36,7 +36,7 @@ func (t *terminal) measuredAddresses(m *record.Measure) {
 			end = end[:most]
 		}
 		for _, a := range end {
-			row := []string{a.Host, a.Address, cmp.Or(a.Port, "?"), fmt.Sprint(a.Flows)}
+			row := []string{a.Host, a.Address, cmp.Or(a.Interface, "?"), fmt.Sprint(a.Flows)}
 			for _, d := range m.Directions {
 				switch {
 				case d.Transactions != nil:

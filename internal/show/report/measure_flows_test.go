@@ -189,14 +189,14 @@ func TestMeasureTextAddresses(t *testing.T) {
 	m.Directions = append(m.Directions, record.MeasureDirection{Direction: "read"})
 	for i := range 2 {
 		m.Addresses = append(m.Addresses, record.MeasureAddress{
-			Host: "server", Address: fmt.Sprintf("10.0.%d.1", i), Port: fmt.Sprintf("eth%d", i), Flows: 3, WriteBps: 1e9, ReadBps: 5e8,
+			Host: "server", Address: fmt.Sprintf("10.0.%d.1", i), Interface: fmt.Sprintf("eth%d", i), Flows: 3, WriteBps: 1e9, ReadBps: 5e8,
 		})
 	}
 	text := measureText(t, m, 80)
 	for _, part := range []string{
 		"measure 10.0.0.1:5202 and 1 more · TCP",
-		"  end      address    port   flows   write      read\n",
-		"  server   10.0.1.1   eth1   3       1 Gbit/s   500 Mbit/s\n",
+		"  end      address    interface   flows   write      read\n",
+		"  server   10.0.1.1   eth1        3       1 Gbit/s   500 Mbit/s\n",
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in\n%s", part, text)

@@ -66,15 +66,15 @@ func TestMeasureText(t *testing.T) {
 // What is wrong is told in full, on a narrow terminal, too.
 func TestMeasureTextTells(t *testing.T) {
 	m := measurement(40)
-	m.Trust = append(m.Trust, record.Check{Check: "foreign-traffic", Detail: "client: its ports sent 1 GB that belongs to no flow"})
+	m.Trust = append(m.Trust, record.Check{Check: "foreign-traffic", Detail: "client: its interfaces sent 1 GB that belongs to no flow"})
 	m.Expect = &record.Expectation{Gate: ">= 1gbit"}
-	m.Directions[0].LimitBps, m.Directions[0].LimitWhy = 0, "unknown: neither end's port tells a speed"
+	m.Directions[0].LimitBps, m.Directions[0].LimitWhy = 0, "unknown: neither end's interface tells a speed"
 	m.Ends[1].Others = &record.OtherFlows{Clients: 2, Flows: 3, ReceivedBytes: 1e9, WrittenBytes: 5e8}
 	m.Flows[39].Error = "connection reset by the peer"
 	for _, width := range []int{60, 80, 120} {
 		text := strings.Join(strings.Fields(measureText(t, m, width)), " ")
 		for _, part := range []string{
-			"Doubt foreign-traffic: client: its ports sent 1 GB that belongs to no flow", "2 of 3 checks passed",
+			"Doubt foreign-traffic: client: its interfaces sent 1 GB that belongs to no flow", "2 of 3 checks passed",
 			">= 1gbit: not met", "limit unknown: neither", "1.50 GB for other clients", "2 other clients",
 			"The 16 slowest of 40 flows; the fastest, w1, had 40 Mbit/s", "connection reset by the peer",
 		} {

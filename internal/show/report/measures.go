@@ -10,7 +10,7 @@ import (
 
 // measure is one of the responses by which a run is judged, as it is shown.
 type measure struct {
-	metric.Response
+	metric.Metric
 	scale scale
 }
 
@@ -21,7 +21,7 @@ func newMeasures(run *record.Run) []*measure {
 		for i := range run.Treatments {
 			largest = max(largest, r.Estimate(&run.Treatments[i]).Mean)
 		}
-		m := &measure{Response: r, scale: responseScale(r, run.Unit, largest)}
+		m := &measure{Metric: r, scale: responseScale(r, run.Unit, largest)}
 		if m.goodput() {
 			m.scale = goodputScale(run)
 		}

@@ -15,16 +15,16 @@ import (
 type neighbourTable struct {
 	Host string
 	Rows []neighbourRow
-	// Wrong counts the rows that lead to a port that does not hold the address.
+	// Wrong counts the rows that lead to an interface that does not hold the address.
 	Wrong int
 }
 
 type neighbourRow struct {
-	Address, Port, MAC, State string
-	HeldBy                    string // the port that holds the address
-	BelongsTo                 string // the port whose MAC address it is
-	Delivers                  string // where the switch's forwarding table sends frames for the MAC address
-	Wrong                     bool
+	Address, Interface, MAC, State string
+	HeldBy                         string // the interface that holds the address
+	BelongsTo                      string // the interface whose MAC address it is
+	Delivers                       string // where the switch's forwarding table sends frames for the MAC address
+	Wrong                          bool
 }
 
 type fdbTable struct {
@@ -32,7 +32,7 @@ type fdbTable struct {
 	Rows   []fdbRow
 }
 
-type fdbRow struct{ MAC, Port, Far, BelongsTo string }
+type fdbRow struct{ MAC, Interface, Peer, BelongsTo string }
 
 // tables reads the neighbour tables of the hosts that hold data flows' ends
 // and the forwarding tables of the switches, in one trial. Only addresses that
@@ -49,17 +49,17 @@ func (v *view) tables(t *record.Trial) (hosts []neighbourTable, switches []fdbTa
 			if e.Local {
 				continue
 			}
-			far := e.Far
+			far := e.Peer
 			if far == "" {
-				far = e.Port
+				far = e.Interface
 			}
 			mac := strings.ToLower(e.MAC)
 			if !slices.Contains(delivers[mac], far) {
 				delivers[mac] = append(delivers[mac], far)
 			}
-			table.Rows = append(table.Rows, fdbRow{e.MAC, e.Port, e.Far, ends(v.reads.owner(e.MAC))})
+			table.Rows = append(table.Rows, fdbRow{e.MAC, e.Interface, e.Peer, ends(v.reads.owner(e.MAC))})
 		}
-		slices.SortStableFunc(table.Rows, func(a, b fdbRow) int { return cmp.Or(natural(a.Far, b.Far), natural(a.Port, b.Port)) })
+		slices.SortStableFunc(table.Rows, func(a, b fdbRow) int { return cmp.Or(natural(a.Peer, b.Peer), natural(a.Interface, b.Interface)) })
 		switches = append(switches, table)
 	}
 	for _, h := range t.Hosts {
@@ -69,7 +69,7 @@ func (v *view) tables(t *record.Trial) (hosts []neighbourTable, switches []fdbTa
 			if len(holders) == 0 {
 				continue
 			}
-			r := neighbourRow{Address: n.Address, Port: n.Port, MAC: n.MAC, State: n.State, HeldBy: ends(holders),
+			r := neighbourRow{Address: n.Address, Interface: n.Interface, MAC: n.MAC, State: n.State, HeldBy: ends(holders),
 				BelongsTo: ends(v.reads.owner(n.MAC)), Delivers: strings.Join(delivers[strings.ToLower(n.MAC)], ", "), Wrong: v.reads.wrong(n)}
 			if r.Wrong {
 				table.Wrong++
@@ -82,7 +82,7 @@ func (v *view) tables(t *record.Trial) (hosts []neighbourTable, switches []fdbTa
 		slices.SortStableFunc(table.Rows, func(a, b neighbourRow) int {
 			x, _ := netip.ParseAddr(a.Address)
 			y, _ := netip.ParseAddr(b.Address)
-			return cmp.Or(x.Compare(y), natural(a.Port, b.Port))
+			return cmp.Or(x.Compare(y), natural(a.Interface, b.Interface))
 		})
 		hosts = append(hosts, table)
 	}

@@ -18,7 +18,7 @@ type scale struct {
 	per  float64
 }
 
-func responseScale(r metric.Response, unit string, largest float64) scale {
+func responseScale(r metric.Metric, unit string, largest float64) scale {
 	s := r.Scale(unit, largest)
 	return scale{s.Unit, s.Per}
 }

@@ -69,4 +69,4 @@ func (t *terminal) outages(v *view) {
 	}
 }
 
-const outagesNote = "Withdrawn: flows that came by a port by which none came any more. Got nothing: from the last packet before to the first one after, at the receiver, the median. Less than twice a flow's longest pause before is not told from chance."
+const outagesNote = "Withdrawn: flows that came by an interface by which none came any more. Got nothing: from the last packet before to the first one after, at the receiver, the median. Less than twice a flow's longest pause before is not told from chance."

@@ -35,15 +35,15 @@ type page struct {
 	Failed                []failedCheck
 	Checks                []checkSummary
 
-	Responses               []*pageFigure
-	Ports, Topology, Series *pageFigure
-	Hashed                  *pageFigure // goodput by the number of flows, beside theory
-	Forest, Predicted       *pageFigure // effects; what flows got over what was predicted
-	HashedLines             []hashedLine
-	HashedRows              bool // of several rows
-	HashedNote              string
-	Along                   bool // the run is about nothing else
-	OnWays                  *pageFigure
+	Responses                    []*pageFigure
+	Interfaces, Topology, Series *pageFigure
+	Hashed                       *pageFigure // goodput by the number of flows, beside theory
+	Forest, Predicted            *pageFigure // effects; what flows got over what was predicted
+	HashedLines                  []hashedLine
+	HashedRows                   bool // of several rows
+	HashedNote                   string
+	Along                        bool // the run is about nothing else
+	OnWays                       *pageFigure
 
 	More            []pagePanel
 	Table           pageTable
@@ -160,8 +160,8 @@ func newPage(v *view) (*page, error) {
 			p.Forest = shown
 		case "predicted":
 			p.Predicted = shown
-		case "ports":
-			p.Ports = shown
+		case "interfaces":
+			p.Interfaces = shown
 		case "topology":
 			p.Topology = shown
 		case "ways":
@@ -217,7 +217,7 @@ func showPanel(p panel, label string, width float64) (pagePanel, error) {
 	return pagePanel{p.title, template.HTML(wide.String()), template.HTML(narrow.String())}, nil
 }
 
-// mostTopologies bounds the folded drawings: beyond, the table of ports says it
+// mostTopologies bounds the folded drawings: beyond, the table of interfaces says it
 // better and the page stays small.
 const mostTopologies = 24
 
@@ -325,7 +325,7 @@ func (v *view) fold(hosts []neighbourTable) (shown, folded []neighbourTable) {
 }
 
 func (p *page) neighbours(v *view) {
-	csv := [][]string{{"treatment", "trial", "host", "port", "address", "held_by", "mac", "of_port", "switch_sends_to", "state", "wrong"}}
+	csv := [][]string{{"treatment", "trial", "host", "interface", "address", "held_by", "mac", "of_port", "switch_sends_to", "state", "wrong"}}
 	for c := range v.columns {
 		for _, r := range v.pair() {
 			t := r.cells[c].Treatment
@@ -345,7 +345,7 @@ func (p *page) neighbours(v *view) {
 			p.Neighbours = append(p.Neighbours, pageTables{title, c > 0, open, folded, switches})
 			for _, h := range hosts {
 				for _, e := range h.Rows {
-					csv = append(csv, []string{t.Name, fmt.Sprint(trial.Order), h.Host, e.Port, e.Address, e.HeldBy, e.MAC, e.BelongsTo, e.Delivers, e.State, fmt.Sprint(e.Wrong)})
+					csv = append(csv, []string{t.Name, fmt.Sprint(trial.Order), h.Host, e.Interface, e.Address, e.HeldBy, e.MAC, e.BelongsTo, e.Delivers, e.State, fmt.Sprint(e.Wrong)})
 				}
 			}
 		}

@@ -137,10 +137,10 @@ func TestPageShows(t *testing.T) {
 	want := []string{
 		"Goodput: 25 % of the limit at kernel defaults; 100 % with arp + source routing",
 		"Writes: 4 improve goodput, 1 makes no difference and 1 is open; reads: 2 improve goodput and 4 make no difference",
-		"1 of 4 ports of server carries the data at kernel defaults; 4 of 4 with arp + source routing",
+		"1 of 4 interfaces of server carries the data at kernel defaults; 4 of 4 with arp + source routing",
 		"1 link is full at kernel defaults; 4 with arp + source routing",
-		"5 of 8 neighbour entries lead to the wrong port at kernel defaults; none with arp + source routing",
-		"Every busy port of server keeps its load through the window, within 2.5 %",
+		"5 of 8 neighbour entries lead to the wrong interface at kernel defaults; none with arp + source routing",
+		"Every busy interface of server keeps its load through the window, within 2.5 %",
 		"Every trust check passed", "2 findings", "Environment", "Make this run again",
 	}
 	if !slices.Equal(h2, want) {
@@ -182,7 +182,7 @@ func TestDoubtStandsBesideTheAnswer(t *testing.T) {
 }
 
 func TestDataIsOneClickAway(t *testing.T) {
-	want := map[string]int{"goodput.csv": 15, "ports.csv": 85, "topology.csv": 85, "series.csv": 161, "effects.csv": 13, "trials.csv": 57, "neighbours.csv": 33}
+	want := map[string]int{"goodput.csv": 15, "interfaces.csv": 85, "topology.csv": 85, "series.csv": 161, "effects.csv": 13, "trials.csv": 57, "neighbours.csv": 33}
 	got := map[string]int{}
 	for _, e := range parse(t, "arp-flux", html(t, arpFlux())) {
 		if e.attrs["download"] == "" {

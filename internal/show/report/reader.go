@@ -12,7 +12,7 @@ import (
 	"linerate/internal/science/conclude"
 )
 
-// reader answers which port a MAC or IP address belongs to, from the ports as
+// reader answers which interface a MAC or IP address belongs to, from the interfaces as
 // the agents saw them and, where they saw none, from the topology.
 type reader struct {
 	topo    *topology.Topology
@@ -32,8 +32,8 @@ func newReader(run *record.Run) reader {
 			if isSwitch[h.Host] {
 				continue
 			}
-			for _, p := range h.Snapshot.Ports {
-				end := topology.End{Node: h.Host, Port: p.Port}
+			for _, p := range h.Snapshot.Interfaces {
+				end := topology.End{Node: h.Host, Interface: p.Interface}
 				if p.MAC != "" && p.Kind != "loopback" {
 					seen[end] = true
 					addEnd(r.owners, strings.ToLower(p.MAC), end)
@@ -47,8 +47,8 @@ func newReader(run *record.Run) reader {
 		}
 	}
 	for _, h := range run.Topology.Hosts {
-		for _, p := range h.Ports {
-			end := topology.End{Node: h.Name, Port: p.Name}
+		for _, p := range h.Interfaces {
+			end := topology.End{Node: h.Name, Interface: p.Name}
 			// A lab's own choice of MAC address holds only where linerate made the host.
 			if mac := run.Topology.MAC(end); mac != "" && !seen[end] && (len(h.Via) == 0 || p.MAC != "") {
 				addEnd(r.owners, strings.ToLower(mac), end)
@@ -64,7 +64,7 @@ func addEnd[K comparable](index map[K][]topology.End, key K, end topology.End) {
 	}
 }
 
-// holder lists the ports that hold an address.
+// holder lists the interfaces that hold an address.
 func (r reader) holder(address string) []topology.End {
 	addr, err := netip.ParseAddr(address)
 	if err != nil {
@@ -79,11 +79,11 @@ func (r reader) holder(address string) []topology.End {
 	return nil
 }
 
-// owner lists the ports that have a MAC address.
+// owner lists the interfaces that have a MAC address.
 func (r reader) owner(mac string) []topology.End { return r.owners[strings.ToLower(mac)] }
 
 // wrong reports whether a neighbour entry leads elsewhere: its MAC address is
-// known to belong to ports of which none holds the IP address. An entry with an
+// known to belong to interfaces of which none holds the IP address. An entry with an
 // unknown MAC or an unknown IP address is not called wrong.
 func (r reader) wrong(n record.Neighbour) bool {
 	owners, holders := r.owner(n.MAC), r.holder(n.Address)
@@ -101,9 +101,9 @@ func ends(list []topology.End) string {
 	return strings.Join(names, ", ")
 }
 
-// findFocus is the host whose ports the run is about (package answer, Focus).
+// findFocus is the host whose interfaces the run is about (package answer, Focus).
 // Where there is none, figures are arranged around the flows' end with the most
-// ports; the first of several.
+// interfaces; the first of several.
 func (v *view) findFocus() string {
 	if asked := conclude.Focus(v.run); asked.Host != "" {
 		return asked.Host
@@ -117,7 +117,7 @@ func (v *view) findFocus() string {
 	count := map[string]map[string]bool{}
 	var order []string
 	for _, t := range v.run.Treatments {
-		for _, p := range t.Ports {
+		for _, p := range t.Interfaces {
 			if _, isSwitch := v.run.Topology.Switch(p.Host); isSwitch || len(isEnd) > 0 && !isEnd[p.Host] {
 				continue
 			}
@@ -125,7 +125,7 @@ func (v *view) findFocus() string {
 				count[p.Host] = map[string]bool{}
 				order = append(order, p.Host)
 			}
-			count[p.Host][p.Port] = true
+			count[p.Host][p.Interface] = true
 		}
 	}
 	best := ""
@@ -159,22 +159,22 @@ func (v *view) traffic() string {
 
 // portsOf lists those of a host's loads in a treatment that have a share, eth2
 // before eth10: none where the host carried no data.
-func portsOf(t *record.Treatment, host string) []record.TreatmentPort {
-	var out []record.TreatmentPort
+func portsOf(t *record.Treatment, host string) []record.TreatmentInterface {
+	var out []record.TreatmentInterface
 	if t == nil {
 		return nil
 	}
 	directed, shared := false, false // runs of older versions have shares without a direction
-	for _, p := range t.Ports {
+	for _, p := range t.Interfaces {
 		directed = directed || p.Host == host && p.Direction != ""
 		shared = shared || p.Host == host && p.Share > 0
 	}
-	for _, p := range t.Ports {
+	for _, p := range t.Interfaces {
 		if p.Host == host && (p.Direction != "" || shared && !directed) {
 			out = append(out, p)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b record.TreatmentPort) int { return natural(a.Port, b.Port) })
+	slices.SortStableFunc(out, func(a, b record.TreatmentInterface) int { return natural(a.Interface, b.Interface) })
 	return out
 }
 
@@ -206,12 +206,12 @@ func digits(s string) int {
 	return n
 }
 
-// load is a port's traffic in its busier direction.
-func load(p record.TreatmentPort) float64 { return max(p.RxBps, p.TxBps) }
+// load is an interface's traffic in its busier direction.
+func load(p record.TreatmentInterface) float64 { return max(p.RxBps, p.TxBps) }
 
-// carrying counts the ports that carry a part worth naming: a twentieth of
+// carrying counts the interfaces that carry a part worth naming: a twentieth of
 // their host's traffic, or half an equal share where there are many.
-func carrying(ports []record.TreatmentPort) int {
+func carrying(ports []record.TreatmentInterface) int {
 	n := 0
 	for _, p := range ports {
 		if p.Share >= min(0.05, 0.5/float64(len(ports))) {

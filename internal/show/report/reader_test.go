@@ -30,7 +30,7 @@ func TestNoDataHasNoShares(t *testing.T) {
 	if err := Text(&out, run, TextOptions{Width: 120}); err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(out.String(), "Share of the traffic of server on each of its ports, %")
+	_, table, _ := strings.Cut(out.String(), "Share of the traffic of server on each of its interfaces, %")
 	for _, line := range strings.Split(table, "\n") {
 		if strings.HasPrefix(line, "  kernel defaults") {
 			if strings.Count(line, "–") != 8 {
@@ -50,8 +50,8 @@ func TestTrafficNamesTheDirection(t *testing.T) {
 	conclude.Conclude(run)
 	half := 0.5
 	for i := range run.Treatments {
-		for p := range run.Treatments[i].Ports {
-			port := &run.Treatments[i].Ports[p]
+		for p := range run.Treatments[i].Interfaces {
+			port := &run.Treatments[i].Interfaces[p]
 			port.ShareRx, port.ShareTx, port.Direction = &half, &half, record.Tx
 		}
 	}

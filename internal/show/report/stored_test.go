@@ -28,7 +28,7 @@ func TestStoredRun(t *testing.T) {
 	run := storedRun(t)
 	v := newView(run)
 	if v.baseline == nil || v.best == nil || v.focus != "server" {
-		t.Fatalf("baseline %v, best %v, ports of %q", v.baseline, v.best, v.focus)
+		t.Fatalf("baseline %v, best %v, interfaces of %q", v.baseline, v.best, v.focus)
 	}
 	// What is called best here is what the answer recommends.
 	if !strings.Contains(run.Answer, v.best.name) {
@@ -56,7 +56,7 @@ func TestStoredRun(t *testing.T) {
 	for _, f := range Figures(run) {
 		names += f.Name + " "
 	}
-	if names != "goodput effects ports topology " { // it holds no samples to draw a series from
+	if names != "goodput effects interfaces topology " { // it holds no samples to draw a series from
 		t.Errorf("figures: %s", names)
 	}
 }

@@ -151,7 +151,7 @@ func (v *view) wide() string {
 	return fmt.Sprintf("%d of %s wider than ±%.3g %%.", n, of, 100*v.run.Design.Until)
 }
 
-// partly is what is said of flows for which there were too few service ports.
+// partly is what is said of flows for which there were too few ports.
 const partly = "got fewer connections than they asked for"
 
 // unconnected says how many flows of a treatment could not connect, and in how

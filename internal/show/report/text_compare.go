@@ -211,7 +211,7 @@ func comparedColumns(c *record.Comparison, form effectForm) []textColumn {
 		return column
 	}
 	against := func(t record.ComparedTreatment) (size, interval string) {
-		return (&measure{Response: by, scale: s}).against(&record.Effect{Ratio: t.Ratio, Difference: t.Difference})
+		return (&measure{Metric: by, scale: s}).against(&record.Effect{Ratio: t.Ratio, Difference: t.Difference})
 	}
 	var ratios []string
 	for _, treatment := range c.Treatments {

@@ -351,7 +351,7 @@ func (v *view) limitOf(c int) string {
 	return fmt.Sprintf("differs between treatments (%d)", len(texts))
 }
 
-// ports writes which port of the host in question carried what.
+// interfaces writes which interface of the host in question carried what.
 func (t *terminal) ports(v *view) {
 	widest := 0
 	for _, r := range v.rows {
@@ -374,25 +374,25 @@ func (t *terminal) ports(v *view) {
 			columns = append(columns, column)
 		}
 	}
-	title := "Share of " + v.traffic() + " on each of its ports, %"
+	title := "Share of " + v.traffic() + " on each of its interfaces, %"
 	if t.fits(v, columns) {
 		t.line("", "  "+title)
 		t.table(v, columns, len(v.columns) > 1)
 		return
 	}
-	t.line("", "  Ports of "+v.focus+" that carried the data")
+	t.line("", "  Interfaces of "+v.focus+" that carried the data")
 	for i := range v.rows {
 		r := &v.rows[i]
 		t.paragraph("", "  ", "      ", r.short()+": "+v.perColumn(func(c int) string { return summary(portsOf(r.cells[c].Treatment, v.focus)) }))
 	}
 }
 
-// shares spells a condition's shares in per cent, a column per port.
+// shares spells a condition's shares in per cent, a column per interface.
 func (v *view) shares(c int) (names []string, table [][]string) {
 	for i := range v.rows {
 		for _, p := range portsOf(v.rows[i].cells[c].Treatment, v.focus) {
-			if !contains(names, p.Port) {
-				names = append(names, p.Port)
+			if !contains(names, p.Interface) {
+				names = append(names, p.Interface)
 			}
 		}
 	}
@@ -403,7 +403,7 @@ func (v *view) shares(c int) (names []string, table [][]string) {
 			line[p] = "–" // no data, no shares
 		}
 		for _, p := range portsOf(v.rows[i].cells[c].Treatment, v.focus) {
-			line[slices.Index(names, p.Port)] = strings.TrimSuffix(percent(p.Share), " %")
+			line[slices.Index(names, p.Interface)] = strings.TrimSuffix(percent(p.Share), " %")
 		}
 		table = append(table, line)
 	}
@@ -419,13 +419,13 @@ func (v *view) shares(c int) (names []string, table [][]string) {
 	return names, table
 }
 
-// summary says in a few words how a host's ports shared its traffic.
-func summary(ports []record.TreatmentPort) string {
+// summary says in a few words how a host's interfaces shared its traffic.
+func summary(ports []record.TreatmentInterface) string {
 	if len(ports) == 0 {
 		return ""
 	}
 	sorted := slices.Clone(ports)
-	slices.SortStableFunc(sorted, func(a, b record.TreatmentPort) int {
+	slices.SortStableFunc(sorted, func(a, b record.TreatmentInterface) int {
 		switch {
 		case a.Share > b.Share:
 			return -1
@@ -441,11 +441,11 @@ func summary(ports []record.TreatmentPort) string {
 	case n <= 4:
 		var parts []string
 		for _, p := range sorted[:n] {
-			parts = append(parts, p.Port+" "+percent(p.Share))
+			parts = append(parts, p.Interface+" "+percent(p.Share))
 		}
 		text += " (" + strings.Join(parts, ", ") + ")"
 	default:
-		text += fmt.Sprintf(" (%s %s to %s %s)", sorted[0].Port, percent(sorted[0].Share), sorted[n-1].Port, percent(sorted[n-1].Share))
+		text += fmt.Sprintf(" (%s %s to %s %s)", sorted[0].Interface, percent(sorted[0].Share), sorted[n-1].Interface, percent(sorted[n-1].Share))
 	}
 	return text
 }

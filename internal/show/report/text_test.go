@@ -29,12 +29,12 @@ func text(t *testing.T, run *record.Run, opts TextOptions) string {
 func TestTextGolden(t *testing.T) {
 	all := variants()
 	for name, opts := range map[string]TextOptions{
-		"arp-flux":      {Page: "runs/arp-flux-7/report.html"},
-		"arp-flux.wide": {Width: 120, Page: "runs/arp-flux-7/report.html"},
-		"in-doubt":      {},
-		"two-factors":   {},
-		"ports-100":     {},
-		"empty":         {},
+		"arp-flux":       {Page: "runs/arp-flux-7/report.html"},
+		"arp-flux.wide":  {Width: 120, Page: "runs/arp-flux-7/report.html"},
+		"in-doubt":       {},
+		"two-factors":    {},
+		"interfaces-100": {},
+		"empty":          {},
 		// Judged by something else than goodput, or by several responses.
 		"loaded":         {},
 		"loaded-goodput": {Width: 100},

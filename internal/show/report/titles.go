@@ -158,12 +158,12 @@ func (v *view) portsTitle() string {
 		if r == v.best && v.baseline != nil {
 			return fmt.Sprintf("%d of %d", n, len(ports))
 		}
-		return fmt.Sprintf("%d of %d ports of %s %s the data", n, len(ports), v.focus, verb)
+		return fmt.Sprintf("%d of %d interfaces of %s %s the data", n, len(ports), v.focus, verb)
 	}))
 }
 
 // fullLoad is the part of its rate at which a link counts as full. Where the
-// kernel leaves segmentation to the port, the port's counters see one header
+// kernel leaves segmentation to the interface, the interface's counters see one header
 // for many frames: a full link then shows little more than its payload, 95.6 %.
 const fullLoad = 0.94
 
@@ -178,7 +178,7 @@ func (v *view) topologyTitle() string {
 			return ""
 		}
 		full := map[string]int{}
-		for _, p := range t.Ports {
+		for _, p := range t.Interfaces {
 			known = known || p.LimitBps > 0
 			if p.LimitBps > 0 && load(p) >= fullLoad*p.LimitBps {
 				full[p.Host]++
@@ -219,7 +219,7 @@ func (v *view) neighboursTitle() string {
 	case all == 0:
 		return ""
 	case wrong == 0:
-		return "Every neighbour entry leads to the port that holds the address"
+		return "Every neighbour entry leads to the interface that holds the address"
 	}
 	return sentence(v.beforeAfter(func(r *row, c int) string {
 		wrong, all := v.wrongEntries(r.cells[c].Treatment)
@@ -232,9 +232,9 @@ func (v *view) neighboursTitle() string {
 		case after:
 			return fmt.Sprintf("%d of %d", wrong, all)
 		case wrong == 1:
-			return fmt.Sprintf("1 of %d neighbour entries leads to the wrong port", all)
+			return fmt.Sprintf("1 of %d neighbour entries leads to the wrong interface", all)
 		default:
-			return fmt.Sprintf("%d of %d neighbour entries lead to the wrong port", wrong, all)
+			return fmt.Sprintf("%d of %d neighbour entries lead to the wrong interface", wrong, all)
 		}
 	}))
 }

@@ -44,7 +44,7 @@ func makeVariants() map[string]*record.Run {
 		"empty":         {Schema: record.RunSchema, ID: "empty", Study: "empty"},
 		"many-hosts":    with(func(l *lab) { l.clients = 39 }).run(),
 		"hosts-100":     with(func(l *lab) { l.clients = 100 }).run(),
-		"ports-100": with(func(l *lab) {
+		"interfaces-100": with(func(l *lab) {
 			l.ports = 100
 			l.levels = []labLevel{{name: "as delivered", spread: func(string, int) []float64 {
 				out := make([]float64, 100)
@@ -67,8 +67,8 @@ func makeVariants() map[string]*record.Run {
 	for i := range out["no-limit"].Treatments {
 		t := &out["no-limit"].Treatments[i]
 		t.LimitBps, t.Efficiency, t.LimitWhy = 0, 0, ""
-		for p := range t.Ports {
-			t.Ports[p].LimitBps = 0
+		for p := range t.Interfaces {
+			t.Interfaces[p].LimitBps = 0
 		}
 	}
 	out["in-doubt"] = arpFlux()
@@ -172,19 +172,19 @@ func hostile() *record.Run {
 func ipv6() *record.Run {
 	run := arpFlux()
 	for h := range run.Topology.Hosts {
-		for p := range run.Topology.Hosts[h].Ports {
+		for p := range run.Topology.Hosts[h].Interfaces {
 			addr := netip.MustParseAddr(fmt.Sprintf("2001:db8:85a3:8d3:1319:8a2e:%x:%x", h+0x7000, p+0x1000))
-			run.Topology.Hosts[h].Ports[p].Addresses = []topology.Address{{First: addr, Last: addr, Bits: 64}}
+			run.Topology.Hosts[h].Interfaces[p].Addresses = []topology.Address{{First: addr, Last: addr, Bits: 64}}
 		}
 	}
 	for i := range run.Trials {
 		for h := range run.Trials[i].Hosts {
 			host := &run.Trials[i].Hosts[h]
-			for p := range host.Snapshot.Ports {
-				host.Snapshot.Ports[p].Addresses = nil
+			for p := range host.Snapshot.Interfaces {
+				host.Snapshot.Interfaces[p].Addresses = nil
 			}
 			for n := range host.Snapshot.Neighbours {
-				host.Snapshot.Neighbours[n].Address = run.Topology.Hosts[0].Ports[n].Addresses[0].First.String()
+				host.Snapshot.Neighbours[n].Address = run.Topology.Hosts[0].Interfaces[n].Addresses[0].First.String()
 			}
 		}
 	}
@@ -199,11 +199,11 @@ func fabric() *record.Run {
 		{name: "hash with ports", spread: func(string, int) []float64 { return []float64{0.9, 0.95} }}}}.run()
 	t := &run.Topology
 	for i := range 2 {
-		t.Hosts = append(t.Hosts, topology.Host{Name: fmt.Sprintf("spine%d", i+1), Forward: true, Ports: []topology.Port{{Name: "swp1"}, {Name: "swp2"}}})
+		t.Hosts = append(t.Hosts, topology.Host{Name: fmt.Sprintf("spine%d", i+1), Forward: true, Interfaces: []topology.Interface{{Name: "swp1"}, {Name: "swp2"}}})
 	}
 	t.Links = nil
 	link := func(a, ap, b, bp string) {
-		t.Links = append(t.Links, topology.Link{From: topology.End{Node: a, Port: ap}, To: topology.End{Node: b, Port: bp}, Shape: topology.Shape{Rate: 1e9}})
+		t.Links = append(t.Links, topology.Link{From: topology.End{Node: a, Interface: ap}, To: topology.End{Node: b, Interface: bp}, Shape: topology.Shape{Rate: 1e9}})
 	}
 	link("server", "eth0", "spine1", "swp1")
 	link("server", "eth1", "spine2", "swp1")
@@ -214,7 +214,7 @@ func fabric() *record.Run {
 	for i := range run.Treatments {
 		tr := &run.Treatments[i]
 		for k := range 2 {
-			tr.Ports = append(tr.Ports, record.TreatmentPort{Host: fmt.Sprintf("spine%d", k+1), Port: "swp2", RxBps: tr.Ports[k].RxBps, LimitBps: 1e9, Share: 1})
+			tr.Interfaces = append(tr.Interfaces, record.TreatmentInterface{Host: fmt.Sprintf("spine%d", k+1), Interface: "swp2", RxBps: tr.Interfaces[k].RxBps, LimitBps: 1e9, Share: 1})
 		}
 	}
 	return run
@@ -224,10 +224,10 @@ func backToBack() *record.Run {
 	run := lab{ports: 2, clients: 1, blocks: 3, rate: 1e9, seed: 5, levels: []labLevel{{name: "plain", spread: func(string, int) []float64 { return []float64{1, 1} }}}}.run()
 	t := &run.Topology
 	t.Switches = nil
-	t.Hosts[1].Ports = append(t.Hosts[1].Ports, topology.Port{Name: "eth1"})
+	t.Hosts[1].Interfaces = append(t.Hosts[1].Interfaces, topology.Interface{Name: "eth1"})
 	t.Links = []topology.Link{
-		{From: topology.End{Node: "server", Port: "eth0"}, To: topology.End{Node: "client1", Port: "eth0"}, Shape: topology.Shape{Rate: 1e9}},
-		{From: topology.End{Node: "server", Port: "eth1"}, To: topology.End{Node: "client1", Port: "eth1"}, Shape: topology.Shape{Rate: 1e9}},
+		{From: topology.End{Node: "server", Interface: "eth0"}, To: topology.End{Node: "client1", Interface: "eth0"}, Shape: topology.Shape{Rate: 1e9}},
+		{From: topology.End{Node: "server", Interface: "eth1"}, To: topology.End{Node: "client1", Interface: "eth1"}, Shape: topology.Shape{Rate: 1e9}},
 	}
 	return run
 }

@@ -39,7 +39,7 @@ func TestGrid(t *testing.T) {
 		}
 	}
 	if v.focus != "server" {
-		t.Errorf("the ports of %q are shown", v.focus)
+		t.Errorf("the interfaces of %q are shown", v.focus)
 	}
 }
 
@@ -83,13 +83,13 @@ func TestTitlesFollowTheFigures(t *testing.T) {
 	all := variants()
 	for _, c := range []struct{ run, figure, want string }{
 		{"arp-flux", "goodput", "Goodput: 25 % of the limit at kernel defaults; 100 % with arp + source routing"},
-		{"arp-flux", "ports", "1 of 4 ports of server carries the data at kernel defaults; 4 of 4 with arp + source routing"},
+		{"arp-flux", "interfaces", "1 of 4 interfaces of server carries the data at kernel defaults; 4 of 4 with arp + source routing"},
 		{"arp-flux", "topology", "1 link is full at kernel defaults; 4 with arp + source routing"},
 		{"no-limit", "goodput", "Goodput: 0.9559 Gbit/s at as delivered; 3.823 Gbit/s with fixed"},
 		{"no-limit", "topology", "Load of every link"},
 		{"no-difference", "goodput", "Every treatment is within 2.0 % of as delivered"},
-		{"one-treatment", "ports", "1 of 4 ports of server carries the data"},
-		{"ports-100", "ports", "37 of 100 ports of server carry the data at as delivered; 100 of 100 with spread"},
+		{"one-treatment", "interfaces", "1 of 4 interfaces of server carries the data"},
+		{"interfaces-100", "interfaces", "37 of 100 interfaces of server carry the data at as delivered; 100 of 100 with spread"},
 	} {
 		for _, f := range Figures(all[c.run]) {
 			if f.Name == c.figure && f.Title != c.want {
@@ -100,12 +100,12 @@ func TestTitlesFollowTheFigures(t *testing.T) {
 	run := arpFlux() // conditions that differ are told apart
 	for i := range run.Treatments {
 		if tr := &run.Treatments[i]; tr.Name == "reads, kernel defaults" {
-			for p := range tr.Ports {
-				tr.Ports[p].Share = 0.25
+			for p := range tr.Interfaces {
+				tr.Interfaces[p].Share = 0.25
 			}
 		}
 	}
-	want := "1 of 4 ports of server carries the data for writes, 4 of 4 ports of server carry the data for reads at kernel defaults; 4 of 4 with arp + source routing"
+	want := "1 of 4 interfaces of server carries the data for writes, 4 of 4 interfaces of server carry the data for reads at kernel defaults; 4 of 4 with arp + source routing"
 	if got := newView(run).portsTitle(); got != want {
 		t.Errorf("%q, expected %q", got, want)
 	}
@@ -151,10 +151,10 @@ func TestReaderGivesTheBenefitOfTheDoubt(t *testing.T) {
 		n     record.Neighbour
 		wrong bool
 	}{
-		{"right port", entry("192.168.1.16", mac(server(1))), false},
-		{"right port, capitals", entry("192.168.1.16", strings.ToUpper(mac(server(1)))), false},
-		{"another port of the server", entry("192.168.1.16", mac(server(0))), true},
-		{"a port of another host", entry("192.168.1.16", mac(topology.End{Node: "client1", Port: "eth0"})), true},
+		{"right interface", entry("192.168.1.16", mac(server(1))), false},
+		{"right interface, capitals", entry("192.168.1.16", strings.ToUpper(mac(server(1)))), false},
+		{"another interface of the server", entry("192.168.1.16", mac(server(0))), true},
+		{"an interface of another host", entry("192.168.1.16", mac(topology.End{Node: "client1", Interface: "eth0"})), true},
 		{"unresolved", entry("192.168.1.16", ""), false},
 		{"a MAC address nobody knows", entry("192.168.1.16", "52:54:00:12:34:56"), false},
 		{"an address nobody holds", entry("192.168.1.200", mac(server(0))), false},
@@ -164,17 +164,17 @@ func TestReaderGivesTheBenefitOfTheDoubt(t *testing.T) {
 			t.Errorf("%s: wrong %v", c.what, got)
 		}
 	}
-	// A bond: two ports with one MAC address.
+	// A bond: two interfaces with one MAC address.
 	bond := arpFlux()
 	for i := range bond.Trials {
 		for h := range bond.Trials[i].Hosts {
 			if host := &bond.Trials[i].Hosts[h]; host.Host == "server" {
-				host.Snapshot.Ports[1].MAC = host.Snapshot.Ports[0].MAC
+				host.Snapshot.Interfaces[1].MAC = host.Snapshot.Interfaces[0].MAC
 			}
 		}
 	}
 	if newReader(bond).wrong(entry("192.168.1.16", mac(server(0)))) {
-		t.Error("an entry with a MAC address that two ports share is called wrong")
+		t.Error("an entry with a MAC address that two interfaces share is called wrong")
 	}
 }
 

@@ -63,8 +63,8 @@ func (v *view) waysCSV() [][]string {
 	csv := [][]string{{"treatment", "trial", "flow", "ways", "path", "predicted", "observed", "goodput_bps"}}
 	for _, t := range v.run.Trials {
 		for _, f := range t.Flows {
-			if f.Ways > 1 {
-				csv = append(csv, []string{t.Treatment, fmt.Sprint(t.Order), f.ID, fmt.Sprint(f.Ways), strings.Join(f.Path, " "), strings.Join(f.Predicted, " "), strings.Join(f.Observed, " "), fmt.Sprint(f.GoodputBps)})
+			if f.Paths > 1 {
+				csv = append(csv, []string{t.Treatment, fmt.Sprint(t.Order), f.ID, fmt.Sprint(f.Paths), strings.Join(f.Path, " "), strings.Join(f.Predicted, " "), strings.Join(f.Observed, " "), fmt.Sprint(f.GoodputBps)})
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func byWay(trial *record.Trial, unit scale) []wayCell {
 	var order []string
 	last := map[string]string{} // the end of a way, by its name; empty: there are several
 	for _, f := range trial.Flows {
-		if f.Ways > 1 && f.Placed() {
+		if f.Paths > 1 && f.Placed() {
 			name, end := wayName(f.Path), f.Path[len(f.Path)-1]
 			if have, known := last[name]; known && have != end {
 				end = ""
@@ -86,7 +86,7 @@ func byWay(trial *record.Trial, unit scale) []wayCell {
 		}
 	}
 	for _, f := range trial.Flows {
-		if f.Ways < 2 {
+		if f.Paths < 2 {
 			continue
 		}
 		name := "not known"
@@ -123,7 +123,7 @@ func byWay(trial *record.Trial, unit scale) []wayCell {
 // mostRates is how many flows of one way are listed one by one.
 const mostRates = 8
 
-// wayName tells a way from the others: the port that it begins with, and what it
+// wayName tells a way from the others: the interface that it begins with, and what it
 // leads through.
 func wayName(path []string) string {
 	_, port, _ := strings.Cut(path[0], ".")

@@ -22,7 +22,7 @@ func TestWays(t *testing.T) {
 		for j := range run.Trials[i].Flows {
 			f := &run.Trials[i].Flows[j]
 			spine := []string{"spine1", "spine2"}[j%2]
-			f.Ways, f.Path = 2, []string{"server.eth0", spine + ".a", spine + ".b", "client.eth0"}
+			f.Paths, f.Path = 2, []string{"server.eth0", spine + ".a", spine + ".b", "client.eth0"}
 			f.Predicted, f.Observed = f.Path, []string{f.Path[1], f.Path[3]}
 		}
 	}
@@ -43,7 +43,7 @@ func TestWays(t *testing.T) {
 func TestByWay(t *testing.T) {
 	trial := &record.Trial{}
 	for _, path := range []string{"a.eth0 leaf.down leaf.up1 spine1.down spine1.up0 b.eth0", "a.eth0 leaf.down leaf.up1 spine1.down spine1.up1 b.eth1", "a.eth0 leaf.down leaf.up2 spine2.down spine2.up0 b.eth2"} {
-		f := record.Flow{Ways: 3, Path: strings.Fields(path), GoodputBps: 1e6}
+		f := record.Flow{Paths: 3, Path: strings.Fields(path), GoodputBps: 1e6}
 		f.Observed = f.Path[1:]
 		trial.Flows = append(trial.Flows, f)
 	}

@@ -33,13 +33,13 @@ func Run(study string, seed uint64) *record.Run {
 		}}},
 		Topology: topology.Topology{
 			Hosts: []topology.Host{
-				{Name: "server", Ports: []topology.Port{{Name: "eth0", Addresses: []topology.Address{address("192.168.1.15/24"), address("fd00::1/64")}}}},
-				{Name: "client1", Via: []string{"ip", "netns", "exec", "blue"}, Ports: []topology.Port{{Name: "eth0"}}},
+				{Name: "server", Interfaces: []topology.Interface{{Name: "eth0", Addresses: []topology.Address{address("192.168.1.15/24"), address("fd00::1/64")}}}},
+				{Name: "client1", Via: []string{"ip", "netns", "exec", "blue"}, Interfaces: []topology.Interface{{Name: "eth0"}}},
 			},
 			Switches: []topology.Switch{{Name: "switch"}},
 			Links: []topology.Link{
-				{From: topology.End{Node: "server", Port: "eth0"}, To: topology.End{Node: "switch"}, Shape: topology.Shape{Rate: 1e9}},
-				{From: topology.End{Node: "client1", Port: "eth0"}, To: topology.End{Node: "switch"}}, // no rate
+				{From: topology.End{Node: "server", Interface: "eth0"}, To: topology.End{Node: "switch"}, Shape: topology.Shape{Rate: 1e9}},
+				{From: topology.End{Node: "client1", Interface: "eth0"}, To: topology.End{Node: "switch"}}, // no rate
 			},
 		},
 		Environment: record.Environment{Version: "1", Mode: "lab, rootless", Hosts: []record.HostEnvironment{{Host: "server", Kernel: "6.18.1"}}},
@@ -72,9 +72,9 @@ func Trial(order int) record.Trial {
 		Hosts: []record.HostReading{{
 			Host:  "server",
 			Begin: record.Reading{BeganNs: 17, SNMP: map[string]int64{"TcpExt.TCPTimeouts": 1}},
-			End:   record.Reading{Ports: []record.PortCounters{{Port: "eth0", RxBytes: 1<<64 - 1}}},
+			End:   record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0", RxBytes: 1<<64 - 1}}},
 			Snapshot: record.Snapshot{Host: "server", Tables: record.Tables{
-				Neighbours: []record.Neighbour{{Port: "eth0", Address: "192.168.1.101", State: "FAILED"}},
+				Neighbours: []record.Neighbour{{Interface: "eth0", Address: "192.168.1.101", State: "FAILED"}},
 			}},
 		}},
 		Clocks: []record.Clock{{Host: "server", OffsetNs: -12, UncertaintyNs: 900}},

@@ -21,7 +21,7 @@ const patience = 300 * time.Millisecond
 
 // against runs a server's half of the control connection, whose cookie has been
 // read. Further connections are streams; what comes over them is thrown away.
-func against(t testing.TB, server func(net.Conn)) record.Iperf3Order {
+func against(t testing.TB, server func(net.Conn)) record.Iperf3Request {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -47,7 +47,7 @@ func against(t testing.TB, server func(net.Conn)) record.Iperf3Order {
 			}()
 		}
 	}()
-	return record.Iperf3Order{Server: l.Addr().String(), Writes: 1, DurationNs: 1e9, TimeoutNs: int64(patience)}
+	return record.Iperf3Request{Server: l.Addr().String(), Writes: 1, DurationNs: 1e9, TimeoutNs: int64(patience)}
 }
 
 func say(c net.Conn, states ...iperf3.State) {
@@ -87,12 +87,12 @@ func contains(t *testing.T, what, text string, words ...string) {
 // TestOpenRefused: whatever listens there, and whatever it says, the reason is
 // told, and told soon.
 func TestOpenRefused(t *testing.T) {
-	login := func(o *record.Iperf3Order) {
+	login := func(o *record.Iperf3Request) {
 		o.Login = &record.Iperf3Login{User: "me", Password: "secret", PublicKey: testKey}
 	}
 	for name, test := range map[string]struct {
 		server func(net.Conn)
-		change func(*record.Iperf3Order)
+		change func(*record.Iperf3Request)
 		words  []string
 	}{
 		"busy":     {func(c net.Conn) { say(c, iperf3.AccessDenied) }, nil, []string{"busy with another test"}},
@@ -116,11 +116,11 @@ func TestOpenRefused(t *testing.T) {
 		"stops":                     {func(c net.Conn) { asks(c); say(c, iperf3.ServerTerminate) }, nil, []string{"was stopped"}},
 		"streams, and no start":     {func(c net.Conn) { asks(c); say(c, iperf3.CreateStreams); _, _ = io.Copy(io.Discard, c) }, nil, []string{"said nothing", "streams were open"}},
 		"streams, and a wrong word": {func(c net.Conn) { asks(c); say(c, iperf3.CreateStreams, iperf3.TestRunning) }, nil, []string{"TEST_RUNNING", "does not belong there"}},
-		"a key that is none": {func(c net.Conn) { asks(c) }, func(o *record.Iperf3Order) {
+		"a key that is none": {func(c net.Conn) { asks(c) }, func(o *record.Iperf3Request) {
 			login(o)
 			o.Login.PublicKey = []byte("key")
 		}, []string{"public key is not in PEM form"}},
-		"a user with blanks": {func(c net.Conn) { asks(c) }, func(o *record.Iperf3Order) { login(o); o.Login.User = "a b" }, []string{"no blanks"}},
+		"a user with blanks": {func(c net.Conn) { asks(c) }, func(o *record.Iperf3Request) { login(o); o.Login.User = "a b" }, []string{"no blanks"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -159,7 +159,7 @@ func TestOpenNobody(t *testing.T) {
 }
 
 // started opens a test and lets its window pass.
-func started(t *testing.T, order record.Iperf3Order) *Test {
+func started(t *testing.T, order record.Iperf3Request) *Test {
 	t.Helper()
 	test, opened, err := Open(t.Context(), order)
 	if err != nil {
@@ -324,9 +324,9 @@ func TestTerminate(t *testing.T) {
 // TestParameters: what the server is told.
 func TestParameters(t *testing.T) {
 	yes := true
-	order := record.Iperf3Order{
+	order := record.Iperf3Request{
 		Writes: 3, Reads: 3, WarmupNs: 2.7e9, DurationNs: 3.2e9,
-		Flow: record.FlowOrder{MSS: 900, NoDelay: &yes, CongestionControl: "reno", Window: 1 << 16, RateCap: 5e6},
+		Flow: record.FlowRequest{MSS: 900, NoDelay: &yes, CongestionControl: "reno", Window: 1 << 16, RateCap: 5e6},
 	}
 	p, err := (&Test{order: order}).parameters()
 	if err != nil {

@@ -29,7 +29,7 @@ func TestStreamsAreReadToTheirEnd(t *testing.T) {
 	const closeWait = 8
 	s := &silent{}
 	s.state.Store(record.TCPEstablished)
-	test := &Test{flows: s, order: record.Iperf3Order{Reads: 1}}
+	test := &Test{flows: s, order: record.Iperf3Request{Reads: 1}}
 	settled := make(chan struct{})
 	go func() { test.settleReads(); close(settled) }()
 	select {

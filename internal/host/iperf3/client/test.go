@@ -30,9 +30,9 @@ import (
 
 // flows are the streams of a test, a carrier of package traffic.
 type flows interface {
-	Listen(context.Context, []record.FlowOrder) []record.Listening
-	Connect(context.Context, []record.FlowOrder, time.Duration) []record.Opened
-	Offer(record.Ticket, *net.TCPConn) bool
+	Listen(context.Context, []record.FlowRequest) []record.Listening
+	Connect(context.Context, []record.FlowRequest, time.Duration) []record.Opened
+	Offer(record.Cookie, *net.TCPConn) bool
 	Abandon([]string)
 	Settled() bool
 	Start(record.WindowRequest)
@@ -48,7 +48,7 @@ type flows interface {
 // are closed as the others of a trial are.
 type Test struct {
 	flows
-	order   record.Iperf3Order
+	order   record.Iperf3Request
 	control net.Conn
 	server  netip.AddrPort
 	local   netip.Addr
@@ -89,7 +89,7 @@ const outputIntervals = 600
 // Open agrees on a test with a server and opens its streams. When it returns, the
 // server has begun: what it sends is being received, and what this host sends
 // waits for Start.
-func Open(ctx context.Context, order record.Iperf3Order) (*Test, record.Iperf3Opened, error) {
+func Open(ctx context.Context, order record.Iperf3Request) (*Test, record.Iperf3Opened, error) {
 	t := &Test{order: order, cookie: iperf3.NewCookie(), heard: make(chan heard, 1), broken: make(chan struct{}), ended: make(chan struct{}), omitted: map[string]omitted{}}
 	if err := t.reach(ctx); err != nil {
 		return nil, record.Iperf3Opened{}, err
@@ -159,7 +159,7 @@ func (t *Test) begin(ctx context.Context) (opened record.Iperf3Opened, err error
 
 // stream opens one stream. The server knows streams by the order in which they
 // come.
-func (t *Test) stream(ctx context.Context, order record.FlowOrder) (netip.AddrPort, error) {
+func (t *Test) stream(ctx context.Context, order record.FlowRequest) (netip.AddrPort, error) {
 	if e, ok := t.flows.(*datagram.Engine); ok {
 		order.DatagramBytes = int(t.params.Length)
 		return openDatagrams(ctx, e, order, t.params.Wide(), t.timeout())

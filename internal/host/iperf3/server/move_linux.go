@@ -94,8 +94,8 @@ func (s *stream) sendDatagrams(p pace) error {
 		defer socket.ReturnThread()
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		sched.SharpTimers(true)
-		defer sched.SharpTimers(false)
+		sched.SetTimerSlack(true)
+		defer sched.SetTimerSlack(false)
 	}
 	b := newBatch(s, p.block)
 	c := p.begin()
@@ -126,8 +126,8 @@ func (s *stream) sendDatagrams(p pace) error {
 
 // nap sleeps without the runtime's timers, which round up.
 func (s *stream) nap(d time.Duration) {
-	var w sched.Waiter
-	w.Nap(d)
+	var w sched.Poller
+	w.Sleep(d)
 }
 
 // batch is datagrams that go to the kernel together.
@@ -199,7 +199,7 @@ func (b *batch) send(n int, last int64) (int, error) {
 // the kernel says, so that jitter is the network's and not this program's.
 func (s *stream) receiveDatagrams() error {
 	_ = socket.OnSocket(s.raw, func(fd int) error {
-		return errors.Join(sock.SetCoalescing(fd), sock.SetStamps(fd)) // or one by one, by our clock
+		return errors.Join(sock.SetCoalescing(fd), sock.SetTimestamps(fd)) // or one by one, by our clock
 	})
 	r := sock.NewDatagramReceiver(messagesAtOnce, messageBytes)
 	take := func(fd int) error {

@@ -76,7 +76,7 @@ func (t *test) outfitTCP(s *stream) error {
 	if err := conn.SetNoDelay(t.p.NoDelay); err != nil {
 		return fmt.Errorf("setting TCP_NODELAY: %w", err)
 	}
-	order := record.FlowOrder{Window: unit.Bytes(min(t.p.Window, largestWindow)), RateCap: unit.BitRate(t.p.FQRate)}
+	order := record.FlowRequest{Window: unit.Bytes(min(t.p.Window, largestWindow)), RateCap: unit.BitRate(t.p.FQRate)}
 	// As iperf3 does, go on with another one than was asked for, and say which.
 	// With privileges, the kernel would load any module of that name.
 	if available(t.p.Congestion) {

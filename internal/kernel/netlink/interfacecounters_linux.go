@@ -22,12 +22,12 @@ const (
 	statRxOtherhost = 24 // since 5.19
 )
 
-// PortCounters reads the counters of every device, lo included, in the kernel's
+// InterfaceCounters reads the counters of every device, lo included, in the kernel's
 // order. names maps indices to names and is renewed when a device is not in it;
 // pass the same map again. It asks RTM_GETSTATS, whose answer carries nothing
 // but counters and so costs a fraction of a full link dump, and falls back to
 // the latter on kernels before 4.7.
-func (c *Conn) PortCounters(names map[int]string) ([]record.PortCounters, error) {
+func (c *Conn) InterfaceCounters(names map[int]string) ([]record.InterfaceCounters, error) {
 	list, indices, err := c.statsDump()
 	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.EINVAL) {
 		list, indices, err = c.statsOfLinks()
@@ -53,7 +53,7 @@ func (c *Conn) PortCounters(names map[int]string) ([]record.PortCounters, error)
 	for i := range list {
 		// A device that was removed since the dump has no name any more.
 		if name, known := names[indices[i]]; known {
-			list[i].Port = name
+			list[i].Interface = name
 			kept = append(kept, list[i])
 		}
 	}
@@ -63,12 +63,12 @@ func (c *Conn) PortCounters(names map[int]string) ([]record.PortCounters, error)
 // struct if_stats_msg: family, 3 bytes of padding, index, filter mask.
 const ifStatsMsgLen = 12
 
-func (c *Conn) statsDump() (list []record.PortCounters, indices []int, err error) {
+func (c *Conn) statsDump() (list []record.InterfaceCounters, indices []int, err error) {
 	body := make([]byte, 0, ifStatsMsgLen)
 	body = append(body, unix.AF_UNSPEC, 0, 0, 0)
 	body = native.AppendUint32(body, 0)
 	body = native.AppendUint32(body, 1<<(unix.IFLA_STATS_LINK_64-1))
-	err = c.dump("read port counters", unix.RTM_GETSTATS, body, func() { list, indices = nil, nil },
+	err = c.dump("read interface counters", unix.RTM_GETSTATS, body, func() { list, indices = nil, nil },
 		func(kind uint16, body []byte, atNs int64) error {
 			if kind != unix.RTM_NEWSTATS || len(body) < ifStatsMsgLen {
 				return nil
@@ -84,8 +84,8 @@ func (c *Conn) statsDump() (list []record.PortCounters, indices []int, err error
 	return list, indices, err
 }
 
-func (c *Conn) statsOfLinks() (list []record.PortCounters, indices []int, err error) {
-	err = c.dump("read port counters", unix.RTM_GETLINK, ifinfomsg(unix.AF_UNSPEC, 0, 0, 0),
+func (c *Conn) statsOfLinks() (list []record.InterfaceCounters, indices []int, err error) {
+	err = c.dump("read interface counters", unix.RTM_GETLINK, ifinfomsg(unix.AF_UNSPEC, 0, 0, 0),
 		func() { list, indices = nil, nil },
 		func(kind uint16, body []byte, atNs int64) error {
 			if kind != unix.RTM_NEWLINK || len(body) < ifinfomsgLen {
@@ -102,8 +102,8 @@ func (c *Conn) statsOfLinks() (list []record.PortCounters, indices []int, err er
 	return list, indices, err
 }
 
-func portCounters(stats []byte, atNs int64) record.PortCounters {
-	return record.PortCounters{
+func portCounters(stats []byte, atNs int64) record.InterfaceCounters {
+	return record.InterfaceCounters{
 		RxBytes:     counter(stats, statRxBytes),
 		TxBytes:     counter(stats, statTxBytes),
 		RxPackets:   counter(stats, statRxPackets),

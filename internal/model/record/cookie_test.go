@@ -8,20 +8,20 @@ import (
 )
 
 func TestTicketText(t *testing.T) {
-	order := FlowOrder{ID: "f", Ticket: Ticket{1, 2, 0xff}}
+	order := FlowRequest{ID: "f", Cookie: Cookie{1, 2, 0xff}}
 	data, err := json.Marshal(order)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back FlowOrder
+	var back FlowRequest
 	if err := json.Unmarshal(data, &back); err != nil || !reflect.DeepEqual(back, order) {
 		t.Errorf("%s became %+v, %v", data, back, err)
 	}
-	if data, _ = json.Marshal(FlowOrder{ID: "f"}); strings.Contains(string(data), "ticket") {
+	if data, _ = json.Marshal(FlowRequest{ID: "f"}); strings.Contains(string(data), "ticket") {
 		t.Errorf("no ticket, but %s", data)
 	}
 	for _, bad := range []string{"", "01", strings.Repeat("0", 31), strings.Repeat("0", 33), strings.Repeat("0", 34), strings.Repeat("g", 32)} {
-		if err := new(Ticket).UnmarshalText([]byte(bad)); err == nil {
+		if err := new(Cookie).UnmarshalText([]byte(bad)); err == nil {
 			t.Errorf("%q is taken for a ticket", bad)
 		}
 	}

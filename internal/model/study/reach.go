@@ -165,7 +165,7 @@ func (w way) holds(h *topology.Host, addr netip.Addr, path string) bool {
 // addressesOf lists what could have been meant.
 func addressesOf(h *topology.Host) string {
 	var list []string
-	for _, p := range h.Ports {
+	for _, p := range h.Interfaces {
 		for _, a := range p.Addresses {
 			list = append(list, a.String())
 		}

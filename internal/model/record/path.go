@@ -16,22 +16,22 @@ type WatchedFlow struct {
 	Destination netip.AddrPort `json:"destination"`
 }
 
-// Arrival says that packets of a flow came in by a port between the senders' start and
+// Arrival says that packets of a flow came in by an interface between the senders' start and
 // the window's end, or the next event. Not
 // every packet need have been seen (packet(7)): it tells the way, not how much.
 type Arrival struct {
-	Flow    string `json:"flow"`
-	Port    string `json:"port"`
-	Packets int64  `json:"packets"`
+	Flow      string `json:"flow"`
+	Interface string `json:"interface"`
+	Packets   int64  `json:"packets"`
 	// Events is how many of the instants had passed at which the study has something
 	// happen. Where it has, LastNs is when the latest of these packets came.
 	Events int   `json:"events,omitempty"`
 	LastNs int64 `json:"last_ns,omitempty"`
 }
 
-// Silence is the longest time in which nothing of a flow came in, by whatever port,
+// Gap is the longest time in which nothing of a flow came in, by whatever interface,
 // among those that ended in the window after so many events and before the next.
-type Silence struct {
+type Gap struct {
 	Flow   string `json:"flow"`
 	Events int    `json:"events,omitempty"`
 	FromNs int64  `json:"from_ns"`
@@ -48,7 +48,7 @@ type LookupReply struct {
 	Lookups []RouteLookup `json:"lookups"`
 }
 
-// PortsRequest asks a host for service ports that nobody uses, to open connections
+// PortsRequest asks a host for ports that nobody uses, to open connections
 // from.
 type PortsRequest struct {
 	Protocol string `json:"protocol"` // tcp or udp
@@ -62,7 +62,7 @@ type PortsRequest struct {
 // PortsReply has them.
 type PortsReply struct {
 	Source netip.Addr `json:"source"`
-	Ports  []uint16   `json:"ports"`
+	Ports  []uint16   `json:"interfaces"`
 }
 
 // Transport is the protocol of a flow's packets, tcp or udp.
@@ -75,10 +75,10 @@ func Transport(protocol string) string {
 
 // Placed says that the flow had several ways, and that Path is the one it took.
 func (f Flow) Placed() bool {
-	return f.Ways > 1 && (len(f.Observed) > 0 || len(f.Predicted) > 0 && f.PredictedNote == "")
+	return f.Paths > 1 && (len(f.Observed) > 0 || len(f.Predicted) > 0 && f.PredictedNote == "")
 }
 
-// AsPredicted says whether the flow came in by the ports that the kernels on its
+// AsPredicted says whether the flow came in by the interfaces that the kernels on its
 // way had said. known is false where they could not say, or nobody saw the flow.
 func (f Flow) AsPredicted() (same, known bool) {
 	if len(f.Predicted) == 0 || f.PredictedNote != "" || len(f.Observed) == 0 {

@@ -8,17 +8,17 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Question is the host whose several ports a run is about, and those ports.
+// Question is the host whose several interfaces a run is about, and those interfaces.
 type Question struct {
-	Host  string
-	Ports []string
-	// Forwards: the host only passes on what others send; its ports are parallel
+	Host       string
+	Interfaces []string
+	// Forwards: the host only passes on what others send; its interfaces are parallel
 	// ways on.
 	Forwards bool
 }
 
-// Focus finds the host whose ports are in question: the end of flows with the
-// most ports on the flows' ways. A router has several ports by nature, so it is
+// Focus finds the host whose interfaces are in question: the end of flows with the
+// most interfaces on the flows' ways. A router has several interfaces by nature, so it is
 // only asked about where no end has several, and it has several ways on: to one
 // neighbour, or of one flow. Host is empty where there is no such host.
 func Focus(run *record.Run) Question {
@@ -26,7 +26,7 @@ func Focus(run *record.Run) Question {
 	for _, list := range [][]Question{ends, routers} {
 		var best Question
 		for _, q := range list {
-			if len(q.Ports) > 1 && len(q.Ports) > len(best.Ports) {
+			if len(q.Interfaces) > 1 && len(q.Interfaces) > len(best.Interfaces) {
 				best = q
 			}
 		}
@@ -37,8 +37,8 @@ func Focus(run *record.Run) Question {
 	return Question{}
 }
 
-// waysOf lists the ports by which trials' flows are meant to leave and enter the
-// hosts at their ends, and each group of parallel ports by which they leave
+// waysOf lists the interfaces by which trials' flows are meant to leave and enter the
+// hosts at their ends, and each group of parallel interfaces by which they leave
 // routers.
 func waysOf(run *record.Run, trials []record.Trial) (ends, routers []Question) {
 	into := func(list []Question, key, port string) []Question {
@@ -47,8 +47,8 @@ func waysOf(run *record.Run, trials []record.Trial) (ends, routers []Question) {
 			list = append(list, Question{Host: key})
 			i = len(list) - 1
 		}
-		if !slices.Contains(list[i].Ports, port) {
-			list[i].Ports = append(list[i].Ports, port)
+		if !slices.Contains(list[i].Interfaces, port) {
+			list[i].Interfaces = append(list[i].Interfaces, port)
 		}
 		return list
 	}
@@ -83,7 +83,7 @@ func waysOf(run *record.Run, trials []record.Trial) (ends, routers []Question) {
 						continue
 					}
 					if end.Node == f.From || end.Node == f.To {
-						ends = into(ends, end.Node, end.Port)
+						ends = into(ends, end.Node, end.Interface)
 						continue
 					}
 					if i+1 >= len(way) || way[i+1].Node == end.Node {
@@ -93,8 +93,8 @@ func waysOf(run *record.Run, trials []record.Trial) (ends, routers []Question) {
 						if exits[g] == nil {
 							order = append(order, g)
 						}
-						if !slices.Contains(exits[g], end.Port) {
-							exits[g] = append(exits[g], end.Port)
+						if !slices.Contains(exits[g], end.Interface) {
+							exits[g] = append(exits[g], end.Interface)
 						}
 					}
 				}
@@ -103,7 +103,7 @@ func waysOf(run *record.Run, trials []record.Trial) (ends, routers []Question) {
 	}
 	for _, g := range order {
 		if _, known := run.Topology.Switch(g.by[3:]); known && g.by[:3] == "to " {
-			continue // by a switch to wherever it goes: no parallel ports
+			continue // by a switch to wherever it goes: no parallel interfaces
 		}
 		if !slices.Contains(isEnd, g.node) {
 			routers = append(routers, Question{g.node, exits[g], true})
@@ -133,23 +133,23 @@ func dataOf(host string, trials []record.Trial) (in, out float64) {
 
 // portLoads are the mean rates of every host's ports and, for links between
 // switches, of the switches' ports.
-func portLoads(run *record.Run, trials []record.Trial) []record.TreatmentPort {
+func portLoads(run *record.Run, trials []record.Trial) []record.TreatmentInterface {
 	isHost := func(node string) bool { _, ok := run.Topology.Host(node); return ok }
-	loads := []record.TreatmentPort{}
+	loads := []record.TreatmentInterface{}
 	goodput := 0.0
 	for _, trial := range trials {
 		over := trial.Over(&run.Topology)
 		goodput += trial.GoodputBps / float64(len(trials))
 		for _, h := range trial.Hosts {
 			for _, d := range h.Deltas() {
-				end := topology.End{Node: h.Host, Port: d.Port}
+				end := topology.End{Node: h.Host, Interface: d.Interface}
 				link, ok := over.LinkAt(end)
 				if !ok || (!isHost(h.Host) && isHost(link.Other(end).Node)) {
 					continue
 				}
-				i := slices.IndexFunc(loads, func(l record.TreatmentPort) bool { return l.Host == h.Host && l.Port == d.Port })
+				i := slices.IndexFunc(loads, func(l record.TreatmentInterface) bool { return l.Host == h.Host && l.Interface == d.Interface })
 				if i < 0 {
-					loads = append(loads, record.TreatmentPort{Host: h.Host, Port: d.Port})
+					loads = append(loads, record.TreatmentInterface{Host: h.Host, Interface: d.Interface})
 					i = len(loads) - 1
 				}
 				loads[i].RxBps += d.RxBps() / float64(len(trials))
@@ -170,7 +170,7 @@ func portLoads(run *record.Run, trials []record.Trial) []record.TreatmentPort {
 			rx, tx = rx+l.RxBps, tx+l.TxBps
 		}
 		for _, l := range group {
-			end := topology.End{Node: l.Host, Port: l.Port}
+			end := topology.End{Node: l.Host, Interface: l.Interface}
 			link, ok := over.LinkAt(end)
 			switch {
 			case !ok:
@@ -184,19 +184,19 @@ func portLoads(run *record.Run, trials []record.Trial) []record.TreatmentPort {
 	return loads
 }
 
-// together groups the ports that share a node's traffic: all of a host at the
+// together groups the interfaces that share a node's traffic: all of a host at the
 // flows' ends, and elsewhere those that lead to one neighbour, or that are in
 // question.
-func together(run *record.Run, over *topology.Topology, loads []record.TreatmentPort) [][]*record.TreatmentPort {
+func together(run *record.Run, over *topology.Topology, loads []record.TreatmentInterface) [][]*record.TreatmentInterface {
 	asked := Focus(run)
 	var keys []string
-	groups := map[string][]*record.TreatmentPort{}
+	groups := map[string][]*record.TreatmentInterface{}
 	for i := range loads {
 		l := &loads[i]
 		key := l.Host
 		if !endpoint(run, l.Host) {
-			end := topology.End{Node: l.Host, Port: l.Port}
-			if asked.Host == l.Host && slices.Contains(asked.Ports, l.Port) {
+			end := topology.End{Node: l.Host, Interface: l.Interface}
+			if asked.Host == l.Host && slices.Contains(asked.Interfaces, l.Interface) {
 				key += " in question"
 			} else if link, ok := over.LinkAt(end); ok {
 				key += " to " + link.Other(end).Node
@@ -207,7 +207,7 @@ func together(run *record.Run, over *topology.Topology, loads []record.Treatment
 		}
 		groups[key] = append(groups[key], l)
 	}
-	var list [][]*record.TreatmentPort
+	var list [][]*record.TreatmentInterface
 	for _, key := range keys {
 		list = append(list, groups[key])
 	}
@@ -221,9 +221,9 @@ func endpoint(run *record.Run, host string) bool {
 	})
 }
 
-// share gives a group of ports its shares, in each direction in which data
-// flows. What is not the flows' data, such as ARP, is not shared among ports.
-func share(group []*record.TreatmentPort, in, out float64) {
+// share gives a group of interfaces its shares, in each direction in which data
+// flows. What is not the flows' data, such as ARP, is not shared among interfaces.
+func share(group []*record.TreatmentInterface, in, out float64) {
 	var rx, tx float64
 	for _, l := range group {
 		rx, tx = rx+l.RxBps, tx+l.TxBps
@@ -250,8 +250,8 @@ func share(group []*record.TreatmentPort, in, out float64) {
 	}
 }
 
-// forward shares the traffic of parallel ports that pass on what others send.
-func forward(group []*record.TreatmentPort, goodput float64) {
+// forward shares the traffic of parallel interfaces that pass on what others send.
+func forward(group []*record.TreatmentInterface, goodput float64) {
 	const noise = 0.01
 	var rx, tx float64
 	for _, l := range group {

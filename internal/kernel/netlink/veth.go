@@ -1,14 +1,14 @@
 package netlink
 
-// CableEnd is one end of a cable.
-type CableEnd struct {
-	In   *Namespace
-	Port string
-	MAC  string
-	MTU  int // bytes
+// VethEnd is one end of a cable.
+type VethEnd struct {
+	In        *Namespace
+	Interface string
+	MAC       string
+	MTU       int // bytes
 }
 
-// Shaping is what a port does to the frames it sends.
+// Shaping is what an interface does to the frames it sends.
 type Shaping struct {
 	RateBps    float64 // bit/s; 0: not shaped
 	BurstBytes int64

@@ -10,9 +10,9 @@ const routed = `
 study: routed
 topology:
   hosts:
-    a: {ports: {eth0: {addresses: [10.0.0.1/24]}}}
-    r: {forward: true, ports: {lan: {addresses: [10.0.0.254/24]}, wan: {addresses: [10.1.0.254/24]}}}
-    b: {ports: {eth0: {addresses: [10.1.0.2/24]}}, routes: [{to: default, via: 10.1.0.254}]}
+    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}
+    r: {forward: true, interfaces: {lan: {addresses: [10.0.0.254/24]}, wan: {addresses: [10.1.0.254/24]}}}
+    b: {interfaces: {eth0: {addresses: [10.1.0.2/24]}}, routes: [{to: default, via: 10.1.0.254}]}
   links:
     - {from: a, to: r.lan, rate: 1gbit}
     - {from: r.wan, to: b, rate: 100mbit, delay: 5ms}
@@ -30,7 +30,7 @@ factors:
 func TestWaysOfTreatments(t *testing.T) {
 	const (
 		route   = "{host: a, route: {to: 10.1.0.0/16, via: 10.0.0.254}}"
-		alias   = "{host: b, address: {port: eth0, address: 10.1.0.7/24}}"
+		alias   = "{host: b, address: {interface: eth0, address: 10.1.0.7/24}}"
 		inTable = "{host: a, route: {to: 10.1.0.0/16, via: 10.0.0.254, table: 7}}, {host: a, rule: {to: 10.1.0.0/16, table: 7}}"
 		to7     = "{from: a, to: b, destination: 10.1.0.7}"
 	)
@@ -46,8 +46,8 @@ func TestWaysOfTreatments(t *testing.T) {
 		{"an address at another level", to7, "unreachable: true", route + ", " + alias, `10.1.0.7 is not an address of "b" in treatment "plain": expected 10.1.0.2/24`},
 		{"a source with a route to it", "{from: b, to: a, source: 10.1.0.7}", "workload: {flows: [{from: r, to: b}]}", route + ", " + alias, ""},
 		{"a route that prefers what the level adds", "{from: r, to: b}", "", alias + ", {host: b, route: {to: 10.0.0.0/24, via: 10.1.0.254, source: 10.1.0.7}}", ""},
-		{"a bucket without a burst", "{from: r, to: b}", "", "{host: a, qdisc: {port: eth0, kind: tbf, rate: 1mbit}}", "tbf needs a rate and a burst"},
-		{"a qdisc in place of the delay", "{from: r, to: b}", "", "{host: b, qdisc: {port: eth0, kind: fq}}", "made by its root qdisc"},
+		{"a bucket without a burst", "{from: r, to: b}", "", "{host: a, qdisc: {interface: eth0, kind: tbf, rate: 1mbit}}", "tbf needs a rate and a burst"},
+		{"a qdisc in place of the delay", "{from: r, to: b}", "", "{host: b, qdisc: {interface: eth0, kind: fq}}", "made by its root qdisc"},
 	} {
 		text := strings.NewReplacer("FLOW", test.flow, "PLAIN", test.plain, "SETTINGS", test.settings).Replace(routed)
 		_, err := Parse("test.yaml", []byte(text))
@@ -66,8 +66,8 @@ func TestDestinationThatLevelsAdd(t *testing.T) {
 factors:
   alias:
     levels:
-      one: {settings: [{host: b, address: {port: eth0, address: 10.0.0.7/24}}]}
-      two: {settings: [{host: b, address: {port: eth0, address: 10.0.0.8/24}}]}
+      one: {settings: [{host: b, address: {interface: eth0, address: 10.0.0.7/24}}]}
+      two: {settings: [{host: b, address: {interface: eth0, address: 10.0.0.8/24}}]}
 `
 	p := plan(t, parse(t, text))
 	for i, want := range []string{"10.0.0.7", "10.0.0.8"} {

@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// Ticket is what a flow's connection shows when it arrives at a service port
+// Cookie is what a flow's connection shows when it arrives at a port
 // that many flows share. It is drawn at random for each flow; the zero ticket is
 // none.
-type Ticket [16]byte
+type Cookie [16]byte
 
-func (t Ticket) IsZero() bool { return t == Ticket{} }
+func (t Cookie) IsZero() bool { return t == Cookie{} }
 
-func (t Ticket) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(t[:])), nil }
+func (t Cookie) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(t[:])), nil }
 
-func (t *Ticket) UnmarshalText(text []byte) error {
-	var read Ticket
+func (t *Cookie) UnmarshalText(text []byte) error {
+	var read Cookie
 	if n, err := hex.Decode(read[:], text[:min(len(text), 2*len(read))]); err != nil || n != len(read) || len(text) != 2*len(read) {
 		return fmt.Errorf("ticket %.40q: expected %d hexadecimal digits", text, 2*len(read))
 	}

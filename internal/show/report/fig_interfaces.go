@@ -8,25 +8,25 @@ import (
 	"linerate/internal/show/report/draw"
 )
 
-// portsFigure draws each port's share of its host's traffic, by treatment.
+// portsFigure draws each interface's share of its host's traffic, by treatment.
 func (v *view) portsFigure() (Figure, bool) {
 	v = v.whole()
 	var names []string
 	for i := range v.rows {
 		for _, c := range v.rows[i].cells {
 			for _, p := range portsOf(c.Treatment, v.focus) {
-				if !contains(names, p.Port) {
-					names = append(names, p.Port)
+				if !contains(names, p.Interface) {
+					names = append(names, p.Interface)
 				}
 			}
 		}
 	}
 	if len(names) < 2 {
-		return Figure{}, false // one port carries everything: nothing to show
+		return Figure{}, false // one interface carries everything: nothing to show
 	}
 	slices.SortStableFunc(names, natural)
-	f := Figure{Name: "ports", Title: v.portsTitle(), csv: v.portsCSV(),
-		note: "Share of " + v.traffic() + " on each of its ports, in the direction the data flows."}
+	f := Figure{Name: "interfaces", Title: v.portsTitle(), csv: v.portsCSV(),
+		note: "Share of " + v.traffic() + " on each of its interfaces, in the direction the data flows."}
 	for c, col := range v.columns {
 		f.panels = append(f.panels, panel{col.name, func(width float64) *draw.Drawing { return v.portsPanel(c, names, width) }})
 	}
@@ -67,8 +67,8 @@ func (v *view) portsPanel(c int, ports []string, width float64) *draw.Drawing {
 		}
 		loads := portsOf(r.cells[c].Treatment, v.focus)
 		for _, p := range loads {
-			x := left + wide*float64(slices.Index(ports, p.Port))
-			tip := fmt.Sprintf("%s, %s: %s, %s", v.label(r, c), p.Port, percent(p.Share), linkRate(load(p)))
+			x := left + wide*float64(slices.Index(ports, p.Interface))
+			tip := fmt.Sprintf("%s, %s: %s, %s", v.label(r, c), p.Interface, percent(p.Share), linkRate(load(p)))
 			share := min(max(p.Share, 0), 1)
 			if !numbers {
 				height := (rowHeight - 8) * share / largest
@@ -100,7 +100,7 @@ func (v *view) largestShare(c int) float64 {
 	return largest
 }
 
-// fitTail shortens a port's name at the front: ports differ in their last letters.
+// fitTail shortens an interface's name at the front: interfaces differ in their last letters.
 func fitTail(name string, width float64) string {
 	letters := []rune(name)
 	for n := 0; n < len(letters); n++ {
@@ -116,7 +116,7 @@ func fitTail(name string, width float64) string {
 }
 
 // dataRx reports whether data flows into a host in a treatment.
-func dataRx(ports []record.TreatmentPort) bool {
+func dataRx(ports []record.TreatmentInterface) bool {
 	rx, tx := 0.0, 0.0
 	for _, p := range ports {
 		rx, tx = rx+p.RxBps, tx+p.TxBps

@@ -22,8 +22,8 @@ func chain(double string) topology.Topology {
 		t.Hosts = append(t.Hosts, topology.Host{Name: name, Forward: i == 1 || i == 2})
 	}
 	port := func(i int, name, text string) topology.End {
-		t.Hosts[i].Ports = append(t.Hosts[i].Ports, topology.Port{Name: name, Addresses: []topology.Address{address(text)}})
-		return topology.End{Node: nodes[i], Port: name}
+		t.Hosts[i].Interfaces = append(t.Hosts[i].Interfaces, topology.Interface{Name: name, Addresses: []topology.Address{address(text)}})
+		return topology.End{Node: nodes[i], Interface: name}
 	}
 	net := '0'
 	join := func(i int, suffix string) {
@@ -42,7 +42,7 @@ func chain(double string) topology.Topology {
 }
 
 // passed is a run of one trial whose flows go each its way, with these bytes
-// received and sent by each port.
+// received and sent by each interface.
 func passed(t topology.Topology, ways [][]string, bytes map[topology.End][2]uint64) *record.Run {
 	trial := record.Trial{Treatment: "as it is", Block: 1, Order: 1, WindowS: 1, GoodputBps: 8e6}
 	for i, way := range ways {
@@ -50,32 +50,32 @@ func passed(t topology.Topology, ways [][]string, bytes map[topology.End][2]uint
 	}
 	for _, h := range t.Hosts {
 		reading := record.HostReading{Host: h.Name}
-		for _, p := range h.Ports {
-			b := bytes[topology.End{Node: h.Name, Port: p.Name}]
-			reading.Begin.Ports = append(reading.Begin.Ports, record.PortCounters{Port: p.Name})
-			reading.End.Ports = append(reading.End.Ports, record.PortCounters{Port: p.Name, RxBytes: b[0], TxBytes: b[1], AtNs: 1e9})
+		for _, p := range h.Interfaces {
+			b := bytes[topology.End{Node: h.Name, Interface: p.Name}]
+			reading.Begin.Interfaces = append(reading.Begin.Interfaces, record.InterfaceCounters{Interface: p.Name})
+			reading.End.Interfaces = append(reading.End.Interfaces, record.InterfaceCounters{Interface: p.Name, RxBytes: b[0], TxBytes: b[1], AtNs: 1e9})
 		}
 		trial.Hosts = append(trial.Hosts, reading)
 	}
 	return &record.Run{Topology: t, Trials: []record.Trial{trial}}
 }
 
-func portOf(t *testing.T, run *record.Run, host, port string) record.TreatmentPort {
+func portOf(t *testing.T, run *record.Run, host, port string) record.TreatmentInterface {
 	t.Helper()
-	for _, p := range run.Treatments[0].Ports {
-		if p.Host == host && p.Port == port {
+	for _, p := range run.Treatments[0].Interfaces {
+		if p.Host == host && p.Interface == port {
 			return p
 		}
 	}
 	t.Fatalf("no %s.%s", host, port)
-	return record.TreatmentPort{}
+	return record.TreatmentInterface{}
 }
 
-// The ends of flows come first, then parallel ports of routers; a router that
+// The ends of flows come first, then parallel interfaces of routers; a router that
 // has no choice is not asked about.
 func TestFocus(t *testing.T) {
 	one := []string{"a.down", "r1.up", "r1.down", "r2.up", "r2.down", "b.up"}
-	plain := passed(chain(""), [][]string{one}, map[topology.End][2]uint64{{Node: "r1", Port: "up"}: {1e6, 100}, {Node: "r1", Port: "down"}: {100, 1e6}})
+	plain := passed(chain(""), [][]string{one}, map[topology.End][2]uint64{{Node: "r1", Interface: "up"}: {1e6, 100}, {Node: "r1", Interface: "down"}: {100, 1e6}})
 	if q := Focus(plain); q.Host != "" {
 		t.Errorf("nobody has a choice, but %+v", q)
 	}
@@ -86,13 +86,13 @@ func TestFocus(t *testing.T) {
 		}
 	}
 	two := []string{"a.down2", "r1.up2", "r1.down", "r2.up", "r2.down", "b.up"}
-	if q := Focus(passed(chain("a"), [][]string{one, two}, nil)); q.Host != "a" || len(q.Ports) != 2 || q.Forwards {
+	if q := Focus(passed(chain("a"), [][]string{one, two}, nil)); q.Host != "a" || len(q.Interfaces) != 2 || q.Forwards {
 		t.Errorf("a has two uplinks: %+v", q)
 	}
 	two = []string{"a.down", "r1.up", "r1.down2", "r2.up2", "r2.down", "b.up"}
 	parallel := passed(chain("r1"), [][]string{one, two}, map[topology.End][2]uint64{
-		{Node: "r1", Port: "up"}: {2e6, 100}, {Node: "r1", Port: "down"}: {50, 15e5}, {Node: "r1", Port: "down2"}: {50, 5e5}})
-	if q := Focus(parallel); q.Host != "r1" || len(q.Ports) != 2 || !q.Forwards {
+		{Node: "r1", Interface: "up"}: {2e6, 100}, {Node: "r1", Interface: "down"}: {50, 15e5}, {Node: "r1", Interface: "down2"}: {50, 5e5}})
+	if q := Focus(parallel); q.Host != "r1" || len(q.Interfaces) != 2 || !q.Forwards {
 		t.Errorf("r1 has two ways on: %+v", q)
 	}
 	Conclude(parallel)
@@ -100,7 +100,7 @@ func TestFocus(t *testing.T) {
 		t.Errorf("three of four bytes left by it: %+v", p)
 	}
 	if p := portOf(t, parallel, "r1", "up"); p.Direction != "" {
-		t.Errorf("not a parallel port: %+v", p)
+		t.Errorf("not a parallel interface: %+v", p)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestSharesOfBothDirections(t *testing.T) {
 	run := sciencetest.Run(7, 1)
 	all := run.Trials[:0]
 	for _, trial := range run.Trials {
-		if trial.Levels["fix"] == "static ARP entries" { // even in, by one port out
+		if trial.Levels["fix"] == "static ARP entries" { // even in, by one interface out
 			all = append(all, trial)
 		}
 	}
@@ -117,10 +117,10 @@ func TestSharesOfBothDirections(t *testing.T) {
 	other := all[1]
 	run.Trials[0].Flows = append(run.Trials[0].Flows, other.Flows...)
 	for h := range run.Trials[0].Hosts {
-		for p := range run.Trials[0].Hosts[h].End.Ports {
-			a, b := &run.Trials[0].Hosts[h].End.Ports[p], other.Hosts[h]
-			a.RxBytes += b.End.Ports[p].RxBytes - b.Begin.Ports[p].RxBytes
-			a.TxBytes += b.End.Ports[p].TxBytes - b.Begin.Ports[p].TxBytes
+		for p := range run.Trials[0].Hosts[h].End.Interfaces {
+			a, b := &run.Trials[0].Hosts[h].End.Interfaces[p], other.Hosts[h]
+			a.RxBytes += b.End.Interfaces[p].RxBytes - b.Begin.Interfaces[p].RxBytes
+			a.TxBytes += b.End.Interfaces[p].TxBytes - b.Begin.Interfaces[p].TxBytes
 		}
 	}
 	Conclude(run)
@@ -130,7 +130,7 @@ func TestSharesOfBothDirections(t *testing.T) {
 	}
 	trial := &run.Trials[0]
 	if s := busyPorts(run, run.Trials); s.of != 4 || s.low != 1 || s.way != " to send" {
-		t.Errorf("one of four ports sends: %+v", s)
+		t.Errorf("one of four interfaces sends: %+v", s)
 	}
 	for i := range trial.Flows {
 		trial.Flows[i].Connected, trial.Flows[i].ReceivedBytes = false, 0

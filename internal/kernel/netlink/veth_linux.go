@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Cable joins two namespaces with a veth pair (veth(4)). The interface speed
+// NewVethPair joins two namespaces with a veth pair (veth(4)). The interface speed
 // that veth reports, 10 Gbit/s, means nothing.
-func Cable(a, b CableEnd) error {
-	what := fmt.Sprintf("%s.%s to %s.%s", a.In.name, a.Port, b.In.name, b.Port)
+func NewVethPair(a, b VethEnd) error {
+	what := fmt.Sprintf("%s.%s to %s.%s", a.In.name, a.Interface, b.In.name, b.Interface)
 	near, err := cableEnd(a)
 	if err != nil {
 		return err
@@ -28,8 +28,8 @@ func Cable(a, b CableEnd) error {
 	if err := a.In.conn.request("cable", what, unix.RTM_NEWLINK, unix.NLM_F_CREATE|unix.NLM_F_EXCL, body, nil); err != nil {
 		return err
 	}
-	for _, end := range []CableEnd{a, b} {
-		if err := end.In.Up(end.Port); err != nil {
+	for _, end := range []VethEnd{a, b} {
+		if err := end.In.Up(end.Interface); err != nil {
 			return err
 		}
 	}
@@ -38,17 +38,17 @@ func Cable(a, b CableEnd) error {
 
 const vethInfoPeer = 1 // VETH_INFO_PEER, linux/veth.h
 
-func cableEnd(e CableEnd) ([]byte, error) {
+func cableEnd(e VethEnd) ([]byte, error) {
 	mac, err := net.ParseMAC(e.MAC)
 	if err != nil {
-		return nil, fmt.Errorf("%s.%s: %w", e.In.name, e.Port, err)
+		return nil, fmt.Errorf("%s.%s: %w", e.In.name, e.Interface, err)
 	}
-	body := appendText(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_IFNAME, e.Port)
+	body := appendText(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_IFNAME, e.Interface)
 	body = appendAttribute(body, unix.IFLA_ADDRESS, mac)
 	return appendUint32(body, unix.IFLA_MTU, uint32(e.MTU)), nil
 }
 
-// Up brings a port up.
+// Up brings an interface up.
 func (n *Namespace) Up(port string) error {
 	up := true
 	return n.named(n.conn.ChangeLink(port, LinkChange{Up: &up}))
@@ -63,7 +63,7 @@ func (n *Namespace) named(err error) error {
 }
 
 // Bridge makes a bridge (Documentation/networking/bridge.rst) with the kernel's
-// defaults: no spanning tree, so that ports forward at once, and entries that
+// defaults: no spanning tree, so that interfaces forward at once, and entries that
 // live for 300 s.
 func (n *Namespace) Bridge(name string) error {
 	body := appendText(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_IFNAME, name)
@@ -74,7 +74,7 @@ func (n *Namespace) Bridge(name string) error {
 	return n.Up(name)
 }
 
-// AddMember makes a port a member of a bridge.
+// AddMember makes an interface a member of a bridge.
 func (n *Namespace) AddMember(port, bridge string) error {
 	index, err := n.conn.index(port)
 	if err != nil {
@@ -88,7 +88,7 @@ func (n *Namespace) AddMember(port, bridge string) error {
 	return n.named(n.conn.request("add to bridge "+bridge, port, unix.RTM_NEWLINK, 0, body, nil))
 }
 
-// Shape sets a port's root queueing discipline: tbf for the rate (tc-tbf(8)),
+// Shape sets an interface's root queueing discipline: tbf for the rate (tc-tbf(8)),
 // netem for what happens on the way (tc-netem(8)), netem inside tbf for both.
 func (n *Namespace) Shape(port string, s Shaping) error {
 	var kinds []QdiscSpec
