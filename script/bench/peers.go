@@ -27,7 +27,7 @@ type bench struct {
 	stop         []func()
 }
 
-// far is b's address. The others are service ports there: of crr.c, free and bound to
+// far is b's address. The others are ports there: of crr.c, free and bound to
 // one CPU, and of iperf, since nuttcp wants its own one, and those above, for data.
 const (
 	far       = "10.0.0.2"

@@ -41,10 +41,10 @@ const attempts = 3
 // Options of a measurement. All but the sources, Token, Modes and
 // Progress have to be set.
 type Options struct {
-	// Addresses are the server's, each with or without a service port. Flows take
+	// Addresses are the server's, each with or without a port. Flows take
 	// them in turn; the control connection goes to the first.
 	Addresses []string
-	// Sources are the local addresses, and SourcePorts the service ports, to connect
+	// Sources are the local addresses, and SourcePorts the ports, to connect
 	// from, in turn; none: the kernel's choice.
 	Sources          []netip.Addr
 	SourcePorts      []uint16

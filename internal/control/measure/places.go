@@ -21,7 +21,7 @@ type place struct {
 }
 
 // turn spreads flows over the places: the one in turn among the destinations and
-// the sources, and among all flows of both directions for the service ports.
+// the sources, and among all flows of both directions for the ports.
 func turn(destinations []netip.AddrPort, sources []netip.Addr, ports []uint16, inDirection, inAll int) place {
 	p := place{destination: destinations[inDirection%len(destinations)]}
 	if n := len(sources); n > 0 {
@@ -58,7 +58,7 @@ func (o Options) Clash(streams, directions int) error {
 // strangersTold is how many addresses' troubles are told one by one.
 const strangersTold = 8
 
-// destinations finds the service ports that all the addresses are, the first of
+// destinations finds the ports that all the addresses are, the first of
 // which the server has answered at. It asks at every other whether it is the same
 // server's: a flow's ticket is known to no other.
 func destinations(ctx context.Context, o Options, server netip.AddrPort, name string) ([]netip.AddrPort, error) {

@@ -14,7 +14,7 @@ import (
 	"linerate/internal/bus/greeting"
 )
 
-// complete completes an address with the default service port.
+// complete completes an address with the default port.
 func complete(address string) (string, error) { return completeWith(address, DefaultPort) }
 
 func completeWith(address, byDefault string) (string, error) {

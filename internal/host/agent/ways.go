@@ -13,7 +13,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Which way a trial's flows take: route questions before they open, service ports
+// Which way a trial's flows take: route questions before they open, ports
 // to open them from, and the ports by which their packets come in.
 
 // ways are the verbs for that. They show more of the host than guests may see.
@@ -28,7 +28,7 @@ func (a *agent) lookup(_ context.Context, r record.LookupRequest) (record.Lookup
 	return record.LookupReply{Lookups: a.reader.Lookups(r.Lookups)}, nil
 }
 
-// ports finds service ports that are free: all are taken at once, so that they
+// ports finds ports that are free: all are taken at once, so that they
 // differ, and given back.
 func (a *agent) ports(_ context.Context, r record.PortsRequest) (record.PortsReply, error) {
 	reply := record.PortsReply{Source: r.Source}
@@ -43,7 +43,7 @@ func (a *agent) ports(_ context.Context, r record.PortsRequest) (record.PortsRep
 	for range r.Count {
 		port, free, err := hold(r.Protocol, reply.Source)
 		if err != nil {
-			return reply, fmt.Errorf("finding %d free service ports: %w", r.Count, err)
+			return reply, fmt.Errorf("finding %d free ports: %w", r.Count, err)
 		}
 		defer free()
 		reply.Ports = append(reply.Ports, port)
@@ -51,7 +51,7 @@ func (a *agent) ports(_ context.Context, r record.PortsRequest) (record.PortsRep
 	return reply, nil
 }
 
-// hold takes a service port that nobody uses.
+// hold takes a port that nobody uses.
 func hold(protocol string, at netip.Addr) (port uint16, free func() error, err error) {
 	if protocol == record.ProtocolUDP {
 		conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(at, 0)))

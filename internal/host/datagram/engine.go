@@ -47,7 +47,7 @@ func (e *Engine) add(orders []record.FlowRequest) ([]*flow, bool) {
 	return flows, e.books.Add(flows...)
 }
 
-// Listen opens a service port for each order, which the kernel chooses, at
+// Listen opens a port for each order, which the kernel chooses, at
 // order.Local (invalid: every address of the host), for one flow. An order with a
 // ticket gets none: whoever shows the ticket elsewhere is to be offered. The reply
 // has one entry per order, in order.
@@ -175,7 +175,7 @@ func (e *Engine) Connect(ctx context.Context, orders []record.FlowRequest, timeo
 	var further []int
 	for i, order := range orders {
 		out[i].ID, out[i].Remote = order.ID, order.Remote
-		// Of sockets that share a service port, the kernel would not mind.
+		// Of sockets that share a port, the kernel would not mind.
 		between := ends{netip.AddrPortFrom(order.Local, order.LocalPort), order.Remote}
 		if order.LocalPort != 0 && taken[between] {
 			out[i].Error = fmt.Sprintf("connect %s → %s: another flow has the same two ends", between.local, order.Remote)

@@ -130,7 +130,7 @@ func TestWrongOrders(t *testing.T) {
 	}
 }
 
-// TestSourcePort: a service port to connect from is kept to, and may serve flows to
+// TestSourcePort: a port to connect from is kept to, and may serve flows to
 // several places, each of which gets its own datagrams (others would be no flow's),
 // but not two to the same.
 func TestSourcePort(t *testing.T) {
@@ -148,7 +148,7 @@ func TestSourcePort(t *testing.T) {
 	for _, end := range receiver.Read() {
 		remotes = append(remotes, end.Remote)
 		if end.Local.Port() != port {
-			t.Errorf("%s is at %s, want service port %d", end.ID, end.Local, port)
+			t.Errorf("%s is at %s, want port %d", end.ID, end.Local, port)
 		}
 	}
 	twice := orders(2, record.FlowRequest{Local: loopback, LocalPort: port, Remote: remotes[0]})

@@ -16,7 +16,7 @@ type flow struct {
 	tally tally
 
 	mu      sync.Mutex      // never taken while datagrams move
-	door    *handshake.Door // on a service port of the flow's own
+	door    *handshake.Door // on a port of the flow's own
 	listens netip.AddrPort
 	offered bool // somebody has shown the flow's ticket
 	end     *endpoint
@@ -87,7 +87,7 @@ func (f *flow) abandon() {
 }
 
 // waits says that the flow waits for somebody who shows its ticket, which is
-// empty at a service port of its own.
+// empty at a port of its own.
 func (f *flow) waits() bool { return !f.order.Remote.IsValid() && !f.offered }
 
 // expects says whether a ticket is the flow's, which nobody has shown yet.

@@ -193,7 +193,7 @@ func (e *Engine) fail(p *process, why string) {
 	p.wrong = why
 }
 
-// reserve finds service ports that nothing uses: it opens them all before it lets
+// reserve finds ports that nothing uses: it opens them all before it lets
 // any go again, so that no two servers get the same.
 func reserve(processes []*process) error {
 	var held []interface{ Close() error }
@@ -233,7 +233,7 @@ func reserve(processes []*process) error {
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("no service port on %s for %s: %w", addr, p.tool.Server, err)
+			return fmt.Errorf("no port on %s for %s: %w", addr, p.tool.Server, err)
 		}
 	}
 	return nil

@@ -39,7 +39,7 @@ func (e *Engine) Light() []record.FlowSample {
 
 // look asks the kernel about all sockets, and finds those of the flows. Which
 // connection of its process a flow is, is settled once all of them are there: the
-// first flow has the one with the lowest service port at the opener, so that both
+// first flow has the one with the lowest port at the opener, so that both
 // hosts settle it alike. Settling is for readings of an edge.
 func (e *Engine) look(settle bool) {
 	if e.sockets == nil {

@@ -60,7 +60,7 @@ func TestConnectionsOfAFullQueue(t *testing.T) {
 			}
 			for i, s := range got {
 				if want := uint16(40000 - streams + i); p.openerOf(s).Port() != want {
-					t.Errorf("serves %t, reads %t: connection %d is from service port %d, want %d", serves, reads, i, p.openerOf(s).Port(), want)
+					t.Errorf("serves %t, reads %t: connection %d is from port %d, want %d", serves, reads, i, p.openerOf(s).Port(), want)
 				}
 			}
 		}

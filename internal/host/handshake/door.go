@@ -15,7 +15,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Door is a service port to which flows come. It keeps nothing of those who knock:
+// Door is a port to which flows come. It keeps nothing of those who knock:
 // until somebody has shown that he receives at his address, he is sent no more than
 // he sent, and only if he knows the ticket of a flow that is waited for.
 type Door struct {
@@ -44,7 +44,7 @@ type Caller struct {
 	accepted frame
 }
 
-// OpenDoor opens a service port at an address, such as "127.0.0.1:0".
+// OpenDoor opens a port at an address, such as "127.0.0.1:0".
 func OpenDoor(ctx context.Context, address string) (*Door, error) {
 	d := &Door{bakes: newBakery()}
 	config := net.ListenConfig{Control: func(network, _ string, raw syscall.RawConn) error {

@@ -67,7 +67,7 @@ func Open(ctx context.Context, order record.FlowRequest, timeout time.Duration, 
 	return nil, err
 }
 
-// Dialer makes sockets that are connected to the other end, as an order says. One service port may
+// Dialer makes sockets that are connected to the other end, as an order says. One port may
 // serve several to different places, as with TCP: the kernel gives a datagram to the
 // socket that is connected to where it is from, and what another gets before it is
 // connected itself has no flow's ticket.

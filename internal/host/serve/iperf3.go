@@ -8,7 +8,7 @@ import (
 	iperf3 "linerate/internal/host/iperf3/server"
 )
 
-// Iperf3 is the service port for clients of iperf3, and who may come.
+// Iperf3 is the port for clients of iperf3, and who may come.
 type Iperf3 struct {
 	Listener *iperf3.Listener
 	// Logins are the users with a password; nil: everybody, unless the server

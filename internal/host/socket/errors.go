@@ -32,9 +32,9 @@ func Why(err error, remote netip.Addr) string {
 	case errors.Is(err, syscall.ETIMEDOUT):
 		return "connection timed out (ETIMEDOUT): the peer did not answer"
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return "cannot assign requested address (EADDRNOTAVAIL): no port of this host has the local address, or no service port is free"
+		return "cannot assign requested address (EADDRNOTAVAIL): no port of this host has the local address, or no port is free"
 	case errors.Is(err, syscall.EADDRINUSE):
-		return "address already in use (EADDRINUSE): another socket has this service port, for the same two ends or listening"
+		return "address already in use (EADDRINUSE): another socket has this port, for the same two ends or listening"
 	case errors.Is(err, syscall.ECONNRESET):
 		return "connection reset by the peer (ECONNRESET)"
 	case errors.Is(err, syscall.EPIPE):

@@ -68,7 +68,7 @@ func congestionHint(err error) string {
 func Control(order record.FlowRequest, connects bool) func(string, string, syscall.RawConn) error {
 	return func(_, _ string, raw syscall.RawConn) error {
 		return OnSocket(raw, func(fd int) error {
-			// The same service port may serve connections to different places.
+			// The same port may serve connections to different places.
 			if connects && order.LocalPort != 0 {
 				if err := sock.SetReuseAddress(fd); err != nil {
 					return fmt.Errorf("setting SO_REUSEADDR: %w", err)
@@ -84,7 +84,7 @@ func Control(order record.FlowRequest, connects bool) func(string, string, sysca
 	}
 }
 
-// LeavePort has bind(2) leave the choice of the service port to connect(2), which
+// LeavePort has bind(2) leave the choice of the port to connect(2), which
 // knows between which ends it has to be free; unless the order wants it otherwise.
 func LeavePort(order record.FlowRequest, fd int) error {
 	if order.BindNoPort != nil && !*order.BindNoPort {

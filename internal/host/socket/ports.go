@@ -13,7 +13,7 @@ import (
 )
 
 // Exhausted tells from the error of opening a connection whether there was no
-// service port left for it. nil: that was not why. Of the order's connections, so
+// port left for it. nil: that was not why. Of the order's connections, so
 // many are open, from local if there is any.
 func Exhausted(order record.FlowRequest, local netip.Addr, open int, err error) *record.PortsExhausted {
 	call, ok := errors.AsType[*os.SyscallError](err)

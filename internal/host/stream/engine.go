@@ -42,7 +42,7 @@ func (e *Engine) add(orders []record.FlowRequest) ([]*flow, bool) {
 	return flows, e.books.Add(flows...)
 }
 
-// Listen opens one listening socket per order, on a service port the kernel
+// Listen opens one listening socket per order, on a port the kernel
 // chooses, at order.Local (invalid: every address of the host). Each accepts one
 // connection and then closes. An order with a ticket gets no socket: its
 // connection is to be offered. The reply has one entry per order, in order; an
@@ -109,7 +109,7 @@ func (e *Engine) accept(f *flow, l *net.TCPListener) {
 	}
 }
 
-// Offer hands over a connection that has shown a ticket at a service port that
+// Offer hands over a connection that has shown a ticket at a port that
 // flows share. False: no flow of this engine waits for it, and the connection is
 // still the caller's.
 func (e *Engine) Offer(ticket record.Cookie, conn *net.TCPConn) bool {

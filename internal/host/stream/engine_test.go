@@ -181,7 +181,7 @@ func TestIPv6(t *testing.T) {
 	}
 }
 
-// TestSourcePort: a service port to connect from is kept to, and may serve
+// TestSourcePort: a port to connect from is kept to, and may serve
 // connections to several places, but not two to the same.
 func TestSourcePort(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
@@ -195,7 +195,7 @@ func TestSourcePort(t *testing.T) {
 	join(t, sender, receiver, at, orders(2, record.FlowRequest{Local: from, LocalPort: port}), true)
 	for _, end := range sender.Read() {
 		if end.Local.Port() != port {
-			t.Errorf("%s is at %s, want service port %d", end.ID, end.Local, port)
+			t.Errorf("%s is at %s, want port %d", end.ID, end.Local, port)
 		}
 	}
 	again := record.FlowRequest{ID: "again", Sends: true, Local: from, LocalPort: port, Remote: receiver.Read()[0].Local}

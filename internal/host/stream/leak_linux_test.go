@@ -33,7 +33,7 @@ func descriptors(t *testing.T) []string {
 	return open
 }
 
-// timeWaits counts sockets of these service ports in TIME_WAIT (state 06 of
+// timeWaits counts sockets of these ports in TIME_WAIT (state 06 of
 // /proc/net/tcp).
 func timeWaits(t *testing.T, ports map[uint16]bool) int {
 	t.Helper()

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// sharedPort is a service port whose connections are offered to engines by ticket,
+// sharedPort is a port whose connections are offered to engines by ticket,
 // as a serving host does.
 func sharedPort(t *testing.T, engines ...*Engine) *net.TCPListener {
 	t.Helper()

@@ -34,7 +34,7 @@ type carrier interface {
 	// that fails says so in its answer and keeps no other from being carried out.
 	Listen(ctx context.Context, orders []record.FlowRequest) []record.Listening
 	Connect(ctx context.Context, orders []record.FlowRequest, timeout time.Duration) []record.Opened
-	// Offer hands over a connection that has shown a ticket at a service port
+	// Offer hands over a connection that has shown a ticket at a port
 	// that flows share. False: no flow waits for it, and it is still the caller's.
 	Offer(ticket record.Cookie, conn *net.TCPConn) bool
 	// Abandon stops waiting for the flows named: their openers have given up.
@@ -215,7 +215,7 @@ func (e *Engine) Connect(ctx context.Context, orders []record.FlowRequest, timeo
 		})
 }
 
-// Offer hands over a connection that has shown a ticket at a service port that
+// Offer hands over a connection that has shown a ticket at a port that
 // flows share. False: it is still the caller's.
 func (e *Engine) Offer(ticket record.Cookie, conn *net.TCPConn) bool {
 	return slices.ContainsFunc(e.all(), func(c carrier) bool { return c.Offer(ticket, conn) })

@@ -129,7 +129,7 @@ func (f *end) accept(listener int) {
 	}
 }
 
-// ticketPatience is how long a connection to a service port of the flow's own may
+// ticketPatience is how long a connection to a port of the flow's own may
 // take to show the flow's ticket.
 const ticketPatience = 10 * time.Second
 

@@ -17,7 +17,7 @@ import (
 // A connection for each transaction. The responder closes with the last byte of
 // its response, so that the end of the stream comes along; the asking end, which
 // then has all that there is, resets. So nothing is left in TIME_WAIT on either
-// host, whose service ports would be used up within seconds.
+// host, whose ports would be used up within seconds.
 
 // connect opens a connection for a transaction. The request is to follow at
 // once: on a short way, the connection is open when the call returns. False: it

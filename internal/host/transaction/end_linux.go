@@ -46,7 +46,7 @@ type end struct {
 	local    netip.AddrPort // of the first connection
 	remote   netip.AddrPort
 	failure  string // why there is no flow; the first reason is kept
-	// exhausted is that reason where no service port was left.
+	// exhausted is that reason where no port was left.
 	exhausted *record.PortsExhausted
 	equipped  bool // with threads for those who come
 	// admission lets one caller in at a time.

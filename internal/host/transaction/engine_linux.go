@@ -50,7 +50,7 @@ func (e *Engine) add(order record.FlowRequest, p part) *end {
 	return f
 }
 
-// Listen gets ready to respond: with a socket for each order, on a service port
+// Listen gets ready to respond: with a socket for each order, on a port
 // that the kernel chooses, at order.Local (invalid: every address of the host);
 // an order with a ticket gets none, and its connections are to be offered. The
 // reply has one entry per order, in order.
@@ -144,7 +144,7 @@ func (e *Engine) connect(ctx context.Context, order record.FlowRequest, p part, 
 
 func wholeOf(order record.FlowRequest) part { return part{0, 1, int64(max(1, order.Connections))} }
 
-// Offer hands over a connection that has shown a ticket at a service port that
+// Offer hands over a connection that has shown a ticket at a port that
 // flows share. False: no flow of this engine waits for it, and the connection is
 // still the caller's.
 func (e *Engine) Offer(ticket record.Cookie, conn *net.TCPConn) bool {

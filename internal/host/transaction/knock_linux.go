@@ -87,7 +87,7 @@ func (f *end) own(conn *net.UDPConn) (int, error) {
 	return fd, err
 }
 
-// receive opens a door for the flow, on a service port of its own, until the engine
+// receive opens a door for the flow, on a port of its own, until the engine
 // closes.
 func (f *end) receive(ctx context.Context, address string) (netip.AddrPort, error) {
 	door, err := handshake.OpenDoor(ctx, address)

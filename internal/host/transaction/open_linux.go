@@ -23,7 +23,7 @@ const crowd = 256
 // opener opens a flow's connections.
 type opener struct {
 	f       *end
-	peers   []*sock.Peer // one for each service port
+	peers   []*sock.Peer // one for each port
 	from    *sock.Peer   // nil: the kernel chooses
 	waiting *sock.Epoll
 	began   map[int32]int // the connection that a descriptor is to be
@@ -53,7 +53,7 @@ func (f *end) open(ctx context.Context, timeout time.Duration, first func()) {
 	}
 	if err != nil {
 		// No thread is there to notice that some have been reset meanwhile, and their
-		// service ports taken by others.
+		// ports taken by others.
 		if !f.udp {
 			f.joined.Store(f.established())
 		}
@@ -83,7 +83,7 @@ func newOpener(f *end) (*opener, error) {
 	}
 	if local := f.order.Local; local.IsValid() || f.order.LocalPort != 0 {
 		if f.order.LocalPort != 0 && f.connections() > 1 {
-			return nil, fmt.Errorf("%s from one service port, %d: expected one", plural(f.connections(), "connection"), f.order.LocalPort)
+			return nil, fmt.Errorf("%s from one port, %d: expected one", plural(f.connections(), "connection"), f.order.LocalPort)
 		}
 		if !local.IsValid() {
 			local = netip.IPv4Unspecified()
@@ -190,7 +190,7 @@ func (o *opener) start(i int) (bool, error) {
 }
 
 // to is where the i-th connection of this part goes: the flow's connections take
-// the service ports in turn.
+// the ports in turn.
 func (o *opener) to(i int) *sock.Peer {
 	return o.peers[o.f.part.number(i, 0)%int64(len(o.peers))]
 }
@@ -275,7 +275,7 @@ func (f *end) unopened(timeout time.Duration, err error) string {
 	if f.udp {
 		why := socket.Why(err, o.Remote.Addr())
 		if errors.Is(err, syscall.EAGAIN) { // of bind(2) without a port, udp(7)
-			why = "no service port is left (EAGAIN): a socket over UDP needs one of net.ipv4.ip_local_port_range for itself, wherever it sends to"
+			why = "no port is left (EAGAIN): a socket over UDP needs one of net.ipv4.ip_local_port_range for itself, wherever it sends to"
 		}
 		return fmt.Sprintf("connect %s → %s: %s", socket.Place(o.Local), o.Remote, f.opened(why))
 	}

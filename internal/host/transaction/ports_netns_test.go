@@ -15,7 +15,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// fewPorts leaves a namespace with 100 service ports to connect from.
+// fewPorts leaves a namespace with 100 ports to connect from.
 func fewPorts(t *testing.T) {
 	t.Helper()
 	kerneltest.Do(t, "ip", "link", "set", "dev", "lo", "up")
@@ -25,7 +25,7 @@ func fewPorts(t *testing.T) {
 }
 
 // TestPortsExhausted: a pair of addresses has the range's ports and no more for
-// each service port; what is told has the addresses, the range, and how many
+// each port; what is told has the addresses, the range, and how many
 // connections there were.
 func TestPortsExhausted(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestPortsExhausted(t *testing.T) {
 	})
 }
 
-// TestEstablished: a connection that the peer has reset leaves its service port to
+// TestEstablished: a connection that the peer has reset leaves its port to
 // another and is open no longer, so that no more are said to be open than there
 // are ports.
 func TestEstablished(t *testing.T) {
@@ -136,7 +136,7 @@ func TestBindingTakesPorts(t *testing.T) {
 	})
 }
 
-// TestAnotherReason: an address that no port has is no lack of service ports.
+// TestAnotherReason: an address that no port has is no lack of ports.
 func TestAnotherReason(t *testing.T) {
 	order := orders(1, record.FlowRequest{Local: netip.MustParseAddr("192.0.2.1"), Remote: netipAt(9)})[0]
 	o := engine(t).Connect(context.Background(), []record.FlowRequest{order}, waitAtMost)[0]

@@ -20,7 +20,7 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// portful is how many connections go to one service port at most. A pair of
+// portful is how many connections go to one port at most. A pair of
 // addresses has some 28,000 for each, unless net.ipv4.ip_local_port_range has been
 // widened; but the kernel first gives those of one parity away, and once they are
 // used up it looks at all of them for every further connection.
@@ -189,7 +189,7 @@ func (s *spread) assign(i int, timeout time.Duration) *assignment {
 	return &assignment{Order: s.order, First: int64(i), Step: int64(len(s.hands)), TimeoutNs: int64(timeout)}
 }
 
-// listen has every hand listen on a service port of its own.
+// listen has every hand listen on a port of its own.
 func (s *spread) listen() record.Listening {
 	out := record.Listening{ID: s.order.ID}
 	for _, r := range s.each(func(i int) task { return task{Listen: s.assign(i, 0)} }) {

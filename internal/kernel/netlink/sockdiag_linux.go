@@ -54,7 +54,7 @@ func (s *Sockets) TCP(listening bool) ([]Socket, error) {
 	return s.list(unix.IPPROTO_TCP, states)
 }
 
-// UDP lists sockets that have a service port.
+// UDP lists sockets that have a port.
 func (s *Sockets) UDP() ([]Socket, error) { return s.list(unix.IPPROTO_UDP, anyState) }
 
 func (s *Sockets) list(protocol uint8, states uint32) ([]Socket, error) {
@@ -139,7 +139,7 @@ func (s *SocketEnds) Next() ([]Socket, error) {
 }
 
 // parseSocket reads struct inet_diag_msg: family, state, timer, retransmissions;
-// then the two service ports, in network order, and 16 bytes for each address.
+// then the two ports, in network order, and 16 bytes for each address.
 func parseSocket(body []byte, atNs int64) Socket {
 	end := func(port, address int) netip.AddrPort {
 		size := 4

@@ -18,7 +18,7 @@ func SetBuffers(fd, send, receive int) error {
 }
 
 // SetReuseAddress sets SO_REUSEADDR: several sockets of which none listens may
-// have the same address and service port.
+// have the same address and port.
 func SetReuseAddress(fd int) error {
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
 }

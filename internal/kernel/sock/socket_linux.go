@@ -40,7 +40,7 @@ func SetPacingRate(fd int, bytesPerSecond uint64) error {
 }
 
 // SetBindAddressNoPort sets IP_BIND_ADDRESS_NO_PORT: bind to an address leaves
-// the choice of the service port to connect, which then may give the same port
+// the choice of the port to connect, which then may give the same port
 // to connections with different destinations.
 func SetBindAddressNoPort(fd int) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)

@@ -34,7 +34,7 @@ func SetWindowClamp(int, int) error { return nil }
 func SetPacingRate(int, uint64) error { return onlyLinux("SO_MAX_PACING_RATE") }
 
 // SetBindAddressNoPort sets IP_BIND_ADDRESS_NO_PORT; elsewhere bind chooses the
-// service port, which differs only when ports run short.
+// port, which differs only when ports run short.
 func SetBindAddressNoPort(int) error { return nil }
 
 // ProcessCPU is the processor time this process has used, user and system.

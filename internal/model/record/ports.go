@@ -6,7 +6,7 @@ import (
 )
 
 // PortsExhausted says that a flow could not be opened, or not all of it, because no
-// service port of the opener was left for it.
+// port of the opener was left for it.
 type PortsExhausted struct {
 	// Source is invalid where the kernel was to choose and no connection was open.
 	Source      netip.Addr     `json:"source,omitzero"`
@@ -22,7 +22,7 @@ type PortsExhausted struct {
 	Wanted int `json:"wanted"`
 }
 
-// Ports is how many service ports the range has.
+// Ports is how many ports the range has.
 func (p PortsExhausted) Ports() int {
 	if p.LastPort == 0 {
 		return 0
@@ -30,7 +30,7 @@ func (p PortsExhausted) Ports() int {
 	return int(p.LastPort) - int(p.FirstPort) + 1
 }
 
-// Range spells the range of service ports.
+// Range spells the range of ports.
 func (p PortsExhausted) Range() string {
 	if p.Ports() == 0 {
 		return "net.ipv4.ip_local_port_range"
@@ -45,10 +45,10 @@ func (p PortsExhausted) String() string {
 	}
 	text := fmt.Sprintf("connect %s → %s: ", source, p.Destination)
 	if p.Bound {
-		text += fmt.Sprintf("no service port of %s is left to bind (EADDRINUSE): bind took one of %s for each connection of this address, wherever it goes; "+
+		text += fmt.Sprintf("no port of %s is left to bind (EADDRINUSE): bind took one of %s for each connection of this address, wherever it goes; "+
 			"let connect choose (bind_no_port), or use further source addresses", source, p.Range())
 	} else {
-		text += fmt.Sprintf("no service port is left between these two (EADDRNOTAVAIL): all of %s are in use; "+
+		text += fmt.Sprintf("no port is left between these two (EADDRNOTAVAIL): all of %s are in use; "+
 			"use further source or destination addresses, or widen the range", p.Range())
 	}
 	return text + fmt.Sprintf(" (%d of %d connections were open by then)", p.Open, p.Wanted)

@@ -73,18 +73,18 @@ type FlowRequest struct {
 	Sends bool `json:"sends"`
 	// Local is the address to listen on, or to connect from (invalid: any).
 	Local netip.Addr `json:"local,omitzero"`
-	// BindNoPort false: bind(2) takes a service port of Local for itself at once,
+	// BindNoPort false: bind(2) takes a port of Local for itself at once,
 	// as programs have it that do not ask for better; nil, true: connect(2) chooses
 	// one that is free between the two ends (IP_BIND_ADDRESS_NO_PORT, ip(7)).
 	BindNoPort *bool `json:"bind_no_port,omitempty"`
-	// LocalPort is the service port to connect from; 0: the kernel's choice.
+	// LocalPort is the port to connect from; 0: the kernel's choice.
 	LocalPort uint16 `json:"local_port,omitempty"`
 	// Remote is where to connect to; only for the end that opens.
 	Remote netip.AddrPort `json:"remote,omitzero"`
-	// Ports are service ports of Remote that the connections take in turn instead
+	// Ports are ports of Remote that the connections take in turn instead
 	// of its own: a flow with very many is accepted at several.
 	Ports []uint16 `json:"ports,omitempty"`
-	// Cookie says that the connection goes to a service port that flows share:
+	// Cookie says that the connection goes to a port that flows share:
 	// the opener shows it there, and the acceptor opens no socket of its own.
 	Cookie Cookie `json:"cookie,omitzero"`
 
@@ -178,7 +178,7 @@ var Modes = []string{ModeAuto, ModeCopy, ModeWrite, ModeSplice, ModeZeroCopy, Mo
 type Listening struct {
 	ID    string         `json:"id"`
 	Local netip.AddrPort `json:"local,omitzero"`
-	// Ports are all service ports of the flow's own where it has several, with a
+	// Ports are all ports of the flow's own where it has several, with a
 	// ticket or without.
 	Ports []uint16 `json:"ports,omitempty"`
 	Error string   `json:"error,omitempty"`
@@ -190,7 +190,7 @@ type Opened struct {
 	Local  netip.AddrPort `json:"local,omitzero"`
 	Remote netip.AddrPort `json:"remote,omitzero"`
 	Error  string         `json:"error,omitempty"`
-	// Exhausted is why, where no service port was left.
+	// Exhausted is why, where no port was left.
 	Exhausted *PortsExhausted `json:"exhausted,omitempty"`
 }
 

@@ -41,7 +41,7 @@ type Tool struct {
 	// Waits: a client that sends stops its clock when what it has written has
 	// arrived, not with its last write.
 	Waits bool
-	// TwoPorts: it talks on one service port and sends data on the next one.
+	// TwoPorts: it talks on one port and sends data on the next one.
 	TwoPorts bool
 	// Decided are words that linerate gives, or that would change what is
 	// measured: what each is decided by.
@@ -52,7 +52,7 @@ type Tool struct {
 	client func(Job) []string
 	// parse reads what the client and the server have printed.
 	parse func(client, server string) (Report, error)
-	// control tells, of the tools that use one service port for both, a connection
+	// control tells, of the tools that use one port for both, a connection
 	// that carries no data by what its opener and its acceptor have sent.
 	control func(opener, acceptor uint64) bool
 	// leastMessage is the smallest request in bytes; 0: one.
@@ -120,7 +120,7 @@ func (t *Tool) Parse(client, server string) (Report, error) {
 	return r, nil
 }
 
-// DataPort is the service port to which data connections come.
+// DataPort is the port to which data connections come.
 func (t *Tool) DataPort(port uint16) uint16 {
 	if t.TwoPorts {
 		return port + 1

@@ -19,7 +19,7 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// aliasFlags are further addresses that ports of this host have while a command
+// aliasFlags are further addresses that interfaces of this host have while a command
 // runs. They are settings like a study's: written to an undo journal first, removed
 // at the end, and by linerate recover where the command was killed.
 type aliasFlags struct {
@@ -27,7 +27,7 @@ type aliasFlags struct {
 	all   []model.Setting
 }
 
-const aliasUsage = "add addresses to a port of this host and remove them at the end, such as 'eth1=192.168.2.1-254/24' (may be repeated; needs root)"
+const aliasUsage = "add addresses to an interface of this host and remove them at the end, such as 'eth1=192.168.2.1-254/24' (may be repeated; needs root)"
 
 func (f *aliasFlags) define(flags *pflag.FlagSet, more string) {
 	flags.StringArrayVar(&f.texts, "alias", nil, aliasUsage+"; "+more)

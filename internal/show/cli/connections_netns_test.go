@@ -36,7 +36,7 @@ func TestAliasConnections(t *testing.T) {
 	}
 }
 
-// TestPortsExhausted: connections that come to one service port of a serving host,
+// TestPortsExhausted: connections that come to one port of a serving host,
 // from as many ports as there are; an alias at either end brings as many again.
 func TestPortsExhausted(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {

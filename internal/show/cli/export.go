@@ -28,7 +28,7 @@ func newExportCommand(s streams) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "export RUN --csv",
-		Short: "Write a run's trials, flows, ports or samples as CSV",
+		Short: "Write a run's trials, flows, interfaces or samples as CSV",
 		Long: `Write a run as flat tables for a spreadsheet or a statistics program:
 
 ` + tables.String() + `

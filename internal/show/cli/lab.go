@@ -182,7 +182,7 @@ func describeLab(w io.Writer, t *topology.Topology) {
 	table.Flush()
 }
 
-// someAddresses names a port's addresses, and of many the first ones.
+// someAddresses names an interface's addresses, and of many the first ones.
 func someAddresses(all []topology.Address) string {
 	const listed = 3
 	var words []string

@@ -33,7 +33,7 @@ with a connection for each request.
 
 Everything is counted in one window that is common to all flows and both hosts:
 goodput is what the receivers read in it. It is held against the limit, where
-the ports tell their speed, and against the trust checks.
+the interfaces tell their speed, and against the trust checks.
 
 Several addresses, as a list or with ranges such as '192.168.2.{1..4}', are of
 one server; flows take them in turn, and --source likewise. Addresses that this

@@ -26,7 +26,7 @@ type iperf3Flags struct {
 const iperf3Password = "IPERF3_PASSWORD"
 
 func (f *iperf3Flags) define(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.on, "iperf3", false, "ADDRESS is an iperf3 server's (service port 5201 by default); see docs/iperf3.md for what cannot be known then")
+	flags.BoolVar(&f.on, "iperf3", false, "ADDRESS is an iperf3 server's (port 5201 by default); see docs/iperf3.md for what cannot be known then")
 	flags.StringVar(&f.user, "iperf3-user", "", "iperf3: who this is, for a server that asks")
 	flags.StringVar(&f.password, "iperf3-password", "", "iperf3: file that holds the password (default: what is in $"+iperf3Password+")")
 	flags.StringVar(&f.key, "iperf3-key", "", "iperf3: file with the server's public key (PEM), with which the password is encrypted")

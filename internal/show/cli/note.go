@@ -19,7 +19,7 @@ func newNoteCommand(s streams) *cobra.Command {
 		Short: "Attach a note to a run",
 		Long: `Attach a note to a run: what was different that day, what the cable was
 called. It appears in every report of the run.`,
-		Example: `  linerate note latest "after the new cable in port 3"`,
+		Example: `  linerate note latest "after the new cable in switch port 3"`,
 		Args:    minimumArgs(2, `expected a run and the note's text, such as: linerate note latest "after the new cable"`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := strings.TrimSpace(strings.Join(args[1:], " "))

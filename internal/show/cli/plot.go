@@ -28,7 +28,7 @@ func newPlotCommand(s streams) *cobra.Command {
 
 RUN is a run's name, the beginning of one, or latest. The figures are those of
 the page: what the run is judged by (goodput, or such as latency_p99), effects,
-predicted, flows, accounts, ports, topology, series. A run has those that it has
+predicted, flows, accounts, interfaces, topology, series. A run has those that it has
 data for.`,
 		Example: `  linerate plot latest -o goodput.svg
   linerate plot arp-flux-7 --figure topology -o topology.png --scale 3`,
@@ -54,7 +54,7 @@ data for.`,
 		},
 	}
 	cmd.Flags().StringVarP(&f.out, "out", "o", "", "the file to write, ending in .svg or .png")
-	cmd.Flags().StringVar(&f.figure, "figure", "", "what the run is judged by, such as goodput; effects, predicted, flows, accounts, ports, topology, ways or series (default: what the answer is about)")
+	cmd.Flags().StringVar(&f.figure, "figure", "", "what the run is judged by, such as goodput; effects, predicted, flows, accounts, interfaces, topology, ways or series (default: what the answer is about)")
 	cmd.Flags().Float64Var(&f.scale, "scale", 2, "PNG: pixels of the file for each of the figure, which is about 1,100 wide")
 	return cmd
 }

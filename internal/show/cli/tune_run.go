@@ -93,7 +93,7 @@ func (t *tuner) useless(files []settingfile.File, s record.LintSetting) string {
 	if port := settingfile.InterfaceOf(s.Key); port != "" {
 		for _, name := range t.hosts {
 			if h, _ := t.study.Topology.Host(name); !slices.ContainsFunc(h.Interfaces, func(p topology.Interface) bool { return p.Name == port }) {
-				return fmt.Sprintf("%s has no port %s", name, port)
+				return fmt.Sprintf("%s has no interface %s", name, port)
 			}
 		}
 	}

@@ -108,7 +108,7 @@ func (t *Test) welcome(ctx context.Context) error {
 	case h.err == nil && h.state == iperf3.ServerError:
 		return t.refused("after it was shown the cookie", h)
 	case hungUp(h.err) && t.isLinerate(ctx):
-		return fmt.Errorf("linerate serve listens at %s: leave --iperf3 out to measure with it, or name its iperf3 service port", t.server)
+		return fmt.Errorf("linerate serve listens at %s: leave --iperf3 out to measure with it, or name its iperf3 port", t.server)
 	case hungUp(h.err):
 		return fmt.Errorf("the server at %s closed the connection without an answer: it is busy with another test, or something else than iperf3", t.server)
 	case timedOut(h.err):

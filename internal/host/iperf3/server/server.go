@@ -88,7 +88,7 @@ func refuse(code iperf3.Code, format string, arguments ...any) Refused {
 	return Refused{code, fmt.Sprintf(format, arguments...)}
 }
 
-// Listener is the service port, of TCP and of UDP.
+// Listener is the port, of TCP and of UDP.
 type Listener struct {
 	tcp *net.TCPListener
 	udp *net.UDPConn
