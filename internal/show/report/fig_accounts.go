@@ -10,7 +10,7 @@ import (
 
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/limits"
-	"linerate/internal/show/report/draw"
+	"linerate/internal/show/figure"
 )
 
 // account is one way of counting along the levels of a factor, measured or published.
@@ -18,7 +18,7 @@ type account struct {
 	name   string
 	points []accountPoint
 	dash   bool // not measured here
-	role   draw.Role
+	role   figure.Role
 }
 
 type accountPoint struct{ x, bps, low, high float64 }
@@ -53,7 +53,7 @@ func (v *view) accountsFigure() (Figure, bool) {
 	if wire == limit {
 		wire = 0
 	}
-	f.panels = []panel{{"", func(width float64) *draw.Drawing { return v.accountsPanel(factor, list, limit, wire, width) }}}
+	f.panels = []panel{{"", func(width float64) *figure.Drawing { return v.accountsPanel(factor, list, limit, wire, width) }}}
 	return f, true
 }
 
@@ -106,7 +106,7 @@ func (v *view) accounts(factor record.Factor) (list []account, limit float64) {
 	list = slices.DeleteFunc(list, func(a account) bool { return len(a.points) == 0 })
 	for i := range list {
 		slices.SortFunc(list[i].points, func(a, b accountPoint) int { return int(math.Copysign(1, a.x-b.x)) })
-		list[i].role = draw.SeriesRole(i)
+		list[i].role = figure.SeriesRole(i)
 	}
 	return list, limit
 }
@@ -141,7 +141,7 @@ func (v *view) publishedLimit(factor record.Factor) (most float64) {
 	return most
 }
 
-func (v *view) accountsPanel(factor record.Factor, list []account, limit, wire, width float64) *draw.Drawing {
+func (v *view) accountsPanel(factor record.Factor, list []account, limit, wire, width float64) *figure.Drawing {
 	low, high, first, last := math.Inf(1), max(limit, wire), math.Inf(1), 0.0
 	for _, a := range list {
 		for _, p := range a.points {
@@ -169,11 +169,11 @@ func (v *view) accountsPanel(factor record.Factor, list []account, limit, wire, 
 	left := 8.0
 	for i, m := range marks {
 		labels[i] = strconv.FormatFloat(math.Round(m*1e6)/1e6, 'f', -1, 64)
-		left = max(left, draw.TextWidth(labels[i], sizeSmall, false)+8)
+		left = max(left, figure.TextWidth(labels[i], sizeSmall, false)+8)
 	}
 	right := width - labelWidth
 	const top, bottom = 24.0, 330.0
-	d := draw.New(width, bottom+36)
+	d := figure.New(width, bottom+36)
 	x := func(n float64) float64 {
 		if last == first {
 			return left
@@ -184,34 +184,34 @@ func (v *view) accountsPanel(factor record.Factor, list []account, limit, wire, 
 	y := func(bps float64) float64 { return bottom - (min(max(bps, low), high)-low)/(high-low)*(bottom-top) }
 	for i, m := range marks {
 		at := y(m / v.scale.per)
-		d.Line(draw.Faint, 1, draw.Point{X: left, Y: at}, draw.Point{X: right, Y: at})
-		d.Text(left-6, at+4, labels[i], draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.End})
+		d.Line(figure.Faint, 1, figure.Point{X: left, Y: at}, figure.Point{X: right, Y: at})
+		d.Text(left-6, at+4, labels[i], figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
 	}
-	d.Text(0, top-12, v.scale.unit, draw.Style{Size: sizeSmall, Role: draw.Muted})
+	d.Text(0, top-12, v.scale.unit, figure.Style{Size: sizeSmall, Role: figure.Muted})
 	for _, n := range ticks(last, int(max(2, (right-left)/70))) {
 		if n >= first || n == 0 {
-			d.Text(x(max(n, first)), bottom+16, exact(max(n, first)), draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.Middle})
+			d.Text(x(max(n, first)), bottom+16, exact(max(n, first)), figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.Middle})
 		}
 	}
-	d.Text(right, bottom+31, factor.Name, draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.End})
+	d.Text(right, bottom+31, factor.Name, figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
 	if limit > 0 {
-		d.Line(draw.Limit, 1.6, draw.Point{X: left, Y: y(limit)}, draw.Point{X: right, Y: y(limit)})
-		d.Text(right-4, y(limit)-5, "limit "+v.scale.value(limit), draw.Style{Size: sizeText, Role: draw.Limit, Bold: true, Anchor: draw.End})
+		d.Line(figure.Limit, 1.6, figure.Point{X: left, Y: y(limit)}, figure.Point{X: right, Y: y(limit)})
+		d.Text(right-4, y(limit)-5, "limit "+v.scale.value(limit), figure.Style{Size: sizeText, Role: figure.Limit, Bold: true, Anchor: figure.End})
 	}
 	if wire > 0 {
-		d.Line(draw.Limit, 1.2, draw.Point{X: left, Y: y(wire)}, draw.Point{X: right, Y: y(wire)}).Dash()
-		d.Text(right-4, y(wire)+13, "limit of the published wire "+v.scale.value(wire), draw.Style{Size: sizeSmall, Role: draw.Limit, Anchor: draw.End})
+		d.Line(figure.Limit, 1.2, figure.Point{X: left, Y: y(wire)}, figure.Point{X: right, Y: y(wire)}).Dash()
+		d.Text(right-4, y(wire)+13, "limit of the published wire "+v.scale.value(wire), figure.Style{Size: sizeSmall, Role: figure.Limit, Anchor: figure.End})
 	}
 	for _, a := range list {
-		var points []draw.Point
+		var points []figure.Point
 		for _, p := range a.points {
-			at := draw.Point{X: x(p.x), Y: y(p.bps)}
+			at := figure.Point{X: x(p.x), Y: y(p.bps)}
 			points = append(points, at)
 			if p.high > p.low {
-				d.Line(a.role, 1.2, draw.Point{X: at.X, Y: y(p.low)}, draw.Point{X: at.X, Y: y(p.high)})
+				d.Line(a.role, 1.2, figure.Point{X: at.X, Y: y(p.low)}, figure.Point{X: at.X, Y: y(p.high)})
 			}
 		}
-		curve := d.Line(a.role, 1.8, draw.Smooth(points)...)
+		curve := d.Line(a.role, 1.8, figure.Smooth(points)...)
 		if a.dash {
 			curve.Dash()
 		}
@@ -224,7 +224,7 @@ func (v *view) accountsPanel(factor record.Factor, list []account, limit, wire, 
 }
 
 // nameAccounts names the curves at their right ends, moved apart where they are close.
-func nameAccounts(d *draw.Drawing, list []account, y func(float64) float64, x, width, top, bottom float64) {
+func nameAccounts(d *figure.Drawing, list []account, y func(float64) float64, x, width, top, bottom float64) {
 	const apart = 15.0
 	order := slices.Clone(list)
 	end := func(a account) float64 { return y(a.points[len(a.points)-1].bps) }
@@ -244,6 +244,6 @@ func nameAccounts(d *draw.Drawing, list []account, y func(float64) float64, x, w
 		at[i] = min(at[i], floor)
 	}
 	for i, a := range order {
-		d.Text(x, at[i]+4, draw.Fit(plain(a.name), width, sizeSmall, false), draw.Style{Size: sizeSmall, Role: a.role}).Tip(a.name)
+		d.Text(x, at[i]+4, figure.Fit(plain(a.name), width, sizeSmall, false), figure.Style{Size: sizeSmall, Role: a.role}).Tip(a.name)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
-	"linerate/internal/show/report/draw"
+	"linerate/internal/show/figure"
 )
 
 // A forest plot: every comparison of a run on one axis of ratios, each with its
@@ -32,7 +32,7 @@ func (v *view) effectsFigure() (Figure, bool) {
 		groups, more := v.effectGroups(col)
 		left, all = left+more, append(all, groups...)
 		if len(groups) > 0 {
-			f.panels = append(f.panels, panel{col.name, func(width float64) *draw.Drawing {
+			f.panels = append(f.panels, panel{col.name, func(width float64) *figure.Drawing {
 				low, high := ratioAxis(all, v.run.Margin)
 				return v.effectsPanel(groups, low, high, width)
 			}})
@@ -132,8 +132,8 @@ func (v *view) effectsTitle() string {
 }
 
 // verdictRoles colour what an effect does; the word stands beside it.
-var verdictRoles = map[string]draw.Role{
-	record.Improves: draw.Change, record.Worsens: draw.Limit, record.NoDifference: draw.Base, record.Inconclusive: draw.Ink,
+var verdictRoles = map[string]figure.Role{
+	record.Improves: figure.Change, record.Worsens: figure.Limit, record.NoDifference: figure.Base, record.Inconclusive: figure.Ink,
 }
 
 // ratioAxis is how far ratios go: as far as the figures do, and their intervals where
@@ -185,7 +185,7 @@ func ratioTicks(low, high float64, n int) []float64 {
 	return []float64{1}
 }
 
-func (v *view) effectsPanel(groups []effectGroup, low, high, width float64) *draw.Drawing {
+func (v *view) effectsPanel(groups []effectGroup, low, high, width float64) *figure.Drawing {
 	// Where there is little room a name stands above its mark.
 	stacked := width < 700
 	const headHeight, top = 26.0, 8.0
@@ -204,9 +204,9 @@ func (v *view) effectsPanel(groups []effectGroup, low, high, width float64) *dra
 			if values[e] = size; interval != "" && !stacked {
 				values[e] += " (" + interval + ")"
 			}
-			nameWidth = max(nameWidth, draw.TextWidth(names[e], sizeText, false))
-			valueWidth = max(valueWidth, draw.TextWidth(values[e], sizeSmall, false))
-			wordWidth = max(wordWidth, draw.TextWidth(e.Verdict, sizeSmall, false))
+			nameWidth = max(nameWidth, figure.TextWidth(names[e], sizeText, false))
+			valueWidth = max(valueWidth, figure.TextWidth(values[e], sizeSmall, false))
+			wordWidth = max(wordWidth, figure.TextWidth(e.Verdict, sizeSmall, false))
 		}
 	}
 	left, right := min(nameWidth, width*0.34)+14, width-valueWidth-wordWidth-26
@@ -214,7 +214,7 @@ func (v *view) effectsPanel(groups []effectGroup, low, high, width float64) *dra
 		left, right = 4, width-max(valueWidth, wordWidth)-12
 	}
 	bottom := top + rowHeight*float64(rows) + headHeight*float64(len(groups))
-	d := draw.New(width, bottom+38)
+	d := figure.New(width, bottom+38)
 	x := func(r float64) float64 {
 		return left + (math.Log(min(max(r, low), high))-math.Log(low))/(math.Log(high)-math.Log(low))*(right-left)
 	}
@@ -231,42 +231,42 @@ func (v *view) effectsPanel(groups []effectGroup, low, high, width float64) *dra
 			}
 		}
 	}
-	ruler := func(role draw.Role, width, at float64) {
+	ruler := func(role figure.Role, width, at float64) {
 		for _, s := range spans {
-			d.Line(role, width, draw.Point{X: at, Y: s[0]}, draw.Point{X: at, Y: s[1]})
+			d.Line(role, width, figure.Point{X: at, Y: s[0]}, figure.Point{X: at, Y: s[1]})
 		}
 	}
 	if m := v.run.Margin; m > 0 {
 		for _, s := range spans {
-			d.Rect(x(1-m), s[0], x(1+m)-x(1-m), s[1]-s[0], draw.Faint)
+			d.Rect(x(1-m), s[0], x(1+m)-x(1-m), s[1]-s[0], figure.Faint)
 		}
 	}
 	last := math.Inf(-1)
 	for _, at := range ratioTicks(low, high, int(max(3, (right-left)/46))) {
-		ruler(draw.Faint, 1, x(at))
+		ruler(figure.Faint, 1, x(at))
 		label := strconv.FormatFloat(at, 'g', 4, 64) + "×"
-		if half := draw.TextWidth(label, sizeSmall, false) / 2; x(at)-half > last {
-			d.Text(x(at), bottom+16, label, draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.Middle})
+		if half := figure.TextWidth(label, sizeSmall, false) / 2; x(at)-half > last {
+			d.Text(x(at), bottom+16, label, figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.Middle})
 			last = x(at) + half + 4
 		}
 	}
-	ruler(draw.Ink, 1.2, x(1))
-	d.Text(left, bottom+32, v.lead().Label+" as a ratio"+v.lead().sense(), draw.Style{Size: sizeSmall, Role: draw.Muted})
+	ruler(figure.Ink, 1.2, x(1))
+	d.Text(left, bottom+32, v.lead().Label+" as a ratio"+v.lead().sense(), figure.Style{Size: sizeSmall, Role: figure.Muted})
 	y := top
 	for _, g := range groups {
-		d.Text(0, y+17, draw.Fit(plain(g.against), max(left, width*0.5), sizeText, true), draw.Style{Size: sizeText, Bold: true})
+		d.Text(0, y+17, figure.Fit(plain(g.against), max(left, width*0.5), sizeText, true), figure.Style{Size: sizeText, Bold: true})
 		y += headHeight
 		for _, e := range g.effects {
 			at := y + rowHeight/2
 			if stacked {
-				d.Text(0, y+13, draw.Fit(names[e], right-4, sizeText, false), draw.Style{Size: sizeText}).Tip(e.To)
-				d.Text(width, y+13, values[e], draw.Style{Size: sizeSmall, Anchor: draw.End})
-				d.Text(width, y+28, e.Verdict, draw.Style{Size: sizeSmall, Role: verdictText(e), Anchor: draw.End})
+				d.Text(0, y+13, figure.Fit(names[e], right-4, sizeText, false), figure.Style{Size: sizeText}).Tip(e.To)
+				d.Text(width, y+13, values[e], figure.Style{Size: sizeSmall, Anchor: figure.End})
+				d.Text(width, y+28, e.Verdict, figure.Style{Size: sizeSmall, Role: verdictText(e), Anchor: figure.End})
 				at = y + 24
 			} else {
-				d.Text(0, at+4, draw.Fit(names[e], left-12, sizeText, false), draw.Style{Size: sizeText}).Tip(e.To)
-				d.Text(width-wordWidth-12, at+4, values[e], draw.Style{Size: sizeSmall, Anchor: draw.End})
-				d.Text(width-wordWidth, at+4, e.Verdict, draw.Style{Size: sizeSmall, Role: verdictText(e)})
+				d.Text(0, at+4, figure.Fit(names[e], left-12, sizeText, false), figure.Style{Size: sizeText}).Tip(e.To)
+				d.Text(width-wordWidth-12, at+4, values[e], figure.Style{Size: sizeSmall, Anchor: figure.End})
+				d.Text(width-wordWidth, at+4, e.Verdict, figure.Style{Size: sizeSmall, Role: verdictText(e)})
 			}
 			effectMark(d, e, at, low, high, x, g.against)
 			y += rowHeight
@@ -276,36 +276,36 @@ func (v *view) effectsPanel(groups []effectGroup, low, high, width float64) *dra
 }
 
 // verdictText is the role of the word: a grey that is for bars is too pale for text.
-func verdictText(e *record.Effect) draw.Role {
+func verdictText(e *record.Effect) figure.Role {
 	if e.Verdict == record.NoDifference {
-		return draw.Muted
+		return figure.Muted
 	}
 	return verdictRoles[e.Verdict]
 }
 
 // effectMark draws an effect: a point and its interval, with arrows where that goes
 // beyond the axis. What is open is hollow.
-func effectMark(d *draw.Drawing, e *record.Effect, y, low, high float64, x func(float64) float64, against string) {
+func effectMark(d *figure.Drawing, e *record.Effect, y, low, high float64, x func(float64) float64, against string) {
 	role, r := verdictRoles[e.Verdict], e.Ratio
 	if r.High > 0 {
 		from, to := x(r.Low), x(r.High)
-		d.Line(role, 2, draw.Point{X: from, Y: y}, draw.Point{X: to, Y: y})
+		d.Line(role, 2, figure.Point{X: from, Y: y}, figure.Point{X: to, Y: y})
 		for _, end := range []struct {
 			x    float64
 			over bool
 			sign float64
 		}{{from, r.Low < low, 1}, {to, r.High > high, -1}} {
 			if end.over {
-				d.Polygon(role, draw.Point{X: end.x - 2*end.sign, Y: y}, draw.Point{X: end.x + 6*end.sign, Y: y - 4}, draw.Point{X: end.x + 6*end.sign, Y: y + 4})
+				d.Polygon(role, figure.Point{X: end.x - 2*end.sign, Y: y}, figure.Point{X: end.x + 6*end.sign, Y: y - 4}, figure.Point{X: end.x + 6*end.sign, Y: y + 4})
 			} else {
-				d.Line(role, 2, draw.Point{X: end.x, Y: y - 4}, draw.Point{X: end.x, Y: y + 4})
+				d.Line(role, 2, figure.Point{X: end.x, Y: y - 4}, figure.Point{X: end.x, Y: y + 4})
 			}
 		}
 	}
 	size, interval := ratio(r)
 	tip := strings.TrimSuffix(fmt.Sprintf("%s %s: %s %s", e.To, against, size, interval), " ") + ", " + e.Verdict
-	d.Circle(draw.Point{X: x(r.Mean), Y: y}, 4.6, role).Tip(tip)
+	d.Circle(figure.Point{X: x(r.Mean), Y: y}, 4.6, role).Tip(tip)
 	if e.Verdict == record.Inconclusive {
-		d.Circle(draw.Point{X: x(r.Mean), Y: y}, 2.6, draw.Paper).Tip(tip)
+		d.Circle(figure.Point{X: x(r.Mean), Y: y}, 2.6, figure.Paper).Tip(tip)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"linerate/internal/science/ecmp"
-	"linerate/internal/show/report/draw"
+	"linerate/internal/show/figure"
 )
 
 // flowCurve is one row of treatments, by the number of flows, over so many links.
@@ -89,11 +89,11 @@ func (v *view) flowsFigure() (Figure, bool) {
 		if len(these) == 1 && these[0].name == count(n, "link") {
 			these[0].name = "expected" // the panel's title says the rest
 		}
-		f.panels = append(f.panels, panel{"Goodput over " + count(n, "link"), func(width float64) *draw.Drawing {
+		f.panels = append(f.panels, panel{"Goodput over " + count(n, "link"), func(width float64) *figure.Drawing {
 			return carriedChart(these, v.run.Margin).draw(width)
 		}})
 		if placed := slices.DeleteFunc(slices.Clone(these), func(c flowCurve) bool { return !c.byChance() }); len(placed) > 0 {
-			f.panels = append(f.panels, panel{fmt.Sprintf("Chance that some of %s is idle", count(n, "link")), func(width float64) *draw.Drawing {
+			f.panels = append(f.panels, panel{fmt.Sprintf("Chance that some of %s is idle", count(n, "link")), func(width float64) *figure.Drawing {
 				return idleChart(placed).draw(width)
 			}})
 		}
@@ -188,11 +188,11 @@ func idleChart(curves []flowCurve) flowsChart {
 	}
 }
 
-func (c flowsChart) draw(width float64) *draw.Drawing {
+func (c flowsChart) draw(width float64) *figure.Drawing {
 	const top, bottom = 26.0, 250.0
 	labelWidth := min(width*0.2, 130)
 	left, right := 42.0, width-labelWidth
-	d := draw.New(width, bottom+36)
+	d := figure.New(width, bottom+36)
 
 	var flows []int
 	for _, curve := range c.curves {
@@ -220,36 +220,36 @@ func (c flowsChart) draw(width float64) *draw.Drawing {
 	for i, tick := range c.ticks {
 		at := y(tick)
 		if tick < c.most || c.limit == "" {
-			d.Line(draw.Faint, 1, draw.Point{X: left, Y: at}, draw.Point{X: right, Y: at})
+			d.Line(figure.Faint, 1, figure.Point{X: left, Y: at}, figure.Point{X: right, Y: at})
 		}
-		d.Text(left-8, at+4, c.labels[i], draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.End})
+		d.Text(left-8, at+4, c.labels[i], figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
 	}
 	if c.limit != "" {
-		d.Line(draw.Limit, 1.6, draw.Point{X: left, Y: y(c.most)}, draw.Point{X: right, Y: y(c.most)}).Dash()
-		d.Text(right, y(c.most)-6, c.limit, draw.Style{Size: sizeSmall, Role: draw.Limit, Anchor: draw.End})
+		d.Line(figure.Limit, 1.6, figure.Point{X: left, Y: y(c.most)}, figure.Point{X: right, Y: y(c.most)}).Dash()
+		d.Text(right, y(c.most)-6, c.limit, figure.Style{Size: sizeSmall, Role: figure.Limit, Anchor: figure.End})
 	}
-	d.Text(0, top-12, c.unit, draw.Style{Size: sizeSmall, Role: draw.Muted})
+	d.Text(0, top-12, c.unit, figure.Style{Size: sizeSmall, Role: figure.Muted})
 	last := math.Inf(-1)
 	for _, k := range flows {
 		if at := x(float64(k)); at-last >= 22 {
-			d.Text(at, bottom+16, fmt.Sprint(k), draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.Middle})
+			d.Text(at, bottom+16, fmt.Sprint(k), figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.Middle})
 			last = at
 		}
 	}
-	d.Text(right, bottom+31, "flows at once", draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.End})
+	d.Text(right, bottom+31, "flows at once", figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
 
 	var ends []line
 	for i, curve := range c.curves {
-		role := draw.SeriesRole(curve.place)
+		role := figure.SeriesRole(curve.place)
 		d.Line(role, 1.6, c.line(curve, x, y)...)
 		for _, g := range curve.groups {
 			// Beside each other where rows agree.
 			at := x(float64(g.Flows)) + 9*(float64(i)-float64(len(c.curves)-1)/2)
 			value, low, high := c.measured(g)
 			if high > low {
-				d.Line(role, 1.2, draw.Point{X: at, Y: y(low)}, draw.Point{X: at, Y: y(high)}).Tip(c.tip(g))
+				d.Line(role, 1.2, figure.Point{X: at, Y: y(low)}, figure.Point{X: at, Y: y(high)}).Tip(c.tip(g))
 			}
-			d.Circle(draw.Point{X: at, Y: y(value)}, 4.5, role).Tip(c.tip(g))
+			d.Circle(figure.Point{X: at, Y: y(value)}, 4.5, role).Tip(c.tip(g))
 		}
 		end, _, _ := c.expected(curve.groups[len(curve.groups)-1])
 		ends = append(ends, line{port: curve.name, bps: []float64{end}})
@@ -260,38 +260,38 @@ func (c flowsChart) draw(width float64) *draw.Drawing {
 
 // line is what theory expects: at every number of flows where each is placed by
 // itself, else where it was tried.
-func (c flowsChart) line(curve flowCurve, x, y func(float64) float64) []draw.Point {
-	var points []draw.Point
+func (c flowsChart) line(curve flowCurve, x, y func(float64) float64) []figure.Point {
+	var points []figure.Point
 	for i, g := range curve.groups {
 		at, _, _ := c.expected(g)
-		points = append(points, draw.Point{X: x(float64(g.Flows)), Y: y(at)})
+		points = append(points, figure.Point{X: x(float64(g.Flows)), Y: y(at)})
 		if i+1 == len(curve.groups) || g.Placements != g.Flows || curve.groups[i+1].Placements != curve.groups[i+1].Flows {
 			continue
 		}
 		next := curve.groups[i+1].Flows
 		stride := max(1, (next-g.Flows)/16)
 		for k := g.Flows + stride; k < next; k += stride {
-			points = append(points, draw.Point{X: x(float64(k)), Y: y(c.between(g, k))})
+			points = append(points, figure.Point{X: x(float64(k)), Y: y(c.between(g, k))})
 		}
 	}
 	return points
 }
 
 // band shades where what is measured lies, of what a hash placed.
-func (c flowsChart) band(d *draw.Drawing, curve flowCurve, x, y func(float64) float64) {
+func (c flowsChart) band(d *figure.Drawing, curve flowCurve, x, y func(float64) float64) {
 	if !curve.byChance() {
 		return
 	}
-	var upper, lower []draw.Point
+	var upper, lower []figure.Point
 	for _, g := range curve.groups {
 		_, low, high := c.expected(g)
 		at, low, high := x(float64(g.Flows)), y(low), y(high)
 		if len(curve.groups) == 1 { // wide enough to be seen
-			upper, lower = append(upper, draw.Point{X: at - 16, Y: high}), append(lower, draw.Point{X: at - 16, Y: low})
+			upper, lower = append(upper, figure.Point{X: at - 16, Y: high}), append(lower, figure.Point{X: at - 16, Y: low})
 			at += 16
 		}
-		upper, lower = append(upper, draw.Point{X: at, Y: high}), append(lower, draw.Point{X: at, Y: low})
+		upper, lower = append(upper, figure.Point{X: at, Y: high}), append(lower, figure.Point{X: at, Y: low})
 	}
 	slices.Reverse(lower)
-	d.Polygon(draw.Faint, append(upper, lower...)...)
+	d.Polygon(figure.Faint, append(upper, lower...)...)
 }

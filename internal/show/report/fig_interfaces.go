@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/record"
-	"linerate/internal/show/report/draw"
+	"linerate/internal/show/figure"
 )
 
 // portsFigure draws each interface's share of its host's traffic, by treatment.
@@ -28,7 +28,7 @@ func (v *view) portsFigure() (Figure, bool) {
 	f := Figure{Name: "interfaces", Title: v.portsTitle(), csv: v.portsCSV(),
 		note: "Share of " + v.traffic() + " on each of its interfaces, in the direction the data flows."}
 	for c, col := range v.columns {
-		f.panels = append(f.panels, panel{col.name, func(width float64) *draw.Drawing { return v.portsPanel(c, names, width) }})
+		f.panels = append(f.panels, panel{col.name, func(width float64) *figure.Drawing { return v.portsPanel(c, names, width) }})
 	}
 	return f, true
 }
@@ -36,11 +36,11 @@ func (v *view) portsFigure() (Figure, bool) {
 // minimum width of a cell with a number in it.
 const shareCell = 42.0
 
-func (v *view) portsPanel(c int, ports []string, width float64) *draw.Drawing {
+func (v *view) portsPanel(c int, ports []string, width float64) *figure.Drawing {
 	nameWidth, names, rowHeight := v.nameColumn(width)
 	rowHeight = max(rowHeight, 34)
 	left, top := nameWidth+10, 20.0
-	d := draw.New(width, top+rowHeight*float64(len(v.rows))+4)
+	d := figure.New(width, top+rowHeight*float64(len(v.rows))+4)
 	wide := (width - left) / float64(len(ports))
 	numbers := wide >= shareCell
 	countWidth := 0.0
@@ -48,22 +48,22 @@ func (v *view) portsPanel(c int, ports []string, width float64) *draw.Drawing {
 		wide = min(wide, 96)
 		for p, name := range ports {
 			x := left + wide*float64(p)
-			d.Text(x, top-6, fitTail(plain(name), wide-8), draw.Style{Size: sizeSmall, Role: draw.Muted}).Tip(name)
+			d.Text(x, top-6, fitTail(plain(name), wide-8), figure.Style{Size: sizeSmall, Role: figure.Muted}).Tip(name)
 		}
 	} else {
-		countWidth = draw.TextWidth("000 of 000", sizeSmall, false) + 8
+		countWidth = figure.TextWidth("000 of 000", sizeSmall, false) + 8
 		wide = (width - left - countWidth) / float64(len(ports))
-		d.Text(left, top-6, draw.Fit(plain(ports[0]), 80, sizeSmall, false), draw.Style{Size: sizeSmall, Role: draw.Muted})
-		d.Text(width-countWidth, top-6, fitTail(plain(ports[len(ports)-1]), 80), draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.End})
+		d.Text(left, top-6, figure.Fit(plain(ports[0]), 80, sizeSmall, false), figure.Style{Size: sizeSmall, Role: figure.Muted})
+		d.Text(width-countWidth, top-6, fitTail(plain(ports[len(ports)-1]), 80), figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
 	}
 	largest := v.largestShare(c)
 	for i := range v.rows {
 		r := &v.rows[i]
 		y := top + rowHeight*float64(i)
 		drawName(d, names[i], 0, y+rowHeight/2, r.name)
-		role := draw.Change
+		role := figure.Change
 		if r.baseline {
-			role = draw.Base
+			role = figure.Base
 		}
 		loads := portsOf(r.cells[c].Treatment, v.focus)
 		for _, p := range loads {
@@ -75,16 +75,16 @@ func (v *view) portsPanel(c int, ports []string, width float64) *draw.Drawing {
 				d.Rect(x, y+rowHeight-4-height, max(wide-1, wide*0.7), max(height, 0.8), role).Tip(tip)
 				continue
 			}
-			style := draw.Style{Size: sizeText}
+			style := figure.Style{Size: sizeText}
 			if p.Share < 0.005 {
-				style.Role = draw.Muted
+				style.Role = figure.Muted
 			}
 			d.Text(x, y+rowHeight/2+1, percent(p.Share), style).Tip(tip)
-			d.Rect(x, y+rowHeight/2+6, wide-8, 6, draw.Faint).Tip(tip)
+			d.Rect(x, y+rowHeight/2+6, wide-8, 6, figure.Faint).Tip(tip)
 			d.Rect(x, y+rowHeight/2+6, (wide-8)*share, 6, role).Tip(tip)
 		}
 		if !numbers && len(loads) > 0 {
-			d.Text(width, y+rowHeight/2+4, fmt.Sprintf("%d of %d", carrying(loads), len(loads)), draw.Style{Size: sizeSmall, Anchor: draw.End})
+			d.Text(width, y+rowHeight/2+4, fmt.Sprintf("%d of %d", carrying(loads), len(loads)), figure.Style{Size: sizeSmall, Anchor: figure.End})
 		}
 	}
 	return d
@@ -108,7 +108,7 @@ func fitTail(name string, width float64) string {
 		if n > 0 {
 			short = "…" + short
 		}
-		if draw.TextWidth(short, sizeSmall, false) <= width {
+		if figure.TextWidth(short, sizeSmall, false) <= width {
 			return short
 		}
 	}

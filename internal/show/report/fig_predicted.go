@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/record"
-	"linerate/internal/show/report/draw"
+	"linerate/internal/show/figure"
 )
 
 // predictedFigure holds what flows got against what was predicted for them, on
@@ -34,7 +34,7 @@ func (v *view) predictedFigure() (Figure, bool) {
 		f.Title = fmt.Sprintf("%d of %s got what was predicted", within, count(judged, "flow"))
 	}
 	f.note = fmt.Sprintf("Across: what was predicted, from its low end to its high one. Up: what was measured, the mean of a treatment's flows and how far they go. On the line both are equal; what came true meets the shaded ±%.3g %%.", 100*record.Tolerated)
-	f.panels = []panel{{"", func(width float64) *draw.Drawing { return v.predictedPanel(list, width) }}}
+	f.panels = []panel{{"", func(width float64) *figure.Drawing { return v.predictedPanel(list, width) }}}
 	return f, true
 }
 
@@ -60,7 +60,7 @@ func decades(low, high float64, n int) (list []float64) {
 	return list
 }
 
-func (v *view) predictedPanel(list []held, width float64) *draw.Drawing {
+func (v *view) predictedPanel(list []held, width float64) *figure.Drawing {
 	low, high := math.Inf(1), 0.0
 	for _, h := range list {
 		// A flow that got nothing has no place on these axes: it ends at their edge.
@@ -75,31 +75,31 @@ func (v *view) predictedPanel(list []held, width float64) *draw.Drawing {
 		left = 62
 	}
 	bottom := top + min((right-left)*0.8, 400)
-	d := draw.New(width, bottom+44)
+	d := figure.New(width, bottom+44)
 	along := func(bps float64) float64 {
 		return (math.Log(min(max(bps, low), high)) - math.Log(low)) / (math.Log(high) - math.Log(low))
 	}
 	x := func(bps float64) float64 { return left + along(bps)*(right-left) }
 	y := func(bps float64) float64 { return bottom - along(bps)*(bottom-top) }
-	at := func(predicted, measured float64) draw.Point { return draw.Point{X: x(predicted), Y: y(measured)} }
+	at := func(predicted, measured float64) figure.Point { return figure.Point{X: x(predicted), Y: y(measured)} }
 
 	const near = record.Tolerated
-	d.Polygon(draw.Faint, at(low, low), at(low, low*(1+near)), at(high/(1+near), high), at(high, high), at(high, high*(1-near)), at(low/(1-near), low)).Tip("±" + percent(near))
+	d.Polygon(figure.Faint, at(low, low), at(low, low*(1+near)), at(high/(1+near), high), at(high, high), at(high, high*(1-near)), at(low/(1-near), low)).Tip("±" + percent(near))
 	last := math.Inf(-1)
 	for _, tick := range decades(low, high, int((right-left)/64)) {
 		s := bitScale(tick * 1.0005)
 		label := fmt.Sprintf("%.3g %s", tick*s.per, s.unit)
-		d.Line(draw.Faint, 1, at(tick, low), at(tick, high))
-		d.Line(draw.Faint, 1, at(low, tick), at(high, tick))
-		if half := draw.TextWidth(label, sizeSmall, false) / 2; x(tick)-half > last && x(tick)+half <= width {
-			d.Text(x(tick), bottom+16, label, draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.Middle})
+		d.Line(figure.Faint, 1, at(tick, low), at(tick, high))
+		d.Line(figure.Faint, 1, at(low, tick), at(high, tick))
+		if half := figure.TextWidth(label, sizeSmall, false) / 2; x(tick)-half > last && x(tick)+half <= width {
+			d.Text(x(tick), bottom+16, label, figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.Middle})
 			last = x(tick) + half + 6
 		}
-		d.Text(left-6, y(tick)+4, label, draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.End})
+		d.Text(left-6, y(tick)+4, label, figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
 	}
-	d.Line(draw.Muted, 1.4, at(low, low), at(high, high))
-	d.Text(0, top-9, "measured", draw.Style{Size: sizeSmall, Role: draw.Muted})
-	d.Text(right, bottom+34, "predicted", draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.End})
+	d.Line(figure.Muted, 1.4, at(low, low), at(high, high))
+	d.Text(0, top-9, "measured", figure.Style{Size: sizeSmall, Role: figure.Muted})
+	d.Text(right, bottom+34, "predicted", figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
 
 	// What is predicted to hold flows back is told by colour, and named in it.
 	var by []string
@@ -109,18 +109,18 @@ func (v *view) predictedPanel(list []held, width float64) *draw.Drawing {
 		}
 	}
 	for _, h := range list {
-		role := draw.SeriesRole(slices.Index(by, h.predicted[0]))
+		role := figure.SeriesRole(slices.Index(by, h.predicted[0]))
 		middle := math.Sqrt(h.low * h.high)
 		tip := fmt.Sprintf("%s: predicted %s to %s (%s), measured %s (%s)", h.label(v), linkRate(h.low), linkRate(h.high), h.predicted[0], linkRate(h.bps), causes(h.by))
 		d.Line(role, 1.6, at(h.low, h.bps), at(h.high, h.bps)).Tip(tip)
 		d.Line(role, 1.6, at(middle, h.least), at(middle, h.most)).Tip(tip)
 		d.Circle(at(middle, h.bps), 4, role).Tip(tip)
 		if h.within < h.judged {
-			d.Circle(at(middle, h.bps), 2.2, draw.Paper).Tip(tip)
+			d.Circle(at(middle, h.bps), 2.2, figure.Paper).Tip(tip)
 		}
 	}
-	words := func(x, y float64, text string, role draw.Role, bold bool) {
-		d.Text(x, y, draw.Fit(plain(text), width-x, sizeText, bold), draw.Style{Size: sizeText, Role: role, Bold: bold}).Tip(text)
+	words := func(x, y float64, text string, role figure.Role, bold bool) {
+		d.Text(x, y, figure.Fit(plain(text), width-x, sizeText, bold), figure.Style{Size: sizeText, Role: role, Bold: bold}).Tip(text)
 	}
 	if wide {
 		v.predictedWords(list, by, right+28, top+8, words)
@@ -134,8 +134,8 @@ func (v *view) predictedPanel(list []held, width float64) *draw.Drawing {
 const mostMisses = 8
 
 // predictedWords names the colours, and what did not come true.
-func (v *view) predictedWords(list []held, by []string, x, y float64, words func(x, y float64, text string, role draw.Role, bold bool)) float64 {
-	words(x, y, "predicted to be held back by", draw.Muted, false)
+func (v *view) predictedWords(list []held, by []string, x, y float64, words func(x, y float64, text string, role figure.Role, bold bool)) float64 {
+	words(x, y, "predicted to be held back by", figure.Muted, false)
 	for i, cause := range by {
 		y += 19
 		n, of := 0, 0
@@ -144,20 +144,20 @@ func (v *view) predictedWords(list []held, by []string, x, y float64, words func
 				n, of = n+h.within, of+h.judged
 			}
 		}
-		words(x, y, fmt.Sprintf("%s: %d of %d came true", cause, n, of), draw.SeriesRole(i), true)
+		words(x, y, fmt.Sprintf("%s: %d of %d came true", cause, n, of), figure.SeriesRole(i), true)
 	}
 	missed := slices.DeleteFunc(slices.Clone(list), func(h held) bool { return h.within == h.judged })
 	if len(missed) > 0 {
 		y += 30
-		words(x, y, "hollow: "+count(len(missed), "treatment")+" with flows that got something else", draw.Muted, false)
+		words(x, y, "hollow: "+count(len(missed), "treatment")+" with flows that got something else", figure.Muted, false)
 	}
 	for i, h := range missed {
 		y += 18
 		if i == mostMisses && len(missed) > mostMisses+1 {
-			words(x, y, fmt.Sprintf("and %d more", len(missed)-i), draw.Ink, false)
+			words(x, y, fmt.Sprintf("and %d more", len(missed)-i), figure.Ink, false)
 			break
 		}
-		words(x, y, h.label(v), draw.Ink, false)
+		words(x, y, h.label(v), figure.Ink, false)
 	}
 	return y + 14
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
-	"linerate/internal/show/report/draw"
+	"linerate/internal/show/figure"
 )
 
 // line is one interface's load over the window.
@@ -81,7 +81,7 @@ func (v *view) seriesFigure() (Figure, bool) {
 	}
 	f.note = "Load by the interface's own counters. The trial shown is the one nearest to its treatment's mean."
 	for _, s := range sources {
-		f.panels = append(f.panels, panel{s.title, func(width float64) *draw.Drawing { return seriesPanel(s.lines, s.limit, high, width) }})
+		f.panels = append(f.panels, panel{s.title, func(width float64) *figure.Drawing { return seriesPanel(s.lines, s.limit, high, width) }})
 	}
 	return f, true
 }
@@ -135,18 +135,18 @@ func (v *view) lines(t *record.Treatment, trial *record.Trial) []line {
 // headroom above the highest load is where the limit is named.
 const headroom = 1.14
 
-func seriesPanel(lines []line, limit, high, width float64) *draw.Drawing {
+func seriesPanel(lines []line, limit, high, width float64) *figure.Drawing {
 	s := bitScale(high)
 	labelWidth := min(width*0.24, 110)
 	marks := ticks(high*headroom*s.per, 4)
 	labels := tickLabels(marks)
 	left := 8.0
 	for _, label := range labels {
-		left = max(left, draw.TextWidth(label, sizeSmall, false)+8)
+		left = max(left, figure.TextWidth(label, sizeSmall, false)+8)
 	}
 	right := width - labelWidth
 	const top, bottom = 24.0, 190.0
-	d := draw.New(width, bottom+34)
+	d := figure.New(width, bottom+34)
 	end := 0.0
 	for _, l := range lines {
 		end = max(end, l.at[len(l.at)-1]*1.05)
@@ -155,29 +155,29 @@ func seriesPanel(lines []line, limit, high, width float64) *draw.Drawing {
 	y := func(bps float64) float64 { return bottom - bps/(high*headroom)*(bottom-top) }
 	for i, label := range labels {
 		at := y(marks[i] / s.per)
-		d.Line(draw.Faint, 1, draw.Point{X: left, Y: at}, draw.Point{X: right, Y: at})
-		d.Text(left-6, at+4, label, draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.End})
+		d.Line(figure.Faint, 1, figure.Point{X: left, Y: at}, figure.Point{X: right, Y: at})
+		d.Text(left-6, at+4, label, figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
 	}
-	d.Text(0, top-12, s.unit, draw.Style{Size: sizeSmall, Role: draw.Muted})
+	d.Text(0, top-12, s.unit, figure.Style{Size: sizeSmall, Role: figure.Muted})
 	times := ticks(end, 5)
 	for i, label := range tickLabels(times) {
-		d.Text(x(times[i]), bottom+16, label, draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.Middle})
+		d.Text(x(times[i]), bottom+16, label, figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.Middle})
 	}
-	d.Text(right, bottom+31, "seconds since the window began", draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.End})
+	d.Text(right, bottom+31, "seconds since the window began", figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
 	if limit > 0 {
-		d.Line(draw.Limit, 1.6, draw.Point{X: left, Y: y(limit)}, draw.Point{X: right, Y: y(limit)}).Dash()
-		d.Text(right, y(limit)-11, "rate of each link "+linkRate(limit), draw.Style{Size: sizeSmall, Role: draw.Limit, Anchor: draw.End})
+		d.Line(figure.Limit, 1.6, figure.Point{X: left, Y: y(limit)}, figure.Point{X: right, Y: y(limit)}).Dash()
+		d.Text(right, y(limit)-11, "rate of each link "+linkRate(limit), figure.Style{Size: sizeSmall, Role: figure.Limit, Anchor: figure.End})
 	}
 	for i, l := range lines {
-		points := make([]draw.Point, len(l.at))
+		points := make([]figure.Point, len(l.at))
 		for k := range l.at {
-			points[k] = draw.Point{X: x(l.at[k]), Y: y(l.bps[k])}
+			points[k] = figure.Point{X: x(l.at[k]), Y: y(l.bps[k])}
 		}
 		stroke := 2.0
 		if len(lines) > 8 {
 			stroke = 1
 		}
-		d.Line(draw.SeriesRole(i), stroke, points...).Tip(l.port + ": mean " + linkRate(l.mean()))
+		d.Line(figure.SeriesRole(i), stroke, points...).Tip(l.port + ": mean " + linkRate(l.mean()))
 	}
 	lineLabels(d, lines, y, right+6, labelWidth-6, top, bottom)
 	return d
@@ -185,7 +185,7 @@ func seriesPanel(lines []line, limit, high, width float64) *draw.Drawing {
 
 // lineLabels names the lines at their right end. Lines too close to be named
 // apart share a label.
-func lineLabels(d *draw.Drawing, lines []line, y func(float64) float64, x, width, top, bottom float64) {
+func lineLabels(d *figure.Drawing, lines []line, y func(float64) float64, x, width, top, bottom float64) {
 	order := make([]int, len(lines))
 	for i := range order {
 		order[i] = i
@@ -212,15 +212,15 @@ func lineLabels(d *draw.Drawing, lines []line, y func(float64) float64, x, width
 		for _, k := range members {
 			names = append(names, lines[k].port)
 		}
-		style := draw.Style{Size: sizeSmall, Role: draw.Ink}
+		style := figure.Style{Size: sizeSmall, Role: figure.Ink}
 		if n == i+1 {
-			style.Role = draw.SeriesRole(order[i])
+			style.Role = figure.SeriesRole(order[i])
 		}
 		text := strings.Join(names, ", ")
 		if len(names) > 4 {
 			text = fmt.Sprintf("%s … %s (%d)", names[0], names[len(names)-1], len(names))
 		}
-		rows := draw.Wrap(plain(text), width, sizeSmall, false, 2)
+		rows := figure.Wrap(plain(text), width, sizeSmall, false, 2)
 		at := max((last(order[i])+last(order[n-1]))/2-float64(len(rows)-1)*7, floor)
 		at = min(at, bottom-float64(len(rows)-1)*14)
 		for _, row := range rows {

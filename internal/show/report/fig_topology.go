@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/show/report/draw"
+	"linerate/internal/show/figure"
 )
 
 // topologyFigure draws hosts, switches and links, each link as thick as its
@@ -26,7 +26,7 @@ const topologyNote = "Links are as thick as their load in the busier direction, 
 func (v *view) topologyPanel(r *row, c int) panel {
 	t := r.cells[c].Treatment
 	title := v.label(r, c) + ": " + v.lead().spell(t)
-	return panel{title, func(width float64) *draw.Drawing {
+	return panel{title, func(width float64) *figure.Drawing {
 		return newGraph(&v.run.Topology, t.Interfaces, v.focus).draw(width, v.largestLoad())
 	}}
 }
@@ -126,13 +126,13 @@ func (g *graph) widths(width float64) []float64 {
 func (g *graph) needs(c int) float64 {
 	need := 46.0
 	for _, n := range g.column(c) {
-		name := draw.TextWidth(plain(n.name), sizeText, true) + 16
+		name := figure.TextWidth(plain(n.name), sizeText, true) + 16
 		need = max(need, name)
 		if n.caption != "" {
-			need = max(need, draw.TextWidth(plain(n.caption), sizeSmall, false)+16)
+			need = max(need, figure.TextWidth(plain(n.caption), sizeSmall, false)+16)
 		}
 		for _, s := range n.slots {
-			label := draw.TextWidth(plain(s.label), sizeSmall, false) + 20
+			label := figure.TextWidth(plain(s.label), sizeSmall, false) + 20
 			switch {
 			case g.middle(c):
 			case n.plain():
@@ -231,11 +231,11 @@ func (e *edge) far(n *node) *slot {
 
 // draw draws the graph; most is the load that the thickest link stands for, the
 // same in all drawings that are to be compared.
-func (g *graph) draw(width, most float64) *draw.Drawing {
+func (g *graph) draw(width, most float64) *figure.Drawing {
 	if len(g.nodes) == 0 {
-		return draw.New(width, 0)
+		return figure.New(width, 0)
 	}
-	d := draw.New(width, g.place(width)+4)
+	d := figure.New(width, g.place(width)+4)
 	for _, e := range g.edges {
 		e.draw(d, most)
 	}
@@ -251,34 +251,34 @@ func (g *graph) draw(width, most float64) *draw.Drawing {
 func (e *edge) full() bool { return e.limit > 0 && e.load() >= fullLoad*e.limit }
 
 // curve runs from a to b; links within a column bow out to the side.
-func (e *edge) curve() []draw.Point {
-	a, b := draw.Point{X: e.a.x, Y: e.a.y}, draw.Point{X: e.b.x, Y: e.b.y}
+func (e *edge) curve() []figure.Point {
+	a, b := figure.Point{X: e.a.x, Y: e.a.y}, figure.Point{X: e.b.x, Y: e.b.y}
 	if e.a.node.column != e.b.node.column {
-		return draw.Curve(a, b)
+		return figure.Curve(a, b)
 	}
 	a.X, b.X = e.a.node.x+e.a.node.w, e.b.node.x+e.b.node.w
-	out := draw.Point{X: max(a.X, b.X) + 26, Y: (a.Y + b.Y) / 2}
-	first, second := draw.Curve(a, out), draw.Curve(out, b)
+	out := figure.Point{X: max(a.X, b.X) + 26, Y: (a.Y + b.Y) / 2}
+	first, second := figure.Curve(a, out), figure.Curve(out, b)
 	return append(first, second[1:]...)
 }
 
-func (e *edge) role() draw.Role {
+func (e *edge) role() figure.Role {
 	if e.full() {
-		return draw.Limit
+		return figure.Limit
 	}
-	return draw.Change
+	return figure.Change
 }
 
 func (e *edge) idle(most float64) bool { return e.load() < most/200 }
 
-func (e *edge) draw(d *draw.Drawing, most float64) {
+func (e *edge) draw(d *figure.Drawing, most float64) {
 	points := e.curve()
 	tip := e.a.name() + " → " + e.b.name() + ": " + linkRate(e.ab) + "; back: " + linkRate(e.ba)
 	if e.limit > 0 {
 		tip += "; rate " + linkRate(e.limit)
 	}
 	if e.idle(most) {
-		d.Line(draw.Base, 1.2, points...).Dash().Tip(tip)
+		d.Line(figure.Base, 1.2, points...).Dash().Tip(tip)
 		return
 	}
 	width := e.width(most)
@@ -309,7 +309,7 @@ func (s *slot) name() string {
 
 // arrow puts a head on the end of a line and returns the line without the part
 // that the head covers.
-func arrow(d *draw.Drawing, points []draw.Point, width float64, role draw.Role) []draw.Point {
+func arrow(d *figure.Drawing, points []figure.Point, width float64, role figure.Role) []figure.Point {
 	tip := points[len(points)-1]
 	sign := 1.0
 	if points[len(points)-2].X > tip.X {
@@ -317,14 +317,14 @@ func arrow(d *draw.Drawing, points []draw.Point, width float64, role draw.Role) 
 	}
 	length, half := 6+width*0.45, 3.5+width*0.6
 	base := tip.X - sign*length
-	d.Polygon(role, tip, draw.Point{X: base, Y: tip.Y - half}, draw.Point{X: base, Y: tip.Y + half})
-	kept := slices.DeleteFunc(slices.Clone(points), func(p draw.Point) bool { return (p.X-base)*sign > 0 })
-	return append(kept, draw.Point{X: base, Y: tip.Y})
+	d.Polygon(role, tip, figure.Point{X: base, Y: tip.Y - half}, figure.Point{X: base, Y: tip.Y + half})
+	kept := slices.DeleteFunc(slices.Clone(points), func(p figure.Point) bool { return (p.X-base)*sign > 0 })
+	return append(kept, figure.Point{X: base, Y: tip.Y})
 }
 
 // drawLabel sets the load on its link: in it where it is thick enough, else
 // above it; on paper where the link is steep.
-func (e *edge) drawLabel(d *draw.Drawing, most float64) {
+func (e *edge) drawLabel(d *figure.Drawing, most float64) {
 	if e.idle(most) || e.load() < 1000 {
 		return
 	}
@@ -334,7 +334,7 @@ func (e *edge) drawLabel(d *draw.Drawing, most float64) {
 	mid := points[len(points)/2]
 	switch {
 	case !steep: // in the middle, clear of the arrow's head
-		mid = draw.Point{X: (first.X + last.X) / 2, Y: (first.Y + last.Y) / 2}
+		mid = figure.Point{X: (first.X + last.X) / 2, Y: (first.Y + last.Y) / 2}
 		head := 5.0
 		if (last.X > first.X) == (e.ab > e.ba) {
 			head = -head
@@ -347,38 +347,38 @@ func (e *edge) drawLabel(d *draw.Drawing, most float64) {
 	}
 	text := linkRate(e.load())
 	if e.links > 1 {
-		d.Text(mid.X, mid.Y+e.width(most)/2+13, count(e.links, "link"), draw.Style{Size: sizeSmall, Role: draw.Muted, Anchor: draw.Middle})
+		d.Text(mid.X, mid.Y+e.width(most)/2+13, count(e.links, "link"), figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.Middle})
 	}
-	style := draw.Style{Size: sizeSmall, Anchor: draw.Middle, Bold: e.full()}
+	style := figure.Style{Size: sizeSmall, Anchor: figure.Middle, Bold: e.full()}
 	if e.full() {
-		style.Role = draw.Limit
+		style.Role = figure.Limit
 	}
 	room := max(last.X-first.X, first.X-last.X)
-	for style.Size > 9 && draw.TextWidth(text, style.Size, style.Bold) > room-16 {
+	for style.Size > 9 && figure.TextWidth(text, style.Size, style.Bold) > room-16 {
 		style.Size -= 0.5
 	}
-	w := draw.TextWidth(text, style.Size, style.Bold)
+	w := figure.TextWidth(text, style.Size, style.Bold)
 	switch {
 	case !steep && e.width(most) >= 12.5:
-		style.Role, style.Bold = draw.Paper, true
+		style.Role, style.Bold = figure.Paper, true
 		d.Text(mid.X, mid.Y+style.Size*0.36, text, style)
 	case steep:
-		d.Rect(mid.X-w/2, mid.Y-7.5, w, 15, draw.Paper)
+		d.Rect(mid.X-w/2, mid.Y-7.5, w, 15, figure.Paper)
 		d.Text(mid.X, mid.Y+4, text, style)
 	default:
 		d.Text(mid.X, mid.Y-e.width(most)/2-3, text, style)
 	}
 }
 
-func (n *node) draw(d *draw.Drawing, middle bool) {
-	d.Rect(n.x, n.y, n.w, n.h, draw.Panel).Tip(n.name)
-	d.Line(draw.Base, 1, draw.Point{X: n.x, Y: n.y}, draw.Point{X: n.x + n.w, Y: n.y}, draw.Point{X: n.x + n.w, Y: n.y + n.h},
-		draw.Point{X: n.x, Y: n.y + n.h}, draw.Point{X: n.x, Y: n.y})
-	title := draw.Style{Size: sizeText, Bold: true}
+func (n *node) draw(d *figure.Drawing, middle bool) {
+	d.Rect(n.x, n.y, n.w, n.h, figure.Panel).Tip(n.name)
+	d.Line(figure.Base, 1, figure.Point{X: n.x, Y: n.y}, figure.Point{X: n.x + n.w, Y: n.y}, figure.Point{X: n.x + n.w, Y: n.y + n.h},
+		figure.Point{X: n.x, Y: n.y + n.h}, figure.Point{X: n.x, Y: n.y})
+	title := figure.Style{Size: sizeText, Bold: true}
 	switch {
 	case middle:
-		title.Anchor = draw.Middle
-		d.Text(n.x+n.w/2, n.y+n.h/2+4, draw.Fit(plain(n.name), n.w-6, sizeText, true), title)
+		title.Anchor = figure.Middle
+		d.Text(n.x+n.w/2, n.y+n.h/2+4, figure.Fit(plain(n.name), n.w-6, sizeText, true), title)
 		return
 	case n.plain():
 		rest := n.caption
@@ -387,21 +387,21 @@ func (n *node) draw(d *draw.Drawing, middle bool) {
 		}
 		y := n.y + n.h/2 + 4.5
 		if short := shortLabel(rest, n.w-14); short != "" {
-			d.Text(n.x+7, y+8.5, short, draw.Style{Size: sizeSmall, Role: draw.Muted}).Tip(rest)
+			d.Text(n.x+7, y+8.5, short, figure.Style{Size: sizeSmall, Role: figure.Muted}).Tip(rest)
 			y -= 7.5
 		}
-		d.Text(n.x+7, y, draw.Fit(plain(n.name), n.w-12, sizeText, true), title)
+		d.Text(n.x+7, y, figure.Fit(plain(n.name), n.w-12, sizeText, true), title)
 		return
 	}
-	d.Text(n.x+8, n.y+16, draw.Fit(plain(n.name), n.w-12, sizeText, true), title)
+	d.Text(n.x+8, n.y+16, figure.Fit(plain(n.name), n.w-12, sizeText, true), title)
 	if n.caption != "" {
-		d.Text(n.x+8, n.y+16+slotHeight*0.8, draw.Fit(plain(n.caption), n.w-12, sizeSmall, false), draw.Style{Size: sizeSmall, Role: draw.Muted})
+		d.Text(n.x+8, n.y+16+slotHeight*0.8, figure.Fit(plain(n.caption), n.w-12, sizeSmall, false), figure.Style{Size: sizeSmall, Role: figure.Muted})
 	}
 	for _, s := range n.slots {
-		style := draw.Style{Size: sizeSmall}
+		style := figure.Style{Size: sizeSmall}
 		x := n.x + 10
 		if s.x > n.x+n.w/2 {
-			style.Anchor, x = draw.End, n.x+n.w-10
+			style.Anchor, x = figure.End, n.x+n.w-10
 		}
 		d.Text(x, s.y+4, shortLabel(s.label, n.w-18), style).Tip(s.label)
 	}
@@ -411,11 +411,11 @@ func (n *node) draw(d *draw.Drawing, middle bool) {
 // address, or the interface alone.
 func shortLabel(label string, width float64) string {
 	label = plain(label)
-	if draw.TextWidth(label, sizeSmall, false) <= width {
+	if figure.TextWidth(label, sizeSmall, false) <= width {
 		return label
 	}
 	port, address, _ := strings.Cut(label, " ")
-	left := width - draw.TextWidth(port+" ", sizeSmall, false)
+	left := width - figure.TextWidth(port+" ", sizeSmall, false)
 	if left < 40 {
 		return fitTail(port, width)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-	"linerate/internal/show/report/draw"
+	"linerate/internal/show/figure"
 )
 
 // waysFigure draws flows on the ways that they took, those of one way in one
@@ -144,9 +144,9 @@ func (w *wayDrawing) along(whole *topology.Topology) *topology.Topology {
 // be seen.
 const fullStrand, leastStrand = 16.0, 0.5
 
-func (w *wayDrawing) draw(width float64) *draw.Drawing {
+func (w *wayDrawing) draw(width float64) *figure.Drawing {
 	g := newGraph(w.over, nil, w.focus)
-	d := draw.New(width, g.place(width)+4)
+	d := figure.New(width, g.place(width)+4)
 	for _, e := range g.edges {
 		w.drawEdge(d, e)
 	}
@@ -183,11 +183,11 @@ func (w *wayDrawing) strand(e *edge, f record.Flow) float64 {
 	return max(fullStrand*f.GoodputBps/max(most, 1), leastStrand)
 }
 
-func (w *wayDrawing) drawEdge(d *draw.Drawing, e *edge) {
+func (w *wayDrawing) drawEdge(d *figure.Drawing, e *edge) {
 	flows, back := w.on(e)
 	points := e.curve()
 	if len(flows) == 0 {
-		d.Line(draw.Base, 1.2, points...).Dash()
+		d.Line(figure.Base, 1.2, points...).Dash()
 		return
 	}
 	if back {
@@ -198,34 +198,34 @@ func (w *wayDrawing) drawEdge(d *draw.Drawing, e *edge) {
 	for _, f := range flows {
 		whole += w.strand(e, f) + gap
 	}
-	points = arrow(d, points, whole, draw.SeriesRole(w.way(flows[0])))
+	points = arrow(d, points, whole, figure.SeriesRole(w.way(flows[0])))
 	at := -whole / 2
 	for _, f := range flows {
 		thick := w.strand(e, f)
-		strand := make([]draw.Point, len(points))
+		strand := make([]figure.Point, len(points))
 		for i, p := range points {
-			strand[i] = draw.Point{X: p.X, Y: p.Y + at + thick/2}
+			strand[i] = figure.Point{X: p.X, Y: p.Y + at + thick/2}
 		}
-		d.Line(draw.SeriesRole(w.way(f)), thick, strand...).Tip(f.ID + " " + f.Source + " → " + f.Destination + ": " + linkRate(f.GoodputBps))
+		d.Line(figure.SeriesRole(w.way(f)), thick, strand...).Tip(f.ID + " " + f.Source + " → " + f.Destination + ": " + linkRate(f.GoodputBps))
 		at += thick + gap
 	}
 }
 
 // drawLabel says how many flows share a link, on paper over it.
-func (w *wayDrawing) drawLabel(d *draw.Drawing, e *edge) {
+func (w *wayDrawing) drawLabel(d *figure.Drawing, e *edge) {
 	flows, _ := w.on(e)
 	if len(flows) == 0 {
 		return
 	}
 	points := e.curve()
 	first, last := points[0], points[len(points)-1]
-	mid := draw.Point{X: (first.X + last.X) / 2, Y: (first.Y + last.Y) / 2}
+	mid := figure.Point{X: (first.X + last.X) / 2, Y: (first.Y + last.Y) / 2}
 	text, room := count(len(flows), "flow"), max(last.X-first.X, first.X-last.X)
-	style := draw.Style{Size: sizeSmall, Anchor: draw.Middle}
-	if draw.TextWidth(text, style.Size, false) > room*0.45 {
+	style := figure.Style{Size: sizeSmall, Anchor: figure.Middle}
+	if figure.TextWidth(text, style.Size, false) > room*0.45 {
 		text = fmt.Sprint(len(flows))
 	}
-	half := draw.TextWidth(text, style.Size, false)/2 + 2
-	d.Rect(mid.X-half, mid.Y-7.5, 2*half, 15, draw.Paper)
+	half := figure.TextWidth(text, style.Size, false)/2 + 2
+	d.Rect(mid.X-half, mid.Y-7.5, 2*half, 15, figure.Paper)
 	d.Text(mid.X, mid.Y+4, text, style)
 }

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"linerate/internal/model/record"
-	"linerate/internal/show/report/draw"
+	"linerate/internal/show/figure"
 )
 
 // Figure is one figure of a run. It is described once, for any width, and
@@ -26,7 +26,7 @@ type Figure struct {
 // panel is one part of a figure, such as one condition.
 type panel struct {
 	title string
-	draw  func(width float64) *draw.Drawing
+	draw  func(width float64) *figure.Drawing
 }
 
 // Sizes of figures in pixels: a page's column, a phone's, and between panels.
@@ -82,11 +82,11 @@ func (f Figure) panelWidth() float64 {
 const noteLines = 8
 
 // compose puts title and panels on one drawing, two panels beside each other.
-func (f Figure) compose() *draw.Drawing {
-	d := draw.New(wideFigure+2*figureMargin, 0)
+func (f Figure) compose() *figure.Drawing {
+	d := figure.New(wideFigure+2*figureMargin, 0)
 	y := figureMargin + sizeTitle
-	for _, line := range draw.Wrap(plain(f.Title), wideFigure, sizeTitle, true, 3) {
-		d.Text(figureMargin, y, line, draw.Style{Size: sizeTitle, Bold: true})
+	for _, line := range figure.Wrap(plain(f.Title), wideFigure, sizeTitle, true, 3) {
+		d.Text(figureMargin, y, line, figure.Style{Size: sizeTitle, Bold: true})
 		y += sizeTitle * 1.35
 	}
 	width := f.panelWidth()
@@ -96,7 +96,7 @@ func (f Figure) compose() *draw.Drawing {
 			x := figureMargin + float64(k-i)*(width+panelGap)
 			top := y + 8
 			if title := f.panels[k].title; title != "" {
-				d.Text(x, top+sizePanel, draw.Fit(plain(title), width, sizePanel, true), draw.Style{Size: sizePanel, Bold: true})
+				d.Text(x, top+sizePanel, figure.Fit(plain(title), width, sizePanel, true), figure.Style{Size: sizePanel, Bold: true})
 				top += sizePanel + 12
 			}
 			part := f.panels[k].draw(width)
@@ -106,8 +106,8 @@ func (f Figure) compose() *draw.Drawing {
 		y += tallest + 14
 	}
 	if f.note != "" {
-		for _, line := range draw.Wrap(plain(f.note), wideFigure, sizeSmall, false, noteLines) {
-			d.Text(figureMargin, y+6, line, draw.Style{Size: sizeSmall, Role: draw.Muted})
+		for _, line := range figure.Wrap(plain(f.note), wideFigure, sizeSmall, false, noteLines) {
+			d.Text(figureMargin, y+6, line, figure.Style{Size: sizeSmall, Role: figure.Muted})
 			y += 18
 		}
 	}
@@ -117,7 +117,7 @@ func (f Figure) compose() *draw.Drawing {
 
 // SVG writes the figure as a file of its own.
 func (f Figure) SVG(w io.Writer) error {
-	if err := draw.SVG(w, f.compose(), f.Title); err != nil {
+	if err := figure.SVG(w, f.compose(), f.Title); err != nil {
 		return fmt.Errorf("write figure %s as SVG: %w", f.Name, err)
 	}
 	return nil
@@ -125,7 +125,7 @@ func (f Figure) SVG(w io.Writer) error {
 
 // PNG writes the figure as a picture; at scale 1 it is about 1,100 pixels wide.
 func (f Figure) PNG(w io.Writer, scale float64) error {
-	if err := draw.PNG(w, f.compose(), scale); err != nil {
+	if err := figure.PNG(w, f.compose(), scale); err != nil {
 		return fmt.Errorf("write figure %s as PNG: %w", f.Name, err)
 	}
 	return nil
@@ -173,22 +173,22 @@ func (v *view) nameColumn(width float64) (room float64, names [][]string, height
 		lines = 3
 	}
 	for _, r := range v.rows {
-		widest = max(widest, draw.TextWidth(plain(r.name), sizeText, false))
+		widest = max(widest, figure.TextWidth(plain(r.name), sizeText, false))
 	}
 	room = min(widest+2, width*0.34)
 	most := 1
 	for _, r := range v.rows {
-		names = append(names, draw.Wrap(plain(r.name), room, sizeText, false, lines))
+		names = append(names, figure.Wrap(plain(r.name), room, sizeText, false, lines))
 		most = max(most, len(names[len(names)-1]))
 	}
 	return room, names, 10 + sizeText*1.16*float64(most)
 }
 
 // drawName sets a row's name centred on y.
-func drawName(d *draw.Drawing, lines []string, x, y float64, tip string) {
+func drawName(d *figure.Drawing, lines []string, x, y float64, tip string) {
 	y += sizeText*0.36 - float64(len(lines)-1)*sizeText*0.58
 	for _, line := range lines {
-		d.Text(x, y, line, draw.Style{Size: sizeText}).Tip(tip)
+		d.Text(x, y, line, figure.Style{Size: sizeText}).Tip(tip)
 		y += sizeText * 1.16
 	}
 }

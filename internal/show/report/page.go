@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"linerate/internal/model/record"
-	"linerate/internal/show/report/draw"
+	"linerate/internal/show/figure"
 )
 
 //go:embed page.tmpl
@@ -188,9 +188,9 @@ func newPage(v *view) (*page, error) {
 
 // style declares the palette for light and dark pages, and for paper.
 func style() template.CSS {
-	light, dark := draw.Variables(false)+"--tint:#fdeee2", draw.Variables(true)+"--tint:#3b2412"
+	light, dark := figure.Variables(false)+"--tint:#fdeee2", figure.Variables(true)+"--tint:#3b2412"
 	return template.CSS(":root{color-scheme:light dark;" + light + "}\n@media (prefers-color-scheme:dark){:root{" + dark + "}}\n" +
-		"@media print{:root{" + light + "}}\n" + pageStyle + draw.Classes())
+		"@media print{:root{" + light + "}}\n" + pageStyle + figure.Classes())
 }
 
 func showFigure(f Figure) (*pageFigure, error) {
@@ -208,10 +208,10 @@ func showFigure(f Figure) (*pageFigure, error) {
 func showPanel(p panel, label string, width float64) (pagePanel, error) {
 	label = strings.TrimPrefix(p.title+": "+label, ": ")
 	var wide, narrow bytes.Buffer
-	if err := draw.InlineSVG(&wide, p.draw(width), label, "wide"); err != nil {
+	if err := figure.InlineSVG(&wide, p.draw(width), label, "wide"); err != nil {
 		return pagePanel{}, err
 	}
-	if err := draw.InlineSVG(&narrow, p.draw(narrowFigure), label, "narrow"); err != nil {
+	if err := figure.InlineSVG(&narrow, p.draw(narrowFigure), label, "narrow"); err != nil {
 		return pagePanel{}, err
 	}
 	return pagePanel{p.title, template.HTML(wide.String()), template.HTML(narrow.String())}, nil
