@@ -106,7 +106,7 @@ func (c *conductor) freePorts(ctx context.Context, flows []*trial.Flow, count fu
 		for request := at.request; len(ports) < need; source = request.Source {
 			request.Count = min(need-len(ports), mostAtOnce)
 			var reply record.PortsReply
-			if err := c.bus.Call(ctx, at.opener, "interfaces", request, &reply); err != nil {
+			if err := c.bus.Call(ctx, at.opener, "ports", request, &reply); err != nil {
 				return nil, err
 			}
 			if len(reply.Ports) == 0 {
