@@ -28,15 +28,15 @@ type Lab struct {
 	topology *topology.Topology
 	bus      *bus.Bus
 	options  Options
-	keeper   *keeperProcess
+	init     *initProcess
 	remotes  []*remote
 	rootless bool
 	carried  string // who makes delay and loss of links
 	routing  *record.Routing
 
-	mu     sync.Mutex
-	hellos map[string]record.Hello
-	came   chan struct{}
+	mu            sync.Mutex
+	hellos        map[string]record.Hello
+	helloReceived chan struct{}
 }
 
 // readyTimeout bounds the wait for all agents: slow machines with hundreds of
@@ -46,25 +46,25 @@ const readyTimeout = 60 * time.Second
 // Up makes what has to be made, reaches the rest, and configures all hosts.
 // When it fails, nothing is left.
 func Up(ctx context.Context, t *topology.Topology, b *bus.Bus, options Options) (_ *Lab, err error) {
-	l := &Lab{topology: t, bus: b, options: options, hellos: map[string]record.Hello{}, came: make(chan struct{}, 1)}
+	l := &Lab{topology: t, bus: b, options: options, hellos: map[string]record.Hello{}, helloReceived: make(chan struct{}, 1)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.Down())
 		}
 	}()
-	if err := b.Hellos(l.arrived); err != nil {
+	if err := b.Hellos(l.receiveHello); err != nil {
 		return nil, err
 	}
 	p := planOf(t)
 	if len(p.Nodes) > 0 {
-		if err := l.startKeeper(p); err != nil {
+		if err := l.startInit(p); err != nil {
 			return nil, err
 		}
 	}
-	if err := l.reachRemotes(); err != nil {
+	if err := l.startRemotes(); err != nil {
 		return nil, err
 	}
-	if err := l.awaitAll(ctx); err != nil {
+	if err := l.awaitHellos(ctx); err != nil {
 		return nil, err
 	}
 	if err := l.probeRouting(ctx); err != nil {
@@ -79,7 +79,7 @@ func Up(ctx context.Context, t *topology.Topology, b *bus.Bus, options Options) 
 	return l, nil
 }
 
-func (l *Lab) arrived(node string, data []byte) {
+func (l *Lab) receiveHello(node string, data []byte) {
 	var hello record.Hello
 	if json.Unmarshal(data, &hello) != nil {
 		return
@@ -88,7 +88,7 @@ func (l *Lab) arrived(node string, data []byte) {
 	l.hellos[node] = hello
 	l.mu.Unlock()
 	select {
-	case l.came <- struct{}{}:
+	case l.helloReceived <- struct{}{}:
 	default:
 	}
 }
@@ -119,7 +119,7 @@ func (l *Lab) Hello(node string) record.Hello {
 // hosts", or both; and who makes the delay and the losses of links that have them.
 func (l *Lab) Mode() string {
 	var modes []string
-	if l.keeper != nil {
+	if l.init != nil {
 		if l.rootless {
 			modes = append(modes, "lab, rootless")
 		} else {
@@ -135,7 +135,7 @@ func (l *Lab) Mode() string {
 	return strings.Join(modes, " with ")
 }
 
-func (l *Lab) awaitAll(ctx context.Context) error {
+func (l *Lab) awaitHellos(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	lost := make(chan string)
@@ -161,26 +161,26 @@ func (l *Lab) awaitAll(ctx context.Context) error {
 		}
 		l.mu.Unlock()
 		if len(missing) == 0 {
-			return l.sameVersions()
+			return l.checkVersions()
 		}
 		select {
-		case <-l.came:
+		case <-l.helloReceived:
 		case name := <-lost:
-			return fmt.Errorf("the agent of %s ended before the lab was up%s", name, l.remote(name).lastWords())
+			return fmt.Errorf("the agent of %s ended before the lab was up%s", name, l.remote(name).exitDetail())
 		case <-ctx.Done():
 			if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				return context.Cause(ctx)
 			}
 			errs := make([]error, len(missing))
 			for i, name := range missing {
-				errs[i] = fmt.Errorf("no word from the agent of %s within %v%s", name, readyTimeout, l.remote(name).said())
+				errs[i] = fmt.Errorf("no word from the agent of %s within %v%s", name, readyTimeout, l.remote(name).detail())
 			}
 			return errors.Join(errs...)
 		}
 	}
 }
 
-func (l *Lab) sameVersions() error {
+func (l *Lab) checkVersions() error {
 	for _, name := range l.Nodes() {
 		if v := l.Hello(name).Version; v != version.String() {
 			return fmt.Errorf("%s runs linerate %s, and this is %s: install the same program there", name, v, version.String())
@@ -205,8 +205,8 @@ func (l *Lab) Down() error {
 	for i, r := range l.remotes {
 		ending.Go(func() { errs[i] = r.end() })
 	}
-	if l.keeper != nil {
-		l.keeper.end()
+	if l.init != nil {
+		l.init.end()
 	}
 	ending.Wait()
 	var failed []error

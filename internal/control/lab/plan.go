@@ -15,8 +15,8 @@ const bridgeName = "br0"
 
 // plan is what the keeper is told to make.
 type plan struct {
-	Nodes  []planNode  `json:"nodes"`
-	Cables []planCable `json:"cables"`
+	Nodes []planNode `json:"nodes"`
+	Links []planLink `json:"cables"`
 
 	carried string // who makes delay and loss
 }
@@ -29,17 +29,17 @@ type planNode struct {
 	IPv6 bool `json:"ipv6,omitempty"`
 }
 
-type planCable struct {
+type planLink struct {
 	Ends [2]planEnd `json:"ends"`
 }
 
 // planEnd is an interface and what it does to the frames it sends.
 type planEnd struct {
-	Node  int             `json:"node"` // index into Nodes
-	Port  string          `json:"interface"`
-	MAC   string          `json:"mac"`
-	MTU   int             `json:"mtu"`
-	Shape netlink.Shaping `json:"shape"`
+	Node      int             `json:"node"` // index into Nodes
+	Interface string          `json:"interface"`
+	MAC       string          `json:"mac"`
+	MTU       int             `json:"mtu"`
+	Shape     netlink.Shaping `json:"shape"`
 	// Mark is how many bytes may wait before frames get a congestion mark; 0: none
 	// gets one.
 	Mark int64 `json:"mark_bytes,omitempty"`
@@ -71,10 +71,10 @@ func planOf(t *topology.Topology) plan {
 		}
 		end := func(node int, e topology.End) planEnd {
 			s := l.Towards(e)
-			return planEnd{Node: node, Port: e.Interface, MAC: t.MAC(e), MTU: s.MTU, Shape: netlink.Shaping{
+			return planEnd{Node: node, Interface: e.Interface, MAC: t.MAC(e), MTU: s.MTU, Shape: netlink.Shaping{
 				RateBps:    float64(s.Rate),
-				BurstBytes: int64(s.EffectiveBurst()),
-				QueueBytes: int64(s.EffectiveQueue()),
+				BurstBytes: int64(s.BurstSize()),
+				QueueBytes: int64(s.QueueSize()),
 				DelayUs:    time.Duration(s.Delay).Microseconds(),
 				JitterUs:   time.Duration(s.Jitter).Microseconds(),
 				Loss:       float64(s.Loss),
@@ -82,7 +82,7 @@ func planOf(t *topology.Topology) plan {
 				MTU:        s.MTU,
 			}, Mark: int64(s.ECN.At(s.Rate))}
 		}
-		p.Cables = append(p.Cables, planCable{[2]planEnd{end(from, l.From), end(to, l.To)}})
+		p.Links = append(p.Links, planLink{[2]planEnd{end(from, l.From), end(to, l.To)}})
 	}
 	return p
 }

@@ -55,24 +55,24 @@ links:
 	if !slices.Equal(p.Nodes, want) {
 		t.Errorf("nodes %+v, want %+v: what is real is not made", p.Nodes, want)
 	}
-	if len(p.Cables) != 3 {
-		t.Fatalf("%d cables, want the three between what is made", len(p.Cables))
+	if len(p.Links) != 3 {
+		t.Fatalf("%d cables, want the three between what is made", len(p.Links))
 	}
 	for i, want := range []string{"server.eth0", "client.eth0", "server.eth1"} {
-		c := p.Cables[i]
-		if got := p.Nodes[c.Ends[0].Node].Name + "." + c.Ends[0].Port; got != want || p.Nodes[c.Ends[1].Node].Name != "sw" {
+		c := p.Links[i]
+		if got := p.Nodes[c.Ends[0].Node].Name + "." + c.Ends[0].Interface; got != want || p.Nodes[c.Ends[1].Node].Name != "sw" {
 			t.Errorf("cable %d: %s to %s, want %s to sw", i, got, p.Nodes[c.Ends[1].Node].Name, want)
 		}
 	}
-	for _, e := range p.Cables[0].Ends {
+	for _, e := range p.Links[0].Ends {
 		if e.Shape.RateBps != 100e6 || e.Shape.DelayUs != 1000 || e.MTU != 9000 || e.Shape.MTU != 9000 || e.Shape.BurstBytes <= 0 || e.Shape.QueueBytes <= 0 {
 			t.Errorf("shaped end %+v", e)
 		}
 	}
-	if e := p.Cables[1].Ends[0]; e.Shape.RateBps != 0 || e.MAC != over.MAC(topology.End{Node: "client", Interface: "eth0"}) {
+	if e := p.Links[1].Ends[0]; e.Shape.RateBps != 0 || e.MAC != over.MAC(topology.End{Node: "client", Interface: "eth0"}) {
 		t.Errorf("plain end %+v", e)
 	}
-	if mac := p.Cables[2].Ends[0].MAC; mac != "02:aa:00:00:00:01" {
+	if mac := p.Links[2].Ends[0].MAC; mac != "02:aa:00:00:00:01" {
 		t.Errorf("the given MAC address became %s", mac)
 	}
 }

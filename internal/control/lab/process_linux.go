@@ -6,11 +6,11 @@ import (
 	"syscall"
 )
 
-// keeperAttributes put the keeper into a process namespace, whose end is the
+// initAttributes put the keeper into a process namespace, whose end is the
 // end of everything in the lab, and a network namespace, so that nothing it
 // does can touch the machine's own; without root, into a user namespace too, in
 // which the user is root. Its own session keeps Ctrl-C at the terminal from it.
-func keeperAttributes(rootless bool) *syscall.SysProcAttr {
+func initAttributes(rootless bool) *syscall.SysProcAttr {
 	attributes := &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS,
 		Setsid:     true,
@@ -26,7 +26,7 @@ func keeperAttributes(rootless bool) *syscall.SysProcAttr {
 
 func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-func visitorAttributes(terminal bool) *syscall.SysProcAttr {
+func execAttributes(terminal bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Setctty: terminal}
 }
 

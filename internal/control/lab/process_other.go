@@ -5,10 +5,10 @@ package lab
 import "syscall"
 
 // A lab needs Linux: making its first socket pair has already said so.
-func keeperAttributes(bool) *syscall.SysProcAttr { return nil }
+func initAttributes(bool) *syscall.SysProcAttr { return nil }
 
 func ownSession() *syscall.SysProcAttr { return nil }
 
-func visitorAttributes(bool) *syscall.SysProcAttr { return nil }
+func execAttributes(bool) *syscall.SysProcAttr { return nil }
 
 func lockThread() {}

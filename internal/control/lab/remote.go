@@ -19,21 +19,21 @@ type remote struct {
 	node    string
 	cmd     *exec.Cmd
 	in, out *os.File // the agent's standard input and output
-	words   *tail
+	stderr  *tailBuffer
 	ended   chan struct{}
 	err     error // why the command ended, once it has
 }
 
 // How long is waited for what may never end.
 const (
-	grace     = 20 * time.Second // for an agent to revert its settings
-	lastGrace = 2 * time.Second  // for a command that was killed
+	revertTimeout = 20 * time.Second // for an agent to revert its settings
+	killTimeout   = 2 * time.Second  // for a command that was killed
 	// Somebody whom the command started may hold its standard error open.
-	wordsGrace = time.Second
+	stderrTimeout = time.Second
 )
 
-// reach starts a command whose standard input and output are an agent's stream.
-func reach(node string, argv []string) (*remote, error) {
+// startRemote starts a command whose standard input and output are an agent's stream.
+func startRemote(node string, argv []string) (*remote, error) {
 	theirIn, in, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -44,12 +44,12 @@ func reach(node string, argv []string) (*remote, error) {
 		in.Close()
 		return nil, err
 	}
-	r := &remote{node: node, cmd: exec.Command(argv[0], argv[1:]...), in: in, out: out, words: &tail{}, ended: make(chan struct{})}
-	r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr = theirIn, theirOut, r.words
+	r := &remote{node: node, cmd: exec.Command(argv[0], argv[1:]...), in: in, out: out, stderr: &tailBuffer{}, ended: make(chan struct{})}
+	r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr = theirIn, theirOut, r.stderr
 	// Ctrl-C at the terminal is the conductor's to handle: the agents live until
 	// they have reverted what was changed.
 	r.cmd.SysProcAttr = ownSession()
-	r.cmd.WaitDelay = wordsGrace
+	r.cmd.WaitDelay = stderrTimeout
 	err = r.cmd.Start()
 	theirIn.Close()
 	theirOut.Close()
@@ -69,10 +69,10 @@ func reach(node string, argv []string) (*remote, error) {
 // The error says that they may not be reverted.
 func (r *remote) end() error {
 	r.in.Close()
-	if !r.endsWithin(grace) {
-		err := fmt.Errorf("%s: its agent did not end within %v, so its settings may not be reverted: see linerate recover there%s", r.node, grace, r.said())
+	if !r.endsWithin(revertTimeout) {
+		err := fmt.Errorf("%s: its agent did not end within %v, so its settings may not be reverted: see linerate recover there%s", r.node, revertTimeout, r.detail())
 		// Somebody else's process, such as sudo's, cannot be killed.
-		if kill := r.cmd.Process.Kill(); kill != nil || !r.endsWithin(lastGrace) {
+		if kill := r.cmd.Process.Kill(); kill != nil || !r.endsWithin(killTimeout) {
 			err = fmt.Errorf("%w; the command is still there (process %d)", err, r.cmd.Process.Pid)
 		}
 		return err
@@ -82,7 +82,7 @@ func (r *remote) end() error {
 	if r.err == nil || errors.Is(r.err, exec.ErrWaitDelay) {
 		return nil
 	}
-	return fmt.Errorf("%s: its agent failed in the end (%w), so its settings may not be reverted: see linerate recover there%s", r.node, r.err, r.said())
+	return fmt.Errorf("%s: its agent failed in the end (%w), so its settings may not be reverted: see linerate recover there%s", r.node, r.err, r.detail())
 }
 
 func (r *remote) endsWithin(d time.Duration) bool {
@@ -104,8 +104,8 @@ func (l *Lab) remote(node string) *remote {
 	return nil
 }
 
-// lastWords are said by a command that has ended, or is about to.
-func (r *remote) lastWords() string {
+// exitDetail are said by a command that has ended, or is about to.
+func (r *remote) exitDetail() string {
 	if r == nil {
 		return ""
 	}
@@ -114,26 +114,26 @@ func (r *remote) lastWords() string {
 		// What a shell, env(1) and their like answer for a command that they cannot
 		// run or find.
 		if status := r.cmd.ProcessState.ExitCode(); status == 126 || status == 127 {
-			return r.said() + "; if linerate has another place on that host, name it with agent: PATH"
+			return r.detail() + "; if linerate has another place on that host, name it with agent: PATH"
 		}
 	}
-	return r.said()
+	return r.detail()
 }
 
-// said is what a real host's command has said so far, for an error message.
-func (r *remote) said() string {
+// detail is what a real host's command has said so far, for an error message.
+func (r *remote) detail() string {
 	if r == nil {
 		return ""
 	}
 	command := strings.Join(r.cmd.Args, " ")
-	if words := strings.TrimSpace(r.words.String()); words != "" {
+	if words := strings.TrimSpace(r.stderr.String()); words != "" {
 		return fmt.Sprintf(" (%s said: %s)", command, words)
 	}
 	return fmt.Sprintf(" (command: %s)", command)
 }
 
-// reachRemotes starts an agent behind each host's `via`.
-func (l *Lab) reachRemotes() error {
+// startRemotes starts an agent behind each host's `via`.
+func (l *Lab) startRemotes() error {
 	type target struct {
 		name  string
 		via   []string
@@ -159,7 +159,7 @@ func (l *Lab) reachRemotes() error {
 			}
 			agent = agentProgram(t.via, own)
 		}
-		r, err := reach(t.name, slices.Concat(t.via, []string{agent, "agent", "--stdio", "--node", t.name}))
+		r, err := startRemote(t.name, slices.Concat(t.via, []string{agent, "agent", "--stdio", "--node", t.name}))
 		if err != nil {
 			return fmt.Errorf("reaching %s: %w", t.name, err)
 		}
@@ -171,32 +171,32 @@ func (l *Lab) reachRemotes() error {
 	return nil
 }
 
-// stayers are commands that run another one on this machine; leavers are those
+// localCommands are commands that run another one on this machine; leavers are those
 // that run it elsewhere, or where this machine's files are not to be seen.
 var (
-	stayers = []string{"ip", "nsenter", "unshare", "sudo", "doas", "setpriv", "env", "chroot", "nice", "timeout", "taskset"}
-	leavers = []string{"ssh", "rsh", "kubectl", "oc", "docker", "podman", "nerdctl", "crictl", "lxc", "lxc-attach", "incus", "machinectl", "limactl", "vagrant", "adb"}
+	localCommands  = []string{"ip", "nsenter", "unshare", "sudo", "doas", "setpriv", "env", "chroot", "nice", "timeout", "taskset"}
+	remoteCommands = []string{"ssh", "rsh", "kubectl", "oc", "docker", "podman", "nerdctl", "crictl", "lxc", "lxc-attach", "incus", "machinectl", "limactl", "vagrant", "adb"}
 )
 
 // agentProgram is this very file for prefixes that stay on this machine all the
 // way, and whatever "linerate" is found on the far side otherwise.
 func agentProgram(via []string, own string) string {
-	leaves := slices.ContainsFunc(via, func(word string) bool { return slices.Contains(leavers, path.Base(word)) })
-	if slices.Contains(stayers, path.Base(via[0])) && !leaves {
+	leaves := slices.ContainsFunc(via, func(word string) bool { return slices.Contains(remoteCommands, path.Base(word)) })
+	if slices.Contains(localCommands, path.Base(via[0])) && !leaves {
 		return own
 	}
 	return "linerate"
 }
 
-// tail keeps the end of what is written to it.
-type tail struct {
+// tailBuffer keeps the end of what is written to it.
+type tailBuffer struct {
 	mu   sync.Mutex
 	text []byte
 }
 
 const tailLength = 2000
 
-func (t *tail) Write(p []byte) (int, error) {
+func (t *tailBuffer) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.text = append(t.text, p...)
@@ -206,7 +206,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *tail) String() string {
+func (t *tailBuffer) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return string(t.text)

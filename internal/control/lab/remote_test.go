@@ -31,7 +31,7 @@ func TestAgentProgram(t *testing.T) {
 
 func reachFor(t *testing.T, script string, arguments ...string) *remote {
 	t.Helper()
-	r, err := reach("nas", append([]string{"sh", "-c", script, "sh"}, arguments...))
+	r, err := startRemote("nas", append([]string{"sh", "-c", script, "sh"}, arguments...))
 	if err != nil {
 		t.Fatal(err)
 	}

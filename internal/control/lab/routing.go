@@ -62,7 +62,7 @@ func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 	var mu sync.Mutex
 	found := map[string][]string{}
 	busy := false // something was to be done
-	err = l.speakers(func(h *topology.Host, place int) error {
+	err = l.eachSpeaker(func(h *topology.Host, place int) error {
 		order, err := l.bgpOrder(h, place)
 		if err != nil {
 			return err
@@ -80,9 +80,9 @@ func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 		return 0, fmt.Errorf("starting the routing daemons: %w", err)
 	}
 	var late []string
-	err = l.speakers(func(h *topology.Host, _ int) error {
+	err = l.eachSpeaker(func(h *topology.Host, _ int) error {
 		var reply record.RoutesFound
-		want := record.RoutesWanted{Routes: wanted(h), TimeoutNs: int64(convergeTimeout)}
+		want := record.RoutesWanted{Routes: learnedRoutes(h), TimeoutNs: int64(convergeTimeout)}
 		if err := l.bus.Call(ctx, h.Name, "routes", want, &reply); err != nil {
 			return err
 		}
@@ -119,8 +119,8 @@ func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 	return time.Since(began), nil
 }
 
-// speakers asks all hosts with BGP at once.
-func (l *Lab) speakers(ask func(h *topology.Host, place int) error) error {
+// eachSpeaker asks all hosts with BGP at once.
+func (l *Lab) eachSpeaker(ask func(h *topology.Host, place int) error) error {
 	errs := make([]error, len(l.topology.Hosts))
 	var asking sync.WaitGroup
 	for i := range l.topology.Hosts {
@@ -148,8 +148,8 @@ func (l *Lab) bgpOrder(h *topology.Host, place int) (record.BGPRequest, error) {
 	return o, nil
 }
 
-// wanted are the routes that the daemon of a host is to bring.
-func wanted(h *topology.Host) (list []record.RouteWanted) {
+// learnedRoutes are the routes that the daemon of a host is to bring.
+func learnedRoutes(h *topology.Host) (list []record.RouteWanted) {
 	for _, r := range h.Routes {
 		to, err := netip.ParsePrefix(r.To)
 		if !r.Learned || err != nil {

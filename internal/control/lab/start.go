@@ -12,34 +12,34 @@ import (
 	"linerate/internal/kernel/sock"
 )
 
-// keeperProcess is the keeper as its conductor sees it.
-type keeperProcess struct {
+// initProcess is the keeper as its conductor sees it.
+type initProcess struct {
 	control net.Conn
 	ended   chan error
 }
 
-func (k *keeperProcess) end() {
+func (k *initProcess) end() {
 	k.control.Close()
 	<-k.ended
 }
 
-// refusal is the kernel's no to making namespaces: with a user namespace, or
+// namespaceError is the kernel's no to making namespaces: with a user namespace, or
 // without one, it may be a yes.
-type refusal struct{ error }
+type namespaceError struct{ error }
 
-func (r refusal) Unwrap() error { return r.error }
+func (r namespaceError) Unwrap() error { return r.error }
 
-// refusals are the errnos by which clone(2) and unshare(2) refuse namespaces:
+// namespaceErrnos are the errnos by which clone(2) and unshare(2) refuse namespaces:
 // not permitted, or more than user.max_*_namespaces or the depth allows.
-var refusals = []error{os.ErrPermission, syscall.ENOSPC, syscall.EUSERS}
+var namespaceErrnos = []error{os.ErrPermission, syscall.ENOSPC, syscall.EUSERS}
 
-func refuses(err error, others ...error) bool {
-	return slices.ContainsFunc(slices.Concat(refusals, others), func(no error) bool { return errors.Is(err, no) })
+func isNamespaceError(err error, others ...error) bool {
+	return slices.ContainsFunc(slices.Concat(namespaceErrnos, others), func(no error) bool { return errors.Is(err, no) })
 }
 
-// startKeeper starts the lab's first process, with its own user namespace where
+// startInit starts the lab's first process, with its own user namespace where
 // root is not to be had, and waits until all is cabled.
-func (l *Lab) startKeeper(p plan) error {
+func (l *Lab) startInit(p plan) error {
 	// Root in a container may lack CAP_SYS_ADMIN, and then is like anyone else.
 	tries := []bool{true}
 	if os.Geteuid() == 0 {
@@ -47,24 +47,24 @@ func (l *Lab) startKeeper(p plan) error {
 	}
 	var errs []error
 	for _, rootless := range tries {
-		err := l.tryKeeper(p, rootless)
+		err := l.tryInit(p, rootless)
 		if err == nil {
 			l.rootless = rootless
 			return nil
 		}
 		errs = append(errs, err)
-		if !errors.As(err, new(refusal)) {
+		if !errors.As(err, new(namespaceError)) {
 			break
 		}
 	}
 	err := errors.Join(errs...)
-	if errors.As(err, new(refusal)) {
+	if errors.As(err, new(namespaceError)) {
 		return fmt.Errorf("making a lab: %w (it needs root, or user namespaces for ordinary users: sysctl user.max_user_namespaces above 0, user.max_net_namespaces above the number of hosts and switches, and kernel.unprivileged_userns_clone=1 or kernel.apparmor_restrict_unprivileged_userns=0 where those exist)", err)
 	}
 	return fmt.Errorf("making a lab: %w", err)
 }
 
-func (l *Lab) tryKeeper(p plan, rootless bool) (err error) {
+func (l *Lab) tryInit(p plan, rootless bool) (err error) {
 	var files []*os.File   // the keeper's, in the order of its descriptors
 	var streams []net.Conn // our ends: control, then one of each node
 	defer func() {
@@ -92,7 +92,7 @@ func (l *Lab) tryKeeper(p plan, rootless bool) (err error) {
 	if err := pair(); err != nil {
 		return err
 	}
-	door, err := openDoor(l.options.Name)
+	door, err := listenExec(l.options.Name)
 	if err != nil {
 		return err
 	}
@@ -103,10 +103,10 @@ func (l *Lab) tryKeeper(p plan, rootless bool) (err error) {
 		}
 	}
 	control, nodes := streams[0], streams[1:]
-	k := &keeperProcess{control: control, ended: make(chan error, 1)}
+	k := &initProcess{control: control, ended: make(chan error, 1)}
 	if err := k.start(files, rootless); err != nil {
-		if refuses(err, syscall.EINVAL) { // a kernel without such namespaces
-			return refusal{err}
+		if isNamespaceError(err, syscall.EINVAL) { // a kernel without such namespaces
+			return namespaceError{err}
 		}
 		return err
 	}
@@ -120,7 +120,7 @@ func (l *Lab) tryKeeper(p plan, rootless bool) (err error) {
 			return err
 		}
 	}
-	var reply keeperReply
+	var reply initReply
 	err = json.NewEncoder(control).Encode(p)
 	if err == nil {
 		err = json.NewDecoder(control).Decode(&reply)
@@ -131,24 +131,24 @@ func (l *Lab) tryKeeper(p plan, rootless bool) (err error) {
 		return fmt.Errorf("the lab's keeper ended: %w", errors.Join(err, <-k.ended))
 	case reply.Refused:
 		k.end()
-		return refusal{errors.New(reply.Error)}
+		return namespaceError{errors.New(reply.Error)}
 	case reply.Error != "":
 		k.end()
 		return errors.New(reply.Error)
 	}
-	l.keeper, l.carried = k, reply.Carried
+	l.init, l.carried = k, reply.Carried
 	return nil
 }
 
 // start runs the keeper from a thread that stays: the kernel sends the parent's
 // death signal when the thread that forked ends (prctl(2), PR_SET_PDEATHSIG).
-func (k *keeperProcess) start(files []*os.File, rootless bool) error {
+func (k *initProcess) start(files []*os.File, rootless bool) error {
 	started := make(chan error)
 	go func() {
 		cmd := program("lab", "keeper")
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, os.Stderr, os.Stderr
 		cmd.ExtraFiles = files
-		cmd.SysProcAttr = keeperAttributes(rootless)
+		cmd.SysProcAttr = initAttributes(rootless)
 		lockThread()
 		err := cmd.Start()
 		started <- err

@@ -90,7 +90,7 @@ func between(ways []way) *topology.Topology {
 	} else {
 		t.Links = []topology.Link{{
 			From: topology.End{Node: record.NodeClient, Interface: clients[0].Interface}, To: topology.End{Node: record.NodeServer, Interface: servers[0].Interface},
-			Shape: topology.Shape{Rate: unit.BitRate(slower(clients[0].SpeedBps, servers[0].SpeedBps))},
+			Impairment: topology.Impairment{Rate: unit.BitRate(slower(clients[0].SpeedBps, servers[0].SpeedBps))},
 		}}
 	}
 	for i, ports := range [][]record.InterfaceSnapshot{clients, servers} {
@@ -100,7 +100,7 @@ func between(ways []way) *topology.Topology {
 			if several {
 				t.Links = append(t.Links, topology.Link{
 					From: topology.End{Node: h.Name, Interface: p.Interface}, To: atMiddle(h.Name, p.Interface),
-					Shape: topology.Shape{Rate: unit.BitRate(p.SpeedBps)},
+					Impairment: topology.Impairment{Rate: unit.BitRate(p.SpeedBps)},
 				})
 			}
 		}

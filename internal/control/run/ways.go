@@ -156,12 +156,12 @@ func (t *traveller) step(over *topology.Topology, answer record.RouteLookup) boo
 	if err != nil {
 		hop = t.flow.Destination.Addr().Unmap()
 	}
-	stretch := over.Onward(topology.End{Node: t.at, Interface: answer.Interface}, hop)
-	if stretch == nil {
+	segment := over.PathToNextHop(topology.End{Node: t.at, Interface: answer.Interface}, hop)
+	if segment == nil {
 		return end(t.at + ": where " + answer.Interface + " leads to " + hop.String() + " is not in the topology")
 	}
-	t.way = append(t.way, stretch...)
-	arrived := stretch[len(stretch)-1]
+	t.way = append(t.way, segment...)
+	arrived := segment[len(segment)-1]
 	t.at, t.in = arrived.Node, arrived.Interface
 	return t.at != t.receiver
 }

@@ -83,13 +83,13 @@ func (was header) gone(here header, entries []*entry) bool {
 	if was.Boot != here.Boot {
 		return true
 	}
-	reused := was.NetNS.Inode == here.NetNS.Inode && !was.NetNS.Same(here.NetNS)
+	reused := was.NetNS.Inode == here.NetNS.Inode && !was.NetNS.Equal(here.NetNS)
 	return reused && !slices.ContainsFunc(entries, (*entry).outsideNet)
 }
 
 // concerns says whether changes under this header can be seen, and undone, here.
 func (was header) concerns(here header, entries []*entry) bool {
-	return was.Boot == here.Boot && (was.NetNS.Same(here.NetNS) || slices.ContainsFunc(entries, (*entry).outsideNet))
+	return was.Boot == here.Boot && (was.NetNS.Equal(here.NetNS) || slices.ContainsFunc(entries, (*entry).outsideNet))
 }
 
 // outsideNet says whether every network namespace sees the change.

@@ -65,7 +65,7 @@ func (t *qdisc) of() ([]netlink.Qdisc, error) {
 func (t *qdisc) read() (State, error) {
 	list, err := t.of()
 	for _, q := range list {
-		if q.Root() {
+		if q.IsRoot() {
 			return qdiscState(q), nil
 		}
 	}
@@ -148,7 +148,7 @@ func (t *qdisc) restorable(prior State, list []netlink.Qdisc) error {
 		return errors.New("its present root qdisc (" + prior.Text + ") could not be put back faithfully: " + why + "; remove it first, or leave it")
 	}
 	for _, q := range list {
-		explicit := !q.Root() && q.Parent != netlink.QdiscIngress && q.Handle != 0
+		explicit := !q.IsRoot() && q.Parent != netlink.QdiscIngress && q.Handle != 0
 		if explicit {
 			return refuse("it has a " + q.Kind + " qdisc (" + netlink.HandleText(q.Handle) + ") inside")
 		}

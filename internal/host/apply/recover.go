@@ -61,7 +61,7 @@ func Recover(options RecoverOptions) ([]Recovered, error) {
 		return nil, errors.Join(err, file.close())
 	}
 	m := &Manager{host: host{conn, options.Sysctls}, journal: file, entries: entries, step: func(string) {}}
-	if !options.List && was.Boot == here.Boot && was.NetNS.Same(here.NetNS) {
+	if !options.List && was.Boot == here.Boot && was.NetNS.Equal(here.NetNS) {
 		m.regain(m.entries)
 	}
 	var list []Recovered

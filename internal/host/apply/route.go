@@ -150,7 +150,7 @@ func (t *route) plan(State) (State, error) {
 		if hop.Interface != "" {
 			continue
 		}
-		towards, err := t.host.conn.LookupRoute(netlink.RouteQuestion{Destination: hop.Via})
+		towards, err := t.host.conn.LookupRoute(netlink.RouteQuery{Destination: hop.Via})
 		if err != nil {
 			return State{}, fmt.Errorf("finding the interface that leads to the next hop: %w", err)
 		}

@@ -174,7 +174,7 @@ func (h host) routes(d danger) ([]thing, error) {
 	all, err := h.conn.Routes()
 	var list []thing
 	for _, r := range all {
-		if r.Protocol == netlink.RouteProtocolKernel || r.OfDaemon() || d.except.Holds(r.Source) {
+		if r.Protocol == netlink.RouteProtocolKernel || r.FromRoutingDaemon() || d.except.Holds(r.Source) {
 			continue
 		}
 		is6 := r.To.Addr().Is6()

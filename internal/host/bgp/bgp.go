@@ -81,7 +81,7 @@ func (d *Daemon) prepare() error {
 	d.version, err = version(launch, path)
 	if err == nil {
 		err = launch.Do(func() error {
-			d.dir, err = file.OwnDirectory()
+			d.dir, err = file.PrivateTmpfs()
 			return err
 		})
 	}
@@ -94,7 +94,7 @@ func (d *Daemon) prepare() error {
 }
 
 // find says where the daemon's program itself is: a link to it may be in a directory
-// that it will not see, such as NixOS's in /run (see kernel.OwnDirectory).
+// that it will not see, such as NixOS's in /run (see kernel.PrivateTmpfs).
 func find() (string, error) {
 	path, err := program.Find(Program)
 	if err != nil {

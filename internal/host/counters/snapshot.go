@@ -148,12 +148,12 @@ func (r *Reader) addRoutes(s *record.Snapshot) error {
 // refuses, is answered by an error.
 func (r *Reader) lookups(questions []record.RouteLookup) []record.RouteLookup {
 	answers := slices.Clone(questions)
-	var asks []netlink.RouteQuestion
+	var asks []netlink.RouteQuery
 	var asked []int // the place of each of them among the questions
 	for i, q := range questions {
 		answer := &answers[i]
 		answer.Interface, answer.Gateway, answer.ChosenSource, answer.Nexthops, answer.Unsure, answer.Error = "", "", "", 0, "", ""
-		ask := netlink.RouteQuestion{SourcePort: q.SourcePort, DestinationPort: q.DestinationPort, In: q.In, Protocol: protocols[q.Protocol]}
+		ask := netlink.RouteQuery{SourcePort: q.SourcePort, DestinationPort: q.DestinationPort, In: q.In, Protocol: protocols[q.Protocol]}
 		var err error
 		if q.Source != "" {
 			ask.Source, err = netip.ParseAddr(q.Source)

@@ -72,7 +72,7 @@ func (r *Reader) unsure() func(record.RouteLookup) string {
 // asked for. A nil one sees nothing.
 type Arrivals struct {
 	reader   *Reader
-	watch    *netlink.Arrivals
+	watch    *netlink.PacketCapture
 	flows    map[packets]string
 	counts   map[arrival]seen
 	begin    int64   // of the window
@@ -100,7 +100,7 @@ type silent struct {
 	after int
 }
 
-// WatchArrivals begins to watch. With marks, what comes before and after each is kept
+// OpenPacketCapture begins to watch. With marks, what comes before and after each is kept
 // apart, and how long nothing came from begin on.
 func (r *Reader) WatchArrivals(flows []record.WatchedFlow, begin int64, marks []int64) (*Arrivals, error) {
 	a := &Arrivals{
@@ -111,7 +111,7 @@ func (r *Reader) WatchArrivals(flows []record.WatchedFlow, begin int64, marks []
 		a.flows[packets{protocols[f.Protocol], plain(f.Source), plain(f.Destination)}] = f.ID
 	}
 	var err error
-	if a.watch, err = netlink.WatchArrivals(); err != nil {
+	if a.watch, err = netlink.OpenPacketCapture(); err != nil {
 		return nil, err
 	}
 	return a, nil
@@ -131,7 +131,7 @@ func (a *Arrivals) Look() {
 	if a == nil {
 		return
 	}
-	a.watch.Drain(func(p netlink.Arrival) {
+	a.watch.Read(func(p netlink.CapturedPacket) {
 		if flow, ours := a.flows[packets{p.Protocol, p.Source, p.Destination}]; ours {
 			a.take(flow, p.Index, p.AtNs)
 		}
@@ -174,7 +174,7 @@ func (a *Arrivals) Enter(h *record.HostReading) {
 		return
 	}
 	a.Look()
-	h.ArrivalsMissed = a.watch.Missed()
+	h.ArrivalsMissed = a.watch.Dropped()
 	a.reader.mu.Lock()
 	defer a.reader.mu.Unlock()
 	for at, count := range a.counts {

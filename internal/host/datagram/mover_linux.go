@@ -73,10 +73,10 @@ func equip(order record.FlowRequest, end *endpoint, d *waits) *receiver {
 	r := &receiver{driver: d, end: end, ledger: ledger{header: end.header}, delays: newDelays()}
 	in := &messages{named: record.ModeGRO, own: d.thread, most: mergedMessages}
 	_ = end.onSocket(func(fd int) error {
-		if err := sock.SetOverflowCount(fd); err != nil {
+		if err := sock.SetRxqOvfl(fd); err != nil {
 			r.notes = append(r.notes, fmt.Sprintf("datagrams lost in the receive buffer are not told apart: SO_RXQ_OVFL: %v", err))
 		}
-		if err := sock.SetTimestamps(fd); err != nil {
+		if err := sock.SetTimestampNS(fd); err != nil {
 			r.notes = append(r.notes, fmt.Sprintf("arrival is when it was read: SO_TIMESTAMPNS: %v", err))
 		}
 		switch order.Mode {
@@ -85,7 +85,7 @@ func equip(order record.FlowRequest, end *endpoint, d *waits) *receiver {
 		case record.ModeSendmmsg:
 			in.named, in.most = record.ModeRecvmmsg, singleMessages
 		default:
-			if err := sock.SetCoalescing(fd); err != nil {
+			if err := sock.SetUDPGRO(fd); err != nil {
 				in.named, in.most = record.ModeRecvmmsg, singleMessages
 				r.notes = append(r.notes, fmt.Sprintf("gro: UDP_GRO: %v", err))
 			}
@@ -135,7 +135,7 @@ func (b *batch) mode() string {
 func (b *batch) send(fd, n int) (int, error) {
 	if b.per > 1 && !b.cuts {
 		// Not before: the frames by which a flow opens are larger than some datagrams.
-		if err := sock.SetSegmentation(fd, b.bytes); err != nil {
+		if err := sock.SetUDPSegment(fd, b.bytes); err != nil {
 			return 0, err
 		}
 		b.cuts = true
@@ -156,7 +156,7 @@ func (b *batch) replace(fd int, err error) (outlet, string) {
 	case b.per > 64 && err == syscall.EINVAL:
 		return newBatch(b.data, b.bytes, 64), ""
 	case b.per > 1 && refused(err):
-		_ = sock.SetSegmentation(fd, 0) // where it was refused, there is nothing to end
+		_ = sock.SetUDPSegment(fd, 0) // where it was refused, there is nothing to end
 		return newBatch(b.data, b.bytes, 1), fmt.Sprintf("gso: the kernel does not cut what is sent here (UDP_SEGMENT): %v", err)
 	case b.per == 1 && (err == syscall.ENOSYS || err == syscall.EPERM || err == syscall.EOPNOTSUPP):
 		return oneByOne{b.data[:b.bytes]}, fmt.Sprintf("sendmmsg: %v", err)
@@ -202,10 +202,10 @@ func (m *messages) all(n int) bool              { return m.own && n < m.most }
 
 func (m *messages) message(i int, now, ofDay int64) message {
 	k := m.from.Message(i)
-	out := message{data: k.Data, segment: k.Segment, dropped: k.Dropped, cut: k.Cut, arrived: now}
+	out := message{data: k.Data, segment: k.Segment, dropped: k.Dropped, cut: k.Truncated, arrived: now}
 	// What the two clocks of this host are apart is taken anew each time, so that
 	// setting the time of day does not matter.
-	if since := ofDay - k.StampNs; k.StampNs != 0 && since >= 0 && since < int64(time.Minute) {
+	if since := ofDay - k.TimestampNs; k.TimestampNs != 0 && since >= 0 && since < int64(time.Minute) {
 		out.arrived -= since
 	}
 	return out

@@ -91,7 +91,7 @@ func settle(order record.FlowRequest, conn *net.UDPConn, flows int) (*endpoint, 
 func (end *endpoint) fit(fd int) {
 	frame := limits.Frame{UDP: true, IPv6: end.remote.Addr().Is6()}
 	var err error
-	if end.mtu, err = sock.RouteMTU(fd, frame.IPv6); err != nil {
+	if end.mtu, err = sock.PathMTU(fd, frame.IPv6); err != nil {
 		end.mtu = 0
 	}
 	frame.MTU = end.mtu

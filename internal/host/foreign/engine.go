@@ -36,8 +36,8 @@ type Engine struct {
 	launch *program.Launcher
 
 	mu        sync.Mutex
-	sockets   *netlink.Sockets
-	ends      *netlink.SocketEnds
+	sockets   *netlink.SocketDiag
+	ends      *netlink.SocketDestroyEvents
 	processes []*process
 	flows     []*flow
 	started   bool
@@ -92,10 +92,10 @@ func (e *Engine) take(orders []record.FlowRequest, serves bool) ([]*process, err
 	}
 	if e.sockets == nil {
 		var err error
-		if e.sockets, err = netlink.DialSockets(); err != nil {
+		if e.sockets, err = netlink.DialSocketDiag(); err != nil {
 			return nil, err
 		}
-		if e.ends, err = netlink.DialSocketEnds(); err != nil {
+		if e.ends, err = netlink.DialSocketDestroyEvents(); err != nil {
 			return nil, err
 		}
 		e.closing.Go(e.hear)

@@ -26,7 +26,7 @@ func TestAcknowledgedThroughAFullQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer client.Close()
-		sockets, err := netlink.DialSockets()
+		sockets, err := netlink.DialSocketDiag()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -51,7 +51,7 @@ func OpenDoor(ctx context.Context, address string) (*Door, error) {
 		d.six = network == "udp6"
 		return socket.OnSocket(raw, func(fd int) error {
 			// Elsewhere than on Linux, the system chooses what answers come from.
-			if err := sock.SetArrivalAddress(fd, d.six); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			if err := sock.SetRecvPktinfo(fd, d.six); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 				return err
 			}
 			return nil
@@ -98,11 +98,11 @@ func (d *Door) Serve(g Guests) {
 		if !ok || g.Allowed != nil && !g.Allowed(from.Addr().Unmap()) || !g.Expects(f.ticket) {
 			continue
 		}
-		at, now := sock.ArrivalAddress(control[:c]), socket.Now()
+		at, now := sock.PktinfoAddress(control[:c]), socket.Now()
 		switch plain := socket.Plain(from); f.kind {
 		case kindHello:
 			f.kind, f.cookie = kindChallenge, d.bakes.bake(plain, f.ticket, now)
-			_, _, _ = d.conn.WriteMsgUDPAddrPort(f.encode(), sock.FromAddress(at, d.six), from)
+			_, _, _ = d.conn.WriteMsgUDPAddrPort(f.encode(), sock.Pktinfo(at, d.six), from)
 		case kindAnswer:
 			if d.bakes.accepts(f.cookie, plain, f.ticket, now) {
 				g.Admit(f.ticket, Caller{d, at, plain, f})

@@ -25,7 +25,7 @@ func Carry(links []record.WireLink, taps []int, stop <-chan struct{}) error {
 	var carrying sync.WaitGroup
 	var quit atomic.Bool
 	for _, tap := range taps {
-		if err := netlink.Nonblocking(tap); err != nil {
+		if err := netlink.SetNonblocking(tap); err != nil {
 			return err
 		}
 	}

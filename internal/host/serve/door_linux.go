@@ -47,7 +47,7 @@ func (s *server) door(l *net.TCPListener) error {
 		return err
 	}
 	defer sock.CloseSocket(listener)
-	bell, err := sock.NewBell()
+	bell, err := sock.NewEventFD()
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (s *server) door(l *net.TCPListener) error {
 	defer watch.Close()
 	// Whoever comes speaks first, so that one wake-up is enough for a connection
 	// and its words; who says nothing comes in a second later.
-	if err := errors.Join(bell.Heard(watch, tagBell), watch.WatchReadable(listener, tagListener), sock.SetDeferAccept(listener, 1)); err != nil {
+	if err := errors.Join(bell.AddTo(watch, tagBell), watch.AddExclusive(listener, tagListener), sock.SetDeferAccept(listener, 1)); err != nil {
 		return fmt.Errorf("listening on %s: %w", l.Addr(), err)
 	}
 	rung := make(chan struct{})
@@ -124,7 +124,7 @@ func (s *server) admits(fd int) bool {
 	if len(s.options.Allow) == 0 {
 		return true
 	}
-	_, from := sock.Names(fd)
+	_, from := sock.Addresses(fd)
 	return s.allowed(from.Addr())
 }
 

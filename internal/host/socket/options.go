@@ -16,7 +16,7 @@ import (
 // package net sets on every connection).
 func Prepare(order record.FlowRequest, fd int) error {
 	if order.MSS != 0 {
-		if err := sock.SetMaxSegment(fd, order.MSS); err != nil {
+		if err := sock.SetMaxSeg(fd, order.MSS); err != nil {
 			return fmt.Errorf("setting the maximum segment size (TCP_MAXSEG) to %d bytes: %w; Linux takes 88 to 32767", order.MSS, err)
 		}
 	}

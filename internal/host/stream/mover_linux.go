@@ -142,7 +142,7 @@ func (r *directRig) next(at int64, t *tally) {
 	r.futile()
 	spent := t.busy.Load()
 	if r.thread {
-		spent = sched.OwnCPU() // without what other threads of a busy machine took
+		spent = sched.CurrentThreadCPU() // without what other threads of a busy machine took
 	}
 	i, over := r.choice.next(at, t.bytes.Load(), spent)
 	r.turn = r.choice.turn

@@ -76,7 +76,7 @@ func (f *end) accept(listener int) {
 	waiting, err := sock.NewEpoll()
 	if err == nil {
 		defer waiting.Close()
-		err = errors.Join(f.bell.Heard(waiting, bellTag), waiting.WatchReadable(listener, int32(listener)))
+		err = errors.Join(f.bell.AddTo(waiting, bellTag), waiting.AddExclusive(listener, int32(listener)))
 	}
 	strangers := map[int]time.Time{} // since when they have shown no ticket
 	defer func() {
@@ -87,12 +87,12 @@ func (f *end) accept(listener int) {
 	let := func(fd int) {
 		switch shown, known := f.shown(fd); {
 		case shown && known:
-			waiting.Forget(fd)
+			waiting.Remove(fd)
 			delete(strangers, fd)
 			f.came.Add(1)
 			f.seat(fd)
 		case known:
-			if _, again := strangers[fd]; !again && waiting.Watch(fd, int32(fd)) == nil {
+			if _, again := strangers[fd]; !again && waiting.Add(fd, int32(fd)) == nil {
 				strangers[fd] = time.Now()
 			}
 		default:
@@ -163,7 +163,7 @@ func (f *end) share(listener int) error {
 	}
 	f.listener.Store(int32(listener)) // before the first event
 	for _, w := range f.workers {
-		if err := w.epoll.WatchReadable(listener, int32(listener)); err != nil {
+		if err := w.epoll.AddExclusive(listener, int32(listener)); err != nil {
 			f.listener.Store(-1)
 			return err
 		}
@@ -188,9 +188,9 @@ func (f *end) given() bool {
 // offered takes a connection that has shown the flow's ticket.
 func (f *end) offered(fd, shown int) {
 	if err := f.settle(fd, true); err != nil {
-		_, remote := sock.Names(fd)
+		_, remote := sock.Addresses(fd)
 		f.fail("a connection from %s: %s", remote, socket.Why(err, remote.Addr()))
-		_ = sock.SetReset(fd)
+		_ = sock.SetLingerZero(fd)
 		sock.CloseSocket(fd)
 		return
 	}
@@ -234,7 +234,7 @@ func (f *end) seat(fd int) {
 // by itself, and UDP's sockets would tell of that each time that one is gone.
 func (f *end) watch(w *worker, fd int, tag int32) error {
 	if f.udp {
-		return w.epoll.WatchData(fd, tag)
+		return w.epoll.AddRead(fd, tag)
 	}
-	return w.epoll.Watch(fd, tag)
+	return w.epoll.Add(fd, tag)
 }

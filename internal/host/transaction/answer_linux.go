@@ -239,7 +239,7 @@ func (r *answering) push(fd int, c *reply) bool {
 func (r *answering) end(fd int, err error) {
 	c := r.state(fd)
 	if !c.visits {
-		r.epoll.Forget(fd)
+		r.epoll.Remove(fd)
 		r.f.lose(fd, err)
 		return
 	}

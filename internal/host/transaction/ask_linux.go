@@ -247,7 +247,7 @@ func (a *asking) broken(c *conn, err error) {
 		return
 	}
 	if a.epoll != nil {
-		a.epoll.Forget(int(c.fd))
+		a.epoll.Remove(int(c.fd))
 	}
 	atomic.StoreInt32(&c.fd, -1)
 }

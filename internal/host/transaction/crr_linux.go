@@ -39,7 +39,7 @@ func (a *asking) connect(c *conn) bool {
 	case a.single:
 		err = nil
 	default:
-		err = a.epoll.Watch(fd, int32(c.place))
+		err = a.epoll.Add(fd, int32(c.place))
 	}
 	if err != nil {
 		a.broken(c, err)
@@ -56,7 +56,7 @@ func (a *asking) socket(peer *sock.Peer) (int, error) {
 	}
 	err = a.f.opener.prepare(fd)
 	if err == nil {
-		err = sock.SetReset(fd)
+		err = sock.SetLingerZero(fd)
 	}
 	if err == nil {
 		err = sock.DisableQuickAck(fd)
@@ -197,7 +197,7 @@ func (f *end) probe(ctx context.Context, o *opener, timeout time.Duration) error
 		return os.NewSyscallError("socket", err)
 	}
 	defer sock.CloseSocket(fd)
-	if err = errors.Join(o.prepare(fd), sock.SetReset(fd)); err != nil {
+	if err = errors.Join(o.prepare(fd), sock.SetLingerZero(fd)); err != nil {
 		return err
 	}
 	waiting, err := sock.NewEpoll()
@@ -208,7 +208,7 @@ func (f *end) probe(ctx context.Context, o *opener, timeout time.Duration) error
 	if err = o.to(0).Connect(fd); err != nil && err != syscall.EINPROGRESS {
 		return os.NewSyscallError("connect", err)
 	}
-	if err = waiting.Watch(fd, 0); err != nil {
+	if err = waiting.Add(fd, 0); err != nil {
 		return err
 	}
 	began, connected := time.Now(), false
@@ -224,7 +224,7 @@ func (f *end) probe(ctx context.Context, o *opener, timeout time.Duration) error
 		case timeout > 0 && time.Since(began) > timeout:
 			return errSlow
 		}
-		if err := sock.Connected(fd); err != nil {
+		if err := sock.SocketError(fd); err != nil {
 			return os.NewSyscallError("connect", err)
 		}
 		for len(ask) > 0 && err == nil {
@@ -232,7 +232,7 @@ func (f *end) probe(ctx context.Context, o *opener, timeout time.Duration) error
 			if n, err = sock.TrySend(fd, ask[:min(len(ask), len(payload))], false); n > 0 && !connected {
 				connected = true
 				f.mu.Lock()
-				f.local, f.remote = sock.Names(fd)
+				f.local, f.remote = sock.Addresses(fd)
 				f.mu.Unlock()
 			}
 			ask = ask[max(0, n):]
@@ -306,7 +306,7 @@ func (r *answering) dismiss() {
 	r.place.Release() // which may be the door's thread
 	for fd := range r.replies {
 		if c := &r.replies[fd]; c.visits {
-			_ = sock.SetReset(fd)
+			_ = sock.SetLingerZero(fd)
 			r.over(fd, c)
 		}
 	}
@@ -324,7 +324,7 @@ func (r *answering) visitor(fd, shown int) {
 	*c = reply{visits: true, shown: shown}
 	r.pull(fd, c)
 	if c.visits { // not over yet
-		if err := r.epoll.Watch(fd, int32(fd)); err != nil {
+		if err := r.epoll.Add(fd, int32(fd)); err != nil {
 			r.end(fd, err)
 		}
 	}
@@ -335,7 +335,7 @@ func (f *end) welcome(fd int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.came.Add(1) == 1 {
-		f.local, f.remote = sock.Names(fd)
+		f.local, f.remote = sock.Addresses(fd)
 	}
 	f.joined.Add(1)
 }

@@ -105,7 +105,7 @@ func (f *end) lose(fd int, err error) {
 		return
 	}
 	reason := "the peer closed the connection before its time"
-	local, remote := sock.Names(fd)
+	local, remote := sock.Addresses(fd)
 	if err != nil {
 		reason = socket.Why(err, remote.Addr())
 	}
@@ -193,7 +193,7 @@ func (f *end) equip() error {
 	if err := sound(f.order); err != nil {
 		return err
 	}
-	bell, err := sock.NewBell()
+	bell, err := sock.NewEventFD()
 	if err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (f *end) equip() error {
 		w := newWorker(f, f.part.of(i, threads))
 		if n > threads || f.turnover() {
 			if w.epoll, err = sock.NewEpoll(); err == nil {
-				err = bell.Heard(w.epoll, bellTag)
+				err = bell.AddTo(w.epoll, bellTag)
 			}
 		}
 		workers = append(workers, w)
@@ -270,12 +270,12 @@ func (f *end) glances(fd int) error {
 // False: the engine has closed, and so is the connection. It is called with the lock.
 func (f *end) keep(fd int) (number int, kept bool) {
 	if f.ended {
-		_ = sock.SetReset(fd)
+		_ = sock.SetLingerZero(fd)
 		sock.CloseSocket(fd)
 		return 0, false
 	}
 	if len(f.fds) == 0 {
-		f.local, f.remote = sock.Names(fd)
+		f.local, f.remote = sock.Addresses(fd)
 	}
 	f.fds = append(f.fds, int32(fd))
 	return len(f.fds) - 1, true
@@ -316,7 +316,7 @@ func (f *end) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, fd := range f.fds {
-		_ = sock.SetReset(int(fd))
+		_ = sock.SetLingerZero(int(fd))
 		sock.CloseSocket(int(fd))
 	}
 	f.fds = nil

@@ -334,7 +334,7 @@ func pair(t *testing.T) (near, far int) {
 		return fd
 	}
 	near, far = own(dialled), own(accepted)
-	if err := sock.SetReset(near); err != nil { // nothing is left in TIME_WAIT
+	if err := sock.SetLingerZero(near); err != nil { // nothing is left in TIME_WAIT
 		t.Fatal(err)
 	}
 	return near, far

@@ -182,7 +182,7 @@ func (o *opener) start(i int) (bool, error) {
 	default:
 		return fail(os.NewSyscallError("connect", err))
 	}
-	if err := o.waiting.Watch(fd, int32(fd)); err != nil {
+	if err := o.waiting.Add(fd, int32(fd)); err != nil {
 		return fail(err)
 	}
 	o.began[int32(fd)] = i
@@ -216,14 +216,14 @@ func (o *opener) prepare(fd int) error {
 // finish gives a connection that is open to its thread.
 func (o *opener) finish(fd int32) error {
 	i := o.began[fd]
-	err := sock.Connected(int(fd))
+	err := sock.SocketError(int(fd))
 	if err == nil && o.f.ticket != nil {
 		_, err = sock.TrySend(int(fd), o.f.ticket, false)
 	}
 	if err != nil {
 		return os.NewSyscallError("connect", err)
 	}
-	o.waiting.Forget(int(fd))
+	o.waiting.Remove(int(fd))
 	delete(o.began, fd)
 	return o.f.employ(i, fd)
 }

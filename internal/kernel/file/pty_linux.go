@@ -89,9 +89,9 @@ func ReceiveFiles(conn *net.UnixConn, value any) ([]*os.File, error) {
 	return files, nil
 }
 
-// PeerIsSelf reports whether the process at the other end of a unix socket runs
+// CheckPeerUser reports whether the process at the other end of a unix socket runs
 // as this process's own user.
-func PeerIsSelf(conn *net.UnixConn) error {
+func CheckPeerUser(conn *net.UnixConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return err

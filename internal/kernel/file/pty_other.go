@@ -15,4 +15,4 @@ func OpenPTY() (controller, terminal *os.File, err error) { return nil, nil, err
 func CopyWindowSize(_, _ *os.File) error                  { return errNoPTY }
 func SendFiles(*net.UnixConn, any, ...*os.File) error     { return errNoPTY }
 func ReceiveFiles(*net.UnixConn, any) ([]*os.File, error) { return nil, errNoPTY }
-func PeerIsSelf(*net.UnixConn) error                      { return errNoPTY }
+func CheckPeerUser(*net.UnixConn) error                   { return errNoPTY }

@@ -115,10 +115,10 @@ func (c *Conn) LinkByName(name string) (Link, error) {
 			return l, nil
 		}
 	}
-	return Link{}, noPort(name)
+	return Link{}, noInterface(name)
 }
 
-func noPort(name string) error {
+func noInterface(name string) error {
 	return &kernel.Error{Op: "find interface", Object: name, Err: syscall.ENODEV}
 }
 
@@ -138,7 +138,7 @@ func (c *Conn) index(name string) (int, error) {
 			return nil
 		})
 	if err == nil && index == 0 {
-		err = noPort(name)
+		err = noInterface(name)
 	}
 	return index, err
 }

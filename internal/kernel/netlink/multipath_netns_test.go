@@ -65,8 +65,8 @@ func newTiers(t *testing.T, links int) tiers {
 	join := func(a, b *Namespace, tier int) {
 		for i := range links {
 			mac := func(end int) string { return fmt.Sprintf("02:00:00:%02x:%02x:%02x", tier, end, i) }
-			err := NewVethPair(VethEnd{In: a, Interface: fmt.Sprintf("down%d", i), MAC: mac(1), MTU: 1500},
-				VethEnd{In: b, Interface: fmt.Sprintf("up%d", i), MAC: mac(2), MTU: 1500})
+			err := NewVethPair(LinkEnd{Namespace: a, Interface: fmt.Sprintf("down%d", i), MAC: mac(1), MTU: 1500},
+				LinkEnd{Namespace: b, Interface: fmt.Sprintf("up%d", i), MAC: mac(2), MTU: 1500})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,11 +134,11 @@ func (s tiers) compare(t *testing.T, from, to netip.Addr, flows int) (wrong int,
 	t.Helper()
 	type seen struct{ middle, far string }
 	ways := map[netip.AddrPort]*seen{} // by the opener's address
-	var watches [2]*Arrivals
+	var watches [2]*PacketCapture
 	var names [2]map[int]string
 	for i, n := range []*Namespace{s.middle, s.far} {
 		err := n.Do(func() (err error) {
-			watches[i], err = WatchArrivals()
+			watches[i], err = OpenPacketCapture()
 			return err
 		})
 		if err != nil {
@@ -161,7 +161,7 @@ func (s tiers) compare(t *testing.T, from, to netip.Addr, flows int) (wrong int,
 	at := listener.Addr().(*net.TCPAddr).AddrPort()
 	look := func() {
 		for i := range watches {
-			watches[i].Drain(func(a Arrival) {
+			watches[i].Read(func(a CapturedPacket) {
 				if way := ways[a.Source]; way != nil && a.Protocol == 6 && a.Destination == at {
 					*[]*string{&way.middle, &way.far}[i] = names[i][a.Index]
 				}
@@ -203,7 +203,7 @@ func (s tiers) compare(t *testing.T, from, to netip.Addr, flows int) (wrong int,
 	}
 	taken = [2]map[string]int{{}, {}}
 	for _, opened := range order {
-		q := RouteQuestion{Source: from, Destination: to, Protocol: 6, SourcePort: opened.Port(), DestinationPort: at.Port()}
+		q := RouteQuery{Source: from, Destination: to, Protocol: 6, SourcePort: opened.Port(), DestinationPort: at.Port()}
 		first, err := s.near.conn.LookupRoute(q)
 		if err != nil {
 			t.Fatal(err)

@@ -18,9 +18,9 @@ func (*Namespace) Name() string                { return "" }
 func (*Namespace) Close()                      {}
 func (*Namespace) Do(func() error) error       { return errNoNamespaces }
 func (*Namespace) DoAsHost(func() error) error { return errNoNamespaces }
-func NewVethPair(_, _ VethEnd) error           { return errNoNamespaces }
-func (*Namespace) Up(string) error             { return errNoNamespaces }
-func (*Namespace) Bridge(string) error         { return errNoNamespaces }
-func (*Namespace) AddMember(_, _ string) error { return errNoNamespaces }
+func NewVethPair(_, _ LinkEnd) error           { return errNoNamespaces }
+func (*Namespace) SetUp(string) error          { return errNoNamespaces }
+func (*Namespace) AddBridge(string) error      { return errNoNamespaces }
+func (*Namespace) SetMaster(_, _ string) error { return errNoNamespaces }
 func (*Namespace) Shape(string, Shaping) error { return errNoNamespaces }
-func Tap(VethEnd) (*os.File, error)            { return nil, errNoNamespaces }
+func NewTap(LinkEnd) (*os.File, error)         { return nil, errNoNamespaces }

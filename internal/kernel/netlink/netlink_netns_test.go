@@ -246,11 +246,11 @@ func TestRoutesRulesLookups(t *testing.T) {
 			}
 		}
 
-		lookup, err := c.LookupRoute(RouteQuestion{Source: addr("10.1.0.1"), Destination: addr("10.8.1.1")})
+		lookup, err := c.LookupRoute(RouteQuery{Source: addr("10.1.0.1"), Destination: addr("10.8.1.1")})
 		if err != nil || lookup.Interface != "a0" || lookup.Gateway != addr("10.1.0.2") || lookup.Source != addr("10.1.0.1") {
 			t.Errorf("lookup: %+v, %v", lookup, err)
 		}
-		_, err = c.LookupRoute(RouteQuestion{Destination: addr("192.0.2.1")})
+		_, err = c.LookupRoute(RouteQuery{Destination: addr("192.0.2.1")})
 		if !errors.Is(err, syscall.ENETUNREACH) || !strings.Contains(err.Error(), "192.0.2.1") {
 			t.Errorf("lookup of an unreachable address: %v", err)
 		}
@@ -271,7 +271,7 @@ func TestRoutesRulesLookups(t *testing.T) {
 		if !plain[500] || plain[501] || !plain[32766] {
 			t.Errorf("which rules are plain: %v", plain)
 		}
-		lookup, err = c.LookupRoute(RouteQuestion{Source: addr("10.1.0.1"), Destination: addr("10.6.1.1")})
+		lookup, err = c.LookupRoute(RouteQuery{Source: addr("10.1.0.1"), Destination: addr("10.6.1.1")})
 		if err != nil || lookup.Interface != "b0" {
 			t.Errorf("lookup by source rule: %+v, %v", lookup, err)
 		}
@@ -357,7 +357,7 @@ func TestQdiscs(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, q := range list {
-				if q.Interface == "a0" && q.Root() {
+				if q.Interface == "a0" && q.IsRoot() {
 					return q
 				}
 			}
@@ -431,7 +431,7 @@ func TestNamespacedSysctl(t *testing.T) {
 				t.Errorf("%s: namespaced %v, want %v; %v", key, got, want, err)
 			}
 		}
-		if after, err := CurrentNetNS(); err != nil || !after.Same(before) {
+		if after, err := CurrentNetNS(); err != nil || !after.Equal(before) {
 			t.Errorf("looking moved us from %v to %v, %v", before, after, err)
 		}
 	})

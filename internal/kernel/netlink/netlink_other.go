@@ -51,11 +51,11 @@ func (*Conn) ReplaceNexthopObject(NexthopObject) error { return unsupported("rep
 func (*Conn) RestoreNexthopObject(Object) error        { return unsupported("restore nexthop object") }
 func (*Conn) DeleteNexthopObject(int) error            { return unsupported("delete nexthop object") }
 func (r Resilient) Complete() Resilient                { return r }
-func (*Conn) LookupRoute(RouteQuestion) (Lookup, error) {
+func (*Conn) LookupRoute(RouteQuery) (Lookup, error) {
 	return Lookup{}, unsupported("look up route")
 }
-func (*Conn) LookupRoutes(questions []RouteQuestion) []RouteAnswer {
-	answers := make([]RouteAnswer, len(questions))
+func (*Conn) LookupRoutes(questions []RouteQuery) []RouteResult {
+	answers := make([]RouteResult, len(questions))
 	for i := range answers {
 		answers[i].Err = unsupported("look up route")
 	}

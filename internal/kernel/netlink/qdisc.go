@@ -19,8 +19,8 @@ const (
 	QdiscIngress uint32 = 0xfffffff1 // ingress and clsact
 )
 
-// Root says whether the qdisc is the interface's root for sending.
-func (q Qdisc) Root() bool { return q.Parent == QdiscRoot }
+// IsRoot says whether the qdisc is the interface's root for sending.
+func (q Qdisc) IsRoot() bool { return q.Parent == QdiscRoot }
 
 // HandleText spells a handle as tc(8) does.
 func HandleText(handle uint32) string { return fmt.Sprintf("%x:", handle>>16) }

@@ -28,9 +28,9 @@ const (
 	RouteProtocolBird   = 12
 )
 
-// OfDaemon says that a routing daemon made the route, and will see to it again:
+// FromRoutingDaemon says that a routing daemon made the route, and will see to it again:
 // of the numbers from RTPROT_STATIC on those that are kept for one.
-func (r Route) OfDaemon() bool { return routingDaemons[r.Protocol] }
+func (r Route) FromRoutingDaemon() bool { return routingDaemons[r.Protocol] }
 
 // routingDaemons are gated, MRT, zebra, BIRD, xorp, babeld, openr, and FRR's for
 // BGP, IS-IS, OSPF, RIP and EIGRP.
@@ -57,9 +57,9 @@ type Nexthop struct {
 	Weight    int        // 0: 1
 }
 
-// RouteQuestion describes the packet of a route question. Only the destination
+// RouteQuery describes the packet of a route question. Only the destination
 // has to be given.
-type RouteQuestion struct {
+type RouteQuery struct {
 	Source, Destination netip.Addr
 	// Protocol is IP's number (6: TCP, 17: UDP). With it and the ports the
 	// kernel hashes as it does for the packet itself (4.18); 0: not said.
@@ -70,7 +70,7 @@ type RouteQuestion struct {
 	In string
 }
 
-func (q RouteQuestion) String() string {
+func (q RouteQuery) String() string {
 	text := "to " + q.Destination.String()
 	if q.Source.IsValid() {
 		text += " from " + q.Source.String()
@@ -93,8 +93,8 @@ type Lookup struct {
 	Nexthops int
 }
 
-// RouteAnswer is what came of one of several route questions.
-type RouteAnswer struct {
+// RouteResult is what came of one of several route questions.
+type RouteResult struct {
 	Lookup
 	Err error
 }

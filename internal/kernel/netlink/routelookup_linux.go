@@ -10,16 +10,16 @@ import (
 // LookupRoute has the kernel decide about a packet as if it were sent, or came in
 // by an interface and were to be forwarded (RTM_GETROUTE). Where a route has several
 // next hops the answer is the one that its hash of the packet chooses.
-func (c *Conn) LookupRoute(q RouteQuestion) (Lookup, error) {
-	answer := c.LookupRoutes([]RouteQuestion{q})[0]
+func (c *Conn) LookupRoute(q RouteQuery) (Lookup, error) {
+	answer := c.LookupRoutes([]RouteQuery{q})[0]
 	return answer.Lookup, answer.Err
 }
 
 // LookupRoutes is LookupRoute of many packets, for which the devices are listed
 // once. An answer that could not be had says so; the others stand.
-func (c *Conn) LookupRoutes(questions []RouteQuestion) []RouteAnswer {
+func (c *Conn) LookupRoutes(questions []RouteQuery) []RouteResult {
 	b := routeBatch{conn: c, indices: map[string]int{}}
-	answers := make([]RouteAnswer, len(questions))
+	answers := make([]RouteResult, len(questions))
 	for i, q := range questions {
 		answers[i].Lookup, answers[i].Err = b.lookup(q)
 	}
@@ -53,7 +53,7 @@ func (b *routeBatch) name(index int) (name string, err error) {
 	return b.names[index], nil
 }
 
-func (b *routeBatch) lookup(q RouteQuestion) (Lookup, error) {
+func (b *routeBatch) lookup(q RouteQuery) (Lookup, error) {
 	c := b.conn
 	ask := make([]byte, rtmsgLen, 96)
 	ask[0], ask[1] = family(q.Destination), byte(q.Destination.BitLen())
@@ -80,7 +80,7 @@ func (b *routeBatch) lookup(q RouteQuestion) (Lookup, error) {
 	ways := 0
 	if q.Protocol != 0 {
 		var err error
-		if ways, err = c.ways(ask, q); err != nil {
+		if ways, err = c.countNexthops(ask, q); err != nil {
 			return Lookup{}, err
 		}
 	}
@@ -118,8 +118,8 @@ func (b *routeBatch) lookup(q RouteQuestion) (Lookup, error) {
 // (RTM_F_FIB_MATCH, 4.13).
 const rtmFibMatch = 0x2000
 
-// ways counts the next hops of the route that a question finds.
-func (c *Conn) ways(ask []byte, q RouteQuestion) (ways int, err error) {
+// countNexthops counts the next hops of the route that a question finds.
+func (c *Conn) countNexthops(ask []byte, q RouteQuery) (ways int, err error) {
 	ask = append([]byte(nil), ask...)
 	native.PutUint32(ask[8:], rtmFibMatch)
 	err = c.request("find route", q.String(), unix.RTM_GETROUTE, 0, ask,

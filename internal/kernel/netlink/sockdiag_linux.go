@@ -14,21 +14,21 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Sockets asks the kernel about sockets of all processes in the network
+// SocketDiag asks the kernel about sockets of all processes in the network
 // namespace in which it was opened: what ss(8) asks, over sock_diag(7). It needs
 // no privilege for what is asked here.
-type Sockets struct{ conn *Conn }
+type SocketDiag struct{ conn *Conn }
 
-// DialSockets opens it.
-func DialSockets() (*Sockets, error) {
+// DialSocketDiag opens it.
+func DialSocketDiag() (*SocketDiag, error) {
 	conn, err := open(unix.NETLINK_SOCK_DIAG, "socket diagnosis")
 	if err != nil {
 		return nil, err
 	}
-	return &Sockets{conn}, nil
+	return &SocketDiag{conn}, nil
 }
 
-func (s *Sockets) Close() error { return s.conn.Close() }
+func (s *SocketDiag) Close() error { return s.conn.Close() }
 
 // linux/sock_diag.h, linux/inet_diag.h and net/tcp_states.h.
 const (
@@ -45,7 +45,7 @@ const (
 
 // TCP lists connections, without those that only wait for stray segments, or the
 // sockets that listen for some.
-func (s *Sockets) TCP(listening bool) ([]Socket, error) {
+func (s *SocketDiag) TCP(listening bool) ([]Socket, error) {
 	const timeWait, synRecv, closed = 6, 3, 7
 	states := anyState &^ (1<<timeWait | 1<<synRecv | 1<<closed | 1<<tcpListen)
 	if listening {
@@ -55,9 +55,9 @@ func (s *Sockets) TCP(listening bool) ([]Socket, error) {
 }
 
 // UDP lists sockets that have a port.
-func (s *Sockets) UDP() ([]Socket, error) { return s.list(unix.IPPROTO_UDP, anyState) }
+func (s *SocketDiag) UDP() ([]Socket, error) { return s.list(unix.IPPROTO_UDP, anyState) }
 
-func (s *Sockets) list(protocol uint8, states uint32) ([]Socket, error) {
+func (s *SocketDiag) list(protocol uint8, states uint32) ([]Socket, error) {
 	var list []Socket
 	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
 		before := len(list)
@@ -79,16 +79,16 @@ func (s *Sockets) list(protocol uint8, states uint32) ([]Socket, error) {
 	return list, nil
 }
 
-// SocketEnds tells of TCP connections of all processes in the network namespace in
+// SocketDestroyEvents tells of TCP connections of all processes in the network namespace in
 // which it was opened, when the kernel lets them go, with all that it had counted of
 // them by then: what ss -E shows (Linux 4.2). It needs no privilege.
-type SocketEnds struct {
+type SocketDestroyEvents struct {
 	file *os.File
 	in   []byte
 }
 
-// DialSocketEnds listens from now on.
-func DialSocketEnds() (*SocketEnds, error) {
+// DialSocketDestroyEvents listens from now on.
+func DialSocketDestroyEvents() (*SocketDestroyEvents, error) {
 	const what = "socket diagnosis"
 	conn, err := open(unix.NETLINK_SOCK_DIAG, what)
 	if err != nil {
@@ -107,14 +107,14 @@ func DialSocketEnds() (*SocketEnds, error) {
 		_ = conn.Close()
 		return nil, &kernel.Error{Op: "hear of sockets' ends", Object: what, Err: err}
 	}
-	return &SocketEnds{os.NewFile(uintptr(conn.fd), what), conn.in}, nil
+	return &SocketDestroyEvents{os.NewFile(uintptr(conn.fd), what), conn.in}, nil
 }
 
 // Close ends a Next that waits, too.
-func (s *SocketEnds) Close() error { return s.file.Close() }
+func (s *SocketDestroyEvents) Close() error { return s.file.Close() }
 
 // Next waits for connections to end. What there was no room for is not told of.
-func (s *SocketEnds) Next() ([]Socket, error) {
+func (s *SocketDestroyEvents) Next() ([]Socket, error) {
 	for {
 		n, err := s.file.Read(s.in)
 		atNs := sched.Now()

@@ -2,17 +2,23 @@
 
 package netlink
 
-// Sockets does not exist on this system: DialSockets says so.
-type Sockets struct{}
+// SocketDiag does not exist on this system: DialSocketDiag says so.
+type SocketDiag struct{}
 
-func DialSockets() (*Sockets, error)        { return nil, unsupported("look at other programs' sockets") }
-func (*Sockets) Close() error               { return nil }
-func (*Sockets) TCP(bool) ([]Socket, error) { return nil, unsupported("list sockets") }
-func (*Sockets) UDP() ([]Socket, error)     { return nil, unsupported("list sockets") }
+func DialSocketDiag() (*SocketDiag, error) {
+	return nil, unsupported("look at other programs' sockets")
+}
+func (*SocketDiag) Close() error               { return nil }
+func (*SocketDiag) TCP(bool) ([]Socket, error) { return nil, unsupported("list sockets") }
+func (*SocketDiag) UDP() ([]Socket, error)     { return nil, unsupported("list sockets") }
 
-// SocketEnds does not exist on this system: DialSocketEnds says so.
-type SocketEnds struct{}
+// SocketDestroyEvents does not exist on this system: DialSocketDestroyEvents says so.
+type SocketDestroyEvents struct{}
 
-func DialSocketEnds() (*SocketEnds, error)  { return nil, unsupported("hear of sockets' ends") }
-func (*SocketEnds) Close() error            { return nil }
-func (*SocketEnds) Next() ([]Socket, error) { return nil, unsupported("hear of sockets' ends") }
+func DialSocketDestroyEvents() (*SocketDestroyEvents, error) {
+	return nil, unsupported("hear of sockets' ends")
+}
+func (*SocketDestroyEvents) Close() error { return nil }
+func (*SocketDestroyEvents) Next() ([]Socket, error) {
+	return nil, unsupported("hear of sockets' ends")
+}

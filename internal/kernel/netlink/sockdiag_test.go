@@ -12,7 +12,7 @@ import (
 // TestSockets: what another program's sockets tell is what went through them:
 // arrived, read, and still under way.
 func TestSockets(t *testing.T) {
-	s, err := DialSockets()
+	s, err := DialSocketDiag()
 	if err != nil {
 		t.Fatal(err)
 	}

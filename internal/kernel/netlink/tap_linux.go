@@ -25,26 +25,26 @@ const (
 // tapQueue is how many frames may wait for whoever reads the tap.
 const tapQueue = 8192
 
-// Tap makes an interface whose frames go to a file instead of a cable, and come from it
+// NewTap makes an interface whose frames go to a file instead of a cable, and come from it
 // (Documentation/networking/tuntap.rst), each with a virtio_net_hdr in front: a
 // super-frame that the kernel has not cut into segments stays one. The interface ends
 // with its file.
-func Tap(e VethEnd) (tap *os.File, err error) {
-	err = e.In.Do(func() error {
+func NewTap(e LinkEnd) (tap *os.File, err error) {
+	err = e.Namespace.Do(func() error {
 		tap, err = openTap(e.Interface)
 		return err
 	})
 	if err != nil {
-		return nil, e.In.named(err)
+		return nil, e.Namespace.named(err)
 	}
 	queue, up := tapQueue, true
-	err = e.In.conn.ChangeLink(e.Interface, LinkChange{MTU: &e.MTU, TxQueueLen: &queue, MAC: &e.MAC})
+	err = e.Namespace.conn.ChangeLink(e.Interface, LinkChange{MTU: &e.MTU, TxQueueLen: &queue, MAC: &e.MAC})
 	if err == nil {
-		err = e.In.conn.ChangeLink(e.Interface, LinkChange{Up: &up})
+		err = e.Namespace.conn.ChangeLink(e.Interface, LinkChange{Up: &up})
 	}
 	if err != nil {
 		tap.Close()
-		return nil, e.In.named(err)
+		return nil, e.Namespace.named(err)
 	}
 	return tap, nil
 }
@@ -100,9 +100,9 @@ func WriteFrame(fd int, frame []byte) error {
 	return nil
 }
 
-// Nonblocking lets reads and writes of a descriptor that came from another process
+// SetNonblocking lets reads and writes of a descriptor that came from another process
 // return at once.
-func Nonblocking(fd int) error {
+func SetNonblocking(fd int) error {
 	if err := unix.SetNonblock(fd, true); err != nil {
 		return &kernel.Error{Op: "set O_NONBLOCK of", Object: fmt.Sprintf("descriptor %d", fd), Err: err}
 	}

@@ -9,27 +9,27 @@ import (
 
 // NewVethPair joins two namespaces with a veth pair (veth(4)). The interface speed
 // that veth reports, 10 Gbit/s, means nothing.
-func NewVethPair(a, b VethEnd) error {
-	what := fmt.Sprintf("%s.%s to %s.%s", a.In.name, a.Interface, b.In.name, b.Interface)
-	near, err := cableEnd(a)
+func NewVethPair(a, b LinkEnd) error {
+	what := fmt.Sprintf("%s.%s to %s.%s", a.Namespace.name, a.Interface, b.Namespace.name, b.Interface)
+	near, err := linkEndMessage(a)
 	if err != nil {
 		return err
 	}
-	far, err := cableEnd(b)
+	far, err := linkEndMessage(b)
 	if err != nil {
 		return err
 	}
 	// The peer is a link message of its own inside the nested attributes, with
 	// the namespace it is to be born in.
-	far = appendUint32(far, unix.IFLA_NET_NS_FD, uint32(b.In.fd))
+	far = appendUint32(far, unix.IFLA_NET_NS_FD, uint32(b.Namespace.fd))
 	info := appendText(nil, unix.IFLA_INFO_KIND, "veth")
 	info = appendAttribute(info, unix.IFLA_INFO_DATA, appendAttribute(nil, vethInfoPeer, far))
 	body := appendAttribute(near, unix.IFLA_LINKINFO, info)
-	if err := a.In.conn.request("cable", what, unix.RTM_NEWLINK, unix.NLM_F_CREATE|unix.NLM_F_EXCL, body, nil); err != nil {
+	if err := a.Namespace.conn.request("cable", what, unix.RTM_NEWLINK, unix.NLM_F_CREATE|unix.NLM_F_EXCL, body, nil); err != nil {
 		return err
 	}
-	for _, end := range []VethEnd{a, b} {
-		if err := end.In.Up(end.Interface); err != nil {
+	for _, end := range []LinkEnd{a, b} {
+		if err := end.Namespace.SetUp(end.Interface); err != nil {
 			return err
 		}
 	}
@@ -38,18 +38,18 @@ func NewVethPair(a, b VethEnd) error {
 
 const vethInfoPeer = 1 // VETH_INFO_PEER, linux/veth.h
 
-func cableEnd(e VethEnd) ([]byte, error) {
+func linkEndMessage(e LinkEnd) ([]byte, error) {
 	mac, err := net.ParseMAC(e.MAC)
 	if err != nil {
-		return nil, fmt.Errorf("%s.%s: %w", e.In.name, e.Interface, err)
+		return nil, fmt.Errorf("%s.%s: %w", e.Namespace.name, e.Interface, err)
 	}
 	body := appendText(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_IFNAME, e.Interface)
 	body = appendAttribute(body, unix.IFLA_ADDRESS, mac)
 	return appendUint32(body, unix.IFLA_MTU, uint32(e.MTU)), nil
 }
 
-// Up brings an interface up.
-func (n *Namespace) Up(port string) error {
+// SetUp brings an interface up.
+func (n *Namespace) SetUp(port string) error {
 	up := true
 	return n.named(n.conn.ChangeLink(port, LinkChange{Up: &up}))
 }
@@ -62,20 +62,20 @@ func (n *Namespace) named(err error) error {
 	return fmt.Errorf("%s: %w", n.name, err)
 }
 
-// Bridge makes a bridge (Documentation/networking/bridge.rst) with the kernel's
+// AddBridge makes a bridge (Documentation/networking/bridge.rst) with the kernel's
 // defaults: no spanning tree, so that interfaces forward at once, and entries that
 // live for 300 s.
-func (n *Namespace) Bridge(name string) error {
+func (n *Namespace) AddBridge(name string) error {
 	body := appendText(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_IFNAME, name)
 	body = appendAttribute(body, unix.IFLA_LINKINFO, appendText(nil, unix.IFLA_INFO_KIND, "bridge"))
 	if err := n.conn.request("make bridge", name, unix.RTM_NEWLINK, unix.NLM_F_CREATE|unix.NLM_F_EXCL, body, nil); err != nil {
 		return n.named(err)
 	}
-	return n.Up(name)
+	return n.SetUp(name)
 }
 
-// AddMember makes an interface a member of a bridge.
-func (n *Namespace) AddMember(port, bridge string) error {
+// SetMaster makes an interface a member of a bridge.
+func (n *Namespace) SetMaster(port, bridge string) error {
 	index, err := n.conn.index(port)
 	if err != nil {
 		return n.named(err)

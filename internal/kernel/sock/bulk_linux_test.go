@@ -254,7 +254,7 @@ func TestWaiter(t *testing.T) {
 	if failed, err := w.Wait(far, false, time.Hour); failed || err != nil {
 		t.Errorf("a byte to read: %v, %v", failed, err)
 	}
-	if sched.OwnCPU() <= 0 {
+	if sched.CurrentThreadCPU() <= 0 {
 		t.Error("this thread has used no processor time")
 	}
 	sched.SetTimerSlack(true)

@@ -60,11 +60,11 @@ type Message struct {
 	// Dropped is how many messages the socket had thrown away because its buffer
 	// was full when this one was queued (SO_RXQ_OVFL).
 	Dropped uint32
-	// StampNs is when the kernel got it, on the clock of the time of day; 0: not
+	// TimestampNs is when the kernel got it, on the clock of the time of day; 0: not
 	// known.
-	StampNs int64
-	// Cut says that the rest of it was thrown away: the buffer is too small.
-	Cut bool
+	TimestampNs int64
+	// Truncated says that the rest of it was thrown away: the buffer is too small.
+	Truncated bool
 }
 
 // control is room for the three things that the kernel tells of a message:
@@ -118,7 +118,7 @@ func (r *DatagramReceiver) Message(i int) Message {
 	m := &r.messages[i]
 	size := int(m.length)
 	room := len(r.buffer) / len(r.messages)
-	out := Message{Data: r.buffer[i*room:][:size:size], Segment: size, Cut: m.header.Flags&unix.MSG_TRUNC != 0}
+	out := Message{Data: r.buffer[i*room:][:size:size], Segment: size, Truncated: m.header.Flags&unix.MSG_TRUNC != 0}
 	told := r.control[i*controlBytes:][:m.header.Controllen]
 	for len(told) >= unix.SizeofCmsghdr {
 		head := (*unix.Cmsghdr)(unsafe.Pointer(&told[0]))
@@ -134,7 +134,7 @@ func (r *DatagramReceiver) Message(i int) Message {
 		case head.Level == unix.SOL_SOCKET && head.Type == unix.SO_RXQ_OVFL && len(value) >= 4:
 			out.Dropped = *(*uint32)(unsafe.Pointer(&value[0]))
 		case head.Level == unix.SOL_SOCKET && head.Type == unix.SCM_TIMESTAMPNS && len(value) >= int(unsafe.Sizeof(unix.Timespec{})):
-			out.StampNs = (*unix.Timespec)(unsafe.Pointer(&value[0])).Nano()
+			out.TimestampNs = (*unix.Timespec)(unsafe.Pointer(&value[0])).Nano()
 		}
 		const align = unsafe.Sizeof(uintptr(0)) - 1
 		told = told[min(uintptr(len(told)), (uintptr(head.Len)+align)&^align):]
@@ -142,25 +142,25 @@ func (r *DatagramReceiver) Message(i int) Message {
 	return out
 }
 
-// SetSegmentation has the kernel cut every send into datagrams of so many bytes
+// SetUDPSegment has the kernel cut every send into datagrams of so many bytes
 // (UDP_SEGMENT); 0: none is cut.
-func SetSegmentation(fd, bytes int) error {
+func SetUDPSegment(fd, bytes int) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_UDP, unix.UDP_SEGMENT, bytes)
 }
 
-// SetCoalescing lets the kernel hand over several datagrams at a time (UDP_GRO).
-func SetCoalescing(fd int) error {
+// SetUDPGRO lets the kernel hand over several datagrams at a time (UDP_GRO).
+func SetUDPGRO(fd int) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_UDP, unix.UDP_GRO, 1)
 }
 
-// SetOverflowCount has each message tell how many were thrown away before it, as
+// SetRxqOvfl has each message tell how many were thrown away before it, as
 // the receive buffer was full (SO_RXQ_OVFL).
-func SetOverflowCount(fd int) error {
+func SetRxqOvfl(fd int) error {
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1)
 }
 
-// SetTimestamps has each message tell when the kernel got it (SO_TIMESTAMPNS).
-func SetTimestamps(fd int) error {
+// SetTimestampNS has each message tell when the kernel got it (SO_TIMESTAMPNS).
+func SetTimestampNS(fd int) error {
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
 }
 
@@ -177,9 +177,9 @@ func SetReceiveBuffer(fd, bytes int) (granted int, err error) {
 	return unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
 }
 
-// RouteMTU is the MTU of the way to where a socket is connected to, as far as
+// PathMTU is the MTU of the way to where a socket is connected to, as far as
 // this host knows it.
-func RouteMTU(fd int, six bool) (int, error) {
+func PathMTU(fd int, six bool) (int, error) {
 	if six {
 		return unix.GetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MTU)
 	}

@@ -16,14 +16,14 @@ func SetReceiveBuffer(fd, bytes int) (granted int, err error) {
 	return unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
 }
 
-// RouteMTU is the MTU of the way to where a socket is connected to; on Linux only.
-func RouteMTU(int, bool) (int, error) { return 0, onlyLinux("IP_MTU") }
+// PathMTU is the MTU of the way to where a socket is connected to; on Linux only.
+func PathMTU(int, bool) (int, error) { return 0, onlyLinux("IP_MTU") }
 
-// SetArrivalAddress has datagrams tell which address they came to; on Linux only.
-func SetArrivalAddress(int, bool) error { return onlyLinux("IP_PKTINFO") }
+// SetRecvPktinfo has datagrams tell which address they came to; on Linux only.
+func SetRecvPktinfo(int, bool) error { return onlyLinux("IP_PKTINFO") }
 
-// ArrivalAddress is the address that a datagram came to; on Linux only.
-func ArrivalAddress([]byte) netip.Addr { return netip.Addr{} }
+// PktinfoAddress is the address that a datagram came to; on Linux only.
+func PktinfoAddress([]byte) netip.Addr { return netip.Addr{} }
 
-// FromAddress says which address a datagram is to come from; on Linux only.
-func FromAddress(netip.Addr, bool) []byte { return nil }
+// Pktinfo says which address a datagram is to come from; on Linux only.
+func Pktinfo(netip.Addr, bool) []byte { return nil }

@@ -14,10 +14,10 @@ import (
 type Epoll struct {
 	Raw bool // see Waiter
 
-	fd     int
-	coarse bool // the kernel knows only milliseconds (before 5.11)
-	limit  unix.Timespec
-	events [256]unix.EpollEvent
+	fd           int
+	milliseconds bool // the kernel knows only milliseconds (before 5.11)
+	limit        unix.Timespec
+	events       [256]unix.EpollEvent
 }
 
 // NewEpoll makes one that watches nothing.
@@ -29,24 +29,24 @@ func NewEpoll() (*Epoll, error) {
 	return &Epoll{fd: fd}, nil
 }
 
-// Watch adds a socket. It is told of by its tag each time that something new
+// Add adds a socket. It is told of by its tag each time that something new
 // happens to it: data, room after there was none, an end, an error.
-func (p *Epoll) Watch(fd int, tag int32) error {
-	return p.add(fd, tag, unix.EPOLLIN|unix.EPOLLOUT|unix.EPOLLRDHUP|unix.EPOLLET)
+func (p *Epoll) Add(fd int, tag int32) error {
+	return p.control(fd, tag, unix.EPOLLIN|unix.EPOLLOUT|unix.EPOLLRDHUP|unix.EPOLLET)
 }
 
-// WatchData is Watch for who does not want to hear of room.
-func (p *Epoll) WatchData(fd int, tag int32) error {
-	return p.add(fd, tag, unix.EPOLLIN|unix.EPOLLET)
+// AddRead is Watch for who does not want to hear of room.
+func (p *Epoll) AddRead(fd int, tag int32) error {
+	return p.control(fd, tag, unix.EPOLLIN|unix.EPOLLET)
 }
 
-// WatchReadable adds a descriptor that is told of for as long as it can be read.
+// AddExclusive adds a descriptor that is told of for as long as it can be read.
 // Of several that watch one, not all are woken.
-func (p *Epoll) WatchReadable(fd int, tag int32) error {
-	return p.add(fd, tag, unix.EPOLLIN|unix.EPOLLEXCLUSIVE)
+func (p *Epoll) AddExclusive(fd int, tag int32) error {
+	return p.control(fd, tag, unix.EPOLLIN|unix.EPOLLEXCLUSIVE)
 }
 
-func (p *Epoll) add(fd int, tag int32, events uint32) error {
+func (p *Epoll) control(fd int, tag int32, events uint32) error {
 	event := unix.EpollEvent{Events: events, Fd: tag}
 	if err := unix.EpollCtl(p.fd, unix.EPOLL_CTL_ADD, fd, &event); err != nil {
 		return &kernel.Error{Op: "epoll_ctl", Object: "EPOLL_CTL_ADD", Err: err}
@@ -54,8 +54,8 @@ func (p *Epoll) add(fd int, tag int32, events uint32) error {
 	return nil
 }
 
-// Forget stops watching a socket.
-func (p *Epoll) Forget(fd int) { _ = unix.EpollCtl(p.fd, unix.EPOLL_CTL_DEL, fd, nil) }
+// Remove stops watching a socket.
+func (p *Epoll) Remove(fd int) { _ = unix.EpollCtl(p.fd, unix.EPOLL_CTL_DEL, fd, nil) }
 
 // keptAtMost bounds a wait that keeps its processor of the runtime's: should the
 // runtime not interrupt it (GODEBUG=asyncpreemptoff=1), the process still goes on.
@@ -77,7 +77,7 @@ func (p *Epoll) Wait(limit time.Duration) int {
 	var n uintptr
 	var errno unix.Errno
 	switch keeps := p.Raw || limit == 0; {
-	case p.coarse:
+	case p.milliseconds:
 		ms := (limit + time.Millisecond - 1) / time.Millisecond
 		if limit < 0 {
 			ms = -1 // without end
@@ -88,8 +88,8 @@ func (p *Epoll) Wait(limit time.Duration) int {
 	default:
 		n, _, errno = unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.fd), uintptr(unsafe.Pointer(&p.events)), size, uintptr(until), 0, 0)
 	}
-	if !p.coarse && (errno == unix.ENOSYS || errno == unix.EPERM) {
-		p.coarse = true
+	if !p.milliseconds && (errno == unix.ENOSYS || errno == unix.EPERM) {
+		p.milliseconds = true
 		return p.Wait(limit)
 	}
 	if errno != 0 {
@@ -112,8 +112,8 @@ func (p *Epoll) Close() { unix.Close(p.fd) }
 // EventFD wakes all who watch it, and stays rung (eventfd(2)).
 type EventFD struct{ fd int }
 
-// NewBell makes a bell that nobody has rung.
-func NewBell() (*EventFD, error) {
+// NewEventFD makes a bell that nobody has rung.
+func NewEventFD() (*EventFD, error) {
 	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		return nil, &kernel.Error{Op: "eventfd2", Err: err}
@@ -121,8 +121,8 @@ func NewBell() (*EventFD, error) {
 	return &EventFD{fd}, nil
 }
 
-// Heard has an Epoll tell of the bell by a tag.
-func (b *EventFD) Heard(p *Epoll, tag int32) error { return p.add(b.fd, tag, unix.EPOLLIN) }
+// AddTo has an Epoll tell of the bell by a tag.
+func (b *EventFD) AddTo(p *Epoll, tag int32) error { return p.control(b.fd, tag, unix.EPOLLIN) }
 
 // Signal rings it.
 func (b *EventFD) Signal() { _, _ = unix.Write(b.fd, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }

@@ -92,9 +92,9 @@ func (p *Peer) Connect(fd int) error {
 	return nil
 }
 
-// Connected is what became of a connection that was in progress, once its socket
+// SocketError is what became of a connection that was in progress, once its socket
 // can be written.
-func Connected(fd int) error {
+func SocketError(fd int) error {
 	errno, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR)
 	if err == nil && errno != 0 {
 		err = unix.Errno(errno)
@@ -115,8 +115,8 @@ func Accept(listener int) (int, error) {
 	return int(fd), nil
 }
 
-// Names are the two addresses of a connection, IPv4 as such.
-func Names(fd int) (local, remote netip.AddrPort) {
+// Addresses are the two addresses of a connection, IPv4 as such.
+func Addresses(fd int) (local, remote netip.AddrPort) {
 	name := func(a unix.Sockaddr, err error) netip.AddrPort {
 		switch a := a.(type) {
 		case *unix.SockaddrInet4:
@@ -159,9 +159,9 @@ func DisableQuickAck(fd int) error {
 	return setOption(fd, unix.IPPROTO_TCP, unix.TCP_QUICKACK, unsafe.Pointer(&off), unsafe.Sizeof(off))
 }
 
-// SetReset has a socket reset its connection when it is closed (SO_LINGER 0,
+// SetLingerZero has a socket reset its connection when it is closed (SO_LINGER 0,
 // socket(7)): nothing is sent any more and nothing waits in TIME_WAIT.
-func SetReset(fd int) error {
+func SetLingerZero(fd int) error {
 	l := unix.Linger{Onoff: 1}
 	return setOption(fd, unix.SOL_SOCKET, unix.SO_LINGER, unsafe.Pointer(&l), unsafe.Sizeof(l))
 }

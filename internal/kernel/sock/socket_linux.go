@@ -10,9 +10,9 @@ import (
 // Socket options that package net does not offer, and data transfer without a
 // copy on the receiving side. See tcp(7), socket(7), ip(7).
 
-// SetMaxSegment sets TCP_MAXSEG, before connect or listen: the largest segment
+// SetMaxSeg sets TCP_MAXSEG, before connect or listen: the largest segment
 // this end offers and sends, TCP options included (88…32767).
-func SetMaxSegment(fd, bytes int) error {
+func SetMaxSeg(fd, bytes int) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_MAXSEG, bytes)
 }
 

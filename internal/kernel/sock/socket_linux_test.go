@@ -115,7 +115,7 @@ func TestSocketOptions(t *testing.T) {
 	if err := SetCongestionControl(near, "nosuch"); !errors.Is(err, unix.ENOENT) {
 		t.Errorf("an unknown congestion control: %v, want ENOENT", err)
 	}
-	if err := SetMaxSegment(near, 7); !errors.Is(err, unix.EINVAL) {
+	if err := SetMaxSeg(near, 7); !errors.Is(err, unix.EINVAL) {
 		t.Errorf("a segment of 7 bytes: %v, want EINVAL", err)
 	}
 	if err := SetBindAddressNoPort(near); err != nil {

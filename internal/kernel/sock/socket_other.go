@@ -16,8 +16,8 @@ func onlyLinux(option string) error {
 	return fmt.Errorf("%s is not available on %s: %w", option, runtime.GOOS, errors.ErrUnsupported)
 }
 
-// SetMaxSegment sets TCP_MAXSEG, before connect or listen.
-func SetMaxSegment(fd, bytes int) error {
+// SetMaxSeg sets TCP_MAXSEG, before connect or listen.
+func SetMaxSeg(fd, bytes int) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_MAXSEG, bytes)
 }
 

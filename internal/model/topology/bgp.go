@@ -193,7 +193,7 @@ func (c *checker) bgp() {
 		for j, name := range h.BGP.Interfaces {
 			at := fmt.Sprintf("%s.interfaces[%d]", path, j)
 			if _, ok := h.Interface(name); !ok {
-				c.report(at, "host %q has no interface %q%s", h.Name, name, source.DidYouMean(name, h.portNames("")))
+				c.report(at, "host %q has no interface %q%s", h.Name, name, source.DidYouMean(name, h.interfaceNames("")))
 			} else if !slices.ContainsFunc(c.t.Sessions(h), func(s Session) bool { return s.Interface == name }) {
 				c.report(at, "the cable at %s.%s does not lead to an interface at which another host speaks BGP", h.Name, name)
 			}

@@ -2,8 +2,8 @@ package topology
 
 import "strconv"
 
-// maxPortName is the kernel's IFNAMSIZ without the final zero byte (linux/if.h).
-const maxPortName = 15
+// maxInterfaceName is the kernel's IFNAMSIZ without the final zero byte (linux/if.h).
+const maxInterfaceName = 15
 
 // Complete fills in the routes that BGP will bring, and what a valid file may leave
 // out of its links: the interface of a
@@ -50,9 +50,9 @@ func (t *Topology) name(e, far End, taken map[End]bool) End {
 		if n > 1 {
 			number = strconv.Itoa(n)
 		}
-		head := far.Node[:min(len(far.Node), maxPortName-len(number)-len(tail))]
+		head := far.Node[:min(len(far.Node), maxInterfaceName-len(number)-len(tail))]
 		e.Interface = head + number + tail
-		if !taken[e] && !reservedPort(e.Interface) {
+		if !taken[e] && !reservedName(e.Interface) {
 			taken[e] = true
 			return e
 		}

@@ -12,15 +12,15 @@ type Link struct {
 	From End `yaml:"from,required" json:"from" doc:"host.interface, or a switch (its interface is then named for the other end)"`
 	To   End `yaml:"to,required" json:"to" doc:"host.interface, or a switch"`
 	// Shape holds for both directions, unless Forward or Reverse says otherwise.
-	Shape   `yaml:",inline"`
-	Forward *Shape `yaml:"forward" json:"forward,omitempty" doc:"what differs in the direction from → to"`
-	Reverse *Shape `yaml:"reverse" json:"reverse,omitempty" doc:"what differs in the direction to → from"`
+	Impairment `yaml:",inline"`
+	Forward    *Impairment `yaml:"forward" json:"forward,omitempty" doc:"what differs in the direction from → to"`
+	Reverse    *Impairment `yaml:"reverse" json:"reverse,omitempty" doc:"what differs in the direction to → from"`
 }
 
-// Shape is what one direction of a link does to frames. Zero values: no rate
+// Impairment is what one direction of a link does to frames. Zero values: no rate
 // limit, no delay, no loss, a queue and a burst derived from the rate, no marks,
 // MTU 1500.
-type Shape struct {
+type Impairment struct {
 	Rate    unit.BitRate  `yaml:"rate" json:"rate,omitempty" doc:"bits per second, such as 1gbit; absent: as fast as the machine goes, and no limit is known"`
 	Delay   unit.Duration `yaml:"delay" json:"delay,omitempty" doc:"one-way delay, such as 25ms"`
 	Jitter  unit.Duration `yaml:"jitter" json:"jitter,omitempty" doc:"the delay varies by so much to either side, each value as likely; frames stay in order"`
@@ -43,7 +43,7 @@ const (
 )
 
 // Frame is the largest frame of the direction, as the kernel's shapers count it.
-func (s Shape) Frame() unit.Bytes {
+func (s Impairment) Frame() unit.Bytes {
 	if s.MTU == 0 {
 		return DefaultMTU + EthernetHeader
 	}
@@ -60,11 +60,11 @@ const (
 	gsoBurst = 128 << 10
 )
 
-// EffectiveBurst is the shaper's bucket: the file's, or 2.5 ms at the rate, but
+// BurstSize is the shaper's bucket: the file's, or 2.5 ms at the rate, but
 // no more than half of a queue that the file gives. That
 // is long enough for the timer's slack and short enough that no window of
 // interest starts with a gulp. Zero when there is no rate.
-func (s Shape) EffectiveBurst() unit.Bytes {
+func (s Impairment) BurstSize() unit.Bytes {
 	if s.Burst != 0 || s.Rate == 0 {
 		return s.Burst
 	}
@@ -82,14 +82,14 @@ func (s Shape) EffectiveBurst() unit.Bytes {
 	return burst
 }
 
-// EffectiveQueue is what can wait in front of the link: the file's, or 10 ms at
+// QueueSize is what can wait in front of the link: the file's, or 10 ms at
 // the rate, but two bursts at least, so that the shaper never starves beside a
 // full queue. Zero when there is neither.
-func (s Shape) EffectiveQueue() unit.Bytes {
+func (s Impairment) QueueSize() unit.Bytes {
 	if queue := s.Queue.At(s.Rate); queue != 0 || s.Rate == 0 {
 		return queue
 	}
-	return max(bytesIn(s.Rate, 10e-3), 2*s.EffectiveBurst())
+	return max(bytesIn(s.Rate, 10e-3), 2*s.BurstSize())
 }
 
 // bytesIn is what a rate carries in so many seconds.
@@ -98,7 +98,7 @@ func bytesIn(rate unit.BitRate, seconds float64) unit.Bytes {
 }
 
 // Towards returns the shape of the direction that leaves the given end.
-func (l Link) Towards(from End) Shape {
+func (l Link) Towards(from End) Impairment {
 	shape := l.towards(from)
 	if shape.MTU == 0 {
 		shape.MTU = DefaultMTU
@@ -107,8 +107,8 @@ func (l Link) Towards(from End) Shape {
 }
 
 // towards leaves the MTU that is not in the file at 0.
-func (l Link) towards(from End) Shape {
-	shape, over := l.Shape, l.Forward
+func (l Link) towards(from End) Impairment {
+	shape, over := l.Impairment, l.Forward
 	if from == l.To {
 		over = l.Reverse
 	}
@@ -118,7 +118,7 @@ func (l Link) towards(from End) Shape {
 	return shape
 }
 
-func (s Shape) with(over Shape) Shape {
+func (s Impairment) with(over Impairment) Impairment {
 	if over.Rate != 0 {
 		s.Rate = over.Rate
 	}

@@ -16,9 +16,9 @@ func (h *Host) Nexthop(id int) (*setting.NexthopObject, bool) {
 	return nil, false
 }
 
-// behind are the next hops that a nexthop object stands for: itself, or the
+// members are the next hops that a nexthop object stands for: itself, or the
 // members of the group.
-func (h *Host) behind(id int) (list []setting.Nexthop) {
+func (h *Host) members(id int) (list []setting.Nexthop) {
 	n, ok := h.Nexthop(id)
 	if !ok {
 		return nil

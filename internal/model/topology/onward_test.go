@@ -23,7 +23,7 @@ func TestOnward(t *testing.T) {
 		if c.over == "fabric" {
 			over = fabric()
 		}
-		if got := fmt.Sprint(over.Onward(end(c.from), netip.MustParseAddr(c.nextHop))); got != c.want {
+		if got := fmt.Sprint(over.PathToNextHop(end(c.from), netip.MustParseAddr(c.nextHop))); got != c.want {
 			t.Errorf("%s: %s to %s: %s, want %s", c.over, c.from, c.nextHop, got, c.want)
 		}
 	}

@@ -28,7 +28,7 @@ func (t *Topology) Paths(from string, source, destination netip.Addr) ([][]End, 
 	if !ok {
 		return nil, fmt.Errorf("no host %q to send from", from)
 	}
-	w := walk{t: t, destination: destination, plan: newFloorPlan(t)}
+	w := walk{t: t, destination: destination, index: newIndex(t)}
 	var err error
 	if host.holds(destination) {
 		err = fmt.Errorf("%s is an address of %s itself, and such traffic never leaves the host", destination, from)
@@ -50,20 +50,20 @@ func (t *Topology) Paths(from string, source, destination netip.Addr) ([][]End, 
 type walk struct {
 	t           *Topology
 	destination netip.Addr
-	plan        floorPlan
+	index       index
 	paths       [][]End
 }
 
-// floorPlan finds things by name: a walk through a large switch asks often.
-type floorPlan struct {
+// index finds things by name: a walk through a large switch asks often.
+type index struct {
 	hosts    map[string]*Host
 	switches map[string]bool
 	far      map[End]End
 	ends     map[string][]End // of a switch, in the order of the links
 }
 
-func newFloorPlan(t *Topology) floorPlan {
-	p := floorPlan{make(map[string]*Host, len(t.Hosts)), map[string]bool{}, make(map[End]End, 2*len(t.Links)), map[string][]End{}}
+func newIndex(t *Topology) index {
+	p := index{make(map[string]*Host, len(t.Hosts)), map[string]bool{}, make(map[End]End, 2*len(t.Links)), map[string][]End{}}
 	for i := range t.Hosts {
 		p.hosts[t.Hosts[i].Name] = &t.Hosts[i]
 	}
@@ -81,18 +81,18 @@ func newFloorPlan(t *Topology) floorPlan {
 	return p
 }
 
-// hop is one way out of a host: by an interface, to the holder of an address or to a
+// nextHop is one way out of a host: by an interface, to the holder of an address or to a
 // interface that the file names.
-type hop struct {
-	port string // empty: any interface that reaches the next hop
-	to   netip.Addr
-	end  End
+type nextHop struct {
+	out string // empty: any interface that reaches the next hop
+	to  netip.Addr
+	end End
 }
 
 // from continues the way so far at a host, the sender or a router, and returns
 // why there is no way if none was found.
 func (w *walk) from(host *Host, source netip.Addr, sofar []End) error {
-	hops := host.hops(source, w.destination)
+	hops := host.nextHops(source, w.destination)
 	if len(hops) == 0 {
 		return fmt.Errorf("%s has neither an interface on its prefix nor a route", host.Name)
 	}
@@ -101,22 +101,22 @@ func (w *walk) from(host *Host, source netip.Addr, sofar []End) error {
 		if len(w.paths) >= maxPaths {
 			break
 		}
-		if err := w.by(host, h, sofar); err != nil {
+		if err := w.follow(host, h, sofar); err != nil {
 			reasons = append(reasons, err)
 		}
 	}
 	return errors.Join(slices.Compact(reasons)...)
 }
 
-// by takes one way out of a host and goes on where it arrives.
-func (w *walk) by(host *Host, h hop, sofar []End) error {
-	stretch := w.plan.stretch(host, h)
+// follow takes one way out of a host and goes on where it arrives.
+func (w *walk) follow(host *Host, h nextHop, sofar []End) error {
+	stretch := w.index.pathToNextHop(host, h)
 	if stretch == nil {
-		return fmt.Errorf("%s is not reached from %s", h.target(), host.exit(h))
+		return fmt.Errorf("%s is not reached from %s", h.target(), host.leaving(h))
 	}
 	way := slices.Concat(sofar, stretch)
 	arrived := way[len(way)-1]
-	next := w.plan.hosts[arrived.Node]
+	next := w.index.hosts[arrived.Node]
 	if next.holds(w.destination) {
 		w.paths = append(w.paths, way)
 		return nil
@@ -130,22 +130,22 @@ func (w *walk) by(host *Host, h hop, sofar []End) error {
 	return w.from(next, netip.Addr{}, way)
 }
 
-func (h hop) target() string {
+func (h nextHop) target() string {
 	if h.end != (End{}) {
 		return h.end.String()
 	}
 	return h.to.String()
 }
 
-func (h *Host) exit(by hop) string {
-	if by.port != "" {
-		return h.Name + "." + by.port
+func (h *Host) leaving(by nextHop) string {
+	if by.out != "" {
+		return h.Name + "." + by.out
 	}
 	return h.Name
 }
 
-// hops chooses the ways out of a host as Paths documents.
-func (h *Host) hops(source, destination netip.Addr) []hop {
+// nextHops chooses the ways out of a host as Paths documents.
+func (h *Host) nextHops(source, destination netip.Addr) []nextHop {
 	holder := ""
 	if source.IsValid() {
 		for _, p := range h.Interfaces {
@@ -155,9 +155,9 @@ func (h *Host) hops(source, destination netip.Addr) []hop {
 		}
 	}
 	for _, table := range h.tables(source, destination) {
-		entries := h.entries(table, destination)
+		entries := h.routesTo(table, destination)
 		if holder != "" {
-			own := slices.DeleteFunc(slices.Clone(entries), func(e entry) bool { return !e.leavesBy(holder) })
+			own := slices.DeleteFunc(slices.Clone(entries), func(e route) bool { return !e.leavesThrough(holder) })
 			if len(own) > 0 {
 				return best(own)
 			}
@@ -185,42 +185,42 @@ func (h *Host) tables(source, destination netip.Addr) []int {
 	return append(tables, 0)
 }
 
-// entry is a candidate of a route decision.
-type entry struct {
+// route is a candidate of a route decision.
+type route struct {
 	bits, metric int
-	hops         []hop
+	nextHops     []nextHop
 }
 
-func (e entry) leavesBy(port string) bool {
-	return slices.ContainsFunc(e.hops, func(h hop) bool { return h.port == port })
+func (e route) leavesThrough(port string) bool {
+	return slices.ContainsFunc(e.nextHops, func(h nextHop) bool { return h.out == port })
 }
 
 // best returns the hops of the entries with the longest prefix and, among
 // those, the lowest metric. Interfaces that share a prefix are equally intended.
-func best(entries []entry) []hop {
-	first := slices.MinFunc(entries, func(a, b entry) int {
+func best(entries []route) []nextHop {
+	first := slices.MinFunc(entries, func(a, b route) int {
 		if a.bits != b.bits {
 			return b.bits - a.bits
 		}
 		return a.metric - b.metric
 	})
-	var hops []hop
+	var hops []nextHop
 	for _, e := range entries {
 		if e.bits == first.bits && e.metric == first.metric {
-			hops = append(hops, e.hops...)
+			hops = append(hops, e.nextHops...)
 		}
 	}
 	return hops
 }
 
-// entries lists what one table of the host offers for a destination.
-func (h *Host) entries(table int, destination netip.Addr) []entry {
-	var entries []entry
+// routesTo lists what one table of the host offers for a destination.
+func (h *Host) routesTo(table int, destination netip.Addr) []route {
+	var entries []route
 	if table == 0 {
 		for _, p := range h.Interfaces {
 			for _, a := range p.Addresses {
 				if a.onPrefix(destination) {
-					entries = append(entries, entry{a.Bits, 0, []hop{{port: p.Name, to: destination}}})
+					entries = append(entries, route{a.Bits, 0, []nextHop{{out: p.Name, to: destination}}})
 					break
 				}
 			}
@@ -236,17 +236,17 @@ func (h *Host) entries(table int, destination netip.Addr) []entry {
 		}
 		nexthops := r.Nexthops
 		if r.Object != 0 {
-			nexthops = h.behind(r.Object)
+			nexthops = h.members(r.Object)
 		} else if len(nexthops) == 0 {
 			nexthops = []setting.Nexthop{{Via: r.Via, Interface: r.Interface}}
 		}
-		e := entry{bits: bits, metric: r.Metric}
+		e := route{bits: bits, metric: r.Metric}
 		for _, n := range nexthops {
 			if out, ok := h.nexthop(n, destination, r.To == "default"); ok {
-				e.hops = append(e.hops, out)
+				e.nextHops = append(e.nextHops, out)
 			}
 		}
-		if len(e.hops) > 0 {
+		if len(e.nextHops) > 0 {
 			entries = append(entries, e)
 		}
 	}
@@ -255,21 +255,21 @@ func (h *Host) entries(table int, destination netip.Addr) []entry {
 
 // nexthop reads a next hop. "default" is written alike in both families: there
 // an address of the other family means a route of the other family.
-func (h *Host) nexthop(n setting.Nexthop, destination netip.Addr, isDefault bool) (hop, bool) {
-	out := hop{port: n.Interface, to: destination}
+func (h *Host) nexthop(n setting.Nexthop, destination netip.Addr, isDefault bool) (nextHop, bool) {
+	out := nextHop{out: n.Interface, to: destination}
 	if n.Via == "" {
 		return out, true
 	}
 	text, otherFamily := strings.CutPrefix(n.Via, "inet6 ")
 	if addr, err := netip.ParseAddr(strings.TrimSpace(text)); err == nil {
 		if isDefault && !otherFamily && addr.Is4() != destination.Is4() {
-			return hop{}, false
+			return nextHop{}, false
 		}
 		out.to = addr
-		if out.port == "" {
+		if out.out == "" {
 			for _, p := range h.Interfaces {
 				if p.onPrefix(addr) {
-					out.port = p.Name
+					out.out = p.Name
 					break
 				}
 			}
@@ -331,45 +331,45 @@ func (t *Topology) holders(addr netip.Addr) []End {
 	return ends
 }
 
-// stretch finds the way through switches from a host's interface to the next host's:
+// pathToNextHop finds the way through switches from a host's interface to the next host's:
 // the shortest, as switches without a spanning tree have no other.
-func (f floorPlan) stretch(host *Host, h hop) []End {
+func (f index) pathToNextHop(host *Host, h nextHop) []End {
 	for _, p := range host.Interfaces {
-		if h.port != "" && p.Name != h.port {
+		if h.out != "" && p.Name != h.out {
 			continue
 		}
-		reached := f.segment(End{host.Name, p.Name})
+		reached := f.segmentPaths(End{host.Name, p.Name})
 		for _, last := range reached {
 			if h.end != (End{}) {
 				if last.end == h.end {
-					return last.way()
+					return last.path()
 				}
-			} else if next := f.hosts[last.end.Node]; next.portHolds(last.end.Interface, h.to) {
-				return last.way()
+			} else if next := f.hosts[last.end.Node]; next.interfaceHolds(last.end.Interface, h.to) {
+				return last.path()
 			}
 		}
 		// A link-local next hop, and a route that names only an interface, are not in
 		// anybody's list of addresses: on a segment of two interfaces they mean the
 		// other one.
 		if h.end == (End{}) && len(reached) == 1 && (h.to.IsLinkLocalUnicast() || !p.onPrefix(h.to)) {
-			return reached[0].way()
+			return reached[0].path()
 		}
 	}
 	return nil
 }
 
-func (h *Host) portHolds(name string, addr netip.Addr) bool {
+func (h *Host) interfaceHolds(name string, addr netip.Addr) bool {
 	p, ok := h.Interface(name)
 	return ok && p.holds(addr)
 }
 
-// step is an end on a way, with the one before it.
-type step struct {
+// pathNode is an end on a way, with the one before it.
+type pathNode struct {
 	end    End
-	before *step
+	before *pathNode
 }
 
-func (s *step) way() []End {
+func (s *pathNode) path() []End {
 	var way []End
 	for ; s != nil; s = s.before {
 		way = append(way, s.end)
@@ -378,12 +378,12 @@ func (s *step) way() []End {
 	return way
 }
 
-// segment lists the last steps of the ways from a host's interface to every other
+// segmentPaths lists the last steps of the ways from a host's interface to every other
 // host interface of the same layer-2 segment, nearest first.
-func (f floorPlan) segment(start End) []*step {
-	var reached []*step
+func (f index) segmentPaths(start End) []*pathNode {
+	var reached []*pathNode
 	seen := map[string]bool{} // switches
-	queue := []*step{{end: start}}
+	queue := []*pathNode{{end: start}}
 	for len(queue) > 0 {
 		here := queue[0]
 		queue = queue[1:]
@@ -391,7 +391,7 @@ func (f floorPlan) segment(start End) []*step {
 		if !linked {
 			continue
 		}
-		onward := &step{far, here}
+		onward := &pathNode{far, here}
 		if !f.switches[far.Node] {
 			if f.hosts[far.Node] != nil {
 				reached = append(reached, onward)
@@ -404,7 +404,7 @@ func (f floorPlan) segment(start End) []*step {
 		seen[far.Node] = true
 		for _, end := range f.ends[far.Node] {
 			if end != far {
-				queue = append(queue, &step{end, onward})
+				queue = append(queue, &pathNode{end, onward})
 			}
 		}
 	}

@@ -72,7 +72,7 @@ func (c *checker) checkHost(i int) {
 	}
 	for j, p := range h.Interfaces {
 		path := fmt.Sprintf("%s.interfaces[%d]", path, j)
-		if why := wrongPortName(p.Name); why != "" {
+		if why := badInterfaceName(p.Name); why != "" {
 			c.report(path, "interface name %q: %s", p.Name, why)
 		}
 		if p.MAC != "" {
@@ -101,7 +101,7 @@ func (c *checker) checkSwitch(i int) {
 		c.report(path+".unmanaged", "an unmanaged switch cannot be asked: leave out via, or unmanaged")
 	}
 	if s.Bridge != "" {
-		if why := wrongPortName(s.Bridge); why != "" {
+		if why := badInterfaceName(s.Bridge); why != "" {
 			c.report(path+".bridge", "bridge name %q: %s", s.Bridge, why)
 		}
 	}
@@ -115,20 +115,20 @@ func (c *checker) via(path string, via []string) {
 	}
 }
 
-// reservedPort names what every namespace has, and what sysctl means by "all
+// reservedName names what every namespace has, and what sysctl means by "all
 // interfaces" and "later interfaces".
-func reservedPort(name string) bool {
+func reservedName(name string) bool {
 	return name == "lo" || name == "all" || name == "default"
 }
 
-// wrongPortName applies the kernel's rule (net/core/dev.c, dev_valid_name).
-func wrongPortName(name string) string {
+// badInterfaceName applies the kernel's rule (net/core/dev.c, dev_valid_name).
+func badInterfaceName(name string) string {
 	switch {
-	case name == "" || len(name) > maxPortName:
-		return fmt.Sprintf("the kernel allows 1 to %d characters", maxPortName)
+	case name == "" || len(name) > maxInterfaceName:
+		return fmt.Sprintf("the kernel allows 1 to %d characters", maxInterfaceName)
 	case name == "." || name == ".." || strings.ContainsFunc(name, func(r rune) bool { return r == '/' || r == ':' || r <= ' ' || r > '~' }):
 		return "the kernel allows no spaces, slashes and colons, and linerate no letters beyond ASCII"
-	case reservedPort(name):
+	case reservedName(name):
 		return "the name is reserved"
 	}
 	return ""

@@ -36,7 +36,7 @@ func (c *checker) links() {
 		if c.hasIPv6(from) || c.hasIPv6(to) {
 			mtu = minIPv6MTU
 		}
-		shapes{c.report, path, mtu}.check(l)
+		impairmentChecker{c.report, path, mtu}.check(l)
 	}
 	if !sound {
 		return // the interfaces without a link are those of the links that are wrong
@@ -56,7 +56,7 @@ func (c *checker) links() {
 func (c *checker) end(e End, path string) (End, bool) {
 	if _, isSwitch := c.swtch[e.Node]; isSwitch {
 		if e.Interface != "" {
-			if why := wrongPortName(e.Interface); why != "" {
+			if why := badInterfaceName(e.Interface); why != "" {
 				c.report(path, "interface name %q: %s", e.Interface, why)
 			}
 		}
@@ -72,18 +72,18 @@ func (c *checker) end(e End, path string) (End, bool) {
 		e.Interface = h.Interfaces[0].Name
 	}
 	if e.Interface == "" {
-		c.report(path, "link to %q: the host has several interfaces; expected %s", e.Node, source.Or(h.portNames(h.Name+".")))
+		c.report(path, "link to %q: the host has several interfaces; expected %s", e.Node, source.Or(h.interfaceNames(h.Name+".")))
 		return e, false
 	}
 	if _, ok := h.Interface(e.Interface); !ok {
-		c.report(path, "link to %q: host %q has no interface %q%s", e, e.Node, e.Interface, source.DidYouMean(e.Interface, h.portNames("")))
+		c.report(path, "link to %q: host %q has no interface %q%s", e, e.Node, e.Interface, source.DidYouMean(e.Interface, h.interfaceNames("")))
 		return e, false
 	}
 	return e, true
 }
 
-// portNames lists the host's interfaces, each behind a prefix.
-func (h *Host) portNames(prefix string) []string {
+// interfaceNames lists the host's interfaces, each behind a prefix.
+func (h *Host) interfaceNames(prefix string) []string {
 	names := make([]string, len(h.Interfaces))
 	for i, p := range h.Interfaces {
 		names[i] = prefix + p.Name
@@ -170,20 +170,20 @@ const (
 // second would otherwise measure the bucket, not the link.
 const maxBurstTime = 0.1
 
-// shapes checks both directions of one link.
-type shapes struct {
+// impairmentChecker checks both directions of one link.
+type impairmentChecker struct {
 	report source.Report
 	path   string
 	minMTU unit.Bytes // 0: no IPv6
 }
 
-func (s shapes) check(l Link) {
+func (s impairmentChecker) check(l Link) {
 	s.direction(l.Towards(l.From), l.Forward, ".forward")
 	s.direction(l.Towards(l.To), l.Reverse, ".reverse")
 }
 
 // direction checks what one direction does, wherever in the file it is said.
-func (s shapes) direction(shape Shape, over *Shape, section string) {
+func (s impairmentChecker) direction(shape Impairment, over *Impairment, section string) {
 	say := func(field string, own bool, format string, args ...any) {
 		path := s.path + "." + field
 		if own {
@@ -192,7 +192,7 @@ func (s shapes) direction(shape Shape, over *Shape, section string) {
 		s.report(path, format, args...)
 	}
 	if over == nil {
-		over = &Shape{}
+		over = &Impairment{}
 	}
 	frame := shape.Frame()
 	if shape.Loss >= 1 {
@@ -219,8 +219,8 @@ func (s shapes) direction(shape Shape, over *Shape, section string) {
 		say("ecn", over.ECN != none, "ecn without rate marks nothing, since nothing waits: give the link a rate")
 	case mark < frame:
 		say("ecn", over.ECN != none, "ecn of %s is less than one frame, so every frame would be marked: expected at least %d bytes (MTU + %d)", shape.ECN, frame, EthernetHeader)
-	case mark >= shape.EffectiveQueue():
-		say("ecn", over.ECN != none, "ecn of %s is not less than the queue of %s, so nothing would be marked", shape.ECN, shape.EffectiveQueue())
+	case mark >= shape.QueueSize():
+		say("ecn", over.ECN != none, "ecn of %s is not less than the queue of %s, so nothing would be marked", shape.ECN, shape.QueueSize())
 	}
 	if shape.Jitter > shape.Delay {
 		say("jitter", over.Jitter != 0, "jitter of %s to either side of a delay of %s: no frame arrives before it was sent", shape.Jitter, shape.Delay)

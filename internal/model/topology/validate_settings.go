@@ -106,7 +106,7 @@ type settingChecker struct {
 // interface reports an interface that the host does not have. lo is always there.
 func (c settingChecker) port(name, path string) {
 	if _, ok := c.h.Interface(name); !ok && name != "lo" {
-		c.report(path, "host %q has no interface %q%s", c.h.Name, name, source.DidYouMean(name, c.h.portNames("")))
+		c.report(path, "host %q has no interface %q%s", c.h.Name, name, source.DidYouMean(name, c.h.interfaceNames("")))
 	}
 }
 
@@ -296,7 +296,7 @@ func (c settingChecker) sysctls(list []setting.Sysctl, path string) {
 		// net.ipv4.conf.eth0.rp_filter; a real host has interfaces of its own.
 		if len(parts) == 5 && parts[0] == "net" && (parts[2] == "conf" || parts[2] == "neigh") && len(c.h.Via) == 0 {
 			port := strings.ReplaceAll(parts[3], "/", ".")
-			if !reservedPort(port) {
+			if !reservedName(port) {
 				c.port(port, path)
 			}
 		}

@@ -62,18 +62,18 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 		h.Rules = slices.Concat([]setting.Rule{*s.Rule}, h.Rules)
 	}
 	if l := s.Link; l != nil && l.MTU != 0 {
-		t.reshape(End{h.Name, l.Interface}, func(out *Shape) { out.MTU = l.MTU })
+		t.changeDirection(End{h.Name, l.Interface}, func(out *Impairment) { out.MTU = l.MTU })
 	}
 	if q := s.Qdisc; q != nil {
 		made := len(h.Via) == 0
-		t.reshape(End{h.Name, q.Interface}, func(out *Shape) { out.requeue(*q, made) })
+		t.changeDirection(End{h.Name, q.Interface}, func(out *Impairment) { out.replaceQdisc(*q, made) })
 	}
 }
 
-// requeue puts another queueing discipline in front of a link. In a lab it takes
+// replaceQdisc puts another queueing discipline in front of a link. In a lab it takes
 // the place of the one that makes the link as slow as it is; a real link stays
 // as it is behind it.
-func (s *Shape) requeue(q setting.Qdisc, made bool) {
+func (s *Impairment) replaceQdisc(q setting.Qdisc, made bool) {
 	switch {
 	case q.Kind != "tbf" && made:
 		s.Rate, s.Burst = 0, 0
@@ -82,9 +82,9 @@ func (s *Shape) requeue(q setting.Qdisc, made bool) {
 	}
 }
 
-// reshape changes what a link does in the direction that leaves an end. Both
+// changeDirection changes what a link does in the direction that leaves an end. Both
 // directions are written out, since what a direction leaves out is the link's.
-func (t *Topology) reshape(leaving End, change func(*Shape)) {
+func (t *Topology) changeDirection(leaving End, change func(*Impairment)) {
 	l, ok := t.LinkAt(leaving)
 	if !ok {
 		return
@@ -95,7 +95,7 @@ func (t *Topology) reshape(leaving End, change func(*Shape)) {
 	} else {
 		change(&reverse)
 	}
-	l.Shape, l.Forward, l.Reverse = Shape{}, &forward, &reverse
+	l.Impairment, l.Forward, l.Reverse = Impairment{}, &forward, &reverse
 }
 
 // mainTable gives the main routing table one number.

@@ -26,10 +26,10 @@ func office() *Topology {
 		},
 		Switches: []Switch{{Name: "sw"}},
 		Links: []Link{
-			{From: End{"a", "eth0"}, To: End{"sw", "p1"}, Shape: Shape{Rate: 1e9}},
-			{From: End{"sw", "p2"}, To: End{"b", "eth0"}, Shape: Shape{Rate: 1e9}},
-			{From: End{"b", "eth1"}, To: End{"c", "eth0"}, Shape: Shape{Rate: 1e8, Delay: 5}},
-			{From: End{"real", "eth0"}, To: End{"sw", "p3"}, Shape: Shape{Rate: 1e9}},
+			{From: End{"a", "eth0"}, To: End{"sw", "p1"}, Impairment: Impairment{Rate: 1e9}},
+			{From: End{"sw", "p2"}, To: End{"b", "eth0"}, Impairment: Impairment{Rate: 1e9}},
+			{From: End{"b", "eth1"}, To: End{"c", "eth0"}, Impairment: Impairment{Rate: 1e8, Delay: 5}},
+			{From: End{"real", "eth0"}, To: End{"sw", "p3"}, Impairment: Impairment{Rate: 1e9}},
 		},
 	}
 }

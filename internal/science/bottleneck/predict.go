@@ -94,7 +94,7 @@ func wayOf(f record.Flow, over *topology.Topology) way {
 		w.rttS += there.Delay.Seconds() + back.Delay.Seconds()
 		arrives *= 1 - float64(there.Loss)
 		if rate := float64(there.Rate); rate > 0 && (slowest == 0 || rate < slowest) {
-			slowest, w.bottleneck, w.queue = rate, f.Path[i], float64(there.EffectiveQueue())
+			slowest, w.bottleneck, w.queue = rate, f.Path[i], float64(there.QueueSize())
 			if mark := there.ECN.At(there.Rate); mark > 0 {
 				w.queue = float64(mark) // from there on windows are cut
 			}

@@ -80,7 +80,7 @@ func TestPredict(t *testing.T) {
 			over.Links[0].Loss, f.CongestionControl = 1e-3, "bbr"
 		}, FullLink, 0.9 * testRate, testRate, ""},
 		{"losses of acknowledgements alone", func(_ *record.Flow, _ *record.Trial, over *topology.Topology, _ *study.Options) {
-			over.Links[0].Reverse = &topology.Shape{Loss: 0.01}
+			over.Links[0].Reverse = &topology.Impairment{Loss: 0.01}
 		}, FullLink, 0.846 * testRate, testRate, ""},
 		{"a cap", func(f *record.Flow, _ *record.Trial, _ *topology.Topology, _ *study.Options) { f.ReadCapBps = 5e6 },
 			SlowReader, 4.75e6, 5e6, "cap of 5 Mbit/s"},

@@ -30,7 +30,7 @@ func chain(double string) topology.Topology {
 		net++
 		t.Links = append(t.Links, topology.Link{
 			From: port(i, "down"+suffix, "10."+string(net)+".0.1/24"), To: port(i+1, "up"+suffix, "10."+string(net)+".0.2/24"),
-			Shape: topology.Shape{Rate: 1e8}})
+			Impairment: topology.Impairment{Rate: 1e8}})
 	}
 	for i, name := range nodes[:3] {
 		join(i, "")

@@ -76,7 +76,7 @@ func star(rates map[string]unit.BitRate, hosts ...topology.Host) *topology.Topol
 			end := topology.End{Node: h.Name, Interface: p.Name}
 			t.Links = append(t.Links, topology.Link{
 				From: end, To: topology.End{Node: "switch", Interface: h.Name + "-" + p.Name},
-				Shape: topology.Shape{Rate: rates[h.Name]},
+				Impairment: topology.Impairment{Rate: rates[h.Name]},
 			})
 		}
 	}
@@ -138,7 +138,7 @@ func TestAggregate(t *testing.T) {
 		aliases = append(aliases, flow(t, many, "client1", "", "10.0.0.15", study.Options{}))
 	}
 	slow := nas(1e9, 2.5e9)
-	slow.Links[0].Reverse = &topology.Shape{Rate: 100e6}
+	slow.Links[0].Reverse = &topology.Impairment{Rate: 100e6}
 	jumbo := nas(1e9, 2.5e9)
 	for i := range jumbo.Links {
 		jumbo.Links[i].MTU = 9000

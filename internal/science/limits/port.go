@@ -15,7 +15,7 @@ const full = 0.94
 type Load struct {
 	What  string // "out of", "into"
 	Bps   float64
-	Shape topology.Shape
+	Shape topology.Impairment
 }
 
 // Loads are an interface's two directions.

@@ -111,7 +111,7 @@ func (v view) bucket(path []string) (b bucket) {
 		node, port, _ := strings.Cut(text, ".")
 		end := topology.End{Node: node, Interface: port}
 		if l, known := v.topology.LinkAt(end); known {
-			if held := float64(l.Towards(end).EffectiveBurst()); held >= b.bytes {
+			if held := float64(l.Towards(end).BurstSize()); held >= b.bytes {
 				b = bucket{end, held}
 			}
 		}
@@ -153,7 +153,7 @@ func (v view) fastestPort() (text string, strain float64) {
 				if rate <= 0 {
 					continue
 				}
-				most := rate*(1+limitTolerance) + float64(load.Shape.EffectiveBurst())*8/d.Seconds
+				most := rate*(1+limitTolerance) + float64(load.Shape.BurstSize())*8/d.Seconds
 				if share := load.Bps / most; share > strain {
 					strain = share
 					text = fmt.Sprintf("%s %s %s is %s of its link's %s (allowed %s)",

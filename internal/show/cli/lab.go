@@ -42,7 +42,7 @@ func newLabKeeperCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "keeper", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if status := lab.Keeper(); status != 0 {
+			if status := lab.Init(); status != 0 {
 				return statusError{status, nil}
 			}
 			return nil
@@ -256,7 +256,7 @@ func visitLab(s streams, name, host string, argv []string) error {
 	if terminal {
 		status, err = visitWithTerminal(name, host, argv, files, signals)
 	} else {
-		status, err = lab.Visit(name, host, argv, files, false, signals)
+		status, err = lab.Exec(name, host, argv, files, false, signals)
 	}
 	if err != nil || status != 0 {
 		return statusError{status, err}
@@ -290,7 +290,7 @@ func visitWithTerminal(name, host string, argv []string, files [3]*os.File, sign
 		_, _ = io.Copy(files[1], controller) // ends with EIO when the command is gone
 		close(shown)
 	}()
-	status, err := lab.Visit(name, host, argv, [3]*os.File{inner, inner, inner}, true, signals)
+	status, err := lab.Exec(name, host, argv, [3]*os.File{inner, inner, inner}, true, signals)
 	inner.Close()
 	<-shown
 	return status, err

@@ -125,7 +125,7 @@ func (l lab) topology() topology.Topology {
 		addr := netip.AddrFrom4([4]byte{192, 168, byte(1 + p/200), byte(15 + p%200)})
 		server.Interfaces = append(server.Interfaces, topology.Interface{Name: fmt.Sprintf("eth%d", p), Addresses: []topology.Address{{First: addr, Last: addr, Bits: 24}}})
 		t.Links = append(t.Links, topology.Link{From: topology.End{Node: "server", Interface: fmt.Sprintf("eth%d", p)},
-			To: topology.End{Node: "switch", Interface: fmt.Sprintf("p-server-eth%d", p)}, Shape: topology.Shape{Rate: unit.BitRate(l.rate)}})
+			To: topology.End{Node: "switch", Interface: fmt.Sprintf("p-server-eth%d", p)}, Impairment: topology.Impairment{Rate: unit.BitRate(l.rate)}})
 	}
 	t.Hosts = append(t.Hosts, server)
 	for c := range l.clients {
@@ -133,7 +133,7 @@ func (l lab) topology() topology.Topology {
 		addr := netip.AddrFrom4([4]byte{192, 168, 1, byte(101 + c)})
 		t.Hosts = append(t.Hosts, topology.Host{Name: name, Interfaces: []topology.Interface{{Name: "eth0", Addresses: []topology.Address{{First: addr, Last: addr, Bits: 24}}}}})
 		t.Links = append(t.Links, topology.Link{From: topology.End{Node: name, Interface: "eth0"},
-			To: topology.End{Node: "switch", Interface: "p-" + name + "-eth0"}, Shape: topology.Shape{Rate: unit.BitRate(2.5 * l.rate)}})
+			To: topology.End{Node: "switch", Interface: "p-" + name + "-eth0"}, Impairment: topology.Impairment{Rate: unit.BitRate(2.5 * l.rate)}})
 	}
 	t.Switches = []topology.Switch{{Name: "switch"}}
 	return t

@@ -203,7 +203,7 @@ func fabric() *record.Run {
 	}
 	t.Links = nil
 	link := func(a, ap, b, bp string) {
-		t.Links = append(t.Links, topology.Link{From: topology.End{Node: a, Interface: ap}, To: topology.End{Node: b, Interface: bp}, Shape: topology.Shape{Rate: 1e9}})
+		t.Links = append(t.Links, topology.Link{From: topology.End{Node: a, Interface: ap}, To: topology.End{Node: b, Interface: bp}, Impairment: topology.Impairment{Rate: 1e9}})
 	}
 	link("server", "eth0", "spine1", "swp1")
 	link("server", "eth1", "spine2", "swp1")
@@ -226,8 +226,8 @@ func backToBack() *record.Run {
 	t.Switches = nil
 	t.Hosts[1].Interfaces = append(t.Hosts[1].Interfaces, topology.Interface{Name: "eth1"})
 	t.Links = []topology.Link{
-		{From: topology.End{Node: "server", Interface: "eth0"}, To: topology.End{Node: "client1", Interface: "eth0"}, Shape: topology.Shape{Rate: 1e9}},
-		{From: topology.End{Node: "server", Interface: "eth1"}, To: topology.End{Node: "client1", Interface: "eth1"}, Shape: topology.Shape{Rate: 1e9}},
+		{From: topology.End{Node: "server", Interface: "eth0"}, To: topology.End{Node: "client1", Interface: "eth0"}, Impairment: topology.Impairment{Rate: 1e9}},
+		{From: topology.End{Node: "server", Interface: "eth1"}, To: topology.End{Node: "client1", Interface: "eth1"}, Impairment: topology.Impairment{Rate: 1e9}},
 	}
 	return run
 }

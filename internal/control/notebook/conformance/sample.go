@@ -38,7 +38,7 @@ func Run(study string, seed uint64) *record.Run {
 			},
 			Switches: []topology.Switch{{Name: "switch"}},
 			Links: []topology.Link{
-				{From: topology.End{Node: "server", Interface: "eth0"}, To: topology.End{Node: "switch"}, Shape: topology.Shape{Rate: 1e9}},
+				{From: topology.End{Node: "server", Interface: "eth0"}, To: topology.End{Node: "switch"}, Impairment: topology.Impairment{Rate: 1e9}},
 				{From: topology.End{Node: "client1", Interface: "eth0"}, To: topology.End{Node: "switch"}}, // no rate
 			},
 		},

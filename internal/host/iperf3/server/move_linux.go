@@ -150,7 +150,7 @@ func newBatch(s *stream, size int) *batch {
 		if six {
 			headers = 48
 		}
-		if mtu, err := sock.RouteMTU(fd, six); err == nil && size+headers <= mtu && sock.SetSegmentation(fd, size) == nil {
+		if mtu, err := sock.PathMTU(fd, six); err == nil && size+headers <= mtu && sock.SetUDPSegment(fd, size) == nil {
 			b.each = max(1, min(segmentsAtOnce, segmentBytes/size))
 		}
 		return nil
@@ -190,7 +190,7 @@ func (b *batch) send(n int, last int64) (int, error) {
 	case b.each > 1 && (failed == syscall.EINVAL || failed == syscall.EMSGSIZE || failed == syscall.EIO):
 		// The way there cannot do it after all.
 		b.each = 1
-		return 0, socket.OnSocket(b.stream.raw, func(fd int) error { return sock.SetSegmentation(fd, 0) })
+		return 0, socket.OnSocket(b.stream.raw, func(fd int) error { return sock.SetUDPSegment(fd, 0) })
 	}
 	return 0, os.NewSyscallError("send", failed)
 }
@@ -199,7 +199,7 @@ func (b *batch) send(n int, last int64) (int, error) {
 // the kernel says, so that jitter is the network's and not this program's.
 func (s *stream) receiveDatagrams() error {
 	_ = socket.OnSocket(s.raw, func(fd int) error {
-		return errors.Join(sock.SetCoalescing(fd), sock.SetTimestamps(fd)) // or one by one, by our clock
+		return errors.Join(sock.SetUDPGRO(fd), sock.SetTimestampNS(fd)) // or one by one, by our clock
 	})
 	r := sock.NewDatagramReceiver(messagesAtOnce, messageBytes)
 	take := func(fd int) error {
@@ -209,8 +209,8 @@ func (s *stream) receiveDatagrams() error {
 		defer s.mu.Unlock()
 		for i := range n {
 			m := r.Message(i)
-			if m.StampNs != 0 {
-				at = m.StampNs / 1000
+			if m.TimestampNs != 0 {
+				at = m.TimestampNs / 1000
 			}
 			s.arrive(m.Data, max(m.Segment, 1), at)
 		}

@@ -32,12 +32,12 @@ func TestDoorKeepsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	err = file.SendFiles(visitor.(*net.UnixConn), visit{Host: "h1", Argv: []string{"true"}}, w) // one of three
+	err = file.SendFiles(visitor.(*net.UnixConn), execRequest{Host: "h1", Argv: []string{"true"}}, w) // one of three
 	w.Close()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if reply := receiveVisit(door.(*net.UnixConn), plan{}, nil); reply.Status == 0 || reply.Error == "" {
+	if reply := handleExec(door.(*net.UnixConn), plan{}, nil); reply.Status == 0 || reply.Error == "" {
 		t.Errorf("understood: %+v", reply)
 	}
 	if _, err := io.ReadAll(r); err != nil { // waits for ever if it is still open

@@ -19,7 +19,7 @@ import (
 // The keeper's inherited descriptors.
 const (
 	controlFD  = 3 // the plan comes in, the result goes out; end of file means: end
-	doorFD     = 4 // a listening socket for `lab exec`, or /dev/null
+	execFD     = 4 // a listening socket for `lab exec`, or /dev/null
 	firstAgent = 5 // one stream per node follows
 )
 
@@ -34,7 +34,7 @@ func program(args ...string) *exec.Cmd {
 	return cmd
 }
 
-type keeperReply struct {
+type initReply struct {
 	Error string `json:"error,omitempty"`
 	// Refused: the kernel did not want to make what a lab consists of.
 	Refused bool `json:"refused,omitempty"`
@@ -42,10 +42,10 @@ type keeperReply struct {
 	Carried string `json:"carried,omitempty"`
 }
 
-// Keeper is the first process of a lab: it makes the namespaces and the cables,
+// Init is the first process of a lab: it makes the namespaces and the cables,
 // starts an agent in each namespace, and stays until its control stream ends.
 // It returns the process's exit status.
-func Keeper() int {
+func Init() int {
 	control := os.NewFile(controlFD, "control")
 	in, out := json.NewDecoder(control), json.NewEncoder(control)
 	var p plan
@@ -57,13 +57,13 @@ func Keeper() int {
 	proc.CloseOnExec(controlFD, firstAgent-controlFD+len(p.Nodes))
 	nodes, err := build(&p)
 	if err != nil {
-		_ = out.Encode(keeperReply{Error: err.Error(), Refused: refuses(err)})
+		_ = out.Encode(initReply{Error: err.Error(), Refused: isNamespaceError(err)})
 		return 1
 	}
-	if door, err := net.FileListener(os.NewFile(doorFD, "door")); err == nil {
-		go serveDoor(door, p, nodes)
+	if door, err := net.FileListener(os.NewFile(execFD, "door")); err == nil {
+		go serveExec(door, p, nodes)
 	}
-	if err := out.Encode(keeperReply{Carried: p.carried}); err != nil {
+	if err := out.Encode(initReply{Carried: p.carried}); err != nil {
 		return 1
 	}
 	// Nothing more is ever said: this waits for the conductor's end.
@@ -102,19 +102,19 @@ func build(p *plan) ([]*netlink.Namespace, error) {
 		}
 	}
 	for i, n := range p.Nodes {
-		if err := nodes[i].Up("lo"); err != nil {
+		if err := nodes[i].SetUp("lo"); err != nil {
 			return nil, err
 		}
 		if n.Switch {
-			if err := nodes[i].Bridge(bridgeName); err != nil {
+			if err := nodes[i].AddBridge(bridgeName); err != nil {
 				return nil, err
 			}
 		}
 	}
 	// A bridge floods to the interface that joined last first. Cabled backwards, a
 	// lab's switch floods in the order of the file.
-	for _, c := range slices.Backward(p.Cables) {
-		if err := lay(*p, nodes, c, wires); err != nil {
+	for _, c := range slices.Backward(p.Links) {
+		if err := makeLink(*p, nodes, c, wires); err != nil {
 			return nil, err
 		}
 	}
@@ -122,24 +122,24 @@ func build(p *plan) ([]*netlink.Namespace, error) {
 	return nodes, wires.start()
 }
 
-func lay(p plan, nodes []*netlink.Namespace, c planCable, wires *wires) error {
-	end := func(e planEnd) netlink.VethEnd {
-		return netlink.VethEnd{In: nodes[e.Node], Interface: e.Port, MAC: e.MAC, MTU: e.MTU}
+func makeLink(p plan, nodes []*netlink.Namespace, c planLink, wires *wires) error {
+	end := func(e planEnd) netlink.LinkEnd {
+		return netlink.LinkEnd{Namespace: nodes[e.Node], Interface: e.Interface, MAC: e.MAC, MTU: e.MTU}
 	}
 	cable := netlink.NewVethPair
 	if wires.carries(c) {
-		cable = func(a, b netlink.VethEnd) error { return wires.lay(&c, a, b) }
+		cable = func(a, b netlink.LinkEnd) error { return wires.lay(&c, a, b) }
 	}
 	if err := cable(end(c.Ends[0]), end(c.Ends[1])); err != nil {
 		return err
 	}
 	for _, e := range c.Ends {
 		if p.Nodes[e.Node].Switch {
-			if err := nodes[e.Node].AddMember(e.Port, bridgeName); err != nil {
+			if err := nodes[e.Node].SetMaster(e.Interface, bridgeName); err != nil {
 				return err
 			}
 		}
-		if err := nodes[e.Node].Shape(e.Port, e.Shape); err != nil {
+		if err := nodes[e.Node].Shape(e.Interface, e.Shape); err != nil {
 			return err
 		}
 	}
@@ -177,8 +177,8 @@ var defaults = []struct{ key, value string }{
 	{"net.ipv4.ip_forward", "0"},
 }
 
-// quiet keeps a node from putting frames of its own on the links.
-var quiet = []struct{ key, value string }{
+// ipv6Quiet keeps a node from putting frames of its own on the links.
+var ipv6Quiet = []struct{ key, value string }{
 	{"net.ipv6.conf.default.accept_ra", "0"},
 	{"net.ipv6.conf.default.router_solicitations", "0"},
 	// Addresses are given by linerate, once each: nothing to detect.
@@ -201,7 +201,7 @@ func kernelDefaults(n planNode) error {
 			}
 		}
 	} else {
-		for _, q := range quiet {
+		for _, q := range ipv6Quiet {
 			if err := sysctls.Write(q.key, q.value); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}

@@ -11,11 +11,11 @@ import (
 // program needs what it does not see of them.
 var directories = []string{"/run", "/tmp", "/mnt"}
 
-// OwnDirectory gives the calling thread a mount namespace of its own, with an empty
+// PrivateTmpfs gives the calling thread a mount namespace of its own, with an empty
 // directory in memory (tmpfs(5)) that only it and the processes it starts see, and
 // that is gone with the last of them. The thread must be locked, and is not to be
 // used for anything else.
-func OwnDirectory() (string, error) {
+func PrivateTmpfs() (string, error) {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return "", fmt.Errorf("unshare(CLONE_NEWNS): %w", err)
 	}

@@ -46,7 +46,7 @@ func carriers(t *testing.T) []string {
 func joined(t *testing.T, by string, there, back record.WireWay, ports ...netlink.Shaping) ends {
 	t.Helper()
 	e := ends{t: t}
-	var cable [2]netlink.VethEnd
+	var cable [2]netlink.LinkEnd
 	for i, name := range []string{"a", "b"} {
 		ns, err := netlink.NewNamespace(name)
 		if err != nil {
@@ -54,7 +54,7 @@ func joined(t *testing.T, by string, there, back record.WireWay, ports ...netlin
 		}
 		t.Cleanup(ns.Close)
 		e.both[i] = ns
-		cable[i] = netlink.VethEnd{In: ns, Interface: "eth0", MAC: "02:00:00:00:00:0" + string(rune('1'+i)), MTU: 1500}
+		cable[i] = netlink.LinkEnd{Namespace: ns, Interface: "eth0", MAC: "02:00:00:00:00:0" + string(rune('1'+i)), MTU: 1500}
 	}
 	ports = append(ports, netlink.Shaping{}, netlink.Shaping{})[:2]
 	if by == "netem" {
@@ -85,11 +85,11 @@ func joined(t *testing.T, by string, there, back record.WireWay, ports ...netlin
 }
 
 // wire lays a link of this package.
-func (e ends) wire(cable [2]netlink.VethEnd, there, back record.WireWay) {
+func (e ends) wire(cable [2]netlink.LinkEnd, there, back record.WireWay) {
 	e.t.Helper()
 	var taps []int
 	for _, end := range cable {
-		tap, err := netlink.Tap(end)
+		tap, err := netlink.NewTap(end)
 		if err != nil {
 			kerneltest.Skip(e.t, err.Error())
 		}

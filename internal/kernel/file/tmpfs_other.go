@@ -4,7 +4,7 @@ package file
 
 import "errors"
 
-// OwnDirectory needs mount namespaces, which only Linux has.
-func OwnDirectory() (string, error) {
+// PrivateTmpfs needs mount namespaces, which only Linux has.
+func PrivateTmpfs() (string, error) {
 	return "", errors.New("directories that only one thread sees are Linux's")
 }

@@ -5,22 +5,22 @@ import (
 	"net/netip"
 )
 
-// Arrival is a packet that came in by an interface.
-type Arrival struct {
+// CapturedPacket is a packet that came in by an interface.
+type CapturedPacket struct {
 	Index               int   // of the interface
 	AtNs                int64 // when, by Now
 	Protocol            uint8 // IP's number: 6 TCP, 17 UDP
 	Source, Destination netip.AddrPort
 }
 
-// arrivalBytes is how much of a packet is looked at: the headers of IP and the
+// captureBytes is how much of a packet is looked at: the headers of IP and the
 // ports.
-const arrivalBytes = 128
+const captureBytes = 128
 
-// parseArrival reads the headers of a packet of TCP or UDP, IPv4 or IPv6 without
+// parsePacket reads the headers of a packet of TCP or UDP, IPv4 or IPv6 without
 // extension headers. Of a datagram in several packets only the first has the
 // ports.
-func parseArrival(packet []byte) (a Arrival, ok bool) {
+func parsePacket(packet []byte) (a CapturedPacket, ok bool) {
 	if len(packet) < 20 {
 		return a, false
 	}

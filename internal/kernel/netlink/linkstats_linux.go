@@ -75,7 +75,7 @@ func (c *Conn) statsDump() (list []record.InterfaceCounters, indices []int, err 
 			}
 			for a := range attributes(body[ifStatsMsgLen:]) {
 				if a.kind == unix.IFLA_STATS_LINK_64 {
-					list = append(list, portCounters(a.data, atNs))
+					list = append(list, linkStats64(a.data, atNs))
 					indices = append(indices, int(int32(native.Uint32(body[4:]))))
 				}
 			}
@@ -93,7 +93,7 @@ func (c *Conn) statsOfLinks() (list []record.InterfaceCounters, indices []int, e
 			}
 			for a := range attributes(body[ifinfomsgLen:]) {
 				if a.kind == unix.IFLA_STATS64 {
-					list = append(list, portCounters(a.data, atNs))
+					list = append(list, linkStats64(a.data, atNs))
 					indices = append(indices, int(int32(native.Uint32(body[4:]))))
 				}
 			}
@@ -102,7 +102,7 @@ func (c *Conn) statsOfLinks() (list []record.InterfaceCounters, indices []int, e
 	return list, indices, err
 }
 
-func portCounters(stats []byte, atNs int64) record.InterfaceCounters {
+func linkStats64(stats []byte, atNs int64) record.InterfaceCounters {
 	return record.InterfaceCounters{
 		RxBytes:     counter(stats, statRxBytes),
 		TxBytes:     counter(stats, statTxBytes),

@@ -1,8 +1,8 @@
 package netlink
 
-// VethEnd is one end of a cable.
-type VethEnd struct {
-	In        *Namespace
+// LinkEnd is one end of a cable.
+type LinkEnd struct {
+	Namespace *Namespace
 	Interface string
 	MAC       string
 	MTU       int // bytes

@@ -24,17 +24,17 @@ import (
 // DefaultName is the name of a lab that was not given one.
 const DefaultName = "lab"
 
-func doorAddress(name string) *net.UnixAddr {
+func execAddress(name string) *net.UnixAddr {
 	return &net.UnixAddr{Net: "unix", Name: fmt.Sprintf("@linerate/lab/%d/%s", os.Getuid(), name)}
 }
 
-// openDoor returns the listening socket for the keeper to inherit, or /dev/null
+// listenExec returns the listening socket for the keeper to inherit, or /dev/null
 // when the lab has no name.
-func openDoor(name string) (*os.File, error) {
+func listenExec(name string) (*os.File, error) {
 	if name == "" {
 		return os.Open(os.DevNull)
 	}
-	door, err := net.ListenUnix("unix", doorAddress(name))
+	door, err := net.ListenUnix("unix", execAddress(name))
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("a lab named %s is up already: take it down, or choose another name with --lab", name)
 	}
@@ -45,8 +45,8 @@ func openDoor(name string) (*os.File, error) {
 	return door.File()
 }
 
-// visit is what a visitor asks for.
-type visit struct {
+// execRequest is what a visitor asks for.
+type execRequest struct {
 	Host     string   `json:"host"`
 	Argv     []string `json:"argv"`
 	Env      []string `json:"env"`
@@ -54,12 +54,12 @@ type visit struct {
 	Terminal bool     `json:"terminal"` // the streams are a terminal to take over
 }
 
-type visitReply struct {
+type execReply struct {
 	Status int    `json:"status"`
 	Error  string `json:"error,omitempty"`
 }
 
-func serveDoor(door net.Listener, p plan, nodes []*netlink.Namespace) {
+func serveExec(door net.Listener, p plan, nodes []*netlink.Namespace) {
 	for {
 		conn, err := door.Accept()
 		if err != nil {
@@ -67,17 +67,17 @@ func serveDoor(door net.Listener, p plan, nodes []*netlink.Namespace) {
 		}
 		go func() {
 			defer conn.Close()
-			reply := receiveVisit(conn.(*net.UnixConn), p, nodes)
+			reply := handleExec(conn.(*net.UnixConn), p, nodes)
 			_ = json.NewEncoder(conn).Encode(reply)
 		}()
 	}
 }
 
-func receiveVisit(conn *net.UnixConn, p plan, nodes []*netlink.Namespace) visitReply {
-	if err := file.PeerIsSelf(conn); err != nil {
-		return visitReply{Status: 1, Error: err.Error()}
+func handleExec(conn *net.UnixConn, p plan, nodes []*netlink.Namespace) execReply {
+	if err := file.CheckPeerUser(conn); err != nil {
+		return execReply{Status: 1, Error: err.Error()}
 	}
-	var v visit
+	var v execRequest
 	files, err := file.ReceiveFiles(conn, &v)
 	defer func() {
 		for _, f := range files {
@@ -85,7 +85,7 @@ func receiveVisit(conn *net.UnixConn, p plan, nodes []*netlink.Namespace) visitR
 		}
 	}()
 	if err != nil || len(files) != 3 || len(v.Argv) == 0 {
-		return visitReply{Status: 1, Error: "the request was not understood"}
+		return execReply{Status: 1, Error: "the request was not understood"}
 	}
 	i := slices.IndexFunc(p.Nodes, func(n planNode) bool { return n.Name == v.Host })
 	if i < 0 {
@@ -93,18 +93,18 @@ func receiveVisit(conn *net.UnixConn, p plan, nodes []*netlink.Namespace) visitR
 		for _, n := range p.Nodes {
 			names = append(names, n.Name)
 		}
-		return visitReply{Status: 2, Error: fmt.Sprintf("no host %q in this lab; it has %s", v.Host, strings.Join(names, ", "))}
+		return execReply{Status: 2, Error: fmt.Sprintf("no host %q in this lab; it has %s", v.Host, strings.Join(names, ", "))}
 	}
 	var cmd *exec.Cmd
 	err = nodes[i].DoAsHost(func() error {
 		cmd = exec.Command(v.Argv[0], v.Argv[1:]...)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = files[0], files[1], files[2]
 		cmd.Env, cmd.Dir = v.Env, v.Dir
-		cmd.SysProcAttr = visitorAttributes(v.Terminal)
+		cmd.SysProcAttr = execAttributes(v.Terminal)
 		return cmd.Start()
 	})
 	if err != nil {
-		return visitReply{Status: 127, Error: err.Error()}
+		return execReply{Status: 127, Error: err.Error()}
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -128,39 +128,39 @@ func receiveVisit(conn *net.UnixConn, p plan, nodes []*netlink.Namespace) visitR
 	}()
 	_ = cmd.Wait()
 	close(ended)
-	return visitReply{Status: exitStatus(cmd.ProcessState)}
+	return execReply{Status: exitStatus(cmd.ProcessState)}
 }
 
 // exitStatus is a command's, or what a shell says of one that a signal ended.
 func exitStatus(state *os.ProcessState) int {
 	if w, ok := state.Sys().(syscall.WaitStatus); ok && w.Signaled() {
-		return signalled(w.Signal())
+		return signalStatus(w.Signal())
 	}
 	return state.ExitCode()
 }
 
-func signalled(s syscall.Signal) int { return 128 + int(s) }
+func signalStatus(s syscall.Signal) int { return 128 + int(s) }
 
-// Visit runs a command in a host of a lab that another process holds up, and
+// Exec runs a command in a host of a lab that another process holds up, and
 // returns the command's exit status. The files are its standard streams; with
 // terminal they are one terminal that the command takes over. Signals are passed
 // on to the command; in a terminal, which has keys for them, they hang up: a
 // shell there would ignore them.
-func Visit(name, host string, argv []string, streams [3]*os.File, terminal bool, signals <-chan os.Signal) (int, error) {
-	conn, err := net.DialUnix("unix", nil, doorAddress(name))
+func Exec(name, host string, argv []string, streams [3]*os.File, terminal bool, signals <-chan os.Signal) (int, error) {
+	conn, err := net.DialUnix("unix", nil, execAddress(name))
 	if err != nil {
 		return 1, fmt.Errorf("no lab named %s is up: start one with linerate lab up FILE (%w)", name, err)
 	}
 	defer conn.Close()
 	// The name is anybody's to take: the streams are given to this user's lab only.
-	if err := file.PeerIsSelf(conn); err != nil {
+	if err := file.CheckPeerUser(conn); err != nil {
 		return 1, err
 	}
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "/"
 	}
-	v := visit{Host: host, Argv: argv, Env: os.Environ(), Dir: dir, Terminal: terminal}
+	v := execRequest{Host: host, Argv: argv, Env: os.Environ(), Dir: dir, Terminal: terminal}
 	if err := file.SendFiles(conn, v, streams[0], streams[1], streams[2]); err != nil {
 		return 1, err
 	}
@@ -175,7 +175,7 @@ func Visit(name, host string, argv []string, streams [3]*os.File, terminal bool,
 				switch {
 				case !ok:
 				case terminal:
-					hungUp.Store(int32(signalled(number)))
+					hungUp.Store(int32(signalStatus(number)))
 					conn.Close()
 				default:
 					_, _ = conn.Write([]byte{byte(number)}) // the lab may have ended
@@ -185,7 +185,7 @@ func Visit(name, host string, argv []string, streams [3]*os.File, terminal bool,
 			}
 		}
 	}()
-	var reply visitReply
+	var reply execReply
 	if err := json.NewDecoder(conn).Decode(&reply); err != nil {
 		if status := hungUp.Load(); status != 0 {
 			return int(status), nil

@@ -10,13 +10,13 @@ import (
 	"linerate/internal/kernel/sched"
 )
 
-// Arrivals sees the packets that come in by any interface of a network namespace: a
+// PacketCapture sees the packets that come in by any interface of a network namespace: a
 // packet(7) socket whose ring the kernel fills with their headers
 // (Documentation/networking/packet_mmap.rst). It needs CAP_NET_RAW.
 //
 // Nobody is woken, and a packet that finds the ring full is not seen: it is for
 // finding out which way flows take, and when they did not, not for counting.
-type Arrivals struct {
+type PacketCapture struct {
 	fd     int
 	ring   []byte
 	next   int
@@ -26,19 +26,19 @@ type Arrivals struct {
 // The ring: slots of this size, of which each holds struct tpacket2_hdr, struct
 // sockaddr_ll and the packet's first bytes.
 const (
-	arrivalSlot  = 256
-	arrivalSlots = 4096
-	arrivalBlock = 64 << 10
+	slotBytes      = 256
+	ringSlots      = 4096
+	ringBlockBytes = 64 << 10
 )
 
-// WatchArrivals begins to watch.
-func WatchArrivals() (*Arrivals, error) {
+// OpenPacketCapture begins to watch.
+func OpenPacketCapture() (*PacketCapture, error) {
 	const object = "packet socket"
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, &kernel.Error{Op: "open", Object: object, Err: err, Detail: "it needs CAP_NET_RAW"}
 	}
-	fail := func(op string, err error) (*Arrivals, error) {
+	fail := func(op string, err error) (*PacketCapture, error) {
 		unix.Close(fd)
 		return nil, &kernel.Error{Op: op, Object: object, Err: err}
 	}
@@ -48,17 +48,17 @@ func WatchArrivals() (*Arrivals, error) {
 	// What this host sends would be copied first (4.20; before that it is, and
 	// left out when it is read).
 	_ = unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1)
-	if err := unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, arrivalFilter()); err != nil {
+	if err := unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, captureFilter()); err != nil {
 		return fail("attach a filter to", err)
 	}
 	request := unix.TpacketReq{
-		Block_size: arrivalBlock, Block_nr: arrivalSlots * arrivalSlot / arrivalBlock,
-		Frame_size: arrivalSlot, Frame_nr: arrivalSlots,
+		Block_size: ringBlockBytes, Block_nr: ringSlots * slotBytes / ringBlockBytes,
+		Frame_size: slotBytes, Frame_nr: ringSlots,
 	}
 	if err := unix.SetsockoptTpacketReq(fd, unix.SOL_PACKET, unix.PACKET_RX_RING, &request); err != nil {
 		return fail("make the ring of", err)
 	}
-	ring, err := unix.Mmap(fd, 0, arrivalSlots*arrivalSlot, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	ring, err := unix.Mmap(fd, 0, ringSlots*slotBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return fail("map the ring of", err)
 	}
@@ -70,31 +70,31 @@ func WatchArrivals() (*Arrivals, error) {
 		unix.Munmap(ring)
 		return fail("bind", err)
 	}
-	return &Arrivals{fd: fd, ring: ring}, nil
+	return &PacketCapture{fd: fd, ring: ring}, nil
 }
 
-// arrivalFilter lets IPv4 and IPv6 pass, cut off behind the headers (classic BPF,
+// captureFilter lets IPv4 and IPv6 pass, cut off behind the headers (classic BPF,
 // Documentation/networking/filter.rst).
-func arrivalFilter() *unix.SockFprog {
+func captureFilter() *unix.SockFprog {
 	const protocol = 0xfffff000 // SKF_AD_OFF + SKF_AD_PROTOCOL
 	program := []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_H | unix.BPF_ABS, K: protocol},
 		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 1, K: unix.ETH_P_IP},
 		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: unix.ETH_P_IPV6},
-		{Code: unix.BPF_RET | unix.BPF_K, K: arrivalBytes},
+		{Code: unix.BPF_RET | unix.BPF_K, K: captureBytes},
 		{Code: unix.BPF_RET | unix.BPF_K, K: 0},
 	}
 	return &unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 }
 
-// Drain hands over what has come in since the last time.
-func (w *Arrivals) Drain(visit func(Arrival)) {
+// Read hands over what has come in since the last time.
+func (w *PacketCapture) Read(visit func(CapturedPacket)) {
 	// struct tpacket2_hdr: status, len, snaplen (uint32), mac, net (uint16), sec,
 	// nsec (uint32), …; struct sockaddr_ll behind it, aligned to 16.
 	const snaplen, network, second, nanosecond, address, index, kind = 8, 14, 16, 20, 32, 4, 10
 	since := sched.WallClock() // the kernel stamps packets by the time of day
-	for range arrivalSlots {
-		slot := w.ring[w.next*arrivalSlot:][:arrivalSlot]
+	for range ringSlots {
+		slot := w.ring[w.next*slotBytes:][:slotBytes]
 		status := (*uint32)(unsafe.Pointer(unsafe.SliceData(slot)))
 		if atomic.LoadUint32(status)&unix.TP_STATUS_USER == 0 {
 			return
@@ -102,20 +102,20 @@ func (w *Arrivals) Drain(visit func(Arrival)) {
 		from := int(native.Uint16(slot[network:]))
 		size := int(native.Uint32(slot[snaplen:]))
 		outgoing := slot[address+kind] == unix.PACKET_OUTGOING
-		if !outgoing && from+size <= arrivalSlot {
-			if a, ok := parseArrival(slot[from : from+size]); ok {
+		if !outgoing && from+size <= slotBytes {
+			if a, ok := parsePacket(slot[from : from+size]); ok {
 				a.Index = int(int32(native.Uint32(slot[address+index:])))
 				a.AtNs = int64(native.Uint32(slot[second:]))*1e9 + int64(native.Uint32(slot[nanosecond:])) - since
 				visit(a)
 			}
 		}
 		atomic.StoreUint32(status, unix.TP_STATUS_KERNEL)
-		w.next = (w.next + 1) % arrivalSlots
+		w.next = (w.next + 1) % ringSlots
 	}
 }
 
-// Missed is how many packets have found the ring full so far.
-func (w *Arrivals) Missed() int64 {
+// Dropped is how many packets have found the ring full so far.
+func (w *PacketCapture) Dropped() int64 {
 	if stats, err := unix.GetsockoptTpacketStats(w.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil {
 		w.missed += int64(stats.Drops) // since the last time
 	}
@@ -123,7 +123,7 @@ func (w *Arrivals) Missed() int64 {
 }
 
 // Close ends the watch.
-func (w *Arrivals) Close() error {
+func (w *PacketCapture) Close() error {
 	err := unix.Munmap(w.ring)
 	if closing := unix.Close(w.fd); err == nil {
 		err = closing

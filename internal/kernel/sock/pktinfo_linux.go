@@ -10,18 +10,18 @@ import (
 // A socket that is bound to no address has to be told which one an answer is to
 // come from: the one that was asked (IP_PKTINFO in ip(7), IPV6_PKTINFO in ipv6(7)).
 
-// SetArrivalAddress has the datagrams that a socket receives tell which address
+// SetRecvPktinfo has the datagrams that a socket receives tell which address
 // they came to; six: it is an IPv6 socket, which may receive IPv4 too.
-func SetArrivalAddress(fd int, six bool) error {
+func SetRecvPktinfo(fd int, six bool) error {
 	if six {
 		return unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1)
 	}
 	return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_PKTINFO, 1)
 }
 
-// ArrivalAddress is the address that a datagram came to; invalid: its control
+// PktinfoAddress is the address that a datagram came to; invalid: its control
 // messages do not tell.
-func ArrivalAddress(control []byte) netip.Addr {
+func PktinfoAddress(control []byte) netip.Addr {
 	messages, err := unix.ParseSocketControlMessage(control)
 	if err != nil {
 		return netip.Addr{}
@@ -37,9 +37,9 @@ func ArrivalAddress(control []byte) netip.Addr {
 	return netip.Addr{}
 }
 
-// FromAddress is the control message by which a datagram comes from an address of
+// Pktinfo is the control message by which a datagram comes from an address of
 // this host; six: of an IPv6 socket.
-func FromAddress(a netip.Addr, six bool) []byte {
+func Pktinfo(a netip.Addr, six bool) []byte {
 	switch {
 	case !a.IsValid():
 		return nil

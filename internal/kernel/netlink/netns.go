@@ -10,8 +10,8 @@ type NetNS struct {
 	Cookie uint64 `json:"cookie,omitempty"`
 }
 
-// Same says whether two names mean the same namespace.
-func (n NetNS) Same(other NetNS) bool {
+// Equal says whether two names mean the same namespace.
+func (n NetNS) Equal(other NetNS) bool {
 	if n.Cookie != 0 && other.Cookie != 0 {
 		return n.Cookie == other.Cookie
 	}

@@ -20,12 +20,12 @@ var (
 )
 
 func TestParseArrival(t *testing.T) {
-	want := Arrival{Protocol: 6, Source: netip.MustParseAddrPort("10.0.200.1:40000"), Destination: netip.MustParseAddrPort("10.0.200.2:5201")}
-	if got, ok := parseArrival(four); !ok || got != want {
+	want := CapturedPacket{Protocol: 6, Source: netip.MustParseAddrPort("10.0.200.1:40000"), Destination: netip.MustParseAddrPort("10.0.200.2:5201")}
+	if got, ok := parsePacket(four); !ok || got != want {
 		t.Errorf("IPv4: %+v, %t", got, ok)
 	}
-	want = Arrival{Protocol: 17, Source: netip.MustParseAddrPort("[fd00:200::1]:40000"), Destination: netip.MustParseAddrPort("[fd00:200::2]:5201")}
-	if got, ok := parseArrival(six); !ok || got != want {
+	want = CapturedPacket{Protocol: 17, Source: netip.MustParseAddrPort("[fd00:200::1]:40000"), Destination: netip.MustParseAddrPort("[fd00:200::2]:5201")}
+	if got, ok := parsePacket(six); !ok || got != want {
 		t.Errorf("IPv6: %+v, %t", got, ok)
 	}
 	later := append([]byte(nil), four...)
@@ -33,7 +33,7 @@ func TestParseArrival(t *testing.T) {
 	icmp := append([]byte(nil), four...)
 	icmp[9] = 1
 	for name, packet := range map[string][]byte{"nothing": nil, "cut off": four[:len(four)-1], "a later fragment": later, "ICMP": icmp, "no version": make([]byte, 64)} {
-		if got, ok := parseArrival(packet); ok {
+		if got, ok := parsePacket(packet); ok {
 			t.Errorf("%s became %+v", name, got)
 		}
 	}
@@ -44,7 +44,7 @@ func FuzzParseArrival(f *testing.F) {
 	f.Add(four)
 	f.Add(six)
 	f.Fuzz(func(t *testing.T, packet []byte) {
-		if a, ok := parseArrival(packet); ok && (!a.Source.IsValid() || !a.Destination.IsValid()) {
+		if a, ok := parsePacket(packet); ok && (!a.Source.IsValid() || !a.Destination.IsValid()) {
 			t.Errorf("%x: %+v", packet, a)
 		}
 	})

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pollers are this process's epoll instances at the time of the first question.
+// epollDescriptors are this process's epoll instances at the time of the first question.
 // The runtime's, which it makes with the first socket, is among them.
-var pollers = sync.OnceValue(func() (fds []int) {
+var epollDescriptors = sync.OnceValue(func() (fds []int) {
 	const dir = "/proc/self/fd"
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -31,7 +31,7 @@ var pollers = sync.OnceValue(func() (fds []int) {
 // thread of the runtime is woken by everything that happens to the socket, and
 // finds nobody who waits. Where that cannot be done, it only costs that.
 func DetachPoller(fd int) {
-	for _, poller := range pollers() {
+	for _, poller := range epollDescriptors() {
 		if unix.EpollCtl(poller, unix.EPOLL_CTL_DEL, fd, nil) == nil {
 			return
 		}

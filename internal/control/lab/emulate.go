@@ -24,7 +24,7 @@ type wires struct {
 // wiresOf is nil when the kernel makes all links itself.
 func wiresOf(p plan) (*wires, error) {
 	altered, marked := false, false
-	for _, c := range p.Cables {
+	for _, c := range p.Links {
 		altered, marked = altered || c.alters(), marked || c.marks()
 	}
 	if !altered && !marked {
@@ -43,20 +43,20 @@ func wiresOf(p plan) (*wires, error) {
 }
 
 // alters says whether frames come later than they were sent, or not all of them.
-func (c planCable) alters() bool { return c.Ends[0].Shape.Alters() || c.Ends[1].Shape.Alters() }
+func (c planLink) alters() bool { return c.Ends[0].Shape.Alters() || c.Ends[1].Shape.Alters() }
 
 // marks says whether frames get congestion marks.
-func (c planCable) marks() bool { return c.Ends[0].Mark > 0 || c.Ends[1].Mark > 0 }
+func (c planLink) marks() bool { return c.Ends[0].Mark > 0 || c.Ends[1].Mark > 0 }
 
 // carries says whether a link is the program's.
-func (w *wires) carries(c planCable) bool {
+func (w *wires) carries(c planLink) bool {
 	return w != nil && (c.marks() || c.alters() && !w.netem)
 }
 
 // carried says who makes the delay, the losses and the marks of a plan's links.
 func (w *wires) carried(p plan) string {
 	own, kernels := false, false
-	for _, c := range p.Cables {
+	for _, c := range p.Links {
 		switch {
 		case w.carries(c):
 			own = true
@@ -76,14 +76,14 @@ func (w *wires) carried(p plan) string {
 }
 
 // lay makes a link's two interfaces. What the program does is not for the interfaces to do.
-func (w *wires) lay(c *planCable, a, b netlink.VethEnd) error {
+func (w *wires) lay(c *planLink, a, b netlink.LinkEnd) error {
 	link := record.WireLink{Seed: uint64(len(w.links))}
-	for i, end := range []netlink.VethEnd{a, b} {
-		tap, err := netlink.Tap(end)
+	for i, end := range []netlink.LinkEnd{a, b} {
+		tap, err := netlink.NewTap(end)
 		if err != nil {
 			// Not %w: the file was refused, where namespaces have been had.
 			return fmt.Errorf("the link from %s.%s to %s.%s %s, and a program has to carry its frames: %v",
-				a.In.Name(), a.Interface, b.In.Name(), b.Interface, c.wants(), err)
+				a.Namespace.Name(), a.Interface, b.Namespace.Name(), b.Interface, c.wants(), err)
 		}
 		link.Ends[i] = len(w.taps)
 		w.taps = append(w.taps, tap)
@@ -94,7 +94,7 @@ func (w *wires) lay(c *planCable, a, b netlink.VethEnd) error {
 }
 
 // wants is what no interface of this kernel does by itself.
-func (c planCable) wants() string {
+func (c planLink) wants() string {
 	if c.marks() {
 		return "has congestion marks (ecn)"
 	}

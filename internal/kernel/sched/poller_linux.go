@@ -78,8 +78,8 @@ func SetBatch() (undo func()) {
 	return func() { set(unix.SCHED_NORMAL) }
 }
 
-// OwnCPU is the processor time that the calling thread has used, in nanoseconds.
-func OwnCPU() int64 {
+// CurrentThreadCPU is the processor time that the calling thread has used, in nanoseconds.
+func CurrentThreadCPU() int64 {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts); err != nil {
 		return 0

@@ -22,10 +22,10 @@ func NamespacedSysctl(key string) (bool, error) {
 	if !strings.HasPrefix(key, "net.") {
 		return false, nil
 	}
-	key = atLoopback(key)
-	scopes.mu.Lock()
-	defer scopes.mu.Unlock()
-	if known, found := scopes.of[key]; found {
+	key = withLoopback(key)
+	namespaced.mu.Lock()
+	defer namespaced.mu.Unlock()
+	if known, found := namespaced.of[key]; found {
 		return known, nil
 	}
 	var own bool
@@ -35,19 +35,19 @@ func NamespacedSysctl(key string) (bool, error) {
 		return err
 	})
 	if err == nil {
-		scopes.of[key] = own
+		namespaced.of[key] = own
 	}
 	return own, err
 }
 
-var scopes = struct {
+var namespaced = struct {
 	mu sync.Mutex
 	of map[string]bool
 }{of: map[string]bool{}}
 
-// atLoopback replaces the interface in a per-port parameter by lo, the only interface
+// withLoopback replaces the interface in a per-port parameter by lo, the only interface
 // that a new namespace has.
-func atLoopback(key string) string {
+func withLoopback(key string) string {
 	parts := strings.Split(key, ".")
 	if len(parts) > 4 && (parts[1] == "ipv4" || parts[1] == "ipv6") && (parts[2] == "conf" || parts[2] == "neigh") &&
 		parts[3] != "all" && parts[3] != "default" {
