@@ -120,8 +120,8 @@ type Level struct {
 type Treatment struct {
 	Name     string `json:"name"`
 	Baseline bool   `json:"baseline"` // every compared factor is at its baseline level
-	// Best marks the levels that the answer recommends, one treatment in each
-	// condition; none when nothing is shown to improve on the baseline.
+	// Best marks the combination of levels that the answer recommends, one treatment
+	// in each condition; none when nothing is shown to improve on the baseline.
 	Best       bool              `json:"best,omitempty"`
 	Levels     map[string]string `json:"levels"`
 	Trials     int               `json:"trials"`
@@ -146,6 +146,10 @@ type Treatment struct {
 	Outages []Outages `json:"outages,omitempty"`
 	// Unconnected counts flows that could not connect, over all trials.
 	Unconnected int `json:"unconnected,omitempty"`
+	// Effect compares the treatment with the baseline of its conditions, in every
+	// response of the run; nil: it is the baseline, or no such comparison was made, as
+	// of a level that is compared with another one than the baseline.
+	Effect *Effect `json:"effect,omitempty"`
 }
 
 // Estimate is a mean with its interval. Confidence 0 says that the interval is
@@ -235,11 +239,12 @@ const (
 )
 
 // Effect is the ratio of one level's response to the baseline level's, all else
-// equal.
+// equal. Of a treatment that differs from the baseline in several factors, Factor is
+// empty and From and To are the treatments' names.
 type Effect struct {
 	// Response is what the ratio and the verdict are about; empty: goodput.
 	Response string `json:"response,omitempty"`
-	Factor   string `json:"factor"`
+	Factor   string `json:"factor,omitempty"`
 	From     string `json:"from"`
 	To       string `json:"to"`
 	// At holds the levels of the other factors at which the comparison was made.
@@ -299,17 +304,6 @@ func (r *RatioEstimate) UnmarshalJSON(text []byte) error {
 	}
 	r.Mean, r.Low, r.High = plain.Mean, plain.Low, plain.High
 	return nil
-}
-
-// Check is one trust check: on one trial, or (Trial 0) on the whole run.
-type Check struct {
-	// Check is the check's name: conservation, wire, limit, connected, alive,
-	// steady, generator, foreign-traffic, sender-side, tool-agrees, clock.
-	Check string `json:"check"`
-	Pass  bool   `json:"pass"`
-	// Trial is the trial's Order, or 0.
-	Trial  int    `json:"trial"`
-	Detail string `json:"detail"`
 }
 
 // Confidences of a finding.

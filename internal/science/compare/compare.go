@@ -62,10 +62,8 @@ func Runs(from, to *record.Run) *record.Comparison {
 
 func compared(run *record.Run) record.ComparedRun {
 	doubts := []string{}
-	for _, check := range run.Trust {
-		if !check.Pass {
-			doubts = append(doubts, check.Check+": "+check.Detail)
-		}
+	for _, check := range record.Doubts(run.Trust) {
+		doubts = append(doubts, check.Check+": "+check.Detail)
 	}
 	return record.ComparedRun{ID: run.ID, Study: run.Study, Seed: run.Seed, Started: run.Started, Status: run.Status,
 		Answer: run.Answer, Trials: len(run.Trials), Doubts: doubts}

@@ -13,7 +13,6 @@ import (
 	"linerate/internal/model/topology"
 	"linerate/internal/science/diagnose"
 
-	"linerate/internal/model/metric"
 	"linerate/internal/science/ecmp"
 	"linerate/internal/science/failover"
 	"linerate/internal/science/stats"
@@ -34,17 +33,15 @@ func Conclude(run *record.Run) {
 	for _, trials := range byTreatment(run) {
 		run.Treatments = append(run.Treatments, treatment(run, trials))
 	}
-	effects := stats.Effects
-	if run.Design.Partial {
-		effects = stats.Between
+	levels, treatments := stats.Effects(run)
+	for _, list := range [][]record.Effect{levels, treatments} {
+		if onGoodput(run) {
+			byChance(run, list)
+		}
+		unsettled(run, list)
 	}
-	run.Effects = effects(run.Factors, run.Trials, run.Confidence, run.Margin, metric.Of(run)...)
-	if onGoodput(run) {
-		byChance(run)
-	}
-	unsettled(run)
-	taken(run)
-	Recommend(run)
+	run.Effects = levels
+	Recommend(run, treatments...)
 	run.Trust = trust.Run(run.Trials, &run.Topology)
 	var findings []record.Finding
 	for _, t := range run.Trials {
@@ -58,6 +55,66 @@ func Conclude(run *record.Run) {
 	run.Answer = sentences(run)
 	// A list without entries is [] in JSON, not null.
 	run.Effects, run.Trust, run.Findings = entries(run.Effects), entries(run.Trust), entries(run.Findings)
+}
+
+// againstBaseline gives each treatment its comparison with the baseline: that of its
+// one changed level, or of several together.
+func againstBaseline(run *record.Run, several []record.Effect) {
+	for i := range run.Treatments {
+		t := &run.Treatments[i]
+		var changed []record.Factor
+		for _, f := range run.Factors {
+			if compared(f) && t.Levels[f.Name] != f.Baseline {
+				changed = append(changed, f)
+			}
+		}
+		own := func(e record.Effect) bool {
+			if e.Factor == "" || len(changed) != 1 {
+				return e.Factor == "" && e.To == t.Name
+			}
+			f := changed[0]
+			return e.Factor == f.Name && e.From == f.Baseline && e.To == t.Levels[f.Name] && at(*t, &e)
+		}
+		for _, list := range [][]record.Effect{several, run.Effects} {
+			for k := range list {
+				e := &list[k]
+				if t.Baseline || !own(*e) {
+					continue
+				}
+				if b := baselineOf(run, t); b != nil && lifts(t, b) {
+					e.Why = "this level takes the link's rate away, so that its limit is unknown: no fix"
+				}
+				one := *e
+				t.Effect = &one
+			}
+		}
+	}
+}
+
+// baselineOf is the baseline in a treatment's conditions; nil: it was not measured.
+func baselineOf(run *record.Run, t *record.Treatment) *record.Treatment {
+	i := slices.IndexFunc(run.Treatments, func(b record.Treatment) bool {
+		return b.Baseline && !slices.ContainsFunc(run.Factors, func(f record.Factor) bool { return !compared(f) && b.Levels[f.Name] != t.Levels[f.Name] })
+	})
+	if i < 0 {
+		return nil
+	}
+	return &run.Treatments[i]
+}
+
+// lifts: the treatment takes the links' rates away, which the baseline has.
+func lifts(t, baseline *record.Treatment) bool {
+	return baseline.LimitBps > 0 && t.LimitBps == 0 && t.LimitWhy == ""
+}
+
+// at: all other factors of the effect are as in the treatment.
+func at(t record.Treatment, e *record.Effect) bool {
+	for f, l := range e.At {
+		if t.Levels[f] != l {
+			return false
+		}
+	}
+	return true
 }
 
 func entries[T any](list []T) []T {

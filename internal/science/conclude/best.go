@@ -8,13 +8,16 @@ import (
 	"linerate/internal/model/metric"
 )
 
-// Recommend marks the one combination of levels that the answer recommends, in
+// Recommend gives each treatment its comparison with the baseline, which is the effect
+// of its one level or, where it differs in several factors, one of several, and marks
+// the one combination of levels that the answer recommends, in
 // every condition: among those that are shown to improve somewhere and worsen
 // nowhere, that leave links their rates, and that carry the most (or do best by
 // whatever the run is judged by) over all conditions, give or take the margin, the
 // one that reaches the limit in most conditions, then the one with the
 // fewest settings. There is none when nothing is shown to improve.
-func Recommend(run *record.Run) {
+func Recommend(run *record.Run, several ...record.Effect) {
+	againstBaseline(run, several)
 	for i := range run.Treatments {
 		run.Treatments[i].Best = false
 	}
@@ -28,7 +31,7 @@ func Recommend(run *record.Run) {
 				rows = append(rows, &combination{label: o.label, settings: o.settings})
 				i = len(rows) - 1
 			}
-			rows[i].add(c, o, nearness(lead(run), o, best)/float64(len(conditions)), run.Margin)
+			rows[i].add(o, nearness(lead(run), o, best)/float64(len(conditions)))
 		}
 	}
 	rows = slices.DeleteFunc(rows, func(r *combination) bool { return !r.improves || r.worsens || r.lifted })
@@ -63,21 +66,16 @@ type combination struct {
 	reached           int     // conditions in which it reaches the limit
 }
 
-func (r *combination) add(c *condition, o *option, score, margin float64) {
-	onGoodput := o.estimate.Response == metric.Goodput.Name
+func (r *combination) add(o *option, score float64) {
 	r.options = append(r.options, o)
 	r.lifted = r.lifted || o.lifted
 	r.score += score
 	if o.reaches() {
 		r.reached++
 	}
-	switch {
-	case o.effect != nil:
+	if o.effect != nil {
 		r.improves = r.improves || o.effect.Verdict == record.Improves
 		r.worsens = r.worsens || o.effect.Verdict == record.Worsens
-	case o.several && onGoodput && o.reaches() && o.treatment.Goodput.Confidence > 0 && c.baseline != nil && !c.baseline.reaches() && c.gains(o, margin):
-		// Nobody compared it with the baseline, but the limit did.
-		r.improves = true
 	}
 }
 

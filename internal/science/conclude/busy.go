@@ -92,25 +92,19 @@ func (s span) String() string {
 	return number(s.low) + " to " + number(s.high)
 }
 
-// byChance explains effects whose level uses now more, now fewer interfaces: no
+// byChance explains effects one side of which uses now more, now fewer interfaces: no
 // number of repetitions makes that a dependable result.
-func byChance(run *record.Run) {
-	for i, e := range run.Effects {
+func byChance(run *record.Run, effects []record.Effect) {
+	for i := range effects {
+		e := &effects[i]
 		for _, side := range []string{e.To, e.From} {
-			var trials []record.Trial
-			for _, t := range run.Trials {
-				same := t.Levels[e.Factor] == side
-				for f, l := range e.At {
-					same = same && t.Levels[f] == l
-				}
-				if same {
-					trials = append(trials, t)
-				}
-			}
+			trials := slices.DeleteFunc(slices.Clone(run.Trials), func(t record.Trial) bool {
+				return e.Factor == "" && t.Treatment != side || e.Factor != "" && (t.Levels[e.Factor] != side || !at(record.Treatment{Levels: t.Levels}, e))
+			})
 			if s := busyPorts(run, trials); s.of > 0 && s.low != s.high {
-				run.Effects[i].Why = fmt.Sprintf("%d to %d interfaces by chance", s.low, s.high)
+				e.Why = fmt.Sprintf("%d to %d interfaces by chance", s.low, s.high)
 				if side == e.From {
-					run.Effects[i].Why = fmt.Sprintf("%s: %s", side, run.Effects[i].Why)
+					e.Why = side + ": " + e.Why
 				}
 				break
 			}

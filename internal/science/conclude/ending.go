@@ -34,13 +34,13 @@ func wide(run *record.Run, e record.Effect) bool {
 
 // unsettled says of each effect that a run left wider than it was asked to,
 // unless there is a reason that more blocks would not have helped against.
-func unsettled(run *record.Run) {
+func unsettled(run *record.Run, effects []record.Effect) {
 	if run.Status != record.StatusBudget && run.Status != record.StatusBlocks {
 		return
 	}
-	for i, e := range run.Effects {
+	for i, e := range effects {
 		if (e.Why == "" || strings.HasPrefix(e.Why, stats.Spans)) && wide(run, e) {
-			run.Effects[i].Why = "not settled: its interval is wider than asked"
+			effects[i].Why = "not settled: its interval is wider than asked"
 		}
 	}
 }

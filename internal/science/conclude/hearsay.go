@@ -131,7 +131,7 @@ func last(run *record.Run, f record.Factor) *record.Treatment {
 func leading(run *record.Run, t *record.Treatment, factor string) *record.Effect {
 	for i := range run.Effects {
 		e := &run.Effects[i]
-		if e.Factor == factor && e.To == t.Levels[factor] && elsewhere(*t, e) {
+		if e.Factor == factor && e.To == t.Levels[factor] && at(*t, e) {
 			return e
 		}
 	}
@@ -239,7 +239,7 @@ func elsewise(run *record.Run, top *record.Treatment) string {
 	by := map[string][]string{}
 	for i := range run.Effects {
 		e := &run.Effects[i]
-		if e.From != top.Levels[e.Factor] || !elsewhere(*top, e) {
+		if e.From != top.Levels[e.Factor] || !at(*top, e) {
 			continue
 		}
 		if of := metric.Surplus.Effect(e); of != nil {

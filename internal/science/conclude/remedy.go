@@ -87,17 +87,6 @@ func (c *condition) remedy(run *record.Run) outcome {
 	return came
 }
 
-// taken explains the effects of levels that take links' rates away.
-func taken(run *record.Run) {
-	for _, c := range gather(run) {
-		for _, o := range c.options {
-			if o.lifted && o.effect != nil {
-				o.effect.Why = "this level takes the link's rate away, so that its limit is unknown: no fix"
-			}
-		}
-	}
-}
-
 func (c *condition) judge(run *record.Run) outcome {
 	best := c.best(run.Margin)
 	name, at := best.label, []*option{best}

@@ -9,7 +9,6 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/science/limits"
-	"linerate/internal/science/trust"
 )
 
 // enough: this share of the limit counts as reaching it.
@@ -31,7 +30,6 @@ type option struct {
 	lines     []string                // its changes
 	settings  int
 	effect    *record.Effect // against the baseline
-	several   bool           // differs from the baseline in several factors
 	busy      span
 	lifted    bool // it takes the links' rates away, which the baseline has
 }
@@ -43,7 +41,6 @@ func sentences(run *record.Run) string {
 	}
 	conditions := gather(run)
 	said := accounted(run)
-	surplusSaid := len(said) > 0
 	if len(said) == 0 {
 		said = withdrawn(run)
 	}
@@ -73,9 +70,7 @@ func sentences(run *record.Run) string {
 	if !whole {
 		said = append(said, beside(run, conditions)...)
 	}
-	// That a figure from the sender's side is too high has been said already, where
-	// the question is about it.
-	switch doubt, end, chance := doubts(run, surplusSaid), ending(run), chances(conditions); {
+	switch doubt, end, chance := doubts(run), ending(run), chances(conditions); {
 	case doubt != "" && end != "":
 		said = append(said, strings.TrimSuffix(doubt, ".")+"; "+strings.ToLower(end[:1])+end[1:])
 	case doubt != "" || end != "":
@@ -114,17 +109,11 @@ func gather(run *record.Run) []*condition {
 				}
 			}
 		}
-		o.several = len(levels) > 1
 		o.label = strings.Join(levels, " with ")
 		if len(levels) == 0 {
 			o.label = join(baseline, "and")
 		}
-		for i := range run.Effects {
-			e := &run.Effects[i]
-			if !o.several && t.Levels[e.Factor] == e.To && elsewhere(t, e) {
-				o.effect = e
-			}
-		}
+		o.effect = t.Effect
 		var trials []record.Trial
 		for _, trial := range run.Trials {
 			if trial.Treatment == t.Name {
@@ -146,20 +135,10 @@ func gather(run *record.Run) []*condition {
 	}
 	for _, c := range list {
 		for _, o := range c.options {
-			o.lifted = c.baseline != nil && c.baseline.treatment.LimitBps > 0 && o.treatment.LimitBps == 0 && o.treatment.LimitWhy == ""
+			o.lifted = c.baseline != nil && lifts(&o.treatment, &c.baseline.treatment)
 		}
 	}
 	return list
-}
-
-// elsewhere: all other factors of the effect are as in the treatment.
-func elsewhere(t record.Treatment, e *record.Effect) bool {
-	for f, l := range e.At {
-		if t.Levels[f] != l {
-			return false
-		}
-	}
-	return true
 }
 
 func (o *option) reaches() bool {
@@ -264,14 +243,11 @@ func plain(run *record.Run, conditions []*condition) string {
 	return "Goodput " + strings.Join(parts, "; ") + "."
 }
 
-// doubts names what keeps the figures from being trusted.
-func doubts(run *record.Run, surplusSaid bool) string {
+// doubts names the failed checks of linerate's own figures.
+func doubts(run *record.Run) string {
 	var names []string
 	trials := map[int]bool{}
-	for _, c := range run.Trust {
-		if c.Pass || surplusSaid && (c.Check == trust.ToolAgrees || c.Check == trust.SenderSide) {
-			continue
-		}
+	for _, c := range record.Doubts(run.Trust) {
 		trials[c.Trial] = true
 		if !slices.Contains(names, c.Check) {
 			names = append(names, c.Check)

@@ -155,7 +155,7 @@ func TestRecommendSeveral(t *testing.T) {
 		}
 	}
 	Conclude(run)
-	const want = "With plain and slow the flows reach 300.2 of 956.0 Mbit/s. The flows reach the limit only with x with y."
+	const want = "With plain and slow the flows reach 300.2 of 956.0 Mbit/s. The flows reach the limit only with x with y (3.18×, 3.179–3.184)."
 	if best(run) != "x y" || run.Answer != want {
 		t.Errorf("best %q, answer %q, want %q", best(run), run.Answer, want)
 	}

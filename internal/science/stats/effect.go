@@ -133,59 +133,88 @@ func Verdict(ratio Interval, margin float64) string {
 // being known.
 const Spans = "the interval spans "
 
-// Effects compares each level of every compared factor with the factor's
-// baseline level, or with the one that it is against, all other factors equal, over the blocks that have both, in the
-// first of the responses (none: goodput); the others are beside. Unknown
-// intervals have Low and High zero. The effects in one response are a family of
-// their own: asking for another one takes nothing from the first.
-func Effects(factors []record.Factor, trials []record.Trial, confidence, margin float64, responses ...metric.Metric) []record.Effect {
-	return inAll(comparisons(factors, trials), confidence, margin, responses)
-}
-
-// Between is Effects of a design that has not every combination of levels: where
-// one of the two was not tried there is nothing to compare, and nothing is missing.
-func Between(factors []record.Factor, trials []record.Trial, confidence, margin float64, responses ...metric.Metric) []record.Effect {
-	list := slices.DeleteFunc(comparisons(factors, trials), func(c comparison) bool { return len(c.base) == 0 || len(c.level) == 0 })
-	return inAll(list, confidence, margin, responses)
-}
-
-func inAll(list []comparison, confidence, margin float64, responses []metric.Metric) []record.Effect {
-	if len(responses) == 0 {
-		responses = []metric.Metric{metric.Goodput}
-	}
-	effects := judge(list, responses[0], confidence, margin)
+// Effects makes a run's comparisons over the blocks that have both sides: levels has
+// each level of every compared factor against the factor's baseline level, or against
+// the one that it names, all other factors equal; treatments has each treatment that
+// differs from the baseline in several factors against the baseline of its conditions.
+// Each is judged by the run's first response and has the others beside it. Unknown
+// intervals have Low and High zero. All comparisons in one response are a family, whose
+// intervals hold together at the run's confidence; another response is another family
+// and takes nothing from the first.
+func Effects(run *record.Run) (levels, treatments []record.Effect) {
+	list := levelComparisons(run)
+	n := len(list)
+	list = append(list, treatmentComparisons(run)...)
+	responses := metric.Of(run)
+	effects := judge(list, responses[0], run.Confidence, run.Margin)
 	for _, r := range responses[1:] {
-		for i, e := range judge(list, r, confidence, margin) {
+		for i, e := range judge(list, r, run.Confidence, run.Margin) {
 			effects[i].Beside = append(effects[i].Beside, e)
 		}
 	}
-	return effects
+	return effects[:n], effects[n:]
 }
 
-// comparison is a level and its baseline, all else equal, with their trials.
+// comparison is two treatments with their trials.
 type comparison struct {
 	effect      record.Effect // what is compared
 	base, level []*record.Trial
 }
 
-func comparisons(factors []record.Factor, trials []record.Trial) []comparison {
-	var list []comparison
-	for _, f := range factors {
+// levelComparisons differ in one factor. In a partial design, which does not have every
+// combination of levels, there is none where one side was not tried.
+func levelComparisons(run *record.Run) (list []comparison) {
+	for _, f := range run.Factors {
 		if f.Role == "condition" {
 			continue
 		}
-		for _, at := range settled(factors, trials, f.Name) {
+		for _, at := range settled(run.Factors, run.Trials, f.Name) {
 			for _, level := range f.Levels {
 				if level.Name == f.Baseline {
 					continue
 				}
 				from := cmp.Or(level.Against, f.Baseline)
-				base, mine := having(trials, f.Name, from, at), having(trials, f.Name, level.Name, at)
-				if len(mine) == 0 && len(base) == 0 {
-					continue // not part of this run
+				base, mine := having(run.Trials, f.Name, from, at), having(run.Trials, f.Name, level.Name, at)
+				if len(mine) == 0 && (len(base) == 0 || run.Design.Partial) || len(base) == 0 && run.Design.Partial {
+					continue
 				}
 				list = append(list, comparison{record.Effect{Factor: f.Name, From: from, To: level.Name, At: at}, base, mine})
 			}
+		}
+	}
+	return list
+}
+
+// treatmentComparisons differ in several factors. A level that is compared with
+// another one than the baseline is not compared with the baseline here either.
+func treatmentComparisons(run *record.Run) (list []comparison) {
+	seen := map[string]bool{}
+	for i := range run.Trials {
+		t := &run.Trials[i]
+		if seen[t.Treatment] {
+			continue
+		}
+		seen[t.Treatment] = true
+		changed, conditions, baseline := 0, map[string]string(nil), map[string]string{}
+		for _, f := range run.Factors {
+			name := t.Levels[f.Name]
+			baseline[f.Name] = f.Baseline
+			switch at := slices.IndexFunc(f.Levels, func(l record.Level) bool { return l.Name == name }); {
+			case f.Role == "condition":
+				if conditions == nil {
+					conditions = map[string]string{}
+				}
+				conditions[f.Name], baseline[f.Name] = name, name
+			case name == f.Baseline:
+			case at >= 0 && cmp.Or(f.Levels[at].Against, f.Baseline) != f.Baseline:
+				changed = -len(run.Factors)
+			default:
+				changed++
+			}
+		}
+		if base := having(run.Trials, "", "", baseline); changed > 1 && len(base) > 0 {
+			e := record.Effect{From: base[0].Treatment, To: t.Treatment, At: conditions}
+			list = append(list, comparison{e, base, having(run.Trials, "", "", t.Levels)})
 		}
 	}
 	return list
@@ -328,7 +357,7 @@ func settled(factors []record.Factor, trials []record.Trial, except string) []ma
 	return list
 }
 
-// having lists the trials of one treatment.
+// having lists the trials at one level of a factor (empty: of none) and at others.
 func having(trials []record.Trial, factor, level string, at map[string]string) []*record.Trial {
 	var list []*record.Trial
 	for i := range trials {

@@ -66,7 +66,7 @@ func TestOtherResponses(t *testing.T) {
 		"once from none":       {metric.Lost, loss, []float64{0}, []float64{0.5}, record.Inconclusive, 0, "of unknown interval"},
 	} {
 		factors, trials := judged(test.set, test.base, test.level)
-		effects := Effects(factors, trials, 0.95, 0.02, test.of, metric.Goodput)
+		effects := levelEffects(factors, trials, test.of, metric.Goodput)
 		e := effects[0]
 		if e.Verdict != test.verdict || e.Ratio.Mean < 0.98*test.ratio || e.Ratio.Mean > 1.02*test.ratio || !strings.Contains(e.Why, test.why) {
 			t.Errorf("%s: %+v, want %s, a ratio of %g, and why: %q", name, e, test.verdict, test.ratio, test.why)
@@ -81,6 +81,16 @@ func TestOtherResponses(t *testing.T) {
 			t.Errorf("%s: beside it %+v, want goodput without a difference", name, b)
 		}
 	}
+}
+
+// levelEffects are the comparisons between levels at 95 % with a margin of 2 %.
+func levelEffects(factors []record.Factor, trials []record.Trial, responses ...metric.Metric) []record.Effect {
+	run := record.Run{Factors: factors, Trials: trials, Confidence: 0.95, Margin: 0.02}
+	for _, r := range responses {
+		run.Responses = append(run.Responses, r.Name)
+	}
+	levels, _ := Effects(&run)
+	return levels
 }
 
 func toolSays(t *record.Trial, surplus float64) {
@@ -103,7 +113,7 @@ func TestNarrowOfDifferences(t *testing.T) {
 		"one block":                 {[]float64{0.001}, []float64{0.6}, 0.5, false},
 	} {
 		factors, trials := judged(toolSays, test.base, test.level)
-		effects := Effects(factors, trials, 0.95, 0.02, metric.Surplus)
+		effects := levelEffects(factors, trials, metric.Surplus)
 		if got := Narrow(effects, nil, test.until); got != test.want || !effects[0].Ratio.None {
 			t.Errorf("%s: %t: %+v", name, got, effects[0].Difference)
 		}
@@ -122,8 +132,8 @@ func TestNarrowOfDifferences(t *testing.T) {
 // intervals alone.
 func TestBesideCostsNothing(t *testing.T) {
 	factors, trials := judged(p99, []float64{100, 101, 102, 99}, []float64{200, 190, 205, 201})
-	alone := Effects(factors, trials, 0.95, 0.02, metric.LatencyP99)[0]
-	several := Effects(factors, trials, 0.95, 0.02, metric.LatencyP99, metric.Goodput, metric.LatencyP50)[0]
+	alone := levelEffects(factors, trials, metric.LatencyP99)[0]
+	several := levelEffects(factors, trials, metric.LatencyP99, metric.Goodput, metric.LatencyP50)[0]
 	if alone.Ratio != several.Ratio || alone.P != several.P {
 		t.Errorf("alone %+v, with others %+v", alone, several)
 	}

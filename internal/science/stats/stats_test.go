@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,7 +142,7 @@ func TestEffects(t *testing.T) {
 	}
 	trials = append(trials, trial(1, 100.1, "direction", "reads", "fix", "late")) // stopped early
 
-	effects := Effects(factors, trials, 0.95, 0.02)
+	effects := levelEffects(factors, trials)
 	if len(effects) != 4 {
 		t.Fatalf("%d effects, want 4: %+v", len(effects), effects)
 	}
@@ -171,6 +172,52 @@ func TestEffects(t *testing.T) {
 	}
 }
 
+// A treatment that differs from the baseline in several factors is compared with it as
+// a whole, in every response, and counts in the family; one with a level that is
+// compared with something else is not.
+func TestSeveralFactors(t *testing.T) {
+	run := record.Run{Confidence: 0.95, Margin: 0.02, Responses: []string{"goodput", "transactions"}, Factors: []record.Factor{
+		{Name: "direction", Role: "condition", Baseline: "writes", Levels: []record.Level{{Name: "writes"}, {Name: "reads"}}},
+		{Name: "buffer", Baseline: "small", Levels: []record.Level{{Name: "small"}, {Name: "large"}, {Name: "large but", Against: "large"}}},
+		{Name: "control", Baseline: "cubic", Levels: []record.Level{{Name: "cubic"}, {Name: "bbr"}}},
+	}}
+	for block := 1; block <= 4; block++ {
+		weather := 1 + 0.2*float64(block%3) // shared by the block
+		for _, d := range []string{"writes", "reads"} {
+			for buffer, gain := range map[string]float64{"small": 1, "large": 2, "large but": 2} {
+				for control, more := range map[string]float64{"cubic": 1, "bbr": 3} {
+					tr := trial(block, 100*gain*more*weather*(1+0.001*float64(block)), "direction", d, "buffer", buffer, "control", control)
+					tr.Treatment, tr.TransactionsPerS = d+" "+buffer+" "+control, 100/gain/more
+					tr.Flows = []record.Flow{{Protocol: record.ProtocolRR}}
+					run.Trials = append(run.Trials, tr)
+				}
+			}
+		}
+	}
+	levels, treatments := Effects(&run)
+	if len(treatments) != 2 {
+		t.Fatalf("%d treatments differ in several factors: %+v", len(treatments), treatments)
+	}
+	for _, e := range treatments {
+		d := e.At["direction"]
+		if len(e.At) != 1 || e.From != d+" small cubic" || e.To != d+" large bbr" || e.Factor != "" || e.Verdict != record.Improves || e.Blocks != 4 ||
+			len(e.Beside) != 1 || e.Beside[0].Verdict != record.Worsens {
+			t.Errorf("%+v", e)
+		}
+		near(t, "ratio", e.Ratio.Mean, 6, 1e-9)
+	}
+	alone := run
+	alone.Factors = run.Factors[:2]
+	alone.Trials = slices.DeleteFunc(slices.Clone(run.Trials), func(t record.Trial) bool { return t.Levels["control"] == "bbr" })
+	few, _ := Effects(&alone)
+	pairs := []Pair{{1, 2}, {1, 2.1}, {1, 2.2}, {1, 1.9}}
+	family, _, _ := Ratio(pairs, Sidak(0.95, len(levels)+len(treatments)))
+	own, _, _ := Ratio(pairs, Sidak(0.95, len(few)))
+	if family.High <= own.High {
+		t.Errorf("%d comparisons are no wider than %d", len(levels)+len(treatments), len(few))
+	}
+}
+
 // A level that is against another one is compared with that one, not with the
 // baseline, and counts once in the correction.
 func TestAgainst(t *testing.T) {
@@ -182,7 +229,7 @@ func TestAgainst(t *testing.T) {
 		jitter := 1 + float64(block)/1000
 		trials = append(trials, trial(block, 100, "settings", "none"), trial(block, 400*jitter, "settings", "all"), trial(block, 200*jitter, "settings", "all but one"))
 	}
-	effects := Effects(factors, trials, 0.95, 0.02)
+	effects := levelEffects(factors, trials)
 	if len(effects) != 2 || effects[1].From != "all" || effects[1].To != "all but one" || effects[1].Verdict != record.Worsens {
 		t.Fatalf("%+v", effects)
 	}
@@ -210,7 +257,7 @@ func TestOverNothing(t *testing.T) {
 		{record.Inconclusive, "the baseline carried nothing in all 2 blocks, this level 100 kbit/s: there is no ratio"},
 		{record.Inconclusive, "the baseline carried nothing in the only block, this level 47 Mbit/s: there is no ratio"},
 	}
-	effects := Effects(factors, trials, 0.95, 0.02)
+	effects := levelEffects(factors, trials)
 	for i, e := range effects {
 		if !e.Ratio.None || e.Verdict != want[i].verdict || e.Why != want[i].why {
 			t.Errorf("%+v, want %+v", e, want[i])

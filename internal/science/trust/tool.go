@@ -15,17 +15,18 @@ import (
 // the common window, but a steady flow's rate is the same in both.
 const toolTolerance = 0.02
 
-// toolAgrees: what another program says is what was counted, and what can be.
+// toolAgrees checks what another program reports against what the receivers read and
+// against the limit. A process without a report puts the trial's own load in doubt.
 func toolAgrees(v view) (judged, bool) {
 	s := v.ToolReported
-	c := record.Check{Check: ToolAgrees, Pass: true}
+	c := record.Check{Check: ToolAgrees, Subject: record.SubjectReported, Pass: true}
 	if s != nil && s.Processes == 0 {
 		return judged{}, false // linerate's own account, which sender-side is about
 	}
 	if s == nil {
 		for _, run := range v.Tools {
 			if run.Error != "" {
-				c.Pass, c.Detail = false, "no figure: "+run.Error
+				c.Subject, c.Pass, c.Detail = "", false, "no figure: "+run.Error
 				return judged{c, 1}, true
 			}
 		}
@@ -33,7 +34,7 @@ func toolAgrees(v view) (judged, bool) {
 	}
 	for _, run := range v.Tools {
 		if run.Error != "" {
-			c.Pass, c.Detail = false, fmt.Sprintf("%d of %d processes gave a figure: %s", s.Processes, len(v.Tools), run.Error)
+			c.Subject, c.Pass, c.Detail = "", false, fmt.Sprintf("%d of %d processes gave a figure: %s", s.Processes, len(v.Tools), run.Error)
 			return judged{c, 1}, true
 		}
 	}
@@ -104,7 +105,7 @@ func (v view) transactionsAgree(s *record.ToolReported) judged {
 	if s.CountedTransactionsPerS > 0 {
 		apart = s.TransactionsPerS/s.CountedTransactionsPerS - 1
 	}
-	c := record.Check{Check: ToolAgrees, Pass: math.Abs(apart) <= tolerance}
+	c := record.Check{Check: ToolAgrees, Subject: record.SubjectReported, Pass: math.Abs(apart) <= tolerance}
 	c.Detail = fmt.Sprintf("%s, is %.4g transactions/s; by their bytes on the sockets there were %.4g/s in the window", s.Method, s.TransactionsPerS, s.CountedTransactionsPerS)
 	if s.CountedTransactionsPerS > 0 {
 		c.Detail += fmt.Sprintf(": %+.2g %% (allowed ±%.2g %%)", 100*apart, 100*tolerance)

@@ -182,7 +182,7 @@ func senderSide(v view) (judged, bool) {
 		return judged{}, false
 	}
 	share := v.SenderReportedBps / v.LimitBps
-	c := record.Check{Check: SenderSide, Pass: share <= 1+limitTolerance}
+	c := record.Check{Check: SenderSide, Subject: record.SubjectReported, Pass: share <= 1+limitTolerance}
 	if c.Pass {
 		c.Detail = fmt.Sprintf("the sum of the senders' own averages, %s, is within the limit of its path, %s",
 			limits.Rate(v.SenderReportedBps), limits.Rate(v.LimitBps))

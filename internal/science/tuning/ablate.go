@@ -144,18 +144,8 @@ func begin(run *record.Run) *record.Tune {
 		Schema: record.TuneSchema, Run: run.ID, Hosts: []string{}, Settings: []record.TuneSetting{},
 		Margin: run.Margin, Confidence: run.Confidence, Responses: run.Responses, Trust: []record.Check{},
 	}
-	t.Trust = append(t.Trust, Doubts(run)...)
+	t.Trust = append(t.Trust, record.Doubts(run.Trust)...)
 	return t
-}
-
-// Doubts are the checks of a run that failed.
-func Doubts(run *record.Run) (list []record.Check) {
-	for _, c := range run.Trust {
-		if !c.Pass {
-			list = append(list, c)
-		}
-	}
-	return list
 }
 
 // None is the conclusion where nothing of a list could be tried.

@@ -81,13 +81,11 @@ func storedRuns(ctx context.Context, references ...string) ([]*record.Run, error
 	return runs, nil
 }
 
-// doubt is the exit status of a run in which a trust check failed.
+// doubt is the exit status of a run in which a trust check of its own figures failed.
 func doubt(runs ...*record.Run) error {
 	for _, run := range runs {
-		for _, check := range run.Trust {
-			if !check.Pass {
-				return statusError{ExitDoubt, nil}
-			}
+		if len(record.Doubts(run.Trust)) > 0 {
+			return statusError{ExitDoubt, nil}
 		}
 	}
 	return nil

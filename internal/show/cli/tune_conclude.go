@@ -57,7 +57,7 @@ func concludeTune(cmd *cobra.Command, s streams, f tuneFlags) error {
 			return err
 		}
 		for _, r := range t.runs[1:] {
-			results[0].Trust = append(results[0].Trust, tuning.Doubts(r)...)
+			results[0].Trust = append(results[0].Trust, record.Doubts(r.Trust)...)
 		}
 	}
 	return t.show(results[0], doubt(t.runs...))

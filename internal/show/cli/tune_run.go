@@ -283,7 +283,7 @@ func (t *tuner) tune(ctx context.Context) error {
 		}
 	}
 	for _, r := range t.runs[1:] {
-		result.Trust = append(result.Trust, tuning.Doubts(r)...)
+		result.Trust = append(result.Trust, record.Doubts(r.Trust)...)
 	}
 	return t.show(result, doubt(t.runs...))
 }

@@ -208,7 +208,9 @@ func (v *view) describe(r *row, compare []record.Factor, told map[string]bool) {
 	for c := range r.cells {
 		if t := r.cells[c].Treatment; t != nil {
 			r.baseline = r.baseline && t.Baseline
-			r.cells[c].effect = v.effectOf(r, v.columns[c], compare)
+			if r.cells[c].effect = t.Effect; t.Effect == nil {
+				r.cells[c].effect = v.effectOf(r, v.columns[c], compare)
+			}
 			if r.name == "" || len(compare) > manyFactors && len(v.columns) == 1 {
 				r.name = t.Name
 				if t.Baseline && v.columns[c].name != "" {
