@@ -31,9 +31,10 @@ const helloSubjects = "linerate.hello."
 
 func subject(node, verb string) string { return "linerate.agent." + node + "." + verb }
 
-// envelope is what an agent answers: a reply or an error.
+// envelope is what an agent answers: a reply or, where Error is not empty, a failure.
 type envelope struct {
 	Error string          `json:"error,omitempty"`
+	Code  Code            `json:"code,omitempty"`
 	Reply json.RawMessage `json:"reply,omitempty"`
 }
 
@@ -152,11 +153,14 @@ func (b *Bus) Hellos(arrived func(node string, data []byte)) error {
 }
 
 // Call sends a request to a node and waits for the reply, until ctx ends or the
-// node is lost.
+// node is lost. What fails is an *Error.
 func (b *Bus) Call(ctx context.Context, node, verb string, request, reply any) error {
+	failed := func(code Code, cause error, format string, args ...any) error {
+		return &Error{Node: node, Op: verb, Code: code, Text: fmt.Sprintf(format, args...), cause: cause}
+	}
 	data, err := json.Marshal(request)
 	if err != nil {
-		return fmt.Errorf("%s: %s: %w", node, verb, err)
+		return failed(Invalid, err, "%s: %v", verb, err)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -164,34 +168,40 @@ func (b *Bus) Call(ctx context.Context, node, verb string, request, reply any) e
 	go func() {
 		select {
 		case <-gone:
-			cancel(errLost)
+			cancel(Gone)
 		case <-ctx.Done():
 		}
 	}()
 	msg, err := b.conn.RequestWithContext(ctx, subject(node, verb), data)
-	if err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
-		return fmt.Errorf("%s: %s: %w", node, verb, err)
+	cause := context.Cause(ctx)
+	switch {
+	case err == nil:
+	case errors.Is(cause, Gone):
+		return failed(Gone, nil, "%s: the agent is gone: its stream ended", verb)
+	case cause != nil:
+		return failed(CodeOf(cause), cause, "%s: %v", verb, cause)
+	case errors.Is(err, nats.ErrNoResponders):
+		return failed(Unsupported, err, "%s: the agent does not answer this request", verb)
+	case errors.Is(err, nats.ErrMaxPayload):
+		return failed(TooLarge, err, "the request %s has more than %d MiB", verb, maxMessage>>20)
+	default:
+		return failed(CodeOf(err), err, "%s: %v", verb, err)
 	}
 	var e envelope
 	if err := json.Unmarshal(msg.Data, &e); err != nil {
-		return fmt.Errorf("%s: %s: unreadable reply: %w", node, verb, err)
+		return failed(Invalid, err, "%s: unreadable reply: %v", verb, err)
 	}
 	if e.Error != "" {
-		return fmt.Errorf("%s: %s", node, e.Error)
+		return failed(e.Code, nil, "%s", e.Error)
 	}
 	if reply == nil {
 		return nil
 	}
 	if err := json.Unmarshal(e.Reply, reply); err != nil {
-		return fmt.Errorf("%s: %s: unreadable reply: %w", node, verb, err)
+		return failed(Invalid, err, "%s: unreadable reply: %v", verb, err)
 	}
 	return nil
 }
-
-var errLost = errors.New("the agent has gone: its stream ended")
 
 // Close ends the bus; every attached stream is closed with it.
 func (b *Bus) Close() {

@@ -103,7 +103,7 @@ func TestCallFailsWhenTheAgentGoes(t *testing.T) {
 	right.Close()
 	select {
 	case err := <-result:
-		if !errors.Is(err, errLost) {
+		if !errors.Is(err, Gone) {
 			t.Fatalf("got %v", err)
 		}
 	case <-time.After(20 * time.Second):

@@ -115,7 +115,7 @@ func (c *Conn) Serve(ctx context.Context, handlers map[string]Handler) error {
 				err := m.Respond(answer(ctx, handle, m.Data))
 				if errors.Is(err, nats.ErrMaxPayload) {
 					// Without any answer the conductor would wait for one.
-					err = m.Respond(refusal(fmt.Errorf("the reply to %s has more than %d MiB", verb, maxMessage>>20)))
+					err = m.Respond(refusal(Coded(TooLarge, fmt.Errorf("the reply to %s has more than %d MiB", verb, maxMessage>>20))))
 				}
 				_ = err // a conductor that is gone needs no answer
 			}()
@@ -135,7 +135,7 @@ func (c *Conn) Serve(ctx context.Context, handlers map[string]Handler) error {
 func answer(ctx context.Context, handle Handler, request []byte) (data []byte) {
 	defer func() {
 		if why := recover(); why != nil {
-			data = refusal(fmt.Errorf("the agent failed: %v\n%s", why, debug.Stack()))
+			data = refusal(Coded(Crashed, fmt.Errorf("the agent failed: %v\n%s", why, debug.Stack())))
 		}
 	}()
 	reply, err := handle(ctx, request)
@@ -152,9 +152,13 @@ func answer(ctx context.Context, handle Handler, request []byte) (data []byte) {
 	return data
 }
 
-// refusal encodes an error. A string can always be encoded.
+// refusal encodes an error with its code. Strings can always be encoded.
 func refusal(err error) []byte {
-	data, _ := json.Marshal(envelope{Error: err.Error()})
+	text := err.Error()
+	if text == "" {
+		text = "failed without saying why"
+	}
+	data, _ := json.Marshal(envelope{Error: text, Code: CodeOf(err)})
 	return data
 }
 

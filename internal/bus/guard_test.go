@@ -95,7 +95,7 @@ func TestGuardedAgent(t *testing.T) {
 		t.Fatalf("%v, %+v", err, got)
 	}
 	err := b.Call(t.Context(), "h1", "echo", greeting{strings.Repeat("x", 5000)}, nil)
-	if !errors.Is(err, errLost) {
+	if !errors.Is(err, Gone) {
 		t.Errorf("a message beyond the bound: %v, want that the agent is gone", err)
 	}
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
@@ -32,8 +31,15 @@ const (
 	kindTicket    kind = 't' // a flow's connection
 )
 
-// ErrStranger is what somebody says who does not speak linerate.
-var ErrStranger = errors.New("not linerate")
+// UnknownPeerError says that the peer does not speak linerate's protocol, and what it
+// sent instead, as far as that was read.
+type UnknownPeerError struct{ Sent string }
+
+func (e UnknownPeerError) Error() string { return "not linerate: " + e.Sent }
+
+func unknownPeer(format string, args ...any) error {
+	return UnknownPeerError{fmt.Sprintf(format, args...)}
+}
 
 // writeFrame sends one frame in one write.
 func writeFrame(w io.Writer, k kind, payload []byte) error {
@@ -51,19 +57,19 @@ func frame(k kind, payload []byte) []byte {
 }
 
 // readFrame reads one frame and not a byte more: what follows belongs to others.
-// An error that is ErrStranger says what came instead, as far as it was read.
+// An UnknownPeerError says what arrived instead.
 func readFrame(r io.Reader) (kind, []byte, error) {
 	var header [headerBytes]byte
 	n, err := io.ReadFull(r, header[:])
 	if seen := header[:min(n, len(magic))]; !bytes.HasPrefix([]byte(magic), seen) {
-		return 0, nil, fmt.Errorf("%w: it begins with %q", ErrStranger, header[:n])
+		return 0, nil, unknownPeer("it begins with %q", header[:n])
 	}
 	if err != nil {
 		return 0, nil, err
 	}
 	size := int(binary.BigEndian.Uint16(header[len(magic)+1:]))
 	if size > maxPayload {
-		return 0, nil, fmt.Errorf("%w: a greeting of %d bytes, expected at most %d", ErrStranger, size, maxPayload)
+		return 0, nil, unknownPeer("a greeting of %d bytes, expected at most %d", size, maxPayload)
 	}
 	payload := make([]byte, size)
 	if _, err := io.ReadFull(r, payload); err != nil {

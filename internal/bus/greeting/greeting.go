@@ -49,7 +49,7 @@ type Refused struct{ Reason string }
 func (r Refused) Error() string { return r.Reason }
 
 // Introduce is the conductor's side. It returns the server's name. The error is
-// ErrStranger when something else than linerate answers, and Refused with the
+// UnknownPeerError when another program answers, and Refused with the
 // server's reason.
 func Introduce(stream io.ReadWriter, token string) (name string, err error) {
 	mine, theirs, err := meet(stream)
@@ -131,17 +131,17 @@ func (s Server) Receive(stream io.ReadWriter) (Visitor, func() error, error) {
 	if k == kindTicket {
 		var t record.Cookie
 		if len(payload) != len(t) {
-			return Visitor{}, nil, fmt.Errorf("%w: a ticket of %d bytes", ErrStranger, len(payload))
+			return Visitor{}, nil, unknownPeer("a ticket of %d bytes", len(payload))
 		}
 		copy(t[:], payload)
 		if t.IsZero() {
-			return Visitor{}, nil, fmt.Errorf("%w: an empty ticket", ErrStranger)
+			return Visitor{}, nil, unknownPeer("an empty ticket")
 		}
 		return Visitor{Ticket: t}, nil, nil
 	}
 	var theirs introduction
 	if k != kindHello || json.Unmarshal(payload, &theirs) != nil {
-		return Visitor{}, nil, fmt.Errorf("%w: expected an introduction", ErrStranger)
+		return Visitor{}, nil, unknownPeer("expected an introduction")
 	}
 	if s.Closed != "" {
 		return Visitor{Version: printable(theirs.Version)}, nil, Refuse(stream, s.Closed)
@@ -160,7 +160,7 @@ func (s Server) Receive(stream io.ReadWriter) (Visitor, func() error, error) {
 	case err != nil:
 		return v, nil, err
 	case k != kindProof:
-		return v, nil, fmt.Errorf("%w: expected a proof", ErrStranger)
+		return v, nil, unknownPeer("expected a proof")
 	case !hmac.Equal(answer, proof(token, "conductor", theirs, mine)):
 		return v, nil, Refuse(stream, "wrong token")
 	}
@@ -186,7 +186,7 @@ func understand(mine, theirs introduction, they, we string) error {
 			they, printable(theirs.Version), theirs.Protocol, we, mine.Version, mine.Protocol)}
 	}
 	if len(theirs.Nonce) != nonceBytes {
-		return fmt.Errorf("%w: a challenge of %d bytes, expected %d", ErrStranger, len(theirs.Nonce), nonceBytes)
+		return unknownPeer("a challenge of %d bytes, expected %d", len(theirs.Nonce), nonceBytes)
 	}
 	return nil
 }
@@ -223,7 +223,7 @@ func hear(r io.Reader, expected kind, what any) error {
 		return Refused{printable(reason)}
 	}
 	if k != expected || json.Unmarshal(payload, what) != nil {
-		return fmt.Errorf("%w: an unexpected answer", ErrStranger)
+		return unknownPeer("an unexpected answer")
 	}
 	return nil
 }

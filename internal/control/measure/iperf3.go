@@ -59,7 +59,7 @@ func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
 		made := record.Trial{Order: 1, Started: time.Now()}
 		var opened record.Iperf3Opened
 		if err := s.group.Bus.Call(ctx, record.NodeClient, "iperf3", order, &opened); err != nil {
-			return nil, plainly(err)
+			return nil, bus.Local(err, record.NodeClient)
 		}
 		s.server = opened.Server
 		flows := s.iperf3Flows(opened)
@@ -70,23 +70,15 @@ func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
 			continue
 		}
 		if err != nil {
-			return nil, plainly(err)
+			return nil, bus.Local(err, record.NodeClient)
 		}
 		var closed record.Iperf3Closed
 		if err := s.group.Bus.Call(ctx, record.NodeClient, "iperf3-end", struct{}{}, &closed); err != nil {
-			return nil, plainly(err)
+			return nil, bus.Local(err, record.NodeClient)
 		}
 		readings.Enter(&made, s.group.Nodes, flows)
 		return s.concludeIperf3(&made, readings, closed)
 	}
-}
-
-// plainly leaves out that it was this host's agent who said it.
-func plainly(err error) error {
-	if text, ours := strings.CutPrefix(err.Error(), record.NodeClient+": "); ours {
-		return errors.New(text)
-	}
-	return err
 }
 
 // iperf3Order is what this host's agent is asked for.

@@ -388,7 +388,7 @@ func (s *session) sampling() time.Duration {
 	return max(min(s.options.Interval, d/least), d/most, time.Millisecond)
 }
 
-// explain puts into a user's words what the bus says of a lost end.
+// explain says which server an error is about, and whether its connection has ended.
 func (s *session) explain(err error) error {
 	select {
 	case <-s.group.Bus.Lost(record.NodeServer):

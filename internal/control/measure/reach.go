@@ -94,20 +94,21 @@ func cause(err error) error {
 
 // unwelcome says why a connection is of no use.
 func unwelcome(ctx context.Context, at string, err error) error {
-	const stranger = "something else than linerate serve listens at %s: %s"
+	const another = "another program than linerate serve listens at %s: %s"
 	var timeout net.Error
 	refused, isRefused := errors.AsType[greeting.Refused](err)
+	unknown, isUnknown := errors.AsType[greeting.UnknownPeerError](err)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case isRefused:
 		return fmt.Errorf("the server at %s: %w", at, refused)
-	case errors.Is(err, greeting.ErrStranger):
-		return fmt.Errorf(stranger, at, strings.TrimPrefix(err.Error(), greeting.ErrStranger.Error()+": "))
+	case isUnknown:
+		return fmt.Errorf(another, at, unknown.Sent)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return fmt.Errorf(stranger, at, "it closed the connection without an answer")
+		return fmt.Errorf(another, at, "it closed the connection without an answer")
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return fmt.Errorf(stranger, at, fmt.Sprintf("it took the connection and said nothing for %v", connectTimeout))
+		return fmt.Errorf(another, at, fmt.Sprintf("it took the connection and said nothing for %v", connectTimeout))
 	}
 	return fmt.Errorf("greeting the server at %s: %w", at, cause(err))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"linerate/internal/bus"
@@ -55,15 +54,13 @@ func try(ctx context.Context, b *bus.Bus, s setting.Setting, allowMachine bool) 
 	var reply record.ApplyReply
 	request := record.ApplyRequest{Settings: []setting.Setting{s}, AllowMachine: allowMachine}
 	if err := b.Call(ctx, s.Host, "apply", request, &reply); err != nil {
-		select {
-		case <-b.Lost(s.Host):
-			return Tried{}, err
-		default:
-		}
 		if ctx.Err() != nil {
 			return Tried{}, context.Cause(ctx)
 		}
-		return Tried{Setting: s, Refused: strings.TrimPrefix(err.Error(), s.Host+": ")}, nil
+		if errors.Is(err, bus.Gone) {
+			return Tried{}, err
+		}
+		return Tried{Setting: s, Refused: bus.Local(err, s.Host).Error()}, nil
 	}
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()

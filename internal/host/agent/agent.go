@@ -24,6 +24,7 @@ import (
 	"linerate/internal/host/traffic"
 
 	"linerate/internal/host/apply"
+	"linerate/internal/kernel/file"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
@@ -154,14 +155,19 @@ func (a *agent) traffic() map[string]bus.Handler {
 	}
 }
 
-// handle decodes a verb's request for its method.
+// handle decodes a verb's request for its method, and gives failures of the agent's
+// own packages the code that a caller can ask for; errnos have theirs.
 func handle[Request, Reply any](f func(context.Context, Request) (Reply, error)) bus.Handler {
 	return func(ctx context.Context, data []byte) (any, error) {
 		var request Request
 		if err := json.Unmarshal(data, &request); err != nil {
-			return nil, fmt.Errorf("unreadable request: %w", err)
+			return nil, bus.Coded(bus.Invalid, fmt.Errorf("unreadable request: %w", err))
 		}
-		return f(ctx, request)
+		reply, err := f(ctx, request)
+		if errors.Is(err, apply.ErrChanged) || errors.Is(err, file.ErrLocked) {
+			err = bus.Coded(bus.Busy, err)
+		}
+		return reply, err
 	}
 }
 

@@ -128,7 +128,7 @@ func (g *Guest) noted(h bus.Handler) bus.Handler {
 		g.mu.Lock()
 		if g.left {
 			g.mu.Unlock()
-			return nil, errors.New("the visit is over")
+			return nil, bus.Coded(bus.Gone, errors.New("this server has ended the client's session"))
 		}
 		g.busy++
 		g.answering.Add(1)
@@ -255,7 +255,7 @@ func (g *Guest) OfferSocket(ticket record.Cookie, fd, shown int) (taken, more bo
 // listen takes a trial's orders, all at once, if they are within the bounds.
 func (g *Guest) listen(ctx context.Context, orders []record.FlowRequest) ([]record.Listening, error) {
 	if len(orders) > g.bounds.Flows {
-		return nil, fmt.Errorf("%d flows: this server allows a client %d", len(orders), g.bounds.Flows)
+		return nil, beyond("%d flows: this server allows a client %d", len(orders), g.bounds.Flows)
 	}
 	sending, connections, errs := 0, 0, []error{}
 	tickets, ids := map[record.Cookie]bool{}, map[string]bool{}
@@ -273,7 +273,7 @@ func (g *Guest) listen(ctx context.Context, orders []record.FlowRequest) ([]reco
 		}
 	}
 	if most := max(g.bounds.Connections, g.bounds.Flows); connections > most {
-		errs = append(errs, fmt.Errorf("%d connections: this server allows a client %d", connections, most))
+		errs = append(errs, beyond("%d connections: this server allows a client %d", connections, most))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -283,7 +283,7 @@ func (g *Guest) listen(ctx context.Context, orders []record.FlowRequest) ([]reco
 	g.ordered = true
 	g.mu.Unlock()
 	if again {
-		return nil, errors.New("the trial has its flows already: close it first")
+		return nil, bus.Coded(bus.Busy, errors.New("the trial has its flows already: close it first"))
 	}
 	for i := range orders {
 		if o := &orders[i]; sends(*o) && g.bounds.RateBps > 0 {
@@ -312,28 +312,34 @@ func pacedEach(o record.FlowRequest) int {
 	return 1
 }
 
-// permitted says why a guest may not have a flow like this.
+// beyond is a refusal of more than the server grants to one client.
+func beyond(format string, args ...any) error {
+	return bus.Coded(bus.Bounds, fmt.Errorf(format, args...))
+}
+
+// permitted is nil if a client may have a flow like this.
 func permitted(o record.FlowRequest) error {
 	name := fmt.Sprintf("flow %.*q", longestID, o.ID)
+	denied := func(format string) error { return bus.Coded(bus.NotPermitted, fmt.Errorf(format, name)) }
 	switch {
 	case o.Tool != nil:
-		return fmt.Errorf("%s is to be made by another program: this server starts none", name)
+		return denied("%s is to be made by another program: this server starts none")
 	case o.Cookie.IsZero():
-		return fmt.Errorf("%s has no ticket: expected 16 random bytes", name)
+		return denied("%s has no ticket: expected 16 random bytes")
 	case o.Remote.IsValid() || o.Local.IsValid():
-		return fmt.Errorf("%s has an address: connections come to the server's own port", name)
+		return denied("%s has an address: connections come to the server's own port")
 	case len(o.ID) > longestID:
-		return fmt.Errorf("%s: a name of %d bytes, expected at most %d", name, len(o.ID), longestID)
+		return beyond("%s: a name of %d bytes, expected at most %d", name, len(o.ID), longestID)
 	case o.RateCap < 0 || o.WriteCap < 0 || o.ReadCap < 0 || o.MSS < 0:
 		return fmt.Errorf("%s: a negative cap or segment size", name)
 	case o.Connections < 0 || o.Connections > mostConnections:
-		return fmt.Errorf("%s: %d connections, expected at most %d", name, o.Connections, mostConnections)
+		return beyond("%s: %d connections, expected at most %d", name, o.Connections, mostConnections)
 	case o.Threads > guestThreads*runtime.NumCPU():
-		return fmt.Errorf("%s: %d threads, this server allows %d", name, o.Threads, guestThreads*runtime.NumCPU())
+		return beyond("%s: %d threads, this server allows %d", name, o.Threads, guestThreads*runtime.NumCPU())
 	}
 	for _, size := range []unit.Bytes{o.Window, o.SendBuffer, o.ReceiveBuffer} {
 		if size < 0 || size > largestWindow {
-			return fmt.Errorf("%s: a window of %s, this server allows %s", name, size, unit.Bytes(largestWindow))
+			return beyond("%s: a window of %s, this server allows %s", name, size, unit.Bytes(largestWindow))
 		}
 	}
 	if o.CongestionControl == "" {
@@ -346,7 +352,7 @@ func permitted(o record.FlowRequest) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if !slices.Contains(strings.Fields(there), o.CongestionControl) {
-		return fmt.Errorf("%s: congestion control %.40q, the server has %s", name, o.CongestionControl, there)
+		return bus.Coded(bus.Unsupported, fmt.Errorf("%s: congestion control %.40q, the server has %s", name, o.CongestionControl, there))
 	}
 	return nil
 }
@@ -365,12 +371,12 @@ func (g *Guest) window(ctx context.Context, r record.WindowRequest) (record.Wind
 	case r.BeginNs < r.StartNs || r.EndNs <= r.BeginNs || r.StopNs < r.EndNs:
 		return record.WindowReply{}, errors.New("the instants of the window are not in order")
 	case r.EndNs-r.StartNs > allowed || r.StopNs-r.EndNs > int64(time.Second):
-		return record.WindowReply{}, fmt.Errorf("a trial of %v with its warm-up: this server allows %v",
+		return record.WindowReply{}, beyond("a trial of %v with its warm-up: this server allows %v",
 			time.Duration(r.EndNs-r.StartNs), time.Duration(allowed))
 	case r.StartNs-now > int64(soon):
-		return record.WindowReply{}, fmt.Errorf("a trial that begins later than in %v", soon)
+		return record.WindowReply{}, beyond("a trial that begins later than in %v", soon)
 	case r.SampleNs < 0 || r.SampleNs > 0 && (r.EndNs-r.BeginNs)/r.SampleNs > samples:
-		return record.WindowReply{}, fmt.Errorf("a sample every %v: this server takes at most %d in a window", time.Duration(r.SampleNs), samples)
+		return record.WindowReply{}, beyond("a sample every %v: this server takes at most %d in a window", time.Duration(r.SampleNs), samples)
 	}
 	reply, err := g.agent.window(ctx, r)
 	if err == nil && reply.LateNs == 0 {

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/host/program"
 	"linerate/internal/kernel/file"
 	"linerate/internal/model/record"
@@ -98,7 +99,7 @@ func (d *Daemon) prepare() error {
 func find() (string, error) {
 	path, err := program.Find(Program)
 	if err != nil {
-		return "", fmt.Errorf("%s is not installed: apt-get install %s", Program, Package)
+		return "", bus.Coded(bus.NotFound, fmt.Errorf("%s is not installed: apt-get install %s", Program, Package))
 	}
 	return filepath.EvalSymlinks(path)
 }
