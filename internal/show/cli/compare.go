@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/science/compare"
+	"linerate/internal/show/export"
 	"linerate/internal/show/report"
 )
 
@@ -33,7 +34,7 @@ a trust check failed in one of them.`,
 			}
 			comparison := compare.Runs(runs[0], runs[1])
 			if asJSON {
-				err = writeJSON(s.out, comparison)
+				err = export.Indented(s.out, comparison)
 			} else {
 				err = report.CompareText(s.out, comparison, textOptions(s.out, ""))
 			}

@@ -16,7 +16,7 @@ import (
 )
 
 type exportFlags struct {
-	csv           bool
+	csv, trials   bool
 	table, output string
 }
 
@@ -34,12 +34,20 @@ func newExportCommand(s streams) *cobra.Command {
 ` + tables.String() + `
 One table goes to standard output or into a file; all of them go into a file
 whose name ends with .zip, or into a directory (name it with a / at its end,
-when it is not there yet). The whole record is in linerate report RUN --json.`,
+when it is not there yet).
+
+With --trials: every trial as it was recorded, samples, counters and TCP_INFO
+included, one JSON document a line, gzip. linerate report RUN --json prints what
+follows from them.`,
 		Example: `  linerate export latest --csv > trials.csv
   linerate export arp-flux-7 --csv --table flows -o flows.csv
-  linerate export arp-flux-7 --csv -o arp-flux-7.zip`,
+  linerate export arp-flux-7 --csv -o arp-flux-7.zip
+  linerate export arp-flux-7 --trials -o trials.jsonl.gz`,
 		Args: exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.trials {
+				return f.writeTrials(cmd, s.out, args[0])
+			}
 			if !f.csv {
 				return usageError(errors.New("--csv=false: expected a format; there is CSV only (linerate report RUN --json prints JSON)"))
 			}
@@ -65,6 +73,7 @@ when it is not there yet). The whole record is in linerate report RUN --json.`,
 		},
 	}
 	cmd.Flags().BoolVar(&f.csv, "csv", true, "comma-separated values, the only format there is")
+	cmd.Flags().BoolVar(&f.trials, "trials", false, "every trial as it was recorded, instead of tables: JSON lines, gzip")
 	cmd.Flags().StringVar(&f.table, "table", "", "which table: "+strings.Join(export.Names(), ", ")+" (default trials)")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "file, .zip file or directory (default: standard output)")
 	return cmd
@@ -101,4 +110,23 @@ func (f *exportFlags) write(stdout io.Writer, table export.Table, run *record.Ru
 		return report.WriteFile(f.output, func(w io.Writer) error { return export.Zip(w, run) })
 	}
 	return report.WriteFile(f.output, one(table))
+}
+
+// writeTrials writes the recorded trials of a run into a file or to standard output.
+func (f exportFlags) writeTrials(cmd *cobra.Command, out io.Writer, reference string) error {
+	if f.table != "" || cmd.Flags().Changed("csv") {
+		return usageError(errors.New("--trials takes every trial whole: expected it without --csv and --table"))
+	}
+	runs, err := storedRuns(cmd.Context(), reference)
+	if err != nil {
+		return err
+	}
+	write := func(w io.Writer) error { return export.Trials(w, runs[0]) }
+	if f.output == "" {
+		return write(out)
+	}
+	if err := report.WriteFile(f.output, write); err != nil {
+		return fmt.Errorf("export run %s: %w", runs[0].ID, err)
+	}
+	return nil
 }

@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/show/export"
 	"linerate/internal/show/report"
 )
 
@@ -37,7 +37,7 @@ Exit status: 0; 3 when a trust check of the run failed.`,
 			}
 			run := runs[0]
 			if asJSON {
-				if err := report.JSON(s.out, run); err != nil {
+				if err := export.JSON(s.out, run); err != nil {
 					return err
 				}
 				return doubt(run)
@@ -68,12 +68,4 @@ Exit status: 0; 3 when a trust check of the run failed.`,
 	cmd.Flags().StringVar(&dir, "out", "", "write the page and the result into this directory, too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result document (linerate.run/v1) instead")
 	return cmd
-}
-
-// writeJSON writes one document, indented, with its text as it is.
-func writeJSON(w io.Writer, document any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(document)
 }

@@ -17,6 +17,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
+	"linerate/internal/show/export"
 	"linerate/internal/show/report"
 )
 
@@ -169,7 +170,7 @@ func finishRun(ctx context.Context, s streams, result *record.Run, err error, f 
 		var paths report.Paths
 		paths, lost = report.Write(dir, result)
 		if f.asJSON {
-			lost = errors.Join(lost, report.JSON(s.out, result))
+			lost = errors.Join(lost, export.JSON(s.out, result))
 		} else {
 			lost = errors.Join(lost, report.Text(s.out, result, textOptions(s.out, paths.Page)))
 		}

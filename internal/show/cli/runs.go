@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/control/notebook"
+	"linerate/internal/show/export"
 )
 
 // runList is what `linerate runs --json` prints.
@@ -49,7 +50,7 @@ narrow; interrupted, to be carried on with linerate run --resume RUN.`,
 				}
 			}
 			if asJSON {
-				return writeJSON(s.out, list)
+				return export.Indented(s.out, list)
 			}
 			if len(list.Runs) == 0 {
 				fmt.Fprintln(s.err, "No runs yet. linerate run STUDY makes one; linerate studies lists the studies.")

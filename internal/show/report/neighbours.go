@@ -2,11 +2,11 @@ package report
 
 import (
 	"cmp"
-	"math"
 	"net/netip"
 	"slices"
 	"strings"
 
+	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 )
 
@@ -115,26 +115,12 @@ func (v *view) wrongEntries(t *record.Treatment) (wrong, all int) {
 	return wrong, all
 }
 
-// shown picks the trial whose tables and time series stand for a treatment: the
-// one whose response is nearest to the mean, the first of equals.
+// shown is the trial whose tables and time series stand for a treatment.
 func (v *view) shown(t *record.Treatment) *record.Trial {
 	if t == nil {
 		return nil
 	}
-	var best *record.Trial
-	away := func(trial *record.Trial) float64 {
-		value, ok := v.lead().Value(trial)
-		if !ok {
-			return math.Inf(1)
-		}
-		return math.Abs(value - v.lead().Estimate(t).Mean)
-	}
-	for _, trial := range trialsOf(v.run, t.Name) {
-		if best == nil || away(trial) < away(best) {
-			best = trial
-		}
-	}
-	return best
+	return metric.Typical(v.run, t)
 }
 
 // affected counts a treatment's trials in which some entry was wrong.

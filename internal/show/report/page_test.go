@@ -277,7 +277,7 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s: mode %v, %v", e.Name(), info.Mode(), err)
 		}
 	}
-	if !slices.Equal(names, []string{"report.html", "run.json"}) || paths.Page != filepath.Join(dir, "report.html") || paths.JSON != filepath.Join(dir, "run.json") {
+	if !slices.Equal(names, []string{"report.html", "run.json", "trials.jsonl.gz"}) || paths.Page != filepath.Join(dir, "report.html") || paths.JSON != filepath.Join(dir, "run.json") {
 		t.Errorf("wrote %q, said %+v", names, paths)
 	}
 }

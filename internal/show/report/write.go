@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,23 +9,27 @@ import (
 	"path/filepath"
 
 	"linerate/internal/model/record"
+	"linerate/internal/show/export"
 )
 
 // Paths are the files that Write has made.
 type Paths struct {
-	Page string // report.html
-	JSON string // run.json
+	Page   string // report.html
+	JSON   string // run.json
+	Trials string // trials.jsonl.gz
 }
 
-// Write puts the page and the result document into a directory, which it makes
-// when it is not there. Each file appears whole or not at all.
+// Write puts the page, the result document and the recorded trials into a directory,
+// which it makes when it is not there. Each file appears whole or not at all.
 func Write(dir string, run *record.Run) (Paths, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return Paths{}, fmt.Errorf("make directory %s for the report: %w", dir, err)
 	}
-	paths := Paths{Page: filepath.Join(dir, "report.html"), JSON: filepath.Join(dir, "run.json")}
-	// The result first: the page can be made from it again.
-	if err := WriteFile(paths.JSON, func(w io.Writer) error { return JSON(w, run) }); err != nil {
+	paths := Paths{Page: filepath.Join(dir, "report.html"), JSON: filepath.Join(dir, "run.json"), Trials: filepath.Join(dir, "trials.jsonl.gz")}
+	if err := WriteFile(paths.Trials, func(w io.Writer) error { return export.Trials(w, run) }); err != nil {
+		return Paths{}, fmt.Errorf("write the trials: %w", err)
+	}
+	if err := WriteFile(paths.JSON, func(w io.Writer) error { return export.JSON(w, run) }); err != nil {
 		return Paths{}, fmt.Errorf("write the result: %w", err)
 	}
 	if err := WriteFile(paths.Page, func(w io.Writer) error { return HTML(w, run) }); err != nil {
@@ -53,14 +56,6 @@ func Writable(dir string) error {
 		return fmt.Errorf("no place for the report in %s: %w", dir, err)
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
-}
-
-// JSON writes the result document, indented.
-func JSON(w io.Writer, run *record.Run) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(run)
 }
 
 // WriteFile writes a file beside its place and moves it there once it is whole

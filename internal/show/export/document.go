@@ -1,0 +1,236 @@
+package export
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+)
+
+// mostFlows is how many flows a trial of the result document lists one by one. Those
+// of a larger trial are grouped, except in the trials that the report shows.
+const mostFlows = 64
+
+// document is a run as people and programs read it: every figure that its report
+// shows, without the raw readings from which they follow. Samples, TCP_INFO and
+// counters of all trials are in the export (Trials, and the tables).
+type document struct {
+	*record.Run
+	Trials []trialDocument `json:"trials"`
+}
+
+type trialDocument struct {
+	*record.Trial
+	// Shown marks the trial that stands for its treatment in the report: its
+	// response is nearest to the treatment's mean. It alone has tables and series.
+	Shown bool           `json:"shown,omitempty"`
+	Flows []flowDocument `json:"flows,omitempty"`
+	// Groups are the flows of a trial that has more than mostFlows, in place of Flows.
+	Groups []flowGroup    `json:"flow_groups,omitempty"`
+	Hosts  []hostDocument `json:"hosts"`
+	// Topology is left out: the run has it, and the treatment's settings change it.
+	Topology *struct{} `json:"topology,omitempty"`
+}
+
+// flowDocument is a flow without what both ends' kernels said of it.
+type flowDocument struct {
+	record.Flow
+	SenderInfo   *struct{} `json:"sender_info,omitempty"`
+	ReceiverInfo *struct{} `json:"receiver_info,omitempty"`
+	Bins         *struct{} `json:"bins,omitempty"`
+	RTTUs        uint32    `json:"rtt_us,omitempty"`    // at the window's end
+	MSSBytes     uint32    `json:"mss_bytes,omitempty"` // as the sender's kernel used it
+}
+
+// flowGroup is what flows between two hosts, held back by one thing, did together.
+type flowGroup struct {
+	From          string  `json:"from"`
+	To            string  `json:"to"`
+	Protocol      string  `json:"protocol"`
+	LimitedBy     string  `json:"limited_by"`
+	Flows         int     `json:"flows"`
+	Connected     int     `json:"connected"`
+	GoodputBps    float64 `json:"goodput_bps"` // of all together
+	LeastBps      float64 `json:"least_bps"`
+	MedianBps     float64 `json:"median_bps"`
+	MostBps       float64 `json:"most_bps"`
+	ReceivedBytes int64   `json:"received_bytes"`
+	WrittenBytes  int64   `json:"written_bytes"`
+	AckedBytes    int64   `json:"acked_bytes"`
+	UnsentBytes   int64   `json:"unsent_bytes"`
+	RetransBytes  int64   `json:"retrans_bytes"`
+}
+
+type hostDocument struct {
+	Host         string  `json:"host"`
+	CPUBusy      float64 `json:"cpu_busy"`
+	GeneratorCPU float64 `json:"generator_cpu"`
+	ProcessCPUS  float64 `json:"process_cpu_s,omitempty"`
+	// Interfaces are the loads in the window, Counters the kernel's SNMP and netstat
+	// counters that grew in it.
+	Interfaces []interfaceLoad    `json:"interfaces,omitempty"`
+	Counters   map[string]int64   `json:"counters,omitempty"`
+	Others     *record.OtherFlows `json:"others,omitempty"`
+	Missing    []string           `json:"missing,omitempty"`
+	// Only in a trial that is shown.
+	Snapshot *record.Snapshot  `json:"snapshot,omitempty"`
+	Series   []interfaceSeries `json:"series,omitempty"`
+}
+
+type interfaceLoad struct {
+	Interface string  `json:"interface"`
+	RxBps     float64 `json:"rx_bps"`
+	TxBps     float64 `json:"tx_bps"`
+	RxPackets float64 `json:"rx_packets"`
+	TxPackets float64 `json:"tx_packets"`
+	Dropped   uint64  `json:"dropped,omitempty"` // either direction
+	Errors    uint64  `json:"errors,omitempty"`
+}
+
+// interfaceSeries is an interface's load between one sample and the next.
+type interfaceSeries struct {
+	Interface string    `json:"interface"`
+	AtS       []float64 `json:"at_s"` // since the window began, the middle of the two
+	RxBps     []float64 `json:"rx_bps"`
+	TxBps     []float64 `json:"tx_bps"`
+}
+
+func documentOf(run *record.Run) document {
+	shown := map[int]bool{}
+	for i := range run.Treatments {
+		if t := metric.Typical(run, &run.Treatments[i]); t != nil {
+			shown[t.Order] = true
+		}
+	}
+	d := document{Run: run, Trials: make([]trialDocument, 0, len(run.Trials))}
+	for i := range run.Trials {
+		t := &run.Trials[i]
+		d.Trials = append(d.Trials, documentOfTrial(t, shown[t.Order]))
+	}
+	return d
+}
+
+func documentOfTrial(t *record.Trial, shown bool) trialDocument {
+	d := trialDocument{Trial: t, Shown: shown}
+	if len(t.Flows) > mostFlows {
+		d.Groups = groups(t.Flows)
+	} else {
+		for _, f := range t.Flows {
+			flow := flowDocument{Flow: f}
+			if f.SenderInfo != nil {
+				flow.RTTUs, flow.MSSBytes = f.SenderInfo.RTTUs, f.SenderInfo.SndMSS
+			}
+			d.Flows = append(d.Flows, flow)
+		}
+	}
+	for _, h := range t.Hosts {
+		host := hostDocument{
+			Host: h.Host, CPUBusy: h.CPUBusy, GeneratorCPU: h.GeneratorCPU, ProcessCPUS: h.ProcessCPUS,
+			Interfaces: loads(h), Counters: grown(h), Others: h.Others, Missing: h.End.Missing,
+		}
+		if shown {
+			host.Snapshot, host.Series = &h.Snapshot, series(h)
+		}
+		d.Hosts = append(d.Hosts, host)
+	}
+	return d
+}
+
+func groups(flows []record.Flow) []flowGroup {
+	type key struct{ from, to, protocol, by string }
+	var keys []key
+	of := map[key][]record.Flow{}
+	for _, f := range flows {
+		k := key{f.From, f.To, cmp.Or(f.Protocol, record.ProtocolTCP), f.LimitedBy}
+		if of[k] == nil {
+			keys = append(keys, k)
+		}
+		of[k] = append(of[k], f)
+	}
+	var list []flowGroup
+	for _, k := range keys {
+		g := flowGroup{From: k.from, To: k.to, Protocol: k.protocol, LimitedBy: k.by, Flows: len(of[k])}
+		var rates []float64
+		for _, f := range of[k] {
+			if f.Connected {
+				g.Connected++
+			}
+			rates = append(rates, f.GoodputBps)
+			g.GoodputBps += f.GoodputBps
+			g.ReceivedBytes += f.ReceivedBytes
+			g.WrittenBytes += f.WrittenBytes
+			g.AckedBytes += f.AckedBytes
+			g.UnsentBytes += f.UnsentBytes
+			g.RetransBytes += f.RetransBytes
+		}
+		slices.Sort(rates)
+		g.LeastBps, g.MedianBps, g.MostBps = rates[0], rates[len(rates)/2], rates[len(rates)-1]
+		list = append(list, g)
+	}
+	return list
+}
+
+func loads(h record.HostReading) []interfaceLoad {
+	var list []interfaceLoad
+	for _, d := range h.Deltas() {
+		l := interfaceLoad{Interface: d.Interface, RxBps: math.Round(d.RxBps()), TxBps: math.Round(d.TxBps()), RxPackets: d.RxPackets, TxPackets: d.TxPackets}
+		begin, _ := port(h.Begin.Interfaces, d.Interface)
+		end, _ := port(h.End.Interfaces, d.Interface)
+		l.Dropped = since(begin.RxDropped, end.RxDropped) + since(begin.TxDropped, end.TxDropped)
+		l.Errors = since(begin.RxErrors, end.RxErrors) + since(begin.TxErrors, end.TxErrors)
+		list = append(list, l)
+	}
+	return list
+}
+
+// since is how much a counter grew; one that ran backwards, as after a driver was
+// loaded again, counts as nothing.
+func since(begin, end uint64) uint64 {
+	if end < begin {
+		return 0
+	}
+	return end - begin
+}
+
+func grown(h record.HostReading) map[string]int64 {
+	list := map[string]int64{}
+	for name := range h.End.SNMP {
+		if n := h.SNMPDelta(name); n > 0 {
+			list[name] = n
+		}
+	}
+	return list
+}
+
+func series(h record.HostReading) []interfaceSeries {
+	var list []interfaceSeries
+	if len(h.Series) == 0 {
+		return nil
+	}
+	began := h.Begin.BeganNs
+	if began == 0 || began > h.Series[0].AtNs {
+		began = h.Series[0].AtNs
+	}
+	for _, first := range h.Series[0].Interfaces {
+		s := interfaceSeries{Interface: first.Interface}
+		last := first
+		last.AtNs = cmp.Or(last.AtNs, h.Series[0].AtNs)
+		for _, sample := range h.Series[1:] {
+			now, ok := port(sample.Interfaces, first.Interface)
+			if !ok {
+				continue
+			}
+			now.AtNs = cmp.Or(now.AtNs, sample.AtNs)
+			if span := float64(now.AtNs-last.AtNs) / 1e9; span > 0 {
+				s.AtS = append(s.AtS, float64((now.AtNs+last.AtNs)/2-began)/1e9)
+				s.RxBps = append(s.RxBps, math.Round(8*float64(since(last.RxBytes, now.RxBytes))/span))
+				s.TxBps = append(s.TxBps, math.Round(8*float64(since(last.TxBytes, now.TxBytes))/span))
+			}
+			last = now
+		}
+		list = append(list, s)
+	}
+	return list
+}
