@@ -1,6 +1,9 @@
 package record
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // MeasureSchema is the schema name and version of a Measure.
 const MeasureSchema = "linerate.measure/v1"
@@ -67,6 +70,14 @@ func (m *Measure) EachMode() []*Measure {
 	return []*Measure{m}
 }
 
+// Doubtful reports whether a trust check failed in any mode, or a search for the
+// loss-free rate found none.
+func (m *Measure) Doubtful() bool {
+	return m.LossFree != nil && m.LossFree.RateBps == 0 || slices.ContainsFunc(m.EachMode(), func(one *Measure) bool {
+		return slices.ContainsFunc(one.Trust, func(c Check) bool { return !c.Pass })
+	})
+}
+
 // Latency is how long requests took that a probe sent while nothing else was
 // going on, and beside the flows.
 type Latency struct {
@@ -92,6 +103,9 @@ type Latency struct {
 	Means string `json:"grade_means"`
 	Probe *Flow  `json:"probe,omitempty"` // under load
 }
+
+// LatencyGrades are the values of Latency.Grade, the worst first.
+var LatencyGrades = []string{"F", "D", "C", "B", "A", "A+"}
 
 // MeasureCounts is what is known of flows that are not TCP's bytes. All is of the
 // common window.
@@ -130,6 +144,14 @@ type MeasureDirection struct {
 	Counted    string     `json:"counted,omitempty"`
 	Peer       *PeerCount `json:"peer,omitempty"`
 	TotalBytes int64      `json:"total_bytes,omitempty"`
+}
+
+// Sender is the node that sends the direction's flows.
+func (d MeasureDirection) Sender() string {
+	if d.Direction == "read" {
+		return NodeServer
+	}
+	return NodeClient
 }
 
 // MeasureInterval is a part of the window, in seconds from its beginning.
@@ -195,7 +217,7 @@ type Expectation struct {
 
 // Condition is one part of a gate, which every direction and mode is held to.
 type Condition struct {
-	Quantity  string `json:"quantity"`  // "goodput", "p99"
+	Metric    string `json:"metric"`    // "goodput", "latency_p99"
 	Condition string `json:"condition"` // as it was given
 	Met       bool   `json:"met"`
 	Got       string `json:"got"` // in words

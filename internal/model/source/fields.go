@@ -17,6 +17,8 @@ import (
 //	yaml:",value"         with ",key": this field takes the whole value
 //	doc:"…"               what it is for; shown in the schema and the manual
 //	enum:"a,b"            the only values
+//
+// A struct with a method Enums has the only values of some keys from there.
 type Field struct {
 	Name     string
 	Doc      string
@@ -43,6 +45,9 @@ func Fields(t reflect.Type) []Field {
 			field := Field{Name: name, Doc: f.Tag.Get("doc"), Required: option == "required", Several: option == "several", Type: f.Type, index: f.Index}
 			if enum := f.Tag.Get("enum"); enum != "" {
 				field.Enum = strings.Split(enum, ",")
+			}
+			if e, ok := reflect.Zero(t).Interface().(interface{ Enums() map[string][]string }); ok && field.Enum == nil {
+				field.Enum = e.Enums()[name]
 			}
 			list = append(list, field)
 		}

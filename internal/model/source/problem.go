@@ -60,8 +60,8 @@ func (p Problems) Err() error {
 	return slices.Compact(sorted)
 }
 
-// Nearest is the candidate most like name, or "" when none is near enough to
-// have been meant.
+// Nearest is the candidate most like name, or one whose last part it is
+// (latency_p99 for p99), or "" when none is near enough to have been meant.
 func Nearest(name string, candidates []string) string {
 	letters := len([]rune(name))
 	// A third of the letters may be wrong, but not all of them.
@@ -69,6 +69,12 @@ func Nearest(name string, candidates []string) string {
 	for _, c := range candidates {
 		if d := editDistance(strings.ToLower(name), strings.ToLower(c)); d < distance {
 			best, distance = c, d
+		}
+	}
+	if best == "" && name != "" {
+		i := slices.IndexFunc(candidates, func(c string) bool { return strings.HasSuffix(c, "_"+name) })
+		if i >= 0 {
+			best = candidates[i]
 		}
 	}
 	return best

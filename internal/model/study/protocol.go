@@ -218,7 +218,7 @@ func (c *checker) responses(p *Plan) {
 			}
 		}
 		if len(c.Responses) == 0 {
-			c.report("response", "response: expected one of %s", source.Or(names()))
+			c.report("response", "response: expected one of %s", source.Or(metric.ResponseNames()))
 		}
 		return
 	}
@@ -240,12 +240,4 @@ func (c *checker) responses(p *Plan) {
 		return
 	}
 	c.Responses = []string{metric.Transactions.Name, metric.LatencyP99.Name}
-}
-
-func names() []string {
-	var list []string
-	for _, r := range metric.All {
-		list = append(list, r.Name)
-	}
-	return list
 }

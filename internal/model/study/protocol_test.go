@@ -89,10 +89,7 @@ func TestResponseDefaults(t *testing.T) {
 func TestResponseNames(t *testing.T) {
 	fields := source.Fields(reflect.TypeFor[Study]())
 	i := slices.IndexFunc(fields, func(f source.Field) bool { return f.Name == "response" })
-	var there []string
-	for _, r := range metric.All {
-		there = append(there, r.Name)
-	}
+	there := metric.ResponseNames()
 	if !slices.Equal(fields[i].Enum, there) {
 		t.Errorf("a file may ask for %v, there are %v", fields[i].Enum, there)
 	}

@@ -5,6 +5,7 @@ package study
 import (
 	"net/netip"
 
+	"linerate/internal/model/metric"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
@@ -17,7 +18,7 @@ type Study struct {
 	Unit     string `yaml:"unit" json:"unit,omitempty" doc:"how goodput is shown: bit/s (default) or MB/s" enum:"bit/s,MB/s"`
 	// Responses are by which treatments are judged, the first by the answer and
 	// the verdicts.
-	Responses []string `yaml:"response,several" json:"response,omitempty" doc:"what treatments are judged by, one or a list: the answer is about the first, the others are shown beside it; absent: goodput, with latency_p50 and latency_p99 where there is a probe; loss_free where that is searched; or transactions and latency_p99 where no flow is tcp or udp" enum:"goodput,transactions,latency_p50,latency_p99,latency_p999,loss_free,lost,surplus,connections,cpu_per_gigabyte,cpu_per_transaction"`
+	Responses []string `yaml:"response,several" json:"response,omitempty" doc:"what treatments are judged by, one or a list: the answer is about the first, the others are shown beside it; absent: goodput, with latency_p50 and latency_p99 where there is a probe; loss_free where that is searched; or transactions and latency_p99 where no flow is tcp or udp"`
 	// Published are names; whoever reads the file finds the tables.
 	Published []string          `yaml:"published,several" json:"published,omitempty" doc:"tables that others have published, shown beside the run's figures: the names of built-in ones, or paths of CSV files beside this one"`
 	Topology  topology.Topology `yaml:"topology,required" json:"topology" doc:"hosts, switches and links"`
@@ -26,6 +27,11 @@ type Study struct {
 	Design    Design            `yaml:"design" json:"design" doc:"how often, in which order, until when"`
 	// File is the text that the study was read from.
 	File string `yaml:"-" json:"-"`
+}
+
+// Enums are the only values of keys whose values are in a registry.
+func (Study) Enums() map[string][]string {
+	return map[string][]string{"response": metric.ResponseNames()}
 }
 
 // Workload is the flows of a trial and their timing.

@@ -7,7 +7,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// grades, the best first, by how much longer an answer takes on average. The
+// grades of record.LatencyGrades, the best first, by how much longer an answer takes on average. The
 // bounds are those that common tests of access lines use; what they mean for
 // speech is ITU-T G.114's: up to 150 ms one way nobody minds, beyond 400 ms people
 // cannot talk.
@@ -25,15 +25,6 @@ var grades = []struct {
 
 // worst is what is left.
 const worst, worstMeans = "F", "hardly usable for anything but the load itself"
-
-// Grades are the names of the grades, the worst first.
-func Grades() []string {
-	names := []string{worst}
-	for i := len(grades) - 1; i >= 0; i-- {
-		names = append(names, grades[i].name)
-	}
-	return names
-}
 
 // Grade is a buffer delay's grade and what it means.
 func Grade(us float64) (name, means string) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +15,7 @@ import (
 	"linerate/internal/host/agent"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
+	"linerate/internal/science/expect"
 	"linerate/internal/science/limits"
 	"linerate/internal/show/report"
 )
@@ -60,7 +60,7 @@ interrupted.`,
   linerate measure '10.0.{1..4}.1' --source '10.0.{1..4}.2' --streams 8
   linerate measure 192.168.2.1-254 --alias 'eth1=192.168.3.1-254/16'
   linerate measure nas --latency --direction both
-  linerate measure nas --protocol rr --connections 8 --expect 'p99 <= 500us'
+  linerate measure nas --protocol rr --expect 'latency_p99 <= 500us'
   linerate measure --iperf3 nas --direction both`,
 		Args: minimumArgs(1, "expected the address of a host that runs linerate serve; usage: linerate measure ADDRESS[:PORT]..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -96,7 +96,7 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 	case err != nil:
 		return err
 	}
-	m.Expect = expected.hold(m)
+	m.Expect = expected.Check(m)
 	if f.asJSON {
 		err = json.NewEncoder(s.out).Encode(m)
 	} else {
@@ -105,20 +105,13 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 	if err != nil {
 		return err
 	}
-	if err := unmet(m.Expect); err != nil {
+	if err := expect.Unmet(m.Expect); err != nil {
 		return statusError{ExitDoubt, err}
 	}
-	if doubtful(m) {
+	if m.Doubtful() {
 		return statusError{ExitDoubt, nil} // the report says why
 	}
 	return nil
-}
-
-// doubtful: a trust check failed, or what was searched was not found.
-func doubtful(m *record.Measure) bool {
-	return m.LossFree != nil && m.LossFree.RateBps == 0 || slices.ContainsFunc(m.EachMode(), func(one *record.Measure) bool {
-		return slices.ContainsFunc(one.Trust, func(c record.Check) bool { return !c.Pass })
-	})
 }
 
 // conductHere measures with an agent for this host in this process.

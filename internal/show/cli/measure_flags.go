@@ -12,10 +12,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"linerate/internal/control/measure"
+	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
+	"linerate/internal/science/expect"
 )
 
 type measureFlags struct {
@@ -43,8 +45,6 @@ const allModes = "all"
 // The protocols that something is known of.
 var (
 	bulk         = []string{record.ProtocolTCP, record.ProtocolUDP}
-	onlyUDP      = []string{record.ProtocolUDP}
-	lossy        = []string{record.ProtocolUDP, record.ProtocolUDPRR}
 	transactions = record.Transactional
 )
 
@@ -94,13 +94,13 @@ func (f *measureFlags) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.bindNoPort, "bind-no-port", true, "with --source: connecting chooses a local port that is free between the two ends; =false: binding takes one of the source for itself, as programs do that do not set IP_BIND_ADDRESS_NO_PORT")
 	flags.StringVar(&f.token, "token", "", tokenUsage)
 	f.iperf3.define(flags)
-	flags.StringVar(&f.expect, "expect", "", "what has to be, in each direction and mode: '>= 900mbit'; udp also 'lost <= 0.1%' (udp-rr, too), jitter; rr, udp-rr, crr: '>= 10000/s', 'p99 <= 500us', p50 to p99.99, mean, max; with --latency also 'grade >= B', 'buffer-delay <= 30ms'; several with commas between")
+	flags.StringVar(&f.expect, "expect", "", "what has to be met in each direction and mode: '>= 900mbit', 'latency_p99 <= 500us, lost <= 0.1%': metrics of docs/metrics.md, several with commas between")
 	flags.BoolVar(&f.asJSON, "json", false, "print the result document (linerate.measure/v1)")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 }
 
 // options are what the flags say, or everything that is wrong with them.
-func (f *measureFlags) options(addresses []string) (measure.Options, gate, error) {
+func (f *measureFlags) options(addresses []string) (measure.Options, expect.Expectation, error) {
 	o := measure.Options{
 		Modes:    []string{""},
 		Duration: time.Duration(f.duration), Warmup: time.Duration(f.warmup), Interval: time.Duration(f.interval),
@@ -128,7 +128,7 @@ func (f *measureFlags) options(addresses []string) (measure.Options, gate, error
 	if problems = append(problems, f.searching(&o)...); f.lossFree {
 		o.LossFree = &f.search
 	}
-	expected, err := parseGate(f.expect, extent{f.flows.Protocol, f.latency, f.lossFree})
+	expected, err := expect.Parse(f.expect, metric.Setup{Protocol: f.flows.Protocol, Probe: f.latency, LossFree: f.lossFree})
 	if err != nil && slices.Contains(record.Protocols, f.flows.Protocol) {
 		problem("--expect: %w", err)
 	}

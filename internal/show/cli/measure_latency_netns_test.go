@@ -10,7 +10,6 @@ import (
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 
-	"linerate/internal/science/bufferbloat"
 	"linerate/internal/science/trust"
 )
 
@@ -26,7 +25,7 @@ func TestMeasureLatency(t *testing.T) {
 				kerneltest.Do(t, "tc", "-n", end[0], "qdisc", "replace", "dev", end[1], "root", "tbf", "rate", "20mbit", "burst", "31250", "limit", bytes)
 			}
 		}
-		grade := func(m record.Measure) int { return slices.Index(bufferbloat.Grades(), m.Latency.Grade) }
+		grade := func(m record.Measure) int { return slices.Index(record.LatencyGrades, m.Latency.Grade) }
 		probed := func(direction, bytes string) record.Measure {
 			queue(bytes)
 			m, status, said := measured(t, "client", "10.0.0.1", "--latency", "--direction", direction, "--duration", "1s", "--warmup", "1s")

@@ -54,7 +54,7 @@ func TestMeasureProtocols(t *testing.T) {
 		})
 		for _, protocol := range record.Transactional {
 			t.Run(protocol, func(t *testing.T) {
-				m := run(t, "--protocol", protocol, "--connections", "4", "--request", "32", "--response", "200", "--expect", "rate >= 10/s, p50 > 1us, max < 60s")
+				m := run(t, "--protocol", protocol, "--connections", "4", "--request", "32", "--response", "200", "--expect", "transactions >= 10/s, latency_p50 > 1us, latency_max < 60s")
 				l, x := m.LatencyUs, m.Transactions
 				if l == nil || x == nil || x.Done < 5 || m.RatePerS <= 0 || m.CPUUsPerTransaction <= 0 {
 					t.Fatalf("document %+v", m)

@@ -175,7 +175,7 @@ func (f tuneFlags) check() error {
 	}
 	for _, name := range f.responses {
 		if _, known := metric.Find(name); !known || name == "" {
-			problems = append(problems, fmt.Errorf("--response %s: no such response%s", name, source.DidYouMean(name, responseNames())))
+			problems = append(problems, fmt.Errorf("--response %s: no such response%s", name, source.DidYouMean(name, metric.ResponseNames())))
 		}
 	}
 	problems = append(problems, f.keepable()...)

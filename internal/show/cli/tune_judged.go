@@ -20,13 +20,6 @@ const (
 	setLossFree = "workload.loss_free.loss=0%"
 )
 
-func responseNames() (names []string) {
-	for _, r := range metric.All {
-		names = append(names, r.Name)
-	}
-	return names
-}
-
 // judgeBy reads the base, and adds to it what its list is to be judged by: a
 // setting that gives 2 % of goodput and takes three times the latency is no help
 // that goes without saying.

@@ -167,11 +167,12 @@ func effectRows(run *record.Run) [][]string {
 }
 
 func trialRows(run *record.Run) [][]string {
-	rows := [][]string{levels(run, []string{"run", "trial", "block", "treatment"}, "started", "window_s", "goodput_bps", "limit_bps",
-		"sender_reported_bps", "flows", "unconnected", "failed_checks",
-		"transactions_per_s", "latency_p50_us", "latency_p99_us", "latency_p999_us", "loss_free_bps", "lost_share", "surplus_share",
-		"connections", "cpu_s_per_gb", "cpu_us_per_transaction",
-		"tool_sum_bps", "surplus_bps", "predicted_surplus_bps", "unsent_bytes", "remade")}
+	head := []string{"started", "window_s", "limit_bps", "sender_reported_bps", "flows", "unconnected", "failed_checks"}
+	for _, r := range metric.Responses() {
+		head = append(head, r.Column())
+	}
+	rows := [][]string{levels(run, []string{"run", "trial", "block", "treatment"},
+		append(head, "tool_sum_bps", "surplus_bps", "predicted_surplus_bps", "unsent_bytes", "remade")...)}
 	for _, t := range run.Trials {
 		said := []string{"", "", "", ""}
 		if s := t.ToolReported; s != nil {
@@ -189,11 +190,11 @@ func trialRows(run *record.Run) [][]string {
 				failed = append(failed, c.Check)
 			}
 		}
-		line := levelsOf(run, t.Levels, place(run, t), instant(t.Started), number(t.WindowS), number(t.GoodputBps),
-			number(t.LimitBps), number(t.SenderReportedBps), integer(len(t.Flows)), integer(lost), strings.Join(failed, " "),
-			value(metric.Transactions, &t), value(metric.LatencyP50, &t), value(metric.LatencyP99, &t), value(metric.LatencyP999, &t), value(metric.LossFree, &t), value(metric.Lost, &t),
-			value(metric.Surplus, &t),
-			value(metric.Connections, &t), value(metric.CPUPerGigabyte, &t), value(metric.CPUPerTransaction, &t))
+		line := levelsOf(run, t.Levels, place(run, t), instant(t.Started), number(t.WindowS), number(t.LimitBps),
+			number(t.SenderReportedBps), integer(len(t.Flows)), integer(lost), strings.Join(failed, " "))
+		for _, r := range metric.Responses() {
+			line = append(line, value(r, &t))
+		}
 		rows = append(rows, append(append(line, said...), integer(t.Repeated)))
 	}
 	return rows

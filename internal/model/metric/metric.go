@@ -1,0 +1,185 @@
+// Package metric is the registry of what a measurement can be judged by: for
+// each metric its name, unit, direction (is more or less better), protocols,
+// and how it is read from a trial and from a Measure. The study key response,
+// measure --expect, plots, exports, the JSON Schema and docs/metrics.md are
+// served from it. It estimates and compares nothing; package stats does.
+package metric
+
+import (
+	"slices"
+
+	"linerate/internal/model/record"
+)
+
+// Metric is one quantity of a measurement.
+type Metric struct {
+	Name  string // in study files, records and --expect: snake_case
+	Label string // in sentences: "latency p99"
+	Unit  string // of values in records: a key of units
+	About string // for docs/metrics.md: one line of Markdown
+	Lower bool   // less is better
+	// Floor is a difference that does not matter in practice, whatever the ratio.
+	// Unit: the metric's own.
+	Floor float64
+	// Signed values may be below zero. Levels are compared by their difference,
+	// since the ratio of two values near zero means nothing.
+	Signed bool
+	// Absent says why a trial may have no value.
+	Absent string
+
+	protocols []string // whose flows have it; nil: those of the latency probe only
+	probed    bool     // the latency probe beside other flows has it, too
+	searched  bool     // only a search for the loss-free rate has it
+	// trial reads it from a trial; nil: a study cannot be judged by it. measure
+	// reads it from a Measure; nil: --expect does not know it.
+	trial   func(*record.Trial) (float64, bool)
+	measure func(*record.Measure) []Reading
+}
+
+// Reading is a value of a metric in one direction of a measurement; the
+// direction is empty where the value is one of the whole measurement.
+type Reading struct {
+	Direction string
+	Value     float64
+}
+
+// Setup is what a measurement consists of, as far as it decides which metrics
+// there are: flows of a protocol, a latency probe beside them, a search for the
+// loss-free rate.
+type Setup struct {
+	Protocol        string
+	Probe, LossFree bool
+}
+
+// find returns the metric of that name.
+func find(name string) (Metric, bool) {
+	i := slices.IndexFunc(All, func(m Metric) bool { return m.Name == name })
+	if i < 0 {
+		return Metric{}, false
+	}
+	return All[i], true
+}
+
+// Find returns the response of that name; the empty name is goodput's. False:
+// there is none, or a study cannot be judged by it.
+func Find(name string) (Metric, bool) {
+	if name == "" {
+		return Goodput, true
+	}
+	m, ok := find(name)
+	return m, ok && m.trial != nil
+}
+
+// Responses are the metrics that a study can be judged by, in the order of the
+// registry.
+func Responses() []Metric {
+	return slices.DeleteFunc(slices.Clone(All), func(m Metric) bool { return m.trial == nil })
+}
+
+// ResponseNames are the names of Responses: the values of the study key response.
+func ResponseNames() []string {
+	var names []string
+	for _, m := range Responses() {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// Expectable returns the metric of that name for --expect; an empty name is the
+// transaction rate of protocols that have one, and otherwise goodput. False: there
+// is none, or it cannot be read from a Measure.
+func Expectable(name, protocol string) (Metric, bool) {
+	switch {
+	case name == "" && Transactions.From(protocol):
+		return Transactions, true
+	case name == "":
+		return Goodput, true
+	}
+	m, ok := find(name)
+	return m, ok && m.measure != nil
+}
+
+// ExpectableNames are the names of the metrics that --expect knows.
+func ExpectableNames() []string {
+	var names []string
+	for _, m := range All {
+		if m.measure != nil {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// Of lists the responses of a run, the one that counts first. A name that is not
+// known here, from a later linerate, is left out.
+func Of(run *record.Run) []Metric {
+	var list []Metric
+	for _, name := range run.Responses {
+		if r, ok := Find(name); ok {
+			list = append(list, r)
+		}
+	}
+	if len(list) == 0 {
+		return []Metric{Goodput}
+	}
+	return list
+}
+
+// From reports whether flows of a protocol have the metric; an empty protocol is tcp.
+func (m Metric) From(protocol string) bool {
+	if protocol == "" {
+		protocol = record.ProtocolTCP
+	}
+	return slices.Contains(m.protocols, protocol)
+}
+
+// In reports whether a measurement of this setup has the metric.
+func (m Metric) In(s Setup) bool {
+	return m.From(s.Protocol) && (s.LossFree || !m.searched) || s.Probe && m.probed
+}
+
+// Protocols are those whose flows have the metric.
+func (m Metric) Protocols() []string { return m.protocols }
+
+// Probed reports whether the latency probe beside flows of other protocols has it.
+func (m Metric) Probed() bool { return m.probed }
+
+// Searched reports whether only a search for the loss-free rate has it.
+func (m Metric) Searched() bool { return m.searched }
+
+// Value is the metric of one trial; false: it has none (Absent).
+func (m Metric) Value(t *record.Trial) (float64, bool) { return m.trial(t) }
+
+// Readings are the metric's values in a Measure of one mode; none: it has none.
+func (m Metric) Readings(of *record.Measure) []Reading { return m.measure(of) }
+
+// Estimate is the metric of a treatment, with no Trials where it has none.
+func (m Metric) Estimate(t *record.Treatment) record.ResponseEstimate {
+	for _, e := range t.Responses {
+		if e.Response == m.Name {
+			return e
+		}
+	}
+	e := record.ResponseEstimate{Response: m.Name, Unit: m.Unit}
+	if m.Name == Goodput.Name {
+		g := t.Goodput
+		e.Mean, e.Low, e.High, e.Confidence, e.Trials = g.MeanBps, g.LowBps, g.HighBps, g.Confidence, t.Trials
+	}
+	return e
+}
+
+// Effect is an effect's comparison in this metric; nil: it was not made.
+func (m Metric) Effect(e *record.Effect) *record.Effect {
+	if e == nil {
+		return nil
+	}
+	if of, ok := Find(e.Response); ok && of.Name == m.Name {
+		return e
+	}
+	for i := range e.Beside {
+		if found := m.Effect(&e.Beside[i]); found != nil {
+			return found
+		}
+	}
+	return nil
+}

@@ -1,0 +1,273 @@
+package metric
+
+import (
+	"slices"
+
+	"linerate/internal/model/record"
+)
+
+// All are the metrics in the order in which people read them. A new one is a line
+// here, with its declaration below; docs/metrics.md is made from it (go test
+// ./internal/model/metric ./internal/model/study -update).
+var All = []Metric{
+	Goodput, Transactions, latencyMean, LatencyP50, latencyP90, LatencyP99, LatencyP999, latencyP9999, latencyMax,
+	LossFree, Lost, Jitter, Surplus, Connections, CPUPerGigabyte, CPUPerTransaction, bufferDelay, grade,
+}
+
+var (
+	bulk          = []string{record.ProtocolTCP, record.ProtocolUDP}
+	transactional = record.Transactional
+)
+
+// The metrics.
+var (
+	Goodput = Metric{
+		Name: "goodput", Label: "goodput", Unit: "bps", protocols: bulk,
+		About:   "what the receivers of tcp and udp flows read",
+		trial:   func(t *record.Trial) (float64, bool) { return t.GoodputBps, true },
+		measure: perDirection(func(d record.MeasureDirection) (float64, bool) { return d.GoodputBps, true }),
+	}
+	Transactions = Metric{
+		Name: "transactions", Label: "transaction rate", Unit: "per_s", protocols: transactional, Absent: "no flow makes transactions",
+		About: "transactions done per second",
+		trial: func(t *record.Trial) (float64, bool) {
+			return t.TransactionsPerS, slices.ContainsFunc(t.Flows, func(f record.Flow) bool { return !record.Bulk(f.Protocol) })
+		},
+		measure: perDirection(func(d record.MeasureDirection) (float64, bool) { return d.RatePerS, d.Transactions != nil }),
+	}
+
+	latencyMean  = latency("mean", "the mean time of a transaction", func(d *record.Distribution) float64 { return d.MeanUs })
+	LatencyP50   = latency("p50", "the time that half of the transactions took at most, all flows together", func(d *record.Distribution) float64 { return d.P50Us })
+	latencyP90   = latency("p90", "the same of 90 %", func(d *record.Distribution) float64 { return d.P90Us })
+	LatencyP99   = latency("p99", "the same of 99 %", func(d *record.Distribution) float64 { return d.P99Us })
+	LatencyP999  = latency("p999", "the same of 99.9 %", func(d *record.Distribution) float64 { return d.P999Us })
+	latencyP9999 = latency("p9999", "the same of 99.99 %", func(d *record.Distribution) float64 { return d.P9999Us })
+	latencyMax   = latency("max", "the time of the slowest transaction", func(d *record.Distribution) float64 { return d.MaxUs })
+
+	LossFree = Metric{
+		Name: "loss_free", Label: "loss-free rate", Unit: "bps", protocols: []string{record.ProtocolUDP}, searched: true, Absent: "no rate without loss was searched",
+		About: "the [highest rate without loss](study-files.md#the-highest-rate-without-loss), where it is searched; 0 where every rate lost",
+		trial: func(t *record.Trial) (float64, bool) {
+			if t.LossFree == nil {
+				return 0, false
+			}
+			return t.LossFree.RateBps, true
+		},
+		measure: whole(func(m *record.Measure) (float64, bool) {
+			if m.LossFree == nil {
+				return 0, false
+			}
+			return m.LossFree.RateBps, true
+		}),
+	}
+	// Floor: one datagram in a thousand is below what an application notices.
+	Lost = Metric{
+		Name: "lost", Label: "loss", Unit: "share", Lower: true, Floor: 0.001, protocols: []string{record.ProtocolUDP, record.ProtocolUDPRR}, Absent: "no datagram was sent",
+		About: "the part of the datagrams that did not arrive, or of `udp-rr` requests that had no response",
+		trial: func(t *record.Trial) (float64, bool) {
+			if t.Datagrams != nil {
+				return t.Datagrams.LostShare()
+			}
+			return unanswered(t.Flows)
+		},
+		measure: perDirection(func(d record.MeasureDirection) (float64, bool) { return d.LostShare, d.Lost != nil }),
+	}
+	Jitter = Metric{
+		Name: "jitter", Label: "jitter", Unit: "us", Lower: true, protocols: []string{record.ProtocolUDP}, Absent: "no datagram was received",
+		About: "interarrival jitter of datagrams (RFC 3550, section 6.4.1): the mean over those received",
+		trial: func(t *record.Trial) (float64, bool) { return jitter(t.Flows) },
+		measure: perDirection(func(d record.MeasureDirection) (float64, bool) {
+			if d.Datagrams == nil {
+				return 0, false
+			}
+			return d.Datagrams.JitterUs, true
+		}),
+	}
+	// Floor: a shaper's full bucket and the error of a window's edges are smaller.
+	Surplus = Metric{
+		Name: "surplus", Label: "surplus", Unit: "share", Lower: true, Floor: 0.02, Signed: true, protocols: bulk, Absent: "no other program reported on its flows",
+		About: "how much more [another program](foreign-tools.md), or with `accounting: sender` the sender, reports than the receivers read; may be below zero, so that levels are compared by their difference, in points, and `until` is in points, too; less than 2 do not matter",
+		trial: func(t *record.Trial) (float64, bool) {
+			s := t.ToolReported
+			if s == nil || s.GoodputBps == 0 {
+				return 0, false
+			}
+			return s.SurplusBps / s.GoodputBps, true
+		},
+	}
+	Connections = ofFlows(Metric{
+		Name: "connections", Label: "connection count", Unit: "count", protocols: []string{record.ProtocolRR}, Absent: "no flow has connections that stay",
+		About: "connections that were open at the window's end; also of a flow that got no more because [no port was left](findings.md#ports-exhausted)",
+	}, connections)
+	CPUPerGigabyte = Metric{
+		Name: "cpu_per_gigabyte", Label: "CPU time per GB", Unit: "s_per_gb", Lower: true, protocols: bulk, Absent: "nothing was received",
+		About: "processor time of linerate's processes at all hosts, kernel included, for each 10⁹ bytes that tcp and udp flows received",
+		trial: func(t *record.Trial) (float64, bool) {
+			return processors(t, float64(received(t.Flows, record.Bulk))/1e9)
+		},
+		measure: whole(func(m *record.Measure) (float64, bool) { return m.CPUSPerGigabyte, bothEnds(m) && m.ReceivedBytes > 0 }),
+	}
+	CPUPerTransaction = Metric{
+		Name: "cpu_per_transaction", Label: "CPU time per transaction", Unit: "us", Lower: true, protocols: transactional, Absent: "no transaction was done",
+		About: "the same for each transaction that was done",
+		trial: func(t *record.Trial) (float64, bool) {
+			var done int64
+			for _, f := range t.Flows {
+				if f.Transactions != nil {
+					done += f.Transactions.Done
+				}
+			}
+			return processors(t, float64(done)/1e6)
+		},
+		measure: whole(func(m *record.Measure) (float64, bool) {
+			return m.CPUUsPerTransaction, bothEnds(m) && m.CPUUsPerTransaction > 0
+		}),
+	}
+
+	bufferDelay = Metric{
+		Name: "buffer_delay", Label: "buffer delay", Unit: "us", Lower: true, probed: true,
+		About:   "how much longer a response takes on average under load than the quickest one without (RFC 6349, section 4.3)",
+		measure: ofProbe(func(l *record.Latency) float64 { return l.BufferDelayUs }),
+	}
+	grade = Metric{
+		Name: "grade", Label: "grade", Unit: "grade", probed: true,
+		About:   "the [grade](measure.md#latency-under-load) of the buffer delay, F to A+",
+		measure: ofProbe(func(l *record.Latency) float64 { return float64(slices.Index(record.LatencyGrades, l.Grade)) }),
+	}
+)
+
+// ofFlows is a metric that is read from flows: all of a trial's, or those that one
+// end of a measurement sends.
+func ofFlows(m Metric, of func([]record.Flow) (float64, bool)) Metric {
+	m.trial = func(t *record.Trial) (float64, bool) { return of(t.Flows) }
+	m.measure = func(all *record.Measure) (list []Reading) {
+		for _, d := range all.Directions {
+			sent := slices.DeleteFunc(slices.Clone(all.Flows), func(f record.Flow) bool { return f.From != d.Sender() })
+			if value, known := of(sent); known {
+				list = append(list, Reading{d.Direction, value})
+			}
+		}
+		return list
+	}
+	return m
+}
+
+// latency is a part of the distribution of latencies: of a study's transactions, of a
+// measurement's, or of its probe under load.
+func latency(part, about string, of func(*record.Distribution) float64) Metric {
+	label := map[string]string{"mean": "mean latency", "p999": "latency p99.9", "p9999": "latency p99.99", "max": "maximum latency"}[part]
+	if label == "" {
+		label = "latency " + part
+	}
+	known := func(d *record.Distribution) (float64, bool) {
+		if d == nil || d.Count == 0 {
+			return 0, false
+		}
+		return of(d), true
+	}
+	return Metric{
+		Name: "latency_" + part, Label: label, Unit: "us", Lower: true, protocols: transactional, probed: true, Absent: "no transaction was done", About: about,
+		trial: func(t *record.Trial) (float64, bool) { return known(t.Latency) },
+		measure: whole(func(m *record.Measure) (float64, bool) {
+			if m.Latency != nil {
+				return known(m.Latency.Loaded)
+			}
+			return known(m.LatencyUs)
+		}),
+	}
+}
+
+func perDirection(of func(record.MeasureDirection) (float64, bool)) func(*record.Measure) []Reading {
+	return func(m *record.Measure) (list []Reading) {
+		for _, d := range m.Directions {
+			if value, known := of(d); known {
+				list = append(list, Reading{d.Direction, value})
+			}
+		}
+		return list
+	}
+}
+
+func whole(of func(*record.Measure) (float64, bool)) func(*record.Measure) []Reading {
+	return func(m *record.Measure) []Reading {
+		if value, known := of(m); known {
+			return []Reading{{"", value}}
+		}
+		return nil
+	}
+}
+
+// ofProbe reads from a latency probe; it has no value where no request under load
+// had a response.
+func ofProbe(of func(*record.Latency) float64) func(*record.Measure) []Reading {
+	return whole(func(m *record.Measure) (float64, bool) {
+		if m.Latency == nil || m.Latency.Loaded == nil {
+			return 0, false
+		}
+		return of(m.Latency), true
+	})
+}
+
+// bothEnds reports whether the processor time of both ends is known: not of a peer
+// that is another program.
+func bothEnds(m *record.Measure) bool { return len(m.Ends) == 2 }
+
+// unanswered is the part of requests over UDP that had no response.
+func unanswered(flows []record.Flow) (share float64, known bool) {
+	var all record.Transactions
+	for _, f := range flows {
+		if x := f.Transactions; x != nil && f.Protocol == record.ProtocolUDPRR {
+			all.Unanswered, all.Done = all.Unanswered+x.Unanswered, all.Done+x.Done
+		}
+	}
+	return all.LostShare()
+}
+
+func jitter(flows []record.Flow) (float64, bool) {
+	var sum, datagrams float64
+	for _, f := range flows {
+		if d := f.Datagrams; d != nil {
+			sum += d.JitterUs * float64(d.Received)
+			datagrams += float64(d.Received)
+		}
+	}
+	return sum / max(datagrams, 1), datagrams > 0
+}
+
+func connections(flows []record.Flow) (open float64, known bool) {
+	for _, f := range flows {
+		switch {
+		case f.Protocol != record.ProtocolRR:
+			continue
+		case f.Exhausted != nil:
+			open += float64(f.Exhausted.Open)
+		case f.Transactions != nil:
+			open += float64(f.Transactions.Connections)
+		}
+		known = true
+	}
+	return open, known
+}
+
+// received are the bytes that flows of some protocols received.
+func received(flows []record.Flow, of func(protocol string) bool) (bytes int64) {
+	for _, f := range flows {
+		if of(f.Protocol) {
+			bytes += f.ReceivedBytes
+		}
+	}
+	return bytes
+}
+
+// processors is the processor time of linerate's own processes in a trial, in
+// seconds per unit of work.
+func processors(t *record.Trial, work float64) (float64, bool) {
+	var seconds float64
+	for _, h := range t.Hosts {
+		seconds += h.ProcessCPUS
+	}
+	if work <= 0 || seconds <= 0 {
+		return 0, false
+	}
+	return seconds / work, true
+}

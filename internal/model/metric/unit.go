@@ -1,0 +1,135 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+)
+
+// Scale is a unit in which values are shown: the value times Per.
+type Scale struct {
+	Unit string
+	Per  float64
+}
+
+// With puts the unit behind a figure.
+func (s Scale) With(figure string) string {
+	if s.Unit == "" || strings.HasPrefix(s.Unit, "/") {
+		return figure + s.Unit
+	}
+	return figure + " " + s.Unit
+}
+
+// MegaBytes is the Scale of goodput for those who think in files.
+const MegaBytes = "MB/s"
+
+// unitOf is what a unit of records is like for people.
+type unitOf struct {
+	// scales are the units in which values are shown, the largest first.
+	scales []Scale
+	// column is what a table's column of such values has behind the metric's name.
+	column string
+	// example is a value as --expect takes it, and parse reads one.
+	example string
+	parse   func(text string) (float64, error)
+}
+
+var units = map[string]unitOf{
+	"bps":      {[]Scale{{"Tbit/s", 1e-12}, {"Gbit/s", 1e-9}, {"Mbit/s", 1e-6}, {"kbit/s", 1e-3}, {"bit/s", 1}}, "_bps", "900mbit", parseBitRate},
+	"per_s":    {[]Scale{{"M/s", 1e-6}, {"k/s", 1e-3}, {"/s", 1}}, "_per_s", "10000/s", nil},
+	"us":       {[]Scale{{"s", 1e-6}, {"ms", 1e-3}, {"µs", 1}}, "_us", "500us", parseMicroseconds},
+	"share":    {[]Scale{{"%", 100}}, "_share", "0.1%", parseShare},
+	"s_per_gb": {[]Scale{{"s/GB", 1}, {"ms/GB", 1e3}}, "_s", "0.5s/GB", nil},
+	"count":    {[]Scale{{"open", 1}}, "", "1000", nil},
+	"grade":    {nil, "", "B", parseGrade},
+}
+
+// Scale is the unit in which the largest of some values is at least one. unit is
+// how the run wants goodput shown.
+func (m Metric) Scale(unit string, largest float64) Scale {
+	if m.Unit == Goodput.Unit && unit == MegaBytes {
+		return Scale{MegaBytes, 1 / 8e6}
+	}
+	list := units[m.Unit].scales
+	for _, s := range list {
+		if largest*s.Per >= 1 {
+			return s
+		}
+	}
+	return list[len(list)-1]
+}
+
+// Column names the metric in tables for other programs, with its unit.
+func (m Metric) Column() string { return m.Name + units[m.Unit].column }
+
+// Format spells a value with its unit and four significant digits.
+func (m Metric) Format(v float64) string {
+	if m.Unit == "grade" {
+		return record.LatencyGrades[int(v)]
+	}
+	s := m.Scale("", math.Abs(v)*1.00005) // 999.96 Mbit/s is 1 Gbit/s
+	v *= s.Per
+	digits := 4
+	if whole := len(strconv.FormatFloat(math.Abs(v), 'f', 0, 64)); whole > digits {
+		digits = whole
+	}
+	return s.With(strconv.FormatFloat(v, 'g', digits, 64))
+}
+
+// Example is a condition that --expect takes: "goodput >= 900mbit".
+func (m Metric) Example() string {
+	comparison := ">="
+	if m.Lower {
+		comparison = "<="
+	}
+	return m.Name + " " + comparison + " " + units[m.Unit].example
+}
+
+// Parse reads a value of the metric as people write it.
+func (m Metric) Parse(text string) (float64, error) {
+	text = strings.TrimSpace(text)
+	if parse := units[m.Unit].parse; parse != nil {
+		return parse(text)
+	}
+	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZµ/")
+	i := slices.IndexFunc(units[m.Unit].scales, func(s Scale) bool {
+		return s.Unit == strings.TrimSpace(text[len(digits):]) || len(units[m.Unit].scales) == 1 && digits == text
+	})
+	value, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	if err != nil || i < 0 || strings.Trim(digits, "0123456789. ") != "" {
+		return 0, fmt.Errorf("%q: expected a value such as %s", text, units[m.Unit].example)
+	}
+	return value / units[m.Unit].scales[i].Per, nil
+}
+
+func parseBitRate(text string) (float64, error) {
+	value, err := unit.ParseBitRate(text)
+	return float64(value), err
+}
+
+// parseShare reads "0.1%". A bare number is refused: it could be meant as either.
+func parseShare(text string) (float64, error) {
+	value, err := unit.ParseRatio(text)
+	if err == nil && value > 0 && !strings.HasSuffix(text, "%") {
+		err = fmt.Errorf("%q: expected a percentage", text)
+	}
+	return float64(value), err
+}
+
+func parseMicroseconds(text string) (float64, error) {
+	value, err := unit.ParseDuration(text)
+	return float64(value) / 1e3, err
+}
+
+// parseGrade returns a grade's place among record.LatencyGrades.
+func parseGrade(text string) (float64, error) {
+	if i := slices.Index(record.LatencyGrades, text); i >= 0 {
+		return float64(i), nil
+	}
+	return 0, fmt.Errorf("%q: expected one of %s", text, strings.Join(record.LatencyGrades, ", "))
+}

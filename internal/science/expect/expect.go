@@ -1,0 +1,151 @@
+// Package expect is the language of measure --expect: conditions on metrics, such
+// as "goodput >= 900mbit, lost <= 0.1%", and whether a measurement meets them. The
+// metrics are those of package metric that can be read from a Measure.
+package expect
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+	"linerate/internal/model/source"
+)
+
+// Expectation is what a measurement has to show: conditions that all have to be met,
+// in every direction and mode. The zero value expects nothing.
+type Expectation []condition
+
+// condition is one of them: ">= 900mbit", "latency_p99 <= 500us".
+type condition struct {
+	text       string
+	metric     metric.Metric
+	comparison string
+	wanted     float64
+}
+
+// comparisons, the longer ones first.
+var comparisons = []string{">=", "<=", ">", "<"}
+
+// Parse reads conditions with commas between. A value alone is of the transaction
+// rate or the goodput, whichever the protocol has, and means at least that much.
+// The error joins what is wrong with each condition: also a metric that a
+// measurement of this setup does not have.
+func Parse(text string, of metric.Setup) (Expectation, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	var e Expectation
+	var problems []error
+	for part := range strings.SplitSeq(text, ",") {
+		c, err := parse(strings.TrimSpace(part), of)
+		e, problems = append(e, c), append(problems, err)
+	}
+	return e, errors.Join(problems...)
+}
+
+func parse(text string, of metric.Setup) (condition, error) {
+	at, comparison := len(text), ""
+	for _, c := range comparisons {
+		if i := strings.Index(text, c); i >= 0 && i < at {
+			at, comparison = i, c
+		}
+	}
+	c := condition{comparison: cmp.Or(comparison, ">=")}
+	name, value := "", text
+	if comparison != "" {
+		name, value = strings.TrimSpace(text[:at]), strings.TrimSpace(text[at+len(comparison):])
+	}
+	var known bool
+	if c.metric, known = metric.Expectable(name, of.Protocol); !known {
+		return c, fmt.Errorf("%q: no metric %q%s", text, name, source.DidYouMean(name, metric.ExpectableNames()))
+	}
+	if !c.metric.In(of) {
+		return c, fmt.Errorf("%q: %s", text, lacking(c.metric, of))
+	}
+	var err error
+	if c.wanted, err = c.metric.Parse(value); err != nil {
+		return c, fmt.Errorf("%q: expected %sa comparison (%s) and a value, such as '%s'", text,
+			map[bool]string{true: "a metric, "}[name != ""], strings.Join(comparisons, ", "), c.metric.Example())
+	}
+	c.text = strings.TrimSpace(name + " " + c.comparison + " " + value)
+	return c, nil
+}
+
+// lacking says why a measurement of this setup does not have a metric.
+func lacking(m metric.Metric, of metric.Setup) string {
+	switch {
+	case m.Searched() && m.From(of.Protocol):
+		return m.Name + " is measured with --loss-free"
+	case m.Probed() && len(m.Protocols()) > 0:
+		return fmt.Sprintf("%s is measured with --protocol %s, or with --latency", m.Name, source.Or(m.Protocols()))
+	case m.Probed():
+		return m.Name + " is measured with --latency"
+	}
+	return fmt.Sprintf("%s is measured with --protocol %s, and --protocol is %s", m.Name, source.Or(m.Protocols()), of.Protocol)
+}
+
+// Check holds every direction and mode of a measurement to the expectation; nil:
+// nothing was expected.
+func (e Expectation) Check(m *record.Measure) *record.Expectation {
+	if len(e) == 0 {
+		return nil
+	}
+	result := &record.Expectation{Met: true}
+	var texts []string
+	for _, c := range e {
+		part := c.check(m)
+		result.Conditions = append(result.Conditions, part)
+		result.Met = result.Met && part.Met
+		texts = append(texts, c.text)
+	}
+	result.Gate = strings.Join(texts, ", ")
+	return result
+}
+
+// check: a metric without a value does not meet its condition.
+func (c condition) check(m *record.Measure) record.Condition {
+	part := record.Condition{Metric: c.metric.Name, Condition: c.text}
+	var got []string
+	met := true
+	for _, one := range m.EachMode() {
+		readings := c.metric.Readings(one)
+		if one.LossFree != nil && one.LossFree.RateBps == 0 {
+			readings = nil // a search that found no rate ends with a trial that lost
+		}
+		met = met && len(readings) > 0
+		for _, r := range readings {
+			words := strings.TrimSpace(r.Direction + " " + c.metric.Format(r.Value))
+			if len(m.Modes) > 0 {
+				words += " in mode " + one.Mode
+			}
+			got = append(got, words)
+			met = met && c.admits(r.Value)
+		}
+	}
+	part.Met, part.Got = met, cmp.Or(strings.Join(got, ", "), "nothing")
+	return part
+}
+
+func (c condition) admits(value float64) bool {
+	order := cmp.Compare(value, c.wanted)
+	return slices.Contains(map[string][]int{">=": {0, 1}, "<=": {-1, 0}, ">": {1}, "<": {-1}}[c.comparison], order)
+}
+
+// Unmet is an error that names what was expected and not measured; nil: all was, or
+// nothing was expected.
+func Unmet(e *record.Expectation) error {
+	if e == nil || e.Met {
+		return nil
+	}
+	var words []string
+	for _, c := range e.Conditions {
+		if !c.Met {
+			words = append(words, fmt.Sprintf("expected %s %s, got %s", c.Metric, strings.TrimPrefix(c.Condition, c.Metric+" "), c.Got))
+		}
+	}
+	return errors.New(strings.Join(words, "; "))
+}

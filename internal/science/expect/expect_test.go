@@ -1,0 +1,160 @@
+package expect
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+)
+
+// bothWays is a measurement in both directions.
+func bothWays(write, read float64) *record.Measure {
+	return &record.Measure{Directions: []record.MeasureDirection{
+		{Direction: "write", GoodputBps: write}, {Direction: "read", GoodputBps: read},
+	}}
+}
+
+func TestExpect(t *testing.T) {
+	for _, test := range []struct {
+		text        string
+		write, read float64
+		met         bool
+	}{
+		{">= 900mbit", 900e6, 901e6, true}, {">= 900mbit", 899e6, 2e9, false}, {"900mbit", 900e6, 900e6, true},
+		{">900 Mbit/s", 900e6, 901e6, false}, {"<= 1gbit", 1e9, 1e9, true}, {"< 1gbit", 1e9, 1, false},
+		{"goodput >= 900mbit", 900e6, 900e6, true}, {">= 900mbit, <= 1gbit", 950e6, 999e6, true}, {">= 900mbit,<=1gbit", 950e6, 1.1e9, false},
+	} {
+		g, err := Parse(test.text, metric.Setup{Protocol: "tcp"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := g.Check(bothWays(test.write, test.read)); got == nil || got.Met != test.met {
+			t.Errorf("%s with %g and %g: %+v", test.text, test.write, test.read, got)
+		}
+	}
+	if g, err := Parse(" ", metric.Setup{Protocol: "tcp"}); err != nil || g.Check(bothWays(1, 1)) != nil || Unmet(g.Check(bothWays(1, 1))) != nil {
+		t.Errorf("nothing is expected: %+v, %v", g, err)
+	}
+	// Both modes have to meet it.
+	g, _ := Parse(">= 1gbit", metric.Setup{Protocol: "tcp"})
+	fast, slow := bothWays(2e9, 2e9), bothWays(2e9, 0.5e9)
+	fast.Mode, slow.Mode = "auto", "copy"
+	m := *fast
+	m.Modes = []*record.Measure{fast, slow}
+	if err := Unmet(g.Check(&m)); err == nil || !strings.Contains(err.Error(), "expected goodput >= 1gbit, got write 2 Gbit/s in mode auto, ") || !strings.Contains(err.Error(), "read 500 Mbit/s in mode copy") {
+		t.Errorf("the second mode misses it: %v", err)
+	}
+}
+
+func TestExpectOfOtherProtocols(t *testing.T) {
+	udp := bothWays(1e9, 1e9)
+	for i := range udp.Directions {
+		udp.Directions[i].Datagrams = &record.Datagrams{Received: 1000, JitterUs: 200 * float64(i+1)}
+		udp.Directions[i].Lost = &udp.Directions[i].Datagrams.Lost
+	}
+	udp.Directions[1].LostShare = 0.002
+	rr := &record.Measure{
+		Directions:    []record.MeasureDirection{{Direction: "write", MeasureCounts: record.MeasureCounts{RatePerS: 12000, Transactions: &record.Transactions{}}}},
+		MeasureCounts: record.MeasureCounts{LatencyUs: &record.Distribution{Count: 9, MeanUs: 80, P50Us: 70, P90Us: 90, P99Us: 400, P999Us: 900, P9999Us: 2000, MaxUs: 5000}},
+	}
+	letters := &record.Measure{Directions: slices.Clone(rr.Directions)}
+	letters.Directions[0].Lost, letters.Directions[0].LostShare = new(int64), 0.01
+	for _, test := range []struct {
+		text, protocol string
+		m              *record.Measure
+		missed         string // empty: met
+	}{
+		{"lost <= 1%, transactions >= 10k/s", "udp-rr", letters, ""}, {"lost <= 0.9%", "udp-rr", letters, "expected lost <= 0.9%, got write 1 %"},
+		{">= 1gbit, lost <= 0.2%, jitter < 401us", "udp", udp, ""},
+		{"lost <= 0.1%", "udp", udp, "expected lost <= 0.1%, got write 0 %, read 0.2 %"},
+		{"lost < 1%, jitter <= 0.3ms", "udp", udp, "expected jitter <= 0.3ms, got write 200 µs, read 400 µs"},
+		{">= 10000/s", "rr", rr, ""}, {"12k/s", "crr", rr, ""}, {"transactions > 12k/s", "rr", rr, "expected transactions > 12k/s, got write 12 k/s"},
+		{"latency_p99 <= 400us, latency_p50<=70us, latency_p90 < 91us, latency_p999 <= 1ms, latency_p9999 <= 2ms, latency_max <= 5ms, latency_mean <= 80us", "rr", rr, ""},
+		{"latency_p99 <= 399us,transactions>=1/s,latency_max<1ms", "rr", rr, "expected latency_p99 <= 399us, got 400 µs; expected latency_max < 1ms, got 5 ms"},
+		// What is not known is not met.
+		{"latency_p99 <= 1s", "rr", &record.Measure{Directions: rr.Directions}, "got nothing"},
+	} {
+		g, err := Parse(test.text, metric.Setup{Protocol: test.protocol})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := g.Check(test.m)
+		if err := Unmet(e); e.Met != (test.missed == "") || err != nil && !strings.Contains(err.Error(), test.missed) {
+			t.Errorf("%s: met %t, %v; want %q", test.text, e.Met, err, test.missed)
+		}
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	for _, test := range []struct{ text, protocol, want string }{
+		{"=", "tcp", "such as 'goodput >= 900mbit'"}, {">= fast", "tcp", "expected a comparison"}, {"== 1gbit", "tcp", "expected a comparison"},
+		{"!= 1gbit", "tcp", "expected a comparison"}, {"90%", "tcp", "expected a comparison"}, {">= -1mbit", "tcp", "expected a comparison"},
+		{">= 1gbit,", "tcp", "expected a comparison"}, {"lost <= 1%", "tcp", "lost is measured with --protocol udp or udp-rr, and --protocol is tcp"},
+		{"latency_p99 <= 1ms", "udp", "latency_p99 is measured with --protocol rr, udp-rr or crr, or with --latency"}, {"latency_p98 <= 1ms", "rr", `no metric "latency_p98"; did you mean "latency_p`},
+		{"p99 <= 1ms", "rr", `no metric "p99"; did you mean "latency_p99"?`}, {"rate >= 1/s", "rr", `no metric "rate"; expected one of goodput, transactions`},
+		{"lost <= 1%", "rr", "lost is measured with --protocol udp or udp-rr"}, {">= 900mbit", "rr", "such as 'transactions >= 10000/s'"}, {"latency_p99 <= 500", "rr", "such as 'latency_p99 <= 500us'"}, {"lost <= 0.5", "udp", "such as 'lost <= 0.1%'"},
+		{"transactions >= -5/s", "rr", "such as 'trans"}, {"transactions >= NaN/s", "rr", "such as 'trans"}, {"a <= 1, b <= 2", "rr", `"b <= 2": no metric`},
+	} {
+		if g, err := Parse(test.text, metric.Setup{Protocol: test.protocol}); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%q is understood as %+v, %v; want %q", test.text, g, err, test.want)
+		}
+	}
+}
+
+// TestExpectOfSearch: what a search found is known of a search, and where it found
+// nothing, nothing is.
+func TestExpectOfSearch(t *testing.T) {
+	search := metric.Setup{Protocol: "udp", LossFree: true}
+	m := bothWays(950e6, 950e6)
+	m.LossFree = &record.LossFree{RateBps: 910e6}
+	for text, missed := range map[string]string{"loss_free >= 900mbit": "", ">= 940mbit": "", "loss_free >= 920mbit": "expected loss_free >= 920mbit, got 910 Mbit/s"} {
+		g, err := Parse(text, search)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Unmet(g.Check(m)); (err == nil) != (missed == "") || err != nil && err.Error() != missed {
+			t.Errorf("%s: %v, want %q", text, err, missed)
+		}
+		if none := (&record.Measure{Directions: m.Directions, LossFree: &record.LossFree{}}); Unmet(g.Check(none)) == nil || !none.Doubtful() || m.Doubtful() {
+			t.Errorf("%s: met by a search that found nothing, or one that did is in doubt", text)
+		}
+	}
+	for protocol, want := range map[string]string{"udp": "loss_free is measured with --loss-free", "tcp": "loss_free is measured with --protocol udp"} {
+		if _, err := Parse("loss_free >= 900mbit", metric.Setup{Protocol: protocol, Probe: true}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s without a search: %v, want %q", protocol, err, want)
+		}
+	}
+}
+
+// TestExpectOfLatency: beside a load the probe's latency is known, and its grade.
+func TestExpectOfLatency(t *testing.T) {
+	m := bothWays(1e9, 1e9)
+	m.Latency = &record.Latency{Loaded: &record.Distribution{Count: 9, P99Us: 40e3}, BufferDelayUs: 35e3, Grade: "B"}
+	for text, missed := range map[string]string{
+		">= 1gbit, grade >= B, latency_p99 <= 40ms": "", "buffer_delay <= 40ms": "", "grade >= A": "expected grade >= A, got B", "grade > F, grade < A+": "",
+		"buffer_delay <= 30ms": "expected buffer_delay <= 30ms, got 35 ms", "latency_p99 < 40ms": "expected latency_p99 < 40ms, got 40 ms",
+	} {
+		g, err := Parse(text, metric.Setup{Protocol: "tcp", Probe: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Unmet(g.Check(m)); (err == nil) != (missed == "") || err != nil && err.Error() != missed {
+			t.Errorf("%s: %v, want %q", text, err, missed)
+		}
+	}
+	for text, want := range map[string]string{"grade >= E": "such as 'grade >= B'", "lost <= 1%": "lost is measured with --protocol udp"} {
+		if _, err := Parse(text, metric.Setup{Protocol: "tcp", Probe: true}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	if _, err := Parse("grade >= B", metric.Setup{Protocol: "rr"}); err == nil || !strings.Contains(err.Error(), "grade is measured with --latency") {
+		t.Errorf("a grade without a load: %v", err)
+	}
+	// No answer under load is nothing to be satisfied with.
+	m.Latency.Loaded, m.Latency.Grade = nil, "F"
+	if g, _ := Parse("buffer_delay <= 30ms", metric.Setup{Protocol: "tcp", Probe: true}); Unmet(g.Check(m)) == nil {
+		t.Error("no answer, and the delay is as expected")
+	}
+}
