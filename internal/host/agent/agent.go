@@ -52,8 +52,8 @@ type agent struct {
 
 	daemon bgp.Daemon
 
-	// guest is set where the conductor is not the host's own.
-	guest *Guest
+	// client is set where the conductor is not the host's own.
+	client *Client
 
 	engineMu          sync.Mutex
 	engine            *traffic.Engine // the current trial's; nil between trials
@@ -71,13 +71,13 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, options Options) (err
 	defer reader.Close()
 	a := &agent{node: options.Node, reader: reader}
 	handlers := a.traffic()
-	maps.Copy(handlers, a.abroad())
+	maps.Copy(handlers, a.iperf3Client())
 	if !options.TrafficOnly {
 		if a.manager, err = apply.Open(apply.Options{Journal: options.Journal}); err != nil {
 			return err
 		}
 		maps.Copy(handlers, a.settings())
-		maps.Copy(handlers, a.ways())
+		maps.Copy(handlers, a.paths())
 		maps.Copy(handlers, a.routing())
 	}
 	defer func() { err = errors.Join(err, a.leave()) }()
@@ -129,7 +129,7 @@ func (a *agent) leave() error {
 }
 
 // settings are the verbs that change the host or depend on that, or that have to
-// do with other programs: none of them is for guests.
+// do with other programs: none of them is for clients.
 func (a *agent) settings() map[string]bus.Handler {
 	return map[string]bus.Handler{
 		"programs": handle(a.programs),

@@ -11,10 +11,10 @@ import (
 
 // A trial's flows may have an iperf3 server at their other end. The agent agrees
 // with it in place of another agent; the window is its own affair as always. Only
-// a host's own conductor may ask for it: guests are connected for to nobody.
+// a host's own conductor may ask for it: clients are connected for to nobody.
 
-// abroad are the verbs for that.
-func (a *agent) abroad() map[string]bus.Handler {
+// iperf3Client are the verbs for that.
+func (a *agent) iperf3Client() map[string]bus.Handler {
 	return map[string]bus.Handler{
 		"iperf3":     handle(a.openIperf3),
 		"iperf3-end": handle(a.endIperf3),

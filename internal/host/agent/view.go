@@ -10,17 +10,17 @@ import (
 )
 
 // What a conductor gets to see of the host beside counters: all of it, or, as a
-// guest, no more than what its own flows need to be judged.
+// client, no more than what its own flows need to be judged.
 
 func (a *agent) tables() record.Tables {
-	if a.guest != nil {
+	if a.client != nil {
 		return record.Tables{}
 	}
 	return a.reader.Tables()
 }
 
 func (a *agent) snapshot(r record.WindowRequest) (record.Snapshot, error) {
-	if a.guest == nil {
+	if a.client == nil {
 		return a.reader.Snapshot(a.node, r.Lookups, r.Sysctls)
 	}
 	ports, err := a.reader.Interfaces()
@@ -43,15 +43,15 @@ func (a *agent) snapshot(r record.WindowRequest) (record.Snapshot, error) {
 func (a *agent) meter() func(*record.HostReading) {
 	cpu := a.processCPU()
 	var before record.OtherFlows
-	if a.guest != nil {
-		before = a.guest.others()
+	if a.client != nil {
+		before = a.client.others()
 	}
 	return func(h *record.HostReading) {
 		h.ProcessCPUS = (a.processCPU() - cpu).Seconds()
-		if a.guest == nil {
+		if a.client == nil {
 			return
 		}
-		now := a.guest.others()
+		now := a.client.others()
 		others := record.OtherFlows{
 			Clients: max(before.Clients, now.Clients), Flows: max(before.Flows, now.Flows),
 			ReceivedBytes: now.ReceivedBytes - before.ReceivedBytes, WrittenBytes: now.WrittenBytes - before.WrittenBytes,

@@ -21,7 +21,7 @@ import (
 // from several goroutines. An engine serves one trial: make a new one for the
 // next.
 type Engine struct {
-	mover   mover
+	backend backend
 	signals signals
 	books   *socket.Books[*flow]
 }
@@ -36,7 +36,7 @@ type signals struct {
 // New makes an engine with no flows.
 func New() *Engine { return with(platform) }
 
-func with(m mover) *Engine { return &Engine{mover: m, books: socket.NewBooks[*flow]()} }
+func with(m backend) *Engine { return &Engine{backend: m, books: socket.NewBooks[*flow]()} }
 
 // add makes a flow for each order. False: the engine is closed.
 func (e *Engine) add(orders []record.FlowRequest) ([]*flow, bool) {
@@ -49,7 +49,7 @@ func (e *Engine) add(orders []record.FlowRequest) ([]*flow, bool) {
 
 // Listen opens a port for each order, which the kernel chooses, at
 // order.Local (invalid: every address of the host), for one flow. An order with a
-// ticket gets none: whoever shows the ticket elsewhere is to be offered. The reply
+// cookie gets none: whoever shows the cookie elsewhere is to be offered. The reply
 // has one entry per order, in order.
 func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []record.Listening {
 	out := make([]record.Listening, len(orders))
@@ -73,13 +73,13 @@ func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []reco
 		if order.Local.IsValid() {
 			address = net.JoinHostPort(order.Local.String(), "0")
 		}
-		d, err := handshake.OpenDoor(ctx, address)
+		d, err := handshake.Listen(ctx, address)
 		if err != nil {
-			out[i].Error = fmt.Sprintf("listen on %s: %s", socket.Place(order.Local), socket.Why(err, order.Local))
+			out[i].Error = fmt.Sprintf("listen on %s: %s", socket.AddrName(order.Local), socket.Reason(err, order.Local))
 			f.fail("%s", out[i].Error)
 			continue
 		}
-		guests := handshake.Guests{Expects: f.expects, Admit: func(t record.Cookie, c handshake.Caller) {
+		guests := handshake.Handler{Expects: f.expects, Accept: func(t record.Cookie, c handshake.Client) {
 			if f.take(t) {
 				e.meet(f, c)
 				d.Close()
@@ -90,7 +90,7 @@ func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []reco
 			out[i].Error = socket.EngineClosed
 			continue
 		}
-		out[i].Local = d.At()
+		out[i].Local = d.Addr()
 	}
 	return out
 }
@@ -98,16 +98,16 @@ func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []reco
 // Offer hands over a connection, which no flow of datagrams has a use for.
 func (e *Engine) Offer(record.Cookie, *net.TCPConn) bool { return false }
 
-// Expects says whether a flow of this engine waits for who has this ticket.
-func (e *Engine) Expects(ticket record.Cookie) bool {
-	return !ticket.IsZero() && slices.ContainsFunc(e.books.All(), func(f *flow) bool { return f.expects(ticket) })
+// Expects says whether a flow of this engine waits for who has this cookie.
+func (e *Engine) Expects(cookie record.Cookie) bool {
+	return !cookie.IsZero() && slices.ContainsFunc(e.books.All(), func(f *flow) bool { return f.expects(cookie) })
 }
 
-// Admit takes a caller in who has shown a ticket at a door. False: no flow of this
+// Admit takes a caller in who has shown a cookie at a door. False: no flow of this
 // engine waits for him. It returns when the flow is open or has failed.
-func (e *Engine) Admit(ticket record.Cookie, c handshake.Caller) bool {
+func (e *Engine) Admit(cookie record.Cookie, c handshake.Client) bool {
 	flows := e.books.All()
-	i := slices.IndexFunc(flows, func(f *flow) bool { return !ticket.IsZero() && f.take(ticket) })
+	i := slices.IndexFunc(flows, func(f *flow) bool { return !cookie.IsZero() && f.take(cookie) })
 	if i >= 0 {
 		e.meet(flows[i], c)
 	}
@@ -115,24 +115,24 @@ func (e *Engine) Admit(ticket record.Cookie, c handshake.Caller) bool {
 }
 
 // meet opens the flow with who has come for it.
-func (e *Engine) meet(f *flow, c handshake.Caller) {
-	conn, err := c.Meet(func(fd int) error { return prepare(f.order, fd) })
+func (e *Engine) meet(f *flow, c handshake.Client) {
+	conn, err := c.Dial(func(fd int) error { return prepare(f.order, fd) })
 	if err != nil {
-		f.fail("%s ← %s: %s", c.Door(), c.From(), socket.Why(err, c.From().Addr()))
+		f.fail("%s ← %s: %s", c.LocalAddr(), c.RemoteAddr(), socket.Reason(err, c.RemoteAddr().Addr()))
 		return
 	}
 	ready := c.Ready()
 	if e.adopt(f, conn, ready, nil) {
 		_, _ = conn.Write(ready) // lost: the opener asks again
 		if !e.books.Work(func() { e.carry(f) }) {
-			f.rig.close()
+			f.mover.close()
 			conn.Close()
 		}
 	}
 }
 
-// apart is the longest that one first opening waits for another.
-const apart = 5 * time.Millisecond
+// dialStagger is the longest that one first opening waits for another.
+const dialStagger = 5 * time.Millisecond
 
 // Connect opens a flow for each order and returns when each has succeeded, failed
 // or taken longer than timeout. The reply has one entry per order, in order. As
@@ -190,7 +190,7 @@ func (e *Engine) Connect(ctx context.Context, orders []record.FlowRequest, timeo
 			continue
 		}
 		known[order.Remote.Addr()] = true
-		moment := time.NewTimer(apart)
+		moment := time.NewTimer(dialStagger)
 		select {
 		case <-open(i):
 		case <-moment.C:
@@ -214,9 +214,9 @@ func (e *Engine) dial(ctx context.Context, f *flow, timeout time.Duration) bool 
 		f.fail("connect: flow %s has no remote address", order.ID)
 		return false
 	}
-	conn, err := handshake.Open(ctx, order, timeout, func(fd int) error { return prepare(order, fd) })
+	conn, err := handshake.Dial(ctx, order, timeout, func(fd int) error { return prepare(order, fd) })
 	if err != nil {
-		f.fail("connect %s → %s: %s", socket.Place(order.Local), order.Remote, socket.Why(err, order.Remote.Addr()))
+		f.fail("connect %s → %s: %s", socket.AddrName(order.Local), order.Remote, socket.Reason(err, order.Remote.Addr()))
 		return false
 	}
 	return e.adopt(f, conn, nil, nil)
@@ -224,14 +224,14 @@ func (e *Engine) dial(ctx context.Context, f *flow, timeout time.Duration) bool 
 
 // adopt settles a connected socket's options and puts it in the books.
 func (e *Engine) adopt(f *flow, conn *net.UDPConn, ready handshake.Ready, header Header) bool {
-	end, err := settle(f.order, conn, len(e.books.All()))
+	end, err := setOptions(f.order, conn, len(e.books.All()))
 	if err != nil {
-		f.fail("%s → %s: %s", conn.LocalAddr(), conn.RemoteAddr(), socket.Why(err, f.order.Remote.Addr()))
+		f.fail("%s → %s: %s", conn.LocalAddr(), conn.RemoteAddr(), socket.Reason(err, f.order.Remote.Addr()))
 		conn.Close()
 		return false
 	}
 	end.ready, end.header = ready, header
-	r := e.mover.rig(f.order, end)
+	r := e.backend.newMover(f.order, end)
 	if !f.open(end, r) {
 		r.close()
 		conn.Close()
@@ -249,7 +249,7 @@ func Dial(ctx context.Context, order record.FlowRequest) (*net.UDPConn, error) {
 	dialer := handshake.Dialer(order, func(fd int) error { return prepare(order, fd) })
 	c, err := dialer.DialContext(ctx, "udp", order.Remote.String())
 	if err != nil {
-		return nil, fmt.Errorf("connect %s → %s: %s", socket.Place(order.Local), order.Remote, socket.Why(err, order.Remote.Addr()))
+		return nil, fmt.Errorf("connect %s → %s: %s", socket.AddrName(order.Local), order.Remote, socket.Reason(err, order.Remote.Addr()))
 	}
 	return c.(*net.UDPConn), nil
 }
@@ -282,18 +282,18 @@ func (e *Engine) Adopt(order record.FlowRequest, conn *net.UDPConn, header Heade
 // carry moves the flow's datagrams until the flow ends. Receivers are ready from
 // the moment the flow is open; senders wait for Start.
 func (e *Engine) carry(f *flow) {
-	defer f.rig.close()
+	defer f.mover.close()
 	verb, err := "receive", error(nil)
 	if f.order.Sends {
 		verb = "send"
 		if err = e.attend(f.end); err == nil {
-			err = f.rig.send(&f.tally, &e.signals)
+			err = f.mover.send(&f.tally, &e.signals)
 		}
 	} else {
-		err = f.rig.receive(&f.tally, &e.signals)
+		err = f.mover.receive(&f.tally, &e.signals)
 	}
 	if err != nil && !e.signals.quit.Load() {
-		why := socket.Why(err, f.end.remote.Addr())
+		why := socket.Reason(err, f.end.remote.Addr())
 		if errors.Is(err, syscall.ECONNREFUSED) {
 			why = "ICMP port unreachable (ECONNREFUSED): nobody is there any more"
 		}
@@ -327,15 +327,15 @@ func (e *Engine) attend(end *endpoint) error {
 		if err != nil {
 			return err
 		}
-		end.again(buffer[:n])
+		end.resendReady(buffer[:n])
 	}
 	return nil
 }
 
-// again answers somebody who shows the flow's ticket once more: he has not heard
+// resendReady answers somebody who shows the flow's cookie once more: he has not heard
 // that it is ready.
-func (end *endpoint) again(b []byte) {
-	if end.ready.Answers(b) {
+func (end *endpoint) resendReady(b []byte) {
+	if end.ready.IsRequestedBy(b) {
 		_, _ = end.conn.Write(end.ready)
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // movers are tested alike.
-var movers = map[string]mover{"portable": portable{}, "platform": platform}
+var movers = map[string]backend{"portable": portable{}, "platform": platform}
 
 // settled waits until senders have stopped and the rest has arrived.
 func settled(t *testing.T, stop int64, to *Engine) {
@@ -91,7 +91,7 @@ func TestPaced(t *testing.T) {
 	// One each millisecond, the first at the start. What was left out is told.
 	due := (stop - at) / 1e6
 	sent := sender.Read()[0].Datagrams.Sent + sender.books.All()[0].tally.left.Load()
-	if sent > due+1 || sent < due-int64(catchUp/time.Millisecond) {
+	if sent > due+1 || sent < due-int64(maxLate/time.Millisecond) {
 		t.Errorf("%d datagrams were sent or left out, due were %d", sent, due)
 	}
 	if n := sender.Read()[0].Datagrams.Sent; n > due+1 {

@@ -15,12 +15,12 @@ type flow struct {
 	order record.FlowRequest
 	tally tally
 
-	mu      sync.Mutex      // never taken while datagrams move
-	door    *handshake.Door // on a port of the flow's own
+	mu      sync.Mutex          // never taken while datagrams move
+	door    *handshake.Listener // on a port of the flow's own
 	listens netip.AddrPort
-	offered bool // somebody has shown the flow's ticket
+	offered bool // somebody has shown the flow's cookie
 	end     *endpoint
-	rig     rig // moves the datagrams; set with end
+	mover   mover // moves the datagrams; set with end
 	failure string
 	closed  bool
 }
@@ -36,7 +36,7 @@ type endpoint struct {
 	sndbuf        int // when a window was ordered
 	notes         []string
 	header        Header // nil: our own
-	// ready is what the acceptor says when it is shown the flow's ticket again; nil
+	// ready is what the acceptor says when it is shown the flow's cookie again; nil
 	// at the opener.
 	ready handshake.Ready
 }
@@ -51,21 +51,21 @@ func (f *flow) fail(format string, args ...any) {
 }
 
 // listening notes the door that the flow comes to. False: the flow is closed.
-func (f *flow) listening(d *handshake.Door) bool {
+func (f *flow) listening(d *handshake.Listener) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.closed {
-		f.door, f.listens = d, d.At()
+		f.door, f.listens = d, d.Addr()
 	}
 	return !f.closed
 }
 
 // open notes the connected socket. False: the flow is closed.
-func (f *flow) open(end *endpoint, r rig) bool {
+func (f *flow) open(end *endpoint, r mover) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.closed {
-		f.end, f.rig = end, r
+		f.end, f.mover = end, r
 	}
 	return !f.closed
 }
@@ -82,18 +82,18 @@ func (f *flow) abandon() {
 		f.door.Close()
 		f.failure = fmt.Sprintf("nobody came to %s", f.listens)
 	case f.waits():
-		f.failure = "nobody came with the flow's ticket"
+		f.failure = "nobody came with the flow's cookie"
 	}
 }
 
-// waits says that the flow waits for somebody who shows its ticket, which is
+// waits says that the flow waits for somebody who shows its cookie, which is
 // empty at a port of its own.
 func (f *flow) waits() bool { return !f.order.Remote.IsValid() && !f.offered }
 
-// expects says whether a ticket is the flow's, which nobody has shown yet.
-func (f *flow) expects(ticket record.Cookie) bool {
+// expects says whether a cookie is the flow's, which nobody has shown yet.
+func (f *flow) expects(cookie record.Cookie) bool {
 	// Whoever likes can ask, as often as he likes.
-	if f.order.Cookie != ticket {
+	if f.order.Cookie != cookie {
 		return false
 	}
 	f.mu.Lock()
@@ -101,11 +101,11 @@ func (f *flow) expects(ticket record.Cookie) bool {
 	return !f.closed && f.failure == "" && f.waits()
 }
 
-// take says, once, that whoever has shown this ticket is the flow's.
-func (f *flow) take(ticket record.Cookie) bool {
+// take says, once, that whoever has shown this cookie is the flow's.
+func (f *flow) take(cookie record.Cookie) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.order.Cookie != ticket || f.closed || f.failure != "" || !f.waits() {
+	if f.order.Cookie != cookie || f.closed || f.failure != "" || !f.waits() {
 		return false
 	}
 	f.offered = true
@@ -126,12 +126,12 @@ func (f *flow) close() {
 }
 
 // state is what became of a flow so far.
-func (f *flow) state() (end *endpoint, how way, failure string) {
+func (f *flow) state() (end *endpoint, how method, failure string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	end, failure = f.end, f.failure
-	if f.rig != nil {
-		how = f.rig.way()
+	if f.mover != nil {
+		how = f.mover.method()
 	}
 	switch {
 	case failure != "":
@@ -140,7 +140,7 @@ func (f *flow) state() (end *endpoint, how way, failure string) {
 	case end == nil && f.listens.IsValid():
 		failure = fmt.Sprintf("nobody has come to %s", f.listens)
 	case end == nil && f.waits():
-		failure = "nobody has come with the flow's ticket"
+		failure = "nobody has come with the flow's cookie"
 	case end == nil:
 		failure = "not connected yet"
 	}

@@ -17,7 +17,7 @@ var loopback = netip.MustParseAddr("127.0.0.1")
 const patience = 5 * time.Second
 
 // engine makes an engine that is closed with the test.
-func engine(t testing.TB, m mover) *Engine {
+func engine(t testing.TB, m backend) *Engine {
 	t.Helper()
 	e := with(m)
 	t.Cleanup(e.Close)

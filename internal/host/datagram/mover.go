@@ -6,47 +6,47 @@ import (
 	"linerate/internal/model/record"
 )
 
-// A mover makes a rig for each flow.
-type mover interface {
-	// rig gets ready to move a flow's datagrams as its order says. What the system
+// A backend makes a rig for each flow.
+type backend interface {
+	// newMover gets ready to move a flow's datagrams as its order says. What the system
 	// refuses is replaced by what it does not, and told.
-	rig(order record.FlowRequest, end *endpoint) rig
+	newMover(order record.FlowRequest, end *endpoint) mover
 }
 
-// A rig moves the datagrams of one flow and adds them to its tally.
-type rig interface {
+// A mover moves the datagrams of one flow and adds them to its tally.
+type mover interface {
 	// send sends until the instant s.stop, receive receives until the engine closes.
 	send(t *tally, s *signals) error
 	receive(t *tally, s *signals) error
-	// way is how it moves datagrams now. Anyone may ask at any time.
-	way() way
+	// method is how it moves datagrams now. Anyone may ask at any time.
+	method() method
 	// close gives back what the rig has taken, once the datagrams are moved.
 	close()
 }
 
-// way is how datagrams are moved, as a flow's end reports it.
-type way struct {
+// method is how datagrams are moved, as a flow's end reports it.
+type method struct {
 	mode   string
 	call   int      // the most bytes in one system call
 	note   []string // what was refused
 	delays *delays  // nil: it sends
 }
 
-// An outlet hands datagrams to the kernel. They lie one after another in memory,
+// An packetWriter hands datagrams to the kernel. They lie one after another in memory,
 // all of the same size.
-type outlet interface {
+type packetWriter interface {
 	// send hands over the first n of them, which is at most its room, without
 	// waiting if the system can. It says how many were taken.
 	send(fd, n int) (int, error)
 	room() int
 	// replace is the outlet to use instead if err says that the system refuses this
 	// one; nil: there is none, or err means something else.
-	replace(fd int, err error) (outlet, string)
+	replace(fd int, err error) (packetWriter, string)
 	mode() string
 }
 
-// An inlet takes messages from the kernel.
-type inlet interface {
+// An packetReader takes messages from the kernel.
+type packetReader interface {
 	// receive takes what is there, without waiting if the system can.
 	receive(fd int) (n int, err error)
 	// message is one of those. now and ofDay are the same instant on two clocks.
@@ -57,9 +57,9 @@ type inlet interface {
 	room() int // bytes
 }
 
-// content is what datagrams carry besides their headers: random, so that no link
+// randomBytes is what datagrams carry besides their headers: random, so that no link
 // on the way can compress it.
-func content(size int) []byte {
+func randomBytes(size int) []byte {
 	data := make([]byte, size)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(data) // never fails
 	return data

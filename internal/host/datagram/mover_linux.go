@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// handful is what one system call hands over at least, while that are not more
-	// messages than severalMessages: it stays in the processor's cache.
-	handful         = 64 << 10
-	severalMessages = 64
-	// mostSegments is what the kernel cuts one send into at most (UDP_MAX_SEGMENTS,
+	// batchBytes is what one system call hands over at least, while that are not more
+	// messages than maxMessages: it stays in the processor's cache.
+	batchBytes  = 64 << 10
+	maxMessages = 64
+	// maxSegments is what the kernel cuts one send into at most (UDP_MAX_SEGMENTS,
 	// 64 before Linux 6.9).
-	mostSegments = 128
+	maxSegments = 128
 	// Messages in one call of a receiver, and the room for each.
 	mergedMessages = 16
 	singleMessages = 32
@@ -35,24 +35,24 @@ const (
 // runtime's poller.
 type direct struct{}
 
-var platform mover = direct{}
+var platform backend = direct{}
 
-func (direct) rig(order record.FlowRequest, end *endpoint) rig {
-	d := &waits{end: end, thread: socket.TakeThread()}
+func (direct) newMover(order record.FlowRequest, end *endpoint) mover {
+	d := &socketDriver{end: end, thread: socket.ReserveThread()}
 	if order.Sends {
-		return outfit(order, end, d)
+		return newSender(order, end, d)
 	}
-	return equip(order, end, d)
+	return newReceiver(order, end, d)
 }
 
-// outfit makes a sender's rig.
-func outfit(order record.FlowRequest, end *endpoint, d driver) *sender {
+// newSender makes a sender's rig.
+func newSender(order record.FlowRequest, end *endpoint, d driver) *sender {
 	r := &sender{driver: d, bytes: end.bytes, header: end.header}
 	if order.RateCap > 0 {
 		r.pace = newPace(end.bytes, float64(order.RateCap))
 	}
-	per := min(mostSegments, largest/end.bytes)
-	r.data = content(max(handful, per*end.bytes, end.bytes))
+	per := min(maxSegments, maxBytes/end.bytes)
+	r.data = randomBytes(max(batchBytes, per*end.bytes, end.bytes))
 	switch {
 	case order.Mode == record.ModeCopy:
 		r.out = oneByOne{r.data[:end.bytes]}
@@ -68,9 +68,9 @@ func outfit(order record.FlowRequest, end *endpoint, d driver) *sender {
 	return r
 }
 
-// equip makes a receiver's rig.
-func equip(order record.FlowRequest, end *endpoint, d *waits) *receiver {
-	r := &receiver{driver: d, end: end, ledger: ledger{header: end.header}, delays: newDelays()}
+// newReceiver makes a receiver's rig.
+func newReceiver(order record.FlowRequest, end *endpoint, d *socketDriver) *receiver {
+	r := &receiver{driver: d, end: end, tracker: tracker{header: end.header}, delays: newDelays()}
 	in := &messages{named: record.ModeGRO, own: d.thread, most: mergedMessages}
 	_ = end.onSocket(func(fd int) error {
 		if err := sock.SetRxqOvfl(fd); err != nil {
@@ -104,7 +104,7 @@ func (end *endpoint) onSocket(f func(fd int) error) error {
 	if err != nil {
 		return err
 	}
-	return socket.OnSocket(raw, f)
+	return socket.WithFD(raw, f)
 }
 
 // batch hands over several messages at a time, each of which is one datagram, or
@@ -119,7 +119,7 @@ type batch struct {
 }
 
 func newBatch(data []byte, bytes, per int) *batch {
-	most := max(1, min(severalMessages, handful/(per*bytes)))
+	most := max(1, min(maxMessages, batchBytes/(per*bytes)))
 	return &batch{to: sock.NewDatagramSender(most), data: data, bytes: bytes, per: per, most: most}
 }
 
@@ -151,11 +151,11 @@ func (b *batch) send(fd, n int) (int, error) {
 
 // replace is a batch of fewer datagrams in a message, as older kernels cut it into
 // 64 only; then one of single datagrams; then no batch.
-func (b *batch) replace(fd int, err error) (outlet, string) {
+func (b *batch) replace(fd int, err error) (packetWriter, string) {
 	switch {
 	case b.per > 64 && err == syscall.EINVAL:
 		return newBatch(b.data, b.bytes, 64), ""
-	case b.per > 1 && refused(err):
+	case b.per > 1 && isUnsupported(err):
 		_ = sock.SetUDPSegment(fd, 0) // where it was refused, there is nothing to end
 		return newBatch(b.data, b.bytes, 1), fmt.Sprintf("gso: the kernel does not cut what is sent here (UDP_SEGMENT): %v", err)
 	case b.per == 1 && (err == syscall.ENOSYS || err == syscall.EPERM || err == syscall.EOPNOTSUPP):
@@ -164,8 +164,8 @@ func (b *batch) replace(fd int, err error) (outlet, string) {
 	return nil, ""
 }
 
-// refused tells whether an error means that segmentation is not available.
-func refused(err error) bool {
+// isUnsupported tells whether an error means that segmentation is not available.
+func isUnsupported(err error) bool {
 	for _, errno := range []syscall.Errno{syscall.EINVAL, syscall.EIO, syscall.EMSGSIZE, syscall.EOPNOTSUPP, syscall.ENOPROTOOPT} {
 		if errors.Is(err, errno) {
 			return true
@@ -177,9 +177,9 @@ func refused(err error) bool {
 // oneByOne is what an ordinary program does.
 type oneByOne struct{ datagram []byte }
 
-func (oneByOne) room() int                           { return 1 }
-func (oneByOne) mode() string                        { return record.ModeSendto }
-func (oneByOne) replace(int, error) (outlet, string) { return nil, "" }
+func (oneByOne) room() int                                 { return 1 }
+func (oneByOne) mode() string                              { return record.ModeSendto }
+func (oneByOne) replace(int, error) (packetWriter, string) { return nil, "" }
 func (o oneByOne) send(fd, _ int) (taken int, err error) {
 	if _, err := sock.Transmit(fd, o.datagram); err != nil {
 		return 0, err
@@ -211,22 +211,22 @@ func (m *messages) message(i int, now, ofDay int64) message {
 	return out
 }
 
-// waits drives steps on a socket and waits in between: with a thread of its own in
+// socketDriver drives steps on a socket and waits in between: with a thread of its own in
 // the kernel, otherwise in the runtime's poller.
-type waits struct {
+type socketDriver struct {
 	end    *endpoint
 	thread bool
 	wait   sched.Poller
 }
 
-func (w *waits) close() {
+func (w *socketDriver) close() {
 	if w.thread {
-		socket.ReturnThread()
+		socket.ReleaseThread()
 		w.thread = false
 	}
 }
 
-func (w *waits) drive(writes bool, t *tally, s *signals, do step) error {
+func (w *socketDriver) drive(writes bool, t *tally, s *signals, do step) error {
 	raw, err := w.end.conn.SyscallConn()
 	if err != nil {
 		return err
@@ -244,13 +244,13 @@ func (w *waits) drive(writes bool, t *tally, s *signals, do step) error {
 		for !s.quit.Load() {
 			v, until, err := do(int(fd), t, s)
 			switch v {
-			case over:
+			case stepDone:
 				failed = err
 				return
-			case early:
-				w.wait.SleepUntil(min(until, socket.Now()+int64(glance)))
-			case blocked:
-				limit := glance
+			case stepNotDue:
+				w.wait.SleepUntil(min(until, socket.Now()+int64(checkInterval)))
+			case stepBlocked:
+				limit := checkInterval
 				if writes {
 					limit = min(limit, time.Duration(s.stop.Load()-socket.Now()))
 				}
@@ -262,7 +262,7 @@ func (w *waits) drive(writes bool, t *tally, s *signals, do step) error {
 }
 
 // share waits in the runtime's poller.
-func (w *waits) share(raw syscall.RawConn, writes bool, t *tally, s *signals, do step) error {
+func (w *socketDriver) share(raw syscall.RawConn, writes bool, t *tally, s *signals, do step) error {
 	if stop := s.stop.Load(); writes && stop != 0 && stop < math.MaxInt64 {
 		if err := w.end.conn.SetWriteDeadline(socket.Deadline(stop)); err != nil {
 			return err
@@ -273,7 +273,7 @@ func (w *waits) share(raw syscall.RawConn, writes bool, t *tally, s *signals, do
 	var failed error
 	once := func(fd uintptr) bool {
 		v, until, failed = do(int(fd), t, s)
-		return v != blocked
+		return v != stepBlocked
 	}
 	for {
 		var err error
@@ -287,9 +287,9 @@ func (w *waits) share(raw syscall.RawConn, writes bool, t *tally, s *signals, do
 			return nil
 		case failed != nil || err != nil:
 			return errors.Join(failed, err)
-		case v == over:
+		case v == stepDone:
 			return nil
 		}
-		time.Sleep(min(glance, time.Duration(until-socket.Now())))
+		time.Sleep(min(checkInterval, time.Duration(until-socket.Now())))
 	}
 }

@@ -2,4 +2,4 @@
 
 package datagram
 
-var platform mover = portable{}
+var platform backend = portable{}

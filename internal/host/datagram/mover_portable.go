@@ -10,15 +10,15 @@ import (
 // everywhere; its busy time includes waiting for the network.
 type portable struct{}
 
-func (portable) rig(order record.FlowRequest, end *endpoint) rig {
+func (portable) newMover(order record.FlowRequest, end *endpoint) mover {
 	one := &single{conn: end.conn}
 	if !order.Sends {
-		one.data = make([]byte, largest+1)
-		r := &receiver{driver: patient{}, in: singleIn{one}, end: end, ledger: ledger{header: end.header}, delays: newDelays()}
+		one.data = make([]byte, maxBytes+1)
+		r := &receiver{driver: portableDriver{}, in: singleIn{one}, end: end, tracker: tracker{header: end.header}, delays: newDelays()}
 		r.show()
 		return r
 	}
-	r := &sender{driver: patient{end.conn.SetWriteDeadline}, out: singleOut{one}, bytes: end.bytes, header: end.header, data: content(end.bytes)}
+	r := &sender{driver: portableDriver{end.conn.SetWriteDeadline}, out: singleOut{one}, bytes: end.bytes, header: end.header, data: randomBytes(end.bytes)}
 	one.data = r.data
 	if order.RateCap > 0 {
 		r.pace = newPace(end.bytes, float64(order.RateCap))
@@ -67,5 +67,5 @@ type singleIn struct{ *single }
 func (singleIn) mode() string { return record.ModeRecv }
 func (o singleIn) room() int  { return len(o.data) }
 
-func (*single) replace(int, error) (outlet, string) { return nil, "" }
-func (*single) all(int) bool                        { return false }
+func (*single) replace(int, error) (packetWriter, string) { return nil, "" }
+func (*single) all(int) bool                              { return false }

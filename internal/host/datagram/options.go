@@ -17,8 +17,8 @@ import (
 // check says what is wrong with an order.
 func check(order record.FlowRequest) error {
 	switch {
-	case order.DatagramBytes != 0 && (order.DatagramBytes < smallest || order.DatagramBytes > largest):
-		return fmt.Errorf("datagrams of %d bytes: expected %d to %d, or 0 for what the route's MTU allows", order.DatagramBytes, smallest, largest)
+	case order.DatagramBytes != 0 && (order.DatagramBytes < minBytes || order.DatagramBytes > maxBytes):
+		return fmt.Errorf("datagrams of %d bytes: expected %d to %d, or 0 for what the route's MTU allows", order.DatagramBytes, minBytes, maxBytes)
 	case order.Mode != "" && !slices.Contains(record.DatagramModes, order.Mode):
 		return fmt.Errorf("mode %.40q for udp: expected one of %s", order.Mode, strings.Join(record.DatagramModes, ", "))
 	case order.RateCap < 0:
@@ -50,22 +50,22 @@ const (
 	bufferMost      = 16 << 20
 )
 
-// settle completes the options of a connected socket, of which its engine has so
+// setOptions completes the options of a connected socket, of which its engine has so
 // many, and finds out what it grants.
-func settle(order record.FlowRequest, conn *net.UDPConn, flows int) (*endpoint, error) {
+func setOptions(order record.FlowRequest, conn *net.UDPConn, flows int) (*endpoint, error) {
 	end := &endpoint{
 		conn: conn, bytes: order.DatagramBytes, packets: 1,
-		local:  socket.Plain(conn.LocalAddr().(*net.UDPAddr).AddrPort()),
-		remote: socket.Plain(peerOf(conn)),
+		local:  socket.Unmap(conn.LocalAddr().(*net.UDPAddr).AddrPort()),
+		remote: socket.Unmap(peerOf(conn)),
 	}
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
-	return end, socket.OnSocket(raw, func(fd int) error {
+	return end, socket.WithFD(raw, func(fd int) error {
 		send, receive := order.Buffers()
 		if order.Sends {
-			end.fit(fd)
+			end.setSize(fd)
 			if send != 0 {
 				end.sndbuf, _, err = sock.Buffers(fd)
 			}
@@ -86,9 +86,9 @@ func settle(order record.FlowRequest, conn *net.UDPConn, flows int) (*endpoint, 
 	})
 }
 
-// fit finds out how large a datagram is that the MTU allows, if no size was
+// setSize finds out how large a datagram is that the MTU allows, if no size was
 // ordered, and how many packets one takes.
-func (end *endpoint) fit(fd int) {
+func (end *endpoint) setSize(fd int) {
 	frame := limits.Frame{UDP: true, IPv6: end.remote.Addr().Is6()}
 	var err error
 	if end.mtu, err = sock.PathMTU(fd, frame.IPv6); err != nil {
@@ -99,7 +99,7 @@ func (end *endpoint) fit(fd int) {
 	case end.bytes == 0 && end.mtu == 0:
 		end.bytes = defaultBytes
 	case end.bytes == 0:
-		end.bytes = max(smallest, min(largest, frame.Payload()))
+		end.bytes = max(minBytes, min(maxBytes, frame.Payload()))
 	case end.mtu != 0:
 		frame.Datagram = end.bytes
 		end.packets = frame.Packets()

@@ -2,9 +2,9 @@ package datagram
 
 import "time"
 
-// catchUp bounds how much a paced sender that was held up sends at once: what it
+// maxLate bounds how much a paced sender that was held up sends at once: what it
 // was late with beyond that is left out, rather than poured into the network.
-const catchUp = 10 * time.Millisecond
+const maxLate = 10 * time.Millisecond
 
 // pace says how many datagrams are due: each has its instant, counted from the
 // start, so that nothing drifts. After each wait all that are due go out together;
@@ -18,7 +18,7 @@ type pace struct {
 
 func newPace(bytes int, bitsPerSecond float64) *pace {
 	p := &pace{interval: float64(bytes) * 8e9 / bitsPerSecond}
-	p.behind = max(1, int64(float64(catchUp)/p.interval))
+	p.behind = max(1, int64(float64(maxLate)/p.interval))
 	return p
 }
 

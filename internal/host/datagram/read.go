@@ -65,7 +65,7 @@ func (t *tally) paced(sent int64) []string {
 	}
 	note := fmt.Sprintf("paced: %.3g datagrams at a time, at most %d", float64(sent)/float64(bursts), t.largest.Load())
 	if left := t.left.Load(); left > 0 {
-		note += fmt.Sprintf("; %d were left out, more than %v late", left, catchUp)
+		note += fmt.Sprintf("; %d were left out, more than %v late", left, maxLate)
 	}
 	return []string{note}
 }

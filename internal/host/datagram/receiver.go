@@ -11,20 +11,20 @@ import (
 
 // receiver is the rig of a flow's receiving end.
 type receiver struct {
-	driver driver
-	in     inlet
-	end    *endpoint
-	ledger ledger
-	delays *delays
-	notes  []string
-	shown  atomic.Pointer[way]
+	driver  driver
+	in      packetReader
+	end     *endpoint
+	tracker tracker
+	delays  *delays
+	notes   []string
+	shown   atomic.Pointer[method]
 }
 
 func (r *receiver) show() {
-	r.shown.Store(&way{mode: r.in.mode(), call: r.in.room(), note: r.notes, delays: r.delays})
+	r.shown.Store(&method{mode: r.in.mode(), call: r.in.room(), note: r.notes, delays: r.delays})
 }
 
-func (r *receiver) way() way { return *r.shown.Load() }
+func (r *receiver) method() method { return *r.shown.Load() }
 
 func (r *receiver) close() { r.driver.close() }
 
@@ -42,12 +42,12 @@ func (r *receiver) step(fd int, t *tally, s *signals) (verdict, int64, error) {
 			ofDay, now := time.Now().UnixNano(), socket.Now()
 			inside := now >= s.begin.Load() && now < s.end.Load()
 			for i := range n {
-				delay, timed := r.ledger.take(r.in.message(i, now, ofDay), r.end.again)
+				delay, timed := r.tracker.addMessage(r.in.message(i, now, ofDay), r.end.resendReady)
 				if timed && inside {
 					r.delays.add(delay)
 				}
 			}
-			t.show(&r.ledger.counts)
+			t.show(&r.tracker.counts)
 			t.moved(now)
 		}
 		began := at
@@ -55,11 +55,11 @@ func (r *receiver) step(fd int, t *tally, s *signals) (verdict, int64, error) {
 		t.busy.Add(at - began)
 		switch {
 		case s.quit.Load():
-			return over, 0, nil
+			return stepDone, 0, nil
 		case err == syscall.EAGAIN, err == nil && r.in.all(n):
-			return blocked, 0, nil
+			return stepBlocked, 0, nil
 		case err != nil && err != syscall.EINTR:
-			return over, 0, err
+			return stepDone, 0, err
 		}
 	}
 }

@@ -15,9 +15,9 @@ import (
 type verdict int
 
 const (
-	over    verdict = iota // nothing more is to be moved
-	blocked                // there is no room, or nothing there
-	early                  // the next is not due before an instant
+	stepDone    verdict = iota // nothing more is to be moved
+	stepBlocked                // there is no room, or nothing there
+	stepNotDue                 // the next is not due before an instant
 )
 
 // A step moves what can be moved now.
@@ -30,13 +30,13 @@ type driver interface {
 	close()
 }
 
-// breath is how long a sender waits that the system has no memory for.
-const breath = 50 * time.Microsecond
+// retryDelay is how long a sender waits that the system has no memory for.
+const retryDelay = 50 * time.Microsecond
 
 // sender is the rig of a flow's sending end.
 type sender struct {
 	driver driver
-	out    outlet
+	out    packetWriter
 	data   []byte // as many datagrams as an outlet may have room for
 	bytes  int    // of each
 	header Header // nil: our own
@@ -44,14 +44,14 @@ type sender struct {
 	pace   *pace  // nil: as fast as possible
 	burst  int64  // sent since the last wait
 	notes  []string
-	shown  atomic.Pointer[way]
+	shown  atomic.Pointer[method]
 }
 
 func (r *sender) show() {
-	r.shown.Store(&way{mode: r.out.mode(), call: r.out.room() * r.bytes, note: r.notes})
+	r.shown.Store(&method{mode: r.out.mode(), call: r.out.room() * r.bytes, note: r.notes})
 }
 
-func (r *sender) way() way { return *r.shown.Load() }
+func (r *sender) method() method { return *r.shown.Load() }
 
 func (r *sender) close() { r.driver.close() }
 
@@ -70,16 +70,16 @@ func (r *sender) step(fd int, t *tally, s *signals) (verdict, int64, error) {
 	stop := s.stop.Load()
 	for {
 		if at >= stop || s.quit.Load() {
-			r.rest(at-began, t)
-			return over, 0, nil
+			r.pause(at-began, t)
+			return stepDone, 0, nil
 		}
 		n := r.out.room()
 		if r.pace != nil {
 			due, left, next := r.pace.due(at)
 			t.left.Add(left)
 			if due == 0 {
-				r.rest(at-began, t)
-				return early, min(next, stop), nil
+				r.pause(at-began, t)
+				return stepNotDue, min(next, stop), nil
 			}
 			n = int(min(due, int64(n)))
 		}
@@ -104,20 +104,20 @@ func (r *sender) step(fd int, t *tally, s *signals) (verdict, int64, error) {
 		switch {
 		case err == nil, err == syscall.EINTR:
 		case err == syscall.EAGAIN:
-			r.rest(at-began, t)
-			return blocked, 0, nil
+			r.pause(at-began, t)
+			return stepBlocked, 0, nil
 		case socket.NotSent(err), err == syscall.ENOMEM:
-			r.rest(at-began, t)
-			return early, at + int64(breath), nil
-		case !r.replaced(fd, err):
-			r.rest(at-began, t)
-			return over, 0, err
+			r.pause(at-began, t)
+			return stepNotDue, at + int64(retryDelay), nil
+		case !r.fallBack(fd, err):
+			r.pause(at-began, t)
+			return stepDone, 0, err
 		}
 	}
 }
 
-// rest notes that the sender waits now.
-func (r *sender) rest(busy int64, t *tally) {
+// pause notes that the sender waits now.
+func (r *sender) pause(busy int64, t *tally) {
 	t.busy.Add(busy)
 	if r.pace != nil && r.burst > 0 {
 		t.bursts.Add(1)
@@ -126,8 +126,8 @@ func (r *sender) rest(busy int64, t *tally) {
 	r.burst = 0
 }
 
-// replaced gives up the outlet in use if err says that the system refuses it.
-func (r *sender) replaced(fd int, err error) bool {
+// fallBack gives up the outlet in use if err says that the system refuses it.
+func (r *sender) fallBack(fd int, err error) bool {
 	out, note := r.out.replace(fd, err)
 	if out == nil {
 		return false
@@ -140,13 +140,13 @@ func (r *sender) replaced(fd int, err error) bool {
 	return true
 }
 
-// patient drives steps that wait by themselves, with the runtime's timers for the
+// portableDriver drives steps that wait by themselves, with the runtime's timers for the
 // rest.
-type patient struct{ deadline func(time.Time) error }
+type portableDriver struct{ deadline func(time.Time) error }
 
-func (patient) close() {}
+func (portableDriver) close() {}
 
-func (d patient) drive(writes bool, t *tally, s *signals, do step) error {
+func (d portableDriver) drive(writes bool, t *tally, s *signals, do step) error {
 	if stop := s.stop.Load(); writes && d.deadline != nil && stop != 0 && stop < math.MaxInt64 {
 		if err := d.deadline(socket.Deadline(stop)); err != nil {
 			return err
@@ -157,16 +157,16 @@ func (d patient) drive(writes bool, t *tally, s *signals, do step) error {
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			return nil
-		case err != nil || v == over:
+		case err != nil || v == stepDone:
 			return err
-		case v == early:
-			time.Sleep(min(glance, time.Duration(until-socket.Now())))
-		case v == blocked:
-			time.Sleep(breath)
+		case v == stepNotDue:
+			time.Sleep(min(checkInterval, time.Duration(until-socket.Now())))
+		case v == stepBlocked:
+			time.Sleep(retryDelay)
 		}
 	}
 }
 
-// glance is the longest that a flow waits before it looks whether the engine
+// checkInterval is the longest that a flow waits before it looks whether the engine
 // closes.
-const glance = 50 * time.Millisecond
+const checkInterval = 50 * time.Millisecond

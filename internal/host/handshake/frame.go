@@ -30,30 +30,30 @@ type kind byte
 const (
 	kindHello     kind = 'h' // opener: a flow's ticket
 	kindChallenge kind = 'c' // acceptor: a cookie
-	kindAnswer    kind = 'a' // opener: both
+	kindResponse  kind = 'a' // opener: both
 	kindReady     kind = 'r' // acceptor: the flow is open
 )
 
-// cookie proves that its bearer receives at the address that it was sent to.
-type cookie [16]byte
+// addressCookie proves that its bearer receives at the address that it was sent to.
+type addressCookie [16]byte
 
 type frame struct {
 	kind   kind
-	ticket record.Cookie
-	cookie cookie
+	flow   record.Cookie
+	cookie addressCookie
 }
 
 func (f frame) encode() []byte {
 	b := make([]byte, FrameBytes)
 	copy(b, frameMagic)
 	b[len(frameMagic)] = byte(f.kind)
-	copy(b[16:], f.ticket[:])
+	copy(b[16:], f.flow[:])
 	copy(b[32:], f.cookie[:])
 	return b
 }
 
-// Framed says that a datagram is part of a handshake.
-func Framed(b []byte) bool {
+// IsFrame says that a datagram is part of a handshake.
+func IsFrame(b []byte) bool {
 	_, ok := decode(b)
 	return ok
 }
@@ -64,43 +64,43 @@ func decode(b []byte) (f frame, ok bool) {
 		return frame{}, false
 	}
 	f.kind = kind(b[len(frameMagic)])
-	copy(f.ticket[:], b[16:])
+	copy(f.flow[:], b[16:])
 	copy(f.cookie[:], b[32:])
 	switch f.kind {
-	case kindHello, kindChallenge, kindAnswer, kindReady:
+	case kindHello, kindChallenge, kindResponse, kindReady:
 		return f, bytes.Equal(b, f.encode())
 	}
 	return frame{}, false
 }
 
-// bakery makes cookies, and keeps nothing of those that it has made.
-type bakery struct{ secret [32]byte }
+// cookieStore makes cookies, and keeps nothing of those that it has made.
+type cookieStore struct{ secret [32]byte }
 
-// freshness is how long a cookie is good at least; it is good for twice that at
+// cookieLifetime is how long a cookie is good at least; it is good for twice that at
 // most.
-const freshness = 20 * time.Second
+const cookieLifetime = 20 * time.Second
 
-func newBakery() *bakery {
-	b := new(bakery)
+func newCookieStore() *cookieStore {
+	b := new(cookieStore)
 	_, _ = rand.Read(b.secret[:]) // never fails
 	return b
 }
 
-// bake makes the cookie for who shows a ticket from an address, at an instant of
+// cookie makes the cookie for who shows a ticket from an address, at an instant of
 // the monotonic clock.
-func (b *bakery) bake(from netip.AddrPort, t record.Cookie, ns int64) (c cookie) {
+func (b *cookieStore) cookie(from netip.AddrPort, t record.Cookie, ns int64) (c addressCookie) {
 	h := hmac.New(sha256.New, b.secret[:])
 	address := from.Addr().As16()
 	h.Write(address[:])
 	h.Write(binary.BigEndian.AppendUint16(nil, from.Port()))
 	h.Write(t[:])
-	h.Write(binary.BigEndian.AppendUint64(nil, uint64(ns/int64(freshness))))
+	h.Write(binary.BigEndian.AppendUint64(nil, uint64(ns/int64(cookieLifetime))))
 	copy(c[:], h.Sum(nil))
 	return c
 }
 
-// accepts says that a cookie is good.
-func (b *bakery) accepts(c cookie, from netip.AddrPort, t record.Cookie, ns int64) bool {
-	now, before := b.bake(from, t, ns), b.bake(from, t, ns-int64(freshness))
+// valid says that a cookie is good.
+func (b *cookieStore) valid(c addressCookie, from netip.AddrPort, t record.Cookie, ns int64) bool {
+	now, before := b.cookie(from, t, ns), b.cookie(from, t, ns-int64(cookieLifetime))
 	return hmac.Equal(c[:], now[:]) || hmac.Equal(c[:], before[:])
 }

@@ -10,8 +10,8 @@ import (
 
 // FuzzDecode: whatever comes in is a frame that is written just so, or none.
 func FuzzDecode(f *testing.F) {
-	for _, k := range []kind{kindHello, kindChallenge, kindAnswer, kindReady} {
-		f.Add(frame{kind: k, ticket: record.Cookie{1, 2, 3}, cookie: cookie{4, 5}}.encode())
+	for _, k := range []kind{kindHello, kindChallenge, kindResponse, kindReady} {
+		f.Add(frame{kind: k, flow: record.Cookie{1, 2, 3}, cookie: addressCookie{4, 5}}.encode())
 	}
 	f.Add([]byte("linerate"))
 	f.Add([]byte{})
@@ -24,19 +24,19 @@ func FuzzDecode(f *testing.F) {
 
 // TestCookies: a cookie is good for who got it, for that flow, for a while.
 func TestCookies(t *testing.T) {
-	a, b := newBakery(), newBakery()
+	a, b := newCookieStore(), newCookieStore()
 	from, ticket, now := netip.MustParseAddrPort("192.0.2.1:1000"), record.Cookie{7}, int64(1e12)
-	c := a.bake(from, ticket, now)
+	c := a.cookie(from, ticket, now)
 	for name, good := range map[string]bool{
-		"at once":         a.accepts(c, from, ticket, now),
-		"after a while":   a.accepts(c, from, ticket, now+int64(freshness)),
-		"much later":      !a.accepts(c, from, ticket, now+2*int64(freshness)),
-		"earlier":         !a.accepts(c, from, ticket, now-int64(freshness)),
-		"another port":    !a.accepts(c, netip.AddrPortFrom(from.Addr(), 1001), ticket, now),
-		"another address": !a.accepts(c, netip.MustParseAddrPort("192.0.2.2:1000"), ticket, now),
-		"another flow":    !a.accepts(c, from, record.Cookie{8}, now),
-		"another door":    !b.accepts(c, from, ticket, now),
-		"none":            !a.accepts(cookie{}, from, ticket, now),
+		"at once":         a.valid(c, from, ticket, now),
+		"after a while":   a.valid(c, from, ticket, now+int64(cookieLifetime)),
+		"much later":      !a.valid(c, from, ticket, now+2*int64(cookieLifetime)),
+		"earlier":         !a.valid(c, from, ticket, now-int64(cookieLifetime)),
+		"another port":    !a.valid(c, netip.AddrPortFrom(from.Addr(), 1001), ticket, now),
+		"another address": !a.valid(c, netip.MustParseAddrPort("192.0.2.2:1000"), ticket, now),
+		"another flow":    !a.valid(c, from, record.Cookie{8}, now),
+		"another door":    !b.valid(c, from, ticket, now),
+		"none":            !a.valid(addressCookie{}, from, ticket, now),
 	} {
 		if !good {
 			t.Errorf("%s: wrong", name)

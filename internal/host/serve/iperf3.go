@@ -11,31 +11,31 @@ import (
 // Iperf3 is the port for clients of iperf3, and who may come.
 type Iperf3 struct {
 	Listener *iperf3.Listener
-	// Logins are the users with a password; nil: everybody, unless the server
+	// Users are the users with a password; nil: everybody, unless the server
 	// wants a token.
-	Logins *iperf3.Logins
+	Users *iperf3.Users
 }
 
 // serveIperf3 answers clients of iperf3, which count as all others do.
 func (s *server) serveIperf3() {
 	closed := ""
-	if s.options.Token != "" && s.options.Iperf3.Logins == nil {
+	if s.options.Token != "" && s.options.Iperf3.Users == nil {
 		closed = "the server wants a token, and iperf3 has none to show"
 	}
 	// It ends with the server; before that, nothing ends it.
 	_ = iperf3.Serve(s.ctx, s.options.Iperf3.Listener, iperf3.Options{
 		Allowed: s.allowed,
 		Admit: func(c iperf3.Client) (func(), error) {
-			return func() { s.dismiss(c) }, s.admit(func() (client, error) { return c, nil })
+			return func() { s.remove(c) }, s.add(func() (client, error) { return c, nil })
 		},
-		Bounds: s.options.Bounds, Logins: s.options.Iperf3.Logins, Closed: closed,
-		Ended: s.tellIperf3,
+		Bounds: s.options.Bounds, Users: s.options.Iperf3.Users, Closed: closed,
+		OnSession: s.tellIperf3,
 	})
 }
 
-// tellIperf3 tells of a test as of a guest's last window.
-func (s *server) tellIperf3(v iperf3.Visit) {
-	visit := Visit{From: v.From, Program: "iperf3", Version: v.Version, Began: v.Began, Err: v.Err}
+// tellIperf3 tells of a test as of a conductor's last window.
+func (s *server) tellIperf3(v iperf3.Session) {
+	visit := Session{From: v.From, Program: "iperf3", Version: v.Version, Began: v.Began, Err: v.Err}
 	refused, ok := errors.AsType[iperf3.Refused](v.Err)
 	switch {
 	case v.RanS > 0:
@@ -43,5 +43,5 @@ func (s *server) tellIperf3(v iperf3.Visit) {
 	case ok:
 		visit.Err = greeting.Refused{Reason: refused.Reason}
 	}
-	s.tell(visit)
+	s.report(visit)
 }

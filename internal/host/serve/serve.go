@@ -1,13 +1,13 @@
 // Package serve is a host that anyone may measure with: it listens on one TCP
-// port and lets conductors in, each as a guest (package agent) with flows of its
+// port and lets conductors in, each as a conductor (package agent) with flows of its
 // own, any number at the same time. Flows come to the same port, those of
 // datagrams to the UDP port of the same number, and are told apart by their
-// tickets, so that one hole in a firewall is enough. Clients of iperf3 are
+// cookies, so that one hole in a firewall is enough. Clients of iperf3 are
 // answered at a port of their own (package iperf3/server), within the same bounds.
 //
 // It is made to be left running. Whoever has not said within a few bytes and
 // seconds who he is, is shown out; how many wait for that, and how many are in,
-// is bounded, and so is all that a guest may do. It connects to nobody, changes
+// is bounded, and so is all that a conductor may do. It connects to nobody, changes
 // nothing on the host, and shows nothing of it but what a measurement needs.
 package serve
 
@@ -33,7 +33,7 @@ const (
 	greetingTimeout = 10 * time.Second
 	// maxStrangers is how many may be introducing themselves at a time.
 	maxStrangers = 1024
-	// maxRequest bounds one request of a guest: the orders of all its flows.
+	// maxRequest bounds one request of a conductor: the orders of all its flows.
 	maxRequest = 256 << 10
 )
 
@@ -49,12 +49,12 @@ type Options struct {
 	Bounds record.Bounds
 	// Iperf3 is where clients of iperf3 are answered; nil: nowhere.
 	Iperf3 *Iperf3
-	// Ended is told of each visit, one at a time.
-	Ended func(Visit)
+	// OnSession is told of each visit, one at a time.
+	OnSession func(Session)
 }
 
-// Visit is one client's, or why it was refused.
-type Visit struct {
+// Session is one client's, or why it was refused.
+type Session struct {
 	From netip.AddrPort
 	// Program is what the client is when it is not linerate, and Version which.
 	Program string
@@ -69,7 +69,7 @@ type Visit struct {
 // Listener is a TCP port and the UDP port of the same number.
 type Listener struct {
 	*net.TCPListener
-	door *handshake.Door
+	udp *handshake.Listener
 }
 
 // Listen opens the ports. Keep-alive probes find out about conductors that have
@@ -84,7 +84,7 @@ func Listen(ctx context.Context, address string) (Listener, error) {
 		if err != nil {
 			return Listener{}, err
 		}
-		door, err := handshake.OpenDoor(ctx, l.Addr().String())
+		door, err := handshake.Listen(ctx, l.Addr().String())
 		if err == nil {
 			return Listener{l.(*net.TCPListener), door}, nil
 		}
@@ -97,7 +97,7 @@ func Listen(ctx context.Context, address string) (Listener, error) {
 
 // Close closes both.
 func (l Listener) Close() error {
-	l.door.Close()
+	l.udp.Close()
 	return l.TCPListener.Close()
 }
 
@@ -106,13 +106,13 @@ type server struct {
 	options Options
 	name    []byte
 	ctx     context.Context
-	hall    chan struct{} // a place for each who introduces himself
+	pending chan struct{} // a place for each who introduces himself
 
 	mu       sync.Mutex
 	clients  []client
 	finished record.OtherFlows // bytes of those who have left
-	telling  sync.Mutex
-	visits   sync.WaitGroup
+	reportMu sync.Mutex
+	sessions sync.WaitGroup
 }
 
 // client is somebody who has been let in.
@@ -127,55 +127,55 @@ type client interface {
 func Run(ctx context.Context, listeners []Listener, options Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s := &server{options: options, name: greeting.NewName(), ctx: ctx, hall: make(chan struct{}, maxStrangers)}
+	s := &server{options: options, name: greeting.NewName(), ctx: ctx, pending: make(chan struct{}, maxStrangers)}
 	defer context.AfterFunc(ctx, func() {
 		for _, l := range listeners {
 			l.Close()
 		}
 	})()
 	if options.Iperf3 != nil {
-		s.visits.Go(s.serveIperf3)
+		s.sessions.Go(s.serveIperf3)
 	}
 	var failed error
 	var once sync.Once
 	var accepting sync.WaitGroup
 	for _, l := range listeners {
 		accepting.Go(func() {
-			l.door.Serve(handshake.Guests{Allowed: s.allowed, Expects: s.expects, Admit: s.admitFlow})
+			l.udp.Serve(handshake.Handler{Allowed: s.allowed, Expects: s.expects, Accept: s.acceptFlow})
 		})
 		accepting.Go(func() {
-			err := s.door(l.TCPListener)
+			err := s.acceptAll(l.TCPListener)
 			once.Do(func() { failed = err })
 			cancel(err)
 		})
 	}
 	accepting.Wait()
-	s.visits.Wait()
+	s.sessions.Wait()
 	return failed
 }
 
 // receive has a connection received, unless too many are.
 func (s *server) receive(conn *net.TCPConn) {
 	select {
-	case s.hall <- struct{}{}:
-		s.visits.Go(func() { s.visit(conn) })
+	case s.pending <- struct{}{}:
+		s.sessions.Go(func() { s.greet(conn) })
 	default:
-		discard(conn)
+		reset(conn)
 	}
 }
 
-// discard closes a connection without waiting for anything.
-func discard(conn *net.TCPConn) {
+// reset closes a connection without waiting for anything.
+func reset(conn *net.TCPConn) {
 	_ = conn.SetLinger(0)
 	conn.Close()
 }
 
-// visit receives one connection, whoever it is.
-func (s *server) visit(conn *net.TCPConn) {
+// greet receives one connection, whoever it is.
+func (s *server) greet(conn *net.TCPConn) {
 	peer, there := conn.RemoteAddr().(*net.TCPAddr)
 	if !there { // reset before it was looked at: the kernel has forgotten who it was
-		<-s.hall
-		discard(conn)
+		<-s.pending
+		reset(conn)
 		return
 	}
 	from := peer.AddrPort()
@@ -192,29 +192,29 @@ func (s *server) visit(conn *net.TCPConn) {
 	if err == nil {
 		visitor, welcome, err = host.Receive(conn)
 	}
-	<-s.hall
+	<-s.pending
 	if closing(); s.ctx.Err() != nil {
-		discard(conn)
+		reset(conn)
 		return
 	}
-	v := Visit{From: from, Version: visitor.Version, Began: time.Now()}
+	v := Session{From: from, Version: visitor.Version, Began: time.Now()}
 	switch {
 	case err != nil:
 		if _, refused := errors.AsType[greeting.Refused](err); refused {
 			v.Err = err
-			s.tell(v)
+			s.report(v)
 			conn.Close() // in its own time, so that the reason arrives
 			return
 		}
-		discard(conn)
+		reset(conn)
 	case !visitor.Ticket.IsZero():
-		if host.Closed != "" || conn.SetDeadline(time.Time{}) != nil || !s.seat(visitor.Ticket, conn) {
-			discard(conn)
+		if host.Closed != "" || conn.SetDeadline(time.Time{}) != nil || !s.offer(visitor.Ticket, conn) {
+			reset(conn)
 		}
 	default:
 		v.Summary, v.Err = s.serve(conn, welcome)
 		conn.Close()
-		s.tell(v)
+		s.report(v)
 	}
 }
 
@@ -223,51 +223,51 @@ func (s *server) allowed(from netip.Addr) bool {
 		slices.ContainsFunc(s.options.Allow, func(p netip.Prefix) bool { return p.Contains(from.WithZone("")) })
 }
 
-func (s *server) tell(v Visit) {
-	s.telling.Lock()
-	defer s.telling.Unlock()
-	s.options.Ended(v)
+func (s *server) report(v Session) {
+	s.reportMu.Lock()
+	defer s.reportMu.Unlock()
+	s.options.OnSession(v)
 }
 
-// seat gives a flow's connection to the guest that waits for it.
-func (s *server) seat(ticket record.Cookie, conn *net.TCPConn) bool {
-	return slices.ContainsFunc(s.present(), func(g *agent.Guest) bool { return g.Offer(ticket, conn) })
+// offer gives a flow's connection to the conductor that waits for it.
+func (s *server) offer(cookie record.Cookie, conn *net.TCPConn) bool {
+	return slices.ContainsFunc(s.conductors(), func(g *agent.Client) bool { return g.Offer(cookie, conn) })
 }
 
-// expects says whether a flow of datagrams of some guest waits for a ticket.
-func (s *server) expects(ticket record.Cookie) bool {
-	return slices.ContainsFunc(s.present(), func(g *agent.Guest) bool { return g.Expects(ticket) })
+// expects says whether a flow of datagrams of some conductor waits for a cookie.
+func (s *server) expects(cookie record.Cookie) bool {
+	return slices.ContainsFunc(s.conductors(), func(g *agent.Client) bool { return g.Expects(cookie) })
 }
 
-// admitFlow lets a flow of datagrams in to the guest that waits for it.
-func (s *server) admitFlow(ticket record.Cookie, caller handshake.Caller) {
-	_ = slices.ContainsFunc(s.present(), func(g *agent.Guest) bool { return g.Admit(ticket, caller) })
+// acceptFlow lets a flow of datagrams in to the conductor that waits for it.
+func (s *server) acceptFlow(cookie record.Cookie, caller handshake.Client) {
+	_ = slices.ContainsFunc(s.conductors(), func(g *agent.Client) bool { return g.Admit(cookie, caller) })
 }
 
-// present are the guests that are in.
-func (s *server) present() []*agent.Guest {
+// conductors are the conductors that are in.
+func (s *server) conductors() []*agent.Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var guests []*agent.Guest
+	var conductors []*agent.Client
 	for _, c := range s.clients {
-		if g, ok := c.(*agent.Guest); ok {
-			guests = append(guests, g)
+		if g, ok := c.(*agent.Client); ok {
+			conductors = append(conductors, g)
 		}
 	}
-	return guests
+	return conductors
 }
 
 // serve welcomes a conductor that has proved itself, and serves it.
 func (s *server) serve(conn *net.TCPConn, welcome func() error) (agent.Summary, error) {
-	var g *agent.Guest
-	err := s.admit(func() (_ client, err error) {
-		g, err = agent.NewGuest(s.options.Bounds, func() record.OtherFlows { return s.others(g) })
+	var g *agent.Client
+	err := s.add(func() (_ client, err error) {
+		g, err = agent.NewClient(s.options.Bounds, func() record.OtherFlows { return s.others(g) })
 		return g, err
 	})
 	if err != nil {
 		return agent.Summary{}, greeting.Refuse(conn, err.Error())
 	}
-	defer s.dismiss(g)
+	defer s.remove(g)
 	err = welcome()
 	if err == nil {
 		err = conn.SetDeadline(time.Time{})
@@ -286,8 +286,8 @@ func (s *server) serve(conn *net.TCPConn, welcome func() error) (agent.Summary, 
 	return g.Summary(), err
 }
 
-// admit lets somebody in if there is room.
-func (s *server) admit(enter func() (client, error)) error {
+// add lets somebody in if there is room.
+func (s *server) add(enter func() (client, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.clients) >= s.options.Clients {
@@ -301,7 +301,7 @@ func (s *server) admit(enter func() (client, error)) error {
 	return nil
 }
 
-func (s *server) dismiss(c client) {
+func (s *server) remove(c client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clients = slices.DeleteFunc(slices.Clone(s.clients), func(other client) bool { return other == c })

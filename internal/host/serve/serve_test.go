@@ -14,10 +14,10 @@ import (
 )
 
 // open runs a server on loopback and returns its address and what it tells.
-func open(t *testing.T, change func(*Options)) (at string, visits <-chan Visit) {
+func open(t *testing.T, change func(*Options)) (at string, visits <-chan Session) {
 	t.Helper()
-	told := make(chan Visit, 100)
-	o := Options{Clients: 2, Bounds: record.Bounds{Flows: 2, DurationS: 1}, Ended: func(v Visit) { told <- v }}
+	told := make(chan Session, 100)
+	o := Options{Clients: 2, Bounds: record.Bounds{Flows: 2, DurationS: 1}, OnSession: func(v Session) { told <- v }}
 	change(&o)
 	l, err := Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
@@ -53,14 +53,14 @@ func dial(t *testing.T, at string) net.Conn {
 	return conn
 }
 
-func visit(t *testing.T, visits <-chan Visit) Visit {
+func visit(t *testing.T, visits <-chan Session) Session {
 	t.Helper()
 	select {
 	case v := <-visits:
 		return v
 	case <-time.After(20 * time.Second):
 		t.Fatal("no visit was told")
-		return Visit{}
+		return Session{}
 	}
 }
 
@@ -110,7 +110,7 @@ func TestAllow(t *testing.T) {
 	}
 }
 
-// TestUnknownTicket: a connection whose ticket nobody waits for is closed.
+// TestUnknownTicket: a connection whose cookie nobody waits for is closed.
 func TestUnknownTicket(t *testing.T) {
 	at, _ := open(t, func(*Options) {})
 	flow := dial(t, at)

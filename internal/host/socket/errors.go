@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Why puts a failure of a socket into words: what the errno means on a network,
+// Reason puts a failure of a socket into words: what the errno means on a network,
 // and its name. Wrapped texts of package net, which repeat the addresses, are
 // left out.
-func Why(err error, remote netip.Addr) string {
+func Reason(err error, remote netip.Addr) string {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
 	}
@@ -52,7 +52,7 @@ func Why(err error, remote netip.Addr) string {
 // ConnectError says which connection failed, and why. Our own time limit is told
 // from the kernel's.
 func ConnectError(local netip.Addr, remote netip.AddrPort, timeout time.Duration, err error) string {
-	reason := Why(err, remote.Addr())
+	reason := Reason(err, remote.Addr())
 	var timed net.Error
 	switch {
 	case errors.Is(err, syscall.ETIMEDOUT):
@@ -61,7 +61,7 @@ func ConnectError(local netip.Addr, remote netip.AddrPort, timeout time.Duration
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timed) && timed.Timeout():
 		reason = fmt.Sprintf("connection timed out: no answer to SYN within %v", timeout)
 	}
-	return fmt.Sprintf("connect %s → %s: %s", Place(local), remote, reason)
+	return fmt.Sprintf("connect %s → %s: %s", AddrName(local), remote, reason)
 }
 
 // NotSent says of a failure that this datagram was not sent, and nothing of the next.

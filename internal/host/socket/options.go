@@ -67,7 +67,7 @@ func congestionHint(err error) string {
 // Control runs Prepare on a socket that package net has just made.
 func Control(order record.FlowRequest, connects bool) func(string, string, syscall.RawConn) error {
 	return func(_, _ string, raw syscall.RawConn) error {
-		return OnSocket(raw, func(fd int) error {
+		return WithFD(raw, func(fd int) error {
 			// The same port may serve connections to different places.
 			if connects && order.LocalPort != 0 {
 				if err := sock.SetReuseAddress(fd); err != nil {
@@ -96,8 +96,8 @@ func LeavePort(order record.FlowRequest, fd int) error {
 	return nil
 }
 
-// OnSocket calls f with the descriptor, which stays open meanwhile.
-func OnSocket(raw syscall.RawConn, f func(fd int) error) error {
+// WithFD calls f with the descriptor, which stays open meanwhile.
+func WithFD(raw syscall.RawConn, f func(fd int) error) error {
 	var failed error
 	if err := raw.Control(func(fd uintptr) { failed = f(int(fd)) }); err != nil {
 		return err
@@ -111,14 +111,14 @@ func AddrPort(a net.Addr) netip.AddrPort {
 	if !ok {
 		return netip.AddrPort{}
 	}
-	return Plain(tcp.AddrPort())
+	return Unmap(tcp.AddrPort())
 }
 
-// Plain is an address without the wrapping of IPv4 in IPv6.
-func Plain(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
+// Unmap is an address without the wrapping of IPv4 in IPv6.
+func Unmap(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
 
-// Place names an address to bind to.
-func Place(a netip.Addr) string {
+// AddrName names an address to bind to.
+func AddrName(a netip.Addr) string {
 	if a.IsValid() {
 		return a.String()
 	}

@@ -12,8 +12,8 @@ const ThreadsPerProcessor = 4
 
 var threads atomic.Int32
 
-// TakeThread reserves a thread. False: there are enough.
-func TakeThread() bool {
+// ReserveThread reserves a thread. False: there are enough.
+func ReserveThread() bool {
 	if threads.Add(1) > int32(ThreadsPerProcessor*runtime.GOMAXPROCS(0)) {
 		threads.Add(-1)
 		return false
@@ -24,5 +24,5 @@ func TakeThread() bool {
 // Threads is how many are reserved.
 func Threads() int { return int(threads.Load()) }
 
-// ReturnThread ends a reservation.
-func ReturnThread() { threads.Add(-1) }
+// ReleaseThread ends a reservation.
+func ReleaseThread() { threads.Add(-1) }

@@ -46,9 +46,9 @@ func TestWhoNaps(t *testing.T) {
 		{record.FlowRequest{Mode: record.ModeCopy}, true},
 		{record.FlowRequest{}, false},
 	} {
-		r := (direct{}).rig(test.order).(*directRig)
-		if (r.naps != nil) != test.naps {
-			t.Errorf("%+v: naps %t, want %t", test.order, r.naps != nil, test.naps)
+		r := (direct{}).newMover(test.order).(*directMover)
+		if (r.coalescer != nil) != test.naps {
+			t.Errorf("%+v: naps %t, want %t", test.order, r.coalescer != nil, test.naps)
 		}
 		r.close()
 	}

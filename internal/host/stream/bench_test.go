@@ -13,10 +13,10 @@ import (
 func BenchmarkLoopback(b *testing.B) {
 	for _, m := range []struct {
 		name string
-		mover
+		backend
 	}{{"platform", platform}, {"portable", portable{}}} {
 		b.Run(m.name, func(b *testing.B) {
-			sender, receiver := engine(b, m.mover), engine(b, m.mover)
+			sender, receiver := engine(b, m.backend), engine(b, m.backend)
 			join(b, sender, receiver, loopback, orders(1, record.FlowRequest{}), true)
 			start(time.Hour, sender, receiver)
 			moved(b, receiver)

@@ -90,20 +90,20 @@ func (c *choice) best() int {
 // moment of its own accord once it has caught up.
 const (
 	fastBytesPerNs = 2.5  // 20 Gbit/s: below, waking costs nothing to speak of
-	napBytes       = 6e5  // what may come meanwhile: a part even of a window that losses have halved
-	napNs          = 80e3 // and no longer than this
+	coalesceBytes  = 6e5  // what may come meanwhile: a part even of a window that losses have halved
+	coalesceNs     = 80e3 // and no longer than this
 )
 
-// naps is a receiver's pace.
-type naps struct{ bytes, at int64 }
+// readCoalescer is a receiver's pace.
+type readCoalescer struct{ bytes, at int64 }
 
 // next says how long to sleep, given what has come until now; 0: wait for data.
-func (p *naps) next(bytes, at int64) (ns int64) {
+func (p *readCoalescer) next(bytes, at int64) (ns int64) {
 	moved, span := bytes-p.bytes, at-p.at
 	p.bytes, p.at = bytes, at
 	pace := float64(moved) / float64(max(span, 1))
 	if pace < fastBytesPerNs {
 		return 0
 	}
-	return int64(min(napBytes/pace, napNs))
+	return int64(min(coalesceBytes/pace, coalesceNs))
 }

@@ -57,7 +57,7 @@ func TestChoice(t *testing.T) {
 }
 
 func TestNaps(t *testing.T) {
-	var n naps
+	var n readCoalescer
 	for _, c := range []struct {
 		what      string
 		bytes, at int64
@@ -65,7 +65,7 @@ func TestNaps(t *testing.T) {
 	}{
 		{"the first time nothing is known", 1000, 1e9, 0},
 		{"1 Gbit/s is slow", 1000 + 125_000, 1e9 + 1e6, 0},
-		{"40 Gbit/s: as long as may be", 126_000 + 500_000, 1.001e9 + 1e5, napNs},
+		{"40 Gbit/s: as long as may be", 126_000 + 500_000, 1.001e9 + 1e5, coalesceNs},
 		{"160 Gbit/s: 600 kB's time", 626_000 + 2_000_000, 1.0011e9 + 1e5, 30_000},
 		{"nothing came", 2_626_000, 1.0013e9, 0},
 		{"no time passed", 2_626_000, 1.0013e9, 0},

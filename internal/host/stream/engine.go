@@ -23,7 +23,7 @@ const earlyEnd = 50 * time.Millisecond
 // from several goroutines. An engine serves one trial: make a new one for the
 // next.
 type Engine struct {
-	mover   mover
+	backend backend
 	signals signals
 	books   *socket.Books[*flow]
 }
@@ -31,7 +31,7 @@ type Engine struct {
 // New makes an engine with no flows.
 func New() *Engine { return with(platform) }
 
-func with(m mover) *Engine { return &Engine{mover: m, books: socket.NewBooks[*flow]()} }
+func with(m backend) *Engine { return &Engine{backend: m, books: socket.NewBooks[*flow]()} }
 
 // add makes a flow for each order. False: the engine is closed.
 func (e *Engine) add(orders []record.FlowRequest) ([]*flow, bool) {
@@ -44,7 +44,7 @@ func (e *Engine) add(orders []record.FlowRequest) ([]*flow, bool) {
 
 // Listen opens one listening socket per order, on a port the kernel
 // chooses, at order.Local (invalid: every address of the host). Each accepts one
-// connection and then closes. An order with a ticket gets no socket: its
+// connection and then closes. An order with a cookie gets no socket: its
 // connection is to be offered. The reply has one entry per order, in order; an
 // order that fails says so there and does not keep the others from listening.
 func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []record.Listening {
@@ -62,7 +62,7 @@ func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []reco
 		}
 		l, err := listen(ctx, order)
 		if err != nil {
-			out[i].Error = fmt.Sprintf("listen on %s: %s", socket.Place(order.Local), socket.Why(err, order.Local))
+			out[i].Error = fmt.Sprintf("listen on %s: %s", socket.AddrName(order.Local), socket.Reason(err, order.Local))
 			f.fail("%s", out[i].Error)
 			continue
 		}
@@ -78,7 +78,7 @@ func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []reco
 }
 
 func listen(ctx context.Context, order record.FlowRequest) (*net.TCPListener, error) {
-	if err := moves(order); err != nil {
+	if err := checkMode(order); err != nil {
 		return nil, err
 	}
 	// Keep-alive probes would be foreign packets in a quiet flow; an MPTCP
@@ -101,7 +101,7 @@ func (e *Engine) accept(f *flow, l *net.TCPListener) {
 	conn, err := l.AcceptTCP()
 	l.Close()
 	if err != nil {
-		f.fail("accept at %s: %s", f.listens, socket.Why(err, f.order.Local))
+		f.fail("accept at %s: %s", f.listens, socket.Reason(err, f.order.Local))
 		return
 	}
 	if e.adopt(f, conn) {
@@ -109,24 +109,24 @@ func (e *Engine) accept(f *flow, l *net.TCPListener) {
 	}
 }
 
-// Offer hands over a connection that has shown a ticket at a port that
+// Offer hands over a connection that has shown a cookie at a port that
 // flows share. False: no flow of this engine waits for it, and the connection is
 // still the caller's.
-func (e *Engine) Offer(ticket record.Cookie, conn *net.TCPConn) bool {
+func (e *Engine) Offer(cookie record.Cookie, conn *net.TCPConn) bool {
 	flows := e.books.All()
-	i := slices.IndexFunc(flows, func(f *flow) bool { return f.take(ticket) })
+	i := slices.IndexFunc(flows, func(f *flow) bool { return f.take(cookie) })
 	if i < 0 {
 		return false
 	}
 	f := flows[i]
 	return e.books.Work(func() {
-		err := moves(f.order)
+		err := checkMode(f.order)
 		raw, bad := conn.SyscallConn()
 		if err = errors.Join(err, bad); err == nil {
-			err = socket.OnSocket(raw, func(fd int) error { return socket.PrepareAccepted(f.order, fd) })
+			err = socket.WithFD(raw, func(fd int) error { return socket.PrepareAccepted(f.order, fd) })
 		}
 		if err != nil {
-			f.fail("%s → %s: %s", conn.LocalAddr(), conn.RemoteAddr(), socket.Why(err, f.order.Remote.Addr()))
+			f.fail("%s → %s: %s", conn.LocalAddr(), conn.RemoteAddr(), socket.Reason(err, f.order.Remote.Addr()))
 			reset(conn)
 			return
 		}
@@ -136,8 +136,8 @@ func (e *Engine) Offer(ticket record.Cookie, conn *net.TCPConn) bool {
 	})
 }
 
-// apart is the longest that one first connection waits for another.
-const apart = 5 * time.Millisecond
+// dialStagger is the longest that one first connection waits for another.
+const dialStagger = 5 * time.Millisecond
 
 // Connect opens a connection for each order and returns when each has succeeded,
 // failed or taken longer than timeout (0: as long as the kernel tries). The
@@ -184,7 +184,7 @@ func (e *Engine) Connect(ctx context.Context, orders []record.FlowRequest, timeo
 			continue
 		}
 		known[order.Remote.Addr()] = true
-		moment := time.NewTimer(apart)
+		moment := time.NewTimer(dialStagger)
 		select {
 		case <-open(i):
 		case <-moment.C:
@@ -206,7 +206,7 @@ func (e *Engine) dial(ctx context.Context, f *flow, timeout time.Duration) bool 
 		return false
 	}
 	if !order.Cookie.IsZero() {
-		if err := show(conn, order.Cookie, timeout); err != nil {
+		if err := sendCookie(conn, order.Cookie, timeout); err != nil {
 			f.fail("%s", socket.ConnectError(order.Local, order.Remote, timeout, err))
 			reset(conn)
 			return false
@@ -221,7 +221,7 @@ func Dial(ctx context.Context, order record.FlowRequest, timeout time.Duration) 
 	if !order.Remote.IsValid() {
 		return nil, fmt.Errorf("connect: flow %s has no remote address", order.ID)
 	}
-	if err := moves(order); err != nil {
+	if err := checkMode(order); err != nil {
 		return nil, errors.New(socket.ConnectError(order.Local, order.Remote, timeout, err))
 	}
 	dialer := net.Dialer{Timeout: timeout, Control: socket.Control(order, true), KeepAlive: -1}
@@ -261,14 +261,14 @@ func (e *Engine) Adopt(order record.FlowRequest, conn *net.TCPConn) error {
 	return <-adopted
 }
 
-// show presents the flow's ticket, which is not counted among its bytes.
-func show(conn net.Conn, ticket record.Cookie, timeout time.Duration) error {
+// sendCookie presents the flow's cookie, which is not counted among its bytes.
+func sendCookie(conn net.Conn, cookie record.Cookie, timeout time.Duration) error {
 	if timeout > 0 {
 		if err := conn.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
 			return err
 		}
 	}
-	if err := greeting.ShowTicket(conn, ticket); err != nil {
+	if err := greeting.ShowTicket(conn, cookie); err != nil {
 		return err
 	}
 	return conn.SetWriteDeadline(time.Time{})
@@ -276,15 +276,15 @@ func show(conn net.Conn, ticket record.Cookie, timeout time.Duration) error {
 
 // adopt settles a new connection's options and puts it in the books.
 func (e *Engine) adopt(f *flow, conn *net.TCPConn) bool {
-	end, err := settle(f.order, conn)
+	end, err := setOptions(f.order, conn)
 	if err != nil {
-		f.fail("%s → %s: %s", conn.LocalAddr(), conn.RemoteAddr(), socket.Why(err, f.order.Remote.Addr()))
+		f.fail("%s → %s: %s", conn.LocalAddr(), conn.RemoteAddr(), socket.Reason(err, f.order.Remote.Addr()))
 		reset(conn)
 		return false
 	}
 	r := newPaced(f.order)
 	if r == nil {
-		r = e.mover.rig(f.order)
+		r = e.backend.newMover(f.order)
 	}
 	if !f.open(end, r) {
 		r.close()
@@ -298,14 +298,14 @@ func (e *Engine) adopt(f *flow, conn *net.TCPConn) bool {
 // they are open; senders wait for Start.
 func (e *Engine) carry(f *flow) {
 	conn := f.end.conn
-	defer f.rig.close()
+	defer f.mover.close()
 	if !f.order.Sends {
-		err := f.rig.receive(conn, &f.tally, &e.signals)
+		err := f.mover.receive(conn, &f.tally, &e.signals)
 		stop := e.signals.stop.Load()
 		switch {
 		case e.signals.quit.Load():
 		case err != nil:
-			f.fail("receive %s: %s", f.name(), socket.Why(err, f.remote.Addr()))
+			f.fail("receive %s: %s", f.name(), socket.Reason(err, f.remote.Addr()))
 		case stop == 0 || socket.Now() < stop-int64(earlyEnd):
 			f.fail("receive %s: the sender closed the connection before its time", f.name())
 		}
@@ -318,14 +318,14 @@ func (e *Engine) carry(f *flow) {
 	}
 	err := conn.SetWriteDeadline(socket.Deadline(e.signals.stop.Load()))
 	if err == nil {
-		err = f.rig.send(conn, &f.tally, &e.signals)
+		err = f.mover.send(conn, &f.tally, &e.signals)
 	}
 	if err == nil {
 		// The receiver reads what is buffered, and then the end.
 		err = conn.CloseWrite()
 	}
 	if err != nil && !e.signals.quit.Load() {
-		f.fail("send %s: %s", f.name(), socket.Why(err, f.remote.Addr()))
+		f.fail("send %s: %s", f.name(), socket.Reason(err, f.remote.Addr()))
 	}
 }
 

@@ -21,14 +21,14 @@ import (
 func TestConservation(t *testing.T) {
 	for _, m := range []struct {
 		name string
-		mover
+		backend
 	}{{"platform", platform}, {"portable", portable{}}} {
 		for _, direction := range []struct {
 			name        string
 			openerSends bool
 		}{{"write", true}, {"read", false}} {
 			t.Run(m.name+"/"+direction.name, func(t *testing.T) {
-				opener, acceptor := engine(t, m.mover), engine(t, m.mover)
+				opener, acceptor := engine(t, m.backend), engine(t, m.backend)
 				join(t, opener, acceptor, loopback, orders(4, record.FlowRequest{RateCap: 100e6}), direction.openerSends)
 				sender, receiver := opener, acceptor
 				if !direction.openerSends {

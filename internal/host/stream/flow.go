@@ -18,11 +18,11 @@ type flow struct {
 	mu       sync.Mutex // never taken while bytes move
 	listener net.Listener
 	listens  netip.AddrPort
-	offered  bool // a connection has come with the flow's ticket
+	offered  bool // a connection has come with the flow's cookie
 	local    netip.AddrPort
 	remote   netip.AddrPort
 	end      *endpoint // nil until the connection is open
-	rig      rig       // moves the bytes; set with end
+	mover    mover     // moves the bytes; set with end
 	failure  string    // why it is not alive; the first reason is kept
 	closed   bool
 }
@@ -47,13 +47,13 @@ func (f *flow) listening(l net.Listener, at netip.AddrPort) bool {
 }
 
 // open notes the connection. False: the flow is closed already.
-func (f *flow) open(end *endpoint, r rig) bool {
+func (f *flow) open(end *endpoint, r mover) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
 		return false
 	}
-	f.end, f.rig = end, r
+	f.end, f.mover = end, r
 	f.local = socket.AddrPort(end.conn.LocalAddr())
 	f.remote = socket.AddrPort(end.conn.RemoteAddr())
 	return true
@@ -71,20 +71,20 @@ func (f *flow) abandon() {
 		f.listener.Close()
 		f.failure = fmt.Sprintf("nobody connected to %s", f.listens)
 	case f.expects():
-		f.failure = "nobody came with the flow's ticket"
+		f.failure = "nobody came with the flow's cookie"
 	}
 }
 
-// expects says that the flow waits for a connection with its ticket.
+// expects says that the flow waits for a connection with its cookie.
 func (f *flow) expects() bool {
 	return !f.order.Cookie.IsZero() && !f.order.Remote.IsValid() && !f.offered
 }
 
-// take says, once, that a connection with this ticket is the flow's.
-func (f *flow) take(ticket record.Cookie) bool {
+// take says, once, that a connection with this cookie is the flow's.
+func (f *flow) take(cookie record.Cookie) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.order.Cookie != ticket || f.closed || f.failure != "" || !f.expects() {
+	if f.order.Cookie != cookie || f.closed || f.failure != "" || !f.expects() {
 		return false
 	}
 	f.offered = true
@@ -123,7 +123,7 @@ func (f *flow) state() (end *endpoint, local netip.AddrPort, failure string) {
 	case end == nil && f.listens.IsValid():
 		failure = fmt.Sprintf("nobody has connected to %s", f.listens)
 	case end == nil && f.expects():
-		failure = "nobody has come with the flow's ticket"
+		failure = "nobody has come with the flow's cookie"
 	case end == nil:
 		failure = "not connected yet"
 	}
@@ -133,14 +133,14 @@ func (f *flow) state() (end *endpoint, local netip.AddrPort, failure string) {
 	return end, local, failure
 }
 
-// way is how the flow's bytes are moved; nothing before the connection is open.
-func (f *flow) way() way {
+// method is how the flow's bytes are moved; nothing before the connection is open.
+func (f *flow) method() method {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.rig == nil {
-		return way{}
+	if f.mover == nil {
+		return method{}
 	}
-	return f.rig.way()
+	return f.mover.method()
 }
 
 // settled says that nothing more is to be waited for: open, or failed.

@@ -29,8 +29,8 @@ func eachMode(t *testing.T, test func(t *testing.T, mode string)) {
 	}
 	for _, mode := range []string{record.ModeSplice, record.ModeZeroCopy, record.ModeSendfile, record.ModeCopy, record.ModeAuto} {
 		t.Run(mode+" in the poller", func(t *testing.T) {
-			for socket.TakeThread() {
-				defer socket.ReturnThread()
+			for socket.ReserveThread() {
+				defer socket.ReleaseThread()
 			}
 			test(t, mode)
 		})
@@ -264,7 +264,7 @@ func TestModeManyFlows(t *testing.T) {
 
 // failing is a pump that the kernel refuses.
 type failing struct {
-	quiet
+	noCompletions
 	err error
 }
 
@@ -275,7 +275,7 @@ func (p *failing) push(int) (int, error) { return 0, p.err }
 func TestModeRefused(t *testing.T) {
 	for _, err := range []error{syscall.ENOSYS, syscall.EPERM, fmt.Errorf("why: %w", syscall.ENOBUFS)} {
 		for name, mode := range map[string]string{"ordered": record.ModeSplice, "tried": record.ModeAuto} {
-			r := (direct{}).rig(record.FlowRequest{Sends: true, Mode: mode}).(*directRig)
+			r := (direct{}).newMover(record.FlowRequest{Sends: true, Mode: mode}).(*directMover)
 			var at int
 			for i, p := range r.pumps {
 				if p.mode == record.ModeSplice {
@@ -284,23 +284,23 @@ func TestModeRefused(t *testing.T) {
 				}
 			}
 			r.use(at)
-			if !r.replaced(0, err, new(tally)) {
+			if !r.fallBack(0, err, new(tally)) {
 				t.Errorf("%s: %v is not taken for a refusal", name, err)
 			}
-			how := r.way()
+			how := r.method()
 			contains(t, how.note, "splice 1024 KiB: "+err.Error())
 			if how.mode != record.ModeWrite || r.pump == r.pumps[at].pump {
 				t.Errorf("%s: after %v it sends by %q", name, err, how.mode)
 			}
-			if r.replaced(0, err, new(tally)) {
+			if r.fallBack(0, err, new(tally)) {
 				t.Errorf("%s: plain writes are replaced, by what?", name)
 			}
 			r.close()
 		}
 	}
 	for _, err := range []error{syscall.ECONNRESET, syscall.EPIPE, syscall.ETIMEDOUT, errors.New("anything")} {
-		r := (direct{}).rig(record.FlowRequest{Sends: true, Mode: record.ModeSplice}).(*directRig)
-		if r.replaced(0, err, new(tally)) {
+		r := (direct{}).newMover(record.FlowRequest{Sends: true, Mode: record.ModeSplice}).(*directMover)
+		if r.fallBack(0, err, new(tally)) {
 			t.Errorf("%v is taken for a refusal of splice", err)
 		}
 		r.close()
@@ -325,11 +325,11 @@ func TestModeWithoutDescriptors(t *testing.T) {
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 			t.Fatal(err)
 		}
-		r := (direct{}).rig(record.FlowRequest{Sends: true, Mode: record.ModeSplice})
+		r := (direct{}).newMover(record.FlowRequest{Sends: true, Mode: record.ModeSplice})
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
 			t.Fatal(err)
 		}
-		how := r.way()
+		how := r.method()
 		contains(t, how.note, want, "too many open files")
 		if how.mode != record.ModeWrite && how.mode != record.ModeCopy {
 			t.Errorf("it sends by %q, want plain writes", how.mode)
@@ -343,14 +343,14 @@ func TestModeTakesNoMemory(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		sender, receiver := engine(t, platform), engine(t, platform)
 		join(t, sender, receiver, loopback, orders(1, record.FlowRequest{Mode: mode}), true)
-		rigs := map[bool]*directRig{}
+		rigs := map[bool]*directMover{}
 		for _, sends := range []bool{true, false} {
-			rigs[sends] = (direct{}).rig(record.FlowRequest{Mode: mode, Sends: sends}).(*directRig)
+			rigs[sends] = (direct{}).newMover(record.FlowRequest{Mode: mode, Sends: sends}).(*directMover)
 			defer rigs[sends].close()
 		}
 		var s signals // its stop has passed: one call at a time
 		counts := new(tally)
-		if err := socket.OnSocket(sender.books.All()[0].end.raw, func(fd int) error {
+		if err := socket.WithFD(sender.books.All()[0].end.raw, func(fd int) error {
 			if n := testing.AllocsPerRun(100, func() {
 				_, _ = rigs[true].push(fd, counts, &s)
 				_, _ = rigs[false].pull(fd, counts, &s)

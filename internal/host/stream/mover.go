@@ -61,28 +61,28 @@ type signals struct {
 	quit atomic.Bool  // the engine closes: return now, whatever the error
 }
 
-// A mover makes a rig for each flow.
-type mover interface {
-	// rig gets ready to move a flow's bytes as its order says. What the system
+// A backend makes a rig for each flow.
+type backend interface {
+	// newMover gets ready to move a flow's bytes as its order says. What the system
 	// refuses is replaced by plain writes, and told.
-	rig(order record.FlowRequest) rig
+	newMover(order record.FlowRequest) mover
 }
 
-// A rig moves the bytes of one connection, one way, and adds them to its tally.
-type rig interface {
+// A mover moves the bytes of one connection, one way, and adds them to its tally.
+type mover interface {
 	// send writes until the instant s.stop. The connection's write deadline is
 	// that instant too, so a write that waits in the runtime ends by itself.
 	send(c *net.TCPConn, t *tally, s *signals) error
 	// receive reads until the end of the stream.
 	receive(c *net.TCPConn, t *tally, s *signals) error
-	// way is how it moves bytes now. Anyone may ask at any time.
-	way() way
+	// method is how it moves bytes now. Anyone may ask at any time.
+	method() method
 	// close gives back what the rig has taken, once the bytes are moved.
 	close()
 }
 
-// way is how bytes are moved, as a flow's end reports it.
-type way struct {
+// method is how bytes are moved, as a flow's end reports it.
+type method struct {
 	mode string
 	call int    // the most bytes in one system call
 	note string // what was tried and found, and what was refused
@@ -92,8 +92,8 @@ type way struct {
 // what it receives, and its busy time includes waiting for the network.
 type portable struct{}
 
-func (portable) rig(order record.FlowRequest) rig {
-	r := plain{way{mode: record.ModeCopy, call: chunkBytes}}
+func (portable) newMover(order record.FlowRequest) mover {
+	r := plain{method{mode: record.ModeCopy, call: chunkBytes}}
 	switch order.Mode {
 	case record.ModeSplice, record.ModeZeroCopy, record.ModeSendfile:
 		if order.Sends {
@@ -104,10 +104,10 @@ func (portable) rig(order record.FlowRequest) rig {
 }
 
 // plain is portable's rig. Nothing is chosen, so nothing is kept.
-type plain struct{ how way }
+type plain struct{ how method }
 
-func (r plain) way() way { return r.how }
-func (plain) close()     {}
+func (r plain) method() method { return r.how }
+func (plain) close()           {}
 
 func (plain) send(c *net.TCPConn, t *tally, s *signals) error {
 	for at := socket.Now(); !s.quit.Load(); {

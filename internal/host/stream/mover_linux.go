@@ -23,9 +23,9 @@ import (
 // bounded so that the count of a fast flow never lags by more than this.
 const discardBytes = 4 << 20
 
-// glance is the longest that a thread waits in the kernel before it looks
+// checkInterval is the longest that a thread waits in the kernel before it looks
 // whether the engine closes.
-const glance = 50 * time.Millisecond
+const checkInterval = 50 * time.Millisecond
 
 // direct makes the system calls itself: no lock and no allocation per call.
 // Flows without a mode wait in the runtime's poller when the socket has no room
@@ -33,50 +33,50 @@ const glance = 50 * time.Millisecond
 // some.
 type direct struct{}
 
-var platform mover = direct{}
+var platform backend = direct{}
 
-// directRig is direct's rig: for a sender, the pumps to choose from and how far
+// directMover is direct's rig: for a sender, the pumps to choose from and how far
 // the choosing is; for a receiver, where to read to and how long to sleep.
-type directRig struct {
+type directMover struct {
 	thread bool // of its own
 	wait   sched.Poller
 
-	pumps  []candidate
-	in     int     // which of them is in use
-	pump   pump    // that one
-	choice *choice // nil: there is nothing, or no longer anything, to choose
-	turn   int64   // when to ask choice
-	block  *sock.Block
+	pumps    []candidate
+	current  int     // which of them is in use
+	pump     pump    // that one
+	choice   *choice // nil: there is nothing, or no longer anything, to choose
+	switchAt int64   // when to ask choice
+	block    *sock.Block
 
-	buffer []byte // nil: nothing is copied
-	naps   *naps  // nil: the network wakes the receiver
+	buffer    []byte         // nil: nothing is copied
+	coalescer *readCoalescer // nil: the network wakes the receiver
 
 	notes []string
-	told  bool // what a pump had to say is among the notes
-	shown atomic.Pointer[way]
+	noted bool // what a pump had to say is among the notes
+	shown atomic.Pointer[method]
 }
 
-func (direct) rig(order record.FlowRequest) rig {
-	r := &directRig{turn: math.MaxInt64, thread: order.Mode != "" && socket.TakeThread()}
+func (direct) newMover(order record.FlowRequest) mover {
+	r := &directMover{switchAt: math.MaxInt64, thread: order.Mode != "" && socket.ReserveThread()}
 	if order.Sends {
-		r.outfit(order.Mode)
+		r.setUpSender(order.Mode)
 		return r
 	}
-	how := way{mode: record.ModeTruncate, call: discardBytes}
+	how := method{mode: record.ModeTruncate, call: discardBytes}
 	if order.Mode == record.ModeCopy {
 		r.buffer = make([]byte, chunkBytes)
-		how = way{mode: record.ModeCopy, call: chunkBytes}
+		how = method{mode: record.ModeCopy, call: chunkBytes}
 	}
 	if _, window := order.Buffers(); r.thread && window == 0 {
 		// A small window would be full before the nap is over.
-		r.naps = new(naps)
+		r.coalescer = new(readCoalescer)
 	}
 	r.shown.Store(&how)
 	return r
 }
 
-// outfit makes a sender's pumps.
-func (r *directRig) outfit(mode string) {
+// setUpSender makes a sender's pumps.
+func (r *directMover) setUpSender(mode string) {
 	if mode == record.ModeAuto && !r.thread {
 		r.notes = append(r.notes, "more flows than threads: plain writes, nothing tried")
 		mode = ""
@@ -103,21 +103,21 @@ func (r *directRig) outfit(mode string) {
 }
 
 // use changes to another pump and shows it.
-func (r *directRig) use(i int) {
-	r.in, r.pump = i, r.pumps[i].pump
+func (r *directMover) use(i int) {
+	r.current, r.pump = i, r.pumps[i].pump
 	r.show()
 }
 
-func (r *directRig) show() {
-	p := r.pumps[r.in]
-	r.shown.Store(&way{mode: p.mode, call: p.call, note: strings.Join(r.notes, "; ")})
+func (r *directMover) show() {
+	p := r.pumps[r.current]
+	r.shown.Store(&method{mode: p.mode, call: p.call, note: strings.Join(r.notes, "; ")})
 }
 
-func (r *directRig) way() way { return *r.shown.Load() }
+func (r *directMover) method() method { return *r.shown.Load() }
 
-func (r *directRig) close() {
+func (r *directMover) close() {
 	for _, p := range r.pumps {
-		r.tell(p)
+		r.note(p)
 		p.close()
 	}
 	if len(r.pumps) > 0 {
@@ -129,49 +129,49 @@ func (r *directRig) close() {
 		r.block = nil
 	}
 	if r.thread {
-		socket.ReturnThread()
+		socket.ReleaseThread()
 	}
 }
 
 // next asks whose turn it is.
-func (r *directRig) next(at int64, t *tally) {
+func (r *directMover) next(at int64, t *tally) {
 	if r.choice == nil {
-		r.turn = math.MaxInt64
+		r.switchAt = math.MaxInt64
 		return
 	}
-	r.futile()
+	r.dropIneffective()
 	spent := t.busy.Load()
 	if r.thread {
 		spent = sched.CurrentThreadCPU() // without what other threads of a busy machine took
 	}
 	i, over := r.choice.next(at, t.bytes.Load(), spent)
-	r.turn = r.choice.turn
+	r.switchAt = r.choice.turn
 	if over {
-		r.notes = append(r.notes, r.found())
+		r.notes = append(r.notes, r.result())
 		r.choice = nil
 	}
 	r.use(i)
 }
 
-// futile strikes the pump in use from the list if the kernel did not do what it
+// dropIneffective strikes the pump in use from the list if the kernel did not do what it
 // is for: then it costs what plain writes do, only elsewhere.
-func (r *directRig) futile() {
-	if p := r.pumps[r.in]; p.note() != "" {
-		r.choice.refused[r.in] = true
-		r.tell(p)
+func (r *directMover) dropIneffective() {
+	if p := r.pumps[r.current]; p.note() != "" {
+		r.choice.refused[r.current] = true
+		r.note(p)
 	}
 }
 
-// tell adds to the notes what a pump has to say, the first time that it does.
-func (r *directRig) tell(p pump) {
-	if note := p.note(); note != "" && !r.told {
+// note adds to the notes what a pump has to say, the first time that it does.
+func (r *directMover) note(p pump) {
+	if note := p.note(); note != "" && !r.noted {
 		r.notes = append(r.notes, note)
-		r.told = true
+		r.noted = true
 	}
 }
 
-// found tells what the choosing has shown.
-func (r *directRig) found() string {
+// result tells what the choosing has shown.
+func (r *directMover) result() string {
 	var tried []string
 	for i, p := range r.pumps {
 		if !r.choice.refused[i] {
@@ -181,24 +181,24 @@ func (r *directRig) found() string {
 	return "tried, in GB per second of CPU: " + strings.Join(tried, ", ")
 }
 
-// replaced gives up the pump in use if err says that the kernel refuses it.
-func (r *directRig) replaced(at int64, err error, t *tally) bool {
-	if r.in == 0 || !refused(err) {
+// fallBack gives up the pump in use if err says that the kernel refuses it.
+func (r *directMover) fallBack(at int64, err error, t *tally) bool {
+	if r.current == 0 || !isUnsupported(err) {
 		return false
 	}
-	r.notes = append(r.notes, fmt.Sprintf("%s: %v", r.pumps[r.in], err))
+	r.notes = append(r.notes, fmt.Sprintf("%s: %v", r.pumps[r.current], err))
 	if r.choice == nil {
 		r.use(0)
 		return true
 	}
-	r.choice.refused[r.in] = true
+	r.choice.refused[r.current] = true
 	r.next(at, t)
 	return true
 }
 
 // push sends until there is no more room (false), or until nothing more is to
 // be sent.
-func (r *directRig) push(fd int, t *tally, s *signals) (done bool, failed error) {
+func (r *directMover) push(fd int, t *tally, s *signals) (done bool, failed error) {
 	for at := socket.Now(); ; {
 		n, err := r.pump.push(fd)
 		began := at
@@ -206,21 +206,21 @@ func (r *directRig) push(fd int, t *tally, s *signals) (done bool, failed error)
 		t.count(n, began, at)
 		room := err != syscall.EAGAIN
 		switch {
-		case room && err != nil && err != syscall.EINTR && !r.replaced(at, err, t):
+		case room && err != nil && err != syscall.EINTR && !r.fallBack(at, err, t):
 			return true, os.NewSyscallError("send", err)
 		case at >= s.stop.Load() || s.quit.Load():
 			return true, nil
 		case !room:
 			return false, nil
 		}
-		if at >= r.turn {
+		if at >= r.switchAt {
 			r.next(at, t)
 		}
 	}
 }
 
 // pull reads until there is no more data (false), or until the end.
-func (r *directRig) pull(fd int, t *tally, s *signals) (done bool, failed error) {
+func (r *directMover) pull(fd int, t *tally, s *signals) (done bool, failed error) {
 	most := discardBytes
 	if r.buffer != nil {
 		most = len(r.buffer)
@@ -253,21 +253,21 @@ func (r *directRig) pull(fd int, t *tally, s *signals) (done bool, failed error)
 	}
 }
 
-func (r *directRig) send(c *net.TCPConn, t *tally, s *signals) error {
+func (r *directMover) send(c *net.TCPConn, t *tally, s *signals) error {
 	if r.choice != nil {
 		r.choice.begin(socket.Now())
-		r.turn = r.choice.turn
+		r.switchAt = r.choice.turn
 	}
 	return r.move(c, true, t, s, r.push)
 }
 
-func (r *directRig) receive(c *net.TCPConn, t *tally, s *signals) error {
+func (r *directMover) receive(c *net.TCPConn, t *tally, s *signals) error {
 	return r.move(c, false, t, s, r.pull)
 }
 
 // move steps until it is done, and waits in between: with a thread of its own in
 // the kernel, otherwise in the runtime's poller.
-func (r *directRig) move(c *net.TCPConn, writes bool, t *tally, s *signals, step func(int, *tally, *signals) (bool, error)) error {
+func (r *directMover) move(c *net.TCPConn, writes bool, t *tally, s *signals, step func(int, *tally, *signals) (bool, error)) error {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return err
@@ -286,7 +286,7 @@ func (r *directRig) move(c *net.TCPConn, writes bool, t *tally, s *signals, step
 		err = raw.Control(func(fd uintptr) {
 			sock.DetachPoller(int(fd))
 			for !once(fd) {
-				r.rest(int(fd), writes, t, s)
+				r.pause(int(fd), writes, t, s)
 				if writes && socket.Now() >= s.stop.Load() || s.quit.Load() {
 					return
 				}
@@ -306,16 +306,16 @@ func (r *directRig) move(c *net.TCPConn, writes bool, t *tally, s *signals, step
 	return err
 }
 
-// rest waits for room or data, for the stop, or for a moment.
-func (r *directRig) rest(fd int, writes bool, t *tally, s *signals) {
+// pause waits for room or data, for the stop, or for a moment.
+func (r *directMover) pause(fd int, writes bool, t *tally, s *signals) {
 	at := socket.Now()
-	if r.naps != nil {
-		if ns := r.naps.next(t.bytes.Load(), at); ns > 0 {
+	if r.coalescer != nil {
+		if ns := r.coalescer.next(t.bytes.Load(), at); ns > 0 {
 			r.wait.Sleep(time.Duration(ns))
 			return
 		}
 	}
-	limit := glance
+	limit := checkInterval
 	if writes {
 		limit = min(limit, time.Duration(s.stop.Load()-at))
 	}

@@ -2,4 +2,4 @@
 
 package stream
 
-var platform mover = portable{}
+var platform backend = portable{}

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// sharedPort is a port whose connections are offered to engines by ticket,
+// sharedPort is a port whose connections are offered to engines by cookie,
 // as a serving host does.
 func sharedPort(t *testing.T, engines ...*Engine) *net.TCPListener {
 	t.Helper()
@@ -67,7 +67,7 @@ func joinShared(t *testing.T, l *net.TCPListener, opener, acceptor *Engine, like
 }
 
 // TestOffer: flows of two engines come to one port, each to its own, either way,
-// and their tickets are nobody's bytes.
+// and their cookies are nobody's bytes.
 func TestOffer(t *testing.T) {
 	for _, openerSends := range []bool{true, false} {
 		first, second := engine(t, platform), engine(t, platform)
@@ -105,7 +105,7 @@ func TestOffer(t *testing.T) {
 	}
 }
 
-// TestOfferRefuses: a ticket is good for one connection, and only while its flow
+// TestOfferRefuses: a cookie is good for one connection, and only while its flow
 // waits.
 func TestOfferRefuses(t *testing.T) {
 	pair := func() *net.TCPConn {
@@ -133,18 +133,18 @@ func TestOfferRefuses(t *testing.T) {
 	}
 	e.Listen(context.Background(), like)
 	if !e.Offer(like[0].Cookie, pair()) {
-		t.Fatal("a flow's own ticket was refused")
+		t.Fatal("a flow's own cookie was refused")
 	}
 	if e.Offer(like[0].Cookie, pair()) {
-		t.Error("a ticket was good for two connections")
+		t.Error("a cookie was good for two connections")
 	}
 	if e.Offer(greeting.NewTicket(), pair()) || e.Offer(record.Cookie{}, pair()) {
-		t.Error("a ticket that nobody gave out was taken")
+		t.Error("a cookie that nobody gave out was taken")
 	}
 	e.Abandon([]string{like[1].ID})
 	ends := e.Read()
-	contains(t, ends[1].Error, "nobody came with the flow's ticket")
-	contains(t, ends[2].Error, "nobody has come with the flow's ticket")
+	contains(t, ends[1].Error, "nobody came with the flow's cookie")
+	contains(t, ends[2].Error, "nobody has come with the flow's cookie")
 	if e.Offer(like[1].Cookie, pair()) {
 		t.Error("a flow that was given up took a connection")
 	}

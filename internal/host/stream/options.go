@@ -13,8 +13,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// moves says whether an order's mode is one that there is.
-func moves(order record.FlowRequest) error {
+// checkMode says whether an order's mode is one that there is.
+func checkMode(order record.FlowRequest) error {
 	if order.Mode != "" && !slices.Contains(record.Modes, order.Mode) {
 		return fmt.Errorf("mode %q: expected one of %s", order.Mode, strings.Join(record.Modes, ", "))
 	}
@@ -28,9 +28,9 @@ type endpoint struct {
 	congestion string
 }
 
-// settle completes the options of a connection that is open and checks that the
+// setOptions completes the options of a connection that is open and checks that the
 // kernel honours them.
-func settle(order record.FlowRequest, conn *net.TCPConn) (*endpoint, error) {
+func setOptions(order record.FlowRequest, conn *net.TCPConn) (*endpoint, error) {
 	// The kernel's default is Nagle's algorithm; package net turns it off.
 	if err := conn.SetNoDelay(order.NoDelay != nil && *order.NoDelay); err != nil {
 		return nil, fmt.Errorf("setting TCP_NODELAY: %w", err)
@@ -40,7 +40,7 @@ func settle(order record.FlowRequest, conn *net.TCPConn) (*endpoint, error) {
 		return nil, err
 	}
 	p := &endpoint{conn: conn, raw: raw}
-	return p, socket.OnSocket(raw, func(fd int) error {
+	return p, socket.WithFD(raw, func(fd int) error {
 		// Not every system can say; an order that needs it has failed before.
 		p.congestion, _ = sock.CongestionControl(fd)
 		if order.CongestionControl != "" && p.congestion != order.CongestionControl {

@@ -63,7 +63,7 @@ type paced struct {
 
 // newPaced is the rig of an order that has a cap on what its program moves.
 // nil: it has none.
-func newPaced(order record.FlowRequest) rig {
+func newPaced(order record.FlowRequest) mover {
 	rate := order.ReadCap
 	if order.Sends {
 		rate = order.WriteCap
@@ -71,7 +71,7 @@ func newPaced(order record.FlowRequest) rig {
 	if rate <= 0 {
 		return nil
 	}
-	r := paced{plain{way{mode: record.ModeCopy, call: chunkBytes}}, rate}
+	r := paced{plain{method{mode: record.ModeCopy, call: chunkBytes}}, rate}
 	if order.Mode != "" && order.Mode != record.ModeCopy {
 		r.how.note = order.Mode + ": plain reads and writes instead, on a schedule"
 	}

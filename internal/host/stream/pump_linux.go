@@ -27,16 +27,16 @@ type pump interface {
 // 60 µs.
 const pumpBytes = 1 << 20
 
-// quiet is a pump that has nothing to drain, to say or to give back.
-type quiet struct{}
+// noCompletions is a pump that has nothing to drain, to say or to give back.
+type noCompletions struct{}
 
-func (quiet) drain(int)    {}
-func (quiet) note() string { return "" }
-func (quiet) close()       {}
+func (noCompletions) drain(int)    {}
+func (noCompletions) note() string { return "" }
+func (noCompletions) close()       {}
 
 // writes copies from memory.
 type writes struct {
-	quiet
+	noCompletions
 	data []byte
 }
 
@@ -45,7 +45,7 @@ func (p *writes) push(fd int) (int, error) { return sock.Transmit(fd, p.data) }
 // splices moves references to pages through a pipe, which several of them may
 // share: one is in use at a time.
 type splices struct {
-	quiet
+	noCompletions
 	pipe   *sock.Pipe
 	data   []byte
 	pieces int // in a call, at most
@@ -73,7 +73,7 @@ func (p *splices) close() { p.pipe.Close() }
 
 // files sends a file in memory.
 type files struct {
-	quiet
+	noCompletions
 	file *sock.FileSender
 }
 
@@ -81,26 +81,26 @@ func (p *files) push(fd int) (int, error) { return p.file.Send(fd, pumpBytes) }
 
 // zeroCopies lends pages to the kernel until it has said that it is done.
 type zeroCopies struct {
-	data    []byte
-	queue   sock.ErrorQueue
-	wait    sched.Poller
-	lent    int // sends that are not over
-	denied  int // sends in a row
-	over    int
-	copied  int // of those that are over: copied after all
-	allowed bool
+	data      []byte
+	queue     sock.ErrorQueue
+	wait      sched.Poller
+	pending   int // sends that are not over
+	denied    int // sends in a row
+	completed int
+	copied    int // of those that are over: copied after all
+	allowed   bool
 }
 
-// lendBytes is what one call lends. The kernel counts all of it as locked, however
+// zeroCopyBytes is what one call lends. The kernel counts all of it as locked, however
 // little the socket takes; an ordinary user's flows may lock 8 MiB together.
-const lendBytes = chunkBytes
+const zeroCopyBytes = chunkBytes
 
-// lendAtOnce is how many sends may be under way before the queue is looked at.
-const lendAtOnce = 16
+// zeroCopyPending is how many sends may be under way before the queue is looked at.
+const zeroCopyPending = 16
 
-// lendPatience is how often in a row nothing may be lent before the pump gives up:
+// zeroCopyRetries is how often in a row nothing may be lent before the pump gives up:
 // for 50 ms or so.
-const lendPatience = 1000
+const zeroCopyRetries = 1000
 
 func (p *zeroCopies) push(fd int) (int, error) {
 	if !p.allowed {
@@ -111,15 +111,15 @@ func (p *zeroCopies) push(fd int) (int, error) {
 	}
 	n, err := sock.TransmitZeroCopy(fd, p.data)
 	if n > 0 {
-		p.lent++
+		p.pending++
 		p.denied = 0
 	}
-	if p.lent >= lendAtOnce || err != nil {
+	if p.pending >= zeroCopyPending || err != nil {
 		p.drain(fd)
 	}
 	if err == syscall.ENOBUFS {
 		// This flow, or this user's flows, have lent too much: it will come back.
-		if p.denied++; p.lent > 0 || p.denied < lendPatience {
+		if p.denied++; p.pending > 0 || p.denied < zeroCopyRetries {
 			p.wait.Sleep(50 * time.Microsecond)
 			return 0, syscall.EINTR
 		}
@@ -130,8 +130,8 @@ func (p *zeroCopies) push(fd int) (int, error) {
 
 func (p *zeroCopies) drain(fd int) {
 	over, copied, _ := p.queue.Completions(fd)
-	p.lent -= over
-	p.over += over
+	p.pending -= over
+	p.completed += over
 	p.copied += copied
 }
 
@@ -139,14 +139,14 @@ func (p *zeroCopies) note() string {
 	if p.copied == 0 {
 		return ""
 	}
-	return fmt.Sprintf("zerocopy: the kernel copied %d %% of the sends after all, as it does within one machine", 100*p.copied/p.over)
+	return fmt.Sprintf("zerocopy: the kernel copied %d %% of the sends after all, as it does within one machine", 100*p.copied/p.completed)
 }
 
 func (*zeroCopies) close() {}
 
-// refused tells whether an error means that the way is not available, rather
+// isUnsupported tells whether an error means that the way is not available, rather
 // than that the connection is broken.
-func refused(err error) bool {
+func isUnsupported(err error) bool {
 	for _, errno := range []syscall.Errno{syscall.ENOSYS, syscall.EPERM, syscall.EINVAL, syscall.EOPNOTSUPP,
 		syscall.ENOPROTOOPT, syscall.ENOMEM, syscall.ENOBUFS} {
 		if errors.Is(err, errno) {
@@ -239,7 +239,7 @@ func candidates(mode string, block *sock.Block) (list []candidate, notes []strin
 		add(record.ModeSendfile, pumpBytes, &files{file: sock.NewFileSender(block)})
 	}
 	if all || mode == record.ModeZeroCopy {
-		add(record.ModeZeroCopy, lendBytes, &zeroCopies{data: data[:lendBytes]})
+		add(record.ModeZeroCopy, zeroCopyBytes, &zeroCopies{data: data[:zeroCopyBytes]})
 	}
 	if !block.Huge && (all || mode == record.ModeSendfile || mode == record.ModeZeroCopy) {
 		notes = append(notes, "no huge page: "+block.Plain)

@@ -43,13 +43,13 @@ func (f *flow) describe(out *record.FlowEnd, info *record.TCPInfo) {
 	end, local, failure := f.state()
 	out.Local, out.Error = local, failure
 	out.Alive = end != nil && failure == ""
-	how := f.way()
+	how := f.method()
 	out.Mode, out.CallBytes, out.ModeNote = how.mode, int64(how.call), how.note
 	if end == nil {
 		return
 	}
 	out.CongestionControl = end.congestion
-	known := socket.OnSocket(end.raw, func(fd int) (err error) {
+	known := socket.WithFD(end.raw, func(fd int) (err error) {
 		if f.order.Sends {
 			out.UnsentBytes, _ = sock.SendQueue(fd)
 		} else {
@@ -88,7 +88,7 @@ func (e *Engine) Light() []record.FlowSample {
 		if end == nil {
 			continue
 		}
-		_ = socket.OnSocket(end.raw, func(fd int) error {
+		_ = socket.WithFD(end.raw, func(fd int) error {
 			if !f.order.Sends {
 				out[i].UnreadBytes, _ = sock.ReceiveQueue(fd)
 				return nil

@@ -31,15 +31,15 @@ func (e *Engine) GeneratorCPU() float64 {
 	for _, c := range carriers {
 		busy[c] = c.Busy()
 		for i, spent := range busy[c] {
-			if before := e.share.busy[c]; i < len(before) {
+			if before := e.cpu.busy[c]; i < len(before) {
 				spent -= before[i]
 			}
 			busiest = max(busiest, spent)
 		}
 	}
 	cpu += outside(carriers)
-	elapsed, process := at-e.share.at, int64(cpu-e.share.cpu)
-	e.share = cpuShare{at: at, cpu: cpu, busy: busy}
+	elapsed, process := at-e.cpu.at, int64(cpu-e.cpu.cpu)
+	e.cpu = cpuShare{at: at, cpu: cpu, busy: busy}
 	if elapsed <= 0 {
 		return 0
 	}

@@ -34,9 +34,9 @@ type carrier interface {
 	// that fails says so in its answer and keeps no other from being carried out.
 	Listen(ctx context.Context, orders []record.FlowRequest) []record.Listening
 	Connect(ctx context.Context, orders []record.FlowRequest, timeout time.Duration) []record.Opened
-	// Offer hands over a connection that has shown a ticket at a port
+	// Offer hands over a connection that has shown a cookie at a port
 	// that flows share. False: no flow waits for it, and it is still the caller's.
-	Offer(ticket record.Cookie, conn *net.TCPConn) bool
+	Offer(cookie record.Cookie, conn *net.TCPConn) bool
 	// Abandon stops waiting for the flows named: their openers have given up.
 	Abandon(unused []string)
 	// Settled says that there is nothing more to wait for: every flow is open or
@@ -60,12 +60,12 @@ type carrier interface {
 	Close()
 }
 
-// A host is a carrier to whose flows callers come by a door for datagrams.
-type host interface {
-	// Expects says whether a flow waits for who has this ticket; Admit takes him in,
+// A datagramAcceptor is a carrier to whose flows callers come by a door for datagrams.
+type datagramAcceptor interface {
+	// Expects says whether a flow waits for who has this cookie; Admit takes him in,
 	// or not.
-	Expects(ticket record.Cookie) bool
-	Admit(ticket record.Cookie, c handshake.Caller) bool
+	Expects(cookie record.Cookie) bool
+	Admit(cookie record.Cookie, c handshake.Client) bool
 }
 
 // protocols says which carrier makes which protocols' flows.
@@ -86,14 +86,14 @@ type Engine struct {
 	mu       sync.Mutex
 	carriers []carrier       // by place in protocols (nil: not needed so far), then those included
 	tools    *foreign.Engine // nil: no other program is ever started
-	share    cpuShare
+	cpu      cpuShare
 }
 
 // New makes an engine with no flows.
 func New() *Engine {
 	e := &Engine{carriers: make([]carrier, len(protocols))}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
-	e.share.cpu, e.share.at = sock.ProcessCPU(), sched.Now()
+	e.cpu.cpu, e.cpu.at = sock.ProcessCPU(), sched.Now()
 	return e
 }
 
@@ -120,9 +120,9 @@ func (e *Engine) Printed(ctx context.Context, r record.ToolsRequest) []record.Pr
 	return tools.Printed(ctx, r)
 }
 
-// of is the carrier of an order's protocol, made when it is first asked for, or
+// carrierOf is the carrier of an order's protocol, made when it is first asked for, or
 // that of other programs.
-func (e *Engine) of(order record.FlowRequest) (carrier, error) {
+func (e *Engine) carrierOf(order record.FlowRequest) (carrier, error) {
 	if order.Tool != nil {
 		e.mu.Lock()
 		defer e.mu.Unlock()
@@ -171,13 +171,13 @@ func (e *Engine) all() []carrier {
 	return slices.DeleteFunc(slices.Clone(e.carriers), func(c carrier) bool { return c == nil })
 }
 
-// shareOut has each carrier do its share of the orders, side by side, and puts
+// dispatch has each carrier do its share of the orders, side by side, and puts
 // the answers in the orders' order.
-func shareOut[Answer any](e *Engine, orders []record.FlowRequest, do func(carrier, []record.FlowRequest) []Answer, refused func(record.FlowRequest, error) Answer) []Answer {
+func dispatch[Answer any](e *Engine, orders []record.FlowRequest, do func(carrier, []record.FlowRequest) []Answer, refused func(record.FlowRequest, error) Answer) []Answer {
 	out := make([]Answer, len(orders))
 	places, shares := map[carrier][]int{}, map[carrier][]record.FlowRequest{}
 	for i, order := range orders {
-		c, err := e.of(order)
+		c, err := e.carrierOf(order)
 		if err != nil {
 			out[i] = refused(order, err)
 			continue
@@ -198,7 +198,7 @@ func shareOut[Answer any](e *Engine, orders []record.FlowRequest, do func(carrie
 
 // Listen opens what the orders' flows are to come to.
 func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []record.Listening {
-	return shareOut(e, orders,
+	return dispatch(e, orders,
 		func(c carrier, share []record.FlowRequest) []record.Listening { return c.Listen(ctx, share) },
 		func(o record.FlowRequest, err error) record.Listening {
 			return record.Listening{ID: o.ID, Error: err.Error()}
@@ -208,45 +208,45 @@ func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []reco
 // Connect opens the orders' flows and returns when each has succeeded, failed or
 // taken longer than timeout (0: as long as the kernel tries).
 func (e *Engine) Connect(ctx context.Context, orders []record.FlowRequest, timeout time.Duration) []record.Opened {
-	return shareOut(e, orders,
+	return dispatch(e, orders,
 		func(c carrier, share []record.FlowRequest) []record.Opened { return c.Connect(ctx, share, timeout) },
 		func(o record.FlowRequest, err error) record.Opened {
 			return record.Opened{ID: o.ID, Remote: o.Remote, Error: err.Error()}
 		})
 }
 
-// Offer hands over a connection that has shown a ticket at a port that
+// Offer hands over a connection that has shown a cookie at a port that
 // flows share. False: it is still the caller's.
-func (e *Engine) Offer(ticket record.Cookie, conn *net.TCPConn) bool {
-	return slices.ContainsFunc(e.all(), func(c carrier) bool { return c.Offer(ticket, conn) })
+func (e *Engine) Offer(cookie record.Cookie, conn *net.TCPConn) bool {
+	return slices.ContainsFunc(e.all(), func(c carrier) bool { return c.Offer(cookie, conn) })
 }
 
-// Expects says whether a flow of datagrams waits for who has this ticket.
-func (e *Engine) Expects(ticket record.Cookie) bool {
+// Expects says whether a flow of datagrams waits for who has this cookie.
+func (e *Engine) Expects(cookie record.Cookie) bool {
 	return slices.ContainsFunc(e.all(), func(c carrier) bool {
-		d, ok := c.(host)
-		return ok && d.Expects(ticket)
+		d, ok := c.(datagramAcceptor)
+		return ok && d.Expects(cookie)
 	})
 }
 
-// Admit takes in who has come with a ticket to a door of datagrams that flows
+// Admit takes in who has come with a cookie to a door of datagrams that flows
 // share. False: no flow waits for him.
-func (e *Engine) Admit(ticket record.Cookie, caller handshake.Caller) bool {
+func (e *Engine) Admit(cookie record.Cookie, caller handshake.Client) bool {
 	return slices.ContainsFunc(e.all(), func(c carrier) bool {
-		d, ok := c.(host)
-		return ok && d.Admit(ticket, caller)
+		d, ok := c.(datagramAcceptor)
+		return ok && d.Admit(cookie, caller)
 	})
 }
 
 // OfferSocket is Offer for a descriptor of which the first bytes, so many, which
-// show the ticket, are still to be read. False: it is still the caller's, and
+// show the cookie, are still to be read. False: it is still the caller's, and
 // Offer may take it. More of its kind are to be expected at once if so said.
-func (e *Engine) OfferSocket(ticket record.Cookie, fd, shown int) (taken, more bool) {
+func (e *Engine) OfferSocket(cookie record.Cookie, fd, shown int) (taken, more bool) {
 	for _, c := range e.all() {
 		if c, ok := c.(interface {
-			OfferSocket(ticket record.Cookie, fd, shown int) (taken, more bool)
+			OfferSocket(cookie record.Cookie, fd, shown int) (taken, more bool)
 		}); ok {
-			if taken, more = c.OfferSocket(ticket, fd, shown); taken {
+			if taken, more = c.OfferSocket(cookie, fd, shown); taken {
 				return taken, more
 			}
 		}

@@ -16,14 +16,14 @@ import (
 )
 
 // listen gets ready for connections, and opens a socket unless they are offered.
-func (f *end) listen(ctx context.Context) (netip.AddrPort, error) {
-	err := f.equip()
+func (f *flow) listen(ctx context.Context) (netip.AddrPort, error) {
+	err := f.makeWorkers()
 	for _, w := range f.workers {
-		if err == nil && !f.engine.books.Work(w.respond) {
+		if err == nil && !f.engine.books.Work(w.runResponder) {
 			err = errors.New(socket.EngineClosed)
 		}
 	}
-	if err != nil || !f.order.Cookie.IsZero() && !f.engine.whole {
+	if err != nil || !f.order.Cookie.IsZero() && !f.engine.isWorker {
 		return netip.AddrPort{}, err
 	}
 	address := ":0"
@@ -31,7 +31,7 @@ func (f *end) listen(ctx context.Context) (netip.AddrPort, error) {
 		address = net.JoinHostPort(f.order.Local.String(), "0")
 	}
 	if f.udp {
-		return f.receive(ctx, address)
+		return f.listenUDP(ctx, address)
 	}
 	// Package net knows how to listen on all addresses of both families.
 	config := net.ListenConfig{Control: socket.Control(f.order, false), KeepAlive: -1}
@@ -46,7 +46,7 @@ func (f *end) listen(ctx context.Context) (netip.AddrPort, error) {
 		return netip.AddrPort{}, err
 	}
 	at := socket.AddrPort(l.Addr())
-	return at, socket.OnSocket(raw, func(fd int) error {
+	return at, socket.WithFD(raw, func(fd int) error {
 		own, err := sock.Dup(fd)
 		if err != nil {
 			return err
@@ -54,11 +54,11 @@ func (f *end) listen(ctx context.Context) (netip.AddrPort, error) {
 		f.mu.Lock()
 		f.listens = at
 		f.mu.Unlock()
-		err = f.settle(own, false)
+		err = f.setSocketOptions(own, false)
 		switch {
 		case err != nil:
-		case f.turnover():
-			err = f.share(own)
+		case f.isCRR():
+			err = f.acceptOnAll(own)
 		case !f.engine.books.Work(func() { f.accept(own) }):
 			err = errors.New(socket.EngineClosed)
 		}
@@ -71,26 +71,26 @@ func (f *end) listen(ctx context.Context) (netip.AddrPort, error) {
 
 // accept takes the flow's connections from its listener, and closes that. They
 // inherit its options.
-func (f *end) accept(listener int) {
+func (f *flow) accept(listener int) {
 	defer sock.CloseSocket(listener)
 	waiting, err := sock.NewEpoll()
 	if err == nil {
 		defer waiting.Close()
-		err = errors.Join(f.bell.AddTo(waiting, bellTag), waiting.AddExclusive(listener, int32(listener)))
+		err = errors.Join(f.wakeup.AddTo(waiting, wakeupTag), waiting.AddExclusive(listener, int32(listener)))
 	}
-	strangers := map[int]time.Time{} // since when they have shown no ticket
+	strangers := map[int]time.Time{} // since when they have shown no cookie
 	defer func() {
 		for fd := range strangers {
 			sock.CloseSocket(fd)
 		}
 	}()
 	let := func(fd int) {
-		switch shown, known := f.shown(fd); {
+		switch shown, known := f.readCookie(fd); {
 		case shown && known:
 			waiting.Remove(fd)
 			delete(strangers, fd)
-			f.came.Add(1)
-			f.seat(fd)
+			f.arrived.Add(1)
+			f.assign(fd)
 		case known:
 			if _, again := strangers[fd]; !again && waiting.Add(fd, int32(fd)) == nil {
 				strangers[fd] = time.Now()
@@ -100,63 +100,63 @@ func (f *end) accept(listener int) {
 			sock.CloseSocket(fd)
 		}
 	}
-	for err == nil && f.came.Load() < int64(f.connections()) && !f.engine.quit.Load() && !f.given() {
-		n := waiting.Wait(glance)
+	for err == nil && f.arrived.Load() < int64(f.connections()) && !f.engine.quit.Load() && !f.hasFailed() {
+		n := waiting.Wait(checkInterval)
 		for i := range n {
-			if tag, _, _ := waiting.Event(i); tag != bellTag && int(tag) != listener {
+			if tag, _, _ := waiting.Event(i); tag != wakeupTag && int(tag) != listener {
 				let(int(tag))
 			}
 		}
 		for fd, since := range strangers {
-			if time.Since(since) > ticketPatience {
+			if time.Since(since) > cookieTimeout {
 				delete(strangers, fd)
 				sock.CloseSocket(fd)
 			}
 		}
-		for f.came.Load() < int64(f.connections()) && len(strangers) < mostStrangers {
+		for f.arrived.Load() < int64(f.connections()) && len(strangers) < maxPending {
 			var fd int
 			if fd, err = sock.Accept(listener); err != nil {
 				break
 			}
 			let(fd)
 		}
-		if passing(err) || errors.Is(err, syscall.ECONNABORTED) { // reset while it waited
+		if isTemporary(err) || errors.Is(err, syscall.ECONNABORTED) { // reset while it waited
 			err = nil
 		}
 	}
 	if err != nil {
-		f.fail("accept at %s: %s", f.listens, socket.Why(err, f.order.Local))
+		f.fail("accept at %s: %s", f.listens, socket.Reason(err, f.order.Local))
 	}
 }
 
-// ticketPatience is how long a connection to a port of the flow's own may
-// take to show the flow's ticket.
-const ticketPatience = 10 * time.Second
+// cookieTimeout is how long a connection to a port of the flow's own may
+// take to show the flow's cookie.
+const cookieTimeout = 10 * time.Second
 
-// mostStrangers is how many may be taking it at a time.
-const mostStrangers = 1024
+// maxPending is how many may be taking it at a time.
+const maxPending = 1024
 
-// shown says whether a new connection has shown the flow's ticket, if there is
+// readCookie says whether a new connection has shown the flow's cookie, if there is
 // one, and takes it away. Not known: it is none of ours.
-func (f *end) shown(fd int) (shown, known bool) {
+func (f *flow) readCookie(fd int) (shown, known bool) {
 	if f.order.Cookie.IsZero() {
 		return true, true
 	}
 	var frame [greeting.TicketBytes]byte
 	n, err := sock.TryPeek(fd, frame[:])
 	if err != nil {
-		return false, passing(err)
+		return false, isTemporary(err)
 	}
-	ticket, whole := greeting.TicketOf(frame[:n])
+	cookie, whole := greeting.TicketOf(frame[:n])
 	if !whole {
 		return false, n > 0 && n < len(frame)
 	}
 	_, err = sock.TryRead(fd, frame[:])
-	return true, err == nil && ticket == f.order.Cookie
+	return true, err == nil && cookie == f.order.Cookie
 }
 
-// share has all threads accept from a listener that is closed with the engine.
-func (f *end) share(listener int) error {
+// acceptOnAll has all threads accept from a listener that is closed with the engine.
+func (f *flow) acceptOnAll(listener int) error {
 	// One wake-up for connection and request; who sends nothing waits elsewhere.
 	if err := sock.SetDeferAccept(listener, 1); err != nil {
 		return fmt.Errorf("setting TCP_DEFER_ACCEPT: %w", err)
@@ -172,30 +172,30 @@ func (f *end) share(listener int) error {
 }
 
 // abandon gives up waiting for connections that have not come.
-func (f *end) abandon() {
+func (f *flow) abandon() {
 	if !f.settled() {
-		f.fail("its opener has given up: %d of %d connections had come", f.joined.Load(), f.connections())
+		f.fail("its opener has given up: %d of %d connections had come", f.active.Load(), f.connections())
 	}
 }
 
-// given says that the flow has been given up.
-func (f *end) given() bool {
+// hasFailed says that the flow has been given up.
+func (f *flow) hasFailed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.failure != ""
 }
 
-// offered takes a connection that has shown the flow's ticket.
-func (f *end) offered(fd, shown int) {
-	if err := f.settle(fd, true); err != nil {
+// addOffered takes a connection that has shown the flow's cookie.
+func (f *flow) addOffered(fd, shown int) {
+	if err := f.setSocketOptions(fd, true); err != nil {
 		_, remote := sock.Addresses(fd)
-		f.fail("a connection from %s: %s", remote, socket.Why(err, remote.Addr()))
+		f.fail("a connection from %s: %s", remote, socket.Reason(err, remote.Addr()))
 		_ = sock.SetLingerZero(fd)
 		sock.CloseSocket(fd)
 		return
 	}
-	if f.turnover() {
-		f.workers[0].answers.visit(fd, shown)
+	if f.isCRR() {
+		f.workers[0].responder.serveOnListener(fd, shown)
 		return
 	}
 	for shown > 0 {
@@ -206,24 +206,24 @@ func (f *end) offered(fd, shown int) {
 		}
 		shown -= n
 	}
-	f.seat(fd)
+	f.assign(fd)
 }
 
-// seat gives a connection to the thread whose turn it is.
-func (f *end) seat(fd int) {
+// assign gives a connection to the thread whose turn it is.
+func (f *flow) assign(fd int) {
 	f.mu.Lock()
 	defer f.mu.Unlock() // the engine closes neither the connection nor its thread meanwhile
-	number, kept := f.keep(fd)
+	number, kept := f.register(fd)
 	if !kept {
 		return
 	}
 	w := f.workers[number%len(f.workers)]
-	f.joined.Add(1)
+	f.active.Add(1)
 	var err error
 	if w.epoll != nil {
 		err = f.watch(w, fd, int32(fd))
 	} else if err = sock.SetBlocking(fd, true); err == nil {
-		w.seat <- fd // has room for the one that there is
+		w.assigned <- fd // has room for the one that there is
 	}
 	if err != nil && f.failure == "" {
 		f.failure = err.Error()
@@ -232,7 +232,7 @@ func (f *end) seat(fd int) {
 
 // watch has a thread told of what happens to a connection. A datagram waits for room
 // by itself, and UDP's sockets would tell of that each time that one is gone.
-func (f *end) watch(w *worker, fd int, tag int32) error {
+func (f *flow) watch(w *worker, fd int, tag int32) error {
 	if f.udp {
 		return w.epoll.AddRead(fd, tag)
 	}

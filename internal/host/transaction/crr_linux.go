@@ -22,34 +22,34 @@ import (
 // connect opens a connection for a transaction. The request is to follow at
 // once: on a short way, the connection is open when the call returns. False: it
 // has failed.
-func (a *asking) connect(c *conn) bool {
-	peer := a.f.opener.to(int(c.place))
+func (a *requester) connect(c *conn) bool {
+	peer := a.f.opener.peer(int(c.index))
 	fd, err := a.spare, error(nil)
 	if a.spare = -1; fd < 0 {
 		if fd, err = a.socket(peer); err != nil {
-			a.broken(c, err)
+			a.fail(c, err)
 			return false
 		}
 	}
 	atomic.StoreInt32(&c.fd, int32(fd))
-	bump(&a.opened, 1)
+	add(&a.opened, 1)
 	err = peer.Connect(fd)
 	switch {
 	case err != nil && err != syscall.EINPROGRESS:
-	case a.single:
+	case a.sequential:
 		err = nil
 	default:
-		err = a.epoll.Add(fd, int32(c.place))
+		err = a.epoll.Add(fd, int32(c.index))
 	}
 	if err != nil {
-		a.broken(c, err)
+		a.fail(c, err)
 		return false
 	}
 	return true
 }
 
 // socket makes one for a transaction.
-func (a *asking) socket(peer *sock.Peer) (int, error) {
+func (a *requester) socket(peer *sock.Peer) (int, error) {
 	fd, err := peer.Socket(false)
 	if err != nil {
 		return -1, os.NewSyscallError("socket", err)
@@ -68,95 +68,95 @@ func (a *asking) socket(peer *sock.Peer) (int, error) {
 	return fd, nil
 }
 
-// inTurn makes one connection after another, and waits for each by itself: there is
+// runSequential makes one connection after another, and waits for each by itself: there is
 // nothing to choose from.
-func (a *asking) inTurn() {
+func (a *requester) runSequential() {
 	c, quit := &a.conns[0], &a.f.engine.quit
-	vain, woken := 0, socket.Now()
+	emptyPolls, woken := 0, socket.Now()
 	if !a.paced {
 		a.begin(c, woken)
 	}
 	for !quit.Load() {
-		limit := glance
+		limit := checkInterval
 		if a.paced {
 			woken = socket.Now()
-			limit = sooner(a.due(), limit)
+			limit = sooner(a.beginDue(), limit)
 		}
-		if a.resting > 0 {
-			a.resume()
+		if a.failedConns > 0 {
+			a.retry()
 		}
 		a.tidy()
 		switch {
 		case c.fd >= 0:
-		case a.poll && a.paced && a.resting == 0:
-			a.rest(&vain)
+		case a.poll && a.paced && a.failedConns == 0:
+			a.emptyPoll(&emptyPolls)
 			continue
 		default:
 			a.wait.Sleep(limit)
 			continue
 		}
 		if a.poll {
-			bump(&a.useful, socket.Now()-woken)
+			add(&a.useful, socket.Now()-woken)
 		}
 		done := a.done.Load()
-		for a.carry(c); a.done.Load() == done && c.fd >= 0 && !quit.Load(); a.carry(c) {
+		for a.advance(c); a.done.Load() == done && c.fd >= 0 && !quit.Load(); a.advance(c) {
 			if a.poll {
-				a.rest(&vain)
-			} else if _, _ = a.wait.Wait(int(c.fd), c.ask > 0, limit); a.paced {
+				a.emptyPoll(&emptyPolls)
+			} else if _, _ = a.wait.Wait(int(c.fd), c.unsent > 0, limit); a.paced {
 				break // something may be due
 			}
 		}
-		woken, vain = a.last.Load(), 0
+		woken, emptyPolls = a.last.Load(), 0
 	}
 }
 
-// carry writes what is left of a request, or reads what there is of a response.
-func (a *asking) carry(c *conn) {
-	if c.ask > 0 {
-		a.push(c)
+// advance writes what is left of a request, or reads what there is of a response.
+func (a *requester) advance(c *conn) {
+	if c.unsent > 0 {
+		a.writeRequest(c)
 	}
-	if c.ask == 0 {
-		a.pull(int(c.place))
+	if c.unsent == 0 {
+		a.readResponse(int(c.index))
 	}
 }
 
 // tidy does what can be done while a response is awaited: it closes the connection
 // before, and makes the socket for the next.
-func (a *asking) tidy() {
-	if a.former >= 0 {
-		sock.CloseSocket(a.former)
-		bump(&a.closed, 1)
-		a.former = -1
+func (a *requester) tidy() {
+	if a.previous >= 0 {
+		sock.CloseSocket(a.previous)
+		add(&a.closed, 1)
+		a.previous = -1
 	}
 	if a.spare < 0 {
 		// One that cannot be made now is missed, and its failure told, when it is needed.
-		a.spare, _ = a.socket(a.f.opener.to(0))
+		a.spare, _ = a.socket(a.f.opener.peer(0))
 	}
 }
 
-// discard closes a connection, which has done what it was for.
-func (a *asking) discard(c *conn) {
+// closeConn closes a connection, which has done what it was for.
+func (a *requester) closeConn(c *conn) {
 	switch {
 	case c.fd < 0:
-	case a.single && a.former < 0:
-		a.former = int(c.fd) // closed by tidy, beside the next
+	case a.sequential && a.previous < 0:
+		a.previous = int(c.fd) // closed by tidy, beside the next
 	default:
 		sock.CloseSocket(int(c.fd))
-		bump(&a.closed, 1)
+		add(&a.closed, 1)
 	}
 	atomic.StoreInt32(&c.fd, -1)
-	c.ask = 0
+	c.unsent = 0
 }
 
-// resume lets connections that have failed try again, a moment later: a responder
+// retry lets connections that have failed try again, a moment later: a responder
 // that is gone is not to be knocked at without pause.
-func (a *asking) resume() {
+func (a *requester) retry() {
 	at := socket.Now()
-	if at < a.again {
+	if at < a.retryAt {
 		return
 	}
-	a.again = at + int64(glance)
-	a.resting = 0
+	a.retryAt = at + int64(checkInterval)
+	a.failedConns = 0
 	if a.paced {
 		return // the schedule says when
 	}
@@ -167,14 +167,14 @@ func (a *asking) resume() {
 	}
 }
 
-// drop closes what is still open.
-func (a *asking) drop() {
+// closeAll closes what is still open.
+func (a *requester) closeAll() {
 	for i := range a.conns {
-		a.discard(&a.conns[i])
+		a.closeConn(&a.conns[i])
 	}
-	if a.former >= 0 {
-		sock.CloseSocket(a.former)
-		bump(&a.closed, 1)
+	if a.previous >= 0 {
+		sock.CloseSocket(a.previous)
+		add(&a.closed, 1)
 	}
 	if a.spare >= 0 {
 		sock.CloseSocket(a.spare)
@@ -191,8 +191,8 @@ func sooner(limit, other time.Duration) time.Duration {
 
 // probe makes one transaction to see that there is somebody who answers. It is
 // not counted.
-func (f *end) probe(ctx context.Context, o *opener, timeout time.Duration) error {
-	fd, err := o.to(0).Socket(false)
+func (f *flow) probe(ctx context.Context, o *opener, timeout time.Duration) error {
+	fd, err := o.peer(0).Socket(false)
 	if err != nil {
 		return os.NewSyscallError("socket", err)
 	}
@@ -205,24 +205,24 @@ func (f *end) probe(ctx context.Context, o *opener, timeout time.Duration) error
 		return err
 	}
 	defer waiting.Close()
-	if err = o.to(0).Connect(fd); err != nil && err != syscall.EINPROGRESS {
+	if err = o.peer(0).Connect(fd); err != nil && err != syscall.EINPROGRESS {
 		return os.NewSyscallError("connect", err)
 	}
 	if err = waiting.Add(fd, 0); err != nil {
 		return err
 	}
 	began, connected := time.Now(), false
-	ask, want := append(f.ticket[:len(f.ticket):len(f.ticket)], make([]byte, requestBytes(f.order))...), responseBytes(f.order)
+	ask, want := append(f.cookie[:len(f.cookie):len(f.cookie)], make([]byte, requestBytes(f.order))...), responseBytes(f.order)
 	buffer := make([]byte, 64<<10)
 	for want > 0 {
-		waiting.Wait(glance)
+		waiting.Wait(checkInterval)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case timeout > 0 && time.Since(began) > timeout && connected:
-			return errMute
+			return errNoResponse
 		case timeout > 0 && time.Since(began) > timeout:
-			return errSlow
+			return errNoSYNACK
 		}
 		if err := sock.SocketError(fd); err != nil {
 			return os.NewSyscallError("connect", err)
@@ -237,7 +237,7 @@ func (f *end) probe(ctx context.Context, o *opener, timeout time.Duration) error
 			}
 			ask = ask[max(0, n):]
 		}
-		for want > 0 && (err == nil || passing(err)) {
+		for want > 0 && (err == nil || isTemporary(err)) {
 			var n int
 			n, err = sock.TryRead(fd, buffer[:min(want, len(buffer))])
 			if err == nil && n == 0 {
@@ -248,94 +248,94 @@ func (f *end) probe(ctx context.Context, o *opener, timeout time.Duration) error
 			}
 			want -= n
 		}
-		if err != nil && !passing(err) {
+		if err != nil && !isTemporary(err) {
 			return os.NewSyscallError("connect", err)
 		}
 		err = nil
 	}
-	f.came.Add(1)
-	f.joined.Add(1)
+	f.arrived.Add(1)
+	f.active.Add(1)
 	return nil
 }
 
 var (
-	errMute   = errors.New("connected, but no answer to the first request")
-	errClosed = errors.New("the peer closed the connection instead of answering")
+	errNoResponse = errors.New("connected, but no answer to the first request")
+	errClosed     = errors.New("the peer closed the connection instead of answering")
 )
 
-// turn accepts connections of which each brings one request: at most some, so
+// acceptSome accepts connections of which each brings one request: at most some, so
 // that those that are open have their turn.
-func (r *answering) turn(listener int) {
+func (r *responder) acceptSome(listener int) {
 	const most = 16
 	for range most {
 		fd, err := sock.Accept(listener)
 		if err != nil {
 			return // nothing there, or gone while it waited
 		}
-		r.visitor(fd, 0)
+		r.serveConn(fd, 0)
 		if r.f.order.Connections <= len(r.f.workers) {
 			return // there is no other
 		}
 	}
 }
 
-// visit answers a connection that a door brings, on the door's thread.
-func (r *answering) visit(fd, shown int) {
-	if r.f.door.Load() == 0 {
-		r.f.door.Store(int64(sched.ThreadID()))
+// serveOnListener answers a connection that a door brings, on the door's thread.
+func (r *responder) serveOnListener(fd, shown int) {
+	if r.f.listenerThread.Load() == 0 {
+		r.f.listenerThread.Store(int64(sched.ThreadID()))
 	}
-	r.turns.Lock()
-	defer r.turns.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.f.engine.quit.Load() {
 		sock.CloseSocket(fd)
 		return
 	}
-	if !r.f.order.Poll || r.done.Load()%sampled != 0 {
-		r.visitor(fd, shown)
+	if !r.f.order.Poll || r.done.Load()%sampleEvery != 0 {
+		r.serveConn(fd, shown)
 		return
 	}
 	at := socket.Now()
-	r.visitor(fd, shown)
-	bump(&r.useful, sampled*(socket.Now()-at))
+	r.serveConn(fd, shown)
+	add(&r.useful, sampleEvery*(socket.Now()-at))
 }
 
-// dismiss closes the connections that have not had their answer.
-func (r *answering) dismiss() {
-	r.turns.Lock() // none comes in any more
-	defer r.turns.Unlock()
-	r.place.Release() // which may be the door's thread
+// closeAll closes the connections that have not had their answer.
+func (r *responder) closeAll() {
+	r.mu.Lock() // none comes in any more
+	defer r.mu.Unlock()
+	r.binding.Release() // which may be the door's thread
 	for fd := range r.replies {
-		if c := &r.replies[fd]; c.visits {
+		if c := &r.replies[fd]; c.perTransaction {
 			_ = sock.SetLingerZero(fd)
-			r.over(fd, c)
+			r.closeConn(fd, c)
 		}
 	}
 }
 
-// visitor answers a new connection, at once if its request is there. What comes
-// first, so many bytes, is a ticket that somebody has looked at.
-func (r *answering) visitor(fd, shown int) {
-	bump(&r.opened, 1)
-	r.keepUp(fd)
-	if r.f.joined.Load() == 0 {
-		r.f.welcome(fd)
+// serveConn answers a new connection, at once if its request is there. What comes
+// first, so many bytes, is a cookie that somebody has looked at.
+func (r *responder) serveConn(fd, shown int) {
+	add(&r.opened, 1)
+	r.followPackets(fd)
+	if r.f.active.Load() == 0 {
+		r.f.noteConn(fd)
 	}
 	c := r.state(fd)
-	*c = reply{visits: true, shown: shown}
-	r.pull(fd, c)
-	if c.visits { // not over yet
+	*c = responderConn{perTransaction: true, cookieLeft: shown}
+	r.readRequest(fd, c)
+	if c.perTransaction { // not over yet
 		if err := r.epoll.Add(fd, int32(fd)); err != nil {
-			r.end(fd, err)
+			r.endConn(fd, err)
 		}
 	}
 }
 
-// welcome notes the first connection.
-func (f *end) welcome(fd int) {
+// noteConn notes the first connection.
+func (f *flow) noteConn(fd int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.came.Add(1) == 1 {
+	if f.arrived.Add(1) == 1 {
 		f.local, f.remote = sock.Addresses(fd)
 	}
-	f.joined.Add(1)
+	f.active.Add(1)
 }

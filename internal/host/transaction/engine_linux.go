@@ -22,28 +22,28 @@ import (
 // from several goroutines. An engine serves one trial: make a new one for the
 // next.
 type Engine struct {
-	books *socket.Books[*end]
-	quit  atomic.Bool
-	whole bool // nothing is spread over further processes
+	books    *socket.Books[*flow]
+	quit     atomic.Bool
+	isWorker bool // nothing is spread over further processes
 
-	mu      sync.Mutex // guards the following
-	spreads []*spread
-	window  record.WindowRequest // set once, before the gate opens
+	mu     sync.Mutex // guards the following
+	groups []*processGroup
+	window record.WindowRequest // set once, before the gate opens
 }
 
 // New makes an engine with no flows.
-func New() *Engine { return &Engine{books: socket.NewBooks[*end]()} }
+func New() *Engine { return &Engine{books: socket.NewBooks[*flow]()} }
 
-// apart is every flow's end that is spread over further processes.
-func (e *Engine) apart() []*spread {
+// processGroups is every flow's end that is spread over further processes.
+func (e *Engine) processGroups() []*processGroup {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return slices.Clip(e.spreads)
+	return slices.Clip(e.groups)
 }
 
 // add makes an end for an order. nil: the engine is closed.
-func (e *Engine) add(order record.FlowRequest, p part) *end {
-	f := newEnd(e, order, p)
+func (e *Engine) add(order record.FlowRequest, p part) *flow {
+	f := newFlow(e, order, p)
 	if !e.books.Add(f) {
 		return nil
 	}
@@ -52,13 +52,13 @@ func (e *Engine) add(order record.FlowRequest, p part) *end {
 
 // Listen gets ready to respond: with a socket for each order, on a port
 // that the kernel chooses, at order.Local (invalid: every address of the host);
-// an order with a ticket gets none, and its connections are to be offered. The
+// an order with a cookie gets none, and its connections are to be offered. The
 // reply has one entry per order, in order.
 func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []record.Listening {
 	out := make([]record.Listening, len(orders))
 	for i, order := range orders {
-		if n := processes(order.Connections); n > 1 && !e.whole && order.Protocol != record.ProtocolCRR {
-			out[i] = e.listenSpread(order, n)
+		if n := processCount(order.Connections); n > 1 && !e.isWorker && order.Protocol != record.ProtocolCRR {
+			out[i] = e.listenGroup(order, n)
 			continue
 		}
 		out[i] = e.listen(ctx, order, wholeOf(order))
@@ -76,7 +76,7 @@ func (e *Engine) listen(ctx context.Context, order record.FlowRequest, p part) r
 	}
 	at, err := f.listen(ctx)
 	if err != nil {
-		out.Error = fmt.Sprintf("listen on %s: %s", socket.Place(order.Local), socket.Why(err, order.Local))
+		out.Error = fmt.Sprintf("listen on %s: %s", socket.AddrName(order.Local), socket.Reason(err, order.Local))
 		f.fail("%s", out.Error)
 		return out
 	}
@@ -84,8 +84,8 @@ func (e *Engine) listen(ctx context.Context, order record.FlowRequest, p part) r
 	return out
 }
 
-// moments is the longest that one flow's first connection waits for another's.
-const moments = 5 * time.Millisecond
+// dialStagger is the longest that one flow's first connection waits for another's.
+const dialStagger = 5 * time.Millisecond
 
 // Connect opens the connections of each order's flow and returns when all are
 // open, one could not be opened, or none has come about for the time of timeout
@@ -106,8 +106,8 @@ func (e *Engine) Connect(ctx context.Context, orders []record.FlowRequest, timeo
 		if !e.books.Work(func() {
 			defer pending.Done()
 			defer over()
-			if n := processes(order.Connections); n > 1 && !e.whole && order.Protocol != record.ProtocolCRR {
-				out[i] = e.connectSpread(order, n, timeout)
+			if n := processCount(order.Connections); n > 1 && !e.isWorker && order.Protocol != record.ProtocolCRR {
+				out[i] = e.connectGroup(order, n, timeout)
 				return
 			}
 			out[i] = e.connect(ctx, order, wholeOf(order), timeout, over)
@@ -116,7 +116,7 @@ func (e *Engine) Connect(ctx context.Context, orders []record.FlowRequest, timeo
 			pending.Done()
 			continue
 		}
-		moment := time.NewTimer(moments)
+		moment := time.NewTimer(dialStagger)
 		select {
 		case <-first:
 		case <-moment.C:
@@ -144,12 +144,12 @@ func (e *Engine) connect(ctx context.Context, order record.FlowRequest, p part, 
 
 func wholeOf(order record.FlowRequest) part { return part{0, 1, int64(max(1, order.Connections))} }
 
-// Offer hands over a connection that has shown a ticket at a port that
+// Offer hands over a connection that has shown a cookie at a port that
 // flows share. False: no flow of this engine waits for it, and the connection is
 // still the caller's.
-func (e *Engine) Offer(ticket record.Cookie, conn *net.TCPConn) bool {
+func (e *Engine) Offer(cookie record.Cookie, conn *net.TCPConn) bool {
 	ends := e.books.All()
-	i := slices.IndexFunc(ends, func(f *end) bool { return f.take(ticket) })
+	i := slices.IndexFunc(ends, func(f *flow) bool { return f.claim(cookie) })
 	if i < 0 {
 		return false
 	}
@@ -159,7 +159,7 @@ func (e *Engine) Offer(ticket record.Cookie, conn *net.TCPConn) bool {
 		f.fail("taking a connection over: %v", err)
 		return true
 	}
-	f.offered(own, 0)
+	f.addOffered(own, 0)
 	return true
 }
 
@@ -173,7 +173,7 @@ func takeOver(conn interface {
 	if err != nil {
 		return -1, err
 	}
-	err = socket.OnSocket(raw, func(fd int) (err error) {
+	err = socket.WithFD(raw, func(fd int) (err error) {
 		own, err = sock.Dup(fd)
 		return err
 	})
@@ -181,18 +181,18 @@ func takeOver(conn interface {
 }
 
 // OfferSocket is Offer for a descriptor whose first bytes, so many, show the
-// ticket and are still to be read. A connection that is for one transaction is
+// cookie and are still to be read. A connection that is for one transaction is
 // answered right away, on the caller's thread; more is then said of one whose
 // flow polls.
-func (e *Engine) OfferSocket(ticket record.Cookie, fd, shown int) (taken, more bool) {
+func (e *Engine) OfferSocket(cookie record.Cookie, fd, shown int) (taken, more bool) {
 	ends := e.books.All()
-	i := slices.IndexFunc(ends, func(f *end) bool { return f.take(ticket) })
+	i := slices.IndexFunc(ends, func(f *flow) bool { return f.claim(cookie) })
 	if i < 0 {
 		return false, false
 	}
 	f := ends[i]
-	f.offered(fd, shown)
-	return true, f.turnover() && f.order.Poll
+	f.addOffered(fd, shown)
+	return true, f.isCRR() && f.order.Poll
 }
 
 // Abandon stops waiting for the connections of the flows named: their openers
@@ -203,17 +203,17 @@ func (e *Engine) Abandon(unused []string) {
 			f.abandon()
 		}
 	}
-	for _, s := range e.apart() {
+	for _, s := range e.processGroups() {
 		if slices.Contains(unused, s.order.ID) {
-			s.each(func(int) task { return task{Abandon: true} })
+			s.callAll(func(int) task { return task{Abandon: true} })
 		}
 	}
 }
 
 // Settled says that every flow has its connections or has failed.
 func (e *Engine) Settled() bool {
-	return !slices.ContainsFunc(e.books.All(), func(f *end) bool { return !f.settled() }) &&
-		!slices.ContainsFunc(e.apart(), func(s *spread) bool { return !s.ready() })
+	return !slices.ContainsFunc(e.books.All(), func(f *flow) bool { return !f.settled() }) &&
+		!slices.ContainsFunc(e.processGroups(), func(s *processGroup) bool { return !s.isSettled() })
 }
 
 // Start lets the asking ends begin at the window's start, and begin nothing any
@@ -224,14 +224,14 @@ func (e *Engine) Start(w record.WindowRequest) {
 		e.mu.Lock()
 		e.window = w
 		e.mu.Unlock()
-		for _, s := range e.apart() {
-			s.each(func(int) task { return task{Start: &w} })
+		for _, s := range e.processGroups() {
+			s.callAll(func(int) task { return task{Start: &w} })
 		}
 	})
 }
 
-// opens waits for the gate. False: the engine closes.
-func (e *Engine) opens() bool {
+// waitStart waits for the gate. False: the engine closes.
+func (e *Engine) waitStart() bool {
 	select {
 	case <-e.books.Gate():
 	case <-e.books.Context().Done():
@@ -239,8 +239,8 @@ func (e *Engine) opens() bool {
 	return !e.quit.Load()
 }
 
-// under says that the transactions may be under way: the gate is open.
-func (e *Engine) under() bool {
+// started says that the transactions may be under way: the gate is open.
+func (e *Engine) started() bool {
 	select {
 	case <-e.books.Gate():
 		return true
@@ -249,8 +249,8 @@ func (e *Engine) under() bool {
 	}
 }
 
-// times is the window; nothing of it is known before Start.
-func (e *Engine) times() record.WindowRequest {
+// windowTimes is the window; nothing of it is known before Start.
+func (e *Engine) windowTimes() record.WindowRequest {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.window
@@ -263,20 +263,20 @@ func (e *Engine) Close() {
 	e.books.Close(func() {
 		e.mu.Lock()
 		e.quit.Store(true)
-		spreads := e.spreads
+		spreads := e.groups
 		e.mu.Unlock()
 		// Before the workers are waited for: some of them wait for the hands.
 		for _, s := range spreads {
 			s.close()
 		}
-	}, (*end).wake)
+	}, (*flow).wake)
 	for _, f := range e.books.All() {
 		f.close()
 	}
 }
 
 // Flows is how many flows there are.
-func (e *Engine) Flows() int { return len(e.books.All()) + len(e.apart()) }
+func (e *Engine) Flows() int { return len(e.books.All()) + len(e.processGroups()) }
 
 // plural is "1 connection", "2 connections".
 func plural(n int, what string) string {
@@ -286,5 +286,5 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// through is "from → to" of a flow's first connection.
-func through(from, to netip.AddrPort) string { return fmt.Sprintf("%s → %s", from, to) }
+// pathName is "from → to" of a flow's first connection.
+func pathName(from, to netip.AddrPort) string { return fmt.Sprintf("%s → %s", from, to) }

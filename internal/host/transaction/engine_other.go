@@ -74,5 +74,5 @@ func (e *Engine) Close()                                 {}
 // Flows is how many were ordered.
 func (e *Engine) Flows() int { return len(e.Read()) }
 
-// Hand refuses: there is nothing to hold.
-func Hand(io.Reader, io.Writer) error { return errors.New(refusal) }
+// RunWorker refuses: there is nothing to hold.
+func RunWorker(io.Reader, io.Writer) error { return errors.New(refusal) }

@@ -14,9 +14,9 @@ import (
 	"linerate/internal/model/record"
 )
 
-// responder answers bytes with bytes, as long as obliging says so for the n-th of
+// peer answers bytes with bytes, as long as obliging says so for the n-th of
 // a connection; then it closes that.
-func responder(t *testing.T, obliging func(connection, n int) bool) netip.AddrPort {
+func peer(t *testing.T, obliging func(connection, n int) bool) netip.AddrPort {
 	t.Helper()
 	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: loopback.AsSlice()})
 	if err != nil {
@@ -64,7 +64,7 @@ func asker(t *testing.T, to netip.AddrPort, order record.FlowRequest) *Engine {
 // go on.
 func TestLostConnection(t *testing.T) {
 	for _, order := range []record.FlowRequest{{Connections: 5}, {Connections: 5, Threads: 5}, {Connections: 5, Threads: 2, Poll: true}} {
-		e := asker(t, responder(t, func(connection, n int) bool { return connection != 2 || n < 10 }), order)
+		e := asker(t, peer(t, func(connection, n int) bool { return connection != 2 || n < 10 }), order)
 		window(time.Hour, e)
 		eventually(t, "one is lost", func() bool { return tally(e).Failed == 1 })
 		end := e.Read()[0]
@@ -81,7 +81,7 @@ func TestLostConnection(t *testing.T) {
 
 // TestLostOnSchedule: what was to begin on a connection that is gone has failed.
 func TestLostOnSchedule(t *testing.T) {
-	e := asker(t, responder(t, func(connection, n int) bool { return connection != 1 }), record.FlowRequest{Connections: 2, Pace: 200})
+	e := asker(t, peer(t, func(connection, n int) bool { return connection != 1 }), record.FlowRequest{Connections: 2, Pace: 200})
 	w := window(300*time.Millisecond, e)
 	sched.SleepUntil(w.EndNs)
 	eventually(t, "all are done or have failed", func() bool { return tally(e).Done+tally(e).Failed >= 60 })
@@ -117,7 +117,7 @@ func TestResponderDies(t *testing.T) {
 func TestMutePeer(t *testing.T) {
 	block := make(chan struct{})
 	defer close(block)
-	e := asker(t, responder(t, func(connection, n int) bool { <-block; return false }), record.FlowRequest{})
+	e := asker(t, peer(t, func(connection, n int) bool { <-block; return false }), record.FlowRequest{})
 	w := window(100*time.Millisecond, e)
 	sched.SleepUntil(w.EndNs + 1e6)
 	if got := tally(e); got.Done != 0 || got.Waiting != 1 || got.LongestWaitUs < 100e3 || got.Latency != nil {
@@ -130,7 +130,7 @@ func TestKnownDelay(t *testing.T) {
 	const delay = 10 * time.Millisecond
 	slow := func(connection, n int) bool { time.Sleep(delay); return true }
 	for _, order := range []record.FlowRequest{{}, {Connections: 3}, {Poll: true}, {Protocol: record.ProtocolCRR}} {
-		e := asker(t, responder(t, slow), order)
+		e := asker(t, peer(t, slow), order)
 		w := window(200*time.Millisecond, e)
 		sched.SleepUntil(w.EndNs + 1e6)
 		// A histogram of three digits may show a little less.
@@ -152,7 +152,7 @@ func TestStall(t *testing.T) {
 		return true
 	}
 	for _, order := range []record.FlowRequest{{Pace: 200}, {Pace: 200, Poll: true}} {
-		e := asker(t, responder(t, once), order)
+		e := asker(t, peer(t, once), order)
 		w := window(time.Second, e)
 		sched.SleepUntil(w.EndNs)
 		eventually(t, "the backlog is worked off", func() bool { return tally(e).Waiting == 0 })

@@ -86,7 +86,7 @@ func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(waitAtMost); !holds(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited %v in vain: %s", waitAtMost, what)
+			t.Fatalf("condition not met within %v: %s", waitAtMost, what)
 		}
 	}
 }

@@ -16,13 +16,13 @@ import (
 	"linerate/internal/model/record"
 )
 
-// crowd is how many connections are in the making at a time: enough that a long
+// maxConnecting is how many connections are in the making at a time: enough that a long
 // way costs little, and fewer than a listener's queue holds.
-const crowd = 256
+const maxConnecting = 256
 
 // opener opens a flow's connections.
 type opener struct {
-	f       *end
+	f       *flow
 	peers   []*sock.Peer // one for each port
 	from    *sock.Peer   // nil: the kernel chooses
 	waiting *sock.Epoll
@@ -31,44 +31,44 @@ type opener struct {
 
 // open opens a flow's connections and lets its threads ask. first is called when
 // the first one is open or has failed.
-func (f *end) open(ctx context.Context, timeout time.Duration, first func()) {
-	err := f.equip()
+func (f *flow) open(ctx context.Context, timeout time.Duration, first func()) {
+	err := f.makeWorkers()
 	var o *opener
 	if err == nil {
 		o, err = newOpener(f)
 	}
 	switch {
 	case err != nil:
-	case f.turnover():
+	case f.isCRR():
 		o.waiting.Close()
 		if err = f.probe(ctx, o, timeout); err == nil {
 			f.opener = o
 		}
 	case f.udp:
 		o.waiting.Close()
-		err = f.knock(ctx, timeout, first)
+		err = f.openUDP(ctx, timeout, first)
 	default:
-		err = o.all(ctx, timeout, first)
+		err = o.openAll(ctx, timeout, first)
 		o.waiting.Close()
 	}
 	if err != nil {
 		// No thread is there to notice that some have been reset meanwhile, and their
 		// ports taken by others.
 		if !f.udp {
-			f.joined.Store(f.established())
+			f.active.Store(f.established())
 		}
-		f.exhausted = socket.Exhausted(f.order, f.from(), int(f.joined.Load()), err)
-		f.fail("%s", f.unopened(timeout, err))
+		f.exhausted = socket.PortsExhausted(f.order, f.sourceAddr(), int(f.active.Load()), err)
+		f.fail("%s", f.openError(timeout, err))
 		return
 	}
 	for _, w := range f.workers {
-		if !f.engine.books.Work(w.ask) {
+		if !f.engine.books.Work(w.runRequester) {
 			f.fail(socket.EngineClosed)
 		}
 	}
 }
 
-func newOpener(f *end) (*opener, error) {
+func newOpener(f *flow) (*opener, error) {
 	o := &opener{f: f, began: map[int32]int{}}
 	ports := f.order.Ports
 	if len(ports) == 0 {
@@ -98,18 +98,18 @@ func newOpener(f *end) (*opener, error) {
 		o.from = from
 	}
 	if !f.order.Cookie.IsZero() {
-		f.ticket = greeting.TicketFrame(f.order.Cookie)
+		f.cookie = greeting.TicketFrame(f.order.Cookie)
 	}
 	waiting, err := sock.NewEpoll()
 	o.waiting = waiting
 	return o, err
 }
 
-// errSlow: a peer may be off, or a firewall drops what goes there.
-var errSlow = errors.New("connection timed out: no answer to SYN")
+// errNoSYNACK: a peer may be off, or a firewall drops what goes there.
+var errNoSYNACK = errors.New("connection timed out: no answer to SYN")
 
-// all opens the first connection, and then the others, many at a time.
-func (o *opener) all(ctx context.Context, timeout time.Duration, first func()) error {
+// openAll opens the first connection, and then the others, many at a time.
+func (o *opener) openAll(ctx context.Context, timeout time.Duration, first func()) error {
 	n := o.f.connections()
 	defer func() {
 		for fd := range o.began {
@@ -124,7 +124,7 @@ func (o *opener) all(ctx context.Context, timeout time.Duration, first func()) e
 	}
 	var failed error // why no more can be begun; those that have been come about all the same
 	for next := 0; open < n; {
-		for failed == nil && next < n && len(o.began) < crowd && (open > 0 || next == 0) {
+		for failed == nil && next < n && len(o.began) < maxConnecting && (open > 0 || next == 0) {
 			at, err := o.start(next)
 			if err != nil {
 				failed = err
@@ -142,7 +142,7 @@ func (o *opener) all(ctx context.Context, timeout time.Duration, first func()) e
 		default:
 			continue
 		}
-		events := o.waiting.Wait(glance)
+		events := o.waiting.Wait(checkInterval)
 		for i := range events {
 			fd, _, _ := o.waiting.Event(i)
 			if err := o.finish(fd); err != nil {
@@ -154,7 +154,7 @@ func (o *opener) all(ctx context.Context, timeout time.Duration, first func()) e
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case timeout > 0 && time.Since(latest) > timeout:
-			return errSlow
+			return errNoSYNACK
 		}
 	}
 	return nil
@@ -162,7 +162,7 @@ func (o *opener) all(ctx context.Context, timeout time.Duration, first func()) e
 
 // start begins to open a connection. True: it is open already.
 func (o *opener) start(i int) (bool, error) {
-	peer := o.to(i)
+	peer := o.peer(i)
 	fd, err := peer.Socket(false)
 	if err != nil {
 		return false, os.NewSyscallError("socket", err)
@@ -189,9 +189,9 @@ func (o *opener) start(i int) (bool, error) {
 	return false, nil
 }
 
-// to is where the i-th connection of this part goes: the flow's connections take
+// peer is where the i-th connection of this part goes: the flow's connections take
 // the ports in turn.
-func (o *opener) to(i int) *sock.Peer {
+func (o *opener) peer(i int) *sock.Peer {
 	return o.peers[o.f.part.number(i, 0)%int64(len(o.peers))]
 }
 
@@ -199,7 +199,7 @@ func (o *opener) prepare(fd int) error {
 	if err := socket.Prepare(o.f.order, fd); err != nil {
 		return err
 	}
-	if err := o.f.settle(fd, false); err != nil {
+	if err := o.f.setSocketOptions(fd, false); err != nil {
 		return err
 	}
 	if o.from != nil {
@@ -217,22 +217,22 @@ func (o *opener) prepare(fd int) error {
 func (o *opener) finish(fd int32) error {
 	i := o.began[fd]
 	err := sock.SocketError(int(fd))
-	if err == nil && o.f.ticket != nil {
-		_, err = sock.TrySend(int(fd), o.f.ticket, false)
+	if err == nil && o.f.cookie != nil {
+		_, err = sock.TrySend(int(fd), o.f.cookie, false)
 	}
 	if err != nil {
 		return os.NewSyscallError("connect", err)
 	}
 	o.waiting.Remove(int(fd))
 	delete(o.began, fd)
-	return o.f.employ(i, fd)
+	return o.f.addConn(i, fd)
 }
 
-// employ gives the i-th connection, which is open, to its thread.
-func (f *end) employ(i int, fd int32) (err error) {
+// addConn gives the i-th connection, which is open, to its thread.
+func (f *flow) addConn(i int, fd int32) (err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if _, kept := f.keep(int(fd)); !kept {
+	if _, kept := f.register(int(fd)); !kept {
 		return errors.New(socket.EngineClosed)
 	}
 	w := f.workers[i%len(f.workers)]
@@ -243,13 +243,13 @@ func (f *end) employ(i int, fd int32) (err error) {
 	} else {
 		err = f.watch(w, int(fd), int32(place))
 	}
-	f.came.Add(1)
-	f.joined.Add(1)
+	f.arrived.Add(1)
+	f.active.Add(1)
 	return err
 }
 
 // established is how many of the connections that have been opened still are.
-func (f *end) established() (n int64) {
+func (f *flow) established() (n int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, fd := range f.fds {
@@ -260,36 +260,36 @@ func (f *end) established() (n int64) {
 	return n
 }
 
-// from is the address that the first connection has been opened from.
-func (f *end) from() netip.Addr {
+// sourceAddr is the address that the first connection has been opened from.
+func (f *flow) sourceAddr() netip.Addr {
 	local, _ := f.state()
 	return local.Addr()
 }
 
-// unopened says why a flow's connections could not be opened.
-func (f *end) unopened(timeout time.Duration, err error) string {
+// openError says why a flow's connections could not be opened.
+func (f *flow) openError(timeout time.Duration, err error) string {
 	o := f.order
 	if f.exhausted != nil {
 		return f.exhausted.String()
 	}
 	if f.udp {
-		why := socket.Why(err, o.Remote.Addr())
+		why := socket.Reason(err, o.Remote.Addr())
 		if errors.Is(err, syscall.EAGAIN) { // of bind(2) without a port, udp(7)
 			why = "no port is left (EAGAIN): a socket over UDP needs one of net.ipv4.ip_local_port_range for itself, wherever it sends to"
 		}
-		return fmt.Sprintf("connect %s → %s: %s", socket.Place(o.Local), o.Remote, f.opened(why))
+		return fmt.Sprintf("connect %s → %s: %s", socket.AddrName(o.Local), o.Remote, f.withOpenCount(why))
 	}
 	text := socket.ConnectError(o.Local, o.Remote, timeout, err)
-	if errors.Is(err, errSlow) {
-		text = fmt.Sprintf("connect %s → %s: %v within %v", socket.Place(o.Local), o.Remote, err, timeout)
+	if errors.Is(err, errNoSYNACK) {
+		text = fmt.Sprintf("connect %s → %s: %v within %v", socket.AddrName(o.Local), o.Remote, err, timeout)
 	}
-	return f.opened(text)
+	return f.withOpenCount(text)
 }
 
-// opened adds how many connections were open when no more could be.
-func (f *end) opened(text string) string {
+// withOpenCount adds how many connections were open when no more could be.
+func (f *flow) withOpenCount(text string) string {
 	if n := f.connections(); n > 1 {
-		text += fmt.Sprintf(" (%d of %d connections were open by then)", f.joined.Load(), n)
+		text += fmt.Sprintf(" (%d of %d connections were open by then)", f.active.Load(), n)
 	}
 	return text
 }

@@ -18,12 +18,12 @@ import (
 // Read is every flow's state at this instant, in the order of the orders. The
 // counts of all flows are taken first; what needs system calls follows.
 func (e *Engine) Read() []record.FlowEnd {
-	ends, window := e.books.All(), e.times()
+	ends, window := e.books.All(), e.windowTimes()
 	out := make([]record.FlowEnd, len(ends))
 	for i, f := range ends {
 		f.count(&out[i])
 	}
-	for _, s := range e.apart() {
+	for _, s := range e.processGroups() {
 		out = append(out, s.read())
 	}
 	for i, f := range ends {
@@ -33,15 +33,15 @@ func (e *Engine) Read() []record.FlowEnd {
 }
 
 // count takes the counts.
-func (f *end) count(out *record.FlowEnd) {
-	t := &record.Transactions{Connections: f.joined.Load(), Opened: f.came.Load(), Polling: f.order.Poll}
+func (f *flow) count(out *record.FlowEnd) {
+	t := &record.Transactions{Connections: f.active.Load(), Opened: f.arrived.Load(), Polling: f.order.Poll}
 	out.Transactions = t
-	if f.turnover() {
+	if f.isCRR() {
 		t.Connections, t.Opened = 0, 0
 	}
-	for _, w := range f.books() {
+	for _, w := range f.threads() {
 		t.Done += w.done.Load()
-		if f.turnover() {
+		if f.isCRR() {
 			opened := w.opened.Load()
 			t.Opened += opened
 			t.Connections += max(0, opened-w.closed.Load())
@@ -59,36 +59,36 @@ func (f *end) count(out *record.FlowEnd) {
 	out.AtNs = socket.Now()
 }
 
-// books are the threads' counts, as far as there are threads.
-func (f *end) books() []*worker {
+// threads are the threads' counts, as far as there are threads.
+func (f *flow) threads() []*worker {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.workers
 }
 
 // describe adds what the books and the kernel know.
-func (f *end) describe(out *record.FlowEnd, window record.WindowRequest) {
+func (f *flow) describe(out *record.FlowEnd, window record.WindowRequest) {
 	out.ID, out.Sends = f.order.ID, f.order.Sends
 	out.Local, out.Error = f.state()
 	out.Alive = f.alive()
 	t := out.Transactions
-	if f.asks {
-		f.waiting(out)
+	if f.isClient {
+		f.describeWaiting(out)
 	}
-	out.ModeNote = f.places()
-	if f.asks && f.udp {
-		f.hearing(out)
+	out.ModeNote = f.cpuNote()
+	if f.isClient && f.udp {
+		f.checkUnanswered(out)
 	}
-	if f.asks && window.EndNs != 0 && out.AtNs >= conclusion(window) {
+	if f.isClient && window.EndNs != 0 && out.AtNs >= latencyReadyAt(window) {
 		sum := stats.NewHistogram()
-		for _, w := range f.books() {
+		for _, w := range f.threads() {
 			sum.Merge(w.latency.Histogram())
 		}
 		t.Latency = distribution(sum)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.fds) == 0 || f.ended {
+	if len(f.fds) == 0 || f.closed {
 		return
 	}
 	first := int(f.fds[0])
@@ -115,19 +115,19 @@ func distribution(h *hdrhistogram.Histogram) *record.Distribution {
 }
 
 // alive says that there are connections and that the flow has not failed.
-func (f *end) alive() bool {
+func (f *flow) alive() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.failure == "" && !f.ended && f.joined.Load() > 0
+	return f.failure == "" && !f.closed && f.active.Load() > 0
 }
 
 // silentTimeouts is how many retransmission timeouts in a row make a peer that
 // neither answers nor resets count as gone: about three seconds on a short path.
 const silentTimeouts = 4
 
-// waiting looks at the transactions that are under way: how many there are, how
+// describeWaiting looks at the transactions that are under way: how many there are, how
 // long the one that waits longest has, and whether anybody is still there.
-func (f *end) waiting(out *record.FlowEnd) {
+func (f *flow) describeWaiting(out *record.FlowEnd) {
 	const suspect = 1e9 // ns without an answer, on any path that a trial is made over
 	const looks = 64    // connections that the kernel is asked about
 	t := out.Transactions
@@ -144,7 +144,7 @@ func (f *end) waiting(out *record.FlowEnd) {
 			t.Waiting++
 			wait := out.AtNs - began
 			t.LongestWaitUs = max(t.LongestWaitUs, float64(wait)/1e3)
-			if f.udp || wait < suspect || looked == looks || f.ended {
+			if f.udp || wait < suspect || looked == looks || f.closed {
 				continue
 			}
 			looked++
@@ -161,15 +161,15 @@ func (f *end) waiting(out *record.FlowEnd) {
 			more = " or more"
 		}
 		out.Error = fmt.Sprintf("%d%s of %s: no answer to %d retransmissions in a row", silent, more, plural(f.connections(), "connection"), backoff)
-		out.Alive = out.Alive && int64(silent) < f.joined.Load() && silent < looks
+		out.Alive = out.Alive && int64(silent) < f.active.Load() && silent < looks
 	}
 }
 
-// places says where a thread that follows its packets runs now.
-func (f *end) places() string {
-	for _, w := range f.books() {
+// cpuNote says where a thread that follows its packets runs now.
+func (f *flow) cpuNote() string {
+	for _, w := range f.threads() {
 		verb := "responds"
-		if f.asks {
+		if f.isClient {
 			verb = "asks"
 		}
 		switch cpu := w.cpu.Load(); {
@@ -182,18 +182,18 @@ func (f *end) places() string {
 	return ""
 }
 
-// hearing looks whether anybody is still there, over UDP.
-func (f *end) hearing(out *record.FlowEnd) {
+// checkUnanswered looks whether anybody is still there, over UDP.
+func (f *flow) checkUnanswered(out *record.FlowEnd) {
 	silent, most := int64(0), uint32(0)
-	for _, w := range f.books() {
+	for _, w := range f.threads() {
 		for i := range w.conns {
 			c := &w.conns[i]
-			if missed := atomic.LoadUint32(&c.missed); missed >= mute && atomic.LoadInt32(&c.fd) >= 0 {
+			if missed := atomic.LoadUint32(&c.unanswered); missed >= maxUnanswered && atomic.LoadInt32(&c.fd) >= 0 {
 				silent, most = silent+1, max(most, missed)
 			}
 		}
 	}
-	out.Alive = out.Alive && (silent == 0 || silent < f.joined.Load())
+	out.Alive = out.Alive && (silent == 0 || silent < f.active.Load())
 	if silent > 0 && out.Error == "" {
 		out.Error = fmt.Sprintf("%d of %s: no response to %d requests in a row", silent, plural(f.connections(), "connection"), most)
 	}
@@ -206,15 +206,15 @@ func (e *Engine) Light() []record.FlowSample {
 	out := make([]record.FlowSample, len(ends))
 	for i, f := range ends {
 		out[i].ID = f.order.ID
-		for _, w := range f.books() {
+		for _, w := range f.threads() {
 			out[i].ReceivedBytes += w.received.Load()
 			out[i].Done += w.done.Load()
 		}
-		if !f.asks {
+		if !f.isClient {
 			out[i].Done = 0
 		}
 	}
-	for _, s := range e.apart() {
+	for _, s := range e.processGroups() {
 		out = append(out, s.light())
 	}
 	return out
@@ -223,12 +223,12 @@ func (e *Engine) Light() []record.FlowSample {
 // Moved is how many bytes all flows together have received and written.
 func (e *Engine) Moved() (received, written int64) {
 	for _, f := range e.books.All() {
-		for _, w := range f.books() {
+		for _, w := range f.threads() {
 			received += w.received.Load()
 			written += w.written.Load()
 		}
 	}
-	for _, s := range e.apart() {
+	for _, s := range e.processGroups() {
 		end := s.latest()
 		received, written = received+end.ReceivedBytes, written+end.WrittenBytes
 	}
@@ -236,41 +236,41 @@ func (e *Engine) Moved() (received, written int64) {
 }
 
 // Busy is the CPU time that each thread has used, in nanoseconds. Of polling ones
-// it is what they did beside asking in vain.
+// polls without a result are not counted.
 func (e *Engine) Busy() []int64 {
 	var out []int64
 	for _, f := range e.books.All() {
-		for _, w := range f.books() {
+		for _, w := range f.threads() {
 			out = append(out, w.busy())
 		}
-		if f.visited() {
+		if f.sharesListener() {
 			// The door's thread may serve others, too.
 			var cpu int64
-			if id := f.door.Load(); id != 0 && !f.order.Poll {
+			if id := f.listenerThread.Load(); id != 0 && !f.order.Poll {
 				cpu, _ = sched.ThreadCPU(int(id))
 			}
 			out = append(out, cpu)
 		}
 	}
-	for _, s := range e.apart() {
+	for _, s := range e.processGroups() {
 		out = append(out, s.spent()...)
 	}
 	return out
 }
 
-// Outside is the CPU time, in nanoseconds, of the further processes that hold a
+// ProcessesCPU is the CPU time, in nanoseconds, of the further processes that hold a
 // part of the connections, as of the latest reading.
-func (e *Engine) Outside() (ns int64) {
-	for _, s := range e.apart() {
+func (e *Engine) ProcessesCPU() (ns int64) {
+	for _, s := range e.processGroups() {
 		ns += s.cpu.Load()
 	}
 	return ns
 }
 
-// conclusion is from when on readings have the distribution of latencies: not at
+// latencyReadyAt is from when on readings have the distribution of latencies: not at
 // the window's end, since putting a histogram together takes longer than the
 // reading, but at the stop where that follows.
-func conclusion(w record.WindowRequest) int64 {
+func latencyReadyAt(w record.WindowRequest) int64 {
 	if w.StopNs-w.EndNs <= int64(time.Second) {
 		return max(w.EndNs, w.StopNs)
 	}

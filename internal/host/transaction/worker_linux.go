@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	// glance is the longest that a thread waits in the kernel before it looks
+	// checkInterval is the longest that a thread waits in the kernel before it looks
 	// whether the engine closes, where nothing wakes it up for that.
-	glance = 50 * time.Millisecond
-	// patience is how often a polling thread asks in vain before it offers its
+	checkInterval = 50 * time.Millisecond
+	// pollsPerYield is how often a polling thread polls without a result before it yields its
 	// processor to others.
-	patience = 64
-	// sampled: of so many transactions over a polling thread's only connection, one
+	pollsPerYield = 64
+	// sampleEvery: of so many transactions over a polling thread's only connection, one
 	// is looked at for how long it takes the thread.
-	sampled = 16
-	// followed: where packets come in is looked up once in so many transactions.
-	followed = 64
-	// bellTag is the bell's among the tags of an Epoll.
-	bellTag = -1
+	sampleEvery = 16
+	// followEvery: where packets come in is looked up once in so many transactions.
+	followEvery = 64
+	// wakeupTag is the bell's among the tags of an Epoll.
+	wakeupTag = -1
 )
 
 // counts are one thread's. Only the thread writes them; anyone may read them at
@@ -40,49 +40,49 @@ type counts struct {
 	_                 [32]byte
 }
 
-// bump adds to a count that nobody else adds to.
-func bump(count *atomic.Int64, n int64) { count.Store(count.Load() + n) }
+// add adds to a count that nobody else adds to.
+func add(count *atomic.Int64, n int64) { count.Store(count.Load() + n) }
 
 // worker is one thread, with its part of a flow's connections.
 type worker struct {
 	counts
-	f       *end
-	part    part
-	epoll   *sock.Epoll // nil: it has one connection, and waits for that alone
-	seat    chan int    // from where a responder without epoll gets it
-	conns   []conn      // of an asking end
-	answers *answering  // of a responding one
+	f         *flow
+	part      part
+	epoll     *sock.Epoll // nil: it has one connection, and waits for that alone
+	assigned  chan int    // from where a responder without epoll gets it
+	conns     []conn      // of an asking end
+	responder *responder  // of a responding one
 	// latency is of the transactions that were done inside the window.
-	latency *stats.Counting
-	buffer  []byte // what is received
-	letter  []byte // over UDP: what is sent
-	wait    sched.Poller
+	latency  *stats.Counting
+	buffer   []byte // what is received
+	datagram []byte // over UDP: what is sent
+	wait     sched.Poller
 
-	place sched.CPUBinding
-	cpu   atomic.Int64 // that it is bound to, and one; 0: none; below 0: it may not be
+	binding sched.CPUBinding
+	cpu     atomic.Int64 // that it is bound to, and one; 0: none; below 0: it may not be
 
-	keeps  bool         // its processor of the runtime's
-	thread atomic.Int64 // its number, while it runs
-	spent  atomic.Int64 // CPU time when it was last asked for
+	ownsProcessor bool         // its processor of the runtime's
+	thread        atomic.Int64 // its number, while it runs
+	spent         atomic.Int64 // CPU time when it was last asked for
 }
 
-func newWorker(f *end, p part) *worker {
+func newWorker(f *flow, p part) *worker {
 	w := &worker{f: f, part: p, buffer: make([]byte, 64<<10)}
-	if f.asks {
+	if f.isClient {
 		w.conns, w.latency = make([]conn, p.size()), stats.NewCounting()
 		for i := range w.conns {
-			w.conns[i].fd, w.conns[i].place = -1, uint32(i)
+			w.conns[i].fd, w.conns[i].index = -1, uint32(i)
 		}
 	} else {
-		w.seat = make(chan int, 1)
-		w.answers = newAnswering(w)
+		w.assigned = make(chan int, 1)
+		w.responder = newResponder(w)
 	}
 	if f.udp {
 		size := requestBytes(f.order)
-		if !f.asks {
+		if !f.isClient {
 			size = responseBytes(f.order)
 		}
-		w.letter = slices.Clone(payload[:size])
+		w.datagram = slices.Clone(payload[:size])
 	}
 	return w
 }
@@ -92,22 +92,22 @@ func newWorker(f *end, p part) *worker {
 func (w *worker) onThread(wish bool, f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if w.keeps = keepers.enter(w.f.order.Poll, wish); w.keeps {
-		defer keepers.leave()
+	if w.ownsProcessor = dedicated.enter(w.f.order.Poll, wish); w.ownsProcessor {
+		defer dedicated.leave()
 	}
 	if w.epoll != nil {
-		w.epoll.Raw = w.keeps
+		w.epoll.Raw = w.ownsProcessor
 	}
-	w.wait.Raw = w.keeps
+	w.wait.Raw = w.ownsProcessor
 	sched.SetTimerSlack(true)
 	defer sched.SetTimerSlack(false)
-	if w.part.size() >= crowd {
+	if w.part.size() >= maxConnecting {
 		// Where the two ends share processors, each would interrupt the other for
 		// every single request; of so many, several are always due together.
 		defer sched.SetBatch()()
 	}
 	w.thread.Store(int64(sched.ThreadID()))
-	defer w.place.Release()
+	defer w.binding.Release()
 	f()
 	w.thread.Store(0)
 }
@@ -116,19 +116,19 @@ func (w *worker) onThread(wish bool, f func()) {
 // in from the network need not wake another CPU for it.
 func (w *worker) follow(fd int) {
 	switch cpu := sched.IncomingCPU(fd); {
-	case w.place.Bind(cpu):
+	case w.binding.Bind(cpu):
 		w.cpu.Store(int64(cpu) + 1)
 	case w.cpu.Load() == 0:
 		w.cpu.Store(-1)
 	}
 }
 
-// keepers are the threads that keep one of the runtime's processors for themselves:
+// dedicated are the threads that keep one of the runtime's processors for themselves:
 // those that poll, and of those that wait in the kernel as many as the machine has
 // processors. Giving it away and asking for it back would cost a part of what is
 // measured; with more threads than that, keeping it would be the dearer. For each
 // of them there is one more, so that readings are taken in time.
-var keepers extraProcessors
+var dedicated extraProcessors
 
 type extraProcessors struct {
 	mu sync.Mutex
@@ -155,7 +155,7 @@ func (p *extraProcessors) leave() {
 }
 
 // busy bounds the CPU time that the worker has used; of a polling one, without
-// that in which it asked in vain.
+// that spent on polls without a result.
 func (w *worker) busy() int64 {
 	if w.f.order.Poll {
 		return w.useful.Load()
@@ -168,21 +168,21 @@ func (w *worker) busy() int64 {
 	return w.spent.Load()
 }
 
-// take receives from the only socket: it waits there, or asks for a while.
-func (w *worker) take(fd int, buffer []byte, poll bool) (int, error) {
+// receive receives from the only socket: it waits there, or asks for a while.
+func (w *worker) receive(fd int, buffer []byte, poll bool) (int, error) {
 	if !poll {
-		return sock.Read(fd, buffer, w.keeps)
+		return sock.Read(fd, buffer, w.ownsProcessor)
 	}
-	n, err := sock.PollRead(fd, buffer, patience)
+	n, err := sock.PollRead(fd, buffer, pollsPerYield)
 	if err != nil {
 		sock.Yield()
 	}
 	return n, err
 }
 
-// rest is what a polling thread does after it has asked in vain.
-func (w *worker) rest(vain *int) {
-	if *vain++; *vain%patience == 0 {
+// emptyPoll counts a poll without a result, and yields the processor now and then.
+func (w *worker) emptyPoll(emptyPolls *int) {
+	if *emptyPolls++; *emptyPolls%pollsPerYield == 0 {
 		sock.Yield()
 	}
 }

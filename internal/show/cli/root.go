@@ -103,7 +103,7 @@ func newRoot(s streams) *cobra.Command {
 		newNoteCommand(s),
 		newExportCommand(s),
 		newAgentCommand(),
-		newHandCommand(s),
+		newTransactionWorkerCommand(s),
 		newRecoverCommand(s),
 	)
 	return root

@@ -156,7 +156,7 @@ func (f *serveFlags) serve(ctx context.Context, s streams) error {
 	if f.quiet {
 		log.w = io.Discard
 	}
-	o.Ended = log.line
+	o.OnSession = log.line
 	return f.aliases.while(ctx, "serve", log.w, func(ctx context.Context) error {
 		listeners, err := f.open(ctx, log.w)
 		if err != nil {
@@ -210,7 +210,7 @@ type visitors struct {
 // refusals is how often one is told: whoever likes can cause them.
 const refusals = time.Second
 
-func (v *visitors) line(visit serve.Visit) {
+func (v *visitors) line(visit serve.Session) {
 	who := visit.From.String()
 	if visit.Program != "" {
 		who += "  " + strings.TrimSpace(visit.Program+" "+visit.Version)

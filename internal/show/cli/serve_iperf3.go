@@ -53,11 +53,11 @@ func (f iperf3ServeFlags) problems() (list []error) {
 }
 
 // logins are the users that the flags name, or nil.
-func (f iperf3ServeFlags) logins() (*iperf3server.Logins, error) {
+func (f iperf3ServeFlags) logins() (*iperf3server.Users, error) {
 	if f.listen == iperf3Off || f.key == "" {
 		return nil, nil
 	}
-	l, err := iperf3server.LoadLogins(f.key, f.users, time.Duration(f.skew), f.pkcs1)
+	l, err := iperf3server.LoadUsers(f.key, f.users, time.Duration(f.skew), f.pkcs1)
 	if err != nil {
 		return nil, fmt.Errorf("the users of iperf3: %w", err)
 	}
@@ -66,18 +66,18 @@ func (f iperf3ServeFlags) logins() (*iperf3server.Logins, error) {
 
 // open listens for clients of iperf3. That the port is taken, most likely by an
 // iperf3, is no reason not to serve others.
-func (f iperf3ServeFlags) open(ctx context.Context, log io.Writer, logins *iperf3server.Logins, token bool) *serve.Iperf3 {
+func (f iperf3ServeFlags) open(ctx context.Context, log io.Writer, logins *iperf3server.Users, token bool) *serve.Iperf3 {
 	if f.listen == iperf3Off {
 		return nil
 	}
-	at := &serve.Iperf3{Logins: logins}
+	at := &serve.Iperf3{Users: logins}
 	var err error
 	if at.Listener, err = iperf3server.Listen(ctx, f.listen); err != nil {
 		fmt.Fprintf(log, "iperf3 clients are not answered: %v\n", err)
 		return nil
 	}
 	switch {
-	case at.Logins != nil:
+	case at.Users != nil:
 		fmt.Fprintf(log, "iperf3 clients with a user name and a password are answered on %s\n", at.Listener.Addr())
 	case token:
 		fmt.Fprintf(log, "iperf3 clients are refused on %s: they cannot show a token; let them in with --rsa-private-key-path and --authorized-users-path\n", at.Listener.Addr())

@@ -39,7 +39,7 @@ func openDatagrams(ctx context.Context, e *datagram.Engine, order record.FlowReq
 func greet(conn *net.UDPConn, order record.FlowRequest, limit time.Duration) error {
 	buffer := make([]byte, iperf3.MaxUDPLength)
 	failed := func(err error) error {
-		return fmt.Errorf("asking for a stream: %s", socket.Why(err, order.Remote.Addr()))
+		return fmt.Errorf("asking for a stream: %s", socket.Reason(err, order.Remote.Addr()))
 	}
 	for range hellos {
 		if err := conn.SetDeadline(time.Now().Add(limit / hellos)); err != nil {

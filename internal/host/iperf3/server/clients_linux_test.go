@@ -122,7 +122,7 @@ func TestStockLogins(t *testing.T) {
 			{"", "", true, "no token"},
 		} {
 			l, _, public := users(t, 10*time.Second, c.pkcs1)
-			port, visits := open(t, "127.0.0.1", func(o *Options) { o.Logins = l })
+			port, visits := open(t, "127.0.0.1", func(o *Options) { o.Users = l })
 			arguments := []string{"-n", "100K"}
 			if c.user != "" {
 				arguments = append(arguments, "--username", c.user, "--rsa-public-key-path", public)

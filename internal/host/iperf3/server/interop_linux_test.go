@@ -163,7 +163,7 @@ func (o option) mbit() int {
 }
 
 // disagreements are what is wrong with a test, and between its two ends.
-func disagreements(o option, direction string, says clientSays, v Visit) (list []string) {
+func disagreements(o option, direction string, says clientSays, v Session) (list []string) {
 	complain := func(format string, arguments ...any) { list = append(list, fmt.Sprintf(format, arguments...)) }
 	if v.Err != nil {
 		complain("the server says %v", v.Err)

@@ -12,14 +12,14 @@ import (
 
 // open runs a server on a loopback address, until the test is over or stop is
 // closed, and returns its port and what it tells.
-func open(t *testing.T, address string, change func(*Options), stop ...<-chan struct{}) (port string, visits <-chan Visit) {
+func open(t *testing.T, address string, change func(*Options), stop ...<-chan struct{}) (port string, visits <-chan Session) {
 	t.Helper()
-	told := make(chan Visit, 1000)
+	told := make(chan Session, 1000)
 	o := Options{
-		Allowed: func(netip.Addr) bool { return true },
-		Admit:   func(Client) (func(), error) { return func() {}, nil },
-		Bounds:  record.Bounds{Flows: 128, DurationS: 60},
-		Ended:   func(v Visit) { told <- v },
+		Allowed:   func(netip.Addr) bool { return true },
+		Admit:     func(Client) (func(), error) { return func() {}, nil },
+		Bounds:    record.Bounds{Flows: 128, DurationS: 60},
+		OnSession: func(v Session) { told <- v },
 	}
 	change(&o)
 	l, err := Listen(t.Context(), net.JoinHostPort(address, "0"))
@@ -50,14 +50,14 @@ func open(t *testing.T, address string, change func(*Options), stop ...<-chan st
 	return port, told
 }
 
-func visit(t *testing.T, visits <-chan Visit) Visit {
+func visit(t *testing.T, visits <-chan Session) Session {
 	t.Helper()
 	select {
 	case v := <-visits:
 		return v
 	case <-time.After(20 * time.Second):
 		t.Fatal("no visit was told")
-		return Visit{}
+		return Session{}
 	}
 }
 

@@ -67,7 +67,7 @@ func came(waiting error, n int, failed error) (int, error) {
 // lastReader reads what is there already.
 func (s *stream) lastReader() func(int) (int, error) {
 	return func(most int) (n int, err error) {
-		err = socket.OnSocket(s.raw, func(fd int) error {
+		err = socket.WithFD(s.raw, func(fd int) error {
 			n, _ = sock.Discard(fd, most)
 			return nil
 		})
@@ -90,8 +90,8 @@ const (
 // itself, at a high one as many as became due meanwhile. While there are threads
 // for it, a stream has one of its own, which wakes up sharply.
 func (s *stream) sendDatagrams(p pace) error {
-	if socket.TakeThread() {
-		defer socket.ReturnThread()
+	if socket.ReserveThread() {
+		defer socket.ReleaseThread()
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		sched.SetTimerSlack(true)
@@ -143,7 +143,7 @@ type batch struct {
 func newBatch(s *stream, size int) *batch {
 	b := &batch{stream: s, size: size, most: max(1, min(datagramsAtOnce, bytesAtOnce/size)), each: 1}
 	b.area = append([]byte(nil), chunk()[:b.most*size]...)
-	_ = socket.OnSocket(s.raw, func(fd int) error {
+	_ = socket.WithFD(s.raw, func(fd int) error {
 		// Only what fits into a packet can be cut.
 		headers := 28
 		six := addrPort(s.conn.LocalAddr()).Addr().Is6()
@@ -190,7 +190,7 @@ func (b *batch) send(n int, last int64) (int, error) {
 	case b.each > 1 && (failed == syscall.EINVAL || failed == syscall.EMSGSIZE || failed == syscall.EIO):
 		// The way there cannot do it after all.
 		b.each = 1
-		return 0, socket.OnSocket(b.stream.raw, func(fd int) error { return sock.SetUDPSegment(fd, 0) })
+		return 0, socket.WithFD(b.stream.raw, func(fd int) error { return sock.SetUDPSegment(fd, 0) })
 	}
 	return 0, os.NewSyscallError("send", failed)
 }
@@ -198,7 +198,7 @@ func (b *batch) send(n int, last int64) (int, error) {
 // receiveDatagrams counts what comes until the test is over. When a datagram came
 // the kernel says, so that jitter is the network's and not this program's.
 func (s *stream) receiveDatagrams() error {
-	_ = socket.OnSocket(s.raw, func(fd int) error {
+	_ = socket.WithFD(s.raw, func(fd int) error {
 		return errors.Join(sock.SetUDPGRO(fd), sock.SetTimestampNS(fd)) // or one by one, by our clock
 	})
 	r := sock.NewDatagramReceiver(messagesAtOnce, messageBytes)
@@ -231,7 +231,7 @@ func (s *stream) receiveDatagrams() error {
 	}
 	// What came before the end of the test counts.
 	last := socket.Now() + int64(remains)
-	return socket.OnSocket(s.raw, func(fd int) error {
+	return socket.WithFD(s.raw, func(fd int) error {
 		for socket.Now() < last {
 			if take(fd) != nil {
 				return nil

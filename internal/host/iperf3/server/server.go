@@ -46,12 +46,12 @@ type Options struct {
 	Admit func(Client) (dismiss func(), err error)
 	// Bounds are for each client.
 	Bounds record.Bounds
-	// Logins are those who may come; nil: everybody.
-	Logins *Logins
+	// Users are those who may come; nil: everybody.
+	Users *Users
 	// Closed is why nobody is served; empty: they are.
 	Closed string
-	// Ended is told of each test, and of each client that was refused.
-	Ended func(Visit)
+	// OnSession is told of each test, and of each client that was refused.
+	OnSession func(Session)
 }
 
 // Client is what others may ask of a test while it is there.
@@ -62,8 +62,8 @@ type Client interface {
 	Flows() int
 }
 
-// Visit is one test, or why there was none.
-type Visit struct {
+// Session is one test, or why there was none.
+type Session struct {
 	From    netip.AddrPort
 	Version string // the client's iperf3; empty: it did not say
 	Began   time.Time
@@ -119,7 +119,7 @@ func Listen(ctx context.Context, address string) (*Listener, error) {
 
 // sharePort lets each UDP stream have a socket of its own with the same port.
 func sharePort(_, _ string, raw syscall.RawConn) error {
-	return socket.OnSocket(raw, sock.SetReusePort)
+	return socket.WithFD(raw, sock.SetReusePort)
 }
 
 // Addr is the address that is listened on.
@@ -233,10 +233,10 @@ func (s *server) visit(a arrival) {
 	t.visit()
 }
 
-func (s *server) tell(v Visit) {
+func (s *server) tell(v Session) {
 	s.tellings.Lock()
 	defer s.tellings.Unlock()
-	s.options.Ended(v)
+	s.options.OnSession(v)
 }
 
 // expect has TCP streams with a test's cookie given to it; false: somebody else

@@ -57,9 +57,9 @@ func (t *test) newStream(n int, conn net.Conn) (*stream, error) {
 	if s.raw, err = conn.(syscall.Conn).SyscallConn(); err != nil {
 		return nil, err
 	}
-	six := socket.Plain(addrPort(conn.LocalAddr())).Addr().Is6()
+	six := socket.Unmap(addrPort(conn.LocalAddr())).Addr().Is6()
 	if tos := int(t.p.TOS); tos != 0 {
-		if err := socket.OnSocket(s.raw, func(fd int) error { return proc.SetTrafficClass(fd, six, tos) }); err != nil {
+		if err := socket.WithFD(s.raw, func(fd int) error { return proc.SetTrafficClass(fd, six, tos) }); err != nil {
 			return nil, refuse(iperf3.CodeSetTOS, "setting a type of service of %d: %v", tos, err)
 		}
 	}
@@ -82,7 +82,7 @@ func (t *test) outfitTCP(s *stream) error {
 	if available(t.p.Congestion) {
 		order.CongestionControl = t.p.Congestion
 	}
-	return socket.OnSocket(s.raw, func(fd int) error {
+	return socket.WithFD(s.raw, func(fd int) error {
 		err := socket.PrepareAccepted(order, fd)
 		if err != nil && order.CongestionControl != "" {
 			order.CongestionControl = "" // it is there, but not for this user
@@ -113,7 +113,7 @@ const receiveBuffer = 4 << 20
 func (t *test) outfitUDP(s *stream) error {
 	conn := s.conn.(*net.UDPConn)
 	if window := int(min(t.p.Window, largestWindow)); window != 0 {
-		return socket.OnSocket(s.raw, func(fd int) error { return sock.SetBuffers(fd, window, window) })
+		return socket.WithFD(s.raw, func(fd int) error { return sock.SetBuffers(fd, window, window) })
 	}
 	if !s.sends {
 		_ = conn.SetReadBuffer(receiveBuffer) // as much of it as is allowed
@@ -169,7 +169,7 @@ func (s *stream) start(p pace, failed chan<- error) {
 			if s.sends {
 				code = iperf3.CodeStreamWrite
 			}
-			failed <- refuse(code, "stream %d: %s", s.id, socket.Why(err, addrPort(s.conn.RemoteAddr()).Addr()))
+			failed <- refuse(code, "stream %d: %s", s.id, socket.Reason(err, addrPort(s.conn.RemoteAddr()).Addr()))
 		}
 	})
 }
@@ -200,7 +200,7 @@ func (s *stream) now() tally {
 	if s.udp || !s.sends {
 		return c
 	}
-	_ = socket.OnSocket(s.raw, func(fd int) error {
+	_ = socket.WithFD(s.raw, func(fd int) error {
 		if waits, err := sock.SendQueue(fd); err == nil {
 			c.bytes = max(0, c.bytes-waits)
 		}

@@ -83,7 +83,7 @@ func (t *test) visit() {
 		_ = t.conn.SetLinger(0)
 	}
 	t.conn.Close()
-	v := Visit{From: t.from, Version: printable(t.p.ClientVersion), Began: began, Err: err}
+	v := Session{From: t.from, Version: printable(t.p.ClientVersion), Began: began, Err: err}
 	if t.ended > t.began {
 		v.RanS = float64(t.ended-t.began) / 1e9
 		v.Flows = len(t.streams)
@@ -158,9 +158,9 @@ func (t *test) agree(ctx context.Context) error {
 	if err := iperf3.ReadJSON(t.conn, iperf3.MaxParametersBytes, &t.p); err != nil {
 		return errStranger
 	}
-	if o.Logins != nil {
+	if o.Users != nil {
 		late := time.After(answerAfter)
-		if err := o.Logins.check(t.p.AuthToken, time.Now()); err != nil {
+		if err := o.Users.check(t.p.AuthToken, time.Now()); err != nil {
 			select {
 			case <-late:
 			case <-ctx.Done():

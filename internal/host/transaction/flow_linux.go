@@ -20,26 +20,26 @@ import (
 // lost: the two hosts' clocks differ.
 const earlyEnd = 50 * time.Millisecond
 
-// end is one end of a flow: its connections, and the threads that work on them.
-type end struct {
-	engine  *Engine
-	order   record.FlowRequest
-	asks    bool
-	udp     bool // requests and responses are datagrams
-	part    part // which of the flow's connections are here
-	workers []*worker
-	ticket  []byte  // what a connection shows first
-	opener  *opener // of crr's connections
+// flow is one end of a flow: its connections, and the threads that work on them.
+type flow struct {
+	engine   *Engine
+	order    record.FlowRequest
+	isClient bool
+	udp      bool // requests and responses are datagrams
+	part     part // which of the flow's connections are here
+	workers  []*worker
+	cookie   []byte  // what a connection shows first
+	opener   *opener // of crr's connections
 
-	// came counts connections that are here or on their way here, joined those
+	// arrived counts connections that are here or on their way here, joined those
 	// that are open and with a thread.
-	came, joined atomic.Int64
-	// door is the thread that brings connections by their ticket; 0: none has.
-	door atomic.Int64
+	arrived, active atomic.Int64
+	// listenerThread is the thread that brings connections by their cookie; 0: none has.
+	listenerThread atomic.Int64
 
-	mu   sync.Mutex // never taken while transactions go on
-	fds  []int32    // of every connection that there has been
-	bell *sock.EventFD
+	mu     sync.Mutex // never taken while transactions go on
+	fds    []int32    // of every connection that there has been
+	wakeup *sock.EventFD
 	// listener is what crr's connections are accepted from, if it is not shared.
 	listener atomic.Int32
 	listens  netip.AddrPort
@@ -47,29 +47,29 @@ type end struct {
 	remote   netip.AddrPort
 	failure  string // why there is no flow; the first reason is kept
 	// exhausted is that reason where no port was left.
-	exhausted *record.PortsExhausted
-	equipped  bool // with threads for those who come
-	// admission lets one caller in at a time.
-	admission sync.Mutex
-	// callers have come over UDP, each to a socket of his own, which says what is here
+	exhausted  *record.PortsExhausted
+	hasWorkers bool // with threads for those who come
+	// acceptMu lets one caller in at a time.
+	acceptMu sync.Mutex
+	// clients have come over UDP, each to a socket of his own, which says what is here
 	// when he asks again.
-	callers map[netip.AddrPort]int32
-	ready   map[int32]handshake.Ready
-	lost    int64  // connections
-	why     string // the first of them was
-	ended   bool
+	clients    map[netip.AddrPort]int32
+	ready      map[int32]handshake.Ready
+	lostConns  int64  // connections
+	lossReason string // the first of them was
+	closed     bool
 }
 
-func newEnd(e *Engine, order record.FlowRequest, p part) *end {
-	f := &end{engine: e, order: order, asks: order.Remote.IsValid(), udp: order.Protocol == record.ProtocolUDPRR, part: p}
+func newFlow(e *Engine, order record.FlowRequest, p part) *flow {
+	f := &flow{engine: e, order: order, isClient: order.Remote.IsValid(), udp: order.Protocol == record.ProtocolUDPRR, part: p}
 	f.listener.Store(-1)
 	return f
 }
 
 // connections is how many there are to be here.
-func (f *end) connections() int { return f.part.size() }
+func (f *flow) connections() int { return f.part.size() }
 
-// oneSegment is what fits into the first segment with a ticket, on any path.
+// oneSegment is what fits into the first segment with a cookie, on any path.
 const oneSegment = 400
 
 func requestBytes(o record.FlowRequest) int  { return max(1, o.RequestBytes) }
@@ -84,82 +84,82 @@ var payload = func() []byte {
 }()
 
 // fail notes why there is no flow.
-func (f *end) fail(format string, args ...any) {
+func (f *flow) fail(format string, args ...any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.failure == "" && !f.ended {
+	if f.failure == "" && !f.closed {
 		f.failure = fmt.Sprintf(format, args...)
 	}
 }
 
-// lose notes that a connection is no more. Its descriptor is closed with the
+// connLost notes that a connection is no more. Its descriptor is closed with the
 // engine, so that its number names nothing else meanwhile.
-func (f *end) lose(fd int, err error) {
+func (f *flow) connLost(fd int, err error) {
 	if f.engine.quit.Load() {
 		return
 	}
-	if !f.turnover() {
-		f.joined.Add(-1)
+	if !f.isCRR() {
+		f.active.Add(-1)
 	}
-	if stop := f.engine.times().StopNs; stop != 0 && socket.Now() >= stop-int64(earlyEnd) {
+	if stop := f.engine.windowTimes().StopNs; stop != 0 && socket.Now() >= stop-int64(earlyEnd) {
 		return
 	}
 	reason := "the peer closed the connection before its time"
 	local, remote := sock.Addresses(fd)
 	if err != nil {
-		reason = socket.Why(err, remote.Addr())
+		reason = socket.Reason(err, remote.Addr())
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.lost++
-	if f.why == "" {
-		f.why = through(local, remote) + ": " + reason
+	f.lostConns++
+	if f.lossReason == "" {
+		f.lossReason = pathName(local, remote) + ": " + reason
 		if !remote.IsValid() { // the kernel has forgotten
-			f.why = reason
+			f.lossReason = reason
 		}
 	}
 }
 
 // state is the address of the first connection, and why there is no flow or not
 // all of it.
-func (f *end) state() (local netip.AddrPort, trouble string) {
+func (f *flow) state() (local netip.AddrPort, trouble string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := f.connections()
-	if f.turnover() {
+	if f.isCRR() {
 		n = 1 // has shown that there is a way
 	}
 	switch {
 	case f.failure != "":
 		return f.local, f.failure
-	case f.ended:
+	case f.closed:
 		return f.local, "closed"
-	case f.lost > 0 && f.turnover():
-		return f.local, fmt.Sprintf("%s failed; the first: %s", plural(int(f.lost), "connection"), f.why)
-	case f.lost > 0:
-		return f.local, fmt.Sprintf("%d of %s lost; the first: %s", f.lost, plural(n, "connection"), f.why)
-	case f.came.Load() < int64(n) && f.listens.IsValid():
-		return f.local, fmt.Sprintf("%d of %s have come to %s", f.joined.Load(), plural(n, "connection"), f.listens)
-	case f.came.Load() < int64(n) && !f.asks:
-		return f.local, fmt.Sprintf("%d of %s have come with the flow's ticket", f.joined.Load(), plural(n, "connection"))
-	case f.joined.Load() == 0:
+	case f.lostConns > 0 && f.isCRR():
+		return f.local, fmt.Sprintf("%s failed; the first: %s", plural(int(f.lostConns), "connection"), f.lossReason)
+	case f.lostConns > 0:
+		return f.local, fmt.Sprintf("%d of %s lost; the first: %s", f.lostConns, plural(n, "connection"), f.lossReason)
+	case f.arrived.Load() < int64(n) && f.listens.IsValid():
+		return f.local, fmt.Sprintf("%d of %s have come to %s", f.active.Load(), plural(n, "connection"), f.listens)
+	case f.arrived.Load() < int64(n) && !f.isClient:
+		return f.local, fmt.Sprintf("%d of %s have come with the flow's cookie", f.active.Load(), plural(n, "connection"))
+	case f.active.Load() == 0:
 		return f.local, "not connected yet"
 	}
 	return f.local, ""
 }
 
 // settled says that nothing more is to be waited for.
-func (f *end) settled() bool {
+func (f *flow) settled() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.turnover() && f.joined.Load() > 0 {
+	if f.isCRR() && f.active.Load() > 0 {
 		return true // the others follow when they are wanted
 	}
-	return f.failure != "" || f.ended || f.joined.Load()+f.lost >= int64(f.connections())
+	return f.failure != "" || f.closed || f.active.Load()+f.lostConns >= int64(f.connections())
 }
 
-// sound says what is wrong with an order.
-func sound(o record.FlowRequest) error {
+// check says what is wrong with an order.
+func check(o record.FlowRequest) error {
 	var errs []error
 	message := 1 << 30
 	if o.Protocol == record.ProtocolUDPRR {
@@ -188,9 +188,9 @@ func sound(o record.FlowRequest) error {
 	return errors.Join(errs...)
 }
 
-// equip makes the threads' books, and what wakes them up.
-func (f *end) equip() error {
-	if err := sound(f.order); err != nil {
+// makeWorkers makes the threads' books, and what wakes them up.
+func (f *flow) makeWorkers() error {
+	if err := check(f.order); err != nil {
 		return err
 	}
 	bell, err := sock.NewEventFD()
@@ -202,9 +202,9 @@ func (f *end) equip() error {
 	var workers []*worker
 	for i := range threads {
 		w := newWorker(f, f.part.of(i, threads))
-		if n > threads || f.turnover() {
+		if n > threads || f.isCRR() {
 			if w.epoll, err = sock.NewEpoll(); err == nil {
-				err = bell.AddTo(w.epoll, bellTag)
+				err = bell.AddTo(w.epoll, wakeupTag)
 			}
 		}
 		workers = append(workers, w)
@@ -214,35 +214,35 @@ func (f *end) equip() error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.bell, f.workers, f.equipped = bell, workers, err == nil
+	f.wakeup, f.workers, f.hasWorkers = bell, workers, err == nil
 	return err
 }
 
-// direct says that each thread has one connection at most and waits for that.
-func (f *end) direct() bool {
-	return f.connections() <= max(1, f.order.Threads) && !f.turnover()
+// oneConnPerThread says that each thread has one connection at most and waits for that.
+func (f *flow) oneConnPerThread() bool {
+	return f.connections() <= max(1, f.order.Threads) && !f.isCRR()
 }
 
-// visited says that connections for one transaction each come through a door.
-func (f *end) visited() bool { return f.turnover() && !f.asks && !f.order.Cookie.IsZero() }
+// sharesListener says that connections for one transaction each come through a door.
+func (f *flow) sharesListener() bool { return f.isCRR() && !f.isClient && !f.order.Cookie.IsZero() }
 
-// turnover says that each transaction has a connection of its own.
-func (f *end) turnover() bool { return f.order.Protocol == record.ProtocolCRR }
+// isCRR says that each transaction has a connection of its own.
+func (f *flow) isCRR() bool { return f.order.Protocol == record.ProtocolCRR }
 
-// settle gives a connection the options that it has not got from a listener.
-func (f *end) settle(fd int, offered bool) error {
+// setSocketOptions gives a connection the options that it has not got from a listener.
+func (f *flow) setSocketOptions(fd int, offered bool) error {
 	if f.udp {
-		return f.glances(fd)
+		return f.setTimeouts(fd)
 	}
 	if offered {
 		if err := socket.PrepareAccepted(f.order, fd); err != nil {
 			return err
 		}
 	}
-	if f.turnover() && max(requestBytes(f.order), responseBytes(f.order)) <= oneSegment {
+	if f.isCRR() && max(requestBytes(f.order), responseBytes(f.order)) <= oneSegment {
 		return nil // nothing waits for anything
 	}
-	if err := f.glances(fd); err != nil {
+	if err := f.setTimeouts(fd); err != nil {
 		return err
 	}
 	if err := sock.SetNoDelay(fd, f.order.NoDelay == nil || *f.order.NoDelay); err != nil {
@@ -251,25 +251,25 @@ func (f *end) settle(fd int, offered bool) error {
 	return nil
 }
 
-// glances has who waits for room or data look now and then whether the engine closes,
+// setTimeouts has who waits for room or data look now and then whether the engine closes,
 // where nothing else would tell him.
-func (f *end) glances(fd int) error {
-	if !f.direct() {
+func (f *flow) setTimeouts(fd int) error {
+	if !f.oneConnPerThread() {
 		return nil
 	}
-	if err := sock.SetSendTimeout(fd, glance); err != nil {
+	if err := sock.SetSendTimeout(fd, checkInterval); err != nil {
 		return fmt.Errorf("setting SO_SNDTIMEO: %w", err)
 	}
-	if err := sock.SetReceiveTimeout(fd, glance); err != nil {
+	if err := sock.SetReceiveTimeout(fd, checkInterval); err != nil {
 		return fmt.Errorf("setting SO_RCVTIMEO: %w", err)
 	}
 	return nil
 }
 
-// keep puts a connection into the books, where it has a number that no other gets.
+// register puts a connection into the books, where it has a number that no other gets.
 // False: the engine has closed, and so is the connection. It is called with the lock.
-func (f *end) keep(fd int) (number int, kept bool) {
-	if f.ended {
+func (f *flow) register(fd int) (number int, kept bool) {
+	if f.closed {
 		_ = sock.SetLingerZero(fd)
 		sock.CloseSocket(fd)
 		return 0, false
@@ -281,29 +281,29 @@ func (f *end) keep(fd int) (number int, kept bool) {
 	return len(f.fds) - 1, true
 }
 
-// take says that a connection with this ticket is one of the flow's.
-func (f *end) take(ticket record.Cookie) bool {
-	if f.asks || f.udp || f.order.Cookie != ticket || ticket.IsZero() {
+// claim says that a connection with this cookie is one of the flow's.
+func (f *flow) claim(cookie record.Cookie) bool {
+	if f.isClient || f.udp || f.order.Cookie != cookie || cookie.IsZero() {
 		return false
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.equipped || f.ended || f.failure != "" || f.came.Load() >= int64(f.connections()) && !f.turnover() {
+	if !f.hasWorkers || f.closed || f.failure != "" || f.arrived.Load() >= int64(f.connections()) && !f.isCRR() {
 		return false
 	}
-	f.came.Add(1)
+	f.arrived.Add(1)
 	return true
 }
 
 // wake ends the waiting of threads.
-func (f *end) wake() {
+func (f *flow) wake() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.ended = true
-	if f.bell != nil {
-		f.bell.Signal()
+	f.closed = true
+	if f.wakeup != nil {
+		f.wakeup.Signal()
 	}
-	if f.direct() {
+	if f.oneConnPerThread() {
 		for _, fd := range f.fds {
 			sock.ShutdownRead(int(fd))
 		}
@@ -312,7 +312,7 @@ func (f *end) wake() {
 
 // close gives everything back. Connections are reset, so that neither end goes on
 // sending what is buffered or waits in TIME_WAIT.
-func (f *end) close() {
+func (f *flow) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, fd := range f.fds {
@@ -329,8 +329,8 @@ func (f *end) close() {
 			w.epoll = nil
 		}
 	}
-	if f.bell != nil {
-		f.bell.Close()
-		f.bell = nil
+	if f.wakeup != nil {
+		f.wakeup.Close()
+		f.wakeup = nil
 	}
 }

@@ -16,8 +16,8 @@ import (
 // Which way a trial's flows take: route questions before they open, ports
 // to open them from, and the ports by which their packets come in.
 
-// ways are the verbs for that. They show more of the host than guests may see.
-func (a *agent) ways() map[string]bus.Handler {
+// paths are the verbs for that. They show more of the host than clients may see.
+func (a *agent) paths() map[string]bus.Handler {
 	return map[string]bus.Handler{
 		"lookup": handle(a.lookup),
 		"ports":  handle(a.ports),
@@ -70,7 +70,7 @@ func hold(protocol string, at netip.Addr) (port uint16, free func() error, err e
 // watch begins to look by which ports flows come in. What it cannot see is said,
 // and is no reason not to measure.
 func (a *agent) watch(r record.WindowRequest) (seen *counters.Arrivals, blind string) {
-	if len(r.Watch) == 0 || a.guest != nil {
+	if len(r.Watch) == 0 || a.client != nil {
 		return nil, ""
 	}
 	seen, err := a.reader.WatchArrivals(r.Watch, r.BeginNs, r.Marks)

@@ -16,8 +16,8 @@ import (
 	"linerate/internal/host/iperf3"
 )
 
-// Logins are the users who may run tests, as iperf3's servers know them.
-type Logins struct {
+// Users are the users who may run tests, as iperf3's servers know them.
+type Users struct {
 	key   *rsa.PrivateKey
 	users string // file
 	skew  time.Duration
@@ -27,15 +27,15 @@ type Logins struct {
 // maxUsers bounds the file of users.
 const maxUsers = 1 << 20
 
-// LoadLogins reads the key and has a first look at the file of users, which is
+// LoadUsers reads the key and has a first look at the file of users, which is
 // read again for each test. PKCS1 also takes tokens of iperf3 before 3.17, whose
 // padding helps those who want to find out what a token says.
-func LoadLogins(key, users string, skew time.Duration, pkcs1 bool) (*Logins, error) {
+func LoadUsers(key, users string, skew time.Duration, pkcs1 bool) (*Users, error) {
 	text, err := os.ReadFile(key)
 	if err != nil {
 		return nil, err
 	}
-	l := &Logins{users: users, skew: skew, pkcs1: pkcs1}
+	l := &Users{users: users, skew: skew, pkcs1: pkcs1}
 	if l.key, err = parseKey(text); err != nil {
 		return nil, fmt.Errorf("%s: %w", key, err)
 	}
@@ -64,7 +64,7 @@ func parseKey(text []byte) (*rsa.PrivateKey, error) {
 
 // check says why the bearer of a token may not come in. What it says is for the
 // server's log; the client learns nothing of it.
-func (l *Logins) check(token string, now time.Time) error {
+func (l *Users) check(token string, now time.Time) error {
 	if token == "" {
 		return errors.New("no token: this server wants a user name and a password")
 	}
@@ -92,7 +92,7 @@ func (l *Logins) check(token string, now time.Time) error {
 }
 
 // find looks a user up: a line has the name, a comma, and the hash of the password.
-func (l *Logins) find(user, password string) (bool, error) {
+func (l *Users) find(user, password string) (bool, error) {
 	file, err := os.Open(l.users)
 	if err != nil {
 		return false, err

@@ -18,19 +18,19 @@ import (
 // The opener's datagrams may be lost, and so may the answers: each is sent again,
 // at first after the one time, later after up to the other.
 const (
-	againFirst = 50 * time.Millisecond
-	againLast  = 500 * time.Millisecond
-	// tries is how long an opener tries when it is not told.
-	tries = 10 * time.Second
+	retryFirst = 50 * time.Millisecond
+	retryMax   = 500 * time.Millisecond
+	// defaultTimeout is how long an opener tries when it is not told.
+	defaultTimeout = 10 * time.Second
 )
 
-var errNoAnswer = errors.New("no answer")
+var errNoResponse = errors.New("no answer")
 
-// Open opens a flow: it makes a connected socket, which control prepares, and has the
+// Dial opens a flow: it makes a connected socket, which control prepares, and has the
 // acceptor agree. No timeout: ten seconds.
-func Open(ctx context.Context, order record.FlowRequest, timeout time.Duration, control func(fd int) error) (*net.UDPConn, error) {
+func Dial(ctx context.Context, order record.FlowRequest, timeout time.Duration, control func(fd int) error) (*net.UDPConn, error) {
 	if timeout <= 0 {
-		timeout = tries
+		timeout = defaultTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -42,10 +42,10 @@ func Open(ctx context.Context, order record.FlowRequest, timeout time.Duration, 
 	conn := c.(*net.UDPConn)
 	// Closing is what ends waiting for an answer.
 	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })()
-	hello := frame{kind: kindHello, ticket: order.Cookie}
-	challenge, err := ask(ctx, conn, hello, kindChallenge)
+	hello := frame{kind: kindHello, flow: order.Cookie}
+	challenge, err := exchange(ctx, conn, hello, kindChallenge)
 	if err == nil {
-		_, err = ask(ctx, conn, frame{kind: kindAnswer, ticket: order.Cookie, cookie: challenge.cookie}, kindReady)
+		_, err = exchange(ctx, conn, frame{kind: kindResponse, flow: order.Cookie, cookie: challenge.cookie}, kindReady)
 	}
 	if err == nil {
 		err = conn.SetReadDeadline(time.Time{})
@@ -59,7 +59,7 @@ func Open(ctx context.Context, order record.FlowRequest, timeout time.Duration, 
 	case errors.Is(err, syscall.ECONNREFUSED):
 		err = errors.New("connection refused (ICMP port unreachable): nothing listens there")
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		err = fmt.Errorf("%w to its datagrams within %v", errNoAnswer, timeout)
+		err = fmt.Errorf("%w to its datagrams within %v", errNoResponse, timeout)
 	case ctx.Err() != nil:
 		err = context.Canceled
 	}
@@ -73,7 +73,7 @@ func Open(ctx context.Context, order record.FlowRequest, timeout time.Duration, 
 // connected itself has no flow's ticket.
 func Dialer(order record.FlowRequest, control func(fd int) error) *net.Dialer {
 	dialer := &net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
-		return socket.OnSocket(raw, func(fd int) error {
+		return socket.WithFD(raw, func(fd int) error {
 			if order.LocalPort != 0 {
 				if err := sock.SetReuseAddress(fd); err != nil {
 					return fmt.Errorf("setting SO_REUSEADDR: %w", err)
@@ -88,17 +88,17 @@ func Dialer(order record.FlowRequest, control func(fd int) error) *net.Dialer {
 	return dialer
 }
 
-// ask says one thing until the answer comes.
-func ask(ctx context.Context, conn *net.UDPConn, say frame, want kind) (frame, error) {
+// exchange says one thing until the answer comes.
+func exchange(ctx context.Context, conn *net.UDPConn, say frame, want kind) (frame, error) {
 	question, buffer := say.encode(), make([]byte, FrameBytes+1)
-	again := againFirst
+	again := retryFirst
 	for ctx.Err() == nil {
 		// A network that is not there yet, or full, is not a reason to give up.
 		if _, err := conn.Write(question); err != nil && !socket.NotSent(err) {
 			return frame{}, err
 		}
 		deadline := time.Now().Add(again)
-		again = min(2*again, againLast)
+		again = min(2*again, retryMax)
 		for ctx.Err() == nil {
 			if err := conn.SetReadDeadline(deadline); err != nil {
 				return frame{}, err
@@ -114,7 +114,7 @@ func ask(ctx context.Context, conn *net.UDPConn, say frame, want kind) (frame, e
 				return frame{}, err
 			}
 			// Whatever else comes is late, or not meant for a flow.
-			if f, ok := decode(buffer[:n]); ok && f.kind == want && f.ticket == say.ticket &&
+			if f, ok := decode(buffer[:n]); ok && f.kind == want && f.flow == say.flow &&
 				(want == kindChallenge || f.cookie == say.cookie) {
 				return f, nil
 			}

@@ -6,17 +6,17 @@ import (
 	"linerate/internal/model/record"
 )
 
-// memory is how many datagrams back a ledger knows each one: at forty million a
+// windowBits is how many datagrams back a ledger knows each one: at forty million a
 // second, 6 ms.
-const memory = 1 << 18
+const windowBits = 1 << 18
 
-// ledger tells, by sequence numbers, what became of a flow's datagrams. Only the
+// tracker tells, by sequence numbers, what became of a flow's datagrams. Only the
 // flow's receiver writes it; books.go shows it to others.
-type ledger struct {
+type tracker struct {
 	counts
-	header Header              // nil: our own
-	next   uint64              // one more than the highest sequence number so far
-	seen   [memory / 64]uint64 // a bit for each of the latest sequence numbers
+	header Header                  // nil: our own
+	next   uint64                  // one more than the highest sequence number so far
+	seen   [windowBits / 64]uint64 // a bit for each of the latest sequence numbers
 
 	dropped uint32 // as the latest message told
 	largest int    // datagrams in one message, so far
@@ -31,16 +31,16 @@ type counts struct {
 	lost            int64 // below the highest, and not received
 	reordered       int64 // received after one that was sent later
 	duplicates      int64
-	stale           int64 // too late to tell whether a second time
+	late            int64 // too late to tell whether a second time
 	inBuffer        int64 // of the lost, at most: thrown away at the receiver's socket
 	stray           int64 // not of the flow
 	arrivedBytes    int64 // all payload, strays and duplicates too
 	jitter          float64
 }
 
-// enter counts one datagram's sequence number. True: it is there for the first
+// add counts one datagram's sequence number. True: it is there for the first
 // time.
-func (l *ledger) enter(sequence uint64) bool {
+func (l *tracker) add(sequence uint64) bool {
 	at, bit := &l.seen[sequence/64%uint64(len(l.seen))], uint64(1)<<(sequence%64)
 	switch {
 	case sequence == l.next:
@@ -53,9 +53,9 @@ func (l *ledger) enter(sequence uint64) bool {
 		l.skip(sequence)
 		*at |= bit
 		l.next = sequence + 1
-	case l.next-sequence > memory-64:
+	case l.next-sequence > windowBits-64:
 		// Its bit may already stand for a later one.
-		l.stale++
+		l.late++
 		return false
 	case *at&bit != 0:
 		l.duplicates++
@@ -72,7 +72,7 @@ func (l *ledger) enter(sequence uint64) bool {
 // skip counts the datagrams before sequence as lost, and forgets those whose
 // bits are needed. Each word of bits is cleared as its first number comes into
 // reach, so that below the highest number no word holds an older one's bits.
-func (l *ledger) skip(sequence uint64) {
+func (l *tracker) skip(sequence uint64) {
 	l.lost += int64(sequence - l.next)
 	word, last := (l.next+63)/64, sequence/64
 	if last-word >= uint64(len(l.seen)) && last >= word {
@@ -92,10 +92,10 @@ type message struct {
 	cut     bool
 }
 
-// take enters a message. stray is told of what is not of the flow. timed: how
+// addMessage enters a message. stray is told of what is not of the flow. timed: how
 // much later than sent the message arrived, on two clocks, may be taken for the
 // delay; it is given once for what was sent at the same instant.
-func (l *ledger) take(m message, stray func([]byte)) (delay int64, timed bool) {
+func (l *tracker) addMessage(m message, stray func([]byte)) (delay int64, timed bool) {
 	l.arrivedBytes += int64(len(m.data))
 	if m.segment < headerBytes || m.cut {
 		l.stray++
@@ -119,30 +119,30 @@ func (l *ledger) take(m message, stray func([]byte)) (delay int64, timed bool) {
 		}
 		if first {
 			first = false
-			l.blame(sequence, m)
+			l.attributeDrops(sequence, m)
 			if !l.timed || sent != l.sent {
 				delay, timed = m.arrived-sent, true
-				l.time(sent, m.arrived)
+				l.updateJitter(sent, m.arrived)
 			}
 		}
-		if l.enter(sequence) {
+		if l.add(sequence) {
 			l.bytes += int64(size)
 		}
 	}
 	return delay, timed
 }
 
-func (l *ledger) parse(b []byte) (sequence uint64, ns int64) {
+func (l *tracker) parse(b []byte) (sequence uint64, ns int64) {
 	if l.header != nil {
 		return l.header.Parse(b)
 	}
 	return header(b)
 }
 
-// blame finds out how many of the datagrams that are missing before a message
+// attributeDrops finds out how many of the datagrams that are missing before a message
 // were thrown away at this host's own socket. It counts messages: each was as
 // many datagrams as the largest one so far, at most.
-func (l *ledger) blame(sequence uint64, m message) {
+func (l *tracker) attributeDrops(sequence uint64, m message) {
 	l.largest = max(l.largest, (len(m.data)+m.segment-1)/m.segment)
 	thrown := int64(m.dropped - l.dropped)
 	l.dropped = m.dropped
@@ -151,9 +151,9 @@ func (l *ledger) blame(sequence uint64, m message) {
 	}
 }
 
-// time goes on with the interarrival jitter (RFC 3550, 6.4.1). Datagrams that
+// updateJitter goes on with the interarrival jitter (RFC 3550, 6.4.1). Datagrams that
 // were sent at the same instant have no spacing of their own: one counts.
-func (l *ledger) time(sent, arrived int64) {
+func (l *tracker) updateJitter(sent, arrived int64) {
 	if l.timed {
 		d := math.Abs(float64((arrived - l.arrived) - (sent - l.sent)))
 		l.jitter += (d - l.jitter) / 16
@@ -165,6 +165,6 @@ func (l *ledger) time(sent, arrived int64) {
 func (c counts) record() *record.Datagrams {
 	return &record.Datagrams{
 		Received: c.received, Lost: c.lost, Reordered: c.reordered, Duplicates: c.duplicates,
-		Stale: c.stale, LostInBuffer: min(c.inBuffer, c.lost), JitterUs: c.jitter / 1e3,
+		Stale: c.late, LostInBuffer: min(c.inBuffer, c.lost), JitterUs: c.jitter / 1e3,
 	}
 }

@@ -20,26 +20,26 @@ import (
 
 // Tags of what the door watches.
 const (
-	tagBell = iota
+	tagWakeup = iota
 	tagListener
 )
 
-// eager is how long the door asks for connections over and over after one that
+// pollTime is how long the door asks for connections over and over after one that
 // wants it.
-const eager = int64(time.Millisecond)
+const pollTime = int64(time.Millisecond)
 
-// door takes connections from the listener on a thread of its own, by raw system
-// calls. A connection that has shown the ticket of a flow of transactions is
+// acceptAll takes connections from the listener on a thread of its own, by raw system
+// calls. A connection that has shown the cookie of a flow of transactions is
 // handed over as the descriptor that it is, or has been answered right here; any
 // other is received in its own time.
-func (s *server) door(l *net.TCPListener) error {
+func (s *server) acceptAll(l *net.TCPListener) error {
 	ctx := s.ctx
 	raw, err := l.SyscallConn()
 	if err != nil {
 		return err
 	}
 	var listener int
-	if err := socket.OnSocket(raw, func(fd int) error {
+	if err := socket.WithFD(raw, func(fd int) error {
 		sock.DetachPoller(fd)
 		listener, err = sock.Dup(fd)
 		return err
@@ -59,7 +59,7 @@ func (s *server) door(l *net.TCPListener) error {
 	defer watch.Close()
 	// Whoever comes speaks first, so that one wake-up is enough for a connection
 	// and its words; who says nothing comes in a second later.
-	if err := errors.Join(bell.AddTo(watch, tagBell), watch.AddExclusive(listener, tagListener), sock.SetDeferAccept(listener, 1)); err != nil {
+	if err := errors.Join(bell.AddTo(watch, tagWakeup), watch.AddExclusive(listener, tagListener), sock.SetDeferAccept(listener, 1)); err != nil {
 		return fmt.Errorf("listening on %s: %w", l.Addr(), err)
 	}
 	rung := make(chan struct{})
@@ -75,7 +75,7 @@ func (s *server) door(l *net.TCPListener) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	until := int64(0) // the door is eager
-	for vain := 0; ctx.Err() == nil; {
+	for emptyPolls := 0; ctx.Err() == nil; {
 		limit := time.Duration(-1)
 		if until > 0 {
 			if limit = 0; socket.Now() > until {
@@ -83,7 +83,7 @@ func (s *server) door(l *net.TCPListener) error {
 			}
 		}
 		if watch.Wait(limit) == 0 {
-			if vain++; vain%16 == 0 {
+			if emptyPolls++; emptyPolls%16 == 0 {
 				sock.Yield()
 			}
 			continue
@@ -97,30 +97,30 @@ func (s *server) door(l *net.TCPListener) error {
 			// Out of descriptors or memory, or a connection that was reset while it
 			// waited: none of it lasts.
 			sched.SleepUntil(sched.Now() + int64(time.Millisecond))
-		case s.enter(fd):
-			until = socket.Now() + eager
+		case s.handOff(fd):
+			until = socket.Now() + pollTime
 		}
 	}
 	return nil
 }
 
-// enter lets a connection in. True: more of its kind are to be expected at once.
-func (s *server) enter(fd int) bool {
+// handOff lets a connection in. True: more of its kind are to be expected at once.
+func (s *server) handOff(fd int) bool {
 	var frame [greeting.TicketBytes]byte
 	n, err := sock.TryPeek(fd, frame[:])
 	if err == nil {
-		if ticket, ok := greeting.TicketOf(frame[:n]); ok && s.admits(fd) {
-			if taken, more := s.seatSocket(ticket, fd, len(frame)); taken {
+		if cookie, ok := greeting.TicketOf(frame[:n]); ok && s.allowedFD(fd) {
+			if taken, more := s.offerSocket(cookie, fd, len(frame)); taken {
 				return more
 			}
 		}
 	}
-	s.slowly(fd)
+	s.acceptSlow(fd)
 	return false
 }
 
-// admits says that a connection comes from where it may.
-func (s *server) admits(fd int) bool {
+// allowedFD says that a connection comes from where it may.
+func (s *server) allowedFD(fd int) bool {
 	if len(s.options.Allow) == 0 {
 		return true
 	}
@@ -128,15 +128,15 @@ func (s *server) admits(fd int) bool {
 	return s.allowed(from.Addr())
 }
 
-// seatSocket gives a connection to the guest that waits for it, without the
-// ticket that was only looked at.
-func (s *server) seatSocket(ticket record.Cookie, fd, shown int) (taken, more bool) {
+// offerSocket gives a connection to the conductor that waits for it, without the
+// cookie that was only looked at.
+func (s *server) offerSocket(cookie record.Cookie, fd, shown int) (taken, more bool) {
 	s.mu.Lock()
 	clients := s.clients
 	s.mu.Unlock()
 	for _, c := range clients {
-		if g, ok := c.(*agent.Guest); ok {
-			if taken, more = g.OfferSocket(ticket, fd, shown); taken {
+		if g, ok := c.(*agent.Client); ok {
+			if taken, more = g.OfferSocket(cookie, fd, shown); taken {
 				return taken, more
 			}
 		}
@@ -144,8 +144,8 @@ func (s *server) seatSocket(ticket record.Cookie, fd, shown int) (taken, more bo
 	return false, false
 }
 
-// slowly receives a connection that may take its time.
-func (s *server) slowly(fd int) {
+// acceptSlow receives a connection that may take its time.
+func (s *server) acceptSlow(fd int) {
 	if sock.SetBlocking(fd, false) != nil {
 		sock.CloseSocket(fd)
 		return

@@ -15,41 +15,41 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Door is a port to which flows come. It keeps nothing of those who knock:
+// Listener is a port to which flows come. It keeps nothing of those who knock:
 // until somebody has shown that he receives at his address, he is sent no more than
 // he sent, and only if he knows the ticket of a flow that is waited for.
-type Door struct {
-	conn  *net.UDPConn
-	at    netip.AddrPort
-	six   bool // an IPv6 socket, to which IPv4 may come too
-	bakes *bakery
-	close sync.Once
+type Listener struct {
+	conn    *net.UDPConn
+	at      netip.AddrPort
+	six     bool // an IPv6 socket, to which IPv4 may come too
+	cookies *cookieStore
+	close   sync.Once
 }
 
-// Guests is who may come in by a door.
-type Guests struct {
+// Handler is who may come in by a door.
+type Handler struct {
 	// Allowed says whether somebody at an address may at all; nil: everybody.
 	Allowed func(netip.Addr) bool
 	// Expects says whether a flow with this ticket is waited for.
 	Expects func(record.Cookie) bool
-	// Admit hands over who has come with a ticket.
-	Admit func(record.Cookie, Caller)
+	// Accept hands over who has come with a ticket.
+	Accept func(record.Cookie, Client)
 }
 
-// Caller is somebody at a door who receives at the address he comes from.
-type Caller struct {
-	door     *Door
-	at       netip.Addr // of this host, where he has come to
-	from     netip.AddrPort
+// Client is somebody at a door who receives at the address he comes from.
+type Client struct {
+	listener *Listener
+	local    netip.Addr // of this host, where he has come to
+	remote   netip.AddrPort
 	accepted frame
 }
 
-// OpenDoor opens a port at an address, such as "127.0.0.1:0".
-func OpenDoor(ctx context.Context, address string) (*Door, error) {
-	d := &Door{bakes: newBakery()}
+// Listen opens a port at an address, such as "127.0.0.1:0".
+func Listen(ctx context.Context, address string) (*Listener, error) {
+	d := &Listener{cookies: newCookieStore()}
 	config := net.ListenConfig{Control: func(network, _ string, raw syscall.RawConn) error {
 		d.six = network == "udp6"
-		return socket.OnSocket(raw, func(fd int) error {
+		return socket.WithFD(raw, func(fd int) error {
 			// Elsewhere than on Linux, the system chooses what answers come from.
 			if err := sock.SetRecvPktinfo(fd, d.six); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 				return err
@@ -65,24 +65,24 @@ func OpenDoor(ctx context.Context, address string) (*Door, error) {
 	// Only now that the port is ours alone may the flows' sockets share it.
 	raw, err := d.conn.SyscallConn()
 	if err == nil {
-		err = socket.OnSocket(raw, sock.SetReusePort)
+		err = socket.WithFD(raw, sock.SetReusePort)
 	}
 	if err != nil {
 		d.conn.Close()
 		return nil, err
 	}
-	d.at = socket.Plain(d.conn.LocalAddr().(*net.UDPAddr).AddrPort())
+	d.at = socket.Unmap(d.conn.LocalAddr().(*net.UDPAddr).AddrPort())
 	return d, nil
 }
 
-// At is the door's address.
-func (d *Door) At() netip.AddrPort { return d.at }
+// Addr is the door's address.
+func (d *Listener) Addr() netip.AddrPort { return d.at }
 
 // Close closes the door. Who has come in already does not notice.
-func (d *Door) Close() { d.close.Do(func() { d.conn.Close() }) }
+func (d *Listener) Close() { d.close.Do(func() { d.conn.Close() }) }
 
 // Serve receives who comes, until the door is closed.
-func (d *Door) Serve(g Guests) {
+func (d *Listener) Serve(g Handler) {
 	buffer, control := make([]byte, FrameBytes+1), make([]byte, 128)
 	for {
 		n, c, _, from, err := d.conn.ReadMsgUDPAddrPort(buffer, control)
@@ -95,31 +95,31 @@ func (d *Door) Serve(g Guests) {
 			continue
 		}
 		f, ok := decode(buffer[:n])
-		if !ok || g.Allowed != nil && !g.Allowed(from.Addr().Unmap()) || !g.Expects(f.ticket) {
+		if !ok || g.Allowed != nil && !g.Allowed(from.Addr().Unmap()) || !g.Expects(f.flow) {
 			continue
 		}
 		at, now := sock.PktinfoAddress(control[:c]), socket.Now()
-		switch plain := socket.Plain(from); f.kind {
+		switch plain := socket.Unmap(from); f.kind {
 		case kindHello:
-			f.kind, f.cookie = kindChallenge, d.bakes.bake(plain, f.ticket, now)
+			f.kind, f.cookie = kindChallenge, d.cookies.cookie(plain, f.flow, now)
 			_, _, _ = d.conn.WriteMsgUDPAddrPort(f.encode(), sock.Pktinfo(at, d.six), from)
-		case kindAnswer:
-			if d.bakes.accepts(f.cookie, plain, f.ticket, now) {
-				g.Admit(f.ticket, Caller{d, at, plain, f})
+		case kindResponse:
+			if d.cookies.valid(f.cookie, plain, f.flow, now) {
+				g.Accept(f.flow, Client{d, at, plain, f})
 			}
 		}
 	}
 }
 
-// Door is the address that the caller has come to.
-func (c Caller) Door() netip.AddrPort { return c.door.at }
+// LocalAddr is the address that the caller has come to.
+func (c Client) LocalAddr() netip.AddrPort { return c.listener.at }
 
-// From is where the caller receives.
-func (c Caller) From() netip.AddrPort { return c.from }
+// RemoteAddr is where the caller receives.
+func (c Client) RemoteAddr() netip.AddrPort { return c.remote }
 
 // Ready is what the caller is told once there is a socket for the flow: he asks
 // again, over that socket, until he hears it.
-func (c Caller) Ready() Ready {
+func (c Client) Ready() Ready {
 	c.accepted.kind = kindReady
 	return c.accepted.encode()
 }
@@ -127,32 +127,32 @@ func (c Caller) Ready() Ready {
 // Ready is the end of a handshake, as the acceptor says it.
 type Ready []byte
 
-// Answers says that a datagram is the opener's who has not heard it yet.
-func (r Ready) Answers(b []byte) bool {
+// IsRequestedBy says that a datagram is the opener's who has not heard it yet.
+func (r Ready) IsRequestedBy(b []byte) bool {
 	f, ok := decode(b)
 	ready, accepted := decode(r)
-	return ok && accepted && f == (frame{kindAnswer, ready.ticket, ready.cookie})
+	return ok && accepted && f == (frame{kindResponse, ready.flow, ready.cookie})
 }
 
-// Meet makes a socket on the door's port that is connected to the caller; control
+// Dial makes a socket on the door's port that is connected to the caller; control
 // prepares it.
-func (c Caller) Meet(control func(fd int) error) (*net.UDPConn, error) {
-	local := netip.AddrPortFrom(c.at, c.door.at.Port())
-	if !c.at.IsValid() {
-		local = netip.AddrPortFrom(c.door.at.Addr(), local.Port())
+func (c Client) Dial(control func(fd int) error) (*net.UDPConn, error) {
+	local := netip.AddrPortFrom(c.local, c.listener.at.Port())
+	if !c.local.IsValid() {
+		local = netip.AddrPortFrom(c.listener.at.Addr(), local.Port())
 	}
-	if zone := c.from.Addr().Zone(); zone != "" {
+	if zone := c.remote.Addr().Zone(); zone != "" {
 		local = netip.AddrPortFrom(local.Addr().WithZone(zone), local.Port())
 	}
 	dialer := net.Dialer{LocalAddr: net.UDPAddrFromAddrPort(local), Control: func(_, _ string, raw syscall.RawConn) error {
-		return socket.OnSocket(raw, func(fd int) error {
+		return socket.WithFD(raw, func(fd int) error {
 			if err := sock.SetReusePort(fd); err != nil {
 				return err
 			}
 			return control(fd)
 		})
 	}}
-	conn, err := dialer.Dial("udp", c.from.String())
+	conn, err := dialer.Dial("udp", c.remote.String())
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func (t *tally) moved(at int64) {
 // show makes the counts those of a ledger.
 func (t *tally) show(c *counts) {
 	t.version.Add(1)
-	for i, v := range [...]int64{c.received, c.bytes, c.lost, c.reordered, c.duplicates, c.stale, c.inBuffer, c.stray, c.arrivedBytes, int64(math.Float64bits(c.jitter))} {
+	for i, v := range [...]int64{c.received, c.bytes, c.lost, c.reordered, c.duplicates, c.late, c.inBuffer, c.stray, c.arrivedBytes, int64(math.Float64bits(c.jitter))} {
 		t.counts[i].Store(v)
 	}
 	t.version.Add(1)
@@ -58,8 +58,8 @@ func (t *tally) read() counts {
 	}
 }
 
-// delayed is how many delays a receiver keeps of a window.
-const delayed = 1 << 14
+// maxDelays is how many delays a receiver keeps of a window.
+const maxDelays = 1 << 14
 
 // delays are how much later than sent the datagrams of the window arrived, on two
 // clocks that need not agree. Of more than there is room for, a random choice is
@@ -70,7 +70,7 @@ type delays struct {
 	kept     []atomic.Int64
 }
 
-func newDelays() *delays { return &delays{kept: make([]atomic.Int64, delayed)} }
+func newDelays() *delays { return &delays{kept: make([]atomic.Int64, maxDelays)} }
 
 func (d *delays) add(ns int64) {
 	n := d.count.Load()

@@ -23,7 +23,7 @@ const (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(handIn) != "" {
-		if err := Hand(os.Stdin, os.Stdout); err != nil {
+		if err := RunWorker(os.Stdin, os.Stdout); err != nil {
 			os.Exit(1)
 		}
 		os.Exit(0)
@@ -78,7 +78,7 @@ func children(t *testing.T) (pids []int) {
 }
 
 // TestSpread: 2,000 connections where a process may have 512 descriptors, with a
-// ticket and without, over TCP and over UDP; each has its turn, none is lost, and what the hands count
+// cookie and without, over TCP and over UDP; each has its turn, none is lost, and what the hands count
 // comes together. Afterwards there is no hand.
 func TestSpread(t *testing.T) {
 	narrow(t, func(t *testing.T) {
@@ -121,8 +121,8 @@ func TestSpread(t *testing.T) {
 			if asked.WrittenBytes != got.Done || answered.ReceivedBytes != got.Done || asker.Light()[0].Done != got.Done {
 				t.Errorf("%d bytes written and %d received by %d transactions", asked.WrittenBytes, answered.ReceivedBytes, got.Done)
 			}
-			if got.BytesPerConnection <= 0 || got.Processes != 5 || len(asker.Busy()) != 5 || asker.Outside() <= 0 {
-				t.Errorf("%d bytes a connection in %d processes, busy %v, %d ns outside", got.BytesPerConnection, got.Processes, asker.Busy(), asker.Outside())
+			if got.BytesPerConnection <= 0 || got.Processes != 5 || len(asker.Busy()) != 5 || asker.ProcessesCPU() <= 0 {
+				t.Errorf("%d bytes a connection in %d processes, busy %v, %d ns outside", got.BytesPerConnection, got.Processes, asker.Busy(), asker.ProcessesCPU())
 			}
 			asker.Close()
 			responder.Close()

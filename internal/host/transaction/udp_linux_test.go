@@ -91,19 +91,19 @@ func TestLateDatagrams(t *testing.T) {
 			a, r := across(t, order, func(back bool, n int) handshaketest.Fate {
 				switch {
 				case back && n == from+10:
-					return handshaketest.Fate{waits + 300*time.Millisecond}
+					return handshaketest.Fate{responseTimeout + 300*time.Millisecond}
 				case back && n == from+20:
 					return handshaketest.Fate{0, 0, 5 * time.Millisecond}
 				}
 				return handshaketest.Passed
 			})
-			w := window(waits+time.Second, a, r)
+			w := window(responseTimeout+time.Second, a, r)
 			eventually(t, "three come late", func() bool { return tally(a).Late == 3 })
 			sched.SleepUntil(w.EndNs)
 			eventually(t, "none is under way", func() bool { return tally(a).Waiting == 0 })
 			x := tally(a)
 			eventually(t, "the responder has counted", func() bool { return tally(r).Done == x.Done+1 })
-			if x.Unanswered != 1 || x.Late != 3 || x.Latency == nil || x.Latency.MaxUs > 1e6*1.5*waits.Seconds() {
+			if x.Unanswered != 1 || x.Late != 3 || x.Latency == nil || x.Latency.MaxUs > 1e6*1.5*responseTimeout.Seconds() {
 				t.Errorf("%+v", x)
 			}
 		})
@@ -127,7 +127,7 @@ func TestSilence(t *testing.T) {
 			eventually(t, "transactions are done", func() bool { return tally(a).Done > 50 })
 			silent.Store(true)
 			eventually(t, "it is noticed", func() bool { return !a.Read()[0].Alive })
-			if end := a.Read()[0]; !strings.Contains(end.Error, "no response to 3 requests in a row") || end.Transactions.Unanswered < mute {
+			if end := a.Read()[0]; !strings.Contains(end.Error, "no response to 3 requests in a row") || end.Transactions.Unanswered < maxUnanswered {
 				t.Errorf("%q, %+v", end.Error, end.Transactions)
 			}
 			silent.Store(false)
@@ -162,17 +162,17 @@ func TestLossyOpening(t *testing.T) {
 	}
 }
 
-// TestSharedDoorOverUDP: sockets come with a flow's ticket to a door that flows
+// TestSharedDoorOverUDP: sockets come with a flow's cookie to a door that flows
 // share; nobody else's do, and no more than there are to be.
 func TestSharedDoorOverUDP(t *testing.T) {
 	a, r := engine(t), engine(t)
-	door, err := handshake.OpenDoor(t.Context(), "127.0.0.1:0")
+	door, err := handshake.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		door.Serve(handshake.Guests{Expects: r.Expects, Admit: func(ticket record.Cookie, c handshake.Caller) { r.Admit(ticket, c) }})
+		door.Serve(handshake.Handler{Expects: r.Expects, Accept: func(cookie record.Cookie, c handshake.Client) { r.Admit(cookie, c) }})
 	})
 	defer serving.Wait()
 	defer door.Close()
@@ -185,7 +185,7 @@ func TestSharedDoorOverUDP(t *testing.T) {
 	}
 	asking := slices.Clone(accepting)
 	for i := range asking {
-		asking[i].Remote = door.At()
+		asking[i].Remote = door.Addr()
 	}
 	for _, o := range a.Connect(t.Context(), asking, waitAtMost) {
 		if o.Error != "" {
@@ -194,10 +194,10 @@ func TestSharedDoorOverUDP(t *testing.T) {
 	}
 	eventually(t, "all have come", r.Settled)
 	stranger := asking[0]
-	for _, ticket := range []record.Cookie{{}, {1}, {3}} {
-		stranger.Cookie, stranger.Connections = ticket, 1
+	for _, cookie := range []record.Cookie{{}, {1}, {3}} {
+		stranger.Cookie, stranger.Connections = cookie, 1
 		if o := engine(t).Connect(t.Context(), []record.FlowRequest{stranger}, 200*time.Millisecond)[0]; !strings.Contains(o.Error, "no answer") {
-			t.Errorf("with ticket %v: %+v", ticket, o)
+			t.Errorf("with cookie %v: %+v", cookie, o)
 		}
 	}
 	window(time.Hour, a, r)
@@ -256,20 +256,20 @@ func TestSlowlyRestrained(t *testing.T) {
 	}
 }
 
-// TestEarlyCaller: who comes with a flow's ticket before the flow has its threads is
+// TestEarlyCaller: who comes with a flow's cookie before the flow has its threads is
 // not let in, and nothing breaks.
 func TestEarlyCaller(t *testing.T) {
 	e := engine(t)
-	ticket := record.Cookie{9}
-	f := e.add(record.FlowRequest{ID: "f1", Protocol: record.ProtocolUDPRR, Cookie: ticket}, part{0, 1, 1})
-	if e.Expects(ticket) || f.take(ticket) || e.Admit(ticket, handshake.Caller{}) {
+	cookie := record.Cookie{9}
+	f := e.add(record.FlowRequest{ID: "f1", Protocol: record.ProtocolUDPRR, Cookie: cookie}, part{0, 1, 1})
+	if e.Expects(cookie) || f.claim(cookie) || e.Admit(cookie, handshake.Client{}) {
 		t.Error("somebody is let in to a flow without threads")
 	}
-	if err := f.equip(); err != nil || !e.Expects(ticket) {
+	if err := f.makeWorkers(); err != nil || !e.Expects(cookie) {
 		t.Errorf("nobody is let in: %v", err)
 	}
 	g := e.add(record.FlowRequest{ID: "f2", Protocol: record.ProtocolRR, Cookie: record.Cookie{8}}, part{0, 1, 1})
-	if g.take(record.Cookie{8}) {
+	if g.claim(record.Cookie{8}) {
 		t.Error("a connection is let in to a flow without threads")
 	}
 }
@@ -292,7 +292,7 @@ func TestSeats(t *testing.T) {
 		}
 		if i == 1 { // its thread leaves
 			sock.CloseSocket(near)
-			eventually(t, "it is gone", func() bool { return f.joined.Load() == 1 })
+			eventually(t, "it is gone", func() bool { return f.active.Load() == 1 })
 			continue
 		}
 		defer sock.CloseSocket(near)
@@ -301,7 +301,7 @@ func TestSeats(t *testing.T) {
 		}
 		eventually(t, "it is answered", func() bool { n, _ := sock.TryRead(near, make([]byte, 1)); return n == 1 })
 	}
-	if got := f.joined.Load(); got != n-1 {
+	if got := f.active.Load(); got != n-1 {
 		t.Errorf("%d connections, want %d", got, n-1)
 	}
 }
@@ -326,7 +326,7 @@ func pair(t *testing.T) (near, far int) {
 		defer c.Close()
 		raw, err := c.SyscallConn()
 		if err == nil {
-			err = socket.OnSocket(raw, func(original int) error { fd, err = sock.Dup(original); return err })
+			err = socket.WithFD(raw, func(original int) error { fd, err = sock.Dup(original); return err })
 		}
 		if err != nil {
 			t.Fatal(err)

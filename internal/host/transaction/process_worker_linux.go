@@ -12,12 +12,12 @@ import (
 	"linerate/internal/kernel/sock"
 )
 
-// Hand is the life of a hand: it carries out what comes in, until there is no
+// RunWorker is the life of a hand: it carries out what comes in, until there is no
 // more.
-func Hand(in io.Reader, out io.Writer) error {
+func RunWorker(in io.Reader, out io.Writer) error {
 	debug.SetGCPercent(20) // next to nothing is allocated once the connections are open
 	e := New()
-	e.whole = true
+	e.isWorker = true
 	defer e.Close()
 	from, to := json.NewDecoder(in), json.NewEncoder(out)
 	for {
@@ -28,14 +28,14 @@ func Hand(in io.Reader, out io.Writer) error {
 			}
 			return err
 		}
-		if err := to.Encode(e.carryOut(t)); err != nil {
+		if err := to.Encode(e.handle(t)); err != nil {
 			return err
 		}
 	}
 }
 
-// carryOut does what a hand is asked.
-func (e *Engine) carryOut(t task) (r report) {
+// handle does what a hand is asked.
+func (e *Engine) handle(t task) (r report) {
 	ctx := context.Background()
 	switch {
 	case t.Listen != nil:

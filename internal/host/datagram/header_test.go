@@ -9,8 +9,8 @@ func FuzzTake(f *testing.F) {
 	f.Add([]byte("linerate"), 0)
 	f.Add([]byte{}, -1)
 	f.Fuzz(func(t *testing.T, b []byte, segment int) {
-		var l ledger
-		l.take(message{data: b, segment: segment}, func(s []byte) {
+		var l tracker
+		l.addMessage(message{data: b, segment: segment}, func(s []byte) {
 			if len(s) > len(b) {
 				t.Errorf("a stray of %d bytes out of %d", len(s), len(b))
 			}

@@ -20,43 +20,43 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// portful is how many connections go to one port at most. A pair of
+// connectionsPerPort is how many connections go to one port at most. A pair of
 // addresses has some 28,000 for each, unless net.ipv4.ip_local_port_range has been
 // widened; but the kernel first gives those of one parity away, and once they are
 // used up it looks at all of them for every further connection.
-const portful = 10_000
+const connectionsPerPort = 10_000
 
-// processes is how many a flow's connections are spread over; 1: this one. A
+// processCount is how many a flow's connections are spread over; 1: this one. A
 // process keeps an eighth of its descriptors for other things, and this one, which
 // has other flows, half of them.
-func processes(connections int) int {
+func processCount(connections int) int {
 	limit := sock.OpenFiles()
-	if limit == 0 || connections <= min(limit/2, portful) {
+	if limit == 0 || connections <= min(limit/2, connectionsPerPort) {
 		return 1
 	}
-	each := max(1, min(limit-limit/8, portful))
+	each := max(1, min(limit-limit/8, connectionsPerPort))
 	return (connections + each - 1) / each
 }
 
-// spread is one end of a flow whose connections are in several processes.
-type spread struct {
-	order record.FlowRequest
-	hands []*hand
+// processGroup is one end of a flow whose connections are in several processes.
+type processGroup struct {
+	order     record.FlowRequest
+	processes []*process
 
 	mu      sync.Mutex
 	failure string
 	closed  bool
-	// looked is when the hands were last asked, and what has come of it.
-	looked  time.Time
-	settled bool
-	last    record.FlowEnd
-	busy    []int64
-	readAt  time.Time // when last and busy are from
-	cpu     atomic.Int64
+	// polledAt is when the hands were last asked, and what has come of it.
+	polledAt time.Time
+	settled  bool
+	last     record.FlowEnd
+	busy     []int64
+	readAt   time.Time // when last and busy are from
+	cpu      atomic.Int64
 }
 
-// hand is one of the processes.
-type hand struct {
+// process is one of the processes.
+type process struct {
 	mu   sync.Mutex // one question at a time
 	in   io.WriteCloser
 	to   *json.Encoder
@@ -69,14 +69,14 @@ type hand struct {
 
 // command is how a hand is started; tests have another way.
 var command = func() *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe", Verb)
+	cmd := exec.Command("/proc/self/exe", WorkerCommand)
 	cmd.Args[0] = "linerate"
 	return cmd
 }
 
-// newHand starts a process, which ends with this one, however that ends.
-func newHand() (*hand, error) {
-	h := &hand{done: make(chan struct{})}
+// startProcess starts a process, which ends with this one, however that ends.
+func startProcess() (*process, error) {
+	h := &process{done: make(chan struct{})}
 	started := make(chan error)
 	go func() {
 		// The death signal comes when the thread ends that has started the process,
@@ -111,8 +111,8 @@ func newHand() (*hand, error) {
 	return h, nil
 }
 
-// ask has a hand carry a task out.
-func (h *hand) ask(t task) (r report, err error) {
+// call has a hand carry a task out.
+func (h *process) call(t task) (r report, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.gone != nil {
@@ -127,20 +127,20 @@ func (h *hand) ask(t task) (r report, err error) {
 	return r, h.gone
 }
 
-// spreadOver starts the processes for an order. nil: the engine is closed.
-func (e *Engine) spreadOver(order record.FlowRequest, n int) (*spread, error) {
-	s := &spread{order: order}
+// newGroup starts the processes for an order. nil: the engine is closed.
+func (e *Engine) newGroup(order record.FlowRequest, n int) (*processGroup, error) {
+	s := &processGroup{order: order}
 	e.mu.Lock()
 	closed := e.quit.Load()
 	if !closed {
-		e.spreads = append(e.spreads, s)
+		e.groups = append(e.groups, s)
 	}
 	e.mu.Unlock()
 	if closed {
 		return nil, errors.New(socket.EngineClosed)
 	}
 	for range n {
-		h, err := newHand()
+		h, err := startProcess()
 		if err != nil {
 			s.fail(err.Error())
 			return nil, err
@@ -151,13 +151,13 @@ func (e *Engine) spreadOver(order record.FlowRequest, n int) (*spread, error) {
 			h.in.Close()
 			return nil, errors.New(socket.EngineClosed)
 		}
-		s.hands = append(s.hands, h)
+		s.processes = append(s.processes, h)
 		s.mu.Unlock()
 	}
 	return s, nil
 }
 
-func (s *spread) fail(why string) {
+func (s *processGroup) fail(why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failure == "" {
@@ -165,18 +165,18 @@ func (s *spread) fail(why string) {
 	}
 }
 
-// each asks all hands at once. The reports are in the hands' order; one that is
+// callAll asks all hands at once. The reports are in the hands' order; one that is
 // gone reports nothing, and fails the flow.
-func (s *spread) each(ask func(i int) task) []report {
+func (s *processGroup) callAll(ask func(i int) task) []report {
 	s.mu.Lock()
-	hands := slices.Clone(s.hands)
+	hands := slices.Clone(s.processes)
 	s.mu.Unlock()
 	reports := make([]report, len(hands))
 	var asking sync.WaitGroup
 	for i, h := range hands {
 		asking.Go(func() {
 			var err error
-			if reports[i], err = h.ask(ask(i)); err != nil {
+			if reports[i], err = h.call(ask(i)); err != nil {
 				s.fail(err.Error())
 			}
 		})
@@ -185,14 +185,14 @@ func (s *spread) each(ask func(i int) task) []report {
 	return reports
 }
 
-func (s *spread) assign(i int, timeout time.Duration) *assignment {
-	return &assignment{Order: s.order, First: int64(i), Step: int64(len(s.hands)), TimeoutNs: int64(timeout)}
+func (s *processGroup) assignment(i int, timeout time.Duration) *assignment {
+	return &assignment{Order: s.order, First: int64(i), Step: int64(len(s.processes)), TimeoutNs: int64(timeout)}
 }
 
 // listen has every hand listen on a port of its own.
-func (s *spread) listen() record.Listening {
+func (s *processGroup) listen() record.Listening {
 	out := record.Listening{ID: s.order.ID}
-	for _, r := range s.each(func(i int) task { return task{Listen: s.assign(i, 0)} }) {
+	for _, r := range s.callAll(func(i int) task { return task{Listen: s.assignment(i, 0)} }) {
 		if out.Error == "" {
 			out.Error = r.Listening.Error
 		}
@@ -201,10 +201,10 @@ func (s *spread) listen() record.Listening {
 		}
 		out.Ports = append(out.Ports, r.Listening.Local.Port())
 	}
-	return s.answered(out)
+	return s.noteListening(out)
 }
 
-func (s *spread) answered(out record.Listening) record.Listening {
+func (s *processGroup) noteListening(out record.Listening) record.Listening {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if out.Error == "" {
@@ -216,9 +216,9 @@ func (s *spread) answered(out record.Listening) record.Listening {
 }
 
 // connect has all hands open their connections.
-func (s *spread) connect(timeout time.Duration) record.Opened {
+func (s *processGroup) connect(timeout time.Duration) record.Opened {
 	out := record.Opened{ID: s.order.ID, Remote: s.order.Remote}
-	for _, r := range s.each(func(i int) task { return task{Connect: s.assign(i, timeout)} }) {
+	for _, r := range s.callAll(func(i int) task { return task{Connect: s.assignment(i, timeout)} }) {
 		if out.Error == "" {
 			out.Error, out.Exhausted = r.Opened.Error, r.Opened.Exhausted
 		}
@@ -240,25 +240,25 @@ func (s *spread) connect(timeout time.Duration) record.Opened {
 	return out
 }
 
-// ready says that nothing more is to be waited for. It asks the hands now and
+// isSettled says that nothing more is to be waited for. It asks the hands now and
 // then.
-func (s *spread) ready() bool {
+func (s *processGroup) isSettled() bool {
 	s.mu.Lock()
 	ready := s.settled || s.failure != "" || s.closed
-	recently := time.Since(s.looked) < 20*time.Millisecond
+	recently := time.Since(s.polledAt) < 20*time.Millisecond
 	s.mu.Unlock()
 	if ready || recently {
 		return ready
 	}
-	ready = !slices.ContainsFunc(s.each(func(int) task { return task{} }), func(r report) bool { return !r.Settled })
+	ready = !slices.ContainsFunc(s.callAll(func(int) task { return task{} }), func(r report) bool { return !r.Settled })
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.looked, s.settled = time.Now(), ready
+	s.polledAt, s.settled = time.Now(), ready
 	return ready || s.failure != ""
 }
 
 // read is what all hands together say.
-func (s *spread) read() record.FlowEnd {
+func (s *processGroup) read() record.FlowEnd {
 	s.mu.Lock()
 	last, closed := s.last, s.closed
 	s.mu.Unlock()
@@ -266,7 +266,7 @@ func (s *spread) read() record.FlowEnd {
 		last.Alive, last.Error = false, "closed"
 		return last
 	}
-	reports := s.each(func(int) task { return task{Read: true} })
+	reports := s.callAll(func(int) task { return task{Read: true} })
 	out := record.FlowEnd{ID: s.order.ID, Sends: s.order.Sends, AtNs: socket.Now(), Alive: true}
 	t := &record.Transactions{Processes: len(reports), Polling: s.order.Poll}
 	out.Transactions = t
@@ -301,14 +301,14 @@ func (s *spread) read() record.FlowEnd {
 }
 
 // latest is what the latest reading has said.
-func (s *spread) latest() record.FlowEnd {
+func (s *processGroup) latest() record.FlowEnd {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last
 }
 
 // spent is the CPU time of all hands' threads.
-func (s *spread) spent() []int64 {
+func (s *processGroup) spent() []int64 {
 	s.mu.Lock()
 	fresh := s.closed || time.Since(s.readAt) < 50*time.Millisecond
 	s.mu.Unlock()
@@ -349,27 +349,27 @@ func merge(sum *record.FlowEnd, part record.FlowEnd) {
 }
 
 // light is a cheap reading.
-func (s *spread) light() record.FlowSample {
+func (s *processGroup) light() record.FlowSample {
 	out := record.FlowSample{ID: s.order.ID}
-	for _, r := range s.each(func(int) task { return task{Light: true} }) {
+	for _, r := range s.callAll(func(int) task { return task{Light: true} }) {
 		out.ReceivedBytes += r.Sample.ReceivedBytes
 		out.Done += r.Sample.Done
 	}
 	return out
 }
 
-// listenSpread and connectSpread carry out an order whose connections do not fit
+// listenGroup and connectGroup carry out an order whose connections do not fit
 // into this process.
-func (e *Engine) listenSpread(order record.FlowRequest, n int) record.Listening {
-	s, err := e.spreadOver(order, n)
+func (e *Engine) listenGroup(order record.FlowRequest, n int) record.Listening {
+	s, err := e.newGroup(order, n)
 	if err != nil {
 		return record.Listening{ID: order.ID, Error: err.Error()}
 	}
 	return s.listen()
 }
 
-func (e *Engine) connectSpread(order record.FlowRequest, n int, timeout time.Duration) record.Opened {
-	s, err := e.spreadOver(order, n)
+func (e *Engine) connectGroup(order record.FlowRequest, n int, timeout time.Duration) record.Opened {
+	s, err := e.newGroup(order, n)
 	if err != nil {
 		return record.Opened{ID: order.ID, Remote: order.Remote, Error: err.Error()}
 	}
@@ -378,10 +378,10 @@ func (e *Engine) connectSpread(order record.FlowRequest, n int, timeout time.Dur
 
 // close ends the hands and waits for their end. One that is still busy with
 // something else is not waited for.
-func (s *spread) close() {
+func (s *processGroup) close() {
 	const grace = 2 * time.Second
 	s.mu.Lock()
-	hands := slices.Clone(s.hands)
+	hands := slices.Clone(s.processes)
 	s.mu.Unlock()
 	stop := time.AfterFunc(grace, func() {
 		for _, h := range hands {

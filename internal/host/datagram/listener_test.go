@@ -13,16 +13,16 @@ import (
 )
 
 // shared is a door that flows of an engine share, as at a serving host.
-func shared(t *testing.T, e *Engine, at string) *handshake.Door {
+func shared(t *testing.T, e *Engine, at string) *handshake.Listener {
 	t.Helper()
-	d, err := handshake.OpenDoor(t.Context(), at)
+	d, err := handshake.Listen(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		d.Serve(handshake.Guests{Expects: e.Expects, Admit: func(ticket record.Cookie, c handshake.Caller) { e.Admit(ticket, c) }})
+		d.Serve(handshake.Handler{Expects: e.Expects, Accept: func(cookie record.Cookie, c handshake.Client) { e.Admit(cookie, c) }})
 	}()
 	t.Cleanup(func() {
 		d.Close()
@@ -42,9 +42,9 @@ func TestSharedDoor(t *testing.T) {
 			o.Cookie = record.Cookie{byte(i + 1)}
 			o.Sends = i%2 == 0
 			accepting = append(accepting, o)
-			o.Sends, o.Remote = !o.Sends, netip.AddrPortFrom(netip.MustParseAddr("127.0.0.2"), d.At().Port())
+			o.Sends, o.Remote = !o.Sends, netip.AddrPortFrom(netip.MustParseAddr("127.0.0.2"), d.Addr().Port())
 			if at[0] == '1' {
-				o.Remote = d.At()
+				o.Remote = d.Addr()
 			}
 			opening = append(opening, o)
 		}
@@ -67,7 +67,7 @@ func TestSharedDoor(t *testing.T) {
 			if there[i].Sends {
 				s, r = r, s
 			}
-			if s.Datagrams.Sent < 1 || r.Datagrams.Received != s.Datagrams.Sent || there[i].Local.Port() != d.At().Port() {
+			if s.Datagrams.Sent < 1 || r.Datagrams.Received != s.Datagrams.Sent || there[i].Local.Port() != d.Addr().Port() {
 				t.Errorf("%s: sent %+v, received %+v, at %s", s.ID, s.Datagrams, r.Datagrams, there[i].Local)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 
 // users makes a key and a file of users, and returns the options of a client that
 // has the public half.
-func users(t *testing.T, skew time.Duration, pkcs1 bool) (*Logins, *rsa.PrivateKey, string) {
+func users(t *testing.T, skew time.Duration, pkcs1 bool) (*Users, *rsa.PrivateKey, string) {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -36,7 +36,7 @@ func users(t *testing.T, skew time.Duration, pkcs1 bool) (*Logins, *rsa.PrivateK
 	}
 	private := file("key", pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
 	list := file("users", []byte("# comment\nbob,1234\r\n\nada,"+iperf3.PasswordHash("ada", "s3cret")+"\r\n"))
-	l, err := LoadLogins(private, list, skew, pkcs1)
+	l, err := LoadUsers(private, list, skew, pkcs1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,11 +88,11 @@ func TestBadKeys(t *testing.T) {
 		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := LoadLogins(at, at, time.Second, false); err == nil || !strings.Contains(err.Error(), "expected an RSA private key") {
+		if _, err := LoadUsers(at, at, time.Second, false); err == nil || !strings.Contains(err.Error(), "expected an RSA private key") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if _, err := LoadLogins(at+"x", at, time.Second, false); err == nil {
+	if _, err := LoadUsers(at+"x", at, time.Second, false); err == nil {
 		t.Error("a key that is not there is read")
 	}
 }

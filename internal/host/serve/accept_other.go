@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// door takes connections from the listener, and has each received.
-func (s *server) door(l *net.TCPListener) error {
+// acceptAll takes connections from the listener, and has each received.
+func (s *server) acceptAll(l *net.TCPListener) error {
 	ctx := s.ctx
 	for {
 		conn, err := l.AcceptTCP()

@@ -18,11 +18,11 @@ import (
 
 var bounds = record.Bounds{Flows: 3, DurationS: 2}
 
-// visiting is a guest, and a conductor's bus on which it is the server.
-func visiting(t *testing.T, bounds record.Bounds, prepare func(*Guest)) (*Guest, *bus.Bus, <-chan error) {
+// visiting is a client, and a conductor's bus on which it is the server.
+func visiting(t *testing.T, bounds record.Bounds, prepare func(*Client)) (*Client, *bus.Bus, <-chan error) {
 	t.Helper()
 	here(t) // skips where nothing can be read
-	g, err := NewGuest(bounds, func() record.OtherFlows { return record.OtherFlows{} })
+	g, err := NewClient(bounds, func() record.OtherFlows { return record.OtherFlows{} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,10 +53,10 @@ func visiting(t *testing.T, bounds record.Bounds, prepare func(*Guest)) (*Guest,
 	select {
 	case h := <-hellos:
 		if h.Interfaces != nil || h.Bounds == nil || *h.Bounds != bounds {
-			t.Fatalf("the guest is told %+v, want the bounds and nothing of the ports", h)
+			t.Fatalf("the client is told %+v, want the bounds and nothing of the ports", h)
 		}
 	case <-time.After(20 * time.Second):
-		t.Fatal("no word from the guest's agent")
+		t.Fatal("no word from the client's agent")
 	}
 	return g, b, ended
 }
@@ -69,9 +69,9 @@ func orders(n int) []record.FlowRequest {
 	return list
 }
 
-// TestGuestBounds: what exceeds the bounds is refused with the bound, and begins
+// TestClientBounds: what exceeds the bounds is refused with the bound, and begins
 // nothing.
-func TestGuestBounds(t *testing.T) {
+func TestClientBounds(t *testing.T) {
 	g, b, _ := visiting(t, bounds, nil)
 	refused := func(verb string, request any, want string) {
 		t.Helper()
@@ -88,7 +88,7 @@ func TestGuestBounds(t *testing.T) {
 	refused("listen", orders(4), "this server allows a client 3")
 	for want, change := range map[string]func(*record.FlowRequest){
 		"starts none":          func(o *record.FlowRequest) { o.Tool = &record.ToolRequest{Tool: "iperf3", Process: "p1w"} },
-		"has no ticket":        func(o *record.FlowRequest) { o.Cookie = record.Cookie{} },
+		"has no cookie":        func(o *record.FlowRequest) { o.Cookie = record.Cookie{} },
 		"has an address":       func(o *record.FlowRequest) { o.Remote = netip.MustParseAddrPort("192.0.2.1:80") },
 		"b\" has an address":   func(o *record.FlowRequest) { o.Local = netip.MustParseAddr("192.0.2.1") },
 		"expected at most 64":  func(o *record.FlowRequest) { o.ID = strings.Repeat("x", 65) },
@@ -134,9 +134,9 @@ func TestGuestBounds(t *testing.T) {
 	}
 }
 
-// TestGuestSees: a guest's reading has counters, and of the host no more than
+// TestClientSees: a client's reading has counters, and of the host no more than
 // the ports' names and speeds; of addresses, those that its flows use.
-func TestGuestSees(t *testing.T) {
+func TestClientSees(t *testing.T) {
 	_, b, _ := visiting(t, bounds, nil)
 	r := windowFrom(sched.Now()+int64(300*time.Millisecond), 20*time.Millisecond)
 	r.Lookups = []record.RouteLookup{{Destination: "192.0.2.1"}}
@@ -150,11 +150,11 @@ func TestGuestSees(t *testing.T) {
 	}
 	s := reply.Reading.Snapshot
 	if s.Sysctls != nil || s.Lookups != nil || s.Routes != nil || s.Rules != nil || s.Neighbours != nil || reply.Reading.Before.Neighbours != nil {
-		t.Errorf("a guest gets to see %+v", s)
+		t.Errorf("a client gets to see %+v", s)
 	}
 	for _, p := range s.Interfaces {
 		if p.MAC != "" || len(p.Addresses) > 0 {
-			t.Errorf("a guest without flows gets to see %+v", p)
+			t.Errorf("a client without flows gets to see %+v", p)
 		}
 	}
 	if reply.Reading.End.CPU == nil {
@@ -162,8 +162,8 @@ func TestGuestSees(t *testing.T) {
 	}
 }
 
-// TestGuestMayNot: the verbs that change a host or reach for others are not there.
-func TestGuestMayNot(t *testing.T) {
+// TestClientMayNot: the verbs that change a host or reach for others are not there.
+func TestClientMayNot(t *testing.T) {
 	_, b, _ := visiting(t, bounds, nil)
 	for _, verb := range []string{"apply", "revert", "flush", "drain", "connect"} {
 		if err := b.Call(t.Context(), record.NodeServer, verb, struct{}{}, nil); !errors.Is(err, bus.Unsupported) {
@@ -172,9 +172,9 @@ func TestGuestMayNot(t *testing.T) {
 	}
 }
 
-// TestGuestIdles: who asks for nothing leaves, with everything that was his.
-func TestGuestIdles(t *testing.T) {
-	g, b, ended := visiting(t, bounds, func(g *Guest) { g.every, g.idle = 5*time.Millisecond, 500*time.Millisecond })
+// TestClientIdles: who asks for nothing leaves, with everything that was his.
+func TestClientIdles(t *testing.T) {
+	g, b, ended := visiting(t, bounds, func(g *Client) { g.every, g.idle = 5*time.Millisecond, 500*time.Millisecond })
 	if err := b.Call(t.Context(), record.NodeServer, "listen", orders(2), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -191,11 +191,11 @@ func TestGuestIdles(t *testing.T) {
 	}
 }
 
-// TestGuestTooFast: who sends more than was granted leaves.
-func TestGuestTooFast(t *testing.T) {
+// TestClientTooFast: who sends more than was granted leaves.
+func TestClientTooFast(t *testing.T) {
 	slow := bounds
 	slow.RateBps = 1e6
-	g, b, ended := visiting(t, slow, func(g *Guest) { g.every = 50 * time.Millisecond })
+	g, b, ended := visiting(t, slow, func(g *Client) { g.every = 50 * time.Millisecond })
 	like := orders(1)
 	if err := b.Call(t.Context(), record.NodeServer, "listen", like, nil); err != nil {
 		t.Fatal(err)
@@ -234,8 +234,8 @@ func TestGuestTooFast(t *testing.T) {
 	}
 }
 
-// TestGuestLeaves: the end of the stream is the end of the visit, and no error.
-func TestGuestLeaves(t *testing.T) {
+// TestClientLeaves: the end of the stream is the end of the visit, and no error.
+func TestClientLeaves(t *testing.T) {
 	g, b, ended := visiting(t, bounds, nil)
 	if err := b.Call(t.Context(), record.NodeServer, "listen", orders(2), nil); err != nil {
 		t.Fatal(err)

@@ -54,11 +54,11 @@ type host struct {
 
 func newHost(ticket record.Cookie) *host { return &host{ticket: ticket} }
 
-func (h *host) guests() Guests {
-	return Guests{
+func (h *host) guests() Handler {
+	return Handler{
 		Expects: func(t record.Cookie) bool { return t == h.ticket && h.conn.Load() == nil },
-		Admit: func(_ record.Cookie, c Caller) {
-			conn, err := c.Meet(func(int) error { return nil })
+		Accept: func(_ record.Cookie, c Client) {
+			conn, err := c.Dial(func(int) error { return nil })
 			if err != nil {
 				return
 			}
@@ -71,7 +71,7 @@ func (h *host) guests() Guests {
 					if err != nil {
 						return
 					}
-					if c.Ready().Answers(b[:n]) {
+					if c.Ready().IsRequestedBy(b[:n]) {
 						_, _ = conn.Write(c.Ready())
 					}
 				}
@@ -81,9 +81,9 @@ func (h *host) guests() Guests {
 }
 
 // open serves a door until the test ends.
-func open(t *testing.T, g Guests) *Door {
+func open(t *testing.T, g Handler) *Listener {
 	t.Helper()
-	d, err := OpenDoor(t.Context(), "127.0.0.1:0")
+	d, err := Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,29 +103,29 @@ func TestDoor(t *testing.T) {
 	ticket := record.Cookie{1, 2, 3}
 	h := newHost(ticket)
 	d := open(t, h.guests())
-	c := caller(t, d.At())
-	hello := frame{kind: kindHello, ticket: ticket}
+	c := caller(t, d.Addr())
+	hello := frame{kind: kindHello, flow: ticket}
 	long := append(hello.encode(), 0)
 	for name, b := range map[string][]byte{
 		"nothing": {}, "garbage": []byte("GET / HTTP/1.0\r\n\r\n"), "half a frame": hello.encode()[:40], "a longer one": long,
-		"another ticket": frame{kind: kindHello, ticket: record.Cookie{9}}.encode(), "no ticket": frame{kind: kindHello}.encode(),
-		"a cookie of its own": frame{kind: kindAnswer, ticket: ticket, cookie: cookie{5}}.encode(),
-		"our own words":       frame{kind: kindReady, ticket: ticket}.encode(),
-		"the other own words": frame{kind: kindChallenge, ticket: ticket}.encode(),
+		"another ticket": frame{kind: kindHello, flow: record.Cookie{9}}.encode(), "no ticket": frame{kind: kindHello}.encode(),
+		"a cookie of its own": frame{kind: kindResponse, flow: ticket, cookie: addressCookie{5}}.encode(),
+		"our own words":       frame{kind: kindReady, flow: ticket}.encode(),
+		"the other own words": frame{kind: kindChallenge, flow: ticket}.encode(),
 	} {
 		if answer := knock(t, c, b, moment); answer != nil {
 			t.Errorf("%s is answered by %q", name, answer)
 		}
 	}
 	challenge, ok := decode(knock(t, c, hello.encode(), patience))
-	if !ok || challenge.kind != kindChallenge || challenge.ticket != ticket || challenge.cookie == (cookie{}) {
+	if !ok || challenge.kind != kindChallenge || challenge.flow != ticket || challenge.cookie == (addressCookie{}) {
 		t.Fatalf("hello is answered by %+v", challenge)
 	}
 	if h.conn.Load() != nil {
 		t.Fatal("the flow is open before the address is proven")
 	}
-	answer := frame{kind: kindAnswer, ticket: ticket, cookie: challenge.cookie}
-	if b := knock(t, caller(t, d.At()), answer.encode(), moment); b != nil {
+	answer := frame{kind: kindResponse, flow: ticket, cookie: challenge.cookie}
+	if b := knock(t, caller(t, d.Addr()), answer.encode(), moment); b != nil {
 		t.Errorf("somebody else's cookie is answered by %q", b)
 	}
 	for range 3 { // said again, it is answered again, and nothing changes
@@ -134,13 +134,13 @@ func TestDoor(t *testing.T) {
 			t.Fatalf("the answer is answered by %+v", ready)
 		}
 	}
-	if b := knock(t, c, frame{kind: kindAnswer, ticket: ticket}.encode(), moment); b != nil {
+	if b := knock(t, c, frame{kind: kindResponse, flow: ticket}.encode(), moment); b != nil {
 		t.Errorf("another cookie is answered by %q", b)
 	}
-	if conn := h.conn.Load(); conn == nil || conn.LocalAddr().String() != d.At().String() || conn.RemoteAddr().String() != c.LocalAddr().String() {
+	if conn := h.conn.Load(); conn == nil || conn.LocalAddr().String() != d.Addr().String() || conn.RemoteAddr().String() != c.LocalAddr().String() {
 		t.Errorf("the flow: %+v", conn)
 	}
-	if b := knock(t, caller(t, d.At()), hello.encode(), moment); b != nil {
+	if b := knock(t, caller(t, d.Addr()), hello.encode(), moment); b != nil {
 		t.Errorf("a ticket that was used is answered by %q", b)
 	}
 }
@@ -151,7 +151,7 @@ func TestDoorAllows(t *testing.T) {
 	guests := newHost(ticket).guests()
 	guests.Allowed = func(a netip.Addr) bool { return !a.IsLoopback() }
 	d := open(t, guests)
-	if b := knock(t, caller(t, d.At()), frame{kind: kindHello, ticket: ticket}.encode(), 50*time.Millisecond); b != nil {
+	if b := knock(t, caller(t, d.Addr()), frame{kind: kindHello, flow: ticket}.encode(), 50*time.Millisecond); b != nil {
 		t.Errorf("answered by %q", b)
 	}
 }

@@ -7,8 +7,8 @@ import "linerate/internal/model/record"
 // to each other is one JSON document each, over the hand's standard input and
 // output; the end of its input is the hand's end.
 
-// Verb is what makes this program a hand.
-const Verb = "hand"
+// WorkerCommand is what makes this program a hand.
+const WorkerCommand = "transaction-worker"
 
 // task is what a hand is asked; one of the fields is set, or none.
 type task struct {

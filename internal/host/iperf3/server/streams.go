@@ -130,7 +130,7 @@ func (t *test) gatherUDP(ctx context.Context) error {
 			t.streams = append(t.streams, s)
 			// Now it may send.
 			if _, err := conn.Write(iperf3.HelloAnswer[:]); err != nil {
-				return refuse(iperf3.CodeStreamAccept, "a stream was not answered: %s", socket.Why(err, t.from.Addr()))
+				return refuse(iperf3.CodeStreamAccept, "a stream was not answered: %s", socket.Reason(err, t.from.Addr()))
 			}
 			next.Reset(askPatience)
 		case <-next.C:
@@ -204,7 +204,7 @@ func (s *server) greet() {
 // hello gives a stream to the test that waits for one from this address. All else
 // is let fall.
 func (s *server) hello(n int, from netip.AddrPort) {
-	from = socket.Plain(from)
+	from = socket.Unmap(from)
 	s.mu.Lock()
 	t := s.asking[from.Addr()]
 	s.mu.Unlock()
@@ -243,7 +243,7 @@ func (s *server) strays(conn *net.UDPConn, client netip.AddrPort) (list []netip.
 			_ = conn.SetReadDeadline(time.Time{})
 			return list
 		}
-		if from = socket.Plain(from); err == nil && n == iperf3.HelloBytes && from != client {
+		if from = socket.Unmap(from); err == nil && n == iperf3.HelloBytes && from != client {
 			list = append(list, from)
 		}
 	}

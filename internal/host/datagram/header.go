@@ -11,8 +11,8 @@ import (
 // sender's monotonic clock.
 const (
 	headerBytes  = 16
-	smallest     = headerBytes
-	largest      = record.MaxDatagramBytes
+	minBytes     = headerBytes
+	maxBytes     = record.MaxDatagramBytes
 	maxSequence  = 1 << 56 // far more than anybody sends; the magic is above
 	defaultBytes = 1448    // where the MTU is not known: fits any usual way
 )

@@ -74,20 +74,20 @@ func journey(r *rand.Rand, datagrams int) []uint64 {
 func TestLedgerAgainstModel(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		var l ledger
+		var l tracker
 		m := model{seen: map[uint64]bool{}}
 		for i, sequence := range journey(r, 3000) {
-			if l.next > memory-64 && sequence < l.next-(memory-64) {
-				stale := l.stale
-				if l.enter(sequence) || l.stale != stale+1 {
+			if l.next > windowBits-64 && sequence < l.next-(windowBits-64) {
+				stale := l.late
+				if l.add(sequence) || l.late != stale+1 {
 					t.Fatalf("seed %d: %d, with %d the next, is not too late", seed, sequence, l.next)
 				}
 				// Nothing else of it is known, so the model must not know of it either.
-				m.stale++
+				m.late++
 				continue
 			}
 			m.enter(sequence)
-			l.enter(sequence)
+			l.add(sequence)
 			if l.counts != m.counts {
 				t.Fatalf("seed %d, number %d (%d):\n got %+v\nwant %+v", seed, i, sequence, l.counts, m.counts)
 			}
@@ -98,19 +98,19 @@ func TestLedgerAgainstModel(t *testing.T) {
 // TestLedgerForgets: what a skip passes over holds nothing of what was there a
 // memory's length before.
 func TestLedgerForgets(t *testing.T) {
-	for _, gap := range []uint64{1, 63, 64, 65, 1000, memory - 65, memory - 64, memory - 1, memory, memory + 1, 3*memory + 5} {
+	for _, gap := range []uint64{1, 63, 64, 65, 1000, windowBits - 65, windowBits - 64, windowBits - 1, windowBits, windowBits + 1, 3*windowBits + 5} {
 		for _, first := range []uint64{0, 1, 63, 64, 100} {
-			var l ledger
-			for s := range first + memory/8 {
-				l.enter(s)
+			var l tracker
+			for s := range first + windowBits/8 {
+				l.add(s)
 			}
 			high := l.next + gap
-			l.enter(high)
+			l.add(high)
 			if l.lost != int64(gap) {
 				t.Fatalf("gap %d: %d lost", gap, l.lost)
 			}
-			for s := high - 1; s+gap > high-1 && high-s <= memory-65; s-- {
-				if !l.enter(s) {
+			for s := high - 1; s+gap > high-1 && high-s <= windowBits-65; s-- {
+				if !l.add(s) {
 					t.Fatalf("gap %d after %d: %d counts as there already: %+v", gap, first, s, l.counts)
 				}
 				if s == 0 {
@@ -134,18 +134,18 @@ func packed(size int, sent int64, sequences ...uint64) message {
 
 // TestTake: a message is taken apart, whatever is in it.
 func TestTake(t *testing.T) {
-	var l ledger
+	var l tracker
 	var strays [][]byte
 	stray := func(b []byte) { strays = append(strays, b) }
 	whole := packed(100, 1000, 0, 1, 3, 4)
 	whole.data = whole.data[:len(whole.data)-30] // the last may be shorter
-	if delay, timed := l.take(whole, stray); !timed || delay != 5000 {
+	if delay, timed := l.addMessage(whole, stray); !timed || delay != 5000 {
 		t.Errorf("delay %d, %v", delay, timed)
 	}
 	if l.received != 4 || l.lost != 1 || l.bytes != 370 || l.arrivedBytes != 370 {
 		t.Errorf("%+v", l.counts)
 	}
-	if _, timed := l.take(packed(100, 1000, 2, 5), stray); timed {
+	if _, timed := l.addMessage(packed(100, 1000, 2, 5), stray); timed {
 		t.Error("what was sent at the same instant counts twice")
 	}
 	if l.received != 6 || l.lost != 0 || l.reordered != 1 {
@@ -158,7 +158,7 @@ func TestTake(t *testing.T) {
 	hello := message{data: append([]byte("linerate"), make([]byte, handshake.FrameBytes-8)...), segment: handshake.FrameBytes}
 	short := message{data: make([]byte, 15), segment: 15}
 	for _, m := range []message{cut, hello, short, {}, {data: append(packed(64, 0, 6).data, make([]byte, 9)...), segment: 64}} {
-		l.take(m, stray)
+		l.addMessage(m, stray)
 	}
 	if l.stray != 5 || l.received != before.received+1 || l.next != 7 {
 		t.Errorf("%+v", l.counts)
@@ -183,9 +183,9 @@ func TestBlame(t *testing.T) {
 		{"nothing of this flow", []message{packed(64, 1, 0), dropping(3, packed(64, 2, 1))}, 0, 0},
 		{"later the network", []message{dropping(2, packed(64, 1, 2)), dropping(2, packed(64, 2, 9))}, 8, 2},
 	} {
-		var l ledger
+		var l tracker
 		for _, m := range test.messages {
-			l.take(m, func([]byte) {})
+			l.addMessage(m, func([]byte) {})
 		}
 		if d := l.counts.record(); d.Lost != test.lost || d.LostInBuffer != test.in {
 			t.Errorf("%s: %+v, want %d lost, %d in the buffer", test.name, d, test.lost, test.in)
@@ -200,14 +200,14 @@ func dropping(n uint32, m message) message {
 
 // TestJitter follows RFC 3550, 6.4.1, by hand: J += (|D| − J)/16.
 func TestJitter(t *testing.T) {
-	var l ledger
+	var l tracker
 	want, spacing := 0.0, []int64{0, 160, -320, 0, 1600}
 	arrived := int64(1e6)
 	for i, late := range spacing {
 		m := packed(64, int64(i)*20_000, uint64(i))
 		arrived += 20_000 + late
 		m.arrived = arrived
-		l.take(m, func([]byte) {})
+		l.addMessage(m, func([]byte) {})
 		if i > 0 {
 			want += (math.Abs(float64(late)) - want) / 16
 		}
@@ -251,12 +251,12 @@ func TestDelays(t *testing.T) {
 	if d.distribution() != nil {
 		t.Error("a distribution of nothing")
 	}
-	const n = 10 * delayed
+	const n = 10 * maxDelays
 	for i := range int64(n) {
 		d.add(-7_000_000 + (i*7919%n)*1000) // every one of n values once, two clocks apart
 	}
 	got := d.distribution()
-	if got.Count < delayed || got.Count > delayed+1 || got.MinUs > n*0.01 {
+	if got.Count < maxDelays || got.Count > maxDelays+1 || got.MinUs > n*0.01 {
 		t.Fatalf("%+v", got)
 	}
 	if top := float64(n - 1); math.Abs(got.MaxUs-top) > top/500 {

@@ -24,31 +24,31 @@ import (
 )
 
 const (
-	// idle is how long a guest may ask for nothing while nothing is under way.
+	// idle is how long a client may ask for nothing while nothing is under way.
 	idle = 30 * time.Second
-	// soon is how far ahead a guest may schedule its trial.
+	// soon is how far ahead a client may schedule its trial.
 	soon = 15 * time.Second
 	// samples is how many light readings a window may have.
 	samples = 600
-	// largestWindow is the most memory that one of a guest's connections may
+	// largestWindow is the most memory that one of a client's connections may
 	// have the kernel set aside, each direction.
 	largestWindow = 64 << 20
-	// guestThreads is how many threads one of a guest's flows may have for each
+	// clientThreads is how many threads one of a client's flows may have for each
 	// processor, and mostConnections what is not even added up.
-	guestThreads    = 4
+	clientThreads   = 4
 	mostConnections = 1 << 24
-	// longestID bounds what a guest may call its flows.
+	// longestID bounds what a client may call its flows.
 	longestID = 64
 )
 
-// Guest serves somebody who is not trusted with the host: it accepts the flows
+// Client serves somebody who is not trusted with the host: it accepts the flows
 // that were agreed on and moves their bytes, within bounds, and does and tells
 // nothing else. It connects to nobody.
-type Guest struct {
+type Client struct {
 	agent  *agent
 	bounds record.Bounds
 	others func() record.OtherFlows
-	// every is how often the guest is looked after, idle how long it may ask for
+	// every is how often the client is looked after, idle how long it may ask for
 	// nothing.
 	every, idle time.Duration
 
@@ -62,7 +62,7 @@ type Guest struct {
 	summary Summary
 }
 
-// Summary is what a guest's visit came to.
+// Summary is what a client's visit came to.
 type Summary struct {
 	Windows int // trials that were carried out to their end
 	// Of the last one: how long it was, and what the flows moved in it.
@@ -71,24 +71,24 @@ type Summary struct {
 	Received, Written int64
 }
 
-// NewGuest makes a guest that has come in. The others are what other guests of
+// NewClient makes a client that has come in. The others are what other clients of
 // this process have moved so far.
-func NewGuest(bounds record.Bounds, others func() record.OtherFlows) (*Guest, error) {
+func NewClient(bounds record.Bounds, others func() record.OtherFlows) (*Client, error) {
 	reader, err := counters.New(counters.Options{})
 	if err != nil {
 		return nil, err
 	}
-	g := &Guest{
+	g := &Client{
 		agent:  &agent{node: record.NodeServer, reader: reader},
 		bounds: bounds, others: others, every: 2 * time.Second, idle: idle, last: time.Now(),
 	}
-	g.agent.guest = g
+	g.agent.client = g
 	return g, nil
 }
 
-// Serve answers the guest's requests until the stream or ctx ends, or the guest
+// Serve answers the client's requests until the stream or ctx ends, or the client
 // has overstayed; the error says how. It is called once.
-func (g *Guest) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
+func (g *Client) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 	defer g.leave()
 	stay := g.bounds.Stay()
 	ctx, cancel := context.WithTimeoutCause(ctx, stay, fmt.Errorf("stayed longer than %v", stay))
@@ -96,7 +96,7 @@ func (g *Guest) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	go g.watch(ctx, end)
-	// Joining waits for the guest's words, and only its stream's end ends that.
+	// Joining waits for the client's words, and only its stream's end ends that.
 	defer context.AfterFunc(ctx, func() { stream.Close() })()
 	handlers := g.agent.traffic()
 	delete(handlers, "connect")
@@ -119,11 +119,11 @@ func (g *Guest) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 	return err
 }
 
-// Discard gives back what a guest holds that is not served after all.
-func (g *Guest) Discard() { g.leave() }
+// Discard gives back what a client holds that is not served after all.
+func (g *Client) Discard() { g.leave() }
 
 // noted keeps count of what is being answered.
-func (g *Guest) noted(h bus.Handler) bus.Handler {
+func (g *Client) noted(h bus.Handler) bus.Handler {
 	return func(ctx context.Context, request []byte) (any, error) {
 		g.mu.Lock()
 		if g.left {
@@ -143,9 +143,9 @@ func (g *Guest) noted(h bus.Handler) bus.Handler {
 	}
 }
 
-// leave ends the guest's flows, waits for what is still being answered, and
+// leave ends the client's flows, waits for what is still being answered, and
 // gives everything back.
-func (g *Guest) leave() {
+func (g *Client) leave() {
 	g.mu.Lock()
 	g.left = true
 	g.mu.Unlock()
@@ -155,9 +155,9 @@ func (g *Guest) leave() {
 	g.agent.reader.Close()
 }
 
-// watch ends the visit of a guest that asks for nothing, or whose flows bring
+// watch ends the visit of a client that asks for nothing, or whose flows bring
 // more than they may.
-func (g *Guest) watch(ctx context.Context, end context.CancelCauseFunc) {
+func (g *Client) watch(ctx context.Context, end context.CancelCauseFunc) {
 	const slack = 1 << 20
 	before, _ := g.Moved()
 	tick := time.NewTicker(g.every)
@@ -184,8 +184,8 @@ func (g *Guest) watch(ctx context.Context, end context.CancelCauseFunc) {
 	}
 }
 
-// Moved is what the guest's flows have received and written so far.
-func (g *Guest) Moved() (received, written int64) {
+// Moved is what the client's flows have received and written so far.
+func (g *Client) Moved() (received, written int64) {
 	a := g.agent
 	a.engineMu.Lock()
 	defer a.engineMu.Unlock()
@@ -197,8 +197,8 @@ func (g *Guest) Moved() (received, written int64) {
 	return received, written
 }
 
-// Flows is how many flows the guest has at this moment.
-func (g *Guest) Flows() int {
+// Flows is how many flows the client has at this moment.
+func (g *Client) Flows() int {
 	g.agent.engineMu.Lock()
 	defer g.agent.engineMu.Unlock()
 	if g.agent.engine == nil {
@@ -208,63 +208,63 @@ func (g *Guest) Flows() int {
 }
 
 // Summary is what the visit has come to so far.
-func (g *Guest) Summary() Summary {
+func (g *Client) Summary() Summary {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.summary
 }
 
-// Offer hands over a connection that came with a ticket. False: it is not one of
-// this guest's, and still the caller's.
-func (g *Guest) Offer(ticket record.Cookie, conn *net.TCPConn) bool {
+// Offer hands over a connection that came with a cookie. False: it is not one of
+// this client's, and still the caller's.
+func (g *Client) Offer(cookie record.Cookie, conn *net.TCPConn) bool {
 	engine := g.engine()
-	return engine != nil && engine.Offer(ticket, conn)
+	return engine != nil && engine.Offer(cookie, conn)
 }
 
-// Expects says whether a flow of datagrams of this guest waits for who has a
-// ticket.
-func (g *Guest) Expects(ticket record.Cookie) bool {
+// Expects says whether a flow of datagrams of this client waits for who has a
+// cookie.
+func (g *Client) Expects(cookie record.Cookie) bool {
 	engine := g.engine()
-	return engine != nil && engine.Expects(ticket)
+	return engine != nil && engine.Expects(cookie)
 }
 
-// Admit takes in who has come with a ticket to the door for datagrams. False: no
-// flow of this guest waits for him.
-func (g *Guest) Admit(ticket record.Cookie, caller handshake.Caller) bool {
+// Admit takes in who has come with a cookie to the door for datagrams. False: no
+// flow of this client waits for him.
+func (g *Client) Admit(cookie record.Cookie, caller handshake.Client) bool {
 	engine := g.engine()
-	return engine != nil && engine.Admit(ticket, caller)
+	return engine != nil && engine.Admit(cookie, caller)
 }
 
-func (g *Guest) engine() *traffic.Engine {
+func (g *Client) engine() *traffic.Engine {
 	g.agent.engineMu.Lock()
 	defer g.agent.engineMu.Unlock()
 	return g.agent.engine
 }
 
 // OfferSocket is Offer for a descriptor, whose connection still has to be read
-// from its beginning: the ticket is shown in its first bytes, so many. False: it
+// from its beginning: the cookie is shown in its first bytes, so many. False: it
 // is still the caller's. More of its kind are to be expected at once if so said.
-func (g *Guest) OfferSocket(ticket record.Cookie, fd, shown int) (taken, more bool) {
+func (g *Client) OfferSocket(cookie record.Cookie, fd, shown int) (taken, more bool) {
 	engine := g.engine()
 	if engine == nil {
 		return false, false
 	}
-	return engine.OfferSocket(ticket, fd, shown)
+	return engine.OfferSocket(cookie, fd, shown)
 }
 
 // listen takes a trial's orders, all at once, if they are within the bounds.
-func (g *Guest) listen(ctx context.Context, orders []record.FlowRequest) ([]record.Listening, error) {
+func (g *Client) listen(ctx context.Context, orders []record.FlowRequest) ([]record.Listening, error) {
 	if len(orders) > g.bounds.Flows {
 		return nil, beyond("%d flows: this server allows a client %d", len(orders), g.bounds.Flows)
 	}
 	sending, connections, errs := 0, 0, []error{}
-	tickets, ids := map[record.Cookie]bool{}, map[string]bool{}
+	cookies, ids := map[record.Cookie]bool{}, map[string]bool{}
 	for _, o := range orders {
 		errs = append(errs, permitted(o))
-		if tickets[o.Cookie] || ids[o.ID] {
+		if cookies[o.Cookie] || ids[o.ID] {
 			errs = append(errs, fmt.Errorf("flow %.*q is ordered twice", longestID, o.ID))
 		}
-		tickets[o.Cookie], ids[o.ID] = true, true
+		cookies[o.Cookie], ids[o.ID] = true, true
 		if sends(o) {
 			sending += pacedEach(o)
 		}
@@ -301,7 +301,7 @@ func transacts(o record.FlowRequest) bool {
 	return !record.Bulk(o.Protocol)
 }
 
-// sends: the guest's flow has this host send data. Responses are data, too.
+// sends: the client's flow has this host send data. Responses are data, too.
 func sends(o record.FlowRequest) bool { return o.Sends || transacts(o) }
 
 // pacedEach is how many connections of a flow are paced, each by itself.
@@ -325,7 +325,7 @@ func permitted(o record.FlowRequest) error {
 	case o.Tool != nil:
 		return denied("%s is to be made by another program: this server starts none")
 	case o.Cookie.IsZero():
-		return denied("%s has no ticket: expected 16 random bytes")
+		return denied("%s has no cookie: expected 16 random bytes")
 	case o.Remote.IsValid() || o.Local.IsValid():
 		return denied("%s has an address: connections come to the server's own port")
 	case len(o.ID) > longestID:
@@ -334,8 +334,8 @@ func permitted(o record.FlowRequest) error {
 		return fmt.Errorf("%s: a negative cap or segment size", name)
 	case o.Connections < 0 || o.Connections > mostConnections:
 		return beyond("%s: %d connections, expected at most %d", name, o.Connections, mostConnections)
-	case o.Threads > guestThreads*runtime.NumCPU():
-		return beyond("%s: %d threads, this server allows %d", name, o.Threads, guestThreads*runtime.NumCPU())
+	case o.Threads > clientThreads*runtime.NumCPU():
+		return beyond("%s: %d threads, this server allows %d", name, o.Threads, clientThreads*runtime.NumCPU())
 	}
 	for _, size := range []unit.Bytes{o.Window, o.SendBuffer, o.ReceiveBuffer} {
 		if size < 0 || size > largestWindow {
@@ -357,12 +357,12 @@ func permitted(o record.FlowRequest) error {
 	return nil
 }
 
-func (g *Guest) ready(ctx context.Context, r record.ReadyRequest) ([]record.FlowEnd, error) {
+func (g *Client) ready(ctx context.Context, r record.ReadyRequest) ([]record.FlowEnd, error) {
 	r.TimeoutNs = min(r.TimeoutNs, int64(idle))
 	return g.agent.ready(ctx, r)
 }
 
-func (g *Guest) window(ctx context.Context, r record.WindowRequest) (record.WindowReply, error) {
+func (g *Client) window(ctx context.Context, r record.WindowRequest) (record.WindowReply, error) {
 	allowed := int64(g.bounds.DurationS * 1e9)
 	now := sched.Now()
 	switch {
@@ -386,7 +386,7 @@ func (g *Guest) window(ctx context.Context, r record.WindowRequest) (record.Wind
 }
 
 // note enters a finished window into the summary.
-func (g *Guest) note(reply record.WindowReply) {
+func (g *Client) note(reply record.WindowReply) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := Summary{Windows: g.summary.Windows + 1, Flows: len(reply.EndFlows)}
@@ -400,7 +400,7 @@ func (g *Guest) note(reply record.WindowReply) {
 	g.summary = s
 }
 
-func (g *Guest) close(ctx context.Context, nothing struct{}) (struct{}, error) {
+func (g *Client) close(ctx context.Context, nothing struct{}) (struct{}, error) {
 	_, err := g.agent.close(ctx, nothing)
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -1,0 +1,428 @@
+package transaction
+
+import (
+	"errors"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"linerate/internal/host/socket"
+
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
+	"linerate/internal/model/record"
+)
+
+// conn is an asking end's connection. There may be hundreds of thousands.
+type conn struct {
+	began  int64  // when its transaction began or was to begin; 0: none is under way
+	round  int64  // of the schedule, whose transaction is its next
+	fd     int32  // -1: none, or none any more
+	index  uint32 // among the thread's connections
+	unsent uint32 // bytes of the request that are still to be written
+	unread uint32 // bytes of the response that are still to come
+
+	// Of udp-rr:
+	sentAt     int64  // when its latest request was sent
+	number     uint32 // of that
+	unanswered uint32 // how many in a row had no response
+}
+
+// requester is an asking thread at work.
+type requester struct {
+	*worker
+	window      record.WindowRequest
+	request     uint32
+	response    uint32
+	paced       bool
+	isCRR       bool   // a connection for each transaction
+	follows     bool   // it is still to find out where its packets come in
+	sequential  bool   // one of those at a time, which the thread waits for by itself
+	poll        bool   // asks over and over instead of waiting
+	previous    int    // of single: the connection before, still open, or -1
+	spare       int    // of single: the socket for the next, or -1
+	head        []byte // of what a new connection sends: the cookie, then the request
+	now         int64  // over UDP: an instant of a moment ago
+	expiredAt   int64  // and when was last looked for what is overdue
+	failedConns int    // connections that wait for another try
+	retryAt     int64  // when they may
+	schedule    schedule
+	// next is whose turn it is on the schedule, and in which round.
+	next  int
+	round int64
+}
+
+// runRequester waits for the start and asks until the engine closes.
+func (w *worker) runRequester() {
+	o := w.f.order
+	a := requester{worker: w, isCRR: w.f.isCRR(), poll: o.Poll, previous: -1, spare: -1}
+	a.request, a.response = uint32(requestBytes(o)), uint32(responseBytes(o))
+	a.head = slices.Concat(w.f.cookie, payload[:min(requestBytes(o), len(payload))])
+	a.sequential = a.isCRR && len(w.conns) == 1
+	a.follows = o.Follow
+	w.onThread(true, func() {
+		if !w.f.engine.waitStart() {
+			return
+		}
+		a.window = w.f.engine.windowTimes()
+		if a.paced = o.Pace > 0; a.paced {
+			a.schedule = scheduleOf(a.window.StartNs, o.Pace)
+		}
+		switch {
+		case w.epoll == nil:
+			a.runSingle(&w.conns[0])
+		case a.sequential:
+			a.runSequential()
+		default:
+			a.runEpoll()
+		}
+		if a.isCRR {
+			a.closeAll()
+		}
+	})
+}
+
+// runSingle asks over the only connection. Without a pace a transaction is counted once
+// the next request is on its way: the responder has it sooner, and this end has
+// nothing else to do then.
+func (a *requester) runSingle(c *conn) {
+	poll, quit := a.poll, &a.f.engine.quit
+	emptyPolls := 0
+	at := socket.Now()
+	former := int64(0) // when the transaction that is not counted yet began
+	defer func() {
+		if former != 0 { // and no other is under way
+			atomic.StoreInt64(&c.began, 0)
+			a.count(former, at)
+		}
+	}()
+	for !quit.Load() {
+		began := at
+		if a.paced {
+			began = a.schedule.due(a.part.number(0, c.round))
+			c.round++
+		}
+		if began >= a.window.StopNs {
+			return
+		}
+		for at < began && !quit.Load() {
+			if poll {
+				a.emptyPoll(&emptyPolls)
+			} else {
+				sched.SleepUntil(min(began, at+int64(checkInterval)))
+			}
+			at = socket.Now()
+		}
+		atomic.StoreInt64(&c.began, began)
+		c.unsent, c.unread, a.now = a.request, a.response, at
+		for c.unsent > 0 && !quit.Load() {
+			n, err := a.send(c, poll)
+			if err != nil && !isTemporary(err) {
+				a.fail(c, err)
+				return
+			}
+			a.countWritten(c, n)
+		}
+		if former != 0 {
+			a.count(former, began)
+			former = 0
+		}
+		if poll && a.done.Load()%sampleEvery == 0 {
+			add(&a.useful, sampleEvery*(socket.Now()-at))
+		}
+		for c.unread > 0 {
+			room := a.buffer
+			if !a.f.udp {
+				room = room[:min(int(c.unread), len(room))]
+			}
+			n, err := a.receive(int(c.fd), room, poll)
+			switch {
+			case quit.Load():
+				return
+			case a.f.udp && err == nil:
+				if !a.matchResponse(c, room[:n]) {
+					a.expire(c, socket.Now())
+				}
+			case a.f.udp && (isTemporary(err) || isTransient(err)):
+				a.expire(c, socket.Now())
+			case err == nil && n == 0:
+				a.fail(c, nil)
+				return
+			case err == nil:
+				c.unread -= uint32(n)
+				add(&a.received, int64(n))
+			case isTemporary(err):
+			default:
+				a.fail(c, err)
+				return
+			}
+		}
+		if a.follows {
+			a.followOnce(c)
+		}
+		at = socket.Now()
+		switch {
+		case c.began == 0: // given up
+		case a.paced:
+			a.finish(c, at)
+		default:
+			former = began
+		}
+	}
+}
+
+// followOnce follows the first response, and stays there: if both ends went on to
+// follow, each would run after the other where they share a machine.
+func (a *requester) followOnce(c *conn) {
+	a.follow(int(c.fd))
+	a.follows = false
+}
+
+func (a *requester) send(c *conn, try bool) (int, error) {
+	if a.f.udp {
+		return a.sendRequest(c)
+	}
+	piece := payload[:min(int(c.unsent), len(payload))]
+	if c.unsent > a.request {
+		piece = a.head[len(a.f.cookie)-int(c.unsent-a.request):]
+	}
+	return send(int(c.fd), piece, try)
+}
+
+// short is what a send that does not wait takes so little time for that the
+// runtime's scheduler need not know.
+const short = 16 << 10
+
+// send writes what there is room for; try: now, or else waiting for room.
+func send(fd int, piece []byte, try bool) (n int, err error) {
+	if try || len(piece) <= short {
+		n, err = sock.TrySend(fd, piece, false)
+		if try || err != syscall.EAGAIN {
+			return n, err
+		}
+	}
+	return sock.Send(fd, piece)
+}
+
+// countWritten counts what has been written; the cookie is nobody's payload.
+func (a *requester) countWritten(c *conn, bytes int) {
+	cookie := max(0, int(c.unsent)-int(a.request))
+	c.unsent -= uint32(bytes)
+	add(&a.written, int64(max(0, bytes-cookie)))
+}
+
+// finish ends a transaction that is done.
+func (a *requester) finish(c *conn, at int64) {
+	began := c.began
+	atomic.StoreInt64(&c.began, 0)
+	a.count(began, at)
+}
+
+// count enters a transaction that is done.
+func (a *requester) count(began, at int64) {
+	add(&a.done, 1)
+	if a.first.Load() == 0 {
+		a.first.Store(at)
+	}
+	a.last.Store(at)
+	if at >= a.window.BeginNs && at <= a.window.EndNs {
+		a.latency.Record(at - began)
+	}
+}
+
+// fail gives a connection up, and with it its transaction.
+func (a *requester) fail(c *conn, err error) {
+	if a.f.engine.quit.Load() {
+		return
+	}
+	a.f.connLost(int(c.fd), err) // who sees a failure is to see its reason
+	if atomic.LoadInt64(&c.began) != 0 {
+		atomic.StoreInt64(&c.began, 0)
+		add(&a.failed, 1)
+	}
+	if a.isCRR {
+		a.closeConn(c)
+		a.failedConns++
+		return
+	}
+	if a.epoll != nil {
+		a.epoll.Remove(int(c.fd))
+	}
+	atomic.StoreInt32(&c.fd, -1)
+}
+
+// runEpoll asks over many connections, each with a transaction at a time.
+func (a *requester) runEpoll() {
+	poll, quit := a.poll, &a.f.engine.quit
+	emptyPolls := 0
+	if a.now = socket.Now(); !a.paced {
+		at := a.now
+		for i := range a.conns {
+			a.begin(&a.conns[i], at)
+		}
+	}
+	for !quit.Load() {
+		limit := time.Duration(-1)
+		if a.f.udp {
+			a.expireAll()
+		}
+		if a.paced {
+			limit = a.beginDue()
+		}
+		if a.failedConns > 0 {
+			a.retry()
+		}
+		if a.failedConns > 0 || a.f.udp {
+			limit = sooner(limit, checkInterval)
+		}
+		if poll {
+			limit = 0
+		}
+		n := a.epoll.Wait(limit)
+		var woken int64
+		switch {
+		case !poll:
+		case n == 0:
+			a.emptyPoll(&emptyPolls)
+		default:
+			woken = socket.Now()
+		}
+		for i := range n {
+			tag, read, write := a.epoll.Event(i)
+			if tag == wakeupTag {
+				continue
+			}
+			c := &a.conns[tag]
+			if write && c.unsent > 0 {
+				a.writeRequest(c)
+			}
+			switch {
+			case !read:
+			case a.f.udp:
+				a.readResponses(int(tag))
+			default:
+				a.readResponse(int(tag))
+			}
+		}
+		if n > 0 && poll {
+			emptyPolls = 0
+			add(&a.useful, socket.Now()-woken)
+		}
+	}
+}
+
+// beginDue begins what the schedule says, and is how long there is nothing more to
+// begin; below 0: for good.
+func (a *requester) beginDue() time.Duration {
+	at := socket.Now()
+	for {
+		instant := a.schedule.due(a.part.number(a.next, a.round))
+		switch {
+		case instant >= a.window.StopNs:
+			return -1
+		case instant > at:
+			return time.Duration(instant - at)
+		}
+		c := &a.conns[a.next]
+		switch {
+		case c.fd < 0 && !a.isCRR:
+			add(&a.failed, 1)
+		case c.round == a.round && c.began == 0:
+			c.round++
+			a.begin(c, instant)
+		}
+		// Otherwise it is not free yet, and begins this one when it is.
+		if a.next++; a.next == len(a.conns) {
+			a.next = 0
+			a.round++
+		}
+	}
+}
+
+// begin begins a transaction, at an instant that may be over.
+func (a *requester) begin(c *conn, began int64) {
+	if began >= a.window.StopNs {
+		return
+	}
+	atomic.StoreInt64(&c.began, began)
+	c.unsent, c.unread = a.request, a.response
+	if a.isCRR {
+		c.unsent += uint32(len(a.f.cookie))
+		if !a.connect(c) {
+			return
+		}
+	}
+	a.writeRequest(c)
+}
+
+// writeRequest writes what there is room for of a request.
+func (a *requester) writeRequest(c *conn) {
+	for c.unsent > 0 && c.fd >= 0 {
+		n, err := a.send(c, true)
+		switch {
+		case err == nil:
+			a.countWritten(c, n)
+		case isTemporary(err):
+			return // the kernel tells when there is room
+		default:
+			a.fail(c, err)
+			return
+		}
+	}
+}
+
+// readResponse reads what there is of a response; with its last byte, the transaction is
+// done and the next may begin.
+func (a *requester) readResponse(i int) {
+	for c := &a.conns[i]; c.fd >= 0; {
+		// One byte more than is wanted: also when that is none, the end of the
+		// stream shows.
+		n, err := sock.TryRead(int(c.fd), a.buffer[:min(int(c.unread)+1, len(a.buffer))])
+		switch {
+		case err != nil && isTemporary(err):
+			return
+		case err != nil || n == 0:
+			a.fail(c, err)
+			return
+		case n > int(c.unread):
+			a.fail(c, errSurplus)
+			return
+		}
+		c.unread -= uint32(n)
+		add(&a.received, int64(n))
+		if c.unread > 0 {
+			continue
+		}
+		at := socket.Now()
+		a.finish(c, at)
+		if a.follows {
+			a.followOnce(c)
+		}
+		if a.isCRR {
+			a.closeConn(c)
+		}
+		a.beginNext(i, at)
+		return
+	}
+}
+
+// beginNext begins a connection's next transaction, if it is time for one.
+func (a *requester) beginNext(i int, at int64) {
+	c := &a.conns[i]
+	if !a.paced {
+		a.begin(c, at)
+		return
+	}
+	// What has become due meanwhile has waited for this connection.
+	if instant := a.schedule.due(a.part.number(i, c.round)); instant <= at {
+		c.round++
+		a.begin(c, instant)
+	}
+}
+
+// errSurplus: who answers more than was asked is no responder of ours.
+var errSurplus = errors.New("more came than the response")
+
+// isTemporary says that a call is to be made again, now or when there is more.
+func isTemporary(err error) bool { return sock.WouldBlock(err) || err == syscall.EINTR }

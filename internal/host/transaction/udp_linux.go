@@ -1,0 +1,225 @@
+package transaction
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"linerate/internal/host/handshake"
+	"linerate/internal/host/socket"
+
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
+)
+
+// Requests and responses over UDP: a datagram each. Either may be lost, so that a
+// request's first bytes tell which it is, the response repeats them, and one that
+// does not come is given up. Nothing is sent again: what an application above would
+// do about it is its own matter, and would hide what the network does.
+
+const (
+	// sequenceBytes is how many bytes of a datagram tell which transaction it is part of, the
+	// least significant first, if it has so many.
+	sequenceBytes = 4
+	// responseTimeout is how long a response may take: as long as TCP waits at first before it
+	// sends again (RFC 6298, section 2.1).
+	responseTimeout = time.Second
+	// maxUnanswered is how many requests in a row have no response where nobody seems to be
+	// there any more.
+	maxUnanswered = 3
+)
+
+// isTransient says of a failure that a datagram has not found its way, of which more is
+// not known: as if it had been lost on it. The next may.
+func isTransient(err error) bool {
+	switch err {
+	case syscall.ENOBUFS, syscall.ENOMEM, syscall.EHOSTUNREACH, syscall.EHOSTDOWN, syscall.ENETUNREACH, syscall.ENETDOWN:
+		return true
+	}
+	return false
+}
+
+// sendDatagram sends a datagram when there is room for it.
+func (w *worker) sendDatagram(fd int, letter []byte) error {
+	for emptyPolls := 0; !w.f.engine.quit.Load(); {
+		_, err := sock.TrySend(fd, letter, false)
+		switch {
+		case err == nil || isTransient(err):
+			return nil
+		case !isTemporary(err):
+			return err
+		case w.f.order.Poll:
+			w.emptyPoll(&emptyPolls)
+		default:
+			_, _ = w.wait.Wait(fd, true, checkInterval)
+		}
+	}
+	return nil
+}
+
+// sendRequest sends a connection's request. Its number is new.
+func (a *requester) sendRequest(c *conn) (int, error) {
+	c.number++
+	var number [sequenceBytes]byte
+	binary.LittleEndian.PutUint32(number[:], c.number)
+	copy(a.datagram, number[:])
+	c.sentAt = a.now
+	return len(a.datagram), a.sendDatagram(int(c.fd), a.datagram)
+}
+
+// matchResponse says that a datagram which has come is the response that a connection waits
+// for, and takes it.
+func (a *requester) matchResponse(c *conn, datagram []byte) bool {
+	if handshake.IsFrame(datagram) {
+		return false // the responder's socket is ready, said once more
+	}
+	var number [sequenceBytes]byte
+	binary.LittleEndian.PutUint32(number[:], c.number)
+	same := min(sequenceBytes, len(a.datagram), int(a.response))
+	if c.unread == 0 || len(datagram) != int(a.response) || string(datagram[:same]) != string(number[:same]) {
+		add(&a.late, 1)
+		return false
+	}
+	add(&a.received, int64(len(datagram)))
+	c.unread = 0
+	atomic.StoreUint32(&c.unanswered, 0)
+	return true
+}
+
+// expire says that a connection's response has not come, and gives it up.
+func (a *requester) expire(c *conn, at int64) bool {
+	if c.began == 0 || c.unread == 0 || at-c.sentAt < int64(responseTimeout) {
+		return false
+	}
+	atomic.StoreInt64(&c.began, 0)
+	c.unread = 0
+	atomic.AddUint32(&c.unanswered, 1)
+	add(&a.unanswered, 1)
+	return true
+}
+
+// expireAll gives up what is overdue, now and then, and has those connections go on.
+func (a *requester) expireAll() {
+	a.now = socket.Now()
+	if a.now-a.expiredAt < int64(checkInterval) {
+		return
+	}
+	a.expiredAt = a.now
+	for i := range a.conns {
+		if a.expire(&a.conns[i], a.now) {
+			a.beginNext(i, a.now)
+		}
+	}
+}
+
+// readResponses takes what has come for a connection.
+func (a *requester) readResponses(i int) {
+	for c := &a.conns[i]; c.fd >= 0 && !a.f.engine.quit.Load(); {
+		n, err := sock.TryRead(int(c.fd), a.buffer)
+		switch {
+		case err == nil:
+			if a.matchResponse(c, a.buffer[:n]) {
+				a.now = socket.Now()
+				a.finish(c, a.now)
+				a.beginNext(i, a.now)
+				return // what comes from now on is a new event
+			}
+		case isTemporary(err):
+			return
+		case !isTransient(err):
+			a.fail(c, err)
+			return
+		}
+	}
+}
+
+// runUDPSingle answers what comes to the only socket.
+func (r *responder) runUDPSingle(fd int) {
+	polls := false
+	for quit := &r.f.engine.quit; !quit.Load(); {
+		polls = polls || r.poll && r.f.engine.started()
+		n, err := r.receive(fd, r.buffer, polls)
+		switch {
+		case quit.Load():
+			return
+		case err == nil:
+			look, at := r.poll && r.done.Load()%sampleEvery == 0, int64(0)
+			if look {
+				at = socket.Now()
+			}
+			if err = r.respond(fd, n); look {
+				add(&r.useful, sampleEvery*max(0, socket.Now()-at-r.takeIdle()))
+			}
+		}
+		if err != nil && !isTemporary(err) && !isTransient(err) {
+			r.f.connLost(fd, err)
+			return
+		}
+	}
+}
+
+// respondAll answers what has come to one of several sockets.
+func (r *responder) respondAll(fd int) {
+	for !r.f.engine.quit.Load() {
+		n, err := sock.TryRead(fd, r.buffer)
+		if err == nil {
+			err = r.respond(fd, n)
+		}
+		switch {
+		case err == nil || isTransient(err):
+		case isTemporary(err):
+			return
+		default:
+			r.endConn(fd, err)
+			return
+		}
+	}
+}
+
+// respond answers what is in the buffer, if it is a request.
+func (r *responder) respond(fd, n int) error {
+	if datagram := r.buffer[:n]; n != int(r.request) || handshake.IsFrame(datagram) {
+		r.f.resendReady(fd, datagram)
+		return nil
+	}
+	r.followPackets(fd)
+	add(&r.received, int64(n))
+	if !r.waitForRate() {
+		return nil
+	}
+	copy(r.datagram[:min(sequenceBytes, len(r.datagram), n)], r.buffer)
+	if err := r.sendDatagram(fd, r.datagram); err != nil {
+		return err
+	}
+	add(&r.written, r.response)
+	add(&r.done, 1)
+	return nil
+}
+
+// waitForRate waits until another response is within the rate that the responding host
+// allows; TCP's socket keeps to that by itself. False: it would not be before nobody
+// waits for it any more.
+func (r *responder) waitForRate() bool {
+	if r.every == 0 {
+		return true
+	}
+	began := socket.Now()
+	if r.free-began > int64(responseTimeout) {
+		return false
+	}
+	now := began
+	for now < r.free && !r.f.engine.quit.Load() {
+		sched.SleepUntil(min(r.free, now+int64(checkInterval)))
+		now = socket.Now()
+	}
+	r.idle += now - began
+	r.free = max(r.free, now) + r.every
+	return true
+}
+
+// takeIdle is how long it has waited so since this was last asked.
+func (r *responder) takeIdle() (ns int64) {
+	ns, r.idle = r.idle, 0
+	return ns
+}
