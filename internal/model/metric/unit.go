@@ -28,27 +28,6 @@ func (s Scale) With(figure string) string {
 // MegaBytes is the Scale of goodput for those who think in files.
 const MegaBytes = "MB/s"
 
-// unitOf is what a unit of records is like for people.
-type unitOf struct {
-	// scales are the units in which values are shown, the largest first.
-	scales []Scale
-	// column is what a table's column of such values has behind the metric's name.
-	column string
-	// example is a value as --expect takes it, and parse reads one.
-	example string
-	parse   func(text string) (float64, error)
-}
-
-var units = map[string]unitOf{
-	"bps":      {[]Scale{{"Tbit/s", 1e-12}, {"Gbit/s", 1e-9}, {"Mbit/s", 1e-6}, {"kbit/s", 1e-3}, {"bit/s", 1}}, "_bps", "900mbit", parseBitRate},
-	"per_s":    {[]Scale{{"M/s", 1e-6}, {"k/s", 1e-3}, {"/s", 1}}, "_per_s", "10000/s", nil},
-	"us":       {[]Scale{{"s", 1e-6}, {"ms", 1e-3}, {"µs", 1}}, "_us", "500us", parseMicroseconds},
-	"share":    {[]Scale{{"%", 100}}, "_share", "0.1%", parseShare},
-	"s_per_gb": {[]Scale{{"s/GB", 1}, {"ms/GB", 1e3}}, "_s", "0.5s/GB", nil},
-	"count":    {[]Scale{{"open", 1}}, "", "1000", nil},
-	"grade":    {nil, "", "B", parseGrade},
-}
-
 // Scale is the unit in which the largest of some values is at least one. unit is
 // how the run wants goodput shown.
 func (m Metric) Scale(unit string, largest float64) Scale {
