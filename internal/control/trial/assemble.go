@@ -80,6 +80,7 @@ func fill(flow *record.Flow, s0, s1, s2, r0, r1, r2 record.FlowEnd) {
 	if s0.Info != nil && s1.Info != nil {
 		flow.AckedBytes = int64(s1.Info.BytesAcked - s0.Info.BytesAcked)
 		flow.RetransBytes = int64(s1.Info.BytesRetrans - s0.Info.BytesRetrans)
+		flow.RetransSegments = int64(s1.Info.TotalRetrans - s0.Info.TotalRetrans)
 		flow.SentBytes = int64(s1.Info.BytesSent - s0.Info.BytesSent)
 		flow.OutOfOrderBytes = int64(s0.Info.Sacked) * int64(s0.Info.SndMSS)
 		flow.BusyS = float64(s1.Info.BusyUs-s0.Info.BusyUs) / 1e6

@@ -42,9 +42,9 @@ func TestOnOurClock(t *testing.T) {
 
 // TestFill: differences over the window, per the receiver's own seconds.
 func TestFill(t *testing.T) {
-	s0 := record.FlowEnd{AtNs: 9 * second, WrittenBytes: 1000, Info: &record.TCPInfo{Sacked: 3, SndMSS: 1448, BytesAcked: 900, BytesRetrans: 10, BytesSent: 950, BusyUs: 500_000, RwndLimitedUs: 100_000, SndbufLimited: 50_000}}
+	s0 := record.FlowEnd{AtNs: 9 * second, WrittenBytes: 1000, Info: &record.TCPInfo{Sacked: 3, SndMSS: 1448, BytesAcked: 900, BytesRetrans: 10, TotalRetrans: 1, BytesSent: 950, BusyUs: 500_000, RwndLimitedUs: 100_000, SndbufLimited: 50_000}}
 	s1 := record.FlowEnd{AtNs: 11 * second, WrittenBytes: 6000, UnsentBytes: 70, SndbufBytes: 11, RcvbufBytes: 12, Alive: true, CongestionControl: "cubic",
-		Info: &record.TCPInfo{BytesAcked: 5500, BytesRetrans: 35, BytesSent: 5700, BusyUs: 2_500_000, RwndLimitedUs: 600_000, SndbufLimited: 300_000}}
+		Info: &record.TCPInfo{BytesAcked: 5500, BytesRetrans: 35, TotalRetrans: 4, BytesSent: 5700, BusyUs: 2_500_000, RwndLimitedUs: 600_000, SndbufLimited: 300_000}}
 	s2 := record.FlowEnd{WrittenBytes: 8000, FirstNs: 8 * second, LastNs: 12 * second}
 	// The receiver's clock is far from the sender's: only its own matters.
 	r0 := record.FlowEnd{AtNs: 500 * second, ReceivedBytes: 800, Info: &record.TCPInfo{BytesReceived: 850}}
@@ -53,7 +53,7 @@ func TestFill(t *testing.T) {
 	fill(&flow, s0, s1, s2, r0, r1, record.FlowEnd{})
 	want := record.Flow{
 		ReceivedBytes: 4000, WrittenBytes: 5000, UnsentBytes: 70, CongestionControl: "cubic",
-		AckedBytes: 4600, RetransBytes: 25, SentBytes: 4750, ArrivedBytes: 4150, OutOfOrderBytes: 3 * 1448,
+		AckedBytes: 4600, RetransBytes: 25, RetransSegments: 3, SentBytes: 4750, ArrivedBytes: 4150, OutOfOrderBytes: 3 * 1448,
 		BusyS: 2, RwndLimitedS: 0.5, SndbufLimitedS: 0.25, SndbufBytes: 11, RcvbufBytes: 14,
 		GoodputBps: 16000, SenderAverageBps: 16000, Alive: true,
 		SenderInfo: s1.Info, ReceiverInfo: r1.Info,

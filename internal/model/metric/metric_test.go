@@ -36,11 +36,15 @@ func TestValues(t *testing.T) {
 		}}, 0.25, true},
 		"no request over UDP":    {Lost, record.Trial{Flows: []record.Flow{{Protocol: "rr", Transactions: &record.Transactions{Done: 9}}}}, 0, false},
 		"none came, none missed": {Lost, record.Trial{Datagrams: &record.Datagrams{Sent: 4}}, 1, true},
-		"no CPU":                 {CPUPerGigabyte, record.Trial{Flows: []record.Flow{{ReceivedBytes: 1e9}}}, 0, false},
-		"CPU per GB":             {CPUPerGigabyte, record.Trial{Hosts: cpu, Flows: []record.Flow{{ReceivedBytes: 15e8}, {ReceivedBytes: 5e8}, {Protocol: record.ProtocolRR, ReceivedBytes: 1e9}}}, 0.3, true},
-		"CPU for nothing":        {CPUPerTransaction, record.Trial{Hosts: cpu, Flows: probe}, 0, false},
-		"CPU per transaction":    {CPUPerTransaction, record.Trial{Hosts: cpu, Flows: []record.Flow{{Transactions: &record.Transactions{Done: 6000}}}}, 100, true},
-		"no connections":         {Connections, record.Trial{Flows: probe}, 0, false},
+		"resent": {retransmissions, record.Trial{Flows: []record.Flow{
+			{ReceivedBytes: 15e8, RetransSegments: 6, SenderInfo: &record.TCPInfo{}}, {Protocol: "tcp", ReceivedBytes: 5e8, SenderInfo: &record.TCPInfo{}}, {Protocol: "udp", ReceivedBytes: 1e9},
+		}}, 3, true},
+		"resent by whom":      {retransmissions, record.Trial{Flows: []record.Flow{{ReceivedBytes: 1e9}}}, 0, false},
+		"no CPU":              {CPUPerGigabyte, record.Trial{Flows: []record.Flow{{ReceivedBytes: 1e9}}}, 0, false},
+		"CPU per GB":          {CPUPerGigabyte, record.Trial{Hosts: cpu, Flows: []record.Flow{{ReceivedBytes: 15e8}, {ReceivedBytes: 5e8}, {Protocol: record.ProtocolRR, ReceivedBytes: 1e9}}}, 0.3, true},
+		"CPU for nothing":     {CPUPerTransaction, record.Trial{Hosts: cpu, Flows: probe}, 0, false},
+		"CPU per transaction": {CPUPerTransaction, record.Trial{Hosts: cpu, Flows: []record.Flow{{Transactions: &record.Transactions{Done: 6000}}}}, 100, true},
+		"no connections":      {Connections, record.Trial{Flows: probe}, 0, false},
 		"connections": {Connections, record.Trial{Flows: []record.Flow{
 			{Protocol: record.ProtocolRR, Transactions: &record.Transactions{Connections: 40}},
 			{Protocol: record.ProtocolRR, Exhausted: &record.PortsExhausted{Open: 7}}, {Protocol: record.ProtocolRR},
@@ -73,6 +77,7 @@ func TestScale(t *testing.T) {
 		{CPUPerGigabyte, "", 0.02, "ms/GB", 1e3},
 		{CPUPerTransaction, "", 12, "µs", 1},
 		{Connections, "", 28232, "open", 1},
+		{retransmissions, "", 3, "/GB", 1},
 	} {
 		if got := test.of.Scale(test.unit, test.largest); got.Unit != test.want || got.Per != test.per {
 			t.Errorf("%s up to %g in %q: %+v, want %s", test.of.Name, test.largest, test.unit, got, test.want)

@@ -11,7 +11,7 @@ import (
 // ./internal/model/metric ./internal/model/study -update).
 var All = []Metric{
 	Goodput, Transactions, latencyMean, LatencyP50, latencyP90, LatencyP99, LatencyP999, latencyP9999, latencyMax,
-	LossFree, Lost, Jitter, Surplus, Connections, CPUPerGigabyte, CPUPerTransaction, bufferDelay, grade,
+	LossFree, Lost, retransmissions, Jitter, Surplus, Connections, CPUPerGigabyte, CPUPerTransaction, bufferDelay, grade,
 }
 
 // unitOf is what a unit of records is like for people.
@@ -32,6 +32,7 @@ var units = map[string]unitOf{
 	"us":       {[]Scale{{"s", 1e-6}, {"ms", 1e-3}, {"µs", 1}}, "_us", "500us", parseMicroseconds},
 	"share":    {[]Scale{{"%", 100}}, "_share", "0.1%", parseShare},
 	"s_per_gb": {[]Scale{{"s/GB", 1}, {"ms/GB", 1e3}}, "_s", "0.5s/GB", nil},
+	"per_gb":   {[]Scale{{"/GB", 1}}, "", "1", nil},
 	"count":    {[]Scale{{"open", 1}}, "", "1000", nil},
 	"grade":    {nil, "", "B", parseGrade},
 }
@@ -94,6 +95,11 @@ var (
 		},
 		measure: perDirection(func(d record.MeasureDirection) (float64, bool) { return d.LostShare, d.Lost != nil }),
 	}
+	// Floor: one segment in a gigabyte is below what an application notices.
+	retransmissions = ofFlows(Metric{
+		Name: "retransmissions_per_gigabyte", Label: "retransmissions per GB", Unit: "per_gb", Lower: true, Floor: 1, protocols: []string{record.ProtocolTCP}, Absent: "no tcp flow received anything, or its sender has no TCP_INFO",
+		About: "TCP segments that were sent again (`total_retrans` of TCP_INFO), for each 10⁹ bytes that tcp flows received",
+	}, retransmitted)
 	Jitter = Metric{
 		Name: "jitter", Label: "jitter", Unit: "us", Lower: true, protocols: []string{record.ProtocolUDP}, Absent: "no datagram was received",
 		About: "interarrival jitter of datagrams (RFC 3550, section 6.4.1): the mean over those received",
@@ -243,6 +249,22 @@ func unanswered(flows []record.Flow) (share float64, known bool) {
 		}
 	}
 	return all.LostShare()
+}
+
+// retransmitted is the number of segments sent again for each 10⁹ bytes received. It
+// is not known where a sender's TCP_INFO is not: of a peer that is another program.
+func retransmitted(flows []record.Flow) (float64, bool) {
+	var segments, bytes int64
+	for _, f := range flows {
+		if f.Protocol != "" && f.Protocol != record.ProtocolTCP {
+			continue
+		}
+		if f.SenderInfo == nil {
+			return 0, false
+		}
+		segments, bytes = segments+f.RetransSegments, bytes+f.ReceivedBytes
+	}
+	return float64(segments) * 1e9 / float64(max(bytes, 1)), bytes > 0
 }
 
 func jitter(flows []record.Flow) (float64, bool) {

@@ -104,6 +104,8 @@ type Flow struct {
 	SenderAverageBps float64 `json:"sender_average_bps"`
 	// RetransBytes were sent again, in the common window.
 	RetransBytes int64 `json:"retrans_bytes"`
+	// RetransSegments is the same in segments (TCP_INFO total_retrans).
+	RetransSegments int64 `json:"retrans_segments,omitempty"`
 	// SentBytes left the sender's TCP in the common window, those sent again
 	// included. 0: not known.
 	SentBytes int64 `json:"sent_bytes,omitempty"`

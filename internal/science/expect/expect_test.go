@@ -34,11 +34,20 @@ func TestExpect(t *testing.T) {
 			t.Errorf("%s with %g and %g: %+v", test.text, test.write, test.read, got)
 		}
 	}
+	resent := bothWays(1e9, 1e9)
+	resent.Flows = []record.Flow{
+		{From: "client", ReceivedBytes: 2e9, RetransSegments: 2, SenderInfo: &record.TCPInfo{}},
+		{From: "server", ReceivedBytes: 2e9, RetransSegments: 3, SenderInfo: &record.TCPInfo{}},
+	}
+	g, _ := Parse("retransmissions_per_gigabyte <= 1", metric.Setup{Protocol: "tcp"})
+	if err := Unmet(g.Check(resent)); err == nil || err.Error() != "expected retransmissions_per_gigabyte <= 1, got write 1/GB, read 1.5/GB" {
+		t.Errorf("sent again: %v", err)
+	}
 	if g, err := Parse(" ", metric.Setup{Protocol: "tcp"}); err != nil || g.Check(bothWays(1, 1)) != nil || Unmet(g.Check(bothWays(1, 1))) != nil {
 		t.Errorf("nothing is expected: %+v, %v", g, err)
 	}
 	// Both modes have to meet it.
-	g, _ := Parse(">= 1gbit", metric.Setup{Protocol: "tcp"})
+	g, _ = Parse(">= 1gbit", metric.Setup{Protocol: "tcp"})
 	fast, slow := bothWays(2e9, 2e9), bothWays(2e9, 0.5e9)
 	fast.Mode, slow.Mode = "auto", "copy"
 	m := *fast

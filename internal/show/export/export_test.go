@@ -52,8 +52,8 @@ func small() *record.Run {
 func TestRows(t *testing.T) {
 	for name, want := range map[string][]string{
 		"trials": {
-			"run,trial,block,treatment,fix,direction,started,window_s,limit_bps,sender_reported_bps,flows,unconnected,failed_checks,goodput_bps,transactions_per_s,latency_mean_us,latency_p50_us,latency_p90_us,latency_p99_us,latency_p999_us,latency_p9999_us,latency_max_us,loss_free_bps,lost_share,jitter_us,surplus_share,connections,cpu_per_gigabyte_s,cpu_per_transaction_us,tool_sum_bps,surplus_bps,predicted_surplus_bps,unsent_bytes,remade",
-			`mine-7,1,2,'=1+1,"a, ""b""",reads,2026-03-02T08:30:00.5Z,2,1e+09,0,2,1,wire,3.333333333333333e+08,,,,,,,,,1e+06,,,,,,,,,,,2`,
+			"run,trial,block,treatment,fix,direction,started,window_s,limit_bps,sender_reported_bps,flows,unconnected,failed_checks,goodput_bps,transactions_per_s,latency_mean_us,latency_p50_us,latency_p90_us,latency_p99_us,latency_p999_us,latency_p9999_us,latency_max_us,loss_free_bps,lost_share,retransmissions_per_gigabyte,jitter_us,surplus_share,connections,cpu_per_gigabyte_s,cpu_per_transaction_us,tool_sum_bps,surplus_bps,predicted_surplus_bps,unsent_bytes,remade",
+			`mine-7,1,2,'=1+1,"a, ""b""",reads,2026-03-02T08:30:00.5Z,2,1e+09,0,2,1,wire,3.333333333333333e+08,,,,,,,,,1e+06,,,,,,,,,,,,2`,
 		},
 		"flows": {
 			"run,trial,block,treatment,flow,from,to,source,destination,opened_by,received_bytes,written_bytes,acked_bytes,unsent_bytes,retrans_bytes,goodput_bps,sender_average_bps,connected,alive,path,limited_by,congestion_control,rtt_us,min_rtt_us,snd_cwnd,error,protocol,datagrams_sent,datagrams_received,datagrams_lost,datagrams_reordered,datagrams_duplicate,jitter_us,transactions,transactions_failed,transactions_unanswered,transactions_per_s,latency_p50_us,latency_p99_us,latency_p999_us,limited_why,expected_low_bps,expected_high_bps,expected_limited_by,expected_why,ways,predicted,observed",
