@@ -19,6 +19,7 @@ const (
 	statTxErrors    = 5
 	statRxDropped   = 6
 	statTxDropped   = 7
+	statRxMissed    = 15
 	statRxOtherhost = 24 // since 5.19
 )
 
@@ -112,6 +113,7 @@ func linkStats64(stats []byte, atNs int64) record.InterfaceCounters {
 		TxDropped:   counter(stats, statTxDropped),
 		RxErrors:    counter(stats, statRxErrors),
 		TxErrors:    counter(stats, statTxErrors),
+		RxMissed:    counter(stats, statRxMissed),
 		RxOtherhost: counter(stats, statRxOtherhost),
 		AtNs:        atNs,
 	}

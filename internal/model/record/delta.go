@@ -13,6 +13,7 @@ type InterfaceDelta struct {
 	Seconds              float64 // between the interface's own two readings
 	RxBytes, TxBytes     float64
 	RxPackets, TxPackets float64
+	RxMissed             float64
 }
 
 // RxBps and TxBps are rates on the interface, headers included.
@@ -42,6 +43,7 @@ func (h HostReading) Deltas() []InterfaceDelta {
 				TxBytes:   grown(begin.TxBytes, end.TxBytes),
 				RxPackets: grown(begin.RxPackets, end.RxPackets),
 				TxPackets: grown(begin.TxPackets, end.TxPackets),
+				RxMissed:  grown(begin.RxMissed, end.RxMissed),
 			})
 		}
 	}

@@ -8,15 +8,15 @@ import (
 
 func TestDeltas(t *testing.T) {
 	h := HostReading{
-		Begin: Reading{Interfaces: []InterfaceCounters{{Interface: "eth0", RxBytes: 100, TxBytes: 50, RxPackets: 3, AtNs: 1e9}, {Interface: "gone"}}, SNMP: map[string]int64{"Tcp.RetransSegs": 4}},
-		End:   Reading{Interfaces: []InterfaceCounters{{Interface: "new"}, {Interface: "eth0", RxBytes: 600, TxBytes: 20, RxPackets: 8, AtNs: 3e9}}, SNMP: map[string]int64{"Tcp.RetransSegs": 9}},
+		Begin: Reading{Interfaces: []InterfaceCounters{{Interface: "eth0", RxBytes: 100, TxBytes: 50, RxPackets: 3, RxMissed: 2, AtNs: 1e9}, {Interface: "gone"}}, SNMP: map[string]int64{"Tcp.RetransSegs": 4}},
+		End:   Reading{Interfaces: []InterfaceCounters{{Interface: "new"}, {Interface: "eth0", RxBytes: 600, TxBytes: 20, RxPackets: 8, RxMissed: 9, AtNs: 3e9}}, SNMP: map[string]int64{"Tcp.RetransSegs": 9}},
 	}
 	list := h.Deltas()
 	if len(list) != 1 || list[0].Interface != "eth0" {
 		t.Fatalf("interfaces at both edges: %+v", list)
 	}
 	d := list[0]
-	if d.Seconds != 2 || d.RxBps() != 2000 || d.RxPackets != 5 {
+	if d.Seconds != 2 || d.RxBps() != 2000 || d.RxPackets != 5 || d.RxMissed != 7 {
 		t.Errorf("500 bytes in 2 s: %+v, %g bit/s", d, d.RxBps())
 	}
 	if d.TxBps() != 0 {

@@ -1,5 +1,7 @@
 package record
 
+import "slices"
+
 // Snapshot is the network state of a host at one instant.
 type Snapshot struct {
 	Host       string              `json:"host"`
@@ -13,6 +15,13 @@ type Snapshot struct {
 	// Sysctls that diagnosis asks for: net.ipv4.conf.{all,PORT}.arp_ignore,
 	// arp_announce, arp_filter, rp_filter, and what levels set.
 	Sysctls map[string]string `json:"sysctls,omitempty"`
+}
+
+// Hardware reports whether an interface is a NIC and not a software device such as a
+// bond, which counts its members' packets once more. It is true for interfaces that
+// the snapshot does not have.
+func (s Snapshot) Hardware(name string) bool {
+	return !slices.ContainsFunc(s.Interfaces, func(i InterfaceSnapshot) bool { return i.Interface == name && i.Kind != "" })
 }
 
 // Tables is the part of a snapshot that the network itself changes.

@@ -313,6 +313,10 @@ type InterfaceCounters struct {
 	TxDropped uint64 `json:"tx_dropped"`
 	RxErrors  uint64 `json:"rx_errors"`
 	TxErrors  uint64 `json:"tx_errors"`
+	// RxMissed are packets that the NIC dropped because the host had no buffer for
+	// them, as when its receive ring was full; not among RxDropped. Software devices
+	// have none.
+	RxMissed uint64 `json:"rx_missed_errors"`
 	// RxOtherhost are frames for another MAC address (kernel 5.19 and later).
 	RxOtherhost uint64 `json:"rx_otherhost_dropped"`
 	// AtNs is when this interface was read, on the conductor's clock.

@@ -40,6 +40,7 @@ var rules = []rule{
 	{"ecmp-dead-nexthop", ecmpDeadNexthop},
 	{"ecmp-source-mismatch", ecmpSourceMismatch},
 	{"softirq-one-core", softirqOneCore},
+	{"rx-missed", rxMissed},
 	{"softnet-drop", softnetDrop},
 	{"memory-pressure", memoryPressure},
 	{"tool-surplus", toolSurplus},
@@ -121,7 +122,7 @@ func alike(a, b record.Finding) bool {
 	case a.ID == "ecmp-dead-nexthop" && len(a.Fix) > 0 && len(b.Fix) > 0:
 		// A group of objects needs another remedy than a route.
 		return strings.Contains(a.Fix[0], " sysctl ") == strings.Contains(b.Fix[0], " sysctl ")
-	case a.ID == unnamed, a.ID == "ports-exhausted", a.ID == "memory-pressure":
+	case a.ID == unnamed, a.ID == "rx-missed", a.ID == "ports-exhausted", a.ID == "memory-pressure":
 		return a.Summary == b.Summary
 	case a.ID == "tool-surplus":
 		first, _, _ := strings.Cut(a.Summary, " ")

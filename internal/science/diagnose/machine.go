@@ -56,6 +56,29 @@ func softirqOneCore(f facts) (findings []record.Finding) {
 	return findings
 }
 
+// rxMissed finds NICs that dropped packets because the host had not emptied their
+// receive ring (rx_missed_errors).
+func rxMissed(f facts) (findings []record.Finding) {
+	for _, h := range f.trial.Hosts {
+		for _, d := range h.Deltas() {
+			if d.RxMissed == 0 || !h.Snapshot.Hardware(d.Interface) {
+				continue
+			}
+			findings = append(findings, record.Finding{
+				Host: h.Host, Confidence: record.Certain,
+				Summary:  fmt.Sprintf("%s dropped packets because the host did not empty its receive ring in time", d.Interface),
+				Evidence: []string{fmt.Sprintf("%s.%s: rx_missed_errors grew by %.0f, while it received %.0f packets", h.Host, d.Interface, d.RxMissed, d.RxPackets)},
+				Fix: []string{
+					fmt.Sprintf("ethtool -G %s rx N, with N up to the maximum that ethtool -g %[1]s shows", d.Interface),
+					"serve the ring from a CPU that has time: more queues (ethtool -L), irqbalance or /proc/irq/*/smp_affinity",
+				},
+				Reference: "https://docs.kernel.org/networking/statistics.html; ethtool(8)",
+			})
+		}
+	}
+	return findings
+}
+
 // softnetDrop: packets found a CPU's backlog full.
 func softnetDrop(f facts) (findings []record.Finding) {
 	for _, m := range hostload.Of(f.trial, f.over) {

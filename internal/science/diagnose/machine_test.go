@@ -59,6 +59,12 @@ func TestMachine(t *testing.T) {
 		}, "", "", ""},
 		{"one core without receiving", func(_ *record.Trial, h *record.HostReading) { alone(h); h.End.Events = nil }, "", "", ""},
 		{"drops", func(_ *record.Trial, h *record.HostReading) { h.End.Softnet[0].Dropped = 3 }, "softnet-drop", record.Certain, "CPU 1 dropped 3 packets and took 1000"},
+		{"ring overrun", func(_ *record.Trial, h *record.HostReading) {
+			h.Snapshot.Interfaces[0].Kind, h.End.Interfaces[0].RxMissed = "", 42
+		}, "rx-missed", record.Certain, "server.eth0: rx_missed_errors grew by 42"},
+		{"the same packets counted by a bond", func(_ *record.Trial, h *record.HostReading) {
+			h.Snapshot.Interfaces[0].Kind, h.End.Interfaces[0].RxMissed = "bond", 42
+		}, "", "", ""},
 		{"tcp_mem", func(_ *record.Trial, h *record.HostReading) { h.End.SNMP["TcpExt.TCPMemoryPressures"] = 2 }, "memory-pressure", record.Certain, "grew by 2; TCP's buffers had 400 MB"},
 		{"waiting", func(_ *record.Trial, h *record.HostReading) { h.End.Memory.SomeWaitedUs = 200_000 }, "memory-pressure", record.Likely, "20 % of the window, all of them 0 %; 0.5 GB"},
 		{"hardly waiting", func(_ *record.Trial, h *record.HostReading) { h.End.Memory.SomeWaitedUs = 90_000 }, "", "", ""},
@@ -67,13 +73,17 @@ func TestMachine(t *testing.T) {
 		test.change(&trial, &trial.Hosts[0])
 		over := sciencetest.Topology()
 		found := slices.DeleteFunc(Diagnose(trial, &over), func(f record.Finding) bool {
-			return !slices.Contains([]string{"softirq-one-core", "softnet-drop", "memory-pressure"}, f.ID)
+			return !slices.Contains([]string{"softirq-one-core", "rx-missed", "softnet-drop", "memory-pressure"}, f.ID)
 		})
+		host := "this machine"
+		if test.id == "rx-missed" {
+			host = "server"
+		}
 		switch {
 		case test.id == "" && len(found) > 0:
 			t.Errorf("%s: %+v", test.name, found)
 		case test.id == "":
-		case len(found) != 1 || found[0].ID != test.id || found[0].Confidence != test.confidence || found[0].Host != "this machine" || len(found[0].Fix) == 0 || found[0].Reference == "":
+		case len(found) != 1 || found[0].ID != test.id || found[0].Confidence != test.confidence || found[0].Host != host || len(found[0].Fix) == 0 || found[0].Reference == "":
 			t.Errorf("%s: %+v, want %s (%s)", test.name, found, test.id, test.confidence)
 		case !strings.Contains(strings.Join(found[0].Evidence, "\n"), test.evidence):
 			t.Errorf("%s: the evidence is %q, want %q", test.name, found[0].Evidence, test.evidence)

@@ -34,6 +34,8 @@ type Machine struct {
 	// Busy is the mean of the CPUs.
 	Busy                  float64
 	SoftDropped, Squeezed float64
+	// RxMissed are packets for which the NICs of its hosts had no receive buffer.
+	RxMissed float64
 	// SomeWaited and AllWaited are the shares of the window in which some program,
 	// or all, waited for memory; AvailableBytes is as it was at the end.
 	SomeWaited, AllWaited float64
@@ -78,6 +80,11 @@ func Of(t record.Trial, over *topology.Topology) (list []Machine) {
 			i, list = len(list), append(list, read(name, h))
 		}
 		m := &list[i]
+		for _, d := range h.Deltas() {
+			if h.Snapshot.Hardware(d.Interface) {
+				m.RxMissed += d.RxMissed
+			}
+		}
 		m.Resent += h.SNMPDelta("Tcp.RetransSegs")
 		m.Sent += h.SNMPDelta("Tcp.OutSegs")
 		m.TCPPressures += h.SNMPDelta("TcpExt.TCPMemoryPressures")

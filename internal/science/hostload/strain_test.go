@@ -10,21 +10,23 @@ import (
 
 func TestOf(t *testing.T) {
 	reading := func(host string, resent int64) record.HostReading {
-		return record.HostReading{Host: host,
+		return record.HostReading{Host: host, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{{Interface: "eth0"}, {Interface: "bond0", Kind: "bond"}}},
 			Begin: record.Reading{BeganNs: 1e9,
-				CPU:     []record.CPUTimes{{CPU: -1, User: 10, Idle: 10}, {CPU: 0, User: 5, Idle: 5}, {CPU: 5, User: 5, Idle: 5}},
-				Softnet: []record.SoftnetCounters{{CPU: 5, Processed: 100, Dropped: 1}},
-				Events:  []record.CPUEvents{{CPU: 5, Interrupts: 1000, Softirqs: map[string]uint64{"NET_RX": 10}}},
-				Memory:  &record.MemoryLoad{SomeWaitedUs: 1e6},
-				SNMP:    map[string]int64{"Tcp.RetransSegs": 3, "Tcp.OutSegs": 100},
+				CPU:        []record.CPUTimes{{CPU: -1, User: 10, Idle: 10}, {CPU: 0, User: 5, Idle: 5}, {CPU: 5, User: 5, Idle: 5}},
+				Softnet:    []record.SoftnetCounters{{CPU: 5, Processed: 100, Dropped: 1}},
+				Events:     []record.CPUEvents{{CPU: 5, Interrupts: 1000, Softirqs: map[string]uint64{"NET_RX": 10}}},
+				Memory:     &record.MemoryLoad{SomeWaitedUs: 1e6},
+				Interfaces: []record.InterfaceCounters{{Interface: "eth0", RxMissed: 1}, {Interface: "bond0", RxMissed: 1}},
+				SNMP:       map[string]int64{"Tcp.RetransSegs": 3, "Tcp.OutSegs": 100},
 			},
 			End: record.Reading{BeganNs: 3e9,
 				CPU: []record.CPUTimes{{CPU: -1, User: 11, SoftIRQ: 1, Idle: 12},
 					{CPU: 0, User: 5, Idle: 7}, {CPU: 5, User: 6, SoftIRQ: 1, Idle: 5}, {CPU: 7, User: 9}},
-				Softnet: []record.SoftnetCounters{{CPU: 5, Processed: 300, Dropped: 5, Squeezed: 2}},
-				Events:  []record.CPUEvents{{CPU: 5, Interrupts: 5000, Softirqs: map[string]uint64{"NET_RX": 2010}}},
-				Memory:  &record.MemoryLoad{SomeWaitedUs: 2e6, AllWaitedUs: 5e5, AvailableBytes: 7, TCPBytes: 8},
-				SNMP:    map[string]int64{"Tcp.RetransSegs": 3 + resent, "Tcp.OutSegs": 1100},
+				Softnet:    []record.SoftnetCounters{{CPU: 5, Processed: 300, Dropped: 5, Squeezed: 2}},
+				Events:     []record.CPUEvents{{CPU: 5, Interrupts: 5000, Softirqs: map[string]uint64{"NET_RX": 2010}}},
+				Interfaces: []record.InterfaceCounters{{Interface: "eth0", RxMissed: 6}, {Interface: "bond0", RxMissed: 6}},
+				Memory:     &record.MemoryLoad{SomeWaitedUs: 2e6, AllWaitedUs: 5e5, AvailableBytes: 7, TCPBytes: 8},
+				SNMP:       map[string]int64{"Tcp.RetransSegs": 3 + resent, "Tcp.OutSegs": 1100},
 			},
 		}
 	}
@@ -34,6 +36,9 @@ func TestOf(t *testing.T) {
 		t.Fatalf("%+v", list)
 	}
 	m := list[0]
+	if m.RxMissed != 10 || list[1].RxMissed != 5 {
+		t.Errorf("missed: %g and %g; a bond's count is its members'", m.RxMissed, list[1].RxMissed)
+	}
 	if m.Resent != 12 || m.Sent != 2000 || list[1].Resent != 1 {
 		t.Errorf("sent again: %d of %d, and %d", m.Resent, m.Sent, list[1].Resent)
 	}

@@ -189,8 +189,8 @@ func TestOutcome(t *testing.T) {
 			Begin: record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0"}}, Qdiscs: []record.QdiscCounters{qdisc("tbf", "1:", 5), qdisc("bfifo", "2:", 5)}},
 			End:   record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0"}}, Qdiscs: []record.QdiscCounters{qdisc("tbf", "1:", 65), qdisc("bfifo", "2:", 65)}, Softnet: []record.SoftnetCounters{{Dropped: 3}}}},
 		{Host: "b",
-			Begin: record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth1", RxDropped: 1}}},
-			End:   record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth1", RxDropped: 11}}, Softnet: []record.SoftnetCounters{{Dropped: 3}}}},
+			Begin: record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth1", RxDropped: 1, RxMissed: 1}}},
+			End:   record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth1", RxDropped: 11, RxMissed: 5}}, Softnet: []record.SoftnetCounters{{Dropped: 3}}}},
 	}}
 	trial.Flows[0].Datagrams.LostInBuffer = 7
 	l := Outcome(&trial, 5e5, 0.2, true)
@@ -198,7 +198,7 @@ func TestOutcome(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	want := []record.LossPlace{{Host: "a", What: "the queue of eth0 (tbf, bfifo)", Packets: 60}, {Host: "b", What: "eth1 (receiving)", Packets: 10},
-		{Host: "b", What: "the receive buffer", Packets: 7}, {Host: "b", What: "the processors' backlog (softnet)", Packets: 3}, {What: "where no host counts them", Packets: 20}}
+		{Host: "b", What: "the receive buffer", Packets: 7}, {Host: "b", What: "eth1 (receive ring)", Packets: 4}, {Host: "b", What: "the processors' backlog (softnet)", Packets: 3}, {What: "where no host counts them", Packets: 16}}
 	if len(l.Places) != len(want) {
 		t.Fatalf("%+v", l.Places)
 	}

@@ -79,6 +79,7 @@ func places(t *record.Trial, lost int64, buffered map[string]int64) (list []reco
 			}
 			b := h.Begin.Interfaces[i]
 			add(h.Host, p.Interface+" (receiving)", int64(p.RxDropped-b.RxDropped+p.RxErrors-b.RxErrors))
+			add(h.Host, p.Interface+" (receive ring)", int64(p.RxMissed-b.RxMissed))
 			add(h.Host, p.Interface+" (sending)", int64(p.TxDropped-b.TxDropped+p.TxErrors-b.TxErrors))
 		}
 		if receives { // the counter is the whole machine's

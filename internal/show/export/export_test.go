@@ -37,7 +37,7 @@ func small() *record.Run {
 				Host:  "server",
 				Begin: record.Reading{ScheduledNs: 1e9, Interfaces: []record.InterfaceCounters{{Interface: "eth0", RxBytes: 100, TxBytes: 900, RxDropped: 7, AtNs: 1e9}}},
 				End: record.Reading{Interfaces: []record.InterfaceCounters{
-					{Interface: "eth0", RxBytes: 350, TxBytes: 500, RxDropped: 7, AtNs: 3e9},
+					{Interface: "eth0", RxBytes: 350, TxBytes: 500, RxDropped: 7, RxMissed: 3, AtNs: 3e9},
 					{Interface: "new", RxBytes: 1},
 				}},
 				Series: []record.Sample{
@@ -71,8 +71,8 @@ func TestRows(t *testing.T) {
 		},
 		// The transmit counter was reset: it gained −400. The interface "new" came during the window.
 		"interfaces": {
-			"run,trial,block,treatment,host,interface,seconds,rx_bytes,tx_bytes,rx_bps,tx_bps,rx_packets,tx_packets,rx_dropped,tx_dropped,rx_errors,tx_errors,rx_otherhost_dropped",
-			`mine-7,1,2,'=1+1,server,eth0,2,250,-400,1000,-1600,0,0,0,0,0,0,0`,
+			"run,trial,block,treatment,host,interface,seconds,rx_bytes,tx_bytes,rx_bps,tx_bps,rx_packets,tx_packets,rx_dropped,tx_dropped,rx_errors,tx_errors,rx_missed_errors,rx_otherhost_dropped",
+			`mine-7,1,2,'=1+1,server,eth0,2,250,-400,1000,-1600,0,0,0,0,0,0,3,0`,
 		},
 		"series": {
 			"run,trial,block,treatment,host,at_s,kind,name,rx_bytes,tx_bytes,received_bytes,rtt_us,snd_cwnd",

@@ -22,11 +22,11 @@ func cpuRows(run *record.Run) [][]string {
 }
 
 func machineRows(run *record.Run) [][]string {
-	rows := [][]string{{"run", "trial", "block", "treatment", "machine", "cpus", "busy", "softnet_dropped", "softnet_squeezed",
+	rows := [][]string{{"run", "trial", "block", "treatment", "machine", "cpus", "busy", "rx_missed_errors", "softnet_dropped", "softnet_squeezed",
 		"memory_some_waited", "memory_all_waited", "available_bytes", "tcp_bytes", "segments_sent", "segments_resent", "tcp_memory_pressures"}}
 	for _, t := range run.Trials {
 		for _, m := range hostload.Of(t, t.Over(&run.Topology)) {
-			rows = append(rows, append(place(run, t), text(m.Name), integer(len(m.CPUs)), number(m.Busy), number(m.SoftDropped), number(m.Squeezed),
+			rows = append(rows, append(place(run, t), text(m.Name), integer(len(m.CPUs)), number(m.Busy), number(m.RxMissed), number(m.SoftDropped), number(m.Squeezed),
 				number(m.SomeWaited), number(m.AllWaited), integer(m.AvailableBytes), integer(m.TCPBytes), integer(m.Sent), integer(m.Resent), integer(m.TCPPressures)))
 		}
 	}

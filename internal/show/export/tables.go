@@ -268,7 +268,7 @@ func foretold(f record.Flow) []string {
 
 func portRows(run *record.Run) [][]string {
 	rows := [][]string{{"run", "trial", "block", "treatment", "host", "interface", "seconds", "rx_bytes", "tx_bytes", "rx_bps", "tx_bps",
-		"rx_packets", "tx_packets", "rx_dropped", "tx_dropped", "rx_errors", "tx_errors", "rx_otherhost_dropped"}}
+		"rx_packets", "tx_packets", "rx_dropped", "tx_dropped", "rx_errors", "tx_errors", "rx_missed_errors", "rx_otherhost_dropped"}}
 	for _, t := range run.Trials {
 		for _, h := range t.Hosts {
 			for _, end := range h.End.Interfaces {
@@ -285,7 +285,8 @@ func portRows(run *record.Run) [][]string {
 					gained(begin.RxBytes, end.RxBytes), gained(begin.TxBytes, end.TxBytes), rx, tx,
 					gained(begin.RxPackets, end.RxPackets), gained(begin.TxPackets, end.TxPackets),
 					gained(begin.RxDropped, end.RxDropped), gained(begin.TxDropped, end.TxDropped),
-					gained(begin.RxErrors, end.RxErrors), gained(begin.TxErrors, end.TxErrors), gained(begin.RxOtherhost, end.RxOtherhost)))
+					gained(begin.RxErrors, end.RxErrors), gained(begin.TxErrors, end.TxErrors),
+					gained(begin.RxMissed, end.RxMissed), gained(begin.RxOtherhost, end.RxOtherhost)))
 			}
 		}
 	}

@@ -49,7 +49,7 @@ func whole(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 func (t *terminal) machine(v *view) {
 	var order []string
 	worst := map[string]strained{}
-	var dropped, squeezed, waited = map[string]float64{}, map[string]float64{}, map[string]float64{}
+	missed, dropped, squeezed, waited := map[string]float64{}, map[string]float64{}, map[string]float64{}, map[string]float64{}
 	for _, m := range v.machines() {
 		c, _ := m.Busiest()
 		have, known := worst[m.Name]
@@ -59,6 +59,7 @@ func (t *terminal) machine(v *view) {
 		if !known {
 			order = append(order, m.Name)
 		}
+		missed[m.Name] += m.RxMissed
 		dropped[m.Name] += m.SoftDropped
 		squeezed[m.Name] += m.Squeezed
 		waited[m.Name] = max(waited[m.Name], m.SomeWaited)
@@ -76,6 +77,9 @@ func (t *terminal) machine(v *view) {
 			text = name + ": " + text
 		}
 		text += fmt.Sprintf("; all %d at %s", len(m.CPUs), whole(m.Busy))
+		if missed[name] > 0 {
+			text += fmt.Sprintf("; %.0f packets missed at full receive rings, over all trials", missed[name])
+		}
 		if dropped[name] > 0 {
 			text += fmt.Sprintf("; %.0f packets dropped at full backlogs, over all trials", dropped[name])
 		}
@@ -91,9 +95,9 @@ func (t *terminal) machine(v *view) {
 
 // pageMachine is a line of the page's table of machines: one trial of one.
 type pageMachine struct {
-	Order                                                                                      int
-	Treatment, Name, Busiest, Kinds, All, NetRx, Interrupts, Dropped, Squeezed, Waited, Resent string
-	Full                                                                                       bool
+	Order                                                                                              int
+	Treatment, Name, Busiest, Kinds, All, NetRx, Interrupts, Missed, Dropped, Squeezed, Waited, Resent string
+	Full                                                                                               bool
 }
 
 func (v *view) pageMachines() (out []pageMachine) {
@@ -103,8 +107,8 @@ func (v *view) pageMachines() (out []pageMachine) {
 			Order: m.trial.Order, Treatment: m.trial.Treatment, Name: m.Name,
 			Busiest: fmt.Sprintf("CPU %d: %s", c.CPU, whole(c.Busy)), Kinds: kinds(c), All: whole(m.Busy),
 			NetRx: fmt.Sprintf("%.0f", c.NetRxPerS), Interrupts: fmt.Sprintf("%.0f", c.InterruptsPerS),
-			Dropped: fmt.Sprintf("%.0f", m.SoftDropped), Squeezed: fmt.Sprintf("%.0f", m.Squeezed),
-			Waited: whole(m.SomeWaited), Resent: fmt.Sprint(m.Resent), Full: c.Busy >= 0.95 || m.SoftDropped > 0,
+			Missed: fmt.Sprintf("%.0f", m.RxMissed), Dropped: fmt.Sprintf("%.0f", m.SoftDropped), Squeezed: fmt.Sprintf("%.0f", m.Squeezed),
+			Waited: whole(m.SomeWaited), Resent: fmt.Sprint(m.Resent), Full: c.Busy >= 0.95 || m.RxMissed+m.SoftDropped > 0,
 		}
 		out = append(out, shown)
 	}
