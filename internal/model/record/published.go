@@ -40,7 +40,7 @@ type PublishedPoint struct {
 var publishedUnits = []struct {
 	suffix string
 	size   float64
-}{{"_gbit_per_s", 1e9}, {"_mbit_per_s", 1e6}, {"_kbit_per_s", 1e3}, {"_bit_per_s", 1}}
+}{{"_gbyte_per_s", 8e9}, {"_mbyte_per_s", 8e6}, {"_gbit_per_s", 1e9}, {"_mbit_per_s", 1e6}, {"_kbit_per_s", 1e3}, {"_bit_per_s", 1}}
 
 // ParsePublished reads a table: lines "# origin: …", "# factor: …" and "# seconds:
 // …", and then CSV with a line of heads: the factor, and a column for each series,

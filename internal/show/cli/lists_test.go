@@ -2,10 +2,12 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 	"linerate/studies"
 )
@@ -82,5 +84,39 @@ func TestLists(t *testing.T) {
 		if !slices.Equal(got, sourcesOfLists[name]) {
 			t.Errorf("%s has\n%s\nits source\n%s", name, strings.Join(got, "\n"), strings.Join(sourcesOfLists[name], "\n"))
 		}
+	}
+}
+
+// TestPublishedTables: every table is read, and its intervals average to the figure
+// that its source gives for the whole.
+func TestPublishedTables(t *testing.T) {
+	whole := map[string]float64{
+		"ten-gig-linux: the Linux list": 9.49e9, "ten-gig-xenserver: as it is": 9.20e9, "ten-gig-xenserver: the XenServer list": 9.40e9,
+		"freebsd-10g: the FreeBSD list": 9100.6e6, "arp-flux: kernel defaults": 142 * 8e6, "arp-flux: static ARP entries": 247 * 8e6,
+	}
+	for _, name := range builtinTables() {
+		text, err := studies.Published.ReadFile("published/" + name + ".csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := record.ParsePublished(name, string(text))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		sums, counts := map[string]float64{}, map[string]float64{}
+		for _, point := range table.Series[0].Points {
+			sums[name+": "+point.Level] += point.Bps
+			counts[name+": "+point.Level]++
+		}
+		for level, sum := range sums {
+			if want, known := whole[level]; known && math.Abs(sum/counts[level]/want-1) > 0.001 {
+				t.Errorf("%s: %g bit/s on average, its source says %g", level, sum/counts[level], want)
+			}
+			delete(whole, level)
+		}
+	}
+	if len(whole) > 0 {
+		t.Errorf("no tables with %v", whole)
 	}
 }

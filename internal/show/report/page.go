@@ -29,6 +29,7 @@ type page struct {
 	Run                   *record.Run
 	Style                 template.CSS
 	Facts, Warnings       []string
+	Published             []string
 	Answer                string
 	Started, Duration     string
 	TrustLine, TrustTitle string
@@ -118,7 +119,7 @@ func printable(r rune) rune {
 
 func newPage(v *view) (*page, error) {
 	run := v.run
-	p := &page{Run: run, Facts: v.facts(), Warnings: v.warnings(), Answer: v.answer(), Started: moment(run.Started),
+	p := &page{Run: run, Facts: v.facts(), Warnings: v.warnings(), Published: v.published(), Answer: v.answer(), Started: moment(run.Started),
 		Duration: seconds(run.DurationS), Style: style(),
 		Table: v.whole().pageTable(), Settings: v.pageSettings(),
 		Findings: v.pageFindings(), Effects: v.pageEffects(), EffectsCSV: template.URL(dataURI(v.table("effects"))),

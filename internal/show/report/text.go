@@ -44,6 +44,12 @@ func Text(w io.Writer, run *record.Run, opts TextOptions) error {
 		t.ablated(v)
 		t.moves(v)
 	}
+	for i, line := range v.published() {
+		if i == 0 {
+			t.blank()
+		}
+		t.labelled("Published", line)
+	}
 	t.surplus(v)
 	if !v.alongCurve() {
 		t.ports(v.whole())
