@@ -8,7 +8,7 @@ export GOTOOLCHAIN := local
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS := -s -w -X linerate/internal/version.Version=$(VERSION)
 
-.PHONY: help build demo test cross fuzz bench clean setup
+.PHONY: help build demo test cross fuzz bench release clean setup
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -34,8 +34,13 @@ bench: build ## measure against other tools; writes docs/benchmarks.md
 	CGO_ENABLED=0 go build -o bin/bench ./script/bench
 	timeout --kill-after=30 1800 bin/bench
 
+release: ## dist/: static archives, .deb and .rpm packages, checksums; installed and run in a test
+	@script/setup release
+	cd script/release && go run . -version $(VERSION) -out ../../dist
+	cd script/release && LINERATE_RELEASE_ALL=1 go test -count=1 -timeout 1200s .
+
 setup: ## install what is missing (as root), or say what is
 	@script/setup test
 
 clean: ## remove what was built, not what was measured
-	rm -rf bin
+	rm -rf bin dist

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -70,6 +71,13 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 		fmt.Fprintf(errs, "linerate: %v\n", err)
 	}
 	return status
+}
+
+// Command is the command line without streams, for manual pages and completions.
+func Command() *cobra.Command {
+	root := newRoot(streams{strings.NewReader(""), io.Discard, io.Discard})
+	root.DisableAutoGenTag = true
+	return root
 }
 
 func newRoot(s streams) *cobra.Command {

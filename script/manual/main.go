@@ -1,0 +1,54 @@
+// Command manual writes linerate's manual pages and shell completions, made from its
+// command tree, into directories by kind: man, bash, zsh, fish.
+//
+//	go run ./script/manual -out DIR [-date 2026-01-31]
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra/doc"
+
+	"linerate/internal/show/cli"
+)
+
+func main() {
+	out := flag.String("out", "", "directory to write into")
+	date := flag.String("date", "", "date of the manual pages, 2006-01-02; absent: today")
+	flag.Parse()
+	if err := write(*out, *date); err != nil {
+		fmt.Fprintln(os.Stderr, "manual:", err)
+		os.Exit(1)
+	}
+}
+
+func write(out, date string) error {
+	if out == "" {
+		return errors.New("-out: expected a directory")
+	}
+	when := time.Now()
+	if date != "" {
+		var err error
+		if when, err = time.Parse(time.DateOnly, date); err != nil {
+			return fmt.Errorf("-date: %w", err)
+		}
+	}
+	for _, kind := range []string{"man", "bash", "zsh", "fish"} {
+		if err := os.MkdirAll(filepath.Join(out, kind), 0o755); err != nil {
+			return err
+		}
+	}
+	command := cli.Command()
+	header := &doc.GenManHeader{Section: "1", Source: "linerate", Manual: "linerate", Date: &when}
+	return errors.Join(
+		doc.GenManTree(command, header, filepath.Join(out, "man")),
+		command.GenBashCompletionFileV2(filepath.Join(out, "bash", "linerate"), true),
+		command.GenZshCompletionFile(filepath.Join(out, "zsh", "_linerate")),
+		command.GenFishCompletionFile(filepath.Join(out, "fish", "linerate.fish"), true),
+	)
+}
