@@ -14,16 +14,17 @@ import (
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
+	"linerate/internal/model/topology"
 )
 
-// The keeper's inherited descriptors.
+// The descriptors that the init process inherits.
 const (
-	controlFD  = 3 // the plan comes in, the result goes out; end of file means: end
-	execFD     = 4 // a listening socket for `lab exec`, or /dev/null
+	controlFD  = 3 // receives the plan, sends the reply; end of file: exit
+	execFD     = 4 // the listening socket for `lab exec`, or /dev/null
 	firstAgent = 5 // one stream per node follows
 )
 
-// self is this very program, even where /proc shows other process ids and even
+// self is this program, also where /proc belongs to another process namespace and
 // after the file has been replaced.
 const self = "/proc/self/exe"
 
@@ -36,15 +37,15 @@ func program(args ...string) *exec.Cmd {
 
 type initReply struct {
 	Error string `json:"error,omitempty"`
-	// Refused: the kernel did not want to make what a lab consists of.
-	Refused bool `json:"refused,omitempty"`
-	// Carried says who makes delay, losses and marks of links; empty: none has any.
-	Carried string `json:"carried,omitempty"`
+	// NamespaceError: the kernel refused to make namespaces.
+	NamespaceError bool `json:"namespace_error,omitempty"`
+	// ImpairedBy names what applies delay, loss and marks; empty: no link has any.
+	ImpairedBy string `json:"impaired_by,omitempty"`
 }
 
-// Init is the first process of a lab: it makes the namespaces and the cables,
-// starts an agent in each namespace, and stays until its control stream ends.
-// It returns the process's exit status.
+// Init is the first process of a lab (process 1 of its process namespace): it makes
+// the network namespaces and the links, starts an agent in each namespace, and stays
+// until its control stream ends. It returns the exit status.
 func Init() int {
 	control := os.NewFile(controlFD, "control")
 	in, out := json.NewDecoder(control), json.NewEncoder(control)
@@ -52,38 +53,39 @@ func Init() int {
 	if err := in.Decode(&p); err != nil {
 		return 1
 	}
-	// Whatever is started here must not hold the others' streams: a stream ends
-	// with its agent.
+	// A process that is started here must not inherit the streams of the others: a
+	// stream ends with its agent.
 	proc.CloseOnExec(controlFD, firstAgent-controlFD+len(p.Nodes))
-	nodes, err := build(&p)
+	nodes, impairedBy, err := build(p)
 	if err != nil {
-		_ = out.Encode(initReply{Error: err.Error(), Refused: isNamespaceError(err)})
+		_ = out.Encode(initReply{Error: err.Error(), NamespaceError: isNamespaceError(err)})
 		return 1
 	}
-	if door, err := net.FileListener(os.NewFile(execFD, "door")); err == nil {
-		go serveExec(door, p, nodes)
+	if listener, err := net.FileListener(os.NewFile(execFD, "exec")); err == nil {
+		go serveExec(listener, p, nodes)
 	}
-	if err := out.Encode(initReply{Carried: p.carried}); err != nil {
+	if err := out.Encode(initReply{ImpairedBy: impairedBy}); err != nil {
 		return 1
 	}
-	// Nothing more is ever said: this waits for the conductor's end.
+	// The conductor sends nothing more: this returns when it ends.
 	_, _ = io.Copy(io.Discard, control)
 	return 0
 }
 
-// build starts the agents first, so that they come up while the cables are laid.
-func build(p *plan) ([]*netlink.Namespace, error) {
-	wires, err := wiresOf(*p)
+// build makes the nodes and the links. The agents are started first, so that they
+// initialise while the links are made.
+func build(p plan) (nodes []*netlink.Namespace, impairedBy string, err error) {
+	netem, err := probeNetem(p)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	nodes := make([]*netlink.Namespace, len(p.Nodes))
+	nodes = make([]*netlink.Namespace, len(p.Nodes))
 	errs := make([]error, len(p.Nodes))
 	var starting sync.WaitGroup
 	for i, n := range p.Nodes {
 		ns, err := netlink.NewNamespace(n.Name)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		nodes[i] = ns
 		starting.Go(func() {
@@ -98,56 +100,68 @@ func build(p *plan) ([]*netlink.Namespace, error) {
 	starting.Wait()
 	for i, err := range errs {
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.Nodes[i].Name, err)
+			return nil, "", fmt.Errorf("%s: %w", p.Nodes[i].Name, err)
 		}
 	}
 	for i, n := range p.Nodes {
 		if err := nodes[i].SetUp("lo"); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		if n.Switch {
 			if err := nodes[i].AddBridge(bridgeName); err != nil {
-				return nil, err
+				return nil, "", err
 			}
 		}
 	}
-	// A bridge floods to the interface that joined last first. Cabled backwards, a
-	// lab's switch floods in the order of the file.
-	for _, c := range slices.Backward(p.Links) {
-		if err := makeLink(*p, nodes, c, wires); err != nil {
-			return nil, err
+	var emulator emulator
+	byNetem := false
+	// A bridge floods to the port that was added last first. Links made in reverse
+	// order let a lab's switch flood in the order of the file.
+	for _, l := range slices.Backward(p.Links) {
+		parts, emulated := l.split(netem)
+		if err := makeLink(p, nodes, l, parts, emulated, &emulator); err != nil {
+			return nil, "", err
 		}
+		byNetem = byNetem || parts[0].NetemLimit+parts[1].NetemLimit > 0
 	}
-	p.carried = wires.carried(*p)
-	return nodes, wires.start()
+	switch {
+	case byNetem && len(emulator.links) > 0:
+		impairedBy = "delay and loss by the kernel's netem, of links with marks by linerate's link emulator"
+	case byNetem:
+		impairedBy = "delay and loss by the kernel's netem"
+	case len(emulator.links) > 0:
+		impairedBy = "delay and loss by linerate's link emulator"
+	}
+	return nodes, impairedBy, emulator.start()
 }
 
-func makeLink(p plan, nodes []*netlink.Namespace, c planLink, wires *wires) error {
+func makeLink(p plan, nodes []*netlink.Namespace, l planLink, parts [2]topology.Split, emulated bool, emulator *emulator) (err error) {
 	end := func(e planEnd) netlink.LinkEnd {
-		return netlink.LinkEnd{Namespace: nodes[e.Node], Interface: e.Interface, MAC: e.MAC, MTU: e.MTU}
+		return netlink.LinkEnd{Namespace: nodes[e.Node], Interface: e.Interface, MAC: e.MAC, MTU: e.Impairment.MTU}
 	}
-	cable := netlink.NewVethPair
-	if wires.carries(c) {
-		cable = func(a, b netlink.LinkEnd) error { return wires.lay(&c, a, b) }
+	if a, b := end(l.Ends[0]), end(l.Ends[1]); emulated {
+		err = emulator.makeLink(l, parts, a, b)
+	} else {
+		err = netlink.NewVethPair(a, b)
 	}
-	if err := cable(end(c.Ends[0]), end(c.Ends[1])); err != nil {
+	if err != nil {
 		return err
 	}
-	for _, e := range c.Ends {
+	for i, e := range l.Ends {
 		if p.Nodes[e.Node].Switch {
 			if err := nodes[e.Node].SetMaster(e.Interface, bridgeName); err != nil {
 				return err
 			}
 		}
-		if err := nodes[e.Node].Shape(e.Interface, e.Shape); err != nil {
+		if err := nodes[e.Node].Impair(e.Interface, parts[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// startAgent runs in the node's namespace. Its stream is its standard input and
-// output both.
+// startAgent starts a node's agent; it is called in the node's namespace. The stream
+// is the agent's standard input and output.
 func startAgent(name string, fd int) error {
 	stream := os.NewFile(uintptr(fd), name)
 	cmd := program("agent", "--stdio", "--node", name, "--journal", "memory")
@@ -156,17 +170,17 @@ func startAgent(name string, fd int) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting the agent: %w", err)
 	}
-	go func() { _ = cmd.Wait() }() // an agent that ends is noticed on the bus
+	go func() { _ = cmd.Wait() }() // the bus notices that it ended
 	return stream.Close()
 }
 
 // agentEnvironment keeps a host's process small: a lab has many.
 var agentEnvironment = []string{"GOGC=200"}
 
-// defaults are the kernel's own values of what a new namespace would otherwise
-// copy from the machine (Documentation/networking/ip-sysctl.rst,
-// net.core.devconf_inherit_init_net), so that a lab's "kernel defaults" mean the
-// same on every machine.
+// defaults are the kernel's own values of parameters that a new namespace may copy
+// from the machine (net.core.devconf_inherit_init_net,
+// Documentation/admin-guide/sysctl/net.rst), so that a lab has the same kernel
+// defaults on every machine.
 var defaults = []struct{ key, value string }{
 	{"net.ipv4.conf.all.arp_ignore", "0"}, {"net.ipv4.conf.default.arp_ignore", "0"},
 	{"net.ipv4.conf.all.arp_announce", "0"}, {"net.ipv4.conf.default.arp_announce", "0"},
@@ -177,16 +191,17 @@ var defaults = []struct{ key, value string }{
 	{"net.ipv4.ip_forward", "0"},
 }
 
-// ipv6Quiet keeps a node from putting frames of its own on the links.
+// ipv6Quiet are parameters that keep a node from sending frames of its own.
 var ipv6Quiet = []struct{ key, value string }{
 	{"net.ipv6.conf.default.accept_ra", "0"},
 	{"net.ipv6.conf.default.router_solicitations", "0"},
-	// Addresses are given by linerate, once each: nothing to detect.
+	// Every address is assigned once: duplicate address detection finds nothing.
 	{"net.ipv6.conf.default.accept_dad", "0"},
 	{"net.ipv6.conf.default.mldv2_unsolicited_report_interval", "600000"},
 }
 
-// kernelDefaults runs inside a new namespace, before it has any interface.
+// kernelDefaults sets the parameters of a new namespace; it is called inside it,
+// before it has any interface but lo.
 func kernelDefaults(n planNode) error {
 	var sysctls proc.Sysctls
 	for _, d := range defaults {
@@ -208,7 +223,7 @@ func kernelDefaults(n planNode) error {
 		}
 	}
 	if n.Switch {
-		// Bridged frames are not the firewall's business, unless that is studied.
+		// Bridged frames bypass the firewall, unless a study sets these.
 		for _, family := range []string{"iptables", "ip6tables", "arptables"} {
 			if err := sysctls.Write("net.bridge.bridge-nf-call-"+family, "0"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err

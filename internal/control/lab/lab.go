@@ -25,14 +25,14 @@ type Options struct {
 
 // Lab is a topology with an agent on every host and switch that can be asked.
 type Lab struct {
-	topology *topology.Topology
-	bus      *bus.Bus
-	options  Options
-	init     *initProcess
-	remotes  []*remote
-	rootless bool
-	carried  string // who makes delay and loss of links
-	routing  *record.Routing
+	topology   *topology.Topology
+	bus        *bus.Bus
+	options    Options
+	init       *initProcess
+	remotes    []*remote
+	rootless   bool
+	impairedBy string // what applies delay, loss and marks of links
+	routing    *record.Routing
 
 	mu            sync.Mutex
 	hellos        map[string]record.Hello
@@ -125,8 +125,8 @@ func (l *Lab) Mode() string {
 		} else {
 			modes = append(modes, "lab as root")
 		}
-		if l.carried != "" {
-			modes[0] += ", " + l.carried
+		if l.impairedBy != "" {
+			modes[0] += ", " + l.impairedBy
 		}
 	}
 	if len(l.remotes) > 0 {

@@ -3,29 +3,25 @@ package lab
 import (
 	"net/netip"
 	"strings"
-	"time"
 
-	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
 )
 
-// bridgeName is what a lab's switches call their bridge.
+// bridgeName is the name of the bridge in the namespace of every switch.
 const bridgeName = "br0"
 
-// plan is what the keeper is told to make.
+// plan is what the init process makes. It is sent as JSON on the control stream.
 type plan struct {
 	Nodes []planNode `json:"nodes"`
-	Links []planLink `json:"cables"`
-
-	carried string // who makes delay and loss
+	Links []planLink `json:"links"`
 }
 
 type planNode struct {
 	Name   string `json:"name"`
 	Switch bool   `json:"switch,omitempty"`
-	// IPv6 is on only where the topology uses it: a host that announces itself
-	// puts frames on links that are being measured.
+	// IPv6 is enabled only where the topology uses it: router solicitations and
+	// multicast listener reports would appear on links that are being measured.
 	IPv6 bool `json:"ipv6,omitempty"`
 }
 
@@ -33,28 +29,29 @@ type planLink struct {
 	Ends [2]planEnd `json:"ends"`
 }
 
-// planEnd is an interface and what it does to the frames it sends.
+// planEnd is an interface and the direction of the link that leaves it.
 type planEnd struct {
-	Node      int             `json:"node"` // index into Nodes
-	Interface string          `json:"interface"`
-	MAC       string          `json:"mac"`
-	MTU       int             `json:"mtu"`
-	Shape     netlink.Shaping `json:"shape"`
-	// Mark is how many bytes may wait before frames get a congestion mark; 0: none
-	// gets one.
-	Mark int64 `json:"mark_bytes,omitempty"`
+	Node       int                 `json:"node"` // index into Nodes
+	Interface  string              `json:"interface"`
+	MAC        string              `json:"mac"`
+	Impairment topology.Impairment `json:"impairment"`
 }
 
-// planOf lists what has to be made of a topology: all that is not reached by a
-// `via` and is not an unmanaged switch.
+// split divides what the link does: see topology.SplitLink.
+func (l planLink) split(netem bool) (parts [2]topology.Split, emulated bool) {
+	return topology.SplitLink([2]topology.Impairment{l.Ends[0].Impairment, l.Ends[1].Impairment}, netem)
+}
+
+// planOf returns what is to be made of a topology: the nodes without `via` that are
+// not unmanaged switches, and the links between them.
 func planOf(t *topology.Topology) plan {
 	var p plan
 	index := map[string]int{}
-	six := withIPv6(t)
+	ipv6 := withIPv6(t)
 	for _, h := range t.Hosts {
 		if len(h.Via) == 0 {
 			index[h.Name] = len(p.Nodes)
-			p.Nodes = append(p.Nodes, planNode{Name: h.Name, IPv6: six[h.Name]})
+			p.Nodes = append(p.Nodes, planNode{Name: h.Name, IPv6: ipv6[h.Name]})
 		}
 	}
 	for _, s := range t.Switches {
@@ -67,28 +64,18 @@ func planOf(t *topology.Topology) plan {
 		from, made := index[l.From.Node]
 		to, madeToo := index[l.To.Node]
 		if !made || !madeToo {
-			continue // a cable between real hosts is there already
+			continue // a link between real hosts exists already
 		}
 		end := func(node int, e topology.End) planEnd {
-			s := l.Towards(e)
-			return planEnd{Node: node, Interface: e.Interface, MAC: t.MAC(e), MTU: s.MTU, Shape: netlink.Shaping{
-				RateBps:    float64(s.Rate),
-				BurstBytes: int64(s.BurstSize()),
-				QueueBytes: int64(s.QueueSize()),
-				DelayUs:    time.Duration(s.Delay).Microseconds(),
-				JitterUs:   time.Duration(s.Jitter).Microseconds(),
-				Loss:       float64(s.Loss),
-				Reorder:    float64(s.Reorder),
-				MTU:        s.MTU,
-			}, Mark: int64(s.ECN.At(s.Rate))}
+			return planEnd{Node: node, Interface: e.Interface, MAC: t.MAC(e), Impairment: l.Towards(e)}
 		}
 		p.Links = append(p.Links, planLink{[2]planEnd{end(from, l.From), end(to, l.To)}})
 	}
 	return p
 }
 
-// withIPv6 names the hosts that need IPv6: those that use it, and those between
-// which a route leads that can only go by a link-local address (see Lab.via).
+// withIPv6 returns the hosts that need IPv6: those that use it, and the two ends of a
+// route whose next hop can only be a link-local address (see Lab.via).
 func withIPv6(t *topology.Topology) map[string]bool {
 	need := map[string]bool{}
 	by := func(host, to, via string) {
@@ -99,7 +86,7 @@ func withIPv6(t *topology.Topology) map[string]bool {
 		}
 	}
 	for _, h := range t.Hosts {
-		if usesIPv6(h) || h.BGP != nil { // which speaks by link-local addresses
+		if usesIPv6(h) || h.BGP != nil { // its sessions use link-local addresses
 			need[h.Name] = true
 		}
 		for _, r := range h.Routes {
@@ -115,8 +102,8 @@ func withIPv6(t *topology.Topology) map[string]bool {
 }
 
 func usesIPv6(h topology.Host) bool {
-	for _, port := range h.Interfaces {
-		for _, a := range port.Addresses {
+	for _, i := range h.Interfaces {
+		for _, a := range i.Addresses {
 			if a.First.Is6() {
 				return true
 			}

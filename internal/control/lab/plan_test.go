@@ -1,7 +1,9 @@
 package lab
 
 import (
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -56,21 +58,27 @@ links:
 		t.Errorf("nodes %+v, want %+v: what is real is not made", p.Nodes, want)
 	}
 	if len(p.Links) != 3 {
-		t.Fatalf("%d cables, want the three between what is made", len(p.Links))
+		t.Fatalf("%d links, want the three between what is made", len(p.Links))
 	}
 	for i, want := range []string{"server.eth0", "client.eth0", "server.eth1"} {
 		c := p.Links[i]
 		if got := p.Nodes[c.Ends[0].Node].Name + "." + c.Ends[0].Interface; got != want || p.Nodes[c.Ends[1].Node].Name != "sw" {
-			t.Errorf("cable %d: %s to %s, want %s to sw", i, got, p.Nodes[c.Ends[1].Node].Name, want)
+			t.Errorf("link %d: %s to %s, want %s to sw", i, got, p.Nodes[c.Ends[1].Node].Name, want)
 		}
 	}
 	for _, e := range p.Links[0].Ends {
-		if e.Shape.RateBps != 100e6 || e.Shape.DelayUs != 1000 || e.MTU != 9000 || e.Shape.MTU != 9000 || e.Shape.BurstBytes <= 0 || e.Shape.QueueBytes <= 0 {
-			t.Errorf("shaped end %+v", e)
+		if i := e.Impairment; i.Rate != 100e6 || i.Delay != 1e6 || i.MTU != 9000 {
+			t.Errorf("impaired end %+v", e)
 		}
 	}
-	if e := p.Links[1].Ends[0]; e.Shape.RateBps != 0 || e.MAC != over.MAC(topology.End{Node: "client", Interface: "eth0"}) {
+	if e := p.Links[1].Ends[0]; e.Impairment != (topology.Impairment{MTU: topology.DefaultMTU}) || e.MAC != over.MAC(topology.End{Node: "client", Interface: "eth0"}) {
 		t.Errorf("plain end %+v", e)
+	}
+	// The init process gets the same values as JSON.
+	if text, err := json.Marshal(p); err != nil {
+		t.Error(err)
+	} else if again := (plan{}); json.Unmarshal(text, &again) != nil || !reflect.DeepEqual(again, p) {
+		t.Errorf("the plan became %+v", again)
 	}
 	if mac := p.Links[2].Ends[0].MAC; mac != "02:aa:00:00:00:01" {
 		t.Errorf("the given MAC address became %s", mac)

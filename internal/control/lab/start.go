@@ -129,14 +129,14 @@ func (l *Lab) tryInit(p plan, rootless bool) (err error) {
 	case err != nil:
 		k.control.Close()
 		return fmt.Errorf("the lab's keeper ended: %w", errors.Join(err, <-k.ended))
-	case reply.Refused:
+	case reply.NamespaceError:
 		k.end()
 		return namespaceError{errors.New(reply.Error)}
 	case reply.Error != "":
 		k.end()
 		return errors.New(reply.Error)
 	}
-	l.init, l.carried = k, reply.Carried
+	l.init, l.impairedBy = k, reply.ImpairedBy
 	return nil
 }
 
@@ -145,7 +145,7 @@ func (l *Lab) tryInit(p plan, rootless bool) (err error) {
 func (k *initProcess) start(files []*os.File, rootless bool) error {
 	started := make(chan error)
 	go func() {
-		cmd := program("lab", "keeper")
+		cmd := program("lab", "init")
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, os.Stderr, os.Stderr
 		cmd.ExtraFiles = files
 		cmd.SysProcAttr = initAttributes(rootless)

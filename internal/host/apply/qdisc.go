@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
+	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 )
 
@@ -83,11 +84,11 @@ func qdiscState(q netlink.Qdisc) State {
 
 func spell(s netlink.QdiscSpec) string {
 	text := s.Kind + " " + netlink.HandleText(s.Handle)
-	if s.RateBytes != 0 {
-		text += " rate " + unit.BitRate(float64(s.RateBytes)*8).String()
+	if s.Rate != 0 {
+		text += " rate " + s.Rate.String()
 	}
-	if s.BurstBytes != 0 {
-		text += " burst " + unit.Bytes(s.BurstBytes).String()
+	if s.Burst != 0 {
+		text += " burst " + s.Burst.String()
 	}
 	if s.Limit != 0 {
 		text += fmt.Sprintf(" limit %d", s.Limit)
@@ -103,10 +104,10 @@ func (t *qdisc) same(a, b State) bool {
 		return a.Qdisc == nil && b.Qdisc == nil && (a.Text == b.Text || a.Text == "default" || b.Text == "default")
 	}
 	x, y := *a.Qdisc, *b.Qdisc
-	near := x.BurstBytes/100 + 2048
-	return x.Kind == y.Kind && x.Handle == y.Handle && x.RateBytes == y.RateBytes &&
+	near := x.Burst/100 + 2048
+	return x.Kind == y.Kind && x.Handle == y.Handle && x.Rate == y.Rate &&
 		(x.Limit == y.Limit || x.Limit == 0 || y.Limit == 0) &&
-		x.BurstBytes <= y.BurstBytes+near && y.BurstBytes <= x.BurstBytes+near
+		x.Burst <= y.Burst+near && y.Burst <= x.Burst+near
 }
 
 func (t *qdisc) plan(prior State) (State, error) {
@@ -118,12 +119,13 @@ func (t *qdisc) plan(prior State) (State, error) {
 		return State{}, err
 	}
 	next := netlink.QdiscSpec{
-		Kind: t.q.Kind, Limit: uint32(t.q.Limit), RateBytes: uint64(t.q.Rate / 8), BurstBytes: uint64(t.q.Burst),
-		Handle: freeHandle(list),
+		Kind: t.q.Kind, Limit: uint32(t.q.Limit), Handle: freeHandle(list),
+		// The kernel keeps tbf's rate in whole bytes per second.
+		Impairment: topology.Impairment{Rate: 8 * unit.BitRate(uint64(t.q.Rate/8)), Burst: t.q.Burst},
 	}
 	if next.Kind == "tbf" && next.Limit == 0 {
 		// A tenth of a second of queue, and room for the bucket.
-		next.Limit = uint32(min(uint64(next.RateBytes/10)+next.BurstBytes, 1<<32-1))
+		next.Limit = uint32(min(unit.Bytes(next.Rate/80)+next.Burst, 1<<32-1))
 	}
 	return State{Text: spell(next), Qdisc: &next}, nil
 }

@@ -13,7 +13,8 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/netlink"
-	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 )
 
 // flight is when a datagram was sent, and how long it took; 0: it did not come.
@@ -74,7 +75,7 @@ func TestDelay(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		for _, by := range carriers(t) {
 			const delay, doubt = 20 * time.Millisecond, 200 * time.Microsecond
-			e := joined(t, by, record.WireWay{DelayUs: delay.Microseconds()}, record.WireWay{})
+			e := joined(t, by, topology.Impairment{Delay: unit.Duration(delay)}, topology.Impairment{})
 			var late []time.Duration
 			for _, f := range e.flights(0, 1, 300, 1, 2*time.Millisecond) {
 				if f.took == 0 {
@@ -101,7 +102,7 @@ func TestJitter(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		for _, by := range carriers(t) {
 			const delay, jitter, datagrams = 12 * time.Millisecond, 4 * time.Millisecond, 200
-			e := joined(t, by, record.WireWay{DelayUs: delay.Microseconds(), JitterUs: jitter.Microseconds()}, record.WireWay{})
+			e := joined(t, by, topology.Impairment{Delay: unit.Duration(delay), Jitter: unit.Duration(jitter)}, topology.Impairment{})
 			var took []time.Duration
 			var last time.Time
 			for i, f := range e.flights(0, 1, datagrams, 1, 2*jitter) {
@@ -138,7 +139,7 @@ func TestReorder(t *testing.T) {
 		for _, by := range carriers(t) {
 			// Far longer than anything keeps a datagram up.
 			const delay, share, datagrams = 400 * time.Millisecond, 0.05, 4000
-			e := joined(t, by, record.WireWay{DelayUs: delay.Microseconds(), Reorder: share}, record.WireWay{})
+			e := joined(t, by, topology.Impairment{Delay: unit.Duration(delay), Reorder: share}, topology.Impairment{})
 			early := 0
 			for i, f := range e.flights(0, 1, datagrams, 20, 2*time.Millisecond) {
 				switch {
@@ -159,7 +160,7 @@ func TestLossOfDatagrams(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		for _, by := range carriers(t) {
 			const share, datagrams = 0.1, 10_000
-			e := joined(t, by, record.WireWay{Loss: share}, record.WireWay{DelayUs: 1000})
+			e := joined(t, by, topology.Impairment{Loss: share}, topology.Impairment{Delay: 1e6})
 			count := func(from, to int) (got int) {
 				for _, f := range e.flights(from, to, datagrams, 50, time.Millisecond) { // no queue is to overflow
 					if f.took > 0 {
@@ -178,21 +179,17 @@ func TestLossOfDatagrams(t *testing.T) {
 
 // TestRate: what leaves the link is what its rate allows, to half a per cent in the
 // best while and no more in half of them: after a pause of the machine it makes up
-// for what it could not do. An interface's shaper makes the rate, and where there are
-// marks the wire.
+// for what it could not do. An interface's tbf makes the rate, with marks the
+// emulator.
 func TestRate(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		const rate, bucket, queue = 40e6, 16 << 10, 64 << 10
-		way := record.WireWay{DelayUs: 2000}
-		shaped := netlink.Shaping{RateBps: rate, BurstBytes: bucket, QueueBytes: queue}
-		marking := record.WireWay{DelayUs: 2000, RateBps: rate, QueueBytes: queue, MarkBytes: queue / 2}
-		for _, by := range append(carriers(t), "wire with marks") {
-			var e ends
-			if by == "wire with marks" {
-				e = joined(t, by, marking, record.WireWay{})
-			} else {
-				e = joined(t, by, way, record.WireWay{}, shaped)
+		for _, by := range append(carriers(t), "emulator with marks") {
+			link := topology.Impairment{Delay: 2e6, Rate: rate, Burst: bucket, Queue: unit.Depth{Size: queue}}
+			if by == "emulator with marks" {
+				link.ECN.Size = queue / 2
 			}
+			e := joined(t, by, link, topology.Impairment{})
 			best, usual := e.rates(rate)
 			t.Logf("%s: %.3f of the rate at the best, %.3f usually", by, best, usual)
 			if best < 0.995 || best > 1.005 {

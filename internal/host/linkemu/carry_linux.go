@@ -11,17 +11,21 @@ import (
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
 )
 
-// carried is what a direction has done, for tests and for those who ask.
-type carried struct {
-	frames, lost, early, dropped, marked atomic.Int64
+// counters are those of one direction.
+type counters struct {
+	frames, lost, reordered, dropped, marked atomic.Int64
 }
 
-// Carry carries the frames of all links between taps, given as descriptors, until
-// stop is closed.
-func Carry(links []record.WireLink, taps []int, stop <-chan struct{}) error {
+// Carry carries the frames of all links until stop is closed. Link i joins the taps
+// 2i and 2i+1, given as descriptors; the impairments are those of its two
+// directions, the one from tap 2i first.
+func Carry(links [][2]topology.Impairment, taps []int, stop <-chan struct{}) error {
+	if len(taps) != 2*len(links) {
+		return fmt.Errorf("%d taps for %d links: expected two for each", len(taps), len(links))
+	}
 	var carrying sync.WaitGroup
 	var quit atomic.Bool
 	for _, tap := range taps {
@@ -30,14 +34,11 @@ func Carry(links []record.WireLink, taps []int, stop <-chan struct{}) error {
 		}
 	}
 	for i, l := range links {
-		for way, from := range l.Ends {
-			to := l.Ends[1-way]
-			if from < 0 || to < 0 || from >= len(taps) || to >= len(taps) {
-				return fmt.Errorf("link %d joins taps %v of %d", i, l.Ends, len(taps))
-			}
-			c := newCarrier(l.Ways[way], rand.New(rand.NewPCG(l.Seed, uint64(2*i+way))))
+		for k, impairment := range l {
+			d := newDirection(impairment, rand.New(rand.NewPCG(uint64(i), uint64(2*i+k))))
+			from, to := taps[2*i+k], taps[2*i+1-k]
 			carrying.Go(func() {
-				sched.WithRealtime(func() { c.carry(taps[from], taps[to], &quit) })
+				sched.WithRealtime(func() { d.carry(from, to, &quit) })
 			})
 		}
 	}
@@ -48,148 +49,147 @@ func Carry(links []record.WireLink, taps []int, stop <-chan struct{}) error {
 }
 
 const (
-	// largest is a super-frame with its headers.
-	largest = 64<<10 + 512
-	// glance is the longest that a carrier sleeps before it looks whether all ends.
-	glance = 100 * time.Millisecond
-	// mostWaiting bounds the bytes under way in one direction: a second of
-	// 4 Gbit/s. Beyond that frames are dropped, as a full link does.
-	mostWaiting = 512 << 20
-	// handful is how many frames are read before those that are due are written.
-	handful = 16
+	// maxFrame is a super-frame of 64 KiB with its headers.
+	maxFrame = 64<<10 + 512
+	// maxSleep bounds the time until a direction notices that it is to stop.
+	maxSleep = 100 * time.Millisecond
+	// maxInFlight bounds the bytes under way in one direction: a second of
+	// 4 Gbit/s. Frames beyond it are dropped.
+	maxInFlight = 512 << 20
+	// readBatch is how many frames are read before those that are due are written.
+	readBatch = 16
 )
 
-// carrier is one direction of a link.
-type carrier struct {
+// direction carries the frames of one direction of a link.
+type direction struct {
 	delay, jitter int64 // nanoseconds
 	draw          *rand.Rand
-	last          int64 // when the frame that was taken last is due
+	last          int64 // when the latest frame is due
 	queue         queue
-	line          line
-	// ahead are frames that overtake those in line.
-	ahead          line
-	losses, hastes chances
-	scratch        []byte
-	wait           sched.Poller
-	count          carried
+	inOrder       delayLine
+	reordered     delayLine // frames that overtake those in order
+	loss, reorder bernoulli
+	scratch       []byte
+	poller        sched.Poller
+	count         counters
 }
 
-func newCarrier(d record.WireWay, draw *rand.Rand) *carrier {
-	return &carrier{
-		delay: d.DelayUs * 1000, jitter: d.JitterUs * 1000, draw: draw, queue: newQueue(d),
-		losses: newChances(d.Loss, draw), hastes: newChances(d.Reorder, draw),
-		scratch: make([]byte, netlink.TapHeader+largest),
+func newDirection(i topology.Impairment, draw *rand.Rand) *direction {
+	return &direction{
+		delay: int64(i.Delay), jitter: int64(i.Jitter), draw: draw, queue: newQueue(i),
+		loss: newBernoulli(float64(i.Loss), draw), reorder: newBernoulli(float64(i.Reorder), draw),
+		scratch: make([]byte, netlink.TapHeader+maxFrame),
 	}
 }
 
-func (c *carrier) carry(from, to int, quit *atomic.Bool) {
+func (d *direction) carry(from, to int, quit *atomic.Bool) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	sched.SetTimerSlack(true)
 	defer sched.SetTimerSlack(false)
 	for !quit.Load() {
-		c.deliver(&c.ahead, to, sched.Now())
-		c.deliver(&c.line, to, sched.Now())
-		if c.take(from) {
+		d.deliver(&d.reordered, to, sched.Now())
+		d.deliver(&d.inOrder, to, sched.Now())
+		if d.receive(from) {
 			continue // there may be more
 		}
-		limit := glance
-		for _, l := range []*line{&c.ahead, &c.line} {
-			if due, waiting := l.due(); waiting {
+		limit := maxSleep
+		for _, l := range []*delayLine{&d.reordered, &d.inOrder} {
+			if due, ok := l.due(); ok {
 				limit = min(limit, time.Duration(due-sched.Now()))
 			}
 		}
 		if limit > 0 {
-			_, _ = c.wait.Wait(from, false, limit)
+			_, _ = d.poller.Wait(from, false, limit)
 		}
 	}
 }
 
-// deliver writes what is due.
-func (c *carrier) deliver(l *line, to int, now int64) {
+// deliver writes the frames that are due.
+func (d *direction) deliver(l *delayLine, to int, now int64) {
 	for {
-		due, waiting := l.due()
-		if !waiting || due > now {
+		due, ok := l.due()
+		if !ok || due > now {
 			return
 		}
 		frame := l.first()
-		// An interface that is down takes nothing, as one that is switched off.
+		// An interface that is down drops the frame, as hardware would.
 		if netlink.WriteFrame(to, frame) == nil {
-			c.count.frames.Add(1)
+			d.count.frames.Add(1)
 		}
-		l.drop()
+		l.pop()
 	}
 }
 
-// take reads a handful of frames; false: there are no more.
-func (c *carrier) take(from int) bool {
-	for range handful {
-		n, err := netlink.ReadFrame(from, c.scratch)
+// receive reads a batch of frames; false: there are no more.
+func (d *direction) receive(from int) bool {
+	for range readBatch {
+		n, err := netlink.ReadFrame(from, d.scratch)
 		if err == syscall.EINTR {
 			continue
 		}
 		if err != nil || n < netlink.TapHeader {
 			return false
 		}
-		c.send(c.scratch[:n], sched.Now())
+		d.send(d.scratch[:n], sched.Now())
 	}
 	return true
 }
 
-// due is when a frame that is sent at an instant is to arrive: never before the
-// one in front of it.
-func (c *carrier) due(sent int64) int64 {
-	due := sent + c.delay
-	if c.jitter > 0 {
-		due += c.draw.Int64N(2*c.jitter+1) - c.jitter
+// due is when a frame that is sent at an instant arrives: never before the one in
+// front of it.
+func (d *direction) due(sent int64) int64 {
+	due := sent + d.delay
+	if d.jitter > 0 {
+		due += d.draw.Int64N(2*d.jitter+1) - d.jitter
 	}
-	c.last = max(c.last, due)
-	return c.last
+	d.last = max(d.last, due)
+	return d.last
 }
 
-// send puts a frame on its way, or what is left of it: of its segments some find
-// no room in the queue, some are lost, and some overtake.
-func (c *carrier) send(frame []byte, now int64) {
+// send applies the impairment to a frame: of its segments some find no room in the
+// queue, some are lost, and some overtake; the others stay together.
+func (d *direction) send(frame []byte, now int64) {
 	n := segments(frame)
-	if c.line.bytes > mostWaiting {
-		c.count.dropped.Add(int64(n))
+	if d.inOrder.bytes > maxInFlight {
+		d.count.dropped.Add(int64(n))
 		return
 	}
-	fit, sent, marked := c.queue.pass(frame, now)
-	c.count.dropped.Add(int64(n - fit))
+	fit, sent, marked := d.queue.enqueue(frame, now)
+	d.count.dropped.Add(int64(n - fit))
 	if marked {
-		c.count.marked.Add(int64(fit))
+		d.count.marked.Add(int64(fit))
 	}
 	if fit == 0 {
 		return
 	}
-	lost, early := c.losses.among(fit), c.hastes.among(fit)
-	due := c.due(sent)
+	lost, early := d.loss.next(fit), d.reorder.next(fit)
+	due := d.due(sent)
 	if fit == n && len(lost)+len(early) == 0 {
-		c.line.add(frame, due)
+		d.inOrder.push(frame, due)
 		return
 	}
-	begin := 0 // of the segments that stay together
-	together := func(end int) {
+	begin := 0 // of the next segments that stay together
+	keep := func(end int) {
 		if end > begin {
-			c.line.cut(frame, begin, end, due)
+			d.inOrder.pushSegments(frame, begin, end, due)
 		}
 		begin = end + 1
 	}
 	for len(lost)+len(early) > 0 {
 		if len(lost) > 0 && (len(early) == 0 || lost[0] <= early[0]) {
-			together(lost[0])
-			c.count.lost.Add(1)
+			keep(lost[0])
+			d.count.lost.Add(1)
 			if len(early) > 0 && early[0] == lost[0] {
 				early = early[1:]
 			}
 			lost = lost[1:]
 			continue
 		}
-		together(early[0])
-		c.ahead.cut(frame, early[0], early[0]+1, sent)
-		c.count.early.Add(1)
+		keep(early[0])
+		d.reordered.pushSegments(frame, early[0], early[0]+1, sent)
+		d.count.reordered.Add(1)
 		early = early[1:]
 	}
-	together(fit)
+	keep(fit)
 }

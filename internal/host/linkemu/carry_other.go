@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
 )
 
-// Carry cannot carry: taps like these are Linux's.
-func Carry([]record.WireLink, []int, <-chan struct{}) error {
+// Carry returns errors.ErrUnsupported: it needs Linux's taps.
+func Carry([][2]topology.Impairment, []int, <-chan struct{}) error {
 	return fmt.Errorf("carrying frames between taps needs Linux: %w", errors.ErrUnsupported)
 }

@@ -1,13 +1,14 @@
-// Package linkemu carries frames between the two interfaces of a link: later than they
-// came, not all of them, and some before others, on a kernel that has no netem. It
-// is a process of a lab, started by the lab's first one; the interfaces are taps
-// (Documentation/networking/tuntap.rst), whose frames it reads and writes.
+// Package linkemu emulates links: it carries frames between two taps
+// (Documentation/networking/tuntap.rst) with delay, jitter, loss and reordering, on a
+// kernel that has no netem (tc-netem(8)), and with congestion marks (RFC 3168) on
+// any. topology.SplitLink decides what it applies. It runs as a process of a lab,
+// `linerate lab emulate`.
 //
-// A super-frame that the sender's kernel has left to the network device to cut
-// into segments (segmentation offload) is carried as one, which is what makes a
-// gigabit per second cheap. A loss hits the frames that it would have become.
+// A super-frame that the sender's kernel has left to the network device to segment
+// is carried whole, which is what makes a gigabit per second cheap. Losses and
+// reordering apply to the segments.
 //
-// Rates and queues are the interfaces' own queueing disciplines', as on any other link,
-// and what they count stays true. Only where frames are to get congestion marks
-// (RFC 3168) the link's queue is here, since who marks has to know how much waits.
+// Rates and queues are the interfaces' own qdiscs, as on any other link, and their
+// counters are true. Only a direction with congestion marks has its queue here,
+// since marks depend on its length.
 package linkemu

@@ -16,7 +16,8 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/netlink"
-	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 )
 
 // ends are two namespaces with a link between their interfaces.
@@ -25,8 +26,8 @@ type ends struct {
 	both [2]*netlink.Namespace
 }
 
-// carriers are who makes the delay and the losses of links here: this package, and
-// the kernel's netem where it has it. Both are held to the same.
+// carriers are what applies delay and loss here: the emulator, and the kernel's netem
+// where there is one. Both must pass the same tests.
 func carriers(t *testing.T) []string {
 	t.Helper()
 	conn, err := netlink.Dial()
@@ -34,19 +35,18 @@ func carriers(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	list := []string{"wire"}
+	list := []string{"emulator"}
 	if conn.HasNetem() == nil {
 		list = append(list, "netem")
 	}
 	return list
 }
 
-// joined makes a link with a carrier. What the interfaces do to what they send is the
-// same with either.
-func joined(t *testing.T, by string, there, back record.WireWay, ports ...netlink.Shaping) ends {
+// joined makes a link whose directions have these impairments.
+func joined(t *testing.T, by string, there, back topology.Impairment) ends {
 	t.Helper()
 	e := ends{t: t}
-	var cable [2]netlink.LinkEnd
+	var link [2]netlink.LinkEnd
 	for i, name := range []string{"a", "b"} {
 		ns, err := netlink.NewNamespace(name)
 		if err != nil {
@@ -54,22 +54,16 @@ func joined(t *testing.T, by string, there, back record.WireWay, ports ...netlin
 		}
 		t.Cleanup(ns.Close)
 		e.both[i] = ns
-		cable[i] = netlink.LinkEnd{Namespace: ns, Interface: "eth0", MAC: "02:00:00:00:00:0" + string(rune('1'+i)), MTU: 1500}
+		link[i] = netlink.LinkEnd{Namespace: ns, Interface: "eth0", MAC: "02:00:00:00:00:0" + string(rune('1'+i)), MTU: 1500}
 	}
-	ports = append(ports, netlink.Shaping{}, netlink.Shaping{})[:2]
-	if by == "netem" {
-		if err := netlink.NewVethPair(cable[0], cable[1]); err != nil {
-			kerneltest.Skip(t, err.Error())
-		}
-		for i, way := range []record.WireWay{there, back} {
-			p := &ports[i]
-			p.DelayUs, p.JitterUs, p.Loss, p.Reorder, p.MTU = way.DelayUs, way.JitterUs, way.Loss, way.Reorder, 1500
-		}
-	} else {
-		e.wire(cable, there, back)
+	parts, emulated := topology.SplitLink([2]topology.Impairment{there, back}, by == "netem")
+	if emulated {
+		e.emulate(link, [2]topology.Impairment{parts[0].Emulator, parts[1].Emulator})
+	} else if err := netlink.NewVethPair(link[0], link[1]); err != nil {
+		kerneltest.Skip(t, err.Error())
 	}
 	for i, ns := range e.both {
-		if err := ns.Shape("eth0", ports[i]); err != nil {
+		if err := ns.Impair("eth0", parts[i]); err != nil {
 			t.Fatal(err)
 		}
 		e.do(i, func() {
@@ -84,11 +78,11 @@ func joined(t *testing.T, by string, there, back record.WireWay, ports ...netlin
 	return e
 }
 
-// wire lays a link of this package.
-func (e ends) wire(cable [2]netlink.LinkEnd, there, back record.WireWay) {
+// emulate makes taps and carries frames between them until the test ends.
+func (e ends) emulate(link [2]netlink.LinkEnd, directions [2]topology.Impairment) {
 	e.t.Helper()
 	var taps []int
-	for _, end := range cable {
+	for _, end := range link {
 		tap, err := netlink.NewTap(end)
 		if err != nil {
 			kerneltest.Skip(e.t, err.Error())
@@ -97,8 +91,7 @@ func (e ends) wire(cable [2]netlink.LinkEnd, there, back record.WireWay) {
 		taps = append(taps, descriptor(e.t, tap))
 	}
 	stop, done := make(chan struct{}), make(chan error)
-	link := record.WireLink{Ends: [2]int{0, 1}, Ways: [2]record.WireWay{there, back}, Seed: 7}
-	go func() { done <- Carry([]record.WireLink{link}, taps, stop) }()
+	go func() { done <- Carry([][2]topology.Impairment{directions}, taps, stop) }()
 	e.t.Cleanup(func() {
 		close(stop)
 		if err := <-done; err != nil {
@@ -139,8 +132,8 @@ func must[T any](value T, err error) T {
 func TestMarks(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		for _, understands := range []bool{true, false} {
-			way := record.WireWay{DelayUs: 5000, RateBps: 40e6, QueueBytes: 1 << 20, MarkBytes: 20 << 10}
-			e := joined(t, "wire", way, record.WireWay{DelayUs: 5000})
+			link := topology.Impairment{Delay: 5e6, Rate: 40e6, Queue: unit.Depth{Size: 1 << 20}, ECN: unit.Depth{Size: 20 << 10}}
+			e := joined(t, "emulator", link, topology.Impairment{Delay: 5e6})
 			for i := range 2 {
 				e.do(i, func() {
 					kerneltest.Do(t, "sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno", "net.ipv4.tcp_ecn="+map[bool]string{true: "1", false: "0"}[understands])
@@ -187,24 +180,24 @@ func (e ends) transfer(address string, size int) {
 // finds no wrong checksum.
 func TestBytesSurvive(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		lossy := record.WireWay{DelayUs: 500, Loss: 0.01}
-		mixed := record.WireWay{DelayUs: 2000, JitterUs: 500, Reorder: 0.01}
-		queued := record.WireWay{DelayUs: 500, RateBps: 200e6, QueueBytes: 100_000, MarkBytes: 50_000}
-		for _, way := range []record.WireWay{lossy, mixed, queued} {
-			e := joined(t, "wire", way, way)
+		lossy := topology.Impairment{Delay: 500e3, Loss: 0.01}
+		mixed := topology.Impairment{Delay: 2e6, Jitter: 500e3, Reorder: 0.01}
+		queued := topology.Impairment{Delay: 500e3, Rate: 200e6, Queue: unit.Depth{Size: 100_000}, ECN: unit.Depth{Size: 50_000}}
+		for _, link := range []topology.Impairment{lossy, mixed, queued} {
+			e := joined(t, "emulator", link, link)
 			for _, address := range []string{"10.0.0.2:0", "[fd00::2]:0"} {
 				e.transfer(address, 4<<20)
 			}
 			for i := range 2 {
 				if value := e.counter(i, "snmp", "Tcp", "InCsumErrors"); value != "0" {
-					t.Errorf("%+v: end %d: %s segments had a wrong checksum", way, i, value)
+					t.Errorf("%+v: end %d: %s segments had a wrong checksum", link, i, value)
 				}
 			}
 			resent := e.counter(0, "snmp", "Tcp", "RetransSegs")
-			if resent == "0" && way.Loss > 0 {
+			if resent == "0" && link.Loss > 0 {
 				t.Error("nothing was lost: the test does not test")
 			}
-			t.Logf("%+v: %s segments were sent again", way, resent)
+			t.Logf("%+v: %s segments were sent again", link, resent)
 		}
 	})
 }

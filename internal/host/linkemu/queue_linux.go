@@ -5,49 +5,50 @@ import (
 	"math"
 
 	"linerate/internal/kernel/netlink"
-	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
 )
 
-// queue is what waits for a link of a rate, without being anywhere: when the link
-// will have sent all of it says how much that is. A frame is counted from its
-// Ethernet header to its last byte, as the kernel's shapers do.
+// queue is a virtual queue in front of a link with a rate: no frame is stored, its
+// length follows from the time at which the link will be idle. A frame is counted
+// from its Ethernet header to its last byte, as the kernel's shapers do.
 type queue struct {
-	perByte float64 // nanoseconds; 0: there is no queue
-	room    int64   // bytes
-	mark    int64   // bytes; 0: nothing is marked
-	free    float64 // when all is sent
+	perByte float64 // nanoseconds; 0: no rate, so no queue
+	limit   int64   // bytes
+	mark    int64   // ECN threshold in bytes; 0: nothing is marked
+	idleAt  float64 // when all is sent, in nanoseconds
 }
 
-func newQueue(d record.WireWay) queue {
-	q := queue{room: d.QueueBytes, mark: d.MarkBytes}
-	if d.RateBps > 0 {
-		q.perByte = 8e9 / d.RateBps
+func newQueue(i topology.Impairment) queue {
+	q := queue{limit: int64(i.Queue.At(i.Rate)), mark: int64(i.ECN.At(i.Rate))}
+	if i.Rate > 0 {
+		q.perByte = 8e9 / float64(i.Rate)
 	}
 	return q
 }
 
-// pass takes as many of a frame's segments as there is room for, and marks them
-// if too much waits already. Sent is when the link will have sent the last one.
-func (q *queue) pass(frame []byte, now int64) (segs int, sent int64, marked bool) {
+// enqueue takes as many of a frame's segments as there is room for, and marks them
+// if more than the threshold waits already. sent is when the link will have sent
+// the last one.
+func (q *queue) enqueue(frame []byte, now int64) (segs int, sent int64, marked bool) {
 	segs = segments(frame)
 	if q.perByte == 0 {
 		return segs, now, false
 	}
-	begin := math.Max(q.free, float64(now))
+	begin := math.Max(q.idleAt, float64(now))
 	waits := int64((begin - float64(now)) / q.perByte)
-	for segs > 0 && waits+sentLen(frame, segs) > q.room {
+	for segs > 0 && waits+sentLen(frame, segs) > q.limit {
 		segs--
 	}
 	if segs > 0 {
 		marked = q.mark > 0 && waits > q.mark && markCE(frame)
-		q.free = begin + float64(sentLen(frame, segs))*q.perByte
+		q.idleAt = begin + float64(sentLen(frame, segs))*q.perByte
 	}
-	return segs, int64(q.free), marked
+	return segs, int64(q.idleAt), marked
 }
 
-// sentLen is how many bytes the first segments of a frame are on the link.
+// sentLen is how many bytes the first segments of a frame take on the link.
 func sentLen(frame []byte, segs int) int64 {
-	s, ok := shapeOf(frame)
+	s, ok := parseSuperFrame(frame)
 	if !ok {
 		return int64(len(frame) - netlink.TapHeader)
 	}
@@ -55,29 +56,29 @@ func sentLen(frame []byte, segs int) int64 {
 	return int64(segs*s.payload + to)
 }
 
-// markCE gives a frame the mark that congestion was met (RFC 3168, section 5),
-// if its sender has said that it understands marks.
+// markCE sets CE in the frame's ECN field (RFC 3168, section 5) if its sender is
+// ECN-capable; false: it is not.
 func markCE(frame []byte) bool {
 	if len(frame) < netlink.TapHeader+ethernet {
 		return false
 	}
 	kind, network := etherType(frame[netlink.TapHeader:])
 	ip := frame[netlink.TapHeader+network:]
-	const met = 3 // and 0: the sender does not understand marks
+	const ce = 3 // and 0 is Not-ECT
 	switch {
 	case kind == 0x0800 && len(ip) >= 20 && len(ip) >= int(ip[0]&15)*4:
-		if ip[1]&met == 0 {
+		if ip[1]&ce == 0 {
 			return false
 		}
-		ip[1] |= met
+		ip[1] |= ce
 		binary.BigEndian.PutUint16(ip[10:], 0)
 		binary.BigEndian.PutUint16(ip[10:], ^sum(ip[:int(ip[0]&15)*4]))
 		return true
 	case kind == 0x86dd && len(ip) >= 40:
-		if ip[1]>>4&met == 0 {
+		if ip[1]>>4&ce == 0 {
 			return false
 		}
-		ip[1] |= met << 4
+		ip[1] |= ce << 4
 		return true
 	}
 	return false

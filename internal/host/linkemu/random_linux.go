@@ -5,46 +5,45 @@ import (
 	"math/rand/v2"
 )
 
-// chances draws which frames something happens to, such as a loss: to each by
-// itself with the same chance.
-type chances struct {
+// bernoulli draws which frames an event such as a loss happens to: to each
+// independently and with the same probability.
+type bernoulli struct {
 	draw *rand.Rand
-	none bool
-	per  float64 // the logarithm of the chance that it does not happen
-	left int     // frames before the next one to which it does
-	hit  []int
+	none bool    // the probability is 0
+	log  float64 // logarithm of the probability that the event does not happen
+	gap  int     // frames before the next event
+	hits []int
 }
 
-func newChances(share float64, draw *rand.Rand) chances {
-	l := chances{draw: draw, none: share <= 0, per: math.Log1p(-share)}
-	if !l.none {
-		l.left = l.next()
+func newBernoulli(probability float64, draw *rand.Rand) bernoulli {
+	b := bernoulli{draw: draw, none: probability <= 0, log: math.Log1p(-probability)}
+	if !b.none {
+		b.gap = b.drawGap()
 	}
-	return l
+	return b
 }
 
-// next draws to how many frames it does not happen before it does (a geometric
-// distribution), which costs one number for each hit rather than for each frame.
-func (l *chances) next() int {
-	gap := math.Log(1-l.draw.Float64()) / l.per
-	return int(min(gap, math.MaxInt32))
+// drawGap draws the number of frames before the next event (a geometric
+// distribution), which costs one random number per event rather than per frame.
+func (b *bernoulli) drawGap() int {
+	return int(min(math.Log(1-b.draw.Float64())/b.log, math.MaxInt32))
 }
 
-// among says which of the next n frames are hit. The list is good until the next
-// call.
-func (l *chances) among(n int) []int {
-	l.hit = l.hit[:0]
-	if l.none {
-		return l.hit
+// next returns the indices of the events among the next n frames. The list is valid
+// until the next call.
+func (b *bernoulli) next(n int) []int {
+	b.hits = b.hits[:0]
+	if b.none {
+		return b.hits
 	}
 	for at := 0; ; {
-		if l.left >= n-at {
-			l.left -= n - at
-			return l.hit
+		if b.gap >= n-at {
+			b.gap -= n - at
+			return b.hits
 		}
-		at += l.left
-		l.hit = append(l.hit, at)
+		at += b.gap
+		b.hits = append(b.hits, at)
 		at++
-		l.left = l.next()
+		b.gap = b.drawGap()
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"linerate/internal/kernel/netlink"
 )
 
-// A frame of a tap begins with struct virtio_net_hdr (linux/virtio_net.h), in the
-// machine's byte order: flags, gso_type, hdr_len, gso_size, csum_start,
-// csum_offset. With a gso_type, it is a super-frame whose payload is to be cut
-// into segments of gso_size bytes, each with the headers in front of it.
+// A frame of a tap begins with struct virtio_net_hdr (linux/virtio_net.h), in native
+// byte order: flags, gso_type, hdr_len, gso_size, csum_start, csum_offset. With a
+// gso_type it is a super-frame whose payload is to be segmented into gso_size bytes
+// each, every segment with the headers.
 const (
 	atType    = 1
 	atHdrLen  = 2
@@ -28,19 +28,18 @@ const (
 
 var native = binary.NativeEndian
 
-// shape is how a super-frame is made up.
-type shape struct {
-	kind    byte
-	size    int // payload of each segment but the last
-	network int // where the IP header begins in the frame
-	transport,
-	payload int
-	v6 bool
+// superFrame is the layout of a super-frame.
+type superFrame struct {
+	kind byte // gso_type
+	size int  // payload of each segment but the last, in bytes
+	// Offsets in the frame, from the Ethernet header.
+	network, transport, payload int
+	v6                          bool
 }
 
-// shapeOf understands a super-frame; false: it is an ordinary frame, or one of a
-// kind that is carried whole.
-func shapeOf(frame []byte) (s shape, ok bool) {
+// parseSuperFrame returns the layout; false: it is an ordinary frame, or one of a
+// kind that is not segmented here.
+func parseSuperFrame(frame []byte) (s superFrame, ok bool) {
 	if len(frame) < netlink.TapHeader+ethernet {
 		return s, false
 	}
@@ -65,7 +64,7 @@ func shapeOf(frame []byte) (s shape, ok bool) {
 	return s, s.payload < len(ether)
 }
 
-// etherType is what an Ethernet frame carries behind its tags, and where.
+// etherType returns the EtherType behind VLAN tags and the offset of the payload.
 func etherType(ether []byte) (kind uint16, at int) {
 	at = ethernet
 	kind = binary.BigEndian.Uint16(ether[12:])
@@ -76,25 +75,26 @@ func etherType(ether []byte) (kind uint16, at int) {
 	return kind, at
 }
 
-// segments is how many frames a frame stands for.
+// segments is the number of frames that a super-frame is segmented into; 1 for an
+// ordinary frame.
 func segments(frame []byte) int {
-	s, ok := shapeOf(frame)
+	s, ok := parseSuperFrame(frame)
 	if !ok {
 		return 1
 	}
 	return (len(frame) - netlink.TapHeader - s.payload + s.size - 1) / s.size
 }
 
-// extent is where the payload of segments begin to end begins and ends, counted
-// from the begin of the payload.
-func (s shape) extent(frame []byte, begin, end int) (from, to int) {
+// extent returns where the payload of the segments from begin to end lies, from the
+// start of the payload.
+func (s superFrame) extent(frame []byte, begin, end int) (from, to int) {
 	all := len(frame) - netlink.TapHeader - s.payload
 	return begin * s.size, min(end*s.size, all)
 }
 
-// cutLen is how long a frame of the segments from begin to end is.
-func cutLen(frame []byte, begin, end int) int {
-	s, ok := shapeOf(frame)
+// segmentsLen is the length of a frame of the segments from begin to end.
+func segmentsLen(frame []byte, begin, end int) int {
+	s, ok := parseSuperFrame(frame)
 	if !ok {
 		return len(frame)
 	}
@@ -102,11 +102,11 @@ func cutLen(frame []byte, begin, end int) int {
 	return netlink.TapHeader + s.payload + to - from
 }
 
-// cut makes a frame of the segments from begin to end of a super-frame: what the
-// device would have made of it (Documentation/networking/segmentation-offloads.rst),
-// so that the rest need not be cut.
-func cut(into, frame []byte, begin, end int) {
-	s, ok := shapeOf(frame)
+// extractSegments makes a frame of the segments from begin to end of a super-frame,
+// a super-frame again if there are several
+// (Documentation/networking/segmentation-offloads.rst).
+func extractSegments(into, frame []byte, begin, end int) {
+	s, ok := parseSuperFrame(frame)
 	if !ok {
 		copy(into, frame)
 		return
@@ -150,8 +150,8 @@ func cut(into, frame []byte, begin, end int) {
 	binary.BigEndian.PutUint16(ip[10:], ^sum(ip[:int(ip[0]&15)*4]))
 }
 
-// adjust corrects a transport's checksum, which as yet covers the pseudo-header
-// alone (RFC 9293, section 3.1; the device was to add the rest), for a new length.
+// adjust updates a partial transport checksum, which covers the pseudo-header alone
+// (RFC 9293, section 3.1; the device adds the rest), for a new length.
 func adjust(field []byte, was, is int) {
 	total := uint32(binary.BigEndian.Uint16(field)) + uint32(^uint16(was)) + uint32(uint16(is))
 	for total > 0xffff {
@@ -160,7 +160,7 @@ func adjust(field []byte, was, is int) {
 	binary.BigEndian.PutUint16(field, uint16(total))
 }
 
-// sum is the Internet checksum's sum (RFC 1071).
+// sum is the one's complement sum of the Internet checksum (RFC 1071).
 func sum(words []byte) uint16 {
 	var total uint32
 	for i := 0; i+1 < len(words); i += 2 {

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"linerate/internal/kernel/netlink"
-	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 )
 
-// superFrame is a TCP super-frame over IPv4 with the payload 0, 1, 2, … in words of
+// tcpSuperFrame is a TCP super-frame over IPv4 with the payload 0, 1, 2, … in words of
 // two bytes, and the checksum over the pseudo-header as the kernel leaves it.
-func superFrame(payload, size int) []byte {
+func tcpSuperFrame(payload, size int) []byte {
 	const ip, tcp = 20, 32
 	f := make([]byte, netlink.TapHeader+ethernet+ip+tcp+payload)
 	f[0], f[atType] = 1, gsoTCPv4|gsoECN
@@ -45,18 +46,18 @@ func pseudo(ip []byte, length int) uint16 {
 	return sum(header)
 }
 
-// TestCut: pieces together are the payload, in order, each with headers that say
+// TestExtractSegments: pieces together are the payload, in order, each with headers that say
 // so.
-func TestCut(t *testing.T) {
+func TestExtractSegments(t *testing.T) {
 	const size = 100
-	whole := superFrame(950, size)
+	whole := tcpSuperFrame(950, size)
 	if n := segments(whole); n != 10 {
 		t.Fatalf("%d segments, want 10", n)
 	}
 	var payload []byte
 	for _, piece := range [][2]int{{0, 1}, {1, 4}, {4, 9}, {9, 10}} {
-		into := make([]byte, cutLen(whole, piece[0], piece[1]))
-		cut(into, whole, piece[0], piece[1])
+		into := make([]byte, segmentsLen(whole, piece[0], piece[1]))
+		extractSegments(into, whole, piece[0], piece[1])
 		last, alone := piece[1] == 10, piece[1]-piece[0] == 1
 		if (into[atType] == gsoNone) != alone || (native.Uint16(into[atGSOSize:]) == 0) != alone {
 			t.Errorf("%v: type %d, segments of %d", piece, into[atType], native.Uint16(into[atGSOSize:]))
@@ -91,37 +92,37 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestCutWhole: what is not understood is carried as it is, whatever it says.
-func TestCutWhole(t *testing.T) {
+// TestUnknownFramesAreKept: a frame that cannot be parsed is carried unchanged.
+func TestUnknownFramesAreKept(t *testing.T) {
 	arp := make([]byte, netlink.TapHeader+42)
 	arp[netlink.TapHeader+12], arp[netlink.TapHeader+13] = 0x08, 0x06
-	strange := superFrame(500, 100)
+	strange := tcpSuperFrame(500, 100)
 	native.PutUint16(strange[atCsum:], 9000) // beyond its end
-	short := superFrame(500, 100)[:netlink.TapHeader+3]
+	short := tcpSuperFrame(500, 100)[:netlink.TapHeader+3]
 	for _, frame := range [][]byte{arp, strange, short, nil, make([]byte, netlink.TapHeader)} {
 		if n := segments(frame); n != 1 {
 			t.Errorf("%d segments", n)
 		}
-		into := make([]byte, cutLen(frame, 0, 1))
-		cut(into, frame, 0, 1)
+		into := make([]byte, segmentsLen(frame, 0, 1))
+		extractSegments(into, frame, 0, 1)
 		if !bytes.Equal(into, frame) {
 			t.Errorf("%x became %x", frame, into)
 		}
 	}
 }
 
-// TestLosses: as many as the share says, spread as chance has it, and however the
-// frames are bundled.
-func TestLosses(t *testing.T) {
+// TestBernoulli: events are as frequent as their probability and independent, however
+// the frames are batched.
+func TestBernoulli(t *testing.T) {
 	for _, share := range []float64{0.001, 0.03, 0.5} {
 		const frames = 1_000_000
-		l := newChances(share, rand.New(rand.NewPCG(1, 2)))
+		l := newBernoulli(share, rand.New(rand.NewPCG(1, 2)))
 		bundle := rand.New(rand.NewPCG(3, 4))
 		lost, pairs, before := 0, 0, false
 		for at := 0; at < frames; {
 			n := min(1+bundle.IntN(45), frames-at)
 			gone := map[int]bool{}
-			for _, i := range l.among(n) {
+			for _, i := range l.next(n) {
 				gone[i] = true
 			}
 			for i := range n {
@@ -138,8 +139,8 @@ func TestLosses(t *testing.T) {
 		within(t, "lost", lost, frames, share)
 		within(t, "lost one after another", pairs, frames, share*share)
 	}
-	l := newChances(0, rand.New(rand.NewPCG(1, 2)))
-	if gone := l.among(1_000_000); len(gone) != 0 {
+	l := newBernoulli(0, rand.New(rand.NewPCG(1, 2)))
+	if gone := l.next(1_000_000); len(gone) != 0 {
 		t.Errorf("without loss, %d are lost", len(gone))
 	}
 }
@@ -154,10 +155,10 @@ func within(t *testing.T, what string, got, n int, share float64) {
 	}
 }
 
-// TestLine: frames leave in the order and with the bytes they came with, and their
-// memory is used again.
-func TestLine(t *testing.T) {
-	var l line
+// TestDelayLine: frames leave in the order and with the bytes with which they were
+// pushed, and buffers are reused.
+func TestDelayLine(t *testing.T) {
+	var l delayLine
 	draw := rand.New(rand.NewPCG(5, 6))
 	var want [][]byte
 	step := func() {
@@ -166,14 +167,14 @@ func TestLine(t *testing.T) {
 			for i := range frame {
 				frame[i] = byte(draw.Uint32())
 			}
-			l.add(frame, int64(len(want)))
+			l.push(frame, int64(len(want)))
 			want = append(want, frame)
 			return
 		}
 		if !bytes.Equal(l.first(), want[len(want)-l.n]) {
 			t.Fatal("another frame is first")
 		}
-		l.drop()
+		l.pop()
 	}
 	for range 5000 {
 		step()
@@ -189,7 +190,7 @@ func TestLine(t *testing.T) {
 		t.Errorf("%d bytes are under way, want %d", l.bytes, total)
 	}
 	frame := make([]byte, 1500)
-	if n := testing.AllocsPerRun(100, func() { l.add(frame, 0); l.drop() }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { l.push(frame, 0); l.pop() }); n > 0 {
 		t.Errorf("a frame costs %.0f allocations", n)
 	}
 }
@@ -198,8 +199,8 @@ func TestLine(t *testing.T) {
 // before the one in front of it, however close they follow each other.
 func TestDue(t *testing.T) {
 	const delay, jitter = 10_000_000, 2_000_000
-	way := record.WireWay{DelayUs: delay / 1000, JitterUs: jitter / 1000}
-	c := newCarrier(way, rand.New(rand.NewPCG(1, 2)))
+	link := topology.Impairment{Delay: delay, Jitter: jitter}
+	c := newDirection(link, rand.New(rand.NewPCG(1, 2)))
 	const frames, parts = 40_000, 8
 	var count [parts]int
 	for i := range int64(frames) {
@@ -213,7 +214,7 @@ func TestDue(t *testing.T) {
 	for part, n := range count {
 		within(t, "frames in part "+string(rune('0'+part))+" of the spread", n, frames, 1.0/parts)
 	}
-	c = newCarrier(way, rand.New(rand.NewPCG(1, 2)))
+	c = newDirection(link, rand.New(rand.NewPCG(1, 2)))
 	last := int64(0)
 	for sent := int64(0); sent < 100*jitter; sent += jitter / 50 {
 		due := c.due(sent)
@@ -224,9 +225,9 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// payloads is what lies in a line, one piece of payload for each frame.
-func payloads(l *line) (list [][]byte) {
-	for ; l.n > 0; l.drop() {
+// payloads drains a delay line, one piece of payload for each frame.
+func payloads(l *delayLine) (list [][]byte) {
+	for ; l.n > 0; l.pop() {
 		list = append(list, bytes.Clone(l.first()[netlink.TapHeader+ethernet+52:]))
 	}
 	return list
@@ -236,23 +237,23 @@ func payloads(l *line) (list [][]byte) {
 // those that are lost are its segments; the ones that overtake are due at once.
 func TestOvertake(t *testing.T) {
 	const size, n, frames = 100, 40, 2000
-	c := newCarrier(record.WireWay{DelayUs: 1000, Reorder: 0.05, Loss: 0.02}, rand.New(rand.NewPCG(9, 9)))
-	whole := superFrame(n*size, size)
+	c := newDirection(topology.Impairment{Delay: 1e6, Reorder: 0.05, Loss: 0.02}, rand.New(rand.NewPCG(9, 9)))
+	whole := tcpSuperFrame(n*size, size)
 	payload := whole[netlink.TapHeader+ethernet+52:]
 	early, lost := 0, 0
 	for i := range int64(frames) {
 		c.send(bytes.Clone(whole), i)
 		seen := make([]int, n)
-		if due, waits := c.ahead.due(); waits && due != i {
+		if due, waits := c.reordered.due(); waits && due != i {
 			t.Fatalf("one that overtakes is due %d ns after it was sent", due-i)
 		}
-		if due, waits := c.line.due(); waits && due != i+1e6 {
+		if due, waits := c.inOrder.due(); waits && due != i+1e6 {
 			t.Fatalf("the others are due %d ns after they were sent", due-i)
 		}
 		for _, ahead := range []bool{true, false} {
-			l := &c.line
+			l := &c.inOrder
 			if ahead {
-				l = &c.ahead
+				l = &c.reordered
 			}
 			for _, piece := range payloads(l) {
 				for ; len(piece) > 0; piece = piece[size:] {
@@ -273,20 +274,20 @@ func TestOvertake(t *testing.T) {
 	}
 	within(t, "lost", lost, n*frames, 0.02)
 	within(t, "overtook", early, n*frames, 0.05*0.98)
-	if int64(lost) != c.count.lost.Load() || int64(early) != c.count.early.Load() {
-		t.Errorf("counted %d lost and %d early, there were %d and %d", c.count.lost.Load(), c.count.early.Load(), lost, early)
+	if int64(lost) != c.count.lost.Load() || int64(early) != c.count.reordered.Load() {
+		t.Errorf("counted %d lost and %d early, there were %d and %d", c.count.lost.Load(), c.count.reordered.Load(), lost, early)
 	}
 }
 
-// TestWireQueue: frames leave a queue at its rate, whole super-frames as well, what
+// TestQueue: frames leave a queue at its rate, whole super-frames as well, what
 // has no room is dropped segment by segment, and beyond the threshold those get a
 // mark whose senders understand them.
-func TestWireQueue(t *testing.T) {
+func TestQueue(t *testing.T) {
 	const size, head = 1000, ethernet + 52
-	way := record.WireWay{RateBps: 8e9 / 1000, QueueBytes: 100 * (size + head), MarkBytes: 40 * (size + head)} // 1 µs a byte
-	c := newCarrier(way, rand.New(rand.NewPCG(1, 1)))
+	link := topology.Impairment{Rate: 8e9 / 1000, Queue: unit.Depth{Size: 100 * (size + head)}, ECN: unit.Depth{Size: 40 * (size + head)}} // 1 µs a byte
+	c := newDirection(link, rand.New(rand.NewPCG(1, 1)))
 	ect := func(segs int) []byte {
-		frame := superFrame(segs*size, size)
+		frame := tcpSuperFrame(segs*size, size)
 		ip := frame[netlink.TapHeader+ethernet:]
 		ip[1] = 0b10
 		binary.BigEndian.PutUint16(ip[10:], 0)
@@ -294,7 +295,7 @@ func TestWireQueue(t *testing.T) {
 		return frame
 	}
 	ce := func() bool {
-		ip := c.line.frames[(c.line.head+c.line.n-1)%len(c.line.frames)].frame[netlink.TapHeader+ethernet:]
+		ip := c.inOrder.frames[(c.inOrder.head+c.inOrder.n-1)%len(c.inOrder.frames)].frame[netlink.TapHeader+ethernet:]
 		if sum(ip[:20]) != 0xffff {
 			t.Error("a frame has a wrong IP checksum")
 		}
@@ -308,23 +309,23 @@ func TestWireQueue(t *testing.T) {
 		{10, 10, true, true}, {10, 10, false, false}, // find 41, 51
 		{30, 30, true, true}, {20, 9, true, true}, {1, 0, true, false}, // find 61, 91, 100
 	} {
-		frame := superFrame(step.segs*size, size)
+		frame := tcpSuperFrame(step.segs*size, size)
 		if step.ect {
 			frame = ect(step.segs)
 		}
-		before, lay := c.count.dropped.Load(), c.line.n
+		before, lay := c.count.dropped.Load(), c.inOrder.n
 		c.send(frame, 0)
 		if fit := step.segs - int(c.count.dropped.Load()-before); fit != step.fit {
 			t.Errorf("step %d: %d of %d fit, want %d", i, fit, step.segs, step.fit)
 		}
-		if c.line.n > lay && ce() != step.mark {
+		if c.inOrder.n > lay && ce() != step.mark {
 			t.Errorf("step %d: marked %v, want %v", i, ce(), step.mark)
 		}
 	}
 	if due := c.last; due != 100*(size+head)*1000 {
 		t.Errorf("the last one is due at %d ns", due)
 	}
-	c.send(superFrame(size, size), 2*c.last) // when all is long gone
+	c.send(tcpSuperFrame(size, size), 2*c.last) // when all is long gone
 	if due, want := c.last, int64(2*100*(size+head)*1000+(size+head)*1000); due != want {
 		t.Errorf("one that finds nothing waiting is due at %d ns, want %d", due, want)
 	}

@@ -26,8 +26,8 @@ func ownNamespace() (int, error) {
 	return fd, nil
 }
 
-// onOwnThread runs f on a thread of its own, which is used again only if f says
-// that it is as it was.
+// onOwnThread runs f on a locked thread. If f reports that it restored the thread's
+// namespaces the thread is unlocked, otherwise it ends.
 func onOwnThread(f func() (restored bool, err error)) error {
 	result := make(chan error, 1)
 	go func() {
@@ -41,7 +41,7 @@ func onOwnThread(f func() (restored bool, err error)) error {
 	return <-result
 }
 
-// NewNamespace makes an empty network namespace.
+// NewNamespace makes an empty network namespace; the name is for errors only.
 func NewNamespace(name string) (*Namespace, error) {
 	n := &Namespace{name: name, fd: -1}
 	err := onOwnThread(func() (bool, error) {
@@ -65,7 +65,7 @@ func NewNamespace(name string) (*Namespace, error) {
 	return n, nil
 }
 
-// Name is what the namespace is called in errors.
+// Name returns the name given to NewNamespace.
 func (n *Namespace) Name() string { return n.name }
 
 // Close releases the descriptors.
@@ -74,8 +74,8 @@ func (n *Namespace) Close() {
 	unix.Close(n.fd)
 }
 
-// Do runs f on a thread inside the namespace; processes that f starts are
-// inside it too.
+// Do runs f on a thread inside the namespace; processes that f starts are inside it
+// as well.
 func (n *Namespace) Do(f func() error) error {
 	return onOwnThread(func() (bool, error) {
 		own, err := ownNamespace()
@@ -91,9 +91,9 @@ func (n *Namespace) Do(f func() error) error {
 	})
 }
 
-// DoAsHost is Do with a mount namespace of its own in which /sys and /proc show
-// the namespace, so that people's tools see the host's interfaces. Where mounting is
-// refused (some containers) they see the machine's /sys, and that is all.
+// DoAsHost is Do in a new mount namespace whose /sys and /proc show the network
+// namespace, so that tools such as ip(8) see the host's interfaces. Where mounting is
+// refused (some containers) they see the machine's.
 func (n *Namespace) DoAsHost(f func() error) error {
 	return onOwnThread(func() (bool, error) {
 		if err := unix.Setns(n.fd, unix.CLONE_NEWNET); err != nil {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"linerate/internal/model/topology"
 )
 
 var errNoNamespaces = fmt.Errorf("network namespaces need Linux: %w", errors.ErrUnsupported)
@@ -13,14 +15,14 @@ var errNoNamespaces = fmt.Errorf("network namespaces need Linux: %w", errors.Err
 // Namespace does not exist on this system; every method says so.
 type Namespace struct{}
 
-func NewNamespace(string) (*Namespace, error)  { return nil, errNoNamespaces }
-func (*Namespace) Name() string                { return "" }
-func (*Namespace) Close()                      {}
-func (*Namespace) Do(func() error) error       { return errNoNamespaces }
-func (*Namespace) DoAsHost(func() error) error { return errNoNamespaces }
-func NewVethPair(_, _ LinkEnd) error           { return errNoNamespaces }
-func (*Namespace) SetUp(string) error          { return errNoNamespaces }
-func (*Namespace) AddBridge(string) error      { return errNoNamespaces }
-func (*Namespace) SetMaster(_, _ string) error { return errNoNamespaces }
-func (*Namespace) Shape(string, Shaping) error { return errNoNamespaces }
-func NewTap(LinkEnd) (*os.File, error)         { return nil, errNoNamespaces }
+func NewNamespace(string) (*Namespace, error)          { return nil, errNoNamespaces }
+func (*Namespace) Name() string                        { return "" }
+func (*Namespace) Close()                              {}
+func (*Namespace) Do(func() error) error               { return errNoNamespaces }
+func (*Namespace) DoAsHost(func() error) error         { return errNoNamespaces }
+func NewVethPair(_, _ LinkEnd) error                   { return errNoNamespaces }
+func (*Namespace) SetUp(string) error                  { return errNoNamespaces }
+func (*Namespace) AddBridge(string) error              { return errNoNamespaces }
+func (*Namespace) SetMaster(_, _ string) error         { return errNoNamespaces }
+func (*Namespace) Impair(string, topology.Split) error { return errNoNamespaces }
+func NewTap(LinkEnd) (*os.File, error)                 { return nil, errNoNamespaces }

@@ -13,6 +13,7 @@ import (
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/topology"
 )
 
 // scene is one host with two cabled ports and a bridge behind one of them:
@@ -367,8 +368,8 @@ func TestQdiscs(t *testing.T) {
 		for _, s := range []QdiscSpec{
 			{Kind: "pfifo", Handle: 0x10000, Limit: 10},
 			{Kind: "bfifo", Handle: 0x20000, Limit: 30000},
-			{Kind: "tbf", Handle: 0x30000, Limit: 1 << 20, RateBytes: 125_000_000, BurstBytes: 256 << 10},
-			{Kind: "tbf", Handle: 0x40000, Limit: 1 << 22, RateBytes: 12_500_000_000, BurstBytes: 4 << 20},
+			{Kind: "tbf", Handle: 0x30000, Limit: 1 << 20, Impairment: topology.Impairment{Rate: 1e9, Burst: 256 << 10}},
+			{Kind: "tbf", Handle: 0x40000, Limit: 1 << 22, Impairment: topology.Impairment{Rate: 100e9, Burst: 4 << 20}},
 		} {
 			if err := c.ReplaceRootQdisc("a0", s); err != nil {
 				if errors.Is(err, syscall.ENOENT) {
@@ -378,12 +379,12 @@ func TestQdiscs(t *testing.T) {
 			}
 			q := root()
 			got := q.Spec()
-			if got.Kind != s.Kind || got.Handle != s.Handle || got.Limit != s.Limit || got.RateBytes != s.RateBytes {
+			if got.Kind != s.Kind || got.Handle != s.Handle || got.Limit != s.Limit || got.Rate != s.Rate {
 				t.Errorf("asked for %+v, got %+v", s, got)
 			}
 			// The kernel keeps the burst as a time in ticks of 64 ns.
-			if difference := int64(got.BurstBytes) - int64(s.BurstBytes); difference < -2000 || difference > 2000 {
-				t.Errorf("asked for a burst of %d, got %d", s.BurstBytes, got.BurstBytes)
+			if difference := got.Burst - s.Burst; difference < -2000 || difference > 2000 {
+				t.Errorf("asked for a burst of %d, got %d", s.Burst, got.Burst)
 			}
 			if err := c.DeleteRootQdisc("a0"); err != nil {
 				t.Fatal(err)
@@ -407,7 +408,7 @@ func TestQdiscs(t *testing.T) {
 		if q := root(); q.Handle != 0 {
 			t.Errorf("after deletion: %+v", q)
 		}
-		if err := c.ReplaceRootQdisc("a0", QdiscSpec{Kind: "tbf", Limit: 1, RateBytes: 1}); err == nil {
+		if err := c.ReplaceRootQdisc("a0", QdiscSpec{Kind: "tbf", Limit: 1, Impairment: topology.Impairment{Rate: 8}}); err == nil {
 			t.Error("tbf without a burst was accepted")
 		}
 	})

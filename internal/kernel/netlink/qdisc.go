@@ -1,14 +1,18 @@
 package netlink
 
-import "fmt"
+import (
+	"fmt"
 
-// Qdisc is one queueing discipline of an interface.
+	"linerate/internal/model/topology"
+)
+
+// Qdisc is a queueing discipline of an interface with its counters.
 type Qdisc struct {
 	Interface string
 	Kind      string
-	Handle    uint32 // 0: made by the kernel by default
+	Handle    uint32 // 0: the kernel's default qdisc
 	Parent    uint32
-	Options   []byte // TCA_OPTIONS, in the discipline's own format
+	Options   []byte // TCA_OPTIONS, in the format of the kind
 
 	Bytes, Packets, Drops, Overlimits, Backlog, Qlen, Requeues uint64
 }
@@ -19,22 +23,33 @@ const (
 	QdiscIngress uint32 = 0xfffffff1 // ingress and clsact
 )
 
-// IsRoot says whether the qdisc is the interface's root for sending.
+// IsRoot reports whether the qdisc is the interface's root (egress) qdisc.
 func (q Qdisc) IsRoot() bool { return q.Parent == QdiscRoot }
 
 // HandleText spells a handle as tc(8) does.
 func HandleText(handle uint32) string { return fmt.Sprintf("%x:", handle>>16) }
 
-// QdiscSpec describes a root qdisc to make. A zero Limit, Rate or Burst leaves
-// the choice to the kernel, where the kind has one.
+// QdiscSpec describes a qdisc to make.
 type QdiscSpec struct {
-	Kind       string // pfifo, bfifo, tbf, fq, fq_codel, netem
-	Handle     uint32
-	Limit      uint32  // packets, or bytes for bfifo and tbf
-	RateBytes  uint64  // tbf: bytes per second
-	BurstBytes uint64  // tbf
-	DelayNs    int64   // netem
-	JitterNs   int64   // netem: to either side of the delay, in order
-	Loss       float64 // netem: 0…1
-	Reorder    float64 // netem: 0…1, not delayed
+	Kind   string // pfifo, bfifo, tbf, fq, fq_codel, netem
+	Handle uint32
+	// Limit is in packets, or in bytes for bfifo and tbf. 0: the kernel's default,
+	// where the kind has one.
+	Limit uint32
+	// Impairment: tbf takes Rate (in whole bytes per second) and Burst; netem takes
+	// Delay, Jitter, Loss and Reorder.
+	topology.Impairment
+}
+
+// qdiscs are what the kernel's parts of an impairment need: tbf, netem, or netem
+// as the child of tbf.
+func qdiscs(s topology.Split) (specs []QdiscSpec) {
+	if s.TBF.Rate > 0 {
+		specs = append(specs, QdiscSpec{Kind: "tbf", Handle: 1 << 16, Limit: uint32(s.TBF.QueueSize()),
+			Impairment: topology.Impairment{Rate: s.TBF.Rate, Burst: s.TBF.Burst}})
+	}
+	if s.NetemLimit > 0 {
+		specs = append(specs, QdiscSpec{Kind: "netem", Handle: uint32(len(specs)+1) << 16, Limit: uint32(s.NetemLimit), Impairment: s.Netem})
+	}
+	return specs
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/kernel"
+	"linerate/internal/model/unit"
 )
 
 // struct tcmsg: family, 3 bytes of padding, index, handle, parent, info.
@@ -91,7 +92,7 @@ func (q *Qdisc) readStats(b []byte) {
 		switch {
 		case s.kind == statsBasic && len(s.data) >= 12:
 			q.Bytes = native.Uint64(s.data)
-			// A 64-bit count follows in its own attribute where 32 do not suffice.
+			// 32 bits; the 64-bit count is an attribute of its own.
 			q.Packets = max(q.Packets, uint64(native.Uint32(s.data[8:])))
 		case s.kind == statsPackets64:
 			q.Packets = s.uint64()
@@ -105,9 +106,9 @@ func (q *Qdisc) readStats(b []byte) {
 	}
 }
 
-// HasFilters says whether classifiers are attached to a qdisc.
-func (c *Conn) HasFilters(port string, handle uint32) (bool, error) {
-	index, err := c.index(port)
+// HasFilters reports whether classifiers (tc-filter) are attached to a qdisc.
+func (c *Conn) HasFilters(name string, handle uint32) (bool, error) {
+	index, err := c.index(name)
 	if err != nil {
 		return false, err
 	}
@@ -123,19 +124,19 @@ func (c *Conn) HasFilters(port string, handle uint32) (bool, error) {
 	return found, err
 }
 
-// ReplaceRootQdisc makes an interface's root qdisc.
-func (c *Conn) ReplaceRootQdisc(port string, s QdiscSpec) error {
+// ReplaceRootQdisc sets an interface's root qdisc.
+func (c *Conn) ReplaceRootQdisc(name string, s QdiscSpec) error {
 	options, err := s.options()
 	if err != nil {
-		return &kernel.Error{Op: "replace qdisc of", Object: port, Err: syscall.EINVAL, Detail: err.Error()}
+		return &kernel.Error{Op: "replace qdisc of", Object: name, Err: syscall.EINVAL, Detail: err.Error()}
 	}
-	return c.RestoreRootQdisc(port, s.Kind, s.Handle, options)
+	return c.RestoreRootQdisc(name, s.Kind, s.Handle, options)
 }
 
-// RestoreRootQdisc makes an interface's root qdisc with options as the kernel spelled
-// them before.
-func (c *Conn) RestoreRootQdisc(port, kind string, handle uint32, options []byte) error {
-	index, err := c.index(port)
+// RestoreRootQdisc sets an interface's root qdisc with the Options of a Qdisc that
+// was listed.
+func (c *Conn) RestoreRootQdisc(name, kind string, handle uint32, options []byte) error {
+	index, err := c.index(name)
 	if err != nil {
 		return err
 	}
@@ -143,11 +144,11 @@ func (c *Conn) RestoreRootQdisc(port, kind string, handle uint32, options []byte
 	if len(options) > 0 {
 		body = appendAttribute(body, unix.TCA_OPTIONS, options)
 	}
-	err = c.request("replace qdisc of", port+" by "+kind, unix.RTM_NEWQDISC, unix.NLM_F_CREATE|unix.NLM_F_REPLACE, body, nil)
-	return missingQdisc(err, port, kind)
+	err = c.request("replace qdisc of", name+" by "+kind, unix.RTM_NEWQDISC, unix.NLM_F_CREATE|unix.NLM_F_REPLACE, body, nil)
+	return missingQdisc(err, name, kind)
 }
 
-// noQdisc is ENOENT in answer to the making of a discipline.
+// noQdisc is ENOENT as the error of making a qdisc of that kind.
 type noQdisc string
 
 func (k noQdisc) Error() string {
@@ -156,9 +157,9 @@ func (k noQdisc) Error() string {
 
 func (noQdisc) Unwrap() error { return syscall.ENOENT }
 
-// HasNetem finds out whether the kernel has the netem discipline by giving it to
-// lo for a moment: to be called in a network namespace that nobody uses. An
-// error other than ENOENT leaves the question open.
+// HasNetem probes for the netem qdisc by setting it on lo for a moment: to be
+// called in an otherwise unused network namespace. nil: supported; ENOENT: not
+// supported; any other error: unknown.
 func (c *Conn) HasNetem() error {
 	err := c.ReplaceRootQdisc("lo", QdiscSpec{Kind: "netem", Handle: 1 << 16, Limit: 1000})
 	if err != nil {
@@ -167,38 +168,38 @@ func (c *Conn) HasNetem() error {
 	return c.DeleteRootQdisc("lo")
 }
 
-// missingQdisc says it plainly when the kernel has no such discipline.
-func missingQdisc(err error, port, kind string) error {
+// missingQdisc replaces ENOENT by an error that names the missing module.
+func missingQdisc(err error, name, kind string) error {
 	if errors.Is(err, syscall.ENOENT) {
-		return &kernel.Error{Op: "make the " + kind + " qdisc of", Object: port, Err: noQdisc(kind)}
+		return &kernel.Error{Op: "make the " + kind + " qdisc of", Object: name, Err: noQdisc(kind)}
 	}
 	return err
 }
 
-// addQdisc makes a qdisc below another one's class, or at the root.
-func (c *Conn) addQdisc(port string, parent uint32, s QdiscSpec) error {
+// addQdisc adds a qdisc as the root, or as the child of another one's class.
+func (c *Conn) addQdisc(name string, parent uint32, s QdiscSpec) error {
 	options, err := s.options()
 	if err != nil {
-		return &kernel.Error{Op: "add qdisc to", Object: port, Err: syscall.EINVAL, Detail: err.Error()}
+		return &kernel.Error{Op: "add qdisc to", Object: name, Err: syscall.EINVAL, Detail: err.Error()}
 	}
-	index, err := c.index(port)
+	index, err := c.index(name)
 	if err != nil {
 		return err
 	}
 	body := appendText(tcmsg(index, s.Handle, parent), unix.TCA_KIND, s.Kind)
 	body = appendAttribute(body, unix.TCA_OPTIONS, options)
-	err = c.request("add qdisc to", port+": "+s.Kind, unix.RTM_NEWQDISC, unix.NLM_F_CREATE|unix.NLM_F_EXCL, body, nil)
-	return missingQdisc(err, port, s.Kind)
+	err = c.request("add qdisc to", name+": "+s.Kind, unix.RTM_NEWQDISC, unix.NLM_F_CREATE|unix.NLM_F_EXCL, body, nil)
+	return missingQdisc(err, name, s.Kind)
 }
 
-// DeleteRootQdisc removes an interface's root qdisc; the kernel puts its default in
-// its place. An interface that has only the default is no error.
-func (c *Conn) DeleteRootQdisc(port string) error {
-	index, err := c.index(port)
+// DeleteRootQdisc deletes an interface's root qdisc; the kernel's default takes its
+// place. It is no error if the interface has only the default.
+func (c *Conn) DeleteRootQdisc(name string) error {
+	index, err := c.index(name)
 	if err != nil {
 		return err
 	}
-	err = c.request("delete qdisc of", port, unix.RTM_DELQDISC, 0, tcmsg(index, 0, QdiscRoot), nil)
+	err = c.request("delete qdisc of", name, unix.RTM_DELQDISC, 0, tcmsg(index, 0, QdiscRoot), nil)
 	if kernel.IsAbsent(err) {
 		return nil
 	}
@@ -236,59 +237,60 @@ func limitOption(kind uint16, limit uint32) []byte {
 // needs no rate table; the bucket is given in bytes (TCA_TBF_BURST), from which
 // it computes the ticks itself.
 func (s QdiscSpec) tbfOptions() ([]byte, error) {
-	if s.RateBytes == 0 || s.BurstBytes == 0 || s.Limit == 0 {
+	rate, burst := uint64(s.Rate/8), uint64(s.Burst)
+	if rate == 0 || burst == 0 || s.Limit == 0 {
 		return nil, errors.New("tbf needs a rate, a burst and a limit")
 	}
-	if s.BurstBytes > math.MaxUint32 {
+	if burst > math.MaxUint32 {
 		return nil, errors.New("tbf's burst is at most 4 GiB")
 	}
 	const linkLayerEthernet = 1
 	parameters := []byte{0, linkLayerEthernet, 0, 0, 0, 0, 0, 0} // cell_log, link layer, overhead, cell_align, mpu
-	parameters = native.AppendUint32(parameters, uint32(min(s.RateBytes, math.MaxUint32)))
+	parameters = native.AppendUint32(parameters, uint32(min(rate, math.MaxUint32)))
 	parameters = append(parameters, make([]byte, 12)...) // no peak rate
 	parameters = native.AppendUint32(parameters, s.Limit)
-	parameters = native.AppendUint32(parameters, uint32(min(psched().ticks(s.RateBytes, s.BurstBytes), math.MaxUint32)))
+	parameters = native.AppendUint32(parameters, uint32(min(psched().ticks(rate, burst), math.MaxUint32)))
 	parameters = native.AppendUint32(parameters, 0)
 	options := appendAttribute(nil, tbfParameters, parameters)
-	if s.RateBytes > math.MaxUint32 {
-		options = appendUint64(options, tbfRate64, s.RateBytes)
+	if rate > math.MaxUint32 {
+		options = appendUint64(options, tbfRate64, rate)
 	}
-	return appendUint32(options, tbfBurst, uint32(s.BurstBytes)), nil
+	return appendUint32(options, tbfBurst, uint32(burst)), nil
 }
 
 // netemOptions is struct tc_netem_qopt (latency, limit, loss, gap, duplicate,
 // jitter) and the 64-bit latency and jitter, which newer kernels prefer.
 func (s QdiscSpec) netemOptions() []byte {
-	short := func(ns int64) uint32 { return uint32(min(float64(ns)/float64(psched()), math.MaxUint32)) }
-	probability := func(share float64) uint32 { return uint32(share * math.MaxUint32) }
+	ticks := func(d unit.Duration) uint32 { return uint32(min(float64(d)/float64(psched()), math.MaxUint32)) }
+	probability := func(share unit.Ratio) uint32 { return uint32(share * math.MaxUint32) }
 	gap := uint32(0)
 	if s.Reorder > 0 {
-		gap = 1 // each packet has the chance to overtake
+		gap = 1 // every packet may overtake
 	}
-	options := native.AppendUint32(nil, short(s.DelayNs))
+	options := native.AppendUint32(nil, ticks(s.Delay))
 	options = native.AppendUint32(options, s.Limit)
 	options = native.AppendUint32(options, probability(s.Loss))
 	options = native.AppendUint32(options, gap)
 	options = native.AppendUint32(options, 0)
-	options = native.AppendUint32(options, short(s.JitterNs))
+	options = native.AppendUint32(options, ticks(s.Jitter))
 	if s.Reorder > 0 { // struct tc_netem_reorder: probability, correlation
 		options = appendAttribute(options, netemReorder, native.AppendUint32(native.AppendUint32(nil, probability(s.Reorder)), 0))
 	}
-	if s.JitterNs > 0 {
-		// netem sends by when each packet is due, in whatever order they came,
-		// unless it has a rate: then none is due before the one in front of it
-		// (net/sched/sch_netem.c, netem_enqueue). 32 Gbit/s hold nothing up.
+	if s.Jitter > 0 {
+		// netem orders packets by the time at which each is due, unless it has a
+		// rate: then none is due before the one in front of it
+		// (net/sched/sch_netem.c, netem_enqueue). 32 Gbit/s delays nothing.
 		// struct tc_netem_rate: rate, packet_overhead, cell_size, cell_overhead.
 		options = appendAttribute(options, netemRate, append(native.AppendUint32(nil, 4e9), make([]byte, 12)...))
 	}
-	options = appendUint64(options, netemLatency64, uint64(s.DelayNs))
-	if s.JitterNs > 0 {
-		options = appendUint64(options, netemJitter64, uint64(s.JitterNs))
+	options = appendUint64(options, netemLatency64, uint64(s.Delay))
+	if s.Jitter > 0 {
+		options = appendUint64(options, netemJitter64, uint64(s.Jitter))
 	}
 	return options
 }
 
-// clock is the packet scheduler's: nanoseconds per tick.
+// clock is the packet scheduler's, in nanoseconds per tick.
 type clock float64
 
 func (c clock) ticks(rate, bytes uint64) uint64 {
@@ -299,8 +301,8 @@ func (c clock) bytes(rate, ticks uint64) uint64 {
 	return uint64(math.Round(float64(ticks) * float64(c) * float64(rate) / 1e9))
 }
 
-// psched reads /proc/net/psched: hexadecimal numbers of which the first by the
-// second is the ticks of a microsecond. A tick has been 64 ns since 2.6.31.
+// psched reads /proc/net/psched: the first hexadecimal number divided by the second
+// is the number of ticks per microsecond. A tick is 64 ns since Linux 2.6.31.
 func psched() clock {
 	text, err := os.ReadFile("/proc/net/psched")
 	if fields := strings.Fields(string(text)); err == nil && len(fields) >= 2 {
@@ -313,7 +315,7 @@ func psched() clock {
 	return 64
 }
 
-// Spec reads back what a qdisc was told, as far as QdiscSpec can say it.
+// Spec decodes the options. Those of netem are not decoded.
 func (q Qdisc) Spec() QdiscSpec {
 	s := QdiscSpec{Kind: q.Kind, Handle: q.Handle}
 	switch q.Kind {
@@ -328,18 +330,18 @@ func (q Qdisc) Spec() QdiscSpec {
 			}
 		}
 	case "tbf":
-		buffer := uint64(0)
+		rate, buffer := uint64(0), uint64(0)
 		for a := range attributes(q.Options) {
 			switch {
 			case a.kind == tbfParameters && len(a.data) >= 36:
-				s.RateBytes = max(s.RateBytes, uint64(native.Uint32(a.data[8:])))
+				rate = max(rate, uint64(native.Uint32(a.data[8:])))
 				s.Limit = native.Uint32(a.data[24:])
 				buffer = uint64(native.Uint32(a.data[28:]))
 			case a.kind == tbfRate64:
-				s.RateBytes = a.uint64()
+				rate = a.uint64()
 			}
 		}
-		s.BurstBytes = psched().bytes(s.RateBytes, buffer)
+		s.Rate, s.Burst = unit.BitRate(rate*8), unit.Bytes(psched().bytes(rate, buffer))
 	}
 	return s
 }

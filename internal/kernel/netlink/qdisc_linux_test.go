@@ -2,7 +2,11 @@ package netlink
 
 import (
 	"bytes"
+	"slices"
 	"testing"
+
+	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 )
 
 // TestNetemOptions: the bytes are those that tc(8) of iproute2 6.1 sends for
@@ -15,7 +19,7 @@ func TestNetemOptions(t *testing.T) {
 		0x0c, 0x00, 0x03, 0x00, 0xcd, 0xcc, 0xcc, 0x0c, 0x00, 0x00, 0x00, 0x00, // reorder
 		0x14, 0x00, 0x06, 0x00, 0x00, 0x28, 0x6b, 0xee, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, // rate
 	}
-	s := QdiscSpec{Kind: "netem", Limit: 2000, DelayNs: 25e6, JitterNs: 2e6, Loss: 0.01, Reorder: 0.05}
+	s := QdiscSpec{Kind: "netem", Limit: 2000, Impairment: topology.Impairment{Delay: 25e6, Jitter: 2e6, Loss: 0.01, Reorder: 0.05}}
 	got, err := s.options()
 	if err != nil {
 		t.Fatal(err)
@@ -42,8 +46,33 @@ func TestNetemOptions(t *testing.T) {
 		t.Errorf("delay and jitter are %v", exact)
 	}
 	// A link without jitter keeps its order without a rate, as it always did.
-	plain, _ := QdiscSpec{Kind: "netem", Limit: 1000, DelayNs: 1e6}.options()
+	plain, _ := QdiscSpec{Kind: "netem", Limit: 1000, Impairment: topology.Impairment{Delay: 1e6}}.options()
 	if len(plain) != 24+4+8 {
 		t.Errorf("a delay alone takes %d bytes", len(plain))
+	}
+}
+
+// TestQdiscsOfImpairment: tbf takes the rate and netem, as its child, the rest.
+func TestQdiscsOfImpairment(t *testing.T) {
+	rate := topology.Impairment{Rate: 1e9, Burst: 64 << 10, Queue: unit.Depth{Size: 1 << 20}}
+	delay := topology.Impairment{Delay: 1e6, Jitter: 1e5, Loss: 0.1, Reorder: 0.2}
+	tbf := QdiscSpec{Kind: "tbf", Handle: 1 << 16, Limit: 1 << 20, Impairment: topology.Impairment{Rate: 1e9, Burst: 64 << 10}}
+	netem := QdiscSpec{Kind: "netem", Handle: 1 << 16, Limit: 2000, Impairment: delay}
+	child := netem
+	child.Handle = 2 << 16
+	for _, c := range []struct {
+		split topology.Split
+		want  []QdiscSpec
+	}{
+		{topology.Split{}, nil},
+		{topology.Split{Emulator: delay}, nil},
+		{topology.Split{TBF: rate}, []QdiscSpec{tbf}},
+		{topology.Split{Netem: delay, NetemLimit: 2000}, []QdiscSpec{netem}},
+		{topology.Split{TBF: rate, Netem: delay, NetemLimit: 2000}, []QdiscSpec{tbf, child}},
+		{topology.Split{TBF: rate, Emulator: delay}, []QdiscSpec{tbf}},
+	} {
+		if got := qdiscs(c.split); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %+v, want %+v", c.split, got, c.want)
+		}
 	}
 }

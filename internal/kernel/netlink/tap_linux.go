@@ -14,28 +14,28 @@ import (
 // front of each frame of a tap.
 const TapHeader = 10
 
-// tapOffloads are what the interface may leave undone, since frames go from kernel to
-// kernel: checksums, and the cutting into segments (linux/if_tun.h). Not every
-// kernel can do the second set, for UDP (6.2).
+// tapOffloads are the offloads that the interface offers, since frames go from
+// kernel to kernel: checksums and segmentation (linux/if_tun.h). The second set,
+// for UDP, needs Linux 6.2.
 const (
 	tapOffloads    = unix.TUN_F_CSUM | unix.TUN_F_TSO4 | unix.TUN_F_TSO6 | unix.TUN_F_TSO_ECN
 	tapOffloadsUDP = 0x20 | 0x40 // TUN_F_USO4, TUN_F_USO6
 )
 
-// tapQueue is how many frames may wait for whoever reads the tap.
+// tapQueue is the length of the queue of frames for the reader of the tap.
 const tapQueue = 8192
 
-// NewTap makes an interface whose frames go to a file instead of a cable, and come from it
-// (Documentation/networking/tuntap.rst), each with a virtio_net_hdr in front: a
-// super-frame that the kernel has not cut into segments stays one. The interface ends
-// with its file.
+// NewTap makes a tap (Documentation/networking/tuntap.rst), up: an interface whose
+// frames are read from and written to a file, each behind a virtio_net_hdr, so that
+// a super-frame (segmentation offload) stays whole. The interface exists as long as
+// the file is open.
 func NewTap(e LinkEnd) (tap *os.File, err error) {
 	err = e.Namespace.Do(func() error {
 		tap, err = openTap(e.Interface)
 		return err
 	})
 	if err != nil {
-		return nil, e.Namespace.named(err)
+		return nil, e.Namespace.inNamespace(err)
 	}
 	queue, up := tapQueue, true
 	err = e.Namespace.conn.ChangeLink(e.Interface, LinkChange{MTU: &e.MTU, TxQueueLen: &queue, MAC: &e.MAC})
@@ -44,19 +44,19 @@ func NewTap(e LinkEnd) (tap *os.File, err error) {
 	}
 	if err != nil {
 		tap.Close()
-		return nil, e.Namespace.named(err)
+		return nil, e.Namespace.inNamespace(err)
 	}
 	return tap, nil
 }
 
-func openTap(port string) (*os.File, error) {
+func openTap(name string) (*os.File, error) {
 	const device = "/dev/net/tun"
 	fd, err := unix.Open(device, unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
-		e := &kernel.Error{Op: "open", Object: device, Err: err, Detail: "it makes interfaces whose frames a program carries"}
+		e := &kernel.Error{Op: "open", Object: device, Err: err, Detail: "it makes taps, whose frames a program carries"}
 		switch err {
-		case unix.EACCES: // without udev it is root's alone
-			e.Detail += ", and this user may not open it; udev lets everybody: chmod 0666 " + device
+		case unix.EACCES: // its mode is 0600 without udev, 0666 with it
+			e.Detail += ", and this user may not open it: chmod 0666 " + device + ", as udev does"
 		case unix.ENOENT, unix.ENODEV, unix.ENXIO:
 			e.Detail += ": CONFIG_TUN, module tun"
 		}
@@ -64,9 +64,9 @@ func openTap(port string) (*os.File, error) {
 	}
 	fail := func(op string, err error) (*os.File, error) {
 		unix.Close(fd)
-		return nil, &kernel.Error{Op: op, Object: port, Err: err}
+		return nil, &kernel.Error{Op: op, Object: name, Err: err}
 	}
-	request, err := unix.NewIfreq(port)
+	request, err := unix.NewIfreq(name)
 	if err != nil {
 		return fail("name a tap", err)
 	}
@@ -79,10 +79,10 @@ func openTap(port string) (*os.File, error) {
 			return fail("set the offloads of", err)
 		}
 	}
-	return os.NewFile(uintptr(fd), fmt.Sprintf("tap %s", port)), nil
+	return os.NewFile(uintptr(fd), fmt.Sprintf("tap %s", name)), nil
 }
 
-// ReadFrame reads one frame of a tap with its header, without waiting.
+// ReadFrame reads one frame of a tap with its header; EAGAIN: there is none.
 func ReadFrame(fd int, buffer []byte) (int, error) {
 	n, _, errno := unix.Syscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(buffer))), uintptr(len(buffer)))
 	if errno != 0 {
@@ -91,7 +91,7 @@ func ReadFrame(fd int, buffer []byte) (int, error) {
 	return int(n), nil
 }
 
-// WriteFrame gives one frame with its header to a tap: it comes in at the interface.
+// WriteFrame writes one frame with its header to a tap: the interface receives it.
 func WriteFrame(fd int, frame []byte) error {
 	_, _, errno := unix.Syscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(frame))), uintptr(len(frame)))
 	if errno != 0 {
@@ -100,8 +100,7 @@ func WriteFrame(fd int, frame []byte) error {
 	return nil
 }
 
-// SetNonblocking lets reads and writes of a descriptor that came from another process
-// return at once.
+// SetNonblocking sets O_NONBLOCK on an inherited descriptor.
 func SetNonblocking(fd int) error {
 	if err := unix.SetNonblock(fd, true); err != nil {
 		return &kernel.Error{Op: "set O_NONBLOCK of", Object: fmt.Sprintf("descriptor %d", fd), Err: err}

@@ -5,10 +5,12 @@ import (
 	"net"
 
 	"golang.org/x/sys/unix"
+
+	"linerate/internal/model/topology"
 )
 
-// NewVethPair joins two namespaces with a veth pair (veth(4)). The interface speed
-// that veth reports, 10 Gbit/s, means nothing.
+// NewVethPair makes a veth pair (veth(4)) between two namespaces, both ends up. The
+// speed that veth reports, 10 Gbit/s, limits nothing.
 func NewVethPair(a, b LinkEnd) error {
 	what := fmt.Sprintf("%s.%s to %s.%s", a.Namespace.name, a.Interface, b.Namespace.name, b.Interface)
 	near, err := linkEndMessage(a)
@@ -20,12 +22,12 @@ func NewVethPair(a, b LinkEnd) error {
 		return err
 	}
 	// The peer is a link message of its own inside the nested attributes, with
-	// the namespace it is to be born in.
+	// the namespace in which it is made.
 	far = appendUint32(far, unix.IFLA_NET_NS_FD, uint32(b.Namespace.fd))
 	info := appendText(nil, unix.IFLA_INFO_KIND, "veth")
 	info = appendAttribute(info, unix.IFLA_INFO_DATA, appendAttribute(nil, vethInfoPeer, far))
 	body := appendAttribute(near, unix.IFLA_LINKINFO, info)
-	if err := a.Namespace.conn.request("cable", what, unix.RTM_NEWLINK, unix.NLM_F_CREATE|unix.NLM_F_EXCL, body, nil); err != nil {
+	if err := a.Namespace.conn.request("make veth pair", what, unix.RTM_NEWLINK, unix.NLM_F_CREATE|unix.NLM_F_EXCL, body, nil); err != nil {
 		return err
 	}
 	for _, end := range []LinkEnd{a, b} {
@@ -48,70 +50,54 @@ func linkEndMessage(e LinkEnd) ([]byte, error) {
 	return appendUint32(body, unix.IFLA_MTU, uint32(e.MTU)), nil
 }
 
-// SetUp brings an interface up.
-func (n *Namespace) SetUp(port string) error {
+// SetUp brings an interface up (ip link set up).
+func (n *Namespace) SetUp(name string) error {
 	up := true
-	return n.named(n.conn.ChangeLink(port, LinkChange{Up: &up}))
+	return n.inNamespace(n.conn.ChangeLink(name, LinkChange{Up: &up}))
 }
 
-// named says in which namespace something failed.
-func (n *Namespace) named(err error) error {
+// inNamespace adds the namespace to an error.
+func (n *Namespace) inNamespace(err error) error {
 	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", n.name, err)
 }
 
-// AddBridge makes a bridge (Documentation/networking/bridge.rst) with the kernel's
-// defaults: no spanning tree, so that interfaces forward at once, and entries that
-// live for 300 s.
+// AddBridge makes a bridge (Documentation/networking/bridge.rst), up, with the
+// kernel's defaults: no spanning tree, so that its ports forward at once, and an
+// ageing time of 300 s.
 func (n *Namespace) AddBridge(name string) error {
 	body := appendText(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_IFNAME, name)
 	body = appendAttribute(body, unix.IFLA_LINKINFO, appendText(nil, unix.IFLA_INFO_KIND, "bridge"))
 	if err := n.conn.request("make bridge", name, unix.RTM_NEWLINK, unix.NLM_F_CREATE|unix.NLM_F_EXCL, body, nil); err != nil {
-		return n.named(err)
+		return n.inNamespace(err)
 	}
 	return n.SetUp(name)
 }
 
-// SetMaster makes an interface a member of a bridge.
-func (n *Namespace) SetMaster(port, bridge string) error {
-	index, err := n.conn.index(port)
+// SetMaster makes an interface a port of a bridge (ip link set master).
+func (n *Namespace) SetMaster(name, bridge string) error {
+	index, err := n.conn.index(name)
 	if err != nil {
-		return n.named(err)
+		return n.inNamespace(err)
 	}
 	master, err := n.conn.index(bridge)
 	if err != nil {
-		return n.named(err)
+		return n.inNamespace(err)
 	}
 	body := appendUint32(ifinfomsg(unix.AF_UNSPEC, index, 0, 0), unix.IFLA_MASTER, uint32(master))
-	return n.named(n.conn.request("add to bridge "+bridge, port, unix.RTM_NEWLINK, 0, body, nil))
+	return n.inNamespace(n.conn.request("add to bridge "+bridge, name, unix.RTM_NEWLINK, 0, body, nil))
 }
 
-// Shape sets an interface's root queueing discipline: tbf for the rate (tc-tbf(8)),
-// netem for what happens on the way (tc-netem(8)), netem inside tbf for both.
-func (n *Namespace) Shape(port string, s Shaping) error {
-	var kinds []QdiscSpec
-	if s.RateBps > 0 {
-		kinds = append(kinds, QdiscSpec{
-			Kind: "tbf", Limit: uint32(s.QueueBytes),
-			RateBytes: uint64(s.RateBps / 8), BurstBytes: uint64(s.BurstBytes),
-		})
-	}
-	if s.Alters() {
-		inFlight := s.RateBps / 8 * float64(s.DelayUs+s.JitterUs) / 1e6
-		kinds = append(kinds, QdiscSpec{
-			Kind: "netem", Limit: uint32(max(1000, (float64(s.QueueBytes)+inFlight)/float64(s.MTU))),
-			DelayNs: s.DelayUs * 1000, JitterNs: s.JitterUs * 1000, Loss: s.Loss, Reorder: s.Reorder,
-		})
-	}
+// Impair gives an interface the qdiscs for the kernel's parts of an impairment.
+func (n *Namespace) Impair(name string, s topology.Split) error {
 	parent := QdiscRoot
-	for i, spec := range kinds {
-		spec.Handle = uint32(i+1) << 16
-		if err := n.conn.addQdisc(port, parent, spec); err != nil {
-			return n.named(err)
+	for _, spec := range qdiscs(s) {
+		if err := n.conn.addQdisc(name, parent, spec); err != nil {
+			return n.inNamespace(err)
 		}
-		parent = spec.Handle | 1
+		parent = spec.Handle | 1 // the only class of tbf
 	}
 	return nil
 }

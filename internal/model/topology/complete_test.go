@@ -3,8 +3,6 @@ package topology
 import (
 	"slices"
 	"testing"
-
-	"linerate/internal/model/unit"
 )
 
 func end(text string) (e End) {
@@ -55,41 +53,5 @@ func TestCompleteNamesSwitchPorts(t *testing.T) {
 	top.Complete()
 	if !slices.Equal(again, top.Links) {
 		t.Errorf("the second time gives %v", top.Links)
-	}
-}
-
-func TestShapeDefaults(t *testing.T) {
-	for _, test := range []struct {
-		shape        Impairment
-		burst, queue unit.Bytes
-	}{
-		{Impairment{}, 0, 0},
-		{Impairment{Queue: unit.Depth{Size: 9000}}, 0, 9000},
-		{Impairment{Rate: 1e9}, 312_500, 1_250_000},
-		{Impairment{Rate: 300e6}, 128 << 10, 375_000},
-		{Impairment{Rate: 200e6}, 128 << 10, 256 << 10},
-		{Impairment{Rate: 100e6}, 31_250, 125_000},
-		{Impairment{Rate: 1e6}, 2 * 1514, 4 * 1514},
-		{Impairment{Rate: 1e6, MTU: 9000}, 2 * 9014, 4 * 9014},
-		{Impairment{Rate: 1e9, Burst: 5000}, 5000, 1_250_000},
-		{Impairment{Rate: 1e9, Burst: 5000, Queue: unit.Depth{Size: 20_000}}, 5000, 20_000},
-	} {
-		if burst, queue := test.shape.BurstSize(), test.shape.QueueSize(); burst != test.burst || queue != test.queue {
-			t.Errorf("%+v: burst %d, queue %d; want %d, %d", test.shape, burst, queue, test.burst, test.queue)
-		}
-	}
-}
-
-func TestTowards(t *testing.T) {
-	l := Link{From: end("a.eth0"), To: end("b.eth0"), Impairment: Impairment{Rate: 1e9, Delay: 5},
-		Forward: &Impairment{Rate: 2e9}, Reverse: &Impairment{MTU: 9000, Loss: 0.1, Delay: 7, Queue: unit.Depth{Size: 8}, Burst: 9}}
-	if got, want := l.Towards(l.From), (Impairment{Rate: 2e9, Delay: 5, MTU: 1500}); got != want {
-		t.Errorf("from → to: %+v, want %+v", got, want)
-	}
-	if got, want := l.Towards(l.To), (Impairment{Rate: 1e9, Delay: 7, Loss: 0.1, Queue: unit.Depth{Size: 8}, Burst: 9, MTU: 9000}); got != want {
-		t.Errorf("to → from: %+v, want %+v", got, want)
-	}
-	if l.Other(l.From) != l.To || l.Other(l.To) != l.From {
-		t.Error("the other end is not the other end")
 	}
 }

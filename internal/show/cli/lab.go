@@ -22,7 +22,6 @@ import (
 
 	"linerate/internal/host/linkemu"
 	"linerate/internal/kernel/file"
-	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
 
@@ -33,14 +32,14 @@ func newLabCommand(s streams) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newLabUpCommand(s), newLabExecCommand(s), newLabShellCommand(s), newLabKeeperCommand(), newLabWireCommand())
+	cmd.AddCommand(newLabUpCommand(s), newLabExecCommand(s), newLabShellCommand(s), newLabInitCommand(), newLabEmulateCommand())
 	return cmd
 }
 
-// newLabKeeperCommand is the lab's first process; people do not call it.
-func newLabKeeperCommand() *cobra.Command {
+// newLabInitCommand is the lab's init process, started by linerate itself.
+func newLabInitCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "keeper", Hidden: true, Args: cobra.NoArgs,
+		Use: "init", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if status := lab.Init(); status != 0 {
 				return statusError{status, nil}
@@ -50,17 +49,17 @@ func newLabKeeperCommand() *cobra.Command {
 	}
 }
 
-// firstTap is the first descriptor that `lab wire` inherits.
+// firstTap is the first descriptor that `lab emulate` inherits.
 const firstTap = 3
 
-// newLabWireCommand carries a lab's links; people do not call it.
-func newLabWireCommand() *cobra.Command {
+// newLabEmulateCommand is the lab's link emulator, started by linerate itself.
+func newLabEmulateCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "wire", Hidden: true, Args: cobra.NoArgs,
+		Use: "emulate", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var links []record.WireLink
+			var links [][2]topology.Impairment
 			if err := json.NewDecoder(cmd.InOrStdin()).Decode(&links); err != nil {
-				return fmt.Errorf("reading which links to carry: %w", err)
+				return fmt.Errorf("reading the links to emulate: %w", err)
 			}
 			taps := make([]int, 2*len(links))
 			for i := range taps {

@@ -296,9 +296,9 @@ func TestNamespacesRefused(t *testing.T) {
 	})
 }
 
-// TestWireRefused: a device that a user may not open is another matter than
+// TestTapRefused: a device that a user may not open is another matter than
 // namespaces, and another remedy.
-func TestWireRefused(t *testing.T) {
+func TestTapRefused(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		const device = "/dev/net/tun"
 		kerneltest.Do(t, "mount", "--bind", device, device)

@@ -1,0 +1,236 @@
+package topology
+
+import (
+	"cmp"
+
+	"linerate/internal/model/source"
+	"linerate/internal/model/unit"
+)
+
+// Impairment is what one direction of a link does to frames: the type of study
+// files, of the lab's plan, of the qdisc recipe and of the link emulator. Zero
+// values: no rate limit, no delay, no loss, no marks, a queue and a burst derived
+// from the rate, MTU 1500.
+type Impairment struct {
+	Rate    unit.BitRate  `yaml:"rate" json:"rate,omitempty" doc:"bits per second, such as 1gbit; absent: as fast as the machine goes, and no limit is known"`
+	Delay   unit.Duration `yaml:"delay" json:"delay,omitempty" doc:"one-way delay, such as 25ms"`
+	Jitter  unit.Duration `yaml:"jitter" json:"jitter,omitempty" doc:"the delay varies by so much to either side, each value as likely; frames stay in order"`
+	Loss    unit.Ratio    `yaml:"loss" json:"loss,omitempty" doc:"share of frames lost, such as 0.1%"`
+	Reorder unit.Ratio    `yaml:"reorder" json:"reorder,omitempty" doc:"share of frames that are not delayed and so overtake those under way, such as 1%"`
+	Queue   unit.Depth    `yaml:"queue" json:"queue,omitzero" doc:"what can wait in front of the link, as a size or as a time at the rate; absent: 10 ms at the rate, at least two bursts"`
+	ECN     unit.Depth    `yaml:"ecn" json:"ecn,omitzero" doc:"a frame that finds more than this waiting gets a congestion mark (RFC 3168) if its sender understands them; absent: none is marked"`
+	Burst   unit.Bytes    `yaml:"burst" json:"burst,omitempty" doc:"token bucket of the shaper; absent: 2.5 ms at the rate, at least two frames, and at least 128KiB from 200mbit on; with a queue, no more than half of it"`
+	MTU     int           `yaml:"mtu" json:"mtu,omitempty" doc:"bytes; 1500 when absent"`
+	// Bucket: a setting's token bucket makes the rate, also where the link itself
+	// is an Ethernet.
+	Bucket bool `yaml:"-" json:"bucket,omitempty"`
+}
+
+// DefaultMTU is Ethernet's (IEEE 802.3); EthernetHeader is what the kernel's
+// shapers count on top of it (no preamble, no frame check sequence, no gap).
+const (
+	DefaultMTU     = 1500
+	EthernetHeader = 14
+)
+
+// with returns the impairment with the properties that over sets replaced.
+func (i Impairment) with(over Impairment) Impairment {
+	return Impairment{
+		Rate:    cmp.Or(over.Rate, i.Rate),
+		Delay:   cmp.Or(over.Delay, i.Delay),
+		Jitter:  cmp.Or(over.Jitter, i.Jitter),
+		Loss:    cmp.Or(over.Loss, i.Loss),
+		Reorder: cmp.Or(over.Reorder, i.Reorder),
+		Queue:   cmp.Or(over.Queue, i.Queue),
+		ECN:     cmp.Or(over.ECN, i.ECN),
+		Burst:   cmp.Or(over.Burst, i.Burst),
+		MTU:     cmp.Or(over.MTU, i.MTU),
+		Bucket:  cmp.Or(over.Bucket, i.Bucket),
+	}
+}
+
+// Split is an impairment divided among the mechanisms that apply it in a lab.
+// Each property is in exactly one part, so that none is applied twice. The MTU is
+// in none: it is an attribute of the interface.
+type Split struct {
+	TBF      Impairment // tc-tbf(8) at the sending interface; without a Rate there is none
+	Netem    Impairment // tc-netem(8), inside tbf if there is one
+	Emulator Impairment // the link emulator (host/linkemu)
+	// NetemLimit is the number of packets that netem must be able to hold: what is
+	// under way and what waits.
+	NetemLimit int
+}
+
+// SplitLink divides what the two directions of a link do. netem: the kernel has
+// that qdisc. emulated: the link is a pair of taps between which the emulator
+// carries frames, otherwise a veth pair. It is emulated if a direction has
+// congestion marks, which no qdisc here makes, or what only netem could do on a
+// kernel without it. The emulator marks by the length of its own queue, and so
+// applies the rate as well on a direction with marks.
+func SplitLink(directions [2]Impairment, netem bool) (parts [2]Split, emulated bool) {
+	for _, d := range directions {
+		emulated = emulated || d.ECN != unit.Depth{} || !netem && d.underWay() != Impairment{}
+	}
+	for k, d := range directions {
+		parts[k] = d.split(emulated)
+	}
+	return parts, emulated
+}
+
+func (i Impairment) split(emulated bool) Split {
+	limit := (float64(i.QueueSize()) + float64(i.Rate)/8*(i.Delay+i.Jitter).Seconds()) / float64(cmp.Or(i.MTU, DefaultMTU))
+	i.Burst, i.Queue, i.ECN = i.BurstSize(), unit.Depth{Size: i.QueueSize()}, unit.Depth{Size: i.ECN.At(i.Rate)}
+	i.MTU = 0
+	underWay := i.underWay()
+	atInterface := Impairment{Rate: i.Rate, Burst: i.Burst, Queue: i.Queue, Bucket: i.Bucket}
+	switch {
+	case emulated && i.ECN != unit.Depth{}:
+		return Split{Emulator: i}
+	case emulated:
+		return Split{TBF: atInterface, Emulator: underWay}
+	case underWay == Impairment{}:
+		return Split{TBF: atInterface}
+	}
+	return Split{TBF: atInterface, Netem: underWay, NetemLimit: int(max(1000, limit))}
+}
+
+// underWay is the part that is applied to frames after they have been sent: what
+// netem does, or the emulator in its place.
+func (i Impairment) underWay() Impairment {
+	return Impairment{Delay: i.Delay, Jitter: i.Jitter, Loss: i.Loss, Reorder: i.Reorder}
+}
+
+// Frame is the largest frame of the direction, as the kernel's shapers count it.
+func (i Impairment) Frame() unit.Bytes { return unit.Bytes(cmp.Or(i.MTU, DefaultMTU) + EthernetHeader) }
+
+// gsoRate is the rate from which segmentation offload matters to a shaper, and
+// gsoBurst holds two of its largest super-frames of 64 KiB. A tbf whose bucket
+// cannot hold a super-frame segments it in softirq context: four interfaces of
+// 1 Gbit/s then cost more CPU than they carry traffic (net/sched/sch_tbf.c,
+// tbf_segment).
+const (
+	gsoRate  = 200e6
+	gsoBurst = 128 << 10
+)
+
+// BurstSize is the size of the shaper's token bucket: Burst, or 2.5 ms at the rate,
+// but no more than half of a queue that is given. That is long enough for the
+// timer's slack and short enough that no window of a measurement starts with a
+// burst of consequence. 0: there is no rate.
+func (i Impairment) BurstSize() unit.Bytes {
+	if i.Burst != 0 || i.Rate == 0 {
+		return i.Burst
+	}
+	burst := max(bytesIn(i.Rate, 2.5e-3), 2*i.Frame())
+	if i.Rate >= gsoRate {
+		burst = max(burst, gsoBurst)
+	}
+	if queue := i.Queue.At(i.Rate); queue != 0 {
+		// A short queue takes a super-frame whole or drops it whole, where a real
+		// one would take the frames that fit. What the bucket cannot hold is
+		// segmented first, so a bucket of half the queue keeps short queues
+		// realistic, as far as the timers (some 100 µs) can refill it.
+		burst = min(burst, max(queue/2, 2*i.Frame(), bytesIn(i.Rate, 100e-6)))
+	}
+	return burst
+}
+
+// QueueSize is how many bytes can wait in front of the link: Queue, or 10 ms at the
+// rate, but at least two bursts, so that the shaper never runs empty beside a full
+// queue. 0: there is neither a queue nor a rate.
+func (i Impairment) QueueSize() unit.Bytes {
+	if queue := i.Queue.At(i.Rate); queue != 0 || i.Rate == 0 {
+		return queue
+	}
+	return max(bytesIn(i.Rate, 10e-3), 2*i.BurstSize())
+}
+
+// bytesIn is what a rate carries in so many seconds.
+func bytesIn(rate unit.BitRate, seconds float64) unit.Bytes {
+	return unit.Bytes(float64(rate) / 8 * seconds)
+}
+
+// MTU limits: RFC 791 section 3.2; RFC 8200 section 5; what a virtual link still
+// carries with room for its headers in 64 KiB.
+const (
+	minMTU     = 68
+	minIPv6MTU = 1280
+	maxMTU     = 65521
+)
+
+// maxBurstTime is the longest that a bucket may last at the rate, in seconds: a
+// window of a second would otherwise measure the bucket, not the link.
+const maxBurstTime = 0.1
+
+// impairmentChecker checks both directions of one link.
+type impairmentChecker struct {
+	report source.Report
+	path   string
+	minMTU unit.Bytes // 0: no IPv6
+}
+
+func (c impairmentChecker) check(l Link) {
+	c.direction(l.Towards(l.From), l.Forward, ".forward")
+	c.direction(l.Towards(l.To), l.Reverse, ".reverse")
+}
+
+// direction checks one direction. A mistake is reported at the place in the file
+// that sets the property: the direction's section (over), or the link.
+func (c impairmentChecker) direction(i Impairment, over *Impairment, section string) {
+	say := func(field string, own bool, format string, args ...any) {
+		path := c.path + "." + field
+		if own {
+			path = c.path + section + "." + field
+		}
+		c.report(path, format, args...)
+	}
+	if over == nil {
+		over = &Impairment{}
+	}
+	frame := i.Frame()
+	if i.Loss >= 1 {
+		say("loss", over.Loss != 0, "loss of %s: expected less than 100%%", i.Loss)
+	}
+	switch {
+	case i.MTU < minMTU || i.MTU > maxMTU:
+		say("mtu", over.MTU != 0, "MTU %d: expected %d to %d", i.MTU, minMTU, maxMTU)
+	case unit.Bytes(i.MTU) < c.minMTU:
+		say("mtu", over.MTU != 0, "MTU %d: IPv6 needs at least %d (RFC 8200)", i.MTU, minIPv6MTU)
+	}
+	none := unit.Depth{}
+	switch {
+	case i.Queue == none:
+	case i.Queue.Time != 0 && i.Rate == 0:
+		say("queue", over.Queue != none, "a queue of %s is that long at a rate: give the link a rate, or the queue a size", i.Queue)
+	case i.Queue.At(i.Rate) < frame:
+		say("queue", over.Queue != none, "queue of %s is smaller than one frame: expected at least %d bytes (MTU + %d)", i.Queue, frame, EthernetHeader)
+	}
+	switch mark := i.ECN.At(i.Rate); {
+	case i.ECN == none:
+	case i.Rate == 0:
+		say("ecn", over.ECN != none, "ecn without rate marks nothing, since nothing waits: give the link a rate")
+	case mark < frame:
+		say("ecn", over.ECN != none, "ecn of %s is less than one frame, so every frame would be marked: expected at least %d bytes (MTU + %d)", i.ECN, frame, EthernetHeader)
+	case mark >= i.QueueSize():
+		say("ecn", over.ECN != none, "ecn of %s is not less than the queue of %s, so nothing would be marked", i.ECN, i.QueueSize())
+	}
+	if i.Jitter > i.Delay {
+		say("jitter", over.Jitter != 0, "jitter of %s to either side of a delay of %s: no frame arrives before it was sent", i.Jitter, i.Delay)
+	}
+	switch {
+	case i.Reorder >= 1:
+		say("reorder", over.Reorder != 0, "reorder of %s: expected less than 100%%", i.Reorder)
+	case i.Reorder > 0 && i.Delay == 0:
+		say("reorder", over.Reorder != 0, "reorder without delay: there is nothing under way to overtake; give the link a delay")
+	}
+	switch took := float64(i.Burst) * 8 / float64(i.Rate); {
+	case i.Burst == 0:
+	case i.Rate == 0:
+		say("burst", over.Burst != 0, "burst without rate shapes nothing: give the link a rate")
+	case i.Burst < frame:
+		say("burst", over.Burst != 0, "burst of %s is smaller than one frame, so nothing would pass: expected at least %d bytes (MTU + %d)", i.Burst, frame, EthernetHeader)
+	case took > maxBurstTime:
+		say("rate", over.Rate != 0, "rate %s is too small for the burst of %s, which lasts %.2g s: expected at most %g ms, so a burst of at most %s",
+			i.Rate, i.Burst, took, maxBurstTime*1000, bytesIn(i.Rate, maxBurstTime))
+	}
+}
