@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // magic begins every frame, so that either side knows at the first bytes whether
@@ -79,17 +79,17 @@ func readFrame(r io.Reader) (kind, []byte, error) {
 }
 
 // ShowTicket begins a flow's connection.
-func ShowTicket(w io.Writer, t record.Cookie) error { return writeFrame(w, kindTicket, t[:]) }
+func ShowTicket(w io.Writer, t message.Cookie) error { return writeFrame(w, kindTicket, t[:]) }
 
 // TicketFrame is what ShowTicket writes, for those who write it themselves.
-func TicketFrame(t record.Cookie) []byte { return frame(kindTicket, t[:]) }
+func TicketFrame(t message.Cookie) []byte { return frame(kindTicket, t[:]) }
 
 // TicketBytes is how long a ticket's frame is.
-const TicketBytes = headerBytes + len(record.Cookie{})
+const TicketBytes = headerBytes + len(message.Cookie{})
 
 // TicketOf is the ticket that a connection shows with its first TicketBytes.
 // False: it shows none.
-func TicketOf(frame []byte) (t record.Cookie, shown bool) {
+func TicketOf(frame []byte) (t message.Cookie, shown bool) {
 	if len(frame) != TicketBytes || string(frame[:len(magic)]) != magic || kind(frame[len(magic)]) != kindTicket ||
 		int(binary.BigEndian.Uint16(frame[len(magic)+1:])) != len(t) {
 		return t, false
@@ -99,8 +99,8 @@ func TicketOf(frame []byte) (t record.Cookie, shown bool) {
 }
 
 // NewTicket draws a ticket that nobody can guess.
-func NewTicket() record.Cookie {
-	var t record.Cookie
+func NewTicket() message.Cookie {
+	var t message.Cookie
 	_, _ = rand.Read(t[:]) // never fails
 	return t
 }

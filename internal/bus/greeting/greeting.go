@@ -21,7 +21,7 @@ import (
 	"fmt"
 	"io"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 	"linerate/internal/version"
 )
 
@@ -105,7 +105,7 @@ func NewName() []byte {
 // Visitor is who has connected to a server: the bearer of a ticket, or a
 // conductor.
 type Visitor struct {
-	Ticket record.Cookie // zero: a conductor
+	Ticket message.Cookie // zero: a conductor
 	// Version is the conductor's linerate.
 	Version string
 }
@@ -129,7 +129,7 @@ func (s Server) Receive(stream io.ReadWriter) (Visitor, func() error, error) {
 		return Visitor{}, nil, err
 	}
 	if k == kindTicket {
-		var t record.Cookie
+		var t message.Cookie
 		if len(payload) != len(t) {
 			return Visitor{}, nil, unknownPeer("a ticket of %d bytes", len(payload))
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // greet lets a conductor and a server greet each other; the server then welcomes.
@@ -125,7 +125,7 @@ func TestTicket(t *testing.T) {
 		t.Errorf("%v, %+v, then %q", err, v, b.String())
 	}
 	b.Reset()
-	if err := ShowTicket(&b, record.Cookie{}); err != nil {
+	if err := ShowTicket(&b, message.Cookie{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := (Server{}).Receive(&b); !unknown(err) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
@@ -34,7 +35,7 @@ func (l *Lab) configure(ctx context.Context) error {
 				return
 			}
 			if len(settings) > 0 {
-				request := record.ApplyRequest{Settings: settings, AllowMachine: l.options.AllowMachine, IfAbsent: len(h.Via) > 0}
+				request := message.ApplyRequest{Settings: settings, AllowMachine: l.options.AllowMachine, IfAbsent: len(h.Via) > 0}
 				errs[i] = l.bus.Call(ctx, h.Name, "apply", request, nil)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/version"
@@ -35,7 +36,7 @@ type Lab struct {
 	routing    *record.Routing
 
 	mu            sync.Mutex
-	hellos        map[string]record.Hello
+	hellos        map[string]message.Hello
 	helloReceived chan struct{}
 }
 
@@ -46,7 +47,7 @@ const readyTimeout = 60 * time.Second
 // Up makes what has to be made, reaches the rest, and configures all hosts.
 // When it fails, nothing is left.
 func Up(ctx context.Context, t *topology.Topology, b *bus.Bus, options Options) (_ *Lab, err error) {
-	l := &Lab{topology: t, bus: b, options: options, hellos: map[string]record.Hello{}, helloReceived: make(chan struct{}, 1)}
+	l := &Lab{topology: t, bus: b, options: options, hellos: map[string]message.Hello{}, helloReceived: make(chan struct{}, 1)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.Down())
@@ -80,7 +81,7 @@ func Up(ctx context.Context, t *topology.Topology, b *bus.Bus, options Options) 
 }
 
 func (l *Lab) receiveHello(node string, data []byte) {
-	var hello record.Hello
+	var hello message.Hello
 	if json.Unmarshal(data, &hello) != nil {
 		return
 	}
@@ -109,7 +110,7 @@ func (l *Lab) Nodes() []string {
 }
 
 // Hello is what a node's agent said when it came up.
-func (l *Lab) Hello(node string) record.Hello {
+func (l *Lab) Hello(node string) message.Hello {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.hellos[node]

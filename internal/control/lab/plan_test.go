@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -27,8 +28,8 @@ func parse(t *testing.T, text string) *topology.Topology {
 }
 
 // labOf is a lab that is not up, of hosts that have said hello.
-func labOf(over *topology.Topology, hellos ...record.Hello) *Lab {
-	l := &Lab{topology: over, hellos: map[string]record.Hello{}}
+func labOf(over *topology.Topology, hellos ...message.Hello) *Lab {
+	l := &Lab{topology: over, hellos: map[string]message.Hello{}}
 	for _, h := range hellos {
 		l.hellos[h.Node] = h
 	}
@@ -255,7 +256,7 @@ links:
 	if _, err := l.Resolve(asked[2:3]); err == nil || !strings.Contains(err.Error(), "r.b") {
 		t.Errorf("a real host that has not said its MAC address: %v", err)
 	}
-	l = labOf(over, record.Hello{Node: "r", Interfaces: []record.InterfaceSnapshot{{Interface: "b", MAC: "34:56:78:9a:bc:de"}}})
+	l = labOf(over, message.Hello{Node: "r", Interfaces: []record.InterfaceSnapshot{{Interface: "b", MAC: "34:56:78:9a:bc:de"}}})
 	if got, err := l.Resolve(asked[6:7]); err != nil || got[0].Neighbour.LLAddr != "34:56:78:9a:bc:de" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -273,8 +274,8 @@ links:
   - {from: pc.eno1, to: rack}
 `)
 	l := labOf(over,
-		record.Hello{Node: "nas", Interfaces: []record.InterfaceSnapshot{{Interface: "eno1", Addresses: []string{"10.0.0.1/24"}}}},
-		record.Hello{Node: "pc", Interfaces: []record.InterfaceSnapshot{{Interface: "eno1", Up: true, Addresses: []string{"10.0.0.2/24", "10.3.0.1/8"}}}})
+		message.Hello{Node: "nas", Interfaces: []record.InterfaceSnapshot{{Interface: "eno1", Addresses: []string{"10.0.0.1/24"}}}},
+		message.Hello{Node: "pc", Interfaces: []record.InterfaceSnapshot{{Interface: "eno1", Up: true, Addresses: []string{"10.0.0.2/24", "10.3.0.1/8"}}}})
 	nas, _ := over.Host("nas")
 	err := fmt.Sprint(l.verify(*nas))
 	for _, want := range []string{"nas.eno1 is down", "nas.eno1 does not hold 10.0.0.5/24; it holds 10.0.0.1/24", "nas has no interface eno2; it has eno1"} {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -31,7 +32,7 @@ func (l *Lab) probeRouting(ctx context.Context) error {
 	if i < 0 {
 		return nil
 	}
-	var reply record.BGPDaemon
+	var reply message.BGPDaemon
 	if err := l.bus.Call(ctx, l.topology.Hosts[i].Name, "bgp-daemon", struct{}{}, &reply); err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 		if err != nil {
 			return err
 		}
-		var reply record.BGPStarted
+		var reply message.BGPStarted
 		if err := l.bus.Call(ctx, h.Name, "bgp", order, &reply); err != nil {
 			return err
 		}
@@ -81,8 +82,8 @@ func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 	}
 	var late []string
 	err = l.eachSpeaker(func(h *topology.Host, _ int) error {
-		var reply record.RoutesFound
-		want := record.RoutesWanted{Routes: learnedRoutes(h), TimeoutNs: int64(convergeTimeout)}
+		var reply message.RoutesFound
+		want := message.RoutesWanted{Routes: learnedRoutes(h), TimeoutNs: int64(convergeTimeout)}
 		if err := l.bus.Call(ctx, h.Name, "routes", want, &reply); err != nil {
 			return err
 		}
@@ -132,9 +133,9 @@ func (l *Lab) eachSpeaker(ask func(h *topology.Host, place int) error) error {
 	return errors.Join(errs...)
 }
 
-func (l *Lab) bgpOrder(h *topology.Host, place int) (record.BGPRequest, error) {
+func (l *Lab) bgpOrder(h *topology.Host, place int) (message.BGPRequest, error) {
 	n := place + 1
-	o := record.BGPRequest{
+	o := message.BGPRequest{
 		AS: h.BGP.AS, RouterID: netip.AddrFrom4([4]byte{0, byte(n >> 16), byte(n >> 8), byte(n)}),
 		Announce: h.Announced(), Transit: h.Forward, Metric: topology.LearnedMetric,
 	}
@@ -143,19 +144,19 @@ func (l *Lab) bgpOrder(h *topology.Host, place int) (record.BGPRequest, error) {
 		if err != nil {
 			return o, err
 		}
-		o.Sessions = append(o.Sessions, record.BGPSession{Interface: s.Interface, Address: local, AS: s.AS})
+		o.Sessions = append(o.Sessions, message.BGPSession{Interface: s.Interface, Address: local, AS: s.AS})
 	}
 	return o, nil
 }
 
 // learnedRoutes are the routes that the daemon of a host is to bring.
-func learnedRoutes(h *topology.Host) (list []record.RouteWanted) {
+func learnedRoutes(h *topology.Host) (list []message.RouteWanted) {
 	for _, r := range h.Routes {
 		to, err := netip.ParsePrefix(r.To)
 		if !r.Learned || err != nil {
 			continue
 		}
-		w := record.RouteWanted{To: to}
+		w := message.RouteWanted{To: to}
 		for _, n := range r.Nexthops {
 			w.Interfaces = append(w.Interfaces, n.Interface)
 		}

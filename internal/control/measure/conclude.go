@@ -1,11 +1,12 @@
 package measure
 
 import (
+	"linerate/internal/control/trial"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
-
-	"linerate/internal/control/trial"
 	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/limits"
 	"linerate/internal/science/trust"
@@ -99,7 +100,7 @@ func (s *session) protocol() string {
 	if p := s.options.Flows.Protocol; p != "" {
 		return p
 	}
-	return record.ProtocolTCP
+	return flow.TCP
 }
 
 func slower(a, b float64) float64 {
@@ -168,7 +169,7 @@ func frame(f record.Flow) limits.Frame {
 }
 
 // end describes one machine and what the measurement cost it.
-func (s *session) end(t *record.Trial, node string, ports []record.InterfaceSnapshot, m *record.Measure, ends []record.FlowEnd) record.MeasureEnd {
+func (s *session) end(t *record.Trial, node string, ports []record.InterfaceSnapshot, m *record.Measure, ends []message.FlowEnd) record.MeasureEnd {
 	h, _ := t.Reading(node)
 	e := record.MeasureEnd{
 		CPUS: h.ProcessCPUS, CPUBusy: h.CPUBusy, GeneratorCPU: h.GeneratorCPU, Others: h.Others,

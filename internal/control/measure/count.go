@@ -2,6 +2,8 @@ package measure
 
 import (
 	"linerate/internal/control/trial"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
 )
@@ -54,7 +56,7 @@ func counts(flows []record.Flow, from string) (c record.MeasureCounts, err error
 	}
 	if c.Transactions != nil {
 		t.BytesPerConnection /= max(t.Connections, 1)
-		if share, known := t.LostShare(); known && flows[0].Protocol == record.ProtocolUDPRR { // they are all alike
+		if share, known := t.LostShare(); known && flows[0].Protocol == flow.UDPRR { // they are all alike
 			c.Lost, c.LostShare = &t.Unanswered, share
 		}
 		c.LatencyUs, err = stats.Together(latencies...)
@@ -72,7 +74,7 @@ func lostShare(lost, received int64) float64 {
 }
 
 // perConnection is a process's own memory for each connection that is open.
-func perConnection(ends []record.FlowEnd) int64 {
+func perConnection(ends []message.FlowEnd) int64 {
 	var bytes, connections int64
 	for _, e := range ends {
 		if t := e.Transactions; t != nil {
@@ -103,7 +105,7 @@ func ofSamples(flows []record.FlowSample, letter byte) (p progressed) {
 	return p
 }
 
-func ofEnds(ends []record.FlowEnd, letter byte) (p progressed) {
+func ofEnds(ends []message.FlowEnd, letter byte) (p progressed) {
 	for _, e := range ends {
 		if e.ID == "" || e.ID[0] != letter {
 			continue
@@ -137,7 +139,7 @@ func (s *session) counter(from string) string {
 }
 
 func transacts(protocol string) bool {
-	return !record.Bulk(protocol)
+	return !flow.Bulk(protocol)
 }
 
 // intervals are what came of a direction's flows in each interval; the last one

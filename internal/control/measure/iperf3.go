@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"linerate/internal/bus"
-
 	"linerate/internal/control/trial"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 )
@@ -23,7 +23,7 @@ const Iperf3Port = "5201"
 // Iperf3 says that the server is iperf3's.
 type Iperf3 struct {
 	// Login is for a server that asks who comes; nil: nobody in particular.
-	Login *record.Iperf3Login
+	Login *message.Iperf3Login
 }
 
 // again is how long a server may take to be ready for the next test.
@@ -57,7 +57,7 @@ func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
 	}
 	for attempt := 0; ; attempt++ {
 		made := record.Trial{Order: 1, Started: time.Now()}
-		var opened record.Iperf3Opened
+		var opened message.Iperf3Opened
 		if err := s.group.Bus.Call(ctx, record.NodeClient, "iperf3", order, &opened); err != nil {
 			return nil, bus.Local(err, record.NodeClient)
 		}
@@ -72,7 +72,7 @@ func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
 		if err != nil {
 			return nil, bus.Local(err, record.NodeClient)
 		}
-		var closed record.Iperf3Closed
+		var closed message.Iperf3Closed
 		if err := s.group.Bus.Call(ctx, record.NodeClient, "iperf3-end", struct{}{}, &closed); err != nil {
 			return nil, bus.Local(err, record.NodeClient)
 		}
@@ -82,15 +82,15 @@ func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
 }
 
 // iperf3Order is what this host's agent is asked for.
-func (s *session) iperf3Order() (record.Iperf3Request, error) {
+func (s *session) iperf3Order() (message.Iperf3Request, error) {
 	o := s.options
 	at, err := completeWith(o.Addresses[0], Iperf3Port)
 	if err != nil {
-		return record.Iperf3Request{}, err
+		return message.Iperf3Request{}, err
 	}
-	order := record.Iperf3Request{
+	order := message.Iperf3Request{
 		Server: at, WarmupNs: int64(o.Warmup), DurationNs: int64(o.Duration), TimeoutNs: int64(connectTimeout), Login: o.Iperf3.Login,
-		Flow: record.FlowRequest{
+		Flow: message.FlowRequest{
 			Protocol: s.protocol(), Local: o.source(0), MSS: o.Flows.MSS, NoDelay: o.Flows.NoDelay,
 			CongestionControl: o.Flows.CongestionControl, Window: o.Flows.Window, RateCap: o.Flows.RateCap,
 			Mode: o.Flows.Mode, DatagramBytes: int(o.Flows.Datagram),
@@ -106,7 +106,7 @@ func (s *session) iperf3Order() (record.Iperf3Request, error) {
 }
 
 // iperf3Flows are the flows as they were opened.
-func (s *session) iperf3Flows(opened record.Iperf3Opened) []*trial.Flow {
+func (s *session) iperf3Flows(opened message.Iperf3Opened) []*trial.Flow {
 	var flows []*trial.Flow
 	for _, o := range opened.Flows {
 		flows = append(flows, &trial.Flow{

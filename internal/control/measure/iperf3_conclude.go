@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"linerate/internal/control/trial"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/science/trust"
@@ -12,7 +14,7 @@ import (
 // concludeIperf3 makes the document of a test. What this host sends is counted by
 // the acknowledgements that came back in the window; for datagrams there are none,
 // and the server's word is all there is.
-func (s *session) concludeIperf3(t *record.Trial, readings trial.Readings, closed record.Iperf3Closed) (*record.Measure, error) {
+func (s *session) concludeIperf3(t *record.Trial, readings trial.Readings, closed message.Iperf3Closed) (*record.Measure, error) {
 	reply := readings.Replies[record.NodeClient]
 	t.GoodputBps = 0
 	for i := range t.Flows {
@@ -48,7 +50,7 @@ func (s *session) concludeIperf3(t *record.Trial, readings trial.Readings, close
 			d.LimitWhy = "unknown: this host's port tells no speed"
 		}
 		directions = append(directions, trust.PeerDirection{
-			MeasureDirection: *d, Sends: sends, UDP: s.protocol() == record.ProtocolUDP,
+			MeasureDirection: *d, Sends: sends, UDP: s.protocol() == flow.UDP,
 			WindowS: t.WindowS, OmitS: closed.OmitS,
 		})
 	}
@@ -62,13 +64,13 @@ func (s *session) concludeIperf3(t *record.Trial, readings trial.Readings, close
 
 // byPeer: nothing here tells what has arrived there.
 func (s *session) byPeer(t *record.Trial) bool {
-	return s.protocol() == record.ProtocolUDP || slices.ContainsFunc(t.Flows, func(f record.Flow) bool {
+	return s.protocol() == flow.UDP || slices.ContainsFunc(t.Flows, func(f record.Flow) bool {
 		return f.From == record.NodeClient && f.SenderInfo == nil
 	})
 }
 
 // oneSided fills a flow's figures in from this host's end and what the server says.
-func oneSided(f *record.Flow, begin, end, final record.FlowEnd, peer record.PeerCount) {
+func oneSided(f *record.Flow, begin, end, final message.FlowEnd, peer record.PeerCount) {
 	f.Alive, f.Error = f.Connected && end.Alive, end.Error
 	// Who moves the bytes there is known, and not how.
 	switch {
@@ -121,7 +123,7 @@ func datagramsHere(begin, end, final *record.Datagrams) *record.Datagrams {
 }
 
 // acknowledged are a flow's acknowledged bytes between the samples.
-func acknowledged(reply record.WindowReply, id string) []int64 {
+func acknowledged(reply message.WindowReply, id string) []int64 {
 	var last int64
 	for _, e := range reply.BeginFlows {
 		if e.ID == id && e.Info != nil {
@@ -141,7 +143,7 @@ func acknowledged(reply record.WindowReply, id string) []int64 {
 }
 
 // peerCount is what the server says of a direction's streams together.
-func peerCount(t *record.Trial, closed record.Iperf3Closed, sends bool) *record.PeerCount {
+func peerCount(t *record.Trial, closed message.Iperf3Closed, sends bool) *record.PeerCount {
 	all := record.PeerCount{Retransmits: -1}
 	var d record.Datagrams
 	for i, c := range closed.Counts {
@@ -168,7 +170,7 @@ func peerCount(t *record.Trial, closed record.Iperf3Closed, sends bool) *record.
 }
 
 // total is what this host has of a direction from the first byte to the last.
-func total(t *record.Trial, closed record.Iperf3Closed, sends bool) (bytes int64) {
+func total(t *record.Trial, closed message.Iperf3Closed, sends bool) (bytes int64) {
 	for i, own := range closed.Totals {
 		if i < len(t.Flows) && (t.Flows[i].From == record.NodeClient) == sends {
 			bytes += own
@@ -178,7 +180,7 @@ func total(t *record.Trial, closed record.Iperf3Closed, sends bool) (bytes int64
 }
 
 // unknown lists what cannot be known with an iperf3 server.
-func (s *session) unknown(m *record.Measure, closed record.Iperf3Closed) []string {
+func (s *session) unknown(m *record.Measure, closed message.Iperf3Closed) []string {
 	list := []string{"a common window: iperf3 counts over its own time, which begins and ends apart from ours, and so does the time that it omits"}
 	for _, d := range m.Directions {
 		switch {

@@ -20,8 +20,8 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
-
 	"linerate/internal/control/trial"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
@@ -89,7 +89,7 @@ type session struct {
 	servers []netip.AddrPort // all its places, server first
 	sources []netip.Addr
 	group   trial.Group
-	hellos  map[string]record.Hello
+	hellos  map[string]message.Hello
 	idle    bool   // the probe is alone
 	phase   string // which trial of a search is being made
 }
@@ -140,7 +140,7 @@ func addrOf(a net.Addr) netip.AddrPort {
 func (s *session) attach(ctx context.Context, streams map[string]io.ReadWriteCloser) error {
 	type word struct {
 		node  string
-		hello record.Hello
+		hello message.Hello
 		err   error
 	}
 	words := make(chan word, 8)
@@ -162,7 +162,7 @@ func (s *session) attach(ctx context.Context, streams map[string]io.ReadWriteClo
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, connectTimeout, errors.New("no word from both ends within "+connectTimeout.String()))
 	defer cancel()
-	s.hellos = map[string]record.Hello{}
+	s.hellos = map[string]message.Hello{}
 	for len(s.hellos) < len(s.group.Nodes) {
 		select {
 		case w := <-words:
@@ -299,7 +299,7 @@ func (s *session) attend(ctx context.Context) (leave func()) {
 			case <-time.After(often):
 			}
 			for _, node := range s.group.Nodes {
-				var clock record.ClockReply
+				var clock message.ClockReply
 				_ = s.group.Bus.Call(ctx, node, "clock", struct{}{}, &clock) // who is lost is missed elsewhere
 			}
 		}

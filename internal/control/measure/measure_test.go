@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"linerate/internal/control/trial"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
@@ -31,7 +32,7 @@ func TestRateCap(t *testing.T) {
 	for _, test := range []struct {
 		asked, granted, want float64
 	}{{0, 0, 0}, {50e6, 0, 50e6}, {0, 400e6, 100e6}, {50e6, 400e6, 50e6}, {500e6, 400e6, 100e6}} {
-		s := session{hellos: map[string]record.Hello{record.NodeServer: {Bounds: &record.Bounds{RateBps: test.granted}}}}
+		s := session{hellos: map[string]message.Hello{record.NodeServer: {Bounds: &message.Bounds{RateBps: test.granted}}}}
 		s.options.Flows.Streams = 4
 		s.options.Flows.RateCap = unit.BitRate(test.asked)
 		if got := float64(s.rateCap()); got != test.want {
@@ -59,7 +60,7 @@ func TestWithin(t *testing.T) {
 	} {
 		test.o.Flows = study.Options{Direction: study.Write, Streams: 1}
 		s := session{options: test.o, servers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:5202")},
-			hellos: map[string]record.Hello{record.NodeServer: {Bounds: &record.Bounds{Flows: 1, DurationS: 60}}}}
+			hellos: map[string]message.Hello{record.NodeServer: {Bounds: &message.Bounds{Flows: 1, DurationS: 60}}}}
 		err := s.within()
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v, %+v: %v; want %q", test.o.Duration, test.o.LossFree, err, test.want)
@@ -85,7 +86,7 @@ func TestSampling(t *testing.T) {
 func TestPlan(t *testing.T) {
 	for direction, want := range map[string]string{study.Write: "w1 w2", study.Read: "r1 r2", study.Both: "w1 w2 r1 r2"} {
 		s := session{options: Options{Flows: study.Options{Direction: direction, Streams: 2}}, servers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:5202")}}
-		tickets := map[record.Cookie]bool{}
+		tickets := map[message.Cookie]bool{}
 		got := ""
 		for _, f := range s.plan() {
 			if got != "" {
@@ -107,8 +108,8 @@ func TestPlan(t *testing.T) {
 // is of what the protocol counts.
 func TestProgress(t *testing.T) {
 	nodes := trial.Group{Nodes: []string{record.NodeClient, record.NodeServer}}
-	at := func(s int64, client, server []record.FlowSample) map[string]record.FlowProgress {
-		return map[string]record.FlowProgress{
+	at := func(s int64, client, server []record.FlowSample) map[string]message.FlowProgress {
+		return map[string]message.FlowProgress{
 			record.NodeClient: {AtNs: s * 1e9, Flows: client}, record.NodeServer: {AtNs: s * 1e9, Flows: server},
 		}
 	}
@@ -116,10 +117,10 @@ func TestProgress(t *testing.T) {
 		return []record.FlowSample{{ID: "w1", ReceivedBytes: bytes, Datagrams: datagrams, Lost: lost}}
 	}
 	r := []record.FlowSample{{ID: "r1", ReceivedBytes: 7}}
-	none := map[string]record.FlowProgress{}
+	none := map[string]message.FlowProgress{}
 	for _, test := range []struct {
 		name, protocol string
-		before, now    map[string]record.FlowProgress
+		before, now    map[string]message.FlowProgress
 		want           Progress
 	}{
 		{"1000 bytes in 2 s, and nothing back", "", at(1, r, w(100, 0, 0)), at(3, r, w(1100, 0, 0)), Progress{Write: 4000, LostShare: -1, RatePerS: -1}},

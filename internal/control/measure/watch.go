@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -48,7 +49,7 @@ func (s *session) watch(ctx context.Context, begin, end int64) {
 }
 
 // progress is what came of the flows between two glances.
-func (s *session) progress(before, now map[string]record.FlowProgress) Progress {
+func (s *session) progress(before, now map[string]message.FlowProgress) Progress {
 	p := Progress{Write: -1, Read: -1, LostShare: -1, RatePerS: -1}
 	if len(s.options.Modes) > 1 {
 		p.Mode = s.options.Flows.Mode
@@ -78,12 +79,12 @@ func (s *session) progress(before, now map[string]record.FlowProgress) Progress 
 }
 
 // glance asks both ends how far their flows are.
-func (s *session) glance(ctx context.Context) map[string]record.FlowProgress {
+func (s *session) glance(ctx context.Context) map[string]message.FlowProgress {
 	ctx, cancel := context.WithTimeout(ctx, s.options.Interval)
 	defer cancel()
-	all := map[string]record.FlowProgress{}
+	all := map[string]message.FlowProgress{}
 	for _, node := range s.group.Nodes {
-		var g record.FlowProgress
+		var g message.FlowProgress
 		if s.group.Bus.Call(ctx, node, "glance", struct{}{}, &g) == nil {
 			all[node] = g
 		}
@@ -93,7 +94,7 @@ func (s *session) glance(ctx context.Context) map[string]record.FlowProgress {
 
 // since is what came of a direction's flows between two glances, in so many
 // seconds; 0 seconds: one of the glances is missing.
-func since(before, now record.FlowProgress, letter byte) (seconds float64, d progressed) {
+func since(before, now message.FlowProgress, letter byte) (seconds float64, d progressed) {
 	if before.AtNs == 0 || now.AtNs == 0 {
 		return 0, d
 	}

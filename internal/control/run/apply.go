@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"linerate/internal/control/trial"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -36,8 +37,8 @@ func (c *conductor) apply(ctx context.Context, settings []setting.Setting, event
 	var mu sync.Mutex
 	var applied []record.Applied
 	err := trial.Each(hosts, func(host string) error {
-		var reply record.ApplyReply
-		request := record.ApplyRequest{Settings: byHost[host], AllowMachine: c.options.AllowMachine}
+		var reply message.ApplyReply
+		request := message.ApplyRequest{Settings: byHost[host], AllowMachine: c.options.AllowMachine}
 		if err := c.bus.Call(ctx, host, "apply", request, &reply); err != nil {
 			return err
 		}
@@ -66,8 +67,8 @@ func (c *conductor) hold(ctx context.Context, over *topology.Topology, settings 
 	ports := widowed(over, settings)
 	var mu sync.Mutex
 	return trial.Each(slices.Sorted(maps.Keys(ports)), func(host string) error {
-		var reply record.HoldReply
-		if err := c.bus.Call(ctx, host, "hold", record.HoldRequest{Interfaces: ports[host]}, &reply); err != nil {
+		var reply message.HoldReply
+		if err := c.bus.Call(ctx, host, "hold", message.HoldRequest{Interfaces: ports[host]}, &reply); err != nil {
 			return err
 		}
 		mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"linerate/internal/control/trial"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -27,7 +28,7 @@ type ground struct {
 // agents have said what kind of links their interfaces are on. Where a flow has no
 // way the limit is unknown, which is no reason not to measure.
 func (c *conductor) survey() {
-	var hellos []record.Hello
+	var hellos []message.Hello
 	for _, node := range c.lab.Nodes() {
 		hellos = append(hellos, c.lab.Hello(node))
 	}
@@ -48,7 +49,7 @@ func groundOf(t *study.Treatment, base *topology.Topology, kinds map[topology.En
 
 // asFound is the topology with the MTU that real hosts' interfaces have, and the
 // kernel's kinds of all interfaces.
-func asFound(t *topology.Topology, hellos []record.Hello) (*topology.Topology, map[topology.End]string) {
+func asFound(t *topology.Topology, hellos []message.Hello) (*topology.Topology, map[topology.End]string) {
 	kinds := map[topology.End]string{}
 	var found []setting.Setting
 	for _, hello := range hellos {

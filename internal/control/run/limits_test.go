@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"linerate/internal/control/trial"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -95,7 +96,7 @@ func TestGround(t *testing.T) {
 func TestAsFound(t *testing.T) {
 	for via, want := range map[string]int{"via: [env], ": 9000, "": 1500} {
 		p := treatments(t, strings.ReplaceAll(pairStudy, "VIA", via))
-		base, kinds := asFound(&p.Study.Topology, []record.Hello{
+		base, kinds := asFound(&p.Study.Topology, []message.Hello{
 			{Node: "a", Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", MTU: 9000, Kind: "veth"}}},
 			{Node: "b", Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", MTU: 9000}, {Interface: "docker0", MTU: 1400}}},
 		})

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"linerate/internal/control/trial"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
@@ -16,7 +18,7 @@ import (
 func (c *conductor) lossFree(ctx context.Context, t *study.Treatment, blank record.Trial) (record.Trial, error) {
 	paced, capped := 0, 0.0
 	for _, f := range t.Flows {
-		if f.Protocol == record.ProtocolUDP {
+		if f.Protocol == flow.UDP {
 			paced, capped = paced+1, capped+float64(f.RateCap) // all have the same
 		}
 	}
@@ -55,7 +57,7 @@ func (c *conductor) step(ctx context.Context, t *study.Treatment, blank record.T
 		made := blank
 		flows := trial.Planned(t.Flows)
 		for _, f := range flows {
-			if f.Protocol == record.ProtocolUDP {
+			if f.Protocol == flow.UDP {
 				f.RateCap = pace
 			}
 		}
@@ -74,6 +76,6 @@ func (c *conductor) step(ctx context.Context, t *study.Treatment, blank record.T
 // drain waits for empty queues.
 func (c *conductor) drain(ctx context.Context) error {
 	return trial.Each(c.lab.Nodes(), func(node string) error {
-		return c.bus.Call(ctx, node, "drain", record.DrainRequest{TimeoutNs: int64(drainTimeout)}, nil)
+		return c.bus.Call(ctx, node, "drain", message.DrainRequest{TimeoutNs: int64(drainTimeout)}, nil)
 	})
 }

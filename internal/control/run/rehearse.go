@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"linerate/internal/control/trial"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
 )
@@ -83,7 +83,7 @@ func undoing(settings []setting.Setting) time.Duration {
 // askFor lets sockets of the flows' hosts have their congestion control: only
 // trying tells whether the kernel can load a module. Each kernel is asked once.
 func (c *conductor) askFor(ctx context.Context, t *study.Treatment, asked map[string]map[string]bool) error {
-	orders := map[string][]record.FlowRequest{}
+	orders := map[string][]message.FlowRequest{}
 	for _, f := range t.Flows {
 		name := f.CongestionControl
 		if name == "" {
@@ -99,14 +99,14 @@ func (c *conductor) askFor(ctx context.Context, t *study.Treatment, asked map[st
 			}
 			if !asked[name][kernel] {
 				asked[name][kernel] = true
-				orders[host] = append(orders[host], record.FlowRequest{ID: name, CongestionControl: name})
+				orders[host] = append(orders[host], message.FlowRequest{ID: name, CongestionControl: name})
 			}
 		}
 	}
 	hosts := slices.Sorted(maps.Keys(orders))
 	defer trial.Group{Bus: c.bus, Nodes: hosts}.Close(ctx)
 	return trial.Each(hosts, func(host string) error {
-		var listening []record.Listening
+		var listening []message.Listening
 		if err := c.bus.Call(ctx, host, "listen", orders[host], &listening); err != nil {
 			return err
 		}

@@ -8,7 +8,8 @@ import (
 	"slices"
 
 	"linerate/internal/control/trial"
-	"linerate/internal/model/record"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
 )
@@ -85,12 +86,12 @@ func (c *conductor) choosePorts(ctx context.Context, t *study.Treatment, flows [
 func (c *conductor) freePorts(ctx context.Context, flows []*trial.Flow, count func(*trial.Flow) int) (map[*trial.Flow][]uint16, error) {
 	type between struct {
 		opener  string
-		request record.PortsRequest
+		request message.PortsRequest
 	}
 	groups, found := map[between][]*trial.Flow{}, map[*trial.Flow][]uint16{}
 	var order []between
 	for _, f := range flows {
-		at := between{f.Opener, record.PortsRequest{Protocol: record.Transport(f.Protocol), Source: f.Source, Destination: f.Accepted.Addr().Unmap()}}
+		at := between{f.Opener, message.PortsRequest{Protocol: flow.Transport(f.Protocol), Source: f.Source, Destination: f.Accepted.Addr().Unmap()}}
 		if groups[at] == nil {
 			order = append(order, at)
 		}
@@ -105,7 +106,7 @@ func (c *conductor) freePorts(ctx context.Context, flows []*trial.Flow, count fu
 		var source netip.Addr
 		for request := at.request; len(ports) < need; source = request.Source {
 			request.Count = min(need-len(ports), mostAtOnce)
-			var reply record.PortsReply
+			var reply message.PortsReply
 			if err := c.bus.Call(ctx, at.opener, "ports", request, &reply); err != nil {
 				return nil, err
 			}

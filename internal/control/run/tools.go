@@ -10,7 +10,8 @@ import (
 	"sync"
 
 	"linerate/internal/control/trial"
-	"linerate/internal/model/record"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/study"
 	"linerate/internal/model/tool"
 )
@@ -85,8 +86,8 @@ func (c *conductor) missingTools(ctx context.Context) error {
 		if h, _ := c.study.Topology.Host(host); len(h.Via) == 0 {
 			return nil, nil // looked for before it was made
 		}
-		var reply record.ProgramsReply
-		err := c.bus.Call(ctx, host, "programs", record.ProgramsRequest{Programs: names}, &reply)
+		var reply message.ProgramsReply
+		err := c.bus.Call(ctx, host, "programs", message.ProgramsRequest{Programs: names}, &reply)
 		return reply.Missing, err
 	})
 }
@@ -136,7 +137,7 @@ func missing(p *study.Plan, ask func(host string, names []string) ([]string, err
 	}
 	e := &MissingToolsError{Of: len(p.Treatments)}
 	if named, foreign := p.Study.Workload.Foreign(); foreign {
-		e.StandIn = slices.Contains(named.Protocols, record.ProtocolTCP) && p.Study.Workload.ToolArgs == nil
+		e.StandIn = slices.Contains(named.Protocols, flow.TCP) && p.Study.Workload.ToolArgs == nil
 	}
 	for at, treatments := range need {
 		if !slices.Contains(absent[at.host], at.name) {

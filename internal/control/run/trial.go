@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"linerate/internal/control/trial"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -131,7 +132,7 @@ func (c *conductor) events(t *study.Treatment) ([]trial.Event, error) {
 	for _, e := range t.Workload.Events {
 		event := trial.Event{
 			Node: e.Host, At: time.Duration(e.At), What: e.What(),
-			EventRequest: record.EventRequest{Stop: e.Stop, AllowMachine: c.options.AllowMachine},
+			EventRequest: message.EventRequest{Stop: e.Stop, AllowMachine: c.options.AllowMachine},
 		}
 		if e.Stop == "" {
 			settings, err := c.lab.Resolve([]setting.Setting{e.Setting})
@@ -148,7 +149,7 @@ func (c *conductor) events(t *study.Treatment) ([]trial.Event, error) {
 
 func (c *conductor) revert(ctx context.Context, to marks) error {
 	return trial.Each(slices.Sorted(maps.Keys(to)), func(host string) error {
-		return c.bus.Call(ctx, host, "revert", record.RevertRequest{Mark: to[host]}, nil)
+		return c.bus.Call(ctx, host, "revert", message.RevertRequest{Mark: to[host]}, nil)
 	})
 }
 
@@ -167,7 +168,7 @@ func (c *conductor) flush(ctx context.Context, over *topology.Topology, hosts []
 	}
 	return trial.Each(hosts, func(name string) error {
 		h, _ := over.Host(name)
-		var request record.FlushRequest
+		var request message.FlushRequest
 		if len(h.Via) > 0 {
 			request.Addresses = addresses
 		} else {

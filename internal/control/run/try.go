@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/control/lab"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
@@ -51,8 +52,8 @@ func Try(ctx context.Context, t *topology.Topology, settings []setting.Setting, 
 }
 
 func try(ctx context.Context, b *bus.Bus, s setting.Setting, allowMachine bool) (Tried, error) {
-	var reply record.ApplyReply
-	request := record.ApplyRequest{Settings: []setting.Setting{s}, AllowMachine: allowMachine}
+	var reply message.ApplyReply
+	request := message.ApplyRequest{Settings: []setting.Setting{s}, AllowMachine: allowMachine}
 	if err := b.Call(ctx, s.Host, "apply", request, &reply); err != nil {
 		if ctx.Err() != nil {
 			return Tried{}, context.Cause(ctx)
@@ -64,7 +65,7 @@ func try(ctx context.Context, b *bus.Bus, s setting.Setting, allowMachine bool) 
 	}
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
-	if err := b.Call(after, s.Host, "revert", record.RevertRequest{Mark: reply.Mark}, nil); err != nil {
+	if err := b.Call(after, s.Host, "revert", message.RevertRequest{Mark: reply.Mark}, nil); err != nil {
 		return Tried{}, fmt.Errorf("reverting a setting that was only tried: %w", err)
 	}
 	return Tried{Setting: s, Applied: reply.Applied}, nil

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"linerate/internal/control/trial"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
@@ -24,7 +26,7 @@ const maxTiers = 32
 
 // traveller is a flow on its way, as far as it could be followed.
 type traveller struct {
-	flow     record.WatchedFlow
+	flow     message.WatchedFlow
 	sender   string
 	receiver string
 	// blind says that the flow's own host chooses the way by chance.
@@ -52,7 +54,7 @@ func several(over *topology.Topology, flows []*trial.Flow) map[*trial.Flow]int {
 			}
 			known[key] = n
 		}
-		if n > 1 && record.Bulk(f.Protocol) && f.Process == "" {
+		if n > 1 && flow.Bulk(f.Protocol) && f.Process == "" {
 			ways[f] = n
 		}
 	}
@@ -60,8 +62,8 @@ func several(over *topology.Topology, flows []*trial.Flow) map[*trial.Flow]int {
 }
 
 // watched is a flow as its data's packets have it; false: it was not opened.
-func watched(f *trial.Flow) (record.WatchedFlow, bool) {
-	w := record.WatchedFlow{ID: f.ID, Protocol: record.Transport(f.Protocol), Source: f.Opened, Destination: f.Accepted}
+func watched(f *trial.Flow) (message.WatchedFlow, bool) {
+	w := message.WatchedFlow{ID: f.ID, Protocol: flow.Transport(f.Protocol), Source: f.Opened, Destination: f.Accepted}
 	if !f.OpenerSends {
 		w.Source, w.Destination = w.Destination, w.Source
 	}
@@ -78,7 +80,7 @@ func travellers(flows map[*trial.Flow]int) map[*trial.Flow]*traveller {
 		}
 		list[f] = &traveller{flow: w, sender: f.Sender(), receiver: f.Receiver()}
 		bound := f.SourcePort != 0 || f.BindNoPort != nil && !*f.BindNoPort && f.Source.IsValid()
-		if f.OpenerSends && !bound && f.Protocol != record.ProtocolUDP {
+		if f.OpenerSends && !bound && f.Protocol != flow.UDP {
 			list[f].blind = byChance
 		}
 	}
@@ -99,11 +101,11 @@ func (c *conductor) follow(ctx context.Context, over *topology.Topology, all []*
 		var mu sync.Mutex
 		next := map[string][]*traveller{}
 		err := trial.Each(slices.Sorted(maps.Keys(underway)), func(host string) error {
-			var request record.LookupRequest
+			var request message.LookupRequest
 			for _, t := range underway[host] {
 				request.Lookups = append(request.Lookups, t.question())
 			}
-			var reply record.LookupReply
+			var reply message.LookupReply
 			if err := c.bus.Call(ctx, host, "lookup", request, &reply); err != nil {
 				return err
 			}
@@ -186,7 +188,7 @@ func (c *conductor) predict(ctx context.Context, t *study.Treatment, flows []*tr
 	if err := c.follow(ctx, over, slices.Collect(maps.Values(found))); err != nil {
 		return nil, err
 	}
-	w.Watch = map[string][]record.WatchedFlow{}
+	w.Watch = map[string][]message.WatchedFlow{}
 	for _, f := range flows {
 		if found[f] == nil {
 			continue

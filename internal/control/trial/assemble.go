@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -17,82 +19,82 @@ func (r Readings) Enter(trial *record.Trial, nodes []string, flows []*Flow) {
 		trial.Hosts = append(trial.Hosts, onOurClock(reply.Reading, offset.OffsetNs))
 	}
 	r.enterEvents(trial)
-	ends := func(host string, pick func(record.WindowReply) []record.FlowEnd, id string) record.FlowEnd {
+	ends := func(host string, pick func(message.WindowReply) []message.FlowEnd, id string) message.FlowEnd {
 		for _, e := range pick(r.Replies[host]) {
 			if e.ID == id {
 				return e
 			}
 		}
-		return record.FlowEnd{}
+		return message.FlowEnd{}
 	}
-	begin := func(r record.WindowReply) []record.FlowEnd { return r.BeginFlows }
-	end := func(r record.WindowReply) []record.FlowEnd { return r.EndFlows }
-	final := func(r record.WindowReply) []record.FlowEnd { return r.FinalFlows }
+	begin := func(r message.WindowReply) []message.FlowEnd { return r.BeginFlows }
+	end := func(r message.WindowReply) []message.FlowEnd { return r.EndFlows }
+	final := func(r message.WindowReply) []message.FlowEnd { return r.FinalFlows }
 	for _, f := range flows {
 		sender, receiver := f.Sender(), f.Receiver()
 		wrong := ""
-		if f.Process != "" && f.Protocol != record.ProtocolUDP && f.Failure == "" {
+		if f.Process != "" && f.Protocol != flow.UDP && f.Failure == "" {
 			wrong = f.connect(ends(f.Opener, end, f.ID), ends(f.Acceptor, end, f.ID))
 		}
 		from, to := f.Opened, f.Accepted
 		if !f.OpenerSends {
 			from, to = to, from
 		}
-		flow := record.Flow{
+		rec := record.Flow{
 			ID: f.ID, Protocol: f.Protocol, Process: f.Process, From: sender, To: receiver, OpenedBy: f.Opener,
 			Error: f.Failure, Connected: f.Failure == "", Exhausted: f.Exhausted, SourcePorts: f.SourcePorts,
 			RateCapBps: float64(f.RateCap), WriteCapBps: float64(f.WriteCap), ReadCapBps: float64(f.ReadCap),
 		}
 		if from.IsValid() {
-			flow.Source = from.String()
+			rec.Source = from.String()
 		}
 		if to.IsValid() {
-			flow.Destination = to.String()
+			rec.Destination = to.String()
 		}
-		if flow.Connected {
+		if rec.Connected {
 			s0, s1, s2 := ends(sender, begin, f.ID), ends(sender, end, f.ID), ends(sender, final, f.ID)
 			r0, r1, r2 := ends(receiver, begin, f.ID), ends(receiver, end, f.ID), ends(receiver, final, f.ID)
-			fill(&flow, s0, s1, s2, r0, r1, r2)
+			fill(&rec, s0, s1, s2, r0, r1, r2)
 			if f.Process != "" {
-				ofTool(&flow, s0, r0, wrong)
+				ofTool(&rec, s0, r0, wrong)
 			}
-			flow.UnreadBytes = unread(r0, r1, r.Replies[receiver])
-			flow.DryShare, flow.SndbufFullShare = dry(s0, s1, r.Replies[sender])
-			flow.Bins = bins(r.Replies[receiver], f.ID)
+			rec.UnreadBytes = unread(r0, r1, r.Replies[receiver])
+			rec.DryShare, rec.SndbufFullShare = dry(s0, s1, r.Replies[sender])
+			rec.Bins = bins(r.Replies[receiver], f.ID)
 		}
-		trial.Flows = append(trial.Flows, flow)
-		if record.Bulk(flow.Protocol) {
-			trial.GoodputBps += flow.GoodputBps
-			trial.SenderReportedBps += flow.SenderAverageBps
+		trial.Flows = append(trial.Flows, rec)
+		if flow.Bulk(rec.Protocol) {
+			trial.GoodputBps += rec.GoodputBps
+			trial.SenderReportedBps += rec.SenderAverageBps
 		}
 	}
 }
 
 // fill computes one flow's figures from its two ends at the window's two edges.
-func fill(flow *record.Flow, s0, s1, s2, r0, r1, r2 record.FlowEnd) {
-	flow.ReceivedBytes = r1.ReceivedBytes - r0.ReceivedBytes
-	flow.WrittenBytes = s1.WrittenBytes - s0.WrittenBytes
-	flow.UnsentBytes = s1.UnsentBytes
-	flow.CongestionControl = s1.CongestionControl
-	flow.SenderInfo, flow.ReceiverInfo = s1.Info, r1.Info
-	flow.SendMode, flow.ReceiveMode, flow.CallBytes = s1.Mode, r1.Mode, s1.CallBytes
-	flow.ModeNote = strings.Trim(s1.ModeNote+"; "+r1.ModeNote, "; ")
+func fill(rec *record.Flow, s0, s1, s2, r0, r1, r2 message.FlowEnd) {
+	rec.ReceivedBytes = r1.ReceivedBytes - r0.ReceivedBytes
+	rec.WrittenBytes = s1.WrittenBytes - s0.WrittenBytes
+	rec.UnsentBytes = s1.UnsentBytes
+	rec.CongestionControl = s1.CongestionControl
+	rec.SenderInfo, rec.ReceiverInfo = s1.Info, r1.Info
+	rec.SendMode, rec.ReceiveMode, rec.CallBytes = s1.Mode, r1.Mode, s1.CallBytes
+	rec.ModeNote = strings.Trim(s1.ModeNote+"; "+r1.ModeNote, "; ")
 	if s0.Info != nil && s1.Info != nil {
-		flow.AckedBytes = int64(s1.Info.BytesAcked - s0.Info.BytesAcked)
-		flow.RetransBytes = int64(s1.Info.BytesRetrans - s0.Info.BytesRetrans)
-		flow.RetransSegments = int64(s1.Info.TotalRetrans - s0.Info.TotalRetrans)
-		flow.SentBytes = int64(s1.Info.BytesSent - s0.Info.BytesSent)
-		flow.OutOfOrderBytes = int64(s0.Info.Sacked) * int64(s0.Info.SndMSS)
-		flow.BusyS = float64(s1.Info.BusyUs-s0.Info.BusyUs) / 1e6
-		flow.RwndLimitedS = float64(s1.Info.RwndLimitedUs-s0.Info.RwndLimitedUs) / 1e6
-		flow.SndbufLimitedS = float64(s1.Info.SndbufLimited-s0.Info.SndbufLimited) / 1e6
+		rec.AckedBytes = int64(s1.Info.BytesAcked - s0.Info.BytesAcked)
+		rec.RetransBytes = int64(s1.Info.BytesRetrans - s0.Info.BytesRetrans)
+		rec.RetransSegments = int64(s1.Info.TotalRetrans - s0.Info.TotalRetrans)
+		rec.SentBytes = int64(s1.Info.BytesSent - s0.Info.BytesSent)
+		rec.OutOfOrderBytes = int64(s0.Info.Sacked) * int64(s0.Info.SndMSS)
+		rec.BusyS = float64(s1.Info.BusyUs-s0.Info.BusyUs) / 1e6
+		rec.RwndLimitedS = float64(s1.Info.RwndLimitedUs-s0.Info.RwndLimitedUs) / 1e6
+		rec.SndbufLimitedS = float64(s1.Info.SndbufLimited-s0.Info.SndbufLimited) / 1e6
 	}
-	flow.SndbufBytes, flow.RcvbufBytes = s1.SndbufBytes, r1.RcvbufBytes
+	rec.SndbufBytes, rec.RcvbufBytes = s1.SndbufBytes, r1.RcvbufBytes
 	if r0.Info != nil && r1.Info != nil {
-		flow.ArrivedBytes = int64(r1.Info.BytesReceived - r0.Info.BytesReceived)
+		rec.ArrivedBytes = int64(r1.Info.BytesReceived - r0.Info.BytesReceived)
 	}
 	if span := r1.AtNs - r0.AtNs; span > 0 {
-		flow.GoodputBps = float64(flow.ReceivedBytes) * 8e9 / float64(span)
+		rec.GoodputBps = float64(rec.ReceivedBytes) * 8e9 / float64(span)
 	}
 	// What a tool that counts at the sender would print: everything written
 	// since its first write, over its own time. That goes on while a write waits
@@ -102,35 +104,35 @@ func fill(flow *record.Flow, s0, s1, s2, r0, r1, r2 record.FlowEnd) {
 		last = max(last, s1.AtNs)
 	}
 	if own := last - s2.FirstNs; own > 0 && s2.FirstNs > 0 {
-		flow.SenderAverageBps = float64(s2.WrittenBytes) * 8e9 / float64(own)
+		rec.SenderAverageBps = float64(s2.WrittenBytes) * 8e9 / float64(own)
 	}
-	if flow.Protocol == record.ProtocolUDP {
-		flow.SentBytes = flow.WrittenBytes // nothing is sent again, nor later
+	if rec.Protocol == flow.UDP {
+		rec.SentBytes = rec.WrittenBytes // nothing is sent again, nor later
 	}
-	flow.Datagrams = datagrams(s0.Datagrams, s1.Datagrams, r0.Datagrams, r1.Datagrams, r2.Datagrams)
+	rec.Datagrams = datagrams(s0.Datagrams, s1.Datagrams, r0.Datagrams, r1.Datagrams, r2.Datagrams)
 	a0, a1, a2, b0, b1 := s0, s1, s2, r0, r1 // who opened asks
-	if flow.OpenedBy == flow.To {
+	if rec.OpenedBy == rec.To {
 		a0, a1, a2, b0, b1 = r0, r1, r2, s0, s1
 	}
-	flow.Transactions = transactions(a0, a1, a2, b0, b1)
-	if span := a1.AtNs - a0.AtNs; span > 0 && flow.Transactions != nil {
-		flow.TransactionsPerS = float64(flow.Transactions.Done) * 1e9 / float64(span)
+	rec.Transactions = transactions(a0, a1, a2, b0, b1)
+	if span := a1.AtNs - a0.AtNs; span > 0 && rec.Transactions != nil {
+		rec.TransactionsPerS = float64(rec.Transactions.Done) * 1e9 / float64(span)
 	}
-	flow.Alive = s1.Alive && r1.Alive
-	for _, e := range []record.FlowEnd{s1, r1} {
-		if flow.Error == "" {
-			flow.Error = e.Error
+	rec.Alive = s1.Alive && r1.Alive
+	for _, e := range []message.FlowEnd{s1, r1} {
+		if rec.Error == "" {
+			rec.Error = e.Error
 		}
 	}
 }
 
 // ofTool: a program opens its connections while the trial is under way.
-func ofTool(flow *record.Flow, s0, r0 record.FlowEnd, wrong string) {
-	if flow.Alive && (!s0.Alive || !r0.Alive) {
-		flow.Alive, wrong = false, "its connection was not there yet when the window began"
+func ofTool(rec *record.Flow, s0, r0 message.FlowEnd, wrong string) {
+	if rec.Alive && (!s0.Alive || !r0.Alive) {
+		rec.Alive, wrong = false, "its connection was not there yet when the window began"
 	}
-	if flow.Error == "" && wrong != "" {
-		flow.Alive, flow.Error = false, wrong
+	if rec.Error == "" && wrong != "" {
+		rec.Alive, rec.Error = false, wrong
 	}
 }
 
@@ -155,7 +157,7 @@ func datagrams(s0, s1, r0, r1, r2 *record.Datagrams) *record.Datagrams {
 // transactions is what became of a flow's transactions in the window, as the end
 // counts that asked (a; the other is b). Connections and what waits are as they
 // were at the window's end; the last reading has the latencies.
-func transactions(a0, a1, a2, b0, b1 record.FlowEnd) *record.Transactions {
+func transactions(a0, a1, a2, b0, b1 message.FlowEnd) *record.Transactions {
 	if a0.Transactions == nil || a1.Transactions == nil {
 		return nil
 	}
@@ -173,7 +175,7 @@ func transactions(a0, a1, a2, b0, b1 record.FlowEnd) *record.Transactions {
 }
 
 // bins are a flow's received bytes between the samples.
-func bins(reply record.WindowReply, id string) []int64 {
+func bins(reply message.WindowReply, id string) []int64 {
 	find := func(list []record.FlowSample) (int64, bool) {
 		for _, s := range list {
 			if s.ID == id {

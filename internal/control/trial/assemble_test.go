@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -42,15 +43,15 @@ func TestOnOurClock(t *testing.T) {
 
 // TestFill: differences over the window, per the receiver's own seconds.
 func TestFill(t *testing.T) {
-	s0 := record.FlowEnd{AtNs: 9 * second, WrittenBytes: 1000, Info: &record.TCPInfo{Sacked: 3, SndMSS: 1448, BytesAcked: 900, BytesRetrans: 10, TotalRetrans: 1, BytesSent: 950, BusyUs: 500_000, RwndLimitedUs: 100_000, SndbufLimited: 50_000}}
-	s1 := record.FlowEnd{AtNs: 11 * second, WrittenBytes: 6000, UnsentBytes: 70, SndbufBytes: 11, RcvbufBytes: 12, Alive: true, CongestionControl: "cubic",
+	s0 := message.FlowEnd{AtNs: 9 * second, WrittenBytes: 1000, Info: &record.TCPInfo{Sacked: 3, SndMSS: 1448, BytesAcked: 900, BytesRetrans: 10, TotalRetrans: 1, BytesSent: 950, BusyUs: 500_000, RwndLimitedUs: 100_000, SndbufLimited: 50_000}}
+	s1 := message.FlowEnd{AtNs: 11 * second, WrittenBytes: 6000, UnsentBytes: 70, SndbufBytes: 11, RcvbufBytes: 12, Alive: true, CongestionControl: "cubic",
 		Info: &record.TCPInfo{BytesAcked: 5500, BytesRetrans: 35, TotalRetrans: 4, BytesSent: 5700, BusyUs: 2_500_000, RwndLimitedUs: 600_000, SndbufLimited: 300_000}}
-	s2 := record.FlowEnd{WrittenBytes: 8000, FirstNs: 8 * second, LastNs: 12 * second}
+	s2 := message.FlowEnd{WrittenBytes: 8000, FirstNs: 8 * second, LastNs: 12 * second}
 	// The receiver's clock is far from the sender's: only its own matters.
-	r0 := record.FlowEnd{AtNs: 500 * second, ReceivedBytes: 800, Info: &record.TCPInfo{BytesReceived: 850}}
-	r1 := record.FlowEnd{AtNs: 502 * second, ReceivedBytes: 4800, SndbufBytes: 13, RcvbufBytes: 14, Alive: true, Info: &record.TCPInfo{BytesReceived: 5000}}
+	r0 := message.FlowEnd{AtNs: 500 * second, ReceivedBytes: 800, Info: &record.TCPInfo{BytesReceived: 850}}
+	r1 := message.FlowEnd{AtNs: 502 * second, ReceivedBytes: 4800, SndbufBytes: 13, RcvbufBytes: 14, Alive: true, Info: &record.TCPInfo{BytesReceived: 5000}}
 	var flow record.Flow
-	fill(&flow, s0, s1, s2, r0, r1, record.FlowEnd{})
+	fill(&flow, s0, s1, s2, r0, r1, message.FlowEnd{})
 	want := record.Flow{
 		ReceivedBytes: 4000, WrittenBytes: 5000, UnsentBytes: 70, CongestionControl: "cubic",
 		AckedBytes: 4600, RetransBytes: 25, RetransSegments: 3, SentBytes: 4750, ArrivedBytes: 4150, OutOfOrderBytes: 3 * 1448,
@@ -65,14 +66,14 @@ func TestFill(t *testing.T) {
 	// What could not be read is not made up; an end's failure is the flow's.
 	r1.Alive, r1.Error, s0.Info, r0.Info = false, "reset by peer", nil, nil
 	flow = record.Flow{}
-	fill(&flow, s0, s1, record.FlowEnd{}, r0, r1, record.FlowEnd{})
+	fill(&flow, s0, s1, message.FlowEnd{}, r0, r1, message.FlowEnd{})
 	if flow.AckedBytes != 0 || flow.RetransBytes != 0 || flow.ArrivedBytes != 0 || flow.SenderAverageBps != 0 {
 		t.Errorf("made up: %+v", flow)
 	}
 	if flow.Alive || flow.Error != "reset by peer" {
 		t.Errorf("alive %t, error %q", flow.Alive, flow.Error)
 	}
-	fill(&flow, s0, s1, s2, r0, record.FlowEnd{AtNs: r0.AtNs}, record.FlowEnd{})
+	fill(&flow, s0, s1, s2, r0, message.FlowEnd{AtNs: r0.AtNs}, message.FlowEnd{})
 	if flow.Error != "reset by peer" {
 		t.Errorf("a failure was forgotten: %q", flow.Error)
 	}
@@ -80,17 +81,17 @@ func TestFill(t *testing.T) {
 
 // TestUnread: what waited for the receiver at the edges and in between.
 func TestUnread(t *testing.T) {
-	var reply record.WindowReply
+	var reply message.WindowReply
 	for _, bytes := range []int64{400, 300} {
 		reply.Reading.Series = append(reply.Reading.Series, record.Sample{Flows: []record.FlowSample{
 			{ID: "other", UnreadBytes: 1e9}, {ID: "f", UnreadBytes: bytes},
 		}})
 	}
-	edge := func(bytes int64) record.FlowEnd { return record.FlowEnd{ID: "f", UnreadBytes: bytes} }
+	edge := func(bytes int64) message.FlowEnd { return message.FlowEnd{ID: "f", UnreadBytes: bytes} }
 	if got := unread(edge(100), edge(200), reply); got != 250 {
 		t.Errorf("%d bytes unread, want 250", got)
 	}
-	if got := unread(edge(100), edge(200), record.WindowReply{}); got != 150 {
+	if got := unread(edge(100), edge(200), message.WindowReply{}); got != 150 {
 		t.Errorf("without samples: %d bytes unread, want 150", got)
 	}
 }
@@ -99,7 +100,7 @@ func TestBins(t *testing.T) {
 	sample := func(id string, bytes int64) record.Sample {
 		return record.Sample{Flows: []record.FlowSample{{ID: "other", ReceivedBytes: 1}, {ID: id, ReceivedBytes: bytes}}}
 	}
-	reply := record.WindowReply{BeginFlows: []record.FlowEnd{{ID: "other", ReceivedBytes: 5}, {ID: "f", ReceivedBytes: 100}}}
+	reply := message.WindowReply{BeginFlows: []message.FlowEnd{{ID: "other", ReceivedBytes: 5}, {ID: "f", ReceivedBytes: 100}}}
 	reply.Reading.Series = []record.Sample{sample("f", 130), sample("gone", 9), sample("f", 130), sample("f", 200)}
 	if got := bins(reply, "f"); !slices.Equal(got, []int64{30, 0, 70}) {
 		t.Errorf("bins %v, want 30, 0 and 70", got)

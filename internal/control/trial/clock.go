@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"linerate/internal/bus"
-
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -38,7 +38,7 @@ func clocks(ctx context.Context, b *bus.Bus, nodes []string) (map[string]record.
 func clock(ctx context.Context, b *bus.Bus, node string) (record.Clock, error) {
 	c := record.Clock{Host: node, UncertaintyNs: math.MaxInt64}
 	for range pings {
-		var reply record.ClockReply
+		var reply message.ClockReply
 		asked := sched.Now()
 		if err := b.Call(ctx, node, "clock", struct{}{}, &reply); err != nil {
 			return c, err

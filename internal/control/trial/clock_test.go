@@ -9,9 +9,8 @@ import (
 	"time"
 
 	"linerate/internal/bus"
-
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // attach joins an agent that answers so to a bus.
@@ -54,14 +53,14 @@ func TestClocks(t *testing.T) {
 			now := sched.Now
 			switch n := asked.Add(1); {
 			case n == 5: // one answer comes quickly
-				return record.ClockReply{NowNs: now() + skew}, nil
+				return message.ClockReply{NowNs: now() + skew}, nil
 			case n%2 == 0:
 				time.Sleep(slow) // the question was slow
-				return record.ClockReply{NowNs: now() + skew}, nil
+				return message.ClockReply{NowNs: now() + skew}, nil
 			}
 			at := now()
 			time.Sleep(slow) // the answer is slow
-			return record.ClockReply{NowNs: at + skew}, nil
+			return message.ClockReply{NowNs: at + skew}, nil
 		}})
 	}
 	found, err := clocks(t.Context(), b, []string{"ahead", "behind", "even"})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -22,11 +23,11 @@ func (r Readings) failedEvent() error {
 }
 
 // eventDone is what became of a node's n-th event.
-func (r Readings) eventDone(node string, n int) (record.EventResult, bool) {
+func (r Readings) eventDone(node string, n int) (message.EventResult, bool) {
 	if done := r.Replies[node].Events; n < len(done) {
 		return done[n], true
 	}
-	return record.EventResult{}, false
+	return message.EventResult{}, false
 }
 
 // enterEvents writes into a trial's record what happened in its window, in the

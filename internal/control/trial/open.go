@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
@@ -19,7 +20,7 @@ type Flow struct {
 	study.PlannedFlow
 	// Ticket and Accepted are set beforehand for a flow that goes to a service
 	// interface which the acceptor shares among flows.
-	Ticket   record.Cookie
+	Ticket   message.Cookie
 	Accepted netip.AddrPort // the acceptor's address
 	// SourcePort is the port to open from; 0: the kernel's choice.
 	SourcePort uint16
@@ -58,7 +59,7 @@ const apart = 20 * time.Millisecond
 // confirm. What keeps one flow from opening is its Failure.
 func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) error {
 	byID := map[string]*Flow{}
-	accept, connect := map[string][]record.FlowRequest{}, map[string][]record.FlowRequest{}
+	accept, connect := map[string][]message.FlowRequest{}, map[string][]message.FlowRequest{}
 	for _, f := range flows {
 		byID[f.ID] = f
 		at := f.Destination
@@ -69,7 +70,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 	}
 	var mu sync.Mutex
 	err := Each(slices.Sorted(maps.Keys(accept)), func(host string) error {
-		var listening []record.Listening
+		var listening []message.Listening
 		if err := g.Bus.Call(ctx, host, "listen", accept[host], &listening); err != nil {
 			return err
 		}
@@ -106,8 +107,8 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		connect[f.Opener] = append(connect[f.Opener], o)
 	}
 	err = inTurn(slices.Sorted(maps.Keys(connect)), apart, func(host string) error {
-		var opened []record.Opened
-		request := record.ConnectRequest{Flows: connect[host], TimeoutNs: int64(timeout)}
+		var opened []message.Opened
+		request := message.ConnectRequest{Flows: connect[host], TimeoutNs: int64(timeout)}
 		if err := g.Bus.Call(ctx, host, "connect", request, &opened); err != nil {
 			return err
 		}
@@ -130,8 +131,8 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		}
 	}
 	return Each(slices.Sorted(maps.Keys(accept)), func(host string) error {
-		var ends []record.FlowEnd
-		request := record.ReadyRequest{TimeoutNs: int64(timeout + settling(accept[host])), Unused: unused[host]}
+		var ends []message.FlowEnd
+		request := message.ReadyRequest{TimeoutNs: int64(timeout + settling(accept[host])), Unused: unused[host]}
 		if err := g.Bus.Call(ctx, host, "ready", request, &ends); err != nil {
 			return err
 		}
@@ -147,15 +148,15 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 }
 
 // settling is what very many connections may take longer to be taken in.
-func settling(orders []record.FlowRequest) (d time.Duration) {
+func settling(orders []message.FlowRequest) (d time.Duration) {
 	for _, o := range orders {
 		d += time.Duration(o.Connections) * 100 * time.Microsecond
 	}
 	return d
 }
 
-func order(f *Flow, sends bool, local netip.Addr) record.FlowRequest {
-	o := record.FlowRequest{
+func order(f *Flow, sends bool, local netip.Addr) message.FlowRequest {
+	o := message.FlowRequest{
 		ID: f.ID, Protocol: f.Protocol, Sends: sends, Local: local, Cookie: f.Ticket,
 		MSS: f.MSS, NoDelay: f.NoDelay, CongestionControl: f.CongestionControl,
 		BindNoPort: f.BindNoPort, Window: f.Window, SendBuffer: f.SendBuffer, ReceiveBuffer: f.ReceiveBuffer,
@@ -165,7 +166,7 @@ func order(f *Flow, sends bool, local netip.Addr) record.FlowRequest {
 		Connections: f.Connections, Pace: f.Pace, Poll: f.Poll != nil && *f.Poll, Follow: f.Follow != nil && *f.Follow, Threads: f.Threads,
 	}
 	if f.Process != "" {
-		o.Tool = &record.ToolRequest{Tool: f.Tool, Process: f.Process, Args: f.ToolArgs}
+		o.Tool = &message.ToolRequest{Tool: f.Tool, Process: f.Process, Args: f.ToolArgs}
 	}
 	return o
 }

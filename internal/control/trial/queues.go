@@ -1,12 +1,12 @@
 package trial
 
-import "linerate/internal/model/record"
+import "linerate/internal/model/message"
 
 // What a flow's two ends had in their buffers, over all readings of the window.
 
 // unread is how much waited for the receiver to read it, in the mean of all
 // readings.
-func unread(r0, r1 record.FlowEnd, receiver record.WindowReply) int64 {
+func unread(r0, r1 message.FlowEnd, receiver message.WindowReply) int64 {
 	sum, readings := r0.UnreadBytes+r1.UnreadBytes, int64(2)
 	for _, sample := range receiver.Reading.Series {
 		for _, s := range sample.Flows {
@@ -27,7 +27,7 @@ const roomy = 0.9
 // to be sent (less than a segment may wait for company), although the windows had
 // room; and the share at which its socket buffer was full then: what it counts is
 // more than the payload, but not twice as much.
-func dry(s0, s1 record.FlowEnd, sender record.WindowReply) (dry, full float64) {
+func dry(s0, s1 message.FlowEnd, sender message.WindowReply) (dry, full float64) {
 	if s0.Info == nil || s1.Info == nil || s1.Info.SndMSS == 0 {
 		return 0, 0
 	}
@@ -42,7 +42,7 @@ func dry(s0, s1 record.FlowEnd, sender record.WindowReply) (dry, full float64) {
 			full++
 		}
 	}
-	for _, end := range []record.FlowEnd{s0, s1} {
+	for _, end := range []message.FlowEnd{s0, s1} {
 		look(end.Info.Unacked, end.Info.SndCwnd, end.Info.NotsentBytes)
 	}
 	for _, sample := range sender.Reading.Series {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/tool"
 )
@@ -21,13 +22,13 @@ const (
 )
 
 // Printed is what the programs of a trial have printed, by process.
-type Printed struct{ clients, servers map[string]record.Printed }
+type Printed struct{ clients, servers map[string]message.Printed }
 
 // Printed collects it, once the window is over: from the clients first, because a
 // server ends when it is told to.
 func (g Group) Printed(ctx context.Context, flows []*Flow, took time.Duration) (Printed, error) {
-	p := Printed{map[string]record.Printed{}, map[string]record.Printed{}}
-	ask := func(servers bool, grace time.Duration, host func(*Flow) string, into map[string]record.Printed) error {
+	p := Printed{map[string]message.Printed{}, map[string]message.Printed{}}
+	ask := func(servers bool, grace time.Duration, host func(*Flow) string, into map[string]message.Printed) error {
 		hosts := map[string]bool{}
 		for _, f := range flows {
 			if f.Process != "" {
@@ -36,8 +37,8 @@ func (g Group) Printed(ctx context.Context, flows []*Flow, took time.Duration) (
 		}
 		var mu sync.Mutex
 		return Each(slices.Sorted(maps.Keys(hosts)), func(host string) error {
-			var list []record.Printed
-			request := record.ToolsRequest{Servers: servers, TimeoutNs: int64(grace)}
+			var list []message.Printed
+			request := message.ToolsRequest{Servers: servers, TimeoutNs: int64(grace)}
 			if err := g.Bus.Call(ctx, host, "tools", request, &list); err != nil {
 				return err
 			}
@@ -58,7 +59,7 @@ func (g Group) Printed(ctx context.Context, flows []*Flow, took time.Duration) (
 
 // connect enters the connection that a program has made for a flow, as its opener
 // saw it, and says what is wrong with it.
-func (f *Flow) connect(opener, acceptor record.FlowEnd) (wrong string) {
+func (f *Flow) connect(opener, acceptor message.FlowEnd) (wrong string) {
 	if opener.Local.IsValid() {
 		f.Opened = opener.Local
 	}
@@ -104,7 +105,7 @@ func (r Readings) EnterTools(trial *record.Trial, flows []*Flow, p Printed, send
 
 // read finds the figure that people read off the client: the receiver's, where the
 // client shows it, unless the sender's is asked for.
-func read(run *record.ToolRun, client, server record.Printed, sender bool) {
+func read(run *record.ToolRun, client, server message.Printed, sender bool) {
 	program, known := tool.Find(run.Tool)
 	switch {
 	case !known:
@@ -134,7 +135,7 @@ func read(run *record.ToolRun, client, server record.Printed, sender bool) {
 
 // outlive enters what became of a client's connections, and what it must say by
 // that if it counts at the sender. The streams of one client share its time.
-func outlive(run *record.ToolRun, lives []record.Life) {
+func outlive(run *record.ToolRun, lives []message.Life) {
 	if len(lives) == 0 {
 		return
 	}
@@ -155,7 +156,7 @@ func outlive(run *record.ToolRun, lives []record.Life) {
 
 // averages enters each flow's average at the sender, over the time in which it was
 // written to, and returns their sum.
-func averages(flows []record.Flow, lives []record.Life) (sum float64) {
+func averages(flows []record.Flow, lives []message.Life) (sum float64) {
 	for i := range flows {
 		for _, l := range lives {
 			if own := l.LastNs - l.FirstNs; l.ID == flows[i].ID && own > 0 {
@@ -171,4 +172,4 @@ func averages(flows []record.Flow, lives []record.Life) (sum float64) {
 const maxSaid = 200
 
 // last is the part of an output that is kept.
-func last(text string) string { return text[max(0, len(text)-record.MaxPrinted):] }
+func last(text string) string { return text[max(0, len(text)-message.MaxPrinted):] }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -50,7 +51,7 @@ type Window struct {
 	Interval         time.Duration // between samples; 0: none
 	Lookups          map[string][]record.RouteLookup
 	Sysctls          map[string][]string
-	Watch            map[string][]record.WatchedFlow
+	Watch            map[string][]message.WatchedFlow
 	Events           []Event
 	// Scheduled is told when the window begins and ends, on the conductor's
 	// clock; nil: nobody is.
@@ -62,11 +63,11 @@ type Event struct {
 	Node string
 	At   time.Duration
 	What string // for people
-	record.EventRequest
+	message.EventRequest
 }
 
 // eventsOf are a node's, at its own instants.
-func (w Window) eventsOf(node string, begin int64) (list []record.EventRequest) {
+func (w Window) eventsOf(node string, begin int64) (list []message.EventRequest) {
 	for _, e := range w.Events {
 		if e.Node == node {
 			e.AtNs = begin + int64(e.At)
@@ -91,7 +92,7 @@ type Readings struct {
 	BeginNs  int64 // of the window
 	Duration time.Duration
 	Events   []Event // that were ordered
-	Replies  map[string]record.WindowReply
+	Replies  map[string]message.WindowReply
 	Clocks   map[string]record.Clock
 }
 
@@ -129,15 +130,15 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 	if w.Scheduled != nil {
 		w.Scheduled(begin, end)
 	}
-	replies := map[string]record.WindowReply{}
+	replies := map[string]message.WindowReply{}
 	var mu sync.Mutex
 	ctx, cancel := patiently(ctx, time.Duration(stop-sched.Now())+30*time.Second, errors.New("no reading within 30 s of the trial's end"))
 	defer cancel()
 	var failed error // the first to fail, which is why the others do
 	_ = Each(g.Nodes, func(node string) error {
 		offset := offsets[node].OffsetNs
-		var reply record.WindowReply
-		err := g.Bus.Call(ctx, node, "window", record.WindowRequest{
+		var reply message.WindowReply
+		err := g.Bus.Call(ctx, node, "window", message.WindowRequest{
 			StartNs: start + offset, BeginNs: begin + offset, EndNs: end + offset, StopNs: stop + offset,
 			SampleNs: int64(w.Interval), Lookups: w.Lookups[node], Sysctls: w.Sysctls[node], Watch: w.Watch[node],
 			Events: w.eventsOf(node, begin+offset), Marks: w.marks(begin + offset),

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"linerate/internal/bus"
-
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -37,18 +37,18 @@ func TestLead(t *testing.T) {
 // waited for, and the next attempt gives more time.
 func TestLateSchedule(t *testing.T) {
 	g := Group{Bus: startBus(t), Nodes: []string{"late", "punctual"}}
-	clock := func(context.Context, []byte) (any, error) { return record.ClockReply{NowNs: sched.Now()}, nil }
+	clock := func(context.Context, []byte) (any, error) { return message.ClockReply{NowNs: sched.Now()}, nil }
 	var mu sync.Mutex
 	var ahead []time.Duration
 	attach(t, g.Bus, "late", map[string]bus.Handler{
 		"clock": clock,
 		"window": func(_ context.Context, data []byte) (any, error) {
-			var r record.WindowRequest
+			var r message.WindowRequest
 			err := json.Unmarshal(data, &r)
 			mu.Lock()
 			defer mu.Unlock()
 			ahead = append(ahead, time.Duration(r.StartNs-sched.Now()))
-			return record.WindowReply{LateNs: 1234567}, err
+			return message.WindowReply{LateNs: 1234567}, err
 		},
 		"close": func(context.Context, []byte) (any, error) { return nil, nil },
 	})
@@ -60,7 +60,7 @@ func TestLateSchedule(t *testing.T) {
 			case <-closed:
 				return nil, errors.New("closed")
 			case <-time.After(20 * time.Second):
-				return record.WindowReply{}, nil
+				return message.WindowReply{}, nil
 			}
 		},
 		"close": func(context.Context, []byte) (any, error) { closed <- struct{}{}; return nil, nil },

@@ -16,17 +16,16 @@ import (
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/host/apply"
 	"linerate/internal/host/bgp"
 	"linerate/internal/host/counters"
 	"linerate/internal/host/foreign"
 	"linerate/internal/host/iperf3/client"
-
 	"linerate/internal/host/traffic"
-
-	"linerate/internal/host/apply"
 	"linerate/internal/kernel/file"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/version"
 )
@@ -95,7 +94,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, options Options) (err
 }
 
 // answer joins the bus over a stream and serves until the stream or ctx ends.
-func answer(ctx context.Context, stream io.ReadWriteCloser, silence time.Duration, handlers map[string]bus.Handler, hello record.Hello) error {
+func answer(ctx context.Context, stream io.ReadWriteCloser, silence time.Duration, handlers map[string]bus.Handler, hello message.Hello) error {
 	conn, err := bus.Join(hello.Node, stream, silence)
 	if err != nil {
 		return err
@@ -171,9 +170,9 @@ func handle[Request, Reply any](f func(context.Context, Request) (Reply, error))
 	}
 }
 
-func (a *agent) hello() (record.Hello, error) {
+func (a *agent) hello() (message.Hello, error) {
 	ports, err := a.reader.Interfaces()
-	return record.Hello{
+	return message.Hello{
 		Node:       a.node,
 		Version:    version.String(),
 		Interfaces: ports,
@@ -187,38 +186,38 @@ func (a *agent) hello() (record.Hello, error) {
 	}, err
 }
 
-func (a *agent) clock(context.Context, struct{}) (record.ClockReply, error) {
-	return record.ClockReply{NowNs: sched.Now()}, nil
+func (a *agent) clock(context.Context, struct{}) (message.ClockReply, error) {
+	return message.ClockReply{NowNs: sched.Now()}, nil
 }
 
-func (a *agent) apply(ctx context.Context, r record.ApplyRequest) (record.ApplyReply, error) {
+func (a *agent) apply(ctx context.Context, r message.ApplyRequest) (message.ApplyReply, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.manager.AllowMachine(r.AllowMachine)
 	applied, mark, err := a.manager.Apply(ctx, r.Settings, r.IfAbsent)
-	return record.ApplyReply{Applied: applied, Mark: mark}, err
+	return message.ApplyReply{Applied: applied, Mark: mark}, err
 }
 
-func (a *agent) hold(_ context.Context, r record.HoldRequest) (record.HoldReply, error) {
+func (a *agent) hold(_ context.Context, r message.HoldRequest) (message.HoldReply, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	mark, err := a.manager.Hold(r.Interfaces)
-	return record.HoldReply{Mark: mark}, err
+	return message.HoldReply{Mark: mark}, err
 }
 
-func (a *agent) revert(_ context.Context, r record.RevertRequest) (struct{}, error) {
+func (a *agent) revert(_ context.Context, r message.RevertRequest) (struct{}, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return struct{}{}, a.manager.RevertTo(r.Mark)
 }
 
-func (a *agent) flush(_ context.Context, r record.FlushRequest) (struct{}, error) {
+func (a *agent) flush(_ context.Context, r message.FlushRequest) (struct{}, error) {
 	return struct{}{}, a.manager.Flush(r)
 }
 
 // drain waits until no frame waits in the host's queues any more, or the time is
 // over: a host that others use may never be idle.
-func (a *agent) drain(ctx context.Context, r record.DrainRequest) (struct{}, error) {
+func (a *agent) drain(ctx context.Context, r message.DrainRequest) (struct{}, error) {
 	const pause = 2 * time.Millisecond
 	for end := sched.Now() + r.TimeoutNs; ; {
 		waiting, err := a.reader.Backlog()
@@ -258,24 +257,24 @@ func (a *agent) closeEngine() {
 	a.engine, a.test = nil, nil
 }
 
-func (a *agent) listen(ctx context.Context, orders []record.FlowRequest) ([]record.Listening, error) {
+func (a *agent) listen(ctx context.Context, orders []message.FlowRequest) ([]message.Listening, error) {
 	return a.trial().Listen(ctx, orders), nil
 }
 
-func (a *agent) connect(ctx context.Context, r record.ConnectRequest) ([]record.Opened, error) {
+func (a *agent) connect(ctx context.Context, r message.ConnectRequest) ([]message.Opened, error) {
 	return a.trial().Connect(ctx, r.Flows, time.Duration(r.TimeoutNs)), nil
 }
 
-func (a *agent) ready(ctx context.Context, r record.ReadyRequest) ([]record.FlowEnd, error) {
+func (a *agent) ready(ctx context.Context, r message.ReadyRequest) ([]message.FlowEnd, error) {
 	return a.trial().Ready(ctx, time.Duration(r.TimeoutNs), r.Unused...), nil
 }
 
 // glance is asked for while a window is under way, to show how far it is.
-func (a *agent) glance(context.Context, struct{}) (record.FlowProgress, error) {
+func (a *agent) glance(context.Context, struct{}) (message.FlowProgress, error) {
 	a.engineMu.Lock()
 	engine := a.engine
 	a.engineMu.Unlock()
-	glance := record.FlowProgress{AtNs: sched.Now()}
+	glance := message.FlowProgress{AtNs: sched.Now()}
 	if engine != nil {
 		glance.Flows = engine.Light()
 	}
@@ -283,12 +282,12 @@ func (a *agent) glance(context.Context, struct{}) (record.FlowProgress, error) {
 }
 
 // programs says which of some programs are not installed.
-func (a *agent) programs(_ context.Context, r record.ProgramsRequest) (record.ProgramsReply, error) {
-	return record.ProgramsReply{Missing: foreign.Missing(r.Programs)}, nil
+func (a *agent) programs(_ context.Context, r message.ProgramsRequest) (message.ProgramsReply, error) {
+	return message.ProgramsReply{Missing: foreign.Missing(r.Programs)}, nil
 }
 
 // tools hands over what the trial's other programs have printed.
-func (a *agent) tools(ctx context.Context, r record.ToolsRequest) ([]record.Printed, error) {
+func (a *agent) tools(ctx context.Context, r message.ToolsRequest) ([]message.Printed, error) {
 	return a.trial().Printed(ctx, r), nil
 }
 

@@ -16,9 +16,10 @@ import (
 	"linerate/internal/host/counters"
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/traffic"
-
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 )
@@ -46,7 +47,7 @@ const (
 // nothing else. It connects to nobody.
 type Client struct {
 	agent  *agent
-	bounds record.Bounds
+	bounds message.Bounds
 	others func() record.OtherFlows
 	// every is how often the client is looked after, idle how long it may ask for
 	// nothing.
@@ -73,7 +74,7 @@ type Summary struct {
 
 // NewClient makes a client that has come in. The others are what other clients of
 // this process have moved so far.
-func NewClient(bounds record.Bounds, others func() record.OtherFlows) (*Client, error) {
+func NewClient(bounds message.Bounds, others func() record.OtherFlows) (*Client, error) {
 	reader, err := counters.New(counters.Options{})
 	if err != nil {
 		return nil, err
@@ -216,21 +217,21 @@ func (g *Client) Summary() Summary {
 
 // Offer hands over a connection that came with a cookie. False: it is not one of
 // this client's, and still the caller's.
-func (g *Client) Offer(cookie record.Cookie, conn *net.TCPConn) bool {
+func (g *Client) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	engine := g.engine()
 	return engine != nil && engine.Offer(cookie, conn)
 }
 
 // Expects says whether a flow of datagrams of this client waits for who has a
 // cookie.
-func (g *Client) Expects(cookie record.Cookie) bool {
+func (g *Client) Expects(cookie message.Cookie) bool {
 	engine := g.engine()
 	return engine != nil && engine.Expects(cookie)
 }
 
 // Admit takes in who has come with a cookie to the door for datagrams. False: no
 // flow of this client waits for him.
-func (g *Client) Admit(cookie record.Cookie, caller handshake.Client) bool {
+func (g *Client) Admit(cookie message.Cookie, caller handshake.Client) bool {
 	engine := g.engine()
 	return engine != nil && engine.Admit(cookie, caller)
 }
@@ -244,7 +245,7 @@ func (g *Client) engine() *traffic.Engine {
 // OfferSocket is Offer for a descriptor, whose connection still has to be read
 // from its beginning: the cookie is shown in its first bytes, so many. False: it
 // is still the caller's. More of its kind are to be expected at once if so said.
-func (g *Client) OfferSocket(cookie record.Cookie, fd, shown int) (taken, more bool) {
+func (g *Client) OfferSocket(cookie message.Cookie, fd, shown int) (taken, more bool) {
 	engine := g.engine()
 	if engine == nil {
 		return false, false
@@ -253,12 +254,12 @@ func (g *Client) OfferSocket(cookie record.Cookie, fd, shown int) (taken, more b
 }
 
 // listen takes a trial's orders, all at once, if they are within the bounds.
-func (g *Client) listen(ctx context.Context, orders []record.FlowRequest) ([]record.Listening, error) {
+func (g *Client) listen(ctx context.Context, orders []message.FlowRequest) ([]message.Listening, error) {
 	if len(orders) > g.bounds.Flows {
 		return nil, beyond("%d flows: this server allows a client %d", len(orders), g.bounds.Flows)
 	}
 	sending, connections, errs := 0, 0, []error{}
-	cookies, ids := map[record.Cookie]bool{}, map[string]bool{}
+	cookies, ids := map[message.Cookie]bool{}, map[string]bool{}
 	for _, o := range orders {
 		errs = append(errs, permitted(o))
 		if cookies[o.Cookie] || ids[o.ID] {
@@ -297,15 +298,15 @@ func (g *Client) listen(ctx context.Context, orders []record.FlowRequest) ([]rec
 }
 
 // transacts: the flow is of requests and responses.
-func transacts(o record.FlowRequest) bool {
-	return !record.Bulk(o.Protocol)
+func transacts(o message.FlowRequest) bool {
+	return !flow.Bulk(o.Protocol)
 }
 
 // sends: the client's flow has this host send data. Responses are data, too.
-func sends(o record.FlowRequest) bool { return o.Sends || transacts(o) }
+func sends(o message.FlowRequest) bool { return o.Sends || transacts(o) }
 
 // pacedEach is how many connections of a flow are paced, each by itself.
-func pacedEach(o record.FlowRequest) int {
+func pacedEach(o message.FlowRequest) int {
 	if transacts(o) {
 		return max(1, o.Connections)
 	}
@@ -318,7 +319,7 @@ func beyond(format string, args ...any) error {
 }
 
 // permitted is nil if a client may have a flow like this.
-func permitted(o record.FlowRequest) error {
+func permitted(o message.FlowRequest) error {
 	name := fmt.Sprintf("flow %.*q", longestID, o.ID)
 	denied := func(format string) error { return bus.Coded(bus.NotPermitted, fmt.Errorf(format, name)) }
 	switch {
@@ -357,26 +358,26 @@ func permitted(o record.FlowRequest) error {
 	return nil
 }
 
-func (g *Client) ready(ctx context.Context, r record.ReadyRequest) ([]record.FlowEnd, error) {
+func (g *Client) ready(ctx context.Context, r message.ReadyRequest) ([]message.FlowEnd, error) {
 	r.TimeoutNs = min(r.TimeoutNs, int64(idle))
 	return g.agent.ready(ctx, r)
 }
 
-func (g *Client) window(ctx context.Context, r record.WindowRequest) (record.WindowReply, error) {
+func (g *Client) window(ctx context.Context, r message.WindowRequest) (message.WindowReply, error) {
 	allowed := int64(g.bounds.DurationS * 1e9)
 	now := sched.Now()
 	switch {
 	case now > r.StartNs:
 		return g.agent.window(ctx, r) // says so
 	case r.BeginNs < r.StartNs || r.EndNs <= r.BeginNs || r.StopNs < r.EndNs:
-		return record.WindowReply{}, errors.New("the instants of the window are not in order")
+		return message.WindowReply{}, errors.New("the instants of the window are not in order")
 	case r.EndNs-r.StartNs > allowed || r.StopNs-r.EndNs > int64(time.Second):
-		return record.WindowReply{}, beyond("a trial of %v with its warm-up: this server allows %v",
+		return message.WindowReply{}, beyond("a trial of %v with its warm-up: this server allows %v",
 			time.Duration(r.EndNs-r.StartNs), time.Duration(allowed))
 	case r.StartNs-now > int64(soon):
-		return record.WindowReply{}, beyond("a trial that begins later than in %v", soon)
+		return message.WindowReply{}, beyond("a trial that begins later than in %v", soon)
 	case r.SampleNs < 0 || r.SampleNs > 0 && (r.EndNs-r.BeginNs)/r.SampleNs > samples:
-		return record.WindowReply{}, beyond("a sample every %v: this server takes at most %d in a window", time.Duration(r.SampleNs), samples)
+		return message.WindowReply{}, beyond("a sample every %v: this server takes at most %d in a window", time.Duration(r.SampleNs), samples)
 	}
 	reply, err := g.agent.window(ctx, r)
 	if err == nil && reply.LateNs == 0 {
@@ -386,7 +387,7 @@ func (g *Client) window(ctx context.Context, r record.WindowRequest) (record.Win
 }
 
 // note enters a finished window into the summary.
-func (g *Client) note(reply record.WindowReply) {
+func (g *Client) note(reply message.WindowReply) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := Summary{Windows: g.summary.Windows + 1, Flows: len(reply.EndFlows)}

@@ -11,15 +11,15 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
-
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
-var bounds = record.Bounds{Flows: 3, DurationS: 2}
+var bounds = message.Bounds{Flows: 3, DurationS: 2}
 
 // visiting is a client, and a conductor's bus on which it is the server.
-func visiting(t *testing.T, bounds record.Bounds, prepare func(*Client)) (*Client, *bus.Bus, <-chan error) {
+func visiting(t *testing.T, bounds message.Bounds, prepare func(*Client)) (*Client, *bus.Bus, <-chan error) {
 	t.Helper()
 	here(t) // skips where nothing can be read
 	g, err := NewClient(bounds, func() record.OtherFlows { return record.OtherFlows{} })
@@ -34,9 +34,9 @@ func visiting(t *testing.T, bounds record.Bounds, prepare func(*Client)) (*Clien
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
-	hellos := make(chan record.Hello, 1)
+	hellos := make(chan message.Hello, 1)
 	err = b.Hellos(func(_ string, data []byte) {
-		var h record.Hello
+		var h message.Hello
 		if json.Unmarshal(data, &h) == nil {
 			hellos <- h
 		}
@@ -61,10 +61,10 @@ func visiting(t *testing.T, bounds record.Bounds, prepare func(*Client)) (*Clien
 	return g, b, ended
 }
 
-func orders(n int) []record.FlowRequest {
-	list := make([]record.FlowRequest, n)
+func orders(n int) []message.FlowRequest {
+	list := make([]message.FlowRequest, n)
 	for i := range list {
-		list[i] = record.FlowRequest{ID: string(rune('a' + i)), Cookie: greeting.NewTicket()}
+		list[i] = message.FlowRequest{ID: string(rune('a' + i)), Cookie: greeting.NewTicket()}
 	}
 	return list
 }
@@ -80,48 +80,48 @@ func TestClientBounds(t *testing.T) {
 			t.Errorf("%s %+v: %v, want %q", verb, request, err, want)
 		}
 	}
-	with := func(change func(*record.FlowRequest)) []record.FlowRequest {
+	with := func(change func(*message.FlowRequest)) []message.FlowRequest {
 		list := orders(2)
 		change(&list[1])
 		return list
 	}
 	refused("listen", orders(4), "this server allows a client 3")
-	for want, change := range map[string]func(*record.FlowRequest){
-		"starts none":          func(o *record.FlowRequest) { o.Tool = &record.ToolRequest{Tool: "iperf3", Process: "p1w"} },
-		"has no cookie":        func(o *record.FlowRequest) { o.Cookie = record.Cookie{} },
-		"has an address":       func(o *record.FlowRequest) { o.Remote = netip.MustParseAddrPort("192.0.2.1:80") },
-		"b\" has an address":   func(o *record.FlowRequest) { o.Local = netip.MustParseAddr("192.0.2.1") },
-		"expected at most 64":  func(o *record.FlowRequest) { o.ID = strings.Repeat("x", 65) },
-		"ordered twice":        func(o *record.FlowRequest) { o.ID = "a" },
-		"this server allows 6": func(o *record.FlowRequest) { o.Window = 1 << 40 },
-		"a negative":           func(o *record.FlowRequest) { o.MSS = -1 },
-		"the server has ":      func(o *record.FlowRequest) { o.CongestionControl = "../../dccp" },
+	for want, change := range map[string]func(*message.FlowRequest){
+		"starts none":          func(o *message.FlowRequest) { o.Tool = &message.ToolRequest{Tool: "iperf3", Process: "p1w"} },
+		"has no cookie":        func(o *message.FlowRequest) { o.Cookie = message.Cookie{} },
+		"has an address":       func(o *message.FlowRequest) { o.Remote = netip.MustParseAddrPort("192.0.2.1:80") },
+		"b\" has an address":   func(o *message.FlowRequest) { o.Local = netip.MustParseAddr("192.0.2.1") },
+		"expected at most 64":  func(o *message.FlowRequest) { o.ID = strings.Repeat("x", 65) },
+		"ordered twice":        func(o *message.FlowRequest) { o.ID = "a" },
+		"this server allows 6": func(o *message.FlowRequest) { o.Window = 1 << 40 },
+		"a negative":           func(o *message.FlowRequest) { o.MSS = -1 },
+		"the server has ":      func(o *message.FlowRequest) { o.CongestionControl = "../../dccp" },
 	} {
 		refused("listen", with(change), want)
 	}
 	if g.Flows() != 0 {
 		t.Fatalf("%d flows although all orders were refused", g.Flows())
 	}
-	window := func(change func(*record.WindowRequest)) record.WindowRequest {
+	window := func(change func(*message.WindowRequest)) message.WindowRequest {
 		at := sched.Now() + int64(time.Second)
-		r := record.WindowRequest{StartNs: at, BeginNs: at + 1e6, EndNs: at + 5e8, StopNs: at + 6e8}
+		r := message.WindowRequest{StartNs: at, BeginNs: at + 1e6, EndNs: at + 5e8, StopNs: at + 6e8}
 		change(&r)
 		return r
 	}
-	for want, change := range map[string]func(*record.WindowRequest){
-		"not in order":           func(r *record.WindowRequest) { r.EndNs = r.BeginNs },
-		"this server allows 2s":  func(r *record.WindowRequest) { r.EndNs, r.StopNs = r.StartNs+3e9, r.StartNs+3e9 },
-		"with its warm-up":       func(r *record.WindowRequest) { r.StopNs = 1<<63 - 1 },
-		"begins later than":      func(r *record.WindowRequest) { *r = windowFrom(sched.Now()+int64(time.Hour), time.Second) },
-		"takes at most 600 in a": func(r *record.WindowRequest) { r.SampleNs = 1000 },
+	for want, change := range map[string]func(*message.WindowRequest){
+		"not in order":           func(r *message.WindowRequest) { r.EndNs = r.BeginNs },
+		"this server allows 2s":  func(r *message.WindowRequest) { r.EndNs, r.StopNs = r.StartNs+3e9, r.StartNs+3e9 },
+		"with its warm-up":       func(r *message.WindowRequest) { r.StopNs = 1<<63 - 1 },
+		"begins later than":      func(r *message.WindowRequest) { *r = windowFrom(sched.Now()+int64(time.Hour), time.Second) },
+		"takes at most 600 in a": func(r *message.WindowRequest) { r.SampleNs = 1000 },
 	} {
 		refused("window", window(change), want)
 	}
-	var late record.WindowReply
+	var late message.WindowReply
 	if err := b.Call(t.Context(), record.NodeServer, "window", windowFrom(-1<<62, time.Second), &late); err != nil || late.LateNs <= 0 {
 		t.Errorf("a window long ago: %v, late by %d", err, late.LateNs)
 	}
-	var listening []record.Listening
+	var listening []message.Listening
 	if err := b.Call(t.Context(), record.NodeServer, "listen", orders(3), &listening); err != nil || len(listening) != 3 {
 		t.Fatalf("within the bounds: %v, %+v", err, listening)
 	}
@@ -141,7 +141,7 @@ func TestClientSees(t *testing.T) {
 	r := windowFrom(sched.Now()+int64(300*time.Millisecond), 20*time.Millisecond)
 	r.Lookups = []record.RouteLookup{{Destination: "192.0.2.1"}}
 	r.Sysctls = []string{"kernel.hostname"}
-	var reply record.WindowReply
+	var reply message.WindowReply
 	if err := b.Call(t.Context(), record.NodeServer, "window", r, &reply); err != nil {
 		t.Fatal(err)
 	}

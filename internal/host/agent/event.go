@@ -5,13 +5,13 @@ import (
 	"errors"
 
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // happen has things happen at their instants of a window. The function that it
 // returns waits until all have, or until the window has ended early.
-func (a *agent) happen(ctx context.Context, orders []record.EventRequest) func() []record.EventResult {
-	done := make([]record.EventResult, len(orders))
+func (a *agent) happen(ctx context.Context, orders []message.EventRequest) func() []message.EventResult {
+	done := make([]message.EventResult, len(orders))
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -19,24 +19,24 @@ func (a *agent) happen(ctx context.Context, orders []record.EventRequest) func()
 			done[i] = a.event(ctx, o)
 		}
 	}()
-	return func() []record.EventResult {
+	return func() []message.EventResult {
 		<-over
 		return done
 	}
 }
 
-func (a *agent) event(ctx context.Context, o record.EventRequest) (done record.EventResult) {
+func (a *agent) event(ctx context.Context, o message.EventRequest) (done message.EventResult) {
 	err := sleepUntil(ctx, o.AtNs)
 	done.BeganNs = sched.Now()
 	switch {
 	case err != nil:
 	case a.manager == nil:
 		err = errors.New("this host's settings are not to be changed")
-	case o.Stop == record.StopBGP:
+	case o.Stop == message.StopBGP:
 		err = a.daemon.Kill()
 	default:
-		var reply record.ApplyReply
-		reply, err = a.apply(ctx, record.ApplyRequest{Settings: o.Settings, AllowMachine: o.AllowMachine})
+		var reply message.ApplyReply
+		reply, err = a.apply(ctx, message.ApplyRequest{Settings: o.Settings, AllowMachine: o.AllowMachine})
 		done.Applied = reply.Applied
 	}
 	if done.EndedNs = sched.Now(); err != nil {

@@ -6,7 +6,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/host/iperf3/client"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // A trial's flows may have an iperf3 server at their other end. The agent agrees
@@ -22,7 +22,7 @@ func (a *agent) iperf3Client() map[string]bus.Handler {
 }
 
 // openIperf3 opens the flows of a trial.
-func (a *agent) openIperf3(ctx context.Context, order record.Iperf3Request) (record.Iperf3Opened, error) {
+func (a *agent) openIperf3(ctx context.Context, order message.Iperf3Request) (message.Iperf3Opened, error) {
 	test, opened, err := client.Open(ctx, order)
 	if err != nil {
 		return opened, err
@@ -46,12 +46,12 @@ func (a *agent) openIperf3(ctx context.Context, order record.Iperf3Request) (rec
 }
 
 // endIperf3 ends the test after the window.
-func (a *agent) endIperf3(ctx context.Context, _ struct{}) (record.Iperf3Closed, error) {
+func (a *agent) endIperf3(ctx context.Context, _ struct{}) (message.Iperf3Closed, error) {
 	a.engineMu.Lock()
 	test := a.test
 	a.engineMu.Unlock()
 	if test == nil {
-		return record.Iperf3Closed{}, errors.New("no test with an iperf3 server is under way")
+		return message.Iperf3Closed{}, errors.New("no test with an iperf3 server is under way")
 	}
 	return test.End(ctx)
 }

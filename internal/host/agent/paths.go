@@ -8,8 +8,9 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/host/counters"
-
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -24,14 +25,14 @@ func (a *agent) paths() map[string]bus.Handler {
 	}
 }
 
-func (a *agent) lookup(_ context.Context, r record.LookupRequest) (record.LookupReply, error) {
-	return record.LookupReply{Lookups: a.reader.Lookups(r.Lookups)}, nil
+func (a *agent) lookup(_ context.Context, r message.LookupRequest) (message.LookupReply, error) {
+	return message.LookupReply{Lookups: a.reader.Lookups(r.Lookups)}, nil
 }
 
 // ports finds ports that are free: all are taken at once, so that they
 // differ, and given back.
-func (a *agent) ports(_ context.Context, r record.PortsRequest) (record.PortsReply, error) {
-	reply := record.PortsReply{Source: r.Source}
+func (a *agent) ports(_ context.Context, r message.PortsRequest) (message.PortsReply, error) {
+	reply := message.PortsReply{Source: r.Source}
 	if !reply.Source.IsValid() {
 		chosen := a.reader.Lookups([]record.RouteLookup{{Destination: r.Destination.String()}})[0]
 		source, err := netip.ParseAddr(chosen.ChosenSource)
@@ -53,7 +54,7 @@ func (a *agent) ports(_ context.Context, r record.PortsRequest) (record.PortsRep
 
 // hold takes a port that nobody uses.
 func hold(protocol string, at netip.Addr) (port uint16, free func() error, err error) {
-	if protocol == record.ProtocolUDP {
+	if protocol == flow.UDP {
 		conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(at, 0)))
 		if err != nil {
 			return 0, nil, err
@@ -69,7 +70,7 @@ func hold(protocol string, at netip.Addr) (port uint16, free func() error, err e
 
 // watch begins to look by which ports flows come in. What it cannot see is said,
 // and is no reason not to measure.
-func (a *agent) watch(r record.WindowRequest) (seen *counters.Arrivals, blind string) {
+func (a *agent) watch(r message.WindowRequest) (seen *counters.Arrivals, blind string) {
 	if len(r.Watch) == 0 || a.client != nil {
 		return nil, ""
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"linerate/internal/bus"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // routing are the verbs about the host's routing daemon: which it has, start it
@@ -17,14 +17,14 @@ func (a *agent) routing() map[string]bus.Handler {
 	}
 }
 
-func (a *agent) probeBGP(context.Context, struct{}) (record.BGPDaemon, error) {
+func (a *agent) probeBGP(context.Context, struct{}) (message.BGPDaemon, error) {
 	return a.daemon.Probe(), nil
 }
 
-func (a *agent) startBGP(_ context.Context, o record.BGPRequest) (record.BGPStarted, error) {
+func (a *agent) startBGP(_ context.Context, o message.BGPRequest) (message.BGPStarted, error) {
 	return a.daemon.Start(o)
 }
 
-func (a *agent) awaitRoutes(ctx context.Context, want record.RoutesWanted) (record.RoutesFound, error) {
+func (a *agent) awaitRoutes(ctx context.Context, want message.RoutesWanted) (message.RoutesFound, error) {
 	return a.daemon.Await(ctx, want)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/sock"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -19,7 +20,7 @@ func (a *agent) tables() record.Tables {
 	return a.reader.Tables()
 }
 
-func (a *agent) snapshot(r record.WindowRequest) (record.Snapshot, error) {
+func (a *agent) snapshot(r message.WindowRequest) (record.Snapshot, error) {
 	if a.client == nil {
 		return a.reader.Snapshot(a.node, r.Lookups, r.Sysctls)
 	}

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"linerate/internal/host/traffic"
-
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -23,9 +23,9 @@ const (
 // counters are read at the window's two edges and in between, each at its
 // scheduled instant on this host's own clock, whatever the bus is doing. It ends
 // early when the trial is closed meanwhile: it was late on another host.
-func (a *agent) window(ctx context.Context, r record.WindowRequest) (record.WindowReply, error) {
+func (a *agent) window(ctx context.Context, r message.WindowRequest) (message.WindowReply, error) {
 	if now := sched.Now(); now > r.StartNs {
-		return record.WindowReply{LateNs: now - r.StartNs}, nil
+		return message.WindowReply{LateNs: now - r.StartNs}, nil
 	}
 	engine := a.trial()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -38,7 +38,7 @@ func (a *agent) window(ctx context.Context, r record.WindowRequest) (record.Wind
 		}
 	}()
 	engine.Start(r)
-	var reply record.WindowReply
+	var reply message.WindowReply
 	var err error
 	sched.WithRealtime(func() { reply, err = a.observe(ctx, engine, r) })
 	if why := a.daemon.Broken(); err == nil && why != "" {
@@ -50,53 +50,53 @@ func (a *agent) window(ctx context.Context, r record.WindowRequest) (record.Wind
 var errClosed = errors.New("the trial was closed before its window's end")
 
 // observe takes the readings of a window.
-func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r record.WindowRequest) (record.WindowReply, error) {
+func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.WindowRequest) (message.WindowReply, error) {
 	arrivals, blind := a.watch(r)
 	defer arrivals.Close()
 	happened := a.happen(ctx, r.Events)
-	var reply record.WindowReply
+	var reply message.WindowReply
 	h := &reply.Reading
 	h.Host = a.node
 	if err := looking(ctx, r.BeginNs-ahead, arrivals); err != nil {
-		return record.WindowReply{}, err
+		return message.WindowReply{}, err
 	}
 	engine.GeneratorCPU() // the traffic's CPU time is counted from here
 	a.reader.Machine(&h.Begin)
 	h.Before = a.tables()
 	if err := looking(ctx, r.BeginNs, arrivals); err != nil {
-		return record.WindowReply{}, err
+		return message.WindowReply{}, err
 	}
 	reply.BeginFlows = a.edge(engine, r.BeginNs, &h.Begin)
 	read := a.meter()
 	for at := r.BeginNs + r.SampleNs; r.SampleNs > 0 && at < r.EndNs; at += r.SampleNs {
 		if err := looking(ctx, at, arrivals); err != nil {
-			return record.WindowReply{}, err
+			return message.WindowReply{}, err
 		}
 		h.Series = append(h.Series, a.sample(engine))
 		arrivals.Look()
 	}
 	if err := looking(ctx, r.EndNs, arrivals); err != nil {
-		return record.WindowReply{}, err
+		return message.WindowReply{}, err
 	}
 	reply.EndFlows = a.edge(engine, r.EndNs, &h.End)
 	read(h)
 	arrivals.Enter(h)
 	if err := sleepUntil(ctx, r.EndNs+after); err != nil {
-		return record.WindowReply{}, err
+		return message.WindowReply{}, err
 	}
 	h.GeneratorCPU = engine.GeneratorCPU()
 	a.reader.Machine(&h.End)
 	h.CPUBusy = busy(h.Begin.CPU, h.End.CPU)
 	snapshot, err := a.snapshot(r)
 	if err != nil {
-		return record.WindowReply{}, err
+		return message.WindowReply{}, err
 	}
 	if blind != "" {
 		snapshot.Missing = append(snapshot.Missing, blind)
 	}
 	h.Snapshot = snapshot
 	if err := sleepUntil(ctx, r.StopNs+settle); err != nil {
-		return record.WindowReply{}, err
+		return message.WindowReply{}, err
 	}
 	reply.FinalFlows = engine.Read()
 	reply.Events = happened()
@@ -116,7 +116,7 @@ func (a *agent) sample(engine *traffic.Engine) record.Sample {
 }
 
 // edge counts at one edge of the window, what matters most first.
-func (a *agent) edge(engine *traffic.Engine, scheduled int64, into *record.Reading) []record.FlowEnd {
+func (a *agent) edge(engine *traffic.Engine, scheduled int64, into *record.Reading) []message.FlowEnd {
 	into.ScheduledNs, into.BeganNs = scheduled, sched.Now()
 	flows := engine.Read()
 	a.reader.Counts(into)

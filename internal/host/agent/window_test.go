@@ -7,10 +7,9 @@ import (
 	"time"
 
 	"linerate/internal/host/counters"
-
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // here is an agent without a conductor.
@@ -30,8 +29,8 @@ func here(t *testing.T) *agent {
 }
 
 // windowFrom is a window that begins at an instant and lasts so long.
-func windowFrom(start int64, lasts time.Duration) record.WindowRequest {
-	return record.WindowRequest{StartNs: start, BeginNs: start + 1e6, EndNs: start + int64(lasts), StopNs: start + int64(lasts) + 1e6}
+func windowFrom(start int64, lasts time.Duration) message.WindowRequest {
+	return message.WindowRequest{StartNs: start, BeginNs: start + 1e6, EndNs: start + int64(lasts), StopNs: start + int64(lasts) + 1e6}
 }
 
 // TestLateWindow: what comes too late is said to be, and begins nothing.
@@ -80,8 +79,8 @@ func TestClosedWindow(t *testing.T) {
 // TestWindowRuns: one in time is carried out to its end.
 func TestWindowRuns(t *testing.T) {
 	a := here(t)
-	var r record.WindowRequest
-	var reply record.WindowReply
+	var r message.WindowRequest
+	var reply message.WindowReply
 	// A busy machine may ask too late once, but not with seconds to spare.
 	for _, ahead := range []time.Duration{100 * time.Millisecond, time.Second, 5 * time.Second} {
 		r = windowFrom(sched.Now()+int64(ahead), 20*time.Millisecond)

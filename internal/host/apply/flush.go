@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"slices"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // Flush forgets learned neighbour entries: of the interfaces named, or of all interfaces if
 // none is; and only those of the addresses named, if any is. Made entries stay.
 // It has no undo: what was learned is learned again.
-func (m *Manager) Flush(request record.FlushRequest) error {
+func (m *Manager) Flush(request message.FlushRequest) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, port := range request.Interfaces {

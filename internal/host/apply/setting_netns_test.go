@@ -14,6 +14,7 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/proc"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 )
@@ -309,19 +310,19 @@ func TestFlush(t *testing.T) {
 		m := open(t, Options{})
 		kerneltest.Do(t, "ip", "neigh", "add", "10.2.0.8", "lladdr", "02:00:00:02:00:08", "dev", "eth1", "nud", "reachable")
 		neighbours := func() string { return kerneltest.Do(t, "ip", "neigh") }
-		if err := m.Flush(record.FlushRequest{Interfaces: []string{"eth1"}, Addresses: []netip.Addr{netip.MustParseAddr("10.1.0.8")}}); err != nil {
+		if err := m.Flush(message.FlushRequest{Interfaces: []string{"eth1"}, Addresses: []netip.Addr{netip.MustParseAddr("10.1.0.8")}}); err != nil {
 			t.Fatal(err)
 		}
 		if text := neighbours(); !strings.Contains(text, "10.1.0.8") || !strings.Contains(text, "10.2.0.8") {
 			t.Errorf("interface and address name no entry, but one went:\n%s", text)
 		}
-		if err := m.Flush(record.FlushRequest{Interfaces: []string{"eth0"}}); err != nil {
+		if err := m.Flush(message.FlushRequest{Interfaces: []string{"eth0"}}); err != nil {
 			t.Fatal(err)
 		}
 		if text := neighbours(); strings.Contains(text, "10.1.0.8") || !strings.Contains(text, "10.2.0.8") || !strings.Contains(text, "10.1.0.9") {
 			t.Errorf("after flushing eth0:\n%s", text)
 		}
-		if err := m.Flush(record.FlushRequest{Interfaces: []string{"nowhere"}}); err == nil || !strings.Contains(err.Error(), "nowhere") {
+		if err := m.Flush(message.FlushRequest{Interfaces: []string{"nowhere"}}); err == nil || !strings.Contains(err.Error(), "nowhere") {
 			t.Errorf("an interface that is not there: %v", err)
 		}
 	})

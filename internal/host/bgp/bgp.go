@@ -21,7 +21,7 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/host/program"
 	"linerate/internal/kernel/file"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // Package is what Debian and its relatives call what is to be installed.
@@ -41,32 +41,32 @@ type Daemon struct {
 }
 
 // Start starts the daemon, unless it runs.
-func (d *Daemon) Start(o record.BGPRequest) (record.BGPStarted, error) {
+func (d *Daemon) Start(o message.BGPRequest) (message.BGPStarted, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.process != nil && d.process.Running() {
-		return record.BGPStarted{}, nil
+		return message.BGPStarted{}, nil
 	}
 	if err := d.prepare(); err != nil {
-		return record.BGPStarted{}, err
+		return message.BGPStarted{}, err
 	}
 	config, socket := filepath.Join(d.dir, "bird.conf"), filepath.Join(d.dir, "bird.ctl")
 	err := d.launch.Do(func() error { return os.WriteFile(config, []byte(Config(o)), 0o600) })
 	if err != nil {
-		return record.BGPStarted{}, err
+		return message.BGPStarted{}, err
 	}
 	d.process, err = d.launch.Start([]string{d.path, "-f", "-c", config, "-s", socket}, false)
-	return record.BGPStarted{Began: true}, err
+	return message.BGPStarted{Began: true}, err
 }
 
 // Probe finds out whether the host can have a daemon: which one, or why not.
-func (d *Daemon) Probe() record.BGPDaemon {
+func (d *Daemon) Probe() message.BGPDaemon {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.prepare(); err != nil {
-		return record.BGPDaemon{Lacking: err.Error()}
+		return message.BGPDaemon{Lacking: err.Error()}
 	}
-	return record.BGPDaemon{Daemon: d.version}
+	return message.BGPDaemon{Daemon: d.version}
 }
 
 // prepare finds the daemon, and makes its directory.

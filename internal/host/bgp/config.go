@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // Times of the sessions, in seconds. A neighbour that is not there yet is tried
@@ -20,7 +20,7 @@ const (
 const mostWays = 255
 
 // Config is BIRD's configuration for an order (bird.conf, BIRD 2.0).
-func Config(o record.BGPRequest) string {
+func Config(o message.BGPRequest) string {
 	var b strings.Builder
 	line := func(format string, a ...any) { fmt.Fprintf(&b, format+"\n", a...) }
 	line("log stderr { warning, error, fatal, bug };")

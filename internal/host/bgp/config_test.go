@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"linerate/internal/kernel/netlink"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
-var order = record.BGPRequest{
+var order = message.BGPRequest{
 	AS: 65001, RouterID: netip.MustParseAddr("0.0.0.1"), Metric: 20,
 	Announce: []netip.Prefix{netip.MustParsePrefix("10.0.200.1/32"), netip.MustParsePrefix("fd00::/64")},
-	Sessions: []record.BGPSession{{Interface: "eth0", Address: netip.MustParseAddr("fe80::1"), AS: 65101}, {Interface: "eth1", Address: netip.MustParseAddr("fe80::2"), AS: 65102}},
+	Sessions: []message.BGPSession{{Interface: "eth0", Address: netip.MustParseAddr("fe80::1"), AS: 65101}, {Interface: "eth1", Address: netip.MustParseAddr("fe80::2"), AS: 65102}},
 }
 
 // TestConfig: each network in its family's table, each neighbour on its interface, and
@@ -50,7 +50,7 @@ func TestHeld(t *testing.T) {
 		{To: to("10.0.0.3/32"), Table: netlink.TableMain, Protocol: netlink.RouteProtocolKernel, Interfaces: []string{"eth1"}, Text: "other"},
 	}
 	both := []string{"eth0", "eth1"}
-	found := Held(routes, []record.RouteWanted{{To: to("10.0.0.1/32"), Interfaces: both}, {To: to("10.0.0.2/32"), Interfaces: both}, {To: to("10.0.0.3/32"), Interfaces: both[1:]}})
+	found := Held(routes, []message.RouteWanted{{To: to("10.0.0.1/32"), Interfaces: both}, {To: to("10.0.0.2/32"), Interfaces: both}, {To: to("10.0.0.3/32"), Interfaces: both[1:]}})
 	if got, want := strings.Join(found.Missing, "; "), "10.0.0.2/32 by eth0, eth1; it is by eth1; 10.0.0.3/32 by eth1"; got != want {
 		t.Errorf("missing %q, want %q", got, want)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // lookEvery is how often the kernel's table is read while routes are waited for.
@@ -18,17 +18,17 @@ const lookEvery = 10 * time.Millisecond
 
 // Await waits until the kernel's table has the routes that the daemon is to bring,
 // each by all its interfaces. What is missing when the time is over is said.
-func (d *Daemon) Await(ctx context.Context, want record.RoutesWanted) (record.RoutesFound, error) {
+func (d *Daemon) Await(ctx context.Context, want message.RoutesWanted) (message.RoutesFound, error) {
 	conn, err := netlink.Dial()
 	if err != nil {
-		return record.RoutesFound{}, err
+		return message.RoutesFound{}, err
 	}
 	defer conn.Close()
 	waited := false
 	for end := sched.Now() + want.TimeoutNs; ; waited = true {
 		routes, err := conn.Routes()
 		if err != nil {
-			return record.RoutesFound{}, err
+			return message.RoutesFound{}, err
 		}
 		found := Held(routes, want.Routes)
 		if found.Waited = waited; len(found.Missing) == 0 {
@@ -49,8 +49,8 @@ func (d *Daemon) Await(ctx context.Context, want record.RoutesWanted) (record.Ro
 }
 
 // Held holds the routes of a kernel against those that are wanted.
-func Held(routes []netlink.Route, want []record.RouteWanted) record.RoutesFound {
-	found := record.RoutesFound{Routes: []string{}}
+func Held(routes []netlink.Route, want []message.RouteWanted) message.RoutesFound {
+	found := message.RoutesFound{Routes: []string{}}
 	learned := map[string]netlink.Route{}
 	for _, r := range routes {
 		if r.Protocol == netlink.RouteProtocolBird && r.Table == netlink.TableMain {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -14,7 +16,7 @@ import (
 // beforehand, and by which interfaces their packets come in.
 
 // protocols are IP's numbers (RFC 5237).
-var protocols = map[string]uint8{record.ProtocolTCP: 6, record.ProtocolUDP: 17}
+var protocols = map[string]uint8{flow.TCP: 6, flow.UDP: 17}
 
 // Lookups has the kernel answer route questions, and says of which answers it is
 // not sure.
@@ -102,7 +104,7 @@ type silent struct {
 
 // OpenPacketCapture begins to watch. With marks, what comes before and after each is kept
 // apart, and how long nothing came from begin on.
-func (r *Reader) WatchArrivals(flows []record.WatchedFlow, begin int64, marks []int64) (*Arrivals, error) {
+func (r *Reader) WatchArrivals(flows []message.WatchedFlow, begin int64, marks []int64) (*Arrivals, error) {
 	a := &Arrivals{
 		reader: r, flows: map[packets]string{}, counts: map[arrival]seen{}, begin: begin, marks: marks,
 		latest: map[string]int64{}, silences: map[silent]record.Gap{},

@@ -14,7 +14,7 @@ import (
 
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // Engine holds one end of each of a trial's flows. All methods may be called
@@ -39,7 +39,7 @@ func New() *Engine { return with(platform) }
 func with(m backend) *Engine { return &Engine{backend: m, books: socket.NewBooks[*flow]()} }
 
 // add makes a flow for each order. False: the engine is closed.
-func (e *Engine) add(orders []record.FlowRequest) ([]*flow, bool) {
+func (e *Engine) add(orders []message.FlowRequest) ([]*flow, bool) {
 	flows := make([]*flow, len(orders))
 	for i, order := range orders {
 		flows[i] = &flow{order: order}
@@ -51,8 +51,8 @@ func (e *Engine) add(orders []record.FlowRequest) ([]*flow, bool) {
 // order.Local (invalid: every address of the host), for one flow. An order with a
 // cookie gets none: whoever shows the cookie elsewhere is to be offered. The reply
 // has one entry per order, in order.
-func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []record.Listening {
-	out := make([]record.Listening, len(orders))
+func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []message.Listening {
+	out := make([]message.Listening, len(orders))
 	flows, ok := e.add(orders)
 	for i, order := range orders {
 		out[i].ID = order.ID
@@ -79,7 +79,7 @@ func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []reco
 			f.fail("%s", out[i].Error)
 			continue
 		}
-		guests := handshake.Handler{Expects: f.expects, Accept: func(t record.Cookie, c handshake.Client) {
+		guests := handshake.Handler{Expects: f.expects, Accept: func(t message.Cookie, c handshake.Client) {
 			if f.take(t) {
 				e.meet(f, c)
 				d.Close()
@@ -96,16 +96,16 @@ func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []reco
 }
 
 // Offer hands over a connection, which no flow of datagrams has a use for.
-func (e *Engine) Offer(record.Cookie, *net.TCPConn) bool { return false }
+func (e *Engine) Offer(message.Cookie, *net.TCPConn) bool { return false }
 
 // Expects says whether a flow of this engine waits for who has this cookie.
-func (e *Engine) Expects(cookie record.Cookie) bool {
+func (e *Engine) Expects(cookie message.Cookie) bool {
 	return !cookie.IsZero() && slices.ContainsFunc(e.books.All(), func(f *flow) bool { return f.expects(cookie) })
 }
 
 // Admit takes a caller in who has shown a cookie at a door. False: no flow of this
 // engine waits for him. It returns when the flow is open or has failed.
-func (e *Engine) Admit(cookie record.Cookie, c handshake.Client) bool {
+func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {
 	flows := e.books.All()
 	i := slices.IndexFunc(flows, func(f *flow) bool { return !cookie.IsZero() && f.take(cookie) })
 	if i >= 0 {
@@ -137,8 +137,8 @@ const dialStagger = 5 * time.Millisecond
 // Connect opens a flow for each order and returns when each has succeeded, failed
 // or taken longer than timeout. The reply has one entry per order, in order. As
 // with package stream's, neighbours are asked for one after another.
-func (e *Engine) Connect(ctx context.Context, orders []record.FlowRequest, timeout time.Duration) []record.Opened {
-	out := make([]record.Opened, len(orders))
+func (e *Engine) Connect(ctx context.Context, orders []message.FlowRequest, timeout time.Duration) []message.Opened {
+	out := make([]message.Opened, len(orders))
 	flows, ok := e.add(orders)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -242,7 +242,7 @@ func (e *Engine) adopt(f *flow, conn *net.UDPConn, ready handshake.Ready, header
 
 // Dial makes a connected socket with an order's options, over which nothing has
 // been said yet. It is the caller's.
-func Dial(ctx context.Context, order record.FlowRequest) (*net.UDPConn, error) {
+func Dial(ctx context.Context, order message.FlowRequest) (*net.UDPConn, error) {
 	if err := check(order); err != nil {
 		return nil, err
 	}
@@ -257,8 +257,8 @@ func Dial(ctx context.Context, order record.FlowRequest) (*net.UDPConn, error) {
 // Adopt makes a flow of a socket that the caller has made with Dial, and over which
 // it has agreed with a peer that is not linerate's. It belongs to the engine then,
 // whatever the answer.
-func (e *Engine) Adopt(order record.FlowRequest, conn *net.UDPConn, header Header) error {
-	flows, ok := e.add([]record.FlowRequest{order})
+func (e *Engine) Adopt(order message.FlowRequest, conn *net.UDPConn, header Header) error {
+	flows, ok := e.add([]message.FlowRequest{order})
 	if !ok {
 		conn.Close()
 		return errors.New(socket.EngineClosed)
@@ -356,7 +356,7 @@ func (e *Engine) Settled() bool {
 
 // Start lets every sender begin at the window's start and stop at its stop, both
 // in kernel.Now's nanoseconds, and returns at once. Only the first call counts.
-func (e *Engine) Start(w record.WindowRequest) {
+func (e *Engine) Start(w message.WindowRequest) {
 	e.books.Start(w.StartNs, func() {
 		e.signals.start.Store(w.StartNs)
 		e.signals.stop.Store(w.StopNs)

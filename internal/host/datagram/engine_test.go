@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 )
 
 // movers are tested alike.
@@ -36,9 +36,9 @@ func settled(t *testing.T, stop int64, to *Engine) {
 func TestFlow(t *testing.T) {
 	for name, m := range movers {
 		for _, openerSends := range []bool{true, false} {
-			for _, order := range []record.FlowRequest{
+			for _, order := range []message.FlowRequest{
 				{}, {DatagramBytes: 16}, {DatagramBytes: 64}, {DatagramBytes: 1448}, {DatagramBytes: 65507},
-				{DatagramBytes: 64, Mode: record.ModeSendmmsg}, {DatagramBytes: 1448, Mode: record.ModeCopy}, {DatagramBytes: 1448, Window: 1 << 20},
+				{DatagramBytes: 64, Mode: modelflow.ModeSendmmsg}, {DatagramBytes: 1448, Mode: modelflow.ModeCopy}, {DatagramBytes: 1448, Window: 1 << 20},
 			} {
 				order.RateCap = 5e6
 				t.Run(fmt.Sprintf("%s/opener sends %v/%d bytes %s", name, openerSends, order.DatagramBytes, order.Mode), func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestFlow(t *testing.T) {
 // TestPaced: a sender keeps to its rate on the whole, however late its waits end.
 func TestPaced(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(1, record.FlowRequest{RateCap: 8e6, DatagramBytes: 1000}), true)
+	join(t, sender, receiver, loopback, orders(1, message.FlowRequest{RateCap: 8e6, DatagramBytes: 1000}), true)
 	at, stop := start(500*time.Millisecond, sender, receiver)
 	settled(t, stop, receiver)
 	// One each millisecond, the first at the start. What was left out is told.
@@ -102,22 +102,22 @@ func TestPaced(t *testing.T) {
 // TestWrongOrders: what cannot be is refused with what can.
 func TestWrongOrders(t *testing.T) {
 	yes := true
-	for want, order := range map[string]record.FlowRequest{
+	for want, order := range map[string]message.FlowRequest{
 		"15 bytes: expected 16 to 65507":         {DatagramBytes: 15},
 		"65508 bytes: expected 16":               {DatagramBytes: 65508},
 		"-1 bytes: expected 16":                  {DatagramBytes: -1},
-		`mode "splice" for udp: expected one of`: {Mode: record.ModeSplice},
+		`mode "splice" for udp: expected one of`: {Mode: modelflow.ModeSplice},
 		"expected a positive rate":               {RateCap: -1},
 		"are TCP's":                              {NoDelay: &yes},
 		"congestion control are TCP's":           {CongestionControl: "reno"},
 	} {
 		e := engine(t, platform)
 		order.Local = loopback
-		if l := e.Listen(t.Context(), []record.FlowRequest{order})[0]; !strings.Contains(l.Error, want) {
+		if l := e.Listen(t.Context(), []message.FlowRequest{order})[0]; !strings.Contains(l.Error, want) {
 			t.Errorf("listening: %q, want %q", l.Error, want)
 		}
 		order.Remote = netip.MustParseAddrPort("127.0.0.1:9")
-		if o := e.Connect(t.Context(), []record.FlowRequest{order}, patience)[0]; !strings.Contains(o.Error, want) {
+		if o := e.Connect(t.Context(), []message.FlowRequest{order}, patience)[0]; !strings.Contains(o.Error, want) {
 			t.Errorf("connecting: %q, want %q", o.Error, want)
 		}
 		if !e.Settled() {
@@ -125,7 +125,7 @@ func TestWrongOrders(t *testing.T) {
 		}
 	}
 	e := engine(t, platform)
-	if o := e.Connect(t.Context(), []record.FlowRequest{{ID: "f"}}, patience)[0]; !strings.Contains(o.Error, "no remote address") {
+	if o := e.Connect(t.Context(), []message.FlowRequest{{ID: "f"}}, patience)[0]; !strings.Contains(o.Error, "no remote address") {
 		t.Errorf("connected to nowhere: %+v", o)
 	}
 }
@@ -141,7 +141,7 @@ func TestSourcePort(t *testing.T) {
 	}
 	port := probe.LocalAddr().(*net.UDPAddr).AddrPort().Port() // free again in a moment
 	probe.Close()
-	join(t, receiver, sender, loopback, orders(3, record.FlowRequest{Local: loopback, LocalPort: port, RateCap: 1e6}), false)
+	join(t, receiver, sender, loopback, orders(3, message.FlowRequest{Local: loopback, LocalPort: port, RateCap: 1e6}), false)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	var remotes []netip.AddrPort
@@ -151,7 +151,7 @@ func TestSourcePort(t *testing.T) {
 			t.Errorf("%s is at %s, want port %d", end.ID, end.Local, port)
 		}
 	}
-	twice := orders(2, record.FlowRequest{Local: loopback, LocalPort: port, Remote: remotes[0]})
+	twice := orders(2, message.FlowRequest{Local: loopback, LocalPort: port, Remote: remotes[0]})
 	if o := engine(t, platform).Connect(t.Context(), twice, 50*time.Millisecond); !strings.Contains(o[1].Error, "same two ends") {
 		t.Errorf("two flows between the same two ends: %+v", o)
 	}
@@ -160,7 +160,7 @@ func TestSourcePort(t *testing.T) {
 // TestClosed: a closed engine takes no orders, and keeps its counts.
 func TestClosed(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(1, record.FlowRequest{RateCap: 1e6}), true)
+	join(t, sender, receiver, loopback, orders(1, message.FlowRequest{RateCap: 1e6}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	sender.Close()
@@ -169,10 +169,10 @@ func TestClosed(t *testing.T) {
 	if end := receiver.Read()[0]; end.Alive || end.Error != "closed" || end.ReceivedBytes == 0 {
 		t.Errorf("after closing: %+v", end)
 	}
-	if l := receiver.Listen(t.Context(), orders(1, record.FlowRequest{}))[0]; l.Error == "" {
+	if l := receiver.Listen(t.Context(), orders(1, message.FlowRequest{}))[0]; l.Error == "" {
 		t.Errorf("a closed engine listens: %+v", l)
 	}
-	if o := sender.Connect(t.Context(), orders(1, record.FlowRequest{Remote: netip.MustParseAddrPort("127.0.0.1:9")}), patience)[0]; o.Error == "" {
+	if o := sender.Connect(t.Context(), orders(1, message.FlowRequest{Remote: netip.MustParseAddrPort("127.0.0.1:9")}), patience)[0]; o.Error == "" {
 		t.Errorf("a closed engine connects: %+v", o)
 	}
 }

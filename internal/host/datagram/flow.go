@@ -7,12 +7,12 @@ import (
 	"sync"
 
 	"linerate/internal/host/handshake"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // flow is one end of a flow: its order, its counts and what became of it.
 type flow struct {
-	order record.FlowRequest
+	order message.FlowRequest
 	tally tally
 
 	mu      sync.Mutex          // never taken while datagrams move
@@ -91,7 +91,7 @@ func (f *flow) abandon() {
 func (f *flow) waits() bool { return !f.order.Remote.IsValid() && !f.offered }
 
 // expects says whether a cookie is the flow's, which nobody has shown yet.
-func (f *flow) expects(cookie record.Cookie) bool {
+func (f *flow) expects(cookie message.Cookie) bool {
 	// Whoever likes can ask, as often as he likes.
 	if f.order.Cookie != cookie {
 		return false
@@ -102,7 +102,7 @@ func (f *flow) expects(cookie record.Cookie) bool {
 }
 
 // take says, once, that whoever has shown this cookie is the flow's.
-func (f *flow) take(cookie record.Cookie) bool {
+func (f *flow) take(cookie message.Cookie) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.order.Cookie != cookie || f.closed || f.failure != "" || !f.waits() {

@@ -3,7 +3,7 @@ package datagram
 import (
 	"encoding/binary"
 
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
 )
 
 // The sizes of a flow's datagrams, as UDP payload. Each begins with a header:
@@ -12,7 +12,7 @@ import (
 const (
 	headerBytes  = 16
 	minBytes     = headerBytes
-	maxBytes     = record.MaxDatagramBytes
+	maxBytes     = modelflow.MaxDatagramBytes
 	maxSequence  = 1 << 56 // far more than anybody sends; the magic is above
 	defaultBytes = 1448    // where the MTU is not known: fits any usual way
 )

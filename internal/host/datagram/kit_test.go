@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 var loopback = netip.MustParseAddr("127.0.0.1")
@@ -25,8 +25,8 @@ func engine(t testing.TB, m backend) *Engine {
 }
 
 // orders makes n orders alike, with IDs f1, f2, …
-func orders(n int, like record.FlowRequest) []record.FlowRequest {
-	out := make([]record.FlowRequest, n)
+func orders(n int, like message.FlowRequest) []message.FlowRequest {
+	out := make([]message.FlowRequest, n)
 	for i := range out {
 		out[i] = like
 		out[i].ID = fmt.Sprintf("f%d", i+1)
@@ -36,9 +36,9 @@ func orders(n int, like record.FlowRequest) []record.FlowRequest {
 
 // join connects an opener to an acceptor with one flow per order, whose Local is
 // where to connect from; openerSends says which way the datagrams go.
-func join(t testing.TB, opener, acceptor *Engine, at netip.Addr, like []record.FlowRequest, openerSends bool) {
+func join(t testing.TB, opener, acceptor *Engine, at netip.Addr, like []message.FlowRequest, openerSends bool) {
 	t.Helper()
-	accepting, opening := make([]record.FlowRequest, len(like)), make([]record.FlowRequest, len(like))
+	accepting, opening := make([]message.FlowRequest, len(like)), make([]message.FlowRequest, len(like))
 	for i, order := range like {
 		accepting[i], opening[i] = order, order
 		accepting[i].Local, accepting[i].Sends, opening[i].Sends = at, !openerSends, openerSends
@@ -73,13 +73,13 @@ func start(duration time.Duration, engines ...*Engine) (at, stop int64) {
 	at = socket.Now() + int64(20*time.Millisecond)
 	stop = at + int64(duration)
 	for _, e := range engines {
-		e.Start(record.WindowRequest{StartNs: at, BeginNs: at, EndNs: stop, StopNs: stop})
+		e.Start(message.WindowRequest{StartNs: at, BeginNs: at, EndNs: stop, StopNs: stop})
 	}
 	return at, stop
 }
 
 // ready waits until every flow of an engine is open or has failed.
-func ready(t testing.TB, e *Engine) []record.FlowEnd {
+func ready(t testing.TB, e *Engine) []message.FlowEnd {
 	t.Helper()
 	eventually(t, "every flow is open or has failed", e.Settled)
 	return e.Read()

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 )
 
 // descriptors lists what this process has open.
@@ -35,16 +36,16 @@ func descriptors(t *testing.T) []string {
 func TestNothingIsLeft(t *testing.T) {
 	exercise := func() {
 		opener, acceptor := engine(t, platform), engine(t, platform)
-		join(t, opener, acceptor, loopback, orders(10, record.FlowRequest{RateCap: 2e6}), true)
-		join(t, opener, acceptor, loopback, orders(10, record.FlowRequest{RateCap: 2e6}), false)
+		join(t, opener, acceptor, loopback, orders(10, message.FlowRequest{RateCap: 2e6}), true)
+		join(t, opener, acceptor, loopback, orders(10, message.FlowRequest{RateCap: 2e6}), false)
 		idle, idlePeer := engine(t, platform), engine(t, platform) // open, never started
-		join(t, idle, idlePeer, loopback, orders(3, record.FlowRequest{}), true)
-		join(t, idle, idlePeer, loopback, orders(3, record.FlowRequest{}), false)
+		join(t, idle, idlePeer, loopback, orders(3, message.FlowRequest{}), true)
+		join(t, idle, idlePeer, loopback, orders(3, message.FlowRequest{}), false)
 		done, donePeer := engine(t, platform), engine(t, platform) // ended in good order
-		join(t, done, donePeer, loopback, orders(3, record.FlowRequest{RateCap: 2e6}), true)
+		join(t, done, donePeer, loopback, orders(3, message.FlowRequest{RateCap: 2e6}), true)
 		start(20*time.Millisecond, done, donePeer)
-		acceptor.Listen(context.Background(), orders(3, record.FlowRequest{Local: loopback})) // never used
-		opener.Connect(context.Background(), orders(1, record.FlowRequest{}), patience)       // to nowhere
+		acceptor.Listen(context.Background(), orders(3, message.FlowRequest{Local: loopback})) // never used
+		opener.Connect(context.Background(), orders(1, message.FlowRequest{}), patience)       // to nowhere
 		start(time.Hour, opener, acceptor)
 		moved(t, donePeer)
 		eventually(t, "some of the flows move", func() bool { return opener.Read()[0].WrittenBytes > 0 })
@@ -74,8 +75,8 @@ func TestNothingIsLeft(t *testing.T) {
 // TestManyFlows: more flows than threads, both ways, all counted.
 func TestManyFlows(t *testing.T) {
 	opener, acceptor := engine(t, platform), engine(t, platform)
-	join(t, opener, acceptor, loopback, orders(50, record.FlowRequest{RateCap: 1e6, DatagramBytes: 500}), true)
-	join(t, opener, acceptor, loopback, orders(50, record.FlowRequest{RateCap: 1e6, DatagramBytes: 500}), false)
+	join(t, opener, acceptor, loopback, orders(50, message.FlowRequest{RateCap: 1e6, DatagramBytes: 500}), true)
+	join(t, opener, acceptor, loopback, orders(50, message.FlowRequest{RateCap: 1e6, DatagramBytes: 500}), false)
 	_, stop := start(200*time.Millisecond, opener, acceptor)
 	settled(t, stop, opener)
 	settled(t, stop, acceptor)
@@ -96,9 +97,9 @@ func TestManyFlows(t *testing.T) {
 
 // TestMoversDoNotAllocate: while datagrams move nothing is allocated for each.
 func TestMoversDoNotAllocate(t *testing.T) {
-	for _, mode := range []string{record.ModeGSO, record.ModeSendmmsg, record.ModeCopy} {
+	for _, mode := range []string{modelflow.ModeGSO, modelflow.ModeSendmmsg, modelflow.ModeCopy} {
 		sender, receiver := engine(t, platform), engine(t, platform)
-		join(t, sender, receiver, loopback, orders(1, record.FlowRequest{Mode: mode, DatagramBytes: 64, RateCap: 40e6}), true)
+		join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Mode: mode, DatagramBytes: 64, RateCap: 40e6}), true)
 		start(time.Hour, sender, receiver)
 		moved(t, receiver)
 		const datagrams = 5000

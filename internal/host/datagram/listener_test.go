@@ -9,7 +9,7 @@ import (
 
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/handshake/handshaketest"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // shared is a door that flows of an engine share, as at a serving host.
@@ -22,7 +22,7 @@ func shared(t *testing.T, e *Engine, at string) *handshake.Listener {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		d.Serve(handshake.Handler{Expects: e.Expects, Accept: func(cookie record.Cookie, c handshake.Client) { e.Admit(cookie, c) }})
+		d.Serve(handshake.Handler{Expects: e.Expects, Accept: func(cookie message.Cookie, c handshake.Client) { e.Admit(cookie, c) }})
 	}()
 	t.Cleanup(func() {
 		d.Close()
@@ -37,9 +37,9 @@ func TestSharedDoor(t *testing.T) {
 	for _, at := range []string{"127.0.0.1:0", ":0"} {
 		opener, acceptor := engine(t, platform), engine(t, platform)
 		d := shared(t, acceptor, at)
-		var accepting, opening []record.FlowRequest
-		for i, o := range orders(6, record.FlowRequest{RateCap: 2e6, DatagramBytes: 200}) {
-			o.Cookie = record.Cookie{byte(i + 1)}
+		var accepting, opening []message.FlowRequest
+		for i, o := range orders(6, message.FlowRequest{RateCap: 2e6, DatagramBytes: 200}) {
+			o.Cookie = message.Cookie{byte(i + 1)}
 			o.Sends = i%2 == 0
 			accepting = append(accepting, o)
 			o.Sends, o.Remote = !o.Sends, netip.AddrPortFrom(netip.MustParseAddr("127.0.0.2"), d.Addr().Port())
@@ -88,14 +88,14 @@ func TestLossyOpening(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel() // it mostly waits
 				opener, acceptor := engine(t, platform), engine(t, platform)
-				l := acceptor.Listen(t.Context(), orders(1, record.FlowRequest{Local: loopback, Sends: !sends}))[0]
+				l := acceptor.Listen(t.Context(), orders(1, message.FlowRequest{Local: loopback, Sends: !sends}))[0]
 				at := handshaketest.Relay(t, l.Local, func(back bool, n int) handshaketest.Fate {
 					if drop(back, n) {
 						return handshaketest.Lost
 					}
 					return handshaketest.Passed
 				})
-				o := opener.Connect(t.Context(), orders(1, record.FlowRequest{Remote: at, Sends: sends}), patience)[0]
+				o := opener.Connect(t.Context(), orders(1, message.FlowRequest{Remote: at, Sends: sends}), patience)[0]
 				if o.Error != "" {
 					t.Fatal(o.Error)
 				}
@@ -128,12 +128,12 @@ func TestNobodyThere(t *testing.T) {
 		{silent.LocalAddr().(*net.UDPAddr).AddrPort(), "no answer to its datagrams within 120ms"},
 		{gone, "ICMP port unreachable"},
 	} {
-		o := e.Connect(t.Context(), orders(1, record.FlowRequest{Remote: test.at}), 120*time.Millisecond)[0]
+		o := e.Connect(t.Context(), orders(1, message.FlowRequest{Remote: test.at}), 120*time.Millisecond)[0]
 		if !strings.Contains(o.Error, "connect any address → "+test.at.String()) || !strings.Contains(o.Error, test.want) {
 			t.Errorf("%q, want %q", o.Error, test.want)
 		}
 	}
-	e.Listen(t.Context(), []record.FlowRequest{{ID: "own", Local: loopback}, {ID: "shared", Cookie: record.Cookie{1}}})
+	e.Listen(t.Context(), []message.FlowRequest{{ID: "own", Local: loopback}, {ID: "shared", Cookie: message.Cookie{1}}})
 	for _, end := range e.Read()[2:] {
 		if end.Alive || !strings.Contains(end.Error, "nobody has come") {
 			t.Errorf("not opened: %+v", end)
@@ -154,7 +154,7 @@ func TestPeerGone(t *testing.T) {
 		for _, openerSends := range []bool{true, false} {
 			t.Run(name, func(t *testing.T) {
 				opener, acceptor := engine(t, m), engine(t, m)
-				join(t, opener, acceptor, loopback, orders(1, record.FlowRequest{RateCap: 1e6, DatagramBytes: 100}), openerSends)
+				join(t, opener, acceptor, loopback, orders(1, message.FlowRequest{RateCap: 1e6, DatagramBytes: 100}), openerSends)
 				from, to := opener, acceptor
 				if !openerSends {
 					from, to = to, from

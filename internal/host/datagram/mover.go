@@ -3,14 +3,14 @@ package datagram
 import (
 	"math/rand/v2"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // A backend makes a rig for each flow.
 type backend interface {
 	// newMover gets ready to move a flow's datagrams as its order says. What the system
 	// refuses is replaced by what it does not, and told.
-	newMover(order record.FlowRequest, end *endpoint) mover
+	newMover(order message.FlowRequest, end *endpoint) mover
 }
 
 // A mover moves the datagrams of one flow and adds them to its tally.
@@ -50,7 +50,7 @@ type packetReader interface {
 	// receive takes what is there, without waiting if the system can.
 	receive(fd int) (n int, err error)
 	// message is one of those. now and ofDay are the same instant on two clocks.
-	message(i int, now, ofDay int64) message
+	message(i int, now, ofDay int64) received
 	// all says that n messages were all that was there.
 	all(n int) bool
 	mode() string

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 )
 
 const (
@@ -37,7 +37,7 @@ type direct struct{}
 
 var platform backend = direct{}
 
-func (direct) newMover(order record.FlowRequest, end *endpoint) mover {
+func (direct) newMover(order message.FlowRequest, end *endpoint) mover {
 	d := &socketDriver{end: end, thread: socket.ReserveThread()}
 	if order.Sends {
 		return newSender(order, end, d)
@@ -46,7 +46,7 @@ func (direct) newMover(order record.FlowRequest, end *endpoint) mover {
 }
 
 // newSender makes a sender's rig.
-func newSender(order record.FlowRequest, end *endpoint, d driver) *sender {
+func newSender(order message.FlowRequest, end *endpoint, d driver) *sender {
 	r := &sender{driver: d, bytes: end.bytes, header: end.header}
 	if order.RateCap > 0 {
 		r.pace = newPace(end.bytes, float64(order.RateCap))
@@ -54,9 +54,9 @@ func newSender(order record.FlowRequest, end *endpoint, d driver) *sender {
 	per := min(maxSegments, maxBytes/end.bytes)
 	r.data = randomBytes(max(batchBytes, per*end.bytes, end.bytes))
 	switch {
-	case order.Mode == record.ModeCopy:
+	case order.Mode == modelflow.ModeCopy:
 		r.out = oneByOne{r.data[:end.bytes]}
-	case order.Mode == record.ModeSendmmsg:
+	case order.Mode == modelflow.ModeSendmmsg:
 		r.out = newBatch(r.data, end.bytes, 1)
 	case per < 2 || end.packets > 1:
 		r.out = newBatch(r.data, end.bytes, 1)
@@ -69,9 +69,9 @@ func newSender(order record.FlowRequest, end *endpoint, d driver) *sender {
 }
 
 // newReceiver makes a receiver's rig.
-func newReceiver(order record.FlowRequest, end *endpoint, d *socketDriver) *receiver {
+func newReceiver(order message.FlowRequest, end *endpoint, d *socketDriver) *receiver {
 	r := &receiver{driver: d, end: end, tracker: tracker{header: end.header}, delays: newDelays()}
-	in := &messages{named: record.ModeGRO, own: d.thread, most: mergedMessages}
+	in := &messages{named: modelflow.ModeGRO, own: d.thread, most: mergedMessages}
 	_ = end.onSocket(func(fd int) error {
 		if err := sock.SetRxqOvfl(fd); err != nil {
 			r.notes = append(r.notes, fmt.Sprintf("datagrams lost in the receive buffer are not told apart: SO_RXQ_OVFL: %v", err))
@@ -80,13 +80,13 @@ func newReceiver(order record.FlowRequest, end *endpoint, d *socketDriver) *rece
 			r.notes = append(r.notes, fmt.Sprintf("arrival is when it was read: SO_TIMESTAMPNS: %v", err))
 		}
 		switch order.Mode {
-		case record.ModeCopy:
-			in.named, in.most = record.ModeRecv, 1
-		case record.ModeSendmmsg:
-			in.named, in.most = record.ModeRecvmmsg, singleMessages
+		case modelflow.ModeCopy:
+			in.named, in.most = modelflow.ModeRecv, 1
+		case modelflow.ModeSendmmsg:
+			in.named, in.most = modelflow.ModeRecvmmsg, singleMessages
 		default:
 			if err := sock.SetUDPGRO(fd); err != nil {
-				in.named, in.most = record.ModeRecvmmsg, singleMessages
+				in.named, in.most = modelflow.ModeRecvmmsg, singleMessages
 				r.notes = append(r.notes, fmt.Sprintf("gro: UDP_GRO: %v", err))
 			}
 		}
@@ -127,9 +127,9 @@ func (b *batch) room() int { return b.per * b.most }
 
 func (b *batch) mode() string {
 	if b.per > 1 {
-		return record.ModeGSO
+		return modelflow.ModeGSO
 	}
-	return record.ModeSendmmsg
+	return modelflow.ModeSendmmsg
 }
 
 func (b *batch) send(fd, n int) (int, error) {
@@ -178,7 +178,7 @@ func isUnsupported(err error) bool {
 type oneByOne struct{ datagram []byte }
 
 func (oneByOne) room() int                                 { return 1 }
-func (oneByOne) mode() string                              { return record.ModeSendto }
+func (oneByOne) mode() string                              { return modelflow.ModeSendto }
 func (oneByOne) replace(int, error) (packetWriter, string) { return nil, "" }
 func (o oneByOne) send(fd, _ int) (taken int, err error) {
 	if _, err := sock.Transmit(fd, o.datagram); err != nil {
@@ -200,9 +200,9 @@ func (m *messages) mode() string                { return m.named }
 func (m *messages) room() int                   { return m.most * messageBytes }
 func (m *messages) all(n int) bool              { return m.own && n < m.most }
 
-func (m *messages) message(i int, now, ofDay int64) message {
+func (m *messages) message(i int, now, ofDay int64) received {
 	k := m.from.Message(i)
-	out := message{data: k.Data, segment: k.Segment, dropped: k.Dropped, cut: k.Truncated, arrived: now}
+	out := received{data: k.Data, segment: k.Segment, dropped: k.Dropped, cut: k.Truncated, arrived: now}
 	// What the two clocks of this host are apart is taken anew each time, so that
 	// setting the time of day does not matter.
 	if since := ofDay - k.TimestampNs; k.TimestampNs != 0 && since >= 0 && since < int64(time.Minute) {

@@ -3,14 +3,15 @@ package datagram
 import (
 	"net"
 
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 )
 
 // portable moves datagrams with package net alone, one at a time. It works
 // everywhere; its busy time includes waiting for the network.
 type portable struct{}
 
-func (portable) newMover(order record.FlowRequest, end *endpoint) mover {
+func (portable) newMover(order message.FlowRequest, end *endpoint) mover {
 	one := &single{conn: end.conn}
 	if !order.Sends {
 		one.data = make([]byte, maxBytes+1)
@@ -24,7 +25,7 @@ func (portable) newMover(order record.FlowRequest, end *endpoint) mover {
 		r.pace = newPace(end.bytes, float64(order.RateCap))
 	}
 	switch order.Mode {
-	case record.ModeGSO, record.ModeSendmmsg:
+	case modelflow.ModeGSO, modelflow.ModeSendmmsg:
 		r.notes = append(r.notes, order.Mode+": not available here")
 	}
 	r.show()
@@ -52,19 +53,19 @@ func (o *single) receive(int) (n int, err error) {
 	return 1, nil
 }
 
-func (o *single) message(_ int, now, _ int64) message {
-	return message{data: o.data[:o.length], segment: o.length, arrived: now}
+func (o *single) message(_ int, now, _ int64) received {
+	return received{data: o.data[:o.length], segment: o.length, arrived: now}
 }
 
 // singleOut and singleIn are its two sides.
 type singleOut struct{ *single }
 
-func (singleOut) mode() string { return record.ModeSendto }
+func (singleOut) mode() string { return modelflow.ModeSendto }
 func (singleOut) room() int    { return 1 }
 
 type singleIn struct{ *single }
 
-func (singleIn) mode() string { return record.ModeRecv }
+func (singleIn) mode() string { return modelflow.ModeRecv }
 func (o singleIn) room() int  { return len(o.data) }
 
 func (*single) replace(int, error) (packetWriter, string) { return nil, "" }

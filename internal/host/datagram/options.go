@@ -8,19 +8,19 @@ import (
 	"strings"
 
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/science/limits"
 )
 
 // check says what is wrong with an order.
-func check(order record.FlowRequest) error {
+func check(order message.FlowRequest) error {
 	switch {
 	case order.DatagramBytes != 0 && (order.DatagramBytes < minBytes || order.DatagramBytes > maxBytes):
 		return fmt.Errorf("datagrams of %d bytes: expected %d to %d, or 0 for what the route's MTU allows", order.DatagramBytes, minBytes, maxBytes)
-	case order.Mode != "" && !slices.Contains(record.DatagramModes, order.Mode):
-		return fmt.Errorf("mode %.40q for udp: expected one of %s", order.Mode, strings.Join(record.DatagramModes, ", "))
+	case order.Mode != "" && !slices.Contains(modelflow.DatagramModes, order.Mode):
+		return fmt.Errorf("mode %.40q for udp: expected one of %s", order.Mode, strings.Join(modelflow.DatagramModes, ", "))
 	case order.RateCap < 0:
 		return fmt.Errorf("a rate cap of %.0f bit/s: expected a positive rate", float64(order.RateCap))
 	case order.MSS != 0 || order.CongestionControl != "" || order.NoDelay != nil:
@@ -30,7 +30,7 @@ func check(order record.FlowRequest) error {
 }
 
 // prepare sets what has to be there before a socket connects.
-func prepare(order record.FlowRequest, fd int) error {
+func prepare(order message.FlowRequest, fd int) error {
 	if send, receive := order.Buffers(); send != 0 || receive != 0 {
 		if err := sock.SetBuffers(fd, int(send), int(receive)); err != nil {
 			return fmt.Errorf("setting buffers of %d and %d bytes (SO_SNDBUF, SO_RCVBUF): %w", send, receive, err)
@@ -52,7 +52,7 @@ const (
 
 // setOptions completes the options of a connected socket, of which its engine has so
 // many, and finds out what it grants.
-func setOptions(order record.FlowRequest, conn *net.UDPConn, flows int) (*endpoint, error) {
+func setOptions(order message.FlowRequest, conn *net.UDPConn, flows int) (*endpoint, error) {
 	end := &endpoint{
 		conn: conn, bytes: order.DatagramBytes, packets: 1,
 		local:  socket.Unmap(conn.LocalAddr().(*net.UDPAddr).AddrPort()),

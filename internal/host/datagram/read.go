@@ -5,14 +5,15 @@ import (
 	"strings"
 
 	"linerate/internal/host/socket"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
 // Read is every flow's state at this instant, in the order of the orders. The
 // counts of all flows are taken first, each with its own instant.
-func (e *Engine) Read() []record.FlowEnd {
+func (e *Engine) Read() []message.FlowEnd {
 	flows := e.books.All()
-	out := make([]record.FlowEnd, len(flows))
+	out := make([]message.FlowEnd, len(flows))
 	for i, f := range flows {
 		sent, counts := f.tally.sent.Load(), f.tally.read()
 		out[i].AtNs = socket.Now()
@@ -28,7 +29,7 @@ func (e *Engine) Read() []record.FlowEnd {
 }
 
 // describe adds what the books know.
-func (e *Engine) describe(f *flow, out *record.FlowEnd) {
+func (e *Engine) describe(f *flow, out *message.FlowEnd) {
 	out.ID, out.Sends = f.order.ID, f.order.Sends
 	end, how, failure := f.state()
 	out.Error = failure

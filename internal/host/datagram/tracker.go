@@ -83,8 +83,8 @@ func (l *tracker) skip(sequence uint64) {
 	}
 }
 
-// message is one datagram or several, put together by the kernel.
-type message struct {
+// received is one datagram or several, put together by the kernel.
+type received struct {
 	data    []byte
 	segment int    // the size of each but the last
 	dropped uint32 // messages that the socket had thrown away before this one
@@ -95,7 +95,7 @@ type message struct {
 // addMessage enters a message. stray is told of what is not of the flow. timed: how
 // much later than sent the message arrived, on two clocks, may be taken for the
 // delay; it is given once for what was sent at the same instant.
-func (l *tracker) addMessage(m message, stray func([]byte)) (delay int64, timed bool) {
+func (l *tracker) addMessage(m received, stray func([]byte)) (delay int64, timed bool) {
 	l.arrivedBytes += int64(len(m.data))
 	if m.segment < headerBytes || m.cut {
 		l.stray++
@@ -142,7 +142,7 @@ func (l *tracker) parse(b []byte) (sequence uint64, ns int64) {
 // attributeDrops finds out how many of the datagrams that are missing before a message
 // were thrown away at this host's own socket. It counts messages: each was as
 // many datagrams as the largest one so far, at most.
-func (l *tracker) attributeDrops(sequence uint64, m message) {
+func (l *tracker) attributeDrops(sequence uint64, m received) {
 	l.largest = max(l.largest, (len(m.data)+m.segment-1)/m.segment)
 	thrown := int64(m.dropped - l.dropped)
 	l.dropped = m.dropped

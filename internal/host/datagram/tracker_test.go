@@ -122,8 +122,8 @@ func TestLedgerForgets(t *testing.T) {
 }
 
 // packed makes a message of datagrams.
-func packed(size int, sent int64, sequences ...uint64) message {
-	m := message{segment: size, arrived: sent + 5000}
+func packed(size int, sent int64, sequences ...uint64) received {
+	m := received{segment: size, arrived: sent + 5000}
 	for _, s := range sequences {
 		d := make([]byte, size)
 		putHeader(d, s, sent)
@@ -155,9 +155,9 @@ func TestTake(t *testing.T) {
 	cut := packed(100, 2000, 9)
 	cut.cut = true
 	// A frame of a handshake begins so.
-	hello := message{data: append([]byte("linerate"), make([]byte, handshake.FrameBytes-8)...), segment: handshake.FrameBytes}
-	short := message{data: make([]byte, 15), segment: 15}
-	for _, m := range []message{cut, hello, short, {}, {data: append(packed(64, 0, 6).data, make([]byte, 9)...), segment: 64}} {
+	hello := received{data: append([]byte("linerate"), make([]byte, handshake.FrameBytes-8)...), segment: handshake.FrameBytes}
+	short := received{data: make([]byte, 15), segment: 15}
+	for _, m := range []received{cut, hello, short, {}, {data: append(packed(64, 0, 6).data, make([]byte, 9)...), segment: 64}} {
 		l.addMessage(m, stray)
 	}
 	if l.stray != 5 || l.received != before.received+1 || l.next != 7 {
@@ -173,15 +173,15 @@ func TestTake(t *testing.T) {
 func TestBlame(t *testing.T) {
 	for _, test := range []struct {
 		name     string
-		messages []message
+		messages []received
 		lost, in int64
 	}{
-		{"the network", []message{packed(64, 1, 0), packed(64, 2, 5)}, 4, 0},
-		{"the buffer", []message{packed(64, 1, 0), dropping(4, packed(64, 2, 5))}, 4, 4},
-		{"both", []message{packed(64, 1, 0), dropping(1, packed(64, 2, 5))}, 4, 1},
-		{"messages of many", []message{packed(64, 1, 0, 1, 2), dropping(1, packed(64, 2, 6))}, 3, 3},
-		{"nothing of this flow", []message{packed(64, 1, 0), dropping(3, packed(64, 2, 1))}, 0, 0},
-		{"later the network", []message{dropping(2, packed(64, 1, 2)), dropping(2, packed(64, 2, 9))}, 8, 2},
+		{"the network", []received{packed(64, 1, 0), packed(64, 2, 5)}, 4, 0},
+		{"the buffer", []received{packed(64, 1, 0), dropping(4, packed(64, 2, 5))}, 4, 4},
+		{"both", []received{packed(64, 1, 0), dropping(1, packed(64, 2, 5))}, 4, 1},
+		{"messages of many", []received{packed(64, 1, 0, 1, 2), dropping(1, packed(64, 2, 6))}, 3, 3},
+		{"nothing of this flow", []received{packed(64, 1, 0), dropping(3, packed(64, 2, 1))}, 0, 0},
+		{"later the network", []received{dropping(2, packed(64, 1, 2)), dropping(2, packed(64, 2, 9))}, 8, 2},
 	} {
 		var l tracker
 		for _, m := range test.messages {
@@ -193,7 +193,7 @@ func TestBlame(t *testing.T) {
 	}
 }
 
-func dropping(n uint32, m message) message {
+func dropping(n uint32, m received) received {
 	m.dropped = n
 	return m
 }

@@ -23,7 +23,8 @@ import (
 	"linerate/internal/host/program"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/tool"
 	"linerate/internal/model/unit"
 )
@@ -58,10 +59,10 @@ type process struct {
 
 // flow is one end of one connection of a process.
 type flow struct {
-	order   record.FlowRequest
+	order   message.FlowRequest
 	process *process
-	remote  netip.AddrPort // the opener's, or the acceptor's; invalid: not seen yet
-	end     record.FlowEnd // as last read
+	remote  netip.AddrPort  // the opener's, or the acceptor's; invalid: not seen yet
+	end     message.FlowEnd // as last read
 	life    life
 }
 
@@ -84,7 +85,7 @@ func Missing(programs []string) []string {
 }
 
 // take enters the orders of one side, and returns their processes.
-func (e *Engine) take(orders []record.FlowRequest, serves bool) ([]*process, error) {
+func (e *Engine) take(orders []message.FlowRequest, serves bool) ([]*process, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.ctx.Err() != nil {
@@ -109,13 +110,13 @@ func (e *Engine) take(orders []record.FlowRequest, serves bool) ([]*process, err
 		}
 		p := made[i]
 		p.job.Streams++
-		e.flows = append(e.flows, &flow{order: o, process: p, end: record.FlowEnd{ID: o.ID, Sends: o.Sends}})
+		e.flows = append(e.flows, &flow{order: o, process: p, end: message.FlowEnd{ID: o.ID, Sends: o.Sends}})
 	}
 	e.processes = append(e.processes, made...)
 	return made, nil
 }
 
-func newProcess(o record.FlowRequest, serves bool) *process {
+func newProcess(o message.FlowRequest, serves bool) *process {
 	p := &process{name: o.Tool.Process, serves: serves}
 	program, known := tool.Find(o.Tool.Tool)
 	if !known {
@@ -125,7 +126,7 @@ func newProcess(o record.FlowRequest, serves bool) *process {
 	p.tool = program
 	protocol := o.Protocol
 	if protocol == "" {
-		protocol = record.ProtocolTCP
+		protocol = modelflow.TCP
 	}
 	p.job = tool.Job{
 		Protocol: protocol, Reads: o.Sends == serves, MSS: o.MSS, NoDelay: o.NoDelay != nil && *o.NoDelay,
@@ -150,7 +151,7 @@ func newProcess(o record.FlowRequest, serves bool) *process {
 const listenTimeout = 20 * time.Second
 
 // Listen starts the servers, and answers once they listen.
-func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []record.Listening {
+func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []message.Listening {
 	processes, err := e.take(orders, true)
 	if err == nil {
 		err = reserve(processes)
@@ -163,7 +164,7 @@ func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []reco
 		}
 		err = e.await(ctx, processes)
 	}
-	out := make([]record.Listening, len(orders))
+	out := make([]message.Listening, len(orders))
 	for i, o := range orders {
 		out[i].ID = o.ID
 		if err != nil {
@@ -221,7 +222,7 @@ func reserve(processes []*process) error {
 			switch {
 			case p.tool.TwoPorts && port < 65535:
 				second, err = net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(addr, port+1)))
-			case p.job.Protocol == record.ProtocolUDP:
+			case p.job.Protocol == modelflow.UDP:
 				second, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(at))
 			}
 			if err == nil {
@@ -282,11 +283,11 @@ func (e *Engine) await(ctx context.Context, processes []*process) error {
 }
 
 // Connect prepares the clients. They connect when they are started.
-func (e *Engine) Connect(_ context.Context, orders []record.FlowRequest, _ time.Duration) []record.Opened {
+func (e *Engine) Connect(_ context.Context, orders []message.FlowRequest, _ time.Duration) []message.Opened {
 	processes, err := e.take(orders, false)
-	out := make([]record.Opened, len(orders))
+	out := make([]message.Opened, len(orders))
 	for i, o := range orders {
-		out[i] = record.Opened{ID: o.ID, Remote: o.Remote}
+		out[i] = message.Opened{ID: o.ID, Remote: o.Remote}
 		if o.Local.IsValid() {
 			out[i].Local = netip.AddrPortFrom(o.Local, 0)
 		}
@@ -301,12 +302,12 @@ func (e *Engine) Connect(_ context.Context, orders []record.FlowRequest, _ time.
 
 // Offer, Abandon and Settled: there is nothing to wait for. A program's
 // connections open while the trial is under way.
-func (e *Engine) Offer(record.Cookie, *net.TCPConn) bool { return false }
-func (e *Engine) Abandon([]string)                       {}
-func (e *Engine) Settled() bool                          { return true }
+func (e *Engine) Offer(message.Cookie, *net.TCPConn) bool { return false }
+func (e *Engine) Abandon([]string)                        {}
+func (e *Engine) Settled() bool                           { return true }
 
 // Start has the clients started at the trial's start, one after another.
-func (e *Engine) Start(w record.WindowRequest) {
+func (e *Engine) Start(w message.WindowRequest) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.started || e.ctx.Err() != nil {
@@ -358,7 +359,7 @@ func (e *Engine) Busy() []int64 { return nil }
 
 // Printed is what the programs of one side have printed. Clients are waited for,
 // up to the timeout; servers are asked to end. What does not end is killed.
-func (e *Engine) Printed(ctx context.Context, r record.ToolsRequest) []record.Printed {
+func (e *Engine) Printed(ctx context.Context, r message.ToolsRequest) []message.Printed {
 	e.mu.Lock()
 	var mine []*process
 	for _, p := range e.processes {
@@ -374,7 +375,7 @@ func (e *Engine) Printed(ctx context.Context, r record.ToolsRequest) []record.Pr
 		ending.Go(func() { p.End(ctx, r.Servers) })
 	}
 	ending.Wait()
-	out := []record.Printed{}
+	out := []message.Printed{}
 	for _, p := range mine {
 		out = append(out, p.Printed(p.name, program.MaxPrinted(len(mine))))
 	}
@@ -383,7 +384,7 @@ func (e *Engine) Printed(ctx context.Context, r record.ToolsRequest) []record.Pr
 	for i, p := range mine {
 		out[i].Lives = e.lives(p)
 	}
-	slices.SortFunc(out, func(a, b record.Printed) int { return cmp.Compare(a.Process, b.Process) })
+	slices.SortFunc(out, func(a, b message.Printed) int { return cmp.Compare(a.Process, b.Process) })
 	return out
 }
 

@@ -16,7 +16,7 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 	"linerate/internal/model/tool"
 )
 
@@ -32,12 +32,12 @@ func needs(t *testing.T, programs ...string) {
 
 // opened has servers started and clients prepared, of n streams each: every
 // flow's two ends are in two engines, as on two hosts.
-func opened(t *testing.T, orders ...record.FlowRequest) (opener, acceptor *Engine) {
+func opened(t *testing.T, orders ...message.FlowRequest) (opener, acceptor *Engine) {
 	t.Helper()
 	opener, acceptor = New(), New()
 	t.Cleanup(opener.Close)
 	t.Cleanup(acceptor.Close)
-	accepting := make([]record.FlowRequest, len(orders))
+	accepting := make([]message.FlowRequest, len(orders))
 	for i, o := range orders {
 		accepting[i] = o
 		accepting[i].Sends, accepting[i].Local = !o.Sends, netip.MustParseAddr("127.0.0.1")
@@ -56,10 +56,10 @@ func opened(t *testing.T, orders ...record.FlowRequest) (opener, acceptor *Engin
 	return opener, acceptor
 }
 
-func order(id, tool, process string, sends bool, args ...string) record.FlowRequest {
-	return record.FlowRequest{
+func order(id, tool, process string, sends bool, args ...string) message.FlowRequest {
+	return message.FlowRequest{
 		ID: id, Sends: sends, CongestionControl: "reno",
-		Tool: &record.ToolRequest{Tool: tool, Process: process, Args: args},
+		Tool: &message.ToolRequest{Tool: tool, Process: process, Args: args},
 	}
 }
 
@@ -70,7 +70,7 @@ func TestPrograms(t *testing.T) {
 	needs(t, "iperf3", "iperf")
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
-		orders := []record.FlowRequest{
+		orders := []message.FlowRequest{
 			order("a", "iperf3", "p1w", true), order("b", "iperf3", "p1w", true), order("c", "iperf3", "p1w", true),
 			order("d", "iperf3", "p1r", false), order("e", "iperf3", "p1r", false),
 			order("f", "iperf", "p2w", true), order("g", "iperf", "p2w", true),
@@ -92,10 +92,10 @@ func TestPrograms(t *testing.T) {
 		}
 		opener, acceptor := opened(t, orders...)
 		now := sched.Now()
-		w := record.WindowRequest{StartNs: now + 50e6, StopNs: now + 2050e6}
+		w := message.WindowRequest{StartNs: now + 50e6, StopNs: now + 2050e6}
 		opener.Start(w)
 		acceptor.Start(w)
-		var near, far []record.FlowEnd
+		var near, far []message.FlowEnd
 		moved := func() bool {
 			near, far = opener.Read(), acceptor.Read()
 			for i := range near {
@@ -137,8 +137,8 @@ func TestPrograms(t *testing.T) {
 		if t.Failed() {
 			t.FailNow()
 		}
-		clients := opener.Printed(t.Context(), record.ToolsRequest{TimeoutNs: int64(patience)})
-		servers := acceptor.Printed(t.Context(), record.ToolsRequest{Servers: true, TimeoutNs: int64(patience)})
+		clients := opener.Printed(t.Context(), message.ToolsRequest{TimeoutNs: int64(patience)})
+		servers := acceptor.Printed(t.Context(), message.ToolsRequest{Servers: true, TimeoutNs: int64(patience)})
 		if len(clients) != len(servers) || len(clients) < 4 {
 			t.Fatalf("%d clients and %d servers have printed", len(clients), len(servers))
 		}
@@ -153,7 +153,7 @@ func TestPrograms(t *testing.T) {
 
 // hasLived holds what the kernel told of a client's connections against what the
 // client says: what it has written, and for how long.
-func hasLived(t *testing.T, c record.Printed) {
+func hasLived(t *testing.T, c message.Printed) {
 	t.Helper()
 	if c.Process != "p2w" { // iperf says both to the byte and to the millisecond
 		if strings.HasSuffix(c.Process, "r") && len(c.Lives) > 0 {
@@ -195,7 +195,7 @@ func TestProgramThatFails(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
 		opener, _ := opened(t, order("a", "iperf3", "p1w", true, "--no-such-option"))
 		now := sched.Now()
-		opener.Start(record.WindowRequest{StartNs: now, StopNs: now + 1e9})
+		opener.Start(message.WindowRequest{StartNs: now, StopNs: now + 1e9})
 		said := ""
 		for deadline := time.Now().Add(patience); !strings.Contains(said, "iperf3 ended after") && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			said = opener.Read()[0].Error
@@ -207,7 +207,7 @@ func TestProgramThatFails(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
 		e := New()
 		defer e.Close()
-		if o := e.Connect(t.Context(), []record.FlowRequest{absent}, 0)[0]; o.Error != "iperf3 is not installed: apt-get install iperf3" {
+		if o := e.Connect(t.Context(), []message.FlowRequest{absent}, 0)[0]; o.Error != "iperf3 is not installed: apt-get install iperf3" {
 			t.Errorf("not installed: %q", o.Error)
 		}
 	})

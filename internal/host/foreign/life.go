@@ -5,7 +5,7 @@ import (
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // life is what the kernel has told of a connection on which a client sends, from
@@ -13,7 +13,7 @@ import (
 // else is known, so that what has happened there counts as having happened in the
 // middle.
 type life struct {
-	record.Life
+	message.Life
 	seenNs int64 // latest look at which it was there
 	closed bool  // nothing more can be written
 }
@@ -109,8 +109,8 @@ func (e *Engine) watch(stop int64) {
 
 // lives are those of a program's connections that have been seen. Where the program
 // ended first, the kernel was left with what it had written.
-func (e *Engine) lives(p *process) []record.Life {
-	var list []record.Life
+func (e *Engine) lives(p *process) []message.Life {
+	var list []message.Life
 	for _, f := range e.flows {
 		l := f.life
 		if f.process != p || l.FirstNs == 0 {

@@ -7,15 +7,17 @@ import (
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
 // Read is every flow's state at this instant, as the kernel tells of its socket.
-func (e *Engine) Read() []record.FlowEnd {
+func (e *Engine) Read() []message.FlowEnd {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.look(true)
-	ends := make([]record.FlowEnd, len(e.flows))
+	ends := make([]message.FlowEnd, len(e.flows))
 	for i, f := range e.flows {
 		ends[i] = f.end
 	}
@@ -67,7 +69,7 @@ func (e *Engine) look(settle bool) {
 			f.end.Error = err.Error()
 			continue
 		}
-		if f.order.Protocol == record.ProtocolUDP {
+		if f.order.Protocol == modelflow.UDP {
 			f.datagrams()
 			continue
 		}
@@ -160,7 +162,7 @@ func (f *flow) fill(s netlink.Socket) {
 	end.ReceivedBytes = max(0, int64(s.Info.BytesReceived)-s.ReceiveQueue)
 	end.UnreadBytes, end.UnsentBytes = s.ReceiveQueue, s.SendQueue
 	end.WrittenBytes = int64(f.process.acknowledged(s)) + s.SendQueue
-	if f.order.Protocol == record.ProtocolRR {
+	if f.order.Protocol == modelflow.RR {
 		_, response := f.process.tool.Messages(f.process.job)
 		got := int64(s.Info.BytesReceived)
 		if f.process.serves {

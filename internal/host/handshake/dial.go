@@ -10,9 +10,8 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // The opener's datagrams may be lost, and so may the answers: each is sent again,
@@ -28,7 +27,7 @@ var errNoResponse = errors.New("no answer")
 
 // Dial opens a flow: it makes a connected socket, which control prepares, and has the
 // acceptor agree. No timeout: ten seconds.
-func Dial(ctx context.Context, order record.FlowRequest, timeout time.Duration, control func(fd int) error) (*net.UDPConn, error) {
+func Dial(ctx context.Context, order message.FlowRequest, timeout time.Duration, control func(fd int) error) (*net.UDPConn, error) {
 	if timeout <= 0 {
 		timeout = defaultTimeout
 	}
@@ -71,7 +70,7 @@ func Dial(ctx context.Context, order record.FlowRequest, timeout time.Duration, 
 // serve several to different places, as with TCP: the kernel gives a datagram to the
 // socket that is connected to where it is from, and what another gets before it is
 // connected itself has no flow's ticket.
-func Dialer(order record.FlowRequest, control func(fd int) error) *net.Dialer {
+func Dialer(order message.FlowRequest, control func(fd int) error) *net.Dialer {
 	dialer := &net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
 		return socket.WithFD(raw, func(fd int) error {
 			if order.LocalPort != 0 {

@@ -9,7 +9,7 @@ import (
 	"net/netip"
 	"time"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // The frames by which a flow is opened. The opener says hello with the flow's
@@ -39,7 +39,7 @@ type addressCookie [16]byte
 
 type frame struct {
 	kind   kind
-	flow   record.Cookie
+	flow   message.Cookie
 	cookie addressCookie
 }
 
@@ -88,7 +88,7 @@ func newCookieStore() *cookieStore {
 
 // cookie makes the cookie for who shows a ticket from an address, at an instant of
 // the monotonic clock.
-func (b *cookieStore) cookie(from netip.AddrPort, t record.Cookie, ns int64) (c addressCookie) {
+func (b *cookieStore) cookie(from netip.AddrPort, t message.Cookie, ns int64) (c addressCookie) {
 	h := hmac.New(sha256.New, b.secret[:])
 	address := from.Addr().As16()
 	h.Write(address[:])
@@ -100,7 +100,7 @@ func (b *cookieStore) cookie(from netip.AddrPort, t record.Cookie, ns int64) (c 
 }
 
 // valid says that a cookie is good.
-func (b *cookieStore) valid(c addressCookie, from netip.AddrPort, t record.Cookie, ns int64) bool {
+func (b *cookieStore) valid(c addressCookie, from netip.AddrPort, t message.Cookie, ns int64) bool {
 	now, before := b.cookie(from, t, ns), b.cookie(from, t, ns-int64(cookieLifetime))
 	return hmac.Equal(c[:], now[:]) || hmac.Equal(c[:], before[:])
 }

@@ -5,13 +5,13 @@ import (
 	"net/netip"
 	"testing"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // FuzzDecode: whatever comes in is a frame that is written just so, or none.
 func FuzzDecode(f *testing.F) {
 	for _, k := range []kind{kindHello, kindChallenge, kindResponse, kindReady} {
-		f.Add(frame{kind: k, flow: record.Cookie{1, 2, 3}, cookie: addressCookie{4, 5}}.encode())
+		f.Add(frame{kind: k, flow: message.Cookie{1, 2, 3}, cookie: addressCookie{4, 5}}.encode())
 	}
 	f.Add([]byte("linerate"))
 	f.Add([]byte{})
@@ -25,7 +25,7 @@ func FuzzDecode(f *testing.F) {
 // TestCookies: a cookie is good for who got it, for that flow, for a while.
 func TestCookies(t *testing.T) {
 	a, b := newCookieStore(), newCookieStore()
-	from, ticket, now := netip.MustParseAddrPort("192.0.2.1:1000"), record.Cookie{7}, int64(1e12)
+	from, ticket, now := netip.MustParseAddrPort("192.0.2.1:1000"), message.Cookie{7}, int64(1e12)
 	c := a.cookie(from, ticket, now)
 	for name, good := range map[string]bool{
 		"at once":         a.valid(c, from, ticket, now),
@@ -34,7 +34,7 @@ func TestCookies(t *testing.T) {
 		"earlier":         !a.valid(c, from, ticket, now-int64(cookieLifetime)),
 		"another port":    !a.valid(c, netip.AddrPortFrom(from.Addr(), 1001), ticket, now),
 		"another address": !a.valid(c, netip.MustParseAddrPort("192.0.2.2:1000"), ticket, now),
-		"another flow":    !a.valid(c, from, record.Cookie{8}, now),
+		"another flow":    !a.valid(c, from, message.Cookie{8}, now),
 		"another door":    !b.valid(c, from, ticket, now),
 		"none":            !a.valid(addressCookie{}, from, ticket, now),
 	} {

@@ -10,9 +10,8 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // Listener is a port to which flows come. It keeps nothing of those who knock:
@@ -31,9 +30,9 @@ type Handler struct {
 	// Allowed says whether somebody at an address may at all; nil: everybody.
 	Allowed func(netip.Addr) bool
 	// Expects says whether a flow with this ticket is waited for.
-	Expects func(record.Cookie) bool
+	Expects func(message.Cookie) bool
 	// Accept hands over who has come with a ticket.
-	Accept func(record.Cookie, Client)
+	Accept func(message.Cookie, Client)
 }
 
 // Client is somebody at a door who receives at the address he comes from.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // patience bounds waiting for what must come; how long it takes is not judged.
@@ -48,16 +48,16 @@ func caller(t *testing.T, at netip.AddrPort) *net.UDPConn {
 
 // host waits for one flow, and meets who comes for it.
 type host struct {
-	ticket record.Cookie
+	ticket message.Cookie
 	conn   atomic.Pointer[net.UDPConn]
 }
 
-func newHost(ticket record.Cookie) *host { return &host{ticket: ticket} }
+func newHost(ticket message.Cookie) *host { return &host{ticket: ticket} }
 
 func (h *host) guests() Handler {
 	return Handler{
-		Expects: func(t record.Cookie) bool { return t == h.ticket && h.conn.Load() == nil },
-		Accept: func(_ record.Cookie, c Client) {
+		Expects: func(t message.Cookie) bool { return t == h.ticket && h.conn.Load() == nil },
+		Accept: func(_ message.Cookie, c Client) {
 			conn, err := c.Dial(func(int) error { return nil })
 			if err != nil {
 				return
@@ -100,7 +100,7 @@ func open(t *testing.T, g Handler) *Listener {
 // gets no more than he sent until he has shown that he receives at his address.
 func TestDoor(t *testing.T) {
 	const moment = 30 * time.Millisecond
-	ticket := record.Cookie{1, 2, 3}
+	ticket := message.Cookie{1, 2, 3}
 	h := newHost(ticket)
 	d := open(t, h.guests())
 	c := caller(t, d.Addr())
@@ -108,7 +108,7 @@ func TestDoor(t *testing.T) {
 	long := append(hello.encode(), 0)
 	for name, b := range map[string][]byte{
 		"nothing": {}, "garbage": []byte("GET / HTTP/1.0\r\n\r\n"), "half a frame": hello.encode()[:40], "a longer one": long,
-		"another ticket": frame{kind: kindHello, flow: record.Cookie{9}}.encode(), "no ticket": frame{kind: kindHello}.encode(),
+		"another ticket": frame{kind: kindHello, flow: message.Cookie{9}}.encode(), "no ticket": frame{kind: kindHello}.encode(),
 		"a cookie of its own": frame{kind: kindResponse, flow: ticket, cookie: addressCookie{5}}.encode(),
 		"our own words":       frame{kind: kindReady, flow: ticket}.encode(),
 		"the other own words": frame{kind: kindChallenge, flow: ticket}.encode(),
@@ -147,7 +147,7 @@ func TestDoor(t *testing.T) {
 
 // TestDoorAllows: who is not allowed gets nothing, whatever he knows.
 func TestDoorAllows(t *testing.T) {
-	ticket := record.Cookie{7}
+	ticket := message.Cookie{7}
 	guests := newHost(ticket).guests()
 	guests.Allowed = func(a netip.Addr) bool { return !a.IsLoopback() }
 	d := open(t, guests)

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // Launcher starts programs, all from one thread that lives until it is closed:
@@ -202,10 +202,10 @@ func (p *Program) Last() string {
 func (p *Program) Said() string { return p.text.String() + p.wrong.String() }
 
 // Printed is the program's life; it has ended.
-func (p *Program) Printed(process string, most int) record.Printed {
-	out := record.Printed{
+func (p *Program) Printed(process string, most int) message.Printed {
+	out := message.Printed{
 		Process: process, Command: p.cmd.Args, StartNs: p.startNs, EndNs: p.endNs, Status: p.status,
-		Text: p.text.end(most), Errors: p.wrong.end(record.MaxPrinted),
+		Text: p.text.end(most), Errors: p.wrong.end(message.MaxPrinted),
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -221,7 +221,7 @@ const maxText = 1 << 20
 
 // MaxPrinted is how much of it is handed over: all programs' words are one message.
 func MaxPrinted(programs int) int {
-	return max(record.MaxPrinted, min(maxText, 16<<20/max(programs, 1)))
+	return max(message.MaxPrinted, min(maxText, 16<<20/max(programs, 1)))
 }
 
 // words keeps the end of what is written to it.

@@ -12,10 +12,9 @@ import (
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/agent"
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // Tags of what the door watches.
@@ -130,7 +129,7 @@ func (s *server) allowedFD(fd int) bool {
 
 // offerSocket gives a connection to the conductor that waits for it, without the
 // cookie that was only looked at.
-func (s *server) offerSocket(cookie record.Cookie, fd, shown int) (taken, more bool) {
+func (s *server) offerSocket(cookie message.Cookie, fd, shown int) (taken, more bool) {
 	s.mu.Lock()
 	clients := s.clients
 	s.mu.Unlock()

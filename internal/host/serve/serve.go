@@ -25,6 +25,7 @@ import (
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/agent"
 	"linerate/internal/host/handshake"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -46,7 +47,7 @@ type Options struct {
 	// Clients is how many are served at the same time.
 	Clients int
 	// Bounds are for each of them.
-	Bounds record.Bounds
+	Bounds message.Bounds
 	// Iperf3 is where clients of iperf3 are answered; nil: nowhere.
 	Iperf3 *Iperf3
 	// OnSession is told of each visit, one at a time.
@@ -230,17 +231,17 @@ func (s *server) report(v Session) {
 }
 
 // offer gives a flow's connection to the conductor that waits for it.
-func (s *server) offer(cookie record.Cookie, conn *net.TCPConn) bool {
+func (s *server) offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	return slices.ContainsFunc(s.conductors(), func(g *agent.Client) bool { return g.Offer(cookie, conn) })
 }
 
 // expects says whether a flow of datagrams of some conductor waits for a cookie.
-func (s *server) expects(cookie record.Cookie) bool {
+func (s *server) expects(cookie message.Cookie) bool {
 	return slices.ContainsFunc(s.conductors(), func(g *agent.Client) bool { return g.Expects(cookie) })
 }
 
 // acceptFlow lets a flow of datagrams in to the conductor that waits for it.
-func (s *server) acceptFlow(cookie record.Cookie, caller handshake.Client) {
+func (s *server) acceptFlow(cookie message.Cookie, caller handshake.Client) {
 	_ = slices.ContainsFunc(s.conductors(), func(g *agent.Client) bool { return g.Admit(cookie, caller) })
 }
 

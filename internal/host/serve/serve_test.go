@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"linerate/internal/bus/greeting"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // open runs a server on loopback and returns its address and what it tells.
 func open(t *testing.T, change func(*Options)) (at string, visits <-chan Session) {
 	t.Helper()
 	told := make(chan Session, 100)
-	o := Options{Clients: 2, Bounds: record.Bounds{Flows: 2, DurationS: 1}, OnSession: func(v Session) { told <- v }}
+	o := Options{Clients: 2, Bounds: message.Bounds{Flows: 2, DurationS: 1}, OnSession: func(v Session) { told <- v }}
 	change(&o)
 	l, err := Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {

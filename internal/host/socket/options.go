@@ -8,13 +8,13 @@ import (
 	"syscall"
 
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // Prepare sets what has to be there before a socket connects or listens. What a
 // listener has, the connections it accepts inherit (except TCP_NODELAY, which
 // package net sets on every connection).
-func Prepare(order record.FlowRequest, fd int) error {
+func Prepare(order message.FlowRequest, fd int) error {
 	if order.MSS != 0 {
 		if err := sock.SetMaxSeg(fd, order.MSS); err != nil {
 			return fmt.Errorf("setting the maximum segment size (TCP_MAXSEG) to %d bytes: %w; Linux takes 88 to 32767", order.MSS, err)
@@ -40,7 +40,7 @@ func Prepare(order record.FlowRequest, fd int) error {
 // PrepareAccepted is Prepare for a connection from a listener that knew nothing
 // of the order. What had to be agreed when it was opened, the opener has asked
 // for: it has the same order, and its segment size holds both ways.
-func PrepareAccepted(order record.FlowRequest, fd int) error {
+func PrepareAccepted(order message.FlowRequest, fd int) error {
 	order.MSS = 0
 	_, window := order.Buffers()
 	if err := Prepare(order, fd); err != nil || window == 0 {
@@ -65,7 +65,7 @@ func congestionHint(err error) string {
 }
 
 // Control runs Prepare on a socket that package net has just made.
-func Control(order record.FlowRequest, connects bool) func(string, string, syscall.RawConn) error {
+func Control(order message.FlowRequest, connects bool) func(string, string, syscall.RawConn) error {
 	return func(_, _ string, raw syscall.RawConn) error {
 		return WithFD(raw, func(fd int) error {
 			// The same port may serve connections to different places.
@@ -86,7 +86,7 @@ func Control(order record.FlowRequest, connects bool) func(string, string, sysca
 
 // LeavePort has bind(2) leave the choice of the port to connect(2), which
 // knows between which ends it has to be free; unless the order wants it otherwise.
-func LeavePort(order record.FlowRequest, fd int) error {
+func LeavePort(order message.FlowRequest, fd int) error {
 	if order.BindNoPort != nil && !*order.BindNoPort {
 		return nil
 	}

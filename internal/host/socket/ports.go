@@ -9,13 +9,14 @@ import (
 	"syscall"
 
 	"linerate/internal/kernel/proc"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
 // PortsExhausted tells from the error of opening a connection whether there was no
 // port left for it. nil: that was not why. Of the order's connections, so
 // many are open, from local if there is any.
-func PortsExhausted(order record.FlowRequest, local netip.Addr, open int, err error) *record.PortsExhausted {
+func PortsExhausted(order message.FlowRequest, local netip.Addr, open int, err error) *record.PortsExhausted {
 	call, ok := errors.AsType[*os.SyscallError](err)
 	if !ok || order.LocalPort != 0 {
 		return nil

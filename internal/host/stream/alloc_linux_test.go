@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 )
 
 // TestMoversDoNotAllocate: while bytes move, nothing is allocated per system
 // call: a garbage collector's work would be the generator's, not the network's.
 func TestMoversDoNotAllocate(t *testing.T) {
-	for name, order := range map[string]record.FlowRequest{
+	for name, order := range map[string]message.FlowRequest{
 		"plain": {}, "on a schedule": {WriteCap: 2e9, ReadCap: 4e9},
 	} {
 		sender, receiver := engine(t, platform), engine(t, platform)
@@ -36,15 +37,15 @@ func TestMoversDoNotAllocate(t *testing.T) {
 // TestWhoNaps: only a receiver whose window is not small may sleep while data comes.
 func TestWhoNaps(t *testing.T) {
 	for _, test := range []struct {
-		order record.FlowRequest
+		order message.FlowRequest
 		naps  bool
 	}{
-		{record.FlowRequest{Mode: record.ModeAuto}, true},
-		{record.FlowRequest{Mode: record.ModeAuto, SendBuffer: 64 << 10}, true},
-		{record.FlowRequest{Mode: record.ModeAuto, ReceiveBuffer: 64 << 10}, false},
-		{record.FlowRequest{Mode: record.ModeAuto, Window: 64 << 10}, false},
-		{record.FlowRequest{Mode: record.ModeCopy}, true},
-		{record.FlowRequest{}, false},
+		{message.FlowRequest{Mode: modelflow.ModeAuto}, true},
+		{message.FlowRequest{Mode: modelflow.ModeAuto, SendBuffer: 64 << 10}, true},
+		{message.FlowRequest{Mode: modelflow.ModeAuto, ReceiveBuffer: 64 << 10}, false},
+		{message.FlowRequest{Mode: modelflow.ModeAuto, Window: 64 << 10}, false},
+		{message.FlowRequest{Mode: modelflow.ModeCopy}, true},
+		{message.FlowRequest{}, false},
 	} {
 		r := (direct{}).newMover(test.order).(*directMover)
 		if (r.coalescer != nil) != test.naps {

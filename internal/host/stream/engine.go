@@ -12,7 +12,7 @@ import (
 
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/socket"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // earlyEnd is how much before the agreed stop a receiver may see the end of the
@@ -34,7 +34,7 @@ func New() *Engine { return with(platform) }
 func with(m backend) *Engine { return &Engine{backend: m, books: socket.NewBooks[*flow]()} }
 
 // add makes a flow for each order. False: the engine is closed.
-func (e *Engine) add(orders []record.FlowRequest) ([]*flow, bool) {
+func (e *Engine) add(orders []message.FlowRequest) ([]*flow, bool) {
 	flows := make([]*flow, len(orders))
 	for i, order := range orders {
 		flows[i] = &flow{order: order}
@@ -47,8 +47,8 @@ func (e *Engine) add(orders []record.FlowRequest) ([]*flow, bool) {
 // connection and then closes. An order with a cookie gets no socket: its
 // connection is to be offered. The reply has one entry per order, in order; an
 // order that fails says so there and does not keep the others from listening.
-func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []record.Listening {
-	out := make([]record.Listening, len(orders))
+func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []message.Listening {
+	out := make([]message.Listening, len(orders))
 	flows, ok := e.add(orders)
 	for i, order := range orders {
 		out[i].ID = order.ID
@@ -77,7 +77,7 @@ func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []reco
 	return out
 }
 
-func listen(ctx context.Context, order record.FlowRequest) (*net.TCPListener, error) {
+func listen(ctx context.Context, order message.FlowRequest) (*net.TCPListener, error) {
 	if err := checkMode(order); err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (e *Engine) accept(f *flow, l *net.TCPListener) {
 // Offer hands over a connection that has shown a cookie at a port that
 // flows share. False: no flow of this engine waits for it, and the connection is
 // still the caller's.
-func (e *Engine) Offer(cookie record.Cookie, conn *net.TCPConn) bool {
+func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	flows := e.books.All()
 	i := slices.IndexFunc(flows, func(f *flow) bool { return f.take(cookie) })
 	if i < 0 {
@@ -147,8 +147,8 @@ const dialStagger = 5 * time.Millisecond
 // most; the others are opened all at once. So neighbours are asked for one after
 // another, as programs that are started by people do, and who answers first is
 // the network's doing rather than a race among our own questions.
-func (e *Engine) Connect(ctx context.Context, orders []record.FlowRequest, timeout time.Duration) []record.Opened {
-	out := make([]record.Opened, len(orders))
+func (e *Engine) Connect(ctx context.Context, orders []message.FlowRequest, timeout time.Duration) []message.Opened {
+	out := make([]message.Opened, len(orders))
 	flows, ok := e.add(orders)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -217,7 +217,7 @@ func (e *Engine) dial(ctx context.Context, f *flow, timeout time.Duration) bool 
 
 // Dial opens a connection with an order's options, on which nothing has been said
 // yet. It is the caller's.
-func Dial(ctx context.Context, order record.FlowRequest, timeout time.Duration) (*net.TCPConn, error) {
+func Dial(ctx context.Context, order message.FlowRequest, timeout time.Duration) (*net.TCPConn, error) {
 	if !order.Remote.IsValid() {
 		return nil, fmt.Errorf("connect: flow %s has no remote address", order.ID)
 	}
@@ -239,8 +239,8 @@ func Dial(ctx context.Context, order record.FlowRequest, timeout time.Duration) 
 // Adopt makes a flow of a connection that the caller has opened with Dial and on
 // which it has said what the peer wants to hear first. It belongs to the engine
 // then, whatever the answer.
-func (e *Engine) Adopt(order record.FlowRequest, conn *net.TCPConn) error {
-	flows, ok := e.add([]record.FlowRequest{order})
+func (e *Engine) Adopt(order message.FlowRequest, conn *net.TCPConn) error {
+	flows, ok := e.add([]message.FlowRequest{order})
 	if !ok {
 		reset(conn)
 		return errors.New(socket.EngineClosed)
@@ -262,7 +262,7 @@ func (e *Engine) Adopt(order record.FlowRequest, conn *net.TCPConn) error {
 }
 
 // sendCookie presents the flow's cookie, which is not counted among its bytes.
-func sendCookie(conn net.Conn, cookie record.Cookie, timeout time.Duration) error {
+func sendCookie(conn net.Conn, cookie message.Cookie, timeout time.Duration) error {
 	if timeout > 0 {
 		if err := conn.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
 			return err
@@ -348,7 +348,7 @@ func (e *Engine) Settled() bool {
 // stop, both in kernel.Now's nanoseconds, and returns at once. A sender that
 // stops closes its direction, so that receivers reach the end of the stream; the
 // connection stays open for readings until Close. Only the first call counts.
-func (e *Engine) Start(w record.WindowRequest) {
+func (e *Engine) Start(w message.WindowRequest) {
 	e.books.Start(w.StartNs, func() {
 		e.signals.stop.Store(w.StopNs)
 	})

@@ -10,10 +10,9 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // TestConservation: whatever is read was written; what was written is with the
@@ -29,7 +28,7 @@ func TestConservation(t *testing.T) {
 		}{{"write", true}, {"read", false}} {
 			t.Run(m.name+"/"+direction.name, func(t *testing.T) {
 				opener, acceptor := engine(t, m.backend), engine(t, m.backend)
-				join(t, opener, acceptor, loopback, orders(4, record.FlowRequest{RateCap: 100e6}), direction.openerSends)
+				join(t, opener, acceptor, loopback, orders(4, message.FlowRequest{RateCap: 100e6}), direction.openerSends)
 				sender, receiver := opener, acceptor
 				if !direction.openerSends {
 					sender, receiver = acceptor, opener
@@ -77,7 +76,7 @@ func TestConservation(t *testing.T) {
 // TestKernelAgrees: acknowledged and waiting bytes make up what was written.
 func TestKernelAgrees(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(3, record.FlowRequest{RateCap: 200e6}), true)
+	join(t, sender, receiver, loopback, orders(3, message.FlowRequest{RateCap: 200e6}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	for range 20 {
@@ -102,10 +101,10 @@ func TestKernelAgrees(t *testing.T) {
 // readings give a window and a difference for each flow.
 func TestCommonWindow(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(20, record.FlowRequest{RateCap: 20e6}), true)
+	join(t, sender, receiver, loopback, orders(20, message.FlowRequest{RateCap: 20e6}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
-	var edges [2][]record.FlowEnd
+	var edges [2][]message.FlowEnd
 	for i := range edges {
 		began := sched.Now()
 		edges[i] = receiver.Read()
@@ -140,12 +139,12 @@ func TestCommonWindow(t *testing.T) {
 // the first Start counts.
 func TestStartIsCommon(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(10, record.FlowRequest{RateCap: 100e6}), true)
+	join(t, sender, receiver, loopback, orders(10, message.FlowRequest{RateCap: 100e6}), true)
 	at := sched.Now() + int64(150*time.Millisecond)
 	stop := at + int64(500*time.Millisecond)
 	for _, e := range []*Engine{sender, receiver} {
-		e.Start(record.WindowRequest{StartNs: at, StopNs: stop})
-		e.Start(record.WindowRequest{StartNs: at - int64(140*time.Millisecond), StopNs: stop + int64(time.Hour)})
+		e.Start(message.WindowRequest{StartNs: at, StopNs: stop})
+		e.Start(message.WindowRequest{StartNs: at - int64(140*time.Millisecond), StopNs: stop + int64(time.Hour)})
 	}
 	moved(t, receiver)
 	for _, end := range sender.Read() {
@@ -167,11 +166,11 @@ func TestStartIsCommon(t *testing.T) {
 func TestIPv6(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
 	at := netip.IPv6Loopback()
-	if l := receiver.Listen(context.Background(), []record.FlowRequest{{ID: "probe", Local: at}}); l[0].Error != "" {
+	if l := receiver.Listen(context.Background(), []message.FlowRequest{{ID: "probe", Local: at}}); l[0].Error != "" {
 		kerneltest.Skip(t, "no IPv6 loopback here: "+l[0].Error)
 	}
 	receiver = engine(t, platform)
-	join(t, sender, receiver, at, orders(2, record.FlowRequest{RateCap: 50e6, Local: at}), true)
+	join(t, sender, receiver, at, orders(2, message.FlowRequest{RateCap: 50e6, Local: at}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	for _, end := range sender.Read() {
@@ -192,14 +191,14 @@ func TestSourcePort(t *testing.T) {
 	}
 	port := socket.AddrPort(l.Addr()).Port() // free again in a moment
 	l.Close()
-	join(t, sender, receiver, at, orders(2, record.FlowRequest{Local: from, LocalPort: port}), true)
+	join(t, sender, receiver, at, orders(2, message.FlowRequest{Local: from, LocalPort: port}), true)
 	for _, end := range sender.Read() {
 		if end.Local.Port() != port {
 			t.Errorf("%s is at %s, want port %d", end.ID, end.Local, port)
 		}
 	}
-	again := record.FlowRequest{ID: "again", Sends: true, Local: from, LocalPort: port, Remote: receiver.Read()[0].Local}
-	if o := sender.Connect(context.Background(), []record.FlowRequest{again}, patience)[0]; o.Error == "" {
+	again := message.FlowRequest{ID: "again", Sends: true, Local: from, LocalPort: port, Remote: receiver.Read()[0].Local}
+	if o := sender.Connect(context.Background(), []message.FlowRequest{again}, patience)[0]; o.Error == "" {
 		t.Error("two connections between the same two ends")
 	}
 }
@@ -207,12 +206,12 @@ func TestSourcePort(t *testing.T) {
 // TestAnyAddress: without a local address a listener takes connections to any.
 func TestAnyAddress(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	l := receiver.Listen(context.Background(), []record.FlowRequest{{ID: "f1"}})[0]
+	l := receiver.Listen(context.Background(), []message.FlowRequest{{ID: "f1"}})[0]
 	if l.Error != "" {
 		t.Fatal(l.Error)
 	}
 	to := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.77"), l.Local.Port())
-	o := sender.Connect(context.Background(), []record.FlowRequest{{ID: "f1", Sends: true, Remote: to}}, patience)[0]
+	o := sender.Connect(context.Background(), []message.FlowRequest{{ID: "f1", Sends: true, Remote: to}}, patience)[0]
 	if o.Error != "" {
 		t.Fatal(o.Error)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // contains checks that a message says everything it should.
@@ -38,7 +38,7 @@ func nobody(t *testing.T) netip.AddrPort {
 func TestOneFailureIsNoOnesElse(t *testing.T) {
 	acceptor, opener := engine(t, platform), engine(t, platform)
 	foreign := netip.MustParseAddr("192.0.2.1") // RFC 5737: nobody's
-	listening := acceptor.Listen(context.Background(), []record.FlowRequest{
+	listening := acceptor.Listen(context.Background(), []message.FlowRequest{
 		{ID: "foreign", Local: foreign},
 		{ID: "cc", Local: loopback, CongestionControl: "nosuch"},
 		{ID: "good", Local: loopback},
@@ -49,7 +49,7 @@ func TestOneFailureIsNoOnesElse(t *testing.T) {
 		t.Fatal(listening[2].Error)
 	}
 	closed := nobody(t)
-	opened := opener.Connect(context.Background(), []record.FlowRequest{
+	opened := opener.Connect(context.Background(), []message.FlowRequest{
 		{ID: "refused", Sends: true, Remote: closed},
 		{ID: "foreign", Sends: true, Local: foreign, Remote: listening[2].Local},
 		{ID: "cc", Sends: true, CongestionControl: "nosuch", Remote: listening[2].Local},
@@ -78,7 +78,7 @@ func TestOneFailureIsNoOnesElse(t *testing.T) {
 // TestNobodyConnects: a flow waits until it is abandoned.
 func TestNobodyConnects(t *testing.T) {
 	e := engine(t, platform)
-	e.Listen(context.Background(), orders(2, record.FlowRequest{Local: loopback}))
+	e.Listen(context.Background(), orders(2, message.FlowRequest{Local: loopback}))
 	if e.Settled() {
 		t.Error("nobody has come, and nothing is waited for")
 	}
@@ -100,8 +100,8 @@ func TestPeerVanishes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			opener := engine(t, platform)
 			doomed, lasting := engine(t, platform), engine(t, platform)
-			join(t, opener, doomed, loopback, orders(1, record.FlowRequest{RateCap: 100e6}), openerSends)
-			join(t, opener, lasting, loopback, orders(1, record.FlowRequest{RateCap: 100e6}), openerSends)
+			join(t, opener, doomed, loopback, orders(1, message.FlowRequest{RateCap: 100e6}), openerSends)
+			join(t, opener, lasting, loopback, orders(1, message.FlowRequest{RateCap: 100e6}), openerSends)
 			start(time.Hour, opener, doomed, lasting)
 			moved(t, opener)
 			doomed.Close()
@@ -121,7 +121,7 @@ func TestPeerVanishes(t *testing.T) {
 // TestEarlyEnd: a stream that ends in good order, but too early, broke off.
 func TestEarlyEnd(t *testing.T) {
 	e := engine(t, platform)
-	l := e.Listen(context.Background(), orders(1, record.FlowRequest{Local: loopback}))[0]
+	l := e.Listen(context.Background(), orders(1, message.FlowRequest{Local: loopback}))[0]
 	conn, err := net.Dial("tcp", l.Local.String())
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestEarlyEnd(t *testing.T) {
 // TestAfterClose: a closed engine takes no orders, keeps its counts, and says so.
 func TestAfterClose(t *testing.T) {
 	e, peer := engine(t, platform), engine(t, platform)
-	join(t, e, peer, loopback, orders(1, record.FlowRequest{RateCap: 100e6}), true)
+	join(t, e, peer, loopback, orders(1, message.FlowRequest{RateCap: 100e6}), true)
 	start(time.Hour, e, peer)
 	moved(t, e)
 	e.Close()
@@ -148,13 +148,13 @@ func TestAfterClose(t *testing.T) {
 	if end.Alive || end.Info != nil || end.WrittenBytes == 0 || end.Error != "closed" {
 		t.Errorf("after Close: %+v", end)
 	}
-	if l := e.Listen(context.Background(), orders(1, record.FlowRequest{})); l[0].Error != socket.EngineClosed {
+	if l := e.Listen(context.Background(), orders(1, message.FlowRequest{})); l[0].Error != socket.EngineClosed {
 		t.Errorf("listen: %+v", l)
 	}
-	if o := e.Connect(context.Background(), orders(1, record.FlowRequest{}), 0); o[0].Error != socket.EngineClosed {
+	if o := e.Connect(context.Background(), orders(1, message.FlowRequest{}), 0); o[0].Error != socket.EngineClosed {
 		t.Errorf("connect: %+v", o)
 	}
-	e.Start(record.WindowRequest{})
+	e.Start(message.WindowRequest{})
 	e.Light()
 	e.Abandon([]string{"f1"})
 }
@@ -170,6 +170,6 @@ func TestConnectIsAbandoned(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	remote := l.Addr().(*net.TCPAddr).AddrPort()
-	o := e.Connect(ctx, []record.FlowRequest{{ID: "f1", Remote: remote}}, 0)[0]
+	o := e.Connect(ctx, []message.FlowRequest{{ID: "f1", Remote: remote}}, 0)[0]
 	contains(t, o.Error, fmt.Sprintf("connect any address → %s: abandoned", remote))
 }

@@ -7,12 +7,12 @@ import (
 	"sync"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // flow is one end of one connection: its order, its counts and what became of it.
 type flow struct {
-	order record.FlowRequest
+	order message.FlowRequest
 	tally tally
 
 	mu       sync.Mutex // never taken while bytes move
@@ -81,7 +81,7 @@ func (f *flow) expects() bool {
 }
 
 // take says, once, that a connection with this cookie is the flow's.
-func (f *flow) take(cookie record.Cookie) bool {
+func (f *flow) take(cookie message.Cookie) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.order.Cookie != cookie || f.closed || f.failure != "" || !f.expects() {

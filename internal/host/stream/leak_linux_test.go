@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // descriptors lists what this process has open.
@@ -57,15 +57,15 @@ func timeWaits(t *testing.T, ports map[uint16]bool) int {
 func TestNothingIsLeft(t *testing.T) {
 	exercise := func() map[uint16]bool {
 		opener, acceptor := engine(t, platform), engine(t, platform)
-		join(t, opener, acceptor, loopback, orders(20, record.FlowRequest{RateCap: 10e6}), true)
-		join(t, opener, acceptor, loopback, orders(20, record.FlowRequest{RateCap: 10e6}), false)
+		join(t, opener, acceptor, loopback, orders(20, message.FlowRequest{RateCap: 10e6}), true)
+		join(t, opener, acceptor, loopback, orders(20, message.FlowRequest{RateCap: 10e6}), false)
 		idle, idlePeer := engine(t, platform), engine(t, platform) // connected, never started
-		join(t, idle, idlePeer, loopback, orders(5, record.FlowRequest{}), true)
+		join(t, idle, idlePeer, loopback, orders(5, message.FlowRequest{}), true)
 		done, donePeer := engine(t, platform), engine(t, platform) // ended in good order
-		join(t, done, donePeer, loopback, orders(5, record.FlowRequest{RateCap: 10e6}), true)
+		join(t, done, donePeer, loopback, orders(5, message.FlowRequest{RateCap: 10e6}), true)
 		start(20*time.Millisecond, done, donePeer)
-		acceptor.Listen(context.Background(), orders(5, record.FlowRequest{Local: loopback})) // never used
-		opener.Connect(context.Background(), orders(5, record.FlowRequest{Remote: nobody(t)}), patience)
+		acceptor.Listen(context.Background(), orders(5, message.FlowRequest{Local: loopback})) // never used
+		opener.Connect(context.Background(), orders(5, message.FlowRequest{Remote: nobody(t)}), patience)
 		start(time.Hour, opener)
 		moved(t, donePeer)
 		eventually(t, "some of the flows move", func() bool { return opener.Read()[0].WrittenBytes > 0 })
@@ -100,8 +100,8 @@ func TestNothingIsLeft(t *testing.T) {
 // TestManyFlows: 300 flows at once, both ways, all counted.
 func TestManyFlows(t *testing.T) {
 	opener, acceptor := engine(t, platform), engine(t, platform)
-	join(t, opener, acceptor, loopback, orders(150, record.FlowRequest{RateCap: 2e6}), true)
-	join(t, opener, acceptor, loopback, orders(150, record.FlowRequest{RateCap: 2e6}), false)
+	join(t, opener, acceptor, loopback, orders(150, message.FlowRequest{RateCap: 2e6}), true)
+	join(t, opener, acceptor, loopback, orders(150, message.FlowRequest{RateCap: 2e6}), false)
 	start(time.Hour, opener, acceptor)
 	moved(t, opener)
 	moved(t, acceptor)

@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 )
 
 // BenchmarkMode is one flow, and four, in each mode, from one network namespace
@@ -13,7 +14,7 @@ import (
 // comparing modes on one machine, in turn and more than once (-count).
 func BenchmarkMode(b *testing.B) {
 	for _, flows := range []int{1, 4} {
-		for _, mode := range append([]string{""}, record.Modes...) {
+		for _, mode := range append([]string{""}, modelflow.Modes...) {
 			name := mode
 			if name == "" {
 				name = "plain"
@@ -21,7 +22,7 @@ func BenchmarkMode(b *testing.B) {
 			b.Run(fmt.Sprintf("%d/%s", flows, name), func(b *testing.B) {
 				var bits, cpu float64
 				for b.Loop() {
-					r := pair(b, pairTask{Flows: orders(flows, record.FlowRequest{Mode: mode, CongestionControl: "cubic"}), Duration: time.Second})
+					r := pair(b, pairTask{Flows: orders(flows, message.FlowRequest{Mode: mode, CongestionControl: "cubic"}), Duration: time.Second})
 					bits += r.BitsPerSecond
 					cpu += r.CPUSeconds / (r.BitsPerSecond / 8e9)
 					b.Logf("%s by %d KiB; %s", r.Sent[0].Mode, r.Sent[0].CallBytes>>10, r.Sent[0].ModeNote)

@@ -19,15 +19,16 @@ import (
 
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/kerneltest"
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 )
 
 // eachMode runs a test in each mode, with a thread for each flow and without.
 func eachMode(t *testing.T, test func(t *testing.T, mode string)) {
-	for _, mode := range record.Modes {
+	for _, mode := range modelflow.Modes {
 		t.Run(mode, func(t *testing.T) { test(t, mode) })
 	}
-	for _, mode := range []string{record.ModeSplice, record.ModeZeroCopy, record.ModeSendfile, record.ModeCopy, record.ModeAuto} {
+	for _, mode := range []string{modelflow.ModeSplice, modelflow.ModeZeroCopy, modelflow.ModeSendfile, modelflow.ModeCopy, modelflow.ModeAuto} {
 		t.Run(mode+" in the poller", func(t *testing.T) {
 			for socket.ReserveThread() {
 				defer socket.ReleaseThread()
@@ -42,7 +43,7 @@ func eachMode(t *testing.T, test func(t *testing.T, mode string)) {
 func TestModeConservation(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		sender, receiver := engine(t, platform), engine(t, platform)
-		join(t, sender, receiver, loopback, orders(2, record.FlowRequest{Mode: mode, RateCap: 400e6}), true)
+		join(t, sender, receiver, loopback, orders(2, message.FlowRequest{Mode: mode, RateCap: 400e6}), true)
 		start(350*time.Millisecond, sender, receiver)
 		var before []int64
 		eventually(t, "the senders stop and all arrives", func() bool {
@@ -57,8 +58,8 @@ func TestModeConservation(t *testing.T) {
 			still := slices.Equal(now, before) && !slices.Contains(now, 0)
 			before = now
 			time.Sleep(30 * time.Millisecond)
-			return still && !slices.ContainsFunc(received, func(e record.FlowEnd) bool {
-				return !slices.ContainsFunc(written, func(w record.FlowEnd) bool { return w.ID == e.ID && w.WrittenBytes == e.ReceivedBytes })
+			return still && !slices.ContainsFunc(received, func(e message.FlowEnd) bool {
+				return !slices.ContainsFunc(written, func(w message.FlowEnd) bool { return w.ID == e.ID && w.WrittenBytes == e.ReceivedBytes })
 			})
 		})
 		for _, end := range slices.Concat(sender.Read(), receiver.Read()) {
@@ -66,11 +67,11 @@ func TestModeConservation(t *testing.T) {
 				t.Errorf("%s: alive %v, %q", end.ID, end.Alive, end.Error)
 			}
 			switch {
-			case end.Sends && mode != record.ModeAuto && end.Mode != mode:
+			case end.Sends && mode != modelflow.ModeAuto && end.Mode != mode:
 				t.Errorf("%s sends by %q (%s), want %q", end.ID, end.Mode, end.ModeNote, mode)
-			case end.Sends && !slices.Contains(record.Modes, end.Mode), end.CallBytes == 0:
+			case end.Sends && !slices.Contains(modelflow.Modes, end.Mode), end.CallBytes == 0:
 				t.Errorf("%s sends by %q in calls of %d bytes", end.ID, end.Mode, end.CallBytes)
-			case !end.Sends && (end.Mode == record.ModeCopy) != (mode == record.ModeCopy):
+			case !end.Sends && (end.Mode == modelflow.ModeCopy) != (mode == modelflow.ModeCopy):
 				t.Errorf("%s receives by %q in mode %s", end.ID, end.Mode, mode)
 			}
 		}
@@ -80,16 +81,16 @@ func TestModeConservation(t *testing.T) {
 // TestModeChosen: a flow that is to choose comes to an end with it, says what
 // it has found, and moves bytes on.
 func TestModeChosen(t *testing.T) {
-	for _, mode := range []string{record.ModeAuto, record.ModeWrite} {
+	for _, mode := range []string{modelflow.ModeAuto, modelflow.ModeWrite} {
 		t.Run(mode, func(t *testing.T) {
 			sender, receiver := engine(t, platform), engine(t, platform)
-			join(t, sender, receiver, loopback, orders(1, record.FlowRequest{Mode: mode, RateCap: 1e9}), true)
+			join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Mode: mode, RateCap: 1e9}), true)
 			start(time.Hour, sender, receiver)
 			eventually(t, "the choice", func() bool { return strings.Contains(sender.Read()[0].ModeNote, "tried") })
 			end := sender.Read()[0]
 			t.Logf("%s by %d KiB; %s", end.Mode, end.CallBytes>>10, end.ModeNote)
 			contains(t, end.ModeNote, "write 128 KiB", "write 1024 KiB")
-			if mode == record.ModeAuto {
+			if mode == modelflow.ModeAuto {
 				contains(t, end.ModeNote, "splice 64 KiB", "splice 1024 KiB", "sendfile", "zerocopy")
 			}
 			eventually(t, "it goes on", func() bool {
@@ -105,7 +106,7 @@ func TestModeBreaks(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		for name, openerSends := range map[string]bool{"receiver": true, "sender": false} {
 			opener, doomed := engine(t, platform), engine(t, platform)
-			join(t, opener, doomed, loopback, orders(1, record.FlowRequest{Mode: mode, RateCap: 1e9}), openerSends)
+			join(t, opener, doomed, loopback, orders(1, message.FlowRequest{Mode: mode, RateCap: 1e9}), openerSends)
 			start(time.Hour, opener, doomed)
 			moved(t, opener)
 			doomed.Close()
@@ -116,7 +117,7 @@ func TestModeBreaks(t *testing.T) {
 		}
 		// A peer that does not read: the sender waits for room when it is closed.
 		sender, mute := engine(t, platform), mutePeer(t)
-		o := sender.Connect(context.Background(), []record.FlowRequest{{ID: "f1", Sends: true, Remote: mute, Mode: mode}}, patience)[0]
+		o := sender.Connect(context.Background(), []message.FlowRequest{{ID: "f1", Sends: true, Remote: mute, Mode: mode}}, patience)[0]
 		if o.Error != "" {
 			t.Fatal(o.Error)
 		}
@@ -159,7 +160,7 @@ func TestModeOptions(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		yes := true
 		sender, receiver := engine(t, platform), engine(t, platform)
-		two := orders(2, record.FlowRequest{Mode: mode, MSS: mss, NoDelay: &yes})
+		two := orders(2, message.FlowRequest{Mode: mode, MSS: mss, NoDelay: &yes})
 		two[0].RateCap, two[1].RateCap = 160e6, 20e6
 		two[0].Window, two[1].Window = 256<<10, 256<<10
 		join(t, sender, receiver, loopback, two, true)
@@ -182,7 +183,7 @@ func TestModeOptions(t *testing.T) {
 			}
 		}
 	})
-	l := engine(t, platform).Listen(context.Background(), orders(1, record.FlowRequest{Mode: "fast"}))[0]
+	l := engine(t, platform).Listen(context.Background(), orders(1, message.FlowRequest{Mode: "fast"}))[0]
 	contains(t, l.Error, `mode "fast"`, "auto", "splice")
 }
 
@@ -192,13 +193,13 @@ func TestModeLeavesNothing(t *testing.T) {
 	const orderly = 300 * time.Millisecond // longer than the machine pauses
 	exercise := func() {
 		var engines []*Engine
-		for _, mode := range record.Modes {
+		for _, mode := range modelflow.Modes {
 			opener, acceptor := engine(t, platform), engine(t, platform)
-			join(t, opener, acceptor, loopback, orders(4, record.FlowRequest{Mode: mode, RateCap: 50e6}), true)
+			join(t, opener, acceptor, loopback, orders(4, message.FlowRequest{Mode: mode, RateCap: 50e6}), true)
 			idle, idlePeer := engine(t, platform), engine(t, platform) // never started
-			join(t, idle, idlePeer, loopback, orders(2, record.FlowRequest{Mode: mode}), false)
+			join(t, idle, idlePeer, loopback, orders(2, message.FlowRequest{Mode: mode}), false)
 			engines = append(engines, opener, acceptor, idle, idlePeer)
-			if mode != record.ModeSplice {
+			if mode != modelflow.ModeSplice {
 				start(time.Hour, opener, acceptor)
 			} else {
 				start(orderly, opener, acceptor) // ends in good order
@@ -232,11 +233,11 @@ func TestModeLeavesNothing(t *testing.T) {
 // TestModeManyFlows: with more flows than threads the others still move, in any
 // mode, and the process does not grow a thread for each.
 func TestModeManyFlows(t *testing.T) {
-	for _, mode := range []string{record.ModeAuto, record.ModeSplice, record.ModeCopy} {
+	for _, mode := range []string{modelflow.ModeAuto, modelflow.ModeSplice, modelflow.ModeCopy} {
 		t.Run(mode, func(t *testing.T) {
 			opener, acceptor := engine(t, platform), engine(t, platform)
 			const flows = 200
-			join(t, opener, acceptor, loopback, orders(flows, record.FlowRequest{Mode: mode, RateCap: 1e6}), true)
+			join(t, opener, acceptor, loopback, orders(flows, message.FlowRequest{Mode: mode, RateCap: 1e6}), true)
 			start(time.Hour, opener, acceptor)
 			moved(t, opener)
 			moved(t, acceptor)
@@ -247,7 +248,7 @@ func TestModeManyFlows(t *testing.T) {
 			if most := socket.ThreadsPerProcessor*runtime.GOMAXPROCS(0) + flows/4; len(tasks) > most {
 				t.Errorf("%d threads for %d flows at both ends, want at most %d", len(tasks), flows, most)
 			}
-			if mode == record.ModeAuto {
+			if mode == modelflow.ModeAuto {
 				shared := 0
 				for _, end := range opener.Read() {
 					if strings.Contains(end.ModeNote, "more flows than threads") {
@@ -274,11 +275,11 @@ func (p *failing) push(int) (int, error) { return 0, p.err }
 // the reason kept; a broken connection stays one.
 func TestModeRefused(t *testing.T) {
 	for _, err := range []error{syscall.ENOSYS, syscall.EPERM, fmt.Errorf("why: %w", syscall.ENOBUFS)} {
-		for name, mode := range map[string]string{"ordered": record.ModeSplice, "tried": record.ModeAuto} {
-			r := (direct{}).newMover(record.FlowRequest{Sends: true, Mode: mode}).(*directMover)
+		for name, mode := range map[string]string{"ordered": modelflow.ModeSplice, "tried": modelflow.ModeAuto} {
+			r := (direct{}).newMover(message.FlowRequest{Sends: true, Mode: mode}).(*directMover)
 			var at int
 			for i, p := range r.pumps {
-				if p.mode == record.ModeSplice {
+				if p.mode == modelflow.ModeSplice {
 					p.close()
 					r.pumps[i].pump, at = &failing{err: err}, i
 				}
@@ -289,7 +290,7 @@ func TestModeRefused(t *testing.T) {
 			}
 			how := r.method()
 			contains(t, how.note, "splice 1024 KiB: "+err.Error())
-			if how.mode != record.ModeWrite || r.pump == r.pumps[at].pump {
+			if how.mode != modelflow.ModeWrite || r.pump == r.pumps[at].pump {
 				t.Errorf("%s: after %v it sends by %q", name, err, how.mode)
 			}
 			if r.fallBack(0, err, new(tally)) {
@@ -299,7 +300,7 @@ func TestModeRefused(t *testing.T) {
 		}
 	}
 	for _, err := range []error{syscall.ECONNRESET, syscall.EPIPE, syscall.ETIMEDOUT, errors.New("anything")} {
-		r := (direct{}).newMover(record.FlowRequest{Sends: true, Mode: record.ModeSplice}).(*directMover)
+		r := (direct{}).newMover(message.FlowRequest{Sends: true, Mode: modelflow.ModeSplice}).(*directMover)
 		if r.fallBack(0, err, new(tally)) {
 			t.Errorf("%v is taken for a refusal of splice", err)
 		}
@@ -325,13 +326,13 @@ func TestModeWithoutDescriptors(t *testing.T) {
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 			t.Fatal(err)
 		}
-		r := (direct{}).newMover(record.FlowRequest{Sends: true, Mode: record.ModeSplice})
+		r := (direct{}).newMover(message.FlowRequest{Sends: true, Mode: modelflow.ModeSplice})
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
 			t.Fatal(err)
 		}
 		how := r.method()
 		contains(t, how.note, want, "too many open files")
-		if how.mode != record.ModeWrite && how.mode != record.ModeCopy {
+		if how.mode != modelflow.ModeWrite && how.mode != modelflow.ModeCopy {
 			t.Errorf("it sends by %q, want plain writes", how.mode)
 		}
 		r.close()
@@ -342,10 +343,10 @@ func TestModeWithoutDescriptors(t *testing.T) {
 func TestModeTakesNoMemory(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		sender, receiver := engine(t, platform), engine(t, platform)
-		join(t, sender, receiver, loopback, orders(1, record.FlowRequest{Mode: mode}), true)
+		join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Mode: mode}), true)
 		rigs := map[bool]*directMover{}
 		for _, sends := range []bool{true, false} {
-			rigs[sends] = (direct{}).newMover(record.FlowRequest{Mode: mode, Sends: sends}).(*directMover)
+			rigs[sends] = (direct{}).newMover(message.FlowRequest{Mode: mode, Sends: sends}).(*directMover)
 			defer rigs[sends].close()
 		}
 		var s signals // its stop has passed: one call at a time
@@ -373,11 +374,11 @@ func TestModeOnAWire(t *testing.T) {
 	kerneltest.RequireNamespaces(t)
 	// tbf counts 1514 bytes for 1448 of payload.
 	const limit = 200e6 * 1448 / 1514
-	for _, mode := range []string{"", record.ModeAuto, record.ModeSplice, record.ModeCopy} {
+	for _, mode := range []string{"", modelflow.ModeAuto, modelflow.ModeSplice, modelflow.ModeCopy} {
 		t.Run(cmp.Or(mode, "unsaid"), func(t *testing.T) {
 			t.Parallel() // most of it is the making of two hosts
 			r := pair(t, pairTask{
-				Flows:    orders(1, record.FlowRequest{Mode: mode, CongestionControl: "cubic"}),
+				Flows:    orders(1, message.FlowRequest{Mode: mode, CongestionControl: "cubic"}),
 				Duration: 700 * time.Millisecond,
 				Shape:    []string{"tbf", "rate", "200mbit", "burst", "256k", "limit", "500k"},
 			})

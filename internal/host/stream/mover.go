@@ -9,7 +9,8 @@ import (
 	"sync/atomic"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 )
 
 // chunkBytes is the size of one write: large enough that the system call does
@@ -65,7 +66,7 @@ type signals struct {
 type backend interface {
 	// newMover gets ready to move a flow's bytes as its order says. What the system
 	// refuses is replaced by plain writes, and told.
-	newMover(order record.FlowRequest) mover
+	newMover(order message.FlowRequest) mover
 }
 
 // A mover moves the bytes of one connection, one way, and adds them to its tally.
@@ -92,10 +93,10 @@ type method struct {
 // what it receives, and its busy time includes waiting for the network.
 type portable struct{}
 
-func (portable) newMover(order record.FlowRequest) mover {
-	r := plain{method{mode: record.ModeCopy, call: chunkBytes}}
+func (portable) newMover(order message.FlowRequest) mover {
+	r := plain{method{mode: modelflow.ModeCopy, call: chunkBytes}}
 	switch order.Mode {
-	case record.ModeSplice, record.ModeZeroCopy, record.ModeSendfile:
+	case modelflow.ModeSplice, modelflow.ModeZeroCopy, modelflow.ModeSendfile:
 		if order.Sends {
 			r.how.note = order.Mode + ": not available here, plain writes instead"
 		}

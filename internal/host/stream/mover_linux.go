@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 )
 
 // discardBytes bounds one read. Nothing is copied, so it may be large; it is
@@ -56,16 +56,16 @@ type directMover struct {
 	shown atomic.Pointer[method]
 }
 
-func (direct) newMover(order record.FlowRequest) mover {
+func (direct) newMover(order message.FlowRequest) mover {
 	r := &directMover{switchAt: math.MaxInt64, thread: order.Mode != "" && socket.ReserveThread()}
 	if order.Sends {
 		r.setUpSender(order.Mode)
 		return r
 	}
-	how := method{mode: record.ModeTruncate, call: discardBytes}
-	if order.Mode == record.ModeCopy {
+	how := method{mode: modelflow.ModeTruncate, call: discardBytes}
+	if order.Mode == modelflow.ModeCopy {
 		r.buffer = make([]byte, chunkBytes)
-		how = method{mode: record.ModeCopy, call: chunkBytes}
+		how = method{mode: modelflow.ModeCopy, call: chunkBytes}
 	}
 	if _, window := order.Buffers(); r.thread && window == 0 {
 		// A small window would be full before the nap is over.
@@ -77,15 +77,15 @@ func (direct) newMover(order record.FlowRequest) mover {
 
 // setUpSender makes a sender's pumps.
 func (r *directMover) setUpSender(mode string) {
-	if mode == record.ModeAuto && !r.thread {
+	if mode == modelflow.ModeAuto && !r.thread {
 		r.notes = append(r.notes, "more flows than threads: plain writes, nothing tried")
 		mode = ""
 	}
-	if mode != "" && mode != record.ModeCopy {
+	if mode != "" && mode != modelflow.ModeCopy {
 		var err error
 		if r.block, err = takeBlock(); err != nil {
 			r.notes = append(r.notes, err.Error())
-			mode = record.ModeCopy
+			mode = modelflow.ModeCopy
 		}
 	}
 	var notes []string
@@ -94,7 +94,7 @@ func (r *directMover) setUpSender(mode string) {
 	switch {
 	case len(r.pumps) == 1:
 		r.use(0)
-	case mode == record.ModeAuto || mode == record.ModeWrite:
+	case mode == modelflow.ModeAuto || mode == modelflow.ModeWrite:
 		r.choice = newChoice(len(r.pumps))
 		r.use(0)
 	default:

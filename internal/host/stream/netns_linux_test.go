@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/kerneltest"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 const isolatedIn = "LINERATE_TEST_ISOLATED_IN"
@@ -64,9 +64,9 @@ func TestUnreachable(t *testing.T) {
 	network(t, "link", "set", "dev", "near", "up")
 	network(t, "link", "set", "dev", "far", "up")
 	opener, acceptor := engine(t, platform), engine(t, platform)
-	l := acceptor.Listen(context.Background(), orders(1, record.FlowRequest{Local: loopback}))[0]
+	l := acceptor.Listen(context.Background(), orders(1, message.FlowRequest{Local: loopback}))[0]
 	local := netip.MustParseAddr("10.9.9.1")
-	opened := opener.Connect(context.Background(), []record.FlowRequest{
+	opened := opener.Connect(context.Background(), []message.FlowRequest{
 		{ID: "no route", Sends: true, Remote: netip.MustParseAddrPort("192.0.2.7:5000")},
 		{ID: "no neighbour", Sends: true, Local: local, Remote: netip.MustParseAddrPort("10.9.9.2:5000")},
 		{ID: "no neighbour, IPv6", Sends: true, Remote: netip.MustParseAddrPort("[fd09::2]:5000")},
@@ -78,7 +78,7 @@ func TestUnreachable(t *testing.T) {
 	if opened[3].Error != "" {
 		t.Errorf("the good flow: %s", opened[3].Error)
 	}
-	o := opener.Connect(context.Background(), []record.FlowRequest{
+	o := opener.Connect(context.Background(), []message.FlowRequest{
 		{ID: "late", Local: local, Remote: netip.MustParseAddrPort("10.9.9.3:5000")},
 	}, 100*time.Millisecond)[0]
 	contains(t, o.Error, "connect 10.9.9.1 → 10.9.9.3:5000: connection timed out: no answer to SYN within 100ms")
@@ -92,7 +92,7 @@ func TestSilence(t *testing.T) {
 		return
 	}
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(1, record.FlowRequest{RateCap: 50e6}), true)
+	join(t, sender, receiver, loopback, orders(1, message.FlowRequest{RateCap: 50e6}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	network(t, "link", "set", "dev", "lo", "down")

@@ -8,7 +8,7 @@ import (
 
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/socket"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // sharedPort is a port whose connections are offered to engines by cookie,
@@ -40,9 +40,9 @@ func sharedPort(t *testing.T, engines ...*Engine) *net.TCPListener {
 }
 
 // joinShared is join over a shared port.
-func joinShared(t *testing.T, l *net.TCPListener, opener, acceptor *Engine, like []record.FlowRequest, openerSends bool) {
+func joinShared(t *testing.T, l *net.TCPListener, opener, acceptor *Engine, like []message.FlowRequest, openerSends bool) {
 	t.Helper()
-	accepting, opening := make([]record.FlowRequest, len(like)), make([]record.FlowRequest, len(like))
+	accepting, opening := make([]message.FlowRequest, len(like)), make([]message.FlowRequest, len(like))
 	for i, order := range like {
 		order.Cookie = greeting.NewTicket()
 		accepting[i], opening[i] = order, order
@@ -74,7 +74,7 @@ func TestOffer(t *testing.T) {
 		l := sharedPort(t, first, second)
 		for _, acceptor := range []*Engine{first, second} {
 			opener := engine(t, platform)
-			joinShared(t, l, opener, acceptor, orders(3, record.FlowRequest{RateCap: 80e6}), openerSends)
+			joinShared(t, l, opener, acceptor, orders(3, message.FlowRequest{RateCap: 80e6}), openerSends)
 			for _, e := range []*Engine{opener, acceptor} {
 				for _, end := range e.Read() {
 					if end.ReceivedBytes != 0 || end.WrittenBytes != 0 {
@@ -127,7 +127,7 @@ func TestOfferRefuses(t *testing.T) {
 		return conn
 	}
 	e := engine(t, platform)
-	like := orders(3, record.FlowRequest{})
+	like := orders(3, message.FlowRequest{})
 	for i := range like {
 		like[i].Cookie = greeting.NewTicket()
 	}
@@ -138,7 +138,7 @@ func TestOfferRefuses(t *testing.T) {
 	if e.Offer(like[0].Cookie, pair()) {
 		t.Error("a cookie was good for two connections")
 	}
-	if e.Offer(greeting.NewTicket(), pair()) || e.Offer(record.Cookie{}, pair()) {
+	if e.Offer(greeting.NewTicket(), pair()) || e.Offer(message.Cookie{}, pair()) {
 		t.Error("a cookie that nobody gave out was taken")
 	}
 	e.Abandon([]string{like[1].ID})
@@ -160,7 +160,7 @@ func TestOfferOptions(t *testing.T) {
 	yes := true
 	opener, acceptor := engine(t, platform), engine(t, platform)
 	l := sharedPort(t, acceptor)
-	joinShared(t, l, opener, acceptor, orders(1, record.FlowRequest{MSS: 600, NoDelay: &yes, Window: 100 << 10, RateCap: 50e6, CongestionControl: "reno"}), false)
+	joinShared(t, l, opener, acceptor, orders(1, message.FlowRequest{MSS: 600, NoDelay: &yes, Window: 100 << 10, RateCap: 50e6, CongestionControl: "reno"}), false)
 	start(200*time.Millisecond, opener, acceptor)
 	moved(t, opener)
 	sent := acceptor.Read()[0]

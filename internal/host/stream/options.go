@@ -8,15 +8,15 @@ import (
 	"syscall"
 
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 )
 
 // checkMode says whether an order's mode is one that there is.
-func checkMode(order record.FlowRequest) error {
-	if order.Mode != "" && !slices.Contains(record.Modes, order.Mode) {
-		return fmt.Errorf("mode %q: expected one of %s", order.Mode, strings.Join(record.Modes, ", "))
+func checkMode(order message.FlowRequest) error {
+	if order.Mode != "" && !slices.Contains(modelflow.Modes, order.Mode) {
+		return fmt.Errorf("mode %q: expected one of %s", order.Mode, strings.Join(modelflow.Modes, ", "))
 	}
 	return nil
 }
@@ -30,7 +30,7 @@ type endpoint struct {
 
 // setOptions completes the options of a connection that is open and checks that the
 // kernel honours them.
-func setOptions(order record.FlowRequest, conn *net.TCPConn) (*endpoint, error) {
+func setOptions(order message.FlowRequest, conn *net.TCPConn) (*endpoint, error) {
 	// The kernel's default is Nagle's algorithm; package net turns it off.
 	if err := conn.SetNoDelay(order.NoDelay != nil && *order.NoDelay); err != nil {
 		return nil, fmt.Errorf("setting TCP_NODELAY: %w", err)

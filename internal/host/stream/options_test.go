@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/kerneltest"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 	"linerate/internal/model/unit"
 )
 
@@ -20,7 +20,7 @@ func TestMSS(t *testing.T) {
 	for name, openerSends := range map[string]bool{"write": true, "read": false} {
 		t.Run(name, func(t *testing.T) {
 			opener, acceptor := engine(t, platform), engine(t, platform)
-			join(t, opener, acceptor, loopback, orders(1, record.FlowRequest{MSS: mss, RateCap: 50e6}), openerSends)
+			join(t, opener, acceptor, loopback, orders(1, message.FlowRequest{MSS: mss, RateCap: 50e6}), openerSends)
 			start(time.Hour, opener, acceptor)
 			moved(t, opener)
 			moved(t, acceptor)
@@ -35,7 +35,7 @@ func TestMSS(t *testing.T) {
 			}
 		})
 	}
-	if l := engine(t, platform).Listen(context.Background(), orders(1, record.FlowRequest{MSS: 7}))[0]; !strings.Contains(l.Error, "TCP_MAXSEG") {
+	if l := engine(t, platform).Listen(context.Background(), orders(1, message.FlowRequest{MSS: 7}))[0]; !strings.Contains(l.Error, "TCP_MAXSEG") {
 		t.Errorf("an MSS of 7 bytes: %q, want an error that names TCP_MAXSEG", l.Error)
 	}
 }
@@ -45,7 +45,7 @@ func TestMSS(t *testing.T) {
 // that of two flows without caps, which is 1, or with one cap for both.
 func TestRateCap(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	two := orders(2, record.FlowRequest{})
+	two := orders(2, message.FlowRequest{})
 	two[0].RateCap, two[1].RateCap = 160e6, 20e6
 	join(t, sender, receiver, loopback, two, true)
 	start(time.Hour, sender, receiver)
@@ -79,11 +79,11 @@ func TestCongestionControl(t *testing.T) {
 		kerneltest.Skip(t, fmt.Sprintf("only %s is allowed here", usual))
 	}
 	sender, receiver := engine(t, platform), engine(t, platform)
-	two := orders(2, record.FlowRequest{})
+	two := orders(2, message.FlowRequest{})
 	two[0].CongestionControl = others[0]
 	join(t, sender, receiver, loopback, two, false) // the accepting side sends
 	for i, want := range []string{others[0], usual} {
-		for _, ends := range [][]record.FlowEnd{sender.Read(), receiver.Read()} {
+		for _, ends := range [][]message.FlowEnd{sender.Read(), receiver.Read()} {
 			if got := ends[i].CongestionControl; got != want {
 				t.Errorf("%s uses %q, want %q", ends[i].ID, got, want)
 			}
@@ -94,7 +94,7 @@ func TestCongestionControl(t *testing.T) {
 func TestWindow(t *testing.T) {
 	const window = 64 << 10
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(1, record.FlowRequest{Window: unit.Bytes(window), RateCap: 50e6}), true)
+	join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Window: unit.Bytes(window), RateCap: 50e6}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	for _, end := range slices.Concat(sender.Read(), receiver.Read()) {
@@ -113,7 +113,7 @@ func TestBuffersApart(t *testing.T) {
 	const send, receive = 60 << 10, 50 << 10
 	for _, writes := range []bool{true, false} {
 		sender, receiver := engine(t, platform), engine(t, platform)
-		order := record.FlowRequest{Window: 40 << 10, SendBuffer: send, ReceiveBuffer: receive, RateCap: 50e6}
+		order := message.FlowRequest{Window: 40 << 10, SendBuffer: send, ReceiveBuffer: receive, RateCap: 50e6}
 		if writes {
 			join(t, sender, receiver, loopback, orders(1, order), true)
 		} else {
@@ -132,7 +132,7 @@ func TestNoDelayAndSource(t *testing.T) {
 	yes := true
 	from := netip.MustParseAddr("127.0.0.9")
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(3, record.FlowRequest{Local: from, NoDelay: &yes, RateCap: 20e6}), true)
+	join(t, sender, receiver, loopback, orders(3, message.FlowRequest{Local: from, NoDelay: &yes, RateCap: 20e6}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	for _, end := range sender.Read() {

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/unit"
 )
 
@@ -63,7 +64,7 @@ type paced struct {
 
 // newPaced is the rig of an order that has a cap on what its program moves.
 // nil: it has none.
-func newPaced(order record.FlowRequest) mover {
+func newPaced(order message.FlowRequest) mover {
 	rate := order.ReadCap
 	if order.Sends {
 		rate = order.WriteCap
@@ -71,8 +72,8 @@ func newPaced(order record.FlowRequest) mover {
 	if rate <= 0 {
 		return nil
 	}
-	r := paced{plain{method{mode: record.ModeCopy, call: chunkBytes}}, rate}
-	if order.Mode != "" && order.Mode != record.ModeCopy {
+	r := paced{plain{method{mode: modelflow.ModeCopy, call: chunkBytes}}, rate}
+	if order.Mode != "" && order.Mode != modelflow.ModeCopy {
 		r.how.note = order.Mode + ": plain reads and writes instead, on a schedule"
 	}
 	return r

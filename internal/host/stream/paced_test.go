@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/unit"
 )
 
@@ -47,11 +48,11 @@ func TestPace(t *testing.T) {
 func TestCaps(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		order  record.FlowRequest
+		order  message.FlowRequest
 		unread bool
 	}{
-		{"a slow reader", record.FlowRequest{ReadCap: 40e6, Mode: record.ModeSplice}, true},
-		{"little to send", record.FlowRequest{WriteCap: 40e6, Mode: record.ModeAuto}, false},
+		{"a slow reader", message.FlowRequest{ReadCap: 40e6, Mode: modelflow.ModeSplice}, true},
+		{"little to send", message.FlowRequest{WriteCap: 40e6, Mode: modelflow.ModeAuto}, false},
 	} {
 		sender, receiver := engine(t, platform), engine(t, platform)
 		join(t, sender, receiver, loopback, orders(1, test.order), true)
@@ -81,7 +82,7 @@ func TestCaps(t *testing.T) {
 // TestCapsEnd: a capped flow ends on time, with all that was written.
 func TestCapsEnd(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(2, record.FlowRequest{WriteCap: 1e6, ReadCap: 50e6}), true)
+	join(t, sender, receiver, loopback, orders(2, message.FlowRequest{WriteCap: 1e6, ReadCap: 50e6}), true)
 	_, stop := start(100*time.Millisecond, sender, receiver)
 	eventually(t, "the receivers see the end", func() bool {
 		for i, end := range receiver.Read() {

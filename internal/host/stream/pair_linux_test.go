@@ -17,7 +17,7 @@ import (
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // Two hosts that are processes in network namespaces of their own, joined by a
@@ -32,7 +32,7 @@ var farAddress = netip.MustParseAddr("10.77.0.2")
 
 // pairTask is what the near host is told, pairResult what it finds.
 type pairTask struct {
-	Flows    []record.FlowRequest
+	Flows    []message.FlowRequest
 	Duration time.Duration // of the window
 	Shape    []string      // arguments of tc for the near port; none: not shaped
 }
@@ -40,8 +40,8 @@ type pairTask struct {
 type pairResult struct {
 	BitsPerSecond float64
 	CPUSeconds    float64 // both processes, in the window
-	Sent          []record.FlowEnd
-	Received      []record.FlowEnd // after the end of the streams
+	Sent          []message.FlowEnd
+	Received      []message.FlowEnd // after the end of the streams
 }
 
 const warmup = 500 * time.Millisecond
@@ -89,10 +89,10 @@ func TestPairNear(t *testing.T) {
 	if len(task.Shape) > 0 {
 		kerneltest.Do(t, "tc", append([]string{"qdisc", "add", "dev", "near", "root"}, task.Shape...)...)
 	}
-	var listening []record.Listening
+	var listening []message.Listening
 	far.tell(t, farRequest{Listen: task.Flows})
 	far.answer(t, &listening)
-	opening := make([]record.FlowRequest, len(task.Flows))
+	opening := make([]message.FlowRequest, len(task.Flows))
 	for i, order := range task.Flows {
 		if listening[i].Error != "" {
 			t.Fatal(listening[i].Error)
@@ -111,7 +111,7 @@ func TestPairNear(t *testing.T) {
 	end := begin + int64(task.Duration)
 	stop := end + int64(100*time.Millisecond)
 	far.tell(t, farRequest{At: at, Begin: begin, End: end, Stop: stop})
-	e.Start(record.WindowRequest{StartNs: at, StopNs: stop})
+	e.Start(message.WindowRequest{StartNs: at, StopNs: stop})
 	sched.SleepUntil(begin)
 	cpu := sock.ProcessCPU()
 	sched.SleepUntil(end)
@@ -135,12 +135,12 @@ func TestPairNear(t *testing.T) {
 }
 
 type farRequest struct {
-	Listen               []record.FlowRequest
+	Listen               []message.FlowRequest
 	At, Begin, End, Stop int64
 }
 
 type farWindow struct {
-	Begin, End, Final []record.FlowEnd
+	Begin, End, Final []message.FlowEnd
 	CPU               time.Duration
 }
 
@@ -212,7 +212,7 @@ func TestPairFar(t *testing.T) {
 	if err := from.Decode(&request); err != nil {
 		t.Fatal(err)
 	}
-	e.Start(record.WindowRequest{StartNs: request.At, StopNs: request.Stop})
+	e.Start(message.WindowRequest{StartNs: request.At, StopNs: request.Stop})
 	var w farWindow
 	sched.SleepUntil(request.Begin)
 	w.CPU, w.Begin = sock.ProcessCPU(), e.Read()

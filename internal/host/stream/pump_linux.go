@@ -9,7 +9,7 @@ import (
 
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
 )
 
 // A pump hands a flow's bytes to the kernel in one particular way.
@@ -195,7 +195,7 @@ type candidate struct {
 }
 
 func (c candidate) String() string {
-	if c.mode == record.ModeWrite || c.mode == record.ModeSplice {
+	if c.mode == modelflow.ModeWrite || c.mode == modelflow.ModeSplice {
 		return fmt.Sprintf("%s %d KiB", c.mode, c.call>>10)
 	}
 	return c.mode
@@ -204,27 +204,27 @@ func (c candidate) String() string {
 // candidates are the ways that a mode leaves to choose from, the simplest first:
 // always a plain write of a chunk, which nothing refuses.
 func candidates(mode string, block *sock.Block) (list []candidate, notes []string) {
-	if mode == record.ModeCopy || mode == "" {
-		return []candidate{{record.ModeCopy, chunkBytes, &writes{data: chunk}}}, nil
+	if mode == modelflow.ModeCopy || mode == "" {
+		return []candidate{{modelflow.ModeCopy, chunkBytes, &writes{data: chunk}}}, nil
 	}
 	data := block.Bytes()
 	add := func(of string, bytes int, p pump) { list = append(list, candidate{of, bytes, p}) }
-	write := func(bytes int) { add(record.ModeWrite, bytes, &writes{data: data[:bytes]}) }
+	write := func(bytes int) { add(modelflow.ModeWrite, bytes, &writes{data: data[:bytes]}) }
 	write(chunkBytes)
-	all := mode == record.ModeAuto
-	if mode == record.ModeWrite {
+	all := mode == modelflow.ModeAuto
+	if mode == modelflow.ModeWrite {
 		write(256 << 10)
 		write(512 << 10)
 	}
-	if all || mode == record.ModeWrite {
+	if all || mode == modelflow.ModeWrite {
 		write(pumpBytes)
 	}
-	if all || mode == record.ModeSplice {
+	if all || mode == modelflow.ModeSplice {
 		if pipe, err := sock.NewPipe(); err != nil {
 			notes = append(notes, "splice: "+err.Error())
 		} else {
 			splice := func(bytes int) {
-				add(record.ModeSplice, bytes, &splices{pipe: pipe, data: data[:pumpBytes], pieces: bytes / sock.PieceBytes})
+				add(modelflow.ModeSplice, bytes, &splices{pipe: pipe, data: data[:pumpBytes], pieces: bytes / sock.PieceBytes})
 			}
 			if all {
 				splice(sock.PieceBytes)
@@ -235,13 +235,13 @@ func candidates(mode string, block *sock.Block) (list []candidate, notes []strin
 			}
 		}
 	}
-	if all || mode == record.ModeSendfile {
-		add(record.ModeSendfile, pumpBytes, &files{file: sock.NewFileSender(block)})
+	if all || mode == modelflow.ModeSendfile {
+		add(modelflow.ModeSendfile, pumpBytes, &files{file: sock.NewFileSender(block)})
 	}
-	if all || mode == record.ModeZeroCopy {
-		add(record.ModeZeroCopy, zeroCopyBytes, &zeroCopies{data: data[:zeroCopyBytes]})
+	if all || mode == modelflow.ModeZeroCopy {
+		add(modelflow.ModeZeroCopy, zeroCopyBytes, &zeroCopies{data: data[:zeroCopyBytes]})
 	}
-	if !block.Huge && (all || mode == record.ModeSendfile || mode == record.ModeZeroCopy) {
+	if !block.Huge && (all || mode == modelflow.ModeSendfile || mode == modelflow.ModeZeroCopy) {
 		notes = append(notes, "no huge page: "+block.Plain)
 	}
 	return list, notes

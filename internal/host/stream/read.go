@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sock"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -17,9 +17,9 @@ const silentTimeouts = 4
 // Read is every flow's state at this instant, in the order of the orders. The
 // byte counts of all flows are taken first, each with its own instant, within
 // microseconds of each other; what needs system calls follows.
-func (e *Engine) Read() []record.FlowEnd {
+func (e *Engine) Read() []message.FlowEnd {
 	flows := e.books.All()
-	out := make([]record.FlowEnd, len(flows))
+	out := make([]message.FlowEnd, len(flows))
 	infos := make([]record.TCPInfo, len(flows))
 	for i, f := range flows {
 		bytes := f.tally.bytes.Load()
@@ -38,7 +38,7 @@ func (e *Engine) Read() []record.FlowEnd {
 }
 
 // describe adds what the books and the kernel know.
-func (f *flow) describe(out *record.FlowEnd, info *record.TCPInfo) {
+func (f *flow) describe(out *message.FlowEnd, info *record.TCPInfo) {
 	out.ID, out.Sends = f.order.ID, f.order.Sends
 	end, local, failure := f.state()
 	out.Local, out.Error = local, failure

@@ -21,9 +21,10 @@ import (
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/stream"
 	"linerate/internal/host/transaction"
-
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -32,21 +33,21 @@ import (
 type carrier interface {
 	// Listen and Connect carry orders out, and answer each, in order. An order
 	// that fails says so in its answer and keeps no other from being carried out.
-	Listen(ctx context.Context, orders []record.FlowRequest) []record.Listening
-	Connect(ctx context.Context, orders []record.FlowRequest, timeout time.Duration) []record.Opened
+	Listen(ctx context.Context, orders []message.FlowRequest) []message.Listening
+	Connect(ctx context.Context, orders []message.FlowRequest, timeout time.Duration) []message.Opened
 	// Offer hands over a connection that has shown a cookie at a port
 	// that flows share. False: no flow waits for it, and it is still the caller's.
-	Offer(cookie record.Cookie, conn *net.TCPConn) bool
+	Offer(cookie message.Cookie, conn *net.TCPConn) bool
 	// Abandon stops waiting for the flows named: their openers have given up.
 	Abandon(unused []string)
 	// Settled says that there is nothing more to wait for: every flow is open or
 	// has failed.
 	Settled() bool
 	// Start schedules the traffic and returns at once. Only the first call counts.
-	Start(w record.WindowRequest)
+	Start(w message.WindowRequest)
 	// Read is every flow's state at this instant; Light the little that may be
 	// read inside of a window.
-	Read() []record.FlowEnd
+	Read() []message.FlowEnd
 	Light() []record.FlowSample
 	// Flows is how many there are, Moved what all of them have received and
 	// written.
@@ -64,8 +65,8 @@ type carrier interface {
 type datagramAcceptor interface {
 	// Expects says whether a flow waits for who has this cookie; Admit takes him in,
 	// or not.
-	Expects(cookie record.Cookie) bool
-	Admit(cookie record.Cookie, c handshake.Client) bool
+	Expects(cookie message.Cookie) bool
+	Admit(cookie message.Cookie, c handshake.Client) bool
 }
 
 // protocols says which carrier makes which protocols' flows.
@@ -73,9 +74,9 @@ var protocols = []struct {
 	names []string
 	make  func() carrier
 }{
-	{[]string{record.ProtocolTCP}, func() carrier { return stream.New() }},
-	{[]string{record.ProtocolUDP}, func() carrier { return datagram.New() }},
-	{record.Transactional, func() carrier { return transaction.New() }},
+	{[]string{flow.TCP}, func() carrier { return stream.New() }},
+	{[]string{flow.UDP}, func() carrier { return datagram.New() }},
+	{flow.Transactional, func() carrier { return transaction.New() }},
 }
 
 // Engine serves one trial: make a new one for the next.
@@ -110,7 +111,7 @@ func (e *Engine) WithTools() *Engine {
 }
 
 // Printed is what other programs have printed; see foreign.Engine.
-func (e *Engine) Printed(ctx context.Context, r record.ToolsRequest) []record.Printed {
+func (e *Engine) Printed(ctx context.Context, r message.ToolsRequest) []message.Printed {
 	e.mu.Lock()
 	tools := e.tools
 	e.mu.Unlock()
@@ -122,7 +123,7 @@ func (e *Engine) Printed(ctx context.Context, r record.ToolsRequest) []record.Pr
 
 // carrierOf is the carrier of an order's protocol, made when it is first asked for, or
 // that of other programs.
-func (e *Engine) carrierOf(order record.FlowRequest) (carrier, error) {
+func (e *Engine) carrierOf(order message.FlowRequest) (carrier, error) {
 	if order.Tool != nil {
 		e.mu.Lock()
 		defer e.mu.Unlock()
@@ -133,7 +134,7 @@ func (e *Engine) carrierOf(order record.FlowRequest) (carrier, error) {
 	}
 	protocol := order.Protocol
 	if protocol == "" {
-		protocol = record.ProtocolTCP
+		protocol = flow.TCP
 	}
 	for i, p := range protocols {
 		if !slices.Contains(p.names, protocol) {
@@ -173,9 +174,9 @@ func (e *Engine) all() []carrier {
 
 // dispatch has each carrier do its share of the orders, side by side, and puts
 // the answers in the orders' order.
-func dispatch[Answer any](e *Engine, orders []record.FlowRequest, do func(carrier, []record.FlowRequest) []Answer, refused func(record.FlowRequest, error) Answer) []Answer {
+func dispatch[Answer any](e *Engine, orders []message.FlowRequest, do func(carrier, []message.FlowRequest) []Answer, refused func(message.FlowRequest, error) Answer) []Answer {
 	out := make([]Answer, len(orders))
-	places, shares := map[carrier][]int{}, map[carrier][]record.FlowRequest{}
+	places, shares := map[carrier][]int{}, map[carrier][]message.FlowRequest{}
 	for i, order := range orders {
 		c, err := e.carrierOf(order)
 		if err != nil {
@@ -197,32 +198,32 @@ func dispatch[Answer any](e *Engine, orders []record.FlowRequest, do func(carrie
 }
 
 // Listen opens what the orders' flows are to come to.
-func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []record.Listening {
+func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []message.Listening {
 	return dispatch(e, orders,
-		func(c carrier, share []record.FlowRequest) []record.Listening { return c.Listen(ctx, share) },
-		func(o record.FlowRequest, err error) record.Listening {
-			return record.Listening{ID: o.ID, Error: err.Error()}
+		func(c carrier, share []message.FlowRequest) []message.Listening { return c.Listen(ctx, share) },
+		func(o message.FlowRequest, err error) message.Listening {
+			return message.Listening{ID: o.ID, Error: err.Error()}
 		})
 }
 
 // Connect opens the orders' flows and returns when each has succeeded, failed or
 // taken longer than timeout (0: as long as the kernel tries).
-func (e *Engine) Connect(ctx context.Context, orders []record.FlowRequest, timeout time.Duration) []record.Opened {
+func (e *Engine) Connect(ctx context.Context, orders []message.FlowRequest, timeout time.Duration) []message.Opened {
 	return dispatch(e, orders,
-		func(c carrier, share []record.FlowRequest) []record.Opened { return c.Connect(ctx, share, timeout) },
-		func(o record.FlowRequest, err error) record.Opened {
-			return record.Opened{ID: o.ID, Remote: o.Remote, Error: err.Error()}
+		func(c carrier, share []message.FlowRequest) []message.Opened { return c.Connect(ctx, share, timeout) },
+		func(o message.FlowRequest, err error) message.Opened {
+			return message.Opened{ID: o.ID, Remote: o.Remote, Error: err.Error()}
 		})
 }
 
 // Offer hands over a connection that has shown a cookie at a port that
 // flows share. False: it is still the caller's.
-func (e *Engine) Offer(cookie record.Cookie, conn *net.TCPConn) bool {
+func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	return slices.ContainsFunc(e.all(), func(c carrier) bool { return c.Offer(cookie, conn) })
 }
 
 // Expects says whether a flow of datagrams waits for who has this cookie.
-func (e *Engine) Expects(cookie record.Cookie) bool {
+func (e *Engine) Expects(cookie message.Cookie) bool {
 	return slices.ContainsFunc(e.all(), func(c carrier) bool {
 		d, ok := c.(datagramAcceptor)
 		return ok && d.Expects(cookie)
@@ -231,7 +232,7 @@ func (e *Engine) Expects(cookie record.Cookie) bool {
 
 // Admit takes in who has come with a cookie to a door of datagrams that flows
 // share. False: no flow waits for him.
-func (e *Engine) Admit(cookie record.Cookie, caller handshake.Client) bool {
+func (e *Engine) Admit(cookie message.Cookie, caller handshake.Client) bool {
 	return slices.ContainsFunc(e.all(), func(c carrier) bool {
 		d, ok := c.(datagramAcceptor)
 		return ok && d.Admit(cookie, caller)
@@ -241,10 +242,10 @@ func (e *Engine) Admit(cookie record.Cookie, caller handshake.Client) bool {
 // OfferSocket is Offer for a descriptor of which the first bytes, so many, which
 // show the cookie, are still to be read. False: it is still the caller's, and
 // Offer may take it. More of its kind are to be expected at once if so said.
-func (e *Engine) OfferSocket(cookie record.Cookie, fd, shown int) (taken, more bool) {
+func (e *Engine) OfferSocket(cookie message.Cookie, fd, shown int) (taken, more bool) {
 	for _, c := range e.all() {
 		if c, ok := c.(interface {
-			OfferSocket(cookie record.Cookie, fd, shown int) (taken, more bool)
+			OfferSocket(cookie message.Cookie, fd, shown int) (taken, more bool)
 		}); ok {
 			if taken, more = c.OfferSocket(cookie, fd, shown); taken {
 				return taken, more
@@ -257,7 +258,7 @@ func (e *Engine) OfferSocket(cookie record.Cookie, fd, shown int) (taken, more b
 // Ready waits until every flow that is to come has come or failed, but no longer
 // than timeout, and reports every flow as Read does. The flows named unused
 // (their openers gave up) are not waited for.
-func (e *Engine) Ready(ctx context.Context, timeout time.Duration, unused ...string) []record.FlowEnd {
+func (e *Engine) Ready(ctx context.Context, timeout time.Duration, unused ...string) []message.FlowEnd {
 	carriers := e.all()
 	for _, c := range carriers {
 		c.Abandon(unused)
@@ -279,15 +280,15 @@ func (e *Engine) Ready(ctx context.Context, timeout time.Duration, unused ...str
 }
 
 // Start schedules all traffic and returns at once. Only the first call counts.
-func (e *Engine) Start(w record.WindowRequest) {
+func (e *Engine) Start(w message.WindowRequest) {
 	for _, c := range e.all() {
 		c.Start(w)
 	}
 }
 
 // Read is every flow's state at this instant.
-func (e *Engine) Read() []record.FlowEnd {
-	ends := []record.FlowEnd{}
+func (e *Engine) Read() []message.FlowEnd {
+	ends := []message.FlowEnd{}
 	for _, c := range e.all() {
 		ends = append(ends, c.Read()...)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 var loopback = netip.MustParseAddr("127.0.0.1")
@@ -18,7 +18,7 @@ var loopback = netip.MustParseAddr("127.0.0.1")
 const patience = 20 * time.Second
 
 // pair is two engines with one flow from the first to the second.
-func pair(t *testing.T, order record.FlowRequest) (opener, acceptor *Engine) {
+func pair(t *testing.T, order message.FlowRequest) (opener, acceptor *Engine) {
 	t.Helper()
 	opener, acceptor = New(), New()
 	t.Cleanup(opener.Close)
@@ -26,12 +26,12 @@ func pair(t *testing.T, order record.FlowRequest) (opener, acceptor *Engine) {
 	order.ID = "f1"
 	accepting, opening := order, order
 	accepting.Local, opening.Sends = loopback, true
-	l := acceptor.Listen(context.Background(), []record.FlowRequest{accepting})[0]
+	l := acceptor.Listen(context.Background(), []message.FlowRequest{accepting})[0]
 	if l.Error != "" {
 		t.Fatal(l.Error)
 	}
 	opening.Remote = l.Local
-	if o := opener.Connect(context.Background(), []record.FlowRequest{opening}, patience)[0]; o.Error != "" {
+	if o := opener.Connect(context.Background(), []message.FlowRequest{opening}, patience)[0]; o.Error != "" {
 		t.Fatal(o.Error)
 	}
 	if end := acceptor.Ready(context.Background(), patience)[0]; !end.Alive {
@@ -41,9 +41,9 @@ func pair(t *testing.T, order record.FlowRequest) (opener, acceptor *Engine) {
 }
 
 // soon schedules traffic that lasts as long as the test.
-func soon() record.WindowRequest {
+func soon() message.WindowRequest {
 	at := sched.Now() + int64(20*time.Millisecond)
-	return record.WindowRequest{StartNs: at, BeginNs: at, EndNs: at + int64(time.Hour), StopNs: at + int64(time.Hour)}
+	return message.WindowRequest{StartNs: at, BeginNs: at, EndNs: at + int64(time.Hour), StopNs: at + int64(time.Hour)}
 }
 
 // eventually waits until a condition holds.
@@ -62,7 +62,7 @@ func received(e *Engine) int64 {
 }
 
 func TestGeneratorCPU(t *testing.T) {
-	sender, receiver := pair(t, record.FlowRequest{RateCap: 1e6})
+	sender, receiver := pair(t, message.FlowRequest{RateCap: 1e6})
 	sender.Start(soon())
 	eventually(t, "the flow moves bytes", func() bool { return received(receiver) > 0 })
 	share := func(e *Engine) float64 {
@@ -72,7 +72,7 @@ func TestGeneratorCPU(t *testing.T) {
 	}
 	slow := min(share(sender), share(sender), share(sender)) // whatever else this process did
 
-	fast, sink := pair(t, record.FlowRequest{})
+	fast, sink := pair(t, message.FlowRequest{})
 	fast.Start(soon())
 	eventually(t, "the fast flow moves bytes", func() bool { return received(sink) > 0 })
 	// A busy machine may give this process next to nothing for a while.
@@ -85,12 +85,12 @@ func TestGeneratorCPU(t *testing.T) {
 func TestNobodyConnects(t *testing.T) {
 	e := New()
 	defer e.Close()
-	e.Listen(context.Background(), []record.FlowRequest{{ID: "f1", Local: loopback}})
+	e.Listen(context.Background(), []message.FlowRequest{{ID: "f1", Local: loopback}})
 	if end := e.Ready(context.Background(), time.Millisecond)[0]; end.Alive || !strings.Contains(end.Error, "nobody has connected") {
 		t.Errorf("a flow that nobody opened: %+v", end)
 	}
 	e.Ready(context.Background(), time.Hour, "f1")
-	e.Listen(context.Background(), []record.FlowRequest{{ID: "f2", Local: loopback}})
+	e.Listen(context.Background(), []message.FlowRequest{{ID: "f2", Local: loopback}})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	e.Ready(ctx, time.Hour)
@@ -101,7 +101,7 @@ func TestNobodyConnects(t *testing.T) {
 func TestUnknownProtocol(t *testing.T) {
 	e := New()
 	defer e.Close()
-	listening := e.Listen(context.Background(), []record.FlowRequest{
+	listening := e.Listen(context.Background(), []message.FlowRequest{
 		{ID: "strange", Protocol: "smoke signals", Local: loopback}, {ID: "good", Local: loopback},
 	})
 	if l := listening[0]; l.ID != "strange" || !strings.Contains(l.Error, "smoke signals") {
@@ -110,7 +110,7 @@ func TestUnknownProtocol(t *testing.T) {
 	if l := listening[1]; l.ID != "good" || l.Error != "" || !l.Local.IsValid() {
 		t.Errorf("the good order was answered %+v", l)
 	}
-	if o := e.Connect(context.Background(), []record.FlowRequest{{ID: "strange", Protocol: "x"}}, patience)[0]; o.Error == "" {
+	if o := e.Connect(context.Background(), []message.FlowRequest{{ID: "strange", Protocol: "x"}}, patience)[0]; o.Error == "" {
 		t.Errorf("connected: %+v", o)
 	}
 }
@@ -127,7 +127,7 @@ func TestClosed(t *testing.T) {
 	e.Close()
 	<-e.Closed()
 	e.Close()
-	if l := e.Listen(context.Background(), []record.FlowRequest{{ID: "f1"}})[0]; !strings.Contains(l.Error, "closed") {
+	if l := e.Listen(context.Background(), []message.FlowRequest{{ID: "f1"}})[0]; !strings.Contains(l.Error, "closed") {
 		t.Errorf("a closed engine listens: %+v", l)
 	}
 }
@@ -135,13 +135,13 @@ func TestClosed(t *testing.T) {
 // TestToolsAreAsked: an engine starts another program only where it was told that
 // it may.
 func TestToolsAreAsked(t *testing.T) {
-	order := record.FlowRequest{ID: "f1", Local: loopback, Tool: &record.ToolRequest{Tool: "no-such-tool", Process: "p1w"}}
+	order := message.FlowRequest{ID: "f1", Local: loopback, Tool: &message.ToolRequest{Tool: "no-such-tool", Process: "p1w"}}
 	for want, e := range map[string]*Engine{"no other programs are started here": New(), "not known to this version": New().WithTools()} {
 		t.Cleanup(e.Close)
-		if l := e.Listen(t.Context(), []record.FlowRequest{order})[0]; !strings.Contains(l.Error, want) {
+		if l := e.Listen(t.Context(), []message.FlowRequest{order})[0]; !strings.Contains(l.Error, want) {
 			t.Errorf("listen: %q, want %q", l.Error, want)
 		}
-		if o := e.Connect(t.Context(), []record.FlowRequest{order}, patience)[0]; !strings.Contains(o.Error, want) {
+		if o := e.Connect(t.Context(), []message.FlowRequest{order}, patience)[0]; !strings.Contains(o.Error, want) {
 			t.Errorf("connect: %q, want %q", o.Error, want)
 		}
 	}

@@ -5,23 +5,24 @@ import (
 	"time"
 
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 )
 
 // BenchmarkLoopback is for a look at what a change does: transactions a second
 // over the loopback port, both ends in one process.
 func BenchmarkLoopback(b *testing.B) {
-	for name, order := range map[string]record.FlowRequest{
+	for name, order := range map[string]message.FlowRequest{
 		"rr":           {},
 		"rr-poll":      {Poll: true},
 		"rr-100":       {Connections: 100},
 		"rr-100-poll":  {Connections: 100, Poll: true},
-		"udp-rr":       {Protocol: record.ProtocolUDPRR},
-		"udp-rr-poll":  {Protocol: record.ProtocolUDPRR, Poll: true},
-		"udp-rr-100":   {Protocol: record.ProtocolUDPRR, Connections: 100},
-		"crr":          {Protocol: record.ProtocolCRR},
-		"crr-poll":     {Protocol: record.ProtocolCRR, Poll: true},
-		"crr-16":       {Protocol: record.ProtocolCRR, Connections: 16},
+		"udp-rr":       {Protocol: modelflow.UDPRR},
+		"udp-rr-poll":  {Protocol: modelflow.UDPRR, Poll: true},
+		"udp-rr-100":   {Protocol: modelflow.UDPRR, Connections: 100},
+		"crr":          {Protocol: modelflow.CRR},
+		"crr-poll":     {Protocol: modelflow.CRR, Poll: true},
+		"crr-16":       {Protocol: modelflow.CRR, Connections: 16},
 		"rr-10k-paced": {Connections: 10_000 / 3, Pace: 1000},
 	} {
 		b.Run(name, func(b *testing.B) {

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 )
 
 // Engine holds one end of each of a trial's flows. All methods may be called
@@ -28,7 +28,7 @@ type Engine struct {
 
 	mu     sync.Mutex // guards the following
 	groups []*processGroup
-	window record.WindowRequest // set once, before the gate opens
+	window message.WindowRequest // set once, before the gate opens
 }
 
 // New makes an engine with no flows.
@@ -42,7 +42,7 @@ func (e *Engine) processGroups() []*processGroup {
 }
 
 // add makes an end for an order. nil: the engine is closed.
-func (e *Engine) add(order record.FlowRequest, p part) *flow {
+func (e *Engine) add(order message.FlowRequest, p part) *flow {
 	f := newFlow(e, order, p)
 	if !e.books.Add(f) {
 		return nil
@@ -54,10 +54,10 @@ func (e *Engine) add(order record.FlowRequest, p part) *flow {
 // that the kernel chooses, at order.Local (invalid: every address of the host);
 // an order with a cookie gets none, and its connections are to be offered. The
 // reply has one entry per order, in order.
-func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []record.Listening {
-	out := make([]record.Listening, len(orders))
+func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []message.Listening {
+	out := make([]message.Listening, len(orders))
 	for i, order := range orders {
-		if n := processCount(order.Connections); n > 1 && !e.isWorker && order.Protocol != record.ProtocolCRR {
+		if n := processCount(order.Connections); n > 1 && !e.isWorker && order.Protocol != modelflow.CRR {
 			out[i] = e.listenGroup(order, n)
 			continue
 		}
@@ -67,8 +67,8 @@ func (e *Engine) Listen(ctx context.Context, orders []record.FlowRequest) []reco
 }
 
 // listen gets ready to respond to a part of a flow's connections.
-func (e *Engine) listen(ctx context.Context, order record.FlowRequest, p part) record.Listening {
-	out := record.Listening{ID: order.ID}
+func (e *Engine) listen(ctx context.Context, order message.FlowRequest, p part) message.Listening {
+	out := message.Listening{ID: order.ID}
 	f := e.add(order, p)
 	if f == nil {
 		out.Error = socket.EngineClosed
@@ -93,8 +93,8 @@ const dialStagger = 5 * time.Millisecond
 //
 // The first connection of each flow waits for that of the one before it, a moment
 // at most, so that neighbours are asked for one after another.
-func (e *Engine) Connect(ctx context.Context, orders []record.FlowRequest, timeout time.Duration) []record.Opened {
-	out := make([]record.Opened, len(orders))
+func (e *Engine) Connect(ctx context.Context, orders []message.FlowRequest, timeout time.Duration) []message.Opened {
+	out := make([]message.Opened, len(orders))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(e.books.Context(), cancel)()
@@ -106,13 +106,13 @@ func (e *Engine) Connect(ctx context.Context, orders []record.FlowRequest, timeo
 		if !e.books.Work(func() {
 			defer pending.Done()
 			defer over()
-			if n := processCount(order.Connections); n > 1 && !e.isWorker && order.Protocol != record.ProtocolCRR {
+			if n := processCount(order.Connections); n > 1 && !e.isWorker && order.Protocol != modelflow.CRR {
 				out[i] = e.connectGroup(order, n, timeout)
 				return
 			}
 			out[i] = e.connect(ctx, order, wholeOf(order), timeout, over)
 		}) {
-			out[i] = record.Opened{ID: order.ID, Remote: order.Remote, Error: socket.EngineClosed}
+			out[i] = message.Opened{ID: order.ID, Remote: order.Remote, Error: socket.EngineClosed}
 			pending.Done()
 			continue
 		}
@@ -129,8 +129,8 @@ func (e *Engine) Connect(ctx context.Context, orders []record.FlowRequest, timeo
 
 // connect opens a part of a flow's connections. first is called when the first of
 // them is open.
-func (e *Engine) connect(ctx context.Context, order record.FlowRequest, p part, timeout time.Duration, first func()) record.Opened {
-	out := record.Opened{ID: order.ID, Remote: order.Remote}
+func (e *Engine) connect(ctx context.Context, order message.FlowRequest, p part, timeout time.Duration, first func()) message.Opened {
+	out := message.Opened{ID: order.ID, Remote: order.Remote}
 	f := e.add(order, p)
 	if f == nil {
 		out.Error = socket.EngineClosed
@@ -142,12 +142,12 @@ func (e *Engine) connect(ctx context.Context, order record.FlowRequest, p part, 
 	return out
 }
 
-func wholeOf(order record.FlowRequest) part { return part{0, 1, int64(max(1, order.Connections))} }
+func wholeOf(order message.FlowRequest) part { return part{0, 1, int64(max(1, order.Connections))} }
 
 // Offer hands over a connection that has shown a cookie at a port that
 // flows share. False: no flow of this engine waits for it, and the connection is
 // still the caller's.
-func (e *Engine) Offer(cookie record.Cookie, conn *net.TCPConn) bool {
+func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	ends := e.books.All()
 	i := slices.IndexFunc(ends, func(f *flow) bool { return f.claim(cookie) })
 	if i < 0 {
@@ -184,7 +184,7 @@ func takeOver(conn interface {
 // cookie and are still to be read. A connection that is for one transaction is
 // answered right away, on the caller's thread; more is then said of one whose
 // flow polls.
-func (e *Engine) OfferSocket(cookie record.Cookie, fd, shown int) (taken, more bool) {
+func (e *Engine) OfferSocket(cookie message.Cookie, fd, shown int) (taken, more bool) {
 	ends := e.books.All()
 	i := slices.IndexFunc(ends, func(f *flow) bool { return f.claim(cookie) })
 	if i < 0 {
@@ -219,7 +219,7 @@ func (e *Engine) Settled() bool {
 // Start lets the asking ends begin at the window's start, and begin nothing any
 // more after its stop, both in kernel.Now's nanoseconds. It returns at once. Only
 // the first call counts.
-func (e *Engine) Start(w record.WindowRequest) {
+func (e *Engine) Start(w message.WindowRequest) {
 	e.books.Start(w.StartNs, func() {
 		e.mu.Lock()
 		e.window = w
@@ -250,7 +250,7 @@ func (e *Engine) started() bool {
 }
 
 // windowTimes is the window; nothing of it is known before Start.
-func (e *Engine) windowTimes() record.WindowRequest {
+func (e *Engine) windowTimes() message.WindowRequest {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.window

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 )
 
 // TestTransactions: whatever the sizes, the connections and the threads, what is
 // asked is answered, and both ends count the same.
 func TestTransactions(t *testing.T) {
-	for _, order := range []record.FlowRequest{
+	for _, order := range []message.FlowRequest{
 		{},
 		{Connections: 7},
 		{Connections: 7, Threads: 3},
@@ -32,24 +33,24 @@ func TestTransactions(t *testing.T) {
 		{Poll: true, Pace: 500},
 		{Follow: true},
 		{Follow: true, Pace: 500},
-		{Protocol: record.ProtocolUDPRR},
-		{Protocol: record.ProtocolUDPRR, Follow: true},
-		{Protocol: record.ProtocolUDPRR, Connections: 7},
-		{Protocol: record.ProtocolUDPRR, Connections: 7, Threads: 3, RequestBytes: 3, ResponseBytes: 2},
-		{Protocol: record.ProtocolUDPRR, Connections: 2, Threads: 2, RequestBytes: 64, ResponseBytes: 64},
-		{Protocol: record.ProtocolUDPRR, RequestBytes: record.MaxDatagramBytes, ResponseBytes: record.MaxDatagramBytes},
-		{Protocol: record.ProtocolUDPRR, RequestBytes: 10, ResponseBytes: 20_000, Connections: 5, Window: 20_000},
-		{Protocol: record.ProtocolUDPRR, Pace: 500},
-		{Protocol: record.ProtocolUDPRR, Pace: 500, Connections: 20, Threads: 2},
-		{Protocol: record.ProtocolUDPRR, Poll: true},
-		{Protocol: record.ProtocolUDPRR, Poll: true, Connections: 3},
-		{Protocol: record.ProtocolUDPRR, Poll: true, Pace: 500},
-		{Protocol: record.ProtocolCRR},
-		{Protocol: record.ProtocolCRR, Poll: true},
-		{Protocol: record.ProtocolCRR, Follow: true},
-		{Protocol: record.ProtocolCRR, Connections: 9, Threads: 2},
-		{Protocol: record.ProtocolCRR, Connections: 3, RequestBytes: 100_000, ResponseBytes: 300_000},
-		{Protocol: record.ProtocolCRR, Pace: 500, Connections: 3},
+		{Protocol: modelflow.UDPRR},
+		{Protocol: modelflow.UDPRR, Follow: true},
+		{Protocol: modelflow.UDPRR, Connections: 7},
+		{Protocol: modelflow.UDPRR, Connections: 7, Threads: 3, RequestBytes: 3, ResponseBytes: 2},
+		{Protocol: modelflow.UDPRR, Connections: 2, Threads: 2, RequestBytes: 64, ResponseBytes: 64},
+		{Protocol: modelflow.UDPRR, RequestBytes: modelflow.MaxDatagramBytes, ResponseBytes: modelflow.MaxDatagramBytes},
+		{Protocol: modelflow.UDPRR, RequestBytes: 10, ResponseBytes: 20_000, Connections: 5, Window: 20_000},
+		{Protocol: modelflow.UDPRR, Pace: 500},
+		{Protocol: modelflow.UDPRR, Pace: 500, Connections: 20, Threads: 2},
+		{Protocol: modelflow.UDPRR, Poll: true},
+		{Protocol: modelflow.UDPRR, Poll: true, Connections: 3},
+		{Protocol: modelflow.UDPRR, Poll: true, Pace: 500},
+		{Protocol: modelflow.CRR},
+		{Protocol: modelflow.CRR, Poll: true},
+		{Protocol: modelflow.CRR, Follow: true},
+		{Protocol: modelflow.CRR, Connections: 9, Threads: 2},
+		{Protocol: modelflow.CRR, Connections: 3, RequestBytes: 100_000, ResponseBytes: 300_000},
+		{Protocol: modelflow.CRR, Pace: 500, Connections: 3},
 	} {
 		name := fmt.Sprintf("%s %d×%d, %d, %d, pace %g, poll %t, follow %t", order.Protocol, order.Connections, order.Threads,
 			order.RequestBytes, order.ResponseBytes, order.Pace, order.Poll, order.Follow)
@@ -59,7 +60,7 @@ func TestTransactions(t *testing.T) {
 			w := window(150*time.Millisecond, asker, responder)
 			sched.SleepUntil(w.EndNs)
 			first := int64(0) // that shows whether there is somebody
-			if order.Protocol == record.ProtocolCRR {
+			if order.Protocol == modelflow.CRR {
 				first = 1
 			}
 			eventually(t, "every transaction is done", func() bool {
@@ -100,9 +101,9 @@ func TestTransactions(t *testing.T) {
 // and afterwards every thread may run where it could before.
 func TestFollow(t *testing.T) {
 	before := places(t)
-	for _, protocol := range record.Transactional {
+	for _, protocol := range modelflow.Transactional {
 		a, r := engine(t), engine(t)
-		join(t, a, r, orders(1, record.FlowRequest{Protocol: protocol, Follow: true}))
+		join(t, a, r, orders(1, message.FlowRequest{Protocol: protocol, Follow: true}))
 		window(time.Hour, a, r)
 		eventually(t, "both are on one CPU", func() bool {
 			asks, found := strings.CutPrefix(a.Read()[0].ModeNote, "asks on ")
@@ -118,7 +119,7 @@ func TestFollow(t *testing.T) {
 	if after := places(t); !maps.Equal(before, after) {
 		t.Errorf("threads may run on %v, before on %v", after, before)
 	}
-	for _, bad := range []record.FlowRequest{{Follow: true, Poll: true}, {Follow: true, Connections: 2}} {
+	for _, bad := range []message.FlowRequest{{Follow: true, Poll: true}, {Follow: true, Connections: 2}} {
 		if l := engine(t).Listen(t.Context(), orders(1, bad))[0]; !strings.Contains(l.Error, "follows the packets of one connection") {
 			t.Errorf("%+v: %+v", bad, l)
 		}

@@ -12,13 +12,14 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
 // Engine refuses every order: transactions need Linux.
 type Engine struct {
 	mu     sync.Mutex
-	orders []record.FlowRequest
+	orders []message.FlowRequest
 }
 
 // New makes an engine with no flows.
@@ -27,24 +28,24 @@ func New() *Engine { return &Engine{} }
 var refusal = fmt.Sprintf("transactions (rr, udp-rr, crr) are not available on %s, only on Linux", runtime.GOOS)
 
 // Listen answers each order with a refusal.
-func (e *Engine) Listen(_ context.Context, orders []record.FlowRequest) []record.Listening {
-	out := make([]record.Listening, len(orders))
+func (e *Engine) Listen(_ context.Context, orders []message.FlowRequest) []message.Listening {
+	out := make([]message.Listening, len(orders))
 	for i, o := range e.note(orders) {
-		out[i] = record.Listening{ID: o.ID, Error: refusal}
+		out[i] = message.Listening{ID: o.ID, Error: refusal}
 	}
 	return out
 }
 
 // Connect answers each order with a refusal.
-func (e *Engine) Connect(_ context.Context, orders []record.FlowRequest, _ time.Duration) []record.Opened {
-	out := make([]record.Opened, len(orders))
+func (e *Engine) Connect(_ context.Context, orders []message.FlowRequest, _ time.Duration) []message.Opened {
+	out := make([]message.Opened, len(orders))
 	for i, o := range e.note(orders) {
-		out[i] = record.Opened{ID: o.ID, Remote: o.Remote, Error: refusal}
+		out[i] = message.Opened{ID: o.ID, Remote: o.Remote, Error: refusal}
 	}
 	return out
 }
 
-func (e *Engine) note(orders []record.FlowRequest) []record.FlowRequest {
+func (e *Engine) note(orders []message.FlowRequest) []message.FlowRequest {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.orders = append(e.orders, orders...)
@@ -52,24 +53,24 @@ func (e *Engine) note(orders []record.FlowRequest) []record.FlowRequest {
 }
 
 // Read is the flows that there are not.
-func (e *Engine) Read() []record.FlowEnd {
+func (e *Engine) Read() []message.FlowEnd {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	out := make([]record.FlowEnd, len(e.orders))
+	out := make([]message.FlowEnd, len(e.orders))
 	for i, o := range e.orders {
-		out[i] = record.FlowEnd{ID: o.ID, Sends: o.Sends, Error: refusal}
+		out[i] = message.FlowEnd{ID: o.ID, Sends: o.Sends, Error: refusal}
 	}
 	return out
 }
 
-func (e *Engine) Offer(record.Cookie, *net.TCPConn) bool { return false }
-func (e *Engine) Abandon([]string)                       {}
-func (e *Engine) Settled() bool                          { return true }
-func (e *Engine) Start(record.WindowRequest)             {}
-func (e *Engine) Light() []record.FlowSample             { return nil }
-func (e *Engine) Moved() (received, written int64)       { return 0, 0 }
-func (e *Engine) Busy() []int64                          { return nil }
-func (e *Engine) Close()                                 {}
+func (e *Engine) Offer(message.Cookie, *net.TCPConn) bool { return false }
+func (e *Engine) Abandon([]string)                        {}
+func (e *Engine) Settled() bool                           { return true }
+func (e *Engine) Start(message.WindowRequest)             {}
+func (e *Engine) Light() []record.FlowSample              { return nil }
+func (e *Engine) Moved() (received, written int64)        { return 0, 0 }
+func (e *Engine) Busy() []int64                           { return nil }
+func (e *Engine) Close()                                  {}
 
 // Flows is how many were ordered.
 func (e *Engine) Flows() int { return len(e.Read()) }

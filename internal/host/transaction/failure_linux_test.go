@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 )
 
 // peer answers bytes with bytes, as long as obliging says so for the n-th of
@@ -47,14 +48,14 @@ func peer(t *testing.T, obliging func(connection, n int) bool) netip.AddrPort {
 }
 
 // asker is an engine that has connected to a responder.
-func asker(t *testing.T, to netip.AddrPort, order record.FlowRequest) *Engine {
+func asker(t *testing.T, to netip.AddrPort, order message.FlowRequest) *Engine {
 	t.Helper()
 	e := engine(t)
 	order.ID, order.Remote = "f1", to
 	if order.Protocol == "" {
-		order.Protocol = record.ProtocolRR
+		order.Protocol = modelflow.RR
 	}
-	if o := e.Connect(context.Background(), []record.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
+	if o := e.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
 		t.Fatal(o.Error)
 	}
 	return e
@@ -63,7 +64,7 @@ func asker(t *testing.T, to netip.AddrPort, order record.FlowRequest) *Engine {
 // TestLostConnection: it fails its transaction, the flow tells why, and the others
 // go on.
 func TestLostConnection(t *testing.T) {
-	for _, order := range []record.FlowRequest{{Connections: 5}, {Connections: 5, Threads: 5}, {Connections: 5, Threads: 2, Poll: true}} {
+	for _, order := range []message.FlowRequest{{Connections: 5}, {Connections: 5, Threads: 5}, {Connections: 5, Threads: 2, Poll: true}} {
 		e := asker(t, peer(t, func(connection, n int) bool { return connection != 2 || n < 10 }), order)
 		window(time.Hour, e)
 		eventually(t, "one is lost", func() bool { return tally(e).Failed == 1 })
@@ -81,7 +82,7 @@ func TestLostConnection(t *testing.T) {
 
 // TestLostOnSchedule: what was to begin on a connection that is gone has failed.
 func TestLostOnSchedule(t *testing.T) {
-	e := asker(t, peer(t, func(connection, n int) bool { return connection != 1 }), record.FlowRequest{Connections: 2, Pace: 200})
+	e := asker(t, peer(t, func(connection, n int) bool { return connection != 1 }), message.FlowRequest{Connections: 2, Pace: 200})
 	w := window(300*time.Millisecond, e)
 	sched.SleepUntil(w.EndNs)
 	eventually(t, "all are done or have failed", func() bool { return tally(e).Done+tally(e).Failed >= 60 })
@@ -92,9 +93,9 @@ func TestLostOnSchedule(t *testing.T) {
 
 // TestResponderDies: nothing is left of the flow, and both kinds say so.
 func TestResponderDies(t *testing.T) {
-	for _, protocol := range record.Transactional {
+	for _, protocol := range modelflow.Transactional {
 		a, r := engine(t), engine(t)
-		join(t, a, r, orders(1, record.FlowRequest{Connections: 3, Protocol: protocol}))
+		join(t, a, r, orders(1, message.FlowRequest{Connections: 3, Protocol: protocol}))
 		window(time.Hour, a, r)
 		eventually(t, "transactions are done", func() bool { return tally(a).Done > 100 })
 		r.Close()
@@ -103,7 +104,7 @@ func TestResponderDies(t *testing.T) {
 			text := a.Read()[0].Error
 			return strings.Contains(text, "reset") || strings.Contains(text, "refused") || strings.Contains(text, "closed")
 		})
-		if protocol == record.ProtocolCRR {
+		if protocol == modelflow.CRR {
 			before := tally(a).Failed
 			eventually(t, "it is tried again", func() bool { return tally(a).Failed > before })
 			continue
@@ -117,7 +118,7 @@ func TestResponderDies(t *testing.T) {
 func TestMutePeer(t *testing.T) {
 	block := make(chan struct{})
 	defer close(block)
-	e := asker(t, peer(t, func(connection, n int) bool { <-block; return false }), record.FlowRequest{})
+	e := asker(t, peer(t, func(connection, n int) bool { <-block; return false }), message.FlowRequest{})
 	w := window(100*time.Millisecond, e)
 	sched.SleepUntil(w.EndNs + 1e6)
 	if got := tally(e); got.Done != 0 || got.Waiting != 1 || got.LongestWaitUs < 100e3 || got.Latency != nil {
@@ -129,7 +130,7 @@ func TestMutePeer(t *testing.T) {
 func TestKnownDelay(t *testing.T) {
 	const delay = 10 * time.Millisecond
 	slow := func(connection, n int) bool { time.Sleep(delay); return true }
-	for _, order := range []record.FlowRequest{{}, {Connections: 3}, {Poll: true}, {Protocol: record.ProtocolCRR}} {
+	for _, order := range []message.FlowRequest{{}, {Connections: 3}, {Poll: true}, {Protocol: modelflow.CRR}} {
 		e := asker(t, peer(t, slow), order)
 		w := window(200*time.Millisecond, e)
 		sched.SleepUntil(w.EndNs + 1e6)
@@ -151,7 +152,7 @@ func TestStall(t *testing.T) {
 		}
 		return true
 	}
-	for _, order := range []record.FlowRequest{{Pace: 200}, {Pace: 200, Poll: true}} {
+	for _, order := range []message.FlowRequest{{Pace: 200}, {Pace: 200, Poll: true}} {
 		e := asker(t, peer(t, once), order)
 		w := window(time.Second, e)
 		sched.SleepUntil(w.EndNs)
@@ -173,12 +174,12 @@ func TestNobodyThere(t *testing.T) {
 	}
 	at := l.Addr().(*net.TCPAddr).AddrPort()
 	l.Close()
-	for _, order := range []record.FlowRequest{
-		{}, {Connections: 50}, {Protocol: record.ProtocolCRR}, {Protocol: record.ProtocolUDPRR}, {Protocol: record.ProtocolUDPRR, Connections: 50},
+	for _, order := range []message.FlowRequest{
+		{}, {Connections: 50}, {Protocol: modelflow.CRR}, {Protocol: modelflow.UDPRR}, {Protocol: modelflow.UDPRR, Connections: 50},
 	} {
 		order.ID, order.Remote = "f1", at
 		e := engine(t)
-		o := e.Connect(context.Background(), []record.FlowRequest{order}, waitAtMost)[0]
+		o := e.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]
 		if !strings.Contains(o.Error, "refused") || !strings.Contains(o.Error, at.String()) {
 			t.Errorf("%+v", o)
 		}
@@ -186,10 +187,10 @@ func TestNobodyThere(t *testing.T) {
 			t.Errorf("%+v", end)
 		}
 	}
-	for _, bad := range []record.FlowRequest{{Connections: -1}, {RequestBytes: -1}, {ResponseBytes: 2 << 30}, {Threads: 5000}, {Pace: -1},
-		{Protocol: record.ProtocolUDPRR, ResponseBytes: record.MaxDatagramBytes + 1}} {
+	for _, bad := range []message.FlowRequest{{Connections: -1}, {RequestBytes: -1}, {ResponseBytes: 2 << 30}, {Threads: 5000}, {Pace: -1},
+		{Protocol: modelflow.UDPRR, ResponseBytes: modelflow.MaxDatagramBytes + 1}} {
 		bad.ID, bad.Local = "f1", loopback
-		if l := engine(t).Listen(context.Background(), []record.FlowRequest{bad})[0]; !strings.Contains(l.Error, "expected") {
+		if l := engine(t).Listen(context.Background(), []message.FlowRequest{bad})[0]; !strings.Contains(l.Error, "expected") {
 			t.Errorf("%+v: %+v", bad, l)
 		}
 	}
@@ -199,10 +200,10 @@ func TestNobodyThere(t *testing.T) {
 // before, whatever the flows were doing.
 func TestNothingIsLeft(t *testing.T) {
 	exercise := func() {
-		for _, order := range []record.FlowRequest{
-			{}, {Connections: 10}, {Connections: 2, Threads: 2, Poll: true}, {Protocol: record.ProtocolCRR, Connections: 4},
+		for _, order := range []message.FlowRequest{
+			{}, {Connections: 10}, {Connections: 2, Threads: 2, Poll: true}, {Protocol: modelflow.CRR, Connections: 4},
 			{Pace: 100, Connections: 3}, {RequestBytes: 1 << 20, ResponseBytes: 1 << 20},
-			{Protocol: record.ProtocolUDPRR}, {Protocol: record.ProtocolUDPRR, Connections: 10}, {Protocol: record.ProtocolUDPRR, Poll: true},
+			{Protocol: modelflow.UDPRR}, {Protocol: modelflow.UDPRR, Connections: 10}, {Protocol: modelflow.UDPRR, Poll: true},
 		} {
 			a, r := engine(t), engine(t)
 			join(t, a, r, orders(2, order))
@@ -210,7 +211,7 @@ func TestNothingIsLeft(t *testing.T) {
 			eventually(t, "transactions are done", func() bool { return tally(a).Done > 5 })
 			idle, unused := engine(t), engine(t)
 			join(t, idle, unused, orders(1, order)) // never started
-			unused.Listen(context.Background(), orders(3, record.FlowRequest{Local: loopback}))
+			unused.Listen(context.Background(), orders(3, message.FlowRequest{Local: loopback}))
 			for _, e := range []*Engine{a, r, unused, idle} {
 				e.Close()
 			}

@@ -11,8 +11,9 @@ import (
 
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sock"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -23,7 +24,7 @@ const earlyEnd = 50 * time.Millisecond
 // flow is one end of a flow: its connections, and the threads that work on them.
 type flow struct {
 	engine   *Engine
-	order    record.FlowRequest
+	order    message.FlowRequest
 	isClient bool
 	udp      bool // requests and responses are datagrams
 	part     part // which of the flow's connections are here
@@ -60,8 +61,8 @@ type flow struct {
 	closed     bool
 }
 
-func newFlow(e *Engine, order record.FlowRequest, p part) *flow {
-	f := &flow{engine: e, order: order, isClient: order.Remote.IsValid(), udp: order.Protocol == record.ProtocolUDPRR, part: p}
+func newFlow(e *Engine, order message.FlowRequest, p part) *flow {
+	f := &flow{engine: e, order: order, isClient: order.Remote.IsValid(), udp: order.Protocol == modelflow.UDPRR, part: p}
 	f.listener.Store(-1)
 	return f
 }
@@ -72,8 +73,8 @@ func (f *flow) connections() int { return f.part.size() }
 // oneSegment is what fits into the first segment with a cookie, on any path.
 const oneSegment = 400
 
-func requestBytes(o record.FlowRequest) int  { return max(1, o.RequestBytes) }
-func responseBytes(o record.FlowRequest) int { return max(1, o.ResponseBytes) }
+func requestBytes(o message.FlowRequest) int  { return max(1, o.RequestBytes) }
+func responseBytes(o message.FlowRequest) int { return max(1, o.ResponseBytes) }
 
 // payload is what is sent, over and over: random, so that no link on the way can
 // compress it.
@@ -159,11 +160,11 @@ func (f *flow) settled() bool {
 }
 
 // check says what is wrong with an order.
-func check(o record.FlowRequest) error {
+func check(o message.FlowRequest) error {
 	var errs []error
 	message := 1 << 30
-	if o.Protocol == record.ProtocolUDPRR {
-		message = record.MaxDatagramBytes
+	if o.Protocol == modelflow.UDPRR {
+		message = modelflow.MaxDatagramBytes
 		if o.MSS != 0 || o.CongestionControl != "" || o.NoDelay != nil {
 			errs = append(errs, errors.New("mss, nodelay and congestion control are TCP's: udp-rr has none"))
 		}
@@ -227,7 +228,7 @@ func (f *flow) oneConnPerThread() bool {
 func (f *flow) sharesListener() bool { return f.isCRR() && !f.isClient && !f.order.Cookie.IsZero() }
 
 // isCRR says that each transaction has a connection of its own.
-func (f *flow) isCRR() bool { return f.order.Protocol == record.ProtocolCRR }
+func (f *flow) isCRR() bool { return f.order.Protocol == modelflow.CRR }
 
 // setSocketOptions gives a connection the options that it has not got from a listener.
 func (f *flow) setSocketOptions(fd int, offered bool) error {
@@ -282,7 +283,7 @@ func (f *flow) register(fd int) (number int, kept bool) {
 }
 
 // claim says that a connection with this cookie is one of the flow's.
-func (f *flow) claim(cookie record.Cookie) bool {
+func (f *flow) claim(cookie message.Cookie) bool {
 	if f.isClient || f.udp || f.order.Cookie != cookie || cookie.IsZero() {
 		return false
 	}

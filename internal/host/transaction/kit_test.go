@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"linerate/internal/kernel/sched"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -25,22 +27,22 @@ func engine(t testing.TB) *Engine {
 }
 
 // orders makes n orders alike, with IDs f1, f2, …
-func orders(n int, like record.FlowRequest) []record.FlowRequest {
-	out := make([]record.FlowRequest, n)
+func orders(n int, like message.FlowRequest) []message.FlowRequest {
+	out := make([]message.FlowRequest, n)
 	for i := range out {
 		out[i] = like
 		out[i].ID = fmt.Sprintf("f%d", i+1)
 		if like.Protocol == "" {
-			out[i].Protocol = record.ProtocolRR
+			out[i].Protocol = modelflow.RR
 		}
 	}
 	return out
 }
 
 // join connects an opener to an acceptor with one flow per order.
-func join(t testing.TB, opener, acceptor *Engine, like []record.FlowRequest) {
+func join(t testing.TB, opener, acceptor *Engine, like []message.FlowRequest) {
 	t.Helper()
-	accepting, opening := make([]record.FlowRequest, len(like)), make([]record.FlowRequest, len(like))
+	accepting, opening := make([]message.FlowRequest, len(like)), make([]message.FlowRequest, len(like))
 	for i, order := range like {
 		accepting[i], opening[i] = order, order
 		accepting[i].Local, opening[i].Sends = loopback, true
@@ -72,9 +74,9 @@ func join(t testing.TB, opener, acceptor *Engine, like []record.FlowRequest) {
 
 // window starts several engines a little from now, with a window of all the time
 // but the first moments.
-func window(duration time.Duration, engines ...*Engine) record.WindowRequest {
+func window(duration time.Duration, engines ...*Engine) message.WindowRequest {
 	at := sched.Now() + int64(20*time.Millisecond)
-	w := record.WindowRequest{StartNs: at, BeginNs: at, EndNs: at + int64(duration), StopNs: at + int64(duration)}
+	w := message.WindowRequest{StartNs: at, BeginNs: at, EndNs: at + int64(duration), StopNs: at + int64(duration)}
 	for _, e := range engines {
 		e.Start(w)
 	}

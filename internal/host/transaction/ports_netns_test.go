@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/proc"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -31,9 +32,9 @@ func TestPortsExhausted(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		fewPorts(t)
 		a, r := engine(t), engine(t)
-		l := r.Listen(context.Background(), orders(1, record.FlowRequest{Connections: 150, Local: loopback}))[0]
-		order := orders(1, record.FlowRequest{Connections: 150, Remote: l.Local})[0]
-		o := a.Connect(context.Background(), []record.FlowRequest{order}, waitAtMost)[0]
+		l := r.Listen(context.Background(), orders(1, message.FlowRequest{Connections: 150, Local: loopback}))[0]
+		order := orders(1, message.FlowRequest{Connections: 150, Remote: l.Local})[0]
+		o := a.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]
 		p := o.Exhausted
 		want := record.PortsExhausted{Source: loopback, Destination: l.Local, FirstPort: 40000, LastPort: 40099, Open: 100, Wanted: 150}
 		// The listener's own port is of the range, too, and one of them.
@@ -69,8 +70,8 @@ func TestEstablished(t *testing.T) {
 		}
 	}()
 	a := engine(t)
-	order := orders(1, record.FlowRequest{Connections: all, Remote: l.Addr().(*net.TCPAddr).AddrPort()})[0]
-	if o := a.Connect(context.Background(), []record.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
+	order := orders(1, message.FlowRequest{Connections: all, Remote: l.Addr().(*net.TCPAddr).AddrPort()})[0]
+	if o := a.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
 		t.Fatal(o.Error)
 	}
 	f := a.books.All()[0]
@@ -106,7 +107,7 @@ func TestBindingTakesPorts(t *testing.T) {
 		} {
 			a, r := engine(t), engine(t)
 			later := !test.bind
-			like := record.FlowRequest{Connections: 70, BindNoPort: &later}
+			like := message.FlowRequest{Connections: 70, BindNoPort: &later}
 			accept, open := orders(2, like), orders(2, like)
 			for i, l := range r.Listen(context.Background(), accept) {
 				if l.Error != "" {
@@ -138,8 +139,8 @@ func TestBindingTakesPorts(t *testing.T) {
 
 // TestAnotherReason: an address that no port has is no lack of ports.
 func TestAnotherReason(t *testing.T) {
-	order := orders(1, record.FlowRequest{Local: netip.MustParseAddr("192.0.2.1"), Remote: netipAt(9)})[0]
-	o := engine(t).Connect(context.Background(), []record.FlowRequest{order}, waitAtMost)[0]
+	order := orders(1, message.FlowRequest{Local: netip.MustParseAddr("192.0.2.1"), Remote: netipAt(9)})[0]
+	o := engine(t).Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]
 	if o.Exhausted != nil || !strings.Contains(o.Error, "EADDRNOTAVAIL") {
 		t.Errorf("%+v", o)
 	}
@@ -159,13 +160,13 @@ func TestPortsExhaustedInHands(t *testing.T) {
 
 func exhaustedInHands(t *testing.T) {
 	a, r := engine(t), engine(t)
-	order := orders(1, record.FlowRequest{Connections: 1000, Local: loopback})[0]
-	l := r.Listen(context.Background(), []record.FlowRequest{order})[0]
+	order := orders(1, message.FlowRequest{Connections: 1000, Local: loopback})[0]
+	l := r.Listen(context.Background(), []message.FlowRequest{order})[0]
 	if l.Error != "" || len(l.Ports) < 2 {
 		t.Fatalf("%+v", l)
 	}
 	order.Remote, order.Ports = l.Local, l.Ports
-	o := a.Connect(context.Background(), []record.FlowRequest{order}, waitAtMost)[0]
+	o := a.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]
 	most := 100 * len(l.Ports)
 	if p := o.Exhausted; p == nil || p.Wanted != 1000 || p.Open > most || p.Open < 100 || !strings.Contains(o.Error, "of 1000 connections") {
 		t.Errorf("%+v, %q: want at most %d open", p, o.Error, most)

@@ -1,6 +1,9 @@
 package transaction
 
-import "linerate/internal/model/record"
+import (
+	"linerate/internal/model/message"
+	"linerate/internal/model/record"
+)
 
 // A flow with more connections than one process may hold is spread over several:
 // hands, which are this program with another verb. What the engine and a hand say
@@ -12,27 +15,27 @@ const WorkerCommand = "transaction-worker"
 
 // task is what a hand is asked; one of the fields is set, or none.
 type task struct {
-	Listen  *assignment           `json:"listen,omitempty"`
-	Connect *assignment           `json:"connect,omitempty"`
-	Abandon bool                  `json:"abandon,omitempty"`
-	Start   *record.WindowRequest `json:"start,omitempty"`
-	Read    bool                  `json:"read,omitempty"`
-	Light   bool                  `json:"light,omitempty"`
+	Listen  *assignment            `json:"listen,omitempty"`
+	Connect *assignment            `json:"connect,omitempty"`
+	Abandon bool                   `json:"abandon,omitempty"`
+	Start   *message.WindowRequest `json:"start,omitempty"`
+	Read    bool                   `json:"read,omitempty"`
+	Light   bool                   `json:"light,omitempty"`
 }
 
 // assignment is a hand's part of a flow.
 type assignment struct {
-	Order     record.FlowRequest `json:"order"`
-	First     int64              `json:"first"`
-	Step      int64              `json:"step"`
-	TimeoutNs int64              `json:"timeout_ns,omitempty"`
+	Order     message.FlowRequest `json:"order"`
+	First     int64               `json:"first"`
+	Step      int64               `json:"step"`
+	TimeoutNs int64               `json:"timeout_ns,omitempty"`
 }
 
 // report is a hand's answer.
 type report struct {
-	Listening record.Listening  `json:"listening"`
-	Opened    record.Opened     `json:"opened"`
-	End       record.FlowEnd    `json:"end"`
+	Listening message.Listening `json:"listening"`
+	Opened    message.Opened    `json:"opened"`
+	End       message.FlowEnd   `json:"end"`
 	Sample    record.FlowSample `json:"sample"`
 	Settled   bool              `json:"settled,omitempty"`
 	// BusyNs is of its threads, CPUNs of the whole process; MemoryBytes is its own.

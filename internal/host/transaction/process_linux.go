@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sock"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
 )
@@ -40,7 +40,7 @@ func processCount(connections int) int {
 
 // processGroup is one end of a flow whose connections are in several processes.
 type processGroup struct {
-	order     record.FlowRequest
+	order     message.FlowRequest
 	processes []*process
 
 	mu      sync.Mutex
@@ -49,7 +49,7 @@ type processGroup struct {
 	// polledAt is when the hands were last asked, and what has come of it.
 	polledAt time.Time
 	settled  bool
-	last     record.FlowEnd
+	last     message.FlowEnd
 	busy     []int64
 	readAt   time.Time // when last and busy are from
 	cpu      atomic.Int64
@@ -128,7 +128,7 @@ func (h *process) call(t task) (r report, err error) {
 }
 
 // newGroup starts the processes for an order. nil: the engine is closed.
-func (e *Engine) newGroup(order record.FlowRequest, n int) (*processGroup, error) {
+func (e *Engine) newGroup(order message.FlowRequest, n int) (*processGroup, error) {
 	s := &processGroup{order: order}
 	e.mu.Lock()
 	closed := e.quit.Load()
@@ -190,8 +190,8 @@ func (s *processGroup) assignment(i int, timeout time.Duration) *assignment {
 }
 
 // listen has every hand listen on a port of its own.
-func (s *processGroup) listen() record.Listening {
-	out := record.Listening{ID: s.order.ID}
+func (s *processGroup) listen() message.Listening {
+	out := message.Listening{ID: s.order.ID}
 	for _, r := range s.callAll(func(i int) task { return task{Listen: s.assignment(i, 0)} }) {
 		if out.Error == "" {
 			out.Error = r.Listening.Error
@@ -204,7 +204,7 @@ func (s *processGroup) listen() record.Listening {
 	return s.noteListening(out)
 }
 
-func (s *processGroup) noteListening(out record.Listening) record.Listening {
+func (s *processGroup) noteListening(out message.Listening) message.Listening {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if out.Error == "" {
@@ -216,8 +216,8 @@ func (s *processGroup) noteListening(out record.Listening) record.Listening {
 }
 
 // connect has all hands open their connections.
-func (s *processGroup) connect(timeout time.Duration) record.Opened {
-	out := record.Opened{ID: s.order.ID, Remote: s.order.Remote}
+func (s *processGroup) connect(timeout time.Duration) message.Opened {
+	out := message.Opened{ID: s.order.ID, Remote: s.order.Remote}
 	for _, r := range s.callAll(func(i int) task { return task{Connect: s.assignment(i, timeout)} }) {
 		if out.Error == "" {
 			out.Error, out.Exhausted = r.Opened.Error, r.Opened.Exhausted
@@ -258,7 +258,7 @@ func (s *processGroup) isSettled() bool {
 }
 
 // read is what all hands together say.
-func (s *processGroup) read() record.FlowEnd {
+func (s *processGroup) read() message.FlowEnd {
 	s.mu.Lock()
 	last, closed := s.last, s.closed
 	s.mu.Unlock()
@@ -267,7 +267,7 @@ func (s *processGroup) read() record.FlowEnd {
 		return last
 	}
 	reports := s.callAll(func(int) task { return task{Read: true} })
-	out := record.FlowEnd{ID: s.order.ID, Sends: s.order.Sends, AtNs: socket.Now(), Alive: true}
+	out := message.FlowEnd{ID: s.order.ID, Sends: s.order.Sends, AtNs: socket.Now(), Alive: true}
 	t := &record.Transactions{Processes: len(reports), Polling: s.order.Poll}
 	out.Transactions = t
 	var latencies []*record.Distribution
@@ -301,7 +301,7 @@ func (s *processGroup) read() record.FlowEnd {
 }
 
 // latest is what the latest reading has said.
-func (s *processGroup) latest() record.FlowEnd {
+func (s *processGroup) latest() message.FlowEnd {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last
@@ -321,7 +321,7 @@ func (s *processGroup) spent() []int64 {
 }
 
 // merge adds a part of an end to the whole.
-func merge(sum *record.FlowEnd, part record.FlowEnd) {
+func merge(sum *message.FlowEnd, part message.FlowEnd) {
 	sum.AtNs = min(sum.AtNs, part.AtNs)
 	sum.ReceivedBytes += part.ReceivedBytes
 	sum.WrittenBytes += part.WrittenBytes
@@ -360,18 +360,18 @@ func (s *processGroup) light() record.FlowSample {
 
 // listenGroup and connectGroup carry out an order whose connections do not fit
 // into this process.
-func (e *Engine) listenGroup(order record.FlowRequest, n int) record.Listening {
+func (e *Engine) listenGroup(order message.FlowRequest, n int) message.Listening {
 	s, err := e.newGroup(order, n)
 	if err != nil {
-		return record.Listening{ID: order.ID, Error: err.Error()}
+		return message.Listening{ID: order.ID, Error: err.Error()}
 	}
 	return s.listen()
 }
 
-func (e *Engine) connectGroup(order record.FlowRequest, n int, timeout time.Duration) record.Opened {
+func (e *Engine) connectGroup(order message.FlowRequest, n int, timeout time.Duration) message.Opened {
 	s, err := e.newGroup(order, n)
 	if err != nil {
-		return record.Opened{ID: order.ID, Remote: order.Remote, Error: err.Error()}
+		return message.Opened{ID: order.ID, Remote: order.Remote, Error: err.Error()}
 	}
 	return s.connect(timeout)
 }

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"linerate/internal/bus/greeting"
-
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 )
 
 const (
@@ -83,19 +83,19 @@ func children(t *testing.T) (pids []int) {
 func TestSpread(t *testing.T) {
 	narrow(t, func(t *testing.T) {
 		const connections = 2000
-		for _, like := range []record.FlowRequest{
-			{}, {Cookie: greeting.NewTicket()}, {Protocol: record.ProtocolUDPRR}, {Protocol: record.ProtocolUDPRR, Cookie: greeting.NewTicket()},
+		for _, like := range []message.FlowRequest{
+			{}, {Cookie: greeting.NewTicket()}, {Protocol: modelflow.UDPRR}, {Protocol: modelflow.UDPRR, Cookie: greeting.NewTicket()},
 		} {
 			asker, responder := engine(t), engine(t)
 			like.Connections, like.Pace = connections, 2*connections
 			order := orders(1, like)[0]
-			l := responder.Listen(context.Background(), []record.FlowRequest{order})[0]
+			l := responder.Listen(context.Background(), []message.FlowRequest{order})[0]
 			if l.Error != "" || len(l.Ports) < 5 {
 				t.Fatalf("%+v", l)
 			}
 			order.Remote, order.Ports = netipAt(l.Ports[0]), l.Ports
 			began := time.Now()
-			if o := asker.Connect(context.Background(), []record.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
+			if o := asker.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
 				t.Fatal(o.Error)
 			}
 			t.Logf("opened in %v", time.Since(began))
@@ -105,7 +105,7 @@ func TestSpread(t *testing.T) {
 			}
 			w := window(time.Second, asker, responder)
 			sched.SleepUntil(w.EndNs + 1e6)
-			var asked, answered record.FlowEnd
+			var asked, answered message.FlowEnd
 			eventually(t, "all is answered", func() bool {
 				asked, answered = asker.Read()[0], responder.Read()[0]
 				return asked.Transactions.Waiting == 0 && answered.Transactions.Done == asked.Transactions.Done
@@ -141,10 +141,10 @@ func TestSpread(t *testing.T) {
 func TestHandsDie(t *testing.T) {
 	narrow(t, func(t *testing.T) {
 		asker, responder := engine(t), engine(t)
-		order := orders(1, record.FlowRequest{Connections: 600})[0]
-		l := responder.Listen(context.Background(), []record.FlowRequest{order})[0]
+		order := orders(1, message.FlowRequest{Connections: 600})[0]
+		l := responder.Listen(context.Background(), []message.FlowRequest{order})[0]
 		order.Remote, order.Ports = netipAt(l.Ports[0]), l.Ports
-		if o := asker.Connect(context.Background(), []record.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
+		if o := asker.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
 			t.Fatal(o.Error)
 		}
 		window(time.Hour, asker, responder)

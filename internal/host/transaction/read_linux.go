@@ -8,18 +8,18 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
 )
 
 // Read is every flow's state at this instant, in the order of the orders. The
 // counts of all flows are taken first; what needs system calls follows.
-func (e *Engine) Read() []record.FlowEnd {
+func (e *Engine) Read() []message.FlowEnd {
 	ends, window := e.books.All(), e.windowTimes()
-	out := make([]record.FlowEnd, len(ends))
+	out := make([]message.FlowEnd, len(ends))
 	for i, f := range ends {
 		f.count(&out[i])
 	}
@@ -33,7 +33,7 @@ func (e *Engine) Read() []record.FlowEnd {
 }
 
 // count takes the counts.
-func (f *flow) count(out *record.FlowEnd) {
+func (f *flow) count(out *message.FlowEnd) {
 	t := &record.Transactions{Connections: f.active.Load(), Opened: f.arrived.Load(), Polling: f.order.Poll}
 	out.Transactions = t
 	if f.isCRR() {
@@ -67,7 +67,7 @@ func (f *flow) threads() []*worker {
 }
 
 // describe adds what the books and the kernel know.
-func (f *flow) describe(out *record.FlowEnd, window record.WindowRequest) {
+func (f *flow) describe(out *message.FlowEnd, window message.WindowRequest) {
 	out.ID, out.Sends = f.order.ID, f.order.Sends
 	out.Local, out.Error = f.state()
 	out.Alive = f.alive()
@@ -127,7 +127,7 @@ const silentTimeouts = 4
 
 // describeWaiting looks at the transactions that are under way: how many there are, how
 // long the one that waits longest has, and whether anybody is still there.
-func (f *flow) describeWaiting(out *record.FlowEnd) {
+func (f *flow) describeWaiting(out *message.FlowEnd) {
 	const suspect = 1e9 // ns without an answer, on any path that a trial is made over
 	const looks = 64    // connections that the kernel is asked about
 	t := out.Transactions
@@ -183,7 +183,7 @@ func (f *flow) cpuNote() string {
 }
 
 // checkUnanswered looks whether anybody is still there, over UDP.
-func (f *flow) checkUnanswered(out *record.FlowEnd) {
+func (f *flow) checkUnanswered(out *message.FlowEnd) {
 	silent, most := int64(0), uint32(0)
 	for _, w := range f.threads() {
 		for i := range w.conns {
@@ -270,7 +270,7 @@ func (e *Engine) ProcessesCPU() (ns int64) {
 // latencyReadyAt is from when on readings have the distribution of latencies: not at
 // the window's end, since putting a histogram together takes longer than the
 // reading, but at the stop where that follows.
-func latencyReadyAt(w record.WindowRequest) int64 {
+func latencyReadyAt(w message.WindowRequest) int64 {
 	if w.StopNs-w.EndNs <= int64(time.Second) {
 		return max(w.EndNs, w.StopNs)
 	}

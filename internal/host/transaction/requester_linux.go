@@ -8,10 +8,9 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // conn is an asking end's connection. There may be hundreds of thousands.
@@ -32,7 +31,7 @@ type conn struct {
 // requester is an asking thread at work.
 type requester struct {
 	*worker
-	window      record.WindowRequest
+	window      message.WindowRequest
 	request     uint32
 	response    uint32
 	paced       bool

@@ -13,25 +13,25 @@ import (
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/handshake/handshaketest"
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/record"
+	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/unit"
 )
 
 // across connects an asker to a responder by a way that does with datagrams what fate
 // says.
-func across(t *testing.T, order record.FlowRequest, fate func(back bool, n int) handshaketest.Fate) (asker, responder *Engine) {
+func across(t *testing.T, order message.FlowRequest, fate func(back bool, n int) handshaketest.Fate) (asker, responder *Engine) {
 	t.Helper()
 	asker, responder = engine(t), engine(t)
-	order.ID, order.Protocol, order.Local = "f1", record.ProtocolUDPRR, loopback
-	l := responder.Listen(context.Background(), []record.FlowRequest{order})[0]
+	order.ID, order.Protocol, order.Local = "f1", modelflow.UDPRR, loopback
+	l := responder.Listen(context.Background(), []message.FlowRequest{order})[0]
 	if l.Error != "" {
 		t.Fatal(l.Error)
 	}
 	order.Remote = handshaketest.Relay(t, l.Local, fate)
-	if o := asker.Connect(context.Background(), []record.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
+	if o := asker.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
 		t.Fatal(o.Error)
 	}
 	eventually(t, "the flow is open", responder.Settled)
@@ -39,10 +39,10 @@ func across(t *testing.T, order record.FlowRequest, fate func(back bool, n int) 
 }
 
 // ways of waiting for a response: each kind of thread.
-var waysOfWaiting = []record.FlowRequest{{}, {Poll: true}, {Connections: 3}, {Connections: 3, Poll: true}, {Pace: 300}, {Pace: 300, Connections: 3}}
+var waysOfWaiting = []message.FlowRequest{{}, {Poll: true}, {Connections: 3}, {Connections: 3, Poll: true}, {Pace: 300}, {Pace: 300, Connections: 3}}
 
 // opening is how many datagrams of a flow's opening go each way.
-func opening(order record.FlowRequest) int { return 2 * max(1, order.Connections) }
+func opening(order message.FlowRequest) int { return 2 * max(1, order.Connections) }
 
 // TestLostDatagrams: a request that is lost and a response that is lost have no
 // response; each is counted once, and the flow goes on.
@@ -113,7 +113,7 @@ func TestLateDatagrams(t *testing.T) {
 // TestSilence: where no response comes any more, the flow says so; and that it is
 // over, when it is.
 func TestSilence(t *testing.T) {
-	for _, order := range []record.FlowRequest{{}, {Connections: 3}} {
+	for _, order := range []message.FlowRequest{{}, {Connections: 3}} {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
 			var silent atomic.Bool
@@ -172,12 +172,12 @@ func TestSharedDoorOverUDP(t *testing.T) {
 	}
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		door.Serve(handshake.Handler{Expects: r.Expects, Accept: func(cookie record.Cookie, c handshake.Client) { r.Admit(cookie, c) }})
+		door.Serve(handshake.Handler{Expects: r.Expects, Accept: func(cookie message.Cookie, c handshake.Client) { r.Admit(cookie, c) }})
 	})
 	defer serving.Wait()
 	defer door.Close()
-	accepting := orders(2, record.FlowRequest{Protocol: record.ProtocolUDPRR, Connections: 5, Threads: 2})
-	accepting[0].Cookie, accepting[1].Cookie = record.Cookie{1}, record.Cookie{2}
+	accepting := orders(2, message.FlowRequest{Protocol: modelflow.UDPRR, Connections: 5, Threads: 2})
+	accepting[0].Cookie, accepting[1].Cookie = message.Cookie{1}, message.Cookie{2}
 	for _, l := range r.Listen(t.Context(), accepting) {
 		if l.Error != "" || l.Local.IsValid() {
 			t.Fatalf("%+v", l)
@@ -194,9 +194,9 @@ func TestSharedDoorOverUDP(t *testing.T) {
 	}
 	eventually(t, "all have come", r.Settled)
 	stranger := asking[0]
-	for _, cookie := range []record.Cookie{{}, {1}, {3}} {
+	for _, cookie := range []message.Cookie{{}, {1}, {3}} {
 		stranger.Cookie, stranger.Connections = cookie, 1
-		if o := engine(t).Connect(t.Context(), []record.FlowRequest{stranger}, 200*time.Millisecond)[0]; !strings.Contains(o.Error, "no answer") {
+		if o := engine(t).Connect(t.Context(), []message.FlowRequest{stranger}, 200*time.Millisecond)[0]; !strings.Contains(o.Error, "no answer") {
 			t.Errorf("with cookie %v: %+v", cookie, o)
 		}
 	}
@@ -217,11 +217,11 @@ func TestRestrained(t *testing.T) {
 	for _, connections := range []int{1, 3} {
 		a, r := engine(t), engine(t)
 		// 2,000 responses of 1,000 bytes a second for each connection.
-		order := orders(1, record.FlowRequest{Protocol: record.ProtocolUDPRR, Connections: connections, ResponseBytes: 1000, Local: loopback})[0]
+		order := orders(1, message.FlowRequest{Protocol: modelflow.UDPRR, Connections: connections, ResponseBytes: 1000, Local: loopback})[0]
 		capped := order
 		capped.RateCap = 16e6
-		order.Remote = r.Listen(t.Context(), []record.FlowRequest{capped})[0].Local
-		if o := a.Connect(t.Context(), []record.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
+		order.Remote = r.Listen(t.Context(), []message.FlowRequest{capped})[0].Local
+		if o := a.Connect(t.Context(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
 			t.Fatal(o.Error)
 		}
 		w := window(500*time.Millisecond, a, r)
@@ -239,11 +239,11 @@ func TestRestrained(t *testing.T) {
 func TestSlowlyRestrained(t *testing.T) {
 	for _, rate := range []unit.BitRate{1e-12, 20_000} {
 		a, r := engine(t), engine(t)
-		order := orders(1, record.FlowRequest{Protocol: record.ProtocolUDPRR, Connections: 20, ResponseBytes: 1000, Local: loopback})[0]
+		order := orders(1, message.FlowRequest{Protocol: modelflow.UDPRR, Connections: 20, ResponseBytes: 1000, Local: loopback})[0]
 		capped := order
 		capped.RateCap = rate // of each connection; of all 20 together one response in 20 ms
-		order.Remote = r.Listen(t.Context(), []record.FlowRequest{capped})[0].Local
-		if o := a.Connect(t.Context(), []record.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
+		order.Remote = r.Listen(t.Context(), []message.FlowRequest{capped})[0].Local
+		if o := a.Connect(t.Context(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
 			t.Fatal(o.Error)
 		}
 		w := window(1500*time.Millisecond, a, r)
@@ -260,16 +260,16 @@ func TestSlowlyRestrained(t *testing.T) {
 // not let in, and nothing breaks.
 func TestEarlyCaller(t *testing.T) {
 	e := engine(t)
-	cookie := record.Cookie{9}
-	f := e.add(record.FlowRequest{ID: "f1", Protocol: record.ProtocolUDPRR, Cookie: cookie}, part{0, 1, 1})
+	cookie := message.Cookie{9}
+	f := e.add(message.FlowRequest{ID: "f1", Protocol: modelflow.UDPRR, Cookie: cookie}, part{0, 1, 1})
 	if e.Expects(cookie) || f.claim(cookie) || e.Admit(cookie, handshake.Client{}) {
 		t.Error("somebody is let in to a flow without threads")
 	}
 	if err := f.makeWorkers(); err != nil || !e.Expects(cookie) {
 		t.Errorf("nobody is let in: %v", err)
 	}
-	g := e.add(record.FlowRequest{ID: "f2", Protocol: record.ProtocolRR, Cookie: record.Cookie{8}}, part{0, 1, 1})
-	if g.claim(record.Cookie{8}) {
+	g := e.add(message.FlowRequest{ID: "f2", Protocol: modelflow.RR, Cookie: message.Cookie{8}}, part{0, 1, 1})
+	if g.claim(message.Cookie{8}) {
 		t.Error("a connection is let in to a flow without threads")
 	}
 }
@@ -278,8 +278,8 @@ func TestEarlyCaller(t *testing.T) {
 func TestSeats(t *testing.T) {
 	const n = 4
 	a, r := engine(t), engine(t)
-	order := orders(1, record.FlowRequest{Connections: n, Threads: n, Cookie: record.Cookie{7}})[0]
-	if l := r.Listen(t.Context(), []record.FlowRequest{order})[0]; l.Error != "" {
+	order := orders(1, message.FlowRequest{Connections: n, Threads: n, Cookie: message.Cookie{7}})[0]
+	if l := r.Listen(t.Context(), []message.FlowRequest{order})[0]; l.Error != "" {
 		t.Fatal(l.Error)
 	}
 	f := r.books.All()[0]

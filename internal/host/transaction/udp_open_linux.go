@@ -11,9 +11,8 @@ import (
 
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // Over UDP a connection is a socket at each end that is connected to the other. Both
@@ -64,7 +63,7 @@ func (f *flow) openUDPConn(ctx context.Context, i int, timeout time.Duration) er
 
 // setOptions gives a new socket what the order says.
 func (f *flow) setOptions(fd int) error {
-	if err := socket.Prepare(record.FlowRequest{
+	if err := socket.Prepare(message.FlowRequest{
 		Window: f.order.Window, Sends: f.order.Sends, SendBuffer: f.order.SendBuffer, ReceiveBuffer: f.order.ReceiveBuffer,
 	}, fd); err != nil {
 		return err
@@ -98,7 +97,7 @@ func (f *flow) listenUDP(ctx context.Context, address string) (netip.AddrPort, e
 	f.mu.Lock()
 	f.listens = door.Addr()
 	f.mu.Unlock()
-	guests := handshake.Handler{Expects: f.expects, Accept: func(_ record.Cookie, c handshake.Client) { f.acceptClient(c) }}
+	guests := handshake.Handler{Expects: f.expects, Accept: func(_ message.Cookie, c handshake.Client) { f.acceptClient(c) }}
 	if !f.engine.books.Work(func() { door.Serve(guests) }) {
 		return netip.AddrPort{}, errors.New(socket.EngineClosed)
 	}
@@ -106,20 +105,20 @@ func (f *flow) listenUDP(ctx context.Context, address string) (netip.AddrPort, e
 }
 
 // Expects says whether a flow over UDP waits for who has this cookie.
-func (e *Engine) Expects(cookie record.Cookie) bool {
+func (e *Engine) Expects(cookie message.Cookie) bool {
 	return !cookie.IsZero() && slices.ContainsFunc(e.books.All(), func(f *flow) bool { return f.expects(cookie) })
 }
 
 // Admit takes a caller in who has shown a cookie at a door. False: no flow of this
 // engine waits for him.
-func (e *Engine) Admit(cookie record.Cookie, c handshake.Client) bool {
+func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {
 	ends := e.books.All()
 	i := slices.IndexFunc(ends, func(f *flow) bool { return !cookie.IsZero() && f.expects(cookie) })
 	return i >= 0 && ends[i].acceptClient(c)
 }
 
 // expects says whether the flow is one that waits for who has this cookie.
-func (f *flow) expects(cookie record.Cookie) bool {
+func (f *flow) expects(cookie message.Cookie) bool {
 	if !f.udp || f.isClient || f.order.Cookie != cookie {
 		return false
 	}

@@ -8,6 +8,7 @@ package metric
 import (
 	"slices"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 )
 
@@ -128,7 +129,7 @@ func Of(run *record.Run) []Metric {
 // From reports whether flows of a protocol have the metric; an empty protocol is tcp.
 func (m Metric) From(protocol string) bool {
 	if protocol == "" {
-		protocol = record.ProtocolTCP
+		protocol = flow.TCP
 	}
 	return slices.Contains(m.protocols, protocol)
 }

@@ -3,6 +3,7 @@ package metric
 import (
 	"testing"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 )
 
@@ -10,7 +11,7 @@ import (
 // value, and no datagram is none.
 func TestValues(t *testing.T) {
 	cpu := []record.HostReading{{ProcessCPUS: 0.5}, {ProcessCPUS: 0.1}}
-	probe := []record.Flow{{Protocol: record.ProtocolCRR}}
+	probe := []record.Flow{{Protocol: flow.CRR}}
 	for name, test := range map[string]struct {
 		of    Metric
 		trial record.Trial
@@ -41,13 +42,13 @@ func TestValues(t *testing.T) {
 		}}, 3, true},
 		"resent by whom":      {retransmissions, record.Trial{Flows: []record.Flow{{ReceivedBytes: 1e9}}}, 0, false},
 		"no CPU":              {CPUPerGigabyte, record.Trial{Flows: []record.Flow{{ReceivedBytes: 1e9}}}, 0, false},
-		"CPU per GB":          {CPUPerGigabyte, record.Trial{Hosts: cpu, Flows: []record.Flow{{ReceivedBytes: 15e8}, {ReceivedBytes: 5e8}, {Protocol: record.ProtocolRR, ReceivedBytes: 1e9}}}, 0.3, true},
+		"CPU per GB":          {CPUPerGigabyte, record.Trial{Hosts: cpu, Flows: []record.Flow{{ReceivedBytes: 15e8}, {ReceivedBytes: 5e8}, {Protocol: flow.RR, ReceivedBytes: 1e9}}}, 0.3, true},
 		"CPU for nothing":     {CPUPerTransaction, record.Trial{Hosts: cpu, Flows: probe}, 0, false},
 		"CPU per transaction": {CPUPerTransaction, record.Trial{Hosts: cpu, Flows: []record.Flow{{Transactions: &record.Transactions{Done: 6000}}}}, 100, true},
 		"no connections":      {Connections, record.Trial{Flows: probe}, 0, false},
 		"connections": {Connections, record.Trial{Flows: []record.Flow{
-			{Protocol: record.ProtocolRR, Transactions: &record.Transactions{Connections: 40}},
-			{Protocol: record.ProtocolRR, Exhausted: &record.PortsExhausted{Open: 7}}, {Protocol: record.ProtocolRR},
+			{Protocol: flow.RR, Transactions: &record.Transactions{Connections: 40}},
+			{Protocol: flow.RR, Exhausted: &record.PortsExhausted{Open: 7}}, {Protocol: flow.RR},
 		}}, 47, true},
 	} {
 		if got, ok := test.of.Value(&test.trial); got != test.want || ok != test.ok {

@@ -3,6 +3,7 @@ package metric
 import (
 	"slices"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 )
 
@@ -38,8 +39,8 @@ var units = map[string]unitOf{
 }
 
 var (
-	bulk          = []string{record.ProtocolTCP, record.ProtocolUDP}
-	transactional = record.Transactional
+	bulk          = []string{flow.TCP, flow.UDP}
+	transactional = flow.Transactional
 )
 
 // The metrics.
@@ -54,7 +55,7 @@ var (
 		Name: "transactions", Label: "transaction rate", Unit: "per_s", protocols: transactional, Absent: "no flow makes transactions",
 		About: "transactions done per second",
 		trial: func(t *record.Trial) (float64, bool) {
-			return t.TransactionsPerS, slices.ContainsFunc(t.Flows, func(f record.Flow) bool { return !record.Bulk(f.Protocol) })
+			return t.TransactionsPerS, slices.ContainsFunc(t.Flows, func(f record.Flow) bool { return !flow.Bulk(f.Protocol) })
 		},
 		measure: perDirection(func(d record.MeasureDirection) (float64, bool) { return d.RatePerS, d.Transactions != nil }),
 	}
@@ -68,7 +69,7 @@ var (
 	latencyMax   = latency("max", "the time of the slowest transaction", func(d *record.Distribution) float64 { return d.MaxUs })
 
 	LossFree = Metric{
-		Name: "loss_free", Label: "loss-free rate", Unit: "bps", protocols: []string{record.ProtocolUDP}, searched: true, Absent: "no rate without loss was searched",
+		Name: "loss_free", Label: "loss-free rate", Unit: "bps", protocols: []string{flow.UDP}, searched: true, Absent: "no rate without loss was searched",
 		About: "the [highest rate without loss](study-files.md#the-highest-rate-without-loss), where it is searched; 0 where every rate lost",
 		trial: func(t *record.Trial) (float64, bool) {
 			if t.LossFree == nil {
@@ -85,7 +86,7 @@ var (
 	}
 	// Floor: one datagram in a thousand is below what an application notices.
 	Lost = Metric{
-		Name: "lost", Label: "loss", Unit: "share", Lower: true, Floor: 0.001, protocols: []string{record.ProtocolUDP, record.ProtocolUDPRR}, Absent: "no datagram was sent",
+		Name: "lost", Label: "loss", Unit: "share", Lower: true, Floor: 0.001, protocols: []string{flow.UDP, flow.UDPRR}, Absent: "no datagram was sent",
 		About: "the part of the datagrams that did not arrive, or of `udp-rr` requests that had no response",
 		trial: func(t *record.Trial) (float64, bool) {
 			if t.Datagrams != nil {
@@ -97,11 +98,11 @@ var (
 	}
 	// Floor: one segment in a gigabyte is below what an application notices.
 	retransmissions = ofFlows(Metric{
-		Name: "retransmissions_per_gigabyte", Label: "retransmissions per GB", Unit: "per_gb", Lower: true, Floor: 1, protocols: []string{record.ProtocolTCP}, Absent: "no tcp flow received anything, or its sender has no TCP_INFO",
+		Name: "retransmissions_per_gigabyte", Label: "retransmissions per GB", Unit: "per_gb", Lower: true, Floor: 1, protocols: []string{flow.TCP}, Absent: "no tcp flow received anything, or its sender has no TCP_INFO",
 		About: "TCP segments that were sent again (`total_retrans` of TCP_INFO), for each 10⁹ bytes that tcp flows received",
 	}, retransmitted)
 	Jitter = Metric{
-		Name: "jitter", Label: "jitter", Unit: "us", Lower: true, protocols: []string{record.ProtocolUDP}, Absent: "no datagram was received",
+		Name: "jitter", Label: "jitter", Unit: "us", Lower: true, protocols: []string{flow.UDP}, Absent: "no datagram was received",
 		About: "interarrival jitter of datagrams (RFC 3550, section 6.4.1): the mean over those received",
 		trial: func(t *record.Trial) (float64, bool) { return jitter(t.Flows) },
 		measure: perDirection(func(d record.MeasureDirection) (float64, bool) {
@@ -124,14 +125,14 @@ var (
 		},
 	}
 	Connections = ofFlows(Metric{
-		Name: "connections", Label: "connection count", Unit: "count", protocols: []string{record.ProtocolRR}, Absent: "no flow has connections that stay",
+		Name: "connections", Label: "connection count", Unit: "count", protocols: []string{flow.RR}, Absent: "no flow has connections that stay",
 		About: "connections that were open at the window's end; also of a flow that got no more because [no port was left](findings.md#ports-exhausted)",
 	}, connections)
 	CPUPerGigabyte = Metric{
 		Name: "cpu_per_gigabyte", Label: "CPU time per GB", Unit: "s_per_gb", Lower: true, protocols: bulk, Absent: "nothing was received",
 		About: "processor time of linerate's processes at all hosts, kernel included, for each 10⁹ bytes that tcp and udp flows received",
 		trial: func(t *record.Trial) (float64, bool) {
-			return processors(t, float64(received(t.Flows, record.Bulk))/1e9)
+			return processors(t, float64(received(t.Flows, flow.Bulk))/1e9)
 		},
 		measure: whole(func(m *record.Measure) (float64, bool) { return m.CPUSPerGigabyte, bothEnds(m) && m.ReceivedBytes > 0 }),
 	}
@@ -244,7 +245,7 @@ func bothEnds(m *record.Measure) bool { return len(m.Ends) == 2 }
 func unanswered(flows []record.Flow) (share float64, known bool) {
 	var all record.Transactions
 	for _, f := range flows {
-		if x := f.Transactions; x != nil && f.Protocol == record.ProtocolUDPRR {
+		if x := f.Transactions; x != nil && f.Protocol == flow.UDPRR {
 			all.Unanswered, all.Done = all.Unanswered+x.Unanswered, all.Done+x.Done
 		}
 	}
@@ -256,7 +257,7 @@ func unanswered(flows []record.Flow) (share float64, known bool) {
 func retransmitted(flows []record.Flow) (float64, bool) {
 	var segments, bytes int64
 	for _, f := range flows {
-		if f.Protocol != "" && f.Protocol != record.ProtocolTCP {
+		if f.Protocol != "" && f.Protocol != flow.TCP {
 			continue
 		}
 		if f.SenderInfo == nil {
@@ -281,7 +282,7 @@ func jitter(flows []record.Flow) (float64, bool) {
 func connections(flows []record.Flow) (open float64, known bool) {
 	for _, f := range flows {
 		switch {
-		case f.Protocol != record.ProtocolRR:
+		case f.Protocol != flow.RR:
 			continue
 		case f.Exhausted != nil:
 			open += float64(f.Exhausted.Open)

@@ -1,9 +1,8 @@
 package record_test
 
 import (
-	"testing"
-
 	. "linerate/internal/model/record"
+	"testing"
 )
 
 func TestDeltas(t *testing.T) {

@@ -1,20 +1,8 @@
 package record
 
 import (
-	"net/netip"
 	"slices"
 )
-
-// What is asked and seen of the ways that flows take, where there are several.
-
-// WatchedFlow is a flow as its packets tell it.
-type WatchedFlow struct {
-	ID string `json:"id"`
-	// Protocol is that of the packets, tcp or udp.
-	Protocol    string         `json:"protocol"`
-	Source      netip.AddrPort `json:"source"`
-	Destination netip.AddrPort `json:"destination"`
-}
 
 // Arrival says that packets of a flow came in by an interface between the senders' start and
 // the window's end, or the next event. Not
@@ -36,41 +24,6 @@ type Gap struct {
 	Events int    `json:"events,omitempty"`
 	FromNs int64  `json:"from_ns"`
 	ToNs   int64  `json:"to_ns"`
-}
-
-// LookupRequest asks a host's kernel route questions.
-type LookupRequest struct {
-	Lookups []RouteLookup `json:"lookups"`
-}
-
-// LookupReply has the answers, in the questions' order.
-type LookupReply struct {
-	Lookups []RouteLookup `json:"lookups"`
-}
-
-// PortsRequest asks a host for ports that nobody uses, to open connections
-// from.
-type PortsRequest struct {
-	Protocol string `json:"protocol"` // tcp or udp
-	// Source is where the connections are opened from; invalid: what the kernel
-	// chooses for Destination.
-	Source      netip.Addr `json:"source,omitzero"`
-	Destination netip.Addr `json:"destination"`
-	Count       int        `json:"count"`
-}
-
-// PortsReply has them.
-type PortsReply struct {
-	Source netip.Addr `json:"source"`
-	Ports  []uint16   `json:"interfaces"`
-}
-
-// Transport is the protocol of a flow's packets, tcp or udp.
-func Transport(protocol string) string {
-	if protocol == ProtocolUDP || protocol == ProtocolUDPRR {
-		return ProtocolUDP
-	}
-	return ProtocolTCP
 }
 
 // Placed says that the flow had several ways, and that Path is the one it took.

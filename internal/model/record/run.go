@@ -1,5 +1,5 @@
 // Package record holds what is written down: the result of a run, its trials,
-// samples, snapshots and findings, as JSON on disk, on the bus and on stdout.
+// samples, snapshots and findings, as JSON on disk and on stdout.
 //
 // Units are in the names: _bps is bits per second, _bytes bytes, _s seconds,
 // _us microseconds. Fields are added freely and never renamed.

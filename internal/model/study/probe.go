@@ -3,7 +3,7 @@ package study
 import (
 	"slices"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/flow"
 )
 
 // ProbeID is what the flow of a workload's probe is called.
@@ -19,7 +19,7 @@ const (
 // ProbeOptions are those of a flow that measures latency beside others.
 func ProbeOptions(congestionControl string) Options {
 	return Options{
-		Protocol: record.ProtocolRR, Direction: Write, Streams: 1, Request: 1, Response: 1, Threads: 1,
+		Protocol: flow.RR, Direction: Write, Streams: 1, Request: 1, Response: 1, Threads: 1,
 		Connections: ProbeConnections, Pace: ProbePerS, CongestionControl: congestionControl,
 	}
 }
@@ -40,7 +40,7 @@ func (c *checker) probed(p *Plan) {
 		return
 	}
 	for _, t := range p.Treatments {
-		if slices.ContainsFunc(t.Workload.Flows, func(f Flow) bool { return !record.Bulk(f.Protocol) }) {
+		if slices.ContainsFunc(t.Workload.Flows, func(f Flow) bool { return !flow.Bulk(f.Protocol) }) {
 			c.report("workload.probe", "probe: treatment %q has flows of requests already; their latency is measured without one", t.Name)
 			return
 		}

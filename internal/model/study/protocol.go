@@ -5,8 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/model/record"
-
+	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
@@ -53,16 +52,16 @@ func ProtocolsOf(key string) []string {
 func always(Options) bool { return true }
 
 var (
-	stream        = []string{record.ProtocolTCP}
-	datagrams     = []string{record.ProtocolUDP}
-	bulk          = []string{record.ProtocolTCP, record.ProtocolUDP}
-	transactional = record.Transactional
-	overTCP       = []string{record.ProtocolTCP, record.ProtocolRR, record.ProtocolCRR}
+	stream        = []string{flow.TCP}
+	datagrams     = []string{flow.UDP}
+	bulk          = []string{flow.TCP, flow.UDP}
+	transactional = flow.Transactional
+	overTCP       = []string{flow.TCP, flow.RR, flow.CRR}
 )
 
 // protocol is the options' protocol by its name.
 func (o Options) protocol() string {
-	or(&o.Protocol, record.ProtocolTCP)
+	or(&o.Protocol, flow.TCP)
 	return o.Protocol
 }
 
@@ -74,7 +73,7 @@ func (o Options) fitted() Options {
 			m.clear(&o)
 		}
 	}
-	if !record.Bulk(o.Protocol) {
+	if !flow.Bulk(o.Protocol) {
 		or(&o.Request, 1)
 		or(&o.Response, 1)
 		or(&o.Connections, 1)
@@ -124,12 +123,12 @@ func (c *checker) protocols(p *Plan) {
 				key   string
 				bytes unit.Bytes
 			}{{"request", f.Request}, {"response", f.Response}} {
-				if f.Protocol != record.ProtocolUDPRR || m.bytes <= record.MaxDatagramBytes {
+				if f.Protocol != flow.UDPRR || m.bytes <= flow.MaxDatagramBytes {
 					continue
 				}
 				if at := c.written(t, path, m.key); !told[at] {
 					told[at] = true
-					c.report(at, "%s %s: of %s each is one datagram, which carries at most %d bytes", m.key, m.bytes, f.Protocol, record.MaxDatagramBytes)
+					c.report(at, "%s %s: of %s each is one datagram, which carries at most %d bytes", m.key, m.bytes, f.Protocol, flow.MaxDatagramBytes)
 				}
 			}
 			if f.Follow != nil && *f.Follow && (f.Connections > 1 || f.Poll != nil && *f.Poll) {
@@ -138,7 +137,7 @@ func (c *checker) protocols(p *Plan) {
 					c.report(at, "follow: a thread follows the packets of one connection, and does not poll; this flow has %s, poll: %t", count(f.Connections, "connection"), f.Poll != nil && *f.Poll)
 				}
 			}
-			if f.Threads > f.Connections && !record.Bulk(f.Protocol) {
+			if f.Threads > f.Connections && !flow.Bulk(f.Protocol) {
 				if at := c.written(t, path, "threads"); !told[at] {
 					told[at] = true
 					c.report(at, "threads %d: a flow with %s has nothing for more than %d to do: say connections, too", f.Threads, count(f.Connections, "connection"), f.Connections)
@@ -172,7 +171,7 @@ func (c *checker) meaningless(path, key string, o Options, wanted []string, prot
 // spell lists a set of protocols in the order in which they are known.
 func spell(set map[string]bool) string {
 	var list []string
-	for _, p := range record.Protocols {
+	for _, p := range flow.Protocols {
 		if set[p] {
 			list = append(list, p)
 		}
@@ -192,7 +191,7 @@ func count(n int, what string) string {
 func (c *checker) responses(p *Plan) {
 	c.probed(p)
 	lacking := func(r metric.Metric) (Treatment, bool) {
-		if c.Workload.Probe && r.From(record.ProtocolRR) {
+		if c.Workload.Probe && r.From(flow.RR) {
 			return Treatment{}, false
 		}
 		for _, t := range p.Treatments {

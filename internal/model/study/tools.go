@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/source"
 	"linerate/internal/model/tool"
 )
@@ -66,13 +66,13 @@ type toolFlow struct {
 
 func (f toolFlow) path(key string) string { return f.written(f.treatment, f.flow, key) }
 
-func (f toolFlow) check(program *tool.Tool, flow Flow) {
-	protocol := flow.protocol()
+func (f toolFlow) check(program *tool.Tool, of Flow) {
+	protocol := of.protocol()
 	if !slices.Contains(program.Protocols, protocol) {
 		f.report(f.path("tool"), "%s makes no flows of protocol %s: it does %s", program.Name, protocol, source.Or(program.Protocols))
 		return
 	}
-	wanted := flow.Options.demands()
+	wanted := of.Options.demands()
 	wanted["congestion_control"] = f.has(f.path("congestion_control"))
 	for _, key := range []string{
 		"streams", "mss", "nodelay", "congestion_control", "window", "send_buffer", "receive_buffer", "rate_cap", "source_ports", "datagram",
@@ -89,14 +89,14 @@ func (f toolFlow) check(program *tool.Tool, flow Flow) {
 		f.report(f.path(key), "%s: %s has no such option here; of the tools, %s", key, program.Name, others)
 	}
 	switch {
-	case flow.Source.IsValid() && program.NoSource:
+	case of.Source.IsValid() && program.NoSource:
 		f.report(f.flow+".source", "%s cannot be told which address to connect from", program.Name)
-	case program.WriteOnly && record.Bulk(protocol) && flow.Direction != Write:
-		f.report(f.path("direction"), "direction %s: %s's client always sends", flow.Direction, program.Name)
-	case program.Name == "iperf" && protocol == record.ProtocolUDP && flow.RateCap == 0:
+	case program.WriteOnly && flow.Bulk(protocol) && of.Direction != Write:
+		f.report(f.path("direction"), "direction %s: %s's client always sends", of.Direction, program.Name)
+	case program.Name == "iperf" && protocol == flow.UDP && of.RateCap == 0:
 		f.report(f.path("tool"), "iperf sends datagrams at a rate: give rate_cap")
 	}
-	for i, word := range flow.ToolArgs {
+	for i, word := range of.ToolArgs {
 		if wrong := program.CheckArg(word); wrong != "" {
 			f.report(fmt.Sprintf("%s[%d]", f.path("tool_args"), i), "tool_args %q: %s", word, wrong)
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
 )
@@ -160,7 +160,7 @@ func (c *checker) sizes(path string, o Options) {
 		least, most float64
 		written, of string
 	}{
-		{"datagram", float64(o.Datagram), minDatagram, record.MaxDatagramBytes, o.Datagram.String(), "bytes"},
+		{"datagram", float64(o.Datagram), minDatagram, flow.MaxDatagramBytes, o.Datagram.String(), "bytes"},
 		{"request", float64(o.Request), 1, maxMessage, o.Request.String(), "bytes"},
 		{"response", float64(o.Response), 1, maxMessage, o.Response.String(), "bytes"},
 		{"connections", float64(o.Connections), 1, maxConnections, fmt.Sprint(o.Connections), ""},

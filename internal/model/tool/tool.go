@@ -27,7 +27,7 @@ type Tool struct {
 	Name string
 	// Package is Debian's; Client and Server are the programs in it.
 	Package, Client, Server string
-	// Protocols that it makes flows of, of record.Protocols.
+	// Protocols that it makes flows of, of flow.Protocols.
 	Protocols []string
 	// Options are the keys of a flow's options that it can do something with,
 	// besides protocol and direction.

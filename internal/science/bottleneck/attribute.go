@@ -11,6 +11,7 @@
 package bottleneck
 
 import (
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -79,9 +80,9 @@ func fill(t *record.Trial, over *topology.Topology, known bool) {
 		f := &t.Flows[i]
 		switch {
 		case !f.Connected:
-		case f.Protocol == record.ProtocolUDP:
+		case f.Protocol == flow.UDP:
 			f.LimitedBy, f.LimitedWhy = s.datagrams(*f)
-		case f.Protocol == "" || f.Protocol == record.ProtocolTCP:
+		case f.Protocol == "" || f.Protocol == flow.TCP:
 			f.LimitedBy, f.LimitedWhy = s.stream(*f)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
@@ -15,7 +16,7 @@ import (
 func sound() (record.Trial, *topology.Topology) {
 	t := sciencetest.Trial(sciencetest.Fixes[4], "writes", 1, 1, rand.New(rand.NewPCG(3, 3)))
 	for i := range t.Flows {
-		t.Flows[i].BusyS, t.Flows[i].SendMode = t.WindowS, record.ModeCopy
+		t.Flows[i].BusyS, t.Flows[i].SendMode = t.WindowS, flow.ModeCopy
 	}
 	over := sciencetest.Topology()
 	return t, &over
@@ -156,7 +157,7 @@ func TestFlows(t *testing.T) {
 
 		{"no connection", idly(func(f *record.Flow, _ *record.Trial) { f.Connected = false }), "", ""},
 		{"no TCP_INFO", idly(func(f *record.Flow, _ *record.Trial) { f.SenderInfo = nil }), "", ""},
-		{"transactions", idly(func(f *record.Flow, _ *record.Trial) { f.Protocol = record.ProtocolRR }), "", ""},
+		{"transactions", idly(func(f *record.Flow, _ *record.Trial) { f.Protocol = flow.RR }), "", ""},
 		{"a kernel that does not count", idly(func(f *record.Flow, _ *record.Trial) { f.BusyS = 0 }), "", "4.10"},
 		{"a short window", idly(func(_ *record.Flow, t *record.Trial) { t.WindowS = 0.3 }), "", "too short"},
 		{"few round trips", idly(func(f *record.Flow, _ *record.Trial) { f.SenderInfo.RTTUs = 30_000 }), "", "30 ms"},
@@ -193,7 +194,7 @@ func reading(t *record.Trial, host string) *record.HostReading {
 
 // udp makes datagrams of a flow, at that share of its rate.
 func udp(f *record.Flow, share float64) {
-	f.Protocol, f.SenderInfo, f.RateCapBps = record.ProtocolUDP, nil, f.GoodputBps/share
+	f.Protocol, f.SenderInfo, f.RateCapBps = flow.UDP, nil, f.GoodputBps/share
 }
 
 // TestOtherWay: a link that is full the other way does not hold a flow back.

@@ -4,10 +4,10 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
-
 	"linerate/internal/science/limits"
 )
 
@@ -61,11 +61,11 @@ func Predict(t *record.Trial, over *topology.Topology, options []study.Options) 
 	}
 	for i := range t.Flows {
 		f := &t.Flows[i]
-		tcp := f.Protocol == "" || f.Protocol == record.ProtocolTCP
+		tcp := f.Protocol == "" || f.Protocol == flow.TCP
 		if !tcp || !f.Connected || f.Process != "" || f.SenderInfo == nil || ways[i].rttS <= 0 || f.LimitBps <= 0 || i >= len(options) {
 			continue
 		}
-		f.Expected = flow(t, *f, ways[i], options[i], on[ways[i].bottleneck])
+		f.Expected = predicted(t, *f, ways[i], options[i], on[ways[i].bottleneck])
 	}
 }
 
@@ -110,9 +110,9 @@ type bound struct {
 	by, why   string
 }
 
-// flow puts the bounds together. What holds a flow is the lowest of them, and where
+// predicted puts the bounds together. What holds a flow is the lowest of them, and where
 // they overlap it may get less than the one that will be named.
-func flow(t *record.Trial, f record.Flow, w way, o study.Options, sharing int) *record.Prediction {
+func predicted(t *record.Trial, f record.Flow, w way, o study.Options, sharing int) *record.Prediction {
 	path := limits.Path{RateBps: f.LimitBps, RTTS: w.rttS, Segment: int(f.SenderInfo.SndMSS)}
 	bounds := []bound{link(f, w, path, sharing)}
 	if b, ok := receiver(t, f, path, o); ok {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
@@ -122,7 +123,7 @@ func TestNothing(t *testing.T) {
 		"no delay":             func(_ *record.Flow, over *topology.Topology) { over.Links[0].Delay = 0 },
 		"no limit":             func(f *record.Flow, _ *topology.Topology) { f.LimitBps = 0 },
 		"no connection":        func(f *record.Flow, _ *topology.Topology) { f.Connected = false },
-		"datagrams":            func(f *record.Flow, _ *topology.Topology) { f.Protocol = record.ProtocolUDP },
+		"datagrams":            func(f *record.Flow, _ *topology.Topology) { f.Protocol = flow.UDP },
 		"another program":      func(f *record.Flow, _ *topology.Topology) { f.Process = "p1w" },
 		"no way":               func(f *record.Flow, _ *topology.Topology) { f.Path = nil },
 		"an interface unknown": func(f *record.Flow, _ *topology.Topology) { f.Path = []string{"a.eth7", "b.eth0"} },

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -17,7 +18,7 @@ func TestPortsExhausted(t *testing.T) {
 	flow := func(i int, bound bool) record.Flow {
 		at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 1, byte(i)}), 5202)
 		return record.Flow{
-			ID: fmt.Sprint("f", i), Protocol: record.ProtocolRR, From: "client", To: "server", OpenedBy: "client", Error: "no port",
+			ID: fmt.Sprint("f", i), Protocol: flow.RR, From: "client", To: "server", OpenedBy: "client", Error: "no port",
 			Exhausted: &record.PortsExhausted{Source: netip.MustParseAddr("10.0.0.1"), Destination: at, Bound: bound,
 				FirstPort: 40000, LastPort: 40999, Open: 100 * i, Wanted: 1200},
 		}

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strconv"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
-
 	"linerate/internal/science/stats"
 )
 
@@ -173,7 +173,7 @@ func judge(t *record.Trial, over *topology.Topology) (Group, Replicate, bool) {
 	for _, f := range t.Flows {
 		first := t.Flows[0]
 		same := f.From == first.From && f.To == first.To && f.Paths == first.Paths && f.SourcePorts == first.SourcePorts
-		if !same || !f.Connected || f.Error != "" || !record.Bulk(f.Protocol) || f.CapBps() > 0 ||
+		if !same || !f.Connected || f.Error != "" || !flow.Bulk(f.Protocol) || f.CapBps() > 0 ||
 			math.Abs(f.LimitBps-g.LinkBps) > alike*g.LinkBps {
 			return g, none, false
 		}

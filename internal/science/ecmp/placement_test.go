@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
@@ -147,7 +148,7 @@ func TestGroupsSilent(t *testing.T) {
 		"one way":                    spoil(func(t *record.Trial) { t.Flows[0].Paths = 0 }),
 		"a flow that failed":         spoil(func(t *record.Trial) { t.Flows[1].Error = "refused" }),
 		"a flow with a cap":          spoil(func(t *record.Trial) { t.Flows[1].RateCapBps = 1e6 }),
-		"transactions":               spoil(func(t *record.Trial) { t.Flows[2].Protocol = record.ProtocolRR }),
+		"transactions":               spoil(func(t *record.Trial) { t.Flows[2].Protocol = flow.RR }),
 		"another sender":             spoil(func(t *record.Trial) { t.Flows[1].From, t.Flows[1].To = "server2", "server1" }),
 		"unequal links":              spoil(func(t *record.Trial) { t.Flows[1].LimitBps *= 10 }),
 		"a narrower link for all":    spoil(func(t *record.Trial) { t.LimitBps /= 2 }),

@@ -11,6 +11,7 @@ package failover
 import (
 	"slices"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -41,7 +42,7 @@ func Detect(t *record.Trial, over *topology.Topology) {
 	}
 	for i := range t.Flows {
 		t.Flows[i].Outages = nil
-		if t.Flows[i].Connected && record.Bulk(t.Flows[i].Protocol) {
+		if t.Flows[i].Connected && flow.Bulk(t.Flows[i].Protocol) {
 			t.Flows[i].Outages = s.outages(&t.Flows[i])
 		}
 	}

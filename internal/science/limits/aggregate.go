@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
@@ -36,7 +36,7 @@ func NewFlow(t *topology.Topology, from string, source, destination netip.Addr, 
 		return Flow{}, err
 	}
 	frame := Frame{IPv6: destination.Is6() && !destination.Is4In6(), MSS: o.MSS}
-	if o.Protocol == record.ProtocolUDP {
+	if o.Protocol == flow.UDP {
 		frame.UDP, frame.Datagram = true, int(o.Datagram)
 	}
 	to, _ := t.Holder(destination)
@@ -46,7 +46,7 @@ func NewFlow(t *topology.Topology, from string, source, destination netip.Addr, 
 			frame.NoTimestamps = true
 		}
 	}
-	return Flow{Paths: paths, Frame: frame, Cap: o.Cap(), Transactions: !record.Bulk(o.Protocol)}, nil
+	return Flow{Paths: paths, Frame: frame, Cap: o.Cap(), Transactions: !flow.Bulk(o.Protocol)}, nil
 }
 
 // Network is what flows run over.

@@ -102,7 +102,7 @@ func nas(server, client unit.BitRate) *topology.Topology {
 		host("client1", "10.0.0.101"), host("client2", "10.0.0.102"))
 }
 
-func flow(t *testing.T, top *topology.Topology, from, source, destination string, o study.Options) Flow {
+func newFlow(t *testing.T, top *topology.Topology, from, source, destination string, o study.Options) Flow {
 	t.Helper()
 	var src netip.Addr
 	if source != "" {
@@ -119,8 +119,8 @@ func everyFlow(t *testing.T, top *topology.Topology, o study.Options) (writes, r
 	for c := 1; c <= 2; c++ {
 		for p := 15; p <= 18; p++ {
 			server, client := fmt.Sprint("10.0.0.", p), fmt.Sprint("10.0.0.", 100+c)
-			writes = append(writes, flow(t, top, fmt.Sprint("client", c), client, server, o))
-			reads = append(reads, flow(t, top, "server", server, client, o))
+			writes = append(writes, newFlow(t, top, fmt.Sprint("client", c), client, server, o))
+			reads = append(reads, newFlow(t, top, "server", server, client, o))
 		}
 	}
 	return writes, reads
@@ -135,7 +135,7 @@ func TestAggregate(t *testing.T) {
 	many := nas(1e9, 10e9)
 	var aliases []Flow
 	for range 254 {
-		aliases = append(aliases, flow(t, many, "client1", "", "10.0.0.15", study.Options{}))
+		aliases = append(aliases, newFlow(t, many, "client1", "", "10.0.0.15", study.Options{}))
 	}
 	slow := nas(1e9, 2.5e9)
 	slow.Links[0].Reverse = &topology.Impairment{Rate: 100e6}
@@ -143,7 +143,7 @@ func TestAggregate(t *testing.T) {
 	for i := range jumbo.Links {
 		jumbo.Links[i].MTU = 9000
 	}
-	unset := flow(t, nas(1e9, 10e9), "server", "", "10.0.0.101", study.Options{}) // four ways
+	unset := newFlow(t, nas(1e9, 10e9), "server", "", "10.0.0.101", study.Options{}) // four ways
 
 	for _, test := range []struct {
 		name  string
@@ -199,8 +199,8 @@ func TestKinds(t *testing.T) {
 // Flows with different overheads share a link: no max-flow, a true programme.
 func TestMixedFrames(t *testing.T) {
 	top := nas(1e9, 10e9)
-	big := flow(t, top, "client1", "", "10.0.0.15", study.Options{})
-	small := flow(t, top, "client2", "", "10.0.0.15", study.Options{MSS: 500, RateCap: 100e6})
+	big := newFlow(t, top, "client1", "", "10.0.0.15", study.Options{})
+	small := newFlow(t, top, "client2", "", "10.0.0.15", study.Options{MSS: 500, RateCap: 100e6})
 	// Alone, big frames win; the small flow's bytes would only cost more wire.
 	got := Network{Topology: top}.Aggregate([]Flow{big, small})
 	if want := 1e9 * 1448.0 / 1514; math.Abs(got.Bps-want) > 1 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 )
 
@@ -178,13 +179,13 @@ func TestLimit(t *testing.T) {
 // nothing came has lost everything; and the places are told with what they count,
 // once, and with what nobody does.
 func TestOutcome(t *testing.T) {
-	flow := func(sent, received, lost int64) record.Flow {
+	counted := func(sent, received, lost int64) record.Flow {
 		return record.Flow{To: "b", GoodputBps: float64(received) * 800, Datagrams: &record.Datagrams{Bytes: 100, Sent: sent, Received: received, Lost: lost}}
 	}
 	qdisc := func(kind, handle string, drops uint64) record.QdiscCounters {
 		return record.QdiscCounters{Interface: "eth0", Kind: kind, Handle: handle, Drops: drops}
 	}
-	trial := record.Trial{WindowS: 1, Flows: []record.Flow{flow(1000, 900, 90), flow(10, 0, 0), {Protocol: record.ProtocolRR}}, Hosts: []record.HostReading{
+	trial := record.Trial{WindowS: 1, Flows: []record.Flow{counted(1000, 900, 90), counted(10, 0, 0), {Protocol: flow.RR}}, Hosts: []record.HostReading{
 		{Host: "a",
 			Begin: record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0"}}, Qdiscs: []record.QdiscCounters{qdisc("tbf", "1:", 5), qdisc("bfifo", "2:", 5)}},
 			End:   record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0"}}, Qdiscs: []record.QdiscCounters{qdisc("tbf", "1:", 65), qdisc("bfifo", "2:", 65)}, Softnet: []record.SoftnetCounters{{Dropped: 3}}}},
@@ -207,7 +208,7 @@ func TestOutcome(t *testing.T) {
 			t.Errorf("place %d: %+v, want %+v", i, p, want[i])
 		}
 	}
-	if l := Outcome(&record.Trial{WindowS: 1, Flows: []record.Flow{flow(0, 0, 0)}}, 1, 0, false); l.Pass {
+	if l := Outcome(&record.Trial{WindowS: 1, Flows: []record.Flow{counted(0, 0, 0)}}, 1, 0, false); l.Pass {
 		t.Error("a trial in which nothing was sent has passed")
 	}
 }

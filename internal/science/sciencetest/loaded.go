@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"time"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/stats"
@@ -65,20 +66,20 @@ func loadedTrial(queue string, block, order int, random *rand.Rand) record.Trial
 		Started:  Started.Add(time.Duration(order) * 2 * time.Second),
 		LimitBps: LoadedLimit, LimitWhy: "20 Mbit/s × 1448/1514",
 	}
-	flow := func(id, protocol string, port int) record.Flow {
+	carried := func(id, protocol string, port int) record.Flow {
 		return record.Flow{
 			ID: id, Protocol: protocol, From: "a", To: "b", OpenedBy: "a", Path: []string{"a.eth0", "b.eth0"},
 			Source: fmt.Sprintf("10.0.0.1:%d", 40000+port), Destination: fmt.Sprintf("10.0.0.2:%d", 5201+port),
 			Connected: true, Alive: true, CongestionControl: "cubic",
 		}
 	}
-	bulk := flow("f1", "", 0)
+	bulk := carried("f1", "", 0)
 	bulk.GoodputBps = LoadedLimit * (1 - 0.001*random.Float64())
 	bulk.ReceivedBytes = int64(bulk.GoodputBps * windowS / 8)
 	bulk.WrittenBytes, bulk.AckedBytes = bulk.ReceivedBytes, bulk.ReceivedBytes
 	t.GoodputBps = bulk.GoodputBps
 
-	probe := flow("f2", record.ProtocolRR, 1)
+	probe := carried("f2", flow.RR, 1)
 	wait := queueWaitUs[queue] * (1 + 0.004*random.NormFloat64())
 	h, taken := stats.NewHistogram(), 0.0
 	for taken < windowS*1e6 { // one after another

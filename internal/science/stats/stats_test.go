@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 )
 
@@ -188,7 +189,7 @@ func TestSeveralFactors(t *testing.T) {
 				for control, more := range map[string]float64{"cubic": 1, "bbr": 3} {
 					tr := trial(block, 100*gain*more*weather*(1+0.001*float64(block)), "direction", d, "buffer", buffer, "control", control)
 					tr.Treatment, tr.TransactionsPerS = d+" "+buffer+" "+control, 100/gain/more
-					tr.Flows = []record.Flow{{Protocol: record.ProtocolRR}}
+					tr.Flows = []record.Flow{{Protocol: flow.RR}}
 					run.Trials = append(run.Trials, tr)
 				}
 			}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/tool"
 	"linerate/internal/science/limits"
@@ -28,7 +29,7 @@ func Ports(t *record.Trial) {
 			f := &t.Flows[i]
 			switch {
 			case f.To != h.Host || !f.Connected:
-			case f.Process != "" && f.Protocol == record.ProtocolUDP:
+			case f.Process != "" && f.Protocol == flow.UDP:
 				uncounted = append(uncounted, f)
 				header = float64(limits.Frame{UDP: true, IPv6: f.DestinationAddr().Is6()}.Headers())
 			default:
@@ -78,7 +79,7 @@ func Sum(t *record.Trial) {
 			if f.Process != run.ID {
 				continue
 			}
-			if record.Bulk(f.Protocol) {
+			if flow.Bulk(f.Protocol) {
 				sum.GoodputBps += f.GoodputBps
 			}
 			sum.CountedTransactionsPerS += f.TransactionsPerS
@@ -117,7 +118,7 @@ func standIn(t *record.Trial) {
 		GoodputBps: t.GoodputBps, SurplusBps: t.SenderReportedBps - t.GoodputBps,
 	}
 	for _, f := range t.Flows {
-		if !record.Bulk(f.Protocol) || f.SenderInfo == nil || f.SenderInfo.BusyUs == 0 {
+		if !flow.Bulk(f.Protocol) || f.SenderInfo == nil || f.SenderInfo.BusyUs == 0 {
 			continue
 		}
 		writing := float64(f.SenderInfo.BusyUs) / 1e6

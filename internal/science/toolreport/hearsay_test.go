@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 )
 
@@ -51,7 +52,7 @@ func TestSum(t *testing.T) {
 // TestPorts: datagrams are counted where they arrive, without their headers and
 // without those of other flows.
 func TestPorts(t *testing.T) {
-	udp := record.Flow{Process: "p1w", Protocol: record.ProtocolUDP, From: "a", To: "b", Destination: "10.0.0.2:7001", Connected: true}
+	udp := record.Flow{Process: "p1w", Protocol: flow.UDP, From: "a", To: "b", Destination: "10.0.0.2:7001", Connected: true}
 	own := record.Flow{From: "a", To: "b", Connected: true, ReceivedBytes: 1000}
 	trial := record.Trial{
 		WindowS: 2, Flows: []record.Flow{udp, own, udp},

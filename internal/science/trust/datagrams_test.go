@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 )
 
@@ -13,7 +14,7 @@ import (
 func packets(sent, lost, inBuffer int64, bytes, mtu int, destination string) record.Trial {
 	received := sent - lost - inBuffer
 	flow := record.Flow{
-		ID: "f", From: "client", To: "server", Protocol: record.ProtocolUDP, Destination: destination,
+		ID: "f", From: "client", To: "server", Protocol: flow.UDP, Destination: destination,
 		Connected: true, Alive: true,
 		ReceivedBytes: received * int64(bytes), WrittenBytes: sent * int64(bytes), SentBytes: sent * int64(bytes),
 		Datagrams: &record.Datagrams{

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 )
 
@@ -163,7 +164,7 @@ func conservation(v view) (judged, bool) {
 		if f.SenderInfo != nil {
 			held = max(held, float64(f.SenderInfo.SndCwnd)*float64(f.SenderInfo.SndMSS))
 		}
-		if f.Protocol == record.ProtocolUDPRR {
+		if f.Protocol == flow.UDPRR {
 			continue // a network may double datagrams
 		}
 		compare(f, got-float64(f.WrittenBytes), held+max(oneWrite, float64(f.CallBytes))+unread+edges, "received exceeds written")

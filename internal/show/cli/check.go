@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/control/run"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -134,7 +135,7 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 			TrialS: t.Time().Seconds(), Unreachable: t.Unreachable,
 		}
 		for _, f := range t.Flows {
-			flow := planFlow{ID: f.ID, From: f.Sender(), To: f.Receiver(), OpenedBy: f.Opener, Protocol: cmp.Or(f.Protocol, record.ProtocolTCP), Destination: f.Destination.String()}
+			flow := planFlow{ID: f.ID, From: f.Sender(), To: f.Receiver(), OpenedBy: f.Opener, Protocol: cmp.Or(f.Protocol, flow.TCP), Destination: f.Destination.String()}
 			if f.Source.IsValid() {
 				flow.Source = f.Source.String()
 			}

@@ -8,8 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"linerate/internal/model/record"
-
+	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/science/limits"
 )
@@ -110,7 +109,7 @@ func summary(flows []planFlow) string {
 	times := map[string]int{}
 	for _, f := range flows {
 		pair := f.From + " → " + f.To
-		if f.Protocol != record.ProtocolTCP {
+		if f.Protocol != flow.TCP {
 			pair += " " + f.Protocol
 		}
 		if times[pair]++; times[pair] == 1 {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 )
 
@@ -37,7 +38,7 @@ func TestLatencyUnderLoad(t *testing.T) {
 	for _, trial := range run.Trials {
 		bulk, probe := 0.0, record.Flow{}
 		for _, f := range trial.Flows {
-			if f.Protocol == record.ProtocolRR {
+			if f.Protocol == flow.RR {
 				probe = f
 			} else {
 				bulk += f.GoodputBps

@@ -9,11 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/model/flow"
+
 	"github.com/spf13/pflag"
 
 	"linerate/internal/control/measure"
 	"linerate/internal/model/metric"
-	"linerate/internal/model/record"
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
@@ -44,8 +45,8 @@ const allModes = "all"
 
 // The protocols that something is known of.
 var (
-	bulk         = []string{record.ProtocolTCP, record.ProtocolUDP}
-	transactions = record.Transactional
+	bulk         = []string{flow.TCP, flow.UDP}
+	transactions = flow.Transactional
 )
 
 // The sizes that make sense: a datagram carries its number and its time, and fits
@@ -58,7 +59,7 @@ const (
 func (f *measureFlags) define(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	f.flags = flags
-	flags.StringVar(&f.flows.Protocol, "protocol", record.ProtocolTCP, "tcp: bytes; udp: datagrams; rr: request and response; udp-rr: in datagrams; crr: connect, request, response")
+	flags.StringVar(&f.flows.Protocol, "protocol", flow.TCP, "tcp: bytes; udp: datagrams; rr: request and response; udp-rr: in datagrams; crr: connect, request, response")
 	flags.StringVar(&f.flows.Direction, "direction", study.Write, "tcp, udp: write: this host sends; read: the server sends; both")
 	flags.IntVar(&f.flows.Streams, "streams", 0, "flows in each direction (default: one, or as many as there are addresses)")
 	quantityVar(flags, &f.duration, unit.ParseDuration, "duration", "duration", "10s", "length of the window that is measured")
@@ -66,7 +67,7 @@ func (f *measureFlags) define(flags *pflag.FlagSet) {
 	quantityVar(flags, &f.interval, unit.ParseDuration, "interval", "duration", "1s", "length of the intervals that are told")
 	quantityVar(flags, &f.flows.RateCap, unit.ParseBitRate, "rate-cap", "rate", "", "tcp, udp: pacing of each flow, such as 100mbit (default: as fast as can be)")
 	quantityVar(flags, &f.flows.Window, unit.ParseBytes, "window", "size", "", "socket buffers at both ends, such as 256KiB (default: the kernel's)")
-	flags.StringVar(&f.flows.Mode, "mode", "", "tcp: how bytes are moved: "+strings.Join(record.Modes, ", ")+"; or all: auto, then copy (default: auto, which tries what is cheapest in the first 300ms of the warm-up)")
+	flags.StringVar(&f.flows.Mode, "mode", "", "tcp: how bytes are moved: "+strings.Join(flow.Modes, ", ")+"; or all: auto, then copy (default: auto, which tries what is cheapest in the first 300ms of the warm-up)")
 	flags.BoolVar(&f.copies, "copy", false, "tcp: the same as --mode copy: as an ordinary program does")
 	quantityVar(flags, &f.flows.ReadCap, unit.ParseBitRate, "read-cap", "rate", "", "tcp: the most that each receiver reads, as a slow program does")
 	quantityVar(flags, &f.flows.WriteCap, unit.ParseBitRate, "write-cap", "rate", "", "tcp: the most that each sender writes, as a program does that has little to send")
@@ -113,8 +114,8 @@ func (f *measureFlags) options(addresses []string) (measure.Options, expect.Expe
 	if o.Interval < 100*time.Millisecond {
 		problem("--interval %v: expected at least 100ms", f.interval)
 	}
-	if !slices.Contains(record.Protocols, f.flows.Protocol) {
-		problem("--protocol %q: expected %s", f.flows.Protocol, source.Or(record.Protocols))
+	if !slices.Contains(flow.Protocols, f.flows.Protocol) {
+		problem("--protocol %q: expected %s", f.flows.Protocol, source.Or(flow.Protocols))
 	} else {
 		problems = append(problems, f.unsuited()...)
 	}
@@ -129,10 +130,10 @@ func (f *measureFlags) options(addresses []string) (measure.Options, expect.Expe
 		o.LossFree = &f.search
 	}
 	expected, err := expect.Parse(f.expect, metric.Setup{Protocol: f.flows.Protocol, Probe: f.latency, LossFree: f.lossFree})
-	if err != nil && slices.Contains(record.Protocols, f.flows.Protocol) {
+	if err != nil && slices.Contains(flow.Protocols, f.flows.Protocol) {
 		problem("--expect: %w", err)
 	}
-	if f.flows.Protocol == record.ProtocolTCP {
+	if f.flows.Protocol == flow.TCP {
 		if o.Modes, err = f.modes(); err != nil {
 			problems = append(problems, err)
 		}
@@ -256,8 +257,8 @@ func (f *measureFlags) outOfRange() (problems []error) {
 	if o.MSS != 0 && (o.MSS < 88 || o.MSS > 32767) {
 		problem("--mss %d: Linux takes 88 to 32767", o.MSS)
 	}
-	if f.given("datagram") && (o.Datagram < leastDatagram || o.Datagram > record.MaxDatagramBytes) {
-		problem("--datagram %d: expected %d to %d bytes", int64(o.Datagram), leastDatagram, record.MaxDatagramBytes)
+	if f.given("datagram") && (o.Datagram < leastDatagram || o.Datagram > flow.MaxDatagramBytes) {
+		problem("--datagram %d: expected %d to %d bytes", int64(o.Datagram), leastDatagram, flow.MaxDatagramBytes)
 	}
 	for _, n := range []struct {
 		flag  string
@@ -267,8 +268,8 @@ func (f *measureFlags) outOfRange() (problems []error) {
 		case !f.given(n.flag):
 		case n.value < 1 || n.value > mostMessage:
 			problem("--%s %d: expected 1 byte to %v", n.flag, int64(n.value), unit.Bytes(mostMessage))
-		case o.Protocol == record.ProtocolUDPRR && n.value > record.MaxDatagramBytes:
-			problem("--%s %d: of %s each is one datagram, which carries at most %d bytes", n.flag, int64(n.value), o.Protocol, record.MaxDatagramBytes)
+		case o.Protocol == flow.UDPRR && n.value > flow.MaxDatagramBytes:
+			problem("--%s %d: of %s each is one datagram, which carries at most %d bytes", n.flag, int64(n.value), o.Protocol, flow.MaxDatagramBytes)
 		}
 	}
 	if f.given("pace") && !(o.Pace > 0 && o.Pace <= 1e9) {
@@ -289,19 +290,19 @@ func (f *measureFlags) modes() ([]string, error) {
 	mode := f.flows.Mode
 	switch {
 	case mode == "" && f.copies:
-		mode = record.ModeCopy
+		mode = flow.ModeCopy
 	case mode == "" && time.Duration(f.warmup) >= probing:
-		mode = record.ModeAuto
-	case f.copies && mode != record.ModeCopy:
+		mode = flow.ModeAuto
+	case f.copies && mode != flow.ModeCopy:
 		return nil, fmt.Errorf("--copy and --mode %s: expected one of them", mode)
 	}
 	switch {
-	case mode != "" && mode != allModes && !slices.Contains(record.Modes, mode):
-		return nil, fmt.Errorf("--mode %q: expected %s", mode, source.Or(append(slices.Clone(record.Modes), allModes)))
-	case time.Duration(f.warmup) < probing && slices.Contains([]string{record.ModeAuto, record.ModeWrite, allModes}, mode):
+	case mode != "" && mode != allModes && !slices.Contains(flow.Modes, mode):
+		return nil, fmt.Errorf("--mode %q: expected %s", mode, source.Or(append(slices.Clone(flow.Modes), allModes)))
+	case time.Duration(f.warmup) < probing && slices.Contains([]string{flow.ModeAuto, flow.ModeWrite, allModes}, mode):
 		return nil, fmt.Errorf("--mode %s tries for a while before it is steady: expected a --warmup of at least %v", mode, probing)
 	case mode == allModes:
-		return []string{record.ModeAuto, record.ModeCopy}, nil
+		return []string{flow.ModeAuto, flow.ModeCopy}, nil
 	}
 	return []string{mode}, nil
 }

@@ -13,7 +13,8 @@ import (
 
 	"linerate/internal/control/measure"
 	"linerate/internal/host/iperf3"
-	"linerate/internal/model/record"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
 )
 
 // iperf3Flags are for a server that is iperf3's.
@@ -57,7 +58,7 @@ func (f iperf3Flags) problems(m *measureFlags, o measure.Options) (problems []er
 		}
 		return problems
 	}
-	if p := m.flows.Protocol; slices.Contains(record.Protocols, p) && !slices.Contains(bulk, p) {
+	if p := m.flows.Protocol; slices.Contains(flow.Protocols, p) && !slices.Contains(bulk, p) {
 		problem("--protocol %s: iperf3 has only tcp and udp; a linerate serve there can do it", p)
 	}
 	for _, u := range iperf3Unsuited {
@@ -114,7 +115,7 @@ func (f iperf3Flags) peer() (*measure.Iperf3, error) {
 	if password == "" || strings.ContainsAny(password, " \t\r\n") {
 		return nil, usageError(fmt.Errorf("the password for --iperf3-user: expected one without blanks in the file of --iperf3-password, or in $%s", iperf3Password))
 	}
-	return &measure.Iperf3{Login: &record.Iperf3Login{User: f.user, Password: password, PublicKey: key, PKCS1: f.pkcs1}}, nil
+	return &measure.Iperf3{Login: &message.Iperf3Login{User: f.user, Password: password, PublicKey: key, PKCS1: f.pkcs1}}, nil
 }
 
 // readSmall reads a file that a flag names.

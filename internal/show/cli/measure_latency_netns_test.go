@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
-
 	"linerate/internal/science/trust"
 )
 
@@ -42,7 +42,7 @@ func TestMeasureLatency(t *testing.T) {
 				}
 			}
 			for _, f := range m.Flows {
-				if f.Protocol == record.ProtocolRR {
+				if f.Protocol == flow.RR {
 					t.Errorf("%s: the probe is among the flows", direction)
 				}
 			}

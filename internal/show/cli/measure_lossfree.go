@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"linerate/internal/control/measure"
-	"linerate/internal/model/record"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/study"
 )
 
@@ -24,7 +24,7 @@ func (f *measureFlags) searching(o *measure.Options) (problems []error) {
 		}
 		return problems
 	}
-	if f.flows.Protocol != record.ProtocolUDP {
+	if f.flows.Protocol != flow.UDP {
 		problems = append(problems, fmt.Errorf("--loss-free is for udp, and --protocol is %s", f.flows.Protocol))
 	}
 	if f.flows.Direction == study.Both {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/science/limits"
 	"linerate/internal/science/trust"
@@ -108,7 +109,7 @@ func serving(t *testing.T, args ...string) *served {
 // measured runs a measurement to its end.
 func measured(t *testing.T, host string, args ...string) (m record.Measure, status int, said string) {
 	t.Helper()
-	if !slices.Contains(args, record.ProtocolUDP) && !slices.Contains(args, record.ProtocolUDPRR) {
+	if !slices.Contains(args, flow.UDP) && !slices.Contains(args, flow.UDPRR) {
 		args = append([]string{"--congestion-control", "cubic"}, args...)
 	}
 	return measuredPlainly(t, host, args...)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/science/trust"
 )
@@ -52,7 +53,7 @@ func TestMeasureProtocols(t *testing.T) {
 				t.Errorf("twice what the link carries: %+v", m.MeasureCounts)
 			}
 		})
-		for _, protocol := range record.Transactional {
+		for _, protocol := range flow.Transactional {
 			t.Run(protocol, func(t *testing.T) {
 				m := run(t, "--protocol", protocol, "--connections", "4", "--request", "32", "--response", "200", "--expect", "transactions >= 10/s, latency_p50 > 1us, latency_max < 60s")
 				l, x := m.LatencyUs, m.Transactions
@@ -67,7 +68,7 @@ func TestMeasureProtocols(t *testing.T) {
 					l.Histogram = nil
 					t.Errorf("%d done, latency %+v", x.Done, l)
 				}
-				if asksUDP := protocol == record.ProtocolUDPRR; asksUDP != (m.Lost != nil) || asksUDP && (*m.Lost != x.Unanswered || m.LostShare > 0.1) {
+				if asksUDP := protocol == flow.UDPRR; asksUDP != (m.Lost != nil) || asksUDP && (*m.Lost != x.Unanswered || m.LostShare > 0.1) {
 					t.Errorf("lost %v, %g of them: %+v", m.Lost, m.LostShare, x)
 				}
 				if m.LimitBps != 0 || len(m.Directions) != 1 || len(m.Ends) != 2 || m.Ends[0].CPUUsPerTransaction <= 0 {
@@ -80,7 +81,7 @@ func TestMeasureProtocols(t *testing.T) {
 			})
 		}
 		t.Run("follow", func(t *testing.T) {
-			for _, protocol := range record.Transactional {
+			for _, protocol := range flow.Transactional {
 				m := run(t, "--protocol", protocol, "--follow")
 				at := regexp.MustCompile(`^asks on (CPU \d+); responds on (CPU \d+)$`).FindStringSubmatch(m.Flows[0].ModeNote)
 				if at == nil || at[1] != at[2] {
@@ -104,7 +105,7 @@ func TestMeasureProtocols(t *testing.T) {
 		})
 		t.Run("tcp in every mode", func(t *testing.T) {
 			m := run(t, "--mode", "all", "--direction", "read", "--expect", ">= 1mbit")
-			if len(m.Modes) != 2 || m.Modes[0].Mode != record.ModeAuto || m.Modes[1].Mode != record.ModeCopy || m.GoodputBps != m.Modes[0].GoodputBps {
+			if len(m.Modes) != 2 || m.Modes[0].Mode != flow.ModeAuto || m.Modes[1].Mode != flow.ModeCopy || m.GoodputBps != m.Modes[0].GoodputBps {
 				t.Fatalf("modes %+v", m.Modes)
 			}
 			for _, one := range m.Modes {
@@ -112,7 +113,7 @@ func TestMeasureProtocols(t *testing.T) {
 					t.Errorf("mode %s: %+v", one.Mode, one)
 				}
 			}
-			if copied := m.Modes[1].Flows[0]; copied.SendMode != record.ModeCopy || copied.ReceiveMode != record.ModeCopy {
+			if copied := m.Modes[1].Flows[0]; copied.SendMode != flow.ModeCopy || copied.ReceiveMode != flow.ModeCopy {
 				t.Errorf("copying: sent by %s, received by %s", copied.SendMode, copied.ReceiveMode)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 )
 
@@ -49,7 +50,7 @@ func TestMeasureDatagrams(t *testing.T) {
 		if d := m.Directions[0]; d.GoodputBps > limit*fuller || d.GoodputBps < limit*0.3 || d.LostShare <= 0 || d.LostShare > 0.6 {
 			t.Errorf("%.0f bit/s of %.0f, %.3f lost", d.GoodputBps, limit, d.LostShare)
 		}
-		if f := m.Flows[0]; f.SendMode != record.ModeGSO || f.ReceiveMode != record.ModeGRO || f.Datagrams.LostInBuffer != 0 {
+		if f := m.Flows[0]; f.SendMode != flow.ModeGSO || f.ReceiveMode != flow.ModeGRO || f.Datagrams.LostInBuffer != 0 {
 			t.Errorf("%s, %s, %+v", f.SendMode, f.ReceiveMode, f.Datagrams)
 		}
 

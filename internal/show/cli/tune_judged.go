@@ -4,13 +4,11 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/model/record"
-
-	"linerate/internal/model/source"
-	"linerate/internal/model/study"
-
+	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/settingfile"
+	"linerate/internal/model/source"
+	"linerate/internal/model/study"
 )
 
 // What a study is set to so that its trials have a response that its flows do not
@@ -63,5 +61,5 @@ func (t *tuner) judgeBy() error {
 
 // onlyBulk: the study is one of goodput, which a probe may stand beside.
 func onlyBulk(s *study.Study) bool {
-	return s.Responses[0] == metric.Goodput.Name && !slices.ContainsFunc(s.Workload.Flows, func(f study.Flow) bool { return f.Protocol != "" && !record.Bulk(f.Protocol) })
+	return s.Responses[0] == metric.Goodput.Name && !slices.ContainsFunc(s.Workload.Flows, func(f study.Flow) bool { return f.Protocol != "" && !flow.Bulk(f.Protocol) })
 }

@@ -16,7 +16,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/kernel/kerneltest"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 	"linerate/internal/model/setting"
 )
 
@@ -101,7 +101,7 @@ func TestAgentOutlivesItsListener(t *testing.T) {
 			t.Fatal("the agent ended at once")
 		}
 		change := []setting.Setting{{Host: "nas", Sysctl: []setting.Sysctl{{Key: key, Value: "1"}}}}
-		if err := b.Call(t.Context(), "nas", "apply", record.ApplyRequest{Settings: change}, nil); err != nil {
+		if err := b.Call(t.Context(), "nas", "apply", message.ApplyRequest{Settings: change}, nil); err != nil {
 			t.Fatal(err)
 		}
 		value := func() string { return strings.TrimSpace(kerneltest.Do(t, "sysctl", "-n", key)) }

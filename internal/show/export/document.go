@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 )
@@ -143,7 +144,7 @@ func groups(flows []record.Flow) []flowGroup {
 	var keys []key
 	of := map[key][]record.Flow{}
 	for _, f := range flows {
-		k := key{f.From, f.To, cmp.Or(f.Protocol, record.ProtocolTCP), f.LimitedBy}
+		k := key{f.From, f.To, cmp.Or(f.Protocol, flow.TCP), f.LimitedBy}
 		if of[k] == nil {
 			keys = append(keys, k)
 		}

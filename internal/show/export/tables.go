@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"linerate/internal/model/record"
-
+	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
 )
 
 // Table is a flat view of a run; its first row holds the columns' names.
@@ -240,7 +240,7 @@ func flowRows(run *record.Run) [][]string {
 func ofProtocol(f record.Flow) []string {
 	protocol := f.Protocol
 	if protocol == "" {
-		protocol = record.ProtocolTCP
+		protocol = flow.TCP
 	}
 	columns := append([]string{protocol}, make([]string, 13)...)
 	if d := f.Datagrams; d != nil {

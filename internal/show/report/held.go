@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 )
 
@@ -52,7 +53,7 @@ func (v *view) heldIn(t *record.Treatment) (list []held) {
 	because := map[string]string{}
 	for _, trial := range trialsOf(v.run, t.Name) {
 		for _, f := range trial.Flows {
-			if !f.Connected || !record.Bulk(f.Protocol) {
+			if !f.Connected || !flow.Bulk(f.Protocol) {
 				continue
 			}
 			i := slices.IndexFunc(list, func(h held) bool { return h.from == f.From && h.to == f.To })

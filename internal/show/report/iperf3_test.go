@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 )
 
@@ -20,7 +21,7 @@ func withPeer(counted string) *record.Measure {
 		d.Direction = "read"
 	}
 	if counted == record.CountedByPeer {
-		m.Protocol = record.ProtocolUDP
+		m.Protocol = flow.UDP
 		d.Peer.WholeTest = true
 		d.Peer.Datagrams = &record.Datagrams{Received: 821_000, Lost: 5_000}
 		d.Datagrams = &record.Datagrams{Sent: 822_000, Received: 821_000, Lost: 5_000, JitterUs: 13}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/science/limits"
 )
@@ -92,9 +93,9 @@ func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	t := d.Transactions
 	what := "requests, each answered, on connections that stay"
 	switch m.Protocol {
-	case record.ProtocolCRR:
+	case flow.CRR:
 		what = "connections, each with a request and its response"
-	case record.ProtocolUDPRR:
+	case flow.UDPRR:
 		what = "requests of a datagram, each answered by one"
 	}
 	rate := fmt.Sprintf("%s; %s done", what, thousands(t.Done))

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"linerate/internal/host/iperf3"
-
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
 )
 
 // patience is how long the client of these tests waits for a server's word.
@@ -21,7 +21,7 @@ const patience = 300 * time.Millisecond
 
 // against runs a server's half of the control connection, whose cookie has been
 // read. Further connections are streams; what comes over them is thrown away.
-func against(t testing.TB, server func(net.Conn)) record.Iperf3Request {
+func against(t testing.TB, server func(net.Conn)) message.Iperf3Request {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -47,7 +47,7 @@ func against(t testing.TB, server func(net.Conn)) record.Iperf3Request {
 			}()
 		}
 	}()
-	return record.Iperf3Request{Server: l.Addr().String(), Writes: 1, DurationNs: 1e9, TimeoutNs: int64(patience)}
+	return message.Iperf3Request{Server: l.Addr().String(), Writes: 1, DurationNs: 1e9, TimeoutNs: int64(patience)}
 }
 
 func say(c net.Conn, states ...iperf3.State) {
@@ -87,12 +87,12 @@ func contains(t *testing.T, what, text string, words ...string) {
 // TestOpenRefused: whatever listens there, and whatever it says, the reason is
 // told, and told soon.
 func TestOpenRefused(t *testing.T) {
-	login := func(o *record.Iperf3Request) {
-		o.Login = &record.Iperf3Login{User: "me", Password: "secret", PublicKey: testKey}
+	login := func(o *message.Iperf3Request) {
+		o.Login = &message.Iperf3Login{User: "me", Password: "secret", PublicKey: testKey}
 	}
 	for name, test := range map[string]struct {
 		server func(net.Conn)
-		change func(*record.Iperf3Request)
+		change func(*message.Iperf3Request)
 		words  []string
 	}{
 		"busy":     {func(c net.Conn) { say(c, iperf3.AccessDenied) }, nil, []string{"busy with another test"}},
@@ -116,11 +116,11 @@ func TestOpenRefused(t *testing.T) {
 		"stops":                     {func(c net.Conn) { asks(c); say(c, iperf3.ServerTerminate) }, nil, []string{"was stopped"}},
 		"streams, and no start":     {func(c net.Conn) { asks(c); say(c, iperf3.CreateStreams); _, _ = io.Copy(io.Discard, c) }, nil, []string{"said nothing", "streams were open"}},
 		"streams, and a wrong word": {func(c net.Conn) { asks(c); say(c, iperf3.CreateStreams, iperf3.TestRunning) }, nil, []string{"TEST_RUNNING", "does not belong there"}},
-		"a key that is none": {func(c net.Conn) { asks(c) }, func(o *record.Iperf3Request) {
+		"a key that is none": {func(c net.Conn) { asks(c) }, func(o *message.Iperf3Request) {
 			login(o)
 			o.Login.PublicKey = []byte("key")
 		}, []string{"public key is not in PEM form"}},
-		"a user with blanks": {func(c net.Conn) { asks(c) }, func(o *record.Iperf3Request) { login(o); o.Login.User = "a b" }, []string{"no blanks"}},
+		"a user with blanks": {func(c net.Conn) { asks(c) }, func(o *message.Iperf3Request) { login(o); o.Login.User = "a b" }, []string{"no blanks"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -159,7 +159,7 @@ func TestOpenNobody(t *testing.T) {
 }
 
 // started opens a test and lets its window pass.
-func started(t *testing.T, order record.Iperf3Request) *Test {
+func started(t *testing.T, order message.Iperf3Request) *Test {
 	t.Helper()
 	test, opened, err := Open(t.Context(), order)
 	if err != nil {
@@ -170,7 +170,7 @@ func started(t *testing.T, order record.Iperf3Request) *Test {
 		t.Fatalf("opened %+v", opened)
 	}
 	now := sched.Now()
-	test.Start(record.WindowRequest{StartNs: now, BeginNs: now + 20e6, EndNs: now + 60e6, StopNs: now + 70e6})
+	test.Start(message.WindowRequest{StartNs: now, BeginNs: now + 20e6, EndNs: now + 60e6, StopNs: now + 70e6})
 	return test
 }
 
@@ -324,9 +324,9 @@ func TestTerminate(t *testing.T) {
 // TestParameters: what the server is told.
 func TestParameters(t *testing.T) {
 	yes := true
-	order := record.Iperf3Request{
+	order := message.Iperf3Request{
 		Writes: 3, Reads: 3, WarmupNs: 2.7e9, DurationNs: 3.2e9,
-		Flow: record.FlowRequest{MSS: 900, NoDelay: &yes, CongestionControl: "reno", Window: 1 << 16, RateCap: 5e6},
+		Flow: message.FlowRequest{MSS: 900, NoDelay: &yes, CongestionControl: "reno", Window: 1 << 16, RateCap: 5e6},
 	}
 	p, err := (&Test{order: order}).parameters()
 	if err != nil {
@@ -338,7 +338,7 @@ func TestParameters(t *testing.T) {
 	}
 	contains(t, "parameters", string(text), `"tcp":true`, `"omit":2`, `"time":4`, `"num":0`, `"blockcount":0`, `"parallel":3`,
 		`"bidirectional":true`, `"nodelay":true`, `"MSS":900`, `"window":65536`, `"bandwidth":5000000`, `"congestion":"reno"`, `"get_server_output":1`)
-	order.Writes, order.DurationNs, order.Flow.Protocol, order.Flow.DatagramBytes = 0, 3600e9, record.ProtocolUDP, 1000
+	order.Writes, order.DurationNs, order.Flow.Protocol, order.Flow.DatagramBytes = 0, 3600e9, flow.UDP, 1000
 	if p, err = (&Test{order: order}).parameters(); err != nil || !p.UDP || !p.Reverse || p.Length != 1000 || p.GetServerOutput != 0 {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -369,7 +369,7 @@ func FuzzServer(f *testing.F) {
 		}
 		defer test.Close()
 		now := sched.Now()
-		test.Start(record.WindowRequest{StartNs: now, BeginNs: now, EndNs: now, StopNs: now})
+		test.Start(message.WindowRequest{StartNs: now, BeginNs: now, EndNs: now, StopNs: now})
 		if closed, err := test.End(ctx); err == nil && len(closed.Counts) != 1 {
 			t.Errorf("%q: %+v", data, closed)
 		}
@@ -386,7 +386,7 @@ func FuzzResults(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, p := range []iperf3.Parameters{{TCP: true, Parallel: 1}, {UDP: true, Parallel: 1, Reverse: true}, {UDP: true, Parallel: 2, Bidirectional: true}} {
-			closed := record.Iperf3Closed{Results: text}
+			closed := message.Iperf3Closed{Results: text}
 			if (&Test{params: p}).understand(&closed) != nil {
 				continue
 			}

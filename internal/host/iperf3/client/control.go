@@ -15,9 +15,8 @@ import (
 
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/iperf3"
-
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // reach opens the control connection.
@@ -196,7 +195,7 @@ func (t *Test) reason() string {
 }
 
 // token is what proves who comes.
-func token(login *record.Iperf3Login) (string, error) {
+func token(login *message.Iperf3Login) (string, error) {
 	block, _ := pem.Decode(login.PublicKey)
 	if block == nil {
 		return "", errors.New("the iperf3 server's public key is not in PEM form")

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/host/datagram"
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/socket"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // hellos is how often a UDP stream is asked for, in one time limit: iperf3 itself
@@ -22,7 +22,7 @@ const (
 )
 
 // openDatagrams opens a UDP stream: a question, and the server's answer.
-func openDatagrams(ctx context.Context, e *datagram.Engine, order record.FlowRequest, wide bool, limit time.Duration) (netip.AddrPort, error) {
+func openDatagrams(ctx context.Context, e *datagram.Engine, order message.FlowRequest, wide bool, limit time.Duration) (netip.AddrPort, error) {
 	order.MSS, order.CongestionControl, order.NoDelay = 0, "", nil // TCP's, and no stream's of these
 	conn, err := datagram.Dial(ctx, order)
 	if err != nil {
@@ -36,7 +36,7 @@ func openDatagrams(ctx context.Context, e *datagram.Engine, order record.FlowReq
 	return local, e.Adopt(order, conn, header{wide})
 }
 
-func greet(conn *net.UDPConn, order record.FlowRequest, limit time.Duration) error {
+func greet(conn *net.UDPConn, order message.FlowRequest, limit time.Duration) error {
 	buffer := make([]byte, iperf3.MaxUDPLength)
 	failed := func(err error) error {
 		return fmt.Errorf("asking for a stream: %s", socket.Reason(err, order.Remote.Addr()))

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"linerate/internal/host/iperf3"
-
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -42,30 +42,30 @@ func (t *Test) end() {
 
 // End waits for a test's end, which Start has scheduled, and exchanges results
 // with the server.
-func (t *Test) End(ctx context.Context) (record.Iperf3Closed, error) {
+func (t *Test) End(ctx context.Context) (message.Iperf3Closed, error) {
 	defer context.AfterFunc(ctx, t.terminate)()
 	select {
 	case <-t.ended:
 	case <-t.broken:
-		return record.Iperf3Closed{}, t.Err()
+		return message.Iperf3Closed{}, t.Err()
 	case <-ctx.Done():
-		return record.Iperf3Closed{}, context.Cause(ctx)
+		return message.Iperf3Closed{}, context.Cause(ctx)
 	case <-time.After(drain + t.timeout()):
-		return record.Iperf3Closed{}, errors.New("the test was never started, or was closed")
+		return message.Iperf3Closed{}, errors.New("the test was never started, or was closed")
 	}
 	t.mu.Lock()
 	unsaid, elapsed := t.unsaid, t.elapsed
 	t.mu.Unlock()
 	if unsaid != nil {
-		return record.Iperf3Closed{}, t.refused("while the test ran", heard{err: unsaid})
+		return message.Iperf3Closed{}, t.refused("while the test ran", heard{err: unsaid})
 	}
 	// The server has closed its streams by the time that it asks for results.
 	if err := t.expect(ctx, iperf3.ExchangeResults, "after the test's end"); err != nil {
-		return record.Iperf3Closed{}, err
+		return message.Iperf3Closed{}, err
 	}
 	t.settleReads()
 	ends := t.flows.Read()
-	closed := record.Iperf3Closed{OmitS: float64(t.params.Omit)}
+	closed := message.Iperf3Closed{OmitS: float64(t.params.Omit)}
 	for _, e := range ends {
 		closed.Totals = append(closed.Totals, total(e))
 	}
@@ -157,7 +157,7 @@ func until(limit time.Duration, done func() bool) {
 
 // results are what this side has counted, as iperf3 would say it: without what was
 // counted before the window began.
-func (t *Test) results(ends []record.FlowEnd, elapsed int64) iperf3.Results {
+func (t *Test) results(ends []message.FlowEnd, elapsed int64) iperf3.Results {
 	seconds := max(float64(elapsed)/1e9, 1e-9)
 	cpu := 100 * (sock.ProcessCPU() - t.cpu).Seconds() / seconds
 	// What the system did for the process is not told apart.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -15,8 +16,8 @@ type silent struct {
 }
 
 func (s *silent) Moved() (received, written int64) { return 1, 0 }
-func (s *silent) Read() []record.FlowEnd {
-	return []record.FlowEnd{
+func (s *silent) Read() []message.FlowEnd {
+	return []message.FlowEnd{
 		{ID: "write", Sends: true, Alive: true, Info: &record.TCPInfo{State: record.TCPEstablished}},
 		{ID: "broken", Info: &record.TCPInfo{State: record.TCPEstablished}},
 		{ID: "read", Alive: true, Info: &record.TCPInfo{State: uint8(s.state.Load())}},
@@ -29,7 +30,7 @@ func TestStreamsAreReadToTheirEnd(t *testing.T) {
 	const closeWait = 8
 	s := &silent{}
 	s.state.Store(record.TCPEstablished)
-	test := &Test{flows: s, order: record.Iperf3Request{Reads: 1}}
+	test := &Test{flows: s, order: message.Iperf3Request{Reads: 1}}
 	settled := make(chan struct{})
 	go func() { test.settleReads(); close(settled) }()
 	select {

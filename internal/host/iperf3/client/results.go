@@ -7,12 +7,13 @@ import (
 	"unicode"
 
 	"linerate/internal/host/iperf3"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
 // understand reads the server's results, and refuses what cannot be: a stream that
 // nobody opened, one twice, or one that is missing.
-func (t *Test) understand(closed *record.Iperf3Closed) error {
+func (t *Test) understand(closed *message.Iperf3Closed) error {
 	var r iperf3.Results
 	if err := json.Unmarshal(closed.Results, &r); err != nil {
 		return err
@@ -40,7 +41,7 @@ func (t *Test) understand(closed *record.Iperf3Closed) error {
 // total is what this host has of a flow, without what the server does not count:
 // the cookie, and the two bytes by which TCP acknowledges a connection's begin and
 // end.
-func total(e record.FlowEnd) int64 {
+func total(e message.FlowEnd) int64 {
 	const more = iperf3.CookieBytes + 2
 	switch {
 	case !e.Sends:

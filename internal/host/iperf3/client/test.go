@@ -21,22 +21,23 @@ import (
 	"linerate/internal/host/datagram"
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/stream"
-
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/version"
 )
 
 // flows are the streams of a test, a carrier of package traffic.
 type flows interface {
-	Listen(context.Context, []record.FlowRequest) []record.Listening
-	Connect(context.Context, []record.FlowRequest, time.Duration) []record.Opened
-	Offer(record.Cookie, *net.TCPConn) bool
+	Listen(context.Context, []message.FlowRequest) []message.Listening
+	Connect(context.Context, []message.FlowRequest, time.Duration) []message.Opened
+	Offer(message.Cookie, *net.TCPConn) bool
 	Abandon([]string)
 	Settled() bool
-	Start(record.WindowRequest)
-	Read() []record.FlowEnd
+	Start(message.WindowRequest)
+	Read() []message.FlowEnd
 	Light() []record.FlowSample
 	Flows() int
 	Moved() (received, written int64)
@@ -48,7 +49,7 @@ type flows interface {
 // are closed as the others of a trial are.
 type Test struct {
 	flows
-	order   record.Iperf3Request
+	order   message.Iperf3Request
 	control net.Conn
 	server  netip.AddrPort
 	local   netip.Addr
@@ -89,10 +90,10 @@ const outputIntervals = 600
 // Open agrees on a test with a server and opens its streams. When it returns, the
 // server has begun: what it sends is being received, and what this host sends
 // waits for Start.
-func Open(ctx context.Context, order record.Iperf3Request) (*Test, record.Iperf3Opened, error) {
+func Open(ctx context.Context, order message.Iperf3Request) (*Test, message.Iperf3Opened, error) {
 	t := &Test{order: order, cookie: iperf3.NewCookie(), heard: make(chan heard, 1), broken: make(chan struct{}), ended: make(chan struct{}), omitted: map[string]omitted{}}
 	if err := t.reach(ctx); err != nil {
-		return nil, record.Iperf3Opened{}, err
+		return nil, message.Iperf3Opened{}, err
 	}
 	// Being interrupted ends the waiting, and is told to the server.
 	stop := context.AfterFunc(ctx, t.terminate)
@@ -105,7 +106,7 @@ func Open(ctx context.Context, order record.Iperf3Request) (*Test, record.Iperf3
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
-		return nil, record.Iperf3Opened{}, err
+		return nil, message.Iperf3Opened{}, err
 	}
 	go t.listen()
 	return t, opened, nil
@@ -114,7 +115,7 @@ func Open(ctx context.Context, order record.Iperf3Request) (*Test, record.Iperf3
 func (t *Test) timeout() time.Duration { return time.Duration(t.order.TimeoutNs) }
 
 // begin goes from the cookie to the running test.
-func (t *Test) begin(ctx context.Context) (opened record.Iperf3Opened, err error) {
+func (t *Test) begin(ctx context.Context) (opened message.Iperf3Opened, err error) {
 	if err := t.welcome(ctx); err != nil {
 		return opened, err
 	}
@@ -129,7 +130,7 @@ func (t *Test) begin(ctx context.Context) (opened record.Iperf3Opened, err error
 	}
 	opened.Server = t.server
 	switch t.order.Flow.Protocol {
-	case record.ProtocolUDP:
+	case flow.UDP:
 		t.flows = datagram.New()
 	default:
 		t.flows = stream.New()
@@ -145,7 +146,7 @@ func (t *Test) begin(ctx context.Context) (opened record.Iperf3Opened, err error
 		if err != nil {
 			return opened, fmt.Errorf("stream %d of %d: %w", n+1, t.params.Streams(), err)
 		}
-		opened.Flows = append(opened.Flows, record.Opened{ID: order.ID, Local: local, Remote: t.server})
+		opened.Flows = append(opened.Flows, message.Opened{ID: order.ID, Local: local, Remote: t.server})
 		opened.Streams = append(opened.Streams, iperf3.StreamID(n))
 	}
 	for _, want := range []iperf3.State{iperf3.TestStart, iperf3.TestRunning} {
@@ -159,7 +160,7 @@ func (t *Test) begin(ctx context.Context) (opened record.Iperf3Opened, err error
 
 // stream opens one stream. The server knows streams by the order in which they
 // come.
-func (t *Test) stream(ctx context.Context, order record.FlowRequest) (netip.AddrPort, error) {
+func (t *Test) stream(ctx context.Context, order message.FlowRequest) (netip.AddrPort, error) {
 	if e, ok := t.flows.(*datagram.Engine); ok {
 		order.DatagramBytes = int(t.params.Length)
 		return openDatagrams(ctx, e, order, t.params.Wide(), t.timeout())
@@ -190,7 +191,7 @@ func (t *Test) parameters() (iperf3.Parameters, error) {
 	o, f := t.order, t.order.Flow
 	seconds := func(ns int64) iperf3.Int { return iperf3.Int(math.Ceil(float64(ns) / 1e9)) }
 	p := iperf3.Parameters{
-		TCP: f.Protocol != record.ProtocolUDP, UDP: f.Protocol == record.ProtocolUDP,
+		TCP: f.Protocol != flow.UDP, UDP: f.Protocol == flow.UDP,
 		Omit: iperf3.Int(o.WarmupNs / 1e9), Time: seconds(o.DurationNs), Parallel: iperf3.Int(max(o.Writes, o.Reads)),
 		Reverse: o.Writes == 0, Bidirectional: o.Writes > 0 && o.Reads > 0,
 		NoDelay: f.NoDelay != nil && *f.NoDelay, MSS: iperf3.Int(f.MSS), Window: iperf3.Int(f.Window),
@@ -219,7 +220,7 @@ func (t *Test) parameters() (iperf3.Parameters, error) {
 // as all that was sent has arrived: it counts until then. What the flows had
 // counted when the window began is noted, as iperf3 does when its omitted time is
 // over.
-func (t *Test) Start(w record.WindowRequest) {
+func (t *Test) Start(w message.WindowRequest) {
 	t.flows.Start(w)
 	time.AfterFunc(time.Duration(w.StopNs-sched.Now()), t.end)
 	time.AfterFunc(time.Duration(w.BeginNs-sched.Now()), func() {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/host/iperf3"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 	"linerate/internal/model/unit"
 )
 
@@ -16,7 +16,7 @@ const largestWindow = 64 << 20
 
 // check says why a test is not carried out, with the code that its client has
 // words for. It fills in what a client may leave out.
-func check(p *iperf3.Parameters, b record.Bounds) error {
+func check(p *iperf3.Parameters, b message.Bounds) error {
 	within := func(code iperf3.Code, name string, value iperf3.Int, low, high int64) error {
 		if int64(value) < low || int64(value) > high {
 			return refuse(code, "%s of %d: expected %d to %d", name, value, low, high)
@@ -62,7 +62,7 @@ func check(p *iperf3.Parameters, b record.Bounds) error {
 const defaultDatagram = 1460
 
 // bounded says what of a test is more than this server allows.
-func bounded(p *iperf3.Parameters, b record.Bounds) error {
+func bounded(p *iperf3.Parameters, b message.Bounds) error {
 	if n := p.Streams(); n > b.Flows {
 		return refuse(iperf3.CodeStreams, "%d streams: this server allows a client %d", n, b.Flows)
 	}

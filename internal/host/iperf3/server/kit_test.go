@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // open runs a server on a loopback address, until the test is over or stop is
@@ -18,7 +18,7 @@ func open(t *testing.T, address string, change func(*Options), stop ...<-chan st
 	o := Options{
 		Allowed:   func(netip.Addr) bool { return true },
 		Admit:     func(Client) (func(), error) { return func() {}, nil },
-		Bounds:    record.Bounds{Flows: 128, DurationS: 60},
+		Bounds:    message.Bounds{Flows: 128, DurationS: 60},
 		OnSession: func(v Session) { told <- v },
 	}
 	change(&o)

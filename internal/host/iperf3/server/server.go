@@ -24,9 +24,8 @@ import (
 
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 const (
@@ -45,7 +44,7 @@ type Options struct {
 	// why there is no room.
 	Admit func(Client) (dismiss func(), err error)
 	// Bounds are for each client.
-	Bounds record.Bounds
+	Bounds message.Bounds
 	// Users are those who may come; nil: everybody.
 	Users *Users
 	// Closed is why nobody is served; empty: they are.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"linerate/internal/host/iperf3"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 )
 
 // raw is a client by hand.
@@ -289,7 +289,7 @@ func TestUnproven(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	bounds := record.Bounds{Flows: 4, DurationS: 100, RateBps: 1e9}
+	bounds := message.Bounds{Flows: 4, DurationS: 100, RateBps: 1e9}
 	for name, c := range map[string]struct {
 		change func(*iperf3.Parameters)
 		want   iperf3.Code

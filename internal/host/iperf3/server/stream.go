@@ -15,10 +15,9 @@ import (
 
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/record"
+	"linerate/internal/model/message"
 	"linerate/internal/model/unit"
 )
 
@@ -76,7 +75,7 @@ func (t *test) outfitTCP(s *stream) error {
 	if err := conn.SetNoDelay(t.p.NoDelay); err != nil {
 		return fmt.Errorf("setting TCP_NODELAY: %w", err)
 	}
-	order := record.FlowRequest{Window: unit.Bytes(min(t.p.Window, largestWindow)), RateCap: unit.BitRate(t.p.FQRate)}
+	order := message.FlowRequest{Window: unit.Bytes(min(t.p.Window, largestWindow)), RateCap: unit.BitRate(t.p.FQRate)}
 	// As iperf3 does, go on with another one than was asked for, and say which.
 	// With privileges, the kernel would load any module of that name.
 	if available(t.p.Congestion) {

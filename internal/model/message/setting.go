@@ -1,0 +1,72 @@
+package message
+
+import (
+	"net/netip"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
+)
+
+// ApplyRequest asks for settings to be applied, in order. If one fails, all of
+// the request is reverted.
+type ApplyRequest struct {
+	Settings []setting.Setting `json:"settings"`
+	// AllowMachine permits settings that are machine-wide.
+	AllowMachine bool `json:"allow_machine,omitempty"`
+	// IfAbsent leaves addresses and routes alone that are already there.
+	IfAbsent bool `json:"if_absent,omitempty"`
+}
+
+// ApplyReply says what was changed.
+type ApplyReply struct {
+	Applied []record.Applied `json:"applied"`
+	// Mark is the journal's length before the request: revert to it.
+	Mark int `json:"mark"`
+}
+
+// HoldRequest names ports that are going to lose their carrier: what the kernel drops
+// with it comes back when the host is reverted to the mark.
+type HoldRequest struct {
+	Interfaces []string `json:"interfaces"`
+}
+
+// HoldReply says what to revert to.
+type HoldReply struct {
+	Mark int `json:"mark"`
+}
+
+// RevertRequest asks to undo everything after Mark, newest first.
+type RevertRequest struct {
+	Mark int `json:"mark"`
+}
+
+// FlushRequest asks to forget dynamic neighbour entries: all of the named
+// ports', or only those of the named addresses.
+type FlushRequest struct {
+	Interfaces []string     `json:"interfaces,omitempty"`
+	Addresses  []netip.Addr `json:"addresses,omitempty"`
+}
+
+// DrainRequest asks to wait until the host's queues are empty.
+type DrainRequest struct {
+	TimeoutNs int64 `json:"timeout_ns"`
+}
+
+// EventRequest has something happen on a host at an instant of the window.
+type EventRequest struct {
+	AtNs int64 `json:"at_ns"`
+	// Settings are made in order, and are reverted with those of the trial.
+	Settings []setting.Setting `json:"settings,omitempty"`
+	// Stop ends a daemon of the host at once instead: StopBGP.
+	Stop string `json:"stop,omitempty"`
+	// AllowMachine permits settings that are machine-wide.
+	AllowMachine bool `json:"allow_machine,omitempty"`
+}
+
+// EventResult is what became of an order; instants on the agent's own clock.
+type EventResult struct {
+	BeganNs int64            `json:"began_ns"`
+	EndedNs int64            `json:"ended_ns"`
+	Applied []record.Applied `json:"applied,omitempty"`
+	Error   string           `json:"error,omitempty"`
+}

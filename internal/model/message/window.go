@@ -1,0 +1,39 @@
+package message
+
+import (
+	"linerate/internal/model/record"
+)
+
+// WindowRequest schedules a trial's traffic and readings.
+type WindowRequest struct {
+	StartNs  int64 `json:"start_ns"` // senders start
+	BeginNs  int64 `json:"begin_ns"` // the window's begin
+	EndNs    int64 `json:"end_ns"`   // the window's end
+	StopNs   int64 `json:"stop_ns"`  // senders stop
+	SampleNs int64 `json:"sample_ns"`
+	// Lookups are route questions to ask at the end of the window.
+	Lookups []record.RouteLookup `json:"lookups,omitempty"`
+	// Watch are flows of which is to be seen by which ports their packets come in.
+	Watch []WatchedFlow `json:"watch,omitempty"`
+	// Marks are instants at which something happens on some host: of the watched flows
+	// is to be seen when their packets come in, before and after each.
+	Marks []int64 `json:"marks,omitempty"`
+	// Sysctls to include in the snapshot.
+	Sysctls []string `json:"sysctls,omitempty"`
+	// Events are what is to happen on the host during the window, in order.
+	Events []EventRequest `json:"events,omitempty"`
+}
+
+// WindowReply is what an agent measured; instants on its own clock.
+type WindowReply struct {
+	// LateNs is how long after StartNs the request came; not 0: nothing was
+	// begun, and the rest is empty.
+	LateNs     int64              `json:"late_ns,omitempty"`
+	Reading    record.HostReading `json:"reading"`
+	BeginFlows []FlowEnd          `json:"begin_flows"`
+	EndFlows   []FlowEnd          `json:"end_flows"`
+	// FinalFlows are the flows' ends after the senders stopped.
+	FinalFlows []FlowEnd `json:"final_flows"`
+	// Events are what became of those that were ordered, in their order.
+	Events []EventResult `json:"events,omitempty"`
+}
