@@ -153,6 +153,19 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
+// TestPackagesInArchitecture: the architecture document mentions every package.
+func TestPackagesInArchitecture(t *testing.T) {
+	text := documents(t)["docs/architecture.md"]
+	for name, dir := range packageNames(t) {
+		if own, ok := roomOf(dir); !ok || own.dir == dir || isKit(dir) || !within(dir, "internal") {
+			continue
+		}
+		if !strings.Contains(text, "`"+name+"`") {
+			t.Errorf("docs/architecture.md does not mention `%s` (%s)", name, dir)
+		}
+	}
+}
+
 var cited = regexp.MustCompile(`docs/[a-z0-9/-]+\.md`)
 
 // TestCitedDocuments: a document named in a comment exists.

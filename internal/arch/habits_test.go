@@ -4,14 +4,15 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// longest is the most lines a file may have: beyond it, it holds two things.
+// longest is the maximum number of lines of a file.
 const longest = 500
 
-// TestPackageComments: whoever opens a package learns first what it is for.
+// TestPackageComments: every package has one comment, which says what it is for.
 func TestPackageComments(t *testing.T) {
 	documented := make(map[string]string) // by directory: the comment
 	name := make(map[string]string)
@@ -41,12 +42,46 @@ func TestPackageComments(t *testing.T) {
 	}
 }
 
+// packageNames returns the directory of each package of the module by its name, main
+// excepted, and reports names that two directories share.
+func packageNames(t *testing.T) map[string]string {
+	t.Helper()
+	dirs := make(map[string]string)
+	for _, s := range sources(t) {
+		name := strings.TrimSuffix(s.file.Name.Name, "_test")
+		if other, taken := dirs[name]; taken && other != s.dir && name != "main" {
+			t.Errorf("%s and %s are both package %s", other, s.dir, name)
+		}
+		dirs[name] = s.dir
+	}
+	return dirs
+}
+
+// mention matches a package that a comment names, before punctuation or as a
+// possessive: elsewhere "package" is followed by ordinary words.
+var mention = regexp.MustCompile(`\bpackage ([a-z0-9]+)(?:'s|[,.;:)])`)
+
+// TestPackageNames: no two packages share a name, and a package that a comment
+// mentions exists.
+func TestPackageNames(t *testing.T) {
+	dirs := packageNames(t)
+	for _, s := range sources(t) {
+		for _, group := range s.file.Comments {
+			for _, m := range mention.FindAllStringSubmatch(strings.ReplaceAll(group.Text(), "\n", " "), -1) {
+				if _, exists := dirs[m[1]]; !exists && !slices.Contains([]string{"net", "syscall", "itself", "each", "has", "manager", "of"}, m[1]) {
+					t.Errorf("%s: a comment mentions package %s, which does not exist", s.fset.Position(group.Pos()), m[1])
+				}
+			}
+		}
+	}
+}
+
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
 }
 
-// TestFileLength: a file is read in one sitting.
+// TestFileLength: no file is longer than longest.
 func TestFileLength(t *testing.T) {
 	for _, s := range sources(t) {
 		if n := strings.Count(s.text, "\n"); n > longest {
@@ -55,11 +90,11 @@ func TestFileLength(t *testing.T) {
 	}
 }
 
-// unfinished finds notes to oneself. Put together here, so that it does not
-// find itself.
+// unfinished matches such notes. Its words are concatenated so that it does not match
+// itself.
 var unfinished = regexp.MustCompile(`\b(` + "TO" + "DO|FIX" + "ME|XX" + "X|HA" + `CK)\b`)
 
-// ours tells whether a file is text that people of the project wrote.
+// ours reports whether a file is text written for the project.
 func ours(slash string) bool {
 	switch path.Ext(slash) {
 	case ".go", ".md", ".yaml", ".yml", ".sh", ".py", ".css", ".js", ".html", ".tmpl", ".mod":
@@ -69,7 +104,7 @@ func ours(slash string) bool {
 	return base == "Makefile" || strings.HasPrefix(slash, "script/") || strings.HasPrefix(slash, ".ci/")
 }
 
-// TestNothingUnfinished: what is not done is not pretended.
+// TestNothingUnfinished: no file has a note about unfinished work.
 func TestNothingUnfinished(t *testing.T) {
 	walk(t, func(file, slash string) {
 		if !ours(slash) {

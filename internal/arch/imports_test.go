@@ -20,9 +20,9 @@ func TestRooms(t *testing.T) {
 	}
 }
 
-func TestKeepers(t *testing.T) {
+func TestRestrictedImports(t *testing.T) {
 	for _, s := range sources(t) {
-		for _, v := range keeperViolations(s) {
+		for _, v := range importViolations(s) {
 			t.Error(v)
 		}
 	}
@@ -63,7 +63,7 @@ func roomViolations(s source) []string {
 		case !s.test && isKit(dir) && !isKit(s.dir):
 			found = append(found, fmt.Sprintf("%s: %s is a test kit: only tests may import it", at, path))
 		case within(dir, own.dir), slices.Contains(own.may, other.dir), slices.Contains(everywhere, other.dir):
-		case s.test && crossed(s.dir, other.dir):
+		case s.test && excepted(s.dir, other.dir):
 		default:
 			found = append(found, fmt.Sprintf("%s: %s may not import %s: %s", at, own.dir, path, own.why))
 		}
@@ -71,8 +71,8 @@ func roomViolations(s source) []string {
 	return found
 }
 
-func crossed(dir, to string) bool {
-	for _, c := range crossings {
+func excepted(dir, to string) bool {
+	for _, c := range testExceptions {
 		if within(dir, c.dir) && c.to == to {
 			return true
 		}
@@ -80,12 +80,12 @@ func crossed(dir, to string) bool {
 	return false
 }
 
-// keeperViolations are imports from outside the module that belong to another
-// room. Test files and test kits may import what they need, cgo excepted.
-func keeperViolations(s source) []string {
+// importViolations are restricted imports in other rooms than those allowed. Test
+// files and test kits may import what they need, except cgo.
+func importViolations(s source) []string {
 	var found []string
 	for path, at := range s.imports() {
-		for _, k := range keepers {
+		for _, k := range restricted {
 			if !matches(path, k.paths) || (s.test || isKit(s.dir)) && path != "C" {
 				continue
 			}
@@ -97,7 +97,7 @@ func keeperViolations(s source) []string {
 	return found
 }
 
-// purityViolations are I/O, clocks and chance in the pure rooms.
+// purityViolations are I/O, clocks and random numbers in the pure rooms.
 func purityViolations(s source) []string {
 	pure := slices.ContainsFunc(pureRooms, func(dir string) bool { return within(s.dir, dir) })
 	if !pure || s.test || isKit(s.dir) {
@@ -126,8 +126,8 @@ func purityViolations(s source) []string {
 	return found
 }
 
-// kernelViolations are system calls, and files of /proc and /sys, in the house
-// but outside internal/kernel.
+// kernelViolations are system calls, and files of /proc and /sys, below internal but
+// outside internal/kernel.
 func kernelViolations(s source) []string {
 	if within(s.dir, "internal/kernel") || !within(s.dir, "internal") || s.test || isKit(s.dir) {
 		return nil
@@ -157,7 +157,7 @@ func kernelViolations(s source) []string {
 	return found
 }
 
-// TestRoomsExist keeps the rules from outliving the rooms they speak of.
+// TestRoomsExist: every room that the rules name has Go files.
 func TestRoomsExist(t *testing.T) {
 	all := sources(t)
 	used := func(dir string) bool {
@@ -168,7 +168,7 @@ func TestRoomsExist(t *testing.T) {
 			t.Errorf("the rules name %s, which has no Go files", r.dir)
 		}
 	}
-	for _, k := range keepers {
+	for _, k := range restricted {
 		for _, dir := range k.rooms {
 			if !used(dir) {
 				t.Errorf("the rules let %s import %v, but it has no Go files", dir, k.paths)

@@ -1,7 +1,7 @@
 package record
 
 // Prediction is what a flow should get, before it is measured: its goodput from
-// LowBps to HighBps, held back by LimitedBy (a word of package attribute).
+// LowBps to HighBps, held back by LimitedBy (one of the names in package bottleneck).
 type Prediction struct {
 	LowBps    float64 `json:"low_bps"`
 	HighBps   float64 `json:"high_bps"`

@@ -34,7 +34,7 @@ type Run struct {
 	Answer string `json:"answer"`
 	// Unit is how people want goodput shown: "bit/s" or "MB/s".
 	Unit string `json:"unit"`
-	// Responses are what the treatments are judged by (package response): the
+	// Responses are what the treatments are judged by (package metric): the
 	// answer, the effects and their verdicts are about the first. None: goodput.
 	Responses []string `json:"responses,omitempty"`
 

@@ -147,7 +147,7 @@ type Flow struct {
 	Outages []Outage `json:"outages,omitempty"`
 	// LimitBps is the most that the flow alone can carry on its path; 0: unknown.
 	LimitBps float64 `json:"limit_bps,omitempty"`
-	// LimitedBy names what held the flow back (package attribute has the words);
+	// LimitedBy names what held the flow back (package bottleneck has the names);
 	// empty when not attributed. LimitedWhy says what shows it, with figures.
 	LimitedBy  string `json:"limited_by"`
 	LimitedWhy string `json:"limited_why,omitempty"`

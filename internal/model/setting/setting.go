@@ -1,6 +1,6 @@
 // Package setting says what a reversible change to a host is: a sysctl, a
 // neighbour entry, an address, a route, a rule, a link attribute or a queueing
-// discipline. It only describes; internal/host/setting applies and reverts.
+// discipline. It only describes; internal/host/apply applies and reverts.
 package setting
 
 import (

@@ -19,7 +19,7 @@ import (
 // handshake agreed on (timestamps, window scaling).
 //
 // Without delay there is nothing to predict from, and it says nothing. What a flow
-// did get and why is package attribute's, in the same words.
+// did get and why is in attribute.go, by the same names.
 //
 // The formulas are in docs/limits.md.
 

@@ -12,7 +12,7 @@ import (
 //
 // It says how rates come out, not how they get there: it has no packets, queues
 // or time. The same seed gives the same answer. What one sender's links carry is
-// known exactly and is package spread's.
+// known exactly and is in spread.go.
 
 // Fabric is the network.
 type Fabric struct {

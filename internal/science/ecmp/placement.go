@@ -16,7 +16,7 @@ import (
 )
 
 // This file holds what a run's flows carried together over equal-cost
-// links against what hashing them leads to expect (package spread): by treatment,
+// links against what hashing them leads to expect (spread.go): by treatment,
 // how many links theory has used, within which band the mean of the replicates
 // lies, and where it was measured.
 //

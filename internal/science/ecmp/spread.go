@@ -4,7 +4,7 @@
 // and multiply what is positive, so that nothing cancels; beyond, it draws from
 // a seed. It knows neither addresses nor the kernel's hash function, which it
 // takes for an ideal one: which flow falls on which link is for the kernel to
-// tell. Fabrics of many hosts are package fabric's.
+// tell. Fabrics of many hosts are in clos.go.
 //
 // The kernel divides the range of its hash among next hops by weight
 // (hash-threshold, RFC 2992; net/ipv4/fib_semantics.c).

@@ -1,7 +1,7 @@
 // Package hostload sums up what a trial did to the machines under it: how busy each
 // CPU was and with what, what the kernel dropped or put off because of that, and
 // whether memory was short. It takes differences of readings and judges nothing;
-// whether a machine was the limit is for packages trust, attribute and diagnose.
+// whether a machine was the limit is for packages trust, bottleneck and diagnose.
 package hostload
 
 import (

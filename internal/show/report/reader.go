@@ -101,7 +101,7 @@ func ends(list []topology.End) string {
 	return strings.Join(names, ", ")
 }
 
-// findFocus is the host whose interfaces the run is about (package answer, Focus).
+// findFocus is the host whose interfaces the run is about (conclude.Focus).
 // Where there is none, figures are arranged around the flows' end with the most
 // interfaces; the first of several.
 func (v *view) findFocus() string {

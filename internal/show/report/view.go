@@ -279,7 +279,7 @@ func (v *view) findBaseline() *row {
 	return nil
 }
 
-// findBest is the row that the answer recommends (package answer, Recommend).
+// findBest is the row that the answer recommends (conclude.Recommend).
 func (v *view) findBest() *row {
 	for i := range v.rows {
 		for _, c := range v.rows[i].cells {
