@@ -8,17 +8,13 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// counts sums up what the flows that a node sends (empty: all) count besides
-// bytes.
-func counts(flows []record.Flow, from string) (c record.MeasureCounts, err error) {
+// counts sums up what flows count besides bytes.
+func counts(flows []record.Flow) (c record.MeasureCounts, err error) {
 	var delays, latencies []*record.Distribution
 	var d record.Datagrams
 	var t record.Transactions
 	var jitter float64
 	for _, f := range flows {
-		if from != "" && f.From != from {
-			continue
-		}
 		if own := f.Datagrams; own != nil {
 			c.Datagrams = &d
 			d.Sent += own.Sent
@@ -85,15 +81,18 @@ func perConnection(ends []message.FlowEnd) int64 {
 	return bytes / max(connections, 1)
 }
 
+// ids names the flows of a direction.
+type ids map[string]bool
+
 // progressed is how far a direction's flows are, all together.
 type progressed struct {
 	bytes, datagrams, lost, done int64
 	flows                        int
 }
 
-func ofSamples(flows []record.FlowSample, letter byte) (p progressed) {
+func ofSamples(flows []record.FlowSample, of ids) (p progressed) {
 	for _, f := range flows {
-		if f.ID == "" || f.ID[0] != letter {
+		if !of[f.ID] {
 			continue
 		}
 		p.flows++
@@ -105,9 +104,9 @@ func ofSamples(flows []record.FlowSample, letter byte) (p progressed) {
 	return p
 }
 
-func ofEnds(ends []message.FlowEnd, letter byte) (p progressed) {
+func ofEnds(ends []message.FlowEnd, of ids) (p progressed) {
 	for _, e := range ends {
-		if e.ID == "" || e.ID[0] != letter {
+		if !of[e.ID] {
 			continue
 		}
 		p.flows++
@@ -145,12 +144,15 @@ func transacts(protocol string) bool {
 // intervals are what came of a direction's flows in each interval; the last one
 // may be shorter.
 func (s *session) intervals(t *record.Trial, readings trial.Readings, from string) []record.MeasureInterval {
-	letter := letterOf(from)
+	of := ids{}
+	for _, f := range sentBy(t.Flows, from) {
+		of[f.ID] = true
+	}
 	node := s.counter(from)
 	h, _ := t.Reading(node)
 	reply := readings.Replies[node]
 	begin := h.Begin.BeganNs
-	since, before := begin, ofEnds(reply.BeginFlows, letter)
+	since, before := begin, ofEnds(reply.BeginFlows, of)
 	var list []record.MeasureInterval
 	add := func(at int64, now progressed) {
 		seconds := float64(at-since) / 1e9
@@ -165,19 +167,11 @@ func (s *session) intervals(t *record.Trial, readings trial.Readings, from strin
 	const early = 0.99 // samples come on time, but their clock is not ours
 	for _, sample := range h.Series {
 		if float64(sample.AtNs-since) >= early*float64(s.options.Interval) {
-			add(sample.AtNs, ofSamples(sample.Flows, letter))
+			add(sample.AtNs, ofSamples(sample.Flows, of))
 		}
 	}
 	if h.End.BeganNs > since {
-		add(h.End.BeganNs, ofEnds(reply.EndFlows, letter))
+		add(h.End.BeganNs, ofEnds(reply.EndFlows, of))
 	}
 	return list
-}
-
-// letterOf begins the names of the flows that a node sends.
-func letterOf(from string) byte {
-	if from == record.NodeServer {
-		return 'r'
-	}
-	return 'w'
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 	"time"
 
 	"linerate/internal/bus"
@@ -62,7 +61,7 @@ func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
 			return nil, bus.Local(err, record.NodeClient)
 		}
 		s.server = opened.Server
-		flows := s.iperf3Flows(opened)
+		flows := s.iperf3Flows(order, opened)
 		readings, err := s.window(ctx, flows, attempt)
 		if _, late := errors.AsType[trial.LateError](err); late && attempt+1 < attempts {
 			s.group.Close(ctx)
@@ -76,8 +75,14 @@ func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
 		if err := s.group.Bus.Call(ctx, record.NodeClient, "iperf3-end", struct{}{}, &closed); err != nil {
 			return nil, bus.Local(err, record.NodeClient)
 		}
-		readings.Enter(&made, s.group.Nodes, flows)
-		return s.concludeIperf3(&made, readings, closed)
+		made, err = trial.Assemble(made, flows, readings, trial.Context{
+			Nodes: s.group.Nodes, Network: s.network(),
+			Peer: &trial.Peer{Mode: "iperf3", Counts: closed.Counts, CongestionControl: closed.CongestionControl},
+		})
+		if err != nil {
+			return nil, err
+		}
+		return s.iperf3Document(&made, readings, closed)
 	}
 }
 
@@ -105,15 +110,15 @@ func (s *session) iperf3Order() (message.Iperf3Request, error) {
 	return order, nil
 }
 
-// iperf3Flows are the flows as they were opened.
-func (s *session) iperf3Flows(opened message.Iperf3Opened) []*trial.Flow {
+// iperf3Flows are the flows as they were opened: those to the server first.
+func (s *session) iperf3Flows(order message.Iperf3Request, opened message.Iperf3Opened) []*trial.Flow {
 	var flows []*trial.Flow
-	for _, o := range opened.Flows {
+	for i, o := range opened.Flows {
 		flows = append(flows, &trial.Flow{
 			Accepted: o.Remote, Opened: o.Local,
 			PlannedFlow: study.PlannedFlow{
 				ID: o.ID, Opener: record.NodeClient, Acceptor: record.NodeServer,
-				Source: s.options.source(0), Destination: o.Remote.Addr(), OpenerSends: strings.HasPrefix(o.ID, "w"), Options: s.options.Flows,
+				Source: s.options.source(0), Destination: o.Remote.Addr(), OpenerSends: i < order.Writes, Options: s.options.Flows,
 			},
 		})
 	}

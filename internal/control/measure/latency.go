@@ -70,7 +70,7 @@ func (s *session) latency(ctx context.Context) (*record.Measure, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.conclude(t, readings)
+	m, err := s.document(t, readings)
 	if err != nil {
 		return nil, err
 	}

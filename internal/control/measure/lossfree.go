@@ -50,7 +50,7 @@ func (s *session) lossFree(ctx context.Context) (*record.Measure, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.conclude(t, all[t])
+	m, err := s.document(t, all[t])
 	if err != nil {
 		return nil, err
 	}

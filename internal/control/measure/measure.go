@@ -250,7 +250,7 @@ func (s *session) trial(ctx context.Context) (*record.Measure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.conclude(t, readings)
+	return s.document(t, readings)
 }
 
 // carryOut opens flows, measures them in a window, and closes them.
@@ -279,7 +279,7 @@ func (s *session) carryOut(ctx context.Context, plan func() []*trial.Flow) (*rec
 			continue
 		}
 		if err == nil {
-			readings.Enter(&made, s.group.Nodes, flows)
+			made, err = trial.Assemble(made, flows, readings, trial.Context{Nodes: s.group.Nodes, Network: s.network()})
 		}
 		return &made, readings, err
 	}
@@ -372,7 +372,7 @@ func (s *session) window(ctx context.Context, flows []*trial.Flow, attempt int) 
 	defer done()
 	w := trial.Window{
 		Warmup: s.options.Warmup, Duration: s.options.Duration, Interval: s.sampling(), Lookups: lookups,
-		Scheduled: func(begin, end int64) { watch.Go(func() { s.watch(watching, begin, end) }) },
+		Scheduled: func(begin, end int64) { watch.Go(func() { s.watch(watching, flows, begin, end) }) },
 	}
 	if s.idle {
 		w.Warmup, w.Duration, w.Interval = idleWarmup, s.idleWindow()-idleWarmup, 0

@@ -118,6 +118,10 @@ func TestProgress(t *testing.T) {
 	}
 	r := []record.FlowSample{{ID: "r1", ReceivedBytes: 7}}
 	none := map[string]message.FlowProgress{}
+	flows := []*trial.Flow{
+		{PlannedFlow: study.PlannedFlow{ID: "w1", Opener: record.NodeClient, Acceptor: record.NodeServer, OpenerSends: true}},
+		{PlannedFlow: study.PlannedFlow{ID: "r1", Opener: record.NodeClient, Acceptor: record.NodeServer}},
+	}
 	for _, test := range []struct {
 		name, protocol string
 		before, now    map[string]message.FlowProgress
@@ -132,7 +136,7 @@ func TestProgress(t *testing.T) {
 		{"none now", "tcp", at(3, r, w(1, 0, 0)), none, Progress{Write: -1, Read: -1, LostShare: -1, RatePerS: -1}},
 	} {
 		s := session{group: nodes, options: Options{Flows: study.Options{Protocol: test.protocol}}}
-		if got := s.progress(test.before, test.now); got != test.want {
+		if got := s.progress(flows, test.before, test.now); got != test.want {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
 	}

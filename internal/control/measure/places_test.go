@@ -56,9 +56,9 @@ func TestClash(t *testing.T) {
 	}
 }
 
-// severalPorts is a trial between hosts with ports of those speeds; each flow uses
+// severalInterfaces is a trial between hosts with ports of those speeds; each flow uses
 // one of either, and sends one way.
-func severalPorts(client, server []float64, flows ...[2]int) (*record.Trial, []way) {
+func severalInterfaces(client, server []float64, flows ...[2]int) (*record.Trial, []used) {
 	t := &record.Trial{WindowS: 1}
 	hosts := map[string][]float64{record.NodeClient: client, record.NodeServer: server}
 	address := func(node string, port int) string {
@@ -81,7 +81,7 @@ func severalPorts(client, server []float64, flows ...[2]int) (*record.Trial, []w
 			From: record.NodeClient, To: record.NodeServer, Source: from + ":1", Destination: to + ":2", Connected: true, GoodputBps: 1e8,
 		})
 	}
-	return t, waysOf(t)
+	return t, interfacesOf(t.Flows, t.Hosts)
 }
 
 // TestLimitOfSeveralPorts: each port's speed counts once, however many flows use
@@ -108,7 +108,7 @@ func TestLimitOfSeveralPorts(t *testing.T) {
 		{"an unknown port beside a known one", gbit(1, 0), gbit(0, 1), [][2]int{{0, 0}, {1, 1}}, 2},
 		{"nothing known of one way", gbit(1, 0), gbit(1, 0), [][2]int{{0, 0}, {1, 1}}, 0},
 	} {
-		trial, ways := severalPorts(test.client, test.server, test.flows...)
+		trial, ways := severalInterfaces(test.client, test.server, test.flows...)
 		over := between(ways)
 		if over == nil {
 			t.Fatalf("%s: no way is known: %+v", test.name, ways)
@@ -119,7 +119,7 @@ func TestLimitOfSeveralPorts(t *testing.T) {
 		}
 	}
 	// The other direction is none of these flows'.
-	trial, ways := severalPorts(gbit(1, 1), gbit(1, 1), [2]int{0, 0}, [2]int{1, 1})
+	trial, ways := severalInterfaces(gbit(1, 1), gbit(1, 1), [2]int{0, 0}, [2]int{1, 1})
 	if got := limit(between(ways), trial.Flows, ways, record.NodeServer); got.Bps != 0 {
 		t.Errorf("no flow: %+v", got)
 	}
@@ -135,8 +135,8 @@ func TestLimitOfSeveralPorts(t *testing.T) {
 
 // TestByAddress: an end that has several addresses has their totals.
 func TestByAddress(t *testing.T) {
-	trial, ways := severalPorts([]float64{1e9}, []float64{1e9, 1e9}, [2]int{0, 0}, [2]int{0, 1}, [2]int{0, 1})
-	got := byAddress(trial, ways)
+	trial, ways := severalInterfaces([]float64{1e9}, []float64{1e9, 1e9}, [2]int{0, 0}, [2]int{0, 1}, [2]int{0, 1})
+	got := byAddress(trial.Flows, ways)
 	want := []record.MeasureAddress{
 		{Host: record.NodeServer, Address: "10.0.0.1", Interface: "eth0", SpeedBps: 1e9, Flows: 1, WriteBps: 1e8},
 		{Host: record.NodeServer, Address: "10.0.1.1", Interface: "eth1", SpeedBps: 1e9, Flows: 2, WriteBps: 2e8},
@@ -147,7 +147,7 @@ func TestByAddress(t *testing.T) {
 	// What the server sends comes from its addresses.
 	f := &trial.Flows[2]
 	f.From, f.To, f.Source, f.Destination = f.To, f.From, f.Destination, f.Source
-	if got := byAddress(trial, waysOf(trial)); len(got) != 2 || got[1].WriteBps != 1e8 || got[1].ReadBps != 1e8 {
+	if got := byAddress(trial.Flows, interfacesOf(trial.Flows, trial.Hosts)); len(got) != 2 || got[1].WriteBps != 1e8 || got[1].ReadBps != 1e8 {
 		t.Errorf("a read: %+v", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"linerate/internal/control/trial"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -11,7 +12,7 @@ import (
 
 // watch tells how far the measurement is, every interval, until the window ends.
 // What it asks for is light, and nothing waits for the answer.
-func (s *session) watch(ctx context.Context, begin, end int64) {
+func (s *session) watch(ctx context.Context, flows []*trial.Flow, begin, end int64) {
 	if s.options.Progress == nil {
 		return
 	}
@@ -29,7 +30,7 @@ func (s *session) watch(ctx context.Context, begin, end int64) {
 			return
 		}
 		glances := s.glance(ctx)
-		p := s.progress(last, glances)
+		p := s.progress(flows, last, glances)
 		p.ElapsedS, p.LeftS = float64(now-begin)/1e9, float64(end-now)/1e9
 		switch {
 		case s.phase != "":
@@ -49,15 +50,18 @@ func (s *session) watch(ctx context.Context, begin, end int64) {
 }
 
 // progress is what came of the flows between two glances.
-func (s *session) progress(before, now map[string]message.FlowProgress) Progress {
+func (s *session) progress(flows []*trial.Flow, before, now map[string]message.FlowProgress) Progress {
 	p := Progress{Write: -1, Read: -1, LostShare: -1, RatePerS: -1}
 	if len(s.options.Modes) > 1 {
 		p.Mode = s.options.Flows.Mode
 	}
 	var lost, datagrams int64
 	for _, from := range []string{record.NodeClient, record.NodeServer} {
-		node := s.counter(from)
-		seconds, d := since(before[node], now[node], letterOf(from))
+		node, of := s.counter(from), ids{}
+		for _, f := range flows {
+			of[f.ID] = f.Sender() == from && f.ID != probeID
+		}
+		seconds, d := since(before[node], now[node], of)
 		if d.flows == 0 || seconds <= 0 || s.options.Iperf3 != nil && d.bytes == 0 {
 			continue // nobody here knows what arrives there of datagrams
 		}
@@ -94,11 +98,11 @@ func (s *session) glance(ctx context.Context) map[string]message.FlowProgress {
 
 // since is what came of a direction's flows between two glances, in so many
 // seconds; 0 seconds: one of the glances is missing.
-func since(before, now message.FlowProgress, letter byte) (seconds float64, d progressed) {
+func since(before, now message.FlowProgress, of ids) (seconds float64, d progressed) {
 	if before.AtNs == 0 || now.AtNs == 0 {
 		return 0, d
 	}
-	was, d := ofSamples(before.Flows, letter), ofSamples(now.Flows, letter)
+	was, d := ofSamples(before.Flows, of), ofSamples(now.Flows, of)
 	d.bytes, d.datagrams, d.lost, d.done = d.bytes-was.bytes, d.datagrams-was.datagrams, d.lost-was.lost, d.done-was.done
 	return float64(now.AtNs-before.AtNs) / 1e9, d
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"net/netip"
 	"reflect"
 	"slices"
 
@@ -25,8 +26,8 @@ type ground struct {
 }
 
 // survey finds the most that each treatment's flows can carry together. The
-// agents have said what kind of links their interfaces are on. Where a flow has no
-// way the limit is unknown, which is no reason not to measure.
+// agents have reported what kind of links their interfaces are on. Where a flow has no
+// path the limit is unknown, which is no reason not to measure.
 func (c *conductor) survey() {
 	var hellos []message.Hello
 	for _, node := range c.lab.Nodes() {
@@ -73,70 +74,99 @@ func (c *conductor) over(t *study.Treatment) *topology.Topology {
 	return &c.study.Topology
 }
 
-// hold says of a trial's flows, one by one and together, which way they are
-// meant to take and what they can carry at most: from the addresses that the
-// kernel chose and the options that the two ends agreed on.
-func (g *ground) hold(t *record.Trial, flows []*trial.Flow) {
-	actual, placed := make([]limits.Flow, len(flows)), make([]limits.Flow, len(flows))
-	unknown := ""
-	for i, f := range flows {
-		flow := &t.Flows[i]
-		from, to := f.Ends(g.over)
-		var err error
-		actual[i], err = limits.NewFlow(g.over, f.Sender(), from, to, f.Options)
-		if err != nil {
-			unknown = "unknown: flow " + f.ID + ": " + err.Error()
-			continue
-		}
-		flow.Path, placed[i] = texts(actual[i].Paths[0]), actual[i]
-		if n := len(actual[i].Paths); n > 1 {
-			flow.Paths = n
-			if way, known := taken(actual[i].Paths, flow); known {
-				flow.Path = texts(way)
-				placed[i].Paths = [][]topology.End{way}
-			}
-		}
-		if flow.SenderInfo != nil {
-			actual[i].Frame.NoTimestamps = flow.SenderInfo.Options&1 == 0
-		}
-		flow.LimitBps = g.network.Flow(actual[i]).Bps
-	}
-	for i := range placed {
-		placed[i].Frame = actual[i].Frame
-	}
-	if !reflect.DeepEqual(placed, actual) {
-		t.PlacementLimitBps = g.network.Aggregate(placed).Bps
-	}
-	if !reflect.DeepEqual(actual, g.flows) {
-		g.flows, g.limit = actual, g.network.Aggregate(actual)
-	}
-	t.LimitBps, t.LimitWhy = g.limit.Bps, g.limit.Why
-	if unknown != "" {
-		t.LimitBps, t.PlacementLimitBps, t.LimitWhy = 0, 0, unknown
-	}
+// network is what the flows of one trial ran over: a treatment's ground, the treatment's
+// flows, whose options they are held to, and the traces that the kernels answered.
+type network struct {
+	*ground
+	planned []study.PlannedFlow // in the flows' order
+	traces  map[*trial.Flow]*trace
 }
 
-// taken is the way of several that a flow took: the one with all the interfaces that it
-// was seen to come in by, and where that leaves several, because what it sent did not
-// come further, or where nothing was seen, the one that was predicted.
-func taken(paths [][]topology.End, flow *record.Flow) (way []topology.End, known bool) {
+// Paths finds the flows' paths from the addresses that the kernels chose, and of several
+// the one that each took.
+func (n network) Paths(flows []*trial.Flow, counted []record.Flow, hosts []record.HostReading) trial.Paths {
+	paths := trial.Paths{Topology: n.over, Complete: true, Flows: make([]trial.Path, len(flows))}
+	seen := arrivals(hosts)
+	for i, f := range flows {
+		path, rec := &paths.Flows[i], counted[i]
+		if t := n.traces[f]; t != nil {
+			path.Predicted, path.Note = trial.Texts(t.path), t.note
+			path.Observed = inOrder(n.over, t.sender, seen[f.ID])
+		}
+		connected := *f
+		if opened := rec.SourceAddr(); f.OpenerSends && opened.IsValid() {
+			connected.Opened = netip.AddrPortFrom(opened, 0)
+		} else if opened := rec.DestinationAddr(); !f.OpenerSends && opened.IsValid() {
+			connected.Opened = netip.AddrPortFrom(opened, 0)
+		}
+		from, to := connected.Ends(n.over)
+		var err error
+		if path.Flow, err = limits.NewFlow(n.over, f.Sender(), from, to, n.planned[i].Options); err != nil {
+			path.Flow, path.Unknown = limits.Flow{}, err.Error()
+			continue
+		}
+		if rec.SenderInfo != nil {
+			path.Frame.NoTimestamps = rec.SenderInfo.Options&1 == 0
+		}
+		if len(path.Flow.Paths) > 1 {
+			path.Taken = taken(*path)
+		}
+	}
+	return paths
+}
+
+// Limits are what the flows can carry by themselves and together, with the options that
+// the two ends of each agreed on.
+func (n network) Limits(counted []record.Flow, _ []record.HostReading, paths trial.Paths) trial.Limits {
+	limit := trial.Limits{Flows: make([]float64, len(counted))}
+	actual, placed := make([]limits.Flow, len(counted)), make([]limits.Flow, len(counted))
+	unknown := ""
+	for i, p := range paths.Flows {
+		if p.Unknown != "" {
+			unknown = "unknown: flow " + counted[i].ID + ": " + p.Unknown
+			continue
+		}
+		actual[i], placed[i] = p.Flow, p.Flow
+		if p.Taken != nil {
+			placed[i].Paths = [][]topology.End{p.Taken}
+		}
+		limit.Flows[i] = n.network.Flow(p.Flow).Bps
+	}
+	if unknown != "" {
+		limit.Why = unknown
+		return limit
+	}
+	if !reflect.DeepEqual(placed, actual) {
+		limit.PlacementBps = n.network.Aggregate(placed).Bps
+	}
+	if !reflect.DeepEqual(actual, n.flows) {
+		n.flows, n.limit = actual, n.network.Aggregate(actual)
+	}
+	limit.Limit = n.limit
+	return limit
+}
+
+// taken is the path of several that a flow took: the one with all the interfaces by which
+// it was observed to arrive, and where that leaves several, because what it sent did not
+// come further, or where nothing was observed, the one that was predicted; nil: unknown.
+func taken(p trial.Path) []topology.End {
 	with := func(paths [][]topology.End, want []string) (left [][]topology.End) {
 		for _, path := range paths {
-			if !slices.ContainsFunc(want, func(end string) bool { return !slices.Contains(texts(path), end) }) {
+			if !slices.ContainsFunc(want, func(end string) bool { return !slices.Contains(trial.Texts(path), end) }) {
 				left = append(left, path)
 			}
 		}
 		return left
 	}
-	left := with(paths, flow.Observed)
-	if len(flow.Observed) == 0 && flow.PredictedNote != "" {
-		return nil, false // where it goes is known for a part of the way, from nobody's sight
+	left := with(p.Paths, p.Observed)
+	if len(p.Observed) == 0 && p.Note != "" {
+		return nil // predicted for a part of the path, and observed nowhere
 	}
 	if len(left) > 1 {
-		left = with(left, flow.Predicted)
+		left = with(left, p.Predicted)
 	}
 	if len(left) != 1 {
-		return nil, false
+		return nil
 	}
-	return left[0], true
+	return left[0]
 }

@@ -47,15 +47,13 @@ func treatments(t *testing.T, text string) *study.Plan {
 	return p
 }
 
-// came is a treatment's flows as they came about, and the trial they make.
-func came(t *study.Treatment, source string, options uint8) ([]*trial.Flow, *record.Trial) {
-	var flows []*trial.Flow
-	made := &record.Trial{}
+// came is a treatment's flows as they came about, and what was counted of them.
+func came(t *study.Treatment, source string, options uint8) (flows []*trial.Flow, counted []record.Flow) {
 	for _, f := range t.Flows {
 		flows = append(flows, &trial.Flow{PlannedFlow: f, Opened: netip.MustParseAddrPort(source + ":999")})
-		made.Flows = append(made.Flows, record.Flow{ID: f.ID, Connected: true, SenderInfo: &record.TCPInfo{Options: options}})
+		counted = append(counted, record.Flow{ID: f.ID, Connected: true, SenderInfo: &record.TCPInfo{Options: options}})
 	}
-	return flows, made
+	return flows, counted
 }
 
 // TestGround: each treatment has its own limit and its own ways; none of it can
@@ -71,11 +69,13 @@ func TestGround(t *testing.T) {
 	} {
 		treatment := &p.Treatments[i]
 		g := groundOf(treatment, &p.Study.Topology, nil)
-		flows, made := came(treatment, "10.0.0.1", test.options)
-		g.hold(made, flows)
-		f := made.Flows[0]
-		if math.Abs(made.LimitBps-1e9*test.want) > 1 || math.Abs(f.LimitBps-1e9*test.want) > 1 || strings.Join(f.Path, " ") != "a.eth0 b.eth0" {
-			t.Errorf("%s: limit %.0f (%s), of the flow %.0f on %v; want %.0f", treatment.Name, made.LimitBps, made.LimitWhy, f.LimitBps, f.Path, 1e9*test.want)
+		flows, counted := came(treatment, "10.0.0.1", test.options)
+		n := network{ground: g, planned: treatment.Flows}
+		paths := n.Paths(flows, counted, nil)
+		limit := n.Limits(counted, nil, paths)
+		path := strings.Join(trial.Texts(paths.Flows[0].Paths[0]), " ")
+		if math.Abs(limit.Bps-1e9*test.want) > 1 || math.Abs(limit.Flows[0]-1e9*test.want) > 1 || path != "a.eth0 b.eth0" {
+			t.Errorf("%s: limit %.0f (%s), of the flow %.0f on %v; want %.0f", treatment.Name, limit.Bps, limit.Why, limit.Flows[0], path, 1e9*test.want)
 		}
 		if changed := g.over != &p.Study.Topology; changed != (i > 0) {
 			t.Errorf("%s: topology changed: %t", treatment.Name, changed)
@@ -85,10 +85,11 @@ func TestGround(t *testing.T) {
 	lost := p.Treatments[1]
 	lost.Settings = nil
 	g := groundOf(&lost, &p.Study.Topology, nil)
-	flows, made := came(&lost, "10.0.0.1", timestamps)
-	g.hold(made, flows)
-	if made.LimitBps != 0 || !strings.HasPrefix(made.LimitWhy, "unknown: flow f1: no way from a") || made.Flows[0].Path != nil {
-		t.Errorf("no way: limit %.0f (%s), path %v", made.LimitBps, made.LimitWhy, made.Flows[0].Path)
+	flows, counted := came(&lost, "10.0.0.1", timestamps)
+	n := network{ground: g, planned: lost.Flows}
+	paths := n.Paths(flows, counted, nil)
+	if limit := n.Limits(counted, nil, paths); limit.Bps != 0 || !strings.HasPrefix(limit.Why, "unknown: flow f1: no ") || paths.Flows[0].Paths != nil {
+		t.Errorf("no path: limit %.0f (%s), paths %v", limit.Bps, limit.Why, paths.Flows[0].Paths)
 	}
 }
 
@@ -113,30 +114,5 @@ func TestAsFound(t *testing.T) {
 		if got := small.MTUAt(topology.End{Node: "a", Interface: "eth0"}); got != 1400 {
 			t.Errorf("MTU of the treatment: %d", got)
 		}
-	}
-}
-
-// TestOfBridge: another bridge of the same machine is not the switch.
-func TestOfBridge(t *testing.T) {
-	top := &topology.Topology{Switches: []topology.Switch{{Name: "sw", Via: []string{"env"}, Bridge: "br0"}, {Name: "lab"}}}
-	reading := func(host string) record.HostReading {
-		table := []record.FDBEntry{{MAC: "1", Interface: "p1"}, {MAC: "2", Interface: "c1"}, {MAC: "3", Interface: "br0"}, {MAC: "4", Interface: "docker0"}}
-		return record.HostReading{Host: host, Before: record.Tables{FDB: table}, Snapshot: record.Snapshot{
-			Interfaces: []record.InterfaceSnapshot{{Interface: "br0"}, {Interface: "p1", Master: "br0"}, {Interface: "docker0"}, {Interface: "c1", Master: "docker0"}},
-			Tables:     record.Tables{FDB: table},
-		}}
-	}
-	for host, want := range map[string]int{"sw": 2, "lab": 4, "unknown": 4} {
-		h := reading(host)
-		ofBridge(&h, top)
-		if len(h.Snapshot.FDB) != want || len(h.Before.FDB) != want || len(h.Snapshot.Missing) != 0 {
-			t.Errorf("%s: %v, %v", host, h.Snapshot.FDB, h.Before.FDB)
-		}
-	}
-	top.Switches[0].Bridge = "br1"
-	h := reading("sw")
-	ofBridge(&h, top)
-	if len(h.Snapshot.FDB) != 0 || len(h.Snapshot.Missing) != 1 {
-		t.Errorf("a bridge that is not there: %v, missing %v", h.Snapshot.FDB, h.Snapshot.Missing)
 	}
 }

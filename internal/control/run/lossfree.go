@@ -61,15 +61,8 @@ func (c *conductor) step(ctx context.Context, t *study.Treatment, blank record.T
 				f.RateCap = pace
 			}
 		}
-		if err := c.window(ctx, t, flows, step.Window, &made, attempt); err != nil {
-			return made, err
-		}
-		// The pace is what is searched, and nothing that the flows are held to.
-		for i, f := range flows {
-			f.RateCap = t.Flows[i].RateCap
-		}
-		c.grounds[t.Name].hold(&made, flows)
-		return made, nil
+		err := c.window(ctx, t, flows, step.Window, &made, attempt)
+		return made, err
 	})
 }
 

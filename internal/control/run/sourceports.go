@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// candidates is how many ports are looked at in a round for each way of
-	// a flow, and rounds how often, until one is on a way that no other is better
-	// than: it is missed once in e¹⁶ times. Most flows need one round, because
-	// until the last ones there is more than one such way.
+	// candidates is how many ports are tried in a round for each path of a flow, and
+	// rounds how often, until one is on a path that no other is better than: that is
+	// missed once in e¹⁶ times. Most flows need one round, because until the last
+	// ones there is more than one such path.
 	candidates = 2
 	rounds     = 8
 	// mostAtOnce bounds a request for free ports: each is a socket while it lasts.
@@ -26,14 +26,14 @@ const (
 )
 
 // choosePorts gives the flows that want it ports to be opened from: any
-// that are free, or such that the kernels on the way say the flows spread evenly.
+// that are free, or such that the kernels on the path say the flows spread evenly.
 func (c *conductor) choosePorts(ctx context.Context, t *study.Treatment, flows []*trial.Flow) error {
 	over := c.over(t)
-	ways := several(over, flows)
+	paths := multipath(over, flows)
 	var drawn, even []*trial.Flow
 	for _, f := range flows {
 		switch {
-		case f.SourcePorts == study.PortsEven && ways[f] > 1:
+		case f.SourcePorts == study.PortsEven && paths[f] > 1:
 			even = append(even, f)
 		case f.SourcePorts == study.PortsDrawn || f.SourcePorts == study.PortsEven:
 			drawn = append(drawn, f)
@@ -46,24 +46,24 @@ func (c *conductor) choosePorts(ctx context.Context, t *study.Treatment, flows [
 	for _, f := range drawn {
 		f.SourcePort = found[f][0]
 	}
-	e := evenly{over: over, load: map[topology.End]float64{}, ways: map[[2]string][][]topology.End{}}
+	e := evenly{over: over, load: map[topology.End]float64{}, paths: map[[2]string][][]topology.End{}}
 	for round := 1; len(even) > 0; round++ {
-		found, err := c.freePorts(ctx, even, func(f *trial.Flow) int { return candidates * ways[f] })
+		found, err := c.freePorts(ctx, even, func(f *trial.Flow) int { return candidates * paths[f] })
 		if err != nil {
 			return err
 		}
-		var all []*traveller
-		by := map[*trial.Flow][]*traveller{}
+		var all []*trace
+		by := map[*trial.Flow][]*trace{}
 		for _, f := range even {
 			for _, port := range found[f] {
 				as := *f
 				as.Opened = netip.AddrPortFrom(f.Source, port)
 				w, _ := watched(&as)
-				by[f] = append(by[f], &traveller{flow: w, sender: f.Sender(), receiver: f.Receiver()})
+				by[f] = append(by[f], &trace{flow: w, sender: f.Sender(), receiver: f.Receiver()})
 			}
 			all = append(all, by[f]...)
 		}
-		if err := c.follow(ctx, over, all); err != nil {
+		if err := c.trace(ctx, over, all); err != nil {
 			return err
 		}
 		e.learn(all)
@@ -73,7 +73,7 @@ func (c *conductor) choosePorts(ctx context.Context, t *study.Treatment, flows [
 				return false
 			}
 			f.SourcePort = found[f][best]
-			e.take(by[f][best].way)
+			e.take(by[f][best].path)
 			return true
 		})
 	}
@@ -125,43 +125,44 @@ func (c *conductor) freePorts(ctx context.Context, flows []*trial.Flow, count fu
 	return found, nil
 }
 
-// evenly spreads flows over equal ways, in proportion to their links' rates.
+// evenly spreads flows over equal paths, in proportion to their links' rates.
 type evenly struct {
 	over *topology.Topology
-	load map[topology.End]float64       // flows so far on each link, by the end they leave from
-	ways map[[2]string][][]topology.End // by sender and receiver: those that some packet took
+	load map[topology.End]float64 // flows so far on each link, by the end they leave from
+	// paths are those that some trace took, by sender and receiver.
+	paths map[[2]string][][]topology.End
 }
 
-// learn notes the ways that there are.
-func (e *evenly) learn(all []*traveller) {
+// learn notes the paths that there are.
+func (e *evenly) learn(all []*trace) {
 	for _, t := range all {
 		pair := [2]string{t.sender, t.receiver}
-		if !slices.ContainsFunc(e.ways[pair], func(way []topology.End) bool { return slices.Equal(way, t.way) }) {
-			e.ways[pair] = append(e.ways[pair], t.way)
+		if !slices.ContainsFunc(e.paths[pair], func(path []topology.End) bool { return slices.Equal(path, t.path) }) {
+			e.paths[pair] = append(e.paths[pair], t.path)
 		}
 	}
 }
 
-// choose finds the way that has the fewest flows, for the links' rates. settled: no
-// other way between the two has fewer.
-func (e *evenly) choose(among []*traveller) (best int, settled bool) {
+// choose finds the path with the fewest flows for the links' rates. settled: no other
+// path between the two has fewer.
+func (e *evenly) choose(among []*trace) (best int, settled bool) {
 	least := math.Inf(1)
 	for i, t := range among {
-		if most := e.busiest(t.way); most < least {
+		if most := e.busiest(t.path); most < least {
 			best, least = i, most
 		}
 	}
-	for _, way := range e.ways[[2]string{among[best].sender, among[best].receiver}] {
-		if e.busiest(way) < least {
+	for _, path := range e.paths[[2]string{among[best].sender, among[best].receiver}] {
+		if e.busiest(path) < least {
 			return best, false
 		}
 	}
 	return best, true
 }
 
-// busiest is how much of a way's most used link flows would take with one more.
-func (e *evenly) busiest(way []topology.End) (most float64) {
-	for _, end := range way {
+// busiest is how much of a path's most used link flows would take with one more.
+func (e *evenly) busiest(path []topology.End) (most float64) {
+	for _, end := range path {
 		rate := 1.0
 		if link, ok := e.over.LinkAt(end); ok && link.Towards(end).Rate > 0 {
 			rate = float64(link.Towards(end).Rate)
@@ -171,8 +172,8 @@ func (e *evenly) busiest(way []topology.End) (most float64) {
 	return most
 }
 
-func (e *evenly) take(way []topology.End) {
-	for _, end := range way {
+func (e *evenly) take(path []topology.End) {
+	for _, end := range path {
 		e.load[end]++
 	}
 }

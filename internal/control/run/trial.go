@@ -79,7 +79,7 @@ func (c *conductor) window(ctx context.Context, t *study.Treatment, flows []*tri
 	if w.Events, err = c.events(t); err != nil {
 		return err
 	}
-	ways, err := c.predict(ctx, t, flows, &w)
+	traces, err := c.predictPaths(ctx, t, flows, &w)
 	if err != nil {
 		return err
 	}
@@ -87,11 +87,15 @@ func (c *conductor) window(ctx context.Context, t *study.Treatment, flows []*tri
 	if err != nil {
 		return err
 	}
-	printed, err := group.Printed(ctx, flows, w.Warmup+w.Duration)
+	programs, err := group.Programs(ctx, flows, w.Warmup+w.Duration)
 	if err != nil {
 		return err
 	}
-	return c.assemble(result, t, flows, readings, printed, ways)
+	*result, err = trial.Assemble(*result, flows, readings, trial.Context{
+		Nodes: c.lab.Nodes(), Planned: &c.study.Topology, Programs: programs,
+		Network: network{c.grounds[t.Name], t.Flows, traces},
+	})
+	return err
 }
 
 // group is all nodes of the lab.

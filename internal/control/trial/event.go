@@ -30,9 +30,8 @@ func (r Readings) eventDone(node string, n int) (message.EventResult, bool) {
 	return message.EventResult{}, false
 }
 
-// enterEvents writes into a trial's record what happened in its window, in the
-// order of time.
-func (r Readings) enterEvents(trial *record.Trial) {
+// events are what happened in the window, in the order of time.
+func (r Readings) events() (list []record.Event) {
 	seen := map[string]int{}
 	for _, e := range r.Events {
 		done, there := r.eventDone(e.Node, seen[e.Node])
@@ -41,9 +40,10 @@ func (r Readings) enterEvents(trial *record.Trial) {
 			continue
 		}
 		since := func(ns int64) float64 { return float64(ns-r.Clocks[e.Node].OffsetNs-r.BeginNs) / 1e9 }
-		trial.Events = append(trial.Events, record.Event{
+		list = append(list, record.Event{
 			Host: e.Node, What: e.What, AtS: e.At.Seconds(), BeganS: since(done.BeganNs), EndedS: since(done.EndedNs), Applied: done.Applied,
 		})
 	}
-	slices.SortStableFunc(trial.Events, func(a, b record.Event) int { return cmp.Compare(a.AtS, b.AtS) })
+	slices.SortStableFunc(list, func(a, b record.Event) int { return cmp.Compare(a.AtS, b.AtS) })
+	return list
 }

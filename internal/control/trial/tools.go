@@ -21,13 +21,13 @@ const (
 	serversGrace = 2 * time.Second
 )
 
-// Printed is what the programs of a trial have printed, by process.
-type Printed struct{ clients, servers map[string]message.Printed }
+// Programs is what the programs of a trial printed, by process; zero: none ran.
+type Programs struct{ clients, servers map[string]message.Printed }
 
-// Printed collects it, once the window is over: from the clients first, because a
-// server ends when it is told to.
-func (g Group) Printed(ctx context.Context, flows []*Flow, took time.Duration) (Printed, error) {
-	p := Printed{map[string]message.Printed{}, map[string]message.Printed{}}
+// Programs collects it once the window is over: from the clients first, because a
+// server ends when it is asked.
+func (g Group) Programs(ctx context.Context, flows []*Flow, took time.Duration) (Programs, error) {
+	p := Programs{map[string]message.Printed{}, map[string]message.Printed{}}
 	ask := func(servers bool, grace time.Duration, host func(*Flow) string, into map[string]message.Printed) error {
 		hosts := map[string]bool{}
 		for _, f := range flows {
@@ -57,26 +57,32 @@ func (g Group) Printed(ctx context.Context, flows []*Flow, took time.Duration) (
 	return p, err
 }
 
-// connect enters the connection that a program has made for a flow, as its opener
-// saw it, and says what is wrong with it.
-func (f *Flow) connect(opener, acceptor message.FlowEnd) (wrong string) {
-	if opener.Local.IsValid() {
-		f.Opened = opener.Local
+// enter adds to a flow's record what is known of it because a program made it. The
+// program connects while the trial is under way: what is wrong with the connection is
+// the flow's error, and it is not alive then.
+func (p Programs) enter(rec *record.Flow, f *Flow, e ends) {
+	wrong := ""
+	if opener, acceptor := f.sides(e.s1, e.r1); f.foreign() && opener.Local != acceptor.Remote {
+		wrong = "the two hosts report different connections of the program"
 	}
-	if opener.Remote.IsValid() {
-		f.Accepted = opener.Remote // the port of the data
+	if rec.Alive && (!e.s0.Alive || !e.r0.Alive) {
+		rec.Alive, wrong = false, "its connection was not there yet when the window began"
 	}
-	if opener.Local != acceptor.Remote {
-		return "the two hosts tell of different connections of the program"
+	if rec.Error == "" && wrong != "" {
+		rec.Alive, rec.Error = false, wrong
 	}
-	return ""
+	for _, l := range p.clients[f.Process].Lives {
+		if own := l.LastNs - l.FirstNs; l.ID == f.ID && own > 0 {
+			rec.SenderAverageBps = float64(l.WrittenBytes) * 8e9 / float64(own)
+		}
+	}
 }
 
-// EnterTools writes into a trial's record what its programs say of themselves,
-// beside what their flows carried. Sender has the sender's own count preferred.
-func (r Readings) EnterTools(trial *record.Trial, flows []*Flow, p Printed, sender bool) {
+// tools are what a trial's programs report, beside what their flows carried. Sender
+// prefers the sender's own count.
+func (r Readings) tools(flows []*Flow, counted []record.Flow, p Programs, sender bool) (list []record.ToolRun) {
 	for i, f := range flows {
-		if f.Process == "" || slices.ContainsFunc(trial.Tools, func(t record.ToolRun) bool { return t.ID == f.Process }) {
+		if f.Process == "" || slices.ContainsFunc(list, func(t record.ToolRun) bool { return t.ID == f.Process }) {
 			continue
 		}
 		client, server := p.clients[f.Process], p.servers[f.Process]
@@ -85,7 +91,7 @@ func (r Readings) EnterTools(trial *record.Trial, flows []*Flow, p Printed, send
 			Command: client.Command, ServerCommand: server.Command,
 			Output: last(client.Text), Errors: last(client.Errors), ServerOutput: last(server.Text), ServerErrors: last(server.Errors),
 		}
-		for _, same := range trial.Flows[i:] {
+		for _, same := range counted[i:] {
 			if same.Process == f.Process {
 				run.GoodputBps += same.GoodputBps
 			}
@@ -98,9 +104,9 @@ func (r Readings) EnterTools(trial *record.Trial, flows []*Flow, p Printed, send
 		}
 		read(&run, client, server, sender)
 		outlive(&run, client.Lives)
-		trial.SenderReportedBps += averages(trial.Flows, client.Lives)
-		trial.Tools = append(trial.Tools, run)
+		list = append(list, run)
 	}
+	return list
 }
 
 // read finds the figure that people read off the client: the receiver's, where the
@@ -152,20 +158,6 @@ func outlive(run *record.ToolRun, lives []message.Life) {
 	if took > 0 {
 		run.PredictedBps = float64(run.WrittenBytes) * 8 / took
 	}
-}
-
-// averages enters each flow's average at the sender, over the time in which it was
-// written to, and returns their sum.
-func averages(flows []record.Flow, lives []message.Life) (sum float64) {
-	for i := range flows {
-		for _, l := range lives {
-			if own := l.LastNs - l.FirstNs; l.ID == flows[i].ID && own > 0 {
-				flows[i].SenderAverageBps = float64(l.WrittenBytes) * 8e9 / float64(own)
-				sum += flows[i].SenderAverageBps
-			}
-		}
-	}
-	return sum
 }
 
 // maxSaid is how much of a program's complaint is shown in an error.

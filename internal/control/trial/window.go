@@ -91,7 +91,7 @@ type Readings struct {
 	StartNs  int64 // of the senders, on the conductor's clock
 	BeginNs  int64 // of the window
 	Duration time.Duration
-	Events   []Event // that were ordered
+	Events   []Event // that were requested
 	Replies  map[string]message.WindowReply
 	Clocks   map[string]record.Clock
 }

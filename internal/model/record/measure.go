@@ -49,6 +49,9 @@ type Measure struct {
 	Addresses []MeasureAddress `json:"addresses,omitempty"`
 	Flows     []Flow           `json:"flows"`
 	Trust     []Check          `json:"trust"`
+	// Findings are causes that the trial shows, as of a run: of what is known of the two
+	// machines, which is less of a server than of this host.
+	Findings []Finding `json:"findings"`
 	// Latency is what became of a probe beside the flows, where there was one; its
 	// own flow is in there, and not among the Flows.
 	Latency *Latency `json:"latency,omitempty"`

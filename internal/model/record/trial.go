@@ -81,8 +81,10 @@ type Flow struct {
 	// Process is the ToolRun that made the flow; empty: linerate did. Its bytes are
 	// then as the kernel counts them at the two sockets.
 	Process string `json:"process,omitempty"`
-	// CountedAt is interfaces where no socket tells what it received: ReceivedBytes is
-	// then the flow's equal part of what the receiving host's interfaces took in.
+	// CountedAt is how ReceivedBytes were counted where only one end is known: interfaces
+	// (the flow's equal part of what the receiving host's interfaces received beyond
+	// linerate's own flows), or with a peer that is no agent one of received, acknowledged
+	// and by the peer; empty: by the receiver's socket.
 	CountedAt string `json:"counted_at,omitempty"`
 	// SourcePorts is how the port was chosen that the flow was opened from
 	// (the workload's source_ports); empty: by connect(2).

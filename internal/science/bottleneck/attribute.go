@@ -67,32 +67,34 @@ const (
 	queued, queuedUs = 2, 2000
 )
 
-// Attribute fills in what held back a trial's flows, where the links are known.
-func Attribute(t *record.Trial, over *topology.Topology) { fill(t, over, true) }
+// Verdict is what held a flow back, and the figures that show it. By is empty where it
+// cannot be attributed; Why then says why not, if anything does.
+type Verdict struct{ By, Why string }
 
-// AttributeEnds is Flows where only the two ends of the way are known: elsewhere on it
-// there may be a slower link.
-func AttributeEnds(t *record.Trial, over *topology.Topology) { fill(t, over, false) }
-
-func fill(t *record.Trial, over *topology.Topology, known bool) {
-	s := scene{t, over, known}
-	for i := range t.Flows {
-		f := &t.Flows[i]
+// Attribute returns a verdict for each flow of a window of so many seconds, in their
+// order. Flows have their Path, as far as it is known. Complete says that the topology
+// has every link of the paths; otherwise a slower one may be between the two ends.
+func Attribute(flows []record.Flow, hosts []record.HostReading, windowS float64, over *topology.Topology, complete bool) []Verdict {
+	s := scene{record.Trial{Flows: flows, Hosts: hosts, WindowS: windowS}, over, complete}
+	verdicts := make([]Verdict, len(flows))
+	for i, f := range flows {
+		v := &verdicts[i]
 		switch {
 		case !f.Connected:
 		case f.Protocol == flow.UDP:
-			f.LimitedBy, f.LimitedWhy = s.datagrams(*f)
+			v.By, v.Why = s.datagrams(f)
 		case f.Protocol == "" || f.Protocol == flow.TCP:
-			f.LimitedBy, f.LimitedWhy = s.stream(*f)
+			v.By, v.Why = s.stream(f)
 		}
 	}
+	return verdicts
 }
 
-// scene is the trial that flows are looked at in.
+// scene is what a flow is looked at in.
 type scene struct {
-	*record.Trial
-	over  *topology.Topology
-	known bool // every link of the way
+	record.Trial // flows, hosts and window alone
+	over         *topology.Topology
+	known        bool // every link of the path
 }
 
 // stream names what held a TCP flow back; empty: not attributable.

@@ -172,7 +172,7 @@ func TestFlows(t *testing.T) {
 	} {
 		trial, over := sound()
 		test.doctor(&trial.Flows[0], &trial, over)
-		Attribute(&trial, over)
+		attribute(&trial, over, true)
 		f := trial.Flows[0]
 		if f.LimitedBy != test.want || !strings.Contains(f.LimitedWhy, test.why) {
 			t.Errorf("%s: %q (%s), want %q (… %s …)", test.name, f.LimitedBy, f.LimitedWhy, test.want, test.why)
@@ -180,6 +180,12 @@ func TestFlows(t *testing.T) {
 		if f.LimitedBy != "" && f.LimitedWhy == "" {
 			t.Errorf("%s: no evidence", test.name)
 		}
+	}
+}
+
+func attribute(t *record.Trial, over *topology.Topology, complete bool) {
+	for i, v := range Attribute(t.Flows, t.Hosts, t.WindowS, over, complete) {
+		t.Flows[i].LimitedBy, t.Flows[i].LimitedWhy = v.By, v.Why
 	}
 }
 
@@ -205,7 +211,7 @@ func TestOtherWay(t *testing.T) {
 	for i, j := 0, len(f.Path)-1; i < j; i, j = i+1, j-1 {
 		f.Path[i], f.Path[j] = f.Path[j], f.Path[i]
 	}
-	Attribute(&trial, over)
+	attribute(&trial, over, true)
 	if f.LimitedBy != CongestionWindow {
 		t.Errorf("%q (%s), want %q", f.LimitedBy, f.LimitedWhy, CongestionWindow)
 	}
@@ -238,7 +244,7 @@ func TestQueue(t *testing.T) {
 		for i := 2; i < 12; i++ {
 			h.Series = append(h.Series, record.Sample{Qdiscs: backlog(i)})
 		}
-		Attribute(&trial, over)
+		attribute(&trial, over, true)
 		if f.LimitedBy != test.want {
 			t.Errorf("a queue at %d of 12 readings of a link %g times as fast: %q (%s), want %q", test.waits, float64(test.times), f.LimitedBy, f.LimitedWhy, test.want)
 		}
@@ -268,12 +274,12 @@ func TestBetween(t *testing.T) {
 		f := &trial.Flows[0]
 		f.SenderInfo.RTTUs, f.SenderInfo.MinRTTUs = 8000, 1000
 		test.doctor(f, &trial)
-		AttributeEnds(&trial, over)
+		attribute(&trial, over, false)
 		if f := trial.Flows[0]; f.LimitedBy != test.want {
 			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, f.LimitedWhy, test.want)
 		}
 		f.LimitedBy = ""
-		Attribute(&trial, over)
+		attribute(&trial, over, true)
 		if trial.Flows[0].LimitedBy == FullLink {
 			t.Errorf("%s: a full link where every link is known, and none is", test.name)
 		}

@@ -50,45 +50,47 @@ const (
 // its queue drain by a quarter.
 var cuts = map[string]float64{"reno": 0.5, "cubic": 0.7, "bbr": 0.75}
 
-// Predict fills in what is predicted for a trial's flows, whose options are given in
-// their order.
-func Predict(t *record.Trial, over *topology.Topology, options []study.Options) {
-	ways := make([]way, len(t.Flows))
+// Predict returns what is predicted for each flow, in their order; nil: nothing is. The
+// flows have their Path and LimitBps, and their options are given in the same order.
+func Predict(flows []record.Flow, hosts []record.HostReading, over *topology.Topology, options []study.Options) []*record.Prediction {
+	t := record.Trial{Hosts: hosts}
+	expected := make([]*record.Prediction, len(flows))
+	paths := make([]path, len(flows))
 	on := map[string]int{} // flows by their bottleneck
-	for i, f := range t.Flows {
-		ways[i] = wayOf(f, over)
-		on[ways[i].bottleneck]++
+	for i, f := range flows {
+		paths[i] = pathOf(f, over)
+		on[paths[i].bottleneck]++
 	}
-	for i := range t.Flows {
-		f := &t.Flows[i]
+	for i, f := range flows {
 		tcp := f.Protocol == "" || f.Protocol == flow.TCP
-		if !tcp || !f.Connected || f.Process != "" || f.SenderInfo == nil || ways[i].rttS <= 0 || f.LimitBps <= 0 || i >= len(options) {
+		if !tcp || !f.Connected || f.Process != "" || f.SenderInfo == nil || paths[i].rttS <= 0 || f.LimitBps <= 0 || i >= len(options) {
 			continue
 		}
-		f.Expected = predicted(t, *f, ways[i], options[i], on[ways[i].bottleneck])
+		expected[i] = predicted(t, f, paths[i], options[i], on[paths[i].bottleneck])
 	}
+	return expected
 }
 
-// way is the way of a flow and back.
-type way struct {
+// path is what a flow's packets meet on their path and back.
+type path struct {
 	rttS       float64
 	loss       float64 // of frames with data
 	bottleneck string  // the interface before its slowest link
 	queue      float64 // there, in bytes, as far as it grows
 }
 
-// wayOf follows a flow's interfaces: one that it leaves by and one that it enters by, by
-// turns.
-func wayOf(f record.Flow, over *topology.Topology) way {
-	w, slowest, arrives := way{}, 0.0, 1.0
+// pathOf follows a flow's interfaces, an egress and an ingress by turns. The zero value:
+// the path is not known.
+func pathOf(f record.Flow, over *topology.Topology) path {
+	w, slowest, arrives := path{}, 0.0, 1.0
 	for i := 0; i+1 < len(f.Path); i += 2 {
 		var out, in topology.End
 		if out.UnmarshalText([]byte(f.Path[i])) != nil || in.UnmarshalText([]byte(f.Path[i+1])) != nil {
-			return way{}
+			return path{}
 		}
 		link, ok := over.LinkAt(out)
 		if !ok {
-			return way{}
+			return path{}
 		}
 		there, back := link.Towards(out), link.Towards(in)
 		w.rttS += there.Delay.Seconds() + back.Delay.Seconds()
@@ -112,7 +114,7 @@ type bound struct {
 
 // predicted puts the bounds together. What holds a flow is the lowest of them, and where
 // they overlap it may get less than the one that will be named.
-func predicted(t *record.Trial, f record.Flow, w way, o study.Options, sharing int) *record.Prediction {
+func predicted(t record.Trial, f record.Flow, w path, o study.Options, sharing int) *record.Prediction {
 	path := limits.Path{RateBps: f.LimitBps, RTTS: w.rttS, Segment: int(f.SenderInfo.SndMSS)}
 	bounds := []bound{link(f, w, path, sharing)}
 	if b, ok := receiver(t, f, path, o); ok {
@@ -149,7 +151,7 @@ func predicted(t *record.Trial, f record.Flow, w way, o study.Options, sharing i
 
 // link is the flow's even part of its slowest link. After a loss a single flow
 // leaves some of it unused, unless the queue before it is long.
-func link(f record.Flow, w way, path limits.Path, sharing int) bound {
+func link(f record.Flow, w path, path limits.Path, sharing int) bound {
 	cut := cuts[f.CongestionControl]
 	if cut == 0 {
 		cut = cuts["reno"]
@@ -164,7 +166,7 @@ func link(f record.Flow, w way, path limits.Path, sharing int) bound {
 }
 
 // receiver is the window that the receiver's buffer allows.
-func receiver(t *record.Trial, f record.Flow, path limits.Path, o study.Options) (bound, bool) {
+func receiver(t record.Trial, f record.Flow, path limits.Path, o study.Options) (bound, bool) {
 	size, what := float64(f.RcvbufBytes), "a receive buffer"
 	if o.Window == 0 && o.ReceiveBuffer == 0 {
 		size, what = third(t, f.To, "net.ipv4.tcp_rmem"), "tcp_rmem"
@@ -187,7 +189,7 @@ func receiver(t *record.Trial, f record.Flow, path limits.Path, o study.Options)
 }
 
 // sender is what its buffer has under way.
-func sender(t *record.Trial, f record.Flow, path limits.Path, o study.Options) (bound, bool) {
+func sender(t record.Trial, f record.Flow, path limits.Path, o study.Options) (bound, bool) {
 	size, what := float64(f.SndbufBytes), "a send buffer"
 	if o.Window == 0 && o.SendBuffer == 0 {
 		size, what = third(t, f.From, "net.ipv4.tcp_wmem"), "tcp_wmem"
@@ -201,7 +203,7 @@ func sender(t *record.Trial, f record.Flow, path limits.Path, o study.Options) (
 }
 
 // losses is what random losses leave to those who take them for congestion.
-func losses(f record.Flow, w way, path limits.Path) (bound, bool) {
+func losses(f record.Flow, w path, path limits.Path) (bound, bool) {
 	if w.loss <= 0 || f.CongestionControl == "bbr" {
 		return bound{}, false
 	}
@@ -225,7 +227,7 @@ func windowed(path limits.Path, low, high float64, by string) bound {
 
 // third is the last of a parameter's three values as the host had it: how far the
 // kernel's autotuning goes. 0: not known.
-func third(t *record.Trial, host, key string) float64 {
+func third(t record.Trial, host, key string) float64 {
 	h, _ := t.Reading(host)
 	fields := strings.Fields(h.Snapshot.Sysctls[key])
 	if len(fields) != 3 {

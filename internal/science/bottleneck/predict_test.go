@@ -88,8 +88,7 @@ func TestPredict(t *testing.T) {
 	} {
 		trial, over, options := long()
 		test.change(&trial.Flows[0], trial, over, &options[0])
-		Predict(trial, over, options)
-		p := trial.Flows[0].Expected
+		p := Predict(trial.Flows, trial.Hosts, over, options)[0]
 		if p == nil {
 			t.Errorf("%s: nothing is predicted", test.name)
 			continue
@@ -109,9 +108,8 @@ func TestPredict(t *testing.T) {
 func TestShared(t *testing.T) {
 	trial, over, _ := long()
 	trial.Flows = append(trial.Flows, trial.Flows[0])
-	Predict(trial, over, make([]study.Options, 2))
-	for _, f := range trial.Flows {
-		if p := f.Expected; p == nil || !p.Contains(testRate/2) || !p.Contains(testRate) || p.Contains(testRate/10) || !strings.Contains(p.Why, "2 flows") {
+	for _, p := range Predict(trial.Flows, trial.Hosts, over, make([]study.Options, 2)) {
+		if p == nil || !p.Contains(testRate/2) || !p.Contains(testRate) || p.Contains(testRate/10) || !strings.Contains(p.Why, "2 flows") {
 			t.Errorf("predicted %+v", p)
 		}
 	}
@@ -131,8 +129,7 @@ func TestNothing(t *testing.T) {
 	} {
 		trial, over, options := long()
 		change(&trial.Flows[0], over)
-		Predict(trial, over, options)
-		if p := trial.Flows[0].Expected; p != nil {
+		if p := Predict(trial.Flows, trial.Hosts, over, options)[0]; p != nil {
 			t.Errorf("%s: predicted %+v", name, *p)
 		}
 	}

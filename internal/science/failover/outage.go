@@ -20,19 +20,20 @@ import (
 // without anything being lost.
 const chance = 2
 
-// Detect enters into a trial's flows what each of its events did to them.
-func Detect(t *record.Trial, over *topology.Topology) {
-	s := scene{trial: t, over: over, seen: map[string]map[int][]arrival{}, near: map[[2]string]bool{}, sketchy: map[float64]bool{}}
-	for _, e := range t.Events {
+// Detect returns what each of a window's events did to each flow, in the flows' order;
+// nil: there were no events.
+func Detect(flows []record.Flow, hosts []record.HostReading, events []record.Event, over *topology.Topology) [][]record.Outage {
+	s := scene{trial: record.Trial{Flows: flows, Hosts: hosts, Events: events}, over: over, seen: map[string]map[int][]arrival{}, near: map[[2]string]bool{}, sketchy: map[float64]bool{}}
+	for _, e := range events {
 		if !slices.Contains(s.instants, e.AtS) {
 			s.instants = append(s.instants, e.AtS)
 		}
 	}
 	if len(s.instants) == 0 {
-		return
+		return nil
 	}
 	slices.Sort(s.instants)
-	for _, h := range t.Hosts {
+	for _, h := range hosts {
 		for _, a := range h.Arrivals {
 			if s.seen[a.Flow] == nil {
 				s.seen[a.Flow] = map[int][]arrival{}
@@ -40,20 +41,21 @@ func Detect(t *record.Trial, over *topology.Topology) {
 			s.seen[a.Flow][a.Events] = append(s.seen[a.Flow][a.Events], arrival{h.Host, a.Interface, a.LastNs})
 		}
 	}
-	for i := range t.Flows {
-		t.Flows[i].Outages = nil
-		if t.Flows[i].Connected && flow.Bulk(t.Flows[i].Protocol) {
-			t.Flows[i].Outages = s.outages(&t.Flows[i])
+	list := make([][]record.Outage, len(flows))
+	for i := range flows {
+		if flows[i].Connected && flow.Bulk(flows[i].Protocol) {
+			list[i] = s.outages(&flows[i])
 		}
 	}
-	for at := range s.instants {
-		s.withdraw(at)
+	for _, instant := range s.instants {
+		s.withdraw(instant, list)
 	}
+	return list
 }
 
 // scene is a trial arranged for its flows to be followed.
 type scene struct {
-	trial    *record.Trial
+	trial    record.Trial // flows, hosts and events alone
 	over     *topology.Topology
 	instants []float64 // of events
 	seen     map[string]map[int][]arrival
@@ -254,12 +256,12 @@ func (s *scene) adjacent(host string, a arrival) bool {
 // withdraw marks the flows that came by an interface before the events at an instant by which
 // none comes any more. Where the way of some is not known, the others are held against
 // the receivers' interfaces alone: it may be among those that still come.
-func (s *scene) withdraw(at int) {
+func (s *scene) withdraw(instant float64, list [][]record.Outage) {
 	var affected []*record.Outage
 	still := map[string]bool{}
-	for i := range s.trial.Flows {
-		for k := range s.trial.Flows[i].Outages {
-			if o := &s.trial.Flows[i].Outages[k]; o.AtS == s.instants[at] {
+	for i := range list {
+		for k := range list[i] {
+			if o := &list[i][k]; o.AtS == instant {
 				affected = append(affected, o)
 				for _, end := range o.After {
 					still[end] = true

@@ -83,6 +83,15 @@ func tell(f record.Flow) string {
 	return strings.Join(list, "; ")
 }
 
+func detect(t *record.Trial, over *topology.Topology) {
+	for i := range t.Flows {
+		t.Flows[i].Outages = nil
+	}
+	for i, list := range Detect(t.Flows, t.Hosts, t.Events, over) {
+		t.Flows[i].Outages = list
+	}
+}
+
 // Flows that keep their way, that move from a link which goes and from one which
 // stays, that come late, and that do not come again.
 func TestOutages(t *testing.T) {
@@ -98,7 +107,7 @@ func TestOutages(t *testing.T) {
 		{3, 3, 4, 4, 2750},    // pauses at the end, as on a busy machine
 	}
 	trial, over := trial(flows...)
-	Detect(trial, over)
+	detect(trial, over)
 	for i, want := range []string{
 		"at 1 s lost 215 of 8 ms moved withdrawn",
 		"at 1 s lost 0 of 8 ms moved withdrawn",
@@ -129,7 +138,7 @@ func TestOutages(t *testing.T) {
 	}
 	// Once more: nothing is added.
 	before := tell(trial.Flows[0])
-	Detect(trial, over)
+	detect(trial, over)
 	if got := tell(trial.Flows[0]); got != before {
 		t.Errorf("again it is %q", got)
 	}
@@ -142,7 +151,7 @@ func TestOutagesBySight(t *testing.T) {
 	for i := range trial.Hosts[2:] {
 		trial.Hosts[2+i].Arrivals = nil
 	}
-	Detect(trial, over)
+	detect(trial, over)
 	if got := trial.Flows[0].Outages[0]; !got.Moved || strings.Join(got.After, " ") != "b.eth1" {
 		t.Errorf("%+v", got)
 	}
@@ -173,14 +182,14 @@ func TestOutagesBySight(t *testing.T) {
 		"samples are short": {bins()[:20], ""},
 	} {
 		trial.Flows[0].Bins = c.bins
-		Detect(trial, over)
+		detect(trial, over)
 		if got := tell(trial.Flows[0]); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 	trial.Events = nil
 	trial.Flows[1].Outages = nil
-	if Detect(trial, over); trial.Flows[1].Outages != nil || Sum([]record.Trial{{}}) != nil {
+	if detect(trial, over); trial.Flows[1].Outages != nil || Sum([]record.Trial{{}}) != nil {
 		t.Error("nothing happened, and something came of it")
 	}
 }
@@ -200,7 +209,7 @@ func TestOutagesHalfSeen(t *testing.T) {
 		trial, over := trial(c.flow, fate{2, 2, 4, 3, 2998})
 		spine := &trial.Hosts[2+c.flow.before]
 		spine.Arrivals = slices.DeleteFunc(spine.Arrivals, func(a record.Arrival) bool { return a.Events == c.events })
-		Detect(trial, over)
+		detect(trial, over)
 		if got := tell(trial.Flows[0]); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
@@ -210,7 +219,7 @@ func TestOutagesHalfSeen(t *testing.T) {
 	trial, over := trial(fate{1, -1, 4, 0, 0}, fate{1, 1, 4, 3, 2998})
 	spine := &trial.Hosts[3]
 	spine.Arrivals = slices.DeleteFunc(spine.Arrivals, func(a record.Arrival) bool { return a.Flow == "f1" && a.Events == 1 })
-	Detect(trial, over)
+	detect(trial, over)
 	if got, want := tell(trial.Flows[0]), "at 1 s lost 1999 of 8 ms stopped"; got != want {
 		t.Errorf("it may still come by that spine: %q, want %q", got, want)
 	}

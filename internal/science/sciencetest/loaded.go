@@ -95,8 +95,10 @@ func loadedTrial(queue string, block, order int, random *rand.Rand) record.Trial
 	probe.TransactionsPerS = float64(h.TotalCount()) / windowS
 	probe.ReceivedBytes, probe.WrittenBytes = h.TotalCount(), h.TotalCount()
 	t.Flows = []record.Flow{bulk, probe}
-	if err := stats.Totals(&t); err != nil {
+	totals, err := stats.Total(t.Flows)
+	if err != nil {
 		panic(err)
 	}
+	t.TransactionsPerS, t.Latency, t.Datagrams = totals.TransactionsPerS, totals.Latency, totals.Datagrams
 	return t
 }

@@ -153,28 +153,31 @@ func TestTotals(t *testing.T) {
 		}
 		return &record.Transactions{Done: int64(n), Latency: d}
 	}
-	trial := record.Trial{Flows: []record.Flow{
+	flows := []record.Flow{
 		{GoodputBps: 5, Datagrams: &record.Datagrams{Sent: 10, Received: 8, Lost: 2}},
 		{Datagrams: &record.Datagrams{Sent: 10, Received: 10, Duplicates: 1}},
 		{Protocol: "rr", Transactions: part(990, 1000), TransactionsPerS: 990},
-		{Protocol: "crr", Transactions: part(10, 5_000_000), TransactionsPerS: 10},
+		{Protocol: "crr", GoodputBps: 7, Transactions: part(10, 5_000_000), TransactionsPerS: 10},
 		{Protocol: "rr"}, // did not connect
-	}}
-	if err := Totals(&trial); err != nil {
+	}
+	sum, err := Total(flows)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if l := trial.Latency; l == nil || l.Count != 1000 || l.P50Us != 1 || l.P999Us < 4990 || trial.TransactionsPerS != 1000 {
-		t.Errorf("latency %+v, %g transactions per second", trial.Latency, trial.TransactionsPerS)
+	if l := sum.Latency; l == nil || l.Count != 1000 || l.P50Us != 1 || l.P999Us < 4990 || sum.TransactionsPerS != 1000 {
+		t.Errorf("latency %+v, %g transactions per second", sum.Latency, sum.TransactionsPerS)
 	}
-	if share, ok := trial.Datagrams.LostShare(); !ok || share != 0.1 || trial.Datagrams.Duplicates != 1 {
-		t.Errorf("datagrams %+v: %g lost", trial.Datagrams, share)
+	if share, ok := sum.Datagrams.LostShare(); !ok || share != 0.1 || sum.Datagrams.Duplicates != 1 {
+		t.Errorf("datagrams %+v: %g lost", sum.Datagrams, share)
 	}
-	trial.Flows[2].Transactions.Latency.Histogram = []byte("no histogram")
-	if err := Totals(&trial); err == nil || !strings.Contains(err.Error(), "990 times") {
+	if sum.GoodputBps != 5 {
+		t.Errorf("goodput %g, want that of bulk flows alone", sum.GoodputBps)
+	}
+	flows[2].Transactions.Latency.Histogram = []byte("no histogram")
+	if _, err := Total(flows); err == nil || !strings.Contains(err.Error(), "990 times") {
 		t.Errorf("an unreadable histogram gives %v", err)
 	}
-	var bulk record.Trial
-	if err := Totals(&bulk); err != nil || bulk.Latency != nil || bulk.Datagrams != nil {
-		t.Errorf("a trial of nothing gives %v and %+v", err, bulk)
+	if none, err := Total(nil); err != nil || none != (Totals{}) {
+		t.Errorf("no flows give %v and %+v", err, none)
 	}
 }

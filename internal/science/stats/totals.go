@@ -3,15 +3,27 @@ package stats
 import (
 	"fmt"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 )
 
-// Totals adds a trial's flows up where adding is more than a sum: what became of
-// its datagrams and its transactions, and how long these took.
-func Totals(t *record.Trial) error {
-	t.TransactionsPerS, t.Latency, t.Datagrams = 0, nil, nil
+// Totals are the figures of a trial's flows together. GoodputBps and SenderReportedBps
+// are of bulk flows, Datagrams (nil: none) of udp flows, the others of transactions.
+type Totals struct {
+	GoodputBps, SenderReportedBps float64
+	TransactionsPerS              float64
+	Latency                       *record.Distribution
+	Datagrams                     *record.Datagrams
+}
+
+// Total adds flows up. The error says which latencies cannot be read.
+func Total(flows []record.Flow) (t Totals, err error) {
 	var latencies []*record.Distribution
-	for _, f := range t.Flows {
+	for _, f := range flows {
+		if flow.Bulk(f.Protocol) {
+			t.GoodputBps += f.GoodputBps
+			t.SenderReportedBps += f.SenderAverageBps
+		}
 		t.TransactionsPerS += f.TransactionsPerS
 		if f.Transactions != nil {
 			latencies = append(latencies, f.Transactions.Latency)
@@ -26,9 +38,8 @@ func Totals(t *record.Trial) error {
 			sum.Reordered, sum.Duplicates = sum.Reordered+d.Reordered, sum.Duplicates+d.Duplicates
 		}
 	}
-	var err error
 	if t.Latency, err = Together(latencies...); err != nil {
-		return fmt.Errorf("adding up the latencies of trial %d: %w", t.Order, err)
+		return t, fmt.Errorf("adding up latencies: %w", err)
 	}
-	return nil
+	return t, nil
 }

@@ -18,15 +18,16 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// Interfaces counts the datagrams that programs have received: no socket tells, so that
-// the flows to a host share in equal parts what its interfaces took in beyond linerate's
-// own flows.
-func Ports(t *record.Trial) {
-	for _, h := range t.Hosts {
+// AtInterfaces returns the flows with the datagrams counted that foreign programs
+// received. No socket tells of them, so that the flows to a host have equal parts of
+// what its interfaces received in the window beyond linerate's own flows.
+func AtInterfaces(flows []record.Flow, hosts []record.HostReading, windowS float64) []record.Flow {
+	flows = slices.Clone(flows)
+	for _, h := range hosts {
 		var uncounted []*record.Flow
 		var counted, header float64
-		for i := range t.Flows {
-			f := &t.Flows[i]
+		for i := range flows {
+			f := &flows[i]
 			switch {
 			case f.To != h.Host || !f.Connected:
 			case f.Process != "" && f.Protocol == flow.UDP:
@@ -42,40 +43,41 @@ func Ports(t *record.Trial) {
 		var took float64
 		for _, d := range h.Deltas() {
 			if d.Interface != "lo" && d.Seconds > 0 {
-				took += max(0, d.RxBytes-d.RxPackets*header) * t.WindowS / d.Seconds
+				took += max(0, d.RxBytes-d.RxPackets*header) * windowS / d.Seconds
 			}
 		}
 		each := max(0, took-counted) / float64(len(uncounted))
 		for _, f := range uncounted {
 			f.CountedAt = record.CountedAtInterfaces
 			f.ReceivedBytes = int64(each)
-			f.GoodputBps = each * 8 / t.WindowS
-			t.GoodputBps += f.GoodputBps
+			f.GoodputBps = each * 8 / windowS
 		}
 	}
+	return flows
 }
 
-// Sum adds up what a trial's programs say.
-func Sum(t *record.Trial) {
-	t.ToolReported = nil
+// Sum adds up what programs report of the flows that they made; nil: none reports
+// anything. Where no program ran and the sender's account is asked for, it is what a
+// program would report that counts at the sender.
+func Sum(flows []record.Flow, tools []record.ToolRun, accountSender bool) *record.ToolReported {
 	sum := record.ToolReported{}
-	var tools, counted []string
+	var names, counted []string
 	name := func(list *[]string, what string) {
 		if what != "" && !slices.Contains(*list, what) {
 			*list = append(*list, what)
 		}
 	}
-	for _, run := range t.Tools {
+	for _, run := range tools {
 		if run.ReportedBps == 0 && run.TransactionsPerS == 0 {
 			continue // it said nothing that could be believed or not
 		}
-		name(&tools, run.Tool)
+		name(&names, run.Tool)
 		name(&counted, run.CountedBy)
 		sum.Processes++
 		sum.SumBps += run.ReportedBps
 		sum.TransactionsPerS += run.TransactionsPerS
 		sum.Seconds = max(sum.Seconds, run.Seconds)
-		for _, f := range t.Flows {
+		for _, f := range flows {
 			if f.Process != run.ID {
 				continue
 			}
@@ -93,32 +95,33 @@ func Sum(t *record.Trial) {
 		}
 	}
 	if sum.Processes == 0 {
-		standIn(t)
-		return
+		if accountSender && len(tools) == 0 {
+			return standIn(flows)
+		}
+		return nil
 	}
 	sum.SurplusBps = sum.SumBps - sum.GoodputBps
-	sum.Tool, sum.CountedBy = strings.Join(tools, ", "), strings.Join(counted, " or ")
+	sum.Tool, sum.CountedBy = strings.Join(names, ", "), strings.Join(counted, " or ")
 	sum.Method = method(sum)
-	t.ToolReported = &sum
+	return &sum
 }
 
 // SenderMethod is how linerate's own flows are counted where the sender's account is
 // asked for.
 const SenderMethod = "the sum of the senders' own averages: bytes written over each flow's own time"
 
-// standIn has linerate's own flows say what a program would that counts at the
-// sender and stops its clock with the last write, where a trial asks for it. What
-// lies in the send buffers over the time since the first write must then be too much.
-func standIn(t *record.Trial) {
-	if !t.AccountSender || len(t.Tools) > 0 || t.SenderReportedBps == 0 {
-		return
-	}
-	s := record.ToolReported{
-		SumBps: t.SenderReportedBps, Method: SenderMethod, Tool: tool.Own, CountedBy: record.CountedBySender,
-		GoodputBps: t.GoodputBps, SurplusBps: t.SenderReportedBps - t.GoodputBps,
-	}
-	for _, f := range t.Flows {
-		if !flow.Bulk(f.Protocol) || f.SenderInfo == nil || f.SenderInfo.BusyUs == 0 {
+// standIn is what a program would report that counts at the sender and stops its clock
+// with the last write; nil: nothing was written. What is in the send buffers, over the
+// time since the first write, must then be too much.
+func standIn(flows []record.Flow) *record.ToolReported {
+	s := record.ToolReported{Method: SenderMethod, Tool: tool.Own, CountedBy: record.CountedBySender}
+	for _, f := range flows {
+		if !flow.Bulk(f.Protocol) {
+			continue
+		}
+		s.SumBps += f.SenderAverageBps
+		s.GoodputBps += f.GoodputBps
+		if f.SenderInfo == nil || f.SenderInfo.BusyUs == 0 {
 			continue
 		}
 		writing := float64(f.SenderInfo.BusyUs) / 1e6
@@ -126,8 +129,11 @@ func standIn(t *record.Trial) {
 		s.UnsentBps += float64(f.UnsentBytes) * 8 / writing
 		s.Seconds = max(s.Seconds, writing)
 	}
-	s.PredictedBps = s.UnsentBps
-	t.ToolReported = &s
+	if s.SumBps == 0 {
+		return nil
+	}
+	s.SurplusBps, s.PredictedBps = s.SumBps-s.GoodputBps, s.UnsentBps
+	return &s
 }
 
 // Agreement is how well a run's surplus was predicted.

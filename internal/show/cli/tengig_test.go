@@ -146,12 +146,12 @@ func TestTenGigCanTell(t *testing.T) {
 			}
 			trial.Hosts = append(trial.Hosts, reading)
 		}
-		bottleneck.Predict(trial, &s.Topology, []study.Options{f.Options})
-		if trial.Flows[0].Expected == nil {
+		predicted := bottleneck.Predict(trial.Flows, trial.Hosts, &s.Topology, []study.Options{f.Options})[0]
+		if predicted == nil {
 			t.Fatalf("%s: nothing is predicted", tr.Name)
 		}
-		expected[tr.Levels["settings"]] = *trial.Flows[0].Expected
-		if window := tr.Workload.Duration.Seconds(); window < 50*trial.Flows[0].Expected.RTTS {
+		expected[tr.Levels["settings"]] = *predicted
+		if window := tr.Workload.Duration.Seconds(); window < 50*predicted.RTTS {
 			t.Errorf("%s: a window of %g s is too short to tell what held the flow back", tr.Name, window)
 		}
 	}

@@ -17,32 +17,32 @@ import (
 )
 
 // Where a route has several next hops, which one a flow takes is its kernel's
-// decision, from a hash of the packet. Each kernel on the way is asked for it, with
-// the flow's own addresses and ports, before the window; what it says is
-// held against the interfaces by which the packets come in.
+// decision, from a hash of the packet (ip-sysctl.rst, fib_multipath_hash_policy). Each
+// kernel on the path is asked for it before the window, with the flow's own addresses
+// and ports; its answer is compared with the interfaces by which the packets come in.
 
-// maxTiers bounds the hosts on a way, should routes go in circles.
+// maxTiers bounds the hosts on a path: routes may form a loop.
 const maxTiers = 32
 
-// traveller is a flow on its way, as far as it could be followed.
-type traveller struct {
+// trace is a flow's path as far as the kernels on it could say.
+type trace struct {
 	flow     message.WatchedFlow
 	sender   string
 	receiver string
-	// blind says that the flow's own host chooses the way by chance.
-	blind string
+	// unsure is why the flow's own host cannot say which next hop it takes; empty: it can.
+	unsure string
 
 	at, in string // the host that it is at, and the interface it came in by
-	way    []topology.End
+	path   []topology.End
 	note   string // why it ends here
 }
 
-// byChance is the way of a connection whose port connect(2) chooses.
-const byChance = "connect(2) chose the port, and the way before or by chance: with source_ports drawn or even it can be asked for"
+// unpredictable is why nothing is known of a connection whose port connect(2) chooses.
+const unpredictable = "connect(2) chose the port, and the path before or by chance: with source_ports drawn or even it can be asked for"
 
-// several are the flows that have more than one way, or might have.
-func several(over *topology.Topology, flows []*trial.Flow) map[*trial.Flow]int {
-	ways := map[*trial.Flow]int{}
+// multipath is how many paths each flow has that has more than one.
+func multipath(over *topology.Topology, flows []*trial.Flow) map[*trial.Flow]int {
+	list := map[*trial.Flow]int{}
 	known := map[[3]string]int{}
 	for _, f := range flows {
 		from, to := f.Ends(over)
@@ -55,10 +55,10 @@ func several(over *topology.Topology, flows []*trial.Flow) map[*trial.Flow]int {
 			known[key] = n
 		}
 		if n > 1 && flow.Bulk(f.Protocol) && f.Process == "" {
-			ways[f] = n
+			list[f] = n
 		}
 	}
-	return ways
+	return list
 }
 
 // watched is a flow as its data's packets have it; false: it was not opened.
@@ -70,39 +70,39 @@ func watched(f *trial.Flow) (message.WatchedFlow, bool) {
 	return w, f.Failure == "" && f.Opened.IsValid() && f.Accepted.IsValid()
 }
 
-// travellers are the flows that are open.
-func travellers(flows map[*trial.Flow]int) map[*trial.Flow]*traveller {
-	list := map[*trial.Flow]*traveller{}
+// traces begins a trace of each flow that is open.
+func traces(flows map[*trial.Flow]int) map[*trial.Flow]*trace {
+	list := map[*trial.Flow]*trace{}
 	for f := range flows {
 		w, open := watched(f)
 		if !open {
 			continue
 		}
-		list[f] = &traveller{flow: w, sender: f.Sender(), receiver: f.Receiver()}
+		list[f] = &trace{flow: w, sender: f.Sender(), receiver: f.Receiver()}
 		bound := f.SourcePort != 0 || f.BindNoPort != nil && !*f.BindNoPort && f.Source.IsValid()
 		if f.OpenerSends && !bound && f.Protocol != flow.UDP {
-			list[f].blind = byChance
+			list[f].unsure = unpredictable
 		}
 	}
 	return list
 }
 
-// follow asks every host on the ways where the flows go, one tier after another.
-func (c *conductor) follow(ctx context.Context, over *topology.Topology, all []*traveller) error {
-	underway := map[string][]*traveller{}
+// trace asks every host on the paths where the flows go, one tier after another.
+func (c *conductor) trace(ctx context.Context, over *topology.Topology, all []*trace) error {
+	pending := map[string][]*trace{}
 	for _, t := range all {
-		t.at, t.in, t.way, t.note = t.sender, "", nil, ""
-		underway[t.at] = append(underway[t.at], t)
+		t.at, t.in, t.path, t.note = t.sender, "", nil, ""
+		pending[t.at] = append(pending[t.at], t)
 	}
 	for range maxTiers {
-		if len(underway) == 0 {
+		if len(pending) == 0 {
 			return nil
 		}
 		var mu sync.Mutex
-		next := map[string][]*traveller{}
-		err := trial.Each(slices.Sorted(maps.Keys(underway)), func(host string) error {
+		next := map[string][]*trace{}
+		err := trial.Each(slices.Sorted(maps.Keys(pending)), func(host string) error {
 			var request message.LookupRequest
-			for _, t := range underway[host] {
+			for _, t := range pending[host] {
 				request.Lookups = append(request.Lookups, t.question())
 			}
 			var reply message.LookupReply
@@ -111,7 +111,7 @@ func (c *conductor) follow(ctx context.Context, over *topology.Topology, all []*
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			for i, t := range underway[host] {
+			for i, t := range pending[host] {
 				if i < len(reply.Lookups) && t.step(over, reply.Lookups[i]) {
 					next[t.at] = append(next[t.at], t)
 				}
@@ -121,9 +121,9 @@ func (c *conductor) follow(ctx context.Context, over *topology.Topology, all []*
 		if err != nil {
 			return err
 		}
-		underway = next
+		pending = next
 	}
-	for host, left := range underway {
+	for host, left := range pending {
 		for _, t := range left {
 			t.note = fmt.Sprintf("%s: still not there after %d hosts: the routes may go in circles", host, maxTiers)
 		}
@@ -131,7 +131,7 @@ func (c *conductor) follow(ctx context.Context, over *topology.Topology, all []*
 	return nil
 }
 
-func (t *traveller) question() record.RouteLookup {
+func (t *trace) question() record.RouteLookup {
 	return record.RouteLookup{
 		Source: plainText(t.flow.Source.Addr()), Destination: plainText(t.flow.Destination.Addr()), Protocol: t.flow.Protocol,
 		SourcePort: t.flow.Source.Port(), DestinationPort: t.flow.Destination.Port(), In: t.in,
@@ -140,8 +140,8 @@ func (t *traveller) question() record.RouteLookup {
 
 func plainText(a netip.Addr) string { return a.Unmap().WithZone("").String() }
 
-// step goes to the next host; false: the way ends here, or is not known further.
-func (t *traveller) step(over *topology.Topology, answer record.RouteLookup) bool {
+// step goes to the next host; false: the path ends here, or is not known further.
+func (t *trace) step(over *topology.Topology, answer record.RouteLookup) bool {
 	end := func(note string) bool {
 		t.note = note
 		return false
@@ -151,8 +151,8 @@ func (t *traveller) step(over *topology.Topology, answer record.RouteLookup) boo
 		return end(t.at + ": " + answer.Error)
 	case answer.Unsure != "":
 		return end(t.at + ": " + answer.Unsure)
-	case answer.Nexthops > 1 && t.in == "" && t.blind != "":
-		return end(t.at + ": " + t.blind)
+	case answer.Nexthops > 1 && t.in == "" && t.unsure != "":
+		return end(t.at + ": " + t.unsure)
 	}
 	hop, err := netip.ParseAddr(answer.Gateway)
 	if err != nil {
@@ -162,30 +162,21 @@ func (t *traveller) step(over *topology.Topology, answer record.RouteLookup) boo
 	if segment == nil {
 		return end(t.at + ": where " + answer.Interface + " leads to " + hop.String() + " is not in the topology")
 	}
-	t.way = append(t.way, segment...)
+	t.path = append(t.path, segment...)
 	arrived := segment[len(segment)-1]
 	t.at, t.in = arrived.Node, arrived.Interface
 	return t.at != t.receiver
 }
 
-// texts spells a way.
-func texts(way []topology.End) []string {
-	var list []string
-	for _, e := range way {
-		list = append(list, e.String())
-	}
-	return list
-}
-
-// predict follows a trial's open flows that have several ways, and has every host
-// on those ways watch by which interfaces they come in.
-func (c *conductor) predict(ctx context.Context, t *study.Treatment, flows []*trial.Flow, w *trial.Window) (map[*trial.Flow]*traveller, error) {
+// predictPaths traces the open flows that have several paths, and has every host on
+// those paths watch by which interfaces they come in.
+func (c *conductor) predictPaths(ctx context.Context, t *study.Treatment, flows []*trial.Flow, w *trial.Window) (map[*trial.Flow]*trace, error) {
 	over := c.over(t)
-	found := travellers(several(over, flows))
+	found := traces(multipath(over, flows))
 	if len(found) == 0 {
 		return nil, nil
 	}
-	if err := c.follow(ctx, over, slices.Collect(maps.Values(found))); err != nil {
+	if err := c.trace(ctx, over, slices.Collect(maps.Values(found))); err != nil {
 		return nil, err
 	}
 	w.Watch = map[string][]message.WatchedFlow{}
@@ -210,11 +201,11 @@ func (c *conductor) predict(ctx context.Context, t *study.Treatment, flows []*tr
 	return found, nil
 }
 
-// enterWays writes into the flows which way was predicted and which was seen, before
-// anything happened in the window.
-func enterWays(t *record.Trial, over *topology.Topology, flows []*trial.Flow, found map[*trial.Flow]*traveller) {
-	seen := map[string]map[string]string{} // the interface by which most packets came in, by flow and host
-	for _, h := range t.Hosts {
+// arrivals are the interfaces by which most packets of each flow came in before anything
+// happened in the window, by flow and host.
+func arrivals(hosts []record.HostReading) map[string]map[string]string {
+	seen := map[string]map[string]string{}
+	for _, h := range hosts {
 		most := map[string]int64{}
 		for _, a := range h.Arrivals {
 			if a.Events == 0 && a.Packets > most[a.Flow] {
@@ -226,19 +217,12 @@ func enterWays(t *record.Trial, over *topology.Topology, flows []*trial.Flow, fo
 			}
 		}
 	}
-	for i, f := range flows {
-		way, flow := found[f], &t.Flows[i]
-		if way == nil {
-			continue
-		}
-		flow.Predicted, flow.PredictedNote = texts(way.way), way.note
-		flow.Observed = inOrder(over, way.sender, seen[f.ID])
-	}
+	return seen
 }
 
-// inOrder sorts interfaces that a flow came in by into a way: each is cabled to the host
-// before it, directly or through switches. What does not join comes last.
-func inOrder(over *topology.Topology, sender string, seen map[string]string) (way []string) {
+// inOrder sorts the interfaces by which a flow came in along its path: each is linked to
+// the host before it, directly or through switches. What is linked to none comes last.
+func inOrder(over *topology.Topology, sender string, seen map[string]string) (path []string) {
 	left := maps.Clone(seen)
 	for at := sender; len(left) > 0; {
 		host := slices.IndexFunc(slices.Sorted(maps.Keys(left)), func(name string) bool {
@@ -248,12 +232,12 @@ func inOrder(over *topology.Topology, sender string, seen map[string]string) (wa
 			break
 		}
 		name := slices.Sorted(maps.Keys(left))[host]
-		way = append(way, name+"."+left[name])
+		path = append(path, name+"."+left[name])
 		delete(left, name)
 		at = name
 	}
 	for _, name := range slices.Sorted(maps.Keys(left)) {
-		way = append(way, name+"."+left[name])
+		path = append(path, name+"."+left[name])
 	}
-	return way
+	return path
 }

@@ -8,7 +8,9 @@ import (
 
 	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
+	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
+	"linerate/internal/science/limits"
 )
 
 const forkStudy = `
@@ -37,14 +39,14 @@ func fork(t *testing.T) (*topology.Topology, []*trial.Flow) {
 	return &p.Study.Topology, flows
 }
 
-// TestSeveral: flows of bulk data that have more than one way are followed.
-func TestSeveral(t *testing.T) {
+// TestMultipath: flows of bulk data that have more than one way are followed.
+func TestMultipath(t *testing.T) {
 	over, flows := fork(t)
-	if ways := several(over, flows); len(ways) != 1 || ways[flows[0]] != 2 {
+	if ways := multipath(over, flows); len(ways) != 1 || ways[flows[0]] != 2 {
 		t.Errorf("ways %v, want 2 of the first flow alone", ways)
 	}
 	pair := treatments(t, strings.ReplaceAll(pairStudy, "VIA ", ""))
-	if ways := several(&pair.Study.Topology, trial.Planned(pair.Treatments[0].Flows)); len(ways) != 0 {
+	if ways := multipath(&pair.Study.Topology, trial.Planned(pair.Treatments[0].Flows)); len(ways) != 0 {
 		t.Errorf("one cable makes ways: %v", ways)
 	}
 }
@@ -53,13 +55,13 @@ func TestSeveral(t *testing.T) {
 // to be had or not to be relied on.
 func TestStep(t *testing.T) {
 	over, flows := fork(t)
-	begin := func() *traveller {
-		f := travellers(several(over, flows))[flows[0]]
+	begin := func() *trace {
+		f := traces(multipath(over, flows))[flows[0]]
 		f.at = f.sender
 		return f
 	}
 	f := begin()
-	f.blind = "" // as if linerate had chosen the interface
+	f.unsure = "" // as if linerate had chosen the interface
 	if q := f.question(); q.Source != "10.0.200.1" || q.SourcePort != 40000 || q.DestinationPort != 5201 || q.Protocol != "tcp" || q.In != "" {
 		t.Errorf("asked %+v", q)
 	}
@@ -72,7 +74,7 @@ func TestStep(t *testing.T) {
 	if f.step(over, record.RouteLookup{Interface: "down2", Gateway: "fe80::2", Nexthops: 1}) || f.note != "" {
 		t.Errorf("at the receiver: %+v", f)
 	}
-	if got := strings.Join(texts(f.way), " "); got != "server1.eth1 spine2.down1 spine2.down2 server2.eth1" {
+	if got := strings.Join(trial.Texts(f.path), " "); got != "server1.eth1 spine2.down1 spine2.down2 server2.eth1" {
 		t.Errorf("way %s", got)
 	}
 	for want, answer := range map[string]record.RouteLookup{
@@ -82,7 +84,7 @@ func TestStep(t *testing.T) {
 		"topology":      {Interface: "eth7", Nexthops: 1},
 	} {
 		f := begin()
-		if f.step(over, answer) || !strings.Contains(f.note, want) || len(f.way) != 0 {
+		if f.step(over, answer) || !strings.Contains(f.note, want) || len(f.path) != 0 {
 			t.Errorf("%+v: %+v, want that it ends because of %q", answer, f, want)
 		}
 	}
@@ -91,40 +93,46 @@ func TestStep(t *testing.T) {
 	}
 }
 
-// TestEnterWays: of what hosts saw, the interface with most packets counts, and interfaces
-// are put in the order of the way.
-func TestEnterWays(t *testing.T) {
+// TestPaths: of what hosts saw, the interface with most packets counts, and interfaces
+// are put in the order of the path.
+func TestPaths(t *testing.T) {
 	over, flows := fork(t)
-	found := travellers(several(over, flows))
-	made := &record.Trial{Flows: make([]record.Flow, 2), Hosts: []record.HostReading{
+	found := traces(multipath(over, flows))
+	hosts := []record.HostReading{
 		{Host: "server2", Arrivals: []record.Arrival{{Flow: "f1", Interface: "eth1", Packets: 9}, {Flow: "f1", Interface: "eth0", Packets: 2}}},
 		{Host: "spine2", Arrivals: []record.Arrival{{Flow: "f1", Interface: "down1", Packets: 8}}},
-	}}
-	enterWays(made, over, flows, found)
-	if want := []string{"spine2.down1", "server2.eth1"}; !slices.Equal(made.Flows[0].Observed, want) {
-		t.Errorf("observed %v, want %v", made.Flows[0].Observed, want)
+	}
+	planned := make([]study.PlannedFlow, len(flows))
+	for i, f := range flows {
+		planned[i] = f.PlannedFlow
+	}
+	n := network{&ground{over: over}, planned, found}
+	got := n.Paths(flows, []record.Flow{{ID: "f1", Source: "10.0.200.1:40000"}, {ID: "f2"}}, hosts)
+	path := got.Flows[0]
+	if want := []string{"spine2.down1", "server2.eth1"}; !slices.Equal(path.Observed, want) {
+		t.Errorf("observed %v, want %v", path.Observed, want)
+	}
+	if len(path.Paths) != 2 || path.Taken == nil || path.Taken[0].Interface != "eth1" {
+		t.Errorf("taken %v of %v", path.Taken, path.Paths)
 	}
 	paths, err := over.Paths("server1", netip.Addr{}, netip.MustParseAddr("10.0.200.2"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if way, known := taken(paths, &made.Flows[0]); !known || way[0].Interface != "eth1" {
-		t.Errorf("taken %v, %t", way, known)
-	}
-	half := &record.Flow{Predicted: []string{"server1.eth0"}, PredictedNote: "spine1: cannot tell"}
-	if way, known := taken(paths, half); known {
-		t.Errorf("half a prediction became %v", way)
+	half := trial.Path{Flow: limits.Flow{Paths: paths}, Predicted: []string{"server1.eth0"}, Note: "spine1: cannot tell"}
+	if path := taken(half); path != nil {
+		t.Errorf("half a prediction became %v", path)
 	}
 	// Seen at the far end of a stretch that two ways have in common.
 	end := func(port string) topology.End { return topology.End{Node: "x", Interface: port} }
 	apart := [][]topology.End{{end("a"), end("b")}, {end("a"), end("c")}}
-	seen := &record.Flow{Observed: []string{"x.a"}}
-	if way, known := taken(apart, seen); known {
-		t.Errorf("what two ways have in common became %v", way)
+	seen := trial.Path{Flow: limits.Flow{Paths: apart}, Observed: []string{"x.a"}}
+	if path := taken(seen); path != nil {
+		t.Errorf("what two paths have in common became %v", path)
 	}
 	seen.Predicted = []string{"x.a", "x.c"}
-	if way, known := taken(apart, seen); !known || way[1].Interface != "c" {
-		t.Errorf("predicted %v, taken %v, %t", seen.Predicted, way, known)
+	if path := taken(seen); path == nil || path[1].Interface != "c" {
+		t.Errorf("predicted %v, taken %v", seen.Predicted, path)
 	}
 }
 
@@ -133,26 +141,26 @@ func TestEnterWays(t *testing.T) {
 // fewer than those that were found for it.
 func TestEvenly(t *testing.T) {
 	over, _ := fork(t)
-	by := func(port string) *traveller {
-		return &traveller{sender: "server1", receiver: "server2", way: []topology.End{{Node: "server1", Interface: port}}}
+	by := func(port string) *trace {
+		return &trace{sender: "server1", receiver: "server2", path: []topology.End{{Node: "server1", Interface: port}}}
 	}
-	e := evenly{over: over, load: map[topology.End]float64{}, ways: map[[2]string][][]topology.End{}}
-	e.learn([]*traveller{by("eth0"), by("eth1"), by("eth0")})
-	if ways := e.ways[[2]string{"server1", "server2"}]; len(ways) != 2 {
+	e := evenly{over: over, load: map[topology.End]float64{}, paths: map[[2]string][][]topology.End{}}
+	e.learn([]*trace{by("eth0"), by("eth1"), by("eth0")})
+	if ways := e.paths[[2]string{"server1", "server2"}]; len(ways) != 2 {
 		t.Errorf("ways %v, want two", ways)
 	}
-	try := func(wantBest int, wantSettled bool, among ...*traveller) {
+	try := func(wantBest int, wantSettled bool, among ...*trace) {
 		t.Helper()
 		if best, settled := e.choose(among); best != wantBest || settled != wantSettled {
 			t.Errorf("with %v: chose %d, settled %t, want %d, %t", e.load, best, settled, wantBest, wantSettled)
 		}
 	}
 	try(0, true, by("eth1"), by("eth0"))
-	e.take(by("eth1").way)
+	e.take(by("eth1").path)
 	try(1, true, by("eth1"), by("eth0"))
 	try(0, false, by("eth1"), by("eth1"))
 	over.Links[0].Rate /= 2 // eth0's
 	try(0, true, by("eth1"), by("eth0"))
-	e.take(by("eth1").way)
+	e.take(by("eth1").path)
 	try(1, true, by("eth1"), by("eth0"))
 }

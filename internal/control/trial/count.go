@@ -1,73 +1,94 @@
 package trial
 
 import (
-	"slices"
-	"strings"
-
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
-// Enter writes into a trial's record what the nodes read, all on the conductor's
-// clock. Flows and nodes are in the order given.
-func (r Readings) Enter(trial *record.Trial, nodes []string, flows []*Flow) {
-	trial.WindowS = r.Duration.Seconds()
-	for _, node := range nodes {
-		reply, offset := r.Replies[node], r.Clocks[node]
-		trial.Clocks = append(trial.Clocks, offset)
-		trial.Hosts = append(trial.Hosts, onOurClock(reply.Reading, offset.OffsetNs))
-	}
-	r.enterEvents(trial)
-	ends := func(host string, pick func(message.WindowReply) []message.FlowEnd, id string) message.FlowEnd {
-		for _, e := range pick(r.Replies[host]) {
-			if e.ID == id {
-				return e
+// ends is what a flow's two ends were at the window's begin, at its end, and after the
+// senders stopped: of the sender and of the receiver. Zero: not read.
+type ends struct{ s0, s1, s2, r0, r1, r2 message.FlowEnd }
+
+func (r Readings) ends(f *Flow) (e ends) {
+	find := func(list []message.FlowEnd) message.FlowEnd {
+		for _, end := range list {
+			if end.ID == f.ID {
+				return end
 			}
 		}
 		return message.FlowEnd{}
 	}
-	begin := func(r message.WindowReply) []message.FlowEnd { return r.BeginFlows }
-	end := func(r message.WindowReply) []message.FlowEnd { return r.EndFlows }
-	final := func(r message.WindowReply) []message.FlowEnd { return r.FinalFlows }
-	for _, f := range flows {
-		sender, receiver := f.Sender(), f.Receiver()
-		wrong := ""
-		if f.Process != "" && f.Protocol != flow.UDP && f.Failure == "" {
-			wrong = f.connect(ends(f.Opener, end, f.ID), ends(f.Acceptor, end, f.ID))
-		}
-		from, to := f.Opened, f.Accepted
-		if !f.OpenerSends {
-			from, to = to, from
-		}
-		rec := record.Flow{
-			ID: f.ID, Protocol: f.Protocol, Process: f.Process, From: sender, To: receiver, OpenedBy: f.Opener,
-			Error: f.Failure, Connected: f.Failure == "", Exhausted: f.Exhausted, SourcePorts: f.SourcePorts,
-			RateCapBps: float64(f.RateCap), WriteCapBps: float64(f.WriteCap), ReadCapBps: float64(f.ReadCap),
-		}
-		if from.IsValid() {
-			rec.Source = from.String()
-		}
-		if to.IsValid() {
-			rec.Destination = to.String()
-		}
+	s, d := r.Replies[f.Sender()], r.Replies[f.Receiver()]
+	return ends{
+		s0: find(s.BeginFlows), s1: find(s.EndFlows), s2: find(s.FinalFlows),
+		r0: find(d.BeginFlows), r1: find(d.EndFlows), r2: find(d.FinalFlows),
+	}
+}
+
+// count makes the flows' records of what their ends counted, in their order.
+func (r Readings) count(flows []*Flow, programs Programs, peer *Peer) []record.Flow {
+	list := make([]record.Flow, len(flows))
+	for i, f := range flows {
+		e := r.ends(f)
+		rec := f.record(e)
 		if rec.Connected {
-			s0, s1, s2 := ends(sender, begin, f.ID), ends(sender, end, f.ID), ends(sender, final, f.ID)
-			r0, r1, r2 := ends(receiver, begin, f.ID), ends(receiver, end, f.ID), ends(receiver, final, f.ID)
-			fill(&rec, s0, s1, s2, r0, r1, r2)
+			fill(&rec, e.s0, e.s1, e.s2, e.r0, e.r1, e.r2)
+			rec.UnreadBytes = unread(e.r0, e.r1, r.Replies[rec.To])
+			rec.DryShare, rec.SndbufFullShare = dry(e.s0, e.s1, r.Replies[rec.From])
+			rec.Bins = bins(r.Replies[rec.To], f.ID)
 			if f.Process != "" {
-				ofTool(&rec, s0, r0, wrong)
+				programs.enter(&rec, f, e)
 			}
-			rec.UnreadBytes = unread(r0, r1, r.Replies[receiver])
-			rec.DryShare, rec.SndbufFullShare = dry(s0, s1, r.Replies[sender])
-			rec.Bins = bins(r.Replies[receiver], f.ID)
+			if peer != nil {
+				peer.enter(&rec, i, f, e, r.Replies[f.Opener])
+			}
 		}
-		trial.Flows = append(trial.Flows, rec)
-		if flow.Bulk(rec.Protocol) {
-			trial.GoodputBps += rec.GoodputBps
-			trial.SenderReportedBps += rec.SenderAverageBps
+		list[i] = rec
+	}
+	return list
+}
+
+// record is what is known of a flow without counting. The addresses of a connection that
+// a program made are those that its opener's kernel reported.
+func (f *Flow) record(e ends) record.Flow {
+	from, to := f.Opened, f.Accepted
+	if opener, _ := f.sides(e.s1, e.r1); f.foreign() {
+		if opener.Local.IsValid() {
+			from = opener.Local
+		}
+		if opener.Remote.IsValid() {
+			to = opener.Remote // the port of the data
 		}
 	}
+	if !f.OpenerSends {
+		from, to = to, from
+	}
+	rec := record.Flow{
+		ID: f.ID, Protocol: f.Protocol, Process: f.Process, From: f.Sender(), To: f.Receiver(), OpenedBy: f.Opener,
+		Error: f.Failure, Connected: f.Failure == "", Exhausted: f.Exhausted, SourcePorts: f.SourcePorts,
+		RateCapBps: float64(f.RateCap), WriteCapBps: float64(f.WriteCap), ReadCapBps: float64(f.ReadCap),
+	}
+	if from.IsValid() {
+		rec.Source = from.String()
+	}
+	if to.IsValid() {
+		rec.Destination = to.String()
+	}
+	return rec
+}
+
+// foreign says that another program made the flow's connection, which sockets count.
+func (f *Flow) foreign() bool {
+	return f.Process != "" && f.Protocol != flow.UDP && f.Failure == ""
+}
+
+// sides orders what sender and receiver are by who opened the flow.
+func (f *Flow) sides(sender, receiver message.FlowEnd) (opener, acceptor message.FlowEnd) {
+	if f.OpenerSends {
+		return sender, receiver
+	}
+	return receiver, sender
 }
 
 // fill computes one flow's figures from its two ends at the window's two edges.
@@ -78,7 +99,7 @@ func fill(rec *record.Flow, s0, s1, s2, r0, r1, r2 message.FlowEnd) {
 	rec.CongestionControl = s1.CongestionControl
 	rec.SenderInfo, rec.ReceiverInfo = s1.Info, r1.Info
 	rec.SendMode, rec.ReceiveMode, rec.CallBytes = s1.Mode, r1.Mode, s1.CallBytes
-	rec.ModeNote = strings.Trim(s1.ModeNote+"; "+r1.ModeNote, "; ")
+	rec.ModeNote = notes(s1.ModeNote, r1.ModeNote)
 	if s0.Info != nil && s1.Info != nil {
 		rec.AckedBytes = int64(s1.Info.BytesAcked - s0.Info.BytesAcked)
 		rec.RetransBytes = int64(s1.Info.BytesRetrans - s0.Info.BytesRetrans)
@@ -123,16 +144,6 @@ func fill(rec *record.Flow, s0, s1, s2, r0, r1, r2 message.FlowEnd) {
 		if rec.Error == "" {
 			rec.Error = e.Error
 		}
-	}
-}
-
-// ofTool: a program opens its connections while the trial is under way.
-func ofTool(rec *record.Flow, s0, r0 message.FlowEnd, wrong string) {
-	if rec.Alive && (!s0.Alive || !r0.Alive) {
-		rec.Alive, wrong = false, "its connection was not there yet when the window began"
-	}
-	if rec.Error == "" && wrong != "" {
-		rec.Alive, rec.Error = false, wrong
 	}
 }
 
@@ -198,46 +209,4 @@ func bins(reply message.WindowReply, id string) []int64 {
 		}
 	}
 	return list
-}
-
-// onOurClock moves a host's instants to the conductor's clock.
-func onOurClock(h record.HostReading, offset int64) record.HostReading {
-	move := func(r *record.Reading) {
-		r.ScheduledNs -= offset
-		r.BeganNs -= offset
-		r.EndedNs -= offset
-		r.Interfaces = movePorts(r.Interfaces, offset)
-	}
-	move(&h.Begin)
-	move(&h.End)
-	for _, tables := range []*record.Tables{&h.Before, &h.Snapshot.Tables} {
-		tables.BeganNs -= offset
-		tables.EndedNs -= offset
-	}
-	h.Arrivals, h.Gaps = slices.Clone(h.Arrivals), slices.Clone(h.Gaps)
-	for i := range h.Arrivals {
-		if a := &h.Arrivals[i]; a.LastNs != 0 {
-			a.LastNs -= offset
-		}
-	}
-	for i := range h.Gaps {
-		h.Gaps[i].FromNs -= offset
-		h.Gaps[i].ToNs -= offset
-	}
-	h.Series = slices.Clone(h.Series)
-	for i := range h.Series {
-		h.Series[i].AtNs -= offset
-		h.Series[i].BeganNs -= offset
-		h.Series[i].EndedNs -= offset
-		h.Series[i].Interfaces = movePorts(h.Series[i].Interfaces, offset)
-	}
-	return h
-}
-
-func movePorts(ports []record.InterfaceCounters, offset int64) []record.InterfaceCounters {
-	ports = slices.Clone(ports)
-	for i := range ports {
-		ports[i].AtNs -= offset
-	}
-	return ports
 }

@@ -1,0 +1,143 @@
+package measure
+
+import (
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
+	"linerate/internal/model/record"
+
+	"linerate/internal/control/trial"
+	"linerate/internal/science/limits"
+)
+
+// document makes the document of a finished trial. Its figures are of the flows that were
+// to be measured; what the trial is checked for, and the causes found, of all that was sent.
+func (s *session) document(t *record.Trial, readings trial.Readings) (*record.Measure, error) {
+	m := &record.Measure{
+		Schema: record.MeasureSchema, Address: s.server.String(), Protocol: s.protocol(), Started: t.Started,
+		DurationS: t.WindowS, WarmupS: s.options.Warmup.Seconds(), Mode: s.options.Flows.Mode,
+		GoodputBps: t.GoodputBps, LimitBps: t.LimitBps, LimitWhy: t.LimitWhy,
+	}
+	m.Flows, m.Latency = withoutProbe(t.Flows)
+	m.Trust, m.Findings = trial.Judge(*t, nil)
+	over := t.Over(nil)
+	for _, d := range directions {
+		flows := sentBy(m.Flows, d.from)
+		if len(flows) == 0 {
+			continue
+		}
+		of := direction(d.name, flows)
+		var err error
+		if of.MeasureCounts, err = counts(flows); err != nil {
+			return nil, err
+		}
+		limit := s.network().direction(m.Flows, t.Hosts, over, d.from)
+		of.LimitBps, of.LimitWhy = limit.Bps, limit.Why
+		of.Intervals = s.intervals(t, readings, d.from)
+		m.WrittenBytes += of.WrittenBytes
+		m.ReceivedBytes += of.ReceivedBytes
+		m.RetransBytes += of.RetransBytes
+		m.Directions = append(m.Directions, of)
+	}
+	var err error
+	if m.MeasureCounts, err = counts(m.Flows); err != nil {
+		return nil, err
+	}
+	all := interfacesOf(m.Flows, t.Hosts)
+	m.Addresses = byAddress(m.Flows, all)
+	for _, node := range s.group.Nodes {
+		of := ofClient
+		if node == record.NodeServer {
+			of = ofServer
+		}
+		m.Ends = append(m.Ends, s.end(t, node, usedOn(all, of), m, readings.Replies[node].EndFlows))
+	}
+	for _, e := range m.Ends {
+		m.CPUSPerGigabyte += e.CPUSPerGigabyte
+		m.CPUUsPerTransaction += e.CPUUsPerTransaction
+	}
+	return m, nil
+}
+
+// network is what is known of the network to the server.
+func (s *session) network() direct { return direct{peer: s.options.Iperf3 != nil} }
+
+// protocol is what is measured.
+func (s *session) protocol() string {
+	if p := s.options.Flows.Protocol; p != "" {
+		return p
+	}
+	return flow.TCP
+}
+
+func slower(a, b float64) float64 {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+// direction sums up flows of one direction.
+func direction(name string, flows []record.Flow) record.MeasureDirection {
+	d := record.MeasureDirection{Direction: name, Flows: len(flows)}
+	for _, f := range flows {
+		d.GoodputBps += f.GoodputBps
+		d.WrittenBytes += f.WrittenBytes
+		d.ReceivedBytes += f.ReceivedBytes
+		d.RetransBytes += f.RetransBytes
+	}
+	return d
+}
+
+// frame is how a flow's payload was wrapped: by the MTU of its route and what the
+// two ends agreed on.
+func frame(f record.Flow) limits.Frame {
+	frame := limits.Frame{IPv6: f.DestinationAddr().Is6()}
+	if d := f.Datagrams; d != nil {
+		frame.UDP, frame.Datagram, frame.MTU = true, d.Bytes, d.MTU
+	}
+	i := f.SenderInfo
+	if i == nil {
+		i = f.ReceiverInfo // the sender is a peer without an agent
+	}
+	if i != nil {
+		frame.MTU, frame.NoTimestamps = int(i.PMTU), i.Options&1 == 0
+		// A smaller maximum was asked for, by an end or on the way.
+		if payload := int(i.SndMSS); payload > 0 && payload < frame.Payload() {
+			frame.MTU -= frame.Payload() - payload
+		}
+	}
+	return frame
+}
+
+// end describes one machine and what the measurement cost it.
+func (s *session) end(t *record.Trial, node string, ports []record.InterfaceSnapshot, m *record.Measure, ends []message.FlowEnd) record.MeasureEnd {
+	h, _ := t.Reading(node)
+	e := record.MeasureEnd{
+		CPUS: h.ProcessCPUS, CPUBusy: h.CPUBusy, GeneratorCPU: h.GeneratorCPU, Others: h.Others,
+	}
+	for i, p := range ports {
+		if i == 0 {
+			e.Interface, e.SpeedBps = p.Interface, p.SpeedBps
+		}
+		if len(ports) > 1 {
+			e.Interfaces = append(e.Interfaces, record.MeasureInterface{Interface: p.Interface, SpeedBps: p.SpeedBps})
+		}
+	}
+	e.HostEnvironment, e.Version = s.environment(node)
+	e.Host = node
+	e.BusyCPUS = h.CPUBusy * t.WindowS * float64(e.CPUs)
+	for _, f := range m.Flows {
+		e.CongestionControl = f.CongestionControl
+		if f.From == node {
+			break
+		}
+	}
+	if m.ReceivedBytes > 0 {
+		e.CPUSPerGigabyte = e.CPUS * 1e9 / float64(m.ReceivedBytes)
+	}
+	if m.Transactions != nil && m.Transactions.Done > 0 {
+		e.CPUUsPerTransaction = e.CPUS * 1e6 / float64(m.Transactions.Done)
+	}
+	e.BytesPerConnection = perConnection(ends)
+	return e
+}

@@ -1,0 +1,97 @@
+package measure
+
+import (
+	"linerate/internal/control/trial"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
+	"linerate/internal/model/record"
+	"linerate/internal/model/study"
+	"linerate/internal/science/trust"
+)
+
+// iperf3Document is document with what the server said of the test beside it.
+func (s *session) iperf3Document(t *record.Trial, readings trial.Readings, closed message.Iperf3Closed) (*record.Measure, error) {
+	m, err := s.document(t, readings)
+	if err != nil {
+		return nil, err
+	}
+	m.Peer, m.PeerCPUPercent, m.PeerResults = closed.Peer, closed.CPUPercent, closed.Results
+	var checked []trust.PeerDirection
+	for i := range m.Directions {
+		d := &m.Directions[i]
+		sends := d.Direction == study.Write
+		d.Peer, d.TotalBytes = peerCount(t, closed, sends), total(t, closed, sends)
+		for _, f := range t.Flows {
+			if (f.From == record.NodeClient) == sends && d.Counted != record.CountedByPeer {
+				d.Counted = f.CountedAt
+			}
+		}
+		if d.Counted == record.CountedByPeer {
+			d.Intervals = []record.MeasureInterval{}
+		}
+		checked = append(checked, trust.PeerDirection{
+			MeasureDirection: *d, Sends: sends, UDP: s.protocol() == flow.UDP,
+			WindowS: t.WindowS, OmitS: closed.OmitS,
+		})
+	}
+	m.Trust = append(m.Trust, trust.Peer(checked...)...)
+	m.Unknown = s.unknown(m, closed)
+	return m, nil
+}
+
+// peerCount is what the server says of a direction's streams together.
+func peerCount(t *record.Trial, closed message.Iperf3Closed, sends bool) *record.PeerCount {
+	all := record.PeerCount{Retransmits: -1}
+	var d record.Datagrams
+	for i, c := range closed.Counts {
+		if i >= len(t.Flows) || (t.Flows[i].From == record.NodeClient) != sends {
+			continue
+		}
+		all.Bytes += c.Bytes
+		all.Seconds = max(all.Seconds, c.Seconds)
+		if c.Retransmits >= 0 {
+			all.Retransmits = max(all.Retransmits, 0) + c.Retransmits
+		}
+		if c.Datagrams != nil {
+			all.Datagrams, all.WholeTest = &d, all.WholeTest || c.WholeTest
+			d.Sent += c.Datagrams.Sent
+			d.Received += c.Datagrams.Received
+			d.Lost += c.Datagrams.Lost
+			d.JitterUs = max(d.JitterUs, c.Datagrams.JitterUs)
+		}
+	}
+	if all.Seconds > 0 {
+		all.GoodputBps = float64(all.Bytes) * 8 / all.Seconds
+	}
+	return &all
+}
+
+// total is what this host has of a direction from the first byte to the last.
+func total(t *record.Trial, closed message.Iperf3Closed, sends bool) (bytes int64) {
+	for i, own := range closed.Totals {
+		if i < len(t.Flows) && (t.Flows[i].From == record.NodeClient) == sends {
+			bytes += own
+		}
+	}
+	return bytes
+}
+
+// unknown lists what cannot be known with an iperf3 server.
+func (s *session) unknown(m *record.Measure, closed message.Iperf3Closed) []string {
+	list := []string{"a common window: iperf3 counts over its own time, which begins and ends apart from ours, and so does the time that it omits"}
+	for _, d := range m.Directions {
+		switch {
+		case d.Counted == record.CountedByPeer:
+			list = append(list, "what arrived in the window: only the server has counted that, over its own time")
+		case d.Direction == study.Write:
+			list = append(list, "what the server's program had read in the window: acknowledged bytes may wait in its kernel")
+		default:
+			list = append(list, "what lay in the server's send buffers, and what held its sending back")
+		}
+	}
+	list = append(list, "the server's interfaces, other traffic on them, and its processors in the window: iperf3 tells its own share of a processor, over its own time")
+	if closed.Peer == "iperf3" {
+		list = append(list, "the server's version: it tells it with -J alone")
+	}
+	return append(list, "whether the server has done as it was asked: it confirms no option")
+}

@@ -1,0 +1,260 @@
+package measure
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/control/trial"
+	"linerate/internal/model/record"
+	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
+	"linerate/internal/science/limits"
+)
+
+// direct is what is known of the network between two hosts: the interfaces that the
+// flows use at either end, and nothing of what is between them.
+type direct struct {
+	peer bool // the server has no agent: its interfaces are unknown, too
+}
+
+// Paths finds the interfaces from the flows' addresses: this host's kernel says where
+// packets leave, and the server's interfaces have their addresses.
+func (n direct) Paths(_ []*trial.Flow, counted []record.Flow, hosts []record.HostReading) trial.Paths {
+	used := interfacesOf(counted, hosts)
+	paths := trial.Paths{Topology: between(used), Flows: make([]trial.Path, len(counted))}
+	for i, f := range counted {
+		flow := &paths.Flows[i].Flow
+		flow.Frame, flow.Cap = frame(f), unit.BitRate(f.RateCapBps)
+		if paths.Topology != nil {
+			flow.Paths = [][]topology.End{path(paths.Topology, f, used[i])}
+		}
+	}
+	return paths
+}
+
+// Limits are those of the two directions together.
+func (n direct) Limits(counted []record.Flow, hosts []record.HostReading, paths trial.Paths) trial.Limits {
+	var sum trial.Limits
+	var whys []string
+	known := true
+	for _, d := range directions {
+		flows := sentBy(counted, d.from)
+		if len(flows) == 0 {
+			continue
+		}
+		limit := n.direction(counted, hosts, paths.Topology, d.from)
+		sum.Bps, known = sum.Bps+limit.Bps, known && limit.Bps > 0
+		sum.Why, whys = limit.Why, append(whys, limit.Why)
+	}
+	switch {
+	case !known:
+		sum.Bps = 0
+	case len(whys) > 1:
+		sum.Why = "both directions: " + strings.Join(whys, " + ")
+	}
+	return sum
+}
+
+// direction is the limit of the flows that a node sends, of which there are some.
+// Transactions have none.
+func (n direct) direction(counted []record.Flow, hosts []record.HostReading, over *topology.Topology, from string) limits.Limit {
+	flows := sentBy(counted, from)
+	switch used := interfacesOf(flows, hosts); {
+	case transacts(flows[0].Protocol):
+		return limits.Limit{Why: "none: transactions are held to no rate"}
+	case over != nil && len(over.Switches) > 0:
+		return limit(over, flows, used, from)
+	default:
+		best := limits.Direct(slower(used[0].client.SpeedBps, used[0].server.SpeedBps), frame(flows[0]), len(flows), flows[0].CapBps())
+		if n.peer && best.Bps == 0 {
+			best.Why = "unknown: this host's interface tells no speed"
+		}
+		return best
+	}
+}
+
+// directions are the two, and the node that sends in each.
+var directions = []struct{ name, from string }{{study.Write, record.NodeClient}, {study.Read, record.NodeServer}}
+
+// sentBy are the flows that a node sends, without the probe of latency.
+func sentBy(flows []record.Flow, from string) (list []record.Flow) {
+	for _, f := range flows {
+		if f.From == from && f.ID != probeID {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// used is the two interfaces of a flow, as far as they are known: where this host's
+// packets leave by the kernel's own answer, and where the server's address is.
+type used struct{ client, server record.InterfaceSnapshot }
+
+// known says whether both are.
+func (u used) known() bool { return u.client.Interface != "" && u.server.Interface != "" }
+
+// interfacesOf are those of the flows, in their order.
+func interfacesOf(flows []record.Flow, hosts []record.HostReading) []used {
+	read := record.Trial{Hosts: hosts}
+	client, _ := read.Reading(record.NodeClient)
+	server, _ := read.Reading(record.NodeServer)
+	list := make([]used, len(flows))
+	for i, f := range flows {
+		here, there := f.SourceAddr(), f.DestinationAddr()
+		if f.From == record.NodeServer {
+			here, there = there, here
+		}
+		for _, l := range client.Snapshot.Lookups {
+			if l.Source == here.WithZone("").String() && l.Destination == there.WithZone("").String() {
+				list[i].client = interfaceNamed(client.Snapshot, l.Interface)
+			}
+		}
+		list[i].server = interfaceWith(server.Snapshot, there)
+	}
+	return list
+}
+
+func interfaceNamed(s record.Snapshot, name string) record.InterfaceSnapshot {
+	if i := slices.IndexFunc(s.Interfaces, func(p record.InterfaceSnapshot) bool { return p.Interface == name }); i >= 0 {
+		return s.Interfaces[i]
+	}
+	return record.InterfaceSnapshot{}
+}
+
+// interfaceWith is the interface that has an address.
+func interfaceWith(s record.Snapshot, addr netip.Addr) record.InterfaceSnapshot {
+	for _, p := range s.Interfaces {
+		for _, text := range p.Addresses {
+			if prefix, err := netip.ParsePrefix(text); err == nil && prefix.Addr() == addr.WithZone("") {
+				return p
+			}
+		}
+	}
+	return record.InterfaceSnapshot{}
+}
+
+// usedOn are the interfaces that flows use on a host, each once.
+func usedOn(all []used, of func(used) record.InterfaceSnapshot) (ports []record.InterfaceSnapshot) {
+	for _, w := range all {
+		p := of(w)
+		if p.Interface != "" && !slices.ContainsFunc(ports, func(q record.InterfaceSnapshot) bool { return q.Interface == p.Interface }) {
+			ports = append(ports, p)
+		}
+	}
+	return ports
+}
+
+func ofClient(u used) record.InterfaceSnapshot { return u.client }
+func ofServer(u used) record.InterfaceSnapshot { return u.server }
+
+// middle stands for all that is between the two hosts' interfaces.
+const middle = "network"
+
+// between is all that is known of the network from one host to the other. Between two
+// interfaces it is a link that is as fast as the slower of them; where there are
+// several, each has a link to the middle that is as fast as itself. nil: not even the
+// interfaces are known, as on loopback. Via marks hosts that linerate has not made.
+func between(all []used) *topology.Topology {
+	if len(all) == 0 || slices.ContainsFunc(all, func(u used) bool { return !u.known() }) {
+		return nil
+	}
+	clients, servers := usedOn(all, ofClient), usedOn(all, ofServer)
+	via := []string{"linerate"}
+	t := &topology.Topology{Hosts: []topology.Host{{Name: record.NodeClient, Via: via}, {Name: record.NodeServer, Via: via}}}
+	several := len(clients)+len(servers) > 2
+	if several {
+		t.Switches = []topology.Switch{{Name: middle, Unmanaged: true}}
+	} else {
+		t.Links = []topology.Link{{
+			From: topology.End{Node: record.NodeClient, Interface: clients[0].Interface}, To: topology.End{Node: record.NodeServer, Interface: servers[0].Interface},
+			Impairment: topology.Impairment{Rate: unit.BitRate(slower(clients[0].SpeedBps, servers[0].SpeedBps))},
+		}}
+	}
+	for i, ports := range [][]record.InterfaceSnapshot{clients, servers} {
+		h := &t.Hosts[i]
+		for _, p := range ports {
+			h.Interfaces = append(h.Interfaces, topology.Interface{Name: p.Interface})
+			if several {
+				t.Links = append(t.Links, topology.Link{
+					From: topology.End{Node: h.Name, Interface: p.Interface}, To: atMiddle(h.Name, p.Interface),
+					Impairment: topology.Impairment{Rate: unit.BitRate(p.SpeedBps)},
+				})
+			}
+		}
+	}
+	return t
+}
+
+func atMiddle(node, name string) topology.End {
+	return topology.End{Node: middle, Interface: node + "-" + name}
+}
+
+// path is the path of a flow over between's topology.
+func path(over *topology.Topology, f record.Flow, u used) []topology.End {
+	from, to := u.client.Interface, u.server.Interface
+	if f.From == record.NodeServer {
+		from, to = to, from
+	}
+	ends := []topology.End{{Node: f.From, Interface: from}, {Node: f.To, Interface: to}}
+	if len(over.Switches) > 0 {
+		ends = slices.Insert(ends, 1, atMiddle(f.From, from), atMiddle(f.To, to))
+	}
+	return ends
+}
+
+// limit is the most that a direction's flows carry over several interfaces together:
+// each interface's speed counts once.
+func limit(over *topology.Topology, flows []record.Flow, all []used, from string) limits.Limit {
+	var sending []limits.Flow
+	for i, f := range flows {
+		if f.From == from {
+			sending = append(sending, limits.Flow{
+				Paths: [][]topology.End{path(over, f, all[i])}, Frame: frame(f), Cap: unit.BitRate(f.RateCapBps),
+			})
+		}
+	}
+	best := limits.Network{Topology: over}.Aggregate(sending)
+	if best.Bps == 0 && best.Why == "" {
+		best.Why = "unknown: not every interface tells its speed"
+	}
+	return best
+}
+
+// byAddress are the totals of each address at either end, where an end has
+// several.
+func byAddress(flows []record.Flow, all []used) (list []record.MeasureAddress) {
+	for _, node := range []string{record.NodeClient, record.NodeServer} {
+		place := map[netip.Addr]int{}
+		var own []record.MeasureAddress
+		for i, f := range flows {
+			at, nic := f.SourceAddr(), ofClient(all[i])
+			if f.From != node {
+				at = f.DestinationAddr()
+			}
+			if node == record.NodeServer {
+				nic = ofServer(all[i])
+			}
+			at = at.WithZone("")
+			j, known := place[at]
+			if !known {
+				j = len(own)
+				place[at] = j
+				own = append(own, record.MeasureAddress{Host: node, Address: at.String(), Interface: nic.Interface, SpeedBps: nic.SpeedBps})
+			}
+			a := &own[j]
+			a.Flows++
+			a.RatePerS += f.TransactionsPerS
+			if f.From == record.NodeClient {
+				a.WriteBps += f.GoodputBps
+			} else {
+				a.ReadBps += f.GoodputBps
+			}
+		}
+		if len(own) > 1 {
+			list = append(list, own...)
+		}
+	}
+	return list
+}

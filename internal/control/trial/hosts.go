@@ -1,0 +1,116 @@
+package trial
+
+import (
+	"fmt"
+	"slices"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+// hosts are the nodes' readings on the conductor's clock. Where a topology was planned,
+// switches' forwarding tables have what belongs to them in it, and what is at the far
+// end of each interface.
+func (r Readings) hosts(nodes []string, planned *topology.Topology) []record.HostReading {
+	var list []record.HostReading
+	for _, node := range nodes {
+		h := onOurClock(r.Replies[node].Reading, r.Clocks[node].OffsetNs)
+		if planned != nil {
+			h = withPeers(ofBridge(h, planned), planned)
+		}
+		list = append(list, h)
+	}
+	return list
+}
+
+// clocks are the nodes' offsets.
+func (r Readings) clocks(nodes []string) (list []record.Clock) {
+	for _, node := range nodes {
+		list = append(list, r.Clocks[node])
+	}
+	return list
+}
+
+// ofBridge keeps of a real switch's forwarding table what belongs to the bridge
+// that the topology names: the machine may have others, of containers for one.
+func ofBridge(h record.HostReading, t *topology.Topology) record.HostReading {
+	s, ok := t.Switch(h.Host)
+	if !ok || s.Bridge == "" {
+		return h
+	}
+	ours := map[string]bool{s.Bridge: true}
+	there := false
+	for _, p := range h.Snapshot.Interfaces {
+		there = there || p.Interface == s.Bridge
+		if p.Master == s.Bridge {
+			ours[p.Interface] = true
+		}
+	}
+	keep := func(table []record.FDBEntry) []record.FDBEntry {
+		return slices.DeleteFunc(slices.Clone(table), func(e record.FDBEntry) bool { return !ours[e.Interface] })
+	}
+	h.Snapshot.FDB, h.Before.FDB = keep(h.Snapshot.FDB), keep(h.Before.FDB)
+	if !there {
+		h.Snapshot.Missing = append(slices.Clone(h.Snapshot.Missing), fmt.Sprintf("forwarding table: %s has no bridge %s", s.Name, s.Bridge))
+	}
+	return h
+}
+
+// withPeers adds to a forwarding table what is at the far end of each of the switch's
+// interfaces.
+func withPeers(h record.HostReading, t *topology.Topology) record.HostReading {
+	named := func(table []record.FDBEntry) []record.FDBEntry {
+		table = slices.Clone(table)
+		for i, e := range table {
+			at := topology.End{Node: h.Host, Interface: e.Interface}
+			if l, ok := t.LinkAt(at); ok {
+				table[i].Peer = l.Other(at).String()
+			}
+		}
+		return table
+	}
+	h.Snapshot.FDB, h.Before.FDB = named(h.Snapshot.FDB), named(h.Before.FDB)
+	return h
+}
+
+// onOurClock moves a host's instants to the conductor's clock.
+func onOurClock(h record.HostReading, offset int64) record.HostReading {
+	move := func(r *record.Reading) {
+		r.ScheduledNs -= offset
+		r.BeganNs -= offset
+		r.EndedNs -= offset
+		r.Interfaces = moveInterfaces(r.Interfaces, offset)
+	}
+	move(&h.Begin)
+	move(&h.End)
+	for _, tables := range []*record.Tables{&h.Before, &h.Snapshot.Tables} {
+		tables.BeganNs -= offset
+		tables.EndedNs -= offset
+	}
+	h.Arrivals, h.Gaps = slices.Clone(h.Arrivals), slices.Clone(h.Gaps)
+	for i := range h.Arrivals {
+		if a := &h.Arrivals[i]; a.LastNs != 0 {
+			a.LastNs -= offset
+		}
+	}
+	for i := range h.Gaps {
+		h.Gaps[i].FromNs -= offset
+		h.Gaps[i].ToNs -= offset
+	}
+	h.Series = slices.Clone(h.Series)
+	for i := range h.Series {
+		h.Series[i].AtNs -= offset
+		h.Series[i].BeganNs -= offset
+		h.Series[i].EndedNs -= offset
+		h.Series[i].Interfaces = moveInterfaces(h.Series[i].Interfaces, offset)
+	}
+	return h
+}
+
+func moveInterfaces(list []record.InterfaceCounters, offset int64) []record.InterfaceCounters {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].AtNs -= offset
+	}
+	return list
+}

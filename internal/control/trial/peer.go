@@ -1,0 +1,97 @@
+package trial
+
+import (
+	"linerate/internal/model/message"
+	"linerate/internal/model/record"
+)
+
+// Peer is the program that accepted a trial's flows where that is no agent, such as an
+// iperf3 server. It counts over a time of its own, and nothing is read there; flows are
+// counted at this end, and what is sent by the acknowledgements that arrived in the
+// window. For datagrams there are none, so that the peer's count is all there is.
+type Peer struct {
+	Mode              string             // what its ends of the flows are said to move bytes by
+	Counts            []record.PeerCount // of the flows, in their order
+	CongestionControl string             // the peer's
+}
+
+// enter fills in the figures of the i-th flow, whose opener alone was read.
+func (p *Peer) enter(rec *record.Flow, i int, f *Flow, e ends, reply message.WindowReply) {
+	var count record.PeerCount
+	if i < len(p.Counts) {
+		count = p.Counts[i]
+	}
+	if !f.OpenerSends {
+		rec.Alive, rec.Error = e.r1.Alive, e.r1.Error
+		if rec.ReceiveMode != "" {
+			rec.SendMode = p.Mode
+		}
+		rec.CountedAt, rec.CongestionControl = record.CountedReceived, p.CongestionControl
+		rec.Datagrams = datagramsHere(e.r0.Datagrams, e.r1.Datagrams, e.r2.Datagrams)
+		return
+	}
+	rec.Alive, rec.Error = e.s1.Alive, e.s1.Error
+	if rec.SendMode != "" {
+		rec.ReceiveMode = p.Mode
+	}
+	rec.Bins = acknowledged(reply, f.ID)
+	span := e.s1.AtNs - e.s0.AtNs
+	if e.s0.Info != nil && e.s1.Info != nil {
+		rec.CountedAt, rec.ReceivedBytes = record.CountedAcknowledged, rec.AckedBytes
+		if span > 0 {
+			rec.GoodputBps = float64(rec.AckedBytes) * 8e9 / float64(span)
+		}
+		return
+	}
+	rec.CountedAt, rec.ReceivedBytes, rec.GoodputBps = record.CountedByPeer, count.Bytes, count.GoodputBps
+	if count.Seconds == 0 && span > 0 {
+		rec.GoodputBps = float64(count.Bytes) * 8e9 / float64(span) // iperf3 before 3.2 does not report its time, which is about this
+	}
+	if d := datagramsHere(e.s0.Datagrams, e.s1.Datagrams, nil); d != nil && count.Datagrams != nil {
+		d.Received, d.Lost, d.JitterUs = count.Datagrams.Received, count.Datagrams.Lost, count.Datagrams.JitterUs
+		rec.Datagrams = d
+	}
+}
+
+// datagramsHere is what this host's end counted in the window. As a receiver it knows by
+// the sequence numbers how many were sent.
+func datagramsHere(begin, end, final *record.Datagrams) *record.Datagrams {
+	if begin == nil || end == nil {
+		return nil
+	}
+	d := *end
+	d.Sent -= begin.Sent
+	d.Received -= begin.Received
+	d.Lost -= begin.Lost
+	d.Reordered -= begin.Reordered
+	d.Duplicates -= begin.Duplicates
+	d.Stale -= begin.Stale
+	d.LostInBuffer -= begin.LostInBuffer
+	if final != nil {
+		d.Delay = final.Delay
+	}
+	if d.Sent == 0 {
+		d.Sent = d.Received + d.Lost
+	}
+	return &d
+}
+
+// acknowledged are a flow's acknowledged bytes between the samples.
+func acknowledged(reply message.WindowReply, id string) []int64 {
+	var last int64
+	for _, e := range reply.BeginFlows {
+		if e.ID == id && e.Info != nil {
+			last = int64(e.Info.BytesAcked)
+		}
+	}
+	var list []int64
+	for _, sample := range reply.Reading.Series {
+		for _, f := range sample.Flows {
+			if f.ID == id && f.AckedBytes > 0 {
+				list = append(list, f.AckedBytes-last)
+				last = f.AckedBytes
+			}
+		}
+	}
+	return list
+}
