@@ -27,6 +27,7 @@ func (t *terminal) measuredWithPeer(m *record.Measure) {
 		t.labelled("CPU", text)
 	}
 	t.measureTrust(m)
+	t.measuredFindings(m)
 	for i, text := range m.Unknown {
 		label := ""
 		if i == 0 {

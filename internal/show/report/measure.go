@@ -88,6 +88,7 @@ func (t *terminal) measured(m *record.Measure) {
 		}
 	}
 	t.measureTrust(m)
+	t.measuredFindings(m)
 }
 
 func measureTitle(m *record.Measure) string {

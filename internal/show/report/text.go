@@ -305,23 +305,41 @@ func (t *terminal) findings(v *view) {
 			label = "Findings"
 			t.blank()
 		}
-		t.labelled(label, f.ID+" ("+f.Confidence+", "+f.Host+"): "+f.Summary)
+		var evidence, fix []string
 		if v.concernsBaseline(f) || f.Confidence != record.Possible && !explained[f.ID] {
 			explained[f.ID] = true
-			for _, e := range some(f.Evidence, mostEvidence) {
-				t.paragraph("", "            · ", "              ", e)
-			}
-			for n, fix := range some(f.Fix, mostFix) {
-				head := "                 "
-				if n == 0 {
-					head = "            fix: "
-				}
-				t.command(head, "                 ", fix)
-			}
+			evidence, fix = some(f.Evidence, mostEvidence), some(f.Fix, mostFix)
 		}
+		t.finding(label, f, evidence, fix)
 		if where := v.treatmentsOf(f); where != "" {
 			t.paragraph(dim, "            in: ", "                ", where)
 		}
+	}
+}
+
+// finding writes one, with as much of its evidence and fix.
+func (t *terminal) finding(label string, f record.Finding, evidence, fix []string) {
+	t.labelled(label, f.ID+" ("+f.Confidence+", "+f.Host+"): "+f.Summary)
+	for _, e := range evidence {
+		t.paragraph("", "            · ", "              ", e)
+	}
+	for n, line := range fix {
+		head := "                 "
+		if n == 0 {
+			head = "            fix: "
+		}
+		t.command(head, "                 ", line)
+	}
+}
+
+// measuredFindings writes the causes that a measurement shows.
+func (t *terminal) measuredFindings(m *record.Measure) {
+	for i, f := range m.Findings {
+		label := ""
+		if i == 0 {
+			label = "Findings"
+		}
+		t.finding(label, f, f.Evidence, f.Fix)
 	}
 }
 
