@@ -8,19 +8,24 @@ import (
 
 // Tier is how the links of one tier came out, each direction of a link by itself.
 type Tier struct {
-	Name             string
-	Links            int
-	Idle             float64 // how many carry nothing
-	Full             float64 // how many are at their rate
-	Busiest, Average float64 // shares of the rate
+	Name    string  `json:"tier"`
+	Links   int     `json:"links"`
+	Idle    float64 `json:"idle"`        // how many carry nothing
+	Full    float64 `json:"full"`        // how many are at their rate
+	Busiest float64 `json:"busiest_use"` // shares of the rate
+	Average float64 `json:"average_use"`
 }
 
 // Rates are what flows got.
 type Rates struct {
-	CarriedBps float64 // all together
+	CarriedBps float64 `json:"-"` // all together
 	// The least, what 1 %, half and 99 % have at most, and the most.
-	LeastBps, P1Bps, P50Bps, P99Bps, MostBps float64
-	Fairness                                 float64 // Jain's index (1984): 1 when all have the same
+	LeastBps float64 `json:"least"`
+	P1Bps    float64 `json:"p1"`
+	P50Bps   float64 `json:"p50"`
+	P99Bps   float64 `json:"p99"`
+	MostBps  float64 `json:"most"`
+	Fairness float64 `json:"fairness"` // Jain's index (1984): 1 when all have the same
 }
 
 // FabricOutcome is one simulated replicate, or the mean of several.

@@ -17,7 +17,7 @@ import (
 func likeLimits(t *testing.T, g ecmp.Group) {
 	t.Helper()
 	_, out, errs := ecmpRun(fmt.Sprintf("--links %d --flows %d --rate 100mbit --json", g.Links, g.Flows))
-	var l ecmpLimit
+	var l ecmp.Forecast
 	if err := json.Unmarshal([]byte(out), &l); err != nil {
 		t.Fatalf("%s: %v, %s", g.Treatment, err, errs)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
+	"linerate/internal/show/report"
 
 	"linerate/internal/science/ecmp"
 )
@@ -64,11 +63,18 @@ Rates are those of links; limits goodput says what of them is payload.`,
 			if err != nil {
 				return usageError(err)
 			}
-			var answer ecmpAnswer
+			var answer any
+			var show func(io.Writer) error
 			found := make(chan struct{})
 			go func() {
 				defer close(found)
-				answer = q.answer()
+				if q.Fabric.Hosts > 0 {
+					forecast := q.Simulate()
+					answer, show = forecast, func(w io.Writer) error { return report.FabricForecast(w, forecast) }
+					return
+				}
+				forecast := q.Forecast()
+				answer, show = forecast, func(w io.Writer) error { return report.ECMPForecast(w, forecast) }
 			}()
 			select {
 			case <-found:
@@ -78,7 +84,7 @@ Rates are those of links; limits goodput says what of them is payload.`,
 			if f.asJSON {
 				return json.NewEncoder(s.out).Encode(answer)
 			}
-			return answer.print(s.out)
+			return show(s.out)
 		},
 	}
 	f.define(cmd.Flags())
@@ -108,55 +114,36 @@ func (f *ecmpFlags) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.limits.ecmp/v1)")
 }
 
-// ecmpAnswer can be printed as text, and encoded.
-type ecmpAnswer interface{ print(io.Writer) error }
-
-// question is what the flags ask.
-type question struct {
-	tiers      ecmp.Tiers
-	kinds      []ecmp.Kind // single flows
-	flows      int
-	policy     int
-	fields     uint32
-	pairs      int
-	distinct   int // what is placed
-	sizes      *ecmp.Sizes
-	target     float64
-	replicates int
-	seed       uint64
-	fabric     ecmp.Fabric
-}
-
 const (
 	mostECMPLinks      = 4096
 	mostECMPReplicates = 1_000_000
 )
 
 // question reads the flags, and tells all mistakes at once.
-func (f *ecmpFlags) question() (question, error) {
+func (f *ecmpFlags) question() (ecmp.Question, error) {
 	var wrong []error
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
-	q := question{target: float64(f.target), seed: f.seed, replicates: f.replicates, pairs: f.pairs}
+	q := ecmp.Question{Target: float64(f.target), Seed: f.seed, Replicates: f.replicates, Pairs: f.pairs}
 	var err error
 	if f.links < 1 || f.links > mostECMPLinks {
 		say("--links %d: expected 1 to %d", f.links, mostECMPLinks)
 		f.links = 1
 	}
-	if q.tiers.First, err = f.firstTier(); err != nil {
+	if q.Tiers.First, err = f.firstTier(); err != nil {
 		wrong = append(wrong, err)
 	}
-	if q.kinds, q.flows, err = parseFlows(f.flows); err != nil {
-		wrong = append(wrong, err)
+	if q.Kinds, q.Flows, err = ecmp.ParseKinds(f.flows); err != nil {
+		say("--flows: %w", err)
 	}
-	if q.policy, err = parsePolicy(f.policy); err != nil {
-		wrong = append(wrong, err)
+	if q.Policy, err = ecmp.ParsePolicy(f.policy); err != nil {
+		say("--policy %w", err)
 	}
 	fields, err := strconv.ParseUint(f.fields, 0, 12)
 	if err != nil {
 		say("--fields %q: expected a number such as 0x37, the fields of fib_multipath_hash_fields", f.fields)
 	}
-	q.fields = uint32(fields)
-	if f.flags.Changed("fields") && q.policy != 3 {
+	q.Fields = uint32(fields)
+	if f.flags.Changed("fields") && q.Policy != 3 {
 		say("--fields is for --policy custom")
 	}
 	if f.flags.Changed("pairs") && f.pairs < 1 {
@@ -177,13 +164,13 @@ func (f *ecmpFlags) question() (question, error) {
 		say("--replicates %d: expected 0 to %d", f.replicates, mostECMPReplicates)
 	}
 	if f.tiers == 2 {
-		q.tiers.Second, err = f.secondTier()
+		q.Tiers.Second, err = f.secondTier()
 		wrong = append(wrong, err)
 	}
-	if q.sizes, err = parseSizes(f.sizes); err != nil {
-		wrong = append(wrong, err)
+	if q.Sizes, err = ecmp.ParseSizes(f.sizes); err != nil {
+		say("--sizes %w", err)
 	}
-	if q.sizes != nil && slices.ContainsFunc(q.kinds, func(k ecmp.Kind) bool { return k.Bps > 0 }) {
+	if q.Sizes != nil && slices.ContainsFunc(q.Kinds, func(k ecmp.Kind) bool { return k.Bps > 0 }) {
 		say("--sizes is for flows that take what they get: --flows without rates")
 	}
 	wrong = append(wrong, f.clos(&q))
@@ -191,9 +178,8 @@ func (f *ecmpFlags) question() (question, error) {
 		return q, err
 	}
 	if f.hosts == 0 {
-		q.pairs = max(1, q.pairs)
+		q.Pairs = max(1, q.Pairs)
 	}
-	q.distinct = ecmp.Distinct(q.policy, q.fields, q.flows, q.pairs)
 	return q, nil
 }
 
@@ -245,7 +231,7 @@ func (f *ecmpFlags) secondTier() (ecmp.Links, error) {
 }
 
 // clos takes the flags of a simulated network.
-func (f *ecmpFlags) clos(q *question) error {
+func (f *ecmpFlags) clos(q *ecmp.Question) error {
 	if !f.flags.Changed("hosts") {
 		for _, flag := range []string{"hosts-per-leaf", "host-rate"} {
 			if f.flags.Changed(flag) {
@@ -254,87 +240,21 @@ func (f *ecmpFlags) clos(q *question) error {
 		}
 		return nil
 	}
-	if q.sizes != nil || f.flags.Changed("target") {
+	if q.Sizes != nil || f.flags.Changed("target") {
 		return fmt.Errorf("--sizes and --target are for one sender: without --hosts")
 	}
-	q.fabric = ecmp.Fabric{Hosts: f.hosts, HostsPerLeaf: f.perLeaf, HostBps: float64(f.hostRate), Up: q.tiers.First}
+	q.Fabric = ecmp.Fabric{Hosts: f.hosts, HostsPerLeaf: f.perLeaf, HostBps: float64(f.hostRate), Up: q.Tiers.First}
 	if !f.flags.Changed("hosts-per-leaf") {
-		q.fabric.HostsPerLeaf = f.links
+		q.Fabric.HostsPerLeaf = f.links
 	}
 	if !f.flags.Changed("host-rate") {
-		q.fabric.HostBps = max(1, q.tiers.First[0].RateBps)
+		q.Fabric.HostBps = max(1, q.Tiers.First[0].RateBps)
 	}
 	if f.tiers == 2 {
-		q.fabric.Core, q.fabric.LeavesPerPod = q.tiers.Second, len(q.tiers.Second)
+		q.Fabric.Core, q.Fabric.LeavesPerPod = q.Tiers.Second, len(q.Tiers.Second)
 	}
-	if q.flows == 0 || q.tiers.First.Check() != nil {
+	if q.Flows == 0 || q.Tiers.First.Check() != nil {
 		return nil // told already
 	}
-	return q.fabric.Check(ecmp.FabricLoad{Kinds: q.kinds, Pairs: f.pairs})
-}
-
-// parseFlows reads "900x20mbit,4".
-func parseFlows(parts []string) ([]ecmp.Kind, int, error) {
-	const expected = "expected a number of flows, such as 3, or of flows with what they ask for, such as 900x20mbit,4"
-	if len(parts) == 0 {
-		return nil, 0, fmt.Errorf("--flows: %s", expected)
-	}
-	var kinds []ecmp.Kind
-	total := 0
-	for _, part := range parts {
-		number, rate, limited := strings.Cut(strings.TrimSpace(part), "x")
-		n, err := strconv.Atoi(number)
-		if err != nil || n < 1 || n > ecmp.MostFlows {
-			return nil, 0, fmt.Errorf("--flows %q: %s; at most %d", part, expected, ecmp.MostFlows)
-		}
-		kind := ecmp.Kind{Count: n}
-		if limited {
-			bps, err := unit.ParseBitRate(rate)
-			if err == nil && bps <= 0 {
-				err = fmt.Errorf("%s: expected more than 0", rate)
-			}
-			if err != nil {
-				return nil, 0, fmt.Errorf("--flows %q: %w", part, err)
-			}
-			kind.Bps = float64(bps)
-		}
-		kinds = append(kinds, kind)
-		total += n
-	}
-	if total > ecmp.MostFlows {
-		return nil, 0, fmt.Errorf("--flows: %d together: expected at most %d", total, ecmp.MostFlows)
-	}
-	return kinds, total, nil
-}
-
-// policies are the values of fib_multipath_hash_policy with their names here.
-var policies = []string{"l3", "l4", "inner", "custom"}
-
-func parsePolicy(text string) (int, error) {
-	if n, err := strconv.Atoi(text); err == nil && n >= 0 && n < len(policies) {
-		return n, nil
-	}
-	if n := slices.Index(policies, strings.ToLower(text)); n >= 0 {
-		return n, nil
-	}
-	return 0, fmt.Errorf("--policy %q: expected 0 to 3, or %s%s", text, strings.Join(policies, ", "), source.DidYouMean(text, policies))
-}
-
-// parseSizes reads "pareto:1.2"; nil is that all are equal.
-func parseSizes(text string) (*ecmp.Sizes, error) {
-	if text == "" || text == "equal" {
-		return nil, nil
-	}
-	law, shape, given := strings.Cut(text, ":")
-	sizes := &ecmp.Sizes{Law: law}
-	if given {
-		var err error
-		if sizes.Shape, err = strconv.ParseFloat(shape, 64); err != nil || math.IsNaN(sizes.Shape) {
-			return nil, fmt.Errorf("--sizes %q: %q is not a number", text, shape)
-		}
-	}
-	if err := sizes.Check(); err != nil {
-		return nil, fmt.Errorf("--sizes %q: %w", text, err)
-	}
-	return sizes, nil
+	return q.Fabric.Check(ecmp.FabricLoad{Kinds: q.Kinds, Pairs: f.pairs})
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"linerate/internal/science/ecmp"
 )
 
 func ecmpRun(args string) (status int, out, errs string) {
@@ -33,7 +35,7 @@ func TestLimitsECMP(t *testing.T) {
 		{"--links 2 --flows 3 --tiers 2 --second-rate 500mbit", 2 * (0.375*0.5e9 + 0.375*0.75e9 + 0.125*0.875e9), 0.25, 0, 6, true},
 	} {
 		status, out, errs := ecmpRun(test.args + " --json")
-		var l ecmpLimit
+		var l ecmp.Forecast
 		if err := json.Unmarshal([]byte(out), &l); err != nil || status != ExitOK || errs != "" || l.Schema != "linerate.limits.ecmp/v1" {
 			t.Errorf("%s: status %d, %v, %s", test.args, status, err, errs)
 			continue
@@ -82,9 +84,9 @@ func TestLimitsECMPSeed(t *testing.T) {
 	if first != again || first == other {
 		t.Errorf("%s\n%s\n%s", first, again, other)
 	}
-	var l closLimit
+	var l ecmp.FabricForecast
 	if err := json.Unmarshal([]byte(first), &l); err != nil || l.Leaves != 16 || l.Cores != 16 || l.Replicates != 100 || l.OneSeed == nil ||
-		l.ExpectedBps <= l.OneSeed.Flow.Most || l.ExpectedBps > l.LimitBps*1.01 || l.OneSeed.Flow.P50 >= l.Flow.P50 || len(l.PerTier) != 3 {
+		l.ExpectedBps <= l.OneSeed.Flow.MostBps || l.ExpectedBps > l.LimitBps*1.01 || l.OneSeed.Flow.P50Bps >= l.Flow.P50Bps || len(l.PerTier) != 3 {
 		t.Errorf("%v, %s", err, first)
 	}
 }
@@ -92,8 +94,8 @@ func TestLimitsECMPSeed(t *testing.T) {
 func TestLimitsECMPRefuses(t *testing.T) {
 	for args, want := range map[string]string{
 		"":                                       "--flows: expected a number of flows",
-		"--flows 0":                              `--flows "0": expected a number`,
-		"--flows 3x":                             `--flows "3x": "" is not a bit rate`,
+		"--flows 0":                              `--flows: "0": expected a number`,
+		"--flows 3x":                             `--flows: "3x": "" is not a bit rate`,
 		"--flows 3x0bit":                         "is not a bit rate",
 		"--flows 9999999,9999999":                "19999998 together: expected at most 10000000",
 		"--flows 3 --links 0":                    "--links 0: expected 1 to 4096",

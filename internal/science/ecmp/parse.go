@@ -1,0 +1,80 @@
+package ecmp
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/model/source"
+	"linerate/internal/model/unit"
+)
+
+// ParseKinds reads "900x20mbit" and "4": so many flows that ask for a rate, and flows
+// that take what they get. It returns how many they are together, too.
+func ParseKinds(parts []string) ([]Kind, int, error) {
+	const expected = "expected a number of flows, such as 3, or of flows with what they ask for, such as 900x20mbit,4"
+	if len(parts) == 0 {
+		return nil, 0, fmt.Errorf("%s", expected)
+	}
+	var kinds []Kind
+	total := 0
+	for _, part := range parts {
+		number, rate, limited := strings.Cut(strings.TrimSpace(part), "x")
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 || n > MostFlows {
+			return nil, 0, fmt.Errorf("%q: %s; at most %d", part, expected, MostFlows)
+		}
+		kind := Kind{Count: n}
+		if limited {
+			bps, err := unit.ParseBitRate(rate)
+			if err == nil && bps <= 0 {
+				err = fmt.Errorf("%s: expected more than 0", rate)
+			}
+			if err != nil {
+				return nil, 0, fmt.Errorf("%q: %w", part, err)
+			}
+			kind.Bps = float64(bps)
+		}
+		kinds = append(kinds, kind)
+		total += n
+	}
+	if total > MostFlows {
+		return nil, 0, fmt.Errorf("%d together: expected at most %d", total, MostFlows)
+	}
+	return kinds, total, nil
+}
+
+// policies are the names of the values of fib_multipath_hash_policy.
+var policies = []string{"l3", "l4", "inner", "custom"}
+
+// ParsePolicy reads fib_multipath_hash_policy, by number or name.
+func ParsePolicy(text string) (int, error) {
+	if n, err := strconv.Atoi(text); err == nil && n >= 0 && n < len(policies) {
+		return n, nil
+	}
+	if n := slices.Index(policies, strings.ToLower(text)); n >= 0 {
+		return n, nil
+	}
+	return 0, fmt.Errorf("%q: expected 0 to 3, or %s%s", text, strings.Join(policies, ", "), source.DidYouMean(text, policies))
+}
+
+// ParseSizes reads "pareto:1.2"; nil is that all are equal.
+func ParseSizes(text string) (*Sizes, error) {
+	if text == "" || text == "equal" {
+		return nil, nil
+	}
+	law, shape, given := strings.Cut(text, ":")
+	sizes := &Sizes{Law: law}
+	if given {
+		var err error
+		if sizes.Shape, err = strconv.ParseFloat(shape, 64); err != nil || math.IsNaN(sizes.Shape) {
+			return nil, fmt.Errorf("%q: %q is not a number", text, shape)
+		}
+	}
+	if err := sizes.Check(); err != nil {
+		return nil, fmt.Errorf("%q: %w", text, err)
+	}
+	return sizes, nil
+}

@@ -1,0 +1,274 @@
+package ecmp
+
+import (
+	"math"
+	"slices"
+)
+
+// Question is what is asked of flows that are hashed over equal-cost links.
+type Question struct {
+	Tiers Tiers
+	Kinds []Kind // of single flows
+	Flows int    // all together
+	// Policy is fib_multipath_hash_policy, 0 to 3, and Fields, of policy 3,
+	// fib_multipath_hash_fields.
+	Policy int
+	Fields uint32
+	// Pairs of addresses that the flows are between; 0, with a Fabric: each has its own.
+	Pairs  int
+	Sizes  *Sizes // nil: all transfers are equal
+	Target float64
+	// Replicates are the draws where no formula exists; 0: as many as are quick.
+	Replicates int
+	Seed       uint64
+	Fabric     Fabric // without hosts: one sender
+}
+
+// distinct is how many hashes the flows have: what is placed.
+func (q Question) distinct() int { return Distinct(q.Policy, q.Fields, q.Flows, q.Pairs) }
+
+// Forecast is the answer to a Question without a Fabric, linerate.limits.ecmp/v1.
+type Forecast struct {
+	Asked
+	Figures
+	// OneSeed is how it comes out when both tiers hash with one seed.
+	OneSeed *Figures `json:"one_seed,omitempty"`
+	// How many flows it takes (pairs of addresses, where ports don't count) until
+	// that share of all links' rates is carried on average, and until no link is
+	// idle as often; 0: more than anybody has, or not known.
+	Target      float64        `json:"target"`
+	NeededCarry int            `json:"needed_to_carry,omitempty"`
+	NeededAll   int            `json:"needed_to_use_all,omitempty"`
+	PerLink     []LinkForecast `json:"per_link"`
+	// WithPorts is the mean that a hash of ports (policy 1) would give, where the
+	// policy asked about has less to place.
+	WithPorts float64 `json:"expected_with_ports_bps,omitempty"`
+}
+
+// Asked is the Question, as it was understood.
+type Asked struct {
+	Schema   string      `json:"schema"`
+	Flows    int         `json:"flows"`
+	Kinds    []AskedKind `json:"flow_kinds"`
+	Links    int         `json:"links"`
+	Second   int         `json:"second_links,omitempty"`
+	Tiers    int         `json:"tiers"`
+	Policy   int         `json:"hash_policy"`
+	Fields   uint32      `json:"hash_fields,omitempty"`
+	Pairs    int         `json:"pairs,omitempty"`
+	Distinct int         `json:"distinct_hashes,omitempty"`
+	Sizes    string      `json:"sizes,omitempty"`
+	Shape    float64     `json:"sizes_shape,omitempty"`
+	Seed     uint64      `json:"seed"`
+}
+
+// AskedKind are flows that ask for the same rate; 0: they take what they get.
+type AskedKind struct {
+	Flows     int     `json:"flows"`
+	DemandBps float64 `json:"demand_bps,omitempty"`
+}
+
+// Figures are one outcome. Those not named in drawn are exact.
+type Figures struct {
+	LimitBps    float64         `json:"limit_bps"`
+	ExpectedBps float64         `json:"expected_bps"`
+	Share       float64         `json:"expected_share"`
+	SDBps       float64         `json:"sd_bps"`
+	Quantiles   []CarriedChance `json:"carried_quantiles"`
+	Values      []CarriedChance `json:"carried_distribution,omitempty"`
+	SomeIdle    float64         `json:"some_idle_chance"`
+	Used        float64         `json:"expected_used_links"`
+	UsedSecond  float64         `json:"expected_used_second_links,omitempty"`
+	Reachable   int             `json:"reachable_second_links,omitempty"`
+	AllSecond   int             `json:"all_second_links,omitempty"`
+	Busiest     float64         `json:"busiest_link_share"`
+	TogetherBps float64         `json:"together_bps,omitempty"`
+	Drawn       []string        `json:"drawn,omitempty"`
+	Replicates  int             `json:"replicates,omitempty"`
+}
+
+// CarriedChance: with that chance so much is carried (a distribution), or at most
+// so much (quantiles).
+type CarriedChance struct {
+	Bps    float64 `json:"carried_bps"`
+	Chance float64 `json:"chance"`
+}
+
+// LinkForecast is one link of the first tier.
+type LinkForecast struct {
+	RateBps     float64 `json:"rate_bps"`
+	Weight      float64 `json:"weight"`
+	Chance      float64 `json:"share"` // of flows, on average
+	Idle        float64 `json:"idle_chance"`
+	ExpectedBps float64 `json:"expected_bps,omitempty"`
+}
+
+// ForecastSchema is the schema name and version of both forecasts.
+const ForecastSchema = "linerate.limits.ecmp/v1"
+
+func (q Question) asked() Asked {
+	a := Asked{
+		Schema: ForecastSchema, Flows: q.Flows, Links: len(q.Tiers.First), Second: len(q.Tiers.Second),
+		Tiers: 1, Policy: q.Policy, Pairs: q.Pairs, Distinct: q.distinct(), Seed: q.Seed,
+	}
+	if a.Second > 0 {
+		a.Tiers = 2
+	}
+	if q.Policy == 3 {
+		a.Fields = q.Fields
+	}
+	if q.Sizes != nil {
+		a.Sizes, a.Shape = q.Sizes.Law, q.Sizes.Shape
+	}
+	for _, kind := range q.Kinds {
+		a.Kinds = append(a.Kinds, AskedKind{kind.Count, kind.Bps})
+	}
+	return a
+}
+
+// bundles are what is placed.
+func (q Question) bundles() []Kind {
+	if q.distinct() == q.Flows {
+		return q.Kinds
+	}
+	return Bundle(q.Kinds, q.distinct())
+}
+
+func (q Question) Forecast() Forecast {
+	kinds := q.bundles()
+	l := Forecast{Asked: q.asked(), Target: q.Target}
+	l.Figures = q.figures(q.Tiers, kinds)
+	if l.Tiers == 2 {
+		one := q.Tiers
+		one.SameSeed = true
+		figures := q.figures(one, kinds)
+		l.OneSeed = &figures
+	}
+	if q.distinct() < q.Flows {
+		l.WithPorts, _ = q.Tiers.ExpectedBps(q.Kinds)
+	}
+	links := q.Tiers.First
+	if len(kinds) == 1 && l.Tiers == 1 {
+		l.NeededCarry, _ = links.FlowsNeeded(q.Target, kinds[0].Bps)
+	}
+	l.NeededAll, _ = links.FlowsToUseAll(q.Target)
+	for i, chance := range links.Chances() {
+		link := LinkForecast{RateBps: links[i].RateBps, Weight: links[i].Weight, Chance: chance,
+			Idle: math.Pow(1-chance, float64(q.distinct()))}
+		if l.Tiers == 1 {
+			link.ExpectedBps, _ = Expected(link.RateBps, chance, kinds)
+		}
+		l.PerLink = append(l.PerLink, link)
+	}
+	return l
+}
+
+// mostValues is how many values of a distribution are listed one by one.
+const mostValues = 64
+
+func (q Question) figures(t Tiers, kinds []Kind) Figures {
+	o := t.Outcome(kinds, q.Sizes, q.Replicates, q.Seed)
+	f := Figures{
+		LimitBps: o.LimitBps, ExpectedBps: o.MeanBps, Share: o.MeanBps / o.LimitBps, SDBps: o.SDBps,
+		SomeIdle: o.SomeUnused, Used: o.UsedFirst, UsedSecond: o.UsedSecond, Busiest: o.BusiestShare,
+		TogetherBps: o.TogetherBps, Replicates: o.Replicates,
+	}
+	if len(t.Second) > 0 {
+		f.Reachable, f.AllSecond = t.Reachable(), len(t.First)*len(t.Second)
+	}
+	for _, chance := range []float64{0.05, 0.25, 0.5, 0.75, 0.95} {
+		f.Quantiles = append(f.Quantiles, CarriedChance{o.Carried.Quantile(chance), chance})
+	}
+	if len(o.Carried) <= mostValues {
+		for _, p := range o.Carried {
+			f.Values = append(f.Values, CarriedChance{p.Value, p.Chance})
+		}
+	}
+	for _, drawn := range []struct {
+		exact bool
+		names []string
+	}{
+		{o.MeanExact, []string{"expected_bps", "expected_share"}},
+		{o.CarriedExact, []string{"sd_bps", "carried_quantiles", "carried_distribution"}},
+		{o.UnusedExact, []string{"some_idle_chance"}},
+		{o.BusiestExact, []string{"busiest_link_share"}},
+		{o.TogetherExact || o.TogetherBps == 0, []string{"together_bps"}},
+	} {
+		if !drawn.exact {
+			f.Drawn = append(f.Drawn, drawn.names...)
+		}
+	}
+	return f
+}
+
+// FabricForecast is the answer to a Question with a Fabric, in the same schema.
+type FabricForecast struct {
+	Asked
+	Hosts        int     `json:"hosts"`
+	HostsPerLeaf int     `json:"hosts_per_leaf"`
+	HostBps      float64 `json:"host_rate_bps"`
+	Leaves       int     `json:"leaves"`
+	Pods         int     `json:"pods"`
+	Spines       int     `json:"spines"`
+	Cores        int     `json:"cores,omitempty"`
+	Replicates   int     `json:"replicates"`
+	FabricFigures
+	OneSeed *FabricFigures `json:"one_seed,omitempty"`
+}
+
+// FabricFigures are means over replicates; the scatter is that of one replicate.
+type FabricFigures struct {
+	ExpectedBps float64 `json:"expected_bps"`
+	SDBps       float64 `json:"sd_bps"`
+	LimitBps    float64 `json:"limit_bps"` // the same flows, spread evenly
+	Share       float64 `json:"expected_share"`
+	Flow        Rates   `json:"flow_bps"`
+	EvenFlow    Rates   `json:"even_flow_bps"`
+	PerTier     []Tier  `json:"per_tier"`
+}
+
+// quickFlows is how many flows are simulated when nobody says how often.
+const quickFlows = 1_000_000
+
+func (q Question) Simulate() FabricForecast {
+	f := q.Fabric
+	l := FabricForecast{
+		Asked: q.asked(), Hosts: f.Hosts, HostsPerLeaf: f.HostsPerLeaf, HostBps: f.HostBps,
+		Leaves: f.Leaves(), Pods: f.Pods(), Spines: f.Spines(), Cores: f.Cores(), Replicates: q.Replicates,
+	}
+	l.Distinct = 0 // the pairs that chance picks decide it
+	if l.Replicates == 0 {
+		l.Replicates = min(max(1, quickFlows/q.Flows), 100)
+	}
+	load := FabricLoad{Kinds: q.Kinds, Pairs: q.Pairs, Key: PerPair}
+	switch {
+	case Distinct(q.Policy, q.Fields, 2, 1) == 2:
+		load.Key = PerFlow
+	case Distinct(q.Policy, q.Fields, 2, 2) == 1:
+		load.Key = One
+	}
+	l.FabricFigures = q.replicate(load, l.Replicates)
+	if len(f.Core) > 0 {
+		load.SameSeed = true
+		one := q.replicate(load, l.Replicates)
+		l.OneSeed = &one
+	}
+	return l
+}
+
+func (q Question) replicate(load FabricLoad, replicates int) FabricFigures {
+	s := Simulation{Fabric: q.Fabric, Load: load}
+	o, sd := s.Replicate(q.Seed, replicates)
+	c := FabricFigures{
+		ExpectedBps: o.Hashed.CarriedBps, SDBps: sd, LimitBps: o.Even.CarriedBps,
+		Share: o.Hashed.CarriedBps / o.Even.CarriedBps, Flow: o.Hashed, EvenFlow: o.Even, PerTier: o.Tiers,
+	}
+	return c
+}
+
+// Alike reports whether all links have one rate and weight.
+func (l Forecast) Alike() bool {
+	return !slices.ContainsFunc(l.PerLink, func(k LinkForecast) bool {
+		return k.RateBps != l.PerLink[0].RateBps || k.Weight != l.PerLink[0].Weight
+	})
+}
