@@ -88,7 +88,43 @@ func (d Design) ladder() []level {
 // workload, its design, with the list as what is varied. File is what the base is
 // called in messages.
 func (d Design) Study(file string, base []byte) ([]byte, error) {
-	kept, err := d.keep(file, base)
+	text, err := d.Unvaried(file, base)
+	if err != nil {
+		return nil, err
+	}
+	b := bytes.NewBuffer(text)
+	fmt.Fprintf(b, "factors:\n  %s:\n", Factor)
+	if d.Ablate && d.Search == nil && len(d.Lines) > 1 {
+		fmt.Fprintf(b, "    ablate: %s\n", quoted(TheList))
+	}
+	fmt.Fprint(b, "    levels:\n")
+	for _, l := range d.levels() {
+		fmt.Fprintf(b, "      %s:\n", quoted(l.name))
+		if l.about != "" {
+			fmt.Fprintf(b, "        about: %s\n", quoted(l.about))
+		}
+		if len(l.lines) == 0 {
+			fmt.Fprint(b, "        settings: []\n")
+			continue
+		}
+		fmt.Fprint(b, "        settings:\n")
+		for _, host := range d.Hosts {
+			fmt.Fprintf(b, "          - host: %s\n            sysctl:\n", quoted(host))
+			for _, line := range l.lines {
+				fmt.Fprintf(b, "              %s: %s\n", quoted(line.Key), quoted(line.Value))
+			}
+		}
+	}
+	return b.Bytes(), nil
+}
+
+// Unvaried is that study without the list: nothing is varied in it.
+func (d Design) Unvaried(file string, base []byte) ([]byte, error) {
+	drop := []string{"study", "question"}
+	if len(d.Responses) > 0 {
+		drop = append(drop, "response")
+	}
+	kept, err := without(file, base, false, drop)
 	if err != nil {
 		return nil, err
 	}
@@ -100,40 +136,22 @@ func (d Design) Study(file string, base []byte) ([]byte, error) {
 	if len(d.Responses) > 0 {
 		fmt.Fprintf(&b, "response: [%s]\n", strings.Join(d.Responses, ", "))
 	}
-	fmt.Fprintf(&b, "factors:\n  %s:\n", Factor)
-	if d.Ablate && d.Search == nil && len(d.Lines) > 1 {
-		fmt.Fprintf(&b, "    ablate: %s\n", quoted(TheList))
-	}
-	fmt.Fprint(&b, "    levels:\n")
-	for _, l := range d.levels() {
-		fmt.Fprintf(&b, "      %s:\n", quoted(l.name))
-		if l.about != "" {
-			fmt.Fprintf(&b, "        about: %s\n", quoted(l.about))
-		}
-		if len(l.lines) == 0 {
-			fmt.Fprint(&b, "        settings: []\n")
-			continue
-		}
-		fmt.Fprint(&b, "        settings:\n")
-		for _, host := range d.Hosts {
-			fmt.Fprintf(&b, "          - host: %s\n            sysctl:\n", quoted(host))
-			for _, line := range l.lines {
-				fmt.Fprintf(&b, "              %s: %s\n", quoted(line.Key), quoted(line.Value))
-			}
-		}
-	}
 	return b.Bytes(), nil
 }
 
-// keep is what of the base goes into the study: everything but its name, its
-// question and what it says about factors, of which it must have none.
-func (d Design) keep(file string, base []byte) (string, error) {
+// WithoutFactors is a study's text without what it varies: the base of one that a
+// Design made.
+func WithoutFactors(file string, text []byte) ([]byte, error) { return without(file, text, true, nil) }
+
+// without is a study's text without some of its keys, and without its factors, of
+// which it must have none unless they are dropped.
+func without(file string, base []byte, factors bool, drop []string) ([]byte, error) {
 	doc, problems := source.Parse(file, base)
 	if err := problems.Err(); doc == nil || err != nil {
-		return "", cmp.Or(err, fmt.Errorf("%s is no study", file))
+		return nil, cmp.Or(err, fmt.Errorf("%s is no study", file))
 	}
 	lines := strings.SplitAfter(strings.TrimPrefix(string(base), "\ufeff"), "\n")
-	var b strings.Builder
+	var b bytes.Buffer
 	entries := doc.Root.Entries
 	for i, e := range entries {
 		end := len(lines) + 1
@@ -142,16 +160,16 @@ func (d Design) keep(file string, base []byte) (string, error) {
 		}
 		switch {
 		case e.Key.At.Column != 1 || i > 0 && e.Key.At.Line <= entries[i-1].Key.At.Line:
-			return "", fmt.Errorf("%s:%d: expected topology, workload and design each on a line of its own, without { } around them all", file, e.Key.At.Line)
-		case e.Key.Text == "factors" && e.Value.Kind == source.Mapping && len(e.Value.Entries) > 0:
-			return "", fmt.Errorf("%s:%d: the study varies something itself; to tune, expected one without factors: what is varied is the list", file, e.Key.At.Line)
-		case slices.Contains([]string{"study", "question", "factors"}, e.Key.Text), e.Key.Text == "response" && len(d.Responses) > 0:
+			return nil, fmt.Errorf("%s:%d: expected topology, workload and design each on a line of its own, without { } around them all", file, e.Key.At.Line)
+		case !factors && e.Key.Text == "factors" && e.Value.Kind == source.Mapping && len(e.Value.Entries) > 0:
+			return nil, fmt.Errorf("%s:%d: the study varies something itself; to tune, expected one without factors: what is varied is the list", file, e.Key.At.Line)
+		case e.Key.Text == "factors" || slices.Contains(drop, e.Key.Text):
 			continue
 		}
 		text := strings.Join(lines[e.Key.At.Line-1:end-1], "")
 		b.WriteString(strings.TrimRight(text, "\n") + "\n")
 	}
-	return b.String(), nil
+	return b.Bytes(), nil
 }
 
 // quoted writes a YAML string in double quotes, with braces that mean themselves.

@@ -76,6 +76,21 @@ func TestDesign(t *testing.T) {
 	}
 }
 
+// The base of a study that was made is got back from it, and nothing else is varied in
+// it.
+func TestWithoutFactors(t *testing.T) {
+	d := settingfile.Design{Name: "tune", Question: "?", Hosts: []string{"a"}, Lines: lines("net.ipv4.tcp_sack"), Responses: []string{"goodput"}}
+	text, err := d.Study("base.yaml", []byte(base))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := settingfile.WithoutFactors("tune.yaml", text)
+	want, wrong := d.Unvaried("base.yaml", []byte(base))
+	if err != nil || wrong != nil || string(got) != string(want) || strings.Contains(string(got), "factors") {
+		t.Errorf("got %v\n%s\nwant %v\n%s", err, got, wrong, want)
+	}
+}
+
 // What it is judged by takes the place of what the base says.
 func TestJudgedBy(t *testing.T) {
 	own := strings.Replace(base, "factors: {}", "response: cpu_per_gigabyte", 1)

@@ -29,6 +29,12 @@ const (
 	Profile    = "tuned"       // sections of key=value
 )
 
+// SystemNames and FormatNames are the systems and the formats as people write them.
+var (
+	SystemNames = map[string]string{Linux: "Linux", FreeBSD: "FreeBSD", OpenBSD: "OpenBSD"}
+	FormatNames = map[string]string{SysctlConf: "sysctl.conf", LoaderConf: "loader.conf", Profile: "tuned profile"}
+)
+
 // File is what one file says.
 type File struct {
 	Name   string

@@ -1,24 +1,20 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/control/tune"
 	"linerate/internal/model/record"
-
-	"linerate/internal/model/source"
-	"linerate/internal/model/study"
-
 	"linerate/internal/model/unit"
-
-	"linerate/internal/model/metric"
-	"linerate/internal/model/settingfile"
 	"linerate/internal/science/tuning"
+	"linerate/internal/show/report"
 	"linerate/studies"
 )
 
@@ -88,9 +84,9 @@ interrupted.`,
 			}
 			f.given = cmd.Flags().Changed
 			if f.run != "" {
-				return concludeTune(cmd, s, f)
+				return f.conclude(cmd, s)
 			}
-			return tune(cmd, s, args, f)
+			return f.tune(cmd, s, args)
 		},
 	}
 	flags := cmd.Flags()
@@ -121,7 +117,8 @@ interrupted.`,
 	return cmd
 }
 
-func tune(cmd *cobra.Command, s streams, args []string, f tuneFlags) error {
+// tune judges the files, and tries them where a place was named.
+func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	if err := f.check(); err != nil {
 		return usageError(err)
 	}
@@ -129,21 +126,131 @@ func tune(cmd *cobra.Command, s streams, args []string, f tuneFlags) error {
 	if err != nil {
 		return usageError(err)
 	}
-	found := tuning.Files(files, f.kernel(files))
+	var kernel *tuning.Kernel
+	if !f.elsewhere {
+		kernel = tune.AskKernel(files)
+	}
+	found := tuning.Files(files, kernel)
 	if f.lint || !f.somewhere() {
 		return f.judged(s, found)
 	}
 	if f.given("margin") {
 		f.set = append(f.set, "design.margin="+f.margin.String())
 	}
-	t := &tuner{streams: s, flags: f, name: strings.Join(args, ", "), again: tuneAgain(cmd.Flags(), args), lint: found}
-	if err := t.prepare(files); err != nil {
-		return err
+	file, base, err := f.base()
+	if err != nil {
+		return usageError(err)
+	}
+	o, err := f.options(s)
+	if err != nil {
+		return usageError(err)
+	}
+	o.Name, o.Files, o.Lint, o.File, o.Base = strings.Join(args, ", "), files, found, file, base
+	o.Again = tuneAgain(cmd.Flags(), args)
+	t, err := tune.New(o)
+	if err != nil {
+		return inputError(file, err)
 	}
 	if n := found.Errors + found.Warnings; n > 0 && !f.quiet {
-		fmt.Fprintf(s.err, "linerate: %s in the files; --lint tells them\n", count(n, "complaint"))
+		fmt.Fprintf(s.err, "linerate: %s in the files; --lint lists them\n", count(n, "complaint"))
 	}
-	return t.tune(cmd.Context())
+	result, err := t.Run(cmd.Context())
+	if err != nil {
+		return f.failed(file, err)
+	}
+	return f.show(s, result, o.Name, t.Runs())
+}
+
+// conclude says of a run in the notebook what its list did.
+func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
+	if err := f.concluding(); err != nil {
+		return usageError(err)
+	}
+	runs, err := storedRuns(cmd.Context(), f.run)
+	if err != nil {
+		return err
+	}
+	o, err := f.options(s)
+	if err != nil {
+		return usageError(err)
+	}
+	o.Again = tuneAgain(cmd.Flags(), nil)
+	t, result, err := tune.Conclude(cmd.Context(), runs[0], o)
+	if err != nil {
+		return f.failed("the hosts of run "+runs[0].ID, err)
+	}
+	return f.show(s, result, t.Name(), t.Runs())
+}
+
+// options are what the flags say of the trials, without the list and the base.
+func (f tuneFlags) options(s streams) (tune.Options, error) {
+	redesign, err := runFlags{given: f.given, replicates: f.replicates, until: f.until, budget: f.budget}.redesign()
+	progress := newProgress(s.err, f.quiet)
+	return tune.Options{
+		Hosts: f.hosts, Set: f.set, Responses: f.responses, Ablate: f.ablate, Search: f.search, Keep: f.keep,
+		Seed: f.seed, Redesign: redesign, AllowMachine: f.allowMachine, Notebook: openNotebook, Progress: progress.show,
+		Finished: func(made *record.Run) error {
+			progress.end()
+			_, err := report.Write(f.directory(made), made)
+			return err
+		},
+	}, err
+}
+
+// failed says how to go on after an error, and what its exit status is.
+func (f tuneFlags) failed(file string, err error) error {
+	if input, is := errors.AsType[*tune.InputError](err); is {
+		return inputError(file, input.Err)
+	}
+	made, is := errors.AsType[*tune.RunError](err)
+	switch {
+	case is && made.Interrupted:
+		return statusError{ExitInterrupted, fmt.Errorf("interrupted after %s: every setting is as it was; carry on with: %s", trials(made.Trials), f.carryOn(made.Run))}
+	case is:
+		return fmt.Errorf("%w\nWhat was measured (%s) is saved: linerate report %s", err, trials(made.Trials), made.Run)
+	}
+	return err
+}
+
+// carryOn are the commands that end what was begun.
+func (f tuneFlags) carryOn(run string) string {
+	text := resumeCommand(run, runFlags{allowMachine: f.allowMachine})
+	if f.keep != "" {
+		text += fmt.Sprintf("; then linerate tune --run %s --keep %s", run, quote(f.keep))
+		if f.allowMachine {
+			text += " " + allowMachineFlag
+		}
+	}
+	return text
+}
+
+// directory is where a run's page and result go.
+func (f tuneFlags) directory(made *record.Run) string {
+	return filepath.Join(cmp.Or(f.out, "runs"), made.ID)
+}
+
+// show prints the result; its status says whether it is in doubt, or nothing of the
+// list could be tried.
+func (f tuneFlags) show(s streams, result *record.Tune, name string, runs []*record.Run) error {
+	var err error
+	if f.asJSON {
+		err = json.NewEncoder(s.out).Encode(result)
+	} else {
+		var pages []string
+		for i, r := range runs {
+			if f.run == "" || i > 0 { // the page of a stored run is linerate report's
+				pages = append(pages, filepath.Join(f.directory(r), "report.html"))
+			}
+		}
+		err = report.Tune(s.out, result, name, runs, pages)
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(runs) == 0:
+		return statusError{status: ExitDoubt}
+	}
+	return doubt(runs...)
 }
 
 // judged prints what is to be said about the files.
@@ -152,55 +259,10 @@ func (f tuneFlags) judged(s streams, found *record.Lint) error {
 	if f.asJSON {
 		err = json.NewEncoder(s.out).Encode(found)
 	} else {
-		err = printLint(s.out, found)
+		err = report.Lint(s.out, found)
 	}
 	if err == nil && found.Errors+found.Warnings > 0 {
 		err = statusError{status: ExitDoubt}
 	}
 	return err
-}
-
-// check holds flags against each other.
-func (f tuneFlags) check() error {
-	problems := []error{f.pathFlags.check()}
-	if !f.somewhere() && !f.lint {
-		for _, flag := range []string{"ablate", "search", "keep", "response", "margin", "set", "seed", "until", "budget", "replicates", "out", "allow-machine-settings"} {
-			if f.given(flag) {
-				problems = append(problems, fmt.Errorf("--%s: expected a place to try the settings as well: --on STUDY or --rate", flag))
-			}
-		}
-	}
-	if f.search != "" && (f.ablate || f.keep != "") {
-		problems = append(problems, errors.New("--search looks for a value, --ablate and --keep look for settings: expected one of them at a time"))
-	}
-	for _, name := range f.responses {
-		if _, known := metric.Find(name); !known || name == "" {
-			problems = append(problems, fmt.Errorf("--response %s: no such response%s", name, source.DidYouMean(name, metric.ResponseNames())))
-		}
-	}
-	problems = append(problems, f.keepable()...)
-	return errors.Join(problems...)
-}
-
-// keepable: nothing is at the place yet to which is written what is proven.
-func (f tuneFlags) keepable() (problems []error) {
-	if f.keep != "" {
-		if _, err := os.Lstat(f.keep); err == nil {
-			problems = append(problems, fmt.Errorf("--keep %s: it is there already; expected a new file", f.keep))
-		}
-	}
-	return problems
-}
-
-// redesign is what the flags ask of the design in place of the study.
-func (f tuneFlags) redesign() (study.Redesign, error) {
-	return runFlags{given: f.given, replicates: f.replicates, until: f.until, budget: f.budget}.redesign()
-}
-
-// kernel asks this machine's kernel, if that is the one that the files are for.
-func (f tuneFlags) kernel(files []settingfile.File) *tuning.Kernel {
-	if f.elsewhere {
-		return nil
-	}
-	return askKernel(files)
 }

@@ -34,8 +34,8 @@ var crippled = []string{"net.ipv4.tcp_mtu_probing=2", "net.ipv4.tcp_base_mss=48"
 const pathToTune = `study: path
 topology:
   hosts:
-    a: {%sports: {eth0: {addresses: [10.0.0.1/24]}}%s}
-    b: {%sports: {eth0: {addresses: [10.0.0.2/24]}}}
+    a: {%sinterfaces: {eth0: {addresses: [10.0.0.1/24]}}%s}
+    b: {%sinterfaces: {eth0: {addresses: [10.0.0.2/24]}}}
   links:
     - {from: a.eth0, to: b.eth0, rate: 10mbit}
 workload:

@@ -112,10 +112,9 @@ func (t *terminal) settings(c *record.Tune) {
 	}
 }
 
-// Settings writes what came of each setting of a list, for a terminal of so many
-// columns.
-func Settings(w io.Writer, c *record.Tune, width int) error {
-	t := &terminal{width: width}
+// tunedSettings writes what came of each setting of a list, in lines of 80 columns.
+func tunedSettings(w io.Writer, c *record.Tune) error {
+	t := &terminal{width: 80}
 	t.settings(c)
 	_, err := io.WriteString(w, t.out.String())
 	return err

@@ -26,7 +26,7 @@ func TestSettingsBeside(t *testing.T) {
 		List: effect(record.Improves, 1.02, record.Inconclusive, 3.9), Off: effect(record.NoDifference, 1, record.NoDifference, 1),
 	}
 	var out strings.Builder
-	if err := Settings(&out, c, 80); err != nil {
+	if err := tunedSettings(&out, c); err != nil {
 		t.Fatal(err)
 	}
 	got := strings.Join(strings.Fields(out.String()), " ")

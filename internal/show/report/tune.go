@@ -1,35 +1,36 @@
-package cli
+package report
 
 import (
 	"fmt"
+	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
-	"linerate/internal/model/record"
-
 	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
 	"linerate/internal/science/tuning"
-	"linerate/internal/show/report"
 )
 
-// print writes the result for people: the answer, and under it what each setting
-// did.
-func (t *tuner) print(result *record.Tune) error {
-	w := t.out
-	if len(t.runs) > 0 {
-		r := t.runs[0]
-		fmt.Fprintf(w, "tune · %s · %s × %s · seed %d · %s\n\n", t.name,
-			count(len(r.Treatments), "treatment"), count(r.Design.Replicates, "block"), r.Seed, roundTime(t.took()))
+// Tune writes the result of trying a list of settings: the answer, and under it what
+// each setting did. runs are those that were made for it, and pages their pages, in
+// the order of the runs that have one.
+func Tune(w io.Writer, result *record.Tune, name string, runs []*record.Run, pages []string) error {
+	if len(runs) > 0 {
+		r, took := runs[0], 0.0
+		for _, one := range runs {
+			took += one.DurationS
+		}
+		fmt.Fprintf(w, "tune · %s · %s × %s · seed %d · %s\n\n", name,
+			counted(len(r.Treatments), "treatment"), counted(r.Design.Replicates, "block"), r.Seed, seconds(took))
 	}
 	for _, c := range append([]*record.Tune{result}, result.Conditions...) {
-		if err := t.condition(c); err != nil {
+		if err := tuneCondition(w, c); err != nil {
 			return err
 		}
 	}
-	for i, s := range firstUntried(result.Settings) {
+	for i, s := range untried(result.Settings) {
 		if i == 0 {
 			fmt.Fprintf(w, "\n  Not tried\n")
 		}
@@ -37,11 +38,11 @@ func (t *tuner) print(result *record.Tune) error {
 	}
 	fmt.Fprintln(w)
 	n := 0
-	for _, r := range t.runs {
+	for _, r := range runs {
 		n += len(r.Trials)
 	}
 	if n > 0 && len(result.Trust) == 0 {
-		indented(w, "  Trust  ", fmt.Sprintf("all %s passed every check", trials(n)))
+		indented(w, "  Trust  ", fmt.Sprintf("all %s passed every check", counted(n, "trial")))
 	}
 	times := map[string]int{}
 	for _, c := range result.Trust {
@@ -59,45 +60,42 @@ func (t *tuner) print(result *record.Tune) error {
 	if result.Kept != "" {
 		indented(w, "  Kept   ", result.Kept)
 	}
-	for i, r := range t.runs {
-		if t.flags.run != "" && i == 0 {
-			continue // linerate report makes it
-		}
-		fmt.Fprintf(w, "  Page   %s\n", filepath.Join(t.directory(r), "report.html"))
+	for _, page := range pages {
+		fmt.Fprintf(w, "  Page   %s\n", page)
 	}
-	if len(t.runs) > 0 {
-		fmt.Fprintf(w, "  Again  %s\n", t.runs[0].Again)
+	if len(runs) > 0 {
+		fmt.Fprintf(w, "  Again  %s\n", runs[0].Again)
 	}
 	return nil
 }
 
-// condition writes what came of one condition: the answer and a table.
-func (t *tuner) condition(c *record.Tune) error {
+// tuneCondition writes what came of one condition: the answer and a table.
+func tuneCondition(w io.Writer, c *record.Tune) error {
 	at := strings.Join(slices.Sorted(maps.Values(c.At)), ", ")
 	switch {
 	case at != "":
-		indented(t.out, "  ", at+": "+c.Answer)
+		indented(w, "  ", at+": "+c.Answer)
 	default:
-		indented(t.out, "  ", c.Answer)
+		indented(w, "  ", c.Answer)
 	}
-	fmt.Fprintln(t.out)
+	fmt.Fprintln(w)
 	var err error
 	switch {
 	case c.Run == "":
 	case c.Search == nil:
-		err = report.Settings(t.out, c, 80)
+		err = tunedSettings(w, c)
 	default:
-		table := tabwriter.NewWriter(t.out, 2, 8, 2, ' ', 0)
+		table := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
 		searchTable(table, c)
 		err = table.Flush()
 	}
 	if at != "" {
-		fmt.Fprintln(t.out)
+		fmt.Fprintln(w)
 	}
 	return err
 }
 
-func firstUntried(settings []record.TuneSetting) (list []record.TuneSetting) {
+func untried(settings []record.TuneSetting) (list []record.TuneSetting) {
 	for _, s := range settings {
 		if s.Verdict == record.NotTried {
 			list = append(list, s)
@@ -106,8 +104,8 @@ func firstUntried(settings []record.TuneSetting) (list []record.TuneSetting) {
 	return list
 }
 
-// size spells an effect in one of the responses that the list is judged by.
-func size(result *record.Tune, i int, e *record.Effect) string {
+// effectSize spells an effect in one of the responses that the list is judged by.
+func effectSize(result *record.Tune, i int, e *record.Effect) string {
 	r := metric.Goodput
 	if i < len(result.Responses) {
 		r, _ = metric.Find(result.Responses[i])
@@ -130,11 +128,11 @@ func searchTable(table *tabwriter.Writer, result *record.Tune) {
 		if e != nil {
 			verdict = e.Verdict
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\n", name, size(result, 0, e), verdict)
+		fmt.Fprintf(table, "  %s\t%s\t%s\n", name, effectSize(result, 0, e), verdict)
 		for i, name := range result.Responses {
 			r, known := metric.Find(name)
 			if b := r.Effect(e); known && i > 0 && b != nil && (b.Verdict == record.Improves || b.Verdict == record.Worsens) {
-				fmt.Fprintf(table, "    %s\t%s\t%s\n", r.Label, size(result, i, e), b.Verdict)
+				fmt.Fprintf(table, "    %s\t%s\t%s\n", r.Label, effectSize(result, i, e), b.Verdict)
 			}
 		}
 	}
@@ -143,5 +141,16 @@ func searchTable(table *tabwriter.Writer, result *record.Tune) {
 	}
 	if e := result.List; e != nil {
 		row("as it is", e)
+	}
+}
+
+// indented writes prose in lines of 80 columns that begin below its own beginning.
+func indented(w io.Writer, start, text string) {
+	room := 80 - cells(start)
+	for i, line := range wrap(text, room, room) {
+		if i > 0 {
+			start = strings.Repeat(" ", cells(start))
+		}
+		fmt.Fprintln(w, strings.TrimRight(start+line, " "))
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package report
 
 import (
 	"fmt"
@@ -7,24 +7,14 @@ import (
 	"text/tabwriter"
 
 	"linerate/internal/model/record"
-
 	"linerate/internal/model/settingfile"
 )
 
-// Systems and formats as people write them.
-var (
-	systemNames = map[string]string{settingfile.Linux: "Linux", settingfile.FreeBSD: "FreeBSD", settingfile.OpenBSD: "OpenBSD"}
-	formatNames = map[string]string{settingfile.SysctlConf: "sysctl.conf", settingfile.LoaderConf: "loader.conf", settingfile.Profile: "tuned profile"}
-)
-
-// lineWidth is how far prose goes on a line.
-const lineWidth = 80
-
-// printLint writes findings as compilers do, so that editors can jump to them, and
+// Lint writes findings as compilers do, so that editors can jump to them, and
 // then what holds in the end.
-func printLint(w io.Writer, found *record.Lint) error {
+func Lint(w io.Writer, found *record.Lint) error {
 	for _, f := range found.Files {
-		fmt.Fprintf(w, "%s · %s for %s · %s\n", f.File, formatNames[f.Format], systemNames[f.System], count(f.Settings, "setting"))
+		fmt.Fprintf(w, "%s · %s for %s · %s\n", f.File, settingfile.FormatNames[f.Format], settingfile.SystemNames[f.System], counted(f.Settings, "setting"))
 	}
 	fmt.Fprintln(w)
 	for _, f := range found.Findings {
@@ -66,23 +56,6 @@ func printLint(w io.Writer, found *record.Lint) error {
 			asked += " (not which parameters a namespace has of its own: " + k.Namespaces + ")"
 		}
 	}
-	indented(w, "", fmt.Sprintf("%s: %s.", asked, strings.Join([]string{count(found.Errors, "error"), count(found.Warnings, "warning"), count(found.Notes, "note")}, ", ")))
+	indented(w, "", fmt.Sprintf("%s: %s.", asked, strings.Join([]string{counted(found.Errors, "error"), counted(found.Warnings, "warning"), counted(found.Notes, "note")}, ", ")))
 	return nil
-}
-
-// indented writes prose in lines that begin below its own beginning.
-func indented(w io.Writer, start, text string) {
-	line, room := start, len([]rune(start))
-	for word := range strings.FieldsSeq(text) {
-		switch {
-		case len([]rune(line)) == room:
-			line += word
-		case len([]rune(line))+1+len([]rune(word)) > lineWidth:
-			fmt.Fprintln(w, line)
-			line = strings.Repeat(" ", room) + word
-		default:
-			line += " " + word
-		}
-	}
-	fmt.Fprintln(w, line)
 }

@@ -1,0 +1,138 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"linerate/internal/control/notebook"
+	"linerate/internal/model/record"
+	"linerate/internal/model/settingfile"
+	"linerate/internal/model/study"
+	"linerate/internal/science/tuning"
+)
+
+// keep proves by themselves the settings that help, and writes them.
+func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run, result *record.Tune) error {
+	var kept []settingfile.Kept
+	var lines []settingfile.Line
+	for _, s := range result.Settings {
+		if !s.Keep {
+			continue
+		}
+		i := slices.IndexFunc(t.lines, func(l settingfile.Line) bool { return l.Key == s.Key })
+		lines = append(lines, t.lines[i])
+		kept = append(kept, settingfile.Kept{Line: t.lines[i], Because: tuning.Because(s)})
+	}
+	if len(kept) == 0 {
+		result.Answer += " Nothing is proven to help at no cost, so that nothing is kept."
+		return nil
+	}
+	proof := &record.TuneProof{Run: made.ID, Effect: result.List}
+	if len(lines) < len(t.lines) {
+		d.Lines, d.Ablate, d.Question = lines, false, "Do the settings that were kept do it by themselves?"
+		again, err := t.conduct(ctx, d)
+		if err != nil {
+			return err
+		}
+		judged := tuning.Judge(again, nil)
+		proof = &record.TuneProof{Run: again.ID, Effect: judged.List}
+	}
+	result.Proof = proof
+	if !tuning.Proven(proof.Effect) {
+		result.Answer += " By themselves the settings that help are not proven to improve anything at no cost, so that nothing is kept."
+		return nil
+	}
+	head := []string{
+		fmt.Sprintf("Kept by linerate tune of %s: %d of %d of its settings.", t.options.Name, len(kept), len(t.all)),
+		fmt.Sprintf("Together %s against as it was, tried on %s (run %s).", tuning.Spelled(proof.Effect), t.options.File, proof.Run),
+	}
+	for _, h := range made.Environment.Hosts {
+		if slices.Contains(t.options.Hosts, h.Host) {
+			head = append(head, fmt.Sprintf("%s: Linux %s", h.Host, h.Kernel))
+		}
+	}
+	text := settingfile.Write(settingfile.FormatFor(t.options.Keep), head, kept)
+	if err := writeNew(t.options.Keep, text); err != nil {
+		return fmt.Errorf("%w\nWhat was proven:\n%s", err, text)
+	}
+	result.Kept = t.options.Keep
+	return nil
+}
+
+// writeNew writes a file that must not exist yet.
+func writeNew(path, text string) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	return errors.Join(err, file.Close())
+}
+
+// Conclude says of a run in the notebook what its list did, in each of the run's
+// conditions; with Keep what is proven is tried once more by itself, and written. Of
+// the options it needs Keep and how runs are made.
+func Conclude(ctx context.Context, made *record.Run, o Options) (*Tuner, *record.Tune, error) {
+	settings, hosts, err := tuning.List(made)
+	if err != nil {
+		return nil, nil, &InputError{err}
+	}
+	var results []*record.Tune
+	parts, at := tuning.Conditions(made)
+	for i, part := range parts {
+		one := tuning.Judge(part, settings)
+		one.At, one.Hosts = at[i], hosts
+		results = append(results, one)
+	}
+	if len(results) == 0 {
+		return nil, nil, &InputError{fmt.Errorf("run %s has no trials of %q yet: carry it on with linerate run --resume %s", made.ID, settingfile.TheList, made.ID)}
+	}
+	results[0].Conditions = results[1:]
+	o.Name, o.Hosts, o.Lint = made.Study, hosts, nil
+	t := &Tuner{options: o, runs: []*record.Run{made}, all: settings}
+	if o.Keep == "" {
+		return t, t.complete(results[0]), nil
+	}
+	d, err := t.takeUp(made)
+	if err != nil {
+		return nil, nil, &InputError{err}
+	}
+	if t.store, err = o.Notebook(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer t.store.Close()
+	if err := t.keep(ctx, d, made, results[0]); err != nil {
+		return nil, nil, err
+	}
+	return t, t.complete(results[0]), nil
+}
+
+// takeUp prepares to keep what a run of tune in the notebook has proven, as if it
+// had just been made: its list, and where it was tried.
+func (t *Tuner) takeUp(made *record.Run) (settingfile.Design, error) {
+	var d settingfile.Design
+	base, err := settingfile.WithoutFactors(made.Study, []byte(made.StudyFile))
+	switch {
+	case len(made.Factors) != 1 || made.Factors[0].Name != settingfile.Factor || err != nil:
+		return d, fmt.Errorf("--keep: run %s is not one of linerate tune; expected one, since what is kept is tried once more on its hosts", made.ID)
+	case made.Factors[0].Ablate == "" && len(t.all) > 1:
+		return d, fmt.Errorf("--keep: run %s does not tell the settings of its list apart; expected one with --ablate", made.ID)
+	case made.Status == notebook.Interrupted || made.Status == notebook.Running:
+		return d, fmt.Errorf("--keep: run %s is not at its end; carry it on first: linerate run --resume %s", made.ID, made.ID)
+	}
+	t.options.Name, t.options.File, t.options.Base = "run "+made.ID, "the hosts of run "+made.ID, base
+	t.options.Set = made.Design.Set
+	for _, s := range t.all {
+		t.lines = append(t.lines, settingfile.Line{Key: s.Key, Value: s.Value})
+	}
+	if t.study, err = study.ParseWith(made.Study, base, t.options.Set); err != nil {
+		return d, fmt.Errorf("the study of run %s cannot be read any more: %w", made.ID, err)
+	}
+	return settingfile.Design{
+		Name: made.Study, Hosts: t.options.Hosts, Lines: t.lines,
+		Notes: []string{"Made by linerate tune from run " + made.ID + "."},
+	}, nil
+}

@@ -1,0 +1,68 @@
+package tune
+
+import (
+	"os"
+	"runtime"
+	"strings"
+
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/proc"
+	"linerate/internal/model/record"
+	"linerate/internal/model/settingfile"
+	"linerate/internal/model/source"
+	"linerate/internal/science/tuning"
+)
+
+// AskKernel asks this machine's kernel about what the files set; nil: it is not the
+// kind of kernel that they are for. Nothing is changed, and no privilege is needed.
+func AskKernel(files []settingfile.File) *tuning.Kernel {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	k := &tuning.Kernel{Release: proc.Release(), PageBytes: int64(os.Getpagesize()), Parameters: map[string]tuning.Known{}}
+	k.MemoryBytes, _ = proc.Proc{}.MemoryBytes() // 0: not known
+	sysctls := proc.Sysctls{}
+	if available, err := sysctls.Read("net.ipv4.tcp_available_congestion_control"); err == nil {
+		k.Congestion = strings.Fields(available)
+	}
+	linux := false
+	for _, f := range files {
+		if f.System != settingfile.Linux {
+			continue
+		}
+		linux = true
+		for _, l := range f.Lines {
+			if _, asked := k.Parameters[l.Key]; !asked {
+				k.Parameters[l.Key] = askFor(sysctls, l.Key, k)
+			}
+		}
+	}
+	if !linux {
+		return nil
+	}
+	return k
+}
+
+func askFor(sysctls proc.Sysctls, key string, k *tuning.Kernel) tuning.Known {
+	exists, _, err := sysctls.Writable(key)
+	if err != nil || !exists {
+		known := tuning.Known{}
+		if dot := strings.LastIndex(key, "."); dot > 0 {
+			beside, _ := sysctls.List(key[:dot]) // none: nothing to suggest
+			known.Near = source.Nearest(key, beside)
+		}
+		return known
+	}
+	known := tuning.Known{Exists: true}
+	known.Value, _ = sysctls.Read(key) // empty: it cannot be read
+	own, err := netlink.NamespacedSysctl(key)
+	switch {
+	case err != nil:
+		k.Namespaces = err.Error()
+	case own:
+		known.Scope = record.ScopeNamespace
+	default:
+		known.Scope = record.ScopeMachine
+	}
+	return known
+}

@@ -1,0 +1,251 @@
+// Package tune finds out which settings of a list matter: it makes a study of a base
+// and the list, runs it, and proves by themselves the settings that are kept. What
+// the trials mean is package tuning's to say.
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"linerate/internal/control/notebook"
+	"linerate/internal/control/run"
+	"linerate/internal/kernel/proc"
+	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
+	"linerate/internal/model/settingfile"
+	"linerate/internal/model/study"
+	"linerate/internal/science/tuning"
+)
+
+// Options say what is tried, where, and how.
+type Options struct {
+	Name  string // of the list, for people
+	Files []settingfile.File
+	Lint  *record.Lint // what is known of the files
+	// Base is the text of the study that the list is tried in, File its name in
+	// messages. It must not vary anything itself.
+	File string
+	Base []byte
+	// Hosts are changed; none: both ends of the flows.
+	Hosts []string
+	// Set replaces values of the base (path=value).
+	Set []string
+	// Responses judge the settings; none: those of the base, or goodput with the
+	// latency of a probe beside it.
+	Responses []string
+	Ablate    bool
+	Search    string // KEY=FROM..TO: find the smallest value that is good enough
+	// Keep is a new file for what is proven; empty: none.
+	Keep string
+
+	Seed         uint64 // 0: drawn
+	Redesign     study.Redesign
+	AllowMachine bool // permit settings that reach beyond a network namespace
+	Again        string
+	// Notebook opens the notebook, once something is going to be run.
+	Notebook func(context.Context) (notebook.Store, error)
+	Progress func(run.Progress)
+	// Finished is called with each run that has trials, also with an interrupted one.
+	Finished func(*record.Run) error
+}
+
+// Tuner tries a list of settings.
+type Tuner struct {
+	options Options
+	study   *study.Study // the base
+	// lines are left to try, and all is every setting with what came of it.
+	lines []settingfile.Line
+	all   []record.TuneSetting
+	store notebook.Store
+	runs  []*record.Run
+}
+
+// InputError is a mistake in the base, the list or the options: nothing was run.
+type InputError struct{ Err error }
+
+func (e *InputError) Error() string { return e.Err.Error() }
+func (e *InputError) Unwrap() error { return e.Err }
+
+// RunError ends a run that has trials in the notebook.
+type RunError struct {
+	Run         string // its ID
+	Trials      int
+	Interrupted bool
+	Err         error
+}
+
+func (e *RunError) Error() string { return e.Err.Error() }
+func (e *RunError) Unwrap() error { return e.Err }
+
+// New finds out what is to be tried, and where; nothing is created. Its errors are
+// mistakes in the options.
+func New(o Options) (*Tuner, error) {
+	t := &Tuner{options: o}
+	if err := t.judgeBy(); err != nil {
+		return nil, err
+	}
+	var err error
+	if t.options.Hosts, err = hosts(t.study, o.Hosts); err != nil {
+		return nil, err
+	}
+	t.lines, t.all = tuning.Select(o.Files, o.Lint, &t.study.Topology, t.options.Hosts)
+	_, err = t.search() // report a mistake in it before anything is created
+	return t, err
+}
+
+// Name is the list's, for people.
+func (t *Tuner) Name() string { return t.options.Name }
+
+// Runs are those that were made, the first one first.
+func (t *Tuner) Runs() []*record.Run { return t.runs }
+
+// Run tries the list, its settings one by one where that was asked for, and keeps
+// what is proven. An error is an InputError, a RunError, or one of the machinery.
+func (t *Tuner) Run(ctx context.Context) (*record.Tune, error) {
+	if err := t.probe(ctx); err != nil {
+		return nil, err
+	}
+	if len(t.lines) == 0 && t.options.Search == "" {
+		return t.complete(tuning.None(t.all)), nil
+	}
+	d, err := t.design()
+	if err != nil {
+		return nil, &InputError{err}
+	}
+	if t.store, err = t.options.Notebook(ctx); err != nil {
+		return nil, err
+	}
+	defer t.store.Close()
+	made, err := t.conduct(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	var result *record.Tune
+	if d.Search != nil {
+		result = tuning.Search(made, *d.Search, t.all)
+	} else {
+		result = tuning.Judge(made, t.all)
+	}
+	if t.options.Keep != "" {
+		if err := t.keep(ctx, d, made, result); err != nil {
+			return nil, err
+		}
+	}
+	return t.complete(result), nil
+}
+
+// complete adds what is not concluded from the first run.
+func (t *Tuner) complete(result *record.Tune) *record.Tune {
+	result.Hosts, result.Lint = t.options.Hosts, t.options.Lint
+	for i, r := range t.runs {
+		if i > 0 {
+			result.Trust = append(result.Trust, record.Doubts(r.Trust)...)
+		}
+	}
+	return result
+}
+
+// probe asks the hosts which of the lines they take.
+func (t *Tuner) probe(ctx context.Context) error {
+	if len(t.lines) == 0 {
+		return nil
+	}
+	var settings []setting.Setting
+	for _, l := range t.lines {
+		for _, h := range t.options.Hosts {
+			settings = append(settings, setting.Setting{Host: h, Sysctl: []setting.Sysctl{{Key: l.Key, Value: l.Value}}})
+		}
+	}
+	tried, err := run.Try(ctx, &t.study.Topology, settings, t.options.AllowMachine)
+	if err != nil {
+		return err
+	}
+	t.lines = slices.DeleteFunc(t.lines, func(l settingfile.Line) bool {
+		i := slices.IndexFunc(t.all, func(s record.TuneSetting) bool { return s.Key == l.Key })
+		s := &t.all[i]
+		var applied []record.Applied
+		var refused []string
+		for _, one := range tried {
+			if one.Setting.Sysctl[0].Key != l.Key {
+				continue
+			}
+			applied = append(applied, one.Applied...)
+			if one.Refused != "" {
+				refused = append(refused, one.Setting.Host+": "+one.Refused)
+			}
+		}
+		return !tuning.Worthwhile(s, l, applied, refused, t.options.Search != "")
+	})
+	return nil
+}
+
+// design is the experiment with the lines that are left.
+func (t *Tuner) design() (settingfile.Design, error) {
+	d := settingfile.Design{
+		Name: "tune", Question: "Which settings of " + t.options.Name + " do it?", Hosts: t.options.Hosts, Lines: t.lines,
+		Ablate: t.options.Ablate || t.options.Keep != "", Responses: t.options.Responses,
+		Notes: []string{"Made by linerate tune from " + t.options.Name + ", to be tried on " + t.options.File + "."},
+	}
+	for _, s := range t.all {
+		if s.Verdict == record.NotTried {
+			d.Notes = append(d.Notes, fmt.Sprintf("Not tried: %s = %s: %s", s.Key, s.Value, s.Why))
+		}
+	}
+	search, err := t.search()
+	if search != nil {
+		d.Search, d.Question = search, "How much of "+search.Key+" is enough?"
+	}
+	return d, err
+}
+
+// search is the values to try of one key; nil: it is settings that are tried.
+func (t *Tuner) search() (*settingfile.Search, error) {
+	if t.options.Search == "" {
+		return nil, nil
+	}
+	s, err := settingfile.ParseSearch(t.options.Search, t.lines, func(key string) string {
+		value, _ := proc.Sysctls{}.Read(key) // empty: the list has to have it
+		return value
+	})
+	if err != nil {
+		return nil, fmt.Errorf("--search %w", err)
+	}
+	return s, nil
+}
+
+// conduct carries a design out as a study, and keeps it in the notebook.
+func (t *Tuner) conduct(ctx context.Context, d settingfile.Design) (*record.Run, error) {
+	o := t.options
+	text, err := d.Study(o.File, o.Base)
+	var s *study.Study
+	if err == nil {
+		s, err = study.ParseWith(d.Name, text, o.Set)
+	}
+	var plan *study.Plan
+	if err == nil {
+		plan, err = study.NewPlan(s)
+	}
+	if err == nil {
+		err = plan.Redesign(o.Redesign)
+	}
+	if err != nil {
+		return nil, &InputError{err}
+	}
+	made, err := run.New(ctx, plan, t.store, run.Options{
+		Set: o.Set, Seed: o.Seed, StudyFile: string(text), Again: o.Again, AllowMachine: o.AllowMachine, Progress: o.Progress,
+	})
+	begun := made != nil && len(made.Trials) > 0
+	if begun {
+		t.runs = append(t.runs, made)
+		err = errors.Join(err, o.Finished(made))
+	}
+	switch {
+	case ctx.Err() != nil && made != nil:
+		return nil, &RunError{Run: made.ID, Trials: len(made.Trials), Interrupted: true, Err: ctx.Err()}
+	case err != nil && begun:
+		return nil, &RunError{Run: made.ID, Trials: len(made.Trials), Err: err}
+	}
+	return made, err
+}

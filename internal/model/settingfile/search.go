@@ -1,0 +1,68 @@
+package settingfile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/model/unit"
+)
+
+// threeNames are the names of the three values of a buffer's size.
+var threeNames = []string{"min", "default", "max"}
+
+// maxRungs is how many values a search tries at most.
+const maxRungs = 16
+
+// ParseSearch reads KEY=FROM..TO, where the key may name one of three values:
+// net.ipv4.tcp_rmem.max=4MiB..64MiB. Values double from one to the next. What the
+// others of three values are comes from the list, or from now.
+func ParseSearch(text string, lines []Line, now func(key string) string) (*Search, error) {
+	key, span, found := strings.Cut(text, "=")
+	low, high, ranged := strings.Cut(span, "..")
+	if key = strings.TrimSpace(key); !found || !ranged || key == "" {
+		return nil, fmt.Errorf("%s: expected KEY=FROM..TO, such as net.ipv4.tcp_rmem.max=4MiB..64MiB", text)
+	}
+	from, errFrom := unit.ParseBytes(strings.TrimSpace(low))
+	to, errTo := unit.ParseBytes(strings.TrimSpace(high))
+	if err := cmp.Or(errFrom, errTo); err != nil || from <= 0 || to <= from {
+		return nil, fmt.Errorf("%s: expected two numbers, the second larger, such as 4MiB..64MiB", text)
+	}
+	place := -1
+	if i := slices.IndexFunc(threeNames, func(p string) bool { return strings.HasSuffix(key, "."+p) }); i >= 0 {
+		place, key = i, strings.TrimSuffix(key, "."+threeNames[i])
+	}
+	value := now(key)
+	for _, l := range lines {
+		if l.Key == key {
+			value = l.Value
+		}
+	}
+	words := strings.Fields(value)
+	switch {
+	case place < 0 && len(words) > 1:
+		return nil, fmt.Errorf("%s: %s has %d values; expected %s.%s", text, key, len(words), key, strings.Join(threeNames, ", ."))
+	case place >= 0 && len(words) != len(threeNames):
+		return nil, fmt.Errorf("%s: expected a parameter of three values that this machine or the list has; %s is %q", text, key, value)
+	}
+	s := &Search{Key: key}
+	for v := from; ; v = min(2*v, to) {
+		s.Names = append(s.Names, v.String())
+		text := strconv.FormatInt(int64(v), 10)
+		if place >= 0 {
+			three := slices.Clone(words)
+			three[place] = text
+			text = strings.Join(three, " ")
+		}
+		s.Values = append(s.Values, text)
+		if v == to {
+			break
+		}
+		if len(s.Names) == maxRungs {
+			return nil, fmt.Errorf("%s: expected at most %d doublings from the first to the last", text, maxRungs)
+		}
+	}
+	return s, nil
+}
