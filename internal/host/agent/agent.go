@@ -245,16 +245,23 @@ func (a *agent) trial() *traffic.Engine {
 	return a.engine
 }
 
+// closeEngine ends the current trial's flows and adds what they moved to the
+// total. It may be called from several goroutines.
 func (a *agent) closeEngine() {
 	a.engineMu.Lock()
-	defer a.engineMu.Unlock()
-	if a.engine == nil {
+	engine := a.engine
+	a.engineMu.Unlock()
+	if engine == nil {
 		return
 	}
-	a.engine.Close()
-	received, written := a.engine.Moved()
-	a.received, a.written = a.received+received, a.written+written
-	a.engine, a.test = nil, nil
+	engine.Close()
+	received, written := engine.Moved()
+	a.engineMu.Lock()
+	defer a.engineMu.Unlock()
+	if a.engine == engine {
+		a.received, a.written = a.received+received, a.written+written
+		a.engine, a.test = nil, nil
+	}
 }
 
 func (a *agent) listen(ctx context.Context, orders []message.FlowRequest) ([]message.Listening, error) {

@@ -90,7 +90,7 @@ func TestPaced(t *testing.T) {
 	settled(t, stop, receiver)
 	// One each millisecond, the first at the start. What was left out is told.
 	due := (stop - at) / 1e6
-	sent := sender.Read()[0].Datagrams.Sent + sender.books.All()[0].tally.left.Load()
+	sent := sender.Read()[0].Datagrams.Sent + sender.All()[0].tally.left.Load()
 	if sent > due+1 || sent < due-int64(maxLate/time.Millisecond) {
 		t.Errorf("%d datagrams were sent or left out, due were %d", sent, due)
 	}

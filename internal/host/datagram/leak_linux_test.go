@@ -103,7 +103,7 @@ func TestMoversDoNotAllocate(t *testing.T) {
 		start(time.Hour, sender, receiver)
 		moved(t, receiver)
 		const datagrams = 5000
-		count := func() int64 { return receiver.books.All()[0].tally.read().received }
+		count := func() int64 { return receiver.All()[0].tally.read().received }
 		var before, after runtime.MemStats
 		target := count() + datagrams
 		runtime.ReadMemStats(&before)

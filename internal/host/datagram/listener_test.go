@@ -135,13 +135,13 @@ func TestNobodyThere(t *testing.T) {
 	}
 	e.Listen(t.Context(), []message.FlowRequest{{ID: "own", Local: loopback}, {ID: "shared", Cookie: message.Cookie{1}}})
 	for _, end := range e.Read()[2:] {
-		if end.Alive || !strings.Contains(end.Error, "nobody has come") {
+		if end.Alive || !strings.Contains(end.Error, "no client has ") {
 			t.Errorf("not opened: %+v", end)
 		}
 	}
 	e.Abandon([]string{"own", "shared"})
 	for _, end := range ready(t, e)[2:] {
-		if end.Alive || !strings.Contains(end.Error, "nobody came") {
+		if end.Alive || !strings.Contains(end.Error, "no client ") {
 			t.Errorf("abandoned: %+v", end)
 		}
 	}

@@ -3,6 +3,7 @@ package datagram
 import (
 	"math/rand/v2"
 
+	"linerate/internal/host/flowset"
 	"linerate/internal/model/message"
 )
 
@@ -16,8 +17,8 @@ type backend interface {
 // A mover moves the datagrams of one flow and adds them to its tally.
 type mover interface {
 	// send sends until the instant s.stop, receive receives until the engine closes.
-	send(t *tally, s *signals) error
-	receive(t *tally, s *signals) error
+	send(t *tally, s *flowset.Signals) error
+	receive(t *tally, s *flowset.Signals) error
 	// method is how it moves datagrams now. Anyone may ask at any time.
 	method() method
 	// close gives back what the rig has taken, once the datagrams are moved.

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
@@ -226,7 +227,7 @@ func (w *socketDriver) close() {
 	}
 }
 
-func (w *socketDriver) drive(writes bool, t *tally, s *signals, do step) error {
+func (w *socketDriver) drive(writes bool, t *tally, s *flowset.Signals, do step) error {
 	raw, err := w.end.conn.SyscallConn()
 	if err != nil {
 		return err
@@ -241,7 +242,7 @@ func (w *socketDriver) drive(writes bool, t *tally, s *signals, do step) error {
 	var failed error
 	err = raw.Control(func(fd uintptr) {
 		sock.DetachPoller(int(fd))
-		for !s.quit.Load() {
+		for !s.Quit.Load() {
 			v, until, err := do(int(fd), t, s)
 			switch v {
 			case stepDone:
@@ -252,7 +253,7 @@ func (w *socketDriver) drive(writes bool, t *tally, s *signals, do step) error {
 			case stepBlocked:
 				limit := checkInterval
 				if writes {
-					limit = min(limit, time.Duration(s.stop.Load()-socket.Now()))
+					limit = min(limit, time.Duration(s.Stop.Load()-socket.Now()))
 				}
 				_, _ = w.wait.Wait(int(fd), writes, limit)
 			}
@@ -262,8 +263,8 @@ func (w *socketDriver) drive(writes bool, t *tally, s *signals, do step) error {
 }
 
 // share waits in the runtime's poller.
-func (w *socketDriver) share(raw syscall.RawConn, writes bool, t *tally, s *signals, do step) error {
-	if stop := s.stop.Load(); writes && stop != 0 && stop < math.MaxInt64 {
+func (w *socketDriver) share(raw syscall.RawConn, writes bool, t *tally, s *flowset.Signals, do step) error {
+	if stop := s.Stop.Load(); writes && stop != 0 && stop < math.MaxInt64 {
 		if err := w.end.conn.SetWriteDeadline(socket.Deadline(stop)); err != nil {
 			return err
 		}

@@ -9,49 +9,36 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Read is every flow's state at this instant, in the order of the orders. The
-// counts of all flows are taken first, each with its own instant.
-func (e *Engine) Read() []message.FlowEnd {
-	flows := e.books.All()
-	out := make([]message.FlowEnd, len(flows))
-	for i, f := range flows {
-		sent, counts := f.tally.sent.Load(), f.tally.read()
-		out[i].AtNs = socket.Now()
-		out[i].ReceivedBytes = counts.bytes
-		out[i].FirstNs, out[i].LastNs = f.tally.first.Load(), f.tally.last.Load()
-		out[i].Datagrams = counts.record()
-		out[i].Datagrams.Sent = sent
-	}
-	for i, f := range flows {
-		e.describe(f, &out[i])
-	}
-	return out
+// Count takes the counts.
+func (f *flow) Count(out *message.FlowEnd) {
+	sent, counts := f.tally.sent.Load(), f.tally.read()
+	out.AtNs = socket.Now()
+	out.ReceivedBytes = counts.bytes
+	out.FirstNs, out.LastNs = f.tally.first.Load(), f.tally.last.Load()
+	out.Datagrams = counts.record()
+	out.Datagrams.Sent = sent
 }
 
-// describe adds what the books know.
-func (e *Engine) describe(f *flow, out *message.FlowEnd) {
-	out.ID, out.Sends = f.order.ID, f.order.Sends
-	end, how, failure := f.state()
-	out.Error = failure
-	out.Alive = end != nil && failure == ""
-	out.Mode, out.CallBytes = how.mode, int64(how.call)
-	if end == nil {
+// Describe adds how datagrams are moved, and, when the senders have stopped, how
+// long they were under way.
+func (f *flow) Describe(out *message.FlowEnd) {
+	if !f.IsOpen() {
 		return
 	}
-	out.Local = end.local
+	end, how, d := f.end, f.mover.method(), out.Datagrams
+	out.Mode, out.CallBytes = how.mode, int64(how.call)
 	out.SndbufBytes = int64(end.sndbuf)
-	if _, receive := f.order.Buffers(); receive != 0 {
+	if _, receive := f.Request.Buffers(); receive != 0 {
 		out.RcvbufBytes = int64(end.buffer)
 	}
 	notes := append(append([]string{}, end.notes...), how.note...)
-	d := out.Datagrams
-	if f.order.Sends {
+	if f.Request.Sends {
 		d.Bytes, d.MTU = end.bytes, end.mtu
 		out.WrittenBytes = d.Sent * int64(end.bytes)
 		notes = append(notes, f.tally.paced(d.Sent)...)
 	} else {
 		d.BufferBytes = int64(end.buffer)
-		if how.delays != nil && e.signals.stop.Load() != 0 && out.AtNs >= e.signals.stop.Load() {
+		if stop := f.signals.Stop.Load(); stop != 0 && out.AtNs >= stop {
 			d.Delay = how.delays.distribution()
 		}
 	}
@@ -71,41 +58,21 @@ func (t *tally) paced(sent int64) []string {
 	return []string{note}
 }
 
-// Light is a cheap reading for a series: what has been received so far and what is
-// missing.
-func (e *Engine) Light() []record.FlowSample {
-	flows := e.books.All()
-	out := make([]record.FlowSample, len(flows))
-	for i, f := range flows {
-		out[i].ID = f.order.ID
-		counts := f.tally.read()
-		out[i].ReceivedBytes, out[i].Datagrams, out[i].Lost = counts.bytes, counts.received, counts.lost
-	}
-	return out
+// Sample is what has been received so far and what is missing.
+func (f *flow) Sample() record.FlowSample {
+	counts := f.tally.read()
+	return record.FlowSample{ReceivedBytes: counts.bytes, Datagrams: counts.received, Lost: counts.lost}
 }
 
-// Moved is how many bytes all flows together have received and written, those
-// that came twice or from elsewhere included.
-func (e *Engine) Moved() (received, written int64) {
-	for _, f := range e.books.All() {
-		received += f.tally.read().arrivedBytes
-		if end, _, _ := f.state(); end != nil && f.order.Sends {
-			written += f.tally.sent.Load() * int64(end.bytes)
-		}
+// Moved is the payload received and written, duplicates and foreign datagrams
+// included.
+func (f *flow) Moved() (received, written int64) {
+	if f.Request.Sends && f.IsOpen() {
+		return 0, f.tally.sent.Load() * int64(f.end.bytes)
 	}
-	return received, written
+	return f.tally.read().arrivedBytes, 0
 }
 
-// Flows is how many flows there are.
-func (e *Engine) Flows() int { return len(e.books.All()) }
-
-// Busy is how long each flow's worker has not waited, in nanoseconds: no less than
-// the CPU time it took.
-func (e *Engine) Busy() []int64 {
-	flows := e.books.All()
-	out := make([]int64, len(flows))
-	for i, f := range flows {
-		out[i] = f.tally.busy.Load()
-	}
-	return out
-}
+// Busy is how long the worker has not waited, in ns: no less than the CPU time it
+// took.
+func (f *flow) Busy() []int64 { return []int64{f.tally.busy.Load()} }

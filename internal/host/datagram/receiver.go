@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"time"
 
+	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
 )
 
@@ -28,19 +29,19 @@ func (r *receiver) method() method { return *r.shown.Load() }
 
 func (r *receiver) close() { r.driver.close() }
 
-func (*receiver) send(*tally, *signals) error { return errors.ErrUnsupported }
+func (*receiver) send(*tally, *flowset.Signals) error { return errors.ErrUnsupported }
 
-func (r *receiver) receive(t *tally, s *signals) error {
+func (r *receiver) receive(t *tally, s *flowset.Signals) error {
 	return r.driver.drive(false, t, s, r.step)
 }
 
-func (r *receiver) step(fd int, t *tally, s *signals) (verdict, int64, error) {
+func (r *receiver) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, error) {
 	at := socket.Now()
 	for {
 		n, err := r.in.receive(fd)
 		if n > 0 {
 			ofDay, now := time.Now().UnixNano(), socket.Now()
-			inside := now >= s.begin.Load() && now < s.end.Load()
+			inside := now >= s.Begin.Load() && now < s.End.Load()
 			for i := range n {
 				delay, timed := r.tracker.addMessage(r.in.message(i, now, ofDay), r.end.resendReady)
 				if timed && inside {
@@ -54,7 +55,7 @@ func (r *receiver) step(fd int, t *tally, s *signals) (verdict, int64, error) {
 		at = socket.Now()
 		t.busy.Add(at - began)
 		switch {
-		case s.quit.Load():
+		case s.Quit.Load():
 			return stepDone, 0, nil
 		case err == syscall.EAGAIN, err == nil && r.in.all(n):
 			return stepBlocked, 0, nil

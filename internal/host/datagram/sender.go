@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
 )
 
@@ -21,11 +22,11 @@ const (
 )
 
 // A step moves what can be moved now.
-type step func(fd int, t *tally, s *signals) (v verdict, until int64, err error)
+type step func(fd int, t *tally, s *flowset.Signals) (v verdict, until int64, err error)
 
 // A driver makes a flow's steps, and waits in between.
 type driver interface {
-	drive(writes bool, t *tally, s *signals, do step) error
+	drive(writes bool, t *tally, s *flowset.Signals, do step) error
 	// close gives back what the driver has taken.
 	close()
 }
@@ -55,21 +56,21 @@ func (r *sender) method() method { return *r.shown.Load() }
 
 func (r *sender) close() { r.driver.close() }
 
-func (*sender) receive(*tally, *signals) error { return errors.ErrUnsupported }
+func (*sender) receive(*tally, *flowset.Signals) error { return errors.ErrUnsupported }
 
-func (r *sender) send(t *tally, s *signals) error {
+func (r *sender) send(t *tally, s *flowset.Signals) error {
 	if r.pace != nil {
-		r.pace.start = s.start.Load()
+		r.pace.start = s.Start.Load()
 	}
 	return r.driver.drive(true, t, s, r.step)
 }
 
-func (r *sender) step(fd int, t *tally, s *signals) (verdict, int64, error) {
+func (r *sender) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, error) {
 	began := socket.Now()
 	at := began
-	stop := s.stop.Load()
+	stop := s.Stop.Load()
 	for {
-		if at >= stop || s.quit.Load() {
+		if at >= stop || s.Quit.Load() {
 			r.pause(at-began, t)
 			return stepDone, 0, nil
 		}
@@ -146,8 +147,8 @@ type portableDriver struct{ deadline func(time.Time) error }
 
 func (portableDriver) close() {}
 
-func (d portableDriver) drive(writes bool, t *tally, s *signals, do step) error {
-	if stop := s.stop.Load(); writes && d.deadline != nil && stop != 0 && stop < math.MaxInt64 {
+func (d portableDriver) drive(writes bool, t *tally, s *flowset.Signals, do step) error {
+	if stop := s.Stop.Load(); writes && d.deadline != nil && stop != 0 && stop < math.MaxInt64 {
 		if err := d.deadline(socket.Deadline(stop)); err != nil {
 			return err
 		}

@@ -11,7 +11,6 @@ package foreign
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -20,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/host/flowset"
 	"linerate/internal/host/program"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
@@ -89,7 +89,7 @@ func (e *Engine) take(orders []message.FlowRequest, serves bool) ([]*process, er
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.ctx.Err() != nil {
-		return nil, errors.New("the trial's flows are closed")
+		return nil, flowset.ErrClosed
 	}
 	if e.sockets == nil {
 		var err error
@@ -276,7 +276,7 @@ func (e *Engine) await(ctx context.Context, processes []*process) error {
 		case <-ctx.Done():
 			return fmt.Errorf("%d of %d servers did not listen within %v", waiting, len(processes), listenTimeout)
 		case <-e.ctx.Done():
-			return errors.New("the trial's flows are closed")
+			return flowset.ErrClosed
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
@@ -392,25 +392,27 @@ func (e *Engine) Printed(ctx context.Context, r message.ToolsRequest) []message.
 func (e *Engine) Close() {
 	e.mu.Lock()
 	e.cancel()
-	if e.ends != nil {
-		_ = e.ends.Close()
-	}
+	ends := e.ends
 	e.mu.Unlock()
+	if ends != nil {
+		_ = ends.Close()
+	}
 	e.closing.Wait()
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, p := range e.processes {
+	processes, sockets := e.processes, e.sockets
+	e.mu.Unlock()
+	for _, p := range processes {
 		if p.Program != nil {
 			p.Kill()
 		}
 	}
-	for _, p := range e.processes {
+	for _, p := range processes {
 		if p.Program != nil {
 			<-p.Ended()
 		}
 	}
 	e.launch.Close()
-	if e.sockets != nil {
-		_ = e.sockets.Close()
+	if sockets != nil {
+		_ = sockets.Close()
 	}
 }

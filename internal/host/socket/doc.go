@@ -1,8 +1,8 @@
-// Package socket is what the carriers of package traffic have in common: the books
-// of a trial's ends of flows, setting a flow's options on its sockets, saying in a
-// network's words why one failed, the clock that every call is stamped with, and
-// how many threads of their own flows may have.
+// Package socket is what the sockets of a trial's flows have in common: the options
+// that a flow is ordered with, the reason of a failure in a network's terms, the
+// clock that calls are stamped with, and how many threads of their own flows may
+// have.
 //
-// It opens nothing and moves no bytes. The kernel's side is in tcp(7), socket(7)
-// and ip(7).
+// It opens nothing and moves no data. The kernel's side is in tcp(7), socket(7) and
+// ip(7).
 package socket

@@ -20,7 +20,7 @@ func TestMoversDoNotAllocate(t *testing.T) {
 		start(time.Hour, sender, receiver)
 		moved(t, receiver)
 		const calls = 800
-		bytes := &receiver.books.All()[0].tally.bytes
+		bytes := &receiver.All()[0].tally.bytes
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		target := bytes.Load() + calls*chunkBytes

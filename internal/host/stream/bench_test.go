@@ -24,7 +24,7 @@ func BenchmarkLoopback(b *testing.B) {
 			want := receiver.Read()[0].ReceivedBytes
 			b.ResetTimer()
 			want += int64(b.N) * chunkBytes
-			for receiver.books.All()[0].tally.bytes.Load() < want {
+			for receiver.All()[0].tally.bytes.Load() < want {
 				time.Sleep(100 * time.Microsecond)
 			}
 			b.StopTimer()

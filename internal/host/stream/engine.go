@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
-	"slices"
-	"sync"
 	"time"
 
 	"linerate/internal/bus/greeting"
+	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
 	"linerate/internal/model/message"
 )
@@ -19,62 +17,43 @@ import (
 // stream without calling it a failure: the two hosts' clocks differ.
 const earlyEnd = 50 * time.Millisecond
 
-// Engine holds one end of each of a trial's flows. All methods may be called
-// from several goroutines. An engine serves one trial: make a new one for the
-// next.
+// Engine holds one end of each of a trial's TCP flows. It serves one trial. All
+// methods may be called from several goroutines. Close resets the connections, so
+// that neither end goes on sending what is buffered or stays in TIME_WAIT.
 type Engine struct {
+	*flowset.Set[*flow]
 	backend backend
-	signals signals
-	books   *socket.Books[*flow]
 }
 
-// New makes an engine with no flows.
+// New makes an engine without flows.
 func New() *Engine { return with(platform) }
 
-func with(m backend) *Engine { return &Engine{backend: m, books: socket.NewBooks[*flow]()} }
+func with(b backend) *Engine { return &Engine{flowset.New[*flow](), b} }
 
-// add makes a flow for each order. False: the engine is closed.
-func (e *Engine) add(orders []message.FlowRequest) ([]*flow, bool) {
+func newFlows(orders []message.FlowRequest) []*flow {
 	flows := make([]*flow, len(orders))
 	for i, order := range orders {
-		flows[i] = &flow{order: order}
+		flows[i] = &flow{State: flowset.State{Request: order}}
 	}
-	return flows, e.books.Add(flows...)
+	return flows
 }
 
-// Listen opens one listening socket per order, on a port the kernel
-// chooses, at order.Local (invalid: every address of the host). Each accepts one
-// connection and then closes. An order with a cookie gets no socket: its
-// connection is to be offered. The reply has one entry per order, in order; an
-// order that fails says so there and does not keep the others from listening.
+// Listen opens one listening socket per order, on a port that the kernel chooses,
+// at order.Local (invalid: every address of the host). Each accepts one connection
+// and then closes. An order with a cookie gets no socket: its connection is to be
+// offered. The replies are in the orders' order; an order that fails says so there
+// and stops no other.
 func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []message.Listening {
-	out := make([]message.Listening, len(orders))
-	flows, ok := e.add(orders)
-	for i, order := range orders {
-		out[i].ID = order.ID
-		if !ok {
-			out[i].Error = socket.EngineClosed
-			continue
+	return e.Set.Listen(newFlows(orders), func(f *flow) (*flowset.Listener, error) {
+		if !f.Request.Cookie.IsZero() {
+			return nil, nil
 		}
-		f := flows[i]
-		if !order.Cookie.IsZero() {
-			continue
-		}
-		l, err := listen(ctx, order)
+		l, err := listen(ctx, f.Request)
 		if err != nil {
-			out[i].Error = fmt.Sprintf("listen on %s: %s", socket.AddrName(order.Local), socket.Reason(err, order.Local))
-			f.fail("%s", out[i].Error)
-			continue
+			return nil, err
 		}
-		at := socket.AddrPort(l.Addr())
-		if !f.listening(l, at) || !e.books.Work(func() { e.accept(f, l) }) {
-			l.Close()
-			out[i].Error = socket.EngineClosed
-			continue
-		}
-		out[i].Local = at
-	}
-	return out
+		return &flowset.Listener{Addr: socket.AddrPort(l.Addr()), Serve: func() { e.accept(f, l) }, Close: func() { l.Close() }}, nil
+	})
 }
 
 func listen(ctx context.Context, order message.FlowRequest) (*net.TCPListener, error) {
@@ -96,123 +75,70 @@ func listen(ctx context.Context, order message.FlowRequest) (*net.TCPListener, e
 	return l.(*net.TCPListener), nil
 }
 
-// accept takes the flow's one connection and carries it.
+// accept takes the flow's one connection and moves its data.
 func (e *Engine) accept(f *flow, l *net.TCPListener) {
 	conn, err := l.AcceptTCP()
 	l.Close()
 	if err != nil {
-		f.fail("accept at %s: %s", f.listens, socket.Reason(err, f.order.Local))
+		f.Fail("accept at %s: %s", l.Addr(), socket.Reason(err, f.Request.Local))
 		return
 	}
-	if e.adopt(f, conn) {
-		e.carry(f)
+	if e.open(f, conn) {
+		e.run(f)
 	}
 }
 
-// Offer hands over a connection that has shown a cookie at a port that
-// flows share. False: no flow of this engine waits for it, and the connection is
-// still the caller's.
+// Offer hands over a connection that has shown a flow's cookie at a shared
+// listener. False: no flow of this engine awaits it, and it is still the caller's.
 func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
-	flows := e.books.All()
-	i := slices.IndexFunc(flows, func(f *flow) bool { return f.take(cookie) })
-	if i < 0 {
-		return false
-	}
-	f := flows[i]
-	return e.books.Work(func() {
-		err := checkMode(f.order)
+	f, ok := e.Claim(cookie)
+	return ok && e.Go(func() {
+		err := checkMode(f.Request)
 		raw, bad := conn.SyscallConn()
 		if err = errors.Join(err, bad); err == nil {
-			err = socket.WithFD(raw, func(fd int) error { return socket.PrepareAccepted(f.order, fd) })
+			err = socket.WithFD(raw, func(fd int) error { return socket.PrepareAccepted(f.Request, fd) })
 		}
 		if err != nil {
-			f.fail("%s → %s: %s", conn.LocalAddr(), conn.RemoteAddr(), socket.Reason(err, f.order.Remote.Addr()))
+			f.Fail("%s → %s: %s", conn.LocalAddr(), conn.RemoteAddr(), socket.Reason(err, f.Request.Remote.Addr()))
 			reset(conn)
 			return
 		}
-		if e.adopt(f, conn) {
-			e.carry(f)
+		if e.open(f, conn) {
+			e.run(f)
 		}
 	})
 }
 
-// dialStagger is the longest that one first connection waits for another.
-const dialStagger = 5 * time.Millisecond
-
 // Connect opens a connection for each order and returns when each has succeeded,
-// failed or taken longer than timeout (0: as long as the kernel tries). The
-// reply has one entry per order, in order.
-//
-// The first connection to each address waits for the one before it, a moment at
-// most; the others are opened all at once. So neighbours are asked for one after
-// another, as programs that are started by people do, and who answers first is
-// the network's doing rather than a race among our own questions.
+// failed or taken longer than timeout (0: as long as the kernel tries). The replies
+// are in the orders' order; see flowset.Set.Connect for the order of opening.
 func (e *Engine) Connect(ctx context.Context, orders []message.FlowRequest, timeout time.Duration) []message.Opened {
-	out := make([]message.Opened, len(orders))
-	flows, ok := e.add(orders)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(e.books.Context(), cancel)()
-	var pending sync.WaitGroup
-	open := func(i int) <-chan struct{} {
-		done := make(chan struct{})
-		pending.Add(1)
-		over := func() {
-			close(done)
-			pending.Done()
+	return e.Set.Connect(ctx, newFlows(orders), func(ctx context.Context, f *flow, out *message.Opened, _ func()) func() {
+		opened := e.dial(ctx, f, timeout)
+		out.Local, _ = f.Addrs()
+		out.Error = f.Status()
+		if !opened {
+			return nil
 		}
-		if !ok || !e.books.Work(func() {
-			f := flows[i]
-			opened := e.dial(ctx, f, timeout)
-			_, out[i].Local, out[i].Error = f.state()
-			over()
-			if opened {
-				e.carry(f)
-			}
-		}) {
-			out[i].Error = socket.EngineClosed
-			over()
-		}
-		return done
-	}
-	known := map[netip.Addr]bool{}
-	var further []int
-	for i, order := range orders {
-		out[i].ID, out[i].Remote = order.ID, order.Remote
-		if known[order.Remote.Addr()] {
-			further = append(further, i)
-			continue
-		}
-		known[order.Remote.Addr()] = true
-		moment := time.NewTimer(dialStagger)
-		select {
-		case <-open(i):
-		case <-moment.C:
-		}
-		moment.Stop()
-	}
-	for _, i := range further {
-		open(i)
-	}
-	pending.Wait()
-	return out
+		return func() { e.run(f) }
+	})
 }
 
 func (e *Engine) dial(ctx context.Context, f *flow, timeout time.Duration) bool {
-	order := f.order
+	order := f.Request
 	conn, err := Dial(ctx, order, timeout)
 	if err != nil {
-		f.fail("%s", err.Error())
+		f.Fail("%s", err.Error())
 		return false
 	}
 	if !order.Cookie.IsZero() {
 		if err := sendCookie(conn, order.Cookie, timeout); err != nil {
-			f.fail("%s", socket.ConnectError(order.Local, order.Remote, timeout, err))
+			f.Fail("%s", socket.ConnectError(order.Local, order.Remote, timeout, err))
 			reset(conn)
 			return false
 		}
 	}
-	return e.adopt(f, conn)
+	return e.open(f, conn)
 }
 
 // Dial opens a connection with an order's options, on which nothing has been said
@@ -237,31 +163,18 @@ func Dial(ctx context.Context, order message.FlowRequest, timeout time.Duration)
 }
 
 // Adopt makes a flow of a connection that the caller has opened with Dial and on
-// which it has said what the peer wants to hear first. It belongs to the engine
-// then, whatever the answer.
+// which it has said what the peer expects first. It belongs to the engine then,
+// also if an error is returned.
 func (e *Engine) Adopt(order message.FlowRequest, conn *net.TCPConn) error {
-	flows, ok := e.add([]message.FlowRequest{order})
-	if !ok {
+	f := newFlows([]message.FlowRequest{order})[0]
+	err := e.Set.Adopt(f, func() bool { return e.open(f, conn) }, func() { e.run(f) })
+	if errors.Is(err, flowset.ErrClosed) {
 		reset(conn)
-		return errors.New(socket.EngineClosed)
 	}
-	f, adopted := flows[0], make(chan error, 1)
-	if !e.books.Work(func() {
-		if !e.adopt(f, conn) {
-			_, _, failure := f.state()
-			adopted <- errors.New(failure)
-			return
-		}
-		adopted <- nil
-		e.carry(f)
-	}) {
-		reset(conn)
-		return errors.New(socket.EngineClosed)
-	}
-	return <-adopted
+	return err
 }
 
-// sendCookie presents the flow's cookie, which is not counted among its bytes.
+// sendCookie shows the flow's cookie, which is not counted among its bytes.
 func sendCookie(conn net.Conn, cookie message.Cookie, timeout time.Duration) error {
 	if timeout > 0 {
 		if err := conn.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
@@ -274,89 +187,69 @@ func sendCookie(conn net.Conn, cookie message.Cookie, timeout time.Duration) err
 	return conn.SetWriteDeadline(time.Time{})
 }
 
-// adopt settles a new connection's options and puts it in the books.
-func (e *Engine) adopt(f *flow, conn *net.TCPConn) bool {
-	end, err := setOptions(f.order, conn)
+// open sets a new connection's options and makes it the flow's. The connection is
+// closed if that fails.
+func (e *Engine) open(f *flow, conn *net.TCPConn) bool {
+	end, err := setOptions(f.Request, conn)
 	if err != nil {
-		f.fail("%s → %s: %s", conn.LocalAddr(), conn.RemoteAddr(), socket.Reason(err, f.order.Remote.Addr()))
+		f.Fail("%s → %s: %s", conn.LocalAddr(), conn.RemoteAddr(), socket.Reason(err, f.Request.Remote.Addr()))
 		reset(conn)
 		return false
 	}
-	r := newPaced(f.order)
-	if r == nil {
-		r = e.backend.newMover(f.order)
+	f.end = end
+	if f.mover = newPaced(f.Request); f.mover == nil {
+		f.mover = e.backend.newMover(f.Request)
 	}
-	if !f.open(end, r) {
-		r.close()
+	if !f.Open(socket.AddrPort(conn.LocalAddr()), socket.AddrPort(conn.RemoteAddr()), func() { reset(conn) }) {
+		f.mover.close()
 		reset(conn)
 		return false
 	}
 	return true
 }
 
-// carry moves the flow's bytes until they end. Receivers read from the moment
-// they are open; senders wait for Start.
-func (e *Engine) carry(f *flow) {
-	conn := f.end.conn
+// run moves the flow's data until it ends. Receivers read from the moment they are
+// open; senders wait for Start. A sender that stops closes its direction, so that
+// the receiver reaches the end of the stream; the connection stays open for readings
+// until Close.
+func (e *Engine) run(f *flow) {
+	conn, signals := f.end.conn, &e.Signals
 	defer f.mover.close()
-	if !f.order.Sends {
-		err := f.mover.receive(conn, &f.tally, &e.signals)
-		stop := e.signals.stop.Load()
+	if !f.Request.Sends {
+		err := f.mover.receive(conn, &f.tally, signals)
+		stop := signals.Stop.Load()
 		switch {
-		case e.signals.quit.Load():
+		case signals.Quit.Load():
 		case err != nil:
-			f.fail("receive %s: %s", f.name(), socket.Reason(err, f.remote.Addr()))
+			f.fail("receive", err)
 		case stop == 0 || socket.Now() < stop-int64(earlyEnd):
-			f.fail("receive %s: the sender closed the connection before its time", f.name())
+			f.Fail("receive %s: the sender closed the connection before its time", f.Name())
 		}
 		return
 	}
-	select {
-	case <-e.books.Gate():
-	case <-e.books.Context().Done():
+	if !e.WaitStart() {
 		return
 	}
-	err := conn.SetWriteDeadline(socket.Deadline(e.signals.stop.Load()))
+	err := conn.SetWriteDeadline(socket.Deadline(signals.Stop.Load()))
 	if err == nil {
-		err = f.mover.send(conn, &f.tally, &e.signals)
+		err = f.mover.send(conn, &f.tally, signals)
 	}
 	if err == nil {
 		// The receiver reads what is buffered, and then the end.
 		err = conn.CloseWrite()
 	}
-	if err != nil && !e.signals.quit.Load() {
-		f.fail("send %s: %s", f.name(), socket.Reason(err, f.remote.Addr()))
+	if err != nil && !signals.Quit.Load() {
+		f.fail("send", err)
 	}
 }
 
-// Abandon stops waiting for the connections of the flows named: their openers
-// have given up.
-func (e *Engine) Abandon(unused []string) {
-	for _, f := range e.books.All() {
-		if slices.Contains(unused, f.order.ID) {
-			f.abandon()
-		}
-	}
+func (f *flow) fail(verb string, err error) {
+	_, remote := f.Addrs()
+	f.Fail("%s %s: %s", verb, f.Name(), socket.Reason(err, remote.Addr()))
 }
 
-// Settled says that every flow is open or has failed.
-func (e *Engine) Settled() bool {
-	return !slices.ContainsFunc(e.books.All(), func(f *flow) bool { return !f.settled() })
-}
-
-// Start lets every sender begin writing at the window's start and stop at its
-// stop, both in kernel.Now's nanoseconds, and returns at once. A sender that
-// stops closes its direction, so that receivers reach the end of the stream; the
-// connection stays open for readings until Close. Only the first call counts.
-func (e *Engine) Start(w message.WindowRequest) {
-	e.books.Start(w.StartNs, func() {
-		e.signals.stop.Store(w.StopNs)
-	})
-}
-
-// Close resets every connection, closes every listener and waits until nothing
-// of the engine is left: no goroutine, no descriptor, nothing in TIME_WAIT. The
-// counts remain readable. It may be called again.
-func (e *Engine) Close() {
-	e.books.Close(func() { e.signals.quit.Store(true) }, (*flow).close)
+// reset closes a connection at once with RST; see SO_LINGER in socket(7).
+func reset(conn *net.TCPConn) {
+	_ = conn.SetLinger(0)
+	_ = conn.Close()
 }

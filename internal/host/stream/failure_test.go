@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/host/socket"
+	"linerate/internal/host/flowset"
 	"linerate/internal/model/message"
 )
 
@@ -86,11 +86,11 @@ func TestNobodyConnects(t *testing.T) {
 		if end.Alive {
 			t.Errorf("%s is alive", end.ID)
 		}
-		contains(t, end.Error, "nobody has connected to 127.0.0.1:")
+		contains(t, end.Error, "no client has connected to 127.0.0.1:")
 	}
 	e.Abandon([]string{"f1", "f2"})
 	for _, end := range ready(t, e) {
-		contains(t, end.Error, "nobody connected to 127.0.0.1:")
+		contains(t, end.Error, "no client connected to 127.0.0.1:")
 	}
 }
 
@@ -148,10 +148,10 @@ func TestAfterClose(t *testing.T) {
 	if end.Alive || end.Info != nil || end.WrittenBytes == 0 || end.Error != "closed" {
 		t.Errorf("after Close: %+v", end)
 	}
-	if l := e.Listen(context.Background(), orders(1, message.FlowRequest{})); l[0].Error != socket.EngineClosed {
+	if l := e.Listen(context.Background(), orders(1, message.FlowRequest{})); l[0].Error != flowset.ErrClosed.Error() {
 		t.Errorf("listen: %+v", l)
 	}
-	if o := e.Connect(context.Background(), orders(1, message.FlowRequest{}), 0); o[0].Error != socket.EngineClosed {
+	if o := e.Connect(context.Background(), orders(1, message.FlowRequest{}), 0); o[0].Error != flowset.ErrClosed.Error() {
 		t.Errorf("connect: %+v", o)
 	}
 	e.Start(message.WindowRequest{})

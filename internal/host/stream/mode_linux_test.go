@@ -17,9 +17,11 @@ import (
 	"testing"
 	"time"
 
+	modelflow "linerate/internal/model/flow"
+
+	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/kerneltest"
-	modelflow "linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -344,17 +346,17 @@ func TestModeTakesNoMemory(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		sender, receiver := engine(t, platform), engine(t, platform)
 		join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Mode: mode}), true)
-		rigs := map[bool]*directMover{}
+		movers := map[bool]*directMover{}
 		for _, sends := range []bool{true, false} {
-			rigs[sends] = (direct{}).newMover(message.FlowRequest{Mode: mode, Sends: sends}).(*directMover)
-			defer rigs[sends].close()
+			movers[sends] = (direct{}).newMover(message.FlowRequest{Mode: mode, Sends: sends}).(*directMover)
+			defer movers[sends].close()
 		}
-		var s signals // its stop has passed: one call at a time
+		var s flowset.Signals // its stop has passed: one call at a time
 		counts := new(tally)
-		if err := socket.WithFD(sender.books.All()[0].end.raw, func(fd int) error {
+		if err := socket.WithFD(sender.All()[0].end.raw, func(fd int) error {
 			if n := testing.AllocsPerRun(100, func() {
-				_, _ = rigs[true].push(fd, counts, &s)
-				_, _ = rigs[false].pull(fd, counts, &s)
+				_, _ = movers[true].push(fd, counts, &s)
+				_, _ = movers[false].pull(fd, counts, &s)
 			}); n != 0 {
 				t.Errorf("%v allocations per call, want none", n)
 			}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync/atomic"
 
+	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
 	modelflow "linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -56,13 +57,7 @@ func (t *tally) count(bytes int, began, at int64) {
 	t.last.Store(at)
 }
 
-// signals are what a mover has to obey.
-type signals struct {
-	stop atomic.Int64 // the instant at which senders stop
-	quit atomic.Bool  // the engine closes: return now, whatever the error
-}
-
-// A backend makes a rig for each flow.
+// A backend makes a mover for each flow.
 type backend interface {
 	// newMover gets ready to move a flow's bytes as its order says. What the system
 	// refuses is replaced by plain writes, and told.
@@ -71,14 +66,14 @@ type backend interface {
 
 // A mover moves the bytes of one connection, one way, and adds them to its tally.
 type mover interface {
-	// send writes until the instant s.stop. The connection's write deadline is
+	// send writes until the instant s.Stop. The connection's write deadline is
 	// that instant too, so a write that waits in the runtime ends by itself.
-	send(c *net.TCPConn, t *tally, s *signals) error
+	send(c *net.TCPConn, t *tally, s *flowset.Signals) error
 	// receive reads until the end of the stream.
-	receive(c *net.TCPConn, t *tally, s *signals) error
+	receive(c *net.TCPConn, t *tally, s *flowset.Signals) error
 	// method is how it moves bytes now. Anyone may ask at any time.
 	method() method
-	// close gives back what the rig has taken, once the bytes are moved.
+	// close gives back what the mover has taken, once the bytes are moved.
 	close()
 }
 
@@ -104,14 +99,14 @@ func (portable) newMover(order message.FlowRequest) mover {
 	return r
 }
 
-// plain is portable's rig. Nothing is chosen, so nothing is kept.
+// plain is portable's mover.
 type plain struct{ how method }
 
 func (r plain) method() method { return r.how }
 func (plain) close()           {}
 
-func (plain) send(c *net.TCPConn, t *tally, s *signals) error {
-	for at := socket.Now(); !s.quit.Load(); {
+func (plain) send(c *net.TCPConn, t *tally, s *flowset.Signals) error {
+	for at := socket.Now(); !s.Quit.Load(); {
 		n, err := c.Write(chunk)
 		began := at
 		at = socket.Now()
@@ -121,16 +116,16 @@ func (plain) send(c *net.TCPConn, t *tally, s *signals) error {
 			return nil
 		case err != nil:
 			return err
-		case at >= s.stop.Load():
+		case at >= s.Stop.Load():
 			return nil
 		}
 	}
 	return nil
 }
 
-func (plain) receive(c *net.TCPConn, t *tally, s *signals) error {
+func (plain) receive(c *net.TCPConn, t *tally, s *flowset.Signals) error {
 	buffer := make([]byte, chunkBytes)
-	for at := socket.Now(); !s.quit.Load(); {
+	for at := socket.Now(); !s.Quit.Load(); {
 		n, err := c.Read(buffer)
 		began := at
 		at = socket.Now()

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
@@ -35,7 +36,7 @@ type direct struct{}
 
 var platform backend = direct{}
 
-// directMover is direct's rig: for a sender, the pumps to choose from and how far
+// directMover is direct's mover: for a sender, the pumps to choose from and how far
 // the choosing is; for a receiver, where to read to and how long to sleep.
 type directMover struct {
 	thread bool // of its own
@@ -198,7 +199,7 @@ func (r *directMover) fallBack(at int64, err error, t *tally) bool {
 
 // push sends until there is no more room (false), or until nothing more is to
 // be sent.
-func (r *directMover) push(fd int, t *tally, s *signals) (done bool, failed error) {
+func (r *directMover) push(fd int, t *tally, s *flowset.Signals) (done bool, failed error) {
 	for at := socket.Now(); ; {
 		n, err := r.pump.push(fd)
 		began := at
@@ -208,7 +209,7 @@ func (r *directMover) push(fd int, t *tally, s *signals) (done bool, failed erro
 		switch {
 		case room && err != nil && err != syscall.EINTR && !r.fallBack(at, err, t):
 			return true, os.NewSyscallError("send", err)
-		case at >= s.stop.Load() || s.quit.Load():
+		case at >= s.Stop.Load() || s.Quit.Load():
 			return true, nil
 		case !room:
 			return false, nil
@@ -220,7 +221,7 @@ func (r *directMover) push(fd int, t *tally, s *signals) (done bool, failed erro
 }
 
 // pull reads until there is no more data (false), or until the end.
-func (r *directMover) pull(fd int, t *tally, s *signals) (done bool, failed error) {
+func (r *directMover) pull(fd int, t *tally, s *flowset.Signals) (done bool, failed error) {
 	most := discardBytes
 	if r.buffer != nil {
 		most = len(r.buffer)
@@ -237,7 +238,7 @@ func (r *directMover) pull(fd int, t *tally, s *signals) (done bool, failed erro
 		at = socket.Now()
 		t.count(n, began, at)
 		switch {
-		case s.quit.Load():
+		case s.Quit.Load():
 			return true, nil
 		case err == syscall.EAGAIN:
 			return false, nil
@@ -253,7 +254,7 @@ func (r *directMover) pull(fd int, t *tally, s *signals) (done bool, failed erro
 	}
 }
 
-func (r *directMover) send(c *net.TCPConn, t *tally, s *signals) error {
+func (r *directMover) send(c *net.TCPConn, t *tally, s *flowset.Signals) error {
 	if r.choice != nil {
 		r.choice.begin(socket.Now())
 		r.switchAt = r.choice.turn
@@ -261,13 +262,13 @@ func (r *directMover) send(c *net.TCPConn, t *tally, s *signals) error {
 	return r.move(c, true, t, s, r.push)
 }
 
-func (r *directMover) receive(c *net.TCPConn, t *tally, s *signals) error {
+func (r *directMover) receive(c *net.TCPConn, t *tally, s *flowset.Signals) error {
 	return r.move(c, false, t, s, r.pull)
 }
 
 // move steps until it is done, and waits in between: with a thread of its own in
 // the kernel, otherwise in the runtime's poller.
-func (r *directMover) move(c *net.TCPConn, writes bool, t *tally, s *signals, step func(int, *tally, *signals) (bool, error)) error {
+func (r *directMover) move(c *net.TCPConn, writes bool, t *tally, s *flowset.Signals, step func(int, *tally, *flowset.Signals) (bool, error)) error {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return err
@@ -287,7 +288,7 @@ func (r *directMover) move(c *net.TCPConn, writes bool, t *tally, s *signals, st
 			sock.DetachPoller(int(fd))
 			for !once(fd) {
 				r.pause(int(fd), writes, t, s)
-				if writes && socket.Now() >= s.stop.Load() || s.quit.Load() {
+				if writes && socket.Now() >= s.Stop.Load() || s.Quit.Load() {
 					return
 				}
 			}
@@ -307,7 +308,7 @@ func (r *directMover) move(c *net.TCPConn, writes bool, t *tally, s *signals, st
 }
 
 // pause waits for room or data, for the stop, or for a moment.
-func (r *directMover) pause(fd int, writes bool, t *tally, s *signals) {
+func (r *directMover) pause(fd int, writes bool, t *tally, s *flowset.Signals) {
 	at := socket.Now()
 	if r.coalescer != nil {
 		if ns := r.coalescer.next(t.bytes.Load(), at); ns > 0 {
@@ -317,7 +318,7 @@ func (r *directMover) pause(fd int, writes bool, t *tally, s *signals) {
 	}
 	limit := checkInterval
 	if writes {
-		limit = min(limit, time.Duration(s.stop.Load()-at))
+		limit = min(limit, time.Duration(s.Stop.Load()-at))
 	}
 	if broken, _ := r.wait.Wait(fd, writes, limit); broken {
 		// Completions of zero-copy sends, or an error that the next call tells.

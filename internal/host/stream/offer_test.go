@@ -143,8 +143,8 @@ func TestOfferRefuses(t *testing.T) {
 	}
 	e.Abandon([]string{like[1].ID})
 	ends := e.Read()
-	contains(t, ends[1].Error, "nobody came with the flow's cookie")
-	contains(t, ends[2].Error, "nobody has come with the flow's cookie")
+	contains(t, ends[1].Error, "no client showed the flow's cookie")
+	contains(t, ends[2].Error, "no client has shown the flow's cookie")
 	if e.Offer(like[1].Cookie, pair()) {
 		t.Error("a flow that was given up took a connection")
 	}

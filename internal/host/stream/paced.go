@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
 	modelflow "linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -62,7 +63,7 @@ type paced struct {
 	rate unit.BitRate
 }
 
-// newPaced is the rig of an order that has a cap on what its program moves.
+// newPaced is the mover of an order that has a cap on what its program moves.
 // nil: it has none.
 func newPaced(order message.FlowRequest) mover {
 	rate := order.ReadCap
@@ -79,19 +80,19 @@ func newPaced(order message.FlowRequest) mover {
 	return r
 }
 
-func (r paced) send(c *net.TCPConn, t *tally, s *signals) error {
-	return r.move(s, s.stop.Load(), t, func(most int64) (int, error) { return c.Write(chunk[:most]) })
+func (r paced) send(c *net.TCPConn, t *tally, s *flowset.Signals) error {
+	return r.move(s, s.Stop.Load(), t, func(most int64) (int, error) { return c.Write(chunk[:most]) })
 }
 
-func (r paced) receive(c *net.TCPConn, t *tally, s *signals) error {
+func (r paced) receive(c *net.TCPConn, t *tally, s *flowset.Signals) error {
 	buffer := make([]byte, chunkBytes)
 	return r.move(s, 0, t, func(most int64) (int, error) { return c.Read(buffer[:most]) })
 }
 
 // move calls step when something is due, until the instant stop (0: never).
-func (r paced) move(s *signals, stop int64, t *tally, step func(most int64) (int, error)) error {
+func (r paced) move(s *flowset.Signals, stop int64, t *tally, step func(most int64) (int, error)) error {
 	p := newPace(r.rate, socket.Now())
-	for !s.quit.Load() {
+	for !s.Quit.Load() {
 		at := socket.Now()
 		if stop != 0 && at >= stop {
 			return nil

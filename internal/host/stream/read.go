@@ -3,7 +3,9 @@ package stream
 import (
 	"fmt"
 
+	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
+
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -14,43 +16,35 @@ import (
 // The kernel itself keeps trying for a quarter of an hour (tcp_retries2).
 const silentTimeouts = 4
 
-// Read is every flow's state at this instant, in the order of the orders. The
-// byte counts of all flows are taken first, each with its own instant, within
-// microseconds of each other; what needs system calls follows.
-func (e *Engine) Read() []message.FlowEnd {
-	flows := e.books.All()
-	out := make([]message.FlowEnd, len(flows))
-	infos := make([]record.TCPInfo, len(flows))
-	for i, f := range flows {
-		bytes := f.tally.bytes.Load()
-		out[i].AtNs = socket.Now()
-		if f.order.Sends {
-			out[i].WrittenBytes = bytes
-		} else {
-			out[i].ReceivedBytes = bytes
-		}
-		out[i].FirstNs, out[i].LastNs = f.tally.first.Load(), f.tally.last.Load()
-	}
-	for i, f := range flows {
-		f.describe(&out[i], &infos[i])
-	}
-	return out
+// flow is one end of one connection.
+type flow struct {
+	flowset.State
+	tally tally
+	end   *endpoint // set before the flow is open, as is mover
+	mover mover
 }
 
-// describe adds what the books and the kernel know.
-func (f *flow) describe(out *message.FlowEnd, info *record.TCPInfo) {
-	out.ID, out.Sends = f.order.ID, f.order.Sends
-	end, local, failure := f.state()
-	out.Local, out.Error = local, failure
-	out.Alive = end != nil && failure == ""
-	how := f.method()
-	out.Mode, out.CallBytes, out.ModeNote = how.mode, int64(how.call), how.note
-	if end == nil {
+// Count takes the byte count.
+func (f *flow) Count(out *message.FlowEnd) {
+	out.ReceivedBytes, out.WrittenBytes = f.Moved()
+	out.AtNs = socket.Now()
+	out.FirstNs, out.LastNs = f.tally.first.Load(), f.tally.last.Load()
+}
+
+// Describe adds how the data is moved and what the kernel knows of the connection.
+func (f *flow) Describe(out *message.FlowEnd) {
+	if !f.IsOpen() {
 		return
 	}
-	out.CongestionControl = end.congestion
-	known := socket.WithFD(end.raw, func(fd int) (err error) {
-		if f.order.Sends {
+	how := f.mover.method()
+	out.Mode, out.CallBytes, out.ModeNote = how.mode, int64(how.call), how.note
+	if f.IsClosed() {
+		return
+	}
+	out.CongestionControl = f.end.congestion
+	var info record.TCPInfo
+	if socket.WithFD(f.end.raw, func(fd int) (err error) {
+		if f.Request.Sends {
 			out.UnsentBytes, _ = sock.SendQueue(fd)
 		} else {
 			out.UnreadBytes, _ = sock.ReceiveQueue(fd)
@@ -58,73 +52,48 @@ func (f *flow) describe(out *message.FlowEnd, info *record.TCPInfo) {
 		if send, receive, err := sock.Buffers(fd); err == nil {
 			out.SndbufBytes, out.RcvbufBytes = int64(send), int64(receive)
 		}
-		*info, err = sock.TCPInfo(fd)
+		info, err = sock.TCPInfo(fd)
 		return err
-	}) == nil
-	if !known {
+	}) != nil {
 		return
 	}
-	out.Info = info
-	if out.Alive && f.order.Sends && info.Backoff >= silentTimeouts {
+	out.Info = &info
+	if out.Alive && f.Request.Sends && info.Backoff >= silentTimeouts {
 		out.Alive = false
-		out.Error = fmt.Sprintf("send %s: no answer to %d retransmissions in a row", f.name(), info.Backoff)
+		out.Error = fmt.Sprintf("send %s: no answer to %d retransmissions in a row", f.Name(), info.Backoff)
 	}
 }
 
-// Light is a cheap reading for a series: bytes received and bytes not read yet
-// where this end receives; bytes acknowledged, under way and not sent, round-trip
-// time and congestion window where it sends.
-func (e *Engine) Light() []record.FlowSample {
-	flows := e.books.All()
-	out := make([]record.FlowSample, len(flows))
-	for i, f := range flows {
-		out[i].ID = f.order.ID
-		if !f.order.Sends {
-			out[i].ReceivedBytes = f.tally.bytes.Load()
-		}
+// Sample is bytes received and not read yet where this end receives; bytes
+// acknowledged, in flight and not sent, round-trip time and congestion window where
+// it sends.
+func (f *flow) Sample() (out record.FlowSample) {
+	out.ReceivedBytes, _ = f.Moved()
+	if !f.IsOpen() || f.IsClosed() {
+		return out
 	}
-	for i, f := range flows {
-		end, _, _ := f.state()
-		if end == nil {
-			continue
+	_ = socket.WithFD(f.end.raw, func(fd int) error {
+		if !f.Request.Sends {
+			out.UnreadBytes, _ = sock.ReceiveQueue(fd)
+			return nil
 		}
-		_ = socket.WithFD(end.raw, func(fd int) error {
-			if !f.order.Sends {
-				out[i].UnreadBytes, _ = sock.ReceiveQueue(fd)
-				return nil
-			}
-			info, err := sock.TCPInfo(fd)
-			out[i].RTTUs, out[i].SndCwnd, out[i].AckedBytes = info.RTTUs, info.SndCwnd, int64(info.BytesAcked)
-			out[i].Unacked, out[i].NotsentBytes = info.Unacked, info.NotsentBytes
-			return err
-		})
-	}
+		info, err := sock.TCPInfo(fd)
+		out.RTTUs, out.SndCwnd, out.AckedBytes = info.RTTUs, info.SndCwnd, int64(info.BytesAcked)
+		out.Unacked, out.NotsentBytes = info.Unacked, info.NotsentBytes
+		return err
+	})
 	return out
 }
 
-// Moved is how many bytes all flows together have received and written.
-func (e *Engine) Moved() (received, written int64) {
-	for _, f := range e.books.All() {
-		if f.order.Sends {
-			written += f.tally.bytes.Load()
-		} else {
-			received += f.tally.bytes.Load()
-		}
+// Moved is the bytes that the application has read or written.
+func (f *flow) Moved() (received, written int64) {
+	if f.Request.Sends {
+		return 0, f.tally.bytes.Load()
 	}
-	return received, written
+	return f.tally.bytes.Load(), 0
 }
 
-// Flows is how many flows there are.
-func (e *Engine) Flows() int { return len(e.books.All()) }
-
-// Busy is how long each flow's worker has been inside its writes or reads, in
-// nanoseconds: no less than the CPU time they took. Workers move between threads,
-// so no thread's time is a worker's.
-func (e *Engine) Busy() []int64 {
-	flows := e.books.All()
-	out := make([]int64, len(flows))
-	for i, f := range flows {
-		out[i] = f.tally.busy.Load()
-	}
-	return out
-}
+// Busy is how long the worker has been inside its writes or reads, in ns: no less
+// than the CPU time they took. Workers move between threads, so that no thread's
+// time is a worker's.
+func (f *flow) Busy() []int64 { return []int64{f.tally.busy.Load()} }

@@ -26,10 +26,13 @@ func (e *Engine) GeneratorCPU() float64 {
 	at, cpu := sched.Now(), sock.ProcessCPU()
 	busiest := int64(0)
 	busy := map[carrier][]int64{}
+	for _, c := range carriers {
+		busy[c] = c.Busy()
+	}
+	cpu += outside(carriers)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, c := range carriers {
-		busy[c] = c.Busy()
 		for i, spent := range busy[c] {
 			if before := e.cpu.busy[c]; i < len(before) {
 				spent -= before[i]
@@ -37,7 +40,6 @@ func (e *Engine) GeneratorCPU() float64 {
 			busiest = max(busiest, spent)
 		}
 	}
-	cpu += outside(carriers)
 	elapsed, process := at-e.cpu.at, int64(cpu-e.cpu.cpu)
 	e.cpu = cpuShare{at: at, cpu: cpu, busy: busy}
 	if elapsed <= 0 {
@@ -52,8 +54,8 @@ func (e *Engine) Outside() time.Duration { return outside(e.all()) }
 
 func outside(carriers []carrier) (cpu time.Duration) {
 	for _, c := range carriers {
-		if c, ok := c.(interface{ Outside() int64 }); ok {
-			cpu += time.Duration(c.Outside())
+		if c, ok := c.(interface{ ProcessesCPU() int64 }); ok {
+			cpu += time.Duration(c.ProcessesCPU())
 		}
 	}
 	return cpu

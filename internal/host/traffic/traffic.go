@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"linerate/internal/host/datagram"
+	"linerate/internal/host/flowset"
 	"linerate/internal/host/foreign"
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/stream"
@@ -143,7 +144,7 @@ func (e *Engine) carrierOf(order message.FlowRequest) (carrier, error) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		if e.ctx.Err() != nil {
-			return nil, fmt.Errorf("the trial's flows are closed")
+			return nil, flowset.ErrClosed
 		}
 		if e.carriers[i] == nil {
 			e.carriers[i] = p.make()
@@ -159,7 +160,7 @@ func (e *Engine) Include(c carrier) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.ctx.Err() != nil {
-		return errors.New("the trial's flows are closed")
+		return flowset.ErrClosed
 	}
 	e.carriers = append(e.carriers, c)
 	return nil

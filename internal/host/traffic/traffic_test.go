@@ -86,7 +86,7 @@ func TestNobodyConnects(t *testing.T) {
 	e := New()
 	defer e.Close()
 	e.Listen(context.Background(), []message.FlowRequest{{ID: "f1", Local: loopback}})
-	if end := e.Ready(context.Background(), time.Millisecond)[0]; end.Alive || !strings.Contains(end.Error, "nobody has connected") {
+	if end := e.Ready(context.Background(), time.Millisecond)[0]; end.Alive || !strings.Contains(end.Error, "no client has connected") {
 		t.Errorf("a flow that nobody opened: %+v", end)
 	}
 	e.Ready(context.Background(), time.Hour, "f1")

@@ -10,31 +10,45 @@ import (
 	"time"
 
 	"linerate/internal/bus/greeting"
+	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
+	"linerate/internal/model/message"
 
 	"linerate/internal/kernel/sock"
 )
 
-// listen gets ready for connections, and opens a socket unless they are offered.
-func (f *flow) listen(ctx context.Context) (netip.AddrPort, error) {
+// listen gets ready to respond.
+func (f *flow) listen(ctx context.Context) message.Listening {
+	at, err := f.openListener(ctx)
+	out := message.Listening{ID: f.Request.ID, Local: at}
+	if err != nil {
+		out.Error = fmt.Sprintf("listen on %s: %s", socket.AddrName(f.Request.Local), socket.Reason(err, f.Request.Local))
+		f.Fail("%s", out.Error)
+	}
+	return out
+}
+
+// openListener starts the workers, and opens a socket unless connections are offered
+// by a shared listener.
+func (f *flow) openListener(ctx context.Context) (netip.AddrPort, error) {
 	err := f.makeWorkers()
 	for _, w := range f.workers {
-		if err == nil && !f.engine.books.Work(w.runResponder) {
-			err = errors.New(socket.EngineClosed)
+		if err == nil && !f.engine.Go(w.runResponder) {
+			err = flowset.ErrClosed
 		}
 	}
-	if err != nil || !f.order.Cookie.IsZero() && !f.engine.isWorker {
+	if err != nil || !f.Request.Cookie.IsZero() && !f.engine.isWorker {
 		return netip.AddrPort{}, err
 	}
 	address := ":0"
-	if f.order.Local.IsValid() {
-		address = net.JoinHostPort(f.order.Local.String(), "0")
+	if f.Request.Local.IsValid() {
+		address = net.JoinHostPort(f.Request.Local.String(), "0")
 	}
 	if f.udp {
 		return f.listenUDP(ctx, address)
 	}
 	// Package net knows how to listen on all addresses of both families.
-	config := net.ListenConfig{Control: socket.Control(f.order, false), KeepAlive: -1}
+	config := net.ListenConfig{Control: socket.Control(f.Request, false), KeepAlive: -1}
 	config.SetMultipathTCP(false)
 	l, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
@@ -46,7 +60,7 @@ func (f *flow) listen(ctx context.Context) (netip.AddrPort, error) {
 		return netip.AddrPort{}, err
 	}
 	at := socket.AddrPort(l.Addr())
-	return at, socket.WithFD(raw, func(fd int) error {
+	if err = socket.WithFD(raw, func(fd int) error {
 		own, err := sock.Dup(fd)
 		if err != nil {
 			return err
@@ -59,14 +73,17 @@ func (f *flow) listen(ctx context.Context) (netip.AddrPort, error) {
 		case err != nil:
 		case f.isCRR():
 			err = f.acceptOnAll(own)
-		case !f.engine.books.Work(func() { f.accept(own) }):
-			err = errors.New(socket.EngineClosed)
+		case !f.engine.Go(func() { f.accept(own) }):
+			err = flowset.ErrClosed
 		}
 		if err != nil {
 			sock.CloseSocket(own)
 		}
 		return err
-	})
+	}); err != nil {
+		at = netip.AddrPort{}
+	}
+	return at, err
 }
 
 // accept takes the flow's connections from its listener, and closes that. They
@@ -100,7 +117,7 @@ func (f *flow) accept(listener int) {
 			sock.CloseSocket(fd)
 		}
 	}
-	for err == nil && f.arrived.Load() < int64(f.connections()) && !f.engine.quit.Load() && !f.hasFailed() {
+	for err == nil && f.arrived.Load() < int64(f.connections()) && !f.engine.Signals.Quit.Load() && f.Failure() == "" {
 		n := waiting.Wait(checkInterval)
 		for i := range n {
 			if tag, _, _ := waiting.Event(i); tag != wakeupTag && int(tag) != listener {
@@ -125,7 +142,7 @@ func (f *flow) accept(listener int) {
 		}
 	}
 	if err != nil {
-		f.fail("accept at %s: %s", f.listens, socket.Reason(err, f.order.Local))
+		f.Fail("accept at %s: %s", f.listens, socket.Reason(err, f.Request.Local))
 	}
 }
 
@@ -139,7 +156,7 @@ const maxPending = 1024
 // readCookie says whether a new connection has shown the flow's cookie, if there is
 // one, and takes it away. Not known: it is none of ours.
 func (f *flow) readCookie(fd int) (shown, known bool) {
-	if f.order.Cookie.IsZero() {
+	if f.Request.Cookie.IsZero() {
 		return true, true
 	}
 	var frame [greeting.TicketBytes]byte
@@ -152,7 +169,7 @@ func (f *flow) readCookie(fd int) (shown, known bool) {
 		return false, n > 0 && n < len(frame)
 	}
 	_, err = sock.TryRead(fd, frame[:])
-	return true, err == nil && cookie == f.order.Cookie
+	return true, err == nil && cookie == f.Request.Cookie
 }
 
 // acceptOnAll has all threads accept from a listener that is closed with the engine.
@@ -171,27 +188,12 @@ func (f *flow) acceptOnAll(listener int) error {
 	return nil
 }
 
-// abandon gives up waiting for connections that have not come.
-func (f *flow) abandon() {
-	if !f.settled() {
-		f.fail("its opener has given up: %d of %d connections had come", f.active.Load(), f.connections())
-	}
-}
-
-// hasFailed says that the flow has been given up.
-func (f *flow) hasFailed() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.failure != ""
-}
-
 // addOffered takes a connection that has shown the flow's cookie.
 func (f *flow) addOffered(fd, shown int) {
 	if err := f.setSocketOptions(fd, true); err != nil {
 		_, remote := sock.Addresses(fd)
-		f.fail("a connection from %s: %s", remote, socket.Reason(err, remote.Addr()))
-		_ = sock.SetLingerZero(fd)
-		sock.CloseSocket(fd)
+		f.Fail("a connection from %s: %s", remote, socket.Reason(err, remote.Addr()))
+		closeReset(fd)
 		return
 	}
 	if f.isCRR() {
@@ -225,8 +227,8 @@ func (f *flow) assign(fd int) {
 	} else if err = sock.SetBlocking(fd, true); err == nil {
 		w.assigned <- fd // has room for the one that there is
 	}
-	if err != nil && f.failure == "" {
-		f.failure = err.Error()
+	if err != nil {
+		f.Fail("%s", err)
 	}
 }
 

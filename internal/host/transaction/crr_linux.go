@@ -71,7 +71,7 @@ func (a *requester) socket(peer *sock.Peer) (int, error) {
 // runSequential makes one connection after another, and waits for each by itself: there is
 // nothing to choose from.
 func (a *requester) runSequential() {
-	c, quit := &a.conns[0], &a.f.engine.quit
+	c, quit := &a.conns[0], &a.f.engine.Signals.Quit
 	emptyPolls, woken := 0, socket.Now()
 	if !a.paced {
 		a.begin(c, woken)
@@ -212,7 +212,7 @@ func (f *flow) probe(ctx context.Context, o *opener, timeout time.Duration) erro
 		return err
 	}
 	began, connected := time.Now(), false
-	ask, want := append(f.cookie[:len(f.cookie):len(f.cookie)], make([]byte, requestBytes(f.order))...), responseBytes(f.order)
+	ask, want := append(f.cookie[:len(f.cookie):len(f.cookie)], make([]byte, requestBytes(f.Request))...), responseBytes(f.Request)
 	buffer := make([]byte, 64<<10)
 	for want > 0 {
 		waiting.Wait(checkInterval)
@@ -231,9 +231,8 @@ func (f *flow) probe(ctx context.Context, o *opener, timeout time.Duration) erro
 			var n int
 			if n, err = sock.TrySend(fd, ask[:min(len(ask), len(payload))], false); n > 0 && !connected {
 				connected = true
-				f.mu.Lock()
-				f.local, f.remote = sock.Addresses(fd)
-				f.mu.Unlock()
+				local, remote := sock.Addresses(fd)
+				f.Open(local, remote, nil)
 			}
 			ask = ask[max(0, n):]
 		}
@@ -273,7 +272,7 @@ func (r *responder) acceptSome(listener int) {
 			return // nothing there, or gone while it waited
 		}
 		r.serveConn(fd, 0)
-		if r.f.order.Connections <= len(r.f.workers) {
+		if r.f.Request.Connections <= len(r.f.workers) {
 			return // there is no other
 		}
 	}
@@ -286,11 +285,11 @@ func (r *responder) serveOnListener(fd, shown int) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.f.engine.quit.Load() {
+	if r.f.engine.Signals.Quit.Load() {
 		sock.CloseSocket(fd)
 		return
 	}
-	if !r.f.order.Poll || r.done.Load()%sampleEvery != 0 {
+	if !r.f.Request.Poll || r.done.Load()%sampleEvery != 0 {
 		r.serveConn(fd, shown)
 		return
 	}
@@ -330,12 +329,11 @@ func (r *responder) serveConn(fd, shown int) {
 	}
 }
 
-// noteConn notes the first connection.
+// noteConn counts an accepted connection, and keeps the addresses of the first.
 func (f *flow) noteConn(fd int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	if f.arrived.Add(1) == 1 {
-		f.local, f.remote = sock.Addresses(fd)
+		local, remote := sock.Addresses(fd)
+		f.Open(local, remote, nil)
 	}
 	f.active.Add(1)
 }

@@ -6,157 +6,91 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"slices"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
-	"linerate/internal/host/socket"
-	"linerate/internal/kernel/sock"
 	modelflow "linerate/internal/model/flow"
+
+	"linerate/internal/host/flowset"
+	"linerate/internal/host/socket"
+
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
 )
 
-// Engine holds one end of each of a trial's flows. All methods may be called
-// from several goroutines. An engine serves one trial: make a new one for the
-// next.
+// Engine holds one end of each of a trial's flows. It serves one trial. All methods
+// may be called from several goroutines.
 type Engine struct {
-	books    *socket.Books[*flow]
-	quit     atomic.Bool
-	isWorker bool // nothing is spread over further processes
-
-	mu     sync.Mutex // guards the following
-	groups []*processGroup
-	window message.WindowRequest // set once, before the gate opens
+	*flowset.Set[end]
+	isWorker bool // it is a worker process, and starts no others
 }
 
-// New makes an engine with no flows.
-func New() *Engine { return &Engine{books: socket.NewBooks[*flow]()} }
-
-// processGroups is every flow's end that is spread over further processes.
-func (e *Engine) processGroups() []*processGroup {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.Clip(e.groups)
+// end is one end of a flow, in this process (flow) or in worker processes
+// (processGroup).
+type end interface {
+	flowset.Flow
+	// listen gets ready to respond.
+	listen(ctx context.Context) message.Listening
+	// connect opens the connections. first is called when the first of them is open.
+	connect(ctx context.Context, timeout time.Duration, out *message.Opened, first func())
 }
 
-// add makes an end for an order. nil: the engine is closed.
-func (e *Engine) add(order message.FlowRequest, p part) *flow {
-	f := newFlow(e, order, p)
-	if !e.books.Add(f) {
-		return nil
+// New makes an engine without flows.
+func New() *Engine { return &Engine{Set: flowset.New[end]()} }
+
+// newEnd makes one end of an order's flow.
+func (e *Engine) newEnd(order message.FlowRequest) end {
+	if n := processCount(order.Connections); n > 1 && !e.isWorker && order.Protocol != modelflow.CRR {
+		return newGroup(order, n)
 	}
-	return f
+	return newFlow(e, order, part{0, 1, int64(max(1, order.Connections))})
 }
 
-// Listen gets ready to respond: with a socket for each order, on a port
-// that the kernel chooses, at order.Local (invalid: every address of the host);
-// an order with a cookie gets none, and its connections are to be offered. The
-// reply has one entry per order, in order.
+// Listen gets ready to respond: with a socket for each order, on a port that the
+// kernel chooses, at order.Local (invalid: every address of the host); an order with
+// a cookie gets none, and its connections are to be offered. The replies are in the
+// orders' order.
 func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []message.Listening {
 	out := make([]message.Listening, len(orders))
 	for i, order := range orders {
-		if n := processCount(order.Connections); n > 1 && !e.isWorker && order.Protocol != modelflow.CRR {
-			out[i] = e.listenGroup(order, n)
-			continue
-		}
-		out[i] = e.listen(ctx, order, wholeOf(order))
+		out[i] = e.addListening(ctx, e.newEnd(order), order.ID)
 	}
 	return out
 }
 
-// listen gets ready to respond to a part of a flow's connections.
-func (e *Engine) listen(ctx context.Context, order message.FlowRequest, p part) message.Listening {
-	out := message.Listening{ID: order.ID}
-	f := e.add(order, p)
-	if f == nil {
-		out.Error = socket.EngineClosed
-		return out
+func (e *Engine) addListening(ctx context.Context, f end, id string) message.Listening {
+	if !e.Add(f) {
+		return message.Listening{ID: id, Error: flowset.ErrClosed.Error()}
 	}
-	at, err := f.listen(ctx)
-	if err != nil {
-		out.Error = fmt.Sprintf("listen on %s: %s", socket.AddrName(order.Local), socket.Reason(err, order.Local))
-		f.fail("%s", out.Error)
-		return out
-	}
-	out.Local = at
-	return out
+	return f.listen(ctx)
 }
 
-// dialStagger is the longest that one flow's first connection waits for another's.
-const dialStagger = 5 * time.Millisecond
-
-// Connect opens the connections of each order's flow and returns when all are
-// open, one could not be opened, or none has come about for the time of timeout
-// (0: as long as the kernel tries). The reply has one entry per order, in order.
-//
-// The first connection of each flow waits for that of the one before it, a moment
-// at most, so that neighbours are asked for one after another.
+// Connect opens the connections of each order's flow and returns when all are open,
+// one could not be opened, or none has opened for the time of timeout (0: as long as
+// the kernel tries). The replies are in the orders' order; see flowset.Set.Connect
+// for the order of opening.
 func (e *Engine) Connect(ctx context.Context, orders []message.FlowRequest, timeout time.Duration) []message.Opened {
-	out := make([]message.Opened, len(orders))
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(e.books.Context(), cancel)()
-	var pending sync.WaitGroup
+	ends := make([]end, len(orders))
 	for i, order := range orders {
-		first := make(chan struct{})
-		over := sync.OnceFunc(func() { close(first) })
-		pending.Add(1)
-		if !e.books.Work(func() {
-			defer pending.Done()
-			defer over()
-			if n := processCount(order.Connections); n > 1 && !e.isWorker && order.Protocol != modelflow.CRR {
-				out[i] = e.connectGroup(order, n, timeout)
-				return
-			}
-			out[i] = e.connect(ctx, order, wholeOf(order), timeout, over)
-		}) {
-			out[i] = message.Opened{ID: order.ID, Remote: order.Remote, Error: socket.EngineClosed}
-			pending.Done()
-			continue
-		}
-		moment := time.NewTimer(dialStagger)
-		select {
-		case <-first:
-		case <-moment.C:
-		}
-		moment.Stop()
+		ends[i] = e.newEnd(order)
 	}
-	pending.Wait()
-	return out
+	return e.Set.Connect(ctx, ends, func(ctx context.Context, f end, out *message.Opened, first func()) func() {
+		f.connect(ctx, timeout, out, first)
+		return nil
+	})
 }
 
-// connect opens a part of a flow's connections. first is called when the first of
-// them is open.
-func (e *Engine) connect(ctx context.Context, order message.FlowRequest, p part, timeout time.Duration, first func()) message.Opened {
-	out := message.Opened{ID: order.ID, Remote: order.Remote}
-	f := e.add(order, p)
-	if f == nil {
-		out.Error = socket.EngineClosed
-		return out
-	}
-	f.open(ctx, timeout, first)
-	out.Local, out.Error = f.state()
-	out.Exhausted = f.exhausted
-	return out
-}
-
-func wholeOf(order message.FlowRequest) part { return part{0, 1, int64(max(1, order.Connections))} }
-
-// Offer hands over a connection that has shown a cookie at a port that
-// flows share. False: no flow of this engine waits for it, and the connection is
-// still the caller's.
+// Offer hands over a connection that has shown a flow's cookie at a shared
+// listener. False: no flow of this engine awaits it, and it is still the caller's.
 func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
-	ends := e.books.All()
-	i := slices.IndexFunc(ends, func(f *flow) bool { return f.claim(cookie) })
-	if i < 0 {
+	claimed, ok := e.Claim(cookie)
+	if !ok {
 		return false
 	}
-	f := ends[i]
+	f := claimed.(*flow)
 	own, err := takeOver(conn)
 	if err != nil {
-		f.fail("taking a connection over: %v", err)
+		f.Fail("taking a connection over: %v", err)
 		return true
 	}
 	f.addOffered(own, 0)
@@ -180,103 +114,28 @@ func takeOver(conn interface {
 	return own, err
 }
 
-// OfferSocket is Offer for a descriptor whose first bytes, so many, show the
-// cookie and are still to be read. A connection that is for one transaction is
-// answered right away, on the caller's thread; more is then said of one whose
-// flow polls.
+// OfferSocket is Offer for a descriptor whose first shown bytes are the cookie and
+// still to be read. A connection for one transaction is responded to at once, on the
+// caller's thread; more is then true if its flow polls for connections.
 func (e *Engine) OfferSocket(cookie message.Cookie, fd, shown int) (taken, more bool) {
-	ends := e.books.All()
-	i := slices.IndexFunc(ends, func(f *flow) bool { return f.claim(cookie) })
-	if i < 0 {
+	claimed, ok := e.Claim(cookie)
+	if !ok {
 		return false, false
 	}
-	f := ends[i]
+	f := claimed.(*flow)
 	f.addOffered(fd, shown)
-	return true, f.isCRR() && f.order.Poll
+	return true, f.isCRR() && f.Request.Poll
 }
 
-// Abandon stops waiting for the connections of the flows named: their openers
-// have given up.
-func (e *Engine) Abandon(unused []string) {
-	for _, f := range e.books.All() {
-		if slices.Contains(unused, f.order.ID) {
-			f.abandon()
-		}
-	}
-	for _, s := range e.processGroups() {
-		if slices.Contains(unused, s.order.ID) {
-			s.callAll(func(int) task { return task{Abandon: true} })
-		}
-	}
-}
-
-// Settled says that every flow has its connections or has failed.
-func (e *Engine) Settled() bool {
-	return !slices.ContainsFunc(e.books.All(), func(f *flow) bool { return !f.settled() }) &&
-		!slices.ContainsFunc(e.processGroups(), func(s *processGroup) bool { return !s.isSettled() })
-}
-
-// Start lets the asking ends begin at the window's start, and begin nothing any
-// more after its stop, both in kernel.Now's nanoseconds. It returns at once. Only
-// the first call counts.
-func (e *Engine) Start(w message.WindowRequest) {
-	e.books.Start(w.StartNs, func() {
-		e.mu.Lock()
-		e.window = w
-		e.mu.Unlock()
-		for _, s := range e.processGroups() {
-			s.callAll(func(int) task { return task{Start: &w} })
-		}
-	})
-}
-
-// waitStart waits for the gate. False: the engine closes.
-func (e *Engine) waitStart() bool {
+// hasStarted says that transactions may be under way.
+func (e *Engine) hasStarted() bool {
 	select {
-	case <-e.books.Gate():
-	case <-e.books.Context().Done():
-	}
-	return !e.quit.Load()
-}
-
-// started says that the transactions may be under way: the gate is open.
-func (e *Engine) started() bool {
-	select {
-	case <-e.books.Gate():
+	case <-e.Started():
 		return true
 	default:
 		return false
 	}
 }
-
-// windowTimes is the window; nothing of it is known before Start.
-func (e *Engine) windowTimes() message.WindowRequest {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.window
-}
-
-// Close ends everything and waits until nothing of the engine is left: no thread,
-// no descriptor, nothing in TIME_WAIT. The counts remain readable. It may be
-// called again.
-func (e *Engine) Close() {
-	e.books.Close(func() {
-		e.mu.Lock()
-		e.quit.Store(true)
-		spreads := e.groups
-		e.mu.Unlock()
-		// Before the workers are waited for: some of them wait for the hands.
-		for _, s := range spreads {
-			s.close()
-		}
-	}, (*flow).wake)
-	for _, f := range e.books.All() {
-		f.close()
-	}
-}
-
-// Flows is how many flows there are.
-func (e *Engine) Flows() int { return len(e.books.All()) + len(e.processGroups()) }
 
 // plural is "1 connection", "2 connections".
 func plural(n int, what string) string {

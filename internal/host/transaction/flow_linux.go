@@ -9,10 +9,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	modelflow "linerate/internal/model/flow"
+
+	"linerate/internal/host/flowset"
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
+
 	"linerate/internal/kernel/sock"
-	modelflow "linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
@@ -21,48 +24,45 @@ import (
 // lost: the two hosts' clocks differ.
 const earlyEnd = 50 * time.Millisecond
 
-// flow is one end of a flow: its connections, and the threads that work on them.
+// flow is one end of a flow: its connections, or a process's part of them, and the
+// threads that work on them.
 type flow struct {
-	engine   *Engine
-	order    message.FlowRequest
-	isClient bool
-	udp      bool // requests and responses are datagrams
-	part     part // which of the flow's connections are here
-	workers  []*worker
-	cookie   []byte  // what a connection shows first
-	opener   *opener // of crr's connections
+	flowset.State // its addresses are the first connection's
+	engine        *Engine
+	isClient      bool
+	udp           bool    // requests and responses are datagrams
+	part          part    // which of the flow's connections are here
+	cookie        []byte  // what a connection sends first
+	opener        *opener // of crr's connections
 
-	// arrived counts connections that are here or on their way here, joined those
-	// that are open and with a thread.
+	// arrived counts connections that have been accepted or connected, active those
+	// that are open and assigned to a thread.
 	arrived, active atomic.Int64
-	// listenerThread is the thread that brings connections by their cookie; 0: none has.
+	// listenerThread is the thread of the shared listener that hands over this flow's
+	// connections; 0: none has so far.
 	listenerThread atomic.Int64
-
-	mu     sync.Mutex // never taken while transactions go on
-	fds    []int32    // of every connection that there has been
-	wakeup *sock.EventFD
-	// listener is what crr's connections are accepted from, if it is not shared.
+	// listener accepts crr's connections, if it is not shared; -1: none.
 	listener atomic.Int32
-	listens  netip.AddrPort
-	local    netip.AddrPort // of the first connection
-	remote   netip.AddrPort
-	failure  string // why there is no flow; the first reason is kept
-	// exhausted is that reason where no port was left.
+	acceptMu sync.Mutex // one client over UDP is accepted at a time
+
+	mu         sync.Mutex // never taken while transactions are made
+	workers    []*worker
+	hasWorkers bool           // all of them: connections may be assigned
+	wakeup     *sock.EventFD  // ends the workers' waiting
+	fds        []int32        // of every connection that there has been
+	listens    netip.AddrPort // of a listener of the flow's own
 	exhausted  *record.PortsExhausted
-	hasWorkers bool // with threads for those who come
-	// acceptMu lets one caller in at a time.
-	acceptMu sync.Mutex
-	// clients have come over UDP, each to a socket of his own, which says what is here
-	// when he asks again.
+	// clients are the sockets of clients over UDP, ready the frame that each repeats
+	// when its client asks again.
 	clients    map[netip.AddrPort]int32
 	ready      map[int32]handshake.Ready
-	lostConns  int64  // connections
-	lossReason string // the first of them was
-	closed     bool
+	lostConns  int64
+	lossReason string // of the first of them
+	closed     bool   // nothing is registered any more
 }
 
 func newFlow(e *Engine, order message.FlowRequest, p part) *flow {
-	f := &flow{engine: e, order: order, isClient: order.Remote.IsValid(), udp: order.Protocol == modelflow.UDPRR, part: p}
+	f := &flow{State: flowset.State{Request: order}, engine: e, isClient: order.Remote.IsValid(), udp: order.Protocol == modelflow.UDPRR, part: p}
 	f.listener.Store(-1)
 	return f
 }
@@ -84,25 +84,16 @@ var payload = func() []byte {
 	return data
 }()
 
-// fail notes why there is no flow.
-func (f *flow) fail(format string, args ...any) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.failure == "" && !f.closed {
-		f.failure = fmt.Sprintf(format, args...)
-	}
-}
-
 // connLost notes that a connection is no more. Its descriptor is closed with the
 // engine, so that its number names nothing else meanwhile.
 func (f *flow) connLost(fd int, err error) {
-	if f.engine.quit.Load() {
+	if f.engine.Signals.Quit.Load() {
 		return
 	}
 	if !f.isCRR() {
 		f.active.Add(-1)
 	}
-	if stop := f.engine.windowTimes().StopNs; stop != 0 && socket.Now() >= stop-int64(earlyEnd) {
+	if stop := f.engine.Window().StopNs; stop != 0 && socket.Now() >= stop-int64(earlyEnd) {
 		return
 	}
 	reason := "the peer closed the connection before its time"
@@ -121,42 +112,43 @@ func (f *flow) connLost(fd int, err error) {
 	}
 }
 
-// state is the address of the first connection, and why there is no flow or not
-// all of it.
-func (f *flow) state() (local netip.AddrPort, trouble string) {
+// Status is why there is no flow, or not all of it.
+func (f *flow) Status() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := f.connections()
 	if f.isCRR() {
-		n = 1 // has shown that there is a way
+		n = 1 // has shown that the peer responds
 	}
-	switch {
-	case f.failure != "":
-		return f.local, f.failure
+	failure := f.Failure()
+	switch arrived := f.arrived.Load() < int64(n); {
+	case failure != "":
+		return failure
 	case f.closed:
-		return f.local, "closed"
+		return "closed"
 	case f.lostConns > 0 && f.isCRR():
-		return f.local, fmt.Sprintf("%s failed; the first: %s", plural(int(f.lostConns), "connection"), f.lossReason)
+		return fmt.Sprintf("%s failed; the first: %s", plural(int(f.lostConns), "connection"), f.lossReason)
 	case f.lostConns > 0:
-		return f.local, fmt.Sprintf("%d of %s lost; the first: %s", f.lostConns, plural(n, "connection"), f.lossReason)
-	case f.arrived.Load() < int64(n) && f.listens.IsValid():
-		return f.local, fmt.Sprintf("%d of %s have come to %s", f.active.Load(), plural(n, "connection"), f.listens)
-	case f.arrived.Load() < int64(n) && !f.isClient:
-		return f.local, fmt.Sprintf("%d of %s have come with the flow's cookie", f.active.Load(), plural(n, "connection"))
+		return fmt.Sprintf("%d of %s lost; the first: %s", f.lostConns, plural(n, "connection"), f.lossReason)
+	case arrived && f.listens.IsValid():
+		return fmt.Sprintf("%d of %s have come to %s", f.active.Load(), plural(n, "connection"), f.listens)
+	case arrived && !f.isClient:
+		return fmt.Sprintf("%d of %s have come with the flow's cookie", f.active.Load(), plural(n, "connection"))
 	case f.active.Load() == 0:
-		return f.local, "not connected yet"
+		return "not connected yet"
 	}
-	return f.local, ""
+	return ""
 }
 
-// settled says that nothing more is to be waited for.
-func (f *flow) settled() bool {
+// Settled says that there is nothing to wait for: all connections are open, or the
+// flow has failed.
+func (f *flow) Settled() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.isCRR() && f.active.Load() > 0 {
-		return true // the others follow when they are wanted
+		return true // the others are opened as they are needed
 	}
-	return f.failure != "" || f.closed || f.active.Load()+f.lostConns >= int64(f.connections())
+	return f.Failure() != "" || f.closed || f.active.Load()+f.lostConns >= int64(f.connections())
 }
 
 // check says what is wrong with an order.
@@ -191,7 +183,7 @@ func check(o message.FlowRequest) error {
 
 // makeWorkers makes the threads' books, and what wakes them up.
 func (f *flow) makeWorkers() error {
-	if err := check(f.order); err != nil {
+	if err := check(f.Request); err != nil {
 		return err
 	}
 	bell, err := sock.NewEventFD()
@@ -199,7 +191,7 @@ func (f *flow) makeWorkers() error {
 		return err
 	}
 	n := f.connections()
-	threads := min(max(1, f.order.Threads), n)
+	threads := min(max(1, f.Request.Threads), n)
 	var workers []*worker
 	for i := range threads {
 		w := newWorker(f, f.part.of(i, threads))
@@ -214,21 +206,33 @@ func (f *flow) makeWorkers() error {
 		}
 	}
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.wakeup, f.workers, f.hasWorkers = bell, workers, err == nil
+	closed := f.closed
+	if !closed {
+		f.wakeup, f.workers, f.hasWorkers = bell, workers, err == nil
+	}
+	f.mu.Unlock()
+	if closed { // nothing releases them
+		for _, w := range workers {
+			if w.epoll != nil {
+				w.epoll.Close()
+			}
+		}
+		bell.Close()
+		return flowset.ErrClosed
+	}
 	return err
 }
 
 // oneConnPerThread says that each thread has one connection at most and waits for that.
 func (f *flow) oneConnPerThread() bool {
-	return f.connections() <= max(1, f.order.Threads) && !f.isCRR()
+	return f.connections() <= max(1, f.Request.Threads) && !f.isCRR()
 }
 
 // sharesListener says that connections for one transaction each come through a door.
-func (f *flow) sharesListener() bool { return f.isCRR() && !f.isClient && !f.order.Cookie.IsZero() }
+func (f *flow) sharesListener() bool { return f.isCRR() && !f.isClient && !f.Request.Cookie.IsZero() }
 
 // isCRR says that each transaction has a connection of its own.
-func (f *flow) isCRR() bool { return f.order.Protocol == modelflow.CRR }
+func (f *flow) isCRR() bool { return f.Request.Protocol == modelflow.CRR }
 
 // setSocketOptions gives a connection the options that it has not got from a listener.
 func (f *flow) setSocketOptions(fd int, offered bool) error {
@@ -236,17 +240,17 @@ func (f *flow) setSocketOptions(fd int, offered bool) error {
 		return f.setTimeouts(fd)
 	}
 	if offered {
-		if err := socket.PrepareAccepted(f.order, fd); err != nil {
+		if err := socket.PrepareAccepted(f.Request, fd); err != nil {
 			return err
 		}
 	}
-	if f.isCRR() && max(requestBytes(f.order), responseBytes(f.order)) <= oneSegment {
+	if f.isCRR() && max(requestBytes(f.Request), responseBytes(f.Request)) <= oneSegment {
 		return nil // nothing waits for anything
 	}
 	if err := f.setTimeouts(fd); err != nil {
 		return err
 	}
-	if err := sock.SetNoDelay(fd, f.order.NoDelay == nil || *f.order.NoDelay); err != nil {
+	if err := sock.SetNoDelay(fd, f.Request.NoDelay == nil || *f.Request.NoDelay); err != nil {
 		return fmt.Errorf("setting TCP_NODELAY: %w", err)
 	}
 	return nil
@@ -267,71 +271,95 @@ func (f *flow) setTimeouts(fd int) error {
 	return nil
 }
 
-// register puts a connection into the books, where it has a number that no other gets.
-// False: the engine has closed, and so is the connection. It is called with the lock.
+// register adds a connection, which gets a number that no other has. False: the set
+// has closed, and so is the connection. It is called with the lock.
 func (f *flow) register(fd int) (number int, kept bool) {
 	if f.closed {
-		_ = sock.SetLingerZero(fd)
-		sock.CloseSocket(fd)
+		closeReset(fd)
 		return 0, false
 	}
 	if len(f.fds) == 0 {
-		f.local, f.remote = sock.Addresses(fd)
+		local, remote := sock.Addresses(fd)
+		f.Open(local, remote, nil)
 	}
 	f.fds = append(f.fds, int32(fd))
 	return len(f.fds) - 1, true
 }
 
-// claim says that a connection with this cookie is one of the flow's.
-func (f *flow) claim(cookie message.Cookie) bool {
-	if f.isClient || f.udp || f.order.Cookie != cookie || cookie.IsZero() {
+// closeReset closes a connection with RST, so that neither end goes on sending what
+// is buffered or stays in TIME_WAIT.
+func closeReset(fd int) {
+	_ = sock.SetLingerZero(fd)
+	sock.CloseSocket(fd)
+}
+
+// Claim says that a connection with this cookie is one of the flow's.
+func (f *flow) Claim(cookie message.Cookie) bool {
+	if f.isClient || f.udp || f.Request.Cookie != cookie || cookie.IsZero() {
 		return false
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.hasWorkers || f.closed || f.failure != "" || f.arrived.Load() >= int64(f.connections()) && !f.isCRR() {
+	if !f.hasWorkers || f.closed || f.Failure() != "" || f.arrived.Load() >= int64(f.connections()) && !f.isCRR() {
 		return false
 	}
 	f.arrived.Add(1)
 	return true
 }
 
-// wake ends the waiting of threads.
-func (f *flow) wake() {
+// Expects says whether the flow is over UDP and awaits a client with this cookie.
+func (f *flow) Expects(cookie message.Cookie) bool {
+	if !f.udp || f.isClient || f.Request.Cookie != cookie {
+		return false
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	return f.hasWorkers && !f.closed && f.Failure() == "" && f.arrived.Load() < int64(f.connections())
+}
+
+// Abandon fails a flow that still awaits connections: the client has given up.
+func (f *flow) Abandon() {
+	if !f.Settled() {
+		f.Fail("its opener has given up: %d of %d connections had come", f.active.Load(), f.connections())
+	}
+}
+
+// Close wakes the threads, which end then.
+func (f *flow) Close() {
+	f.State.Close()
+	f.mu.Lock()
 	f.closed = true
-	if f.wakeup != nil {
-		f.wakeup.Signal()
+	wakeup, fds := f.wakeup, f.fds
+	f.mu.Unlock()
+	if wakeup != nil {
+		wakeup.Signal()
 	}
 	if f.oneConnPerThread() {
-		for _, fd := range f.fds {
+		for _, fd := range fds {
 			sock.ShutdownRead(int(fd))
 		}
 	}
 }
 
-// close gives everything back. Connections are reset, so that neither end goes on
-// sending what is buffered or waits in TIME_WAIT.
-func (f *flow) close() {
+// Release closes all descriptors; the threads have ended.
+func (f *flow) Release() {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, fd := range f.fds {
-		_ = sock.SetLingerZero(int(fd))
-		sock.CloseSocket(int(fd))
+	fds, workers, wakeup := f.fds, f.workers, f.wakeup
+	f.fds, f.wakeup = nil, nil
+	f.mu.Unlock()
+	for _, fd := range fds {
+		closeReset(int(fd))
 	}
-	f.fds = nil
 	if listener := f.listener.Swap(-1); listener >= 0 {
 		sock.CloseSocket(int(listener))
 	}
-	for _, w := range f.workers {
+	for _, w := range workers {
 		if w.epoll != nil {
 			w.epoll.Close()
 			w.epoll = nil
 		}
 	}
-	if f.wakeup != nil {
-		f.wakeup.Close()
-		f.wakeup = nil
+	if wakeup != nil {
+		wakeup.Close()
 	}
 }

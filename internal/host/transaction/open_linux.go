@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"linerate/internal/bus/greeting"
+	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
 
 	"linerate/internal/kernel/sock"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -29,9 +31,18 @@ type opener struct {
 	began   map[int32]int // the connection that a descriptor is to be
 }
 
-// open opens a flow's connections and lets its threads ask. first is called when
+// connect opens a flow's connections and starts its threads. first is called when
+// the first one is open.
+func (f *flow) connect(ctx context.Context, timeout time.Duration, out *message.Opened, first func()) {
+	f.openConns(ctx, timeout, first)
+	out.Local, _ = f.Addrs()
+	out.Error = f.Status()
+	out.Exhausted = f.exhausted
+}
+
+// openConns opens a flow's connections and lets its threads ask. first is called when
 // the first one is open or has failed.
-func (f *flow) open(ctx context.Context, timeout time.Duration, first func()) {
+func (f *flow) openConns(ctx context.Context, timeout time.Duration, first func()) {
 	err := f.makeWorkers()
 	var o *opener
 	if err == nil {
@@ -57,48 +68,49 @@ func (f *flow) open(ctx context.Context, timeout time.Duration, first func()) {
 		if !f.udp {
 			f.active.Store(f.established())
 		}
-		f.exhausted = socket.PortsExhausted(f.order, f.sourceAddr(), int(f.active.Load()), err)
-		f.fail("%s", f.openError(timeout, err))
+		local, _ := f.Addrs()
+		f.exhausted = socket.PortsExhausted(f.Request, local.Addr(), int(f.active.Load()), err)
+		f.Fail("%s", f.openError(timeout, err))
 		return
 	}
 	for _, w := range f.workers {
-		if !f.engine.books.Work(w.runRequester) {
-			f.fail(socket.EngineClosed)
+		if !f.engine.Go(w.runRequester) {
+			f.Fail("%s", flowset.ErrClosed)
 		}
 	}
 }
 
 func newOpener(f *flow) (*opener, error) {
 	o := &opener{f: f, began: map[int32]int{}}
-	ports := f.order.Ports
+	ports := f.Request.Ports
 	if len(ports) == 0 {
-		ports = []uint16{f.order.Remote.Port()}
+		ports = []uint16{f.Request.Remote.Port()}
 	}
 	for _, port := range ports {
-		peer, err := sock.PeerAt(netip.AddrPortFrom(f.order.Remote.Addr(), port))
+		peer, err := sock.PeerAt(netip.AddrPortFrom(f.Request.Remote.Addr(), port))
 		if err != nil {
 			return nil, err
 		}
 		o.peers = append(o.peers, peer)
 	}
-	if local := f.order.Local; local.IsValid() || f.order.LocalPort != 0 {
-		if f.order.LocalPort != 0 && f.connections() > 1 {
-			return nil, fmt.Errorf("%s from one port, %d: expected one", plural(f.connections(), "connection"), f.order.LocalPort)
+	if local := f.Request.Local; local.IsValid() || f.Request.LocalPort != 0 {
+		if f.Request.LocalPort != 0 && f.connections() > 1 {
+			return nil, fmt.Errorf("%s from one port, %d: expected one", plural(f.connections(), "connection"), f.Request.LocalPort)
 		}
 		if !local.IsValid() {
 			local = netip.IPv4Unspecified()
-			if f.order.Remote.Addr().Is6() {
+			if f.Request.Remote.Addr().Is6() {
 				local = netip.IPv6Unspecified()
 			}
 		}
-		from, err := sock.PeerAt(netip.AddrPortFrom(local, f.order.LocalPort))
+		from, err := sock.PeerAt(netip.AddrPortFrom(local, f.Request.LocalPort))
 		if err != nil {
 			return nil, err
 		}
 		o.from = from
 	}
-	if !f.order.Cookie.IsZero() {
-		f.cookie = greeting.TicketFrame(f.order.Cookie)
+	if !f.Request.Cookie.IsZero() {
+		f.cookie = greeting.TicketFrame(f.Request.Cookie)
 	}
 	waiting, err := sock.NewEpoll()
 	o.waiting = waiting
@@ -196,14 +208,14 @@ func (o *opener) peer(i int) *sock.Peer {
 }
 
 func (o *opener) prepare(fd int) error {
-	if err := socket.Prepare(o.f.order, fd); err != nil {
+	if err := socket.Prepare(o.f.Request, fd); err != nil {
 		return err
 	}
 	if err := o.f.setSocketOptions(fd, false); err != nil {
 		return err
 	}
 	if o.from != nil {
-		if err := socket.LeavePort(o.f.order, fd); err != nil {
+		if err := socket.LeavePort(o.f.Request, fd); err != nil {
 			return err
 		}
 		if err := o.from.Bind(fd); err != nil {
@@ -233,7 +245,7 @@ func (f *flow) addConn(i int, fd int32) (err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if _, kept := f.register(int(fd)); !kept {
-		return errors.New(socket.EngineClosed)
+		return flowset.ErrClosed
 	}
 	w := f.workers[i%len(f.workers)]
 	place := i / len(f.workers)
@@ -260,15 +272,9 @@ func (f *flow) established() (n int64) {
 	return n
 }
 
-// sourceAddr is the address that the first connection has been opened from.
-func (f *flow) sourceAddr() netip.Addr {
-	local, _ := f.state()
-	return local.Addr()
-}
-
 // openError says why a flow's connections could not be opened.
 func (f *flow) openError(timeout time.Duration, err error) string {
-	o := f.order
+	o := f.Request
 	if f.exhausted != nil {
 		return f.exhausted.String()
 	}

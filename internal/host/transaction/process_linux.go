@@ -1,8 +1,8 @@
 package transaction
 
 import (
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os/exec"
@@ -13,7 +13,9 @@ import (
 	"syscall"
 	"time"
 
+	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
+
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -38,21 +40,25 @@ func processCount(connections int) int {
 	return (connections + each - 1) / each
 }
 
-// processGroup is one end of a flow whose connections are in several processes.
+// processGroup is one end of a flow whose connections are spread over worker
+// processes.
 type processGroup struct {
-	order     message.FlowRequest
-	processes []*process
+	flowset.State
+	count int          // of processes
+	cpu   atomic.Int64 // ns that they have used, as of the latest reading
 
-	mu      sync.Mutex
-	failure string
-	closed  bool
-	// polledAt is when the hands were last asked, and what has come of it.
-	polledAt time.Time
-	settled  bool
-	last     message.FlowEnd
-	busy     []int64
-	readAt   time.Time // when last and busy are from
-	cpu      atomic.Int64
+	mu        sync.Mutex // held for assignments only
+	processes []*process
+	closed    bool
+	polledAt  time.Time // when settled was last asked for
+	settled   bool
+	last      message.FlowEnd
+	busy      []int64
+	readAt    time.Time // when last and busy are from
+}
+
+func newGroup(order message.FlowRequest, processes int) *processGroup {
+	return &processGroup{State: flowset.State{Request: order}, count: processes}
 }
 
 // process is one of the processes.
@@ -67,7 +73,7 @@ type process struct {
 	done chan struct{} // closed when the process has ended
 }
 
-// command is how a hand is started; tests have another way.
+// command is how a process is started; tests have another way.
 var command = func() *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", WorkerCommand)
 	cmd.Args[0] = "linerate"
@@ -111,7 +117,7 @@ func startProcess() (*process, error) {
 	return h, nil
 }
 
-// call has a hand carry a task out.
+// call has a process carry a task out.
 func (h *process) call(t task) (r report, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -127,45 +133,29 @@ func (h *process) call(t task) (r report, err error) {
 	return r, h.gone
 }
 
-// newGroup starts the processes for an order. nil: the engine is closed.
-func (e *Engine) newGroup(order message.FlowRequest, n int) (*processGroup, error) {
-	s := &processGroup{order: order}
-	e.mu.Lock()
-	closed := e.quit.Load()
-	if !closed {
-		e.groups = append(e.groups, s)
-	}
-	e.mu.Unlock()
-	if closed {
-		return nil, errors.New(socket.EngineClosed)
-	}
-	for range n {
+// start starts the processes.
+func (s *processGroup) start() error {
+	for range s.count {
 		h, err := startProcess()
 		if err != nil {
-			s.fail(err.Error())
-			return nil, err
+			s.Fail("%s", err)
+			return err
 		}
 		s.mu.Lock()
-		if s.closed {
-			s.mu.Unlock()
-			h.in.Close()
-			return nil, errors.New(socket.EngineClosed)
+		closed := s.closed
+		if !closed {
+			s.processes = append(s.processes, h)
 		}
-		s.processes = append(s.processes, h)
 		s.mu.Unlock()
+		if closed {
+			h.in.Close()
+			return flowset.ErrClosed
+		}
 	}
-	return s, nil
+	return nil
 }
 
-func (s *processGroup) fail(why string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.failure == "" {
-		s.failure = why
-	}
-}
-
-// callAll asks all hands at once. The reports are in the hands' order; one that is
+// callAll asks all processes at once. The reports are in the processes' order; one that is
 // gone reports nothing, and fails the flow.
 func (s *processGroup) callAll(ask func(i int) task) []report {
 	s.mu.Lock()
@@ -177,7 +167,7 @@ func (s *processGroup) callAll(ask func(i int) task) []report {
 		asking.Go(func() {
 			var err error
 			if reports[i], err = h.call(ask(i)); err != nil {
-				s.fail(err.Error())
+				s.Fail("%s", err)
 			}
 		})
 	}
@@ -186,12 +176,16 @@ func (s *processGroup) callAll(ask func(i int) task) []report {
 }
 
 func (s *processGroup) assignment(i int, timeout time.Duration) *assignment {
-	return &assignment{Order: s.order, First: int64(i), Step: int64(len(s.processes)), TimeoutNs: int64(timeout)}
+	return &assignment{Order: s.Request, First: int64(i), Step: int64(len(s.processes)), TimeoutNs: int64(timeout)}
 }
 
-// listen has every hand listen on a port of its own.
-func (s *processGroup) listen() message.Listening {
-	out := message.Listening{ID: s.order.ID}
+// listen has every process listen on a port of its own.
+func (s *processGroup) listen(context.Context) message.Listening {
+	out := message.Listening{ID: s.Request.ID}
+	if err := s.start(); err != nil {
+		out.Error = err.Error()
+		return out
+	}
 	for _, r := range s.callAll(func(i int) task { return task{Listen: s.assignment(i, 0)} }) {
 		if out.Error == "" {
 			out.Error = r.Listening.Error
@@ -201,23 +195,25 @@ func (s *processGroup) listen() message.Listening {
 		}
 		out.Ports = append(out.Ports, r.Listening.Local.Port())
 	}
-	return s.noteListening(out)
-}
-
-func (s *processGroup) noteListening(out message.Listening) message.Listening {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if out.Error == "" {
-		out.Error = s.failure
-	} else if s.failure == "" {
-		s.failure = out.Error
-	}
+	out.Error = s.reply(out.Error)
 	return out
 }
 
-// connect has all hands open their connections.
-func (s *processGroup) connect(timeout time.Duration) message.Opened {
-	out := message.Opened{ID: s.order.ID, Remote: s.order.Remote}
+// reply fails the group if a process reported an error, and is the group's failure.
+func (s *processGroup) reply(failure string) string {
+	if failure == "" {
+		return s.Failure()
+	}
+	s.Fail("%s", failure)
+	return failure
+}
+
+// connect has all processes open their connections.
+func (s *processGroup) connect(_ context.Context, timeout time.Duration, out *message.Opened, _ func()) {
+	if err := s.start(); err != nil {
+		out.Error = err.Error()
+		return
+	}
 	for _, r := range s.callAll(func(i int) task { return task{Connect: s.assignment(i, timeout)} }) {
 		if out.Error == "" {
 			out.Error, out.Exhausted = r.Opened.Error, r.Opened.Exhausted
@@ -226,49 +222,63 @@ func (s *processGroup) connect(timeout time.Duration) message.Opened {
 			out.Local = r.Opened.Local
 		}
 	}
-	if p := out.Exhausted; p != nil { // the hand knows of its own part only
-		p.Open, p.Wanted = int(s.read().Transactions.Connections), s.order.Connections
+	if p := out.Exhausted; p != nil { // the process knows of its own part only
+		p.Open, p.Wanted = int(s.read().Transactions.Connections), s.Request.Connections
 		out.Error = p.String()
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if out.Error == "" {
-		out.Error = s.failure
-	} else if s.failure == "" {
-		s.failure = out.Error
-	}
-	return out
+	out.Error = s.reply(out.Error)
 }
 
-// isSettled says that nothing more is to be waited for. It asks the hands now and
-// then.
-func (s *processGroup) isSettled() bool {
+// Expects and Claim are false: each process accepts from listeners of its own.
+func (s *processGroup) Expects(message.Cookie) bool { return false }
+func (s *processGroup) Claim(message.Cookie) bool   { return false }
+
+// Start has the processes start.
+func (s *processGroup) Start(w message.WindowRequest) {
+	s.callAll(func(int) task { return task{Start: &w} })
+}
+
+// Abandon has the processes give up.
+func (s *processGroup) Abandon() { s.callAll(func(int) task { return task{Abandon: true} }) }
+
+// Settled says that there is nothing to wait for. It asks the processes every 20 ms
+// at most.
+func (s *processGroup) Settled() bool {
+	failed := s.Failure() != ""
 	s.mu.Lock()
-	ready := s.settled || s.failure != "" || s.closed
+	settled := s.settled || s.closed || failed
 	recently := time.Since(s.polledAt) < 20*time.Millisecond
 	s.mu.Unlock()
-	if ready || recently {
-		return ready
+	if settled || recently {
+		return settled
 	}
-	ready = !slices.ContainsFunc(s.callAll(func(int) task { return task{} }), func(r report) bool { return !r.Settled })
+	settled = !slices.ContainsFunc(s.callAll(func(int) task { return task{} }), func(r report) bool { return !r.Settled })
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.polledAt, s.settled = time.Now(), ready
-	return ready || s.failure != ""
+	s.polledAt, s.settled = time.Now(), settled
+	s.mu.Unlock()
+	return settled || s.Failure() != ""
 }
 
-// read is what all hands together say.
+// Count reads all processes.
+func (s *processGroup) Count(out *message.FlowEnd) { *out = s.read() }
+
+// Describe keeps what the processes said of their state.
+func (s *processGroup) Describe(out *message.FlowEnd) {
+	last := s.latest()
+	out.Local, out.Alive, out.Error = last.Local, last.Alive, last.Error
+}
+
+// read is what all processes together say.
 func (s *processGroup) read() message.FlowEnd {
 	s.mu.Lock()
-	last, closed := s.last, s.closed
+	closed := s.closed
 	s.mu.Unlock()
 	if closed {
-		last.Alive, last.Error = false, "closed"
-		return last
+		return s.latest()
 	}
 	reports := s.callAll(func(int) task { return task{Read: true} })
-	out := message.FlowEnd{ID: s.order.ID, Sends: s.order.Sends, AtNs: socket.Now(), Alive: true}
-	t := &record.Transactions{Processes: len(reports), Polling: s.order.Poll}
+	out := message.FlowEnd{ID: s.Request.ID, Sends: s.Request.Sends, AtNs: socket.Now(), Alive: true}
+	t := &record.Transactions{Processes: len(reports), Polling: s.Request.Poll}
 	out.Transactions = t
 	var latencies []*record.Distribution
 	var busy []int64
@@ -291,11 +301,11 @@ func (s *processGroup) read() message.FlowEnd {
 		t.BytesPerConnection = memory / t.Connections
 	}
 	s.cpu.Store(cpu)
+	if failure := s.Failure(); failure != "" {
+		out.Alive, out.Error = false, failure
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.failure != "" {
-		out.Alive, out.Error = false, s.failure
-	}
 	s.last, s.busy, s.readAt = out, busy, time.Now()
 	return out
 }
@@ -304,11 +314,21 @@ func (s *processGroup) read() message.FlowEnd {
 func (s *processGroup) latest() message.FlowEnd {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.last
+	last := s.last
+	if s.closed {
+		last.Alive, last.Error = false, "closed"
+	}
+	return last
 }
 
-// spent is the CPU time of all hands' threads.
-func (s *processGroup) spent() []int64 {
+// Moved is as of the latest reading.
+func (s *processGroup) Moved() (received, written int64) {
+	last := s.latest()
+	return last.ReceivedBytes, last.WrittenBytes
+}
+
+// Busy is the CPU time of all processes' threads.
+func (s *processGroup) Busy() []int64 {
 	s.mu.Lock()
 	fresh := s.closed || time.Since(s.readAt) < 50*time.Millisecond
 	s.mu.Unlock()
@@ -348,9 +368,8 @@ func merge(sum *message.FlowEnd, part message.FlowEnd) {
 	t.Opened += p.Opened
 }
 
-// light is a cheap reading.
-func (s *processGroup) light() record.FlowSample {
-	out := record.FlowSample{ID: s.order.ID}
+// Sample is what all processes have received and done.
+func (s *processGroup) Sample() (out record.FlowSample) {
 	for _, r := range s.callAll(func(int) task { return task{Light: true} }) {
 		out.ReceivedBytes += r.Sample.ReceivedBytes
 		out.Done += r.Sample.Done
@@ -358,27 +377,10 @@ func (s *processGroup) light() record.FlowSample {
 	return out
 }
 
-// listenGroup and connectGroup carry out an order whose connections do not fit
-// into this process.
-func (e *Engine) listenGroup(order message.FlowRequest, n int) message.Listening {
-	s, err := e.newGroup(order, n)
-	if err != nil {
-		return message.Listening{ID: order.ID, Error: err.Error()}
-	}
-	return s.listen()
-}
-
-func (e *Engine) connectGroup(order message.FlowRequest, n int, timeout time.Duration) message.Opened {
-	s, err := e.newGroup(order, n)
-	if err != nil {
-		return message.Opened{ID: order.ID, Remote: order.Remote, Error: err.Error()}
-	}
-	return s.connect(timeout)
-}
-
-// close ends the hands and waits for their end. One that is still busy with
+// Close ends the processes and waits for their end. One that is still busy with
 // something else is not waited for.
-func (s *processGroup) close() {
+func (s *processGroup) Close() {
+	s.State.Close()
 	const grace = 2 * time.Second
 	s.mu.Lock()
 	hands := slices.Clone(s.processes)

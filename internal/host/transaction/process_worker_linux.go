@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sock"
+	"linerate/internal/model/message"
 )
 
 // RunWorker is the life of a hand: it carries out what comes in, until there is no
@@ -39,12 +40,18 @@ func (e *Engine) handle(t task) (r report) {
 	ctx := context.Background()
 	switch {
 	case t.Listen != nil:
-		r.Listening = e.listen(ctx, t.Listen.Order, partOf(t.Listen))
+		a := t.Listen
+		r.Listening = e.addListening(ctx, newFlow(e, a.Order, partOf(a)), a.Order.ID)
 	case t.Connect != nil:
-		r.Opened = e.connect(ctx, t.Connect.Order, partOf(t.Connect), time.Duration(t.Connect.TimeoutNs), func() {})
+		a := t.Connect
+		f := newFlow(e, a.Order, partOf(a))
+		r.Opened = e.Set.Connect(ctx, []end{f}, func(ctx context.Context, f end, out *message.Opened, first func()) func() {
+			f.connect(ctx, time.Duration(a.TimeoutNs), out, first)
+			return nil
+		})[0]
 	case t.Abandon:
-		for _, f := range e.books.All() {
-			f.abandon()
+		for _, f := range e.All() {
+			f.Abandon()
 		}
 	case t.Start != nil:
 		e.Start(*t.Start)

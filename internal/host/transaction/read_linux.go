@@ -8,6 +8,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"linerate/internal/host/socket"
+
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
@@ -15,26 +16,9 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// Read is every flow's state at this instant, in the order of the orders. The
-// counts of all flows are taken first; what needs system calls follows.
-func (e *Engine) Read() []message.FlowEnd {
-	ends, window := e.books.All(), e.windowTimes()
-	out := make([]message.FlowEnd, len(ends))
-	for i, f := range ends {
-		f.count(&out[i])
-	}
-	for _, s := range e.processGroups() {
-		out = append(out, s.read())
-	}
-	for i, f := range ends {
-		f.describe(&out[i], window)
-	}
-	return out
-}
-
-// count takes the counts.
-func (f *flow) count(out *message.FlowEnd) {
-	t := &record.Transactions{Connections: f.active.Load(), Opened: f.arrived.Load(), Polling: f.order.Poll}
+// Count takes the counts.
+func (f *flow) Count(out *message.FlowEnd) {
+	t := &record.Transactions{Connections: f.active.Load(), Opened: f.arrived.Load(), Polling: f.Request.Poll}
 	out.Transactions = t
 	if f.isCRR() {
 		t.Connections, t.Opened = 0, 0
@@ -66,10 +50,9 @@ func (f *flow) threads() []*worker {
 	return f.workers
 }
 
-// describe adds what the books and the kernel know.
-func (f *flow) describe(out *message.FlowEnd, window message.WindowRequest) {
-	out.ID, out.Sends = f.order.ID, f.order.Sends
-	out.Local, out.Error = f.state()
+// Describe adds what waits, where threads run, and what the kernel knows.
+func (f *flow) Describe(out *message.FlowEnd) {
+	window := f.engine.Window()
 	out.Alive = f.alive()
 	t := out.Transactions
 	if f.isClient {
@@ -87,7 +70,7 @@ func (f *flow) describe(out *message.FlowEnd, window message.WindowRequest) {
 		t.Latency = distribution(sum)
 	}
 	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.mu.Unlock() // the descriptor stays open meanwhile
 	if len(f.fds) == 0 || f.closed {
 		return
 	}
@@ -95,7 +78,7 @@ func (f *flow) describe(out *message.FlowEnd, window message.WindowRequest) {
 	if !f.udp {
 		out.CongestionControl, _ = sock.CongestionControl(first)
 	}
-	if f.order.Window != 0 {
+	if f.Request.Window != 0 {
 		send, receive, _ := sock.Buffers(first)
 		out.SndbufBytes, out.RcvbufBytes = int64(send), int64(receive)
 	}
@@ -118,7 +101,7 @@ func distribution(h *hdrhistogram.Histogram) *record.Distribution {
 func (f *flow) alive() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.failure == "" && !f.closed && f.active.Load() > 0
+	return f.Failure() == "" && !f.closed && f.active.Load() > 0
 }
 
 // silentTimeouts is how many retransmission timeouts in a row make a peer that
@@ -199,70 +182,50 @@ func (f *flow) checkUnanswered(out *message.FlowEnd) {
 	}
 }
 
-// Light is a cheap reading for a series: the bytes received and the transactions
-// done so far.
-func (e *Engine) Light() []record.FlowSample {
-	ends := e.books.All()
-	out := make([]record.FlowSample, len(ends))
-	for i, f := range ends {
-		out[i].ID = f.order.ID
-		for _, w := range f.threads() {
-			out[i].ReceivedBytes += w.received.Load()
-			out[i].Done += w.done.Load()
+// Sample is the bytes received and, at the client, the transactions done so far.
+func (f *flow) Sample() (out record.FlowSample) {
+	for _, w := range f.threads() {
+		out.ReceivedBytes += w.received.Load()
+		if f.isClient {
+			out.Done += w.done.Load()
 		}
-		if !f.isClient {
-			out[i].Done = 0
-		}
-	}
-	for _, s := range e.processGroups() {
-		out = append(out, s.light())
 	}
 	return out
 }
 
-// Moved is how many bytes all flows together have received and written.
-func (e *Engine) Moved() (received, written int64) {
-	for _, f := range e.books.All() {
-		for _, w := range f.threads() {
-			received += w.received.Load()
-			written += w.written.Load()
-		}
-	}
-	for _, s := range e.processGroups() {
-		end := s.latest()
-		received, written = received+end.ReceivedBytes, written+end.WrittenBytes
+// Moved is how many bytes all connections have received and written.
+func (f *flow) Moved() (received, written int64) {
+	for _, w := range f.threads() {
+		received += w.received.Load()
+		written += w.written.Load()
 	}
 	return received, written
 }
 
-// Busy is the CPU time that each thread has used, in nanoseconds. Of polling ones
-// polls without a result are not counted.
-func (e *Engine) Busy() []int64 {
-	var out []int64
-	for _, f := range e.books.All() {
-		for _, w := range f.threads() {
-			out = append(out, w.busy())
-		}
-		if f.sharesListener() {
-			// The door's thread may serve others, too.
-			var cpu int64
-			if id := f.listenerThread.Load(); id != 0 && !f.order.Poll {
-				cpu, _ = sched.ThreadCPU(int(id))
-			}
-			out = append(out, cpu)
-		}
+// Busy is the CPU time that each thread has used, in ns; of a polling one, without
+// polls that returned nothing.
+func (f *flow) Busy() (ns []int64) {
+	for _, w := range f.threads() {
+		ns = append(ns, w.busy())
 	}
-	for _, s := range e.processGroups() {
-		out = append(out, s.spent()...)
+	if f.sharesListener() {
+		// The listener's thread may serve others, too.
+		var cpu int64
+		if id := f.listenerThread.Load(); id != 0 && !f.Request.Poll {
+			cpu, _ = sched.ThreadCPU(int(id))
+		}
+		ns = append(ns, cpu)
 	}
-	return out
+	return ns
 }
 
-// ProcessesCPU is the CPU time, in nanoseconds, of the further processes that hold a
-// part of the connections, as of the latest reading.
+// ProcessesCPU is the CPU time, in ns, of the worker processes, as of the latest
+// reading.
 func (e *Engine) ProcessesCPU() (ns int64) {
-	for _, s := range e.processGroups() {
-		ns += s.cpu.Load()
+	for _, f := range e.All() {
+		if g, ok := f.(*processGroup); ok {
+			ns += g.cpu.Load()
+		}
 	}
 	return ns
 }

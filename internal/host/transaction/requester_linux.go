@@ -54,17 +54,17 @@ type requester struct {
 
 // runRequester waits for the start and asks until the engine closes.
 func (w *worker) runRequester() {
-	o := w.f.order
+	o := w.f.Request
 	a := requester{worker: w, isCRR: w.f.isCRR(), poll: o.Poll, previous: -1, spare: -1}
 	a.request, a.response = uint32(requestBytes(o)), uint32(responseBytes(o))
 	a.head = slices.Concat(w.f.cookie, payload[:min(requestBytes(o), len(payload))])
 	a.sequential = a.isCRR && len(w.conns) == 1
 	a.follows = o.Follow
 	w.onThread(true, func() {
-		if !w.f.engine.waitStart() {
+		if !w.f.engine.WaitStart() {
 			return
 		}
-		a.window = w.f.engine.windowTimes()
+		a.window = w.f.engine.Window()
 		if a.paced = o.Pace > 0; a.paced {
 			a.schedule = scheduleOf(a.window.StartNs, o.Pace)
 		}
@@ -86,7 +86,7 @@ func (w *worker) runRequester() {
 // the next request is on its way: the responder has it sooner, and this end has
 // nothing else to do then.
 func (a *requester) runSingle(c *conn) {
-	poll, quit := a.poll, &a.f.engine.quit
+	poll, quit := a.poll, &a.f.engine.Signals.Quit
 	emptyPolls := 0
 	at := socket.Now()
 	former := int64(0) // when the transaction that is not counted yet began
@@ -232,7 +232,7 @@ func (a *requester) count(began, at int64) {
 
 // fail gives a connection up, and with it its transaction.
 func (a *requester) fail(c *conn, err error) {
-	if a.f.engine.quit.Load() {
+	if a.f.engine.Signals.Quit.Load() {
 		return
 	}
 	a.f.connLost(int(c.fd), err) // who sees a failure is to see its reason
@@ -253,7 +253,7 @@ func (a *requester) fail(c *conn, err error) {
 
 // runEpoll asks over many connections, each with a transaction at a time.
 func (a *requester) runEpoll() {
-	poll, quit := a.poll, &a.f.engine.quit
+	poll, quit := a.poll, &a.f.engine.Signals.Quit
 	emptyPolls := 0
 	if a.now = socket.Now(); !a.paced {
 		at := a.now

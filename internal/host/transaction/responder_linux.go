@@ -35,7 +35,7 @@ type responder struct {
 }
 
 func newResponder(w *worker) *responder {
-	o := w.f.order
+	o := w.f.Request
 	r := &responder{worker: w, request: uint32(requestBytes(o)), response: int64(responseBytes(o)), poll: o.Poll && !w.f.sharesListener()}
 	if o.RateCap > 0 { // of each connection
 		every := float64(r.response) * 8e9 / float64(o.RateCap) / float64(max(1, w.part.size()))
@@ -47,7 +47,7 @@ func newResponder(w *worker) *responder {
 // runResponder answers what is asked until the engine closes.
 func (w *worker) runResponder() {
 	r := w.responder
-	if r.poll && !w.f.isCRR() && !w.f.udp && !w.f.engine.waitStart() {
+	if r.poll && !w.f.isCRR() && !w.f.udp && !w.f.engine.WaitStart() {
 		return // nothing is asked before
 	}
 	if w.epoll != nil {
@@ -62,14 +62,14 @@ func (w *worker) runResponder() {
 				return
 			}
 			r.runSingle(fd)
-		case <-w.f.engine.books.Context().Done():
+		case <-w.f.engine.Context().Done():
 		}
 	})
 }
 
 // runSingle answers over the only connection.
 func (r *responder) runSingle(fd int) {
-	quit := &r.f.engine.quit
+	quit := &r.f.engine.Signals.Quit
 	var c responderConn
 	for !quit.Load() {
 		n, err := r.receive(fd, r.buffer, r.poll)
@@ -108,7 +108,7 @@ func (r *responder) runSingle(fd int) {
 
 // followPackets follows the requests, now and then.
 func (r *responder) followPackets(fd int) {
-	if r.f.order.Follow && (r.f.isCRR() || r.done.Load()%followEvery == 0) {
+	if r.f.Request.Follow && (r.f.isCRR() || r.done.Load()%followEvery == 0) {
 		r.follow(fd)
 	}
 }
@@ -130,13 +130,13 @@ func (r *responder) countResponse(c *responderConn, bytes int) {
 
 // runEpoll answers over many connections.
 func (r *responder) runEpoll() {
-	quit := &r.f.engine.quit
+	quit := &r.f.engine.Signals.Quit
 	turnover, visited := r.f.isCRR(), r.f.sharesListener()
 	defer r.closeAll()
 	emptyPolls := 0
 	for !quit.Load() {
 		limit := time.Duration(-1)
-		if r.poll && r.f.engine.started() {
+		if r.poll && r.f.engine.hasStarted() {
 			limit = 0
 		}
 		n := r.epoll.Wait(limit)
@@ -193,7 +193,7 @@ func (r *responder) state(fd int) *responderConn {
 
 // readRequest takes what has come, and answers.
 func (r *responder) readRequest(fd int, c *responderConn) {
-	for !r.f.engine.quit.Load() {
+	for !r.f.engine.Signals.Quit.Load() {
 		n, err := sock.TryRead(fd, r.buffer)
 		switch {
 		case err != nil && isTemporary(err):

@@ -42,14 +42,14 @@ func isTransient(err error) bool {
 
 // sendDatagram sends a datagram when there is room for it.
 func (w *worker) sendDatagram(fd int, letter []byte) error {
-	for emptyPolls := 0; !w.f.engine.quit.Load(); {
+	for emptyPolls := 0; !w.f.engine.Signals.Quit.Load(); {
 		_, err := sock.TrySend(fd, letter, false)
 		switch {
 		case err == nil || isTransient(err):
 			return nil
 		case !isTemporary(err):
 			return err
-		case w.f.order.Poll:
+		case w.f.Request.Poll:
 			w.emptyPoll(&emptyPolls)
 		default:
 			_, _ = w.wait.Wait(fd, true, checkInterval)
@@ -115,7 +115,7 @@ func (a *requester) expireAll() {
 
 // readResponses takes what has come for a connection.
 func (a *requester) readResponses(i int) {
-	for c := &a.conns[i]; c.fd >= 0 && !a.f.engine.quit.Load(); {
+	for c := &a.conns[i]; c.fd >= 0 && !a.f.engine.Signals.Quit.Load(); {
 		n, err := sock.TryRead(int(c.fd), a.buffer)
 		switch {
 		case err == nil:
@@ -137,8 +137,8 @@ func (a *requester) readResponses(i int) {
 // runUDPSingle answers what comes to the only socket.
 func (r *responder) runUDPSingle(fd int) {
 	polls := false
-	for quit := &r.f.engine.quit; !quit.Load(); {
-		polls = polls || r.poll && r.f.engine.started()
+	for quit := &r.f.engine.Signals.Quit; !quit.Load(); {
+		polls = polls || r.poll && r.f.engine.hasStarted()
 		n, err := r.receive(fd, r.buffer, polls)
 		switch {
 		case quit.Load():
@@ -161,7 +161,7 @@ func (r *responder) runUDPSingle(fd int) {
 
 // respondAll answers what has come to one of several sockets.
 func (r *responder) respondAll(fd int) {
-	for !r.f.engine.quit.Load() {
+	for !r.f.engine.Signals.Quit.Load() {
 		n, err := sock.TryRead(fd, r.buffer)
 		if err == nil {
 			err = r.respond(fd, n)
@@ -209,7 +209,7 @@ func (r *responder) waitForRate() bool {
 		return false
 	}
 	now := began
-	for now < r.free && !r.f.engine.quit.Load() {
+	for now < r.free && !r.f.engine.Signals.Quit.Load() {
 		sched.SleepUntil(min(r.free, now+int64(checkInterval)))
 		now = socket.Now()
 	}

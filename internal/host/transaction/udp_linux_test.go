@@ -10,12 +10,14 @@ import (
 	"testing"
 	"time"
 
+	modelflow "linerate/internal/model/flow"
+
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/handshake/handshaketest"
 	"linerate/internal/host/socket"
+
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
-	modelflow "linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/unit"
 )
@@ -256,21 +258,22 @@ func TestSlowlyRestrained(t *testing.T) {
 	}
 }
 
-// TestEarlyCaller: who comes with a flow's cookie before the flow has its threads is
-// not let in, and nothing breaks.
-func TestEarlyCaller(t *testing.T) {
+// TestEarlyClient: a client that shows a flow's cookie before the flow has its
+// threads is not accepted, and nothing breaks.
+func TestEarlyClient(t *testing.T) {
 	e := engine(t)
 	cookie := message.Cookie{9}
-	f := e.add(message.FlowRequest{ID: "f1", Protocol: modelflow.UDPRR, Cookie: cookie}, part{0, 1, 1})
-	if e.Expects(cookie) || f.claim(cookie) || e.Admit(cookie, handshake.Client{}) {
-		t.Error("somebody is let in to a flow without threads")
+	f := newFlow(e, message.FlowRequest{ID: "f1", Protocol: modelflow.UDPRR, Cookie: cookie}, part{0, 1, 1})
+	g := newFlow(e, message.FlowRequest{ID: "f2", Protocol: modelflow.RR, Cookie: message.Cookie{8}}, part{0, 1, 1})
+	e.Add(f, g)
+	if e.Expects(cookie) || f.Claim(cookie) || e.Admit(cookie, handshake.Client{}) {
+		t.Error("a client is accepted for a flow without threads")
 	}
 	if err := f.makeWorkers(); err != nil || !e.Expects(cookie) {
-		t.Errorf("nobody is let in: %v", err)
+		t.Errorf("no client is accepted: %v", err)
 	}
-	g := e.add(message.FlowRequest{ID: "f2", Protocol: modelflow.RR, Cookie: message.Cookie{8}}, part{0, 1, 1})
-	if g.claim(message.Cookie{8}) {
-		t.Error("a connection is let in to a flow without threads")
+	if g.Claim(message.Cookie{8}) {
+		t.Error("a connection is accepted for a flow without threads")
 	}
 }
 
@@ -282,7 +285,7 @@ func TestSeats(t *testing.T) {
 	if l := r.Listen(t.Context(), []message.FlowRequest{order})[0]; l.Error != "" {
 		t.Fatal(l.Error)
 	}
-	f := r.books.All()[0]
+	f := r.All()[0].(*flow)
 	window(time.Millisecond, a, r) // what goes from now on is not lost: the end is near
 	time.Sleep(20 * time.Millisecond)
 	for i := range n {

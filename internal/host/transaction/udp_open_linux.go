@@ -2,17 +2,17 @@ package transaction
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/netip"
-	"slices"
 	"sync"
 	"time"
 
+	"linerate/internal/host/flowset"
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
+
+	"linerate/internal/kernel/sock"
 )
 
 // Over UDP a connection is a socket at each end that is connected to the other. Both
@@ -46,7 +46,7 @@ func (f *flow) openUDP(ctx context.Context, timeout time.Duration, first func())
 
 // openUDPConn opens the i-th socket.
 func (f *flow) openUDPConn(ctx context.Context, i int, timeout time.Duration) error {
-	order := f.order
+	order := f.Request
 	if n := int64(len(order.Ports)); n > 0 {
 		order.Remote = netip.AddrPortFrom(order.Remote.Addr(), order.Ports[f.part.number(i, 0)%n])
 	}
@@ -64,12 +64,12 @@ func (f *flow) openUDPConn(ctx context.Context, i int, timeout time.Duration) er
 // setOptions gives a new socket what the order says.
 func (f *flow) setOptions(fd int) error {
 	if err := socket.Prepare(message.FlowRequest{
-		Window: f.order.Window, Sends: f.order.Sends, SendBuffer: f.order.SendBuffer, ReceiveBuffer: f.order.ReceiveBuffer,
+		Window: f.Request.Window, Sends: f.Request.Sends, SendBuffer: f.Request.SendBuffer, ReceiveBuffer: f.Request.ReceiveBuffer,
 	}, fd); err != nil {
 		return err
 	}
-	if f.isClient && f.order.Local.IsValid() {
-		return socket.LeavePort(f.order, fd)
+	if f.isClient && f.Request.Local.IsValid() {
+		return socket.LeavePort(f.Request, fd)
 	}
 	return nil
 }
@@ -93,38 +93,29 @@ func (f *flow) listenUDP(ctx context.Context, address string) (netip.AddrPort, e
 	if err != nil {
 		return netip.AddrPort{}, err
 	}
-	context.AfterFunc(f.engine.books.Context(), door.Close)
+	context.AfterFunc(f.engine.Context(), door.Close)
 	f.mu.Lock()
 	f.listens = door.Addr()
 	f.mu.Unlock()
-	guests := handshake.Handler{Expects: f.expects, Accept: func(_ message.Cookie, c handshake.Client) { f.acceptClient(c) }}
-	if !f.engine.books.Work(func() { door.Serve(guests) }) {
-		return netip.AddrPort{}, errors.New(socket.EngineClosed)
+	guests := handshake.Handler{Expects: f.Expects, Accept: func(_ message.Cookie, c handshake.Client) { f.acceptClient(c) }}
+	if !f.engine.Go(func() { door.Serve(guests) }) {
+		return netip.AddrPort{}, flowset.ErrClosed
 	}
 	return door.Addr(), nil
 }
 
-// Expects says whether a flow over UDP waits for who has this cookie.
-func (e *Engine) Expects(cookie message.Cookie) bool {
-	return !cookie.IsZero() && slices.ContainsFunc(e.books.All(), func(f *flow) bool { return f.expects(cookie) })
-}
-
-// Admit takes a caller in who has shown a cookie at a door. False: no flow of this
-// engine waits for him.
+// Admit accepts a client that has shown a cookie at a shared listener. False: no
+// flow of this engine awaits it.
 func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {
-	ends := e.books.All()
-	i := slices.IndexFunc(ends, func(f *flow) bool { return !cookie.IsZero() && f.expects(cookie) })
-	return i >= 0 && ends[i].acceptClient(c)
-}
-
-// expects says whether the flow is one that waits for who has this cookie.
-func (f *flow) expects(cookie message.Cookie) bool {
-	if !f.udp || f.isClient || f.order.Cookie != cookie {
+	if cookie.IsZero() {
 		return false
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.hasWorkers && !f.closed && f.failure == "" && f.arrived.Load() < int64(f.connections())
+	for _, f := range e.All() {
+		if f.Expects(cookie) {
+			return f.(*flow).acceptClient(c)
+		}
+	}
+	return false
 }
 
 // acceptClient makes a socket for who has come. One who has not heard that it is there gets
@@ -139,7 +130,7 @@ func (f *flow) acceptClient(c handshake.Client) bool {
 	case known:
 		f.resendReady(int(fd), nil)
 		return true
-	case !f.expects(f.order.Cookie):
+	case !f.Expects(f.Request.Cookie):
 		return false
 	}
 	conn, err := c.Dial(f.setOptions)
@@ -148,7 +139,7 @@ func (f *flow) acceptClient(c handshake.Client) bool {
 		socketOf, err = f.takeSocket(conn)
 	}
 	if err != nil {
-		f.fail("%s ← %s: %s", c.LocalAddr(), c.RemoteAddr(), socket.Reason(err, c.RemoteAddr().Addr()))
+		f.Fail("%s ← %s: %s", c.LocalAddr(), c.RemoteAddr(), socket.Reason(err, c.RemoteAddr().Addr()))
 		return true
 	}
 	f.mu.Lock()
