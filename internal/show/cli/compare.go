@@ -7,7 +7,8 @@ import (
 
 	"linerate/internal/science/compare"
 	"linerate/internal/show/export"
-	"linerate/internal/show/report"
+	"linerate/internal/show/present"
+	"linerate/internal/show/text"
 )
 
 func newCompareCommand(s streams) *cobra.Command {
@@ -36,7 +37,7 @@ a trust check failed in one of them.`,
 			if asJSON {
 				err = export.Indented(s.out, comparison)
 			} else {
-				err = report.CompareText(s.out, comparison, textOptions(s.out, ""))
+				err = text.Comparison(s.out, present.Compare(comparison), textOptions(s.out, ""))
 			}
 			switch {
 			case err != nil:

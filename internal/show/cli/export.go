@@ -12,7 +12,6 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/show/export"
-	"linerate/internal/show/report"
 )
 
 type exportFlags struct {
@@ -101,15 +100,15 @@ func (f *exportFlags) write(stdout io.Writer, table export.Table, run *record.Ru
 			return err
 		}
 		for _, t := range export.Tables {
-			if err := report.WriteFile(filepath.Join(f.output, t.Name+".csv"), one(t)); err != nil {
+			if err := export.WriteFile(filepath.Join(f.output, t.Name+".csv"), one(t)); err != nil {
 				return err
 			}
 		}
 		return nil
 	case f.intoArchive():
-		return report.WriteFile(f.output, func(w io.Writer) error { return export.Zip(w, run) })
+		return export.WriteFile(f.output, func(w io.Writer) error { return export.Zip(w, run) })
 	}
-	return report.WriteFile(f.output, one(table))
+	return export.WriteFile(f.output, one(table))
 }
 
 // writeTrials writes the recorded trials of a run into a file or to standard output.
@@ -125,7 +124,7 @@ func (f exportFlags) writeTrials(cmd *cobra.Command, out io.Writer, reference st
 	if f.output == "" {
 		return write(out)
 	}
-	if err := report.WriteFile(f.output, write); err != nil {
+	if err := export.WriteFile(f.output, write); err != nil {
 		return fmt.Errorf("export run %s: %w", runs[0].ID, err)
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"linerate/internal/model/unit"
-	"linerate/internal/show/report"
+	"linerate/internal/show/text"
 
 	"linerate/internal/science/ecmp"
 )
@@ -70,11 +70,11 @@ Rates are those of links; limits goodput says what of them is payload.`,
 				defer close(found)
 				if q.Fabric.Hosts > 0 {
 					forecast := q.Simulate()
-					answer, show = forecast, func(w io.Writer) error { return report.FabricForecast(w, forecast) }
+					answer, show = forecast, func(w io.Writer) error { return text.FabricForecast(w, forecast) }
 					return
 				}
 				forecast := q.Forecast()
-				answer, show = forecast, func(w io.Writer) error { return report.ECMPForecast(w, forecast) }
+				answer, show = forecast, func(w io.Writer) error { return text.ECMPForecast(w, forecast) }
 			}()
 			select {
 			case <-found:

@@ -17,7 +17,8 @@ import (
 	"linerate/internal/model/study"
 	"linerate/internal/science/expect"
 	"linerate/internal/science/limits"
-	"linerate/internal/show/report"
+	"linerate/internal/show/present"
+	"linerate/internal/show/text"
 )
 
 func newMeasureCommand(s streams) *cobra.Command {
@@ -100,7 +101,7 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 	if f.asJSON {
 		err = json.NewEncoder(s.out).Encode(m)
 	} else {
-		err = report.Measure(s.out, m, textOptions(s.out, ""))
+		err = text.Measurement(s.out, present.Measure(m), textOptions(s.out, ""))
 	}
 	if err != nil {
 		return err
@@ -148,10 +149,10 @@ func measureLine(p measure.Progress) string {
 		}
 	}
 	if p.RatePerS >= 0 {
-		words = append(words, report.PerSecond(p.RatePerS))
+		words = append(words, present.PerSecond(p.RatePerS))
 	}
 	if p.LostShare >= 0 {
-		words = append(words, "lost "+report.Percent(p.LostShare))
+		words = append(words, "lost "+present.Percent(p.LostShare))
 	}
 	return strings.Join(words, " · ")
 }

@@ -10,7 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/model/record"
-	"linerate/internal/show/report"
+	"linerate/internal/show/export"
+	"linerate/internal/show/figure"
+	"linerate/internal/show/present"
 )
 
 type plotFlags struct {
@@ -42,14 +44,14 @@ data for.`,
 			if err != nil {
 				return err
 			}
-			figure, err := findFigure(runs[0], f.figure)
+			found, err := findFigure(runs[0], f.figure)
 			if err != nil {
 				return usageError(err)
 			}
-			if err := report.WriteFile(f.out, func(w io.Writer) error { return write(figure, w) }); err != nil {
-				return fmt.Errorf("plot %s of run %s: %w", figure.Name, runs[0].ID, err)
+			if err := export.WriteFile(f.out, func(w io.Writer) error { return write(found, w) }); err != nil {
+				return fmt.Errorf("plot %s of run %s: %w", found.Name, runs[0].ID, err)
 			}
-			fmt.Fprintf(s.err, "%s: %s\n", f.out, figure.Title)
+			fmt.Fprintf(s.err, "%s: %s\n", f.out, found.Title)
 			return nil
 		},
 	}
@@ -61,33 +63,33 @@ data for.`,
 
 // writer chooses how to write by the file's ending, and reports all that is
 // wrong with the flags at once.
-func (f plotFlags) writer() (func(report.Figure, io.Writer) error, error) {
+func (f plotFlags) writer() (func(figure.Figure, io.Writer) error, error) {
 	var problems []error
 	if !(f.scale > 0 && f.scale <= 8) {
 		problems = append(problems, fmt.Errorf("--scale %g: expected a number above 0 and at most 8", f.scale))
 	}
-	write := report.Figure.SVG
+	write := figure.Figure.WriteSVG
 	switch ending := strings.ToLower(filepath.Ext(f.out)); {
 	case f.out == "":
 		problems = append(problems, errors.New("-o is missing: expected a file to write, ending in .svg or .png"))
 	case ending == ".png":
-		write = func(figure report.Figure, w io.Writer) error { return figure.PNG(w, f.scale) }
+		write = func(found figure.Figure, w io.Writer) error { return found.WritePNG(w, f.scale) }
 	case ending != ".svg":
 		problems = append(problems, fmt.Errorf("-o %s: expected a name ending in .svg or .png", f.out))
 	}
 	return write, errors.Join(problems...)
 }
 
-func findFigure(run *record.Run, name string) (report.Figure, error) {
+func findFigure(run *record.Run, name string) (figure.Figure, error) {
 	var names []string
-	for _, figure := range report.Figures(run) {
-		if figure.Name == name || name == "" {
-			return figure, nil
+	for _, f := range present.Figures(run) {
+		if f.Name == name || name == "" {
+			return f, nil
 		}
-		names = append(names, figure.Name)
+		names = append(names, f.Name)
 	}
 	if len(names) == 0 {
-		return report.Figure{}, fmt.Errorf("run %s has no figures: it has no finished trial", run.ID)
+		return figure.Figure{}, fmt.Errorf("run %s has no figures: it has no finished trial", run.ID)
 	}
-	return report.Figure{}, fmt.Errorf("--figure %s: run %s has no such figure; expected %s", name, run.ID, strings.Join(names, ", "))
+	return figure.Figure{}, fmt.Errorf("--figure %s: run %s has no such figure; expected %s", name, run.ID, strings.Join(names, ", "))
 }

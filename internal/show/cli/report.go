@@ -8,7 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/show/export"
-	"linerate/internal/show/report"
+	"linerate/internal/show/html"
+	"linerate/internal/show/present"
+	"linerate/internal/show/text"
 )
 
 func newReportCommand(s streams) *cobra.Command {
@@ -44,13 +46,13 @@ Exit status: 0; 3 when a trust check of the run failed.`,
 			}
 			shown := page
 			if page != "" {
-				err := report.WriteFile(page, func(w io.Writer) error { return report.HTML(w, run) })
+				err := export.WriteFile(page, func(w io.Writer) error { return html.Run(w, run) })
 				if err != nil {
 					return fmt.Errorf("write the page: %w", err)
 				}
 			}
 			if dir != "" {
-				paths, err := report.Write(dir, run)
+				paths, err := html.Write(dir, run)
 				if err != nil {
 					return err
 				}
@@ -58,7 +60,7 @@ Exit status: 0; 3 when a trust check of the run failed.`,
 					shown = paths.Page
 				}
 			}
-			if err := report.Text(s.out, run, textOptions(s.out, shown)); err != nil {
+			if err := text.Run(s.out, present.Run(run), textOptions(s.out, shown)); err != nil {
 				return err
 			}
 			return doubt(run)

@@ -18,7 +18,9 @@ import (
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
 	"linerate/internal/show/export"
-	"linerate/internal/show/report"
+	"linerate/internal/show/html"
+	"linerate/internal/show/present"
+	"linerate/internal/show/text"
 )
 
 type runFlags struct {
@@ -96,7 +98,7 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 	if where == "" {
 		where = "runs"
 	}
-	if err := report.Writable(where); err != nil {
+	if err := export.Writable(where); err != nil {
 		return fmt.Errorf("%w: nothing was run; --out names another directory", err)
 	}
 	store, err := openNotebook(ctx)
@@ -167,12 +169,12 @@ func finishRun(ctx context.Context, s streams, result *record.Run, err error, f 
 		if dir == "" {
 			dir = filepath.Join("runs", result.ID)
 		}
-		var paths report.Paths
-		paths, lost = report.Write(dir, result)
+		var paths html.Paths
+		paths, lost = html.Write(dir, result)
 		if f.asJSON {
 			lost = errors.Join(lost, export.JSON(s.out, result))
 		} else {
-			lost = errors.Join(lost, report.Text(s.out, result, textOptions(s.out, paths.Page)))
+			lost = errors.Join(lost, text.Run(s.out, present.Run(result), textOptions(s.out, paths.Page)))
 		}
 	}
 	if lost != nil {

@@ -18,7 +18,7 @@ import (
 	"linerate/internal/host/serve"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
-	"linerate/internal/show/report"
+	"linerate/internal/show/present"
 )
 
 type serveFlags struct {
@@ -239,7 +239,7 @@ func (v *visitors) line(visit serve.Session) {
 			bytes int64
 		}{{"received", visit.Received}, {"sent", visit.Written}} {
 			if way.bytes > 0 {
-				text += fmt.Sprintf(", %s %s (%s)", way.verb, report.Volume(way.bytes), limits.Rate(float64(way.bytes)*8/visit.WindowS))
+				text += fmt.Sprintf(", %s %s (%s)", way.verb, present.Volume(way.bytes), limits.Rate(float64(way.bytes)*8/visit.WindowS))
 			}
 		}
 	} else if why == "" {

@@ -6,13 +6,13 @@ import (
 
 	"golang.org/x/term"
 
-	"linerate/internal/show/report"
+	"linerate/internal/show/text"
 )
 
 // textOptions fit a report to where it goes: the terminal's width, and colour
 // unless NO_COLOR (no-color.org) is set.
-func textOptions(w io.Writer, page string) report.TextOptions {
-	options := report.TextOptions{Page: page}
+func textOptions(w io.Writer, page string) text.Options {
+	options := text.Options{Page: page}
 	file, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return options

@@ -14,7 +14,8 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/tuning"
-	"linerate/internal/show/report"
+	"linerate/internal/show/html"
+	"linerate/internal/show/text"
 	"linerate/studies"
 )
 
@@ -191,7 +192,7 @@ func (f tuneFlags) options(s streams) (tune.Options, error) {
 		Seed: f.seed, Redesign: redesign, AllowMachine: f.allowMachine, Notebook: openNotebook, Progress: progress.show,
 		Finished: func(made *record.Run) error {
 			progress.end()
-			_, err := report.Write(f.directory(made), made)
+			_, err := html.Write(f.directory(made), made)
 			return err
 		},
 	}, err
@@ -242,7 +243,7 @@ func (f tuneFlags) show(s streams, result *record.Tune, name string, runs []*rec
 				pages = append(pages, filepath.Join(f.directory(r), "report.html"))
 			}
 		}
-		err = report.Tune(s.out, result, name, runs, pages)
+		err = text.Tune(s.out, result, name, runs, pages)
 	}
 	switch {
 	case err != nil:
@@ -259,7 +260,7 @@ func (f tuneFlags) judged(s streams, found *record.Lint) error {
 	if f.asJSON {
 		err = json.NewEncoder(s.out).Encode(found)
 	} else {
-		err = report.Lint(s.out, found)
+		err = text.Lint(s.out, found)
 	}
 	if err == nil && found.Errors+found.Warnings > 0 {
 		err = statusError{status: ExitDoubt}

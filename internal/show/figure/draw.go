@@ -20,7 +20,7 @@ const (
 	Muted               // axis text, remarks
 	Faint               // grid lines, idle links
 	Paper               // the page
-	Panel               // boxes
+	Box                 // boxes
 	Base                // the baseline
 	Change              // what is compared with the baseline
 	Limit               // the physical limit, and what has reached it

@@ -16,7 +16,7 @@ var palette = [roles]tone{
 	Muted:   {"muted", "#59626c", "#a3acb6"},
 	Faint:   {"faint", "#d5dbe1", "#3a4149"},
 	Paper:   {"paper", "#ffffff", "#14171a"},
-	Panel:   {"panel", "#f3f5f7", "#1e2227"},
+	Box:     {"panel", "#f3f5f7", "#1e2227"},
 	Base:    {"base", "#87919c", "#8a95a1"},
 	Change:  {"change", "#0069a8", "#56b4e9"},
 	Limit:   {"limit", "#b54a00", "#f2994a"},

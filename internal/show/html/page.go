@@ -1,0 +1,74 @@
+// Package html renders what package present arranges as one page that needs no
+// network and no script.
+package html
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"unicode"
+
+	"linerate/internal/model/record"
+	"linerate/internal/show/figure"
+	"linerate/internal/show/present"
+)
+
+//go:embed page.tmpl
+var pageText string
+
+//go:embed page.css
+var pageStyle string
+
+// The template escapes every word for the place it stands in; only what this
+// program itself draws or encodes is passed in as markup, style or address.
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// page is what the template shows.
+type page struct {
+	*present.Report
+	Style    template.CSS
+	Long     bool // the answer
+	Sections []section
+}
+
+type section struct {
+	ID, Title string
+	Pieces    []piece
+}
+
+// Run writes the run as a page.
+func Run(w io.Writer, run *record.Run) error {
+	report := present.Run(run)
+	p := page{Report: report, Style: style(), Long: len(report.Answer) > 160}
+	for _, s := range report.Sections {
+		pieces, err := piecesOf(s.Blocks)
+		if err != nil {
+			return err
+		}
+		p.Sections = append(p.Sections, section{s.ID, s.Title, pieces})
+	}
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, p); err != nil {
+		return fmt.Errorf("fill in the page of run %s: %w", run.ID, err)
+	}
+	_, err := w.Write(bytes.Map(printable, b.Bytes()))
+	return err
+}
+
+// printable replaces the control characters that HTML forbids and escaping
+// leaves alone.
+func printable(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' {
+		return unicode.ReplacementChar
+	}
+	return r
+}
+
+// style declares the palette for light and dark pages, and for paper.
+func style() template.CSS {
+	light, dark := figure.Variables(false)+"--tint:#fdeee2", figure.Variables(true)+"--tint:#3b2412"
+	return template.CSS(":root{color-scheme:light dark;" + light + "}\n@media (prefers-color-scheme:dark){:root{" + dark + "}}\n" +
+		"@media print{:root{" + light + "}}\n" + pageStyle + figure.Classes())
+}

@@ -1,0 +1,260 @@
+package html
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/show/present"
+	"linerate/internal/show/showtest"
+)
+
+// element is a start tag of a page, with the text directly inside it.
+type element struct {
+	name  string
+	attrs map[string]string
+	text  string
+}
+
+// parse reads a page as XML, which is stricter than browsers are: every tag
+// closed, every character escaped.
+func parse(t *testing.T, name string, page []byte) []*element {
+	t.Helper()
+	d := xml.NewDecoder(bytes.NewReader(page))
+	var all, open []*element
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			e := &element{name: token.Name.Local, attrs: map[string]string{}}
+			for _, a := range token.Attr {
+				e.attrs[a.Name.Local] = a.Value
+			}
+			all, open = append(all, e), append(open, e)
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		case xml.CharData:
+			if len(open) > 0 {
+				open[len(open)-1].text += string(token)
+			}
+		}
+	}
+}
+
+func html(t *testing.T, run *record.Run) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Run(&b, run); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestPageNeedsNothingFromOutside(t *testing.T) {
+	allowed := map[string]bool{"html": true, "head": true, "meta": true, "title": true, "style": true, "body": true, "main": true, "header": true,
+		"section": true, "article": true, "figure": true, "figcaption": true, "div": true, "p": true, "span": true, "h1": true, "h2": true, "h3": true, "h4": true,
+		"ul": true, "li": true, "a": true, "code": true, "pre": true, "br": true, "details": true, "summary": true,
+		"table": true, "caption": true, "thead": true, "tbody": true, "tr": true, "th": true, "td": true,
+		"svg": true, "text": true, "polygon": true, "polyline": true, "circle": true}
+	for name, run := range showtest.Variants() {
+		for _, e := range parse(t, name, html(t, run)) {
+			if !allowed[e.name] {
+				t.Errorf("%s: element <%s>", name, e.name)
+			}
+			for attr, value := range e.attrs {
+				switch {
+				case attr == "href" && strings.HasPrefix(value, "data:text/csv;charset=utf-8,"):
+				case attr == "href" && e.name == "a" && strings.HasPrefix(value, "https://"): // followed by the reader, not by the page
+				case attr == "href", attr == "src", attr == "style", strings.HasPrefix(attr, "on"):
+					t.Errorf("%s: <%s %s=%q>", name, e.name, attr, value)
+				}
+			}
+			if e.name == "style" && regexp.MustCompile(`url\(|@import|@font-face|expression|ZgotmplZ`).MatchString(e.text) {
+				t.Errorf("%s: the style loads something", name)
+			}
+			if slices.Contains([]string{"p", "td", "h1", "h2", "h3", "text"}, e.name) && regexp.MustCompile(`NaN|Inf|ZgotmplZ|%!|<nil>`).MatchString(e.text) {
+				t.Errorf("%s: <%s> says %q", name, e.name, e.text)
+			}
+		}
+	}
+}
+
+func TestPageEscapesWhatUsersWrite(t *testing.T) {
+	page := html(t, showtest.Hostile())
+	if bytes.Contains(bytes.ToLower(page), []byte("<script")) || bytes.Contains(page, []byte("<img")) {
+		t.Error("markup of the study is markup of the page")
+	}
+	elements := parse(t, "hostile", page)
+	found := 0
+	for _, e := range elements {
+		if strings.Contains(e.text, `<script>alert("x")</script>`) {
+			found++
+		}
+		if strings.Contains(e.attrs["href"], "javascript") {
+			t.Errorf("a link to %s", e.attrs["href"])
+		}
+	}
+	if found < 10 {
+		t.Errorf("the words of the study appear %d times, expected them wherever they belong", found)
+	}
+}
+
+func TestPageShows(t *testing.T) {
+	elements := parse(t, "arp-flux", html(t, showtest.ArpFlux()))
+	var h1, h2 []string
+	wrong := 0
+	for _, e := range elements {
+		switch e.name {
+		case "h1":
+			h1 = append(h1, e.text)
+		case "h2":
+			h2 = append(h2, e.text)
+		case "tr":
+			if e.attrs["class"] == "wrong" {
+				wrong++
+			}
+		}
+	}
+	if len(h1) != 1 || h1[0] != showtest.ArpFlux().Answer {
+		t.Errorf("h1 is %q", h1)
+	}
+	want := []string{
+		"Goodput: 25 % of the limit at kernel defaults; 100 % with arp + source routing",
+		"Writes: 4 improve goodput, 1 makes no difference and 1 is open; reads: 2 improve goodput and 4 make no difference",
+		"1 of 4 interfaces of server carries the data at kernel defaults; 4 of 4 with arp + source routing",
+		"1 link is full at kernel defaults; 4 with arp + source routing",
+		"5 of 8 neighbour entries lead to the wrong interface at kernel defaults; none with arp + source routing",
+		"Every busy interface of server keeps its load through the window, within 2.5 %",
+		"Every trust check passed", "2 findings", "Environment", "Make this run again",
+	}
+	if !slices.Equal(h2, want) {
+		t.Errorf("sections\n%s\nexpected\n%s", strings.Join(h2, "\n"), strings.Join(want, "\n"))
+	}
+	if wrong != 10 { // five per condition
+		t.Errorf("%d rows are marked wrong, expected 10", wrong)
+	}
+	sound := showtest.ArpFlux()
+	for i := range sound.Trials {
+		for h := range sound.Trials[i].Hosts {
+			for n := range sound.Trials[i].Hosts[h].Snapshot.Neighbours {
+				sound.Trials[i].Hosts[h].Snapshot.Neighbours[n].MAC = sound.Topology.MAC(sound.Topology.Links[n].From)
+			}
+		}
+	}
+	for _, e := range parse(t, "sound", html(t, sound)) {
+		if e.attrs["class"] == "wrong" {
+			t.Error("a right row is marked wrong")
+		}
+	}
+}
+
+func TestDoubtStandsBesideTheAnswer(t *testing.T) {
+	for _, name := range []string{"in-doubt", "interrupted", "budget"} {
+		at, figure := -1, -1
+		for i, e := range parse(t, name, html(t, showtest.Variants()[name])) {
+			if e.attrs["role"] == "alert" && at < 0 {
+				at = i
+			}
+			if e.name == "figure" && figure < 0 {
+				figure = i
+			}
+		}
+		if at < 0 || at > figure {
+			t.Errorf("%s: the warning is element %d, the first figure %d", name, at, figure)
+		}
+	}
+}
+
+func TestDataIsOneClickAway(t *testing.T) {
+	want := map[string]int{"goodput.csv": 15, "interfaces.csv": 85, "topology.csv": 85, "series.csv": 161, "effects.csv": 13, "trials.csv": 57, "neighbours.csv": 33}
+	got := map[string]int{}
+	for _, e := range parse(t, "arp-flux", html(t, showtest.ArpFlux())) {
+		if e.attrs["download"] == "" {
+			continue
+		}
+		_, data, _ := strings.Cut(e.attrs["href"], ",")
+		text, err := url.PathUnescape(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		if err != nil {
+			t.Fatalf("%s: %v", e.attrs["download"], err)
+		}
+		got[e.attrs["download"]] = len(table)
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("lines of the tables: %v, expected %v", got, want)
+	}
+}
+
+func TestSpreadsheetsSeeNoFormula(t *testing.T) {
+	uri := dataURI([][]string{{"name", "value"}, {"=1+1", "-1.5"}, {"+x", "2e3"}, {"a,b\"c", "@y"}})
+	text, _ := url.PathUnescape(strings.TrimPrefix(uri, "data:text/csv;charset=utf-8,"))
+	if want := "name,value\n'=1+1,-1.5\n'+x,2e3\n\"a,b\"\"c\",'@y\n"; text != want {
+		t.Errorf("got %q, expected %q", text, want)
+	}
+}
+
+func TestFiguresAreFiles(t *testing.T) {
+	number := regexp.MustCompile(`^-?[0-9.]+$`)
+	for name, run := range showtest.Variants() {
+		for _, f := range present.Figures(run) {
+			var b bytes.Buffer
+			if err := f.WriteSVG(&b); err != nil {
+				t.Fatal(err)
+			}
+			elements := parse(t, name+" "+f.Name, b.Bytes())
+			if len(elements) < 4 || elements[0].name != "svg" || f.Title == "" {
+				t.Errorf("%s %s: %d elements, title %q", name, f.Name, len(elements), f.Title)
+			}
+			for _, e := range elements {
+				for _, attr := range []string{"x", "y", "r", "stroke-width"} {
+					if v := e.attrs[attr]; v != "" && !number.MatchString(v) {
+						t.Errorf("%s %s: <%s %s=%q>", name, f.Name, e.name, attr, v)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestWrite(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "runs", "arp-flux-7")
+	paths, err := Write(dir, showtest.ArpFlux())
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, _ := os.ReadDir(dir)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+		if info, err := e.Info(); err != nil || info.Mode().Perm() != 0o644 {
+			t.Errorf("%s: mode %v, %v", e.Name(), info.Mode(), err)
+		}
+	}
+	if !slices.Equal(names, []string{"report.html", "run.json", "trials.jsonl.gz"}) || paths.Page != filepath.Join(dir, "report.html") || paths.JSON != filepath.Join(dir, "run.json") {
+		t.Errorf("wrote %q, said %+v", names, paths)
+	}
+	path := paths.Page
+	if _, err := Write(path, showtest.ArpFlux()); err == nil || !strings.Contains(err.Error(), "make directory "+path) {
+		t.Errorf("a file as directory: %v", err)
+	}
+}

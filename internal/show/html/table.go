@@ -1,0 +1,170 @@
+package html
+
+import (
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/show/present"
+)
+
+// Spaces as wide as a digit and as a point, to align decimals in proportional
+// text with tabular figures.
+const figureSpace, pointSpace = "\u2007", "\u2008"
+
+// table is a table as the template shows it: in one part, or, where its groups
+// of columns have no room beside each other, in one part for each.
+type table struct {
+	Caption string
+	Parts   []part
+	Notes   []string
+	Data    *data
+}
+
+type part struct {
+	Name   string // of the only group
+	Class  string
+	Groups []group // above the heads
+	Heads  []head
+	Rows   []row
+}
+
+type group struct {
+	Name string
+	Span int
+}
+
+type head struct{ Text, Class string }
+
+type row struct {
+	Class string
+	Name  head
+	About string // more about the row, under its name
+	Cells []cell
+}
+
+type cell struct {
+	Head         string // of its column, where rows are set as cards
+	Text, Class  string
+	Verdict      string
+	VerdictClass string
+	Below        []string
+}
+
+// verdictClasses tell verdicts apart beside their words.
+var verdictClasses = map[string]string{
+	record.Improves: "good", record.Worsens: "bad", record.Inconclusive: "open", record.NoDifference: "same",
+}
+
+var toneClasses = map[present.Tone]string{present.Best: "best", present.Wrong: "wrong", present.Head: "head"}
+
+// Widths in pixels, of a page's column and a phone's, of a digit, and between
+// two columns.
+const (
+	pageWidth  = 1040
+	phoneWidth = 358
+	digit      = 7.7
+	padding    = 18
+)
+
+func tableOf(t *present.Table) *table {
+	out := &table{Caption: t.Caption, Data: dataOf(t.Name, t.Data)}
+	if t.Shaded != "" {
+		out.Notes = append(out.Notes, "Shaded: "+t.Shaded+".")
+	}
+	out.Notes = append(out.Notes, t.Notes...)
+	groups := t.Groups()
+	var all []int
+	for _, g := range groups {
+		all = append(all, g...)
+	}
+	if len(groups) < 2 || least(t, all) <= pageWidth {
+		out.Parts = []part{partOf(t, all, groups)}
+		return out
+	}
+	for _, g := range groups {
+		p := partOf(t, g, nil)
+		p.Name = t.Columns[g[0]].Group
+		out.Parts = append(out.Parts, p)
+	}
+	return out
+}
+
+// least estimates the least width of some columns beside the rows' names.
+func least(t *present.Table, places []int) float64 {
+	width := 0.0
+	for _, at := range append([]int{0}, places...) {
+		of, most := t.Columns[at], 0
+		for _, word := range strings.Fields(of.Head) {
+			most = max(most, present.Width(word))
+		}
+		for _, text := range t.Texts(at, " ", " ") {
+			n := present.Width(text)
+			if (of.Wrap || at == 0) && n > 16 {
+				n = 16
+			}
+			most = max(most, n)
+		}
+		if of.Align == present.Ratio {
+			for i := range t.Rows {
+				if v := t.Cell(i, at).Verdict; v != "" { // beside the figure, or below it
+					most = max(most, 7+present.Width(v))
+				}
+			}
+		}
+		width += float64(most)*digit + padding
+	}
+	return width
+}
+
+func partOf(t *present.Table, places []int, groups [][]int) part {
+	var p part
+	switch width := least(t, places); {
+	case width > pageWidth:
+		p.Class = "cards always"
+	case width > phoneWidth:
+		p.Class = "cards"
+	}
+	grouped := len(groups) > 1 || len(groups) == 1 && t.Columns[1].Group != ""
+	if grouped {
+		for _, g := range groups {
+			p.Groups = append(p.Groups, group{t.Columns[g[0]].Group, len(g)})
+		}
+	}
+	for i, r := range t.Rows {
+		name := t.Cell(i, 0)
+		p.Rows = append(p.Rows, row{Class: toneClasses[r.Tone], Name: head{name.Text, class(t.Columns[0])}, About: name.Detail})
+	}
+	p.Heads = append(p.Heads, head{t.Columns[0].Head, class(t.Columns[0])})
+	for _, at := range places {
+		of := t.Columns[at]
+		p.Heads = append(p.Heads, head{of.Head, class(of)})
+		label := of.Head
+		if grouped && of.Group != "" {
+			label = strings.TrimSuffix(of.Group+": "+label, ": ")
+		}
+		for i, text := range t.Texts(at, figureSpace, pointSpace) {
+			from := t.Cell(i, at)
+			c := cell{Head: label, Text: text, Class: class(of), Verdict: from.Verdict, VerdictClass: verdictClasses[from.Verdict]}
+			for _, below := range []string{from.Interval, from.Remark, from.Detail} {
+				if below != "" {
+					c.Below = append(c.Below, below)
+				}
+			}
+			if from.Text == "" && from.Verdict == "" && len(c.Below) == 0 {
+				c.Class = strings.TrimSpace(c.Class + " none")
+			}
+			p.Rows[i].Cells = append(p.Rows[i].Cells, c)
+		}
+	}
+	return p
+}
+
+func class(c present.Column) string {
+	switch {
+	case c.Align == present.Right, c.Align == present.Decimal:
+		return "n"
+	case c.Wrap, c.Align == present.Ratio:
+		return ""
+	}
+	return "word"
+}

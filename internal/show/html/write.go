@@ -1,0 +1,37 @@
+package html
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"linerate/internal/model/record"
+	"linerate/internal/show/export"
+)
+
+// Paths are the files that Write has made.
+type Paths struct {
+	Page   string // report.html
+	JSON   string // run.json
+	Trials string // trials.jsonl.gz
+}
+
+// Write puts the page, the result document and the recorded trials into a directory,
+// which it makes when it is not there. Each file appears whole or not at all.
+func Write(dir string, run *record.Run) (Paths, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return Paths{}, fmt.Errorf("make directory %s for the report: %w", dir, err)
+	}
+	paths := Paths{Page: filepath.Join(dir, "report.html"), JSON: filepath.Join(dir, "run.json"), Trials: filepath.Join(dir, "trials.jsonl.gz")}
+	if err := export.WriteFile(paths.Trials, func(w io.Writer) error { return export.Trials(w, run) }); err != nil {
+		return Paths{}, fmt.Errorf("write the trials: %w", err)
+	}
+	if err := export.WriteFile(paths.JSON, func(w io.Writer) error { return export.JSON(w, run) }); err != nil {
+		return Paths{}, fmt.Errorf("write the result: %w", err)
+	}
+	if err := export.WriteFile(paths.Page, func(w io.Writer) error { return Run(w, run) }); err != nil {
+		return Paths{JSON: paths.JSON}, fmt.Errorf("write the page: %w", err)
+	}
+	return paths, nil
+}

@@ -1,0 +1,247 @@
+package present
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"linerate/internal/science/ecmp"
+	"linerate/internal/show/figure"
+)
+
+// flowsFigure draws what flows carried that were hashed over equal-cost links, and
+// how often they left one idle, by their number, on the curves that theory has for
+// it: two panels for each number of links.
+func flowsFigure(v *view) (figure.Figure, bool) {
+	f := figure.Figure{Name: "flows", Data: [][]string{flowsHead}}
+	curves := flowCurves(v)
+	chance, inside := 0, 0
+	var outside []string
+	for _, c := range curves {
+		for _, g := range c.groups {
+			f.Data = append(f.Data, flowsRow(g))
+			if !g.ByChance() {
+				continue
+			}
+			if chance++; g.Inside {
+				inside++
+			} else {
+				outside = append(outside, g.Treatment)
+			}
+		}
+	}
+	if chance == 0 {
+		return figure.Figure{}, false
+	}
+	f.Title = fmt.Sprintf("Hashed flows carry what chance lets them: %d of %s inside the theory's band", inside, Count(chance, "mean"))
+	if len(outside) > 0 {
+		f.Title = fmt.Sprintf("Hashed flows carry what chance lets them in %d of %d cases; outside the band: %s", inside, chance, list(outside))
+	}
+	f.Note = fmt.Sprintf("Lines: expected of hashing. Points: measured, with %s intervals. Shaded: where %s of means, or of counts, of as many trials lie, if used links come within %s of their limit.", confidence(v), confidence(v), percent(v.run.Margin))
+	for len(curves) > 0 {
+		n := curves[0].links
+		alike := slices.IndexFunc(append(slices.Clone(curves), flowCurve{}), func(c flowCurve) bool { return c.links != n })
+		these := curves[:alike]
+		curves = curves[alike:]
+		if len(these) == 1 && these[0].name == Count(n, "link") {
+			these[0].name = "expected" // the panel's title says the rest
+		}
+		f.Panels = append(f.Panels, figure.Panel{Title: "Goodput over " + Count(n, "link"), Draw: func(width float64) *figure.Drawing {
+			return carriedChart(these, v.run.Margin).draw(width)
+		}})
+		if placed := slices.DeleteFunc(slices.Clone(these), func(c flowCurve) bool { return !c.byChance() }); len(placed) > 0 {
+			f.Panels = append(f.Panels, figure.Panel{Title: fmt.Sprintf("Chance that some of %s is idle", Count(n, "link")), Draw: func(width float64) *figure.Drawing {
+				return idleChart(placed).draw(width)
+			}})
+		}
+	}
+	return f, true
+}
+
+var flowsHead = []string{"treatment", "host", "links", "flows", "placements", "trials", "expected_links", "low_links", "high_links", "measured_links", "inside",
+	"idle_link_chance", "idle_link_trials_low", "idle_link_trials_high", "idle_link_trials",
+	"measured_low_links", "measured_high_links", "measured_least_links", "measured_most_links", "idle_link_low_share", "idle_link_high_share",
+	"full_placement_trials", "full_placement_least_links"}
+
+func flowsRow(g ecmp.Group) []string {
+	return []string{g.Treatment, g.Host, fmt.Sprint(g.Links), fmt.Sprint(g.Flows), fmt.Sprint(g.Placements), fmt.Sprint(g.Replicates),
+		fixed(g.Mean, 4), fixed(g.Low, 4), fixed(g.High, 4), fixed(g.Measured, 4), fmt.Sprint(g.Inside),
+		fixed(g.SomeUnused, 6), fmt.Sprint(g.Few), fmt.Sprint(g.Many), fmt.Sprint(g.Unused),
+		fixed(g.From, 4), fixed(g.To, 4), fixed(g.Least, 4), fixed(g.Most, 4), fixed(g.UnusedLow, 4), fixed(g.UnusedHigh, 4),
+		fmt.Sprint(g.Full), fixed(g.LeastFull, 4)}
+}
+
+// flowsChart is a drawing of curves by the number of flows.
+type flowsChart struct {
+	curves []flowCurve
+	unit   string
+	most   float64 // the axis' end
+	limit  string  // what stands at most; empty: nothing
+	ticks  []float64
+	labels []string
+	// expected is the theory's figure with where measured ones lie, and between what
+	// it expects at a number of flows that was not tried.
+	expected func(ecmp.Group) (at, low, high float64)
+	between  func(g ecmp.Group, flows int) float64
+	// measured is a figure with its interval.
+	measured func(ecmp.Group) (at, low, high float64)
+	tip      func(ecmp.Group) string
+}
+
+// carriedChart is of goodput, in links' worth.
+func carriedChart(curves []flowCurve, margin float64) flowsChart {
+	links, link := curves[0].links, 0.0
+	for _, c := range curves {
+		link = max(link, c.groups[0].LinkBps)
+	}
+	chart := flowsChart{
+		curves: curves, most: float64(links), limit: "limit " + linkRate(link*float64(links)),
+		unit:     fmt.Sprintf("goodput in links' worth (%s each)", linkRate(link)),
+		expected: func(g ecmp.Group) (at, low, high float64) { return g.Mean, g.Low * (1 - margin), g.High },
+		between: func(g ecmp.Group, flows int) float64 {
+			if g.Even {
+				return float64(min(flows, g.Links))
+			}
+			return ecmp.Alike(g.Links, 1).ExpectedUsed(flows)
+		},
+		measured: func(g ecmp.Group) (at, low, high float64) { return g.Measured, g.From, g.To },
+		tip: func(g ecmp.Group) string {
+			return fmt.Sprintf("%s: measured %s links' worth, expected %s (%s to %s)", g.Treatment, fixed(g.Measured, 2), fixed(g.Mean, 2), fixed(g.Low, 2), fixed(g.High, 2))
+		},
+	}
+	for n := 0; n <= links; n += max(1, (links+7)/8) {
+		chart.ticks, chart.labels = append(chart.ticks, float64(n)), append(chart.labels, fmt.Sprint(n))
+	}
+	return chart
+}
+
+// idleChart is of the trials that left a link idle, as a part of all.
+func idleChart(curves []flowCurve) flowsChart {
+	of := func(trials int, g ecmp.Group) float64 { return float64(trials) / float64(g.Replicates) }
+	return flowsChart{
+		curves: curves, most: 1, unit: "trials that left a link idle",
+		ticks: []float64{0, 0.25, 0.5, 0.75, 1}, labels: []string{"0", "25 %", "50 %", "75 %", "100 %"},
+		expected: func(g ecmp.Group) (at, low, high float64) { return g.SomeUnused, of(g.Few, g), of(g.Many, g) },
+		between: func(g ecmp.Group, flows int) float64 {
+			chance, _ := ecmp.Alike(g.Links, 1).SomeUnused(flows)
+			return chance
+		},
+		measured: func(g ecmp.Group) (at, low, high float64) {
+			if g.Placements < g.Links { // some link is idle for sure
+				return of(g.Unused, g), 0, 0
+			}
+			return of(g.Unused, g), g.UnusedLow, g.UnusedHigh
+		},
+		tip: func(g ecmp.Group) string {
+			return fmt.Sprintf("%s: a link was idle in %d of %s, expected in %d to %d", g.Treatment, g.Unused, Count(g.Replicates, "trial"), g.Few, g.Many)
+		},
+	}
+}
+
+func (c flowsChart) draw(width float64) *figure.Drawing {
+	const top, bottom = 26.0, 250.0
+	labelWidth := min(width*0.2, 130)
+	left, right := 42.0, width-labelWidth
+	d := figure.New(width, bottom+36)
+
+	var flows []int
+	for _, curve := range c.curves {
+		for _, g := range curve.groups {
+			flows = append(flows, g.Flows)
+		}
+	}
+	slices.Sort(flows)
+	flows = slices.Compact(flows)
+	least, most := math.Log2(float64(flows[0])), math.Log2(float64(flows[len(flows)-1]))
+	const inset = 18.0
+	x := func(k float64) float64 {
+		if most == least {
+			return (left + right) / 2
+		}
+		return left + inset + (math.Log2(k)-least)/(most-least)*(right-left-2*inset)
+	}
+	high := c.most * 1.06
+	y := func(value float64) float64 { return bottom - min(max(value, 0), high)/high*(bottom-top) }
+
+	// Bands lie under everything else.
+	for _, curve := range c.curves {
+		c.band(d, curve, x, y)
+	}
+	for i, tick := range c.ticks {
+		at := y(tick)
+		if tick < c.most || c.limit == "" {
+			d.Line(figure.Faint, 1, figure.Point{X: left, Y: at}, figure.Point{X: right, Y: at})
+		}
+		d.Text(left-8, at+4, c.labels[i], figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
+	}
+	if c.limit != "" {
+		d.Line(figure.Limit, 1.6, figure.Point{X: left, Y: y(c.most)}, figure.Point{X: right, Y: y(c.most)}).Dash()
+		d.Text(right, y(c.most)-6, c.limit, figure.Style{Size: sizeSmall, Role: figure.Limit, Anchor: figure.End})
+	}
+	d.Text(0, top-12, c.unit, figure.Style{Size: sizeSmall, Role: figure.Muted})
+	last := math.Inf(-1)
+	for _, k := range flows {
+		if at := x(float64(k)); at-last >= 22 {
+			d.Text(at, bottom+16, fmt.Sprint(k), figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.Middle})
+			last = at
+		}
+	}
+	d.Text(right, bottom+31, "flows at once", figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
+
+	var ends []line
+	for i, curve := range c.curves {
+		role := figure.SeriesRole(curve.place)
+		d.Line(role, 1.6, c.line(curve, x, y)...)
+		for _, g := range curve.groups {
+			// Beside each other where rows agree.
+			at := x(float64(g.Flows)) + 9*(float64(i)-float64(len(c.curves)-1)/2)
+			value, low, high := c.measured(g)
+			if high > low {
+				d.Line(role, 1.2, figure.Point{X: at, Y: y(low)}, figure.Point{X: at, Y: y(high)}).Tip(c.tip(g))
+			}
+			d.Circle(figure.Point{X: at, Y: y(value)}, 4.5, role).Tip(c.tip(g))
+		}
+		end, _, _ := c.expected(curve.groups[len(curve.groups)-1])
+		ends = append(ends, line{port: curve.name, bps: []float64{end}})
+	}
+	lineLabels(d, ends, y, right+8, labelWidth-8, top, bottom)
+	return d
+}
+
+// line is what theory expects: at every number of flows where each is placed by
+// itself, else where it was tried.
+func (c flowsChart) line(curve flowCurve, x, y func(float64) float64) []figure.Point {
+	var points []figure.Point
+	for i, g := range curve.groups {
+		at, _, _ := c.expected(g)
+		points = append(points, figure.Point{X: x(float64(g.Flows)), Y: y(at)})
+		if i+1 == len(curve.groups) || g.Placements != g.Flows || curve.groups[i+1].Placements != curve.groups[i+1].Flows {
+			continue
+		}
+		next := curve.groups[i+1].Flows
+		stride := max(1, (next-g.Flows)/16)
+		for k := g.Flows + stride; k < next; k += stride {
+			points = append(points, figure.Point{X: x(float64(k)), Y: y(c.between(g, k))})
+		}
+	}
+	return points
+}
+
+// band shades where what is measured lies, of what a hash placed.
+func (c flowsChart) band(d *figure.Drawing, curve flowCurve, x, y func(float64) float64) {
+	if !curve.byChance() {
+		return
+	}
+	var upper, lower []figure.Point
+	for _, g := range curve.groups {
+		_, low, high := c.expected(g)
+		at, low, high := x(float64(g.Flows)), y(low), y(high)
+		if len(curve.groups) == 1 { // wide enough to be seen
+			upper, lower = append(upper, figure.Point{X: at - 16, Y: high}), append(lower, figure.Point{X: at - 16, Y: low})
+			at += 16
+		}
+		upper, lower = append(upper, figure.Point{X: at, Y: high}), append(lower, figure.Point{X: at, Y: low})
+	}
+	slices.Reverse(lower)
+	d.Polygon(figure.Faint, append(upper, lower...)...)
+}

@@ -1,0 +1,121 @@
+package present
+
+import (
+	"fmt"
+	"slices"
+
+	"linerate/internal/show/figure"
+)
+
+// portsFigure draws each interface's share of its host's traffic, by treatment.
+func portsFigure(v *view) (figure.Figure, bool) {
+	v = v.whole()
+	var names []string
+	for i := range v.rows {
+		for _, c := range v.rows[i].cells {
+			for _, p := range portsOf(c.Treatment, v.focus) {
+				if !contains(names, p.Interface) {
+					names = append(names, p.Interface)
+				}
+			}
+		}
+	}
+	if len(names) < 2 {
+		return figure.Figure{}, false // one interface carries everything: nothing to show
+	}
+	slices.SortStableFunc(names, natural)
+	f := figure.Figure{Name: "interfaces", Title: portsTitle(v), Data: portsCSV(v),
+		Note: "Share of " + v.traffic() + " on each of its interfaces, in the direction the data flows."}
+	for c, col := range v.columns {
+		f.Panels = append(f.Panels, figure.Panel{Title: col.name, Draw: func(width float64) *figure.Drawing { return portsPanel(v, c, names, width) }})
+	}
+	return f, true
+}
+
+// minimum width of a cell with a number in it.
+const shareCell = 42.0
+
+func portsPanel(v *view, c int, ports []string, width float64) *figure.Drawing {
+	nameWidth, names, rowHeight := nameColumn(v, width)
+	rowHeight = max(rowHeight, 34)
+	left, top := nameWidth+10, 20.0
+	d := figure.New(width, top+rowHeight*float64(len(v.rows))+4)
+	wide := (width - left) / float64(len(ports))
+	numbers := wide >= shareCell
+	countWidth := 0.0
+	if numbers {
+		wide = min(wide, 96)
+		for p, name := range ports {
+			x := left + wide*float64(p)
+			d.Text(x, top-6, fitTail(figure.Plain(name), wide-8), figure.Style{Size: sizeSmall, Role: figure.Muted}).Tip(name)
+		}
+	} else {
+		countWidth = figure.TextWidth("000 of 000", sizeSmall, false) + 8
+		wide = (width - left - countWidth) / float64(len(ports))
+		d.Text(left, top-6, figure.Fit(figure.Plain(ports[0]), 80, sizeSmall, false), figure.Style{Size: sizeSmall, Role: figure.Muted})
+		d.Text(width-countWidth, top-6, fitTail(figure.Plain(ports[len(ports)-1]), 80), figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
+	}
+	largest := largestShare(v, c)
+	for i := range v.rows {
+		r := &v.rows[i]
+		y := top + rowHeight*float64(i)
+		drawName(d, names[i], 0, y+rowHeight/2, r.name)
+		role := figure.Change
+		if r.baseline {
+			role = figure.Base
+		}
+		loads := portsOf(r.cells[c].Treatment, v.focus)
+		for _, p := range loads {
+			x := left + wide*float64(slices.Index(ports, p.Interface))
+			tip := fmt.Sprintf("%s, %s: %s, %s", v.label(r, c), p.Interface, percent(p.Share), linkRate(load(p)))
+			share := min(max(p.Share, 0), 1)
+			if !numbers {
+				height := (rowHeight - 8) * share / largest
+				d.Rect(x, y+rowHeight-4-height, max(wide-1, wide*0.7), max(height, 0.8), role).Tip(tip)
+				continue
+			}
+			style := figure.Style{Size: sizeText}
+			if p.Share < 0.005 {
+				style.Role = figure.Muted
+			}
+			d.Text(x, y+rowHeight/2+1, percent(p.Share), style).Tip(tip)
+			d.Rect(x, y+rowHeight/2+6, wide-8, 6, figure.Faint).Tip(tip)
+			d.Rect(x, y+rowHeight/2+6, (wide-8)*share, 6, role).Tip(tip)
+		}
+		if !numbers && len(loads) > 0 {
+			d.Text(width, y+rowHeight/2+4, fmt.Sprintf("%d of %d", carrying(loads), len(loads)), figure.Style{Size: sizeSmall, Anchor: figure.End})
+		}
+	}
+	return d
+}
+
+func largestShare(v *view, c int) float64 {
+	largest := 1e-9
+	for i := range v.rows {
+		for _, p := range portsOf(v.rows[i].cells[c].Treatment, v.focus) {
+			largest = max(largest, min(p.Share, 1))
+		}
+	}
+	return largest
+}
+
+func portsTitle(v *view) string {
+	if alongCurve(v) {
+		return spreadTitle(v)
+	}
+	return sentence(v.beforeAfter(func(r *row, c int) string {
+		ports := portsOf(r.cells[c].Treatment, v.focus)
+		if len(ports) == 0 {
+			return ""
+		}
+		n := carrying(ports)
+		verb := "carry"
+		if n == 1 {
+			verb = "carries"
+		}
+		if r == v.best && v.baseline != nil {
+			return fmt.Sprintf("%d of %d", n, len(ports))
+		}
+		return fmt.Sprintf("%d of %d interfaces of %s %s the data", n, len(ports), v.focus, verb)
+	}))
+}

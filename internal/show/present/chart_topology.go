@@ -1,0 +1,491 @@
+package present
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/show/figure"
+)
+
+// topologyFigure draws hosts, switches and links, each link as thick as its
+// load: the baseline beside the best fix, for each condition.
+func topologyFigure(v *view) (figure.Figure, bool) {
+	if len(v.run.Topology.Links) == 0 {
+		return figure.Figure{}, false
+	}
+	f := figure.Figure{Name: "topology", Title: topologyTitle(v), Data: portsCSV(v), Note: topologyNote}
+	for _, s := range v.spots() {
+		f.Panels = append(f.Panels, topologyPanel(v, s.r, s.c))
+	}
+	return f, len(f.Panels) > 0
+}
+
+const topologyNote = "Links are as thick as their load in the busier direction, by the interfaces' own counters. Bold: full, at least 94 % of the rate. Dashed: idle."
+
+func topologyPanel(v *view, r *row, c int) figure.Panel {
+	t := r.cells[c].Treatment
+	title := v.label(r, c) + ": " + v.lead().spell(t)
+	return figure.Panel{Title: title, Draw: func(width float64) *figure.Drawing {
+		return newGraph(&v.run.Topology, t.Interfaces, v.focus).draw(width, largestLoad(v))
+	}}
+}
+
+// largestLoad is the load of the busiest interface in any treatment.
+func largestLoad(v *view) float64 {
+	largest := 1.0
+	for _, t := range v.run.Treatments {
+		for _, p := range t.Interfaces {
+			largest = max(largest, load(p))
+		}
+	}
+	return largest
+}
+
+// Heights of what stands in a topology.
+const (
+	slotHeight  = 26.0
+	titleHeight = 22.0
+	boxGap      = 12.0
+	plainHeight = 40.0
+)
+
+// place gives every box and slot its position and returns the drawing's height.
+func (g *graph) place(width float64) float64 {
+	height := 0.0
+	for c := range g.columns {
+		total := 0.0
+		for _, n := range g.column(c) {
+			n.h = titleHeight + slotHeight*float64(max(len(n.slots), 1))
+			if n.plain() {
+				n.h = plainHeight
+			}
+			total += n.h + boxGap
+		}
+		if !g.middle(c) {
+			height = max(height, total)
+		} else {
+			height = max(height, float64(len(g.column(c)))*(60+boxGap))
+		}
+	}
+	widths := g.widths(width)
+	gap := width
+	for _, w := range widths {
+		gap -= w
+	}
+	gap /= float64(max(g.columns-1, 1))
+	x := 0.0 // the column furthest from the focus stands at the left
+	for c := g.columns - 1; c >= 0; c-- {
+		nodes := g.column(c)
+		w, total := widths[c], 0.0
+		if g.middle(c) {
+			for _, n := range nodes {
+				n.h = (height - boxGap*float64(len(nodes))) / float64(len(nodes))
+			}
+		}
+		for _, n := range nodes {
+			total += n.h + boxGap
+		}
+		y := (height - total + boxGap) / 2
+		for _, n := range nodes {
+			n.x, n.y, n.w = x, y, w
+			y += n.h + boxGap
+		}
+		x += w + gap
+	}
+	g.placeSlots()
+	return height
+}
+
+// linkRoom is what a link between two columns needs for its number.
+const linkRoom = 74.0
+
+// widths are what the columns' words need, or less where the links between them
+// would lose the room for their numbers.
+func (g *graph) widths(width float64) []float64 {
+	out, outer := make([]float64, g.columns), 0.0
+	room := max(width-linkRoom*float64(g.columns-1), width*0.5)
+	for c := range out {
+		if g.middle(c) {
+			out[c] = min(g.needs(c), width*0.19, room/float64(g.columns))
+			room -= out[c]
+			continue
+		}
+		out[c] = min(g.needs(c), width*0.3)
+		outer += out[c]
+	}
+	for c := range out {
+		if !g.middle(c) {
+			out[c] *= min(1, room/outer)
+		}
+	}
+	return out
+}
+
+// needs is how wide a column would like to be.
+func (g *graph) needs(c int) float64 {
+	need := 46.0
+	for _, n := range g.column(c) {
+		name := figure.TextWidth(figure.Plain(n.name), sizeText, true) + 16
+		need = max(need, name)
+		if n.caption != "" {
+			need = max(need, figure.TextWidth(figure.Plain(n.caption), sizeSmall, false)+16)
+		}
+		for _, s := range n.slots {
+			label := figure.TextWidth(figure.Plain(s.label), sizeSmall, false) + 20
+			switch {
+			case g.middle(c):
+			case n.plain():
+				need = max(need, label-4)
+			default:
+				need = max(need, label)
+			}
+		}
+	}
+	return need
+}
+
+// middle reports whether a column stands between two others.
+func (g *graph) middle(c int) bool { return c > 0 && c < g.columns-1 }
+
+// plain is a box for a host with one link: its name, and the interface below.
+func (n *node) plain() bool { return len(n.slots) <= 1 }
+
+// placeSlots puts each line's ends on the sides of the boxes that face each
+// other: on outer boxes one below the other, on inner ones level with the far
+// end where there is room.
+func (g *graph) placeSlots() {
+	for _, n := range g.nodes {
+		if g.middle(n.column) {
+			continue
+		}
+		for i, s := range n.slots {
+			s.y = n.y + titleHeight + slotHeight*(float64(i)+0.4)
+			if n.plain() {
+				s.y = n.y + n.h/2
+			}
+		}
+	}
+	type side struct {
+		n    *node
+		left bool
+	}
+	waiting := map[side][]*edge{}
+	for _, e := range g.edges {
+		for _, s := range []*slot{e.a, e.b} {
+			other := e.other(s)
+			left := other.node.x < s.node.x
+			s.x = s.node.x + s.node.w
+			if left {
+				s.x = s.node.x
+			}
+			if g.middle(s.node.column) {
+				waiting[side{s.node, left}] = append(waiting[side{s.node, left}], e)
+			}
+		}
+	}
+	for c := 1; c < g.columns-1; c++ {
+		for _, n := range g.column(c) {
+			for _, left := range []bool{false, true} {
+				list := waiting[side{n, left}]
+				slices.SortStableFunc(list, func(a, b *edge) int { return cmp.Compare(a.far(n).height(), b.far(n).height()) })
+				level := true
+				for _, e := range list {
+					y := e.far(n).height()
+					level = level && !g.middle(e.far(n).node.column) && y > n.y+6 && y < n.y+n.h-6
+				}
+				for i, e := range list {
+					s := e.other(e.far(n))
+					s.y = n.y + n.h*(float64(i)+0.5)/float64(len(list))
+					if level {
+						s.y = e.far(n).height()
+					}
+				}
+			}
+		}
+	}
+}
+
+// height is where the slot is, or its box as long as it has no place.
+func (s *slot) height() float64 {
+	if s.y != 0 {
+		return s.y
+	}
+	return s.node.y + s.node.h/2
+}
+
+func (e *edge) other(s *slot) *slot {
+	if s == e.a {
+		return e.b
+	}
+	return e.a
+}
+
+// far is the slot of an edge that is not on the given box.
+func (e *edge) far(n *node) *slot {
+	if e.a.node == n {
+		return e.b
+	}
+	return e.a
+}
+
+// draw draws the graph; most is the load that the thickest link stands for, the
+// same in all drawings that are to be compared.
+func (g *graph) draw(width, most float64) *figure.Drawing {
+	if len(g.nodes) == 0 {
+		return figure.New(width, 0)
+	}
+	d := figure.New(width, g.place(width)+4)
+	for _, e := range g.edges {
+		e.draw(d, most)
+	}
+	for _, n := range g.nodes {
+		n.draw(d, g.middle(n.column))
+	}
+	for _, e := range g.edges {
+		e.drawLabel(d, most)
+	}
+	return d
+}
+
+func (e *edge) full() bool { return e.limit > 0 && e.load() >= fullLoad*e.limit }
+
+// curve runs from a to b; links within a column bow out to the side.
+func (e *edge) curve() []figure.Point {
+	a, b := figure.Point{X: e.a.x, Y: e.a.y}, figure.Point{X: e.b.x, Y: e.b.y}
+	if e.a.node.column != e.b.node.column {
+		return figure.Curve(a, b)
+	}
+	a.X, b.X = e.a.node.x+e.a.node.w, e.b.node.x+e.b.node.w
+	out := figure.Point{X: max(a.X, b.X) + 26, Y: (a.Y + b.Y) / 2}
+	first, second := figure.Curve(a, out), figure.Curve(out, b)
+	return append(first, second[1:]...)
+}
+
+func (e *edge) role() figure.Role {
+	if e.full() {
+		return figure.Limit
+	}
+	return figure.Change
+}
+
+func (e *edge) idle(most float64) bool { return e.load() < most/200 }
+
+func (e *edge) draw(d *figure.Drawing, most float64) {
+	points := e.curve()
+	tip := e.a.name() + " → " + e.b.name() + ": " + linkRate(e.ab) + "; back: " + linkRate(e.ba)
+	if e.limit > 0 {
+		tip += "; rate " + linkRate(e.limit)
+	}
+	if e.idle(most) {
+		d.Line(figure.Base, 1.2, points...).Dash().Tip(tip)
+		return
+	}
+	width := e.width(most)
+	if e.ab >= e.load()/10 {
+		points = arrow(d, points, width, e.role())
+	}
+	if e.ba >= e.load()/10 {
+		slices.Reverse(points)
+		points = arrow(d, points, width, e.role())
+	}
+	d.Line(e.role(), width, points...).Tip(tip)
+}
+
+// width is the thickness of a link; a bundle is as thick as one of its links.
+func (e *edge) width(most float64) float64 {
+	return 1.5 + (thickest-1.5)*min(e.load()/float64(e.links)/most, 1)
+}
+
+const thickest = 15.0
+
+func (s *slot) name() string {
+	port, _, _ := strings.Cut(s.label, " ")
+	if port == "" {
+		return s.node.name
+	}
+	return s.node.name + "." + port
+}
+
+// arrow puts a head on the end of a line and returns the line without the part
+// that the head covers.
+func arrow(d *figure.Drawing, points []figure.Point, width float64, role figure.Role) []figure.Point {
+	tip := points[len(points)-1]
+	sign := 1.0
+	if points[len(points)-2].X > tip.X {
+		sign = -1
+	}
+	length, half := 6+width*0.45, 3.5+width*0.6
+	base := tip.X - sign*length
+	d.Polygon(role, tip, figure.Point{X: base, Y: tip.Y - half}, figure.Point{X: base, Y: tip.Y + half})
+	kept := slices.DeleteFunc(slices.Clone(points), func(p figure.Point) bool { return (p.X-base)*sign > 0 })
+	return append(kept, figure.Point{X: base, Y: tip.Y})
+}
+
+// drawLabel sets the load on its link: in it where it is thick enough, else
+// above it; on paper where the link is steep.
+func (e *edge) drawLabel(d *figure.Drawing, most float64) {
+	if e.idle(most) || e.load() < 1000 {
+		return
+	}
+	points := e.curve()
+	first, last := points[0], points[len(points)-1]
+	steep := max(first.Y-last.Y, last.Y-first.Y) > 12
+	mid := points[len(points)/2]
+	switch {
+	case !steep: // in the middle, clear of the arrow's head
+		mid = figure.Point{X: (first.X + last.X) / 2, Y: (first.Y + last.Y) / 2}
+		head := 5.0
+		if (last.X > first.X) == (e.ab > e.ba) {
+			head = -head
+		}
+		mid.X += head
+	case e.a.node.inner && !e.b.node.inner: // nearer the outer box lines are further apart
+		mid = points[len(points)*5/8]
+	case e.b.node.inner && !e.a.node.inner:
+		mid = points[len(points)*3/8]
+	}
+	text := linkRate(e.load())
+	if e.links > 1 {
+		d.Text(mid.X, mid.Y+e.width(most)/2+13, Count(e.links, "link"), figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.Middle})
+	}
+	style := figure.Style{Size: sizeSmall, Anchor: figure.Middle, Bold: e.full()}
+	if e.full() {
+		style.Role = figure.Limit
+	}
+	room := max(last.X-first.X, first.X-last.X)
+	for style.Size > 9 && figure.TextWidth(text, style.Size, style.Bold) > room-16 {
+		style.Size -= 0.5
+	}
+	w := figure.TextWidth(text, style.Size, style.Bold)
+	switch {
+	case !steep && e.width(most) >= 12.5:
+		style.Role, style.Bold = figure.Paper, true
+		d.Text(mid.X, mid.Y+style.Size*0.36, text, style)
+	case steep:
+		d.Rect(mid.X-w/2, mid.Y-7.5, w, 15, figure.Paper)
+		d.Text(mid.X, mid.Y+4, text, style)
+	default:
+		d.Text(mid.X, mid.Y-e.width(most)/2-3, text, style)
+	}
+}
+
+func (n *node) draw(d *figure.Drawing, middle bool) {
+	d.Rect(n.x, n.y, n.w, n.h, figure.Box).Tip(n.name)
+	d.Line(figure.Base, 1, figure.Point{X: n.x, Y: n.y}, figure.Point{X: n.x + n.w, Y: n.y}, figure.Point{X: n.x + n.w, Y: n.y + n.h},
+		figure.Point{X: n.x, Y: n.y + n.h}, figure.Point{X: n.x, Y: n.y})
+	title := figure.Style{Size: sizeText, Bold: true}
+	switch {
+	case middle:
+		title.Anchor = figure.Middle
+		d.Text(n.x+n.w/2, n.y+n.h/2+4, figure.Fit(figure.Plain(n.name), n.w-6, sizeText, true), title)
+		return
+	case n.plain():
+		rest := n.caption
+		if len(n.slots) == 1 && n.slots[0].label != "" {
+			rest = n.slots[0].label
+		}
+		y := n.y + n.h/2 + 4.5
+		if short := shortLabel(rest, n.w-14); short != "" {
+			d.Text(n.x+7, y+8.5, short, figure.Style{Size: sizeSmall, Role: figure.Muted}).Tip(rest)
+			y -= 7.5
+		}
+		d.Text(n.x+7, y, figure.Fit(figure.Plain(n.name), n.w-12, sizeText, true), title)
+		return
+	}
+	d.Text(n.x+8, n.y+16, figure.Fit(figure.Plain(n.name), n.w-12, sizeText, true), title)
+	if n.caption != "" {
+		d.Text(n.x+8, n.y+16+slotHeight*0.8, figure.Fit(figure.Plain(n.caption), n.w-12, sizeSmall, false), figure.Style{Size: sizeSmall, Role: figure.Muted})
+	}
+	for _, s := range n.slots {
+		style := figure.Style{Size: sizeSmall}
+		x := n.x + 10
+		if s.x > n.x+n.w/2 {
+			style.Anchor, x = figure.End, n.x+n.w-10
+		}
+		d.Text(x, s.y+4, shortLabel(s.label, n.w-18), style).Tip(s.label)
+	}
+}
+
+// shortLabel is interface and address; where there is no room the end of the
+// address, or the interface alone.
+func shortLabel(label string, width float64) string {
+	label = figure.Plain(label)
+	if figure.TextWidth(label, sizeSmall, false) <= width {
+		return label
+	}
+	port, address, _ := strings.Cut(label, " ")
+	left := width - figure.TextWidth(port+" ", sizeSmall, false)
+	if left < 40 {
+		return fitTail(port, width)
+	}
+	return port + " " + fitTail(address, left)
+}
+
+func topologyTitle(v *view) string {
+	if alongCurve(v) {
+		return "Load of each link, in the mean of all trials"
+	}
+	known := false
+	text := v.beforeAfter(func(r *row, c int) string {
+		t := r.cells[c].Treatment
+		if t == nil {
+			return ""
+		}
+		full := map[string]int{}
+		for _, p := range t.Interfaces {
+			known = known || p.LimitBps > 0
+			if p.LimitBps > 0 && load(p) >= fullLoad*p.LimitBps {
+				full[p.Host]++
+			}
+		}
+		n := 0
+		for _, k := range full {
+			n += k
+		}
+		switch {
+		case r == v.best && v.baseline != nil && n == 0:
+			return "none"
+		case r == v.best && v.baseline != nil:
+			return strconv.Itoa(n)
+		case n == 0:
+			return "no link is full"
+		case n == 1:
+			return "1 link is full"
+		default:
+			return fmt.Sprintf("%d links are full", n)
+		}
+	})
+	if !known {
+		return "Load of every link"
+	}
+	return sentence(text)
+}
+
+// fullLoad is the part of its rate at which a link counts as full. Where the
+// kernel leaves segmentation to the interface, the interface's counters see one header
+// for many frames: a full link then shows little more than its payload, 95.6 %.
+const fullLoad = 0.94
+
+// mostTopologies bounds the folded drawings: beyond, the table of interfaces says it
+// better and the page stays small.
+const mostTopologies = 24
+
+// otherTopologies draws the treatments that topologyFigure leaves out.
+func otherTopologies(v *view) (f figure.Figure, ok bool) {
+	drawn := map[spot]bool{}
+	for _, s := range v.spots() {
+		drawn[s] = true
+	}
+	for i := range v.rows {
+		for c := range v.columns {
+			r := &v.rows[i]
+			if !drawn[spot{r, c}] && r.cells[c].Treatment != nil && len(f.Panels) < mostTopologies {
+				f.Panels = append(f.Panels, topologyPanel(v, r, c))
+			}
+		}
+	}
+	return f, len(f.Panels) > 0
+}

@@ -1,0 +1,117 @@
+package present
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// What a summary shows of a finding; the page has all of it.
+const (
+	mostEvidence = 2
+	mostFix      = 6
+)
+
+// findings lists the run's findings with all that is known of them.
+func findings(v *view) (list []Block) {
+	for _, f := range v.run.Findings {
+		list = append(list, Finding{ID: f.ID, Confidence: f.Confidence, Host: f.Host, Summary: f.Summary, Evidence: f.Evidence, Fix: f.Fix,
+			Where: treatmentsOf(v, f), Reference: f.Reference, Link: strings.HasPrefix(f.Reference, "https://")})
+	}
+	return list
+}
+
+// findingStatements are the findings in short. Those of the baseline, or of a
+// host's own snapshot, have evidence and fix. What only a treatment brought
+// about has them if it is a cause to reckon with that was not explained before.
+func findingStatements(v *view) (list []Block) {
+	explained := map[string]bool{}
+	for i, f := range v.run.Findings {
+		var evidence, fix []string
+		if concernsBaseline(v, f) || f.Confidence != record.Possible && !explained[f.ID] {
+			explained[f.ID] = true
+			evidence, fix = some(f.Evidence, mostEvidence), some(f.Fix, mostFix)
+		}
+		s := findingStatement(f, i == 0, evidence, fix)
+		if where := treatmentsOf(v, f); where != "" {
+			s.Items = append(s.Items, Item{Mark: "in:", Text: where, Tone: Quiet})
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// findingStatement is one, with as much of its evidence and fix; the first has
+// the label.
+func findingStatement(f record.Finding, first bool, evidence, fix []string) Statement {
+	s := Statement{Text: f.ID + " (" + f.Confidence + ", " + f.Host + "): " + f.Summary}
+	if first {
+		s.Label = "Findings"
+	}
+	for _, e := range evidence {
+		s.Items = append(s.Items, Item{Mark: "·", Text: e})
+	}
+	for n, line := range fix {
+		mark := "    "
+		if n == 0 {
+			mark = "fix:"
+		}
+		s.Items = append(s.Items, Item{Mark: mark, Text: line, Command: true})
+	}
+	return s
+}
+
+// measuredFindings are the causes that a measurement shows.
+func measuredFindings(m *record.Measure) (list []Block) {
+	for i, f := range m.Findings {
+		list = append(list, findingStatement(f, i == 0, f.Evidence, f.Fix))
+	}
+	return list
+}
+
+func findingsSection(v *view) Section {
+	s := Section{ID: "findings", Title: "No findings", Blocks: findings(v)}
+	if n := len(v.run.Findings); n > 0 {
+		s.Title = Count(n, "finding")
+	}
+	return s
+}
+
+// some is the first most of a list, and how many more there are.
+func some(list []string, most int) []string {
+	if len(list) <= most+1 { // one more is as long as saying so
+		return list
+	}
+	return append(slices.Clone(list[:most]), fmt.Sprintf("%d more on the page", len(list)-most))
+}
+
+func concernsBaseline(v *view, f record.Finding) bool {
+	if len(f.Treatments) == 0 || v.baseline == nil {
+		return true
+	}
+	return slices.ContainsFunc(v.baseline.cells, func(c cell) bool { return c.Treatment != nil && contains(f.Treatments, c.Name) })
+}
+
+// treatmentsOf names the rows in which a finding was made.
+func treatmentsOf(v *view, f record.Finding) string {
+	var names []string
+	for i := range v.rows {
+		r := &v.rows[i]
+		var at []string
+		for c, cell := range r.cells {
+			if cell.Treatment != nil && contains(f.Treatments, cell.Name) {
+				at = append(at, v.columns[c].name)
+			}
+		}
+		switch {
+		case len(at) == 0:
+		case len(at) == len(r.cells):
+			names = append(names, r.name)
+		default:
+			names = append(names, r.name+" ("+strings.Join(at, ", ")+")")
+		}
+	}
+	return strings.Join(names, "; ")
+}

@@ -1,0 +1,209 @@
+package present
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/science/ecmp"
+)
+
+// Flows that a hash placed over equal-cost links, beside what chance leads to expect,
+// as a table: a line for each number of flows and links.
+
+// alongCurve: the run compares nothing, and all its treatments have a line in the
+// table of flows that a hash placed.
+func alongCurve(v *view) bool {
+	if len(v.rows) == 0 || v.baseline != nil {
+		return false
+	}
+	held := 0
+	for _, c := range placed(v) {
+		held += len(c.groups)
+	}
+	return held == len(v.run.Treatments)
+}
+
+// placed are the curves of rows in which a hash placed each flow by itself.
+func placed(v *view) (curves []flowCurve) {
+	for _, c := range flowCurves(v) {
+		c.groups = slices.DeleteFunc(slices.Clone(c.groups), func(g ecmp.Group) bool { return !g.EachPlaced() })
+		if len(c.groups) > 0 && c.byChance() {
+			curves = append(curves, c)
+		}
+	}
+	return curves
+}
+
+// hashed is the table of flows that a hash placed over equal-cost links, beside
+// what chance leads to expect; nil: no flows were hashed.
+func hashed(v *view) *Table {
+	curves := placed(v)
+	if len(curves) == 0 {
+		return nil
+	}
+	several := slices.ContainsFunc(curves, func(c flowCurve) bool { return c.name != curves[0].name && c.links == curves[0].links })
+	t := &Table{Caption: hashedNote(v), Columns: []Column{{Head: "links", Align: Right}, {Head: "flows", Align: Right}, {Head: "expected mean", Shorter: []string{"expected"}, Align: Right},
+		{Head: confidence(v) + " of means", Align: Right}, {Head: "measured mean", Shorter: []string{"measured"}, Align: Decimal}, {Head: "link idle in trials", Shorter: []string{"idle in"}, Align: Right},
+		{Head: "expected in", Shorter: []string{"expected"}, Align: Right}, {Head: "chance expected", Align: Right, Extra: true}, {Head: "chance by the trials", Align: Right, Extra: true}, {}}}
+	if several {
+		t.Columns = append([]Column{{Head: "treatment"}}, t.Columns...)
+	}
+	wrong, ranges := false, false
+	for _, c := range curves {
+		for _, g := range c.groups {
+			band, counts := fixed(g.Low, 2)+"–"+fixed(g.High, 2), fmt.Sprintf("%d–%d", g.Few, g.Many)
+			if g.Few == g.Many {
+				counts = fmt.Sprint(g.Few)
+			}
+			if g.Low == g.High {
+				band = fixed(g.Low, 2)
+			}
+			measured := Cell{Text: fixed(g.Measured, 3)}
+			if low, high, clipped := withinTrials(g); clipped {
+				measured.Spread, ranges = fixed(low, 2)+"–"+fixed(high, 2), true
+			} else if high > low {
+				measured.Spread = "±" + fixed((high-low)/2, 3)
+			}
+			row := Row{Cells: append(append(Cells(fmt.Sprint(g.Links), fmt.Sprint(g.Flows), fixed(g.Mean, 3), band), measured),
+				Cells(fmt.Sprintf("%d of %d", g.Unused, g.Replicates), counts, percent(g.SomeUnused), percent(g.UnusedLow)+" to "+percent(g.UnusedHigh))...)}
+			var why string
+			switch {
+			case !g.Inside && !g.AsOften():
+				why = "mean outside, idle too rarely or too often"
+			case !g.Inside:
+				why = "mean outside"
+			case !g.AsOften():
+				why = "idle too rarely or too often"
+			}
+			if why != "" {
+				wrong, row.Tone = true, Wrong
+				row.Cells = append(row.Cells, Cell{Text: "✗", Detail: why})
+			}
+			if several {
+				row.Cells = append(Cells(c.name), row.Cells...)
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	if wrong {
+		t.Notes = append(t.Notes, "✗ The mean is outside, or a link was idle too rarely or too often, for chance alone.")
+	}
+	if ranges {
+		t.Notes = append(t.Notes, "Low–high instead of ±: the symmetric interval reaches beyond every trial; this is its part within the trials' range.")
+	}
+	return t
+}
+
+// withinTrials is the interval of a group's measured mean, clipped to the range
+// of its trials: hashed flows use a whole number of links, so that few trials
+// have two or three values and a symmetric interval reaches beyond what can be.
+func withinTrials(g ecmp.Group) (low, high float64, clipped bool) {
+	if !(g.To > g.From) {
+		return g.From, g.To, false
+	}
+	low, high = max(g.From, min(g.Least, g.Measured)), min(g.To, max(g.Most, g.Measured))
+	return low, high, low > g.From || high < g.To
+}
+
+// hashedNote says what the table is in.
+func hashedNote(v *view) string {
+	for _, c := range placed(v) {
+		return fmt.Sprintf("Links' worth (%s each) that hashed flows carried", linkRate(c.groups[0].LinkBps))
+	}
+	return ""
+}
+
+// onEach is how many flows fell on each link, all treatments of a curve together.
+func (c flowCurve) onEach() []int {
+	on := make([]int, c.links)
+	for _, g := range c.groups {
+		for i, load := range g.On {
+			on[i] += load.Flows
+		}
+	}
+	return on
+}
+
+// spreadTitle says which part of the flows each link had, at least and at most.
+func spreadTitle(v *view) string {
+	var parts []string
+	for _, c := range placed(v) {
+		on, all := c.onEach(), 0
+		for _, n := range on {
+			all += n
+		}
+		low, high := percent(float64(slices.Min(on))/float64(all)), percent(float64(slices.Max(on))/float64(all))
+		if low != high {
+			low += " to " + high
+		}
+		parts = append(parts, fmt.Sprintf("each of %s had %s", Count(c.links, "link"), low))
+	}
+	return sentence(strings.Join(parts, ", ") + " of the flows")
+}
+
+// onEachLink says how many flows fell on each link, for each curve.
+func onEachLink(v *view, several bool) (list []Block) {
+	for i, c := range placed(v) {
+		name := Count(c.links, "link")
+		if several {
+			name = c.name + ", " + name
+		}
+		s := Statement{Text: fmt.Sprintf("of %s: %s flows, all trials together", name, strings.Trim(strings.ReplaceAll(fmt.Sprint(c.onEach()), " ", ", "), "[]"))}
+		if i == 0 {
+			s.Label = "On each"
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// flowCurve is one row of treatments, by the number of flows, over so many links.
+type flowCurve struct {
+	name   string
+	links  int
+	groups []ecmp.Group
+	place  int // among the curves over as many links
+}
+
+// byChance: a hash placed the flows of some treatment.
+func (c flowCurve) byChance() bool { return slices.ContainsFunc(c.groups, ecmp.Group.ByChance) }
+
+// flowCurves are the rows whose flows were hashed over equal-cost links, with few
+// links first.
+func flowCurves(v *view) (curves []flowCurve) {
+	byTreatment := map[string]ecmp.Group{}
+	for _, g := range v.placed {
+		byTreatment[g.Treatment] = g
+	}
+	for _, r := range v.rows {
+		first := len(curves)
+		for _, c := range r.cells {
+			if c.Treatment == nil {
+				continue
+			}
+			g, ok := byTreatment[c.Treatment.Name]
+			if !ok {
+				continue
+			}
+			at := slices.IndexFunc(curves[first:], func(c flowCurve) bool { return c.links == g.Links })
+			if at < 0 {
+				before := slices.DeleteFunc(slices.Clone(curves), func(c flowCurve) bool { return c.links != g.Links })
+				at, curves = len(curves)-first, append(curves, flowCurve{name: r.name, links: g.Links, place: len(before)})
+			}
+			curves[first+at].groups = append(curves[first+at].groups, g)
+		}
+	}
+	for _, c := range curves {
+		slices.SortStableFunc(c.groups, func(a, b ecmp.Group) int { return a.Flows - b.Flows })
+	}
+	slices.SortStableFunc(curves, func(a, b flowCurve) int { return a.links - b.links })
+	return curves
+}
+
+func confidence(v *view) string {
+	if v.run.Confidence > 0 {
+		return percent(v.run.Confidence)
+	}
+	return "95 %"
+}

@@ -1,0 +1,279 @@
+package present
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+)
+
+// held is what held back the flows between two hosts in a treatment, over its
+// trials, beside what was predicted for them.
+type held struct {
+	row, col  int // of the view
+	treatment *record.Treatment
+	from, to  string
+	several   bool // the treatment has flows between other hosts, too
+	low, high float64
+	predicted []string // words, the most frequent first
+	why       string   // of the prediction
+	bps       float64  // mean of the flows
+	least     float64  // of them
+	most      float64
+	flows     int
+	within    int // flows that got what was predicted
+	judged    int // flows for which something was
+	by        []string
+	because   string // of the last flow held back by the first of these
+}
+
+// heldBack lists what held flows back, in the order of the table of treatments.
+func heldBack(v *view) (list []held) {
+	for r := range v.rows {
+		for c, cell := range v.rows[r].cells {
+			if cell.Treatment == nil {
+				continue
+			}
+			ways := heldIn(v, cell.Treatment)
+			for _, h := range ways {
+				h.row, h.col, h.several = r, c, len(ways) > 1
+				list = append(list, h)
+			}
+		}
+	}
+	return list
+}
+
+// heldIn lists a treatment's, one for each pair of hosts.
+func heldIn(v *view, t *record.Treatment) (list []held) {
+	by, predicted := map[string]map[string]int{}, map[string]map[string]int{}
+	because := map[string]string{}
+	for _, trial := range trialsOf(v.run, t.Name) {
+		for _, f := range trial.Flows {
+			if !f.Connected || !flow.Bulk(f.Protocol) {
+				continue
+			}
+			i := slices.IndexFunc(list, func(h held) bool { return h.from == f.From && h.to == f.To })
+			pair := f.From + " → " + f.To
+			if i < 0 {
+				i, list = len(list), append(list, held{treatment: t, from: f.From, to: f.To})
+				by[pair], predicted[pair] = map[string]int{}, map[string]int{}
+			}
+			h := &list[i]
+			if h.flows == 0 || f.GoodputBps < h.least {
+				h.least = f.GoodputBps
+			}
+			h.most = max(h.most, f.GoodputBps)
+			h.bps = (h.bps*float64(h.flows) + f.GoodputBps) / float64(h.flows+1)
+			h.flows++
+			by[pair][f.LimitedBy]++
+			because[pair+f.LimitedBy] = f.LimitedWhy
+			if p := f.Expected; p != nil {
+				if h.judged == 0 || p.LowBps < h.low {
+					h.low = p.LowBps
+				}
+				h.high, h.why = max(h.high, p.HighBps), p.Why
+				h.judged++
+				predicted[pair][p.LimitedBy]++
+				if p.Contains(f.GoodputBps) {
+					h.within++
+				}
+			}
+		}
+	}
+	for i := range list {
+		pair := list[i].from + " → " + list[i].to
+		list[i].by, list[i].predicted = frequent(by[pair]), frequent(predicted[pair])
+		list[i].because = because[pair+list[i].by[0]]
+	}
+	return list
+}
+
+// frequent are words by how often they were said.
+func frequent(said map[string]int) (words []string) {
+	for word := range said {
+		words = append(words, word)
+	}
+	slices.SortFunc(words, func(a, b string) int { return cmp.Or(said[b]-said[a], strings.Compare(a, b)) })
+	return words
+}
+
+// causes spells what flows were held back by.
+func causes(words []string) string {
+	var list []string
+	for _, w := range words {
+		list = append(list, cmp.Or(w, "not attributed"))
+	}
+	return strings.Join(list, ", ")
+}
+
+// span spells what was predicted.
+func (h held) span(unit scale) string {
+	low, high := significant(h.low*unit.per, 3), significant(h.high*unit.per, 3)
+	switch {
+	case h.judged == 0:
+		return "–"
+	case low == high:
+		return high
+	}
+	return low + "–" + high
+}
+
+// got spells what the flows got in the mean.
+func (h held) got(unit scale) string { return significant(h.bps*unit.per, 3) }
+
+// heldScale is that of the largest figure.
+func heldScale(list []held) scale {
+	most := 0.0
+	for _, h := range list {
+		most = max(most, h.bps, h.high)
+	}
+	return bitScale(most)
+}
+
+// as says how many of the flows got what was predicted; empty: all did.
+func (h held) as() string {
+	switch {
+	case h.within == h.judged:
+		return ""
+	case h.judged == 1:
+		return "not as predicted"
+	}
+	return fmt.Sprintf("%d of %d as predicted", h.within, h.judged)
+}
+
+// attributed says whether something is known of any.
+func attributed(list []held) bool {
+	return slices.ContainsFunc(list, func(h held) bool {
+		return h.judged > 0 || slices.ContainsFunc(h.by, func(w string) bool { return w != "" })
+	})
+}
+
+func predictions(list []held) bool {
+	return slices.ContainsFunc(list, func(h held) bool { return h.judged > 0 })
+}
+
+// limitedTable says of each treatment what its flows should get, what they got
+// and what held them back; nil: nothing is known of any.
+func limitedTable(v *view) *Table {
+	list := heldBack(v)
+	if !attributed(list) {
+		return nil
+	}
+	unit, foretold := heldScale(list), predictions(list)
+	t := &Table{Name: "held", Data: heldCSV(v), Columns: []Column{{Head: "treatment"}}, Left: "and %d more that are all as predicted"}
+	if foretold {
+		within, judged := 0, 0
+		for _, h := range list {
+			within, judged = within+h.within, judged+h.judged
+		}
+		t.Caption = fmt.Sprintf("Predicted and measured: %d of %s as predicted", within, Count(judged, "flow"))
+		t.Columns = append(t.Columns, Column{Head: "predicted, " + unit.unit, Shorter: []string{"predicted"}})
+	}
+	t.Columns = append(t.Columns, Column{Head: "measured, " + unit.unit, Shorter: []string{"measured"}}, Column{Head: "held back by", Wrap: true})
+	slices.SortStableFunc(list, func(a, b held) int { return a.col - b.col })
+	for i, h := range list {
+		if i == 0 || list[i-1].col != h.col {
+			t.section(v.columns[h.col].name)
+		}
+		name, by := v.rows[h.row].name, causes(h.by)
+		if h.several {
+			name += ", " + h.from + " → " + h.to
+		}
+		cells := Cells(name)
+		if foretold {
+			cells = append(cells, Cell{Text: h.span(unit), Detail: h.why})
+		}
+		row := Row{Extra: foretold && h.as() == "" && (h.several && !v.rows[h.row].baseline || v.rows[h.row].part && !tells(v, h, list))}
+		if as := h.as(); as != "" {
+			by, row.Tone = by+"; "+as, Wrong
+		}
+		row.Cells = append(cells, Cell{Text: h.got(unit)}, Cell{Text: by, Detail: h.because})
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// limitedSummary is the table where something was predicted, else a line for
+// each cause.
+func limitedSummary(v *view, t *Table) []Block {
+	list := heldBack(v)
+	switch {
+	case t == nil:
+		return nil
+	case predictions(list):
+		return []Block{t}
+	}
+	all := list
+	return limitedStatements(v, slices.DeleteFunc(slices.Clone(all), func(h held) bool { return v.rows[h.row].part && !tells(v, h, all) }))
+}
+
+// tells: a part of a list has its flows held back by something else than what it is
+// compared with.
+func tells(v *view, h held, list []held) bool {
+	for _, e := range v.run.Effects {
+		if v.rows[h.row].levels[e.Factor] != e.To || !holds(e.At, v.columns[h.col].levels) {
+			continue
+		}
+		for _, other := range list {
+			if other.col == h.col && v.rows[other.row].levels[e.Factor] == e.From && other.from == h.from && other.to == h.to {
+				return !slices.Equal(other.by, h.by)
+			}
+		}
+	}
+	return true
+}
+
+// limitedStatements name each cause with the treatments whose flows it held back.
+func limitedStatements(v *view, list []held) (blocks []Block) {
+	var order []string
+	where := map[string][]string{}
+	for _, h := range list {
+		by := causes(h.by)
+		if where[by] == nil {
+			order = append(order, by)
+		}
+		if label := v.label(&v.rows[h.row], h.col); !contains(where[by], label) {
+			where[by] = append(where[by], label)
+		}
+	}
+	for i, by := range order {
+		s := Statement{Text: by}
+		if i == 0 {
+			s.Label = "Held by"
+		}
+		if len(order) > 1 {
+			s.Text += ": " + strings.Join(where[by], "; ")
+		}
+		if len(list) == 1 && list[0].because != "" {
+			s.Text += ": " + list[0].because
+		}
+		blocks = append(blocks, s)
+	}
+	return blocks
+}
+
+func heldCSV(v *view) [][]string {
+	out := [][]string{{"treatment", "condition", "from", "to", "expected_low_bps", "expected_high_bps", "expected_limited_by", "expected_why",
+		"measured_bps", "flows", "as_expected", "limited_by", "limited_why"}}
+	for _, h := range heldBack(v) {
+		line := []string{v.rows[h.row].name, v.columns[h.col].name, h.from, h.to, "", "", "", ""}
+		if h.judged > 0 {
+			copy(line[4:], []string{exact(h.low), exact(h.high), causes(h.predicted), h.why})
+		}
+		out = append(out, append(line, exact(h.bps), fmt.Sprint(h.flows), fmt.Sprint(h.within), causes(h.by), h.because))
+	}
+	return out
+}
+
+// label names the treatment, and the pair of hosts where there are several.
+func (h held) label(v *view) string {
+	text := v.label(&v.rows[h.row], h.col)
+	if h.several {
+		text += ", " + h.from + " → " + h.to
+	}
+	return text
+}

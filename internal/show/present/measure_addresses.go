@@ -1,0 +1,66 @@
+package present
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/study"
+	"linerate/internal/science/limits"
+)
+
+// listedAddresses is how many addresses are told one by one, of both ends together.
+const listedAddresses = 16
+
+// measuredAddresses are the totals of addresses, where an end has several. Of very
+// many, those of each end that got the least.
+func measuredAddresses(m *record.Measure) (blocks []Block) {
+	size, spelled := func(a record.MeasureAddress) float64 { return a.WriteBps + a.ReadBps }, limits.Rate
+	if m.Transactions != nil {
+		size, spelled = func(a record.MeasureAddress) float64 { return a.RatePerS }, PerSecond
+	}
+	t := &Table{Columns: []Column{{Head: "end"}, {Head: "address"}, {Head: "interface"}, {Head: "flows"}}}
+	for _, d := range m.Directions {
+		t.Columns = append(t.Columns, Column{Head: map[bool]string{true: "rate", false: d.Direction}[d.Transactions != nil]})
+	}
+	for _, end := range addressesByEnd(m) {
+		if most := listedAddresses / len(addressesByEnd(m)); len(m.Addresses) > listedAddresses && len(end) > most {
+			slices.SortStableFunc(end, func(a, b record.MeasureAddress) int { return cmp.Compare(size(a), size(b)) })
+			fastest := end[len(end)-1]
+			blocks = append(blocks, Prose{Text: fmt.Sprintf("The %d slowest of the %s's %d addresses; the fastest, %s, had %s",
+				most, fastest.Host, len(end), fastest.Address, spelled(size(fastest)))})
+			end = end[:most]
+		}
+		for _, a := range end {
+			row := []string{a.Host, a.Address, cmp.Or(a.Interface, "?"), fmt.Sprint(a.Flows)}
+			for _, d := range m.Directions {
+				switch {
+				case d.Transactions != nil:
+					row = append(row, PerSecond(a.RatePerS))
+				case d.Direction == study.Write:
+					row = append(row, limits.Rate(a.WriteBps))
+				default:
+					row = append(row, limits.Rate(a.ReadBps))
+				}
+			}
+			t.Rows = append(t.Rows, Row{Cells: Cells(row...)})
+		}
+	}
+	if more := len(m.Addresses) - len(t.Rows); more > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("and %d more addresses: --json has them all", more))
+	}
+	return append(blocks, t)
+}
+
+// addressesByEnd are the addresses of each end, copied.
+func addressesByEnd(m *record.Measure) (ends [][]record.MeasureAddress) {
+	for _, a := range m.Addresses {
+		if n := len(ends); n > 0 && ends[n-1][0].Host == a.Host {
+			ends[n-1] = append(ends[n-1], a)
+			continue
+		}
+		ends = append(ends, []record.MeasureAddress{a})
+	}
+	return ends
+}

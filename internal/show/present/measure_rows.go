@@ -1,0 +1,304 @@
+package present
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+	"linerate/internal/science/limits"
+)
+
+// listedFlows is how many flows are told one by one.
+const listedFlows = 16
+
+// Percent spells a share of one with two digits, however small it is.
+func Percent(share float64) string {
+	if share > 0.995 {
+		return significant(100*share, 3) + " %"
+	}
+	return significant(100*share, 2) + " %"
+}
+
+// PerSecond spells a rate of transactions.
+func PerSecond(rate float64) string {
+	if rate < 100 {
+		return significant(rate, 3) + "/s"
+	}
+	return thousands(int64(rate+0.5)) + "/s"
+}
+
+// thousands spells a count so that it can be read aloud: 1,234,567.
+func thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	text := ""
+	for len(digits) > 3 && digits[len(digits)-4] != '-' {
+		text = "," + digits[len(digits)-3:] + text
+		digits = digits[:len(digits)-3]
+	}
+	return digits + text
+}
+
+// Microseconds spells a time that is counted in them.
+func Microseconds(us float64) string {
+	switch {
+	case us >= 999.5e3:
+		return significant(us/1e6, 3) + " s"
+	case us >= 999.5:
+		return significant(us/1e3, 3) + " ms"
+	}
+	return significant(us, 3) + " µs"
+}
+
+// measuredRows are what is said of a direction: its name, its figure, and what
+// stands beside and under that.
+func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
+	if d.Transactions != nil {
+		return transactionRows(m, d)
+	}
+	row := []string{d.Direction, limits.Rate(d.GoodputBps), "limit " + d.LimitWhy}
+	if d.LimitBps > 0 {
+		row[2] = fmt.Sprintf("%.4g %% of the limit, %s (%s)", 100*d.GoodputBps/d.LimitBps, limits.Rate(d.LimitBps), d.LimitWhy)
+	}
+	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 { return i.GoodputBps }); len(d.Intervals) > 1 {
+		row[2] += fmt.Sprintf("; %s to %s by interval", limits.Rate(slowest), limits.Rate(fastest))
+	}
+	rows := [][]string{row}
+	g := d.Datagrams
+	if g == nil {
+		return rows
+	}
+	rows = append(rows,
+		[]string{"", "lost " + Percent(d.LostShare), fmt.Sprintf("%s of the datagrams that were to come; %s sent, %s received, %s reordered, %s duplicates",
+			thousands(g.Lost), thousands(g.Sent), thousands(g.Received), thousands(g.Reordered), thousands(g.Duplicates))},
+	)
+	if g.LostInBuffer > 0 {
+		rows = append(rows, []string{"", "", fmt.Sprintf("%s of the lost, at most, in the receiving host's own receive buffer (%s), not in the network",
+			thousands(g.LostInBuffer), Volume(g.BufferBytes))})
+	}
+	rows = append(rows,
+		[]string{"", "jitter " + Microseconds(g.JitterUs), "RFC 3550: the smoothed difference between the spacing of datagrams when sent and when received"})
+	if v := g.Delay; v != nil {
+		rows = append(rows, []string{"", "delay +" + Microseconds(v.P50Us), fmt.Sprintf("half of them took no longer than that above the quickest; 90 %% %s, 99 %% %s, 99.9 %% %s, all %s",
+			Microseconds(v.P90Us), Microseconds(v.P99Us), Microseconds(v.P999Us), Microseconds(v.MaxUs))})
+	}
+	return rows
+}
+
+// transactionRows are the rows of requests and responses.
+func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
+	t := d.Transactions
+	what := "requests, each answered, on connections that stay"
+	switch m.Protocol {
+	case flow.CRR:
+		what = "connections, each with a request and its response"
+	case flow.UDPRR:
+		what = "requests of a datagram, each answered by one"
+	}
+	rate := fmt.Sprintf("%s; %s done", what, thousands(t.Done))
+	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 { return i.RatePerS }); len(d.Intervals) > 1 && fastest > 0 {
+		rate += fmt.Sprintf(", %s to %s by interval", PerSecond(slowest), PerSecond(fastest))
+	}
+	if t.Failed > 0 {
+		rate += fmt.Sprintf("; %s failed", thousands(t.Failed))
+	}
+	rows := [][]string{{"rate", PerSecond(d.RatePerS), rate}}
+	if l := d.LatencyUs; l != nil {
+		rows = append(rows, []string{"latency", "p50 " + Microseconds(l.P50Us), fmt.Sprintf("p90 %s, p99 %s, p99.9 %s, p99.99 %s, max %s",
+			Microseconds(l.P90Us), Microseconds(l.P99Us), Microseconds(l.P999Us), Microseconds(l.P9999Us), Microseconds(l.MaxUs))})
+	}
+	if d.Lost != nil {
+		text := "no request was without a response for a second"
+		if t.Unanswered > 0 {
+			text = thousands(t.Unanswered) + " without a response within a second"
+		}
+		if t.Late > 0 {
+			text += fmt.Sprintf("; responses that came later or twice: %s", thousands(t.Late))
+		}
+		rows = append(rows, []string{"", "lost " + Percent(d.LostShare), text})
+	}
+	open := thousands(t.Connections) + " open"
+	var memory []string
+	for _, e := range m.Ends {
+		if e.BytesPerConnection > 0 {
+			memory = append(memory, fmt.Sprintf("%s %s", e.Host, Volume(e.BytesPerConnection)))
+		}
+	}
+	said := "at the window's end"
+	if len(memory) > 0 {
+		said += "; linerate's own memory for each: " + strings.Join(memory, ", ")
+	}
+	return append(rows, []string{"connections", open, said})
+}
+
+func slowestAndFastest(d record.MeasureDirection, of func(record.MeasureInterval) float64) (slowest, fastest float64) {
+	for i, interval := range d.Intervals {
+		if v := of(interval); i == 0 || v < slowest {
+			slowest = v
+		}
+		fastest = max(fastest, of(interval))
+	}
+	return slowest, fastest
+}
+
+// measuredFlows lists the flows, or, when they are many, the slowest ones, and
+// why a few of them were held back.
+func measuredFlows(m *record.Measure) (parts [][]Block) {
+	flows := slices.Clone(m.Flows)
+	size, spelled := func(f record.Flow) float64 { return f.GoodputBps }, limits.Rate
+	if m.Transactions != nil {
+		size, spelled = func(f record.Flow) float64 { return f.TransactionsPerS }, PerSecond
+	}
+	t := &Table{Columns: []Column{{Head: "flow"}, {Head: "from", Extra: true}, {Head: "to", Extra: true}}}
+	if len(flows) > listedFlows {
+		slices.SortStableFunc(flows, func(a, b record.Flow) int { return cmp.Compare(size(a), size(b)) })
+		fastest := flows[len(flows)-1]
+		t.Caption = fmt.Sprintf("The %d slowest of %d flows; the fastest, %s, had %s", listedFlows, len(flows), fastest.ID, spelled(size(fastest)))
+		flows = flows[:listedFlows]
+	}
+	heads, row := flowColumns(m)
+	for i, head := range heads {
+		// What a flow was held back by may be a sentence, and an error stands in
+		// the last column.
+		t.Columns = append(t.Columns, Column{Head: head, Wrap: i == len(heads)-1})
+	}
+	for _, f := range flows {
+		t.Rows = append(t.Rows, Row{Cells: Cells(append([]string{f.ID, f.Source, f.Destination}, row(f)...)...)})
+	}
+	parts = [][]Block{{t}}
+	const explained = 2
+	var reasons []string
+	for _, f := range flows {
+		if f.LimitedWhy != "" && len(flows) <= explained {
+			reasons = append(reasons, f.ID+": "+f.LimitedWhy)
+		}
+	}
+	if len(reasons) > 0 {
+		parts = append(parts, []Block{Statement{Label: "Why", Text: strings.Join(reasons, "; ")}})
+	}
+	return parts
+}
+
+// flowColumns are what is said of a flow, by its protocol.
+func flowColumns(m *record.Measure) (head []string, row func(record.Flow) []string) {
+	switch {
+	case m.Transactions != nil:
+		return []string{"rate", "p50", "p99", "max", "connections"}, func(f record.Flow) []string {
+			x := f.Transactions
+			if x == nil {
+				return []string{"?", "?", "?", "?", f.Error}
+			}
+			texts := []string{PerSecond(f.TransactionsPerS), "?", "?", "?", thousands(x.Connections)}
+			if l := x.Latency; l != nil {
+				texts[1], texts[2], texts[3] = Microseconds(l.P50Us), Microseconds(l.P99Us), Microseconds(l.MaxUs)
+			}
+			if f.Error != "" {
+				texts[4] += ": " + f.Error
+			}
+			return texts
+		}
+	case m.Datagrams != nil:
+		return []string{"goodput", "sent", "lost", "jitter"}, func(f record.Flow) []string {
+			g := f.Datagrams
+			if g == nil {
+				return []string{limits.Rate(f.GoodputBps), "?", "?", f.Error}
+			}
+			texts := []string{limits.Rate(f.GoodputBps), thousands(g.Sent), Percent(lost(g)), Microseconds(g.JitterUs)}
+			if f.Error != "" {
+				texts[3] = f.Error
+			}
+			return texts
+		}
+	}
+	return []string{"goodput", "resent", "RTT", "held back by"}, func(f record.Flow) []string {
+		rtt := "?"
+		if f.SenderInfo != nil {
+			rtt = significant(float64(f.SenderInfo.RTTUs)/1e3, 2) + " ms"
+		}
+		by := f.LimitedBy
+		switch {
+		case f.Error != "":
+			by = f.Error
+		case by == "":
+			by = "not attributed"
+		}
+		return []string{limits.Rate(f.GoodputBps), Volume(f.RetransBytes), rtt, by}
+	}
+}
+
+func lost(g *record.Datagrams) float64 {
+	return float64(g.Lost) / float64(max(g.Lost+g.Received, 1))
+}
+
+// movedBy says how the two ends moved the bytes. What a mode has
+// to say of itself is shown of a single flow alone.
+func movedBy(m *record.Measure) []Block {
+	type modes struct{ send, receive string }
+	var ways []modes
+	flows := map[modes]int{}
+	for _, f := range m.Flows {
+		if f.SendMode == "" && f.ReceiveMode == "" {
+			continue
+		}
+		w := modes{cmp.Or(f.SendMode, "?"), cmp.Or(f.ReceiveMode, "?")}
+		if f.CallBytes > 0 {
+			w.send += fmt.Sprintf(" (%.0f KiB at most in a call)", float64(f.CallBytes)/1024)
+		}
+		if flows[w] == 0 {
+			ways = append(ways, w)
+		}
+		flows[w]++
+	}
+	slices.SortStableFunc(ways, func(a, b modes) int { return cmp.Compare(flows[b], flows[a]) })
+	var words []string
+	for _, w := range ways {
+		text := fmt.Sprintf("sent by %s, received by %s", w.send, w.receive)
+		if len(ways) > 1 {
+			text = fmt.Sprintf("%s %s", Count(flows[w], "flow"), text)
+		}
+		words = append(words, text)
+	}
+	if len(m.Flows) == 1 && m.Flows[0].ModeNote != "" {
+		words = append(words, m.Flows[0].ModeNote)
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	label := "Moved"
+	if m.Transactions != nil {
+		label = "Follow"
+	}
+	return []Block{Statement{Label: label, Text: strings.Join(words, "; ")}}
+}
+
+// measuredLatency is what a probe saw without load and under it.
+func measuredLatency(l *record.Latency) *Table {
+	spread := func(d *record.Distribution) string {
+		if d == nil {
+			return "no answer"
+		}
+		return fmt.Sprintf("p90 %s, p99 %s, p99.9 %s, max %s; %s answers",
+			Microseconds(d.P90Us), Microseconds(d.P99Us), Microseconds(d.P999Us), Microseconds(d.MaxUs), thousands(d.Count))
+	}
+	median := func(d *record.Distribution) string {
+		if d == nil {
+			return "?"
+		}
+		return "p50 " + Microseconds(d.P50Us)
+	}
+	own := ""
+	if l.TCPRTTUs > 0 && l.TCPBaselineUs > 0 {
+		own = fmt.Sprintf("; TCP's own round trips took %s, %s %% longer than the quickest of %s",
+			Microseconds(l.TCPRTTUs), significant(l.TCPBufferDelayPercent, 2), Microseconds(l.TCPBaselineUs))
+	}
+	return figureList([][]string{
+		{"latency idle", median(l.Idle), spread(l.Idle)},
+		{"under load", median(l.Loaded), spread(l.Loaded)},
+		{"buffer delay", "+" + Microseconds(l.BufferDelayUs), fmt.Sprintf("on average, %s %% of the quickest idle answer, %s (RFC 6349)%s",
+			significant(l.BufferDelayPercent, 2), Microseconds(l.BaselineUs), own)},
+		{"bufferbloat", "grade " + l.Grade, l.Means},
+	})
+}

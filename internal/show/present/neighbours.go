@@ -1,0 +1,270 @@
+package present
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// neighbourTable is one host's ARP or neighbour-discovery table, read against
+// who holds the addresses.
+type neighbourTable struct {
+	Host string
+	Rows []neighbourRow
+	// Wrong counts the rows that lead to an interface that does not hold the address.
+	Wrong int
+}
+
+type neighbourRow struct {
+	Address, Interface, MAC, State string
+	HeldBy                         string // the interface that holds the address
+	BelongsTo                      string // the interface whose MAC address it is
+	Delivers                       string // where the switch's forwarding table sends frames for the MAC address
+	Wrong                          bool
+}
+
+type fdbTable struct {
+	Switch string
+	Rows   []fdbRow
+}
+
+type fdbRow struct{ MAC, Interface, Peer, BelongsTo string }
+
+// tables reads the neighbour tables of the hosts that hold data flows' ends
+// and the forwarding tables of the switches, in one trial. Only addresses that
+// somebody in the run holds are listed: the rest of a real host's table is none
+// of this study's business.
+func tables(v *view, t *record.Trial) (hosts []neighbourTable, switches []fdbTable) {
+	delivers := map[string][]string{}
+	for _, h := range t.Hosts {
+		if len(h.Snapshot.FDB) == 0 {
+			continue
+		}
+		table := fdbTable{Switch: h.Host}
+		for _, e := range h.Snapshot.FDB {
+			if e.Local {
+				continue
+			}
+			far := e.Peer
+			if far == "" {
+				far = e.Interface
+			}
+			mac := strings.ToLower(e.MAC)
+			if !slices.Contains(delivers[mac], far) {
+				delivers[mac] = append(delivers[mac], far)
+			}
+			table.Rows = append(table.Rows, fdbRow{e.MAC, e.Interface, e.Peer, ends(v.reads.owner(e.MAC))})
+		}
+		slices.SortStableFunc(table.Rows, func(a, b fdbRow) int { return cmp.Or(natural(a.Peer, b.Peer), natural(a.Interface, b.Interface)) })
+		switches = append(switches, table)
+	}
+	for _, h := range t.Hosts {
+		table := neighbourTable{Host: h.Host}
+		for _, n := range h.Snapshot.Neighbours {
+			holders := v.reads.holder(n.Address)
+			if len(holders) == 0 {
+				continue
+			}
+			r := neighbourRow{Address: n.Address, Interface: n.Interface, MAC: n.MAC, State: n.State, HeldBy: ends(holders),
+				BelongsTo: ends(v.reads.owner(n.MAC)), Delivers: strings.Join(delivers[strings.ToLower(n.MAC)], ", "), Wrong: v.reads.wrong(n)}
+			if r.Wrong {
+				table.Wrong++
+			}
+			table.Rows = append(table.Rows, r)
+		}
+		if len(table.Rows) == 0 {
+			continue
+		}
+		slices.SortStableFunc(table.Rows, func(a, b neighbourRow) int {
+			x, _ := netip.ParseAddr(a.Address)
+			y, _ := netip.ParseAddr(b.Address)
+			return cmp.Or(x.Compare(y), natural(a.Interface, b.Interface))
+		})
+		hosts = append(hosts, table)
+	}
+	// The clients first: what they believe decides where the data arrives.
+	slices.SortStableFunc(hosts, func(a, b neighbourTable) int {
+		return cmp.Or(cmp.Compare(b2i(a.Host == v.focus), b2i(b.Host == v.focus)), natural(a.Host, b.Host))
+	})
+	return hosts, switches
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// wrongEntries counts, over the hosts of the trial shown for a treatment, the
+// entries that lead elsewhere.
+func wrongEntries(v *view, t *record.Treatment) (wrong, all int) {
+	trial := shown(v, t)
+	if trial == nil {
+		return 0, 0
+	}
+	hosts, _ := tables(v, trial)
+	for _, h := range hosts {
+		wrong += h.Wrong
+		all += len(h.Rows)
+	}
+	return wrong, all
+}
+
+// affected counts a treatment's trials in which some entry was wrong.
+func affected(v *view, t *record.Treatment) (n, of int) {
+	for _, trial := range trialsOf(v.run, t.Name) {
+		of++
+		hosts, _ := tables(v, trial)
+		if slices.ContainsFunc(hosts, func(h neighbourTable) bool { return h.Wrong > 0 }) {
+			n++
+		}
+	}
+	return n, of
+}
+
+func neighboursTitle(v *view) string {
+	wrong, all := 0, 0
+	for _, r := range v.pair() {
+		for _, c := range r.cells {
+			w, n := wrongEntries(v, c.Treatment)
+			wrong, all = wrong+w, all+n
+		}
+	}
+	switch {
+	case all == 0:
+		return ""
+	case wrong == 0:
+		return "Every neighbour entry leads to the interface that holds the address"
+	}
+	return sentence(v.beforeAfter(func(r *row, c int) string {
+		wrong, all := wrongEntries(v, r.cells[c].Treatment)
+		after := r == v.best && v.baseline != nil
+		switch {
+		case all == 0:
+			return ""
+		case wrong == 0 && after:
+			return "none"
+		case after:
+			return fmt.Sprintf("%d of %d", wrong, all)
+		case wrong == 1:
+			return fmt.Sprintf("1 of %d neighbour entries leads to the wrong interface", all)
+		default:
+			return fmt.Sprintf("%d of %d neighbour entries lead to the wrong interface", wrong, all)
+		}
+	}))
+}
+
+// mostTables is how many hosts' tables are shown side by side with the switch's.
+const mostTables = 6
+
+// fold keeps the tables of clients in sight, those with wrong rows first, and
+// folds the rest: the host in question among them, unless it is wrong itself.
+func fold(v *view, hosts []neighbourTable) (shown, folded []neighbourTable) {
+	for _, wrong := range []bool{true, false} {
+		for _, h := range hosts {
+			if (h.Wrong > 0) != wrong {
+				continue
+			}
+			if len(shown) < mostTables && (wrong || h.Host != v.focus || len(hosts) == 1) {
+				shown = append(shown, h)
+			} else {
+				folded = append(folded, h)
+			}
+		}
+	}
+	return shown, folded
+}
+
+// neighbourSection shows, of the baseline and the best treatment, what hosts
+// believe beside what the switches know.
+func neighbourSection(v *view) Section {
+	data := [][]string{{"treatment", "trial", "host", "interface", "address", "held_by", "mac", "of_interface", "switch_sends_to", "state", "wrong"}}
+	intro := Prose{Name: "neighbours", Text: "What each host believes (its ARP or neighbour-discovery table), next to what the switch knows (its forwarding table). A row is marked when the MAC address belongs to an interface that does not hold the address."}
+	s := Section{ID: "neighbours", Title: neighboursTitle(v), Blocks: []Block{nil}}
+	for c := range v.columns {
+		for _, r := range v.pair() {
+			t := r.cells[c].Treatment
+			trial := shown(v, t)
+			if trial == nil {
+				continue
+			}
+			hosts, switches := tables(v, trial)
+			if len(hosts) == 0 {
+				continue
+			}
+			title := fmt.Sprintf("%s (trial %d)", v.label(r, c), trial.Order)
+			if n, of := affected(v, t); n > 0 {
+				title += fmt.Sprintf(": wrong entries in %d of %s", n, Count(of, "trial"))
+			}
+			side := beside(fold(v, hosts))
+			for _, sw := range switches {
+				side.Right = append(side.Right, fdbEntries(sw))
+			}
+			if c > 0 {
+				s.Blocks = append(s.Blocks, Fold{Summary: title, Blocks: []Block{side}})
+			} else {
+				s.Blocks = append(s.Blocks, Heading{title}, side)
+			}
+			for _, h := range hosts {
+				for _, e := range h.Rows {
+					data = append(data, []string{t.Name, fmt.Sprint(trial.Order), h.Host, e.Interface, e.Address, e.HeldBy, e.MAC, e.BelongsTo, e.Delivers, e.State, fmt.Sprint(e.Wrong)})
+				}
+			}
+		}
+	}
+	if len(data) == 1 {
+		return Section{}
+	}
+	intro.Data = data
+	s.Blocks[0] = intro
+	return s
+}
+
+// beside puts the tables of hosts at the left, some of them folded.
+func beside(open, folded []neighbourTable) (side Beside) {
+	for _, h := range open {
+		side.Left = append(side.Left, neighbourEntries(h))
+	}
+	if len(folded) == 0 {
+		return side
+	}
+	more := Fold{}
+	var names []string
+	for _, h := range folded {
+		names, more.Blocks = append(names, h.Host), append(more.Blocks, neighbourEntries(h))
+	}
+	more.Summary = fmt.Sprintf("%d more: %s", len(names), list(names))
+	side.Left = append(side.Left, more)
+	return side
+}
+
+func neighbourEntries(h neighbourTable) *Table {
+	t := &Table{Caption: h.Host, Columns: []Column{{Head: "address"}, {Head: "held by"}, {Head: "MAC address it uses"}, {Head: "of interface"}, {Head: "on"}, {Head: "state"}}}
+	if h.Wrong > 0 {
+		t.Caption += fmt.Sprintf(": %d of %d wrong", h.Wrong, len(h.Rows))
+	}
+	for _, e := range h.Rows {
+		row := Row{Cells: Cells(e.Address, e.HeldBy, cmp.Or(e.MAC, "none"), e.BelongsTo, e.Interface, e.State)}
+		if e.BelongsTo == "" && e.MAC != "" {
+			row.Cells[3].Text = "unknown"
+		}
+		if e.Wrong {
+			row.Tone, row.Cells[3].Text = Wrong, "✗ "+row.Cells[3].Text
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func fdbEntries(f fdbTable) *Table {
+	t := &Table{Caption: f.Switch + ": forwarding table", Columns: []Column{{Head: "MAC address"}, {Head: "interface"}, {Head: "leads to"}}}
+	for _, e := range f.Rows {
+		t.Rows = append(t.Rows, Row{Cells: Cells(e.MAC, e.Interface, cmp.Or(e.Peer, e.BelongsTo))})
+	}
+	return t
+}

@@ -1,0 +1,201 @@
+package present
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"linerate/internal/model/record"
+
+	"linerate/internal/model/metric"
+)
+
+// scale is the unit in which a response of a run is shown: its values times per.
+type scale struct {
+	unit string
+	per  float64
+}
+
+func responseScale(r metric.Metric, unit string, largest float64) scale {
+	s := r.Scale(unit, largest)
+	return scale{s.Unit, s.Per}
+}
+
+// goodputScale is MB/s where the reader thinks in files, and otherwise the bit
+// rate unit in which the run's largest figure is at least one.
+func goodputScale(run *record.Run) scale {
+	largest := 0.0
+	for _, t := range run.Treatments {
+		largest = max(largest, t.Goodput.MeanBps, t.LimitBps)
+	}
+	return responseScale(metric.Goodput, run.Unit, largest)
+}
+
+func bitScale(bps float64) scale { return responseScale(metric.Goodput, "", bps) }
+
+// linkRate spells a load or a rate of a link: three digits, in bit/s.
+func linkRate(bps float64) string {
+	if !(bps >= 0.5) {
+		return "0"
+	}
+	s := bitScale(bps * 1.0005) // 999.9 Mbit/s would be spelled 1000
+	return significant(bps*s.per, 3) + " " + s.unit
+}
+
+// significant prints a value with that many significant digits, but never
+// fewer than its whole part has.
+func significant(v float64, digits int) string {
+	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+		return "0"
+	}
+	// The exponent after rounding: 0.9999 with three digits is 1.00.
+	_, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', digits-1, 64), "e")
+	e, _ := strconv.Atoi(exponent)
+	return minus(strconv.FormatFloat(v, 'f', max(0, digits-1-e), 64))
+}
+
+// earned is how many decimal places a value deserves whose interval has the
+// given half-width: the half-width is shown with one digit, or two when the
+// first is a one, and the value to the same place. Negative: tens, hundreds.
+func earned(half float64) int {
+	exponent := math.Floor(math.Log10(half))
+	lead := half / math.Pow(10, exponent)
+	if lead >= 9.5 { // rounds to the next power of ten
+		exponent, lead = exponent+1, 1
+	}
+	places := -int(exponent)
+	if lead < 1.95 {
+		places++
+	}
+	return places
+}
+
+// round spells v to a decimal place, for people.
+func round(v float64, places int) string { return minus(fixed(v, places)) }
+
+// minus spells a number with a minus sign, which is as wide as a plus, rather than a
+// hyphen.
+func minus(number string) string {
+	if rest, below := strings.CutPrefix(number, "-"); below {
+		return "−" + rest
+	}
+	return number
+}
+
+// fixed prints v to a decimal place; a negative place rounds to tens, hundreds.
+func fixed(v float64, places int) string {
+	if places < 0 {
+		unit := math.Pow(10, float64(-places))
+		v, places = math.Round(v/unit)*unit, 0
+	}
+	text := strconv.FormatFloat(v, 'f', places, 64)
+	if strings.Trim(text, "-0.") == "" {
+		text = strings.TrimPrefix(text, "-")
+	}
+	return text
+}
+
+// interval spells an estimate in the scale: "119.5" and "0.2". The half-width
+// is empty when one trial earned none.
+func (s scale) interval(value, low, high float64) (mean, half string) {
+	m := value * s.per
+	h := (high - low) / 2 * s.per
+	if !(h > 0) || math.IsInf(h, 0) {
+		if m == math.Trunc(m) && s.per == 1 {
+			return significant(m, 1), "" // a number of things
+		}
+		return significant(m, 4), ""
+	}
+	// Five digits at most: nobody reads more, and none of the counters is that good.
+	most := 4
+	if m != 0 {
+		most = 4 - int(math.Floor(math.Log10(math.Abs(m))))
+	}
+	places := min(earned(h), max(most, 0))
+	return round(m, places), round(max(h, math.Pow(10, float64(-places))), places)
+}
+
+// value spells a figure that has no interval of its own, such as a limit.
+func (s scale) value(v float64) string { return significant(v*s.per, 4) }
+
+// with spells a figure and its unit.
+func (s scale) with(v float64) string { return s.join(s.value(v)) }
+
+// join puts the unit behind a figure.
+func (s scale) join(figure string) string { return metric.Scale{Unit: s.unit}.With(figure) }
+
+// ofLimit spells goodput as a part of the limit, empty when that is unknown.
+func ofLimit(t *record.Treatment) string {
+	if !(t.LimitBps > 0) {
+		return ""
+	}
+	half := (t.Goodput.HighBps - t.Goodput.LowBps) / 2 / t.LimitBps * 100
+	places := 1
+	if half > 0 {
+		places = max(0, min(1, earned(half)))
+	}
+	return round(t.Efficiency*100, places)
+}
+
+// ratio spells an effect: "4.00×" and "3.98–4.01".
+func ratio(r record.RatioEstimate) (mean, interval string) {
+	if r.None || !finite(r.Mean) {
+		return "—", ""
+	}
+	// The interval of a ratio is wider upwards; its narrower half earns the digits.
+	half := min(r.High-r.Mean, r.Mean-r.Low)
+	if !(half > 0) || !finite(half) {
+		return significant(r.Mean, 3) + "×", ""
+	}
+	places := max(0, min(3, -int(math.Floor(math.Log10(half*1.001)))))
+	if places == 0 && half < 10 {
+		places = 1 // 1.7 (0.3–9.6), not 2 (0–10)
+	}
+	low, high := round(r.Low, places), round(r.High, places)
+	switch {
+	case r.High >= 1000*r.Mean: // chance alone: no upper bound worth a number
+		interval = "at least " + low
+	case low != high:
+		interval = low + "–" + high
+	}
+	return round(r.Mean, places) + "×", interval
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// percent spells a share of one.
+func percent(share float64) string {
+	switch p := share * 100; {
+	case p > 0 && p < 0.05:
+		return "<0.1 %"
+	case p < 9.95 && p >= 0.05:
+		return round(p, 1) + " %"
+	default:
+		return round(p, 0) + " %"
+	}
+}
+
+// Seconds spells a length of time as people say it: 1 m 52 s.
+func Seconds(s float64) string {
+	switch whole := int(math.Round(s)); {
+	case !finite(s) || s < 0:
+		return "unknown time"
+	case s < 10:
+		return significant(s, 2) + " s"
+	case whole < 60:
+		return fmt.Sprintf("%d s", whole)
+	case whole < 3600:
+		return fmt.Sprintf("%d m %d s", whole/60, whole%60)
+	default:
+		return fmt.Sprintf("%d h %d m", whole/3600, whole%3600/60)
+	}
+}
+
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return "unknown"
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}

@@ -1,0 +1,128 @@
+package present
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+	"linerate/internal/science/conclude"
+)
+
+// reader answers which interface a MAC or IP address belongs to, from the interfaces as
+// the agents saw them and, where they saw none, from the topology.
+type reader struct {
+	topo    *topology.Topology
+	owners  map[string][]topology.End     // by MAC address in lower case
+	holders map[netip.Addr][]topology.End // by IP address
+}
+
+func newReader(run *record.Run) reader {
+	r := reader{&run.Topology, map[string][]topology.End{}, map[netip.Addr][]topology.End{}}
+	isSwitch := map[string]bool{}
+	for _, s := range run.Topology.Switches {
+		isSwitch[s.Name] = true
+	}
+	seen := map[topology.End]bool{}
+	for _, t := range run.Trials {
+		for _, h := range t.Hosts {
+			if isSwitch[h.Host] {
+				continue
+			}
+			for _, p := range h.Snapshot.Interfaces {
+				end := topology.End{Node: h.Host, Interface: p.Interface}
+				if p.MAC != "" && p.Kind != "loopback" {
+					seen[end] = true
+					addEnd(r.owners, strings.ToLower(p.MAC), end)
+				}
+				for _, text := range p.Addresses {
+					if prefix, err := netip.ParsePrefix(text); err == nil && !prefix.Addr().IsLoopback() && !prefix.Addr().IsLinkLocalUnicast() {
+						addEnd(r.holders, prefix.Addr().Unmap(), end)
+					}
+				}
+			}
+		}
+	}
+	for _, h := range run.Topology.Hosts {
+		for _, p := range h.Interfaces {
+			end := topology.End{Node: h.Name, Interface: p.Name}
+			// A lab's own choice of MAC address holds only where linerate made the host.
+			if mac := run.Topology.MAC(end); mac != "" && !seen[end] && (len(h.Via) == 0 || p.MAC != "") {
+				addEnd(r.owners, strings.ToLower(mac), end)
+			}
+		}
+	}
+	return r
+}
+
+func addEnd[K comparable](index map[K][]topology.End, key K, end topology.End) {
+	if !slices.Contains(index[key], end) {
+		index[key] = append(index[key], end)
+	}
+}
+
+// holder lists the interfaces that hold an address.
+func (r reader) holder(address string) []topology.End {
+	addr, err := netip.ParseAddr(address)
+	if err != nil {
+		return nil
+	}
+	if ends := r.holders[addr.Unmap()]; len(ends) > 0 {
+		return ends
+	}
+	if end, ok := r.topo.Holder(addr.Unmap()); ok {
+		return []topology.End{end}
+	}
+	return nil
+}
+
+// owner lists the interfaces that have a MAC address.
+func (r reader) owner(mac string) []topology.End { return r.owners[strings.ToLower(mac)] }
+
+// wrong reports whether a neighbour entry leads elsewhere: its MAC address is
+// known to belong to interfaces of which none holds the IP address. An entry with an
+// unknown MAC or an unknown IP address is not called wrong.
+func (r reader) wrong(n record.Neighbour) bool {
+	owners, holders := r.owner(n.MAC), r.holder(n.Address)
+	if n.MAC == "" || len(owners) == 0 || len(holders) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(owners, func(e topology.End) bool { return slices.Contains(holders, e) })
+}
+
+// focusOf is the host whose interfaces the run is about (conclude.Focus).
+// Where there is none, figures are arranged around the flows' end with the most
+// interfaces; the first of several.
+func focusOf(run *record.Run) string {
+	if asked := conclude.Focus(run); asked.Host != "" {
+		return asked.Host
+	}
+	isEnd := map[string]bool{}
+	for _, t := range run.Trials {
+		for _, f := range t.Flows {
+			isEnd[f.From], isEnd[f.To] = true, true
+		}
+	}
+	count := map[string]map[string]bool{}
+	var order []string
+	for _, t := range run.Treatments {
+		for _, p := range t.Interfaces {
+			if _, isSwitch := run.Topology.Switch(p.Host); isSwitch || len(isEnd) > 0 && !isEnd[p.Host] {
+				continue
+			}
+			if count[p.Host] == nil {
+				count[p.Host] = map[string]bool{}
+				order = append(order, p.Host)
+			}
+			count[p.Host][p.Interface] = true
+		}
+	}
+	best := ""
+	for _, host := range order {
+		if best == "" || len(count[host]) > len(count[best]) {
+			best = host
+		}
+	}
+	return best
+}

@@ -1,0 +1,137 @@
+package present
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// pathTable says which path flows took, in the trial of each treatment that is
+// nearest to its mean; nil: flows had one path only.
+func pathTable(v *view) *Table {
+	unit := goodputScale(v.run)
+	t := &Table{Name: "paths", Data: pathsCSV(v), Columns: []Column{{Head: "treatment"}, {Head: "path"}, {Head: "flows, " + unit.unit, Wrap: true}, {Head: "together", Align: Right}},
+		Notes: []string{"Goodput of each flow, by the path it took; of each treatment the trial nearest to its mean."}}
+	if len(t.Data) == 1 {
+		return nil
+	}
+	for i := range v.run.Treatments {
+		treatment := &v.run.Treatments[i]
+		trial := shown(v, treatment)
+		if trial == nil {
+			continue
+		}
+		for k, p := range byPath(trial, unit) {
+			row := Row{Cells: Cells("", p.path, p.rates, "")}
+			if k == 0 {
+				row.Cells[0], row.Cells[3].Text = Cell{Text: treatment.Name, Detail: fmt.Sprintf("trial %d", trial.Order)}, unit.value(trial.GoodputBps)
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
+
+func pathsTitle(run *record.Run) string {
+	known, same := 0, 0
+	for _, t := range run.Trials {
+		for _, f := range t.Flows {
+			if took, ok := f.AsPredicted(); ok {
+				known++
+				if took {
+					same++
+				}
+			}
+		}
+	}
+	switch {
+	case known == 0:
+		return "Which path the flows took"
+	case same == known:
+		return fmt.Sprintf("All %s took the path that the kernels had named beforehand", Count(known, "flow"))
+	}
+	return fmt.Sprintf("Of %s, %d took the path that the kernels had named beforehand", Count(known, "flow"), same)
+}
+
+// onPath are the flows of one path.
+type onPath struct{ path, rates string }
+
+// pathsCSV has a line for each flow that had several paths.
+func pathsCSV(v *view) [][]string {
+	csv := [][]string{{"treatment", "trial", "flow", "paths", "path", "predicted", "observed", "goodput_bps"}}
+	for _, t := range v.run.Trials {
+		for _, f := range t.Flows {
+			if f.Paths > 1 {
+				csv = append(csv, []string{t.Treatment, fmt.Sprint(t.Order), f.ID, fmt.Sprint(f.Paths), strings.Join(f.Path, " "), strings.Join(f.Predicted, " "), strings.Join(f.Observed, " "), fmt.Sprint(f.GoodputBps)})
+			}
+		}
+	}
+	return csv
+}
+
+// byPath groups the flows of a trial that had several paths.
+func byPath(trial *record.Trial, unit scale) []onPath {
+	rates := map[string][]float64{}
+	var order []string
+	last := map[string]string{} // the end of a path, by its name; empty: there are several
+	for _, f := range trial.Flows {
+		if f.Paths > 1 && f.Placed() {
+			name, end := pathName(f.Path), f.Path[len(f.Path)-1]
+			if have, known := last[name]; known && have != end {
+				end = ""
+			}
+			last[name] = end
+		}
+	}
+	for _, f := range trial.Flows {
+		if f.Paths < 2 {
+			continue
+		}
+		name := "not known"
+		if f.Placed() {
+			name = pathName(f.Path)
+			if last[name] == "" {
+				_, port, _ := strings.Cut(f.Path[len(f.Path)-1], ".")
+				name += " → " + port
+			}
+		}
+		if rates[name] == nil {
+			order = append(order, name)
+		}
+		rates[name] = append(rates[name], f.GoodputBps)
+	}
+	slices.Sort(order)
+	var cells []onPath
+	for _, name := range order {
+		list := rates[name]
+		slices.Sort(list)
+		var texts []string
+		for _, bps := range list[:min(len(list), mostRates)] {
+			texts = append(texts, significant(bps*unit.per, 3))
+		}
+		text := strings.Join(texts, ", ")
+		if more := len(list) - mostRates; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		cells = append(cells, onPath{name, text})
+	}
+	return cells
+}
+
+// mostRates is how many flows of one path are listed one by one.
+const mostRates = 8
+
+// pathName tells a path from the others: the interface that it begins with, and what it
+// leads through.
+func pathName(path []string) string {
+	_, port, _ := strings.Cut(path[0], ".")
+	through := []string{port}
+	for _, end := range path[1 : len(path)-1] {
+		if node, _, _ := strings.Cut(end, "."); through[len(through)-1] != node {
+			through = append(through, node)
+		}
+	}
+	return strings.Join(through, " → ")
+}

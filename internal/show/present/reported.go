@@ -1,0 +1,39 @@
+package present
+
+import (
+	"fmt"
+
+	"linerate/internal/science/toolreport"
+)
+
+// reported is what other programs say they moved, or counting at the sender
+// gives, beside what was received; nil: no program said anything.
+func reported(v *view) *Table {
+	t := &Table{Caption: "What others count, beside what was received, " + v.scale.unit, Columns: []Column{{Head: "treatment"}, {Head: "counted as", Extra: true, Wrap: true},
+		{Head: "says", Align: Decimal}, {Head: "received", Align: Decimal}, {Head: "surplus", Align: Decimal}, {Head: "predicted", Align: Decimal}}}
+	for i := range v.rows {
+		for c, cell := range v.rows[i].cells {
+			if cell.Treatment == nil || cell.ToolReported == nil {
+				continue
+			}
+			s := cell.ToolReported
+			how, predicted := s.Method, ""
+			if how == "" {
+				how = "counting at the sender"
+			}
+			if s.PredictedBps != 0 {
+				predicted = round(s.PredictedBps*v.scale.per, 2)
+			}
+			t.Rows = append(t.Rows, Row{Cells: Cells(v.label(&v.rows[i], c), how, v.scale.value(s.SumBps), v.scale.value(cell.Goodput.MeanBps),
+				round((s.SumBps-cell.Goodput.MeanBps)*v.scale.per, 2), predicted)})
+		}
+	}
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	if a := toolreport.Agree(v.run.Trials); a.Trials > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("Predicted is %s of what was seen in the %s with a surplus of 2 %% or more; in %d of them to within 15 %% (%.2f to %.2f).",
+			percent(a.Ratio), Count(a.Trials, "trial"), a.Within, a.Low, a.High))
+	}
+	return t
+}

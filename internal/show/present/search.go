@@ -1,0 +1,140 @@
+package present
+
+import (
+	"fmt"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/limits"
+)
+
+// rfcTrial is how long a trial is to be at least (RFC 2544, section 24).
+const rfcTrial = 60
+
+// lossFreeRows are the highest rate without loss, what keeps it from being higher,
+// and the trials by which it was found.
+func lossFreeRows(l *record.LossFree) [][]string {
+	lost := "no datagram was lost"
+	if l.Loss > 0 {
+		lost = "no more than " + Percent(l.Loss) + " was lost"
+	}
+	if l.RateBps == 0 {
+		return append([][]string{{"loss-free", "none found", l.Why}}, lossTrialRows(l)...)
+	}
+	said := fmt.Sprintf("%s datagrams of %s a second; %s in %s of %.3g s", thousands(int64(l.PacketsPerS+0.5)), Count(l.DatagramBytes, "byte"), lost, Count(l.Repeats, "trial"), l.ConfirmS)
+	rows := [][]string{{"loss-free", limits.Rate(l.RateBps), said}}
+	rows = append(rows, []string{"", "", lossFreeWhy(l)})
+	if l.ConfirmS < rfcTrial {
+		rows = append(rows, []string{"", "", fmt.Sprintf("RFC 2544 wants trials of %d s, which find queues that fill slowly: --duration %ds", rfcTrial, rfcTrial)})
+	}
+	return append(rows, lossTrialRows(l)...)
+}
+
+// lossFreeWhy is why the rate is not higher.
+func lossFreeWhy(l *record.LossFree) string {
+	switch l.BoundedBy {
+	case record.BoundedBySender:
+		return "the sender made no more: the path may carry more"
+	case record.BoundedByCap:
+		return "no more was asked for: the path may carry more"
+	case record.BoundedByLimit:
+		return "the links carry no more"
+	}
+	text := limits.Rate(l.LostAtBps) + " loses datagrams"
+	if where := lossPlaces(l.Places); where != "" {
+		text += ": " + where
+	}
+	return text
+}
+
+// searchStatements say of each treatment's first search why it found no more.
+func searchStatements(run *record.Run) (list []Block) {
+	said := map[string]bool{}
+	for _, trial := range run.Trials {
+		l := trial.LossFree
+		if l == nil || said[trial.Treatment] {
+			continue
+		}
+		said[trial.Treatment] = true
+		why := lossFreeWhy(l)
+		if l.RateBps == 0 {
+			why = l.Why
+		}
+		s := Statement{Text: fmt.Sprintf("%s: %s (%s)", trial.Treatment, why, Count(len(l.Trials), "trial"))}
+		if len(list) == 0 {
+			s.Label = "Loss"
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// searches are the trials of each search for the highest rate without loss, in
+// their order; nil: there was none.
+func searches(run *record.Run) []Block {
+	list := []Block{Prose{Name: "search", Data: exported(run, "search"), Text: "The trials of each search, in their order."}}
+	for _, t := range run.Trials {
+		l := t.LossFree
+		if l == nil {
+			continue
+		}
+		came := l.Why
+		if l.RateBps > 0 {
+			came = limits.Rate(l.RateBps) + "; " + lossFreeWhy(l)
+		}
+		table := &Table{Columns: []Column{{Head: "asked for"}, {Head: "result", Wrap: true}}}
+		for _, row := range lossTrialRows(l) {
+			table.Rows = append(table.Rows, Row{Cells: Cells(row[1:]...)})
+		}
+		list = append(list, Fold{Summary: fmt.Sprintf("trial %d, %s: %s", t.Order, t.Treatment, came), Blocks: []Block{table}})
+	}
+	if len(list) == 1 {
+		return nil
+	}
+	return list
+}
+
+// lossTrialRows are the trials of a search, one each.
+func lossTrialRows(l *record.LossFree) (rows [][]string) {
+	for i, t := range l.Trials {
+		name := ""
+		if i == 0 {
+			name = "trials"
+		}
+		asked := "full speed"
+		if t.AskedBps > 0 {
+			asked = limits.Rate(t.AskedBps)
+		}
+		said := fmt.Sprintf("%.3g s, ", t.WindowS)
+		switch {
+		case t.Sent == 0:
+			said += "nothing was sent"
+		case t.Lost == 0:
+			said += fmt.Sprintf("%s sent, none of %s lost", limits.Rate(t.OfferedBps), thousands(t.Sent))
+		default:
+			said += fmt.Sprintf("%s sent, %s of %s lost (%s)", limits.Rate(t.OfferedBps), thousands(t.Lost), thousands(t.Sent), Percent(t.LostShare))
+		}
+		if t.Confirms {
+			said += ", to confirm it"
+		}
+		rows = append(rows, []string{name, asked, said})
+	}
+	return rows
+}
+
+// lossPlaces are the places where most was lost, of which the counters tell.
+func lossPlaces(places []record.LossPlace) string {
+	const told = 2
+	var list []string
+	for _, p := range places {
+		if len(list) == told {
+			break
+		}
+		where := p.What
+		if p.Host != "" {
+			where = "in " + p.What + " of " + p.Host
+		}
+		list = append(list, thousands(p.Packets)+" "+where)
+	}
+	return strings.Join(list, ", ")
+}

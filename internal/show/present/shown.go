@@ -1,0 +1,67 @@
+package present
+
+import (
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+)
+
+// spot is one cell of the grid.
+type spot struct {
+	r *row
+	c int
+}
+
+// spots are the treatments that are drawn one by one: those of the pair in each
+// condition; where nothing is compared, of each row the one that tells most.
+func (v *view) spots() (out []spot) {
+	if alongCurve(v) {
+		for i := range v.rows {
+			out = append(out, spot{&v.rows[i], telling(v, &v.rows[i])})
+		}
+		return out
+	}
+	for c := range v.columns {
+		for _, r := range v.pair() {
+			if r.cells[c].Treatment != nil {
+				out = append(out, spot{r, c})
+			}
+		}
+	}
+	return out
+}
+
+// shown is the trial whose tables and time series stand for a treatment.
+func shown(v *view, t *record.Treatment) *record.Trial {
+	if t == nil {
+		return nil
+	}
+	return metric.Typical(v.run, t)
+}
+
+// telling is the column in which a row shows best how flows shared their ways: with
+// the fewest flows that are more than the ways, else with most flows; -1: in none
+// did flows have several.
+func telling(v *view, r *row) int {
+	at, best := -1, 0
+	for c, cell := range r.cells {
+		trial := shown(v, cell.Treatment)
+		if trial == nil {
+			continue
+		}
+		n, ways := 0, 0
+		for _, f := range trial.Flows {
+			if f.Paths > 1 {
+				n, ways = n+1, max(ways, f.Paths)
+			}
+		}
+		enough := n > ways
+		switch {
+		case n == 0:
+		case at < 0, enough && (best < 0 || n < best), !enough && best < 0 && n > -best:
+			if at, best = c, n; !enough {
+				best = -n // flows, but too few
+			}
+		}
+	}
+	return at
+}

@@ -1,0 +1,229 @@
+package present
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/width"
+)
+
+// Table is a table as data. A renderer decides how many of its columns and
+// rows stand beside each other and what it leaves out where there is no room.
+type Table struct {
+	Name    string // of its data, as a file's name; empty: it has none
+	Caption string
+	Columns []Column // the first one names the rows
+	Rows    []Row
+	Notes   []string // under the table
+	Key     string   // what the ratios are to, where verdicts are reduced to marks
+	Shaded  string   // what is true of rows with tone Best
+	Left    string   // said with a count where extra rows are left out: "%d more that …"
+	// Instead says the same in words, for a terminal that is too narrow even
+	// for the groups one below the other; nil: the table is cut.
+	Instead []Statement
+	Data    [][]string // for spreadsheets, the columns' names first; all digits
+}
+
+// Column describes the cells below one head.
+type Column struct {
+	Head    string
+	Shorter []string // heads for narrower columns, the longest first
+	Group   string   // consecutive columns of one group stand under its name
+	Align   Align
+	Wrap    bool // prose: a cell may take several lines
+	Extra   bool // left out where there is no room
+}
+
+// Align is where the cells of a column stand.
+type Align uint8
+
+const (
+	Left    Align = iota // words
+	Right                // numbers
+	Decimal              // numbers, their decimal points below each other
+	Ratio                // the same, with interval and verdict behind them
+)
+
+// Row is one row of a table.
+type Row struct {
+	Cells []Cell // one per column; a missing one is empty
+	Tone  Tone
+	Extra bool // left out in a summary: it says nothing unexpected
+}
+
+// Tone marks what a reader is to see first.
+type Tone uint8
+
+const (
+	Plain Tone = iota
+	Best       // recommended
+	Wrong      // contradicts what is expected
+	Good       // a condition is met
+	Quiet      // a remark
+	Head       // names the rows below it; only the first cell is set
+)
+
+// Cell is one figure or word, with what belongs to it.
+type Cell struct {
+	Text     string
+	Spread   string // of the figure, beside it: "±0.2" or "0.99–1.98"
+	Interval string // of a ratio; left out where there is no room
+	Verdict  string // record.Improves …; drawn with a colour beside the word
+	Remark   string // a caveat, which is never left out
+	Detail   string // more about it, where there is room below it
+}
+
+// Cells returns plain cells, one per text.
+func Cells(texts ...string) []Cell {
+	list := make([]Cell, len(texts))
+	for i, text := range texts {
+		list[i].Text = text
+	}
+	return list
+}
+
+// add puts a column behind the others, with a cell for each row.
+func (t *Table) add(c Column, cells []Cell) {
+	t.Columns = append(t.Columns, c)
+	for i := range t.Rows {
+		t.Rows[i].Cells = append(t.Rows[i].Cells, cells[i])
+	}
+}
+
+// section adds a row that names the rows below it, unless the name is empty.
+func (t *Table) section(name string) {
+	if name != "" {
+		t.Rows = append(t.Rows, Row{Cells: Cells(name), Tone: Head})
+	}
+}
+
+// DropEmptySections removes the names of sections that have no rows.
+func (t *Table) DropEmptySections() {
+	for i := len(t.Rows) - 1; i >= 0; i-- {
+		if t.Rows[i].Tone == Head && (i+1 == len(t.Rows) || t.Rows[i+1].Tone == Head) {
+			t.Rows = slices.Delete(t.Rows, i, i+1)
+		}
+	}
+}
+
+// Groups lists the places of the columns behind the first one, those of one
+// group together.
+func (t *Table) Groups() (groups [][]int) {
+	for i := 1; i < len(t.Columns); i++ {
+		if n := len(groups); n > 0 && t.Columns[i].Group == t.Columns[i-1].Group {
+			groups[n-1] = append(groups[n-1], i)
+			continue
+		}
+		groups = append(groups, []int{i})
+	}
+	return groups
+}
+
+// Cell returns a row's cell of a column, or an empty one.
+func (t *Table) Cell(row, column int) Cell {
+	if cells := t.Rows[row].Cells; column < len(cells) {
+		return cells[column]
+	}
+	return Cell{}
+}
+
+// Texts are the cells' texts of a column, padded so that what its alignment
+// demands stands below each other when set flush right or left. The pads are
+// one digit and one decimal point wide.
+func (t *Table) Texts(column int, digit, point string) []string {
+	texts, spreads := make([]string, len(t.Rows)), 0
+	for i := range t.Rows {
+		cell := t.Cell(i, column)
+		texts[i], spreads = cell.Text, max(spreads, Width(cell.Spread))
+	}
+	if align := t.Columns[column].Align; align != Decimal && align != Ratio {
+		return texts
+	}
+	texts = alignDecimals(texts, digit, point)
+	for i := range texts {
+		if spread := t.Cell(i, column).Spread; texts[i] != "" && spreads > 0 {
+			texts[i] += " " + padSpread(spread, spreads, digit, point)
+		}
+	}
+	return texts
+}
+
+// padSpread sets a spread flush left among others of at most n columns.
+func padSpread(spread string, n int, digit, point string) string {
+	pads := n - Width(spread)
+	if pads > 0 && !strings.Contains(spread, ".") {
+		spread += point
+		pads--
+	}
+	return spread + strings.Repeat(digit, pads)
+}
+
+// Width is how many columns of a terminal a text takes.
+func Width(text string) int {
+	n := 0
+	for _, r := range text {
+		switch kind := width.LookupRune(r).Kind(); {
+		case unicode.Is(unicode.Mn, r):
+		case kind == width.EastAsianWide || kind == width.EastAsianFullwidth:
+			n += 2
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// alignDecimals pads figures so that, set flush right or left, their decimal
+// points stand under each other. The pads are one digit and one point wide.
+func alignDecimals(figures []string, digit, point string) []string {
+	before, after := 0, 0
+	split := func(f string) (string, string) {
+		end := strings.IndexFunc(f, func(r rune) bool { return !(r >= '0' && r <= '9') && r != '−' && r != '+' && r != '<' })
+		if end < 0 {
+			end = len(f)
+		}
+		return f[:end], f[end:]
+	}
+	for _, f := range figures {
+		whole, rest := split(f)
+		if !worded(f) {
+			before, after = max(before, Width(whole)), max(after, places(rest))
+		}
+	}
+	out := make([]string, len(figures))
+	for i, f := range figures {
+		if f == "" || worded(f) {
+			out[i] = f
+			continue
+		}
+		whole, rest := split(f)
+		out[i] = strings.Repeat(digit, before-Width(whole)) + whole + rest
+		if missing := after - places(rest); missing > 0 {
+			tail := strings.Repeat(digit, missing)
+			if places(rest) == 0 {
+				tail = point + tail
+			}
+			out[i] += tail
+		}
+	}
+	return out
+}
+
+// worded reports whether a word stands where others have figures.
+func worded(text string) bool { return text[:min(len(text), 1)] >= "A" && text[:1] <= "z" }
+
+// places counts the digits of ".25".
+func places(rest string) int {
+	if !strings.HasPrefix(rest, ".") {
+		return 0
+	}
+	n := 0
+	for _, r := range rest[1:] {
+		if r < '0' || r > '9' {
+			break
+		}
+		n++
+	}
+	return n
+}

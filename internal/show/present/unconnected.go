@@ -1,0 +1,46 @@
+package present
+
+import (
+	"fmt"
+
+	"linerate/internal/model/record"
+)
+
+// partly is what is said of flows for which there were too few ports.
+const partly = "got fewer connections than they asked for"
+
+// unconnected says how many flows of a treatment could not connect, and in how
+// many of its trials.
+func unconnected(v *view, t *record.Treatment) string {
+	most, flows, trials, all := 0, 0, 0, 0
+	what := "could not connect"
+	for _, trial := range trialsOf(v.run, t.Name) {
+		n := 0
+		for _, f := range trial.Flows {
+			if !f.Connected {
+				n++
+			}
+			if f.Exhausted != nil {
+				what = partly
+			}
+		}
+		all, most, flows = all+1, max(most, n), max(flows, len(trial.Flows))
+		if n > 0 {
+			trials++
+		}
+	}
+	if trials == 0 { // the document holds no flows
+		return Count(t.Unconnected, "flow") + " could not connect, over all trials"
+	}
+	return fmt.Sprintf("%d of %s %s in %d of %s", most, Count(flows, "flow"), what, trials, Count(all, "trial"))
+}
+
+// allowsUnconnected: at some levels a flow that cannot connect is a result.
+func allowsUnconnected(v *view, treatment string) bool {
+	for _, t := range trialsOf(v.run, treatment) {
+		if t.Unreachable {
+			return true
+		}
+	}
+	return false
+}

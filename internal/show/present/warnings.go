@@ -1,0 +1,61 @@
+package present
+
+import (
+	"fmt"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/conclude"
+)
+
+// warnings are what a reader must know before believing the answer.
+func warnings(v *view) []string {
+	run := v.run
+	var out []string
+	if bad := doubts(run); len(bad) > 0 {
+		var names []string
+		for _, f := range bad {
+			names = append(names, f.check)
+		}
+		out = append(out, fmt.Sprintf("In doubt: %s (%s). See Trust below.", inDoubt(run), list(names)))
+	} else if len(run.Trust) == 0 && len(run.Trials) > 0 {
+		out = append(out, "Unchecked: the run holds no trust checks.")
+	}
+	switch run.Status {
+	case "interrupted":
+		if run.Error != "" {
+			out = append(out, "linerate failed: "+run.Error)
+		}
+		if run.Error == "" || len(run.Trials) > 0 {
+			out = append(out, fmt.Sprintf("Interrupted: these are the figures of %s; the plan had more.", Count(len(run.Trials), "finished trial")))
+		}
+	case record.StatusBudget:
+		if wide := wide(run); wide != "" {
+			out = append(out, "The budget ran out before every interval was as narrow as asked: "+wide)
+		} else {
+			out = append(out, fmt.Sprintf("The budget ran out after %d of %s.", blocks(run), Count(max(blocks(run), run.Design.Replicates), "block")))
+		}
+	case record.StatusBlocks:
+		out = append(out, fmt.Sprintf("The run ended after %s, its greatest number: %s", Count(blocks(run), "block"), wide(run)))
+	}
+	for _, r := range v.rows {
+		for c, cell := range r.cells {
+			if cell.Treatment == nil || cell.Unconnected == 0 || allowsUnconnected(v, cell.Name) {
+				continue
+			}
+			out = append(out, fmt.Sprintf("%s: %s.", unconnected(v, cell.Treatment), v.label(&r, c)))
+		}
+	}
+	return out
+}
+
+// wide says how many intervals are wider than asked; empty: none is.
+func wide(run *record.Run) string {
+	n, of := conclude.Wide(run), Count(len(run.Effects), "effect")
+	if len(run.Effects) == 0 {
+		of = Count(len(run.Treatments), "treatment")
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s wider than ±%.3g %%.", n, of, 100*run.Design.Until)
+}

@@ -1,0 +1,293 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/show/present"
+	"linerate/internal/show/showtest"
+)
+
+func measureText(t *testing.T, m *record.Measure, width int) string {
+	t.Helper()
+	var b strings.Builder
+	if err := Measurement(&b, present.Measure(m), Options{Width: width}); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if present.Width(strings.TrimSuffix(line, "\n")) > width {
+			t.Errorf("wider than %d: %s", width, line)
+		}
+	}
+	return b.String()
+}
+
+func TestMeasureTextDatagrams(t *testing.T) {
+	want := `measure 10.0.0.1:5202 · UDP, 1 flow · 10 s after 1 s
+
+  write   941.2 Mbit/s     99.97 % of the limit, 941.5 Mbit/s (1 Gbit/s ×
+                           1448/1538); 940 Mbit/s to 942 Mbit/s by interval
+          lost 0.048 %     480 of the datagrams that were to come; 1,000,000
+                           sent, 999,500 received, 3 reordered, 1 duplicates
+          jitter 12.3 µs   RFC 3550: the smoothed difference between the spacing
+                           of datagrams when sent and when received
+          delay +20.0 µs   half of them took no longer than that above the
+                           quickest; 90 % 40.5 µs, 99 % 812 µs, 99.9 % 1.50 ms,
+                           all 2.50 s
+
+  flow   goodput    sent        lost      jitter
+  w1     1 Mbit/s   1,000,000   0.048 %   12.3 µs
+
+  CPU       0.53 s per gigabyte, both ends together: client 0.31 s (all of its 8
+            CPUs 5.0 % busy), server 0.22 s (all of its 1 CPU 30 % busy)
+  Trust     2 of 2 checks passed: wire, limit
+`
+	if got := measureText(t, showtest.Datagrams(showtest.Measurement(1)), 80); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestMeasureTextTransactions(t *testing.T) {
+	want := `measure 10.0.0.1:5202 · RR, 1 flow · 10 s after 1 s · cubic
+
+  rate          21,346/s      requests, each answered, on connections that stay;
+                              213,456 done, 21,000/s to 22,000/s by interval; 2
+                              failed
+  latency       p50 45.0 µs   p90 51.2 µs, p99 98.7 µs, p99.9 310 µs, p99.99
+                              1.25 ms, max 4.00 ms
+  connections   8 open        at the window's end; linerate's own memory for
+                              each: client 512 bytes, server 1.23 kB
+
+  flow   rate       p50       p99       max       connections
+  w1     21,346/s   45.0 µs   98.7 µs   4.00 ms   8
+
+  CPU       31 µs per transaction, both ends together: client 20 µs (all of its
+            8 CPUs 5.0 % busy), server 11 µs (all of its 1 CPU 30 % busy)
+  Trust     2 of 2 checks passed: wire, limit
+`
+	if got := measureText(t, showtest.Transacting(showtest.Measurement(1)), 80); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestMeasureTextLetters: what was lost of requests and responses over UDP is told.
+func TestMeasureTextLetters(t *testing.T) {
+	m := showtest.Transacting(showtest.Measurement(1))
+	m.Protocol = "udp-rr"
+	said := func(unanswered, late int64, share float64) string {
+		x := *m.Transactions
+		x.Unanswered, x.Late, x.Failed = unanswered, late, 0
+		m.Directions[0].Transactions, m.Directions[0].Lost, m.Directions[0].LostShare = &x, &x.Unanswered, share
+		text, _, _ := strings.Cut(measureText(t, m, 80), "\n  connections")
+		return text[strings.Index(text, "  rate"):]
+	}
+	head := `  rate          21,346/s      requests of a datagram, each answered by one;
+                              213,456 done, 21,000/s to 22,000/s by interval
+  latency       p50 45.0 µs   p90 51.2 µs, p99 98.7 µs, p99.9 310 µs, p99.99
+                              1.25 ms, max 4.00 ms
+`
+	for _, test := range []struct{ got, want string }{
+		{said(0, 0, 0), head + "                lost 0 %      no request was without a response for a second"},
+		{said(2136, 1, 0.01), head + "                lost 1.0 %    2,136 without a response within a second;\n" +
+			"                              responses that came later or twice: 1"},
+	} {
+		if test.got != test.want {
+			t.Errorf("got\n%s\nwant\n%s", test.got, test.want)
+		}
+	}
+}
+
+// TestMeasureTextModes: how bytes were moved is told once for flows that did
+// alike, and a measurement in several modes is told mode by mode.
+func TestMeasureTextModes(t *testing.T) {
+	auto, plain := showtest.Measurement(3), showtest.Measurement(1)
+	for i := range auto.Flows {
+		auto.Flows[i].SendMode, auto.Flows[i].ReceiveMode, auto.Flows[i].CallBytes = "splice", "truncate", 1<<20
+	}
+	auto.Flows[2].SendMode, auto.Flows[2].ModeNote = "write", "splice: no room for a pipe"
+	auto.Mode, plain.Mode = "auto", "copy"
+	text := measureText(t, auto, 100)
+	for _, part := range []string{
+		"Moved     2 flows sent by splice (1024 KiB at most in a call), received by truncate; 1 flow sent\n",
+		"            by write (1024 KiB at most in a call), received by truncate\n",
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+	alone := showtest.Measurement(1)
+	alone.Flows[0].SendMode, alone.Flows[0].ModeNote = "write", "splice: no room for a pipe"
+	if text = measureText(t, alone, 100); !strings.Contains(text, "Moved     sent by write, received by ?; splice: no room for a pipe\n") {
+		t.Errorf("one flow:\n%s", text)
+	}
+	all := *auto
+	all.Modes = []*record.Measure{auto, plain}
+	all.Expect = &record.Expectation{Gate: ">= 1gbit"}
+	text = measureText(t, &all, 80)
+	first, second := strings.Index(text, "  mode auto\n"), strings.Index(text, "  mode copy\n")
+	if first < 0 || second < first || strings.Count(text, "checks passed") != 2 || strings.Count(text, "not met") != 1 {
+		t.Errorf("two modes:\n%s", text)
+	}
+}
+
+// TestMeasureTextLatency: idle and loaded side by side, what that is by RFC 6349,
+// and in a word.
+func TestMeasureTextLatency(t *testing.T) {
+	m := showtest.Measurement(1)
+	m.Latency = &record.Latency{
+		Idle:       &record.Distribution{Count: 333, P50Us: 512, P90Us: 600, P99Us: 700, P999Us: 800, MaxUs: 900},
+		Loaded:     &record.Distribution{Count: 1000, P50Us: 61e3, P90Us: 70e3, P99Us: 80e3, P999Us: 90e3, MaxUs: 95e3},
+		BaselineUs: 500, BufferDelayUs: 60e3, BufferDelayPercent: 12000, TCPBaselineUs: 400, TCPRTTUs: 50e3, TCPBufferDelayPercent: 12400,
+		Grade: "C", Means: "calls suffer, pages open late",
+	}
+	want := `  latency idle   p50 512 µs    p90 600 µs, p99 700 µs, p99.9 800 µs, max 900 µs;
+                               333 answers
+  under load     p50 61.0 ms   p90 70.0 ms, p99 80.0 ms, p99.9 90.0 ms, max 95.0
+                               ms; 1,000 answers
+  buffer delay   +60.0 ms      on average, 12000 % of the quickest idle answer,
+                               500 µs (RFC 6349); TCP's own round trips took
+                               50.0 ms, 12400 % longer than the quickest of 400
+                               µs
+  bufferbloat    grade C       calls suffer, pages open late
+`
+	if text := measureText(t, m, 80); !strings.Contains(text, want) {
+		t.Errorf("got\n%s\nwant within it\n%s", text, want)
+	}
+	m.Latency.Loaded = nil
+	if text := measureText(t, m, 80); !strings.Contains(text, "under load     ?") || !strings.Contains(text, "no answer\n") {
+		t.Errorf("without an answer:\n%s", text)
+	}
+}
+
+// TestMeasureTextAddresses: several addresses have their totals, many have those
+// of some.
+func TestMeasureTextAddresses(t *testing.T) {
+	m := showtest.Measurement(2)
+	m.Directions = append(m.Directions, record.MeasureDirection{Direction: "read"})
+	for i := range 2 {
+		m.Addresses = append(m.Addresses, record.MeasureAddress{
+			Host: "server", Address: fmt.Sprintf("10.0.%d.1", i), Interface: fmt.Sprintf("eth%d", i), Flows: 3, WriteBps: 1e9, ReadBps: 5e8,
+		})
+	}
+	text := measureText(t, m, 80)
+	for _, part := range []string{
+		"measure 10.0.0.1:5202 and 1 more · TCP",
+		"  end      address    interface   flows   write      read\n",
+		"  server   10.0.1.1   eth1        3       1 Gbit/s   500 Mbit/s\n",
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+	m = showtest.Transacting(showtest.Measurement(1))
+	for range 20 {
+		m.Addresses = append(m.Addresses, record.MeasureAddress{Host: "client", Address: "fd00::1", Flows: 1, RatePerS: 1234})
+	}
+	if text = measureText(t, m, 80); strings.Count(text, "  1,234/s\n") != 16 || !strings.Contains(text, "and 4 more addresses: --json") {
+		t.Errorf("twenty addresses:\n%s", text)
+	}
+	for i := range 20 {
+		m.Addresses = append(m.Addresses, record.MeasureAddress{Host: "server", Address: fmt.Sprintf("fd00::2:%d", i), Flows: 1, RatePerS: float64(100 - i)})
+	}
+	text = measureText(t, m, 80)
+	for _, part := range []string{
+		"  The 8 slowest of the client's 20 addresses; the fastest, fd00::1, had 1,234/s\n",
+		"  The 8 slowest of the server's 20 addresses; the fastest, fd00::2:0, had 100/s\n",
+		"  server   fd00::2:19   ", "  server   fd00::2:12   ", "and 24 more addresses",
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+	if strings.Contains(text, "fd00::2:11 ") {
+		t.Errorf("more than the slowest in\n%s", text)
+	}
+}
+
+// TestMeasureTextFits: with addresses where there is room for them.
+func TestMeasureTextFits(t *testing.T) {
+	for _, m := range []*record.Measure{showtest.Measurement(20), showtest.Datagrams(showtest.Measurement(20)), showtest.Transacting(showtest.Measurement(20))} {
+		for _, width := range []int{60, 80} {
+			if text := measureText(t, m, width); strings.Contains(text, ":33000") {
+				t.Errorf("width %d: addresses in\n%s", width, text)
+			}
+		}
+		if text := measureText(t, m, 120); !strings.Contains(text, "10.0.0.2:33000") {
+			t.Errorf("no addresses in\n%s", text)
+		}
+	}
+}
+
+func TestPeerText(t *testing.T) {
+	want := `measure 10.0.0.1:5202 · iperf3 3.12 · TCP, 1 flow · 10 s after 1 s · cubic
+
+  write   941.2 Mbit/s   acknowledged by the server's kernel, in the window;
+                         99.97 % of the limit, 941.5 Mbit/s (1 Gbit/s ×
+                         1448/1538); 940 Mbit/s to 942 Mbit/s by interval
+          940.7 Mbit/s   iperf3's own: it received 1.19 GB in its 10.12 s
+`
+	if got := measureText(t, showtest.WithPeer(record.CountedAcknowledged), 80); !strings.HasPrefix(got, want) {
+		t.Errorf("got\n%s\nwant it to begin\n%s", got, want)
+	}
+	for counted, parts := range map[string][]string{
+		record.CountedAcknowledged: {"the server says that it used 12 % of one", "Unknown a common window", "2 of 2 checks passed"},
+		record.CountedReceived:     {"received here, in the window", "it sent 1.19 GB in its 10.12 s, and resent 7 segments"},
+		record.CountedByPeer:       {"as the server says, over its own time", "822,000 sent here in the window, 821,000 received there with the warm-up, 5,000 missing", "RFC 1889"},
+	} {
+		for _, width := range []int{60, 80, 120} {
+			text := strings.Join(strings.Fields(measureText(t, showtest.WithPeer(counted), width)), " ")
+			for _, part := range parts {
+				if !strings.Contains(text, part) {
+					t.Errorf("%s, width %d: no %q in\n%s", counted, width, part, text)
+				}
+			}
+		}
+	}
+	silent := showtest.WithPeer(record.CountedAcknowledged)
+	silent.Directions[0].Peer.Seconds, silent.Directions[0].Peer.GoodputBps = 0, 0
+	if text := strings.Join(strings.Fields(measureText(t, silent, 80)), " "); !strings.Contains(text, "? iperf3's own: it received 1.19 GB, and does not tell in what time") {
+		t.Errorf("an old server's figure:\n%s", text)
+	}
+}
+
+func TestMeasureText(t *testing.T) {
+	want := `measure 10.0.0.1:5202 · TCP, 1 flow · 10 s after 1 s · cubic
+
+  write   941.2 Mbit/s   99.97 % of the limit, 941.5 Mbit/s (1 Gbit/s × 1448/1538); 940 Mbit/s to
+                         942 Mbit/s by interval
+
+  flow   from             to              goodput    resent    RTT      held back by
+  w1     10.0.0.2:33000   10.0.0.1:5202   1 Mbit/s   2.90 kB   1.2 ms   network
+
+  CPU       0.53 s per gigabyte, both ends together: client 0.31 s (all of its 8 CPUs 5.0 % busy),
+            server 0.22 s (all of its 1 CPU 30 % busy)
+  Trust     2 of 2 checks passed: wire, limit
+`
+	if got := measureText(t, showtest.Measurement(1), 100); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// What is wrong is told in full, on a narrow terminal, too.
+func TestMeasureTextTells(t *testing.T) {
+	m := showtest.Measurement(40)
+	m.Trust = append(m.Trust, record.Check{Check: "foreign-traffic", Detail: "client: its interfaces sent 1 GB that belongs to no flow"})
+	m.Expect = &record.Expectation{Gate: ">= 1gbit"}
+	m.Directions[0].LimitBps, m.Directions[0].LimitWhy = 0, "unknown: neither end's interface tells a speed"
+	m.Ends[1].Others = &record.OtherFlows{Clients: 2, Flows: 3, ReceivedBytes: 1e9, WrittenBytes: 5e8}
+	m.Flows[39].Error = "connection reset by the peer"
+	for _, width := range []int{60, 80, 120} {
+		text := strings.Join(strings.Fields(measureText(t, m, width)), " ")
+		for _, part := range []string{
+			"Doubt foreign-traffic: client: its interfaces sent 1 GB that belongs to no flow", "2 of 3 checks passed",
+			">= 1gbit: not met", "limit unknown: neither", "1.50 GB for other clients", "2 other clients",
+			"The 16 slowest of 40 flows; the fastest, w1, had 40 Mbit/s", "connection reset by the peer",
+		} {
+			if !strings.Contains(text, part) {
+				t.Errorf("width %d: no %q in\n%s", width, part, measureText(t, m, width))
+			}
+		}
+	}
+}
