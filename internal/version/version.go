@@ -26,6 +26,24 @@ func fromBuild(info *debug.BuildInfo) string {
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		return v
 	}
+	if c := commit(info); c != "" {
+		return "devel-" + c
+	}
+	return "devel"
+}
+
+// Commit is what the binary was built from, 12 digits, with "-dirty" where files
+// differed from it; "unknown" where the Go toolchain recorded none.
+func Commit() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if c := commit(info); c != "" {
+			return c
+		}
+	}
+	return "unknown"
+}
+
+func commit(info *debug.BuildInfo) string {
 	var revision, modified string
 	for _, s := range info.Settings {
 		switch s.Key {
@@ -38,7 +56,7 @@ func fromBuild(info *debug.BuildInfo) string {
 		}
 	}
 	if len(revision) < 12 {
-		return "devel"
+		return ""
 	}
-	return "devel-" + revision[:12] + modified
+	return revision[:12] + modified
 }

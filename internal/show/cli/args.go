@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"linerate/internal/model/source"
 )
@@ -35,6 +36,18 @@ func minimumArgs(n int, expected string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// flagError adds the flag that was probably meant to an error about an unknown one.
+func flagError(cmd *cobra.Command, err error) error {
+	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := source.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+			err = fmt.Errorf("%w; did you mean --%s?", err, near)
+		}
+	}
+	return usageError(err)
 }
 
 // knownVerb is asked about arguments that no verb took: none is right.

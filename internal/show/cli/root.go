@@ -10,8 +10,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
 	"syscall"
+
+	"linerate/internal/version"
 
 	"github.com/spf13/cobra"
 )
@@ -83,6 +86,7 @@ func Command() *cobra.Command {
 func newRoot(s streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "linerate",
+		Version:       fmt.Sprintf("%s, commit %s, %s, %s/%s", version.String(), version.Commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH),
 		Short:         "Find out why a network is not running at line rate, and prove the fix",
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -91,7 +95,8 @@ func newRoot(s streams) *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
+	root.SetVersionTemplate("linerate {{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
 	// One line per verb, in the order of the help.
 	root.AddCommand(
 		newRunCommand(s),

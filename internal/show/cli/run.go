@@ -107,7 +107,7 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 	}
 	defer store.Close()
 	if plan != nil {
-		if warning := crowded(plan, proc.Sysctls{}); warning != "" {
+		if warning := run.NeighbourWarning(plan, proc.Sysctls{}); warning != "" {
 			fmt.Fprintln(s.err, "linerate: "+warning)
 		}
 	}

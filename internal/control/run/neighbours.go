@@ -1,4 +1,4 @@
-package cli
+package run
 
 import (
 	"fmt"
@@ -9,15 +9,15 @@ import (
 	"linerate/internal/model/study"
 )
 
-// A lab's namespaces share one table of neighbours with the whole machine. Once
-// it has gc_thresh3 entries, hosts cannot find each other any more, and what
-// fails then looks like anything but that (arp(7)).
-const tableSize = "net.ipv4.neigh.default.gc_thresh3"
+// neighbourTable is the size of the machine's neighbour table, which all its network
+// namespaces share. Once it is full, hosts cannot resolve addresses any more, and
+// connections fail with errors that do not say so (arp(7)).
+const neighbourTable = "net.ipv4.neigh.default.gc_thresh3"
 
-// crowded is a warning before a run whose hosts may need more entries than the
-// table has room for; empty when there is room, or nobody knows.
-func crowded(plan *study.Plan, sysctls proc.Sysctls) string {
-	text, err := sysctls.Read(tableSize)
+// NeighbourWarning warns of a plan whose hosts may need more neighbour entries than
+// the machine has room for; empty: there is room, or the size is not known.
+func NeighbourWarning(plan *study.Plan, sysctls proc.Sysctls) string {
+	text, err := sysctls.Read(neighbourTable)
 	if err != nil {
 		return "" // not the machine's first namespace
 	}
@@ -27,7 +27,7 @@ func crowded(plan *study.Plan, sysctls proc.Sysctls) string {
 	if err != nil || need < room*9/10 {
 		return ""
 	}
-	return fmt.Sprintf("this run may need %d neighbour entries at once, and the whole machine has room for %d (sysctl %s): if connections fail, raise that", need, room, tableSize)
+	return fmt.Sprintf("this run may need %d neighbour entries at once, and the whole machine has room for %d (sysctl %s): if connections fail, raise that", need, room, neighbourTable)
 }
 
 // neighboursNeeded is how many entries the hosts that linerate makes need in the

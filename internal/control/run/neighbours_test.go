@@ -1,4 +1,4 @@
-package cli
+package run
 
 import (
 	"os"
@@ -10,8 +10,8 @@ import (
 	"linerate/internal/model/study"
 )
 
-func TestCrowded(t *testing.T) {
-	text, err := os.ReadFile(labFile(t, "small.yaml"))
+func TestNeighbourWarning(t *testing.T) {
+	text, err := os.ReadFile("../../show/cli/testdata/labs/small.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,19 +28,19 @@ func TestCrowded(t *testing.T) {
 		t.Errorf("%d entries, want 3", got)
 	}
 	root := t.TempDir()
-	file := filepath.Join(root, strings.ReplaceAll(tableSize, ".", "/"))
+	file := filepath.Join(root, strings.ReplaceAll(neighbourTable, ".", "/"))
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	sysctls := proc.Sysctls{Root: root}
-	if got := crowded(plan, sysctls); got != "" {
-		t.Errorf("where nobody knows the size: %q", got)
+	if got := NeighbourWarning(plan, sysctls); got != "" {
+		t.Errorf("where the size is not known: %q", got)
 	}
 	for size, warned := range map[string]bool{"3\n": true, "1024\n": false} {
 		if err := os.WriteFile(file, []byte(size), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if got := crowded(plan, sysctls); strings.Contains(got, "3 neighbour entries") != warned {
+		if got := NeighbourWarning(plan, sysctls); strings.Contains(got, "3 neighbour entries") != warned {
 			t.Errorf("room for %s: %q", strings.TrimSpace(size), got)
 		}
 	}
