@@ -10,7 +10,7 @@ func FuzzTake(f *testing.F) {
 	f.Add([]byte{}, -1)
 	f.Fuzz(func(t *testing.T, b []byte, segment int) {
 		var l tracker
-		l.addMessage(received{data: b, segment: segment}, func(s []byte) {
+		l.addMessage(whole(b, segment), func(s []byte) {
 			if len(s) > len(b) {
 				t.Errorf("a stray of %d bytes out of %d", len(s), len(b))
 			}

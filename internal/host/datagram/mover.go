@@ -40,6 +40,8 @@ type packetWriter interface {
 	// waiting if the system can. It says how many were taken.
 	send(fd, n int) (int, error)
 	room() int
+	// batch is how many of them the kernel gets as one message, at most.
+	batch() int
 	// replace is the outlet to use instead if err says that the system refuses this
 	// one; nil: there is none, or err means something else.
 	replace(fd int, err error) (packetWriter, string)
@@ -48,8 +50,9 @@ type packetWriter interface {
 
 // An packetReader takes messages from the kernel.
 type packetReader interface {
-	// receive takes what is there, without waiting if the system can.
-	receive(fd int) (n int, err error)
+	// receive takes what is there, without waiting if the system can; of each message
+	// only the beginning, if brief and the system can.
+	receive(fd int, brief bool) (n int, err error)
 	// message is one of those. now and ofDay are the same instant on two clocks.
 	message(i int, now, ofDay int64) received
 	// all says that n messages were all that was there.

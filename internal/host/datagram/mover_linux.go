@@ -124,7 +124,8 @@ func newBatch(data []byte, bytes, per int) *batch {
 	return &batch{to: sock.NewDatagramSender(most), data: data, bytes: bytes, per: per, most: most}
 }
 
-func (b *batch) room() int { return b.per * b.most }
+func (b *batch) room() int  { return b.per * b.most }
+func (b *batch) batch() int { return b.per }
 
 func (b *batch) mode() string {
 	if b.per > 1 {
@@ -179,6 +180,7 @@ func isUnsupported(err error) bool {
 type oneByOne struct{ datagram []byte }
 
 func (oneByOne) room() int                                 { return 1 }
+func (oneByOne) batch() int                                { return 1 }
 func (oneByOne) mode() string                              { return modelflow.ModeSendto }
 func (oneByOne) replace(int, error) (packetWriter, string) { return nil, "" }
 func (o oneByOne) send(fd, _ int) (taken int, err error) {
@@ -194,16 +196,23 @@ type messages struct {
 	named string
 	most  int
 	own   bool // a thread of its own, which sees what is there when it waits
+	brief bool // only beginnings were taken
 }
 
-func (m *messages) receive(fd int) (int, error) { return m.from.Receive(fd) }
-func (m *messages) mode() string                { return m.named }
-func (m *messages) room() int                   { return m.most * messageBytes }
-func (m *messages) all(n int) bool              { return m.own && n < m.most }
+func (m *messages) receive(fd int, brief bool) (int, error) {
+	if m.brief = brief && m.named != modelflow.ModeRecv; m.brief {
+		return m.from.Receive(fd, briefBytes)
+	}
+	return m.from.Receive(fd, messageBytes)
+}
+
+func (m *messages) mode() string   { return m.named }
+func (m *messages) room() int      { return m.most * messageBytes }
+func (m *messages) all(n int) bool { return m.own && n < m.most }
 
 func (m *messages) message(i int, now, ofDay int64) received {
 	k := m.from.Message(i)
-	out := received{data: k.Data, segment: k.Segment, dropped: k.Dropped, cut: k.Truncated, arrived: now}
+	out := received{data: k.Data, bytes: k.Bytes, segment: k.Segment, dropped: k.Dropped, cut: k.Truncated && !m.brief, arrived: now}
 	// What the two clocks of this host are apart is taken anew each time, so that
 	// setting the time of day does not matter.
 	if since := ofDay - k.TimestampNs; k.TimestampNs != 0 && since >= 0 && since < int64(time.Minute) {

@@ -46,7 +46,7 @@ func (o *single) send(_, _ int) (int, error) {
 	return 1, nil
 }
 
-func (o *single) receive(int) (n int, err error) {
+func (o *single) receive(int, bool) (n int, err error) {
 	if o.length, err = o.conn.Read(o.data); err != nil {
 		return 0, err
 	}
@@ -54,7 +54,7 @@ func (o *single) receive(int) (n int, err error) {
 }
 
 func (o *single) message(_ int, now, _ int64) received {
-	return received{data: o.data[:o.length], segment: o.length, arrived: now}
+	return received{data: o.data[:o.length], bytes: o.length, segment: o.length, arrived: now}
 }
 
 // singleOut and singleIn are its two sides.
@@ -62,6 +62,7 @@ type singleOut struct{ *single }
 
 func (singleOut) mode() string { return modelflow.ModeSendto }
 func (singleOut) room() int    { return 1 }
+func (singleOut) batch() int   { return 1 }
 
 type singleIn struct{ *single }
 

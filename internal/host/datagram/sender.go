@@ -84,9 +84,10 @@ func (r *sender) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, err
 			}
 			n = int(min(due, int64(n)))
 		}
+		batch := r.out.batch()
 		for i := range n {
 			if b, sequence := r.data[i*r.bytes:], r.next+uint64(i); r.header == nil {
-				putHeader(b, sequence, at)
+				putHeader(b, min(n-i, batch-i%batch), sequence, at)
 			} else {
 				r.header.Put(b, sequence, at)
 			}

@@ -20,6 +20,7 @@ type tracker struct {
 
 	dropped uint32 // as the latest message told
 	largest int    // datagrams in one message, so far
+	intact  bool   // the latest message was what remained of one batch, in order
 
 	sent, arrived int64 // of the latest datagram that counted for the jitter
 	timed         bool
@@ -85,56 +86,78 @@ func (l *tracker) skip(sequence uint64) {
 
 // received is one datagram or several, put together by the kernel.
 type received struct {
-	data    []byte
+	data    []byte // all of it, or its beginning
+	bytes   int    // of all of it
 	segment int    // the size of each but the last
 	dropped uint32 // messages that the socket had thrown away before this one
 	arrived int64
 	cut     bool
 }
 
-// addMessage enters a message. stray is told of what is not of the flow. timed: how
-// much later than sent the message arrived, on two clocks, may be taken for the
-// delay; it is given once for what was sent at the same instant.
-func (l *tracker) addMessage(m received, stray func([]byte)) (delay int64, timed bool) {
-	l.arrivedBytes += int64(len(m.data))
+// addMessage adds a message. Of one whose data was not taken, the datagrams are those
+// that follow the first: the sender numbers a batch consecutively. foreign is called
+// with what is not of the flow. timed: delay is how much later than sent the message
+// arrived, on two clocks that need not agree; it is given once for what was sent at
+// the same instant.
+func (l *tracker) addMessage(m received, foreign func([]byte)) (delay int64, timed bool) {
+	l.arrivedBytes += int64(m.bytes)
+	l.intact = false
 	if m.segment < headerBytes || m.cut {
 		l.stray++
-		stray(m.data)
+		foreign(m.data)
 		return 0, false
 	}
-	first := true
-	for data := m.data; len(data) > 0; {
-		size := min(m.segment, len(data))
-		piece := data[:size]
-		data = data[size:]
+	brief := len(m.data) < m.bytes
+	var left, datagrams int
+	var next, sequence uint64
+	var sent int64
+	inOrder := true
+	for at := 0; at < m.bytes; at += m.segment {
+		size := min(m.segment, m.bytes-at)
 		if size < headerBytes {
 			l.stray++
+			inOrder = false
 			continue
 		}
-		sequence, sent := l.parse(piece)
-		if sequence >= maxSequence {
-			l.stray++
-			stray(piece)
-			continue
-		}
-		if first {
-			first = false
-			l.attributeDrops(sequence, m)
-			if !l.timed || sent != l.sent {
-				delay, timed = m.arrived-sent, true
-				l.updateJitter(sent, m.arrived)
+		first := datagrams == 0
+		if first || !brief {
+			var rest int
+			if rest, sequence, sent = l.parse(m.data[at:]); sequence >= maxSequence {
+				l.stray++
+				inOrder = false
+				foreign(m.data[at:min(at+size, len(m.data))])
+				if brief {
+					return delay, timed
+				}
+				continue
+			}
+			if first {
+				left = rest
+				l.attributeDrops(sequence, m)
+				if !l.timed || sent != l.sent {
+					delay, timed = m.arrived-sent, true
+					l.updateJitter(sent, m.arrived)
+				}
+			} else if sequence != next {
+				inOrder = false
 			}
 		}
+		datagrams++
 		if l.add(sequence) {
 			l.bytes += int64(size)
 		}
+		sequence++
+		next = sequence
 	}
+	l.intact = inOrder && datagrams == left
 	return delay, timed
 }
 
-func (l *tracker) parse(b []byte) (sequence uint64, ns int64) {
+// parse reads a header; left is 0 where the sender is not linerate's.
+func (l *tracker) parse(b []byte) (left int, sequence uint64, ns int64) {
 	if l.header != nil {
-		return l.header.Parse(b)
+		sequence, ns = l.header.Parse(b)
+		return 0, sequence, ns
 	}
 	return header(b)
 }
@@ -143,7 +166,7 @@ func (l *tracker) parse(b []byte) (sequence uint64, ns int64) {
 // were thrown away at this host's own socket. It counts messages: each was as
 // many datagrams as the largest one so far, at most.
 func (l *tracker) attributeDrops(sequence uint64, m received) {
-	l.largest = max(l.largest, (len(m.data)+m.segment-1)/m.segment)
+	l.largest = max(l.largest, (m.bytes+m.segment-1)/m.segment)
 	thrown := int64(m.dropped - l.dropped)
 	l.dropped = m.dropped
 	if thrown > 0 && sequence > l.next {

@@ -126,10 +126,53 @@ func packed(size int, sent int64, sequences ...uint64) received {
 	m := received{segment: size, arrived: sent + 5000}
 	for _, s := range sequences {
 		d := make([]byte, size)
-		putHeader(d, s, sent)
+		putHeader(d, 0, s, sent)
 		m.data = append(m.data, d...)
 	}
+	m.bytes = len(m.data)
 	return m
+}
+
+// whole is a message of data that was taken to its end.
+func whole(data []byte, segment int) received {
+	return received{data: data, bytes: len(data), segment: segment}
+}
+
+// TestBrief: of a message whose first header alone was taken, every datagram counts;
+// it is intact if it is the rest of a batch, in order.
+func TestBrief(t *testing.T) {
+	batch := func(left int, sequences ...uint64) received {
+		m := packed(100, 1000, sequences...)
+		for i, s := range sequences {
+			putHeader(m.data[i*100:], max(0, left-i), s, 1000)
+		}
+		return m
+	}
+	brief := func(m received) received {
+		m.data = m.data[:min(len(m.data), briefBytes)]
+		return m
+	}
+	for name, c := range map[string]struct {
+		m      received
+		intact bool
+		lost   int64
+	}{
+		"a batch":                 {batch(3, 0, 1, 2), true, 0},
+		"a batch, brief":          {brief(batch(3, 0, 1, 2)), true, 0},
+		"the rest of one":         {brief(batch(3, 7, 8, 9)), true, 7},
+		"one datagram":            {brief(batch(1, 4)), true, 4},
+		"not all of one":          {brief(batch(3, 0, 1)), false, 0},
+		"more than one":           {brief(batch(1, 0, 1)), false, 0},
+		"reordered":               {batch(3, 0, 2, 1), false, 0},
+		"one lost, one in excess": {batch(3, 0, 2, 3), false, 1},
+		"one lost":                {batch(3, 0, 2), false, 1},
+	} {
+		var l tracker
+		l.addMessage(c.m, func([]byte) { t.Errorf("%s: foreign", name) })
+		if got := int64(c.m.bytes / 100); l.intact != c.intact || l.lost != c.lost || l.received != got || l.bytes != 100*got {
+			t.Errorf("%s: intact %v, %+v", name, l.intact, l.counts)
+		}
+	}
 }
 
 // TestTake: a message is taken apart, whatever is in it.
@@ -137,9 +180,10 @@ func TestTake(t *testing.T) {
 	var l tracker
 	var strays [][]byte
 	stray := func(b []byte) { strays = append(strays, b) }
-	whole := packed(100, 1000, 0, 1, 3, 4)
-	whole.data = whole.data[:len(whole.data)-30] // the last may be shorter
-	if delay, timed := l.addMessage(whole, stray); !timed || delay != 5000 {
+	first := packed(100, 1000, 0, 1, 3, 4)
+	first = whole(first.data[:len(first.data)-30], 100) // the last may be shorter
+	first.arrived = 6000
+	if delay, timed := l.addMessage(first, stray); !timed || delay != 5000 {
 		t.Errorf("delay %d, %v", delay, timed)
 	}
 	if l.received != 4 || l.lost != 1 || l.bytes != 370 || l.arrivedBytes != 370 {
@@ -155,9 +199,9 @@ func TestTake(t *testing.T) {
 	cut := packed(100, 2000, 9)
 	cut.cut = true
 	// A frame of a handshake begins so.
-	hello := received{data: append([]byte("linerate"), make([]byte, handshake.FrameBytes-8)...), segment: handshake.FrameBytes}
-	short := received{data: make([]byte, 15), segment: 15}
-	for _, m := range []received{cut, hello, short, {}, {data: append(packed(64, 0, 6).data, make([]byte, 9)...), segment: 64}} {
+	hello := whole(append([]byte("linerate"), make([]byte, handshake.FrameBytes-8)...), handshake.FrameBytes)
+	short := whole(make([]byte, 15), 15)
+	for _, m := range []received{cut, hello, short, {}, whole(append(packed(64, 0, 6).data, make([]byte, 9)...), 64)} {
 		l.addMessage(m, stray)
 	}
 	if l.stray != 5 || l.received != before.received+1 || l.next != 7 {

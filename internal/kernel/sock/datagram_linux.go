@@ -54,6 +54,8 @@ func (s *DatagramSender) Send(fd, n int) (int, error) {
 // kernel put together.
 type Message struct {
 	Data []byte
+	// Bytes is its size, of which Data may be the beginning only.
+	Bytes int
 	// Segment is the size of each datagram in it but the last, which may be
 	// shorter.
 	Segment int
@@ -63,7 +65,7 @@ type Message struct {
 	// TimestampNs is when the kernel got it, on the clock of the time of day; 0: not
 	// known.
 	TimestampNs int64
-	// Truncated says that the rest of it was thrown away: the buffer is too small.
+	// Truncated says that the rest of it was not copied.
 	Truncated bool
 }
 
@@ -78,6 +80,7 @@ type DatagramReceiver struct {
 	control  []byte
 	buffer   []byte
 	used     int // of the messages, by the latest call
+	room     int // bytes of each that are copied
 }
 
 // NewDatagramReceiver makes one for so many messages in one system call, each of
@@ -85,7 +88,7 @@ type DatagramReceiver struct {
 func NewDatagramReceiver(most, bytes int) *DatagramReceiver {
 	r := &DatagramReceiver{
 		messages: make([]batchMessage, most), pieces: make([]unix.Iovec, most),
-		control: make([]byte, most*controlBytes), buffer: make([]byte, most*bytes), used: most,
+		control: make([]byte, most*controlBytes), buffer: make([]byte, most*bytes), used: most, room: bytes,
 	}
 	for i := range r.messages {
 		r.pieces[i].Base = &r.buffer[i*bytes]
@@ -97,14 +100,22 @@ func NewDatagramReceiver(most, bytes int) *DatagramReceiver {
 	return r
 }
 
-// Receive takes the messages that are there, without waiting, and says how many.
-func (r *DatagramReceiver) Receive(fd int) (int, error) {
+// Receive takes the messages that are there, without waiting, and says how many. Of
+// each, at most so many bytes are copied; the size of the rest is still known
+// (MSG_TRUNC). No more than the receiver was made for.
+func (r *DatagramReceiver) Receive(fd, bytes int) (int, error) {
 	for i := range r.used {
 		r.messages[i].header.SetControllen(controlBytes)
 	}
+	if bytes = min(bytes, len(r.buffer)/len(r.messages)); bytes != r.room {
+		for i := range r.pieces {
+			r.pieces[i].SetLen(bytes)
+		}
+		r.room = bytes
+	}
 	r.used = 0
 	n, _, errno := unix.Syscall6(unix.SYS_RECVMMSG, uintptr(fd),
-		uintptr(unsafe.Pointer(unsafe.SliceData(r.messages))), uintptr(len(r.messages)), unix.MSG_DONTWAIT, 0, 0)
+		uintptr(unsafe.Pointer(unsafe.SliceData(r.messages))), uintptr(len(r.messages)), unix.MSG_DONTWAIT|unix.MSG_TRUNC, 0, 0)
 	if errno != 0 {
 		return 0, errno
 	}
@@ -117,8 +128,8 @@ func (r *DatagramReceiver) Receive(fd int) (int, error) {
 func (r *DatagramReceiver) Message(i int) Message {
 	m := &r.messages[i]
 	size := int(m.length)
-	room := len(r.buffer) / len(r.messages)
-	out := Message{Data: r.buffer[i*room:][:size:size], Segment: size, Truncated: m.header.Flags&unix.MSG_TRUNC != 0}
+	copied, stride := min(size, r.room), len(r.buffer)/len(r.messages)
+	out := Message{Data: r.buffer[i*stride:][:copied:copied], Bytes: size, Segment: size, Truncated: copied < size}
 	told := r.control[i*controlBytes:][:m.header.Controllen]
 	for len(told) >= unix.SizeofCmsghdr {
 		head := (*unix.Cmsghdr)(unsafe.Pointer(&told[0]))

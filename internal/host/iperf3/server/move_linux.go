@@ -203,7 +203,7 @@ func (s *stream) receiveDatagrams() error {
 	})
 	r := sock.NewDatagramReceiver(messagesAtOnce, messageBytes)
 	take := func(fd int) error {
-		n, err := r.Receive(fd)
+		n, err := r.Receive(fd, messageBytes)
 		at := socket.Now() / 1000
 		s.mu.Lock()
 		defer s.mu.Unlock()
