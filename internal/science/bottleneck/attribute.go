@@ -11,9 +11,12 @@
 package bottleneck
 
 import (
+	"fmt"
+
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 )
 
 // What a flow is limited by.
@@ -21,10 +24,10 @@ const (
 	Application      = "application"       // the sending program had nothing to send
 	RateCap          = "rate cap"          // its own pacing
 	SlowReader       = "slow reader"       // the receiving program leaves lying what has arrived
-	ReceiverWindow   = "receiver window"   // what the receiver allowed to be under way
+	ReceiverWindow   = "receiver window"   // what the receiver allowed to be in flight
 	SendBuffer       = "send buffer"       // room for what is not acknowledged yet
-	FullLink         = "full link"         // a link on its way carries all that it can
-	CongestionWindow = "congestion window" // what congestion control allowed to be under way
+	FullLink         = "full link"         // a link on its path carries all that it can
+	CongestionWindow = "congestion window" // what congestion control allowed to be in flight
 	Generator        = "generator"         // a program that makes the traffic, or its machine, can do no more
 	NoAnswer         = "no answer"         // nothing is acknowledged any more
 )
@@ -62,7 +65,7 @@ const (
 	// lossy is the share of bytes sent again from which on congestion control is
 	// seen at work, whatever else is busy.
 	lossy = 1e-3
-	// A queue stands somewhere on the way when a round trip takes so many times
+	// A queue stands somewhere on the path when a round trip takes so many times
 	// the least one, and so much longer.
 	queued, queuedUs = 2, 2000
 )
@@ -104,7 +107,7 @@ func (s scene) stream(f record.Flow) (by, why string) {
 		return "", ""
 	}
 	if least := max(leastWindowS, leastTrips*float64(info.RTTUs)/1e6); s.WindowS < least {
-		return "", say("a window of %s s is too short beside round trips of %s", digits(s.WindowS), ms(info.RTTUs))
+		return "", fmt.Sprintf("a window of %s is too short beside round trips of %s", unit.FormatSeconds(s.WindowS), unit.FormatSeconds(float64(info.RTTUs)/1e6))
 	}
 	rwnd, sndbuf := share(f.RwndLimitedS, f.BusyS), share(f.SndbufLimitedS, f.BusyS)
 	link, full := s.full(f)
@@ -113,13 +116,13 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	busy, exhausted := s.exhausted(f)
 	switch {
 	case f.AckedBytes <= 0 && info.Backoff >= stalled && !(rwnd >= most && info.SndWnd < info.SndMSS):
-		return NoAnswer, say("nothing acknowledged; the last %d timeouts in a row brought no answer", info.Backoff)
+		return NoAnswer, fmt.Sprintf("nothing acknowledged; the last %d timeouts in a row brought no answer", info.Backoff)
 	case f.BusyS == 0 && f.AckedBytes > 0 && f.DryShare < most:
 		return "", "this kernel does not count what the sender waited for (before Linux 4.10)"
 	case reaches(f, f.WriteCapBps):
-		return Application, say("%s of the %s that its program writes at most", percent(f.GoodputBps/f.WriteCapBps), bitRate(f.WriteCapBps))
+		return Application, fmt.Sprintf("%s of the %s that its program writes at most", unit.FormatPercent(f.GoodputBps/f.WriteCapBps), unit.FormatRate(f.WriteCapBps))
 	case reaches(f, f.RateCapBps) && !(full && f.RateCapBps*atCap > f.GoodputBps):
-		return RateCap, say("%s of its pacing of %s", percent(f.GoodputBps/f.RateCapBps), bitRate(f.RateCapBps))
+		return RateCap, fmt.Sprintf("%s of its pacing of %s", unit.FormatPercent(f.GoodputBps/f.RateCapBps), unit.FormatRate(f.RateCapBps))
 	case full:
 		return FullLink, link.why
 	case rwnd >= most:
@@ -131,13 +134,13 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	case rwnd+sndbuf >= most && sndbuf >= 2*rwnd:
 		return SendBuffer, s.buffer(f, sndbuf)
 	case rwnd+sndbuf >= most:
-		return "", say("waited for the receiver's window %s of the time, for room in the send buffer %s", percent(rwnd), percent(sndbuf))
+		return "", fmt.Sprintf("waited for the receiver's window %s of the time, for room in the send buffer %s", unit.FormatPercent(rwnd), unit.FormatPercent(sndbuf))
 	case exhausted:
 		return Generator, busy
 	case f.BusyS < idle*s.WindowS:
-		return starved(f), say("had something to send or unacknowledged for %s of the window", percent(f.BusyS/s.WindowS))
+		return starved(f), fmt.Sprintf("had something to send or unacknowledged for %s of the window", unit.FormatPercent(f.BusyS/s.WindowS))
 	case f.DryShare >= most:
-		return starved(f), say("all that was written had been sent at %s of the readings, with room in both windows", percent(f.DryShare))
+		return starved(f), fmt.Sprintf("all that was written had been sent at %s of the readings, with room in both windows", unit.FormatPercent(f.DryShare))
 	}
 	return s.congestion(f, busy)
 }
@@ -156,28 +159,28 @@ func starved(f record.Flow) string {
 // that holds one packet is filled and sent by one write.
 func (s scene) buffer(f record.Flow, waited float64) string {
 	if waited > f.SndbufFullShare {
-		return say("waited for room in a buffer of %s %s of the time", bytes(f.SndbufBytes), percent(waited))
+		return fmt.Sprintf("waited for room in a buffer of %s %s of the time", unit.FormatBytes(float64(f.SndbufBytes)), unit.FormatPercent(waited))
 	}
-	return say("its buffer of %s was full and all of it sent at %s of the readings, with room in both windows", bytes(f.SndbufBytes), percent(f.SndbufFullShare))
+	return fmt.Sprintf("its buffer of %s was full and all of it sent at %s of the readings, with room in both windows", unit.FormatBytes(float64(f.SndbufBytes)), unit.FormatPercent(f.SndbufFullShare))
 }
 
 // receiver tells a receiver that is slow from one whose window is small.
 func (s scene) receiver(f record.Flow, rwnd float64, busy string, exhausted bool) (by, why string) {
-	waited := say("waited for the receiver's window %s of the time", percent(rwnd))
+	waited := fmt.Sprintf("waited for the receiver's window %s of the time", unit.FormatPercent(rwnd))
 	open := int64(f.SenderInfo.SndWnd)
 	lay := share(8e3*float64(f.UnreadBytes), f.GoodputBps)   // ms, by Little's law
 	holds := share(8e3*float64(f.RcvbufBytes), f.GoodputBps) // ms, likewise
 	switch {
 	case reaches(f, f.ReadCapBps):
-		return SlowReader, say("%s; its program reads %s at most, and %s lay unread", waited, bitRate(f.ReadCapBps), bytes(f.UnreadBytes))
+		return SlowReader, fmt.Sprintf("%s; its program reads %s at most, and %s lay unread", waited, unit.FormatRate(f.ReadCapBps), unit.FormatBytes(float64(f.UnreadBytes)))
 	case exhausted && lay >= prompt && holds >= ample:
-		return Generator, say("%s, of which %s lay unread; %s", waited, bytes(f.UnreadBytes), busy)
+		return Generator, fmt.Sprintf("%s, of which %s lay unread; %s", waited, unit.FormatBytes(float64(f.UnreadBytes)), busy)
 	case f.UnreadBytes < open || lay > 0 && lay < slow:
-		return ReceiverWindow, say("%s; it allowed %s, and %s lay unread for %s", waited, bytes(open), bytes(f.UnreadBytes), digits(lay)+" ms")
+		return ReceiverWindow, fmt.Sprintf("%s; it allowed %s, and %s lay unread for %s", waited, unit.FormatBytes(float64(open)), unit.FormatBytes(float64(f.UnreadBytes)), unit.FormatSeconds(lay/1e3))
 	case busy != "":
-		return Generator, say("%s; %s lay unread, and %s", waited, bytes(f.UnreadBytes), busy)
+		return Generator, fmt.Sprintf("%s; %s lay unread, and %s", waited, unit.FormatBytes(float64(f.UnreadBytes)), busy)
 	}
-	return SlowReader, say("%s; %s lay unread for %s, beside which the window was open for %s", waited, bytes(f.UnreadBytes), digits(lay)+" ms", bytes(open))
+	return SlowReader, fmt.Sprintf("%s; %s lay unread for %s, beside which the window was open for %s", waited, unit.FormatBytes(float64(f.UnreadBytes)), unit.FormatSeconds(lay/1e3), unit.FormatBytes(float64(open)))
 }
 
 // congestion is what is left: neither end had a reason to wait.
@@ -185,16 +188,16 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	info := f.SenderInfo
 	lost := share(float64(f.RetransBytes), float64(f.SentBytes))
 	stands := info.MinRTTUs > 0 && info.RTTUs >= queued*info.MinRTTUs && info.RTTUs-info.MinRTTUs >= queuedUs
-	trips := say("round trips took %s, without a queue %s", ms(info.RTTUs), ms(info.MinRTTUs))
+	trips := fmt.Sprintf("round trips took %s, without a queue %s", unit.FormatSeconds(float64(info.RTTUs)/1e6), unit.FormatSeconds(float64(info.MinRTTUs)/1e6))
 	switch {
 	case stands && !s.known && !s.opposed(f):
-		return FullLink, trips + ": a queue stood before a link on the way"
+		return FullLink, trips + ": a queue stood before a link on the path"
 	case busy != "" && lost < lossy:
-		return "", say("no window held it; %s", busy)
+		return "", fmt.Sprintf("no window held it; %s", busy)
 	}
-	why = say("a congestion window of %s was what it could have under way", bytes(int64(info.SndCwnd)*int64(info.SndMSS)))
+	why = fmt.Sprintf("a congestion window of %s was what it could have in flight", unit.FormatBytes(float64(info.SndCwnd)*float64(info.SndMSS)))
 	if lost > 0 {
-		why += say("; %s of the bytes were sent again", percent(lost))
+		why += fmt.Sprintf("; %s of the bytes were sent again", unit.FormatPercent(lost))
 	}
 	if stands {
 		why += "; " + trips
@@ -202,13 +205,13 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	return CongestionWindow, why
 }
 
-// datagrams names what held a UDP flow back. Its sender waits for nobody.
+// datagrams names what held a UDP flow back. Its sender waits for no acknowledgement.
 func (s scene) datagrams(f record.Flow) (by, why string) {
 	link, full := s.full(f)
 	busy, exhausted := s.exhausted(f)
 	switch {
 	case reaches(f, f.RateCapBps) && !full:
-		return RateCap, say("%s of its rate of %s", percent(f.GoodputBps/f.RateCapBps), bitRate(f.RateCapBps))
+		return RateCap, fmt.Sprintf("%s of its rate of %s", unit.FormatPercent(f.GoodputBps/f.RateCapBps), unit.FormatRate(f.RateCapBps))
 	case full:
 		return FullLink, link.why
 	case exhausted:

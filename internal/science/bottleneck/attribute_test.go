@@ -95,7 +95,7 @@ func TestFlows(t *testing.T) {
 		}), ReceiverWindow, ""},
 		{"a small window that is read as soon as the reader wakes", idly(func(f *record.Flow, t *record.Trial) {
 			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.GoodputBps = t.WindowS, 0, 20_000, 161e6
-		}), ReceiverWindow, "20 kB lay unread for 0.994 ms"},
+		}), ReceiverWindow, "20 kB lay unread for 994 µs"},
 		{"a reader that reads what it may", idly(func(f *record.Flow, t *record.Trial) {
 			f.RwndLimitedS, f.ReadCapBps = t.WindowS, f.GoodputBps
 		}), SlowReader, "reads "},
@@ -121,7 +121,7 @@ func TestFlows(t *testing.T) {
 		{"the send buffer, as the kernel counts", idly(func(f *record.Flow, t *record.Trial) { f.SndbufLimitedS = 0.5 * t.WindowS }), SendBuffer, "50 % of the time"},
 		{"the send buffer, as it was seen", idly(func(f *record.Flow, t *record.Trial) {
 			f.DryShare, f.SndbufFullShare, f.SndbufBytes = 0.5, 0.5, 32768
-		}), SendBuffer, "32.8 kB was full and all of it sent at 50 %"},
+		}), SendBuffer, "32.77 kB was full and all of it sent at 50 %"},
 		{"much of both", idly(func(f *record.Flow, t *record.Trial) {
 			f.SndbufLimitedS, f.RwndLimitedS = 0.4*t.WindowS, 0.21*t.WindowS
 		}), "", "40 %"},

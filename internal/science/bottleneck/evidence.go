@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
 )
 
@@ -16,7 +17,7 @@ type load struct {
 	why string
 }
 
-// full finds a link at one of the flow's hosts, or on its way, that is full in
+// full finds a link at one of the flow's hosts, or on its path, that is full in
 // the flow's direction. Frames may leave and arrive by another interface than they are
 // meant to.
 func (s scene) full(f record.Flow) (load, bool) {
@@ -33,12 +34,12 @@ func (s scene) full(f record.Flow) (load, bool) {
 					continue
 				}
 				if l.Full() {
-					return load{end, out, say("%s of %s %s %s", percent(l.Bps/float64(l.Shape.Rate)), bitRate(float64(l.Shape.Rate)), l.What, end)}, true
+					return load{end, out, fmt.Sprintf("%s of %s %s %s", unit.FormatPercent(l.Bps/float64(l.Shape.Rate)), unit.FormatRate(float64(l.Shape.Rate)), l.What, end)}, true
 				}
 				// Packets that come in bursts wait for a moment before any link.
 				if waits := waiting(h, d.Interface); out && (waits >= most && l.Bps >= loaded*float64(l.Shape.Rate) || waits >= always) {
-					return load{end, out, say("a queue at %s at %s of the readings, and %s of %s %s it",
-						end, percent(waits), percent(l.Bps/float64(l.Shape.Rate)), bitRate(float64(l.Shape.Rate)), l.What)}, true
+					return load{end, out, fmt.Sprintf("a queue at %s at %s of the readings, and %s of %s %s it",
+						end, unit.FormatPercent(waits), unit.FormatPercent(l.Bps/float64(l.Shape.Rate)), unit.FormatRate(float64(l.Shape.Rate)), l.What)}, true
 				}
 			}
 		}
@@ -46,7 +47,7 @@ func (s scene) full(f record.Flow) (load, bool) {
 	return load{}, false
 }
 
-// crosses: the flow's data goes out of the interface, or into it. A way is an interface that
+// crosses: the flow's data goes out of the interface, or into it. A path is an interface that
 // it leaves by and one that it enters by, by turns.
 func crosses(f record.Flow, end topology.End, out bool) bool {
 	if out && end.Node == f.From || !out && end.Node == f.To {
@@ -91,7 +92,7 @@ func (s scene) evenShare(f record.Flow, l load) float64 {
 	return share(sum, flows)
 }
 
-// opposed: other flows go the other way, so that a queue may stand there.
+// opposed: other flows go in the opposite direction, so that a queue may stand there.
 func (s scene) opposed(f record.Flow) bool {
 	return slices.ContainsFunc(s.Flows, func(other record.Flow) bool {
 		return other.From == f.To && other.To == f.From && other.ReceivedBytes > 0
@@ -105,10 +106,10 @@ func (s scene) exhausted(f record.Flow) (why string, yes bool) {
 	for _, name := range []string{f.From, f.To} {
 		h, _ := s.Reading(name)
 		if h.GeneratorCPU >= spent {
-			return say("moving its bytes took %s of a processor of %s", percent(h.GeneratorCPU), name), true
+			return fmt.Sprintf("moving its bytes took %s of a processor of %s", unit.FormatPercent(h.GeneratorCPU), name), true
 		}
 		if h.CPUBusy >= spent {
-			why = say("the processors of %s were %s busy, and moving bytes took %s of one", name, percent(h.CPUBusy), percent(h.GeneratorCPU))
+			why = fmt.Sprintf("the processors of %s were %s busy, and moving bytes took %s of one", name, unit.FormatPercent(h.CPUBusy), unit.FormatPercent(h.GeneratorCPU))
 			if h.GeneratorCPU >= working {
 				return why, true
 			}
@@ -125,28 +126,4 @@ func share(part, whole float64) float64 {
 		return 0
 	}
 	return part / whole
-}
-
-func say(format string, args ...any) string { return fmt.Sprintf(format, args...) }
-
-func percent(share float64) string { return digits(100*share) + " %" }
-func bitRate(bps float64) string   { return limits.Rate(bps) }
-func ms(us uint32) string          { return digits(float64(us)/1e3) + " ms" }
-
-func bytes(n int64) string {
-	switch {
-	case n >= 1e6:
-		return digits(float64(n)/1e6) + " MB"
-	case n >= 1e4:
-		return digits(float64(n)/1e3) + " kB"
-	}
-	return say("%d bytes", n)
-}
-
-// digits are the three that count, or all that stand before the point.
-func digits(v float64) string {
-	if v >= 99.95 {
-		return say("%.0f", v)
-	}
-	return say("%.3g", v)
 }

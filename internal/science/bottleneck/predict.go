@@ -1,6 +1,7 @@
 package bottleneck
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
 )
 
@@ -134,7 +136,7 @@ func predicted(t record.Trial, f record.Flow, w path, o study.Options, sharing i
 		case f.ReadCapBps:
 			by = SlowReader
 		}
-		bounds = append(bounds, bound{0.95 * most, most, by, "cap of " + limits.Rate(most)})
+		bounds = append(bounds, bound{0.95 * most, most, by, "cap of " + unit.FormatRate(most)})
 	}
 	lowest := bounds[0]
 	for _, b := range bounds[1:] {
@@ -157,12 +159,12 @@ func link(f record.Flow, w path, path limits.Path, sharing int) bound {
 		cut = cuts["reno"]
 	}
 	part, trough := path.RateBps/float64(max(sharing, 1)), path.Trough(w.queue, cut)
-	why := say("%.4g MB under way fill %s", path.BDP()/1e6, limits.Rate(path.RateBps))
+	why := fmt.Sprintf("%.4g MB in flight fill %s", path.BDP()/1e6, unit.FormatRate(path.RateBps))
 	if sharing > 1 {
 		// Which flow has how much of a link that several share is chance.
-		return bound{part * trough / 2, path.RateBps, FullLink, why + say(", shared by %d flows", sharing)}
+		return bound{part * trough / 2, path.RateBps, FullLink, why + fmt.Sprintf(", shared by %d flows", sharing)}
 	}
-	return bound{part * trough, part, FullLink, why + say("; %.3g of it just after a loss, with a queue of %.3g MB", trough, w.queue/1e6)}
+	return bound{part * trough, part, FullLink, why + fmt.Sprintf("; %.3g of it just after a loss, with a queue of %.3g MB", trough, w.queue/1e6)}
 }
 
 // receiver is the window that the receiver's buffer allows.
@@ -177,14 +179,14 @@ func receiver(t record.Trial, f record.Flow, path limits.Path, o study.Options) 
 			low, window = min(low, advertised*size), min(window, size)
 		}
 		b := windowed(path, low, window, ReceiverWindow)
-		b.why = say("%.0f bytes, the largest window without scaling, in %s", window, milliseconds(path.RTTS))
+		b.why = fmt.Sprintf("%.0f bytes, the largest window without scaling, in %s", window, unit.FormatSeconds(path.RTTS))
 		return b, true
 	}
 	if size <= 0 {
 		return bound{}, false
 	}
 	b := windowed(path, advertised*size, size, ReceiverWindow)
-	b.why = say("a window of half to all of %s of %s in %s", what, predictedBytes(size), milliseconds(path.RTTS))
+	b.why = fmt.Sprintf("a window of half to all of %s of %s in %s", what, predictedBytes(size), unit.FormatSeconds(path.RTTS))
 	return b, true
 }
 
@@ -198,7 +200,7 @@ func sender(t record.Trial, f record.Flow, path limits.Path, o study.Options) (b
 		return bound{}, false
 	}
 	b := windowed(path, awake*size, size, SendBuffer)
-	b.why = say("%.0f %% to all of %s of %s in %s", 100*awake, what, predictedBytes(size), milliseconds(path.RTTS))
+	b.why = fmt.Sprintf("%.0f %% to all of %s of %s in %s", 100*awake, what, predictedBytes(size), unit.FormatSeconds(path.RTTS))
 	return b, true
 }
 
@@ -213,7 +215,7 @@ func losses(f record.Flow, w path, path limits.Path) (bound, bool) {
 	}
 	low = min(low, path.RenoTimeouts(w.loss))
 	return bound{low / doubt, min(path.RateBps, doubt*high), CongestionWindow,
-		say("%.3g %% of the frames lost leave %s %s to %s in the models' mean", 100*w.loss, f.CongestionControl, limits.Rate(low), limits.Rate(high))}, true
+		fmt.Sprintf("%.3g %% of the frames lost leave %s %s to %s in the models' mean", 100*w.loss, f.CongestionControl, unit.FormatRate(low), unit.FormatRate(high))}, true
 }
 
 // windowed is what a window between two sizes lets through: at most one for each
@@ -240,11 +242,9 @@ func third(t record.Trial, host, key string) float64 {
 	return value
 }
 
-func milliseconds(s float64) string { return say("%.4g ms", 1e3*s) }
-
 func predictedBytes(n float64) string {
 	if n >= 1e6 {
-		return say("%.3g MB", n/1e6)
+		return fmt.Sprintf("%.3g MB", n/1e6)
 	}
-	return say("%.0f bytes", n)
+	return fmt.Sprintf("%.0f bytes", n)
 }

@@ -50,7 +50,7 @@ func TestPredict(t *testing.T) {
 		why       string
 	}{
 		{"a path that is filled", func(*record.Flow, *record.Trial, *topology.Topology, *study.Options) {},
-			FullLink, 0.846 * testRate, testRate, "5.978 MB under way"},
+			FullLink, 0.846 * testRate, testRate, "5.978 MB in flight"},
 		{"a long queue", func(_ *record.Flow, _ *record.Trial, over *topology.Topology, _ *study.Options) {
 			over.Links[0].Queue = unit.Depth{Time: 50e6}
 		}, FullLink, testRate, testRate, ""},

@@ -15,6 +15,7 @@ import (
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 	"linerate/internal/science/stats"
 )
 
@@ -66,7 +67,7 @@ func compared(run *record.Run) record.ComparedRun {
 		doubts = append(doubts, check.Check+": "+check.Detail)
 	}
 	return record.ComparedRun{ID: run.ID, Study: run.Study, Seed: run.Seed, Started: run.Started, Status: run.Status,
-		Answer: run.Answer, Trials: len(run.Trials), Doubts: doubts}
+		Trials: len(run.Trials), Doubts: doubts}
 }
 
 func treatment(run *record.Run, name string) *record.Treatment {
@@ -115,7 +116,7 @@ func one(by metric.Metric, from, to *record.Run, a, b *record.Treatment, confide
 	case why == "" && t.Verdict == record.Inconclusive:
 		t.Why = fmt.Sprintf("the interval spans %.2f× to %.2f×", ratio.Low, ratio.High)
 	case why == "" && by.Name == metric.Goodput.Name && differ(a.LimitBps, b.LimitBps):
-		t.Why = "the limit differs, too: " + rate(a.LimitBps) + " → " + rate(b.LimitBps)
+		t.Why = "the limit differs, too: " + limit(a.LimitBps) + " → " + limit(b.LimitBps)
 	}
 	return t, p
 }
@@ -197,19 +198,11 @@ func flows(run *record.Run, treatment string) int {
 // differ says whether two limits differ by more than rounding.
 func differ(a, b float64) bool { return math.Abs(a-b) > 1e-3*max(a, b) }
 
-func rate(bps float64) string {
+func limit(bps float64) string {
 	if bps == 0 {
 		return "unknown"
 	}
-	for _, unit := range []struct {
-		name string
-		size float64
-	}{{"Gbit/s", 1e9}, {"Mbit/s", 1e6}, {"kbit/s", 1e3}} {
-		if bps >= unit.size {
-			return fmt.Sprintf("%.4g %s", bps/unit.size, unit.name)
-		}
-	}
-	return fmt.Sprintf("%.4g bit/s", bps)
+	return unit.FormatRate(bps)
 }
 
 // sentence is what a reader must know.

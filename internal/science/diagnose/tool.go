@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 
-	"linerate/internal/science/limits"
 	"linerate/internal/science/toolreport"
 )
 
@@ -23,10 +23,10 @@ func toolSurplus(f facts) []record.Finding {
 	}
 	finding := record.Finding{
 		Host: f.trial.Tools[0].Client, Confidence: record.Likely,
-		Summary: fmt.Sprintf("%s says %s, its receivers got %s", s.Tool, limits.Rate(s.SumBps), limits.Rate(s.GoodputBps)),
+		Summary: fmt.Sprintf("%s says %s, its receivers got %s", s.Tool, unit.FormatRate(s.SumBps), unit.FormatRate(s.GoodputBps)),
 		Evidence: []string{
-			fmt.Sprintf("%s: %s", s.Method, limits.Rate(s.SumBps)),
-			fmt.Sprintf("read by the receivers of the same connections, in one window for all: %s", limits.Rate(s.GoodputBps)),
+			fmt.Sprintf("%s: %s", s.Method, unit.FormatRate(s.SumBps)),
+			fmt.Sprintf("read by the receivers of the same connections, in one window for all: %s", unit.FormatRate(s.GoodputBps)),
 		},
 		Reference: "tcp(7), write(2)",
 	}
@@ -35,13 +35,13 @@ func toolSurplus(f facts) []record.Finding {
 	}
 	if limit := f.trial.LimitBps; limit > 0 && s.SumBps > limit*(1+toolApart) {
 		finding.Confidence = record.Certain
-		add("the most that its path can carry: %s", limits.Rate(limit))
+		add("the most that its path can carry: %s", unit.FormatRate(limit))
 	}
 	if s.UnsentBytes > 0 && s.CountedBy == record.CountedBySender {
-		add("%d bytes were still in the send buffers at the window's end: over the time of writing they are %s", s.UnsentBytes, limits.Rate(s.UnsentBps))
+		add("%d bytes were still in the send buffers at the window's end: over the time of writing they are %s", s.UnsentBytes, unit.FormatRate(s.UnsentBps))
 	}
 	if s.PredictedBps > 0 {
-		add("by the kernel's count of each connection's bytes and its own time it must say %s too much, and it says %s", limits.Rate(s.PredictedBps), limits.Rate(s.SurplusBps))
+		add("by the kernel's count of each connection's bytes and its own time it must say %s too much, and it says %s", unit.FormatRate(s.PredictedBps), unit.FormatRate(s.SurplusBps))
 		if toolreport.Explained(*s) {
 			finding.Confidence = record.Certain
 		}

@@ -7,8 +7,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Sum is what a treatment's trials say together, an entry for each instant at which
-// something happened; none: nothing did, or nobody saw what came of it.
+// Sum adds up a treatment's trials, an entry for each instant at which
+// something happened; none: nothing did, or no reading shows what followed.
 func Sum(trials []record.Trial) (list []record.Outages) {
 	lost := map[float64]*[2][]float64{} // of flows that were withdrawn, and of others
 	told := map[float64][]float64{}

@@ -16,7 +16,7 @@ import (
 
 // Flow is a flow as its limit sees it.
 type Flow struct {
-	// Paths are its possible ways (Topology.Paths); one connection takes one.
+	// Paths are its possible paths (Topology.Paths); one connection takes one.
 	Paths [][]topology.End
 	// Frame wraps its payload. MTU 0 takes the smallest of the path; Shaped is
 	// decided link by link.
@@ -117,7 +117,7 @@ func (n Network) Aggregate(flows []Flow) Limit {
 			continue
 		}
 		if len(f.Paths) == 0 {
-			continue // it has no way, and so carries nothing
+			continue // it has no path, and so carries nothing
 		}
 		key := fmt.Sprint(f.Paths, f.Frame, f.Cap)
 		if classes[key] == nil {
@@ -132,7 +132,7 @@ func (n Network) Aggregate(flows []Flow) Limit {
 	return p.solve()
 }
 
-// Flows describes a treatment's connections. One that has no way has no Paths;
+// Flows describes a treatment's connections. One without a path has no Paths;
 // err says why.
 func (n Network) Flows(planned []study.PlannedFlow) (flows []Flow, err error) {
 	for _, p := range planned {
@@ -147,7 +147,7 @@ func (n Network) Flows(planned []study.PlannedFlow) (flows []Flow, err error) {
 }
 
 // Planned is the most that a treatment's flows can carry together. It is unknown
-// when one of them has no way: if it connects all the same, it goes where nobody
+// when one of them has no path: if it connects all the same, it goes where nobody
 // meant it to.
 func (n Network) Planned(planned []study.PlannedFlow) Limit {
 	flows, err := n.Flows(planned)

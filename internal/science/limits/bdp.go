@@ -2,7 +2,7 @@ package limits
 
 import "math"
 
-// Path is a way from one host to another and back, as a window sees it.
+// Path is a path from one host to another and back, as a window sees it.
 type Path struct {
 	RateBps float64 // of its slowest link
 	RTTS    float64 // there and back, with empty queues, in seconds
@@ -20,13 +20,13 @@ const (
 	// knows how well segments fill their memory (tcp_adv_win_scale in
 	// Documentation/networking/ip-sysctl.rst), and a window has to hold what waits
 	// behind a lost segment, too: twice the product, of which half counts. A send
-	// buffer holds what is under way and what is to be sent next, with the
+	// buffer holds what is in flight and what is to be sent next, with the
 	// kernel's own bookkeeping: three times.
 	receiveShare = 4
 	sendShare    = 3
 )
 
-// BDP is the bandwidth-delay product: what is under way when the path is full.
+// BDP is the bandwidth-delay product: what is in flight when the path is full.
 func (p Path) BDP() float64 { return p.RateBps * p.RTTS / 8 }
 
 // Segments is how many full segments that are.
@@ -69,7 +69,7 @@ func (p Path) SlowStart() int {
 	return int(math.Ceil(math.Log2(p.BDP() / first)))
 }
 
-// Answer is how many round trips an answer of so many bytes takes on a connection
+// Answer is how many round trips a response of so many bytes takes on a connection
 // that begins with a window of first segments: one for the handshake, and one for
 // each window, which doubles as long as nothing else bounds it. What the answer takes
 // on the wire comes on top.

@@ -6,7 +6,7 @@ import (
 )
 
 // Direct is the most that alike flows carry together in one direction between two
-// hosts of whose way only the ends are known: the slower end's rate, and the
+// hosts of whose path only the ends are known: the slower end's rate, and the
 // flows' own caps. 0: no such bound is known.
 func Direct(rate float64, frame Frame, flows int, rateCap float64) Limit {
 	best := Limit{Bps: math.Inf(1)}

@@ -11,7 +11,7 @@ import (
 // by side, such as those of two runs: Welch's t interval (1947), which does not
 // take the two for equally scattered. It works on the logarithm when all values
 // are positive, and otherwise on the ratio of the means with its variance to
-// first order. why says what stands in the way when the interval is unknown.
+// first order. why explains an unknown interval.
 func Unpaired(base, level []float64, confidence float64) (ratio Interval, p float64, why string) {
 	n := len(base) + len(level)
 	switch {

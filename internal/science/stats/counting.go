@@ -31,7 +31,7 @@ func step(ns int64) int {
 // Record adds a time in nanoseconds. It takes no memory and no lock.
 func (c *Counting) Record(ns int64) {
 	at := &c.counts[step(min(max(ns, 1), longestNs))]
-	at.Store(at.Load() + 1) // nobody else writes
+	at.Store(at.Load() + 1) // there is one writer
 }
 
 // Histogram is what has been recorded so far.

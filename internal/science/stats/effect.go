@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 
 	"linerate/internal/model/metric"
 )
@@ -21,7 +22,7 @@ type Pair struct{ Base, Level float64 }
 
 // Ratio estimates level over baseline from pairs: geometric mean and t interval
 // of the log-ratios when all values are positive, plain ratios otherwise. why
-// says what stands in the way when the interval is unknown: also that some
+// explains an unknown interval: also that some
 // baselines carried nothing, since the ratio is then that of the other blocks.
 func Ratio(pairs []Pair, confidence float64) (ratio Interval, p float64, why string) {
 	var logs, plain []float64
@@ -94,24 +95,11 @@ func overNothing(pairs []Pair, limit, margin float64) (verdict, why string) {
 	case mean == 0:
 		return record.Inconclusive, "both carried nothing " + blocks
 	}
-	why = fmt.Sprintf("%s %s, this level %s: there is no ratio", Nothing, blocks, rate(mean))
+	why = fmt.Sprintf("%s %s, this level %s: there is no ratio", Nothing, blocks, unit.FormatRate(mean))
 	if len(pairs) > 1 && least > margin*limit {
 		return record.Improves, why
 	}
 	return record.Inconclusive, why
-}
-
-// rate spells a bit rate with four digits.
-func rate(bps float64) string {
-	for _, u := range []struct {
-		size float64
-		name string
-	}{{1e9, "Gbit/s"}, {1e6, "Mbit/s"}, {1e3, "kbit/s"}} {
-		if bps >= u.size {
-			return fmt.Sprintf("%.4g %s", bps/u.size, u.name)
-		}
-	}
-	return fmt.Sprintf("%.4g bit/s", bps)
 }
 
 // Verdict judges a ratio's interval against the practical margin.

@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 )
 
 // connected: every flow opened, unless the treatment allows otherwise.
@@ -37,7 +38,7 @@ func connected(v view) (judged, bool) {
 }
 
 // alive: every flow that connected lasted through the window, unless what the study had
-// happen in it took its way. That is told by other flows, none of which came by that way
+// happen in it took its path. That is told by other flows, none of which came by that path
 // any more; where there is no other it may as well have ended by itself.
 func alive(v view) (judged, bool) {
 	var lost, gone []string
@@ -79,7 +80,7 @@ func alive(v view) (judged, bool) {
 	case len(lost) > 0:
 		c.Detail = fmt.Sprintf("%d of %d flows ended before the window did (%s)", len(lost), n, some(lost))
 	case len(gone) > 0:
-		c.Detail = fmt.Sprintf("%d of %d flows ended after what happened at %g s, and none came by their way any more (%s)", len(gone), n, at, some(gone))
+		c.Detail = fmt.Sprintf("%d of %d flows ended after what happened at %g s, and nothing arrived by their path any more (%s)", len(gone), n, at, some(gone))
 	default:
 		c.Detail = every(n) + " lasted through the window"
 	}
@@ -123,9 +124,9 @@ func conservation(v view) (judged, bool) {
 	var received, written, acked float64
 	worst, worstText := 0.0, ""
 	compare := func(f record.Flow, excess, allowed float64, what string) {
-		if strain := excess / allowed; strain > worst {
-			worst = strain
-			worstText = fmt.Sprintf("%s from %s to %s: %s by %s, with up to %s under way", f.ID, f.From, f.To, what, volume(excess), volume(allowed))
+		if used := excess / allowed; used > worst {
+			worst = used
+			worstText = fmt.Sprintf("%s from %s to %s: %s by %s, with up to %s under way", f.ID, f.From, f.To, what, unit.FormatBytes(excess), unit.FormatBytes(allowed))
 		}
 	}
 	n, lost := 0, int64(0)
@@ -144,8 +145,8 @@ func conservation(v view) (judged, bool) {
 			// An answer is counted when it is written and when it is read; one for
 			// each connection may be on its way at an edge.
 			excess, allowed := float64(x.Done-x.Answered), float64(x.Connections)+1+float64(x.Done)/v.WindowS*skew
-			if strain := excess / allowed; strain > worst {
-				worst = strain
+			if used := excess / allowed; used > worst {
+				worst = used
 				worstText = fmt.Sprintf("%s from %s to %s: %d transactions were done and %d answered, which may differ by %.0f",
 					f.ID, f.From, f.To, x.Done, x.Answered, allowed)
 			}
@@ -182,14 +183,14 @@ func conservation(v view) (judged, bool) {
 		return judged{}, false
 	}
 	c := record.Check{Check: Conservation, Pass: worst <= 1}
-	c.Detail = fmt.Sprintf("in the window senders wrote %s", volume(written))
+	c.Detail = fmt.Sprintf("in the window senders wrote %s", unit.FormatBytes(written))
 	if lost > 0 {
 		c.Detail += fmt.Sprintf(", lost %d datagrams", lost)
 	}
 	if acked > 0 {
-		c.Detail += fmt.Sprintf(", had %s acknowledged", volume(acked))
+		c.Detail += fmt.Sprintf(", had %s acknowledged", unit.FormatBytes(acked))
 	}
-	c.Detail += fmt.Sprintf(", and receivers read %s; ", volume(received))
+	c.Detail += fmt.Sprintf(", and receivers read %s; ", unit.FormatBytes(received))
 	if c.Pass {
 		c.Detail += "no flow differs by more than was under way"
 	} else {
@@ -231,6 +232,6 @@ func steady(v view) (judged, bool) {
 	drift := last/max(first, 1) - 1
 	c := record.Check{Check: Steady, Pass: math.Abs(drift) <= allowed}
 	c.Detail = fmt.Sprintf("the last third of the window carried %s and the first %s: %+.2g %% (allowed ±%.2g %%)",
-		volume(last), volume(first), 100*drift, 100*allowed)
+		unit.FormatBytes(last), unit.FormatBytes(first), 100*drift, 100*allowed)
 	return judged{c, math.Abs(drift) / allowed}, true
 }

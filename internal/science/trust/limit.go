@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
 )
 
@@ -15,7 +16,7 @@ import (
 func limit(v view) (judged, bool) {
 	c := record.Check{Check: Limit, Pass: true}
 	var said []string
-	strain := -1.0
+	used := -1.0
 	if v.LimitBps > 0 {
 		doubt := 0.0
 		for _, s := range v.skew {
@@ -23,33 +24,33 @@ func limit(v view) (judged, bool) {
 		}
 		allowed := limitTolerance + doubt/v.WindowS + v.saved()*8/v.WindowS/v.LimitBps
 		share := v.GoodputBps / v.LimitBps
-		c.Pass, strain = share <= 1+allowed, share
+		c.Pass, used = share <= 1+allowed, share
 		said = append(said, fmt.Sprintf("goodput %s is %s of the limit %s (allowed %s)",
-			limits.Rate(v.GoodputBps), percent(share), limits.Rate(v.LimitBps), percent(1+allowed)))
+			unit.FormatRate(v.GoodputBps), unit.FormatPercent(share), unit.FormatRate(v.LimitBps), unit.FormatPercent(1+allowed)))
 	}
 	for _, worst := range []func() (string, float64){v.fastestFlow, v.fastestPort} {
 		text, excess := worst()
-		strain = max(strain, excess)
+		used = max(used, excess)
 		if excess > 1 {
 			c.Pass = false
 			said = append(said, text)
 		}
 	}
-	if strain < 0 {
+	if used < 0 {
 		return judged{}, false
 	}
 	if len(said) == 0 {
 		said = append(said, "no flow is above the limit of its path, no interface above its link's rate")
 	}
 	c.Detail = strings.Join(said, "; ")
-	return judged{c, strain}, true
+	return judged{c, used}, true
 }
 
 // fastestFlow is the flow that comes nearest to the limit of its own path or
 // exceeds it by most, and its part of what is allowed; below 0: no flow has a
 // limit. A flow whose bytes were not on its path took another way.
-func (v view) fastestFlow() (text string, strain float64) {
-	strain = -1
+func (v view) fastestFlow() (text string, used float64) {
+	used = -1
 	for _, f := range v.Flows {
 		if f.LimitBps <= 0 || !f.Connected || v.elsewhere(f) {
 			continue
@@ -57,13 +58,13 @@ func (v view) fastestFlow() (text string, strain float64) {
 		got := f.GoodputBps / 8 * v.WindowS
 		slack := v.unread(f) + v.bucket(f.Path).bytes + got/v.WindowS*v.skew[f.To]
 		most := f.LimitBps/8*v.WindowS*(1+limitTolerance) + slack
-		if share := got / most; share > strain {
-			strain = share
+		if share := got / most; share > used {
+			used = share
 			text = fmt.Sprintf("%s from %s to %s: %s is %s of the limit of its own path, %s (allowed %s)",
-				f.ID, f.From, f.To, limits.Rate(f.GoodputBps), percent(f.GoodputBps/f.LimitBps), limits.Rate(f.LimitBps), percent(most*8/v.WindowS/f.LimitBps))
+				f.ID, f.From, f.To, unit.FormatRate(f.GoodputBps), unit.FormatPercent(f.GoodputBps/f.LimitBps), unit.FormatRate(f.LimitBps), unit.FormatPercent(most*8/v.WindowS/f.LimitBps))
 		}
 	}
-	return text, strain
+	return text, used
 }
 
 // elsewhere: some interface of the flow's path carried less than the flow alone did.
@@ -136,10 +137,10 @@ func (v view) saved() float64 {
 
 // fastestPort is fastestFlow for the interfaces of the topology and their links'
 // rates.
-func (v view) fastestPort() (text string, strain float64) {
-	strain = -1
+func (v view) fastestPort() (text string, used float64) {
+	used = -1
 	if v.topology == nil {
-		return text, strain
+		return text, used
 	}
 	for _, h := range v.Hosts {
 		for _, d := range h.Deltas() {
@@ -154,15 +155,15 @@ func (v view) fastestPort() (text string, strain float64) {
 					continue
 				}
 				most := rate*(1+limitTolerance) + float64(load.Shape.BurstSize())*8/d.Seconds
-				if share := load.Bps / most; share > strain {
-					strain = share
+				if share := load.Bps / most; share > used {
+					used = share
 					text = fmt.Sprintf("%s %s %s is %s of its link's %s (allowed %s)",
-						limits.Rate(load.Bps), load.What, end, percent(load.Bps/rate), limits.Rate(rate), percent(most/rate))
+						unit.FormatRate(load.Bps), load.What, end, unit.FormatPercent(load.Bps/rate), unit.FormatRate(rate), unit.FormatPercent(most/rate))
 				}
 			}
 		}
 	}
-	return text, strain
+	return text, used
 }
 
 // fullPort finds an interface that carried all that its link can.

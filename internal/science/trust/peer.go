@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/limits"
+	"linerate/internal/model/unit"
 )
 
 // Agreement is the check that a peer which is not linerate has counted what this
@@ -69,7 +69,7 @@ func (d PeerDirection) conserved() record.Check {
 	within := func(least, most float64) {
 		if there < least || there > most {
 			c.Pass = false
-			c.Detail += fmt.Sprintf("; expected %s to %s there", volume(max(0, least)), volume(most))
+			c.Detail += fmt.Sprintf("; expected %s to %s there", unit.FormatBytes(max(0, least)), unit.FormatBytes(most))
 		}
 	}
 	if d.OmitS == 0 {
@@ -77,20 +77,20 @@ func (d PeerDirection) conserved() record.Check {
 	}
 	switch {
 	case d.UDP && d.Sends:
-		c.Detail = fmt.Sprintf("%s: this host sent %s in all, and the peer received %s", d.Direction, volume(all), volume(there))
+		c.Detail = fmt.Sprintf("%s: this host sent %s in all, and the peer received %s", d.Direction, unit.FormatBytes(all), unit.FormatBytes(there))
 		within(0, all)
 	case d.UDP:
-		c.Detail = fmt.Sprintf("%s: the peer sent %s, and this host received %s in the window", d.Direction, volume(there), volume(float64(d.ReceivedBytes)))
+		c.Detail = fmt.Sprintf("%s: the peer sent %s, and this host received %s in the window", d.Direction, unit.FormatBytes(there), unit.FormatBytes(float64(d.ReceivedBytes)))
 		if least := float64(d.ReceivedBytes)*(1-peerTolerance) - unreadBytes*flows; there < least {
 			c.Pass = false
 		}
 	case d.Sends:
 		c.Detail = fmt.Sprintf("%s: this host had %s acknowledged in all and %s in the window, and the peer received %s",
-			d.Direction, volume(all), volume(float64(d.ReceivedBytes)), volume(there))
+			d.Direction, unit.FormatBytes(all), unit.FormatBytes(float64(d.ReceivedBytes)), unit.FormatBytes(there))
 		within(window-share-unreadBytes*flows, all+flows)
 	default:
 		c.Detail = fmt.Sprintf("%s: the peer wrote %s, and this host received %s in all and %s in the window",
-			d.Direction, volume(there), volume(all), volume(float64(d.ReceivedBytes)))
+			d.Direction, unit.FormatBytes(there), unit.FormatBytes(all), unit.FormatBytes(float64(d.ReceivedBytes)))
 		least := window - share
 		if d.OmitS > 0 {
 			least -= peerBuffer * flows // written before it began to count, received after
@@ -120,16 +120,16 @@ func (d PeerDirection) agrees() (record.Check, bool) {
 		ratio := p.GoodputBps / d.GoodputBps
 		c.Pass = ratio >= least && ratio <= most
 		c.Detail = fmt.Sprintf("%s: the peer counts %s over its own %.4g s, this host %s in the window: %+.2g %% (allowed %+.2g %% to %+.2g %%)",
-			d.Direction, limits.Rate(p.GoodputBps), p.Seconds, limits.Rate(d.GoodputBps), 100*(ratio-1), 100*(least-1), 100*(most-1))
+			d.Direction, unit.FormatRate(p.GoodputBps), p.Seconds, unit.FormatRate(d.GoodputBps), 100*(ratio-1), 100*(least-1), 100*(most-1))
 	} else {
-		c.Detail = fmt.Sprintf("%s: the peer counts %s over its own %.4g s", d.Direction, limits.Rate(p.GoodputBps), p.Seconds)
+		c.Detail = fmt.Sprintf("%s: the peer counts %s over its own %.4g s", d.Direction, unit.FormatRate(p.GoodputBps), p.Seconds)
 	}
 	// A sender's figure may be above the limit: what it has counted may still lie in
 	// its buffers.
 	allowed := 1 + peerTolerance + unreadBytes*float64(d.Flows)/max(float64(p.Bytes), 1)
 	if share := p.GoodputBps / max(d.LimitBps, 1); d.Sends && d.LimitBps > 0 && share > allowed {
 		c.Pass = false
-		c.Detail += fmt.Sprintf("; that is %s of the limit %s (allowed %s)", percent(share), limits.Rate(d.LimitBps), percent(allowed))
+		c.Detail += fmt.Sprintf("; that is %s of the limit %s (allowed %s)", unit.FormatPercent(share), unit.FormatRate(d.LimitBps), unit.FormatPercent(allowed))
 	}
 	return c, true
 }

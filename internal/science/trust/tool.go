@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 
-	"linerate/internal/science/limits"
 	"linerate/internal/science/toolreport"
 )
 
@@ -41,42 +41,42 @@ func toolAgrees(v view) (judged, bool) {
 	if s.TransactionsPerS > 0 {
 		return v.transactionsAgree(s), true
 	}
-	most, strain := toolTolerance*s.GoodputBps, 0.0
+	most, used := toolTolerance*s.GoodputBps, 0.0
 	above := most + v.early(s) // what comes at once at the start, before the window
-	if strain = s.SurplusBps / above; s.SurplusBps < 0 {
-		strain = -s.SurplusBps / most
+	if used = s.SurplusBps / above; s.SurplusBps < 0 {
+		used = -s.SurplusBps / most
 	}
 	if s.GoodputBps == 0 {
-		strain = math.Inf(1)
+		used = math.Inf(1)
 	}
-	c.Pass = strain <= 1
-	c.Detail = fmt.Sprintf("%s, is %s; the receivers read %s in the window", s.Method, limits.Rate(s.SumBps), limits.Rate(s.GoodputBps))
+	c.Pass = used <= 1
+	c.Detail = fmt.Sprintf("%s, is %s; the receivers read %s in the window", s.Method, unit.FormatRate(s.SumBps), unit.FormatRate(s.GoodputBps))
 	if s.GoodputBps > 0 {
 		c.Detail += fmt.Sprintf(": %+.2g %% (allowed −%.2g to +%.2g %%)", 100*s.SurplusBps/s.GoodputBps, 100*toolTolerance, 100*above/s.GoodputBps)
 	}
 	if allowed := v.LimitBps*(1+limitTolerance) + v.early(s); v.LimitBps > 0 && s.SumBps > allowed && v.allOfTools() {
-		c.Pass, strain = false, max(strain, s.SumBps/allowed)
-		c.Detail += fmt.Sprintf("; it is %s of the limit, %s, and cannot be", percent(s.SumBps/v.LimitBps), limits.Rate(v.LimitBps))
+		c.Pass, used = false, max(used, s.SumBps/allowed)
+		c.Detail += fmt.Sprintf("; it is %s of the limit, %s, and cannot be", unit.FormatPercent(s.SumBps/v.LimitBps), unit.FormatRate(v.LimitBps))
 	}
 	if !c.Pass {
-		c.Detail += hearsayReason(s)
+		c.Detail += surplusReason(s)
 	}
-	return judged{c, strain}, true
+	return judged{c, used}, true
 }
 
-// hearsayReason is why a figure is off, where that is known.
-func hearsayReason(s *record.ToolReported) string {
+// surplusReason explains a figure that is off, where the reason is known.
+func surplusReason(s *record.ToolReported) string {
 	unsent := ""
 	if s.UnsentBytes > 0 {
-		unsent = fmt.Sprintf("; %s were still in send buffers", volume(float64(s.UnsentBytes)))
+		unsent = fmt.Sprintf("; %s were still in send buffers", unit.FormatBytes(float64(s.UnsentBytes)))
 	}
 	switch {
 	case s.PredictedBps > 0 && toolreport.Explained(*s):
-		return fmt.Sprintf("; each connection's bytes over its own time, as the kernel counts them, make %s of the %s%s", limits.Rate(s.PredictedBps), limits.Rate(s.SurplusBps), unsent)
+		return fmt.Sprintf("; each connection's bytes over its own time, as the kernel counts them, make %s of the %s%s", unit.FormatRate(s.PredictedBps), unit.FormatRate(s.SurplusBps), unsent)
 	case s.PredictedBps > 0 && s.SurplusBps > 0:
-		return fmt.Sprintf("; each connection's bytes over its own time would make %s of the %s%s", limits.Rate(s.PredictedBps), limits.Rate(s.SurplusBps), unsent)
+		return fmt.Sprintf("; each connection's bytes over its own time would make %s of the %s%s", unit.FormatRate(s.PredictedBps), unit.FormatRate(s.SurplusBps), unsent)
 	}
-	return "; its own time, " + seconds(s.Seconds) + ", is not the window"
+	return "; its own time, " + unit.FormatSeconds(s.Seconds) + ", is not the window"
 }
 
 // early is the rate by which a full token bucket can raise a tool's figure: it

@@ -12,11 +12,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-	"linerate/internal/science/limits"
+	"linerate/internal/model/unit"
 
 	"linerate/internal/science/hostload"
 )
@@ -86,7 +85,7 @@ func Run(trials []record.Trial, over *topology.Topology) []record.Check {
 			if !j.Pass {
 				failed[name] = append(failed[name], j.Check)
 			}
-			if count[name] == 1 || j.strain > worst[name].strain {
+			if count[name] == 1 || j.used > worst[name].used {
 				worst[name] = j
 			}
 		}
@@ -98,7 +97,7 @@ func Run(trials []record.Trial, over *topology.Topology) []record.Check {
 			continue
 		}
 		c := worst[name].Check
-		if n := count[name]; n > 1 && worst[name].strain == 0 {
+		if n := count[name]; n > 1 && worst[name].used == 0 {
 			c.Detail = fmt.Sprintf("all %d trials: %s", n, c.Detail)
 		} else if n > 1 {
 			c.Detail = fmt.Sprintf("all %d trials; nearest to failing is trial %d: %s", n, c.Trial, c.Detail)
@@ -150,10 +149,10 @@ func judge(t record.Trial, over *topology.Topology) []judged {
 	return checks
 }
 
-// judged is a check with its strain: the share of its tolerance that was used.
+// judged is a check with used, the share of its tolerance that was used up.
 type judged struct {
 	record.Check
-	strain float64
+	used float64
 }
 
 // view is a trial with what several checks need.
@@ -185,10 +184,10 @@ func senderSide(v view) (judged, bool) {
 	c := record.Check{Check: SenderSide, Subject: record.SubjectReported, Pass: share <= 1+limitTolerance}
 	if c.Pass {
 		c.Detail = fmt.Sprintf("the sum of the senders' own averages, %s, is within the limit of its path, %s",
-			limits.Rate(v.SenderReportedBps), limits.Rate(v.LimitBps))
+			unit.FormatRate(v.SenderReportedBps), unit.FormatRate(v.LimitBps))
 	} else {
 		c.Detail = fmt.Sprintf("the sum of the senders' own averages, %s, is %.3g× the limit of its path, %s: it counts bytes still in send buffers",
-			limits.Rate(v.SenderReportedBps), share, limits.Rate(v.LimitBps))
+			unit.FormatRate(v.SenderReportedBps), share, unit.FormatRate(v.LimitBps))
 	}
 	return judged{c, share}, true
 }
@@ -217,7 +216,7 @@ func generator(v view) (judged, bool) {
 		threadHost = "no host"
 	}
 	c.Detail = fmt.Sprintf("the busiest traffic thread took %s of a CPU (%s), all CPUs together were %s busy (%s)",
-		percent(thread), threadHost, percent(cpus), cpusHost)
+		unit.FormatPercent(thread), threadHost, unit.FormatPercent(cpus), cpusHost)
 	if polling {
 		c.Detail += "; threads that poll keep processors busy by nature, and count with what they did beside that"
 	}
@@ -246,7 +245,7 @@ func steal(v view) (judged, bool) {
 		return judged{}, false
 	}
 	c := record.Check{Check: Steal, Pass: most <= stealShare}
-	c.Detail = fmt.Sprintf("a hypervisor took %s of the processors' time (%s), allowed %s", percent(most), host, percent(stealShare))
+	c.Detail = fmt.Sprintf("a hypervisor took %s of the processors' time (%s), allowed %s", unit.FormatPercent(most), host, unit.FormatPercent(stealShare))
 	if !c.Pass {
 		if v.LimitBps > 0 && v.GoodputBps >= unharmed*v.LimitBps {
 			c.Pass = true
@@ -293,42 +292,10 @@ func clock(v view) (judged, bool) {
 	}
 	allowed := edgeShare * v.WindowS
 	c := record.Check{Check: Clock, Pass: late <= allowed && doubt <= allowed}
-	c.Detail = fmt.Sprintf("edges of the window were read within %s (%s)", seconds(late), lateHost)
+	c.Detail = fmt.Sprintf("edges of the window were read within %s (%s)", unit.FormatSeconds(late), lateHost)
 	if doubtHost != "" {
-		c.Detail += fmt.Sprintf(", clocks are known within %s (%s)", seconds(doubt), doubtHost)
+		c.Detail += fmt.Sprintf(", clocks are known within %s (%s)", unit.FormatSeconds(doubt), doubtHost)
 	}
-	c.Detail += fmt.Sprintf(" of a window of %s (allowed %s)", seconds(v.WindowS), seconds(allowed))
+	c.Detail += fmt.Sprintf(" of a window of %s (allowed %s)", unit.FormatSeconds(v.WindowS), unit.FormatSeconds(allowed))
 	return judged{c, max(late, doubt) / allowed}, true
-}
-
-// percent keeps two decimals, or two digits of what is below one.
-func percent(share float64) string {
-	if v := 100 * share; math.Abs(v) >= 1 {
-		return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) + " %"
-	}
-	return fmt.Sprintf("%.2g %%", 100*share)
-}
-
-// seconds spells a time with three digits.
-func seconds(s float64) string {
-	switch {
-	case s >= 1:
-		return fmt.Sprintf("%.3g s", s)
-	case s >= 1e-3:
-		return fmt.Sprintf("%.3g ms", s*1e3)
-	}
-	return fmt.Sprintf("%.3g µs", s*1e6)
-}
-
-// volume spells bytes for people, decimal as links count.
-func volume(bytes float64) string {
-	switch b := math.Abs(bytes); {
-	case b >= 1e9:
-		return fmt.Sprintf("%.4g GB", bytes/1e9)
-	case b >= 1e6:
-		return fmt.Sprintf("%.4g MB", bytes/1e6)
-	case b >= 1e3:
-		return fmt.Sprintf("%.4g kB", bytes/1e3)
-	}
-	return fmt.Sprintf("%.0f bytes", bytes)
 }

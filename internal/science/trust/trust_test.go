@@ -40,7 +40,7 @@ func TestWithdrawnFlowsMayEnd(t *testing.T) {
 		pass    bool
 		detail  string
 	}{
-		"its way is gone":         {map[int]record.Outage{2: {AtS: 1, LostS: 1, Withdrawn: true}, 3: {AtS: 1, Resumed: true}}, true, "1 of 8 flows ended after what happened at 1 s, and none came by their way any more (f3 from "},
+		"its way is gone":         {map[int]record.Outage{2: {AtS: 1, LostS: 1, Withdrawn: true}, 3: {AtS: 1, Resumed: true}}, true, "1 of 8 flows ended after what happened at 1 s, and nothing arrived by their path any more (f3 from "},
 		"others come by it":       {map[int]record.Outage{2: {AtS: 1, LostS: 1}, 3: {AtS: 1, Resumed: true}}, false, "1 of 8 flows ended before the window did"},
 		"no other was seen there": {map[int]record.Outage{2: {AtS: 1, LostS: 1, Withdrawn: true}}, false, "1 of 8 flows ended before the window did"},
 	} {

@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
 )
 
 const (
 	// What has arrived out of order, or not been read where only reads are
-	// counted, is on the wire and in nobody's count: at most this much.
+	// counted, is on the wire and in no count: at most this much.
 	readerBehindS     = 0.005
 	readerBehindBytes = 256 << 10
 	// The longest headers, TCP's over IPv6 with timestamps (86 bytes), less the
@@ -178,16 +179,16 @@ func wire(v view) (judged, bool) {
 		if apart > allowed {
 			c.Pass = false
 		}
-		if strain := apart / allowed; strain > worst {
-			worst = strain
-			c.Detail = fmt.Sprintf("%s: interfaces took in %s of payload, flows got %s", a.host, volume(a.wired), volume(a.received))
+		if used := apart / allowed; used > worst {
+			worst = used
+			c.Detail = fmt.Sprintf("%s: interfaces took in %s of payload, flows got %s", a.host, unit.FormatBytes(a.wired), unit.FormatBytes(a.received))
 			if a.retrans > 0 {
-				c.Detail += fmt.Sprintf(" and were sent %s again", volume(a.retrans))
+				c.Detail += fmt.Sprintf(" and were sent %s again", unit.FormatBytes(a.retrans))
 			}
 			if a.astray > 0 {
-				c.Detail += fmt.Sprintf(", and %s was lost or came twice", volume(a.astray))
+				c.Detail += fmt.Sprintf(", and %s was lost or came twice", unit.FormatBytes(a.astray))
 			}
-			c.Detail += fmt.Sprintf(": %s apart (allowed %s)", percent(apart/a.received), percent(allowed/a.received))
+			c.Detail += fmt.Sprintf(": %s apart (allowed %s)", unit.FormatPercent(apart/a.received), unit.FormatPercent(allowed/a.received))
 		}
 	}
 	return judged{c, worst}, true
@@ -244,7 +245,7 @@ func departures(v view) []departure {
 	return list
 }
 
-// foreign: nobody else used the receiving hosts' interfaces, or the sending ones'.
+// foreign checks that no other traffic used the receiving or sending hosts' interfaces.
 func foreign(v view) (judged, bool) {
 	c := record.Check{Check: Foreign, Pass: true}
 	most := -1.0
@@ -257,10 +258,10 @@ func foreign(v view) (judged, bool) {
 			return
 		}
 		most = share
-		c.Detail = fmt.Sprintf("%s: at most %s of what its interfaces %s belongs to no flow (allowed %s)", host, percent(share), verb, percent(foreignShare))
+		c.Detail = fmt.Sprintf("%s: at most %s of what its interfaces %s belongs to no flow (allowed %s)", host, unit.FormatPercent(share), verb, unit.FormatPercent(foreignShare))
 		if share > foreignShare {
 			c.Detail = fmt.Sprintf("%s: its interfaces %s %s that belongs to no flow, %s of the flows' own (allowed %s)",
-				host, verb, volume(other), percent(share), percent(foreignShare))
+				host, verb, unit.FormatBytes(other), unit.FormatPercent(share), unit.FormatPercent(foreignShare))
 		}
 	}
 	for _, a := range arrivals(v) {

@@ -1,6 +1,6 @@
 // Package failover says what events in a trial's window did to its running flows: how
-// long nothing of a flow reached its receiver, by which way it came before and after,
-// and whether flows moved whose own way was left as it was.
+// long nothing of a flow reached its receiver, by which path it came before and after,
+// and whether flows moved whose own path was left as it was.
 //
 // Times are those of packets, where the receiver has seen these (packet(7)), and of the
 // samples otherwise; a silence is told from chance only where it is longer than what
@@ -66,13 +66,14 @@ type scene struct {
 
 // arrival is an interface by which a flow came in, with its latest packet.
 type arrival struct {
-	host, port string
+	host, name string // of the interface
 	last       int64
 }
 
-func (a arrival) end() topology.End { return topology.End{Node: a.host, Interface: a.port} }
+func (a arrival) end() topology.End { return topology.End{Node: a.host, Interface: a.name} }
 
-// outages are what the events did to a flow; none: nobody saw it.
+// outages are what the events did to a flow; none: its receiver was not read, or neither
+// packets nor samples show it.
 func (s *scene) outages(f *record.Flow) (list []record.Outage) {
 	receiver, ok := s.trial.Reading(f.To)
 	if !ok {
@@ -98,10 +99,10 @@ func (s *scene) outages(f *record.Flow) (list []record.Outage) {
 		if !tell(&o, i, from, begin+nanoseconds(at), to) {
 			continue // it was silent before
 		}
-		before, whole := s.way(f, i)
+		before, whole := s.path(f, i)
 		o.Before = before
 		if o.Resumed {
-			after, also := s.way(f, i+1)
+			after, also := s.path(f, i+1)
 			// What is known on one side only tells nothing of a move.
 			if whole != also {
 				before, after = end(before), end(after)
@@ -184,7 +185,7 @@ func sampled(receiver record.HostReading, f *record.Flow) teller {
 }
 
 // patience is for how long a flow has to be silent at the end to have stopped: TCP does
-// not send again sooner (TCP_RTO_MIN, and half as much for the way).
+// not send again sooner (TCP_RTO_MIN, and half as much for the path).
 const patience = int64(300e6)
 
 // judge holds the longest silence after an event, and the one that had not ended,
@@ -203,10 +204,10 @@ func judge(o *record.Outage, silence, tail, resolution int64) bool {
 
 func seconds(ns int64) float64 { return float64(ns) / 1e9 }
 
-// way is the way of a flow at the end of the time before the i-th event: at each host
-// the next one is that by which it came last. Where not every host on it has seen it, it
-// is not whole: the receiver's interface alone.
-func (s *scene) way(f *record.Flow, i int) (way []string, whole bool) {
+// path is a flow's path at the end of the time before the i-th event: at each host the
+// next interface is that by which it came last. Where some host on it has not seen the
+// flow, whole is false and the path is the receiver's interface alone.
+func (s *scene) path(f *record.Flow, i int) (path []string, whole bool) {
 	left := slices.Clone(s.seen[f.ID][i])
 	for at := f.From; at != f.To; {
 		latest := -1
@@ -219,14 +220,14 @@ func (s *scene) way(f *record.Flow, i int) (way []string, whole bool) {
 			return s.arrived(f, i), false
 		}
 		at = left[latest].host
-		way = append(way, left[latest].end().String())
+		path = append(path, left[latest].end().String())
 		left = slices.DeleteFunc(left, func(a arrival) bool { return a.host == at })
 	}
-	return way, true
+	return path, true
 }
 
-// end is that of a way, the interface of its receiver.
-func end(way []string) []string { return way[max(0, len(way)-1):] }
+// end is the last interface of a path, its receiver's.
+func end(path []string) []string { return path[max(0, len(path)-1):] }
 
 // arrived is the interface by which a flow came in last at its receiver.
 func (s *scene) arrived(f *record.Flow, i int) []string {
@@ -236,13 +237,13 @@ func (s *scene) arrived(f *record.Flow, i int) []string {
 			latest = a
 		}
 	}
-	if latest.port == "" {
+	if latest.name == "" {
 		return nil
 	}
 	return []string{latest.end().String()}
 }
 
-// adjacent says whether an interface is the far end of one of a host's cables.
+// adjacent reports whether an interface is the far end of one of a host's links.
 func (s *scene) adjacent(host string, a arrival) bool {
 	key := [2]string{host, a.end().String()}
 	near, known := s.near[key]
@@ -254,7 +255,7 @@ func (s *scene) adjacent(host string, a arrival) bool {
 }
 
 // withdraw marks the flows that came by an interface before the events at an instant by which
-// none comes any more. Where the way of some is not known, the others are held against
+// none comes any more. Where the path of some is not known, the others are held against
 // the receivers' interfaces alone: it may be among those that still come.
 func (s *scene) withdraw(instant float64, list [][]record.Outage) {
 	var affected []*record.Outage
@@ -270,10 +271,10 @@ func (s *scene) withdraw(instant float64, list [][]record.Outage) {
 		}
 	}
 	for _, o := range affected {
-		way := o.Before
+		path := o.Before
 		if s.sketchy[o.AtS] {
-			way = end(way)
+			path = end(path)
 		}
-		o.Withdrawn = slices.ContainsFunc(way, func(end string) bool { return !still[end] })
+		o.Withdrawn = slices.ContainsFunc(path, func(end string) bool { return !still[end] })
 	}
 }

@@ -1,7 +1,8 @@
-// Package hostload sums up what a trial did to the machines under it: how busy each
-// CPU was and with what, what the kernel dropped or put off because of that, and
-// whether memory was short. It takes differences of readings and judges nothing;
-// whether a machine was the limit is for packages trust, bottleneck and diagnose.
+// Package hostload sums up the load of the machines in a trial: how busy each CPU was
+// and with what (proc_stat(5)), what the kernel dropped or deferred because of that
+// (/proc/net/softnet_stat), and whether memory was short. It takes differences of
+// readings; whether a machine was the limit is judged by packages trust, bottleneck and
+// diagnose.
 package hostload
 
 import (

@@ -1,7 +1,6 @@
-// Package toolreport puts what other programs say of their flows beside what was
-// counted of them, as pure functions of a trial's record. It believes neither;
-// whether the two agree is package trust's question, and why not is package
-// diagnose's.
+// Package toolreport sums up what other programs report of their flows, beside what was
+// counted of the same flows. Whether the two agree is checked by package trust, and
+// explained by package diagnose.
 //
 // A program that counts at the sender has in its figure what write(2) took and the
 // network did not: see docs/foreign-tools.md.
@@ -69,7 +68,7 @@ func Sum(flows []record.Flow, tools []record.ToolRun, accountSender bool) *recor
 	}
 	for _, run := range tools {
 		if run.ReportedBps == 0 && run.TransactionsPerS == 0 {
-			continue // it said nothing that could be believed or not
+			continue // it reported nothing
 		}
 		name(&names, run.Tool)
 		name(&counted, run.CountedBy)
@@ -195,8 +194,7 @@ func Explained(s record.ToolReported) bool {
 	return s.SurplusBps > 0 && max(apart, -apart) <= within*s.SurplusBps+slack*s.GoodputBps
 }
 
-// Mean is what the programs of several trials of one treatment say in the mean;
-// nil: none said anything.
+// Mean is the mean report over several trials of one treatment; nil: there is none.
 func Mean(trials []record.Trial) *record.ToolReported {
 	var mean *record.ToolReported
 	n := 0.0

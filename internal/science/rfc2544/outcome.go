@@ -9,7 +9,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Outcome is what a trial says of a rate: asked is what was to be sent (0: as much
+// Outcome is the result of a trial of a rate: asked is what was to be sent (0: as much
 // as can be), and allowed the share that may be lost.
 func Outcome(t *record.Trial, asked, allowed float64, confirms bool) record.LossTrial {
 	l := record.LossTrial{AskedBps: asked, WindowS: t.WindowS, Confirms: confirms}
@@ -42,8 +42,8 @@ func Outcome(t *record.Trial, asked, allowed float64, confirms bool) record.Loss
 }
 
 // places are where packets were thrown away in the window: what hosts count, the
-// most first, and what is left, of which nobody tells. Counters know nothing of
-// flows, and a packet of somebody else's counts as well.
+// most first, and what is left, which no counter has. Counters know nothing of flows:
+// another program's packet counts as well.
 func places(t *record.Trial, lost int64, buffered map[string]int64) (list []record.LossPlace) {
 	known := int64(0)
 	add := func(host, what string, packets int64) {

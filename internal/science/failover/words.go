@@ -26,7 +26,7 @@ func Lost(g record.OutageGroup, resolutionS float64) string {
 	return text
 }
 
-// Moved spells how many flows of a group came by another way.
+// Moved spells how many flows of a group came by another path.
 func Moved(g record.OutageGroup) string {
 	switch {
 	case g.Flows == 0:

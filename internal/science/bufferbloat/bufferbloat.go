@@ -1,22 +1,22 @@
-// Package bufferbloat says how much longer an answer takes while a path is busy than
-// while it is idle: the buffer delay of RFC 6349, section 4.3, and a grade for
-// those who do not want to think about it. It says nothing of whose queue it is.
+// Package bufferbloat computes how much longer a response takes while a path is busy
+// than while it is idle, the buffer delay of RFC 6349, section 4.3, and a grade of it.
+// It does not find out whose queue it is.
 package bufferbloat
 
 import (
 	"linerate/internal/model/record"
 )
 
-// grades of record.LatencyGrades, the best first, by how much longer an answer takes on average. The
-// bounds are those that common tests of access lines use; what they mean for
-// speech is ITU-T G.114's: up to 150 ms one way nobody minds, beyond 400 ms people
-// cannot talk.
+// grades of record.LatencyGrades, the best first, by the mean buffer delay. The bounds
+// are those of common tests of access lines; what they mean for speech follows ITU-T
+// G.114: a one-way delay of up to 150 ms is not noticed, one beyond 400 ms prevents
+// conversation.
 var grades = []struct {
 	name    string
 	belowUs float64
 	means   string
 }{
-	{"A+", 5e3, "hardly any queue: nobody notices the load"},
+	{"A+", 5e3, "hardly any queue: the load is not noticed"},
 	{"A", 30e3, "a short queue: calls and games go on as before"},
 	{"B", 60e3, "calls go on as before, fast games suffer"},
 	{"C", 200e3, "calls suffer, pages open late"},
@@ -36,9 +36,9 @@ func Grade(us float64) (name, means string) {
 	return worst, worstMeans
 }
 
-// Judge compares the answers that a probe got without load and under it. Loaded
-// is nil when it got none. The flows that made the load, and what was sampled of
-// them meanwhile, tell TCP's own round-trip time.
+// Judge compares a probe's latencies without load and under it; loaded is nil when
+// nothing was answered under load. TCP's own round-trip time is taken from the flows that
+// made the load and from the hosts' samples of them.
 func Judge(idle, loaded *record.Distribution, flows []record.Flow, hosts []record.HostReading) *record.Latency {
 	l := &record.Latency{Idle: idle, Loaded: loaded, BaselineUs: idle.MinUs}
 	if loaded == nil {
@@ -60,9 +60,9 @@ func percent(more, of float64) float64 {
 	return 100 * more / of
 }
 
-// roundTrips are the least round-trip time that a sender's kernel has seen, and
-// the mean of what it reckoned with in the window, over all flows and samples; 0:
-// not known.
+// roundTrips are the least round-trip time that a sender's kernel has seen, in
+// microseconds, and the mean of its smoothed estimate over all flows and samples of the
+// window; 0: not known.
 func roundTrips(flows []record.Flow, hosts []record.HostReading) (least, mean float64) {
 	ours := map[string]string{} // sender by flow
 	for _, f := range flows {

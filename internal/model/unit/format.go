@@ -1,0 +1,65 @@
+package unit
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// FormatRate spells a bit rate for reading, with four digits: "1 Gbit/s",
+// "956.4 Mbit/s". BitRate.String spells one for a file.
+func FormatRate(bps float64) string {
+	for _, u := range []suffix{{"Tbit/s", 1e12}, {"Gbit/s", 1e9}, {"Mbit/s", 1e6}, {"kbit/s", 1e3}} {
+		if math.Abs(bps) >= u.factor*0.99995 {
+			return four(bps/u.factor) + " " + u.name
+		}
+	}
+	return four(bps) + " bit/s"
+}
+
+// FormatBytes spells a number of bytes for reading, with four digits, decimal as links
+// count: "1.5 MB". A fraction of a byte is rounded.
+func FormatBytes(n float64) string {
+	for _, u := range []suffix{{"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}} {
+		if math.Abs(n) >= u.factor*0.99995 {
+			return four(n/u.factor) + " " + u.name
+		}
+	}
+	return fmt.Sprintf("%.0f bytes", n)
+}
+
+// FormatSeconds spells a time in seconds for reading, with three digits: "1.5 s",
+// "20 ms", "300 µs".
+func FormatSeconds(s float64) string {
+	switch {
+	case s >= 1:
+		return fmt.Sprintf("%.3g s", s)
+	case s >= 1e-3:
+		return fmt.Sprintf("%.3g ms", s*1e3)
+	}
+	return fmt.Sprintf("%.3g µs", s*1e6)
+}
+
+// FormatPercent spells a share of one in percent, with two decimals at most, or two
+// digits of what is below one: "99.95 %", "0.2 %".
+func FormatPercent(share float64) string {
+	if v := 100 * share; math.Abs(v) >= 1 {
+		return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) + " %"
+	}
+	return fmt.Sprintf("%.2g %%", 100*share)
+}
+
+// four prints four significant digits, or all that stand before the point, without
+// zeros at the end.
+func four(v float64) string {
+	digits := 3
+	for x := math.Abs(v); x >= 9.9995 && digits > 0; x /= 10 {
+		digits--
+	}
+	text := strconv.FormatFloat(v, 'f', digits, 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}
