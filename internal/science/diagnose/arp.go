@@ -17,6 +17,21 @@ const (
 	sourceReference = "Linux Documentation/networking/ip-sysctl.rst (arp_announce); RFC 826"
 )
 
+var arpRules = []rule{
+	{id: "arp-flux", find: arpFlux, sameCause: sameRemedy},
+	{id: "arp-wrong-source", find: arpWrongSource, stops: true},
+}
+
+// sameRemedy reports whether two findings of ARP flux ask for the same fix: with
+// arp_filter it is another than without.
+func sameRemedy(a, b record.Finding) bool {
+	tool := func(f record.Finding) string {
+		word, _, _ := strings.Cut(f.Fix[0], " ")
+		return word + fmt.Sprint(strings.Contains(f.Fix[0], "arp_filter"))
+	}
+	return len(a.Fix) == 0 || len(b.Fix) == 0 || tool(a) == tool(b)
+}
+
 // ownOnly: these values of arp_ignore keep an interface from answering for another
 // interface's address. 3 looks at the address's scope only and does not.
 func ownOnly(arpIgnore int) bool {

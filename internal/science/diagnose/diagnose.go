@@ -9,42 +9,33 @@
 package diagnose
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
 
-// rule finds one cause on all hosts of a trial.
+// rule finds one cause on all hosts of a trial. Each family's file has its own list
+// of them; a new finding is a line there, a function, and its section of
+// docs/findings.md.
 type rule struct {
 	id   string
 	find func(facts) []record.Finding
+	// stops reports whether the cause keeps flows from connecting: then such flows
+	// of its host are not unreachable for an unknown reason as well.
+	stops bool
+	// sameCause reports whether two findings of one host are the same one, which
+	// Merge unites; nil: any two are.
+	sameCause func(a, b record.Finding) bool
 }
-
-// unnamed is the rule for what the others leave: it looks at their findings.
-const unnamed = "unreachable"
 
 // rules are in the order in which a reader should meet their findings.
-var rules = []rule{
-	{"arp-flux", arpFlux},
-	{"arp-wrong-source", arpWrongSource},
-	{"same-subnet-one-egress", sameSubnetOneEgress},
-	{"rp-filter-drop", rpFilterDrop},
-	{"ports-exhausted", portsExhausted},
-	{"ecmp-l3-hash", ecmpL3Hash},
-	{"ecmp-few-flows", ecmpFewFlows},
-	{"ecmp-polarization", ecmpPolarization},
-	{"ecmp-weight-mismatch", ecmpWeightMismatch},
-	{"ecmp-dead-nexthop", ecmpDeadNexthop},
-	{"ecmp-source-mismatch", ecmpSourceMismatch},
-	{"softirq-one-core", softirqOneCore},
-	{"rx-missed", rxMissed},
-	{"softnet-drop", softnetDrop},
-	{"memory-pressure", memoryPressure},
-	{"tool-surplus", toolSurplus},
-}
+var rules = slices.Concat(arpRules, sourceRules, portRules, ecmpRules, machineRules, toolRules)
+
+// unnamed is the rule for flows that could not connect for none of those reasons.
+var unnamed = rule{id: "unreachable", sameCause: sameSummary}
+
+func sameSummary(a, b record.Finding) bool { return a.Summary == b.Summary }
 
 // Diagnose applies every rule to one trial.
 func Diagnose(trial record.Trial, t *topology.Topology) []record.Finding {
@@ -60,7 +51,7 @@ func Diagnose(trial record.Trial, t *topology.Topology) []record.Finding {
 		}
 	}
 	for _, finding := range unreachable(f, findings) {
-		finding.ID = unnamed
+		finding.ID = unnamed.id
 		if trial.Treatment != "" {
 			finding.Treatments = []string{trial.Treatment}
 		}
@@ -104,32 +95,21 @@ func Merge(findings []record.Finding) []record.Finding {
 	return merged
 }
 
-// alike findings have one cause and one fix: ARP flux under arp_filter needs
-// another than without, and hosts are unreachable for many reasons.
+// alike reports whether two findings have one cause and one fix.
 func alike(a, b record.Finding) bool {
-	tool := func(f record.Finding) string {
-		if len(f.Fix) == 0 {
-			return ""
-		}
-		word, _, _ := strings.Cut(f.Fix[0], " ")
-		return word + fmt.Sprint(strings.Contains(f.Fix[0], "arp_filter"))
-	}
-	switch {
-	case a.ID != b.ID || a.Host != b.Host:
+	if a.ID != b.ID || a.Host != b.Host {
 		return false
-	case a.ID == "arp-flux" && len(a.Fix) > 0 && len(b.Fix) > 0:
-		return tool(a) == tool(b)
-	case a.ID == "ecmp-dead-nexthop" && len(a.Fix) > 0 && len(b.Fix) > 0:
-		// A group of objects needs another remedy than a route.
-		return strings.Contains(a.Fix[0], " sysctl ") == strings.Contains(b.Fix[0], " sysctl ")
-	case a.ID == unnamed, a.ID == "rx-missed", a.ID == "ports-exhausted", a.ID == "memory-pressure":
-		return a.Summary == b.Summary
-	case a.ID == "tool-surplus":
-		first, _, _ := strings.Cut(a.Summary, " ")
-		second, _, _ := strings.Cut(b.Summary, " ")
-		return first == second
 	}
-	return true
+	r := ruleOf(a.ID)
+	return r.sameCause == nil || r.sameCause(a, b)
+}
+
+// ruleOf is the rule with an ID; that of an unknown ID is unnamed.
+func ruleOf(id string) rule {
+	if i := place(id); i < len(rules) {
+		return rules[i]
+	}
+	return unnamed
 }
 
 func place(id string) int {

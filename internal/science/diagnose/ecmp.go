@@ -18,6 +18,21 @@ const (
 	neighReference = "Linux Documentation/networking/ip-sysctl.rst (fib_multipath_use_neigh, ignore_routes_with_linkdown)"
 )
 
+var ecmpRules = []rule{
+	{id: "ecmp-l3-hash", find: ecmpL3Hash},
+	{id: "ecmp-few-flows", find: ecmpFewFlows},
+	{id: "ecmp-polarization", find: ecmpPolarization},
+	{id: "ecmp-weight-mismatch", find: ecmpWeightMismatch},
+	{id: "ecmp-dead-nexthop", find: ecmpDeadNexthop, sameCause: sameKindOfRoute},
+	{id: "ecmp-source-mismatch", find: ecmpSourceMismatch},
+}
+
+// sameKindOfRoute reports whether two dead next hops are both of routes, or both of
+// groups of nexthop objects, which need another fix.
+func sameKindOfRoute(a, b record.Finding) bool {
+	return len(a.Fix) == 0 || len(b.Fix) == 0 || strings.Contains(a.Fix[0], " sysctl ") == strings.Contains(b.Fix[0], " sysctl ")
+}
+
 // improbable is a chance at which the hash is no longer believed to be at work.
 const improbable = 0.01
 

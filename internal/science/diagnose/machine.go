@@ -18,6 +18,13 @@ const (
 	waiting = 0.1
 )
 
+var machineRules = []rule{
+	{id: "softirq-one-core", find: softirqOneCore},
+	{id: "rx-missed", find: rxMissed, sameCause: sameSummary},
+	{id: "softnet-drop", find: softnetDrop},
+	{id: "memory-pressure", find: memoryPressure, sameCause: sameSummary},
+}
+
 // machines are those of a trial that its limit did not hold.
 func (f facts) machines() []hostload.Machine {
 	if t := f.trial; t.LimitBps > 0 && t.GoodputBps >= atLimit*t.LimitBps {

@@ -7,6 +7,8 @@ import (
 	"linerate/internal/model/record"
 )
 
+var portRules = []rule{{id: "ports-exhausted", find: portsExhausted, sameCause: sameSummary}}
+
 // evidencedPairs is how many pairs of addresses are told one by one.
 const evidencedPairs = 4
 

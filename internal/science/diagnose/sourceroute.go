@@ -17,6 +17,11 @@ const (
 	filterReference = "Linux Documentation/networking/ip-sysctl.rst (rp_filter); RFC 3704"
 )
 
+var sourceRules = []rule{
+	{id: "same-subnet-one-egress", find: sameSubnetOneEgress},
+	{id: "rp-filter-drop", find: rpFilterDrop, stops: true},
+}
+
 // detour is a route decision by another interface than the one that holds the source
 // address.
 type detour struct {

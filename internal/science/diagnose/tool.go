@@ -2,12 +2,22 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 
 	"linerate/internal/science/toolreport"
 )
+
+var toolRules = []rule{{id: "tool-surplus", find: toolSurplus, sameCause: sameTool}}
+
+// sameTool reports whether two findings are about one program.
+func sameTool(a, b record.Finding) bool {
+	first, _, _ := strings.Cut(a.Summary, " ")
+	second, _, _ := strings.Cut(b.Summary, " ")
+	return first == second
+}
 
 // toolApart is how much too high another program's figure is before it wants
 // explaining: a little may be a shaper's full bucket at its start.

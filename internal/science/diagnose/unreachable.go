@@ -78,7 +78,7 @@ func explained(named []record.Finding, flow string, ends ...*host) bool {
 		if n.ID == "ecmp-dead-nexthop" {
 			return slices.ContainsFunc(n.Evidence, func(line string) bool { return strings.HasPrefix(line, "flow "+flow+" to ") })
 		}
-		return (n.ID == "rp-filter-drop" || n.ID == "arp-wrong-source") &&
+		return ruleOf(n.ID).stops &&
 			slices.ContainsFunc(ends, func(h *host) bool { return h.name == n.Host })
 	})
 }
