@@ -62,11 +62,7 @@ func OpenPacketCapture() (*PacketCapture, error) {
 	if err != nil {
 		return fail("map the ring of", err)
 	}
-	all := uint16(unix.ETH_P_ALL)<<8 | uint16(unix.ETH_P_ALL)>>8 // in network byte order
-	if native.Uint16([]byte{0, 1}) == 1 {
-		all = unix.ETH_P_ALL
-	}
-	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: all}); err != nil {
+	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: networkOrder(unix.ETH_P_ALL)}); err != nil {
 		unix.Munmap(ring)
 		return fail("bind", err)
 	}

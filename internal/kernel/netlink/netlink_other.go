@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"time"
 
 	"linerate/internal/model/record"
 )
@@ -15,6 +16,11 @@ type Conn struct{}
 
 // Object is a kernel object as a Linux kernel described it.
 type Object []byte
+
+// AskARP needs packet sockets, which are Linux's.
+func AskARP([]ARPQuestion, time.Duration) ([]ARPAnswer, error) {
+	return nil, unsupported("open a packet socket")
+}
 
 func Dial() (*Conn, error)                        { return nil, unsupported("open a route netlink socket") }
 func (*Conn) Close() error                        { return nil }

@@ -1,0 +1,49 @@
+package netlink
+
+import (
+	"encoding/binary"
+	"net"
+	"net/netip"
+)
+
+// ARPQuestion asks who holds an IPv4 address on the link of an interface.
+type ARPQuestion struct {
+	Index   int    // of the interface
+	MAC     string // the interface's own
+	Address netip.Addr
+}
+
+// ARPAnswer is one reply: a machine with this MAC address says that it holds Address.
+type ARPAnswer struct {
+	Index   int // of the interface that received it
+	Address netip.Addr
+	MAC     string
+}
+
+// An ARP packet for IPv4 over Ethernet (RFC 826): hardware type 1, protocol type
+// 0x0800, lengths 6 and 4, the operation, and a hardware and a protocol address each
+// of sender and target.
+const (
+	arpBytes   = 28
+	arpHeader  = 0x0001_0800_0604 << 16
+	arpRequest = 1
+	arpReply   = 2
+)
+
+// arpProbe is the request of RFC 5227 section 2.1.1: the sender's protocol address is
+// 0, so that receivers learn nothing from it.
+func arpProbe(own net.HardwareAddr, address netip.Addr) []byte {
+	packet := binary.BigEndian.AppendUint64(make([]byte, 0, arpBytes), arpHeader|arpRequest)
+	packet = append(packet, own...)
+	packet = append(packet, make([]byte, 4+6)...)
+	target := address.As4()
+	return append(packet, target[:]...)
+}
+
+// parseARPReply reads a reply; false: the packet is none.
+func parseARPReply(packet []byte) (a ARPAnswer, ok bool) {
+	if len(packet) < arpBytes || binary.BigEndian.Uint64(packet) != arpHeader|arpReply {
+		return a, false
+	}
+	return ARPAnswer{MAC: net.HardwareAddr(packet[8:14]).String(), Address: netip.AddrFrom4([4]byte(packet[14:]))}, true
+}
