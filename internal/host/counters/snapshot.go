@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"net/netip"
 	"slices"
+	"strings"
+	"time"
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
@@ -61,6 +63,7 @@ func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []s
 			missing("sysctl", err)
 		}
 	}
+	missing("arp answers", r.addAnswers(&snapshot, links))
 	snapshot.EndedNs = sched.Now()
 	return snapshot, nil
 }
@@ -117,6 +120,45 @@ func (r *Reader) addPorts(s *record.Snapshot, links []netlink.Link) error {
 			port.SpeedBps = sock.LinkSpeed(l.Name)
 		}
 		s.Interfaces = append(s.Interfaces, port)
+	}
+	return err
+}
+
+// A snapshot asks by ARP for at most mostAsked addresses, and waits answerTime, which
+// machines on one link have to answer.
+const (
+	mostAsked  = 64
+	answerTime = 100 * time.Millisecond
+)
+
+// addAnswers asks who holds the addresses of the host's neighbours and its own: more
+// than the one machine that its tables name may answer.
+func (r *Reader) addAnswers(s *record.Snapshot, links []netlink.Link) error {
+	var questions []netlink.ARPQuestion
+	ask := func(name, address string) {
+		at, err := netip.ParseAddr(address)
+		i := slices.IndexFunc(links, func(l netlink.Link) bool { return l.Name == name && l.Up && !l.Loopback })
+		if err == nil && at.Is4() && i >= 0 && len(questions) < mostAsked {
+			questions = append(questions, netlink.ARPQuestion{Index: links[i].Index, MAC: links[i].MAC, Address: at})
+		}
+	}
+	for _, n := range s.Neighbours {
+		if n.MAC != "" && n.State != "PERMANENT" && n.State != "NOARP" {
+			ask(n.Interface, n.Address)
+		}
+	}
+	for _, i := range s.Interfaces {
+		for _, address := range i.Addresses {
+			address, _, _ := strings.Cut(address, "/")
+			ask(i.Interface, address)
+		}
+	}
+	if len(questions) == 0 {
+		return nil
+	}
+	answers, err := netlink.AskARP(questions, answerTime)
+	for _, a := range answers {
+		s.Answers = append(s.Answers, record.Neighbour{Interface: r.names[a.Index], Address: a.Address.String(), MAC: a.MAC})
 	}
 	return err
 }

@@ -7,8 +7,11 @@ type Snapshot struct {
 	Host       string              `json:"host"`
 	Interfaces []InterfaceSnapshot `json:"interfaces"`
 	Tables
-	Rules  []RuleEntry  `json:"rules,omitempty"`
-	Routes []RouteEntry `json:"routes,omitempty"`
+	// Answers are the MAC addresses that answered ARP requests for neighbours' and for
+	// the host's own addresses, every one; States are empty.
+	Answers []Neighbour  `json:"arp_answers,omitempty"`
+	Rules   []RuleEntry  `json:"rules,omitempty"`
+	Routes  []RouteEntry `json:"routes,omitempty"`
 	// Lookups are the kernel's own answers to route questions that matter to
 	// the trial's flows.
 	Lookups []RouteLookup `json:"lookups,omitempty"`
