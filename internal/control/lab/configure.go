@@ -15,9 +15,9 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// configure gives every host what the topology says of it. A virtual host gets
-// its addresses, routes, rules and sysctls; a real one must hold its addresses
-// already, and gets the rest as settings that are reverted at the end.
+// configure applies the topology's settings to every host. A virtual host gets
+// addresses, routes, rules and sysctls; a real one must have its addresses already,
+// and gets the rest, which is reverted at the end.
 func (l *Lab) configure(ctx context.Context) error {
 	hosts := l.topology.Hosts
 	errs := make([]error, len(hosts))
@@ -44,8 +44,8 @@ func (l *Lab) configure(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// baseSettings are what the topology says of a host, without the routes that a
-// daemon brings where there is one.
+// baseSettings are the settings of a host in the topology; daemon: without the routes
+// that its routing daemon will install.
 func baseSettings(h topology.Host, daemon bool) []setting.Setting {
 	var list []setting.Setting
 	sysctls := slices.Clone(h.Sysctls)
@@ -81,7 +81,7 @@ func baseSettings(h topology.Host, daemon bool) []setting.Setting {
 	return list
 }
 
-// verify holds a real host against what the topology says of it.
+// verify compares the interfaces and addresses of a real host with the topology.
 func (l *Lab) verify(h topology.Host) error {
 	hello := l.Hello(h.Name)
 	var errs []error
@@ -102,7 +102,7 @@ func (l *Lab) verify(h topology.Host) error {
 		for _, a := range p.Addresses {
 			for _, prefix := range a.Prefixes() {
 				if !slices.Contains(have.Addresses, prefix.String()) {
-					errs = append(errs, fmt.Errorf("%s.%s does not hold %s; it holds %s: give the host that address, or say in the file what it has", h.Name, p.Name, prefix, strings.Join(have.Addresses, ", ")))
+					errs = append(errs, fmt.Errorf("%s.%s does not have %s; it has %s: add that address to the host, or correct the file", h.Name, p.Name, prefix, strings.Join(have.Addresses, ", ")))
 				}
 			}
 		}
@@ -143,7 +143,7 @@ func (l *Lab) Resolve(settings []setting.Setting) ([]setting.Setting, error) {
 		if s.Nexthop != nil {
 			n := *s.Nexthop
 			var err error
-			// Of no destination yet: an address of IPv4 where both have one.
+			// It has no destination yet: an IPv4 address where both hosts have one.
 			if n.Via, err = l.via(s.Host, "", n.Via); err != nil {
 				return nil, err
 			}
@@ -157,9 +157,9 @@ func (l *Lab) Resolve(settings []setting.Setting) ([]setting.Setting, error) {
 // endOf reads "host.interface".
 func endOf(t *topology.Topology, text string) (topology.End, bool) {
 	for _, h := range t.Hosts {
-		if port, found := strings.CutPrefix(text, h.Name+"."); found {
-			if _, exists := h.Interface(port); exists {
-				return topology.End{Node: h.Name, Interface: port}, true
+		if iface, found := strings.CutPrefix(text, h.Name+"."); found {
+			if _, exists := h.Interface(iface); exists {
+				return topology.End{Node: h.Name, Interface: iface}, true
 			}
 		}
 	}
@@ -186,8 +186,8 @@ func (l *Lab) via(host, to, text string) (string, error) {
 	if !ok {
 		return text, nil
 	}
-	wantSix := strings.Contains(to, ":")
-	if addr, ok := addressOf(l.topology, host, end, wantSix); ok {
+	wantIPv6 := strings.Contains(to, ":")
+	if addr, ok := addressOf(l.topology, host, end, wantIPv6); ok {
 		return addr.String(), nil
 	}
 	mac, err := l.mac(end)
@@ -198,7 +198,7 @@ func (l *Lab) via(host, to, text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if wantSix {
+	if wantIPv6 {
 		return local.String(), nil
 	}
 	return "inet6 " + local.String(), nil
@@ -209,8 +209,8 @@ func (l *Lab) via(host, to, text string) (string, error) {
 func addressOf(t *topology.Topology, host string, far topology.End, six bool) (netip.Addr, bool) {
 	h, _ := t.Host(host)
 	there, _ := t.Host(far.Node)
-	port, _ := there.Interface(far.Interface)
-	for _, a := range port.Addresses {
+	iface, _ := there.Interface(far.Interface)
+	for _, a := range iface.Addresses {
 		if a.First.Is6() != six {
 			continue
 		}

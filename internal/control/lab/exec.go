@@ -17,9 +17,9 @@ import (
 	"linerate/internal/kernel/proc"
 )
 
-// A lab's door is a unix socket in the abstract namespace (unix(7)): it has no
-// file, so it is gone with the lab. `lab exec` sends its own standard streams
-// through it, and the keeper runs the command in the host with them.
+// `lab exec` connects to a unix socket in the abstract namespace (unix(7)), which has no
+// file and ends with the lab. It passes its standard streams through it (SCM_RIGHTS),
+// and the init process runs the command in the host with them.
 
 // DefaultName is the name of a lab that was not given one.
 const DefaultName = "lab"
@@ -28,30 +28,30 @@ func execAddress(name string) *net.UnixAddr {
 	return &net.UnixAddr{Net: "unix", Name: fmt.Sprintf("@linerate/lab/%d/%s", os.Getuid(), name)}
 }
 
-// listenExec returns the listening socket for the keeper to inherit, or /dev/null
-// when the lab has no name.
+// listenExec returns the listening socket for the init process to inherit, or /dev/null
+// if the lab has no name.
 func listenExec(name string) (*os.File, error) {
 	if name == "" {
 		return os.Open(os.DevNull)
 	}
-	door, err := net.ListenUnix("unix", execAddress(name))
+	listener, err := net.ListenUnix("unix", execAddress(name))
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("a lab named %s is up already: take it down, or choose another name with --lab", name)
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer door.Close()
-	return door.File()
+	defer listener.Close()
+	return listener.File()
 }
 
-// execRequest is what a visitor asks for.
+// execRequest is a command to run in a host.
 type execRequest struct {
 	Host     string   `json:"host"`
 	Argv     []string `json:"argv"`
 	Env      []string `json:"env"`
 	Dir      string   `json:"dir"`
-	Terminal bool     `json:"terminal"` // the streams are a terminal to take over
+	Terminal bool     `json:"terminal"` // the streams are a terminal, which becomes the controlling one
 }
 
 type execReply struct {
@@ -59,9 +59,9 @@ type execReply struct {
 	Error  string `json:"error,omitempty"`
 }
 
-func serveExec(door net.Listener, p plan, nodes []*netlink.Namespace) {
+func serveExec(listener net.Listener, p plan, nodes []*netlink.Namespace) {
 	for {
-		conn, err := door.Accept()
+		conn, err := listener.Accept()
 		if err != nil {
 			return
 		}
@@ -108,12 +108,12 @@ func handleExec(conn *net.UnixConn, p plan, nodes []*netlink.Namespace) execRepl
 	}
 	ended := make(chan struct{})
 	go func() {
-		// A visitor who goes takes the command along, and what it has started. What
-		// a command leaves behind when it ends by itself may stay.
-		// Until then, each byte is the number of a signal that the visitor got.
-		var word [1]byte
+		// Each byte is the number of a signal to pass on. When the connection ends the
+		// command's process group is killed; after the command has ended by itself,
+		// processes that it leaves behind may stay.
+		var signal [1]byte
 		for {
-			_, err := conn.Read(word[:])
+			_, err := conn.Read(signal[:])
 			select {
 			case <-ended:
 				return
@@ -123,7 +123,7 @@ func handleExec(conn *net.UnixConn, p plan, nodes []*netlink.Namespace) execRepl
 				_ = proc.KillGroup(cmd.Process)
 				return
 			}
-			_ = proc.SignalGroup(cmd.Process, syscall.Signal(word[0]))
+			_ = proc.SignalGroup(cmd.Process, syscall.Signal(signal[0]))
 		}
 	}()
 	_ = cmd.Wait()
@@ -131,7 +131,7 @@ func handleExec(conn *net.UnixConn, p plan, nodes []*netlink.Namespace) execRepl
 	return execReply{Status: exitStatus(cmd.ProcessState)}
 }
 
-// exitStatus is a command's, or what a shell says of one that a signal ended.
+// exitStatus is the command's status, or 128 + n if signal n ended it, as in a shell.
 func exitStatus(state *os.ProcessState) int {
 	if w, ok := state.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return signalStatus(w.Signal())
@@ -141,18 +141,18 @@ func exitStatus(state *os.ProcessState) int {
 
 func signalStatus(s syscall.Signal) int { return 128 + int(s) }
 
-// Exec runs a command in a host of a lab that another process holds up, and
-// returns the command's exit status. The files are its standard streams; with
-// terminal they are one terminal that the command takes over. Signals are passed
-// on to the command; in a terminal, which has keys for them, they hang up: a
-// shell there would ignore them.
+// Exec runs a command in a host of the named lab of another process, and returns the
+// command's exit status. streams are its standard streams; terminal: they are one
+// terminal, which becomes its controlling terminal. Signals are passed on to the
+// command; with a terminal, which has keys for them, a signal ends the connection,
+// since an interactive shell would ignore it.
 func Exec(name, host string, argv []string, streams [3]*os.File, terminal bool, signals <-chan os.Signal) (int, error) {
 	conn, err := net.DialUnix("unix", nil, execAddress(name))
 	if err != nil {
 		return 1, fmt.Errorf("no lab named %s is up: start one with linerate lab up FILE (%w)", name, err)
 	}
 	defer conn.Close()
-	// The name is anybody's to take: the streams are given to this user's lab only.
+	// Any user can bind the name: the streams are passed to a lab of this user only.
 	if err := file.CheckPeerUser(conn); err != nil {
 		return 1, err
 	}

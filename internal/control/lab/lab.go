@@ -18,13 +18,13 @@ import (
 
 // Options of Up. The zero value is what a run uses.
 type Options struct {
-	// Name opens a door for `lab exec` and `lab shell` under this name.
+	// Name is the lab's name for `lab exec` and `lab shell`; empty: it has none.
 	Name string
 	// AllowMachine permits machine-wide settings in the topology.
 	AllowMachine bool
 }
 
-// Lab is a topology with an agent on every host and switch that can be asked.
+// Lab is a topology with an agent on every host and managed switch.
 type Lab struct {
 	topology   *topology.Topology
 	bus        *bus.Bus
@@ -44,8 +44,8 @@ type Lab struct {
 // hosts need seconds, a real host behind ssh as well.
 const readyTimeout = 60 * time.Second
 
-// Up makes what has to be made, reaches the rest, and configures all hosts.
-// When it fails, nothing is left.
+// Up makes the virtual part of a topology, starts the agents of the real part, and
+// configures all hosts. If it fails, nothing is left.
 func Up(ctx context.Context, t *topology.Topology, b *bus.Bus, options Options) (_ *Lab, err error) {
 	l := &Lab{topology: t, bus: b, options: options, hellos: map[string]message.Hello{}, helloReceived: make(chan struct{}, 1)}
 	defer func() {
@@ -109,15 +109,15 @@ func (l *Lab) Nodes() []string {
 	return names
 }
 
-// Hello is what a node's agent said when it came up.
+// Hello is the first message of a node's agent.
 func (l *Lab) Hello(node string) message.Hello {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.hellos[node]
 }
 
-// Mode says how the hosts came about: "lab as root", "lab, rootless", "real
-// hosts", or both; and who makes the delay and the losses of links that have them.
+// Mode describes how the topology was made: "lab as root", "lab, rootless", "real
+// hosts", or both; and what applies the delay and loss of links.
 func (l *Lab) Mode() string {
 	var modes []string
 	if l.init != nil {
@@ -174,7 +174,7 @@ func (l *Lab) awaitHellos(ctx context.Context) error {
 			}
 			errs := make([]error, len(missing))
 			for i, name := range missing {
-				errs[i] = fmt.Errorf("no word from the agent of %s within %v%s", name, readyTimeout, l.remote(name).detail())
+				errs[i] = fmt.Errorf("no message from the agent of %s within %v%s", name, readyTimeout, l.remote(name).detail())
 			}
 			return errors.Join(errs...)
 		}
@@ -190,7 +190,7 @@ func (l *Lab) checkVersions() error {
 	return nil
 }
 
-// NotRevertedError says that real hosts may not be as they were.
+// NotRevertedError lists real hosts whose settings may not be reverted.
 type NotRevertedError struct{ Hosts []error }
 
 func (e *NotRevertedError) Error() string { return errors.Join(e.Hosts...).Error() }
@@ -198,8 +198,7 @@ func (e *NotRevertedError) Error() string { return errors.Join(e.Hosts...).Error
 func (e *NotRevertedError) Unwrap() []error { return e.Hosts }
 
 // Down ends the lab. Real hosts' agents revert their settings when their stream
-// ends; they are given time to. The error, a *NotRevertedError, tells which did
-// not succeed.
+// ends; Down waits for them. The error, a *NotRevertedError, lists those that failed.
 func (l *Lab) Down() error {
 	errs := make([]error, len(l.remotes))
 	var ending sync.WaitGroup
@@ -215,7 +214,7 @@ func (l *Lab) Down() error {
 		l.mu.Lock()
 		_, served := l.hellos[l.remotes[i].node]
 		l.mu.Unlock()
-		if err != nil && served { // an agent that never came has changed nothing
+		if err != nil && served { // an agent that never connected has changed nothing
 			failed = append(failed, err)
 		}
 	}

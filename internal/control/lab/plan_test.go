@@ -278,7 +278,7 @@ links:
 		message.Hello{Node: "pc", Interfaces: []record.InterfaceSnapshot{{Interface: "eno1", Up: true, Addresses: []string{"10.0.0.2/24", "10.3.0.1/8"}}}})
 	nas, _ := over.Host("nas")
 	err := fmt.Sprint(l.verify(*nas))
-	for _, want := range []string{"nas.eno1 is down", "nas.eno1 does not hold 10.0.0.5/24; it holds 10.0.0.1/24", "nas has no interface eno2; it has eno1"} {
+	for _, want := range []string{"nas.eno1 is down", "nas.eno1 does not have 10.0.0.5/24; it has 10.0.0.1/24", "nas has no interface eno2; it has eno1"} {
 		if !strings.Contains(err, want) {
 			t.Errorf("%q is missing in:\n%s", want, err)
 		}

@@ -6,10 +6,10 @@ import (
 	"syscall"
 )
 
-// initAttributes put the keeper into a process namespace, whose end is the
-// end of everything in the lab, and a network namespace, so that nothing it
-// does can touch the machine's own; without root, into a user namespace too, in
-// which the user is root. Its own session keeps Ctrl-C at the terminal from it.
+// initAttributes start the init process in a new process namespace, with which every
+// process of the lab ends, and in new network and mount namespaces, so that it cannot
+// change the machine's own; rootless: in a user namespace too, in which the user is
+// root. In a session of its own it gets no signals from the terminal.
 func initAttributes(rootless bool) *syscall.SysProcAttr {
 	attributes := &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS,

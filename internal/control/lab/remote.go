@@ -14,7 +14,7 @@ import (
 	"linerate/internal/bus"
 )
 
-// remote is a real host's agent as its conductor sees it.
+// remote is a real host's agent as seen by the conductor.
 type remote struct {
 	node    string
 	cmd     *exec.Cmd
@@ -24,11 +24,11 @@ type remote struct {
 	err     error // why the command ended, once it has
 }
 
-// How long is waited for what may never end.
+// Limits of waiting.
 const (
 	revertTimeout = 20 * time.Second // for an agent to revert its settings
 	killTimeout   = 2 * time.Second  // for a command that was killed
-	// Somebody whom the command started may hold its standard error open.
+	// a process that the command started may keep its standard error open
 	stderrTimeout = time.Second
 )
 
@@ -46,8 +46,8 @@ func startRemote(node string, argv []string) (*remote, error) {
 	}
 	r := &remote{node: node, cmd: exec.Command(argv[0], argv[1:]...), in: in, out: out, stderr: &tailBuffer{}, ended: make(chan struct{})}
 	r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr = theirIn, theirOut, r.stderr
-	// Ctrl-C at the terminal is the conductor's to handle: the agents live until
-	// they have reverted what was changed.
+	// A session of its own: Ctrl-C at the terminal must not reach the agents, which
+	// live until they have reverted their settings.
 	r.cmd.SysProcAttr = ownSession()
 	r.cmd.WaitDelay = stderrTimeout
 	err = r.cmd.Start()
@@ -65,20 +65,20 @@ func startRemote(node string, argv []string) (*remote, error) {
 	return r, nil
 }
 
-// end closes the agent's input, which tells it to revert its settings and go.
-// The error says that they may not be reverted.
+// end closes the agent's input, upon which it reverts its settings and exits. An error
+// means that they may not be reverted.
 func (r *remote) end() error {
 	r.in.Close()
 	if !r.endsWithin(revertTimeout) {
 		err := fmt.Errorf("%s: its agent did not end within %v, so its settings may not be reverted: see linerate recover there%s", r.node, revertTimeout, r.detail())
-		// Somebody else's process, such as sudo's, cannot be killed.
+		// A process of another user, such as sudo, cannot be killed.
 		if kill := r.cmd.Process.Kill(); kill != nil || !r.endsWithin(killTimeout) {
 			err = fmt.Errorf("%w; the command is still there (process %d)", err, r.cmd.Process.Pid)
 		}
 		return err
 	}
-	// What stays behind with the standard error, as ssh's connection sharing does,
-	// is nobody's fault.
+	// ErrWaitDelay: another process keeps the standard error open, as ssh's connection
+	// sharing does. That is no failure.
 	if r.err == nil || errors.Is(r.err, exec.ErrWaitDelay) {
 		return nil
 	}
@@ -104,35 +104,34 @@ func (l *Lab) remote(node string) *remote {
 	return nil
 }
 
-// exitDetail are said by a command that has ended, or is about to.
+// exitDetail is detail of a command that has ended or is about to, with advice.
 func (r *remote) exitDetail() string {
 	if r == nil {
 		return ""
 	}
-	// Its stream may be at its end before its words are.
+	// The stream may end before standard error does.
 	if r.endsWithin(time.Second) {
-		// What a shell, env(1) and their like answer for a command that they cannot
-		// run or find.
+		// The exit status of sh(1) and env(1) for a command that they cannot run or find.
 		if status := r.cmd.ProcessState.ExitCode(); status == 126 || status == 127 {
-			return r.detail() + "; if linerate has another place on that host, name it with agent: PATH"
+			return r.detail() + "; if linerate is elsewhere on that host, give its path with agent: PATH"
 		}
 	}
 	return r.detail()
 }
 
-// detail is what a real host's command has said so far, for an error message.
+// detail is the standard error of a real host's command so far, for an error message.
 func (r *remote) detail() string {
 	if r == nil {
 		return ""
 	}
 	command := strings.Join(r.cmd.Args, " ")
-	if words := strings.TrimSpace(r.stderr.String()); words != "" {
-		return fmt.Sprintf(" (%s said: %s)", command, words)
+	if text := strings.TrimSpace(r.stderr.String()); text != "" {
+		return fmt.Sprintf(" (%s printed: %s)", command, text)
 	}
 	return fmt.Sprintf(" (command: %s)", command)
 }
 
-// startRemotes starts an agent behind each host's `via`.
+// startRemotes starts an agent on each real host, by its `via`.
 func (l *Lab) startRemotes() error {
 	type target struct {
 		name  string
@@ -161,7 +160,7 @@ func (l *Lab) startRemotes() error {
 		}
 		r, err := startRemote(t.name, slices.Concat(t.via, []string{agent, "agent", "--stdio", "--node", t.name}))
 		if err != nil {
-			return fmt.Errorf("reaching %s: %w", t.name, err)
+			return fmt.Errorf("starting the agent of %s: %w", t.name, err)
 		}
 		l.remotes = append(l.remotes, r)
 		if err := l.bus.Attach(t.name, bus.Pipes(r.out, r.in)); err != nil {
@@ -178,8 +177,8 @@ var (
 	remoteCommands = []string{"ssh", "rsh", "kubectl", "oc", "docker", "podman", "nerdctl", "crictl", "lxc", "lxc-attach", "incus", "machinectl", "limactl", "vagrant", "adb"}
 )
 
-// agentProgram is this very file for prefixes that stay on this machine all the
-// way, and whatever "linerate" is found on the far side otherwise.
+// agentProgram returns own, the path of this program, if via runs it on this machine,
+// and otherwise "linerate", to be found in the remote PATH.
 func agentProgram(via []string, own string) string {
 	leaves := slices.ContainsFunc(via, func(word string) bool { return slices.Contains(remoteCommands, path.Base(word)) })
 	if slices.Contains(localCommands, path.Base(via[0])) && !leaves {

@@ -15,18 +15,18 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Hosts with `bgp` get a routing daemon each, where this machine has one; else they
-// get the routes that it would bring, made here.
+// Hosts with `bgp` run a routing daemon if one is installed on this machine; otherwise
+// they get the routes that it would install as static ones.
 
-// convergeTimeout bounds the wait for all routes. Sessions are tried again every
-// second, and a large fabric on a busy machine takes a few rounds.
+// convergeTimeout bounds the wait for all routes. Sessions are retried every second,
+// and a large fabric on a busy machine needs several retries.
 const convergeTimeout = 60 * time.Second
 
-// Routing is how the hosts came by their learned routes; nil: there are none.
+// Routing describes how the hosts got their learned routes; nil: there are none.
 func (l *Lab) Routing() *record.Routing { return l.routing }
 
-// probeRouting finds out whether the hosts with BGP can have a daemon. All are this
-// machine's, so that one can tell for all.
+// probeRouting asks one agent whether a routing daemon is installed: all hosts with BGP
+// are on this machine.
 func (l *Lab) probeRouting(ctx context.Context) error {
 	i := slices.IndexFunc(l.topology.Hosts, func(h topology.Host) bool { return h.BGP != nil })
 	if i < 0 {
@@ -40,10 +40,10 @@ func (l *Lab) probeRouting(ctx context.Context) error {
 	return nil
 }
 
-// daemons says whether routes are brought by some.
+// daemons reports whether routing daemons install the learned routes.
 func (l *Lab) daemons() bool { return l.routing != nil && l.routing.Daemon != "" }
 
-// startRouting waits for the first time until all routes are there.
+// startRouting starts the daemons and waits until all routes are installed.
 func (l *Lab) startRouting(ctx context.Context) error {
 	took, err := l.Converge(ctx)
 	if l.daemons() {
@@ -53,8 +53,7 @@ func (l *Lab) startRouting(ctx context.Context) error {
 }
 
 // Converge starts the routing daemons that do not run, and waits until every host's
-// kernel has all routes. It says how long that took, where any had to be started or
-// waited for.
+// kernel has all learned routes. took is 0 if none had to be started or waited for.
 func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 	if !l.daemons() {
 		return 0, nil
@@ -62,7 +61,7 @@ func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 	began := time.Now()
 	var mu sync.Mutex
 	found := map[string][]string{}
-	busy := false // something was to be done
+	busy := false // a daemon was started or a route waited for
 	err = l.eachSpeaker(func(h *topology.Host, place int) error {
 		order, err := l.bgpOrder(h, place)
 		if err != nil {
@@ -97,7 +96,7 @@ func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 		return nil
 	})
 	if err != nil {
-		return 0, fmt.Errorf("waiting for BGP's routes: %w", err)
+		return 0, fmt.Errorf("waiting for routes of BGP: %w", err)
 	}
 	if len(late) > 0 {
 		slices.Sort(late)
@@ -120,7 +119,7 @@ func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 	return time.Since(began), nil
 }
 
-// eachSpeaker asks all hosts with BGP at once.
+// eachSpeaker calls ask for all hosts with BGP concurrently.
 func (l *Lab) eachSpeaker(ask func(h *topology.Host, place int) error) error {
 	errs := make([]error, len(l.topology.Hosts))
 	var asking sync.WaitGroup
@@ -149,7 +148,7 @@ func (l *Lab) bgpOrder(h *topology.Host, place int) (message.BGPRequest, error) 
 	return o, nil
 }
 
-// learnedRoutes are the routes that the daemon of a host is to bring.
+// learnedRoutes are the routes that the daemon of a host must install.
 func learnedRoutes(h *topology.Host) (list []message.RouteWanted) {
 	for _, r := range h.Routes {
 		to, err := netip.ParsePrefix(r.To)

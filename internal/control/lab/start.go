@@ -12,7 +12,7 @@ import (
 	"linerate/internal/kernel/sock"
 )
 
-// initProcess is the keeper as its conductor sees it.
+// initProcess is the init process as seen by the conductor.
 type initProcess struct {
 	control net.Conn
 	ended   chan error
@@ -23,24 +23,24 @@ func (k *initProcess) end() {
 	<-k.ended
 }
 
-// namespaceError is the kernel's no to making namespaces: with a user namespace, or
-// without one, it may be a yes.
+// namespaceError is the kernel's refusal to make namespaces; it may permit them with a
+// user namespace, or without one.
 type namespaceError struct{ error }
 
 func (r namespaceError) Unwrap() error { return r.error }
 
-// namespaceErrnos are the errnos by which clone(2) and unshare(2) refuse namespaces:
-// not permitted, or more than user.max_*_namespaces or the depth allows.
+// namespaceErrnos are the errors by which clone(2) and unshare(2) refuse namespaces:
+// not permitted, or more or deeper ones than user.max_*_namespaces allows.
 var namespaceErrnos = []error{os.ErrPermission, syscall.ENOSPC, syscall.EUSERS}
 
 func isNamespaceError(err error, others ...error) bool {
 	return slices.ContainsFunc(slices.Concat(namespaceErrnos, others), func(no error) bool { return errors.Is(err, no) })
 }
 
-// startInit starts the lab's first process, with its own user namespace where
-// root is not to be had, and waits until all is cabled.
+// startInit starts the init process, in a user namespace of its own unless it may run as
+// root, and waits until all nodes and links are made.
 func (l *Lab) startInit(p plan) error {
-	// Root in a container may lack CAP_SYS_ADMIN, and then is like anyone else.
+	// Root in a container may lack CAP_SYS_ADMIN; then the user namespace is tried.
 	tries := []bool{true}
 	if os.Geteuid() == 0 {
 		tries = []bool{false, true}
@@ -65,7 +65,7 @@ func (l *Lab) startInit(p plan) error {
 }
 
 func (l *Lab) tryInit(p plan, rootless bool) (err error) {
-	var files []*os.File   // the keeper's, in the order of its descriptors
+	var files []*os.File   // of the init process, in the order of its descriptors
 	var streams []net.Conn // our ends: control, then one of each node
 	defer func() {
 		for _, f := range files {
@@ -92,11 +92,11 @@ func (l *Lab) tryInit(p plan, rootless bool) (err error) {
 	if err := pair(); err != nil {
 		return err
 	}
-	door, err := listenExec(l.options.Name)
+	listener, err := listenExec(l.options.Name)
 	if err != nil {
 		return err
 	}
-	files = append(files, door)
+	files = append(files, listener)
 	for range p.Nodes {
 		if err := pair(); err != nil {
 			return err
@@ -110,7 +110,7 @@ func (l *Lab) tryInit(p plan, rootless bool) (err error) {
 		}
 		return err
 	}
-	// Only the keeper may hold the far ends: their end is to be noticed.
+	// Only the init process may hold the far ends, so that their end is noticed.
 	for _, f := range files {
 		f.Close()
 	}
@@ -128,7 +128,7 @@ func (l *Lab) tryInit(p plan, rootless bool) (err error) {
 	switch {
 	case err != nil:
 		k.control.Close()
-		return fmt.Errorf("the lab's keeper ended: %w", errors.Join(err, <-k.ended))
+		return fmt.Errorf("the lab's init process ended: %w", errors.Join(err, <-k.ended))
 	case reply.NamespaceError:
 		k.end()
 		return namespaceError{errors.New(reply.Error)}
@@ -140,8 +140,9 @@ func (l *Lab) tryInit(p plan, rootless bool) (err error) {
 	return nil
 }
 
-// start runs the keeper from a thread that stays: the kernel sends the parent's
-// death signal when the thread that forked ends (prctl(2), PR_SET_PDEATHSIG).
+// start starts the process from a thread that lives as long as the process: the kernel
+// sends the parent-death signal when the forking thread ends (prctl(2),
+// PR_SET_PDEATHSIG).
 func (k *initProcess) start(files []*os.File, rootless bool) error {
 	started := make(chan error)
 	go func() {

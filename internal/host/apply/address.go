@@ -15,7 +15,7 @@ import (
 // read, journaled, added and removed together, since one by one each would cost a
 // look at all of them.
 type address struct {
-	ordinary
+	baseTarget
 	host host
 	a    setting.Address
 	// primaries are the places of those in the run that were no secondary ones when
@@ -101,8 +101,8 @@ func (t *address) plan(prior State) (State, error) {
 
 func (t *address) same(a, b State) bool { return a.Text == b.Text && slices.Equal(a.There, b.There) }
 
-// between: each address is as it was before the change or as after it, whatever
-// somebody else has removed or a kill has left undone.
+// between: each address is either as before the change or as after it: some may have
+// been removed by another program, or not been added before a kill.
 func (t *address) between(_, _, is State) bool {
 	return t.a.Number() > 1 && !strings.Contains(is.Text, "present as")
 }
@@ -150,11 +150,11 @@ func (t *address) restore(prior, _ State) error {
 // endangers: in IPv4, deleting a primary address takes those along that are
 // secondary to it, and deleting an interface's last one takes the interface's routes. Adding
 // takes nothing.
-func (t *address) endangers(_, to State, reverting bool) danger {
+func (t *address) sideEffects(_, to State, reverting bool) sideEffects {
 	if !reverting || to.Text == present || len(t.primaries) == 0 || t.a.Address.Addr().Is6() {
-		return danger{}
+		return sideEffects{}
 	}
-	return danger{port: t.a.Interface, family: 4, addresses: true, routes: true, except: t.a, Passing: true}
+	return sideEffects{iface: t.a.Interface, family: 4, addresses: true, routes: true, except: t.a, Transient: true}
 }
 
 // settle waits until duplicate address detection has finished with the addresses

@@ -14,8 +14,8 @@ import (
 func (m *Manager) Flush(request message.FlushRequest) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, port := range request.Interfaces {
-		if _, err := m.host.conn.LinkByName(port); err != nil {
+	for _, iface := range request.Interfaces {
+		if _, err := m.host.conn.LinkByName(iface); err != nil {
 			return fmt.Errorf("flush neighbours: %w", err)
 		}
 	}

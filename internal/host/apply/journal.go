@@ -19,11 +19,11 @@ import (
 // header, then entries and what became of them.
 const JournalSchema = "linerate.journal/v1"
 
-// header says where and when a journal was begun.
+// header identifies where and when a journal was begun.
 type header struct {
 	Schema string `json:"schema"`
-	// Boot and NetNS tell whether the changes can still be there, and whether
-	// this is the place to undo them.
+	// Boot and NetNS decide whether the changes can still exist, and whether they
+	// can be undone in this namespace.
 	Boot    string        `json:"boot"`
 	NetNS   netlink.NetNS `json:"netns"`
 	PID     int           `json:"pid"`
@@ -36,7 +36,7 @@ func newHeader() (header, error) {
 	return header{JournalSchema, boot, ns, os.Getpid(), time.Now().UTC().Truncate(time.Second)}, errors.Join(bootErr, nsErr)
 }
 
-// entry is one change with what it takes to undo it.
+// entry is one change with the data to undo it.
 type entry struct {
 	Seq     int             `json:"seq"`
 	Kind    string          `json:"kind"`
@@ -46,23 +46,23 @@ type entry struct {
 	Setting setting.Setting `json:"setting"`
 	Prior   State           `json:"prior"`
 	New     State           `json:"new"`
-	Around  surroundings    `json:"around,omitzero"`
+	Around  dependents      `json:"around,omitzero"`
 
 	target target
 	offset int64 // of its first line in the journal
 }
 
 // line is one line of a journal after the header. An entry with the number of an
-// earlier one takes its place; Done says that an entry has been undone.
+// earlier one replaces it; Done marks an entry as undone.
 type line struct {
 	Entry *entry `json:"entry,omitempty"`
 	Done  int    `json:"done,omitempty"`
 }
 
-// decodeJournal reads a journal. A last line without its end is what a process
-// that was killed, or a full disk, left of a write: the change it announces was
-// never made, so it is dropped. Anything else that is wrong is an error: guessing
-// at an undo would be worse than none. good is the length without the torn line.
+// decodeJournal reads a journal. An incomplete last line is dropped: the process was
+// killed or the disk was full during the write, so the change was never made. Any
+// other mistake is an error, since a guessed undo would be worse than none. good is
+// the length without the incomplete line.
 func decodeJournal(text []byte) (h header, entries []*entry, good int, err error) {
 	good = bytes.LastIndexByte(text, '\n') + 1
 	number, offset := 0, int64(0)
@@ -121,8 +121,8 @@ func replace(entries []*entry, e *entry) []*entry {
 	return append(entries, e)
 }
 
-// journal is an undo journal on disk. Its lock file keeps a second agent, and
-// recovery, away while it is open, and ends with its process.
+// journal is an undo journal on disk. While it is open its lock file excludes a second
+// agent and recovery; the lock ends with the process.
 type journal struct {
 	path   string
 	header header
@@ -226,8 +226,8 @@ func (j *journal) put(value any, durable bool) error {
 		j.size += int64(len(text))
 		return nil
 	}
-	// A part of the line may have been written. If it cannot be taken away, the
-	// next line would make the journal unreadable: then there is none.
+	// A part of the line may have been written. If it cannot be removed, no further
+	// line is written: it would make the journal unreadable.
 	if undo := j.file.Truncate(j.size); undo != nil {
 		j.broken = fmt.Errorf("the journal is damaged: %w", errors.Join(err, undo))
 	}

@@ -29,12 +29,12 @@ func exampleEntry(seq int) *entry {
 	return &entry{Seq: seq, Kind: "sysctl", What: "net.ipv4.ip_forward", Scope: Namespace, Host: "nas",
 		Setting: setting.Setting{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.ip_forward", Value: "1"}}},
 		Prior:   State{Text: "0"}, New: State{Text: "1", Object: netlink.Object{1, 2}},
-		Around: surroundings{Sysctls: []setting.Sysctl{{Key: "a", Value: "b"}}, Routes: []thing{{"r", netlink.Object{3}}}, Ports: []portState{{"eth0", 1500, true}}}}
+		Around: dependents{Sysctls: []setting.Sysctl{{Key: "a", Value: "b"}}, Routes: []kernelObject{{"r", netlink.Object{3}}}, Interfaces: []interfaceState{{"eth0", 1500, true}}}}
 }
 
 func exampleJournal(t testing.TB) []byte {
 	amended := exampleEntry(2)
-	amended.Around = surroundings{}
+	amended.Around = dependents{}
 	return bytes.Join([][]byte{
 		encode(t, exampleHeader()), encode(t, line{Entry: exampleEntry(1)}), encode(t, line{Entry: exampleEntry(2)}),
 		encode(t, line{Entry: amended}), encode(t, line{Done: 1}),
@@ -48,7 +48,7 @@ func TestDecodeJournal(t *testing.T) {
 		t.Fatalf("%+v, %d of %d, %v", h, good, len(text), err)
 	}
 	want := exampleEntry(2)
-	want.Around = surroundings{}
+	want.Around = dependents{}
 	want.offset = int64(len(encode(t, exampleHeader())) + len(encode(t, line{Entry: exampleEntry(1)})))
 	if len(entries) != 1 || !reflect.DeepEqual(entries[0], want) {
 		t.Errorf("entries: %+v", entries)

@@ -13,20 +13,20 @@ import (
 
 // link is one attribute of an interface.
 type link struct {
-	ordinary
+	baseTarget
 	host      host
-	port      string
+	iface     string
 	attribute string // mtu, txqueuelen, mac, up, gso_max_size, gso_ipv4_max_size, and gro
 	wanted    string
 }
 
-// newLink makes one change of each attribute that is given. An interface is taken down
-// before its other attributes are set, and brought up after: so, both ways, it is
-// never up with half of them.
+// newLink returns one target for each attribute that is given. An interface is set down
+// before the other attributes and up after them, so that it is never up with some of
+// them, neither when they are applied nor when they are reverted.
 func newLink(h host, l setting.Link) ([]target, error) {
 	var list []target
 	add := func(attribute, wanted string) {
-		list = append(list, &link{host: h, port: l.Interface, attribute: attribute, wanted: wanted})
+		list = append(list, &link{host: h, iface: l.Interface, attribute: attribute, wanted: wanted})
 	}
 	if l.Up != nil && !*l.Up {
 		add("up", "false")
@@ -63,10 +63,10 @@ func newLink(h host, l setting.Link) ([]target, error) {
 }
 
 func (t *link) kind() string { return "link" }
-func (t *link) what() string { return t.port + " " + t.attribute }
+func (t *link) what() string { return t.iface + " " + t.attribute }
 
 func (t *link) setting() setting.Setting {
-	l := setting.Link{Interface: t.port}
+	l := setting.Link{Interface: t.iface}
 	switch t.attribute {
 	case "mtu":
 		l.MTU, _ = strconv.Atoi(t.wanted)
@@ -86,7 +86,7 @@ func (t *link) setting() setting.Setting {
 }
 
 func (t *link) read() (State, error) {
-	l, err := t.host.conn.LinkByName(t.port)
+	l, err := t.host.conn.LinkByName(t.iface)
 	if err != nil {
 		return State{}, err
 	}
@@ -100,7 +100,7 @@ func (t *link) read() (State, error) {
 	}
 	if size := packets(&l.Packets, t.attribute); size != nil {
 		if *size == 0 {
-			return State{}, fmt.Errorf("link %s: this kernel knows no %s (that for IPv4 came with Linux 6.3)", t.port, t.attribute)
+			return State{}, fmt.Errorf("link %s: this kernel knows no %s (that for IPv4 came with Linux 6.3)", t.iface, t.attribute)
 		}
 		return State{Text: strconv.Itoa(*size)}, nil
 	}
@@ -133,7 +133,7 @@ func (t *link) set(value string) error {
 			change.TxQueueLen = &n
 		default:
 			// The kernel would have IPv4's follow when it sets one of 64 KiB or less.
-			l, err := t.host.conn.LinkByName(t.port)
+			l, err := t.host.conn.LinkByName(t.iface)
 			if err != nil {
 				return err
 			}
@@ -141,10 +141,10 @@ func (t *link) set(value string) error {
 			*size = n
 		}
 	}
-	return t.host.conn.ChangeLink(t.port, change)
+	return t.host.conn.ChangeLink(t.iface, change)
 }
 
-// packets is where an attribute's size is; nil: it is none.
+// packets is the field for an attribute that is a packet size; nil: it is another.
 func packets(of *netlink.PacketSizes, attribute string) *int {
 	switch attribute {
 	case "gso_max_size":
@@ -164,27 +164,27 @@ func packets(of *netlink.PacketSizes, attribute string) *int {
 // 791) IPv4 too.
 const minimumMTU = 1280
 
-func (t *link) endangers(_, to State, reverting bool) danger {
+func (t *link) sideEffects(_, to State, reverting bool) sideEffects {
 	switch t.attribute {
 	case "mac":
 		// A new MAC address flushes the neighbour table, made entries included.
-		return danger{port: t.port, neighbours: true, Passing: true}
+		return sideEffects{iface: t.iface, neighbours: true, Transient: true}
 	case "up":
 		// Down: routes and neighbours go, and IPv6 addresses, also those of interfaces
-		// on top of this one. They come back with the undo, so only the way down
-		// is watched.
+		// on top of this one. They come back with the undo, so only setting it
+		// down is recorded.
 		if to.Text == "false" && !reverting {
-			return danger{addresses: true, routes: true, neighbours: true, ports: true}
+			return sideEffects{addresses: true, routes: true, neighbours: true, interfaces: true}
 		}
 	case "mtu":
 		if reverting {
-			return danger{}
+			return sideEffects{}
 		}
 		mtus, _ := t.host.sysctls.Match("net.ipv6.conf.*.mtu") // IPv6's own, which follows
-		d := danger{ports: true, sysctls: mtus}
+		d := sideEffects{interfaces: true, sysctls: mtus}
 		if mtu, err := strconv.Atoi(to.Text); err == nil && mtu < minimumMTU {
 			d.addresses, d.routes, d.neighbours = true, true, true
-			place := proc.InterfaceKey(t.port)
+			place := proc.InterfaceKey(t.iface)
 			for _, dir := range []string{"net.ipv6.conf.", "net.ipv6.neigh.", "net.ipv4.conf.", "net.ipv4.neigh."} {
 				keys, _ := t.host.sysctls.List(dir + place) // none: nothing to lose
 				d.sysctls = append(d.sysctls, keys...)
@@ -192,5 +192,5 @@ func (t *link) endangers(_, to State, reverting bool) danger {
 		}
 		return d
 	}
-	return danger{}
+	return sideEffects{}
 }

@@ -1,15 +1,14 @@
-// Package apply changes a host and puts it back: sysctls, neighbour entries,
-// addresses, routes, rules, attributes of ports and queueing disciplines.
+// Package apply applies settings to a host and reverts them: sysctls, neighbour
+// entries, addresses, routes, rules, nexthop objects, attributes of interfaces and
+// queueing disciplines.
 //
-// Each change is read first, written durably to an undo journal, made, read back
-// and compared; it is reverted in reverse order, and that is compared too. What
-// the kernel takes away along with a change (the routes of an interface that goes
-// down, the forwarding of each interface when ip_forward is written) is part of the
-// undo. A value that somebody else has changed since is not overwritten unless
-// that is asked for.
+// For each change the prior state is read and written durably to an undo journal; the
+// change is made, read back and compared. Changes are reverted in reverse order, and
+// compared again. Objects that the kernel deletes along with a change (the routes of
+// an interface that goes down) are restored with it. A value that another program has
+// changed in the meantime is not overwritten unless the caller forces it.
 //
-// It does not decide what to change, nor what a change is good for. What cannot
-// be put back faithfully is refused with the reason. See docs/settings.md.
+// A change that could not be reverted exactly is refused with the reason. See docs/settings.md.
 package apply
 
 import (
@@ -50,19 +49,19 @@ type Manager struct {
 	journal *journal
 	entries []*entry
 	next    int // the next entry's number
-	// step is told each step, for tests that kill the process there.
+	// step is called at each step, for tests that kill the process there.
 	step func(name string)
 }
 
-// host is what changes are made on.
+// host is the access to the host that is changed.
 type host struct {
 	conn    *netlink.Conn
 	sysctls proc.Sysctls
 }
 
-// Open prepares for changes. If the journal, or one beside it, holds changes that
-// an agent which was killed has left behind here, the error is a *LeftoverError:
-// they must be recovered first, or their prior values would be lost.
+// Open opens the journal. If it, or another one in its directory, holds changes to this
+// host by an agent that was killed, the error is a *LeftoverError: they must be
+// recovered first, or their prior values would be lost.
 func Open(options Options) (*Manager, error) {
 	conn, err := netlink.Dial()
 	if err != nil {
@@ -102,7 +101,7 @@ func Open(options Options) (*Manager, error) {
 	return m, nil
 }
 
-// LeftoverError says that a journal still holds changes.
+// LeftoverError is returned when a journal still holds changes.
 type LeftoverError struct {
 	Journal string
 	What    []string
@@ -130,7 +129,7 @@ func (m *Manager) AllowMachine(allow bool) {
 }
 
 // Apply makes settings in order. If one fails, all of this call are reverted and
-// the error tells of both. With ifAbsent, addresses and routes that are already
+// the error has both reasons. With ifAbsent, addresses and routes that are already
 // there are left as they are. Mark is what to revert to.
 func (m *Manager) Apply(ctx context.Context, settings []setting.Setting, ifAbsent bool) (applied []record.Applied, mark int, err error) {
 	m.mu.Lock()
@@ -192,7 +191,7 @@ func (m *Manager) apply(hostName string, t target, ifAbsent bool) (record.Applie
 	if t.same(prior, next) {
 		return done, nil
 	}
-	around, err := m.host.capture(t.endangers(prior, next, false))
+	around, err := m.host.capture(t.sideEffects(prior, next, false))
 	if err != nil {
 		return fail(err)
 	}
@@ -212,7 +211,7 @@ func (m *Manager) apply(hostName string, t target, ifAbsent bool) (record.Applie
 		return fail(fmt.Errorf("reading it back: %w", err))
 	}
 	if !t.same(next, is) {
-		// What it is now is our doing all the same, and is ours to undo.
+		// The state is the result of this change all the same, and is undone.
 		e.New = is
 		if err := m.write(line{Entry: e}, true); err != nil {
 			return fail(err)
@@ -222,7 +221,7 @@ func (m *Manager) apply(hostName string, t target, ifAbsent bool) (record.Applie
 	if around.empty() {
 		return done, nil
 	}
-	if around.Passing {
+	if around.Transient {
 		if err := m.host.restore(around); err != nil {
 			return fail(err)
 		}
@@ -286,11 +285,11 @@ func (m *Manager) revertTo(mark int) error {
 	return errors.Join(failed...)
 }
 
-// ErrChanged says that somebody else has changed a value since.
-var ErrChanged = errors.New("somebody else has changed it since")
+// ErrChanged: another program has changed a value after it was set.
+var ErrChanged = errors.New("another program has changed it since")
 
-// revert undoes one change and verifies it. It says whether there was anything
-// to undo.
+// revert undoes one change and verifies it. It reports whether there was anything to
+// undo.
 func (m *Manager) revert(e *entry, force bool) (undone bool, err error) {
 	t := e.target
 	is, err := t.read()
@@ -302,9 +301,9 @@ func (m *Manager) revert(e *entry, force bool) (undone bool, err error) {
 		if !t.same(e.New, is) && !t.between(e.Prior, e.New, is) && !force {
 			return false, fmt.Errorf("%w: it was %q, was set to %q, and is %q now, which is kept", ErrChanged, e.Prior.Text, e.New.Text, is.Text)
 		}
-		// The way back may take things along too. What the way there took is to
-		// be as it was before that, everything else as it is now.
-		now, err := m.host.capture(t.endangers(e.New, e.Prior, true))
+		// The undo may delete objects as well. Those that the change deleted are
+		// restored to their state before it, all others to the present one.
+		now, err := m.host.capture(t.sideEffects(e.New, e.Prior, true))
 		if err != nil {
 			return false, err
 		}

@@ -10,7 +10,7 @@ import (
 
 // neighbour is a permanent entry of the neighbour table.
 type neighbour struct {
-	ordinary
+	baseTarget
 	host host
 	n    setting.Neighbour
 	mac  string

@@ -11,9 +11,9 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// nexthop is one nexthop object, told from others by its number.
+// nexthop is one nexthop object, identified by its number.
 type nexthop struct {
-	ordinary
+	baseTarget
 	host host
 	n    setting.NexthopObject
 	spec netlink.NexthopObject
@@ -66,8 +66,8 @@ func (t *nexthop) read() (State, error) {
 
 func (t *nexthop) leaveIfPresent(prior State) bool { return !prior.absent() }
 
-// plan leaves a group the kind that it has, if none is said: the kernel does not turn
-// one kind into the other.
+// plan keeps the kind of a group if the setting names none: the kernel does not convert
+// between kinds.
 func (t *nexthop) plan(prior State) (State, error) {
 	if len(t.spec.Group) > 0 && t.n.Resilient == nil && !prior.absent() {
 		n, err := t.found()
@@ -81,8 +81,8 @@ func (t *nexthop) plan(prior State) (State, error) {
 
 func (t *nexthop) change(State) error { return t.host.conn.ReplaceNexthopObject(t.spec) }
 
-// between: what goes by an interface goes with its carrier, and a group is left with its
-// other members.
+// between: a nexthop object is deleted with the carrier of its interface, and a group
+// keeps its other members.
 func (t *nexthop) between(_, next, is State) bool {
 	made, kind := grouped(next.Text)
 	left, same := grouped(is.Text)
@@ -108,15 +108,15 @@ func (t *nexthop) restore(prior, _ State) error {
 
 // nexthops lists the objects that a change to an interface may take along: its own, and
 // the groups, which lose a member with them.
-func (h host) nexthops(d danger) ([]thing, error) {
+func (h host) nexthops(d sideEffects) ([]kernelObject, error) {
 	all, err := h.conn.NexthopObjects()
-	var list, groups []thing
+	var list, groups []kernelObject
 	for _, n := range all {
 		switch {
 		case len(n.Group) > 0:
-			groups = append(groups, thing{n.String(), n.Object})
-		case d.port == "" || d.port == n.Interface:
-			list = append(list, thing{n.String(), n.Object})
+			groups = append(groups, kernelObject{n.String(), n.Object})
+		case d.iface == "" || d.iface == n.Interface:
+			list = append(list, kernelObject{n.String(), n.Object})
 		}
 	}
 	return append(list, groups...), err

@@ -13,7 +13,7 @@ import (
 
 // qdisc is the root queueing discipline of an interface.
 type qdisc struct {
-	ordinary
+	baseTarget
 	host host
 	q    setting.Qdisc
 }
@@ -96,7 +96,7 @@ func spell(s netlink.QdiscSpec) string {
 	return text
 }
 
-// same compares what a qdisc was told. The kernel keeps tbf's burst as a time in
+// same compares the options of a qdisc. The kernel keeps tbf's burst as a time in
 // ticks, so it comes back a little different; and a kind's own default limit is
 // right where none was asked for.
 func (t *qdisc) same(a, b State) bool {
@@ -131,7 +131,7 @@ func (t *qdisc) plan(prior State) (State, error) {
 }
 
 // freeHandle picks a handle that no qdisc of the interface has, so that the one that
-// is made can be told from any other later.
+// is made can be identified later.
 func freeHandle(list []netlink.Qdisc) uint32 {
 	used := map[uint32]bool{}
 	for _, q := range list {

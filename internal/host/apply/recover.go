@@ -18,7 +18,7 @@ const (
 	Pending   = "pending"   // it would be undone
 )
 
-// Recovered says what became of one change that an agent left behind.
+// Recovered is the result for one change that an agent left behind.
 type Recovered struct {
 	Journal string `json:"journal"`
 	Kind    string `json:"kind"`
@@ -37,16 +37,16 @@ type RecoverOptions struct {
 	Journal string
 	// List only reports.
 	List bool
-	// Force overwrites values that somebody else has changed since.
+	// Force overwrites values that another program has changed since.
 	Force bool
 	// Forget drops what cannot be undone from the journal, leaving it as it is.
 	Forget  bool
 	Sysctls proc.Sysctls
 }
 
-// Recover undoes what an agent that was killed has left behind, newest first. It
-// may be repeated: what is undone is not undone again. The error is about the
-// journal; what became of each change is in the list.
+// Recover undoes the changes of an agent that was killed, newest first. It may be
+// repeated: what is undone is not undone again. The error concerns the journal; the
+// list has the result for each change.
 func Recover(options RecoverOptions) ([]Recovered, error) {
 	here, err := newHeader()
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// route is one route. It is told from others by table, destination and metric.
+// route is one route, identified by table, destination and metric.
 type route struct {
-	ordinary
+	baseTarget
 	host host
 	r    setting.Route
 	spec netlink.RouteSpec

@@ -12,7 +12,7 @@ import (
 // rule is one routing policy rule. Without a priority it takes the place that
 // the kernel would give it: before all others but the first.
 type rule struct {
-	ordinary
+	baseTarget
 	host host
 	r    setting.Rule
 	k    netlink.Rule

@@ -17,7 +17,7 @@ import (
 
 // sysctl is one kernel parameter.
 type sysctl struct {
-	ordinary
+	baseTarget
 	host       host
 	key, value string
 }
@@ -130,8 +130,8 @@ func sameValue(a, b string) bool {
 	return true
 }
 
-func (t *sysctl) endangers(_, _ State, reverting bool) danger {
-	d := danger{sysctls: t.host.dependents(t.key)}
+func (t *sysctl) sideEffects(_, _ State, reverting bool) sideEffects {
+	d := sideEffects{sysctls: t.host.dependents(t.key)}
 	parts := strings.Split(t.key, ".")
 	if reverting || len(parts) != 5 || parts[0] != "net" || parts[1] != "ipv6" || parts[2] != "conf" {
 		return d
@@ -141,7 +141,7 @@ func (t *sysctl) endangers(_, _ State, reverting bool) danger {
 		// Disabling takes the interface's IPv6 addresses, routes and neighbours away.
 		d.family, d.addresses, d.routes, d.neighbours = 6, true, true, true
 		if parts[3] != "all" && parts[3] != "default" {
-			d.port = strings.ReplaceAll(parts[3], "/", ".")
+			d.iface = strings.ReplaceAll(parts[3], "/", ".")
 		}
 	case "forwarding":
 		// A router does not keep the default routes it learned from others.

@@ -32,38 +32,38 @@ type target interface {
 	what() string
 	// setting is the part of the setting that makes this target, for the journal.
 	setting() setting.Setting
-	// scope says whom the change reaches, and why.
+	// scope returns Namespace or Machine, and the reason.
 	scope() (scope, why string, err error)
 	read() (State, error)
-	// leaveIfPresent says whether what is there satisfies "if absent".
+	// leaveIfPresent reports whether an object in state prior satisfies "if absent".
 	leaveIfPresent(prior State) bool
-	// plan says what the change leads to. It refuses what cannot be made or
-	// could not be undone.
+	// plan returns the state after the change. The error refuses a change that cannot
+	// be made or could not be undone.
 	plan(prior State) (State, error)
 	// change makes the planned state.
 	change(next State) error
 	// restore brings prior back from the state it is in.
 	restore(prior, is State) error
-	// same says whether two states are the same condition.
+	// same reports whether two states are equivalent.
 	same(a, b State) bool
-	// between says whether a state that is neither is on the way from one to the
-	// other, for changes that consist of several.
+	// between reports whether is lies between prior and next, for targets that consist
+	// of several objects.
 	between(prior, next, is State) bool
-	// endangers says what else the kernel may take away when the object goes
-	// from one state to the other.
-	endangers(from, to State, reverting bool) danger
+	// sideEffects returns what else the kernel may delete when the object goes from one
+	// state to the other.
+	sideEffects(from, to State, reverting bool) sideEffects
 }
 
-// ordinary holds what most targets have in common.
-type ordinary struct{}
+// baseTarget has the methods that most targets share.
+type baseTarget struct{}
 
-func (ordinary) scope() (string, string, error)      { return Namespace, "", nil }
-func (ordinary) leaveIfPresent(State) bool           { return false }
-func (ordinary) same(a, b State) bool                { return a.Text == b.Text }
-func (ordinary) between(_, _, _ State) bool          { return false }
-func (ordinary) endangers(_, _ State, _ bool) danger { return danger{} }
+func (baseTarget) scope() (string, string, error)             { return Namespace, "", nil }
+func (baseTarget) leaveIfPresent(State) bool                  { return false }
+func (baseTarget) same(a, b State) bool                       { return a.Text == b.Text }
+func (baseTarget) between(_, _, _ State) bool                 { return false }
+func (baseTarget) sideEffects(_, _ State, _ bool) sideEffects { return sideEffects{} }
 
-// targets breaks a setting up into single changes, in order.
+// targets divides a setting into single changes, in order.
 func (h host) targets(s setting.Setting) ([]target, error) {
 	one := func(t target, err error) ([]target, error) { return []target{t}, err }
 	switch s.Kind() {

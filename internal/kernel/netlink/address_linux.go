@@ -68,19 +68,19 @@ func parseAddress(o Object, names map[int]string) Address {
 }
 
 // AddAddresses adds addresses to an interface, in order.
-func (c *Conn) AddAddresses(port string, prefixes []netip.Prefix) error {
-	return c.changeAddresses("add address", "to", port, prefixes, unix.RTM_NEWADDR, unix.NLM_F_CREATE|unix.NLM_F_EXCL,
+func (c *Conn) AddAddresses(name string, prefixes []netip.Prefix) error {
+	return c.changeAddresses("add address", "to", name, prefixes, unix.RTM_NEWADDR, unix.NLM_F_CREATE|unix.NLM_F_EXCL,
 		func(error) bool { return false })
 }
 
 // DeleteAddresses removes addresses, in order; those that are not there are no
 // error.
-func (c *Conn) DeleteAddresses(port string, prefixes []netip.Prefix) error {
-	return c.changeAddresses("delete address", "from", port, prefixes, unix.RTM_DELADDR, 0, kernel.IsAbsent)
+func (c *Conn) DeleteAddresses(name string, prefixes []netip.Prefix) error {
+	return c.changeAddresses("delete address", "from", name, prefixes, unix.RTM_DELADDR, 0, kernel.IsAbsent)
 }
 
-func (c *Conn) changeAddresses(op, preposition, port string, prefixes []netip.Prefix, kind uint16, flags int, passedOver func(error) bool) error {
-	index, err := c.index(port)
+func (c *Conn) changeAddresses(op, preposition, name string, prefixes []netip.Prefix, kind uint16, flags int, passedOver func(error) bool) error {
+	index, err := c.index(name)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (c *Conn) changeAddresses(op, preposition, port string, prefixes []netip.Pr
 	for i, prefix := range prefixes {
 		bodies[i] = addressBody(index, prefix)
 	}
-	return c.batch(op, kind, flags, bodies, func(i int) string { return prefixes[i].String() + " " + preposition + " " + port }, passedOver)
+	return c.batch(op, kind, flags, bodies, func(i int) string { return prefixes[i].String() + " " + preposition + " " + name }, passedOver)
 }
 
 func addressBody(index int, prefix netip.Prefix) []byte {

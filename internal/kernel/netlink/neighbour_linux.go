@@ -90,9 +90,9 @@ func parseNeighbour(kind uint16, body []byte, names map[int]string) (Neighbour, 
 }
 
 // SetNeighbour makes a permanent entry, replacing what is there.
-func (c *Conn) SetNeighbour(port string, address netip.Addr, mac string) error {
-	object := address.String() + " on " + port
-	index, err := c.index(port)
+func (c *Conn) SetNeighbour(name string, address netip.Addr, mac string) error {
+	object := address.String() + " on " + name
+	index, err := c.index(name)
 	if err != nil {
 		return err
 	}
@@ -132,14 +132,14 @@ func (c *Conn) RestoreNeighbour(o Object) error {
 }
 
 // DeleteNeighbour removes an entry; one that is not there is no error.
-func (c *Conn) DeleteNeighbour(port string, address netip.Addr) error {
-	index, err := c.index(port)
+func (c *Conn) DeleteNeighbour(name string, address netip.Addr) error {
+	index, err := c.index(name)
 	if err != nil {
 		return err
 	}
 	body := ndmsg(family(address), index, 0, 0)
 	body = appendAttribute(body, unix.NDA_DST, address.AsSlice())
-	err = c.request("delete neighbour", address.String()+" on "+port, unix.RTM_DELNEIGH, 0, body, nil)
+	err = c.request("delete neighbour", address.String()+" on "+name, unix.RTM_DELNEIGH, 0, body, nil)
 	if kernel.IsAbsent(err) {
 		return nil
 	}

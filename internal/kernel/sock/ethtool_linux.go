@@ -25,11 +25,11 @@ type ifreqData struct {
 	_    [16]byte
 }
 
-// LinkSpeed is what a port's link has negotiated, in bit/s; 0: the driver does
+// LinkSpeed is what an interface's link has negotiated, in bit/s; 0: the driver does
 // not say, or the link is down. Virtual devices say whatever their driver has in
 // it: ask hardware only (ETHTOOL_GSET, as ethtool(8) does on older kernels).
-func LinkSpeed(port string) float64 {
-	if len(port) >= unix.IFNAMSIZ {
+func LinkSpeed(name string) float64 {
+	if len(name) >= unix.IFNAMSIZ {
 		return 0
 	}
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
@@ -39,7 +39,7 @@ func LinkSpeed(port string) float64 {
 	defer unix.Close(fd)
 	settings := ethtoolCmd{cmd: unix.ETHTOOL_GSET}
 	request := ifreqData{data: unsafe.Pointer(&settings)}
-	copy(request.name[:], port)
+	copy(request.name[:], name)
 	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request)))
 	runtime.KeepAlive(&settings)
 	const unknown = 1<<32 - 1 // SPEED_UNKNOWN

@@ -38,7 +38,7 @@ func TestWaysOfTreatments(t *testing.T) {
 		name, flow, plain, settings string
 		want                        string // in the error; empty: accepted
 	}{
-		{"a route that every treatment needs", "{from: a, to: b}", "", route, `unreachable flow in treatment "plain": no way from a to 10.1.0.2`},
+		{"a route that every treatment needs", "{from: a, to: b}", "", route, `unreachable flow in treatment "plain": no path from a to 10.1.0.2`},
 		{"that may be missing", "{from: a, to: b}", "unreachable: true", route, ""},
 		{"in a table", "{from: a, to: b}", "unreachable: true", inTable, ""},
 		{"a table that no rule leads to", "{from: a, to: b}", "unreachable: true", strings.Split(inTable, ", {host: a, rule")[0], `unreachable flow in treatment "with"`},

@@ -9,16 +9,16 @@ import (
 	"linerate/internal/model/source"
 )
 
-// BGP makes a host a speaker of BGP (RFC 4271) to the hosts at the other end of its
-// cables, by their link-local addresses, so that links need no addresses of their
-// own ("unnumbered", RFC 8950). It announces the networks of its addresses, and,
+// BGP makes a host speak BGP (RFC 4271) to the hosts at the other end of its links, by
+// their link-local addresses, so that links need no addresses of their own
+// ("unnumbered", RFC 8950). It announces the networks of its addresses, and,
 // if it forwards, what it has learned.
 type BGP struct {
 	AS         int      `yaml:"as,required" json:"as" doc:"the host's own autonomous system; no two hosts have the same"`
-	Interfaces []string `yaml:"interfaces" json:"interfaces,omitempty" doc:"interfaces with a neighbour at the other end; absent: every one whose cable leads to another host with bgp"`
+	Interfaces []string `yaml:"interfaces" json:"interfaces,omitempty" doc:"interfaces with a neighbour at the other end; absent: every one with a link to another host with bgp"`
 }
 
-// LearnedMetric is the metric of routes that BGP brings.
+// LearnedMetric is the metric of routes that BGP installs.
 const LearnedMetric = 20
 
 // Session is a host's end of a BGP session.
@@ -48,19 +48,20 @@ func (t *Topology) Sessions(h *Host) (list []Session) {
 	return list
 }
 
-func (b *BGP) speaksAt(port string) bool {
-	return len(b.Interfaces) == 0 || slices.Contains(b.Interfaces, port)
+func (b *BGP) speaksAt(iface string) bool {
+	return len(b.Interfaces) == 0 || slices.Contains(b.Interfaces, iface)
 }
 
-// farEnd is what an interface is cabled to; a host with one interface may be written without.
-func (t *Topology) farEnd(h *Host, port string) (End, bool) {
+// farEnd is the other end of an interface's link; an end without an interface name is
+// the only one of its host.
+func (t *Topology) farEnd(h *Host, iface string) (End, bool) {
 	whole := func(e End) End {
 		if host, ok := t.Host(e.Node); ok && e.Interface == "" && len(host.Interfaces) == 1 {
 			e.Interface = host.Interfaces[0].Name
 		}
 		return e
 	}
-	here := End{h.Name, port}
+	here := End{h.Name, iface}
 	for _, l := range t.Links {
 		switch here {
 		case whole(l.From):
@@ -97,9 +98,9 @@ func (t *Topology) UsesBGP() bool {
 	return slices.ContainsFunc(t.Hosts, func(h Host) bool { return h.BGP != nil })
 }
 
-// learn adds the routes that BGP brings when all sessions are up, so that whoever
-// reasons about ways need not know where a route is from: to each network by every
-// neighbour from which it is the fewest hosts away.
+// learn adds the routes that BGP installs when all sessions are up, so that paths do
+// not depend on where a route is from: to each network by every neighbour on a shortest
+// AS path.
 func (t *Topology) learn() {
 	if !t.UsesBGP() {
 		return
@@ -143,8 +144,8 @@ func (t *Topology) learn() {
 	}
 }
 
-// away is how many sessions lie between each host and a network; -1: it hears
-// nothing of it. Only hosts that forward pass on what they have learned.
+// away is the number of sessions between each host and a network; -1: it does not learn
+// the network. Only hosts that forward announce what they have learned.
 func (t *Topology) away(origins []int, sessions [][]Session, place map[string]int) []int {
 	list := make([]int, len(t.Hosts))
 	for i := range list {
@@ -195,11 +196,11 @@ func (c *checker) bgp() {
 			if _, ok := h.Interface(name); !ok {
 				c.report(at, "host %q has no interface %q%s", h.Name, name, source.DidYouMean(name, h.interfaceNames("")))
 			} else if !slices.ContainsFunc(c.t.Sessions(h), func(s Session) bool { return s.Interface == name }) {
-				c.report(at, "the cable at %s.%s does not lead to an interface at which another host speaks BGP", h.Name, name)
+				c.report(at, "the link at %s.%s does not lead to an interface at which another host speaks BGP", h.Name, name)
 			}
 		}
 		if len(h.BGP.Interfaces) == 0 && len(c.t.Sessions(h)) == 0 {
-			c.report(path, "host %q has nobody to speak to: no interface of it is cabled to a host with bgp", h.Name)
+			c.report(path, "host %q has no BGP neighbour: none of its links leads to a host with bgp", h.Name)
 		}
 	}
 }

@@ -5,9 +5,8 @@ import "strconv"
 // maxInterfaceName is the kernel's IFNAMSIZ without the final zero byte (linux/if.h).
 const maxInterfaceName = 15
 
-// Complete fills in the routes that BGP will bring, and what a valid file may leave
-// out of its links: the interface of a
-// host that has only one, and the names of switch ports. A switch port is named
+// Complete adds the routes that BGP will install, and what a valid file may omit of
+// its links: the interface of a host that has only one, and the names of switch ports. A switch port is named
 // after the far end, server-eth0 for server.eth0, cut to what the kernel allows
 // and numbered where that would give a name twice; the same file always gives
 // the same names.
@@ -35,7 +34,7 @@ func (t *Topology) Complete() {
 	t.learn()
 }
 
-// name gives a switch port without one the name of what it is cabled to.
+// name names a switch port after the far end of its link, if it has no name.
 func (t *Topology) name(e, far End, taken map[End]bool) End {
 	if _, isSwitch := t.Switch(e.Node); !isSwitch || e.Interface != "" {
 		return e

@@ -64,11 +64,11 @@ func (e End) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 // UnmarshalText reads host.interface or switch. An interface's name may itself have dots
 // (eth0.100), a host's name has none.
 func (e *End) UnmarshalText(text []byte) error {
-	node, port, dot := strings.Cut(strings.TrimSpace(string(text)), ".")
-	if node == "" || dot && port == "" {
+	node, iface, dot := strings.Cut(strings.TrimSpace(string(text)), ".")
+	if node == "" || dot && iface == "" {
 		return fmt.Errorf("%q is not the end of a link: expected host.interface or the name of a switch", text)
 	}
-	*e = End{node, port}
+	*e = End{node, iface}
 	return nil
 }
 

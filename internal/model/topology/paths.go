@@ -10,19 +10,19 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// maxPaths bounds the ways that are listed: a fabric of several tiers
-// multiplies them, and no limit or drawing needs more.
+// maxPaths bounds the number of paths listed: they multiply with the tiers of a fabric,
+// and no limit or figure needs more.
 const maxPaths = 1024
 
-// Paths lists every intended way of a packet that leaves host from, with the
-// given source address (the zero Addr: unset), for destination. A way is a list
-// of ends: the sender's interface, then on each switch the interface of entry and of
-// exit, on each router likewise, and last the receiver's interface.
+// Paths lists every intended path of a packet that leaves host from, with the given
+// source address (the zero Addr: unset), for destination. A path is a list of ends: the
+// sender's interface, then the ingress and egress port of each switch, the ingress and
+// egress interface of each router, and last the receiver's interface.
 //
-// Intended means what the file's author drew, not what a kernel will do: a
-// packet leaves by the interface that holds its source address if the destination
-// can be reached by it, otherwise by an interface on whose prefix the destination
-// lies, otherwise by the routes. Several next hops make several ways.
+// Intended is what the topology is designed for, not what a kernel will do: a packet
+// leaves through the interface that has its source address if the destination is
+// reachable there, otherwise through an interface with the destination's prefix,
+// otherwise by the routes. Several next hops make several paths.
 func (t *Topology) Paths(from string, source, destination netip.Addr) ([][]End, error) {
 	host, ok := t.Host(from)
 	if !ok {
@@ -43,10 +43,10 @@ func (t *Topology) Paths(from string, source, destination netip.Addr) ([][]End, 
 	if source.IsValid() {
 		from += " (" + source.String() + ")"
 	}
-	return nil, fmt.Errorf("no way from %s to %s: %w", from, destination, err)
+	return nil, fmt.Errorf("no path from %s to %s: %w", from, destination, err)
 }
 
-// walk collects the ways to one destination.
+// walk collects the paths to one destination.
 type walk struct {
 	t           *Topology
 	destination netip.Addr
@@ -54,7 +54,7 @@ type walk struct {
 	paths       [][]End
 }
 
-// index finds things by name: a walk through a large switch asks often.
+// index finds hosts, switches and ends by name in constant time.
 type index struct {
 	hosts    map[string]*Host
 	switches map[string]bool
@@ -81,16 +81,16 @@ func newIndex(t *Topology) index {
 	return p
 }
 
-// nextHop is one way out of a host: by an interface, to the holder of an address or to a
-// interface that the file names.
+// nextHop is one candidate for leaving a host: through an interface, to an address or to an interface
+// that the file names.
 type nextHop struct {
-	out string // empty: any interface that reaches the next hop
+	out string // empty: any interface through which it is reachable
 	to  netip.Addr
 	end End
 }
 
-// from continues the way so far at a host, the sender or a router, and returns
-// why there is no way if none was found.
+// from continues a path at a host, the sender or a router. The error is why no path was
+// found.
 func (w *walk) from(host *Host, source netip.Addr, sofar []End) error {
 	hops := host.nextHops(source, w.destination)
 	if len(hops) == 0 {
@@ -108,17 +108,17 @@ func (w *walk) from(host *Host, source netip.Addr, sofar []End) error {
 	return errors.Join(slices.Compact(reasons)...)
 }
 
-// follow takes one way out of a host and goes on where it arrives.
+// follow follows one next hop and continues at the host that it reaches.
 func (w *walk) follow(host *Host, h nextHop, sofar []End) error {
-	stretch := w.index.pathToNextHop(host, h)
-	if stretch == nil {
-		return fmt.Errorf("%s is not reached from %s", h.target(), host.leaving(h))
+	segment := w.index.pathToNextHop(host, h)
+	if segment == nil {
+		return fmt.Errorf("%s is not reachable from %s", h.target(), host.leaving(h))
 	}
-	way := slices.Concat(sofar, stretch)
-	arrived := way[len(way)-1]
+	path := slices.Concat(sofar, segment)
+	arrived := path[len(path)-1]
 	next := w.index.hosts[arrived.Node]
 	if next.holds(w.destination) {
-		w.paths = append(w.paths, way)
+		w.paths = append(w.paths, path)
 		return nil
 	}
 	if !next.Forward {
@@ -127,7 +127,7 @@ func (w *walk) follow(host *Host, h nextHop, sofar []End) error {
 	if slices.ContainsFunc(sofar, func(e End) bool { return e.Node == next.Name }) {
 		return fmt.Errorf("the routes lead back to %s", next.Name)
 	}
-	return w.from(next, netip.Addr{}, way)
+	return w.from(next, netip.Addr{}, path)
 }
 
 func (h nextHop) target() string {
@@ -144,7 +144,7 @@ func (h *Host) leaving(by nextHop) string {
 	return h.Name
 }
 
-// nextHops chooses the ways out of a host as Paths documents.
+// nextHops chooses the next hops as Paths documents.
 func (h *Host) nextHops(source, destination netip.Addr) []nextHop {
 	holder := ""
 	if source.IsValid() {
@@ -169,7 +169,7 @@ func (h *Host) nextHops(source, destination netip.Addr) []nextHop {
 	return nil
 }
 
-// tables lists the routing tables to look in: those of the rules that match, by
+// tables lists the routing tables for a lookup: those of the rules that match, by
 // priority, then the main table, 0.
 func (h *Host) tables(source, destination netip.Addr) []int {
 	rules := slices.Clone(h.Rules)
@@ -185,17 +185,17 @@ func (h *Host) tables(source, destination netip.Addr) []int {
 	return append(tables, 0)
 }
 
-// route is a candidate of a route decision.
+// route is a candidate of a route lookup.
 type route struct {
 	bits, metric int
 	nextHops     []nextHop
 }
 
-func (e route) leavesThrough(port string) bool {
-	return slices.ContainsFunc(e.nextHops, func(h nextHop) bool { return h.out == port })
+func (e route) leavesThrough(iface string) bool {
+	return slices.ContainsFunc(e.nextHops, func(h nextHop) bool { return h.out == iface })
 }
 
-// best returns the hops of the entries with the longest prefix and, among
+// best returns the next hops of the routes with the longest prefix and, among
 // those, the lowest metric. Interfaces that share a prefix are equally intended.
 func best(entries []route) []nextHop {
 	first := slices.MinFunc(entries, func(a, b route) int {
@@ -213,7 +213,7 @@ func best(entries []route) []nextHop {
 	return hops
 }
 
-// routesTo lists what one table of the host offers for a destination.
+// routesTo lists the routes of one table that match a destination.
 func (h *Host) routesTo(table int, destination netip.Addr) []route {
 	var entries []route
 	if table == 0 {
@@ -253,8 +253,8 @@ func (h *Host) routesTo(table int, destination netip.Addr) []route {
 	return entries
 }
 
-// nexthop reads a next hop. "default" is written alike in both families: there
-// an address of the other family means a route of the other family.
+// nexthop reads a next hop. "default" is the same in both families: there an address of
+// the other family means a route of the other family, and ok is false.
 func (h *Host) nexthop(n setting.Nexthop, destination netip.Addr, isDefault bool) (nextHop, bool) {
 	out := nextHop{out: n.Interface, to: destination}
 	if n.Via == "" {
@@ -276,13 +276,13 @@ func (h *Host) nexthop(n setting.Nexthop, destination netip.Addr, isDefault bool
 		}
 		return out, true
 	}
-	node, port, _ := strings.Cut(n.Via, ".")
-	out.end = End{node, port}
+	node, iface, _ := strings.Cut(n.Via, ".")
+	out.end = End{node, iface}
 	return out, true
 }
 
-// match tells whether addr lies in a prefix, an address or "default", and the
-// length of that prefix.
+// match reports whether addr matches a prefix, an address or "default", and the length
+// of that prefix.
 func match(text string, addr netip.Addr) (int, bool) {
 	if text == "default" {
 		return 0, true
@@ -331,8 +331,8 @@ func (t *Topology) holders(addr netip.Addr) []End {
 	return ends
 }
 
-// pathToNextHop finds the way through switches from a host's interface to the next host's:
-// the shortest, as switches without a spanning tree have no other.
+// pathToNextHop finds the path through switches from a host's interface to the next
+// host's: the shortest, since a lab's switches have no loops.
 func (f index) pathToNextHop(host *Host, h nextHop) []End {
 	for _, p := range host.Interfaces {
 		if h.out != "" && p.Name != h.out {
@@ -348,9 +348,8 @@ func (f index) pathToNextHop(host *Host, h nextHop) []End {
 				return last.path()
 			}
 		}
-		// A link-local next hop, and a route that names only an interface, are not in
-		// anybody's list of addresses: on a segment of two interfaces they mean the
-		// other one.
+		// A link-local next hop, or a route that names only an interface, matches no
+		// address of the file: on a segment of two interfaces it means the other one.
 		if h.end == (End{}) && len(reached) == 1 && (h.to.IsLinkLocalUnicast() || !p.onPrefix(h.to)) {
 			return reached[0].path()
 		}
@@ -363,23 +362,23 @@ func (h *Host) interfaceHolds(name string, addr netip.Addr) bool {
 	return ok && p.holds(addr)
 }
 
-// pathNode is an end on a way, with the one before it.
+// pathNode is an end on a path, with the one before it.
 type pathNode struct {
 	end    End
 	before *pathNode
 }
 
 func (s *pathNode) path() []End {
-	var way []End
+	var list []End
 	for ; s != nil; s = s.before {
-		way = append(way, s.end)
+		list = append(list, s.end)
 	}
-	slices.Reverse(way)
-	return way
+	slices.Reverse(list)
+	return list
 }
 
-// segmentPaths lists the last steps of the ways from a host's interface to every other
-// host interface of the same layer-2 segment, nearest first.
+// segmentPaths lists the paths from a host's interface to every other host interface
+// of the same layer-2 segment, by their last node, nearest first.
 func (f index) segmentPaths(start End) []*pathNode {
 	var reached []*pathNode
 	seen := map[string]bool{} // switches

@@ -1,6 +1,6 @@
 // Package topology describes hosts, switches and the links between them, and
-// answers questions about them that need no kernel: who holds an address, which
-// interfaces lie on the way of a flow, which MAC address a lab gives an interface.
+// answers questions about them without a kernel: which interface has an address, which
+// interfaces are on the path of a flow, which MAC address a lab gives an interface.
 //
 // A Topology is what is left after a file's brace ranges have been expanded and
 // its references checked (package source does the former, Validate the latter).
@@ -17,7 +17,7 @@ import (
 type Topology struct {
 	Hosts    []Host   `yaml:"hosts,required" json:"hosts" doc:"endpoints and routers, by name"`
 	Switches []Switch `yaml:"switches" json:"switches,omitempty" doc:"bridges with a forwarding table, by name"`
-	Links    []Link   `yaml:"links,required" json:"links" doc:"cables: each joins two interfaces"`
+	Links    []Link   `yaml:"links,required" json:"links" doc:"each joins two interfaces or switch ports"`
 }
 
 // Host is an endpoint or a router.
@@ -32,7 +32,7 @@ type Host struct {
 	Interfaces []Interface             `yaml:"interfaces,required" json:"interfaces" doc:"the host's interfaces, by name"`
 	Routes     []setting.Route         `yaml:"routes" json:"routes,omitempty" doc:"routes beyond those of the interfaces' own prefixes"`
 	Nexthops   []setting.NexthopObject `yaml:"nexthops" json:"nexthops,omitempty" doc:"nexthop objects and groups of them, for routes to refer to"`
-	BGP        *BGP                    `yaml:"bgp" json:"bgp,omitempty" doc:"the host speaks BGP: it announces its addresses to the hosts that it is cabled to, and learns routes from them"`
+	BGP        *BGP                    `yaml:"bgp" json:"bgp,omitempty" doc:"the host speaks BGP: it announces its addresses to the hosts at the other end of its links, and learns routes from them"`
 	Rules      []setting.Rule          `yaml:"rules" json:"rules,omitempty" doc:"routing policy rules"`
 	Sysctls    []setting.Sysctl        `yaml:"sysctls" json:"sysctls,omitempty" doc:"kernel parameters that hold in every treatment"`
 }
@@ -51,7 +51,7 @@ type Switch struct {
 	// Agent is as for Host.
 	Agent  string `yaml:"agent" json:"agent,omitempty" doc:"with via: path of the linerate program there"`
 	Bridge string `yaml:"bridge" json:"bridge,omitempty" doc:"with via: name of the bridge device"`
-	// Unmanaged marks a switch that nobody can ask, such as a rack switch.
+	// Unmanaged marks a switch without an agent, such as a rack switch.
 	Unmanaged bool `yaml:"unmanaged" json:"unmanaged,omitempty" doc:"true: a real switch that cannot be asked for counters"`
 }
 
@@ -95,7 +95,7 @@ func (t *Topology) LinkAt(e End) (*Link, bool) {
 	return nil, false
 }
 
-// Holder finds the host and interface that hold an address.
+// Holder finds the host and interface that have an address.
 func (t *Topology) Holder(addr netip.Addr) (End, bool) {
 	for _, h := range t.Hosts {
 		for _, p := range h.Interfaces {
@@ -140,6 +140,6 @@ func (t *Topology) MAC(e End) string {
 	return ""
 }
 
-func mac(node, port int) string {
-	return fmt.Sprintf("02:00:%02x:%02x:%02x:%02x", node>>8&0xff, node&0xff, port>>8&0xff, port&0xff)
+func mac(node, iface int) string {
+	return fmt.Sprintf("02:00:%02x:%02x:%02x:%02x", node>>8&0xff, node&0xff, iface>>8&0xff, iface&0xff)
 }

@@ -69,7 +69,7 @@ func (t *Topology) CheckSetting(s setting.Setting, path string, report source.Re
 		c.neighbour(*s.Neighbour, path+".neighbour")
 	}
 	if a := s.Address; a != nil {
-		c.port(a.Interface, path+".address.interface")
+		c.interfaceExists(a.Interface, path+".address.interface")
 		switch last := a.Last(); {
 		case a.Count < 0 || a.Count > maxAliases || !last.IsValid():
 			report(path+".address.count", "%d addresses from %s on: expected 1 to %d, and no more than there are", a.Count, a.Address, maxAliases)
@@ -104,7 +104,7 @@ type settingChecker struct {
 }
 
 // interface reports an interface that the host does not have. lo is always there.
-func (c settingChecker) port(name, path string) {
+func (c settingChecker) interfaceExists(name, path string) {
 	if _, ok := c.h.Interface(name); !ok && name != "lo" {
 		c.report(path, "host %q has no interface %q%s", c.h.Name, name, source.DidYouMean(name, c.h.interfaceNames("")))
 	}
@@ -112,18 +112,18 @@ func (c settingChecker) port(name, path string) {
 
 // hostPort reads host.interface, and reports one that does not exist.
 func (c settingChecker) hostPort(text, path, expected string) {
-	node, port, dot := strings.Cut(text, ".")
+	node, iface, dot := strings.Cut(text, ".")
 	if !dot {
 		c.report(path, "%q: expected %s", text, expected)
 		return
 	}
 	if h, ok := c.t.FindHost(node, path, c.report); ok {
-		settingChecker{c.t, h, c.report}.port(port, path)
+		settingChecker{c.t, h, c.report}.interfaceExists(iface, path)
 	}
 }
 
 func (c settingChecker) neighbour(n setting.Neighbour, path string) {
-	c.port(n.Interface, path+".interface")
+	c.interfaceExists(n.Interface, path+".interface")
 	if wrongMAC(n.LLAddr) == "" {
 		return
 	}
@@ -192,7 +192,7 @@ func (c settingChecker) route(r setting.Route, path string) {
 
 func (c settingChecker) nexthop(n setting.Nexthop, path string) {
 	if n.Interface != "" {
-		c.port(n.Interface, path+".interface")
+		c.interfaceExists(n.Interface, path+".interface")
 	}
 	if n.Via == "" {
 		return
@@ -219,13 +219,13 @@ func (c settingChecker) nexthop(n setting.Nexthop, path string) {
 // onLink reports whether the host can reach a next hop without another one, as
 // the kernel demands: by the prefix of an interface, or by a route out of one. A real
 // host may have more of both than the file says.
-func (c settingChecker) onLink(hop netip.Addr, port string) bool {
+func (c settingChecker) onLink(hop netip.Addr, iface string) bool {
 	if len(c.h.Via) > 0 || hop.IsLinkLocalUnicast() {
 		return true
 	}
 	for _, p := range c.h.Interfaces {
 		for _, a := range p.Addresses {
-			if (port == "" || port == p.Name) && netip.PrefixFrom(a.First, a.Bits).Masked().Contains(hop) {
+			if (iface == "" || iface == p.Name) && netip.PrefixFrom(a.First, a.Bits).Masked().Contains(hop) {
 				return true
 			}
 		}
@@ -295,9 +295,9 @@ func (c settingChecker) sysctls(list []setting.Sysctl, path string) {
 		}
 		// net.ipv4.conf.eth0.rp_filter; a real host has interfaces of its own.
 		if len(parts) == 5 && parts[0] == "net" && (parts[2] == "conf" || parts[2] == "neigh") && len(c.h.Via) == 0 {
-			port := strings.ReplaceAll(parts[3], "/", ".")
-			if !reservedName(port) {
-				c.port(port, path)
+			iface := strings.ReplaceAll(parts[3], "/", ".")
+			if !reservedName(iface) {
+				c.interfaceExists(iface, path)
 			}
 		}
 	}
@@ -311,7 +311,7 @@ const (
 )
 
 func (c settingChecker) link(l setting.Link, path string) {
-	c.port(l.Interface, path+".interface")
+	c.interfaceExists(l.Interface, path+".interface")
 	if l.MTU == 0 && l.TxQueueLen == 0 && l.MAC == "" && l.Up == nil && l.GSOMaxSize == 0 && l.GROMaxSize == 0 {
 		c.report(path, "nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size or gro_max_size")
 	}
@@ -337,7 +337,7 @@ func (c settingChecker) link(l setting.Link, path string) {
 }
 
 func (c settingChecker) qdisc(q setting.Qdisc, path string) {
-	c.port(q.Interface, path+".interface")
+	c.interfaceExists(q.Interface, path+".interface")
 	if q.Limit < 0 {
 		c.report(path+".limit", "limit %d: expected a number of at least 0", q.Limit)
 	}

@@ -11,7 +11,7 @@ import (
 // and rules that they add, the MTU and the shaping that they give interfaces, and
 // their kernel parameters. The topology itself is left as it is, and returned
 // when nothing in it changes. A setting on a host or interface that is not there
-// changes nothing; an interface that is taken down stays drawn.
+// changes nothing; an interface that is set down stays in it.
 func (t *Topology) With(settings []setting.Setting) *Topology {
 	var w *Topology
 	for _, s := range settings {
@@ -117,9 +117,8 @@ func (h *Host) Sysctl(key string) string {
 	return ""
 }
 
-// MTUAt is the largest packet that an interface sends or takes in. A switch passes
-// frames on: between two of them counts only what the file says, and 0 means
-// that it says nothing.
+// MTUAt is the MTU of an interface; 0: it limits nothing. Between two switches only an
+// MTU in the file counts.
 func (t *Topology) MTUAt(e End) int {
 	l, ok := t.LinkAt(e)
 	if !ok {

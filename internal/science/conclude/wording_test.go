@@ -71,7 +71,7 @@ func TestWording(t *testing.T) {
 		return map[string]float64{"a": 950e6, "b": 985e6}[l] + float64(b)*1e5
 	}, 4)
 	for i := range wayless.Trials {
-		wayless.Trials[i].LimitWhy = "unknown: flow f1: no way from a to 10.0.0.2"
+		wayless.Trials[i].LimitWhy = "unknown: flow f1: no path from a to 10.0.0.2"
 	}
 	for i := range raised.Trials {
 		if raised.Trials[i].Levels["l"] == "b" {
@@ -92,7 +92,7 @@ func TestWording(t *testing.T) {
 		{"one treatment, one trial", made("bit/s", 956e6, one, nil, steady(940e6), 1), "Goodput is 940.5 Mbit/s, 98.38 % of the limit of the path."},
 		{"one treatment", made("bit/s", 956e6, one, nil, steady(940e6), 4), "Goodput is 940.5 Mbit/s (939.9–941.1), 98.38 % of the limit of the path."},
 		{"no rates", made("bit/s", 0, one, nil, steady(940e6), 4), "Goodput is 940.5 Mbit/s (939.9–941.1); no link of the path has a rate, so its limit is unknown."},
-		{"no way", wayless, "Goodput is 940.5 Mbit/s (939.9–941.1); its limit is unknown: flow f1: no way from a to 10.0.0.2."},
+		{"no way", wayless, "Goodput is 940.5 Mbit/s (939.9–941.1); its limit is unknown: flow f1: no path from a to 10.0.0.2."},
 		{"two conditions", made("bit/s", 956e6, both, nil, func(c, _ string, b int) float64 {
 			return map[string]float64{"writes": 940e6, "reads": 400e6}[c]
 		}, 4), "Goodput of writes is 940.0 Mbit/s, 98.33 % of the limit of the path; that of reads is 400.0 Mbit/s, 41.84 %."},

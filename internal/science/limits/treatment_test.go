@@ -71,7 +71,7 @@ func TestPlannedWithoutWay(t *testing.T) {
 	top := nas(1e9, 1e9)
 	f := study.PlannedFlow{ID: "f1", Opener: "client1", Acceptor: "server", OpenerSends: true, Destination: netip.MustParseAddr("10.0.0.19")}
 	over := top.With([]setting.Setting{{Host: "server", Address: &setting.Address{Interface: "eth0", Address: netip.MustParsePrefix("10.0.0.19/24")}}})
-	if got := (Network{Topology: top}).Planned([]study.PlannedFlow{f}); got.Bps != 0 || !strings.HasPrefix(got.Why, "unknown: flow f1: no way from client1") {
+	if got := (Network{Topology: top}).Planned([]study.PlannedFlow{f}); got.Bps != 0 || !strings.HasPrefix(got.Why, "unknown: flow f1: no path from client1") {
 		t.Errorf("without the address: %+v", got)
 	}
 	if got := (Network{Topology: over}).Planned([]study.PlannedFlow{f}); got.Bps == 0 {

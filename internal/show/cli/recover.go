@@ -28,7 +28,7 @@ func newRecoverCommand(s streams) *cobra.Command {
 
 An agent undoes its settings itself, whatever becomes of its conductor. Only one
 that was killed with SIGKILL cannot; its undo journal then still holds them. A
-value that somebody else has changed since is kept, unless --force is given. It
+value that another program has changed since is kept, unless --force is given. It
 does no harm to repeat this.`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -61,7 +61,7 @@ does no harm to repeat this.`,
 	}
 	cmd.Flags().StringVar(&journal, "journal", "", "the undo journal (default: all of this user's agents on this host)")
 	cmd.Flags().BoolVar(&list, "list", false, "only say what would be undone")
-	cmd.Flags().BoolVar(&o.Force, "force", false, "also undo what somebody else has changed since")
+	cmd.Flags().BoolVar(&o.Force, "force", false, "also undo what another program has changed since")
 	cmd.Flags().BoolVar(&o.Forget, "forget", false, "drop what cannot be undone from the journal, leaving it as it is")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON (linerate.recover/v1)")
 	return cmd

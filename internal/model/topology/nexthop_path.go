@@ -2,9 +2,9 @@ package topology
 
 import "net/netip"
 
-// PathToNextHop is the stretch of a way from a host's interface to an interface of the next host,
-// through the switches in between, for a packet with that next hop: a gateway, or
-// its destination. nil: no cable leads there.
+// PathToNextHop is the part of a path from a host's interface through switches to the
+// interface of the next host, for a packet with that next hop: a gateway, or its
+// destination. nil: no link leads there.
 func (t *Topology) PathToNextHop(from End, via netip.Addr) []End {
 	host, ok := t.Host(from.Node)
 	if !ok {
@@ -13,8 +13,8 @@ func (t *Topology) PathToNextHop(from End, via netip.Addr) []End {
 	return newIndex(t).pathToNextHop(host, nextHop{out: from.Interface, to: via})
 }
 
-// Adjacent says whether a host has an interface on the same cable, or behind the same
-// switches, as an interface of another one.
+// Adjacent reports whether a host has an interface on the same layer-2 segment as an
+// interface of another host.
 func (t *Topology) Adjacent(host string, far End) bool {
 	for _, s := range newIndex(t).segmentPaths(far) {
 		if s.end.Node == host {

@@ -12,56 +12,58 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// danger says what the kernel may take away along with a change.
-type danger struct {
-	port   string // empty: of all interfaces
+// sideEffects are the kinds of objects that the kernel may delete or change along
+// with a change.
+type sideEffects struct {
+	iface  string // empty: all interfaces
 	family int    // 4, 6, or 0 for both
 
 	addresses, neighbours bool
-	routes                bool // and the nexthop objects that they may go by
-	ports                 bool // their MTU and whether they are up
+	routes                bool // and the nexthop objects that they may use
+	interfaces            bool // their MTU and whether they are up
 	sysctls               []string
 
-	// except are addresses that are meant to go, with the routes that need them.
+	// except are the addresses whose deletion is the change itself, with the routes
+	// that need them.
 	except setting.Address
-	// Passing dangers strike at each transition, and what they take is put back
-	// at once; the others last as long as the change.
-	Passing bool
+	// Transient: the objects are lost at each transition and restored at once. Otherwise
+	// they are absent for as long as the change lasts.
+	Transient bool
 }
 
-// surroundings are things that a change may take away, as they were before it.
-type surroundings struct {
-	Passing    bool             `json:"passing,omitempty"`
-	Ports      []portState      `json:"interfaces,omitempty"`
+// dependents are the objects that a change may delete, as they were before it.
+type dependents struct {
+	Transient  bool             `json:"transient,omitempty"`
+	Interfaces []interfaceState `json:"interfaces,omitempty"`
 	Sysctls    []setting.Sysctl `json:"sysctls,omitempty"`
-	Addresses  []thing          `json:"addresses,omitempty"`
-	Nexthops   []thing          `json:"nexthops,omitempty"` // objects, groups behind their members
-	Routes     []thing          `json:"routes,omitempty"`
-	Neighbours []thing          `json:"neighbours,omitempty"`
+	Addresses  []kernelObject   `json:"addresses,omitempty"`
+	Nexthops   []kernelObject   `json:"nexthops,omitempty"` // objects, groups behind their members
+	Routes     []kernelObject   `json:"routes,omitempty"`
+	Neighbours []kernelObject   `json:"neighbours,omitempty"`
 }
 
-// portState is what an interface inherits from the one below it: a VLAN or macvlan
-// interface goes down and shrinks with it, and does not grow again by itself.
-type portState struct {
-	Port string `json:"interface"`
-	MTU  int    `json:"mtu"`
-	Up   bool   `json:"up"`
+// interfaceState is what a VLAN or macvlan interface inherits from its lower device:
+// it goes down with it and its MTU is reduced with it, but not raised again.
+type interfaceState struct {
+	Interface string `json:"interface"`
+	MTU       int    `json:"mtu"`
+	Up        bool   `json:"up"`
 }
 
-// thing is a kernel object and the text that tells it from others.
-type thing struct {
+// kernelObject is a kernel object and the text that identifies it.
+type kernelObject struct {
 	Text   string         `json:"text"`
 	Object netlink.Object `json:"object"`
 }
 
-func (s surroundings) empty() bool {
-	return len(s.Ports)+len(s.Sysctls)+len(s.Addresses)+len(s.Nexthops)+len(s.Routes)+len(s.Neighbours) == 0
+func (s dependents) empty() bool {
+	return len(s.Interfaces)+len(s.Sysctls)+len(s.Addresses)+len(s.Nexthops)+len(s.Routes)+len(s.Neighbours) == 0
 }
 
-func (s surroundings) String() string {
+func (s dependents) String() string {
 	var list []string
-	for _, p := range s.Ports {
-		list = append(list, fmt.Sprintf("interface %s mtu %d up %v", p.Port, p.MTU, p.Up))
+	for _, p := range s.Interfaces {
+		list = append(list, fmt.Sprintf("interface %s mtu %d up %v", p.Interface, p.MTU, p.Up))
 	}
 	for _, p := range s.Sysctls {
 		list = append(list, "sysctl "+p.Key+"="+p.Value)
@@ -82,7 +84,7 @@ func (s surroundings) String() string {
 }
 
 // with adds what s does not have yet.
-func (s surroundings) with(more surroundings) surroundings {
+func (s dependents) with(more dependents) dependents {
 	for _, p := range more.Sysctls {
 		if !slices.ContainsFunc(s.Sysctls, func(q setting.Sysctl) bool { return q.Key == p.Key }) {
 			s.Sysctls = append(s.Sysctls, p)
@@ -95,17 +97,17 @@ func (s surroundings) with(more surroundings) surroundings {
 	return s
 }
 
-func union(a, b []thing) []thing {
+func union(a, b []kernelObject) []kernelObject {
 	return append(slices.Clip(a), without(b, a)...)
 }
 
 // without lists the things of a that are not in b.
-func without(a, b []thing) []thing {
+func without(a, b []kernelObject) []kernelObject {
 	there := make(map[string]bool, len(b))
 	for _, t := range b {
 		there[t.Text] = true
 	}
-	var list []thing
+	var list []kernelObject
 	for _, t := range a {
 		if !there[t.Text] {
 			list = append(list, t)
@@ -115,8 +117,8 @@ func without(a, b []thing) []thing {
 }
 
 // capture reads what is in danger.
-func (h host) capture(d danger) (surroundings, error) {
-	s := surroundings{Passing: d.Passing}
+func (h host) capture(d sideEffects) (dependents, error) {
+	s := dependents{Transient: d.Transient}
 	for _, key := range d.sysctls {
 		// One that cannot be read (a secret that is not set) cannot be restored,
 		// and an interface may vanish at any time.
@@ -135,8 +137,8 @@ func (h host) capture(d danger) (surroundings, error) {
 	if d.neighbours {
 		s.Neighbours, errs[2] = h.neighbours(d)
 	}
-	if d.ports {
-		s.Ports, errs[3] = h.ports()
+	if d.interfaces {
+		s.Interfaces, errs[3] = h.ports()
 	}
 	if err := errors.Join(errs[:]...); err != nil {
 		return s, fmt.Errorf("reading what the change could take along: %w", err)
@@ -144,82 +146,82 @@ func (h host) capture(d danger) (surroundings, error) {
 	return s, nil
 }
 
-func (d danger) concerns(port string, family6 bool) bool {
-	return (d.port == "" || d.port == port) && (d.family == 0 || (d.family == 6) == family6)
+func (d sideEffects) concerns(iface string, family6 bool) bool {
+	return (d.iface == "" || d.iface == iface) && (d.family == 0 || (d.family == 6) == family6)
 }
 
-func (h host) ports() ([]portState, error) {
+func (h host) ports() ([]interfaceState, error) {
 	links, err := h.conn.Links()
-	var list []portState
+	var list []interfaceState
 	for _, l := range links {
-		list = append(list, portState{l.Name, l.MTU, l.Up})
+		list = append(list, interfaceState{l.Name, l.MTU, l.Up})
 	}
 	return list, err
 }
 
-func (h host) addresses(d danger) ([]thing, error) {
+func (h host) addresses(d sideEffects) ([]kernelObject, error) {
 	all, err := h.conn.Addresses()
-	var list []thing
+	var list []kernelObject
 	for _, a := range all {
 		if d.concerns(a.Interface, a.Prefix.Addr().Is6()) && !(a.Prefix.Bits() == d.except.Address.Bits() && d.except.Holds(a.Prefix.Addr())) {
-			list = append(list, thing{addressText(a), a.Object})
+			list = append(list, kernelObject{addressText(a), a.Object})
 		}
 	}
 	return list, err
 }
 
-// routes lists the routes that somebody made; those that the kernel makes for an
+// routes lists the routes that a user or program made; those that the kernel makes for an
 // address come and go with it, and a routing daemon sees to its own.
-func (h host) routes(d danger) ([]thing, error) {
+func (h host) routes(d sideEffects) ([]kernelObject, error) {
 	all, err := h.conn.Routes()
-	var list []thing
+	var list []kernelObject
 	for _, r := range all {
 		if r.Protocol == netlink.RouteProtocolKernel || r.FromRoutingDaemon() || d.except.Holds(r.Source) {
 			continue
 		}
 		is6 := r.To.Addr().Is6()
 		if d.concerns("", is6) || slices.ContainsFunc(r.Interfaces, func(p string) bool { return d.concerns(p, is6) }) {
-			list = append(list, thing{fmt.Sprintf("%s table %d", r.Text, r.Table), r.Object})
+			list = append(list, kernelObject{fmt.Sprintf("%s table %d", r.Text, r.Table), r.Object})
 		}
 	}
 	return list, err
 }
 
-// neighbours lists the entries that somebody made; learned ones are learned
+// neighbours lists the static entries; learned ones are learned
 // again.
-func (h host) neighbours(d danger) ([]thing, error) {
+func (h host) neighbours(d sideEffects) ([]kernelObject, error) {
 	all, err := h.conn.Neighbours()
-	var list []thing
+	var list []kernelObject
 	for _, n := range all {
 		if d.concerns(n.Interface, n.Address.Is6()) && n.State == "PERMANENT" && !n.Proxy {
-			list = append(list, thing{fmt.Sprintf("%s at %s on %s", n.Address, n.MAC, n.Interface), n.Object})
+			list = append(list, kernelObject{fmt.Sprintf("%s at %s on %s", n.Address, n.MAC, n.Interface), n.Object})
 		}
 	}
 	return list, err
 }
 
 // missing is the part of s that is not as it was.
-func (h host) missing(s surroundings) (surroundings, error) {
-	left := surroundings{Passing: s.Passing}
+func (h host) missing(s dependents) (dependents, error) {
+	left := dependents{Transient: s.Transient}
 	for _, p := range s.Sysctls {
 		if value, err := h.sysctls.Read(p.Key); err != nil || !sameValue(value, p.Value) {
 			left.Sysctls = append(left.Sysctls, p)
 		}
 	}
-	look := func(things []thing, list func(danger) ([]thing, error)) ([]thing, error) {
+	look := func(things []kernelObject, list func(sideEffects) ([]kernelObject, error)) ([]kernelObject, error) {
 		if len(things) == 0 {
 			return nil, nil
 		}
-		now, err := list(danger{})
+		now, err := list(sideEffects{})
 		return without(things, now), err
 	}
 	var errs [5]error
-	if len(s.Ports) > 0 {
-		var now []portState
+	if len(s.Interfaces) > 0 {
+		var now []interfaceState
 		now, errs[3] = h.ports()
-		for _, p := range s.Ports {
-			if !slices.Contains(now, p) && slices.ContainsFunc(now, func(q portState) bool { return q.Port == p.Port }) {
-				left.Ports = append(left.Ports, p)
+		for _, p := range s.Interfaces {
+			if !slices.Contains(now, p) && slices.ContainsFunc(now, func(q interfaceState) bool { return q.Interface == p.Interface }) {
+				left.Interfaces = append(left.Interfaces, p)
 			}
 		}
 	}
@@ -236,7 +238,7 @@ const patience = 4 * time.Second
 
 // restore puts back what is missing of s: interfaces, parameters, then addresses, then
 // nexthop objects and routes, which need those before them, then neighbours.
-func (h host) restore(s surroundings) error {
+func (h host) restore(s dependents) error {
 	began := time.Now()
 	for {
 		left, err := h.missing(s)
@@ -244,8 +246,8 @@ func (h host) restore(s surroundings) error {
 			return err
 		}
 		var failures []error
-		for _, p := range left.Ports {
-			failures = append(failures, h.conn.ChangeLink(p.Port, netlink.LinkChange{MTU: &p.MTU, Up: &p.Up}))
+		for _, p := range left.Interfaces {
+			failures = append(failures, h.conn.ChangeLink(p.Interface, netlink.LinkChange{MTU: &p.MTU, Up: &p.Up}))
 		}
 		for _, p := range left.Sysctls {
 			// An earlier one may have brought this one back.
@@ -288,18 +290,18 @@ const ownAddressAfter = 1500 * time.Millisecond
 // restoreAddresses puts addresses back. An interface's link-local address usually comes
 // back by itself. Another one comes if its MAC address was changed in between;
 // that must have come before it can be removed, so waited is how long it had.
-func (h host) restoreAddresses(lost []thing, waited time.Duration) error {
+func (h host) restoreAddresses(lost []kernelObject, waited time.Duration) error {
 	if len(lost) == 0 {
 		return nil
 	}
 	now, err := h.conn.Addresses()
 	failures := []error{err}
 	for _, t := range lost {
-		prefix, port, _ := strings.Cut(t.Text, " on ")
+		prefix, iface, _ := strings.Cut(t.Text, " on ")
 		if strings.HasPrefix(prefix, "fe80:") {
 			others := 0
 			for _, a := range now {
-				if a.Interface == port && a.Automatic && a.Prefix.Addr().IsLinkLocalUnicast() {
+				if a.Interface == iface && a.Automatic && a.Prefix.Addr().IsLinkLocalUnicast() {
 					others++
 					failures = append(failures, h.conn.DeleteAddresses(a.Interface, []netip.Prefix{a.Prefix}))
 				}

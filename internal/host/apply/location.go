@@ -13,7 +13,7 @@ import (
 	"linerate/internal/kernel/netlink"
 )
 
-// Where journals are, and whom they concern.
+// Where journals are, and to which changes of this host they apply.
 
 // DefaultJournal is where the agent of a real host keeps its journal: in
 // /var/lib/linerate for root, in the user's state directory otherwise. Hosts may
@@ -62,7 +62,7 @@ func defaultDir() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		// A place that everybody can write to would let others decide what is undone.
+		// In a world-writable directory other users could forge a journal.
 		return "", fmt.Errorf("there is no directory of this user's own for the undo journal (%w): set HOME or XDG_STATE_HOME, or name a file with --journal", err)
 	}
 	return filepath.Join(home, ".local", "state", "linerate"), nil
@@ -76,9 +76,8 @@ func canCreateIn(dir string) bool {
 	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
 }
 
-// gone says whether changes under this header have ended by themselves: with a
-// restart of the machine, or with their network namespace, whose number the
-// kernel then gave to another one.
+// gone reports whether changes under this header no longer exist: the machine was
+// rebooted, or the network namespace ended and its inode number was reused.
 func (was header) gone(here header, entries []*entry) bool {
 	if was.Boot != here.Boot {
 		return true
@@ -87,18 +86,18 @@ func (was header) gone(here header, entries []*entry) bool {
 	return reused && !slices.ContainsFunc(entries, (*entry).outsideNet)
 }
 
-// concerns says whether changes under this header can be seen, and undone, here.
+// concerns reports whether changes under this header can be read and undone here.
 func (was header) concerns(here header, entries []*entry) bool {
 	return was.Boot == here.Boot && (was.NetNS.Equal(here.NetNS) || slices.ContainsFunc(entries, (*entry).outsideNet))
 }
 
-// outsideNet says whether every network namespace sees the change.
+// outsideNet reports whether the change is visible in every network namespace.
 func (e *entry) outsideNet() bool {
 	return e.Kind == "sysctl" && !strings.HasPrefix(e.What, "net.")
 }
 
-// leftBeside looks for changes that an agent of another name has left behind
-// here. Those of one that is alive are its own to undo.
+// leftBeside returns an error if an agent of another name that no longer runs has left
+// changes here.
 func leftBeside(own string, here header) error {
 	paths, err := journalsIn(filepath.Dir(own))
 	if err != nil {
