@@ -26,7 +26,7 @@ import (
 // ports and samples is a few megabytes.
 const maxMessage = 64 << 20
 
-// helloSubjects are what agents announce themselves on, each on its own.
+// helloSubjects is the prefix of the subjects on which agents announce themselves.
 const helloSubjects = "linerate.hello."
 
 func subject(node, verb string) string { return "linerate.agent." + node + "." + verb }
@@ -40,24 +40,24 @@ type envelope struct {
 
 // Bus is the conductor's side.
 type Bus struct {
-	server *server.Server
-	conn   *nats.Conn
-	guests *guests
+	server   *server.Server
+	conn     *nats.Conn
+	accounts *accounts
 
-	mu   sync.Mutex
-	lost map[string]*loss // by node
+	mu          sync.Mutex
+	attachments map[string]*attachment // by node
 }
 
-// loss tells of the end of a node's stream.
-type loss struct {
+// attachment tells of the end of a node's stream.
+type attachment struct {
 	attached bool
-	gone     chan struct{}
+	ended    chan struct{}
 	once     sync.Once
 }
 
 // Start embeds a server in this process and connects to it.
 func Start() (*Bus, error) {
-	known := &guests{self: secret(), nodes: map[string]string{}}
+	known := &accounts{self: secret(), nodes: map[string]string{}}
 	s, err := server.NewServer(&server.Options{
 		ServerName: "linerate",
 		DontListen: true,
@@ -65,11 +65,11 @@ func Start() (*Bus, error) {
 		NoSigs:     true,
 		MaxPayload: maxMessage,
 		MaxPending: 4 * maxMessage,
-		// Agents answer pings even while they measure, but a loaded machine
-		// must not lose a host over a late one.
+		// Agents answer pings also while they measure; on a loaded machine a late
+		// answer must not end the connection.
 		PingInterval: 30 * time.Second,
 		MaxPingsOut:  10,
-		// How long an agent may take to come up is the caller's to decide.
+		// Callers bound how long an agent may take to start.
 		AuthTimeout:                (24 * time.Hour).Seconds(),
 		CustomClientAuthentication: known,
 	})
@@ -86,26 +86,26 @@ func Start() (*Bus, error) {
 		s.Shutdown()
 		return nil, fmt.Errorf("connecting to the bus: %w", err)
 	}
-	return &Bus{server: s, conn: conn, guests: known, lost: map[string]*loss{}}, nil
+	return &Bus{server: s, conn: conn, accounts: known, attachments: map[string]*attachment{}}, nil
 }
 
-// Attach splices an agent's stream into the bus and returns at once. Calls to
-// the node fail as soon as the stream ends. Whatever is at the other end is held
-// to be that node, and can be no other.
+// Attach splices an agent's stream into the bus and returns at once. Calls to the node
+// fail with Gone as soon as the stream ends. The other end of the stream acts as that
+// node, and as no other.
 func (b *Bus) Attach(node string, stream io.ReadWriteCloser) error {
 	inside, err := b.server.InProcessConn()
 	if err != nil {
 		return fmt.Errorf("attaching %s to the bus: %w", node, err)
 	}
-	l := b.attachment(node)
+	l := b.attach(node)
 	end := func() {
-		l.once.Do(func() { close(l.gone) })
+		l.once.Do(func() { close(l.ended) })
 		inside.Close()
 		stream.Close()
 	}
-	token := b.guests.admit(node)
+	token := b.accounts.add(node)
 	go func() {
-		if rest, err := introduce(inside, stream, token); err == nil {
+		if rest, err := authenticate(inside, stream, token); err == nil {
 			_, _ = io.Copy(inside, rest)
 		}
 		end()
@@ -114,34 +114,34 @@ func (b *Bus) Attach(node string, stream io.ReadWriteCloser) error {
 	return nil
 }
 
-// attachment begins a node's loss anew for a further stream: the end of the one
+// attach begins a node's loss anew for a further stream: the end of the one
 // before has nothing to do with it.
-func (b *Bus) attachment(node string) *loss {
-	l := b.lossOf(node)
+func (b *Bus) attach(node string) *attachment {
+	l := b.attachmentOf(node)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if l.attached {
-		l = &loss{gone: make(chan struct{})}
-		b.lost[node] = l
+		l = &attachment{ended: make(chan struct{})}
+		b.attachments[node] = l
 	}
 	l.attached = true
 	return l
 }
 
-func (b *Bus) lossOf(node string) *loss {
+func (b *Bus) attachmentOf(node string) *attachment {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.lost[node] == nil {
-		b.lost[node] = &loss{gone: make(chan struct{})}
+	if b.attachments[node] == nil {
+		b.attachments[node] = &attachment{ended: make(chan struct{})}
 	}
-	return b.lost[node]
+	return b.attachments[node]
 }
 
 // Lost is closed when the node's stream has ended.
-func (b *Bus) Lost(node string) <-chan struct{} { return b.lossOf(node).gone }
+func (b *Bus) Lost(node string) <-chan struct{} { return b.attachmentOf(node).ended }
 
-// Hellos calls arrived for each announcement, with the node whose stream it came
-// over. Subscribe before attaching.
+// Hellos calls arrived for each announcement with the node whose stream it came over.
+// It is to be called before Attach.
 func (b *Bus) Hellos(arrived func(node string, data []byte)) error {
 	_, err := b.conn.Subscribe(helloSubjects+"*", func(m *nats.Msg) {
 		arrived(strings.TrimPrefix(m.Subject, helloSubjects), m.Data)
@@ -164,7 +164,7 @@ func (b *Bus) Call(ctx context.Context, node, verb string, request, reply any) e
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	gone := b.lossOf(node).gone
+	gone := b.attachmentOf(node).ended
 	go func() {
 		select {
 		case <-gone:

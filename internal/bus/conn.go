@@ -16,7 +16,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Handler answers one verb: it decodes the request and returns the reply.
+// Handler serves one verb: it decodes the request and returns the reply, or an error,
+// whose code (CodeOf) reaches the caller.
 type Handler func(ctx context.Context, request []byte) (reply any, err error)
 
 // Conn is an agent's side.
@@ -26,25 +27,26 @@ type Conn struct {
 	done chan struct{}
 }
 
-// Silence is for how long an agent waits for a word of its conductor, who answers
-// pings as long as there is a way. A network that was cut ends no stream, and must
-// not leave a host with settings on.
+// Silence is how long an agent keeps a connection on which nothing arrives; a conductor
+// that can be reached answers pings. A network that fails ends no stream, and must not
+// leave settings applied on a host.
 const Silence = 2 * time.Minute
 
-// looks is how often silence is looked for in its time: each look has to find it, so
-// that an agent that was itself stopped for longer hears its conductor first.
-const looks = 8
+// silenceChecks is how often within that time the connection is checked; every check has to
+// find it silent, so that an agent that was itself stopped for longer reads first what
+// has arrived.
+const silenceChecks = 8
 
-// Join speaks the client protocol over a stream. It is given up after that silence;
-// 0: never, for a stream whose end is seen, however long the other side is stopped.
+// Join connects an agent to the bus over a stream, which is closed after so long a
+// silence; 0: never, for a stream whose end is always noticed, such as a socket pair.
 func Join(node string, stream io.ReadWriteCloser, silence time.Duration) (*Conn, error) {
 	c := &Conn{node: node, done: make(chan struct{})}
 	var once sync.Once
 	over := func(*nats.Conn) { once.Do(func() { close(c.done) }) }
-	heard := &listener{ReadWriteCloser: stream}
+	heard := &activityReader{ReadWriteCloser: stream}
 	conn, err := nats.Connect("nats://stream:4222",
 		nats.SetCustomDialer(dialer{heard}),
-		nats.PingInterval(silence/looks),
+		nats.PingInterval(silence/silenceChecks),
 		nats.MaxPingsOutstanding(math.MaxInt), // see listener
 		nats.SkipHostLookup(),                 // the stream is there: its name is nobody's
 		nats.Name(node),
@@ -61,13 +63,13 @@ func Join(node string, stream io.ReadWriteCloser, silence time.Duration) (*Conn,
 		return c, nil
 	}
 	go func() {
-		for quiet := 0; quiet < looks; quiet++ {
+		for quiet := 0; quiet < silenceChecks; quiet++ {
 			select {
 			case <-c.done:
 				return
-			case <-time.After(silence / looks):
+			case <-time.After(silence / silenceChecks):
 			}
-			if heard.something.Swap(false) {
+			if heard.active.Swap(false) {
 				quiet = -1
 			}
 		}
@@ -77,33 +79,33 @@ func Join(node string, stream io.ReadWriteCloser, silence time.Duration) (*Conn,
 	return c, nil
 }
 
-// listener notes that something has come from the other end. The client library
-// counts pings itself, but cannot while it waits to write.
-type listener struct {
+// activityReader notes that data arrived. The client library counts pings itself, but not
+// while it is blocked in a write.
+type activityReader struct {
 	io.ReadWriteCloser
-	something atomic.Bool
+	active atomic.Bool
 }
 
-func (l *listener) Read(p []byte) (int, error) {
+func (l *activityReader) Read(p []byte) (int, error) {
 	n, err := l.ReadWriteCloser.Read(p)
 	if n > 0 {
-		l.something.Store(true)
+		l.active.Store(true)
 	}
 	return n, err
 }
 
-// No conductor asks for more at once. What exceeds both is dropped, so that
-// whoever asks without end costs no more than this.
+// Bounds of the requests of one verb, which no conductor reaches. Requests beyond both
+// are dropped, so that a hostile conductor costs no more than this.
 const (
-	atOnce  = 16 // requests of a verb that are being answered
-	waiting = 16 // and that wait for it
+	maxConcurrent = 16 // requests being handled
+	maxPending    = 16 // requests waiting
 )
 
-// Serve answers the verbs of its node; every request in a goroutine of its own,
-// since a trial's window lasts as long as the trial.
+// Serve handles the verbs of the node until ctx ends, each request in a goroutine of
+// its own: a trial's window takes as long as the trial.
 func (c *Conn) Serve(ctx context.Context, handlers map[string]Handler) error {
 	for verb, handle := range handlers {
-		answering := make(chan struct{}, atOnce)
+		answering := make(chan struct{}, maxConcurrent)
 		sub, err := c.conn.Subscribe(subject(c.node, verb), func(m *nats.Msg) {
 			select {
 			case answering <- struct{}{}:
@@ -112,16 +114,16 @@ func (c *Conn) Serve(ctx context.Context, handlers map[string]Handler) error {
 			}
 			go func() {
 				defer func() { <-answering }()
-				err := m.Respond(answer(ctx, handle, m.Data))
+				err := m.Respond(handled(ctx, handle, m.Data))
 				if errors.Is(err, nats.ErrMaxPayload) {
-					// Without any answer the conductor would wait for one.
+					// Without a reply the conductor would wait for one.
 					err = m.Respond(refusal(Coded(TooLarge, fmt.Errorf("the reply to %s has more than %d MiB", verb, maxMessage>>20))))
 				}
 				_ = err // a conductor that is gone needs no answer
 			}()
 		})
 		if err == nil {
-			err = sub.SetPendingLimits(waiting, -1)
+			err = sub.SetPendingLimits(maxPending, -1)
 		}
 		if err != nil {
 			return fmt.Errorf("serving %s: %w", verb, err)
@@ -130,9 +132,9 @@ func (c *Conn) Serve(ctx context.Context, handlers map[string]Handler) error {
 	return c.conn.Flush()
 }
 
-// answer is what a handler has to say, encoded. A handler that panics fails its
-// own request: the agent must live to revert what it has changed.
-func answer(ctx context.Context, handle Handler, request []byte) (data []byte) {
+// handled calls a handler and encodes its reply or error. A handler that panics fails its
+// own request: the agent must go on, to revert what it has changed.
+func handled(ctx context.Context, handle Handler, request []byte) (data []byte) {
 	defer func() {
 		if why := recover(); why != nil {
 			data = refusal(Coded(Crashed, fmt.Errorf("the agent failed: %v\n%s", why, debug.Stack())))
@@ -162,7 +164,7 @@ func refusal(err error) []byte {
 	return data
 }
 
-// Announce tells the conductor that the node is there.
+// Announce sends the node's hello to the conductor.
 func (c *Conn) Announce(hello any) error {
 	data, err := json.Marshal(hello)
 	if err != nil {
@@ -174,32 +176,32 @@ func (c *Conn) Announce(hello any) error {
 	return c.conn.Flush()
 }
 
-// Done is closed when the stream has ended, or nothing has come by it for long.
+// Done is closed when the stream has ended or was silent for too long.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
 // Close leaves the bus.
 func (c *Conn) Close() { c.conn.Close() }
 
 // dialer hands the ready-made stream to the NATS client.
-type dialer struct{ *listener }
+type dialer struct{ *activityReader }
 
 func (d dialer) Dial(_, _ string) (net.Conn, error) {
 	if conn, ok := d.ReadWriteCloser.(net.Conn); ok {
-		return heardConn{conn, d.listener}, nil
+		return activityConn{conn, d.activityReader}, nil
 	}
-	return streamConn{d.listener}, nil
+	return streamConn{d.activityReader}, nil
 }
 
 // SkipTLSHandshake: the stream is private already (a pipe, or ssh's channel).
 func (dialer) SkipTLSHandshake() bool { return true }
 
-// heardConn is a connection that a listener hears.
-type heardConn struct {
+// activityConn is a connection that a listener hears.
+type activityConn struct {
 	net.Conn
-	listener *listener
+	listener *activityReader
 }
 
-func (c heardConn) Read(p []byte) (int, error) { return c.listener.Read(p) }
+func (c activityConn) Read(p []byte) (int, error) { return c.listener.Read(p) }
 
 // streamConn makes a net.Conn of a pair of pipes, which have no deadlines and
 // no addresses.

@@ -14,7 +14,7 @@ import (
 // here what is no message of the protocol, and what is larger than maxBytes, ends
 // the stream instead.
 func Guarded(stream net.Conn, maxBytes int) net.Conn {
-	return &guarded{Conn: stream, r: bufio.NewReaderSize(stream, maxGreeting), max: maxBytes}
+	return &guarded{Conn: stream, r: bufio.NewReaderSize(stream, maxLine), max: maxBytes}
 }
 
 type guarded struct {
@@ -50,12 +50,12 @@ func (g *guarded) Read(p []byte) (int, error) {
 func (g *guarded) next() error {
 	line, err := g.r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
-		return fmt.Errorf("the bus: a line of more than %d bytes", maxGreeting)
+		return fmt.Errorf("the bus: a line of more than %d bytes", maxLine)
 	}
 	if err != nil {
 		return err
 	}
-	g.body, err = following(line, g.max)
+	g.body, err = bodyLength(line, g.max)
 	if err != nil {
 		return err
 	}
@@ -63,10 +63,10 @@ func (g *guarded) next() error {
 	return nil
 }
 
-// following is how many bytes follow an operation that a server may send to an
+// bodyLength is how many bytes follow an operation that a server may send to an
 // agent: INFO, MSG, PING, PONG, +OK or -ERR. An agent asks for no headers, so
 // that there is no HMSG.
-func following(line []byte, most int) (int, error) {
+func bodyLength(line []byte, most int) (int, error) {
 	text, complete := bytes.CutSuffix(line, []byte("\r\n"))
 	if !complete || bytes.ContainsAny(text, "\r\t") {
 		return 0, fmt.Errorf("the bus: an unfinished line %.40q", line)

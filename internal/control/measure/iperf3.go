@@ -25,8 +25,8 @@ type Iperf3 struct {
 	Login *message.Iperf3Login
 }
 
-// again is how long a server may take to be ready for the next test.
-const again = 300 * time.Millisecond
+// serverPause is how long a server may take to be ready for the next test.
+const serverPause = 300 * time.Millisecond
 
 // conductIperf3 is Conduct with an iperf3 server.
 func conductIperf3(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.Measure, error) {
@@ -65,7 +65,7 @@ func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
 		readings, err := s.window(ctx, flows, attempt)
 		if _, late := errors.AsType[trial.LateError](err); late && attempt+1 < attempts {
 			s.group.Close(ctx)
-			time.Sleep(again)
+			time.Sleep(serverPause)
 			continue
 		}
 		if err != nil {

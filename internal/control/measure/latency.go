@@ -30,7 +30,7 @@ func (s *session) idleWindow() time.Duration {
 
 // probe is a flow of requests at a steady pace, along the first flow's way.
 func (s *session) probe() *trial.Flow {
-	at := turn(s.servers, s.sources, nil, 0, 0)
+	at := placeOf(s.servers, s.sources, nil, 0, 0)
 	f := &trial.Flow{Ticket: greeting.NewTicket(), Accepted: at.destination}
 	f.PlannedFlow = study.PlannedFlow{
 		ID: probeID, Opener: record.NodeClient, Acceptor: record.NodeServer,
@@ -54,7 +54,7 @@ func withoutProbe(flows []record.Flow) ([]record.Flow, *record.Latency) {
 // latency measures the probe alone, and then beside the flows.
 func (s *session) latency(ctx context.Context) (*record.Measure, error) {
 	s.idle = true
-	alone, _, err := s.carryOut(ctx, func() []*trial.Flow { return []*trial.Flow{s.probe()} })
+	alone, _, err := s.measureFlows(ctx, func() []*trial.Flow { return []*trial.Flow{s.probe()} })
 	s.idle = false
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (s *session) latency(ctx context.Context) (*record.Measure, error) {
 	if len(s.options.Modes) > 0 {
 		s.options.Flows.Mode = s.options.Modes[0]
 	}
-	t, readings, err := s.carryOut(ctx, s.planned)
+	t, readings, err := s.measureFlows(ctx, s.planned)
 	if err != nil {
 		return nil, err
 	}

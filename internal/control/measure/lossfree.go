@@ -11,8 +11,8 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// farewell is how long before its server would show it out a search ends.
-const farewell = 15 * time.Second
+// sessionMargin is how long before its server would show it out a search ends.
+const sessionMargin = 15 * time.Second
 
 // lossFree makes trials at one rate after another, and the document of the one that
 // confirms the highest at which no more was lost than may be.
@@ -23,7 +23,7 @@ func (s *session) lossFree(ctx context.Context) (*record.Measure, error) {
 	most := float64(s.rateCap()) * float64(streams)
 	var until time.Time
 	if bounds := s.hellos[record.NodeServer].Bounds; bounds != nil {
-		until = time.Now().Add(bounds.Stay() - farewell)
+		until = time.Now().Add(bounds.Stay() - sessionMargin)
 	}
 	all := map[*record.Trial]trial.Readings{}
 	found, t, err := trial.LossFree(*o.LossFree, most, 0, o.Duration, func(step trial.Step) (*record.Trial, error) {
@@ -41,7 +41,7 @@ func (s *session) lossFree(ctx context.Context) (*record.Measure, error) {
 		if o.Progress != nil {
 			o.Progress(Progress{Phase: s.phase, LeftS: (o.Warmup + step.Window).Seconds(), Write: -1, Read: -1, LostShare: -1, RatePerS: -1})
 		}
-		t, readings, err := s.carryOut(ctx, s.planned)
+		t, readings, err := s.measureFlows(ctx, s.planned)
 		if err == nil {
 			all[t] = readings
 		}

@@ -119,14 +119,14 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 	defer b.Close()
 	s.group = trial.Group{Bus: b, Nodes: []string{record.NodeClient, record.NodeServer}}
 	if err := s.attach(ctx, map[string]io.ReadWriteCloser{record.NodeClient: local, record.NodeServer: stream}); err != nil {
-		return nil, s.explain(err)
+		return nil, s.withServer(err)
 	}
-	if err := s.within(); err != nil {
+	if err := s.checkBounds(); err != nil {
 		return nil, err
 	}
 	m, err := s.measure(ctx)
 	if err != nil {
-		return nil, s.explain(err)
+		return nil, s.withServer(err)
 	}
 	return m, nil
 }
@@ -181,9 +181,9 @@ func (s *session) attach(ctx context.Context, streams map[string]io.ReadWriteClo
 	return nil
 }
 
-// within holds what is wanted against what the server grants, before anything is
+// checkBounds holds what is wanted against what the server grants, before anything is
 // begun.
-func (s *session) within() error {
+func (s *session) checkBounds() error {
 	bounds := s.hellos[record.NodeServer].Bounds
 	if bounds == nil {
 		return nil
@@ -203,7 +203,7 @@ func (s *session) within() error {
 		errs = append(errs, fmt.Errorf("%v %s: the server allows %v", all, what, time.Duration(bounds.DurationS*float64(time.Second))))
 	}
 	if search := s.options.LossFree; search != nil {
-		if needs := search.Time(s.options.Warmup, s.options.Duration).Round(time.Second); needs > bounds.Stay()-farewell {
+		if needs := search.Time(s.options.Warmup, s.options.Duration).Round(time.Second); needs > bounds.Stay()-sessionMargin {
 			errs = append(errs, fmt.Errorf("a search that takes about %v, %d times %v of it to confirm what it finds: the server shows a client out after %v",
 				needs, search.Repeats, s.options.Duration, bounds.Stay()))
 		}
@@ -246,15 +246,15 @@ func (s *session) measure(ctx context.Context) (*record.Measure, error) {
 
 // trial makes the flows and measures them.
 func (s *session) trial(ctx context.Context) (*record.Measure, error) {
-	t, readings, err := s.carryOut(ctx, s.planned)
+	t, readings, err := s.measureFlows(ctx, s.planned)
 	if err != nil {
 		return nil, err
 	}
 	return s.document(t, readings)
 }
 
-// carryOut opens flows, measures them in a window, and closes them.
-func (s *session) carryOut(ctx context.Context, plan func() []*trial.Flow) (*record.Trial, trial.Readings, error) {
+// measureFlows opens flows, measures them in a window, and closes them.
+func (s *session) measureFlows(ctx context.Context, plan func() []*trial.Flow) (*record.Trial, trial.Readings, error) {
 	defer func() {
 		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
@@ -263,7 +263,7 @@ func (s *session) carryOut(ctx context.Context, plan func() []*trial.Flow) (*rec
 	for attempt := 0; ; attempt++ {
 		made := record.Trial{Order: 1, Started: time.Now()}
 		flows := plan()
-		leave := s.attend(ctx)
+		leave := s.keepAlive(ctx)
 		err := s.group.Open(ctx, flows, connectTimeout)
 		if leave(); err != nil {
 			return nil, trial.Readings{}, err
@@ -285,9 +285,9 @@ func (s *session) carryOut(ctx context.Context, plan func() []*trial.Flow) (*rec
 	}
 }
 
-// attend asks the ends for their clocks now and then, until it is left: opening very
+// keepAlive asks the ends for their clocks now and then, until it is left: opening very
 // many connections may take longer than a server waits for who asks for nothing.
-func (s *session) attend(ctx context.Context) (leave func()) {
+func (s *session) keepAlive(ctx context.Context) (leave func()) {
 	const often = 10 * time.Second
 	ctx, cancel := context.WithCancel(ctx)
 	var attending sync.WaitGroup
@@ -326,7 +326,7 @@ func (s *session) plan() []*trial.Flow {
 		options := o
 		options.RateCap = s.rateCap()
 		for i := range o.Streams {
-			at := turn(s.servers, s.sources, s.options.SourcePorts, i, len(flows))
+			at := placeOf(s.servers, s.sources, s.options.SourcePorts, i, len(flows))
 			f := &trial.Flow{Ticket: greeting.NewTicket(), Accepted: at.destination, SourcePort: at.sourcePort}
 			f.PlannedFlow = study.PlannedFlow{
 				ID: fmt.Sprintf("%s%d", letter, i+1), Opener: record.NodeClient, Acceptor: record.NodeServer,
@@ -388,8 +388,8 @@ func (s *session) sampling() time.Duration {
 	return max(min(s.options.Interval, d/least), d/most, time.Millisecond)
 }
 
-// explain says which server an error is about, and whether its connection has ended.
-func (s *session) explain(err error) error {
+// withServer says which server an error is about, and whether its connection has ended.
+func (s *session) withServer(err error) error {
 	select {
 	case <-s.group.Bus.Lost(record.NodeServer):
 		return fmt.Errorf("the server at %s has gone: %w", s.server, err)

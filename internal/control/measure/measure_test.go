@@ -61,7 +61,7 @@ func TestWithin(t *testing.T) {
 		test.o.Flows = study.Options{Direction: study.Write, Streams: 1}
 		s := session{options: test.o, servers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:5202")},
 			hellos: map[string]message.Hello{record.NodeServer: {Bounds: &message.Bounds{Flows: 1, DurationS: 60}}}}
-		err := s.within()
+		err := s.checkBounds()
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v, %+v: %v; want %q", test.o.Duration, test.o.LossFree, err, test.want)
 		}

@@ -20,9 +20,9 @@ type place struct {
 	destination netip.AddrPort
 }
 
-// turn spreads flows over the places: the one in turn among the destinations and
+// placeOf spreads flows over the places: the one in turn among the destinations and
 // the sources, and among all flows of both directions for the ports.
-func turn(destinations []netip.AddrPort, sources []netip.Addr, ports []uint16, inDirection, inAll int) place {
+func placeOf(destinations []netip.AddrPort, sources []netip.Addr, ports []uint16, inDirection, inAll int) place {
 	p := place{destination: destinations[inDirection%len(destinations)]}
 	if n := len(sources); n > 0 {
 		p.source = sources[inDirection%n]
@@ -46,7 +46,7 @@ func (o Options) Clash(streams, directions int) error {
 	}
 	taken := map[place]bool{}
 	for i := range streams * directions {
-		p := turn(destinations, o.Sources, o.SourcePorts, i%streams, i)
+		p := placeOf(destinations, o.Sources, o.SourcePorts, i%streams, i)
 		if taken[p] {
 			return fmt.Errorf("%d flows from %d source ports: two would have the same addresses and ports at both ends", streams*directions, len(o.SourcePorts))
 		}
@@ -55,8 +55,8 @@ func (o Options) Clash(streams, directions int) error {
 	return nil
 }
 
-// strangersTold is how many addresses' troubles are told one by one.
-const strangersTold = 8
+// maxOthersListed is how many addresses' troubles are told one by one.
+const maxOthersListed = 8
 
 // destinations finds the ports that all the addresses are, the first of
 // which the server has answered at. It asks at every other whether it is the same
@@ -81,8 +81,8 @@ func destinations(ctx context.Context, o Options, server netip.AddrPort, name st
 	}
 	asking.Wait()
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
-	if more := len(errs) - strangersTold; more > 0 {
-		errs = append(errs[:strangersTold], fmt.Errorf("and so on, for %d more addresses", more))
+	if more := len(errs) - maxOthersListed; more > 0 {
+		errs = append(errs[:maxOthersListed], fmt.Errorf("and so on, for %d more addresses", more))
 	}
 	return found, errors.Join(errs...)
 }
@@ -107,7 +107,7 @@ func ask(ctx context.Context, address string, source netip.Addr) (at netip.AddrP
 		name, err = greeting.AskName(stream)
 	}
 	if err != nil {
-		err = unwelcome(ctx, stream.RemoteAddr().String(), err)
+		err = greetingError(ctx, stream.RemoteAddr().String(), err)
 	}
 	return addrOf(stream.RemoteAddr()), name, err
 }
@@ -128,7 +128,7 @@ func dial(ctx context.Context, address string, source netip.Addr) (net.Conn, err
 	}
 	stream, err := dialer.DialContext(ctx, "tcp", at)
 	if err != nil {
-		return nil, fmt.Errorf("reaching %s: %w", at, unreached(ctx, err))
+		return nil, fmt.Errorf("reaching %s: %w", at, dialError(ctx, err))
 	}
 	return stream, nil
 }

@@ -60,13 +60,13 @@ func reach(ctx context.Context, o Options) (net.Conn, string, error) {
 	}
 	if err != nil {
 		stream.Close()
-		return nil, "", unwelcome(ctx, at, err)
+		return nil, "", greetingError(ctx, at, err)
 	}
 	return stream, name, nil
 }
 
-// unreached says why there is no connection.
-func unreached(ctx context.Context, err error) error {
+// dialError says why there is no connection.
+func dialError(ctx context.Context, err error) error {
 	var timeout net.Error
 	switch {
 	case ctx.Err() != nil:
@@ -92,8 +92,8 @@ func cause(err error) error {
 	return err
 }
 
-// unwelcome says why a connection is of no use.
-func unwelcome(ctx context.Context, at string, err error) error {
+// greetingError says why a connection is of no use.
+func greetingError(ctx context.Context, at string, err error) error {
 	const another = "another program than linerate serve listens at %s: %s"
 	var timeout net.Error
 	refused, isRefused := errors.AsType[greeting.Refused](err)

@@ -18,7 +18,7 @@ func (s *session) watch(ctx context.Context, flows []*trial.Flow, begin, end int
 	}
 	tick := time.NewTicker(s.options.Interval)
 	defer tick.Stop()
-	last := s.glance(ctx)
+	last := s.readProgress(ctx)
 	for {
 		select {
 		case <-ctx.Done():
@@ -29,7 +29,7 @@ func (s *session) watch(ctx context.Context, flows []*trial.Flow, begin, end int
 		if now >= end {
 			return
 		}
-		glances := s.glance(ctx)
+		glances := s.readProgress(ctx)
 		p := s.progress(flows, last, glances)
 		p.ElapsedS, p.LeftS = float64(now-begin)/1e9, float64(end-now)/1e9
 		switch {
@@ -82,8 +82,8 @@ func (s *session) progress(flows []*trial.Flow, before, now map[string]message.F
 	return p
 }
 
-// glance asks both ends how far their flows are.
-func (s *session) glance(ctx context.Context) map[string]message.FlowProgress {
+// readProgress asks both ends how far their flows are.
+func (s *session) readProgress(ctx context.Context) map[string]message.FlowProgress {
 	ctx, cancel := context.WithTimeout(ctx, s.options.Interval)
 	defer cancel()
 	all := map[string]message.FlowProgress{}

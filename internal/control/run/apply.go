@@ -36,7 +36,7 @@ func (c *conductor) apply(ctx context.Context, settings []setting.Setting, event
 	}
 	var mu sync.Mutex
 	var applied []record.Applied
-	err := trial.Each(hosts, func(host string) error {
+	err := trial.EachNode(hosts, func(host string) error {
 		var reply message.ApplyReply
 		request := message.ApplyRequest{Settings: byHost[host], AllowMachine: c.options.AllowMachine}
 		if err := c.bus.Call(ctx, host, "apply", request, &reply); err != nil {
@@ -64,9 +64,9 @@ func (m marks) set(host string, mark int) {
 // hold has the hosts at the other end of cables whose interfaces settings take down note
 // what their kernels drop with the carrier, so that it comes back.
 func (c *conductor) hold(ctx context.Context, over *topology.Topology, settings []setting.Setting, at marks) error {
-	ports := widowed(over, settings)
+	ports := losingCarrier(over, settings)
 	var mu sync.Mutex
-	return trial.Each(slices.Sorted(maps.Keys(ports)), func(host string) error {
+	return trial.EachNode(slices.Sorted(maps.Keys(ports)), func(host string) error {
 		var reply message.HoldReply
 		if err := c.bus.Call(ctx, host, "hold", message.HoldRequest{Interfaces: ports[host]}, &reply); err != nil {
 			return err
@@ -78,8 +78,8 @@ func (c *conductor) hold(ctx context.Context, over *topology.Topology, settings 
 	})
 }
 
-// widowed are the hosts' interfaces that lose their carrier by settings.
-func widowed(over *topology.Topology, settings []setting.Setting) map[string][]string {
+// losingCarrier are the hosts' interfaces that lose their carrier by settings.
+func losingCarrier(over *topology.Topology, settings []setting.Setting) map[string][]string {
 	ports := map[string][]string{}
 	for _, s := range settings {
 		if s.Link == nil || s.Link.Up == nil || *s.Link.Up {
@@ -98,8 +98,8 @@ func widowed(over *topology.Topology, settings []setting.Setting) map[string][]s
 	return ports
 }
 
-// happenings are the settings that events consist of.
-func happenings(events []study.Event) (settings []setting.Setting) {
+// eventSettings are the settings that events consist of.
+func eventSettings(events []study.Event) (settings []setting.Setting) {
 	for _, e := range events {
 		if e.Stop == "" {
 			settings = append(settings, e.Setting)

@@ -14,10 +14,10 @@ import (
 	"linerate/internal/model/study"
 )
 
-// rehearse makes and reverts the settings of every level once, and asks for the
-// congestion control of its flows, so that what a kernel refuses is known before
-// the first trial, not when its turn comes.
-func (c *conductor) rehearse(ctx context.Context) error {
+// dryRun applies and reverts the settings of every level once and tries the congestion
+// control of its flows, so that what a kernel refuses fails before the first trial. The
+// error names the treatment.
+func (c *conductor) dryRun(ctx context.Context) error {
 	type level struct{ factor, name string }
 	seen := map[level]bool{}
 	asked := map[string]map[string]bool{} // congestion controls, by kernel
@@ -31,7 +31,7 @@ func (c *conductor) rehearse(ctx context.Context) error {
 		if !fresh {
 			continue
 		}
-		if err := c.rehearseOne(ctx, t, asked); err != nil {
+		if err := c.dryRunOne(ctx, t, asked); err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -41,18 +41,18 @@ func (c *conductor) rehearse(ctx context.Context) error {
 	return nil
 }
 
-func (c *conductor) rehearseOne(ctx context.Context, t *study.Treatment, asked map[string]map[string]bool) (err error) {
+func (c *conductor) dryRunOne(ctx context.Context, t *study.Treatment, asked map[string]map[string]bool) (err error) {
 	settings, err := c.lab.Resolve(t.Settings)
 	if err != nil {
 		return err
 	}
-	events, err := c.lab.Resolve(happenings(t.Workload.Events))
+	events, err := c.lab.Resolve(eventSettings(t.Workload.Events))
 	if err != nil {
 		return err
 	}
 	at := marks{}
 	defer func() {
-		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing(t.Settings))
+		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), revertTimeout(t.Settings))
 		defer cancel()
 		c.broken = c.revert(after, at)
 		err = errors.Join(err, c.broken)
@@ -65,12 +65,12 @@ func (c *conductor) rehearseOne(ctx context.Context, t *study.Treatment, asked m
 			return err
 		}
 	}
-	return c.askFor(ctx, t, asked)
+	return c.probeCongestionControl(ctx, t, asked)
 }
 
-// undoing is how long it may take to put everything back: a kernel may be busy for
-// minutes with very many addresses.
-func undoing(settings []setting.Setting) time.Duration {
+// revertTimeout bounds how long reverting settings may take: with very many addresses
+// the kernel may be busy for minutes.
+func revertTimeout(settings []setting.Setting) time.Duration {
 	d := 30 * time.Second
 	for _, s := range settings {
 		if s.Address != nil {
@@ -80,9 +80,10 @@ func undoing(settings []setting.Setting) time.Duration {
 	return d
 }
 
-// askFor lets sockets of the flows' hosts have their congestion control: only
-// trying tells whether the kernel can load a module. Each kernel is asked once.
-func (c *conductor) askFor(ctx context.Context, t *study.Treatment, asked map[string]map[string]bool) error {
+// probeCongestionControl sets the flows' congestion control on sockets of their hosts
+// (TCP_CONGESTION, tcp(7)): only that shows whether a kernel can load the module. Each
+// kernel is asked once.
+func (c *conductor) probeCongestionControl(ctx context.Context, t *study.Treatment, asked map[string]map[string]bool) error {
 	orders := map[string][]message.FlowRequest{}
 	for _, f := range t.Flows {
 		name := f.CongestionControl
@@ -105,7 +106,7 @@ func (c *conductor) askFor(ctx context.Context, t *study.Treatment, asked map[st
 	}
 	hosts := slices.Sorted(maps.Keys(orders))
 	defer trial.Group{Bus: c.bus, Nodes: hosts}.Close(ctx)
-	return trial.Each(hosts, func(host string) error {
+	return trial.EachNode(hosts, func(host string) error {
 		var listening []message.Listening
 		if err := c.bus.Call(ctx, host, "listen", orders[host], &listening); err != nil {
 			return err

@@ -14,8 +14,8 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// ground is what a treatment's flows run over, and what they are held to.
-type ground struct {
+// treatmentNetwork is what a treatment's flows run over, and what they are held to.
+type treatmentNetwork struct {
 	// over is the topology with what the treatment changes in it.
 	over    *topology.Topology
 	network limits.Network
@@ -25,10 +25,10 @@ type ground struct {
 	limit limits.Limit
 }
 
-// survey finds the most that each treatment's flows can carry together. The
+// findLimits finds the most that each treatment's flows can carry together. The
 // agents have reported what kind of links their interfaces are on. Where a flow has no
 // path the limit is unknown, which is no reason not to measure.
-func (c *conductor) survey() {
+func (c *conductor) findLimits() {
 	var hellos []message.Hello
 	for _, node := range c.lab.Nodes() {
 		hellos = append(hellos, c.lab.Hello(node))
@@ -36,12 +36,12 @@ func (c *conductor) survey() {
 	base, kinds := asFound(&c.study.Topology, hellos)
 	for i := range c.plan.Treatments {
 		t := &c.plan.Treatments[i]
-		c.grounds[t.Name] = groundOf(t, base, kinds)
+		c.networks[t.Name] = networkOf(t, base, kinds)
 	}
 }
 
-func groundOf(t *study.Treatment, base *topology.Topology, kinds map[topology.End]string) *ground {
-	g := &ground{over: base.With(t.Settings)}
+func networkOf(t *study.Treatment, base *topology.Topology, kinds map[topology.End]string) *treatmentNetwork {
+	g := &treatmentNetwork{over: base.With(t.Settings)}
 	g.network = limits.Network{Topology: g.over, Kinds: kinds}
 	g.flows, _ = g.network.Flows(t.Flows)
 	g.limit = g.network.Planned(t.Flows)
@@ -68,7 +68,7 @@ func asFound(t *topology.Topology, hellos []message.Hello) (*topology.Topology, 
 
 // over is the topology as a treatment has it.
 func (c *conductor) over(t *study.Treatment) *topology.Topology {
-	if g := c.grounds[t.Name]; g != nil {
+	if g := c.networks[t.Name]; g != nil {
 		return g.over
 	}
 	return &c.study.Topology
@@ -77,7 +77,7 @@ func (c *conductor) over(t *study.Treatment) *topology.Topology {
 // network is what the flows of one trial ran over: a treatment's ground, the treatment's
 // flows, whose options they are held to, and the traces that the kernels answered.
 type network struct {
-	*ground
+	*treatmentNetwork
 	planned []study.PlannedFlow // in the flows' order
 	traces  map[*trial.Flow]*trace
 }

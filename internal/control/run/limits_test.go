@@ -68,9 +68,9 @@ func TestGround(t *testing.T) {
 		{timestamps, 1448.0 / 1514}, {timestamps, 1448.0 / 1514}, {0, 8960.0 / 9014},
 	} {
 		treatment := &p.Treatments[i]
-		g := groundOf(treatment, &p.Study.Topology, nil)
+		g := networkOf(treatment, &p.Study.Topology, nil)
 		flows, counted := came(treatment, "10.0.0.1", test.options)
-		n := network{ground: g, planned: treatment.Flows}
+		n := network{treatmentNetwork: g, planned: treatment.Flows}
 		paths := n.Paths(flows, counted, nil)
 		limit := n.Limits(counted, nil, paths)
 		path := strings.Join(trial.Texts(paths.Flows[0].Paths[0]), " ")
@@ -84,9 +84,9 @@ func TestGround(t *testing.T) {
 	// A way that nobody drew.
 	lost := p.Treatments[1]
 	lost.Settings = nil
-	g := groundOf(&lost, &p.Study.Topology, nil)
+	g := networkOf(&lost, &p.Study.Topology, nil)
 	flows, counted := came(&lost, "10.0.0.1", timestamps)
-	n := network{ground: g, planned: lost.Flows}
+	n := network{treatmentNetwork: g, planned: lost.Flows}
 	paths := n.Paths(flows, counted, nil)
 	if limit := n.Limits(counted, nil, paths); limit.Bps != 0 || !strings.HasPrefix(limit.Why, "unknown: flow f1: no ") || paths.Flows[0].Paths != nil {
 		t.Errorf("no path: limit %.0f (%s), paths %v", limit.Bps, limit.Why, paths.Flows[0].Paths)

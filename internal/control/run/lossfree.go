@@ -22,7 +22,7 @@ func (c *conductor) lossFree(ctx context.Context, t *study.Treatment, blank reco
 			paced, capped = paced+1, capped+float64(f.RateCap) // all have the same
 		}
 	}
-	limit := c.grounds[t.Name].limit.Bps
+	limit := c.networks[t.Name].limit.Bps
 	most := limit
 	if capped > 0 && (most == 0 || capped < most) {
 		most = capped
@@ -50,7 +50,7 @@ func (c *conductor) lossFree(ctx context.Context, t *study.Treatment, blank reco
 
 // step makes one window of a search.
 func (c *conductor) step(ctx context.Context, t *study.Treatment, blank record.Trial, step trial.Step, pace unit.BitRate) (record.Trial, error) {
-	return c.kept(ctx, t.Name, func(attempt int) (record.Trial, error) {
+	return c.withRetries(ctx, t.Name, func(attempt int) (record.Trial, error) {
 		if attempt > 0 {
 			c.group().Close(ctx)
 		}
@@ -68,7 +68,7 @@ func (c *conductor) step(ctx context.Context, t *study.Treatment, blank record.T
 
 // drain waits for empty queues.
 func (c *conductor) drain(ctx context.Context) error {
-	return trial.Each(c.lab.Nodes(), func(node string) error {
+	return trial.EachNode(c.lab.Nodes(), func(node string) error {
 		return c.bus.Call(ctx, node, "drain", message.DrainRequest{TimeoutNs: int64(drainTimeout)}, nil)
 	})
 }

@@ -100,7 +100,7 @@ func (c *conductor) trace(ctx context.Context, over *topology.Topology, all []*t
 		}
 		var mu sync.Mutex
 		next := map[string][]*trace{}
-		err := trial.Each(slices.Sorted(maps.Keys(pending)), func(host string) error {
+		err := trial.EachNode(slices.Sorted(maps.Keys(pending)), func(host string) error {
 			var request message.LookupRequest
 			for _, t := range pending[host] {
 				request.Lookups = append(request.Lookups, t.question())

@@ -106,7 +106,7 @@ func TestPaths(t *testing.T) {
 	for i, f := range flows {
 		planned[i] = f.PlannedFlow
 	}
-	n := network{&ground{over: over}, planned, found}
+	n := network{&treatmentNetwork{over: over}, planned, found}
 	got := n.Paths(flows, []record.Flow{{ID: "f1", Source: "10.0.200.1:40000"}, {ID: "f2"}}, hosts)
 	path := got.Flows[0]
 	if want := []string{"spine2.down1", "server2.eth1"}; !slices.Equal(path.Observed, want) {

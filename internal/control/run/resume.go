@@ -20,15 +20,15 @@ var ErrSpent = errors.New("nothing can be added to the run")
 // Resume carries on a run that was interrupted; its finished trials stand. So
 // does it with one that ended by itself, when it is redesigned to have more.
 func Resume(ctx context.Context, store notebook.Store, id string, o Options) (*record.Run, error) {
-	c, err := takeUp(ctx, store, id, o)
+	c, err := hold(ctx, store, id, o)
 	if err != nil {
 		return nil, err
 	}
 	return c.conduct(ctx)
 }
 
-// takeUp makes the conductor of a run that is carried on, and holds the run.
-func takeUp(ctx context.Context, store notebook.Store, id string, o Options) (*conductor, error) {
+// hold makes the conductor of a run that is carried on, and holds the run.
+func hold(ctx context.Context, store notebook.Store, id string, o Options) (*conductor, error) {
 	saved, err := store.Run(ctx, id)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func takeUp(ctx context.Context, store notebook.Store, id string, o Options) (*c
 	if err := MissingTools(c.plan); err != nil {
 		return nil, err
 	}
-	if err := c.worthwhile(saved.Status); err != nil {
+	if err := c.checkResumable(saved.Status); err != nil {
 		return nil, err
 	}
 	hold := store.Resume
@@ -54,9 +54,9 @@ func takeUp(ctx context.Context, store notebook.Store, id string, o Options) (*c
 	return restore(store, saved, o)
 }
 
-// worthwhile says why a run that has ended by itself has nothing to carry on.
-func (c *conductor) worthwhile(ended string) error {
-	enough, status := c.enough(c.next())
+// checkResumable says why a run that has ended by itself has nothing to carry on.
+func (c *conductor) checkResumable(ended string) error {
+	enough, status := c.shouldStop(c.nextBlock())
 	switch {
 	case ended == notebook.Running, ended == notebook.Interrupted, !enough:
 		return nil
@@ -64,10 +64,10 @@ func (c *conductor) worthwhile(ended string) error {
 		return nil // it ends otherwise now
 	case status == record.StatusBudget:
 		budget := time.Duration(c.design.BudgetS * float64(time.Second))
-		return fmt.Errorf("%w: after %.0f s, no further block fits its budget of %s; expected a larger one (--budget)", ErrSpent, c.spent(), unit.Duration(budget))
+		return fmt.Errorf("%w: after %.0f s, no further block fits its budget of %s; expected a larger one (--budget)", ErrSpent, c.elapsed(), unit.Duration(budget))
 	case status == record.StatusBlocks:
 		return fmt.Errorf("%w: its intervals are not as narrow as asked (%s) after %d blocks; expected wider ones (--until), or more blocks (--replicates)",
-			ErrSpent, unit.Ratio(c.design.Until), c.next()-1)
+			ErrSpent, unit.Ratio(c.design.Until), c.nextBlock()-1)
 	}
 	return notebook.ErrComplete
 }
@@ -105,7 +105,7 @@ func restore(store notebook.Store, saved *record.Run, o Options) (*conductor, er
 	if !strings.Contains(c.run.Again, o.Again) {
 		c.run.Again += " " + o.Again
 	}
-	c.before = saved.DurationS
+	c.elapsedBefore = saved.DurationS
 	for _, t := range saved.Trials {
 		c.finished[t.Order] = true
 	}

@@ -108,7 +108,7 @@ func TestTakeUp(t *testing.T) {
 			if c.design != nil {
 				c.design(&s.run.Design)
 			}
-			got, err := takeUp(t.Context(), s, "two-7", Options{Redesign: c.asked})
+			got, err := hold(t.Context(), s, "two-7", Options{Redesign: c.asked})
 			if !errors.Is(err, c.err) || s.takenUp != c.takenUp {
 				t.Fatalf("%q, error %v; want %q, %v", s.takenUp, err, c.takenUp, c.err)
 			}
@@ -122,8 +122,8 @@ func TestTakeUp(t *testing.T) {
 			if got.run.ID != "two-7" || got.run.Seed != 7 || len(got.run.Trials) != c.trials || len(got.finished) != c.trials || got.run.Notes[0].Text != "noted" {
 				t.Errorf("%s, seed %d, %d trials, %d finished, notes %v", got.run.ID, got.run.Seed, len(got.run.Trials), len(got.finished), got.run.Notes)
 			}
-			if got.spent() != float64(c.trials) {
-				t.Errorf("%g s spent, want %d", got.spent(), c.trials)
+			if got.elapsed() != float64(c.trials) {
+				t.Errorf("%g s spent, want %d", got.elapsed(), c.trials)
 			}
 			if window := time.Duration(got.study.Workload.Duration); window != time.Second {
 				t.Errorf("a window of %v: what was set is forgotten", window)
@@ -135,7 +135,7 @@ func TestTakeUp(t *testing.T) {
 // TestTakeUpKeepsTheRules: a design asked for later has to keep the file's rules.
 func TestTakeUpKeepsTheRules(t *testing.T) {
 	s := stored(t, 3, notebook.Interrupted)
-	_, err := takeUp(t.Context(), s, "two-7", Options{Redesign: blocksAsked(1)})
+	_, err := hold(t.Context(), s, "two-7", Options{Redesign: blocksAsked(1)})
 	if _, wrong := errors.AsType[source.Problems](err); !wrong || s.takenUp != "" {
 		t.Errorf("%q, error %v", s.takenUp, err)
 	}
@@ -143,14 +143,14 @@ func TestTakeUpKeepsTheRules(t *testing.T) {
 
 func TestTakeUpSaysHowToRepeat(t *testing.T) {
 	s := stored(t, 3, notebook.Interrupted)
-	c, err := takeUp(t.Context(), s, "two-7", Options{Again: "--replicates 5", Redesign: blocksAsked(5)})
+	c, err := hold(t.Context(), s, "two-7", Options{Again: "--replicates 5", Redesign: blocksAsked(5)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := "linerate run two.yaml --seed 7 --replicates 5"; c.run.Again != want {
 		t.Errorf("again %q, want %q", c.run.Again, want)
 	}
-	if c, err = takeUp(t.Context(), s, "two-7", Options{}); err != nil || c.run.Again != s.run.Again {
+	if c, err = hold(t.Context(), s, "two-7", Options{}); err != nil || c.run.Again != s.run.Again {
 		t.Errorf("again %q, %v, want as it was", c.run.Again, err)
 	}
 }

@@ -13,16 +13,17 @@ import (
 	"linerate/internal/science/trust"
 )
 
-// rests are the waits before a trial is made again in which a hypervisor took
-// processors away: what they were taken for lasts for seconds to a minute.
-var rests = []time.Duration{5 * time.Second, 15 * time.Second, 45 * time.Second}
+// retryPauses are the pauses before each retry of a trial in which a hypervisor took
+// processors away: such a load lasts for seconds to a minute.
+var retryPauses = []time.Duration{5 * time.Second, 15 * time.Second, 45 * time.Second}
 
-// attempts is how often a trial is tried, for that or because its schedule could not
-// be kept, as on a machine that was busy with something else for a moment.
-var attempts = len(rests) + 1
+// attempts bounds how often a trial is tried, for that reason or because its schedule
+// could not be kept on a busy machine.
+var attempts = len(retryPauses) + 1
 
-// kept makes a trial until it can be kept, or once more is of no use.
-func (c *conductor) kept(ctx context.Context, name string, try func(attempt int) (record.Trial, error)) (t record.Trial, err error) {
+// withRetries makes a trial, and makes it again while its schedule was missed or a
+// hypervisor took too much, up to attempts. The last one made is returned.
+func (c *conductor) withRetries(ctx context.Context, name string, try func(attempt int) (record.Trial, error)) (t record.Trial, err error) {
 	remade := 0
 	for attempt := range attempts {
 		began := time.Now()
@@ -37,30 +38,30 @@ func (c *conductor) kept(ctx context.Context, name string, try func(attempt int)
 			continue
 		}
 		remade++
-		c.tell(name+", again", nil)
+		c.progress(name+", again", nil)
 		select {
-		case <-time.After(rests[attempt]):
+		case <-time.After(retryPauses[attempt]):
 		case <-ctx.Done():
 			return t, context.Cause(ctx)
 		}
-		c.lost += time.Since(began)
+		c.retryTime += time.Since(began)
 	}
 	return t, err
 }
 
-// stolen reports whether a trial is to be made again, since it tells of a hypervisor
-// and not of a network. A machine that is never left alone would take many times as
-// long for no better figures, so that the run's patience ends. A search has made its
-// windows again by itself.
+// stolen reports whether a trial is to be made again because a hypervisor took too much
+// of the processors. The time for that is bounded (maxRetryTime): on a machine that is
+// always shared, retries give no better figures. A search retries its own windows.
 func (c *conductor) stolen(t record.Trial, attempt int) bool {
-	return t.LossFree == nil && attempt < len(rests) && c.lost+rests[attempt] <= c.patience() && trust.Stolen(t)
+	return t.LossFree == nil && attempt < len(retryPauses) && c.retryTime+retryPauses[attempt] <= c.maxRetryTime() && trust.Stolen(t)
 }
 
-// PatienceVariable overrides how long a run waits for a hypervisor, as 30s or 0s.
+// PatienceVariable names the environment variable that overrides how long a run may
+// spend on retries: "30s"; "0s" retries nothing.
 const PatienceVariable = "LINERATE_PATIENCE"
 
-// allowed is what the environment says of it, if anything.
-func allowed() (*time.Duration, error) {
+// maxRetryFromEnv is the environment's override of maxRetryTime; nil: none.
+func maxRetryFromEnv() (*time.Duration, error) {
 	text := os.Getenv(PatienceVariable)
 	if text == "" {
 		return nil, nil
@@ -73,11 +74,11 @@ func allowed() (*time.Duration, error) {
 	return &patience, nil
 }
 
-// patience is how long a run may wait for a hypervisor: a quarter of what its trials
-// take, and ten seconds at least.
-func (c *conductor) patience() time.Duration {
-	if c.allowed != nil {
-		return *c.allowed
+// maxRetryTime bounds the time that a run spends on retries: the override, or a quarter
+// of what its trials take and at least 10 s.
+func (c *conductor) maxRetryTime() time.Duration {
+	if c.maxRetrySet != nil {
+		return *c.maxRetrySet
 	}
 	return max(10*time.Second, c.plan.Time(c.design.Replicates)/4)
 }

@@ -48,9 +48,9 @@ func TestKept(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			conductor := patient(t, 2*time.Minute)
-			conductor.lost = c.before
+			conductor.retryTime = c.before
 			began, attempts := time.Now(), 0
-			got, err := conductor.kept(t.Context(), "fast", func(attempt int) (record.Trial, error) {
+			got, err := conductor.withRetries(t.Context(), "fast", func(attempt int) (record.Trial, error) {
 				if attempt != attempts || attempt >= len(c.made) {
 					t.Fatalf("%s: attempt %d after %d", name, attempt, attempts)
 				}
@@ -64,8 +64,8 @@ func TestKept(t *testing.T) {
 			if waited := time.Since(began); waited != c.waited {
 				t.Errorf("%s: waited %v, want %v", name, waited, c.waited)
 			}
-			if conductor.lost != c.before+c.waited {
-				t.Errorf("%s: the pace leaves %v of that out", name, conductor.lost)
+			if conductor.retryTime != c.before+c.waited {
+				t.Errorf("%s: the pace leaves %v of that out", name, conductor.retryTime)
 			}
 		})
 	}
@@ -76,7 +76,7 @@ func patient(t *testing.T, d time.Duration) *conductor {
 	t.Helper()
 	c := fresh(t, record.Design{})
 	c.design.Replicates = int(4*d/c.plan.BlockTime()) + 1
-	if got := c.patience(); got < d || got > d+time.Second {
+	if got := c.maxRetryTime(); got < d || got > d+time.Second {
 		t.Fatalf("a run of %d blocks has a patience of %v, want %v", c.design.Replicates, got, d)
 	}
 	return c
@@ -88,7 +88,7 @@ func TestKeptStops(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		began := time.Now()
-		_, err := fresh(t, record.Design{Replicates: 10}).kept(ctx, "fast", func(int) (record.Trial, error) { return told(0.5), nil })
+		_, err := fresh(t, record.Design{Replicates: 10}).withRetries(ctx, "fast", func(int) (record.Trial, error) { return told(0.5), nil })
 		if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 100*time.Millisecond {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
@@ -105,7 +105,7 @@ func TestPatience(t *testing.T) {
 			planned := c.plan.Time(replicates)
 			began, made := time.Now(), 0
 			for range replicates * len(c.plan.Treatments) {
-				_, err := c.kept(t.Context(), "fast", func(int) (record.Trial, error) { made++; time.Sleep(each); return told(0.5), nil })
+				_, err := c.withRetries(t.Context(), "fast", func(int) (record.Trial, error) { made++; time.Sleep(each); return told(0.5), nil })
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -132,7 +132,7 @@ func TestPatienceAllowed(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || c.patience() != want {
+		if err != nil || c.maxRetryTime() != want {
 			t.Errorf("%q: %+v, %v", text, c, err)
 		}
 	}
@@ -142,7 +142,7 @@ func TestPatienceAllowed(t *testing.T) {
 // they were counts.
 func TestKeptSearch(t *testing.T) {
 	c, made := fresh(t, record.Design{Replicates: 10}), 0
-	got, err := c.kept(t.Context(), "fast", func(int) (record.Trial, error) {
+	got, err := c.withRetries(t.Context(), "fast", func(int) (record.Trial, error) {
 		made++
 		search := told(0.5)
 		search.LossFree, search.Repeated = &record.LossFree{}, 2

@@ -60,22 +60,22 @@ type Progress struct {
 
 // conductor is the state of one run.
 type conductor struct {
-	study   *study.Study
-	plan    *study.Plan
-	design  record.Design
-	options Options
-	run     *record.Run
-	store   notebook.Store
-	bus     *bus.Bus
-	lab     *lab.Lab
-	grounds map[string]*ground // by treatment
-	broken  error              // a setting could not be reverted
-	lost    time.Duration      // with trials that were not kept, and with waiting before another attempt
-	allowed *time.Duration     // patience, where the user says of how much
+	study       *study.Study
+	plan        *study.Plan
+	design      record.Design
+	options     Options
+	run         *record.Run
+	store       notebook.Store
+	bus         *bus.Bus
+	lab         *lab.Lab
+	networks    map[string]*treatmentNetwork // by treatment
+	broken      error                        // a setting could not be reverted
+	retryTime   time.Duration                // with trials that were not kept, and with waiting before another attempt
+	maxRetrySet *time.Duration               // patience, where the user says of how much
 
-	before   float64 // seconds, spent until the run was taken up
-	began    time.Time
-	finished map[int]bool // trials, by order
+	elapsedBefore float64 // seconds, spent until the run was taken up
+	began         time.Time
+	finished      map[int]bool // trials, by order
 }
 
 // New carries out a plan from its first trial. The run that is returned is
@@ -97,7 +97,7 @@ func New(ctx context.Context, plan *study.Plan, store notebook.Store, o Options)
 
 func prepare(plan *study.Plan, store notebook.Store, o Options) (*conductor, error) {
 	s := plan.Study
-	allowed, err := allowed()
+	allowed, err := maxRetryFromEnv()
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func prepare(plan *study.Plan, store notebook.Store, o Options) (*conductor, err
 			Replicates: s.Design.Replicates, Until: float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(),
 			Only: o.Only, Set: o.Set, Parts: plan.Parts, Partial: len(s.Design.Parts) > 0,
 		},
-		grounds: map[string]*ground{}, finished: map[int]bool{}, allowed: allowed,
+		networks: map[string]*treatmentNetwork{}, finished: map[int]bool{}, maxRetrySet: allowed,
 	}, nil
 }
 
@@ -141,7 +141,7 @@ func (c *conductor) header() *record.Run {
 func (c *conductor) conduct(ctx context.Context) (*record.Run, error) {
 	c.began = time.Now()
 	status, err := c.trials(ctx)
-	c.run.DurationS = c.spent()
+	c.run.DurationS = c.elapsed()
 	c.run.Status, c.run.Error = status, ""
 	if err != nil && ctx.Err() == nil {
 		c.run.Error = err.Error()
@@ -154,10 +154,10 @@ func (c *conductor) conduct(ctx context.Context) (*record.Run, error) {
 
 // trials returns how the run ended: by itself (see enough) or interrupted.
 func (c *conductor) trials(ctx context.Context) (status string, err error) {
-	if enough, status := c.enough(c.next()); enough {
+	if enough, status := c.shouldStop(c.nextBlock()); enough {
 		return status, nil // and needs no lab
 	}
-	c.tell("making the lab", nil)
+	c.progress("making the lab", nil)
 	b, err := bus.Start()
 	if err != nil {
 		return notebook.Interrupted, err
@@ -169,7 +169,7 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 		return notebook.Interrupted, err
 	}
 	defer func() { err = errors.Join(err, c.lab.Down()) }()
-	c.survey()
+	c.findLimits()
 	c.environment()
 	if err := c.store.Describe(ctx, c.run); err != nil {
 		return notebook.Interrupted, err
@@ -180,13 +180,13 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 	if err := c.missingDaemon(); err != nil {
 		return notebook.Interrupted, err
 	}
-	c.tell("trying every level's settings", nil)
-	if err := c.rehearse(ctx); err != nil {
+	c.progress("trying every level's settings", nil)
+	if err := c.dryRun(ctx); err != nil {
 		return notebook.Interrupted, err
 	}
 	for {
-		block := c.next()
-		if enough, status := c.enough(block); enough {
+		block := c.nextBlock()
+		if enough, status := c.shouldStop(block); enough {
 			return status, nil
 		}
 		for place, index := range c.plan.Order(block, c.run.Seed) {
@@ -194,39 +194,39 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 			if c.finished[order] {
 				continue
 			}
-			if err := c.one(ctx, &c.plan.Treatments[index], block, order); err != nil {
+			if err := c.makeTrial(ctx, &c.plan.Treatments[index], block, order); err != nil {
 				return notebook.Interrupted, err
 			}
 		}
 	}
 }
 
-// one makes one trial and saves it.
-func (c *conductor) one(ctx context.Context, t *study.Treatment, block, order int) error {
-	c.tell(t.Name, nil)
-	trial, err := c.kept(ctx, t.Name, func(attempt int) (record.Trial, error) { return c.trial(ctx, t, attempt) })
+// makeTrial makes one trial and saves it.
+func (c *conductor) makeTrial(ctx context.Context, t *study.Treatment, block, order int) error {
+	c.progress(t.Name, nil)
+	trial, err := c.withRetries(ctx, t.Name, func(attempt int) (record.Trial, error) { return c.trial(ctx, t, attempt) })
 	if err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		return fmt.Errorf("trial %d (%s): %w", order, t.Name, err)
 	}
-	trial.Block, trial.Order, trial.ElapsedS = block, order, c.spent()
+	trial.Block, trial.Order, trial.ElapsedS = block, order, c.elapsed()
 	if err := c.store.SaveTrial(ctx, c.run.ID, trial); err != nil {
 		return err
 	}
 	c.run.Trials = append(c.run.Trials, trial)
 	slices.SortFunc(c.run.Trials, func(a, b record.Trial) int { return a.Order - b.Order })
 	c.finished[order] = true
-	c.tell(t.Name, &trial)
+	c.progress(t.Name, &trial)
 	return nil
 }
 
-func (c *conductor) tell(phase string, last *record.Trial) {
+func (c *conductor) progress(phase string, last *record.Trial) {
 	n := len(c.plan.Treatments)
 	total := max(c.design.Replicates*n, (len(c.run.Trials)+n-1)/n*n)
 	done := len(c.run.Trials)
-	c.options.Progress(Progress{Run: c.run.ID, Phase: phase, Done: done, Total: total, Remaining: time.Duration(total-done) * c.pace(), Last: last})
+	c.options.Progress(Progress{Run: c.run.ID, Phase: phase, Done: done, Total: total, Remaining: time.Duration(total-done) * c.trialTime(), Last: last})
 }
 
 func (c *conductor) environment() {

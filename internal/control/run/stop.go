@@ -10,13 +10,12 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// maxBlocks ends a run whose intervals do not become narrow and that has no
-// budget.
+// maxBlocks bounds a run without a budget whose intervals do not become narrow.
 const maxBlocks = 64
 
-// enough decides, before a block is begun or carried on, whether the run is
-// over, and how it ended then.
-func (c *conductor) enough(block int) (bool, string) {
+// shouldStop reports whether the run is over before a block is begun or continued, and
+// its status then.
+func (c *conductor) shouldStop(block int) (bool, string) {
 	d := c.design
 	wanted := block <= d.Replicates || c.missing(block) < len(c.plan.Treatments)
 	if !wanted && d.Until > 0 {
@@ -30,14 +29,14 @@ func (c *conductor) enough(block int) (bool, string) {
 		return true, notebook.Complete
 	}
 	// Without a single trial, nothing at all would be known.
-	if d.BudgetS > 0 && len(c.run.Trials) > 0 && c.spent()+c.left(block).Seconds() > d.BudgetS {
+	if d.BudgetS > 0 && len(c.run.Trials) > 0 && c.elapsed()+c.remaining(block).Seconds() > d.BudgetS {
 		return true, record.StatusBudget
 	}
 	return false, ""
 }
 
-// next is the first block that has trials to be made.
-func (c *conductor) next() int {
+// nextBlock is the first block, from 1, in which trials are missing.
+func (c *conductor) nextBlock() int {
 	block := 1
 	for c.missing(block) == 0 {
 		block++
@@ -45,7 +44,7 @@ func (c *conductor) next() int {
 	return block
 }
 
-// missing is how many trials of a block are still to be made.
+// missing is the number of trials that a block does not have yet.
 func (c *conductor) missing(block int) int {
 	n, missing := len(c.plan.Treatments), 0
 	for order := (block-1)*n + 1; order <= block*n; order++ {
@@ -56,25 +55,24 @@ func (c *conductor) missing(block int) int {
 	return missing
 }
 
-// left is how long the rest of a block will take, by the pace so far.
-func (c *conductor) left(block int) time.Duration {
-	return time.Duration(c.missing(block)) * c.pace()
+// remaining estimates how long the missing trials of a block take.
+func (c *conductor) remaining(block int) time.Duration {
+	return time.Duration(c.missing(block)) * c.trialTime()
 }
 
-// pace is how long a trial takes: as measured, before that as planned. What a
-// hypervisor has made the run wait for is over, and does not come with every trial.
-func (c *conductor) pace() time.Duration {
+// trialTime is the mean time of a trial so far, and the planned time before the first.
+// Time spent on retries is left out: it does not recur with every trial.
+func (c *conductor) trialTime() time.Duration {
 	if n := len(c.run.Trials); n > 0 {
-		return time.Duration((c.spent() - c.lost.Seconds()) / float64(n) * float64(time.Second))
+		return time.Duration((c.elapsed() - c.retryTime.Seconds()) / float64(n) * float64(time.Second))
 	}
 	return c.plan.BlockTime() / time.Duration(len(c.plan.Treatments))
 }
 
-// spent is how many seconds the run has taken, without the time in which it was
-// interrupted.
-func (c *conductor) spent() float64 {
+// elapsed is how many seconds the run has taken, interruptions left out.
+func (c *conductor) elapsed() float64 {
 	if c.began.IsZero() {
-		return c.before
+		return c.elapsedBefore
 	}
-	return c.before + time.Since(c.began).Seconds()
+	return c.elapsedBefore + time.Since(c.began).Seconds()
 }

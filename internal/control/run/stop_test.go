@@ -77,7 +77,7 @@ func (c *conductor) have(trials []record.Trial, each float64) *conductor {
 	for _, t := range trials {
 		c.finished[t.Order] = true
 	}
-	c.before = each * float64(len(trials))
+	c.elapsedBefore = each * float64(len(trials))
 	return c
 }
 
@@ -110,7 +110,7 @@ func TestEnough(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			run := fresh(t, c.design)
 			run.have(trialsOf(run.plan, c.trials, c.spread)[:c.trials], c.each)
-			over, status := run.enough(run.next())
+			over, status := run.shouldStop(run.nextBlock())
 			if over != (c.want != "") || status != c.want {
 				t.Errorf("over %t %q, want %q", over, status, c.want)
 			}
@@ -122,34 +122,34 @@ func TestEnough(t *testing.T) {
 // not count.
 func TestPace(t *testing.T) {
 	c := fresh(t, record.Design{Replicates: 3})
-	if got, want := c.pace(), c.plan.BlockTime()/2; got != want {
+	if got, want := c.trialTime(), c.plan.BlockTime()/2; got != want {
 		t.Errorf("planned %v, want %v", got, want)
 	}
-	if got, want := c.left(1), c.plan.BlockTime(); got != want {
+	if got, want := c.remaining(1), c.plan.BlockTime(); got != want {
 		t.Errorf("a block is planned to take %v, want %v", got, want)
 	}
 	c.have(trialsOf(c.plan, 2, 0)[:3], 2)
-	if got := c.pace(); got != 2*time.Second {
+	if got := c.trialTime(); got != 2*time.Second {
 		t.Errorf("trials of 2 s give a pace of %v", got)
 	}
-	c.lost = 3 * time.Second
-	if got := c.pace(); got != time.Second {
+	c.retryTime = 3 * time.Second
+	if got := c.trialTime(); got != time.Second {
 		t.Errorf("6 s for 3 trials and 3 s of them lost give a pace of %v", got)
 	}
-	c.lost = 0
+	c.retryTime = 0
 	for block, want := range map[int]time.Duration{1: 0, 2: 2 * time.Second, 3: 4 * time.Second} {
-		if got := c.left(block); got != want {
+		if got := c.remaining(block); got != want {
 			t.Errorf("block %d: %v left, want %v", block, got, want)
 		}
 	}
-	if next := c.next(); next != 2 {
+	if next := c.nextBlock(); next != 2 {
 		t.Errorf("block %d is next", next)
 	}
-	if spent := c.spent(); spent != 6 {
+	if spent := c.elapsed(); spent != 6 {
 		t.Errorf("%g s spent before it is carried on", spent)
 	}
 	c.began = time.Now().Add(-time.Minute)
-	if spent := c.spent(); spent < 66 || spent > 66+60 {
+	if spent := c.elapsed(); spent < 66 || spent > 66+60 {
 		t.Errorf("%g s spent, want 6 and a minute", spent)
 	}
 }

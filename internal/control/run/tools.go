@@ -122,7 +122,7 @@ func missing(p *study.Plan, ask func(host string, names []string) ([]string, err
 	}
 	var mu sync.Mutex
 	absent := map[string][]string{}
-	err := trial.Each(slices.Sorted(maps.Keys(hosts)), func(host string) error {
+	err := trial.EachNode(slices.Sorted(maps.Keys(hosts)), func(host string) error {
 		mu.Lock()
 		names := hosts[host]
 		mu.Unlock()

@@ -43,7 +43,7 @@ func (c *conductor) trial(ctx context.Context, t *study.Treatment, attempt int) 
 	applied, at, err := c.setUp(ctx, t)
 	defer func() {
 		// The next trial starts from the same ground, also after Ctrl-C.
-		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing(t.Settings))
+		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), revertTimeout(t.Settings))
 		defer cancel()
 		c.group().Close(after)
 		c.broken = c.revert(after, at)
@@ -68,13 +68,13 @@ func (c *conductor) window(ctx context.Context, t *study.Treatment, flows []*tri
 	if err := group.Open(ctx, flows, time.Duration(t.Workload.ConnectTimeout)); err != nil {
 		return err
 	}
-	if err := c.age(ctx, t); err != nil {
+	if err := c.ageNeighbours(ctx, t); err != nil {
 		return err
 	}
 	w := trial.Window{
 		Warmup: time.Duration(t.Workload.Warmup), Duration: duration, Interval: time.Duration(t.Workload.Interval),
 	}
-	w.Lookups, w.Sysctls = questions(c.over(t), t, flows)
+	w.Lookups, w.Sysctls = routeQuestions(c.over(t), t, flows)
 	var err error
 	if w.Events, err = c.events(t); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (c *conductor) window(ctx context.Context, t *study.Treatment, flows []*tri
 	}
 	*result, err = trial.Assemble(*result, flows, readings, trial.Context{
 		Nodes: c.lab.Nodes(), Planned: &c.study.Topology, Programs: programs,
-		Network: network{c.grounds[t.Name], t.Flows, traces},
+		Network: network{c.networks[t.Name], t.Flows, traces},
 	})
 	return err
 }
@@ -122,7 +122,7 @@ func (c *conductor) setUp(ctx context.Context, t *study.Treatment) ([]record.App
 	}
 	applied, err := c.apply(ctx, settings, t.Workload.Events, at)
 	if err == nil {
-		err = c.hold(ctx, c.over(t), happenings(t.Workload.Events), at)
+		err = c.hold(ctx, c.over(t), eventSettings(t.Workload.Events), at)
 	}
 	if err == nil {
 		err = c.flush(ctx, c.over(t), c.lab.Hosts())
@@ -152,7 +152,7 @@ func (c *conductor) events(t *study.Treatment) ([]trial.Event, error) {
 }
 
 func (c *conductor) revert(ctx context.Context, to marks) error {
-	return trial.Each(slices.Sorted(maps.Keys(to)), func(host string) error {
+	return trial.EachNode(slices.Sorted(maps.Keys(to)), func(host string) error {
 		return c.bus.Call(ctx, host, "revert", message.RevertRequest{Mark: to[host]}, nil)
 	})
 }
@@ -170,7 +170,7 @@ func (c *conductor) flush(ctx context.Context, over *topology.Topology, hosts []
 			}
 		}
 	}
-	return trial.Each(hosts, func(name string) error {
+	return trial.EachNode(hosts, func(name string) error {
 		h, _ := over.Host(name)
 		var request message.FlushRequest
 		if len(h.Via) > 0 {
@@ -184,10 +184,10 @@ func (c *conductor) flush(ctx context.Context, over *topology.Topology, hosts []
 	})
 }
 
-// age lets the named hosts forget their neighbours once the others can no
+// ageNeighbours lets the named hosts forget their neighbours once the others can no
 // longer refuse different news about them, as happens when entries age out on a
 // host that was idle.
-func (c *conductor) age(ctx context.Context, t *study.Treatment) error {
+func (c *conductor) ageNeighbours(ctx context.Context, t *study.Treatment) error {
 	hosts := t.Workload.AgeNeighbours
 	if len(hosts) == 0 {
 		return nil
@@ -200,9 +200,9 @@ func (c *conductor) age(ctx context.Context, t *study.Treatment) error {
 	}
 }
 
-// questions are what each host is asked about its routing at the end: how the
+// routeQuestions are what each host is asked about its routing at the end: how the
 // packets of its flows leave; and the sysctls that the treatment sets.
-func questions(over *topology.Topology, t *study.Treatment, flows []*trial.Flow) (map[string][]record.RouteLookup, map[string][]string) {
+func routeQuestions(over *topology.Topology, t *study.Treatment, flows []*trial.Flow) (map[string][]record.RouteLookup, map[string][]string) {
 	lookups, sysctls := map[string][]record.RouteLookup{}, map[string][]string{}
 	ask := func(host string, from, to netip.Addr) {
 		q := record.RouteLookup{Source: from.String(), Destination: to.String()}

@@ -1,10 +1,11 @@
-// Package trial carries one trial out with the agents of a group of nodes: it has
-// them open the flows, schedules one window on everybody's own clock, waits for
-// what they read, and enters it into a record, all on the conductor's clock.
+// Package trial carries out one trial with the agents of a group of nodes: it has them
+// open the flows, schedules one window on each node's own clock, waits for the readings,
+// and assembles the trial's record from them in named stages (Assemble), on the
+// conductor's clock.
 //
-// It does not know what the nodes are, a lab's hosts or two machines that know
-// each other's address; it sets nothing up on them besides connections, and it
-// decides nothing about what the figures mean.
+// The nodes may be a lab's hosts or two machines that know each other's address. The
+// package sets up nothing on them besides connections. What is known of the network
+// between them is given to it (Context).
 package trial
 
 import (
@@ -21,13 +22,13 @@ import (
 type Group struct {
 	Bus   *bus.Bus
 	Nodes []string
-	// Accepting is told once it is known where each flow is accepted, and before
-	// any is opened; nil: nobody is.
+	// Accepting, unless nil, is called when it is known where each flow is accepted, and
+	// before any is opened.
 	Accepting func(context.Context, []*Flow) error
 }
 
-// Each asks several nodes at once and joins what went wrong.
-func Each(nodes []string, ask func(node string) error) error {
+// EachNode calls ask for all nodes at once and joins their errors.
+func EachNode(nodes []string, ask func(node string) error) error {
 	errs := make([]error, len(nodes))
 	var asking sync.WaitGroup
 	for i, node := range nodes {
@@ -37,13 +38,13 @@ func Each(nodes []string, ask func(node string) error) error {
 	return errors.Join(errs...)
 }
 
-// inTurn is Each, with a node waiting for the one before it, a moment at most.
-func inTurn(nodes []string, moment time.Duration, ask func(node string) error) error {
+// oneByOne is Each, with a node waiting for the one before it, a moment at most.
+func oneByOne(nodes []string, moment time.Duration, ask func(node string) error) error {
 	done := make([]chan struct{}, len(nodes))
 	for i := range done {
 		done[i] = make(chan struct{})
 	}
-	return Each(nodes, func(node string) error {
+	return EachNode(nodes, func(node string) error {
 		turn := slices.Index(nodes, node)
 		if turn > 0 {
 			<-done[turn-1]
@@ -55,8 +56,8 @@ func inTurn(nodes []string, moment time.Duration, ask func(node string) error) e
 	})
 }
 
-// Close ends what the nodes do for the current trial. A node that is lost needs
-// no ending.
+// Close ends the current trial on the nodes. Errors are ignored: a node that is gone has
+// ended its trial.
 func (g Group) Close(ctx context.Context) {
-	_ = Each(g.Nodes, func(node string) error { return g.Bus.Call(ctx, node, "close", struct{}{}, nil) })
+	_ = EachNode(g.Nodes, func(node string) error { return g.Bus.Call(ctx, node, "close", struct{}{}, nil) })
 }

@@ -51,8 +51,8 @@ func (f *Flow) Ends(over *topology.Topology) (from, to netip.Addr) {
 	return planned.Addresses(over)
 }
 
-// apart is the longest that one host's connecting waits for another's.
-const apart = 20 * time.Millisecond
+// connectStagger is the longest that one host's connecting waits for another's.
+const connectStagger = 20 * time.Millisecond
 
 // Open makes all connections: acceptors listen, openers connect one host after
 // another (so that neighbours are asked for one at a time), and acceptors
@@ -69,7 +69,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		accept[f.Acceptor] = append(accept[f.Acceptor], order(f, !f.OpenerSends, at))
 	}
 	var mu sync.Mutex
-	err := Each(slices.Sorted(maps.Keys(accept)), func(host string) error {
+	err := EachNode(slices.Sorted(maps.Keys(accept)), func(host string) error {
 		var listening []message.Listening
 		if err := g.Bus.Call(ctx, host, "listen", accept[host], &listening); err != nil {
 			return err
@@ -106,7 +106,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		o.Remote, o.LocalPort, o.Ports = f.Accepted, f.SourcePort, f.ports
 		connect[f.Opener] = append(connect[f.Opener], o)
 	}
-	err = inTurn(slices.Sorted(maps.Keys(connect)), apart, func(host string) error {
+	err = oneByOne(slices.Sorted(maps.Keys(connect)), connectStagger, func(host string) error {
 		var opened []message.Opened
 		request := message.ConnectRequest{Flows: connect[host], TimeoutNs: int64(timeout)}
 		if err := g.Bus.Call(ctx, host, "connect", request, &opened); err != nil {
@@ -130,9 +130,9 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 			unused[f.Acceptor] = append(unused[f.Acceptor], f.ID)
 		}
 	}
-	return Each(slices.Sorted(maps.Keys(accept)), func(host string) error {
+	return EachNode(slices.Sorted(maps.Keys(accept)), func(host string) error {
 		var ends []message.FlowEnd
-		request := message.ReadyRequest{TimeoutNs: int64(timeout + settling(accept[host])), Unused: unused[host]}
+		request := message.ReadyRequest{TimeoutNs: int64(timeout + acceptTime(accept[host])), Unused: unused[host]}
 		if err := g.Bus.Call(ctx, host, "ready", request, &ends); err != nil {
 			return err
 		}
@@ -147,8 +147,8 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 	})
 }
 
-// settling is what very many connections may take longer to be taken in.
-func settling(orders []message.FlowRequest) (d time.Duration) {
+// acceptTime is what very many connections may take longer to be taken in.
+func acceptTime(orders []message.FlowRequest) (d time.Duration) {
 	for _, o := range orders {
 		d += time.Duration(o.Connections) * 100 * time.Microsecond
 	}

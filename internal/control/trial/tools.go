@@ -36,7 +36,7 @@ func (g Group) Programs(ctx context.Context, flows []*Flow, took time.Duration) 
 			}
 		}
 		var mu sync.Mutex
-		return Each(slices.Sorted(maps.Keys(hosts)), func(host string) error {
+		return EachNode(slices.Sorted(maps.Keys(hosts)), func(host string) error {
 			var list []message.Printed
 			request := message.ToolsRequest{Servers: servers, TimeoutNs: int64(grace)}
 			if err := g.Bus.Call(ctx, host, "tools", request, &list); err != nil {

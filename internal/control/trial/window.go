@@ -38,7 +38,7 @@ type LateError struct {
 }
 
 func (e LateError) Error() string {
-	return fmt.Sprintf("%s: the trial was to start %.1f ms before its request came", e.Node, e.By.Seconds()*1e3)
+	return fmt.Sprintf("%s: the request for the trial arrived %.1f ms after it was to start", e.Node, e.By.Seconds()*1e3)
 }
 
 // tail is how long senders go on after the window, so that its end is read
@@ -53,8 +53,8 @@ type Window struct {
 	Sysctls          map[string][]string
 	Watch            map[string][]message.WatchedFlow
 	Events           []Event
-	// Scheduled is told when the window begins and ends, on the conductor's
-	// clock; nil: nobody is.
+	// Scheduled, unless nil, is called with the window's begin and end in nanoseconds on
+	// the conductor's clock.
 	Scheduled func(begin, end int64)
 }
 
@@ -96,9 +96,9 @@ type Readings struct {
 	Clocks   map[string]record.Clock
 }
 
-// patiently ends a context after a time, of which a stop of this process (Ctrl-Z)
-// counts for a small part only: when it goes on, it has yet to read what has come.
-func patiently(ctx context.Context, d time.Duration, cause error) (context.Context, context.CancelFunc) {
+// withTimeout ends a context after d. A stop of this process (SIGTSTP) counts for a small
+// part of that only: once continued, it has to read what arrived meanwhile.
+func withTimeout(ctx context.Context, d time.Duration, cause error) (context.Context, context.CancelFunc) {
 	const parts = 32
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -132,10 +132,10 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 	}
 	replies := map[string]message.WindowReply{}
 	var mu sync.Mutex
-	ctx, cancel := patiently(ctx, time.Duration(stop-sched.Now())+30*time.Second, errors.New("no reading within 30 s of the trial's end"))
+	ctx, cancel := withTimeout(ctx, time.Duration(stop-sched.Now())+30*time.Second, errors.New("no reading within 30 s of the trial's end"))
 	defer cancel()
 	var failed error // the first to fail, which is why the others do
-	_ = Each(g.Nodes, func(node string) error {
+	_ = EachNode(g.Nodes, func(node string) error {
 		offset := offsets[node].OffsetNs
 		var reply message.WindowReply
 		err := g.Bus.Call(ctx, node, "window", message.WindowRequest{

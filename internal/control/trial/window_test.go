@@ -91,7 +91,7 @@ func TestInTurn(t *testing.T) {
 		defer mu.Unlock()
 		order = append(order, what)
 	}
-	err := inTurn([]string{"a", "b", "c"}, time.Hour, func(node string) error {
+	err := oneByOne([]string{"a", "b", "c"}, time.Hour, func(node string) error {
 		note("ask " + node)
 		time.Sleep(5 * time.Millisecond)
 		note("told " + node)
@@ -114,7 +114,7 @@ func TestInTurnWaitsAMoment(t *testing.T) {
 	const moment = 20 * time.Millisecond
 	asked := make(chan struct{})
 	var began, next time.Time
-	err := inTurn([]string{"stuck", "next"}, moment, func(node string) error {
+	err := oneByOne([]string{"stuck", "next"}, moment, func(node string) error {
 		if node == "next" {
 			next = time.Now()
 			close(asked)
@@ -138,7 +138,7 @@ func TestInTurnWaitsAMoment(t *testing.T) {
 
 // TestEach joins what went wrong.
 func TestEach(t *testing.T) {
-	err := Each([]string{"a", "b", "c"}, func(node string) error {
+	err := EachNode([]string{"a", "b", "c"}, func(node string) error {
 		if node == "b" {
 			return nil
 		}
@@ -154,13 +154,13 @@ func TestPatiently(t *testing.T) {
 	cause := errors.New("too long")
 	const d = 32 * time.Millisecond
 	began := time.Now()
-	ctx, cancel := patiently(t.Context(), d, cause)
+	ctx, cancel := withTimeout(t.Context(), d, cause)
 	defer cancel()
 	<-ctx.Done()
 	if after := time.Since(began); context.Cause(ctx) != cause || after < d {
 		t.Errorf("ended after %v because of %v", after, context.Cause(ctx))
 	}
-	left, leave := patiently(t.Context(), time.Hour, cause)
+	left, leave := withTimeout(t.Context(), time.Hour, cause)
 	leave()
 	if context.Cause(left) != context.Canceled {
 		t.Errorf("left because of %v", context.Cause(left))

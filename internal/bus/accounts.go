@@ -13,10 +13,10 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// guests knows who may be on the bus, and what each may do there. A host that
-// has been broken into can answer for itself, with lies if it likes; it cannot
-// hear or answer what others are asked, nor ask anything.
-type guests struct {
+// accounts authenticates connections to the embedded server and limits each agent to
+// its own subjects. A compromised host can give false replies for itself; it cannot read
+// or answer requests to other nodes, nor send requests.
+type accounts struct {
 	self string // the conductor's secret
 
 	mu    sync.Mutex
@@ -25,8 +25,8 @@ type guests struct {
 
 func secret() string { return rand.Text() }
 
-// admit makes the secret of one stream.
-func (g *guests) admit(node string) string {
+// add returns a new secret for one stream of a node.
+func (g *accounts) add(node string) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	token := secret()
@@ -34,8 +34,8 @@ func (g *guests) admit(node string) string {
 	return token
 }
 
-// Check is asked by the server for each connection.
-func (g *guests) Check(c server.ClientAuthentication) bool {
+// Check authenticates a connection by its secret (server.Authentication).
+func (g *accounts) Check(c server.ClientAuthentication) bool {
 	token := c.GetOpts().Token
 	if token == g.self {
 		c.RegisterUser(&server.User{Username: "conductor"})
@@ -51,27 +51,27 @@ func (g *guests) Check(c server.ClientAuthentication) bool {
 	c.RegisterUser(&server.User{Username: node, Permissions: &server.Permissions{
 		Subscribe: &server.SubjectPermission{Allow: []string{subject(node, "*")}},
 		Publish:   &server.SubjectPermission{Allow: []string{helloSubjects + node}},
-		// One answer to each request, however long that took.
+		// One reply to each request, however late.
 		Response: &server.ResponsePermission{MaxMsgs: 1, Expires: -1},
 	}})
 	return true
 }
 
-// maxGreeting bounds the first line of a stream.
-const maxGreeting = 16 << 10
+// maxLine bounds the first line of a stream.
+const maxLine = 16 << 10
 
-// introduce passes on the first line of a stream, CONNECT with its options, with
-// the secret added that says whose stream this is. The agent itself never has
-// it. What follows is to be read from rest.
-func introduce(inside io.Writer, stream io.Reader, token string) (rest io.Reader, err error) {
-	r := bufio.NewReaderSize(stream, maxGreeting)
+// authenticate forwards the first line of a stream, CONNECT with its options, with the
+// secret of its node added, which the agent itself never has. The remainder of the
+// stream is read from rest.
+func authenticate(inside io.Writer, stream io.Reader, token string) (rest io.Reader, err error) {
+	r := bufio.NewReaderSize(stream, maxLine)
 	line, err := r.ReadSlice('\n')
 	if err != nil {
 		return nil, err
 	}
 	verb, text, _ := bytes.Cut(line, []byte(" "))
 	if !bytes.EqualFold(verb, []byte("CONNECT")) {
-		return nil, errors.New("the stream does not begin like an agent's")
+		return nil, errors.New("the stream does not begin with CONNECT, as an agent's does")
 	}
 	options := map[string]json.RawMessage{}
 	if err := json.Unmarshal(text, &options); err != nil {
