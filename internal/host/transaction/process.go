@@ -5,7 +5,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// A flow with more connections than one process may hold is spread over several:
+// A flow with more connections than one process may hold is spread over several
+// (docs/decisions/0018-worker-processes-of-transactions.md):
 // hands, which are this program with another verb. What the engine and a hand say
 // to each other is one JSON document each, over the hand's standard input and
 // output; the end of its input is the hand's end.

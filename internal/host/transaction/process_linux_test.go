@@ -77,10 +77,10 @@ func children(t *testing.T) (pids []int) {
 	return pids
 }
 
-// TestSpread: 2,000 connections where a process may have 512 descriptors, with a
+// TestProcessGroup: 2,000 connections where a process may have 512 descriptors, with a
 // cookie and without, over TCP and over UDP; each has its turn, none is lost, and what the hands count
 // comes together. Afterwards there is no hand.
-func TestSpread(t *testing.T) {
+func TestProcessGroup(t *testing.T) {
 	narrow(t, func(t *testing.T) {
 		const connections = 2000
 		for _, like := range []message.FlowRequest{
@@ -136,9 +136,9 @@ func TestSpread(t *testing.T) {
 	})
 }
 
-// TestHandsDie: when one process is gone, the flow says so, and the end of the
+// TestProcessesDie: when one process is gone, the flow says so, and the end of the
 // engine is no later for it.
-func TestHandsDie(t *testing.T) {
+func TestProcessesDie(t *testing.T) {
 	narrow(t, func(t *testing.T) {
 		asker, responder := engine(t), engine(t)
 		order := orders(1, message.FlowRequest{Connections: 600})[0]
