@@ -226,7 +226,7 @@ func (e *Engine) run(f *flow) {
 		if errors.Is(err, syscall.ECONNREFUSED) {
 			why = "ICMP port unreachable (ECONNREFUSED): the peer has closed its socket"
 		}
-		f.Fail("%s %s: %s", verb, f.Name(), why)
+		f.Break(err, "%s %s: %s", verb, f.Name(), why)
 	}
 }
 

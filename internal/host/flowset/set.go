@@ -29,6 +29,7 @@ type Flow interface {
 	Settled() bool
 	Status() string
 	Start(message.WindowRequest)
+	Stop()
 	Close()
 	Release()
 
@@ -291,6 +292,28 @@ func (s *Set[F]) Start(w message.WindowRequest) {
 		case <-s.ctx.Done():
 		}
 	})
+}
+
+// Stop has senders stop now, ahead of the instant that Start was given.
+func (s *Set[F]) Stop() {
+	s.Signals.Stop.Store(socket.Now())
+	for _, f := range s.All() {
+		f.Stop()
+	}
+}
+
+// Broken is the first flow whose socket has failed, and how; nil: none has.
+func (s *Set[F]) Broken() (message.FlowRequest, error) {
+	for _, f := range s.All() {
+		state := f.state()
+		state.mu.Lock()
+		cause := state.cause
+		state.mu.Unlock()
+		if cause != nil {
+			return state.Request, cause
+		}
+	}
+	return message.FlowRequest{}, nil
 }
 
 // Window is what Start was given; zero before.

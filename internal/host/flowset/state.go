@@ -29,6 +29,7 @@ type State struct {
 	shut          func() // closes the open flow's socket
 	local, remote netip.AddrPort
 	failure       string // the first reason is kept
+	cause         error  // of a failure of the open flow's socket
 	closed        bool
 }
 
@@ -41,6 +42,16 @@ func (s *State) Fail(format string, args ...any) {
 	defer s.mu.Unlock()
 	if s.failure == "" && !s.closed {
 		s.failure = fmt.Sprintf(format, args...)
+	}
+}
+
+// Break fails an open flow whose socket has failed.
+func (s *State) Break(cause error, format string, args ...any) {
+	s.Fail(format, args...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cause == nil && !s.closed {
+		s.cause = cause
 	}
 }
 
@@ -191,6 +202,9 @@ func (s *State) Close() {
 
 // Start lets the flow know of the window ahead of its start.
 func (s *State) Start(message.WindowRequest) {}
+
+// Stop ends waiting for room to send: the senders' stop is now.
+func (s *State) Stop() {}
 
 // Release gives back what the flow's workers used, once they have ended.
 func (s *State) Release() {}

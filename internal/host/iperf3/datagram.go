@@ -2,7 +2,6 @@ package iperf3
 
 import (
 	"encoding/binary"
-	"math"
 )
 
 // HelloBytes is the size of the datagrams by which a UDP stream is opened: the
@@ -66,49 +65,21 @@ func ParseHeader(b []byte, wide bool) (Header, bool) {
 	return h, true
 }
 
-// Arrivals counts a stream's datagrams as iperf3 does.
-type Arrivals struct {
-	Packets    int64 // the highest sequence number seen
-	Errors     int64 // missing so far
-	OutOfOrder int64 // came after one with a higher number, or twice
-
-	// What the first three were when the omitted time was over.
-	OmittedPackets, OmittedErrors, OmittedOutOfOrder int64
-
-	transit int64 // of the latest datagram, µs; meaningful only as a difference
-	any     bool  // one has come
-	jitter  float64
+// DatagramHeader is the header of a flow of package datagram, whose sequence
+// numbers begin with 0 and whose times are in nanoseconds.
+type DatagramHeader struct {
+	Wide bool // sequence numbers of 64 bits
 }
 
-// Count takes one datagram, which arrived at an instant of this host's clock in
-// µs.
-//
-// A gap in the numbers counts as loss, and each datagram that comes late takes
-// one away. A duplicate does so too: iperf3 cannot tell them apart.
-func (a *Arrivals) Count(h Header, arrived int64) {
-	if h.Sequence > a.Packets {
-		a.Errors += h.Sequence - a.Packets - 1
-		a.Packets = h.Sequence
-	} else {
-		a.OutOfOrder++
-		if a.Errors > 0 {
-			a.Errors--
-		}
+func (h DatagramHeader) Put(b []byte, sequence uint64, ns int64) {
+	Header{Sent: ns / 1e3, Sequence: int64(sequence) + 1}.Put(b, h.Wide)
+}
+
+// Parse is of a sequence number that no flow has if b does not begin with a header.
+func (h DatagramHeader) Parse(b []byte) (sequence uint64, ns int64) {
+	at, ok := ParseHeader(b, h.Wide)
+	if !ok {
+		return 1<<64 - 1, 0
 	}
-	transit := arrived - h.Sent
-	if a.any {
-		change := math.Abs(float64(transit - a.transit))
-		a.jitter += (change/1e6 - a.jitter) / 16
-	}
-	a.transit, a.any = transit, true
+	return uint64(at.Sequence - 1), at.Sent * 1e3
 }
-
-// Omit forgets what has been so far.
-func (a *Arrivals) Omit() {
-	a.OmittedPackets, a.OmittedErrors, a.OmittedOutOfOrder = a.Packets, a.Errors, a.OutOfOrder
-	a.jitter = 0
-}
-
-// Jitter is how much the time between two datagrams differs from what their
-// sender meant, smoothed over some sixteen of them (RFC 1889), in seconds.
-func (a *Arrivals) Jitter() float64 { return a.jitter }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -178,20 +177,21 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-func TestArrivals(t *testing.T) {
-	var a Arrivals
-	for _, n := range []int64{1, 2, 5, 4, 4, 9} {
-		a.Count(Header{Sent: n * 1000, Sequence: n}, n*1000+7)
-	}
-	// 3 and 4 are missing at 5; 4 comes late, and its copy takes 3 away too; 6, 7
-	// and 8 are missing at 9.
-	if a.Packets != 9 || a.Errors != 3 || a.OutOfOrder != 2 || a.Jitter() != 0 {
-		t.Errorf("%+v", a)
-	}
-	a.Omit()
-	a.Count(Header{Sent: 20000, Sequence: 10}, 20000+7+1600)
-	if want := 0.0016 / 16; math.Abs(a.Jitter()-want) > 1e-12 || a.OmittedPackets != 9 || a.OmittedErrors != 3 {
-		t.Errorf("jitter %g, want %g; %+v", a.Jitter(), want, a)
+// TestDatagramHeader: a flow's numbers begin with 0 and its times are in ns.
+func TestDatagramHeader(t *testing.T) {
+	b := make([]byte, WideHeaderBytes)
+	for _, wide := range []bool{false, true} {
+		h := DatagramHeader{wide}
+		h.Put(b, 4, 5_000_000_999)
+		if at, ok := ParseHeader(b, wide); !ok || at != (Header{Sent: 5_000_000, Sequence: 5}) {
+			t.Errorf("wide %v: %+v", wide, at)
+		}
+		if n, ns := h.Parse(b); n != 4 || ns != 5_000_000_000 {
+			t.Errorf("wide %v: number %d at %d", wide, n, ns)
+		}
+		if n, _ := h.Parse(b[:HeaderBytes-1]); n != 1<<64-1 {
+			t.Errorf("wide %v: number %d of a datagram without a header", wide, n)
+		}
 	}
 }
 

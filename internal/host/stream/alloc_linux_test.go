@@ -47,7 +47,7 @@ func TestWhoNaps(t *testing.T) {
 		{message.FlowRequest{Mode: modelflow.ModeCopy}, true},
 		{message.FlowRequest{}, false},
 	} {
-		r := (direct{}).newMover(test.order).(*directMover)
+		r := (direct{}).newMover(test.order, 0).(*directMover)
 		if (r.coalescer != nil) != test.naps {
 			t.Errorf("%+v: naps %t, want %t", test.order, r.coalescer != nil, test.naps)
 		}

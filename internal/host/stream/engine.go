@@ -164,9 +164,11 @@ func Dial(ctx context.Context, order message.FlowRequest, timeout time.Duration)
 
 // Adopt makes a flow of a connection that the caller has opened with Dial and on
 // which it has said what the peer expects first. It belongs to the engine then,
-// also if an error is returned.
-func (e *Engine) Adopt(order message.FlowRequest, conn *net.TCPConn) error {
+// also if an error is returned. piece is how much a sender hands to the kernel at a
+// time; 0: what costs least.
+func (e *Engine) Adopt(order message.FlowRequest, conn *net.TCPConn, piece int) error {
 	f := newFlows([]message.FlowRequest{order})[0]
+	f.piece = min(piece, chunkBytes)
 	err := e.Set.Adopt(f, func() bool { return e.open(f, conn) }, func() { e.run(f) })
 	if errors.Is(err, flowset.ErrClosed) {
 		reset(conn)
@@ -197,8 +199,8 @@ func (e *Engine) open(f *flow, conn *net.TCPConn) bool {
 		return false
 	}
 	f.end = end
-	if f.mover = newPaced(f.Request); f.mover == nil {
-		f.mover = e.backend.newMover(f.Request)
+	if f.mover = newPaced(f.Request, f.piece); f.mover == nil {
+		f.mover = e.backend.newMover(f.Request, f.piece)
 	}
 	if !f.Open(socket.AddrPort(conn.LocalAddr()), socket.AddrPort(conn.RemoteAddr()), func() { reset(conn) }) {
 		f.mover.close()
@@ -245,7 +247,7 @@ func (e *Engine) run(f *flow) {
 
 func (f *flow) fail(verb string, err error) {
 	_, remote := f.Addrs()
-	f.Fail("%s %s: %s", verb, f.Name(), socket.Reason(err, remote.Addr()))
+	f.Break(err, "%s %s: %s", verb, f.Name(), socket.Reason(err, remote.Addr()))
 }
 
 // reset closes a connection at once with RST; see SO_LINGER in socket(7).

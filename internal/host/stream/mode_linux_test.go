@@ -278,7 +278,7 @@ func (p *failing) push(int) (int, error) { return 0, p.err }
 func TestModeRefused(t *testing.T) {
 	for _, err := range []error{syscall.ENOSYS, syscall.EPERM, fmt.Errorf("why: %w", syscall.ENOBUFS)} {
 		for name, mode := range map[string]string{"ordered": modelflow.ModeSplice, "tried": modelflow.ModeAuto} {
-			r := (direct{}).newMover(message.FlowRequest{Sends: true, Mode: mode}).(*directMover)
+			r := (direct{}).newMover(message.FlowRequest{Sends: true, Mode: mode}, 0).(*directMover)
 			var at int
 			for i, p := range r.pumps {
 				if p.mode == modelflow.ModeSplice {
@@ -302,7 +302,7 @@ func TestModeRefused(t *testing.T) {
 		}
 	}
 	for _, err := range []error{syscall.ECONNRESET, syscall.EPIPE, syscall.ETIMEDOUT, errors.New("anything")} {
-		r := (direct{}).newMover(message.FlowRequest{Sends: true, Mode: modelflow.ModeSplice}).(*directMover)
+		r := (direct{}).newMover(message.FlowRequest{Sends: true, Mode: modelflow.ModeSplice}, 0).(*directMover)
 		if r.fallBack(0, err, new(tally)) {
 			t.Errorf("%v is taken for a refusal of splice", err)
 		}
@@ -328,7 +328,7 @@ func TestModeWithoutDescriptors(t *testing.T) {
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 			t.Fatal(err)
 		}
-		r := (direct{}).newMover(message.FlowRequest{Sends: true, Mode: modelflow.ModeSplice})
+		r := (direct{}).newMover(message.FlowRequest{Sends: true, Mode: modelflow.ModeSplice}, 0)
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
 			t.Fatal(err)
 		}
@@ -348,7 +348,7 @@ func TestModeTakesNoMemory(t *testing.T) {
 		join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Mode: mode}), true)
 		movers := map[bool]*directMover{}
 		for _, sends := range []bool{true, false} {
-			movers[sends] = (direct{}).newMover(message.FlowRequest{Mode: mode, Sends: sends}).(*directMover)
+			movers[sends] = (direct{}).newMover(message.FlowRequest{Mode: mode, Sends: sends}, 0).(*directMover)
 			defer movers[sends].close()
 		}
 		var s flowset.Signals // its stop has passed: one call at a time

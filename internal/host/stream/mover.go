@@ -60,8 +60,9 @@ func (t *tally) count(bytes int, began, at int64) {
 // A backend makes a mover for each flow.
 type backend interface {
 	// newMover gets ready to move a flow's bytes as its order says. What the system
-	// refuses is replaced by plain writes, and told.
-	newMover(order message.FlowRequest) mover
+	// refuses is replaced by plain writes, and noted. piece is the size of a plain
+	// write; 0: chunkBytes.
+	newMover(order message.FlowRequest, piece int) mover
 }
 
 // A mover moves the bytes of one connection, one way, and adds them to its tally.
@@ -84,12 +85,20 @@ type method struct {
 	note string // what was tried and found, and what was refused
 }
 
+// pieceBytes is the size of a plain write.
+func pieceBytes(piece int) int {
+	if piece > 0 {
+		return piece
+	}
+	return chunkBytes
+}
+
 // portable moves bytes with package net alone. It works everywhere; it copies
 // what it receives, and its busy time includes waiting for the network.
 type portable struct{}
 
-func (portable) newMover(order message.FlowRequest) mover {
-	r := plain{method{mode: modelflow.ModeCopy, call: chunkBytes}}
+func (portable) newMover(order message.FlowRequest, piece int) mover {
+	r := plain{method{mode: modelflow.ModeCopy, call: pieceBytes(piece)}}
 	switch order.Mode {
 	case modelflow.ModeSplice, modelflow.ModeZeroCopy, modelflow.ModeSendfile:
 		if order.Sends {
@@ -105,9 +114,9 @@ type plain struct{ how method }
 func (r plain) method() method { return r.how }
 func (plain) close()           {}
 
-func (plain) send(c *net.TCPConn, t *tally, s *flowset.Signals) error {
+func (r plain) send(c *net.TCPConn, t *tally, s *flowset.Signals) error {
 	for at := socket.Now(); !s.Quit.Load(); {
-		n, err := c.Write(chunk)
+		n, err := c.Write(chunk[:r.how.call])
 		began := at
 		at = socket.Now()
 		t.count(n, began, at)

@@ -57,10 +57,10 @@ type directMover struct {
 	shown atomic.Pointer[method]
 }
 
-func (direct) newMover(order message.FlowRequest) mover {
+func (direct) newMover(order message.FlowRequest, piece int) mover {
 	r := &directMover{switchAt: math.MaxInt64, thread: order.Mode != "" && socket.ReserveThread()}
 	if order.Sends {
-		r.setUpSender(order.Mode)
+		r.setUpSender(order.Mode, piece)
 		return r
 	}
 	how := method{mode: modelflow.ModeTruncate, call: discardBytes}
@@ -77,7 +77,7 @@ func (direct) newMover(order message.FlowRequest) mover {
 }
 
 // setUpSender makes a sender's pumps.
-func (r *directMover) setUpSender(mode string) {
+func (r *directMover) setUpSender(mode string, piece int) {
 	if mode == modelflow.ModeAuto && !r.thread {
 		r.notes = append(r.notes, "more flows than threads: plain writes, nothing tried")
 		mode = ""
@@ -90,7 +90,7 @@ func (r *directMover) setUpSender(mode string) {
 		}
 	}
 	var notes []string
-	r.pumps, notes = candidates(mode, r.block)
+	r.pumps, notes = candidates(mode, r.block, pieceBytes(piece))
 	r.notes = append(r.notes, notes...)
 	switch {
 	case len(r.pumps) == 1:

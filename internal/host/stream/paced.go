@@ -60,12 +60,13 @@ func (p *pace) did(bytes, wanted, began, at int64) {
 // includes waiting for the socket.
 type paced struct {
 	plain
-	rate unit.BitRate
+	rate  unit.BitRate
+	piece int64 // of each write or read; 0: what the rate makes of a tick
 }
 
 // newPaced is the mover of an order that has a cap on what its program moves.
 // nil: it has none.
-func newPaced(order message.FlowRequest) mover {
+func newPaced(order message.FlowRequest, piece int) mover {
 	rate := order.ReadCap
 	if order.Sends {
 		rate = order.WriteCap
@@ -73,7 +74,7 @@ func newPaced(order message.FlowRequest) mover {
 	if rate <= 0 {
 		return nil
 	}
-	r := paced{plain{method{mode: modelflow.ModeCopy, call: chunkBytes}}, rate}
+	r := paced{plain{method{mode: modelflow.ModeCopy, call: pieceBytes(piece)}}, rate, int64(piece)}
 	if order.Mode != "" && order.Mode != modelflow.ModeCopy {
 		r.how.note = order.Mode + ": plain reads and writes instead, on a schedule"
 	}
@@ -92,6 +93,9 @@ func (r paced) receive(c *net.TCPConn, t *tally, s *flowset.Signals) error {
 // move calls step when something is due, until the instant stop (0: never).
 func (r paced) move(s *flowset.Signals, stop int64, t *tally, step func(most int64) (int, error)) error {
 	p := newPace(r.rate, socket.Now())
+	if r.piece > 0 {
+		p.piece = r.piece
+	}
 	for !s.Quit.Load() {
 		at := socket.Now()
 		if stop != 0 && at >= stop {

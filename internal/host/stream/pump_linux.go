@@ -203,9 +203,9 @@ func (c candidate) String() string {
 
 // candidates are the ways that a mode leaves to choose from, the simplest first:
 // always a plain write of a chunk, which nothing refuses.
-func candidates(mode string, block *sock.Block) (list []candidate, notes []string) {
+func candidates(mode string, block *sock.Block, piece int) (list []candidate, notes []string) {
 	if mode == modelflow.ModeCopy || mode == "" {
-		return []candidate{{modelflow.ModeCopy, chunkBytes, &writes{data: chunk}}}, nil
+		return []candidate{{modelflow.ModeCopy, piece, &writes{data: chunk[:piece]}}}, nil
 	}
 	data := block.Bytes()
 	add := func(of string, bytes int, p pump) { list = append(list, candidate{of, bytes, p}) }

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"time"
 
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
@@ -19,9 +20,17 @@ const silentTimeouts = 4
 // flow is one end of one connection.
 type flow struct {
 	flowset.State
+	piece int // that a sender writes at a time; 0: what costs least
 	tally tally
 	end   *endpoint // set before the flow is open, as is mover
 	mover mover
+}
+
+// Stop ends a write that waits for room.
+func (f *flow) Stop() {
+	if f.IsOpen() && f.Request.Sends {
+		_ = f.end.conn.SetWriteDeadline(time.Now())
+	}
 }
 
 // Count takes the byte count.

@@ -33,7 +33,7 @@ func openDatagrams(ctx context.Context, e *datagram.Engine, order message.FlowRe
 		conn.Close()
 		return local, err
 	}
-	return local, e.Adopt(order, conn, header{wide})
+	return local, e.Adopt(order, conn, iperf3.DatagramHeader{Wide: wide})
 }
 
 func greet(conn *net.UDPConn, order message.FlowRequest, limit time.Duration) error {
@@ -62,21 +62,4 @@ func greet(conn *net.UDPConn, order message.FlowRequest, limit time.Duration) er
 		}
 	}
 	return fmt.Errorf("no answer over UDP from %s within %v: a firewall may let TCP through alone", order.Remote, limit)
-}
-
-// header is iperf3's, whose first sequence number is 1, and whose times are in
-// microseconds.
-type header struct{ wide bool }
-
-func (h header) Put(b []byte, sequence uint64, ns int64) {
-	iperf3.Header{Sent: ns / 1e3, Sequence: int64(sequence) + 1}.Put(b, h.wide)
-}
-
-func (h header) Parse(b []byte) (sequence uint64, ns int64) {
-	// What begins with none, or is none of the stream's, has no place in its order.
-	at, ok := iperf3.ParseHeader(b, h.wide)
-	if !ok {
-		return 1<<64 - 1, 0
-	}
-	return uint64(at.Sequence - 1), at.Sent * 1e3
 }

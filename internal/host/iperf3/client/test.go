@@ -182,7 +182,7 @@ func (t *Test) stream(ctx context.Context, order message.FlowRequest) (netip.Add
 		conn.Close()
 		return local, err
 	}
-	return local, t.flows.(*stream.Engine).Adopt(order, conn)
+	return local, t.flows.(*stream.Engine).Adopt(order, conn, 0)
 }
 
 // parameters are what the server is told of the order. Its own time limit is for

@@ -204,7 +204,7 @@ func disagreements(o option, direction string, says clientSays, v Session) (list
 		if strings.Contains(o.arguments, "-P 3") {
 			streams = 3
 		}
-		if most := streams * (float64(o.mbit())/8*1e6*(p.b.Seconds+arrears.Seconds()) + 128<<10); p.b.Bytes > 1.01*most {
+		if most := streams * (float64(o.mbit())/8*1e6*(p.b.Seconds+0.02) + 128<<10); p.b.Bytes > 1.01*most {
 			complain("%s: %.0f bytes in %.3f s at %d Mbit/s", p.what, p.b.Bytes, p.b.Seconds, o.mbit())
 		}
 	}

@@ -63,7 +63,7 @@ func (t *test) perFlow(theirs *iperf3.Results) [][]string {
 		if s.sends {
 			from, to, way = to, from, "server to client"
 		}
-		row := []string{fmt.Sprint(s.id), way, count(from), count(to), "", ""}
+		row := []string{fmt.Sprint(s.id), way, volume(from), volume(to), "", ""}
 		if to != nil {
 			over := span
 			if s.sends && to.HasTimes {
@@ -86,7 +86,7 @@ func (t *test) perFlow(theirs *iperf3.Results) [][]string {
 	return rows
 }
 
-func count(r *iperf3.StreamResult) string {
+func volume(r *iperf3.StreamResult) string {
 	if r == nil {
 		return "not known"
 	}

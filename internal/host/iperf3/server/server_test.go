@@ -338,37 +338,3 @@ func TestOlder(t *testing.T) {
 		}
 	}
 }
-
-// TestClockwork: what is due follows from the rate, and of what was missed only
-// some is made up for.
-func TestClockwork(t *testing.T) {
-	c := clockwork{pace: pace{rate: 1000}, began: 5e9}
-	if due := c.next(5e9); due != 5e9 {
-		t.Errorf("the first is due at %d", due)
-	}
-	c.moved = 500
-	if due := c.next(5e9); due != 5.5e9 {
-		t.Errorf("after 500 bytes at 1000 a second, the next is due at %d", due)
-	}
-	if due := c.next(9e9); due != 9e9-int64(arrears) {
-		t.Errorf("after a standstill, the next is due at %d", due)
-	}
-	if due := (&clockwork{}).next(7); due != 7 {
-		t.Errorf("at any rate, the next is due at %d", due)
-	}
-	for _, c := range []struct {
-		p    pace
-		want int
-	}{
-		{pace{block: 128 << 10, burst: 1}, 1 << 20},
-		{pace{block: 128 << 10, burst: 1, rate: 1e7}, 10000},
-		{pace{block: 128 << 10, burst: 1, rate: 1}, 4 << 10},
-		{pace{block: 100, burst: 1}, 100},
-		{pace{block: 1000, burst: 3, rate: 1e9}, 3000},
-		{pace{block: 1 << 20, burst: 1000, rate: 1e9}, 1 << 20},
-	} {
-		if got := c.p.piece(); got != c.want {
-			t.Errorf("%+v: pieces of %d bytes, want %d", c.p, got, c.want)
-		}
-	}
-}

@@ -10,8 +10,10 @@ import (
 	"slices"
 	"time"
 
+	"linerate/internal/host/datagram"
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/socket"
+	"linerate/internal/host/stream"
 )
 
 // askPatience is how long a client's next UDP stream may take to come. Others at
@@ -20,6 +22,12 @@ const askPatience = 10 * time.Second
 
 // gather has the client open its streams.
 func (t *test) gather(ctx context.Context) error {
+	if t.p.UDP {
+		t.engine = datagram.New()
+	} else {
+		t.engine = stream.New()
+	}
+	t.flows.Store(&t.engine)
 	if t.p.UDP {
 		return t.gatherUDP(ctx)
 	}
@@ -57,14 +65,11 @@ func (t *test) gatherTCP(ctx context.Context) error {
 	}
 	slices.SortFunc(got, func(a, b arrival) int { return cmp.Compare(a.place, b.place) })
 	for n, a := range got {
-		s, err := t.newStream(n, a.conn)
-		if err != nil {
-			discardAll(got[n:])
+		if err := t.addStream(n, a.conn); err != nil {
+			discardAll(got[n+1:])
 			return err
 		}
-		t.streams = append(t.streams, s)
 	}
-	t.flows.Store(&t.streams)
 	return nil
 }
 
@@ -122,12 +127,9 @@ func (t *test) gatherUDP(ctx context.Context) error {
 	for len(t.streams) < t.p.Streams() {
 		select {
 		case conn := <-t.asks:
-			s, err := t.newStream(len(t.streams), conn)
-			if err != nil {
-				conn.Close()
+			if err := t.addStream(len(t.streams), conn); err != nil {
 				return err
 			}
-			t.streams = append(t.streams, s)
 			// Now it may send.
 			if _, err := conn.Write(iperf3.HelloAnswer[:]); err != nil {
 				return refuse(iperf3.CodeStreamAccept, "a stream was not answered: %s", socket.Reason(err, t.from.Addr()))
@@ -141,7 +143,6 @@ func (t *test) gatherUDP(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	t.flows.Store(&t.streams)
 	return nil
 }
 

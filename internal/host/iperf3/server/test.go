@@ -14,6 +14,7 @@ import (
 	"linerate/internal/host/socket"
 
 	"linerate/internal/kernel/proc"
+	"linerate/internal/model/message"
 	"linerate/internal/model/unit"
 )
 
@@ -21,6 +22,10 @@ const (
 	// grace is how much longer than agreed a test may take: its end is said by the
 	// client, over a network that the test may have filled.
 	grace = 30 * time.Second
+	// remains is how long what waits in a receive buffer is still read when the
+	// test is over: it had arrived before.
+	remains = 5 * time.Millisecond
+	day     = int64(24 * time.Hour)
 	// maxResults bounds a client's results: those of every stream, and a title.
 	maxResults = 256 << 10
 	// answerAfter is when a client is told that its token is not good, so that the
@@ -43,9 +48,11 @@ type test struct {
 	asks     chan *net.UDPConn // UDP streams
 	heard    chan heard
 
-	flows   atomic.Pointer[[]*stream]
-	streams []*stream
+	flows   atomic.Pointer[engine] // the same, for Moved and Flows
+	engine  engine                 // nil before the client opens its streams
+	streams []*testStream          // in the order of the engine's flows
 	series  []tick
+	skipped tick // what was moved in the omitted time
 
 	began, ended int64 // on the clock of package socket, of what is counted
 	cpu          usage // since then
@@ -89,9 +96,9 @@ func (t *test) visit() {
 		v.Flows = len(t.streams)
 		for _, s := range t.streams {
 			if s.sends {
-				v.Sent += s.counted
+				v.Sent += s.bytes()
 			} else {
-				v.Received += s.counted
+				v.Received += s.bytes()
 			}
 		}
 	}
@@ -133,7 +140,11 @@ func (t *test) serve() error {
 	// buffer. So only the reading has to be ended from outside.
 	defer context.AfterFunc(ctx, func() { _ = t.conn.SetReadDeadline(time.Now()) })()
 	go t.listen(ctx)
-	defer t.closeStreams()
+	defer func() {
+		if t.engine != nil {
+			t.engine.Close()
+		}
+	}()
 	if err := t.gather(ctx); err != nil {
 		return t.broken(err)
 	}
@@ -227,10 +238,8 @@ func (t *test) run(ctx context.Context) error {
 	if err := iperf3.WriteState(t.conn, iperf3.TestRunning); err != nil {
 		return gone(err)
 	}
-	failed := make(chan error, len(t.streams))
-	for _, s := range t.streams {
-		s.start(t.pace(s), failed)
-	}
+	// The client says when it is over, or is waited for no longer than a day.
+	t.engine.Start(message.WindowRequest{StartNs: t.began, BeginNs: t.began, EndNs: t.began + day, StopNs: t.began + day})
 	defer t.stop()
 	var omit, over <-chan time.Time
 	if t.p.Omit > 0 {
@@ -251,13 +260,11 @@ func (t *test) run(ctx context.Context) error {
 			t.omit()
 			second.Reset(time.Second)
 		case <-second.C:
-			if err := t.note(); err != nil {
+			if err := errors.Join(t.note(), t.streamError()); err != nil {
 				return err
 			}
 		case <-over:
 			return refuse(iperf3.CodeExpired, "it did not end %v after the time that was agreed", grace)
-		case err := <-failed:
-			return err
 		case h := <-t.heard:
 			if h.err != nil || h.state != iperf3.TestEnd {
 				return h.unexpected()
@@ -270,9 +277,10 @@ func (t *test) run(ctx context.Context) error {
 // omit forgets what was counted so far.
 func (t *test) omit() {
 	t.began, t.cpu = socket.Now(), used()
-	for _, s := range t.streams {
-		s.omit()
+	for i, c := range t.counts() {
+		t.streams[i].omitted = c
 	}
+	t.skipped.received, t.skipped.sent = t.engine.Moved()
 	t.series = nil
 }
 
@@ -280,13 +288,11 @@ func (t *test) omit() {
 func (t *test) stop() {
 	t.ended = socket.Now()
 	t.cpu = used().since(t.cpu)
-	for _, s := range t.streams {
-		s.stop()
+	t.engine.Stop()
+	time.Sleep(remains)
+	for i, c := range t.counts() {
+		t.streams[i].final = c
 	}
-	for _, s := range t.streams {
-		s.settle()
-	}
-	// What was sent and what had come counts, and no more.
 	t.tick(t.ended)
 }
 
@@ -297,15 +303,8 @@ type tick struct {
 }
 
 func (t *test) tick(at int64) {
-	now := tick{at: at}
-	for _, s := range t.streams {
-		if s.sends {
-			now.sent += s.bytes.Load() - s.omitted.bytes
-		} else {
-			now.received += s.bytes.Load() - s.omitted.bytes
-		}
-	}
-	t.series = append(t.series, now)
+	received, sent := t.engine.Moved()
+	t.series = append(t.series, tick{at: at, received: received - t.skipped.received, sent: sent - t.skipped.sent})
 }
 
 // note enters another second into the series, and ends a test that brings more
@@ -328,7 +327,6 @@ func (t *test) exchange() error {
 	if err := t.conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		return err
 	}
-	t.closeStreams()
 	if err := iperf3.WriteState(t.conn, iperf3.ExchangeResults); err != nil {
 		return gone(err)
 	}
@@ -358,7 +356,7 @@ func (t *test) results(theirs *iperf3.Results) *iperf3.Results {
 	for _, s := range t.streams {
 		if s.sends {
 			r.SenderRetransmits = max(r.SenderRetransmits, 0)
-			if s.knowsRetransmits {
+			if s.final.retransmits >= 0 {
 				r.SenderRetransmits = 1
 			}
 		}
@@ -376,21 +374,15 @@ func (t *test) results(theirs *iperf3.Results) *iperf3.Results {
 // Moved is what the test's streams have received and sent so far.
 func (t *test) Moved() (received, sent int64) {
 	if flows := t.flows.Load(); flows != nil {
-		for _, s := range *flows {
-			if s.sends {
-				sent += s.bytes.Load()
-			} else {
-				received += s.bytes.Load()
-			}
-		}
+		return (*flows).Moved()
 	}
-	return received, sent
+	return 0, 0
 }
 
 // Flows is how many streams the test has.
 func (t *test) Flows() int {
 	if flows := t.flows.Load(); flows != nil {
-		return len(*flows)
+		return (*flows).Flows()
 	}
 	return 0
 }
