@@ -42,9 +42,9 @@ const (
 	longestID = 64
 )
 
-// Client serves somebody who is not trusted with the host: it accepts the flows
+// Client serves a conductor that is not trusted with the host: it accepts the flows
 // that were agreed on and moves their bytes, within bounds, and does and tells
-// nothing else. It connects to nobody.
+// nothing else. It opens no connections.
 type Client struct {
 	agent  *agent
 	bounds message.Bounds
@@ -72,7 +72,7 @@ type Summary struct {
 	Received, Written int64
 }
 
-// NewClient makes a client that has come in. The others are what other clients of
+// NewClient makes a client that has been accepted. The others are what other clients of
 // this process have moved so far.
 func NewClient(bounds message.Bounds, others func() record.OtherFlows) (*Client, error) {
 	reader, err := counters.New(counters.Options{})
@@ -208,7 +208,7 @@ func (g *Client) Flows() int {
 	return g.agent.engine.Flows()
 }
 
-// Summary is what the visit has come to so far.
+// Summary is the session so far.
 func (g *Client) Summary() Summary {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -229,7 +229,7 @@ func (g *Client) Expects(cookie message.Cookie) bool {
 	return engine != nil && engine.Expects(cookie)
 }
 
-// Admit takes in who has come with a cookie to the door for datagrams. False: no
+// Admit accepts a peer that has shown a cookie at the UDP listener. False: no
 // flow of this client waits for him.
 func (g *Client) Admit(cookie message.Cookie, caller handshake.Client) bool {
 	engine := g.engine()

@@ -52,7 +52,7 @@ func (a *agent) ports(_ context.Context, r message.PortsRequest) (message.PortsR
 	return reply, nil
 }
 
-// hold takes a port that nobody uses.
+// hold takes a port that is not in use.
 func hold(protocol string, at netip.Addr) (port uint16, free func() error, err error) {
 	if protocol == flow.UDP {
 		conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(at, 0)))

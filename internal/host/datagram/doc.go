@@ -4,11 +4,11 @@
 // A flow is opened as package handshake has it; after that each end has a socket that
 // is connected to the other. Datagrams then carry a sequence number
 // and the instant of sending; what became of them is counted at the receiver
-// (ledger.go).
+// (tracker.go).
 //
-// The parts are apart as in package stream: engine.go and flow.go keep the books,
-// read.go reads them, sender.go and receiver.go move datagrams by what outlet and
-// inlet the system has.
+// engine.go opens flows, read.go reads their counts, sender.go and receiver.go move
+// datagrams by what packetWriter and packetReader the system has; the life cycle is
+// that of package flowset.
 //
 // It does not decide who talks to whom, computes no rates, and takes no readings
 // on its own. What is counted where is in docs/datagrams.md; the kernel's side is

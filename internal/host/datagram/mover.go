@@ -7,7 +7,7 @@ import (
 	"linerate/internal/model/message"
 )
 
-// A backend makes a rig for each flow.
+// A backend makes a mover for each flow.
 type backend interface {
 	// newMover gets ready to move a flow's datagrams as its order says. What the system
 	// refuses is replaced by what it does not, and told.
@@ -21,7 +21,7 @@ type mover interface {
 	receive(t *tally, s *flowset.Signals) error
 	// method is how it moves datagrams now. Anyone may ask at any time.
 	method() method
-	// close gives back what the rig has taken, once the datagrams are moved.
+	// close gives back what the mover has taken, once the datagrams are moved.
 	close()
 }
 
@@ -33,7 +33,7 @@ type method struct {
 	delays *delays  // nil: it sends
 }
 
-// An packetWriter hands datagrams to the kernel. They lie one after another in memory,
+// A packetWriter hands datagrams to the kernel. They lie one after another in memory,
 // all of the same size.
 type packetWriter interface {
 	// send hands over the first n of them, which is at most its room, without
@@ -42,13 +42,13 @@ type packetWriter interface {
 	room() int
 	// batch is how many of them the kernel gets as one message, at most.
 	batch() int
-	// replace is the outlet to use instead if err says that the system refuses this
+	// replace is the packetWriter to use instead if err says that the system refuses this
 	// one; nil: there is none, or err means something else.
 	replace(fd int, err error) (packetWriter, string)
 	mode() string
 }
 
-// An packetReader takes messages from the kernel.
+// A packetReader takes messages from the kernel.
 type packetReader interface {
 	// receive takes what is there, without waiting if the system can; of each message
 	// only the beginning, if brief and the system can.

@@ -46,7 +46,7 @@ func (direct) newMover(order message.FlowRequest, end *endpoint) mover {
 	return newReceiver(order, end, d)
 }
 
-// newSender makes a sender's rig.
+// newSender makes a sending mover.
 func newSender(order message.FlowRequest, end *endpoint, d driver) *sender {
 	r := &sender{driver: d, bytes: end.bytes, header: end.header}
 	if order.RateCap > 0 {
@@ -69,7 +69,7 @@ func newSender(order message.FlowRequest, end *endpoint, d driver) *sender {
 	return r
 }
 
-// newReceiver makes a receiver's rig.
+// newReceiver makes a receiving mover.
 func newReceiver(order message.FlowRequest, end *endpoint, d *socketDriver) *receiver {
 	r := &receiver{driver: d, end: end, tracker: tracker{header: end.header}, delays: newDelays()}
 	in := &messages{named: modelflow.ModeGRO, own: d.thread, most: mergedMessages}

@@ -106,7 +106,7 @@ func (end *endpoint) setSize(fd int) {
 	}
 }
 
-// peerOf is whom a socket is connected to; invalid: nobody any more.
+// peerOf is the peer of a connected socket; invalid: it has none any more.
 func peerOf(conn *net.UDPConn) netip.AddrPort {
 	if peer, ok := conn.RemoteAddr().(*net.UDPAddr); ok {
 		return peer.AddrPort()

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/host/socket"
 )
 
-// receiver is the rig of a flow's receiving end.
+// receiver is the mover of a flow's receiving end.
 type receiver struct {
 	driver  driver
 	in      packetReader

@@ -34,11 +34,11 @@ type driver interface {
 // retryDelay is how long a sender waits that the system has no memory for.
 const retryDelay = 50 * time.Microsecond
 
-// sender is the rig of a flow's sending end.
+// sender is the mover of a flow's sending end.
 type sender struct {
 	driver driver
 	out    packetWriter
-	data   []byte // as many datagrams as an outlet may have room for
+	data   []byte // as many datagrams as a packetWriter may have room for
 	bytes  int    // of each
 	header Header // nil: our own
 	next   uint64 // sequence number
@@ -128,7 +128,7 @@ func (r *sender) pause(busy int64, t *tally) {
 	r.burst = 0
 }
 
-// fallBack gives up the outlet in use if err says that the system refuses it.
+// fallBack replaces the packetWriter in use if err says that the system refuses it.
 func (r *sender) fallBack(fd int, err error) bool {
 	out, note := r.out.replace(fd, err)
 	if out == nil {

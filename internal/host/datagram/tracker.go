@@ -6,12 +6,12 @@ import (
 	"linerate/internal/model/record"
 )
 
-// windowBits is how many datagrams back a ledger knows each one: at forty million a
+// windowBits is how many datagrams back a tracker knows each one: at forty million a
 // second, 6 ms.
 const windowBits = 1 << 18
 
 // tracker tells, by sequence numbers, what became of a flow's datagrams. Only the
-// flow's receiver writes it; books.go shows it to others.
+// flow's receiver writes it; tally.go shows it to others.
 type tracker struct {
 	counts
 	header Header                  // nil: our own

@@ -12,11 +12,11 @@ import (
 	"linerate/internal/model/message"
 )
 
-// The frames by which a flow is opened. The opener says hello with the flow's
-// ticket; the acceptor answers with a cookie that only somebody who receives at
-// that address can know; the opener shows both; the acceptor has made a socket for
-// the flow, and says that it is ready. All have the same size, so that nobody is
-// sent more than he has sent.
+// The frames by which a flow is opened: the opener's hello with the flow's cookie; the
+// acceptor's challenge, an address cookie that only a host which receives at that
+// address knows; the opener's response with both; and ready, when the acceptor has a
+// socket for the flow. All have the same size: no address is sent more than came from
+// it (amplification, RFC 9000, section 8.1).
 
 // FrameBytes is a frame's size, as UDP payload.
 const FrameBytes = 64

@@ -14,9 +14,9 @@ import (
 	"linerate/internal/model/message"
 )
 
-// Listener is a port to which flows come. It keeps nothing of those who knock:
-// until somebody has shown that he receives at his address, he is sent no more than
-// he sent, and only if he knows the ticket of a flow that is waited for.
+// Listener is a UDP port at which flows are accepted. It keeps no state of a client
+// whose address is not validated: such a client is sent no more than it sent, and only
+// if it knows the cookie of a flow that is expected.
 type Listener struct {
 	conn    *net.UDPConn
 	at      netip.AddrPort
@@ -25,20 +25,20 @@ type Listener struct {
 	close   sync.Once
 }
 
-// Handler is who may come in by a door.
+// Handler decides which clients a Listener accepts.
 type Handler struct {
-	// Allowed says whether somebody at an address may at all; nil: everybody.
+	// Allowed says whether an address is served; nil: every address is.
 	Allowed func(netip.Addr) bool
 	// Expects says whether a flow with this ticket is waited for.
 	Expects func(message.Cookie) bool
-	// Accept hands over who has come with a ticket.
+	// Accept is called with a client that has shown a flow's cookie.
 	Accept func(message.Cookie, Client)
 }
 
-// Client is somebody at a door who receives at the address he comes from.
+// Client is a peer whose address has been validated: it returned our cookie.
 type Client struct {
 	listener *Listener
-	local    netip.Addr // of this host, where he has come to
+	local    netip.Addr // of this host, that the client sent to
 	remote   netip.AddrPort
 	accepted frame
 }
@@ -74,13 +74,13 @@ func Listen(ctx context.Context, address string) (*Listener, error) {
 	return d, nil
 }
 
-// Addr is the door's address.
+// Addr is the listener's address.
 func (d *Listener) Addr() netip.AddrPort { return d.at }
 
-// Close closes the door. Who has come in already does not notice.
+// Close closes the port. Flows that have been accepted go on.
 func (d *Listener) Close() { d.close.Do(func() { d.conn.Close() }) }
 
-// Serve receives who comes, until the door is closed.
+// Serve answers clients until the listener is closed.
 func (d *Listener) Serve(g Handler) {
 	buffer, control := make([]byte, FrameBytes+1), make([]byte, 128)
 	for {
@@ -89,7 +89,7 @@ func (d *Listener) Serve(g Handler) {
 		case errors.Is(err, net.ErrClosed):
 			return
 		case err != nil:
-			// An ICMP error that somebody's answer has caused, or no memory.
+			// An ICMP error that an answer of ours has caused, or no memory.
 			time.Sleep(time.Millisecond)
 			continue
 		}
@@ -110,14 +110,14 @@ func (d *Listener) Serve(g Handler) {
 	}
 }
 
-// LocalAddr is the address that the caller has come to.
+// LocalAddr is the address that the client sent to.
 func (c Client) LocalAddr() netip.AddrPort { return c.listener.at }
 
-// RemoteAddr is where the caller receives.
+// RemoteAddr is the client's address.
 func (c Client) RemoteAddr() netip.AddrPort { return c.remote }
 
-// Ready is what the caller is told once there is a socket for the flow: he asks
-// again, over that socket, until he hears it.
+// Ready is sent to the client once the flow has a socket; until it arrives, the
+// client repeats its response over that socket.
 func (c Client) Ready() Ready {
 	c.accepted.kind = kindReady
 	return c.accepted.encode()
@@ -133,7 +133,7 @@ func (r Ready) IsRequestedBy(b []byte) bool {
 	return ok && accepted && f == (frame{kindResponse, ready.flow, ready.cookie})
 }
 
-// Dial makes a socket on the door's port that is connected to the caller; control
+// Dial makes a socket on the listener's port that is connected to the client; control
 // prepares it.
 func (c Client) Dial(control func(fd int) error) (*net.UDPConn, error) {
 	local := netip.AddrPortFrom(c.local, c.listener.at.Port())

@@ -17,13 +17,13 @@ import (
 	"linerate/internal/model/message"
 )
 
-// Tags of what the door watches.
+// Tags of what the listener's thread waits for.
 const (
 	tagWakeup = iota
 	tagListener
 )
 
-// pollTime is how long the door asks for connections over and over after one that
+// pollTime is how long the listener is polled for connections after one that
 // wants it.
 const pollTime = int64(time.Millisecond)
 
@@ -56,7 +56,7 @@ func (s *server) acceptAll(l *net.TCPListener) error {
 		return err
 	}
 	defer watch.Close()
-	// Whoever comes speaks first, so that one wake-up is enough for a connection
+	// A client speaks first, so that one wake-up is enough for a connection
 	// and its words; who says nothing comes in a second later.
 	if err := errors.Join(bell.AddTo(watch, tagWakeup), watch.AddExclusive(listener, tagListener), sock.SetDeferAccept(listener, 1)); err != nil {
 		return fmt.Errorf("listening on %s: %w", l.Addr(), err)
@@ -73,7 +73,7 @@ func (s *server) acceptAll(l *net.TCPListener) error {
 	}()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	until := int64(0) // the door is eager
+	until := int64(0) // the listener is polled
 	for emptyPolls := 0; ctx.Err() == nil; {
 		limit := time.Duration(-1)
 		if until > 0 {
@@ -149,7 +149,7 @@ func (s *server) acceptSlow(fd int) {
 		sock.CloseSocket(fd)
 		return
 	}
-	file := os.NewFile(uintptr(fd), "visitor")
+	file := os.NewFile(uintptr(fd), "conn")
 	conn, err := net.FileConn(file)
 	file.Close()
 	if err != nil {

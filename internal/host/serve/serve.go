@@ -5,9 +5,9 @@
 // cookies, so that one hole in a firewall is enough. Clients of iperf3 are
 // answered at a port of their own (package iperf3/server), within the same bounds.
 //
-// It is made to be left running. Whoever has not said within a few bytes and
-// seconds who he is, is shown out; how many wait for that, and how many are in,
-// is bounded, and so is all that a conductor may do. It connects to nobody, changes
+// It is made to be left running. A connection that has not identified itself within a
+// few bytes and seconds is closed; the number of such connections and of clients is
+// bounded, and so is all that a client may do. It opens no connections, changes
 // nothing on the host, and shows nothing of it but what a measurement needs.
 package serve
 
@@ -30,7 +30,7 @@ import (
 )
 
 const (
-	// greetingTimeout is how long a visitor has to introduce itself.
+	// greetingTimeout is how long a connection may take to identify itself.
 	greetingTimeout = 10 * time.Second
 	// maxStrangers is how many may be introducing themselves at a time.
 	maxStrangers = 1024
@@ -50,7 +50,7 @@ type Options struct {
 	Bounds message.Bounds
 	// Iperf3 is where clients of iperf3 are answered; nil: nowhere.
 	Iperf3 *Iperf3
-	// OnSession is told of each visit, one at a time.
+	// OnSession is called with each session that has ended, one at a time.
 	OnSession func(Session)
 }
 
@@ -78,7 +78,7 @@ type Listener struct {
 func Listen(ctx context.Context, address string) (Listener, error) {
 	config := net.ListenConfig{KeepAlive: -1}
 	config.SetMultipathTCP(false)
-	// A port that the kernel chooses for TCP may be somebody's for UDP.
+	// A port that the kernel chooses for TCP may be in use for UDP.
 	const tries = 8
 	for try := 1; ; try++ {
 		l, err := config.Listen(ctx, "tcp", address)
@@ -116,7 +116,7 @@ type server struct {
 	sessions sync.WaitGroup
 }
 
-// client is somebody who has been let in.
+// client is one that has been accepted.
 type client interface {
 	// Moved is what its flows have received and written so far.
 	Moved() (received, written int64)
@@ -171,7 +171,7 @@ func reset(conn *net.TCPConn) {
 	conn.Close()
 }
 
-// greet receives one connection, whoever it is.
+// greet reads who a connection is from, and serves it.
 func (s *server) greet(conn *net.TCPConn) {
 	peer, there := conn.RemoteAddr().(*net.TCPAddr)
 	if !there { // reset before it was looked at: the kernel has forgotten who it was
@@ -185,7 +185,7 @@ func (s *server) greet(conn *net.TCPConn) {
 	if !s.allowed(from.Addr()) {
 		host.Closed = fmt.Sprintf("%s is not among the addresses that this server allows", from.Addr())
 	}
-	// Whoever only holds the door open leaves with the server.
+	// A connection that says nothing is closed with the server.
 	closing := context.AfterFunc(s.ctx, func() { conn.Close() })
 	err := conn.SetDeadline(time.Now().Add(greetingTimeout))
 	var visitor greeting.Visitor
@@ -287,7 +287,7 @@ func (s *server) serve(conn *net.TCPConn, welcome func() error) (agent.Summary, 
 	return g.Summary(), err
 }
 
-// add lets somebody in if there is room.
+// add accepts a client if there is room.
 func (s *server) add(enter func() (client, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -298,7 +298,7 @@ func (s *server) add(enter func() (client, error)) error {
 	if err != nil {
 		return err
 	}
-	s.clients = append(slices.Clone(s.clients), c) // the door may be reading it
+	s.clients = append(slices.Clone(s.clients), c) // a listener may be reading it
 	return nil
 }
 

@@ -24,7 +24,7 @@ func Reason(err error, remote netip.Addr) string {
 	}
 	switch {
 	case errors.Is(err, syscall.EHOSTUNREACH):
-		return fmt.Sprintf("no route to host (EHOSTUNREACH): %s got no answer, or a router on the way said so", resolver)
+		return fmt.Sprintf("no route to host (EHOSTUNREACH): %s got no answer, or a router on the path said so", resolver)
 	case errors.Is(err, syscall.ENETUNREACH):
 		return "network is unreachable (ENETUNREACH): no route of this host covers the address"
 	case errors.Is(err, syscall.ECONNREFUSED):

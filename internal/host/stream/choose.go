@@ -16,7 +16,7 @@ const (
 	worthwhile = 1.05
 )
 
-// choice is the books of such a trial. The instants and counts it is given are
+// choice is the state of such a trial. The instants and counts it is given are
 // the flow's own.
 type choice struct {
 	moved, spent []int64 // bytes and nanoseconds, by candidate

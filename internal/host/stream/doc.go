@@ -6,10 +6,9 @@
 // all senders at one instant, stops them at another, and reads every flow's
 // counters whenever it is asked.
 //
-// The parts are apart so that one can be replaced without the others: package
-// socket prepares sockets, engine.go and flow.go keep the books, read.go reads them,
-// and a mover (mover.go) moves bytes and adds to a flow's tally, knowing nothing
-// of the rest.
+// Package socket sets options, package flowset has the life cycle, engine.go opens
+// connections, read.go reads counts, and a mover (mover.go) moves bytes and adds to a
+// flow's tally, knowing nothing of the rest.
 //
 // It does not decide who talks to whom, computes no rates, and takes no
 // readings on its own. What is counted where is in docs/traffic.md; the kernel's

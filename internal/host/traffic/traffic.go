@@ -62,7 +62,7 @@ type carrier interface {
 	Close()
 }
 
-// A datagramAcceptor is a carrier to whose flows callers come by a door for datagrams.
+// A datagramAcceptor is a carrier whose flows are accepted at a shared UDP listener.
 type datagramAcceptor interface {
 	// Expects says whether a flow waits for who has this cookie; Admit takes him in,
 	// or not.
@@ -231,7 +231,7 @@ func (e *Engine) Expects(cookie message.Cookie) bool {
 	})
 }
 
-// Admit takes in who has come with a cookie to a door of datagrams that flows
+// Admit accepts a client that has shown a cookie at a UDP listener that flows
 // share. False: no flow waits for him.
 func (e *Engine) Admit(cookie message.Cookie, caller handshake.Client) bool {
 	return slices.ContainsFunc(e.all(), func(c carrier) bool {
@@ -256,7 +256,7 @@ func (e *Engine) OfferSocket(cookie message.Cookie, fd, shown int) (taken, more 
 	return false, false
 }
 
-// Ready waits until every flow that is to come has come or failed, but no longer
+// Ready waits until every flow is open or has failed, but no longer
 // than timeout, and reports every flow as Read does. The flows named unused
 // (their openers gave up) are not waited for.
 func (e *Engine) Ready(ctx context.Context, timeout time.Duration, unused ...string) []message.FlowEnd {

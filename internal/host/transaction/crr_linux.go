@@ -189,7 +189,7 @@ func sooner(limit, other time.Duration) time.Duration {
 	return min(limit, other)
 }
 
-// probe makes one transaction to see that there is somebody who answers. It is
+// probe makes one transaction to see that the peer responds. It is
 // not counted.
 func (f *flow) probe(ctx context.Context, o *opener, timeout time.Duration) error {
 	fd, err := o.peer(0).Socket(false)
@@ -278,7 +278,7 @@ func (r *responder) acceptSome(listener int) {
 	}
 }
 
-// serveOnListener answers a connection that a door brings, on the door's thread.
+// serveOnListener responds to a connection of a shared listener, on its thread.
 func (r *responder) serveOnListener(fd, shown int) {
 	if r.f.listenerThread.Load() == 0 {
 		r.f.listenerThread.Store(int64(sched.ThreadID()))
@@ -302,7 +302,7 @@ func (r *responder) serveOnListener(fd, shown int) {
 func (r *responder) closeAll() {
 	r.mu.Lock() // none comes in any more
 	defer r.mu.Unlock()
-	r.binding.Release() // which may be the door's thread
+	r.binding.Release() // which may be the listener's thread
 	for fd := range r.replies {
 		if c := &r.replies[fd]; c.perTransaction {
 			_ = sock.SetLingerZero(fd)
@@ -312,7 +312,7 @@ func (r *responder) closeAll() {
 }
 
 // serveConn answers a new connection, at once if its request is there. What comes
-// first, so many bytes, is a cookie that somebody has looked at.
+// first, so many bytes, is a cookie that has been looked at.
 func (r *responder) serveConn(fd, shown int) {
 	add(&r.opened, 1)
 	r.followPackets(fd)

@@ -131,9 +131,9 @@ func (f *flow) Status() string {
 	case f.lostConns > 0:
 		return fmt.Sprintf("%d of %s lost; the first: %s", f.lostConns, plural(n, "connection"), f.lossReason)
 	case arrived && f.listens.IsValid():
-		return fmt.Sprintf("%d of %s have come to %s", f.active.Load(), plural(n, "connection"), f.listens)
+		return fmt.Sprintf("%d of %s accepted at %s", f.active.Load(), plural(n, "connection"), f.listens)
 	case arrived && !f.isClient:
-		return fmt.Sprintf("%d of %s have come with the flow's cookie", f.active.Load(), plural(n, "connection"))
+		return fmt.Sprintf("%d of %s have shown the flow's cookie", f.active.Load(), plural(n, "connection"))
 	case f.active.Load() == 0:
 		return "not connected yet"
 	}
@@ -181,7 +181,7 @@ func check(o message.FlowRequest) error {
 	return errors.Join(errs...)
 }
 
-// makeWorkers makes the threads' books, and what wakes them up.
+// makeWorkers makes the threads' state, and the eventfd that wakes them.
 func (f *flow) makeWorkers() error {
 	if err := check(f.Request); err != nil {
 		return err
@@ -228,7 +228,8 @@ func (f *flow) oneConnPerThread() bool {
 	return f.connections() <= max(1, f.Request.Threads) && !f.isCRR()
 }
 
-// sharesListener says that connections for one transaction each come through a door.
+// sharesListener says that connections for one transaction each come from a listener
+// that flows share.
 func (f *flow) sharesListener() bool { return f.isCRR() && !f.isClient && !f.Request.Cookie.IsZero() }
 
 // isCRR says that each transaction has a connection of its own.
@@ -320,7 +321,7 @@ func (f *flow) Expects(cookie message.Cookie) bool {
 // Abandon fails a flow that still awaits connections: the client has given up.
 func (f *flow) Abandon() {
 	if !f.Settled() {
-		f.Fail("its opener has given up: %d of %d connections had come", f.active.Load(), f.connections())
+		f.Fail("the client has given up: %d of %d connections were open", f.active.Load(), f.connections())
 	}
 }
 

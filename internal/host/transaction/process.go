@@ -5,16 +5,15 @@ import (
 	"linerate/internal/model/record"
 )
 
-// A flow with more connections than one process may hold is spread over several
-// (docs/decisions/0018-worker-processes-of-transactions.md):
-// hands, which are this program with another verb. What the engine and a hand say
-// to each other is one JSON document each, over the hand's standard input and
-// output; the end of its input is the hand's end.
+// A flow with more connections than one process may hold is split among worker
+// processes (docs/decisions/0018-worker-processes-of-transactions.md): this program
+// with the verb WorkerCommand. A task and its report are one JSON document each, over
+// the worker's standard input and output; it ends at the end of its input.
 
-// WorkerCommand is what makes this program a hand.
+// WorkerCommand is the verb that makes this program a worker process.
 const WorkerCommand = "transaction-worker"
 
-// task is what a hand is asked; one of the fields is set, or none.
+// task is a request to a worker process; one of the fields is set, or none.
 type task struct {
 	Listen  *assignment            `json:"listen,omitempty"`
 	Connect *assignment            `json:"connect,omitempty"`
@@ -24,7 +23,7 @@ type task struct {
 	Light   bool                   `json:"light,omitempty"`
 }
 
-// assignment is a hand's part of a flow.
+// assignment is a process's part of a flow.
 type assignment struct {
 	Order     message.FlowRequest `json:"order"`
 	First     int64               `json:"first"`
@@ -32,7 +31,7 @@ type assignment struct {
 	TimeoutNs int64               `json:"timeout_ns,omitempty"`
 }
 
-// report is a hand's answer.
+// report is a worker process's reply.
 type report struct {
 	Listening message.Listening `json:"listening"`
 	Opened    message.Opened    `json:"opened"`

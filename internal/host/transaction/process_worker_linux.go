@@ -13,8 +13,7 @@ import (
 	"linerate/internal/model/message"
 )
 
-// RunWorker is the life of a hand: it carries out what comes in, until there is no
-// more.
+// RunWorker runs a worker process: it carries out tasks until the end of its input.
 func RunWorker(in io.Reader, out io.Writer) error {
 	debug.SetGCPercent(20) // next to nothing is allocated once the connections are open
 	e := New()
@@ -35,7 +34,7 @@ func RunWorker(in io.Reader, out io.Writer) error {
 	}
 }
 
-// handle does what a hand is asked.
+// handle carries out a task.
 func (e *Engine) handle(t task) (r report) {
 	ctx := context.Background()
 	switch {

@@ -204,7 +204,7 @@ func send(fd int, piece []byte, try bool) (n int, err error) {
 	return sock.Send(fd, piece)
 }
 
-// countWritten counts what has been written; the cookie is nobody's payload.
+// countWritten counts what has been written; the cookie is not payload.
 func (a *requester) countWritten(c *conn, bytes int) {
 	cookie := max(0, int(c.unsent)-int(a.request))
 	c.unsent -= uint32(bytes)

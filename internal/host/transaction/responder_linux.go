@@ -12,7 +12,7 @@ import (
 // responderConn is where a responder is with a connection.
 type responderConn struct {
 	left int64  // bytes of responses that are still to be written
-	got  uint32 // bytes of the request that have come
+	got  uint32 // bytes of the request that have been read
 	// cookieLeft are the bytes of a cookie that are still to be taken.
 	cookieLeft int
 	// perTransaction: the connection is for one transaction.
@@ -29,8 +29,8 @@ type responder struct {
 	// Over UDP, a response is sent every so many ns at most (0: at any time), and free
 	// is when the next may be. idle is how long that was waited for.
 	every, free, idle int64
-	// mu are taken by the thread and by a door that brings connections for one
-	// transaction each; nobody else brings any where there is a door.
+	// mu is held by the thread, and by that of a shared listener while it responds to a
+	// connection for one transaction.
 	mu sync.Mutex
 }
 
@@ -113,7 +113,7 @@ func (r *responder) followPackets(fd int) {
 	}
 }
 
-// countRequest counts what has come, which may be the end of one request or of several.
+// countRequest counts bytes read, which may end one request or several.
 func (r *responder) countRequest(c *responderConn, bytes int) {
 	add(&r.received, int64(bytes))
 	whole := (c.got + uint32(bytes)) / r.request
@@ -191,7 +191,7 @@ func (r *responder) state(fd int) *responderConn {
 	return &r.replies[fd]
 }
 
-// readRequest takes what has come, and answers.
+// readRequest reads what is there, and responds.
 func (r *responder) readRequest(fd int, c *responderConn) {
 	for !r.f.engine.Signals.Quit.Load() {
 		n, err := sock.TryRead(fd, r.buffer)
@@ -214,7 +214,7 @@ func (r *responder) readRequest(fd int, c *responderConn) {
 // writeResponse writes what there is room for. False: the connection is no more.
 func (r *responder) writeResponse(fd int, c *responderConn) bool {
 	for c.left > 0 {
-		// A visitor's connection is closed with the last byte.
+		// A connection for one transaction is closed with the last byte.
 		last := c.perTransaction && c.left <= int64(len(payload))
 		n, err := sock.TrySend(fd, payload[:min(c.left, int64(len(payload)))], last)
 		switch {
@@ -249,7 +249,7 @@ func (r *responder) endConn(fd int, err error) {
 	r.closeConn(fd, c)
 }
 
-// closeConn closes a visitor's connection.
+// closeConn closes a connection for one transaction.
 func (r *responder) closeConn(fd int, c *responderConn) {
 	*c = responderConn{}
 	sock.CloseSocket(fd)

@@ -25,7 +25,7 @@ const (
 	// responseTimeout is how long a response may take: as long as TCP waits at first before it
 	// sends again (RFC 6298, section 2.1).
 	responseTimeout = time.Second
-	// maxUnanswered is how many requests in a row have no response where nobody seems to be
+	// maxUnanswered is how many requests in a row have no response where no peer seems to be
 	// there any more.
 	maxUnanswered = 3
 )
@@ -68,7 +68,7 @@ func (a *requester) sendRequest(c *conn) (int, error) {
 	return len(a.datagram), a.sendDatagram(int(c.fd), a.datagram)
 }
 
-// matchResponse says that a datagram which has come is the response that a connection waits
+// matchResponse says that a datagram is the response that a connection waits
 // for, and takes it.
 func (a *requester) matchResponse(c *conn, datagram []byte) bool {
 	if handshake.IsFrame(datagram) {
@@ -113,7 +113,7 @@ func (a *requester) expireAll() {
 	}
 }
 
-// readResponses takes what has come for a connection.
+// readResponses reads a connection's datagrams.
 func (a *requester) readResponses(i int) {
 	for c := &a.conns[i]; c.fd >= 0 && !a.f.engine.Signals.Quit.Load(); {
 		n, err := sock.TryRead(int(c.fd), a.buffer)
@@ -159,7 +159,7 @@ func (r *responder) runUDPSingle(fd int) {
 	}
 }
 
-// respondAll answers what has come to one of several sockets.
+// respondAll responds to the datagrams at one of several sockets.
 func (r *responder) respondAll(fd int) {
 	for !r.f.engine.Signals.Quit.Load() {
 		n, err := sock.TryRead(fd, r.buffer)
@@ -198,8 +198,8 @@ func (r *responder) respond(fd, n int) error {
 }
 
 // waitForRate waits until another response is within the rate that the responding host
-// allows; TCP's socket keeps to that by itself. False: it would not be before nobody
-// waits for it any more.
+// allows; TCP's socket is paced by the kernel. It returns false if the response would
+// be sent after the requester's timeout.
 func (r *responder) waitForRate() bool {
 	if r.every == 0 {
 		return true

@@ -86,7 +86,7 @@ func (f *flow) takeSocket(conn *net.UDPConn) (int, error) {
 	return fd, err
 }
 
-// listenUDP opens a door for the flow, on a port of its own, until the engine
+// listenUDP opens a listener for the flow, on a port of its own, until the engine
 // closes.
 func (f *flow) listenUDP(ctx context.Context, address string) (netip.AddrPort, error) {
 	door, err := handshake.Listen(ctx, address)
@@ -118,8 +118,8 @@ func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {
 	return false
 }
 
-// acceptClient makes a socket for who has come. One who has not heard that it is there gets
-// no other.
+// acceptClient makes a socket for a client. One that has missed the ready frame gets it
+// again, and no other socket.
 func (f *flow) acceptClient(c handshake.Client) bool {
 	f.acceptMu.Lock()
 	defer f.acceptMu.Unlock()
@@ -154,8 +154,8 @@ func (f *flow) acceptClient(c handshake.Client) bool {
 	return true
 }
 
-// resendReady says that a socket is ready to a caller who has not heard it: whose datagram,
-// if there is one, asks for it.
+// resendReady repeats the ready frame to a client that has missed it: whose datagram, if
+// there is one, asks for it.
 func (f *flow) resendReady(fd int, datagram []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -24,7 +24,7 @@ const (
 	sampleEvery = 16
 	// followEvery: where packets come in is looked up once in so many transactions.
 	followEvery = 64
-	// wakeupTag is the bell's among the tags of an Epoll.
+	// wakeupTag is the tag of the eventfd that ends waiting.
 	wakeupTag = -1
 )
 
@@ -40,7 +40,7 @@ type counts struct {
 	_                 [32]byte
 }
 
-// add adds to a count that nobody else adds to.
+// add adds to a count that has no other writer.
 func add(count *atomic.Int64, n int64) { count.Store(count.Load() + n) }
 
 // worker is one thread, with its part of a flow's connections.

@@ -3,7 +3,7 @@
 // others by its cookie. What goes over the connections is in package iperf3.
 //
 // It is made to be left running, as package serve is, which runs it and decides
-// how many are let in: who says nothing sensible is shown out, every wait has an
+// how many are accepted: what does not speak the protocol is closed, every wait has an
 // end, and a datagram is answered, with one of its own size, only to an address
 // from which a control connection came that waits for it.
 //
@@ -29,7 +29,7 @@ import (
 )
 
 const (
-	// patience is how long a client may take for a step that needs nobody's
+	// patience is how long a client may take for a step that needs no person's
 	// thinking: a cookie, parameters, a stream, results.
 	patience = 10 * time.Second
 	// maxStrangers is how many connections may be without a test at a time.
@@ -47,7 +47,7 @@ type Options struct {
 	Bounds message.Bounds
 	// Users are those who may come; nil: everybody.
 	Users *Users
-	// Closed is why nobody is served; empty: they are.
+	// Closed is why no client is served; empty: they are.
 	Closed string
 	// OnSession is told of each test, and of each client that was refused.
 	OnSession func(Session)
@@ -135,7 +135,7 @@ type server struct {
 	options  Options
 	listener *Listener
 	ctx      context.Context
-	door     chan struct{} // a place for each connection without a test
+	pending  chan struct{} // a place for each connection without a test
 
 	mu       sync.Mutex
 	tests    map[iperf3.Cookie]*test // whose TCP streams are expected
@@ -151,7 +151,7 @@ func Serve(ctx context.Context, l *Listener, options Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &server{
-		options: options, listener: l, ctx: ctx, door: make(chan struct{}, maxStrangers),
+		options: options, listener: l, ctx: ctx, pending: make(chan struct{}, maxStrangers),
 		tests: map[iperf3.Cookie]*test{}, asking: map[netip.Addr]*test{}, asked: make(chan struct{}),
 	}
 	defer s.visits.Wait()
@@ -175,7 +175,7 @@ func Serve(ctx context.Context, l *Listener, options Options) error {
 			continue
 		}
 		select {
-		case s.door <- struct{}{}:
+		case s.pending <- struct{}{}:
 			s.visits.Go(func() { s.visit(arrival{conn, place}) })
 		default:
 			discard(conn)
@@ -198,10 +198,10 @@ func discard(conn *net.TCPConn) {
 // visit receives one connection: a stream of a test that waits for it, or a
 // client.
 func (s *server) visit(a arrival) {
-	leave := sync.OnceFunc(func() { <-s.door })
+	leave := sync.OnceFunc(func() { <-s.pending })
 	defer leave()
 	conn := a.conn
-	// Whoever only holds the door open leaves with the server.
+	// A connection that says nothing is closed with the server.
 	closing := context.AfterFunc(s.ctx, func() { conn.Close() })
 	defer closing()
 	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
@@ -238,7 +238,7 @@ func (s *server) tell(v Session) {
 	s.options.OnSession(v)
 }
 
-// expect has TCP streams with a test's cookie given to it; false: somebody else
+// expect has TCP streams with a test's cookie given to it; false: another test
 // has the same cookie.
 func (s *server) expect(t *test) bool {
 	s.mu.Lock()

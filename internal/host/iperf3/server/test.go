@@ -40,8 +40,8 @@ type test struct {
 	from   netip.AddrPort
 	cookie iperf3.Cookie
 	p      iperf3.Parameters
-	// inside is called when it is not a stranger's any more, who is bounded
-	// otherwise.
+	// inside is called when the client is accepted: the bound on pending connections
+	// no longer counts it.
 	inside func()
 
 	arrivals chan arrival      // TCP streams
@@ -113,7 +113,7 @@ func (t *test) part() {
 	_, _ = io.CopyN(io.Discard, t.conn, maxResults)
 }
 
-// errStranger is somebody of whom there is nothing to tell.
+// errStranger: not an iperf3 client; nothing is reported.
 var errStranger = errors.New("no client")
 
 func (t *test) serve() error {
