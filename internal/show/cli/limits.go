@@ -3,32 +3,13 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
+	"linerate/internal/show/text"
 )
-
-// goodputLimit is what `linerate limits goodput --json` prints.
-type goodputLimit struct {
-	Schema       string  `json:"schema"`
-	RateBps      float64 `json:"rate_bps"`
-	MTU          int     `json:"mtu_bytes"`
-	Family       string  `json:"family"`
-	Protocol     string  `json:"protocol"`
-	Timestamps   bool    `json:"timestamps"`
-	MSS          int     `json:"mss_bytes,omitempty"`
-	Datagram     int     `json:"datagram_bytes,omitempty"`
-	VLANTags     int     `json:"vlan_tags"`
-	Shaped       bool    `json:"shaped"`
-	PayloadBytes int     `json:"payload_bytes"`
-	WireBytes    int     `json:"wire_bytes"`
-	Fraction     float64 `json:"fraction"`
-	GoodputBps   float64 `json:"goodput_bps"`
-	FramesPerS   float64 `json:"frames_per_s"`
-}
 
 func newLimitsCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
@@ -66,14 +47,15 @@ those: --shaped.`,
   linerate limits goodput --rate 1gbit --shaped --json`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			limit, frame, err := f.limit()
+			rate, frame, err := f.frame()
 			if err != nil {
 				return usageError(err)
 			}
+			answer := frame.Goodput(float64(rate))
 			if f.asJSON {
-				return json.NewEncoder(s.out).Encode(limit)
+				return json.NewEncoder(s.out).Encode(answer)
 			}
-			return limit.print(s.out, frame)
+			return text.Goodput(s.out, answer, frame)
 		},
 	}
 	flags := cmd.Flags()
@@ -90,55 +72,31 @@ those: --shaped.`,
 	return cmd
 }
 
-func (f goodputFlags) limit() (goodputLimit, limits.Frame, error) {
-	var none goodputLimit
+// frame is what the flags say of the link: its rate and its frames.
+func (f goodputFlags) frame() (unit.BitRate, limits.Frame, error) {
 	rate, err := unit.ParseBitRate(f.rate)
 	if err != nil {
-		return none, limits.Frame{}, fmt.Errorf("--rate: %w", err)
+		return 0, limits.Frame{}, fmt.Errorf("--rate: %w", err)
 	}
 	if f.family != "ipv4" && f.family != "ipv6" {
-		return none, limits.Frame{}, fmt.Errorf("--family %q: expected ipv4 or ipv6", f.family)
+		return 0, limits.Frame{}, fmt.Errorf("--family %q: expected ipv4 or ipv6", f.family)
 	}
 	if f.protocol != "tcp" && f.protocol != "udp" {
-		return none, limits.Frame{}, fmt.Errorf("--protocol %q: expected tcp or udp", f.protocol)
+		return 0, limits.Frame{}, fmt.Errorf("--protocol %q: expected tcp or udp", f.protocol)
 	}
 	if f.mtu < 68 || f.mtu > 65535 { // RFC 791: every host takes 68
-		return none, limits.Frame{}, fmt.Errorf("--mtu %d: expected 68 to 65535", f.mtu)
+		return 0, limits.Frame{}, fmt.Errorf("--mtu %d: expected 68 to 65535", f.mtu)
 	}
 	if f.mss < 0 {
-		return none, limits.Frame{}, fmt.Errorf("--mss %d: expected a number of bytes, or 0", f.mss)
+		return 0, limits.Frame{}, fmt.Errorf("--mss %d: expected a number of bytes, or 0", f.mss)
 	}
 	if f.datagram != 0 && f.protocol != "udp" {
-		return none, limits.Frame{}, fmt.Errorf("--datagram is for --protocol udp")
+		return 0, limits.Frame{}, fmt.Errorf("--datagram is for --protocol udp")
 	}
 	frame := limits.Frame{
 		Datagram: f.datagram,
 		MTU:      f.mtu, IPv6: f.family == "ipv6", UDP: f.protocol == "udp",
 		NoTimestamps: !f.timestamps || f.protocol == "udp", MSS: f.mss, VLANs: f.vlan, Shaped: f.shaped,
 	}
-	if err := frame.Check(); err != nil {
-		return none, frame, err
-	}
-	return goodputLimit{
-		Schema: "linerate.limits.goodput/v1", RateBps: float64(rate), MTU: f.mtu,
-		Family: f.family, Protocol: f.protocol, Timestamps: !frame.NoTimestamps, MSS: f.mss,
-		Datagram: f.datagram, VLANTags: f.vlan, Shaped: f.shaped,
-		PayloadBytes: frame.Payload(), WireBytes: frame.Wire(), Fraction: frame.Fraction(),
-		GoodputBps: float64(rate) * frame.Fraction(), FramesPerS: float64(frame.Packets()) * float64(rate) / 8 / float64(frame.Wire()),
-	}, frame, nil
-}
-
-// print writes the answer, and under it where each byte of a frame goes.
-func (l goodputLimit) print(out io.Writer, frame limits.Frame) error {
-	fmt.Fprintf(out, "%s carries at most %s of payload (%.1f MB/s), %.3f %%.\n\n",
-		limits.Rate(l.RateBps), limits.Rate(l.GoodputBps), l.GoodputBps/8e6, 100*l.Fraction)
-	for _, part := range frame.Parts() {
-		fmt.Fprintf(out, "  %5d bytes  %s\n", part.Bytes, part.Name)
-	}
-	of := "per frame"
-	if n := frame.Packets(); n > 1 {
-		of = fmt.Sprintf("for the %d frames of a datagram", n)
-	}
-	_, err := fmt.Fprintf(out, "  %5d bytes  of the rate %s, %.0f frames/s\n", l.WireBytes, of, l.FramesPerS)
-	return err
+	return rate, frame, frame.Check()
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"linerate/internal/science/limits"
 )
 
 func limitsRun(args ...string) (status int, out, errs string) {
@@ -29,7 +31,7 @@ func TestLimitsGoodput(t *testing.T) {
 		{"--rate 1gbit --protocol udp --datagram 9000", 1e9 * 9000 / (9000 + 8 + 7*58)},
 	} {
 		status, out, errs := limitsRun(append(strings.Fields(test.args), "--json")...)
-		var l goodputLimit
+		var l limits.GoodputAnswer
 		if err := json.Unmarshal([]byte(out), &l); err != nil || status != ExitOK || errs != "" {
 			t.Errorf("%s: status %d, %v, %s", test.args, status, err, errs)
 			continue

@@ -1,0 +1,80 @@
+package limits
+
+// GoodputAnswer is the most that a link carries as payload, linerate.limits.goodput/v1.
+type GoodputAnswer struct {
+	Schema       string  `json:"schema"`
+	RateBps      float64 `json:"rate_bps"`
+	MTU          int     `json:"mtu_bytes"`
+	Family       string  `json:"family"`
+	Protocol     string  `json:"protocol"`
+	Timestamps   bool    `json:"timestamps"`
+	MSS          int     `json:"mss_bytes,omitempty"`
+	Datagram     int     `json:"datagram_bytes,omitempty"`
+	VLANTags     int     `json:"vlan_tags"`
+	Shaped       bool    `json:"shaped"`
+	PayloadBytes int     `json:"payload_bytes"`
+	WireBytes    int     `json:"wire_bytes"`
+	Fraction     float64 `json:"fraction"`
+	GoodputBps   float64 `json:"goodput_bps"`
+	FramesPerS   float64 `json:"frames_per_s"`
+}
+
+// Goodput is the answer for a link of a rate whose frames are these.
+func (f Frame) Goodput(rateBps float64) GoodputAnswer {
+	a := GoodputAnswer{
+		Schema: "linerate.limits.goodput/v1", RateBps: rateBps, MTU: f.MTU, Family: "ipv4", Protocol: "tcp",
+		Timestamps: !f.NoTimestamps, MSS: f.MSS, Datagram: f.Datagram, VLANTags: f.VLANs, Shaped: f.Shaped,
+		PayloadBytes: f.Payload(), WireBytes: f.Wire(), Fraction: f.Fraction(),
+		GoodputBps: rateBps * f.Fraction(), FramesPerS: float64(f.Packets()) * rateBps / 8 / float64(f.Wire()),
+	}
+	if f.IPv6 {
+		a.Family = "ipv6"
+	}
+	if f.UDP {
+		a.Protocol = "udp"
+	}
+	return a
+}
+
+// BDPAnswer is what a path takes to be full, linerate.limits.bdp/v1.
+type BDPAnswer struct {
+	Schema    string  `json:"schema"`
+	RateBps   float64 `json:"rate_bps"`
+	RTTS      float64 `json:"rtt_s"`
+	MSSBytes  int     `json:"mss_bytes"`
+	BDPBytes  float64 `json:"bdp_bytes"`
+	Segments  int     `json:"segments"`
+	Scaling   bool    `json:"needs_window_scaling"`
+	Flows     int     `json:"flows_needed"`
+	Unscaled  float64 `json:"unscaled_window_bps"`
+	Rounds    int     `json:"slow_start_round_trips"`
+	SlowS     float64 `json:"slow_start_s"`
+	TCPRmem   int64   `json:"tcp_rmem_max_bytes"`
+	TCPWmem   int64   `json:"tcp_wmem_max_bytes"`
+	Window    int64   `json:"window_bytes,omitempty"`
+	WindowBps float64 `json:"window_bps,omitempty"`
+	// An answer of some bytes on a new connection.
+	Answer      int64   `json:"answer_bytes,omitempty"`
+	First       int     `json:"first_window_segments,omitempty"`
+	AnswerTrips int     `json:"answer_round_trips,omitempty"`
+	AnswerS     float64 `json:"answer_s,omitempty"`
+}
+
+// Buffers is the answer for a path. window is one to hold against it, and answer the
+// size of one on a new connection that begins with so many segments; 0: none.
+func (p Path) Buffers(window, answer int64, first int) BDPAnswer {
+	a := BDPAnswer{
+		Schema: "linerate.limits.bdp/v1", RateBps: p.RateBps, RTTS: p.RTTS, MSSBytes: p.Segment,
+		BDPBytes: p.BDP(), Segments: p.Segments(), Scaling: p.Scaling(), Flows: p.Flows(), Unscaled: p.UnscaledBps(),
+		Rounds: p.SlowStart(), SlowS: float64(p.SlowStart()) * p.RTTS,
+		TCPRmem: p.ReceiveBuffer(), TCPWmem: p.SendBuffer(),
+	}
+	if window > 0 {
+		a.Window, a.WindowBps = window, p.WindowBps(float64(window))
+	}
+	if answer > 0 {
+		a.Answer, a.First, a.AnswerTrips = answer, first, p.Answer(float64(answer), first)
+		a.AnswerS = float64(a.AnswerTrips)*p.RTTS + float64(answer)*8/p.RateBps
+	}
+	return a
+}
