@@ -2,12 +2,13 @@ package proc
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/prometheus/procfs"
 
 	"linerate/internal/model/record"
 )
@@ -29,6 +30,19 @@ func (p Proc) path(name string) string {
 	return filepath.Join(root, filepath.FromSlash(name))
 }
 
+// netRoot is the tree whose net/ is the calling thread's namespace's.
+func (p Proc) netRoot() string { return filepath.Dir(p.path("net/")) }
+
+// by reads one of the files that procfs knows, of the tree at root.
+func by[T any](root string, read func(procfs.FS) (T, error)) (T, error) {
+	files, err := procfs.NewFS(root)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return read(files)
+}
+
 func read[T any](p Proc, name string, parse func([]byte) (T, error)) (T, error) {
 	text, err := os.ReadFile(p.path(name))
 	if err != nil {
@@ -48,9 +62,22 @@ func (p Proc) CPUTimes() ([]record.CPUTimes, error) { return read(p, "stat", par
 // Softirqs reads /proc/softirqs: counts by kind, summed over CPUs.
 func (p Proc) Softirqs() (map[string]uint64, error) { return read(p, "softirqs", parseSoftirqs) }
 
-// Softnet reads /proc/net/softnet_stat: one entry per CPU that is on line.
+// Softnet reads /proc/net/softnet_stat: one entry per CPU that is on line, by the
+// line's number before Linux 5.10, which does not name the CPU.
 func (p Proc) Softnet() ([]record.SoftnetCounters, error) {
-	return read(p, "net/softnet_stat", parseSoftnet)
+	stats, err := by(p.netRoot(), procfs.FS.NetSoftnetStat)
+	if err == nil && len(stats) == 0 {
+		err = fmt.Errorf("%s: empty", p.path("net/softnet_stat"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []record.SoftnetCounters
+	for _, s := range stats {
+		list = append(list, record.SoftnetCounters{CPU: int(s.Index), Processed: uint64(s.Processed), Dropped: uint64(s.Dropped),
+			Squeezed: uint64(s.TimeSqueezed), Backlog: uint64(s.SoftnetBacklogLen)})
+	}
+	return list, nil
 }
 
 // SNMP reads /proc/net/snmp and /proc/net/netstat as "Tcp.RetransSegs".
@@ -73,19 +100,6 @@ func (p Proc) SNMP() (map[string]int64, error) {
 // from whatever it counts in; it is 100 on every architecture linerate runs on
 // (USER_HZ, asm-generic/param.h).
 const UserHz = 100
-
-// MemoryBytes is the memory that the machine has (proc_meminfo(5)).
-func (p Proc) MemoryBytes() (int64, error) { return read(p, "meminfo", parseMemory) }
-
-func parseMemory(text []byte) (int64, error) {
-	for line := range strings.Lines(string(text)) {
-		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "MemTotal:" && fields[2] == "kB" {
-			kib, err := strconv.ParseInt(fields[1], 10, 64)
-			return kib << 10, err
-		}
-	}
-	return 0, errors.New("expected a line MemTotal")
-}
 
 func parseStat(text []byte) ([]record.CPUTimes, error) {
 	var list []record.CPUTimes
@@ -146,51 +160,6 @@ func parseSoftirqs(text []byte) (map[string]uint64, error) {
 		return nil, fmt.Errorf("no line with a softirq kind")
 	}
 	return sums, nil
-}
-
-// Columns of softnet_stat (net/core/net-procfs.c). Those that a kernel does not
-// have are zero; it only ever added at the end.
-const (
-	softnetProcessed = 0
-	softnetDropped   = 1
-	softnetSqueezed  = 2
-	softnetBacklog   = 11 // since 5.10: packets waiting now
-	softnetCPU       = 12 // since 5.10: lines of CPUs that are off line are left out
-)
-
-func parseSoftnet(text []byte) ([]record.SoftnetCounters, error) {
-	var list []record.SoftnetCounters
-	row := 0
-	for line := range bytes.Lines(text) {
-		fields := strings.Fields(string(line))
-		if len(fields) == 0 {
-			continue
-		}
-		if len(fields) <= softnetSqueezed {
-			return nil, fmt.Errorf("line %d: expected at least 3 columns, found %d", row+1, len(fields))
-		}
-		columns := make([]uint64, max(len(fields), softnetCPU+1))
-		for i, field := range fields {
-			n, err := strconv.ParseUint(field, 16, 64)
-			if err != nil {
-				return nil, fmt.Errorf("line %d column %d: %q is not a hexadecimal number", row+1, i+1, field)
-			}
-			columns[i] = n
-		}
-		c := record.SoftnetCounters{
-			CPU: row, Processed: columns[softnetProcessed], Dropped: columns[softnetDropped],
-			Squeezed: columns[softnetSqueezed], Backlog: columns[softnetBacklog],
-		}
-		if len(fields) > softnetCPU {
-			c.CPU = int(columns[softnetCPU])
-		}
-		list = append(list, c)
-		row++
-	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("empty")
-	}
-	return list, nil
 }
 
 // parseSNMP reads pairs of lines: "Tcp: NAME…" and "Tcp: VALUE…".

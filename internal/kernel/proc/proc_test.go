@@ -92,21 +92,38 @@ func TestProcOfLinux6_18(t *testing.T) {
 
 func TestProcSaysWhatIsWrong(t *testing.T) {
 	for what, parse := range map[string]func() error{
-		"no line that begins with cpu":      func() error { _, err := parseStat([]byte("intr 1\n")); return err },
-		"expected at least 8 columns":       func() error { _, err := parseStat([]byte("cpu 1 2\n")); return err },
-		"column 3: \"x\"":                   func() error { _, err := parseStat([]byte("cpu 1 2 x 4 5 6 7 8\n")); return err },
-		"is not a count":                    func() error { _, err := parseSoftirqs([]byte("HI: 1 x\n")); return err },
-		"line 1 column 2":                   func() error { _, err := parseSoftnet([]byte("1 x 3\n")); return err },
-		"expected at least 3 columns":       func() error { _, err := parseSoftnet([]byte("1\n")); return err },
-		"2 names and 1 values":              func() error { _, err := parseSNMP([]byte("Ip: A B\nIp: 1\n")); return err },
-		"Ip.A: \"x\"":                       func() error { _, err := parseSNMP([]byte("Ip: A\nIp: x\n")); return err },
-		filepath.FromSlash("nowhere/stat"):  func() error { _, err := Proc{Root: "nowhere"}.CPUTimes(); return err },
-		filepath.FromSlash("/softnet_stat"): func() error { _, err := Proc{Root: "nowhere"}.Softnet(); return err },
+		"no line that begins with cpu": func() error { _, err := parseStat([]byte("intr 1\n")); return err },
+		"expected at least 8 columns":  func() error { _, err := parseStat([]byte("cpu 1 2\n")); return err },
+		"column 3: \"x\"":              func() error { _, err := parseStat([]byte("cpu 1 2 x 4 5 6 7 8\n")); return err },
+		"is not a count":               func() error { _, err := parseSoftirqs([]byte("HI: 1 x\n")); return err },
+		"detected 1 columns":           func() error { _, err := procWith(t, "net/softnet_stat", []byte("1\n")).Softnet(); return err },
+		"softnet_stat: empty":          func() error { _, err := procWith(t, "net/softnet_stat", nil).Softnet(); return err },
+		"parsing \"x\"": func() error {
+			_, err := procWith(t, "net/softnet_stat", []byte("1 x 3 4 5 6 7 8 9\n")).Softnet()
+			return err
+		},
+		"2 names and 1 values":             func() error { _, err := parseSNMP([]byte("Ip: A B\nIp: 1\n")); return err },
+		"Ip.A: \"x\"":                      func() error { _, err := parseSNMP([]byte("Ip: A\nIp: x\n")); return err },
+		filepath.FromSlash("nowhere/stat"): func() error { _, err := Proc{Root: "nowhere"}.CPUTimes(); return err },
+		"could not read \"nowhere\"":       func() error { _, err := Proc{Root: "nowhere"}.Softnet(); return err },
 	} {
 		if err := parse(); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("want %q: %v", what, err)
 		}
 	}
+}
+
+// procWith is a tree with one file.
+func procWith(t *testing.T, name string, text []byte) Proc {
+	t.Helper()
+	p := Proc{Root: t.TempDir()}
+	if err := os.MkdirAll(filepath.Dir(filepath.Join(p.Root, name)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(p.Root, name), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // fuzzProc seeds a fuzz test with a file of every captured tree.
@@ -157,7 +174,7 @@ func FuzzParseSoftirqs(f *testing.F) {
 func FuzzParseSoftnet(f *testing.F) {
 	fuzzProc(f, "net/softnet_stat")
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if list, err := parseSoftnet(text); err == nil && len(list) == 0 {
+		if list, err := procWith(t, "net/softnet_stat", text).Softnet(); err == nil && len(list) == 0 {
 			t.Error("nothing, and no error")
 		}
 	})
@@ -228,11 +245,11 @@ func TestSysctls(t *testing.T) {
 }
 
 func TestMemory(t *testing.T) {
-	if n, err := parseMemory([]byte("MemTotal:       24645480 kB\nMemFree:        1 kB\n")); err != nil || n != 24645480<<10 {
+	if n, err := procWith(t, "meminfo", []byte("MemTotal:       24645480 kB\nMemFree:        1 kB\n")).MemoryBytes(); err != nil || n != 24645480<<10 {
 		t.Errorf("%d, %v", n, err)
 	}
 	for _, text := range []string{"", "MemFree: 1 kB\n", "MemTotal: much kB\n", "MemTotal: 1 MB\n"} {
-		if n, err := parseMemory([]byte(text)); err == nil {
+		if n, err := procWith(t, "meminfo", []byte(text)).MemoryBytes(); err == nil {
 			t.Errorf("%q is %d", text, n)
 		}
 	}

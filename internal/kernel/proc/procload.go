@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/prometheus/procfs"
+
 	"linerate/internal/model/record"
 )
 
@@ -109,60 +111,46 @@ func parseByCPU(text []byte) (map[int]map[string]uint64, error) {
 	return by, nil
 }
 
+// MemoryBytes is the memory that the machine has (MemTotal of proc_meminfo(5)).
+func (p Proc) MemoryBytes() (int64, error) {
+	m, err := by(p.path(""), procfs.FS.Meminfo)
+	if err == nil && m.MemTotalBytes == nil {
+		err = errors.New("meminfo: expected a line MemTotal")
+	}
+	if err != nil {
+		return 0, err
+	}
+	return int64(*m.MemTotalBytes), nil
+}
+
 // MemoryLoad reads /proc/meminfo, /proc/net/sockstat and, where the kernel has it
 // and does it (CONFIG_PSI, Linux 4.20; psi=1), /proc/pressure/memory.
 func (p Proc) MemoryLoad() (*record.MemoryLoad, error) {
-	var m record.MemoryLoad
-	available, err := read(p, "meminfo", func(text []byte) (int64, error) { return lineOf(text, "MemAvailable:", 1) })
+	memory, err := by(p.path(""), procfs.FS.Meminfo)
 	if err != nil {
 		return nil, err
 	}
-	m.AvailableBytes = available << 10
-	// "TCP: inuse 1 orphan 0 tw 0 alloc 4 mem 49": pages, of all namespaces.
-	pages, err := read(p, "net/sockstat", func(text []byte) (int64, error) { return lineOf(text, "TCP:", 10) })
+	sockets, err := by(p.netRoot(), procfs.FS.NetSockstat)
 	if err != nil {
 		return nil, err
 	}
-	m.TCPBytes = pages * int64(os.Getpagesize())
-	waited, err := read(p, "pressure/memory", parsePressure)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, errors.ErrUnsupported) {
-		return nil, err
+	tcp := slices.IndexFunc(sockets.Protocols, func(s procfs.NetSockstatProtocol) bool { return s.Protocol == "TCP" })
+	if memory.MemAvailableBytes == nil || tcp < 0 || sockets.Protocols[tcp].Mem == nil {
+		return nil, errors.New("expected MemAvailable in meminfo and the memory of TCP in net/sockstat")
 	}
-	m.SomeWaitedUs, m.AllWaitedUs = waited[0], waited[1]
+	m := record.MemoryLoad{
+		AvailableBytes: int64(*memory.MemAvailableBytes),
+		TCPBytes:       int64(*sockets.Protocols[tcp].Mem) * int64(os.Getpagesize()), // pages, of all namespaces
+	}
+	waited, err := by(p.path(""), func(files procfs.FS) (procfs.PSIStats, error) { return files.PSIStatsForResource("memory") })
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, errors.ErrUnsupported):
+		return &m, nil
+	case err != nil:
+		return nil, err
+	case waited.Some == nil || waited.Full == nil:
+		return nil, errors.New("pressure/memory: expected lines some and full")
+	}
+	m.SomeWaitedUs, m.AllWaitedUs = waited.Some.Total, waited.Full.Total
 	return &m, nil
-}
-
-// lineOf is a number in the line that begins with a word.
-func lineOf(text []byte, word string, place int) (int64, error) {
-	for line := range bytes.Lines(text) {
-		if fields := strings.Fields(string(line)); len(fields) > place && fields[0] == word {
-			return strconv.ParseInt(fields[place], 10, 64)
-		}
-	}
-	return 0, fmt.Errorf("expected a line %s with a number in column %d", word, place+1)
-}
-
-// parsePressure reads the totals of "some avg10=0.00 … total=0" and "full …"
-// (Documentation/accounting/psi.rst), in microseconds.
-func parsePressure(text []byte) (waited [2]uint64, err error) {
-	found := 0
-	for line := range bytes.Lines(text) {
-		fields := strings.Fields(string(line))
-		if len(fields) == 0 {
-			continue
-		}
-		which := slices.Index([]string{"some", "full"}, fields[0])
-		total, ok := strings.CutPrefix(fields[len(fields)-1], "total=")
-		if which < 0 || !ok {
-			return waited, fmt.Errorf("%q: expected some or full, and a total", strings.TrimSpace(string(line)))
-		}
-		if waited[which], err = strconv.ParseUint(total, 10, 64); err != nil {
-			return waited, fmt.Errorf("total %q is not a number of microseconds", total)
-		}
-		found++
-	}
-	if found == 0 {
-		return waited, errors.New("empty")
-	}
-	return waited, nil
 }

@@ -54,7 +54,11 @@ func TestMemoryLoad(t *testing.T) {
 		t.Errorf("without meminfo: %v", err)
 	}
 	for _, text := range []string{"", "some total=x\n", "half total=3\n", "some avg10=0.00\n"} {
-		if got, err := parsePressure([]byte(text)); err == nil {
+		p := procOf(t, "proc-6.18.txtar")
+		if err := os.WriteFile(filepath.Join(p.Root, "pressure", "memory"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := p.MemoryLoad(); err == nil {
 			t.Errorf("%q is read as %v", text, got)
 		}
 	}
