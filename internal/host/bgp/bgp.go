@@ -143,7 +143,7 @@ func (d *Daemon) Kill() error {
 	return nil
 }
 
-// Broken is why the daemon has ended although nobody killed it; empty: it has not.
+// Broken is why the daemon ended without having been stopped; empty: it runs, or was stopped.
 func (d *Daemon) Broken() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -2,15 +2,16 @@
 // file per source. docs/counters.md lists every counter with its unit and where
 // in the kernel it comes from.
 //
-// It only reads. Counters are since boot (or since a device was made) and are
-// returned as they are; whoever compares two readings takes the difference. A
-// source that this kernel or this privilege does not offer is named in Missing
-// and leaves the others as good as they were.
+// Counters are since boot (or since a device was made) and are returned as read;
+// callers take the difference of two readings. A source that cannot be read, for want
+// of privilege or on this kernel, is named in Missing; the others are read all the
+// same.
 package counters
 
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"sort"
 	"sync"
 
@@ -55,21 +56,19 @@ func New(options Options) (*Reader, error) {
 // Close gives the reader's socket back.
 func (r *Reader) Close() error { return r.conn.Close() }
 
-// Counts reads what is measured is compared with, the ports and their queues,
-// closest together. It is worth reading often.
+// Counts reads the counters of interfaces and queueing disciplines, closest together.
 func (r *Reader) Counts(into *record.Reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var err error
-	into.Interfaces, err = r.ports()
+	into.Interfaces, err = r.interfaces()
 	missing(into, "interfaces", err)
 	into.Qdiscs, err = r.qdiscs()
 	missing(into, "qdiscs", err)
 }
 
-// Machine reads what the machine and its protocols did beside that. It takes
-// several times as long, so that whoever reads at an instant does it before or
-// afterwards.
+// Machine reads the counters of CPUs, memory and protocols. It takes several times as
+// long as Counts: at the edge of a window it is called before or after, not between.
 func (r *Reader) Machine(into *record.Reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -126,17 +125,12 @@ func (r *Reader) links() ([]netlink.Link, error) {
 
 // read says whether an interface's counters are wanted. An interface that appeared since the
 // names were last renewed is.
-func (r *Reader) read(port string) bool {
-	if r.skip[port] {
+func (r *Reader) read(name string) bool {
+	if r.skip[name] {
 		return false
 	}
 	if r.options.Interfaces == nil {
 		return true
 	}
-	for _, name := range r.options.Interfaces {
-		if name == port {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(r.options.Interfaces, name)
 }

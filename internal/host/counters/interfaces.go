@@ -6,8 +6,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// interfaces reads IFLA_STATS64 of every interface, by name.
-func (r *Reader) ports() ([]record.InterfaceCounters, error) {
+// interfaces reads IFLA_STATS64 of every interface, sorted by name.
+func (r *Reader) interfaces() ([]record.InterfaceCounters, error) {
 	all, err := r.conn.InterfaceCounters(r.names)
 	if err != nil {
 		return nil, err

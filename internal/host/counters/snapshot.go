@@ -24,7 +24,7 @@ var (
 		"net.ipv6.fib_multipath_hash_policy", "net.ipv6.fib_multipath_hash_fields",
 		"net.ipv4.ip_forward", "net.ipv4.tcp_congestion_control", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem",
 	}
-	portSysctls = []string{"arp_ignore", "arp_announce", "arp_filter", "rp_filter"}
+	interfaceSysctls = []string{"arp_ignore", "arp_announce", "arp_filter", "rp_filter"}
 )
 
 // Snapshot reads the network state of the host, which is called host in it. It
@@ -47,7 +47,7 @@ func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []s
 			snapshot.Missing = append(snapshot.Missing, part+": "+err.Error())
 		}
 	}
-	missing("addresses", r.addPorts(&snapshot, links))
+	missing("addresses", r.addInterfaces(&snapshot, links))
 	missing("rules", r.addRules(&snapshot))
 	missing("routes", r.addRoutes(&snapshot))
 	snapshot.Lookups = r.lookups(lookups)
@@ -57,8 +57,8 @@ func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []s
 		switch {
 		case err == nil:
 			snapshot.Sysctls[key] = value
-		case errors.Is(err, fs.ErrNotExist) && !contains(sysctls, key):
-			// This kernel lacks one of the usual ones: nobody asked for it.
+		case errors.Is(err, fs.ErrNotExist) && !slices.Contains(sysctls, key):
+			// This kernel lacks one of the usual ones, which was not asked for.
 		default:
 			missing("sysctl", err)
 		}
@@ -68,8 +68,8 @@ func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []s
 	return snapshot, nil
 }
 
-// Interfaces lists the host's ports and their addresses: the part of a snapshot that
-// a host introduces itself with.
+// Interfaces lists the host's interfaces and their addresses: the part of a snapshot
+// that a host sends when it connects.
 func (r *Reader) Interfaces() ([]record.InterfaceSnapshot, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,7 +78,7 @@ func (r *Reader) Interfaces() ([]record.InterfaceSnapshot, error) {
 		return nil, err
 	}
 	var s record.Snapshot
-	err = r.addPorts(&s, links)
+	err = r.addInterfaces(&s, links)
 	return s.Interfaces, err
 }
 
@@ -89,37 +89,28 @@ func snapshotKeys(links []netlink.Link, asked []string) []string {
 		places = append(places, proc.InterfaceKey(l.Name))
 	}
 	for _, place := range places {
-		for _, name := range portSysctls {
+		for _, name := range interfaceSysctls {
 			keys = append(keys, "net.ipv4.conf."+place+"."+name)
 		}
 	}
 	return append(keys, asked...)
 }
 
-func contains(list []string, wanted string) bool {
-	for _, s := range list {
-		if s == wanted {
-			return true
-		}
-	}
-	return false
-}
-
-func (r *Reader) addPorts(s *record.Snapshot, links []netlink.Link) error {
+func (r *Reader) addInterfaces(s *record.Snapshot, links []netlink.Link) error {
 	addresses, err := r.conn.Addresses()
 	of := map[string][]string{}
 	for _, a := range addresses {
 		of[a.Interface] = append(of[a.Interface], a.Prefix.String())
 	}
 	for _, l := range links {
-		port := record.InterfaceSnapshot{
+		entry := record.InterfaceSnapshot{
 			Interface: l.Name, Index: l.Index, MAC: l.MAC, MTU: l.MTU, Up: l.Up,
 			Master: l.Master, Kind: l.Kind, Addresses: of[l.Name],
 		}
 		if l.Kind == "" {
-			port.SpeedBps = sock.LinkSpeed(l.Name)
+			entry.SpeedBps = sock.LinkSpeed(l.Name)
 		}
-		s.Interfaces = append(s.Interfaces, port)
+		s.Interfaces = append(s.Interfaces, entry)
 	}
 	return err
 }

@@ -125,7 +125,7 @@ func (p *Program) Pid() int { return p.cmd.Process.Pid }
 // Ended is closed once the program has ended.
 func (p *Program) Ended() <-chan struct{} { return p.ended }
 
-// EndNs is when it did; 0: it has not, or nobody knows.
+// EndNs is when it ended; 0: it runs, or that is not known.
 func (p *Program) EndNs() int64 {
 	if p.Running() {
 		return 0
@@ -179,7 +179,7 @@ func (p *Program) Kill() {
 	_ = killGroup(p.cmd.Process)
 }
 
-// Last says how a program ended that was not to.
+// Last describes how a program ended unexpectedly.
 func (p *Program) Last() string {
 	said := strings.TrimSpace(p.wrong.String())
 	if said == "" {

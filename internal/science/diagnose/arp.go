@@ -47,13 +47,13 @@ const excess = 0.1
 
 // arpFlux: peers send to one interface what is meant for another, because the host
 // answered ARP requests for all its addresses from that interface.
-func arpFlux(f facts) []record.Finding {
+func arpFlux(f observed) []record.Finding {
 	var findings []record.Finding
 	for _, h := range f.hosts {
 		list := slices.DeleteFunc(f.misdirections(h), func(m misdirected) bool {
 			return ownOnly(h.effective("arp_ignore", m.wrong))
 		})
-		var wrong *port
+		var wrong *netif
 		confidence := record.Likely
 		var evidence []string
 		if len(list) > 0 {
@@ -112,8 +112,8 @@ func (h *host) answerRightly() []string {
 
 // fluxUnseen judges without the peers' tables: by the settings and, where flows
 // ran, by one interface that takes in most of what was addressed to others.
-func (f facts) fluxUnseen(h *host) (*port, []string) {
-	for _, p := range h.ports {
+func (f observed) fluxUnseen(h *host) (*netif, []string) {
+	for _, p := range h.netifs {
 		for _, prefix := range p.v4() {
 			peers := h.onSubnet(prefix.Addr())
 			if p.member || !p.up || len(peers) < 2 || sharedMAC(peers) || f.seen(h) {
@@ -140,12 +140,12 @@ func (f facts) fluxUnseen(h *host) (*port, []string) {
 
 // seen: some peer's table shows where it sends, rightly or wrongly. Then the
 // tables decide, and not the settings.
-func (f facts) seen(h *host) bool {
+func (f observed) seen(h *host) bool {
 	for _, peer := range f.hosts {
 		if peer == h {
 			continue
 		}
-		for _, p := range h.ports {
+		for _, p := range h.netifs {
 			for _, prefix := range p.v4() {
 				if slices.ContainsFunc(peer.neighbours(prefix.Addr()), resolved) {
 					return true
@@ -156,7 +156,7 @@ func (f facts) seen(h *host) bool {
 	return false
 }
 
-func sharedMAC(ports []*port) bool {
+func sharedMAC(ports []*netif) bool {
 	for i, p := range ports {
 		for _, o := range ports[i+1:] {
 			if p.mac == o.mac {
@@ -169,10 +169,10 @@ func sharedMAC(ports []*port) bool {
 
 // takesMore tells whether an interface took in clearly more of its host's traffic than
 // was addressed to it.
-func (f facts) takesMore(h *host, p *port) (string, bool) {
+func (f observed) takesMore(h *host, p *netif) (string, bool) {
 	meant := f.meant(h, true)
-	var among []*port
-	for _, o := range h.ports {
+	var among []*netif
+	for _, o := range h.netifs {
 		if meant[o] > 0 || o == p {
 			among = append(among, o)
 		}
@@ -187,8 +187,8 @@ func (f facts) takesMore(h *host, p *port) (string, bool) {
 // meant is each interface's fair part of a host's incoming or outgoing traffic, by
 // the addresses of the flows. Where no data goes that way, acknowledgements do,
 // in proportion to the data they answer.
-func (f facts) meant(h *host, incoming bool) map[*port]float64 {
-	data, answers := map[*port]float64{}, map[*port]float64{}
+func (f observed) meant(h *host, incoming bool) map[*netif]float64 {
+	data, answers := map[*netif]float64{}, map[*netif]float64{}
 	for _, fl := range f.trial.Flows {
 		if !fl.Connected {
 			continue
@@ -229,7 +229,7 @@ func (f facts) meant(h *host, incoming bool) map[*port]float64 {
 
 // arpWrongSource: peers were misled by the host's own ARP requests. Its replies
 // cannot have done it where arp_ignore holds them to each interface's own address.
-func arpWrongSource(f facts) []record.Finding {
+func arpWrongSource(f observed) []record.Finding {
 	var findings []record.Finding
 	for _, h := range f.hosts {
 		list := slices.DeleteFunc(f.misdirections(h), func(m misdirected) bool {
@@ -271,7 +271,7 @@ func asked(h *host, m misdirected) bool {
 			if n.Interface != m.wrong.name {
 				continue
 			}
-			for _, p := range m.peer.ports {
+			for _, p := range m.peer.netifs {
 				for _, prefix := range p.v4() {
 					if prefix.Addr().String() == n.Address {
 						return true
@@ -285,7 +285,7 @@ func asked(h *host, m misdirected) bool {
 
 // unanswered finds a neighbour that did not answer requests with a sender
 // address that is on no prefix of the asking interface.
-func (f facts) unanswered(h *host) (string, *port) {
+func (f observed) unanswered(h *host) (string, *netif) {
 	for _, l := range h.reading.Snapshot.Lookups {
 		source, destination := parse(l.Source), parse(l.Destination)
 		holder, out := h.holder(source), h.lookup(source, destination)
@@ -310,7 +310,7 @@ func (f facts) unanswered(h *host) (string, *port) {
 func forget(list []misdirected) []string {
 	var lines []string
 	for _, m := range list {
-		for _, p := range m.peer.ports {
+		for _, p := range m.peer.netifs {
 			for _, prefix := range p.v4() {
 				if !prefix.Contains(m.addr) {
 					continue
@@ -347,11 +347,11 @@ var virtualMACs = []string{"00:00:5e:00:01:", "00:00:5e:00:02:", "00:00:0c:07:ac
 // MAC addresses of one host are one machine; a MAC address of several hosts, or a
 // virtual router's, tells none; and a host that answers for an address without holding
 // it is a proxy.
-func (f facts) claims(address netip.Addr, macs []string) (list []claim) {
+func (f observed) claims(address netip.Addr, macs []string) (list []claim) {
 	for _, mac := range macs {
 		c, owners := claim{mac: mac}, 0
 		for _, h := range f.hosts {
-			if slices.ContainsFunc(h.ports, func(p *port) bool { return p.mac == mac }) {
+			if slices.ContainsFunc(h.netifs, func(p *netif) bool { return p.mac == mac }) {
 				c.host, owners = h, owners+1
 			}
 		}
@@ -378,7 +378,7 @@ func (g given) add(address, mac string) {
 	}
 }
 
-func (f facts) given() (list []given) {
+func (f observed) given() (list []given) {
 	tables := given{macs: map[netip.Addr][]string{}}
 	subject := map[netip.Addr]bool{} // of the flows: elsewhere other machines may well have the same address
 	for _, fl := range f.trial.Flows {
@@ -393,7 +393,7 @@ func (f facts) given() (list []given) {
 			}
 			by[a.Interface].add(a.Address, a.MAC)
 		}
-		for _, p := range h.ports {
+		for _, p := range h.netifs {
 			for _, prefix := range p.v4() {
 				if g, there := by[p.name]; there && p.mac != "" && len(g.macs[prefix.Addr()]) > 0 {
 					g.add(prefix.Addr().String(), p.mac) // its own requests do not reach it
@@ -419,7 +419,7 @@ func (f facts) given() (list []given) {
 }
 
 // holderOf is an interface, of any host, that holds an address.
-func (f facts) holderOf(address netip.Addr) *port {
+func (f observed) holderOf(address netip.Addr) *netif {
 	for _, h := range f.hosts {
 		if p := h.holder(address); p != nil && p.up && p.mac != "" {
 			return p
@@ -430,7 +430,7 @@ func (f facts) holderOf(address netip.Addr) *port {
 
 // duplicateAddress finds addresses for which two machines answer ARP requests, whichever
 // answer a peer believes.
-func duplicateAddress(f facts) (findings []record.Finding) {
+func duplicateAddress(f observed) (findings []record.Finding) {
 	for _, g := range f.given() {
 		unknown := map[string]int{} // by pair of MAC addresses of no host: for how many addresses both answer
 		all := map[netip.Addr][]claim{}
@@ -467,7 +467,7 @@ func duplicateAddress(f facts) (findings []record.Finding) {
 				finding.Host = list[i].host.name
 			}
 			finding.Summary = fmt.Sprintf("two machines hold %s: %s", address, join(names))
-			finding.Evidence = append([]string{evidence}, f.behind(list)...)
+			finding.Evidence = append([]string{evidence}, f.switchPorts(list)...)
 			finding.Fix = []string{fmt.Sprintf("give one of them another address: %s", join(names)), "find a machine by its MAC address: bridge fdb show, or the switch's forwarding table"}
 			if at := slices.IndexFunc(findings, func(o record.Finding) bool { return o.Summary == finding.Summary }); at >= 0 {
 				findings[at].Evidence = union(findings[at].Evidence, finding.Evidence)
@@ -479,8 +479,8 @@ func duplicateAddress(f facts) (findings []record.Finding) {
 	return findings
 }
 
-// behind tells by which port a switch reaches each machine.
-func (f facts) behind(list []claim) (lines []string) {
+// switchPorts lists by which port a switch reaches each machine.
+func (f observed) switchPorts(list []claim) (lines []string) {
 	for _, s := range f.trial.Hosts {
 		for _, e := range s.Snapshot.FDB {
 			if !e.Local && slices.ContainsFunc(list, func(c claim) bool { return c.mac == strings.ToLower(e.MAC) }) {

@@ -1,11 +1,11 @@
-// Package diagnose names causes. It reads records, of a trial or of a host's
-// snapshot, and the topology they were made on, and returns findings: a cause,
-// the evidence for it, and the commands that remove it. It judges no figure's
-// truth (package trust) and measures nothing.
+// Package diagnose returns findings: a cause, the evidence for it, and the commands
+// that remove it. It reads records, of a trial or of a host's
+// snapshot, and the topology they were made on. Whether a figure can be believed is
+// for package trust; nothing is measured here.
 //
-// A rule tells a mechanism, not an example: it fires on what the kernel did, and
-// stays silent where another rule's cause explains the same traces. One file per
-// family; the families are listed in rules.
+// A rule detects a mechanism, not an example: it goes by what the kernel did, and
+// finds nothing where another rule's cause explains the same evidence. There is one
+// file for each family of rules.
 package diagnose
 
 import (
@@ -20,7 +20,7 @@ import (
 // docs/findings.md.
 type rule struct {
 	id   string
-	find func(facts) []record.Finding
+	find func(observed) []record.Finding
 	// stops reports whether the cause keeps flows from connecting: then such flows
 	// of its host are not unreachable for an unknown reason as well.
 	stops bool
@@ -30,7 +30,7 @@ type rule struct {
 }
 
 // rules are in the order in which a reader should meet their findings.
-var rules = slices.Concat(arpRules, sourceRules, portRules, ecmpRules, machineRules, toolRules)
+var rules = slices.Concat(arpRules, routeRules, portRules, ecmpRules, machineRules, toolRules)
 
 // unnamed is the rule for flows that could not connect for none of those reasons.
 var unnamed = rule{id: "unreachable", sameCause: sameSummary}
@@ -61,8 +61,8 @@ func Diagnose(trial record.Trial, t *topology.Topology) []record.Finding {
 }
 
 // Merge groups the findings of several trials by cause and host. The evidence of
-// a merged finding is that of the surest trial, as a whole: rows of different
-// trials next to each other would describe a state that never was.
+// a merged finding is that of the trial with the highest confidence, as a whole: lines
+// of different trials together would describe a state that never was.
 func Merge(findings []record.Finding) []record.Finding {
 	var merged []record.Finding
 	for _, f := range findings {
@@ -119,7 +119,7 @@ func place(id string) int {
 	return len(rules)
 }
 
-// surer prefers confidence, then the fuller evidence.
+// surer reports whether a has the higher confidence, or as high and more evidence.
 func surer(a, b record.Finding) bool {
 	if a.Confidence != b.Confidence {
 		return rank(a.Confidence) < rank(b.Confidence)
@@ -131,7 +131,7 @@ func rank(confidence string) int {
 	return slices.Index([]string{record.Certain, record.Likely, record.Possible}, confidence)
 }
 
-// maxEvidence is what a reader takes in.
+// maxEvidence is how many lines of evidence a merged finding has at most.
 const maxEvidence = 8
 
 // shorten drops repeated lines, and lines beyond maxEvidence.

@@ -36,9 +36,9 @@ func sameKindOfRoute(a, b record.Finding) bool {
 // improbable is a chance at which the hash is no longer believed to be at work.
 const improbable = 0.01
 
-// ecmpL3Hash: the ports do not count, and there are fewer pairs of
-// addresses than links.
-func ecmpL3Hash(f facts) []record.Finding {
+// ecmpL3Hash finds hosts whose hash leaves out the ports, so that flows between fewer
+// pairs of addresses than there are links leave links unused.
+func ecmpL3Hash(f observed) []record.Finding {
 	var findings []record.Finding
 	for _, k := range f.forks() {
 		n, known := k.placements()
@@ -47,7 +47,7 @@ func ecmpL3Hash(f facts) []record.Finding {
 			continue
 		}
 		findings = append(findings, record.Finding{
-			Host: k.host.name, Confidence: k.surely(),
+			Host: k.host.name, Confidence: k.confidence(),
 			Summary: fmt.Sprintf("%s hashes by addresses alone, and so sends all flows between two addresses by one of %d links", k.host.name, len(k.hops)),
 			Evidence: []string{
 				k.shares(),
@@ -61,8 +61,8 @@ func ecmpL3Hash(f facts) []record.Finding {
 	return findings
 }
 
-// ecmpFewFlows: the hash had too little to place to use every link.
-func ecmpFewFlows(f facts) []record.Finding {
+// ecmpFewFlows finds hosts that hash too few flows for every link to be used.
+func ecmpFewFlows(f observed) []record.Finding {
 	var findings []record.Finding
 	for _, k := range f.forks() {
 		n, known := k.placements()
@@ -81,7 +81,7 @@ func ecmpFewFlows(f facts) []record.Finding {
 			fix = append([]string{fmt.Sprintf("more flows at a time: with %d, every link is used with a chance of 95 %% (linerate limits ecmp --links %d --flows %d)", enough, len(k.hops), enough)}, fix...)
 		}
 		findings = append(findings, record.Finding{
-			Host: k.host.name, Confidence: k.surely(),
+			Host: k.host.name, Confidence: k.confidence(),
 			Summary:  fmt.Sprintf("%s has too few flows to use all of %d links: where each goes is chance", k.host.name, len(k.hops)),
 			Evidence: evidence, Fix: fix, Reference: hashReference,
 		})
@@ -89,9 +89,9 @@ func ecmpFewFlows(f facts) []record.Finding {
 	return findings
 }
 
-// ecmpPolarization: flows that an earlier host has sorted by the same hash come
-// to a router, and it finds them alike.
-func ecmpPolarization(f facts) []record.Finding {
+// ecmpPolarization finds routers that hash as a host before them on the path does:
+// the flows that reach them all have the same hash.
+func ecmpPolarization(f observed) []record.Finding {
 	var findings []record.Finding
 	forks := f.forks()
 	for _, k := range forks {
@@ -112,7 +112,7 @@ func ecmpPolarization(f facts) []record.Finding {
 		}
 		first := forks[before].host.name
 		findings = append(findings, record.Finding{
-			Host: k.host.name, Confidence: k.surely(),
+			Host: k.host.name, Confidence: k.confidence(),
 			Summary: fmt.Sprintf("%s chooses among links by the same hash as %s before it, so that the flows that reach it are all alike to it", k.host.name, first),
 			Evidence: []string{
 				k.shares(),
@@ -128,8 +128,9 @@ func ecmpPolarization(f facts) []record.Finding {
 	return findings
 }
 
-// ecmpWeightMismatch: next hops have other weights than their links have rates.
-func ecmpWeightMismatch(f facts) []record.Finding {
+// ecmpWeightMismatch finds next hops whose weights are not in proportion to their
+// links' rates.
+func ecmpWeightMismatch(f observed) []record.Finding {
 	const off, full = 0.1, 0.85
 	var findings []record.Finding
 	for _, k := range f.forks() {
@@ -170,7 +171,7 @@ func ecmpWeightMismatch(f facts) []record.Finding {
 }
 
 // reweighed is the command that gives next hops weights by their links' rates.
-func (f facts) reweighed(k *fork) string {
+func (f observed) reweighed(k *fork) string {
 	slowest := 0.0
 	for _, hop := range k.hops {
 		if rate := f.rate(k, hop.Interface); slowest == 0 || rate < slowest {
@@ -195,8 +196,9 @@ func (f facts) reweighed(k *fork) string {
 	return text
 }
 
-// ecmpDeadNexthop: a next hop that nobody answers for still gets its share.
-func ecmpDeadNexthop(f facts) []record.Finding {
+// ecmpDeadNexthop finds next hops that do not answer and still get their share of the
+// flows.
+func ecmpDeadNexthop(f observed) []record.Finding {
 	var findings []record.Finding
 	for _, h := range f.hosts {
 		var evidence []string
@@ -270,7 +272,7 @@ func ecmpDeadNexthop(f facts) []record.Finding {
 }
 
 // object is a nexthop object as the topology has it; false: it is not in there.
-func (f facts) object(h *host, id int) (*setting.NexthopObject, bool) {
+func (f observed) object(h *host, id int) (*setting.NexthopObject, bool) {
 	declared, ok := f.over.Host(h.name)
 	if !ok {
 		return nil, false

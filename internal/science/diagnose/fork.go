@@ -18,11 +18,11 @@ type fork struct {
 	host  *host
 	to    netip.Prefix
 	hops  []record.RouteNexthop
-	flows []passing
+	flows []routedFlow
 }
 
-// passing is a flow that a fork sent by one of its interfaces.
-type passing struct {
+// routedFlow is a flow that a fork sent by one of its interfaces.
+type routedFlow struct {
 	record.Flow
 	port string
 	// before are the hosts on its way as far as the fork.
@@ -31,7 +31,7 @@ type passing struct {
 
 // forks lists the routes with several next hops that flows took whose ways are
 // known.
-func (f facts) forks() []*fork {
+func (f observed) forks() []*fork {
 	var list []*fork
 	for _, flow := range f.trial.Flows {
 		if !flow.Placed() {
@@ -51,7 +51,7 @@ func (f facts) forks() []*fork {
 				if at < 0 {
 					at, list = len(list), append(list, &fork{host: h, to: to, hops: hops})
 				}
-				list[at].flows = append(list[at].flows, passing{flow, port, slices.Clone(before)})
+				list[at].flows = append(list[at].flows, routedFlow{flow, port, slices.Clone(before)})
 			}
 			before = append(before, node)
 		}
@@ -159,7 +159,7 @@ func (k *fork) rule() string {
 }
 
 // rate is that of the link behind a next hop's interface; 0: not known.
-func (f facts) rate(k *fork, port string) float64 {
+func (f observed) rate(k *fork, port string) float64 {
 	end := topology.End{Node: k.host.name, Interface: port}
 	if link, ok := f.over.LinkAt(end); ok {
 		return float64(link.Towards(end).Rate)
@@ -169,16 +169,16 @@ func (f facts) rate(k *fork, port string) float64 {
 
 // heldBack: the flows carry clearly less than all their links could, because of
 // where they are, as far as that is known.
-func (f facts) heldBack() bool {
+func (f observed) heldBack() bool {
 	if placed := f.trial.PlacementLimitBps; placed > 0 {
 		return placed < 0.95*f.trial.LimitBps
 	}
 	return f.trial.LimitBps > 0 && f.trial.GoodputBps < 0.95*f.trial.LimitBps
 }
 
-// surely is how sure a cause is that goes by where flows went: certain if the
+// confidence is that of a cause that goes by where flows went: certain if the
 // kernels had said so beforehand.
-func (k *fork) surely() string {
+func (k *fork) confidence() string {
 	for _, f := range k.flows {
 		if same, known := f.AsPredicted(); !same || !known {
 			return record.Likely

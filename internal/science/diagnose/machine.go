@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// spent is a CPU that has nothing left to give, beside others that have: all of
-	// them together are at most idlers busy.
-	spent, idlers = 0.95, 0.8
+	// fullyBusy is the share from which on a CPU is the limit, where all CPUs together
+	// are at most busyTogether.
+	fullyBusy, busyTogether = 0.95, 0.8
 	// atLimit is the share of the limit from which on no machine kept a trial from it.
 	atLimit = 0.95
-	// waiting is the share of a window spent waiting for memory that is worth a word.
+	// waiting is the share of a window spent waiting for memory from which on it is found.
 	waiting = 0.1
 )
 
@@ -25,25 +25,25 @@ var machineRules = []rule{
 	{id: "memory-pressure", find: memoryPressure, sameCause: sameSummary},
 }
 
-// machines are those of a trial that its limit did not hold.
-func (f facts) machines() []hostload.Machine {
+// machines are the trial's, none where its goodput reached its limit.
+func (f observed) machines() []hostload.Machine {
 	if t := f.trial; t.LimitBps > 0 && t.GoodputBps >= atLimit*t.LimitBps {
 		return nil
 	}
 	return hostload.Of(f.trial, f.over)
 }
 
-// softirqOneCore: one CPU does nothing but serve interrupts for the network, while
-// the others have time.
-func softirqOneCore(f facts) (findings []record.Finding) {
+// softirqOneCore finds machines on which one CPU serves all of the network's softirqs
+// and is fully busy, while others are not.
+func softirqOneCore(f observed) (findings []record.Finding) {
 	for _, m := range f.machines() {
 		c, ok := m.Busiest()
-		if !ok || len(m.CPUs) < 2 || c.Busy < spent || m.Busy > idlers || c.Kernel() < c.Busy/2 || c.NetRxPerS == 0 {
+		if !ok || len(m.CPUs) < 2 || c.Busy < fullyBusy || m.Busy > busyTogether || c.Kernel() < c.Busy/2 || c.NetRxPerS == 0 {
 			continue
 		}
 		finding := record.Finding{
 			Host: m.Name, Confidence: record.Likely,
-			Summary: fmt.Sprintf("CPU %d serves the network's interrupts alone and has nothing left to give", c.CPU),
+			Summary: fmt.Sprintf("CPU %d serves all of the network's interrupts and is fully busy", c.CPU),
 			Evidence: []string{
 				fmt.Sprintf("CPU %d was %s busy, %s with interrupts; all %d CPUs together were %s busy", c.CPU, share(c.Busy), share(c.Kernel()), len(m.CPUs), share(m.Busy)),
 				fmt.Sprintf("%.0f receive softirqs and %.0f interrupts a second on it", c.NetRxPerS, c.InterruptsPerS),
@@ -65,7 +65,7 @@ func softirqOneCore(f facts) (findings []record.Finding) {
 
 // rxMissed finds NICs that dropped packets because the host had not emptied their
 // receive ring (rx_missed_errors).
-func rxMissed(f facts) (findings []record.Finding) {
+func rxMissed(f observed) (findings []record.Finding) {
 	for _, h := range f.trial.Hosts {
 		for _, d := range h.Deltas() {
 			if d.RxMissed == 0 || !h.Snapshot.Hardware(d.Interface) {
@@ -86,8 +86,9 @@ func rxMissed(f facts) (findings []record.Finding) {
 	return findings
 }
 
-// softnetDrop: packets found a CPU's backlog full.
-func softnetDrop(f facts) (findings []record.Finding) {
+// softnetDrop finds machines that dropped packets because a CPU's backlog
+// (net.core.netdev_max_backlog) was full.
+func softnetDrop(f observed) (findings []record.Finding) {
 	for _, m := range hostload.Of(f.trial, f.over) {
 		if m.SoftDropped == 0 {
 			continue
@@ -108,9 +109,9 @@ func softnetDrop(f facts) (findings []record.Finding) {
 	return findings
 }
 
-// memoryPressure: TCP ran into the bound of its memory, or programs waited for
-// memory.
-func memoryPressure(f facts) (findings []record.Finding) {
+// memoryPressure finds machines on which TCP reached net.ipv4.tcp_mem, or programs
+// waited for memory (PSI).
+func memoryPressure(f observed) (findings []record.Finding) {
 	for _, m := range hostload.Of(f.trial, f.over) {
 		finding := record.Finding{Host: m.Name}
 		if m.TCPPressures > 0 {

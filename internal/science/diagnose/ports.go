@@ -9,14 +9,14 @@ import (
 
 var portRules = []rule{{id: "ports-exhausted", find: portsExhausted, sameCause: sameSummary}}
 
-// evidencedPairs is how many pairs of addresses are told one by one.
-const evidencedPairs = 4
+// maxPairs is how many pairs of addresses a finding lists.
+const maxPairs = 4
 
-// portsExhausted: connections could not be opened because no port of their
-// host was left for them: between the two addresses, where connect(2) was to choose;
-// of the source alone, where bind(2) was. The kernel has said so itself.
-func portsExhausted(f facts) (findings []record.Finding) {
-	told := map[string]int{}
+// portsExhausted finds hosts on which connections failed for want of a port: of the
+// pair of addresses, where connect(2) chooses it (EADDRNOTAVAIL), or of the source
+// address, where bind(2) does (EADDRINUSE).
+func portsExhausted(f observed) (findings []record.Finding) {
+	listed := map[string]int{}
 	for _, fl := range f.trial.Flows {
 		p := fl.Exhausted
 		if p == nil {
@@ -26,10 +26,10 @@ func portsExhausted(f facts) (findings []record.Finding) {
 		i := slices.IndexFunc(findings, func(o record.Finding) bool { return o.Host == finding.Host && o.Summary == finding.Summary })
 		if i < 0 {
 			findings = append(findings, finding)
-		} else if told[finding.Host+finding.Summary] < evidencedPairs {
+		} else if listed[finding.Host+finding.Summary] < maxPairs {
 			findings[i].Evidence = union(findings[i].Evidence, finding.Evidence)
 		}
-		told[finding.Host+finding.Summary]++
+		listed[finding.Host+finding.Summary]++
 	}
 	return findings
 }

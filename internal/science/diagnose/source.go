@@ -34,7 +34,7 @@ type sourcePair struct {
 // keeps to the one that has the address (fib_select_multipath), a group of nexthop
 // objects does not. Addresses that no single link has, as where interfaces are unnumbered,
 // are right by any.
-func ecmpSourceMismatch(f facts) []record.Finding {
+func ecmpSourceMismatch(f observed) []record.Finding {
 	var findings []record.Finding
 	for _, c := range f.crossings() {
 		var crossed []string
@@ -51,14 +51,14 @@ func ecmpSourceMismatch(f facts) []record.Finding {
 		}
 		confidence := record.Likely
 		evidence := []string{fmt.Sprintf("of %s to %s, %d left %s by another interface than the one that has their address: %s", plural(all, "flow"), c.to, wrong, c.host.name, join(crossed))}
-		fix := []string{fmt.Sprintf("%s: bind each flow to an address, with a rule and a table for each: %s", c.host.name, c.ruled())}
+		fix := []string{fmt.Sprintf("%s: bind each flow to an address, with a rule and a table for each: %s", c.host.name, c.ruleCommands())}
 		if c.object {
 			evidence = append(evidence, fmt.Sprintf("%s's route to %s goes by a group of nexthop objects, in which the kernel does not look for the one with the flow's address", c.host.name, c.to))
 			if seen == wrong {
 				confidence = record.Certain
 			}
 			if c.to.Addr().Is4() {
-				fix = append(fix, fmt.Sprintf("%s: a route with next hops of its own, which keeps to the flow's address (Linux 6.16): %s", c.host.name, c.plainly()))
+				fix = append(fix, fmt.Sprintf("%s: a route with next hops of its own, which keeps to the flow's address (Linux 6.16): %s", c.host.name, c.plainRoute()))
 			}
 		}
 		findings = append(findings, record.Finding{
@@ -72,7 +72,7 @@ func ecmpSourceMismatch(f facts) []record.Finding {
 
 // crossings lists the routes with several next hops, each in a subnet of its own
 // interface, by which hosts sent flows that they opened themselves.
-func (f facts) crossings() []*crossing {
+func (f observed) crossings() []*crossing {
 	var list []*crossing
 	for _, flow := range f.trial.Flows {
 		h := f.host(flow.From)
@@ -122,7 +122,7 @@ func (h *host) numbered(hop record.RouteNexthop) bool {
 
 // reaches: one of the interface's addresses is in the next hop's subnet. Link-local ones
 // are in everybody's.
-func (p *port) reaches(address netip.Addr, hop record.RouteNexthop) bool {
+func (p *netif) reaches(address netip.Addr, hop record.RouteNexthop) bool {
 	via, err := netip.ParseAddr(hop.Via)
 	return err == nil && !address.IsLinkLocalUnicast() && slices.ContainsFunc(p.prefixes, func(x netip.Prefix) bool {
 		return x.Addr() == address && x.Contains(via)
@@ -144,7 +144,7 @@ func (h *host) object(to netip.Prefix) int {
 
 // ruled spells the rule and the route that keep the first wrong pair's address to
 // its own link, with a table that the host does not use yet.
-func (c *crossing) ruled() string {
+func (c *crossing) ruleCommands() string {
 	ip := "ip"
 	if c.to.Addr().Is6() {
 		ip = "ip -6"
@@ -162,7 +162,7 @@ func (c *crossing) ruled() string {
 	return ""
 }
 
-func (c *crossing) plainly() string {
+func (c *crossing) plainRoute() string {
 	text := "ip route replace " + c.to.String()
 	for _, hop := range c.hops {
 		text += fmt.Sprintf(" nexthop via %s dev %s weight %d", hop.Via, hop.Interface, max(hop.Weight, 1))

@@ -17,7 +17,7 @@ const (
 	filterReference = "Linux Documentation/networking/ip-sysctl.rst (rp_filter); RFC 3704"
 )
 
-var sourceRules = []rule{
+var routeRules = []rule{
 	{id: "same-subnet-one-egress", find: sameSubnetOneEgress},
 	{id: "rp-filter-drop", find: rpFilterDrop, stops: true},
 }
@@ -26,7 +26,7 @@ var sourceRules = []rule{
 // address.
 type detour struct {
 	source, destination netip.Addr
-	holder, out         *port
+	holder, out         *netif
 }
 
 // detours lists the host's recorded route decisions that detour.
@@ -47,13 +47,13 @@ func parse(text string) netip.Addr {
 	return addr
 }
 
-// idle is an interface that sends next to nothing.
+// idle is the share of traffic below which an interface counts as unused.
 const idle = 0.05
 
-// sameSubnetOneEgress: data that should leave by several interfaces of one subnet
-// leaves by one. It speaks of data only: acknowledgements take the same detour,
-// and hold nothing up.
-func sameSubnetOneEgress(f facts) []record.Finding {
+// sameSubnetOneEgress finds hosts whose data leaves by one of several interfaces on a
+// subnet. Acknowledgements take the same detour, and are not counted: they limit
+// nothing.
+func sameSubnetOneEgress(f observed) []record.Finding {
 	var findings []record.Finding
 	for _, h := range f.hosts {
 		meant := f.meant(h, false)
@@ -68,7 +68,7 @@ func sameSubnetOneEgress(f facts) []record.Finding {
 			continue
 		}
 		subnet := h.onSubnet(list[0].destination)
-		sent := func(p *port) float64 {
+		sent := func(p *netif) float64 {
 			return h.share(p, subnet, func(d record.InterfaceDelta) float64 { return d.TxBytes })
 		}
 		// A socket bound to its interface does not follow the route decision.
@@ -98,18 +98,18 @@ func sameSubnetOneEgress(f facts) []record.Finding {
 	return findings
 }
 
-// sends: some flow's data took this decision.
-func (f facts) sends(h *host, d detour) bool {
+// sends reports whether some flow's data took this route decision.
+func (f observed) sends(h *host, d detour) bool {
 	return slices.ContainsFunc(f.trial.Flows, func(fl record.Flow) bool {
 		return fl.Connected && fl.From == h.name && fl.ReceivedBytes > 0 &&
 			fl.SourceAddr() == d.source && fl.DestinationAddr() == d.destination
 	})
 }
 
-// detourLines says who leaves by which interface, one line per interface taken.
+// detourLines lists which sources leave by which interface, a line per interface.
 func (h *host) detourLines(list []detour) []string {
 	var lines []string
-	var done []*port
+	var done []*netif
 	for _, d := range list {
 		if slices.Contains(done, d.out) {
 			continue
@@ -133,15 +133,15 @@ func (h *host) detourLines(list []detour) []string {
 	return lines
 }
 
-// rpFilterDrop: the strict reverse-path filter drops what arrives on an interface by
-// which its sender would not be answered. It drops ARP requests likewise, and
+// rpFilterDrop finds hosts whose strict reverse-path filter drops what arrives on an
+// interface by which its sender would not be answered. It drops ARP requests likewise, and
 // does not count them, so a peer that cannot resolve an address is a trace too.
-func rpFilterDrop(f facts) []record.Finding {
+func rpFilterDrop(f observed) []record.Finding {
 	var findings []record.Finding
 	for _, h := range f.hosts {
 		const counter = "TcpExt.IPReversePathFilter"
 		dropped := h.reading.SNMPDelta(counter)
-		strict := slices.DeleteFunc(slices.Clone(h.ports), func(p *port) bool { return h.effective("rp_filter", p) != 1 })
+		strict := slices.DeleteFunc(slices.Clone(h.netifs), func(p *netif) bool { return h.effective("rp_filter", p) != 1 })
 		if len(strict) == 0 {
 			continue
 		}
@@ -167,7 +167,7 @@ func rpFilterDrop(f facts) []record.Finding {
 		if lines := f.unresolved(list); len(lines) > 0 {
 			confidence = record.Certain
 			evidence = append(evidence, lines...)
-		} else if lines := f.unopened(h, list); len(lines) > 0 && confidence == "" {
+		} else if lines := f.unconnected(h, list); len(lines) > 0 && confidence == "" {
 			confidence = record.Likely
 			evidence = append(evidence, lines...)
 		}
@@ -197,7 +197,7 @@ func rpFilterDrop(f facts) []record.Finding {
 }
 
 // unresolved finds peers whose requests for a detouring address got no answer.
-func (f facts) unresolved(list []detour) []string {
+func (f observed) unresolved(list []detour) []string {
 	var lines []string
 	for _, peer := range f.hosts {
 		var addrs []string
@@ -219,8 +219,8 @@ func (f facts) unresolved(list []detour) []string {
 	return lines
 }
 
-// unopened finds flows of detouring addresses that could not connect.
-func (f facts) unopened(h *host, list []detour) []string {
+// unconnected finds flows of detouring addresses that could not connect.
+func (f observed) unconnected(h *host, list []detour) []string {
 	var ids []string
 	for _, fl := range f.trial.Flows {
 		mine, theirs := fl.DestinationAddr(), fl.SourceAddr()

@@ -19,14 +19,14 @@ func sameTool(a, b record.Finding) bool {
 	return first == second
 }
 
-// toolApart is how much too high another program's figure is before it wants
-// explaining: a little may be a shaper's full bucket at its start.
+// toolApart is the share of surplus from which on there is a finding: less may be a
+// shaper's full bucket at its start.
 const toolApart = 0.05
 
-// toolSurplus: a program says more than its receivers got. Certain where the limit
-// makes the figure impossible, or where what lay in the send buffers is what it
-// says too much.
-func toolSurplus(f facts) []record.Finding {
+// toolSurplus finds programs that report more than their receivers got. It is certain
+// where the figure exceeds the path's limit, or where the bytes left in send buffers
+// account for the surplus.
+func toolSurplus(f observed) []record.Finding {
 	s := f.trial.ToolReported
 	if s == nil || s.Processes == 0 || s.GoodputBps == 0 || s.SurplusBps <= toolApart*s.GoodputBps {
 		return nil

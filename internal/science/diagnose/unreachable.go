@@ -22,7 +22,7 @@ type cause struct {
 // unreachable: flows that could not connect, for a reason that no other rule
 // has named. It follows the opener's packets: its route, its neighbour, the
 // router, and the way back.
-func unreachable(f facts, named []record.Finding) []record.Finding {
+func unreachable(f observed, named []record.Finding) []record.Finding {
 	var findings []record.Finding
 	for _, fl := range f.trial.Flows {
 		opener, acceptor := f.host(fl.From), f.host(fl.To)
@@ -83,7 +83,7 @@ func explained(named []record.Finding, flow string, ends ...*host) bool {
 	})
 }
 
-func (f facts) host(name string) *host {
+func (f observed) host(name string) *host {
 	for _, h := range f.hosts {
 		if h.name == name {
 			return h
@@ -93,7 +93,7 @@ func (f facts) host(name string) *host {
 }
 
 // stopped follows the opener's packets to where they cannot go on.
-func (f facts) stopped(opener, acceptor *host, mine, target netip.Addr) cause {
+func (f observed) stopped(opener, acceptor *host, mine, target netip.Addr) cause {
 	var seen []string
 	for _, l := range opener.reading.Snapshot.Lookups {
 		if l.Destination != target.String() || mine.IsValid() && l.Source != mine.String() {
@@ -134,11 +134,11 @@ func (f facts) stopped(opener, acceptor *host, mine, target netip.Addr) cause {
 }
 
 // unanswering judges an opener's neighbour entry of the next hop by one of its
-// interfaces. Evidence without a host: the entry is at fault, and nobody known is to
-// blame. Nothing: the entry is as it should be, or there is none.
-func (f facts) unanswering(opener *host, name string, next netip.Addr) cause {
+// interfaces. A cause without a host: the entry is wrong, for an unknown reason. An
+// empty cause: the entry is right, or there is none.
+func (f observed) unanswering(opener *host, name string, next netip.Addr) cause {
 	var holder *host
-	var right *port
+	var right *netif
 	for _, h := range f.hosts {
 		if p := h.holder(next); p != nil && h != opener {
 			holder, right = h, p
@@ -175,13 +175,13 @@ func (f facts) unanswering(opener *host, name string, next netip.Addr) cause {
 
 // misled: the entry has a MAC address that is not of the host which holds the
 // address.
-func (f facts) misled(opener *host, n record.Neighbour, right *port) cause {
+func (f observed) misled(opener *host, n record.Neighbour, right *netif) cause {
 	if right == nil || right.mac == "" || strings.EqualFold(n.MAC, right.mac) {
 		return cause{}
 	}
 	whose := "no interface that is known"
 	for _, h := range f.hosts {
-		for _, p := range h.ports {
+		for _, p := range h.netifs {
 			if strings.EqualFold(p.mac, n.MAC) {
 				if h.holder(parse(n.Address)) != nil {
 					return cause{} // another interface of the same host takes it, too
@@ -200,7 +200,7 @@ func (f facts) misled(opener *host, n record.Neighbour, right *port) cause {
 }
 
 // silent looks for what keeps a host from answering for an address of its own.
-func (h *host) silent(p *port, addr netip.Addr) cause {
+func (h *host) silent(p *netif, addr netip.Addr) cause {
 	if !p.up {
 		return cause{h, fmt.Sprintf("%s is down", h.end(p)), []string{h.end(p) + " holds the address, and is down"},
 			[]string{fmt.Sprintf("on %s: ip link set %s up", h.name, p.name)}}

@@ -11,8 +11,8 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// facts is a trial arranged for rules.
-type facts struct {
+// observed is a trial arranged for rules.
+type observed struct {
 	trial record.Trial
 	over  *topology.Topology
 	hosts []*host
@@ -22,11 +22,11 @@ type facts struct {
 type host struct {
 	name    string
 	reading record.HostReading
-	ports   []*port
+	netifs  []*netif
 	deltas  map[string]record.InterfaceDelta
 }
 
-type port struct {
+type netif struct {
 	name     string
 	mac      string
 	prefixes []netip.Prefix // addresses with their prefix length
@@ -34,10 +34,10 @@ type port struct {
 	member   bool // of a bond or a bridge: its master answers for it
 }
 
-// gather prefers what was read from the hosts; the topology fills in for hosts
-// and switches that nobody could ask.
-func gather(trial record.Trial, t *topology.Topology) facts {
-	f := facts{trial: trial, over: t}
+// gather arranges a trial. Hosts are as they were read, or, without a reading, as the
+// topology has them.
+func gather(trial record.Trial, t *topology.Topology) observed {
+	f := observed{trial: trial, over: t}
 	for _, th := range t.Hosts {
 		reading, _ := trial.Reading(th.Name)
 		h := &host{name: th.Name, reading: reading, deltas: map[string]record.InterfaceDelta{}}
@@ -45,26 +45,26 @@ func gather(trial record.Trial, t *topology.Topology) facts {
 			h.deltas[d.Interface] = d
 		}
 		for _, s := range reading.Snapshot.Interfaces {
-			p := &port{name: s.Interface, mac: strings.ToLower(s.MAC), up: s.Up, member: s.Master != ""}
+			p := &netif{name: s.Interface, mac: strings.ToLower(s.MAC), up: s.Up, member: s.Master != ""}
 			for _, text := range s.Addresses {
 				if prefix, err := netip.ParsePrefix(text); err == nil {
 					p.prefixes = append(p.prefixes, prefix)
 				}
 			}
-			h.ports = append(h.ports, p)
+			h.netifs = append(h.netifs, p)
 		}
-		if len(h.ports) == 0 {
-			h.ports = declared(t, th)
+		if len(h.netifs) == 0 {
+			h.netifs = declared(t, th)
 		}
 		f.hosts = append(f.hosts, h)
 	}
 	return f
 }
 
-func declared(t *topology.Topology, th topology.Host) []*port {
-	var ports []*port
+func declared(t *topology.Topology, th topology.Host) []*netif {
+	var ports []*netif
 	for _, tp := range th.Interfaces {
-		p := &port{name: tp.Name, mac: strings.ToLower(t.MAC(topology.End{Node: th.Name, Interface: tp.Name})), up: true}
+		p := &netif{name: tp.Name, mac: strings.ToLower(t.MAC(topology.End{Node: th.Name, Interface: tp.Name})), up: true}
 		for _, a := range tp.Addresses {
 			p.prefixes = append(p.prefixes, a.Prefixes()...)
 		}
@@ -75,15 +75,15 @@ func declared(t *topology.Topology, th topology.Host) []*port {
 
 // v4 are the interface's IPv4 addresses. ARP is theirs alone: neighbour discovery
 // answers by the interface that holds the address, and no other (ndisc_recv_ns).
-func (p *port) v4() []netip.Prefix {
+func (p *netif) v4() []netip.Prefix {
 	return slices.DeleteFunc(slices.Clone(p.prefixes), func(x netip.Prefix) bool { return !x.Addr().Is4() })
 }
 
 // onSubnet lists the host's interfaces whose prefixes hold addr and which answer for
 // themselves: up, no member of a bond or bridge.
-func (h *host) onSubnet(addr netip.Addr) []*port {
-	var list []*port
-	for _, p := range h.ports {
+func (h *host) onSubnet(addr netip.Addr) []*netif {
+	var list []*netif
+	for _, p := range h.netifs {
 		if p.up && !p.member && slices.ContainsFunc(p.prefixes, func(x netip.Prefix) bool { return x.Contains(addr) }) {
 			list = append(list, p)
 		}
@@ -92,8 +92,8 @@ func (h *host) onSubnet(addr netip.Addr) []*port {
 }
 
 // holder is the interface that holds one of the host's addresses.
-func (h *host) holder(addr netip.Addr) *port {
-	for _, p := range h.ports {
+func (h *host) holder(addr netip.Addr) *netif {
+	for _, p := range h.netifs {
 		if slices.ContainsFunc(p.prefixes, func(x netip.Prefix) bool { return x.Addr() == addr }) {
 			return p
 		}
@@ -103,9 +103,9 @@ func (h *host) holder(addr netip.Addr) *port {
 
 // owner is the interface with a MAC address, nil when several share it, as members
 // of a bond do: then the address tells no interface.
-func (h *host) owner(mac string) *port {
-	var found *port
-	for _, p := range h.ports {
+func (h *host) owner(mac string) *netif {
+	var found *netif
+	for _, p := range h.netifs {
 		if p.mac != "" && p.mac == strings.ToLower(mac) {
 			if found != nil {
 				return nil
@@ -116,7 +116,7 @@ func (h *host) owner(mac string) *port {
 	return found
 }
 
-func (h *host) end(p *port) string { return h.name + "." + p.name }
+func (h *host) end(p *netif) string { return h.name + "." + p.name }
 
 // sysctl reads net.ipv4.conf.SCOPE.NAME, -1 when it was not recorded.
 func (h *host) sysctl(scope, name string) int {
@@ -133,15 +133,15 @@ func (h *host) sysctl(scope, name string) int {
 
 // effective is what holds for an interface: for arp_ignore, arp_announce, arp_filter
 // and rp_filter the larger of "all" and the interface's own; -1 when unknown.
-func (h *host) effective(name string, p *port) int {
+func (h *host) effective(name string, p *netif) int {
 	return max(h.sysctl("all", name), h.sysctl(p.name, name))
 }
 
 // lookup is the interface by which a packet leaves, as the host's kernel said.
-func (h *host) lookup(source, destination netip.Addr) *port {
+func (h *host) lookup(source, destination netip.Addr) *netif {
 	for _, l := range h.reading.Snapshot.Lookups {
 		if l.Error == "" && l.Source == source.String() && l.Destination == destination.String() {
-			for _, p := range h.ports {
+			for _, p := range h.netifs {
 				if p.name == l.Interface {
 					return p
 				}
@@ -178,17 +178,17 @@ func learned(n record.Neighbour) bool {
 type misdirected struct {
 	peer         *host
 	addr         netip.Addr
-	right, wrong *port
+	right, wrong *netif
 }
 
 // misdirections lists what peers have learned wrongly of a host.
-func (f facts) misdirections(h *host) []misdirected {
+func (f observed) misdirections(h *host) []misdirected {
 	var list []misdirected
 	for _, peer := range f.hosts {
 		if peer == h {
 			continue
 		}
-		for _, right := range h.ports {
+		for _, right := range h.netifs {
 			for _, prefix := range right.v4() {
 				for _, n := range peer.neighbours(prefix.Addr()) {
 					wrong := h.owner(n.MAC)
@@ -241,7 +241,7 @@ func join(list []string) string {
 }
 
 // share is an interface's part of a total over some of its host's interfaces.
-func (h *host) share(p *port, among []*port, of func(record.InterfaceDelta) float64) float64 {
+func (h *host) share(p *netif, among []*netif, of func(record.InterfaceDelta) float64) float64 {
 	total := 0.0
 	for _, o := range among {
 		total += of(h.deltas[o.name])
@@ -256,7 +256,7 @@ func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
 // settings spells the sysctls behind an effective value: the host's line for
 // each interface that a rule speaks of would be long, so it names the largest.
-func (h *host) setting(name string, p *port) string {
+func (h *host) setting(name string, p *netif) string {
 	all, own := h.sysctl("all", name), h.sysctl(p.name, name)
 	if all < 0 && own < 0 {
 		return ""
@@ -270,7 +270,7 @@ func (h *host) scopes(name string, value int) []string {
 	if h.sysctl("all", name) == value {
 		list = append(list, "all")
 	}
-	for _, p := range h.ports {
+	for _, p := range h.netifs {
 		if h.sysctl(p.name, name) == value {
 			list = append(list, strings.ReplaceAll(p.name, ".", "/"))
 		}
