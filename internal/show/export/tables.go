@@ -63,10 +63,6 @@ func Find(name string) (Table, error) {
 // Rows are the table's rows for a run, names first.
 func (t Table) Rows(run *record.Run) [][]string { return t.rows(run) }
 
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-func integer[T int | int64 | uint32](v T) string { return strconv.FormatInt(int64(v), 10) }
-
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // gained is what a counter gained; negative when it was reset.
@@ -85,14 +81,6 @@ func levelsOf(run *record.Run, of map[string]string, columns []string, more ...s
 		columns = append(columns, text(of[f.Name]))
 	}
 	return append(columns, more...)
-}
-
-// text keeps what people named from being taken for a formula.
-func text(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
-		return "'" + s
-	}
-	return s
 }
 
 func treatmentRows(run *record.Run) [][]string {
@@ -206,11 +194,6 @@ func value(r metric.Metric, t *record.Trial) string {
 		return number(v)
 	}
 	return ""
-}
-
-// place says which trial a row belongs to.
-func place(run *record.Run, t record.Trial) []string {
-	return []string{run.ID, integer(t.Order), integer(t.Block), text(t.Treatment)}
 }
 
 func flowRows(run *record.Run) [][]string {

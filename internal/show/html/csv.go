@@ -3,6 +3,7 @@ package html
 import (
 	"bytes"
 	"encoding/csv"
+	"html/template"
 	"net/url"
 	"strconv"
 	"strings"
@@ -35,4 +36,17 @@ func harmless(line []string) []string {
 		out[i] = field
 	}
 	return out
+}
+
+// data is a file that the page carries within itself.
+type data struct {
+	Name string
+	URL  template.URL
+}
+
+func dataOf(name string, rows [][]string) *data {
+	if name == "" || len(rows) == 0 {
+		return nil
+	}
+	return &data{name + ".csv", template.URL(dataURI(rows))}
 }

@@ -47,19 +47,6 @@ type panel struct {
 	Wide, Narrow template.HTML
 }
 
-// data is a file that the page carries within itself.
-type data struct {
-	Name string
-	URL  template.URL
-}
-
-func dataOf(name string, rows [][]string) *data {
-	if name == "" || len(rows) == 0 {
-		return nil
-	}
-	return &data{name + ".csv", template.URL(dataURI(rows))}
-}
-
 func piecesOf(blocks []present.Block) (list []piece, err error) {
 	for _, b := range blocks {
 		var p piece

@@ -154,10 +154,10 @@ func shareTable(v *view) *Table {
 			t.add(Column{Head: name, Group: col.name, Align: Decimal}, cells)
 		}
 	}
-	t.Instead = []Statement{{Text: "Interfaces of " + v.focus + " that carried the data"}}
+	t.Instead = []string{"Interfaces of " + v.focus + " that carried the data"}
 	for i := range v.rows {
 		r := &v.rows[i]
-		t.Instead = append(t.Instead, Statement{Text: r.name + ": " + v.perColumn(func(c int) string { return summary(portsOf(r.cells[c].Treatment, v.focus)) })})
+		t.Instead = append(t.Instead, r.name+": "+v.perColumn(func(c int) string { return summary(portsOf(r.cells[c].Treatment, v.focus)) }))
 	}
 	return t
 }

@@ -8,19 +8,6 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Volume spells bytes for people, in powers of ten as links count.
-func Volume(bytes int64) string {
-	for _, u := range []struct {
-		size float64
-		name string
-	}{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}} {
-		if float64(bytes) >= u.size {
-			return significant(float64(bytes)/u.size, 3) + " " + u.name
-		}
-	}
-	return fmt.Sprintf("%d bytes", bytes)
-}
-
 // Measurement is what is shown of one: its title, and blocks of which those of
 // one list belong together.
 type Measurement struct {
@@ -94,16 +81,6 @@ func measured(m *record.Measure) (parts [][]Block) {
 	return append(parts, append(last, measuredFindings(m)...))
 }
 
-// figureList is a table without heads: what it is, the figure, and what is said
-// of it.
-func figureList(rows [][]string) *Table {
-	t := &Table{Columns: []Column{{}, {}, {Wrap: true}}}
-	for _, row := range rows {
-		t.Rows = append(t.Rows, Row{Cells: Cells(row...)})
-	}
-	return t
-}
-
 func measureTitle(m *record.Measure) string {
 	n := 0
 	for _, d := range m.Directions {
@@ -153,17 +130,4 @@ func measureCPU(m *record.Measure) string {
 		of, cost = "µs per transaction", m.CPUUsPerTransaction
 	}
 	return fmt.Sprintf("%s %s, both ends together: %s", significant(cost, 2), of, strings.Join(words, ", "))
-}
-
-// measureTrust names every check that failed with its detail, and the others.
-func measureTrust(m *record.Measure) (list []Block) {
-	var passed []string
-	for _, c := range m.Trust {
-		if c.Pass {
-			passed = append(passed, c.Check)
-			continue
-		}
-		list = append(list, Statement{Label: "Doubt", Text: c.Check + ": " + c.Detail, Tone: Wrong})
-	}
-	return append(list, Statement{Label: "Trust", Text: fmt.Sprintf("%d of %d checks passed: %s", len(passed), len(m.Trust), strings.Join(passed, ", "))})
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"linerate/internal/model/flow"
@@ -14,44 +13,6 @@ import (
 
 // listedFlows is how many flows are told one by one.
 const listedFlows = 16
-
-// Percent spells a share of one with two digits, however small it is.
-func Percent(share float64) string {
-	if share > 0.995 {
-		return significant(100*share, 3) + " %"
-	}
-	return significant(100*share, 2) + " %"
-}
-
-// PerSecond spells a rate of transactions.
-func PerSecond(rate float64) string {
-	if rate < 100 {
-		return significant(rate, 3) + "/s"
-	}
-	return thousands(int64(rate+0.5)) + "/s"
-}
-
-// thousands spells a count so that it can be read aloud: 1,234,567.
-func thousands(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	text := ""
-	for len(digits) > 3 && digits[len(digits)-4] != '-' {
-		text = "," + digits[len(digits)-3:] + text
-		digits = digits[:len(digits)-3]
-	}
-	return digits + text
-}
-
-// Microseconds spells a time that is counted in them.
-func Microseconds(us float64) string {
-	switch {
-	case us >= 999.5e3:
-		return significant(us/1e6, 3) + " s"
-	case us >= 999.5:
-		return significant(us/1e3, 3) + " ms"
-	}
-	return significant(us, 3) + " µs"
-}
 
 // measuredRows are what is said of a direction: its name, its figure, and what
 // stands beside and under that.
@@ -301,4 +262,17 @@ func measuredLatency(l *record.Latency) *Table {
 			significant(l.BufferDelayPercent, 2), Microseconds(l.BaselineUs), own)},
 		{"bufferbloat", "grade " + l.Grade, l.Means},
 	})
+}
+
+// measureTrust names every check that failed with its detail, and the others.
+func measureTrust(m *record.Measure) (list []Block) {
+	var passed []string
+	for _, c := range m.Trust {
+		if c.Pass {
+			passed = append(passed, c.Check)
+			continue
+		}
+		list = append(list, Statement{Label: "Doubt", Text: c.Check + ": " + c.Detail, Tone: Wrong})
+	}
+	return append(list, Statement{Label: "Trust", Text: fmt.Sprintf("%d of %d checks passed: %s", len(passed), len(m.Trust), strings.Join(passed, ", "))})
 }

@@ -117,9 +117,6 @@ func (s scale) interval(value, low, high float64) (mean, half string) {
 	return round(m, places), round(max(h, math.Pow(10, float64(-places))), places)
 }
 
-// value spells a figure that has no interval of its own, such as a limit.
-func (s scale) value(v float64) string { return significant(v*s.per, 4) }
-
 // with spells a figure and its unit.
 func (s scale) with(v float64) string { return s.join(s.value(v)) }
 
@@ -199,3 +196,57 @@ func moment(t time.Time) string {
 	}
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
+
+// Volume spells bytes for people, in powers of ten as links count.
+func Volume(bytes int64) string {
+	for _, u := range []struct {
+		size float64
+		name string
+	}{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}} {
+		if float64(bytes) >= u.size {
+			return significant(float64(bytes)/u.size, 3) + " " + u.name
+		}
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}
+
+// Percent spells a share of one with two digits, however small it is.
+func Percent(share float64) string {
+	if share > 0.995 {
+		return significant(100*share, 3) + " %"
+	}
+	return significant(100*share, 2) + " %"
+}
+
+// PerSecond spells a rate of transactions.
+func PerSecond(rate float64) string {
+	if rate < 100 {
+		return significant(rate, 3) + "/s"
+	}
+	return thousands(int64(rate+0.5)) + "/s"
+}
+
+// thousands spells a count so that it can be read aloud: 1,234,567.
+func thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	text := ""
+	for len(digits) > 3 && digits[len(digits)-4] != '-' {
+		text = "," + digits[len(digits)-3:] + text
+		digits = digits[:len(digits)-3]
+	}
+	return digits + text
+}
+
+// Microseconds spells a time that is counted in them.
+func Microseconds(us float64) string {
+	switch {
+	case us >= 999.5e3:
+		return significant(us/1e6, 3) + " s"
+	case us >= 999.5:
+		return significant(us/1e3, 3) + " ms"
+	}
+	return significant(us, 3) + " µs"
+}
+
+// value spells a figure that has no interval of its own, such as a limit.
+func (s scale) value(v float64) string { return significant(v*s.per, 4) }

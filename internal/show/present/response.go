@@ -1,6 +1,8 @@
 package present
 
 import (
+	"math"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/record"
@@ -92,61 +94,72 @@ type pane struct {
 	name string // empty where there is nothing to tell apart
 }
 
-// panes lists a measure's.
-func (v *view) panesOf(m *measure) []pane {
-	var list []pane
-	for c, col := range v.columns {
-		name := col.name
-		if !v.ordinary() {
-			name = m.Label
-			if col.name != "" {
-				name += ", " + col.name
-			}
-		}
-		list = append(list, pane{m, c, name})
+
+// rangesNote explains intervals that have no half-width.
+const rangesNote = "Low–high instead of ±: the interval is cut off at 0 and at the limit, or at the outermost trials where these fall into separate groups."
+
+// bounds is a treatment's interval as far as it can be true: not below 0, a
+// share not above 1, goodput not above the limit, and where trials fall into
+// separate groups not beyond the outermost of them. It reports whether that cut
+// something off.
+func (m *measure) bounds(t *record.Treatment) (low, high float64, cut bool) {
+	e := m.Estimate(t)
+	low, high = e.Low, e.High
+	if !(high > low) {
+		return low, high, false
 	}
-	return list
+	least, most := 0.0, math.Inf(1)
+	if m.Signed {
+		least = math.Inf(-1)
+	}
+	switch {
+	case m.goodput() && t.LimitBps > 0:
+		most = t.LimitBps
+	case m.Unit == "share":
+		most = 1
+	}
+	if values := m.trials[t.Name]; separate(values) {
+		least, most = max(least, slices.Min(values)), min(most, slices.Max(values))
+	}
+	least, most = min(least, e.Mean), max(most, e.Mean) // an estimate beyond the limit is in doubt, and is shown
+	// An interval that is narrow beside its mean is left alone: that it ends a
+	// little above the limit is how far the limit itself is known.
+	if high-low < 0.02*math.Abs(e.Mean) {
+		return low, high, false
+	}
+	uneven := math.Abs(high+low-2*e.Mean) > 0.1*(high-low) // cut off where it was estimated
+	return max(low, least), min(high, most), uneven || low < least || high > most
 }
 
-// panes lists all, the response that counts first.
-func (v *view) panes() []pane {
-	var list []pane
-	for _, m := range v.measures {
-		list = append(list, v.panesOf(m)...)
+// separate reports whether values fall into groups that are far apart for their
+// spread, as those of flows that a hash put on one link or on two: no mean
+// describes them, and no symmetric interval.
+func separate(values []float64) bool {
+	if len(values) < 4 {
+		return false
 	}
-	return list
+	sorted := slices.Sorted(slices.Values(values))
+	whole, gap := sorted[len(sorted)-1]-sorted[0], 0.0
+	for i := 2; i < len(sorted)-1; i++ { // two at least on either side: one that is off makes no group
+		gap = max(gap, sorted[i]-sorted[i-1])
+	}
+	return whole > 0.1*math.Abs(sorted[len(sorted)-1]) && gap > 5*(whole-gap)
 }
 
-// lead is the response that the answer and the verdicts are about.
-func (v *view) lead() *measure { return v.measures[0] }
-
-// ordinary runs are about goodput alone, and need not say so.
-func (v *view) ordinary() bool { return len(v.measures) == 1 && v.lead().goodput() }
-
-// value is the pane's estimate of a row; 0 where there is none.
-func (p pane) value(r *row) float64 {
-	if r.cells[p.c].Treatment == nil {
-		return 0
+// interval spells a treatment's estimate and how far it may be off: "119.5" and
+// "±0.2", or "0.99–1.98" where that is not symmetric; a dash where nothing was
+// measured.
+func (m *measure) interval(t *record.Treatment) (mean, spread string) {
+	e := m.Estimate(t)
+	if e.Trials == 0 && !m.goodput() {
+		return "–", ""
 	}
-	return p.Estimate(r.cells[p.c].Treatment).Mean
-}
-
-// effects are the comparisons of a run in all its responses, those of the first
-// one first.
-func (v *view) effects() []record.Effect {
-	list := append([]record.Effect(nil), v.run.Effects...)
-	for _, e := range v.run.Effects {
-		list = append(list, e.Beside...)
+	mean, half := m.scale.interval(e.Mean, e.Low, e.High)
+	if half == "" {
+		return mean, ""
 	}
-	return list
-}
-
-// of is the measure that an effect is about.
-func (v *view) of(e *record.Effect) *measure {
-	for _, m := range v.measures {
-		if m.Effect(e) == e {
-			return m
-		}
+	if low, high, cut := m.bounds(t); cut {
+		return significant(e.Mean*m.scale.per, 3), significant(low*m.scale.per, 3) + "–" + significant(high*m.scale.per, 3)
 	}
-	return v.lead()
+	return mean, "±" + half
 }

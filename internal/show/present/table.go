@@ -21,7 +21,7 @@ type Table struct {
 	Left    string   // said with a count where extra rows are left out: "%d more that …"
 	// Instead says the same in words, for a terminal that is too narrow even
 	// for the groups one below the other; nil: the table is cut.
-	Instead []Statement
+	Instead []string
 	Data    [][]string // for spreadsheets, the columns' names first; all digits
 }
 
@@ -226,4 +226,14 @@ func places(rest string) int {
 		n++
 	}
 	return n
+}
+
+// figureList is a table without heads: what it is, the figure, and what is said
+// of it.
+func figureList(rows [][]string) *Table {
+	t := &Table{Columns: []Column{{}, {}, {Wrap: true}}}
+	for _, row := range rows {
+		t.Rows = append(t.Rows, Row{Cells: Cells(row...)})
+	}
+	return t
 }

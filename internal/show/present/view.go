@@ -57,12 +57,13 @@ func newView(run *record.Run) *view {
 		// table at all.
 		compare, condition = condition[:1], condition[1:]
 	}
+	named := varied(compare)
 	placed := map[int]bool{}
 	for _, levels := range combinations(condition) {
 		v.columns = append(v.columns, column{name: spell(levels, condition), levels: levels})
 	}
 	for _, levels := range combinations(compare) {
-		r := row{name: spell(levels, compare), levels: levels, cells: make([]cell, len(v.columns))}
+		r := row{name: spell(levels, named), levels: levels, cells: make([]cell, len(v.columns))}
 		found := false
 		for c, col := range v.columns {
 			for i := range run.Treatments {
@@ -98,6 +99,16 @@ func newView(run *record.Run) *view {
 	v.reads = newReader(run)
 	v.placed = ecmp.Placements(run)
 	return v
+}
+
+// varied are the factors with several levels, or all where none has: a level that
+// every treatment has tells none from another.
+func varied(factors []record.Factor) []record.Factor {
+	list := slices.DeleteFunc(slices.Clone(factors), func(f record.Factor) bool { return len(f.Levels) < 2 })
+	if len(list) == 0 {
+		return factors
+	}
+	return list
 }
 
 func split(factors []record.Factor) (compare, condition []record.Factor) {
@@ -174,7 +185,7 @@ const manyFactors = 2
 // sharedLevels are the names of those levels that every treatment has, and that are
 // not their factors' baselines.
 func (v *view) sharedLevels(compare []record.Factor) (names []string) {
-	if len(compare) <= manyFactors || len(v.rows) < 2 {
+	if len(varied(compare)) == len(compare) || len(v.rows) < 2 {
 		return nil
 	}
 	var spelled []string
@@ -395,4 +406,63 @@ func (v *view) whole() *view {
 	w.rows = slices.DeleteFunc(slices.Clone(v.rows), func(r row) bool { return r.part })
 	w.baseline, w.best = w.findBaseline(), w.findBest()
 	return &w
+}
+
+// panes lists a measure's.
+func (v *view) panesOf(m *measure) []pane {
+	var list []pane
+	for c, col := range v.columns {
+		name := col.name
+		if !v.ordinary() {
+			name = m.Label
+			if col.name != "" {
+				name += ", " + col.name
+			}
+		}
+		list = append(list, pane{m, c, name})
+	}
+	return list
+}
+
+// panes lists all, the response that counts first.
+func (v *view) panes() []pane {
+	var list []pane
+	for _, m := range v.measures {
+		list = append(list, v.panesOf(m)...)
+	}
+	return list
+}
+
+// lead is the response that the answer and the verdicts are about.
+func (v *view) lead() *measure { return v.measures[0] }
+
+// ordinary runs are about goodput alone, and need not say so.
+func (v *view) ordinary() bool { return len(v.measures) == 1 && v.lead().goodput() }
+
+// effects are the comparisons of a run in all its responses, those of the first
+// one first.
+func (v *view) effects() []record.Effect {
+	list := append([]record.Effect(nil), v.run.Effects...)
+	for _, e := range v.run.Effects {
+		list = append(list, e.Beside...)
+	}
+	return list
+}
+
+// of is the measure that an effect is about.
+func (v *view) of(e *record.Effect) *measure {
+	for _, m := range v.measures {
+		if m.Effect(e) == e {
+			return m
+		}
+	}
+	return v.lead()
+}
+
+// value is the pane's estimate of a row; 0 where there is none.
+func (p pane) value(r *row) float64 {
+	if r.cells[p.c].Treatment == nil {
+		return 0
+	}
+	return p.Estimate(r.cells[p.c].Treatment).Mean
 }

@@ -34,6 +34,7 @@ func sentence(text string) string {
 	return strings.ToUpper(string(letters[0])) + string(letters[1:])
 }
 
+// Count spells a number of things: "1 trial", "3 trials".
 func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -102,8 +102,8 @@ func (t *terminal) rows(table *present.Table) {
 		}
 	}
 	if table.Instead != nil {
-		for _, s := range table.Instead {
-			t.paragraph("", "  ", "      ", s.Text)
+		for _, line := range table.Instead {
+			t.paragraph("", "  ", "      ", line)
 		}
 		return
 	}
