@@ -139,6 +139,9 @@ func partOf(t *present.Table, places []int, groups [][]int) part {
 		of := t.Columns[at]
 		p.Heads = append(p.Heads, head{of.Head, class(of)})
 		label := of.Head
+		if n := len(of.Shorter); n > 0 {
+			label = of.Shorter[n-1]
+		}
 		if grouped && of.Group != "" {
 			label = strings.TrimSuffix(of.Group+": "+label, ": ")
 		}

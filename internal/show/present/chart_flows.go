@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"linerate/internal/model/record"
 	"linerate/internal/science/ecmp"
 	"linerate/internal/show/figure"
 )
@@ -37,7 +38,7 @@ func flowsFigure(v *view) (figure.Figure, bool) {
 	if len(outside) > 0 {
 		f.Title = fmt.Sprintf("Hashed flows carry what chance lets them in %d of %d cases; outside the band: %s", inside, chance, list(outside))
 	}
-	f.Note = fmt.Sprintf("Lines: expected of hashing. Points: measured, with %s intervals. Shaded: where %s of means, or of counts, of as many trials lie, if used links come within %s of their limit.", confidence(v), confidence(v), percent(v.run.Margin))
+	f.Note = fmt.Sprintf("Lines: expected of hashing. Points: measured, with %s intervals that end at the outermost trials; small dots are trials. Shaded: where %s of means, or of counts, of as many trials lie, if used links come within %s of their limit.", confidence(v), confidence(v), percent(v.run.Margin))
 	for len(curves) > 0 {
 		n := curves[0].links
 		alike := slices.IndexFunc(append(slices.Clone(curves), flowCurve{}), func(c flowCurve) bool { return c.links != n })
@@ -47,7 +48,7 @@ func flowsFigure(v *view) (figure.Figure, bool) {
 			these[0].name = "expected" // the panel's title says the rest
 		}
 		f.Panels = append(f.Panels, figure.Panel{Title: "Goodput over " + Count(n, "link"), Draw: func(width float64) *figure.Drawing {
-			return carriedChart(these, v.run.Margin).draw(width)
+			return carriedChart(v.run, these).draw(width)
 		}})
 		if placed := slices.DeleteFunc(slices.Clone(these), func(c flowCurve) bool { return !c.byChance() }); len(placed) > 0 {
 			f.Panels = append(f.Panels, figure.Panel{Title: fmt.Sprintf("Chance that some of %s is idle", Count(n, "link")), Draw: func(width float64) *figure.Drawing {
@@ -85,11 +86,13 @@ type flowsChart struct {
 	between  func(g ecmp.Group, flows int) float64
 	// measured is a figure with its interval.
 	measured func(ecmp.Group) (at, low, high float64)
+	trials   func(ecmp.Group) []float64 // the figure of each; nil: a trial alone has none
 	tip      func(ecmp.Group) string
 }
 
 // carriedChart is of goodput, in links' worth.
-func carriedChart(curves []flowCurve, margin float64) flowsChart {
+func carriedChart(run *record.Run, curves []flowCurve) flowsChart {
+	margin := run.Margin
 	links, link := curves[0].links, 0.0
 	for _, c := range curves {
 		link = max(link, c.groups[0].LinkBps)
@@ -104,7 +107,16 @@ func carriedChart(curves []flowCurve, margin float64) flowsChart {
 			}
 			return ecmp.Alike(g.Links, 1).ExpectedUsed(flows)
 		},
-		measured: func(g ecmp.Group) (at, low, high float64) { return g.Measured, g.From, g.To },
+		measured: func(g ecmp.Group) (at, low, high float64) {
+			low, high, _ = withinTrials(g)
+			return g.Measured, low, high
+		},
+		trials: func(g ecmp.Group) (list []float64) {
+			for _, t := range trialsOf(run, g.Treatment) {
+				list = append(list, t.GoodputBps/g.LinkBps)
+			}
+			return list
+		},
 		tip: func(g ecmp.Group) string {
 			return fmt.Sprintf("%s: measured %s links' worth, expected %s (%s to %s)", g.Treatment, fixed(g.Measured, 2), fixed(g.Mean, 2), fixed(g.Low, 2), fixed(g.High, 2))
 		},
@@ -200,6 +212,11 @@ func (c flowsChart) draw(width float64) *figure.Drawing {
 				d.Line(role, 1.2, figure.Point{X: at, Y: y(low)}, figure.Point{X: at, Y: y(high)}).Tip(c.tip(g))
 			}
 			d.Circle(figure.Point{X: at, Y: y(value)}, 4.5, role).Tip(c.tip(g))
+			if c.trials != nil {
+				for k, trial := range c.trials(g) { // beside the interval, apart where equal
+					d.Circle(figure.Point{X: at + 8 + 2*float64(k%3), Y: y(trial)}, 1.5, role).Tip(c.tip(g))
+				}
+			}
 		}
 		end, _, _ := c.expected(curve.groups[len(curve.groups)-1])
 		ends = append(ends, line{port: curve.name, bps: []float64{end}})

@@ -14,7 +14,7 @@ func responseFigure(v *view, m *measure) (figure.Figure, bool) {
 	if len(v.rows) == 0 {
 		return figure.Figure{}, false
 	}
-	f := figure.Figure{Name: m.Name, Title: responseTitle(v, m), Data: responseCSV(v, m)}
+	f := figure.Figure{Name: m.Name, Title: responseTitle(v, m), Data: responseCSV(v, m), Note: "Dots are trials."}
 	v = v.whole() // the CSV has all
 	high := 0.0
 	for _, r := range v.rows {
@@ -59,7 +59,7 @@ func responsePanel(v *view, p pane, width, high float64) *figure.Drawing {
 		d.Line(figure.Faint, 1, figure.Point{X: x(marks[i]), Y: top}, figure.Point{X: x(marks[i]), Y: bottom})
 		d.Text(x(marks[i]), bottom+15, label, figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.Middle})
 	}
-	d.Text(left, bottom+30, p.head()+p.sense()+intervalNote(v)+" · dots: trials", figure.Style{Size: sizeSmall, Role: figure.Muted})
+	d.Text(left, bottom+30, p.head()+p.sense()+intervalNote(v), figure.Style{Size: sizeSmall, Role: figure.Muted})
 	for i := range v.rows {
 		r := &v.rows[i]
 		y := top + rowHeight*(float64(i)+0.5)
@@ -85,7 +85,7 @@ func responsePanel(v *view, p pane, width, high float64) *figure.Drawing {
 		for k, value := range p.trials[t.Name] {
 			// Beside the interval, moved up and down so that equal ones can be counted.
 			at := figure.Point{X: x(value * p.scale.per), Y: y + 12.5 + 1.5*float64(k%3-1)}
-			d.Circle(at, 1.6, figure.Muted).Tip(v.label(r, c) + ": trial of " + p.scale.join(p.scale.value(value)))
+			d.Circle(at, 2, figure.Ink).Tip(v.label(r, c) + ": trial of " + p.scale.join(p.scale.value(value)))
 		}
 		if t.LimitBps > 0 && p.goodput() {
 			at := x(t.LimitBps * v.scale.per)

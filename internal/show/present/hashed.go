@@ -61,7 +61,7 @@ func hashed(v *view) *Table {
 			}
 			measured := Cell{Text: fixed(g.Measured, 3)}
 			if low, high, clipped := withinTrials(g); clipped {
-				measured.Spread, ranges = fixed(low, 2)+"–"+fixed(high, 2), true
+				measured.Spread, ranges = "("+fixed(low, 2)+"–"+fixed(high, 2)+")", true
 			} else if high > low {
 				measured.Spread = "±" + fixed((high-low)/2, 3)
 			}

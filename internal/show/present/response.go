@@ -94,7 +94,6 @@ type pane struct {
 	name string // empty where there is nothing to tell apart
 }
 
-
 // rangesNote explains intervals that have no half-width.
 const rangesNote = "Low–high instead of ±: the interval is cut off at 0 and at the limit, or at the outermost trials where these fall into separate groups."
 
@@ -147,7 +146,7 @@ func separate(values []float64) bool {
 }
 
 // interval spells a treatment's estimate and how far it may be off: "119.5" and
-// "±0.2", or "0.99–1.98" where that is not symmetric; a dash where nothing was
+// "±0.2", or "(0.99–1.98)" where that is not symmetric; a dash where nothing was
 // measured.
 func (m *measure) interval(t *record.Treatment) (mean, spread string) {
 	e := m.Estimate(t)
@@ -159,7 +158,7 @@ func (m *measure) interval(t *record.Treatment) (mean, spread string) {
 		return mean, ""
 	}
 	if low, high, cut := m.bounds(t); cut {
-		return significant(e.Mean*m.scale.per, 3), significant(low*m.scale.per, 3) + "–" + significant(high*m.scale.per, 3)
+		return significant(e.Mean*m.scale.per, 3), "(" + significant(low*m.scale.per, 3) + "–" + significant(high*m.scale.per, 3) + ")"
 	}
 	return mean, "±" + half
 }

@@ -67,7 +67,7 @@ const (
 // Cell is one figure or word, with what belongs to it.
 type Cell struct {
 	Text     string
-	Spread   string // of the figure, beside it: "±0.2" or "0.99–1.98"
+	Spread   string // of the figure, beside it: "±0.2" or "(0.99–1.98)"
 	Interval string // of a ratio; left out where there is no room
 	Verdict  string // record.Improves …; drawn with a colour beside the word
 	Remark   string // a caveat, which is never left out
