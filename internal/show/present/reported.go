@@ -6,9 +6,9 @@ import (
 	"linerate/internal/science/toolreport"
 )
 
-// reported is what other programs say they moved, or counting at the sender
+// toolTable is what other programs say they moved, or counting at the sender
 // gives, beside what was received; nil: no program said anything.
-func reported(v *view) *Table {
+func toolTable(v *view) *Table {
 	t := &Table{Caption: "What others count, beside what was received, " + v.scale.unit, Columns: []Column{{Head: "treatment"}, {Head: "counted as", Extra: true, Wrap: true},
 		{Head: "says", Align: Decimal}, {Head: "received", Align: Decimal}, {Head: "surplus", Align: Decimal}, {Head: "predicted", Align: Decimal}}}
 	for i := range v.rows {

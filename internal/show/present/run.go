@@ -38,7 +38,7 @@ type runTables struct {
 }
 
 func tablesOf(v *view) runTables {
-	return runTables{treatments(v.whole()), reported(v), hashed(v), limitedTable(v), outages(v), takenApart(v.run)}
+	return runTables{treatments(v.whole()), toolTable(v), hashed(v), limitedTable(v), outages(v), takenApart(v.run)}
 }
 
 // summaryOf is what a terminal shows, the answer's evidence first.

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
-
-	"linerate/internal/science/trust"
 )
 
 // failure is one check with all its failures.
@@ -20,21 +18,21 @@ type failure struct {
 // order of their first failure. That another program's sum contradicts what was
 // received is a result about that program, see contradictions.
 func doubts(run *record.Run) []failure {
-	return failures(run, func(check string) bool { return check != trust.ToolAgrees })
+	return grouped(record.Doubts(run.Trust))
 }
 
-// contradictions are the failures of the check that another program's figure
-// agrees with what was received.
+// contradictions are the failed checks of what others count: of a program's own
+// sum, or of counting at the sender.
 func contradictions(run *record.Run) []failure {
-	return failures(run, func(check string) bool { return check == trust.ToolAgrees })
+	return grouped(record.Refuted(run.Trust))
 }
 
-func failures(run *record.Run, of func(check string) bool) []failure {
+// reported says that a check is of what others count, not of the run's figures.
+func reported(c record.Check) bool { return c.Subject == record.SubjectReported }
+
+func grouped(failed []record.Check) []failure {
 	var out []failure
-	for _, c := range run.Trust {
-		if c.Pass || !of(c.Check) {
-			continue
-		}
+	for _, c := range failed {
 		at := slices.IndexFunc(out, func(f failure) bool { return f.check == c.Check })
 		if at < 0 {
 			at, out = len(out), append(out, failure{check: c.Check})
@@ -77,23 +75,25 @@ func contradicted(run *record.Run) string {
 		return ""
 	}
 	text, _ := inTrials(run, bad)
-	return fmt.Sprintf("in %s the tool's own figure contradicts what was received (%s); our figures count at the receiver and are not affected", text, trust.ToolAgrees)
+	var names []string
+	for _, f := range bad {
+		names = append(names, f.check)
+	}
+	return fmt.Sprintf("in %s what others count contradicts what was received (%s); our figures count at the receiver and are not affected", text, list(names))
 }
 
 // trusted is the one line for a run of whose figures none is in doubt.
 func trusted(run *record.Run) string {
 	var names []string
+	other := contradicted(run)
 	for _, c := range run.Trust {
-		if c.Check != trust.ToolAgrees && !contains(names, c.Check) {
+		if (other == "" || !reported(c)) && !contains(names, c.Check) {
 			names = append(names, c.Check)
 		}
 	}
 	text := fmt.Sprintf("%s, every check passed: %s", Count(len(run.Trials), "trial"), strings.Join(names, ", "))
-	if other := contradicted(run); other != "" {
-		return text + "; " + other
-	}
-	if slices.ContainsFunc(run.Trust, func(c record.Check) bool { return c.Check == trust.ToolAgrees }) {
-		text += ", " + trust.ToolAgrees
+	if other != "" {
+		text += "; " + other
 	}
 	return text
 }
@@ -139,7 +139,7 @@ func trustSection(run *record.Run) Section {
 	if text := inDoubt(run); text != "" {
 		s.Title = sentence(text)
 	} else if len(contradictions(run)) > 0 {
-		s.Title = "Our figures passed every trust check; the tool's own do not agree with them"
+		s.Title = "Our figures passed every trust check; what others count does not agree with them"
 	}
 	checks := &Table{Columns: []Column{{Head: "check"}, {Head: "result"}, {Head: "detail", Wrap: true}}}
 	every := &Table{Columns: []Column{{Head: "failed"}, {Head: "trial", Align: Right}, {Head: "treatment", Wrap: true}, {Head: "detail", Wrap: true}}}
@@ -157,7 +157,7 @@ func trustSection(run *record.Run) Section {
 		switch failed[c.Check]++; failed[c.Check] {
 		case 1:
 			row.Tone, row.Cells = Wrong, Cells("✗ "+c.Check, "failed", c.Detail)
-			if c.Check == trust.ToolAgrees {
+			if reported(c) {
 				row.Tone = Plain
 			}
 		default:
