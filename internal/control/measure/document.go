@@ -1,11 +1,10 @@
 package measure
 
 import (
+	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
-
-	"linerate/internal/control/trial"
 	"linerate/internal/science/limits"
 )
 

@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/control/trial"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
@@ -101,10 +102,10 @@ func (s *session) iperf3Order() (message.Iperf3Request, error) {
 			Mode: o.Flows.Mode, DatagramBytes: int(o.Flows.Datagram),
 		},
 	}
-	if o.Flows.Direction != study.Read {
+	if o.Flows.Direction != flow.Read {
 		order.Writes = o.Flows.Streams
 	}
-	if o.Flows.Direction != study.Write {
+	if o.Flows.Direction != flow.Write {
 		order.Reads = o.Flows.Streams
 	}
 	return order, nil
@@ -118,7 +119,7 @@ func (s *session) iperf3Flows(order message.Iperf3Request, opened message.Iperf3
 			Accepted: o.Remote, Opened: o.Local,
 			PlannedFlow: study.PlannedFlow{
 				ID: o.ID, Opener: record.NodeClient, Acceptor: record.NodeServer,
-				Source: s.options.source(0), Destination: o.Remote.Addr(), OpenerSends: i < order.Writes, Options: s.options.Flows,
+				Source: s.options.source(0), Destination: o.Remote.Addr(), OpenerSends: i < order.Writes, Spec: s.options.Flows,
 			},
 		})
 	}

@@ -5,7 +5,6 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
-	"linerate/internal/model/study"
 	"linerate/internal/science/trust"
 )
 
@@ -19,7 +18,7 @@ func (s *session) iperf3Document(t *record.Trial, readings trial.Readings, close
 	var checked []trust.PeerDirection
 	for i := range m.Directions {
 		d := &m.Directions[i]
-		sends := d.Direction == study.Write
+		sends := d.Direction == flow.Write
 		d.Peer, d.TotalBytes = peerCount(t, closed, sends), total(t, closed, sends)
 		for _, f := range t.Flows {
 			if (f.From == record.NodeClient) == sends && d.Counted != record.CountedByPeer {
@@ -83,7 +82,7 @@ func (s *session) unknown(m *record.Measure, closed message.Iperf3Closed) []stri
 		switch {
 		case d.Counted == record.CountedByPeer:
 			list = append(list, "what arrived in the window: only the server has counted that, over its own time")
-		case d.Direction == study.Write:
+		case d.Direction == flow.Write:
 			list = append(list, "what the server's program had read in the window: acknowledged bytes may wait in its kernel")
 		default:
 			list = append(list, "what lay in the server's send buffers, and what held its sending back")

@@ -35,7 +35,7 @@ func (s *session) probe() *trial.Flow {
 	f.PlannedFlow = study.PlannedFlow{
 		ID: probeID, Opener: record.NodeClient, Acceptor: record.NodeServer,
 		Source: at.source, Destination: at.destination.Addr(), OpenerSends: true,
-		Options: study.ProbeOptions(s.options.Flows.CongestionControl),
+		Spec: study.ProbeOptions(s.options.Flows.CongestionControl),
 	}
 	return f
 }

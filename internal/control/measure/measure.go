@@ -21,6 +21,7 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
 	"linerate/internal/control/trial"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
@@ -54,7 +55,7 @@ type Options struct {
 	// is under way.
 	Interval time.Duration
 	// Flows say which direction, how many streams, and their options.
-	Flows study.Options
+	Flows flow.Spec
 	// Modes are the modes of moving bytes to measure in, one after another; none:
 	// as Flows say.
 	Modes []string
@@ -330,15 +331,15 @@ func (s *session) plan() []*trial.Flow {
 			f := &trial.Flow{Ticket: greeting.NewTicket(), Accepted: at.destination, SourcePort: at.sourcePort}
 			f.PlannedFlow = study.PlannedFlow{
 				ID: fmt.Sprintf("%s%d", letter, i+1), Opener: record.NodeClient, Acceptor: record.NodeServer,
-				Source: at.source, Destination: at.destination.Addr(), OpenerSends: opens, Options: options,
+				Source: at.source, Destination: at.destination.Addr(), OpenerSends: opens, Spec: options,
 			}
 			flows = append(flows, f)
 		}
 	}
-	if o.Direction != study.Read {
+	if o.Direction != flow.Read {
 		add("w", true)
 	}
-	if o.Direction != study.Write {
+	if o.Direction != flow.Write {
 		add("r", false)
 	}
 	return flows

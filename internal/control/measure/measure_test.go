@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"linerate/internal/control/trial"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
@@ -58,7 +59,7 @@ func TestWithin(t *testing.T) {
 		{Options{Duration: 55 * time.Second, LossFree: search(1)}, ""},
 		{Options{Duration: 55 * time.Second, LossFree: search(2)}, "2 times 55s"},
 	} {
-		test.o.Flows = study.Options{Direction: study.Write, Streams: 1}
+		test.o.Flows = flow.Spec{Direction: flow.Write, Streams: 1}
 		s := session{options: test.o, servers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:5202")},
 			hellos: map[string]message.Hello{record.NodeServer: {Bounds: &message.Bounds{Flows: 1, DurationS: 60}}}}
 		err := s.checkBounds()
@@ -84,8 +85,8 @@ func TestSampling(t *testing.T) {
 
 // TestPlan: tickets differ, and who sends follows the direction.
 func TestPlan(t *testing.T) {
-	for direction, want := range map[string]string{study.Write: "w1 w2", study.Read: "r1 r2", study.Both: "w1 w2 r1 r2"} {
-		s := session{options: Options{Flows: study.Options{Direction: direction, Streams: 2}}, servers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:5202")}}
+	for direction, want := range map[string]string{flow.Write: "w1 w2", flow.Read: "r1 r2", flow.Both: "w1 w2 r1 r2"} {
+		s := session{options: Options{Flows: flow.Spec{Direction: direction, Streams: 2}}, servers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:5202")}}
 		tickets := map[message.Cookie]bool{}
 		got := ""
 		for _, f := range s.plan() {
@@ -135,7 +136,7 @@ func TestProgress(t *testing.T) {
 		{"none before", "tcp", none, at(3, r, w(1, 0, 0)), Progress{Write: -1, Read: -1, LostShare: -1, RatePerS: -1}},
 		{"none now", "tcp", at(3, r, w(1, 0, 0)), none, Progress{Write: -1, Read: -1, LostShare: -1, RatePerS: -1}},
 	} {
-		s := session{group: nodes, options: Options{Flows: study.Options{Protocol: test.protocol}}}
+		s := session{group: nodes, options: Options{Flows: flow.Spec{Protocol: test.protocol}}}
 		if got := s.progress(flows, test.before, test.now); got != test.want {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}

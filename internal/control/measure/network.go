@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"linerate/internal/control/trial"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
-	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
@@ -76,7 +76,7 @@ func (n direct) direction(counted []record.Flow, hosts []record.HostReading, ove
 }
 
 // directions are the two, and the node that sends in each.
-var directions = []struct{ name, from string }{{study.Write, record.NodeClient}, {study.Read, record.NodeServer}}
+var directions = []struct{ name, from string }{{flow.Write, record.NodeClient}, {flow.Read, record.NodeServer}}
 
 // sentBy are the flows that a node sends, without the probe of latency.
 func sentBy(flows []record.Flow, from string) (list []record.Flow) {

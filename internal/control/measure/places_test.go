@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
-	"linerate/internal/model/study"
 )
 
 // TestSpread: flows take addresses in turn, and every one has a source port of
 // its own where there are enough.
 func TestSpread(t *testing.T) {
 	s := session{
-		options: Options{Flows: study.Options{Direction: study.Both, Streams: 4}, SourcePorts: []uint16{7, 8, 9, 10, 11, 12, 13, 14}},
+		options: Options{Flows: flow.Spec{Direction: flow.Both, Streams: 4}, SourcePorts: []uint16{7, 8, 9, 10, 11, 12, 13, 14}},
 		servers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:1"), netip.MustParseAddrPort("192.0.2.2:2")},
 		sources: []netip.Addr{netip.MustParseAddr("192.0.2.11"), netip.MustParseAddr("192.0.2.12"), netip.MustParseAddr("192.0.2.13")},
 	}

@@ -101,7 +101,7 @@ func (n network) Paths(flows []*trial.Flow, counted []record.Flow, hosts []recor
 		}
 		from, to := connected.Ends(n.over)
 		var err error
-		if path.Flow, err = limits.NewFlow(n.over, f.Sender(), from, to, n.planned[i].Options); err != nil {
+		if path.Flow, err = limits.NewFlow(n.over, f.Sender(), from, to, n.planned[i].Spec); err != nil {
 			path.Flow, path.Unknown = limits.Flow{}, err.Error()
 			continue
 		}

@@ -33,9 +33,9 @@ func (c *conductor) choosePorts(ctx context.Context, t *study.Treatment, flows [
 	var drawn, even []*trial.Flow
 	for _, f := range flows {
 		switch {
-		case f.SourcePorts == study.PortsEven && paths[f] > 1:
+		case f.SourcePorts == flow.PortsEven && paths[f] > 1:
 			even = append(even, f)
-		case f.SourcePorts == study.PortsDrawn || f.SourcePorts == study.PortsEven:
+		case f.SourcePorts == flow.PortsDrawn || f.SourcePorts == flow.PortsEven:
 			drawn = append(drawn, f)
 		}
 	}

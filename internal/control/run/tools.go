@@ -56,7 +56,7 @@ func programs(p *study.Plan) map[program][]string {
 	}
 	for _, t := range p.Treatments {
 		for _, f := range t.Flows {
-			if named, foreign := f.Foreign(); foreign {
+			if named, foreign := tool.Find(f.Tool); foreign {
 				add(program{f.Opener, named, named.Client}, t.Name)
 				add(program{f.Acceptor, named, named.Server}, t.Name)
 			}
@@ -136,7 +136,7 @@ func missing(p *study.Plan, ask func(host string, names []string) ([]string, err
 		return err
 	}
 	e := &MissingToolsError{Of: len(p.Treatments)}
-	if named, foreign := p.Study.Workload.Foreign(); foreign {
+	if named, foreign := tool.Find(p.Study.Workload.Tool); foreign {
 		e.StandIn = slices.Contains(named.Protocols, flow.TCP) && p.Study.Workload.ToolArgs == nil
 	}
 	for at, treatments := range need {

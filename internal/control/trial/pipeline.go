@@ -3,10 +3,9 @@ package trial
 import (
 	"strings"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
-	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
-
 	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/diagnose"
 	"linerate/internal/science/failover"
@@ -158,10 +157,10 @@ func judged(placed []record.Flow, outages [][]record.Outage, bottlenecks []bottl
 	return flows
 }
 
-func options(flows []*Flow) []study.Options {
-	list := make([]study.Options, len(flows))
+func options(flows []*Flow) []flow.Spec {
+	list := make([]flow.Spec, len(flows))
 	for i, f := range flows {
-		list[i] = f.Options
+		list[i] = f.Spec
 	}
 	return list
 }

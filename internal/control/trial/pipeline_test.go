@@ -40,7 +40,7 @@ func (wire) Limits(counted []record.Flow, _ []record.HostReading, _ Paths) Limit
 // not, as of a peer without an agent.
 func twoFlows(both bool) ([]*Flow, Readings) {
 	flow := func(id string, opens bool) *Flow {
-		return &Flow{PlannedFlow: study.PlannedFlow{ID: id, Opener: "a", Acceptor: "b", OpenerSends: opens, Options: study.Options{Protocol: flow.TCP}}}
+		return &Flow{PlannedFlow: study.PlannedFlow{ID: id, Opener: "a", Acceptor: "b", OpenerSends: opens, Spec: flow.Spec{Protocol: flow.TCP}}}
 	}
 	end := func(id string, sends bool, at, bytes int64) message.FlowEnd {
 		e := message.FlowEnd{ID: id, Sends: sends, AtNs: at * second, Alive: true, Mode: "copy", FirstNs: second}

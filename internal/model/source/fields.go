@@ -18,7 +18,8 @@ import (
 //	doc:"…"               what it is for; shown in the schema and the manual
 //	enum:"a,b"            the only values
 //
-// A struct with a method Enums has the only values of some keys from there.
+// A struct with a method Enums has the only values of some keys from there, and
+// with a method Docs what they are for.
 type Field struct {
 	Name     string
 	Doc      string
@@ -48,6 +49,9 @@ func Fields(t reflect.Type) []Field {
 			}
 			if e, ok := reflect.Zero(t).Interface().(interface{ Enums() map[string][]string }); ok && field.Enum == nil {
 				field.Enum = e.Enums()[name]
+			}
+			if d, ok := reflect.Zero(t).Interface().(interface{ Docs() map[string]string }); ok && field.Doc == "" {
+				field.Doc = d.Docs()[name]
 			}
 			list = append(list, field)
 		}

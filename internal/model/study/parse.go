@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"time"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/source"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
@@ -61,7 +62,7 @@ const (
 	DefaultConnectTimeout    = unit.Duration(3 * time.Second)
 	DefaultReplicates        = 4
 	DefaultMargin            = unit.Ratio(0.02)
-	DefaultDirection         = Write
+	DefaultDirection         = flow.Write
 	DefaultCongestionControl = "cubic"
 )
 

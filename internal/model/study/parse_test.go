@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 )
@@ -49,8 +50,8 @@ func TestDefaults(t *testing.T) {
 	if w.Duration != DefaultDuration || w.Warmup != DefaultWarmup || w.Interval != DefaultInterval || w.ConnectTimeout != DefaultConnectTimeout {
 		t.Errorf("times are %v, %v, %v, %v", w.Duration, w.Warmup, w.Interval, w.ConnectTimeout)
 	}
-	if w.Streams != 1 || w.Direction != Write || w.CongestionControl != "cubic" {
-		t.Errorf("options are %+v", w.Options)
+	if w.Streams != 1 || w.Direction != flow.Write || w.CongestionControl != "cubic" {
+		t.Errorf("options are %+v", w.Spec)
 	}
 	if d.Replicates != 4 || d.Margin != 0.02 || d.Seed != 0 || d.Until != 0 || s.Unit != "bit/s" {
 		t.Errorf("design is %+v, unit %s", d, s.Unit)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"linerate/internal/model/flow"
 )
 
 // combined has two compared factors, a condition, and a factor of one level.
@@ -85,7 +87,7 @@ factors:
   third: {levels: {plain: {}, small: {workload: {mss: 300}}}}
 `
 	p := plan(t, parse(t, text))
-	spell := func(o Options) string {
+	spell := func(o flow.Spec) string {
 		return fmt.Sprintf("mss %d window %s cap %s %s", o.MSS, o.Window, o.RateCap, o.Direction)
 	}
 	// A level's options win over a flow's own, also those of flows that another
@@ -96,7 +98,7 @@ factors:
 	}
 	for i, tr := range p.Treatments {
 		for j, f := range tr.Flows {
-			if got := spell(f.Options); got != want[i][j] {
+			if got := spell(f.Spec); got != want[i][j] {
 				t.Errorf("treatment %s, flow %d: %s, want %s", tr.Name, j, got, want[i][j])
 			}
 		}

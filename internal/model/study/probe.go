@@ -17,9 +17,9 @@ const (
 )
 
 // ProbeOptions are those of a flow that measures latency beside others.
-func ProbeOptions(congestionControl string) Options {
-	return Options{
-		Protocol: flow.RR, Direction: Write, Streams: 1, Request: 1, Response: 1, Threads: 1,
+func ProbeOptions(congestionControl string) flow.Spec {
+	return flow.Spec{
+		Protocol: flow.RR, Direction: flow.Write, Streams: 1, Request: 1, Response: 1, Threads: 1,
 		Connections: ProbeConnections, Pace: ProbePerS, CongestionControl: congestionControl,
 	}
 }
@@ -30,7 +30,7 @@ func probe(beside PlannedFlow) PlannedFlow {
 	or(&control, DefaultCongestionControl)
 	return PlannedFlow{
 		ID: ProbeID, Opener: beside.Opener, Acceptor: beside.Acceptor, Source: beside.Source, Destination: beside.Destination,
-		OpenerSends: true, Options: ProbeOptions(control),
+		OpenerSends: true, Spec: ProbeOptions(control),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/source"
 )
@@ -41,16 +42,16 @@ func TestMixedWorkload(t *testing.T) {
 		t.Fatalf("%d flows, want both ways of udp and tcp, and one rr: %+v", len(flows), flows)
 	}
 	on := true
-	for i, want := range []Options{
-		{Protocol: "udp", Direction: Both, Streams: 1, RateCap: 10e6, Datagram: 1024},
-		{Protocol: "udp", Direction: Both, Streams: 1, RateCap: 10e6, Datagram: 1024},
-		{Protocol: "rr", Direction: Write, Streams: 1, MSS: 1000, CongestionControl: "cubic",
+	for i, want := range []flow.Spec{
+		{Protocol: "udp", Direction: flow.Both, Streams: 1, RateCap: 10e6, Datagram: 1024},
+		{Protocol: "udp", Direction: flow.Both, Streams: 1, RateCap: 10e6, Datagram: 1024},
+		{Protocol: "rr", Direction: flow.Write, Streams: 1, MSS: 1000, CongestionControl: "cubic",
 			Request: 1, Response: 1, Connections: 3, Pace: 2.5, Poll: &on, Threads: 1},
-		{Direction: Both, Streams: 1, MSS: 1000, CongestionControl: "cubic", RateCap: 10e6, Mode: "copy"},
-		{Direction: Both, Streams: 1, MSS: 1000, CongestionControl: "cubic", RateCap: 10e6, Mode: "copy"},
+		{Direction: flow.Both, Streams: 1, MSS: 1000, CongestionControl: "cubic", RateCap: 10e6, Mode: "copy"},
+		{Direction: flow.Both, Streams: 1, MSS: 1000, CongestionControl: "cubic", RateCap: 10e6, Mode: "copy"},
 	} {
-		if !reflect.DeepEqual(flows[i].Options, want) {
-			t.Errorf("flow %d has %+v, want %+v", i+1, flows[i].Options, want)
+		if !reflect.DeepEqual(flows[i].Spec, want) {
+			t.Errorf("flow %d has %+v, want %+v", i+1, flows[i].Spec, want)
 		}
 	}
 	if !flows[2].OpenerSends {

@@ -5,6 +5,7 @@ package study
 import (
 	"net/netip"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
@@ -56,71 +57,11 @@ type Workload struct {
 	// Probe has no part in what the flows are compared by besides latency.
 	Probe bool `yaml:"probe" json:"probe,omitempty" doc:"true: beside the flows, 100 requests of one byte a second go the way of the first, so that latency under load is among the responses"`
 	// Transport options: the default of every flow.
-	Options `yaml:",inline"`
+	flow.Spec `yaml:",inline"`
 }
 
 // AccountSender is the Accounting that reports what senders counted.
 const AccountSender = "sender"
-
-// Where the ports come from that connections are opened from.
-const (
-	PortsKernel = "kernel" // connect(2) chooses
-	PortsDrawn  = "drawn"  // free ones, by chance
-	PortsEven   = "even"   // free ones that spread the flows evenly over equal ways
-)
-
-// Directions of a flow, as seen from the host that opens the connections.
-const (
-	Write = "write" // from sends to to
-	Read  = "read"  // to sends to from
-	Both  = "both"  // a connection for each
-)
-
-// Options are a flow's transport options. Zero values mean the kernel's or
-// linerate's default.
-type Options struct {
-	Protocol          string       `yaml:"protocol" json:"protocol,omitempty" doc:"tcp: bulk data (default); udp: datagrams; rr: request and response over connections that stay; udp-rr: a datagram each way; crr: a connection for each request" enum:"tcp,udp,rr,udp-rr,crr"`
-	Direction         string       `yaml:"direction" json:"direction,omitempty" doc:"write: from sends to to (default); read: to sends to from; both" enum:"write,read,both"`
-	Streams           int          `yaml:"streams" json:"streams,omitempty" doc:"connections per flow; 1 when absent"`
-	Copies            int          `yaml:"copies" json:"copies,omitempty" doc:"how often there is the flow, each with a process of its own where a tool makes it; 1 when absent"`
-	Destinations      string       `yaml:"destinations" json:"destinations,omitempty" doc:"first: copies go to the flow's destination (default); all: to all addresses of the host to, in turn" enum:"first,all"`
-	MSS               int          `yaml:"mss" json:"mss,omitempty" doc:"TCP maximum segment size in bytes (TCP_MAXSEG)"`
-	NoDelay           *bool        `yaml:"nodelay" json:"nodelay,omitempty" doc:"TCP_NODELAY"`
-	CongestionControl string       `yaml:"congestion_control" json:"congestion_control,omitempty" doc:"TCP_CONGESTION: cubic (default), reno, bbr, …"`
-	Window            unit.Bytes   `yaml:"window" json:"window,omitempty" doc:"socket buffers at both ends (SO_SNDBUF, SO_RCVBUF); absent: the kernel's autotuning"`
-	SendBuffer        unit.Bytes   `yaml:"send_buffer" json:"send_buffer,omitempty" doc:"socket buffer of the end that sends (SO_SNDBUF), instead of window"`
-	ReceiveBuffer     unit.Bytes   `yaml:"receive_buffer" json:"receive_buffer,omitempty" doc:"socket buffer of the end that receives (SO_RCVBUF), instead of window"`
-	BindNoPort        *bool        `yaml:"bind_no_port" json:"bind_no_port,omitempty" doc:"false: binding to source takes a port of that address for itself; true (default): connecting takes one that is free between the two ends (IP_BIND_ADDRESS_NO_PORT)"`
-	RateCap           unit.BitRate `yaml:"rate_cap" json:"rate_cap,omitempty" doc:"pacing of each connection (SO_MAX_PACING_RATE)"`
-	Mode              string       `yaml:"mode" json:"mode,omitempty" doc:"how bytes are moved: auto tries what is cheapest, copy does as ordinary programs do; absent: plain writes, received without a copy" enum:"auto,copy,write,splice,zerocopy,sendfile"`
-	Datagram          unit.Bytes   `yaml:"datagram" json:"datagram,omitempty" doc:"udp: payload of each datagram; as large as the MTU allows when absent"`
-	WriteCap          unit.BitRate `yaml:"write_cap" json:"write_cap,omitempty" doc:"tcp: the most that the sending program writes, as one that has little to send"`
-	ReadCap           unit.BitRate `yaml:"read_cap" json:"read_cap,omitempty" doc:"tcp: the most that the receiving program reads, as a slow one does"`
-	Request           unit.Bytes   `yaml:"request" json:"request,omitempty" doc:"rr, udp-rr, crr: bytes of a request; 1 when absent"`
-	Response          unit.Bytes   `yaml:"response" json:"response,omitempty" doc:"rr, udp-rr, crr: bytes of a response; 1 when absent"`
-	Connections       int          `yaml:"connections" json:"connections,omitempty" doc:"rr, udp-rr, crr: connections of a flow, each with one request at a time; 1 when absent"`
-	Pace              float64      `yaml:"pace" json:"pace_per_s,omitempty" doc:"rr, udp-rr, crr: requests a flow begins in a second, on a schedule that waits for nothing; absent: the next when one is answered"`
-	Poll              *bool        `yaml:"poll" json:"poll,omitempty" doc:"rr, udp-rr, crr: true: both ends poll their sockets instead of sleeping"`
-	Follow            *bool        `yaml:"follow" json:"follow,omitempty" doc:"rr, udp-rr, crr: true: each end's thread sleeps on the CPU at which its packets come in, so that no other has to be woken; for one connection"`
-	Threads           int          `yaml:"threads" json:"threads,omitempty" doc:"rr, udp-rr, crr: threads at each end; 1 when absent"`
-	SourcePorts       string       `yaml:"source_ports" json:"source_ports,omitempty" doc:"ports to open connections from. kernel (default): as connect(2) chooses; drawn: free ones, by chance, so that the way of each flow can be predicted; even: free ones of which the kernels on the way say that the flows spread evenly over equal ways" enum:"kernel,drawn,even"`
-	Tool              string       `yaml:"tool" json:"tool,omitempty" doc:"the program that makes the flow's traffic, one process for each flow and direction; linerate when absent" enum:"linerate,iperf3,iperf,netperf,nuttcp,sockperf,qperf"`
-	ToolArgs          []string     `yaml:"tool_args" json:"tool_args,omitempty" doc:"further words for the tool's client"`
-}
-
-// AllDestinations sends a flow's copies to all addresses of its host.
-const AllDestinations = "all"
-
-// Cap is the most that one connection is to carry by its own options: the least
-// of its caps; 0: there is none.
-func (o Options) Cap() (least unit.BitRate) {
-	for _, c := range []unit.BitRate{o.RateCap, o.WriteCap, o.ReadCap} {
-		if c > 0 && (least == 0 || c < least) {
-			least = c
-		}
-	}
-	return least
-}
 
 // Flow is one line of a workload: connections from one host to another. From
 // opens them.
@@ -129,7 +70,7 @@ type Flow struct {
 	To          string     `yaml:"to,required" json:"to" doc:"the host that accepts them"`
 	Source      netip.Addr `yaml:"source" json:"source,omitzero" doc:"address to connect from; absent: the kernel chooses"`
 	Destination netip.Addr `yaml:"destination" json:"destination,omitzero" doc:"address to connect to; absent: the first address of to"`
-	Options     `yaml:",inline"`
+	flow.Spec   `yaml:",inline"`
 }
 
 // Roles of a factor.
@@ -170,7 +111,7 @@ type Override struct {
 	Warmup        unit.Duration `yaml:"warmup" json:"warmup,omitempty" doc:"replaces the workload's warm-up"`
 	AgeNeighbours []string      `yaml:"age_neighbours" json:"age_neighbours,omitempty" doc:"replaces the workload's age_neighbours"`
 	Events        []Event       `yaml:"events" json:"events,omitempty" doc:"replaces the workload's events"`
-	Options       `yaml:",inline"`
+	flow.Spec     `yaml:",inline"`
 }
 
 // Design says how the trials are arranged. Every treatment is tried once per

@@ -9,18 +9,6 @@ import (
 	"linerate/internal/model/tool"
 )
 
-// demands are the options that a tool may not have, by key, and whether a flow
-// asks for something.
-func (o Options) demands() map[string]bool {
-	return map[string]bool{
-		"streams": o.Streams > 1, "mss": o.MSS != 0, "nodelay": o.NoDelay != nil && *o.NoDelay, "window": o.Window != 0,
-		"send_buffer": o.SendBuffer != 0, "receive_buffer": o.ReceiveBuffer != 0,
-		"rate_cap": o.RateCap != 0, "source_ports": o.SourcePorts != "" && o.SourcePorts != PortsKernel, "datagram": o.Datagram != 0, "request": o.Request > 1, "response": o.Response > 1,
-		"mode": o.Mode != "", "write_cap": o.WriteCap != 0, "read_cap": o.ReadCap != 0, "connections": o.Connections > 1, "pace": o.Pace != 0,
-		"poll": o.Poll != nil && *o.Poll, "follow": o.Follow != nil && *o.Follow, "threads": o.Threads > 1, "bind_no_port": o.BindNoPort != nil,
-	}
-}
-
 // tools checks what is asked of other people's programs, in every treatment: a
 // level may name the tool, and the flow the option that it does not have.
 func (c *checker) tools(p *Plan) {
@@ -35,7 +23,7 @@ func (c *checker) tools(p *Plan) {
 		list := c.flowsPath(t)
 		for i, f := range t.Workload.Flows {
 			at := toolFlow{c, t, fmt.Sprintf("%s[%d]", list, i), report}
-			if program, foreign := f.Foreign(); foreign {
+			if program, foreign := tool.Find(f.Tool); foreign {
 				at.check(program, f)
 			} else if len(f.ToolArgs) > 0 && f.Tool != tool.Own { // linerate standing in for a tool has no use for its words
 				report(at.path("tool_args"), "tool_args without a tool: which program's words are these?")
@@ -67,18 +55,17 @@ type toolFlow struct {
 func (f toolFlow) path(key string) string { return f.written(f.treatment, f.flow, key) }
 
 func (f toolFlow) check(program *tool.Tool, of Flow) {
-	protocol := of.protocol()
+	protocol := of.Name()
 	if !slices.Contains(program.Protocols, protocol) {
 		f.report(f.path("tool"), "%s makes no flows of protocol %s: it does %s", program.Name, protocol, source.Or(program.Protocols))
 		return
 	}
-	wanted := of.Options.demands()
-	wanted["congestion_control"] = f.has(f.path("congestion_control"))
-	for _, key := range []string{
-		"streams", "mss", "nodelay", "congestion_control", "window", "send_buffer", "receive_buffer", "rate_cap", "source_ports", "datagram",
-		"request", "response", "mode", "write_cap", "read_cap", "connections", "pace", "poll", "threads", "bind_no_port",
-	} {
-		if !wanted[key] || program.Can(key) {
+	for _, o := range flow.Options {
+		key, wanted := o.Key, o.Wanted(&of.Spec)
+		if key == "congestion_control" { // a study always has one
+			wanted = f.has(f.path(key))
+		}
+		if o.Planned || !wanted || program.Can(key) {
 			continue
 		}
 		others := tool.Or(key)
@@ -91,7 +78,7 @@ func (f toolFlow) check(program *tool.Tool, of Flow) {
 	switch {
 	case of.Source.IsValid() && program.NoSource:
 		f.report(f.flow+".source", "%s cannot be told which address to connect from", program.Name)
-	case program.WriteOnly && flow.Bulk(protocol) && of.Direction != Write:
+	case program.WriteOnly && flow.Bulk(protocol) && of.Direction != flow.Write:
 		f.report(f.path("direction"), "direction %s: %s's client always sends", of.Direction, program.Name)
 	case program.Name == "iperf" && protocol == flow.UDP && of.RateCap == 0:
 		f.report(f.path("tool"), "iperf sends datagrams at a rate: give rate_cap")

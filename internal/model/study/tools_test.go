@@ -3,6 +3,8 @@ package study
 import (
 	"strings"
 	"testing"
+
+	"linerate/internal/model/tool"
 )
 
 // TestToolFactor: a tool is a level like any other; what the flows of one process
@@ -43,7 +45,7 @@ factors:
 		var got []string
 		for _, f := range tr.Flows {
 			got = append(got, f.Tool+"["+strings.Join(f.ToolArgs, " ")+"] "+f.Process)
-			if _, foreign := f.Foreign(); foreign != (f.Process != "") {
+			if _, foreign := tool.Find(f.Tool); foreign != (f.Process != "") {
 				t.Errorf("%s: foreign %v with process %q", f.Tool, foreign, f.Process)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/tool"
 	"linerate/internal/model/topology"
@@ -43,11 +44,8 @@ type PlannedFlow struct {
 	// Process tells the processes of a tool apart: the streams of a workload's flow
 	// in one direction are one's. Empty: linerate makes the flow.
 	Process string
-	Options
+	flow.Spec
 }
-
-// Foreign is the tool that makes the flow. False: linerate does.
-func (o Options) Foreign() (*tool.Tool, bool) { return tool.Find(o.Tool) }
 
 // Sender is the host that data comes from, and Receiver where it goes to.
 func (f PlannedFlow) Sender() string {
@@ -71,7 +69,7 @@ func (s *Study) treatment(levels []Level, room int) (Treatment, error) {
 	// A level's options win over a flow's own: the level is what is varied.
 	t.Workload.Flows = make([]Flow, len(s.Workload.Flows))
 	for i, f := range s.Workload.Flows {
-		f.Options = s.Workload.Options.with(f.Options)
+		f.Spec = s.Workload.Spec.With(f.Spec)
 		t.Workload.Flows[i] = f
 	}
 	for k, l := range levels {
@@ -90,12 +88,12 @@ func (s *Study) treatment(levels []Level, room int) (Treatment, error) {
 	for _, l := range levels {
 		if l.Workload != nil {
 			for i := range t.Workload.Flows {
-				t.Workload.Flows[i].Options = t.Workload.Flows[i].with(l.Workload.Options)
+				t.Workload.Flows[i].Spec = t.Workload.Flows[i].With(l.Workload.Spec)
 			}
 		}
 	}
 	for i := range t.Workload.Flows {
-		t.Workload.Flows[i].Options = t.Workload.Flows[i].fitted()
+		t.Workload.Flows[i].Spec = t.Workload.Flows[i].Fitted()
 	}
 	t.destinations(&s.Topology)
 	if err := t.eventsInTime(); err != nil {
@@ -115,14 +113,14 @@ func (s *Study) treatment(levels []Level, room int) (Treatment, error) {
 				f.Destination = all[i%len(all)]
 			}
 			var processes [2]string // of the flow's tool, by who sends
-			if _, foreign := f.Foreign(); foreign {
+			if _, foreign := tool.Find(f.Tool); foreign {
 				processes = [2]string{fmt.Sprintf("p%dw", n), fmt.Sprintf("p%dr", n)}
 			}
 			for range f.Streams {
-				if f.Direction != Read {
+				if f.Direction != flow.Read {
 					t.add(f, true, processes[0])
 				}
-				if f.Direction != Write {
+				if f.Direction != flow.Write {
 					t.add(f, false, processes[1])
 				}
 			}
@@ -137,7 +135,7 @@ func (s *Study) treatment(levels []Level, room int) (Treatment, error) {
 // allDestinations are the addresses that a flow's copies go to in turn: those of its
 // host that are on one network with the first. None: they all go to that one.
 func (t *Treatment) allDestinations(base *topology.Topology, f Flow) []netip.Addr {
-	if f.Destinations != AllDestinations || !f.Destination.IsValid() {
+	if f.Destinations != flow.AllDestinations || !f.Destination.IsValid() {
 		return nil
 	}
 	h, known := base.With(t.Settings).Host(f.To)
@@ -183,7 +181,7 @@ func (t *Treatment) add(f Flow, openerSends bool, process string) {
 	t.Flows = append(t.Flows, PlannedFlow{
 		ID:     fmt.Sprintf("f%d", len(t.Flows)+1),
 		Opener: f.From, Acceptor: f.To, Source: f.Source, Destination: f.Destination,
-		OpenerSends: openerSends, Process: process, Options: f.Options,
+		OpenerSends: openerSends, Process: process, Spec: f.Spec,
 	})
 }
 
@@ -201,48 +199,14 @@ func (w *Workload) change(over Override) {
 	if over.Events != nil {
 		w.Events = over.Events
 	}
-	w.Options = w.Options.with(over.Options)
+	w.Spec = w.Spec.With(over.Spec)
 	if over.Flows != nil {
 		w.Flows = make([]Flow, len(over.Flows))
 		for i, f := range over.Flows {
-			f.Options = w.Options.with(f.Options)
+			f.Spec = w.Spec.With(f.Spec)
 			w.Flows[i] = f
 		}
 	}
-}
-
-// with returns the options with those replaced that over has.
-func (o Options) with(over Options) Options {
-	or(&over.Protocol, o.Protocol)
-	or(&over.Direction, o.Direction)
-	or(&over.Streams, o.Streams)
-	or(&over.Copies, o.Copies)
-	or(&over.Destinations, o.Destinations)
-	or(&over.MSS, o.MSS)
-	or(&over.NoDelay, o.NoDelay)
-	or(&over.CongestionControl, o.CongestionControl)
-	or(&over.Window, o.Window)
-	or(&over.SendBuffer, o.SendBuffer)
-	or(&over.ReceiveBuffer, o.ReceiveBuffer)
-	or(&over.BindNoPort, o.BindNoPort)
-	or(&over.RateCap, o.RateCap)
-	or(&over.Datagram, o.Datagram)
-	or(&over.WriteCap, o.WriteCap)
-	or(&over.ReadCap, o.ReadCap)
-	or(&over.Request, o.Request)
-	or(&over.Response, o.Response)
-	or(&over.Connections, o.Connections)
-	or(&over.Pace, o.Pace)
-	or(&over.Poll, o.Poll)
-	or(&over.Follow, o.Follow)
-	or(&over.Threads, o.Threads)
-	or(&over.Mode, o.Mode)
-	or(&over.SourcePorts, o.SourcePorts)
-	if over.ToolArgs == nil && (over.Tool == "" || o.Tool == "" || over.Tool == o.Tool) {
-		over.ToolArgs = o.ToolArgs // one tool's words mean nothing to another
-	}
-	or(&over.Tool, o.Tool)
-	return over
 }
 
 // treatmentName names a combination of levels. Where two factors share a level's

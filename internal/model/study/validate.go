@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/source"
@@ -34,7 +33,7 @@ func (c *checker) check() {
 	c.settings()
 	c.timing("workload", c.Workload.Duration, c.Workload.Warmup)
 	c.interval()
-	c.options("workload", c.Workload.Options)
+	c.options("workload", c.Workload.Spec)
 	c.lossFree()
 	c.hosts("workload.age_neighbours", c.Workload.AgeNeighbours)
 	c.events("workload", &c.Topology, c.Workload.Events)
@@ -100,78 +99,15 @@ func (c *checker) interval() {
 // minInterval keeps sampling from becoming the load that is measured.
 const minInterval = unit.Duration(5e6)
 
-// What the kernel takes for TCP_MAXSEG (net/ipv4/tcp.c: TCP_MIN_MSS and
-// MAX_TCP_WINDOW), and the least socket buffer (SOCK_MIN_SNDBUF is about this).
-const (
-	minMSS    = 88
-	maxMSS    = 32767
-	minWindow = 4096
-)
-
-// maxStreams is below the ports that a host opens connections from
-// (net.ipv4.ip_local_port_range, 28232 of them).
-const maxStreams = 20_000
-
-// congestionControl is a module's name: TCP_CA_NAME_MAX is 16 with the zero byte.
-var congestionControl = regexp.MustCompile(`^[a-z0-9_-]{1,15}$`)
-
-func (c *checker) options(path string, o Options) {
-	if o.Streams > maxStreams || o.Streams < 1 && c.has(path+".streams") {
-		c.report(path+".streams", "streams %d: expected 1 to %d", o.Streams, maxStreams)
-	}
-	if o.Copies > maxStreams || o.Copies < 1 && c.has(path+".copies") {
-		c.report(path+".copies", "copies %d: expected 1 to %d", o.Copies, maxStreams)
-	}
-	if o.MSS != 0 && (o.MSS < minMSS || o.MSS > maxMSS) || o.MSS == 0 && c.has(path+".mss") {
-		c.report(path+".mss", "mss %d: the kernel takes %d to %d bytes", o.MSS, minMSS, maxMSS)
-	}
-	if o.CongestionControl != "" && !congestionControl.MatchString(o.CongestionControl) {
-		c.report(path+".congestion_control", "congestion_control %q: expected the kernel's name of one, such as cubic, reno or bbr", o.CongestionControl)
-	}
-	c.sizes(path, o)
-	if o.Window < minWindow && c.has(path+".window") {
-		c.report(path+".window", "window %s: expected at least %s", o.Window, unit.Bytes(minWindow))
-	}
-	if o.SendBuffer < minWindow && c.has(path+".send_buffer") {
-		c.report(path+".send_buffer", "send_buffer %s: expected at least %s", o.SendBuffer, unit.Bytes(minWindow))
-	}
-	if o.ReceiveBuffer < minWindow && c.has(path+".receive_buffer") {
-		c.report(path+".receive_buffer", "receive_buffer %s: expected at least %s", o.ReceiveBuffer, unit.Bytes(minWindow))
-	}
-}
-
-// minDatagram is what a datagram holds at least: linerate's own header.
-const minDatagram = 16
-
-// Bounds of transactions. Connections from one address to one port are
-// told apart by the opener's port, of which there are no more.
-const (
-	maxMessage     = 16 << 20
-	maxConnections = 64_000
-	maxThreads     = 256
-	maxPace        = 10e6
-)
-
-// sizes checks the options that are numbers of bytes, connections or threads.
-func (c *checker) sizes(path string, o Options) {
-	for _, b := range []struct {
-		key         string
-		value       float64
-		least, most float64
-		written, of string
-	}{
-		{"datagram", float64(o.Datagram), minDatagram, flow.MaxDatagramBytes, o.Datagram.String(), "bytes"},
-		{"request", float64(o.Request), 1, maxMessage, o.Request.String(), "bytes"},
-		{"response", float64(o.Response), 1, maxMessage, o.Response.String(), "bytes"},
-		{"connections", float64(o.Connections), 1, maxConnections, fmt.Sprint(o.Connections), ""},
-		{"threads", float64(o.Threads), 1, maxThreads, fmt.Sprint(o.Threads), ""},
-	} {
-		if path := path + "." + b.key; c.has(path) && (b.value < b.least || b.value > b.most) {
-			c.report(path, "%s", strings.TrimSpace(fmt.Sprintf("%s %s: expected %.0f to %.0f %s", b.key, b.written, b.least, b.most, b.of)))
+// options checks the values that a mapping gives.
+func (c *checker) options(path string, spec flow.Spec) {
+	for _, o := range flow.Options {
+		if !c.has(path + "." + o.Key) {
+			continue
 		}
-	}
-	if path := path + ".pace"; c.has(path) && !(o.Pace > 0 && o.Pace <= maxPace) {
-		c.report(path, "pace %g: expected more than 0 and at most %.0f requests per second", o.Pace, maxPace)
+		if wrong := o.Check(&spec); wrong != "" {
+			c.report(path+"."+o.Key, "%s%s", o.Key, wrong)
+		}
 	}
 }
 
@@ -190,7 +126,7 @@ func (c *checker) hosts(path string, names []string) {
 func (c *checker) flows(path string, flows []Flow) {
 	for i, f := range flows {
 		path := fmt.Sprintf("%s[%d]", path, i)
-		c.options(path, f.Options)
+		c.options(path, f.Spec)
 		_, fromKnown := c.Topology.FindHost(f.From, path+".from", c.report)
 		_, toKnown := c.Topology.FindHost(f.To, path+".to", c.report)
 		switch {

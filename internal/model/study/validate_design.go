@@ -67,7 +67,7 @@ func (c *checker) level(path string, l Level) {
 	}
 	path += ".workload"
 	c.timing(path, over.Duration, over.Warmup)
-	c.options(path, over.Options)
+	c.options(path, over.Spec)
 	c.hosts(path+".age_neighbours", over.AgeNeighbours)
 	c.events(path, c.Topology.With(l.Settings), over.Events)
 	if over.Flows != nil && len(over.Flows) == 0 {

@@ -7,7 +7,6 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
-	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
@@ -54,7 +53,7 @@ var cuts = map[string]float64{"reno": 0.5, "cubic": 0.7, "bbr": 0.75}
 
 // Predict returns what is predicted for each flow, in their order; nil: nothing is. The
 // flows have their Path and LimitBps, and their options are given in the same order.
-func Predict(flows []record.Flow, hosts []record.HostReading, over *topology.Topology, options []study.Options) []*record.Prediction {
+func Predict(flows []record.Flow, hosts []record.HostReading, over *topology.Topology, options []flow.Spec) []*record.Prediction {
 	t := record.Trial{Hosts: hosts}
 	expected := make([]*record.Prediction, len(flows))
 	paths := make([]path, len(flows))
@@ -116,7 +115,7 @@ type bound struct {
 
 // predicted puts the bounds together. What holds a flow is the lowest of them, and where
 // they overlap it may get less than the one that will be named.
-func predicted(t record.Trial, f record.Flow, w path, o study.Options, sharing int) *record.Prediction {
+func predicted(t record.Trial, f record.Flow, w path, o flow.Spec, sharing int) *record.Prediction {
 	path := limits.Path{RateBps: f.LimitBps, RTTS: w.rttS, Segment: int(f.SenderInfo.SndMSS)}
 	bounds := []bound{link(f, w, path, sharing)}
 	if b, ok := receiver(t, f, path, o); ok {
@@ -168,7 +167,7 @@ func link(f record.Flow, w path, path limits.Path, sharing int) bound {
 }
 
 // receiver is the window that the receiver's buffer allows.
-func receiver(t record.Trial, f record.Flow, path limits.Path, o study.Options) (bound, bool) {
+func receiver(t record.Trial, f record.Flow, path limits.Path, o flow.Spec) (bound, bool) {
 	size, what := float64(f.RcvbufBytes), "a receive buffer"
 	if o.Window == 0 && o.ReceiveBuffer == 0 {
 		size, what = third(t, f.To, "net.ipv4.tcp_rmem"), "tcp_rmem"
@@ -191,7 +190,7 @@ func receiver(t record.Trial, f record.Flow, path limits.Path, o study.Options) 
 }
 
 // sender is what its buffer has under way.
-func sender(t record.Trial, f record.Flow, path limits.Path, o study.Options) (bound, bool) {
+func sender(t record.Trial, f record.Flow, path limits.Path, o flow.Spec) (bound, bool) {
 	size, what := float64(f.SndbufBytes), "a send buffer"
 	if o.Window == 0 && o.SendBuffer == 0 {
 		size, what = third(t, f.From, "net.ipv4.tcp_wmem"), "tcp_wmem"

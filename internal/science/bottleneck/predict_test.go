@@ -8,7 +8,6 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
-	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 )
@@ -17,7 +16,7 @@ const testRate = 1e9 * 1448 / 1514 // of the link's 1 Gbit/s
 
 // long is a trial of a flow from a to b over 25 ms each way, with the buffers of
 // Linux.
-func long() (*record.Trial, *topology.Topology, []study.Options) {
+func long() (*record.Trial, *topology.Topology, []flow.Spec) {
 	host := func(name, address string) topology.Host {
 		a := netip.MustParseAddr(address)
 		return topology.Host{Name: name, Interfaces: []topology.Interface{{Name: "eth0", Addresses: []topology.Address{{First: a, Last: a, Bits: 24}}}}}
@@ -35,7 +34,7 @@ func long() (*record.Trial, *topology.Topology, []study.Options) {
 			{Host: "b", Snapshot: record.Snapshot{Sysctls: map[string]string{"net.ipv4.tcp_rmem": "4096\t131072\t33554432"}}},
 		},
 	}
-	return t, over, make([]study.Options, 1)
+	return t, over, make([]flow.Spec, 1)
 }
 
 func window(bytes float64) float64 { return bytes * 8 / 0.05 }
@@ -44,46 +43,46 @@ func TestPredict(t *testing.T) {
 	set := func(t *record.Trial, host int, key, value string) { t.Hosts[host].Snapshot.Sysctls[key] = value }
 	for _, test := range []struct {
 		name      string
-		change    func(f *record.Flow, t *record.Trial, over *topology.Topology, o *study.Options)
+		change    func(f *record.Flow, t *record.Trial, over *topology.Topology, o *flow.Spec)
 		by        string
 		low, high float64
 		why       string
 	}{
-		{"a path that is filled", func(*record.Flow, *record.Trial, *topology.Topology, *study.Options) {},
+		{"a path that is filled", func(*record.Flow, *record.Trial, *topology.Topology, *flow.Spec) {},
 			FullLink, 0.846 * testRate, testRate, "5.978 MB in flight"},
-		{"a long queue", func(_ *record.Flow, _ *record.Trial, over *topology.Topology, _ *study.Options) {
+		{"a long queue", func(_ *record.Flow, _ *record.Trial, over *topology.Topology, _ *flow.Spec) {
 			over.Links[0].Queue = unit.Depth{Time: 50e6}
 		}, FullLink, testRate, testRate, ""},
-		{"no scaling", func(f *record.Flow, _ *record.Trial, _ *topology.Topology, _ *study.Options) {
+		{"no scaling", func(f *record.Flow, _ *record.Trial, _ *topology.Topology, _ *flow.Spec) {
 			f.SenderInfo.Options = 3
 		},
 			ReceiverWindow, 0.98 * window(65535), window(65535), "65535 bytes, the largest window without scaling"},
-		{"no scaling and less buffer", func(f *record.Flow, _ *record.Trial, _ *topology.Topology, o *study.Options) {
+		{"no scaling and less buffer", func(f *record.Flow, _ *record.Trial, _ *topology.Topology, o *flow.Spec) {
 			f.SenderInfo.Options, o.ReceiveBuffer, f.RcvbufBytes = 3, 20000, 40000
 		}, ReceiverWindow, 0.98 * window(20000), window(40000), ""},
-		{"autotuning of the receive buffer", func(_ *record.Flow, t *record.Trial, _ *topology.Topology, _ *study.Options) {
+		{"autotuning of the receive buffer", func(_ *record.Flow, t *record.Trial, _ *topology.Topology, _ *flow.Spec) {
 			set(t, 1, "net.ipv4.tcp_rmem", "4096 131072 500000")
 		}, ReceiverWindow, 0.98 * window(250_000), window(500_000), "tcp_rmem of 500000 bytes in 50 ms"},
-		{"a receive buffer of its own", func(_ *record.Flow, _ *record.Trial, _ *topology.Topology, o *study.Options) {
+		{"a receive buffer of its own", func(_ *record.Flow, _ *record.Trial, _ *topology.Topology, o *flow.Spec) {
 			o.ReceiveBuffer = 100_000
 		},
 			ReceiverWindow, 0.98 * window(100_000), window(200_000), "a receive buffer of 200000 bytes"},
-		{"autotuning of the send buffer", func(_ *record.Flow, t *record.Trial, _ *topology.Topology, _ *study.Options) {
+		{"autotuning of the send buffer", func(_ *record.Flow, t *record.Trial, _ *topology.Topology, _ *flow.Spec) {
 			set(t, 0, "net.ipv4.tcp_wmem", "4096 16384 4194304")
 		}, SendBuffer, 0.985 * window(0.6*4194304), window(4194304), "tcp_wmem of 4.19 MB"},
-		{"a send buffer of its own", func(_ *record.Flow, _ *record.Trial, _ *topology.Topology, o *study.Options) { o.Window = 1_500_000 },
+		{"a send buffer of its own", func(_ *record.Flow, _ *record.Trial, _ *topology.Topology, o *flow.Spec) { o.Window = 1_500_000 },
 			ReceiverWindow, 0.98 * window(100_000), window(200_000), ""},
-		{"losses, cubic", func(_ *record.Flow, _ *record.Trial, over *topology.Topology, _ *study.Options) {
+		{"losses, cubic", func(_ *record.Flow, _ *record.Trial, over *topology.Topology, _ *flow.Spec) {
 			over.Links[0].Loss = 1e-3
 		},
 			CongestionWindow, 6.2e6 / 2, 8.97e6 * 2, "0.1 % of the frames lost leave cubic"},
-		{"losses, bbr", func(f *record.Flow, _ *record.Trial, over *topology.Topology, _ *study.Options) {
+		{"losses, bbr", func(f *record.Flow, _ *record.Trial, over *topology.Topology, _ *flow.Spec) {
 			over.Links[0].Loss, f.CongestionControl = 1e-3, "bbr"
 		}, FullLink, 0.9 * testRate, testRate, ""},
-		{"losses of acknowledgements alone", func(_ *record.Flow, _ *record.Trial, over *topology.Topology, _ *study.Options) {
+		{"losses of acknowledgements alone", func(_ *record.Flow, _ *record.Trial, over *topology.Topology, _ *flow.Spec) {
 			over.Links[0].Reverse = &topology.Impairment{Loss: 0.01}
 		}, FullLink, 0.846 * testRate, testRate, ""},
-		{"a cap", func(f *record.Flow, _ *record.Trial, _ *topology.Topology, _ *study.Options) { f.ReadCapBps = 5e6 },
+		{"a cap", func(f *record.Flow, _ *record.Trial, _ *topology.Topology, _ *flow.Spec) { f.ReadCapBps = 5e6 },
 			SlowReader, 4.75e6, 5e6, "cap of 5 Mbit/s"},
 	} {
 		trial, over, options := long()
@@ -108,7 +107,7 @@ func TestPredict(t *testing.T) {
 func TestShared(t *testing.T) {
 	trial, over, _ := long()
 	trial.Flows = append(trial.Flows, trial.Flows[0])
-	for _, p := range Predict(trial.Flows, trial.Hosts, over, make([]study.Options, 2)) {
+	for _, p := range Predict(trial.Flows, trial.Hosts, over, make([]flow.Spec, 2)) {
 		if p == nil || !p.Contains(testRate/2) || !p.Contains(testRate) || p.Contains(testRate/10) || !strings.Contains(p.Why, "2 flows") {
 			t.Errorf("predicted %+v", p)
 		}

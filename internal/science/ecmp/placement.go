@@ -10,7 +10,6 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
-	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/stats"
 )
@@ -167,7 +166,7 @@ func judge(t *record.Trial, over *topology.Topology) (Group, Replicate, bool) {
 	if !ok {
 		return g, none, false
 	}
-	g = Group{Host: fork.host.Name, Even: t.Flows[0].SourcePorts == study.PortsEven, LinkBps: t.Flows[0].LimitBps}
+	g = Group{Host: fork.host.Name, Even: t.Flows[0].SourcePorts == flow.PortsEven, LinkBps: t.Flows[0].LimitBps}
 	g.Links, g.Flows, g.Ends = len(fork.ends), len(t.Flows), fork.ends
 	pairs, used, foretold := map[[2]netip.Addr]bool{}, map[int]bool{}, map[int]bool{}
 	for _, f := range t.Flows {

@@ -30,7 +30,7 @@ type Flow struct {
 
 // NewFlow describes one connection that sends from a host's source address
 // (invalid: unset) to a destination.
-func NewFlow(t *topology.Topology, from string, source, destination netip.Addr, o study.Options) (Flow, error) {
+func NewFlow(t *topology.Topology, from string, source, destination netip.Addr, o flow.Spec) (Flow, error) {
 	paths, err := t.Paths(from, source, destination)
 	if err != nil {
 		return Flow{}, err
@@ -137,7 +137,7 @@ func (n Network) Aggregate(flows []Flow) Limit {
 func (n Network) Flows(planned []study.PlannedFlow) (flows []Flow, err error) {
 	for _, p := range planned {
 		source, destination := p.Addresses(n.Topology)
-		f, wayless := NewFlow(n.Topology, p.Sender(), source, destination, p.Options)
+		f, wayless := NewFlow(n.Topology, p.Sender(), source, destination, p.Spec)
 		if wayless != nil && err == nil {
 			err = fmt.Errorf("flow %s: %w", p.ID, wayless)
 		}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize/convex/lp"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
@@ -102,7 +103,7 @@ func nas(server, client unit.BitRate) *topology.Topology {
 		host("client1", "10.0.0.101"), host("client2", "10.0.0.102"))
 }
 
-func newFlow(t *testing.T, top *topology.Topology, from, source, destination string, o study.Options) Flow {
+func newFlow(t *testing.T, top *topology.Topology, from, source, destination string, o flow.Spec) Flow {
 	t.Helper()
 	var src netip.Addr
 	if source != "" {
@@ -115,7 +116,7 @@ func newFlow(t *testing.T, top *topology.Topology, from, source, destination str
 	return f
 }
 
-func everyFlow(t *testing.T, top *topology.Topology, o study.Options) (writes, reads []Flow) {
+func everyFlow(t *testing.T, top *topology.Topology, o flow.Spec) (writes, reads []Flow) {
 	for c := 1; c <= 2; c++ {
 		for p := 15; p <= 18; p++ {
 			server, client := fmt.Sprint("10.0.0.", p), fmt.Sprint("10.0.0.", 100+c)
@@ -128,14 +129,14 @@ func everyFlow(t *testing.T, top *topology.Topology, o study.Options) (writes, r
 
 func TestAggregate(t *testing.T) {
 	const shaped = 1448.0 / 1514
-	writes, reads := everyFlow(t, nas(1e9, 2.5e9), study.Options{})
-	capped, _ := everyFlow(t, nas(1e9, 2.5e9), study.Options{RateCap: 100e6})
+	writes, reads := everyFlow(t, nas(1e9, 2.5e9), flow.Spec{})
+	capped, _ := everyFlow(t, nas(1e9, 2.5e9), flow.Spec{RateCap: 100e6})
 	real := nas(1e9, 2.5e9)
 	real.Switches[0].Unmanaged = true
 	many := nas(1e9, 10e9)
 	var aliases []Flow
 	for range 254 {
-		aliases = append(aliases, newFlow(t, many, "client1", "", "10.0.0.15", study.Options{}))
+		aliases = append(aliases, newFlow(t, many, "client1", "", "10.0.0.15", flow.Spec{}))
 	}
 	slow := nas(1e9, 2.5e9)
 	slow.Links[0].Reverse = &topology.Impairment{Rate: 100e6}
@@ -143,7 +144,7 @@ func TestAggregate(t *testing.T) {
 	for i := range jumbo.Links {
 		jumbo.Links[i].MTU = 9000
 	}
-	unset := newFlow(t, nas(1e9, 10e9), "server", "", "10.0.0.101", study.Options{}) // four ways
+	unset := newFlow(t, nas(1e9, 10e9), "server", "", "10.0.0.101", flow.Spec{}) // four ways
 
 	for _, test := range []struct {
 		name  string
@@ -183,7 +184,7 @@ func TestKinds(t *testing.T) {
 	for i := range top.Hosts {
 		top.Hosts[i].Via = []string{"ip", "netns", "exec", "x"}
 	}
-	writes, _ := everyFlow(t, top, study.Options{})
+	writes, _ := everyFlow(t, top, flow.Spec{})
 	if got := (Network{Topology: top}).Flow(writes[0]); math.Abs(got.Bps-941.482e6) > 1e3 {
 		t.Errorf("real hosts: %.0f (%s), want 941.482e6", got.Bps, got.Why)
 	}
@@ -199,8 +200,8 @@ func TestKinds(t *testing.T) {
 // Flows with different overheads share a link: no max-flow, a true programme.
 func TestMixedFrames(t *testing.T) {
 	top := nas(1e9, 10e9)
-	big := newFlow(t, top, "client1", "", "10.0.0.15", study.Options{})
-	small := newFlow(t, top, "client2", "", "10.0.0.15", study.Options{MSS: 500, RateCap: 100e6})
+	big := newFlow(t, top, "client1", "", "10.0.0.15", flow.Spec{})
+	small := newFlow(t, top, "client2", "", "10.0.0.15", flow.Spec{MSS: 500, RateCap: 100e6})
 	// Alone, big frames win; the small flow's bytes would only cost more wire.
 	got := Network{Topology: top}.Aggregate([]Flow{big, small})
 	if want := 1e9 * 1448.0 / 1514; math.Abs(got.Bps-want) > 1 {

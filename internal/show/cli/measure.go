@@ -13,8 +13,8 @@ import (
 
 	"linerate/internal/control/measure"
 	"linerate/internal/host/agent"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
-	"linerate/internal/model/study"
 	"linerate/internal/science/expect"
 	"linerate/internal/science/limits"
 	"linerate/internal/show/present"
@@ -143,7 +143,7 @@ func measureLine(p measure.Progress) string {
 	for _, way := range []struct {
 		name string
 		bps  float64
-	}{{study.Write, p.Write}, {study.Read, p.Read}} {
+	}{{flow.Write, p.Write}, {flow.Read, p.Read}} {
 		if way.bps >= 0 {
 			words = append(words, way.name+" "+limits.Rate(way.bps))
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -23,10 +24,8 @@ import (
 
 type measureFlags struct {
 	duration, warmup, interval unit.Duration
-	flows                      study.Options
-	noDelay, copies            bool
-	poll, follow               bool
-	bindNoPort                 bool
+	flows                      flow.Spec
+	copies                     bool
 	aliases                    aliasFlags
 	source, sourcePort         []string
 	token, expect              string
@@ -43,47 +42,23 @@ func (f *measureFlags) given(flag string) bool { return f.flags.Changed(flag) }
 // allModes is the --mode that measures in one mode after another.
 const allModes = "all"
 
-// The protocols that something is known of.
-var (
-	bulk         = []string{flow.TCP, flow.UDP}
-	transactions = flow.Transactional
-)
-
-// The sizes that make sense: a datagram carries its number and its time, and fits
-// into IPv4; a message is a message.
-const (
-	leastDatagram = 16
-	mostMessage   = 1 << 30
-)
-
 func (f *measureFlags) define(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	f.flags = flags
-	flags.StringVar(&f.flows.Protocol, "protocol", flow.TCP, "tcp: bytes; udp: datagrams; rr: request and response; udp-rr: in datagrams; crr: connect, request, response")
-	flags.StringVar(&f.flows.Direction, "direction", study.Write, "tcp, udp: write: this host sends; read: the server sends; both")
-	flags.IntVar(&f.flows.Streams, "streams", 0, "flows in each direction (default: one, or as many as there are addresses)")
-	quantityVar(flags, &f.duration, unit.ParseDuration, "duration", "duration", "10s", "length of the window that is measured")
-	quantityVar(flags, &f.warmup, unit.ParseDuration, "warmup", "duration", "1s", "traffic before it, which is not counted")
-	quantityVar(flags, &f.interval, unit.ParseDuration, "interval", "duration", "1s", "length of the intervals that are told")
-	quantityVar(flags, &f.flows.RateCap, unit.ParseBitRate, "rate-cap", "rate", "", "tcp, udp: pacing of each flow, such as 100mbit (default: as fast as can be)")
-	quantityVar(flags, &f.flows.Window, unit.ParseBytes, "window", "size", "", "socket buffers at both ends, such as 256KiB (default: the kernel's)")
+	f.flows.Protocol, f.flows.Direction = flow.TCP, flow.Write
+	for _, o := range flow.Options {
+		if o.Type != "" {
+			flags.Var(&optionValue{o, &f.flows}, o.Flag(), o.Help())
+		}
+		if o.Type == "bool" {
+			flags.Lookup(o.Flag()).NoOptDefVal = "true"
+		}
+	}
 	flags.StringVar(&f.flows.Mode, "mode", "", "tcp: how bytes are moved: "+strings.Join(flow.Modes, ", ")+"; or all: auto, then copy (default: auto, which tries what is cheapest in the first 300ms of the warm-up)")
 	flags.BoolVar(&f.copies, "copy", false, "tcp: the same as --mode copy: as an ordinary program does")
-	quantityVar(flags, &f.flows.ReadCap, unit.ParseBitRate, "read-cap", "rate", "", "tcp: the most that each receiver reads, as a slow program does")
-	quantityVar(flags, &f.flows.WriteCap, unit.ParseBitRate, "write-cap", "rate", "", "tcp: the most that each sender writes, as a program does that has little to send")
-	quantityVar(flags, &f.flows.SendBuffer, unit.ParseBytes, "send-buffer", "size", "", "socket buffer of each sender, instead of --window")
-	quantityVar(flags, &f.flows.ReceiveBuffer, unit.ParseBytes, "receive-buffer", "size", "", "socket buffer of each receiver, instead of --window")
-	flags.IntVar(&f.flows.MSS, "mss", 0, "tcp, rr, crr: TCP maximum segment size in bytes (default: as the MTU allows)")
-	flags.BoolVar(&f.noDelay, "nodelay", false, "tcp, rr, crr: set TCP_NODELAY")
-	flags.StringVar(&f.flows.CongestionControl, "congestion-control", "", "tcp, rr, crr: congestion control, such as cubic or bbr (default: each sender's own)")
-	quantityVar(flags, &f.flows.Datagram, unit.ParseBytes, "datagram", "size", "", "udp: payload of each datagram (default: as large as the MTU allows)")
-	quantityVar(flags, &f.flows.Request, unit.ParseBytes, "request", "size", "", "rr, udp-rr, crr: a request (default 1 byte)")
-	quantityVar(flags, &f.flows.Response, unit.ParseBytes, "response", "size", "", "rr, udp-rr, crr: a response (default 1 byte)")
-	flags.IntVar(&f.flows.Connections, "connections", 1, "rr, udp-rr, crr: connections of each flow, each with one request at a time")
-	flags.Float64Var(&f.flows.Pace, "pace", 0, "rr, udp-rr, crr: requests that each flow begins in a second, on a schedule that waits for nothing (default: the next when one is answered)")
-	flags.BoolVar(&f.poll, "poll", false, "rr, udp-rr, crr: both ends poll their sockets instead of sleeping")
-	flags.BoolVar(&f.follow, "follow", false, "rr, udp-rr, crr: each end's thread sleeps on the CPU at which its packets come in, so that no other has to be woken")
-	flags.IntVar(&f.flows.Threads, "threads", 1, "rr, udp-rr, crr: threads of each flow at each end")
+	quantityVar(flags, &f.duration, unit.ParseDuration, "duration", "duration", "10s", "length of the window that is measured")
+	quantityVar(flags, &f.warmup, unit.ParseDuration, "warmup", "duration", "1s", "traffic before it, which is not counted")
+	quantityVar(flags, &f.interval, unit.ParseDuration, "interval", "duration", "1s", "length of the intervals that are reported")
 	flags.BoolVar(&f.latency, "latency", false, "tcp, udp: measure latency, too: first idle, then under the load; with the buffer delay of RFC 6349 and a grade (bufferbloat)")
 	flags.BoolVar(&f.lossFree, "loss-free", false, "udp: search the highest rate at which no datagram is lost (RFC 2544 throughput); --duration is that of the trials which confirm it, those of the search take a tenth")
 	quantityVar(flags, &f.search.Loss, unit.ParseRatio, "loss", "share", "", "with --loss-free: the share that may be lost, such as 0.1% (default: none)")
@@ -92,7 +67,6 @@ func (f *measureFlags) define(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.source, "source", nil, "local address to connect from, or a range such as '10.0.1.{1..4}'; flows take them in turn (may be repeated)")
 	f.aliases.define(flags, "without --source, flows connect from them in turn")
 	flags.StringArrayVar(&f.sourcePort, "source-port", nil, "tcp, udp: local port to connect from, or a range such as '{7000..7007}'; flows take them in turn (may be repeated)")
-	flags.BoolVar(&f.bindNoPort, "bind-no-port", true, "with --source: connecting chooses a local port that is free between the two ends; =false: binding takes one of the source for itself, as programs do that do not set IP_BIND_ADDRESS_NO_PORT")
 	flags.StringVar(&f.token, "token", "", tokenUsage)
 	f.iperf3.define(flags)
 	flags.StringVar(&f.expect, "expect", "", "what has to be met in each direction and mode: '>= 900mbit', 'latency_p99 <= 500us, lost <= 0.1%': metrics of docs/metrics.md, several with commas between")
@@ -152,7 +126,7 @@ func (f *measureFlags) options(addresses []string) (measure.Options, expect.Expe
 	return o, expected, err
 }
 
-func (f *measureFlags) transacts() bool { return slices.Contains(transactions, f.flows.Protocol) }
+func (f *measureFlags) transacts() bool { return !flow.Bulk(f.flows.Protocol) }
 
 // unsuited are the options that mean nothing to the protocol.
 func (f *measureFlags) unsuited() (problems []error) {
@@ -161,8 +135,8 @@ func (f *measureFlags) unsuited() (problems []error) {
 		if flag.Name == "copy" {
 			key = "mode"
 		}
-		if of := study.ProtocolsOf(key); len(of) > 0 && !slices.Contains(of, f.flows.Protocol) {
-			problems = append(problems, fmt.Errorf("--%s is for %s, and --protocol is %s", flag.Name, source.Or(of), f.flows.Protocol))
+		if o := flow.Find(key); o != nil && !o.For(f.flows.Protocol) {
+			problems = append(problems, fmt.Errorf("--%s is for %s, and --protocol is %s", flag.Name, source.Or(o.Protocols), f.flows.Protocol))
 		}
 	})
 	return problems
@@ -227,7 +201,7 @@ func (f *measureFlags) places(o *measure.Options, addresses []string) (problems 
 		problem("--streams %d: %d would be unused; expected at least %d, or no --streams", f.flows.Streams, all-f.flows.Streams, all)
 	}
 	directions := 1
-	if f.flows.Direction == study.Both {
+	if f.flows.Direction == flow.Both {
 		directions = 2
 	}
 	if err := o.Clash(f.flows.Streams, directions); err != nil {
@@ -236,47 +210,16 @@ func (f *measureFlags) places(o *measure.Options, addresses []string) (problems 
 	return problems
 }
 
-// outOfRange are the values that cannot be.
+// outOfRange are the values that cannot be, alone or together.
 func (f *measureFlags) outOfRange() (problems []error) {
-	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	o := f.flows
-	for _, n := range []struct {
-		flag  string
-		value int
-	}{{"streams", o.Streams}, {"connections", o.Connections}, {"threads", o.Threads}} {
-		if n.value < 1 && f.given(n.flag) {
-			problem("--%s %d: expected a positive number", n.flag, n.value)
+	fitted := f.flows.Fitted()
+	for _, o := range flow.Options {
+		if o.Type == "" || o.Key == "protocol" || !f.given(o.Flag()) {
+			continue
 		}
-	}
-	if f.follow && (f.poll || o.Connections > 1) {
-		problem("--follow is for one connection that is waited for: not with --poll or several --connections")
-	}
-	if !slices.Contains([]string{study.Write, study.Read, study.Both}, o.Direction) {
-		problem("--direction %q: expected write, read or both", o.Direction)
-	}
-	if o.MSS != 0 && (o.MSS < 88 || o.MSS > 32767) {
-		problem("--mss %d: Linux takes 88 to 32767", o.MSS)
-	}
-	if f.given("datagram") && (o.Datagram < leastDatagram || o.Datagram > flow.MaxDatagramBytes) {
-		problem("--datagram %d: expected %d to %d bytes", int64(o.Datagram), leastDatagram, flow.MaxDatagramBytes)
-	}
-	for _, n := range []struct {
-		flag  string
-		value unit.Bytes
-	}{{"request", o.Request}, {"response", o.Response}} {
-		switch {
-		case !f.given(n.flag):
-		case n.value < 1 || n.value > mostMessage:
-			problem("--%s %d: expected 1 byte to %v", n.flag, int64(n.value), unit.Bytes(mostMessage))
-		case o.Protocol == flow.UDPRR && n.value > flow.MaxDatagramBytes:
-			problem("--%s %d: of %s each is one datagram, which carries at most %d bytes", n.flag, int64(n.value), o.Protocol, flow.MaxDatagramBytes)
+		if wrong := cmp.Or(o.Check(&f.flows), o.Conflict(&fitted)); wrong != "" {
+			problems = append(problems, fmt.Errorf("--%s%s", o.Flag(), wrong))
 		}
-	}
-	if f.given("pace") && !(o.Pace > 0 && o.Pace <= 1e9) {
-		problem("--pace %g: expected requests per second, more than none", o.Pace)
-	}
-	if o.Connections >= 1 && o.Threads > o.Connections {
-		problem("--threads %d: there are no more than %d --connections to share", o.Threads, o.Connections)
 	}
 	return problems
 }
@@ -309,23 +252,18 @@ func (f *measureFlags) modes() ([]string, error) {
 
 // traffic is what the flags say of the flows; what is not said is left to the
 // carrier.
-func (f *measureFlags) traffic() study.Options {
+func (f *measureFlags) traffic() flow.Spec {
 	o := f.flows
 	o.Mode = "" // see modes
-	if f.given("nodelay") {
-		o.NoDelay = &f.noDelay
-	}
-	if f.given("bind-no-port") {
-		o.BindNoPort = &f.bindNoPort
-	}
-	if !f.transacts() {
-		o.Connections, o.Threads = 0, 0
-	}
-	if f.given("poll") {
-		o.Poll = &f.poll
-	}
-	if f.given("follow") {
-		o.Follow = &f.follow
-	}
-	return o
+	return o.Fitted()
 }
+
+// optionValue is a flow option as a flag.
+type optionValue struct {
+	option *flow.Option
+	to     *flow.Spec
+}
+
+func (v *optionValue) Set(text string) error { return v.option.Parse(v.to, text) }
+func (v *optionValue) String() string        { return "" }
+func (v *optionValue) Type() string          { return v.option.Type }

@@ -58,7 +58,7 @@ func (f iperf3Flags) problems(m *measureFlags, o measure.Options) (problems []er
 		}
 		return problems
 	}
-	if p := m.flows.Protocol; slices.Contains(flow.Protocols, p) && !slices.Contains(bulk, p) {
+	if p := m.flows.Protocol; slices.Contains(flow.Protocols, p) && !slices.Contains([]string{flow.TCP, flow.UDP}, p) {
 		problem("--protocol %s: iperf3 has only tcp and udp; a linerate serve there can do it", p)
 	}
 	for _, u := range iperf3Unsuited {

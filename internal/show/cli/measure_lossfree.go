@@ -7,7 +7,6 @@ import (
 
 	"linerate/internal/control/measure"
 	"linerate/internal/model/flow"
-	"linerate/internal/model/study"
 )
 
 // searchWarmup is the warm-up of a search's trials unless another is asked for:
@@ -27,7 +26,7 @@ func (f *measureFlags) searching(o *measure.Options) (problems []error) {
 	if f.flows.Protocol != flow.UDP {
 		problems = append(problems, fmt.Errorf("--loss-free is for udp, and --protocol is %s", f.flows.Protocol))
 	}
-	if f.flows.Direction == study.Both {
+	if f.flows.Direction == flow.Both {
 		problems = append(problems, errors.New("--loss-free and --direction both: expected one direction at a time"))
 	}
 	if f.latency {

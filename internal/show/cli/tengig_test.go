@@ -6,13 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
-	"linerate/internal/model/study"
-
-	"linerate/internal/science/limits"
-
 	"linerate/internal/model/settingfile"
+	"linerate/internal/model/study"
 	"linerate/internal/science/bottleneck"
+	"linerate/internal/science/limits"
 	"linerate/studies"
 )
 
@@ -146,7 +145,7 @@ func TestTenGigCanTell(t *testing.T) {
 			}
 			trial.Hosts = append(trial.Hosts, reading)
 		}
-		predicted := bottleneck.Predict(trial.Flows, trial.Hosts, &s.Topology, []study.Options{f.Options})[0]
+		predicted := bottleneck.Predict(trial.Flows, trial.Hosts, &s.Topology, []flow.Spec{f.Spec})[0]
 		if predicted == nil {
 			t.Fatalf("%s: nothing is predicted", tr.Name)
 		}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
-	"linerate/internal/model/study"
 	"linerate/internal/science/limits"
 )
 
@@ -38,7 +38,7 @@ func measuredAddresses(m *record.Measure) (blocks []Block) {
 				switch {
 				case d.Transactions != nil:
 					row = append(row, PerSecond(a.RatePerS))
-				case d.Direction == study.Write:
+				case d.Direction == flow.Write:
 					row = append(row, limits.Rate(a.WriteBps))
 				default:
 					row = append(row, limits.Rate(a.ReadBps))

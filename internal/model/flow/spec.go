@@ -1,0 +1,63 @@
+package flow
+
+import "linerate/internal/model/unit"
+
+// Spec is what a flow is to be like. Zero values mean the kernel's or linerate's
+// default; Options has what is known of each field.
+type Spec struct {
+	Protocol          string       `yaml:"protocol" json:"protocol,omitempty"`
+	Direction         string       `yaml:"direction" json:"direction,omitempty"`
+	Streams           int          `yaml:"streams" json:"streams,omitempty"`
+	Copies            int          `yaml:"copies" json:"copies,omitempty"`
+	Destinations      string       `yaml:"destinations" json:"destinations,omitempty"`
+	MSS               int          `yaml:"mss" json:"mss,omitempty"`
+	NoDelay           *bool        `yaml:"nodelay" json:"nodelay,omitempty"`
+	CongestionControl string       `yaml:"congestion_control" json:"congestion_control,omitempty"`
+	Window            unit.Bytes   `yaml:"window" json:"window,omitempty"`
+	SendBuffer        unit.Bytes   `yaml:"send_buffer" json:"send_buffer,omitempty"`
+	ReceiveBuffer     unit.Bytes   `yaml:"receive_buffer" json:"receive_buffer,omitempty"`
+	BindNoPort        *bool        `yaml:"bind_no_port" json:"bind_no_port,omitempty"`
+	RateCap           unit.BitRate `yaml:"rate_cap" json:"rate_cap,omitempty"`
+	Mode              string       `yaml:"mode" json:"mode,omitempty"`
+	Datagram          unit.Bytes   `yaml:"datagram" json:"datagram,omitempty"`
+	WriteCap          unit.BitRate `yaml:"write_cap" json:"write_cap,omitempty"`
+	ReadCap           unit.BitRate `yaml:"read_cap" json:"read_cap,omitempty"`
+	Request           unit.Bytes   `yaml:"request" json:"request,omitempty"`
+	Response          unit.Bytes   `yaml:"response" json:"response,omitempty"`
+	Connections       int          `yaml:"connections" json:"connections,omitempty"`
+	Pace              float64      `yaml:"pace" json:"pace_per_s,omitempty"`
+	Poll              *bool        `yaml:"poll" json:"poll,omitempty"`
+	Follow            *bool        `yaml:"follow" json:"follow,omitempty"`
+	Threads           int          `yaml:"threads" json:"threads,omitempty"`
+	SourcePorts       string       `yaml:"source_ports" json:"source_ports,omitempty"`
+	Tool              string       `yaml:"tool" json:"tool,omitempty"`
+	ToolArgs          []string     `yaml:"tool_args" json:"tool_args,omitempty"`
+}
+
+// AllDestinations sends a flow's copies to all addresses of its host.
+const AllDestinations = "all"
+
+// Cap is the most that one connection is to carry by its own options: the least
+// of its caps; 0: there is none.
+func (o Spec) Cap() (least unit.BitRate) {
+	for _, c := range []unit.BitRate{o.RateCap, o.WriteCap, o.ReadCap} {
+		if c > 0 && (least == 0 || c < least) {
+			least = c
+		}
+	}
+	return least
+}
+
+// Where the ports come from that connections are opened from.
+const (
+	PortsKernel = "kernel" // connect(2) chooses
+	PortsDrawn  = "drawn"  // free ones, by chance
+	PortsEven   = "even"   // free ones that spread the flows evenly over equal ways
+)
+
+// Directions of a flow, as seen from the host that opens the connections.
+const (
+	Write = "write" // from sends to to
+	Read  = "read"  // to sends to from
+	Both  = "both"  // a connection for each
+)
