@@ -97,7 +97,10 @@ type Summary struct {
 	Started time.Time `json:"started"`
 	Trials  int       `json:"trials"`
 	Status  string    `json:"status"`
-	Answer  string    `json:"answer"`
+	// Answer is the conclusion in words, which the notebook does not keep: package
+	// present makes them.
+	Answer     string             `json:"answer"`
+	Conclusion *record.Conclusion `json:"-"`
 	// Error is why linerate itself interrupted the run; empty: it did not.
 	Error string `json:"error,omitempty"`
 	Notes int    `json:"notes"`

@@ -45,7 +45,7 @@ type ComparedRun struct {
 	Seed    uint64    `json:"seed"`
 	Started time.Time `json:"started"`
 	Status  string    `json:"status"`
-	Answer  string    `json:"answer"`
+	Answer  string    `json:"answer"` // where it is shown, as of a Run
 	Trials  int       `json:"trials"`
 	// Doubts are the trust checks that failed, "check: detail".
 	Doubts []string `json:"doubts"`

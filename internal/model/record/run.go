@@ -30,8 +30,11 @@ type Run struct {
 	Status string `json:"status"`
 	// Error is why linerate itself interrupted the run; empty: it did not.
 	Error string `json:"error,omitempty"`
-	// Answer is one or two sentences.
-	Answer string `json:"answer"`
+	// Answer is one sentence, and Statements are up to four more: the Conclusion in
+	// words, which package present adds where a run is shown. They are not stored.
+	Answer     string      `json:"answer,omitempty"`
+	Statements []string    `json:"statements,omitempty"`
+	Conclusion *Conclusion `json:"conclusion,omitempty"`
 	// Unit is how people want goodput shown: "bit/s" or "MB/s".
 	Unit string `json:"unit"`
 	// Responses are what the treatments are judged by (package metric): the

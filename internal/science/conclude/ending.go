@@ -1,7 +1,6 @@
 package conclude
 
 import (
-	"fmt"
 	"strings"
 
 	"linerate/internal/model/record"
@@ -32,8 +31,8 @@ func wide(run *record.Run, e record.Effect) bool {
 	return run.Design.Until > 0 && !stats.Narrow([]record.Effect{e}, nil, run.Design.Until)
 }
 
-// unsettled says of each effect that a run left wider than it was asked to,
-// unless there is a reason that more blocks would not have helped against.
+// unsettled explains each effect that a run left wider than it was asked to, unless
+// there is a reason that more blocks would not have helped against.
 func unsettled(run *record.Run, effects []record.Effect) {
 	if run.Status != record.StatusBudget && run.Status != record.StatusBlocks {
 		return
@@ -43,26 +42,6 @@ func unsettled(run *record.Run, effects []record.Effect) {
 			effects[i].Why = "not settled: its interval is wider than asked"
 		}
 	}
-}
-
-// ending says of a run that did not fulfil its design how it ended.
-func ending(run *record.Run) string {
-	asked := fmt.Sprintf("(±%.3g %%)", 100*run.Design.Until)
-	switch run.Status {
-	case "interrupted":
-		if len(run.Trials) == 1 {
-			return "The run ended early (interrupted), after one trial."
-		}
-		return fmt.Sprintf("The run ended early (interrupted), after %d trials.", len(run.Trials))
-	case record.StatusBlocks:
-		return fmt.Sprintf("Stopped after %d blocks: intervals are not as narrow as asked %s.", blocks(run), asked)
-	case record.StatusBudget:
-		if Wide(run) > 0 {
-			return fmt.Sprintf("Stopped by the budget: intervals are wider than asked %s.", asked)
-		}
-		return fmt.Sprintf("Stopped by the budget after %d of %d blocks.", blocks(run), max(blocks(run), run.Design.Replicates))
-	}
-	return ""
 }
 
 // blocks is how many blocks a run has begun.

@@ -1,6 +1,7 @@
 package conclude
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -12,17 +13,16 @@ import (
 type Question struct {
 	Host       string
 	Interfaces []string
-	// Forwards: the host only passes on what others send; its interfaces are parallel
-	// ways on.
+	// Forwards: the host only forwards; its interfaces are parallel next hops.
 	Forwards bool
 }
 
-// Focus finds the host whose interfaces are in question: the end of flows with the
-// most interfaces on the flows' ways. A router has several interfaces by nature, so it is
-// only asked about where no end has several, and it has several ways on: to one
-// neighbour, or of one flow. Host is empty where there is no such host.
+// Focus finds the host whose interfaces are in question: the end of flows with the most
+// interfaces on the flows' paths. A router has several interfaces by nature, so it is in
+// question only where no end has several and it has several next hops: to one neighbour,
+// or of one flow. Host is empty where there is no such host.
 func Focus(run *record.Run) Question {
-	ends, routers := waysOf(run, run.Trials)
+	ends, routers := questions(run, run.Trials)
 	for _, list := range [][]Question{ends, routers} {
 		var best Question
 		for _, q := range list {
@@ -37,18 +37,18 @@ func Focus(run *record.Run) Question {
 	return Question{}
 }
 
-// waysOf lists the interfaces by which trials' flows are meant to leave and enter the
+// questions lists the interfaces by which trials' flows are meant to leave and enter the
 // hosts at their ends, and each group of parallel interfaces by which they leave
 // routers.
-func waysOf(run *record.Run, trials []record.Trial) (ends, routers []Question) {
-	into := func(list []Question, key, port string) []Question {
+func questions(run *record.Run, trials []record.Trial) (ends, routers []Question) {
+	into := func(list []Question, key, name string) []Question {
 		i := slices.IndexFunc(list, func(q Question) bool { return q.Host == key })
 		if i < 0 {
 			list = append(list, Question{Host: key})
 			i = len(list) - 1
 		}
-		if !slices.Contains(list[i].Interfaces, port) {
-			list[i].Interfaces = append(list[i].Interfaces, port)
+		if !slices.Contains(list[i].Interfaces, name) {
+			list[i].Interfaces = append(list[i].Interfaces, name)
 		}
 		return list
 	}
@@ -61,7 +61,7 @@ func waysOf(run *record.Run, trials []record.Trial) (ends, routers []Question) {
 		over := t.Over(&run.Topology)
 		for _, f := range t.Flows {
 			isEnd = append(isEnd, f.From, f.To)
-			// Flows on one way have the same others to choose from.
+			// Flows on one path have the same others to choose from.
 			key := strings.Join(f.Path, " ")
 			if key == "" {
 				key = f.From + " " + f.Source + " " + f.Destination
@@ -73,12 +73,12 @@ func waysOf(run *record.Run, trials []record.Trial) (ends, routers []Question) {
 				continue
 			}
 			done[key] = true
-			ways, err := over.Paths(f.From, f.SourceAddr(), f.DestinationAddr())
-			if err != nil || len(ways) == 0 {
-				ways = [][]topology.End{path(f)}
+			paths, err := over.Paths(f.From, f.SourceAddr(), f.DestinationAddr())
+			if err != nil || len(paths) == 0 {
+				paths = [][]topology.End{path(f)}
 			}
-			for _, way := range ways {
-				for i, end := range way {
+			for _, path := range paths {
+				for i, end := range path {
 					if _, ok := run.Topology.Host(end.Node); !ok {
 						continue
 					}
@@ -86,10 +86,10 @@ func waysOf(run *record.Run, trials []record.Trial) (ends, routers []Question) {
 						ends = into(ends, end.Node, end.Interface)
 						continue
 					}
-					if i+1 >= len(way) || way[i+1].Node == end.Node {
+					if i+1 >= len(path) || path[i+1].Node == end.Node {
 						continue // it comes in here
 					}
-					for _, g := range []group{{end.Node, "to " + way[i+1].Node}, {end.Node, "flow " + key}} {
+					for _, g := range []group{{end.Node, "to " + path[i+1].Node}, {end.Node, "flow " + key}} {
 						if exits[g] == nil {
 							order = append(order, g)
 						}
@@ -131,9 +131,9 @@ func dataOf(host string, trials []record.Trial) (in, out float64) {
 	return in, out
 }
 
-// portLoads are the mean rates of every host's ports and, for links between
+// interfaceLoads are the mean rates of every host's interfaces and, for links between
 // switches, of the switches' ports.
-func portLoads(run *record.Run, trials []record.Trial) []record.TreatmentInterface {
+func interfaceLoads(run *record.Run, trials []record.Trial) []record.TreatmentInterface {
 	isHost := func(node string) bool { _, ok := run.Topology.Host(node); return ok }
 	loads := []record.TreatmentInterface{}
 	goodput := 0.0
@@ -264,3 +264,92 @@ func forward(group []*record.TreatmentInterface, goodput float64) {
 
 // evenly: shares of both directions that differ by less are alike.
 const evenly = 0.01
+
+// busyShare of the busiest interface's load makes an interface busy too: chance spreads
+// flows unevenly, but acknowledgements and ARP are far below it.
+const busyShare = 0.1
+
+// interfaceUse counts, on the host whose interfaces are in question (Focus), how many
+// carried data: in the direction in which data flows, and where it flows in both, in
+// the one with fewer. nil: these trials' flows are meant to use only one of that host's
+// interfaces, or its counters were not read.
+func interfaceUse(run *record.Run, trials []record.Trial) *record.InterfaceUse {
+	asked := Focus(run)
+	u := &record.InterfaceUse{Host: asked.Host}
+	ends, routers := questions(run, trials)
+	for _, q := range append(ends, routers...) {
+		if q.Host == asked.Host && len(q.Interfaces) > 1 {
+			u.Of = max(u.Of, len(q.Interfaces))
+		}
+	}
+	if u.Of == 0 {
+		return nil
+	}
+	first := true
+	for _, t := range trials {
+		h, ok := t.Reading(u.Host)
+		if !ok {
+			continue
+		}
+		node, _ := run.Topology.Host(u.Host)
+		var rx, tx []float64
+		for _, d := range h.Deltas() {
+			if _, drawn := node.Interface(d.Interface); !drawn || asked.Forwards && !slices.Contains(asked.Interfaces, d.Interface) {
+				continue // a real host's other interfaces carry what is not this run's
+			}
+			rx, tx = append(rx, d.RxBytes), append(tx, d.TxBytes)
+		}
+		in, out := dataOf(u.Host, []record.Trial{t})
+		n, direction := busy(rx), ""
+		switch {
+		case asked.Forwards, out > 0 && in <= bothWays*out:
+			n = busy(tx)
+		case out > bothWays*in:
+			direction = record.Rx
+			if m := busy(tx); m < n {
+				n, direction = m, record.Tx
+			}
+		}
+		if first || n < u.Least {
+			u.Direction = direction
+		}
+		if first {
+			u.Least, u.Most, first = n, n, false
+		}
+		u.Least, u.Most = min(u.Least, n), max(u.Most, n)
+	}
+	if first {
+		return nil
+	}
+	return u
+}
+
+func busy(loads []float64) int {
+	n := 0
+	for _, l := range loads {
+		if l > 0 && l >= busyShare*slices.Max(loads) {
+			n++
+		}
+	}
+	return n
+}
+
+// byChance explains effects one side of which uses now more, now fewer interfaces: no
+// number of repetitions makes that a dependable result.
+func byChance(run *record.Run, effects []record.Effect) {
+	for i := range effects {
+		e := &effects[i]
+		for _, side := range []string{e.To, e.From} {
+			trials := slices.DeleteFunc(slices.Clone(run.Trials), func(t record.Trial) bool {
+				return e.Factor == "" && t.Treatment != side || e.Factor != "" && (t.Levels[e.Factor] != side || !at(record.Treatment{Levels: t.Levels}, e))
+			})
+			if u := interfaceUse(run, trials); u != nil && u.Least != u.Most {
+				e.Why = fmt.Sprintf("%d to %d interfaces by chance", u.Least, u.Most)
+				if side == e.From {
+					e.Why = side + ": " + e.Why
+				}
+				break
+			}
+		}
+	}
+}

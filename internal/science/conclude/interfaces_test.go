@@ -60,7 +60,7 @@ func passed(t topology.Topology, ways [][]string, bytes map[topology.End][2]uint
 	return &record.Run{Topology: t, Trials: []record.Trial{trial}}
 }
 
-func portOf(t *testing.T, run *record.Run, host, port string) record.TreatmentInterface {
+func interfaceOf(t *testing.T, run *record.Run, host, port string) record.TreatmentInterface {
 	t.Helper()
 	for _, p := range run.Treatments[0].Interfaces {
 		if p.Host == host && p.Interface == port {
@@ -81,7 +81,7 @@ func TestFocus(t *testing.T) {
 	}
 	Conclude(plain)
 	for _, port := range []string{"up", "down"} {
-		if p := portOf(t, plain, "r1", port); p.Direction != "" || p.Share != 0 {
+		if p := interfaceOf(t, plain, "r1", port); p.Direction != "" || p.Share != 0 {
 			t.Errorf("a router's single way has a share: %+v", p)
 		}
 	}
@@ -96,10 +96,10 @@ func TestFocus(t *testing.T) {
 		t.Errorf("r1 has two ways on: %+v", q)
 	}
 	Conclude(parallel)
-	if p := portOf(t, parallel, "r1", "down"); p.Share != 0.75 || p.Direction != record.Tx {
+	if p := interfaceOf(t, parallel, "r1", "down"); p.Share != 0.75 || p.Direction != record.Tx {
 		t.Errorf("three of four bytes left by it: %+v", p)
 	}
-	if p := portOf(t, parallel, "r1", "up"); p.Direction != "" {
+	if p := interfaceOf(t, parallel, "r1", "up"); p.Direction != "" {
 		t.Errorf("not a parallel interface: %+v", p)
 	}
 }
@@ -124,19 +124,19 @@ func TestSharesOfBothDirections(t *testing.T) {
 		}
 	}
 	Conclude(run)
-	p := portOf(t, run, "server", "eth1")
+	p := interfaceOf(t, run, "server", "eth1")
 	if p.Direction != record.Tx || p.ShareRx == nil || p.ShareTx == nil || p.Share != *p.ShareTx || *p.ShareTx > 0.01 || *p.ShareRx < 0.2 || *p.ShareRx > 0.3 {
 		t.Errorf("eth1 takes a quarter and sends nothing: %+v", p)
 	}
 	trial := &run.Trials[0]
-	if s := busyPorts(run, run.Trials); s.of != 4 || s.low != 1 || s.way != " to send" {
+	if s := interfaceUse(run, run.Trials); s.Of != 4 || s.Least != 1 || s.Direction != record.Tx {
 		t.Errorf("one of four interfaces sends: %+v", s)
 	}
 	for i := range trial.Flows {
 		trial.Flows[i].Connected, trial.Flows[i].ReceivedBytes = false, 0
 	}
 	Conclude(run)
-	if p := portOf(t, run, "server", "eth1"); p.Direction != "" || p.Share != 0 || p.ShareRx != nil {
+	if p := interfaceOf(t, run, "server", "eth1"); p.Direction != "" || p.Share != 0 || p.ShareRx != nil {
 		t.Errorf("no flow's data, but a share: %+v", p)
 	}
 }

@@ -34,6 +34,7 @@ a trust check failed in one of them.`,
 				return usageError(errors.New("both are the run " + runs[0].ID + ": expected two runs"))
 			}
 			comparison := compare.Runs(runs[0], runs[1])
+			comparison.From.Answer, comparison.To.Answer = present.AnswerRun(runs[0]).Headline, present.AnswerRun(runs[1]).Headline
 			if asJSON {
 				err = export.Indented(s.out, comparison)
 			} else {

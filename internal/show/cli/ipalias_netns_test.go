@@ -69,7 +69,7 @@ func TestStandIn(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(run.Answer, "Counted at the senders it is") {
+	if !strings.Contains(run.Answer, "the senders' sum is") {
 		t.Error(run.Answer)
 	}
 }

@@ -39,7 +39,7 @@ Exit status: 0; 3 when a trust check of the run failed.`,
 			}
 			run := runs[0]
 			if asJSON {
-				if err := export.JSON(s.out, run); err != nil {
+				if err := export.JSON(s.out, present.WithAnswer(run)); err != nil {
 					return err
 				}
 				return doubt(run)

@@ -172,7 +172,7 @@ func finishRun(ctx context.Context, s streams, result *record.Run, err error, f 
 		var paths html.Paths
 		paths, lost = html.Write(dir, result)
 		if f.asJSON {
-			lost = errors.Join(lost, export.JSON(s.out, result))
+			lost = errors.Join(lost, export.JSON(s.out, present.WithAnswer(result)))
 		} else {
 			lost = errors.Join(lost, text.Run(s.out, present.Run(result), textOptions(s.out, paths.Page)))
 		}

@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/show/export"
+	"linerate/internal/show/present"
 )
 
 // runList is what `linerate runs --json` prints.
@@ -48,6 +49,11 @@ narrow; interrupted, to be carried on with linerate run --resume RUN.`,
 				if list.Runs, err = store.Runs(cmd.Context(), filter); err != nil {
 					return err
 				}
+				for i := range list.Runs {
+					if r := &list.Runs[i]; r.Conclusion != nil {
+						r.Answer = present.AnswerOf(r.Conclusion).Headline
+					}
+				}
 			}
 			if asJSON {
 				return export.Indented(s.out, list)
@@ -65,7 +71,7 @@ narrow; interrupted, to be carried on with linerate run --resume RUN.`,
 	return cmd
 }
 
-// writeRuns writes one line per run; answers are cut to the terminal's width,
+// writeRuns writes one line per run; headlines are cut to the terminal's width,
 // and not cut where there is no terminal.
 func writeRuns(w io.Writer, runs []notebook.Summary) error {
 	var b strings.Builder

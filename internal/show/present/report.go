@@ -7,6 +7,7 @@ import "linerate/internal/show/figure"
 type Report struct {
 	ID, Study, Version string
 	Question, Answer   string
+	Statements         []string // after the answer, without what Warnings say
 	Facts              []string // study, size, seed, time
 	Started            string
 	Warnings           []string  // what a reader must know before believing the answer

@@ -12,7 +12,8 @@ import (
 // Run arranges a run for reading.
 func Run(run *record.Run) *Report {
 	v := newView(run)
-	r := &Report{ID: run.ID, Study: run.Study, Version: run.Environment.Version, Question: run.Question, Answer: answer(run), Facts: facts(run),
+	a := AnswerRun(run)
+	r := &Report{ID: run.ID, Study: run.Study, Version: run.Environment.Version, Question: run.Question, Answer: a.Headline, Statements: a.Statements, Facts: facts(run),
 		Started: moment(run.Started), Warnings: warnings(v), Again: run.Again}
 	for _, note := range run.Notes {
 		r.Notes = append(r.Notes, Note{moment(note.Time), note.Text})
@@ -194,17 +195,6 @@ func again(run *record.Run) []Block {
 		blocks = append(blocks, Fold{Summary: "The study's file", Blocks: []Block{Listing{Lines: strings.Split(strings.TrimRight(run.StudyFile, "\n"), "\n")}}})
 	}
 	return blocks
-}
-
-// answer is the run's, or says that there is none.
-func answer(run *record.Run) string {
-	switch {
-	case run.Answer != "":
-		return run.Answer
-	case len(run.Treatments) == 0:
-		return "No answer: no treatment has been measured."
-	}
-	return "No answer was drawn from these figures."
 }
 
 // facts are the run in a line: study, size, seed, time.

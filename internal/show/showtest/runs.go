@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 
 	"linerate/internal/model/record"
 	"linerate/internal/science/conclude"
@@ -52,7 +51,7 @@ func Ablated() *record.Run {
 	conclude.Conclude(run)
 	// Its trials have no flows that could be checked.
 	run.Trust = []record.Check{{Check: "limit", Pass: true}}
-	run.Answer, _, _ = strings.Cut(run.Answer, " Mind the trust checks")
+	run.Conclusion.Doubts = nil
 	return run
 }
 

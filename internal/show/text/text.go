@@ -32,6 +32,12 @@ func Run(w io.Writer, r *present.Report, o Options) error {
 	t.line("", strings.Join(r.Facts, " · "))
 	t.blank()
 	t.paragraph(bold, "  ", "  ", r.Answer)
+	for i, text := range r.Statements {
+		if i == 0 {
+			t.blank()
+		}
+		t.paragraph("", "  · ", "    ", text)
+	}
 	t.warnings(r.Warnings)
 	for _, note := range r.Notes {
 		t.blank()

@@ -115,7 +115,7 @@ func roundTrip(t T, open Opener) {
 	must(t, err)
 	same(t, "the unfinished run", got, &unfinished)
 
-	run.Status, run.DurationS, run.Answer = notebook.Complete, 12.5, "Writes use one port: 1,000 % — é."
+	run.Status, run.DurationS, run.Conclusion = notebook.Complete, 12.5, &record.Conclusion{Conditions: []record.ConditionResult{{Name: "writes: 1,000 % — é"}}}
 	run.Findings = []record.Finding{{ID: "arp-flux", Host: "server", Confidence: record.Certain, Evidence: []string{"a", "b"}}}
 	must(t, s.Finish(t.Context(), run))
 	finished := *run
@@ -246,7 +246,7 @@ func listing(t T, open Opener) {
 		for order := range i {
 			must(t, s.SaveTrial(t.Context(), run.ID, Trial(order+1)))
 		}
-		run.Status, run.Answer = notebook.Complete, fmt.Sprint("answer ", i)
+		run.Status, run.Conclusion = notebook.Complete, &record.Conclusion{Trials: i}
 		if i == 1 {
 			run.Status, run.Error = notebook.Interrupted, "it failed"
 		}
@@ -255,9 +255,9 @@ func listing(t T, open Opener) {
 	must(t, s.AddNote(t.Context(), "arp-flux-3", record.Note{Time: Started, Text: "x"}))
 	started := Run("", 0).Started
 	wanted := []notebook.Summary{
-		{ID: "arp-flux-3", Study: "arp-flux", Seed: 3, Started: started, Trials: 2, Status: "complete", Answer: "answer 2", Notes: 1},
-		{ID: "long-fat-2", Study: "long-fat", Seed: 2, Started: started, Trials: 1, Status: "interrupted", Answer: "answer 1", Error: "it failed"},
-		{ID: "arp-flux-1", Study: "arp-flux", Seed: 1, Started: started, Status: "complete", Answer: "answer 0"},
+		{ID: "arp-flux-3", Study: "arp-flux", Seed: 3, Started: started, Trials: 2, Status: "complete", Conclusion: &record.Conclusion{Trials: 2}, Notes: 1},
+		{ID: "long-fat-2", Study: "long-fat", Seed: 2, Started: started, Trials: 1, Status: "interrupted", Conclusion: &record.Conclusion{Trials: 1}, Error: "it failed"},
+		{ID: "arp-flux-1", Study: "arp-flux", Seed: 1, Started: started, Status: "complete", Conclusion: &record.Conclusion{}},
 	}
 	for _, c := range []struct {
 		filter notebook.Filter

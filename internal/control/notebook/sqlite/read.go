@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -129,7 +130,12 @@ func (s *Store) Runs(ctx context.Context, filter notebook.Filter) ([]notebook.Su
 		// As in Run: look again, now that it is certain.
 		var status string
 		err := s.read(ctx, "list runs", func(tx *sql.Tx) error {
-			return tx.QueryRowContext(ctx, "SELECT status, answer FROM run WHERE id = ?", all[i].ID).Scan(&status, &all[i].Answer)
+			var conclusion string
+			err := tx.QueryRowContext(ctx, "SELECT status, conclusion FROM run WHERE id = ?", all[i].ID).Scan(&status, &conclusion)
+			if err == nil {
+				err = json.Unmarshal([]byte(conclusion), &all[i].Conclusion)
+			}
+			return err
 		})
 		if err != nil {
 			return nil, err
@@ -149,7 +155,7 @@ func (s *Store) runs(ctx context.Context, filter notebook.Filter) ([]notebook.Su
 	var all []notebook.Summary
 	err := s.read(ctx, "list runs", func(tx *sql.Tx) error {
 		all = []notebook.Summary{}
-		rows, err := tx.QueryContext(ctx, `SELECT id, study, seed, started, status, answer,
+		rows, err := tx.QueryContext(ctx, `SELECT id, study, seed, started, status, conclusion,
 				(SELECT count(*) FROM trial WHERE trial.run = run.number),
 				(SELECT count(*) FROM note WHERE note.run = run.number)
 			FROM run WHERE ?1 = '' OR study = ?1 ORDER BY number DESC LIMIT ?2`, filter.Study, limit)
@@ -159,15 +165,15 @@ func (s *Store) runs(ctx context.Context, filter notebook.Filter) ([]notebook.Su
 		defer rows.Close()
 		for rows.Next() {
 			var one notebook.Summary
-			var seed, started string
-			err := rows.Scan(&one.ID, &one.Study, &seed, &started, &one.Status, &one.Answer, &one.Trials, &one.Notes)
+			var seed, started, conclusion string
+			err := rows.Scan(&one.ID, &one.Study, &seed, &started, &one.Status, &conclusion, &one.Trials, &one.Notes)
 			if err != nil {
 				return err
 			}
 			var seedErr, startedErr error
 			one.Seed, seedErr = strconv.ParseUint(seed, 10, 64)
 			one.Started, startedErr = time.Parse(time.RFC3339Nano, started)
-			if err := errors.Join(seedErr, startedErr); err != nil {
+			if err := errors.Join(seedErr, startedErr, json.Unmarshal([]byte(conclusion), &one.Conclusion)); err != nil {
 				return fmt.Errorf("%w: run %s: %w", notebook.ErrDamaged, one.ID, err)
 			}
 			all = append(all, one)

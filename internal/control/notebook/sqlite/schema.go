@@ -41,6 +41,9 @@ var migrations = []string{
 		text   TEXT NOT NULL
 	) STRICT;
 	CREATE INDEX note_of_run ON note (run);`,
+	// record.Conclusion as JSON, in place of its words.
+	`ALTER TABLE run DROP COLUMN answer;
+	ALTER TABLE run ADD COLUMN conclusion TEXT NOT NULL DEFAULT 'null';`,
 }
 
 // identity is what the file says of itself.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -52,8 +53,8 @@ func (s *Store) Begin(ctx context.Context, run *record.Run) error {
 			}
 		}
 		id = free
-		_, err = tx.ExecContext(ctx, `INSERT INTO run (id, study, seed, started, status, answer, document)
-			VALUES (?, ?, ?, ?, ?, '', ?)`, free, run.Study, strconv.FormatUint(run.Seed, 10),
+		_, err = tx.ExecContext(ctx, `INSERT INTO run (id, study, seed, started, status, document)
+			VALUES (?, ?, ?, ?, ?, ?)`, free, run.Study, strconv.FormatUint(run.Seed, 10),
 			clock(run.Started), notebook.Running, document)
 		return err
 	})
@@ -124,9 +125,13 @@ func (s *Store) update(ctx context.Context, operation string, run *record.Run, s
 	if err != nil {
 		return s.fail(operation, err)
 	}
+	conclusion, err := json.Marshal(run.Conclusion)
+	if err != nil {
+		return s.fail(operation, err)
+	}
 	return s.write(ctx, operation, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE run SET status = ?, answer = ?, document = ? WHERE id = ?",
-			status, run.Answer, document, run.ID)
+		_, err := tx.ExecContext(ctx, "UPDATE run SET status = ?, conclusion = ?, document = ? WHERE id = ?",
+			status, string(conclusion), document, run.ID)
 		return err
 	})
 }

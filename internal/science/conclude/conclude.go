@@ -1,7 +1,8 @@
-// Package conclude draws a run's conclusions: it fills in the treatments'
-// estimates, the effects, the trust checks and the findings, and says in two or
-// three sentences what follows. It adds no judgement of its own to those of the
-// packages stats, trust and diagnose; it chooses what a reader must know first.
+// Package conclude draws a run's conclusions: it fills in the treatments' estimates,
+// the effects, the trust checks and the findings, recommends a treatment, and sums up
+// what a reader must know first as a record.Conclusion. It adds no judgement of its own
+// to those of packages stats, trust and diagnose, and words nothing: package
+// show/present does.
 package conclude
 
 import (
@@ -52,7 +53,7 @@ func Conclude(run *record.Run) {
 		slices.SortFunc(f.Treatments, func(a, b string) int { return place(run, a) - place(run, b) })
 	}
 	run.Hashing = ecmp.Record(ecmp.Placements(run))
-	run.Answer = sentences(run)
+	run.Conclusion = conclusion(run)
 	// A list without entries is [] in JSON, not null.
 	run.Effects, run.Trust, run.Findings = entries(run.Effects), entries(run.Trust), entries(run.Findings)
 }
@@ -190,7 +191,7 @@ func treatment(run *record.Run, trials []record.Trial) record.Treatment {
 	if said := toolreport.Mean(trials); said != nil {
 		t.ToolReported = said
 	}
-	t.Interfaces = portLoads(run, trials)
+	t.Interfaces = interfaceLoads(run, trials)
 	t.Outages = failover.Sum(trials)
 	others(run, &t, trials)
 	return t
@@ -199,8 +200,8 @@ func treatment(run *record.Run, trials []record.Trial) record.Treatment {
 func path(f record.Flow) []topology.End {
 	var ends []topology.End
 	for _, text := range f.Path {
-		node, port, _ := strings.Cut(text, ".")
-		ends = append(ends, topology.End{Node: node, Interface: port})
+		node, name, _ := strings.Cut(text, ".")
+		ends = append(ends, topology.End{Node: node, Interface: name})
 	}
 	return ends
 }

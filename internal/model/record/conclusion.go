@@ -1,0 +1,174 @@
+package record
+
+// Conclusion is what follows from a run, as values: package show/present words it. It
+// holds the figures that its words need, so that a list of runs can be worded without
+// their documents.
+type Conclusion struct {
+	// Response is what the run is judged by; empty: goodput. Others are its further
+	// responses.
+	Response string   `json:"response,omitempty"`
+	Others   []string `json:"others,omitempty"`
+	// Unit is how people want goodput shown.
+	Unit       string  `json:"unit"`
+	Confidence float64 `json:"confidence"`
+	Margin     float64 `json:"margin"`
+	// Compared: levels are compared with a baseline; otherwise treatments are measured
+	// side by side.
+	Compared bool `json:"compared"`
+	// Conditions are the combinations of the condition factors' levels, in their order.
+	Conditions []ConditionResult `json:"conditions"`
+
+	// At most one of these is set: a run about what hashing makes of equal-cost links,
+	// about other programs' figures, about withdrawn paths, or about a list of settings
+	// (one result for each condition) is answered by that.
+	Hashing    *HashingResult    `json:"hashing,omitempty"`
+	ToolReport *ToolReportResult `json:"tool_report,omitempty"`
+	Outages    []LevelOutages    `json:"outages,omitempty"`
+	Lists      []*Tune           `json:"lists,omitempty"`
+
+	// Doubts name the checks of linerate's own figures that failed, in DoubtedTrials of
+	// Trials trials.
+	Doubts        []string `json:"doubts,omitempty"`
+	DoubtedTrials int      `json:"doubted_trials,omitempty"`
+	Trials        int      `json:"trials"`
+	Ending        Ending   `json:"ending"`
+}
+
+// Ending is how a run ended: Run.Status, after Blocks of Planned blocks. Wide is how
+// many estimates are known less narrowly than Until asked for.
+type Ending struct {
+	Status  string  `json:"status"`
+	Blocks  int     `json:"blocks"`
+	Planned int     `json:"planned"`
+	Wide    int     `json:"wide,omitempty"`
+	Until   float64 `json:"until,omitempty"`
+}
+
+// ConditionResult is what is shown side by side: the treatments at one combination of the
+// condition factors' levels. Name is empty where there is no condition factor.
+type ConditionResult struct {
+	Name     string     `json:"name,omitempty"`
+	Baseline *Candidate `json:"baseline,omitempty"` // nil: it was not measured
+	// Candidates are the others, without those that only take a part away from another
+	// level to see what it does there.
+	Candidates []Candidate `json:"candidates,omitempty"`
+}
+
+// Candidate is one treatment as it stands for choosing a fix.
+type Candidate struct {
+	Treatment string `json:"treatment"`
+	// Label names the compared levels that differ from the baseline; of the baseline,
+	// its levels.
+	Label      string             `json:"label"`
+	Settings   int                `json:"settings"` // changes that it makes
+	Goodput    Estimate           `json:"goodput"`
+	LimitBps   float64            `json:"limit_bps"`
+	LimitWhy   string             `json:"limit_why,omitempty"`
+	Responses  []ResponseEstimate `json:"responses,omitempty"`
+	Interfaces *InterfaceUse      `json:"interfaces,omitempty"`
+	// Effect is against the baseline; nil: not compared.
+	Effect *Effect `json:"effect,omitempty"`
+	Best   bool    `json:"best,omitempty"` // recommended
+	// Reaches: its goodput, interval included, is at the limit. MayReach: the interval
+	// leaves that open.
+	Reaches  bool `json:"reaches,omitempty"`
+	MayReach bool `json:"may_reach,omitempty"`
+	// Fix: it reaches the limit, is shown to improve on the baseline, and no other fix
+	// makes only a part of its changes.
+	Fix bool `json:"fix,omitempty"`
+	// Lifts: it takes the links' rates away, which the baseline has, and is no fix.
+	Lifts bool `json:"lifts,omitempty"`
+}
+
+// InterfaceUse is how many of a host's interfaces carried data in a treatment's trials:
+// at least Least and at most Most of Of that the flows are meant to use.
+type InterfaceUse struct {
+	Host  string `json:"host"`
+	Least int    `json:"least"`
+	Most  int    `json:"most"`
+	Of    int    `json:"of"`
+	// Direction is rx or tx where data flows both ways and that one used fewer.
+	Direction string `json:"direction,omitempty"`
+}
+
+// HashingResult is what became of flows that a hash placed on equal-cost links.
+type HashingResult struct {
+	Levels []HashingLevel `json:"levels,omitempty"` // none: nothing is compared
+	// Inside of Cases treatments have a mean inside the band that chance leaves, all
+	// but Outside; in IdleAsExpected a link was idle as often as chance has it.
+	Cases          int      `json:"cases"`
+	Inside         int      `json:"inside"`
+	Outside        []string `json:"outside,omitempty"`
+	IdleAsExpected int      `json:"idle_as_expected"`
+	// Full are the trials whose flows were to use every link, as the kernels' route
+	// lookups had said.
+	Full []FullLinks `json:"full,omitempty"`
+	// Chosen trials have source ports that were chosen to spread the flows, and carried
+	// at least LeastChosen of what their links can.
+	Chosen      int     `json:"chosen_trials,omitempty"`
+	LeastChosen float64 `json:"least_chosen,omitempty"`
+	// Known flows had their link predicted by the kernels' route lookups; Took took it.
+	Known int `json:"known"`
+	Took  int `json:"took"`
+}
+
+// FullLinks are trials on so many links; Least is the least number of links' worth that
+// one of them carried.
+type FullLinks struct {
+	Links  int     `json:"links"`
+	Trials int     `json:"trials"`
+	Least  float64 `json:"least"`
+}
+
+// HashingLevel is one compared level over so many links, with its largest number of
+// flows.
+type HashingLevel struct {
+	Label      string  `json:"label"`
+	Links      int     `json:"links"`
+	Flows      int     `json:"flows"`
+	GoodputBps float64 `json:"goodput_bps"`
+	LimitBps   float64 `json:"limit_bps"`
+	// OneLink: all flows shared one, at every one of several numbers of flows
+	// (Several).
+	OneLink bool `json:"one_link,omitempty"`
+	Several bool `json:"several,omitempty"`
+	// FullFrom is the number of flows from which on the links were full; 0: never.
+	FullFrom int `json:"full_from,omitempty"`
+	// Idle of IdleOf trials with fewer flows left a link idle, more often than by
+	// chance if Excess.
+	Idle   int  `json:"idle,omitempty"`
+	IdleOf int  `json:"idle_of,omitempty"`
+	Excess bool `json:"excess,omitempty"`
+}
+
+// ToolReportResult is what a factor does to goodput and to what another program reports.
+type ToolReportResult struct {
+	Factor     string        `json:"factor"`
+	Level      string        `json:"level"`
+	GoodputBps float64       `json:"goodput_bps"`
+	LimitBps   float64       `json:"limit_bps"`
+	Report     *ToolReported `json:"report"`
+	// Cost is the goodput at Level against the factor's baseline; nil: not asked.
+	Cost *Effect `json:"cost,omitempty"`
+	// Surplus are the effects on the surplus that lead to this treatment, one a factor;
+	// Elsewhere those of other levels than the treatment's.
+	Surplus   []Effect `json:"surplus,omitempty"`
+	Elsewhere []Effect `json:"elsewhere,omitempty"`
+	// FirstSumBps is the report at the factor's baseline; 0: there is none.
+	FirstSumBps float64 `json:"first_sum_bps,omitempty"`
+	// Flat: goodput does not rise along the factor. Predicted is the part of the
+	// surplus that follows from the kernel's counts, over PredictedTrials.
+	Flat            bool    `json:"flat,omitempty"`
+	Predicted       float64 `json:"predicted,omitempty"`
+	PredictedTrials int     `json:"predicted_trials,omitempty"`
+	// Published are the first and last figures of the tables in question.
+	Published [][2]float64 `json:"published_bps,omitempty"`
+}
+
+// LevelOutages are the outages with one combination of compared levels (empty: nothing
+// is compared) in one condition.
+type LevelOutages struct {
+	Label     string    `json:"label,omitempty"`
+	Condition string    `json:"condition,omitempty"`
+	Outages   []Outages `json:"outages"`
+}

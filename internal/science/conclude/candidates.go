@@ -1,0 +1,142 @@
+package conclude
+
+import (
+	"slices"
+	"strings"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+)
+
+// enough: this share of the limit counts as reaching it.
+const enough = 0.98
+
+// candidates arranges a run's treatments by condition. Levels that are compared with
+// something else than the baseline are left out: they take a part away from another one
+// to see what it does there, and are nothing to choose.
+func candidates(run *record.Run) (list []record.ConditionResult) {
+	lines := map[string][]string{} // each candidate's changes, by treatment
+	for _, t := range run.Treatments {
+		if dissects(run, t) {
+			continue
+		}
+		c := record.Candidate{
+			Treatment: t.Name, Goodput: t.Goodput, LimitBps: t.LimitBps, LimitWhy: t.LimitWhy, Responses: t.Responses, Effect: t.Effect, Best: t.Best,
+		}
+		var levels, baseline []string
+		for _, f := range run.Factors {
+			if !compared(f) {
+				continue
+			}
+			name := t.Levels[f.Name]
+			if name != f.Baseline {
+				levels = append(levels, name)
+			}
+			baseline = append(baseline, f.Baseline)
+			for _, l := range f.Levels {
+				if l.Name == name {
+					c.Settings += l.Settings
+					lines[t.Name] = append(lines[t.Name], l.SettingLines...)
+				}
+			}
+		}
+		c.Label = strings.Join(levels, " + ")
+		if len(levels) == 0 {
+			c.Label = strings.Join(baseline, " and ")
+		}
+		g := t.Goodput
+		c.Reaches = t.LimitBps > 0 && g.MeanBps >= enough*t.LimitBps && (g.Confidence == 0 || g.LowBps >= enough*t.LimitBps)
+		c.MayReach = !c.Reaches && t.LimitBps > 0 && g.HighBps >= enough*t.LimitBps
+		c.Interfaces = interfaceUse(run, slices.DeleteFunc(slices.Clone(run.Trials), func(trial record.Trial) bool { return trial.Treatment != t.Name }))
+		if b := baselineOf(run, &t); b != nil && !t.Baseline {
+			c.Lifts = lifts(&t, b)
+			c.Fix = c.Reaches && !c.Lifts && c.Effect != nil && c.Effect.Response == "" && c.Effect.Verdict == record.Improves && g.MeanBps > b.Goodput.MeanBps*(1+run.Margin)
+		}
+		name := conditionOf(run, t.Levels)
+		i := slices.IndexFunc(list, func(c record.ConditionResult) bool { return c.Name == name })
+		if i < 0 {
+			i, list = len(list), append(list, record.ConditionResult{Name: name})
+		}
+		if t.Baseline {
+			list[i].Baseline = &c
+		} else {
+			list[i].Candidates = append(list[i].Candidates, c)
+		}
+	}
+	for _, condition := range list {
+		// A fix that makes all the changes of a smaller one only adds to it.
+		redundant := func(c record.Candidate) bool {
+			return slices.ContainsFunc(condition.Candidates, func(o record.Candidate) bool { return o.Fix && within(lines[o.Treatment], lines[c.Treatment]) })
+		}
+		var drop []int
+		for i, c := range condition.Candidates {
+			if c.Fix && redundant(c) {
+				drop = append(drop, i)
+			}
+		}
+		for _, i := range drop {
+			condition.Candidates[i].Fix = false
+		}
+	}
+	return list
+}
+
+// within: some changes are a part of others, and not all of them.
+func within(part, whole []string) bool {
+	return len(part) > 0 && len(part) < len(whole) && !slices.ContainsFunc(part, func(l string) bool { return !slices.Contains(whole, l) })
+}
+
+// dissects: a level of the treatment is against another one than the baseline.
+func dissects(run *record.Run, t record.Treatment) bool {
+	for _, f := range run.Factors {
+		for _, l := range f.Levels {
+			if l.Name == t.Levels[f.Name] && l.Against != "" && l.Against != f.Baseline {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// leadEstimate is a candidate's estimate of what the run is judged by.
+func leadEstimate(run *record.Run, c *record.Candidate) record.ResponseEstimate {
+	return lead(run).Estimate(&record.Treatment{Goodput: c.Goodput, Responses: c.Responses, Trials: 1})
+}
+
+// conclusion is the run's, from its treatments, effects and checks.
+func conclusion(run *record.Run) *record.Conclusion {
+	c := &record.Conclusion{
+		Unit: run.Unit, Confidence: run.Confidence, Margin: run.Margin, Compared: slices.ContainsFunc(run.Factors, compared),
+		Conditions: candidates(run), Trials: len(run.Trials),
+		Ending: record.Ending{Status: run.Status, Blocks: blocks(run), Planned: max(blocks(run), run.Design.Replicates), Wide: Wide(run), Until: run.Design.Until},
+	}
+	for i, r := range metric.Of(run) {
+		switch {
+		case i > 0:
+			c.Others = append(c.Others, r.Name)
+		case r.Name != metric.Goodput.Name:
+			c.Response = r.Name
+		}
+	}
+	doubted := map[int]bool{}
+	for _, check := range record.Doubts(run.Trust) {
+		doubted[check.Trial] = true
+		if !slices.Contains(c.Doubts, check.Check) {
+			c.Doubts = append(c.Doubts, check.Check)
+		}
+	}
+	c.DoubtedTrials = len(doubted)
+	if c.ToolReport = toolReport(run); c.ToolReport != nil {
+		return c
+	}
+	if c.Outages = levelOutages(run); c.Outages != nil {
+		return c
+	}
+	if onGoodput(run) {
+		if c.Hashing = hashingResult(run); c.Hashing != nil {
+			return c
+		}
+	}
+	c.Lists = lists(run)
+	return c
+}

@@ -1,0 +1,256 @@
+package present
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+)
+
+// Answer is a run's conclusion in words: one sentence of at most about 30 words, then
+// up to four short statements, the caveats included: what keeps its figures from being
+// trusted, and how the run ended if it did not fulfil its design.
+type Answer struct {
+	Headline   string
+	Statements []string
+	Caveats    []string
+}
+
+const (
+	goodWords      = 30 // of a headline, where its words can be chosen
+	mostWords      = 35 // of any headline: what is beyond is cut off
+	mostStatements = 4
+)
+
+// String is all of it, a sentence after the other.
+func (a Answer) String() string {
+	return strings.Join(slices.Concat([]string{a.Headline}, a.Statements, a.Caveats), " ")
+}
+
+// AnswerRun is the answer of a run: of its conclusion or, of a document without one,
+// the words that it has.
+func AnswerRun(run *record.Run) Answer {
+	if run.Conclusion == nil && run.Answer != "" {
+		return Answer{Headline: run.Answer, Statements: run.Statements}
+	}
+	return AnswerOf(run.Conclusion)
+}
+
+// WithAnswer is a copy of a run whose document has the answer.
+func WithAnswer(run *record.Run) *record.Run {
+	shown, a := *run, AnswerRun(run)
+	shown.Answer, shown.Statements = a.Headline, slices.Concat(a.Statements, a.Caveats)
+	return &shown
+}
+
+// AnswerOf words a conclusion; nil: none was drawn.
+func AnswerOf(c *record.Conclusion) Answer {
+	var a Answer
+	switch {
+	case c == nil:
+		return Answer{Headline: "No conclusion was drawn from these figures."}
+	case len(c.Conditions) == 0:
+		return Answer{Headline: "No trial was finished, so there is no answer."}
+	case c.ToolReport != nil:
+		a = toolReport(c, c.ToolReport)
+	case c.Outages != nil:
+		a = withdrawnPaths(c.Outages)
+	case c.Hashing != nil:
+		a = hashing(c, c.Hashing)
+	case c.Lists != nil:
+		a = lists(c)
+	case c.Compared:
+		a = chosen(c)
+	default:
+		a = sideBySide(c)
+	}
+	a.Caveats = slices.DeleteFunc([]string{failedChecks(c), ending(c)}, func(text string) bool { return text == "" })
+	a.Statements = slices.DeleteFunc(a.Statements, func(text string) bool { return text == "" })
+	a.Statements = a.Statements[:min(len(a.Statements), mostStatements-len(a.Caveats))]
+	for _, list := range [][]string{a.Statements, a.Caveats} {
+		for i, text := range list {
+			list[i] = fullStop(text)
+		}
+	}
+	a.Headline = fullStop(fit(a.Headline))
+	return a
+}
+
+// failedChecks names the failed checks of linerate's own figures; empty: there are none.
+func failedChecks(c *record.Conclusion) string {
+	if len(c.Doubts) == 0 {
+		return ""
+	}
+	which := fmt.Sprintf("%d of %d trials", c.DoubtedTrials, c.Trials)
+	if c.Trials == 1 {
+		which = "the trial"
+	}
+	return fmt.Sprintf("In doubt: %s failed the trust %s %s", which, verb(len(c.Doubts), "check", "checks"), join(c.Doubts, "and"))
+}
+
+// ending says of a run that did not fulfil its design how it ended.
+func ending(c *record.Conclusion) string {
+	e := c.Ending
+	switch e.Status {
+	case "interrupted":
+		return "The run ended early (interrupted), after " + counted(c.Trials, "trial")
+	case record.StatusBlocks:
+		return fmt.Sprintf("Stopped after %d blocks: intervals are wider than asked (±%.3g %%)", e.Blocks, 100*e.Until)
+	case record.StatusBudget:
+		if e.Wide > 0 {
+			return fmt.Sprintf("Stopped by the budget: intervals are wider than asked (±%.3g %%)", 100*e.Until)
+		}
+		return fmt.Sprintf("Stopped by the budget after %d of %d blocks", e.Blocks, e.Planned)
+	}
+	return ""
+}
+
+// sideBySide answers a run that compares nothing: a figure for each condition.
+func sideBySide(c *record.Conclusion) (a Answer) {
+	r := lead(c)
+	list := c.Conditions
+	first, last := list[0], list[0]
+	for _, at := range list {
+		if value(at.Baseline, r) < value(first.Baseline, r) {
+			first = at
+		}
+		if value(at.Baseline, r) > value(last.Baseline, r) {
+			last = at
+		}
+	}
+	switch b := list[0].Baseline; len(list) {
+	case 1:
+		a.Headline = r.Label + " is " + figureOf(c, b, r) + within(c, b, r)
+		if r.Name == metric.Goodput.Name && b.LimitBps > 0 {
+			a.Headline += fmt.Sprintf(", %.4g %% of the limit of the path", 100*b.Goodput.MeanBps/b.LimitBps)
+		}
+	case 2:
+		a.Headline = fmt.Sprintf("%s is %s for %s and %s for %s", r.Label, figureOf(c, b, r), list[0].Name, figureOf(c, list[1].Baseline, r), list[1].Name)
+	default:
+		a.Headline = fmt.Sprintf("%s is from %s for %s to %s for %s", r.Label, figureOf(c, first.Baseline, r), first.Name, figureOf(c, last.Baseline, r), last.Name)
+	}
+	if r.Name == metric.Goodput.Name {
+		a.Statements = append(a.Statements, limitShares(list))
+	}
+	for _, name := range c.Others {
+		if r, known := metric.Find(name); known {
+			var parts []string
+			for _, at := range list {
+				parts = append(parts, figureOf(c, at.Baseline, r)+forName(at.Name))
+			}
+			a.Statements = append(a.Statements, r.Label+" is "+firstFew(parts, "and"))
+		}
+	}
+	return a
+}
+
+// limitShares says what part of their limits conditions reach, or why there is none.
+func limitShares(list []record.ConditionResult) string {
+	var parts []string
+	for _, at := range list {
+		b := at.Baseline
+		switch {
+		case b.LimitBps == 0 && b.LimitWhy != "":
+			return "The limit is " + b.LimitWhy
+		case b.LimitBps == 0:
+			return "No link of the path has a rate, so the limit is unknown"
+		}
+		parts = append(parts, fmt.Sprintf("%.4g %%%s", 100*b.Goodput.MeanBps/b.LimitBps, forName(at.Name)))
+	}
+	if len(list) == 1 {
+		return "" // in the headline
+	}
+	return "Of the limit of the path: " + firstFew(parts, "and")
+}
+
+// within spells the interval behind a figure: " (939.9–941.1)".
+func within(c *record.Conclusion, of *record.Candidate, r metric.Metric) string {
+	e := estimate(of, r)
+	if e.Confidence == 0 {
+		return ""
+	}
+	low, high := decimals(c, r, e.Low, e.Mean), decimals(c, r, e.High, e.Mean)
+	if low == high {
+		return ""
+	}
+	return " (" + low + "–" + high + ")"
+}
+
+// fit is the first of several wordings with no more than goodWords, or else with no more
+// than mostWords; the last one is cut if it has more.
+func fit(wordings ...string) string {
+	for _, most := range []int{goodWords, mostWords} {
+		for _, text := range wordings {
+			if len(strings.Fields(text)) <= most && (most == mostWords || text != wordings[len(wordings)-1]) {
+				return text
+			}
+		}
+	}
+	words := strings.Fields(wordings[len(wordings)-1])
+	if len(words) > mostWords {
+		return strings.Join(words[:mostWords], " ") + "…"
+	}
+	return strings.Join(words, " ")
+}
+
+// fullStop begins a text with a capital, unless with a name such as arp_ignore=1, and
+// ends it with a full stop.
+func fullStop(text string) string {
+	if word, _, _ := strings.Cut(text, " "); !strings.ContainsAny(strings.TrimSuffix(word, ":"), "_=.:/0123456789") {
+		first, size := utf8.DecodeRuneInString(text)
+		text = string(unicode.ToUpper(first)) + text[size:]
+	}
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "…") {
+		return text
+	}
+	return text + "."
+}
+
+func join(list []string, word string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	return strings.Join(list[:len(list)-1], ", ") + " " + word + " " + list[len(list)-1]
+}
+
+// firstFew joins a list, or its first three with the number of the others.
+func firstFew(list []string, word string) string {
+	if more := len(list) - 3; more > 1 {
+		return strings.Join(list[:3], ", ") + fmt.Sprintf(" %s %s others", word, numeral(more))
+	}
+	return join(list, word)
+}
+
+func forName(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " for " + name
+}
+
+func numeral(n int) string {
+	words := []string{"none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
+	if n < len(words) {
+		return words[n]
+	}
+	return fmt.Sprint(n)
+}
+
+// every is "all four", or "both".
+func every(n int) string {
+	if n == 2 {
+		return "both"
+	}
+	return "all " + numeral(n)
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
