@@ -182,3 +182,23 @@ func TestCitedDocuments(t *testing.T) {
 		}
 	}
 }
+
+var requirement = regexp.MustCompile(`(?m)^\t(\S+) v\S+( // indirect)?$`)
+
+// TestLibraries: the decision record names every direct requirement of go.mod.
+func TestLibraries(t *testing.T) {
+	mod, err := os.ReadFile(filepath.Join(moduleRoot(t), "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := documents(t)["docs/decisions/0020-libraries.md"]
+	found := requirement.FindAllStringSubmatch(string(mod), -1)
+	if len(found) == 0 {
+		t.Fatal("no requirements found in go.mod")
+	}
+	for _, m := range found {
+		if m[2] == "" && !strings.Contains(record, m[1]) {
+			t.Errorf("docs/decisions/0020-libraries.md does not say what %s is for", m[1])
+		}
+	}
+}
