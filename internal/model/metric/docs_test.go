@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,10 +48,7 @@ func table() string {
 				scales += " to " + largest
 			}
 		}
-		var flows []string
-		for _, p := range m.protocols {
-			flows = append(flows, p)
-		}
+		flows := slices.Clone(m.protocols)
 		if m.probed {
 			flows = append(flows, "probe")
 		}

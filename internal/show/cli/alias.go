@@ -43,7 +43,7 @@ func (f *aliasFlags) parse() (problems []error) {
 	for _, text := range f.texts {
 		port, span, found := strings.Cut(text, "=")
 		if !found || port == "" || span == "" {
-			problems = append(problems, fmt.Errorf("--alias %q: expected PORT=ADDRESSES/LENGTH, such as eth1=192.168.2.1-254/24", text))
+			problems = append(problems, fmt.Errorf("--alias %q: expected INTERFACE=ADDRESSES/LENGTH, such as eth1=192.168.2.1-254/24", text))
 			continue
 		}
 		spans, err := source.Texts(span)

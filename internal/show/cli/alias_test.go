@@ -16,13 +16,13 @@ func TestAliasFlags(t *testing.T) {
 		"eth0=10.{0..1}.0.1-10/8":                "20",
 		"eth0=fd00::1-ff/64":                     "255",
 		"eth0=10.0.0.1-10.0.234.0/8":             "59904",
-		"10.0.0.1/24":                            "expected PORT=ADDRESSES/LENGTH",
-		"=10.0.0.1/24":                           "expected PORT=ADDRESSES/LENGTH",
+		"10.0.0.1/24":                            "expected INTERFACE=ADDRESSES/LENGTH",
+		"=10.0.0.1/24":                           "expected INTERFACE=ADDRESSES/LENGTH",
 		"eth0=10.0.0.1":                          "prefix length is missing",
 		"eth0=10.0.0.%d/24":                      "192.168.2.1-254/24",
 		"eth0=10.0.0.{1..3/24":                   "brace",
 		"eth0=10.0.0.{1..2}-3/24":                "10.0.0.2 is given twice",
-		"eth0=10.0-1.0.{0..2}/8":                 "not an address of a port",
+		"eth0=10.0-1.0.{0..2}/8":                 "not an address of an interface",
 		"eth0=10.{0..1}.0.1-10.{0..1}.255.255/8": "more than 65536",
 	} {
 		f := aliasFlags{texts: []string{text}}
