@@ -32,7 +32,9 @@ func candidates(run *record.Run) (list []record.ConditionResult) {
 			if name != f.Baseline {
 				levels = append(levels, name)
 			}
-			baseline = append(baseline, f.Baseline)
+			if len(f.Levels) > 1 {
+				baseline = append(baseline, f.Baseline)
+			}
 			for _, l := range f.Levels {
 				if l.Name == name {
 					c.Settings += l.Settings

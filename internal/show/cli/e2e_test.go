@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"os"
@@ -52,6 +53,7 @@ func runLab(t *testing.T, dir string, args ...string) *record.Run {
 	if err := json.Unmarshal(out.Bytes(), &run); err != nil {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out.String())
 	}
+	run.Trials = recordedTrials(t, dir, run.ID)
 	t.Cleanup(func() {
 		if !t.Failed() {
 			return
@@ -63,6 +65,28 @@ func runLab(t *testing.T, dir string, args ...string) *record.Run {
 		}
 	})
 	return &run
+}
+
+// recordedTrials are a run's trials with all that was read in them, which the result
+// document leaves out.
+func recordedTrials(t *testing.T, dir, id string) (trials []record.Trial) {
+	t.Helper()
+	out, err := command(t, t.Context(), dir, "export", id, "--trials").Output()
+	if err != nil {
+		t.Fatalf("export the trials of run %s: %v %s", id, err, stderr(err))
+	}
+	z, err := gzip.NewReader(bytes.NewReader(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := json.NewDecoder(z); d.More(); {
+		var trial record.Trial
+		if err := d.Decode(&trial); err != nil {
+			t.Fatal(err)
+		}
+		trials = append(trials, trial)
+	}
+	return trials
 }
 
 func labFile(t *testing.T, name string) string {

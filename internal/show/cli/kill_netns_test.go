@@ -91,16 +91,7 @@ func savedTrials(t *testing.T, dir string) (string, []record.Trial) {
 	if id == "" {
 		return "", nil
 	}
-	cmd := command(t, t.Context(), dir, "report", id, "--json")
-	out, err := cmd.Output()
-	if err != nil && cmd.ProcessState.ExitCode() != ExitDoubt {
-		t.Fatalf("reading run %s back: %v %s", id, err, stderr(err))
-	}
-	var run record.Run
-	if err := json.Unmarshal(out, &run); err != nil {
-		t.Fatal(err)
-	}
-	return id, run.Trials
+	return id, recordedTrials(t, dir, id)
 }
 
 // latest names the latest run; nothing when none was begun yet.
