@@ -229,7 +229,7 @@ func TestECMPWithdrawn(t *testing.T) {
 			t.Errorf("trial %d: %d other flows moved by an %s", trial.Order, others, group)
 		}
 	}
-	if !strings.Contains(run.Answer, "Flows by whose way none came any more got nothing for ") || !strings.Contains(run.Answer, " with ordinary group; none of ") {
+	if !strings.Contains(run.Answer, "Flows whose path was withdrawn received nothing for ") || !strings.Contains(run.Answer, " with ordinary group; ") {
 		t.Error(run.Answer)
 	}
 }

@@ -107,7 +107,11 @@ func effectColumn(v *view, t *Table, p pane) {
 		cells = append(cells, cell)
 	}
 	if known {
-		t.add(Column{Head: "against " + v.baseline.name, Shorter: []string{"against baseline", "ratio"}, Group: p.name, Align: Ratio}, cells)
+		name := "baseline" // an interrupted run may have no trial of it
+		if v.baseline != nil {
+			name = v.baseline.name
+		}
+		t.add(Column{Head: "against " + name, Shorter: []string{"against baseline", "ratio"}, Group: p.name, Align: Ratio}, cells)
 	}
 }
 
