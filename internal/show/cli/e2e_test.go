@@ -89,6 +89,14 @@ func recordedTrials(t *testing.T, dir, id string) (trials []record.Trial) {
 	return trials
 }
 
+// stderr is what a command that failed wrote there.
+func stderr(err error) string {
+	if exit, ok := err.(*exec.ExitError); ok {
+		return string(exit.Stderr)
+	}
+	return ""
+}
+
 func labFile(t *testing.T, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("testdata", "labs", name))

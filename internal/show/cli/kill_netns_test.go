@@ -118,13 +118,6 @@ func latest(t *testing.T, dir string) string {
 	return list.Runs[0].ID
 }
 
-func stderr(err error) string {
-	if exit, ok := err.(*exec.ExitError); ok {
-		return string(exit.Stderr)
-	}
-	return ""
-}
-
 // mustContain fails when an earlier trial is gone, or was made again.
 func mustContain(t *testing.T, trials, earlier []record.Trial) {
 	t.Helper()
