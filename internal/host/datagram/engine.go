@@ -18,17 +18,17 @@ import (
 // Engine holds one end of each of a trial's UDP flows. It serves one trial. All
 // methods may be called from several goroutines.
 type Engine struct {
-	*flowset.Set[*flow]
+	*flowset.Set[*udpFlow]
 	backend backend
 }
 
 // New makes an engine without flows.
 func New() *Engine { return with(platform) }
 
-func with(b backend) *Engine { return &Engine{flowset.New[*flow](), b} }
+func with(b backend) *Engine { return &Engine{flowset.New[*udpFlow](), b} }
 
-// flow is one end of a flow.
-type flow struct {
+// udpFlow is one end of a flow.
+type udpFlow struct {
 	flowset.State
 	signals *flowset.Signals
 	tally   tally
@@ -51,10 +51,10 @@ type endpoint struct {
 	ready handshake.Ready
 }
 
-func (e *Engine) newFlows(orders []message.FlowRequest) []*flow {
-	flows := make([]*flow, len(orders))
+func (e *Engine) newFlows(orders []message.FlowRequest) []*udpFlow {
+	flows := make([]*udpFlow, len(orders))
 	for i, order := range orders {
-		flows[i] = &flow{State: flowset.State{Request: order}, signals: &e.Signals}
+		flows[i] = &udpFlow{State: flowset.State{Request: order}, signals: &e.Signals}
 	}
 	return flows
 }
@@ -64,7 +64,7 @@ func (e *Engine) newFlows(orders []message.FlowRequest) []*flow {
 // none: its client is to be accepted from a shared listener. The replies are in the
 // orders' order.
 func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []message.Listening {
-	return e.Set.Listen(e.newFlows(orders), func(f *flow) (*flowset.Listener, error) {
+	return e.Set.Listen(e.newFlows(orders), func(f *udpFlow) (*flowset.Listener, error) {
 		if err := check(f.Request); err != nil || !f.Request.Cookie.IsZero() {
 			return nil, err
 		}
@@ -100,7 +100,7 @@ func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {
 }
 
 // accept opens the flow with its client.
-func (e *Engine) accept(f *flow, c handshake.Client) {
+func (e *Engine) accept(f *udpFlow, c handshake.Client) {
 	conn, err := c.Dial(func(fd int) error { return prepare(f.Request, fd) })
 	if err != nil {
 		f.Fail("%s ← %s: %s", c.LocalAddr(), c.RemoteAddr(), socket.Reason(err, c.RemoteAddr().Addr()))
@@ -131,7 +131,7 @@ func (e *Engine) Connect(ctx context.Context, orders []message.FlowRequest, time
 		}
 		taken[between] = true
 	}
-	return e.Set.Connect(ctx, flows, func(ctx context.Context, f *flow, out *message.Opened, _ func()) func() {
+	return e.Set.Connect(ctx, flows, func(ctx context.Context, f *udpFlow, out *message.Opened, _ func()) func() {
 		opened := e.dial(ctx, f, timeout)
 		out.Local, _ = f.Addrs()
 		out.Error = f.Status()
@@ -142,7 +142,7 @@ func (e *Engine) Connect(ctx context.Context, orders []message.FlowRequest, time
 	})
 }
 
-func (e *Engine) dial(ctx context.Context, f *flow, timeout time.Duration) bool {
+func (e *Engine) dial(ctx context.Context, f *udpFlow, timeout time.Duration) bool {
 	order := f.Request
 	if f.Failure() != "" {
 		return false
@@ -165,7 +165,7 @@ func (e *Engine) dial(ctx context.Context, f *flow, timeout time.Duration) bool 
 
 // open sets a connected socket's options and makes it the flow's. The socket is
 // closed if that fails.
-func (e *Engine) open(f *flow, conn *net.UDPConn, ready handshake.Ready, header Header) bool {
+func (e *Engine) open(f *udpFlow, conn *net.UDPConn, ready handshake.Ready, header Header) bool {
 	end, err := setOptions(f.Request, conn, e.Flows())
 	if err != nil {
 		f.Fail("%s → %s: %s", conn.LocalAddr(), conn.RemoteAddr(), socket.Reason(err, f.Request.Remote.Addr()))
@@ -210,7 +210,7 @@ func (e *Engine) Adopt(order message.FlowRequest, conn *net.UDPConn, header Head
 
 // run moves the flow's datagrams until the flow ends. Receivers are ready from the
 // moment the flow is open; senders wait for Start.
-func (e *Engine) run(f *flow) {
+func (e *Engine) run(f *udpFlow) {
 	defer f.mover.close()
 	verb, err := "receive", error(nil)
 	if f.Request.Sends {

@@ -10,7 +10,7 @@ import (
 
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sched"
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -38,7 +38,7 @@ func TestFlow(t *testing.T) {
 		for _, openerSends := range []bool{true, false} {
 			for _, order := range []message.FlowRequest{
 				{}, {DatagramBytes: 16}, {DatagramBytes: 64}, {DatagramBytes: 1448}, {DatagramBytes: 65507},
-				{DatagramBytes: 64, Mode: modelflow.ModeSendmmsg}, {DatagramBytes: 1448, Mode: modelflow.ModeCopy}, {DatagramBytes: 1448, Window: 1 << 20},
+				{DatagramBytes: 64, Mode: flow.ModeSendmmsg}, {DatagramBytes: 1448, Mode: flow.ModeCopy}, {DatagramBytes: 1448, Window: 1 << 20},
 			} {
 				order.RateCap = 5e6
 				t.Run(fmt.Sprintf("%s/opener sends %v/%d bytes %s", name, openerSends, order.DatagramBytes, order.Mode), func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestWrongOrders(t *testing.T) {
 		"15 bytes: expected 16 to 65507":         {DatagramBytes: 15},
 		"65508 bytes: expected 16":               {DatagramBytes: 65508},
 		"-1 bytes: expected 16":                  {DatagramBytes: -1},
-		`mode "splice" for udp: expected one of`: {Mode: modelflow.ModeSplice},
+		`mode "splice" for udp: expected one of`: {Mode: flow.ModeSplice},
 		"expected a positive rate":               {RateCap: -1},
 		"are TCP's":                              {NoDelay: &yes},
 		"congestion control are TCP's":           {CongestionControl: "reno"},

@@ -3,7 +3,7 @@ package datagram
 import (
 	"encoding/binary"
 
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 )
 
 // The sizes of a flow's datagrams, as UDP payload. Each begins with a header, in
@@ -13,7 +13,7 @@ import (
 const (
 	headerBytes  = 16
 	minBytes     = headerBytes
-	maxBytes     = modelflow.MaxDatagramBytes
+	maxBytes     = flow.MaxDatagramBytes
 	maxSequence  = 1 << 48 // 80 days at forty million a second
 	defaultBytes = 1448    // where the MTU is not known: fits any usual path
 )

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -97,7 +97,7 @@ func TestManyFlows(t *testing.T) {
 
 // TestMoversDoNotAllocate: while datagrams move nothing is allocated for each.
 func TestMoversDoNotAllocate(t *testing.T) {
-	for _, mode := range []string{modelflow.ModeGSO, modelflow.ModeSendmmsg, modelflow.ModeCopy} {
+	for _, mode := range []string{flow.ModeGSO, flow.ModeSendmmsg, flow.ModeCopy} {
 		sender, receiver := engine(t, platform), engine(t, platform)
 		join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Mode: mode, DatagramBytes: 64, RateCap: 40e6}), true)
 		start(time.Hour, sender, receiver)

@@ -10,7 +10,7 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/proc"
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -53,7 +53,7 @@ func TestLossInTheNetwork(t *testing.T) {
 		// each counts when it is dropped.
 		kerneltest.Do(t, "tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", "8mbit", "burst", "1600", "limit", "20000")
 		for _, at := range []string{"127.0.0.1", "::1"} {
-			for _, mode := range []string{modelflow.ModeGSO, modelflow.ModeSendmmsg, modelflow.ModeCopy} {
+			for _, mode := range []string{flow.ModeGSO, flow.ModeSendmmsg, flow.ModeCopy} {
 				before, _ := qdisc(t)
 				sender, receiver := engine(t, platform), engine(t, platform)
 				join(t, sender, receiver, netip.MustParseAddr(at), orders(1, message.FlowRequest{Mode: mode, RateCap: 16e6}), true)
@@ -89,7 +89,7 @@ func TestLossInTheBuffer(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
 		sender, receiver := engine(t, platform), engine(t, platform)
 		// The smallest buffer there is, and bursts that are larger.
-		join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Mode: modelflow.ModeSendmmsg, DatagramBytes: 1000, RateCap: 400e6, ReceiveBuffer: 1}), true)
+		join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Mode: flow.ModeSendmmsg, DatagramBytes: 1000, RateCap: 400e6, ReceiveBuffer: 1}), true)
 		_, stop := start(100*time.Millisecond, sender, receiver)
 		settled(t, stop, receiver)
 		s, r := sender.Read()[0].Datagrams, receiver.Read()[0].Datagrams
@@ -117,7 +117,7 @@ func TestFragments(t *testing.T) {
 			_, stop := start(100*time.Millisecond, sender, receiver)
 			settled(t, stop, receiver)
 			s, r := sender.Read()[0], receiver.Read()[0]
-			if s.Datagrams.Sent < 1 || r.Datagrams.Received != s.Datagrams.Sent || s.Mode != modelflow.ModeSendmmsg || s.ModeNote == "" {
+			if s.Datagrams.Sent < 1 || r.Datagrams.Received != s.Datagrams.Sent || s.Mode != flow.ModeSendmmsg || s.ModeNote == "" {
 				t.Errorf("%s: %+v by %s (%s), received %+v", at, s.Datagrams, s.Mode, s.ModeNote, r.Datagrams)
 			}
 			sender.Close()

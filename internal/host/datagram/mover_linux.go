@@ -13,7 +13,7 @@ import (
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -55,9 +55,9 @@ func newSender(order message.FlowRequest, end *endpoint, d driver) *sender {
 	per := min(maxSegments, maxBytes/end.bytes)
 	r.data = randomBytes(max(batchBytes, per*end.bytes, end.bytes))
 	switch {
-	case order.Mode == modelflow.ModeCopy:
+	case order.Mode == flow.ModeCopy:
 		r.out = oneByOne{r.data[:end.bytes]}
-	case order.Mode == modelflow.ModeSendmmsg:
+	case order.Mode == flow.ModeSendmmsg:
 		r.out = newBatch(r.data, end.bytes, 1)
 	case per < 2 || end.packets > 1:
 		r.out = newBatch(r.data, end.bytes, 1)
@@ -72,7 +72,7 @@ func newSender(order message.FlowRequest, end *endpoint, d driver) *sender {
 // newReceiver makes a receiving mover.
 func newReceiver(order message.FlowRequest, end *endpoint, d *socketDriver) *receiver {
 	r := &receiver{driver: d, end: end, tracker: tracker{header: end.header}, delays: newDelays()}
-	in := &messages{named: modelflow.ModeGRO, own: d.thread, most: mergedMessages}
+	in := &messages{named: flow.ModeGRO, own: d.thread, most: mergedMessages}
 	_ = end.onSocket(func(fd int) error {
 		if err := sock.SetRxqOvfl(fd); err != nil {
 			r.notes = append(r.notes, fmt.Sprintf("datagrams lost in the receive buffer are not told apart: SO_RXQ_OVFL: %v", err))
@@ -81,13 +81,13 @@ func newReceiver(order message.FlowRequest, end *endpoint, d *socketDriver) *rec
 			r.notes = append(r.notes, fmt.Sprintf("arrival is when it was read: SO_TIMESTAMPNS: %v", err))
 		}
 		switch order.Mode {
-		case modelflow.ModeCopy:
-			in.named, in.most = modelflow.ModeRecv, 1
-		case modelflow.ModeSendmmsg:
-			in.named, in.most = modelflow.ModeRecvmmsg, singleMessages
+		case flow.ModeCopy:
+			in.named, in.most = flow.ModeRecv, 1
+		case flow.ModeSendmmsg:
+			in.named, in.most = flow.ModeRecvmmsg, singleMessages
 		default:
 			if err := sock.SetUDPGRO(fd); err != nil {
-				in.named, in.most = modelflow.ModeRecvmmsg, singleMessages
+				in.named, in.most = flow.ModeRecvmmsg, singleMessages
 				r.notes = append(r.notes, fmt.Sprintf("gro: UDP_GRO: %v", err))
 			}
 		}
@@ -129,9 +129,9 @@ func (b *batch) batch() int { return b.per }
 
 func (b *batch) mode() string {
 	if b.per > 1 {
-		return modelflow.ModeGSO
+		return flow.ModeGSO
 	}
-	return modelflow.ModeSendmmsg
+	return flow.ModeSendmmsg
 }
 
 func (b *batch) send(fd, n int) (int, error) {
@@ -181,7 +181,7 @@ type oneByOne struct{ datagram []byte }
 
 func (oneByOne) room() int                                 { return 1 }
 func (oneByOne) batch() int                                { return 1 }
-func (oneByOne) mode() string                              { return modelflow.ModeSendto }
+func (oneByOne) mode() string                              { return flow.ModeSendto }
 func (oneByOne) replace(int, error) (packetWriter, string) { return nil, "" }
 func (o oneByOne) send(fd, _ int) (taken int, err error) {
 	if _, err := sock.Transmit(fd, o.datagram); err != nil {
@@ -200,7 +200,7 @@ type messages struct {
 }
 
 func (m *messages) receive(fd int, brief bool) (int, error) {
-	if m.brief = brief && m.named != modelflow.ModeRecv; m.brief {
+	if m.brief = brief && m.named != flow.ModeRecv; m.brief {
 		return m.from.Receive(fd, briefBytes)
 	}
 	return m.from.Receive(fd, messageBytes)

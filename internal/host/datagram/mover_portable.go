@@ -3,7 +3,7 @@ package datagram
 import (
 	"net"
 
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -25,7 +25,7 @@ func (portable) newMover(order message.FlowRequest, end *endpoint) mover {
 		r.pace = newPace(end.bytes, float64(order.RateCap))
 	}
 	switch order.Mode {
-	case modelflow.ModeGSO, modelflow.ModeSendmmsg:
+	case flow.ModeGSO, flow.ModeSendmmsg:
 		r.notes = append(r.notes, order.Mode+": not available here")
 	}
 	r.show()
@@ -60,13 +60,13 @@ func (o *single) message(_ int, now, _ int64) received {
 // singleOut and singleIn are its two sides.
 type singleOut struct{ *single }
 
-func (singleOut) mode() string { return modelflow.ModeSendto }
+func (singleOut) mode() string { return flow.ModeSendto }
 func (singleOut) room() int    { return 1 }
 func (singleOut) batch() int   { return 1 }
 
 type singleIn struct{ *single }
 
-func (singleIn) mode() string { return modelflow.ModeRecv }
+func (singleIn) mode() string { return flow.ModeRecv }
 func (o singleIn) room() int  { return len(o.data) }
 
 func (*single) replace(int, error) (packetWriter, string) { return nil, "" }

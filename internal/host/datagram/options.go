@@ -9,7 +9,7 @@ import (
 
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sock"
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/science/limits"
 )
@@ -19,8 +19,8 @@ func check(order message.FlowRequest) error {
 	switch {
 	case order.DatagramBytes != 0 && (order.DatagramBytes < minBytes || order.DatagramBytes > maxBytes):
 		return fmt.Errorf("datagrams of %d bytes: expected %d to %d, or 0 for what the route's MTU allows", order.DatagramBytes, minBytes, maxBytes)
-	case order.Mode != "" && !slices.Contains(modelflow.DatagramModes, order.Mode):
-		return fmt.Errorf("mode %.40q for udp: expected one of %s", order.Mode, strings.Join(modelflow.DatagramModes, ", "))
+	case order.Mode != "" && !slices.Contains(flow.DatagramModes, order.Mode):
+		return fmt.Errorf("mode %.40q for udp: expected one of %s", order.Mode, strings.Join(flow.DatagramModes, ", "))
 	case order.RateCap < 0:
 		return fmt.Errorf("a rate cap of %.0f bit/s: expected a positive rate", float64(order.RateCap))
 	case order.MSS != 0 || order.CongestionControl != "" || order.NoDelay != nil:

@@ -10,7 +10,7 @@ import (
 )
 
 // Count takes the counts.
-func (f *flow) Count(out *message.FlowEnd) {
+func (f *udpFlow) Count(out *message.FlowEnd) {
 	sent, counts := f.tally.sent.Load(), f.tally.read()
 	out.AtNs = socket.Now()
 	out.ReceivedBytes = counts.bytes
@@ -21,7 +21,7 @@ func (f *flow) Count(out *message.FlowEnd) {
 
 // Describe adds how datagrams are moved, and, when the senders have stopped, how
 // long they were under way.
-func (f *flow) Describe(out *message.FlowEnd) {
+func (f *udpFlow) Describe(out *message.FlowEnd) {
 	if !f.IsOpen() {
 		return
 	}
@@ -59,14 +59,14 @@ func (t *tally) paced(sent int64) []string {
 }
 
 // Sample is what has been received so far and what is missing.
-func (f *flow) Sample() record.FlowSample {
+func (f *udpFlow) Sample() record.FlowSample {
 	counts := f.tally.read()
 	return record.FlowSample{ReceivedBytes: counts.bytes, Datagrams: counts.received, Lost: counts.lost}
 }
 
 // Moved is the payload received and written, duplicates and foreign datagrams
 // included.
-func (f *flow) Moved() (received, written int64) {
+func (f *udpFlow) Moved() (received, written int64) {
 	if f.Request.Sends && f.IsOpen() {
 		return 0, f.tally.sent.Load() * int64(f.end.bytes)
 	}
@@ -75,4 +75,4 @@ func (f *flow) Moved() (received, written int64) {
 
 // Busy is how long the worker has not waited, in ns: no less than the CPU time it
 // took.
-func (f *flow) Busy() []int64 { return []int64{f.tally.busy.Load()} }
+func (f *udpFlow) Busy() []int64 { return []int64{f.tally.busy.Load()} }

@@ -23,7 +23,7 @@ import (
 	"linerate/internal/host/program"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/tool"
 	"linerate/internal/model/unit"
@@ -40,7 +40,7 @@ type Engine struct {
 	sockets   *netlink.SocketDiag
 	ends      *netlink.SocketDestroyEvents
 	processes []*process
-	flows     []*flow
+	flows     []*toolFlow
 	started   bool
 	startNs   int64
 	closing   sync.WaitGroup
@@ -57,8 +57,8 @@ type process struct {
 	*program.Program
 }
 
-// flow is one end of one connection of a process.
-type flow struct {
+// toolFlow is one end of one connection of a process.
+type toolFlow struct {
 	order   message.FlowRequest
 	process *process
 	remote  netip.AddrPort  // the opener's, or the acceptor's; invalid: not seen yet
@@ -110,7 +110,7 @@ func (e *Engine) take(orders []message.FlowRequest, serves bool) ([]*process, er
 		}
 		p := made[i]
 		p.job.Streams++
-		e.flows = append(e.flows, &flow{order: o, process: p, end: message.FlowEnd{ID: o.ID, Sends: o.Sends}})
+		e.flows = append(e.flows, &toolFlow{order: o, process: p, end: message.FlowEnd{ID: o.ID, Sends: o.Sends}})
 	}
 	e.processes = append(e.processes, made...)
 	return made, nil
@@ -126,7 +126,7 @@ func newProcess(o message.FlowRequest, serves bool) *process {
 	p.tool = program
 	protocol := o.Protocol
 	if protocol == "" {
-		protocol = modelflow.TCP
+		protocol = flow.TCP
 	}
 	p.job = tool.Job{
 		Protocol: protocol, Reads: o.Sends == serves, MSS: o.MSS, NoDelay: o.NoDelay != nil && *o.NoDelay,
@@ -222,7 +222,7 @@ func reserve(processes []*process) error {
 			switch {
 			case p.tool.TwoPorts && port < 65535:
 				second, err = net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(addr, port+1)))
-			case p.job.Protocol == modelflow.UDP:
+			case p.job.Protocol == flow.UDP:
 				second, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(at))
 			}
 			if err == nil {
@@ -332,7 +332,7 @@ func (e *Engine) Start(w message.WindowRequest) {
 			e.begin(p, p.tool.ClientWords(job), false)
 		}
 	})
-	if slices.ContainsFunc(e.flows, func(f *flow) bool { return f.order.Sends && !f.process.serves }) {
+	if slices.ContainsFunc(e.flows, func(f *toolFlow) bool { return f.order.Sends && !f.process.serves }) {
 		e.closing.Go(func() { e.watch(w.StopNs) })
 	}
 }

@@ -19,7 +19,7 @@ type life struct {
 }
 
 // lived enters what a look at its sockets, or the end of one, has shown of a flow.
-func (f *flow) lived(s netlink.Socket, ended bool) {
+func (f *toolFlow) lived(s netlink.Socket, ended bool) {
 	l := &f.life
 	if f.process.serves || !f.order.Sends || l.EndNs != 0 || ended && l.seenNs == 0 {
 		return

@@ -7,7 +7,7 @@ import (
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
@@ -69,7 +69,7 @@ func (e *Engine) look(settle bool) {
 			f.end.Error = err.Error()
 			continue
 		}
-		if f.order.Protocol == modelflow.UDP {
+		if f.order.Protocol == flow.UDP {
 			f.datagrams()
 			continue
 		}
@@ -133,7 +133,7 @@ func (p *process) openerOf(s netlink.Socket) netip.AddrPort {
 }
 
 // mine is the flow's own connection among those of its process.
-func (e *Engine) mine(f *flow, list []netlink.Socket, settle bool) (netlink.Socket, bool) {
+func (e *Engine) mine(f *toolFlow, list []netlink.Socket, settle bool) (netlink.Socket, bool) {
 	for _, s := range list {
 		if opener := f.process.openerOf(s); opener == f.remote {
 			return s, true
@@ -144,7 +144,7 @@ func (e *Engine) mine(f *flow, list []netlink.Socket, settle bool) (netlink.Sock
 	}
 	for _, s := range list {
 		opener := f.process.openerOf(s)
-		if !slices.ContainsFunc(e.flows, func(other *flow) bool { return other.process == f.process && other.remote == opener }) {
+		if !slices.ContainsFunc(e.flows, func(other *toolFlow) bool { return other.process == f.process && other.remote == opener }) {
 			f.remote = opener
 			return s, true
 		}
@@ -154,7 +154,7 @@ func (e *Engine) mine(f *flow, list []netlink.Socket, settle bool) (netlink.Sock
 
 // fill enters what the kernel tells of a connection as if it were our own: what
 // has arrived and was read, and what was written, acknowledged or not.
-func (f *flow) fill(s netlink.Socket) {
+func (f *toolFlow) fill(s netlink.Socket) {
 	end := &f.end
 	end.AtNs, end.Alive = s.AtNs, s.Established
 	end.Local, end.Remote = s.Local, s.Remote
@@ -162,7 +162,7 @@ func (f *flow) fill(s netlink.Socket) {
 	end.ReceivedBytes = max(0, int64(s.Info.BytesReceived)-s.ReceiveQueue)
 	end.UnreadBytes, end.UnsentBytes = s.ReceiveQueue, s.SendQueue
 	end.WrittenBytes = int64(f.process.acknowledged(s)) + s.SendQueue
-	if f.order.Protocol == modelflow.RR {
+	if f.order.Protocol == flow.RR {
 		_, response := f.process.tool.Messages(f.process.job)
 		got := int64(s.Info.BytesReceived)
 		if f.process.serves {
@@ -174,7 +174,7 @@ func (f *flow) fill(s netlink.Socket) {
 
 // datagrams: no socket tells what went through it. The flow is alive while its
 // program runs.
-func (f *flow) datagrams() {
+func (f *toolFlow) datagrams() {
 	p := f.process
 	f.end.Alive = p.Program != nil && p.Running()
 	f.end.Error = ""
@@ -184,7 +184,7 @@ func (f *flow) datagrams() {
 }
 
 // explain says why a flow is not alive that should be by now.
-func (f *flow) explain(due bool) {
+func (f *toolFlow) explain(due bool) {
 	p := f.process
 	f.end.Error = ""
 	switch {

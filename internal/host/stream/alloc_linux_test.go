@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -40,11 +40,11 @@ func TestWhoNaps(t *testing.T) {
 		order message.FlowRequest
 		naps  bool
 	}{
-		{message.FlowRequest{Mode: modelflow.ModeAuto}, true},
-		{message.FlowRequest{Mode: modelflow.ModeAuto, SendBuffer: 64 << 10}, true},
-		{message.FlowRequest{Mode: modelflow.ModeAuto, ReceiveBuffer: 64 << 10}, false},
-		{message.FlowRequest{Mode: modelflow.ModeAuto, Window: 64 << 10}, false},
-		{message.FlowRequest{Mode: modelflow.ModeCopy}, true},
+		{message.FlowRequest{Mode: flow.ModeAuto}, true},
+		{message.FlowRequest{Mode: flow.ModeAuto, SendBuffer: 64 << 10}, true},
+		{message.FlowRequest{Mode: flow.ModeAuto, ReceiveBuffer: 64 << 10}, false},
+		{message.FlowRequest{Mode: flow.ModeAuto, Window: 64 << 10}, false},
+		{message.FlowRequest{Mode: flow.ModeCopy}, true},
 		{message.FlowRequest{}, false},
 	} {
 		r := (direct{}).newMover(test.order, 0).(*directMover)

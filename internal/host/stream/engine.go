@@ -21,19 +21,19 @@ const earlyEnd = 50 * time.Millisecond
 // methods may be called from several goroutines. Close resets the connections, so
 // that neither end goes on sending what is buffered or stays in TIME_WAIT.
 type Engine struct {
-	*flowset.Set[*flow]
+	*flowset.Set[*tcpFlow]
 	backend backend
 }
 
 // New makes an engine without flows.
 func New() *Engine { return with(platform) }
 
-func with(b backend) *Engine { return &Engine{flowset.New[*flow](), b} }
+func with(b backend) *Engine { return &Engine{flowset.New[*tcpFlow](), b} }
 
-func newFlows(orders []message.FlowRequest) []*flow {
-	flows := make([]*flow, len(orders))
+func newFlows(orders []message.FlowRequest) []*tcpFlow {
+	flows := make([]*tcpFlow, len(orders))
 	for i, order := range orders {
-		flows[i] = &flow{State: flowset.State{Request: order}}
+		flows[i] = &tcpFlow{State: flowset.State{Request: order}}
 	}
 	return flows
 }
@@ -44,7 +44,7 @@ func newFlows(orders []message.FlowRequest) []*flow {
 // offered. The replies are in the orders' order; an order that fails says so there
 // and stops no other.
 func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []message.Listening {
-	return e.Set.Listen(newFlows(orders), func(f *flow) (*flowset.Listener, error) {
+	return e.Set.Listen(newFlows(orders), func(f *tcpFlow) (*flowset.Listener, error) {
 		if !f.Request.Cookie.IsZero() {
 			return nil, nil
 		}
@@ -76,7 +76,7 @@ func listen(ctx context.Context, order message.FlowRequest) (*net.TCPListener, e
 }
 
 // accept takes the flow's one connection and moves its data.
-func (e *Engine) accept(f *flow, l *net.TCPListener) {
+func (e *Engine) accept(f *tcpFlow, l *net.TCPListener) {
 	conn, err := l.AcceptTCP()
 	l.Close()
 	if err != nil {
@@ -113,7 +113,7 @@ func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 // failed or taken longer than timeout (0: as long as the kernel tries). The replies
 // are in the orders' order; see flowset.Set.Connect for the order of opening.
 func (e *Engine) Connect(ctx context.Context, orders []message.FlowRequest, timeout time.Duration) []message.Opened {
-	return e.Set.Connect(ctx, newFlows(orders), func(ctx context.Context, f *flow, out *message.Opened, _ func()) func() {
+	return e.Set.Connect(ctx, newFlows(orders), func(ctx context.Context, f *tcpFlow, out *message.Opened, _ func()) func() {
 		opened := e.dial(ctx, f, timeout)
 		out.Local, _ = f.Addrs()
 		out.Error = f.Status()
@@ -124,7 +124,7 @@ func (e *Engine) Connect(ctx context.Context, orders []message.FlowRequest, time
 	})
 }
 
-func (e *Engine) dial(ctx context.Context, f *flow, timeout time.Duration) bool {
+func (e *Engine) dial(ctx context.Context, f *tcpFlow, timeout time.Duration) bool {
 	order := f.Request
 	conn, err := Dial(ctx, order, timeout)
 	if err != nil {
@@ -191,7 +191,7 @@ func sendCookie(conn net.Conn, cookie message.Cookie, timeout time.Duration) err
 
 // open sets a new connection's options and makes it the flow's. The connection is
 // closed if that fails.
-func (e *Engine) open(f *flow, conn *net.TCPConn) bool {
+func (e *Engine) open(f *tcpFlow, conn *net.TCPConn) bool {
 	end, err := setOptions(f.Request, conn)
 	if err != nil {
 		f.Fail("%s → %s: %s", conn.LocalAddr(), conn.RemoteAddr(), socket.Reason(err, f.Request.Remote.Addr()))
@@ -214,7 +214,7 @@ func (e *Engine) open(f *flow, conn *net.TCPConn) bool {
 // open; senders wait for Start. A sender that stops closes its direction, so that
 // the receiver reaches the end of the stream; the connection stays open for readings
 // until Close.
-func (e *Engine) run(f *flow) {
+func (e *Engine) run(f *tcpFlow) {
 	conn, signals := f.end.conn, &e.Signals
 	defer f.mover.close()
 	if !f.Request.Sends {
@@ -245,7 +245,7 @@ func (e *Engine) run(f *flow) {
 	}
 }
 
-func (f *flow) fail(verb string, err error) {
+func (f *tcpFlow) fail(verb string, err error) {
 	_, remote := f.Addrs()
 	f.Break(err, "%s %s: %s", verb, f.Name(), socket.Reason(err, remote.Addr()))
 }

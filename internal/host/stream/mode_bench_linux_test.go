@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -14,7 +14,7 @@ import (
 // comparing modes on one machine, in turn and more than once (-count).
 func BenchmarkMode(b *testing.B) {
 	for _, flows := range []int{1, 4} {
-		for _, mode := range append([]string{""}, modelflow.Modes...) {
+		for _, mode := range append([]string{""}, flow.Modes...) {
 			name := mode
 			if name == "" {
 				name = "plain"

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
@@ -27,10 +27,10 @@ import (
 
 // eachMode runs a test in each mode, with a thread for each flow and without.
 func eachMode(t *testing.T, test func(t *testing.T, mode string)) {
-	for _, mode := range modelflow.Modes {
+	for _, mode := range flow.Modes {
 		t.Run(mode, func(t *testing.T) { test(t, mode) })
 	}
-	for _, mode := range []string{modelflow.ModeSplice, modelflow.ModeZeroCopy, modelflow.ModeSendfile, modelflow.ModeCopy, modelflow.ModeAuto} {
+	for _, mode := range []string{flow.ModeSplice, flow.ModeZeroCopy, flow.ModeSendfile, flow.ModeCopy, flow.ModeAuto} {
 		t.Run(mode+" in the poller", func(t *testing.T) {
 			for socket.ReserveThread() {
 				defer socket.ReleaseThread()
@@ -69,11 +69,11 @@ func TestModeConservation(t *testing.T) {
 				t.Errorf("%s: alive %v, %q", end.ID, end.Alive, end.Error)
 			}
 			switch {
-			case end.Sends && mode != modelflow.ModeAuto && end.Mode != mode:
+			case end.Sends && mode != flow.ModeAuto && end.Mode != mode:
 				t.Errorf("%s sends by %q (%s), want %q", end.ID, end.Mode, end.ModeNote, mode)
-			case end.Sends && !slices.Contains(modelflow.Modes, end.Mode), end.CallBytes == 0:
+			case end.Sends && !slices.Contains(flow.Modes, end.Mode), end.CallBytes == 0:
 				t.Errorf("%s sends by %q in calls of %d bytes", end.ID, end.Mode, end.CallBytes)
-			case !end.Sends && (end.Mode == modelflow.ModeCopy) != (mode == modelflow.ModeCopy):
+			case !end.Sends && (end.Mode == flow.ModeCopy) != (mode == flow.ModeCopy):
 				t.Errorf("%s receives by %q in mode %s", end.ID, end.Mode, mode)
 			}
 		}
@@ -83,7 +83,7 @@ func TestModeConservation(t *testing.T) {
 // TestModeChosen: a flow that is to choose comes to an end with it, says what
 // it has found, and moves bytes on.
 func TestModeChosen(t *testing.T) {
-	for _, mode := range []string{modelflow.ModeAuto, modelflow.ModeWrite} {
+	for _, mode := range []string{flow.ModeAuto, flow.ModeWrite} {
 		t.Run(mode, func(t *testing.T) {
 			sender, receiver := engine(t, platform), engine(t, platform)
 			join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Mode: mode, RateCap: 1e9}), true)
@@ -92,7 +92,7 @@ func TestModeChosen(t *testing.T) {
 			end := sender.Read()[0]
 			t.Logf("%s by %d KiB; %s", end.Mode, end.CallBytes>>10, end.ModeNote)
 			contains(t, end.ModeNote, "write 128 KiB", "write 1024 KiB")
-			if mode == modelflow.ModeAuto {
+			if mode == flow.ModeAuto {
 				contains(t, end.ModeNote, "splice 64 KiB", "splice 1024 KiB", "sendfile", "zerocopy")
 			}
 			eventually(t, "it goes on", func() bool {
@@ -195,13 +195,13 @@ func TestModeLeavesNothing(t *testing.T) {
 	const orderly = 300 * time.Millisecond // longer than the machine pauses
 	exercise := func() {
 		var engines []*Engine
-		for _, mode := range modelflow.Modes {
+		for _, mode := range flow.Modes {
 			opener, acceptor := engine(t, platform), engine(t, platform)
 			join(t, opener, acceptor, loopback, orders(4, message.FlowRequest{Mode: mode, RateCap: 50e6}), true)
 			idle, idlePeer := engine(t, platform), engine(t, platform) // never started
 			join(t, idle, idlePeer, loopback, orders(2, message.FlowRequest{Mode: mode}), false)
 			engines = append(engines, opener, acceptor, idle, idlePeer)
-			if mode != modelflow.ModeSplice {
+			if mode != flow.ModeSplice {
 				start(time.Hour, opener, acceptor)
 			} else {
 				start(orderly, opener, acceptor) // ends in good order
@@ -235,7 +235,7 @@ func TestModeLeavesNothing(t *testing.T) {
 // TestModeManyFlows: with more flows than threads the others still move, in any
 // mode, and the process does not grow a thread for each.
 func TestModeManyFlows(t *testing.T) {
-	for _, mode := range []string{modelflow.ModeAuto, modelflow.ModeSplice, modelflow.ModeCopy} {
+	for _, mode := range []string{flow.ModeAuto, flow.ModeSplice, flow.ModeCopy} {
 		t.Run(mode, func(t *testing.T) {
 			opener, acceptor := engine(t, platform), engine(t, platform)
 			const flows = 200
@@ -250,7 +250,7 @@ func TestModeManyFlows(t *testing.T) {
 			if most := socket.ThreadsPerProcessor*runtime.GOMAXPROCS(0) + flows/4; len(tasks) > most {
 				t.Errorf("%d threads for %d flows at both ends, want at most %d", len(tasks), flows, most)
 			}
-			if mode == modelflow.ModeAuto {
+			if mode == flow.ModeAuto {
 				shared := 0
 				for _, end := range opener.Read() {
 					if strings.Contains(end.ModeNote, "more flows than threads") {
@@ -277,11 +277,11 @@ func (p *failing) push(int) (int, error) { return 0, p.err }
 // the reason kept; a broken connection stays one.
 func TestModeRefused(t *testing.T) {
 	for _, err := range []error{syscall.ENOSYS, syscall.EPERM, fmt.Errorf("why: %w", syscall.ENOBUFS)} {
-		for name, mode := range map[string]string{"ordered": modelflow.ModeSplice, "tried": modelflow.ModeAuto} {
+		for name, mode := range map[string]string{"ordered": flow.ModeSplice, "tried": flow.ModeAuto} {
 			r := (direct{}).newMover(message.FlowRequest{Sends: true, Mode: mode}, 0).(*directMover)
 			var at int
 			for i, p := range r.pumps {
-				if p.mode == modelflow.ModeSplice {
+				if p.mode == flow.ModeSplice {
 					p.close()
 					r.pumps[i].pump, at = &failing{err: err}, i
 				}
@@ -292,7 +292,7 @@ func TestModeRefused(t *testing.T) {
 			}
 			how := r.method()
 			contains(t, how.note, "splice 1024 KiB: "+err.Error())
-			if how.mode != modelflow.ModeWrite || r.pump == r.pumps[at].pump {
+			if how.mode != flow.ModeWrite || r.pump == r.pumps[at].pump {
 				t.Errorf("%s: after %v it sends by %q", name, err, how.mode)
 			}
 			if r.fallBack(0, err, new(tally)) {
@@ -302,7 +302,7 @@ func TestModeRefused(t *testing.T) {
 		}
 	}
 	for _, err := range []error{syscall.ECONNRESET, syscall.EPIPE, syscall.ETIMEDOUT, errors.New("anything")} {
-		r := (direct{}).newMover(message.FlowRequest{Sends: true, Mode: modelflow.ModeSplice}, 0).(*directMover)
+		r := (direct{}).newMover(message.FlowRequest{Sends: true, Mode: flow.ModeSplice}, 0).(*directMover)
 		if r.fallBack(0, err, new(tally)) {
 			t.Errorf("%v is taken for a refusal of splice", err)
 		}
@@ -328,13 +328,13 @@ func TestModeWithoutDescriptors(t *testing.T) {
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 			t.Fatal(err)
 		}
-		r := (direct{}).newMover(message.FlowRequest{Sends: true, Mode: modelflow.ModeSplice}, 0)
+		r := (direct{}).newMover(message.FlowRequest{Sends: true, Mode: flow.ModeSplice}, 0)
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
 			t.Fatal(err)
 		}
 		how := r.method()
 		contains(t, how.note, want, "too many open files")
-		if how.mode != modelflow.ModeWrite && how.mode != modelflow.ModeCopy {
+		if how.mode != flow.ModeWrite && how.mode != flow.ModeCopy {
 			t.Errorf("it sends by %q, want plain writes", how.mode)
 		}
 		r.close()
@@ -376,7 +376,7 @@ func TestModeOnAWire(t *testing.T) {
 	kerneltest.RequireNamespaces(t)
 	// tbf counts 1514 bytes for 1448 of payload.
 	const limit = 200e6 * 1448 / 1514
-	for _, mode := range []string{"", modelflow.ModeAuto, modelflow.ModeSplice, modelflow.ModeCopy} {
+	for _, mode := range []string{"", flow.ModeAuto, flow.ModeSplice, flow.ModeCopy} {
 		t.Run(cmp.Or(mode, "unsaid"), func(t *testing.T) {
 			t.Parallel() // most of it is the making of two hosts
 			r := pair(t, pairTask{

@@ -10,7 +10,7 @@ import (
 
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -98,9 +98,9 @@ func pieceBytes(piece int) int {
 type portable struct{}
 
 func (portable) newMover(order message.FlowRequest, piece int) mover {
-	r := plain{method{mode: modelflow.ModeCopy, call: pieceBytes(piece)}}
+	r := plain{method{mode: flow.ModeCopy, call: pieceBytes(piece)}}
 	switch order.Mode {
-	case modelflow.ModeSplice, modelflow.ModeZeroCopy, modelflow.ModeSendfile:
+	case flow.ModeSplice, flow.ModeZeroCopy, flow.ModeSendfile:
 		if order.Sends {
 			r.how.note = order.Mode + ": not available here, plain writes instead"
 		}

@@ -16,7 +16,7 @@ import (
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -63,10 +63,10 @@ func (direct) newMover(order message.FlowRequest, piece int) mover {
 		r.setUpSender(order.Mode, piece)
 		return r
 	}
-	how := method{mode: modelflow.ModeTruncate, call: discardBytes}
-	if order.Mode == modelflow.ModeCopy {
+	how := method{mode: flow.ModeTruncate, call: discardBytes}
+	if order.Mode == flow.ModeCopy {
 		r.buffer = make([]byte, chunkBytes)
-		how = method{mode: modelflow.ModeCopy, call: chunkBytes}
+		how = method{mode: flow.ModeCopy, call: chunkBytes}
 	}
 	if _, window := order.Buffers(); r.thread && window == 0 {
 		// A small window would be full before the nap is over.
@@ -78,15 +78,15 @@ func (direct) newMover(order message.FlowRequest, piece int) mover {
 
 // setUpSender makes a sender's pumps.
 func (r *directMover) setUpSender(mode string, piece int) {
-	if mode == modelflow.ModeAuto && !r.thread {
+	if mode == flow.ModeAuto && !r.thread {
 		r.notes = append(r.notes, "more flows than threads: plain writes, nothing tried")
 		mode = ""
 	}
-	if mode != "" && mode != modelflow.ModeCopy {
+	if mode != "" && mode != flow.ModeCopy {
 		var err error
 		if r.block, err = takeBlock(); err != nil {
 			r.notes = append(r.notes, err.Error())
-			mode = modelflow.ModeCopy
+			mode = flow.ModeCopy
 		}
 	}
 	var notes []string
@@ -95,7 +95,7 @@ func (r *directMover) setUpSender(mode string, piece int) {
 	switch {
 	case len(r.pumps) == 1:
 		r.use(0)
-	case mode == modelflow.ModeAuto || mode == modelflow.ModeWrite:
+	case mode == flow.ModeAuto || mode == flow.ModeWrite:
 		r.choice = newChoice(len(r.pumps))
 		r.use(0)
 	default:

@@ -9,14 +9,14 @@ import (
 
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sock"
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
 // checkMode says whether an order's mode is one that there is.
 func checkMode(order message.FlowRequest) error {
-	if order.Mode != "" && !slices.Contains(modelflow.Modes, order.Mode) {
-		return fmt.Errorf("mode %q: expected one of %s", order.Mode, strings.Join(modelflow.Modes, ", "))
+	if order.Mode != "" && !slices.Contains(flow.Modes, order.Mode) {
+		return fmt.Errorf("mode %q: expected one of %s", order.Mode, strings.Join(flow.Modes, ", "))
 	}
 	return nil
 }

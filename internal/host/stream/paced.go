@@ -9,7 +9,7 @@ import (
 
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/unit"
 )
@@ -74,8 +74,8 @@ func newPaced(order message.FlowRequest, piece int) mover {
 	if rate <= 0 {
 		return nil
 	}
-	r := paced{plain{method{mode: modelflow.ModeCopy, call: pieceBytes(piece)}}, rate, int64(piece)}
-	if order.Mode != "" && order.Mode != modelflow.ModeCopy {
+	r := paced{plain{method{mode: flow.ModeCopy, call: pieceBytes(piece)}}, rate, int64(piece)}
+	if order.Mode != "" && order.Mode != flow.ModeCopy {
 		r.how.note = order.Mode + ": plain reads and writes instead, on a schedule"
 	}
 	return r

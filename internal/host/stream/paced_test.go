@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/sched"
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/unit"
 )
@@ -51,8 +51,8 @@ func TestCaps(t *testing.T) {
 		order  message.FlowRequest
 		unread bool
 	}{
-		{"a slow reader", message.FlowRequest{ReadCap: 40e6, Mode: modelflow.ModeSplice}, true},
-		{"little to send", message.FlowRequest{WriteCap: 40e6, Mode: modelflow.ModeAuto}, false},
+		{"a slow reader", message.FlowRequest{ReadCap: 40e6, Mode: flow.ModeSplice}, true},
+		{"little to send", message.FlowRequest{WriteCap: 40e6, Mode: flow.ModeAuto}, false},
 	} {
 		sender, receiver := engine(t, platform), engine(t, platform)
 		join(t, sender, receiver, loopback, orders(1, test.order), true)

@@ -9,7 +9,7 @@ import (
 
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 )
 
 // A pump hands a flow's bytes to the kernel in one particular way.
@@ -195,7 +195,7 @@ type candidate struct {
 }
 
 func (c candidate) String() string {
-	if c.mode == modelflow.ModeWrite || c.mode == modelflow.ModeSplice {
+	if c.mode == flow.ModeWrite || c.mode == flow.ModeSplice {
 		return fmt.Sprintf("%s %d KiB", c.mode, c.call>>10)
 	}
 	return c.mode
@@ -204,27 +204,27 @@ func (c candidate) String() string {
 // candidates are the ways that a mode leaves to choose from, the simplest first:
 // always a plain write of a chunk, which nothing refuses.
 func candidates(mode string, block *sock.Block, piece int) (list []candidate, notes []string) {
-	if mode == modelflow.ModeCopy || mode == "" {
-		return []candidate{{modelflow.ModeCopy, piece, &writes{data: chunk[:piece]}}}, nil
+	if mode == flow.ModeCopy || mode == "" {
+		return []candidate{{flow.ModeCopy, piece, &writes{data: chunk[:piece]}}}, nil
 	}
 	data := block.Bytes()
 	add := func(of string, bytes int, p pump) { list = append(list, candidate{of, bytes, p}) }
-	write := func(bytes int) { add(modelflow.ModeWrite, bytes, &writes{data: data[:bytes]}) }
+	write := func(bytes int) { add(flow.ModeWrite, bytes, &writes{data: data[:bytes]}) }
 	write(chunkBytes)
-	all := mode == modelflow.ModeAuto
-	if mode == modelflow.ModeWrite {
+	all := mode == flow.ModeAuto
+	if mode == flow.ModeWrite {
 		write(256 << 10)
 		write(512 << 10)
 	}
-	if all || mode == modelflow.ModeWrite {
+	if all || mode == flow.ModeWrite {
 		write(pumpBytes)
 	}
-	if all || mode == modelflow.ModeSplice {
+	if all || mode == flow.ModeSplice {
 		if pipe, err := sock.NewPipe(); err != nil {
 			notes = append(notes, "splice: "+err.Error())
 		} else {
 			splice := func(bytes int) {
-				add(modelflow.ModeSplice, bytes, &splices{pipe: pipe, data: data[:pumpBytes], pieces: bytes / sock.PieceBytes})
+				add(flow.ModeSplice, bytes, &splices{pipe: pipe, data: data[:pumpBytes], pieces: bytes / sock.PieceBytes})
 			}
 			if all {
 				splice(sock.PieceBytes)
@@ -235,13 +235,13 @@ func candidates(mode string, block *sock.Block, piece int) (list []candidate, no
 			}
 		}
 	}
-	if all || mode == modelflow.ModeSendfile {
-		add(modelflow.ModeSendfile, pumpBytes, &files{file: sock.NewFileSender(block)})
+	if all || mode == flow.ModeSendfile {
+		add(flow.ModeSendfile, pumpBytes, &files{file: sock.NewFileSender(block)})
 	}
-	if all || mode == modelflow.ModeZeroCopy {
-		add(modelflow.ModeZeroCopy, zeroCopyBytes, &zeroCopies{data: data[:zeroCopyBytes]})
+	if all || mode == flow.ModeZeroCopy {
+		add(flow.ModeZeroCopy, zeroCopyBytes, &zeroCopies{data: data[:zeroCopyBytes]})
 	}
-	if !block.Huge && (all || mode == modelflow.ModeSendfile || mode == modelflow.ModeZeroCopy) {
+	if !block.Huge && (all || mode == flow.ModeSendfile || mode == flow.ModeZeroCopy) {
 		notes = append(notes, "no huge page: "+block.Plain)
 	}
 	return list, notes

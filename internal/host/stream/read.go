@@ -17,8 +17,8 @@ import (
 // The kernel itself keeps trying for a quarter of an hour (tcp_retries2).
 const silentTimeouts = 4
 
-// flow is one end of one connection.
-type flow struct {
+// tcpFlow is one end of one connection.
+type tcpFlow struct {
 	flowset.State
 	piece int // that a sender writes at a time; 0: what costs least
 	tally tally
@@ -27,21 +27,21 @@ type flow struct {
 }
 
 // Stop ends a write that waits for room.
-func (f *flow) Stop() {
+func (f *tcpFlow) Stop() {
 	if f.IsOpen() && f.Request.Sends {
 		_ = f.end.conn.SetWriteDeadline(time.Now())
 	}
 }
 
 // Count takes the byte count.
-func (f *flow) Count(out *message.FlowEnd) {
+func (f *tcpFlow) Count(out *message.FlowEnd) {
 	out.ReceivedBytes, out.WrittenBytes = f.Moved()
 	out.AtNs = socket.Now()
 	out.FirstNs, out.LastNs = f.tally.first.Load(), f.tally.last.Load()
 }
 
 // Describe adds how the data is moved and what the kernel knows of the connection.
-func (f *flow) Describe(out *message.FlowEnd) {
+func (f *tcpFlow) Describe(out *message.FlowEnd) {
 	if !f.IsOpen() {
 		return
 	}
@@ -76,7 +76,7 @@ func (f *flow) Describe(out *message.FlowEnd) {
 // Sample is bytes received and not read yet where this end receives; bytes
 // acknowledged, in flight and not sent, round-trip time and congestion window where
 // it sends.
-func (f *flow) Sample() (out record.FlowSample) {
+func (f *tcpFlow) Sample() (out record.FlowSample) {
 	out.ReceivedBytes, _ = f.Moved()
 	if !f.IsOpen() || f.IsClosed() {
 		return out
@@ -95,7 +95,7 @@ func (f *flow) Sample() (out record.FlowSample) {
 }
 
 // Moved is the bytes that the application has read or written.
-func (f *flow) Moved() (received, written int64) {
+func (f *tcpFlow) Moved() (received, written int64) {
 	if f.Request.Sends {
 		return 0, f.tally.bytes.Load()
 	}
@@ -105,4 +105,4 @@ func (f *flow) Moved() (received, written int64) {
 // Busy is how long the worker has been inside its writes or reads, in ns: no less
 // than the CPU time they took. Workers move between threads, so that no thread's
 // time is a worker's.
-func (f *flow) Busy() []int64 { return []int64{f.tally.busy.Load()} }
+func (f *tcpFlow) Busy() []int64 { return []int64{f.tally.busy.Load()} }

@@ -18,7 +18,7 @@ import (
 )
 
 // listen gets ready to respond.
-func (f *flow) listen(ctx context.Context) message.Listening {
+func (f *rrFlow) listen(ctx context.Context) message.Listening {
 	at, err := f.openListener(ctx)
 	out := message.Listening{ID: f.Request.ID, Local: at}
 	if err != nil {
@@ -30,7 +30,7 @@ func (f *flow) listen(ctx context.Context) message.Listening {
 
 // openListener starts the workers, and opens a socket unless connections are offered
 // by a shared listener.
-func (f *flow) openListener(ctx context.Context) (netip.AddrPort, error) {
+func (f *rrFlow) openListener(ctx context.Context) (netip.AddrPort, error) {
 	err := f.makeWorkers()
 	for _, w := range f.workers {
 		if err == nil && !f.engine.Go(w.runResponder) {
@@ -88,7 +88,7 @@ func (f *flow) openListener(ctx context.Context) (netip.AddrPort, error) {
 
 // accept takes the flow's connections from its listener, and closes that. They
 // inherit its options.
-func (f *flow) accept(listener int) {
+func (f *rrFlow) accept(listener int) {
 	defer sock.CloseSocket(listener)
 	waiting, err := sock.NewEpoll()
 	if err == nil {
@@ -155,7 +155,7 @@ const maxPending = 1024
 
 // readCookie says whether a new connection has shown the flow's cookie, if there is
 // one, and takes it away. Not known: it is none of ours.
-func (f *flow) readCookie(fd int) (shown, known bool) {
+func (f *rrFlow) readCookie(fd int) (shown, known bool) {
 	if f.Request.Cookie.IsZero() {
 		return true, true
 	}
@@ -173,7 +173,7 @@ func (f *flow) readCookie(fd int) (shown, known bool) {
 }
 
 // acceptOnAll has all threads accept from a listener that is closed with the engine.
-func (f *flow) acceptOnAll(listener int) error {
+func (f *rrFlow) acceptOnAll(listener int) error {
 	// One wake-up for connection and request; who sends nothing waits elsewhere.
 	if err := sock.SetDeferAccept(listener, 1); err != nil {
 		return fmt.Errorf("setting TCP_DEFER_ACCEPT: %w", err)
@@ -189,7 +189,7 @@ func (f *flow) acceptOnAll(listener int) error {
 }
 
 // addOffered takes a connection that has shown the flow's cookie.
-func (f *flow) addOffered(fd, shown int) {
+func (f *rrFlow) addOffered(fd, shown int) {
 	if err := f.setSocketOptions(fd, true); err != nil {
 		_, remote := sock.Addresses(fd)
 		f.Fail("a connection from %s: %s", remote, socket.Reason(err, remote.Addr()))
@@ -212,7 +212,7 @@ func (f *flow) addOffered(fd, shown int) {
 }
 
 // assign gives a connection to the thread whose turn it is.
-func (f *flow) assign(fd int) {
+func (f *rrFlow) assign(fd int) {
 	f.mu.Lock()
 	defer f.mu.Unlock() // the engine closes neither the connection nor its thread meanwhile
 	number, kept := f.register(fd)
@@ -234,7 +234,7 @@ func (f *flow) assign(fd int) {
 
 // watch has a thread told of what happens to a connection. A datagram waits for room
 // by itself, and UDP's sockets would tell of that each time that one is gone.
-func (f *flow) watch(w *worker, fd int, tag int32) error {
+func (f *rrFlow) watch(w *worker, fd int, tag int32) error {
 	if f.udp {
 		return w.epoll.AddRead(fd, tag)
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/sched"
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -17,12 +17,12 @@ func BenchmarkLoopback(b *testing.B) {
 		"rr-poll":      {Poll: true},
 		"rr-100":       {Connections: 100},
 		"rr-100-poll":  {Connections: 100, Poll: true},
-		"udp-rr":       {Protocol: modelflow.UDPRR},
-		"udp-rr-poll":  {Protocol: modelflow.UDPRR, Poll: true},
-		"udp-rr-100":   {Protocol: modelflow.UDPRR, Connections: 100},
-		"crr":          {Protocol: modelflow.CRR},
-		"crr-poll":     {Protocol: modelflow.CRR, Poll: true},
-		"crr-16":       {Protocol: modelflow.CRR, Connections: 16},
+		"udp-rr":       {Protocol: flow.UDPRR},
+		"udp-rr-poll":  {Protocol: flow.UDPRR, Poll: true},
+		"udp-rr-100":   {Protocol: flow.UDPRR, Connections: 100},
+		"crr":          {Protocol: flow.CRR},
+		"crr-poll":     {Protocol: flow.CRR, Poll: true},
+		"crr-16":       {Protocol: flow.CRR, Connections: 16},
 		"rr-10k-paced": {Connections: 10_000 / 3, Pace: 1000},
 	} {
 		b.Run(name, func(b *testing.B) {

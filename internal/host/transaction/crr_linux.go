@@ -191,7 +191,7 @@ func sooner(limit, other time.Duration) time.Duration {
 
 // probe makes one transaction to see that the peer responds. It is
 // not counted.
-func (f *flow) probe(ctx context.Context, o *opener, timeout time.Duration) error {
+func (f *rrFlow) probe(ctx context.Context, o *opener, timeout time.Duration) error {
 	fd, err := o.peer(0).Socket(false)
 	if err != nil {
 		return os.NewSyscallError("socket", err)
@@ -330,7 +330,7 @@ func (r *responder) serveConn(fd, shown int) {
 }
 
 // noteConn counts an accepted connection, and keeps the addresses of the first.
-func (f *flow) noteConn(fd int) {
+func (f *rrFlow) noteConn(fd int) {
 	if f.arrived.Add(1) == 1 {
 		local, remote := sock.Addresses(fd)
 		f.Open(local, remote, nil)

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
@@ -40,7 +40,7 @@ func New() *Engine { return &Engine{Set: flowset.New[end]()} }
 
 // newEnd makes one end of an order's flow.
 func (e *Engine) newEnd(order message.FlowRequest) end {
-	if n := processCount(order.Connections); n > 1 && !e.isWorker && order.Protocol != modelflow.CRR {
+	if n := processCount(order.Connections); n > 1 && !e.isWorker && order.Protocol != flow.CRR {
 		return newGroup(order, n)
 	}
 	return newFlow(e, order, part{0, 1, int64(max(1, order.Connections))})
@@ -87,7 +87,7 @@ func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	if !ok {
 		return false
 	}
-	f := claimed.(*flow)
+	f := claimed.(*rrFlow)
 	own, err := takeOver(conn)
 	if err != nil {
 		f.Fail("taking a connection over: %v", err)
@@ -122,7 +122,7 @@ func (e *Engine) OfferSocket(cookie message.Cookie, fd, shown int) (taken, more 
 	if !ok {
 		return false, false
 	}
-	f := claimed.(*flow)
+	f := claimed.(*rrFlow)
 	f.addOffered(fd, shown)
 	return true, f.isCRR() && f.Request.Poll
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/sched"
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -33,24 +33,24 @@ func TestTransactions(t *testing.T) {
 		{Poll: true, Pace: 500},
 		{Follow: true},
 		{Follow: true, Pace: 500},
-		{Protocol: modelflow.UDPRR},
-		{Protocol: modelflow.UDPRR, Follow: true},
-		{Protocol: modelflow.UDPRR, Connections: 7},
-		{Protocol: modelflow.UDPRR, Connections: 7, Threads: 3, RequestBytes: 3, ResponseBytes: 2},
-		{Protocol: modelflow.UDPRR, Connections: 2, Threads: 2, RequestBytes: 64, ResponseBytes: 64},
-		{Protocol: modelflow.UDPRR, RequestBytes: modelflow.MaxDatagramBytes, ResponseBytes: modelflow.MaxDatagramBytes},
-		{Protocol: modelflow.UDPRR, RequestBytes: 10, ResponseBytes: 20_000, Connections: 5, Window: 20_000},
-		{Protocol: modelflow.UDPRR, Pace: 500},
-		{Protocol: modelflow.UDPRR, Pace: 500, Connections: 20, Threads: 2},
-		{Protocol: modelflow.UDPRR, Poll: true},
-		{Protocol: modelflow.UDPRR, Poll: true, Connections: 3},
-		{Protocol: modelflow.UDPRR, Poll: true, Pace: 500},
-		{Protocol: modelflow.CRR},
-		{Protocol: modelflow.CRR, Poll: true},
-		{Protocol: modelflow.CRR, Follow: true},
-		{Protocol: modelflow.CRR, Connections: 9, Threads: 2},
-		{Protocol: modelflow.CRR, Connections: 3, RequestBytes: 100_000, ResponseBytes: 300_000},
-		{Protocol: modelflow.CRR, Pace: 500, Connections: 3},
+		{Protocol: flow.UDPRR},
+		{Protocol: flow.UDPRR, Follow: true},
+		{Protocol: flow.UDPRR, Connections: 7},
+		{Protocol: flow.UDPRR, Connections: 7, Threads: 3, RequestBytes: 3, ResponseBytes: 2},
+		{Protocol: flow.UDPRR, Connections: 2, Threads: 2, RequestBytes: 64, ResponseBytes: 64},
+		{Protocol: flow.UDPRR, RequestBytes: flow.MaxDatagramBytes, ResponseBytes: flow.MaxDatagramBytes},
+		{Protocol: flow.UDPRR, RequestBytes: 10, ResponseBytes: 20_000, Connections: 5, Window: 20_000},
+		{Protocol: flow.UDPRR, Pace: 500},
+		{Protocol: flow.UDPRR, Pace: 500, Connections: 20, Threads: 2},
+		{Protocol: flow.UDPRR, Poll: true},
+		{Protocol: flow.UDPRR, Poll: true, Connections: 3},
+		{Protocol: flow.UDPRR, Poll: true, Pace: 500},
+		{Protocol: flow.CRR},
+		{Protocol: flow.CRR, Poll: true},
+		{Protocol: flow.CRR, Follow: true},
+		{Protocol: flow.CRR, Connections: 9, Threads: 2},
+		{Protocol: flow.CRR, Connections: 3, RequestBytes: 100_000, ResponseBytes: 300_000},
+		{Protocol: flow.CRR, Pace: 500, Connections: 3},
 	} {
 		name := fmt.Sprintf("%s %d×%d, %d, %d, pace %g, poll %t, follow %t", order.Protocol, order.Connections, order.Threads,
 			order.RequestBytes, order.ResponseBytes, order.Pace, order.Poll, order.Follow)
@@ -60,7 +60,7 @@ func TestTransactions(t *testing.T) {
 			w := window(150*time.Millisecond, asker, responder)
 			sched.SleepUntil(w.EndNs)
 			first := int64(0) // that shows whether there is somebody
-			if order.Protocol == modelflow.CRR {
+			if order.Protocol == flow.CRR {
 				first = 1
 			}
 			eventually(t, "every transaction is done", func() bool {
@@ -101,7 +101,7 @@ func TestTransactions(t *testing.T) {
 // and afterwards every thread may run where it could before.
 func TestFollow(t *testing.T) {
 	before := places(t)
-	for _, protocol := range modelflow.Transactional {
+	for _, protocol := range flow.Transactional {
 		a, r := engine(t), engine(t)
 		join(t, a, r, orders(1, message.FlowRequest{Protocol: protocol, Follow: true}))
 		window(time.Hour, a, r)

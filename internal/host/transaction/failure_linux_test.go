@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/sched"
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -53,7 +53,7 @@ func asker(t *testing.T, to netip.AddrPort, order message.FlowRequest) *Engine {
 	e := engine(t)
 	order.ID, order.Remote = "f1", to
 	if order.Protocol == "" {
-		order.Protocol = modelflow.RR
+		order.Protocol = flow.RR
 	}
 	if o := e.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
 		t.Fatal(o.Error)
@@ -93,7 +93,7 @@ func TestLostOnSchedule(t *testing.T) {
 
 // TestResponderDies: nothing is left of the flow, and both kinds say so.
 func TestResponderDies(t *testing.T) {
-	for _, protocol := range modelflow.Transactional {
+	for _, protocol := range flow.Transactional {
 		a, r := engine(t), engine(t)
 		join(t, a, r, orders(1, message.FlowRequest{Connections: 3, Protocol: protocol}))
 		window(time.Hour, a, r)
@@ -104,7 +104,7 @@ func TestResponderDies(t *testing.T) {
 			text := a.Read()[0].Error
 			return strings.Contains(text, "reset") || strings.Contains(text, "refused") || strings.Contains(text, "closed")
 		})
-		if protocol == modelflow.CRR {
+		if protocol == flow.CRR {
 			before := tally(a).Failed
 			eventually(t, "it is tried again", func() bool { return tally(a).Failed > before })
 			continue
@@ -130,7 +130,7 @@ func TestMutePeer(t *testing.T) {
 func TestKnownDelay(t *testing.T) {
 	const delay = 10 * time.Millisecond
 	slow := func(connection, n int) bool { time.Sleep(delay); return true }
-	for _, order := range []message.FlowRequest{{}, {Connections: 3}, {Poll: true}, {Protocol: modelflow.CRR}} {
+	for _, order := range []message.FlowRequest{{}, {Connections: 3}, {Poll: true}, {Protocol: flow.CRR}} {
 		e := asker(t, peer(t, slow), order)
 		w := window(200*time.Millisecond, e)
 		sched.SleepUntil(w.EndNs + 1e6)
@@ -175,7 +175,7 @@ func TestNobodyThere(t *testing.T) {
 	at := l.Addr().(*net.TCPAddr).AddrPort()
 	l.Close()
 	for _, order := range []message.FlowRequest{
-		{}, {Connections: 50}, {Protocol: modelflow.CRR}, {Protocol: modelflow.UDPRR}, {Protocol: modelflow.UDPRR, Connections: 50},
+		{}, {Connections: 50}, {Protocol: flow.CRR}, {Protocol: flow.UDPRR}, {Protocol: flow.UDPRR, Connections: 50},
 	} {
 		order.ID, order.Remote = "f1", at
 		e := engine(t)
@@ -188,7 +188,7 @@ func TestNobodyThere(t *testing.T) {
 		}
 	}
 	for _, bad := range []message.FlowRequest{{Connections: -1}, {RequestBytes: -1}, {ResponseBytes: 2 << 30}, {Threads: 5000}, {Pace: -1},
-		{Protocol: modelflow.UDPRR, ResponseBytes: modelflow.MaxDatagramBytes + 1}} {
+		{Protocol: flow.UDPRR, ResponseBytes: flow.MaxDatagramBytes + 1}} {
 		bad.ID, bad.Local = "f1", loopback
 		if l := engine(t).Listen(context.Background(), []message.FlowRequest{bad})[0]; !strings.Contains(l.Error, "expected") {
 			t.Errorf("%+v: %+v", bad, l)
@@ -201,9 +201,9 @@ func TestNobodyThere(t *testing.T) {
 func TestNothingIsLeft(t *testing.T) {
 	exercise := func() {
 		for _, order := range []message.FlowRequest{
-			{}, {Connections: 10}, {Connections: 2, Threads: 2, Poll: true}, {Protocol: modelflow.CRR, Connections: 4},
+			{}, {Connections: 10}, {Connections: 2, Threads: 2, Poll: true}, {Protocol: flow.CRR, Connections: 4},
 			{Pace: 100, Connections: 3}, {RequestBytes: 1 << 20, ResponseBytes: 1 << 20},
-			{Protocol: modelflow.UDPRR}, {Protocol: modelflow.UDPRR, Connections: 10}, {Protocol: modelflow.UDPRR, Poll: true},
+			{Protocol: flow.UDPRR}, {Protocol: flow.UDPRR, Connections: 10}, {Protocol: flow.UDPRR, Poll: true},
 		} {
 			a, r := engine(t), engine(t)
 			join(t, a, r, orders(2, order))

@@ -9,13 +9,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	modelflow "linerate/internal/model/flow"
-
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sock"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
@@ -24,9 +22,10 @@ import (
 // lost: the two hosts' clocks differ.
 const earlyEnd = 50 * time.Millisecond
 
-// flow is one end of a flow: its connections, or a process's part of them, and the
+// rrFlow is one end of a flow of transactions: its connections, or a process's part
+// of them, and the
 // threads that work on them.
-type flow struct {
+type rrFlow struct {
 	flowset.State // its addresses are the first connection's
 	engine        *Engine
 	isClient      bool
@@ -61,14 +60,14 @@ type flow struct {
 	closed     bool   // nothing is registered any more
 }
 
-func newFlow(e *Engine, order message.FlowRequest, p part) *flow {
-	f := &flow{State: flowset.State{Request: order}, engine: e, isClient: order.Remote.IsValid(), udp: order.Protocol == modelflow.UDPRR, part: p}
+func newFlow(e *Engine, order message.FlowRequest, p part) *rrFlow {
+	f := &rrFlow{State: flowset.State{Request: order}, engine: e, isClient: order.Remote.IsValid(), udp: order.Protocol == flow.UDPRR, part: p}
 	f.listener.Store(-1)
 	return f
 }
 
 // connections is how many there are to be here.
-func (f *flow) connections() int { return f.part.size() }
+func (f *rrFlow) connections() int { return f.part.size() }
 
 // oneSegment is what fits into the first segment with a cookie, on any path.
 const oneSegment = 400
@@ -86,7 +85,7 @@ var payload = func() []byte {
 
 // connLost notes that a connection is no more. Its descriptor is closed with the
 // engine, so that its number names nothing else meanwhile.
-func (f *flow) connLost(fd int, err error) {
+func (f *rrFlow) connLost(fd int, err error) {
 	if f.engine.Signals.Quit.Load() {
 		return
 	}
@@ -113,7 +112,7 @@ func (f *flow) connLost(fd int, err error) {
 }
 
 // Status is why there is no flow, or not all of it.
-func (f *flow) Status() string {
+func (f *rrFlow) Status() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := f.connections()
@@ -142,7 +141,7 @@ func (f *flow) Status() string {
 
 // Settled says that there is nothing to wait for: all connections are open, or the
 // flow has failed.
-func (f *flow) Settled() bool {
+func (f *rrFlow) Settled() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.isCRR() && f.active.Load() > 0 {
@@ -155,8 +154,8 @@ func (f *flow) Settled() bool {
 func check(o message.FlowRequest) error {
 	var errs []error
 	message := 1 << 30
-	if o.Protocol == modelflow.UDPRR {
-		message = modelflow.MaxDatagramBytes
+	if o.Protocol == flow.UDPRR {
+		message = flow.MaxDatagramBytes
 		if o.MSS != 0 || o.CongestionControl != "" || o.NoDelay != nil {
 			errs = append(errs, errors.New("mss, nodelay and congestion control are TCP's: udp-rr has none"))
 		}
@@ -182,7 +181,7 @@ func check(o message.FlowRequest) error {
 }
 
 // makeWorkers makes the threads' state, and the eventfd that wakes them.
-func (f *flow) makeWorkers() error {
+func (f *rrFlow) makeWorkers() error {
 	if err := check(f.Request); err != nil {
 		return err
 	}
@@ -224,19 +223,19 @@ func (f *flow) makeWorkers() error {
 }
 
 // oneConnPerThread says that each thread has one connection at most and waits for that.
-func (f *flow) oneConnPerThread() bool {
+func (f *rrFlow) oneConnPerThread() bool {
 	return f.connections() <= max(1, f.Request.Threads) && !f.isCRR()
 }
 
 // sharesListener says that connections for one transaction each come from a listener
 // that flows share.
-func (f *flow) sharesListener() bool { return f.isCRR() && !f.isClient && !f.Request.Cookie.IsZero() }
+func (f *rrFlow) sharesListener() bool { return f.isCRR() && !f.isClient && !f.Request.Cookie.IsZero() }
 
 // isCRR says that each transaction has a connection of its own.
-func (f *flow) isCRR() bool { return f.Request.Protocol == modelflow.CRR }
+func (f *rrFlow) isCRR() bool { return f.Request.Protocol == flow.CRR }
 
 // setSocketOptions gives a connection the options that it has not got from a listener.
-func (f *flow) setSocketOptions(fd int, offered bool) error {
+func (f *rrFlow) setSocketOptions(fd int, offered bool) error {
 	if f.udp {
 		return f.setTimeouts(fd)
 	}
@@ -259,7 +258,7 @@ func (f *flow) setSocketOptions(fd int, offered bool) error {
 
 // setTimeouts has who waits for room or data look now and then whether the engine closes,
 // where nothing else would tell him.
-func (f *flow) setTimeouts(fd int) error {
+func (f *rrFlow) setTimeouts(fd int) error {
 	if !f.oneConnPerThread() {
 		return nil
 	}
@@ -274,7 +273,7 @@ func (f *flow) setTimeouts(fd int) error {
 
 // register adds a connection, which gets a number that no other has. False: the set
 // has closed, and so is the connection. It is called with the lock.
-func (f *flow) register(fd int) (number int, kept bool) {
+func (f *rrFlow) register(fd int) (number int, kept bool) {
 	if f.closed {
 		closeReset(fd)
 		return 0, false
@@ -295,7 +294,7 @@ func closeReset(fd int) {
 }
 
 // Claim says that a connection with this cookie is one of the flow's.
-func (f *flow) Claim(cookie message.Cookie) bool {
+func (f *rrFlow) Claim(cookie message.Cookie) bool {
 	if f.isClient || f.udp || f.Request.Cookie != cookie || cookie.IsZero() {
 		return false
 	}
@@ -309,7 +308,7 @@ func (f *flow) Claim(cookie message.Cookie) bool {
 }
 
 // Expects says whether the flow is over UDP and awaits a client with this cookie.
-func (f *flow) Expects(cookie message.Cookie) bool {
+func (f *rrFlow) Expects(cookie message.Cookie) bool {
 	if !f.udp || f.isClient || f.Request.Cookie != cookie {
 		return false
 	}
@@ -319,14 +318,14 @@ func (f *flow) Expects(cookie message.Cookie) bool {
 }
 
 // Abandon fails a flow that still awaits connections: the client has given up.
-func (f *flow) Abandon() {
+func (f *rrFlow) Abandon() {
 	if !f.Settled() {
 		f.Fail("the client has given up: %d of %d connections were open", f.active.Load(), f.connections())
 	}
 }
 
 // Close wakes the threads, which end then.
-func (f *flow) Close() {
+func (f *rrFlow) Close() {
 	f.State.Close()
 	f.mu.Lock()
 	f.closed = true
@@ -343,7 +342,7 @@ func (f *flow) Close() {
 }
 
 // Release closes all descriptors; the threads have ended.
-func (f *flow) Release() {
+func (f *rrFlow) Release() {
 	f.mu.Lock()
 	fds, workers, wakeup := f.fds, f.workers, f.wakeup
 	f.fds, f.wakeup = nil, nil

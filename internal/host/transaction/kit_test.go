@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/sched"
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
@@ -33,7 +33,7 @@ func orders(n int, like message.FlowRequest) []message.FlowRequest {
 		out[i] = like
 		out[i].ID = fmt.Sprintf("f%d", i+1)
 		if like.Protocol == "" {
-			out[i].Protocol = modelflow.RR
+			out[i].Protocol = flow.RR
 		}
 	}
 	return out

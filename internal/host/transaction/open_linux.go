@@ -24,7 +24,7 @@ const maxConnecting = 256
 
 // opener opens a flow's connections.
 type opener struct {
-	f       *flow
+	f       *rrFlow
 	peers   []*sock.Peer // one for each port
 	from    *sock.Peer   // nil: the kernel chooses
 	waiting *sock.Epoll
@@ -33,7 +33,7 @@ type opener struct {
 
 // connect opens a flow's connections and starts its threads. first is called when
 // the first one is open.
-func (f *flow) connect(ctx context.Context, timeout time.Duration, out *message.Opened, first func()) {
+func (f *rrFlow) connect(ctx context.Context, timeout time.Duration, out *message.Opened, first func()) {
 	f.openConns(ctx, timeout, first)
 	out.Local, _ = f.Addrs()
 	out.Error = f.Status()
@@ -42,7 +42,7 @@ func (f *flow) connect(ctx context.Context, timeout time.Duration, out *message.
 
 // openConns opens a flow's connections and lets its threads ask. first is called when
 // the first one is open or has failed.
-func (f *flow) openConns(ctx context.Context, timeout time.Duration, first func()) {
+func (f *rrFlow) openConns(ctx context.Context, timeout time.Duration, first func()) {
 	err := f.makeWorkers()
 	var o *opener
 	if err == nil {
@@ -80,7 +80,7 @@ func (f *flow) openConns(ctx context.Context, timeout time.Duration, first func(
 	}
 }
 
-func newOpener(f *flow) (*opener, error) {
+func newOpener(f *rrFlow) (*opener, error) {
 	o := &opener{f: f, began: map[int32]int{}}
 	ports := f.Request.Ports
 	if len(ports) == 0 {
@@ -241,7 +241,7 @@ func (o *opener) finish(fd int32) error {
 }
 
 // addConn gives the i-th connection, which is open, to its thread.
-func (f *flow) addConn(i int, fd int32) (err error) {
+func (f *rrFlow) addConn(i int, fd int32) (err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if _, kept := f.register(int(fd)); !kept {
@@ -261,7 +261,7 @@ func (f *flow) addConn(i int, fd int32) (err error) {
 }
 
 // established is how many of the connections that have been opened still are.
-func (f *flow) established() (n int64) {
+func (f *rrFlow) established() (n int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, fd := range f.fds {
@@ -273,7 +273,7 @@ func (f *flow) established() (n int64) {
 }
 
 // openError says why a flow's connections could not be opened.
-func (f *flow) openError(timeout time.Duration, err error) string {
+func (f *rrFlow) openError(timeout time.Duration, err error) string {
 	o := f.Request
 	if f.exhausted != nil {
 		return f.exhausted.String()
@@ -293,7 +293,7 @@ func (f *flow) openError(timeout time.Duration, err error) string {
 }
 
 // withOpenCount adds how many connections were open when no more could be.
-func (f *flow) withOpenCount(text string) string {
+func (f *rrFlow) withOpenCount(text string) string {
 	if n := f.connections(); n > 1 {
 		text += fmt.Sprintf(" (%d of %d connections were open by then)", f.active.Load(), n)
 	}

@@ -74,7 +74,7 @@ func TestEstablished(t *testing.T) {
 	if o := a.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
 		t.Fatal(o.Error)
 	}
-	f := a.All()[0].(*flow)
+	f := a.All()[0].(*rrFlow)
 	if n := f.established(); n != all {
 		t.Errorf("%d connections are established, want %d", n, all)
 	}

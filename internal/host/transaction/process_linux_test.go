@@ -12,7 +12,7 @@ import (
 
 	"linerate/internal/bus/greeting"
 	"linerate/internal/kernel/sched"
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -84,7 +84,7 @@ func TestProcessGroup(t *testing.T) {
 	narrow(t, func(t *testing.T) {
 		const connections = 2000
 		for _, like := range []message.FlowRequest{
-			{}, {Cookie: greeting.NewTicket()}, {Protocol: modelflow.UDPRR}, {Protocol: modelflow.UDPRR, Cookie: greeting.NewTicket()},
+			{}, {Cookie: greeting.NewTicket()}, {Protocol: flow.UDPRR}, {Protocol: flow.UDPRR, Cookie: greeting.NewTicket()},
 		} {
 			asker, responder := engine(t), engine(t)
 			like.Connections, like.Pace = connections, 2*connections

@@ -17,7 +17,7 @@ import (
 )
 
 // Count takes the counts.
-func (f *flow) Count(out *message.FlowEnd) {
+func (f *rrFlow) Count(out *message.FlowEnd) {
 	t := &record.Transactions{Connections: f.active.Load(), Opened: f.arrived.Load(), Polling: f.Request.Poll}
 	out.Transactions = t
 	if f.isCRR() {
@@ -44,14 +44,14 @@ func (f *flow) Count(out *message.FlowEnd) {
 }
 
 // threads are the threads' counts, as far as there are threads.
-func (f *flow) threads() []*worker {
+func (f *rrFlow) threads() []*worker {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.workers
 }
 
 // Describe adds what waits, where threads run, and what the kernel knows.
-func (f *flow) Describe(out *message.FlowEnd) {
+func (f *rrFlow) Describe(out *message.FlowEnd) {
 	window := f.engine.Window()
 	out.Alive = f.alive()
 	t := out.Transactions
@@ -98,7 +98,7 @@ func distribution(h *hdrhistogram.Histogram) *record.Distribution {
 }
 
 // alive says that there are connections and that the flow has not failed.
-func (f *flow) alive() bool {
+func (f *rrFlow) alive() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.Failure() == "" && !f.closed && f.active.Load() > 0
@@ -110,7 +110,7 @@ const silentTimeouts = 4
 
 // describeWaiting looks at the transactions that are under way: how many there are, how
 // long the one that waits longest has, and whether anybody is still there.
-func (f *flow) describeWaiting(out *message.FlowEnd) {
+func (f *rrFlow) describeWaiting(out *message.FlowEnd) {
 	const suspect = 1e9 // ns without an answer, on any path that a trial is made over
 	const looks = 64    // connections that the kernel is asked about
 	t := out.Transactions
@@ -149,7 +149,7 @@ func (f *flow) describeWaiting(out *message.FlowEnd) {
 }
 
 // cpuNote says where a thread that follows its packets runs now.
-func (f *flow) cpuNote() string {
+func (f *rrFlow) cpuNote() string {
 	for _, w := range f.threads() {
 		verb := "responds"
 		if f.isClient {
@@ -166,7 +166,7 @@ func (f *flow) cpuNote() string {
 }
 
 // checkUnanswered looks whether anybody is still there, over UDP.
-func (f *flow) checkUnanswered(out *message.FlowEnd) {
+func (f *rrFlow) checkUnanswered(out *message.FlowEnd) {
 	silent, most := int64(0), uint32(0)
 	for _, w := range f.threads() {
 		for i := range w.conns {
@@ -183,7 +183,7 @@ func (f *flow) checkUnanswered(out *message.FlowEnd) {
 }
 
 // Sample is the bytes received and, at the client, the transactions done so far.
-func (f *flow) Sample() (out record.FlowSample) {
+func (f *rrFlow) Sample() (out record.FlowSample) {
 	for _, w := range f.threads() {
 		out.ReceivedBytes += w.received.Load()
 		if f.isClient {
@@ -194,7 +194,7 @@ func (f *flow) Sample() (out record.FlowSample) {
 }
 
 // Moved is how many bytes all connections have received and written.
-func (f *flow) Moved() (received, written int64) {
+func (f *rrFlow) Moved() (received, written int64) {
 	for _, w := range f.threads() {
 		received += w.received.Load()
 		written += w.written.Load()
@@ -204,7 +204,7 @@ func (f *flow) Moved() (received, written int64) {
 
 // Busy is the CPU time that each thread has used, in ns; of a polling one, without
 // polls that returned nothing.
-func (f *flow) Busy() (ns []int64) {
+func (f *rrFlow) Busy() (ns []int64) {
 	for _, w := range f.threads() {
 		ns = append(ns, w.busy())
 	}

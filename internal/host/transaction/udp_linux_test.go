@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	modelflow "linerate/internal/model/flow"
+	"linerate/internal/model/flow"
 
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/handshake/handshaketest"
@@ -27,7 +27,7 @@ import (
 func across(t *testing.T, order message.FlowRequest, fate func(back bool, n int) handshaketest.Fate) (asker, responder *Engine) {
 	t.Helper()
 	asker, responder = engine(t), engine(t)
-	order.ID, order.Protocol, order.Local = "f1", modelflow.UDPRR, loopback
+	order.ID, order.Protocol, order.Local = "f1", flow.UDPRR, loopback
 	l := responder.Listen(context.Background(), []message.FlowRequest{order})[0]
 	if l.Error != "" {
 		t.Fatal(l.Error)
@@ -178,7 +178,7 @@ func TestSharedDoorOverUDP(t *testing.T) {
 	})
 	defer serving.Wait()
 	defer door.Close()
-	accepting := orders(2, message.FlowRequest{Protocol: modelflow.UDPRR, Connections: 5, Threads: 2})
+	accepting := orders(2, message.FlowRequest{Protocol: flow.UDPRR, Connections: 5, Threads: 2})
 	accepting[0].Cookie, accepting[1].Cookie = message.Cookie{1}, message.Cookie{2}
 	for _, l := range r.Listen(t.Context(), accepting) {
 		if l.Error != "" || l.Local.IsValid() {
@@ -219,7 +219,7 @@ func TestRestrained(t *testing.T) {
 	for _, connections := range []int{1, 3} {
 		a, r := engine(t), engine(t)
 		// 2,000 responses of 1,000 bytes a second for each connection.
-		order := orders(1, message.FlowRequest{Protocol: modelflow.UDPRR, Connections: connections, ResponseBytes: 1000, Local: loopback})[0]
+		order := orders(1, message.FlowRequest{Protocol: flow.UDPRR, Connections: connections, ResponseBytes: 1000, Local: loopback})[0]
 		capped := order
 		capped.RateCap = 16e6
 		order.Remote = r.Listen(t.Context(), []message.FlowRequest{capped})[0].Local
@@ -241,7 +241,7 @@ func TestRestrained(t *testing.T) {
 func TestSlowlyRestrained(t *testing.T) {
 	for _, rate := range []unit.BitRate{1e-12, 20_000} {
 		a, r := engine(t), engine(t)
-		order := orders(1, message.FlowRequest{Protocol: modelflow.UDPRR, Connections: 20, ResponseBytes: 1000, Local: loopback})[0]
+		order := orders(1, message.FlowRequest{Protocol: flow.UDPRR, Connections: 20, ResponseBytes: 1000, Local: loopback})[0]
 		capped := order
 		capped.RateCap = rate // of each connection; of all 20 together one response in 20 ms
 		order.Remote = r.Listen(t.Context(), []message.FlowRequest{capped})[0].Local
@@ -263,8 +263,8 @@ func TestSlowlyRestrained(t *testing.T) {
 func TestEarlyClient(t *testing.T) {
 	e := engine(t)
 	cookie := message.Cookie{9}
-	f := newFlow(e, message.FlowRequest{ID: "f1", Protocol: modelflow.UDPRR, Cookie: cookie}, part{0, 1, 1})
-	g := newFlow(e, message.FlowRequest{ID: "f2", Protocol: modelflow.RR, Cookie: message.Cookie{8}}, part{0, 1, 1})
+	f := newFlow(e, message.FlowRequest{ID: "f1", Protocol: flow.UDPRR, Cookie: cookie}, part{0, 1, 1})
+	g := newFlow(e, message.FlowRequest{ID: "f2", Protocol: flow.RR, Cookie: message.Cookie{8}}, part{0, 1, 1})
 	e.Add(f, g)
 	if e.Expects(cookie) || f.Claim(cookie) || e.Admit(cookie, handshake.Client{}) {
 		t.Error("a client is accepted for a flow without threads")
@@ -285,7 +285,7 @@ func TestSeats(t *testing.T) {
 	if l := r.Listen(t.Context(), []message.FlowRequest{order})[0]; l.Error != "" {
 		t.Fatal(l.Error)
 	}
-	f := r.All()[0].(*flow)
+	f := r.All()[0].(*rrFlow)
 	window(time.Millisecond, a, r) // what goes from now on is not lost: the end is near
 	time.Sleep(20 * time.Millisecond)
 	for i := range n {

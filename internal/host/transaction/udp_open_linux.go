@@ -22,7 +22,7 @@ import (
 const maxHandshakes = 64
 
 // openUDP opens the asking end's sockets: the first, then the others, many at a time.
-func (f *flow) openUDP(ctx context.Context, timeout time.Duration, first func()) error {
+func (f *rrFlow) openUDP(ctx context.Context, timeout time.Duration, first func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if err := f.openUDPConn(ctx, 0, timeout); err != nil {
@@ -45,7 +45,7 @@ func (f *flow) openUDP(ctx context.Context, timeout time.Duration, first func())
 }
 
 // openUDPConn opens the i-th socket.
-func (f *flow) openUDPConn(ctx context.Context, i int, timeout time.Duration) error {
+func (f *rrFlow) openUDPConn(ctx context.Context, i int, timeout time.Duration) error {
 	order := f.Request
 	if n := int64(len(order.Ports)); n > 0 {
 		order.Remote = netip.AddrPortFrom(order.Remote.Addr(), order.Ports[f.part.number(i, 0)%n])
@@ -62,7 +62,7 @@ func (f *flow) openUDPConn(ctx context.Context, i int, timeout time.Duration) er
 }
 
 // setOptions gives a new socket what the order says.
-func (f *flow) setOptions(fd int) error {
+func (f *rrFlow) setOptions(fd int) error {
 	if err := socket.Prepare(message.FlowRequest{
 		Window: f.Request.Window, Sends: f.Request.Sends, SendBuffer: f.Request.SendBuffer, ReceiveBuffer: f.Request.ReceiveBuffer,
 	}, fd); err != nil {
@@ -75,7 +75,7 @@ func (f *flow) setOptions(fd int) error {
 }
 
 // takeSocket takes a socket over from package net, and settles it.
-func (f *flow) takeSocket(conn *net.UDPConn) (int, error) {
+func (f *rrFlow) takeSocket(conn *net.UDPConn) (int, error) {
 	fd, err := takeOver(conn)
 	if err != nil {
 		return -1, err
@@ -88,7 +88,7 @@ func (f *flow) takeSocket(conn *net.UDPConn) (int, error) {
 
 // listenUDP opens a listener for the flow, on a port of its own, until the engine
 // closes.
-func (f *flow) listenUDP(ctx context.Context, address string) (netip.AddrPort, error) {
+func (f *rrFlow) listenUDP(ctx context.Context, address string) (netip.AddrPort, error) {
 	door, err := handshake.Listen(ctx, address)
 	if err != nil {
 		return netip.AddrPort{}, err
@@ -112,7 +112,7 @@ func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {
 	}
 	for _, f := range e.All() {
 		if f.Expects(cookie) {
-			return f.(*flow).acceptClient(c)
+			return f.(*rrFlow).acceptClient(c)
 		}
 	}
 	return false
@@ -120,7 +120,7 @@ func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {
 
 // acceptClient makes a socket for a client. One that has missed the ready frame gets it
 // again, and no other socket.
-func (f *flow) acceptClient(c handshake.Client) bool {
+func (f *rrFlow) acceptClient(c handshake.Client) bool {
 	f.acceptMu.Lock()
 	defer f.acceptMu.Unlock()
 	f.mu.Lock()
@@ -156,7 +156,7 @@ func (f *flow) acceptClient(c handshake.Client) bool {
 
 // resendReady repeats the ready frame to a client that has missed it: whose datagram, if
 // there is one, asks for it.
-func (f *flow) resendReady(fd int, datagram []byte) {
+func (f *rrFlow) resendReady(fd int, datagram []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	ready := f.ready[int32(fd)]

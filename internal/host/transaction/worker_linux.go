@@ -46,7 +46,7 @@ func add(count *atomic.Int64, n int64) { count.Store(count.Load() + n) }
 // worker is one thread, with its part of a flow's connections.
 type worker struct {
 	counts
-	f         *flow
+	f         *rrFlow
 	part      part
 	epoll     *sock.Epoll // nil: it has one connection, and waits for that alone
 	assigned  chan int    // from where a responder without epoll gets it
@@ -66,7 +66,7 @@ type worker struct {
 	spent         atomic.Int64 // CPU time when it was last asked for
 }
 
-func newWorker(f *flow, p part) *worker {
+func newWorker(f *rrFlow, p part) *worker {
 	w := &worker{f: f, part: p, buffer: make([]byte, 64<<10)}
 	if f.isClient {
 		w.conns, w.latency = make([]conn, p.size()), stats.NewCounting()
