@@ -96,11 +96,7 @@ func (s *session) iperf3Order() (message.Iperf3Request, error) {
 	}
 	order := message.Iperf3Request{
 		Server: at, WarmupNs: int64(o.Warmup), DurationNs: int64(o.Duration), TimeoutNs: int64(connectTimeout), Login: o.Iperf3.Login,
-		Flow: message.FlowRequest{
-			Protocol: s.protocol(), Local: o.source(0), MSS: o.Flows.MSS, NoDelay: o.Flows.NoDelay,
-			CongestionControl: o.Flows.CongestionControl, Window: o.Flows.Window, RateCap: o.Flows.RateCap,
-			Mode: o.Flows.Mode, DatagramBytes: int(o.Flows.Datagram),
-		},
+		Flow: message.FlowRequest{Spec: o.Flows, Local: o.source(0)},
 	}
 	if o.Flows.Direction != flow.Read {
 		order.Writes = o.Flows.Streams

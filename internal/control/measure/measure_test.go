@@ -94,8 +94,8 @@ func TestPlan(t *testing.T) {
 				got += " "
 			}
 			got += f.ID
-			tickets[f.Ticket] = true
-			if f.Opener != record.NodeClient || f.OpenerSends != (f.ID[0] == 'w') || f.Ticket.IsZero() {
+			tickets[f.Cookie] = true
+			if f.Opener != record.NodeClient || f.OpenerSends != (f.ID[0] == 'w') || f.Cookie.IsZero() {
 				t.Errorf("%s: %+v", direction, f)
 			}
 		}

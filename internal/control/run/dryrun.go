@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"linerate/internal/control/trial"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -100,7 +101,7 @@ func (c *conductor) probeCongestionControl(ctx context.Context, t *study.Treatme
 			}
 			if !asked[name][kernel] {
 				asked[name][kernel] = true
-				orders[host] = append(orders[host], message.FlowRequest{ID: name, CongestionControl: name})
+				orders[host] = append(orders[host], message.FlowRequest{ID: name, Spec: flow.Spec{CongestionControl: name}})
 			}
 		}
 	}

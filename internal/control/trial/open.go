@@ -15,12 +15,12 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Flow is one flow of a trial, as planned and as it came about.
+// Flow is one flow of a trial: the plan, and what Open made of it.
 type Flow struct {
 	study.PlannedFlow
-	// Ticket and Accepted are set beforehand for a flow that goes to a service
-	// interface which the acceptor shares among flows.
-	Ticket   message.Cookie
+	// Cookie and Accepted are set before Open for a flow that goes to a listener which
+	// the acceptor shares among flows.
+	Cookie   message.Cookie
 	Accepted netip.AddrPort // the acceptor's address
 	// SourcePort is the port to open from; 0: the kernel's choice.
 	SourcePort uint16
@@ -32,7 +32,7 @@ type Flow struct {
 	ports []uint16 // the acceptor's, where it has several for the flow
 }
 
-// Planned are flows of which each has a port of its own.
+// Planned are flows that each have a listener of their own.
 func Planned(planned []study.PlannedFlow) []*Flow {
 	flows := make([]*Flow, len(planned))
 	for i, p := range planned {
@@ -41,8 +41,8 @@ func Planned(planned []study.PlannedFlow) []*Flow {
 	return flows
 }
 
-// Ends are where the data comes from and goes to: as connected, or as they would
-// have been.
+// Ends are the addresses that data comes from and goes to: as connected, or, of a
+// flow that is not, as planned.
 func (f *Flow) Ends(over *topology.Topology) (from, to netip.Addr) {
 	planned := f.PlannedFlow
 	if f.Opened.IsValid() {
@@ -63,10 +63,10 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 	for _, f := range flows {
 		byID[f.ID] = f
 		at := f.Destination
-		if !f.Ticket.IsZero() {
+		if !f.Cookie.IsZero() {
 			at = netip.Addr{}
 		}
-		accept[f.Acceptor] = append(accept[f.Acceptor], order(f, !f.OpenerSends, at))
+		accept[f.Acceptor] = append(accept[f.Acceptor], request(f, !f.OpenerSends, at))
 	}
 	var mu sync.Mutex
 	err := EachNode(slices.Sorted(maps.Keys(accept)), func(host string) error {
@@ -79,10 +79,10 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		for _, l := range listening {
 			f, ours := byID[l.ID]
 			if !ours {
-				return fmt.Errorf("%s listens for a flow %.40q that nobody ordered", host, l.ID)
+				return fmt.Errorf("%s listens for a flow %.40q that was not requested", host, l.ID)
 			}
 			f.Failure, f.ports = l.Error, l.Ports
-			if f.Ticket.IsZero() {
+			if f.Cookie.IsZero() {
 				f.Accepted = l.Local
 			}
 		}
@@ -102,7 +102,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		}
 	}
 	for _, f := range flows {
-		o := order(f, f.OpenerSends, f.Source)
+		o := request(f, f.OpenerSends, f.Source)
 		o.Remote, o.LocalPort, o.Ports = f.Accepted, f.SourcePort, f.ports
 		connect[f.Opener] = append(connect[f.Opener], o)
 	}
@@ -147,26 +147,15 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 	})
 }
 
-// acceptTime is what very many connections may take longer to be taken in.
-func acceptTime(orders []message.FlowRequest) (d time.Duration) {
-	for _, o := range orders {
-		d += time.Duration(o.Connections) * 100 * time.Microsecond
+// acceptTime is added to the timeout for very many connections to be accepted.
+func acceptTime(requests []message.FlowRequest) (d time.Duration) {
+	for _, r := range requests {
+		d += time.Duration(r.Connections) * 100 * time.Microsecond
 	}
 	return d
 }
 
-func order(f *Flow, sends bool, local netip.Addr) message.FlowRequest {
-	o := message.FlowRequest{
-		ID: f.ID, Protocol: f.Protocol, Sends: sends, Local: local, Cookie: f.Ticket,
-		MSS: f.MSS, NoDelay: f.NoDelay, CongestionControl: f.CongestionControl,
-		BindNoPort: f.BindNoPort, Window: f.Window, SendBuffer: f.SendBuffer, ReceiveBuffer: f.ReceiveBuffer,
-		RateCap: f.RateCap, WriteCap: f.WriteCap, ReadCap: f.ReadCap, Mode: f.Mode,
-		DatagramBytes: int(f.Datagram),
-		RequestBytes:  int(f.Request), ResponseBytes: int(f.Response),
-		Connections: f.Connections, Pace: f.Pace, Poll: f.Poll != nil && *f.Poll, Follow: f.Follow != nil && *f.Follow, Threads: f.Threads,
-	}
-	if f.Process != "" {
-		o.Tool = &message.ToolRequest{Tool: f.Tool, Process: f.Process, Args: f.ToolArgs}
-	}
-	return o
+// request is what one end of a flow gets.
+func request(f *Flow, sends bool, local netip.Addr) message.FlowRequest {
+	return message.FlowRequest{Spec: f.Spec, ID: f.ID, Sends: sends, Local: local, Cookie: f.Cookie, Process: f.Process}
 }

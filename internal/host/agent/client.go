@@ -323,7 +323,7 @@ func permitted(o message.FlowRequest) error {
 	name := fmt.Sprintf("flow %.*q", longestID, o.ID)
 	denied := func(format string) error { return bus.Coded(bus.NotPermitted, fmt.Errorf(format, name)) }
 	switch {
-	case o.Tool != nil:
+	case o.Process != "":
 		return denied("%s is to be made by another program: this server starts none")
 	case o.Cookie.IsZero():
 		return denied("%s has no cookie: expected 16 random bytes")

@@ -87,7 +87,7 @@ func TestClientBounds(t *testing.T) {
 	}
 	refused("listen", orders(4), "this server allows a client 3")
 	for want, change := range map[string]func(*message.FlowRequest){
-		"starts none":          func(o *message.FlowRequest) { o.Tool = &message.ToolRequest{Tool: "iperf3", Process: "p1w"} },
+		"starts none":          func(o *message.FlowRequest) { o.Process = "p1w" },
 		"has no cookie":        func(o *message.FlowRequest) { o.Cookie = message.Cookie{} },
 		"has an address":       func(o *message.FlowRequest) { o.Remote = netip.MustParseAddrPort("192.0.2.1:80") },
 		"b\" has an address":   func(o *message.FlowRequest) { o.Local = netip.MustParseAddr("192.0.2.1") },

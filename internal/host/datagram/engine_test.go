@@ -37,11 +37,11 @@ func TestFlow(t *testing.T) {
 	for name, m := range movers {
 		for _, openerSends := range []bool{true, false} {
 			for _, order := range []message.FlowRequest{
-				{}, {DatagramBytes: 16}, {DatagramBytes: 64}, {DatagramBytes: 1448}, {DatagramBytes: 65507},
-				{DatagramBytes: 64, Mode: flow.ModeSendmmsg}, {DatagramBytes: 1448, Mode: flow.ModeCopy}, {DatagramBytes: 1448, Window: 1 << 20},
+				{}, {Spec: flow.Spec{Datagram: 16}}, {Spec: flow.Spec{Datagram: 64}}, {Spec: flow.Spec{Datagram: 1448}}, {Spec: flow.Spec{Datagram: 65507}},
+				{Spec: flow.Spec{Datagram: 64, Mode: flow.ModeSendmmsg}}, {Spec: flow.Spec{Datagram: 1448, Mode: flow.ModeCopy}}, {Spec: flow.Spec{Datagram: 1448, Window: 1 << 20}},
 			} {
 				order.RateCap = 5e6
-				t.Run(fmt.Sprintf("%s/opener sends %v/%d bytes %s", name, openerSends, order.DatagramBytes, order.Mode), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s/opener sends %v/%d bytes %s", name, openerSends, order.Datagram, order.Mode), func(t *testing.T) {
 					t.Parallel() // it mostly waits
 					opener, acceptor := engine(t, m), engine(t, m)
 					join(t, opener, acceptor, loopback, orders(2, order), openerSends)
@@ -60,8 +60,8 @@ func TestFlow(t *testing.T) {
 						if s.Datagrams.Sent < 1 || r.Datagrams.Received != s.Datagrams.Sent || r.Datagrams.Lost != 0 || r.Datagrams.Duplicates != 0 {
 							t.Errorf("sent %+v, received %+v", s.Datagrams, r.Datagrams)
 						}
-						if order.DatagramBytes != 0 && s.Datagrams.Bytes != order.DatagramBytes {
-							t.Errorf("datagrams of %d bytes, ordered were %d", s.Datagrams.Bytes, order.DatagramBytes)
+						if order.Datagram != 0 && s.Datagrams.Bytes != int(order.Datagram) {
+							t.Errorf("datagrams of %d bytes, ordered were %d", s.Datagrams.Bytes, order.Datagram)
 						}
 						if want := s.Datagrams.Sent * int64(s.Datagrams.Bytes); s.WrittenBytes != want || r.ReceivedBytes != want {
 							t.Errorf("written %d, received %d, want %d", s.WrittenBytes, r.ReceivedBytes, want)
@@ -85,7 +85,7 @@ func TestFlow(t *testing.T) {
 // TestPaced: a sender keeps to its rate on the whole, however late its waits end.
 func TestPaced(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(1, message.FlowRequest{RateCap: 8e6, DatagramBytes: 1000}), true)
+	join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{RateCap: 8e6, Datagram: 1000}}), true)
 	at, stop := start(500*time.Millisecond, sender, receiver)
 	settled(t, stop, receiver)
 	// One each millisecond, the first at the start. What was left out is told.
@@ -103,13 +103,13 @@ func TestPaced(t *testing.T) {
 func TestWrongOrders(t *testing.T) {
 	yes := true
 	for want, order := range map[string]message.FlowRequest{
-		"15 bytes: expected 16 to 65507":         {DatagramBytes: 15},
-		"65508 bytes: expected 16":               {DatagramBytes: 65508},
-		"-1 bytes: expected 16":                  {DatagramBytes: -1},
-		`mode "splice" for udp: expected one of`: {Mode: flow.ModeSplice},
-		"expected a positive rate":               {RateCap: -1},
-		"are TCP's":                              {NoDelay: &yes},
-		"congestion control are TCP's":           {CongestionControl: "reno"},
+		"15 bytes: expected 16 to 65507":         {Spec: flow.Spec{Datagram: 15}},
+		"65508 bytes: expected 16":               {Spec: flow.Spec{Datagram: 65508}},
+		"-1 bytes: expected 16":                  {Spec: flow.Spec{Datagram: -1}},
+		`mode "splice" for udp: expected one of`: {Spec: flow.Spec{Mode: flow.ModeSplice}},
+		"expected a positive rate":               {Spec: flow.Spec{RateCap: -1}},
+		"are TCP's":                              {Spec: flow.Spec{NoDelay: &yes}},
+		"congestion control are TCP's":           {Spec: flow.Spec{CongestionControl: "reno"}},
 	} {
 		e := engine(t, platform)
 		order.Local = loopback
@@ -141,7 +141,7 @@ func TestSourcePort(t *testing.T) {
 	}
 	port := probe.LocalAddr().(*net.UDPAddr).AddrPort().Port() // free again in a moment
 	probe.Close()
-	join(t, receiver, sender, loopback, orders(3, message.FlowRequest{Local: loopback, LocalPort: port, RateCap: 1e6}), false)
+	join(t, receiver, sender, loopback, orders(3, message.FlowRequest{Local: loopback, LocalPort: port, Spec: flow.Spec{RateCap: 1e6}}), false)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	var remotes []netip.AddrPort
@@ -160,7 +160,7 @@ func TestSourcePort(t *testing.T) {
 // TestClosed: a closed engine takes no orders, and keeps its counts.
 func TestClosed(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(1, message.FlowRequest{RateCap: 1e6}), true)
+	join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{RateCap: 1e6}}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	sender.Close()

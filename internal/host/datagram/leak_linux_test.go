@@ -36,13 +36,13 @@ func descriptors(t *testing.T) []string {
 func TestNothingIsLeft(t *testing.T) {
 	exercise := func() {
 		opener, acceptor := engine(t, platform), engine(t, platform)
-		join(t, opener, acceptor, loopback, orders(10, message.FlowRequest{RateCap: 2e6}), true)
-		join(t, opener, acceptor, loopback, orders(10, message.FlowRequest{RateCap: 2e6}), false)
+		join(t, opener, acceptor, loopback, orders(10, message.FlowRequest{Spec: flow.Spec{RateCap: 2e6}}), true)
+		join(t, opener, acceptor, loopback, orders(10, message.FlowRequest{Spec: flow.Spec{RateCap: 2e6}}), false)
 		idle, idlePeer := engine(t, platform), engine(t, platform) // open, never started
 		join(t, idle, idlePeer, loopback, orders(3, message.FlowRequest{}), true)
 		join(t, idle, idlePeer, loopback, orders(3, message.FlowRequest{}), false)
 		done, donePeer := engine(t, platform), engine(t, platform) // ended in good order
-		join(t, done, donePeer, loopback, orders(3, message.FlowRequest{RateCap: 2e6}), true)
+		join(t, done, donePeer, loopback, orders(3, message.FlowRequest{Spec: flow.Spec{RateCap: 2e6}}), true)
 		start(20*time.Millisecond, done, donePeer)
 		acceptor.Listen(context.Background(), orders(3, message.FlowRequest{Local: loopback})) // never used
 		opener.Connect(context.Background(), orders(1, message.FlowRequest{}), patience)       // to nowhere
@@ -75,8 +75,8 @@ func TestNothingIsLeft(t *testing.T) {
 // TestManyFlows: more flows than threads, both ways, all counted.
 func TestManyFlows(t *testing.T) {
 	opener, acceptor := engine(t, platform), engine(t, platform)
-	join(t, opener, acceptor, loopback, orders(50, message.FlowRequest{RateCap: 1e6, DatagramBytes: 500}), true)
-	join(t, opener, acceptor, loopback, orders(50, message.FlowRequest{RateCap: 1e6, DatagramBytes: 500}), false)
+	join(t, opener, acceptor, loopback, orders(50, message.FlowRequest{Spec: flow.Spec{RateCap: 1e6, Datagram: 500}}), true)
+	join(t, opener, acceptor, loopback, orders(50, message.FlowRequest{Spec: flow.Spec{RateCap: 1e6, Datagram: 500}}), false)
 	_, stop := start(200*time.Millisecond, opener, acceptor)
 	settled(t, stop, opener)
 	settled(t, stop, acceptor)
@@ -99,7 +99,7 @@ func TestManyFlows(t *testing.T) {
 func TestMoversDoNotAllocate(t *testing.T) {
 	for _, mode := range []string{flow.ModeGSO, flow.ModeSendmmsg, flow.ModeCopy} {
 		sender, receiver := engine(t, platform), engine(t, platform)
-		join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Mode: mode, DatagramBytes: 64, RateCap: 40e6}), true)
+		join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, Datagram: 64, RateCap: 40e6}}), true)
 		start(time.Hour, sender, receiver)
 		moved(t, receiver)
 		const datagrams = 5000

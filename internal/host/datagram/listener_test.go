@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/handshake/handshaketest"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -38,7 +39,7 @@ func TestSharedDoor(t *testing.T) {
 		opener, acceptor := engine(t, platform), engine(t, platform)
 		d := shared(t, acceptor, at)
 		var accepting, opening []message.FlowRequest
-		for i, o := range orders(6, message.FlowRequest{RateCap: 2e6, DatagramBytes: 200}) {
+		for i, o := range orders(6, message.FlowRequest{Spec: flow.Spec{RateCap: 2e6, Datagram: 200}}) {
 			o.Cookie = message.Cookie{byte(i + 1)}
 			o.Sends = i%2 == 0
 			accepting = append(accepting, o)
@@ -154,7 +155,7 @@ func TestPeerGone(t *testing.T) {
 		for _, openerSends := range []bool{true, false} {
 			t.Run(name, func(t *testing.T) {
 				opener, acceptor := engine(t, m), engine(t, m)
-				join(t, opener, acceptor, loopback, orders(1, message.FlowRequest{RateCap: 1e6, DatagramBytes: 100}), openerSends)
+				join(t, opener, acceptor, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{RateCap: 1e6, Datagram: 100}}), openerSends)
 				from, to := opener, acceptor
 				if !openerSends {
 					from, to = to, from

@@ -56,7 +56,7 @@ func TestLossInTheNetwork(t *testing.T) {
 			for _, mode := range []string{flow.ModeGSO, flow.ModeSendmmsg, flow.ModeCopy} {
 				before, _ := qdisc(t)
 				sender, receiver := engine(t, platform), engine(t, platform)
-				join(t, sender, receiver, netip.MustParseAddr(at), orders(1, message.FlowRequest{Mode: mode, RateCap: 16e6}), true)
+				join(t, sender, receiver, netip.MustParseAddr(at), orders(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 16e6}}), true)
 				_, stop := start(300*time.Millisecond, sender, receiver)
 				settled(t, stop, receiver)
 				drops, _ := qdisc(t)
@@ -89,7 +89,7 @@ func TestLossInTheBuffer(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
 		sender, receiver := engine(t, platform), engine(t, platform)
 		// The smallest buffer there is, and bursts that are larger.
-		join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Mode: flow.ModeSendmmsg, DatagramBytes: 1000, RateCap: 400e6, ReceiveBuffer: 1}), true)
+		join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{Mode: flow.ModeSendmmsg, Datagram: 1000, RateCap: 400e6, ReceiveBuffer: 1}}), true)
 		_, stop := start(100*time.Millisecond, sender, receiver)
 		settled(t, stop, receiver)
 		s, r := sender.Read()[0].Datagrams, receiver.Read()[0].Datagrams
@@ -113,7 +113,7 @@ func TestFragments(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up", "mtu", "1500")
 		for _, at := range []string{"127.0.0.1", "::1"} {
 			sender, receiver := engine(t, platform), engine(t, platform)
-			join(t, sender, receiver, netip.MustParseAddr(at), orders(1, message.FlowRequest{DatagramBytes: 9000, RateCap: 10e6}), true)
+			join(t, sender, receiver, netip.MustParseAddr(at), orders(1, message.FlowRequest{Spec: flow.Spec{Datagram: 9000, RateCap: 10e6}}), true)
 			_, stop := start(100*time.Millisecond, sender, receiver)
 			settled(t, stop, receiver)
 			s, r := sender.Read()[0], receiver.Read()[0]

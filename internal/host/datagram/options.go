@@ -17,8 +17,8 @@ import (
 // check says what is wrong with an order.
 func check(order message.FlowRequest) error {
 	switch {
-	case order.DatagramBytes != 0 && (order.DatagramBytes < minBytes || order.DatagramBytes > maxBytes):
-		return fmt.Errorf("datagrams of %d bytes: expected %d to %d, or 0 for what the route's MTU allows", order.DatagramBytes, minBytes, maxBytes)
+	case order.Datagram != 0 && (order.Datagram < minBytes || order.Datagram > maxBytes):
+		return fmt.Errorf("datagrams of %d bytes: expected %d to %d, or 0 for what the route's MTU allows", order.Datagram, minBytes, maxBytes)
 	case order.Mode != "" && !slices.Contains(flow.DatagramModes, order.Mode):
 		return fmt.Errorf("mode %.40q for udp: expected one of %s", order.Mode, strings.Join(flow.DatagramModes, ", "))
 	case order.RateCap < 0:
@@ -54,7 +54,7 @@ const (
 // many, and finds out what it grants.
 func setOptions(order message.FlowRequest, conn *net.UDPConn, flows int) (*endpoint, error) {
 	end := &endpoint{
-		conn: conn, bytes: order.DatagramBytes, packets: 1,
+		conn: conn, bytes: int(order.Datagram), packets: 1,
 		local:  socket.Unmap(conn.LocalAddr().(*net.UDPAddr).AddrPort()),
 		remote: socket.Unmap(peerOf(conn)),
 	}

@@ -26,7 +26,6 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/tool"
-	"linerate/internal/model/unit"
 )
 
 // Engine holds one host's ends of a trial's flows that programs make. It is a
@@ -103,7 +102,7 @@ func (e *Engine) take(orders []message.FlowRequest, serves bool) ([]*process, er
 	}
 	var made []*process
 	for _, o := range orders {
-		i := slices.IndexFunc(made, func(p *process) bool { return p.name == o.Tool.Process })
+		i := slices.IndexFunc(made, func(p *process) bool { return p.name == o.Process })
 		if i < 0 {
 			i = len(made)
 			made = append(made, newProcess(o, serves))
@@ -117,22 +116,15 @@ func (e *Engine) take(orders []message.FlowRequest, serves bool) ([]*process, er
 }
 
 func newProcess(o message.FlowRequest, serves bool) *process {
-	p := &process{name: o.Tool.Process, serves: serves}
-	program, known := tool.Find(o.Tool.Tool)
+	p := &process{name: o.Process, serves: serves}
+	program, known := tool.Find(o.Tool)
 	if !known {
-		p.wrong = fmt.Sprintf("tool %.40q is not known to this version", o.Tool.Tool)
+		p.wrong = fmt.Sprintf("tool %.40q is not known to this version", o.Tool)
 		return p
 	}
 	p.tool = program
-	protocol := o.Protocol
-	if protocol == "" {
-		protocol = flow.TCP
-	}
-	p.job = tool.Job{
-		Protocol: protocol, Reads: o.Sends == serves, MSS: o.MSS, NoDelay: o.NoDelay != nil && *o.NoDelay,
-		CongestionControl: o.CongestionControl, Window: o.Window, RateCap: o.RateCap, Datagram: unit.Bytes(o.DatagramBytes),
-		Request: o.RequestBytes, Response: o.ResponseBytes, Args: o.Tool.Args,
-	}
+	p.job = tool.Job{Spec: o.Spec, Reads: o.Sends == serves}
+	p.job.Streams = 0 // counted by take
 	name := program.Client
 	if serves {
 		name = program.Server
@@ -171,7 +163,7 @@ func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []mes
 			out[i].Error = err.Error()
 			continue
 		}
-		p := processes[slices.IndexFunc(processes, func(p *process) bool { return p.name == o.Tool.Process })]
+		p := processes[slices.IndexFunc(processes, func(p *process) bool { return p.name == o.Process })]
 		out[i].Local, out[i].Error = p.job.Destination, p.wrong
 	}
 	return out
@@ -295,7 +287,7 @@ func (e *Engine) Connect(_ context.Context, orders []message.FlowRequest, _ time
 			out[i].Error = err.Error()
 			continue
 		}
-		out[i].Error = processes[slices.IndexFunc(processes, func(p *process) bool { return p.name == o.Tool.Process })].wrong
+		out[i].Error = processes[slices.IndexFunc(processes, func(p *process) bool { return p.name == o.Process })].wrong
 	}
 	return out
 }

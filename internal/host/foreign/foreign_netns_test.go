@@ -16,6 +16,7 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/tool"
 )
@@ -58,8 +59,8 @@ func opened(t *testing.T, orders ...message.FlowRequest) (opener, acceptor *Engi
 
 func order(id, tool, process string, sends bool, args ...string) message.FlowRequest {
 	return message.FlowRequest{
-		ID: id, Sends: sends, CongestionControl: "reno",
-		Tool: &message.ToolRequest{Tool: tool, Process: process, Args: args},
+		ID: id, Sends: sends, Process: process,
+		Spec: flow.Spec{CongestionControl: "reno", Tool: tool, ToolArgs: args},
 	}
 }
 
@@ -86,7 +87,7 @@ func TestPrograms(t *testing.T) {
 		}
 		for i := range orders {
 			orders[i].RateCap = 20e6 // loopback is fast, and this machine busy
-			if o := orders[i]; o.Tool.Tool == "qperf" {
+			if o := orders[i]; o.Tool == "qperf" {
 				orders[i].RateCap = 0
 			}
 		}
@@ -130,7 +131,7 @@ func TestPrograms(t *testing.T) {
 			if to.ReceivedBytes < 100_000 || from.ReceivedBytes > 10_000 {
 				t.Errorf("%s: %d bytes written, %d received, %d came back", n.ID, from.WrittenBytes, to.ReceivedBytes, from.ReceivedBytes)
 			}
-			if tool := orders[i].Tool.Tool; (tool == "iperf3" || tool == "iperf") && from.CongestionControl != "reno" {
+			if tool := orders[i].Tool; (tool == "iperf3" || tool == "iperf") && from.CongestionControl != "reno" {
 				t.Errorf("%s: congestion control %q", n.ID, from.CongestionControl)
 			}
 		}

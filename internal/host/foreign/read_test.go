@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/tool"
 )
@@ -19,7 +20,7 @@ func TestConnectionsOfAFullQueue(t *testing.T) {
 	const cookie, streams = 37, 4
 	for _, serves := range []bool{false, true} {
 		for _, reads := range []bool{false, true} {
-			p := &process{tool: iperf3, serves: serves, job: tool.Job{Streams: streams, Reads: reads, Destination: server}}
+			p := &process{tool: iperf3, serves: serves, job: tool.Job{Spec: flow.Spec{Streams: streams}, Reads: reads, Destination: server}}
 			var list []netlink.Socket
 			for i := range streams + 1 {
 				opener, acceptor := uint64(1<<20), uint64(0)

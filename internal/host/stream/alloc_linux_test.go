@@ -13,7 +13,7 @@ import (
 // call: a garbage collector's work would be the generator's, not the network's.
 func TestMoversDoNotAllocate(t *testing.T) {
 	for name, order := range map[string]message.FlowRequest{
-		"plain": {}, "on a schedule": {WriteCap: 2e9, ReadCap: 4e9},
+		"plain": {}, "on a schedule": {Spec: flow.Spec{WriteCap: 2e9, ReadCap: 4e9}},
 	} {
 		sender, receiver := engine(t, platform), engine(t, platform)
 		join(t, sender, receiver, loopback, orders(1, order), true)
@@ -40,11 +40,11 @@ func TestWhoNaps(t *testing.T) {
 		order message.FlowRequest
 		naps  bool
 	}{
-		{message.FlowRequest{Mode: flow.ModeAuto}, true},
-		{message.FlowRequest{Mode: flow.ModeAuto, SendBuffer: 64 << 10}, true},
-		{message.FlowRequest{Mode: flow.ModeAuto, ReceiveBuffer: 64 << 10}, false},
-		{message.FlowRequest{Mode: flow.ModeAuto, Window: 64 << 10}, false},
-		{message.FlowRequest{Mode: flow.ModeCopy}, true},
+		{message.FlowRequest{Spec: flow.Spec{Mode: flow.ModeAuto}}, true},
+		{message.FlowRequest{Spec: flow.Spec{Mode: flow.ModeAuto, SendBuffer: 64 << 10}}, true},
+		{message.FlowRequest{Spec: flow.Spec{Mode: flow.ModeAuto, ReceiveBuffer: 64 << 10}}, false},
+		{message.FlowRequest{Spec: flow.Spec{Mode: flow.ModeAuto, Window: 64 << 10}}, false},
+		{message.FlowRequest{Spec: flow.Spec{Mode: flow.ModeCopy}}, true},
 		{message.FlowRequest{}, false},
 	} {
 		r := (direct{}).newMover(test.order, 0).(*directMover)

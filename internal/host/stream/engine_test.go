@@ -12,6 +12,7 @@ import (
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -28,7 +29,7 @@ func TestConservation(t *testing.T) {
 		}{{"write", true}, {"read", false}} {
 			t.Run(m.name+"/"+direction.name, func(t *testing.T) {
 				opener, acceptor := engine(t, m.backend), engine(t, m.backend)
-				join(t, opener, acceptor, loopback, orders(4, message.FlowRequest{RateCap: 100e6}), direction.openerSends)
+				join(t, opener, acceptor, loopback, orders(4, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}), direction.openerSends)
 				sender, receiver := opener, acceptor
 				if !direction.openerSends {
 					sender, receiver = acceptor, opener
@@ -76,7 +77,7 @@ func TestConservation(t *testing.T) {
 // TestKernelAgrees: acknowledged and waiting bytes make up what was written.
 func TestKernelAgrees(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(3, message.FlowRequest{RateCap: 200e6}), true)
+	join(t, sender, receiver, loopback, orders(3, message.FlowRequest{Spec: flow.Spec{RateCap: 200e6}}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	for range 20 {
@@ -101,7 +102,7 @@ func TestKernelAgrees(t *testing.T) {
 // readings give a window and a difference for each flow.
 func TestCommonWindow(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(20, message.FlowRequest{RateCap: 20e6}), true)
+	join(t, sender, receiver, loopback, orders(20, message.FlowRequest{Spec: flow.Spec{RateCap: 20e6}}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	var edges [2][]message.FlowEnd
@@ -139,7 +140,7 @@ func TestCommonWindow(t *testing.T) {
 // the first Start counts.
 func TestStartIsCommon(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(10, message.FlowRequest{RateCap: 100e6}), true)
+	join(t, sender, receiver, loopback, orders(10, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}), true)
 	at := sched.Now() + int64(150*time.Millisecond)
 	stop := at + int64(500*time.Millisecond)
 	for _, e := range []*Engine{sender, receiver} {
@@ -170,7 +171,7 @@ func TestIPv6(t *testing.T) {
 		kerneltest.Skip(t, "no IPv6 loopback here: "+l[0].Error)
 	}
 	receiver = engine(t, platform)
-	join(t, sender, receiver, at, orders(2, message.FlowRequest{RateCap: 50e6, Local: at}), true)
+	join(t, sender, receiver, at, orders(2, message.FlowRequest{Spec: flow.Spec{RateCap: 50e6}, Local: at}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	for _, end := range sender.Read() {

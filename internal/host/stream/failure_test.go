@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"linerate/internal/host/flowset"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -40,7 +41,7 @@ func TestOneFailureIsNoOnesElse(t *testing.T) {
 	foreign := netip.MustParseAddr("192.0.2.1") // RFC 5737: nobody's
 	listening := acceptor.Listen(context.Background(), []message.FlowRequest{
 		{ID: "foreign", Local: foreign},
-		{ID: "cc", Local: loopback, CongestionControl: "nosuch"},
+		{ID: "cc", Local: loopback, Spec: flow.Spec{CongestionControl: "nosuch"}},
 		{ID: "good", Local: loopback},
 	})
 	contains(t, listening[0].Error, "listen on 192.0.2.1", "EADDRNOTAVAIL")
@@ -52,7 +53,7 @@ func TestOneFailureIsNoOnesElse(t *testing.T) {
 	opened := opener.Connect(context.Background(), []message.FlowRequest{
 		{ID: "refused", Sends: true, Remote: closed},
 		{ID: "foreign", Sends: true, Local: foreign, Remote: listening[2].Local},
-		{ID: "cc", Sends: true, CongestionControl: "nosuch", Remote: listening[2].Local},
+		{ID: "cc", Sends: true, Spec: flow.Spec{CongestionControl: "nosuch"}, Remote: listening[2].Local},
 		{ID: "family", Sends: true, Local: netip.IPv6Loopback(), Remote: listening[2].Local},
 		{ID: "nowhere", Sends: true},
 		{ID: "good", Sends: true, Local: loopback, Remote: listening[2].Local},
@@ -100,8 +101,8 @@ func TestPeerVanishes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			opener := engine(t, platform)
 			doomed, lasting := engine(t, platform), engine(t, platform)
-			join(t, opener, doomed, loopback, orders(1, message.FlowRequest{RateCap: 100e6}), openerSends)
-			join(t, opener, lasting, loopback, orders(1, message.FlowRequest{RateCap: 100e6}), openerSends)
+			join(t, opener, doomed, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}), openerSends)
+			join(t, opener, lasting, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}), openerSends)
 			start(time.Hour, opener, doomed, lasting)
 			moved(t, opener)
 			doomed.Close()
@@ -139,7 +140,7 @@ func TestEarlyEnd(t *testing.T) {
 // TestAfterClose: a closed engine takes no orders, keeps its counts, and says so.
 func TestAfterClose(t *testing.T) {
 	e, peer := engine(t, platform), engine(t, platform)
-	join(t, e, peer, loopback, orders(1, message.FlowRequest{RateCap: 100e6}), true)
+	join(t, e, peer, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}), true)
 	start(time.Hour, e, peer)
 	moved(t, e)
 	e.Close()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -57,12 +58,12 @@ func timeWaits(t *testing.T, ports map[uint16]bool) int {
 func TestNothingIsLeft(t *testing.T) {
 	exercise := func() map[uint16]bool {
 		opener, acceptor := engine(t, platform), engine(t, platform)
-		join(t, opener, acceptor, loopback, orders(20, message.FlowRequest{RateCap: 10e6}), true)
-		join(t, opener, acceptor, loopback, orders(20, message.FlowRequest{RateCap: 10e6}), false)
+		join(t, opener, acceptor, loopback, orders(20, message.FlowRequest{Spec: flow.Spec{RateCap: 10e6}}), true)
+		join(t, opener, acceptor, loopback, orders(20, message.FlowRequest{Spec: flow.Spec{RateCap: 10e6}}), false)
 		idle, idlePeer := engine(t, platform), engine(t, platform) // connected, never started
 		join(t, idle, idlePeer, loopback, orders(5, message.FlowRequest{}), true)
 		done, donePeer := engine(t, platform), engine(t, platform) // ended in good order
-		join(t, done, donePeer, loopback, orders(5, message.FlowRequest{RateCap: 10e6}), true)
+		join(t, done, donePeer, loopback, orders(5, message.FlowRequest{Spec: flow.Spec{RateCap: 10e6}}), true)
 		start(20*time.Millisecond, done, donePeer)
 		acceptor.Listen(context.Background(), orders(5, message.FlowRequest{Local: loopback})) // never used
 		opener.Connect(context.Background(), orders(5, message.FlowRequest{Remote: nobody(t)}), patience)
@@ -100,8 +101,8 @@ func TestNothingIsLeft(t *testing.T) {
 // TestManyFlows: 300 flows at once, both ways, all counted.
 func TestManyFlows(t *testing.T) {
 	opener, acceptor := engine(t, platform), engine(t, platform)
-	join(t, opener, acceptor, loopback, orders(150, message.FlowRequest{RateCap: 2e6}), true)
-	join(t, opener, acceptor, loopback, orders(150, message.FlowRequest{RateCap: 2e6}), false)
+	join(t, opener, acceptor, loopback, orders(150, message.FlowRequest{Spec: flow.Spec{RateCap: 2e6}}), true)
+	join(t, opener, acceptor, loopback, orders(150, message.FlowRequest{Spec: flow.Spec{RateCap: 2e6}}), false)
 	start(time.Hour, opener, acceptor)
 	moved(t, opener)
 	moved(t, acceptor)

@@ -45,7 +45,7 @@ func eachMode(t *testing.T, test func(t *testing.T, mode string)) {
 func TestModeConservation(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		sender, receiver := engine(t, platform), engine(t, platform)
-		join(t, sender, receiver, loopback, orders(2, message.FlowRequest{Mode: mode, RateCap: 400e6}), true)
+		join(t, sender, receiver, loopback, orders(2, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 400e6}}), true)
 		start(350*time.Millisecond, sender, receiver)
 		var before []int64
 		eventually(t, "the senders stop and all arrives", func() bool {
@@ -86,7 +86,7 @@ func TestModeChosen(t *testing.T) {
 	for _, mode := range []string{flow.ModeAuto, flow.ModeWrite} {
 		t.Run(mode, func(t *testing.T) {
 			sender, receiver := engine(t, platform), engine(t, platform)
-			join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Mode: mode, RateCap: 1e9}), true)
+			join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 1e9}}), true)
 			start(time.Hour, sender, receiver)
 			eventually(t, "the choice", func() bool { return strings.Contains(sender.Read()[0].ModeNote, "tried") })
 			end := sender.Read()[0]
@@ -108,7 +108,7 @@ func TestModeBreaks(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		for name, openerSends := range map[string]bool{"receiver": true, "sender": false} {
 			opener, doomed := engine(t, platform), engine(t, platform)
-			join(t, opener, doomed, loopback, orders(1, message.FlowRequest{Mode: mode, RateCap: 1e9}), openerSends)
+			join(t, opener, doomed, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 1e9}}), openerSends)
 			start(time.Hour, opener, doomed)
 			moved(t, opener)
 			doomed.Close()
@@ -119,7 +119,7 @@ func TestModeBreaks(t *testing.T) {
 		}
 		// A peer that does not read: the sender waits for room when it is closed.
 		sender, mute := engine(t, platform), mutePeer(t)
-		o := sender.Connect(context.Background(), []message.FlowRequest{{ID: "f1", Sends: true, Remote: mute, Mode: mode}}, patience)[0]
+		o := sender.Connect(context.Background(), []message.FlowRequest{{ID: "f1", Sends: true, Remote: mute, Spec: flow.Spec{Mode: mode}}}, patience)[0]
 		if o.Error != "" {
 			t.Fatal(o.Error)
 		}
@@ -162,7 +162,7 @@ func TestModeOptions(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		yes := true
 		sender, receiver := engine(t, platform), engine(t, platform)
-		two := orders(2, message.FlowRequest{Mode: mode, MSS: mss, NoDelay: &yes})
+		two := orders(2, message.FlowRequest{Spec: flow.Spec{Mode: mode, MSS: mss, NoDelay: &yes}})
 		two[0].RateCap, two[1].RateCap = 160e6, 20e6
 		two[0].Window, two[1].Window = 256<<10, 256<<10
 		join(t, sender, receiver, loopback, two, true)
@@ -185,7 +185,7 @@ func TestModeOptions(t *testing.T) {
 			}
 		}
 	})
-	l := engine(t, platform).Listen(context.Background(), orders(1, message.FlowRequest{Mode: "fast"}))[0]
+	l := engine(t, platform).Listen(context.Background(), orders(1, message.FlowRequest{Spec: flow.Spec{Mode: "fast"}}))[0]
 	contains(t, l.Error, `mode "fast"`, "auto", "splice")
 }
 
@@ -197,9 +197,9 @@ func TestModeLeavesNothing(t *testing.T) {
 		var engines []*Engine
 		for _, mode := range flow.Modes {
 			opener, acceptor := engine(t, platform), engine(t, platform)
-			join(t, opener, acceptor, loopback, orders(4, message.FlowRequest{Mode: mode, RateCap: 50e6}), true)
+			join(t, opener, acceptor, loopback, orders(4, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 50e6}}), true)
 			idle, idlePeer := engine(t, platform), engine(t, platform) // never started
-			join(t, idle, idlePeer, loopback, orders(2, message.FlowRequest{Mode: mode}), false)
+			join(t, idle, idlePeer, loopback, orders(2, message.FlowRequest{Spec: flow.Spec{Mode: mode}}), false)
 			engines = append(engines, opener, acceptor, idle, idlePeer)
 			if mode != flow.ModeSplice {
 				start(time.Hour, opener, acceptor)
@@ -239,7 +239,7 @@ func TestModeManyFlows(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			opener, acceptor := engine(t, platform), engine(t, platform)
 			const flows = 200
-			join(t, opener, acceptor, loopback, orders(flows, message.FlowRequest{Mode: mode, RateCap: 1e6}), true)
+			join(t, opener, acceptor, loopback, orders(flows, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 1e6}}), true)
 			start(time.Hour, opener, acceptor)
 			moved(t, opener)
 			moved(t, acceptor)
@@ -278,7 +278,7 @@ func (p *failing) push(int) (int, error) { return 0, p.err }
 func TestModeRefused(t *testing.T) {
 	for _, err := range []error{syscall.ENOSYS, syscall.EPERM, fmt.Errorf("why: %w", syscall.ENOBUFS)} {
 		for name, mode := range map[string]string{"ordered": flow.ModeSplice, "tried": flow.ModeAuto} {
-			r := (direct{}).newMover(message.FlowRequest{Sends: true, Mode: mode}, 0).(*directMover)
+			r := (direct{}).newMover(message.FlowRequest{Sends: true, Spec: flow.Spec{Mode: mode}}, 0).(*directMover)
 			var at int
 			for i, p := range r.pumps {
 				if p.mode == flow.ModeSplice {
@@ -302,7 +302,7 @@ func TestModeRefused(t *testing.T) {
 		}
 	}
 	for _, err := range []error{syscall.ECONNRESET, syscall.EPIPE, syscall.ETIMEDOUT, errors.New("anything")} {
-		r := (direct{}).newMover(message.FlowRequest{Sends: true, Mode: flow.ModeSplice}, 0).(*directMover)
+		r := (direct{}).newMover(message.FlowRequest{Sends: true, Spec: flow.Spec{Mode: flow.ModeSplice}}, 0).(*directMover)
 		if r.fallBack(0, err, new(tally)) {
 			t.Errorf("%v is taken for a refusal of splice", err)
 		}
@@ -328,7 +328,7 @@ func TestModeWithoutDescriptors(t *testing.T) {
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 			t.Fatal(err)
 		}
-		r := (direct{}).newMover(message.FlowRequest{Sends: true, Mode: flow.ModeSplice}, 0)
+		r := (direct{}).newMover(message.FlowRequest{Sends: true, Spec: flow.Spec{Mode: flow.ModeSplice}}, 0)
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
 			t.Fatal(err)
 		}
@@ -345,10 +345,10 @@ func TestModeWithoutDescriptors(t *testing.T) {
 func TestModeTakesNoMemory(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		sender, receiver := engine(t, platform), engine(t, platform)
-		join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Mode: mode}), true)
+		join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{Mode: mode}}), true)
 		movers := map[bool]*directMover{}
 		for _, sends := range []bool{true, false} {
-			movers[sends] = (direct{}).newMover(message.FlowRequest{Mode: mode, Sends: sends}, 0).(*directMover)
+			movers[sends] = (direct{}).newMover(message.FlowRequest{Spec: flow.Spec{Mode: mode}, Sends: sends}, 0).(*directMover)
 			defer movers[sends].close()
 		}
 		var s flowset.Signals // its stop has passed: one call at a time
@@ -380,7 +380,7 @@ func TestModeOnAWire(t *testing.T) {
 		t.Run(cmp.Or(mode, "unsaid"), func(t *testing.T) {
 			t.Parallel() // most of it is the making of two hosts
 			r := pair(t, pairTask{
-				Flows:    orders(1, message.FlowRequest{Mode: mode, CongestionControl: "cubic"}),
+				Flows:    orders(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, CongestionControl: "cubic"}}),
 				Duration: 700 * time.Millisecond,
 				Shape:    []string{"tbf", "rate", "200mbit", "burst", "256k", "limit", "500k"},
 			})

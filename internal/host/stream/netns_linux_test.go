@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -92,7 +93,7 @@ func TestSilence(t *testing.T) {
 		return
 	}
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(1, message.FlowRequest{RateCap: 50e6}), true)
+	join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{RateCap: 50e6}}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	network(t, "link", "set", "dev", "lo", "down")

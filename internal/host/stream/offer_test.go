@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/socket"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -74,7 +75,7 @@ func TestOffer(t *testing.T) {
 		l := sharedPort(t, first, second)
 		for _, acceptor := range []*Engine{first, second} {
 			opener := engine(t, platform)
-			joinShared(t, l, opener, acceptor, orders(3, message.FlowRequest{RateCap: 80e6}), openerSends)
+			joinShared(t, l, opener, acceptor, orders(3, message.FlowRequest{Spec: flow.Spec{RateCap: 80e6}}), openerSends)
 			for _, e := range []*Engine{opener, acceptor} {
 				for _, end := range e.Read() {
 					if end.ReceivedBytes != 0 || end.WrittenBytes != 0 {
@@ -160,7 +161,7 @@ func TestOfferOptions(t *testing.T) {
 	yes := true
 	opener, acceptor := engine(t, platform), engine(t, platform)
 	l := sharedPort(t, acceptor)
-	joinShared(t, l, opener, acceptor, orders(1, message.FlowRequest{MSS: 600, NoDelay: &yes, Window: 100 << 10, RateCap: 50e6, CongestionControl: "reno"}), false)
+	joinShared(t, l, opener, acceptor, orders(1, message.FlowRequest{Spec: flow.Spec{MSS: 600, NoDelay: &yes, Window: 100 << 10, RateCap: 50e6, CongestionControl: "reno"}}), false)
 	start(200*time.Millisecond, opener, acceptor)
 	moved(t, opener)
 	sent := acceptor.Read()[0]

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/unit"
 )
@@ -20,7 +21,7 @@ func TestMSS(t *testing.T) {
 	for name, openerSends := range map[string]bool{"write": true, "read": false} {
 		t.Run(name, func(t *testing.T) {
 			opener, acceptor := engine(t, platform), engine(t, platform)
-			join(t, opener, acceptor, loopback, orders(1, message.FlowRequest{MSS: mss, RateCap: 50e6}), openerSends)
+			join(t, opener, acceptor, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{MSS: mss, RateCap: 50e6}}), openerSends)
 			start(time.Hour, opener, acceptor)
 			moved(t, opener)
 			moved(t, acceptor)
@@ -35,7 +36,7 @@ func TestMSS(t *testing.T) {
 			}
 		})
 	}
-	if l := engine(t, platform).Listen(context.Background(), orders(1, message.FlowRequest{MSS: 7}))[0]; !strings.Contains(l.Error, "TCP_MAXSEG") {
+	if l := engine(t, platform).Listen(context.Background(), orders(1, message.FlowRequest{Spec: flow.Spec{MSS: 7}}))[0]; !strings.Contains(l.Error, "TCP_MAXSEG") {
 		t.Errorf("an MSS of 7 bytes: %q, want an error that names TCP_MAXSEG", l.Error)
 	}
 }
@@ -94,7 +95,7 @@ func TestCongestionControl(t *testing.T) {
 func TestWindow(t *testing.T) {
 	const window = 64 << 10
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Window: unit.Bytes(window), RateCap: 50e6}), true)
+	join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{Window: unit.Bytes(window), RateCap: 50e6}}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	for _, end := range slices.Concat(sender.Read(), receiver.Read()) {
@@ -113,7 +114,7 @@ func TestBuffersApart(t *testing.T) {
 	const send, receive = 60 << 10, 50 << 10
 	for _, writes := range []bool{true, false} {
 		sender, receiver := engine(t, platform), engine(t, platform)
-		order := message.FlowRequest{Window: 40 << 10, SendBuffer: send, ReceiveBuffer: receive, RateCap: 50e6}
+		order := message.FlowRequest{Spec: flow.Spec{Window: 40 << 10, SendBuffer: send, ReceiveBuffer: receive, RateCap: 50e6}}
 		if writes {
 			join(t, sender, receiver, loopback, orders(1, order), true)
 		} else {
@@ -132,7 +133,7 @@ func TestNoDelayAndSource(t *testing.T) {
 	yes := true
 	from := netip.MustParseAddr("127.0.0.9")
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(3, message.FlowRequest{Local: from, NoDelay: &yes, RateCap: 20e6}), true)
+	join(t, sender, receiver, loopback, orders(3, message.FlowRequest{Local: from, Spec: flow.Spec{NoDelay: &yes, RateCap: 20e6}}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	for _, end := range sender.Read() {

@@ -51,8 +51,8 @@ func TestCaps(t *testing.T) {
 		order  message.FlowRequest
 		unread bool
 	}{
-		{"a slow reader", message.FlowRequest{ReadCap: 40e6, Mode: flow.ModeSplice}, true},
-		{"little to send", message.FlowRequest{WriteCap: 40e6, Mode: flow.ModeAuto}, false},
+		{"a slow reader", message.FlowRequest{Spec: flow.Spec{ReadCap: 40e6, Mode: flow.ModeSplice}}, true},
+		{"little to send", message.FlowRequest{Spec: flow.Spec{WriteCap: 40e6, Mode: flow.ModeAuto}}, false},
 	} {
 		sender, receiver := engine(t, platform), engine(t, platform)
 		join(t, sender, receiver, loopback, orders(1, test.order), true)
@@ -82,7 +82,7 @@ func TestCaps(t *testing.T) {
 // TestCapsEnd: a capped flow ends on time, with all that was written.
 func TestCapsEnd(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(2, message.FlowRequest{WriteCap: 1e6, ReadCap: 50e6}), true)
+	join(t, sender, receiver, loopback, orders(2, message.FlowRequest{Spec: flow.Spec{WriteCap: 1e6, ReadCap: 50e6}}), true)
 	_, stop := start(100*time.Millisecond, sender, receiver)
 	eventually(t, "the receivers see the end", func() bool {
 		for i, end := range receiver.Read() {

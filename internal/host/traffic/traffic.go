@@ -125,7 +125,7 @@ func (e *Engine) Printed(ctx context.Context, r message.ToolsRequest) []message.
 // carrierOf is the carrier of an order's protocol, made when it is first asked for, or
 // that of other programs.
 func (e *Engine) carrierOf(order message.FlowRequest) (carrier, error) {
-	if order.Tool != nil {
+	if order.Process != "" {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		if e.tools == nil {

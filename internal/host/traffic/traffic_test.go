@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -62,7 +63,7 @@ func received(e *Engine) int64 {
 }
 
 func TestGeneratorCPU(t *testing.T) {
-	sender, receiver := pair(t, message.FlowRequest{RateCap: 1e6})
+	sender, receiver := pair(t, message.FlowRequest{Spec: flow.Spec{RateCap: 1e6}})
 	sender.Start(soon())
 	eventually(t, "the flow moves bytes", func() bool { return received(receiver) > 0 })
 	share := func(e *Engine) float64 {
@@ -102,7 +103,7 @@ func TestUnknownProtocol(t *testing.T) {
 	e := New()
 	defer e.Close()
 	listening := e.Listen(context.Background(), []message.FlowRequest{
-		{ID: "strange", Protocol: "smoke signals", Local: loopback}, {ID: "good", Local: loopback},
+		{ID: "strange", Spec: flow.Spec{Protocol: "smoke signals"}, Local: loopback}, {ID: "good", Local: loopback},
 	})
 	if l := listening[0]; l.ID != "strange" || !strings.Contains(l.Error, "smoke signals") {
 		t.Errorf("the strange order was answered %+v", l)
@@ -110,7 +111,7 @@ func TestUnknownProtocol(t *testing.T) {
 	if l := listening[1]; l.ID != "good" || l.Error != "" || !l.Local.IsValid() {
 		t.Errorf("the good order was answered %+v", l)
 	}
-	if o := e.Connect(context.Background(), []message.FlowRequest{{ID: "strange", Protocol: "x"}}, patience)[0]; o.Error == "" {
+	if o := e.Connect(context.Background(), []message.FlowRequest{{ID: "strange", Spec: flow.Spec{Protocol: "x"}}}, patience)[0]; o.Error == "" {
 		t.Errorf("connected: %+v", o)
 	}
 }
@@ -135,7 +136,7 @@ func TestClosed(t *testing.T) {
 // TestToolsAreAsked: an engine starts another program only where it was told that
 // it may.
 func TestToolsAreAsked(t *testing.T) {
-	order := message.FlowRequest{ID: "f1", Local: loopback, Tool: &message.ToolRequest{Tool: "no-such-tool", Process: "p1w"}}
+	order := message.FlowRequest{ID: "f1", Local: loopback, Spec: flow.Spec{Tool: "no-such-tool"}, Process: "p1w"}
 	for want, e := range map[string]*Engine{"no other programs are started here": New(), "not known to this version": New().WithTools()} {
 		t.Cleanup(e.Close)
 		if l := e.Listen(t.Context(), []message.FlowRequest{order})[0]; !strings.Contains(l.Error, want) {

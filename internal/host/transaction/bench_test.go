@@ -14,16 +14,16 @@ import (
 func BenchmarkLoopback(b *testing.B) {
 	for name, order := range map[string]message.FlowRequest{
 		"rr":           {},
-		"rr-poll":      {Poll: true},
-		"rr-100":       {Connections: 100},
-		"rr-100-poll":  {Connections: 100, Poll: true},
-		"udp-rr":       {Protocol: flow.UDPRR},
-		"udp-rr-poll":  {Protocol: flow.UDPRR, Poll: true},
-		"udp-rr-100":   {Protocol: flow.UDPRR, Connections: 100},
-		"crr":          {Protocol: flow.CRR},
-		"crr-poll":     {Protocol: flow.CRR, Poll: true},
-		"crr-16":       {Protocol: flow.CRR, Connections: 16},
-		"rr-10k-paced": {Connections: 10_000 / 3, Pace: 1000},
+		"rr-poll":      {Spec: flow.Spec{Poll: new(true)}},
+		"rr-100":       {Spec: flow.Spec{Connections: 100}},
+		"rr-100-poll":  {Spec: flow.Spec{Connections: 100, Poll: new(true)}},
+		"udp-rr":       {Spec: flow.Spec{Protocol: flow.UDPRR}},
+		"udp-rr-poll":  {Spec: flow.Spec{Protocol: flow.UDPRR, Poll: new(true)}},
+		"udp-rr-100":   {Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 100}},
+		"crr":          {Spec: flow.Spec{Protocol: flow.CRR}},
+		"crr-poll":     {Spec: flow.Spec{Protocol: flow.CRR, Poll: new(true)}},
+		"crr-16":       {Spec: flow.Spec{Protocol: flow.CRR, Connections: 16}},
+		"rr-10k-paced": {Spec: flow.Spec{Connections: 10_000 / 3, Pace: 1000}},
 	} {
 		b.Run(name, func(b *testing.B) {
 			for range b.N {

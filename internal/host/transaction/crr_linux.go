@@ -289,7 +289,7 @@ func (r *responder) serveOnListener(fd, shown int) {
 		sock.CloseSocket(fd)
 		return
 	}
-	if !r.f.Request.Poll || r.done.Load()%sampleEvery != 0 {
+	if !r.f.polls || r.done.Load()%sampleEvery != 0 {
 		r.serveConn(fd, shown)
 		return
 	}

@@ -124,7 +124,7 @@ func (e *Engine) OfferSocket(cookie message.Cookie, fd, shown int) (taken, more 
 	}
 	f := claimed.(*rrFlow)
 	f.addOffered(fd, shown)
-	return true, f.isCRR() && f.Request.Poll
+	return true, f.isCRR() && f.polls
 }
 
 // hasStarted says that transactions may be under way.

@@ -20,40 +20,40 @@ import (
 func TestTransactions(t *testing.T) {
 	for _, order := range []message.FlowRequest{
 		{},
-		{Connections: 7},
-		{Connections: 7, Threads: 3},
-		{Connections: 2, Threads: 2},
-		{RequestBytes: 100_000, ResponseBytes: 300_000},
-		{RequestBytes: 100_000, ResponseBytes: 300_000, Connections: 5},
-		{RequestBytes: 10, ResponseBytes: 3_000_000, Connections: 3, Window: 20_000},
-		{Pace: 500},
-		{Pace: 500, Connections: 20, Threads: 2},
-		{Poll: true},
-		{Poll: true, Connections: 3},
-		{Poll: true, Pace: 500},
-		{Follow: true},
-		{Follow: true, Pace: 500},
-		{Protocol: flow.UDPRR},
-		{Protocol: flow.UDPRR, Follow: true},
-		{Protocol: flow.UDPRR, Connections: 7},
-		{Protocol: flow.UDPRR, Connections: 7, Threads: 3, RequestBytes: 3, ResponseBytes: 2},
-		{Protocol: flow.UDPRR, Connections: 2, Threads: 2, RequestBytes: 64, ResponseBytes: 64},
-		{Protocol: flow.UDPRR, RequestBytes: flow.MaxDatagramBytes, ResponseBytes: flow.MaxDatagramBytes},
-		{Protocol: flow.UDPRR, RequestBytes: 10, ResponseBytes: 20_000, Connections: 5, Window: 20_000},
-		{Protocol: flow.UDPRR, Pace: 500},
-		{Protocol: flow.UDPRR, Pace: 500, Connections: 20, Threads: 2},
-		{Protocol: flow.UDPRR, Poll: true},
-		{Protocol: flow.UDPRR, Poll: true, Connections: 3},
-		{Protocol: flow.UDPRR, Poll: true, Pace: 500},
-		{Protocol: flow.CRR},
-		{Protocol: flow.CRR, Poll: true},
-		{Protocol: flow.CRR, Follow: true},
-		{Protocol: flow.CRR, Connections: 9, Threads: 2},
-		{Protocol: flow.CRR, Connections: 3, RequestBytes: 100_000, ResponseBytes: 300_000},
-		{Protocol: flow.CRR, Pace: 500, Connections: 3},
+		{Spec: flow.Spec{Connections: 7}},
+		{Spec: flow.Spec{Connections: 7, Threads: 3}},
+		{Spec: flow.Spec{Connections: 2, Threads: 2}},
+		{Spec: flow.Spec{Request: 100_000, Response: 300_000}},
+		{Spec: flow.Spec{Request: 100_000, Response: 300_000, Connections: 5}},
+		{Spec: flow.Spec{Request: 10, Response: 3_000_000, Connections: 3, Window: 20_000}},
+		{Spec: flow.Spec{Pace: 500}},
+		{Spec: flow.Spec{Pace: 500, Connections: 20, Threads: 2}},
+		{Spec: flow.Spec{Poll: new(true)}},
+		{Spec: flow.Spec{Poll: new(true), Connections: 3}},
+		{Spec: flow.Spec{Poll: new(true), Pace: 500}},
+		{Spec: flow.Spec{Follow: new(true)}},
+		{Spec: flow.Spec{Follow: new(true), Pace: 500}},
+		{Spec: flow.Spec{Protocol: flow.UDPRR}},
+		{Spec: flow.Spec{Protocol: flow.UDPRR, Follow: new(true)}},
+		{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 7}},
+		{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 7, Threads: 3, Request: 3, Response: 2}},
+		{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 2, Threads: 2, Request: 64, Response: 64}},
+		{Spec: flow.Spec{Protocol: flow.UDPRR, Request: flow.MaxDatagramBytes, Response: flow.MaxDatagramBytes}},
+		{Spec: flow.Spec{Protocol: flow.UDPRR, Request: 10, Response: 20_000, Connections: 5, Window: 20_000}},
+		{Spec: flow.Spec{Protocol: flow.UDPRR, Pace: 500}},
+		{Spec: flow.Spec{Protocol: flow.UDPRR, Pace: 500, Connections: 20, Threads: 2}},
+		{Spec: flow.Spec{Protocol: flow.UDPRR, Poll: new(true)}},
+		{Spec: flow.Spec{Protocol: flow.UDPRR, Poll: new(true), Connections: 3}},
+		{Spec: flow.Spec{Protocol: flow.UDPRR, Poll: new(true), Pace: 500}},
+		{Spec: flow.Spec{Protocol: flow.CRR}},
+		{Spec: flow.Spec{Protocol: flow.CRR, Poll: new(true)}},
+		{Spec: flow.Spec{Protocol: flow.CRR, Follow: new(true)}},
+		{Spec: flow.Spec{Protocol: flow.CRR, Connections: 9, Threads: 2}},
+		{Spec: flow.Spec{Protocol: flow.CRR, Connections: 3, Request: 100_000, Response: 300_000}},
+		{Spec: flow.Spec{Protocol: flow.CRR, Pace: 500, Connections: 3}},
 	} {
 		name := fmt.Sprintf("%s %d×%d, %d, %d, pace %g, poll %t, follow %t", order.Protocol, order.Connections, order.Threads,
-			order.RequestBytes, order.ResponseBytes, order.Pace, order.Poll, order.Follow)
+			order.Request, order.Response, order.Pace, flow.On(order.Poll), flow.On(order.Follow))
 		t.Run(name, func(t *testing.T) {
 			asker, responder := engine(t), engine(t)
 			join(t, asker, responder, orders(1, order))
@@ -75,7 +75,7 @@ func TestTransactions(t *testing.T) {
 			if got.Latency.Count == 0 || got.Latency.Count > got.Done {
 				t.Errorf("%d times of %d transactions", got.Latency.Count, got.Done)
 			}
-			request, response := int64(max(1, order.RequestBytes)), int64(max(1, order.ResponseBytes))
+			request, response := int64(max(1, order.Request)), int64(max(1, order.Response))
 			for _, bytes := range [][2]int64{
 				{asked.WrittenBytes, got.Done * request}, {answered.ReceivedBytes, (got.Done + first) * request},
 				{asked.ReceivedBytes, got.Done * response}, {answered.WrittenBytes, (got.Done + first) * response},
@@ -87,7 +87,7 @@ func TestTransactions(t *testing.T) {
 			if asked.Error+answered.Error != "" || !asked.Alive || !answered.Alive {
 				t.Errorf("%q, %q", asked.Error, answered.Error)
 			}
-			if order.Follow != (strings.HasPrefix(asked.ModeNote, "asks on CPU ") && strings.HasPrefix(answered.ModeNote, "responds on CPU ")) {
+			if flow.On(order.Follow) != (strings.HasPrefix(asked.ModeNote, "asks on CPU ") && strings.HasPrefix(answered.ModeNote, "responds on CPU ")) {
 				t.Errorf("%q, %q", asked.ModeNote, answered.ModeNote)
 			}
 			if order.Pace > 0 && (got.Done < 60 || got.Done > 76) {
@@ -103,7 +103,7 @@ func TestFollow(t *testing.T) {
 	before := places(t)
 	for _, protocol := range flow.Transactional {
 		a, r := engine(t), engine(t)
-		join(t, a, r, orders(1, message.FlowRequest{Protocol: protocol, Follow: true}))
+		join(t, a, r, orders(1, message.FlowRequest{Spec: flow.Spec{Protocol: protocol, Follow: new(true)}}))
 		window(time.Hour, a, r)
 		eventually(t, "both are on one CPU", func() bool {
 			asks, found := strings.CutPrefix(a.Read()[0].ModeNote, "asks on ")
@@ -119,7 +119,7 @@ func TestFollow(t *testing.T) {
 	if after := places(t); !maps.Equal(before, after) {
 		t.Errorf("threads may run on %v, before on %v", after, before)
 	}
-	for _, bad := range []message.FlowRequest{{Follow: true, Poll: true}, {Follow: true, Connections: 2}} {
+	for _, bad := range []message.FlowRequest{{Spec: flow.Spec{Follow: new(true), Poll: new(true)}}, {Spec: flow.Spec{Follow: new(true), Connections: 2}}} {
 		if l := engine(t).Listen(t.Context(), orders(1, bad))[0]; !strings.Contains(l.Error, "follows the packets of one connection") {
 			t.Errorf("%+v: %+v", bad, l)
 		}

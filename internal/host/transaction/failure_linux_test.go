@@ -64,7 +64,7 @@ func asker(t *testing.T, to netip.AddrPort, order message.FlowRequest) *Engine {
 // TestLostConnection: it fails its transaction, the flow tells why, and the others
 // go on.
 func TestLostConnection(t *testing.T) {
-	for _, order := range []message.FlowRequest{{Connections: 5}, {Connections: 5, Threads: 5}, {Connections: 5, Threads: 2, Poll: true}} {
+	for _, order := range []message.FlowRequest{{Spec: flow.Spec{Connections: 5}}, {Spec: flow.Spec{Connections: 5, Threads: 5}}, {Spec: flow.Spec{Connections: 5, Threads: 2, Poll: new(true)}}} {
 		e := asker(t, peer(t, func(connection, n int) bool { return connection != 2 || n < 10 }), order)
 		window(time.Hour, e)
 		eventually(t, "one is lost", func() bool { return tally(e).Failed == 1 })
@@ -82,7 +82,7 @@ func TestLostConnection(t *testing.T) {
 
 // TestLostOnSchedule: what was to begin on a connection that is gone has failed.
 func TestLostOnSchedule(t *testing.T) {
-	e := asker(t, peer(t, func(connection, n int) bool { return connection != 1 }), message.FlowRequest{Connections: 2, Pace: 200})
+	e := asker(t, peer(t, func(connection, n int) bool { return connection != 1 }), message.FlowRequest{Spec: flow.Spec{Connections: 2, Pace: 200}})
 	w := window(300*time.Millisecond, e)
 	sched.SleepUntil(w.EndNs)
 	eventually(t, "all are done or have failed", func() bool { return tally(e).Done+tally(e).Failed >= 60 })
@@ -95,7 +95,7 @@ func TestLostOnSchedule(t *testing.T) {
 func TestResponderDies(t *testing.T) {
 	for _, protocol := range flow.Transactional {
 		a, r := engine(t), engine(t)
-		join(t, a, r, orders(1, message.FlowRequest{Connections: 3, Protocol: protocol}))
+		join(t, a, r, orders(1, message.FlowRequest{Spec: flow.Spec{Connections: 3, Protocol: protocol}}))
 		window(time.Hour, a, r)
 		eventually(t, "transactions are done", func() bool { return tally(a).Done > 100 })
 		r.Close()
@@ -130,7 +130,7 @@ func TestMutePeer(t *testing.T) {
 func TestKnownDelay(t *testing.T) {
 	const delay = 10 * time.Millisecond
 	slow := func(connection, n int) bool { time.Sleep(delay); return true }
-	for _, order := range []message.FlowRequest{{}, {Connections: 3}, {Poll: true}, {Protocol: flow.CRR}} {
+	for _, order := range []message.FlowRequest{{}, {Spec: flow.Spec{Connections: 3}}, {Spec: flow.Spec{Poll: new(true)}}, {Spec: flow.Spec{Protocol: flow.CRR}}} {
 		e := asker(t, peer(t, slow), order)
 		w := window(200*time.Millisecond, e)
 		sched.SleepUntil(w.EndNs + 1e6)
@@ -152,7 +152,7 @@ func TestStall(t *testing.T) {
 		}
 		return true
 	}
-	for _, order := range []message.FlowRequest{{Pace: 200}, {Pace: 200, Poll: true}} {
+	for _, order := range []message.FlowRequest{{Spec: flow.Spec{Pace: 200}}, {Spec: flow.Spec{Pace: 200, Poll: new(true)}}} {
 		e := asker(t, peer(t, once), order)
 		w := window(time.Second, e)
 		sched.SleepUntil(w.EndNs)
@@ -175,7 +175,7 @@ func TestNobodyThere(t *testing.T) {
 	at := l.Addr().(*net.TCPAddr).AddrPort()
 	l.Close()
 	for _, order := range []message.FlowRequest{
-		{}, {Connections: 50}, {Protocol: flow.CRR}, {Protocol: flow.UDPRR}, {Protocol: flow.UDPRR, Connections: 50},
+		{}, {Spec: flow.Spec{Connections: 50}}, {Spec: flow.Spec{Protocol: flow.CRR}}, {Spec: flow.Spec{Protocol: flow.UDPRR}}, {Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 50}},
 	} {
 		order.ID, order.Remote = "f1", at
 		e := engine(t)
@@ -187,8 +187,8 @@ func TestNobodyThere(t *testing.T) {
 			t.Errorf("%+v", end)
 		}
 	}
-	for _, bad := range []message.FlowRequest{{Connections: -1}, {RequestBytes: -1}, {ResponseBytes: 2 << 30}, {Threads: 5000}, {Pace: -1},
-		{Protocol: flow.UDPRR, ResponseBytes: flow.MaxDatagramBytes + 1}} {
+	for _, bad := range []message.FlowRequest{{Spec: flow.Spec{Connections: -1}}, {Spec: flow.Spec{Request: -1}}, {Spec: flow.Spec{Response: 2 << 30}}, {Spec: flow.Spec{Threads: 5000}}, {Spec: flow.Spec{Pace: -1}},
+		{Spec: flow.Spec{Protocol: flow.UDPRR, Response: flow.MaxDatagramBytes + 1}}} {
 		bad.ID, bad.Local = "f1", loopback
 		if l := engine(t).Listen(context.Background(), []message.FlowRequest{bad})[0]; !strings.Contains(l.Error, "expected") {
 			t.Errorf("%+v: %+v", bad, l)
@@ -201,9 +201,9 @@ func TestNobodyThere(t *testing.T) {
 func TestNothingIsLeft(t *testing.T) {
 	exercise := func() {
 		for _, order := range []message.FlowRequest{
-			{}, {Connections: 10}, {Connections: 2, Threads: 2, Poll: true}, {Protocol: flow.CRR, Connections: 4},
-			{Pace: 100, Connections: 3}, {RequestBytes: 1 << 20, ResponseBytes: 1 << 20},
-			{Protocol: flow.UDPRR}, {Protocol: flow.UDPRR, Connections: 10}, {Protocol: flow.UDPRR, Poll: true},
+			{}, {Spec: flow.Spec{Connections: 10}}, {Spec: flow.Spec{Connections: 2, Threads: 2, Poll: new(true)}}, {Spec: flow.Spec{Protocol: flow.CRR, Connections: 4}},
+			{Spec: flow.Spec{Pace: 100, Connections: 3}}, {Spec: flow.Spec{Request: 1 << 20, Response: 1 << 20}},
+			{Spec: flow.Spec{Protocol: flow.UDPRR}}, {Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 10}}, {Spec: flow.Spec{Protocol: flow.UDPRR, Poll: new(true)}},
 		} {
 			a, r := engine(t), engine(t)
 			join(t, a, r, orders(2, order))

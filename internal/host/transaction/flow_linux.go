@@ -23,13 +23,14 @@ import (
 const earlyEnd = 50 * time.Millisecond
 
 // rrFlow is one end of a flow of transactions: its connections, or a process's part
-// of them, and the
-// threads that work on them.
+// of them, and the threads that work on them.
 type rrFlow struct {
 	flowset.State // its addresses are the first connection's
 	engine        *Engine
 	isClient      bool
 	udp           bool    // requests and responses are datagrams
+	polls         bool    // its threads poll
+	follows       bool    // its threads run on the CPU that their packets come to
 	part          part    // which of the flow's connections are here
 	cookie        []byte  // what a connection sends first
 	opener        *opener // of crr's connections
@@ -61,7 +62,10 @@ type rrFlow struct {
 }
 
 func newFlow(e *Engine, order message.FlowRequest, p part) *rrFlow {
-	f := &rrFlow{State: flowset.State{Request: order}, engine: e, isClient: order.Remote.IsValid(), udp: order.Protocol == flow.UDPRR, part: p}
+	f := &rrFlow{
+		State: flowset.State{Request: order}, engine: e, isClient: order.Remote.IsValid(), part: p,
+		udp: order.Protocol == flow.UDPRR, polls: flow.On(order.Poll), follows: flow.On(order.Follow),
+	}
 	f.listener.Store(-1)
 	return f
 }
@@ -72,8 +76,8 @@ func (f *rrFlow) connections() int { return f.part.size() }
 // oneSegment is what fits into the first segment with a cookie, on any path.
 const oneSegment = 400
 
-func requestBytes(o message.FlowRequest) int  { return max(1, o.RequestBytes) }
-func responseBytes(o message.FlowRequest) int { return max(1, o.ResponseBytes) }
+func requestBytes(o message.FlowRequest) int  { return int(max(1, o.Request)) }
+func responseBytes(o message.FlowRequest) int { return int(max(1, o.Response)) }
 
 // payload is what is sent, over and over: random, so that no link on the way can
 // compress it.
@@ -164,14 +168,14 @@ func check(o message.FlowRequest) error {
 		what        string
 		value, most int
 	}{
-		{"a request of %d bytes", o.RequestBytes, message}, {"a response of %d bytes", o.ResponseBytes, message},
+		{"a request of %d bytes", int(o.Request), message}, {"a response of %d bytes", int(o.Response), message},
 		{"%d connections", o.Connections, 1 << 24}, {"%d threads", o.Threads, 1024},
 	} {
 		if n.value < 0 || n.value > n.most {
 			errs = append(errs, fmt.Errorf(n.what+": expected 1 to %d", n.value, n.most))
 		}
 	}
-	if o.Follow && (o.Poll || o.Connections > 1) {
+	if flow.On(o.Follow) && (flow.On(o.Poll) || o.Connections > 1) {
 		errs = append(errs, errors.New("a thread follows the packets of one connection, and does not poll"))
 	}
 	if !(o.Pace >= 0 && o.Pace <= 1e9) {

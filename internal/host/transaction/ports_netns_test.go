@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/proc"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
@@ -32,8 +33,8 @@ func TestPortsExhausted(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		fewPorts(t)
 		a, r := engine(t), engine(t)
-		l := r.Listen(context.Background(), orders(1, message.FlowRequest{Connections: 150, Local: loopback}))[0]
-		order := orders(1, message.FlowRequest{Connections: 150, Remote: l.Local})[0]
+		l := r.Listen(context.Background(), orders(1, message.FlowRequest{Spec: flow.Spec{Connections: 150}, Local: loopback}))[0]
+		order := orders(1, message.FlowRequest{Spec: flow.Spec{Connections: 150}, Remote: l.Local})[0]
 		o := a.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]
 		p := o.Exhausted
 		want := record.PortsExhausted{Source: loopback, Destination: l.Local, FirstPort: 40000, LastPort: 40099, Open: 100, Wanted: 150}
@@ -70,7 +71,7 @@ func TestEstablished(t *testing.T) {
 		}
 	}()
 	a := engine(t)
-	order := orders(1, message.FlowRequest{Connections: all, Remote: l.Addr().(*net.TCPAddr).AddrPort()})[0]
+	order := orders(1, message.FlowRequest{Spec: flow.Spec{Connections: all}, Remote: l.Addr().(*net.TCPAddr).AddrPort()})[0]
 	if o := a.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
 		t.Fatal(o.Error)
 	}
@@ -107,7 +108,7 @@ func TestBindingTakesPorts(t *testing.T) {
 		} {
 			a, r := engine(t), engine(t)
 			later := !test.bind
-			like := message.FlowRequest{Connections: 70, BindNoPort: &later}
+			like := message.FlowRequest{Spec: flow.Spec{Connections: 70, BindNoPort: &later}}
 			accept, open := orders(2, like), orders(2, like)
 			for i, l := range r.Listen(context.Background(), accept) {
 				if l.Error != "" {
@@ -160,7 +161,7 @@ func TestPortsExhaustedInHands(t *testing.T) {
 
 func exhaustedInHands(t *testing.T) {
 	a, r := engine(t), engine(t)
-	order := orders(1, message.FlowRequest{Connections: 1000, Local: loopback})[0]
+	order := orders(1, message.FlowRequest{Spec: flow.Spec{Connections: 1000}, Local: loopback})[0]
 	l := r.Listen(context.Background(), []message.FlowRequest{order})[0]
 	if l.Error != "" || len(l.Ports) < 2 {
 		t.Fatalf("%+v", l)

@@ -17,6 +17,7 @@ import (
 	"linerate/internal/host/socket"
 
 	"linerate/internal/kernel/sock"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
@@ -278,7 +279,7 @@ func (s *processGroup) read() message.FlowEnd {
 	}
 	reports := s.callAll(func(int) task { return task{Read: true} })
 	out := message.FlowEnd{ID: s.Request.ID, Sends: s.Request.Sends, AtNs: socket.Now(), Alive: true}
-	t := &record.Transactions{Processes: len(reports), Polling: s.Request.Poll}
+	t := &record.Transactions{Processes: len(reports), Polling: flow.On(s.Request.Poll)}
 	out.Transactions = t
 	var latencies []*record.Distribution
 	var busy []int64

@@ -84,7 +84,7 @@ func TestProcessGroup(t *testing.T) {
 	narrow(t, func(t *testing.T) {
 		const connections = 2000
 		for _, like := range []message.FlowRequest{
-			{}, {Cookie: greeting.NewTicket()}, {Protocol: flow.UDPRR}, {Protocol: flow.UDPRR, Cookie: greeting.NewTicket()},
+			{}, {Cookie: greeting.NewTicket()}, {Spec: flow.Spec{Protocol: flow.UDPRR}}, {Spec: flow.Spec{Protocol: flow.UDPRR}, Cookie: greeting.NewTicket()},
 		} {
 			asker, responder := engine(t), engine(t)
 			like.Connections, like.Pace = connections, 2*connections
@@ -141,7 +141,7 @@ func TestProcessGroup(t *testing.T) {
 func TestProcessesDie(t *testing.T) {
 	narrow(t, func(t *testing.T) {
 		asker, responder := engine(t), engine(t)
-		order := orders(1, message.FlowRequest{Connections: 600})[0]
+		order := orders(1, message.FlowRequest{Spec: flow.Spec{Connections: 600}})[0]
 		l := responder.Listen(context.Background(), []message.FlowRequest{order})[0]
 		order.Remote, order.Ports = netipAt(l.Ports[0]), l.Ports
 		if o := asker.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {

@@ -18,7 +18,7 @@ import (
 
 // Count takes the counts.
 func (f *rrFlow) Count(out *message.FlowEnd) {
-	t := &record.Transactions{Connections: f.active.Load(), Opened: f.arrived.Load(), Polling: f.Request.Poll}
+	t := &record.Transactions{Connections: f.active.Load(), Opened: f.arrived.Load(), Polling: f.polls}
 	out.Transactions = t
 	if f.isCRR() {
 		t.Connections, t.Opened = 0, 0
@@ -211,7 +211,7 @@ func (f *rrFlow) Busy() (ns []int64) {
 	if f.sharesListener() {
 		// The listener's thread may serve others, too.
 		var cpu int64
-		if id := f.listenerThread.Load(); id != 0 && !f.Request.Poll {
+		if id := f.listenerThread.Load(); id != 0 && !f.polls {
 			cpu, _ = sched.ThreadCPU(int(id))
 		}
 		ns = append(ns, cpu)

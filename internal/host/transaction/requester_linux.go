@@ -55,11 +55,11 @@ type requester struct {
 // runRequester waits for the start and asks until the engine closes.
 func (w *worker) runRequester() {
 	o := w.f.Request
-	a := requester{worker: w, isCRR: w.f.isCRR(), poll: o.Poll, previous: -1, spare: -1}
+	a := requester{worker: w, isCRR: w.f.isCRR(), poll: w.f.polls, previous: -1, spare: -1}
 	a.request, a.response = uint32(requestBytes(o)), uint32(responseBytes(o))
 	a.head = slices.Concat(w.f.cookie, payload[:min(requestBytes(o), len(payload))])
 	a.sequential = a.isCRR && len(w.conns) == 1
-	a.follows = o.Follow
+	a.follows = w.f.follows
 	w.onThread(true, func() {
 		if !w.f.engine.WaitStart() {
 			return

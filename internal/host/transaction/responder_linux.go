@@ -36,7 +36,7 @@ type responder struct {
 
 func newResponder(w *worker) *responder {
 	o := w.f.Request
-	r := &responder{worker: w, request: uint32(requestBytes(o)), response: int64(responseBytes(o)), poll: o.Poll && !w.f.sharesListener()}
+	r := &responder{worker: w, request: uint32(requestBytes(o)), response: int64(responseBytes(o)), poll: w.f.polls && !w.f.sharesListener()}
 	if o.RateCap > 0 { // of each connection
 		every := float64(r.response) * 8e9 / float64(o.RateCap) / float64(max(1, w.part.size()))
 		r.every = int64(min(every, float64(time.Hour)))
@@ -108,7 +108,7 @@ func (r *responder) runSingle(fd int) {
 
 // followPackets follows the requests, now and then.
 func (r *responder) followPackets(fd int) {
-	if r.f.Request.Follow && (r.f.isCRR() || r.done.Load()%followEvery == 0) {
+	if r.f.follows && (r.f.isCRR() || r.done.Load()%followEvery == 0) {
 		r.follow(fd)
 	}
 }

@@ -49,7 +49,7 @@ func (w *worker) sendDatagram(fd int, letter []byte) error {
 			return nil
 		case !isTemporary(err):
 			return err
-		case w.f.Request.Poll:
+		case w.f.polls:
 			w.emptyPoll(&emptyPolls)
 		default:
 			_, _ = w.wait.Wait(fd, true, checkInterval)

@@ -41,7 +41,7 @@ func across(t *testing.T, order message.FlowRequest, fate func(back bool, n int)
 }
 
 // ways of waiting for a response: each kind of thread.
-var waysOfWaiting = []message.FlowRequest{{}, {Poll: true}, {Connections: 3}, {Connections: 3, Poll: true}, {Pace: 300}, {Pace: 300, Connections: 3}}
+var waysOfWaiting = []message.FlowRequest{{}, {Spec: flow.Spec{Poll: new(true)}}, {Spec: flow.Spec{Connections: 3}}, {Spec: flow.Spec{Connections: 3, Poll: new(true)}}, {Spec: flow.Spec{Pace: 300}}, {Spec: flow.Spec{Pace: 300, Connections: 3}}}
 
 // opening is how many datagrams of a flow's opening go each way.
 func opening(order message.FlowRequest) int { return 2 * max(1, order.Connections) }
@@ -115,7 +115,7 @@ func TestLateDatagrams(t *testing.T) {
 // TestSilence: where no response comes any more, the flow says so; and that it is
 // over, when it is.
 func TestSilence(t *testing.T) {
-	for _, order := range []message.FlowRequest{{}, {Connections: 3}} {
+	for _, order := range []message.FlowRequest{{}, {Spec: flow.Spec{Connections: 3}}} {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
 			var silent atomic.Bool
@@ -178,7 +178,7 @@ func TestSharedDoorOverUDP(t *testing.T) {
 	})
 	defer serving.Wait()
 	defer door.Close()
-	accepting := orders(2, message.FlowRequest{Protocol: flow.UDPRR, Connections: 5, Threads: 2})
+	accepting := orders(2, message.FlowRequest{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 5, Threads: 2}})
 	accepting[0].Cookie, accepting[1].Cookie = message.Cookie{1}, message.Cookie{2}
 	for _, l := range r.Listen(t.Context(), accepting) {
 		if l.Error != "" || l.Local.IsValid() {
@@ -219,7 +219,7 @@ func TestRestrained(t *testing.T) {
 	for _, connections := range []int{1, 3} {
 		a, r := engine(t), engine(t)
 		// 2,000 responses of 1,000 bytes a second for each connection.
-		order := orders(1, message.FlowRequest{Protocol: flow.UDPRR, Connections: connections, ResponseBytes: 1000, Local: loopback})[0]
+		order := orders(1, message.FlowRequest{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: connections, Response: 1000}, Local: loopback})[0]
 		capped := order
 		capped.RateCap = 16e6
 		order.Remote = r.Listen(t.Context(), []message.FlowRequest{capped})[0].Local
@@ -241,7 +241,7 @@ func TestRestrained(t *testing.T) {
 func TestSlowlyRestrained(t *testing.T) {
 	for _, rate := range []unit.BitRate{1e-12, 20_000} {
 		a, r := engine(t), engine(t)
-		order := orders(1, message.FlowRequest{Protocol: flow.UDPRR, Connections: 20, ResponseBytes: 1000, Local: loopback})[0]
+		order := orders(1, message.FlowRequest{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 20, Response: 1000}, Local: loopback})[0]
 		capped := order
 		capped.RateCap = rate // of each connection; of all 20 together one response in 20 ms
 		order.Remote = r.Listen(t.Context(), []message.FlowRequest{capped})[0].Local
@@ -263,8 +263,8 @@ func TestSlowlyRestrained(t *testing.T) {
 func TestEarlyClient(t *testing.T) {
 	e := engine(t)
 	cookie := message.Cookie{9}
-	f := newFlow(e, message.FlowRequest{ID: "f1", Protocol: flow.UDPRR, Cookie: cookie}, part{0, 1, 1})
-	g := newFlow(e, message.FlowRequest{ID: "f2", Protocol: flow.RR, Cookie: message.Cookie{8}}, part{0, 1, 1})
+	f := newFlow(e, message.FlowRequest{ID: "f1", Spec: flow.Spec{Protocol: flow.UDPRR}, Cookie: cookie}, part{0, 1, 1})
+	g := newFlow(e, message.FlowRequest{ID: "f2", Spec: flow.Spec{Protocol: flow.RR}, Cookie: message.Cookie{8}}, part{0, 1, 1})
 	e.Add(f, g)
 	if e.Expects(cookie) || f.Claim(cookie) || e.Admit(cookie, handshake.Client{}) {
 		t.Error("a client is accepted for a flow without threads")
@@ -281,7 +281,7 @@ func TestEarlyClient(t *testing.T) {
 func TestSeats(t *testing.T) {
 	const n = 4
 	a, r := engine(t), engine(t)
-	order := orders(1, message.FlowRequest{Connections: n, Threads: n, Cookie: message.Cookie{7}})[0]
+	order := orders(1, message.FlowRequest{Spec: flow.Spec{Connections: n, Threads: n}, Cookie: message.Cookie{7}})[0]
 	if l := r.Listen(t.Context(), []message.FlowRequest{order})[0]; l.Error != "" {
 		t.Fatal(l.Error)
 	}

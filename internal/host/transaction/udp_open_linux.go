@@ -10,6 +10,7 @@ import (
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 
 	"linerate/internal/kernel/sock"
@@ -64,7 +65,7 @@ func (f *rrFlow) openUDPConn(ctx context.Context, i int, timeout time.Duration) 
 // setOptions gives a new socket what the order says.
 func (f *rrFlow) setOptions(fd int) error {
 	if err := socket.Prepare(message.FlowRequest{
-		Window: f.Request.Window, Sends: f.Request.Sends, SendBuffer: f.Request.SendBuffer, ReceiveBuffer: f.Request.ReceiveBuffer,
+		Spec: flow.Spec{Window: f.Request.Window, SendBuffer: f.Request.SendBuffer, ReceiveBuffer: f.Request.ReceiveBuffer}, Sends: f.Request.Sends,
 	}, fd); err != nil {
 		return err
 	}

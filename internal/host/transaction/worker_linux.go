@@ -92,7 +92,7 @@ func newWorker(f *rrFlow, p part) *worker {
 func (w *worker) onThread(wish bool, f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if w.ownsProcessor = dedicated.enter(w.f.Request.Poll, wish); w.ownsProcessor {
+	if w.ownsProcessor = dedicated.enter(w.f.polls, wish); w.ownsProcessor {
 		defer dedicated.leave()
 	}
 	if w.epoll != nil {
@@ -157,7 +157,7 @@ func (p *extraProcessors) leave() {
 // busy bounds the CPU time that the worker has used; of a polling one, without
 // that spent on polls without a result.
 func (w *worker) busy() int64 {
-	if w.f.Request.Poll {
+	if w.f.polls {
 		return w.useful.Load()
 	}
 	if id := w.thread.Load(); id != 0 {

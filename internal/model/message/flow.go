@@ -3,79 +3,37 @@ package message
 import (
 	"net/netip"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 )
 
-// FlowRequest tells one end of a flow what to do. A flow carries data one way: over
-// one TCP connection, as datagrams between two UDP sockets, or as transactions,
-// whose opener asks and whose acceptor responds.
+// FlowRequest describes one end of a flow. A flow carries data one way: over one TCP
+// connection, as datagrams between two UDP sockets, or as transactions, in which the
+// opener sends requests and the acceptor responses.
 type FlowRequest struct {
+	flow.Spec
 	ID string `json:"id"`
-	// Protocol is one of the Protocols; empty: tcp.
-	Protocol string `json:"protocol,omitempty"`
 	// Sends: this end writes data; otherwise it reads.
 	Sends bool `json:"sends"`
 	// Local is the address to listen on, or to connect from (invalid: any).
 	Local netip.Addr `json:"local,omitzero"`
-	// BindNoPort false: bind(2) takes a port of Local for itself at once,
-	// as programs have it that do not ask for better; nil, true: connect(2) chooses
-	// one that is free between the two ends (IP_BIND_ADDRESS_NO_PORT, ip(7)).
-	BindNoPort *bool `json:"bind_no_port,omitempty"`
 	// LocalPort is the port to connect from; 0: the kernel's choice.
 	LocalPort uint16 `json:"local_port,omitempty"`
 	// Remote is where to connect to; only for the end that opens.
 	Remote netip.AddrPort `json:"remote,omitzero"`
-	// Ports are ports of Remote that the connections take in turn instead
-	// of its own: a flow with very many is accepted at several.
+	// Ports are ports of Remote that the connections take in turn instead of its own:
+	// a flow with very many is accepted at several.
 	Ports []uint16 `json:"ports,omitempty"`
-	// Cookie says that the connection goes to a port that flows share:
-	// the opener shows it there, and the acceptor opens no socket of its own.
+	// Cookie, if not zero: the connections go to a listener that flows share. The
+	// opener shows the cookie there, and the acceptor opens no socket of its own.
 	Cookie Cookie `json:"cookie,omitzero"`
-
-	MSS               int        `json:"mss,omitempty"`
-	NoDelay           *bool      `json:"nodelay,omitempty"`
-	CongestionControl string     `json:"congestion_control,omitempty"`
-	Window            unit.Bytes `json:"window,omitempty"`
-	// SendBuffer is the sender's SO_SNDBUF, ReceiveBuffer the receiver's
-	// SO_RCVBUF, each instead of Window, which is all four.
-	SendBuffer    unit.Bytes   `json:"send_buffer,omitempty"`
-	ReceiveBuffer unit.Bytes   `json:"receive_buffer,omitempty"`
-	RateCap       unit.BitRate `json:"rate_cap,omitempty"`
-	// Mode is how bytes are moved, one of the Modes; empty: plain writes, and
-	// nothing copied on receiving.
-	Mode string `json:"mode,omitempty"`
-
-	// DatagramBytes is the UDP payload of each datagram.
-	DatagramBytes int `json:"datagram_bytes,omitempty"`
-	// WriteCap is the most that a TCP sender's program writes in a second, and
-	// ReadCap the most that a receiver's reads; 0: as much as it can.
-	WriteCap unit.BitRate `json:"write_cap,omitempty"`
-	ReadCap  unit.BitRate `json:"read_cap,omitempty"`
-
-	// RequestBytes and ResponseBytes are a transaction's payload each way.
-	RequestBytes  int `json:"request_bytes,omitempty"`
-	ResponseBytes int `json:"response_bytes,omitempty"`
-	// Connections is how many the flow has open (rr, and of udp-rr pairs of connected
-	// sockets) or in the making (crr), each with one transaction at a time. All may show
-	// the flow's ticket.
-	Connections int `json:"connections,omitempty"`
-	// Pace is how many transactions the whole flow begins in a second; 0: the next
-	// begins when one is over.
-	Pace float64 `json:"pace_per_s,omitempty"`
-	// Poll has both ends ask the sockets over and over instead of sleeping.
-	Poll bool `json:"poll,omitempty"`
-	// Follow has a thread of either end run on the CPU at which its packets come in. It
-	// has one connection (crr: one at a time), and sleeps.
-	Follow bool `json:"follow,omitempty"`
-	// Threads is how many threads each end uses; 0: one.
-	Threads int `json:"threads,omitempty"`
-
-	// Tool has another program make the flow; nil: linerate does.
-	Tool *ToolRequest `json:"tool,omitempty"`
+	// Process identifies the process of Tool that makes the flow, and others of the
+	// same name; empty: linerate makes it.
+	Process string `json:"process,omitempty"`
 }
 
-// Buffers are the socket buffers that this end is to have; 0: the kernel's own.
+// Buffers are the sizes of this end's socket buffers; 0: the kernel's default.
 func (o FlowRequest) Buffers() (send, receive unit.Bytes) {
 	send, receive = o.Window, o.Window
 	if o.Sends && o.SendBuffer != 0 {
@@ -101,18 +59,18 @@ type ReadyRequest struct {
 	Unused    []string `json:"unused,omitempty"`
 }
 
-// Listening answers an order to accept. Local is invalid where the acceptor
-// knows the flow by its ticket.
+// Listening answers a request to accept. Local is invalid where the acceptor
+// identifies the flow by its cookie.
 type Listening struct {
 	ID    string         `json:"id"`
 	Local netip.AddrPort `json:"local,omitzero"`
 	// Ports are all ports of the flow's own where it has several, with a
-	// ticket or without.
+	// cookie or without.
 	Ports []uint16 `json:"ports,omitempty"`
 	Error string   `json:"error,omitempty"`
 }
 
-// Opened answers an order to connect.
+// Opened answers a request to connect.
 type Opened struct {
 	ID     string         `json:"id"`
 	Local  netip.AddrPort `json:"local,omitzero"`

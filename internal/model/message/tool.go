@@ -1,13 +1,5 @@
 package message
 
-// ToolRequest says that a flow is made by another program's process instead of by
-// linerate. Flows of one process name it by the same ID.
-type ToolRequest struct {
-	Tool    string   `json:"tool"`
-	Process string   `json:"process"`
-	Args    []string `json:"args,omitempty"`
-}
-
 // ProgramsRequest asks which of these programs are installed.
 type ProgramsRequest struct {
 	Programs []string `json:"programs"`

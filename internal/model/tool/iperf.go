@@ -5,11 +5,13 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"linerate/internal/model/flow"
 )
 
 var iperf = Tool{
 	Name: "iperf", Package: "iperf", Client: "iperf", Server: "iperf",
-	Protocols: []string{"tcp", "udp"},
+	Protocols: []string{flow.TCP, flow.UDP},
 	Waits:     true, // since 2.1; one that does not ends with its last write, and is gone
 	Options:   []string{"streams", "mss", "nodelay", "congestion_control", "window", "rate_cap", "datagram"},
 	Decided: map[string]string{
@@ -28,13 +30,13 @@ var iperf = Tool{
 	},
 	server: func(j Job) []string {
 		w := []string{"-s", "-p", number(j.Destination.Port()), "-B", j.Destination.Addr().String(), "-f", "b"}
-		if j.Protocol == "udp" {
+		if j.Protocol == flow.UDP {
 			w = append(w, "-u")
 		}
 		if j.Window > 0 {
 			w = append(w, "-w", number(j.Window))
 		}
-		if j.Reads && j.CongestionControl != "" && j.Protocol != "udp" {
+		if j.Reads && j.CongestionControl != "" && j.Protocol != flow.UDP {
 			w = append(w, "-Z", j.CongestionControl)
 		}
 		return append(w, family(j)...)
@@ -51,7 +53,7 @@ var iperf = Tool{
 		if j.Reads {
 			w = append(w, "-R")
 		}
-		if j.Protocol == "udp" {
+		if j.Protocol == flow.UDP {
 			w = append(w, "-u", "-b", rate(j.RateCap))
 			if j.Datagram > 0 {
 				w = append(w, "-l", number(j.Datagram))
@@ -66,14 +68,14 @@ var iperf = Tool{
 			if j.MSS > 0 {
 				w = append(w, "-M", number(j.MSS))
 			}
-			if j.NoDelay {
+			if flow.On(j.NoDelay) {
 				w = append(w, "-N")
 			}
 		}
 		if j.Window > 0 {
 			w = append(w, "-w", number(j.Window))
 		}
-		return append(append(w, family(j)...), j.Args...)
+		return append(append(w, family(j)...), j.ToolArgs...)
 	},
 	parse: parseIperf,
 }

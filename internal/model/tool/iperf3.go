@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"linerate/internal/model/flow"
 )
 
 // cookie is how many bytes a data connection of iperf3 begins with, from its
@@ -13,7 +15,7 @@ const cookie = 37
 
 var iperf3 = Tool{
 	Name: "iperf3", Package: "iperf3", Client: "iperf3", Server: "iperf3",
-	Protocols: []string{"tcp", "udp"},
+	Protocols: []string{flow.TCP, flow.UDP},
 	Options:   []string{"streams", "mss", "nodelay", "congestion_control", "window", "rate_cap", "datagram"},
 	Decided: map[string]string{
 		"-c": "the flow", "--client": "the flow", "-s": "the flow", "--server": "the flow",
@@ -41,7 +43,7 @@ var iperf3 = Tool{
 		if j.Reads {
 			w = append(w, "-R")
 		}
-		if j.Protocol == "udp" {
+		if j.Protocol == flow.UDP {
 			w = append(w, "-u", "-b", rate(j.RateCap)) // 0: as fast as it can
 			if j.Datagram > 0 {
 				w = append(w, "-l", number(j.Datagram))
@@ -57,14 +59,14 @@ var iperf3 = Tool{
 			if j.MSS > 0 {
 				w = append(w, "-M", number(j.MSS))
 			}
-			if j.NoDelay {
+			if flow.On(j.NoDelay) {
 				w = append(w, "-N")
 			}
 		}
 		if j.Window > 0 {
 			w = append(w, "-w", number(j.Window))
 		}
-		return append(w, j.Args...)
+		return append(w, j.ToolArgs...)
 	},
 	parse: parseIperf3,
 	// The first connection carries parameters and results: both ends send on it, the

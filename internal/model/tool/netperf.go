@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"linerate/internal/model/flow"
 )
 
 // netperf is not in Debian's main archive; where it is installed, it is used as
 // its manual describes (the omni tests' output selectors, netperf 2.5 and later).
 var netperf = Tool{
 	Name: "netperf", Package: "netperf (non-free)", Client: "netperf", Server: "netserver",
-	Protocols: []string{"tcp", "rr"},
+	Protocols: []string{flow.TCP, flow.RR},
 	Waits:     true,
 	Options:   []string{"nodelay", "congestion_control", "window", "request", "response"},
 	Forks:     true, TwoPorts: true,
@@ -26,7 +28,7 @@ var netperf = Tool{
 	client: func(j Job) []string {
 		test := "TCP_STREAM"
 		switch {
-		case j.Protocol == "rr":
+		case j.Protocol == flow.RR:
 			test = "TCP_RR"
 		case j.Reads:
 			test = "TCP_MAERTS"
@@ -37,16 +39,16 @@ var netperf = Tool{
 		}
 		w = append(w, "--", "-P", ","+number(j.Destination.Port()+1), "-K", j.CongestionControl,
 			"-k", "THROUGHPUT,THROUGHPUT_UNITS,ELAPSED_TIME,LOCAL_BYTES_SENT,LOCAL_BYTES_RECVD,REMOTE_BYTES_SENT,REMOTE_BYTES_RECVD,MEAN_LATENCY")
-		if j.NoDelay {
+		if flow.On(j.NoDelay) {
 			w = append(w, "-D")
 		}
 		if j.Window > 0 {
 			w = append(w, "-s", number(j.Window)+","+number(j.Window), "-S", number(j.Window)+","+number(j.Window))
 		}
-		if j.Protocol == "rr" {
+		if j.Protocol == flow.RR {
 			w = append(w, "-r", number(max(j.Request, 1))+","+number(max(j.Response, 1)))
 		}
-		return append(w, j.Args...)
+		return append(w, j.ToolArgs...)
 	},
 	parse: parseNetperf,
 }

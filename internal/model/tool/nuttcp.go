@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"linerate/internal/model/flow"
 )
 
 var nuttcp = Tool{
 	Name: "nuttcp", Package: "nuttcp", Client: "nuttcp", Server: "nuttcp",
-	Protocols: []string{"tcp", "udp"},
+	Protocols: []string{flow.TCP, flow.UDP},
 	Options:   []string{"mss", "nodelay", "window", "rate_cap", "datagram"},
 	NoSource:  true, TwoPorts: true,
 	Decided: map[string]string{
@@ -27,7 +29,7 @@ var nuttcp = Tool{
 			// Its data connections are opened by the sender, unless flipped.
 			w = append(w, "-r", "-F")
 		}
-		if j.Protocol == "udp" {
+		if j.Protocol == flow.UDP {
 			w = append(w, "-u")
 			if j.Datagram > 0 {
 				w = append(w, "-l"+number(j.Datagram))
@@ -36,7 +38,7 @@ var nuttcp = Tool{
 			if j.MSS > 0 {
 				w = append(w, "-M"+number(j.MSS))
 			}
-			if j.NoDelay {
+			if flow.On(j.NoDelay) {
 				w = append(w, "-D")
 			}
 		}
@@ -47,7 +49,7 @@ var nuttcp = Tool{
 			w = append(w, "-w"+number(max(j.Window/1024, 1)), "-ws"+number(max(j.Window/1024, 1)))
 		}
 		w = append(w, nuttcpFamily(j)...)
-		return append(append(w, j.Args...), j.Destination.Addr().String())
+		return append(append(w, j.ToolArgs...), j.Destination.Addr().String())
 	},
 	parse: parseNuttcp,
 }

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"linerate/internal/model/flow"
 )
 
 var qperf = Tool{
 	Name: "qperf", Package: "qperf", Client: "qperf", Server: "qperf",
-	Protocols: []string{"tcp", "rr"},
+	Protocols: []string{flow.TCP, flow.RR},
 	Options:   []string{"window", "request"},
 	NoSource:  true, WriteOnly: true, Forks: true, TwoPorts: true,
 	Decided: map[string]string{
@@ -21,7 +23,7 @@ var qperf = Tool{
 	client: func(j Job) []string {
 		w := []string{"-lp", number(j.Destination.Port()), "-ip", number(j.Destination.Port() + 1), "-t", seconds(j.Seconds), "-v", "-uu"}
 		test := "tcp_bw"
-		if j.Protocol == "rr" {
+		if j.Protocol == flow.RR {
 			test = "tcp_lat"
 			w = append(w, "-m", number(max(j.Request, 1)))
 		}
@@ -29,7 +31,7 @@ var qperf = Tool{
 			w = append(w, "-sb", number(j.Window))
 		}
 		// The host and the test come last, and the words before them.
-		w = append(w, j.Args...)
+		w = append(w, j.ToolArgs...)
 		return append(w, j.Destination.Addr().String(), test)
 	},
 	parse: parseQperf,

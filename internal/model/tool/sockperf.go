@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+
+	"linerate/internal/model/flow"
 )
 
 // sockperf is for latency: its ping-pong over TCP.
 var sockperf = Tool{
 	Name: "sockperf", Package: "sockperf", Client: "sockperf", Server: "sockperf",
-	Protocols:    []string{"rr"},
+	Protocols:    []string{flow.RR},
 	Options:      []string{"request"},
 	leastMessage: sockperfLeast,
 	Decided: map[string]string{
@@ -27,7 +29,7 @@ var sockperf = Tool{
 		if j.Source.IsValid() {
 			w = append(w, "--client_ip", j.Source.String())
 		}
-		return append(w, j.Args...)
+		return append(w, j.ToolArgs...)
 	},
 	parse: parseSockperf,
 }

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
 )
@@ -56,26 +57,18 @@ type Tool struct {
 	// that carries no data by what its opener and its acceptor have sent.
 	control func(opener, acceptor uint64) bool
 	// leastMessage is the smallest request in bytes; 0: one.
-	leastMessage int
+	leastMessage unit.Bytes
 }
 
-// Job is what one client is to do with its server.
+// Job is what one client does with its server: the options of its flows, of which
+// Streams is how many there are.
 type Job struct {
-	Protocol string
+	flow.Spec
 	// Reads: the server sends.
-	Reads             bool
-	Streams           int
-	MSS               int
-	NoDelay           bool
-	CongestionControl string
-	Window            unit.Bytes
-	RateCap           unit.BitRate
-	Datagram          unit.Bytes
-	Request, Response int
-	Source            netip.Addr // invalid: the kernel's choice
-	Destination       netip.AddrPort
-	Seconds           float64
-	Args              []string
+	Reads       bool
+	Source      netip.Addr // invalid: the kernel's choice
+	Destination netip.AddrPort
+	Seconds     float64
 }
 
 // Report is what a tool says of itself. A figure that it does not print is zero.
@@ -144,7 +137,7 @@ func (t *Tool) Control(opener, acceptor uint64) bool {
 
 // Messages are how many bytes a request and its response have, of tools that make
 // flows of them. Those with one size for both have the request's.
-func (t *Tool) Messages(j Job) (request, response int) {
+func (t *Tool) Messages(j Job) (request, response unit.Bytes) {
 	request, response = max(j.Request, t.leastMessage, 1), max(j.Response, 1)
 	if !t.Can("response") {
 		response = request

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"linerate/internal/model/flow"
 )
 
 // printed is what a tool has printed once: recorded from the programs of Debian
@@ -97,11 +99,13 @@ func FuzzParse(f *testing.F) {
 
 func TestWords(t *testing.T) {
 	job := Job{
-		Protocol: "tcp", Reads: true, Streams: 4, MSS: 1000, NoDelay: true, CongestionControl: "reno", Window: 65536, RateCap: 2e6,
-		Source: netip.MustParseAddr("10.0.0.1"), Destination: netip.MustParseAddrPort("10.0.0.2:7001"), Seconds: 2.53, Args: []string{"-l", "9000"},
+		Spec: flow.Spec{
+			Protocol: "tcp", Streams: 4, MSS: 1000, NoDelay: new(true), CongestionControl: "reno", Window: 65536, RateCap: 2e6, ToolArgs: []string{"-l", "9000"},
+		},
+		Reads: true, Source: netip.MustParseAddr("10.0.0.1"), Destination: netip.MustParseAddrPort("10.0.0.2:7001"), Seconds: 2.53,
 	}
-	plain := Job{Protocol: "tcp", Streams: 1, CongestionControl: "cubic", Destination: netip.MustParseAddrPort("[fd00::2]:7001"), Seconds: 2}
-	datagrams := Job{Protocol: "udp", Streams: 1, RateCap: 1e7, Datagram: 1000, Destination: job.Destination, Seconds: 2}
+	plain := Job{Spec: flow.Spec{Streams: 1, CongestionControl: "cubic"}, Destination: netip.MustParseAddrPort("[fd00::2]:7001"), Seconds: 2}
+	datagrams := Job{Spec: flow.Spec{Protocol: "udp", Streams: 1, RateCap: 1e7, Datagram: 1000}, Destination: job.Destination, Seconds: 2}
 	for _, test := range []struct {
 		tool   string
 		job    Job

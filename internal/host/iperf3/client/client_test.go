@@ -326,7 +326,7 @@ func TestParameters(t *testing.T) {
 	yes := true
 	order := message.Iperf3Request{
 		Writes: 3, Reads: 3, WarmupNs: 2.7e9, DurationNs: 3.2e9,
-		Flow: message.FlowRequest{MSS: 900, NoDelay: &yes, CongestionControl: "reno", Window: 1 << 16, RateCap: 5e6},
+		Flow: message.FlowRequest{Spec: flow.Spec{MSS: 900, NoDelay: &yes, CongestionControl: "reno", Window: 1 << 16, RateCap: 5e6}},
 	}
 	p, err := (&Test{order: order}).parameters()
 	if err != nil {
@@ -338,7 +338,7 @@ func TestParameters(t *testing.T) {
 	}
 	contains(t, "parameters", string(text), `"tcp":true`, `"omit":2`, `"time":4`, `"num":0`, `"blockcount":0`, `"parallel":3`,
 		`"bidirectional":true`, `"nodelay":true`, `"MSS":900`, `"window":65536`, `"bandwidth":5000000`, `"congestion":"reno"`, `"get_server_output":1`)
-	order.Writes, order.DurationNs, order.Flow.Protocol, order.Flow.DatagramBytes = 0, 3600e9, flow.UDP, 1000
+	order.Writes, order.DurationNs, order.Flow.Protocol, order.Flow.Datagram = 0, 3600e9, flow.UDP, 1000
 	if p, err = (&Test{order: order}).parameters(); err != nil || !p.UDP || !p.Reverse || p.Length != 1000 || p.GetServerOutput != 0 {
 		t.Errorf("%+v, %v", p, err)
 	}

@@ -26,6 +26,7 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 	"linerate/internal/version"
 )
 
@@ -162,7 +163,7 @@ func (t *Test) begin(ctx context.Context) (opened message.Iperf3Opened, err erro
 // come.
 func (t *Test) stream(ctx context.Context, order message.FlowRequest) (netip.AddrPort, error) {
 	if e, ok := t.flows.(*datagram.Engine); ok {
-		order.DatagramBytes = int(t.params.Length)
+		order.Datagram = unit.Bytes(t.params.Length)
 		return openDatagrams(ctx, e, order, t.params.Wide(), t.timeout())
 	}
 	conn, err := stream.Dial(ctx, order, t.timeout())
@@ -194,12 +195,12 @@ func (t *Test) parameters() (iperf3.Parameters, error) {
 		TCP: f.Protocol != flow.UDP, UDP: f.Protocol == flow.UDP,
 		Omit: iperf3.Int(o.WarmupNs / 1e9), Time: seconds(o.DurationNs), Parallel: iperf3.Int(max(o.Writes, o.Reads)),
 		Reverse: o.Writes == 0, Bidirectional: o.Writes > 0 && o.Reads > 0,
-		NoDelay: f.NoDelay != nil && *f.NoDelay, MSS: iperf3.Int(f.MSS), Window: iperf3.Int(f.Window),
+		NoDelay: flow.On(f.NoDelay), MSS: iperf3.Int(f.MSS), Window: iperf3.Int(f.Window),
 		Bandwidth: iperf3.Int(f.RateCap), Congestion: f.CongestionControl, Length: iperf3.DefaultLength,
 		PacingTimer: 1000, ClientVersion: "linerate " + version.String(),
 	}
 	if p.UDP {
-		p.Length = iperf3.Int(f.DatagramBytes)
+		p.Length = iperf3.Int(f.Datagram)
 		if p.Length == 0 {
 			p.Length = iperf3.Int(t.largestDatagram())
 		}

@@ -17,6 +17,7 @@ import (
 	"linerate/internal/host/stream"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sock"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/unit"
 )
@@ -94,7 +95,7 @@ func (t *test) addStream(n int, conn net.Conn) error {
 		order.WriteCap, order.ReadCap = t.rate(s.sends), t.rate(s.sends)
 		err = e.Adopt(order, conn.(*net.TCPConn), t.piece())
 	case *datagram.Engine:
-		order.DatagramBytes, order.Window = int(t.p.Length), unit.Bytes(min(t.p.Window, largestWindow))
+		order.Datagram, order.Window = unit.Bytes(t.p.Length), unit.Bytes(min(t.p.Window, largestWindow))
 		if s.sends {
 			order.RateCap = t.rate(true)
 		}
@@ -117,7 +118,7 @@ func (t *test) addStream(n int, conn net.Conn) error {
 // setOptions sets what a connection is to have, and says which congestion control it
 // has. Its segment size the client has asked for, in TCP's handshake.
 func (t *test) setOptions(raw syscall.RawConn) (congestion string, err error) {
-	order := message.FlowRequest{Window: unit.Bytes(min(t.p.Window, largestWindow)), RateCap: unit.BitRate(t.p.FQRate)}
+	order := message.FlowRequest{Spec: flow.Spec{Window: unit.Bytes(min(t.p.Window, largestWindow)), RateCap: unit.BitRate(t.p.FQRate)}}
 	// As iperf3 does, go on with another one than was asked for, and say which.
 	// With privileges, the kernel would load any module of that name.
 	if available(t.p.Congestion) {
