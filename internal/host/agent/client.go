@@ -35,9 +35,8 @@ const (
 	// have the kernel set aside, each direction.
 	largestWindow = 64 << 20
 	// clientThreads is how many threads one of a client's flows may have for each
-	// processor, and mostConnections what is not even added up.
-	clientThreads   = 4
-	mostConnections = 1 << 24
+	// processor.
+	clientThreads = 4
 	// longestID bounds what a client may call its flows.
 	longestID = 64
 )
@@ -331,17 +330,16 @@ func permitted(o message.FlowRequest) error {
 		return denied("%s has an address: connections come to the server's own port")
 	case len(o.ID) > longestID:
 		return beyond("%s: a name of %d bytes, expected at most %d", name, len(o.ID), longestID)
-	case o.RateCap < 0 || o.WriteCap < 0 || o.ReadCap < 0 || o.MSS < 0:
-		return fmt.Errorf("%s: a negative cap or segment size", name)
-	case o.Connections < 0 || o.Connections > mostConnections:
-		return beyond("%s: %d connections, expected at most %d", name, o.Connections, mostConnections)
 	case o.Threads > clientThreads*runtime.NumCPU():
 		return beyond("%s: %d threads, this server allows %d", name, o.Threads, clientThreads*runtime.NumCPU())
 	}
 	for _, size := range []unit.Bytes{o.Window, o.SendBuffer, o.ReceiveBuffer} {
-		if size < 0 || size > largestWindow {
+		if size > largestWindow {
 			return beyond("%s: a window of %s, this server allows %s", name, size, unit.Bytes(largestWindow))
 		}
+	}
+	if err := o.Check(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	if o.CongestionControl == "" {
 		return nil

@@ -65,8 +65,8 @@ func (e *Engine) newFlows(orders []message.FlowRequest) []*udpFlow {
 // orders' order.
 func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []message.Listening {
 	return e.Set.Listen(e.newFlows(orders), func(f *udpFlow) (*flowset.Listener, error) {
-		if err := check(f.Request); err != nil || !f.Request.Cookie.IsZero() {
-			return nil, err
+		if !f.Request.Cookie.IsZero() {
+			return nil, nil
 		}
 		address := ":0"
 		if f.Request.Local.IsValid() {
@@ -147,10 +147,6 @@ func (e *Engine) dial(ctx context.Context, f *udpFlow, timeout time.Duration) bo
 	if f.Failure() != "" {
 		return false
 	}
-	if err := check(order); err != nil {
-		f.Fail("%s", err)
-		return false
-	}
 	if !order.Remote.IsValid() {
 		f.Fail("connect: flow %s has no remote address", order.ID)
 		return false
@@ -185,9 +181,6 @@ func (e *Engine) open(f *udpFlow, conn *net.UDPConn, ready handshake.Ready, head
 // Dial makes a connected socket with an order's options, over which nothing has
 // been sent yet. It is the caller's.
 func Dial(ctx context.Context, order message.FlowRequest) (*net.UDPConn, error) {
-	if err := check(order); err != nil {
-		return nil, err
-	}
 	dialer := handshake.Dialer(order, func(fd int) error { return prepare(order, fd) })
 	c, err := dialer.DialContext(ctx, "udp", order.Remote.String())
 	if err != nil {

@@ -99,31 +99,8 @@ func TestPaced(t *testing.T) {
 	}
 }
 
-// TestWrongOrders: what cannot be is refused with what can.
-func TestWrongOrders(t *testing.T) {
-	yes := true
-	for want, order := range map[string]message.FlowRequest{
-		"15 bytes: expected 16 to 65507":         {Spec: flow.Spec{Datagram: 15}},
-		"65508 bytes: expected 16":               {Spec: flow.Spec{Datagram: 65508}},
-		"-1 bytes: expected 16":                  {Spec: flow.Spec{Datagram: -1}},
-		`mode "splice" for udp: expected one of`: {Spec: flow.Spec{Mode: flow.ModeSplice}},
-		"expected a positive rate":               {Spec: flow.Spec{RateCap: -1}},
-		"are TCP's":                              {Spec: flow.Spec{NoDelay: &yes}},
-		"congestion control are TCP's":           {Spec: flow.Spec{CongestionControl: "reno"}},
-	} {
-		e := engine(t, platform)
-		order.Local = loopback
-		if l := e.Listen(t.Context(), []message.FlowRequest{order})[0]; !strings.Contains(l.Error, want) {
-			t.Errorf("listening: %q, want %q", l.Error, want)
-		}
-		order.Remote = netip.MustParseAddrPort("127.0.0.1:9")
-		if o := e.Connect(t.Context(), []message.FlowRequest{order}, patience)[0]; !strings.Contains(o.Error, want) {
-			t.Errorf("connecting: %q, want %q", o.Error, want)
-		}
-		if !e.Settled() {
-			t.Error("something is waited for")
-		}
-	}
+// TestNoRemote: a flow without an address to connect to fails with why.
+func TestNoRemote(t *testing.T) {
 	e := engine(t, platform)
 	if o := e.Connect(t.Context(), []message.FlowRequest{{ID: "f"}}, patience)[0]; !strings.Contains(o.Error, "no remote address") {
 		t.Errorf("connected to nowhere: %+v", o)

@@ -4,30 +4,12 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"slices"
-	"strings"
 
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/science/limits"
 )
-
-// check says what is wrong with an order.
-func check(order message.FlowRequest) error {
-	switch {
-	case order.Datagram != 0 && (order.Datagram < minBytes || order.Datagram > maxBytes):
-		return fmt.Errorf("datagrams of %d bytes: expected %d to %d, or 0 for what the route's MTU allows", order.Datagram, minBytes, maxBytes)
-	case order.Mode != "" && !slices.Contains(flow.DatagramModes, order.Mode):
-		return fmt.Errorf("mode %.40q for udp: expected one of %s", order.Mode, strings.Join(flow.DatagramModes, ", "))
-	case order.RateCap < 0:
-		return fmt.Errorf("a rate cap of %.0f bit/s: expected a positive rate", float64(order.RateCap))
-	case order.MSS != 0 || order.CongestionControl != "" || order.NoDelay != nil:
-		return fmt.Errorf("mss, nodelay and congestion control are TCP's: udp has none")
-	}
-	return nil
-}
 
 // prepare sets what has to be there before a socket connects.
 func prepare(order message.FlowRequest, fd int) error {

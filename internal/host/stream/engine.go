@@ -57,9 +57,6 @@ func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []mes
 }
 
 func listen(ctx context.Context, order message.FlowRequest) (*net.TCPListener, error) {
-	if err := checkMode(order); err != nil {
-		return nil, err
-	}
 	// Keep-alive probes would be foreign packets in a quiet flow; an MPTCP
 	// listener does not pass its options on as a TCP one does.
 	config := net.ListenConfig{Control: socket.Control(order, false), KeepAlive: -1}
@@ -93,9 +90,8 @@ func (e *Engine) accept(f *tcpFlow, l *net.TCPListener) {
 func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	f, ok := e.Claim(cookie)
 	return ok && e.Go(func() {
-		err := checkMode(f.Request)
-		raw, bad := conn.SyscallConn()
-		if err = errors.Join(err, bad); err == nil {
+		raw, err := conn.SyscallConn()
+		if err == nil {
 			err = socket.WithFD(raw, func(fd int) error { return socket.PrepareAccepted(f.Request, fd) })
 		}
 		if err != nil {
@@ -146,9 +142,6 @@ func (e *Engine) dial(ctx context.Context, f *tcpFlow, timeout time.Duration) bo
 func Dial(ctx context.Context, order message.FlowRequest, timeout time.Duration) (*net.TCPConn, error) {
 	if !order.Remote.IsValid() {
 		return nil, fmt.Errorf("connect: flow %s has no remote address", order.ID)
-	}
-	if err := checkMode(order); err != nil {
-		return nil, errors.New(socket.ConnectError(order.Local, order.Remote, timeout, err))
 	}
 	dialer := net.Dialer{Timeout: timeout, Control: socket.Control(order, true), KeepAlive: -1}
 	dialer.SetMultipathTCP(false)

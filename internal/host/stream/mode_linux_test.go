@@ -185,8 +185,6 @@ func TestModeOptions(t *testing.T) {
 			}
 		}
 	})
-	l := engine(t, platform).Listen(context.Background(), orders(1, message.FlowRequest{Spec: flow.Spec{Mode: "fast"}}))[0]
-	contains(t, l.Error, `mode "fast"`, "auto", "splice")
 }
 
 // TestModeLeavesNothing: whatever a flow was doing when it ended, its pipes, its

@@ -3,8 +3,6 @@ package stream
 import (
 	"fmt"
 	"net"
-	"slices"
-	"strings"
 	"syscall"
 
 	"linerate/internal/host/socket"
@@ -12,14 +10,6 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
-
-// checkMode says whether an order's mode is one that there is.
-func checkMode(order message.FlowRequest) error {
-	if order.Mode != "" && !slices.Contains(flow.Modes, order.Mode) {
-		return fmt.Errorf("mode %q: expected one of %s", order.Mode, strings.Join(flow.Modes, ", "))
-	}
-	return nil
-}
 
 // endpoint is an open connection and what the kernel granted it.
 type endpoint struct {
@@ -32,7 +22,7 @@ type endpoint struct {
 // kernel honours them.
 func setOptions(order message.FlowRequest, conn *net.TCPConn) (*endpoint, error) {
 	// The kernel's default is Nagle's algorithm; package net turns it off.
-	if err := conn.SetNoDelay(order.NoDelay != nil && *order.NoDelay); err != nil {
+	if err := conn.SetNoDelay(flow.On(order.NoDelay)); err != nil {
 		return nil, fmt.Errorf("setting TCP_NODELAY: %w", err)
 	}
 	raw, err := conn.SyscallConn()

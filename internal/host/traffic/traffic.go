@@ -70,11 +70,13 @@ type datagramAcceptor interface {
 	Admit(cookie message.Cookie, c handshake.Client) bool
 }
 
-// protocols says which carrier makes which protocols' flows.
-var protocols = []struct {
+// protocol says which carrier makes flows of some protocols.
+type protocol struct {
 	names []string
 	make  func() carrier
-}{
+}
+
+var protocols = []protocol{
 	{[]string{flow.TCP}, func() carrier { return stream.New() }},
 	{[]string{flow.UDP}, func() carrier { return datagram.New() }},
 	{flow.Transactional, func() carrier { return transaction.New() }},
@@ -122,36 +124,27 @@ func (e *Engine) Printed(ctx context.Context, r message.ToolsRequest) []message.
 	return tools.Printed(ctx, r)
 }
 
-// carrierOf is the carrier of an order's protocol, made when it is first asked for, or
-// that of other programs.
+// carrierOf is the carrier of a request's protocol, made when it is first needed, or
+// that of other programs. A request with options that cannot be has none.
 func (e *Engine) carrierOf(order message.FlowRequest) (carrier, error) {
-	if order.Process != "" {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if e.tools == nil {
-			return nil, errors.New("no other programs are started here")
-		}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	i := slices.IndexFunc(protocols, func(p protocol) bool { return slices.Contains(p.names, order.Name()) })
+	switch err := order.Check(); {
+	case order.Process != "" && e.tools == nil:
+		return nil, errors.New("no other programs are started here")
+	case err != nil:
+		return nil, err
+	case order.Process != "":
 		return e.tools, nil
+	case i < 0:
+		return nil, fmt.Errorf("protocol %.40q is not known to this version", order.Protocol)
+	case e.ctx.Err() != nil:
+		return nil, flowset.ErrClosed
+	case e.carriers[i] == nil:
+		e.carriers[i] = protocols[i].make()
 	}
-	protocol := order.Protocol
-	if protocol == "" {
-		protocol = flow.TCP
-	}
-	for i, p := range protocols {
-		if !slices.Contains(p.names, protocol) {
-			continue
-		}
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if e.ctx.Err() != nil {
-			return nil, flowset.ErrClosed
-		}
-		if e.carriers[i] == nil {
-			e.carriers[i] = p.make()
-		}
-		return e.carriers[i], nil
-	}
-	return nil, fmt.Errorf("protocol %.40q is not known to this version", protocol)
+	return e.carriers[i], nil
 }
 
 // Include joins flows that were opened by another way than orders, with a peer

@@ -116,6 +116,43 @@ func TestUnknownProtocol(t *testing.T) {
 	}
 }
 
+// TestWrongRequests: what cannot be is refused alone, by both ends, with what can.
+func TestWrongRequests(t *testing.T) {
+	for want, wrong := range map[string]flow.Spec{
+		"datagram 15: expected 16 to 65507":          {Protocol: flow.UDP, Datagram: 15},
+		"datagram 65508: expected 16":                {Protocol: flow.UDP, Datagram: 65508},
+		"datagram -1: expected 16":                   {Protocol: flow.UDP, Datagram: -1},
+		"mode: means nothing to udp":                 {Protocol: flow.UDP, Mode: flow.ModeSplice},
+		"expected a positive rate":                   {RateCap: -1},
+		"nodelay: means nothing to udp":              {Protocol: flow.UDP, NoDelay: new(true)},
+		"congestion_control: means nothing to udp":   {Protocol: flow.UDP, CongestionControl: "reno"},
+		"mss: means nothing to udp-rr":               {Protocol: flow.UDPRR, MSS: 1000},
+		"auto, copy, write, splice":                  {Mode: "fast"},
+		"connections -1: expected 1":                 {Protocol: flow.RR, Connections: -1},
+		"request -1: expected 1":                     {Protocol: flow.RR, Request: -1},
+		"response 2GiB: expected 1":                  {Protocol: flow.RR, Response: 2 << 30},
+		"threads 5000: expected 1":                   {Protocol: flow.CRR, Threads: 5000},
+		"pace -1: expected more than 0":              {Protocol: flow.RR, Pace: -1},
+		"is one datagram, which carries":             {Protocol: flow.UDPRR, Response: flow.MaxDatagramBytes + 1},
+		"follows the packets of one connection, and": {Protocol: flow.RR, Follow: new(true), Poll: new(true)},
+		"this flow has 2 connections":                {Protocol: flow.RR, Follow: new(true), Connections: 2},
+	} {
+		e := New()
+		order := message.FlowRequest{ID: "f", Spec: wrong, Local: loopback}
+		if l := e.Listen(t.Context(), []message.FlowRequest{order})[0]; !strings.Contains(l.Error, want) {
+			t.Errorf("listening: %q, want %q", l.Error, want)
+		}
+		order.Remote = netip.MustParseAddrPort("127.0.0.1:9")
+		if o := e.Connect(t.Context(), []message.FlowRequest{order}, patience)[0]; !strings.Contains(o.Error, want) {
+			t.Errorf("connecting: %q, want %q", o.Error, want)
+		}
+		if n := e.Flows(); n != 0 {
+			t.Errorf("%d flows after %q", n, want)
+		}
+		e.Close()
+	}
+}
+
 // TestClosed: a closed engine takes no orders, says so on its channel, and may be
 // closed again.
 func TestClosed(t *testing.T) {
@@ -137,7 +174,7 @@ func TestClosed(t *testing.T) {
 // it may.
 func TestToolsAreAsked(t *testing.T) {
 	order := message.FlowRequest{ID: "f1", Local: loopback, Spec: flow.Spec{Tool: "no-such-tool"}, Process: "p1w"}
-	for want, e := range map[string]*Engine{"no other programs are started here": New(), "not known to this version": New().WithTools()} {
+	for want, e := range map[string]*Engine{"no other programs are started here": New(), "expected linerate, iperf3": New().WithTools()} {
 		t.Cleanup(e.Close)
 		if l := e.Listen(t.Context(), []message.FlowRequest{order})[0]; !strings.Contains(l.Error, want) {
 			t.Errorf("listen: %q, want %q", l.Error, want)

@@ -1,7 +1,6 @@
 package transaction
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
@@ -154,41 +153,8 @@ func (f *rrFlow) Settled() bool {
 	return f.Failure() != "" || f.closed || f.active.Load()+f.lostConns >= int64(f.connections())
 }
 
-// check says what is wrong with an order.
-func check(o message.FlowRequest) error {
-	var errs []error
-	message := 1 << 30
-	if o.Protocol == flow.UDPRR {
-		message = flow.MaxDatagramBytes
-		if o.MSS != 0 || o.CongestionControl != "" || o.NoDelay != nil {
-			errs = append(errs, errors.New("mss, nodelay and congestion control are TCP's: udp-rr has none"))
-		}
-	}
-	for _, n := range []struct {
-		what        string
-		value, most int
-	}{
-		{"a request of %d bytes", int(o.Request), message}, {"a response of %d bytes", int(o.Response), message},
-		{"%d connections", o.Connections, 1 << 24}, {"%d threads", o.Threads, 1024},
-	} {
-		if n.value < 0 || n.value > n.most {
-			errs = append(errs, fmt.Errorf(n.what+": expected 1 to %d", n.value, n.most))
-		}
-	}
-	if flow.On(o.Follow) && (flow.On(o.Poll) || o.Connections > 1) {
-		errs = append(errs, errors.New("a thread follows the packets of one connection, and does not poll"))
-	}
-	if !(o.Pace >= 0 && o.Pace <= 1e9) {
-		errs = append(errs, fmt.Errorf("%g transactions a second: expected at most 1e9", o.Pace))
-	}
-	return errors.Join(errs...)
-}
-
 // makeWorkers makes the threads' state, and the eventfd that wakes them.
 func (f *rrFlow) makeWorkers() error {
-	if err := check(f.Request); err != nil {
-		return err
-	}
 	bell, err := sock.NewEventFD()
 	if err != nil {
 		return err

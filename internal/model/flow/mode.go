@@ -24,9 +24,5 @@ const (
 	ModeRecv     = "recv"     // one in each
 )
 
-// DatagramModes is every mode that may be ordered of a udp flow. The receiver's is
-// the one that goes with the sender's; ModeCopy is one datagram at a time.
-var DatagramModes = []string{ModeAuto, ModeGSO, ModeSendmmsg, ModeCopy}
-
 // Modes is every mode that may be ordered of a tcp flow.
 var Modes = []string{ModeAuto, ModeCopy, ModeWrite, ModeSplice, ModeZeroCopy, ModeSendfile}

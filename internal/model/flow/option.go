@@ -1,12 +1,15 @@
 package flow
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
 )
 
@@ -41,6 +44,7 @@ type Option struct {
 
 	merge func(s *Spec, base *Spec)
 	clear func(s *Spec)
+	isSet func(s *Spec) bool
 	asked func(s *Spec) bool
 	value func(s *Spec) any
 	parse func(s *Spec, text string) error
@@ -81,7 +85,7 @@ func (o *Option) Parse(s *Spec, text string) error { return o.parse(s, text) }
 func (o *Option) Check(s *Spec) string {
 	v := o.value(s)
 	if text, isText := v.(string); isText && o.Enum != nil && !slices.Contains(o.Enum, text) {
-		return fmt.Sprintf(" %q: expected %s", text, strings.Join(o.Enum[:len(o.Enum)-1], ", ")+" or "+o.Enum[len(o.Enum)-1])
+		return fmt.Sprintf(" %.40q: expected %s", text, source.Or(o.Enum))
 	}
 	if n, isNumber := number(v); isNumber && (o.Least != 0 && !(n >= o.Least) || o.Most != 0 && !(n <= o.Most)) {
 		if o.Most == 0 {
@@ -102,6 +106,25 @@ func (o *Option) Conflict(s *Spec) string {
 		return ""
 	}
 	return o.conflict(s)
+}
+
+// Check returns what is wrong with the options that are set: values out of bounds,
+// options that mean nothing to the protocol, and options that contradict each other.
+func (s Spec) Check() error {
+	var errs []error
+	for _, o := range Options {
+		if !o.isSet(&s) {
+			continue
+		}
+		wrong := cmp.Or(o.Check(&s), o.Conflict(&s))
+		if wrong == "" && !o.For(s.Name()) && !o.IsNeutral(&s) {
+			wrong = fmt.Sprintf(": means nothing to %s flows, only to %s", s.Name(), source.Or(o.Protocols))
+		}
+		if wrong != "" {
+			errs = append(errs, errors.New(o.Key+wrong))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Find is the option of that key; nil: there is none.
@@ -159,11 +182,6 @@ func (Spec) Enums() map[string][]string {
 	return enums
 }
 
-func (o *Option) isSet(s *Spec) bool {
-	n, isNumber := number(o.value(s))
-	return isNumber && n != 0
-}
-
 func number(v any) (float64, bool) {
 	switch v := v.(type) {
 	case int:
@@ -183,6 +201,7 @@ func row[T comparable](key string, field func(*Spec) *T, parse func(string) (T, 
 	var zero T
 	o.Key = key
 	o.value = func(s *Spec) any { return *field(s) }
+	o.isSet = func(s *Spec) bool { return *field(s) != zero }
 	if o.merge == nil {
 		o.merge = func(s, base *Spec) {
 			if *field(s) == zero {
@@ -219,6 +238,12 @@ func size(key string, field func(*Spec) *unit.Bytes, o Option) *Option {
 }
 
 func rate(key string, field func(*Spec) *unit.BitRate, o Option) *Option {
+	o.check = func(s *Spec) string {
+		if !(*field(s) > 0) {
+			return fmt.Sprintf(" %v: expected a positive rate", *field(s))
+		}
+		return ""
+	}
 	return row(key, field, unit.ParseBitRate, o)
 }
 
@@ -280,7 +305,7 @@ var Options = []*Option{
 		Doc: "TCP_CONGESTION: cubic, reno, bbr, …", Absent: "cubic in studies, otherwise the host's own", Protocols: overTCP, Type: "name",
 		check: func(s *Spec) string {
 			if s.CongestionControl != "" && !congestionControl.MatchString(s.CongestionControl) {
-				return fmt.Sprintf(" %q: expected the kernel's name of one, such as cubic, reno or bbr", s.CongestionControl)
+				return fmt.Sprintf(" %.40q: expected the kernel's name of one, such as cubic, reno or bbr", s.CongestionControl)
 			}
 			return ""
 		},
@@ -378,6 +403,7 @@ var toolArgs = &Option{
 	value: func(s *Spec) any { return nil },
 	merge: func(*Spec, *Spec) {},
 	clear: func(s *Spec) { s.ToolArgs = nil },
+	isSet: func(s *Spec) bool { return s.ToolArgs != nil },
 	asked: func(s *Spec) bool { return s.ToolArgs != nil },
 }
 
