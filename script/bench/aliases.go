@@ -19,10 +19,10 @@ import (
 // so many addresses.
 var crowds = []struct{ networks, each int }{{1, 254}, {4, 250}}
 
-// aliases is who adds addresses to a port the quickest, from the start of the command
-// until all are there.
+// aliases is which tool adds addresses to an interface the quickest, from the start of
+// the command until all are there.
 var aliases = contest{
-	key: "aliases", title: "Adding aliases to a port",
+	key: "aliases", Title: "Adding aliases to an interface",
 	unit: "thousand per second", digits: 1,
 	conditions: []string{"254 aliases", "1,000 aliases"},
 	contenders: []contender{
@@ -38,14 +38,14 @@ var aliases = contest{
 		{1, "linerate, as it says", "ip, one process each", rateOf, "rate", 20, atLeast},
 		{0, "linerate, as it says", "ifconfig, one process each", rateOf, "rate", 20, atLeast},
 	},
-	about: "From the start of the command in the host until all addresses are there; for `linerate serve --alias` also as it says itself, from looking at what is there, over writing the undo journal to the disk, to reading back what it did. What an address costs once it is there is another question: `linerate run alias-cost`.",
+	About: "From the start of the command in the host until all addresses are there; for `linerate serve --alias` also as it reports itself, from reading what is there, over writing the undo journal to the disk, to reading back what it did. What an address costs once it is there is another question: `linerate run alias-cost`.",
 }
 
-// added is what a server says when its aliases are there.
+// added is what a server prints when its aliases are there.
 var added = regexp.MustCompile(`^added \d+ addresses in ([0-9.e+]+) ms:`)
 
-// aliasesByLinerate times a server until it says that it has them, or takes its own
-// word for how long they took; then it ends, and takes them away.
+// aliasesByLinerate times a server until it prints that it has them, or reads from that
+// how long they took; then the server ends, and removes them.
 func aliasesByLinerate(whole bool) func(context.Context, *bench, int) (figure, error) {
 	return func(ctx context.Context, l *bench, condition int) (f figure, err error) {
 		c := crowds[condition]
@@ -55,7 +55,7 @@ func aliasesByLinerate(whole bool) func(context.Context, *bench, int) (figure, e
 		defer cancel()
 		cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-		said, err := cmd.StderrPipe()
+		stderr, err := cmd.StderrPipe()
 		if err != nil {
 			return f, err
 		}
@@ -64,7 +64,7 @@ func aliasesByLinerate(whole bool) func(context.Context, *bench, int) (figure, e
 			return f, err
 		}
 		var lines []string
-		for all := bufio.NewScanner(said); all.Scan(); {
+		for all := bufio.NewScanner(stderr); all.Scan(); {
 			lines = append(lines, all.Text())
 			if found := added.FindStringSubmatch(all.Text()); found != nil {
 				seconds := time.Since(began).Seconds()
@@ -82,7 +82,7 @@ func aliasesByLinerate(whole bool) func(context.Context, *bench, int) (figure, e
 	}
 }
 
-// aliasesByShell times a shell's script; afterwards the addresses go all at once.
+// aliasesByShell times a shell's script; afterwards the addresses are removed at once.
 func aliasesByShell(script string) func(context.Context, *bench, int) (figure, error) {
 	return func(ctx context.Context, l *bench, condition int) (f figure, err error) {
 		c := crowds[condition]
@@ -95,7 +95,7 @@ func aliasesByShell(script string) func(context.Context, *bench, int) (figure, e
 	}
 }
 
-// without sees that host b has no address of a network, whoever was to remove them.
+// without makes sure that host b has no address of a network left.
 func (l *bench) without(ctx context.Context, network string) error {
 	ctx = context.WithoutCancel(ctx)
 	if _, err := l.in(ctx, "b", "ip", "address", "flush", "to", network, "dev", "eth0"); err != nil {
@@ -103,7 +103,7 @@ func (l *bench) without(ctx context.Context, network string) error {
 	}
 	out, err := l.in(ctx, "b", "ip", "-o", "address", "show", "to", network, "dev", "eth0")
 	if err == nil && len(out) > 0 {
-		err = fmt.Errorf("addresses that are left: %.200s", out)
+		err = fmt.Errorf("addresses left: %.200s", out)
 	}
 	return err
 }

@@ -40,41 +40,38 @@ func TestSysctlsWatched(t *testing.T) {
 	}
 }
 
-func TestParseBusy(t *testing.T) {
-	// user 100, nice 10, system 50, idle 9000, iowait 500, irq 1, softirq 4, steal 5: 170 busy ticks.
-	got, err := parseBusy("cpu  100 10 50 9000 500 1 4 5 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n")
-	if err != nil || math.Abs(got-1.70) > 1e-9 {
-		t.Errorf("busy = %v, %v, want 1.70 s", got, err)
-	}
-	for _, bad := range []string{"", "intr 1 2 3", "cpu 1 2", "cpu a b c d e f g h"} {
-		if _, err := parseBusy(bad); err == nil {
-			t.Errorf("parseBusy(%q) takes it", bad)
-		}
-	}
-}
-
 // TestMarks: the gate follows the medians of the paired ratios.
 func TestMarks(t *testing.T) {
-	mininet := []labTurn{{UpS: 1, DownS: 3}, {UpS: 1, DownS: 3}, {UpS: 2, DownS: 3}}
-	fast := &labResult{Linerate: []labTurn{{UpS: .4, DownS: .1}, {UpS: .6, DownS: .1}, {UpS: .8, DownS: .1}}, Mininet: mininet}
-	if got := fast.ratio(upOf); math.Abs(got.Median-.4) > 1e-9 || math.Abs(got.Most-.6) > 1e-9 {
+	held := func(up, down []float64) *outcome {
+		of := map[string][]figure{}
+		for i, mininet := range []float64{1, 1, 2} {
+			of["Mininet"] = append(of["Mininet"], figure{labTimes: labTimes{UpS: mininet, DownS: 3}})
+			of["linerate"] = append(of["linerate"], figure{labTimes: labTimes{UpS: up[i], DownS: down[i]}})
+		}
+		return &outcome{contest: lab, turns: []map[string][]figure{of}}
+	}
+	fast := held([]float64{.4, .6, .8}, []float64{.1, .1, .1})
+	if got := fast.ratio(lab.marks[0]); math.Abs(got.Median-.4) > 1e-9 || math.Abs(got.Most-.6) > 1e-9 {
 		t.Errorf("ratio = %v, want a median of 0.4 and 0.6 at most", got)
 	}
 	if !fast.met() {
 		t.Error("the marks were reached, but met says no")
 	}
-	slow := &labResult{Linerate: []labTurn{{UpS: .4, DownS: .4}, {UpS: .4, DownS: .4}, {UpS: .4, DownS: .4}}, Mininet: mininet}
-	if slow.met() {
+	if slow := held([]float64{.4, .4, .4}, []float64{.4, .4, .4}); slow.met() {
 		t.Error("down took more than a tenth, but met says yes")
 	}
 }
 
+// labOf is one round of the lab.
+func labOf(linerate, mininet labTimes) *outcome {
+	return &outcome{contest: lab, turns: []map[string][]figure{{"linerate": {{labTimes: linerate}}, "Mininet": {{labTimes: mininet}}}}}
+}
+
 func TestPage(t *testing.T) {
-	turn := []labTurn{{UpS: .25, DownS: .02, wall: .3, after: .1}}
 	text, err := page{
 		Machine: machine{Kernel: "6.1", CPU: "a CPU", Mininet: "2.3", CPUs: 2, MemoryGiB: 3.9, Busy: 0.3},
 		Rounds:  1,
-		Lab:     &labResult{Linerate: turn, Mininet: []labTurn{{UpS: 1, DownS: 4, wall: 6, after: .2}}},
+		Lab:     labOf(labTimes{UpS: .25, DownS: .02, wall: .3, after: .1}, labTimes{UpS: 1, DownS: 4, wall: 6, after: .2}),
 	}.render()
 	if err != nil {
 		t.Fatal(err)
@@ -101,17 +98,17 @@ func TestParse(t *testing.T) {
 	}{
 		{"measure", parseMeasure, `{"goodput_bps":8e10,"received_bytes":2e10,"ends":[{"busy_cpu_s":3},{"busy_cpu_s":3}],"flows":[{"datagrams":{"received":30,"lost":10}},{}]}`,
 			figure{rate: 80, cpu: 0.15, lost: 0.25}},
-		{"rr", parseRate, `{"rate_per_s":60000}`, figure{rate: 60}},
-		{"iperf3", parseIperf3, `{"start":{},"end":{"sum_received":{"seconds":2.0,"bytes":12500000000,"bits_per_second":5e10,"lost_percent":5}}}`, figure{rate: 50, cpu: 12.5, lost: 0.05}},
-		{"iperf", parseIperf, one + strings.Replace(one, "10.0.0.1,4,", "10.0.0.1,6,", 1), figure{rate: 8, cpu: 2}},
-		{"nuttcp", parseNuttcp, "megabytes=4096 real_seconds=2.00 rate_Mbps=28000 drop=1 pkt=2 data_loss=50", figure{rate: 28, cpu: 4.294967296, lost: 0.5}},
+		{"rr", parseMeasure, `{"rate_per_s":60000}`, figure{rate: 60}},
+		{"iperf3", parseIperf3, `{"start":{},"end":{"sum_received":{"seconds":2.0,"bytes":12500000000,"bits_per_second":5e10,"lost_percent":5}}}`, figure{rate: 50, gigabytes: 12.5, lost: 0.05}},
+		{"iperf", parseIperf, one + strings.Replace(one, "10.0.0.1,4,", "10.0.0.1,6,", 1), figure{rate: 8, gigabytes: 2}},
+		{"nuttcp", parseNuttcp, "megabytes=4096 real_seconds=2.00 rate_Mbps=28000 drop=1 pkt=2 data_loss=50", figure{rate: 28, gigabytes: 4.294967296, lost: 0.5}},
 		{"sockperf", parseSockperf, "sockperf: Summary: Latency is 8.000 usec", figure{rate: 62.5}},
 		{"qperf", parseQperf, "tcp_lat:\n    latency  =  8000 ns\n", figure{rate: 62.5}},
 		{"crr", parseThousands, "16128.2\n", figure{rate: 16.1282}},
 	} {
 		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9 }
 		got, err := c.parse([]byte(c.text))
-		if err != nil || !near(got.rate, c.want.rate) || !near(got.cpu, c.want.cpu) || !near(got.lost, c.want.lost) {
+		if err != nil || !near(got.rate, c.want.rate) || !near(got.cpu, c.want.cpu) || !near(got.gigabytes, c.want.gigabytes) || !near(got.lost, c.want.lost) {
 			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, c.want)
 		}
 		for _, bad := range []string{"", "{}", "connect failed: Connection refused", `{"end":{},"error":"busy"}`, strings.Replace(one, "1000000000", "0", 1)} {
@@ -136,7 +133,7 @@ func TestContest(t *testing.T) {
 		}}
 	}
 	c := contest{
-		key: "test", title: "A test", unit: "Gbit/s", digits: 1, cpu: true, about: "Nothing is measured.",
+		key: "test", Title: "A test", unit: "Gbit/s", digits: 1, cpu: true, About: "Nothing is measured.",
 		conditions: []string{"one flow", "four flows"},
 		contenders: []contender{fixed("ours", 140, 140), fixed("theirs", 60, 100)},
 		marks: []mark{
@@ -158,7 +155,7 @@ func TestContest(t *testing.T) {
 	if o.met() || !strings.Contains(o.summary(), "four flows, ours against theirs: 1.400× (1.400–1.400) (at least 1.5: **missed**)") {
 		t.Errorf("four flows carry 1.4 times as much, but: %s", o.summary())
 	}
-	text, err := page{Lab: new(labResult), Contests: []*outcome{o}, Rounds: 2}.render()
+	text, err := page{Lab: labOf(labTimes{}, labTimes{}), Contests: []*outcome{o}, Rounds: 2}.render()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,8 +176,8 @@ func TestContest(t *testing.T) {
 	}
 }
 
-// TestLevel: who cannot be told from the other is level, and who is slower in nearly
-// every round is not.
+// TestLevel: a ratio whose interval holds 1 is level, that of a contender that is slower
+// in nearly every round is not.
 func TestLevel(t *testing.T) {
 	for _, test := range []struct {
 		ratios    []float64
@@ -202,6 +199,26 @@ func TestLevel(t *testing.T) {
 	}
 }
 
+// TestCommands: what stands in braces is replaced, by condition where that differs.
+func TestCommands(t *testing.T) {
+	l := &bench{binary: "/bin/linerate", dir: "/tmp/dir"}
+	for _, c := range contests {
+		for _, who := range c.contenders {
+			for k := range c.conditions {
+				if words := l.expand(c.command(who, k)); (who.turn == nil) != (words != "") || strings.Contains(words, "{") {
+					t.Errorf("%s, %s: %q", c.key, who.name, words)
+				}
+			}
+		}
+	}
+	if got, want := l.expand(rr.command(rr.contenders[3], 1)), "sockperf ping-pong -i 10.0.0.2 -t 2 -m 14 -p 11112"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := l.expand(crr.command(crr.contenders[3], 0)), "taskset -c 0 /tmp/dir/crr client 10.0.0.2 7101 2"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestContestsAreSound: marks are about contenders and conditions that there are.
 func TestContestsAreSound(t *testing.T) {
 	for _, c := range contests {
@@ -211,20 +228,20 @@ func TestContestsAreSound(t *testing.T) {
 		}
 		for _, m := range c.marks {
 			if !named[m.who] || !named[m.other] || m.condition >= len(c.conditions) {
-				t.Errorf("%s: the mark %+v is about nobody", c.key, m)
+				t.Errorf("%s: the mark %+v names no contender or condition", c.key, m)
 			}
 		}
 	}
 }
 
-// TestPresent: who is not installed takes no part, nor does a mark against it.
+// TestPresent: a program that is not installed takes no part, nor does a mark against it.
 func TestPresent(t *testing.T) {
 	here, absent := aliases.present(func(program string) (string, error) { return "", errors.New("no " + program) })
 	if len(here.contenders) != len(aliases.contenders)-1 || len(here.marks) != len(aliases.marks)-1 || len(absent) != 1 || !strings.Contains(absent[0], "ifconfig") {
 		t.Errorf("%d contenders and %d marks are left: %q", len(here.contenders), len(here.marks), absent)
 	}
 	if slices.ContainsFunc(here.marks, func(m mark) bool { return strings.HasPrefix(m.other, "ifconfig") }) {
-		t.Error("a mark is against who is left out")
+		t.Error("a mark is against a contender that is left out")
 	}
 	if here, absent := aliases.present(func(string) (string, error) { return "/sbin/ifconfig", nil }); len(here.contenders) != len(aliases.contenders) || len(here.marks) != len(aliases.marks) || absent != nil {
 		t.Errorf("%d contenders, %d marks, absent %q", len(here.contenders), len(here.marks), absent)

@@ -9,56 +9,76 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 )
 
 // figure is what one turn of a contender came to.
 type figure struct {
 	rate float64 // in the contest's unit
 	// cpu is seconds of all the machine's CPUs for each unit of work (a gigabyte),
-	// whatever used them; 0: not asked for.
+	// whatever used them; 0: not measured.
 	cpu float64
 	// lost is the part of the datagrams that was lost.
 	lost float64
+	// gigabytes is the amount moved, where cpu has still to be found from it.
+	gigabytes float64
+	labTimes
 }
 
 func rateOf(f figure) float64 { return f.rate }
 func cpuOf(f figure) float64  { return f.cpu }
 
-// contender is a tool with its options. It takes a turn in one condition of its
-// contest, in the lab.
+// contender is a tool with its options.
 type contender struct {
 	name string
+	// command is run in host a of the lab (see bench.expand). What {} stands for is in
+	// args, by condition, or in the contest's.
+	command string
+	args    []string
+	parse   func([]byte) (figure, error)
+	// turn replaces command where a turn is more than one command in the lab.
 	turn func(ctx context.Context, l *bench, condition int) (figure, error)
-	// needs is a program that a machine may well lack, and which has been followed by
-	// others: without it the contender is left out.
+	// needs is an optional program: without it the contender is left out.
 	needs string
 }
 
-// present are the contenders that can take part, and the marks that are against them;
-// absent says who is left out.
-func (c contest) present(find func(program string) (string, error)) (here contest, absent []string) {
-	here = c
-	here.contenders, here.marks = nil, nil
-	out := map[string]bool{}
-	for _, who := range c.contenders {
-		if who.needs != "" {
-			if _, err := find(who.needs); err != nil {
-				out[who.name] = true
-				absent = append(absent, fmt.Sprintf("%s: %s is not installed, and left out", c.key, who.needs))
-				continue
-			}
-		}
-		here.contenders = append(here.contenders, who)
+// take measures one turn of a contender by its command.
+func (c contender) take(ctx context.Context, l *bench, command []string) (f figure, err error) {
+	var out []byte
+	// linerate ends with status 3 where the machine was the limit, as is meant here.
+	cpu, err := busyDuring(func() (err error) { out, err = l.in(ctx, "a", command...); return err })
+	if err != nil {
+		return figure{}, err
 	}
-	for _, m := range c.marks {
-		if !out[m.who] && !out[m.other] {
-			here.marks = append(here.marks, m)
-		}
+	if f, err = c.parse(out); err != nil {
+		return figure{}, fmt.Errorf("%s: %w", command[0], err)
 	}
-	return here, absent
+	if f.gigabytes > 0 {
+		f.cpu = cpu / f.gigabytes
+	}
+	return f, nil
 }
 
-// mark is something that linerate set out to reach against another contender.
+// present is the contest of those contenders whose programs are installed, and the
+// marks between them; absent says which are left out.
+func (c contest) present(find func(program string) (string, error)) (here contest, absent []string) {
+	var out []string
+	c.contenders = slices.DeleteFunc(slices.Clone(c.contenders), func(who contender) bool {
+		if who.needs == "" {
+			return false
+		}
+		_, err := find(who.needs)
+		if err != nil {
+			out = append(out, who.name)
+			absent = append(absent, fmt.Sprintf("%s: %s is not installed, and left out", c.key, who.needs))
+		}
+		return err != nil
+	})
+	c.marks = slices.DeleteFunc(slices.Clone(c.marks), func(m mark) bool { return slices.Contains(out, m.who) || slices.Contains(out, m.other) })
+	return c, absent
+}
+
+// mark is a ratio to another contender that linerate is to reach.
 type mark struct {
 	condition  int
 	who, other string
@@ -79,15 +99,16 @@ const (
 
 // contest is contenders that take turns in every condition.
 type contest struct {
-	key, title string
+	key, Title string
 	unit       string // of the rate: "Gbit/s"
 	digits     int    // of the rate, after the point
 	conditions []string
+	args       []string // of the commands, by condition
 	contenders []contender
 	marks      []mark
 	// cpu and lost say that these figures are shown.
 	cpu, lost bool
-	about     string // what was run, for the page
+	About     string // what was run, for the page
 	often     int    // how many times the usual rounds, where figures are close; 0: once
 }
 
@@ -98,7 +119,7 @@ type outcome struct {
 	turns []map[string][]figure
 }
 
-// hold carries a contest out: one round that is not counted, and then those that
+// hold measures a contest: one round that is not counted, and then those that
 // are. The first contender changes from round to round.
 func (c contest) hold(ctx context.Context, l *bench, rounds int) (*outcome, error) {
 	c, absent := c.present(exec.LookPath)
@@ -114,7 +135,13 @@ func (c contest) hold(ctx context.Context, l *bench, rounds int) (*outcome, erro
 		for k, condition := range c.conditions {
 			for i := range c.contenders {
 				who := c.contenders[(i+round)%len(c.contenders)]
-				f, err := who.turn(ctx, l, k)
+				turn := who.turn
+				if turn == nil {
+					turn = func(ctx context.Context, l *bench, k int) (figure, error) {
+						return who.take(ctx, l, strings.Fields(l.expand(c.command(who, k))))
+					}
+				}
+				f, err := turn(ctx, l, k)
 				if err == nil && f.rate <= 0 {
 					err = errors.New("a rate of nothing")
 				}
@@ -131,23 +158,33 @@ func (c contest) hold(ctx context.Context, l *bench, rounds int) (*outcome, erro
 	return o, nil
 }
 
-// spread is one contender's figures in a condition.
-func (o *outcome) spread(condition int, who string, of func(figure) float64) spread {
-	var all []float64
-	for _, f := range o.turns[condition][who] {
-		all = append(all, of(f))
+// command is a contender's, with the argument of a condition.
+func (c contest) command(who contender, condition int) string {
+	args := who.args
+	if args == nil {
+		args = c.args
 	}
-	return spreadOf(all)
+	if args == nil {
+		return who.command
+	}
+	return strings.ReplaceAll(who.command, "{}", args[condition])
+}
+
+// values are one contender's figures in a condition, by round.
+func (o *outcome) values(condition int, who string, of func(figure) float64) (list []float64) {
+	for _, f := range o.turns[condition][who] {
+		list = append(list, of(f))
+	}
+	return list
 }
 
 // ratio compares two contenders round by round.
 func (o *outcome) ratio(m mark) spread {
-	var all []float64
-	other := o.turns[m.condition][m.other]
-	for i, f := range o.turns[m.condition][m.who] {
-		all = append(all, m.of(f)/m.of(other[i]))
+	ratios, other := o.values(m.condition, m.who, m.of), o.values(m.condition, m.other, m.of)
+	for i := range ratios {
+		ratios[i] /= other[i]
 	}
-	return spreadOf(all)
+	return spreadOf(ratios)
 }
 
 func (m mark) met(ratio spread) bool {
@@ -183,35 +220,32 @@ func (m mark) result(ratio spread) string {
 	return text
 }
 
-// met tells whether linerate reached every mark.
+// met reports whether linerate reached every mark.
 func (o *outcome) met() bool {
 	return !slices.ContainsFunc(o.marks, func(m mark) bool { return !m.met(o.ratio(m)) })
 }
 
 func (o *outcome) summary() string {
-	text := o.title + ":"
+	text := o.Title + ":"
 	for _, m := range o.marks {
 		text += fmt.Sprintf("\n  %s, %s, %s against %s: %s (%s: %s)", m.what, o.conditions[m.condition], m.who, m.other, o.ratio(m).times(), m, m.result(o.ratio(m)))
 	}
 	return text
 }
 
-// Title, About, Head, Rows and Marks are what the page shows.
-func (o *outcome) Title() string { return o.title }
-func (o *outcome) About() string { return o.about }
+// Head, Rows and Marks are tables of the page.
 
 // Head is the table's first line.
 func (o *outcome) Head() []string {
-	head := []string{o.unit}
-	head = append(head, o.conditions...)
-	for _, condition := range o.conditions {
-		if o.lost {
-			head = append(head, "lost, "+condition)
-		}
-	}
-	for _, condition := range o.conditions {
-		if o.cpu {
-			head = append(head, "CPU s per GB, "+condition)
+	head := append([]string{o.unit}, o.conditions...)
+	for _, more := range []struct {
+		shown bool
+		what  string
+	}{{o.lost, "lost, "}, {o.cpu, "CPU s per GB, "}} {
+		for _, condition := range o.conditions {
+			if more.shown {
+				head = append(head, more.what+condition)
+			}
 		}
 	}
 	return head
@@ -223,7 +257,7 @@ func (o *outcome) Rows() (rows [][]string) {
 		row := []string{who.name}
 		add := func(shown bool, of func(figure) float64, digits int, scale float64, unit string) {
 			for k := range o.conditions {
-				if s := o.spread(k, who.name, of); shown {
+				if s := spreadOf(o.values(k, who.name, of)); shown {
 					row = append(row, fmt.Sprintf("%.*f%s (%.*f–%.*f)", digits, s.Median*scale, unit, digits, s.Least*scale, digits, s.Most*scale))
 				}
 			}

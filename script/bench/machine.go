@@ -8,13 +8,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // machineState is what another tool might change on the machine for good.
@@ -109,32 +109,41 @@ func output(ctx context.Context, command ...string) ([]byte, error) {
 
 // busySeconds is the CPU time that was not idle since boot, over all CPUs.
 func busySeconds() (float64, error) {
-	text, err := os.ReadFile("/proc/stat")
+	files, err := procfs.NewDefaultFS()
 	if err != nil {
 		return 0, err
 	}
-	return parseBusy(string(text))
+	stat, err := files.Stat()
+	if err != nil {
+		return 0, err
+	}
+	t := stat.CPUTotal
+	return t.User + t.Nice + t.System + t.IRQ + t.SoftIRQ + t.Steal, nil
 }
 
-// parseBusy reads the first line of /proc/stat: cpu user nice system idle
-// iowait irq softirq steal …, in hundredths of a second (proc_stat(5)).
-func parseBusy(text string) (float64, error) {
-	line, _, _ := strings.Cut(text, "\n")
-	fields := strings.Fields(line)
-	if len(fields) < 9 || fields[0] != "cpu" {
-		return 0, fmt.Errorf("/proc/stat: line %q: want cpu and eight counters or more", line)
+// busyDuring is how many seconds all CPUs together were busy while do ran.
+func busyDuring(do func() error) (float64, error) {
+	before, err := busySeconds()
+	if err != nil {
+		return 0, err
 	}
-	var ticks float64
-	for i, field := range fields[1:9] {
-		n, err := strconv.ParseFloat(field, 64)
-		if err != nil {
-			return 0, fmt.Errorf("/proc/stat: %w", err)
-		}
-		if i != 3 && i != 4 { // idle, iowait
-			ticks += n
-		}
+	if err := do(); err != nil {
+		return 0, err
 	}
-	return ticks / 100, nil
+	after, err := busySeconds()
+	return after - before, err
+}
+
+// pause waits, and returns how many seconds the CPUs were busy meanwhile.
+func pause(ctx context.Context, d time.Duration) (busy float64, err error) {
+	return busyDuring(func() error {
+		select {
+		case <-time.After(d):
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
 }
 
 // machine is what the figures hold for.
@@ -145,7 +154,7 @@ type machine struct {
 	Busy                 float64 // with other work, of all CPUs, before anything began
 }
 
-// Quiet tells whether the machine had nothing else to do.
+// Quiet reports whether the machine had nothing else to do.
 func (m machine) Quiet() bool { return m.Busy <= quiet }
 
 // BusyPercent is Busy for people.
@@ -156,28 +165,18 @@ func describe(ctx context.Context) machine {
 	if out, err := output(ctx, "uname", "-r"); err == nil {
 		m.Kernel = strings.TrimSpace(string(out))
 	}
-	if v := field("/proc/cpuinfo", "model name"); v != "" {
-		m.CPU = v
-	}
-	if kib, err := strconv.ParseFloat(strings.TrimSuffix(field("/proc/meminfo", "MemTotal"), " kB"), 64); err == nil {
-		m.MemoryGiB = kib / (1 << 20)
-	}
 	if out, err := output(ctx, "dpkg-query", "-W", "-f", "${Version}", "mininet"); err == nil {
 		m.Mininet = string(out)
 	}
-	return m
-}
-
-// field reads the first "name : value" line of that name; "" when there is none.
-func field(file, name string) string {
-	text, err := os.ReadFile(file)
+	files, err := procfs.NewDefaultFS()
 	if err != nil {
-		return ""
+		return m
 	}
-	for line := range strings.Lines(string(text)) {
-		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
-			return strings.TrimSpace(value)
-		}
+	if cpus, err := files.CPUInfo(); err == nil && len(cpus) > 0 && cpus[0].ModelName != "" {
+		m.CPU = cpus[0].ModelName
 	}
-	return ""
+	if memory, err := files.Meminfo(); err == nil && memory.MemTotalBytes != nil {
+		m.MemoryGiB = float64(*memory.MemTotalBytes) / (1 << 30)
+	}
+	return m
 }

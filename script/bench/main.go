@@ -10,10 +10,9 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 )
 
-// errGate says that everything was measured, but not what was hoped for.
+// errGate: everything was measured, and linerate missed a mark.
 var errGate = errors.New("linerate misses its mark")
 
 func main() {
@@ -34,12 +33,6 @@ func main() {
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
 		os.Exit(1)
 	}
-}
-
-// figures are one part of the page.
-type figures interface {
-	met() bool
-	summary() string
 }
 
 func run(ctx context.Context, rounds int, binary, out, only string) (err error) {
@@ -68,14 +61,40 @@ func run(ctx context.Context, rounds int, binary, out, only string) (err error) 
 	if page.Machine.Busy > quiet {
 		fmt.Fprintf(os.Stderr, "bench: the machine is %.0f %% busy with other work: the figures will say more about that\n", 100*page.Machine.Busy)
 	}
-	parts, err := measure(ctx, &page, rounds, binary, only)
+	l, err := newBench(binary)
 	if err != nil {
 		return err
 	}
-	met := true
-	for _, part := range parts {
-		fmt.Println(part.summary())
-		met = met && part.met()
+	defer l.close()
+	met, known := true, false
+	for _, c := range contests {
+		if only != "" && only != c.key {
+			continue
+		}
+		known = true
+		if c.key != lab.key && len(l.stop) == 0 {
+			if err := l.serve(ctx); err != nil {
+				return err
+			}
+		}
+		o, err := c.hold(ctx, l, rounds)
+		if err != nil {
+			return err
+		}
+		if c.key == lab.key {
+			page.Lab = o
+		} else {
+			page.Contests = append(page.Contests, o)
+		}
+		met = met && o.met()
+	}
+	if !known {
+		return fmt.Errorf("-only %q: expected lab, tcp, udp, rr, crr or aliases", only)
+	}
+	for _, o := range append([]*outcome{page.Lab}, page.Contests...) {
+		if o != nil {
+			fmt.Println(o.summary())
+		}
 	}
 	if only == "" {
 		text, err := page.render()
@@ -93,54 +112,5 @@ func run(ctx context.Context, rounds int, binary, out, only string) (err error) 
 	return nil
 }
 
-// measure carries out what is asked for and puts it on the page.
-func measure(ctx context.Context, page *page, rounds int, binary, only string) (parts []figures, err error) {
-	asked := func(key string) bool { return only == "" || only == key }
-	if asked("lab") {
-		if page.Lab, err = measureLab(ctx, rounds, binary); err != nil {
-			return nil, err
-		}
-		parts = append(parts, page.Lab)
-	}
-	if only == "lab" {
-		return parts, nil
-	}
-	l, err := newBench(ctx, binary)
-	if err != nil {
-		return nil, err
-	}
-	defer l.close()
-	for _, c := range contests {
-		if !asked(c.key) {
-			continue
-		}
-		o, err := c.hold(ctx, l, rounds)
-		if err != nil {
-			return nil, err
-		}
-		page.Contests = append(page.Contests, o)
-		parts = append(parts, o)
-	}
-	if len(parts) == 0 {
-		return nil, fmt.Errorf("-only %q: expected lab, tcp, udp, rr, crr or aliases", only)
-	}
-	return parts, nil
-}
-
 // quiet is how busy, of all CPUs, a machine may be before anything is measured.
 const quiet = 0.05
-
-// pause lets the machine come to rest, and says how busy it was meanwhile.
-func pause(ctx context.Context, d time.Duration) (busy float64, err error) {
-	before, err := busySeconds()
-	if err != nil {
-		return 0, err
-	}
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	}
-	after, err := busySeconds()
-	return after - before, err
-}

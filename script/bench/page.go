@@ -61,7 +61,7 @@ var pageText string
 type page struct {
 	Machine  machine
 	Rounds   int
-	Lab      *labResult
+	Lab      *outcome // nil: not measured
 	Contests []*outcome
 }
 
@@ -69,17 +69,13 @@ type labRow struct{ What, Linerate, Mininet, Ratio, Mark string }
 
 // LabRows is the table of the lab's start-up.
 func (p page) LabRows() []labRow {
-	row := func(what string, of func(labTurn) float64, mark string) labRow {
-		return labRow{what, each(p.Lab.Linerate, of).seconds(), each(p.Lab.Mininet, of).seconds(), p.Lab.ratio(of).times(), mark}
+	row := func(what string, of func(figure) float64, text string) labRow {
+		times := func(who string) string { return spreadOf(p.Lab.values(0, who, of)).seconds() }
+		return labRow{what, times("linerate"), times("Mininet"), p.Lab.ratio(mark{who: "linerate", other: "Mininet", of: of}).times(), text}
 	}
 	after := row("CPU time of the machine in the 3 s after", afterOf, "")
 	after.Ratio = "" // both may be nothing
-	return []labRow{
-		row("up, agents ready", upOf, fmt.Sprintf("at most %g", upMark)),
-		row("down", downOf, fmt.Sprintf("at most %g", downMark)),
-		row("the whole command", wallOf, ""),
-		after,
-	}
+	return []labRow{row("up, agents ready", upOf, lab.marks[0].String()), row("down", downOf, lab.marks[1].String()), row("the whole command", wallOf, ""), after}
 }
 
 // row is a line of a table.

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// measured is the part of linerate's document that is looked at.
+// measured is the part of linerate's JSON document that is read.
 type measured struct {
 	GoodputBps    float64 `json:"goodput_bps"`
 	ReceivedBytes float64 `json:"received_bytes"`
@@ -24,15 +24,18 @@ type measured struct {
 	}
 }
 
-// parseMeasure reads goodput, the CPU time of the machine in the window, and what
-// was lost.
+// parseMeasure reads thousands of transactions per second, or else goodput, the CPU
+// time of the machine in the window, and what was lost.
 func parseMeasure(text []byte) (figure, error) {
 	var m measured
 	if err := json.Unmarshal(text, &m); err != nil {
 		return figure{}, err
 	}
+	if m.RatePerS > 0 {
+		return figure{rate: m.RatePerS / 1e3}, nil
+	}
 	if m.GoodputBps <= 0 || m.ReceivedBytes <= 0 || len(m.Ends) == 0 {
-		return figure{}, errors.New("linerate measure: no goodput")
+		return figure{}, errors.New("linerate measure: no goodput and no transactions")
 	}
 	// Both ends read the same machine's counters.
 	f := figure{rate: m.GoodputBps / 1e9, cpu: m.Ends[0].BusyCPUS / (m.ReceivedBytes / 1e9)}
@@ -48,41 +51,25 @@ func parseMeasure(text []byte) (figure, error) {
 	return f, nil
 }
 
-// parseRate reads thousands of transactions per second.
-func parseRate(text []byte) (figure, error) {
-	var m measured
-	if err := json.Unmarshal(text, &m); err != nil {
-		return figure{}, err
-	}
-	if m.RatePerS <= 0 {
-		return figure{}, errors.New("linerate measure: no transactions")
-	}
-	return figure{rate: m.RatePerS / 1e3}, nil
-}
-
-// What other tools print. Where they tell how much was moved, it is put into cpu,
-// in gigabytes, for the burden to be divided by.
+// What other tools print.
 
 // parseIperf3 reads what the receiver got.
 func parseIperf3(text []byte) (figure, error) {
-	type sum struct {
-		Bytes   float64
-		Seconds float64
-		Bps     float64 `json:"bits_per_second"`
-		Percent float64 `json:"lost_percent"`
-		Sender  *bool
-	}
 	var result struct {
 		Error string
 		End   struct {
-			Received sum `json:"sum_received"`
+			Received struct {
+				Bytes   float64
+				Bps     float64 `json:"bits_per_second"`
+				Percent float64 `json:"lost_percent"`
+			} `json:"sum_received"`
 		}
 	}
 	if err := json.Unmarshal(text, &result); err != nil {
 		return figure{}, err
 	}
 	if r := result.End.Received; result.Error == "" && r.Bytes > 0 {
-		return figure{rate: r.Bps / 1e9, cpu: r.Bytes / 1e9, lost: r.Percent / 100}, nil
+		return figure{rate: r.Bps / 1e9, gigabytes: r.Bytes / 1e9, lost: r.Percent / 100}, nil
 	}
 	return figure{}, fmt.Errorf("%s: no bytes received", result.Error)
 }
@@ -103,9 +90,9 @@ func parseIperf(text []byte) (f figure, err error) {
 		if err != nil {
 			return figure{}, err
 		}
-		f.rate, f.cpu = f.rate+bps/1e9, f.cpu+bytes/1e9
+		f.rate, f.gigabytes = f.rate+bps/1e9, f.gigabytes+bytes/1e9
 	}
-	if f.cpu <= 0 {
+	if f.gigabytes <= 0 {
 		return figure{}, fmt.Errorf("%q: no bytes sent", text)
 	}
 	return f, nil
@@ -121,7 +108,7 @@ func parseNuttcp(text []byte) (figure, error) {
 		switch {
 		case err != nil:
 		case name == "megabytes":
-			f.cpu = number * (1 << 20) / 1e9
+			f.gigabytes = number * (1 << 20) / 1e9
 		case name == "rate_Mbps":
 			f.rate = number / 1e3
 		case name == "data_loss":
@@ -135,25 +122,23 @@ func parseNuttcp(text []byte) (figure, error) {
 }
 
 var (
-	sockperfLatency = regexp.MustCompile(`Latency is ([0-9.]+) usec`)
-	qperfLatency    = regexp.MustCompile(`latency\s+=\s+([0-9.]+) ns`)
+	parseSockperf = halfTrips(`Latency is ([0-9.]+) usec`, 1e6)
+	parseQperf    = halfTrips(`latency\s+=\s+([0-9.]+) ns`, 1e9)
 )
 
-// halfTrips turns half a round trip into thousands of round trips per second.
-func halfTrips(text []byte, find *regexp.Regexp, perSecond float64) (figure, error) {
-	found := find.FindSubmatch(text)
-	if found == nil {
-		return figure{}, fmt.Errorf("%q: no latency", text)
+// halfTrips reads half a round trip, of which so many make a second, as thousands of
+// round trips per second.
+func halfTrips(pattern string, perSecond float64) func([]byte) (figure, error) {
+	find := regexp.MustCompile(pattern)
+	return func(text []byte) (figure, error) {
+		found := append(find.FindSubmatch(text), nil, nil)
+		half, err := strconv.ParseFloat(string(found[1]), 64)
+		if err != nil || half <= 0 {
+			return figure{}, fmt.Errorf("%q: no latency", text)
+		}
+		return figure{rate: perSecond / (2 * half) / 1e3}, nil
 	}
-	half, err := strconv.ParseFloat(string(found[1]), 64)
-	if err != nil || half <= 0 {
-		return figure{}, fmt.Errorf("%q: no latency", text)
-	}
-	return figure{rate: perSecond / (2 * half) / 1e3}, nil
 }
-
-func parseSockperf(text []byte) (figure, error) { return halfTrips(text, sockperfLatency, 1e6) }
-func parseQperf(text []byte) (figure, error)    { return halfTrips(text, qperfLatency, 1e9) }
 
 // parseThousands reads a rate per second.
 func parseThousands(text []byte) (figure, error) {

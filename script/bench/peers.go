@@ -11,105 +11,90 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
-
-//go:embed pair.yaml
-var pairFile []byte
 
 // bench is the lab that all contenders run in: hosts a and b with a link between
 // them, and the servers of all of them in b.
 type bench struct {
 	binary, name string
-	dir          string
-	crr, both    string // the programs of crr.c and both.c
+	dir          string // has the files below, and the programs made of them
 	stop         []func()
 }
 
-// far is b's address. The others are ports there: of crr.c, free and bound to
-// one CPU, and of iperf, since nuttcp wants its own one, and those above, for data.
+//go:embed pair.yaml lab64.yaml mininet64.py peers/*.c
+var files embed.FS
+
+// server is b's address; turnSeconds is how long each tool sends in a turn.
 const (
-	far       = "10.0.0.2"
-	crrPort   = "7100"
-	boundPort = "7101"
-	iperfPort = "5999"
+	server      = "10.0.0.2"
+	turnSeconds = "2"
 )
 
-// newBench makes the lab and starts the servers.
-func newBench(ctx context.Context, binary string) (l *bench, err error) {
+// expand replaces what commands have in braces. Ports are crr.c's, free and bound to
+// one CPU, and iperf's, since nuttcp uses its default port and those above for data.
+func (l *bench) expand(command string) string {
+	measure := l.binary + " measure " + server + " --json --quiet --duration " + turnSeconds + "s --warmup 500ms"
+	return strings.NewReplacer("{linerate}", l.binary, "{measure}", measure, "{dir}", l.dir, "{server}", server, "{seconds}", turnSeconds,
+		"{crr}", "7100", "{bound}", "7101", "{iperf}", "5999").Replace(command)
+}
+
+// newBench writes the files that contenders need; nothing runs yet.
+func newBench(binary string) (l *bench, err error) {
 	l = &bench{binary: binary, name: fmt.Sprintf("bench-%d", os.Getpid())}
-	defer func() {
-		if err != nil {
-			l.close()
-		}
-	}()
 	if l.dir, err = os.MkdirTemp("", "linerate-bench-"); err != nil {
-		return l, err
+		return nil, err
 	}
-	file := filepath.Join(l.dir, "pair.yaml")
-	if err := os.WriteFile(file, pairFile, 0o600); err != nil {
-		return l, err
+	return l, os.CopyFS(l.dir, files)
+}
+
+// servers are started in b in this order: what listens on a port, and an option of
+// ss(8) that lists it.
+var servers = []struct{ port, listing, command string }{
+	{":5201", "-t", "iperf3 -s"},
+	{":{iperf}", "-t", "iperf -s -p {iperf}"},
+	{":5000", "-t", "nuttcp -S"}, // goes into the background by itself
+	{":19765", "-t", "qperf"},
+	{":11111", "-t", "sockperf server --tcp -i {server} -p 11111"},
+	{":11112", "-u", "sockperf server -i {server} -p 11112"},
+	{":{crr}", "-t", "{dir}/crr server {crr}"},
+	{":{bound}", "-t", "taskset -c 0 {dir}/crr server {bound}"},
+	{":5202", "-t", "{linerate} serve --iperf3 off --listen {server}:5202"},
+}
+
+// serve makes the lab, compiles the peers that Debian has no package of, and starts
+// the servers.
+func (l *bench) serve(ctx context.Context) error {
+	if err := l.start(ctx, l.binary, "lab", "up", filepath.Join(l.dir, "pair.yaml"), "--lab", l.name); err != nil {
+		return err
 	}
-	if err := l.start(ctx, binary, "lab", "up", file, "--lab", l.name); err != nil {
-		return l, err
+	if err := soon("the lab is up", func() error { _, err := l.in(ctx, "b", "true"); return err }); err != nil {
+		return err
 	}
-	if err := soon("the lab comes up", func() error { _, err := l.in(ctx, "b", "true"); return err }); err != nil {
-		return l, err
-	}
-	if l.crr, err = l.build(ctx, "crr"); err != nil {
-		return l, err
-	}
-	if l.both, err = l.build(ctx, "both"); err != nil {
-		return l, err
-	}
-	for _, server := range []struct {
-		port    string
-		listing string // option of ss
-		command []string
-	}{
-		{":5201", "-t", []string{"iperf3", "-s"}},
-		{":" + iperfPort, "-t", []string{"iperf", "-s", "-p", iperfPort}},
-		{":5000", "-t", []string{"nuttcp", "-S"}}, // leaves by itself for the background
-		{":19765", "-t", []string{"qperf"}},
-		{":11111", "-t", []string{"sockperf", "server", "--tcp", "-i", far, "-p", "11111"}},
-		{":11112", "-u", []string{"sockperf", "server", "-i", far, "-p", "11112"}},
-		{":" + crrPort, "-t", []string{l.crr, "server", crrPort}},
-		{":" + boundPort, "-t", []string{"taskset", "-c", "0", l.crr, "server", boundPort}},
-		{":5202", "-t", []string{binary, "serve", "--iperf3", "off", "--listen", far + ":5202"}},
-	} {
-		if err := l.start(ctx, l.command("b", server.command...)...); err != nil {
-			return l, err
+	for _, name := range []string{"crr", "both"} {
+		if _, err := output(ctx, "gcc", "-O2", "-o", filepath.Join(l.dir, name), filepath.Join(l.dir, "peers", name+".c")); err != nil {
+			return err
 		}
-		err := soon(server.command[0]+" listens on "+server.port, func() error {
+	}
+	for _, server := range servers {
+		command, port := strings.Fields(l.expand(server.command)), l.expand(server.port)
+		if err := l.start(ctx, l.command("b", command...)...); err != nil {
+			return err
+		}
+		err := soon(command[0]+" listens on "+port, func() error {
 			out, err := l.in(ctx, "b", "ss", "-lnH", server.listing)
-			if err == nil && !bytes.Contains(out, []byte(server.port+" ")) {
+			if err == nil && !bytes.Contains(out, []byte(port+" ")) {
 				err = errors.New("it does not")
 			}
 			return err
 		})
 		if err != nil {
-			return l, err
+			return err
 		}
 	}
-	return l, nil
-}
-
-//go:embed peers/*.c
-var sources embed.FS
-
-// build compiles a peer that Debian has no package of.
-func (l *bench) build(ctx context.Context, name string) (string, error) {
-	text, err := sources.ReadFile("peers/" + name + ".c")
-	if err != nil {
-		return "", err
-	}
-	program := filepath.Join(l.dir, name)
-	if err := os.WriteFile(program+".c", text, 0o600); err != nil {
-		return "", err
-	}
-	_, err = output(ctx, "gcc", "-O2", "-o", program, program+".c")
-	return program, err
+	return nil
 }
 
 // soon waits until something works.
@@ -120,7 +105,7 @@ func soon(what string, try func() error) error {
 			return nil
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("waited in vain that %s: %w", what, err)
+			return fmt.Errorf("wait until %s: %w", what, err)
 		}
 	}
 }
@@ -156,18 +141,4 @@ func (l *bench) in(ctx context.Context, host string, command ...string) ([]byte,
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	return output(ctx, l.command(host, command...)...)
-}
-
-// burdened runs a command in host a and says how many seconds all CPUs together
-// were busy meanwhile.
-func (l *bench) burdened(ctx context.Context, command ...string) (out []byte, cpu float64, err error) {
-	before, err := busySeconds()
-	if err != nil {
-		return nil, 0, err
-	}
-	if out, err = l.in(ctx, "a", command...); err != nil {
-		return nil, 0, err
-	}
-	after, err := busySeconds()
-	return out, after - before, err
 }

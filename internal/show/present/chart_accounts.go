@@ -1,19 +1,19 @@
 package present
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
 	"linerate/internal/model/record"
-
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/limits"
 	"linerate/internal/show/figure"
 )
 
-// account is one way of counting along the levels of a factor, measured or published.
+// account is what one party counts along the levels of a factor, measured or published.
 type account struct {
 	name   string
 	points []accountPoint
@@ -57,13 +57,13 @@ func accountsFigure(v *view) (figure.Figure, bool) {
 	return f, true
 }
 
-// accounts are the curves that there are, what was received first.
+// accounts are the curves of a run, what was received first.
 func accounts(v *view, factor record.Factor) (list []account, limit float64) {
 	rows := conclude.Rows(v.run, factor)
 	if len(rows) < leastRows || !slices.ContainsFunc(rows, func(t record.Treatment) bool { return t.ToolReported != nil }) {
 		return nil, 0
 	}
-	received, said := account{name: "received"}, account{}
+	received, reported := account{name: "received"}, account{}
 	predicted, written := account{name: "predicted", dash: true}, account{name: "counted at the last write"}
 	for _, t := range rows {
 		x, err := strconv.ParseFloat(t.Levels[factor.Name], 64)
@@ -77,10 +77,10 @@ func accounts(v *view, factor record.Factor) (list []account, limit float64) {
 		if s == nil {
 			continue
 		}
-		if said.name = s.Tool + " says"; s.Processes == 0 {
-			said.name = "counted at the senders"
+		if reported.name = s.Tool + " says"; s.Processes == 0 {
+			reported.name = "counted at the senders"
 		}
-		said.points = append(said.points, accountPoint{x: x, bps: s.SumBps})
+		reported.points = append(reported.points, accountPoint{x: x, bps: s.SumBps})
 		if s.PredictedBps != 0 {
 			predicted.points = append(predicted.points, accountPoint{x: x, bps: s.GoodputBps + s.PredictedBps})
 		}
@@ -88,7 +88,7 @@ func accounts(v *view, factor record.Factor) (list []account, limit float64) {
 			written.points = append(written.points, accountPoint{x: x, bps: mean})
 		}
 	}
-	list = []account{received, said, predicted, written}
+	list = []account{received, reported, predicted, written}
 	for _, p := range v.run.Published {
 		for _, s := range p.Series {
 			if p.Factor != factor.Name {
@@ -105,7 +105,7 @@ func accounts(v *view, factor record.Factor) (list []account, limit float64) {
 	}
 	list = slices.DeleteFunc(list, func(a account) bool { return len(a.points) == 0 })
 	for i := range list {
-		slices.SortFunc(list[i].points, func(a, b accountPoint) int { return int(math.Copysign(1, a.x-b.x)) })
+		slices.SortFunc(list[i].points, func(a, b accountPoint) int { return cmp.Compare(a.x, b.x) })
 		list[i].role = figure.SeriesRole(i)
 	}
 	return list, limit
@@ -130,8 +130,8 @@ func accountsTitle(v *view, factor record.Factor, list []account, limit float64)
 	return text
 }
 
-// publishedLimit is the most that TCP could carry over the wire of the published
-// tables: real Ethernet, with frames of 1500 bytes and timestamps. 0: not known.
+// publishedLimit is the most that TCP could carry over the link of the published
+// tables: real Ethernet, with frames of 1500 bytes and timestamps; 0: unknown.
 func publishedLimit(v *view, factor record.Factor) (most float64) {
 	for _, p := range v.run.Published {
 		if p.Factor == factor.Name {
@@ -154,96 +154,49 @@ func accountsPanel(v *view, factor record.Factor, list []account, limit, wire, w
 	}
 	room := max((high-low)*0.08, high*0.005)
 	low, high = max(0, low-room), high+room
-	labelWidth := min(width*0.3, 190)
-	var marks []float64
-	for _, m := range ticks((high-low)*v.scale.per, 6) {
-		step := m // those of the span, moved to where it begins
-		if step > 0 {
-			for at := math.Ceil(low*v.scale.per/step) * step; at <= high*v.scale.per; at += step {
-				marks = append(marks, at)
-			}
-			break
-		}
-	}
-	labels := make([]string, len(marks))
-	left := 8.0
-	for i, m := range marks {
-		labels[i] = strconv.FormatFloat(math.Round(m*1e6)/1e6, 'f', -1, 64)
-		left = max(left, figure.TextWidth(labels[i], sizeSmall, false)+8)
-	}
-	right := width - labelWidth
-	const top, bottom = 24.0, 330.0
-	d := figure.New(width, bottom+36)
-	x := func(n float64) float64 {
-		if last == first {
-			return left
-		}
-		return left + 6 + (n-first)/(last-first)*(right-left-12)
-	}
+	marks := ticks(low*v.scale.per, high*v.scale.per, 6)
+	labels := tickLabels(marks)
+	p := plot{left: labelRoom(labels), right: width - min(width*0.3, 190), top: 24, bottom: 330}
+	p.Drawing = figure.New(width, p.bottom+36)
 	// An interval may be wider than the axis, which is for the figures.
-	y := func(bps float64) float64 { return bottom - (min(max(bps, low), high)-low)/(high-low)*(bottom-top) }
-	for i, m := range marks {
-		at := y(m / v.scale.per)
-		d.Line(figure.Faint, 1, figure.Point{X: left, Y: at}, figure.Point{X: right, Y: at})
-		d.Text(left-6, at+4, labels[i], figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
+	p.x, p.y = linear(first, last, p.left+6, p.right-6), linear(low, high, p.bottom, p.top)
+	for i := range marks {
+		marks[i] /= v.scale.per
 	}
-	d.Text(0, top-12, v.scale.unit, figure.Style{Size: sizeSmall, Role: figure.Muted})
-	for _, n := range ticks(last, int(max(2, (right-left)/70))) {
+	p.yAxis(marks, labels, v.scale.unit)
+	var levels []float64
+	var names []string
+	for _, n := range ticks(0, last, int(max(2, (p.right-p.left)/70))) {
 		if n >= first || n == 0 {
-			d.Text(x(max(n, first)), bottom+16, exact(max(n, first)), figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.Middle})
+			levels, names = append(levels, max(n, first)), append(names, exact(max(n, first)))
 		}
 	}
-	d.Text(right, bottom+31, factor.Name, figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
+	p.xAxis(levels, names, factor.Name)
 	if limit > 0 {
-		d.Line(figure.Limit, 1.6, figure.Point{X: left, Y: y(limit)}, figure.Point{X: right, Y: y(limit)})
-		d.Text(right-4, y(limit)-5, "limit "+v.scale.value(limit), figure.Style{Size: sizeText, Role: figure.Limit, Bold: true, Anchor: figure.End})
+		p.across(figure.Limit, 1.6, limit)
+		p.Text(p.right-4, p.y(limit)-5, "limit "+v.scale.value(limit), figure.Style{Size: sizeText, Role: figure.Limit, Bold: true, Anchor: figure.End})
 	}
 	if wire > 0 {
-		d.Line(figure.Limit, 1.2, figure.Point{X: left, Y: y(wire)}, figure.Point{X: right, Y: y(wire)}).Dash()
-		d.Text(right-4, y(wire)+13, "limit of the published wire "+v.scale.value(wire), figure.Style{Size: sizeSmall, Role: figure.Limit, Anchor: figure.End})
+		p.across(figure.Limit, 1.2, wire).Dash()
+		p.Text(p.right-4, p.y(wire)+13, "limit of the published wire "+v.scale.value(wire), figure.Style{Size: sizeSmall, Role: figure.Limit, Anchor: figure.End})
 	}
+	var ends []curveEnd
 	for _, a := range list {
 		var points []figure.Point
-		for _, p := range a.points {
-			at := figure.Point{X: x(p.x), Y: y(p.bps)}
-			points = append(points, at)
-			if p.high > p.low {
-				d.Line(a.role, 1.2, figure.Point{X: at.X, Y: y(p.low)}, figure.Point{X: at.X, Y: y(p.high)})
+		for _, point := range a.points {
+			points = append(points, p.at(point.x, point.bps))
+			if point.high > point.low {
+				p.Line(a.role, 1.2, p.at(point.x, point.low), p.at(point.x, point.high))
 			}
 		}
-		curve := d.Line(a.role, 1.8, figure.Smooth(points)...)
-		if a.dash {
+		if curve := p.Line(a.role, 1.8, figure.Smooth(points)...); a.dash {
 			curve.Dash()
 		}
 		for i, at := range points {
-			d.Circle(at, 2.8, a.role).Tip(fmt.Sprintf("%s, %s %s: %s", a.name, exact(a.points[i].x), factor.Name, v.scale.with(a.points[i].bps)))
+			p.Circle(at, 2.8, a.role).Tip(fmt.Sprintf("%s, %s %s: %s", a.name, exact(a.points[i].x), factor.Name, v.scale.with(a.points[i].bps)))
 		}
+		ends = append(ends, curveEnd{a.name, points[len(points)-1].Y, a.role})
 	}
-	nameAccounts(d, list, y, right+8, labelWidth-8, top, bottom)
-	return d
-}
-
-// nameAccounts names the curves at their right ends, moved apart where they are close.
-func nameAccounts(d *figure.Drawing, list []account, y func(float64) float64, x, width, top, bottom float64) {
-	const apart = 15.0
-	order := slices.Clone(list)
-	end := func(a account) float64 { return y(a.points[len(a.points)-1].bps) }
-	slices.SortStableFunc(order, func(a, b account) int { return int(math.Copysign(1, end(a)-end(b))) })
-	at := make([]float64, len(order))
-	for i, a := range order {
-		at[i] = max(end(a), top)
-		if i > 0 {
-			at[i] = max(at[i], at[i-1]+apart)
-		}
-	}
-	for i := len(order) - 1; i >= 0; i-- { // and not below the axis
-		floor := bottom
-		if i+1 < len(order) {
-			floor = at[i+1] - apart
-		}
-		at[i] = min(at[i], floor)
-	}
-	for i, a := range order {
-		d.Text(x, at[i]+4, figure.Fit(figure.Plain(a.name), width, sizeSmall, false), figure.Style{Size: sizeSmall, Role: a.role}).Tip(a.name)
-	}
+	p.nameCurves(ends)
+	return p.Drawing
 }

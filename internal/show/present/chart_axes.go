@@ -1,7 +1,12 @@
 package present
 
 import (
+	"cmp"
+	"fmt"
 	"math"
+	"slices"
+	"strconv"
+	"strings"
 
 	"linerate/internal/show/figure"
 )
@@ -12,30 +17,116 @@ const (
 	sizeSmall = 11.5
 )
 
-// ticks are round numbers from 0 to at most high, about n of them.
-func ticks(high float64, n int) []float64 {
-	if !(high > 0) || math.IsInf(high, 0) {
-		return []float64{0}
+// small is the style of axis text and remarks.
+func small(anchor figure.Anchor) figure.Style {
+	return figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: anchor}
+}
+
+// plot is a drawing with axes: x and y turn values into pixels.
+type plot struct {
+	*figure.Drawing
+	left, right, top, bottom float64
+	x, y                     func(float64) float64
+}
+
+func (p plot) at(x, y float64) figure.Point { return figure.Point{X: p.x(x), Y: p.y(y)} }
+
+// across draws a line at a value of the y axis, from the left end to the right one.
+func (p plot) across(role figure.Role, width, value float64) *figure.Shape {
+	return p.Line(role, width, figure.Point{X: p.left, Y: p.y(value)}, figure.Point{X: p.right, Y: p.y(value)})
+}
+
+// yAxis draws a line at each tick with its label; the unit stands above them.
+func (p plot) yAxis(values []float64, labels []string, unit string) {
+	for i, value := range values {
+		p.across(figure.Faint, 1, value)
+		p.Text(p.left-6, p.y(value)+4, labels[i], small(figure.End))
 	}
-	step := math.Pow(10, math.Floor(math.Log10(high/float64(n))))
+	p.Text(0, p.top-12, unit, small(figure.Start))
+}
+
+// xAxis labels those ticks that have room, and names the axis at its right end.
+func (p plot) xAxis(values []float64, labels []string, name string) {
+	p.xLabels(values, labels)
+	p.Text(p.right, p.bottom+31, name, small(figure.End))
+}
+
+func (p plot) xLabels(values []float64, labels []string) {
+	end := math.Inf(-1)
+	for i, value := range values {
+		half := figure.TextWidth(labels[i], sizeSmall, false) / 2
+		if at := p.x(value); at-half > end && at+half <= p.Width {
+			p.Text(at, p.bottom+16, labels[i], small(figure.Middle))
+			end = at + half + 5
+		}
+	}
+}
+
+// linear maps values from low to high onto pixels; values beyond are drawn at the end.
+func linear(low, high, from, to float64) func(float64) float64 {
+	return func(v float64) float64 {
+		if !(high > low) {
+			return (from + to) / 2
+		}
+		return from + (min(max(v, low), high)-low)/(high-low)*(to-from)
+	}
+}
+
+// logarithmic maps values as linear does, each doubling onto an equal distance.
+func logarithmic(low, high, from, to float64) func(float64) float64 {
+	onto := linear(math.Log(low), math.Log(high), from, to)
+	return func(v float64) float64 { return onto(math.Log(v)) }
+}
+
+// ticks are round numbers from low to high, about n of them.
+func ticks(low, high float64, n int) []float64 {
+	if !(high > low) || math.IsInf(high-low, 0) {
+		return []float64{low}
+	}
+	least := (high - low) / float64(n)
+	step := math.Pow(10, math.Floor(math.Log10(least)))
 	for _, m := range []float64{1, 2, 2.5, 5, 10} {
-		if step*m >= high/float64(n) {
+		if step*m >= least {
 			step *= m
 			break
 		}
 	}
 	var out []float64
-	for i := 0; float64(i)*step <= high*1.0001; i++ {
-		out = append(out, float64(i)*step)
+	for i := math.Ceil(low/step - 1e-9); i*step <= high+step*1e-4; i++ {
+		out = append(out, i*step)
 	}
 	return out
 }
 
-// tickLabels spells ticks with the places their step needs.
+// logTicks are round numbers between two positive ones, at most n of them, by the
+// densest of the ladders within a power of ten that gives no more.
+func logTicks(low, high float64, n int, ladders ...[]float64) (list []float64) {
+	if !(low > 0) || !finite(high) {
+		return nil
+	}
+	for _, ladder := range ladders {
+		list = nil
+		for e := math.Floor(math.Log10(low)); e <= math.Ceil(math.Log10(high)); e++ {
+			for _, s := range ladder {
+				// Powers of ten are not exact: 1e-1 computed is not 0.1.
+				at, err := strconv.ParseFloat(strconv.FormatFloat(s*math.Pow(10, e), 'g', 6, 64), 64)
+				if err == nil && at >= low && at <= high {
+					list = append(list, at)
+				}
+			}
+		}
+		if len(list) <= n {
+			break
+		}
+	}
+	return list
+}
+
+// tickLabels spells ticks with the decimal places their step needs.
 func tickLabels(values []float64) []string {
 	places := 0
 	if len(values) > 1 {
-		for step := values[1]; places < 6 && math.Abs(step-math.Round(step)) > 1e-6*step; places++ {
+		for step := values[1] - values[0]; places < 6 && math.Abs(step-math.Round(step)) > 1e-6*step; places++ {
 			step *= 10
 		}
 	}
@@ -44,6 +135,15 @@ func tickLabels(values []float64) []string {
 		out[i] = round(v, places)
 	}
 	return out
+}
+
+// labelRoom is how much of the width labels left of the y axis take.
+func labelRoom(labels []string) float64 {
+	room := 8.0
+	for _, label := range labels {
+		room = max(room, figure.TextWidth(label, sizeSmall, false)+8)
+	}
+	return room
 }
 
 // nameColumn is the width that the rows' names get, each name's lines, and the
@@ -71,5 +171,55 @@ func drawName(d *figure.Drawing, lines []string, x, y float64, tip string) {
 	for _, line := range lines {
 		d.Text(x, y, line, figure.Style{Size: sizeText}).Tip(tip)
 		y += sizeText * 1.16
+	}
+}
+
+// curveEnd is where a curve ends at the right of a plot, in pixels.
+type curveEnd struct {
+	name string
+	y    float64
+	role figure.Role
+}
+
+// nameCurves names curves at their right ends, moved apart where they are close. Where
+// there are more than have room, neighbours share a label.
+func (p plot) nameCurves(ends []curveEnd) {
+	const line = 14.0
+	x := p.right + 7
+	slices.SortStableFunc(ends, func(a, b curveEnd) int { return cmp.Compare(a.y, b.y) })
+	type label struct {
+		curveEnd
+		names, rows []string
+	}
+	var labels []label
+	crowded := float64(len(ends)-1)*line > p.bottom-p.top
+	for i, e := range ends {
+		if crowded && i > 0 && e.y-ends[i-1].y < line {
+			last := &labels[len(labels)-1]
+			last.names, last.role = append(last.names, e.name), figure.Ink
+			continue
+		}
+		labels = append(labels, label{curveEnd: e, names: []string{e.name}})
+	}
+	floor := p.bottom + line
+	for i := len(labels) - 1; i >= 0; i-- { // from below, each above the next
+		l := &labels[i]
+		slices.SortStableFunc(l.names, natural)
+		l.name = strings.Join(l.names, ", ")
+		if n := len(l.names); n > 4 {
+			l.name = fmt.Sprintf("%s … %s (%d)", l.names[0], l.names[n-1], n)
+		}
+		l.rows = figure.Wrap(figure.Plain(l.name), p.Width-x, sizeSmall, false, 2)
+		height := line * float64(len(l.rows))
+		l.y = min(l.y-(height-line)/2, floor-height)
+		floor = l.y
+	}
+	y := p.top
+	for _, l := range labels {
+		y = max(y, l.y)
+		for _, row := range l.rows {
+			p.Text(x, y+4, row, figure.Style{Size: sizeSmall, Role: l.role}).Tip(l.name)
+			y += line
+		}
 	}
 }

@@ -154,125 +154,118 @@ func ratioAxis(groups []effectGroup, margin float64) (low, high float64) {
 	return low / room, high * room
 }
 
-// ratioTicks are round ratios between two, at most n of them, one always among them.
+// ratioLadders are the labelled ratios within a power of ten, densest first.
+var ratioLadders = [][]float64{{1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8}, {1, 1.5, 2, 3, 5, 7}, {1, 2, 5}, {1, 3}, {1}}
+
+// ratioTicks are round ratios between two, at most n of them, one always among them:
+// evenly spaced near one, where that reads better than powers of ten.
 func ratioTicks(low, high float64, n int) []float64 {
-	inside := func(steps []float64) (list []float64) {
-		for e := math.Floor(math.Log10(low)); e <= math.Ceil(math.Log10(high)); e++ {
-			for _, s := range steps {
-				// 0.1 by powers is not 0.1.
-				if at, err := strconv.ParseFloat(strconv.FormatFloat(s*math.Pow(10, e), 'g', 6, 64), 64); err == nil && at >= low && at <= high {
-					list = append(list, at)
-				}
+	if low > 0.4 && high <= 2 {
+		return ticks(low, high, n)
+	}
+	list := logTicks(low, high, n, ratioLadders...)
+	if len(list) > n {
+		return []float64{1}
+	}
+	return list
+}
+
+// effectRow is a line of a forest plot: a heading where it has no effect.
+type effectRow struct {
+	*record.Effect
+	name, value string
+	y           float64 // its upper edge
+}
+
+// effectRows lays out a panel's lines from top to bottom.
+func effectRows(v *view, groups []effectGroup, y, headHeight, rowHeight float64, stacked bool) (rows []effectRow, bottom float64) {
+	for _, g := range groups {
+		rows = append(rows, effectRow{name: figure.Plain(g.against), y: y})
+		y += headHeight
+		for _, e := range g.effects {
+			value, interval := v.of(e).against(e)
+			if interval != "" && !stacked {
+				value += " (" + interval + ")"
 			}
-		}
-		return list
-	}
-	for _, step := range []float64{0.01, 0.02, 0.05, 0.1, 0.2} { // near one an even axis reads better
-		if (high-low)/step > float64(n) || high > 2 {
-			continue
-		}
-		var list []float64
-		for at := math.Ceil(low/step-1e-9) * step; at <= high; at += step {
-			list = append(list, math.Round(at/step)*step)
-		}
-		return list
-	}
-	for _, steps := range [][]float64{{1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8}, {1, 1.5, 2, 3, 5, 7}, {1, 2, 5}, {1, 3}, {1}} {
-		if list := inside(steps); len(list) <= n {
-			return list
+			rows = append(rows, effectRow{e, figure.Plain(e.To), value, y})
+			y += rowHeight
 		}
 	}
-	return []float64{1}
+	return rows, y
 }
 
 func effectsPanel(v *view, groups []effectGroup, low, high, width float64) *figure.Drawing {
 	// Where there is little room a name stands above its mark.
-	stacked := width < 700
-	const headHeight, top = 26.0, 8.0
-	rowHeight := 25.0
+	const headHeight = 26.0
+	stacked, rowHeight := width < 700, 25.0
 	if stacked {
 		rowHeight = 38
 	}
-	names, values := map[*record.Effect]string{}, map[*record.Effect]string{}
+	p := plot{top: 8}
+	rows, bottom := effectRows(v, groups, p.top, headHeight, rowHeight, stacked)
+	p.bottom, p.Drawing = bottom, figure.New(width, bottom+38)
 	nameWidth, valueWidth, wordWidth := 0.0, 0.0, 0.0
-	rows := 0
-	for _, g := range groups {
-		for _, e := range g.effects {
-			rows++
-			names[e] = figure.Plain(e.To)
-			size, interval := v.of(e).against(e)
-			if values[e] = size; interval != "" && !stacked {
-				values[e] += " (" + interval + ")"
-			}
-			nameWidth = max(nameWidth, figure.TextWidth(names[e], sizeText, false))
-			valueWidth = max(valueWidth, figure.TextWidth(values[e], sizeSmall, false))
-			wordWidth = max(wordWidth, figure.TextWidth(e.Verdict, sizeSmall, false))
-		}
-	}
-	left, right := min(nameWidth, width*0.34)+14, width-valueWidth-wordWidth-26
-	if stacked {
-		left, right = 4, width-max(valueWidth, wordWidth)-12
-	}
-	bottom := top + rowHeight*float64(rows) + headHeight*float64(len(groups))
-	d := figure.New(width, bottom+38)
-	x := func(r float64) float64 {
-		return left + (math.Log(min(max(r, low), high))-math.Log(low))/(math.Log(high)-math.Log(low))*(right-left)
-	}
 	// The axis lies under marks, not under names.
-	spans := [][2]float64{{top, bottom}}
+	spans := [][2]float64{{p.top, p.bottom}}
 	if stacked {
 		spans = nil
-		y := top
-		for _, g := range groups {
-			y += headHeight
-			for range g.effects {
-				spans = append(spans, [2]float64{y + 17, y + 32})
-				y += rowHeight
-			}
+	}
+	for _, r := range rows {
+		if r.Effect == nil {
+			continue
+		}
+		nameWidth = max(nameWidth, figure.TextWidth(r.name, sizeText, false))
+		valueWidth = max(valueWidth, figure.TextWidth(r.value, sizeSmall, false))
+		wordWidth = max(wordWidth, figure.TextWidth(r.Verdict, sizeSmall, false))
+		if stacked {
+			spans = append(spans, [2]float64{r.y + 17, r.y + 32})
 		}
 	}
-	ruler := func(role figure.Role, width, at float64) {
+	p.left, p.right = min(nameWidth, width*0.34)+14, width-valueWidth-wordWidth-26
+	if stacked {
+		p.left, p.right = 4, width-max(valueWidth, wordWidth)-12
+	}
+	p.x = logarithmic(low, high, p.left, p.right)
+	ruler := func(role figure.Role, width, ratio float64) {
 		for _, s := range spans {
-			d.Line(role, width, figure.Point{X: at, Y: s[0]}, figure.Point{X: at, Y: s[1]})
+			p.Line(role, width, figure.Point{X: p.x(ratio), Y: s[0]}, figure.Point{X: p.x(ratio), Y: s[1]})
 		}
 	}
 	if m := v.run.Margin; m > 0 {
 		for _, s := range spans {
-			d.Rect(x(1-m), s[0], x(1+m)-x(1-m), s[1]-s[0], figure.Faint)
+			p.Rect(p.x(1-m), s[0], p.x(1+m)-p.x(1-m), s[1]-s[0], figure.Faint)
 		}
 	}
-	last := math.Inf(-1)
-	for _, at := range ratioTicks(low, high, int(max(3, (right-left)/46))) {
-		ruler(figure.Faint, 1, x(at))
-		label := strconv.FormatFloat(at, 'g', 4, 64) + "×"
-		if half := figure.TextWidth(label, sizeSmall, false) / 2; x(at)-half > last {
-			d.Text(x(at), bottom+16, label, figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.Middle})
-			last = x(at) + half + 4
-		}
+	marks := ratioTicks(low, high, int(max(3, (p.right-p.left)/46)))
+	var labels []string
+	for _, mark := range marks {
+		ruler(figure.Faint, 1, mark)
+		labels = append(labels, strconv.FormatFloat(mark, 'g', 4, 64)+"×")
 	}
-	ruler(figure.Ink, 1.2, x(1))
-	d.Text(left, bottom+32, v.lead().Label+" as a ratio"+v.lead().sense(), figure.Style{Size: sizeSmall, Role: figure.Muted})
-	y := top
-	for _, g := range groups {
-		d.Text(0, y+17, figure.Fit(figure.Plain(g.against), max(left, width*0.5), sizeText, true), figure.Style{Size: sizeText, Bold: true})
-		y += headHeight
-		for _, e := range g.effects {
-			at := y + rowHeight/2
-			if stacked {
-				d.Text(0, y+13, figure.Fit(names[e], right-4, sizeText, false), figure.Style{Size: sizeText}).Tip(e.To)
-				d.Text(width, y+13, values[e], figure.Style{Size: sizeSmall, Anchor: figure.End})
-				d.Text(width, y+28, e.Verdict, figure.Style{Size: sizeSmall, Role: verdictText(e), Anchor: figure.End})
-				at = y + 24
-			} else {
-				d.Text(0, at+4, figure.Fit(names[e], left-12, sizeText, false), figure.Style{Size: sizeText}).Tip(e.To)
-				d.Text(width-wordWidth-12, at+4, values[e], figure.Style{Size: sizeSmall, Anchor: figure.End})
-				d.Text(width-wordWidth, at+4, e.Verdict, figure.Style{Size: sizeSmall, Role: verdictText(e)})
-			}
-			effectMark(d, e, at, low, high, x, g.against)
-			y += rowHeight
+	p.xLabels(marks, labels)
+	ruler(figure.Ink, 1.2, 1)
+	p.Text(p.left, p.bottom+32, v.lead().Label+" as a ratio"+v.lead().sense(), small(figure.Start))
+	against := ""
+	for _, r := range rows {
+		at := r.y + rowHeight/2
+		switch {
+		case r.Effect == nil:
+			against = r.name
+			p.Text(0, r.y+17, figure.Fit(r.name, max(p.left, width*0.5), sizeText, true), figure.Style{Size: sizeText, Bold: true})
+			continue
+		case stacked:
+			p.Text(0, r.y+13, figure.Fit(r.name, p.right-4, sizeText, false), figure.Style{Size: sizeText}).Tip(r.To)
+			p.Text(width, r.y+13, r.value, figure.Style{Size: sizeSmall, Anchor: figure.End})
+			p.Text(width, r.y+28, r.Verdict, figure.Style{Size: sizeSmall, Role: verdictText(r.Effect), Anchor: figure.End})
+			at = r.y + 24
+		default:
+			p.Text(0, at+4, figure.Fit(r.name, p.left-12, sizeText, false), figure.Style{Size: sizeText}).Tip(r.To)
+			p.Text(width-wordWidth-12, at+4, r.value, figure.Style{Size: sizeSmall, Anchor: figure.End})
+			p.Text(width-wordWidth, at+4, r.Verdict, figure.Style{Size: sizeSmall, Role: verdictText(r.Effect)})
 		}
+		p.effectMark(r.Effect, at, low, high, against)
 	}
-	return d
+	return p.Drawing
 }
 
 // verdictText is the role of the word: a grey that is for bars is too pale for text.
@@ -285,27 +278,27 @@ func verdictText(e *record.Effect) figure.Role {
 
 // effectMark draws an effect: a point and its interval, with arrows where that goes
 // beyond the axis. What is open is hollow.
-func effectMark(d *figure.Drawing, e *record.Effect, y, low, high float64, x func(float64) float64, against string) {
+func (p plot) effectMark(e *record.Effect, y, low, high float64, against string) {
 	role, r := verdictRoles[e.Verdict], e.Ratio
 	if r.High > 0 {
-		from, to := x(r.Low), x(r.High)
-		d.Line(role, 2, figure.Point{X: from, Y: y}, figure.Point{X: to, Y: y})
+		from, to := p.x(r.Low), p.x(r.High)
+		p.Line(role, 2, figure.Point{X: from, Y: y}, figure.Point{X: to, Y: y})
 		for _, end := range []struct {
 			x    float64
 			over bool
 			sign float64
 		}{{from, r.Low < low, 1}, {to, r.High > high, -1}} {
 			if end.over {
-				d.Polygon(role, figure.Point{X: end.x - 2*end.sign, Y: y}, figure.Point{X: end.x + 6*end.sign, Y: y - 4}, figure.Point{X: end.x + 6*end.sign, Y: y + 4})
+				p.Polygon(role, figure.Point{X: end.x - 2*end.sign, Y: y}, figure.Point{X: end.x + 6*end.sign, Y: y - 4}, figure.Point{X: end.x + 6*end.sign, Y: y + 4})
 			} else {
-				d.Line(role, 2, figure.Point{X: end.x, Y: y - 4}, figure.Point{X: end.x, Y: y + 4})
+				p.Line(role, 2, figure.Point{X: end.x, Y: y - 4}, figure.Point{X: end.x, Y: y + 4})
 			}
 		}
 	}
 	size, interval := ratio(r)
 	tip := strings.TrimSuffix(fmt.Sprintf("%s %s: %s %s", e.To, against, size, interval), " ") + ", " + e.Verdict
-	d.Circle(figure.Point{X: x(r.Mean), Y: y}, 4.6, role).Tip(tip)
+	p.Circle(figure.Point{X: p.x(r.Mean), Y: y}, 4.6, role).Tip(tip)
 	if e.Verdict == record.Inconclusive {
-		d.Circle(figure.Point{X: x(r.Mean), Y: y}, 2.6, figure.Paper).Tip(tip)
+		p.Circle(figure.Point{X: p.x(r.Mean), Y: y}, 2.6, figure.Paper).Tip(tip)
 	}
 }

@@ -103,7 +103,7 @@ func TestPredictedFigure(t *testing.T) {
 	}
 }
 
-func TestDecades(t *testing.T) {
+func TestLogTicks(t *testing.T) {
 	for _, test := range []struct {
 		low, high float64
 		want      []float64
@@ -113,7 +113,7 @@ func TestDecades(t *testing.T) {
 		{1e6, math.Inf(1), nil},
 		{math.NaN(), 1, nil},
 	} {
-		if got := decades(test.low, test.high, 4); !slices.EqualFunc(got, test.want, func(a, b float64) bool { return math.Abs(a/b-1) < 1e-9 }) {
+		if got := logTicks(test.low, test.high, 4, rateLadders...); !slices.EqualFunc(got, test.want, func(a, b float64) bool { return math.Abs(a/b-1) < 1e-9 }) {
 			t.Errorf("%g to %g: %v, want %v", test.low, test.high, got, test.want)
 		}
 	}

@@ -2,7 +2,6 @@ package present
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"linerate/internal/model/record"
@@ -151,108 +150,83 @@ func idleChart(curves []flowCurve) flowsChart {
 }
 
 func (c flowsChart) draw(width float64) *figure.Drawing {
-	const top, bottom = 26.0, 250.0
-	labelWidth := min(width*0.2, 130)
-	left, right := 42.0, width-labelWidth
-	d := figure.New(width, bottom+36)
-
-	var flows []int
+	var flows []float64
 	for _, curve := range c.curves {
 		for _, g := range curve.groups {
-			flows = append(flows, g.Flows)
+			flows = append(flows, float64(g.Flows))
 		}
 	}
 	slices.Sort(flows)
 	flows = slices.Compact(flows)
-	least, most := math.Log2(float64(flows[0])), math.Log2(float64(flows[len(flows)-1]))
-	const inset = 18.0
-	x := func(k float64) float64 {
-		if most == least {
-			return (left + right) / 2
-		}
-		return left + inset + (math.Log2(k)-least)/(most-least)*(right-left-2*inset)
-	}
-	high := c.most * 1.06
-	y := func(value float64) float64 { return bottom - min(max(value, 0), high)/high*(bottom-top) }
+	p := plot{left: 42, right: width - min(width*0.2, 130), top: 26, bottom: 250}
+	p.Drawing = figure.New(width, p.bottom+36)
+	p.x = logarithmic(flows[0], flows[len(flows)-1], p.left+18, p.right-18)
+	p.y = linear(0, c.most*1.06, p.bottom, p.top)
 
 	// Bands lie under everything else.
 	for _, curve := range c.curves {
-		c.band(d, curve, x, y)
+		c.band(p, curve)
 	}
-	for i, tick := range c.ticks {
-		at := y(tick)
-		if tick < c.most || c.limit == "" {
-			d.Line(figure.Faint, 1, figure.Point{X: left, Y: at}, figure.Point{X: right, Y: at})
-		}
-		d.Text(left-8, at+4, c.labels[i], figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
-	}
+	p.yAxis(c.ticks, c.labels, c.unit)
 	if c.limit != "" {
-		d.Line(figure.Limit, 1.6, figure.Point{X: left, Y: y(c.most)}, figure.Point{X: right, Y: y(c.most)}).Dash()
-		d.Text(right, y(c.most)-6, c.limit, figure.Style{Size: sizeSmall, Role: figure.Limit, Anchor: figure.End})
+		p.across(figure.Limit, 1.6, c.most).Dash()
+		p.Text(p.right, p.y(c.most)-6, c.limit, figure.Style{Size: sizeSmall, Role: figure.Limit, Anchor: figure.End})
 	}
-	d.Text(0, top-12, c.unit, figure.Style{Size: sizeSmall, Role: figure.Muted})
-	last := math.Inf(-1)
-	for _, k := range flows {
-		if at := x(float64(k)); at-last >= 22 {
-			d.Text(at, bottom+16, fmt.Sprint(k), figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.Middle})
-			last = at
-		}
-	}
-	d.Text(right, bottom+31, "flows at once", figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
+	p.xAxis(flows, tickLabels(flows), "flows at once")
 
-	var ends []line
+	var ends []curveEnd
 	for i, curve := range c.curves {
 		role := figure.SeriesRole(curve.place)
-		d.Line(role, 1.6, c.line(curve, x, y)...)
+		p.Line(role, 1.6, c.line(p, curve)...)
 		for _, g := range curve.groups {
 			// Beside each other where rows agree.
-			at := x(float64(g.Flows)) + 9*(float64(i)-float64(len(c.curves)-1)/2)
+			x := p.x(float64(g.Flows)) + 9*(float64(i)-float64(len(c.curves)-1)/2)
 			value, low, high := c.measured(g)
 			if high > low {
-				d.Line(role, 1.2, figure.Point{X: at, Y: y(low)}, figure.Point{X: at, Y: y(high)}).Tip(c.tip(g))
+				p.Line(role, 1.2, figure.Point{X: x, Y: p.y(low)}, figure.Point{X: x, Y: p.y(high)}).Tip(c.tip(g))
 			}
-			d.Circle(figure.Point{X: at, Y: y(value)}, 4.5, role).Tip(c.tip(g))
+			p.Circle(figure.Point{X: x, Y: p.y(value)}, 4.5, role).Tip(c.tip(g))
 			if c.trials != nil {
 				for k, trial := range c.trials(g) { // beside the interval, apart where equal
-					d.Circle(figure.Point{X: at + 8 + 2*float64(k%3), Y: y(trial)}, 1.5, role).Tip(c.tip(g))
+					p.Circle(figure.Point{X: x + 8 + 2*float64(k%3), Y: p.y(trial)}, 1.5, role).Tip(c.tip(g))
 				}
 			}
 		}
 		end, _, _ := c.expected(curve.groups[len(curve.groups)-1])
-		ends = append(ends, line{port: curve.name, bps: []float64{end}})
+		ends = append(ends, curveEnd{curve.name, p.y(end), role})
 	}
-	lineLabels(d, ends, y, right+8, labelWidth-8, top, bottom)
-	return d
+	p.nameCurves(ends)
+	return p.Drawing
 }
 
 // line is what theory expects: at every number of flows where each is placed by
 // itself, else where it was tried.
-func (c flowsChart) line(curve flowCurve, x, y func(float64) float64) []figure.Point {
+func (c flowsChart) line(p plot, curve flowCurve) []figure.Point {
 	var points []figure.Point
 	for i, g := range curve.groups {
 		at, _, _ := c.expected(g)
-		points = append(points, figure.Point{X: x(float64(g.Flows)), Y: y(at)})
+		points = append(points, p.at(float64(g.Flows), at))
 		if i+1 == len(curve.groups) || g.Placements != g.Flows || curve.groups[i+1].Placements != curve.groups[i+1].Flows {
 			continue
 		}
 		next := curve.groups[i+1].Flows
 		stride := max(1, (next-g.Flows)/16)
 		for k := g.Flows + stride; k < next; k += stride {
-			points = append(points, figure.Point{X: x(float64(k)), Y: y(c.between(g, k))})
+			points = append(points, p.at(float64(k), c.between(g, k)))
 		}
 	}
 	return points
 }
 
 // band shades where what is measured lies, of what a hash placed.
-func (c flowsChart) band(d *figure.Drawing, curve flowCurve, x, y func(float64) float64) {
+func (c flowsChart) band(p plot, curve flowCurve) {
 	if !curve.byChance() {
 		return
 	}
 	var upper, lower []figure.Point
 	for _, g := range curve.groups {
 		_, low, high := c.expected(g)
-		at, low, high := x(float64(g.Flows)), y(low), y(high)
+		at, low, high := p.x(float64(g.Flows)), p.y(low), p.y(high)
 		if len(curve.groups) == 1 { // wide enough to be seen
 			upper, lower = append(upper, figure.Point{X: at - 16, Y: high}), append(lower, figure.Point{X: at - 16, Y: low})
 			at += 16
@@ -260,5 +234,5 @@ func (c flowsChart) band(d *figure.Drawing, curve flowCurve, x, y func(float64) 
 		upper, lower = append(upper, figure.Point{X: at, Y: high}), append(lower, figure.Point{X: at, Y: low})
 	}
 	slices.Reverse(lower)
-	d.Polygon(figure.Faint, append(upper, lower...)...)
+	p.Polygon(figure.Faint, append(upper, lower...)...)
 }

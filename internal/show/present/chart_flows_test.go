@@ -55,9 +55,9 @@ func TestFlowsFigure(t *testing.T) {
 	}
 }
 
-// TestWaysFigure: every flow is a line on each link of its way, coloured by the way;
-// a way that no flow took is there, what is on none is not.
-func TestWaysFigure(t *testing.T) {
+// TestPathsFigure: every flow is a line on each link of its path, coloured by the path;
+// a path that no flow took is there, what is on none is not.
+func TestPathsFigure(t *testing.T) {
 	run := sciencetest.Curve([]int{4}, []int{2, 5, 16}, 1, func(int) int { return 0 })
 	on := []int{0, 0, 2, 3, 0}
 	five := sciencetest.Hashed("4 links, 5 flows", 4, "drawn", on...)
@@ -66,7 +66,7 @@ func TestWaysFigure(t *testing.T) {
 	run.Topology = sciencetest.Fabric(6, "1") // of which two spines have no route
 	conclude.Conclude(run)
 	f, ok := pathsFigure(newView(run))
-	if !ok || f.Title != "Flows on their ways: 3 of 4 equal ways are taken" || len(f.Panels) != 1 || !strings.HasPrefix(f.Panels[0].Title, "4 links, 5 flows (trial 2): ") {
+	if !ok || f.Title != "Flows on their paths: 3 of 4 equal-cost paths are used" || len(f.Panels) != 1 || !strings.HasPrefix(f.Panels[0].Title, "4 links, 5 flows (trial 2): ") {
 		t.Fatalf("%t %+v", ok, f)
 	}
 	var svg bytes.Buffer
@@ -79,10 +79,10 @@ func TestWaysFigure(t *testing.T) {
 		}
 	}
 	if !strings.Contains(svg.String(), "spine2") || strings.Contains(svg.String(), "spine5") || strings.Count(svg.String(), "stroke-dasharray") != 2 {
-		t.Errorf("idle ways are not drawn as such:\n%s", svg.String())
+		t.Errorf("idle paths are not drawn as such:\n%s", svg.String())
 	}
 	if _, ok := pathsFigure(newView(showtest.ArpFlux())); ok {
-		t.Error("arp-flux has no equal ways")
+		t.Error("arp-flux has no equal-cost paths")
 	}
 }
 

@@ -15,13 +15,13 @@ import (
 type graph struct {
 	nodes   []*node
 	edges   []*edge
-	columns int
+	columns [][]*node // by distance from the host in question, from top to bottom
 }
 
 type node struct {
 	name, caption string
-	inner         bool // a switch, router, or anything between others
-	column        int  // distance from the host in question
+	column        int
+	inner         bool // its column stands between two others
 	slots         []*slot
 	x, y, w, h    float64
 }
@@ -29,6 +29,7 @@ type node struct {
 // slot is where a line meets a box.
 type slot struct {
 	node  *node
+	far   *slot  // the line's other end
 	label string // interface and address, on hosts
 	x, y  float64
 }
@@ -83,6 +84,7 @@ func newGraph(topo *topology.Topology, ports []record.TreatmentInterface, focus 
 			continue
 		}
 		e := &edge{a: &slot{node: k.a}, b: &slot{node: k.b}, ab: ab, ba: ba, limit: limit, links: 1, ends: []topology.End{l.From, l.To}}
+		e.a.far, e.b.far = e.b, e.a
 		if together {
 			bundles[k] = e
 		} else {
@@ -132,7 +134,7 @@ func (g *graph) boxes(topo *topology.Topology, focus string) map[string]*node {
 		far[l.To.Node] = append(far[l.To.Node], l.From.Node)
 	}
 	for _, s := range topo.Switches {
-		n := &node{name: s.Name, inner: true}
+		n := &node{name: s.Name}
 		out[s.Name], g.nodes = n, append(g.nodes, n)
 	}
 	alike := map[string][]string{}
@@ -148,7 +150,7 @@ func (g *graph) boxes(topo *topology.Topology, focus string) map[string]*node {
 		group := alike[signature(h.Name)]
 		group = slices.DeleteFunc(slices.Clone(group), func(name string) bool { return name == focus })
 		if len(topo.Hosts) <= mostHosts || len(group) < 3 || h.Name == focus || h.Forward {
-			n := &node{name: h.Name, inner: h.Forward}
+			n := &node{name: h.Name}
 			out[h.Name], g.nodes = n, append(g.nodes, n)
 			continue
 		}
@@ -164,59 +166,55 @@ func (g *graph) boxes(topo *topology.Topology, focus string) map[string]*node {
 // arrange gives each box its column, by its distance from the focus, and puts
 // the boxes of a column in an order that crosses few lines.
 func (g *graph) arrange(focus *node) {
-	if focus == nil && len(g.nodes) > 0 {
+	if len(g.nodes) == 0 {
+		return
+	}
+	if focus == nil {
 		focus = g.nodes[0]
 	}
 	for _, n := range g.nodes {
 		n.column = -1
 	}
-	if focus == nil {
-		return
-	}
 	focus.column = 0
+	last := 0
 	for queue := []*node{focus}; len(queue) > 0; queue = queue[1:] {
-		for _, e := range g.edges {
-			for _, pair := range [][2]*node{{e.a.node, e.b.node}, {e.b.node, e.a.node}} {
-				if pair[0] == queue[0] && pair[1].column < 0 {
-					pair[1].column = queue[0].column + 1
-					queue = append(queue, pair[1])
-				}
+		last = queue[0].column
+		for _, s := range queue[0].slots {
+			if far := s.far.node; far.column < 0 {
+				far.column = last + 1
+				queue = append(queue, far)
 			}
 		}
 	}
-	for _, n := range g.nodes {
-		g.columns = max(g.columns, n.column+1)
-	}
+	reached := last
 	for _, n := range g.nodes {
 		if n.column < 0 { // joined to nothing that the focus reaches
-			n.column = g.columns
+			n.column, last = reached+1, reached+1
 		}
 	}
-	for _, n := range g.nodes {
-		g.columns = max(g.columns, n.column+1)
+	if last == 2 {
+		g.balance()
 	}
+	g.columns = make([][]*node, last+1)
 	for _, n := range g.nodes {
-		n.inner = n.column > 0 && n.column < g.columns-1
+		n.inner = n.column > 0 && n.column < last
+		g.columns[n.column] = append(g.columns[n.column], n)
 	}
-	g.balance()
 	for range 3 {
-		for c := 1; c < g.columns; c++ {
-			g.order(c)
+		for _, column := range g.columns[1:] {
+			g.order(column)
 		}
 	}
 }
 
-// balance moves hosts that hang on the middle column over to the focus' side
-// until both sides are about as high.
+// balance moves hosts that hang on the middle one of three columns over to the focus'
+// side until both sides are about as high.
 func (g *graph) balance() {
-	if g.columns != 3 {
-		return
-	}
 	var left []*node
 	weight := [3]int{}
 	for _, n := range g.nodes {
 		weight[n.column] += 1 + len(n.slots)
-		if n.column == 2 && !slices.ContainsFunc(g.neighbours(n), func(m *node) bool { return m.column != 1 }) {
+		if n.column == 2 && !slices.ContainsFunc(n.slots, func(s *slot) bool { return s.far.node.column != 1 }) {
 			left = append(left, n)
 		}
 	}
@@ -228,56 +226,21 @@ func (g *graph) balance() {
 	}
 }
 
-func (g *graph) neighbours(n *node) []*node {
-	var out []*node
-	for _, e := range g.edges {
-		switch n {
-		case e.a.node:
-			out = append(out, e.b.node)
-		case e.b.node:
-			out = append(out, e.a.node)
-		}
-	}
-	return out
-}
-
-// column lists a column's boxes from top to bottom.
-func (g *graph) column(c int) []*node {
-	var out []*node
-	for _, n := range g.nodes {
-		if n.column == c {
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
-// order sorts a column by where its boxes' neighbours stand.
-func (g *graph) order(c int) {
-	place := map[*node]float64{}
-	for k := range g.columns {
-		for i, n := range g.column(k) {
-			place[n] = float64(i)
-		}
-	}
-	center := func(n *node) float64 {
-		sum, count := 0.0, 0.0
-		for _, m := range g.neighbours(n) {
-			if m.column < c {
-				sum, count = sum+place[m], count+1
+// order sorts a column by where its boxes' neighbours in earlier columns stand.
+func (g *graph) order(column []*node) {
+	center := map[*node]float64{}
+	for i, n := range column {
+		sum, count := 0, 0
+		for _, s := range n.slots {
+			if m := s.far.node; m.column < n.column {
+				sum, count = sum+slices.Index(g.columns[m.column], m), count+1
 			}
 		}
-		if count == 0 {
-			return place[n]
+		if center[n] = float64(i); count > 0 {
+			center[n] = float64(sum) / float64(count)
 		}
-		return sum / count
 	}
-	slices.SortStableFunc(g.nodes, func(a, b *node) int {
-		if a.column != c || b.column != c {
-			return cmp.Compare(a.column, b.column)
-		}
-		return cmp.Compare(center(a), center(b))
-	})
+	slices.SortStableFunc(column, func(a, b *node) int { return cmp.Compare(center[a], center[b]) })
 }
 
 func (e *edge) load() float64 { return max(e.ab, e.ba) }

@@ -9,46 +9,45 @@ import (
 	"linerate/internal/show/figure"
 )
 
-// pathsFigure draws flows on the ways that they took, those of one way in one
-// colour: of each row the treatment that tells most, in the trial nearest to its
-// mean.
+// pathsFigure draws flows on the paths that they took, those of one path in one
+// colour: of each row the treatment that shows most, in the trial nearest to its mean.
 func pathsFigure(v *view) (figure.Figure, bool) {
-	f := figure.Figure{Name: "ways", Data: pathsCSV(v), Note: "Lines are flows, as thick as their goodput; one colour is one way; numbers count them. Dashed: a way that none took. Of each treatment the trial nearest its mean."}
+	f := figure.Figure{Name: "paths", Data: pathsCSV(v), Note: "Lines are flows, as thick as their goodput; one colour is one path; numbers count them. Dashed: a path that no flow took. Of each treatment the trial nearest its mean."}
 	used, all := 0, 0
 	for i := range v.rows {
 		c := telling(v, &v.rows[i])
-		if c < 0 || len(f.Panels) == mostWays {
+		if c < 0 || len(f.Panels) == mostPathPanels {
 			continue
 		}
 		t := v.rows[i].cells[c].Treatment
-		w := newWayDrawing(shown(v, t), &v.run.Topology, v.focus)
-		used, all = used+w.used(), all+len(w.ways)
-		title := fmt.Sprintf("%s (trial %d): %s", v.label(&v.rows[i], c), w.trial.Order, v.scale.with(w.trial.GoodputBps))
-		f.Panels = append(f.Panels, figure.Panel{Title: title, Draw: w.draw})
+		p := newPathDrawing(shown(v, t), &v.run.Topology, v.focus)
+		used, all = used+p.used(), all+len(p.paths)
+		title := fmt.Sprintf("%s (trial %d): %s", v.label(&v.rows[i], c), p.trial.Order, v.scale.with(p.trial.GoodputBps))
+		f.Panels = append(f.Panels, figure.Panel{Title: title, Draw: p.draw})
 	}
-	f.Title = fmt.Sprintf("Flows on their ways: %d of %d equal ways are taken", used, all)
+	f.Title = fmt.Sprintf("Flows on their paths: %d of %d equal-cost paths are used", used, all)
 	return f, len(f.Panels) > 0
 }
 
-// mostWays is how many drawings there are at most.
-const mostWays = 6
+// mostPathPanels is how many drawings there are at most.
+const mostPathPanels = 6
 
-// wayDrawing is one trial's flows on their ways.
-type wayDrawing struct {
+// pathDrawing is one trial's flows on their paths.
+type pathDrawing struct {
 	trial *record.Trial
-	over  *topology.Topology // only what lies on the ways
+	over  *topology.Topology // only what lies on the paths
 	focus string
-	ways  [][]string // by which flows took them, and then those that none did
+	paths [][]string // first those the topology has, then others that flows took
 	flows []record.Flow
 }
 
-func newWayDrawing(trial *record.Trial, base *topology.Topology, focus string) *wayDrawing {
-	w := &wayDrawing{trial: trial, focus: focus}
+func newPathDrawing(trial *record.Trial, base *topology.Topology, focus string) *pathDrawing {
+	p := &pathDrawing{trial: trial, focus: focus}
 	whole := trial.Over(base)
-	asked := map[[2]string]bool{}
-	add := func(way []string) {
-		if !slices.ContainsFunc(w.ways, func(have []string) bool { return slices.Equal(have, way) }) {
-			w.ways = append(w.ways, way)
+	seen := map[[2]string]bool{}
+	add := func(path []string) {
+		if !slices.ContainsFunc(p.paths, func(have []string) bool { return slices.Equal(have, path) }) {
+			p.paths = append(p.paths, path)
 		}
 	}
 	for _, f := range trial.Flows {
@@ -56,48 +55,48 @@ func newWayDrawing(trial *record.Trial, base *topology.Topology, focus string) *
 			continue
 		}
 		if f.Placed() {
-			w.flows = append(w.flows, f)
+			p.flows = append(p.flows, f)
 		}
 		from, to := f.SourceAddr(), f.DestinationAddr()
-		if key := [2]string{from.String(), to.String()}; !asked[key] {
-			asked[key] = true
-			ways, _ := whole.Paths(f.From, from, to)
-			for _, way := range ways {
+		if key := [2]string{from.String(), to.String()}; !seen[key] {
+			seen[key] = true
+			paths, _ := whole.Paths(f.From, from, to)
+			for _, path := range paths {
 				var texts []string
-				for _, end := range way {
+				for _, end := range path {
 					texts = append(texts, end.String())
 				}
 				add(texts)
 			}
 		}
 	}
-	for _, f := range w.flows {
+	for _, f := range p.flows {
 		add(f.Path)
 	}
-	slices.SortStableFunc(w.flows, func(a, b record.Flow) int { return w.way(a) - w.way(b) })
-	w.over = w.along(whole)
-	return w
+	slices.SortStableFunc(p.flows, func(a, b record.Flow) int { return p.path(a) - p.path(b) })
+	p.over = p.along(whole)
+	return p
 }
 
-// way is the place of a flow's way among all.
-func (w *wayDrawing) way(f record.Flow) int {
-	return slices.IndexFunc(w.ways, func(way []string) bool { return slices.Equal(way, f.Path) })
+// path is the place of a flow's path among all.
+func (p *pathDrawing) path(f record.Flow) int {
+	return slices.IndexFunc(p.paths, func(path []string) bool { return slices.Equal(path, f.Path) })
 }
 
-func (w *wayDrawing) used() int {
+func (p *pathDrawing) used() int {
 	taken := map[int]bool{}
-	for _, f := range w.flows {
-		taken[w.way(f)] = true
+	for _, f := range p.flows {
+		taken[p.path(f)] = true
 	}
 	return len(taken)
 }
 
-// along leaves off what is on no way.
-func (w *wayDrawing) along(whole *topology.Topology) *topology.Topology {
+// along leaves out what is on no path.
+func (p *pathDrawing) along(whole *topology.Topology) *topology.Topology {
 	ends := map[string]bool{}
 	nodes := map[string]bool{}
-	for _, way := range w.ways {
-		for _, end := range way {
+	for _, path := range p.paths {
+		for _, end := range path {
 			ends[end] = true
 		}
 	}
@@ -116,24 +115,13 @@ func (w *wayDrawing) along(whole *topology.Topology) *topology.Topology {
 // be seen.
 const fullStrand, leastStrand = 16.0, 0.5
 
-func (w *wayDrawing) draw(width float64) *figure.Drawing {
-	g := newGraph(w.over, nil, w.focus)
-	d := figure.New(width, g.place(width)+4)
-	for _, e := range g.edges {
-		w.drawEdge(d, e)
-	}
-	for _, n := range g.nodes {
-		n.draw(d, g.middle(n.column))
-	}
-	for _, e := range g.edges {
-		w.drawLabel(d, e)
-	}
-	return d
+func (p *pathDrawing) draw(width float64) *figure.Drawing {
+	return newGraph(p.over, nil, p.focus).draw(width, p.drawEdge, p.drawLabel)
 }
 
 // on are the flows that pass an edge; back: from b to a.
-func (w *wayDrawing) on(e *edge) (flows []record.Flow, back bool) {
-	for _, f := range w.flows {
+func (p *pathDrawing) on(e *edge) (flows []record.Flow, back bool) {
+	for _, f := range p.flows {
 		for i := range len(f.Path) - 1 {
 			from := slices.IndexFunc(e.ends, func(end topology.End) bool { return end.String() == f.Path[i] })
 			if from >= 0 && slices.ContainsFunc(e.ends, func(end topology.End) bool { return end.String() == f.Path[i+1] }) {
@@ -147,16 +135,16 @@ func (w *wayDrawing) on(e *edge) (flows []record.Flow, back bool) {
 }
 
 // strand is how thick a flow is drawn.
-func (w *wayDrawing) strand(e *edge, f record.Flow) float64 {
+func (p *pathDrawing) strand(e *edge, f record.Flow) float64 {
 	most := e.limit
 	if most == 0 {
-		most = w.trial.GoodputBps
+		most = p.trial.GoodputBps
 	}
 	return max(fullStrand*f.GoodputBps/max(most, 1), leastStrand)
 }
 
-func (w *wayDrawing) drawEdge(d *figure.Drawing, e *edge) {
-	flows, back := w.on(e)
+func (p *pathDrawing) drawEdge(d *figure.Drawing, e *edge) {
+	flows, back := p.on(e)
 	points := e.curve()
 	if len(flows) == 0 {
 		d.Line(figure.Base, 1.2, points...).Dash()
@@ -168,24 +156,24 @@ func (w *wayDrawing) drawEdge(d *figure.Drawing, e *edge) {
 	gap := min(0.8, fullStrand/3/float64(len(flows)))
 	whole := -gap
 	for _, f := range flows {
-		whole += w.strand(e, f) + gap
+		whole += p.strand(e, f) + gap
 	}
-	points = arrow(d, points, whole, figure.SeriesRole(w.way(flows[0])))
+	points = arrow(d, points, whole, figure.SeriesRole(p.path(flows[0])))
 	at := -whole / 2
 	for _, f := range flows {
-		thick := w.strand(e, f)
+		thick := p.strand(e, f)
 		strand := make([]figure.Point, len(points))
 		for i, p := range points {
 			strand[i] = figure.Point{X: p.X, Y: p.Y + at + thick/2}
 		}
-		d.Line(figure.SeriesRole(w.way(f)), thick, strand...).Tip(f.ID + " " + f.Source + " → " + f.Destination + ": " + linkRate(f.GoodputBps))
+		d.Line(figure.SeriesRole(p.path(f)), thick, strand...).Tip(f.ID + " " + f.Source + " → " + f.Destination + ": " + linkRate(f.GoodputBps))
 		at += thick + gap
 	}
 }
 
 // drawLabel says how many flows share a link, on paper over it.
-func (w *wayDrawing) drawLabel(d *figure.Drawing, e *edge) {
-	flows, _ := w.on(e)
+func (p *pathDrawing) drawLabel(d *figure.Drawing, e *edge) {
+	flows, _ := p.on(e)
 	if len(flows) == 0 {
 		return
 	}

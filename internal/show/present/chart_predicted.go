@@ -9,7 +9,7 @@ import (
 	"linerate/internal/show/figure"
 )
 
-// predictedFigure holds what flows got against what was predicted for them, on
+// predictedFigure compares what flows got with what was predicted for them, on
 // logarithmic axes: what came true lies on the line. A prediction is a span, drawn
 // as one; the spread of several flows is drawn across it.
 func predictedFigure(v *view) (figure.Figure, bool) {
@@ -38,27 +38,8 @@ func predictedFigure(v *view) (figure.Figure, bool) {
 	return f, true
 }
 
-// decades are round rates between two, at most n of them; none between what no
-// logarithm has.
-func decades(low, high float64, n int) (list []float64) {
-	if !(low > 0) || !finite(high) {
-		return nil
-	}
-	for _, steps := range [][]float64{{1, 2, 3, 5, 7}, {1, 2, 5}, {1, 3}, {1}} {
-		list = nil
-		for e := math.Floor(math.Log10(low)); e <= math.Ceil(math.Log10(high)); e++ {
-			for _, s := range steps {
-				if at := s * math.Pow(10, e); at >= low && at <= high {
-					list = append(list, at)
-				}
-			}
-		}
-		if len(list) <= n {
-			break
-		}
-	}
-	return list
-}
+// rateLadders are the labelled rates within a power of ten, densest first.
+var rateLadders = [][]float64{{1, 2, 3, 5, 7}, {1, 2, 5}, {1, 3}, {1}}
 
 func predictedPanel(v *view, list []held, width float64) *figure.Drawing {
 	low, high := math.Inf(1), 0.0
@@ -68,40 +49,29 @@ func predictedPanel(v *view, list []held, width float64) *figure.Drawing {
 	}
 	room := math.Pow(high/low, 0.06) * 1.08
 	low, high = low/room, high*room
-	const top = 22.0
 	wide := width >= 700 // words beside the figure, or under it
-	left, right := 84.0, min(width, 620.0)-6
+	p := plot{left: 84, right: min(width, 620) - 6, top: 22}
 	if !wide {
-		left = 62
+		p.left = 62
 	}
-	bottom := top + min((right-left)*0.8, 400)
-	d := figure.New(width, bottom+44)
-	along := func(bps float64) float64 {
-		return (math.Log(min(max(bps, low), high)) - math.Log(low)) / (math.Log(high) - math.Log(low))
-	}
-	x := func(bps float64) float64 { return left + along(bps)*(right-left) }
-	y := func(bps float64) float64 { return bottom - along(bps)*(bottom-top) }
-	at := func(predicted, measured float64) figure.Point { return figure.Point{X: x(predicted), Y: y(measured)} }
+	p.bottom = p.top + min((p.right-p.left)*0.8, 400)
+	p.Drawing = figure.New(width, p.bottom+44)
+	p.x, p.y = logarithmic(low, high, p.left, p.right), logarithmic(low, high, p.bottom, p.top)
 
 	const near = record.Tolerated
-	d.Polygon(figure.Faint, at(low, low), at(low, low*(1+near)), at(high/(1+near), high), at(high, high), at(high, high*(1-near)), at(low/(1-near), low)).Tip("±" + percent(near))
-	last := math.Inf(-1)
-	for _, tick := range decades(low, high, int((right-left)/64)) {
-		s := bitScale(tick * 1.0005)
-		label := fmt.Sprintf("%.3g %s", tick*s.per, s.unit)
-		d.Line(figure.Faint, 1, at(tick, low), at(tick, high))
-		d.Line(figure.Faint, 1, at(low, tick), at(high, tick))
-		if half := figure.TextWidth(label, sizeSmall, false) / 2; x(tick)-half > last && x(tick)+half <= width {
-			d.Text(x(tick), bottom+16, label, figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.Middle})
-			last = x(tick) + half + 6
-		}
-		d.Text(left-6, y(tick)+4, label, figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
+	p.Polygon(figure.Faint, p.at(low, low), p.at(low, low*(1+near)), p.at(high/(1+near), high), p.at(high, high), p.at(high, high*(1-near)), p.at(low/(1-near), low)).Tip("±" + percent(near))
+	marks := logTicks(low, high, int((p.right-p.left)/64), rateLadders...)
+	var labels []string
+	for _, mark := range marks {
+		s := bitScale(mark * 1.0005)
+		labels = append(labels, fmt.Sprintf("%.3g %s", mark*s.per, s.unit))
+		p.Line(figure.Faint, 1, p.at(mark, low), p.at(mark, high))
 	}
-	d.Line(figure.Muted, 1.4, at(low, low), at(high, high))
-	d.Text(0, top-9, "measured", figure.Style{Size: sizeSmall, Role: figure.Muted})
-	d.Text(right, bottom+34, "predicted", figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
+	p.yAxis(marks, labels, "measured")
+	p.xAxis(marks, labels, "predicted")
+	p.Line(figure.Muted, 1.4, p.at(low, low), p.at(high, high))
 
-	// What is predicted to hold flows back is told by colour, and named in it.
+	// A colour stands for what is predicted to hold flows back, named in that colour.
 	var by []string
 	for _, h := range list {
 		if !slices.Contains(by, h.predicted[0]) {
@@ -112,22 +82,22 @@ func predictedPanel(v *view, list []held, width float64) *figure.Drawing {
 		role := figure.SeriesRole(slices.Index(by, h.predicted[0]))
 		middle := math.Sqrt(h.low * h.high)
 		tip := fmt.Sprintf("%s: predicted %s to %s (%s), measured %s (%s)", h.label(v), linkRate(h.low), linkRate(h.high), h.predicted[0], linkRate(h.bps), causes(h.by))
-		d.Line(role, 1.6, at(h.low, h.bps), at(h.high, h.bps)).Tip(tip)
-		d.Line(role, 1.6, at(middle, h.least), at(middle, h.most)).Tip(tip)
-		d.Circle(at(middle, h.bps), 4, role).Tip(tip)
+		p.Line(role, 1.6, p.at(h.low, h.bps), p.at(h.high, h.bps)).Tip(tip)
+		p.Line(role, 1.6, p.at(middle, h.least), p.at(middle, h.most)).Tip(tip)
+		p.Circle(p.at(middle, h.bps), 4, role).Tip(tip)
 		if h.within < h.judged {
-			d.Circle(at(middle, h.bps), 2.2, figure.Paper).Tip(tip)
+			p.Circle(p.at(middle, h.bps), 2.2, figure.Paper).Tip(tip)
 		}
 	}
 	words := func(x, y float64, text string, role figure.Role, bold bool) {
-		d.Text(x, y, figure.Fit(figure.Plain(text), width-x, sizeText, bold), figure.Style{Size: sizeText, Role: role, Bold: bold}).Tip(text)
+		p.Text(x, y, figure.Fit(figure.Plain(text), width-x, sizeText, bold), figure.Style{Size: sizeText, Role: role, Bold: bold}).Tip(text)
 	}
 	if wide {
-		predictedWords(v, list, by, right+28, top+8, words)
+		predictedWords(v, list, by, p.right+28, p.top+8, words)
 	} else {
-		d.Height = predictedWords(v, list, by, 0, bottom+60, words)
+		p.Height = predictedWords(v, list, by, 0, p.bottom+60, words)
 	}
-	return d
+	return p.Drawing
 }
 
 // mostMisses is how many predictions that did not come true are named.

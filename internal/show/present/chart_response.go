@@ -32,8 +32,8 @@ func responseFigure(v *view, m *measure) (figure.Figure, bool) {
 			}
 		}
 	}
-	if !finite(high) {
-		high = 0
+	if !(high > 0) || !finite(high) {
+		high = 1
 	}
 	for _, p := range v.panesOf(m) {
 		f.Panels = append(f.Panels, figure.Panel{Title: v.columns[p.c].name, Draw: func(width float64) *figure.Drawing { return responsePanel(v, p, width, high*m.scale.per) }})
@@ -41,62 +41,58 @@ func responseFigure(v *view, m *measure) (figure.Figure, bool) {
 	return f, true
 }
 
-func responsePanel(v *view, p pane, width, high float64) *figure.Drawing {
-	c := p.c
+func responsePanel(v *view, of pane, width, high float64) *figure.Drawing {
+	c := of.c
 	nameWidth, names, rowHeight := nameColumn(v, width)
 	rowHeight = max(rowHeight, 34) // a bar and its trials
-	values, valueWidth, point := valueLabels(v, p)
-	left, right := nameWidth+10, width-valueWidth-10
-	top := 22.0
-	bottom := top + rowHeight*float64(len(v.rows))
-	d := figure.New(width, bottom+36)
-	if !(high > 0) {
-		high = 1
+	values, valueWidth, point := valueLabels(v, of)
+	p := plot{left: nameWidth + 10, right: width - valueWidth - 10, top: 22}
+	p.bottom = p.top + rowHeight*float64(len(v.rows))
+	p.Drawing = figure.New(width, p.bottom+36)
+	p.x = linear(0, high, p.left, p.right-2)
+	marks := ticks(0, high, int(max(2, (p.right-p.left)/60)))
+	for _, mark := range marks {
+		p.Line(figure.Faint, 1, figure.Point{X: p.x(mark), Y: p.top}, figure.Point{X: p.x(mark), Y: p.bottom})
 	}
-	x := func(value float64) float64 { return left + min(max(value/high, 0), 1)*(right-left-2) }
-	marks := ticks(high, int(max(2, (right-left)/60)))
-	for i, label := range tickLabels(marks) {
-		d.Line(figure.Faint, 1, figure.Point{X: x(marks[i]), Y: top}, figure.Point{X: x(marks[i]), Y: bottom})
-		d.Text(x(marks[i]), bottom+15, label, figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.Middle})
-	}
-	d.Text(left, bottom+30, p.head()+p.sense()+intervalNote(v), figure.Style{Size: sizeSmall, Role: figure.Muted})
+	p.xLabels(marks, tickLabels(marks))
+	p.Text(p.left, p.bottom+30, of.head()+of.sense()+intervalNote(v), small(figure.Start))
 	for i := range v.rows {
 		r := &v.rows[i]
-		y := top + rowHeight*(float64(i)+0.5)
-		drawName(d, names[i], 0, y, r.name)
+		y := p.top + rowHeight*(float64(i)+0.5)
+		drawName(p.Drawing, names[i], 0, y, r.name)
 		t := r.cells[c].Treatment
 		if t == nil {
-			d.Text(left+4, y+4, "not tried", figure.Style{Size: sizeSmall, Role: figure.Muted})
+			p.Text(p.left+4, y+4, "not tried", small(figure.Start))
 			continue
 		}
 		role := figure.Change
 		if r.baseline {
 			role = figure.Base
 		}
-		low, upper, _ := p.bounds(t)
-		mean, low, upper := p.Estimate(t).Mean*p.scale.per, low*p.scale.per, upper*p.scale.per
-		d.Rect(left, y-8, x(mean)-left, 16, role).Tip(v.label(r, c) + ": " + p.scale.join(values[i].text()))
+		low, upper, _ := of.bounds(t)
+		mean, low, upper := of.Estimate(t).Mean*of.scale.per, low*of.scale.per, upper*of.scale.per
+		p.Rect(p.left, y-8, p.x(mean)-p.left, 16, role).Tip(v.label(r, c) + ": " + of.scale.join(values[i].text()))
 		if upper > low {
-			d.Line(figure.Ink, 1.4, figure.Point{X: x(low), Y: y}, figure.Point{X: x(upper), Y: y})
+			p.Line(figure.Ink, 1.4, figure.Point{X: p.x(low), Y: y}, figure.Point{X: p.x(upper), Y: y})
 			for _, end := range []float64{low, upper} {
-				d.Line(figure.Ink, 1.4, figure.Point{X: x(end), Y: y - 4}, figure.Point{X: x(end), Y: y + 4})
+				p.Line(figure.Ink, 1.4, figure.Point{X: p.x(end), Y: y - 4}, figure.Point{X: p.x(end), Y: y + 4})
 			}
 		}
-		for k, value := range p.trials[t.Name] {
+		for k, value := range of.trials[t.Name] {
 			// Beside the interval, moved up and down so that equal ones can be counted.
-			at := figure.Point{X: x(value * p.scale.per), Y: y + 12.5 + 1.5*float64(k%3-1)}
-			d.Circle(at, 2, figure.Ink).Tip(v.label(r, c) + ": trial of " + p.scale.join(p.scale.value(value)))
+			at := figure.Point{X: p.x(value * of.scale.per), Y: y + 12.5 + 1.5*float64(k%3-1)}
+			p.Circle(at, 2, figure.Ink).Tip(v.label(r, c) + ": trial of " + of.scale.join(of.scale.value(value)))
 		}
-		if t.LimitBps > 0 && p.goodput() {
-			at := x(t.LimitBps * v.scale.per)
-			d.Line(figure.Limit, 2, figure.Point{X: at, Y: y - rowHeight/2}, figure.Point{X: at, Y: y + rowHeight/2})
+		if t.LimitBps > 0 && of.goodput() {
+			at := p.x(t.LimitBps * v.scale.per)
+			p.Line(figure.Limit, 2, figure.Point{X: at, Y: y - rowHeight/2}, figure.Point{X: at, Y: y + rowHeight/2})
 		}
-		values[i].draw(d, width-valueWidth+point, y+4.5)
+		values[i].draw(p.Drawing, width-valueWidth+point, y+4.5)
 	}
-	if p.goodput() {
-		limitLabel(v, d, c, x, top-8, width)
+	if of.goodput() {
+		limitLabel(v, p, c)
 	}
-	return d
+	return p.Drawing
 }
 
 func intervalNote(v *view) string {
@@ -108,7 +104,7 @@ func intervalNote(v *view) string {
 
 // limitLabel names the limit above its line: with its value where all
 // treatments of the condition share it.
-func limitLabel(v *view, d *figure.Drawing, c int, x func(float64) float64, y, width float64) {
+func limitLabel(v *view, p plot, c int) {
 	highest, shared := 0.0, true
 	for i := range v.rows {
 		t := v.rows[i].cells[c].Treatment
@@ -119,16 +115,15 @@ func limitLabel(v *view, d *figure.Drawing, c int, x func(float64) float64, y, w
 		highest = max(highest, t.LimitBps)
 	}
 	if highest == 0 {
-		d.Text(x(0), y, "limit unknown: no link of the path has a rate", figure.Style{Size: sizeSmall, Role: figure.Muted})
+		p.Text(p.left, p.top-8, "limit unknown: no link of the path has a rate", small(figure.Start))
 		return
 	}
 	text := "limit"
 	if shared {
 		text = "limit " + v.scale.value(highest)
 	}
-	at := x(highest * v.scale.per)
 	half := figure.TextWidth(text, sizeText, true) / 2
-	d.Text(min(at, width-half), y, text, figure.Style{Size: sizeText, Role: figure.Limit, Bold: true, Anchor: figure.Middle})
+	p.Text(min(p.x(highest*v.scale.per), p.Width-half), p.top-8, text, figure.Style{Size: sizeText, Role: figure.Limit, Bold: true, Anchor: figure.Middle})
 }
 
 // valueLabel is "119.50 ±0.04", split where the decimal point is.

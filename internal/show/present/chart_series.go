@@ -3,7 +3,6 @@ package present
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"linerate/internal/model/record"
 	"linerate/internal/show/figure"
@@ -24,7 +23,7 @@ func (l line) mean() float64 {
 	return sum
 }
 
-// spread is how far the load strays from its mean, as a part of it.
+// spread is how far the load deviates from its mean, as a part of it.
 func (l line) spread() float64 {
 	mean, worst := l.mean(), 0.0
 	for _, v := range l.bps {
@@ -36,15 +35,9 @@ func (l line) spread() float64 {
 // seriesFigure draws the load of every interface of the host in question over the
 // window, for the baseline and the best fix.
 func seriesFigure(v *view) (figure.Figure, bool) {
-	f := figure.Figure{Name: "series"}
+	f := figure.Figure{Name: "series", Data: [][]string{{"treatment", "trial", "host", "interface", "at_s", "load_bps"}},
+		Note: "Load by the interface's own counters. The trial shown is the one nearest to its treatment's mean."}
 	high, steadiest, worst := 0.0, 0.0, ""
-	type source struct {
-		lines []line
-		limit float64
-		title string
-	}
-	var sources []source
-	f.Data = append(f.Data, []string{"treatment", "trial", "host", "interface", "at_s", "load_bps"})
 	for _, at := range v.spots() {
 		t := at.r.cells[at.c].Treatment
 		trial := shown(v, t)
@@ -52,14 +45,13 @@ func seriesFigure(v *view) (figure.Figure, bool) {
 		if len(lines) == 0 {
 			continue
 		}
-		s := source{lines: lines, title: v.label(at.r, at.c) + fmt.Sprintf(" (trial %d)", trial.Order)}
+		limit, busiest := 0.0, 0.0
 		for _, p := range portsOf(t, v.focus) {
-			s.limit = max(s.limit, p.LimitBps)
+			limit = max(limit, p.LimitBps)
 		}
-		busiest := 0.0
 		for _, l := range lines {
 			busiest = max(busiest, l.mean())
-			high = max(high, slices.Max(l.bps))
+			high = max(high, slices.Max(l.bps), limit)
 			for i := range l.at {
 				f.Data = append(f.Data, []string{t.Name, fmt.Sprint(trial.Order), v.focus, l.port, fixed(l.at[i], 4), fixed(l.bps[i], 0)})
 			}
@@ -69,21 +61,15 @@ func seriesFigure(v *view) (figure.Figure, bool) {
 				steadiest, worst = l.spread(), l.port+", "+v.label(at.r, at.c)
 			}
 		}
-		high = max(high, s.limit)
-		sources = append(sources, s)
-	}
-	if len(sources) == 0 || high <= 0 {
-		return figure.Figure{}, false
+		f.Panels = append(f.Panels, figure.Panel{Title: v.label(at.r, at.c) + fmt.Sprintf(" (trial %d)", trial.Order), Draw: func(width float64) *figure.Drawing {
+			return seriesPanel(lines, limit, high, width) // high is of all panels
+		}})
 	}
 	f.Title = fmt.Sprintf("Every busy interface of %s keeps its load through the window, within %s", v.focus, percent(steadiest))
 	if steadiest > 0.1 {
 		f.Title = fmt.Sprintf("Load changes within the window, by up to %s of its mean (%s)", percent(steadiest), worst)
 	}
-	f.Note = "Load by the interface's own counters. The trial shown is the one nearest to its treatment's mean."
-	for _, s := range sources {
-		f.Panels = append(f.Panels, figure.Panel{Title: s.title, Draw: func(width float64) *figure.Drawing { return seriesPanel(s.lines, s.limit, high, width) }})
-	}
-	return f, true
+	return f, high > 0
 }
 
 // lines turns a trial's samples of one host's interfaces into loads in the
@@ -137,97 +123,38 @@ const headroom = 1.14
 
 func seriesPanel(lines []line, limit, high, width float64) *figure.Drawing {
 	s := bitScale(high)
-	labelWidth := min(width*0.24, 110)
-	marks := ticks(high*headroom*s.per, 4)
+	marks := ticks(0, high*headroom*s.per, 4)
 	labels := tickLabels(marks)
-	left := 8.0
-	for _, label := range labels {
-		left = max(left, figure.TextWidth(label, sizeSmall, false)+8)
+	for i := range marks {
+		marks[i] /= s.per
 	}
-	right := width - labelWidth
-	const top, bottom = 24.0, 190.0
-	d := figure.New(width, bottom+34)
+	p := plot{left: labelRoom(labels), right: width - min(width*0.24, 110), top: 24, bottom: 190}
+	p.Drawing = figure.New(width, p.bottom+34)
 	end := 0.0
 	for _, l := range lines {
 		end = max(end, l.at[len(l.at)-1]*1.05)
 	}
-	x := func(at float64) float64 { return left + at/end*(right-left) }
-	y := func(bps float64) float64 { return bottom - bps/(high*headroom)*(bottom-top) }
-	for i, label := range labels {
-		at := y(marks[i] / s.per)
-		d.Line(figure.Faint, 1, figure.Point{X: left, Y: at}, figure.Point{X: right, Y: at})
-		d.Text(left-6, at+4, label, figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
-	}
-	d.Text(0, top-12, s.unit, figure.Style{Size: sizeSmall, Role: figure.Muted})
-	times := ticks(end, 5)
-	for i, label := range tickLabels(times) {
-		d.Text(x(times[i]), bottom+16, label, figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.Middle})
-	}
-	d.Text(right, bottom+31, "seconds since the window began", figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
+	p.x, p.y = linear(0, end, p.left, p.right), linear(0, high*headroom, p.bottom, p.top)
+	p.yAxis(marks, labels, s.unit)
+	times := ticks(0, end, 5)
+	p.xAxis(times, tickLabels(times), "seconds since the window began")
 	if limit > 0 {
-		d.Line(figure.Limit, 1.6, figure.Point{X: left, Y: y(limit)}, figure.Point{X: right, Y: y(limit)}).Dash()
-		d.Text(right, y(limit)-11, "rate of each link "+linkRate(limit), figure.Style{Size: sizeSmall, Role: figure.Limit, Anchor: figure.End})
+		p.across(figure.Limit, 1.6, limit).Dash()
+		p.Text(p.right, p.y(limit)-11, "rate of each link "+linkRate(limit), figure.Style{Size: sizeSmall, Role: figure.Limit, Anchor: figure.End})
 	}
+	var ends []curveEnd
 	for i, l := range lines {
 		points := make([]figure.Point, len(l.at))
 		for k := range l.at {
-			points[k] = figure.Point{X: x(l.at[k]), Y: y(l.bps[k])}
+			points[k] = p.at(l.at[k], l.bps[k])
 		}
 		stroke := 2.0
 		if len(lines) > 8 {
 			stroke = 1
 		}
-		d.Line(figure.SeriesRole(i), stroke, points...).Tip(l.port + ": mean " + linkRate(l.mean()))
+		p.Line(figure.SeriesRole(i), stroke, points...).Tip(l.port + ": mean " + linkRate(l.mean()))
+		ends = append(ends, curveEnd{l.port, p.y(l.mean()), figure.SeriesRole(i)})
 	}
-	lineLabels(d, lines, y, right+6, labelWidth-6, top, bottom)
-	return d
-}
-
-// lineLabels names the lines at their right end. Lines too close to be named
-// apart share a label.
-func lineLabels(d *figure.Drawing, lines []line, y func(float64) float64, x, width, top, bottom float64) {
-	order := make([]int, len(lines))
-	for i := range order {
-		order[i] = i
-	}
-	last := func(i int) float64 { return y(lines[i].mean()) }
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case last(a) < last(b):
-			return -1
-		case last(a) > last(b):
-			return 1
-		}
-		return a - b
-	})
-	const apart = 15.0
-	floor := top
-	for i := 0; i < len(order); {
-		n := i + 1
-		for n < len(order) && last(order[n])-last(order[n-1]) < apart {
-			n++
-		}
-		var names []string
-		members := slices.Sorted(slices.Values(order[i:n]))
-		for _, k := range members {
-			names = append(names, lines[k].port)
-		}
-		style := figure.Style{Size: sizeSmall, Role: figure.Ink}
-		if n == i+1 {
-			style.Role = figure.SeriesRole(order[i])
-		}
-		text := strings.Join(names, ", ")
-		if len(names) > 4 {
-			text = fmt.Sprintf("%s … %s (%d)", names[0], names[len(names)-1], len(names))
-		}
-		rows := figure.Wrap(figure.Plain(text), width, sizeSmall, false, 2)
-		at := max((last(order[i])+last(order[n-1]))/2-float64(len(rows)-1)*7, floor)
-		at = min(at, bottom-float64(len(rows)-1)*14)
-		for _, row := range rows {
-			d.Text(x, at+4, row, style).Tip(text)
-			at += 14
-		}
-		floor = at
-		i = n
-	}
+	p.nameCurves(ends)
+	return p.Drawing
 }

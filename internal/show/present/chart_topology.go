@@ -29,7 +29,9 @@ func topologyPanel(v *view, r *row, c int) figure.Panel {
 	t := r.cells[c].Treatment
 	title := v.label(r, c) + ": " + v.lead().spell(t)
 	return figure.Panel{Title: title, Draw: func(width float64) *figure.Drawing {
-		return newGraph(&v.run.Topology, t.Interfaces, v.focus).draw(width, largestLoad(v))
+		most := largestLoad(v) // the thickest link's, the same in all drawings
+		return newGraph(&v.run.Topology, t.Interfaces, v.focus).draw(width,
+			func(d *figure.Drawing, e *edge) { e.draw(d, most) }, func(d *figure.Drawing, e *edge) { e.drawLabel(d, most) })
 	}}
 }
 
@@ -55,45 +57,41 @@ const (
 // place gives every box and slot its position and returns the drawing's height.
 func (g *graph) place(width float64) float64 {
 	height := 0.0
-	for c := range g.columns {
+	for _, column := range g.columns {
 		total := 0.0
-		for _, n := range g.column(c) {
+		for _, n := range column {
 			n.h = titleHeight + slotHeight*float64(max(len(n.slots), 1))
 			if n.plain() {
 				n.h = plainHeight
 			}
+			if n.inner { // as high as the outer columns allow, see below
+				n.h = 60
+			}
 			total += n.h + boxGap
 		}
-		if !g.middle(c) {
-			height = max(height, total)
-		} else {
-			height = max(height, float64(len(g.column(c)))*(60+boxGap))
-		}
+		height = max(height, total)
 	}
 	widths := g.widths(width)
 	gap := width
 	for _, w := range widths {
 		gap -= w
 	}
-	gap /= float64(max(g.columns-1, 1))
+	gap /= float64(max(len(g.columns)-1, 1))
 	x := 0.0 // the column furthest from the focus stands at the left
-	for c := g.columns - 1; c >= 0; c-- {
-		nodes := g.column(c)
-		w, total := widths[c], 0.0
-		if g.middle(c) {
-			for _, n := range nodes {
-				n.h = (height - boxGap*float64(len(nodes))) / float64(len(nodes))
+	for c, column := range slices.Backward(g.columns) {
+		total := 0.0
+		for _, n := range column {
+			if n.inner {
+				n.h = height/float64(len(column)) - boxGap
 			}
-		}
-		for _, n := range nodes {
 			total += n.h + boxGap
 		}
 		y := (height - total + boxGap) / 2
-		for _, n := range nodes {
-			n.x, n.y, n.w = x, y, w
+		for _, n := range column {
+			n.x, n.y, n.w = x, y, widths[c]
 			y += n.h + boxGap
 		}
-		x += w + gap
+		x += widths[c] + gap
 	}
 	g.placeSlots()
 	return height
@@ -105,50 +103,41 @@ const linkRoom = 74.0
 // widths are what the columns' words need, or less where the links between them
 // would lose the room for their numbers.
 func (g *graph) widths(width float64) []float64 {
-	out, outer := make([]float64, g.columns), 0.0
-	room := max(width-linkRoom*float64(g.columns-1), width*0.5)
-	for c := range out {
-		if g.middle(c) {
-			out[c] = min(g.needs(c), width*0.19, room/float64(g.columns))
+	out, outer := make([]float64, len(g.columns)), 0.0
+	room := max(width-linkRoom*float64(len(out)-1), width*0.5)
+	for c, column := range g.columns {
+		if column[0].inner {
+			out[c] = min(needs(column), width*0.19, room/float64(len(out)))
 			room -= out[c]
 			continue
 		}
-		out[c] = min(g.needs(c), width*0.3)
+		out[c] = min(needs(column), width*0.3)
 		outer += out[c]
 	}
-	for c := range out {
-		if !g.middle(c) {
+	for c, column := range g.columns {
+		if !column[0].inner {
 			out[c] *= min(1, room/outer)
 		}
 	}
 	return out
 }
 
-// needs is how wide a column would like to be.
-func (g *graph) needs(c int) float64 {
+// needs is how wide a column would be with all its words.
+func needs(column []*node) float64 {
 	need := 46.0
-	for _, n := range g.column(c) {
-		name := figure.TextWidth(figure.Plain(n.name), sizeText, true) + 16
-		need = max(need, name)
+	for _, n := range column {
+		need = max(need, figure.TextWidth(figure.Plain(n.name), sizeText, true)+16)
 		if n.caption != "" {
 			need = max(need, figure.TextWidth(figure.Plain(n.caption), sizeSmall, false)+16)
 		}
 		for _, s := range n.slots {
-			label := figure.TextWidth(figure.Plain(s.label), sizeSmall, false) + 20
-			switch {
-			case g.middle(c):
-			case n.plain():
-				need = max(need, label-4)
-			default:
-				need = max(need, label)
+			if !n.inner {
+				need = max(need, figure.TextWidth(figure.Plain(s.label), sizeSmall, false)+20)
 			}
 		}
 	}
 	return need
 }
-
-// middle reports whether a column stands between two others.
-func (g *graph) middle(c int) bool { return c > 0 && c < g.columns-1 }
 
 // plain is a box for a host with one link: its name, and the interface below.
 func (n *node) plain() bool { return len(n.slots) <= 1 }
@@ -158,94 +147,50 @@ func (n *node) plain() bool { return len(n.slots) <= 1 }
 // end where there is room.
 func (g *graph) placeSlots() {
 	for _, n := range g.nodes {
-		if g.middle(n.column) {
-			continue
-		}
 		for i, s := range n.slots {
-			s.y = n.y + titleHeight + slotHeight*(float64(i)+0.4)
-			if n.plain() {
+			if s.x = n.x + n.w; s.far.node.x < n.x {
+				s.x = n.x
+			}
+			if s.y = n.y + titleHeight + slotHeight*(float64(i)+0.4); n.plain() || n.inner {
 				s.y = n.y + n.h/2
 			}
 		}
 	}
-	type side struct {
-		n    *node
-		left bool
-	}
-	waiting := map[side][]*edge{}
-	for _, e := range g.edges {
-		for _, s := range []*slot{e.a, e.b} {
-			other := e.other(s)
-			left := other.node.x < s.node.x
-			s.x = s.node.x + s.node.w
-			if left {
-				s.x = s.node.x
-			}
-			if g.middle(s.node.column) {
-				waiting[side{s.node, left}] = append(waiting[side{s.node, left}], e)
-			}
-		}
-	}
-	for c := 1; c < g.columns-1; c++ {
-		for _, n := range g.column(c) {
-			for _, left := range []bool{false, true} {
-				list := waiting[side{n, left}]
-				slices.SortStableFunc(list, func(a, b *edge) int { return cmp.Compare(a.far(n).height(), b.far(n).height()) })
-				level := true
-				for _, e := range list {
-					y := e.far(n).height()
-					level = level && !g.middle(e.far(n).node.column) && y > n.y+6 && y < n.y+n.h-6
-				}
-				for i, e := range list {
-					s := e.other(e.far(n))
-					s.y = n.y + n.h*(float64(i)+0.5)/float64(len(list))
-					if level {
-						s.y = e.far(n).height()
-					}
-				}
+	for _, column := range g.columns {
+		for _, n := range column {
+			if n.inner {
+				n.placeSide(n.x)
+				n.placeSide(n.x + n.w)
 			}
 		}
 	}
 }
 
-// height is where the slot is, or its box as long as it has no place.
-func (s *slot) height() float64 {
-	if s.y != 0 {
-		return s.y
+// placeSide spreads the slots on one side of an inner box.
+func (n *node) placeSide(x float64) {
+	list := slices.DeleteFunc(slices.Clone(n.slots), func(s *slot) bool { return s.x != x })
+	slices.SortStableFunc(list, func(a, b *slot) int { return cmp.Compare(a.far.y, b.far.y) })
+	uneven := slices.ContainsFunc(list, func(s *slot) bool {
+		return s.far.node.inner || s.far.y <= n.y+6 || s.far.y >= n.y+n.h-6
+	})
+	for i, s := range list {
+		if s.y = s.far.y; uneven {
+			s.y = n.y + n.h*(float64(i)+0.5)/float64(len(list))
+		}
 	}
-	return s.node.y + s.node.h/2
 }
 
-func (e *edge) other(s *slot) *slot {
-	if s == e.a {
-		return e.b
-	}
-	return e.a
-}
-
-// far is the slot of an edge that is not on the given box.
-func (e *edge) far(n *node) *slot {
-	if e.a.node == n {
-		return e.b
-	}
-	return e.a
-}
-
-// draw draws the graph; most is the load that the thickest link stands for, the
-// same in all drawings that are to be compared.
-func (g *graph) draw(width, most float64) *figure.Drawing {
-	if len(g.nodes) == 0 {
-		return figure.New(width, 0)
-	}
+// draw draws the boxes, under them the lines of the edges, and over them their labels.
+func (g *graph) draw(width float64, line, label func(*figure.Drawing, *edge)) *figure.Drawing {
 	d := figure.New(width, g.place(width)+4)
 	for _, e := range g.edges {
-		e.draw(d, most)
+		line(d, e)
 	}
 	for _, n := range g.nodes {
-		n.draw(d, g.middle(n.column))
+		n.draw(d)
 	}
 	for _, e := range g.edges {
-		e.drawLabel(d, most)
+		label(d, e)
 	}
 	return d
 }
@@ -264,13 +209,6 @@ func (e *edge) curve() []figure.Point {
 	return append(first, second[1:]...)
 }
 
-func (e *edge) role() figure.Role {
-	if e.full() {
-		return figure.Limit
-	}
-	return figure.Change
-}
-
 func (e *edge) idle(most float64) bool { return e.load() < most/200 }
 
 func (e *edge) draw(d *figure.Drawing, most float64) {
@@ -284,14 +222,17 @@ func (e *edge) draw(d *figure.Drawing, most float64) {
 		return
 	}
 	width := e.width(most)
-	if e.ab >= e.load()/10 {
-		points = arrow(d, points, width, e.role())
+	role := figure.Change
+	if e.full() {
+		role = figure.Limit
 	}
-	if e.ba >= e.load()/10 {
+	for _, load := range []float64{e.ab, e.ba} {
+		if load >= e.load()/10 {
+			points = arrow(d, points, width, role)
+		}
 		slices.Reverse(points)
-		points = arrow(d, points, width, e.role())
 	}
-	d.Line(e.role(), width, points...).Tip(tip)
+	d.Line(role, width, points...).Tip(tip)
 }
 
 // width is the thickness of a link; a bundle is as thick as one of its links.
@@ -303,10 +244,7 @@ const thickest = 15.0
 
 func (s *slot) name() string {
 	port, _, _ := strings.Cut(s.label, " ")
-	if port == "" {
-		return s.node.name
-	}
-	return s.node.name + "." + port
+	return strings.TrimSuffix(s.node.name+"."+port, ".")
 }
 
 // arrow puts a head on the end of a line and returns the line without the part
@@ -372,13 +310,13 @@ func (e *edge) drawLabel(d *figure.Drawing, most float64) {
 	}
 }
 
-func (n *node) draw(d *figure.Drawing, middle bool) {
+func (n *node) draw(d *figure.Drawing) {
 	d.Rect(n.x, n.y, n.w, n.h, figure.Box).Tip(n.name)
 	d.Line(figure.Base, 1, figure.Point{X: n.x, Y: n.y}, figure.Point{X: n.x + n.w, Y: n.y}, figure.Point{X: n.x + n.w, Y: n.y + n.h},
 		figure.Point{X: n.x, Y: n.y + n.h}, figure.Point{X: n.x, Y: n.y})
 	title := figure.Style{Size: sizeText, Bold: true}
 	switch {
-	case middle:
+	case n.inner:
 		title.Anchor = figure.Middle
 		d.Text(n.x+n.w/2, n.y+n.h/2+4, figure.Fit(figure.Plain(n.name), n.w-6, sizeText, true), title)
 		return
@@ -434,16 +372,12 @@ func topologyTitle(v *view) string {
 		if t == nil {
 			return ""
 		}
-		full := map[string]int{}
+		n := 0
 		for _, p := range t.Interfaces {
 			known = known || p.LimitBps > 0
 			if p.LimitBps > 0 && load(p) >= fullLoad*p.LimitBps {
-				full[p.Host]++
+				n++
 			}
-		}
-		n := 0
-		for _, k := range full {
-			n += k
 		}
 		switch {
 		case r == v.best && v.baseline != nil && n == 0:

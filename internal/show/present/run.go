@@ -152,7 +152,7 @@ func sectionsOf(v *view, t runTables) (out []Section) {
 		}
 		section("topology", "", topology, fold("", "Every other treatment", more))
 	}
-	section("fabric", "", drawn("ways"))
+	section("fabric", "", drawn("paths"))
 	section("paths", pathsTitle(v.run), shown(pathTable(v)))
 	out = append(out, neighbourSection(v))
 	section("series", "", drawn("series"))

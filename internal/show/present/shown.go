@@ -38,9 +38,9 @@ func shown(v *view, t *record.Treatment) *record.Trial {
 	return metric.Typical(v.run, t)
 }
 
-// telling is the column in which a row shows best how flows shared their ways: with
-// the fewest flows that are more than the ways, else with most flows; -1: in none
-// did flows have several.
+// telling is the column in which a row shows best how flows shared their paths: with
+// the fewest flows that are more than the paths, else with most flows; -1: in none
+// did flows have several paths.
 func telling(v *view, r *row) int {
 	at, best := -1, 0
 	for c, cell := range r.cells {
@@ -48,13 +48,13 @@ func telling(v *view, r *row) int {
 		if trial == nil {
 			continue
 		}
-		n, ways := 0, 0
+		n, paths := 0, 0
 		for _, f := range trial.Flows {
 			if f.Paths > 1 {
-				n, ways = n+1, max(ways, f.Paths)
+				n, paths = n+1, max(paths, f.Paths)
 			}
 		}
-		enough := n > ways
+		enough := n > paths
 		switch {
 		case n == 0:
 		case at < 0, enough && (best < 0 || n < best), !enough && best < 0 && n > -best:
