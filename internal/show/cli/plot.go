@@ -56,7 +56,7 @@ data for.`,
 		},
 	}
 	cmd.Flags().StringVarP(&f.out, "out", "o", "", "the file to write, ending in .svg or .png")
-	cmd.Flags().StringVar(&f.figure, "figure", "", "what the run is judged by, such as goodput; effects, predicted, flows, accounts, interfaces, topology, ways or series (default: what the answer is about)")
+	cmd.Flags().StringVar(&f.figure, "figure", "", "what the run is judged by, such as goodput; effects, predicted, flows, accounts, interfaces, topology, paths or series (default: what the answer is about)")
 	cmd.Flags().Float64Var(&f.scale, "scale", 2, "PNG: pixels of the file for each of the figure, which is about 1,100 wide")
 	return cmd
 }

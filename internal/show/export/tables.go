@@ -202,7 +202,7 @@ func flowRows(run *record.Run) [][]string {
 		"connected", "alive", "path", "limited_by", "congestion_control", "rtt_us", "min_rtt_us", "snd_cwnd", "error",
 		"protocol", "datagrams_sent", "datagrams_received", "datagrams_lost", "datagrams_reordered", "datagrams_duplicate", "jitter_us",
 		"transactions", "transactions_failed", "transactions_unanswered", "transactions_per_s", "latency_p50_us", "latency_p99_us", "latency_p999_us",
-		"limited_why", "expected_low_bps", "expected_high_bps", "expected_limited_by", "expected_why", "ways", "predicted", "observed"}}
+		"limited_why", "expected_low_bps", "expected_high_bps", "expected_limited_by", "expected_why", "paths", "predicted", "observed"}}
 	for _, t := range run.Trials {
 		for _, f := range t.Flows {
 			rtt, least, window := "", "", ""

@@ -60,7 +60,7 @@ func TestStoredRun(t *testing.T) {
 }
 
 // TestAlongCurve: a run of nothing but hashed flows is shown by its curves, a line
-// for each case, and its flows on their ways in the fabric.
+// for each case, and its flows on their paths in the fabric.
 func TestAlongCurve(t *testing.T) {
 	next := 0
 	// Over two links flows alternate; of four the last is never used.
@@ -290,16 +290,16 @@ func TestSearchesOnPage(t *testing.T) {
 	}
 }
 
-// TestWays: flows that had several ways are grouped by the one they took, and a
-// page of a run without such flows says nothing of ways.
-func TestWays(t *testing.T) {
+// TestPaths: flows that had several paths are grouped by the one they took, and a
+// page of a run without such flows says nothing of paths.
+func TestPaths(t *testing.T) {
 	run := showtest.ArpFlux()
 	var b strings.Builder
 	if err := Run(&b, run); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(b.String(), `id="paths"`) {
-		t.Error("flows with one way are listed by way")
+		t.Error("flows with one path are listed by path")
 	}
 	for i := range run.Trials {
 		for j := range run.Trials[i].Flows {

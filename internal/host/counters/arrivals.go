@@ -12,8 +12,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Which way flows take where a route has several next hops: what the kernel says
-// beforehand, and by which interfaces their packets come in.
+// Which path flows take where a route has several next hops: what the kernel predicts,
+// and by which interfaces their packets arrive.
 
 // protocols are IP's numbers (RFC 5237).
 var protocols = map[string]uint8{flow.TCP: 6, flow.UDP: 17}
@@ -59,7 +59,7 @@ func (r *Reader) unsure() func(record.RouteLookup) string {
 		forwarded := q.In != ""
 		switch {
 		case policy == "3" && forwarded == isSix:
-			return "by policy 3 the kernel hashes such packets in another way than it answers"
+			return "by policy 3 the kernel hashes such packets differently from what it answers"
 		case !forwarded:
 		case policy == "1":
 			return "by policy 1 a router takes the hash that a packet has from the sender's socket or the network card, which cannot be asked for"
@@ -70,8 +70,8 @@ func (r *Reader) unsure() func(record.RouteLookup) string {
 	}
 }
 
-// Arrivals sees by which interfaces some flows' packets come in, and when, where that is
-// asked for. A nil one sees nothing.
+// Arrivals counts by which interfaces some flows' packets arrive, and when, if that is
+// requested. A nil one counts nothing.
 type Arrivals struct {
 	reader   *Reader
 	watch    *netlink.PacketCapture
@@ -102,7 +102,7 @@ type silent struct {
 	after int
 }
 
-// OpenPacketCapture begins to watch. With marks, what comes before and after each is kept
+// WatchArrivals begins to count. With marks, what arrives before and after each is kept
 // apart, and how long nothing came from begin on.
 func (r *Reader) WatchArrivals(flows []message.WatchedFlow, begin int64, marks []int64) (*Arrivals, error) {
 	a := &Arrivals{
@@ -124,7 +124,7 @@ func plain(a netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
 }
 
-// Timed says that it matters when packets come: then Look has to be called often.
+// Timed reports whether arrival times matter: then Look has to be called often.
 func (a *Arrivals) Timed() bool { return a != nil && len(a.marks) > 0 }
 
 // Look takes in what has come since the last time. Packets beyond some thousand
@@ -170,7 +170,7 @@ func (a *Arrivals) Close() error {
 	return a.watch.Close()
 }
 
-// Enter writes what has come in into a reading.
+// Enter writes the arrivals into a reading.
 func (a *Arrivals) Enter(h *record.HostReading) {
 	if a == nil {
 		return
