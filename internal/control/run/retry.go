@@ -56,22 +56,22 @@ func (c *conductor) stolen(t record.Trial, attempt int) bool {
 	return t.LossFree == nil && attempt < len(retryPauses) && c.retryTime+retryPauses[attempt] <= c.maxRetryTime() && trust.Stolen(t)
 }
 
-// PatienceVariable names the environment variable that overrides how long a run may
+// MaxRetryTimeVariable names the environment variable that overrides how long a run may
 // spend on retries: "30s"; "0s" retries nothing.
-const PatienceVariable = "LINERATE_PATIENCE"
+const MaxRetryTimeVariable = "LINERATE_MAX_RETRY_TIME"
 
 // maxRetryFromEnv is the environment's override of maxRetryTime; nil: none.
 func maxRetryFromEnv() (*time.Duration, error) {
-	text := os.Getenv(PatienceVariable)
+	text := os.Getenv(MaxRetryTimeVariable)
 	if text == "" {
 		return nil, nil
 	}
 	d, err := unit.ParseDuration(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", PatienceVariable, err)
+		return nil, fmt.Errorf("%s: %w", MaxRetryTimeVariable, err)
 	}
-	patience := time.Duration(d)
-	return &patience, nil
+	most := time.Duration(d)
+	return &most, nil
 }
 
 // maxRetryTime bounds the time that a run spends on retries: the override, or a quarter

@@ -77,7 +77,7 @@ func patient(t *testing.T, d time.Duration) *conductor {
 	c := fresh(t, record.Design{})
 	c.design.Replicates = int(4*d/c.plan.BlockTime()) + 1
 	if got := c.maxRetryTime(); got < d || got > d+time.Second {
-		t.Fatalf("a run of %d blocks has a patience of %v, want %v", c.design.Replicates, got, d)
+		t.Fatalf("a run of %d blocks may spend %v on retries, want %v", c.design.Replicates, got, d)
 	}
 	return c
 }
@@ -95,9 +95,9 @@ func TestKeptStops(t *testing.T) {
 	})
 }
 
-// TestPatience: on a machine that is never left alone a run takes a quarter longer, or
+// TestMaxRetryTime: on a machine that is never left alone a run takes a quarter longer, or
 // ten seconds, and no more, however many trials it has.
-func TestPatience(t *testing.T) {
+func TestMaxRetryTime(t *testing.T) {
 	for replicates, want := range map[int]time.Duration{1: 10 * time.Second, 400: 0} {
 		synctest.Test(t, func(t *testing.T) {
 			c := fresh(t, record.Design{Replicates: replicates})
@@ -121,13 +121,13 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// TestPatienceAllowed: the user may say how long a run waits; what is no time is refused.
-func TestPatienceAllowed(t *testing.T) {
+// TestMaxRetryTimeVariable: the user may say how long a run spends on retries; what is no time is refused.
+func TestMaxRetryTimeVariable(t *testing.T) {
 	for text, want := range map[string]time.Duration{"": 10 * time.Second, "0s": 0, "2m": 2 * time.Minute, "soon": -1, "-1s": -1} {
-		t.Setenv(PatienceVariable, text)
+		t.Setenv(MaxRetryTimeVariable, text)
 		c, err := prepare(planOf(t, twoLevels), nil, Options{})
 		if want < 0 {
-			if err == nil || !strings.HasPrefix(err.Error(), "LINERATE_PATIENCE: ") {
+			if err == nil || !strings.HasPrefix(err.Error(), "LINERATE_MAX_RETRY_TIME: ") {
 				t.Errorf("%q: %v", text, err)
 			}
 			continue

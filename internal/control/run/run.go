@@ -71,7 +71,7 @@ type conductor struct {
 	networks    map[string]*treatmentNetwork // by treatment
 	broken      error                        // a setting could not be reverted
 	retryTime   time.Duration                // with trials that were not kept, and with waiting before another attempt
-	maxRetrySet *time.Duration               // patience, where the user says of how much
+	maxRetrySet *time.Duration               // the user's limit of time spent on retries; nil: none
 
 	elapsedBefore float64 // seconds, spent until the run was taken up
 	began         time.Time
