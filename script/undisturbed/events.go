@@ -28,15 +28,15 @@ type test struct {
 	output     strings.Builder
 }
 
-// attempt is what one run of the command has said.
+// attempt is the result of one run of the command.
 type attempt struct {
 	tests map[string]*test
-	// broken: a panic, an end by time-out or signal, a data race, a build that
-	// failed. No hypervisor does that, and what came after was not run.
+	// broken: a panic, an end by time-out or signal, a data race, a failed build. No
+	// hypervisor causes those, and later tests did not run.
 	broken bool
 }
 
-// failed are the tests that did, in the order of their beginning.
+// failed are the tests that did, in the order of their start.
 func (a *attempt) failed() []*test {
 	var list []*test
 	for _, t := range a.tests {
@@ -50,18 +50,18 @@ func (a *attempt) failed() []*test {
 	return list
 }
 
-// brakes are beginnings of lines that nothing excuses.
-var brakes = []string{"panic: ", "fatal error: ", "WARNING: DATA RACE", "unexpected fault address", "signal: ", "SIGQUIT: ", "*** Test killed"}
+// fatal are prefixes of lines that nothing excuses.
+var fatal = []string{"panic: ", "fatal error: ", "WARNING: DATA RACE", "unexpected fault address", "signal: ", "SIGQUIT: ", "*** Test killed"}
 
-// read takes in events until their end. What packages say goes to out, as it does
-// without -json; what tests say is kept.
+// read reads events until their end. Output of packages goes to out, as it does
+// without -json; that of tests is kept.
 func read(events io.Reader, out io.Writer) *attempt {
 	a := &attempt{tests: map[string]*test{}}
 	lines := bufio.NewReader(events)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if len(line) > 0 {
-			a.take(line, out)
+			a.add(line, out)
 		}
 		if err != nil {
 			return a
@@ -69,14 +69,14 @@ func read(events io.Reader, out io.Writer) *attempt {
 	}
 }
 
-func (a *attempt) take(line []byte, out io.Writer) {
+func (a *attempt) add(line []byte, out io.Writer) {
 	var e event
 	if json.Unmarshal(line, &e) != nil || e.Action == "" {
 		fmt.Fprintf(out, "%s", line) // the command itself, not a test
 		return
 	}
 	a.broken = a.broken || e.Action == "build-fail" ||
-		slices.ContainsFunc(brakes, func(words string) bool { return strings.HasPrefix(e.Output, words) })
+		slices.ContainsFunc(fatal, func(words string) bool { return strings.HasPrefix(e.Output, words) })
 	if e.Test == "" {
 		if e.Output != "PASS\n" {
 			fmt.Fprint(out, e.Output)

@@ -11,26 +11,26 @@ import (
 )
 
 const (
-	// stolenShare is how much of the processors' time a hypervisor may take during
-	// a test, as in a trial (the trust check steal).
+	// stolenShare is how much of the CPU time a hypervisor may take during a test, as
+	// in a trial (the trust check steal).
 	stolenShare = 0.01
 	// pauseShare is how much it may take during any second of it.
 	pauseShare = 0.1
 )
 
-// sample is what the processors have had up to an instant, in seconds.
+// sample is the CPU time of all CPUs up to an instant, in seconds.
 type sample struct {
 	at         time.Time
 	stolen, of float64
 }
 
-// machine knows when a hypervisor took its processors.
+// machine records when a hypervisor took CPU time.
 type machine struct {
 	mu      sync.Mutex
 	samples []sample
 }
 
-// watch looks at the processors five times a second, from now on.
+// watch samples the CPU time five times a second, from now on.
 func watch(ctx context.Context) *machine {
 	m := &machine{}
 	m.look()
@@ -46,16 +46,16 @@ func watch(ctx context.Context) *machine {
 func (m *machine) look() {
 	times, err := proc.Proc{}.CPUTimes()
 	if err != nil || len(times) == 0 {
-		return // nothing is known to be stolen, then
+		return // then nothing is known to be stolen
 	}
-	c := times[0] // all processors together
+	c := times[0] // all CPUs together
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.samples = append(m.samples, sample{time.Now(), c.Steal, c.User + c.System + c.Idle + c.IRQ + c.SoftIRQ + c.Steal})
 }
 
-// disturbed is the share of the processors' time that was taken between two
-// instants, and whether a test that measures may have failed for it.
+// disturbed is the share of the CPU time that was stolen between two instants, and
+// whether a test that measures may have failed because of it.
 func (m *machine) disturbed(begin, end time.Time) (share float64, yes bool) {
 	m.look()
 	m.mu.Lock()
@@ -67,10 +67,10 @@ func disturbed(samples []sample, begin, end time.Time) (share float64, yes bool)
 	// Those between, the last one before and the first one after.
 	from := max(0, sort.Search(len(samples), func(i int) bool { return samples[i].at.After(begin) })-1)
 	to := min(len(samples), sort.Search(len(samples), func(i int) bool { return !samples[i].at.Before(end) })+1)
-	samples = samples[min(from, to):to]
-	if len(samples) < 2 {
+	if from+2 > to {
 		return 0, false
 	}
+	samples = samples[from:to]
 	for i, s := range samples {
 		for _, next := range samples[i+1:] {
 			if next.at.Sub(s.at) >= time.Second {
@@ -90,10 +90,10 @@ func taken(a, b sample) float64 {
 	return (b.stolen - a.stolen) / (b.of - a.of)
 }
 
-// calm waits until the processors are this machine's own, which only shows while
-// they have something to do.
-func (m *machine) calm(patience time.Duration) bool {
-	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(3 * time.Second) {
+// calm waits until nothing is stolen, which shows only under load, and reports whether
+// that was before maxWait.
+func (m *machine) calm(maxWait time.Duration) bool {
+	for until := time.Now().Add(maxWait); time.Now().Before(until); time.Sleep(3 * time.Second) {
 		begin := time.Now()
 		spin(time.Second)
 		if _, yes := m.disturbed(begin, time.Now()); !yes {
@@ -103,7 +103,7 @@ func (m *machine) calm(patience time.Duration) bool {
 	return false
 }
 
-// spin gives every processor something to do.
+// spin loads every CPU.
 func spin(d time.Duration) {
 	var all sync.WaitGroup
 	for range runtime.NumCPU() {

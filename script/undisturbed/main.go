@@ -1,14 +1,14 @@
-// Command undisturbed runs tests that measure, and says which of their failures
-// tell of a hypervisor.
+// Command undisturbed runs tests that measure, and reports which of their failures
+// a hypervisor may have caused.
 //
-//	undisturbed [-patience 5m] PATTERN COMMAND ARG…
+//	undisturbed [-max-wait 5m] PATTERN COMMAND ARG…
 //
-// Where a virtual machine gets no processor for a tenth of a second, every rate and
-// every delay that is measured meanwhile is wrong, and a test that says so is right.
-// The kernel counts that time (steal in proc_stat(5)). So a test that fails counts as
-// failed where the machine was its own; where it was not, the test is made again once
-// it is, as long as the patience lasts. One that was never seen undisturbed is not
-// judged, which is said; when more than one in ten are not, the whole has failed.
+// Where a virtual machine gets no CPU for a tenth of a second, every rate and every
+// delay that is measured meanwhile is wrong. The kernel counts that time (steal in
+// proc_stat(5)). A test that fails while little was stolen has failed. One that fails
+// otherwise is run again once the machine is undisturbed, for at most -max-wait in all.
+// A test that never ran undisturbed is reported as not judged; where that is more than
+// one in four, the command fails.
 //
 // The command prints the events of go test -json (go doc test2json) for the tests that
 // match a pattern, which stands for {} among its arguments.
@@ -30,17 +30,17 @@ import (
 )
 
 func main() {
-	patience := flag.Duration("patience", 5*time.Minute, "how long to wait for an undisturbed machine, and to test again")
+	maxWait := flag.Duration("max-wait", 5*time.Minute, "how long to wait for an undisturbed machine, and to test again")
 	flag.Parse()
 	if flag.NArg() < 2 || !slices.Contains(flag.Args()[1:], "{}") {
-		fmt.Fprintln(os.Stderr, "undisturbed [-patience TIME] PATTERN COMMAND ARG…, with {} for the pattern among the arguments")
+		fmt.Fprintln(os.Stderr, "undisturbed [-max-wait TIME] PATTERN COMMAND ARG…, with {} for the pattern among the arguments")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	m := watch(ctx)
 	s := session{
-		out: os.Stdout, patience: *patience, disturbed: m.disturbed, calm: m.calm,
+		out: os.Stdout, maxWait: *maxWait, disturbed: m.disturbed, calm: m.calm,
 		run: func(pattern string) (*attempt, error) { return run(ctx, pattern, flag.Args()[1:]) },
 	}
 	if !s.judge(flag.Arg(0)) {
@@ -74,11 +74,11 @@ func run(ctx context.Context, pattern string, argv []string) (*attempt, error) {
 // session is the judgement of one command.
 type session struct {
 	out       io.Writer
-	patience  time.Duration
+	maxWait   time.Duration
 	run       func(pattern string) (*attempt, error)
 	disturbed func(begin, end time.Time) (share float64, yes bool)
-	// calm waits for an undisturbed machine, and says whether it has come.
-	calm func(patience time.Duration) bool
+	// calm waits until the machine is undisturbed, and reports whether it became so.
+	calm func(maxWait time.Duration) bool
 }
 
 // judge reports whether no test has failed that can be judged, and most can.
@@ -88,7 +88,7 @@ func (s *session) judge(pattern string) bool {
 	for all := 0; ; {
 		a, err := s.run(pattern)
 		if a == nil {
-			fmt.Fprintf(s.out, "FAIL\tthe tests were not begun: %v\n", err)
+			fmt.Fprintf(s.out, "FAIL\tthe tests did not start: %v\n", err)
 			return false
 		}
 		failed := a.failed()
@@ -101,7 +101,7 @@ func (s *session) judge(pattern string) bool {
 		for _, t := range failed {
 			share, excused := s.disturbed(t.begin, t.end)
 			if excused && !a.broken {
-				fmt.Fprintf(s.out, "%s failed while a hypervisor took %.1f %% of the processors' time:\n%s", t.name, 100*share, indented(t.output.String()))
+				fmt.Fprintf(s.out, "%s failed while a hypervisor took %.1f %% of the CPU time:\n%s", t.name, 100*share, indented(t.output.String()))
 				unjudged = append(unjudged, t)
 				continue
 			}
@@ -112,24 +112,24 @@ func (s *session) judge(pattern string) bool {
 			return sound
 		}
 		if until.IsZero() {
-			until = time.Now().Add(s.patience)
+			until = time.Now().Add(s.maxWait)
 		}
 		if left := time.Until(until); left <= 0 || !s.calm(left) {
 			return s.settle(unjudged, all)
 		}
 		pattern = exactly(unjudged)
-		fmt.Fprintf(s.out, "again, now that the machine is left alone: %s\n", pattern)
+		fmt.Fprintf(s.out, "again, on an undisturbed machine: %s\n", pattern)
 	}
 }
 
-// settle says what could not be judged, and whether that is still few.
+// settle reports what could not be judged, and whether that is few.
 func (s *session) settle(unjudged []*test, all int) bool {
 	few := 4*len(unjudged) <= all
 	verdict := "not judged"
 	if !few {
 		verdict = "FAIL\ttoo many are not judged on this machine"
 	}
-	fmt.Fprintf(s.out, "%s: %d of %d tests failed, each time while a hypervisor took processors away; on a machine that is left alone: go test -run '%s'\n",
+	fmt.Fprintf(s.out, "%s: %d of %d tests failed, each time while a hypervisor took CPU time; on a machine of its own: go test -run '%s'\n",
 		verdict, len(unjudged), all, exactly(unjudged))
 	return few
 }
@@ -145,7 +145,7 @@ func exactly(tests []*test) string {
 	return "^(" + strings.Join(names, "|") + ")$"
 }
 
-// indented keeps what an excused test has said from looking like a verdict.
+// indented keeps the output of an excused test from looking like a verdict.
 func indented(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -11,9 +11,9 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// told is what go test -json prints of tests that take ten seconds each, one after
+// events is what go test -json prints of tests that take ten seconds each, one after
 // the other, and fail where a name has a "!".
-func told(names ...string) string {
+func events(names ...string) string {
 	var b strings.Builder
 	at := noon
 	say := func(action, test, output string) {
@@ -43,7 +43,7 @@ func told(names ...string) string {
 func judged(t *testing.T, away []time.Duration, calm bool, attempts ...string) (ok bool, said string, patterns []string) {
 	t.Helper()
 	var out strings.Builder
-	s := session{out: &out, patience: time.Minute, calm: func(time.Duration) bool { return calm }}
+	s := session{out: &out, maxWait: time.Minute, calm: func(time.Duration) bool { return calm }}
 	s.run = func(pattern string) (*attempt, error) {
 		if len(patterns) == len(attempts) {
 			t.Fatalf("one attempt more, for %s:\n%s", pattern, out.String())
@@ -75,22 +75,22 @@ func TestJudge(t *testing.T) {
 		again    string   // the pattern of the last attempt
 		says     []string // among other things; with "-": not
 	}{
-		{"all pass", []time.Duration{time.Hour}, true, []string{told("TestA", "TestB")}, true, ".", []string{"ok  \tp\n", "-TestA"}},
-		{"a failure is one", []time.Duration{0}, true, []string{told("TestA", "TestB!")}, false, ".", []string{"too slow\n--- FAIL: TestB\n", "-RUN"}},
-		{"one that failed disturbed is made again", []time.Duration{5 * time.Second, 0}, true, []string{told("TestA!", "TestB"), told("TestA")}, true, "^(TestA)$",
-			[]string{"TestA failed while a hypervisor took 25.0 % of the processors' time:\n    | too slow\n    | --- FAIL: TestA\n"}},
-		{"and may be a failure", []time.Duration{15 * time.Second, 5 * time.Second, 0}, true, []string{told(most...), told("TestA!", "TestB"), told("TestA!")}, false, "^(TestA)$",
+		{"all pass", []time.Duration{time.Hour}, true, []string{events("TestA", "TestB")}, true, ".", []string{"ok  \tp\n", "-TestA"}},
+		{"a failure is one", []time.Duration{0}, true, []string{events("TestA", "TestB!")}, false, ".", []string{"too slow\n--- FAIL: TestB\n", "-RUN"}},
+		{"one that failed disturbed is made again", []time.Duration{5 * time.Second, 0}, true, []string{events("TestA!", "TestB"), events("TestA")}, true, "^(TestA)$",
+			[]string{"TestA failed while a hypervisor took 25.0 % of the CPU time:\n    | too slow\n    | --- FAIL: TestA\n"}},
+		{"and may be a failure", []time.Duration{15 * time.Second, 5 * time.Second, 0}, true, []string{events(most...), events("TestA!", "TestB"), events("TestA!")}, false, "^(TestA)$",
 			[]string{"\n--- FAIL: TestA\n"}},
-		{"beside a failure nothing is made again", []time.Duration{5 * time.Second}, true, []string{told("TestA!", "TestB!")}, false, ".", []string{"\n--- FAIL: TestB\n", "-\n--- FAIL: TestA"}},
-		{"few are not judged", []time.Duration{time.Hour}, false, []string{told(most[:8]...)}, true, ".", []string{"\nnot judged: 2 of 8 tests failed", "go test -run '^(TestA|TestB)$'"}},
-		{"too many are not judged", []time.Duration{time.Hour}, false, []string{told(most[:7]...)}, false, ".", []string{"\nFAIL\ttoo many are not judged on this machine: 2 of 7"}},
+		{"beside a failure nothing is made again", []time.Duration{5 * time.Second}, true, []string{events("TestA!", "TestB!")}, false, ".", []string{"\n--- FAIL: TestB\n", "-\n--- FAIL: TestA"}},
+		{"few are not judged", []time.Duration{time.Hour}, false, []string{events(most[:8]...)}, true, ".", []string{"\nnot judged: 2 of 8 tests failed", "go test -run '^(TestA|TestB)$'"}},
+		{"too many are not judged", []time.Duration{time.Hour}, false, []string{events(most[:7]...)}, false, ".", []string{"\nFAIL\ttoo many are not judged on this machine: 2 of 7"}},
 		{"a panic is none of a hypervisor's", []time.Duration{time.Hour}, true,
-			[]string{told("TestA!") + `{"Action":"output","Package":"p","Test":"TestB","Output":"panic: test timed out after 5m0s\n"}` + "\n"}, false, ".", []string{"\n--- FAIL: TestA\n", "panic: test timed out"}},
+			[]string{events("TestA!") + `{"Action":"output","Package":"p","Test":"TestB","Output":"panic: test timed out after 5m0s\n"}` + "\n"}, false, ".", []string{"\n--- FAIL: TestA\n", "panic: test timed out"}},
 		{"a race neither", []time.Duration{time.Hour}, true,
-			[]string{`{"Action":"output","Package":"p","Test":"TestA","Output":"WARNING: DATA RACE\n"}` + "\n" + told("TestA!")}, false, ".", []string{"DATA RACE"}},
+			[]string{`{"Action":"output","Package":"p","Test":"TestA","Output":"WARNING: DATA RACE\n"}` + "\n" + events("TestA!")}, false, ".", []string{"DATA RACE"}},
 		{"a build that fails neither", []time.Duration{time.Hour}, true,
 			[]string{`{"ImportPath":"p","Action":"build-output","Output":"undefined: x\n"}` + "\n" + `{"ImportPath":"p","Action":"build-fail"}` + "\n"}, false, ".", []string{"undefined: x\n", "FAIL\tno test failed, but the command did: exit status 1"}},
-		{"what the command says itself", []time.Duration{0}, true, []string{"no C compiler\n" + told("TestA")}, true, ".", []string{"no C compiler\n"}},
+		{"what the command says itself", []time.Duration{0}, true, []string{"no C compiler\n" + events("TestA")}, true, ".", []string{"no C compiler\n"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ok, said, patterns := judged(t, c.away, c.calm, c.attempts...)
@@ -106,18 +106,18 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestPatience: what the tests themselves take is no waiting; after that it ends.
-func TestPatience(t *testing.T) {
+// TestMaxWait: the first run of the tests does not count as waiting; after that it ends.
+func TestMaxWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
 		attempts, began := 0, time.Now()
-		s := session{out: &out, patience: 10 * time.Minute,
+		s := session{out: &out, maxWait: 10 * time.Minute,
 			calm:      func(left time.Duration) bool { time.Sleep(min(left, time.Minute)); return true },
 			disturbed: func(time.Time, time.Time) (float64, bool) { return 0.5, true },
 			run: func(string) (*attempt, error) {
 				attempts++
 				time.Sleep(30 * time.Minute / time.Duration(attempts*attempts))
-				return read(strings.NewReader(told("TestA!")), &out), errors.New("exit status 1")
+				return read(strings.NewReader(events("TestA!")), &out), errors.New("exit status 1")
 			},
 		}
 		if s.judge(".") || attempts != 3 || time.Since(began) > 50*time.Minute {
