@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/kernel/file"
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/setting"
 )
 
@@ -31,7 +32,7 @@ type header struct {
 }
 
 func newHeader() (header, error) {
-	boot, bootErr := netlink.BootID()
+	boot, bootErr := proc.Sysctls{}.Read("kernel.random.boot_id")
 	ns, nsErr := netlink.CurrentNetNS()
 	return header{JournalSchema, boot, ns, os.Getpid(), time.Now().UTC().Truncate(time.Second)}, errors.Join(bootErr, nsErr)
 }

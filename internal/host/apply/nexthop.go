@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"time"
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
@@ -20,7 +19,7 @@ type nexthop struct {
 }
 
 func newNexthop(h host, n setting.NexthopObject) (*nexthop, error) {
-	t := &nexthop{host: h, n: n, spec: netlink.NexthopObject{ID: n.ID, Interface: n.Interface}}
+	t := &nexthop{host: h, n: n, spec: netlink.NexthopObject{ID: n.ID, Interface: n.Interface, Group: n.Group}}
 	var err error
 	if t.spec.Via, _, err = parseVia(n.Via); err != nil {
 		return nil, fmt.Errorf("nexthop %d: %w", n.ID, err)
@@ -28,12 +27,9 @@ func newNexthop(h host, n setting.NexthopObject) (*nexthop, error) {
 	if t.spec.Via == (netip.Addr{}) && n.Interface == "" && len(n.Group) == 0 {
 		return nil, fmt.Errorf("nexthop %d: expected an interface, or a group", n.ID)
 	}
-	for _, m := range n.Group {
-		t.spec.Group = append(t.spec.Group, netlink.NexthopMember{ID: m.ID, Weight: max(m.Weight, 1)})
-	}
-	if r := n.Resilient; r != nil {
-		whole := netlink.Resilient{Buckets: r.Buckets, IdleTimer: time.Duration(r.IdleTimer), UnbalancedTimer: time.Duration(r.UnbalancedTimer)}.Complete()
-		t.spec.Resilient = &whole
+	if n.Resilient != nil {
+		complete := n.Resilient.WithDefaults()
+		t.spec.Resilient = &complete
 	}
 	return t, nil
 }

@@ -53,7 +53,7 @@ func (t *qdisc) of() ([]netlink.Qdisc, error) {
 	if _, err := t.host.conn.LinkByName(t.q.Interface); err != nil {
 		return nil, err
 	}
-	all, err := t.host.conn.Qdiscs()
+	all, err := t.host.conn.Qdiscs(nil)
 	var list []netlink.Qdisc
 	for _, q := range all {
 		if q.Interface == t.q.Interface {
@@ -79,21 +79,7 @@ func qdiscState(q netlink.Qdisc) State {
 		return State{Text: "default (" + q.Kind + ")"}
 	}
 	spec := q.Spec()
-	return State{Text: spell(spec), Object: q.Options, Qdisc: &spec}
-}
-
-func spell(s netlink.QdiscSpec) string {
-	text := s.Kind + " " + netlink.HandleText(s.Handle)
-	if s.Rate != 0 {
-		text += " rate " + s.Rate.String()
-	}
-	if s.Burst != 0 {
-		text += " burst " + s.Burst.String()
-	}
-	if s.Limit != 0 {
-		text += fmt.Sprintf(" limit %d", s.Limit)
-	}
-	return text
+	return State{Text: spec.String(), Object: q.Options, Qdisc: &spec}
 }
 
 // same compares the options of a qdisc. The kernel keeps tbf's burst as a time in
@@ -127,7 +113,7 @@ func (t *qdisc) plan(prior State) (State, error) {
 		// A tenth of a second of queue, and room for the bucket.
 		next.Limit = uint32(min(unit.Bytes(next.Rate/80)+next.Burst, 1<<32-1))
 	}
-	return State{Text: spell(next), Qdisc: &next}, nil
+	return State{Text: next.String(), Qdisc: &next}, nil
 }
 
 // freeHandle picks a handle that no qdisc of the interface has, so that the one that
@@ -150,9 +136,8 @@ func (t *qdisc) restorable(prior State, list []netlink.Qdisc) error {
 		return errors.New("its present root qdisc (" + prior.Text + ") could not be put back faithfully: " + why + "; remove it first, or leave it")
 	}
 	for _, q := range list {
-		explicit := !q.IsRoot() && q.Parent != netlink.QdiscIngress && q.Handle != 0
-		if explicit {
-			return refuse("it has a " + q.Kind + " qdisc (" + netlink.HandleText(q.Handle) + ") inside")
+		if q.IsInner() {
+			return refuse("it has a " + q.Kind + " qdisc (" + q.HandleText() + ") inside")
 		}
 	}
 	if prior.Qdisc == nil {

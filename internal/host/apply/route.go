@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 )
 
@@ -150,7 +151,7 @@ func (t *route) plan(State) (State, error) {
 		if hop.Interface != "" {
 			continue
 		}
-		towards, err := t.host.conn.LookupRoute(netlink.RouteQuery{Destination: hop.Via})
+		towards, err := t.host.conn.LookupRoute(record.RouteLookup{Destination: hop.Via.String()}, nil)
 		if err != nil {
 			return State{}, fmt.Errorf("finding the interface that leads to the next hop: %w", err)
 		}

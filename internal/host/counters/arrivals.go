@@ -7,16 +7,12 @@ import (
 	"strings"
 
 	"linerate/internal/kernel/netlink"
-	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
 // Which path flows take where a route has several next hops: what the kernel predicts,
 // and by which interfaces their packets arrive.
-
-// protocols are IP's numbers (RFC 5237).
-var protocols = map[string]uint8{flow.TCP: 6, flow.UDP: 17}
 
 // Lookups has the kernel answer route questions, and says of which answers it is
 // not sure.
@@ -85,7 +81,7 @@ type Arrivals struct {
 
 // packets are what a flow's have in common.
 type packets struct {
-	protocol            uint8
+	protocol            string
 	source, destination netip.AddrPort
 }
 
@@ -110,7 +106,7 @@ func (r *Reader) WatchArrivals(flows []message.WatchedFlow, begin int64, marks [
 		latest: map[string]int64{}, silences: map[silent]record.Gap{},
 	}
 	for _, f := range flows {
-		a.flows[packets{protocols[f.Protocol], plain(f.Source), plain(f.Destination)}] = f.ID
+		a.flows[packets{f.Protocol, plain(f.Source), plain(f.Destination)}] = f.ID
 	}
 	var err error
 	if a.watch, err = netlink.OpenPacketCapture(); err != nil {

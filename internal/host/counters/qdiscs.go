@@ -3,14 +3,13 @@ package counters
 import (
 	"sort"
 
-	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/record"
 )
 
 // qdiscs reads TCA_STATS2 of every queueing discipline, by interface and handle.
 // noqueue counts nothing and is left out.
 func (r *Reader) qdiscs() ([]record.QdiscCounters, error) {
-	all, err := r.conn.QdiscsOf(r.names)
+	all, err := r.conn.Qdiscs(r.names)
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +19,7 @@ func (r *Reader) qdiscs() ([]record.QdiscCounters, error) {
 			continue
 		}
 		list = append(list, record.QdiscCounters{
-			Interface: q.Interface, Kind: q.Kind, Handle: netlink.HandleText(q.Handle),
+			Interface: q.Interface, Kind: q.Kind, Handle: q.HandleText(),
 			Bytes: q.Bytes, Packets: q.Packets, Drops: q.Drops, Overlimits: q.Overlimits,
 			Backlog: q.Backlog, Qlen: q.Qlen, Requeues: q.Requeues,
 		})

@@ -125,12 +125,12 @@ const (
 // addAnswers asks who holds the addresses of the host's neighbours and its own: more
 // than the one machine that its tables name may answer.
 func (r *Reader) addAnswers(s *record.Snapshot, links []netlink.Link) error {
-	var questions []netlink.ARPQuestion
+	var questions []netlink.ARP
 	ask := func(name, address string) {
 		at, err := netip.ParseAddr(address)
 		i := slices.IndexFunc(links, func(l netlink.Link) bool { return l.Name == name && l.Up && !l.Loopback })
 		if err == nil && at.Is4() && i >= 0 && len(questions) < mostAsked {
-			questions = append(questions, netlink.ARPQuestion{Index: links[i].Index, MAC: links[i].MAC, Address: at})
+			questions = append(questions, netlink.ARP{Index: links[i].Index, MAC: links[i].MAC, Address: at})
 		}
 	}
 	for _, n := range s.Neighbours {
@@ -147,7 +147,7 @@ func (r *Reader) addAnswers(s *record.Snapshot, links []netlink.Link) error {
 	if len(questions) == 0 {
 		return nil
 	}
-	answers, err := netlink.AskARP(questions, answerTime)
+	answers, err := netlink.ProbeARP(questions, answerTime)
 	for _, a := range answers {
 		s.Answers = append(s.Answers, record.Neighbour{Interface: r.names[a.Index], Address: a.Address.String(), MAC: a.MAC})
 	}
@@ -181,36 +181,10 @@ func (r *Reader) addRoutes(s *record.Snapshot) error {
 // refuses, is answered by an error.
 func (r *Reader) lookups(questions []record.RouteLookup) []record.RouteLookup {
 	answers := slices.Clone(questions)
-	var asks []netlink.RouteQuery
-	var asked []int // the place of each of them among the questions
 	for i, q := range questions {
-		answer := &answers[i]
-		answer.Interface, answer.Gateway, answer.ChosenSource, answer.Nexthops, answer.Unsure, answer.Error = "", "", "", 0, "", ""
-		ask := netlink.RouteQuery{SourcePort: q.SourcePort, DestinationPort: q.DestinationPort, In: q.In, Protocol: protocols[q.Protocol]}
 		var err error
-		if q.Source != "" {
-			ask.Source, err = netip.ParseAddr(q.Source)
-		}
-		if err == nil {
-			ask.Destination, err = netip.ParseAddr(q.Destination)
-		}
-		if err != nil {
-			answer.Error = err.Error()
-			continue
-		}
-		asks, asked = append(asks, ask), append(asked, i)
-	}
-	for i, found := range r.conn.LookupRoutes(asks) {
-		answer := &answers[asked[i]]
-		answer.Interface, answer.Nexthops = found.Interface, found.Nexthops
-		if answer.Source == "" && found.Source.IsValid() {
-			answer.ChosenSource = found.Source.String()
-		}
-		if found.Gateway.IsValid() {
-			answer.Gateway = found.Gateway.String()
-		}
-		if found.Err != nil {
-			answer.Error = found.Err.Error()
+		if answers[i], err = r.conn.LookupRoute(q, r.names); err != nil {
+			answers[i].Error = err.Error()
 		}
 	}
 	return answers

@@ -27,12 +27,8 @@ func (r *Reader) tables() record.Tables {
 			Interface: n.Interface, Address: n.Address.String(), MAC: n.MAC, State: n.State,
 		})
 	}
-	fdb, err := r.conn.FDB()
-	if err != nil {
+	if tables.FDB, err = r.conn.FDB(); err != nil {
 		tables.Missing = append(tables.Missing, "forwarding tables: "+err.Error())
-	}
-	for _, e := range fdb {
-		tables.FDB = append(tables.FDB, record.FDBEntry{MAC: e.MAC, Interface: e.Interface, Local: e.Local})
 	}
 	tables.EndedNs = sched.Now()
 	return tables

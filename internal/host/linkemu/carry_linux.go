@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/topology"
 )
 
@@ -29,7 +30,7 @@ func Carry(links [][2]topology.Impairment, taps []int, stop <-chan struct{}) err
 	var carrying sync.WaitGroup
 	var quit atomic.Bool
 	for _, tap := range taps {
-		if err := netlink.SetNonblocking(tap); err != nil {
+		if err := sock.SetBlocking(tap, false); err != nil {
 			return err
 		}
 	}

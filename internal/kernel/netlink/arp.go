@@ -6,18 +6,11 @@ import (
 	"net/netip"
 )
 
-// ARPQuestion asks who holds an IPv4 address on the link of an interface.
-type ARPQuestion struct {
-	Index   int    // of the interface
-	MAC     string // the interface's own
-	Address netip.Addr
-}
-
-// ARPAnswer is one reply: a machine with this MAC address says that it holds Address.
-type ARPAnswer struct {
-	Index   int // of the interface that received it
-	Address netip.Addr
-	MAC     string
+// ARP is a request or a reply of the Address Resolution Protocol (RFC 826).
+type ARP struct {
+	Index   int        // of the interface that sends the request or received the reply
+	MAC     string     // the sender's
+	Address netip.Addr // IPv4: requested, or held by the replying host
 }
 
 // An ARP packet for IPv4 over Ethernet (RFC 826): hardware type 1, protocol type
@@ -31,7 +24,7 @@ const (
 )
 
 // arpProbe is the request of RFC 5227 section 2.1.1: the sender's protocol address is
-// 0, so that receivers learn nothing from it.
+// 0, so that receivers do not update their tables.
 func arpProbe(own net.HardwareAddr, address netip.Addr) []byte {
 	packet := binary.BigEndian.AppendUint64(make([]byte, 0, arpBytes), arpHeader|arpRequest)
 	packet = append(packet, own...)
@@ -40,10 +33,10 @@ func arpProbe(own net.HardwareAddr, address netip.Addr) []byte {
 	return append(packet, target[:]...)
 }
 
-// parseARPReply reads a reply; false: the packet is none.
-func parseARPReply(packet []byte) (a ARPAnswer, ok bool) {
+// parseARPReply reads a reply; false: the packet is not one.
+func parseARPReply(packet []byte) (a ARP, ok bool) {
 	if len(packet) < arpBytes || binary.BigEndian.Uint64(packet) != arpHeader|arpReply {
 		return a, false
 	}
-	return ARPAnswer{MAC: net.HardwareAddr(packet[8:14]).String(), Address: netip.AddrFrom4([4]byte(packet[14:]))}, true
+	return ARP{MAC: net.HardwareAddr(packet[8:14]).String(), Address: netip.AddrFrom4([4]byte(packet[14:]))}, true
 }

@@ -11,11 +11,12 @@ import (
 	"linerate/internal/kernel"
 )
 
-// AskARP sends each question once, waits, and returns every distinct answer: the
-// kernel's own table keeps one, whoever else may have answered. It changes no table
-// but, where an entry for an address exists, this host's own, as any reply does.
-// It needs CAP_NET_RAW (packet(7)).
-func AskARP(questions []ARPQuestion, wait time.Duration) (answers []ARPAnswer, err error) {
+// ProbeARP sends an ARP probe for each request and returns the distinct replies that
+// arrive within wait. Unlike the kernel's neighbour table, which keeps one MAC address,
+// it shows several hosts that answer for one address. It changes this host's table
+// only as any reply does, where an entry for the address exists. Requests without an
+// IPv4 address and a 6-byte MAC are skipped. It needs CAP_NET_RAW (packet(7)).
+func ProbeARP(requests []ARP, wait time.Duration) (replies []ARP, err error) {
 	const object = "packet socket for ARP"
 	protocol := networkOrder(unix.ETH_P_ARP)
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, int(protocol))
@@ -24,13 +25,13 @@ func AskARP(questions []ARPQuestion, wait time.Duration) (answers []ARPAnswer, e
 	}
 	defer unix.Close(fd)
 	deadline := time.Now().Add(wait)
-	for _, q := range questions {
+	for _, q := range requests {
 		own, err := net.ParseMAC(q.MAC)
 		if err != nil || len(own) != 6 || !q.Address.Is4() {
 			continue
 		}
 		to := unix.SockaddrLinklayer{Protocol: protocol, Ifindex: q.Index, Halen: 6, Addr: [8]byte{255, 255, 255, 255, 255, 255}}
-		// An interface that is down cannot send: then nothing answers there.
+		// An interface that is down cannot send.
 		if err := unix.Sendto(fd, arpProbe(own, q.Address), 0, &to); err != nil && !errors.Is(err, unix.ENETDOWN) && !errors.Is(err, unix.ENXIO) {
 			return nil, &kernel.Error{Op: "send by", Object: object, Err: err}
 		}
@@ -43,21 +44,21 @@ func AskARP(questions []ARPQuestion, wait time.Duration) (answers []ARPAnswer, e
 			link, isLink := from.(*unix.SockaddrLinklayer)
 			if a, ok := parseARPReply(packet[:n]); ok && isLink && link.Pkttype == unix.PACKET_HOST {
 				a.Index = link.Ifindex
-				asked := slices.ContainsFunc(questions, func(q ARPQuestion) bool { return q.Index == a.Index && q.Address == a.Address })
-				if asked && !slices.Contains(answers, a) {
-					answers = append(answers, a)
+				requested := slices.ContainsFunc(requests, func(q ARP) bool { return q.Index == a.Index && q.Address == a.Address })
+				if requested && !slices.Contains(replies, a) {
+					replies = append(replies, a)
 				}
 			}
 		case errors.Is(err, unix.EINTR):
 		case !errors.Is(err, unix.EAGAIN):
-			return answers, &kernel.Error{Op: "receive by", Object: object, Err: err}
+			return replies, &kernel.Error{Op: "receive by", Object: object, Err: err}
 		case left <= 0:
-			return answers, nil
+			return replies, nil
 		default:
 			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(left.Milliseconds())+1)
 		}
 	}
 }
 
-// networkOrder is a 16-bit number in network byte order.
+// networkOrder converts a 16-bit number to network byte order.
 func networkOrder(n uint16) uint16 { return native.Uint16([]byte{byte(n >> 8), byte(n)}) }

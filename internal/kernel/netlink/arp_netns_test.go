@@ -13,9 +13,9 @@ import (
 	. "linerate/internal/kernel/netlink"
 )
 
-// TestAskARP: every machine that answers for an address is seen, once, and none that
+// TestProbeARP: every machine that answers for an address is seen, once, and none that
 // holds another address.
-func TestAskARP(t *testing.T) {
+func TestProbeARP(t *testing.T) {
 	kerneltest.InNamespace(t, askARP)
 }
 
@@ -32,6 +32,9 @@ func askARP(t *testing.T) {
 	} {
 		kerneltest.Do(t, "ip", strings.Fields(words)...)
 	}
+	for _, port := range []string{"a0", "b0", "c0"} {
+		kerneltest.Forwards(t, port)
+	}
 	conn, err := Dial()
 	if err != nil {
 		t.Fatal(err)
@@ -41,11 +44,11 @@ func askARP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var questions []ARPQuestion
+	var questions []ARP
 	for _, address := range []string{"10.1.0.7", "10.1.0.8", "10.1.0.9"} {
-		questions = append(questions, ARPQuestion{Index: br.Index, MAC: br.MAC, Address: netip.MustParseAddr(address)})
+		questions = append(questions, ARP{Index: br.Index, MAC: br.MAC, Address: netip.MustParseAddr(address)})
 	}
-	answers, err := AskARP(questions, 300*time.Millisecond)
+	answers, err := ProbeARP(questions, 300*time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ const attributeHeader = 4
 
 func align(n int) int { return (n + 3) &^ 3 }
 
-// attributes walks a sequence of attributes and stops at the first malformed
-// one: a kernel newer than this program may add, but never garble.
+// attributes iterates over a sequence of attributes and stops at the first malformed
+// one.
 func attributes(b []byte) iter.Seq[attribute] {
 	return func(yield func(attribute) bool) {
 		for len(b) >= attributeHeader {
@@ -72,7 +72,7 @@ func (a attribute) uint64() uint64 {
 	return binary.NativeEndian.Uint64(a.data)
 }
 
-// addr reads an IPv4 or IPv6 address; the zero Addr if it is neither.
+// addr returns an IPv4 or IPv6 address; the zero Addr if it is neither.
 func (a attribute) addr() netip.Addr {
 	addr, _ := netip.AddrFromSlice(a.data)
 	return addr
@@ -85,8 +85,8 @@ func cString(b []byte) string {
 	return string(b)
 }
 
-// counter reads the i-th 64-bit counter of a statistics structure, zero when
-// this kernel's structure is shorter.
+// counter returns the i-th 64-bit counter of a statistics structure; 0 if this
+// kernel's structure is shorter.
 func counter(b []byte, i int) uint64 {
 	if len(b) < 8*(i+1) {
 		return 0

@@ -13,12 +13,11 @@ import (
 // an error, for all of which the socket's receive buffer needs room.
 const atOnce = 128
 
-// batch sends one message for each body: many at a time, in one system call, and
-// only the last of them is acknowledged. Without that, the waiting for answers is
-// most of what adding many addresses takes. The kernel carries all messages of a
-// call out, also those after one that fails; passedOver says which failures do
-// not count. The first other one ends the batch.
-func (c *Conn) batch(op string, kind uint16, flags int, bodies [][]byte, object func(i int) string, passedOver func(error) bool) error {
+// batch sends one message for each body, many of them in one system call, of which
+// only the last is acknowledged: waiting for each answer would take most of the time
+// of adding many addresses. The kernel carries out every message of a call, also those
+// after one that fails. The first failure that ignore does not accept ends the batch.
+func (c *Conn) batch(op string, kind uint16, flags int, bodies [][]byte, object func(i int) string, ignore func(error) bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.fd < 0 {
@@ -39,7 +38,7 @@ func (c *Conn) batch(op string, kind uint16, flags int, bodies [][]byte, object 
 		if err := c.send(); err != nil {
 			return &kernel.Error{Op: op, Object: object(begin), Err: err}
 		}
-		at, errno, detail, err := c.outcome(first, passedOver)
+		at, errno, detail, err := c.outcome(first, ignore)
 		switch {
 		case err != nil:
 			return &kernel.Error{Op: op, Object: object(begin), Err: err}
@@ -50,9 +49,9 @@ func (c *Conn) batch(op string, kind uint16, flags int, bodies [][]byte, object 
 	return nil
 }
 
-// outcome reads up to the answer to the last message sent, and tells the first
-// error that counts and which message it answers.
-func (c *Conn) outcome(first uint32, passedOver func(error) bool) (at uint32, failed syscall.Errno, detail string, err error) {
+// outcome reads up to the answer to the last message sent, and returns the first
+// error that is not ignored with the sequence number of its message.
+func (c *Conn) outcome(first uint32, ignore func(error) bool) (at uint32, failed syscall.Errno, detail string, err error) {
 	for {
 		rest, err := c.receive()
 		if err != nil {
@@ -67,7 +66,7 @@ func (c *Conn) outcome(first uint32, passedOver func(error) bool) (at uint32, fa
 				continue
 			}
 			errno, text := acknowledgement(m.kind, m.flags, m.payload)
-			if errno != 0 && failed == 0 && !passedOver(errno) {
+			if errno != 0 && failed == 0 && !ignore(errno) {
 				at, failed, detail = m.seq, errno, text
 			}
 			if m.seq == c.seq {

@@ -3,28 +3,29 @@ package netlink
 import (
 	"encoding/binary"
 	"net/netip"
+
+	"linerate/internal/model/flow"
 )
 
-// CapturedPacket is a packet that came in by an interface.
+// CapturedPacket is a packet that an interface received.
 type CapturedPacket struct {
-	Index               int   // of the interface
-	AtNs                int64 // when, by Now
-	Protocol            uint8 // IP's number: 6 TCP, 17 UDP
+	Index               int    // of the interface
+	AtNs                int64  // when it arrived, by sched.Now
+	Protocol            string // flow.TCP or flow.UDP
 	Source, Destination netip.AddrPort
 }
 
-// captureBytes is how much of a packet is looked at: the headers of IP and the
-// ports.
+// captureBytes is how much of a packet is captured: the IP header and the ports.
 const captureBytes = 128
 
-// parsePacket reads the headers of a packet of TCP or UDP, IPv4 or IPv6 without
-// extension headers. Of a datagram in several packets only the first has the
-// ports.
+// parsePacket reads the headers of a TCP or UDP packet, IPv4 or IPv6 without extension
+// headers. Of a fragmented datagram only the first fragment has the ports.
 func parsePacket(packet []byte) (a CapturedPacket, ok bool) {
 	if len(packet) < 20 {
 		return a, false
 	}
 	var from, to netip.Addr
+	var protocol byte
 	var rest []byte
 	switch packet[0] >> 4 {
 	case 4:
@@ -32,16 +33,23 @@ func parsePacket(packet []byte) (a CapturedPacket, ok bool) {
 		if header < 20 || len(packet) < header || binary.BigEndian.Uint16(packet[6:])&0x1fff != 0 {
 			return a, false
 		}
-		a.Protocol, rest = packet[9], packet[header:]
+		protocol, rest = packet[9], packet[header:]
 		from, to = netip.AddrFrom4([4]byte(packet[12:])), netip.AddrFrom4([4]byte(packet[16:]))
 	case 6:
 		if len(packet) < 40 {
 			return a, false
 		}
-		a.Protocol, rest = packet[6], packet[40:]
+		protocol, rest = packet[6], packet[40:]
 		from, to = netip.AddrFrom16([16]byte(packet[8:])), netip.AddrFrom16([16]byte(packet[24:]))
 	}
-	if len(rest) < 4 || a.Protocol != 6 && a.Protocol != 17 {
+	switch { // numbers of RFC 5237
+	case len(rest) < 4:
+		return a, false
+	case protocol == 6:
+		a.Protocol = flow.TCP
+	case protocol == 17:
+		a.Protocol = flow.UDP
+	default:
 		return a, false
 	}
 	a.Source = netip.AddrPortFrom(from, binary.BigEndian.Uint16(rest))

@@ -1,6 +1,7 @@
 package netlink
 
 import (
+	"errors"
 	"sync/atomic"
 	"unsafe"
 
@@ -10,12 +11,12 @@ import (
 	"linerate/internal/kernel/sched"
 )
 
-// PacketCapture sees the packets that come in by any interface of a network namespace: a
-// packet(7) socket whose ring the kernel fills with their headers
+// PacketCapture captures the headers of the packets that any interface of a network
+// namespace receives: a packet(7) socket with a receive ring
 // (Documentation/networking/packet_mmap.rst). It needs CAP_NET_RAW.
 //
-// Nobody is woken, and a packet that finds the ring full is not seen: it is for
-// finding out which way flows take, and when they did not, not for counting.
+// No thread is woken, and a packet that finds the ring full is lost: it shows which
+// path flows take and when they were silent, and does not count packets.
 type PacketCapture struct {
 	fd     int
 	ring   []byte
@@ -23,15 +24,15 @@ type PacketCapture struct {
 	missed int64
 }
 
-// The ring: slots of this size, of which each holds struct tpacket2_hdr, struct
-// sockaddr_ll and the packet's first bytes.
+// Each slot of the ring holds struct tpacket2_hdr, struct sockaddr_ll and the packet's
+// first bytes.
 const (
 	slotBytes      = 256
 	ringSlots      = 4096
 	ringBlockBytes = 64 << 10
 )
 
-// OpenPacketCapture begins to watch.
+// OpenPacketCapture starts capturing in the calling thread's network namespace.
 func OpenPacketCapture() (*PacketCapture, error) {
 	const object = "packet socket"
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
@@ -45,8 +46,7 @@ func OpenPacketCapture() (*PacketCapture, error) {
 	if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_VERSION, unix.TPACKET_V2); err != nil {
 		return fail("choose the version of", err)
 	}
-	// What this host sends would be copied first (4.20; before that it is, and
-	// left out when it is read).
+	// Since 4.20; before that outgoing packets are in the ring, and skipped by Read.
 	_ = unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1)
 	if err := unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, captureFilter()); err != nil {
 		return fail("attach a filter to", err)
@@ -69,7 +69,7 @@ func OpenPacketCapture() (*PacketCapture, error) {
 	return &PacketCapture{fd: fd, ring: ring}, nil
 }
 
-// captureFilter lets IPv4 and IPv6 pass, cut off behind the headers (classic BPF,
+// captureFilter accepts IPv4 and IPv6, truncated behind the headers (classic BPF,
 // Documentation/networking/filter.rst).
 func captureFilter() *unix.SockFprog {
 	const protocol = 0xfffff000 // SKF_AD_OFF + SKF_AD_PROTOCOL
@@ -83,14 +83,14 @@ func captureFilter() *unix.SockFprog {
 	return &unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 }
 
-// Read hands over what has come in since the last time.
-func (w *PacketCapture) Read(visit func(CapturedPacket)) {
+// Read calls visit for each packet that has arrived since the last call.
+func (c *PacketCapture) Read(visit func(CapturedPacket)) {
 	// struct tpacket2_hdr: status, len, snaplen (uint32), mac, net (uint16), sec,
 	// nsec (uint32), …; struct sockaddr_ll behind it, aligned to 16.
 	const snaplen, network, second, nanosecond, address, index, kind = 8, 14, 16, 20, 32, 4, 10
-	since := sched.WallClock() // the kernel stamps packets by the time of day
+	since := sched.WallClock() // packets carry CLOCK_REALTIME
 	for range ringSlots {
-		slot := w.ring[w.next*slotBytes:][:slotBytes]
+		slot := c.ring[c.next*slotBytes:][:slotBytes]
 		status := (*uint32)(unsafe.Pointer(unsafe.SliceData(slot)))
 		if atomic.LoadUint32(status)&unix.TP_STATUS_USER == 0 {
 			return
@@ -106,24 +106,21 @@ func (w *PacketCapture) Read(visit func(CapturedPacket)) {
 			}
 		}
 		atomic.StoreUint32(status, unix.TP_STATUS_KERNEL)
-		w.next = (w.next + 1) % ringSlots
+		c.next = (c.next + 1) % ringSlots
 	}
 }
 
-// Dropped is how many packets have found the ring full so far.
-func (w *PacketCapture) Dropped() int64 {
-	if stats, err := unix.GetsockoptTpacketStats(w.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil {
-		w.missed += int64(stats.Drops) // since the last time
+// Dropped is how many packets found the ring full so far.
+func (c *PacketCapture) Dropped() int64 {
+	if stats, err := unix.GetsockoptTpacketStats(c.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil {
+		c.missed += int64(stats.Drops) // since the last time
 	}
-	return w.missed
+	return c.missed
 }
 
-// Close ends the watch.
-func (w *PacketCapture) Close() error {
-	err := unix.Munmap(w.ring)
-	if closing := unix.Close(w.fd); err == nil {
-		err = closing
-	}
-	w.ring = nil
+// Close ends the capture.
+func (c *PacketCapture) Close() error {
+	err := errors.Join(unix.Munmap(c.ring), unix.Close(c.fd))
+	c.ring = nil
 	return err
 }

@@ -2,10 +2,10 @@
 
 package netlink
 
-// PacketCapture does not exist on this system: OpenPacketCapture says so.
+// PacketCapture is not available on this system: OpenPacketCapture fails.
 type PacketCapture struct{}
 
-func OpenPacketCapture() (*PacketCapture, error)       { return nil, unsupported("watch arriving packets") }
+func OpenPacketCapture() (*PacketCapture, error)       { return nil, unsupported("capture packets") }
 func (*PacketCapture) Read(visit func(CapturedPacket)) {}
 func (*PacketCapture) Dropped() int64                  { return 0 }
 func (*PacketCapture) Close() error                    { return nil }

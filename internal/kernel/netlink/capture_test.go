@@ -3,6 +3,8 @@ package netlink
 import (
 	"net/netip"
 	"testing"
+
+	"linerate/internal/model/flow"
 )
 
 // four and six are a TCP segment over IPv4 with options, and a datagram over IPv6.
@@ -20,11 +22,11 @@ var (
 )
 
 func TestParseArrival(t *testing.T) {
-	want := CapturedPacket{Protocol: 6, Source: netip.MustParseAddrPort("10.0.200.1:40000"), Destination: netip.MustParseAddrPort("10.0.200.2:5201")}
+	want := CapturedPacket{Protocol: flow.TCP, Source: netip.MustParseAddrPort("10.0.200.1:40000"), Destination: netip.MustParseAddrPort("10.0.200.2:5201")}
 	if got, ok := parsePacket(four); !ok || got != want {
 		t.Errorf("IPv4: %+v, %t", got, ok)
 	}
-	want = CapturedPacket{Protocol: 17, Source: netip.MustParseAddrPort("[fd00:200::1]:40000"), Destination: netip.MustParseAddrPort("[fd00:200::2]:5201")}
+	want = CapturedPacket{Protocol: flow.UDP, Source: netip.MustParseAddrPort("[fd00:200::1]:40000"), Destination: netip.MustParseAddrPort("[fd00:200::2]:5201")}
 	if got, ok := parsePacket(six); !ok || got != want {
 		t.Errorf("IPv6: %+v, %t", got, ok)
 	}

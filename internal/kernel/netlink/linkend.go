@@ -1,6 +1,6 @@
 package netlink
 
-// LinkEnd is one end of a link to make: the interface and its network namespace.
+// LinkEnd is one end of a link to make: an interface and its network namespace.
 type LinkEnd struct {
 	Namespace *Namespace
 	Interface string

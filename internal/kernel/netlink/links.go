@@ -1,14 +1,14 @@
 package netlink
 
-// Link is one network device of the namespace.
+// Link is one interface of the network namespace (struct ifinfomsg, rtnetlink(7)).
 type Link struct {
 	Index      int
 	Name       string
-	MAC        string // empty: the device has none, such as a tunnel
-	MTU        int
-	TxQueueLen int
-	Up         bool // administratively
-	// Master is the name of the bridge or bond that the device belongs to.
+	MAC        string // empty: the interface has none, such as a tunnel
+	MTU        int    // bytes
+	TxQueueLen int    // packets
+	Up         bool   // administratively
+	// Master is the name of the bridge or bond that the interface belongs to.
 	Master string
 	// Kind is the kernel's link kind (veth, bridge, …); empty for hardware.
 	Kind     string
@@ -16,15 +16,16 @@ type Link struct {
 	Packets  PacketSizes
 }
 
-// PacketSizes are the largest packets, in bytes, that TCP gives to the device to
-// be cut (GSO, IFLA_GSO_MAX_SIZE) and that are put together of what the device
-// receives (GRO). Those for IPv4 are apart since Linux 6.3; 0: not known.
+// PacketSizes are the largest packets, in bytes, that segmentation offload gives to the
+// interface (IFLA_GSO_MAX_SIZE) and that receive offload merges (IFLA_GRO_MAX_SIZE;
+// Documentation/networking/segmentation-offloads.rst). IPv4 has limits of its own since
+// Linux 6.3. 0: the kernel does not report it.
 type PacketSizes struct{ GSO, GRO, GSOIPv4, GROIPv4 int }
 
-// LinkChange says which attributes of a device to change; nil leaves one alone.
+// LinkChange are the attributes of an interface to change; nil leaves one alone.
 type LinkChange struct {
 	MTU, TxQueueLen *int
 	MAC             *string
 	Up              *bool
-	Packets         PacketSizes // those that are not 0
+	Packets         PacketSizes // a size of 0 is left alone
 }

@@ -1,7 +1,9 @@
 package netlink
 
 import (
+	"cmp"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -21,67 +23,49 @@ func ifinfomsg(family uint8, index int, flags, change uint32) []byte {
 	return native.AppendUint32(b, change)
 }
 
-// Links lists all devices in the kernel's order, by index.
+// Links lists all interfaces in the kernel's order, by index.
 func (c *Conn) Links() ([]Link, error) {
-	var links []Link
-	var masters []int
-	// Statistics are read by PortCounters; leaving them out here makes the
-	// answer a good deal smaller on a host with many interfaces.
+	// Without statistics (see InterfaceCounters) the answer is much shorter.
 	const skipStats = 1 << 3 // RTEXT_FILTER_SKIP_STATS
-	ask := appendUint32(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_EXT_MASK, skipStats)
-	err := c.dump("list links", unix.RTM_GETLINK, ask, func() { links, masters = nil, nil },
-		func(kind uint16, body []byte, _ int64) error {
-			if kind == unix.RTM_NEWLINK && len(body) >= ifinfomsgLen {
-				link, master := parseLink(body)
-				links, masters = append(links, link), append(masters, master)
-			}
-			return nil
-		})
-	if err != nil {
-		return nil, err
+	request := appendUint32(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_EXT_MASK, skipStats)
+	type indexed struct {
+		Link
+		master int
 	}
-	names := make(map[int]string, len(links))
-	for _, l := range links {
+	found, err := list(c, "list links", unix.RTM_GETLINK, unix.RTM_NEWLINK, ifinfomsgLen, [][]byte{request},
+		each(func(body []byte) (l indexed) {
+			l.Link, l.master = parseLink(body)
+			return l
+		}))
+	names := make(map[int]string, len(found))
+	for _, l := range found {
 		names[l.Index] = l.Name
 	}
-	for i := range links {
-		if masters[i] != 0 {
-			links[i].Master = names[masters[i]]
-		}
+	var links []Link
+	for _, l := range found {
+		l.Master = names[l.master]
+		links = append(links, l.Link)
 	}
-	return links, nil
+	return links, err
 }
 
-// parseLink reads one RTM_NEWLINK message; the second result is the master's
-// index.
-func parseLink(body []byte) (Link, int) {
+// parseLink reads one RTM_NEWLINK message and the index of the master; 0: it has none.
+func parseLink(body []byte) (link Link, master int) {
 	flags := native.Uint32(body[8:])
-	link := Link{
-		Index:    int(int32(native.Uint32(body[4:]))),
-		Up:       flags&unix.IFF_UP != 0,
-		Loopback: flags&unix.IFF_LOOPBACK != 0,
+	link = Link{Index: indexOf(body), Up: flags&unix.IFF_UP != 0, Loopback: flags&unix.IFF_LOOPBACK != 0}
+	numbers := map[uint16]*int{unix.IFLA_MTU: &link.MTU, unix.IFLA_TXQLEN: &link.TxQueueLen, unix.IFLA_MASTER: &master}
+	for _, size := range link.Packets.attributes() {
+		numbers[size.kind] = size.bytes
 	}
-	master := 0
 	for a := range attributes(body[ifinfomsgLen:]) {
+		if number := numbers[a.kind]; number != nil {
+			*number = int(a.uint32())
+		}
 		switch a.kind {
 		case unix.IFLA_IFNAME:
 			link.Name = cString(a.data)
 		case unix.IFLA_ADDRESS:
 			link.MAC = hardwareAddress(a.data)
-		case unix.IFLA_MTU:
-			link.MTU = int(a.uint32())
-		case unix.IFLA_TXQLEN:
-			link.TxQueueLen = int(a.uint32())
-		case unix.IFLA_GSO_MAX_SIZE:
-			link.Packets.GSO = int(a.uint32())
-		case unix.IFLA_GRO_MAX_SIZE:
-			link.Packets.GRO = int(a.uint32())
-		case unix.IFLA_GSO_IPV4_MAX_SIZE:
-			link.Packets.GSOIPv4 = int(a.uint32())
-		case unix.IFLA_GRO_IPV4_MAX_SIZE:
-			link.Packets.GROIPv4 = int(a.uint32())
-		case unix.IFLA_MASTER:
-			master = int(a.uint32())
 		case unix.IFLA_LINKINFO:
 			for info := range attributes(a.data) {
 				if info.kind == unix.IFLA_INFO_KIND {
@@ -93,6 +77,28 @@ func parseLink(body []byte) (Link, int) {
 	return link, master
 }
 
+// packetSize is one of PacketSizes and its attribute.
+type packetSize struct {
+	kind  uint16
+	bytes *int
+}
+
+func (p *PacketSizes) attributes() [4]packetSize {
+	return [...]packetSize{
+		{unix.IFLA_GSO_MAX_SIZE, &p.GSO}, {unix.IFLA_GRO_MAX_SIZE, &p.GRO},
+		{unix.IFLA_GSO_IPV4_MAX_SIZE, &p.GSOIPv4}, {unix.IFLA_GRO_IPV4_MAX_SIZE, &p.GROIPv4},
+	}
+}
+
+// parseMAC reads a 6-byte MAC address; op and object are for the error.
+func parseMAC(op, object, text string) (net.HardwareAddr, error) {
+	mac, err := net.ParseMAC(text)
+	if err != nil || len(mac) != 6 {
+		return nil, &kernel.Error{Op: op, Object: object, Err: syscall.EINVAL, Detail: text + " is not a MAC address"}
+	}
+	return mac, nil
+}
+
 func hardwareAddress(b []byte) string {
 	if len(b) != 6 {
 		return ""
@@ -100,50 +106,42 @@ func hardwareAddress(b []byte) string {
 	return net.HardwareAddr(b).String()
 }
 
-// LinkByName finds one device.
+// LinkByName finds an interface; the error is ENODEV if there is none.
 func (c *Conn) LinkByName(name string) (Link, error) {
-	index, err := c.index(name)
-	if err != nil {
+	if _, err := c.index(name); err != nil {
 		return Link{}, err
 	}
-	links, err := c.Links() // the master's name needs the list
-	if err != nil {
-		return Link{}, err
+	links, err := c.Links() // all of them, for the name of the master
+	if i := slices.IndexFunc(links, func(l Link) bool { return l.Name == name }); i >= 0 {
+		return links[i], nil
 	}
-	for _, l := range links {
-		if l.Index == index {
-			return l, nil
-		}
-	}
-	return Link{}, noInterface(name)
+	return Link{}, cmp.Or(err, noInterface(name))
 }
 
 func noInterface(name string) error {
 	return &kernel.Error{Op: "find interface", Object: name, Err: syscall.ENODEV}
 }
 
-// index finds a device's index by name: asked each time, since a device that was
-// removed and made anew has another.
+// index finds an interface's index by name. It is not cached: an interface that was
+// deleted and made again has another.
 func (c *Conn) index(name string) (int, error) {
 	if name == "" || len(name) >= unix.IFNAMSIZ || strings.ContainsAny(name, "/ \x00") {
-		return 0, &kernel.Error{Op: "find interface", Object: name, Err: syscall.EINVAL, Detail: "not a device name"}
+		return 0, &kernel.Error{Op: "find interface", Object: name, Err: syscall.EINVAL, Detail: "not an interface name"}
 	}
 	index := 0
-	ask := appendText(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_IFNAME, name)
-	err := c.request("find interface", name, unix.RTM_GETLINK, 0, ask,
-		func(kind uint16, body []byte, _ int64) error {
-			if kind == unix.RTM_NEWLINK && len(body) >= ifinfomsgLen {
-				index = int(int32(native.Uint32(body[4:])))
-			}
-			return nil
-		})
+	request := appendText(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_IFNAME, name)
+	err := c.request("find interface", name, unix.RTM_GETLINK, 0, request, func(kind uint16, body []byte, _ int64) {
+		if kind == unix.RTM_NEWLINK && len(body) >= ifinfomsgLen {
+			index = indexOf(body)
+		}
+	})
 	if err == nil && index == 0 {
 		err = noInterface(name)
 	}
 	return index, err
 }
 
-// names maps device indices to names.
+// names maps interface indices to names.
 func (c *Conn) names() (map[int]string, error) {
 	links, err := c.Links()
 	if err != nil {
@@ -156,7 +154,8 @@ func (c *Conn) names() (map[int]string, error) {
 	return names, nil
 }
 
-// ChangeLink changes attributes of a device.
+// ChangeLink changes attributes of an interface (RTM_NEWLINK). Some drivers accept a
+// new MAC address only while the interface is down.
 func (c *Conn) ChangeLink(name string, change LinkChange) error {
 	index, err := c.index(name)
 	if err != nil {
@@ -171,9 +170,9 @@ func (c *Conn) ChangeLink(name string, change LinkChange) error {
 	}
 	body := ifinfomsg(unix.AF_UNSPEC, index, flags, mask)
 	if change.MAC != nil {
-		mac, err := net.ParseMAC(*change.MAC)
-		if err != nil || len(mac) != 6 {
-			return &kernel.Error{Op: "change link", Object: name, Err: syscall.EINVAL, Detail: *change.MAC + " is not a MAC address"}
+		mac, err := parseMAC("change link", name, *change.MAC)
+		if err != nil {
+			return err
 		}
 		body = appendAttribute(body, unix.IFLA_ADDRESS, mac)
 	}
@@ -183,15 +182,9 @@ func (c *Conn) ChangeLink(name string, change LinkChange) error {
 	if change.TxQueueLen != nil {
 		body = appendUint32(body, unix.IFLA_TXQLEN, uint32(*change.TxQueueLen))
 	}
-	for _, size := range []struct {
-		kind  uint16
-		bytes int
-	}{
-		{unix.IFLA_GSO_MAX_SIZE, change.Packets.GSO}, {unix.IFLA_GRO_MAX_SIZE, change.Packets.GRO},
-		{unix.IFLA_GSO_IPV4_MAX_SIZE, change.Packets.GSOIPv4}, {unix.IFLA_GRO_IPV4_MAX_SIZE, change.Packets.GROIPv4},
-	} {
-		if size.bytes != 0 {
-			body = appendUint32(body, size.kind, uint32(size.bytes))
+	for _, size := range change.Packets.attributes() {
+		if *size.bytes != 0 {
+			body = appendUint32(body, size.kind, uint32(*size.bytes))
 		}
 	}
 	return c.request("change link", name, unix.RTM_NEWLINK, 0, body, nil)

@@ -2,6 +2,8 @@ package netlink
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -9,7 +11,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Places of the counters in struct rtnl_link_stats64 (linux/if_link.h).
+// Indices of the counters in struct rtnl_link_stats64 (linux/if_link.h).
 const (
 	statRxPackets   = 0
 	statTxPackets   = 1
@@ -23,84 +25,65 @@ const (
 	statRxOtherhost = 24 // since 5.19
 )
 
-// InterfaceCounters reads the counters of every device, lo included, in the kernel's
-// order. names maps indices to names and is renewed when a device is not in it;
-// pass the same map again. It asks RTM_GETSTATS, whose answer carries nothing
-// but counters and so costs a fraction of a full link dump, and falls back to
-// the latter on kernels before 4.7.
+// InterfaceCounters reads the counters of every interface, lo included, in the kernel's
+// order. names maps indices to names and is updated when an interface is not in it;
+// pass the same map again. It uses RTM_GETSTATS, whose answer has only counters and so
+// costs a fraction of a link dump, and the link dump on kernels before 4.7.
 func (c *Conn) InterfaceCounters(names map[int]string) ([]record.InterfaceCounters, error) {
-	list, indices, err := c.statsDump()
+	all, err := c.statsDump()
 	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.EINVAL) {
-		list, indices, err = c.statsOfLinks()
+		all, err = c.statsOfLinks()
 	}
 	if err != nil {
 		return nil, err
 	}
-	for _, index := range indices {
-		if _, known := names[index]; known {
-			continue
-		}
+	if slices.ContainsFunc(all, func(s indexedStats) bool { return names[s.index] == "" }) {
 		fresh, err := c.names()
 		if err != nil {
 			return nil, err
 		}
 		clear(names)
-		for index, name := range fresh {
-			names[index] = name
-		}
-		break
+		maps.Copy(names, fresh)
 	}
-	kept := list[:0]
-	for i := range list {
-		// A device that was removed since the dump has no name any more.
-		if name, known := names[indices[i]]; known {
-			list[i].Interface = name
-			kept = append(kept, list[i])
+	var counters []record.InterfaceCounters
+	for _, s := range all {
+		// An interface that was deleted since the dump has no name any more.
+		if s.counters.Interface = names[s.index]; s.counters.Interface != "" {
+			counters = append(counters, s.counters)
 		}
 	}
-	return kept, nil
+	return counters, nil
+}
+
+type indexedStats struct {
+	index    int
+	counters record.InterfaceCounters
 }
 
 // struct if_stats_msg: family, 3 bytes of padding, index, filter mask.
 const ifStatsMsgLen = 12
 
-func (c *Conn) statsDump() (list []record.InterfaceCounters, indices []int, err error) {
-	body := make([]byte, 0, ifStatsMsgLen)
-	body = append(body, unix.AF_UNSPEC, 0, 0, 0)
-	body = native.AppendUint32(body, 0)
-	body = native.AppendUint32(body, 1<<(unix.IFLA_STATS_LINK_64-1))
-	err = c.dump("read interface counters", unix.RTM_GETSTATS, body, func() { list, indices = nil, nil },
-		func(kind uint16, body []byte, atNs int64) error {
-			if kind != unix.RTM_NEWSTATS || len(body) < ifStatsMsgLen {
-				return nil
-			}
-			for a := range attributes(body[ifStatsMsgLen:]) {
-				if a.kind == unix.IFLA_STATS_LINK_64 {
-					list = append(list, linkStats64(a.data, atNs))
-					indices = append(indices, int(int32(native.Uint32(body[4:]))))
-				}
-			}
-			return nil
-		})
-	return list, indices, err
+func (c *Conn) statsDump() ([]indexedStats, error) {
+	request := native.AppendUint32(make([]byte, 8, ifStatsMsgLen), 1<<(unix.IFLA_STATS_LINK_64-1))
+	return c.stats(unix.RTM_GETSTATS, unix.RTM_NEWSTATS, request, unix.IFLA_STATS_LINK_64)
 }
 
-func (c *Conn) statsOfLinks() (list []record.InterfaceCounters, indices []int, err error) {
-	err = c.dump("read interface counters", unix.RTM_GETLINK, ifinfomsg(unix.AF_UNSPEC, 0, 0, 0),
-		func() { list, indices = nil, nil },
-		func(kind uint16, body []byte, atNs int64) error {
-			if kind != unix.RTM_NEWLINK || len(body) < ifinfomsgLen {
-				return nil
-			}
-			for a := range attributes(body[ifinfomsgLen:]) {
-				if a.kind == unix.IFLA_STATS64 {
-					list = append(list, linkStats64(a.data, atNs))
-					indices = append(indices, int(int32(native.Uint32(body[4:]))))
+func (c *Conn) statsOfLinks() ([]indexedStats, error) {
+	return c.stats(unix.RTM_GETLINK, unix.RTM_NEWLINK, ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_STATS64)
+}
+
+// stats dumps a table whose messages have the counters in an attribute of this type,
+// behind a header as long as the request's.
+func (c *Conn) stats(kind, answer uint16, request []byte, attribute uint16) ([]indexedStats, error) {
+	return list(c, "read interface counters", kind, answer, len(request), [][]byte{request},
+		func(body []byte, atNs int64) (indexedStats, bool) {
+			for a := range attributes(body[len(request):]) {
+				if a.kind == attribute {
+					return indexedStats{indexOf(body), linkStats64(a.data, atNs)}, true
 				}
 			}
-			return nil
+			return indexedStats{}, false
 		})
-	return list, indices, err
 }
 
 func linkStats64(stats []byte, atNs int64) record.InterfaceCounters {

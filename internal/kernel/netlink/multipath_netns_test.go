@@ -11,6 +11,8 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/proc"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
 )
 
 // tiers are three namespaces in a row, joined by so many cables each: what near
@@ -105,10 +107,10 @@ func newTiers(t *testing.T, links int) tiers {
 	return s
 }
 
-// TestPredictedWay: what the kernel says of a packet's way, asked with protocol
-// and ports, is the way that it takes: at the sender and at a router, over
+// TestPredictedPath: the kernel's answer for a packet's route, looked up with protocol
+// and ports, is the one that it takes: at the sender and at a router, over
 // 2, 4 and 8 links, IPv4 and IPv6.
-func TestPredictedWay(t *testing.T) {
+func TestPredictedPath(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		const flows = 1000
 		for _, links := range []int{2, 4, 8} {
@@ -162,7 +164,7 @@ func (s tiers) compare(t *testing.T, from, to netip.Addr, flows int) (wrong int,
 	look := func() {
 		for i := range watches {
 			watches[i].Read(func(a CapturedPacket) {
-				if way := ways[a.Source]; way != nil && a.Protocol == 6 && a.Destination == at {
+				if way := ways[a.Source]; way != nil && a.Protocol == flow.TCP && a.Destination == at {
 					*[]*string{&way.middle, &way.far}[i] = names[i][a.Index]
 				}
 			})
@@ -203,8 +205,8 @@ func (s tiers) compare(t *testing.T, from, to netip.Addr, flows int) (wrong int,
 	}
 	taken = [2]map[string]int{{}, {}}
 	for _, opened := range order {
-		q := RouteQuery{Source: from, Destination: to, Protocol: 6, SourcePort: opened.Port(), DestinationPort: at.Port()}
-		first, err := s.near.conn.LookupRoute(q)
+		q := record.RouteLookup{Source: from.String(), Destination: to.String(), Protocol: flow.TCP, SourcePort: opened.Port(), DestinationPort: at.Port()}
+		first, err := s.near.conn.LookupRoute(q, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +214,7 @@ func (s tiers) compare(t *testing.T, from, to netip.Addr, flows int) (wrong int,
 		taken[0][came.middle]++
 		taken[1][came.far]++
 		q.In = came.middle
-		second, err := s.middle.conn.LookupRoute(q)
+		second, err := s.middle.conn.LookupRoute(q, names[0])
 		if err != nil {
 			t.Fatal(err)
 		}

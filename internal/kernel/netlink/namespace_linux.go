@@ -2,22 +2,23 @@ package netlink
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 
 	"golang.org/x/sys/unix"
 )
 
-// Namespace is a network namespace that linerate made (network_namespaces(7)).
-// It lives as long as a process or a descriptor is in it.
+// Namespace is a network namespace that linerate made (network_namespaces(7)). The
+// kernel deletes it when no process and no descriptor refers to it any more. Making and
+// entering one needs CAP_SYS_ADMIN.
 type Namespace struct {
 	name string // for error messages
 	fd   int
 	conn *Conn
 }
 
-// ownNamespace opens the calling thread's network namespace. It goes by
-// /proc/thread-self, which is right even where /proc belongs to an outer
-// process namespace and shows other process ids.
+// ownNamespace opens the calling thread's network namespace. /proc/thread-self is right
+// even where /proc belongs to an outer process namespace and shows other process ids.
 func ownNamespace() (int, error) {
 	fd, err := unix.Open("/proc/thread-self/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -41,23 +42,35 @@ func onOwnThread(f func() (restored bool, err error)) error {
 	return <-result
 }
 
-// NewNamespace makes an empty network namespace; the name is for errors only.
-func NewNamespace(name string) (*Namespace, error) {
-	n := &Namespace{name: name, fd: -1}
-	err := onOwnThread(func() (bool, error) {
+// inNamespace runs f on a thread of its own after enter has moved it to another network
+// namespace, and moves it back.
+func inNamespace(enter, f func() error) error {
+	return onOwnThread(func() (bool, error) {
 		own, err := ownNamespace()
 		if err != nil {
 			return true, err
 		}
 		defer unix.Close(own)
-		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
-			return true, fmt.Errorf("unshare(CLONE_NEWNET): %w", err)
+		if err := enter(); err != nil {
+			return true, err
 		}
-		n.fd, err = ownNamespace()
-		if err == nil {
+		err = f()
+		return unix.Setns(own, unix.CLONE_NEWNET) == nil, err
+	})
+}
+
+func unshareNetwork() error {
+	return os.NewSyscallError("unshare(CLONE_NEWNET)", unix.Unshare(unix.CLONE_NEWNET))
+}
+
+// NewNamespace makes an empty network namespace; the name is for errors only.
+func NewNamespace(name string) (*Namespace, error) {
+	n := &Namespace{name: name, fd: -1}
+	err := inNamespace(unshareNetwork, func() (err error) {
+		if n.fd, err = ownNamespace(); err == nil {
 			n.conn, err = Dial()
 		}
-		return unix.Setns(own, unix.CLONE_NEWNET) == nil, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("making a network namespace for %s: %w", name, err)
@@ -76,19 +89,13 @@ func (n *Namespace) Close() {
 
 // Do runs f on a thread inside the namespace; processes that f starts are inside it
 // as well.
-func (n *Namespace) Do(f func() error) error {
-	return onOwnThread(func() (bool, error) {
-		own, err := ownNamespace()
-		if err != nil {
-			return true, err
-		}
-		defer unix.Close(own)
-		if err := unix.Setns(n.fd, unix.CLONE_NEWNET); err != nil {
-			return true, fmt.Errorf("entering the network namespace of %s: %w", n.name, err)
-		}
-		err = f()
-		return unix.Setns(own, unix.CLONE_NEWNET) == nil, err
-	})
+func (n *Namespace) Do(f func() error) error { return inNamespace(n.enter, f) }
+
+func (n *Namespace) enter() error {
+	if err := unix.Setns(n.fd, unix.CLONE_NEWNET); err != nil {
+		return fmt.Errorf("entering the network namespace of %s: %w", n.name, err)
+	}
+	return nil
 }
 
 // DoAsHost is Do in a new mount namespace whose /sys and /proc show the network
@@ -96,8 +103,8 @@ func (n *Namespace) Do(f func() error) error {
 // refused (some containers) they see the machine's.
 func (n *Namespace) DoAsHost(f func() error) error {
 	return onOwnThread(func() (bool, error) {
-		if err := unix.Setns(n.fd, unix.CLONE_NEWNET); err != nil {
-			return false, fmt.Errorf("entering the network namespace of %s: %w", n.name, err)
+		if err := n.enter(); err != nil {
+			return false, err
 		}
 		if unix.Unshare(unix.CLONE_NEWNS) == nil && unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, "") == nil {
 			_ = unix.Mount("sysfs", "/sys", "sysfs", 0, "")
@@ -105,4 +112,12 @@ func (n *Namespace) DoAsHost(f func() error) error {
 		}
 		return false, f()
 	})
+}
+
+// addName adds the namespace's name to an error.
+func (n *Namespace) addName(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", n.name, err)
 }

@@ -12,7 +12,7 @@ import (
 
 var errNoNamespaces = fmt.Errorf("network namespaces need Linux: %w", errors.ErrUnsupported)
 
-// Namespace does not exist on this system; every method says so.
+// Namespace is not available on this system: NewNamespace and every method fail.
 type Namespace struct{}
 
 func NewNamespace(string) (*Namespace, error)          { return nil, errNoNamespaces }

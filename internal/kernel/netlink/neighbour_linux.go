@@ -1,16 +1,15 @@
 package netlink
 
 import (
-	"net"
 	"net/netip"
-	"syscall"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
-	"linerate/internal/kernel"
+	"linerate/internal/model/record"
 )
 
-// ndaProtocol is NDA_PROTOCOL (linux/neighbour.h): who made the entry.
+// ndaProtocol is NDA_PROTOCOL (linux/neighbour.h): which program made the entry.
 const ndaProtocol = 12
 
 // struct ndmsg: family, 3 bytes of padding, index, state (uint16), flags, type.
@@ -42,39 +41,26 @@ func neighbourState(state uint16) string {
 	return "NONE"
 }
 
-// Neighbours lists the IPv4 and IPv6 neighbour tables.
+// Neighbours lists the IPv4 and IPv6 neighbour tables, without multicast and broadcast
+// destinations, which are computed.
 func (c *Conn) Neighbours() ([]Neighbour, error) {
 	names, err := c.names()
 	if err != nil {
 		return nil, err
 	}
-	var list []Neighbour
-	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
-		before := len(list)
-		err := c.dump("list neighbours", unix.RTM_GETNEIGH, ndmsg(family, 0, 0, 0),
-			func() { list = list[:before] },
-			func(kind uint16, body []byte, _ int64) error {
-				if n, ok := parseNeighbour(kind, body, names); ok {
-					list = append(list, n)
-				}
-				return nil
-			})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+	return list(c, "list neighbours", unix.RTM_GETNEIGH, unix.RTM_NEWNEIGH, ndmsgLen, bothFamilies(ndmsgLen),
+		func(body []byte, _ int64) (Neighbour, bool) {
+			n := parseNeighbour(body, names)
+			return n, n.Interface != "" && n.Address.IsValid() && !n.Address.IsMulticast()
+		})
 }
 
-func parseNeighbour(kind uint16, body []byte, names map[int]string) (Neighbour, bool) {
-	if kind != unix.RTM_NEWNEIGH || len(body) < ndmsgLen {
-		return Neighbour{}, false
-	}
+func parseNeighbour(body []byte, names map[int]string) Neighbour {
 	n := Neighbour{
-		Interface: names[int(int32(native.Uint32(body[4:])))],
+		Interface: names[indexOf(body)],
 		State:     neighbourState(native.Uint16(body[8:])),
 		Proxy:     body[10]&unix.NTF_PROXY != 0,
-		Object:    append(Object(nil), body...),
+		Object:    slices.Clone(body),
 	}
 	for a := range attributes(body[ndmsgLen:]) {
 		switch a.kind {
@@ -84,40 +70,37 @@ func parseNeighbour(kind uint16, body []byte, names map[int]string) (Neighbour, 
 			n.MAC = hardwareAddress(a.data)
 		}
 	}
-	// Multicast and broadcast destinations are computed, not learned.
-	ok := n.Interface != "" && n.Address.IsValid() && !n.Address.IsMulticast()
-	return n, ok
+	return n
 }
 
-// SetNeighbour makes a permanent entry, replacing what is there.
+// SetNeighbour makes a permanent entry (ip-neighbour(8)), in place of any other.
 func (c *Conn) SetNeighbour(name string, address netip.Addr, mac string) error {
 	object := address.String() + " on " + name
 	index, err := c.index(name)
 	if err != nil {
 		return err
 	}
-	hardware, err := net.ParseMAC(mac)
-	if err != nil || len(hardware) != 6 {
-		return &kernel.Error{Op: "set neighbour", Object: object, Err: syscall.EINVAL, Detail: mac + " is not a MAC address"}
+	hardware, err := parseMAC("set neighbour", object, mac)
+	if err != nil {
+		return err
 	}
 	body := ndmsg(family(address), index, unix.NUD_PERMANENT, 0)
 	body = appendAttribute(body, unix.NDA_DST, address.AsSlice())
 	body = appendAttribute(body, unix.NDA_LLADDR, hardware)
-	return c.request("set neighbour", object, unix.RTM_NEWNEIGH, unix.NLM_F_CREATE|unix.NLM_F_REPLACE, body, nil)
+	return c.request("set neighbour", object, unix.RTM_NEWNEIGH, flagsReplace, body, nil)
 }
 
-// RestoreNeighbour makes an entry as the kernel described it before. A learned
-// one comes back as STALE: known, but to be confirmed before it is relied on,
-// since what was reachable then may not be now.
+// RestoreNeighbour makes an entry from its description. A learned one becomes STALE,
+// to be confirmed when it is next used.
 func (c *Conn) RestoreNeighbour(o Object) error {
-	if len(o) < ndmsgLen {
-		return &kernel.Error{Op: "restore neighbour", Err: syscall.EINVAL, Detail: "entry is too short"}
+	if err := o.check("restore neighbour", ndmsgLen); err != nil {
+		return err
 	}
 	state := native.Uint16(o[8:])
 	if state&(unix.NUD_PERMANENT|unix.NUD_NOARP) == 0 {
 		state = unix.NUD_STALE
 	}
-	body := ndmsg(o[0], int(int32(native.Uint32(o[4:]))), state, o[10])
+	body := ndmsg(o[0], indexOf(o), state, o[10])
 	object := ""
 	for a := range attributes(o[ndmsgLen:]) {
 		switch a.kind {
@@ -128,10 +111,10 @@ func (c *Conn) RestoreNeighbour(o Object) error {
 			body = appendAttribute(body, a.kind, a.data)
 		}
 	}
-	return c.request("restore neighbour", object, unix.RTM_NEWNEIGH, unix.NLM_F_CREATE|unix.NLM_F_REPLACE, body, nil)
+	return c.request("restore neighbour", object, unix.RTM_NEWNEIGH, flagsReplace, body, nil)
 }
 
-// DeleteNeighbour removes an entry; one that is not there is no error.
+// DeleteNeighbour removes an entry; one that does not exist is no error.
 func (c *Conn) DeleteNeighbour(name string, address netip.Addr) error {
 	index, err := c.index(name)
 	if err != nil {
@@ -139,15 +122,11 @@ func (c *Conn) DeleteNeighbour(name string, address netip.Addr) error {
 	}
 	body := ndmsg(family(address), index, 0, 0)
 	body = appendAttribute(body, unix.NDA_DST, address.AsSlice())
-	err = c.request("delete neighbour", address.String()+" on "+name, unix.RTM_DELNEIGH, 0, body, nil)
-	if kernel.IsAbsent(err) {
-		return nil
-	}
-	return err
+	return c.remove("delete neighbour", address.String()+" on "+name, unix.RTM_DELNEIGH, body)
 }
 
-// FDB lists the forwarding tables of all bridges of the namespace.
-func (c *Conn) FDB() ([]FDBEntry, error) {
+// FDB lists the forwarding tables of all bridges of the namespace (bridge(8)).
+func (c *Conn) FDB() ([]record.FDBEntry, error) {
 	links, err := c.Links()
 	if err != nil {
 		return nil, err
@@ -159,18 +138,13 @@ func (c *Conn) FDB() ([]FDBEntry, error) {
 			bridges[l.Index] = true
 		}
 	}
-	var list []FDBEntry
 	if len(bridges) == 0 {
 		return nil, nil
 	}
-	err = c.dump("list forwarding tables", unix.RTM_GETNEIGH, ndmsg(unix.AF_BRIDGE, 0, 0, 0),
-		func() { list = nil },
-		func(kind uint16, body []byte, _ int64) error {
-			if kind != unix.RTM_NEWNEIGH || len(body) < ndmsgLen {
-				return nil
-			}
-			index := int(int32(native.Uint32(body[4:])))
-			entry := FDBEntry{Interface: names[index]}
+	return list(c, "list forwarding tables", unix.RTM_GETNEIGH, unix.RTM_NEWNEIGH, ndmsgLen, [][]byte{ndmsg(unix.AF_BRIDGE, 0, 0, 0)},
+		func(body []byte, _ int64) (record.FDBEntry, bool) {
+			index := indexOf(body)
+			entry := record.FDBEntry{Interface: names[index], Local: native.Uint16(body[8:])&unix.NUD_PERMANENT != 0}
 			vlan, master := false, 0
 			for a := range attributes(body[ndmsgLen:]) {
 				switch a.kind {
@@ -182,22 +156,12 @@ func (c *Conn) FDB() ([]FDBEntry, error) {
 					vlan = true
 				}
 			}
-			// Devices also list the addresses that their hardware filter
-			// accepts (flag self, no bridge): those forward nothing.
-			if master == 0 && !(bridges[index] && body[10]&unix.NTF_SELF == 0) {
-				return nil
-			}
-			entry.Local = native.Uint16(body[8:])&unix.NUD_PERMANENT != 0
+			// Interfaces also list the addresses that their hardware filter accepts
+			// (flag self, no bridge), which are not forwarded to.
+			ofBridge := master != 0 || bridges[index] && body[10]&unix.NTF_SELF == 0
 			// Each local address is repeated for each VLAN of its interface.
-			if entry.Local && vlan {
-				return nil
-			}
-			if entry.MAC != "" && entry.Interface != "" {
-				list = append(list, entry)
-			}
-			return nil
+			return entry, ofBridge && !(entry.Local && vlan) && entry.MAC != "" && entry.Interface != ""
 		})
-	return list, err
 }
 
 func family(a netip.Addr) uint8 {

@@ -13,9 +13,9 @@ import (
 	"linerate/internal/kernel/sched"
 )
 
-// Conn is an open route-netlink socket of the network namespace in which Dial
-// was called. Its methods may be called from several goroutines; each request
-// has the socket to itself.
+// Conn is an open route-netlink socket of the network namespace in which Dial was
+// called (rtnetlink(7)). Its methods may be called concurrently; requests are
+// serialized. Errors are *kernel.Error.
 type Conn struct {
 	mu     sync.Mutex
 	fd     int
@@ -25,12 +25,8 @@ type Conn struct {
 	strict bool // the kernel filters dumps by what the request says (4.20)
 }
 
-// Object is a kernel object (a route, an address, a neighbour entry, a rule, a
-// queueing discipline) as the kernel itself described it in a dump: the body of
-// the netlink message. Given back verbatim it makes the object again.
-type Object []byte
-
-// Dial opens the socket.
+// Dial opens the socket (netlink(7), NETLINK_ROUTE). Reading needs no privilege;
+// changes need CAP_NET_ADMIN over the network namespace.
 func Dial() (*Conn, error) { return open(unix.NETLINK_ROUTE, "route netlink socket") }
 
 func open(protocol int, what string) (*Conn, error) {
@@ -45,12 +41,12 @@ func open(protocol int, what string) (*Conn, error) {
 	// Both options only improve what is reported; older kernels lack them.
 	_ = unix.SetsockoptInt(fd, unix.SOL_NETLINK, unix.NETLINK_EXT_ACK, 1)
 	strict := unix.SetsockoptInt(fd, unix.SOL_NETLINK, unix.NETLINK_GET_STRICT_CHK, 1) == nil
-	// A kernel that never answered would hang its caller for good.
+	// Bounds the wait for an answer.
 	_ = unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 10})
 	return &Conn{fd: fd, in: make([]byte, 64<<10), strict: strict}, nil
 }
 
-// Close closes the socket.
+// Close closes the socket. Closing it again is no error.
 func (c *Conn) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,25 +64,84 @@ var native = binary.NativeEndian
 
 // visit is called for each message of an answer: its type, its body (valid only
 // during the call) and when the kernel filled it in.
-type visit func(kind uint16, body []byte, atNs int64) error
+type visit func(kind uint16, body []byte, atNs int64)
 
-// dump asks for all objects of a kind. A dump that the kernel marks as
-// interrupted (something changed meanwhile) is repeated a few times, since it
-// may have left things out; what visit collected is discarded through reset.
-func (c *Conn) dump(op string, kind uint16, body []byte, reset func(), v visit) error {
+// list dumps a table and returns what parse makes of each message of type answer, in the
+// kernel's order, without those for which parse returns false. size is the length of a
+// message's fixed header; parse gets no shorter body. With several requests, such as
+// one for each address family, the answers follow one another.
+//
+// A dump that the kernel marks as interrupted (the table changed meanwhile) may lack
+// entries, and is repeated a few times.
+func list[T any](c *Conn, op string, kind, answer uint16, size int, requests [][]byte, parse func(body []byte, atNs int64) (T, bool)) ([]T, error) {
 	const tries = 4
-	for try := 1; ; try++ {
-		if reset != nil {
-			reset()
-		}
-		err := c.request(op, "", kind, unix.NLM_F_DUMP, body, v)
-		if try == tries || !errors.Is(err, errInterrupted) {
-			return err
+	var entries []T
+	for _, request := range requests {
+		before := len(entries)
+		for try := 1; ; try++ {
+			entries = entries[:before]
+			err := c.request(op, "", kind, unix.NLM_F_DUMP, request, func(kind uint16, body []byte, atNs int64) {
+				// Without IPv6 the kernel answers a request for it with all families.
+				otherFamily := request[0] != unix.AF_UNSPEC && len(body) > 0 && body[0] != request[0]
+				if kind != answer || len(body) < size || otherFamily {
+					return
+				}
+				if value, ok := parse(body, atNs); ok {
+					entries = append(entries, value)
+				}
+			})
+			if err == nil {
+				break
+			}
+			if try == tries || !errors.Is(err, errInterrupted) {
+				return nil, err
+			}
 		}
 	}
+	return entries, nil
 }
 
+// bothFamilies are the requests for a table's IPv4 and IPv6 entries: a fixed header of
+// this size, of which only the family is set.
+func bothFamilies(size int) [][]byte {
+	four, six := make([]byte, size), make([]byte, size)
+	four[0], six[0] = unix.AF_INET, unix.AF_INET6
+	return [][]byte{four, six}
+}
+
+// each is a parse function for list that leaves no message out.
+func each[T any](parse func(body []byte) T) func([]byte, int64) (T, bool) {
+	return func(body []byte, _ int64) (T, bool) { return parse(body), true }
+}
+
+// indexOf is the interface index of a message: struct ifinfomsg, ifaddrmsg, ndmsg,
+// tcmsg and if_stats_msg all have it behind four bytes.
+func indexOf(body []byte) int { return int(int32(native.Uint32(body[4:]))) }
+
 var errInterrupted = errors.New("the table kept changing while it was read")
+
+// Flags of a request that makes an object (netlink(7)).
+const (
+	flagsAdd     = unix.NLM_F_CREATE | unix.NLM_F_EXCL
+	flagsReplace = unix.NLM_F_CREATE | unix.NLM_F_REPLACE
+)
+
+// remove sends a request that deletes an object; one that does not exist is no error.
+func (c *Conn) remove(op, object string, kind uint16, body []byte) error {
+	err := c.request(op, object, kind, 0, body, nil)
+	if kernel.IsAbsent(err) {
+		return nil
+	}
+	return err
+}
+
+// check returns an error if the object is shorter than its fixed header.
+func (o Object) check(op string, size int) error {
+	if len(o) < size {
+		return &kernel.Error{Op: op, Err: syscall.EINVAL, Detail: fmt.Sprintf("an object of %d bytes: expected at least %d", len(o), size)}
+	}
+	return nil
+}
 
 // request sends one message and handles the answer up to its end.
 func (c *Conn) request(op, object string, kind uint16, flags int, body []byte, v visit) error {
@@ -112,7 +167,6 @@ func (c *Conn) request(op, object string, kind uint16, flags int, body []byte, v
 		return fail(err, "")
 	}
 	filled := (began + sched.Now()) / 2
-	var visitErr error
 	interrupted := false
 	for {
 		began = sched.Now()
@@ -127,7 +181,7 @@ func (c *Conn) request(op, object string, kind uint16, flags int, body []byte, v
 				return fail(err, "")
 			}
 			if m.seq != c.seq {
-				continue // left over from a request that was given up
+				continue // the answer to an earlier request that failed
 			}
 			interrupted = interrupted || m.flags&unix.NLM_F_DUMP_INTR != 0
 			switch m.kind {
@@ -136,16 +190,14 @@ func (c *Conn) request(op, object string, kind uint16, flags int, body []byte, v
 				switch {
 				case errno != 0:
 					return fail(errno, detail)
-				case visitErr != nil:
-					return visitErr
 				case interrupted:
 					return fail(errInterrupted, "")
 				}
 				return nil
 			case unix.NLMSG_NOOP:
 			default:
-				if visitErr == nil && v != nil {
-					visitErr = v(m.kind, m.payload, filled)
+				if v != nil {
+					v(m.kind, m.payload, filled)
 				}
 			}
 		}
@@ -153,7 +205,7 @@ func (c *Conn) request(op, object string, kind uint16, flags int, body []byte, v
 	}
 }
 
-// put adds a message to what is to be sent, with a number of its own.
+// put appends a message to the send buffer, with the next sequence number.
 func (c *Conn) put(kind uint16, flags int, body []byte) {
 	c.seq++
 	c.out = native.AppendUint32(c.out, uint32(headerLen+len(body)))
@@ -165,7 +217,7 @@ func (c *Conn) put(kind uint16, flags int, body []byte) {
 	c.out = append(c.out, make([]byte, align(len(body))-len(body))...)
 }
 
-// send hands over what was put.
+// send sends the messages that put has appended.
 func (c *Conn) send() error {
 	for {
 		err := unix.Sendto(c.fd, c.out, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK})
@@ -175,7 +227,7 @@ func (c *Conn) send() error {
 	}
 }
 
-// receive waits for the kernel's next messages.
+// receive waits for the next datagram of messages, at most 10 s.
 func (c *Conn) receive() ([]byte, error) {
 	for {
 		n, _, err := unix.Recvfrom(c.fd, c.in, unix.MSG_TRUNC)
@@ -193,14 +245,14 @@ func (c *Conn) receive() ([]byte, error) {
 	}
 }
 
-// message is one of those that come in.
+// message is one message of an answer: struct nlmsghdr and its payload.
 type message struct {
 	kind, flags uint16
 	seq         uint32
 	payload     []byte
 }
 
-// cutMessage takes the first message off.
+// cutMessage splits off the first message.
 func cutMessage(text []byte) (m message, rest []byte, err error) {
 	size := int(native.Uint32(text))
 	if size < headerLen || size > len(text) {
@@ -210,7 +262,8 @@ func cutMessage(text []byte) (m message, rest []byte, err error) {
 	return m, text[min(align(size), len(text)):], nil
 }
 
-// acknowledgement reads the errno and the text of the end of an answer.
+// acknowledgement returns the errno and the extended acknowledgement of
+// NLMSG_ERROR or NLMSG_DONE, which end an answer.
 func acknowledgement(kind, flags uint16, payload []byte) (syscall.Errno, string) {
 	if len(payload) < 4 {
 		return 0, ""

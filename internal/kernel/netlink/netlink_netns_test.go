@@ -13,6 +13,7 @@ import (
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
 
@@ -165,13 +166,13 @@ func TestPortCounters(t *testing.T) {
 			t.Errorf("50 frames for another host: rx_otherhost_dropped rose by %d", other1-other0)
 		}
 		// The fallback for kernels without RTM_GETSTATS must say the same.
-		slow, indices, err := c.statsOfLinks()
+		slow, err := c.statsOfLinks()
 		if err != nil || len(slow) != len(names) {
 			t.Fatalf("%d interfaces from the link dump, %d names, %v", len(slow), len(names), err)
 		}
-		for i, p := range slow {
-			if names[indices[i]] == "a1" && p.RxOtherhost != other1 {
-				t.Errorf("link dump: rx_otherhost_dropped %d, statistics dump: %d", p.RxOtherhost, other1)
+		for _, s := range slow {
+			if names[s.index] == "a1" && s.counters.RxOtherhost != other1 {
+				t.Errorf("link dump: rx_otherhost_dropped %d, statistics dump: %d", s.counters.RxOtherhost, other1)
 			}
 		}
 	})
@@ -247,11 +248,14 @@ func TestRoutesRulesLookups(t *testing.T) {
 			}
 		}
 
-		lookup, err := c.LookupRoute(RouteQuery{Source: addr("10.1.0.1"), Destination: addr("10.8.1.1")})
-		if err != nil || lookup.Interface != "a0" || lookup.Gateway != addr("10.1.0.2") || lookup.Source != addr("10.1.0.1") {
+		lookup, err := c.LookupRoute(record.RouteLookup{Source: "10.1.0.1", Destination: "10.8.1.1"}, nil)
+		if err != nil || lookup.Interface != "a0" || lookup.Gateway != "10.1.0.2" || lookup.ChosenSource != "" {
 			t.Errorf("lookup: %+v, %v", lookup, err)
 		}
-		_, err = c.LookupRoute(RouteQuery{Destination: addr("192.0.2.1")})
+		if lookup, err := c.LookupRoute(record.RouteLookup{Destination: "10.8.1.1"}, map[int]string{}); err != nil || lookup.Interface != "a0" || lookup.ChosenSource != "10.1.0.1" {
+			t.Errorf("lookup without a source: %+v, %v", lookup, err)
+		}
+		_, err = c.LookupRoute(record.RouteLookup{Destination: "192.0.2.1"}, nil)
 		if !errors.Is(err, syscall.ENETUNREACH) || !strings.Contains(err.Error(), "192.0.2.1") {
 			t.Errorf("lookup of an unreachable address: %v", err)
 		}
@@ -272,7 +276,7 @@ func TestRoutesRulesLookups(t *testing.T) {
 		if !plain[500] || plain[501] || !plain[32766] {
 			t.Errorf("which rules are plain: %v", plain)
 		}
-		lookup, err = c.LookupRoute(RouteQuery{Source: addr("10.1.0.1"), Destination: addr("10.6.1.1")})
+		lookup, err = c.LookupRoute(record.RouteLookup{Source: "10.1.0.1", Destination: "10.6.1.1"}, nil)
 		if err != nil || lookup.Interface != "b0" {
 			t.Errorf("lookup by source rule: %+v, %v", lookup, err)
 		}
@@ -340,7 +344,7 @@ func TestNeighboursAndForwardingTable(t *testing.T) {
 				local++
 			}
 			if strings.HasPrefix(e.MAC, "33:33") || strings.HasPrefix(e.MAC, "01:00") {
-				t.Errorf("a multicast filter is listed as forwarding: %+v", e)
+				t.Errorf("a multicast filter is listed: %+v", e)
 			}
 		}
 		if learned != 1 || local != 1 {
@@ -353,7 +357,7 @@ func TestQdiscs(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		c := scene(t)
 		root := func() Qdisc {
-			list, err := c.Qdiscs()
+			list, err := c.Qdiscs(nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,27 +11,19 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Conn does not exist on this system: Dial says so, and so does every method.
+// Conn is not available on this system: Dial and every method fail.
 type Conn struct{}
 
-// Object is a kernel object as a Linux kernel described it.
-type Object []byte
-
-// AskARP needs packet sockets, which are Linux's.
-func AskARP([]ARPQuestion, time.Duration) ([]ARPAnswer, error) {
-	return nil, unsupported("open a packet socket")
-}
-
-func Dial() (*Conn, error)                        { return nil, unsupported("open a route netlink socket") }
-func (*Conn) Close() error                        { return nil }
-func (*Conn) Links() ([]Link, error)              { return nil, unsupported("list links") }
-func (*Conn) LinkByName(string) (Link, error)     { return Link{}, unsupported("find interface") }
-func (*Conn) ChangeLink(string, LinkChange) error { return unsupported("change link") }
+func ProbeARP([]ARP, time.Duration) ([]ARP, error) { return nil, unsupported("open a packet socket") }
+func Dial() (*Conn, error)                         { return nil, unsupported("open a route netlink socket") }
+func (*Conn) Close() error                         { return nil }
+func (*Conn) Links() ([]Link, error)               { return nil, unsupported("list links") }
+func (*Conn) LinkByName(string) (Link, error)      { return Link{}, unsupported("find interface") }
+func (*Conn) ChangeLink(string, LinkChange) error  { return unsupported("change link") }
 func (*Conn) InterfaceCounters(map[int]string) ([]record.InterfaceCounters, error) {
 	return nil, unsupported("read interface counters")
 }
-func (*Conn) Qdiscs() ([]Qdisc, error)                 { return nil, unsupported("list qdiscs") }
-func (*Conn) QdiscsOf(map[int]string) ([]Qdisc, error) { return nil, unsupported("list qdiscs") }
+func (*Conn) Qdiscs(map[int]string) ([]Qdisc, error)   { return nil, unsupported("list qdiscs") }
 func (*Conn) HasFilters(string, uint32) (bool, error)  { return false, unsupported("list filters") }
 func (*Conn) ReplaceRootQdisc(string, QdiscSpec) error { return unsupported("replace qdisc") }
 func (*Conn) RestoreRootQdisc(string, string, uint32, []byte) error {
@@ -44,7 +36,7 @@ func (*Conn) Neighbours() ([]Neighbour, error)              { return nil, unsupp
 func (*Conn) SetNeighbour(string, netip.Addr, string) error { return unsupported("set neighbour") }
 func (*Conn) RestoreNeighbour(Object) error                 { return unsupported("restore neighbour") }
 func (*Conn) DeleteNeighbour(string, netip.Addr) error      { return unsupported("delete neighbour") }
-func (*Conn) FDB() ([]FDBEntry, error)                      { return nil, unsupported("list forwarding tables") }
+func (*Conn) FDB() ([]record.FDBEntry, error)               { return nil, unsupported("list forwarding tables") }
 func (*Conn) Routes() ([]Route, error)                      { return nil, unsupported("list routes") }
 func (*Conn) ReplaceRoute(RouteSpec) error                  { return unsupported("replace route") }
 func (*Conn) RestoreRoute(Object, bool) error               { return unsupported("restore route") }
@@ -56,16 +48,8 @@ func (*Conn) NexthopObjects() ([]NexthopObject, error) {
 func (*Conn) ReplaceNexthopObject(NexthopObject) error { return unsupported("replace nexthop object") }
 func (*Conn) RestoreNexthopObject(Object) error        { return unsupported("restore nexthop object") }
 func (*Conn) DeleteNexthopObject(int) error            { return unsupported("delete nexthop object") }
-func (r Resilient) Complete() Resilient                { return r }
-func (*Conn) LookupRoute(RouteQuery) (Lookup, error) {
-	return Lookup{}, unsupported("look up route")
-}
-func (*Conn) LookupRoutes(questions []RouteQuery) []RouteResult {
-	answers := make([]RouteResult, len(questions))
-	for i := range answers {
-		answers[i].Err = unsupported("look up route")
-	}
-	return answers
+func (*Conn) LookupRoute(q record.RouteLookup, _ map[int]string) (record.RouteLookup, error) {
+	return q, unsupported("look up route")
 }
 func (*Conn) Rules() ([]Rule, error)        { return nil, unsupported("list rules") }
 func (*Conn) AddRule(Rule) error            { return unsupported("add rule") }
@@ -79,13 +63,12 @@ func (*Conn) DeleteAddresses(string, []netip.Prefix) error {
 }
 func (*Conn) RestoreAddress(Object) error { return unsupported("restore address") }
 
-func CurrentNetNS() (NetNS, error) { return NetNS{}, unsupported("name the network namespace") }
-func BootID() (string, error)      { return "", unsupported("read the boot identity") }
+func CurrentNetNS() (NetNS, error) { return NetNS{}, unsupported("identify the network namespace") }
 func NamespacedSysctl(string) (bool, error) {
-	return false, unsupported("look into a new network namespace")
+	return false, unsupported("make a network namespace")
 }
 
-// unsupported says that an operation needs Linux.
+// unsupported returns the error of an operation that needs Linux.
 func unsupported(op string) error {
 	return fmt.Errorf("%s: %w: this part of linerate needs Linux", op, errors.ErrUnsupported)
 }

@@ -1,16 +1,13 @@
 package netlink
 
 import (
-	"os"
-	"strings"
-
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/kernel"
 )
 
-// CurrentNetNS names the network namespace of the calling thread, which is the
-// process's unless somebody moved it.
+// CurrentNetNS identifies the network namespace of the calling thread, which is the
+// process's unless the thread was moved.
 func CurrentNetNS() (NetNS, error) {
 	var stat unix.Stat_t
 	if err := unix.Stat("/proc/thread-self/ns/net", &stat); err != nil {
@@ -26,10 +23,4 @@ func CurrentNetNS() (NetNS, error) {
 		ns.Cookie = cookie
 	}
 	return ns, nil
-}
-
-// BootID is a random number that the kernel draws at each boot.
-func BootID() (string, error) {
-	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return strings.TrimSpace(string(text)), err
 }

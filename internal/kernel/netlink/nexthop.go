@@ -5,36 +5,26 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
-	"time"
+
+	"linerate/internal/model/setting"
 )
 
-// NexthopObject is a next hop, or a group of some, that routes refer to by its
-// number (ip-nexthop(8); kernel 5.3, resilient groups 5.13).
+// NexthopObject is a next hop, or a group of them, that routes refer to by its number
+// (ip-nexthop(8); Linux 5.3, resilient groups 5.13).
 type NexthopObject struct {
-	ID int
-	// Via and Interface are a single next hop's; Via invalid: directly attached, in the
-	// family of IPv4.
+	ID int // above 0
+	// Via and Interface are a single next hop's. The zero Via is a directly attached
+	// IPv4 network.
 	Via       netip.Addr
 	Interface string
-	// Group are the members' numbers and weights.
-	Group     []NexthopMember
-	Resilient *Resilient
+	Group     []setting.Member // a weight of 0 is 1
+	// Resilient is nil for a group with a hash threshold. Otherwise see
+	// Documentation/networking/nexthop-group-resilient.rst.
+	Resilient *setting.Resilient
 	Object    Object
 }
 
-// NexthopMember is one of a group.
-type NexthopMember struct{ ID, Weight int }
-
-// Resilient groups keep a table of hash values and change as little of it as they
-// can when members come and go
-// (Documentation/networking/nexthop-group-resilient.rst). Zero values are the
-// kernel's: 128 buckets, 120 s idle, never moved while in use.
-type Resilient struct {
-	Buckets                    int
-	IdleTimer, UnbalancedTimer time.Duration
-}
-
-// String spells the object as ip-nexthop(8) does.
+// String formats the object as ip-nexthop(8) does.
 func (n NexthopObject) String() string {
 	text := "id " + strconv.Itoa(n.ID)
 	if len(n.Group) > 0 {

@@ -2,7 +2,9 @@ package netlink
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"slices"
 	"syscall"
 	"time"
 
@@ -10,6 +12,8 @@ import (
 
 	"linerate/internal/kernel"
 	"linerate/internal/kernel/proc"
+	"linerate/internal/model/setting"
+	"linerate/internal/model/unit"
 )
 
 // struct nhmsg: family, scope, protocol, reserved, flags (uint32).
@@ -38,32 +42,19 @@ const (
 	memberLen      = 8 // struct nexthop_grp: id (uint32), weight − 1, its high byte, 2 reserved
 )
 
-// What the kernel takes for a resilient group that says nothing.
-const (
-	defaultBuckets = 128
-	defaultIdle    = 120 * time.Second
-)
-
-// NexthopObjects lists them, by number. A kernel that does not know of any (before
-// 5.3) has none.
+// NexthopObjects lists the nexthop objects, by number. A kernel without them (before
+// Linux 5.3) has none.
 func (c *Conn) NexthopObjects() ([]NexthopObject, error) {
 	names, err := c.names()
 	if err != nil {
 		return nil, err
 	}
-	var list []NexthopObject
-	err = c.dump("list nexthop objects", unix.RTM_GETNEXTHOP, make([]byte, nhmsgLen),
-		func() { list = nil },
-		func(kind uint16, body []byte, _ int64) error {
-			if kind == unix.RTM_NEWNEXTHOP && len(body) >= nhmsgLen {
-				list = append(list, parseNexthop(append(Object(nil), body...), names))
-			}
-			return nil
-		})
+	objects, err := list(c, "list nexthop objects", unix.RTM_GETNEXTHOP, unix.RTM_NEWNEXTHOP, nhmsgLen, [][]byte{make([]byte, nhmsgLen)},
+		each(func(body []byte) NexthopObject { return parseNexthop(slices.Clone(body), names) }))
 	if errors.Is(err, syscall.EOPNOTSUPP) {
 		return nil, nil
 	}
-	return list, err
+	return objects, err
 }
 
 func parseNexthop(o Object, names map[int]string) NexthopObject {
@@ -78,20 +69,19 @@ func parseNexthop(o Object, names map[int]string) NexthopObject {
 			n.Via = a.addr()
 		case nhaGroup:
 			for b := a.data; len(b) >= memberLen; b = b[memberLen:] {
-				n.Group = append(n.Group, NexthopMember{int(native.Uint32(b)), int(b[4]) + int(b[5])<<8 + 1})
+				n.Group = append(n.Group, setting.Member{ID: int(native.Uint32(b)), Weight: int(b[4]) + int(b[5])<<8 + 1})
 			}
 		case nhaResGroup:
-			n.Resilient = &Resilient{}
+			n.Resilient = &setting.Resilient{}
 			for r := range attributes(a.data) {
-				switch r.kind {
-				case nhaResBuckets:
-					if len(r.data) >= 2 {
-						n.Resilient.Buckets = int(native.Uint16(r.data))
-					}
-				case nhaResIdle:
-					n.Resilient.IdleTimer = time.Duration(r.uint32()) * time.Second / proc.UserHz
-				case nhaResUnbalanced:
-					n.Resilient.UnbalancedTimer = time.Duration(r.uint32()) * time.Second / proc.UserHz
+				duration := unit.Duration(r.uint32()) * unit.Duration(time.Second) / proc.UserHz
+				switch {
+				case r.kind == nhaResBuckets && len(r.data) >= 2:
+					n.Resilient.Buckets = int(native.Uint16(r.data))
+				case r.kind == nhaResIdle:
+					n.Resilient.IdleTimer = duration
+				case r.kind == nhaResUnbalanced:
+					n.Resilient.UnbalancedTimer = duration
 				}
 			}
 		}
@@ -99,7 +89,8 @@ func parseNexthop(o Object, names map[int]string) NexthopObject {
 	return n
 }
 
-// ReplaceNexthopObject makes an object, or changes the one with its number.
+// ReplaceNexthopObject makes an object, or changes the one with its number. The kernel
+// does not convert between kinds of groups (EINVAL).
 func (c *Conn) ReplaceNexthopObject(n NexthopObject) error {
 	fail := func(detail string) error {
 		return &kernel.Error{Op: "replace nexthop object", Object: n.String(), Err: syscall.EINVAL, Detail: detail}
@@ -123,7 +114,7 @@ func (c *Conn) ReplaceNexthopObject(n NexthopObject) error {
 		body = appendAttribute(body, nhaGroup, members)
 		if n.Resilient != nil {
 			body = appendAttribute(body, nhaGroupType, native.AppendUint16(nil, groupResilient))
-			body = appendAttribute(body, nhaResGroup|unix.NLA_F_NESTED, n.Resilient.attributes())
+			body = appendAttribute(body, nhaResGroup|unix.NLA_F_NESTED, resilientAttributes(*n.Resilient))
 		}
 	} else {
 		index, err := c.index(n.Interface)
@@ -137,59 +128,44 @@ func (c *Conn) ReplaceNexthopObject(n NexthopObject) error {
 			body = appendAttribute(body, nhaGateway, n.Via.WithZone("").AsSlice())
 		}
 	}
-	return c.request("replace nexthop object", n.String(), unix.RTM_NEWNEXTHOP, unix.NLM_F_CREATE|unix.NLM_F_REPLACE, body, nil)
+	return c.request("replace nexthop object", n.String(), unix.RTM_NEWNEXTHOP, flagsReplace, body, nil)
 }
 
-// Complete is the group with the kernel's values for what it leaves out.
-func (r Resilient) Complete() Resilient {
-	if r.Buckets == 0 {
-		r.Buckets = defaultBuckets
-	}
-	if r.IdleTimer == 0 {
-		r.IdleTimer = defaultIdle
-	}
-	return r
-}
-
-func (r Resilient) attributes() []byte {
-	ticks := func(d time.Duration) uint32 { return uint32(d * proc.UserHz / time.Second) }
+func resilientAttributes(r setting.Resilient) []byte {
+	ticks := func(d unit.Duration) uint32 { return uint32(d * proc.UserHz / unit.Duration(time.Second)) }
 	b := appendAttribute(nil, nhaResBuckets, native.AppendUint16(nil, uint16(r.Buckets)))
 	b = appendUint32(b, nhaResIdle, ticks(r.IdleTimer))
 	return appendUint32(b, nhaResUnbalanced, ticks(r.UnbalancedTimer))
 }
 
-// RestoreNexthopObject makes an object as the kernel described it before.
+// RestoreNexthopObject makes an object from its description.
 func (c *Conn) RestoreNexthopObject(o Object) error {
-	if len(o) < nhmsgLen {
-		return &kernel.Error{Op: "restore nexthop object", Err: syscall.EINVAL, Detail: "it is too short"}
+	if err := o.check("restore nexthop object", nhmsgLen); err != nil {
+		return err
 	}
 	n := parseNexthop(o, nil)
-	body := append([]byte(nil), o[:nhmsgLen]...)
-	body[1] = 0 // the scope: the kernel tells it, finds it by itself, and refuses to be told
+	body := slices.Clone(o[:nhmsgLen])
+	body[1] = 0 // the scope: the kernel reports it, but refuses it in a request
 	native.PutUint32(body[4:], native.Uint32(body[4:])&unix.RTNH_F_ONLINK)
 	for a := range attributes(o[nhmsgLen:]) {
 		switch a.kind {
 		case nhaID, nhaGroup, nhaGroupType, nhaBlackhole, nhaOIF, nhaGateway, nhaEncapType, nhaEncap, nhaFDB:
 			body = appendAttribute(body, a.kind, a.data)
 		case nhaResGroup:
-			body = appendAttribute(body, a.kind|unix.NLA_F_NESTED, n.Resilient.attributes())
+			body = appendAttribute(body, a.kind|unix.NLA_F_NESTED, resilientAttributes(*n.Resilient))
 		}
 	}
-	return c.request("restore nexthop object", n.String(), unix.RTM_NEWNEXTHOP, unix.NLM_F_CREATE|unix.NLM_F_REPLACE, body, nil)
+	return c.request("restore nexthop object", n.String(), unix.RTM_NEWNEXTHOP, flagsReplace, body, nil)
 }
 
-// DeleteNexthopObject removes one, with the routes that use it; one that is not
-// there is no error.
+// DeleteNexthopObject removes an object and the routes that use it; one that does not
+// exist is no error.
 func (c *Conn) DeleteNexthopObject(id int) error {
 	body := appendUint32(make([]byte, nhmsgLen), nhaID, uint32(id))
-	err := c.request("delete nexthop object", NexthopObject{ID: id}.String(), unix.RTM_DELNEXTHOP, 0, body, nil)
-	if kernel.IsAbsent(err) {
-		return nil
-	}
-	return err
+	return c.remove("delete nexthop object", fmt.Sprintf("id %d", id), unix.RTM_DELNEXTHOP, body)
 }
 
-// hopsOf are the next hops of a route that refers to an object.
+// hopsOf returns the next hops of a route that refers to an object.
 func (c *Conn) hopsOf(id int) ([]Nexthop, error) {
 	all, err := c.NexthopObjects()
 	if err != nil {
@@ -201,7 +177,7 @@ func (c *Conn) hopsOf(id int) ([]Nexthop, error) {
 	}
 	n, known := byID[id]
 	if !known {
-		return nil, &kernel.Error{Op: "find nexthop object", Object: NexthopObject{ID: id}.String(), Err: syscall.ENOENT}
+		return nil, &kernel.Error{Op: "find nexthop object", Object: fmt.Sprintf("id %d", id), Err: syscall.ENOENT}
 	}
 	if len(n.Group) == 0 {
 		return []Nexthop{{Via: n.Via, Interface: n.Interface}}, nil

@@ -6,7 +6,7 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Qdisc is a queueing discipline of an interface with its counters.
+// Qdisc is a queueing discipline of an interface with its counters (tc(8)).
 type Qdisc struct {
 	Interface string
 	Kind      string
@@ -14,20 +14,28 @@ type Qdisc struct {
 	Parent    uint32
 	Options   []byte // TCA_OPTIONS, in the format of the kind
 
+	// Bytes and packets since the qdisc was made; Backlog and Qlen wait now.
 	Bytes, Packets, Drops, Overlimits, Backlog, Qlen, Requeues uint64
 }
 
-// Parents that are not another qdisc's class.
+// Parents that are not another qdisc's class (linux/pkt_sched.h).
 const (
-	QdiscRoot    uint32 = 0xffffffff
-	QdiscIngress uint32 = 0xfffffff1 // ingress and clsact
+	qdiscRoot    uint32 = 0xffffffff // TC_H_ROOT
+	qdiscIngress uint32 = 0xfffffff1 // TC_H_INGRESS, of ingress and clsact
 )
 
 // IsRoot reports whether the qdisc is the interface's root (egress) qdisc.
-func (q Qdisc) IsRoot() bool { return q.Parent == QdiscRoot }
+func (q Qdisc) IsRoot() bool { return q.Parent == qdiscRoot }
 
-// HandleText spells a handle as tc(8) does.
-func HandleText(handle uint32) string { return fmt.Sprintf("%x:", handle>>16) }
+// IsInner reports whether the qdisc was added to a class of another one.
+func (q Qdisc) IsInner() bool {
+	return !q.IsRoot() && q.Parent != qdiscIngress && q.Handle != 0
+}
+
+// HandleText formats the handle as tc(8) does.
+func (q Qdisc) HandleText() string { return handleText(q.Handle) }
+
+func handleText(handle uint32) string { return fmt.Sprintf("%x:", handle>>16) }
 
 // QdiscSpec describes a qdisc to make.
 type QdiscSpec struct {
@@ -41,8 +49,23 @@ type QdiscSpec struct {
 	topology.Impairment
 }
 
-// qdiscs are what the kernel's parts of an impairment need: tbf, netem, or netem
-// as the child of tbf.
+// String formats the kind, the handle and what is not 0.
+func (s QdiscSpec) String() string {
+	text := s.Kind + " " + handleText(s.Handle)
+	if s.Rate != 0 {
+		text += " rate " + s.Rate.String()
+	}
+	if s.Burst != 0 {
+		text += " burst " + s.Burst.String()
+	}
+	if s.Limit != 0 {
+		text += fmt.Sprintf(" limit %d", s.Limit)
+	}
+	return text
+}
+
+// qdiscs returns the qdiscs for the kernel's parts of an impairment: tbf, netem, or
+// netem as the child of tbf.
 func qdiscs(s topology.Split) (specs []QdiscSpec) {
 	if s.TBF.Rate > 0 {
 		specs = append(specs, QdiscSpec{Kind: "tbf", Handle: 1 << 16, Limit: uint32(s.TBF.QueueSize()),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -44,33 +45,24 @@ const (
 	fqCodelLimit   = 2
 )
 
-// Qdiscs lists the qdiscs of all interfaces with their counters.
-func (c *Conn) Qdiscs() ([]Qdisc, error) {
-	names, err := c.names()
-	if err != nil {
-		return nil, err
+// Qdiscs lists the qdiscs of the interfaces in names, which maps their indices to names,
+// with counters; nil: of all interfaces.
+func (c *Conn) Qdiscs(names map[int]string) (_ []Qdisc, err error) {
+	if names == nil {
+		if names, err = c.names(); err != nil {
+			return nil, err
+		}
 	}
-	return c.QdiscsOf(names)
-}
-
-// QdiscsOf is Qdiscs with the names of the interfaces by index already known.
-func (c *Conn) QdiscsOf(names map[int]string) ([]Qdisc, error) {
-	var list []Qdisc
-	err := c.dump("list qdiscs", unix.RTM_GETQDISC, tcmsg(0, 0, 0), func() { list = nil },
-		func(kind uint16, body []byte, _ int64) error {
-			if kind == unix.RTM_NEWQDISC && len(body) >= tcmsgLen {
-				if q := parseQdisc(body, names); q.Interface != "" {
-					list = append(list, q)
-				}
-			}
-			return nil
+	return list(c, "list qdiscs", unix.RTM_GETQDISC, unix.RTM_NEWQDISC, tcmsgLen, [][]byte{tcmsg(0, 0, 0)},
+		func(body []byte, _ int64) (Qdisc, bool) {
+			q := parseQdisc(body, names)
+			return q, q.Interface != ""
 		})
-	return list, err
 }
 
 func parseQdisc(body []byte, names map[int]string) Qdisc {
 	q := Qdisc{
-		Interface: names[int(int32(native.Uint32(body[4:])))],
+		Interface: names[indexOf(body)],
 		Handle:    native.Uint32(body[8:]),
 		Parent:    native.Uint32(body[12:]),
 	}
@@ -79,7 +71,7 @@ func parseQdisc(body []byte, names map[int]string) Qdisc {
 		case unix.TCA_KIND:
 			q.Kind = cString(a.data)
 		case unix.TCA_OPTIONS:
-			q.Options = append([]byte(nil), a.data...)
+			q.Options = slices.Clone(a.data)
 		case unix.TCA_STATS2:
 			q.readStats(a.data)
 		}
@@ -112,43 +104,52 @@ func (c *Conn) HasFilters(name string, handle uint32) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	found := false
-	err = c.dump("list filters of", unix.RTM_GETTFILTER, tcmsg(index, 0, handle), nil,
-		func(kind uint16, _ []byte, _ int64) error {
-			found = found || kind == unix.RTM_NEWTFILTER
-			return nil
-		})
+	filters, err := list(c, "list filters of "+name, unix.RTM_GETTFILTER, unix.RTM_NEWTFILTER, tcmsgLen, [][]byte{tcmsg(index, 0, handle)},
+		each(func([]byte) struct{} { return struct{}{} }))
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EOPNOTSUPP) {
 		return false, nil // this kind of qdisc takes no filters
 	}
-	return found, err
+	return len(filters) > 0, err
 }
 
-// ReplaceRootQdisc sets an interface's root qdisc.
+// ReplaceRootQdisc sets an interface's root qdisc. The error wraps ENOENT if the kernel
+// has no qdisc of that kind.
 func (c *Conn) ReplaceRootQdisc(name string, s QdiscSpec) error {
-	options, err := s.options()
-	if err != nil {
-		return &kernel.Error{Op: "replace qdisc of", Object: name, Err: syscall.EINVAL, Detail: err.Error()}
-	}
-	return c.RestoreRootQdisc(name, s.Kind, s.Handle, options)
+	return c.setQdisc("replace qdisc of", name, qdiscRoot, flagsReplace, s)
 }
 
 // RestoreRootQdisc sets an interface's root qdisc with the Options of a Qdisc that
 // was listed.
 func (c *Conn) RestoreRootQdisc(name, kind string, handle uint32, options []byte) error {
+	return c.sendQdisc("replace qdisc of", name, kind, qdiscRoot, handle, flagsReplace, options)
+}
+
+// setQdisc makes a qdisc as the root, or as the child of another one's class.
+func (c *Conn) setQdisc(op, name string, parent uint32, flags int, s QdiscSpec) error {
+	options, err := s.options()
+	if err != nil {
+		return &kernel.Error{Op: op, Object: name, Err: syscall.EINVAL, Detail: err.Error()}
+	}
+	return c.sendQdisc(op, name, s.Kind, parent, s.Handle, flags, options)
+}
+
+func (c *Conn) sendQdisc(op, name, kind string, parent, handle uint32, flags int, options []byte) error {
 	index, err := c.index(name)
 	if err != nil {
 		return err
 	}
-	body := appendText(tcmsg(index, handle, QdiscRoot), unix.TCA_KIND, kind)
+	body := appendText(tcmsg(index, handle, parent), unix.TCA_KIND, kind)
 	if len(options) > 0 {
 		body = appendAttribute(body, unix.TCA_OPTIONS, options)
 	}
-	err = c.request("replace qdisc of", name+" by "+kind, unix.RTM_NEWQDISC, unix.NLM_F_CREATE|unix.NLM_F_REPLACE, body, nil)
-	return missingQdisc(err, name, kind)
+	err = c.request(op, name+": "+kind, unix.RTM_NEWQDISC, flags, body, nil)
+	if errors.Is(err, syscall.ENOENT) {
+		return &kernel.Error{Op: "make the " + kind + " qdisc of", Object: name, Err: noQdisc(kind)}
+	}
+	return err
 }
 
-// noQdisc is ENOENT as the error of making a qdisc of that kind.
+// noQdisc is ENOENT for a qdisc of that kind: it names the missing module.
 type noQdisc string
 
 func (k noQdisc) Error() string {
@@ -157,39 +158,15 @@ func (k noQdisc) Error() string {
 
 func (noQdisc) Unwrap() error { return syscall.ENOENT }
 
-// HasNetem probes for the netem qdisc by setting it on lo for a moment: to be
-// called in an otherwise unused network namespace. nil: supported; ENOENT: not
-// supported; any other error: unknown.
+// HasNetem probes for the netem qdisc by setting it on lo for a moment; call it in an
+// otherwise unused network namespace. nil: supported; ENOENT: not supported; any other
+// error: unknown.
 func (c *Conn) HasNetem() error {
 	err := c.ReplaceRootQdisc("lo", QdiscSpec{Kind: "netem", Handle: 1 << 16, Limit: 1000})
 	if err != nil {
 		return err
 	}
 	return c.DeleteRootQdisc("lo")
-}
-
-// missingQdisc replaces ENOENT by an error that names the missing module.
-func missingQdisc(err error, name, kind string) error {
-	if errors.Is(err, syscall.ENOENT) {
-		return &kernel.Error{Op: "make the " + kind + " qdisc of", Object: name, Err: noQdisc(kind)}
-	}
-	return err
-}
-
-// addQdisc adds a qdisc as the root, or as the child of another one's class.
-func (c *Conn) addQdisc(name string, parent uint32, s QdiscSpec) error {
-	options, err := s.options()
-	if err != nil {
-		return &kernel.Error{Op: "add qdisc to", Object: name, Err: syscall.EINVAL, Detail: err.Error()}
-	}
-	index, err := c.index(name)
-	if err != nil {
-		return err
-	}
-	body := appendText(tcmsg(index, s.Handle, parent), unix.TCA_KIND, s.Kind)
-	body = appendAttribute(body, unix.TCA_OPTIONS, options)
-	err = c.request("add qdisc to", name+": "+s.Kind, unix.RTM_NEWQDISC, unix.NLM_F_CREATE|unix.NLM_F_EXCL, body, nil)
-	return missingQdisc(err, name, s.Kind)
 }
 
 // DeleteRootQdisc deletes an interface's root qdisc; the kernel's default takes its
@@ -199,11 +176,7 @@ func (c *Conn) DeleteRootQdisc(name string) error {
 	if err != nil {
 		return err
 	}
-	err = c.request("delete qdisc of", name, unix.RTM_DELQDISC, 0, tcmsg(index, 0, QdiscRoot), nil)
-	if kernel.IsAbsent(err) {
-		return nil
-	}
-	return err
+	return c.remove("delete qdisc of", name, unix.RTM_DELQDISC, tcmsg(index, 0, qdiscRoot))
 }
 
 func (s QdiscSpec) options() ([]byte, error) {
@@ -249,7 +222,7 @@ func (s QdiscSpec) tbfOptions() ([]byte, error) {
 	parameters = native.AppendUint32(parameters, uint32(min(rate, math.MaxUint32)))
 	parameters = append(parameters, make([]byte, 12)...) // no peak rate
 	parameters = native.AppendUint32(parameters, s.Limit)
-	parameters = native.AppendUint32(parameters, uint32(min(psched().ticks(rate, burst), math.MaxUint32)))
+	parameters = native.AppendUint32(parameters, uint32(min(math.Ceil(float64(burst)/float64(rate)*1e9/psched()), math.MaxUint32)))
 	parameters = native.AppendUint32(parameters, 0)
 	options := appendAttribute(nil, tbfParameters, parameters)
 	if rate > math.MaxUint32 {
@@ -261,7 +234,7 @@ func (s QdiscSpec) tbfOptions() ([]byte, error) {
 // netemOptions is struct tc_netem_qopt (latency, limit, loss, gap, duplicate,
 // jitter) and the 64-bit latency and jitter, which newer kernels prefer.
 func (s QdiscSpec) netemOptions() []byte {
-	ticks := func(d unit.Duration) uint32 { return uint32(min(float64(d)/float64(psched()), math.MaxUint32)) }
+	ticks := func(d unit.Duration) uint32 { return uint32(min(float64(d)/psched(), math.MaxUint32)) }
 	probability := func(share unit.Ratio) uint32 { return uint32(share * math.MaxUint32) }
 	gap := uint32(0)
 	if s.Reorder > 0 {
@@ -290,26 +263,16 @@ func (s QdiscSpec) netemOptions() []byte {
 	return options
 }
 
-// clock is the packet scheduler's, in nanoseconds per tick.
-type clock float64
-
-func (c clock) ticks(rate, bytes uint64) uint64 {
-	return uint64(math.Ceil(float64(bytes) / float64(rate) * 1e9 / float64(c)))
-}
-
-func (c clock) bytes(rate, ticks uint64) uint64 {
-	return uint64(math.Round(float64(ticks) * float64(c) * float64(rate) / 1e9))
-}
-
-// psched reads /proc/net/psched: the first hexadecimal number divided by the second
-// is the number of ticks per microsecond. A tick is 64 ns since Linux 2.6.31.
-func psched() clock {
+// psched returns the length of the packet scheduler's tick in nanoseconds: in
+// /proc/net/psched the first hexadecimal number divided by the second is the number of
+// ticks per microsecond. A tick is 64 ns since Linux 2.6.31.
+func psched() float64 {
 	text, err := os.ReadFile("/proc/net/psched")
 	if fields := strings.Fields(string(text)); err == nil && len(fields) >= 2 {
 		a, errA := strconv.ParseUint(fields[0], 16, 32)
 		b, errB := strconv.ParseUint(fields[1], 16, 32)
 		if errA == nil && errB == nil && a > 0 && b > 0 {
-			return clock(1000 * float64(b) / float64(a))
+			return 1000 * float64(b) / float64(a)
 		}
 	}
 	return 64
@@ -341,7 +304,7 @@ func (q Qdisc) Spec() QdiscSpec {
 				rate = a.uint64()
 			}
 		}
-		s.Rate, s.Burst = unit.BitRate(rate*8), unit.Bytes(psched().bytes(rate, buffer))
+		s.Rate, s.Burst = unit.BitRate(rate*8), unit.Bytes(math.Round(float64(buffer)*psched()*float64(rate)/1e9))
 	}
 	return s
 }

@@ -2,53 +2,40 @@ package netlink
 
 import (
 	"net/netip"
+	"slices"
 	"syscall"
 
-	"linerate/internal/kernel"
-	"linerate/internal/model/record"
-
 	"golang.org/x/sys/unix"
+
+	"linerate/internal/kernel"
+	"linerate/internal/kernel/proc"
+	"linerate/internal/model/record"
 )
 
 // struct rtmsg: family, dst_len, src_len, tos, table, protocol, scope, type,
 // flags (uint32).
 const rtmsgLen = unix.SizeofRtMsg
 
-// RTA_EXPIRES, RTA_NH_ID and a place in RTA_METRICS (linux/rtnetlink.h).
+// RTA_EXPIRES, RTA_NH_ID and an index in RTA_METRICS (linux/rtnetlink.h).
 const (
 	rtaExpires   = 0x17
 	rtaNexthopID = 0x1e
-	rtaxInitCwnd = 11 // RTAX_INITCWND, within RTA_METRICS
+	rtaxInitCwnd = 11 // RTAX_INITCWND
 )
 
-// Routes lists the routes of all tables, IPv4 then IPv6.
+// Routes lists the routes of all tables, IPv4 then IPv6, without cached clones.
 func (c *Conn) Routes() ([]Route, error) {
 	names, err := c.names()
 	if err != nil {
 		return nil, err
 	}
-	var list []Route
-	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
-		before := len(list)
-		ask := make([]byte, rtmsgLen)
-		ask[0] = family
-		err := c.dump("list routes", unix.RTM_GETROUTE, ask,
-			func() { list = list[:before] },
-			func(kind uint16, body []byte, _ int64) error {
-				if kind != unix.RTM_NEWROUTE || len(body) < rtmsgLen || body[0] != family {
-					return nil
-				}
-				// Clones are caches of a lookup, not routes.
-				if native.Uint32(body[8:])&unix.RTM_F_CLONED == 0 {
-					list = append(list, parseRoute(append(Object(nil), body...), names))
-				}
-				return nil
-			})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+	return list(c, "list routes", unix.RTM_GETROUTE, unix.RTM_NEWROUTE, rtmsgLen, bothFamilies(rtmsgLen),
+		func(body []byte, _ int64) (Route, bool) {
+			if native.Uint32(body[8:])&unix.RTM_F_CLONED != 0 {
+				return Route{}, false
+			}
+			return parseRoute(slices.Clone(body), names), true
+		})
 }
 
 func parseRoute(o Object, names map[int]string) Route {
@@ -107,19 +94,27 @@ func nexthops(b []byte) func(yield func(hop) bool) {
 	}
 }
 
-// record is the hop as records have it.
 func (h hop) record(names map[int]string) record.RouteNexthop {
 	r := record.RouteNexthop{Interface: names[h.index], Weight: int(h.weight) + 1, Down: h.flags&(unix.RTNH_F_DEAD|unix.RTNH_F_LINKDOWN) != 0}
 	for a := range attributes(h.attributes) {
-		switch {
-		case a.kind == unix.RTA_GATEWAY:
-			r.Via = a.addr().String()
-		case a.kind == unix.RTA_VIA && len(a.data) > 2:
-			addr, _ := netip.AddrFromSlice(a.data[2:])
-			r.Via = addr.String()
+		if via := a.gateway(); via.IsValid() {
+			r.Via = via.String()
 		}
 	}
 	return r
+}
+
+// gateway returns the address of RTA_GATEWAY or RTA_VIA; the zero Addr for any other
+// attribute of a route.
+func (a attribute) gateway() netip.Addr {
+	switch {
+	case a.kind == unix.RTA_GATEWAY:
+		return a.addr()
+	case a.kind == unix.RTA_VIA && len(a.data) > 2: // struct rtvia: family (uint16), address
+		addr, _ := netip.AddrFromSlice(a.data[2:])
+		return addr
+	}
+	return netip.Addr{}
 }
 
 func appendHop(b []byte, h hop) []byte {
@@ -129,18 +124,22 @@ func appendHop(b []byte, h hop) []byte {
 	return append(b, h.attributes...)
 }
 
-// ReplaceRoute makes a route, in the place of the first one with the same table,
-// destination and metric, if there is one.
+// ReplaceRoute makes a route in place of the first one with the same table, destination
+// and metric, if there is one.
 func (c *Conn) ReplaceRoute(s RouteSpec) error {
 	body, err := c.routeBody(s)
 	if err != nil {
 		return err
 	}
-	return c.request("replace route", s.String(), unix.RTM_NEWROUTE, unix.NLM_F_CREATE|unix.NLM_F_REPLACE, body, nil)
+	names, err := c.names()
+	if err != nil {
+		return err
+	}
+	return c.request("replace route", parseRoute(body, names).Text, unix.RTM_NEWROUTE, flagsReplace, body, nil)
 }
 
-// RestoreRoute makes a route as the kernel described it before: in the place of
-// the first one with the same key (replace), or beside it.
+// RestoreRoute makes a route from its description: in place of the first one with the
+// same key (replace), or in addition to it.
 func (c *Conn) RestoreRoute(o Object, replace bool) error {
 	body, text, err := routeAgain(o)
 	if err != nil {
@@ -148,30 +147,25 @@ func (c *Conn) RestoreRoute(o Object, replace bool) error {
 	}
 	flags := unix.NLM_F_CREATE | unix.NLM_F_APPEND
 	if replace {
-		flags = unix.NLM_F_CREATE | unix.NLM_F_REPLACE
+		flags = flagsReplace
 	}
 	return c.request("restore route", text, unix.RTM_NEWROUTE, flags, body, nil)
 }
 
-// DeleteRoute removes a route that the kernel described; one that is not there
-// is no error.
+// DeleteRoute removes the described route; one that does not exist is no error.
 func (c *Conn) DeleteRoute(o Object) error {
 	body, text, err := routeAgain(o)
 	if err != nil {
 		return err
 	}
-	err = c.request("delete route", text, unix.RTM_DELROUTE, 0, body, nil)
-	if kernel.IsAbsent(err) {
-		return nil
-	}
-	return err
+	return c.remove("delete route", text, unix.RTM_DELROUTE, body)
 }
 
-// routeAgain turns the description of a route into a request: without what only
-// reports its present condition, which the kernel refuses to be told.
+// routeAgain converts the description of a route to a request, without its present
+// condition, which the kernel refuses in a request.
 func routeAgain(o Object) (body []byte, text string, err error) {
-	if len(o) < rtmsgLen {
-		return nil, "", &kernel.Error{Op: "restore route", Err: syscall.EINVAL, Detail: "route is too short"}
+	if err := o.check("restore route", rtmsgLen); err != nil {
+		return nil, "", err
 	}
 	const given = unix.RTNH_F_ONLINK | unix.RTNH_F_PERVASIVE
 	body = append(body, o[:rtmsgLen]...)
@@ -183,17 +177,17 @@ func routeAgain(o Object) (body []byte, text string, err error) {
 	for a := range attributes(o[rtmsgLen:]) {
 		switch a.kind {
 		case unix.RTA_CACHEINFO:
-			// rta_expires, in USER_HZ (always 100): IPv6 routes learned from
-			// router advertisements end by themselves.
+			// rta_expires, in USER_HZ: the lifetime of an IPv6 route learned from a
+			// router advertisement.
 			if len(a.data) >= 12 {
 				if expires := int32(native.Uint32(a.data[8:])); expires > 0 {
-					body = appendUint32(body, rtaExpires, uint32(expires)/100+1)
+					body = appendUint32(body, rtaExpires, uint32(expires)/proc.UserHz+1)
 				}
 			}
 			continue
 		case unix.RTA_OIF, unix.RTA_GATEWAY, unix.RTA_VIA, unix.RTA_ENCAP, unix.RTA_ENCAP_TYPE:
 			if byID {
-				continue // the nexthop object says it; both together are refused
+				continue // the nexthop object has them; both together are refused
 			}
 		case unix.RTA_MULTIPATH:
 			if byID {
@@ -212,12 +206,14 @@ func routeAgain(o Object) (body []byte, text string, err error) {
 	return body, routeText(o, parseRoute(o, nil), nil), nil
 }
 
+// invalid is an EINVAL of this program's own.
+func (s RouteSpec) invalid(detail string) error {
+	return &kernel.Error{Op: "replace route", Object: prefixText(s.To), Err: syscall.EINVAL, Detail: detail}
+}
+
 func (c *Conn) routeBody(s RouteSpec) ([]byte, error) {
-	fail := func(detail string) error {
-		return &kernel.Error{Op: "replace route", Object: s.String(), Err: syscall.EINVAL, Detail: detail}
-	}
 	if !s.To.IsValid() || len(s.Nexthops) == 0 && s.NexthopObject == 0 {
-		return nil, fail("a route needs a destination and a next hop")
+		return nil, s.invalid("a route needs a destination and a next hop")
 	}
 	to := s.To.Masked()
 	af := family(to.Addr())
@@ -251,11 +247,8 @@ func (c *Conn) routeBody(s RouteSpec) ([]byte, error) {
 	return c.appendHops(body, s)
 }
 
-// appendHops adds what a route has of its own to go by.
+// appendHops adds the next hops to a route's message.
 func (c *Conn) appendHops(body []byte, s RouteSpec) ([]byte, error) {
-	fail := func(detail string) error {
-		return &kernel.Error{Op: "replace route", Object: s.String(), Err: syscall.EINVAL, Detail: detail}
-	}
 	af := family(s.To.Addr())
 	var hops []byte
 	for _, n := range s.Nexthops {
@@ -266,9 +259,15 @@ func (c *Conn) appendHops(body []byte, s RouteSpec) ([]byte, error) {
 				return nil, err
 			}
 		}
-		via, err := viaAttribute(af, n.Via)
-		if err != nil {
-			return nil, fail(err.Error())
+		var via []byte
+		switch addr := n.Via.WithZone(""); {
+		case !addr.IsValid():
+		case family(addr) == af:
+			via = appendAttribute(nil, unix.RTA_GATEWAY, addr.AsSlice())
+		case af == unix.AF_INET: // struct rtvia: family (uint16, host byte order), address
+			via = appendAttribute(nil, unix.RTA_VIA, append(native.AppendUint16(nil, unix.AF_INET6), addr.AsSlice()...))
+		default:
+			return nil, s.invalid("an IPv6 route cannot have the IPv4 next hop " + n.Via.String())
 		}
 		if len(s.Nexthops) == 1 {
 			if index != 0 {
@@ -277,32 +276,18 @@ func (c *Conn) appendHops(body []byte, s RouteSpec) ([]byte, error) {
 			return append(body, via...), nil
 		}
 		if n.Weight < 0 || n.Weight > 256 {
-			return nil, fail("a next hop's weight is 1 to 256")
+			return nil, s.invalid("a next hop's weight is 1 to 256")
 		}
 		hops = appendHop(hops, hop{weight: byte(max(n.Weight, 1) - 1), index: index, attributes: via})
 	}
 	return appendAttribute(body, unix.RTA_MULTIPATH, hops), nil
 }
 
-func viaAttribute(af uint8, via netip.Addr) ([]byte, error) {
-	switch {
-	case !via.IsValid():
-		return nil, nil
-	case family(via) == af:
-		return appendAttribute(nil, unix.RTA_GATEWAY, via.WithZone("").AsSlice()), nil
-	case af == unix.AF_INET:
-		// struct rtvia: family (uint16, host byte order), address.
-		return appendAttribute(nil, unix.RTA_VIA,
-			append(native.AppendUint16(nil, unix.AF_INET6), via.WithZone("").AsSlice()...)), nil
-	}
-	return nil, &kernel.Error{Op: "use next hop", Object: via.String(), Err: syscall.EINVAL, Detail: "an IPv6 route cannot go via an IPv4 address"}
-}
-
-// ExpectRoute says what Routes will say of a route that is yet to be made.
+// ExpectRoute returns what Routes would return for a route that is yet to be made.
 func (c *Conn) ExpectRoute(s RouteSpec) (Route, error) {
 	body, err := c.routeBody(s)
 	if err == nil && s.NexthopObject != 0 {
-		// The kernel tells the object's next hops as if they were the route's.
+		// The kernel reports the object's next hops as the route's.
 		if s.Nexthops, err = c.hopsOf(s.NexthopObject); err == nil {
 			body, err = c.appendHops(body, s)
 		}

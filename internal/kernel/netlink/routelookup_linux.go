@@ -2,142 +2,125 @@ package netlink
 
 import (
 	"encoding/binary"
+	"fmt"
 	"net/netip"
+	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
 )
 
-// LookupRoute has the kernel decide about a packet as if it were sent, or came in
-// by an interface and were to be forwarded (RTM_GETROUTE). Where a route has several
-// next hops the answer is the one that its hash of the packet chooses.
-func (c *Conn) LookupRoute(q RouteQuery) (Lookup, error) {
-	answer := c.LookupRoutes([]RouteQuery{q})[0]
-	return answer.Lookup, answer.Err
-}
-
-// LookupRoutes is LookupRoute of many packets, for which the devices are listed
-// once. An answer that could not be had says so; the others stand.
-func (c *Conn) LookupRoutes(questions []RouteQuery) []RouteResult {
-	b := routeBatch{conn: c, indices: map[string]int{}}
-	answers := make([]RouteResult, len(questions))
-	for i, q := range questions {
-		answers[i].Lookup, answers[i].Err = b.lookup(q)
+// LookupRoute returns q with the kernel's answer (RTM_GETROUTE): how it would route a
+// packet that this host sends, or that arrives by the interface In and is forwarded. It
+// sets Interface, Gateway, ChosenSource and, with a protocol, Nexthops (Linux 4.18). Of
+// several next hops it is the one that the kernel's hash of the packet selects. names
+// maps interface indices to names; nil: they are read.
+func (c *Conn) LookupRoute(q record.RouteLookup, names map[int]string) (record.RouteLookup, error) {
+	q.Interface, q.Gateway, q.ChosenSource, q.Nexthops, q.Unsure, q.Error = "", "", "", 0, "", ""
+	request, err := c.lookupRequest(q)
+	if err != nil {
+		return q, err
 	}
-	return answers
-}
-
-// routeBatch is what several questions need to know alike.
-type routeBatch struct {
-	conn    *Conn
-	names   map[int]string // nil: not asked yet
-	indices map[string]int
-}
-
-func (b *routeBatch) index(name string) (int, error) {
-	if index, known := b.indices[name]; known {
-		return index, nil
-	}
-	index, err := b.conn.index(name)
-	if err == nil {
-		b.indices[name] = index
-	}
-	return index, err
-}
-
-func (b *routeBatch) name(index int) (name string, err error) {
-	if b.names == nil {
-		if b.names, err = b.conn.names(); err != nil {
-			return "", err
+	if protocols[q.Protocol] != 0 {
+		if q.Nexthops, err = c.countNexthops(request, q); err != nil {
+			return q, err
 		}
 	}
-	return b.names[index], nil
+	index := 0
+	err = c.request("look up route", lookupText(q), unix.RTM_GETROUTE, 0, request, func(kind uint16, body []byte, _ int64) {
+		if kind != unix.RTM_NEWROUTE || len(body) < rtmsgLen {
+			return
+		}
+		for a := range attributes(body[rtmsgLen:]) {
+			switch a.kind {
+			case unix.RTA_OIF:
+				index = int(a.uint32())
+			case unix.RTA_GATEWAY, unix.RTA_VIA:
+				q.Gateway = a.gateway().String()
+			case unix.RTA_PREFSRC:
+				if q.Source == "" {
+					q.ChosenSource = a.addr().String()
+				}
+			}
+		}
+	})
+	if err != nil || index == 0 {
+		return q, err
+	}
+	if names[index] == "" {
+		if names, err = c.names(); err != nil {
+			return q, err
+		}
+	}
+	q.Interface = names[index]
+	return q, nil
 }
 
-func (b *routeBatch) lookup(q RouteQuery) (Lookup, error) {
-	c := b.conn
-	ask := make([]byte, rtmsgLen, 96)
-	ask[0], ask[1] = family(q.Destination), byte(q.Destination.BitLen())
-	ask = appendAttribute(ask, unix.RTA_DST, q.Destination.AsSlice())
-	if q.Source.IsValid() {
-		ask[2] = byte(q.Source.BitLen())
-		ask = appendAttribute(ask, unix.RTA_SRC, q.Source.AsSlice())
+// protocols are the IP protocol numbers (RFC 5237) of the protocols of a lookup.
+var protocols = map[string]uint8{flow.TCP: unix.IPPROTO_TCP, flow.UDP: unix.IPPROTO_UDP}
+
+func (c *Conn) lookupRequest(q record.RouteLookup) ([]byte, error) {
+	to, err := netip.ParseAddr(q.Destination)
+	if err != nil {
+		return nil, err
+	}
+	request := make([]byte, rtmsgLen, 96)
+	request[0], request[1] = family(to), byte(to.BitLen())
+	request = appendAttribute(request, unix.RTA_DST, to.AsSlice())
+	if q.Source != "" {
+		from, err := netip.ParseAddr(q.Source)
+		if err != nil {
+			return nil, err
+		}
+		request[2] = byte(from.BitLen())
+		request = appendAttribute(request, unix.RTA_SRC, from.AsSlice())
 	}
 	if q.In != "" {
-		in, err := b.index(q.In)
+		in, err := c.index(q.In)
 		if err != nil {
-			return Lookup{}, err
+			return nil, err
 		}
-		ask = appendUint32(ask, unix.RTA_IIF, uint32(in))
+		request = appendUint32(request, unix.RTA_IIF, uint32(in))
 	}
-	if q.Protocol != 0 {
-		ask = appendAttribute(ask, unix.RTA_IP_PROTO, []byte{q.Protocol})
+	if number := protocols[q.Protocol]; number != 0 {
+		request = appendAttribute(request, unix.RTA_IP_PROTO, []byte{number})
 		// Both ports or none: a hash of one would be that of another packet.
 		if q.SourcePort != 0 || q.DestinationPort != 0 {
-			ask = appendAttribute(ask, unix.RTA_SPORT, binary.BigEndian.AppendUint16(nil, q.SourcePort))
-			ask = appendAttribute(ask, unix.RTA_DPORT, binary.BigEndian.AppendUint16(nil, q.DestinationPort))
+			request = appendAttribute(request, unix.RTA_SPORT, binary.BigEndian.AppendUint16(nil, q.SourcePort))
+			request = appendAttribute(request, unix.RTA_DPORT, binary.BigEndian.AppendUint16(nil, q.DestinationPort))
 		}
 	}
-	ways := 0
-	if q.Protocol != 0 {
-		var err error
-		if ways, err = c.countNexthops(ask, q); err != nil {
-			return Lookup{}, err
-		}
-	}
-	found := Lookup{Source: q.Source, Nexthops: ways} // the answer names it only where the kernel chose
-	index := 0
-	err := c.request("look up route", q.String(), unix.RTM_GETROUTE, 0, ask,
-		func(kind uint16, body []byte, _ int64) error {
-			if kind != unix.RTM_NEWROUTE || len(body) < rtmsgLen {
-				return nil
-			}
-			for a := range attributes(body[rtmsgLen:]) {
-				switch a.kind {
-				case unix.RTA_OIF:
-					index = int(a.uint32())
-				case unix.RTA_GATEWAY:
-					found.Gateway = a.addr()
-				case unix.RTA_VIA:
-					if len(a.data) > 2 {
-						found.Gateway, _ = netip.AddrFromSlice(a.data[2:])
-					}
-				case unix.RTA_PREFSRC:
-					found.Source = a.addr()
-				}
-			}
-			return nil
-		})
-	if err != nil || index == 0 {
-		return found, err
-	}
-	found.Interface, err = b.name(index)
-	return found, err
+	return request, nil
 }
 
-// rtmFibMatch asks for the route itself instead of what becomes of it
-// (RTM_F_FIB_MATCH, 4.13).
+func lookupText(q record.RouteLookup) string {
+	text := "to " + q.Destination
+	if q.Source != "" {
+		text += " from " + q.Source
+	}
+	if q.In != "" {
+		text += " iif " + q.In
+	}
+	if q.Protocol != "" {
+		text += fmt.Sprintf(" ipproto %s sport %d dport %d", q.Protocol, q.SourcePort, q.DestinationPort)
+	}
+	return text
+}
+
+// rtmFibMatch requests the route itself instead of the result of the lookup
+// (RTM_F_FIB_MATCH, Linux 4.13).
 const rtmFibMatch = 0x2000
 
-// countNexthops counts the next hops of the route that a question finds.
-func (c *Conn) countNexthops(ask []byte, q RouteQuery) (ways int, err error) {
-	ask = append([]byte(nil), ask...)
-	native.PutUint32(ask[8:], rtmFibMatch)
-	err = c.request("find route", q.String(), unix.RTM_GETROUTE, 0, ask,
-		func(kind uint16, body []byte, _ int64) error {
-			if kind != unix.RTM_NEWROUTE || len(body) < rtmsgLen {
-				return nil
-			}
-			ways = 1
-			for a := range attributes(body[rtmsgLen:]) {
-				if a.kind != unix.RTA_MULTIPATH {
-					continue
-				}
-				ways = 0
-				for range nexthops(a.data) {
-					ways++
-				}
-			}
-			return nil
-		})
-	return ways, err
+// countNexthops counts the next hops of the route that a lookup finds.
+func (c *Conn) countNexthops(request []byte, q record.RouteLookup) (count int, err error) {
+	request = slices.Clone(request)
+	native.PutUint32(request[8:], rtmFibMatch)
+	err = c.request("find route", lookupText(q), unix.RTM_GETROUTE, 0, request, func(kind uint16, body []byte, _ int64) {
+		if kind == unix.RTM_NEWROUTE && len(body) >= rtmsgLen {
+			count = max(1, len(parseRoute(body, nil).Nexthops))
+		}
+	})
+	return count, err
 }

@@ -2,7 +2,6 @@ package netlink
 
 import (
 	"fmt"
-	"net/netip"
 	"strconv"
 	"strings"
 
@@ -25,21 +24,21 @@ var routeScopes = map[uint8]string{
 	unix.RT_SCOPE_LINK: "link", unix.RT_SCOPE_HOST: "host", unix.RT_SCOPE_SITE: "site", unix.RT_SCOPE_NOWHERE: "nowhere",
 }
 
-// Places in RTA_METRICS (linux/rtnetlink.h, RTAX_*).
+// Indices in RTA_METRICS (linux/rtnetlink.h, RTAX_*).
 var routeMetrics = map[uint16]string{
 	1: "lock", 2: "mtu", 3: "window", 4: "rtt", 5: "rttvar", 6: "ssthresh", 7: "cwnd", 8: "advmss",
 	9: "reordering", 10: "hoplimit", 11: "initcwnd", 12: "features", 13: "rto_min", 14: "initrwnd", 15: "quickack",
 }
 
-// routeText spells a route as ip-route(8) does, without its present condition
-// (dead, linkdown) and without its table.
+// routeText formats a route as ip-route(8) does, without its present condition (dead,
+// linkdown) and without its table.
 func routeText(o Object, r Route, names map[int]string) string {
 	var b strings.Builder
 	if name := routeTypes[o[7]]; name != "" {
 		b.WriteString(name + " ")
 	}
 	b.WriteString(prefixText(r.To))
-	var via, device, hops, extra string // in this order, whatever the attributes' is
+	var via, device, hops, extra string // in this order, whatever that of the attributes
 	for a := range attributes(o[rtmsgLen:]) {
 		switch a.kind {
 		case unix.RTA_SRC:
@@ -95,21 +94,17 @@ func routeText(o Object, r Route, names map[int]string) string {
 }
 
 func viaText(a attribute) string {
-	if a.kind == unix.RTA_GATEWAY {
-		return " via " + a.addr().String()
+	if a.kind == unix.RTA_VIA {
+		return " via inet6 " + a.gateway().String()
 	}
-	if len(a.data) < 2 {
-		return ""
-	}
-	addr, _ := netip.AddrFromSlice(a.data[2:])
-	return " via inet6 " + addr.String()
+	return " via " + a.gateway().String()
 }
 
 func deviceText(index int, names map[int]string) string {
 	if name := names[index]; name != "" {
 		return name
 	}
-	return "if" + strconv.Itoa(index) // as ip does for a device it cannot name
+	return "if" + strconv.Itoa(index) // as ip(8) prints an interface without a name
 }
 
 func onlink(flags uint32) string {

@@ -9,18 +9,15 @@ import (
 type Rule struct {
 	Family   int // 4 or 6
 	Priority int
-	From, To netip.Prefix // invalid: any
+	From, To netip.Prefix // the zero Prefix: any
 	Table    int
-	// Plain rules select by source and destination only and look in a table.
+	// Plain rules select by source and destination alone, and look up a table.
 	Plain  bool
 	Object Object
 }
 
-// The tables that the kernel makes itself.
-const (
-	TableMain  = 254
-	TableLocal = 255
-)
+// TableMain is the number of the main routing table (RT_TABLE_MAIN).
+const TableMain = 254
 
 // String spells a rule as ip-rule(8) does.
 func (r Rule) String() string {

@@ -2,36 +2,19 @@ package netlink
 
 import (
 	"net/netip"
+	"slices"
 
 	"golang.org/x/sys/unix"
-
-	"linerate/internal/kernel"
 )
 
 // struct fib_rule_hdr: family, dst_len, src_len, tos, table, 2 reserved, action,
 // flags (uint32).
 const ruleLen = 12
 
-// Rules lists the IPv4 and IPv6 rules, by priority.
+// Rules lists the IPv4 and IPv6 rules, each family by priority.
 func (c *Conn) Rules() ([]Rule, error) {
-	var list []Rule
-	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
-		before := len(list)
-		ask := make([]byte, ruleLen)
-		ask[0] = family
-		err := c.dump("list rules", unix.RTM_GETRULE, ask,
-			func() { list = list[:before] },
-			func(kind uint16, body []byte, _ int64) error {
-				if kind == unix.RTM_NEWRULE && len(body) >= ruleLen && body[0] == family {
-					list = append(list, parseRule(append(Object(nil), body...)))
-				}
-				return nil
-			})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+	return list(c, "list rules", unix.RTM_GETRULE, unix.RTM_NEWRULE, ruleLen, bothFamilies(ruleLen),
+		each(func(body []byte) Rule { return parseRule(slices.Clone(body)) }))
 }
 
 func parseRule(o Object) Rule {
@@ -63,16 +46,12 @@ func parseRule(o Object) Rule {
 
 // AddRule makes a plain rule.
 func (c *Conn) AddRule(r Rule) error {
-	return c.request("add rule", r.String(), unix.RTM_NEWRULE, unix.NLM_F_CREATE|unix.NLM_F_EXCL, ruleBody(r), nil)
+	return c.request("add rule", r.String(), unix.RTM_NEWRULE, flagsAdd, ruleBody(r), nil)
 }
 
-// DeleteRule removes a plain rule; one that is not there is no error.
+// DeleteRule removes a plain rule; one that does not exist is no error.
 func (c *Conn) DeleteRule(r Rule) error {
-	err := c.request("delete rule", r.String(), unix.RTM_DELRULE, 0, ruleBody(r), nil)
-	if kernel.IsAbsent(err) {
-		return nil
-	}
-	return err
+	return c.remove("delete rule", r.String(), unix.RTM_DELRULE, ruleBody(r))
 }
 
 func ruleBody(r Rule) []byte {

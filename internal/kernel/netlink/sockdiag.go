@@ -6,19 +6,19 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Socket is somebody's TCP or UDP socket as the kernel sees it from outside.
+// Socket is a TCP or UDP socket of any process (struct inet_diag_msg, sock_diag(7)).
 type Socket struct {
-	// Local and Remote are its addresses; IPv4 ones as such, also on an IPv6 socket.
-	// Remote is unspecified where there is none.
+	// Local and Remote are its addresses; IPv4 also on an IPv6 socket that is connected
+	// to an IPv4 address. Remote is unspecified if it is not connected.
 	Local, Remote netip.AddrPort
 	// Established: a TCP connection on which both ends may still send.
 	Established bool
 	Listening   bool
-	// ReceiveQueue has arrived and was not read yet; SendQueue was written and is
-	// not acknowledged yet. Bytes.
+	// ReceiveQueue are the bytes that arrived and were not read, SendQueue those that
+	// were written and are not acknowledged.
 	ReceiveQueue, SendQueue int64
 	CongestionControl       string
 	Info                    *record.TCPInfo // nil: none, as for UDP
-	// AtNs is when the kernel looked, or told of the end.
+	// AtNs is when the kernel filled the answer, or reported the end, by sched.Now.
 	AtNs int64
 }

@@ -14,20 +14,20 @@ import (
 	"linerate/internal/model/record"
 )
 
-// SocketDiag asks the kernel about sockets of all processes in the network
-// namespace in which it was opened: what ss(8) asks, over sock_diag(7). It needs
-// no privilege for what is asked here.
+// SocketDiag lists the sockets of all processes in the network namespace in which it was
+// opened, as ss(8) does (sock_diag(7)). It needs no privilege.
 type SocketDiag struct{ conn *Conn }
 
-// DialSocketDiag opens it.
+// DialSocketDiag opens the socket (NETLINK_SOCK_DIAG).
 func DialSocketDiag() (*SocketDiag, error) {
-	conn, err := open(unix.NETLINK_SOCK_DIAG, "socket diagnosis")
+	conn, err := open(unix.NETLINK_SOCK_DIAG, "socket diagnostics")
 	if err != nil {
 		return nil, err
 	}
 	return &SocketDiag{conn}, nil
 }
 
+// Close closes the socket.
 func (s *SocketDiag) Close() error { return s.conn.Close() }
 
 // linux/sock_diag.h, linux/inet_diag.h and net/tcp_states.h.
@@ -43,8 +43,8 @@ const (
 	anyState  = ^uint32(0)
 )
 
-// TCP lists connections, without those that only wait for stray segments, or the
-// sockets that listen for some.
+// TCP lists connections, without those in TIME_WAIT, SYN_RECV or CLOSE, or the
+// listening sockets.
 func (s *SocketDiag) TCP(listening bool) ([]Socket, error) {
 	const timeWait, synRecv, closed = 6, 3, 7
 	states := anyState &^ (1<<timeWait | 1<<synRecv | 1<<closed | 1<<tcpListen)
@@ -54,42 +54,30 @@ func (s *SocketDiag) TCP(listening bool) ([]Socket, error) {
 	return s.list(unix.IPPROTO_TCP, states)
 }
 
-// UDP lists sockets that have a port.
+// UDP lists the sockets that are bound to a port.
 func (s *SocketDiag) UDP() ([]Socket, error) { return s.list(unix.IPPROTO_UDP, anyState) }
 
 func (s *SocketDiag) list(protocol uint8, states uint32) ([]Socket, error) {
-	var list []Socket
-	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
-		before := len(list)
-		body := make([]byte, diagRequestLen)
-		body[0], body[1], body[2] = family, protocol, 1<<(inetDiagInfo-1)|1<<(inetDiagCong-1)
-		native.PutUint32(body[4:], states)
-		err := s.conn.dump("list sockets", sockDiagByFamily, body,
-			func() { list = list[:before] },
-			func(kind uint16, body []byte, atNs int64) error {
-				if kind == sockDiagByFamily && len(body) >= diagMessageLen {
-					list = append(list, parseSocket(body, atNs))
-				}
-				return nil
-			})
-		if err != nil {
-			return nil, err
-		}
+	requests := bothFamilies(diagRequestLen)
+	for _, r := range requests {
+		r[1], r[2] = protocol, 1<<(inetDiagInfo-1)|1<<(inetDiagCong-1)
+		native.PutUint32(r[4:], states)
 	}
-	return list, nil
+	return list(s.conn, "list sockets", sockDiagByFamily, sockDiagByFamily, diagMessageLen, requests,
+		func(body []byte, atNs int64) (Socket, bool) { return parseSocket(body, atNs), true })
 }
 
-// SocketDestroyEvents tells of TCP connections of all processes in the network namespace in
-// which it was opened, when the kernel lets them go, with all that it had counted of
-// them by then: what ss -E shows (Linux 4.2). It needs no privilege.
+// SocketDestroyEvents receives an event for each TCP connection of the network
+// namespace that the kernel destroys, with its final counters, as ss -E prints (Linux
+// 4.2). It needs no privilege.
 type SocketDestroyEvents struct {
 	file *os.File
 	in   []byte
 }
 
-// DialSocketDestroyEvents listens from now on.
+// DialSocketDestroyEvents subscribes to the events.
 func DialSocketDestroyEvents() (*SocketDestroyEvents, error) {
-	const what = "socket diagnosis"
+	const what = "socket diagnostics"
 	conn, err := open(unix.NETLINK_SOCK_DIAG, what)
 	if err != nil {
 		return nil, err
@@ -98,22 +86,23 @@ func DialSocketDestroyEvents() (*SocketDestroyEvents, error) {
 	for _, group := range []int{destroyedTCP, destroyedTCP6} {
 		if err := unix.SetsockoptInt(conn.fd, unix.SOL_NETLINK, unix.NETLINK_ADD_MEMBERSHIP, group); err != nil {
 			_ = conn.Close()
-			return nil, &kernel.Error{Op: "hear of sockets' ends", Object: what, Err: err}
+			return nil, &kernel.Error{Op: "subscribe to destroyed sockets", Object: what, Err: err}
 		}
 	}
-	// Hundreds may end at once, while nobody listens for a moment.
+	// Hundreds of connections may end between two reads.
 	_ = unix.SetsockoptInt(conn.fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 4<<20)
 	if err := unix.SetNonblock(conn.fd, true); err != nil {
 		_ = conn.Close()
-		return nil, &kernel.Error{Op: "hear of sockets' ends", Object: what, Err: err}
+		return nil, &kernel.Error{Op: "set O_NONBLOCK of", Object: what, Err: err}
 	}
 	return &SocketDestroyEvents{os.NewFile(uintptr(conn.fd), what), conn.in}, nil
 }
 
-// Close ends a Next that waits, too.
+// Close ends the subscription and a Next that waits.
 func (s *SocketDestroyEvents) Close() error { return s.file.Close() }
 
-// Next waits for connections to end. What there was no room for is not told of.
+// Next waits for destroyed connections. Events for which the receive buffer had no room
+// are lost.
 func (s *SocketDestroyEvents) Next() ([]Socket, error) {
 	for {
 		n, err := s.file.Read(s.in)

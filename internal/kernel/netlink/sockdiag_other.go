@@ -2,23 +2,23 @@
 
 package netlink
 
-// SocketDiag does not exist on this system: DialSocketDiag says so.
+// SocketDiag is not available on this system: DialSocketDiag fails.
 type SocketDiag struct{}
 
 func DialSocketDiag() (*SocketDiag, error) {
-	return nil, unsupported("look at other programs' sockets")
+	return nil, unsupported("open a socket diagnostics socket")
 }
 func (*SocketDiag) Close() error               { return nil }
 func (*SocketDiag) TCP(bool) ([]Socket, error) { return nil, unsupported("list sockets") }
 func (*SocketDiag) UDP() ([]Socket, error)     { return nil, unsupported("list sockets") }
 
-// SocketDestroyEvents does not exist on this system: DialSocketDestroyEvents says so.
+// SocketDestroyEvents is not available on this system: DialSocketDestroyEvents fails.
 type SocketDestroyEvents struct{}
 
 func DialSocketDestroyEvents() (*SocketDestroyEvents, error) {
-	return nil, unsupported("hear of sockets' ends")
+	return nil, unsupported("subscribe to destroyed sockets")
 }
 func (*SocketDestroyEvents) Close() error { return nil }
 func (*SocketDestroyEvents) Next() ([]Socket, error) {
-	return nil, unsupported("hear of sockets' ends")
+	return nil, unsupported("subscribe to destroyed sockets")
 }

@@ -3,15 +3,14 @@ package netlink
 import (
 	"fmt"
 	"os"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/kernel"
 )
 
-// TapHeader is how many bytes struct virtio_net_hdr (linux/virtio_net.h) takes in
-// front of each frame of a tap.
+// TapHeader is the size in bytes of struct virtio_net_hdr (linux/virtio_net.h), which
+// precedes each frame of a tap.
 const TapHeader = 10
 
 // tapOffloads are the offloads that the interface offers, since frames go from
@@ -22,20 +21,20 @@ const (
 	tapOffloadsUDP = 0x20 | 0x40 // TUN_F_USO4, TUN_F_USO6
 )
 
-// tapQueue is the length of the queue of frames for the reader of the tap.
+// tapQueue is how many frames can wait for the reader of the tap.
 const tapQueue = 8192
 
 // NewTap makes a tap (Documentation/networking/tuntap.rst), up: an interface whose
-// frames are read from and written to a file, each behind a virtio_net_hdr, so that
-// a super-frame (segmentation offload) stays whole. The interface exists as long as
-// the file is open.
+// frames are read from and written to a file (O_NONBLOCK), one with each call, behind a
+// virtio_net_hdr, so that a super-frame (segmentation offload) stays whole. The
+// interface is deleted when the file is closed.
 func NewTap(e LinkEnd) (tap *os.File, err error) {
 	err = e.Namespace.Do(func() error {
 		tap, err = openTap(e.Interface)
 		return err
 	})
 	if err != nil {
-		return nil, e.Namespace.inNamespace(err)
+		return nil, e.Namespace.addName(err)
 	}
 	queue, up := tapQueue, true
 	err = e.Namespace.conn.ChangeLink(e.Interface, LinkChange{MTU: &e.MTU, TxQueueLen: &queue, MAC: &e.MAC})
@@ -44,7 +43,7 @@ func NewTap(e LinkEnd) (tap *os.File, err error) {
 	}
 	if err != nil {
 		tap.Close()
-		return nil, e.Namespace.inNamespace(err)
+		return nil, e.Namespace.addName(err)
 	}
 	return tap, nil
 }
@@ -83,27 +82,10 @@ func openTap(name string) (*os.File, error) {
 }
 
 // ReadFrame reads one frame of a tap with its header; EAGAIN: there is none.
-func ReadFrame(fd int, buffer []byte) (int, error) {
-	n, _, errno := unix.Syscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(buffer))), uintptr(len(buffer)))
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(n), nil
-}
+func ReadFrame(fd int, buffer []byte) (int, error) { return unix.Read(fd, buffer) }
 
 // WriteFrame writes one frame with its header to a tap: the interface receives it.
 func WriteFrame(fd int, frame []byte) error {
-	_, _, errno := unix.Syscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(frame))), uintptr(len(frame)))
-	if errno != 0 {
-		return errno
-	}
-	return nil
-}
-
-// SetNonblocking sets O_NONBLOCK on an inherited descriptor.
-func SetNonblocking(fd int) error {
-	if err := unix.SetNonblock(fd, true); err != nil {
-		return &kernel.Error{Op: "set O_NONBLOCK of", Object: fmt.Sprintf("descriptor %d", fd), Err: err}
-	}
-	return nil
+	_, err := unix.Write(fd, frame)
+	return err
 }

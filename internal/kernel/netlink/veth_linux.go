@@ -9,8 +9,8 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// NewVethPair makes a veth pair (veth(4)) between two namespaces, both ends up. The
-// speed that veth reports, 10 Gbit/s, limits nothing.
+// NewVethPair makes a veth pair (veth(4)) between two namespaces, both ends up. veth
+// reports a speed of 10 Gbit/s, which is not a limit.
 func NewVethPair(a, b LinkEnd) error {
 	what := fmt.Sprintf("%s.%s to %s.%s", a.Namespace.name, a.Interface, b.Namespace.name, b.Interface)
 	near, err := linkEndMessage(a)
@@ -27,7 +27,7 @@ func NewVethPair(a, b LinkEnd) error {
 	info := appendText(nil, unix.IFLA_INFO_KIND, "veth")
 	info = appendAttribute(info, unix.IFLA_INFO_DATA, appendAttribute(nil, vethInfoPeer, far))
 	body := appendAttribute(near, unix.IFLA_LINKINFO, info)
-	if err := a.Namespace.conn.request("make veth pair", what, unix.RTM_NEWLINK, unix.NLM_F_CREATE|unix.NLM_F_EXCL, body, nil); err != nil {
+	if err := a.Namespace.conn.request("make veth pair", what, unix.RTM_NEWLINK, flagsAdd, body, nil); err != nil {
 		return err
 	}
 	for _, end := range []LinkEnd{a, b} {
@@ -53,15 +53,7 @@ func linkEndMessage(e LinkEnd) ([]byte, error) {
 // SetUp brings an interface up (ip link set up).
 func (n *Namespace) SetUp(name string) error {
 	up := true
-	return n.inNamespace(n.conn.ChangeLink(name, LinkChange{Up: &up}))
-}
-
-// inNamespace adds the namespace to an error.
-func (n *Namespace) inNamespace(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", n.name, err)
+	return n.addName(n.conn.ChangeLink(name, LinkChange{Up: &up}))
 }
 
 // AddBridge makes a bridge (Documentation/networking/bridge.rst), up, with the
@@ -70,8 +62,8 @@ func (n *Namespace) inNamespace(err error) error {
 func (n *Namespace) AddBridge(name string) error {
 	body := appendText(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_IFNAME, name)
 	body = appendAttribute(body, unix.IFLA_LINKINFO, appendText(nil, unix.IFLA_INFO_KIND, "bridge"))
-	if err := n.conn.request("make bridge", name, unix.RTM_NEWLINK, unix.NLM_F_CREATE|unix.NLM_F_EXCL, body, nil); err != nil {
-		return n.inNamespace(err)
+	if err := n.conn.request("make bridge", name, unix.RTM_NEWLINK, flagsAdd, body, nil); err != nil {
+		return n.addName(err)
 	}
 	return n.SetUp(name)
 }
@@ -80,22 +72,22 @@ func (n *Namespace) AddBridge(name string) error {
 func (n *Namespace) SetMaster(name, bridge string) error {
 	index, err := n.conn.index(name)
 	if err != nil {
-		return n.inNamespace(err)
+		return n.addName(err)
 	}
 	master, err := n.conn.index(bridge)
 	if err != nil {
-		return n.inNamespace(err)
+		return n.addName(err)
 	}
 	body := appendUint32(ifinfomsg(unix.AF_UNSPEC, index, 0, 0), unix.IFLA_MASTER, uint32(master))
-	return n.inNamespace(n.conn.request("add to bridge "+bridge, name, unix.RTM_NEWLINK, 0, body, nil))
+	return n.addName(n.conn.request("add to bridge "+bridge, name, unix.RTM_NEWLINK, 0, body, nil))
 }
 
-// Impair gives an interface the qdiscs for the kernel's parts of an impairment.
+// Impair adds the qdiscs for the kernel's parts of an impairment to an interface.
 func (n *Namespace) Impair(name string, s topology.Split) error {
-	parent := QdiscRoot
+	parent := qdiscRoot
 	for _, spec := range qdiscs(s) {
-		if err := n.conn.addQdisc(name, parent, spec); err != nil {
-			return n.inNamespace(err)
+		if err := n.conn.setQdisc("add qdisc to", name, parent, flagsAdd, spec); err != nil {
+			return n.addName(err)
 		}
 		parent = spec.Handle | 1 // the only class of tbf
 	}

@@ -4,8 +4,10 @@
 package setting
 
 import (
+	"cmp"
 	"iter"
 	"net/netip"
+	"time"
 
 	"linerate/internal/model/unit"
 )
@@ -185,11 +187,22 @@ type Member struct {
 	Weight int `yaml:"weight" json:"weight,omitempty" doc:"its share of the flows; 1 when absent"`
 }
 
-// Resilient is what a resilient group goes by; zero values are the kernel's.
+// Resilient are the properties of a resilient group: it keeps a table of hash buckets and
+// moves as few of them as it can when members come and go
+// (Documentation/networking/nexthop-group-resilient.rst). Zero values are the kernel's
+// defaults; a bucket in use is then never moved.
 type Resilient struct {
 	Buckets         int           `yaml:"buckets" json:"buckets,omitempty" doc:"slots that hashes fall into; 128 when absent"`
 	IdleTimer       unit.Duration `yaml:"idle_timer" json:"idle_timer,omitempty" doc:"a slot that was idle for so long may be moved to another member; 120s when absent"`
 	UnbalancedTimer unit.Duration `yaml:"unbalanced_timer" json:"unbalanced_timer,omitempty" doc:"after so long out of balance slots are moved although they are in use; never when absent"`
+}
+
+// WithDefaults returns r with the kernel's defaults for zero values
+// (net/ipv4/nexthop.c).
+func (r Resilient) WithDefaults() Resilient {
+	r.Buckets = cmp.Or(r.Buckets, 128)
+	r.IdleTimer = cmp.Or(r.IdleTimer, unit.Duration(120*time.Second))
+	return r
 }
 
 // Nexthop is one of the next hops of a multipath route.
