@@ -8,7 +8,6 @@ import (
 	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
-	"linerate/internal/science/limits"
 )
 
 // sessionMargin is how long before its server would show it out a search ends.
@@ -33,7 +32,7 @@ func (s *session) lossFree(ctx context.Context) (*record.Measure, error) {
 		s.options.Duration, s.options.Flows.RateCap = step.Window, unit.BitRate(step.Share(streams))
 		s.phase = fmt.Sprintf("trial %d at %s", step.Number, "full speed")
 		if step.RateBps > 0 {
-			s.phase = fmt.Sprintf("trial %d at %s", step.Number, limits.Rate(step.RateBps))
+			s.phase = fmt.Sprintf("trial %d at %s", step.Number, unit.FormatRate(step.RateBps))
 		}
 		if step.Confirms {
 			s.phase += ", to confirm it"

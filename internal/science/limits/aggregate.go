@@ -90,7 +90,7 @@ const noBulk = "none: transactions are held to no rate"
 func (n Network) path(f Flow, path []topology.End) (float64, string) {
 	bps, why := math.Inf(1), ""
 	if f.Cap > 0 {
-		bps, why = float64(f.Cap), "cap of "+Rate(float64(f.Cap))
+		bps, why = float64(f.Cap), "cap of "+unit.FormatRate(float64(f.Cap))
 	}
 	frame := n.frame(f, path)
 	for _, c := range n.crossings(path) {
@@ -359,33 +359,7 @@ type term struct {
 
 func (t term) String() string {
 	if t.price != 1 {
-		return fmt.Sprintf("%s × %.4g", Rate(t.rate), t.price)
+		return fmt.Sprintf("%s × %.4g", unit.FormatRate(t.rate), t.price)
 	}
-	return fmt.Sprintf("%s × %d/%d", Rate(t.rate), t.payload, t.wire)
-}
-
-// Rate spells a bit rate for people: "1 Gbit/s", "956.4 Mbit/s".
-func Rate(bps float64) string {
-	for _, u := range []struct {
-		size float64
-		name string
-	}{{1e12, "Tbit/s"}, {1e9, "Gbit/s"}, {1e6, "Mbit/s"}, {1e3, "kbit/s"}} {
-		if math.Abs(bps) >= u.size*0.99995 {
-			return trim(bps/u.size) + " " + u.name
-		}
-	}
-	return trim(bps) + " bit/s"
-}
-
-// trim prints four significant digits, or all that stand before the point.
-func trim(v float64) string {
-	digits := 3
-	for x := math.Abs(v); x >= 9.9995 && digits > 0; x /= 10 {
-		digits--
-	}
-	text := fmt.Sprintf("%.*f", digits, v)
-	if strings.Contains(text, ".") {
-		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
-	}
-	return text
+	return fmt.Sprintf("%s × %d/%d", unit.FormatRate(t.rate), t.payload, t.wire)
 }

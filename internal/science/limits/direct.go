@@ -3,6 +3,8 @@ package limits
 import (
 	"fmt"
 	"math"
+
+	"linerate/internal/model/unit"
 )
 
 // Direct is the most that alike flows carry together in one direction between two
@@ -13,11 +15,11 @@ func Direct(rate float64, frame Frame, flows int, rateCap float64) Limit {
 	if rate > 0 && frame.Fraction() > 0 {
 		best = Limit{
 			Bps: rate * frame.Fraction(),
-			Why: fmt.Sprintf("%s × %d/%d", Rate(rate), frame.Payload(), frame.Wire()),
+			Why: fmt.Sprintf("%s × %d/%d", unit.FormatRate(rate), frame.Payload(), frame.Wire()),
 		}
 	}
 	if capped := float64(flows) * rateCap; capped > 0 && capped < best.Bps {
-		best = Limit{Bps: capped, Why: multiple(flows) + "cap of " + Rate(rateCap)}
+		best = Limit{Bps: capped, Why: multiple(flows) + "cap of " + unit.FormatRate(rateCap)}
 	}
 	if math.IsInf(best.Bps, 1) {
 		return Limit{Why: "unknown: neither end's interface tells a speed"}

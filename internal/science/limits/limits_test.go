@@ -262,17 +262,6 @@ func TestMaximizeUnbounded(t *testing.T) {
 	}
 }
 
-func TestRate(t *testing.T) {
-	for bps, want := range map[float64]string{
-		1e9: "1 Gbit/s", 956.407e6: "956.4 Mbit/s", 2.5e9: "2.5 Gbit/s", 3825.6e6: "3.826 Gbit/s",
-		999.96e6: "1 Gbit/s", 119.5e3: "119.5 kbit/s", 10e9: "10 Gbit/s", 0: "0 bit/s",
-	} {
-		if got := Rate(bps); got != want {
-			t.Errorf("Rate(%g) = %q, want %q", bps, got, want)
-		}
-	}
-}
-
 // TestTransactionsHaveNoLimit: a probe beside bulk flows takes no part in their
 // limit, and has none itself.
 func TestTransactionsHaveNoLimit(t *testing.T) {

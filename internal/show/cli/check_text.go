@@ -10,7 +10,7 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
-	"linerate/internal/science/limits"
+	"linerate/internal/model/unit"
 )
 
 // print writes the plan for people.
@@ -30,7 +30,7 @@ func (d *planDocument) print(w io.Writer) error {
 		}
 		switch {
 		case t.LimitBps > 0:
-			limit = limits.Rate(t.LimitBps) + " = " + t.LimitWhy
+			limit = unit.FormatRate(t.LimitBps) + " = " + t.LimitWhy
 		case t.LimitWhy != "":
 			limit = t.LimitWhy
 		}

@@ -15,8 +15,8 @@ import (
 	"linerate/internal/host/agent"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 	"linerate/internal/science/expect"
-	"linerate/internal/science/limits"
 	"linerate/internal/show/present"
 	"linerate/internal/show/text"
 )
@@ -145,7 +145,7 @@ func measureLine(p measure.Progress) string {
 		bps  float64
 	}{{flow.Write, p.Write}, {flow.Read, p.Read}} {
 		if way.bps >= 0 {
-			words = append(words, way.name+" "+limits.Rate(way.bps))
+			words = append(words, way.name+" "+unit.FormatRate(way.bps))
 		}
 	}
 	if p.RatePerS >= 0 {

@@ -17,7 +17,6 @@ import (
 	"linerate/internal/control/measure"
 	"linerate/internal/host/serve"
 	"linerate/internal/model/unit"
-	"linerate/internal/science/limits"
 	"linerate/internal/show/present"
 )
 
@@ -239,7 +238,7 @@ func (v *visitors) line(visit serve.Session) {
 			bytes int64
 		}{{"received", visit.Received}, {"sent", visit.Written}} {
 			if way.bytes > 0 {
-				text += fmt.Sprintf(", %s %s (%s)", way.verb, present.Volume(way.bytes), limits.Rate(float64(way.bytes)*8/visit.WindowS))
+				text += fmt.Sprintf(", %s %s (%s)", way.verb, present.Volume(way.bytes), unit.FormatRate(float64(way.bytes)*8/visit.WindowS))
 			}
 		}
 	} else if why == "" {

@@ -10,8 +10,8 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
+	"linerate/internal/model/unit"
 	"linerate/internal/science/bottleneck"
-	"linerate/internal/science/limits"
 	"linerate/studies"
 )
 
@@ -164,7 +164,7 @@ func TestTenGigCanTell(t *testing.T) {
 	}
 	for _, key := range []string{rmem, wmem} {
 		if e := expected["without "+key]; e.HighBps > 0.9*list.LowBps {
-			t.Errorf("without %s the list may carry as much: %+v, %s", key, e, limits.Rate(list.LowBps))
+			t.Errorf("without %s the list may carry as much: %+v, %s", key, e, unit.FormatRate(list.LowBps))
 		}
 	}
 	others := 0

@@ -7,7 +7,7 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
-	"linerate/internal/science/limits"
+	"linerate/internal/model/unit"
 )
 
 // listedAddresses is how many addresses are told one by one, of both ends together.
@@ -16,7 +16,7 @@ const listedAddresses = 16
 // measuredAddresses are the totals of addresses, where an end has several. Of very
 // many, those of each end that got the least.
 func measuredAddresses(m *record.Measure) (blocks []Block) {
-	size, spelled := func(a record.MeasureAddress) float64 { return a.WriteBps + a.ReadBps }, limits.Rate
+	size, spelled := func(a record.MeasureAddress) float64 { return a.WriteBps + a.ReadBps }, unit.FormatRate
 	if m.Transactions != nil {
 		size, spelled = func(a record.MeasureAddress) float64 { return a.RatePerS }, PerSecond
 	}
@@ -39,9 +39,9 @@ func measuredAddresses(m *record.Measure) (blocks []Block) {
 				case d.Transactions != nil:
 					row = append(row, PerSecond(a.RatePerS))
 				case d.Direction == flow.Write:
-					row = append(row, limits.Rate(a.WriteBps))
+					row = append(row, unit.FormatRate(a.WriteBps))
 				default:
-					row = append(row, limits.Rate(a.ReadBps))
+					row = append(row, unit.FormatRate(a.ReadBps))
 				}
 			}
 			t.Rows = append(t.Rows, Row{Cells: Cells(row...)})

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/limits"
+	"linerate/internal/model/unit"
 )
 
 // measuredWithPeer is measured where the other end is not linerate's: what was
@@ -46,14 +46,14 @@ var howCounted = map[string]string{
 func peerRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	text := howCounted[d.Counted]
 	if d.LimitBps > 0 {
-		text += fmt.Sprintf("; %.4g %% of the limit, %s (%s)", 100*d.GoodputBps/d.LimitBps, limits.Rate(d.LimitBps), d.LimitWhy)
+		text += fmt.Sprintf("; %.4g %% of the limit, %s (%s)", 100*d.GoodputBps/d.LimitBps, unit.FormatRate(d.LimitBps), d.LimitWhy)
 	} else {
 		text += "; limit " + d.LimitWhy
 	}
 	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 { return i.GoodputBps }); len(d.Intervals) > 1 {
-		text += fmt.Sprintf("; %s to %s by interval", limits.Rate(slowest), limits.Rate(fastest))
+		text += fmt.Sprintf("; %s to %s by interval", unit.FormatRate(slowest), unit.FormatRate(fastest))
 	}
-	rows := [][]string{{d.Direction, limits.Rate(d.GoodputBps), text}}
+	rows := [][]string{{d.Direction, unit.FormatRate(d.GoodputBps), text}}
 	switch g := d.Datagrams; {
 	case g == nil:
 	case d.Counted == record.CountedReceived:
@@ -70,7 +70,7 @@ func peerRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	if p := d.Peer; p != nil {
 		rate := "?"
 		if p.Seconds > 0 {
-			rate = limits.Rate(p.GoodputBps)
+			rate = unit.FormatRate(p.GoodputBps)
 		}
 		rows = append(rows, []string{"", rate, peerSays(d)})
 	}

@@ -8,7 +8,7 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
-	"linerate/internal/science/limits"
+	"linerate/internal/model/unit"
 )
 
 // listedFlows is how many flows are told one by one.
@@ -20,12 +20,12 @@ func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	if d.Transactions != nil {
 		return transactionRows(m, d)
 	}
-	row := []string{d.Direction, limits.Rate(d.GoodputBps), "limit " + d.LimitWhy}
+	row := []string{d.Direction, unit.FormatRate(d.GoodputBps), "limit " + d.LimitWhy}
 	if d.LimitBps > 0 {
-		row[2] = fmt.Sprintf("%.4g %% of the limit, %s (%s)", 100*d.GoodputBps/d.LimitBps, limits.Rate(d.LimitBps), d.LimitWhy)
+		row[2] = fmt.Sprintf("%.4g %% of the limit, %s (%s)", 100*d.GoodputBps/d.LimitBps, unit.FormatRate(d.LimitBps), d.LimitWhy)
 	}
 	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 { return i.GoodputBps }); len(d.Intervals) > 1 {
-		row[2] += fmt.Sprintf("; %s to %s by interval", limits.Rate(slowest), limits.Rate(fastest))
+		row[2] += fmt.Sprintf("; %s to %s by interval", unit.FormatRate(slowest), unit.FormatRate(fastest))
 	}
 	rows := [][]string{row}
 	g := d.Datagrams
@@ -109,7 +109,7 @@ func slowestAndFastest(d record.MeasureDirection, of func(record.MeasureInterval
 // why a few of them were held back.
 func measuredFlows(m *record.Measure) (parts [][]Block) {
 	flows := slices.Clone(m.Flows)
-	size, spelled := func(f record.Flow) float64 { return f.GoodputBps }, limits.Rate
+	size, spelled := func(f record.Flow) float64 { return f.GoodputBps }, unit.FormatRate
 	if m.Transactions != nil {
 		size, spelled = func(f record.Flow) float64 { return f.TransactionsPerS }, PerSecond
 	}
@@ -165,9 +165,9 @@ func flowColumns(m *record.Measure) (head []string, row func(record.Flow) []stri
 		return []string{"goodput", "sent", "lost", "jitter"}, func(f record.Flow) []string {
 			g := f.Datagrams
 			if g == nil {
-				return []string{limits.Rate(f.GoodputBps), "?", "?", f.Error}
+				return []string{unit.FormatRate(f.GoodputBps), "?", "?", f.Error}
 			}
-			texts := []string{limits.Rate(f.GoodputBps), thousands(g.Sent), Percent(lost(g)), Microseconds(g.JitterUs)}
+			texts := []string{unit.FormatRate(f.GoodputBps), thousands(g.Sent), Percent(lost(g)), Microseconds(g.JitterUs)}
 			if f.Error != "" {
 				texts[3] = f.Error
 			}
@@ -186,7 +186,7 @@ func flowColumns(m *record.Measure) (head []string, row func(record.Flow) []stri
 		case by == "":
 			by = "not attributed"
 		}
-		return []string{limits.Rate(f.GoodputBps), Volume(f.RetransBytes), rtt, by}
+		return []string{unit.FormatRate(f.GoodputBps), Volume(f.RetransBytes), rtt, by}
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/limits"
+	"linerate/internal/model/unit"
 )
 
 // rfcTrial is how long a trial is to be at least (RFC 2544, section 24).
@@ -22,7 +22,7 @@ func lossFreeRows(l *record.LossFree) [][]string {
 		return append([][]string{{"loss-free", "none found", l.Why}}, lossTrialRows(l)...)
 	}
 	said := fmt.Sprintf("%s datagrams of %s a second; %s in %s of %.3g s", thousands(int64(l.PacketsPerS+0.5)), Count(l.DatagramBytes, "byte"), lost, Count(l.Repeats, "trial"), l.ConfirmS)
-	rows := [][]string{{"loss-free", limits.Rate(l.RateBps), said}}
+	rows := [][]string{{"loss-free", unit.FormatRate(l.RateBps), said}}
 	rows = append(rows, []string{"", "", lossFreeWhy(l)})
 	if l.ConfirmS < rfcTrial {
 		rows = append(rows, []string{"", "", fmt.Sprintf("RFC 2544 wants trials of %d s, which find queues that fill slowly: --duration %ds", rfcTrial, rfcTrial)})
@@ -40,7 +40,7 @@ func lossFreeWhy(l *record.LossFree) string {
 	case record.BoundedByLimit:
 		return "the links carry no more"
 	}
-	text := limits.Rate(l.LostAtBps) + " loses datagrams"
+	text := unit.FormatRate(l.LostAtBps) + " loses datagrams"
 	if where := lossPlaces(l.Places); where != "" {
 		text += ": " + where
 	}
@@ -80,7 +80,7 @@ func searches(run *record.Run) []Block {
 		}
 		came := l.Why
 		if l.RateBps > 0 {
-			came = limits.Rate(l.RateBps) + "; " + lossFreeWhy(l)
+			came = unit.FormatRate(l.RateBps) + "; " + lossFreeWhy(l)
 		}
 		table := &Table{Columns: []Column{{Head: "asked for"}, {Head: "result", Wrap: true}}}
 		for _, row := range lossTrialRows(l) {
@@ -103,16 +103,16 @@ func lossTrialRows(l *record.LossFree) (rows [][]string) {
 		}
 		asked := "full speed"
 		if t.AskedBps > 0 {
-			asked = limits.Rate(t.AskedBps)
+			asked = unit.FormatRate(t.AskedBps)
 		}
 		said := fmt.Sprintf("%.3g s, ", t.WindowS)
 		switch {
 		case t.Sent == 0:
 			said += "nothing was sent"
 		case t.Lost == 0:
-			said += fmt.Sprintf("%s sent, none of %s lost", limits.Rate(t.OfferedBps), thousands(t.Sent))
+			said += fmt.Sprintf("%s sent, none of %s lost", unit.FormatRate(t.OfferedBps), thousands(t.Sent))
 		default:
-			said += fmt.Sprintf("%s sent, %s of %s lost (%s)", limits.Rate(t.OfferedBps), thousands(t.Lost), thousands(t.Sent), Percent(t.LostShare))
+			said += fmt.Sprintf("%s sent, %s of %s lost (%s)", unit.FormatRate(t.OfferedBps), thousands(t.Lost), thousands(t.Sent), Percent(t.LostShare))
 		}
 		if t.Confirms {
 			said += ", to confirm it"

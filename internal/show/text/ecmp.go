@@ -8,8 +8,8 @@ import (
 	"text/tabwriter"
 	"unicode/utf8"
 
+	"linerate/internal/model/unit"
 	"linerate/internal/science/ecmp"
-	"linerate/internal/science/limits"
 	"linerate/internal/show/present"
 )
 
@@ -27,7 +27,7 @@ type (
 
 func (l ecmpForecast) print(out io.Writer) error {
 	leadSentence(out, "%s on %s %s %s on average, %s of the %s that even spreading would carry.",
-		present.Count(l.Flows, "flow"), l.onLinks(), carry(l.Flows), limits.Rate(l.ExpectedBps), perCent(l.Share), limits.Rate(l.LimitBps))
+		present.Count(l.Flows, "flow"), l.onLinks(), carry(l.Flows), unit.FormatRate(l.ExpectedBps), perCent(l.Share), unit.FormatRate(l.LimitBps))
 	if l.Tiers == 2 {
 		return l.printTiers(out)
 	}
@@ -38,7 +38,7 @@ func (l ecmpForecast) print(out io.Writer) error {
 	row("idle links", "some with a chance of %s; %s of %d used on average", perCent(l.SomeIdle), fourDigits(l.Used), l.Links)
 	row("busiest link", "%s of the flows on average", perCent(l.Busiest))
 	if l.TogetherBps > 0 {
-		row("transfers", "%s until the last of %s is done", limits.Rate(l.TogetherBps), l.sizesText())
+		row("transfers", "%s until the last of %s is done", unit.FormatRate(l.TogetherBps), l.sizesText())
 	}
 	l.printNeeded(row)
 	if why := l.policyText(); why != "" {
@@ -55,7 +55,7 @@ func (l ecmpForecast) print(out io.Writer) error {
 func (l ecmpForecast) onLinks() string {
 	on := present.Count(l.Links, "link")
 	if l.Alike() {
-		on += " of " + limits.Rate(l.PerLink[0].RateBps)
+		on += " of " + unit.FormatRate(l.PerLink[0].RateBps)
 	}
 	if l.Tiers == 2 {
 		on += fmt.Sprintf(", then %d behind each,", l.Second)
@@ -69,16 +69,16 @@ func (l ecmpForecast) printCarried(row func(name, format string, args ...any)) {
 	if len(values) > 0 && len(values) <= 6 {
 		name := "carried"
 		for _, v := range values {
-			row(name, "%-11s in %s of the cases", limits.Rate(v.Bps), perCent(v.Chance))
+			row(name, "%-11s in %s of the cases", unit.FormatRate(v.Bps), perCent(v.Chance))
 			name = ""
 		}
 		return
 	}
 	low, middle, high := l.Quantiles[0], l.Quantiles[2], l.Quantiles[4]
-	row("carried", "at least %-11s in %s of the cases", limits.Rate(low.Bps), perCent(1-low.Chance))
+	row("carried", "at least %-11s in %s of the cases", unit.FormatRate(low.Bps), perCent(1-low.Chance))
 	if high.Bps > low.Bps {
-		row("", "at least %-11s in %s", limits.Rate(middle.Bps), perCent(1-middle.Chance))
-		row("", "at most  %-11s in %s", limits.Rate(high.Bps), perCent(high.Chance))
+		row("", "at least %-11s in %s", unit.FormatRate(middle.Bps), perCent(1-middle.Chance))
+		row("", "at most  %-11s in %s", unit.FormatRate(high.Bps), perCent(high.Chance))
 	}
 }
 
@@ -105,7 +105,7 @@ func (l ecmpForecast) policyText() string {
 	hashed := []string{"addresses", "addresses and ports", "inner addresses", fmt.Sprintf("fields %#x", l.Fields)}[l.Policy]
 	text := fmt.Sprintf("%d hashes %s: %s", l.Policy, hashed, present.Count(l.Distinct, "bundle"))
 	if l.WithPorts > 0 {
-		text += fmt.Sprintf("; 1 would carry %s", limits.Rate(l.WithPorts))
+		text += fmt.Sprintf("; 1 would carry %s", unit.FormatRate(l.WithPorts))
 	}
 	return text
 }
@@ -146,9 +146,9 @@ func (l ecmpForecast) printLinks(out io.Writer) error {
 	for i, k := range l.PerLink {
 		carries := "" // too many kinds for a formula
 		if k.ExpectedBps > 0 {
-			carries = limits.Rate(k.ExpectedBps)
+			carries = unit.FormatRate(k.ExpectedBps)
 		}
-		fmt.Fprintf(table, "%d\t%s\t%g\t%s\t%s\t%s\t\n", i+1, limits.Rate(k.RateBps), k.Weight, perCent(k.Chance), perCent(k.Idle), carries)
+		fmt.Fprintf(table, "%d\t%s\t%g\t%s\t%s\t%s\t\n", i+1, unit.FormatRate(k.RateBps), k.Weight, perCent(k.Chance), perCent(k.Idle), carries)
 	}
 	return table.Flush()
 }
@@ -161,17 +161,17 @@ func (l ecmpForecast) printTiers(out io.Writer) error {
 		fmt.Fprintf(table, "  %s\t%s\t%s\n", name, of(own), of(one))
 	}
 	fmt.Fprintln(table, "  \tseeds of their own\tone seed for all routers")
-	row("carried on average", func(f ecmp.Figures) string { return limits.Rate(f.ExpectedBps) })
+	row("carried on average", func(f ecmp.Figures) string { return unit.FormatRate(f.ExpectedBps) })
 	row("of the limit", func(f ecmp.Figures) string { return perCent(f.Share) })
 	for _, at := range []int{0, 2, 4} {
 		chance := own.Quantiles[at].Chance
-		row(perCent(chance)+" of the cases at most", func(f ecmp.Figures) string { return limits.Rate(f.Quantiles[at].Bps) })
+		row(perCent(chance)+" of the cases at most", func(f ecmp.Figures) string { return unit.FormatRate(f.Quantiles[at].Bps) })
 	}
 	row("links used, first tier", func(f ecmp.Figures) string { return fmt.Sprintf("%s of %d", fourDigits(f.Used), l.Links) })
 	row("second tier", func(f ecmp.Figures) string { return fmt.Sprintf("%s of %d", fourDigits(f.UsedSecond), f.AllSecond) })
 	row("that can be used", func(f ecmp.Figures) string { return fmt.Sprintf("%d of %d", f.Reachable, f.AllSecond) })
 	if l.TogetherBps > 0 {
-		row("transfers begun together", func(f ecmp.Figures) string { return limits.Rate(f.TogetherBps) })
+		row("transfers begun together", func(f ecmp.Figures) string { return unit.FormatRate(f.TogetherBps) })
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -192,7 +192,7 @@ func (l ecmpForecast) printTiers(out io.Writer) error {
 
 func (l fabricForecast) print(out io.Writer) error {
 	leadSentence(out, "%s among %s %s %s, %s of the %s that even spreading would carry.",
-		present.Count(l.Flows, "flow"), present.Count(l.Hosts, "host"), carry(l.Flows), limits.Rate(l.ExpectedBps), perCent(l.Share), limits.Rate(l.LimitBps))
+		present.Count(l.Flows, "flow"), present.Count(l.Hosts, "host"), carry(l.Flows), unit.FormatRate(l.ExpectedBps), perCent(l.Share), unit.FormatRate(l.LimitBps))
 	leaves := "leaves"
 	if l.Leaves == 1 {
 		leaves = "leaf"
@@ -205,7 +205,7 @@ func (l fabricForecast) print(out io.Writer) error {
 	if l.Cores > 0 {
 		fmt.Fprintf(out, ", %s", present.Count(l.Cores, "core"))
 	}
-	fmt.Fprintf(out, "; hosts' links of %s\n  mean of %s from the seed %d\n\n", limits.Rate(l.HostBps), present.Count(l.Replicates, "replicate"), l.Seed)
+	fmt.Fprintf(out, "; hosts' links of %s\n  mean of %s from the seed %d\n\n", unit.FormatRate(l.HostBps), present.Count(l.Replicates, "replicate"), l.Seed)
 
 	table := tabwriter.NewWriter(out, 2, 8, 2, ' ', 0)
 	row := func(name string, hashed func(ecmp.FabricFigures) string, even string) {
@@ -220,7 +220,7 @@ func (l fabricForecast) print(out io.Writer) error {
 		seeds = "own seeds\tone seed"
 	}
 	fmt.Fprintf(table, "  \t%s\tspread evenly\n", seeds)
-	row("all flows", func(c ecmp.FabricFigures) string { return limits.Rate(c.ExpectedBps) }, limits.Rate(l.LimitBps))
+	row("all flows", func(c ecmp.FabricFigures) string { return unit.FormatRate(c.ExpectedBps) }, unit.FormatRate(l.LimitBps))
 	for _, r := range []struct {
 		name string
 		of   func(ecmp.Rates) float64
@@ -230,7 +230,7 @@ func (l fabricForecast) print(out io.Writer) error {
 		{"half of them at most", func(r ecmp.Rates) float64 { return r.P50Bps }},
 		{"99 % at most", func(r ecmp.Rates) float64 { return r.P99Bps }},
 	} {
-		row(r.name, func(c ecmp.FabricFigures) string { return limits.Rate(r.of(c.Flow)) }, limits.Rate(r.of(l.EvenFlow)))
+		row(r.name, func(c ecmp.FabricFigures) string { return unit.FormatRate(r.of(c.Flow)) }, unit.FormatRate(r.of(l.EvenFlow)))
 	}
 	row("fairness (Jain)", func(c ecmp.FabricFigures) string { return fourDigits(c.Flow.Fairness) }, fourDigits(l.EvenFlow.Fairness))
 	if err := table.Flush(); err != nil {

@@ -12,7 +12,7 @@ import (
 // goes.
 func Goodput(out io.Writer, l limits.GoodputAnswer, frame limits.Frame) error {
 	fmt.Fprintf(out, "%s carries at most %s of payload (%.1f MB/s), %.3f %%.\n\n",
-		limits.Rate(l.RateBps), limits.Rate(l.GoodputBps), l.GoodputBps/8e6, 100*l.Fraction)
+		unit.FormatRate(l.RateBps), unit.FormatRate(l.GoodputBps), l.GoodputBps/8e6, 100*l.Fraction)
 	for _, part := range frame.Parts() {
 		fmt.Fprintf(out, "  %5d bytes  %s\n", part.Bytes, part.Name)
 	}
@@ -34,7 +34,7 @@ const (
 // BDP writes what a path takes to be full.
 func BDP(out io.Writer, l limits.BDPAnswer) error {
 	fmt.Fprintf(out, "%.0f bytes (%.1f kbit) are under way when %s with a round trip of %s are full.\n\n",
-		l.BDPBytes, l.BDPBytes*8/1e3, limits.Rate(l.RateBps), unit.Duration(l.RTTS*1e9))
+		l.BDPBytes, l.BDPBytes*8/1e3, unit.FormatRate(l.RateBps), unit.Duration(l.RTTS*1e9))
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(out, "  %-12s %s\n", name, fmt.Sprintf(format, args...))
 	}
@@ -43,10 +43,10 @@ func BDP(out io.Writer, l limits.BDPAnswer) error {
 	case l.Flows > 1:
 		line("", "more than TCP's largest window of 1 GiB (RFC 7323): %d connections at least", l.Flows)
 	case l.Scaling:
-		line("", "more than 65535 bytes: needs window scaling (RFC 7323), without it at most %s", limits.Rate(l.Unscaled))
+		line("", "more than 65535 bytes: needs window scaling (RFC 7323), without it at most %s", unit.FormatRate(l.Unscaled))
 	}
 	if l.Window > 0 {
-		line("", "%d bytes let at most %s through, %.4g %% of the rate", l.Window, limits.Rate(l.WindowBps), 100*l.WindowBps/l.RateBps)
+		line("", "%d bytes let at most %s through, %.4g %% of the rate", l.Window, unit.FormatRate(l.WindowBps), 100*l.WindowBps/l.RateBps)
 	}
 	line("slow start", "%d round trips, %.3g s, until that much is under way", l.Rounds, l.SlowS)
 	if l.Answer > 0 {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"linerate/internal/host/iperf3"
-	"linerate/internal/science/limits"
+	"linerate/internal/model/unit"
 	"linerate/internal/version"
 )
 
@@ -41,7 +41,7 @@ func (t *test) intervals() [][]string {
 			continue // the end of the test came just after a full second
 		}
 		rate := func(bytes int64) string {
-			return limits.Rate(float64(bytes) * 8e9 / float64(max(now.at-before.at, 1)))
+			return unit.FormatRate(float64(bytes) * 8e9 / float64(max(now.at-before.at, 1)))
 		}
 		span := fmt.Sprintf("%.1f to %s", float64(before.at-t.began)/1e9, seconds(now.at-t.began))
 		rows = append(rows, []string{span, rate(now.received - before.received), rate(now.sent - before.sent)})
@@ -70,7 +70,7 @@ func (t *test) perFlow(theirs *iperf3.Results) [][]string {
 				over = to.EndTime - to.StartTime
 			}
 			if over > 0 {
-				row[4] = limits.Rate(float64(to.Bytes) * 8 / over)
+				row[4] = unit.FormatRate(float64(to.Bytes) * 8 / over)
 			}
 		}
 		switch {
