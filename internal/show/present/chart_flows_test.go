@@ -14,7 +14,7 @@ import (
 func TestFlowsFigure(t *testing.T) {
 	for _, spines := range []int{2, 4} {
 		byChance := func(_ int, source *rand.Rand) int { return source.IntN(spines) }
-		f, ok := flowsFigure(newView(showtest.Hashed(spines, []int{1, 2, 3, 8, 32}, byChance)))
+		f, ok := flowsFigure(newView(hashedRun(spines, []int{1, 2, 3, 8, 32}, byChance)))
 		if !ok {
 			t.Fatal("no figure")
 		}
@@ -41,7 +41,7 @@ func TestFlowsFigure(t *testing.T) {
 	}
 	// All flows on one of four links: polarised, whatever they hashed.
 	stuck := func(int, *rand.Rand) int { return 3 }
-	run := showtest.Hashed(4, []int{8}, stuck)
+	run := hashedRun(4, []int{8}, stuck)
 	f, ok := flowsFigure(newView(run))
 	if !ok || !strings.Contains(f.Title, "in 0 of 1 cases; outside the band: policy 1, 8 flows") {
 		t.Errorf("title %q", f.Title)

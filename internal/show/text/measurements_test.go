@@ -1,4 +1,4 @@
-package showtest
+package text
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"linerate/internal/model/record"
 )
 
-// WithPeer is a measurement against an iperf3 server.
-func WithPeer(counted string) *record.Measure {
-	m := Measurement(1)
+// withPeer is a measurement against an iperf3 server.
+func withPeer(counted string) *record.Measure {
+	m := measurement(1)
 	m.Peer, m.PeerCPUPercent = "iperf3 3.12", 12.4
 	m.Unknown = []string{"a common window: iperf3 counts over its own time", "whether the server has done as it was asked"}
 	m.Ends = m.Ends[:1]
@@ -30,7 +30,8 @@ func WithPeer(counted string) *record.Measure {
 	return m
 }
 
-func Measurement(flows int) *record.Measure {
+// measurement is one of so many TCP flows.
+func measurement(flows int) *record.Measure {
 	m := &record.Measure{
 		Address: "10.0.0.1:5202", Protocol: "tcp", DurationS: 10, WarmupS: 1, CPUSPerGigabyte: 0.53,
 		Directions: []record.MeasureDirection{{
@@ -53,8 +54,8 @@ func Measurement(flows int) *record.Measure {
 	return m
 }
 
-// Datagrams makes a measurement one of UDP.
-func Datagrams(m *record.Measure) *record.Measure {
+// datagrams makes a measurement one of UDP.
+func datagrams(m *record.Measure) *record.Measure {
 	m.Protocol = "udp"
 	lost := int64(0)
 	var sum record.Datagrams
@@ -72,8 +73,8 @@ func Datagrams(m *record.Measure) *record.Measure {
 	return m
 }
 
-// Transacting makes a measurement one of requests and responses.
-func Transacting(m *record.Measure) *record.Measure {
+// transacting makes a measurement one of requests and responses.
+func transacting(m *record.Measure) *record.Measure {
 	m.Protocol = "rr"
 	l := &record.Distribution{P50Us: 45, P90Us: 51.2, P99Us: 98.7, P999Us: 310, P9999Us: 1250, MaxUs: 4000}
 	for i := range m.Flows {
