@@ -177,8 +177,8 @@ func loads(h record.HostReading) []interfaceLoad {
 	var list []interfaceLoad
 	for _, d := range h.Deltas() {
 		l := interfaceLoad{Interface: d.Interface, RxBps: math.Round(d.RxBps()), TxBps: math.Round(d.TxBps()), RxPackets: d.RxPackets, TxPackets: d.TxPackets}
-		begin, _ := port(h.Begin.Interfaces, d.Interface)
-		end, _ := port(h.End.Interfaces, d.Interface)
+		begin, _ := counters(h.Begin.Interfaces, d.Interface)
+		end, _ := counters(h.End.Interfaces, d.Interface)
 		l.Dropped = since(begin.RxDropped, end.RxDropped) + since(begin.TxDropped, end.TxDropped)
 		l.Errors = since(begin.RxErrors, end.RxErrors) + since(begin.TxErrors, end.TxErrors)
 		list = append(list, l)
@@ -219,7 +219,7 @@ func series(h record.HostReading) []interfaceSeries {
 		last := first
 		last.AtNs = cmp.Or(last.AtNs, h.Series[0].AtNs)
 		for _, sample := range h.Series[1:] {
-			now, ok := port(sample.Interfaces, first.Interface)
+			now, ok := counters(sample.Interfaces, first.Interface)
 			if !ok {
 				continue
 			}

@@ -12,7 +12,7 @@ import (
 // Writable says why Write could not make its files in a directory, or in one
 // below it. It leaves nothing there.
 func Writable(dir string) error {
-	// Of a directory that is missing, the nearest above it tells.
+	// A missing directory is made below the nearest one that exists.
 	for {
 		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
 			break
@@ -22,9 +22,9 @@ func Writable(dir string) error {
 	f, err := os.CreateTemp(dir, ".linerate-*")
 	if err != nil {
 		if path, ok := errors.AsType[*fs.PathError](err); ok {
-			err = path.Err // its name is nobody's business
+			err = path.Err // without the temporary file's name
 		}
-		return fmt.Errorf("no place for the report in %s: %w", dir, err)
+		return fmt.Errorf("write the report in %s: %w", dir, err)
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }

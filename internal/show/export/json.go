@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io"
+	"strings"
 
 	"linerate/internal/model/record"
 )
@@ -38,113 +39,77 @@ func Indented(w io.Writer, document any) error {
 	if err := e.Encode(document); err != nil {
 		return err
 	}
-	var out bytes.Buffer
-	indent(&out, bytes.TrimSpace(text.Bytes()), 0)
-	out.WriteByte('\n')
-	_, err := w.Write(out.Bytes())
+	_, err := w.Write(append(indent(bytes.TrimSpace(text.Bytes())), '\n'))
 	return err
 }
 
-// indent writes compact JSON that begins with a value, and returns what follows it.
-func indent(out *bytes.Buffer, text []byte, depth int) []byte {
-	end := extent(text)
-	if text[0] != '{' && text[0] != '[' || isFlat(text[:end]) {
-		spaced(out, text[:end])
-		return text[end:]
-	}
-	closing := byte(']')
-	if text[0] == '{' {
-		closing = '}'
-	}
-	newline := func(depth int) {
-		out.WriteByte('\n')
-		for range depth {
-			out.WriteString("  ")
-		}
-	}
-	out.WriteByte(text[0])
-	for text = text[1:]; ; {
-		newline(depth + 1)
-		if closing == '}' {
-			n := extent(text)
-			out.Write(text[:n])
-			out.WriteString(": ")
-			text = text[n+1:]
-		}
-		if text = indent(out, text, depth+1); text[0] == closing {
-			break
-		}
-		out.WriteByte(',')
-		text = text[1:]
-	}
-	newline(depth)
-	out.WriteByte(closing)
-	return text[1:]
-}
-
-// extent is the length of the value that compact JSON begins with.
-func extent(text []byte) int {
-	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
+// indent adds white space to compact JSON.
+func indent(text []byte) []byte {
+	var out bytes.Buffer
+	whole := onOneLine(text)
+	depth, flat := 0, 0 // of brackets on lines of their own, and of those inside one on one line
+	newline := func() { out.WriteString("\n" + strings.Repeat("  ", depth)) }
+	for i, quoted := 0, false; i < len(text); i++ {
 		switch c := text[i]; {
 		case quoted && c == '\\':
-			i++
-		case c == '"':
-			if quoted = !quoted; !quoted && depth == 0 {
-				return i + 1
-			}
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			if depth == 0 {
-				return i
-			}
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		case depth == 0 && (c == ',' || c == ':'):
-			return i
-		}
-	}
-	return len(text)
-}
-
-// isFlat says whether a value holds no object, and no array of arrays, inside.
-func isFlat(text []byte) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
+			out.WriteByte(c)
 			i++
 		case c == '"':
 			quoted = !quoted
 		case quoted:
 		case c == '{' || c == '[':
-			if depth++; depth > 1 && c == '{' || depth > 2 {
-				return false
+			if flat > 0 || whole[i] {
+				flat++
+				break
 			}
+			depth++
+			out.WriteByte(c)
+			newline()
+			continue
+		case (c == '}' || c == ']') && flat > 0:
+			flat--
 		case c == '}' || c == ']':
 			depth--
+			newline()
+		case c == ',' && flat == 0:
+			out.WriteByte(c)
+			newline()
+			continue
+		case c == ',' || c == ':':
+			out.WriteString(string(c) + " ")
+			continue
 		}
+		out.WriteByte(text[i])
 	}
-	return true
+	return out.Bytes()
 }
 
-// spaced writes a flat value with a space after each colon and comma.
-func spaced(out *bytes.Buffer, text []byte) {
-	quoted := false
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		out.WriteByte(c)
-		switch {
+// onOneLine finds the opening brackets of values that hold no object, and no array
+// of arrays.
+func onOneLine(text []byte) map[int]bool {
+	found := map[int]bool{}
+	type bracket struct {
+		at      int
+		object  bool // it holds one
+		nesting int  // of arrays inside
+	}
+	open := []bracket{{}}
+	for i, quoted := 0, false; i < len(text); i++ {
+		switch c := text[i]; {
 		case quoted && c == '\\':
 			i++
-			out.WriteByte(text[i])
 		case c == '"':
 			quoted = !quoted
-		case !quoted && (c == ',' || c == ':'):
-			out.WriteByte(' ')
+		case quoted:
+		case c == '{' || c == '[':
+			open = append(open, bracket{at: i})
+		case c == '}' || c == ']':
+			b, outer := open[len(open)-1], &open[len(open)-2]
+			open = open[:len(open)-1]
+			found[b.at] = !b.object && b.nesting < 2
+			outer.object = outer.object || b.object || c == '}'
+			outer.nesting = max(outer.nesting, b.nesting+1)
 		}
 	}
+	return found
 }

@@ -1,0 +1,205 @@
+package export
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+	"linerate/internal/science/hostload"
+)
+
+// eachTrial calls rows for every trial of a run, with an add that puts the values of
+// the columns run, trial, block and treatment before the given ones.
+func eachTrial(run *record.Run, add func(...any), rows func(t *record.Trial, add func(...any))) {
+	for i := range run.Trials {
+		t := &run.Trials[i]
+		rows(t, func(values ...any) { add(append([]any{run.ID, t.Order, t.Block, t.Treatment}, values...)...) })
+	}
+}
+
+func trialRows(run *record.Run, add func(...any)) {
+	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
+		said := make([]any, 4)
+		if s := t.ToolReported; s != nil {
+			said = []any{s.SumBps, s.SurplusBps, s.PredictedBps, s.UnsentBytes}
+		}
+		lost := 0
+		for _, f := range t.Flows {
+			if !f.Connected {
+				lost++
+			}
+		}
+		var failed []string
+		for _, c := range run.Trust {
+			if c.Trial == t.Order && !c.Pass && !slices.Contains(failed, c.Check) {
+				failed = append(failed, c.Check)
+			}
+		}
+		values := append(levels(run, t.Levels), t.Started.UTC().Format(time.RFC3339Nano), t.WindowS, t.LimitBps,
+			t.SenderReportedBps, len(t.Flows), lost, strings.Join(failed, " "))
+		for _, r := range metric.Responses() {
+			if v, ok := r.Value(t); ok {
+				values = append(values, v)
+			} else {
+				values = append(values, nil)
+			}
+		}
+		add(append(append(values, said...), t.Repeated)...)
+	})
+}
+
+func flowRows(run *record.Run, add func(...any)) {
+	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
+		for _, f := range t.Flows {
+			var rtt, least, window, paths any
+			if f.SenderInfo != nil {
+				rtt, least, window = f.SenderInfo.RTTUs, f.SenderInfo.MinRTTUs, f.SenderInfo.SndCwnd
+			}
+			if f.Paths > 1 {
+				paths = f.Paths
+			}
+			datagrams, transactions, expected := make([]any, 6), make([]any, 7), make([]any, 4)
+			if d := f.Datagrams; d != nil {
+				datagrams = []any{d.Sent, d.Received, d.Lost, d.Reordered, d.Duplicates, d.JitterUs}
+			}
+			if x := f.Transactions; x != nil {
+				transactions = append([]any{x.Done, x.Failed, x.Unanswered, f.TransactionsPerS}, percentiles(x.Latency)...)
+			}
+			if p := f.Expected; p != nil {
+				expected = []any{p.LowBps, p.HighBps, p.LimitedBy, p.Why}
+			}
+			add(slices.Concat([]any{f.ID, f.From, f.To, f.Source, f.Destination, f.OpenedBy,
+				f.ReceivedBytes, f.WrittenBytes, f.AckedBytes, f.UnsentBytes, f.RetransBytes, f.GoodputBps, f.SenderAverageBps, f.Connected, f.Alive,
+				strings.Join(f.Path, " "), f.LimitedBy, f.CongestionControl, rtt, least, window, f.Error, cmp.Or(f.Protocol, flow.TCP)},
+				datagrams, transactions, []any{f.LimitedWhy}, expected, []any{paths, strings.Join(f.Predicted, " "), strings.Join(f.Observed, " ")})...)
+		}
+	})
+}
+
+func outageRows(run *record.Run, add func(...any)) {
+	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
+		for _, f := range t.Flows {
+			for _, o := range f.Outages {
+				add(f.ID, o.AtS, o.LostS, o.ResolutionS, o.Resumed, o.Moved, o.Withdrawn, strings.Join(o.Before, " "), strings.Join(o.After, " "))
+			}
+		}
+	})
+}
+
+// searchRows: an asked rate of 0 is full speed.
+func searchRows(run *record.Run, add func(...any)) {
+	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
+		if t.LossFree == nil {
+			return
+		}
+		for i, s := range t.LossFree.Trials {
+			var places []string
+			for _, p := range s.Places {
+				places = append(places, strings.TrimLeft(p.Host+" ", " ")+p.What+": "+fmt.Sprint(p.Packets))
+			}
+			add(i+1, s.AskedBps, s.OfferedBps, s.ReceivedBps, s.WindowS, s.Sent, s.Lost, s.LostShare, s.Confirms, s.Pass, strings.Join(places, "; "))
+		}
+	})
+}
+
+// toolRows have the whole of what is kept of a program's output.
+func toolRows(run *record.Run, add func(...any)) {
+	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
+		for _, p := range t.Tools {
+			add(p.ID, p.Tool, p.Client, p.Server, p.ReportedBps, p.CountedBy, p.SenderBps, p.ReceiverBps, p.SenderBytes, p.ReceiverBytes, p.Seconds,
+				p.TransactionsPerS, p.LatencyUs, p.GoodputBps, p.PredictedBps, p.WrittenBytes, p.WritingS, p.OwnS, p.LateS, p.TookS, p.Error,
+				strings.Join(p.Command, " "), p.Output, p.Errors, strings.Join(p.ServerCommand, " "), p.ServerOutput, p.ServerErrors)
+		}
+	})
+}
+
+// cpuRows have every CPU of every machine under a trial; shares are of the window.
+func cpuRows(run *record.Run, add func(...any)) {
+	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
+		for _, m := range hostload.Of(*t, t.Over(&run.Topology)) {
+			for _, c := range m.CPUs {
+				add(m.Name, c.CPU, c.Busy, c.User, c.System, c.IRQ, c.SoftIRQ, c.Steal, c.InterruptsPerS, c.NetRxPerS, c.Processed, c.SoftDropped, c.Squeezed)
+			}
+		}
+	})
+}
+
+func machineRows(run *record.Run, add func(...any)) {
+	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
+		for _, m := range hostload.Of(*t, t.Over(&run.Topology)) {
+			add(m.Name, len(m.CPUs), m.Busy, m.RxMissed, m.SoftDropped, m.Squeezed, m.SomeWaited, m.AllWaited, m.AvailableBytes, m.TCPBytes,
+				m.Sent, m.Resent, m.TCPPressures)
+		}
+	})
+}
+
+// gained is the increase of a counter; negative when it was reset.
+func gained(begin, end uint64) int64 { return int64(end - begin) }
+
+func interfaceRows(run *record.Run, add func(...any)) {
+	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
+		for _, h := range t.Hosts {
+			for _, end := range h.End.Interfaces {
+				begin, ok := counters(h.Begin.Interfaces, end.Interface)
+				if !ok {
+					continue // added during the window: there is no first reading
+				}
+				seconds := float64(end.AtNs-begin.AtNs) / 1e9
+				var rx, tx any
+				if seconds > 0 {
+					rx, tx = float64(gained(begin.RxBytes, end.RxBytes))*8/seconds, float64(gained(begin.TxBytes, end.TxBytes))*8/seconds
+				}
+				add(h.Host, end.Interface, seconds, gained(begin.RxBytes, end.RxBytes), gained(begin.TxBytes, end.TxBytes), rx, tx,
+					gained(begin.RxPackets, end.RxPackets), gained(begin.TxPackets, end.TxPackets),
+					gained(begin.RxDropped, end.RxDropped), gained(begin.TxDropped, end.TxDropped),
+					gained(begin.RxErrors, end.RxErrors), gained(begin.TxErrors, end.TxErrors),
+					gained(begin.RxMissed, end.RxMissed), gained(begin.RxOtherhost, end.RxOtherhost))
+			}
+		}
+	})
+}
+
+// counters are an interface's in a reading; false: it was not there.
+func counters(list []record.InterfaceCounters, name string) (record.InterfaceCounters, bool) {
+	i := slices.IndexFunc(list, func(c record.InterfaceCounters) bool { return c.Interface == name })
+	if i < 0 {
+		return record.InterfaceCounters{}, false
+	}
+	return list[i], true
+}
+
+// seriesRows count bytes from the window's beginning: an interface's by the reading
+// there, a flow's by its first bin, which is what it received until its first
+// sample. Without bins that sample has to be the beginning.
+func seriesRows(run *record.Run, add func(...any)) {
+	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
+		bins := map[string]int64{}
+		for _, f := range t.Flows {
+			if len(f.Bins) > 0 {
+				bins[f.ID] = f.Bins[0]
+			}
+		}
+		for _, h := range t.Hosts {
+			first := map[string]int64{}
+			for _, s := range h.Series {
+				at := float64(s.AtNs-h.Begin.ScheduledNs) / 1e9
+				for _, p := range s.Interfaces {
+					if begin, ok := counters(h.Begin.Interfaces, p.Interface); ok {
+						add(h.Host, at, "interface", p.Interface, gained(begin.RxBytes, p.RxBytes), gained(begin.TxBytes, p.TxBytes), nil, nil, nil)
+					}
+				}
+				for _, f := range s.Flows {
+					if _, ok := first[f.ID]; !ok {
+						first[f.ID] = f.ReceivedBytes - bins[f.ID]
+					}
+					add(h.Host, at, "flow", f.ID, nil, nil, f.ReceivedBytes-first[f.ID], f.RTTUs, f.SndCwnd)
+				}
+			}
+		}
+	})
+}
