@@ -247,7 +247,7 @@ func ecmpDeadNexthop(f observed) []record.Finding {
 			state = fmt.Sprintf("%s: the next hop %s of %s is behind %s, which is down", h.name, dead.Via, to, dead.Interface)
 		}
 		evidence = append([]string{state, fmt.Sprintf("%s got through, %s did not", plural(fine, "flow"), plural(stopped, "flow"))}, evidence...)
-		summary := fmt.Sprintf("%s goes on giving a next hop its share of the flows, by %s, although nobody answers there", h.name, dead.Interface)
+		summary := fmt.Sprintf("%s still sends a share of its flows to a next hop on %s that does not answer ARP or neighbour discovery", h.name, dead.Interface)
 		fix := []string{fmt.Sprintf("%s: ip route replace %s without the next hop by %s", h.name, to, dead.Interface)}
 		switch {
 		case object != 0:

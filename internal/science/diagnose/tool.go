@@ -60,7 +60,7 @@ func toolSurplus(f observed) []record.Finding {
 		add("its %d clients ended between %.3g s and %.3g s after the trial's start: averages over different times do not add up to a rate", len(f.trial.Tools), first, last)
 	}
 	finding.Fix = []string{
-		"believe the receivers' count in a common window: linerate's goodput, or what the tool's server reports",
+		"use what the receivers count in a common window: linerate's goodput, or the figure of the tool's server",
 		"measure longer: what is left in the buffers counts for less the longer the time is",
 	}
 	return []record.Finding{finding}

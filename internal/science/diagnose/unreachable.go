@@ -42,7 +42,7 @@ func unreachable(f observed, named []record.Finding) []record.Finding {
 		}
 		c := f.stopped(opener, acceptor, mine, target)
 		finding := record.Finding{Host: opener.name, Confidence: record.Possible, Reference: unreachableReference,
-			Summary: fmt.Sprintf("%s does not reach %s, and the records do not tell why", opener.name, acceptor.name)}
+			Summary: fmt.Sprintf("%s does not reach %s; the records do not show why", opener.name, acceptor.name)}
 		if c.host != nil {
 			finding.Host, finding.Confidence, finding.Summary = c.host.name, record.Likely, c.summary
 		}
@@ -130,7 +130,7 @@ func (f observed) stopped(opener, acceptor *host, mine, target netip.Addr) cause
 				[]string{fmt.Sprintf("on %s: give it a route to %s", acceptor.name, back)}}
 		}
 	}
-	return cause{evidence: seen, fix: []string{fmt.Sprintf("not known: look along the way from %s for what drops packets to %s", opener.name, target)}}
+	return cause{evidence: seen, fix: []string{fmt.Sprintf("not known: look along the path from %s for what drops packets to %s", opener.name, target)}}
 }
 
 // unanswering judges an opener's neighbour entry of the next hop by one of its
@@ -158,7 +158,7 @@ func (f observed) unanswering(opener *host, name string, next netip.Addr) cause 
 		if n.State != "FAILED" && n.State != "INCOMPLETE" {
 			continue
 		}
-		entry := fmt.Sprintf("%s is %s on %s: nobody answers for it", next, n.State, end)
+		entry := fmt.Sprintf("%s is %s on %s: no answer to ARP or neighbour discovery", next, n.State, end)
 		if holder == nil {
 			return cause{evidence: []string{entry, fmt.Sprintf("no host that was read holds %s", next)},
 				fix: []string{fmt.Sprintf("see that the holder of %s is up and on the link of %s", next, end)}}

@@ -189,7 +189,7 @@ func effect(run *record.Run, f record.Factor, level string) *record.Effect {
 // it. That the list is worse without it speaks for the setting.
 func verdict(alone, removed *record.Effect) (verdict, why string, keep bool) {
 	if alone == nil && removed == nil {
-		return record.Together, "tried with the others only: --ablate tells them apart", false
+		return record.Together, "tried only together with the others: --ablate tries each alone", false
 	}
 	is := func(e *record.Effect, verdict string) bool { return e != nil && e.Verdict == verdict }
 	good, missed := is(alone, record.Improves), is(removed, record.Worsens)
