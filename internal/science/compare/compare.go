@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
@@ -19,7 +18,8 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// Runs compares the second run with the first. Both must have been concluded.
+// Runs compares the second run with the first, without an answer in words. Both must
+// have been concluded.
 func Runs(from, to *record.Run) *record.Comparison {
 	c := &record.Comparison{
 		Schema: record.ComparisonSchema, From: compared(from), To: compared(to), Unit: to.Unit,
@@ -57,7 +57,6 @@ func Runs(from, to *record.Run) *record.Comparison {
 	for i, p := range stats.Holm(ps) {
 		c.Treatments[judged[i]].P = p
 	}
-	c.Answer = sentence(c)
 	return c
 }
 
@@ -203,92 +202,4 @@ func limit(bps float64) string {
 		return "unknown"
 	}
 	return unit.FormatRate(bps)
-}
-
-// sentence is what a reader must know.
-func sentence(c *record.Comparison) string {
-	names := map[string][]string{}
-	for _, t := range c.Treatments {
-		names[t.Verdict] = append(names[t.Verdict], t.Name)
-	}
-	total := len(c.Treatments)
-	more, less, same := "carries more", "carries less", "carries as much"
-	by, _ := metric.Find(c.Response)
-	if by.Name != metric.Goodput.Name {
-		more, less, same = "has a better "+by.Label, "has a worse "+by.Label, "has the same "+by.Label
-	}
-	switch {
-	case total == 0:
-		return fmt.Sprintf("%s and %s cannot be compared: they have no treatment in common.", c.From.ID, c.To.ID)
-	case !c.Comparable:
-		return fmt.Sprintf("%s and %s cannot be compared: %s.", c.From.ID, c.To.ID, c.Treatments[0].Why)
-	case len(names[record.NoDifference]) == total:
-		within := fmt.Sprintf("%.3g %%", 100*c.Margin)
-		if by.Signed {
-			within = fmt.Sprintf("%.3g points", 100*by.Floor)
-		}
-		return fmt.Sprintf("%s %s as %s in %s, within ±%s.", c.To.ID, same, c.From.ID, all(total), within)
-	}
-	var parts []string
-	for _, p := range []struct{ verdict, words string }{
-		{record.Improves, more + " in %s"},
-		{record.Worsens, less + " in %s"},
-		{record.NoDifference, same + " in %s"},
-		{record.Inconclusive, "is inconclusive in %s"},
-		{record.NotComparable, "is not comparable in %s"},
-	} {
-		switch n := len(names[p.verdict]); {
-		case n == 1:
-			parts = append(parts, fmt.Sprintf(p.words, "“"+names[p.verdict][0]+"”"))
-		case n == total:
-			parts = append(parts, fmt.Sprintf(p.words, all(total)))
-		case n > 1:
-			parts = append(parts, fmt.Sprintf(p.words, fmt.Sprintf("%d of %d treatments", n, total)))
-		}
-	}
-	words := parts[len(parts)-1]
-	if before := parts[:len(parts)-1]; len(before) > 0 {
-		words = strings.Join(before, ", ") + " and " + words
-	}
-	return fmt.Sprintf("Against %s, %s %s%s.", c.From.ID, c.To.ID, words, largest(c))
-}
-
-func all(n int) string {
-	if n == 1 {
-		return "the one treatment of both"
-	}
-	return fmt.Sprintf("all %d treatments", n)
-}
-
-// largest names the clearest change.
-func largest(c *record.Comparison) string {
-	by, _ := metric.Find(c.Response)
-	var best *record.ComparedTreatment
-	size := func(t *record.ComparedTreatment) float64 {
-		if t.Difference != nil {
-			return math.Abs(t.Difference.Mean)
-		}
-		return math.Abs(math.Log(max(t.Ratio.Mean, 1e-9)))
-	}
-	for i := range c.Treatments {
-		t := &c.Treatments[i]
-		if t.Verdict != record.Improves && t.Verdict != record.Worsens {
-			continue
-		}
-		if best == nil || size(t) > size(best) {
-			best = t
-		}
-	}
-	if best == nil {
-		return ""
-	}
-	if d := best.Difference; d != nil {
-		unit := by.Scale("", size(best))
-		if by.Unit == metric.Lost.Unit {
-			unit.Unit = "points" // 5 % more than 5 % is not 10 %
-		}
-		points := func(v float64) string { return fmt.Sprintf("%+.3g", v*unit.Per) }
-		return fmt.Sprintf("; the largest change is %s (%s to %s), “%s”", unit.With(points(d.Mean)), points(d.Low), points(d.High), best.Name)
-	}
-	return fmt.Sprintf("; the largest change is %.3g× (%.3g–%.3g), “%s”", best.Ratio.Mean, best.Ratio.Low, best.Ratio.High, best.Name)
 }

@@ -93,9 +93,6 @@ func TestWhatChangedIsFound(t *testing.T) {
 	if want := []string{"+ unit: MB/s"}; !slices.Equal(c.StudyLines, want) {
 		t.Errorf("study lines %q, want %q", c.StudyLines, want)
 	}
-	if !strings.Contains(c.Answer, "carries less in “"+slower+"”") || !strings.Contains(c.Answer, "the largest change is 0.5×") {
-		t.Errorf("answer %q", c.Answer)
-	}
 }
 
 // TestSurplusCompared: what may be below zero, or next to it, is compared by its
@@ -114,16 +111,12 @@ func TestSurplusCompared(t *testing.T) {
 	for name, test := range map[string]struct {
 		from, to float64
 		verdict  string
-		answer   string
 	}{
-		"next to nothing, both": {0.0004, 0.0056, record.NoDifference, "has the same surplus as arp-flux-7 in all 4 treatments, within ±2 points."},
-		"from below zero":       {-0.003, 0.3, record.Worsens, "has a worse surplus in all 4 treatments; the largest change is +30.3 points (+3"},
-		"and back":              {0.3, -0.003, record.Improves, "has a better surplus in all 4 treatments; the largest change is -30.3 points (-30"},
+		"next to nothing, both": {0.0004, 0.0056, record.NoDifference},
+		"from below zero":       {-0.003, 0.3, record.Worsens},
+		"and back":              {0.3, -0.003, record.Improves},
 	} {
 		c := Runs(concluded(7, says(test.from)), concluded(8, says(test.to)))
-		if !strings.Contains(c.Answer, test.answer) {
-			t.Errorf("%s: %s", name, c.Answer)
-		}
 		for _, treatment := range c.Treatments {
 			if d := treatment.Difference; treatment.Verdict != test.verdict || !treatment.Ratio.None || d == nil || d.Low > test.to-test.from || d.High < test.to-test.from {
 				t.Errorf("%s: %+v, %+v", name, treatment, d)
@@ -178,8 +171,7 @@ func TestNothingInCommon(t *testing.T) {
 		}
 	})
 	c := Runs(from, to)
-	if c.Comparable || len(c.Treatments) != 0 || len(c.OnlyFrom) != 4 || len(c.OnlyTo) != 4 ||
-		!strings.Contains(c.Answer, "cannot be compared: they have no treatment in common") {
+	if c.Comparable || len(c.Treatments) != 0 || len(c.OnlyFrom) != 4 || len(c.OnlyTo) != 4 {
 		t.Errorf("%+v", c)
 	}
 	if empty := Runs(from, &record.Run{ID: "x"}); empty.Comparable || len(empty.OnlyFrom) != 4 {

@@ -31,7 +31,6 @@ func TestByLatency(t *testing.T) {
 	conclude.Conclude(from)
 	conclude.Conclude(to)
 	c := Runs(from, to)
-	t.Log(c.Answer)
 	want := map[string]struct {
 		verdict string
 		ratio   float64
@@ -52,8 +51,8 @@ func TestByLatency(t *testing.T) {
 	if last := c.Treatments[3]; last.ToResponse.Trials != 0 || !strings.Contains(last.Why, "6 of 6 have no value: no transaction was done") {
 		t.Errorf("%+v", last)
 	}
-	if c.Response != "latency_p99" || !strings.Contains(c.Answer, "has a better latency p99 in “fq_codel”") || !strings.Contains(c.Answer, "has a worse latency p99 in “16 packets”") {
-		t.Errorf("by %s: %s", c.Response, c.Answer)
+	if c.Response != "latency_p99" {
+		t.Errorf("by %s", c.Response)
 	}
 	if d := c.Differences[len(c.Differences)-1]; d.What != "judged by" || d.From != "goodput" || d.To != "latency p99" {
 		t.Errorf("differences %+v", c.Differences)

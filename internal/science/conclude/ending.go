@@ -8,7 +8,7 @@ import (
 )
 
 // Wide is how many of a run's effects are known less narrowly than its design
-// asked for; where it compares nothing, how many of its treatments' goodputs.
+// requests; where it compares nothing, how many of its treatments' goodputs.
 func Wide(run *record.Run) int {
 	n := 0
 	for _, e := range run.Effects {
@@ -31,7 +31,7 @@ func wide(run *record.Run, e record.Effect) bool {
 	return run.Design.Until > 0 && !stats.Narrow([]record.Effect{e}, nil, run.Design.Until)
 }
 
-// unsettled explains each effect that a run left wider than it was asked to, unless
+// unsettled explains each effect that a run left wider than requested, unless
 // there is a reason that more blocks would not have helped against.
 func unsettled(run *record.Run, effects []record.Effect) {
 	if run.Status != record.StatusBudget && run.Status != record.StatusBlocks {
@@ -39,7 +39,7 @@ func unsettled(run *record.Run, effects []record.Effect) {
 	}
 	for i, e := range effects {
 		if (e.Why == "" || strings.HasPrefix(e.Why, stats.Spans)) && wide(run, e) {
-			effects[i].Why = "not settled: its interval is wider than asked"
+			effects[i].Why = "not settled: its interval is wider than requested"
 		}
 	}
 }

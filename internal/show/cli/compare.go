@@ -34,11 +34,12 @@ a trust check failed in one of them.`,
 				return usageError(errors.New("both are the run " + runs[0].ID + ": expected two runs"))
 			}
 			comparison := compare.Runs(runs[0], runs[1])
+			comparison.Answer = present.ComparisonAnswer(comparison)
 			comparison.From.Answer, comparison.To.Answer = present.AnswerRun(runs[0]).Headline, present.AnswerRun(runs[1]).Headline
 			if asJSON {
 				err = export.Indented(s.out, comparison)
 			} else {
-				err = text.Comparison(s.out, present.Compare(comparison), textOptions(s.out, ""))
+				err = text.Write(s.out, present.Compare(comparison), textOptions(s.out, ""))
 			}
 			switch {
 			case err != nil:

@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
+	"linerate/internal/show/present"
 	"linerate/internal/show/text"
 )
 
@@ -55,7 +56,7 @@ those: --shaped.`,
 			if f.asJSON {
 				return json.NewEncoder(s.out).Encode(answer)
 			}
-			return text.Goodput(s.out, answer, frame)
+			return text.Write(s.out, present.Goodput(answer, frame), textOptions(s.out, ""))
 		},
 	}
 	flags := cmd.Flags()

@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
+	"linerate/internal/show/present"
 	"linerate/internal/show/text"
 )
 
@@ -51,7 +52,7 @@ with --answer, how long so many bytes take on a connection that is new.`,
 			if f.asJSON {
 				return json.NewEncoder(s.out).Encode(answer)
 			}
-			return text.BDP(s.out, answer)
+			return text.Write(s.out, present.BDP(answer), textOptions(s.out, ""))
 		},
 	}
 	flags := cmd.Flags()

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"linerate/internal/model/unit"
+	"linerate/internal/show/present"
 	"linerate/internal/show/text"
 
 	"linerate/internal/science/ecmp"
@@ -64,17 +64,17 @@ Rates are those of links; limits goodput says what of them is payload.`,
 				return usageError(err)
 			}
 			var answer any
-			var show func(io.Writer) error
+			var shown present.Document
 			found := make(chan struct{})
 			go func() {
 				defer close(found)
 				if q.Fabric.Hosts > 0 {
 					forecast := q.Simulate()
-					answer, show = forecast, func(w io.Writer) error { return text.FabricForecast(w, forecast) }
+					answer, shown = forecast, present.FabricForecast(forecast)
 					return
 				}
 				forecast := q.Forecast()
-				answer, show = forecast, func(w io.Writer) error { return text.ECMPForecast(w, forecast) }
+				answer, shown = forecast, present.ECMPForecast(forecast)
 			}()
 			select {
 			case <-found:
@@ -84,7 +84,7 @@ Rates are those of links; limits goodput says what of them is payload.`,
 			if f.asJSON {
 				return json.NewEncoder(s.out).Encode(answer)
 			}
-			return show(s.out)
+			return text.Write(s.out, shown, textOptions(s.out, ""))
 		},
 	}
 	f.define(cmd.Flags())

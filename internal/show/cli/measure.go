@@ -101,7 +101,7 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 	if f.asJSON {
 		err = json.NewEncoder(s.out).Encode(m)
 	} else {
-		err = text.Measurement(s.out, present.Measure(m), textOptions(s.out, ""))
+		err = text.Write(s.out, present.Measure(m), textOptions(s.out, ""))
 	}
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"linerate/internal/model/unit"
 	"linerate/internal/science/tuning"
 	"linerate/internal/show/html"
+	"linerate/internal/show/present"
 	"linerate/internal/show/text"
 	"linerate/studies"
 )
@@ -243,7 +244,7 @@ func (f tuneFlags) show(s streams, result *record.Tune, name string, runs []*rec
 				pages = append(pages, filepath.Join(f.directory(r), "report.html"))
 			}
 		}
-		err = text.Tune(s.out, result, name, runs, pages)
+		err = text.Write(s.out, present.Tune(result, name, runs, pages), textOptions(s.out, ""))
 	}
 	switch {
 	case err != nil:
@@ -260,7 +261,7 @@ func (f tuneFlags) judged(s streams, found *record.Lint) error {
 	if f.asJSON {
 		err = json.NewEncoder(s.out).Encode(found)
 	} else {
-		err = text.Lint(s.out, found)
+		err = text.Write(s.out, present.Lint(found), textOptions(s.out, ""))
 	}
 	if err == nil && found.Errors+found.Warnings > 0 {
 		err = statusError{status: ExitDoubt}

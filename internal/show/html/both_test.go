@@ -315,7 +315,7 @@ func TestPaths(t *testing.T) {
 	if err := Run(&b, run); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`id="paths"`, "eth0 → spine1", "eth0 → spine2", "took the path that the kernels had named", "Of "} {
+	for _, want := range []string{`id="paths"`, "eth0 → spine1", "eth0 → spine2", "took the path predicted by route lookup", "Of "} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in the page", want)
 		}

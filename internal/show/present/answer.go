@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
@@ -97,12 +95,12 @@ func ending(c *record.Conclusion) string {
 	e := c.Ending
 	switch e.Status {
 	case "interrupted":
-		return "The run ended early (interrupted), after " + counted(c.Trials, "trial")
+		return "The run ended early (interrupted), after " + Count(c.Trials, "trial")
 	case record.StatusBlocks:
-		return fmt.Sprintf("Stopped after %d blocks: intervals are wider than asked (±%.3g %%)", e.Blocks, 100*e.Until)
+		return fmt.Sprintf("Stopped after %d blocks: intervals are wider than requested (±%.3g %%)", e.Blocks, 100*e.Until)
 	case record.StatusBudget:
 		if e.Wide > 0 {
-			return fmt.Sprintf("Stopped by the budget: intervals are wider than asked (±%.3g %%)", 100*e.Until)
+			return fmt.Sprintf("Stopped by the budget: intervals are wider than requested (±%.3g %%)", 100*e.Until)
 		}
 		return fmt.Sprintf("Stopped by the budget after %d of %d blocks", e.Blocks, e.Planned)
 	}
@@ -195,62 +193,4 @@ func fit(wordings ...string) string {
 		return strings.Join(words[:mostWords], " ") + "…"
 	}
 	return strings.Join(words, " ")
-}
-
-// fullStop begins a text with a capital, unless with a name such as arp_ignore=1, and
-// ends it with a full stop.
-func fullStop(text string) string {
-	if word, _, _ := strings.Cut(text, " "); !strings.ContainsAny(strings.TrimSuffix(word, ":"), "_=.:/0123456789") {
-		first, size := utf8.DecodeRuneInString(text)
-		text = string(unicode.ToUpper(first)) + text[size:]
-	}
-	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "…") {
-		return text
-	}
-	return text + "."
-}
-
-func join(list []string, word string) string {
-	if len(list) < 2 {
-		return strings.Join(list, "")
-	}
-	return strings.Join(list[:len(list)-1], ", ") + " " + word + " " + list[len(list)-1]
-}
-
-// firstFew joins a list, or its first three with the number of the others.
-func firstFew(list []string, word string) string {
-	if more := len(list) - 3; more > 1 {
-		return strings.Join(list[:3], ", ") + fmt.Sprintf(" %s %s others", word, numeral(more))
-	}
-	return join(list, word)
-}
-
-func forName(name string) string {
-	if name == "" {
-		return ""
-	}
-	return " for " + name
-}
-
-func numeral(n int) string {
-	words := []string{"none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
-	if n < len(words) {
-		return words[n]
-	}
-	return fmt.Sprint(n)
-}
-
-// every is "all four", or "both".
-func every(n int) string {
-	if n == 2 {
-		return "both"
-	}
-	return "all " + numeral(n)
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -177,27 +177,17 @@ func recommended(c *record.Conclusion, base, best []*record.Candidate) (long, sh
 // improving says for each condition what reaches the limit or, where nothing does, what
 // improves, with sizes. Conditions of which the same is to be said share a statement.
 func improving(c *record.Conclusion) (said []string) {
-	type clause struct {
-		names []string
-		text  string
-	}
-	var clauses []clause
+	var clauses byText
 	for _, at := range c.Conditions {
-		text := improvesIn(c, at)
-		if text == "" {
-			continue
+		if text := improvesIn(c, at); text != "" {
+			clauses.add(text, at.Name)
 		}
-		i := slices.IndexFunc(clauses, func(o clause) bool { return o.text == text })
-		if i < 0 {
-			i, clauses = len(clauses), append(clauses, clause{text: text})
-		}
-		clauses[i].names = append(clauses[i].names, at.Name)
 	}
-	for _, o := range clauses {
-		if name := firstFew(o.names, "and"); name != "" {
-			o.text = name + ": " + o.text
+	for _, text := range clauses.texts {
+		if name := firstFew(clauses.names[text], "and"); name != "" {
+			text = name + ": " + text
 		}
-		said = append(said, o.text)
+		said = append(said, text)
 	}
 	if len(said) > 2 { // of many conditions the table has the rest
 		said = append(said[:2:2], "")
@@ -209,15 +199,7 @@ func improving(c *record.Conclusion) (said []string) {
 func improvesIn(c *record.Conclusion, at record.ConditionResult) string {
 	r := lead(c)
 	list := slices.Clone(at.Candidates)
-	slices.SortStableFunc(list, func(a, b record.Candidate) int {
-		switch {
-		case a.Best != b.Best && a.Best:
-			return -1
-		case a.Best != b.Best:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(list, func(a, b record.Candidate) int { return b2i(b.Best) - b2i(a.Best) })
 	var fixes, better []string
 	var effect *record.Effect
 	only, best := true, ""
@@ -362,8 +344,7 @@ func labelled(c *record.Conclusion, holds func(o *record.Candidate) bool) (label
 // something else that does.
 func others(c *record.Conclusion) (said []string) {
 	r := lead(c)
-	by := map[string][]string{}
-	var reasons []string // of what is inconclusive
+	var by, open byText // by verdict, and what is inconclusive by its reason
 	for _, at := range c.Conditions {
 		for i := range at.Candidates {
 			o := &at.Candidates[i]
@@ -371,31 +352,28 @@ func others(c *record.Conclusion) (said []string) {
 				continue
 			}
 			v, text := o.Effect.Verdict, o.Label
+			into := &by
 			switch why := o.Effect.Why; {
 			case v == record.Worsens, v == record.Inconclusive && (why == "" || strings.HasPrefix(why, stats.Spans)):
 				text = sized(text, r, o.Effect)
 			case v == record.Inconclusive && o.Interfaces != nil && o.Interfaces.Least != o.Interfaces.Most && r.Name == metric.Goodput.Name:
 				continue // byChance says it
 			case v == record.Inconclusive:
-				if v = why; !slices.Contains(reasons, why) {
-					reasons = append(reasons, why)
-				}
+				v, into = why, &open
 			}
-			if text += forName(at.Name); !slices.Contains(by[v], text) {
-				by[v] = append(by[v], text)
-			}
+			into.add(v, text+forName(at.Name))
 		}
 	}
-	if list := by[record.Worsens]; len(list) > 0 {
+	if list := by.names[record.Worsens]; len(list) > 0 {
 		said = append(said, "Worse: "+firstFew(list, "and"))
 	}
-	if list := by[record.Inconclusive]; len(list) > 0 {
+	if list := by.names[record.Inconclusive]; len(list) > 0 {
 		said = append(said, "Inconclusive: "+firstFew(list, "and"))
 	}
-	for _, why := range reasons {
-		said = append(said, "Inconclusive ("+why+"): "+firstFew(by[why], "and"))
+	for _, why := range open.texts {
+		said = append(said, "Inconclusive ("+why+"): "+firstFew(open.names[why], "and"))
 	}
-	same := by[record.NoDifference]
+	same := by.names[record.NoDifference]
 	changed := labelled(c, func(o *record.Candidate) bool {
 		return !o.Lifts && (o.Effect == nil || o.Effect.Verdict != record.NoDifference)
 	})

@@ -9,12 +9,11 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/failover"
 )
 
 // hashing answers a run about flows that a hash placed on equal-cost links.
 func hashing(c *record.Conclusion, h *record.HashingResult) (a Answer) {
-	band := fmt.Sprintf("in %d of %s the mean lies inside the %.3g %% band of random placement", h.Inside, counted(h.Cases, "case"), 100*c.Confidence)
+	band := fmt.Sprintf("in %d of %s the mean lies inside the %.3g %% band of random placement", h.Inside, Count(h.Cases, "case"), 100*c.Confidence)
 	if len(h.Outside) > 0 && len(h.Outside) < 4 {
 		band += " (not: " + strings.Join(h.Outside, "; ") + ")"
 	}
@@ -43,22 +42,22 @@ func hashing(c *record.Conclusion, h *record.HashingResult) (a Answer) {
 	}
 	switch {
 	case h.Known > 0 && h.Took == h.Known:
-		a.Statements = append(a.Statements, fmt.Sprintf("All %d flows took the link that the kernels' route lookup had named", h.Known))
+		a.Statements = append(a.Statements, fmt.Sprintf("All %d flows took the link predicted by route lookup", h.Known))
 	case h.Known > 0:
-		a.Statements = append(a.Statements, fmt.Sprintf("%d of %d flows took the link that the kernels' route lookup had named", h.Took, h.Known))
+		a.Statements = append(a.Statements, fmt.Sprintf("%d of %d flows took the link predicted by route lookup", h.Took, h.Known))
 	}
 	if h.Cases > 0 {
-		a.Statements = append(a.Statements, fmt.Sprintf("A link was idle as often as chance has it in %d of %s", h.IdleAsExpected, counted(h.Cases, "case")))
+		a.Statements = append(a.Statements, fmt.Sprintf("A link was idle as often as expected by chance in %d of %s", h.IdleAsExpected, Count(h.Cases, "case")))
 	}
 	var full []string
 	for _, f := range h.Full {
-		full = append(full, fmt.Sprintf("%.2f of %d links (%s)", f.Least, f.Links, counted(f.Trials, "trial")))
+		full = append(full, fmt.Sprintf("%.2f of %d links (%s)", f.Least, f.Links, Count(f.Trials, "trial")))
 	}
 	if len(full) > 0 {
-		a.Statements = append(a.Statements, "Where flows were to use every link, they filled at least "+firstFew(full, "and"))
+		a.Statements = append(a.Statements, "Ports chosen to use every link filled at least "+firstFew(full, "and"))
 	}
 	if h.Chosen > 0 {
-		a.Statements = append(a.Statements, fmt.Sprintf("With chosen ports each of %s carried at least %.4g %% of what its links can", counted(h.Chosen, "trial"), 100*h.LeastChosen))
+		a.Statements = append(a.Statements, fmt.Sprintf("With chosen ports each of %s carried at least %.4g %% of what its links can", Count(h.Chosen, "trial"), 100*h.LeastChosen))
 	}
 	return a
 }
@@ -111,15 +110,15 @@ func withdrawnPaths(list []record.LevelOutages) (a Answer) {
 		if o.Withdrawn.Flows == 0 {
 			return ""
 		}
-		return failover.Lost(o.Withdrawn, o.ResolutionS)
+		return lostFor(o.Withdrawn, o.ResolutionS)
 	})
-	moved := byLevel(list, func(o record.Outages) string {
+	others := byLevel(list, func(o record.Outages) string {
 		if o.Others.Flows == 0 {
 			return ""
 		}
-		return failover.Moved(o.Others)
+		return moved(o.Others)
 	})
-	a.Headline = "No path was lost to every flow on it"
+	a.Headline = "No path was withdrawn from running flows"
 	if len(lost) > 0 {
 		const what = "flows whose path was withdrawn received nothing for "
 		a.Headline = fit(what+strings.Join(lost, "; "), what+strings.Join(lost[:min(2, len(lost))], "; "), what+lost[0])
@@ -127,8 +126,8 @@ func withdrawnPaths(list []record.LevelOutages) (a Answer) {
 			a.Statements = append(a.Statements, "Received nothing for: "+strings.Join(lost, "; "))
 		}
 	}
-	if len(moved) > 0 {
-		a.Statements = append(a.Statements, "Flows on other paths that moved: "+strings.Join(moved, "; "))
+	if len(others) > 0 {
+		a.Statements = append(a.Statements, "Flows on other paths that moved: "+strings.Join(others, "; "))
 	}
 	return a
 }
@@ -140,8 +139,7 @@ func byLevel(list []record.LevelOutages, spell func(record.Outages) string) (par
 		if slices.ContainsFunc(list[:i], func(before record.LevelOutages) bool { return before.Label == l.Label }) {
 			continue
 		}
-		at := map[string][]string{}
-		var order []string
+		var at byText
 		for _, same := range list {
 			for _, o := range same.Outages {
 				text := spell(o)
@@ -152,15 +150,12 @@ func byLevel(list []record.LevelOutages, spell func(record.Outages) string) (par
 				if len(same.Outages) > 1 {
 					name = strings.TrimPrefix(fmt.Sprintf("%s, %g s", name, o.AtS), ", ")
 				}
-				if at[text] == nil {
-					order = append(order, text)
-				}
-				at[text] = append(at[text], name)
+				at.add(text, name)
 			}
 		}
 		var texts []string
-		for _, text := range order {
-			if name := join(at[text], "and"); name != "" && len(order) > 1 {
+		for _, text := range at.texts {
+			if name := join(at.names[text], "and"); name != "" && len(at.texts) > 1 {
 				text += " at " + name
 			}
 			texts = append(texts, text)
@@ -185,15 +180,7 @@ func lists(c *record.Conclusion) (a Answer) {
 	changes := func(t *record.Tune) bool {
 		return t.List != nil && (t.List.Verdict == record.Improves || t.List.Verdict == record.Worsens)
 	}
-	slices.SortStableFunc(conditions, func(a, b *record.Tune) int {
-		switch {
-		case changes(a) == changes(b):
-			return 0
-		case changes(a):
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(conditions, func(a, b *record.Tune) int { return b2i(changes(b)) - b2i(changes(a)) })
 	for i, t := range conditions {
 		if t.List == nil {
 			continue

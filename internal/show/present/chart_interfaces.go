@@ -14,7 +14,7 @@ func portsFigure(v *view) (figure.Figure, bool) {
 	for i := range v.rows {
 		for _, c := range v.rows[i].cells {
 			for _, p := range portsOf(c.Treatment, v.focus) {
-				if !contains(names, p.Interface) {
+				if !slices.Contains(names, p.Interface) {
 					names = append(names, p.Interface)
 				}
 			}

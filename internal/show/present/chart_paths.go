@@ -15,7 +15,7 @@ func pathsFigure(v *view) (figure.Figure, bool) {
 	f := figure.Figure{Name: "paths", Data: pathsCSV(v), Note: "Lines are flows, as thick as their goodput; one colour is one path; numbers count them. Dashed: a path that no flow took. Of each treatment the trial nearest its mean."}
 	used, all := 0, 0
 	for i := range v.rows {
-		c := telling(v, &v.rows[i])
+		c := mostShared(v, &v.rows[i])
 		if c < 0 || len(f.Panels) == mostPathPanels {
 			continue
 		}

@@ -2,6 +2,7 @@ package present
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"linerate/internal/model/metric"
@@ -11,26 +12,16 @@ import (
 // studyLinesShown bounds how much of a changed study file is printed.
 const studyLinesShown = 24
 
-// Comparison is what is shown of two runs held against each other: what each of
-// them is, in a line, the answer, and blocks of which those of one list belong
-// together.
-type Comparison struct {
-	Runs     []string
-	Answer   string
-	Warnings []string
-	Summary  [][]Block
-}
-
 // Compare arranges a comparison of two runs for reading: the answer, what else
 // differs, and then the figures.
-func Compare(c *record.Comparison) Comparison {
-	out := Comparison{Answer: c.Answer}
+func Compare(c *record.Comparison) Document {
+	out := Document{Answer: ComparisonAnswer(c)}
 	for _, run := range []record.ComparedRun{c.From, c.To} {
 		facts := []string{run.ID, moment(run.Started), fmt.Sprintf("seed %d", run.Seed), Count(run.Trials, "trial")}
 		if run.Status != "complete" {
 			facts = append(facts, run.Status)
 		}
-		out.Runs = append(out.Runs, strings.Join(facts, " · "))
+		out.About = append(out.About, strings.Join(facts, " · "))
 		if n := len(run.Doubts); n > 0 {
 			out.Warnings = append(out.Warnings, fmt.Sprintf("In doubt: %s failed in %s, such as %s", Count(n, "trust check"), run.ID, run.Doubts[0]))
 		}
@@ -115,12 +106,12 @@ func compared(c *record.Comparison) *Table {
 		}
 		table.Rows = append(table.Rows, Row{Cells: []Cell{{Text: t.Name}, figure(estimate(t.From, t.FromResponse)), figure(estimate(t.To, t.ToResponse)), against}})
 	}
-	what, of, within := "Ratios", "to", fmt.Sprintf("%.3g %%", 100*c.Margin)
+	what, of := "Ratios", "to"
 	if by.Signed {
-		what, of, within = "Differences", "less", fmt.Sprintf("%.3g points", 100*by.Floor)
+		what, of = "Differences", "less"
 	}
 	table.Notes = append([]string{fmt.Sprintf("%s of %s%s %s %s; the intervals hold together at %.3g %%, no difference means within ±%s.",
-		what, ratiosOf(c), c.To.ID, of, c.From.ID, 100*c.Confidence, within)}, reasons(c)...)
+		what, ratiosOf(c), c.To.ID, of, c.From.ID, 100*c.Confidence, marginOf(c))}, reasons(c)...)
 	return table
 }
 
@@ -137,21 +128,89 @@ func ratiosOf(c *record.Comparison) string {
 }
 
 // reasons explain the verdicts that need it, each reason once.
-func reasons(c *record.Comparison) []string {
-	var order []string
-	names := map[string][]string{}
+func reasons(c *record.Comparison) (notes []string) {
+	var reasons byText
 	for _, treatment := range c.Treatments {
-		if treatment.Why == "" {
-			continue
+		if treatment.Why != "" {
+			reasons.add(treatment.Verdict+", "+treatment.Why, treatment.Name)
 		}
-		reason := treatment.Verdict + ", " + treatment.Why
-		if names[reason] == nil {
-			order = append(order, reason)
+	}
+	for _, reason := range reasons.texts {
+		notes = append(notes, strings.Join(reasons.names[reason], "; ")+": "+reason)
+	}
+	return notes
+}
+
+// ComparisonAnswer says how the second run did against the first, and names the largest
+// change.
+func ComparisonAnswer(c *record.Comparison) string {
+	names := map[string][]string{}
+	for _, t := range c.Treatments {
+		names[t.Verdict] = append(names[t.Verdict], t.Name)
+	}
+	by, _ := metric.Find(c.Response)
+	more, less, same := "carries more", "carries less", "carries as much"
+	if by.Name != metric.Goodput.Name {
+		more, less, same = "has a better "+by.Label, "has a worse "+by.Label, "has the same "+by.Label
+	}
+	total := len(c.Treatments)
+	all := fmt.Sprintf("all %d treatments", total)
+	if total == 1 {
+		all = "the only treatment that both have"
+	}
+	switch {
+	case total == 0:
+		return fmt.Sprintf("%s and %s cannot be compared: they have no treatment in common.", c.From.ID, c.To.ID)
+	case !c.Comparable:
+		return fmt.Sprintf("%s and %s cannot be compared: %s.", c.From.ID, c.To.ID, c.Treatments[0].Why)
+	case len(names[record.NoDifference]) == total:
+		return fmt.Sprintf("%s %s as %s in %s, within ±%s.", c.To.ID, same, c.From.ID, all, marginOf(c))
+	}
+	var parts []string
+	for _, p := range []struct{ verdict, words string }{
+		{record.Improves, more}, {record.Worsens, less}, {record.NoDifference, same}, {record.Inconclusive, "is inconclusive"}, {record.NotComparable, "is not comparable"},
+	} {
+		switch n := len(names[p.verdict]); {
+		case n == 1:
+			parts = append(parts, p.words+" in “"+names[p.verdict][0]+"”")
+		case n == total:
+			parts = append(parts, p.words+" in "+all)
+		case n > 1:
+			parts = append(parts, fmt.Sprintf("%s in %d of %d treatments", p.words, n, total))
 		}
-		names[reason] = append(names[reason], treatment.Name)
 	}
-	for i, reason := range order {
-		order[i] = strings.Join(names[reason], "; ") + ": " + reason
+	return fmt.Sprintf("Against %s, %s %s%s.", c.From.ID, c.To.ID, join(parts, "and"), largestChange(c, by))
+}
+
+// marginOf spells how small a difference counts as none.
+func marginOf(c *record.Comparison) string {
+	if by, _ := metric.Find(c.Response); by.Signed {
+		return fmt.Sprintf("%.3g points", 100*by.Floor)
 	}
-	return order
+	return fmt.Sprintf("%.3g %%", 100*c.Margin)
+}
+
+func largestChange(c *record.Comparison, by metric.Metric) string {
+	var best *record.ComparedTreatment
+	size := func(t *record.ComparedTreatment) float64 {
+		if t.Difference != nil {
+			return math.Abs(t.Difference.Mean)
+		}
+		return math.Abs(math.Log(max(t.Ratio.Mean, 1e-9)))
+	}
+	for i := range c.Treatments {
+		t := &c.Treatments[i]
+		if (t.Verdict == record.Improves || t.Verdict == record.Worsens) && (best == nil || size(t) > size(best)) {
+			best = t
+		}
+	}
+	if best == nil {
+		return ""
+	}
+	m := measure{Metric: by, scale: responseScale(by, c.Unit, size(best))}
+	change, interval := m.against(&record.Effect{Ratio: best.Ratio, Difference: best.Difference})
+	if interval != "" {
+		change += " (" + interval + ")"
+	}
+	return fmt.Sprintf("; the largest change is %s, “%s”", change, best.Name)
 }

@@ -91,7 +91,7 @@ func concernsBaseline(v *view, f record.Finding) bool {
 	if len(f.Treatments) == 0 || v.baseline == nil {
 		return true
 	}
-	return slices.ContainsFunc(v.baseline.cells, func(c cell) bool { return c.Treatment != nil && contains(f.Treatments, c.Name) })
+	return slices.ContainsFunc(v.baseline.cells, func(c cell) bool { return c.Treatment != nil && slices.Contains(f.Treatments, c.Name) })
 }
 
 // treatmentsOf names the rows in which a finding was made.
@@ -101,7 +101,7 @@ func treatmentsOf(v *view, f record.Finding) string {
 		r := &v.rows[i]
 		var at []string
 		for c, cell := range r.cells {
-			if cell.Treatment != nil && contains(f.Treatments, cell.Name) {
+			if cell.Treatment != nil && slices.Contains(f.Treatments, cell.Name) {
 				at = append(at, v.columns[c].name)
 			}
 		}

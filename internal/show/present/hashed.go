@@ -45,7 +45,7 @@ func hashed(v *view) *Table {
 	several := slices.ContainsFunc(curves, func(c flowCurve) bool { return c.name != curves[0].name && c.links == curves[0].links })
 	t := &Table{Caption: hashedNote(v), Columns: []Column{{Head: "links", Align: Right}, {Head: "flows", Align: Right}, {Head: "expected mean", Shorter: []string{"expected"}, Align: Right},
 		{Head: confidence(v) + " of means", Align: Right}, {Head: "measured mean", Shorter: []string{"measured"}, Align: Decimal}, {Head: "link idle in trials", Shorter: []string{"idle in"}, Align: Right},
-		{Head: "expected in", Shorter: []string{"expected"}, Align: Right}, {Head: "chance expected", Align: Right, Extra: true}, {Head: "chance by the trials", Align: Right, Extra: true}, {}}}
+		{Head: "expected in", Shorter: []string{"expected"}, Align: Right}, {Head: "expected chance", Align: Right, Extra: true}, {Head: "chance by trials", Align: Right, Extra: true}, {}}}
 	if several {
 		t.Columns = append([]Column{{Head: "treatment"}}, t.Columns...)
 	}
@@ -87,7 +87,7 @@ func hashed(v *view) *Table {
 		}
 	}
 	if wrong {
-		t.Notes = append(t.Notes, "✗ The mean is outside, or a link was idle too rarely or too often, for chance alone.")
+		t.Notes = append(t.Notes, "✗ More than chance: the mean is outside its interval, or a link was idle too rarely or too often.")
 	}
 	if ranges {
 		t.Notes = append(t.Notes, "Low–high instead of ±: the symmetric interval reaches beyond every trial; this is its part within the trials' range.")
@@ -109,7 +109,7 @@ func withinTrials(g ecmp.Group) (low, high float64, clipped bool) {
 // hashedNote says what the table is in.
 func hashedNote(v *view) string {
 	for _, c := range placed(v) {
-		return fmt.Sprintf("Links' worth (%s each) that hashed flows carried", linkRate(c.groups[0].LinkBps))
+		return fmt.Sprintf("Goodput of hashed flows, in links (%s each)", linkRate(c.groups[0].LinkBps))
 	}
 	return ""
 }
@@ -143,17 +143,13 @@ func spreadTitle(v *view) string {
 }
 
 // onEachLink says how many flows fell on each link, for each curve.
-func onEachLink(v *view, several bool) (list []Block) {
-	for i, c := range placed(v) {
+func onEachLink(v *view, several bool) (list []string) {
+	for _, c := range placed(v) {
 		name := Count(c.links, "link")
 		if several {
 			name = c.name + ", " + name
 		}
-		s := Statement{Text: fmt.Sprintf("of %s: %s flows, all trials together", name, strings.Trim(strings.ReplaceAll(fmt.Sprint(c.onEach()), " ", ", "), "[]"))}
-		if i == 0 {
-			s.Label = "On each"
-		}
-		list = append(list, s)
+		list = append(list, fmt.Sprintf("of %s: %s flows, all trials together", name, strings.Trim(strings.ReplaceAll(fmt.Sprint(c.onEach()), " ", ", "), "[]")))
 	}
 	return list
 }

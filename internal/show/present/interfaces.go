@@ -128,13 +128,13 @@ func shareTable(v *view) *Table {
 	}
 	t := &Table{Caption: "Share of " + v.traffic() + " on each of its interfaces, %", Columns: []Column{{Head: "treatment"}}}
 	for _, r := range v.rows {
-		t.Rows = append(t.Rows, Row{Cells: Cells(r.name)})
+		t.add(r.name)
 	}
 	for c, col := range v.columns {
 		var names []string
 		for i := range v.rows {
 			for _, p := range portsOf(v.rows[i].cells[c].Treatment, v.focus) {
-				if !contains(names, p.Interface) {
+				if !slices.Contains(names, p.Interface) {
 					names = append(names, p.Interface)
 				}
 			}
@@ -151,7 +151,7 @@ func shareTable(v *view) *Table {
 				}
 				cells = append(cells, cell)
 			}
-			t.add(Column{Head: name, Group: col.name, Align: Decimal}, cells)
+			t.addColumn(Column{Head: name, Group: col.name, Align: Decimal}, cells)
 		}
 	}
 	t.Instead = []string{"Interfaces of " + v.focus + " that carried the data"}

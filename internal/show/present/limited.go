@@ -92,7 +92,7 @@ func heldIn(v *view, t *record.Treatment) (list []held) {
 	return list
 }
 
-// frequent are words by how often they were said.
+// frequent are the words, the most frequent first.
 func frequent(said map[string]int) (words []string) {
 	for word := range said {
 		words = append(words, word)
@@ -145,7 +145,7 @@ func (h held) as() string {
 	return fmt.Sprintf("%d of %d as predicted", h.within, h.judged)
 }
 
-// attributed says whether something is known of any.
+// attributed reports whether a cause or a prediction is known of any.
 func attributed(list []held) bool {
 	return slices.ContainsFunc(list, func(h held) bool {
 		return h.judged > 0 || slices.ContainsFunc(h.by, func(w string) bool { return w != "" })
@@ -164,7 +164,7 @@ func limitedTable(v *view) *Table {
 		return nil
 	}
 	unit, foretold := heldScale(list), predictions(list)
-	t := &Table{Name: "held", Data: heldCSV(v), Columns: []Column{{Head: "treatment"}}, Left: "and %d more that are all as predicted"}
+	t := &Table{Name: "held", Data: heldCSV(v), Columns: []Column{{Head: "treatment"}}, Left: "and %d more, all as predicted"}
 	if foretold {
 		within, judged := 0, 0
 		for _, h := range list {
@@ -228,32 +228,22 @@ func tells(v *view, h held, list []held) bool {
 }
 
 // limitedStatements name each cause with the treatments whose flows it held back.
-func limitedStatements(v *view, list []held) (blocks []Block) {
-	var order []string
-	where := map[string][]string{}
+func limitedStatements(v *view, list []held) []Block {
+	var where byText
 	for _, h := range list {
-		by := causes(h.by)
-		if where[by] == nil {
-			order = append(order, by)
-		}
-		if label := v.label(&v.rows[h.row], h.col); !contains(where[by], label) {
-			where[by] = append(where[by], label)
-		}
+		where.add(causes(h.by), v.label(&v.rows[h.row], h.col))
 	}
-	for i, by := range order {
-		s := Statement{Text: by}
-		if i == 0 {
-			s.Label = "Held by"
-		}
-		if len(order) > 1 {
-			s.Text += ": " + strings.Join(where[by], "; ")
+	var texts []string
+	for _, text := range where.texts {
+		if len(where.texts) > 1 {
+			text += ": " + strings.Join(where.names[text], "; ")
 		}
 		if len(list) == 1 && list[0].because != "" {
-			s.Text += ": " + list[0].because
+			text += ": " + list[0].because
 		}
-		blocks = append(blocks, s)
+		texts = append(texts, text)
 	}
-	return blocks
+	return statements("Held by", texts...)
 }
 
 func heldCSV(v *view) [][]string {

@@ -44,49 +44,54 @@ func kinds(c hostload.CPU) string {
 
 func wholePercent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
-// machineStatements name, for each machine, the trial in which a CPU had the most
+// busiestMachines name, for each machine, the trial in which a CPU had the most
 // to do, and what went wrong in any.
-func machineStatements(v *view) (list []Block) {
+func busiestMachines(v *view) (list []string) {
+	type sums struct {
+		worst                             strained
+		missed, dropped, squeezed, waited float64
+	}
 	var order []string
-	worst := map[string]strained{}
-	missed, dropped, squeezed, waited := map[string]float64{}, map[string]float64{}, map[string]float64{}, map[string]float64{}
+	of := map[string]*sums{}
 	for _, m := range machines(v) {
 		c, _ := m.Busiest()
-		have, known := worst[m.Name]
-		if was, _ := have.Busiest(); !known || c.Busy > was.Busy {
-			worst[m.Name] = m
+		s := of[m.Name]
+		if s == nil {
+			s = &sums{worst: m}
+			order, of[m.Name] = append(order, m.Name), s
 		}
-		if !known {
-			order = append(order, m.Name)
+		if was, _ := s.worst.Busiest(); c.Busy > was.Busy {
+			s.worst = m
 		}
-		missed[m.Name] += m.RxMissed
-		dropped[m.Name] += m.SoftDropped
-		squeezed[m.Name] += m.Squeezed
-		waited[m.Name] = max(waited[m.Name], m.SomeWaited)
+		s.missed += m.RxMissed
+		s.dropped += m.SoftDropped
+		s.squeezed += m.Squeezed
+		s.waited = max(s.waited, m.SomeWaited)
 	}
-	for i, name := range order {
-		m := worst[name]
+	for _, name := range order {
+		s := of[name]
+		m := s.worst
 		c, _ := m.Busiest()
-		s := Statement{Text: fmt.Sprintf("CPU %d at %s in trial %d (%s): %s; all %d at %s", c.CPU, wholePercent(c.Busy), m.trial.Order, m.trial.Treatment, kinds(c), len(m.CPUs), wholePercent(m.Busy))}
-		if i == 0 {
-			s.Label = "Machine"
-		}
+		text := fmt.Sprintf("CPU %d at %s in trial %d (%s): %s; all %d at %s", c.CPU, wholePercent(c.Busy), m.trial.Order, m.trial.Treatment, kinds(c), len(m.CPUs), wholePercent(m.Busy))
 		if name != hostload.This {
-			s.Text = name + ": " + s.Text
+			text = name + ": " + text
 		}
-		if missed[name] > 0 {
-			s.Text += fmt.Sprintf("; %.0f packets missed at full receive rings, over all trials", missed[name])
+		for _, say := range []struct {
+			n     float64
+			words string
+		}{
+			{s.missed, "%.0f packets dropped at full receive rings, over all trials"},
+			{s.dropped, "%.0f packets dropped at full backlogs, over all trials"},
+			{s.squeezed, "softirq budgets ran out %.0f times"},
+		} {
+			if say.n > 0 {
+				text += "; " + fmt.Sprintf(say.words, say.n)
+			}
 		}
-		if dropped[name] > 0 {
-			s.Text += fmt.Sprintf("; %.0f packets dropped at full backlogs, over all trials", dropped[name])
+		if s.waited >= 0.01 {
+			text += fmt.Sprintf("; up to %s of the time waiting for memory", wholePercent(s.waited))
 		}
-		if squeezed[name] > 0 {
-			s.Text += fmt.Sprintf("; softirq budgets ran out %.0f times", squeezed[name])
-		}
-		if waited[name] >= 0.01 {
-			s.Text += fmt.Sprintf("; up to %s of the time waiting for memory", wholePercent(waited[name]))
-		}
-		list = append(list, s)
+		list = append(list, text)
 	}
 	return list
 }
@@ -95,8 +100,8 @@ func machineStatements(v *view) (list []Block) {
 func machineTable(v *view) *Table {
 	t := &Table{Name: "cpus", Data: exported(v.run, "cpus"), Columns: []Column{{Head: "trial", Align: Right}, {Head: "treatment", Wrap: true}, {Head: "machine"},
 		{Head: "busiest"}, {Head: "with", Wrap: true}, {Head: "all CPUs", Align: Right}, {Head: "NET_RX/s on it", Align: Right}, {Head: "interrupts/s on it", Align: Right},
-		{Head: "missed", Align: Right}, {Head: "dropped", Align: Right}, {Head: "budget out", Align: Right}, {Head: "memory", Align: Right}, {Head: "resent", Align: Right}},
-		Notes: []string{"The busiest CPU and what it was busy with; packets that found a receive ring (missed) or a CPU's backlog (dropped) full, times that a softirq's budget ran out, the share of the window in which some program waited for memory, and segments that TCP sent again. The data has every CPU."}}
+		{Head: "missed", Align: Right}, {Head: "dropped", Align: Right}, {Head: "budget out", Align: Right}, {Head: "memory", Align: Right}, {Head: "retransmitted", Align: Right}},
+		Notes: []string{"The busiest CPU and what it was busy with; packets dropped because a receive ring (missed) or a CPU's backlog (dropped) was full, how often a softirq's budget ran out, the share of the window in which some program waited for memory, and segments that TCP retransmitted. The data has every CPU."}}
 	for _, m := range machines(v) {
 		c, _ := m.Busiest()
 		row := Row{Cells: Cells(fmt.Sprint(m.trial.Order), m.trial.Treatment, m.Name, fmt.Sprintf("CPU %d: %s", c.CPU, wholePercent(c.Busy)), kinds(c), wholePercent(m.Busy),

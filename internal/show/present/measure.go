@@ -8,16 +8,9 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Measurement is what is shown of one: its title, and blocks of which those of
-// one list belong together.
-type Measurement struct {
-	Title   string
-	Summary [][]Block
-}
-
 // Measure arranges a measurement for reading.
-func Measure(m *record.Measure) Measurement {
-	out := Measurement{Title: measureTitle(m)}
+func Measure(m *record.Measure) Document {
+	out := Document{Title: measureTitle(m)}
 	for _, one := range m.EachMode() {
 		parts := measured(one)
 		if len(m.Modes) > 0 {
@@ -32,7 +25,7 @@ func Measure(m *record.Measure) Measurement {
 	return out
 }
 
-// expected says whether the measurement met what was asked of it.
+// expected says whether the measurement met --expect.
 func expected(e *record.Expectation) Statement {
 	if e.Met {
 		return Statement{Label: "Expected", Text: e.Gate + ": met", Tone: Good}
@@ -50,17 +43,19 @@ func expected(e *record.Expectation) Statement {
 	return Statement{Label: "Expected", Text: text, Tone: Wrong}
 }
 
-// measured is one trial's figures and what stands under them.
+// measured is one trial's figures and what stands under them. With a peer that is not
+// linerate's: what was counted here, how, what the peer reports, and what is unknown.
 func measured(m *record.Measure) (parts [][]Block) {
-	if m.Peer != "" {
-		return measuredWithPeer(m)
-	}
 	var rows [][]string
 	if m.LossFree != nil {
 		rows = lossFreeRows(m.LossFree)
 	}
 	for _, d := range m.Directions {
-		rows = append(rows, measuredRows(m, d)...)
+		if m.Peer != "" {
+			rows = append(rows, peerRows(m, d)...)
+		} else {
+			rows = append(rows, measuredRows(m, d)...)
+		}
 	}
 	parts = append(parts, []Block{figureList(rows)})
 	if m.Latency != nil {
@@ -70,15 +65,14 @@ func measured(m *record.Measure) (parts [][]Block) {
 		parts = append(parts, measuredAddresses(m))
 	}
 	parts = append(parts, measuredFlows(m)...)
-	last := append(movedBy(m), Statement{Label: "CPU", Text: measureCPU(m)})
+	last := append(movedBy(m), statements("CPU", measureCPU(m))...)
 	for _, e := range m.Ends {
 		if e.Others != nil {
-			last = append(last, Statement{Text: fmt.Sprintf("the %s moved %s for other clients meanwhile, which its share includes (%s)",
+			last = append(last, Statement{Text: fmt.Sprintf("the CPU time of the %s includes %s moved for other clients in the window (%s)",
 				e.Host, Volume(e.Others.ReceivedBytes+e.Others.WrittenBytes), Count(e.Others.Clients, "other client"))})
 		}
 	}
-	last = append(last, measureTrust(m)...)
-	return append(parts, append(last, measuredFindings(m)...))
+	return append(parts, slices.Concat(last, measureTrust(m), measuredFindings(m), statements("Unknown", m.Unknown...)))
 }
 
 func measureTitle(m *record.Measure) string {
@@ -117,17 +111,30 @@ func serverAddresses(m *record.Measure) (n int) {
 }
 
 func measureCPU(m *record.Measure) string {
+	perUnit := func(seconds, us float64) string {
+		if m.Transactions != nil {
+			return significant(us, 2) + " µs"
+		}
+		return significant(seconds, 2) + " s"
+	}
+	of := " per gigabyte"
+	if m.Transactions != nil {
+		of = " per transaction"
+	}
 	var words []string
 	for _, e := range m.Ends {
-		cost := significant(e.CPUSPerGigabyte, 2) + " s"
-		if m.Transactions != nil {
-			cost = significant(e.CPUUsPerTransaction, 2) + " µs"
+		cost := perUnit(e.CPUSPerGigabyte, e.CPUUsPerTransaction)
+		if m.Peer != "" {
+			cost += of
 		}
 		words = append(words, fmt.Sprintf("%s %s (all of its %s %s %% busy)", e.Host, cost, Count(e.CPUs, "CPU"), significant(100*e.CPUBusy, 2)))
 	}
-	of, cost := "s per gigabyte", m.CPUSPerGigabyte
-	if m.Transactions != nil {
-		of, cost = "µs per transaction", m.CPUUsPerTransaction
+	text := strings.Join(words, ", ")
+	switch {
+	case m.Peer == "":
+		return fmt.Sprintf("%s%s, both ends together: %s", perUnit(m.CPUSPerGigabyte, m.CPUUsPerTransaction), of, text)
+	case m.PeerCPUPercent > 0:
+		text += fmt.Sprintf("; the server reports %s %% of a CPU, over its own time", significant(m.PeerCPUPercent, 2))
 	}
-	return fmt.Sprintf("%s %s, both ends together: %s", significant(cost, 2), of, strings.Join(words, ", "))
+	return text
 }

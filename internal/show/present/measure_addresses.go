@@ -10,7 +10,7 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// listedAddresses is how many addresses are told one by one, of both ends together.
+// listedAddresses is how many addresses are listed one by one, of both ends together.
 const listedAddresses = 16
 
 // measuredAddresses are the totals of addresses, where an end has several. Of very
@@ -44,7 +44,7 @@ func measuredAddresses(m *record.Measure) (blocks []Block) {
 					row = append(row, unit.FormatRate(a.ReadBps))
 				}
 			}
-			t.Rows = append(t.Rows, Row{Cells: Cells(row...)})
+			t.add(row...)
 		}
 	}
 	if more := len(m.Addresses) - len(t.Rows); more > 0 {

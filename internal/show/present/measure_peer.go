@@ -7,53 +7,16 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// measuredWithPeer is measured where the other end is not linerate's: what was
-// counted here, how, what the peer says of it, and what cannot be known.
-func measuredWithPeer(m *record.Measure) [][]Block {
-	var rows [][]string
-	for _, d := range m.Directions {
-		rows = append(rows, peerRows(m, d)...)
-	}
-	parts := append([][]Block{{figureList(rows)}}, measuredFlows(m)...)
-	last := movedBy(m)
-	for _, e := range m.Ends {
-		text := fmt.Sprintf("%s %s s per gigabyte (all of its %s %s %% busy)", e.Host, significant(e.CPUSPerGigabyte, 2), Count(e.CPUs, "CPU"), significant(100*e.CPUBusy, 2))
-		if m.PeerCPUPercent > 0 {
-			text += fmt.Sprintf("; the server says that it used %s %% of one, in its own time", significant(m.PeerCPUPercent, 2))
-		}
-		last = append(last, Statement{Label: "CPU", Text: text})
-	}
-	last = append(last, measureTrust(m)...)
-	last = append(last, measuredFindings(m)...)
-	for i, text := range m.Unknown {
-		s := Statement{Text: text}
-		if i == 0 {
-			s.Label = "Unknown"
-		}
-		last = append(last, s)
-	}
-	return append(parts, last)
-}
-
-// howCounted puts a direction's way of counting into words.
+// howCounted says where and when a direction's bytes were counted.
 var howCounted = map[string]string{
 	record.CountedReceived:     "received here, in the window",
 	record.CountedAcknowledged: "acknowledged by the server's kernel, in the window",
 	record.CountedByPeer:       "received there, as the server says, over its own time",
 }
 
-// peerRows are what is said of a direction.
+// peerRows are the rows of a direction.
 func peerRows(m *record.Measure, d record.MeasureDirection) [][]string {
-	text := howCounted[d.Counted]
-	if d.LimitBps > 0 {
-		text += fmt.Sprintf("; %.4g %% of the limit, %s (%s)", 100*d.GoodputBps/d.LimitBps, unit.FormatRate(d.LimitBps), d.LimitWhy)
-	} else {
-		text += "; limit " + d.LimitWhy
-	}
-	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 { return i.GoodputBps }); len(d.Intervals) > 1 {
-		text += fmt.Sprintf("; %s to %s by interval", unit.FormatRate(slowest), unit.FormatRate(fastest))
-	}
-	rows := [][]string{{d.Direction, unit.FormatRate(d.GoodputBps), text}}
+	rows := [][]string{{d.Direction, unit.FormatRate(d.GoodputBps), howCounted[d.Counted] + "; " + againstLimit(d)}}
 	switch g := d.Datagrams; {
 	case g == nil:
 	case d.Counted == record.CountedReceived:
@@ -88,7 +51,7 @@ func peerSays(d record.MeasureDirection) string {
 	if p.Seconds > 0 {
 		text += fmt.Sprintf(" in its %.4g s", p.Seconds)
 	} else {
-		text += ", and does not tell in what time"
+		text += ", and does not report in what time"
 	}
 	if verb == "sent" && p.Retransmits >= 0 && p.Datagrams == nil {
 		text += ", and resent " + Count(int(p.Retransmits), "segment")

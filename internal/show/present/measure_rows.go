@@ -11,53 +11,58 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// listedFlows is how many flows are told one by one.
+// listedFlows is how many flows are listed one by one.
 const listedFlows = 16
 
-// measuredRows are what is said of a direction: its name, its figure, and what
-// stands beside and under that.
+// measuredRows are the rows of a direction: its name, its figure and remarks.
 func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	if d.Transactions != nil {
 		return transactionRows(m, d)
 	}
-	row := []string{d.Direction, unit.FormatRate(d.GoodputBps), "limit " + d.LimitWhy}
-	if d.LimitBps > 0 {
-		row[2] = fmt.Sprintf("%.4g %% of the limit, %s (%s)", 100*d.GoodputBps/d.LimitBps, unit.FormatRate(d.LimitBps), d.LimitWhy)
-	}
-	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 { return i.GoodputBps }); len(d.Intervals) > 1 {
-		row[2] += fmt.Sprintf("; %s to %s by interval", unit.FormatRate(slowest), unit.FormatRate(fastest))
-	}
-	rows := [][]string{row}
+	rows := [][]string{{d.Direction, unit.FormatRate(d.GoodputBps), againstLimit(d)}}
 	g := d.Datagrams
 	if g == nil {
 		return rows
 	}
 	rows = append(rows,
-		[]string{"", "lost " + Percent(d.LostShare), fmt.Sprintf("%s of the datagrams that were to come; %s sent, %s received, %s reordered, %s duplicates",
+		[]string{"", "lost " + Percent(d.LostShare), fmt.Sprintf("%s datagrams; %s sent, %s received, %s reordered, %s duplicates",
 			thousands(g.Lost), thousands(g.Sent), thousands(g.Received), thousands(g.Reordered), thousands(g.Duplicates))},
 	)
 	if g.LostInBuffer > 0 {
-		rows = append(rows, []string{"", "", fmt.Sprintf("%s of the lost, at most, in the receiving host's own receive buffer (%s), not in the network",
+		rows = append(rows, []string{"", "", fmt.Sprintf("up to %s of them in the receiving socket's buffer (%s), not in the network",
 			thousands(g.LostInBuffer), Volume(g.BufferBytes))})
 	}
 	rows = append(rows,
-		[]string{"", "jitter " + Microseconds(g.JitterUs), "RFC 3550: the smoothed difference between the spacing of datagrams when sent and when received"})
+		[]string{"", "jitter " + Microseconds(g.JitterUs), "RFC 3550: smoothed difference between the spacing of datagrams as sent and as received"})
 	if v := g.Delay; v != nil {
-		rows = append(rows, []string{"", "delay +" + Microseconds(v.P50Us), fmt.Sprintf("half of them took no longer than that above the quickest; 90 %% %s, 99 %% %s, 99.9 %% %s, all %s",
+		rows = append(rows, []string{"", "delay +" + Microseconds(v.P50Us), fmt.Sprintf("median above the fastest datagram; 90 %% %s, 99 %% %s, 99.9 %% %s, max %s",
 			Microseconds(v.P90Us), Microseconds(v.P99Us), Microseconds(v.P999Us), Microseconds(v.MaxUs))})
 	}
 	return rows
 }
 
+// againstLimit is a direction's goodput as a part of its limit, and its range over the
+// intervals.
+func againstLimit(d record.MeasureDirection) string {
+	text := "limit " + d.LimitWhy
+	if d.LimitBps > 0 {
+		text = fmt.Sprintf("%.4g %% of the limit, %s (%s)", 100*d.GoodputBps/d.LimitBps, unit.FormatRate(d.LimitBps), d.LimitWhy)
+	}
+	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 { return i.GoodputBps }); len(d.Intervals) > 1 {
+		text += fmt.Sprintf("; %s to %s by interval", unit.FormatRate(slowest), unit.FormatRate(fastest))
+	}
+	return text
+}
+
 // transactionRows are the rows of requests and responses.
 func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	t := d.Transactions
-	what := "requests, each answered, on connections that stay"
+	what := "requests with responses, on open connections"
 	switch m.Protocol {
 	case flow.CRR:
-		what = "connections, each with a request and its response"
+		what = "connections, each with one request and response"
 	case flow.UDPRR:
-		what = "requests of a datagram, each answered by one"
+		what = "requests and responses of one datagram each"
 	}
 	rate := fmt.Sprintf("%s; %s done", what, thousands(t.Done))
 	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 { return i.RatePerS }); len(d.Intervals) > 1 && fastest > 0 {
@@ -72,12 +77,12 @@ func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
 			Microseconds(l.P90Us), Microseconds(l.P99Us), Microseconds(l.P999Us), Microseconds(l.P9999Us), Microseconds(l.MaxUs))})
 	}
 	if d.Lost != nil {
-		text := "no request was without a response for a second"
+		text := "every request had its response within a second"
 		if t.Unanswered > 0 {
 			text = thousands(t.Unanswered) + " without a response within a second"
 		}
 		if t.Late > 0 {
-			text += fmt.Sprintf("; responses that came later or twice: %s", thousands(t.Late))
+			text += fmt.Sprintf("; late or duplicate responses: %s", thousands(t.Late))
 		}
 		rows = append(rows, []string{"", "lost " + Percent(d.LostShare), text})
 	}
@@ -127,7 +132,7 @@ func measuredFlows(m *record.Measure) (parts [][]Block) {
 		t.Columns = append(t.Columns, Column{Head: head, Wrap: i == len(heads)-1})
 	}
 	for _, f := range flows {
-		t.Rows = append(t.Rows, Row{Cells: Cells(append([]string{f.ID, f.Source, f.Destination}, row(f)...)...)})
+		t.add(append([]string{f.ID, f.Source, f.Destination}, row(f)...)...)
 	}
 	parts = [][]Block{{t}}
 	const explained = 2
@@ -143,7 +148,7 @@ func measuredFlows(m *record.Measure) (parts [][]Block) {
 	return parts
 }
 
-// flowColumns are what is said of a flow, by its protocol.
+// flowColumns are the columns of flows, by their protocol.
 func flowColumns(m *record.Measure) (head []string, row func(record.Flow) []string) {
 	switch {
 	case m.Transactions != nil:
@@ -239,9 +244,9 @@ func movedBy(m *record.Measure) []Block {
 func measuredLatency(l *record.Latency) *Table {
 	spread := func(d *record.Distribution) string {
 		if d == nil {
-			return "no answer"
+			return "no response"
 		}
-		return fmt.Sprintf("p90 %s, p99 %s, p99.9 %s, max %s; %s answers",
+		return fmt.Sprintf("p90 %s, p99 %s, p99.9 %s, max %s; %s responses",
 			Microseconds(d.P90Us), Microseconds(d.P99Us), Microseconds(d.P999Us), Microseconds(d.MaxUs), thousands(d.Count))
 	}
 	median := func(d *record.Distribution) string {
@@ -252,13 +257,13 @@ func measuredLatency(l *record.Latency) *Table {
 	}
 	own := ""
 	if l.TCPRTTUs > 0 && l.TCPBaselineUs > 0 {
-		own = fmt.Sprintf("; TCP's own round trips took %s, %s %% longer than the quickest of %s",
+		own = fmt.Sprintf("; TCP's own round trips took %s, %s %% longer than the fastest of %s",
 			Microseconds(l.TCPRTTUs), significant(l.TCPBufferDelayPercent, 2), Microseconds(l.TCPBaselineUs))
 	}
 	return figureList([][]string{
 		{"latency idle", median(l.Idle), spread(l.Idle)},
 		{"under load", median(l.Loaded), spread(l.Loaded)},
-		{"buffer delay", "+" + Microseconds(l.BufferDelayUs), fmt.Sprintf("on average, %s %% of the quickest idle answer, %s (RFC 6349)%s",
+		{"buffer delay", "+" + Microseconds(l.BufferDelayUs), fmt.Sprintf("on average, %s %% of the fastest idle response, %s (RFC 6349)%s",
 			significant(l.BufferDelayPercent, 2), Microseconds(l.BaselineUs), own)},
 		{"bufferbloat", "grade " + l.Grade, l.Means},
 	})

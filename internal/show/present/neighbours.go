@@ -35,9 +35,8 @@ type fdbTable struct {
 type fdbRow struct{ MAC, Interface, Peer, BelongsTo string }
 
 // tables reads the neighbour tables of the hosts that hold data flows' ends
-// and the forwarding tables of the switches, in one trial. Only addresses that
-// somebody in the run holds are listed: the rest of a real host's table is none
-// of this study's business.
+// and the forwarding tables of the switches, in one trial. Only addresses of the run's
+// hosts are listed, not the rest of a real host's table.
 func tables(v *view, t *record.Trial) (hosts []neighbourTable, switches []fdbTable) {
 	delivers := map[string][]string{}
 	for _, h := range t.Hosts {
@@ -86,18 +85,11 @@ func tables(v *view, t *record.Trial) (hosts []neighbourTable, switches []fdbTab
 		})
 		hosts = append(hosts, table)
 	}
-	// The clients first: what they believe decides where the data arrives.
+	// The clients first: their entries decide where the data arrives.
 	slices.SortStableFunc(hosts, func(a, b neighbourTable) int {
 		return cmp.Or(cmp.Compare(b2i(a.Host == v.focus), b2i(b.Host == v.focus)), natural(a.Host, b.Host))
 	})
 	return hosts, switches
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // wrongEntries counts, over the hosts of the trial shown for a treatment, the
@@ -180,11 +172,11 @@ func fold(v *view, hosts []neighbourTable) (shown, folded []neighbourTable) {
 	return shown, folded
 }
 
-// neighbourSection shows, of the baseline and the best treatment, what hosts
-// believe beside what the switches know.
+// neighbourSection shows, of the baseline and the best treatment, the hosts' neighbour
+// tables beside the switches' forwarding tables.
 func neighbourSection(v *view) Section {
 	data := [][]string{{"treatment", "trial", "host", "interface", "address", "held_by", "mac", "of_interface", "switch_sends_to", "state", "wrong"}}
-	intro := Prose{Name: "neighbours", Text: "What each host believes (its ARP or neighbour-discovery table), next to what the switch knows (its forwarding table). A row is marked when the MAC address belongs to an interface that does not hold the address."}
+	intro := Prose{Name: "neighbours", Text: "Each host's ARP or neighbour-discovery table, next to the switch's forwarding table. A row is marked when the MAC address belongs to an interface that does not hold the address."}
 	s := Section{ID: "neighbours", Title: neighboursTitle(v), Blocks: []Block{nil}}
 	for c := range v.columns {
 		for _, r := range v.pair() {
@@ -264,7 +256,7 @@ func neighbourEntries(h neighbourTable) *Table {
 func fdbEntries(f fdbTable) *Table {
 	t := &Table{Caption: f.Switch + ": forwarding table", Columns: []Column{{Head: "MAC address"}, {Head: "interface"}, {Head: "leads to"}}}
 	for _, e := range f.Rows {
-		t.Rows = append(t.Rows, Row{Cells: Cells(e.MAC, e.Interface, cmp.Or(e.Peer, e.BelongsTo))})
+		t.add(e.MAC, e.Interface, cmp.Or(e.Peer, e.BelongsTo))
 	}
 	return t
 }

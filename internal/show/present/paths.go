@@ -50,9 +50,9 @@ func pathsTitle(run *record.Run) string {
 	case known == 0:
 		return "Which path the flows took"
 	case same == known:
-		return fmt.Sprintf("All %s took the path that the kernels had named beforehand", Count(known, "flow"))
+		return fmt.Sprintf("All %s took the path predicted by route lookup", Count(known, "flow"))
 	}
-	return fmt.Sprintf("Of %s, %d took the path that the kernels had named beforehand", Count(known, "flow"), same)
+	return fmt.Sprintf("Of %s, %d took the path predicted by route lookup", Count(known, "flow"), same)
 }
 
 // onPath are the flows of one path.
@@ -123,7 +123,7 @@ func byPath(trial *record.Trial, unit scale) []onPath {
 // mostRates is how many flows of one path are listed one by one.
 const mostRates = 8
 
-// pathName tells a path from the others: the interface that it begins with, and what it
+// pathName distinguishes a path from the others: its first interface, and the nodes it
 // leads through.
 func pathName(path []string) string {
 	_, port, _ := strings.Cut(path[0], ".")

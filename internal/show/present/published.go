@@ -71,15 +71,3 @@ func publishedLevel(v *view, factor, level, series string) *record.Treatment {
 	}
 	return &v.run.Treatments[i]
 }
-
-// publishedStatements are those sentences, labelled.
-func publishedStatements(v *view) (blocks []Block) {
-	for i, line := range published(v) {
-		s := Statement{Text: line}
-		if i == 0 {
-			s.Label = "Published"
-		}
-		blocks = append(blocks, s)
-	}
-	return blocks
-}

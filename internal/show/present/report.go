@@ -2,24 +2,32 @@ package present
 
 import "linerate/internal/show/figure"
 
-// Report is what is shown of a run: first what stands at its head, then a
-// summary for a terminal and the sections of a page, which share their tables.
+// Document is what a terminal shows: what it is about, the answer, and what supports
+// it. All of its parts may be empty.
+type Document struct {
+	Title      string   // a sentence that stands for an answer
+	About      []string // lines
+	Answer     string
+	Statements []string  // after the answer, without what Warnings say
+	Warnings   []string  // what a reader must know before believing the answer
+	Notes      []Note    // of people, kept with the run
+	Summary    [][]Block // blocks of one list belong together
+}
+
+// Report is what is shown of a run: a summary for a terminal, and the sections of a
+// page, which share their tables.
 type Report struct {
+	Document
 	ID, Study, Version string
-	Question, Answer   string
-	Statements         []string // after the answer, without what Warnings say
-	Facts              []string // study, size, seed, time
+	Question           string
 	Started            string
-	Warnings           []string  // what a reader must know before believing the answer
-	Trusted            string    // every trust check passed; empty: not so
-	Notes              []Note    // of people, kept with the run
-	Summary            [][]Block // blocks of one list belong together
+	Trusted            string // every trust check passed; empty: not so
 	Sections           []Section
 	MadeIn             string // a lab whose links are not the kernel's; part of how far to trust it
 	Again              string // the command that makes the run again
 }
 
-// Note is what somebody wrote about a run, and when.
+// Note is a remark that was added to a run, and when.
 type Note struct{ When, Text string }
 
 // Section is a part of a page. Title is empty where a figure's is enough.
@@ -38,6 +46,15 @@ type Statement struct {
 	Items       []Item
 }
 
+// statements make a paragraph each, the first one beside the label.
+func statements(label string, texts ...string) (list []Block) {
+	for _, text := range texts {
+		list = append(list, Statement{Label: label, Text: text})
+		label = ""
+	}
+	return list
+}
+
 // Item stands below a statement, after its mark.
 type Item struct {
 	Mark, Text string
@@ -53,6 +70,10 @@ type Finding struct {
 	Reference                     string
 	Link                          bool // the reference is an address
 }
+
+// Diagnostic is a finding about a line of a file, as compilers print it; only a
+// terminal shows it.
+type Diagnostic struct{ Head, Text, Fix string }
 
 // Prose is a paragraph, with the data that the blocks behind it show.
 type Prose struct {
@@ -84,12 +105,13 @@ type Beside struct{ Left, Right []Block }
 // where there is no title.
 type Figure struct{ figure.Figure }
 
-func (Statement) block() {}
-func (Prose) block()     {}
-func (Finding) block()   {}
-func (Listing) block()   {}
-func (Fold) block()      {}
-func (Heading) block()   {}
-func (Beside) block()    {}
-func (Figure) block()    {}
-func (*Table) block()    {}
+func (Diagnostic) block() {}
+func (Statement) block()  {}
+func (Prose) block()      {}
+func (Finding) block()    {}
+func (Listing) block()    {}
+func (Fold) block()       {}
+func (Heading) block()    {}
+func (Beside) block()     {}
+func (Figure) block()     {}
+func (*Table) block()     {}

@@ -6,10 +6,10 @@ import (
 	"linerate/internal/science/toolreport"
 )
 
-// toolTable is what other programs say they moved, or counting at the sender
-// gives, beside what was received; nil: no program said anything.
+// toolTable is what other programs report, or the senders count, beside what was
+// received; nil: there is no such report.
 func toolTable(v *view) *Table {
-	t := &Table{Caption: "What others count, beside what was received, " + v.scale.unit, Columns: []Column{{Head: "treatment"}, {Head: "counted as", Extra: true, Wrap: true},
+	t := &Table{Caption: "Other counts, beside what was received, " + v.scale.unit, Columns: []Column{{Head: "treatment"}, {Head: "counted as", Extra: true, Wrap: true},
 		{Head: "says", Align: Decimal}, {Head: "received", Align: Decimal}, {Head: "surplus", Align: Decimal}, {Head: "predicted", Align: Decimal}}}
 	for i := range v.rows {
 		for c, cell := range v.rows[i].cells {
@@ -19,7 +19,7 @@ func toolTable(v *view) *Table {
 			s := cell.ToolReported
 			how, predicted := s.Method, ""
 			if how == "" {
-				how = "counting at the sender"
+				how = "counted at the sender"
 			}
 			if s.PredictedBps != 0 {
 				predicted = round(s.PredictedBps*v.scale.per, 2)
@@ -32,7 +32,7 @@ func toolTable(v *view) *Table {
 		return nil
 	}
 	if a := toolreport.Agree(v.run.Trials); a.Trials > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("Predicted is %s of what was seen in the %s with a surplus of 2 %% or more; in %d of them to within 15 %% (%.2f to %.2f).",
+		t.Notes = append(t.Notes, fmt.Sprintf("The prediction is %s of the surplus in the %s with one of 2 %% or more, and within 15 %% of it in %d of them (%.2f to %.2f).",
 			percent(a.Ratio), Count(a.Trials, "trial"), a.Within, a.Low, a.High))
 	}
 	return t

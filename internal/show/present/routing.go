@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// routing says in a sentence how hosts came by their learned routes; empty: they
-// have none.
+// routing says in a sentence how hosts learned their routes; empty: they have none.
 func routing(v *view) string {
 	r := v.run.Environment.Routing
 	switch {
 	case r == nil:
 		return ""
 	case r.Daemon == "":
-		return "made by linerate as " + strings.ToUpper(r.Protocol) + " would bring them: " + r.Note
+		return "set by linerate as " + strings.ToUpper(r.Protocol) + " would: " + r.Note
 	}
-	text := fmt.Sprintf("%s by %s: all there after %s", strings.ToUpper(r.Protocol), r.Daemon, Seconds(r.ConvergedS))
+	text := fmt.Sprintf("%s by %s: converged after %s", strings.ToUpper(r.Protocol), r.Daemon, Seconds(r.ConvergedS))
 	longest, times := 0.0, 0
 	for _, t := range v.run.Trials {
 		if t.ConvergedS > 0 {
@@ -23,18 +22,18 @@ func routing(v *view) string {
 		}
 	}
 	if times > 0 {
-		text += fmt.Sprintf(", and again within %s before %s", Seconds(longest), Count(times, "trial"))
+		text += fmt.Sprintf(", and again within %s before each of %s", Seconds(longest), Count(times, "trial"))
 	}
 	return text
 }
 
-// oneRoute is a learned route with the most ways, as the kernel's table has it.
+// oneRoute is a learned route with the most next hops, as the kernel's table has it.
 func oneRoute(v *view) (host, route string) {
 	most := -1
 	for _, h := range v.run.Environment.Routing.Hosts {
 		for _, text := range h.Routes {
-			if ways := strings.Count(text, " nexthop "); ways > most {
-				host, route, most = h.Host, text, ways
+			if n := strings.Count(text, " nexthop "); n > most {
+				host, route, most = h.Host, text, n
 			}
 		}
 	}

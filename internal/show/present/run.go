@@ -13,8 +13,8 @@ import (
 func Run(run *record.Run) *Report {
 	v := newView(run)
 	a := AnswerRun(run)
-	r := &Report{ID: run.ID, Study: run.Study, Version: run.Environment.Version, Question: run.Question, Answer: a.Headline, Statements: a.Statements, Facts: facts(run),
-		Started: moment(run.Started), Warnings: warnings(v), Again: run.Again}
+	r := &Report{Document: Document{About: []string{facts(run)}, Answer: a.Headline, Statements: a.Statements, Warnings: warnings(v)},
+		ID: run.ID, Study: run.Study, Version: run.Environment.Version, Question: run.Question, Started: moment(run.Started), Again: run.Again}
 	for _, note := range run.Notes {
 		r.Notes = append(r.Notes, Note{moment(note.Time), note.Text})
 	}
@@ -65,17 +65,17 @@ func summaryOf(v *view, t runTables) (out [][]Block) {
 		}
 		add(partEffects(v)...)
 	}
-	add(publishedStatements(v)...)
+	add(statements("Published", published(v)...)...)
 	table(t.reported)
 	if !along {
 		table(shareTable(v.whole()))
 	}
 	if table(t.hashed); t.hashed != nil {
-		add(onEachLink(v, t.hashed.Columns[0].Head == "treatment")...)
+		add(statements("On each", onEachLink(v, t.hashed.Columns[0].Head == "treatment")...)...)
 	}
 	add(limitedSummary(v, t.limited)...)
-	add(searchStatements(v.run)...)
-	add(machineStatements(v)...)
+	add(statements("Loss", searchReasons(v.run)...)...)
+	add(statements("Machine", busiestMachines(v)...)...)
 	add(routeStatements(v)...)
 	add(trustStatement(v.run)...)
 	add(findingStatements(v)...)
@@ -126,9 +126,9 @@ func sectionsOf(v *view, t runTables) (out []Section) {
 		title, responses = "Goodput", nil // the curves show it
 	}
 	if len(v.rows) > 0 {
-		section("goodput", title, drawn("accounts"), responses, shown(t.treatments), publishedStatements(v), shown(t.reported), fold("", "What each treatment sets", treatmentSettings(v)))
+		section("goodput", title, drawn("accounts"), responses, shown(t.treatments), statements("Published", published(v)...), shown(t.reported), fold("", "What each treatment sets", treatmentSettings(v)))
 	}
-	section("outages", "What happened in the window, and what became of running flows", shown(t.outages))
+	section("outages", "Events in the window, and what they did to running flows", shown(t.outages))
 	section("search", "How the highest rates without loss were found", searches(v.run))
 	var apart []Block
 	for _, s := range t.settings {
@@ -156,9 +156,9 @@ func sectionsOf(v *view, t runTables) (out []Section) {
 	section("paths", pathsTitle(v.run), shown(pathTable(v)))
 	out = append(out, neighbourSection(v))
 	section("series", "", drawn("series"))
-	held := "What held the flows back"
+	held := "What limited the flows"
 	if predictions(heldBack(v)) {
-		held = "What each flow should get, what it got, and what held it back"
+		held = "Predicted and measured goodput of each flow, and what limited it"
 	}
 	section("held", "", drawn("predicted"))
 	section("limited", held, shown(t.limited))
@@ -180,7 +180,7 @@ func environment(v *view) []Block {
 	if len(e.Hosts) > 0 {
 		t := &Table{Columns: []Column{{Head: "host"}, {Head: "system"}, {Head: "kernel"}, {Head: "CPUs", Align: Right}, {Head: "congestion control"}, {Head: "missing", Wrap: true}}}
 		for _, h := range e.Hosts {
-			t.Rows = append(t.Rows, Row{Cells: Cells(h.Host, h.OS+" "+h.Arch, h.Kernel, fmt.Sprint(h.CPUs), h.CongestionControl, strings.Join(h.Missing, "; "))})
+			t.add(h.Host, h.OS+" "+h.Arch, h.Kernel, fmt.Sprint(h.CPUs), h.CongestionControl, strings.Join(h.Missing, "; "))
 		}
 		blocks = append(blocks, t)
 	}
@@ -198,11 +198,11 @@ func again(run *record.Run) []Block {
 }
 
 // facts are the run in a line: study, size, seed, time.
-func facts(run *record.Run) []string {
+func facts(run *record.Run) string {
 	out := []string{run.Study, Count(len(run.Treatments), "treatment") + " × " + Count(blocks(run), "block"),
 		fmt.Sprintf("seed %d", run.Seed), Seconds(run.DurationS)}
 	if run.Status != "" && run.Status != "complete" {
 		out = append(out, run.Status)
 	}
-	return out
+	return strings.Join(out, " · ")
 }

@@ -34,9 +34,9 @@ func lossFreeRows(l *record.LossFree) [][]string {
 func lossFreeWhy(l *record.LossFree) string {
 	switch l.BoundedBy {
 	case record.BoundedBySender:
-		return "the sender made no more: the path may carry more"
+		return "the sender could send no more: the path may carry more"
 	case record.BoundedByCap:
-		return "no more was asked for: the path may carry more"
+		return "no higher rate was tried: the path may carry more"
 	case record.BoundedByLimit:
 		return "the links carry no more"
 	}
@@ -47,8 +47,8 @@ func lossFreeWhy(l *record.LossFree) string {
 	return text
 }
 
-// searchStatements say of each treatment's first search why it found no more.
-func searchStatements(run *record.Run) (list []Block) {
+// searchReasons say of each treatment's first search why it found no more.
+func searchReasons(run *record.Run) (list []string) {
 	said := map[string]bool{}
 	for _, trial := range run.Trials {
 		l := trial.LossFree
@@ -60,11 +60,7 @@ func searchStatements(run *record.Run) (list []Block) {
 		if l.RateBps == 0 {
 			why = l.Why
 		}
-		s := Statement{Text: fmt.Sprintf("%s: %s (%s)", trial.Treatment, why, Count(len(l.Trials), "trial"))}
-		if len(list) == 0 {
-			s.Label = "Loss"
-		}
-		list = append(list, s)
+		list = append(list, fmt.Sprintf("%s: %s (%s)", trial.Treatment, why, Count(len(l.Trials), "trial")))
 	}
 	return list
 }
@@ -82,9 +78,9 @@ func searches(run *record.Run) []Block {
 		if l.RateBps > 0 {
 			came = unit.FormatRate(l.RateBps) + "; " + lossFreeWhy(l)
 		}
-		table := &Table{Columns: []Column{{Head: "asked for"}, {Head: "result", Wrap: true}}}
+		table := &Table{Columns: []Column{{Head: "rate"}, {Head: "result", Wrap: true}}}
 		for _, row := range lossTrialRows(l) {
-			table.Rows = append(table.Rows, Row{Cells: Cells(row[1:]...)})
+			table.add(row[1:]...)
 		}
 		list = append(list, Fold{Summary: fmt.Sprintf("trial %d, %s: %s", t.Order, t.Treatment, came), Blocks: []Block{table}})
 	}
@@ -122,12 +118,12 @@ func lossTrialRows(l *record.LossFree) (rows [][]string) {
 	return rows
 }
 
-// lossPlaces are the places where most was lost, of which the counters tell.
+// lossPlaces are the places where counters show the most losses.
 func lossPlaces(places []record.LossPlace) string {
-	const told = 2
+	const listed = 2
 	var list []string
 	for _, p := range places {
-		if len(list) == told {
+		if len(list) == listed {
 			break
 		}
 		where := p.What

@@ -12,11 +12,11 @@ type spot struct {
 }
 
 // spots are the treatments that are drawn one by one: those of the pair in each
-// condition; where nothing is compared, of each row the one that tells most.
+// condition; where nothing is compared, of each row the most informative one.
 func (v *view) spots() (out []spot) {
 	if alongCurve(v) {
 		for i := range v.rows {
-			out = append(out, spot{&v.rows[i], telling(v, &v.rows[i])})
+			out = append(out, spot{&v.rows[i], mostShared(v, &v.rows[i])})
 		}
 		return out
 	}
@@ -38,10 +38,10 @@ func shown(v *view, t *record.Treatment) *record.Trial {
 	return metric.Typical(v.run, t)
 }
 
-// telling is the column in which a row shows best how flows shared their paths: with
+// mostShared is the column in which a row shows best how flows shared their paths: with
 // the fewest flows that are more than the paths, else with most flows; -1: in none
-// did flows have several paths.
-func telling(v *view, r *row) int {
+// did flows have several.
+func mostShared(v *view, r *row) int {
 	at, best := -1, 0
 	for c, cell := range r.cells {
 		trial := shown(v, cell.Treatment)

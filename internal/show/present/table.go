@@ -83,8 +83,11 @@ func Cells(texts ...string) []Cell {
 	return list
 }
 
-// add puts a column behind the others, with a cell for each row.
-func (t *Table) add(c Column, cells []Cell) {
+// add adds a row of plain cells.
+func (t *Table) add(texts ...string) { t.Rows = append(t.Rows, Row{Cells: Cells(texts...)}) }
+
+// addColumn adds a column with a cell for each row.
+func (t *Table) addColumn(c Column, cells []Cell) {
 	t.Columns = append(t.Columns, c)
 	for i := range t.Rows {
 		t.Rows[i].Cells = append(t.Rows[i].Cells, cells[i])
@@ -228,12 +231,16 @@ func places(rest string) int {
 	return n
 }
 
-// figureList is a table without heads: what it is, the figure, and what is said
-// of it.
+// figureList is a table without heads: what each row is, its figures, and a last
+// column of prose about them.
 func figureList(rows [][]string) *Table {
-	t := &Table{Columns: []Column{{}, {}, {Wrap: true}}}
-	for _, row := range rows {
-		t.Rows = append(t.Rows, Row{Cells: Cells(row...)})
+	t := &Table{}
+	for i, row := range rows {
+		if i == 0 {
+			t.Columns = make([]Column, len(row))
+			t.Columns[len(row)-1].Wrap = true
+		}
+		t.add(row...)
 	}
 	return t
 }

@@ -52,41 +52,43 @@ func treatments(v *view) *Table {
 	return t
 }
 
+// cellsOf makes a cell for each row that has a treatment in the pane.
+func cellsOf(v *view, p pane, of func(t *record.Treatment) Cell) []Cell {
+	cells := make([]Cell, len(v.rows))
+	for i := range v.rows {
+		if t := v.rows[i].cells[p.c].Treatment; t != nil {
+			cells[i] = of(t)
+		}
+	}
+	return cells
+}
+
 // figureColumn adds a pane's estimates; it reports whether some have a range
 // instead of a half-width.
 func figureColumn(v *view, t *Table, p pane) (ranges bool) {
-	t.Columns = append(t.Columns, Column{Head: p.scale.unit, Group: p.name, Align: Decimal})
-	for i := range v.rows {
-		cell := Cell{}
-		if tr := v.rows[i].cells[p.c].Treatment; tr != nil {
-			cell.Text, cell.Spread = p.interval(tr)
-			ranges = ranges || strings.Contains(cell.Spread, "–")
-			if tr.Unconnected > 0 {
-				if cell.Remark = unconnected(v, tr); !strings.Contains(cell.Remark, partly) {
-					cell.Remark += ", counted as zero"
-				}
+	t.addColumn(Column{Head: p.scale.unit, Group: p.name, Align: Decimal}, cellsOf(v, p, func(tr *record.Treatment) (cell Cell) {
+		cell.Text, cell.Spread = p.interval(tr)
+		ranges = ranges || strings.Contains(cell.Spread, "–")
+		if tr.Unconnected > 0 {
+			if cell.Remark = unconnected(v, tr); !strings.Contains(cell.Remark, partly) {
+				cell.Remark += ", counted as zero"
 			}
 		}
-		t.Rows[i].Cells = append(t.Rows[i].Cells, cell)
-	}
+		return cell
+	}))
 	return ranges
 }
 
 // limitColumn adds goodput as a part of the limit, where that is known.
 func limitColumn(v *view, t *Table, p pane) {
-	var parts []Cell
-	known := false
-	for _, r := range v.rows {
-		cell := Cell{}
-		if tr := r.cells[p.c].Treatment; tr != nil {
-			if part := ofLimit(tr); part != "" {
-				known, cell.Text = true, part+" %"
-			}
+	parts := cellsOf(v, p, func(tr *record.Treatment) (cell Cell) {
+		if part := ofLimit(tr); part != "" {
+			cell.Text = part + " %"
 		}
-		parts = append(parts, cell)
-	}
-	if known {
-		t.add(Column{Head: "of limit", Group: p.name, Align: Decimal}, parts)
+		return cell
+	})
+	if slices.ContainsFunc(parts, func(c Cell) bool { return c.Text != "" }) {
+		t.addColumn(Column{Head: "of limit", Group: p.name, Align: Decimal}, parts)
 	}
 }
 
@@ -111,7 +113,7 @@ func effectColumn(v *view, t *Table, p pane) {
 		if v.baseline != nil {
 			name = v.baseline.name
 		}
-		t.add(Column{Head: "against " + name, Shorter: []string{"against baseline", "ratio"}, Group: p.name, Align: Ratio}, cells)
+		t.addColumn(Column{Head: "against " + name, Shorter: []string{"against baseline", "ratio"}, Group: p.name, Align: Ratio}, cells)
 	}
 }
 

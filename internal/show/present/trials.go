@@ -2,6 +2,7 @@ package present
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -10,7 +11,7 @@ import (
 func trialTable(v *view) *Table {
 	bad := map[int][]string{}
 	for _, c := range v.run.Trust {
-		if !c.Pass && !contains(bad[c.Trial], c.Check) {
+		if !c.Pass && !slices.Contains(bad[c.Trial], c.Check) {
 			bad[c.Trial] = append(bad[c.Trial], c.Check)
 		}
 	}

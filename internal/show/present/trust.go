@@ -21,8 +21,8 @@ func doubts(run *record.Run) []failure {
 	return grouped(record.Doubts(run.Trust))
 }
 
-// contradictions are the failed checks of what others count: of a program's own
-// sum, or of counting at the sender.
+// contradictions are the failed checks of other counts: a program's own sum, or
+// the senders'.
 func contradictions(run *record.Run) []failure {
 	return grouped(record.Refuted(run.Trust))
 }
@@ -79,7 +79,7 @@ func contradicted(run *record.Run) string {
 	for _, f := range bad {
 		names = append(names, f.check)
 	}
-	return fmt.Sprintf("in %s what others count contradicts what was received (%s); our figures count at the receiver and are not affected", text, list(names))
+	return fmt.Sprintf("in %s another count contradicts the receivers' (%s); linerate's figures count at the receiver and are not affected", text, list(names))
 }
 
 // trusted is the one line for a run of whose figures none is in doubt.
@@ -87,7 +87,7 @@ func trusted(run *record.Run) string {
 	var names []string
 	other := contradicted(run)
 	for _, c := range run.Trust {
-		if (other == "" || !reported(c)) && !contains(names, c.Check) {
+		if (other == "" || !reported(c)) && !slices.Contains(names, c.Check) {
 			names = append(names, c.Check)
 		}
 	}
@@ -139,7 +139,7 @@ func trustSection(run *record.Run) Section {
 	if text := inDoubt(run); text != "" {
 		s.Title = sentence(text)
 	} else if len(contradictions(run)) > 0 {
-		s.Title = "Our figures passed every trust check; what others count does not agree with them"
+		s.Title = "linerate's figures passed every trust check; another count contradicts them"
 	}
 	checks := &Table{Columns: []Column{{Head: "check"}, {Head: "result"}, {Head: "detail", Wrap: true}}}
 	every := &Table{Columns: []Column{{Head: "failed"}, {Head: "trial", Align: Right}, {Head: "treatment", Wrap: true}, {Head: "detail", Wrap: true}}}

@@ -6,8 +6,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// partly is what is said of flows for which there were too few ports.
-const partly = "got fewer connections than they asked for"
+// partly describes flows that ran out of ports.
+const partly = "opened fewer connections than requested"
 
 // unconnected says how many flows of a treatment could not connect, and in how
 // many of its trials.

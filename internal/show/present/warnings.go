@@ -26,16 +26,16 @@ func warnings(v *view) []string {
 			out = append(out, "linerate failed: "+run.Error)
 		}
 		if run.Error == "" || len(run.Trials) > 0 {
-			out = append(out, fmt.Sprintf("Interrupted: these are the figures of %s; the plan had more.", Count(len(run.Trials), "finished trial")))
+			out = append(out, fmt.Sprintf("Interrupted: the figures are of %s; more were planned.", Count(len(run.Trials), "finished trial")))
 		}
 	case record.StatusBudget:
 		if wide := wide(run); wide != "" {
-			out = append(out, "The budget ran out before every interval was as narrow as asked: "+wide)
+			out = append(out, "The budget ran out before every interval was as narrow as requested: "+wide)
 		} else {
 			out = append(out, fmt.Sprintf("The budget ran out after %d of %s.", blocks(run), Count(max(blocks(run), run.Design.Replicates), "block")))
 		}
 	case record.StatusBlocks:
-		out = append(out, fmt.Sprintf("The run ended after %s, its greatest number: %s", Count(blocks(run), "block"), wide(run)))
+		out = append(out, fmt.Sprintf("The run ended after %s, the most that it may have: %s", Count(blocks(run), "block"), wide(run)))
 	}
 	for _, r := range v.rows {
 		for c, cell := range r.cells {
@@ -48,7 +48,7 @@ func warnings(v *view) []string {
 	return out
 }
 
-// wide says how many intervals are wider than asked; empty: none is.
+// wide says how many intervals are wider than requested; empty: none is.
 func wide(run *record.Run) string {
 	n, of := conclude.Wide(run), Count(len(run.Effects), "effect")
 	if len(run.Effects) == 0 {

@@ -3,35 +3,70 @@ package present
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
-// list joins names as in a sentence, and counts them where they are many.
-func list(names []string) string {
-	switch n := len(names); {
-	case n == 0:
-		return ""
-	case n == 1:
-		return names[0]
-	case n > 4:
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), n-3)
-	default:
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+// list joins names as in a sentence: the first three of many, and the number of the
+// others.
+func list(names []string) string { return firstFew(names, "and") }
+
+func join(list []string, word string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
 	}
+	return strings.Join(list[:len(list)-1], ", ") + " " + word + " " + list[len(list)-1]
 }
 
-// sentence starts with a capital letter, unless it starts with a name that
-// must keep its spelling.
+// firstFew joins a list, or its first three with the number of the others.
+func firstFew(list []string, word string) string {
+	if more := len(list) - 3; more > 1 {
+		return strings.Join(list[:3], ", ") + fmt.Sprintf(" %s %s others", word, numeral(more))
+	}
+	return join(list, word)
+}
+
+func forName(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " for " + name
+}
+
+func numeral(n int) string {
+	words := []string{"none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
+	if n < len(words) {
+		return words[n]
+	}
+	return fmt.Sprint(n)
+}
+
+// every is "all four", or "both".
+func every(n int) string {
+	if n == 2 {
+		return "both"
+	}
+	return "all " + numeral(n)
+}
+
+// sentence starts with a capital letter, unless it starts with a name that must keep
+// its spelling, such as arp_ignore=1.
 func sentence(text string) string {
-	if text == "" {
+	if word, _, _ := strings.Cut(text, " "); text == "" || strings.ContainsAny(strings.TrimSuffix(word, ":"), "_=.:/0123456789") {
 		return text
 	}
-	first, _, _ := strings.Cut(text, " ")
-	if strings.ContainsAny(first, "_=.0123456789") {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
+}
+
+// fullStop is a whole sentence.
+func fullStop(text string) string {
+	if text = sentence(text); strings.HasSuffix(text, ".") || strings.HasSuffix(text, "…") {
 		return text
 	}
-	letters := []rune(text)
-	return strings.ToUpper(string(letters[0])) + string(letters[1:])
+	return text + "."
 }
 
 // Count spells a number of things: "1 trial", "3 trials".
@@ -42,13 +77,23 @@ func Count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-func contains(list []string, s string) bool {
-	for _, have := range list {
-		if have == s {
-			return true
-		}
+// byText collects names by what is said of them, texts and names in the order in
+// which they first come.
+type byText struct {
+	texts []string
+	names map[string][]string
+}
+
+func (b *byText) add(text, name string) {
+	if b.names == nil {
+		b.names = map[string][]string{}
 	}
-	return false
+	if b.names[text] == nil {
+		b.texts = append(b.texts, text)
+	}
+	if !slices.Contains(b.names[text], name) {
+		b.names[text] = append(b.names[text], name)
+	}
 }
 
 // natural compares names so that their numbers count as numbers.
@@ -77,4 +122,12 @@ func digits(s string) int {
 		n++
 	}
 	return n
+}
+
+// b2i is 1 for true, which sorts behind false.
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // Variants are runs at the edges of what a run can be. They take seconds to make, and
-// all tests look at the same ones: nobody changes them.
+// all tests look at the same ones: they must not be changed.
 var Variants = sync.OnceValue(makeVariants)
 
 func makeVariants() map[string]*record.Run {

@@ -12,7 +12,7 @@ import (
 func measureText(t *testing.T, m *record.Measure, width int) string {
 	t.Helper()
 	var b strings.Builder
-	if err := Measurement(&b, present.Measure(m), Options{Width: width}); err != nil {
+	if err := Write(&b, present.Measure(m), Options{Width: width}); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(b.String()) {
@@ -28,13 +28,12 @@ func TestMeasureTextDatagrams(t *testing.T) {
 
   write   941.2 Mbit/s     99.97 % of the limit, 941.5 Mbit/s (1 Gbit/s ×
                            1448/1538); 940 Mbit/s to 942 Mbit/s by interval
-          lost 0.048 %     480 of the datagrams that were to come; 1,000,000
-                           sent, 999,500 received, 3 reordered, 1 duplicates
-          jitter 12.3 µs   RFC 3550: the smoothed difference between the spacing
-                           of datagrams when sent and when received
-          delay +20.0 µs   half of them took no longer than that above the
-                           quickest; 90 % 40.5 µs, 99 % 812 µs, 99.9 % 1.50 ms,
-                           all 2.50 s
+          lost 0.048 %     480 datagrams; 1,000,000 sent, 999,500 received, 3
+                           reordered, 1 duplicates
+          jitter 12.3 µs   RFC 3550: smoothed difference between the spacing of
+                           datagrams as sent and as received
+          delay +20.0 µs   median above the fastest datagram; 90 % 40.5 µs, 99 %
+                           812 µs, 99.9 % 1.50 ms, max 2.50 s
 
   flow   goodput    sent        lost      jitter
   w1     1 Mbit/s   1,000,000   0.048 %   12.3 µs
@@ -51,7 +50,7 @@ func TestMeasureTextDatagrams(t *testing.T) {
 func TestMeasureTextTransactions(t *testing.T) {
 	want := `measure 10.0.0.1:5202 · RR, 1 flow · 10 s after 1 s · cubic
 
-  rate          21,346/s      requests, each answered, on connections that stay;
+  rate          21,346/s      requests with responses, on open connections;
                               213,456 done, 21,000/s to 22,000/s by interval; 2
                               failed
   latency       p50 45.0 µs   p90 51.2 µs, p99 98.7 µs, p99.9 310 µs, p99.99
@@ -82,15 +81,15 @@ func TestMeasureTextLetters(t *testing.T) {
 		text, _, _ := strings.Cut(measureText(t, m, 80), "\n  connections")
 		return text[strings.Index(text, "  rate"):]
 	}
-	head := `  rate          21,346/s      requests of a datagram, each answered by one;
+	head := `  rate          21,346/s      requests and responses of one datagram each;
                               213,456 done, 21,000/s to 22,000/s by interval
   latency       p50 45.0 µs   p90 51.2 µs, p99 98.7 µs, p99.9 310 µs, p99.99
                               1.25 ms, max 4.00 ms
 `
 	for _, test := range []struct{ got, want string }{
-		{said(0, 0, 0), head + "                lost 0 %      no request was without a response for a second"},
-		{said(2136, 1, 0.01), head + "                lost 1.0 %    2,136 without a response within a second;\n" +
-			"                              responses that came later or twice: 1"},
+		{said(0, 0, 0), head + "                lost 0 %      every request had its response within a second"},
+		{said(2136, 1, 0.01), head + "                lost 1.0 %    2,136 without a response within a second; late or\n" +
+			"                              duplicate responses: 1"},
 	} {
 		if test.got != test.want {
 			t.Errorf("got\n%s\nwant\n%s", test.got, test.want)
@@ -142,20 +141,20 @@ func TestMeasureTextLatency(t *testing.T) {
 		Grade: "C", Means: "calls suffer, pages open late",
 	}
 	want := `  latency idle   p50 512 µs    p90 600 µs, p99 700 µs, p99.9 800 µs, max 900 µs;
-                               333 answers
-  under load     p50 61.0 ms   p90 70.0 ms, p99 80.0 ms, p99.9 90.0 ms, max 95.0
-                               ms; 1,000 answers
-  buffer delay   +60.0 ms      on average, 12000 % of the quickest idle answer,
+                               333 responses
+  under load     p50 61.0 ms   p90 70.0 ms, p99 80.0 ms, p99.9 90.0 ms, max
+                               95.0 ms; 1,000 responses
+  buffer delay   +60.0 ms      on average, 12000 % of the fastest idle response,
                                500 µs (RFC 6349); TCP's own round trips took
-                               50.0 ms, 12400 % longer than the quickest of 400
-                               µs
+                               50.0 ms, 12400 % longer than the fastest of
+                               400 µs
   bufferbloat    grade C       calls suffer, pages open late
 `
 	if text := measureText(t, m, 80); !strings.Contains(text, want) {
 		t.Errorf("got\n%s\nwant within it\n%s", text, want)
 	}
 	m.Latency.Loaded = nil
-	if text := measureText(t, m, 80); !strings.Contains(text, "under load     ?") || !strings.Contains(text, "no answer\n") {
+	if text := measureText(t, m, 80); !strings.Contains(text, "under load     ?") || !strings.Contains(text, "no response\n") {
 		t.Errorf("without an answer:\n%s", text)
 	}
 }
@@ -231,7 +230,7 @@ func TestPeerText(t *testing.T) {
 		t.Errorf("got\n%s\nwant it to begin\n%s", got, want)
 	}
 	for counted, parts := range map[string][]string{
-		record.CountedAcknowledged: {"the server says that it used 12 % of one", "Unknown a common window", "2 of 2 checks passed"},
+		record.CountedAcknowledged: {"the server reports 12 % of a CPU", "Unknown a common window", "2 of 2 checks passed"},
 		record.CountedReceived:     {"received here, in the window", "it sent 1.19 GB in its 10.12 s, and resent 7 segments"},
 		record.CountedByPeer:       {"as the server says, over its own time", "822,000 sent here in the window, 821,000 received there with the warm-up, 5,000 missing", "RFC 1889"},
 	} {
@@ -246,7 +245,7 @@ func TestPeerText(t *testing.T) {
 	}
 	silent := withPeer(record.CountedAcknowledged)
 	silent.Directions[0].Peer.Seconds, silent.Directions[0].Peer.GoodputBps = 0, 0
-	if text := strings.Join(strings.Fields(measureText(t, silent, 80)), " "); !strings.Contains(text, "? iperf3's own: it received 1.19 GB, and does not tell in what time") {
+	if text := strings.Join(strings.Fields(measureText(t, silent, 80)), " "); !strings.Contains(text, "? iperf3's own: it received 1.19 GB, and does not report in what time") {
 		t.Errorf("an old server's figure:\n%s", text)
 	}
 }
@@ -281,7 +280,7 @@ func TestMeasureTextTells(t *testing.T) {
 		text := strings.Join(strings.Fields(measureText(t, m, width)), " ")
 		for _, part := range []string{
 			"Doubt foreign-traffic: client: its interfaces sent 1 GB that belongs to no flow", "2 of 3 checks passed",
-			">= 1gbit: not met", "limit unknown: neither", "1.50 GB for other clients", "2 other clients",
+			">= 1gbit: not met", "limit unknown: neither", "1.50 GB moved for other clients", "2 other clients",
 			"The 16 slowest of 40 flows; the fastest, w1, had 40 Mbit/s", "connection reset by the peer",
 		} {
 			if !strings.Contains(text, part) {

@@ -179,7 +179,7 @@ func columnsOf(table *present.Table, places []int, l layout) (list []column) {
 				}
 			}
 			text = strings.TrimRight(text, " ")
-			if !c.left {
+			if of.Align == present.Decimal {
 				text = pad(text, widest)
 			}
 			c.cells, c.colors = append(c.cells, figure.Plain(text)), append(c.colors, color)

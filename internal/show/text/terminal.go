@@ -2,6 +2,7 @@ package text
 
 import (
 	"io"
+	"regexp"
 	"strings"
 
 	"linerate/internal/show/figure"
@@ -113,6 +114,9 @@ func cut(text string, n int) string {
 	return head + "…"
 }
 
+// units stay on the line of their number.
+var units = regexp.MustCompile(`([0-9]) (%|points|[kMGT]?bit/s|[kMGT]?B|MB/s|bytes|m?s|µs)([ ,.;:)]|$)`)
+
 // wrap breaks text at spaces into lines of at most n cells, the first of at
 // most first. A longer word is broken where it must be.
 func wrap(text string, n, first int) []string {
@@ -120,7 +124,7 @@ func wrap(text string, n, first int) []string {
 	line, room := "", max(first, 8)
 	n = max(n, 8)
 	flush := func() { lines, line, room = append(lines, line), "", n }
-	for _, word := range strings.Fields(text) {
+	for _, word := range splitWords(text) {
 		if line != "" && present.Width(line)+1+present.Width(word) > room {
 			flush()
 		}
@@ -131,4 +135,14 @@ func wrap(text string, n, first int) []string {
 		line = strings.TrimLeft(line+" "+word, " ")
 	}
 	return append(lines, line)
+}
+
+// splitWords splits at spaces, but not between a number and its unit.
+func splitWords(text string) []string {
+	const joint = "\x00"
+	words := strings.Fields(units.ReplaceAllString(text, "$1"+joint+"$2$3"))
+	for i, word := range words {
+		words[i] = strings.ReplaceAll(word, joint, " ")
+	}
+	return words
 }

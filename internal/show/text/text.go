@@ -3,10 +3,12 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
+	"linerate/internal/show/figure"
 	"linerate/internal/show/present"
 )
 
@@ -18,32 +20,17 @@ type Options struct {
 	Page string
 }
 
-// terminal prepares one of at least so many columns.
-func (o Options) terminal(least int) *terminal {
-	if o.Width == 0 {
-		o.Width = 80
-	}
-	return &terminal{width: max(o.Width, least), color: o.Color}
+// leastWidth is that of the narrowest terminal that text is laid out for.
+const leastWidth = 40
+
+func (o Options) terminal() *terminal {
+	return &terminal{width: max(cmp.Or(o.Width, 80), leastWidth), color: o.Color}
 }
 
 // Run writes the run as a terminal report, the answer first.
 func Run(w io.Writer, r *present.Report, o Options) error {
-	t := o.terminal(40)
-	t.line("", strings.Join(r.Facts, " · "))
-	t.blank()
-	t.paragraph(bold, "  ", "  ", r.Answer)
-	for i, text := range r.Statements {
-		if i == 0 {
-			t.blank()
-		}
-		t.paragraph("", "  · ", "    ", text)
-	}
-	t.warnings(r.Warnings)
-	for _, note := range r.Notes {
-		t.blank()
-		t.paragraph("", "  Note: ", "  ", note.Text)
-	}
-	t.summary(r.Summary)
+	t := o.terminal()
+	t.document(&r.Document)
 	t.blank()
 	for _, last := range []struct{ label, text string }{{"Made in", r.MadeIn}, {"Page", o.Page}, {"Again", r.Again}} {
 		if last.text != "" {
@@ -53,44 +40,39 @@ func Run(w io.Writer, r *present.Report, o Options) error {
 	return t.flush(w)
 }
 
-// Measurement writes a measurement.
-func Measurement(w io.Writer, m present.Measurement, o Options) error {
-	t := o.terminal(60)
-	t.paragraph(bold, "", "", m.Title)
-	t.summary(m.Summary)
+// Write writes a document.
+func Write(w io.Writer, d present.Document, o Options) error {
+	t := o.terminal()
+	t.document(&d)
 	return t.flush(w)
 }
 
-// Comparison writes a comparison of two runs.
-func Comparison(w io.Writer, c present.Comparison, o Options) error {
-	t := o.terminal(40)
-	for _, run := range c.Runs {
-		t.line("", run)
+func (t *terminal) document(d *present.Document) {
+	if d.Title != "" {
+		t.paragraph(bold, "", "", d.Title)
 	}
-	t.blank()
-	t.paragraph(bold, "  ", "  ", c.Answer)
-	t.warnings(c.Warnings)
-	t.summary(c.Summary)
-	return t.flush(w)
-}
-
-// Table writes a table alone.
-func Table(w io.Writer, table *present.Table, o Options) error {
-	t := o.terminal(40)
-	t.table(table)
-	return t.flush(w)
-}
-
-func (t *terminal) warnings(list []string) {
-	for _, warning := range list {
+	for _, line := range d.About {
+		t.paragraph("", "", "  ", line)
+	}
+	if d.Answer != "" {
+		t.blank()
+		t.paragraph(bold, "  ", "  ", d.Answer)
+	}
+	for i, text := range d.Statements {
+		if i == 0 {
+			t.blank()
+		}
+		t.paragraph("", "  · ", "    ", text)
+	}
+	for _, warning := range d.Warnings {
 		t.blank()
 		t.paragraph(red+bold, "  ! ", "    ", warning)
 	}
-}
-
-// summary writes blocks, those of one list without an empty line between them.
-func (t *terminal) summary(parts [][]present.Block) {
-	for _, part := range parts {
+	for _, note := range d.Notes {
+		t.blank()
+		t.paragraph("", "  Note: ", "  ", note.Text)
+	}
+	for _, part := range d.Summary {
 		t.blank()
 		for _, b := range part {
 			t.block(b)
@@ -108,6 +90,12 @@ func (t *terminal) block(b present.Block) {
 		t.paragraph("", "  ", "    ", b.Text)
 	case present.Heading:
 		t.line(bold, "  "+b.Text)
+	case present.Diagnostic:
+		t.out.WriteString(figure.Plain(b.Head) + "\n") // whole, for editors
+		t.paragraph("", "    ", "    ", b.Text)
+		if b.Fix != "" {
+			t.paragraph("", "    → ", "      ", b.Fix)
+		}
 	case present.Listing:
 		if b.Caption != "" {
 			t.line("", "    "+b.Caption)

@@ -100,13 +100,13 @@ func TestTextPutsDoubtBesideTheAnswer(t *testing.T) {
 	all := showtest.Variants()
 	for name, want := range map[string]string{
 		"in-doubt":    "In doubt: 11 of 56 trials failed a trust check (limit)",
-		"interrupted": "Interrupted: these are the figures of 56 finished trials",
+		"interrupted": "Interrupted: the figures are of 56 finished trials",
 		"budget":      "The budget ran out after 4 of 6 blocks.",
-		"wide":        "The budget ran out before every interval was as narrow as asked: 12 of 12",
-		"blocks":      "The run ended after 4 blocks, its greatest number: 12 of 12",
+		"wide":        "The budget ran out before every interval was as narrow as requested: 12 of 12",
+		"blocks":      "The run ended after 4 blocks, the most that it may have: 12 of 12",
 	} {
 		got := written(t, all[name], Options{})
-		at, table := strings.Index(got, want), strings.Index(got, "treatment  ")
+		at, table := strings.Index(strings.Join(strings.Fields(got), " "), want), strings.Index(strings.Join(strings.Fields(got), " "), "treatment MB/s")
 		if at < 0 || at > table {
 			t.Errorf("%s: %q is not above the table:\n%s", name, want, got)
 		}
@@ -180,7 +180,7 @@ func TestSurplusText(t *testing.T) {
 	}
 	for _, want := range []string{
 		"what each change of one factor does", "connections 1 → 254 at aliases 254: goodput", "queue short → long at connections 254, aliases 254: goodput",
-		"What others count, beside what was received, Gbit/s", "Predicted is 103 % of what was seen in the 18 trials", "in 18 of them to within 15 %",
+		"Other counts, beside what was received, Gbit/s", "The prediction is 103 % of the surplus in the 18 trials", "within 15 % of it in 18 of them",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
 			t.Errorf("want %q in\n%s", want, b.String())
@@ -258,7 +258,7 @@ func TestSettingsBeside(t *testing.T) {
 		return e
 	}
 	c := &record.Tune{
-		Responses: []string{"goodput", "latency_p99"},
+		Run: "tune-1", Responses: []string{"goodput", "latency_p99"},
 		Settings: []record.TuneSetting{
 			{Key: "net.a", Verdict: record.Trades, Alone: effect(record.Improves, 1.02, record.Worsens, 4), Removed: effect(record.Worsens, 0.98, record.Improves, 0.25)},
 			{Key: "net.b", Verdict: record.NoDifference, Alone: effect(record.NoDifference, 1, record.NoDifference, 1.01), Removed: effect(record.NoDifference, 1, record.Inconclusive, 0.9)},
@@ -266,7 +266,7 @@ func TestSettingsBeside(t *testing.T) {
 		List: effect(record.Improves, 1.02, record.Inconclusive, 3.9), Off: effect(record.NoDifference, 1, record.NoDifference, 1),
 	}
 	var out strings.Builder
-	if err := Table(&out, present.Settings(c), Options{}); err != nil {
+	if err := Write(&out, present.Tune(c, "", nil, nil), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	got := strings.Join(strings.Fields(out.String()), " ")

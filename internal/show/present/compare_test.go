@@ -1,0 +1,38 @@
+package present
+
+import (
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// TestComparisonAnswer: every verdict has its words, in the response's own unit.
+func TestComparisonAnswer(t *testing.T) {
+	treatment := func(name, verdict string, ratio float64) record.ComparedTreatment {
+		return record.ComparedTreatment{Name: name, Verdict: verdict, Ratio: record.RatioEstimate{Mean: ratio, Low: ratio - 0.02, High: ratio + 0.02}}
+	}
+	points := func(verdict string, mean float64) record.ComparedTreatment {
+		return record.ComparedTreatment{Name: "a", Verdict: verdict, Ratio: record.RatioEstimate{None: true},
+			Difference: &record.DifferenceEstimate{Mean: mean, Low: mean - 0.01, High: mean + 0.01}}
+	}
+	same, less, better := treatment("same", record.NoDifference, 1), treatment("less", record.Worsens, 0.5), treatment("more", record.Improves, 1.5)
+	for _, test := range []struct {
+		response   string
+		treatments []record.ComparedTreatment
+		want       string
+	}{
+		{"", nil, "one and two cannot be compared: they have no treatment in common."},
+		{"", []record.ComparedTreatment{{Verdict: record.NotComparable, Why: "the workload differs"}}, "one and two cannot be compared: the workload differs."},
+		{"", []record.ComparedTreatment{same, same}, "two carries as much as one in all 2 treatments, within ±2 %."},
+		{"", []record.ComparedTreatment{less, same, same}, "Against one, two carries less in “less” and carries as much in 2 of 3 treatments; the largest change is 0.50× (0.48–0.52), “less”."},
+		{"latency_p99", []record.ComparedTreatment{less, better}, "Against one, two has a better latency p99 in “more” and has a worse latency p99 in “less”; the largest change is 0.50× (0.48–0.52), “less”."},
+		{"surplus", []record.ComparedTreatment{points(record.NoDifference, 0.005)}, "two has the same surplus as one in the only treatment that both have, within ±2 points."},
+		{"surplus", []record.ComparedTreatment{points(record.Worsens, 0.3)}, "Against one, two has a worse surplus in “a”; the largest change is +30.0 points (±1.0), “a”."},
+	} {
+		c := &record.Comparison{From: record.ComparedRun{ID: "one"}, To: record.ComparedRun{ID: "two"}, Margin: 0.02, Response: test.response, Treatments: test.treatments,
+			Comparable: len(test.treatments) > 0 && test.treatments[0].Verdict != record.NotComparable}
+		if got := ComparisonAnswer(c); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package present
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+	"linerate/internal/science/tuning"
+)
+
+// Tune shows the result of trying a list of settings: the answer, and what each
+// setting did. runs are those that were made for it, and pages their pages, in the
+// order of the runs that have one.
+func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) Document {
+	var d Document
+	trials := 0
+	if len(runs) > 0 {
+		took := 0.0
+		for _, r := range runs {
+			trials, took = trials+len(r.Trials), took+r.DurationS
+		}
+		r := runs[0]
+		d.About = []string{fmt.Sprintf("tune · %s · %s × %s · seed %d · %s", name, Count(len(r.Treatments), "treatment"), Count(r.Design.Replicates, "block"), r.Seed, Seconds(took))}
+	}
+	for i, c := range append([]*record.Tune{result}, result.Conditions...) {
+		answer := c.Answer
+		if at := conditionOf(c); at != "" {
+			answer = at + ": " + answer
+		}
+		if i == 0 {
+			d.Answer = answer
+		} else {
+			d.Summary = append(d.Summary, []Block{Prose{Text: answer}})
+		}
+		switch {
+		case c.Run == "":
+		case c.Search != nil:
+			d.Summary = append(d.Summary, []Block{searched(c)})
+		default:
+			d.Summary = append(d.Summary, []Block{settings(c)})
+		}
+	}
+	untried := []Block{Heading{"Not tried"}}
+	for _, s := range result.Settings {
+		if s.Verdict == record.NotTried {
+			untried = append(untried, Prose{Text: fmt.Sprintf("%s = %s: %s", s.Key, s.Value, s.Why)})
+		}
+	}
+	if len(untried) > 1 {
+		d.Summary = append(d.Summary, untried)
+	}
+	var trust []string
+	if trials > 0 && len(result.Trust) == 0 {
+		trust = []string{fmt.Sprintf("all %s passed every check", Count(trials, "trial"))}
+	}
+	for _, f := range grouped(result.Trust) {
+		trust = append(trust, fmt.Sprintf("%s failed %d×, such as: %s", f.check, len(f.checks), f.checks[0].Detail))
+	}
+	last := statements("Trust", trust...)
+	if p := result.Proof; p != nil && p.Effect != nil {
+		last = append(last, Statement{Label: "Proof", Text: fmt.Sprintf("the settings that help, by themselves: %s (run %s)", tuning.Ratio(p.Effect), p.Run)})
+	}
+	if result.Kept != "" {
+		last = append(last, Statement{Label: "Kept", Text: result.Kept})
+	}
+	last = append(last, statements("Page", pages...)...)
+	if len(runs) > 0 {
+		last = append(last, Statement{Label: "Again", Text: runs[0].Again})
+	}
+	if len(last) > 0 {
+		d.Summary = append(d.Summary, last)
+	}
+	return d
+}
+
+// conditionOf names the levels of a run's other factors that a result is about.
+func conditionOf(c *record.Tune) string {
+	return strings.Join(slices.Sorted(maps.Values(c.At)), ", ")
+}
+
+// takenApart has, for each condition, what each setting of a list did that the
+// run takes apart.
+func takenApart(run *record.Run) (tables []*Table) {
+	list := tuning.Settings(run)
+	if len(list) == 0 {
+		return nil
+	}
+	parts, at := tuning.Conditions(run)
+	for i, part := range parts {
+		result := tuning.Judge(part, list)
+		result.At = at[i]
+		tables = append(tables, settings(result))
+	}
+	return tables
+}
+
+// verdictsOnSettings is the order in which settings are listed, the useful first.
+var verdictsOnSettings = []string{record.Helps, record.Trades, record.Mixed, record.Harms, record.Inconclusive, record.NoDifference, record.Together}
+
+// sizeIn spells an effect in a response; empty: there is none.
+func sizeIn(r metric.Metric, e *record.Effect) string {
+	if e = r.Effect(e); e == nil {
+		return ""
+	}
+	return tuning.Size(r, e)
+}
+
+// differs reports whether an effect improves or worsens a response.
+func differs(r metric.Metric, e *record.Effect) bool {
+	e = r.Effect(e)
+	return e != nil && (e.Verdict == record.Improves || e.Verdict == record.Worsens)
+}
+
+// settings is the table of one condition: a row for each setting, under its
+// verdict, and what the list did as a whole. Each other response has a row under
+// that where it improves or worsens, and always under the list.
+func settings(c *record.Tune) *Table {
+	t := &Table{Columns: []Column{{Head: conditionOf(c)}, {Head: "alone"}, {Head: "list without it"}}}
+	responses := metric.Of(&record.Run{Responses: c.Responses})
+	lead, others := responses[0], responses[1:]
+	for _, verdict := range verdictsOnSettings {
+		t.section(verdict)
+		for _, s := range c.Settings {
+			if s.Verdict != verdict {
+				continue
+			}
+			t.add("  "+s.Key, sizeIn(lead, s.Alone), sizeIn(lead, s.Removed))
+			for _, r := range others {
+				if differs(r, s.Alone) || differs(r, s.Removed) {
+					t.add("    "+r.Label, sizeIn(r, s.Alone), sizeIn(r, s.Removed))
+				}
+			}
+		}
+	}
+	t.DropEmptySections()
+	for _, row := range []struct {
+		name string
+		*record.Effect
+	}{{"the list as a whole", c.List}, {"off again", c.Off}} {
+		if row.Effect != nil {
+			t.add(row.name, sizeIn(lead, row.Effect), row.Verdict)
+			for _, r := range others {
+				if e := r.Effect(row.Effect); e != nil && (row.Effect == c.List || differs(r, e)) {
+					t.add("  "+r.Label, tuning.Size(r, e), e.Verdict)
+				}
+			}
+		}
+	}
+	return t
+}
+
+// searched has a row for each value that was tried, and one for each other response
+// in which it makes a difference.
+func searched(c *record.Tune) *Table {
+	t := &Table{Columns: []Column{{Head: c.Search.Key}, {Head: "against the largest"}, {Head: "verdict"}}}
+	responses := metric.Of(&record.Run{Responses: c.Responses})
+	row := func(name string, e *record.Effect) {
+		verdict := ""
+		if e != nil {
+			verdict = e.Verdict
+		}
+		t.add(name, sizeIn(responses[0], e), verdict)
+		for _, r := range responses[1:] {
+			if differs(r, e) {
+				t.add("  "+r.Label, sizeIn(r, e), r.Effect(e).Verdict)
+			}
+		}
+	}
+	for _, v := range c.Search.Values {
+		row(v.Name, v.Effect)
+	}
+	if c.List != nil {
+		row("as it is", c.List)
+	}
+	return t
+}
