@@ -1,6 +1,6 @@
 // Package version says which linerate this is: for the result document, the
-// notebook and the hello of an agent. It stands on the lowest floor, beside
-// model, because every room may name its version; it knows nothing else.
+// notebook, the hello of an agent and --version. Every package may import it, and it
+// imports none.
 package version
 
 import "runtime/debug"
@@ -33,14 +33,13 @@ func fromBuild(info *debug.BuildInfo) string {
 }
 
 // Commit is what the binary was built from, 12 digits, with "-dirty" where files
-// differed from it; "unknown" where the Go toolchain recorded none.
+// differed from it; empty where the Go toolchain recorded none, as it does for a
+// source tree without version control.
 func Commit() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if c := commit(info); c != "" {
-			return c
-		}
+		return commit(info)
 	}
-	return "unknown"
+	return ""
 }
 
 func commit(info *debug.BuildInfo) string {

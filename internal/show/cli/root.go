@@ -83,10 +83,19 @@ func Command() *cobra.Command {
 	return root
 }
 
+// versionLine is what --version prints; commit empty: unknown, and left out.
+func versionLine(release, commit string) string {
+	parts := []string{release}
+	if commit != "" {
+		parts = append(parts, "commit "+commit)
+	}
+	return strings.Join(append(parts, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH), ", ")
+}
+
 func newRoot(s streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "linerate",
-		Version:       fmt.Sprintf("%s, commit %s, %s, %s/%s", version.String(), version.Commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH),
+		Version:       versionLine(version.String(), version.Commit()),
 		Short:         "Find out why a network is not running at line rate, and prove the fix",
 		SilenceUsage:  true,
 		SilenceErrors: true,
