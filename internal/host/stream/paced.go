@@ -14,9 +14,9 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// pace is the schedule of a program that moves no more than a rate. It is an
-// absolute one: who comes late makes up for it. But who had to wait for the
-// socket begins anew, so that nothing is saved up for a burst.
+// pace is the schedule of a program that moves no more than a rate. It is absolute:
+// what is late is made up for, up to maxLate. After a wait for the socket it begins
+// anew, so that nothing is saved up for a burst.
 type pace struct {
 	bytesPerNs  float64
 	piece       int64 // what is moved at once, when the schedule is kept
@@ -30,22 +30,31 @@ const (
 	leastPiece = 4 << 10
 	// slowestTickNs bounds how seldom pieces come, however small they are then.
 	slowestTickNs = 20e6
+	// maxLate is how much of a standstill is made up for.
+	maxLate = int64(100 * time.Millisecond)
 )
 
-func newPace(rate unit.BitRate, at int64) *pace {
-	p := &pace{bytesPerNs: float64(rate) / 8e9, from: at}
-	p.piece = max(int64(p.bytesPerNs*tickNs), min(leastPiece, int64(p.bytesPerNs*slowestTickNs)), 1)
+// newPace is a schedule that begins at an instant; piece 0: what the rate makes of a
+// tick.
+func newPace(rate unit.BitRate, piece int, at int64) *pace {
+	p := &pace{bytesPerNs: float64(rate) / 8e9, piece: int64(piece), from: at}
+	if piece == 0 {
+		p.piece = max(int64(p.bytesPerNs*tickNs), min(leastPiece, int64(p.bytesPerNs*slowestTickNs)), 1)
+	}
 	return p
 }
 
 // due is how much may be moved at an instant, if that is a piece; otherwise, when
 // it will be.
 func (p *pace) due(at int64) (bytes, when int64) {
-	bytes = int64(float64(at-p.from)*p.bytesPerNs) - p.moved
-	if bytes >= p.piece {
+	next := p.from + int64(float64(p.moved+p.piece)/p.bytesPerNs) + 1
+	if late := at - next - maxLate; late > 0 {
+		p.from += late
+	}
+	if bytes = int64(float64(at-p.from)*p.bytesPerNs) - p.moved; bytes >= p.piece {
 		return bytes, at
 	}
-	return 0, p.from + int64(float64(p.moved+p.piece)/p.bytesPerNs) + 1
+	return 0, next
 }
 
 // did notes what became of a call that was to move so many bytes.
@@ -61,7 +70,7 @@ func (p *pace) did(bytes, wanted, began, at int64) {
 type paced struct {
 	plain
 	rate  unit.BitRate
-	piece int64 // of each write or read; 0: what the rate makes of a tick
+	piece int // of each write or read; 0: what the rate makes of a tick
 }
 
 // newPaced is the mover of an order that has a cap on what its program moves.
@@ -74,7 +83,7 @@ func newPaced(order message.FlowRequest, piece int) mover {
 	if rate <= 0 {
 		return nil
 	}
-	r := paced{plain{method{mode: flow.ModeCopy, call: pieceBytes(piece)}}, rate, int64(piece)}
+	r := paced{plain{method{mode: flow.ModeCopy, call: pieceBytes(piece)}}, rate, piece}
 	if order.Mode != "" && order.Mode != flow.ModeCopy {
 		r.how.note = order.Mode + ": plain reads and writes instead, on a schedule"
 	}
@@ -92,10 +101,7 @@ func (r paced) receive(c *net.TCPConn, t *tally, s *flowset.Signals) error {
 
 // move calls step when something is due, until the instant stop (0: never).
 func (r paced) move(s *flowset.Signals, stop int64, t *tally, step func(most int64) (int, error)) error {
-	p := newPace(r.rate, socket.Now())
-	if r.piece > 0 {
-		p.piece = r.piece
-	}
+	p := newPace(r.rate, r.piece, socket.Now())
 	for !s.Quit.Load() {
 		at := socket.Now()
 		if stop != 0 && at >= stop {

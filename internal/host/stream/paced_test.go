@@ -10,10 +10,10 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// TestPace: a schedule is made up for, but nothing is saved up.
+// TestPace: what is late is made up for, up to a bound, and nothing is saved up.
 func TestPace(t *testing.T) {
 	const ms = int64(1e6)
-	p := newPace(80e6, 0) // 10 bytes in a microsecond
+	p := newPace(80e6, 0, 0) // 10 bytes in a microsecond
 	if p.piece != 10_000 {
 		t.Fatalf("pieces of %d bytes, want a millisecond's", p.piece)
 	}
@@ -35,9 +35,30 @@ func TestPace(t *testing.T) {
 	if bytes, _ := p.due(50*ms + ms/2); bytes != 0 {
 		t.Errorf("after waiting: %d bytes at once", bytes)
 	}
-	for rate, piece := range map[unit.BitRate]int64{1e9: 125_000, 8e6: 4096, 800e3: 2000, 1: 1} {
-		if p := newPace(rate, 0); p.piece != piece {
-			t.Errorf("%v: pieces of %d bytes, want %d", rate, p.piece, piece)
+	// A standstill of 10 s, not inside of a call.
+	p = newPace(80e6, 0, 0)
+	behind := maxLate/ms*10_000 + p.piece
+	if bytes, _ := p.due(10_000 * ms); bytes < behind-20 || bytes > behind {
+		t.Errorf("after a standstill: %d bytes due, want %d", bytes, behind)
+	}
+	p.did(behind, behind, 10_000*ms, 10_000*ms)
+	if bytes, when := p.due(10_000*ms + 10); bytes != 0 || when < 10_001*ms-10 || when > 10_001*ms+20 {
+		t.Errorf("then: %d bytes, at %d; want none before %d", bytes, when, 10_001*ms)
+	}
+	for _, c := range []struct {
+		rate  unit.BitRate
+		asked int
+		want  int64
+	}{
+		{1e9, 0, 125_000}, {8e6, 0, 4096}, {800e3, 0, 2000}, {1, 0, 1},
+		{1e9, 100, 100}, {8, 3000, 3000}, {1, chunkBytes, chunkBytes},
+	} {
+		p := newPace(c.rate, c.asked, 0)
+		if p.piece != c.want {
+			t.Errorf("%v in pieces of %d: pieces of %d bytes, want %d", c.rate, c.asked, p.piece, c.want)
+		}
+		if bytes, when := p.due(0); bytes != 0 || float64(when)*float64(c.rate)/8e9 < float64(c.want)-1 {
+			t.Errorf("%v in pieces of %d: %d bytes at once, the next at %d ns", c.rate, c.asked, bytes, when)
 		}
 	}
 }

@@ -331,6 +331,23 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestPiece: a client's block is what is handed to the kernel at a time, or a burst of
+// them; a client that names no block leaves it to the stream.
+func TestPiece(t *testing.T) {
+	for _, c := range []struct {
+		length, burst iperf3.Int
+		want          int
+	}{
+		{iperf3.DefaultLength, 0, 0}, {iperf3.DefaultLength, 1, 0}, {iperf3.DefaultLength, 2, 2 * iperf3.DefaultLength},
+		{100, 0, 100}, {1000, 3, 3000}, {iperf3.MaxTCPLength, iperf3.MaxBurst, iperf3.MaxTCPLength * iperf3.MaxBurst},
+	} {
+		test := &test{p: iperf3.Parameters{Length: c.length, Burst: c.burst}}
+		if got := test.piece(); got != c.want {
+			t.Errorf("blocks of %d, %d at once: pieces of %d bytes, want %d", c.length, c.burst, got, c.want)
+		}
+	}
+}
+
 func TestOlder(t *testing.T) {
 	for version, want := range map[string]bool{"3.12": true, "3.19+": true, "3.20": false, "3.21-mt1": false, "4.0": false, "2.1": true, "": true, "x": true} {
 		if got := older(version, 3, 20); got != want {
