@@ -156,8 +156,7 @@ func within(dir, parent string) bool {
 
 // isKit tells whether a package is there for tests only.
 func isKit(dir string) bool {
-	base := path.Base(dir)
-	return strings.HasSuffix(base, "test") || base == "conformance"
+	return strings.HasSuffix(path.Base(dir), "test")
 }
 
 // roomOf finds the room of a directory.
