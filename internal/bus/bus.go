@@ -20,6 +20,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"linerate/internal/model/message"
 )
 
 // maxMessage bounds one message: a trial's reading of a host with hundreds of
@@ -31,10 +33,9 @@ const helloSubjects = "linerate.hello."
 
 func subject(node, verb string) string { return "linerate.agent." + node + "." + verb }
 
-// envelope is what an agent answers: a reply or, where Error is not empty, a failure.
+// envelope is what an agent answers: a reply or a failure.
 type envelope struct {
-	Error string          `json:"error,omitempty"`
-	Code  Code            `json:"code,omitempty"`
+	Error *message.Error  `json:"error,omitempty"`
 	Reply json.RawMessage `json:"reply,omitempty"`
 }
 
@@ -48,7 +49,7 @@ type Bus struct {
 	attachments map[string]*attachment // by node
 }
 
-// attachment tells of the end of a node's stream.
+// attachment is a node's stream, whose end closes ended.
 type attachment struct {
 	attached bool
 	ended    chan struct{}
@@ -114,8 +115,8 @@ func (b *Bus) Attach(node string, stream io.ReadWriteCloser) error {
 	return nil
 }
 
-// attach begins a node's loss anew for a further stream: the end of the one
-// before has nothing to do with it.
+// attach returns the attachment of a further stream of a node, which the end of an
+// earlier one does not affect.
 func (b *Bus) attach(node string) *attachment {
 	l := b.attachmentOf(node)
 	b.mu.Lock()
@@ -155,12 +156,12 @@ func (b *Bus) Hellos(arrived func(node string, data []byte)) error {
 // Call sends a request to a node and waits for the reply, until ctx ends or the
 // node is lost. What fails is an *Error.
 func (b *Bus) Call(ctx context.Context, node, verb string, request, reply any) error {
-	failed := func(code Code, cause error, format string, args ...any) error {
-		return &Error{Node: node, Op: verb, Code: code, Text: fmt.Sprintf(format, args...), cause: cause}
+	failed := func(code message.Code, format string, args ...any) error {
+		return &Error{Node: node, Op: verb, Err: Coded(code, fmt.Errorf(verb+": "+format, args...))}
 	}
 	data, err := json.Marshal(request)
 	if err != nil {
-		return failed(Invalid, err, "%s: %v", verb, err)
+		return failed(message.Invalid, "%w", err)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -168,7 +169,7 @@ func (b *Bus) Call(ctx context.Context, node, verb string, request, reply any) e
 	go func() {
 		select {
 		case <-gone:
-			cancel(Gone)
+			cancel(message.Gone)
 		case <-ctx.Done():
 		}
 	}()
@@ -176,29 +177,29 @@ func (b *Bus) Call(ctx context.Context, node, verb string, request, reply any) e
 	cause := context.Cause(ctx)
 	switch {
 	case err == nil:
-	case errors.Is(cause, Gone):
-		return failed(Gone, nil, "%s: the agent is gone: its stream ended", verb)
+	case errors.Is(cause, message.Gone):
+		return failed(message.Gone, "the agent is gone: its stream ended")
 	case cause != nil:
-		return failed(CodeOf(cause), cause, "%s: %v", verb, cause)
+		return failed(CodeOf(cause), "%w", cause)
 	case errors.Is(err, nats.ErrNoResponders):
-		return failed(Unsupported, err, "%s: the agent does not answer this request", verb)
+		return failed(message.Unsupported, "the agent does not answer this request")
 	case errors.Is(err, nats.ErrMaxPayload):
-		return failed(TooLarge, err, "the request %s has more than %d MiB", verb, maxMessage>>20)
+		return failed(message.TooLarge, "the request has more than %d MiB", maxMessage>>20)
 	default:
-		return failed(CodeOf(err), err, "%s: %v", verb, err)
+		return failed(CodeOf(err), "%w", err)
 	}
 	var e envelope
 	if err := json.Unmarshal(msg.Data, &e); err != nil {
-		return failed(Invalid, err, "%s: unreadable reply: %v", verb, err)
+		return failed(message.Invalid, "unreadable reply: %w", err)
 	}
-	if e.Error != "" {
-		return failed(e.Code, nil, "%s", e.Error)
+	if e.Error != nil {
+		return &Error{Node: node, Op: verb, Err: e.Error}
 	}
 	if reply == nil {
 		return nil
 	}
 	if err := json.Unmarshal(e.Reply, reply); err != nil {
-		return failed(Invalid, err, "%s: unreadable reply: %v", verb, err)
+		return failed(message.Invalid, "unreadable reply: %w", err)
 	}
 	return nil
 }

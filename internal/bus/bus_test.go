@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"linerate/internal/model/message"
 )
 
 type greeting struct {
@@ -103,7 +105,7 @@ func TestCallFailsWhenTheAgentGoes(t *testing.T) {
 	right.Close()
 	select {
 	case err := <-result:
-		if !errors.Is(err, Gone) {
+		if !errors.Is(err, message.Gone) {
 			t.Fatalf("got %v", err)
 		}
 	case <-time.After(20 * time.Second):

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"linerate/internal/model/message"
 )
 
 // Handler serves one verb: it decodes the request and returns the reply, or an error,
@@ -47,8 +49,8 @@ func Join(node string, stream io.ReadWriteCloser, silence time.Duration) (*Conn,
 	conn, err := nats.Connect("nats://stream:4222",
 		nats.SetCustomDialer(dialer{heard}),
 		nats.PingInterval(silence/silenceChecks),
-		nats.MaxPingsOutstanding(math.MaxInt), // see listener
-		nats.SkipHostLookup(),                 // the stream is there: its name is nobody's
+		nats.MaxPingsOutstanding(math.MaxInt), // see activityReader
+		nats.SkipHostLookup(),                 // the stream is there, and has no name
 		nats.Name(node),
 		nats.NoReconnect(),
 		nats.Timeout(30*time.Second),
@@ -117,7 +119,7 @@ func (c *Conn) Serve(ctx context.Context, handlers map[string]Handler) error {
 				err := m.Respond(handled(ctx, handle, m.Data))
 				if errors.Is(err, nats.ErrMaxPayload) {
 					// Without a reply the conductor would wait for one.
-					err = m.Respond(refusal(Coded(TooLarge, fmt.Errorf("the reply to %s has more than %d MiB", verb, maxMessage>>20))))
+					err = m.Respond(refusal(Coded(message.TooLarge, fmt.Errorf("the reply to %s has more than %d MiB", verb, maxMessage>>20))))
 				}
 				_ = err // a conductor that is gone needs no answer
 			}()
@@ -137,7 +139,7 @@ func (c *Conn) Serve(ctx context.Context, handlers map[string]Handler) error {
 func handled(ctx context.Context, handle Handler, request []byte) (data []byte) {
 	defer func() {
 		if why := recover(); why != nil {
-			data = refusal(Coded(Crashed, fmt.Errorf("the agent failed: %v\n%s", why, debug.Stack())))
+			data = refusal(Coded(message.Crashed, fmt.Errorf("the agent failed: %v\n%s", why, debug.Stack())))
 		}
 	}()
 	reply, err := handle(ctx, request)
@@ -154,13 +156,9 @@ func handled(ctx context.Context, handle Handler, request []byte) (data []byte) 
 	return data
 }
 
-// refusal encodes an error with its code. Strings can always be encoded.
+// refusal encodes an error with its code, which is always possible.
 func refusal(err error) []byte {
-	text := err.Error()
-	if text == "" {
-		text = "failed without saying why"
-	}
-	data, _ := json.Marshal(envelope{Error: text, Code: CodeOf(err)})
+	data, _ := json.Marshal(envelope{Error: Failure(err)})
 	return data
 }
 

@@ -6,85 +6,75 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"linerate/internal/model/message"
+	"linerate/internal/model/record"
 )
 
-// Code is the kind of a failure, the same on both sides of the bus. A Code is an
-// error, so that callers ask errors.Is(err, bus.NotFound) of whatever wraps an
-// Error. The zero value is a failure of no particular kind.
-type Code string
-
-const (
-	Unsupported  Code = "unsupported"      // by this kernel, or an agent that does not answer the verb
-	NotPermitted Code = "not permitted"    // needs privileges, or is not granted to a client
-	NotFound     Code = "not found"        // no such object: interface, route, file, program
-	Exists       Code = "exists"           // an object with this identity is there already
-	Invalid      Code = "invalid argument" // the kernel or the agent cannot make sense of the request
-	Exhausted    Code = "exhausted"        // no port, memory, descriptor or disk space left
-	Bounds       Code = "out of bounds"    // more than a serving host grants to one client
-	Busy         Code = "busy"             // in use by another process, or a trial is under way
-	Unreachable  Code = "unreachable"      // no route, no neighbour, nothing listens
-	Deadline     Code = "deadline"         // not done in time
-	Canceled     Code = "canceled"         // the caller gave up
-	Gone         Code = "gone"             // the agent's stream has ended
-	Crashed      Code = "crashed"          // the handler panicked; the agent goes on
-	TooLarge     Code = "too large"        // a message of more than 64 MiB
-)
-
-func (c Code) Error() string { return string(c) }
-
-// Error is a failed request to an agent. It says the node and the agent's own text,
-// which names operation, object, errno and the kernel's extended acknowledgement as
-// far as there are any. errors.Is finds its Code, and what ended the caller's context.
+// Error is a failed request to an agent. errors.Is finds the code of Err, and what ended
+// the caller's context.
 type Error struct {
 	Node string // empty: left out of the text
 	Op   string // the verb: "apply"
-	Code Code   // empty: of no particular kind
-	Text string
-
-	cause error // on the caller's side
+	Err  error  // a *message.Error if the agent failed
 }
 
 func (e *Error) Error() string {
 	if e.Node == "" {
-		return e.Text
+		return e.Err.Error()
 	}
-	return e.Node + ": " + e.Text
+	return e.Node + ": " + e.Err.Error()
 }
 
-func (e *Error) Unwrap() []error {
-	var list []error
-	if e.Code != "" {
-		list = append(list, e.Code)
-	}
-	if e.cause != nil {
-		list = append(list, e.cause)
-	}
-	return list
-}
+func (e *Error) Unwrap() error { return e.Err }
 
 // Local returns err without the node where it is the failure of the node's agent,
 // and err itself otherwise: for people who know which host they are at.
 func Local(err error, node string) error {
 	if e, ok := errors.AsType[*Error](err); ok && e.Node == node {
-		bare := *e
-		bare.Node = ""
-		return &bare
+		return &Error{Op: e.Op, Err: e.Err}
 	}
 	return err
 }
 
 // Coded gives err a code that CodeOf cannot see by itself; nil stays nil.
-func Coded(code Code, err error) error {
+func Coded(code message.Code, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &Error{Code: code, Text: err.Error(), cause: err}
+	return &coded{code, err}
+}
+
+type coded struct {
+	code message.Code
+	err  error
+}
+
+func (c *coded) Error() string   { return c.err.Error() }
+func (c *coded) Unwrap() []error { return []error{c.code, c.err} }
+
+// Failure is err as it crosses the bus, with its code and the ports that are in use if
+// none was left; nil stays nil.
+func Failure(err error) *message.Error {
+	if err == nil {
+		return nil
+	}
+	e := &message.Error{Code: CodeOf(err), Text: err.Error()}
+	if e.Text == "" {
+		e.Text = "failed without saying why"
+	}
+	if ports, ok := errors.AsType[*record.PortsExhausted](err); ok {
+		e.Code, e.Ports = message.Exhausted, ports
+	} else if inner, ok := errors.AsType[*message.Error](err); ok {
+		e.Ports = inner.Ports
+	}
+	return e
 }
 
 // CodeOf is the code of an error: its own, where one was given, or else that of the
 // errno or the standard error that it wraps; empty: of no particular kind.
-func CodeOf(err error) Code {
-	if code, ok := errors.AsType[Code](err); ok {
+func CodeOf(err error) message.Code {
+	if code, ok := errors.AsType[message.Code](err); ok {
 		return code
 	}
 	for _, kind := range kinds {
@@ -99,17 +89,17 @@ func CodeOf(err error) Code {
 
 // kinds maps errnos (errno(3)) and standard errors to codes, in this order.
 var kinds = []struct {
-	code Code
+	code message.Code
 	errs []error
 }{
-	{Unsupported, []error{errors.ErrUnsupported, syscall.EOPNOTSUPP, syscall.ENOSYS, syscall.EPROTONOSUPPORT, syscall.EAFNOSUPPORT, syscall.ENOPROTOOPT}},
-	{NotPermitted, []error{fs.ErrPermission, syscall.EPERM, syscall.EACCES, syscall.EROFS}},
-	{Exists, []error{fs.ErrExist, syscall.EEXIST}},
-	{NotFound, []error{fs.ErrNotExist, syscall.ENOENT, syscall.ENODEV, syscall.ENXIO, syscall.ESRCH}},
-	{Exhausted, []error{syscall.EADDRNOTAVAIL, syscall.ENOSPC, syscall.EDQUOT, syscall.ENOMEM, syscall.ENOBUFS, syscall.EMFILE, syscall.ENFILE}},
-	{Busy, []error{syscall.EBUSY, syscall.EADDRINUSE}},
-	{Unreachable, []error{syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ECONNREFUSED, syscall.ENETDOWN}},
-	{Deadline, []error{context.DeadlineExceeded, os.ErrDeadlineExceeded, syscall.ETIMEDOUT}},
-	{Canceled, []error{context.Canceled}},
-	{Invalid, []error{syscall.EINVAL, syscall.ERANGE}},
+	{message.Unsupported, []error{errors.ErrUnsupported, syscall.EOPNOTSUPP, syscall.ENOSYS, syscall.EPROTONOSUPPORT, syscall.EAFNOSUPPORT, syscall.ENOPROTOOPT}},
+	{message.NotPermitted, []error{fs.ErrPermission, syscall.EPERM, syscall.EACCES, syscall.EROFS}},
+	{message.Exists, []error{fs.ErrExist, syscall.EEXIST}},
+	{message.NotFound, []error{fs.ErrNotExist, syscall.ENOENT, syscall.ENODEV, syscall.ENXIO, syscall.ESRCH}},
+	{message.Exhausted, []error{syscall.EADDRNOTAVAIL, syscall.ENOSPC, syscall.EDQUOT, syscall.ENOMEM, syscall.ENOBUFS, syscall.EMFILE, syscall.ENFILE}},
+	{message.Busy, []error{syscall.EBUSY, syscall.EADDRINUSE}},
+	{message.Unreachable, []error{syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ECONNREFUSED, syscall.ENETDOWN}},
+	{message.Deadline, []error{context.DeadlineExceeded, os.ErrDeadlineExceeded, syscall.ETIMEDOUT}},
+	{message.Canceled, []error{context.Canceled}},
+	{message.Invalid, []error{syscall.EINVAL, syscall.ERANGE}},
 }

@@ -10,6 +10,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"linerate/internal/model/message"
+	"linerate/internal/model/record"
 )
 
 // TestErrorsKeepTheirCode: what an agent fails with is the same kind of failure for
@@ -19,20 +22,20 @@ func TestErrorsKeepTheirCode(t *testing.T) {
 	b, c := pair(t, left, right)
 	for _, test := range []struct {
 		err  error
-		code Code
+		code message.Code
 	}{
-		{os.NewSyscallError("set qdisc eth0", syscall.EOPNOTSUPP), Unsupported},
-		{os.NewSyscallError("add route 10.0.0.0/8", syscall.EPERM), NotPermitted},
-		{os.NewSyscallError("set link eth9", syscall.ENODEV), NotFound},
-		{fmt.Errorf("apply: %w", os.NewSyscallError("add address 10.0.0.1", syscall.EEXIST)), Exists},
-		{errors.Join(errors.New("first"), syscall.EINVAL), Invalid},
-		{syscall.EADDRNOTAVAIL, Exhausted},
-		{Coded(Bounds, errors.New("9 flows: this server allows a client 3")), Bounds},
-		{syscall.EBUSY, Busy},
-		{syscall.ENETUNREACH, Unreachable},
-		{context.DeadlineExceeded, Deadline},
-		{context.Canceled, Canceled},
-		{Coded(Gone, errors.New("the session has ended")), Gone},
+		{os.NewSyscallError("set qdisc eth0", syscall.EOPNOTSUPP), message.Unsupported},
+		{os.NewSyscallError("add route 10.0.0.0/8", syscall.EPERM), message.NotPermitted},
+		{os.NewSyscallError("set link eth9", syscall.ENODEV), message.NotFound},
+		{fmt.Errorf("apply: %w", os.NewSyscallError("add address 10.0.0.1", syscall.EEXIST)), message.Exists},
+		{errors.Join(errors.New("first"), syscall.EINVAL), message.Invalid},
+		{syscall.EADDRNOTAVAIL, message.Exhausted},
+		{Coded(message.OutOfBounds, errors.New("9 flows: this server allows a client 3")), message.OutOfBounds},
+		{syscall.EBUSY, message.Busy},
+		{syscall.ENETUNREACH, message.Unreachable},
+		{context.DeadlineExceeded, message.Deadline},
+		{context.Canceled, message.Canceled},
+		{Coded(message.Gone, errors.New("the session has ended")), message.Gone},
 		{errors.New("nothing that has a kind"), ""},
 	} {
 		verb := "code" + string(test.code[:min(1, len(test.code))]) + fmt.Sprint(len(test.err.Error()))
@@ -41,10 +44,10 @@ func TestErrorsKeepTheirCode(t *testing.T) {
 		}
 		err := fmt.Errorf("trial 7: %w", b.Call(t.Context(), "h1", verb, nil, nil))
 		e, ok := errors.AsType[*Error](err)
-		if !ok || e.Node != "h1" || e.Op != verb || e.Code != test.code || e.Text != test.err.Error() {
+		if !ok || e.Node != "h1" || e.Op != verb || CodeOf(e) != test.code || e.Err.Error() != test.err.Error() {
 			t.Errorf("%v arrived as %+v", test.err, e)
 		}
-		for _, code := range []Code{Unsupported, NotPermitted, NotFound, Exists, Invalid, Exhausted, Bounds, Busy, Unreachable, Deadline, Canceled, Gone, Crashed, TooLarge} {
+		for _, code := range []message.Code{message.Unsupported, message.NotPermitted, message.NotFound, message.Exists, message.Invalid, message.Exhausted, message.OutOfBounds, message.Busy, message.Unreachable, message.Deadline, message.Canceled, message.Gone, message.Crashed, message.TooLarge} {
 			if errors.Is(err, code) != (code == test.code) {
 				t.Errorf("%v: errors.Is %q: %t", err, code, code != test.code)
 			}
@@ -73,10 +76,10 @@ func TestErrorsOfTheBus(t *testing.T) {
 		is   error
 		text string
 	}{
-		{t.Context(), "panic", Crashed, ""},
-		{t.Context(), "huge", TooLarge, ""},
-		{t.Context(), "unheard-of", Unsupported, "h1: unheard-of: the agent does not answer this request"},
-		{short, "sleep", Deadline, ""},
+		{t.Context(), "panic", message.Crashed, ""},
+		{t.Context(), "huge", message.TooLarge, ""},
+		{t.Context(), "unheard-of", message.Unsupported, "h1: unheard-of: the agent does not answer this request"},
+		{short, "sleep", message.Deadline, ""},
 		{short, "sleep", context.DeadlineExceeded, ""},
 		{canceled, "sleep", own, "h1: sleep: the run is over"},
 	} {
@@ -85,10 +88,54 @@ func TestErrorsOfTheBus(t *testing.T) {
 			t.Errorf("%s: %v, want %v, %q", test.verb, err, test.is, test.text)
 		}
 	}
-	if err := b.Call(t.Context(), "h1", "echo", json.RawMessage("{"), nil); !errors.Is(err, Invalid) {
+	if err := b.Call(t.Context(), "h1", "echo", json.RawMessage("{"), nil); !errors.Is(err, message.Invalid) {
 		t.Errorf("a request that cannot be encoded: %v", err)
 	}
-	if err := b.Call(t.Context(), "h1", "echo", greeting{"x"}, new(int)); !errors.Is(err, Invalid) {
+	if err := b.Call(t.Context(), "h1", "echo", greeting{"x"}, new(int)); !errors.Is(err, message.Invalid) {
 		t.Errorf("a reply of another type: %v", err)
+	}
+}
+
+// TestFlowErrorsKeepTheirCode: what one flow of a request fails with is the same kind of
+// failure for the caller, with the ports that are in use.
+func TestFlowErrorsKeepTheirCode(t *testing.T) {
+	left, right := net.Pipe()
+	b, c := pair(t, left, right)
+	connect := func(err error) error { return fmt.Errorf("connect 10.0.0.1 → 10.0.0.2:5000: %w", err) }
+	exhausted := &record.PortsExhausted{FirstPort: 32768, LastPort: 60999, Open: 28231, Wanted: 30000}
+	var opened []message.Opened
+	wants := []message.Code{message.Unreachable, message.Deadline, message.NotPermitted, message.Exhausted, message.Exhausted, "", ""}
+	for i, err := range []error{
+		connect(os.NewSyscallError("connect", syscall.ECONNREFUSED)),
+		connect(context.DeadlineExceeded),
+		connect(os.NewSyscallError("setsockopt", syscall.EPERM)),
+		connect(os.NewSyscallError("bind", syscall.EADDRNOTAVAIL)),
+		exhausted,
+		errors.New("the peer closed the connection before its time"),
+		nil,
+	} {
+		opened = append(opened, message.Opened{ID: fmt.Sprint(i), Error: Failure(err)})
+	}
+	if err := c.Serve(t.Context(), map[string]Handler{"connect": func(context.Context, []byte) (any, error) { return opened, nil }}); err != nil {
+		t.Fatal(err)
+	}
+	var got []message.Opened
+	if err := b.Call(t.Context(), "h1", "connect", nil, &got); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range wants {
+		if got[i].Error == nil {
+			if i < len(wants)-1 {
+				t.Errorf("%s arrived as no failure", opened[i].Error)
+			}
+			continue
+		}
+		err := fmt.Errorf("trial 7: %w", got[i].Error)
+		if CodeOf(err) != want || want != "" && !errors.Is(err, want) || err.Error() != "trial 7: "+opened[i].Error.Text {
+			t.Errorf("%v: code %q, want %q", err, CodeOf(err), want)
+		}
+	}
+	if p := got[4].Error.Ports; p == nil || *p != *exhausted {
+		t.Errorf("the ports arrived as %+v", p)
 	}
 }

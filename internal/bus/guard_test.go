@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"linerate/internal/model/message"
 )
 
 // fixed is a stream from which a text comes.
@@ -95,7 +97,7 @@ func TestGuardedAgent(t *testing.T) {
 		t.Fatalf("%v, %+v", err, got)
 	}
 	err := b.Call(t.Context(), "h1", "echo", greeting{strings.Repeat("x", 5000)}, nil)
-	if !errors.Is(err, Gone) {
+	if !errors.Is(err, message.Gone) {
 		t.Errorf("a message beyond the bound: %v, want that the agent is gone", err)
 	}
 

@@ -270,8 +270,8 @@ func (s *session) measureFlows(ctx context.Context, plan func() []*trial.Flow) (
 			return nil, trial.Readings{}, err
 		}
 		for _, f := range flows {
-			if f.Failure != "" {
-				return nil, trial.Readings{}, errors.New(f.Failure)
+			if f.Failure != nil {
+				return nil, trial.Readings{}, f.Failure
 			}
 		}
 		readings, err := s.window(ctx, flows, attempt)

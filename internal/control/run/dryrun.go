@@ -113,8 +113,8 @@ func (c *conductor) probeCongestionControl(ctx context.Context, t *study.Treatme
 			return err
 		}
 		for _, l := range listening {
-			if l.Error != "" {
-				return fmt.Errorf("%s: %s", host, l.Error)
+			if l.Error != nil {
+				return fmt.Errorf("%s: %w", host, l.Error)
 			}
 		}
 		return nil

@@ -67,7 +67,7 @@ func watched(f *trial.Flow) (message.WatchedFlow, bool) {
 	if !f.OpenerSends {
 		w.Source, w.Destination = w.Destination, w.Source
 	}
-	return w, f.Failure == "" && f.Opened.IsValid() && f.Accepted.IsValid()
+	return w, f.Failure == nil && f.Opened.IsValid() && f.Accepted.IsValid()
 }
 
 // traces begins a trace of each flow that is open.

@@ -58,7 +58,7 @@ func try(ctx context.Context, b *bus.Bus, s setting.Setting, allowMachine bool) 
 		if ctx.Err() != nil {
 			return Tried{}, context.Cause(ctx)
 		}
-		if errors.Is(err, bus.Gone) {
+		if errors.Is(err, message.Gone) {
 			return Tried{}, err
 		}
 		return Tried{Setting: s, Refused: bus.Local(err, s.Host).Error()}, nil

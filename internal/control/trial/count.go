@@ -66,8 +66,11 @@ func (f *Flow) record(e ends) record.Flow {
 	}
 	rec := record.Flow{
 		ID: f.ID, Protocol: f.Protocol, Process: f.Process, From: f.Sender(), To: f.Receiver(), OpenedBy: f.Opener,
-		Error: f.Failure, Connected: f.Failure == "", Exhausted: f.Exhausted, SourcePorts: f.SourcePorts,
+		Error: f.Failure.Error(), Connected: f.Failure == nil, SourcePorts: f.SourcePorts,
 		RateCapBps: float64(f.RateCap), WriteCapBps: float64(f.WriteCap), ReadCapBps: float64(f.ReadCap),
+	}
+	if f.Failure != nil {
+		rec.Exhausted = f.Failure.Ports
 	}
 	if from.IsValid() {
 		rec.Source = from.String()
@@ -80,7 +83,7 @@ func (f *Flow) record(e ends) record.Flow {
 
 // foreign says that another program made the flow's connection, which sockets count.
 func (f *Flow) foreign() bool {
-	return f.Process != "" && f.Protocol != flow.UDP && f.Failure == ""
+	return f.Process != "" && f.Protocol != flow.UDP && f.Failure == nil
 }
 
 // sides orders what sender and receiver are by who opened the flow.
@@ -142,7 +145,7 @@ func fill(rec *record.Flow, s0, s1, s2, r0, r1, r2 message.FlowEnd) {
 	rec.Alive = s1.Alive && r1.Alive
 	for _, e := range []message.FlowEnd{s1, r1} {
 		if rec.Error == "" {
-			rec.Error = e.Error
+			rec.Error = e.Error.Error()
 		}
 	}
 }

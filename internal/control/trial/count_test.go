@@ -64,7 +64,7 @@ func TestFill(t *testing.T) {
 	}
 
 	// What could not be read is not made up; an end's failure is the flow's.
-	r1.Alive, r1.Error, s0.Info, r0.Info = false, "reset by peer", nil, nil
+	r1.Alive, r1.Error, s0.Info, r0.Info = false, &message.Error{Text: "reset by peer"}, nil, nil
 	flow = record.Flow{}
 	fill(&flow, s0, s1, message.FlowEnd{}, r0, r1, message.FlowEnd{})
 	if flow.AckedBytes != 0 || flow.RetransBytes != 0 || flow.ArrivedBytes != 0 || flow.SenderAverageBps != 0 {

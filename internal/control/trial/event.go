@@ -14,8 +14,12 @@ import (
 func (r Readings) failedEvent() error {
 	seen := map[string]int{}
 	for _, e := range r.Events {
-		if done, there := r.eventDone(e.Node, seen[e.Node]); !there || done.Error != "" {
-			return fmt.Errorf("%s: %s at %v of the window: %s", e.Node, e.What, e.At, cmp.Or(done.Error, "it did not happen"))
+		done, there := r.eventDone(e.Node, seen[e.Node])
+		if !there {
+			done.Error = &message.Error{Text: "it did not happen"}
+		}
+		if done.Error != nil {
+			return fmt.Errorf("%s: %s at %v of the window: %w", e.Node, e.What, e.At, done.Error)
 		}
 		seen[e.Node]++
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
 )
@@ -25,9 +24,7 @@ type Flow struct {
 	// SourcePort is the port to open from; 0: the kernel's choice.
 	SourcePort uint16
 	Opened     netip.AddrPort // the opener's address
-	Failure    string
-	// Exhausted is why, where the opener had no port left.
-	Exhausted *record.PortsExhausted
+	Failure    *message.Error // why it could not be opened; nil: it is open
 
 	ports []uint16 // the acceptor's, where it has several for the flow
 }
@@ -92,8 +89,8 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		return err
 	}
 	for _, f := range flows {
-		if f.Failure != "" {
-			return fmt.Errorf("%s: %s", f.Acceptor, f.Failure)
+		if f.Failure != nil {
+			return fmt.Errorf("%s: %w", f.Acceptor, f.Failure)
 		}
 	}
 	if g.Accepting != nil {
@@ -116,7 +113,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		defer mu.Unlock()
 		for _, o := range opened {
 			if f, ours := byID[o.ID]; ours {
-				f.Opened, f.Failure, f.Exhausted = o.Local, o.Error, o.Exhausted
+				f.Opened, f.Failure = o.Local, o.Error
 			}
 		}
 		return nil
@@ -126,7 +123,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 	}
 	unused := map[string][]string{}
 	for _, f := range flows {
-		if f.Failure != "" {
+		if f.Failure != nil {
 			unused[f.Acceptor] = append(unused[f.Acceptor], f.ID)
 		}
 	}
@@ -139,7 +136,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		mu.Lock()
 		defer mu.Unlock()
 		for _, end := range ends {
-			if f, ours := byID[end.ID]; ours && f.Failure == "" {
+			if f, ours := byID[end.ID]; ours && f.Failure == nil {
 				f.Failure = end.Error
 			}
 		}

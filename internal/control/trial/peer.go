@@ -22,7 +22,7 @@ func (p *Peer) enter(rec *record.Flow, i int, f *Flow, e ends, reply message.Win
 		count = p.Counts[i]
 	}
 	if !f.OpenerSends {
-		rec.Alive, rec.Error = e.r1.Alive, e.r1.Error
+		rec.Alive, rec.Error = e.r1.Alive, e.r1.Error.Error()
 		if rec.ReceiveMode != "" {
 			rec.SendMode = p.Mode
 		}
@@ -30,7 +30,7 @@ func (p *Peer) enter(rec *record.Flow, i int, f *Flow, e ends, reply message.Win
 		rec.Datagrams = datagramsHere(e.r0.Datagrams, e.r1.Datagrams, e.r2.Datagrams)
 		return
 	}
-	rec.Alive, rec.Error = e.s1.Alive, e.s1.Error
+	rec.Alive, rec.Error = e.s1.Alive, e.s1.Error.Error()
 	if rec.SendMode != "" {
 		rec.ReceiveMode = p.Mode
 	}

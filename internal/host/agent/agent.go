@@ -154,20 +154,25 @@ func (a *agent) traffic() map[string]bus.Handler {
 	}
 }
 
-// handle decodes a verb's request for its method, and gives failures of the agent's
-// own packages the code that a caller can ask for; errnos have theirs.
+// handle decodes a verb's request for its method.
 func handle[Request, Reply any](f func(context.Context, Request) (Reply, error)) bus.Handler {
 	return func(ctx context.Context, data []byte) (any, error) {
 		var request Request
 		if err := json.Unmarshal(data, &request); err != nil {
-			return nil, bus.Coded(bus.Invalid, fmt.Errorf("unreadable request: %w", err))
+			return nil, bus.Coded(message.Invalid, fmt.Errorf("unreadable request: %w", err))
 		}
 		reply, err := f(ctx, request)
-		if errors.Is(err, apply.ErrChanged) || errors.Is(err, file.ErrLocked) {
-			err = bus.Coded(bus.Busy, err)
-		}
-		return reply, err
+		return reply, coded(err)
 	}
+}
+
+// coded gives failures of the agent's own packages the code that a caller can ask for;
+// errnos have theirs.
+func coded(err error) error {
+	if errors.Is(err, apply.ErrChanged) || errors.Is(err, file.ErrLocked) {
+		return bus.Coded(message.Busy, err)
+	}
+	return err
 }
 
 func (a *agent) hello() (message.Hello, error) {

@@ -128,7 +128,7 @@ func (g *Client) noted(h bus.Handler) bus.Handler {
 		g.mu.Lock()
 		if g.left {
 			g.mu.Unlock()
-			return nil, bus.Coded(bus.Gone, errors.New("this server has ended the client's session"))
+			return nil, bus.Coded(message.Gone, errors.New("this server has ended the client's session"))
 		}
 		g.busy++
 		g.answering.Add(1)
@@ -283,7 +283,7 @@ func (g *Client) listen(ctx context.Context, orders []message.FlowRequest) ([]me
 	g.ordered = true
 	g.mu.Unlock()
 	if again {
-		return nil, bus.Coded(bus.Busy, errors.New("the trial has its flows already: close it first"))
+		return nil, bus.Coded(message.Busy, errors.New("the trial has its flows already: close it first"))
 	}
 	for i := range orders {
 		if o := &orders[i]; sends(*o) && g.bounds.RateBps > 0 {
@@ -314,13 +314,13 @@ func pacedEach(o message.FlowRequest) int {
 
 // beyond is a refusal of more than the server grants to one client.
 func beyond(format string, args ...any) error {
-	return bus.Coded(bus.Bounds, fmt.Errorf(format, args...))
+	return bus.Coded(message.OutOfBounds, fmt.Errorf(format, args...))
 }
 
 // permitted is nil if a client may have a flow like this.
 func permitted(o message.FlowRequest) error {
 	name := fmt.Sprintf("flow %.*q", longestID, o.ID)
-	denied := func(format string) error { return bus.Coded(bus.NotPermitted, fmt.Errorf(format, name)) }
+	denied := func(format string) error { return bus.Coded(message.NotPermitted, fmt.Errorf(format, name)) }
 	switch {
 	case o.Process != "":
 		return denied("%s is to be made by another program: this server starts none")
@@ -351,7 +351,7 @@ func permitted(o message.FlowRequest) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if !slices.Contains(strings.Fields(there), o.CongestionControl) {
-		return bus.Coded(bus.Unsupported, fmt.Errorf("%s: congestion control %.40q, the server has %s", name, o.CongestionControl, there))
+		return bus.Coded(message.Unsupported, fmt.Errorf("%s: congestion control %.40q, the server has %s", name, o.CongestionControl, there))
 	}
 	return nil
 }

@@ -167,7 +167,7 @@ func TestClientSees(t *testing.T) {
 func TestClientMayNot(t *testing.T) {
 	_, b, _ := visiting(t, bounds, nil)
 	for _, verb := range []string{"apply", "revert", "flush", "drain", "connect"} {
-		if err := b.Call(t.Context(), record.NodeServer, verb, struct{}{}, nil); !errors.Is(err, bus.Unsupported) {
+		if err := b.Call(t.Context(), record.NodeServer, verb, struct{}{}, nil); !errors.Is(err, message.Unsupported) {
 			t.Errorf("%s: %v, want that nobody answers it", verb, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"linerate/internal/bus"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
 )
@@ -31,7 +32,7 @@ func (a *agent) event(ctx context.Context, o message.EventRequest) (done message
 	switch {
 	case err != nil:
 	case a.manager == nil:
-		err = errors.New("this host's settings are not to be changed")
+		err = bus.Coded(message.NotPermitted, errors.New("this host's settings are not to be changed"))
 	case o.Stop == message.StopBGP:
 		err = a.daemon.Kill()
 	default:
@@ -39,8 +40,6 @@ func (a *agent) event(ctx context.Context, o message.EventRequest) (done message
 		reply, err = a.apply(ctx, message.ApplyRequest{Settings: o.Settings, AllowMachine: o.AllowMachine})
 		done.Applied = reply.Applied
 	}
-	if done.EndedNs = sched.Now(); err != nil {
-		done.Error = err.Error()
-	}
+	done.EndedNs, done.Error = sched.Now(), bus.Failure(coded(err))
 	return done
 }

@@ -21,6 +21,7 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 )
@@ -257,7 +258,7 @@ func (m *Manager) scope(t target) (string, error) {
 	if err != nil || scope == Namespace || m.allow {
 		return scope, err
 	}
-	return scope, bus.Coded(bus.NotPermitted, fmt.Errorf("this is a machine-wide setting (%s): it would change the whole machine and everything on it, not only this host; permit that with --allow-machine-settings", why))
+	return scope, bus.Coded(message.NotPermitted, fmt.Errorf("this is a machine-wide setting (%s): it would change the whole machine and everything on it, not only this host; permit that with --allow-machine-settings", why))
 }
 
 // RevertTo undoes all changes after mark, newest first. A change that cannot be

@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/message"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/source"
 )
@@ -40,13 +41,13 @@ func (t *sysctl) scope() (string, string, error) {
 	case !exists && t.host.nearest(t.key) != "":
 		return "", "", fmt.Errorf("there is no such parameter here; did you mean %s?", t.host.nearest(t.key))
 	case !exists && isNet:
-		return "", "", bus.Coded(bus.NotFound, errors.New("it is not there in this network namespace: either this kernel does not have it, or it is machine-wide and shown only in the machine's first namespace, which a lab's hosts are not in"))
+		return "", "", bus.Coded(message.NotFound, errors.New("it is not there in this network namespace: either this kernel does not have it, or it is machine-wide and shown only in the machine's first namespace, which a lab's hosts are not in"))
 	case !exists:
-		return "", "", bus.Coded(bus.NotFound, errors.New("this kernel does not have it"))
+		return "", "", bus.Coded(message.NotFound, errors.New("this kernel does not have it"))
 	case !writable && isNet:
-		return "", "", bus.Coded(bus.NotPermitted, errors.New("it is read-only here: it is machine-wide and can be changed only in the machine's first network namespace (not in a lab), or changing it needs root"))
+		return "", "", bus.Coded(message.NotPermitted, errors.New("it is read-only here: it is machine-wide and can be changed only in the machine's first network namespace (not in a lab), or changing it needs root"))
 	case !writable:
-		return "", "", bus.Coded(bus.NotPermitted, errors.New("it is read-only here: changing it needs root on the machine itself"))
+		return "", "", bus.Coded(message.NotPermitted, errors.New("it is read-only here: changing it needs root on the machine itself"))
 	}
 	own, err := netlink.NamespacedSysctl(t.key)
 	switch {

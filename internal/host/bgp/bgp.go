@@ -99,7 +99,7 @@ func (d *Daemon) prepare() error {
 func find() (string, error) {
 	path, err := program.Find(Program)
 	if err != nil {
-		return "", bus.Coded(bus.NotFound, fmt.Errorf("%s is not installed: apt-get install %s", Program, Package))
+		return "", bus.Coded(message.NotFound, fmt.Errorf("%s is not installed: apt-get install %s", Program, Package))
 	}
 	return filepath.EvalSymlinks(path)
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
@@ -103,7 +104,7 @@ func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {
 func (e *Engine) accept(f *udpFlow, c handshake.Client) {
 	conn, err := c.Dial(func(fd int) error { return prepare(f.Request, fd) })
 	if err != nil {
-		f.Fail("%s ← %s: %s", c.LocalAddr(), c.RemoteAddr(), socket.Reason(err, c.RemoteAddr().Addr()))
+		f.Fail("%s ← %s: %w", c.LocalAddr(), c.RemoteAddr(), socket.Reason(err, c.RemoteAddr().Addr()))
 		return
 	}
 	ready := c.Ready()
@@ -144,7 +145,7 @@ func (e *Engine) Connect(ctx context.Context, orders []message.FlowRequest, time
 
 func (e *Engine) dial(ctx context.Context, f *udpFlow, timeout time.Duration) bool {
 	order := f.Request
-	if f.Failure() != "" {
+	if f.Failure() != nil {
 		return false
 	}
 	if !order.Remote.IsValid() {
@@ -153,7 +154,7 @@ func (e *Engine) dial(ctx context.Context, f *udpFlow, timeout time.Duration) bo
 	}
 	conn, err := handshake.Dial(ctx, order, timeout, func(fd int) error { return prepare(order, fd) })
 	if err != nil {
-		f.Fail("connect %s → %s: %s", socket.AddrName(order.Local), order.Remote, socket.Reason(err, order.Remote.Addr()))
+		f.Fail("connect %s → %s: %w", socket.AddrName(order.Local), order.Remote, socket.Reason(err, order.Remote.Addr()))
 		return false
 	}
 	return e.open(f, conn, nil, nil)
@@ -164,7 +165,7 @@ func (e *Engine) dial(ctx context.Context, f *udpFlow, timeout time.Duration) bo
 func (e *Engine) open(f *udpFlow, conn *net.UDPConn, ready handshake.Ready, header Header) bool {
 	end, err := setOptions(f.Request, conn, e.Flows())
 	if err != nil {
-		f.Fail("%s → %s: %s", conn.LocalAddr(), conn.RemoteAddr(), socket.Reason(err, f.Request.Remote.Addr()))
+		f.Fail("%s → %s: %w", conn.LocalAddr(), conn.RemoteAddr(), socket.Reason(err, f.Request.Remote.Addr()))
 		conn.Close()
 		return false
 	}
@@ -184,7 +185,7 @@ func Dial(ctx context.Context, order message.FlowRequest) (*net.UDPConn, error) 
 	dialer := handshake.Dialer(order, func(fd int) error { return prepare(order, fd) })
 	c, err := dialer.DialContext(ctx, "udp", order.Remote.String())
 	if err != nil {
-		return nil, fmt.Errorf("connect %s → %s: %s", socket.AddrName(order.Local), order.Remote, socket.Reason(err, order.Remote.Addr()))
+		return nil, fmt.Errorf("connect %s → %s: %w", socket.AddrName(order.Local), order.Remote, socket.Reason(err, order.Remote.Addr()))
 	}
 	return c.(*net.UDPConn), nil
 }
@@ -217,9 +218,9 @@ func (e *Engine) run(f *udpFlow) {
 	if err != nil && !e.Signals.Quit.Load() {
 		why := socket.Reason(err, f.end.remote.Addr())
 		if errors.Is(err, syscall.ECONNREFUSED) {
-			why = "ICMP port unreachable (ECONNREFUSED): the peer has closed its socket"
+			why = bus.Coded(message.Unreachable, errors.New("ICMP port unreachable (ECONNREFUSED): the peer has closed its socket"))
 		}
-		f.Break(err, "%s %s: %s", verb, f.Name(), why)
+		f.Break(err, "%s %s: %w", verb, f.Name(), why)
 	}
 }
 

@@ -54,7 +54,7 @@ func TestFlow(t *testing.T) {
 					sent, got := from.Read(), to.Read()
 					for i := range sent {
 						s, r := sent[i], got[i]
-						if !s.Alive || !r.Alive || s.Error+r.Error != "" || !s.Sends || r.Sends {
+						if !s.Alive || !r.Alive || s.Error != nil || r.Error != nil || !s.Sends || r.Sends {
 							t.Errorf("alive: %v %q, %v %q", s.Alive, s.Error, r.Alive, r.Error)
 						}
 						if s.Datagrams.Sent < 1 || r.Datagrams.Received != s.Datagrams.Sent || r.Datagrams.Lost != 0 || r.Datagrams.Duplicates != 0 {
@@ -102,7 +102,7 @@ func TestPaced(t *testing.T) {
 // TestNoRemote: a flow without an address to connect to fails with why.
 func TestNoRemote(t *testing.T) {
 	e := engine(t, platform)
-	if o := e.Connect(t.Context(), []message.FlowRequest{{ID: "f"}}, patience)[0]; !strings.Contains(o.Error, "no remote address") {
+	if o := e.Connect(t.Context(), []message.FlowRequest{{ID: "f"}}, patience)[0]; !strings.Contains(o.Error.Error(), "no remote address") {
 		t.Errorf("connected to nowhere: %+v", o)
 	}
 }
@@ -129,7 +129,7 @@ func TestSourcePort(t *testing.T) {
 		}
 	}
 	twice := orders(2, message.FlowRequest{Local: loopback, LocalPort: port, Remote: remotes[0]})
-	if o := engine(t, platform).Connect(t.Context(), twice, 50*time.Millisecond); !strings.Contains(o[1].Error, "same two ends") {
+	if o := engine(t, platform).Connect(t.Context(), twice, 50*time.Millisecond); !strings.Contains(o[1].Error.Error(), "same two ends") {
 		t.Errorf("two flows between the same two ends: %+v", o)
 	}
 }
@@ -143,13 +143,13 @@ func TestClosed(t *testing.T) {
 	sender.Close()
 	receiver.Close()
 	receiver.Close()
-	if end := receiver.Read()[0]; end.Alive || end.Error != "closed" || end.ReceivedBytes == 0 {
+	if end := receiver.Read()[0]; end.Alive || end.Error.Error() != "closed" || end.ReceivedBytes == 0 {
 		t.Errorf("after closing: %+v", end)
 	}
-	if l := receiver.Listen(t.Context(), orders(1, message.FlowRequest{}))[0]; l.Error == "" {
+	if l := receiver.Listen(t.Context(), orders(1, message.FlowRequest{}))[0]; l.Error == nil {
 		t.Errorf("a closed engine listens: %+v", l)
 	}
-	if o := sender.Connect(t.Context(), orders(1, message.FlowRequest{Remote: netip.MustParseAddrPort("127.0.0.1:9")}), patience)[0]; o.Error == "" {
+	if o := sender.Connect(t.Context(), orders(1, message.FlowRequest{Remote: netip.MustParseAddrPort("127.0.0.1:9")}), patience)[0]; o.Error == nil {
 		t.Errorf("a closed engine connects: %+v", o)
 	}
 }

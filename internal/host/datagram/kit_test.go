@@ -44,7 +44,7 @@ func join(t testing.TB, opener, acceptor *Engine, at netip.Addr, like []message.
 		accepting[i].Local, accepting[i].Sends, opening[i].Sends = at, !openerSends, openerSends
 	}
 	for i, l := range acceptor.Listen(context.Background(), accepting) {
-		if l.Error != "" {
+		if l.Error != nil {
 			t.Fatalf("listen %s: %s", l.ID, l.Error)
 		}
 		if l.ID != like[i].ID || l.Local.Addr() != at || l.Local.Port() == 0 {
@@ -53,7 +53,7 @@ func join(t testing.TB, opener, acceptor *Engine, at netip.Addr, like []message.
 		opening[i].Remote = l.Local
 	}
 	for i, o := range opener.Connect(context.Background(), opening, patience) {
-		if o.Error != "" {
+		if o.Error != nil {
 			t.Fatalf("connect %s: %s; the acceptor: %+v", o.ID, o.Error, acceptor.Read()[len(acceptor.Read())-len(like)+i])
 		}
 		if o.ID != like[i].ID || o.Remote != opening[i].Remote || !o.Local.IsValid() {

@@ -50,12 +50,12 @@ func TestSharedDoor(t *testing.T) {
 			opening = append(opening, o)
 		}
 		for _, l := range acceptor.Listen(t.Context(), accepting) {
-			if l.Error != "" || l.Local.IsValid() {
+			if l.Error != nil || l.Local.IsValid() {
 				t.Fatalf("listening: %+v", l)
 			}
 		}
 		for i, o := range opener.Connect(t.Context(), opening, patience) {
-			if o.Error != "" {
+			if o.Error != nil {
 				t.Fatalf("%s: %s; the acceptor: %+v", o.ID, o.Error, acceptor.Read()[i])
 			}
 		}
@@ -97,7 +97,7 @@ func TestLossyOpening(t *testing.T) {
 					return handshaketest.Passed
 				})
 				o := opener.Connect(t.Context(), orders(1, message.FlowRequest{Remote: at, Sends: sends}), patience)[0]
-				if o.Error != "" {
+				if o.Error != nil {
 					t.Fatal(o.Error)
 				}
 				if end := ready(t, acceptor)[0]; !end.Alive {
@@ -130,19 +130,19 @@ func TestNobodyThere(t *testing.T) {
 		{gone, "ICMP port unreachable"},
 	} {
 		o := e.Connect(t.Context(), orders(1, message.FlowRequest{Remote: test.at}), 120*time.Millisecond)[0]
-		if !strings.Contains(o.Error, "connect any address → "+test.at.String()) || !strings.Contains(o.Error, test.want) {
+		if !strings.Contains(o.Error.Error(), "connect any address → "+test.at.String()) || !strings.Contains(o.Error.Error(), test.want) {
 			t.Errorf("%q, want %q", o.Error, test.want)
 		}
 	}
 	e.Listen(t.Context(), []message.FlowRequest{{ID: "own", Local: loopback}, {ID: "shared", Cookie: message.Cookie{1}}})
 	for _, end := range e.Read()[2:] {
-		if end.Alive || !strings.Contains(end.Error, "no client has ") {
+		if end.Alive || !strings.Contains(end.Error.Error(), "no client has ") {
 			t.Errorf("not opened: %+v", end)
 		}
 	}
 	e.Abandon([]string{"own", "shared"})
 	for _, end := range ready(t, e)[2:] {
-		if end.Alive || !strings.Contains(end.Error, "no client ") {
+		if end.Alive || !strings.Contains(end.Error.Error(), "no client ") {
 			t.Errorf("abandoned: %+v", end)
 		}
 	}
@@ -164,7 +164,7 @@ func TestPeerGone(t *testing.T) {
 				moved(t, to)
 				to.Close()
 				eventually(t, "the sender notices", func() bool { return !from.Read()[0].Alive })
-				if end := from.Read()[0]; !strings.Contains(end.Error, "ICMP port unreachable") || !strings.Contains(end.Error, " → ") {
+				if end := from.Read()[0]; !strings.Contains(end.Error.Error(), "ICMP port unreachable") || !strings.Contains(end.Error.Error(), " → ") {
 					t.Errorf("%q", end.Error)
 				}
 				sent := from.Read()[0].Datagrams.Sent

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
@@ -27,7 +28,7 @@ type Flow interface {
 	Claim(message.Cookie) bool
 	Abandon()
 	Settled() bool
-	Status() string
+	Status() *message.Error
 	Start(message.WindowRequest)
 	Stop()
 	Close()
@@ -130,18 +131,19 @@ func (s *Set[F]) Listen(flows []F, listen func(F) (*Listener, error)) []message.
 		state := f.state()
 		out[i].ID = state.Request.ID
 		if !added {
-			out[i].Error = ErrClosed.Error()
+			out[i].Error = bus.Failure(ErrClosed)
 			continue
 		}
 		l, err := listen(f)
 		switch local := state.Request.Local; {
 		case err != nil:
-			out[i].Error = fmt.Sprintf("listen on %s: %s", socket.AddrName(local), socket.Reason(err, local))
-			state.Fail("%s", out[i].Error)
+			err = fmt.Errorf("listen on %s: %w", socket.AddrName(local), socket.Reason(err, local))
+			out[i].Error = bus.Failure(err)
+			state.Fail("%w", err)
 		case l == nil:
 		case !state.listen(l) || !s.Go(l.Serve):
 			l.Close()
-			out[i].Error = ErrClosed.Error()
+			out[i].Error = bus.Failure(ErrClosed)
 		default:
 			out[i].Local = l.Addr
 		}
@@ -199,7 +201,7 @@ func (s *Set[F]) Connect(ctx context.Context, flows []F, open func(ctx context.C
 				run()
 			}
 		}) {
-			out[i].Error = ErrClosed.Error()
+			out[i].Error = bus.Failure(ErrClosed)
 			first()
 			pending.Done()
 		}
@@ -236,7 +238,7 @@ func (s *Set[F]) Adopt(f F, open func() bool, run func()) error {
 	opened := make(chan error, 1)
 	if !s.Add(f) || !s.Go(func() {
 		if !open() {
-			opened <- errors.New(f.Status())
+			opened <- f.Status()
 			return
 		}
 		opened <- nil
@@ -336,7 +338,7 @@ func (s *Set[F]) Read() []message.FlowEnd {
 		end.ID, end.Sends = state.Request.ID, state.Request.Sends
 		end.Local, _ = state.Addrs()
 		end.Error = f.Status()
-		end.Alive = end.Error == ""
+		end.Alive = end.Error == nil
 		f.Describe(end)
 	}
 	return out

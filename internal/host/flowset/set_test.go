@@ -51,11 +51,11 @@ func TestClaim(t *testing.T) {
 		t.Errorf("%d of eight clients got the flow, want one", claimed.Load())
 	}
 	s.Abandon([]string{"f", "other"})
-	if f.Failure() != "" || other.Failure() == "" {
+	if f.Failure() != nil || other.Failure() == nil {
 		t.Errorf("given up: %q and %q, want only the flow without a client", f.Failure(), other.Failure())
 	}
 	other.Fail("a second reason")
-	if end := s.Read()[0]; end.Alive || end.Error == "a second reason" || end.ID != "other" {
+	if end := s.Read()[0]; end.Alive || end.Error.Error() == "a second reason" || end.ID != "other" {
 		t.Errorf("%+v: want the first reason", end)
 	}
 }
@@ -95,16 +95,16 @@ func TestClose(t *testing.T) {
 	if !ended || !f.released.Load() || s.WaitStart() {
 		t.Errorf("ended %v, released %v, want both", ended, f.released.Load())
 	}
-	if out := <-opened; out[0].Error == "" {
+	if out := <-opened; out[0].Error == nil {
 		t.Error("a connection is still opened after Close")
 	}
 	if err := s.Adopt(late, nil, nil); !errors.Is(err, ErrClosed) {
 		t.Errorf("%v, want ErrClosed", err)
 	}
-	if out := s.Listen([]*testFlow{late}, nil); out[0].Error != ErrClosed.Error() {
+	if out := s.Listen([]*testFlow{late}, nil); out[0].Error.Error() != ErrClosed.Error() {
 		t.Errorf("%q, want ErrClosed", out[0].Error)
 	}
-	if received, written := s.Moved(); received != 2 || written != 4 || s.Read()[0].Error != "closed" {
+	if received, written := s.Moved(); received != 2 || written != 4 || s.Read()[0].Error.Error() != "closed" {
 		t.Errorf("%d and %d bytes, %q: want counts that remain", received, written, s.Read()[0].Error)
 	}
 }
@@ -120,7 +120,7 @@ func TestListener(t *testing.T) {
 		}
 		return &Listener{Addr: at, Serve: func() { <-closed }, Close: sync.OnceFunc(func() { close(closed) })}, nil
 	})
-	if out[0].Local != at || out[0].Error != "" || out[1].Error != "listen on any address: no port" {
+	if out[0].Local != at || out[0].Error != nil || out[1].Error.Error() != "listen on any address: no port" {
 		t.Errorf("%+v", out)
 	}
 	s.Abandon([]string{"a"})

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"sync"
 
+	"linerate/internal/bus"
 	"linerate/internal/model/message"
 )
 
@@ -28,20 +29,20 @@ type State struct {
 	open          bool
 	shut          func() // closes the open flow's socket
 	local, remote netip.AddrPort
-	failure       string // the first reason is kept
-	cause         error  // of a failure of the open flow's socket
+	failure       *message.Error // the first reason is kept
+	cause         error          // of a failure of the open flow's socket
 	closed        bool
 }
 
 func (s *State) state() *State { return s }
 
-// Fail notes why the flow is not alive. Only the first reason counts, and none
-// after Close.
+// Fail notes why the flow is not alive, as fmt.Errorf words it. Only the first reason
+// counts, and none after Close.
 func (s *State) Fail(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.failure == "" && !s.closed {
-		s.failure = fmt.Sprintf(format, args...)
+	if s.failure == nil && !s.closed {
+		s.failure = bus.Failure(fmt.Errorf(format, args...))
 	}
 }
 
@@ -55,8 +56,8 @@ func (s *State) Break(cause error, format string, args ...any) {
 	}
 }
 
-// Failure is why the flow is not alive; empty: it has not failed.
-func (s *State) Failure() string {
+// Failure is why the flow is not alive; nil: it has not failed.
+func (s *State) Failure() *message.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failure
@@ -116,7 +117,7 @@ func (s *State) Name() string {
 
 // awaitsClient says that the flow is accepted, not connected, and has no client.
 func (s *State) awaitsClient() bool {
-	return !s.Request.Remote.IsValid() && !s.claimed && !s.open && !s.closed && s.failure == ""
+	return !s.Request.Remote.IsValid() && !s.claimed && !s.open && !s.closed && s.failure == nil
 }
 
 // Expects says whether the flow awaits a client with this cookie; the cookie is
@@ -150,9 +151,9 @@ func (s *State) Abandon() {
 	case !waits:
 		l = nil
 	case l != nil:
-		s.failure = fmt.Sprintf("no client connected to %s", l.Addr)
+		s.failure = noClient("no client connected to %s", l.Addr)
 	default:
-		s.failure = "no client showed the flow's cookie"
+		s.failure = noClient("no client showed the flow's cookie")
 	}
 	s.mu.Unlock()
 	if l != nil {
@@ -164,26 +165,31 @@ func (s *State) Abandon() {
 func (s *State) Settled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.open || s.failure != "" || s.closed
+	return s.open || s.failure != nil || s.closed
 }
 
-// Status is why the flow is not alive, or not yet; empty: it is.
-func (s *State) Status() string {
+// noClient is the failure of a flow that no client has come to in time.
+func noClient(format string, args ...any) *message.Error {
+	return &message.Error{Code: message.Deadline, Text: fmt.Sprintf(format, args...)}
+}
+
+// Status is why the flow is not alive, or not yet; nil: it is.
+func (s *State) Status() *message.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.failure != "":
+	case s.failure != nil:
 		return s.failure
 	case s.closed:
-		return "closed"
+		return &message.Error{Text: "closed"}
 	case s.open:
-		return ""
+		return nil
 	case s.listener != nil:
-		return fmt.Sprintf("no client has connected to %s yet", s.listener.Addr)
+		return noClient("no client has connected to %s yet", s.listener.Addr)
 	case s.awaitsClient():
-		return "no client has shown the flow's cookie yet"
+		return noClient("no client has shown the flow's cookie yet")
 	}
-	return "not connected yet"
+	return &message.Error{Text: "not connected yet"}
 }
 
 // Close closes the flow's sockets. It is called once, by the set.

@@ -11,6 +11,7 @@ package foreign
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -19,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/program"
 	"linerate/internal/kernel/netlink"
@@ -51,8 +53,8 @@ type process struct {
 	tool   *tool.Tool
 	job    tool.Job
 	serves bool
-	wrong  string // why it cannot be started
-	whole  bool   // all its connections have been there at once
+	wrong  error // why it cannot be started
+	whole  bool  // all its connections have been there at once
 	*program.Program
 }
 
@@ -115,11 +117,16 @@ func (e *Engine) take(orders []message.FlowRequest, serves bool) ([]*process, er
 	return made, nil
 }
 
+// processNamed is the process that a flow was ordered of.
+func processNamed(all []*process, o message.FlowRequest) *process {
+	return all[slices.IndexFunc(all, func(p *process) bool { return p.name == o.Process })]
+}
+
 func newProcess(o message.FlowRequest, serves bool) *process {
 	p := &process{name: o.Process, serves: serves}
 	program, known := tool.Find(o.Tool)
 	if !known {
-		p.wrong = fmt.Sprintf("tool %.40q is not known to this version", o.Tool)
+		p.wrong = bus.Coded(message.Unsupported, fmt.Errorf("tool %.40q is not known to this version", o.Tool))
 		return p
 	}
 	p.tool = program
@@ -133,7 +140,7 @@ func newProcess(o message.FlowRequest, serves bool) *process {
 		p.job.Source, p.job.Destination = o.Local, o.Remote
 	}
 	if len(Missing([]string{name})) > 0 {
-		p.wrong = fmt.Sprintf("%s is not installed: apt-get install %s", name, program.Package)
+		p.wrong = bus.Coded(message.NotFound, fmt.Errorf("%s is not installed: apt-get install %s", name, program.Package))
 	}
 	return p
 }
@@ -150,7 +157,7 @@ func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []mes
 	}
 	if err == nil {
 		for _, p := range processes {
-			if p.wrong == "" {
+			if p.wrong == nil {
 				e.begin(p, p.tool.ServerWords(p.job), p.tool.Forks)
 			}
 		}
@@ -160,11 +167,11 @@ func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []mes
 	for i, o := range orders {
 		out[i].ID = o.ID
 		if err != nil {
-			out[i].Error = err.Error()
+			out[i].Error = bus.Failure(err)
 			continue
 		}
-		p := processes[slices.IndexFunc(processes, func(p *process) bool { return p.name == o.Process })]
-		out[i].Local, out[i].Error = p.job.Destination, p.wrong
+		p := processNamed(processes, o)
+		out[i].Local, out[i].Error = p.job.Destination, bus.Failure(p.wrong)
 	}
 	return out
 }
@@ -175,12 +182,12 @@ func (e *Engine) begin(p *process, command []string, alone bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if p.Program = started; err != nil {
-		p.wrong = err.Error()
+		p.wrong = err
 	}
 }
 
 // fail enters why a process's flows cannot be.
-func (e *Engine) fail(p *process, why string) {
+func (e *Engine) fail(p *process, why error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	p.wrong = why
@@ -197,7 +204,7 @@ func reserve(processes []*process) error {
 	}()
 	const tries = 50
 	for _, p := range processes {
-		if p.wrong != "" {
+		if p.wrong != nil {
 			continue
 		}
 		addr := p.job.Destination.Addr()
@@ -251,12 +258,12 @@ func (e *Engine) await(ctx context.Context, processes []*process) error {
 		}
 		waiting := 0
 		for _, p := range processes {
-			if p.wrong != "" || open[p.job.Destination.Port()] {
+			if p.wrong != nil || open[p.job.Destination.Port()] {
 				continue
 			}
 			select {
 			case <-p.Ended():
-				e.fail(p, p.Last())
+				e.fail(p, errors.New(p.Last()))
 			default:
 				waiting++
 			}
@@ -284,10 +291,10 @@ func (e *Engine) Connect(_ context.Context, orders []message.FlowRequest, _ time
 			out[i].Local = netip.AddrPortFrom(o.Local, 0)
 		}
 		if err != nil {
-			out[i].Error = err.Error()
+			out[i].Error = bus.Failure(err)
 			continue
 		}
-		out[i].Error = processes[slices.IndexFunc(processes, func(p *process) bool { return p.name == o.Process })].wrong
+		out[i].Error = bus.Failure(processNamed(processes, o).wrong)
 	}
 	return out
 }
@@ -316,7 +323,7 @@ func (e *Engine) Start(w message.WindowRequest) {
 		processes := slices.Clone(e.processes)
 		e.mu.Unlock()
 		for _, p := range processes {
-			if p.serves || p.wrong != "" || e.ctx.Err() != nil {
+			if p.serves || p.wrong != nil || e.ctx.Err() != nil {
 				continue
 			}
 			job := p.job

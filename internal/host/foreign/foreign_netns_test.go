@@ -44,13 +44,13 @@ func opened(t *testing.T, orders ...message.FlowRequest) (opener, acceptor *Engi
 		accepting[i].Sends, accepting[i].Local = !o.Sends, netip.MustParseAddr("127.0.0.1")
 	}
 	for i, l := range acceptor.Listen(t.Context(), accepting) {
-		if l.Error != "" {
+		if l.Error != nil {
 			t.Fatal(l.Error)
 		}
 		orders[i].Remote = l.Local
 	}
 	for _, o := range opener.Connect(t.Context(), orders, patience) {
-		if o.Error != "" {
+		if o.Error != nil {
 			t.Fatal(o.Error)
 		}
 	}
@@ -199,7 +199,7 @@ func TestProgramThatFails(t *testing.T) {
 		opener.Start(message.WindowRequest{StartNs: now, StopNs: now + 1e9})
 		said := ""
 		for deadline := time.Now().Add(patience); !strings.Contains(said, "iperf3 ended after") && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-			said = opener.Read()[0].Error
+			said = opener.Read()[0].Error.Error()
 		}
 		if !strings.Contains(said, "iperf3 ended after") || !strings.Contains(said, "with status 1") {
 			t.Errorf("%q", said)
@@ -208,7 +208,7 @@ func TestProgramThatFails(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
 		e := New()
 		defer e.Close()
-		if o := e.Connect(t.Context(), []message.FlowRequest{absent}, 0)[0]; o.Error != "iperf3 is not installed: apt-get install iperf3" {
+		if o := e.Connect(t.Context(), []message.FlowRequest{absent}, 0)[0]; o.Error.Error() != "iperf3 is not installed: apt-get install iperf3" {
 			t.Errorf("not installed: %q", o.Error)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"linerate/internal/bus"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
@@ -66,7 +67,7 @@ func (e *Engine) look(settle bool) {
 	for _, f := range e.flows {
 		f.end.AtNs, f.end.Alive = now, false
 		if err != nil {
-			f.end.Error = err.Error()
+			f.end.Error = bus.Failure(err)
 			continue
 		}
 		if f.order.Protocol == flow.UDP {
@@ -177,27 +178,27 @@ func (f *toolFlow) fill(s netlink.Socket) {
 func (f *toolFlow) datagrams() {
 	p := f.process
 	f.end.Alive = p.Program != nil && p.Running()
-	f.end.Error = ""
+	f.end.Error = nil
 	if !f.end.Alive && p.Program != nil {
-		f.end.Error = p.Last()
+		f.end.Error = &message.Error{Text: p.Last()}
 	}
 }
 
 // explain says why a flow is not alive that should be by now.
 func (f *toolFlow) explain(due bool) {
 	p := f.process
-	f.end.Error = ""
+	f.end.Error = nil
 	switch {
 	case f.end.Alive || !due:
-	case p.wrong != "":
-		f.end.Error = p.wrong
+	case p.wrong != nil:
+		f.end.Error = bus.Failure(p.wrong)
 	case p.Program != nil && !p.Running():
-		f.end.Error = p.Last()
+		f.end.Error = &message.Error{Text: p.Last()}
 	case !f.remote.IsValid() && p.serves:
 		// The client's host knows why.
 	case !f.remote.IsValid():
-		f.end.Error = p.tool.Name + " did not have all its connections"
+		f.end.Error = &message.Error{Text: p.tool.Name + " did not have all its connections"}
 	default:
-		f.end.Error = p.tool.Name + " has closed the connection"
+		f.end.Error = &message.Error{Text: p.tool.Name + " has closed the connection"}
 	}
 }

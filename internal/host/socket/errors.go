@@ -11,10 +11,21 @@ import (
 	"time"
 )
 
+// reason is an error in other words.
+type reason struct {
+	text string
+	err  error
+}
+
+func (r *reason) Error() string { return r.text }
+func (r *reason) Unwrap() error { return r.err }
+
 // Reason puts a failure of a socket into words: what the errno means on a network,
 // and its name. Wrapped texts of package net, which repeat the addresses, are
-// left out.
-func Reason(err error, remote netip.Addr) string {
+// left out. It wraps err.
+func Reason(err error, remote netip.Addr) error { return &reason{words(err, remote), err} }
+
+func words(err error, remote netip.Addr) string {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
 	}
@@ -49,19 +60,19 @@ func Reason(err error, remote netip.Addr) string {
 	return err.Error()
 }
 
-// ConnectError says which connection failed, and why. Our own time limit is told
-// from the kernel's.
-func ConnectError(local netip.Addr, remote netip.AddrPort, timeout time.Duration, err error) string {
-	reason := Reason(err, remote.Addr())
+// ConnectError says which connection failed, and why, and wraps err. Our own time limit
+// is told from the kernel's.
+func ConnectError(local netip.Addr, remote netip.AddrPort, timeout time.Duration, err error) error {
+	why := words(err, remote.Addr())
 	var timed net.Error
 	switch {
 	case errors.Is(err, syscall.ETIMEDOUT):
 	case errors.Is(err, context.Canceled), errors.Is(err, net.ErrClosed):
-		reason = "abandoned"
+		why = "abandoned"
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timed) && timed.Timeout():
-		reason = fmt.Sprintf("connection timed out: no answer to SYN within %v", timeout)
+		why = fmt.Sprintf("connection timed out: no answer to SYN within %v", timeout)
 	}
-	return fmt.Sprintf("connect %s → %s: %s", AddrName(local), remote, reason)
+	return fmt.Errorf("connect %s → %s: %w", AddrName(local), remote, &reason{why, err})
 }
 
 // NotSent says of a failure that this datagram was not sent, and nothing of the next.

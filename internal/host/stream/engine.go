@@ -77,7 +77,7 @@ func (e *Engine) accept(f *tcpFlow, l *net.TCPListener) {
 	conn, err := l.AcceptTCP()
 	l.Close()
 	if err != nil {
-		f.Fail("accept at %s: %s", l.Addr(), socket.Reason(err, f.Request.Local))
+		f.Fail("accept at %s: %w", l.Addr(), socket.Reason(err, f.Request.Local))
 		return
 	}
 	if e.open(f, conn) {
@@ -95,7 +95,7 @@ func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 			err = socket.WithFD(raw, func(fd int) error { return socket.PrepareAccepted(f.Request, fd) })
 		}
 		if err != nil {
-			f.Fail("%s → %s: %s", conn.LocalAddr(), conn.RemoteAddr(), socket.Reason(err, f.Request.Remote.Addr()))
+			f.Fail("%s → %s: %w", conn.LocalAddr(), conn.RemoteAddr(), socket.Reason(err, f.Request.Remote.Addr()))
 			reset(conn)
 			return
 		}
@@ -124,12 +124,12 @@ func (e *Engine) dial(ctx context.Context, f *tcpFlow, timeout time.Duration) bo
 	order := f.Request
 	conn, err := Dial(ctx, order, timeout)
 	if err != nil {
-		f.Fail("%s", err.Error())
+		f.Fail("%w", err)
 		return false
 	}
 	if !order.Cookie.IsZero() {
 		if err := sendCookie(conn, order.Cookie, timeout); err != nil {
-			f.Fail("%s", socket.ConnectError(order.Local, order.Remote, timeout, err))
+			f.Fail("%w", socket.ConnectError(order.Local, order.Remote, timeout, err))
 			reset(conn)
 			return false
 		}
@@ -150,7 +150,7 @@ func Dial(ctx context.Context, order message.FlowRequest, timeout time.Duration)
 	}
 	conn, err := dialer.DialContext(ctx, "tcp", order.Remote.String())
 	if err != nil {
-		return nil, errors.New(socket.ConnectError(order.Local, order.Remote, timeout, err))
+		return nil, socket.ConnectError(order.Local, order.Remote, timeout, err)
 	}
 	return conn.(*net.TCPConn), nil
 }
@@ -187,7 +187,7 @@ func sendCookie(conn net.Conn, cookie message.Cookie, timeout time.Duration) err
 func (e *Engine) open(f *tcpFlow, conn *net.TCPConn) bool {
 	end, err := setOptions(f.Request, conn)
 	if err != nil {
-		f.Fail("%s → %s: %s", conn.LocalAddr(), conn.RemoteAddr(), socket.Reason(err, f.Request.Remote.Addr()))
+		f.Fail("%s → %s: %w", conn.LocalAddr(), conn.RemoteAddr(), socket.Reason(err, f.Request.Remote.Addr()))
 		reset(conn)
 		return false
 	}
@@ -240,7 +240,7 @@ func (e *Engine) run(f *tcpFlow) {
 
 func (f *tcpFlow) fail(verb string, err error) {
 	_, remote := f.Addrs()
-	f.Break(err, "%s %s: %s", verb, f.Name(), socket.Reason(err, remote.Addr()))
+	f.Break(err, "%s %s: %w", verb, f.Name(), socket.Reason(err, remote.Addr()))
 }
 
 // reset closes a connection at once with RST; see SO_LINGER in socket(7).

@@ -59,7 +59,7 @@ func TestConservation(t *testing.T) {
 					return true
 				})
 				for _, end := range slices.Concat(receiver.Read(), sender.Read()) {
-					if !end.Alive || end.Error != "" {
+					if !end.Alive || end.Error != nil {
 						t.Errorf("%s after the stop: alive %v, %q; want alive, as nothing broke off", end.ID, end.Alive, end.Error)
 					}
 					if end.FirstNs < at || end.LastNs < end.FirstNs {
@@ -167,8 +167,8 @@ func TestStartIsCommon(t *testing.T) {
 func TestIPv6(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
 	at := netip.IPv6Loopback()
-	if l := receiver.Listen(context.Background(), []message.FlowRequest{{ID: "probe", Local: at}}); l[0].Error != "" {
-		kerneltest.Skip(t, "no IPv6 loopback here: "+l[0].Error)
+	if l := receiver.Listen(context.Background(), []message.FlowRequest{{ID: "probe", Local: at}}); l[0].Error != nil {
+		kerneltest.Skip(t, "no IPv6 loopback here: "+l[0].Error.Error())
 	}
 	receiver = engine(t, platform)
 	join(t, sender, receiver, at, orders(2, message.FlowRequest{Spec: flow.Spec{RateCap: 50e6}, Local: at}), true)
@@ -199,7 +199,7 @@ func TestSourcePort(t *testing.T) {
 		}
 	}
 	again := message.FlowRequest{ID: "again", Sends: true, Local: from, LocalPort: port, Remote: receiver.Read()[0].Local}
-	if o := sender.Connect(context.Background(), []message.FlowRequest{again}, patience)[0]; o.Error == "" {
+	if o := sender.Connect(context.Background(), []message.FlowRequest{again}, patience)[0]; o.Error == nil {
 		t.Error("two connections between the same two ends")
 	}
 }
@@ -208,12 +208,12 @@ func TestSourcePort(t *testing.T) {
 func TestAnyAddress(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
 	l := receiver.Listen(context.Background(), []message.FlowRequest{{ID: "f1"}})[0]
-	if l.Error != "" {
+	if l.Error != nil {
 		t.Fatal(l.Error)
 	}
 	to := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.77"), l.Local.Port())
 	o := sender.Connect(context.Background(), []message.FlowRequest{{ID: "f1", Sends: true, Remote: to}}, patience)[0]
-	if o.Error != "" {
+	if o.Error != nil {
 		t.Fatal(o.Error)
 	}
 	if end := ready(t, receiver)[0]; !end.Alive || end.Local != to {

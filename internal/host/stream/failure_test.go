@@ -44,9 +44,9 @@ func TestOneFailureIsNoOnesElse(t *testing.T) {
 		{ID: "cc", Local: loopback, Spec: flow.Spec{CongestionControl: "nosuch"}},
 		{ID: "good", Local: loopback},
 	})
-	contains(t, listening[0].Error, "listen on 192.0.2.1", "EADDRNOTAVAIL")
-	contains(t, listening[1].Error, "listen on 127.0.0.1", `"nosuch"`, "tcp_allowed_congestion_control", "CAP_NET_ADMIN")
-	if listening[2].Error != "" {
+	contains(t, listening[0].Error.Error(), "listen on 192.0.2.1", "EADDRNOTAVAIL")
+	contains(t, listening[1].Error.Error(), "listen on 127.0.0.1", `"nosuch"`, "tcp_allowed_congestion_control", "CAP_NET_ADMIN")
+	if listening[2].Error != nil {
 		t.Fatal(listening[2].Error)
 	}
 	closed := nobody(t)
@@ -58,16 +58,21 @@ func TestOneFailureIsNoOnesElse(t *testing.T) {
 		{ID: "nowhere", Sends: true},
 		{ID: "good", Sends: true, Local: loopback, Remote: listening[2].Local},
 	}, patience)
-	contains(t, opened[0].Error, "connect any address → "+closed.String(), "ECONNREFUSED")
-	contains(t, opened[1].Error, "connect 192.0.2.1 → "+listening[2].Local.String(), "EADDRNOTAVAIL")
-	contains(t, opened[2].Error, "127.0.0.1", `"nosuch"`, "tcp_allowed_congestion_control", "CAP_NET_ADMIN")
-	contains(t, opened[3].Error, "connect ::1 → ")
-	contains(t, opened[4].Error, "no remote address")
-	if opened[5].Error != "" {
+	contains(t, opened[0].Error.Error(), "connect any address → "+closed.String(), "ECONNREFUSED")
+	for i, want := range map[int]message.Code{0: message.Unreachable, 1: message.Exhausted} {
+		if opened[i].Error.Code != want {
+			t.Errorf("%v: code %q, want %q", opened[i].Error, opened[i].Error.Code, want)
+		}
+	}
+	contains(t, opened[1].Error.Error(), "connect 192.0.2.1 → "+listening[2].Local.String(), "EADDRNOTAVAIL")
+	contains(t, opened[2].Error.Error(), "127.0.0.1", `"nosuch"`, "tcp_allowed_congestion_control", "CAP_NET_ADMIN")
+	contains(t, opened[3].Error.Error(), "connect ::1 → ")
+	contains(t, opened[4].Error.Error(), "no remote address")
+	if opened[5].Error != nil {
 		t.Fatal(opened[5].Error)
 	}
 	for _, end := range opener.Read() {
-		if end.Alive != (end.ID == "good") || (end.Error == "") != end.Alive {
+		if end.Alive != (end.ID == "good") || (end.Error == nil) != end.Alive {
 			t.Errorf("%s: alive %v, %q", end.ID, end.Alive, end.Error)
 		}
 	}
@@ -87,11 +92,11 @@ func TestNobodyConnects(t *testing.T) {
 		if end.Alive {
 			t.Errorf("%s is alive", end.ID)
 		}
-		contains(t, end.Error, "no client has connected to 127.0.0.1:")
+		contains(t, end.Error.Error(), "no client has connected to 127.0.0.1:")
 	}
 	e.Abandon([]string{"f1", "f2"})
 	for _, end := range ready(t, e) {
-		contains(t, end.Error, "no client connected to 127.0.0.1:")
+		contains(t, end.Error.Error(), "no client connected to 127.0.0.1:")
 	}
 }
 
@@ -108,7 +113,7 @@ func TestPeerVanishes(t *testing.T) {
 			doomed.Close()
 			eventually(t, "the loss is noticed", func() bool { return !opener.Read()[0].Alive })
 			ends := opener.Read()
-			if !strings.Contains(ends[0].Error, "ECONNRESET") && !strings.Contains(ends[0].Error, "EPIPE") {
+			if !strings.Contains(ends[0].Error.Error(), "ECONNRESET") && !strings.Contains(ends[0].Error.Error(), "EPIPE") {
 				t.Errorf("the broken flow says %q", ends[0].Error)
 			}
 			eventually(t, "the other flow goes on", func() bool {
@@ -134,7 +139,7 @@ func TestEarlyEnd(t *testing.T) {
 	eventually(t, "four bytes", func() bool { return e.Read()[0].ReceivedBytes == 4 })
 	conn.Close()
 	eventually(t, "the end is noticed", func() bool { return !e.Read()[0].Alive })
-	contains(t, e.Read()[0].Error, "closed the connection before its time")
+	contains(t, e.Read()[0].Error.Error(), "closed the connection before its time")
 }
 
 // TestAfterClose: a closed engine takes no orders, keeps its counts, and says so.
@@ -146,13 +151,13 @@ func TestAfterClose(t *testing.T) {
 	e.Close()
 	e.Close()
 	end := e.Read()[0]
-	if end.Alive || end.Info != nil || end.WrittenBytes == 0 || end.Error != "closed" {
+	if end.Alive || end.Info != nil || end.WrittenBytes == 0 || end.Error.Error() != "closed" {
 		t.Errorf("after Close: %+v", end)
 	}
-	if l := e.Listen(context.Background(), orders(1, message.FlowRequest{})); l[0].Error != flowset.ErrClosed.Error() {
+	if l := e.Listen(context.Background(), orders(1, message.FlowRequest{})); l[0].Error.Error() != flowset.ErrClosed.Error() {
 		t.Errorf("listen: %+v", l)
 	}
-	if o := e.Connect(context.Background(), orders(1, message.FlowRequest{}), 0); o[0].Error != flowset.ErrClosed.Error() {
+	if o := e.Connect(context.Background(), orders(1, message.FlowRequest{}), 0); o[0].Error.Error() != flowset.ErrClosed.Error() {
 		t.Errorf("connect: %+v", o)
 	}
 	e.Start(message.WindowRequest{})
@@ -172,5 +177,5 @@ func TestConnectIsAbandoned(t *testing.T) {
 	cancel()
 	remote := l.Addr().(*net.TCPAddr).AddrPort()
 	o := e.Connect(ctx, []message.FlowRequest{{ID: "f1", Remote: remote}}, 0)[0]
-	contains(t, o.Error, fmt.Sprintf("connect any address → %s: abandoned", remote))
+	contains(t, o.Error.Error(), fmt.Sprintf("connect any address → %s: abandoned", remote))
 }

@@ -65,7 +65,7 @@ func TestModeConservation(t *testing.T) {
 			})
 		})
 		for _, end := range slices.Concat(sender.Read(), receiver.Read()) {
-			if !end.Alive || end.Error != "" {
+			if !end.Alive || end.Error != nil {
 				t.Errorf("%s: alive %v, %q", end.ID, end.Alive, end.Error)
 			}
 			switch {
@@ -113,14 +113,14 @@ func TestModeBreaks(t *testing.T) {
 			moved(t, opener)
 			doomed.Close()
 			eventually(t, "the loss of the "+name+" is noticed", func() bool { return !opener.Read()[0].Alive })
-			if said := opener.Read()[0].Error; !strings.Contains(said, "ECONNRESET") && !strings.Contains(said, "EPIPE") {
+			if said := opener.Read()[0].Error.Error(); !strings.Contains(said, "ECONNRESET") && !strings.Contains(said, "EPIPE") {
 				t.Errorf("without its %s the flow says %q", name, said)
 			}
 		}
 		// A peer that does not read: the sender waits for room when it is closed.
 		sender, mute := engine(t, platform), mutePeer(t)
 		o := sender.Connect(context.Background(), []message.FlowRequest{{ID: "f1", Sends: true, Remote: mute, Spec: flow.Spec{Mode: mode}}}, patience)[0]
-		if o.Error != "" {
+		if o.Error != nil {
 			t.Fatal(o.Error)
 		}
 		start(time.Hour, sender)

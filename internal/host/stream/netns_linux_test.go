@@ -73,16 +73,16 @@ func TestUnreachable(t *testing.T) {
 		{ID: "no neighbour, IPv6", Sends: true, Remote: netip.MustParseAddrPort("[fd09::2]:5000")},
 		{ID: "good", Sends: true, Remote: l.Local},
 	}, patience)
-	contains(t, opened[0].Error, "connect any address → 192.0.2.7:5000", "ENETUNREACH")
-	contains(t, opened[1].Error, "connect 10.9.9.1 → 10.9.9.2:5000", "EHOSTUNREACH", "ARP got no answer")
-	contains(t, opened[2].Error, "[fd09::2]:5000", "EHOSTUNREACH", "neighbour discovery")
-	if opened[3].Error != "" {
+	contains(t, opened[0].Error.Error(), "connect any address → 192.0.2.7:5000", "ENETUNREACH")
+	contains(t, opened[1].Error.Error(), "connect 10.9.9.1 → 10.9.9.2:5000", "EHOSTUNREACH", "ARP got no answer")
+	contains(t, opened[2].Error.Error(), "[fd09::2]:5000", "EHOSTUNREACH", "neighbour discovery")
+	if opened[3].Error != nil {
 		t.Errorf("the good flow: %s", opened[3].Error)
 	}
 	o := opener.Connect(context.Background(), []message.FlowRequest{
 		{ID: "late", Local: local, Remote: netip.MustParseAddrPort("10.9.9.3:5000")},
 	}, 100*time.Millisecond)[0]
-	contains(t, o.Error, "connect 10.9.9.1 → 10.9.9.3:5000: connection timed out: no answer to SYN within 100ms")
+	contains(t, o.Error.Error(), "connect 10.9.9.1 → 10.9.9.3:5000: connection timed out: no answer to SYN within 100ms")
 }
 
 // TestSilence: a peer that can no longer be reached counts as gone while it is
@@ -98,7 +98,7 @@ func TestSilence(t *testing.T) {
 	moved(t, receiver)
 	network(t, "link", "set", "dev", "lo", "down")
 	eventually(t, "the silence is noticed", func() bool { return !sender.Read()[0].Alive })
-	contains(t, sender.Read()[0].Error, "127.0.0.1:", "retransmissions in a row")
+	contains(t, sender.Read()[0].Error.Error(), "127.0.0.1:", "retransmissions in a row")
 	network(t, "link", "set", "dev", "lo", "up")
 	eventually(t, "the answer is noticed", func() bool { return sender.Read()[0].Alive })
 }

@@ -51,12 +51,12 @@ func joinShared(t *testing.T, l *net.TCPListener, opener, acceptor *Engine, like
 		opening[i].Remote = socket.AddrPort(l.Addr())
 	}
 	for _, listening := range acceptor.Listen(context.Background(), accepting) {
-		if listening.Error != "" || listening.Local.IsValid() {
+		if listening.Error != nil || listening.Local.IsValid() {
 			t.Fatalf("%+v: want no socket of its own", listening)
 		}
 	}
 	for _, o := range opener.Connect(context.Background(), opening, patience) {
-		if o.Error != "" {
+		if o.Error != nil {
 			t.Fatalf("connect %s: %s", o.ID, o.Error)
 		}
 	}
@@ -144,8 +144,8 @@ func TestOfferRefuses(t *testing.T) {
 	}
 	e.Abandon([]string{like[1].ID})
 	ends := e.Read()
-	contains(t, ends[1].Error, "no client showed the flow's cookie")
-	contains(t, ends[2].Error, "no client has shown the flow's cookie")
+	contains(t, ends[1].Error.Error(), "no client showed the flow's cookie")
+	contains(t, ends[2].Error.Error(), "no client has shown the flow's cookie")
 	if e.Offer(like[1].Cookie, pair()) {
 		t.Error("a flow that was given up took a connection")
 	}

@@ -36,7 +36,7 @@ func TestMSS(t *testing.T) {
 			}
 		})
 	}
-	if l := engine(t, platform).Listen(context.Background(), orders(1, message.FlowRequest{Spec: flow.Spec{MSS: 7}}))[0]; !strings.Contains(l.Error, "TCP_MAXSEG") {
+	if l := engine(t, platform).Listen(context.Background(), orders(1, message.FlowRequest{Spec: flow.Spec{MSS: 7}}))[0]; !strings.Contains(l.Error.Error(), "TCP_MAXSEG") {
 		t.Errorf("an MSS of 7 bytes: %q, want an error that names TCP_MAXSEG", l.Error)
 	}
 }

@@ -94,7 +94,7 @@ func TestPairNear(t *testing.T) {
 	far.answer(t, &listening)
 	opening := make([]message.FlowRequest, len(task.Flows))
 	for i, order := range task.Flows {
-		if listening[i].Error != "" {
+		if listening[i].Error != nil {
 			t.Fatal(listening[i].Error)
 		}
 		opening[i] = order
@@ -102,7 +102,7 @@ func TestPairNear(t *testing.T) {
 	}
 	e := engine(t, platform)
 	for _, o := range e.Connect(context.Background(), opening, patience) {
-		if o.Error != "" {
+		if o.Error != nil {
 			t.Fatal(o.Error)
 		}
 	}

@@ -69,7 +69,9 @@ func (f *tcpFlow) Describe(out *message.FlowEnd) {
 	out.Info = &info
 	if out.Alive && f.Request.Sends && info.Backoff >= silentTimeouts {
 		out.Alive = false
-		out.Error = fmt.Sprintf("send %s: no answer to %d retransmissions in a row", f.Name(), info.Backoff)
+		out.Error = &message.Error{
+			Code: message.Deadline, Text: fmt.Sprintf("send %s: no answer to %d retransmissions in a row", f.Name(), info.Backoff),
+		}
 	}
 }
 

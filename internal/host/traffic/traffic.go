@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/host/datagram"
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/foreign"
@@ -132,13 +133,13 @@ func (e *Engine) carrierOf(order message.FlowRequest) (carrier, error) {
 	i := slices.IndexFunc(protocols, func(p protocol) bool { return slices.Contains(p.names, order.Name()) })
 	switch err := order.Check(); {
 	case order.Process != "" && e.tools == nil:
-		return nil, errors.New("no other programs are started here")
+		return nil, bus.Coded(message.NotPermitted, errors.New("no other programs are started here"))
 	case err != nil:
 		return nil, err
 	case order.Process != "":
 		return e.tools, nil
 	case i < 0:
-		return nil, fmt.Errorf("protocol %.40q is not known to this version", order.Protocol)
+		return nil, bus.Coded(message.Unsupported, fmt.Errorf("protocol %.40q is not known to this version", order.Protocol))
 	case e.ctx.Err() != nil:
 		return nil, flowset.ErrClosed
 	case e.carriers[i] == nil:
@@ -196,7 +197,7 @@ func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []mes
 	return dispatch(e, orders,
 		func(c carrier, share []message.FlowRequest) []message.Listening { return c.Listen(ctx, share) },
 		func(o message.FlowRequest, err error) message.Listening {
-			return message.Listening{ID: o.ID, Error: err.Error()}
+			return message.Listening{ID: o.ID, Error: bus.Failure(err)}
 		})
 }
 
@@ -206,7 +207,7 @@ func (e *Engine) Connect(ctx context.Context, orders []message.FlowRequest, time
 	return dispatch(e, orders,
 		func(c carrier, share []message.FlowRequest) []message.Opened { return c.Connect(ctx, share, timeout) },
 		func(o message.FlowRequest, err error) message.Opened {
-			return message.Opened{ID: o.ID, Remote: o.Remote, Error: err.Error()}
+			return message.Opened{ID: o.ID, Remote: o.Remote, Error: bus.Failure(err)}
 		})
 }
 

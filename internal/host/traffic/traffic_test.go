@@ -28,11 +28,11 @@ func pair(t *testing.T, order message.FlowRequest) (opener, acceptor *Engine) {
 	accepting, opening := order, order
 	accepting.Local, opening.Sends = loopback, true
 	l := acceptor.Listen(context.Background(), []message.FlowRequest{accepting})[0]
-	if l.Error != "" {
+	if l.Error != nil {
 		t.Fatal(l.Error)
 	}
 	opening.Remote = l.Local
-	if o := opener.Connect(context.Background(), []message.FlowRequest{opening}, patience)[0]; o.Error != "" {
+	if o := opener.Connect(context.Background(), []message.FlowRequest{opening}, patience)[0]; o.Error != nil {
 		t.Fatal(o.Error)
 	}
 	if end := acceptor.Ready(context.Background(), patience)[0]; !end.Alive {
@@ -87,7 +87,7 @@ func TestNobodyConnects(t *testing.T) {
 	e := New()
 	defer e.Close()
 	e.Listen(context.Background(), []message.FlowRequest{{ID: "f1", Local: loopback}})
-	if end := e.Ready(context.Background(), time.Millisecond)[0]; end.Alive || !strings.Contains(end.Error, "no client has connected") {
+	if end := e.Ready(context.Background(), time.Millisecond)[0]; end.Alive || !strings.Contains(end.Error.Error(), "no client has connected") {
 		t.Errorf("a flow that nobody opened: %+v", end)
 	}
 	e.Ready(context.Background(), time.Hour, "f1")
@@ -105,13 +105,13 @@ func TestUnknownProtocol(t *testing.T) {
 	listening := e.Listen(context.Background(), []message.FlowRequest{
 		{ID: "strange", Spec: flow.Spec{Protocol: "smoke signals"}, Local: loopback}, {ID: "good", Local: loopback},
 	})
-	if l := listening[0]; l.ID != "strange" || !strings.Contains(l.Error, "smoke signals") {
+	if l := listening[0]; l.ID != "strange" || !strings.Contains(l.Error.Error(), "smoke signals") {
 		t.Errorf("the strange order was answered %+v", l)
 	}
-	if l := listening[1]; l.ID != "good" || l.Error != "" || !l.Local.IsValid() {
+	if l := listening[1]; l.ID != "good" || l.Error != nil || !l.Local.IsValid() {
 		t.Errorf("the good order was answered %+v", l)
 	}
-	if o := e.Connect(context.Background(), []message.FlowRequest{{ID: "strange", Spec: flow.Spec{Protocol: "x"}}}, patience)[0]; o.Error == "" {
+	if o := e.Connect(context.Background(), []message.FlowRequest{{ID: "strange", Spec: flow.Spec{Protocol: "x"}}}, patience)[0]; o.Error == nil {
 		t.Errorf("connected: %+v", o)
 	}
 }
@@ -139,11 +139,11 @@ func TestWrongRequests(t *testing.T) {
 	} {
 		e := New()
 		order := message.FlowRequest{ID: "f", Spec: wrong, Local: loopback}
-		if l := e.Listen(t.Context(), []message.FlowRequest{order})[0]; !strings.Contains(l.Error, want) {
+		if l := e.Listen(t.Context(), []message.FlowRequest{order})[0]; !strings.Contains(l.Error.Error(), want) {
 			t.Errorf("listening: %q, want %q", l.Error, want)
 		}
 		order.Remote = netip.MustParseAddrPort("127.0.0.1:9")
-		if o := e.Connect(t.Context(), []message.FlowRequest{order}, patience)[0]; !strings.Contains(o.Error, want) {
+		if o := e.Connect(t.Context(), []message.FlowRequest{order}, patience)[0]; !strings.Contains(o.Error.Error(), want) {
 			t.Errorf("connecting: %q, want %q", o.Error, want)
 		}
 		if n := e.Flows(); n != 0 {
@@ -165,7 +165,7 @@ func TestClosed(t *testing.T) {
 	e.Close()
 	<-e.Closed()
 	e.Close()
-	if l := e.Listen(context.Background(), []message.FlowRequest{{ID: "f1"}})[0]; !strings.Contains(l.Error, "closed") {
+	if l := e.Listen(context.Background(), []message.FlowRequest{{ID: "f1"}})[0]; !strings.Contains(l.Error.Error(), "closed") {
 		t.Errorf("a closed engine listens: %+v", l)
 	}
 }
@@ -176,10 +176,10 @@ func TestToolsAreAsked(t *testing.T) {
 	order := message.FlowRequest{ID: "f1", Local: loopback, Spec: flow.Spec{Tool: "no-such-tool"}, Process: "p1w"}
 	for want, e := range map[string]*Engine{"no other programs are started here": New(), "expected linerate, iperf3": New().WithTools()} {
 		t.Cleanup(e.Close)
-		if l := e.Listen(t.Context(), []message.FlowRequest{order})[0]; !strings.Contains(l.Error, want) {
+		if l := e.Listen(t.Context(), []message.FlowRequest{order})[0]; !strings.Contains(l.Error.Error(), want) {
 			t.Errorf("listen: %q, want %q", l.Error, want)
 		}
-		if o := e.Connect(t.Context(), []message.FlowRequest{order}, patience)[0]; !strings.Contains(o.Error, want) {
+		if o := e.Connect(t.Context(), []message.FlowRequest{order}, patience)[0]; !strings.Contains(o.Error.Error(), want) {
 			t.Errorf("connect: %q, want %q", o.Error, want)
 		}
 	}

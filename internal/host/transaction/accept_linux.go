@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
@@ -22,8 +23,9 @@ func (f *rrFlow) listen(ctx context.Context) message.Listening {
 	at, err := f.openListener(ctx)
 	out := message.Listening{ID: f.Request.ID, Local: at}
 	if err != nil {
-		out.Error = fmt.Sprintf("listen on %s: %s", socket.AddrName(f.Request.Local), socket.Reason(err, f.Request.Local))
-		f.Fail("%s", out.Error)
+		err = fmt.Errorf("listen on %s: %w", socket.AddrName(f.Request.Local), socket.Reason(err, f.Request.Local))
+		out.Error = bus.Failure(err)
+		f.Fail("%w", err)
 	}
 	return out
 }
@@ -117,7 +119,7 @@ func (f *rrFlow) accept(listener int) {
 			sock.CloseSocket(fd)
 		}
 	}
-	for err == nil && f.arrived.Load() < int64(f.connections()) && !f.engine.Signals.Quit.Load() && f.Failure() == "" {
+	for err == nil && f.arrived.Load() < int64(f.connections()) && !f.engine.Signals.Quit.Load() && f.Failure() == nil {
 		n := waiting.Wait(checkInterval)
 		for i := range n {
 			if tag, _, _ := waiting.Event(i); tag != wakeupTag && int(tag) != listener {
@@ -142,7 +144,7 @@ func (f *rrFlow) accept(listener int) {
 		}
 	}
 	if err != nil {
-		f.Fail("accept at %s: %s", f.listens, socket.Reason(err, f.Request.Local))
+		f.Fail("accept at %s: %w", f.listens, socket.Reason(err, f.Request.Local))
 	}
 }
 
@@ -192,7 +194,7 @@ func (f *rrFlow) acceptOnAll(listener int) error {
 func (f *rrFlow) addOffered(fd, shown int) {
 	if err := f.setSocketOptions(fd, true); err != nil {
 		_, remote := sock.Addresses(fd)
-		f.Fail("a connection from %s: %s", remote, socket.Reason(err, remote.Addr()))
+		f.Fail("a connection from %s: %w", remote, socket.Reason(err, remote.Addr()))
 		closeReset(fd)
 		return
 	}
@@ -228,7 +230,7 @@ func (f *rrFlow) assign(fd int) {
 		w.assigned <- fd // has room for the one that there is
 	}
 	if err != nil {
-		f.Fail("%s", err)
+		f.Fail("%w", err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/model/flow"
 
+	"linerate/internal/bus"
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
 
@@ -60,7 +61,7 @@ func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []mes
 
 func (e *Engine) addListening(ctx context.Context, f end, id string) message.Listening {
 	if !e.Add(f) {
-		return message.Listening{ID: id, Error: flowset.ErrClosed.Error()}
+		return message.Listening{ID: id, Error: bus.Failure(flowset.ErrClosed)}
 	}
 	return f.listen(ctx)
 }
@@ -90,7 +91,7 @@ func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	f := claimed.(*rrFlow)
 	own, err := takeOver(conn)
 	if err != nil {
-		f.Fail("taking a connection over: %v", err)
+		f.Fail("taking a connection over: %w", err)
 		return true
 	}
 	f.addOffered(own, 0)

@@ -84,7 +84,7 @@ func TestTransactions(t *testing.T) {
 					t.Errorf("%d bytes, want %d: %+v, %+v", bytes[0], bytes[1], asked, answered)
 				}
 			}
-			if asked.Error+answered.Error != "" || !asked.Alive || !answered.Alive {
+			if asked.Error != nil || answered.Error != nil || !asked.Alive || !answered.Alive {
 				t.Errorf("%q, %q", asked.Error, answered.Error)
 			}
 			if flow.On(order.Follow) != (strings.HasPrefix(asked.ModeNote, "asks on CPU ") && strings.HasPrefix(answered.ModeNote, "responds on CPU ")) {

@@ -4,7 +4,6 @@ package transaction
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -25,7 +24,9 @@ type Engine struct {
 // New makes an engine with no flows.
 func New() *Engine { return &Engine{} }
 
-var refusal = fmt.Sprintf("transactions (rr, udp-rr, crr) are not available on %s, only on Linux", runtime.GOOS)
+var refusal = &message.Error{
+	Code: message.Unsupported, Text: fmt.Sprintf("transactions (rr, udp-rr, crr) are not available on %s, only on Linux", runtime.GOOS),
+}
 
 // Listen answers each order with a refusal.
 func (e *Engine) Listen(_ context.Context, orders []message.FlowRequest) []message.Listening {
@@ -76,4 +77,4 @@ func (e *Engine) Close()                                  {}
 func (e *Engine) Flows() int { return len(e.Read()) }
 
 // RunWorker refuses: there is nothing to hold.
-func RunWorker(io.Reader, io.Writer) error { return errors.New(refusal) }
+func RunWorker(io.Reader, io.Writer) error { return refusal }

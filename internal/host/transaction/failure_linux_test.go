@@ -55,7 +55,7 @@ func asker(t *testing.T, to netip.AddrPort, order message.FlowRequest) *Engine {
 	if order.Protocol == "" {
 		order.Protocol = flow.RR
 	}
-	if o := e.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
+	if o := e.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != nil {
 		t.Fatal(o.Error)
 	}
 	return e
@@ -69,7 +69,7 @@ func TestLostConnection(t *testing.T) {
 		window(time.Hour, e)
 		eventually(t, "one is lost", func() bool { return tally(e).Failed == 1 })
 		end := e.Read()[0]
-		if !end.Alive || !strings.Contains(end.Error, "1 of 5 connections lost") || end.Transactions.Connections != 4 {
+		if !end.Alive || !strings.Contains(end.Error.Error(), "1 of 5 connections lost") || end.Transactions.Connections != 4 {
 			t.Errorf("%+v, %+v", end, end.Transactions)
 		}
 		before := tally(e).Done
@@ -99,9 +99,9 @@ func TestResponderDies(t *testing.T) {
 		window(time.Hour, a, r)
 		eventually(t, "transactions are done", func() bool { return tally(a).Done > 100 })
 		r.Close()
-		eventually(t, "they fail", func() bool { return tally(a).Failed > 0 && a.Read()[0].Error != "" })
-		eventually(t, "the reason is told", func() bool {
-			text := a.Read()[0].Error
+		eventually(t, "they fail", func() bool { return tally(a).Failed > 0 && a.Read()[0].Error != nil })
+		eventually(t, "the reason is reported", func() bool {
+			text := a.Read()[0].Error.Error()
 			return strings.Contains(text, "reset") || strings.Contains(text, "refused") || strings.Contains(text, "closed")
 		})
 		if protocol == flow.CRR {
@@ -180,10 +180,10 @@ func TestNobodyThere(t *testing.T) {
 		order.ID, order.Remote = "f1", at
 		e := engine(t)
 		o := e.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]
-		if !strings.Contains(o.Error, "refused") || !strings.Contains(o.Error, at.String()) {
+		if !strings.Contains(o.Error.Error(), "refused") || !strings.Contains(o.Error.Error(), at.String()) {
 			t.Errorf("%+v", o)
 		}
-		if end := e.Read()[0]; end.Alive || end.Error != o.Error {
+		if end := e.Read()[0]; end.Alive || end.Error.Error() != o.Error.Error() {
 			t.Errorf("%+v", end)
 		}
 	}

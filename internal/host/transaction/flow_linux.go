@@ -14,7 +14,6 @@ import (
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
 )
 
 // earlyEnd is how much before the agreed stop a connection may end without being
@@ -50,7 +49,6 @@ type rrFlow struct {
 	wakeup     *sock.EventFD  // ends the workers' waiting
 	fds        []int32        // of every connection that there has been
 	listens    netip.AddrPort // of a listener of the flow's own
-	exhausted  *record.PortsExhausted
 	// clients are the sockets of clients over UDP, ready the frame that each repeats
 	// when its client asks again.
 	clients    map[netip.AddrPort]int32
@@ -101,7 +99,7 @@ func (f *rrFlow) connLost(fd int, err error) {
 	reason := "the peer closed the connection before its time"
 	local, remote := sock.Addresses(fd)
 	if err != nil {
-		reason = socket.Reason(err, remote.Addr())
+		reason = socket.Reason(err, remote.Addr()).Error()
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -114,8 +112,8 @@ func (f *rrFlow) connLost(fd int, err error) {
 	}
 }
 
-// Status is why there is no flow, or not all of it.
-func (f *rrFlow) Status() string {
+// Status is why there is no flow, or not all of it; nil: there is.
+func (f *rrFlow) Status() *message.Error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := f.connections()
@@ -123,23 +121,26 @@ func (f *rrFlow) Status() string {
 		n = 1 // has shown that the peer responds
 	}
 	failure := f.Failure()
+	status := func(format string, args ...any) *message.Error {
+		return &message.Error{Text: fmt.Sprintf(format, args...)}
+	}
 	switch arrived := f.arrived.Load() < int64(n); {
-	case failure != "":
+	case failure != nil:
 		return failure
 	case f.closed:
-		return "closed"
+		return status("closed")
 	case f.lostConns > 0 && f.isCRR():
-		return fmt.Sprintf("%s failed; the first: %s", plural(int(f.lostConns), "connection"), f.lossReason)
+		return status("%s failed; the first: %s", plural(int(f.lostConns), "connection"), f.lossReason)
 	case f.lostConns > 0:
-		return fmt.Sprintf("%d of %s lost; the first: %s", f.lostConns, plural(n, "connection"), f.lossReason)
+		return status("%d of %s lost; the first: %s", f.lostConns, plural(n, "connection"), f.lossReason)
 	case arrived && f.listens.IsValid():
-		return fmt.Sprintf("%d of %s accepted at %s", f.active.Load(), plural(n, "connection"), f.listens)
+		return status("%d of %s accepted at %s", f.active.Load(), plural(n, "connection"), f.listens)
 	case arrived && !f.isClient:
-		return fmt.Sprintf("%d of %s have shown the flow's cookie", f.active.Load(), plural(n, "connection"))
+		return status("%d of %s have shown the flow's cookie", f.active.Load(), plural(n, "connection"))
 	case f.active.Load() == 0:
-		return "not connected yet"
+		return status("not connected yet")
 	}
-	return ""
+	return nil
 }
 
 // Settled says that there is nothing to wait for: all connections are open, or the
@@ -150,7 +151,7 @@ func (f *rrFlow) Settled() bool {
 	if f.isCRR() && f.active.Load() > 0 {
 		return true // the others are opened as they are needed
 	}
-	return f.Failure() != "" || f.closed || f.active.Load()+f.lostConns >= int64(f.connections())
+	return f.Failure() != nil || f.closed || f.active.Load()+f.lostConns >= int64(f.connections())
 }
 
 // makeWorkers makes the threads' state, and the eventfd that wakes them.
@@ -270,7 +271,7 @@ func (f *rrFlow) Claim(cookie message.Cookie) bool {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.hasWorkers || f.closed || f.Failure() != "" || f.arrived.Load() >= int64(f.connections()) && !f.isCRR() {
+	if !f.hasWorkers || f.closed || f.Failure() != nil || f.arrived.Load() >= int64(f.connections()) && !f.isCRR() {
 		return false
 	}
 	f.arrived.Add(1)
@@ -284,7 +285,7 @@ func (f *rrFlow) Expects(cookie message.Cookie) bool {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.hasWorkers && !f.closed && f.Failure() == "" && f.arrived.Load() < int64(f.connections())
+	return f.hasWorkers && !f.closed && f.Failure() == nil && f.arrived.Load() < int64(f.connections())
 }
 
 // Abandon fails a flow that still awaits connections: the client has given up.

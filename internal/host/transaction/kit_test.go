@@ -48,7 +48,7 @@ func join(t testing.TB, opener, acceptor *Engine, like []message.FlowRequest) {
 		accepting[i].Local, opening[i].Sends = loopback, true
 	}
 	for i, l := range acceptor.Listen(context.Background(), accepting) {
-		if l.Error != "" {
+		if l.Error != nil {
 			t.Fatalf("listen %s: %s", l.ID, l.Error)
 		}
 		if l.ID != like[i].ID || l.Local.Addr() != loopback || l.Local.Port() == 0 {
@@ -57,7 +57,7 @@ func join(t testing.TB, opener, acceptor *Engine, like []message.FlowRequest) {
 		opening[i].Remote = l.Local
 	}
 	for i, o := range opener.Connect(context.Background(), opening, waitAtMost) {
-		if o.Error != "" {
+		if o.Error != nil {
 			t.Fatalf("connect %s: %s", o.ID, o.Error)
 		}
 		if o.ID != like[i].ID || o.Remote != opening[i].Remote || !o.Local.IsValid() {
@@ -66,7 +66,7 @@ func join(t testing.TB, opener, acceptor *Engine, like []message.FlowRequest) {
 	}
 	eventually(t, "every flow has its connections", acceptor.Settled)
 	for _, end := range acceptor.Read() {
-		if !end.Alive || end.Error != "" {
+		if !end.Alive || end.Error != nil {
 			t.Fatalf("accepted %s: %+v", end.ID, end)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
@@ -37,7 +38,6 @@ func (f *rrFlow) connect(ctx context.Context, timeout time.Duration, out *messag
 	f.openConns(ctx, timeout, first)
 	out.Local, _ = f.Addrs()
 	out.Error = f.Status()
-	out.Exhausted = f.exhausted
 }
 
 // openConns opens a flow's connections and lets its threads ask. first is called when
@@ -69,13 +69,12 @@ func (f *rrFlow) openConns(ctx context.Context, timeout time.Duration, first fun
 			f.active.Store(f.established())
 		}
 		local, _ := f.Addrs()
-		f.exhausted = socket.PortsExhausted(f.Request, local.Addr(), int(f.active.Load()), err)
-		f.Fail("%s", f.openError(timeout, err))
+		f.Fail("%w", f.openError(timeout, local.Addr(), err))
 		return
 	}
 	for _, w := range f.workers {
 		if !f.engine.Go(w.runRequester) {
-			f.Fail("%s", flowset.ErrClosed)
+			f.Fail("%w", flowset.ErrClosed)
 		}
 	}
 }
@@ -118,7 +117,7 @@ func newOpener(f *rrFlow) (*opener, error) {
 }
 
 // errNoSYNACK: a peer may be off, or a firewall drops what goes there.
-var errNoSYNACK = errors.New("connection timed out: no answer to SYN")
+var errNoSYNACK = bus.Coded(message.Deadline, errors.New("connection timed out: no answer to SYN"))
 
 // openAll opens the first connection, and then the others, many at a time.
 func (o *opener) openAll(ctx context.Context, timeout time.Duration, first func()) error {
@@ -272,30 +271,26 @@ func (f *rrFlow) established() (n int64) {
 	return n
 }
 
-// openError says why a flow's connections could not be opened.
-func (f *rrFlow) openError(timeout time.Duration, err error) string {
+// openError says why a flow's connections could not be opened, some of which are from
+// local.
+func (f *rrFlow) openError(timeout time.Duration, local netip.Addr, err error) error {
 	o := f.Request
-	if f.exhausted != nil {
-		return f.exhausted.String()
+	if ports := socket.PortsExhausted(o, local, int(f.active.Load()), err); ports != nil {
+		return ports
 	}
-	if f.udp {
-		why := socket.Reason(err, o.Remote.Addr())
-		if errors.Is(err, syscall.EAGAIN) { // of bind(2) without a port, udp(7)
-			why = "no port is left (EAGAIN): a socket over UDP needs one of net.ipv4.ip_local_port_range for itself, wherever it sends to"
-		}
-		return fmt.Sprintf("connect %s → %s: %s", socket.AddrName(o.Local), o.Remote, f.withOpenCount(why))
+	switch {
+	case f.udp && errors.Is(err, syscall.EAGAIN): // of bind(2) without a port, udp(7)
+		err = bus.Coded(message.Exhausted, fmt.Errorf("connect %s → %s: no port is left (EAGAIN): a socket over UDP needs one of "+
+			"net.ipv4.ip_local_port_range for itself, wherever it sends to", socket.AddrName(o.Local), o.Remote))
+	case f.udp:
+		err = fmt.Errorf("connect %s → %s: %w", socket.AddrName(o.Local), o.Remote, socket.Reason(err, o.Remote.Addr()))
+	case errors.Is(err, errNoSYNACK):
+		err = fmt.Errorf("connect %s → %s: %w within %v", socket.AddrName(o.Local), o.Remote, err, timeout)
+	default:
+		err = socket.ConnectError(o.Local, o.Remote, timeout, err)
 	}
-	text := socket.ConnectError(o.Local, o.Remote, timeout, err)
-	if errors.Is(err, errNoSYNACK) {
-		text = fmt.Sprintf("connect %s → %s: %v within %v", socket.AddrName(o.Local), o.Remote, err, timeout)
-	}
-	return f.withOpenCount(text)
-}
-
-// withOpenCount adds how many connections were open when no more could be.
-func (f *rrFlow) withOpenCount(text string) string {
 	if n := f.connections(); n > 1 {
-		text += fmt.Sprintf(" (%d of %d connections were open by then)", f.active.Load(), n)
+		err = fmt.Errorf("%w (%d of %d connections were open by then)", err, f.active.Load(), n)
 	}
-	return text
+	return err
 }

@@ -26,6 +26,14 @@ func fewPorts(t *testing.T) {
 	}
 }
 
+// portsOf is what an opener says of ports that are in use.
+func portsOf(o message.Opened) *record.PortsExhausted {
+	if o.Error == nil {
+		return nil
+	}
+	return o.Error.Ports
+}
+
 // TestPortsExhausted: a pair of addresses has the range's ports and no more for
 // each port; what is told has the addresses, the range, and how many
 // connections there were.
@@ -36,14 +44,14 @@ func TestPortsExhausted(t *testing.T) {
 		l := r.Listen(context.Background(), orders(1, message.FlowRequest{Spec: flow.Spec{Connections: 150}, Local: loopback}))[0]
 		order := orders(1, message.FlowRequest{Spec: flow.Spec{Connections: 150}, Remote: l.Local})[0]
 		o := a.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]
-		p := o.Exhausted
+		p := portsOf(o)
 		want := record.PortsExhausted{Source: loopback, Destination: l.Local, FirstPort: 40000, LastPort: 40099, Open: 100, Wanted: 150}
 		// The listener's own port is of the range, too, and one of them.
 		if p == nil || *p != want && (p.Open != 99 || l.Local.Port() < 40000 || l.Local.Port() > 40099) {
 			t.Fatalf("%+v, %q; want %+v", p, o.Error, want)
 		}
 		for _, word := range []string{"127.0.0.1 → " + l.Local.String(), "EADDRNOTAVAIL", "40000 to 40099 (100)", "of 150 connections were open"} {
-			if !strings.Contains(o.Error, word) {
+			if !strings.Contains(o.Error.Error(), word) {
 				t.Errorf("%q does not say %q", o.Error, word)
 			}
 		}
@@ -72,7 +80,7 @@ func TestEstablished(t *testing.T) {
 	}()
 	a := engine(t)
 	order := orders(1, message.FlowRequest{Spec: flow.Spec{Connections: all}, Remote: l.Addr().(*net.TCPAddr).AddrPort()})[0]
-	if o := a.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
+	if o := a.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != nil {
 		t.Fatal(o.Error)
 	}
 	f := a.All()[0].(*rrFlow)
@@ -111,18 +119,18 @@ func TestBindingTakesPorts(t *testing.T) {
 			like := message.FlowRequest{Spec: flow.Spec{Connections: 70, BindNoPort: &later}}
 			accept, open := orders(2, like), orders(2, like)
 			for i, l := range r.Listen(context.Background(), accept) {
-				if l.Error != "" {
+				if l.Error != nil {
 					t.Fatal(l.Error)
 				}
 				open[i].Local, open[i].Remote = test.sources[i], netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 1, byte(1 + i)}), l.Local.Port())
 			}
 			exhausted, connections := 0, 0
 			for _, o := range a.Connect(context.Background(), open, waitAtMost) {
-				switch p := o.Exhausted; {
-				case p != nil && p.Bound && p.Source == loopback && strings.Contains(o.Error, "EADDRINUSE"):
+				switch p := portsOf(o); {
+				case p != nil && p.Bound && p.Source == loopback && strings.Contains(o.Error.Error(), "EADDRINUSE"):
 					exhausted++
 					connections += p.Open
-				case p != nil || o.Error != "":
+				case p != nil || o.Error != nil:
 					t.Errorf("%s: %+v", name, o)
 				default:
 					connections += like.Connections
@@ -142,7 +150,7 @@ func TestBindingTakesPorts(t *testing.T) {
 func TestAnotherReason(t *testing.T) {
 	order := orders(1, message.FlowRequest{Local: netip.MustParseAddr("192.0.2.1"), Remote: netipAt(9)})[0]
 	o := engine(t).Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]
-	if o.Exhausted != nil || !strings.Contains(o.Error, "EADDRNOTAVAIL") {
+	if portsOf(o) != nil || !strings.Contains(o.Error.Error(), "EADDRNOTAVAIL") {
 		t.Errorf("%+v", o)
 	}
 }
@@ -163,13 +171,13 @@ func exhaustedInHands(t *testing.T) {
 	a, r := engine(t), engine(t)
 	order := orders(1, message.FlowRequest{Spec: flow.Spec{Connections: 1000}, Local: loopback})[0]
 	l := r.Listen(context.Background(), []message.FlowRequest{order})[0]
-	if l.Error != "" || len(l.Ports) < 2 {
+	if l.Error != nil || len(l.Ports) < 2 {
 		t.Fatalf("%+v", l)
 	}
 	order.Remote, order.Ports = l.Local, l.Ports
 	o := a.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]
 	most := 100 * len(l.Ports)
-	if p := o.Exhausted; p == nil || p.Wanted != 1000 || p.Open > most || p.Open < 100 || !strings.Contains(o.Error, "of 1000 connections") {
+	if p := portsOf(o); p == nil || p.Wanted != 1000 || p.Open > most || p.Open < 100 || !strings.Contains(o.Error.Error(), "of 1000 connections") {
 		t.Errorf("%+v, %q: want at most %d open", p, o.Error, most)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
 
@@ -139,7 +140,7 @@ func (s *processGroup) start() error {
 	for range s.count {
 		h, err := startProcess()
 		if err != nil {
-			s.Fail("%s", err)
+			s.Fail("%w", err)
 			return err
 		}
 		s.mu.Lock()
@@ -168,7 +169,7 @@ func (s *processGroup) callAll(ask func(i int) task) []report {
 		asking.Go(func() {
 			var err error
 			if reports[i], err = h.call(ask(i)); err != nil {
-				s.Fail("%s", err)
+				s.Fail("%w", err)
 			}
 		})
 	}
@@ -184,11 +185,11 @@ func (s *processGroup) assignment(i int, timeout time.Duration) *assignment {
 func (s *processGroup) listen(context.Context) message.Listening {
 	out := message.Listening{ID: s.Request.ID}
 	if err := s.start(); err != nil {
-		out.Error = err.Error()
+		out.Error = bus.Failure(err)
 		return out
 	}
 	for _, r := range s.callAll(func(i int) task { return task{Listen: s.assignment(i, 0)} }) {
-		if out.Error == "" {
+		if out.Error == nil {
 			out.Error = r.Listening.Error
 		}
 		if !out.Local.IsValid() {
@@ -201,31 +202,31 @@ func (s *processGroup) listen(context.Context) message.Listening {
 }
 
 // reply fails the group if a process reported an error, and is the group's failure.
-func (s *processGroup) reply(failure string) string {
-	if failure == "" {
+func (s *processGroup) reply(failure *message.Error) *message.Error {
+	if failure == nil {
 		return s.Failure()
 	}
-	s.Fail("%s", failure)
+	s.Fail("%w", failure)
 	return failure
 }
 
 // connect has all processes open their connections.
 func (s *processGroup) connect(_ context.Context, timeout time.Duration, out *message.Opened, _ func()) {
 	if err := s.start(); err != nil {
-		out.Error = err.Error()
+		out.Error = bus.Failure(err)
 		return
 	}
 	for _, r := range s.callAll(func(i int) task { return task{Connect: s.assignment(i, timeout)} }) {
-		if out.Error == "" {
-			out.Error, out.Exhausted = r.Opened.Error, r.Opened.Exhausted
+		if out.Error == nil {
+			out.Error = r.Opened.Error
 		}
 		if !out.Local.IsValid() {
 			out.Local = r.Opened.Local
 		}
 	}
-	if p := out.Exhausted; p != nil { // the process knows of its own part only
-		p.Open, p.Wanted = int(s.read().Transactions.Connections), s.Request.Connections
-		out.Error = p.String()
+	if e := out.Error; e != nil && e.Ports != nil { // the process knows of its own part only
+		e.Ports.Open, e.Ports.Wanted = int(s.read().Transactions.Connections), s.Request.Connections
+		e.Text = e.Ports.String()
 	}
 	out.Error = s.reply(out.Error)
 }
@@ -245,7 +246,7 @@ func (s *processGroup) Abandon() { s.callAll(func(int) task { return task{Abando
 // Settled says that there is nothing to wait for. It asks the processes every 20 ms
 // at most.
 func (s *processGroup) Settled() bool {
-	failed := s.Failure() != ""
+	failed := s.Failure() != nil
 	s.mu.Lock()
 	settled := s.settled || s.closed || failed
 	recently := time.Since(s.polledAt) < 20*time.Millisecond
@@ -257,7 +258,7 @@ func (s *processGroup) Settled() bool {
 	s.mu.Lock()
 	s.polledAt, s.settled = time.Now(), settled
 	s.mu.Unlock()
-	return settled || s.Failure() != ""
+	return settled || s.Failure() != nil
 }
 
 // Count reads all processes.
@@ -295,14 +296,14 @@ func (s *processGroup) read() message.FlowEnd {
 		latencies = append(latencies, r.End.Transactions.Latency)
 	}
 	var err error
-	if t.Latency, err = stats.Together(latencies...); err != nil && out.Error == "" {
-		out.Error = err.Error()
+	if t.Latency, err = stats.Together(latencies...); err != nil && out.Error == nil {
+		out.Error = bus.Failure(err)
 	}
 	if t.Connections > 0 {
 		t.BytesPerConnection = memory / t.Connections
 	}
 	s.cpu.Store(cpu)
-	if failure := s.Failure(); failure != "" {
+	if failure := s.Failure(); failure != nil {
 		out.Alive, out.Error = false, failure
 	}
 	s.mu.Lock()
@@ -317,7 +318,7 @@ func (s *processGroup) latest() message.FlowEnd {
 	defer s.mu.Unlock()
 	last := s.last
 	if s.closed {
-		last.Alive, last.Error = false, "closed"
+		last.Alive, last.Error = false, &message.Error{Text: "closed"}
 	}
 	return last
 }
@@ -355,7 +356,7 @@ func merge(sum *message.FlowEnd, part message.FlowEnd) {
 		sum.Local, sum.CongestionControl = part.Local, part.CongestionControl
 		sum.SndbufBytes, sum.RcvbufBytes = part.SndbufBytes, part.RcvbufBytes
 	}
-	if sum.Error == "" {
+	if sum.Error == nil {
 		sum.Error = part.Error
 	}
 	t, p := sum.Transactions, part.Transactions

@@ -90,12 +90,12 @@ func TestProcessGroup(t *testing.T) {
 			like.Connections, like.Pace = connections, 2*connections
 			order := orders(1, like)[0]
 			l := responder.Listen(context.Background(), []message.FlowRequest{order})[0]
-			if l.Error != "" || len(l.Ports) < 5 {
+			if l.Error != nil || len(l.Ports) < 5 {
 				t.Fatalf("%+v", l)
 			}
 			order.Remote, order.Ports = netipAt(l.Ports[0]), l.Ports
 			began := time.Now()
-			if o := asker.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
+			if o := asker.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != nil {
 				t.Fatal(o.Error)
 			}
 			t.Logf("opened in %v", time.Since(began))
@@ -115,7 +115,7 @@ func TestProcessGroup(t *testing.T) {
 			if got.Done != 2*connections || got.Failed != 0 || got.Connections != connections || got.Latency.Count > got.Done || got.Latency.Count < got.Done/2 {
 				t.Errorf("%+v with %+v", got, got.Latency)
 			}
-			if !asked.Alive || !answered.Alive || asked.Error+answered.Error != "" || answered.Transactions.Connections != connections {
+			if !asked.Alive || !answered.Alive || asked.Error != nil || answered.Error != nil || answered.Transactions.Connections != connections {
 				t.Errorf("%+v and %+v", asked, answered)
 			}
 			if asked.WrittenBytes != got.Done || answered.ReceivedBytes != got.Done || asker.Light()[0].Done != got.Done {
@@ -144,7 +144,7 @@ func TestProcessesDie(t *testing.T) {
 		order := orders(1, message.FlowRequest{Spec: flow.Spec{Connections: 600}})[0]
 		l := responder.Listen(context.Background(), []message.FlowRequest{order})[0]
 		order.Remote, order.Ports = netipAt(l.Ports[0]), l.Ports
-		if o := asker.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
+		if o := asker.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != nil {
 			t.Fatal(o.Error)
 		}
 		window(time.Hour, asker, responder)
@@ -153,7 +153,7 @@ func TestProcessesDie(t *testing.T) {
 			t.Fatal(err)
 		}
 		eventually(t, "one end says that a process is gone, the other that connections are lost", func() bool {
-			a, b := asker.Read()[0].Error, responder.Read()[0].Error
+			a, b := asker.Read()[0].Error.Error(), responder.Read()[0].Error.Error()
 			return strings.Contains(a+b, "is gone") && strings.Contains(a+b, "lost")
 		})
 		before := asker.Read()[0].Transactions.Done

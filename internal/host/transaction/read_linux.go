@@ -101,7 +101,7 @@ func distribution(h *hdrhistogram.Histogram) *record.Distribution {
 func (f *rrFlow) alive() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.Failure() == "" && !f.closed && f.active.Load() > 0
+	return f.Failure() == nil && !f.closed && f.active.Load() > 0
 }
 
 // silentTimeouts is how many retransmission timeouts in a row make a peer that
@@ -138,14 +138,19 @@ func (f *rrFlow) describeWaiting(out *message.FlowEnd) {
 			}
 		}
 	}
-	if silent > 0 && out.Error == "" {
+	if silent > 0 && out.Error == nil {
 		more := ""
 		if looked == looks {
 			more = " or more"
 		}
-		out.Error = fmt.Sprintf("%d%s of %s: no answer to %d retransmissions in a row", silent, more, plural(f.connections(), "connection"), backoff)
+		out.Error = silence("%d%s of %s: no answer to %d retransmissions in a row", silent, more, plural(f.connections(), "connection"), backoff)
 		out.Alive = out.Alive && int64(silent) < f.active.Load() && silent < looks
 	}
+}
+
+// silence is the error of a flow whose peer does not answer in time.
+func silence(format string, args ...any) *message.Error {
+	return &message.Error{Code: message.Deadline, Text: fmt.Sprintf(format, args...)}
 }
 
 // cpuNote says where a thread that follows its packets runs now.
@@ -177,8 +182,8 @@ func (f *rrFlow) checkUnanswered(out *message.FlowEnd) {
 		}
 	}
 	out.Alive = out.Alive && (silent == 0 || silent < f.active.Load())
-	if silent > 0 && out.Error == "" {
-		out.Error = fmt.Sprintf("%d of %s: no response to %d requests in a row", silent, plural(f.connections(), "connection"), most)
+	if silent > 0 && out.Error == nil {
+		out.Error = silence("%d of %s: no response to %d requests in a row", silent, plural(f.connections(), "connection"), most)
 	}
 }
 

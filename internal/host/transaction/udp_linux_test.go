@@ -29,11 +29,11 @@ func across(t *testing.T, order message.FlowRequest, fate func(back bool, n int)
 	asker, responder = engine(t), engine(t)
 	order.ID, order.Protocol, order.Local = "f1", flow.UDPRR, loopback
 	l := responder.Listen(context.Background(), []message.FlowRequest{order})[0]
-	if l.Error != "" {
+	if l.Error != nil {
 		t.Fatal(l.Error)
 	}
 	order.Remote = handshaketest.Relay(t, l.Local, fate)
-	if o := asker.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
+	if o := asker.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != nil {
 		t.Fatal(o.Error)
 	}
 	eventually(t, "the flow is open", responder.Settled)
@@ -64,7 +64,7 @@ func TestLostDatagrams(t *testing.T) {
 			before := tally(a).Done
 			eventually(t, "others follow", func() bool { return tally(a).Done > before+20 })
 			asked := a.Read()[0]
-			if x := asked.Transactions; x.Unanswered != 2 || x.Late != 0 || x.Failed != 0 || !asked.Alive || asked.Error != "" {
+			if x := asked.Transactions; x.Unanswered != 2 || x.Late != 0 || x.Failed != 0 || !asked.Alive || asked.Error != nil {
 				t.Errorf("%+v: %+v", asked, x)
 			}
 			a.Close() // nothing is asked any more
@@ -129,11 +129,11 @@ func TestSilence(t *testing.T) {
 			eventually(t, "transactions are done", func() bool { return tally(a).Done > 50 })
 			silent.Store(true)
 			eventually(t, "it is noticed", func() bool { return !a.Read()[0].Alive })
-			if end := a.Read()[0]; !strings.Contains(end.Error, "no response to 3 requests in a row") || end.Transactions.Unanswered < maxUnanswered {
+			if end := a.Read()[0]; !strings.Contains(end.Error.Error(), "no response to 3 requests in a row") || end.Transactions.Unanswered < maxUnanswered {
 				t.Errorf("%q, %+v", end.Error, end.Transactions)
 			}
 			silent.Store(false)
-			eventually(t, "it is over", func() bool { end := a.Read()[0]; return end.Alive && end.Error == "" })
+			eventually(t, "it is over", func() bool { end := a.Read()[0]; return end.Alive && end.Error == nil })
 		})
 	}
 }
@@ -181,7 +181,7 @@ func TestSharedDoorOverUDP(t *testing.T) {
 	accepting := orders(2, message.FlowRequest{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 5, Threads: 2}})
 	accepting[0].Cookie, accepting[1].Cookie = message.Cookie{1}, message.Cookie{2}
 	for _, l := range r.Listen(t.Context(), accepting) {
-		if l.Error != "" || l.Local.IsValid() {
+		if l.Error != nil || l.Local.IsValid() {
 			t.Fatalf("%+v", l)
 		}
 	}
@@ -190,7 +190,7 @@ func TestSharedDoorOverUDP(t *testing.T) {
 		asking[i].Remote = door.Addr()
 	}
 	for _, o := range a.Connect(t.Context(), asking, waitAtMost) {
-		if o.Error != "" {
+		if o.Error != nil {
 			t.Fatal(o.Error)
 		}
 	}
@@ -198,7 +198,7 @@ func TestSharedDoorOverUDP(t *testing.T) {
 	stranger := asking[0]
 	for _, cookie := range []message.Cookie{{}, {1}, {3}} {
 		stranger.Cookie, stranger.Connections = cookie, 1
-		if o := engine(t).Connect(t.Context(), []message.FlowRequest{stranger}, 200*time.Millisecond)[0]; !strings.Contains(o.Error, "no answer") {
+		if o := engine(t).Connect(t.Context(), []message.FlowRequest{stranger}, 200*time.Millisecond)[0]; !strings.Contains(o.Error.Error(), "no answer") {
 			t.Errorf("with cookie %v: %+v", cookie, o)
 		}
 	}
@@ -208,7 +208,7 @@ func TestSharedDoorOverUDP(t *testing.T) {
 		return ends[0].Transactions.Done > 100 && ends[1].Transactions.Done > 100
 	})
 	for _, end := range append(a.Read(), r.Read()...) {
-		if !end.Alive || end.Error != "" || end.Transactions.Connections != 5 {
+		if !end.Alive || end.Error != nil || end.Transactions.Connections != 5 {
 			t.Errorf("%+v", end)
 		}
 	}
@@ -223,7 +223,7 @@ func TestRestrained(t *testing.T) {
 		capped := order
 		capped.RateCap = 16e6
 		order.Remote = r.Listen(t.Context(), []message.FlowRequest{capped})[0].Local
-		if o := a.Connect(t.Context(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
+		if o := a.Connect(t.Context(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != nil {
 			t.Fatal(o.Error)
 		}
 		w := window(500*time.Millisecond, a, r)
@@ -245,7 +245,7 @@ func TestSlowlyRestrained(t *testing.T) {
 		capped := order
 		capped.RateCap = rate // of each connection; of all 20 together one response in 20 ms
 		order.Remote = r.Listen(t.Context(), []message.FlowRequest{capped})[0].Local
-		if o := a.Connect(t.Context(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != "" {
+		if o := a.Connect(t.Context(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != nil {
 			t.Fatal(o.Error)
 		}
 		w := window(1500*time.Millisecond, a, r)
@@ -282,7 +282,7 @@ func TestSeats(t *testing.T) {
 	const n = 4
 	a, r := engine(t), engine(t)
 	order := orders(1, message.FlowRequest{Spec: flow.Spec{Connections: n, Threads: n}, Cookie: message.Cookie{7}})[0]
-	if l := r.Listen(t.Context(), []message.FlowRequest{order})[0]; l.Error != "" {
+	if l := r.Listen(t.Context(), []message.FlowRequest{order})[0]; l.Error != nil {
 		t.Fatal(l.Error)
 	}
 	f := r.All()[0].(*rrFlow)

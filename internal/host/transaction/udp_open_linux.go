@@ -140,7 +140,7 @@ func (f *rrFlow) acceptClient(c handshake.Client) bool {
 		socketOf, err = f.takeSocket(conn)
 	}
 	if err != nil {
-		f.Fail("%s ← %s: %s", c.LocalAddr(), c.RemoteAddr(), socket.Reason(err, c.RemoteAddr().Addr()))
+		f.Fail("%s ← %s: %w", c.LocalAddr(), c.RemoteAddr(), socket.Reason(err, c.RemoteAddr().Addr()))
 		return true
 	}
 	f.mu.Lock()

@@ -67,7 +67,7 @@ type Listening struct {
 	// Ports are all ports of the flow's own where it has several, with a
 	// cookie or without.
 	Ports []uint16 `json:"ports,omitempty"`
-	Error string   `json:"error,omitempty"`
+	Error *Error   `json:"error,omitempty"`
 }
 
 // Opened answers a request to connect.
@@ -75,9 +75,7 @@ type Opened struct {
 	ID     string         `json:"id"`
 	Local  netip.AddrPort `json:"local,omitzero"`
 	Remote netip.AddrPort `json:"remote,omitzero"`
-	Error  string         `json:"error,omitempty"`
-	// Exhausted is why, where no port was left.
-	Exhausted *record.PortsExhausted `json:"exhausted,omitempty"`
+	Error  *Error         `json:"error,omitempty"`
 }
 
 // FlowEnd is everything one end knows of a flow at one instant. Byte counts are
@@ -120,7 +118,7 @@ type FlowEnd struct {
 	// Datagrams is for udp, Transactions for both ends of transactional protocols.
 	Datagrams    *record.Datagrams    `json:"datagrams,omitempty"`
 	Transactions *record.Transactions `json:"transactions,omitempty"`
-	Error        string               `json:"error,omitempty"`
+	Error        *Error               `json:"error,omitempty"`
 }
 
 // FlowProgress is how far an agent's flows are, outside any schedule.

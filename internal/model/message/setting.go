@@ -68,5 +68,5 @@ type EventResult struct {
 	BeganNs int64            `json:"began_ns"`
 	EndedNs int64            `json:"ended_ns"`
 	Applied []record.Applied `json:"applied,omitempty"`
-	Error   string           `json:"error,omitempty"`
+	Error   *Error           `json:"error,omitempty"`
 }

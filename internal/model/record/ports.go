@@ -38,6 +38,9 @@ func (p PortsExhausted) Range() string {
 	return fmt.Sprintf("net.ipv4.ip_local_port_range, %d to %d (%d)", p.FirstPort, p.LastPort, p.Ports())
 }
 
+// Error makes it the reason why a flow could not be opened.
+func (p *PortsExhausted) Error() string { return p.String() }
+
 func (p PortsExhausted) String() string {
 	source := "any address"
 	if p.Source.IsValid() {
