@@ -29,8 +29,12 @@ type trialDocument struct {
 	Shown bool           `json:"shown,omitempty"`
 	Flows []flowDocument `json:"flows,omitempty"`
 	// Groups are the flows of a trial that has more than mostFlows, in place of Flows.
-	Groups []flowGroup    `json:"flow_groups,omitempty"`
-	Hosts  []hostDocument `json:"hosts"`
+	Groups []flowGroup      `json:"flow_groups,omitempty"`
+	Hosts  []hostDocument   `json:"hosts"`
+	Tools  []record.ToolRun `json:"tools,omitempty"`
+	// ToolGroups are the processes of a trial that has more than mostFlows, in place
+	// of Tools.
+	ToolGroups []toolGroup `json:"tool_groups,omitempty"`
 	// Topology is left out: the run has it, and the treatment's settings change it.
 	Topology *struct{} `json:"topology,omitempty"`
 }
@@ -62,6 +66,24 @@ type flowGroup struct {
 	AckedBytes    int64   `json:"acked_bytes"`
 	UnsentBytes   int64   `json:"unsent_bytes"`
 	RetransBytes  int64   `json:"retrans_bytes"`
+}
+
+// toolGroup sums up the processes of one program between two hosts. Rates are sums
+// over the processes that gave one.
+type toolGroup struct {
+	Tool          string  `json:"tool"`
+	Client        string  `json:"client"`
+	Server        string  `json:"server"`
+	Processes     int     `json:"processes"`
+	Failed        int     `json:"failed,omitempty"`
+	ReportedBps   float64 `json:"reported_bps"`
+	PredictedBps  float64 `json:"predicted_bps,omitempty"`
+	GoodputBps    float64 `json:"goodput_bps"`
+	SenderBytes   int64   `json:"sender_bytes,omitempty"`
+	ReceiverBytes int64   `json:"receiver_bytes,omitempty"`
+	WrittenBytes  int64   `json:"written_bytes,omitempty"`
+	// Example is the first process that failed, else the first one.
+	Example record.ToolRun `json:"example"`
 }
 
 type hostDocument struct {
@@ -126,6 +148,11 @@ func documentOfTrial(t *record.Trial, shown bool) trialDocument {
 			d.Flows = append(d.Flows, flow)
 		}
 	}
+	if len(t.Tools) > mostFlows {
+		d.ToolGroups = toolGroups(t.Tools)
+	} else {
+		d.Tools = t.Tools
+	}
 	for _, h := range t.Hosts {
 		host := hostDocument{
 			Host: h.Host, CPUBusy: h.CPUBusy, GeneratorCPU: h.GeneratorCPU, ProcessCPUS: h.ProcessCPUS,
@@ -169,6 +196,32 @@ func groups(flows []record.Flow) []flowGroup {
 		slices.Sort(rates)
 		g.LeastBps, g.MedianBps, g.MostBps = rates[0], rates[len(rates)/2], rates[len(rates)-1]
 		list = append(list, g)
+	}
+	return list
+}
+
+func toolGroups(runs []record.ToolRun) []toolGroup {
+	var list []toolGroup
+	for _, r := range runs {
+		i := slices.IndexFunc(list, func(g toolGroup) bool { return g.Tool == r.Tool && g.Client == r.Client && g.Server == r.Server })
+		if i < 0 {
+			i = len(list)
+			list = append(list, toolGroup{Tool: r.Tool, Client: r.Client, Server: r.Server, Example: r})
+		}
+		g := &list[i]
+		g.Processes++
+		if r.Error != "" {
+			if g.Failed == 0 {
+				g.Example = r
+			}
+			g.Failed++
+		}
+		g.ReportedBps += r.ReportedBps
+		g.PredictedBps += r.PredictedBps
+		g.GoodputBps += r.GoodputBps
+		g.SenderBytes += r.SenderBytes
+		g.ReceiverBytes += r.ReceiverBytes
+		g.WrittenBytes += r.WrittenBytes
 	}
 	return list
 }

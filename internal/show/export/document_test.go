@@ -28,7 +28,12 @@ func manyFlows() *record.Run {
 			f.ID = fmt.Sprint("f", n)
 			f.SenderInfo, f.ReceiverInfo, f.Bins = &record.TCPInfo{RTTUs: 40}, &record.TCPInfo{}, make([]int64, 50)
 			t.Flows = append(t.Flows, f)
+			t.Tools = append(t.Tools, record.ToolRun{
+				ID: f.ID, Tool: "iperf", Client: "client", Server: "server", ReportedBps: 4e6, GoodputBps: 3e6,
+				Output: strings.Repeat("0.0000-10.8548 sec 8650812 Bytes\n", 20),
+			})
 		}
+		t.Tools[7].Error = "no answer"
 		for h := range t.Hosts {
 			sample := record.Sample{Interfaces: t.Hosts[h].End.Interfaces}
 			for _, f := range t.Flows {
@@ -43,7 +48,7 @@ func manyFlows() *record.Run {
 	return run
 }
 
-// TestDocumentCanBeOpened: a run of nine thousand flows is below 2 MB, and its trials'
+// TestDocumentCanBeOpened: a run of nine thousand flows, each with a process of its own, is below 2 MB, and its trials'
 // sums are still there.
 func TestDocumentCanBeOpened(t *testing.T) {
 	run := manyFlows()
@@ -60,6 +65,7 @@ func TestDocumentCanBeOpened(t *testing.T) {
 			Shown  bool          `json:"shown"`
 			Flows  []record.Flow `json:"flows"`
 			Groups []flowGroup   `json:"flow_groups"`
+			Tools  []toolGroup   `json:"tool_groups"`
 		} `json:"trials"`
 	}
 	if err := json.Unmarshal(out.Bytes(), &d); err != nil {
@@ -80,6 +86,9 @@ func TestDocumentCanBeOpened(t *testing.T) {
 		}
 		if n != 254 || received != want || len(trial.Flows) != 0 {
 			t.Errorf("trial %d: %d flows, %d bytes, want %d", i, n, received, want)
+		}
+		if g := trial.Tools; len(g) != 1 || g[0].Processes != 254 || g[0].ReportedBps != 254*4e6 || g[0].Failed != 1 || g[0].Example.ID != "f7" {
+			t.Errorf("trial %d: processes %+v", i, g)
 		}
 		if trial.Shown {
 			shown++
