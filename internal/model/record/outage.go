@@ -25,8 +25,8 @@ type Outage struct {
 type Outages struct {
 	AtS  float64  `json:"at_s"`
 	What []string `json:"what"` // "spine1: link down1 state down"
-	// Withdrawn are the flows that came by an interface by which none came any more, Others
-	// the rest.
+	// Withdrawn are the flows whose path had an interface by which no flow arrives any
+	// more, Others the rest.
 	Withdrawn OutageGroup `json:"withdrawn"`
 	Others    OutageGroup `json:"others"`
 	// ResolutionS is the median of all flows'.

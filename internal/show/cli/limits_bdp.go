@@ -27,9 +27,8 @@ func newLimitsBDPCommand(s streams) *cobra.Command {
 	var f bdpFlags
 	cmd := &cobra.Command{
 		Use:   "bdp",
-		Short: "What is under way when a path is full, and the buffers that takes",
-		Long: `The bandwidth-delay product of a path: the bytes that are under way when it is
-full. A connection needs a window as large as that, and both hosts have to allow
+		Short: "The data in flight when a path is full, and the buffers that takes",
+		Long: `The bandwidth-delay product of a path: the bytes in flight when it is full. A connection needs a window as large as that, and both hosts have to allow
 buffers that hold it. With --window, also the most that such a window lets through;
 with --answer, how long so many bytes take on a connection that is new.`,
 		Example: `  linerate limits bdp --rate 1gbit --rtt 25ms

@@ -37,9 +37,9 @@ func heldBack(v *view) (list []held) {
 			if cell.Treatment == nil {
 				continue
 			}
-			ways := heldIn(v, cell.Treatment)
-			for _, h := range ways {
-				h.row, h.col, h.several = r, c, len(ways) > 1
+			pairs := heldIn(v, cell.Treatment)
+			for _, h := range pairs {
+				h.row, h.col, h.several = r, c, len(pairs) > 1
 				list = append(list, h)
 			}
 		}
@@ -49,45 +49,43 @@ func heldBack(v *view) (list []held) {
 
 // heldIn lists a treatment's, one for each pair of hosts.
 func heldIn(v *view, t *record.Treatment) (list []held) {
-	by, predicted := map[string]map[string]int{}, map[string]map[string]int{}
-	because := map[string]string{}
+	type tally struct {
+		by, predicted map[string]int
+		because       map[string]string
+	}
+	var tallies []tally // one per entry of the list
 	for _, trial := range trialsOf(v.run, t.Name) {
 		for _, f := range trial.Flows {
 			if !f.Connected || !flow.Bulk(f.Protocol) {
 				continue
 			}
 			i := slices.IndexFunc(list, func(h held) bool { return h.from == f.From && h.to == f.To })
-			pair := f.From + " → " + f.To
 			if i < 0 {
-				i, list = len(list), append(list, held{treatment: t, from: f.From, to: f.To})
-				by[pair], predicted[pair] = map[string]int{}, map[string]int{}
+				i, list = len(list), append(list, held{treatment: t, from: f.From, to: f.To, least: f.GoodputBps})
+				tallies = append(tallies, tally{map[string]int{}, map[string]int{}, map[string]string{}})
 			}
-			h := &list[i]
-			if h.flows == 0 || f.GoodputBps < h.least {
-				h.least = f.GoodputBps
-			}
-			h.most = max(h.most, f.GoodputBps)
+			h, n := &list[i], &tallies[i]
+			h.least, h.most = min(h.least, f.GoodputBps), max(h.most, f.GoodputBps)
 			h.bps = (h.bps*float64(h.flows) + f.GoodputBps) / float64(h.flows+1)
 			h.flows++
-			by[pair][f.LimitedBy]++
-			because[pair+f.LimitedBy] = f.LimitedWhy
+			n.by[f.LimitedBy]++
+			n.because[f.LimitedBy] = f.LimitedWhy
 			if p := f.Expected; p != nil {
 				if h.judged == 0 || p.LowBps < h.low {
 					h.low = p.LowBps
 				}
 				h.high, h.why = max(h.high, p.HighBps), p.Why
 				h.judged++
-				predicted[pair][p.LimitedBy]++
+				n.predicted[p.LimitedBy]++
 				if p.Contains(f.GoodputBps) {
 					h.within++
 				}
 			}
 		}
 	}
-	for i := range list {
-		pair := list[i].from + " → " + list[i].to
-		list[i].by, list[i].predicted = frequent(by[pair]), frequent(predicted[pair])
-		list[i].because = because[pair+list[i].by[0]]
+	for i, n := range tallies {
+		list[i].by, list[i].predicted = frequent(n.by), frequent(n.predicted)
+		list[i].because = n.because[list[i].by[0]]
 	}
 	return list
 }
@@ -163,9 +161,9 @@ func limitedTable(v *view) *Table {
 	if !attributed(list) {
 		return nil
 	}
-	unit, foretold := heldScale(list), predictions(list)
+	unit, predicted := heldScale(list), predictions(list)
 	t := &Table{Name: "held", Data: heldCSV(v), Columns: []Column{{Head: "treatment"}}, Left: "and %d more, all as predicted"}
-	if foretold {
+	if predicted {
 		within, judged := 0, 0
 		for _, h := range list {
 			within, judged = within+h.within, judged+h.judged
@@ -184,10 +182,10 @@ func limitedTable(v *view) *Table {
 			name += ", " + h.from + " → " + h.to
 		}
 		cells := Cells(name)
-		if foretold {
+		if predicted {
 			cells = append(cells, Cell{Text: h.span(unit), Detail: h.why})
 		}
-		row := Row{Extra: foretold && h.as() == "" && (h.several && !v.rows[h.row].baseline || v.rows[h.row].part && !tells(v, h, list))}
+		row := Row{Extra: predicted && h.as() == "" && (h.several && !v.rows[h.row].baseline || v.rows[h.row].part && !tells(v, h, list))}
 		if as := h.as(); as != "" {
 			by, row.Tone = by+"; "+as, Wrong
 		}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
-
 	"linerate/internal/science/hostload"
 )
 

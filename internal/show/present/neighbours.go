@@ -27,38 +27,27 @@ type neighbourRow struct {
 	Wrong                          bool
 }
 
-type fdbTable struct {
-	Switch string
-	Rows   []fdbRow
-}
-
-type fdbRow struct{ MAC, Interface, Peer, BelongsTo string }
-
 // tables reads the neighbour tables of the hosts that hold data flows' ends
 // and the forwarding tables of the switches, in one trial. Only addresses of the run's
 // hosts are listed, not the rest of a real host's table.
-func tables(v *view, t *record.Trial) (hosts []neighbourTable, switches []fdbTable) {
+func tables(v *view, t *record.Trial) (hosts []neighbourTable, switches []*Table) {
 	delivers := map[string][]string{}
 	for _, h := range t.Hosts {
 		if len(h.Snapshot.FDB) == 0 {
 			continue
 		}
-		table := fdbTable{Switch: h.Host}
-		for _, e := range h.Snapshot.FDB {
-			if e.Local {
-				continue
-			}
-			far := e.Peer
-			if far == "" {
-				far = e.Interface
-			}
-			mac := strings.ToLower(e.MAC)
+		entries := slices.DeleteFunc(slices.Clone(h.Snapshot.FDB), func(e record.FDBEntry) bool { return e.Local })
+		slices.SortStableFunc(entries, func(a, b record.FDBEntry) int {
+			return cmp.Or(natural(a.Peer, b.Peer), natural(a.Interface, b.Interface))
+		})
+		table := &Table{Caption: h.Host + ": forwarding table", Columns: []Column{{Head: "MAC address"}, {Head: "interface"}, {Head: "leads to"}}}
+		for _, e := range entries {
+			mac, far := strings.ToLower(e.MAC), cmp.Or(e.Peer, e.Interface)
 			if !slices.Contains(delivers[mac], far) {
 				delivers[mac] = append(delivers[mac], far)
 			}
-			table.Rows = append(table.Rows, fdbRow{e.MAC, e.Interface, e.Peer, ends(v.reads.owner(e.MAC))})
+			table.add(e.MAC, e.Interface, cmp.Or(e.Peer, ends(v.reads.owner(e.MAC))))
 		}
-		slices.SortStableFunc(table.Rows, func(a, b fdbRow) int { return cmp.Or(natural(a.Peer, b.Peer), natural(a.Interface, b.Interface)) })
 		switches = append(switches, table)
 	}
 	for _, h := range t.Hosts {
@@ -195,7 +184,7 @@ func neighbourSection(v *view) Section {
 			}
 			side := beside(fold(v, hosts))
 			for _, sw := range switches {
-				side.Right = append(side.Right, fdbEntries(sw))
+				side.Right = append(side.Right, sw)
 			}
 			if c > 0 {
 				s.Blocks = append(s.Blocks, Fold{Summary: title, Blocks: []Block{side}})
@@ -249,14 +238,6 @@ func neighbourEntries(h neighbourTable) *Table {
 			row.Tone, row.Cells[3].Text = Wrong, "✗ "+row.Cells[3].Text
 		}
 		t.Rows = append(t.Rows, row)
-	}
-	return t
-}
-
-func fdbEntries(f fdbTable) *Table {
-	t := &Table{Caption: f.Switch + ": forwarding table", Columns: []Column{{Head: "MAC address"}, {Head: "interface"}, {Head: "leads to"}}}
-	for _, e := range f.Rows {
-		t.add(e.MAC, e.Interface, cmp.Or(e.Peer, e.BelongsTo))
 	}
 	return t
 }

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"linerate/internal/model/record"
-
 	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
 )
 
 // scale is the unit in which a response of a run is shown: its values times per.
@@ -108,7 +107,7 @@ func (s scale) interval(value, low, high float64) (mean, half string) {
 		}
 		return significant(m, 4), ""
 	}
-	// Five digits at most: nobody reads more, and none of the counters is that good.
+	// Five digits at most: no counter is more precise.
 	most := 4
 	if m != 0 {
 		most = 4 - int(math.Floor(math.Log10(math.Abs(m))))

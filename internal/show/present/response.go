@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/model/record"
-
 	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
 )
 
 // measure is one of the responses by which a run is judged, as it is shown.

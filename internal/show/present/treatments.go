@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
-
 	"linerate/internal/science/stats"
 )
 
