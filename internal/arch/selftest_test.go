@@ -27,8 +27,8 @@ func TestRulesBite(t *testing.T) {
 		{"import from a new room", "internal/show/cli/x.go", `import "linerate/internal/attic"`, roomViolations, "belongs to no room"},
 		{"version from anywhere", "internal/model/record/x.go", `import "linerate/internal/version"`, roomViolations, ""},
 
-		{"a test kit in the program", "internal/control/run/x.go", `import "linerate/internal/kernel/kerneltest"`, roomViolations, "only tests may import it"},
-		{"a test kit in a test", "internal/control/run/x_test.go", `import "linerate/internal/kernel/kerneltest"`, roomViolations, ""},
+		{"a test kit in the program", "internal/control/run/x.go", `import "linerate/internal/control/notebook/conformance"`, roomViolations, "only tests may import it"},
+		{"a test kit in a test", "internal/control/run/x_test.go", `import "linerate/internal/control/notebook/conformance"`, roomViolations, ""},
 		{"unsafe above the kernel", "internal/host/traffic/x.go", `import "unsafe"`, importViolations, `"unsafe"`},
 		{"x/sys above the kernel", "internal/host/counters/x_linux.go", `import "golang.org/x/sys/unix"`, importViolations, "x/sys/unix"},
 		{"netlink in the kernel", "internal/kernel/x_linux.go", `import "github.com/vishvananda/netlink"`, importViolations, ""},

@@ -156,7 +156,8 @@ func within(dir, parent string) bool {
 
 // isKit tells whether a package is there for tests only.
 func isKit(dir string) bool {
-	return strings.HasSuffix(path.Base(dir), "test")
+	base := path.Base(dir)
+	return strings.HasSuffix(base, "test") || base == "conformance"
 }
 
 // roomOf finds the room of a directory.

@@ -1,7 +1,7 @@
 // Package notebook says what keeps runs, their trials and people's notes: the
 // Store interface, its errors, where the notebook is, and how runs are named.
 // The stores themselves are beside it: sqlite, a file that needs no set-up.
-// All of them must pass the suite in sqlite/suite_test.go.
+// All of them must pass the suite in conformance.
 //
 // It does not draw conclusions from what it keeps, nor render it.
 package notebook

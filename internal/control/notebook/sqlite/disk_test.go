@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"linerate/internal/control/notebook"
+	"linerate/internal/control/notebook/conformance"
 	"linerate/internal/kernel/kerneltest"
 )
 
@@ -58,7 +59,7 @@ func readOnlyDisk(path string) error {
 	if err != nil {
 		return err
 	}
-	run := sampleRun("arp-flux", 7)
+	run := conformance.Run("arp-flux", 7)
 	err = errors.Join(s.Begin(background, run), s.SaveTrial(background, run.ID, big(1)), s.Close())
 	if err != nil {
 		return err
@@ -95,7 +96,7 @@ func fillDisk(path string) error {
 	if err != nil {
 		return err
 	}
-	run := sampleRun("arp-flux", 7)
+	run := conformance.Run("arp-flux", 7)
 	if err := s.Begin(background, run); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"linerate/internal/control/notebook"
+	"linerate/internal/control/notebook/conformance"
 	"linerate/internal/model/record"
 )
 
@@ -59,7 +60,7 @@ func child(t *testing.T, job, path string, prefix ...string) (*exec.Cmd, *bufio.
 
 // big is a trial that takes some pages of the file.
 func big(order int) record.Trial {
-	trial := sampleTrial(order)
+	trial := conformance.Trial(order)
 	for i := range 3000 {
 		trial.Flows[0].Bins = append(trial.Flows[0].Bins, int64(i*i*i*order*7919))
 	}
@@ -72,7 +73,7 @@ func saveTrials(path string, trials int) error {
 	if err != nil {
 		return err
 	}
-	run := sampleRun("arp-flux", 7)
+	run := conformance.Run("arp-flux", 7)
 	if err := s.Begin(background, run); err != nil {
 		return err
 	}
@@ -208,7 +209,7 @@ func TestTwoProcesses(t *testing.T) {
 func TestTwoResumes(t *testing.T) {
 	path := begun(t)
 	s := open(t, path)
-	if err := s.Begin(t.Context(), sampleRun("long-fat", 1)); err != nil {
+	if err := s.Begin(t.Context(), conformance.Run("long-fat", 1)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {

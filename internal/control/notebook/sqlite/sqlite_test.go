@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/control/notebook"
+	"linerate/internal/control/notebook/conformance"
 	"linerate/internal/model/record"
 )
 
@@ -25,20 +26,20 @@ func open(t *testing.T, path string) *Store {
 }
 
 func TestConformance(t *testing.T) {
-	for _, c := range suite {
-		t.Run(c.name, func(t *testing.T) {
+	for _, c := range conformance.Cases {
+		t.Run(c.Name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "notebook.db")
-			c.check(t, func() notebook.Store { return open(t, path) })
+			c.Check(t, func() notebook.Store { return open(t, path) })
 		})
 	}
 }
 
 // The suite again on a rollback journal, as on a file system without shared memory.
 func TestConformanceWithoutWAL(t *testing.T) {
-	for _, c := range suite {
-		t.Run(c.name, func(t *testing.T) {
+	for _, c := range conformance.Cases {
+		t.Run(c.Name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "notebook.db")
-			c.check(t, func() notebook.Store {
+			c.Check(t, func() notebook.Store {
 				s := newStore(path, false)
 				if err := s.connect(t.Context(), nil); err != nil {
 					t.Fatal(err)
@@ -73,10 +74,10 @@ func begun(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "deep", "er ?#%", "notebook.db")
 	s := open(t, path)
-	run := sampleRun("arp-flux", 7)
+	run := conformance.Run("arp-flux", 7)
 	for _, err := range []error{
 		s.Begin(t.Context(), run),
-		s.SaveTrial(t.Context(), run.ID, sampleTrial(1)),
+		s.SaveTrial(t.Context(), run.ID, conformance.Trial(1)),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -225,7 +226,7 @@ func TestReadOnlyWritesNothing(t *testing.T) {
 		t.Errorf("read: %v", err)
 	}
 	for what, err := range map[string]error{
-		"Begin":   s.Begin(t.Context(), sampleRun("x", 1)),
+		"Begin":   s.Begin(t.Context(), conformance.Run("x", 1)),
 		"AddNote": s.AddNote(t.Context(), "arp-flux-7", record.Note{Text: "x"}),
 		"Resume":  func() error { _, err := s.Resume(t.Context(), "arp-flux-7"); return err }(),
 	} {

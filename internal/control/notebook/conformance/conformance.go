@@ -1,32 +1,46 @@
-package sqlite
+// Package conformance is the suite that every notebook store must pass. It
+// knows nothing of how a store keeps things, and it does not test what is
+// special to one: full disks, damaged files, killed processes.
+//
+// A store's test runs it like this:
+//
+//	for _, c := range conformance.Cases {
+//		t.Run(c.Name, func(t *testing.T) { c.Check(t, opener(t)) })
+//	}
+package conformance
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"reflect"
-	"testing"
 	"time"
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/record"
 )
 
-// This file and the two beside it are the suite that every notebook store must
-// pass. They use nothing of package sqlite, and do not test what is special to one
-// store: full disks, damaged files, killed processes. With a second store they
-// become a package that both import in their tests.
+// T is what the suite needs of a *testing.T.
+type T interface {
+	Helper()
+	Context() context.Context
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
 
-// opener opens another store on the case's notebook, which is empty at the
-// beginning of the case. The caller of the suite closes the stores; a case may have
-// closed some.
-type opener func() notebook.Store
+// Opener opens another store on the case's notebook, which was empty at the
+// beginning of the case. Whoever gives it closes the stores afterwards; the
+// suite may have closed some before.
+type Opener func() notebook.Store
 
-// suite lists the properties of a store.
-var suite = []struct {
-	name  string
-	check func(t *testing.T, open opener)
-}{
+// Case is one property of a store.
+type Case struct {
+	Name  string
+	Check func(t T, open Opener)
+}
+
+// Cases are the suite.
+var Cases = []Case{
 	{"an empty notebook lists nothing", emptyNotebook},
 	{"what is saved is read back", roundTrip},
 	{"what becomes known is kept before the end", described},
@@ -49,7 +63,7 @@ var suite = []struct {
 }
 
 // must stops the case on an error.
-func must(t *testing.T, err error) {
+func must(t T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatalf("unexpected error: %v", err)
@@ -57,7 +71,7 @@ func must(t *testing.T, err error) {
 }
 
 // want checks the kind of an error.
-func want(t *testing.T, doing string, err, kind error) {
+func want(t T, doing string, err, kind error) {
 	t.Helper()
 	if !errors.Is(err, kind) {
 		t.Errorf("%s: error %v, want one that is %q", doing, err, kind)
@@ -65,14 +79,14 @@ func want(t *testing.T, doing string, err, kind error) {
 }
 
 // same compares deeply.
-func same(t *testing.T, what string, got, wanted any) {
+func same(t T, what string, got, wanted any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, wanted) {
 		t.Errorf("%s:\n got %+v\nwant %+v", what, got, wanted)
 	}
 }
 
-func emptyNotebook(t *testing.T, open opener) {
+func emptyNotebook(t T, open Opener) {
 	s := open()
 	runs, err := s.Runs(t.Context(), notebook.Filter{})
 	must(t, err)
@@ -83,20 +97,20 @@ func emptyNotebook(t *testing.T, open opener) {
 	want(t, "resolve latest", err, notebook.ErrNotFound)
 }
 
-func roundTrip(t *testing.T, open opener) {
+func roundTrip(t T, open Opener) {
 	s := open()
-	run := sampleRun("arp-flux", 1<<64-1)
+	run := Run("arp-flux", 1<<64-1)
 	must(t, s.Begin(t.Context(), run))
 	if run.Status != notebook.Running {
 		t.Errorf("after Begin the status is %q", run.Status)
 	}
 	for _, order := range []int{2, 1, 3} {
-		must(t, s.SaveTrial(t.Context(), run.ID, sampleTrial(order)))
+		must(t, s.SaveTrial(t.Context(), run.ID, Trial(order)))
 	}
 
 	unfinished := *run
-	unfinished.Trials = []record.Trial{sampleTrial(1), sampleTrial(2), sampleTrial(3)}
-	unfinished.DurationS = sampleTrial(3).Started.Sub(run.Started).Seconds() + sampleTrial(3).WindowS
+	unfinished.Trials = []record.Trial{Trial(1), Trial(2), Trial(3)}
+	unfinished.DurationS = Trial(3).Started.Sub(run.Started).Seconds() + Trial(3).WindowS
 	got, err := open().Run(t.Context(), run.ID)
 	must(t, err)
 	same(t, "the unfinished run", got, &unfinished)
@@ -111,11 +125,11 @@ func roundTrip(t *testing.T, open opener) {
 	same(t, "the finished run", got, &finished)
 }
 
-func described(t *testing.T, open opener) {
+func described(t T, open Opener) {
 	s, reader := open(), open()
-	run := sampleRun("arp-flux", 7)
+	run := Run("arp-flux", 7)
 	must(t, s.Begin(t.Context(), run))
-	must(t, s.SaveTrial(t.Context(), run.ID, sampleTrial(1)))
+	must(t, s.SaveTrial(t.Context(), run.ID, Trial(1)))
 	run.Environment.Mode = "real hosts"
 	must(t, s.Describe(t.Context(), run))
 	want(t, "describe a run of somebody else", reader.Describe(t.Context(), run), notebook.ErrNotHeld)
@@ -126,10 +140,10 @@ func described(t *testing.T, open opener) {
 	}
 }
 
-func takenIDs(t *testing.T, open opener) {
+func takenIDs(t T, open Opener) {
 	s := open()
 	for _, wanted := range []string{"long-fat-7", "long-fat-7-2", "long-fat-7-3"} {
-		run := sampleRun("long-fat", 7)
+		run := Run("long-fat", 7)
 		must(t, s.Begin(t.Context(), run))
 		same(t, "ID", run.ID, wanted)
 		got, err := s.Run(t.Context(), wanted)
@@ -138,10 +152,10 @@ func takenIDs(t *testing.T, open opener) {
 	}
 }
 
-func badIDs(t *testing.T, open opener) {
+func badIDs(t T, open Opener) {
 	s := open()
 	for _, id := range []string{"", "../x", "a/b", ".", "-x", "a b", "a\x00"} {
-		run := sampleRun("x", 1)
+		run := Run("x", 1)
 		run.ID = id
 		if err := s.Begin(t.Context(), run); err == nil {
 			t.Errorf("Begin with ID %q: no error", id)
@@ -149,25 +163,25 @@ func badIDs(t *testing.T, open opener) {
 	}
 }
 
-func noReplacement(t *testing.T, open opener) {
+func noReplacement(t T, open Opener) {
 	s := open()
-	run := sampleRun("ecmp-hash", 3)
+	run := Run("ecmp-hash", 3)
 	must(t, s.Begin(t.Context(), run))
-	must(t, s.SaveTrial(t.Context(), run.ID, sampleTrial(1)))
-	other := sampleTrial(1)
+	must(t, s.SaveTrial(t.Context(), run.ID, Trial(1)))
+	other := Trial(1)
 	other.GoodputBps = 1
 	want(t, "save trial 1 again", s.SaveTrial(t.Context(), run.ID, other), notebook.ErrTrialExists)
 	got, err := s.Run(t.Context(), run.ID)
 	must(t, err)
-	same(t, "trials", got.Trials, []record.Trial{sampleTrial(1)})
-	if err := s.SaveTrial(t.Context(), run.ID, sampleTrial(0)); err == nil {
+	same(t, "trials", got.Trials, []record.Trial{Trial(1)})
+	if err := s.SaveTrial(t.Context(), run.ID, Trial(0)); err == nil {
 		t.Errorf("saving a trial with order 0: no error")
 	}
 }
 
-func finishNeedsStatus(t *testing.T, open opener) {
+func finishNeedsStatus(t T, open Opener) {
 	s := open()
-	run := sampleRun("arp-flux", 7)
+	run := Run("arp-flux", 7)
 	must(t, s.Begin(t.Context(), run))
 	for _, status := range []string{"", notebook.Running} {
 		run.Status = status
@@ -179,31 +193,31 @@ func finishNeedsStatus(t *testing.T, open opener) {
 	must(t, s.Finish(t.Context(), run))
 }
 
-func savedWhileLeaving(t *testing.T, open opener) {
+func savedWhileLeaving(t T, open Opener) {
 	s := open()
-	run := sampleRun("arp-flux", 7)
+	run := Run("arp-flux", 7)
 	must(t, s.Begin(t.Context(), run))
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
-	must(t, s.SaveTrial(ctx, run.ID, sampleTrial(1)))
+	must(t, s.SaveTrial(ctx, run.ID, Trial(1)))
 	run.Status = notebook.Interrupted
 	must(t, s.Finish(ctx, run))
 	got, err := s.Run(t.Context(), run.ID)
 	must(t, err)
 	same(t, "status", got.Status, notebook.Interrupted)
 	same(t, "trials", len(got.Trials), 1)
-	if err := s.Begin(ctx, sampleRun("arp-flux", 8)); !errors.Is(err, context.Canceled) {
+	if err := s.Begin(ctx, Run("arp-flux", 8)); !errors.Is(err, context.Canceled) {
 		t.Errorf("Begin after the end of ctx: %v, want %v", err, context.Canceled)
 	}
 }
 
-func references(t *testing.T, open opener) {
+func references(t T, open Opener) {
 	s := open()
 	for seed := range uint64(9) {
-		must(t, s.Begin(t.Context(), sampleRun("arp-flux", seed)))
+		must(t, s.Begin(t.Context(), Run("arp-flux", seed)))
 	}
-	must(t, s.Begin(t.Context(), sampleRun("long-fat", 70)))
-	must(t, s.Begin(t.Context(), sampleRun("long-fat", 7)))
+	must(t, s.Begin(t.Context(), Run("long-fat", 70)))
+	must(t, s.Begin(t.Context(), Run("long-fat", 7)))
 	for reference, wanted := range map[string]string{
 		"arp-flux-3": "arp-flux-3", "latest": "long-fat-7", "last": "long-fat-7",
 		"long-fat-7": "long-fat-7", "long-fat-70": "long-fat-70",
@@ -224,13 +238,13 @@ func references(t *testing.T, open opener) {
 	want(t, "resolve nothing", err, notebook.ErrNotFound)
 }
 
-func listing(t *testing.T, open opener) {
+func listing(t T, open Opener) {
 	s := open()
 	for i, study := range []string{"arp-flux", "long-fat", "arp-flux"} {
-		run := sampleRun(study, uint64(i+1))
+		run := Run(study, uint64(i+1))
 		must(t, s.Begin(t.Context(), run))
 		for order := range i {
-			must(t, s.SaveTrial(t.Context(), run.ID, sampleTrial(order+1)))
+			must(t, s.SaveTrial(t.Context(), run.ID, Trial(order+1)))
 		}
 		run.Status, run.Conclusion = notebook.Complete, &record.Conclusion{Trials: i}
 		if i == 1 {
@@ -238,8 +252,8 @@ func listing(t *testing.T, open opener) {
 		}
 		must(t, s.Finish(t.Context(), run))
 	}
-	must(t, s.AddNote(t.Context(), "arp-flux-3", record.Note{Time: sampleStarted, Text: "x"}))
-	started := sampleRun("", 0).Started
+	must(t, s.AddNote(t.Context(), "arp-flux-3", record.Note{Time: Started, Text: "x"}))
+	started := Run("", 0).Started
 	wanted := []notebook.Summary{
 		{ID: "arp-flux-3", Study: "arp-flux", Seed: 3, Started: started, Trials: 2, Status: "complete", Conclusion: &record.Conclusion{Trials: 2}, Notes: 1},
 		{ID: "long-fat-2", Study: "long-fat", Seed: 2, Started: started, Trials: 1, Status: "interrupted", Conclusion: &record.Conclusion{Trials: 1}, Error: "it failed"},
@@ -260,13 +274,13 @@ func listing(t *testing.T, open opener) {
 	}
 }
 
-func notesInOrder(t *testing.T, open opener) {
+func notesInOrder(t T, open Opener) {
 	s := open()
-	run := sampleRun("arp-flux", 7)
+	run := Run("arp-flux", 7)
 	must(t, s.Begin(t.Context(), run))
 	notes := []record.Note{
-		{Time: sampleStarted.Add(time.Hour), Text: "cable changed"},
-		{Time: sampleStarted, Text: "a clock that went back, and\na second line — \"quoted\""},
+		{Time: Started.Add(time.Hour), Text: "cable changed"},
+		{Time: Started, Text: "a clock that went back, and\na second line — \"quoted\""},
 	}
 	for _, note := range notes {
 		must(t, open().AddNote(t.Context(), run.ID, note)) // by somebody else
@@ -276,13 +290,13 @@ func notesInOrder(t *testing.T, open opener) {
 	same(t, "notes", got.Notes, notes)
 }
 
-func unknownRun(t *testing.T, open opener) {
+func unknownRun(t T, open Opener) {
 	s := open()
-	must(t, s.Begin(t.Context(), sampleRun("arp-flux", 7)))
+	must(t, s.Begin(t.Context(), Run("arp-flux", 7)))
 	_, err := s.Run(t.Context(), "arp-flux")
 	want(t, "read arp-flux", err, notebook.ErrNotFound)
 	_, err = s.Resume(t.Context(), "arp-flux")
 	want(t, "resume arp-flux", err, notebook.ErrNotFound)
 	want(t, "note", s.AddNote(t.Context(), "arp-flux", record.Note{Text: "x"}), notebook.ErrNotFound)
-	want(t, "save", s.SaveTrial(t.Context(), "arp-flux", sampleTrial(1)), notebook.ErrNotHeld)
+	want(t, "save", s.SaveTrial(t.Context(), "arp-flux", Trial(1)), notebook.ErrNotHeld)
 }

@@ -1,19 +1,18 @@
-package sqlite
+package conformance
 
 import (
 	"errors"
 	"sync"
 	"sync/atomic"
-	"testing"
 
 	"linerate/internal/control/notebook"
 )
 
-func onlyTheHolder(t *testing.T, open opener) {
+func onlyTheHolder(t T, open Opener) {
 	holder, other := open(), open()
-	run := sampleRun("arp-flux", 7)
+	run := Run("arp-flux", 7)
 	must(t, holder.Begin(t.Context(), run))
-	want(t, "another store saves", other.SaveTrial(t.Context(), run.ID, sampleTrial(1)), notebook.ErrNotHeld)
+	want(t, "another store saves", other.SaveTrial(t.Context(), run.ID, Trial(1)), notebook.ErrNotHeld)
 	done := *run
 	done.Status = notebook.Complete
 	want(t, "another store finishes", other.Finish(t.Context(), &done), notebook.ErrNotHeld)
@@ -21,17 +20,17 @@ func onlyTheHolder(t *testing.T, open opener) {
 		_, err := s.Resume(t.Context(), run.ID)
 		want(t, "resume what is held", err, notebook.ErrHeld)
 	}
-	must(t, holder.SaveTrial(t.Context(), run.ID, sampleTrial(1))) // asking changed nothing
+	must(t, holder.SaveTrial(t.Context(), run.ID, Trial(1))) // asking changed nothing
 	must(t, holder.Finish(t.Context(), &done))
-	want(t, "save after the finish", holder.SaveTrial(t.Context(), run.ID, sampleTrial(2)), notebook.ErrNotHeld)
+	want(t, "save after the finish", holder.SaveTrial(t.Context(), run.ID, Trial(2)), notebook.ErrNotHeld)
 	want(t, "finish after the finish", holder.Finish(t.Context(), &done), notebook.ErrNotHeld)
 }
 
-func interruptAndResume(t *testing.T, open opener) {
+func interruptAndResume(t T, open Opener) {
 	first, reader := open(), open()
-	run := sampleRun("arp-flux", 7)
+	run := Run("arp-flux", 7)
 	must(t, first.Begin(t.Context(), run))
-	must(t, first.SaveTrial(t.Context(), run.ID, sampleTrial(1)))
+	must(t, first.SaveTrial(t.Context(), run.ID, Trial(1)))
 	status(t, reader, run.ID, notebook.Running)
 	must(t, first.Close())
 	status(t, reader, run.ID, notebook.Interrupted)
@@ -43,8 +42,8 @@ func interruptAndResume(t *testing.T, open opener) {
 		t.Errorf("resumed: %d trials, status %q, study file %q", len(again.Trials), again.Status, again.StudyFile)
 	}
 	status(t, reader, run.ID, notebook.Running)
-	want(t, "save trial 1 again", second.SaveTrial(t.Context(), run.ID, sampleTrial(1)), notebook.ErrTrialExists)
-	later := sampleTrial(2)
+	want(t, "save trial 1 again", second.SaveTrial(t.Context(), run.ID, Trial(1)), notebook.ErrTrialExists)
+	later := Trial(2)
 	later.Started = later.Started.AddDate(0, 0, 1) // nobody worked on it for a day
 	later.ElapsedS = 7
 	must(t, second.SaveTrial(t.Context(), run.ID, later))
@@ -66,7 +65,7 @@ func interruptAndResume(t *testing.T, open opener) {
 }
 
 // status checks what a reader is told, one by one and in the list.
-func status(t *testing.T, s notebook.Store, id, wanted string) {
+func status(t T, s notebook.Store, id, wanted string) {
 	t.Helper()
 	run, err := s.Run(t.Context(), id)
 	must(t, err)
@@ -77,9 +76,9 @@ func status(t *testing.T, s notebook.Store, id, wanted string) {
 	}
 }
 
-func completeIsOver(t *testing.T, open opener) {
+func completeIsOver(t T, open Opener) {
 	s := open()
-	run := sampleRun("arp-flux", 7)
+	run := Run("arp-flux", 7)
 	must(t, s.Begin(t.Context(), run))
 	run.Status = notebook.Complete
 	must(t, s.Finish(t.Context(), run))
@@ -88,13 +87,13 @@ func completeIsOver(t *testing.T, open opener) {
 	status(t, s, run.ID, notebook.Complete) // asking changed nothing
 }
 
-func completeIsExtended(t *testing.T, open opener) {
+func completeIsExtended(t T, open Opener) {
 	s := open()
-	run := sampleRun("arp-flux", 7)
+	run := Run("arp-flux", 7)
 	must(t, s.Begin(t.Context(), run))
 	_, err := open().Extend(t.Context(), run.ID)
 	want(t, "extend what is held", err, notebook.ErrHeld)
-	must(t, s.SaveTrial(t.Context(), run.ID, sampleTrial(1)))
+	must(t, s.SaveTrial(t.Context(), run.ID, Trial(1)))
 	run.Status = notebook.Complete
 	must(t, s.Finish(t.Context(), run))
 	more, err := s.Extend(t.Context(), run.ID)
@@ -103,7 +102,7 @@ func completeIsExtended(t *testing.T, open opener) {
 		t.Errorf("extended: %d trials, status %q", len(more.Trials), more.Status)
 	}
 	status(t, s, run.ID, notebook.Running)
-	must(t, s.SaveTrial(t.Context(), run.ID, sampleTrial(2)))
+	must(t, s.SaveTrial(t.Context(), run.ID, Trial(2)))
 	more.Status = notebook.Complete
 	must(t, s.Finish(t.Context(), more))
 	status(t, s, run.ID, notebook.Complete)
@@ -123,11 +122,11 @@ func together(n int, f func(i int)) {
 	wg.Wait()
 }
 
-func concurrentBegins(t *testing.T, open opener) {
+func concurrentBegins(t T, open Opener) {
 	stores := []notebook.Store{open(), open(), open()}
 	ids := make([]string, 12)
 	together(len(ids), func(i int) {
-		run := sampleRun("arp-flux", 7)
+		run := Run("arp-flux", 7)
 		if err := stores[i%len(stores)].Begin(t.Context(), run); err != nil {
 			t.Errorf("begin %d: %v", i, err)
 		}
@@ -142,9 +141,9 @@ func concurrentBegins(t *testing.T, open opener) {
 	}
 }
 
-func concurrentResumes(t *testing.T, open opener) {
+func concurrentResumes(t T, open Opener) {
 	first := open()
-	run := sampleRun("arp-flux", 7)
+	run := Run("arp-flux", 7)
 	must(t, first.Begin(t.Context(), run))
 	must(t, first.Close())
 	stores := make([]notebook.Store, 6)
@@ -166,13 +165,13 @@ func concurrentResumes(t *testing.T, open opener) {
 	}
 }
 
-func concurrentTrials(t *testing.T, open opener) {
+func concurrentTrials(t T, open Opener) {
 	const writers, trials = 4, 10
 	stores := make([]notebook.Store, writers)
 	runs := make([]string, writers)
 	for i := range stores {
 		stores[i] = open()
-		run := sampleRun("arp-flux", 7)
+		run := Run("arp-flux", 7)
 		must(t, stores[i].Begin(t.Context(), run))
 		runs[i] = run.ID
 	}
@@ -187,7 +186,7 @@ func concurrentTrials(t *testing.T, open opener) {
 			return
 		}
 		w, order := i%writers, i/writers+1
-		if err := stores[w].SaveTrial(t.Context(), runs[w], sampleTrial(order)); err != nil {
+		if err := stores[w].SaveTrial(t.Context(), runs[w], Trial(order)); err != nil {
 			t.Errorf("writer %d, trial %d: %v", w, order, err)
 		}
 	})
@@ -198,7 +197,7 @@ func concurrentTrials(t *testing.T, open opener) {
 			t.Errorf("run %s has %d trials, want %d", id, len(run.Trials), trials)
 		}
 		for i, trial := range run.Trials {
-			same(t, "trial", trial, sampleTrial(i+1))
+			same(t, "trial", trial, Trial(i+1))
 		}
 	}
 }

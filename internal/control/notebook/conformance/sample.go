@@ -1,4 +1,4 @@
-package sqlite
+package conformance
 
 import (
 	"fmt"
@@ -10,11 +10,11 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// sampleStarted is when every run of the suite began.
-var sampleStarted = time.Date(2024, 2, 29, 23, 59, 58, 123456789, time.UTC)
+// Started is when every run of the suite began.
+var Started = time.Date(2024, 2, 29, 23, 59, 58, 123456789, time.UTC)
 
-// sampleRun makes the record of a run that is about to begin.
-func sampleRun(study string, seed uint64) *record.Run {
+// Run makes the record of a run that is about to begin.
+func Run(study string, seed uint64) *record.Run {
 	address := func(text string) topology.Address {
 		prefix := netip.MustParsePrefix(text)
 		return topology.Address{First: prefix.Addr(), Last: prefix.Addr(), Bits: prefix.Bits()}
@@ -25,7 +25,7 @@ func sampleRun(study string, seed uint64) *record.Run {
 		Study:     study,
 		Question:  "Does “everything” come back — é, 你, <&>, \u2028?",
 		Seed:      seed,
-		Started:   sampleStarted,
+		Started:   Started,
 		Unit:      "MB/s",
 		Responses: []string{"latency_p99", "goodput"},
 		Factors: []record.Factor{{Name: "fix", Role: "compare", Baseline: "kernel defaults", Levels: []record.Level{
@@ -50,14 +50,14 @@ func sampleRun(study string, seed uint64) *record.Run {
 	}
 }
 
-// sampleTrial makes the record of the trial with the given place in its run.
-func sampleTrial(order int) record.Trial {
+// Trial makes the record of the trial with the given place in its run.
+func Trial(order int) record.Trial {
 	return record.Trial{
 		Treatment:  "writes, kernel defaults",
 		Levels:     map[string]string{"direction": "writes", "fix": "kernel defaults"},
 		Block:      1 + order/2,
 		Order:      order,
-		Started:    sampleStarted.Add(time.Duration(order) * 1500 * time.Millisecond),
+		Started:    Started.Add(time.Duration(order) * 1500 * time.Millisecond),
 		WindowS:    1.000000123,
 		GoodputBps: 956.4e6 + 1.0/3,
 		LimitBps:   956.4e6,
