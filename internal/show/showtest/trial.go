@@ -14,7 +14,8 @@ import (
 func (l lab) trial(run *record.Run, level labLevel, condition string, block, order int, random *rand.Rand) record.Trial {
 	spread := level.spread(condition, block)
 	t := record.Trial{Treatment: l.name(condition, level.name), Levels: map[string]string{"fix": level.name}, Block: block, Order: order,
-		WindowS: 1, LimitBps: float64(l.ports) * l.rate * wireRatio, Unreachable: level.refused}
+		WindowS: 1, LimitBps: float64(l.ports) * l.rate * wireRatio, Unreachable: level.refused,
+		LimitWhy: fmt.Sprintf("%d interfaces × 1 Gbit/s × 1448/1514", l.ports)}
 	if condition != "" {
 		t.Levels["direction"] = condition
 	}
