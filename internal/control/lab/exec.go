@@ -120,7 +120,7 @@ func handleExec(conn *net.UnixConn, p plan, nodes []*netlink.Namespace) execRepl
 			default:
 			}
 			if err != nil {
-				_ = proc.KillGroup(cmd.Process)
+				_ = proc.SignalGroup(cmd.Process, syscall.SIGKILL)
 				return
 			}
 			_ = proc.SignalGroup(cmd.Process, syscall.Signal(signal[0]))

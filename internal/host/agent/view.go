@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"linerate/internal/kernel/sock"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
@@ -66,5 +66,5 @@ func (a *agent) meter() func(*record.HostReading) {
 // processCPU is the processor time of this process, and of those that hold a part
 // of its connections.
 func (a *agent) processCPU() time.Duration {
-	return sock.ProcessCPU() + a.trial().Outside()
+	return proc.TotalCPUTime() + a.trial().Outside()
 }

@@ -21,4 +21,4 @@ func attributes(alone bool) *syscall.SysProcAttr {
 // ownThread keeps the caller on its thread until both end.
 func ownThread() { runtime.LockOSThread() }
 
-func killGroup(leader *os.Process) error { return proc.KillGroup(leader) }
+func killGroup(leader *os.Process) error { return proc.SignalGroup(leader, syscall.SIGKILL) }

@@ -15,4 +15,4 @@ func attributes(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid
 
 func ownThread() {}
 
-func killGroup(leader *os.Process) error { return proc.KillGroup(leader) }
+func killGroup(leader *os.Process) error { return proc.SignalGroup(leader, syscall.SIGKILL) }

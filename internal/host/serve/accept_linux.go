@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"syscall"
 	"time"
 
 	"linerate/internal/bus/greeting"
@@ -83,7 +84,7 @@ func (s *server) acceptAll(l *net.TCPListener) error {
 		}
 		if watch.Wait(limit) == 0 {
 			if emptyPolls++; emptyPolls%16 == 0 {
-				sock.Yield()
+				sched.Yield()
 			}
 			continue
 		}
@@ -91,7 +92,7 @@ func (s *server) acceptAll(l *net.TCPListener) error {
 		// another would be the dearer.
 		fd, err := sock.Accept(listener)
 		switch {
-		case sock.WouldBlock(err):
+		case err == syscall.EAGAIN:
 		case err != nil:
 			// Out of descriptors or memory, or a connection that was reset while it
 			// waited: none of it lasts.

@@ -143,7 +143,7 @@ func (r *directMover) next(at int64, t *tally) {
 	r.dropIneffective()
 	spent := t.busy.Load()
 	if r.thread {
-		spent = sched.CurrentThreadCPU() // without what other threads of a busy machine took
+		spent, _ = sched.ThreadCPU(0) // without what other threads of a busy machine took
 	}
 	i, over := r.choice.next(at, t.bytes.Load(), spent)
 	r.switchAt = r.choice.turn

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
 )
 
@@ -113,9 +113,9 @@ func TestPairNear(t *testing.T) {
 	far.tell(t, farRequest{At: at, Begin: begin, End: end, Stop: stop})
 	e.Start(message.WindowRequest{StartNs: at, StopNs: stop})
 	sched.SleepUntil(begin)
-	cpu := sock.ProcessCPU()
+	cpu := proc.TotalCPUTime()
 	sched.SleepUntil(end)
-	cpu = sock.ProcessCPU() - cpu
+	cpu = proc.TotalCPUTime() - cpu
 	var window farWindow
 	far.answer(t, &window)
 	result := pairResult{CPUSeconds: cpu.Seconds() + window.CPU.Seconds(), Received: window.Final, Sent: e.Read()}
@@ -215,9 +215,9 @@ func TestPairFar(t *testing.T) {
 	e.Start(message.WindowRequest{StartNs: request.At, StopNs: request.Stop})
 	var w farWindow
 	sched.SleepUntil(request.Begin)
-	w.CPU, w.Begin = sock.ProcessCPU(), e.Read()
+	w.CPU, w.Begin = proc.TotalCPUTime(), e.Read()
 	sched.SleepUntil(request.End)
-	w.CPU, w.End = sock.ProcessCPU()-w.CPU, e.Read()
+	w.CPU, w.End = proc.TotalCPUTime()-w.CPU, e.Read()
 	sched.SleepUntil(request.Stop + int64(200*time.Millisecond))
 	w.Final = e.Read()
 	if err := to.Encode(w); err != nil {

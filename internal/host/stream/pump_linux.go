@@ -74,7 +74,7 @@ func (p *splices) close() { p.pipe.Close() }
 // files sends a file in memory.
 type files struct {
 	noCompletions
-	file *sock.FileSender
+	file sock.FileSender
 }
 
 func (p *files) push(fd int) (int, error) { return p.file.Send(fd, pumpBytes) }
@@ -236,7 +236,7 @@ func candidates(mode string, block *sock.Block, piece int) (list []candidate, no
 		}
 	}
 	if all || mode == flow.ModeSendfile {
-		add(flow.ModeSendfile, pumpBytes, &files{file: sock.NewFileSender(block)})
+		add(flow.ModeSendfile, pumpBytes, &files{file: sock.FileSender{Block: block}})
 	}
 	if all || mode == flow.ModeZeroCopy {
 		add(flow.ModeZeroCopy, zeroCopyBytes, &zeroCopies{data: data[:zeroCopyBytes]})

@@ -3,8 +3,8 @@ package traffic
 import (
 	"time"
 
+	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/kernel/sock"
 )
 
 // cpuShare is what GeneratorCPU remembers of its previous call.
@@ -23,7 +23,7 @@ type cpuShare struct {
 // process. Near 1, the flow waited for this program rather than for the network.
 func (e *Engine) GeneratorCPU() float64 {
 	carriers := e.all()
-	at, cpu := sched.Now(), sock.ProcessCPU()
+	at, cpu := sched.Now(), proc.TotalCPUTime()
 	busiest := int64(0)
 	busy := map[carrier][]int64{}
 	for _, c := range carriers {

@@ -23,8 +23,8 @@ import (
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/stream"
 	"linerate/internal/host/transaction"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/kernel/sock"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -98,7 +98,7 @@ type Engine struct {
 func New() *Engine {
 	e := &Engine{carriers: make([]carrier, len(protocols))}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
-	e.cpu.cpu, e.cpu.at = sock.ProcessCPU(), sched.Now()
+	e.cpu.cpu, e.cpu.at = proc.TotalCPUTime(), sched.Now()
 	return e
 }
 

@@ -233,11 +233,8 @@ func (f *rrFlow) setTimeouts(fd int) error {
 	if !f.oneConnPerThread() {
 		return nil
 	}
-	if err := sock.SetSendTimeout(fd, checkInterval); err != nil {
-		return fmt.Errorf("setting SO_SNDTIMEO: %w", err)
-	}
-	if err := sock.SetReceiveTimeout(fd, checkInterval); err != nil {
-		return fmt.Errorf("setting SO_RCVTIMEO: %w", err)
+	if err := sock.SetTimeouts(fd, checkInterval); err != nil {
+		return fmt.Errorf("setting SO_SNDTIMEO and SO_RCVTIMEO: %w", err)
 	}
 	return nil
 }

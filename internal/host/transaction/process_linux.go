@@ -17,7 +17,7 @@ import (
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
 
-	"linerate/internal/kernel/sock"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -34,7 +34,7 @@ const connectionsPerPort = 10_000
 // process keeps an eighth of its descriptors for other things, and this one, which
 // has other flows, half of them.
 func processCount(connections int) int {
-	limit := sock.OpenFiles()
+	limit := proc.MaxOpenFiles()
 	if limit == 0 || connections <= min(limit/2, connectionsPerPort) {
 		return 1
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"linerate/internal/kernel/proc"
-	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
 )
 
@@ -63,7 +62,7 @@ func (e *Engine) handle(t task) (r report) {
 		for _, end := range e.Read() {
 			r.End = end
 		}
-		r.BusyNs, r.CPUNs = e.Busy(), int64(sock.ProcessCPU())
+		r.BusyNs, r.CPUNs = e.Busy(), int64(proc.TotalCPUTime())
 		r.MemoryBytes = proc.OwnMemory()
 	}
 	r.Settled = e.Settled()

@@ -424,4 +424,4 @@ func (a *requester) beginNext(i int, at int64) {
 var errSurplus = errors.New("more came than the response")
 
 // isTemporary says that a call is to be made again, now or when there is more.
-func isTemporary(err error) bool { return sock.WouldBlock(err) || err == syscall.EINTR }
+func isTemporary(err error) bool { return err == syscall.EAGAIN || err == syscall.EINTR }

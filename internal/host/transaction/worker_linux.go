@@ -115,7 +115,7 @@ func (w *worker) onThread(wish bool, f func()) {
 // follow has the calling thread run where a socket's packets come in: who takes them
 // in from the network need not wake another CPU for it.
 func (w *worker) follow(fd int) {
-	switch cpu := sched.IncomingCPU(fd); {
+	switch cpu := sock.IncomingCPU(fd); {
 	case w.binding.Bind(cpu):
 		w.cpu.Store(int64(cpu) + 1)
 	case w.cpu.Load() == 0:
@@ -175,7 +175,7 @@ func (w *worker) receive(fd int, buffer []byte, poll bool) (int, error) {
 	}
 	n, err := sock.PollRead(fd, buffer, pollsPerYield)
 	if err != nil {
-		sock.Yield()
+		sched.Yield()
 	}
 	return n, err
 }
@@ -183,6 +183,6 @@ func (w *worker) receive(fd int, buffer []byte, poll bool) (int, error) {
 // emptyPoll counts a poll without a result, and yields the processor now and then.
 func (w *worker) emptyPoll(emptyPolls *int) {
 	if *emptyPolls++; *emptyPolls%pollsPerYield == 0 {
-		sock.Yield()
+		sched.Yield()
 	}
 }

@@ -2,9 +2,8 @@ package proc
 
 import "github.com/prometheus/procfs"
 
-// OwnMemory is this process's own memory, in bytes: anonymous pages that are in
-// memory (RssAnon of proc(5)), so without the program's text, which processes
-// share. 0: it cannot be read.
+// OwnMemory is this process's resident anonymous memory in bytes (RssAnon of
+// proc_pid_status(5)): without the program's text, which processes share. 0: unknown.
 func OwnMemory() int64 {
 	self, err := procfs.Self()
 	if err != nil {

@@ -3,8 +3,10 @@ package proc
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,8 +19,8 @@ import (
 // Root lets tests read a captured one.
 type Proc struct{ Root string }
 
-// path is where a file is. Files under net/ belong to a network namespace and
-// are read as the calling thread sees them.
+// path returns the path of a file. Files under net/ belong to a network namespace: they
+// are those of the calling thread's.
 func (p Proc) path(name string) string {
 	root := p.Root
 	if root == "" {
@@ -30,10 +32,10 @@ func (p Proc) path(name string) string {
 	return filepath.Join(root, filepath.FromSlash(name))
 }
 
-// netRoot is the tree whose net/ is the calling thread's namespace's.
+// netRoot is the tree whose net/ belongs to the calling thread's network namespace.
 func (p Proc) netRoot() string { return filepath.Dir(p.path("net/")) }
 
-// by reads one of the files that procfs knows, of the tree at root.
+// by reads a file that procfs parses, of the tree at root.
 func by[T any](root string, read func(procfs.FS) (T, error)) (T, error) {
 	files, err := procfs.NewFS(root)
 	if err != nil {
@@ -56,14 +58,41 @@ func read[T any](p Proc, name string, parse func([]byte) (T, error)) (T, error) 
 	return value, nil
 }
 
-// CPUTimes reads /proc/stat; the sum over all CPUs comes first, as CPU -1.
-func (p Proc) CPUTimes() ([]record.CPUTimes, error) { return read(p, "stat", parseStat) }
+// CPUTimes reads /proc/stat: seconds since boot. The sum over all CPUs comes first, as
+// CPU -1, then each CPU that is online.
+func (p Proc) CPUTimes() ([]record.CPUTimes, error) {
+	stat, err := by(p.path(""), procfs.FS.Stat)
+	if err == nil && len(stat.CPU) == 0 {
+		err = fmt.Errorf("%s: no line of a CPU", p.path("stat"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	// Guest time is contained in user and nice.
+	times := func(cpu int, s procfs.CPUStat) record.CPUTimes {
+		return record.CPUTimes{CPU: cpu, User: s.User + s.Nice, System: s.System, Idle: s.Idle + s.Iowait, IRQ: s.IRQ, SoftIRQ: s.SoftIRQ, Steal: s.Steal}
+	}
+	list := []record.CPUTimes{times(-1, stat.CPUTotal)}
+	for _, cpu := range slices.Sorted(maps.Keys(stat.CPU)) {
+		list = append(list, times(int(cpu), stat.CPU[cpu]))
+	}
+	return list, nil
+}
 
-// Softirqs reads /proc/softirqs: counts by kind, summed over CPUs.
-func (p Proc) Softirqs() (map[string]uint64, error) { return read(p, "softirqs", parseSoftirqs) }
+// Softirqs reads /proc/softirqs: counts since boot by kind, summed over CPUs.
+func (p Proc) Softirqs() (map[string]uint64, error) {
+	table, err := read(p, "softirqs", parseSoftirqs)
+	sums := map[string]uint64{}
+	for kind, counts := range table.rows {
+		for _, n := range counts {
+			sums[kind] += n
+		}
+	}
+	return sums, err
+}
 
-// Softnet reads /proc/net/softnet_stat: one entry per CPU that is on line, by the
-// line's number before Linux 5.10, which does not name the CPU.
+// Softnet reads /proc/net/softnet_stat: one entry for each CPU that is online. Before
+// Linux 5.10, which does not name the CPU, CPU is the number of the line.
 func (p Proc) Softnet() ([]record.SoftnetCounters, error) {
 	stats, err := by(p.netRoot(), procfs.FS.NetSoftnetStat)
 	if err == nil && len(stats) == 0 {
@@ -80,7 +109,8 @@ func (p Proc) Softnet() ([]record.SoftnetCounters, error) {
 	return list, nil
 }
 
-// SNMP reads /proc/net/snmp and /proc/net/netstat as "Tcp.RetransSegs".
+// SNMP reads the counters of /proc/net/snmp and /proc/net/netstat, with keys such as
+// "Tcp.RetransSegs".
 func (p Proc) SNMP() (map[string]int64, error) {
 	all, err := read(p, "net/snmp", parseSNMP)
 	if err != nil {
@@ -90,77 +120,13 @@ func (p Proc) SNMP() (map[string]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, value := range more {
-		all[name] = value
-	}
+	maps.Copy(all, more)
 	return all, nil
 }
 
-// UserHz is the unit of /proc/stat: ticks per second. The kernel converts to it
-// from whatever it counts in; it is 100 on every architecture linerate runs on
-// (USER_HZ, asm-generic/param.h).
+// UserHz is the unit of times in /proc and netlink: ticks per second, 100 on every
+// architecture that linerate runs on (USER_HZ, asm-generic/param.h).
 const UserHz = 100
-
-func parseStat(text []byte) ([]record.CPUTimes, error) {
-	var list []record.CPUTimes
-	for line := range bytes.Lines(text) {
-		fields := strings.Fields(string(line))
-		if len(fields) == 0 || !strings.HasPrefix(fields[0], "cpu") {
-			continue
-		}
-		cpu := -1
-		if digits := fields[0][3:]; digits != "" {
-			n, err := strconv.Atoi(digits)
-			if err != nil || n < 0 {
-				return nil, fmt.Errorf("%q: expected cpu and a number", fields[0])
-			}
-			cpu = n
-		}
-		// user nice system idle iowait irq softirq steal guest guest_nice; guest
-		// time is contained in user and nice. 2.6.11 and later have the first eight.
-		var ticks [8]float64
-		if len(fields) < 1+len(ticks) {
-			return nil, fmt.Errorf("%q: expected at least %d columns, found %d", fields[0], len(ticks), len(fields)-1)
-		}
-		for i := range ticks {
-			n, err := strconv.ParseUint(fields[1+i], 10, 64)
-			if err != nil {
-				return nil, fmt.Errorf("%q column %d: %q is not a number of ticks", fields[0], i+1, fields[1+i])
-			}
-			ticks[i] = float64(n) / UserHz
-		}
-		list = append(list, record.CPUTimes{
-			CPU: cpu, User: ticks[0] + ticks[1], System: ticks[2], Idle: ticks[3] + ticks[4],
-			IRQ: ticks[5], SoftIRQ: ticks[6], Steal: ticks[7],
-		})
-	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("no line that begins with cpu")
-	}
-	return list, nil
-}
-
-func parseSoftirqs(text []byte) (map[string]uint64, error) {
-	sums := map[string]uint64{}
-	for line := range bytes.Lines(text) {
-		kind, counts, found := strings.Cut(string(line), ":")
-		if !found {
-			continue // the heading: CPU0 CPU1 …
-		}
-		kind = strings.TrimSpace(kind)
-		for _, field := range strings.Fields(counts) {
-			n, err := strconv.ParseUint(field, 10, 64)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %q is not a count", kind, field)
-			}
-			sums[kind] += n
-		}
-	}
-	if len(sums) == 0 {
-		return nil, fmt.Errorf("no line with a softirq kind")
-	}
-	return sums, nil
-}
 
 // parseSNMP reads pairs of lines: "Tcp: NAME…" and "Tcp: VALUE…".
 func parseSNMP(text []byte) (map[string]int64, error) {

@@ -92,20 +92,23 @@ func TestProcOfLinux6_18(t *testing.T) {
 
 func TestProcSaysWhatIsWrong(t *testing.T) {
 	for what, parse := range map[string]func() error{
-		"no line that begins with cpu": func() error { _, err := parseStat([]byte("intr 1\n")); return err },
-		"expected at least 8 columns":  func() error { _, err := parseStat([]byte("cpu 1 2\n")); return err },
-		"column 3: \"x\"":              func() error { _, err := parseStat([]byte("cpu 1 2 x 4 5 6 7 8\n")); return err },
-		"is not a count":               func() error { _, err := parseSoftirqs([]byte("HI: 1 x\n")); return err },
-		"detected 1 columns":           func() error { _, err := procWith(t, "net/softnet_stat", []byte("1\n")).Softnet(); return err },
-		"softnet_stat: empty":          func() error { _, err := procWith(t, "net/softnet_stat", nil).Softnet(); return err },
+		"no line of a CPU": func() error { _, err := procWith(t, "stat", []byte("intr 1\n")).CPUTimes(); return err },
+		"couldn't parse \"cpu 1 2 x": func() error {
+			_, err := procWith(t, "stat", []byte("cpu 1 2 x 4 5 6 7 8\n")).CPUTimes()
+			return err
+		},
+		"HI: 1 counts for 2 CPUs": func() error { _, err := parseSoftirqs([]byte("CPU0 CPU1\nHI: 1 x\n")); return err },
+		"no line with a kind":     func() error { _, err := parseSoftirqs([]byte("CPU0\n")); return err },
+		"detected 1 columns":      func() error { _, err := procWith(t, "net/softnet_stat", []byte("1\n")).Softnet(); return err },
+		"softnet_stat: empty":     func() error { _, err := procWith(t, "net/softnet_stat", nil).Softnet(); return err },
 		"parsing \"x\"": func() error {
 			_, err := procWith(t, "net/softnet_stat", []byte("1 x 3 4 5 6 7 8 9\n")).Softnet()
 			return err
 		},
-		"2 names and 1 values":             func() error { _, err := parseSNMP([]byte("Ip: A B\nIp: 1\n")); return err },
-		"Ip.A: \"x\"":                      func() error { _, err := parseSNMP([]byte("Ip: A\nIp: x\n")); return err },
-		filepath.FromSlash("nowhere/stat"): func() error { _, err := Proc{Root: "nowhere"}.CPUTimes(); return err },
-		"could not read \"nowhere\"":       func() error { _, err := Proc{Root: "nowhere"}.Softnet(); return err },
+		"2 names and 1 values":                 func() error { _, err := parseSNMP([]byte("Ip: A B\nIp: 1\n")); return err },
+		"Ip.A: \"x\"":                          func() error { _, err := parseSNMP([]byte("Ip: A\nIp: x\n")); return err },
+		filepath.FromSlash("nowhere/net/snmp"): func() error { _, err := Proc{Root: "nowhere"}.SNMP(); return err },
+		"could not read \"nowhere\"":           func() error { _, err := Proc{Root: "nowhere"}.Softnet(); return err },
 	} {
 		if err := parse(); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("want %q: %v", what, err)
@@ -150,23 +153,21 @@ func fuzzProc(f *testing.F, name string) {
 func FuzzParseStat(f *testing.F) {
 	fuzzProc(f, "stat")
 	f.Fuzz(func(t *testing.T, text []byte) {
-		list, err := parseStat(text)
-		if err == nil && len(list) == 0 {
-			t.Error("nothing, and no error")
-		}
-		for _, c := range list {
-			if c.CPU < -1 || c.User < 0 || c.Idle < 0 {
-				t.Errorf("%+v", c)
-			}
+		if list, err := procWith(t, "stat", text).CPUTimes(); err == nil && len(list) < 2 {
+			t.Error("no CPU, and no error")
 		}
 	})
 }
 
 func FuzzParseSoftirqs(f *testing.F) {
 	fuzzProc(f, "softirqs")
+	fuzzProc(f, "interrupts")
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if sums, err := parseSoftirqs(text); err == nil && len(sums) == 0 {
+		if table, err := parseSoftirqs(text); err == nil && (len(table.rows) == 0 || len(table.cpus) == 0) {
 			t.Error("nothing, and no error")
+		}
+		if sums, err := parseInterrupts(text); err == nil && len(sums) == 0 {
+			t.Error("no CPU, and no error")
 		}
 	})
 }

@@ -3,13 +3,14 @@ package proc
 import (
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// CloseOnExec keeps inherited descriptors, count of them from first on, from the
-// processes that this one starts (fcntl(2), FD_CLOEXEC). A stream ends for its
-// reader only when nobody holds the other end any more.
+// CloseOnExec sets FD_CLOEXEC (fcntl(2)) on inherited descriptors, count of them from
+// first on, so that processes started later do not inherit them: a stream ends for its
+// reader when the last descriptor of the other end is closed.
 func CloseOnExec(first, count int) {
 	for fd := first; fd < first+count; fd++ {
 		unix.CloseOnExec(fd)
@@ -22,8 +23,22 @@ func SignalGroup(leader *os.Process, signal syscall.Signal) error {
 	return os.NewSyscallError("kill", unix.Kill(-leader.Pid, signal))
 }
 
-// KillGroup kills a process that leads a process group and all others in the
-// group (kill(2)).
-func KillGroup(leader *os.Process) error {
-	return SignalGroup(leader, unix.SIGKILL)
+// CPUTime is the processor time that this process has used in user and in kernel mode
+// (getrusage(2)); see TotalCPUTime.
+func CPUTime() (user, system time.Duration) {
+	var usage unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
+		return 0, 0
+	}
+	return time.Duration(usage.Utime.Nano()), time.Duration(usage.Stime.Nano())
+}
+
+// MaxOpenFiles is how many descriptors this process may have (RLIMIT_NOFILE,
+// getrlimit(2)); 0: unknown.
+func MaxOpenFiles() int {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return 0
+	}
+	return int(min(limit.Cur, 1<<30))
 }

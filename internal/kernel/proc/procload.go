@@ -2,10 +2,10 @@ package proc
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -16,102 +16,104 @@ import (
 	"linerate/internal/model/record"
 )
 
-// CPUEvents reads /proc/interrupts and /proc/softirqs: what each CPU that is on
-// line was interrupted for.
+// CPUEvents reads /proc/interrupts and /proc/softirqs: how often each CPU that is online
+// was interrupted since boot, without kinds of softirq that it never had.
 func (p Proc) CPUEvents() ([]record.CPUEvents, error) {
 	interrupts, err := read(p, "interrupts", parseInterrupts)
 	if err != nil {
 		return nil, err
 	}
-	softirqs, err := read(p, "softirqs", parseByCPU)
+	softirqs, err := read(p, "softirqs", parseSoftirqs)
 	if err != nil {
 		return nil, err
 	}
 	var list []record.CPUEvents
-	for cpu, n := range interrupts {
-		list = append(list, record.CPUEvents{CPU: cpu, Interrupts: n, Softirqs: softirqs[cpu]})
+	for _, cpu := range slices.Sorted(maps.Keys(interrupts)) {
+		events := record.CPUEvents{CPU: cpu, Interrupts: interrupts[cpu], Softirqs: map[string]uint64{}}
+		if column := slices.Index(softirqs.cpus, cpu); column >= 0 {
+			for kind, counts := range softirqs.rows {
+				if counts[column] > 0 {
+					events.Softirqs[kind] = counts[column]
+				}
+			}
+		}
+		list = append(list, events)
 	}
-	slices.SortFunc(list, func(a, b record.CPUEvents) int { return cmp.Compare(a.CPU, b.CPU) })
 	return list, nil
 }
 
-// columnsOf reads the heading of a table by CPU: "CPU0 CPU1 CPU3".
-func columnsOf(heading string) ([]int, error) {
-	var cpus []int
-	for _, word := range strings.Fields(heading) {
-		n, err := strconv.Atoi(strings.TrimPrefix(word, "CPU"))
-		if err != nil || !strings.HasPrefix(word, "CPU") {
-			return nil, fmt.Errorf("%q in the heading: expected CPU and a number", word)
-		}
-		cpus = append(cpus, n)
-	}
-	if len(cpus) == 0 {
-		return nil, errors.New("the heading names no CPU")
-	}
-	return cpus, nil
+// cpuTable is a table with a column for each CPU: a heading "CPU0 CPU1 CPU3", then lines
+// "NAME: COUNT COUNT COUNT TEXT".
+type cpuTable struct {
+	cpus []int
+	rows map[string][]uint64 // the counts of a line; some have fewer than there are CPUs
 }
 
-// parseInterrupts adds up each CPU's column. Some lines have no columns by CPU
-// (ERR, MIS), and behind the columns stands who interrupts.
+func parseCPUTable(text []byte) (cpuTable, error) {
+	heading, lines, _ := bytes.Cut(text, []byte("\n"))
+	t := cpuTable{rows: map[string][]uint64{}}
+	for _, word := range strings.Fields(string(heading)) {
+		n, err := strconv.Atoi(strings.TrimPrefix(word, "CPU"))
+		if err != nil || !strings.HasPrefix(word, "CPU") {
+			return t, fmt.Errorf("%q in the heading: expected CPU and a number", word)
+		}
+		t.cpus = append(t.cpus, n)
+	}
+	if len(t.cpus) == 0 {
+		return t, errors.New("the heading names no CPU")
+	}
+	for line := range bytes.Lines(lines) {
+		name, rest, found := strings.Cut(string(line), ":")
+		if !found {
+			continue
+		}
+		var counts []uint64
+		for _, field := range strings.Fields(rest) {
+			n, err := strconv.ParseUint(field, 10, 64)
+			if err != nil {
+				break
+			}
+			counts = append(counts, n)
+		}
+		t.rows[strings.TrimSpace(name)] = counts
+	}
+	return t, nil
+}
+
+// parseInterrupts returns the number of interrupts of each CPU that is online. Lines
+// without a column for each CPU (ERR, MIS) are left out.
 func parseInterrupts(text []byte) (map[int]uint64, error) {
-	heading, rest, _ := bytes.Cut(text, []byte("\n"))
-	cpus, err := columnsOf(string(heading))
+	t, err := parseCPUTable(text)
 	if err != nil {
 		return nil, err
 	}
 	sums := map[int]uint64{}
-	for _, cpu := range cpus {
+	for i, cpu := range t.cpus {
 		sums[cpu] = 0
-	}
-	for line := range bytes.Lines(rest) {
-		_, counts, found := strings.Cut(string(line), ":")
-		fields := strings.Fields(counts)
-		if !found || len(fields) < len(cpus) {
-			continue
-		}
-		for i, cpu := range cpus {
-			n, err := strconv.ParseUint(fields[i], 10, 64)
-			if err != nil {
-				break // not a column by CPU
+		for _, counts := range t.rows {
+			if len(counts) >= len(t.cpus) {
+				sums[cpu] += counts[i]
 			}
-			sums[cpu] += n
 		}
 	}
 	return sums, nil
 }
 
-// parseByCPU reads softirqs by CPU and kind.
-func parseByCPU(text []byte) (map[int]map[string]uint64, error) {
-	heading, rest, _ := bytes.Cut(text, []byte("\n"))
-	cpus, err := columnsOf(string(heading))
-	if err != nil {
-		return nil, err
+// parseSoftirqs reads a table that has a count of each kind for each CPU.
+func parseSoftirqs(text []byte) (cpuTable, error) {
+	t, err := parseCPUTable(text)
+	if err == nil && len(t.rows) == 0 {
+		err = errors.New("no line with a kind of softirq")
 	}
-	by := map[int]map[string]uint64{}
-	for _, cpu := range cpus {
-		by[cpu] = map[string]uint64{}
-	}
-	for line := range bytes.Lines(rest) {
-		kind, counts, found := strings.Cut(string(line), ":")
-		if !found {
-			continue
-		}
-		kind = strings.TrimSpace(kind)
-		// The file has a column for each possible CPU, named or not.
-		for i, field := range strings.Fields(counts) {
-			n, err := strconv.ParseUint(field, 10, 64)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %q is not a count", kind, field)
-			}
-			if i < len(cpus) && n > 0 {
-				by[cpus[i]][kind] = n
-			}
+	for kind, counts := range t.rows {
+		if len(counts) < len(t.cpus) {
+			err = fmt.Errorf("%s: %d counts for %d CPUs", kind, len(counts), len(t.cpus))
 		}
 	}
-	return by, nil
+	return t, err
 }
 
-// MemoryBytes is the memory that the machine has (MemTotal of proc_meminfo(5)).
+// MemoryBytes is the machine's memory in bytes (MemTotal of proc_meminfo(5)).
 func (p Proc) MemoryBytes() (int64, error) {
 	m, err := by(p.path(""), procfs.FS.Meminfo)
 	if err == nil && m.MemTotalBytes == nil {
@@ -123,8 +125,8 @@ func (p Proc) MemoryBytes() (int64, error) {
 	return int64(*m.MemTotalBytes), nil
 }
 
-// MemoryLoad reads /proc/meminfo, /proc/net/sockstat and, where the kernel has it
-// and does it (CONFIG_PSI, Linux 4.20; psi=1), /proc/pressure/memory.
+// MemoryLoad reads /proc/meminfo, /proc/net/sockstat and, if the kernel has pressure
+// stall information (CONFIG_PSI, Linux 4.20; psi=1), /proc/pressure/memory.
 func (p Proc) MemoryLoad() (*record.MemoryLoad, error) {
 	memory, err := by(p.path(""), procfs.FS.Meminfo)
 	if err != nil {

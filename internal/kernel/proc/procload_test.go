@@ -31,7 +31,7 @@ func TestCPUEvents(t *testing.T) {
 			t.Errorf("%q is read as %v", text, got)
 		}
 	}
-	if got, err := parseByCPU([]byte("CPU0\nNET_RX: many\n")); err == nil {
+	if got, err := parseSoftirqs([]byte("CPU0\nNET_RX: many\n")); err == nil {
 		t.Errorf("words are read as %v", got)
 	}
 }

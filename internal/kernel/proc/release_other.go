@@ -2,5 +2,5 @@
 
 package proc
 
-// Release is empty where it has not been asked for.
+// Release is empty on this system.
 func Release() string { return "" }

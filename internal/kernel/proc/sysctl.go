@@ -36,7 +36,8 @@ func (s Sysctls) path(key string) (string, error) {
 	return filepath.Join(root, filepath.Join(parts...)), nil
 }
 
-// Read reads a parameter, with tabs between several values turned into spaces.
+// Read returns a parameter, with one space between several values. The error is a
+// *kernel.Error with ENOENT if the kernel has no such parameter.
 func (s Sysctls) Read(key string) (string, error) {
 	path, err := s.path(key)
 	if err != nil {
@@ -49,14 +50,14 @@ func (s Sysctls) Read(key string) (string, error) {
 	return strings.Join(strings.Fields(string(text)), " "), nil
 }
 
-// Write writes a parameter.
+// Write writes a parameter. The error is a *kernel.Error.
 func (s Sysctls) Write(key, value string) error {
 	path, err := s.path(key)
 	if err != nil {
 		return err
 	}
-	// Without O_CREATE or O_TRUNC: the file is there or the key is unknown, and
-	// in one write, since the kernel takes each write as a whole value.
+	// Without O_CREATE: the file exists or the key is unknown. In one write, since the
+	// kernel takes each write as a whole value.
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err == nil {
 		_, err = file.WriteString(value + "\n")
@@ -68,9 +69,9 @@ func (s Sysctls) Write(key, value string) error {
 	return nil
 }
 
-// Writable says whether a parameter is there and can be written by this
-// process. Opening is the only true test: the kernel decides by namespace, not
-// by the mode bits alone. Nothing is written.
+// Writable reports whether a parameter exists and whether this process can write it.
+// It opens the file, since the kernel decides by namespace and not by the mode bits
+// alone. Nothing is written.
 func (s Sysctls) Writable(key string) (exists, writable bool, err error) {
 	path, err := s.path(key)
 	if err != nil {
@@ -119,7 +120,8 @@ func (s Sysctls) Match(pattern string) ([]string, error) {
 	return keys, nil
 }
 
-// List lists the keys below a directory: net.ipv6.conf.eth0.
+// List lists the keys directly below a directory such as net.ipv6.conf.eth0; none if it
+// does not exist.
 func (s Sysctls) List(prefix string) ([]string, error) {
 	dir, err := s.path(prefix)
 	if err != nil {
@@ -147,5 +149,5 @@ func errno(err error) error {
 	return err
 }
 
-// InterfaceKey is an interface's name as a part of a sysctl key.
-func InterfaceKey(port string) string { return strings.ReplaceAll(port, ".", "/") }
+// InterfaceKey is an interface's name as a part of a sysctl key: dots become slashes.
+func InterfaceKey(name string) string { return strings.ReplaceAll(name, ".", "/") }

@@ -6,41 +6,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// IncomingCPU is the CPU at which a socket's latest packet came in
-// (SO_INCOMING_CPU, socket(7)); -1: none has, or the kernel does not say.
-func IncomingCPU(fd int) int {
-	cpu, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_INCOMING_CPU)
-	if err != nil {
-		return -1
-	}
-	return cpu
-}
-
-// allowed is where this process's threads may run, as it was before the first was
-// bound.
+// allowed are the CPUs on which this process's threads may run, as they were before the
+// first thread was bound.
 var allowed = sync.OnceValues(func() (set unix.CPUSet, err error) {
 	err = unix.SchedGetaffinity(0, &set)
 	return set, err
 })
 
-// bound are the threads that are, with those who want it so: a thread may work for
-// several.
+// bound are the threads with a binding: a thread may work for several owners, each with
+// a CPUBinding of its own.
 var bound = struct {
 	sync.Mutex
 	threads map[int]*binding
 }{threads: map[int]*binding{}}
 
 type binding struct {
-	cpu     int
-	wanting map[*CPUBinding]bool
+	cpu    int
+	owners map[*CPUBinding]bool
 }
 
-// A CPUBinding is somebody's wish that a thread runs on one CPU (sched_setaffinity(2)). Of
-// several that are about the same thread, the latest counts.
+// A CPUBinding keeps a thread on one CPU (sched_setaffinity(2)). If several concern the
+// same thread, the latest holds. The zero value binds none.
 type CPUBinding struct{ thread int } // 0: none
 
-// Bind has the calling thread run on a CPU from now on, if it may at all. A thread that
-// this Place was about before is let go.
+// Bind keeps the calling thread on a CPU from now on, and releases the thread bound
+// before. It returns false if the process may not run on that CPU.
 func (p *CPUBinding) Bind(cpu int) bool {
 	free, err := allowed()
 	if err != nil || cpu < 0 || !free.IsSet(cpu) {
@@ -61,16 +51,16 @@ func (p *CPUBinding) Bind(cpu int) bool {
 		}
 	}
 	if b == nil {
-		b = &binding{wanting: map[*CPUBinding]bool{}}
+		b = &binding{owners: map[*CPUBinding]bool{}}
 		bound.threads[thread] = b
 	}
-	b.cpu, b.wanting[p] = cpu, true
+	b.cpu, b.owners[p] = cpu, true
 	p.thread = thread
 	return true
 }
 
-// Release ends the wish. A thread of which nobody wants anything may run wherever this
-// process may. Any thread may call it.
+// Release ends the binding. A thread without one may run wherever the process may. Any
+// thread may call it.
 func (p *CPUBinding) Release() {
 	if p.thread == 0 {
 		return
@@ -78,7 +68,7 @@ func (p *CPUBinding) Release() {
 	bound.Lock()
 	defer bound.Unlock()
 	b := bound.threads[p.thread]
-	if delete(b.wanting, p); len(b.wanting) == 0 {
+	if delete(b.owners, p); len(b.owners) == 0 {
 		delete(bound.threads, p.thread)
 		if free, err := allowed(); err == nil {
 			_ = unix.SchedSetaffinity(p.thread, &free)

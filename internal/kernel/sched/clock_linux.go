@@ -12,7 +12,7 @@ func Now() int64 {
 	return ts.Nano()
 }
 
-// WallClock is the time of day when Now was 0.
+// WallClock is the time of day (CLOCK_REALTIME, in nanoseconds) when Now was 0.
 func WallClock() int64 {
 	var ts unix.Timespec
 	before := Now()
@@ -22,8 +22,8 @@ func WallClock() int64 {
 	return ts.Nano() - (before+Now())/2
 }
 
-// SleepUntil sleeps until an instant of Now. The runtime's own timers round up
-// to a millisecond; clock_nanosleep(2) does not.
+// SleepUntil sleeps until an instant of Now. Unlike the runtime's timers,
+// clock_nanosleep(2) does not round up to a millisecond.
 func SleepUntil(ns int64) {
 	until := unix.NsecToTimespec(ns)
 	for unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &until, nil) == unix.EINTR {

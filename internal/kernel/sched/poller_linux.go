@@ -7,21 +7,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Poller lets a thread of its own wait for a socket, without the runtime's
-// poller: the kernel wakes the very thread that then goes on. It holds the memory
-// that takes, so that waiting needs none.
+// A Poller waits for a socket on the calling thread, without the runtime's poller: the
+// kernel wakes this very thread. Waiting allocates nothing.
 type Poller struct {
-	// Raw: whoever waits keeps his processor of the runtime's, of which there has
-	// to be one for him alone (GOMAXPROCS). It spares the scheduler's work twice a
-	// wait; a signal, as the runtime sends to who is to stop, ends the wait.
+	// Raw: the wait is not reported to the runtime's scheduler, and so keeps one of its
+	// processors (GOMAXPROCS) for the caller. It saves the scheduler's work twice per
+	// wait. A signal, with which the runtime preempts threads, ends the wait.
 	Raw bool
 
 	poll  unix.PollFd
 	limit unix.Timespec
 }
 
-// Wait waits until a socket can be read (or written), but no longer than limit.
-// failed: something is in its error queue, or it is broken.
+// Wait waits until a socket can be read (or written), at most for limit (ppoll(2)).
+// failed: its error queue has an entry, or it is broken.
 func (w *Poller) Wait(fd int, write bool, limit time.Duration) (failed bool, err error) {
 	w.poll = unix.PollFd{Fd: int32(fd), Events: unix.POLLIN}
 	if write {
@@ -40,20 +39,20 @@ func (w *Poller) Wait(fd int, write bool, limit time.Duration) (failed bool, err
 	return errno == 0 && w.poll.Revents&unix.POLLERR != 0, nil
 }
 
-// Sleep sleeps, or less long if a signal comes. See SetTimerSlack.
+// Sleep sleeps, less long if a signal arrives. See SetTimerSlack.
 func (w *Poller) Sleep(d time.Duration) {
 	w.limit = unix.NsecToTimespec(int64(d))
 	_, _, _ = unix.Syscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&w.limit)), 0, 0, 0)
 }
 
-// SleepUntil is Nap until an instant of Now.
+// SleepUntil is Sleep until an instant of Now.
 func (w *Poller) SleepUntil(ns int64) {
 	w.limit = unix.NsecToTimespec(ns)
 	_, _, _ = unix.Syscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, uintptr(unsafe.Pointer(&w.limit)), 0, 0, 0)
 }
 
-// SetTimerSlack lets the calling thread's timers end within a microsecond rather
-// than within fifty (PR_SET_TIMERSLACK, prctl(2)); false: as usual.
+// SetTimerSlack makes the calling thread's timers expire within a microsecond rather
+// than within fifty (PR_SET_TIMERSLACK, prctl(2)); false: the default.
 func SetTimerSlack(sharp bool) {
 	slack := uintptr(0) // the thread's default
 	if sharp {
@@ -62,13 +61,13 @@ func SetTimerSlack(sharp bool) {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, slack, 0, 0, 0)
 }
 
-// SetBatch has the calling thread wait for a processor that another one has, rather
-// than take it at once when it is woken (SCHED_BATCH, sched(7)): the other can
-// finish what it is at. What it returns undoes that.
+// SetBatch sets the calling thread's scheduling policy to SCHED_BATCH (sched(7)): when
+// it is woken it does not preempt the running thread. It returns a function that sets the
+// policy back; neither does anything if the policy is not the default one.
 func SetBatch() (undo func()) {
 	attr, err := unix.SchedGetAttr(0, 0)
 	if err != nil || attr.Policy != unix.SCHED_NORMAL {
-		return func() {} // somebody has chosen something else
+		return func() {}
 	}
 	set := func(policy uint32) {
 		attr.Policy = policy
@@ -78,11 +77,5 @@ func SetBatch() (undo func()) {
 	return func() { set(unix.SCHED_NORMAL) }
 }
 
-// CurrentThreadCPU is the processor time that the calling thread has used, in nanoseconds.
-func CurrentThreadCPU() int64 {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts); err != nil {
-		return 0
-	}
-	return ts.Nano()
-}
+// Yield lets another thread that waits for this processor run first (sched_yield(2)).
+func Yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

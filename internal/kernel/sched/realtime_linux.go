@@ -6,10 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WithRealtime runs f on a thread of its own that the scheduler prefers to ordinary
-// ones (sched(7), SCHED_FIFO at its lowest priority), so that an instant is kept
-// on a busy machine too. Without the privilege (CAP_SYS_NICE) it runs f as
-// anybody would.
+// WithRealtime runs f on a thread of its own with the lowest real-time priority
+// (SCHED_FIFO, sched(7)), so that it keeps its instants on a busy machine. Without
+// CAP_SYS_NICE it runs f with the default policy.
 func WithRealtime(f func()) {
 	done := make(chan struct{})
 	go func() {

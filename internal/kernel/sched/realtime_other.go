@@ -2,5 +2,5 @@
 
 package sched
 
-// WithRealtime runs f as anybody would: priorities are Linux's here.
+// WithRealtime runs f; real-time priority is used on Linux only.
 func WithRealtime(f func()) { f() }

@@ -9,29 +9,27 @@ import (
 	"linerate/internal/kernel"
 )
 
-// BlockBytes is the size of a Block: one huge page of the usual size.
-const BlockBytes = 2 << 20
+// blockBytes is the size of a Block: one huge page of x86-64 and arm64.
+const blockBytes = 2 << 20
 
-// Block is memory with constant content to send from, over and over. One huge
-// page holds it where the kernel has any: its pages are found in one step.
+// Block is 2 MiB of constant memory to send from repeatedly, in one huge page if the
+// kernel has one, so that one translation finds all of it.
 type Block struct {
-	// Huge says that a huge page holds it. Plain is why none does.
 	Huge  bool
-	Plain string
+	Plain string // why it is not a huge page; empty: it is
 
-	area unsafe.Pointer // twice the size, so that a block's alignment fits in
+	area unsafe.Pointer // twice the size, to align the block
 	data []byte
 	file int
 }
 
-// NewBlock makes a block and lets fill write its content, which does not change
-// any more. Close gives it back; what sockets still refer to, the kernel keeps
-// for them.
+// NewBlock makes a block whose content fill writes; later it is read-only. Close
+// releases it, and the kernel keeps the pages that sockets still refer to.
 //
-// The block is a file in memory (memfd_create(2)), mapped, so that it can be sent
-// both as memory and as a file. MADV_COLLAPSE (Linux 6.1) makes its pages one huge
-// page. Unlike MAP_HUGETLB that takes nothing of what somebody reserved, and
-// it works whatever /sys/kernel/mm/transparent_hugepage says.
+// The block is a mapped file in memory (memfd_create(2)), so that it can be sent both as
+// memory and as a file. MADV_COLLAPSE (madvise(2), Linux 6.1) makes its pages one huge
+// page. Unlike MAP_HUGETLB it uses no reserved pages, and it works with any setting of
+// /sys/kernel/mm/transparent_hugepage.
 func NewBlock(fill func([]byte)) (*Block, error) {
 	file, err := unix.MemfdCreate("linerate-block", unix.MFD_CLOEXEC)
 	if err != nil {
@@ -46,18 +44,18 @@ func NewBlock(fill func([]byte)) (*Block, error) {
 }
 
 func (b *Block) build(fill func([]byte)) (err error) {
-	if err = unix.Ftruncate(b.file, BlockBytes); err != nil {
+	if err = unix.Ftruncate(b.file, blockBytes); err != nil {
 		return err
 	}
-	b.area, err = unix.MmapPtr(-1, 0, nil, 2*BlockBytes, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	b.area, err = unix.MmapPtr(-1, 0, nil, 2*blockBytes, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err != nil {
 		return err
 	}
-	aligned := unsafe.Add(b.area, (BlockBytes-uintptr(b.area)%BlockBytes)%BlockBytes)
-	if _, err = unix.MmapPtr(b.file, 0, aligned, BlockBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED); err != nil {
+	aligned := unsafe.Add(b.area, (blockBytes-uintptr(b.area)%blockBytes)%blockBytes)
+	if _, err = unix.MmapPtr(b.file, 0, aligned, blockBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED); err != nil {
 		return err
 	}
-	b.data = unsafe.Slice((*byte)(aligned), BlockBytes)
+	b.data = unsafe.Slice((*byte)(aligned), blockBytes)
 	_ = unix.Madvise(b.data, unix.MADV_HUGEPAGE) // for kernels that cannot collapse
 	fill(b.data)
 	if err := unix.Madvise(b.data, unix.MADV_COLLAPSE); err != nil {
@@ -67,33 +65,29 @@ func (b *Block) build(fill func([]byte)) (err error) {
 	return unix.Mprotect(b.data, unix.PROT_READ)
 }
 
-// Bytes is the block's content. It may only be read, and not after Close.
+// Bytes is the block's content, read-only and valid until Close.
 func (b *Block) Bytes() []byte { return b.data }
 
-// Close unmaps the block. Nobody may use it any more.
+// Close unmaps the block.
 func (b *Block) Close() {
 	if b.area != nil {
-		_ = unix.MunmapPtr(b.area, 2*BlockBytes)
+		_ = unix.MunmapPtr(b.area, 2*blockBytes)
 	}
 	_ = unix.Close(b.file)
 	b.area, b.data = nil, nil
 }
 
-// A FileSender sends a block's file, over and over (sendfile(2)).
+// A FileSender sends a block's file repeatedly (sendfile(2)). The block must outlive it.
 type FileSender struct {
-	block *Block
+	Block *Block
 	at    int64
 }
 
-// NewFileSender sends from the block, which must outlive it.
-func NewFileSender(b *Block) *FileSender { return &FileSender{block: b} }
-
-// Send sends at most limit bytes to a stream socket, which must be non-blocking
-// itself.
+// Send sends at most limit bytes to a stream socket, which must be non-blocking.
 func (s *FileSender) Send(socket, limit int) (int, error) {
-	if s.at == BlockBytes {
+	if s.at == blockBytes {
 		s.at = 0
 	}
-	n, err := unix.Sendfile(socket, s.block.file, &s.at, min(limit, BlockBytes-int(s.at)))
+	n, err := unix.Sendfile(socket, s.Block.file, &s.at, min(limit, blockBytes-int(s.at)))
 	return max(n, 0), err
 }

@@ -58,7 +58,7 @@ func collect(t *testing.T, fd, n int) []byte {
 
 func TestBlock(t *testing.T) {
 	b := block(t)
-	if len(b.Bytes()) != BlockBytes || b.Bytes()[800] != 800*7>>3&0xff {
+	if len(b.Bytes()) != blockBytes || b.Bytes()[800] != 800*7>>3&0xff {
 		t.Errorf("%d bytes, the 801st is %d", len(b.Bytes()), b.Bytes()[800])
 	}
 	if b.Huge == (b.Plain != "") {
@@ -93,7 +93,7 @@ func TestWaysOfSending(t *testing.T) {
 		"splice 1":  splice(1),
 		"splice 16": splice(16),
 		"sendfile": func(fd int) func() (int, error) {
-			s := NewFileSender(b)
+			s := FileSender{Block: b}
 			return func() (int, error) { return s.Send(fd, size) }
 		},
 		"zerocopy": func(fd int) func() (int, error) {
@@ -112,7 +112,7 @@ func TestWaysOfSending(t *testing.T) {
 			near, far := quickPair(t)
 			send := prepare(near)
 			var got []byte
-			for len(got) < 3*BlockBytes {
+			for len(got) < 3*blockBytes {
 				n, err := send()
 				if err != nil && !errors.Is(err, unix.EAGAIN) {
 					t.Fatal(err)
@@ -254,7 +254,7 @@ func TestWaiter(t *testing.T) {
 	if failed, err := w.Wait(far, false, time.Hour); failed || err != nil {
 		t.Errorf("a byte to read: %v, %v", failed, err)
 	}
-	if sched.CurrentThreadCPU() <= 0 {
+	if cpu, ok := sched.ThreadCPU(0); cpu <= 0 || !ok {
 		t.Error("this thread has used no processor time")
 	}
 	sched.SetTimerSlack(true)
@@ -271,7 +271,7 @@ func TestNoMemory(t *testing.T) {
 	}
 	const size = 16 << 10
 	p := filledPipe(t, b, size)
-	file := NewFileSender(b)
+	file := FileSender{Block: b}
 	queue, wait, buffer := new(ErrorQueue), new(sched.Poller), make([]byte, 1<<16)
 	if n := testing.AllocsPerRun(50, func() {
 		for range 4 { // until there is no room, too

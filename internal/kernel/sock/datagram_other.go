@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SetReceiveBuffer asks for a receive buffer and says what was granted.
+// SetReceiveBuffer sets SO_RCVBUF and returns the size that the kernel granted, in bytes.
 func SetReceiveBuffer(fd, bytes int) (granted int, err error) {
 	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, bytes); err != nil {
 		return 0, err
@@ -16,14 +16,14 @@ func SetReceiveBuffer(fd, bytes int) (granted int, err error) {
 	return unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
 }
 
-// PathMTU is the MTU of the way to where a socket is connected to; on Linux only.
+// PathMTU is the MTU of the path of a connected socket; on Linux only.
 func PathMTU(int, bool) (int, error) { return 0, onlyLinux("IP_MTU") }
 
-// SetRecvPktinfo has datagrams tell which address they came to; on Linux only.
+// SetRecvPktinfo adds the destination address to control messages; on Linux only.
 func SetRecvPktinfo(int, bool) error { return onlyLinux("IP_PKTINFO") }
 
-// PktinfoAddress is the address that a datagram came to; on Linux only.
+// PktinfoAddress returns the destination address of a datagram; on Linux only.
 func PktinfoAddress([]byte) netip.Addr { return netip.Addr{} }
 
-// Pktinfo says which address a datagram is to come from; on Linux only.
+// Pktinfo returns the control message that sets the source address; on Linux only.
 func Pktinfo(netip.Addr, bool) []byte { return nil }

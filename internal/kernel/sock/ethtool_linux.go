@@ -25,9 +25,9 @@ type ifreqData struct {
 	_    [16]byte
 }
 
-// LinkSpeed is what an interface's link has negotiated, in bit/s; 0: the driver does
-// not say, or the link is down. Virtual devices say whatever their driver has in
-// it: ask hardware only (ETHTOOL_GSET, as ethtool(8) does on older kernels).
+// LinkSpeed is the negotiated speed of an interface's link in bit/s (ETHTOOL_GSET, which
+// every kernel has); 0: unknown, or the link is down. Virtual interfaces report an
+// arbitrary value.
 func LinkSpeed(name string) float64 {
 	if len(name) >= unix.IFNAMSIZ {
 		return 0

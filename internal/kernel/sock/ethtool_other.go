@@ -2,5 +2,5 @@
 
 package sock
 
-// LinkSpeed is what an interface's link has negotiated, in bit/s; on Linux only.
+// LinkSpeed is the negotiated speed of an interface's link in bit/s; on Linux only.
 func LinkSpeed(string) float64 { return 0 }

@@ -9,7 +9,7 @@ import (
 	"linerate/internal/kernel"
 )
 
-// PieceBytes is the longest piece that a pipe may be filled with.
+// PieceBytes is the longest piece of a Pipe.
 const PieceBytes = 64 << 10
 
 const (
@@ -61,13 +61,13 @@ func NewPipe() (*Pipe, error) {
 	return p, nil
 }
 
-// Filled tells whether Fill has been called with success.
+// Filled reports whether Fill has succeeded.
 func (p *Pipe) Filled() bool { return p.stocked > 0 }
 
-// Fill fills the stock: with a piece of this many bytes, at most 64 KiB, from the
-// begin of each 64 KiB of data, as long as there is room. A piece is handed over
-// at once: as long as a packet, it becomes one, where another length would leave
-// a small rest for a packet of its own. Data is copied, here and never again.
+// Fill fills the stock with the first piece bytes, at most PieceBytes, of each 64 KiB of
+// data, as long as there is room. A piece of the size of a packet becomes one packet,
+// where another size would leave a small rest for a packet of its own. Data is copied
+// here, and never again.
 func (p *Pipe) Fill(data []byte, piece int) error {
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -83,7 +83,7 @@ func (p *Pipe) Fill(data []byte, piece int) error {
 		}
 		p.stocked += p.piece
 	}
-	// Nothing of a piece for which there was no room may stay on the way.
+	// Remove the rest of a piece for which there was no room.
 	for n := 1; n > 0; {
 		n, _ = unix.Read(p.work[0], scrap)
 	}
@@ -129,9 +129,8 @@ func (p *Pipe) add(ends [2]int, data, scrap []byte) error {
 	return nil
 }
 
-// Send sends what the pipe is filled with, over and over, at most so many pieces
-// of it, to a stream socket, which must be non-blocking itself: the flags of
-// splice are only about the pipe.
+// Send sends the stock repeatedly, at most so many pieces in one call, to a stream
+// socket, which must be non-blocking: splice's flags concern only the pipe.
 func (p *Pipe) Send(socket, pieces int) (int, error) {
 	if p.held == 0 {
 		n, err := unix.Tee(p.stock[0], p.work[1], p.stocked, unix.SPLICE_F_NONBLOCK)
@@ -148,8 +147,8 @@ func (p *Pipe) Send(socket, pieces int) (int, error) {
 	return int(n), err
 }
 
-// Close closes the pipes. What is inside is forgotten, but for what sockets refer
-// to. To close it again means nothing.
+// Close closes the pipes; the kernel keeps the pages that sockets still refer to. Closing
+// again is no error.
 func (p *Pipe) Close() {
 	for _, ends := range []*[2]int{&p.stock, &p.work} {
 		for i, end := range ends {

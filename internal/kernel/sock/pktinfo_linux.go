@@ -7,11 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A socket that is bound to no address has to be told which one an answer is to
-// come from: the one that was asked (IP_PKTINFO in ip(7), IPV6_PKTINFO in ipv6(7)).
-
-// SetRecvPktinfo has the datagrams that a socket receives tell which address
-// they came to; six: it is an IPv6 socket, which may receive IPv4 too.
+// SetRecvPktinfo adds the destination address to the control messages of received
+// datagrams (IP_PKTINFO, ip(7); IPV6_RECVPKTINFO, ipv6(7)), so that a socket bound to no
+// address can reply from the right one. six: it is an IPv6 socket, which may receive
+// IPv4 too.
 func SetRecvPktinfo(fd int, six bool) error {
 	if six {
 		return unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1)
@@ -19,8 +18,8 @@ func SetRecvPktinfo(fd int, six bool) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_PKTINFO, 1)
 }
 
-// PktinfoAddress is the address that a datagram came to; invalid: its control
-// messages do not tell.
+// PktinfoAddress returns the destination address of a received datagram from its control
+// messages; the zero Addr if they do not have it.
 func PktinfoAddress(control []byte) netip.Addr {
 	messages, err := unix.ParseSocketControlMessage(control)
 	if err != nil {
@@ -37,8 +36,8 @@ func PktinfoAddress(control []byte) netip.Addr {
 	return netip.Addr{}
 }
 
-// Pktinfo is the control message by which a datagram comes from an address of
-// this host; six: of an IPv6 socket.
+// Pktinfo returns the control message that sends a datagram from an address of this host;
+// nil for the zero Addr. six: it is an IPv6 socket.
 func Pktinfo(a netip.Addr, six bool) []byte {
 	switch {
 	case !a.IsValid():

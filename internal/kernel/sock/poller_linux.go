@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// epollDescriptors are this process's epoll instances at the time of the first question.
-// The runtime's, which it makes with the first socket, is among them.
+// epollDescriptors are this process's epoll instances at the first call, the runtime's
+// among them, which it makes with the first socket.
 var epollDescriptors = sync.OnceValue(func() (fds []int) {
 	const dir = "/proc/self/fd"
 	entries, err := os.ReadDir(dir)
@@ -26,10 +26,9 @@ var epollDescriptors = sync.OnceValue(func() (fds []int) {
 	return fds
 })
 
-// DetachPoller takes a socket that package net has made off the runtime's poller, for
-// good: whoever reads or writes it from now on waits in the kernel. Otherwise a
-// thread of the runtime is woken by everything that happens to the socket, and
-// finds nobody who waits. Where that cannot be done, it only costs that.
+// DetachPoller removes a socket that package net has made from the runtime's poller, for
+// good: later calls must wait in the kernel. Otherwise every event of the socket wakes a
+// thread of the runtime in addition. If it fails, the socket still works.
 func DetachPoller(fd int) {
 	for _, poller := range epollDescriptors() {
 		if unix.EpollCtl(poller, unix.EPOLL_CTL_DEL, fd, nil) == nil {

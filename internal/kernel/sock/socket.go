@@ -2,9 +2,9 @@ package sock
 
 import "golang.org/x/sys/unix"
 
-// SetBuffers sets SO_SNDBUF and SO_RCVBUF, before connect or listen so that
-// the window scale fits. It ends the kernel's autotuning of them; 0 leaves one as
-// it is.
+// SetBuffers sets SO_SNDBUF and SO_RCVBUF in bytes (socket(7)), which ends the kernel's
+// autotuning; 0 leaves one as it is. Call it before connect or listen, so that the
+// window scale fits.
 func SetBuffers(fd, send, receive int) error {
 	if send != 0 {
 		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, send); err != nil {
@@ -17,19 +17,33 @@ func SetBuffers(fd, send, receive int) error {
 	return nil
 }
 
-// SetReuseAddress sets SO_REUSEADDR: several sockets of which none listens may
-// have the same address and port.
+// SetReuseAddress sets SO_REUSEADDR (socket(7)): several sockets, none of them listening,
+// may have the same address and port.
 func SetReuseAddress(fd int) error {
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
 }
 
-// Buffers reads SO_SNDBUF and SO_RCVBUF. Linux doubles what was asked, to
-// have room for its own bookkeeping, after clamping it to net.core.wmem_max and
-// rmem_max.
+// Buffers reads SO_SNDBUF and SO_RCVBUF in bytes. Linux reports twice the size that was
+// set, after limiting it to net.core.wmem_max and rmem_max: half is for its bookkeeping.
 func Buffers(fd int) (send, receive int, err error) {
 	if send, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF); err != nil {
 		return 0, 0, err
 	}
 	receive, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
 	return send, receive, err
+}
+
+// SetReusePort sets SO_REUSEPORT (socket(7)): several sockets of this user may have the
+// same address and port; a connected one receives what its peer sends.
+func SetReusePort(fd int) error {
+	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)
+}
+
+// SetTrafficClass sets the traffic class of what a socket sends: IP_TOS (ip(7)), or
+// IPV6_TCLASS (ipv6(7)) for six. On TCP sockets the kernel keeps the two bits of ECN.
+func SetTrafficClass(fd int, six bool, class int) error {
+	if six {
+		return unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_TCLASS, class)
+	}
+	return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_TOS, class)
 }

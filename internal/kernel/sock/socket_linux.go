@@ -1,14 +1,8 @@
 package sock
 
-import (
-	"time"
-	"unsafe"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
-
-// Socket options that package net does not offer, and data transfer without a
-// copy on the receiving side. See tcp(7), socket(7), ip(7).
+// Socket options that package net does not offer. See tcp(7), socket(7), ip(7).
 
 // SetMaxSeg sets TCP_MAXSEG, before connect or listen: the largest segment
 // this end offers and sends, TCP options included (88…32767).
@@ -39,55 +33,23 @@ func SetPacingRate(fd int, bytesPerSecond uint64) error {
 	return unix.SetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_MAX_PACING_RATE, bytesPerSecond)
 }
 
-// SetBindAddressNoPort sets IP_BIND_ADDRESS_NO_PORT: bind to an address leaves
-// the choice of the port to connect, which then may give the same port
-// to connections with different destinations.
+// SetBindAddressNoPort sets IP_BIND_ADDRESS_NO_PORT (ip(7)): after bind to an address
+// without a port, connect chooses the port, and may use one port for connections with
+// different destinations.
 func SetBindAddressNoPort(fd int) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
 }
 
-// Transmit writes to a stream socket without waiting and without SIGPIPE.
-func Transmit(fd int, data []byte) (int, error) {
-	n, _, errno := unix.Syscall6(unix.SYS_SENDTO, uintptr(fd),
-		uintptr(unsafe.Pointer(unsafe.SliceData(data))), uintptr(len(data)),
-		unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(n), nil
-}
-
-// Discard reads up to limit bytes from a stream socket without waiting and
-// throws them away inside the kernel (MSG_TRUNC), saving the copy. 0 without an
-// error is the end of the stream.
-func Discard(fd, limit int) (int, error) {
-	n, _, errno := unix.Syscall6(unix.SYS_RECVFROM, uintptr(fd), 0, uintptr(limit),
-		unix.MSG_DONTWAIT|unix.MSG_TRUNC, 0, 0)
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(n), nil
-}
-
-// SendQueue is how many bytes a TCP socket holds that the peer has not
+// SendQueue is the number of bytes in a TCP socket's send buffer that the peer has not
 // acknowledged, sent or not (SIOCOUTQ, tcp(7)). A FIN counts as one.
 func SendQueue(fd int) (int64, error) {
 	n, err := unix.IoctlGetInt(fd, unix.SIOCOUTQ)
 	return int64(n), err
 }
 
-// ReceiveQueue is how many bytes have arrived at a TCP socket, are acknowledged
-// and have not been read (SIOCINQ, tcp(7)).
+// ReceiveQueue is the number of bytes in a TCP socket's receive buffer that have not been
+// read (SIOCINQ, tcp(7)).
 func ReceiveQueue(fd int) (int64, error) {
 	n, err := unix.IoctlGetInt(fd, unix.SIOCINQ)
 	return int64(n), err
-}
-
-// ProcessCPU is the processor time this process has used, user and system.
-func ProcessCPU() time.Duration {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &ts); err != nil {
-		return 0
-	}
-	return time.Duration(ts.Nano())
 }

@@ -17,6 +17,7 @@ func TCPInfo(fd int) (record.TCPInfo, error) {
 	return ParseTCPInfo(t), nil
 }
 
+// ParseTCPInfo converts struct tcp_info.
 func ParseTCPInfo(t *unix.TCPInfo) record.TCPInfo {
 	return record.TCPInfo{
 		State: t.State, CAState: t.Ca_state, Retransmits: t.Retransmits,
@@ -35,8 +36,7 @@ func ParseTCPInfo(t *unix.TCPInfo) record.TCPInfo {
 	}
 }
 
-// bitsPerSecond turns the kernel's bytes per second into bits; all ones mean
-// "no limit", for which zero stands here as everywhere.
+// bitsPerSecond converts bytes per second to bits; all ones, no limit, is 0.
 func bitsPerSecond(bytes uint64) uint64 {
 	if bytes == ^uint64(0) {
 		return 0

@@ -8,36 +8,23 @@ import (
 )
 
 // Sending with MSG_ZEROCOPY: the kernel refers to this process's pages instead of
-// copying them, and says on the socket's error queue when it needs them no more.
-// See Documentation/networking/msg_zerocopy.rst.
+// copying them, and reports on the socket's error queue when it has released them
+// (Documentation/networking/msg_zerocopy.rst).
 
 // SetZeroCopy allows MSG_ZEROCOPY on a socket (SO_ZEROCOPY, Linux 4.14).
 func SetZeroCopy(fd int) error {
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ZEROCOPY, 1)
 }
 
-// TransmitZeroCopy is Transmit with MSG_ZEROCOPY. ENOBUFS says that as many sends
-// wait for completion as net.core.optmem_max, or as many pages as RLIMIT_MEMLOCK
-// allows.
-func TransmitZeroCopy(fd int, data []byte) (int, error) {
-	n, _, errno := unix.Syscall6(unix.SYS_SENDTO, uintptr(fd),
-		uintptr(unsafe.Pointer(unsafe.SliceData(data))), uintptr(len(data)),
-		unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL|unix.MSG_ZEROCOPY, 0, 0)
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(n), nil
-}
-
-// ErrorQueue reads the error queues of sockets. It holds the memory for that.
+// ErrorQueue reads the error queues of sockets into its own memory.
 type ErrorQueue struct {
 	header  unix.Msghdr
 	control [128]byte
 }
 
-// Completions takes everything from a socket's error queue: how many zero-copy
-// sends are over, and of how many of these the kernel copied the data after all,
-// as it does when the receiver is on the same machine.
+// Completions empties a socket's error queue. It returns how many zero-copy sends have
+// completed, and of how many of these the kernel copied the data after all, as it does
+// when the receiver is on the same machine.
 func (q *ErrorQueue) Completions(fd int) (over, copied int, err error) {
 	for {
 		q.header.Control = &q.control[0]
@@ -51,22 +38,22 @@ func (q *ErrorQueue) Completions(fd int) (over, copied int, err error) {
 		case errno != 0:
 			return over, copied, errno
 		}
-		said := q.extended()
-		if said == nil || said.Origin != unix.SO_EE_ORIGIN_ZEROCOPY || said.Errno != 0 {
+		e := q.extended()
+		if e == nil || e.Origin != unix.SO_EE_ORIGIN_ZEROCOPY || e.Errno != 0 {
 			return over, copied, errForeign
 		}
 		// From Info to Data, both included, counted from the socket's first.
-		n := int(said.Data-said.Info) + 1
+		n := int(e.Data-e.Info) + 1
 		over += n
-		if said.Code&unix.SO_EE_CODE_ZEROCOPY_COPIED != 0 {
+		if e.Code&unix.SO_EE_CODE_ZEROCOPY_COPIED != 0 {
 			copied += n
 		}
 	}
 }
 
-var errForeign = errors.New("the socket's error queue holds something else than completions of zero-copy sends")
+var errForeign = errors.New("the socket's error queue has an entry other than a completion of zero-copy sends")
 
-// extended is the message's struct sock_extended_err; nil: it has none.
+// extended returns the message's struct sock_extended_err; nil: it has none.
 func (q *ErrorQueue) extended() *unix.SockExtendedErr {
 	const need = unix.SizeofCmsghdr + int(unsafe.Sizeof(unix.SockExtendedErr{}))
 	if int(q.header.Controllen) < need {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"linerate/internal/host/iperf3"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
@@ -159,7 +159,7 @@ func until(limit time.Duration, done func() bool) {
 // counted before the window began.
 func (t *Test) results(ends []message.FlowEnd, elapsed int64) iperf3.Results {
 	seconds := max(float64(elapsed)/1e9, 1e-9)
-	cpu := 100 * (sock.ProcessCPU() - t.cpu).Seconds() / seconds
+	cpu := 100 * (proc.TotalCPUTime() - t.cpu).Seconds() / seconds
 	// What the system did for the process is not told apart.
 	r := iperf3.Results{CPUTotal: cpu, CPUUser: cpu, SenderRetransmits: -1, Streams: []iperf3.StreamResult{}}
 	t.mu.Lock()

@@ -21,8 +21,8 @@ import (
 	"linerate/internal/host/datagram"
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/stream"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/kernel/sock"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -155,7 +155,7 @@ func (t *Test) begin(ctx context.Context) (opened message.Iperf3Opened, err erro
 			return opened, t.refused("after the streams were open", h)
 		}
 	}
-	t.began, t.cpu = sched.Now(), sock.ProcessCPU()
+	t.began, t.cpu = sched.Now(), proc.TotalCPUTime()
 	return opened, nil
 }
 

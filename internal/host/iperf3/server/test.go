@@ -392,7 +392,7 @@ func (t *test) Flows() int {
 type usage struct{ user, system time.Duration }
 
 func used() usage {
-	user, system := proc.ProcessTimes()
+	user, system := proc.CPUTime()
 	return usage{user, system}
 }
 
