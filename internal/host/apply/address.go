@@ -11,39 +11,33 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// address is a further address on an interface, or a run of consecutive ones: those are
-// read, journaled, added and removed together, since one by one each would cost a
-// look at all of them.
+// address is an address to add to an interface, or a run of consecutive ones, which are
+// read, journaled, added and removed together: one by one, each would need a dump of all
+// addresses.
 type address struct {
 	baseTarget
-	host host
-	a    setting.Address
-	// primaries are the places of those in the run that were no secondary ones when
-	// last read.
+	a setting.Address
+	// primaries are the indices of those of the run that were not secondary addresses
+	// when last read.
 	primaries []int
 }
 
-// mostAddresses bounds a run: a kernel with as many addresses is busy for minutes.
+// mostAddresses is the longest run: a kernel needs minutes for so many addresses.
 const mostAddresses = 1 << 18
 
-func newAddress(h host, a setting.Address) (*address, error) {
+func newAddress(base baseTarget, a setting.Address) (*address, error) {
 	if !a.Address.IsValid() {
 		return nil, fmt.Errorf("address on %s: expected an address with its prefix length, such as 192.168.1.20/24", a.Interface)
 	}
 	if a.Count < 0 || a.Count > mostAddresses || !a.Last().IsValid() {
 		return nil, fmt.Errorf("%d addresses from %s on: expected 1 to %d, and no more than there are", a.Count, a.Address, mostAddresses)
 	}
-	return &address{host: h, a: a}, nil
+	return &address{baseTarget: base, a: a}, nil
 }
 
-func (t *address) kind() string { return "address" }
 func (t *address) what() string { return t.a.String() + " on " + t.a.Interface }
-func (t *address) setting() setting.Setting {
-	a := t.a
-	return setting.Setting{Address: &a}
-}
 
-// present is the text of addresses that are all there.
+// present is the text of addresses that all exist.
 const present = "present"
 
 func (t *address) read() (State, error) {
@@ -83,7 +77,7 @@ func (t *address) read() (State, error) {
 		state.Text = fmt.Sprintf("%d of %d present", n, t.a.Number())
 	}
 	if t.a.Number() > 1 {
-		state.Object = nil // there is one only for a single address
+		state.Object = nil // only a single address has one
 	}
 	return state, err
 }
@@ -94,7 +88,7 @@ func (t *address) leaveIfPresent(prior State) bool {
 
 func (t *address) plan(prior State) (State, error) {
 	if strings.Contains(prior.Text, "present as") {
-		return State{}, fmt.Errorf("the address is there already, with another prefix length (%s)", prior.Text)
+		return State{}, fmt.Errorf("the address exists already, with another prefix length (%s)", prior.Text)
 	}
 	return State{Text: present}, nil
 }
@@ -107,7 +101,7 @@ func (t *address) between(_, _, is State) bool {
 	return t.a.Number() > 1 && !strings.Contains(is.Text, "present as")
 }
 
-// those are the addresses of the run that are not among some places.
+// those returns the addresses of the run without those of some indices.
 func (t *address) those(without []int) []netip.Prefix {
 	list := make([]netip.Prefix, 0, t.a.Number())
 	for i, p := range t.a.All() {
@@ -130,8 +124,8 @@ func (t *address) restore(prior, _ State) error {
 	if prior.Text == present {
 		return t.host.conn.RestoreAddress(prior.Object)
 	}
-	// The secondary ones first, from the oldest on, since the kernel looks for each
-	// from there; then a primary one goes when none is secondary to it.
+	// Secondary addresses first, oldest first, since the kernel searches from there; a
+	// primary address is deleted when none is secondary to it any more.
 	var primaries, ours []netip.Prefix
 	for i, p := range t.a.All() {
 		if _, there := slices.BinarySearch(prior.There, i); there {
@@ -147,9 +141,9 @@ func (t *address) restore(prior, _ State) error {
 	return t.host.conn.DeleteAddresses(t.a.Interface, append(ours, primaries...))
 }
 
-// endangers: in IPv4, deleting a primary address takes those along that are
-// secondary to it, and deleting an interface's last one takes the interface's routes. Adding
-// takes nothing.
+// sideEffects: in IPv4 the kernel deletes the secondary addresses of a primary one with
+// it, and with an interface's last address the interface's routes. Adding an address
+// deletes nothing.
 func (t *address) sideEffects(_, to State, reverting bool) sideEffects {
 	if !reverting || to.Text == present || len(t.primaries) == 0 || t.a.Address.Addr().Is6() {
 		return sideEffects{}
@@ -157,9 +151,8 @@ func (t *address) sideEffects(_, to State, reverting bool) sideEffects {
 	return sideEffects{iface: t.a.Interface, family: 4, addresses: true, routes: true, except: t.a, Transient: true}
 }
 
-// settle waits until duplicate address detection has finished with the addresses
-// that were added, so that flows can be opened from them.
-func (h host) settle(entries []*entry) error {
+// settleAdded waits until the IPv6 addresses that were added can be used.
+func (h host) settleAdded(entries []*entry) error {
 	added := map[string]bool{}
 	for _, e := range entries {
 		if a := e.Setting.Address; a != nil && a.Address.Addr().Is6() {
@@ -171,23 +164,29 @@ func (h host) settle(entries []*entry) error {
 	if len(added) == 0 {
 		return nil
 	}
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	return h.settle(func(a netlink.Address) bool { return added[addressText(a)] })
+}
+
+// settle waits until duplicate address detection (RFC 4862) has finished with these
+// addresses: until then no socket can use them. It returns an error for a duplicate, and
+// nil if detection takes long: without a carrier it cannot begin.
+func (h host) settle(these func(netlink.Address) bool) error {
+	for deadline := time.Now().Add(settleTimeout); ; time.Sleep(20 * time.Millisecond) {
 		all, err := h.conn.Addresses()
 		if err != nil {
 			return err
 		}
-		waiting := ""
+		waiting := false
 		for _, a := range all {
-			what := addressText(a)
-			if added[what] && a.Duplicate {
-				return fmt.Errorf("address %s: another host on the link has it already (duplicate address detection, RFC 4862)", what)
+			if !these(a) {
+				continue
 			}
-			if added[what] && a.Tentative {
-				waiting = what
+			if a.Duplicate {
+				return fmt.Errorf("address %s: another host on the link has it already (duplicate address detection, RFC 4862)", addressText(a))
 			}
+			waiting = waiting || a.Tentative
 		}
-		// Without a carrier detection cannot begin: that is not for us to judge.
-		if waiting == "" || time.Now().After(deadline) {
+		if !waiting || time.Now().After(deadline) {
 			return nil
 		}
 	}

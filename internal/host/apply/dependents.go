@@ -3,6 +3,7 @@ package apply
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -36,10 +37,29 @@ type dependents struct {
 	Transient  bool             `json:"transient,omitempty"`
 	Interfaces []interfaceState `json:"interfaces,omitempty"`
 	Sysctls    []setting.Sysctl `json:"sysctls,omitempty"`
-	Addresses  []kernelObject   `json:"addresses,omitempty"`
-	Nexthops   []kernelObject   `json:"nexthops,omitempty"` // objects, groups behind their members
-	Routes     []kernelObject   `json:"routes,omitempty"`
-	Neighbours []kernelObject   `json:"neighbours,omitempty"`
+	// Objects are listed by kind; a kind without objects has no entry.
+	Objects map[string][]kernelObject `json:"objects,omitempty"`
+}
+
+// objectKind is a kind of kernel objects that a change may delete.
+type objectKind struct {
+	name     string
+	affected func(sideEffects) bool
+	list     func(host, sideEffects) ([]kernelObject, error)
+	restore  func(h host, o netlink.Object) error
+}
+
+// objectKinds are in the order in which they are restored: routes need addresses and
+// nexthop objects.
+var objectKinds = []objectKind{
+	{"address", func(e sideEffects) bool { return e.addresses }, host.addresses,
+		func(h host, o netlink.Object) error { return h.conn.RestoreAddress(o) }},
+	{"nexthop", func(e sideEffects) bool { return e.routes }, host.nexthops,
+		func(h host, o netlink.Object) error { return h.conn.RestoreNexthopObject(o) }},
+	{"route", func(e sideEffects) bool { return e.routes }, host.routes,
+		func(h host, o netlink.Object) error { return h.conn.RestoreRoute(o, false) }},
+	{"neighbour", func(e sideEffects) bool { return e.neighbours }, host.neighbours,
+		func(h host, o netlink.Object) error { return h.conn.RestoreNeighbour(o) }},
 }
 
 // interfaceState is what a VLAN or macvlan interface inherits from its lower device:
@@ -56,8 +76,19 @@ type kernelObject struct {
 	Object netlink.Object `json:"object"`
 }
 
-func (s dependents) empty() bool {
-	return len(s.Interfaces)+len(s.Sysctls)+len(s.Addresses)+len(s.Nexthops)+len(s.Routes)+len(s.Neighbours) == 0
+func (s dependents) empty() bool { return len(s.Interfaces)+len(s.Sysctls)+len(s.Objects) == 0 }
+
+// set replaces the objects of one kind.
+func (s *dependents) set(kind string, objects []kernelObject) {
+	s.Objects = maps.Clone(s.Objects)
+	if len(objects) == 0 {
+		delete(s.Objects, kind)
+		return
+	}
+	if s.Objects == nil {
+		s.Objects = map[string][]kernelObject{}
+	}
+	s.Objects[kind] = objects
 }
 
 func (s dependents) String() string {
@@ -68,17 +99,10 @@ func (s dependents) String() string {
 	for _, p := range s.Sysctls {
 		list = append(list, "sysctl "+p.Key+"="+p.Value)
 	}
-	for _, t := range s.Addresses {
-		list = append(list, "address "+t.Text)
-	}
-	for _, t := range s.Nexthops {
-		list = append(list, "nexthop "+t.Text)
-	}
-	for _, t := range s.Routes {
-		list = append(list, "route "+t.Text)
-	}
-	for _, t := range s.Neighbours {
-		list = append(list, "neighbour "+t.Text)
+	for _, kind := range objectKinds {
+		for _, o := range s.Objects[kind.name] {
+			list = append(list, kind.name+" "+o.Text)
+		}
 	}
 	return strings.Join(list, ", ")
 }
@@ -90,58 +114,46 @@ func (s dependents) with(more dependents) dependents {
 			s.Sysctls = append(s.Sysctls, p)
 		}
 	}
-	s.Addresses = union(s.Addresses, more.Addresses)
-	s.Nexthops = union(s.Nexthops, more.Nexthops)
-	s.Routes = union(s.Routes, more.Routes)
-	s.Neighbours = union(s.Neighbours, more.Neighbours)
+	for kind, objects := range more.Objects {
+		s.set(kind, slices.Concat(s.Objects[kind], without(objects, s.Objects[kind])))
+	}
 	return s
 }
 
-func union(a, b []kernelObject) []kernelObject {
-	return append(slices.Clip(a), without(b, a)...)
-}
-
-// without lists the things of a that are not in b.
+// without returns the objects of a that are not in b.
 func without(a, b []kernelObject) []kernelObject {
 	there := make(map[string]bool, len(b))
-	for _, t := range b {
-		there[t.Text] = true
+	for _, o := range b {
+		there[o.Text] = true
 	}
-	var list []kernelObject
-	for _, t := range a {
-		if !there[t.Text] {
-			list = append(list, t)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(a), func(o kernelObject) bool { return there[o.Text] })
 }
 
-// capture reads what is in danger.
+// capture reads what a change may delete.
 func (h host) capture(d sideEffects) (dependents, error) {
 	s := dependents{Transient: d.Transient}
 	for _, key := range d.sysctls {
 		// One that cannot be read (a secret that is not set) cannot be restored,
-		// and an interface may vanish at any time.
+		// and an interface may be deleted at any time.
 		if value, err := h.sysctls.Read(key); err == nil {
 			s.Sysctls = append(s.Sysctls, setting.Sysctl{Key: key, Value: value})
 		}
 	}
-	var errs [5]error
-	if d.addresses {
-		s.Addresses, errs[0] = h.addresses(d)
-	}
-	if d.routes {
-		s.Routes, errs[1] = h.routes(d)
-		s.Nexthops, errs[4] = h.nexthops(d)
-	}
-	if d.neighbours {
-		s.Neighbours, errs[2] = h.neighbours(d)
+	var errs []error
+	for _, kind := range objectKinds {
+		if kind.affected(d) {
+			objects, err := kind.list(h, d)
+			s.set(kind.name, objects)
+			errs = append(errs, err)
+		}
 	}
 	if d.interfaces {
-		s.Interfaces, errs[3] = h.ports()
+		var err error
+		s.Interfaces, err = h.interfaces()
+		errs = append(errs, err)
 	}
-	if err := errors.Join(errs[:]...); err != nil {
-		return s, fmt.Errorf("reading what the change could take along: %w", err)
+	if err := errors.Join(errs...); err != nil {
+		return s, fmt.Errorf("reading what the change may delete: %w", err)
 	}
 	return s, nil
 }
@@ -150,7 +162,7 @@ func (d sideEffects) concerns(iface string, family6 bool) bool {
 	return (d.iface == "" || d.iface == iface) && (d.family == 0 || (d.family == 6) == family6)
 }
 
-func (h host) ports() ([]interfaceState, error) {
+func (h host) interfaces() ([]interfaceState, error) {
 	links, err := h.conn.Links()
 	var list []interfaceState
 	for _, l := range links {
@@ -170,8 +182,8 @@ func (h host) addresses(d sideEffects) ([]kernelObject, error) {
 	return list, err
 }
 
-// routes lists the routes that a user or program made; those that the kernel makes for an
-// address come and go with it, and a routing daemon sees to its own.
+// routes lists the routes that a user or program made; the kernel makes and deletes its
+// own with an address, and a routing daemon maintains its own.
 func (h host) routes(d sideEffects) ([]kernelObject, error) {
 	all, err := h.conn.Routes()
 	var list []kernelObject
@@ -187,8 +199,7 @@ func (h host) routes(d sideEffects) ([]kernelObject, error) {
 	return list, err
 }
 
-// neighbours lists the static entries; learned ones are learned
-// again.
+// neighbours lists the permanent entries; others are learned again.
 func (h host) neighbours(d sideEffects) ([]kernelObject, error) {
 	all, err := h.conn.Neighbours()
 	var list []kernelObject
@@ -200,44 +211,39 @@ func (h host) neighbours(d sideEffects) ([]kernelObject, error) {
 	return list, err
 }
 
-// missing is the part of s that is not as it was.
+// missing returns the part of s that is not as it was.
 func (h host) missing(s dependents) (dependents, error) {
 	left := dependents{Transient: s.Transient}
-	for _, p := range s.Sysctls {
-		if value, err := h.sysctls.Read(p.Key); err != nil || !sameValue(value, p.Value) {
-			left.Sysctls = append(left.Sysctls, p)
-		}
-	}
-	look := func(things []kernelObject, list func(sideEffects) ([]kernelObject, error)) ([]kernelObject, error) {
-		if len(things) == 0 {
-			return nil, nil
-		}
-		now, err := list(sideEffects{})
-		return without(things, now), err
-	}
-	var errs [5]error
+	var errs []error
 	if len(s.Interfaces) > 0 {
-		var now []interfaceState
-		now, errs[3] = h.ports()
+		now, err := h.interfaces()
+		errs = append(errs, err)
 		for _, p := range s.Interfaces {
 			if !slices.Contains(now, p) && slices.ContainsFunc(now, func(q interfaceState) bool { return q.Interface == p.Interface }) {
 				left.Interfaces = append(left.Interfaces, p)
 			}
 		}
 	}
-	left.Addresses, errs[0] = look(s.Addresses, h.addresses)
-	left.Nexthops, errs[4] = look(s.Nexthops, h.nexthops)
-	left.Routes, errs[1] = look(s.Routes, h.routes)
-	left.Neighbours, errs[2] = look(s.Neighbours, h.neighbours)
-	return left, errors.Join(errs[:]...)
+	for _, p := range s.Sysctls {
+		if value, err := h.sysctls.Read(p.Key); err != nil || !sameValue(value, p.Value) {
+			left.Sysctls = append(left.Sysctls, p)
+		}
+	}
+	for _, kind := range objectKinds {
+		if objects := s.Objects[kind.name]; len(objects) > 0 {
+			now, err := kind.list(h, sideEffects{})
+			left.set(kind.name, without(objects, now))
+			errs = append(errs, err)
+		}
+	}
+	return left, errors.Join(errs...)
 }
 
-// patience is how long restore tries: a route may need an address that is still
-// in duplicate address detection, which takes a second or two (RFC 4862).
-const patience = 4 * time.Second
+// settleTimeout is how long restore retries: a route may need an address that is still in
+// duplicate address detection, which takes a second or two (RFC 4862).
+const settleTimeout = 4 * time.Second
 
-// restore puts back what is missing of s: interfaces, parameters, then addresses, then
-// nexthop objects and routes, which need those before them, then neighbours.
+// restore restores what is missing of s: interfaces, then parameters, then objects.
 func (h host) restore(s dependents) error {
 	began := time.Now()
 	for {
@@ -250,69 +256,67 @@ func (h host) restore(s dependents) error {
 			failures = append(failures, h.conn.ChangeLink(p.Interface, netlink.LinkChange{MTU: &p.MTU, Up: &p.Up}))
 		}
 		for _, p := range left.Sysctls {
-			// An earlier one may have brought this one back.
+			// Writing an earlier one may have restored this one.
 			if value, err := h.sysctls.Read(p.Key); err != nil || !sameValue(value, p.Value) {
 				failures = append(failures, h.sysctls.Write(p.Key, p.Value))
 			}
 		}
-		failures = append(failures, h.restoreAddresses(left.Addresses, time.Since(began)))
-		for _, t := range left.Nexthops {
-			failures = append(failures, h.conn.RestoreNexthopObject(t.Object))
-		}
-		if len(left.Nexthops) > 0 {
-			// A route by a group that had only lost a member is itself again.
-			if left, err = h.missing(s); err != nil {
-				return err
+		for _, kind := range objectKinds {
+			lost := left.Objects[kind.name]
+			if kind.name == "address" {
+				lost = h.awaitLinkLocal(lost, time.Since(began))
 			}
-		}
-		for _, t := range left.Routes {
-			failures = append(failures, h.conn.RestoreRoute(t.Object, false))
-		}
-		for _, t := range left.Neighbours {
-			failures = append(failures, h.conn.RestoreNeighbour(t.Object))
+			for _, o := range lost {
+				failures = append(failures, kind.restore(h, o.Object))
+			}
+			if kind.name == "nexthop" && len(lost) > 0 {
+				// A route of a group that had only lost a member exists again.
+				if left, err = h.missing(s); err != nil {
+					return err
+				}
+			}
 		}
 		now, err := h.missing(s)
 		if err != nil || now.empty() {
 			return err
 		}
-		if time.Since(began) > patience {
-			return errors.Join(append(failures, fmt.Errorf("could not be put back: %s", now))...)
+		if time.Since(began) > settleTimeout {
+			return errors.Join(append(failures, fmt.Errorf("could not be restored: %s", now))...)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-// ownAddressAfter is how long an interface that came up may take to get its link-local
-// address from the kernel, which waits for the carrier and reports it once a
-// second at most.
+// ownAddressAfter is how long the kernel may take to make the link-local address of an
+// interface that came up: it waits for the carrier, which it reports at most once a
+// second.
 const ownAddressAfter = 1500 * time.Millisecond
 
-// restoreAddresses puts addresses back. An interface's link-local address usually comes
-// back by itself. Another one comes if its MAC address was changed in between;
-// that must have come before it can be removed, so waited is how long it had.
-func (h host) restoreAddresses(lost []kernelObject, waited time.Duration) error {
-	if len(lost) == 0 {
-		return nil
+// awaitLinkLocal returns the lost addresses that must be restored now. The kernel usually
+// makes an interface's link-local address again by itself, and a different one if the MAC
+// address was changed in between, which is deleted here; it has waited for so long.
+func (h host) awaitLinkLocal(lost []kernelObject, waited time.Duration) []kernelObject {
+	if !slices.ContainsFunc(lost, func(o kernelObject) bool { return strings.HasPrefix(o.Text, "fe80:") }) {
+		return lost
 	}
 	now, err := h.conn.Addresses()
-	failures := []error{err}
-	for _, t := range lost {
-		prefix, iface, _ := strings.Cut(t.Text, " on ")
-		if strings.HasPrefix(prefix, "fe80:") {
-			others := 0
-			for _, a := range now {
-				if a.Interface == iface && a.Automatic && a.Prefix.Addr().IsLinkLocalUnicast() {
-					others++
-					failures = append(failures, h.conn.DeleteAddresses(a.Interface, []netip.Prefix{a.Prefix}))
-				}
-			}
-			if others == 0 && waited < ownAddressAfter {
-				continue
+	if err != nil {
+		return lost // missing reads them again
+	}
+	return slices.DeleteFunc(slices.Clone(lost), func(o kernelObject) bool {
+		prefix, iface, _ := strings.Cut(o.Text, " on ")
+		if !strings.HasPrefix(prefix, "fe80:") {
+			return false
+		}
+		others := 0
+		for _, a := range now {
+			if a.Interface == iface && a.Automatic && a.Prefix.Addr().IsLinkLocalUnicast() {
+				others++
+				_ = h.conn.DeleteAddresses(a.Interface, []netip.Prefix{a.Prefix}) // tried again
 			}
 		}
-		failures = append(failures, h.conn.RestoreAddress(t.Object))
-	}
-	return errors.Join(failures...)
+		return others == 0 && waited < ownAddressAfter
+	})
 }
 
 func addressText(a netlink.Address) string { return a.Prefix.String() + " on " + a.Interface }

@@ -8,9 +8,9 @@ import (
 	"linerate/internal/model/message"
 )
 
-// Flush forgets learned neighbour entries: of the interfaces named, or of all interfaces if
-// none is; and only those of the addresses named, if any is. Made entries stay.
-// It has no undo: what was learned is learned again.
+// Flush deletes learned neighbour entries: of the given interfaces, or of all if none is
+// given; and only those of the given addresses, if any. Permanent entries stay. It has no
+// undo, since entries are learned again.
 func (m *Manager) Flush(request message.FlushRequest) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -25,8 +25,8 @@ func (m *Manager) Flush(request message.FlushRequest) error {
 	}
 	var failed []error
 	for _, n := range all {
-		made := n.Proxy || n.State == "PERMANENT" || n.State == "NOARP"
-		if made || len(request.Interfaces) > 0 && !slices.Contains(request.Interfaces, n.Interface) ||
+		permanent := n.Proxy || n.State == "PERMANENT" || n.State == "NOARP"
+		if permanent || len(request.Interfaces) > 0 && !slices.Contains(request.Interfaces, n.Interface) ||
 			len(request.Addresses) > 0 && !slices.Contains(request.Addresses, n.Address) {
 			continue
 		}

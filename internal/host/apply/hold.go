@@ -12,11 +12,11 @@ import (
 // other end is set down: their nexthop objects, with the routes that use them
 // (nh_netdev_event in net/ipv4/nexthop.c). Reverting to the mark restores what was
 // deleted, once the carrier is back. Nothing is changed.
-func (m *Manager) Hold(ports []string) (mark int, err error) {
+func (m *Manager) Hold(interfaces []string) (mark int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	mark = len(m.entries)
-	for _, iface := range ports {
+	for _, iface := range interfaces {
 		if err := m.hold(iface); err != nil {
 			return mark, fmt.Errorf("recording what depends on the carrier of %s: %w", iface, err)
 		}
@@ -36,14 +36,16 @@ func (m *Manager) regain(entries []*entry) {
 		for _, e := range entries[i+1:] {
 			changed[e.Kind+" "+e.What] = true
 		}
-		objects := slices.DeleteFunc(slices.Clone(held.Around.Nexthops), func(t kernelObject) bool {
+		objects := slices.DeleteFunc(slices.Clone(held.Around.Objects["nexthop"]), func(t kernelObject) bool {
 			ids, _ := grouped(t.Text)
 			return slices.ContainsFunc(append(ids, strings.Fields(t.Text)[1]), func(id string) bool {
 				id, _, _ = strings.Cut(id, ",") // without a member's weight
 				return changed["nexthop id "+id]
 			})
 		})
-		_ = m.host.restore(dependents{Nexthops: objects})
+		var lost dependents
+		lost.set("nexthop", objects)
+		_ = m.host.restore(lost)
 	}
 }
 
@@ -60,10 +62,10 @@ func (m *Manager) hold(iface string) error {
 		return err // an interface that is down has no carrier to lose
 	}
 	around, err := m.host.capture(sideEffects{routes: true})
-	if err != nil || len(around.Nexthops) == 0 {
+	if err != nil || len(around.Objects["nexthop"]) == 0 {
 		return err
 	}
 	// Other routes stay, marked as without a carrier.
-	around.Routes = slices.DeleteFunc(around.Routes, func(r kernelObject) bool { return !strings.Contains(r.Text, " nhid ") })
+	around.set("route", slices.DeleteFunc(around.Objects["route"], func(r kernelObject) bool { return !strings.Contains(r.Text, " nhid ") }))
 	return m.enter(&entry{Kind: t.kind(), What: t.what(), Scope: Namespace, Setting: t.setting(), Prior: is, New: is, Around: around, target: t})
 }

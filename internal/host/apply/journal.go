@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"linerate/internal/kernel/file"
@@ -16,8 +17,8 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// JournalSchema is the schema of an undo journal: one JSON value per line, a
-// header, then entries and what became of them.
+// JournalSchema is the schema of an undo journal: one JSON value per line, a header, then
+// entries and which of them are undone.
 const JournalSchema = "linerate.journal/v1"
 
 // header identifies where and when a journal was begun.
@@ -92,7 +93,7 @@ func decodeJournal(text []byte) (h header, entries []*entry, good int, err error
 			l.Entry.offset = at
 			entries = replace(entries, l.Entry)
 		case l.Entry == nil && l.Done > 0:
-			i := place(entries, l.Done)
+			i := index(entries, l.Done)
 			if i < 0 {
 				return fail(fmt.Errorf("entry %d is done, but was never written", l.Done))
 			}
@@ -104,17 +105,12 @@ func decodeJournal(text []byte) (h header, entries []*entry, good int, err error
 	return h, entries, good, nil
 }
 
-func place(entries []*entry, seq int) int {
-	for i, e := range entries {
-		if e.Seq == seq {
-			return i
-		}
-	}
-	return -1
+func index(entries []*entry, seq int) int {
+	return slices.IndexFunc(entries, func(e *entry) bool { return e.Seq == seq })
 }
 
 func replace(entries []*entry, e *entry) []*entry {
-	if i := place(entries, e.Seq); i >= 0 {
+	if i := index(entries, e.Seq); i >= 0 {
 		e.offset = entries[i].offset
 		entries[i] = e
 		return entries

@@ -29,7 +29,7 @@ func exampleEntry(seq int) *entry {
 	return &entry{Seq: seq, Kind: "sysctl", What: "net.ipv4.ip_forward", Scope: Namespace, Host: "nas",
 		Setting: setting.Setting{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.ip_forward", Value: "1"}}},
 		Prior:   State{Text: "0"}, New: State{Text: "1", Object: netlink.Object{1, 2}},
-		Around: dependents{Sysctls: []setting.Sysctl{{Key: "a", Value: "b"}}, Routes: []kernelObject{{"r", netlink.Object{3}}}, Interfaces: []interfaceState{{"eth0", 1500, true}}}}
+		Around: dependents{Sysctls: []setting.Sysctl{{Key: "a", Value: "b"}}, Objects: map[string][]kernelObject{"route": {{"r", netlink.Object{3}}}}, Interfaces: []interfaceState{{"eth0", 1500, true}}}}
 }
 
 func exampleJournal(t testing.TB) []byte {

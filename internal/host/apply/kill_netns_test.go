@@ -67,6 +67,7 @@ func killCases() map[string][]setting.Setting {
 		"mac":     {kinds["link mac"]},
 		"down":    {kinds["link down"]},
 		"mtu":     {kinds["link mtu below IPv6's"]},
+		"packets": {kinds["link, BIG TCP"], kinds["rule with everything"]},
 	}
 }
 

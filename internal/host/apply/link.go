@@ -8,13 +8,11 @@ import (
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/model/setting"
-	"linerate/internal/model/unit"
 )
 
 // link is one attribute of an interface.
 type link struct {
 	baseTarget
-	host      host
 	iface     string
 	attribute string // mtu, txqueuelen, mac, up, gso_max_size, gso_ipv4_max_size, and gro
 	wanted    string
@@ -23,38 +21,39 @@ type link struct {
 // newLink returns one target for each attribute that is given. An interface is set down
 // before the other attributes and up after them, so that it is never up with some of
 // them, neither when they are applied nor when they are reverted.
-func newLink(h host, l setting.Link) ([]target, error) {
+func newLink(base baseTarget, l setting.Link) ([]target, error) {
 	var list []target
-	add := func(attribute, wanted string) {
-		list = append(list, &link{host: h, iface: l.Interface, attribute: attribute, wanted: wanted})
+	add := func(attribute, wanted string, part setting.Link) {
+		part.Interface = l.Interface
+		base.s.Link = &part
+		list = append(list, &link{base, l.Interface, attribute, wanted})
 	}
 	if l.Up != nil && !*l.Up {
-		add("up", "false")
+		add("up", "false", setting.Link{Up: l.Up})
 	}
 	if l.MAC != "" {
 		mac, err := net.ParseMAC(l.MAC)
 		if err != nil || len(mac) != 6 {
 			return nil, fmt.Errorf("link %s: mac %q is not a MAC address, such as 02:00:00:01:00:01", l.Interface, l.MAC)
 		}
-		add("mac", mac.String())
+		add("mac", mac.String(), setting.Link{MAC: l.MAC})
 	}
 	if l.MTU != 0 {
-		add("mtu", strconv.Itoa(l.MTU))
+		add("mtu", strconv.Itoa(l.MTU), setting.Link{MTU: l.MTU})
 	}
 	if l.TxQueueLen != 0 {
-		add("txqueuelen", strconv.Itoa(l.TxQueueLen))
+		add("txqueuelen", strconv.Itoa(l.TxQueueLen), setting.Link{TxQueueLen: l.TxQueueLen})
 	}
-	for _, size := range []struct {
-		name  string
-		bytes unit.Bytes
-	}{{"gso", l.GSOMaxSize}, {"gro", l.GROMaxSize}} {
-		if size.bytes != 0 {
-			add(size.name+"_max_size", strconv.FormatInt(int64(size.bytes), 10))
-			add(size.name+"_ipv4_max_size", strconv.FormatInt(int64(size.bytes), 10))
-		}
+	if size := l.GSOMaxSize; size != 0 {
+		add("gso_max_size", strconv.FormatInt(int64(size), 10), setting.Link{GSOMaxSize: size})
+		add("gso_ipv4_max_size", strconv.FormatInt(int64(size), 10), setting.Link{GSOMaxSize: size})
+	}
+	if size := l.GROMaxSize; size != 0 {
+		add("gro_max_size", strconv.FormatInt(int64(size), 10), setting.Link{GROMaxSize: size})
+		add("gro_ipv4_max_size", strconv.FormatInt(int64(size), 10), setting.Link{GROMaxSize: size})
 	}
 	if l.Up != nil && *l.Up {
-		add("up", "true")
+		add("up", "true", setting.Link{Up: l.Up})
 	}
 	if len(list) == 0 {
 		return nil, fmt.Errorf("link %s: nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size or gro_max_size", l.Interface)
@@ -62,28 +61,7 @@ func newLink(h host, l setting.Link) ([]target, error) {
 	return list, nil
 }
 
-func (t *link) kind() string { return "link" }
 func (t *link) what() string { return t.iface + " " + t.attribute }
-
-func (t *link) setting() setting.Setting {
-	l := setting.Link{Interface: t.iface}
-	switch t.attribute {
-	case "mtu":
-		l.MTU, _ = strconv.Atoi(t.wanted)
-	case "txqueuelen":
-		l.TxQueueLen, _ = strconv.Atoi(t.wanted)
-	case "mac":
-		l.MAC = t.wanted
-	case "up":
-		up := t.wanted == "true"
-		l.Up = &up
-	case "gso_max_size", "gso_ipv4_max_size":
-		l.GSOMaxSize, _ = unit.ParseBytes(t.wanted)
-	case "gro_max_size", "gro_ipv4_max_size":
-		l.GROMaxSize, _ = unit.ParseBytes(t.wanted)
-	}
-	return setting.Setting{Link: &l}
-}
 
 func (t *link) read() (State, error) {
 	l, err := t.host.conn.LinkByName(t.iface)
@@ -144,7 +122,7 @@ func (t *link) set(value string) error {
 	return t.host.conn.ChangeLink(t.iface, change)
 }
 
-// packets is the field for an attribute that is a packet size; nil: it is another.
+// packets returns the field of an attribute that is a packet size; nil: it is not one.
 func packets(of *netlink.PacketSizes, attribute string) *int {
 	switch attribute {
 	case "gso_max_size":
@@ -159,20 +137,18 @@ func packets(of *netlink.PacketSizes, attribute string) *int {
 	return nil
 }
 
-// minimumMTU is what IPv6 needs (RFC 8200, section 5). Below it the kernel takes
-// IPv6 off the interface, with its addresses, routes and parameters; below 68 (RFC
-// 791) IPv4 too.
+// minimumMTU is IPv6's (RFC 8200, section 5). Below it the kernel removes IPv6 from the
+// interface, with its addresses, routes and parameters; below 68 (RFC 791) IPv4 too.
 const minimumMTU = 1280
 
 func (t *link) sideEffects(_, to State, reverting bool) sideEffects {
 	switch t.attribute {
 	case "mac":
-		// A new MAC address flushes the neighbour table, made entries included.
+		// A new MAC address flushes the neighbour table, permanent entries included.
 		return sideEffects{iface: t.iface, neighbours: true, Transient: true}
 	case "up":
-		// Down: routes and neighbours go, and IPv6 addresses, also those of interfaces
-		// on top of this one. They come back with the undo, so only setting it
-		// down is recorded.
+		// Down deletes routes, neighbours and IPv6 addresses, also of upper interfaces.
+		// The undo restores them, so only setting it down records them.
 		if to.Text == "false" && !reverting {
 			return sideEffects{addresses: true, routes: true, neighbours: true, interfaces: true}
 		}
@@ -180,13 +156,13 @@ func (t *link) sideEffects(_, to State, reverting bool) sideEffects {
 		if reverting {
 			return sideEffects{}
 		}
-		mtus, _ := t.host.sysctls.Match("net.ipv6.conf.*.mtu") // IPv6's own, which follows
+		mtus, _ := t.host.sysctls.Match("net.ipv6.conf.*.mtu") // which follow
 		d := sideEffects{interfaces: true, sysctls: mtus}
 		if mtu, err := strconv.Atoi(to.Text); err == nil && mtu < minimumMTU {
 			d.addresses, d.routes, d.neighbours = true, true, true
 			place := proc.InterfaceKey(t.iface)
 			for _, dir := range []string{"net.ipv6.conf.", "net.ipv6.neigh.", "net.ipv4.conf.", "net.ipv4.neigh."} {
-				keys, _ := t.host.sysctls.List(dir + place) // none: nothing to lose
+				keys, _ := t.host.sysctls.List(dir + place) // none: nothing to record
 				d.sysctls = append(d.sysctls, keys...)
 			}
 		}

@@ -83,8 +83,8 @@ func Open(options Options) (*Manager, error) {
 	if err != nil {
 		return fail(err)
 	}
-	// The own journal blocks as long as it may be needed anywhere, since it would
-	// be overwritten; those beside it only where their changes are.
+	// The own journal is an obstacle as long as it may be needed anywhere, since it would
+	// be overwritten; those beside it only where their changes exist.
 	if len(entries) > 0 && !left.gone(header, entries) {
 		if err := file.close(); err != nil {
 			return fail(err)
@@ -94,7 +94,7 @@ func Open(options Options) (*Manager, error) {
 	if err := leftBeside(options.Journal, header); err != nil {
 		return fail(errors.Join(err, file.close()))
 	}
-	// What is gone by itself needs no journal.
+	// Changes that no longer exist need no journal.
 	if err := file.reset(); err != nil {
 		return fail(errors.Join(err, file.close()))
 	}
@@ -121,50 +121,49 @@ func whats(entries []*entry) []string {
 	return list
 }
 
-// AllowMachine permits or forbids machine-wide changes from now on; at first
-// they are forbidden.
+// AllowMachine permits or forbids machine-wide changes from now on; the default is
+// forbidden.
 func (m *Manager) AllowMachine(allow bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.allow = allow
 }
 
-// Apply makes settings in order. If one fails, all of this call are reverted and
-// the error has both reasons. With ifAbsent, addresses and routes that are already
-// there are left as they are. Mark is what to revert to.
+// Apply applies settings in order. If one fails, all of this call are reverted, and the
+// error includes failures of that. With ifAbsent, addresses, routes and nexthop objects
+// that exist already are left as they are. RevertTo(mark) reverts this call.
 func (m *Manager) Apply(ctx context.Context, settings []setting.Setting, ifAbsent bool) (applied []record.Applied, mark int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	mark = len(m.entries)
-	for _, s := range setting.Joined(settings) {
-		targets, targetErr := m.host.targets(s)
-		if err = targetErr; err != nil {
-			break
-		}
-		for _, t := range targets {
-			if err = ctx.Err(); err != nil {
-				break
-			}
-			var done record.Applied
-			if done, err = m.apply(s.Host, t, ifAbsent); err != nil {
-				break
-			}
-			applied = append(applied, done)
-		}
-		if err != nil {
-			break
-		}
-	}
-	if err == nil {
-		err = m.host.settle(m.entries[mark:])
-	}
-	if err == nil {
+	if applied, err = m.applyAll(ctx, settings, ifAbsent); err == nil {
 		return applied, mark, nil
 	}
 	if undo := m.revertTo(mark); undo != nil {
 		err = errors.Join(err, fmt.Errorf("undoing the settings made before it: %w", undo))
 	}
 	return nil, mark, err
+}
+
+func (m *Manager) applyAll(ctx context.Context, settings []setting.Setting, ifAbsent bool) (applied []record.Applied, err error) {
+	mark := len(m.entries)
+	for _, s := range setting.Joined(settings) {
+		targets, err := m.host.targets(s)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range targets {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			done, err := m.apply(s.Host, t, ifAbsent)
+			if err != nil {
+				return nil, err
+			}
+			applied = append(applied, done)
+		}
+	}
+	return applied, m.host.settleAdded(m.entries[mark:])
 }
 
 // apply makes one change.
@@ -227,7 +226,7 @@ func (m *Manager) apply(hostName string, t target, ifAbsent bool) (record.Applie
 			return fail(err)
 		}
 	}
-	// Only what the change did affect is to be put back with it.
+	// Only what the change did delete is to be restored with it.
 	if e.Around, err = m.host.missing(around); err != nil {
 		return fail(err)
 	}
@@ -252,7 +251,7 @@ func (m *Manager) enter(e *entry) error {
 	return nil
 }
 
-// scope finds out whom a change reaches, and refuses what is not allowed.
+// scope returns the scope of a change, and an error if it is not permitted.
 func (m *Manager) scope(t target) (string, error) {
 	scope, why, err := t.scope()
 	if err != nil || scope == Namespace || m.allow {
@@ -286,7 +285,7 @@ func (m *Manager) revertTo(mark int) error {
 	return errors.Join(failed...)
 }
 
-// ErrChanged: another program has changed a value after it was set.
+// ErrChanged is the error of reverting a value that another program has changed since.
 var ErrChanged = errors.New("another program has changed it since")
 
 // revert undoes one change and verifies it. It reports whether there was anything to
@@ -311,16 +310,15 @@ func (m *Manager) revert(e *entry, force bool) (undone bool, err error) {
 		if !now.empty() {
 			around = around.with(now)
 			e.Around = around
-			// If this cannot be written, the undo is still the best there is: only
-			// a kill within the next instants would lose what it takes along.
+			// If this cannot be written, the undo goes on: only a kill before it ends
+			// would lose what it deletes.
 			_ = m.write(line{Entry: e}, true)
 		}
 		m.step("revert-journaled")
 		undone = true
 	}
-	// Sysctls can hold each other: a value may only take once the others around
-	// it are back (vm.dirty_bytes and vm.dirty_ratio), so try twice, and let what
-	// it is in the end decide.
+	// Sysctls can exclude each other: a value may be accepted only when another one is
+	// restored (vm.dirty_bytes and vm.dirty_ratio), so try twice, and judge the result.
 	var failures []error
 	for range 2 {
 		if !t.same(e.Prior, is) {
@@ -351,15 +349,15 @@ func (m *Manager) revert(e *entry, force bool) (undone bool, err error) {
 	return undone, nil
 }
 
-// done notes that an entry has been undone. That is not synchronised: it is lost
-// only with the machine, whose restart undoes everything. On a full disk the
-// journal is cut off before the entry instead, as undone entries are the newest.
+// done records that an entry is undone, without sync: the record is lost only when the
+// machine restarts, which undoes everything. On a full disk the journal is truncated
+// before the entry instead, since undone entries are the newest.
 func (m *Manager) done(e *entry) {
 	if m.write(line{Done: e.Seq}, false) == nil {
 		return
 	}
 	if newest := m.entries[len(m.entries)-1]; newest == e {
-		// If not even that works, recovery finds that there is nothing to undo.
+		// If that fails too, recovery finds that there is nothing to undo.
 		_ = m.journal.cut(e.offset)
 	}
 }
@@ -371,7 +369,7 @@ func (m *Manager) write(l line, durable bool) error {
 	return m.journal.append(l, durable)
 }
 
-// Close gives up the journal and its lock. It does not revert.
+// Close closes the journal and releases its lock. It does not revert.
 func (m *Manager) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

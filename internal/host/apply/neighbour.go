@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 
@@ -11,12 +12,11 @@ import (
 // neighbour is a permanent entry of the neighbour table.
 type neighbour struct {
 	baseTarget
-	host host
-	n    setting.Neighbour
-	mac  string
+	n   setting.Neighbour
+	mac string
 }
 
-func newNeighbour(h host, n setting.Neighbour) (*neighbour, error) {
+func newNeighbour(base baseTarget, n setting.Neighbour) (*neighbour, error) {
 	mac, err := net.ParseMAC(n.LLAddr)
 	if err != nil || len(mac) != 6 {
 		return nil, fmt.Errorf("neighbour %s: lladdr %q is not a MAC address, such as 02:00:00:01:00:01", n.Address, n.LLAddr)
@@ -24,15 +24,10 @@ func newNeighbour(h host, n setting.Neighbour) (*neighbour, error) {
 	if !n.Address.IsValid() {
 		return nil, fmt.Errorf("neighbour on %s: it has no address", n.Interface)
 	}
-	return &neighbour{host: h, n: n, mac: mac.String()}, nil
+	return &neighbour{base, n, mac.String()}, nil
 }
 
-func (t *neighbour) kind() string { return "neighbour" }
 func (t *neighbour) what() string { return t.n.Address.String() + " on " + t.n.Interface }
-func (t *neighbour) setting() setting.Setting {
-	n := t.n
-	return setting.Setting{Neighbour: &n}
-}
 
 func (t *neighbour) read() (State, error) {
 	if _, err := t.host.conn.LinkByName(t.n.Interface); err != nil {
@@ -48,19 +43,18 @@ func (t *neighbour) read() (State, error) {
 }
 
 func neighbourState(n netlink.Neighbour) State {
-	switch {
-	case n.MAC == "":
-		return State{Text: Absent} // being asked for, or not found
-	case n.State == "PERMANENT":
-		return State{Text: "at " + n.MAC + " for good", Object: n.Object}
-	case n.State == "NOARP":
-		return State{Text: "at " + n.MAC + " without ARP", Object: n.Object}
+	if n.MAC == "" {
+		return State{Text: Absent} // being resolved, or not found
 	}
-	return State{Text: "at " + n.MAC + " as learned", Object: n.Object}
+	how := map[string]string{"PERMANENT": permanent, "NOARP": " without ARP"}[n.State]
+	return State{Text: "at " + n.MAC + cmp.Or(how, " as learned"), Object: n.Object}
 }
 
+// permanent is the end of the text of a permanent entry.
+const permanent = " permanently"
+
 func (t *neighbour) plan(State) (State, error) {
-	return State{Text: "at " + t.mac + " for good"}, nil
+	return State{Text: "at " + t.mac + permanent}, nil
 }
 
 func (t *neighbour) change(State) error {

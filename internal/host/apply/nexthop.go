@@ -13,13 +13,12 @@ import (
 // nexthop is one nexthop object, identified by its number.
 type nexthop struct {
 	baseTarget
-	host host
 	n    setting.NexthopObject
 	spec netlink.NexthopObject
 }
 
-func newNexthop(h host, n setting.NexthopObject) (*nexthop, error) {
-	t := &nexthop{host: h, n: n, spec: netlink.NexthopObject{ID: n.ID, Interface: n.Interface, Group: n.Group}}
+func newNexthop(base baseTarget, n setting.NexthopObject) (*nexthop, error) {
+	t := &nexthop{baseTarget: base, n: n, spec: netlink.NexthopObject{ID: n.ID, Interface: n.Interface, Group: n.Group}}
 	var err error
 	if t.spec.Via, _, err = parseVia(n.Via); err != nil {
 		return nil, fmt.Errorf("nexthop %d: %w", n.ID, err)
@@ -34,13 +33,7 @@ func newNexthop(h host, n setting.NexthopObject) (*nexthop, error) {
 	return t, nil
 }
 
-func (t *nexthop) kind() string { return "nexthop" }
 func (t *nexthop) what() string { return fmt.Sprintf("id %d", t.n.ID) }
-
-func (t *nexthop) setting() setting.Setting {
-	n := t.n
-	return setting.Setting{Nexthop: &n}
-}
 
 func (t *nexthop) found() (netlink.NexthopObject, error) {
 	all, err := t.host.conn.NexthopObjects()
@@ -86,8 +79,8 @@ func (t *nexthop) between(_, next, is State) bool {
 		!slices.ContainsFunc(left, func(member string) bool { return !slices.Contains(made, member) })
 }
 
-// grouped splits the text of a group: its members, such as "1" and "2,3", and of which
-// kind it is.
+// grouped splits the text of a group into its members, such as "1" and "2,3", and its
+// kind.
 func grouped(text string) (members, kind []string) {
 	if words := strings.Fields(text); len(words) > 3 && words[2] == "group" {
 		return strings.Split(words[3], "/"), words[4:]
@@ -102,8 +95,8 @@ func (t *nexthop) restore(prior, _ State) error {
 	return t.host.conn.RestoreNexthopObject(prior.Object)
 }
 
-// nexthops lists the objects that a change to an interface may take along: its own, and
-// the groups, which lose a member with them.
+// nexthops lists the objects that the kernel may delete with a change to an interface:
+// its own, and then all groups, which lose a member with them.
 func (h host) nexthops(d sideEffects) ([]kernelObject, error) {
 	all, err := h.conn.NexthopObjects()
 	var list, groups []kernelObject

@@ -3,6 +3,7 @@ package apply
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"linerate/internal/kernel/netlink"
@@ -14,22 +15,17 @@ import (
 // qdisc is the root queueing discipline of an interface.
 type qdisc struct {
 	baseTarget
-	host host
-	q    setting.Qdisc
+	q setting.Qdisc
 }
 
-// The kinds that can be made, and whose options the kernel reports in the form
-// in which it takes them, so that they can be put back.
+// qdiscKinds are the kinds that can be set. The kernel accepts their options as it
+// reports them, so they can be restored.
 var qdiscKinds = []string{"pfifo", "bfifo", "tbf", "fq", "fq_codel"}
 
-func newQdisc(h host, q setting.Qdisc) (*qdisc, error) {
+func newQdisc(base baseTarget, q setting.Qdisc) (*qdisc, error) {
 	fail := func(text string) (*qdisc, error) { return nil, fmt.Errorf("qdisc of %s: %s", q.Interface, text) }
-	known := false
-	for _, kind := range qdiscKinds {
-		known = known || kind == q.Kind
-	}
 	switch {
-	case !known:
+	case !slices.Contains(qdiscKinds, q.Kind):
 		return fail(fmt.Sprintf("kind %q: expected one of %s", q.Kind, strings.Join(qdiscKinds, ", ")))
 	case q.Limit < 0 || int64(q.Limit) > 1<<32-1:
 		return fail(fmt.Sprintf("limit %d: expected 1 to 4294967295", q.Limit))
@@ -38,15 +34,10 @@ func newQdisc(h host, q setting.Qdisc) (*qdisc, error) {
 	case q.Kind != "tbf" && (q.Rate != 0 || q.Burst != 0):
 		return fail(q.Kind + " has neither rate nor burst: that is tbf")
 	}
-	return &qdisc{host: h, q: q}, nil
+	return &qdisc{base, q}, nil
 }
 
-func (t *qdisc) kind() string { return "qdisc" }
 func (t *qdisc) what() string { return t.q.Interface + " root" }
-func (t *qdisc) setting() setting.Setting {
-	q := t.q
-	return setting.Setting{Qdisc: &q}
-}
 
 // of lists the qdiscs of the interface.
 func (t *qdisc) of() ([]netlink.Qdisc, error) {
@@ -54,13 +45,7 @@ func (t *qdisc) of() ([]netlink.Qdisc, error) {
 		return nil, err
 	}
 	all, err := t.host.conn.Qdiscs(nil)
-	var list []netlink.Qdisc
-	for _, q := range all {
-		if q.Interface == t.q.Interface {
-			list = append(list, q)
-		}
-	}
-	return list, err
+	return slices.DeleteFunc(all, func(q netlink.Qdisc) bool { return q.Interface != t.q.Interface }), err
 }
 
 func (t *qdisc) read() (State, error) {
@@ -116,15 +101,11 @@ func (t *qdisc) plan(prior State) (State, error) {
 	return State{Text: next.String(), Qdisc: &next}, nil
 }
 
-// freeHandle picks a handle that no qdisc of the interface has, so that the one that
-// is made can be identified later.
+// freeHandle returns a handle that no qdisc of the interface has, so that the new one can
+// be identified later.
 func freeHandle(list []netlink.Qdisc) uint32 {
-	used := map[uint32]bool{}
-	for _, q := range list {
-		used[q.Handle] = true
-	}
 	handle := uint32(0x1e700000)
-	for used[handle] {
+	for slices.ContainsFunc(list, func(q netlink.Qdisc) bool { return q.Handle == handle }) {
 		handle += 0x10000
 	}
 	return handle
@@ -143,11 +124,7 @@ func (t *qdisc) restorable(prior State, list []netlink.Qdisc) error {
 	if prior.Qdisc == nil {
 		return nil // the default comes back when ours goes
 	}
-	known := prior.Qdisc.Kind == "pfifo_fast"
-	for _, kind := range qdiscKinds {
-		known = known || kind == prior.Qdisc.Kind
-	}
-	if !known {
+	if prior.Qdisc.Kind != "pfifo_fast" && !slices.Contains(qdiscKinds, prior.Qdisc.Kind) {
 		return refuse("that is possible for " + strings.Join(qdiscKinds, ", ") + " and for the kernel's default")
 	}
 	filters, err := t.host.conn.HasFilters(t.q.Interface, prior.Qdisc.Handle)

@@ -3,6 +3,7 @@ package apply
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
@@ -10,11 +11,11 @@ import (
 
 // Results of recovering one change.
 const (
-	Reverted  = "reverted"  // it was there, and is undone
+	Reverted  = "reverted"  // it existed, and is undone
 	Unchanged = "unchanged" // it was never made, or is undone already
 	Gone      = "gone"      // it ended with a restart of the machine, or with its namespace
 	Kept      = "kept"      // it could not be undone, or must not be without force
-	Forgotten = "forgotten" // it was dropped from the journal as it is
+	Forgotten = "forgotten" // it was removed from the journal and left as it is
 	Pending   = "pending"   // it would be undone
 )
 
@@ -96,18 +97,20 @@ func (m *Manager) recoverOne(e *entry, was, here header, options RecoverOptions)
 		return result(Gone, "the machine has restarted since, and such changes end with that")
 	}
 	if was.gone(here, []*entry{e}) {
-		return result(Gone, fmt.Sprintf("its network namespace is no more: %s is another one now", here.NetNS))
+		return result(Gone, fmt.Sprintf("its network namespace no longer exists: %s is another one now", here.NetNS))
 	}
 	if !was.concerns(here, []*entry{e}) {
-		return kept(fmt.Sprintf("it was made in another network namespace, %s; this is %s: recover inside that one (ip netns exec, nsenter), or forget it if that one is gone", was.NetNS, here.NetNS))
+		return kept(fmt.Sprintf("it was made in another network namespace, %s; this is %s: recover inside that one (ip netns exec, nsenter), or forget it if that one no longer exists", was.NetNS, here.NetNS))
 	}
 	targets, err := m.host.targets(e.Setting)
-	if err == nil && len(targets) != 1 {
-		err = errors.New("the journal's entry is not one change")
+	// A setting can be several changes, such as gso_max_size for IPv6 and IPv4.
+	i := slices.IndexFunc(targets, func(t target) bool { return t.what() == e.What })
+	if err == nil && i < 0 {
+		err = errors.New("the journal's entry is not a change of its setting")
 	}
 	var is State
 	if err == nil {
-		e.target = targets[0]
+		e.target = targets[i]
 		is, err = e.target.read()
 		r.Now = is.Text
 	}
@@ -117,7 +120,7 @@ func (m *Manager) recoverOne(e *entry, was, here header, options RecoverOptions)
 	if options.List {
 		switch {
 		case e.target.same(e.Prior, is):
-			return result(Pending, "it is as it was; only what it took along may be missing")
+			return result(Pending, "it is as it was; only objects deleted with it may be missing")
 		case !e.target.same(e.New, is) && !e.target.between(e.Prior, e.New, is) && !options.Force:
 			return kept(ErrChanged.Error())
 		}

@@ -14,13 +14,12 @@ import (
 // route is one route, identified by table, destination and metric.
 type route struct {
 	baseTarget
-	host host
 	r    setting.Route
 	spec netlink.RouteSpec
 }
 
-func newRoute(h host, r setting.Route) (*route, error) {
-	t := &route{host: h, r: r}
+func newRoute(base baseTarget, r setting.Route) (*route, error) {
+	t := &route{baseTarget: base, r: r}
 	fail := func(err error) (*route, error) { return nil, fmt.Errorf("route to %s: %w", r.To, err) }
 	t.spec = netlink.RouteSpec{Table: r.Table, Metric: r.Metric, Source: r.Source, InitCwnd: r.InitCwnd}
 	if t.spec.Table == 0 {
@@ -89,8 +88,6 @@ func parseDestination(text string, is6 bool) (netip.Prefix, error) {
 	return prefix.Masked(), nil
 }
 
-func (t *route) kind() string { return "route" }
-
 func (t *route) what() string {
 	text := t.spec.To.String()
 	if t.spec.To.Bits() == 0 {
@@ -103,11 +100,6 @@ func (t *route) what() string {
 		text += fmt.Sprintf(" metric %d", t.r.Metric)
 	}
 	return fmt.Sprintf("%s in table %d", text, t.spec.Table)
-}
-
-func (t *route) setting() setting.Setting {
-	r := t.r
-	return setting.Setting{Route: &r}
 }
 
 // found lists the routes with this one's key.
@@ -132,7 +124,7 @@ func (t *route) read() (State, error) {
 
 func (t *route) leaveIfPresent(prior State) bool { return !prior.absent() }
 
-// between: a route by a nexthop object changes with it, and goes with it.
+// between: a route by a nexthop object changes and is deleted with it.
 func (t *route) between(_, _, is State) bool {
 	return t.r.Object != 0 && (is.absent() || strings.Contains(is.Text+" ", fmt.Sprintf(" nhid %d ", t.r.Object)))
 }
@@ -162,26 +154,12 @@ func (t *route) plan(State) (State, error) {
 }
 
 func (t *route) change(State) error {
-	if err := t.host.settlePorts(t.spec); err != nil {
-		return err
-	}
-	return t.host.conn.ReplaceRoute(t.spec)
-}
-
-// settlePorts waits until the source address of a route can be used: an IPv6
-// address cannot before duplicate address detection has finished.
-func (h host) settlePorts(spec netlink.RouteSpec) error {
-	if !spec.Source.Is6() {
-		return nil
-	}
-	all, err := h.conn.Addresses()
-	for _, a := range all {
-		if a.Prefix.Addr() == spec.Source && a.Tentative {
-			return h.settle([]*entry{{What: addressText(a),
-				Setting: setting.Setting{Address: &setting.Address{Interface: a.Interface, Address: a.Prefix}}}})
+	if source := t.spec.Source; source.Is6() {
+		if err := t.host.settle(func(a netlink.Address) bool { return a.Prefix.Addr() == source }); err != nil {
+			return err
 		}
 	}
-	return err
+	return t.host.conn.ReplaceRoute(t.spec)
 }
 
 func (t *route) restore(prior, is State) error {

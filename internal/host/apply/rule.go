@@ -9,17 +9,15 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// rule is one routing policy rule. Without a priority it takes the place that
-// the kernel would give it: before all others but the first.
+// rule is one routing policy rule. Without a priority it gets the one that the kernel
+// would choose: before all others but the first.
 type rule struct {
 	baseTarget
-	host host
-	r    setting.Rule
-	k    netlink.Rule
+	k netlink.Rule
 }
 
-func newRule(h host, r setting.Rule) (*rule, error) {
-	t := &rule{host: h, r: r, k: netlink.Rule{Family: 4, Priority: r.Priority, Table: r.Table, Plain: true}}
+func newRule(base baseTarget, r setting.Rule) (*rule, error) {
+	t := &rule{base, netlink.Rule{Family: 4, Priority: r.Priority, Table: r.Table, Plain: true}}
 	for _, side := range []struct {
 		text string
 		to   *netip.Prefix
@@ -39,7 +37,7 @@ func newRule(h host, r setting.Rule) (*rule, error) {
 		}
 	}
 	if r.Table <= 0 {
-		return nil, errors.New("rule: it names no table to look in")
+		return nil, errors.New("rule: expected the table to look up")
 	}
 	if t.k.From.IsValid() && t.k.To.IsValid() && t.k.From.Addr().Is4() != t.k.To.Addr().Is4() {
 		return nil, fmt.Errorf("rule from %s to %s: one is IPv4 and the other IPv6", r.From, r.To)
@@ -47,13 +45,7 @@ func newRule(h host, r setting.Rule) (*rule, error) {
 	return t, nil
 }
 
-func (t *rule) kind() string { return "rule" }
 func (t *rule) what() string { return t.k.String() }
-func (t *rule) setting() setting.Setting {
-	r := t.r
-	r.Priority = t.k.Priority // as chosen: the undo must find this very rule
-	return setting.Setting{Rule: &r}
-}
 
 func (t *rule) read() (State, error) {
 	all, err := t.host.conn.Rules()
@@ -82,6 +74,9 @@ func (t *rule) plan(prior State) (State, error) {
 			return State{}, errors.New("there is no priority left before the other rules: give one")
 		}
 		t.k.Priority = lowest - 1
+		chosen := *t.s.Rule
+		chosen.Priority = t.k.Priority // for the journal: the undo must find this very rule
+		t.s.Rule = &chosen
 	}
 	return State{Text: present}, nil
 }

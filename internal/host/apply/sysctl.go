@@ -12,25 +12,18 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/message"
-	"linerate/internal/model/setting"
 	"linerate/internal/model/source"
 )
 
 // sysctl is one kernel parameter.
 type sysctl struct {
 	baseTarget
-	host       host
 	key, value string
 }
 
-func (t *sysctl) kind() string { return "sysctl" }
 func (t *sysctl) what() string { return t.key }
-func (t *sysctl) setting() setting.Setting {
-	return setting.Setting{Sysctl: []setting.Sysctl{{Key: t.key, Value: t.value}}}
-}
 
-// scope also finds out whether the parameter can be changed from here at all,
-// since no permission would help if it cannot.
+// scope returns an error if the parameter cannot be changed from here at all.
 func (t *sysctl) scope() (string, string, error) {
 	exists, writable, err := t.host.sysctls.Writable(t.key)
 	if err != nil {
@@ -39,7 +32,7 @@ func (t *sysctl) scope() (string, string, error) {
 	isNet := strings.HasPrefix(t.key, "net.")
 	switch {
 	case !exists && t.host.nearest(t.key) != "":
-		return "", "", fmt.Errorf("there is no such parameter here; did you mean %s?", t.host.nearest(t.key))
+		return "", "", fmt.Errorf("no such parameter here; did you mean %s?", t.host.nearest(t.key))
 	case !exists && isNet:
 		return "", "", bus.Coded(message.NotFound, errors.New("it is not there in this network namespace: either this kernel does not have it, or it is machine-wide and shown only in the machine's first namespace, which a lab's hosts are not in"))
 	case !exists:
@@ -54,15 +47,15 @@ func (t *sysctl) scope() (string, string, error) {
 	case own:
 		return Namespace, "", nil
 	case err != nil:
-		return Machine, "as far as is known, for no namespace could be made to find out: " + err.Error(), nil
+		return Machine, "presumably: no namespace could be made to find out: " + err.Error(), nil
 	case isNet:
 		return Machine, "a new network namespace has no such parameter of its own", nil
 	}
 	return Machine, "everything outside net.* is", nil
 }
 
-// nearest is a parameter beside one that does not exist whose name is much like
-// its name; empty: none.
+// nearest returns the existing parameter of the same directory with the most similar
+// name; empty: none is similar.
 func (h host) nearest(key string) string {
 	dot := strings.LastIndex(key, ".")
 	if dot < 0 {
@@ -139,13 +132,13 @@ func (t *sysctl) sideEffects(_, _ State, reverting bool) sideEffects {
 	}
 	switch parts[4] {
 	case "disable_ipv6":
-		// Disabling takes the interface's IPv6 addresses, routes and neighbours away.
+		// Disabling deletes the interface's IPv6 addresses, routes and neighbours.
 		d.family, d.addresses, d.routes, d.neighbours = 6, true, true, true
 		if parts[3] != "all" && parts[3] != "default" {
 			d.iface = strings.ReplaceAll(parts[3], "/", ".")
 		}
 	case "forwarding":
-		// A router does not keep the default routes it learned from others.
+		// A router deletes the default routes that it learned from advertisements.
 		d.family, d.routes = 6, true
 	}
 	return d
@@ -175,8 +168,8 @@ var partners = map[string][]string{
 // dependents lists the parameters that writing a key may change too. Writing
 // all or default of net.{ipv4,ipv6}.{conf,neigh} reaches the interfaces' parameters
 // of the same name in some cases (forwarding, disable_ipv6, every IPv4 default
-// that an interface has not overridden) and not in others: all of them are watched,
-// and only those that change are put back.
+// that an interface has not overridden) and not in others: all of them are recorded,
+// and only those that change are restored.
 func (h host) dependents(key string) []string {
 	var patterns []string
 	patterns = append(patterns, partners[key]...)
@@ -208,7 +201,7 @@ func (h host) dependents(key string) []string {
 			add(pattern)
 			continue
 		}
-		keys, _ := h.sysctls.Match(pattern) // none: nothing to watch
+		keys, _ := h.sysctls.Match(pattern) // none: nothing to record
 		for _, k := range keys {
 			add(k)
 		}

@@ -2,21 +2,21 @@ package apply
 
 import (
 	"fmt"
+	"strings"
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
 )
 
-// Absent is the text of the state of an object that is not there.
+// Absent is the text of the state of an object that does not exist.
 const Absent = "absent"
 
-// State is the condition of one object: as text, for people and to compare, and
-// as the kernel described it, to bring it back.
+// State is the condition of one object: as text, to print and compare, and as the
+// kernel described it, to restore it.
 type State struct {
 	Text   string         `json:"text"`
 	Object netlink.Object `json:"object,omitempty"`
-	// There are the places of those that are there, where only some of several
-	// addresses are.
+	// There are the indices of the addresses of a run that exist, if only some do.
 	There []int `json:"there,omitempty"`
 	// Qdisc is set for queueing disciplines.
 	Qdisc *netlink.QdiscSpec `json:"qdisc,omitempty"`
@@ -54,39 +54,54 @@ type target interface {
 	sideEffects(from, to State, reverting bool) sideEffects
 }
 
-// baseTarget has the methods that most targets share.
-type baseTarget struct{}
+// baseTarget has the access to the host, the setting of the target, and the methods that
+// most targets share.
+type baseTarget struct {
+	host host
+	s    setting.Setting
+}
 
-func (baseTarget) scope() (string, string, error)             { return Namespace, "", nil }
-func (baseTarget) leaveIfPresent(State) bool                  { return false }
-func (baseTarget) same(a, b State) bool                       { return a.Text == b.Text }
-func (baseTarget) between(_, _, _ State) bool                 { return false }
-func (baseTarget) sideEffects(_, _ State, _ bool) sideEffects { return sideEffects{} }
+func (t *baseTarget) kind() string             { return t.s.Kind() }
+func (t *baseTarget) setting() setting.Setting { return t.s }
+
+func (*baseTarget) scope() (string, string, error)             { return Namespace, "", nil }
+func (*baseTarget) leaveIfPresent(State) bool                  { return false }
+func (*baseTarget) same(a, b State) bool                       { return a.Text == b.Text }
+func (*baseTarget) between(_, _, _ State) bool                 { return false }
+func (*baseTarget) sideEffects(_, _ State, _ bool) sideEffects { return sideEffects{} }
 
 // targets divides a setting into single changes, in order.
 func (h host) targets(s setting.Setting) ([]target, error) {
-	one := func(t target, err error) ([]target, error) { return []target{t}, err }
+	base := baseTarget{h, s}
+	var t target
+	var err error
 	switch s.Kind() {
 	case "sysctl":
 		var list []target
 		for _, parameter := range s.Sysctl {
-			list = append(list, &sysctl{host: h, key: parameter.Key, value: parameter.Value})
+			base.s.Sysctl = []setting.Sysctl{parameter}
+			list = append(list, &sysctl{base, parameter.Key, parameter.Value})
 		}
 		return list, nil
-	case "neighbour":
-		return one(newNeighbour(h, *s.Neighbour))
-	case "address":
-		return one(newAddress(h, *s.Address))
-	case "route":
-		return one(newRoute(h, *s.Route))
-	case "nexthop":
-		return one(newNexthop(h, *s.Nexthop))
-	case "rule":
-		return one(newRule(h, *s.Rule))
 	case "link":
-		return newLink(h, *s.Link)
+		return newLink(base, *s.Link)
+	case "neighbour":
+		t, err = newNeighbour(base, *s.Neighbour)
+	case "address":
+		t, err = newAddress(base, *s.Address)
+	case "route":
+		t, err = newRoute(base, *s.Route)
+	case "nexthop":
+		t, err = newNexthop(base, *s.Nexthop)
+	case "rule":
+		t, err = newRule(base, *s.Rule)
 	case "qdisc":
-		return one(newQdisc(h, *s.Qdisc))
+		t, err = newQdisc(base, *s.Qdisc)
+	default:
+		err = fmt.Errorf("a setting without a kind: expected one of %s", strings.Join(setting.Kinds, ", "))
 	}
-	return nil, fmt.Errorf("a setting without a kind: expected one of sysctl, neighbour, address, nexthop, route, rule, link, qdisc")
+	if err != nil {
+		return nil, err
+	}
+	return []target{t}, nil
 }
