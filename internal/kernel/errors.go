@@ -6,10 +6,11 @@ import (
 	"syscall"
 )
 
-// Error is a refusal of the kernel.
+// Error is an error of the kernel with its context. Errors below this package are of this
+// type where they come from the kernel; errors.Is finds the errno.
 type Error struct {
-	Op     string // what was tried: "add route"
-	Object string // on what: "10.0.0.0/8 table 100"
+	Op     string // "add route"
+	Object string // "10.0.0.0/8 table 100"; empty: none
 	Err    error  // usually a syscall.Errno
 	Detail string // the kernel's extended acknowledgement, if any
 }
@@ -31,8 +32,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// IsAbsent reports whether err says that an object is not there: the errnos by
-// which the kernel's tables answer the deletion of something missing.
+// IsAbsent reports whether err is one of the errnos with which the kernel's tables answer
+// the deletion of an object that does not exist.
 func IsAbsent(err error) bool {
 	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ESRCH) ||
 		errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, fs.ErrNotExist)

@@ -15,38 +15,39 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// configure applies the topology's settings to every host. A virtual host gets
-// addresses, routes, rules and sysctls; a real one must have its addresses already,
-// and gets the rest, which is reverted at the end.
+// configure applies the topology's settings to every host: addresses, routes, rules and
+// sysctls. A real host must have its addresses already; the rest is reverted at the end.
 func (l *Lab) configure(ctx context.Context) error {
+	return l.eachHost(func(_ int, h *topology.Host) error {
+		if len(h.Via) > 0 {
+			if err := l.verify(h); err != nil {
+				return err
+			}
+		}
+		settings, err := l.Resolve(baseSettings(h, l.daemons()))
+		if err != nil || len(settings) == 0 {
+			return err
+		}
+		request := message.ApplyRequest{Settings: settings, AllowMachine: l.options.AllowMachine, IfAbsent: len(h.Via) > 0}
+		return l.bus.Call(ctx, h.Name, "apply", request, nil)
+	})
+}
+
+// eachHost calls do for all hosts concurrently, with their index in the topology.
+func (l *Lab) eachHost(do func(i int, h *topology.Host) error) error {
 	hosts := l.topology.Hosts
 	errs := make([]error, len(hosts))
-	var busy sync.WaitGroup
-	for i, h := range hosts {
-		busy.Go(func() {
-			if len(h.Via) > 0 {
-				if errs[i] = l.verify(h); errs[i] != nil {
-					return
-				}
-			}
-			settings, err := l.Resolve(baseSettings(h, l.daemons()))
-			if err != nil {
-				errs[i] = err
-				return
-			}
-			if len(settings) > 0 {
-				request := message.ApplyRequest{Settings: settings, AllowMachine: l.options.AllowMachine, IfAbsent: len(h.Via) > 0}
-				errs[i] = l.bus.Call(ctx, h.Name, "apply", request, nil)
-			}
-		})
+	var calls sync.WaitGroup
+	for i := range hosts {
+		calls.Go(func() { errs[i] = do(i, &hosts[i]) })
 	}
-	busy.Wait()
+	calls.Wait()
 	return errors.Join(errs...)
 }
 
-// baseSettings are the settings of a host in the topology; daemon: without the routes
-// that its routing daemon will install.
-func baseSettings(h topology.Host, daemon bool) []setting.Setting {
+// baseSettings returns the settings of a host in the topology; daemon: without the routes
+// that a routing daemon will install.
+func baseSettings(h *topology.Host, daemon bool) []setting.Setting {
 	var list []setting.Setting
 	sysctls := slices.Clone(h.Sysctls)
 	if h.Forward {
@@ -82,7 +83,7 @@ func baseSettings(h topology.Host, daemon bool) []setting.Setting {
 }
 
 // verify compares the interfaces and addresses of a real host with the topology.
-func (l *Lab) verify(h topology.Host) error {
+func (l *Lab) verify(h *topology.Host) error {
 	hello := l.Hello(h.Name)
 	var errs []error
 	for _, p := range h.Interfaces {
@@ -110,8 +111,8 @@ func (l *Lab) verify(h topology.Host) error {
 	return errors.Join(errs...)
 }
 
-// Resolve replaces references to interfaces in settings by what they stand for: the
-// MAC address in a neighbour's lladdr, the address in a route's via.
+// Resolve replaces references to interfaces in settings (host.interface) by the MAC
+// address in a neighbour's lladdr, and by the address in the via of a route or nexthop.
 func (l *Lab) Resolve(settings []setting.Setting) ([]setting.Setting, error) {
 	resolved := make([]setting.Setting, len(settings))
 	for i, s := range settings {
@@ -126,15 +127,16 @@ func (l *Lab) Resolve(settings []setting.Setting) ([]setting.Setting, error) {
 			}
 			s.Neighbour = &n
 		}
+		var err error
 		if s.Route != nil {
 			r := *s.Route
 			r.Nexthops = slices.Clone(r.Nexthops)
-			var err error
-			if r.Via, err = l.via(s.Host, r.To, r.Via); err != nil {
-				return nil, err
-			}
+			vias := []*string{&r.Via}
 			for k := range r.Nexthops {
-				if r.Nexthops[k].Via, err = l.via(s.Host, r.To, r.Nexthops[k].Via); err != nil {
+				vias = append(vias, &r.Nexthops[k].Via)
+			}
+			for _, via := range vias {
+				if *via, err = l.via(s.Host, r.To, *via); err != nil {
 					return nil, err
 				}
 			}
@@ -142,8 +144,7 @@ func (l *Lab) Resolve(settings []setting.Setting) ([]setting.Setting, error) {
 		}
 		if s.Nexthop != nil {
 			n := *s.Nexthop
-			var err error
-			// It has no destination yet: an IPv4 address where both hosts have one.
+			// It has no destination: an IPv4 address if both hosts have one.
 			if n.Via, err = l.via(s.Host, "", n.Via); err != nil {
 				return nil, err
 			}
@@ -204,8 +205,8 @@ func (l *Lab) via(host, to, text string) (string, error) {
 	return "inet6 " + local.String(), nil
 }
 
-// addressOf is an address of a far interface, of one family, that a host can reach
-// because it has an interface on the same prefix.
+// addressOf returns an address of a far interface, of one family, that a host reaches
+// directly because it has an interface with the same prefix.
 func addressOf(t *topology.Topology, host string, far topology.End, six bool) (netip.Addr, bool) {
 	h, _ := t.Host(host)
 	there, _ := t.Host(far.Node)
@@ -225,8 +226,8 @@ func addressOf(t *topology.Topology, host string, far topology.End, six bool) (n
 	return netip.Addr{}, false
 }
 
-// linkLocal is fe80::/64 with the modified EUI-64 of a MAC address (RFC 4291,
-// appendix A).
+// linkLocal returns the address in fe80::/64 with the modified EUI-64 of a MAC address
+// (RFC 4291, appendix A).
 func linkLocal(mac string) (netip.Addr, error) {
 	var m [6]byte
 	if _, err := fmt.Sscanf(mac, "%02x:%02x:%02x:%02x:%02x:%02x", &m[0], &m[1], &m[2], &m[3], &m[4], &m[5]); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -181,53 +182,51 @@ var agentEnvironment = []string{"GOGC=200"}
 // from the machine (net.core.devconf_inherit_init_net,
 // Documentation/admin-guide/sysctl/net.rst), so that a lab has the same kernel
 // defaults on every machine.
-var defaults = []struct{ key, value string }{
-	{"net.ipv4.conf.all.arp_ignore", "0"}, {"net.ipv4.conf.default.arp_ignore", "0"},
-	{"net.ipv4.conf.all.arp_announce", "0"}, {"net.ipv4.conf.default.arp_announce", "0"},
-	{"net.ipv4.conf.all.arp_filter", "0"}, {"net.ipv4.conf.default.arp_filter", "0"},
-	{"net.ipv4.conf.all.rp_filter", "0"}, {"net.ipv4.conf.default.rp_filter", "0"},
-	{"net.ipv4.conf.all.arp_accept", "0"}, {"net.ipv4.conf.default.arp_accept", "0"},
-	{"net.ipv4.conf.all.accept_local", "0"}, {"net.ipv4.conf.default.accept_local", "0"},
-	{"net.ipv4.ip_forward", "0"},
+var defaults = map[string]string{
+	"net.ipv4.conf.all.arp_ignore": "0", "net.ipv4.conf.default.arp_ignore": "0",
+	"net.ipv4.conf.all.arp_announce": "0", "net.ipv4.conf.default.arp_announce": "0",
+	"net.ipv4.conf.all.arp_filter": "0", "net.ipv4.conf.default.arp_filter": "0",
+	"net.ipv4.conf.all.rp_filter": "0", "net.ipv4.conf.default.rp_filter": "0",
+	"net.ipv4.conf.all.arp_accept": "0", "net.ipv4.conf.default.arp_accept": "0",
+	"net.ipv4.conf.all.accept_local": "0", "net.ipv4.conf.default.accept_local": "0",
+	"net.ipv4.ip_forward": "0",
 }
 
-// ipv6Quiet are parameters that keep a node from sending frames of its own.
-var ipv6Quiet = []struct{ key, value string }{
-	{"net.ipv6.conf.default.accept_ra", "0"},
-	{"net.ipv6.conf.default.router_solicitations", "0"},
-	// Every address is assigned once: duplicate address detection finds nothing.
-	{"net.ipv6.conf.default.accept_dad", "0"},
-	{"net.ipv6.conf.default.mldv2_unsolicited_report_interval", "600000"},
-}
+// Parameters that a kernel need not have.
+var (
+	// ipv6Quiet keep a node from sending frames of its own.
+	ipv6Quiet = map[string]string{
+		"net.ipv6.conf.default.accept_ra":            "0",
+		"net.ipv6.conf.default.router_solicitations": "0",
+		// Every address is assigned once: duplicate address detection finds nothing.
+		"net.ipv6.conf.default.accept_dad":                        "0",
+		"net.ipv6.conf.default.mldv2_unsolicited_report_interval": "600000",
+	}
+	noIPv6 = map[string]string{"net.ipv6.conf.all.disable_ipv6": "1", "net.ipv6.conf.default.disable_ipv6": "1"}
+	// noBridgeFilter lets bridged frames bypass the firewall, unless a study sets these.
+	noBridgeFilter = map[string]string{
+		"net.bridge.bridge-nf-call-iptables": "0", "net.bridge.bridge-nf-call-ip6tables": "0", "net.bridge.bridge-nf-call-arptables": "0",
+	}
+)
 
-// kernelDefaults sets the parameters of a new namespace; it is called inside it,
-// before it has any interface but lo.
+// kernelDefaults sets the parameters of a new namespace; it is called inside it, before
+// it has any interface but lo.
 func kernelDefaults(n planNode) error {
-	var sysctls proc.Sysctls
-	for _, d := range defaults {
-		if err := sysctls.Write(d.key, d.value); err != nil {
+	optional := maps.Clone(noIPv6)
+	if n.IPv6 {
+		optional = maps.Clone(ipv6Quiet)
+	}
+	if n.Switch {
+		maps.Copy(optional, noBridgeFilter)
+	}
+	for key, value := range defaults {
+		if err := (proc.Sysctls{}).Write(key, value); err != nil {
 			return err
 		}
 	}
-	if !n.IPv6 {
-		for _, conf := range []string{"all", "default"} {
-			if err := sysctls.Write("net.ipv6.conf."+conf+".disable_ipv6", "1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-		}
-	} else {
-		for _, q := range ipv6Quiet {
-			if err := sysctls.Write(q.key, q.value); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-		}
-	}
-	if n.Switch {
-		// Bridged frames bypass the firewall, unless a study sets these.
-		for _, family := range []string{"iptables", "ip6tables", "arptables"} {
-			if err := sysctls.Write("net.bridge.bridge-nf-call-"+family, "0"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
+	for key, value := range optional {
+		if err := (proc.Sysctls{}).Write(key, value); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 	}
 	return nil

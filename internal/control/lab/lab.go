@@ -117,7 +117,7 @@ func (l *Lab) Hello(node string) message.Hello {
 }
 
 // Mode describes how the topology was made: "lab as root", "lab, rootless", "real
-// hosts", or both; and what applies the delay and loss of links.
+// hosts", or both; and what applies the delay and loss of links, if any has them.
 func (l *Lab) Mode() string {
 	var modes []string
 	if l.init != nil {

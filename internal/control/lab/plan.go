@@ -2,6 +2,7 @@ package lab
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/setting"
@@ -37,12 +38,12 @@ type planEnd struct {
 	Impairment topology.Impairment `json:"impairment"`
 }
 
-// split divides what the link does: see topology.SplitLink.
+// split divides the link's impairments; see topology.SplitLink.
 func (l planLink) split(netem bool) (parts [2]topology.Split, emulated bool) {
 	return topology.SplitLink([2]topology.Impairment{l.Ends[0].Impairment, l.Ends[1].Impairment}, netem)
 }
 
-// planOf returns what is to be made of a topology: the nodes without `via` that are
+// planOf returns what to make of a topology: the nodes without `via` that are
 // not unmanaged switches, and the links between them.
 func planOf(t *topology.Topology) plan {
 	var p plan
@@ -86,7 +87,7 @@ func withIPv6(t *topology.Topology) map[string]bool {
 		}
 	}
 	for _, h := range t.Hosts {
-		if usesIPv6(h) || h.BGP != nil { // its sessions use link-local addresses
+		if usesIPv6(&h) || h.BGP != nil { // its sessions use link-local addresses
 			need[h.Name] = true
 		}
 		for _, r := range h.Routes {
@@ -101,33 +102,18 @@ func withIPv6(t *topology.Topology) map[string]bool {
 	return need
 }
 
-func usesIPv6(h topology.Host) bool {
+func usesIPv6(h *topology.Host) bool {
 	for _, i := range h.Interfaces {
-		for _, a := range i.Addresses {
-			if a.First.Is6() {
-				return true
-			}
+		if slices.ContainsFunc(i.Addresses, func(a topology.Address) bool { return a.First.Is6() }) {
+			return true
 		}
 	}
 	six := func(text string) bool {
-		if strings.HasPrefix(text, "inet6") {
-			return true
-		}
-		if prefix, err := netip.ParsePrefix(text); err == nil {
-			return prefix.Addr().Is6()
-		}
-		addr, err := netip.ParseAddr(text)
-		return err == nil && addr.Is6()
+		address, _, _ := strings.Cut(text, "/")
+		addr, err := netip.ParseAddr(address)
+		return strings.HasPrefix(text, "inet6") || err == nil && addr.Is6()
 	}
-	for _, r := range h.Routes {
-		if six(r.To) || six(r.Via) {
-			return true
-		}
-		for _, hop := range r.Nexthops {
-			if six(hop.Via) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.Routes, func(r setting.Route) bool {
+		return six(r.To) || six(r.Via) || slices.ContainsFunc(r.Nexthops, func(n setting.Nexthop) bool { return six(n.Via) })
+	})
 }

@@ -101,7 +101,7 @@ func TestUsesIPv6(t *testing.T) {
 		"next hop":     {topology.Host{Routes: []setting.Route{{To: "10.9.0.0/16", Via: "inet6 fe80::1", Interface: "eth0"}}}, true},
 		"one of a few": {topology.Host{Routes: []setting.Route{{To: "10.9.0.0/16", Nexthops: []setting.Nexthop{{Via: "10.0.0.2"}, {Via: "inet6 fe80::1"}}}}}, true},
 	} {
-		if got := usesIPv6(c.host); got != c.want {
+		if got := usesIPv6(&c.host); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)
 		}
 	}
@@ -175,7 +175,7 @@ links:
 	router, _ := over.Host("router")
 	lines := func(h topology.Host) string {
 		var all []string
-		for _, s := range baseSettings(h, false) {
+		for _, s := range baseSettings(&h, false) {
 			all = append(all, s.Lines()...)
 		}
 		return strings.Join(all, "\n")
@@ -277,14 +277,14 @@ links:
 		message.Hello{Node: "nas", Interfaces: []record.InterfaceSnapshot{{Interface: "eno1", Addresses: []string{"10.0.0.1/24"}}}},
 		message.Hello{Node: "pc", Interfaces: []record.InterfaceSnapshot{{Interface: "eno1", Up: true, Addresses: []string{"10.0.0.2/24", "10.3.0.1/8"}}}})
 	nas, _ := over.Host("nas")
-	err := fmt.Sprint(l.verify(*nas))
+	err := fmt.Sprint(l.verify(nas))
 	for _, want := range []string{"nas.eno1 is down", "nas.eno1 does not have 10.0.0.5/24; it has 10.0.0.1/24", "nas has no interface eno2; it has eno1"} {
 		if !strings.Contains(err, want) {
 			t.Errorf("%q is missing in:\n%s", want, err)
 		}
 	}
 	pc, _ := over.Host("pc")
-	if err := l.verify(*pc); err != nil {
+	if err := l.verify(pc); err != nil {
 		t.Errorf("a host as it should be: %v", err)
 	}
 }

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"os"
-	"runtime"
 	"syscall"
 )
 
@@ -29,5 +28,3 @@ func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: tru
 func execAttributes(terminal bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Setctty: terminal}
 }
-
-func lockThread() { runtime.LockOSThread() }

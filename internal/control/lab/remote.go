@@ -94,12 +94,10 @@ func (r *remote) endsWithin(d time.Duration) bool {
 	}
 }
 
-// remote is the real host of that name, nil if it is none.
+// remote returns the real host of that name; nil: there is none.
 func (l *Lab) remote(node string) *remote {
-	for _, r := range l.remotes {
-		if r.node == node {
-			return r
-		}
+	if i := slices.IndexFunc(l.remotes, func(r *remote) bool { return r.node == node }); i >= 0 {
+		return l.remotes[i]
 	}
 	return nil
 }
@@ -140,15 +138,12 @@ func (l *Lab) startRemotes() error {
 	}
 	var targets []target
 	for _, h := range l.topology.Hosts {
-		if len(h.Via) > 0 {
-			targets = append(targets, target{h.Name, h.Via, h.Agent})
-		}
+		targets = append(targets, target{h.Name, h.Via, h.Agent})
 	}
 	for _, s := range l.topology.Switches {
-		if len(s.Via) > 0 {
-			targets = append(targets, target{s.Name, s.Via, s.Agent})
-		}
+		targets = append(targets, target{s.Name, s.Via, s.Agent})
 	}
+	targets = slices.DeleteFunc(targets, func(t target) bool { return len(t.via) == 0 })
 	for _, t := range targets {
 		agent := t.agent
 		if agent == "" {
@@ -170,8 +165,8 @@ func (l *Lab) startRemotes() error {
 	return nil
 }
 
-// localCommands are commands that run another one on this machine; leavers are those
-// that run it elsewhere, or where this machine's files are not to be seen.
+// localCommands run another command on this machine; remoteCommands run it elsewhere, or
+// without this machine's files.
 var (
 	localCommands  = []string{"ip", "nsenter", "unshare", "sudo", "doas", "setpriv", "env", "chroot", "nice", "timeout", "taskset"}
 	remoteCommands = []string{"ssh", "rsh", "kubectl", "oc", "docker", "podman", "nerdctl", "crictl", "lxc", "lxc-attach", "incus", "machinectl", "limactl", "vagrant", "adb"}

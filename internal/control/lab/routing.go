@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -62,8 +61,8 @@ func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 	var mu sync.Mutex
 	found := map[string][]string{}
 	busy := false // a daemon was started or a route waited for
-	err = l.eachSpeaker(func(h *topology.Host, place int) error {
-		order, err := l.bgpOrder(h, place)
+	err = l.eachSpeaker(func(i int, h *topology.Host) error {
+		order, err := l.bgpOrder(i, h)
 		if err != nil {
 			return err
 		}
@@ -80,7 +79,7 @@ func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 		return 0, fmt.Errorf("starting the routing daemons: %w", err)
 	}
 	var late []string
-	err = l.eachSpeaker(func(h *topology.Host, _ int) error {
+	err = l.eachSpeaker(func(_ int, h *topology.Host) error {
 		var reply message.RoutesFound
 		want := message.RoutesWanted{Routes: learnedRoutes(h), TimeoutNs: int64(convergeTimeout)}
 		if err := l.bus.Call(ctx, h.Name, "routes", want, &reply); err != nil {
@@ -119,21 +118,18 @@ func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 	return time.Since(began), nil
 }
 
-// eachSpeaker calls ask for all hosts with BGP concurrently.
-func (l *Lab) eachSpeaker(ask func(h *topology.Host, place int) error) error {
-	errs := make([]error, len(l.topology.Hosts))
-	var asking sync.WaitGroup
-	for i := range l.topology.Hosts {
-		if h := &l.topology.Hosts[i]; h.BGP != nil {
-			asking.Go(func() { errs[i] = ask(h, i) })
+// eachSpeaker calls do for all hosts with BGP concurrently.
+func (l *Lab) eachSpeaker(do func(i int, h *topology.Host) error) error {
+	return l.eachHost(func(i int, h *topology.Host) error {
+		if h.BGP == nil {
+			return nil
 		}
-	}
-	asking.Wait()
-	return errors.Join(errs...)
+		return do(i, h)
+	})
 }
 
-func (l *Lab) bgpOrder(h *topology.Host, place int) (message.BGPRequest, error) {
-	n := place + 1
+func (l *Lab) bgpOrder(i int, h *topology.Host) (message.BGPRequest, error) {
+	n := i + 1
 	o := message.BGPRequest{
 		AS: h.BGP.AS, RouterID: netip.AddrFrom4([4]byte{0, byte(n >> 16), byte(n >> 8), byte(n)}),
 		Announce: h.Announced(), Transit: h.Forward, Metric: topology.LearnedMetric,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime"
 	"slices"
 	"syscall"
 
@@ -110,7 +111,7 @@ func (l *Lab) tryInit(p plan, rootless bool) (err error) {
 		}
 		return err
 	}
-	// Only the init process may hold the far ends, so that their end is noticed.
+	// Only the init process may have the far ends, so that a stream ends with it.
 	for _, f := range files {
 		f.Close()
 	}
@@ -150,7 +151,7 @@ func (k *initProcess) start(files []*os.File, rootless bool) error {
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, os.Stderr, os.Stderr
 		cmd.ExtraFiles = files
 		cmd.SysProcAttr = initAttributes(rootless)
-		lockThread()
+		runtime.LockOSThread()
 		err := cmd.Start()
 		started <- err
 		if err == nil {

@@ -216,7 +216,7 @@ func (m *Manager) apply(hostName string, t target, ifAbsent bool) (record.Applie
 		if err := m.write(line{Entry: e}, true); err != nil {
 			return fail(err)
 		}
-		return fail(fmt.Errorf("asked for %q, but the kernel made it %q", next.Text, is.Text))
+		return fail(fmt.Errorf("expected %q, but the kernel made it %q", next.Text, is.Text))
 	}
 	if around.empty() {
 		return done, nil

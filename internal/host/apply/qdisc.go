@@ -67,9 +67,9 @@ func qdiscState(q netlink.Qdisc) State {
 	return State{Text: spec.String(), Object: q.Options, Qdisc: &spec}
 }
 
-// same compares the options of a qdisc. The kernel keeps tbf's burst as a time in
-// ticks, so it comes back a little different; and a kind's own default limit is
-// right where none was asked for.
+// same compares the options of a qdisc. The kernel stores tbf's burst as a time in ticks,
+// so it reads back slightly different; and a limit of 0 is equal to any, the kind's
+// default.
 func (t *qdisc) same(a, b State) bool {
 	if a.Qdisc == nil || b.Qdisc == nil {
 		return a.Qdisc == nil && b.Qdisc == nil && (a.Text == b.Text || a.Text == "default" || b.Text == "default")
@@ -122,7 +122,7 @@ func (t *qdisc) restorable(prior State, list []netlink.Qdisc) error {
 		}
 	}
 	if prior.Qdisc == nil {
-		return nil // the default comes back when ours goes
+		return nil // the kernel restores the default when ours is deleted
 	}
 	if prior.Qdisc.Kind != "pfifo_fast" && !slices.Contains(qdiscKinds, prior.Qdisc.Kind) {
 		return refuse("that is possible for " + strings.Join(qdiscKinds, ", ") + " and for the kernel's default")

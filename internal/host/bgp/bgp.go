@@ -1,11 +1,10 @@
-// Package bgp runs a routing daemon on a host that linerate made: BIRD 2, in the
-// host's network namespace, as a child of its agent. It tells it whom to speak to,
-// waits until the routes that it is to bring are in the kernel's table, and kills
-// it when that is asked for.
+// Package bgp runs a routing daemon on a host that linerate made: BIRD 2, in the host's
+// network namespace, as a child of its agent. It configures the sessions, waits until the
+// expected routes are in the kernel's table, and kills the daemon on request.
 //
-// It speaks no BGP itself (RFC 4271), and does not read what the daemon thinks:
-// whether routes are there is the kernel's to say. The daemon's files are in a
-// directory in memory that only it sees, so that nothing is left of them either.
+// It does not speak BGP itself (RFC 4271) and does not query the daemon: only the
+// kernel's table decides which routes exist. The daemon's files are in a private tmpfs,
+// which is deleted with it.
 package bgp
 
 import (
@@ -24,13 +23,13 @@ import (
 	"linerate/internal/model/message"
 )
 
-// Package is what Debian and its relatives call what is to be installed.
+// Package is the name of the daemon's package in Debian and its derivatives.
 const Package = "bird2"
 
-// Program is the daemon.
+// Program is the name of the daemon's program.
 const Program = "bird"
 
-// Daemon is a host's. The zero value has started nothing.
+// Daemon is a host's routing daemon. The zero value is not running.
 type Daemon struct {
 	mu      sync.Mutex
 	launch  *program.Launcher
@@ -40,7 +39,7 @@ type Daemon struct {
 	process *program.Program
 }
 
-// Start starts the daemon, unless it runs.
+// Start starts the daemon, unless it is running.
 func (d *Daemon) Start(o message.BGPRequest) (message.BGPStarted, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -59,7 +58,7 @@ func (d *Daemon) Start(o message.BGPRequest) (message.BGPStarted, error) {
 	return message.BGPStarted{Began: true}, err
 }
 
-// Probe finds out whether the host can have a daemon: which one, or why not.
+// Probe returns which daemon the host can run, or why it cannot.
 func (d *Daemon) Probe() message.BGPDaemon {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -69,7 +68,7 @@ func (d *Daemon) Probe() message.BGPDaemon {
 	return message.BGPDaemon{Daemon: d.version}
 }
 
-// prepare finds the daemon, and makes its directory.
+// prepare finds the daemon and makes its directory.
 func (d *Daemon) prepare() error {
 	if d.launch != nil {
 		return nil
@@ -94,8 +93,8 @@ func (d *Daemon) prepare() error {
 	return nil
 }
 
-// find says where the daemon's program itself is: a link to it may be in a directory
-// that it will not see, such as NixOS's in /run (see kernel.PrivateTmpfs).
+// find returns the path of the daemon's program without symbolic links: a link may be in
+// a directory that the daemon will not see, such as NixOS's /run (file.PrivateTmpfs).
 func find() (string, error) {
 	path, err := program.Find(Program)
 	if err != nil {
@@ -106,7 +105,8 @@ func find() (string, error) {
 
 var versionLine = regexp.MustCompile(`BIRD version (\d+)(\.\S+)?`)
 
-// version asks the program for it: the configuration is for BIRD 2 and later.
+// version returns the program's version, and an error unless it is BIRD 2 or later, for
+// which the configuration is.
 func version(launch *program.Launcher, path string) (string, error) {
 	p, err := launch.Start([]string{path, "--version"}, false)
 	if err != nil {
@@ -118,11 +118,11 @@ func version(launch *program.Launcher, path string) (string, error) {
 		p.Kill()
 		return "", fmt.Errorf("%s --version did not end within 10 s", path)
 	}
-	said := p.Said()
-	found := versionLine.FindStringSubmatch(said)
+	output := p.Said()
+	found := versionLine.FindStringSubmatch(output)
 	switch {
 	case found == nil:
-		return "", fmt.Errorf("%s --version said %.100q: expected BIRD 2", path, strings.TrimSpace(said))
+		return "", fmt.Errorf("%s --version printed %.100q: expected BIRD 2", path, strings.TrimSpace(output))
 	case found[1] == "0" || found[1] == "1":
 		return "", fmt.Errorf("%s is BIRD %s%s: expected BIRD 2 (package %s)", path, found[1], found[2], Package)
 	}
@@ -135,7 +135,7 @@ func (d *Daemon) Kill() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.process == nil || !d.process.Running() {
-		return errors.New("the routing daemon does not run")
+		return errors.New("the routing daemon is not running")
 	}
 	d.process.Kill()
 	<-d.process.Ended()
@@ -143,7 +143,7 @@ func (d *Daemon) Kill() error {
 	return nil
 }
 
-// Broken is why the daemon ended without having been stopped; empty: it runs, or was stopped.
+// Broken returns why the daemon ended by itself; empty: it is running, or was stopped.
 func (d *Daemon) Broken() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -7,19 +7,18 @@ import (
 	"linerate/internal/model/message"
 )
 
-// Times of the sessions, in seconds. A neighbour that is not there yet is tried
-// again soon. One that ends is noticed by the end of its connection, or by its
-// link: nothing here depends on the hold time, so that it is long, and few frames
-// that are not the trial's own are on the links.
+// Times of the sessions in seconds. A neighbour that does not answer yet is retried soon.
+// The end of a session is detected by its connection or its link, not by the hold time,
+// which is long so that few frames of sessions are on links that are being measured.
 const (
 	retry = 1
 	hold  = 90
 )
 
-// mostWays is how many next hops BIRD puts into a route.
-const mostWays = 255
+// maxNexthops is how many next hops a route of BIRD can have.
+const maxNexthops = 255
 
-// Config is BIRD's configuration for an order (bird.conf, BIRD 2.0).
+// Config returns BIRD's configuration for a request (bird.conf, BIRD 2.0).
 func Config(o message.BGPRequest) string {
 	var b strings.Builder
 	line := func(format string, a ...any) { fmt.Fprintf(&b, format+"\n", a...) }
@@ -31,9 +30,9 @@ func Config(o message.BGPRequest) string {
 		export += " || source = RTS_BGP"
 	}
 	for _, family := range []string{"ipv4", "ipv6"} {
-		// What is learned goes into the kernel's table, as one route where several
-		// are equally good; nothing comes from there.
-		line("protocol kernel kernel_%s { metric %d; merge paths on limit %d; %s { import none; export where source = RTS_BGP; }; }", family, o.Metric, mostWays, family)
+		// Learned routes are exported to the kernel's table, equally good ones as one
+		// multipath route; none is imported from there.
+		line("protocol kernel kernel_%s { metric %d; merge paths on limit %d; %s { import none; export where source = RTS_BGP; }; }", family, o.Metric, maxNexthops, family)
 		line("protocol static own_%s {", family)
 		line("  %s;", family)
 		for _, network := range o.Announce {

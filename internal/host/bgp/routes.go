@@ -16,8 +16,8 @@ import (
 // lookEvery is how often the kernel's table is read while routes are waited for.
 const lookEvery = 10 * time.Millisecond
 
-// Await waits until the kernel's table has the routes that the daemon is to bring,
-// each by all its interfaces. What is missing when the time is over is said.
+// Await waits until the kernel's table has the routes that the daemon installs, each
+// with all its interfaces, or until the timeout. The result lists missing ones.
 func (d *Daemon) Await(ctx context.Context, want message.RoutesWanted) (message.RoutesFound, error) {
 	conn, err := netlink.Dial()
 	if err != nil {
@@ -48,7 +48,7 @@ func (d *Daemon) Await(ctx context.Context, want message.RoutesWanted) (message.
 	}
 }
 
-// Held holds the routes of a kernel against those that are wanted.
+// Held compares the kernel's routes with those that are wanted.
 func Held(routes []netlink.Route, want []message.RouteWanted) message.RoutesFound {
 	found := message.RoutesFound{Routes: []string{}}
 	learned := map[string]netlink.Route{}

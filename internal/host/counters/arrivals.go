@@ -14,8 +14,8 @@ import (
 // Which path flows take where a route has several next hops: what the kernel predicts,
 // and by which interfaces their packets arrive.
 
-// Lookups has the kernel answer route questions, and says of which answers it is
-// not sure.
+// Lookups has the kernel answer route lookups, and sets Unsure where packets may take
+// another next hop than the answer.
 func (r *Reader) Lookups(questions []record.RouteLookup) []record.RouteLookup {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -32,10 +32,10 @@ func (r *Reader) Lookups(questions []record.RouteLookup) []record.RouteLookup {
 	return answers
 }
 
-// unsure tells of which packets the kernel does not say where they go. It hashes
-// what it has: a flow's description for what the host itself sends, the packet for
-// what it forwards. A question is answered by a packet made up for it (IPv4), or by
-// the description (IPv6), and these are not alike under every policy
+// unsure returns why packets of a lookup may take another next hop than the kernel's
+// answer; empty: they do not. The kernel hashes a flow's description for what the host
+// sends and the packet for what it forwards. A lookup is answered for a packet made from
+// it (IPv4), or by the description (IPv6), and these differ under some policies
 // (fib_multipath_hash in net/ipv4/route.c, rt6_multipath_hash in net/ipv6/route.c).
 func (r *Reader) unsure() func(record.RouteLookup) string {
 	read := func(family string) string {
@@ -58,7 +58,7 @@ func (r *Reader) unsure() func(record.RouteLookup) string {
 			return "by policy 3 the kernel hashes such packets differently from what it answers"
 		case !forwarded:
 		case policy == "1":
-			return "by policy 1 a router takes the hash that a packet has from the sender's socket or the network card, which cannot be asked for"
+			return "by policy 1 a router takes the hash that a packet has from the sender's socket or the network card, which a lookup does not have"
 		case policy == "0" && isSix:
 			return "by policy 0 a router looks at the flow label of IPv6, which the sender draws (net.ipv6.auto_flowlabels)"
 		}
@@ -123,21 +123,21 @@ func plain(a netip.AddrPort) netip.AddrPort {
 // Timed reports whether arrival times matter: then Look has to be called often.
 func (a *Arrivals) Timed() bool { return a != nil && len(a.marks) > 0 }
 
-// Look takes in what has come since the last time. Packets beyond some thousand
-// are not seen, so it is worth doing now and then.
+// Look reads the packets that have arrived since the last call. Call it regularly: packets
+// beyond some thousands are lost.
 func (a *Arrivals) Look() {
 	if a == nil {
 		return
 	}
 	a.watch.Read(func(p netlink.CapturedPacket) {
 		if flow, ours := a.flows[packets{p.Protocol, p.Source, p.Destination}]; ours {
-			a.take(flow, p.Index, p.AtNs)
+			a.count(flow, p.Index, p.AtNs)
 		}
 	})
 }
 
-// take counts a packet.
-func (a *Arrivals) take(flow string, index int, at int64) {
+// count counts a packet.
+func (a *Arrivals) count(flow string, index int, at int64) {
 	after := 0
 	for after < len(a.marks) && a.marks[after] <= at {
 		after++

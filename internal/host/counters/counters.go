@@ -2,17 +2,16 @@
 // file per source. docs/counters.md lists every counter with its unit and where
 // in the kernel it comes from.
 //
-// Counters are since boot (or since a device was made) and are returned as read;
-// callers take the difference of two readings. A source that cannot be read, for want
-// of privilege or on this kernel, is named in Missing; the others are read all the
-// same.
+// Counters count since boot (or since an interface was made) and are returned as read;
+// callers subtract two readings. A source that cannot be read, without the privilege or
+// on this kernel, is listed in Missing; the others are read all the same.
 package counters
 
 import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
+	"strings"
 	"sync"
 
 	"linerate/internal/kernel/netlink"
@@ -35,7 +34,7 @@ type Reader struct {
 	mu      sync.Mutex
 	options Options
 	conn    *netlink.Conn
-	names   map[int]string // of the devices, by index
+	names   map[int]string // of the interfaces, by index
 	skip    map[string]bool
 }
 
@@ -53,7 +52,7 @@ func New(options Options) (*Reader, error) {
 	return r, nil
 }
 
-// Close gives the reader's socket back.
+// Close closes the reader's socket.
 func (r *Reader) Close() error { return r.conn.Close() }
 
 // Counts reads the counters of interfaces and queueing disciplines, closest together.
@@ -62,9 +61,9 @@ func (r *Reader) Counts(into *record.Reading) {
 	defer r.mu.Unlock()
 	var err error
 	into.Interfaces, err = r.interfaces()
-	missing(into, "interfaces", err)
+	missing(&into.Missing, "interfaces", err)
 	into.Qdiscs, err = r.qdiscs()
-	missing(into, "qdiscs", err)
+	missing(&into.Missing, "qdiscs", err)
 }
 
 // Machine reads the counters of CPUs, memory and protocols. It takes several times as
@@ -74,31 +73,32 @@ func (r *Reader) Machine(into *record.Reading) {
 	defer r.mu.Unlock()
 	var err error
 	into.CPU, err = r.options.Proc.CPUTimes()
-	missing(into, "cpu", err)
+	missing(&into.Missing, "cpu", err)
 	into.Softnet, err = r.options.Proc.Softnet()
-	missing(into, "softnet", err)
+	missing(&into.Missing, "softnet", err)
 	into.Softirqs, err = r.options.Proc.Softirqs()
-	missing(into, "softirqs", err)
+	missing(&into.Missing, "softirqs", err)
 	into.Events, err = r.options.Proc.CPUEvents()
-	missing(into, "events", err)
+	missing(&into.Missing, "events", err)
 	into.Memory, err = r.options.Proc.MemoryLoad()
-	missing(into, "memory", err)
+	missing(&into.Missing, "memory", err)
 	into.SNMP, err = r.options.Proc.SNMP()
-	missing(into, "snmp", err)
-	// Hundreds of names, most of which stand at 0: without them they say the same.
+	missing(&into.Missing, "snmp", err)
+	// Most of the hundreds of counters are 0, which is also the value of an absent one.
 	maps.DeleteFunc(into.SNMP, func(_ string, v int64) bool { return v == 0 })
 	// Names may have changed, by udev for one.
 	_, err = r.links()
-	missing(into, "links", err)
+	missing(&into.Missing, "links", err)
 }
 
-func missing(from *record.Reading, part string, err error) {
+// missing adds a part that could not be read, and why, to a list.
+func missing(list *[]string, part string, err error) {
 	if err != nil {
-		from.Missing = append(from.Missing, part+": "+err.Error())
+		*list = append(*list, part+": "+err.Error())
 	}
 }
 
-// links lists the devices that are read, by name, and renews the names.
+// links lists the interfaces to read, by name, and updates the names.
 func (r *Reader) links() ([]netlink.Link, error) {
 	links, err := r.conn.Links()
 	if err != nil {
@@ -106,31 +106,21 @@ func (r *Reader) links() ([]netlink.Link, error) {
 	}
 	clear(r.names)
 	r.skip = map[string]bool{}
-	wanted := map[string]bool{}
-	for _, name := range r.options.Interfaces {
-		wanted[name] = true
-	}
 	kept := links[:0]
 	for _, l := range links {
 		r.names[l.Index] = l.Name
-		if wanted[l.Name] || r.options.Interfaces == nil && !l.Loopback {
+		if slices.Contains(r.options.Interfaces, l.Name) || r.options.Interfaces == nil && !l.Loopback {
 			kept = append(kept, l)
 		} else {
 			r.skip[l.Name] = true
 		}
 	}
-	sort.Slice(kept, func(i, j int) bool { return kept[i].Name < kept[j].Name })
+	slices.SortFunc(kept, func(a, b netlink.Link) int { return strings.Compare(a.Name, b.Name) })
 	return kept, nil
 }
 
-// read says whether an interface's counters are wanted. An interface that appeared since the
-// names were last renewed is.
+// read reports whether an interface's counters are wanted. An interface that appeared
+// since the names were last updated is, unless only some are.
 func (r *Reader) read(name string) bool {
-	if r.skip[name] {
-		return false
-	}
-	if r.options.Interfaces == nil {
-		return true
-	}
-	return slices.Contains(r.options.Interfaces, name)
+	return !r.skip[name] && (r.options.Interfaces == nil || slices.Contains(r.options.Interfaces, name))
 }

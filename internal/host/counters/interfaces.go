@@ -1,7 +1,8 @@
 package counters
 
 import (
-	"sort"
+	"slices"
+	"strings"
 
 	"linerate/internal/model/record"
 )
@@ -12,12 +13,7 @@ func (r *Reader) interfaces() ([]record.InterfaceCounters, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept := all[:0]
-	for _, p := range all {
-		if r.read(p.Interface) {
-			kept = append(kept, p)
-		}
-	}
-	sort.Slice(kept, func(i, j int) bool { return kept[i].Interface < kept[j].Interface })
-	return kept, nil
+	all = slices.DeleteFunc(all, func(c record.InterfaceCounters) bool { return !r.read(c.Interface) })
+	slices.SortFunc(all, func(a, b record.InterfaceCounters) int { return strings.Compare(a.Interface, b.Interface) })
+	return all, nil
 }

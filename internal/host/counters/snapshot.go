@@ -27,10 +27,9 @@ var (
 	interfaceSysctls = []string{"arp_ignore", "arp_announce", "arp_filter", "rp_filter"}
 )
 
-// Snapshot reads the network state of the host, which is called host in it. It
-// has the kernel answer the lookups, and adds the parameters asked for. It fails
-// only when not even the interfaces can be listed; what else cannot be read is named
-// in Missing.
+// Snapshot reads the network state of the host, which is called host in it, with the
+// kernel's answers to lookups and the additional parameters. It fails only if the
+// interfaces cannot be listed; other parts that cannot be read are listed in Missing.
 func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []string) (record.Snapshot, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,11 +41,7 @@ func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []s
 	}
 	snapshot.Tables = r.tables()
 	snapshot.BeganNs = began
-	missing := func(part string, err error) {
-		if err != nil {
-			snapshot.Missing = append(snapshot.Missing, part+": "+err.Error())
-		}
-	}
+	missing := func(part string, err error) { missing(&snapshot.Missing, part, err) }
 	missing("addresses", r.addInterfaces(&snapshot, links))
 	missing("rules", r.addRules(&snapshot))
 	missing("routes", r.addRoutes(&snapshot))
@@ -58,7 +53,7 @@ func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []s
 		case err == nil:
 			snapshot.Sysctls[key] = value
 		case errors.Is(err, fs.ErrNotExist) && !slices.Contains(sysctls, key):
-			// This kernel lacks one of the usual ones, which was not asked for.
+			// This kernel lacks a default one, which the caller does not require.
 		default:
 			missing("sysctl", err)
 		}
@@ -82,7 +77,7 @@ func (r *Reader) Interfaces() ([]record.InterfaceSnapshot, error) {
 	return s.Interfaces, err
 }
 
-func snapshotKeys(links []netlink.Link, asked []string) []string {
+func snapshotKeys(links []netlink.Link, more []string) []string {
 	keys := append([]string(nil), hostSysctls...)
 	places := []string{"all", "default"}
 	for _, l := range links {
@@ -93,7 +88,7 @@ func snapshotKeys(links []netlink.Link, asked []string) []string {
 			keys = append(keys, "net.ipv4.conf."+place+"."+name)
 		}
 	}
-	return append(keys, asked...)
+	return append(keys, more...)
 }
 
 func (r *Reader) addInterfaces(s *record.Snapshot, links []netlink.Link) error {
@@ -115,40 +110,40 @@ func (r *Reader) addInterfaces(s *record.Snapshot, links []netlink.Link) error {
 	return err
 }
 
-// A snapshot asks by ARP for at most mostAsked addresses, and waits answerTime, which
-// machines on one link have to answer.
+// A snapshot probes at most maxProbes addresses by ARP, and waits probeTime for replies of
+// hosts on the link.
 const (
-	mostAsked  = 64
-	answerTime = 100 * time.Millisecond
+	maxProbes = 64
+	probeTime = 100 * time.Millisecond
 )
 
-// addAnswers asks who holds the addresses of the host's neighbours and its own: more
-// than the one machine that its tables name may answer.
+// addAnswers probes by ARP the addresses of the host's neighbours and its own: other hosts
+// than the one in its tables may answer.
 func (r *Reader) addAnswers(s *record.Snapshot, links []netlink.Link) error {
-	var questions []netlink.ARP
-	ask := func(name, address string) {
+	var requests []netlink.ARP
+	probe := func(name, address string) {
 		at, err := netip.ParseAddr(address)
 		i := slices.IndexFunc(links, func(l netlink.Link) bool { return l.Name == name && l.Up && !l.Loopback })
-		if err == nil && at.Is4() && i >= 0 && len(questions) < mostAsked {
-			questions = append(questions, netlink.ARP{Index: links[i].Index, MAC: links[i].MAC, Address: at})
+		if err == nil && at.Is4() && i >= 0 && len(requests) < maxProbes {
+			requests = append(requests, netlink.ARP{Index: links[i].Index, MAC: links[i].MAC, Address: at})
 		}
 	}
 	for _, n := range s.Neighbours {
 		if n.MAC != "" && n.State != "PERMANENT" && n.State != "NOARP" {
-			ask(n.Interface, n.Address)
+			probe(n.Interface, n.Address)
 		}
 	}
 	for _, i := range s.Interfaces {
 		for _, address := range i.Addresses {
 			address, _, _ := strings.Cut(address, "/")
-			ask(i.Interface, address)
+			probe(i.Interface, address)
 		}
 	}
-	if len(questions) == 0 {
+	if len(requests) == 0 {
 		return nil
 	}
-	answers, err := netlink.ProbeARP(questions, answerTime)
-	for _, a := range answers {
+	replies, err := netlink.ProbeARP(requests, probeTime)
+	for _, a := range replies {
 		s.Answers = append(s.Answers, record.Neighbour{Interface: r.names[a.Index], Address: a.Address.String(), MAC: a.MAC})
 	}
 	return err
@@ -177,11 +172,10 @@ func (r *Reader) addRoutes(s *record.Snapshot) error {
 	return err
 }
 
-// lookups answers route questions; one that cannot be asked, or that the kernel
-// refuses, is answered by an error.
-func (r *Reader) lookups(questions []record.RouteLookup) []record.RouteLookup {
-	answers := slices.Clone(questions)
-	for i, q := range questions {
+// lookups has the kernel answer route lookups; a failed one has an Error.
+func (r *Reader) lookups(lookups []record.RouteLookup) []record.RouteLookup {
+	answers := slices.Clone(lookups)
+	for i, q := range lookups {
 		var err error
 		if answers[i], err = r.conn.LookupRoute(q, r.names); err != nil {
 			answers[i].Error = err.Error()

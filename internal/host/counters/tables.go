@@ -16,9 +16,7 @@ func (r *Reader) Tables() record.Tables {
 func (r *Reader) tables() record.Tables {
 	tables := record.Tables{BeganNs: sched.Now()}
 	neighbours, err := r.conn.Neighbours()
-	if err != nil {
-		tables.Missing = append(tables.Missing, "neighbours: "+err.Error())
-	}
+	missing(&tables.Missing, "neighbours", err)
 	for _, n := range neighbours {
 		if n.Proxy || !r.read(n.Interface) {
 			continue
@@ -27,9 +25,8 @@ func (r *Reader) tables() record.Tables {
 			Interface: n.Interface, Address: n.Address.String(), MAC: n.MAC, State: n.State,
 		})
 	}
-	if tables.FDB, err = r.conn.FDB(); err != nil {
-		tables.Missing = append(tables.Missing, "forwarding tables: "+err.Error())
-	}
+	tables.FDB, err = r.conn.FDB()
+	missing(&tables.Missing, "forwarding tables", err)
 	tables.EndedNs = sched.Now()
 	return tables
 }

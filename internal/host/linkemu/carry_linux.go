@@ -52,9 +52,9 @@ func Carry(links [][2]topology.Impairment, taps []int, stop <-chan struct{}) err
 const (
 	// maxFrame is a super-frame of 64 KiB with its headers.
 	maxFrame = 64<<10 + 512
-	// maxSleep bounds the time until a direction notices that it is to stop.
+	// maxSleep limits the time until a direction notices that it is to stop.
 	maxSleep = 100 * time.Millisecond
-	// maxInFlight bounds the bytes under way in one direction: a second of
+	// maxInFlight limits the bytes in flight in one direction: a second of
 	// 4 Gbit/s. Frames beyond it are dropped.
 	maxInFlight = 512 << 20
 	// readBatch is how many frames are read before those that are due are written.

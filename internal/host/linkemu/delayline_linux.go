@@ -1,6 +1,6 @@
 package linkemu
 
-// delayLine is a queue of frames under way, in the order in which they are due. Its
+// delayLine is a queue of frames in flight, in the order in which they are due. Its
 // buffers are reused: it allocates only while it grows.
 type delayLine struct {
 	frames []delayed // a ring

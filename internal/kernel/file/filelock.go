@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// ErrLocked says that another open file holds the lock, in this process or in
+// ErrLocked is the error if another open file holds the lock, in this process or in
 // another one.
 var ErrLocked = errors.New("locked by another holder")
 
-// FileLock is an exclusive lock on a file, flock(2). The kernel drops it with
-// the last descriptor, so it ends with its holder's process, even by SIGKILL.
-// It excludes two holders inside one process too, unlike fcntl(2) locks.
+// FileLock is an exclusive lock on a file (flock(2)). The kernel releases it with the last
+// descriptor, so it ends with its holder's process, also by SIGKILL. Unlike fcntl(2)
+// locks it excludes two holders in one process.
 type FileLock struct {
 	path string
 	file *os.File
 }
 
-// LockFile takes the lock on path without waiting, making the file when there
-// is none. The file holds what, for people, until Unlock removes it; a holder
-// that was killed leaves it behind unlocked, and the next one takes it over.
-// The error is ErrLocked, with the holder's words, when somebody holds it.
+// LockFile locks path, which is created if it does not exist. The file contains what, as
+// information for people, until Unlock removes it; a killed holder leaves it unlocked,
+// and the next one reuses it. If another holder has the lock the error wraps ErrLocked
+// and includes the holder's text.
 func LockFile(path, what string) (*FileLock, error) {
-	// A short wait lets somebody pass who only asks whether it is locked.
+	// FileLocked holds the lock for a moment.
 	for deadline := time.Now().Add(200 * time.Millisecond); ; {
 		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 		if err != nil {
@@ -34,7 +34,7 @@ func LockFile(path, what string) (*FileLock, error) {
 		}
 		err = flock(file, true)
 		if err == nil && current(file, path) {
-			// What it says is a courtesy to people, and it may fail on a full disk.
+			// Writing the text may fail on a full disk, which is no error.
 			if file.Truncate(0) == nil {
 				_, _ = file.WriteAt([]byte(what+"\n"), 0)
 			}
@@ -47,14 +47,14 @@ func LockFile(path, what string) (*FileLock, error) {
 		case !errors.Is(err, ErrLocked):
 			return nil, fmt.Errorf("flock %s: %w", path, err)
 		case time.Now().After(deadline):
-			words, _ := os.ReadFile(path)
-			return nil, fmt.Errorf("%s: %w: %s", path, ErrLocked, strings.TrimSpace(string(words)))
+			text, _ := os.ReadFile(path)
+			return nil, fmt.Errorf("%s: %w: %s", path, ErrLocked, strings.TrimSpace(string(text)))
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-// FileLocked says whether somebody holds the lock on path.
+// FileLocked reports whether path is locked; false if it does not exist.
 func FileLocked(path string) (bool, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +64,7 @@ func FileLocked(path string) (bool, error) {
 		return false, err
 	}
 	defer file.Close()
-	// Shared, so that two who ask do not take each other for the holder.
+	// Shared, so that two concurrent calls do not see each other.
 	err = flock(file, false)
 	if errors.Is(err, ErrLocked) {
 		return true, nil
@@ -72,14 +72,14 @@ func FileLocked(path string) (bool, error) {
 	return false, err
 }
 
-// Unlock gives the lock up and removes its file.
+// Unlock releases the lock and removes its file.
 func (l *FileLock) Unlock() error {
-	// Removed while it is still held: whoever opened it in the meantime sees in
-	// current that this is no longer the file at its path.
+	// Removed while it is still locked: LockFile in another process, which may have
+	// opened it, detects by current that it is no longer the file at its path.
 	return errors.Join(os.Remove(l.path), l.file.Close())
 }
 
-// current says whether path still names the open file.
+// current reports whether path still names the open file.
 func current(file *os.File, path string) bool {
 	opened, err := file.Stat()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenPTY makes a pseudo-terminal (pty(7)): what is written to one end is read
-// at the other, with a terminal's line discipline between them.
+// OpenPTY makes a pseudoterminal (pty(7)): its controlling side and the terminal, with
+// the line discipline between them.
 func OpenPTY() (controller, terminal *os.File, err error) {
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -23,7 +23,7 @@ func OpenPTY() (controller, terminal *os.File, err error) {
 	}
 	if err != nil {
 		unix.Close(fd)
-		return nil, nil, fmt.Errorf("unlocking a pseudo-terminal: %w", err)
+		return nil, nil, fmt.Errorf("unlocking a pseudoterminal: %w", err)
 	}
 	controller = os.NewFile(uintptr(fd), "/dev/ptmx")
 	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
@@ -34,7 +34,7 @@ func OpenPTY() (controller, terminal *os.File, err error) {
 	return controller, terminal, nil
 }
 
-// CopyWindowSize gives one terminal the size of another.
+// CopyWindowSize sets the size of a terminal to that of another (ioctl_tty(2)).
 func CopyWindowSize(from, to *os.File) error {
 	size, err := unix.IoctlGetWinsize(int(from.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
@@ -58,7 +58,8 @@ func SendFiles(conn *net.UnixConn, value any, files ...*os.File) error {
 	return err
 }
 
-// ReceiveFiles is the other side of SendFiles.
+// ReceiveFiles receives what SendFiles sent, at most 256 KiB of JSON. The files are
+// close-on-exec.
 func ReceiveFiles(conn *net.UnixConn, value any) ([]*os.File, error) {
 	data, control := make([]byte, 256<<10), make([]byte, 4096)
 	n, c, _, _, err := conn.ReadMsgUnix(data, control)
@@ -89,8 +90,8 @@ func ReceiveFiles(conn *net.UnixConn, value any) ([]*os.File, error) {
 	return files, nil
 }
 
-// CheckPeerUser reports whether the process at the other end of a unix socket runs
-// as this process's own user.
+// CheckPeerUser returns an error unless the process at the other end of a unix socket runs
+// as this process's user (SO_PEERCRED, unix(7)).
 func CheckPeerUser(conn *net.UnixConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {

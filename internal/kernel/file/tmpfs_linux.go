@@ -7,20 +7,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// directories are where an empty one can be put: they exist everywhere, and no
-// program needs what it does not see of them.
+// directories are possible mount points: they exist on most systems, and no program that
+// linerate starts needs their content.
 var directories = []string{"/run", "/tmp", "/mnt"}
 
-// PrivateTmpfs gives the calling thread a mount namespace of its own, with an empty
-// directory in memory (tmpfs(5)) that only it and the processes it starts see, and
-// that is gone with the last of them. The thread must be locked, and is not to be
-// used for anything else.
+// PrivateTmpfs moves the calling thread to a mount namespace of its own with an empty
+// tmpfs(5) of 16 MiB, and returns its path. Only the thread and processes that it starts
+// see it, and it is deleted with the last of them. The thread must be locked, and must
+// not be used for anything else. It needs CAP_SYS_ADMIN.
 func PrivateTmpfs() (string, error) {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return "", fmt.Errorf("unshare(CLONE_NEWNS): %w", err)
 	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
-		return "", fmt.Errorf("keeping mounts to a namespace of their own: %w", err)
+		return "", fmt.Errorf("making mounts private: %w", err)
 	}
 	for _, at := range directories {
 		if info, err := os.Stat(at); err != nil || !info.IsDir() {
@@ -31,5 +31,5 @@ func PrivateTmpfs() (string, error) {
 		}
 		return at, nil
 	}
-	return "", fmt.Errorf("none of the directories %v is there to mount on", directories)
+	return "", fmt.Errorf("none of the directories %v exists to mount on", directories)
 }

@@ -4,7 +4,7 @@ package file
 
 import "errors"
 
-// PrivateTmpfs needs mount namespaces, which only Linux has.
+// PrivateTmpfs needs mount namespaces; on Linux only.
 func PrivateTmpfs() (string, error) {
-	return "", errors.New("directories that only one thread sees are Linux's")
+	return "", errors.New("mount namespaces need Linux")
 }

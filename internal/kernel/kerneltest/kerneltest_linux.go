@@ -12,7 +12,7 @@ import (
 )
 
 // InNamespace runs body in a process of its own whose network namespace has
-// nothing but a loopback port, and in which the test is root. Call it first in
+// nothing but a loopback interface, and in which the test is root. Call it first in
 // a top-level test.
 func InNamespace(t *testing.T, body func(t *testing.T)) {
 	t.Helper()
@@ -44,8 +44,8 @@ func InNamespace(t *testing.T, body func(t *testing.T)) {
 	t.Logf("in its own namespace:\n%s", output)
 }
 
-// Do runs a command and fails the test if it fails. It is how tests set a scene
-// and look at it with eyes other than linerate's.
+// Do runs a command, fails the test if it fails, and returns its output. Tests use it to
+// prepare a host and to check it independently of linerate.
 func Do(t testing.TB, name string, arguments ...string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -59,17 +59,17 @@ func Do(t testing.TB, name string, arguments ...string) string {
 	return string(output)
 }
 
-// Forwards waits until a bridge's port forwards, some moments after its carrier is
-// there: before, the bridge learns no address behind it (BR_STATE_FORWARDING).
+// Forwards waits until a bridge's port forwards (BR_STATE_FORWARDING), shortly after it
+// has a carrier: before, the bridge drops its frames.
 func Forwards(t testing.TB, port string) {
 	t.Helper()
 	for until := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		said := Do(t, "bridge", "link", "show", "dev", port)
-		if strings.Contains(said, "state forwarding") {
+		output := Do(t, "bridge", "link", "show", "dev", port)
+		if strings.Contains(output, "state forwarding") {
 			return
 		}
 		if time.Now().After(until) {
-			t.Fatalf("port %s does not forward: %s", port, said)
+			t.Fatalf("port %s does not forward: %s", port, output)
 		}
 	}
 }

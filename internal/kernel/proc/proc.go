@@ -62,7 +62,7 @@ func read[T any](p Proc, name string, parse func([]byte) (T, error)) (T, error) 
 // CPU -1, then each CPU that is online.
 func (p Proc) CPUTimes() ([]record.CPUTimes, error) {
 	stat, err := by(p.path(""), procfs.FS.Stat)
-	if err == nil && len(stat.CPU) == 0 {
+	if err == nil && len(stat.CPU) == 0 && stat.CPUTotal == (procfs.CPUStat{}) {
 		err = fmt.Errorf("%s: no line of a CPU", p.path("stat"))
 	}
 	if err != nil {

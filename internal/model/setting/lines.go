@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Lines spell a setting for people, one line for each change:
+// Lines formats a setting, one line for each change:
 // "server: sysctl net.ipv4.conf.all.arp_ignore=1".
 func (s Setting) Lines() []string {
 	var list []string
@@ -47,7 +47,7 @@ func phrase(start string, pairs ...any) string {
 	return start
 }
 
-// String spells the route much as ip-route(8) would.
+// String formats the route similarly to ip-route(8).
 func (r Route) String() string {
 	source := ""
 	if r.Source.IsValid() {
@@ -60,7 +60,7 @@ func (r Route) String() string {
 	return phrase(text, "in table", r.Table)
 }
 
-// String spells the object much as ip-nexthop(8) would.
+// String formats the object similarly to ip-nexthop(8).
 func (n NexthopObject) String() string {
 	text := phrase(fmt.Sprint(n.ID), "via", n.Via, "on", n.Interface)
 	for i, m := range n.Group {
@@ -75,7 +75,7 @@ func (n NexthopObject) String() string {
 	return text
 }
 
-// String spells the rule much as ip-rule(8) would.
+// String formats the rule similarly to ip-rule(8).
 func (r Rule) String() string {
 	return strings.TrimSpace(phrase("", "from", r.From, "to", r.To, "look in table", r.Table, "priority", r.Priority))
 }

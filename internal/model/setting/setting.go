@@ -1,6 +1,6 @@
-// Package setting says what a reversible change to a host is: a sysctl, a
+// Package setting describes reversible changes to a host: a sysctl, a
 // neighbour entry, an address, a route, a rule, a link attribute or a queueing
-// discipline. It only describes; internal/host/apply applies and reverts.
+// discipline. Package apply applies and reverts them.
 package setting
 
 import (
@@ -89,7 +89,7 @@ func (a Address) All() iter.Seq2[int, netip.Prefix] {
 	}
 }
 
-// Last is the last of the addresses; it is invalid where the numbers end before.
+// Last is the last of the addresses; invalid if there are not so many.
 func (a Address) Last() netip.Prefix {
 	addr := a.Address.Addr()
 	if !addr.IsValid() {
@@ -112,14 +112,14 @@ func (a Address) Last() netip.Prefix {
 	return netip.PrefixFrom(last, a.Address.Bits())
 }
 
-// Holds says whether an address is one of them.
+// Holds reports whether an address is one of them.
 func (a Address) Holds(addr netip.Addr) bool {
 	first := a.Address.Addr()
 	last := a.Last().Addr()
 	return last.IsValid() && addr.BitLen() == first.BitLen() && addr.Compare(first) >= 0 && addr.Compare(last) <= 0
 }
 
-// String spells the addresses: "10.0.0.1/24", "10.0.0.1/24 to 10.0.0.254/24".
+// String formats the addresses: "10.0.0.1/24", "10.0.0.1/24 to 10.0.0.254/24".
 func (a Address) String() string {
 	if a.Number() == 1 {
 		return a.Address.String()
@@ -127,8 +127,8 @@ func (a Address) String() string {
 	return a.Address.String() + " to " + a.Last().String()
 }
 
-// Joined puts runs of consecutive addresses on an interface together, so that they are
-// changed at once. Nothing else is touched, and the order stays.
+// Joined merges runs of consecutive addresses on an interface, so that they are changed at
+// once. Other settings and the order stay.
 func Joined(settings []Setting) []Setting {
 	var list []Setting
 	var next netip.Addr // after the run at the list's end
@@ -166,18 +166,17 @@ type Route struct {
 	Nexthops  []Nexthop  `yaml:"nexthops" json:"nexthops,omitempty" doc:"several next hops: a multipath route"`
 	// Object is the number of a nexthop object, instead of next hops of its own.
 	Object int `yaml:"nexthop" json:"nexthop,omitempty" doc:"the id of a nexthop object, instead of via, interface and nexthops"`
-	// Learned: BGP brings it, when there is a daemon for that.
+	// Learned: BGP installs it, if there is a routing daemon.
 	Learned bool `yaml:"-" json:"learned,omitempty"`
 }
 
 // NexthopObject is a next hop that routes refer to by its number, or a group of
 // some (ip-nexthop(8)).
 type NexthopObject struct {
-	ID        int      `yaml:"id,required" json:"id" doc:"the object's number"`
-	Via       string   `yaml:"via" json:"via,omitempty" doc:"an address, 'inet6 ADDRESS', or host.interface"`
-	Interface string   `yaml:"interface" json:"interface,omitempty" doc:"the interface this next hop is reached by; a single next hop needs it"`
-	Group     []Member `yaml:"group" json:"group,omitempty" doc:"instead of via and interface: the objects that the group consists of"`
-	// Resilient makes the group move as few flows as it can.
+	ID        int        `yaml:"id,required" json:"id" doc:"the object's number"`
+	Via       string     `yaml:"via" json:"via,omitempty" doc:"an address, 'inet6 ADDRESS', or host.interface"`
+	Interface string     `yaml:"interface" json:"interface,omitempty" doc:"the interface this next hop is reached by; a single next hop needs it"`
+	Group     []Member   `yaml:"group" json:"group,omitempty" doc:"instead of via and interface: the objects that the group consists of"`
 	Resilient *Resilient `yaml:"resilient" json:"resilient,omitempty" doc:"a group that moves as few flows as it can when members come and go"`
 }
 

@@ -1,8 +1,7 @@
-// Package settingfile reads the files in which people keep kernel parameters:
-// sysctl.conf and the files of sysctl.d, FreeBSD's and OpenBSD's sysctl.conf,
-// FreeBSD's loader.conf, and profiles of tuned. It says what is written, line by
-// line, and which line wins; whether that is any good is science's to say, and
-// what is done about it is a study's.
+// Package settingfile reads the files in which administrators keep kernel parameters:
+// sysctl.conf and the files of sysctl.d, FreeBSD's and OpenBSD's sysctl.conf, FreeBSD's
+// loader.conf, and profiles of tuned. It returns their lines and which of them hold, and
+// does not judge them.
 //
 // Formats: sysctl.conf(5), sysctl.d(5), sysctl.conf(5) and loader.conf(5) of
 // FreeBSD, sysctl.conf(5) of OpenBSD, tuned-profiles(7). The package does no I/O.
@@ -35,7 +34,7 @@ var (
 	FormatNames = map[string]string{SysctlConf: "sysctl.conf", LoaderConf: "loader.conf", Profile: "tuned profile"}
 )
 
-// File is what one file says.
+// File is the content of one file.
 type File struct {
 	Name   string
 	Format string
@@ -61,10 +60,10 @@ type Line struct {
 	Bound string
 }
 
-// Where is the place of the line, as an editor can jump to.
+// Where returns file:line.
 func (l Line) Where() string { return fmt.Sprintf("%s:%d", l.File, l.Line) }
 
-// Setting spells the line in sysctl.conf's way.
+// Setting formats the line as in sysctl.conf.
 func (l Line) Setting() string { return l.Key + " = " + l.Value }
 
 // Apart is a line that sets no parameter of the kernel.
@@ -73,11 +72,11 @@ type Apart struct {
 	Line int
 	Text string
 	Why  string
-	// Wrong: it was meant to be read by whoever reads such files, and cannot be.
+	// Wrong: the line is a mistake, rather than of no concern here.
 	Wrong bool
 }
 
-// Read reads a file. System may be empty: then it is found out from the keys.
+// Read reads a file. An empty system is detected from the keys.
 func Read(name string, text []byte, system string) File {
 	f := File{Name: name, System: system, Format: format(name, string(text))}
 	if f.Format == Profile {
@@ -94,8 +93,8 @@ func Read(name string, text []byte, system string) File {
 	return f
 }
 
-// format tells the three formats apart: a profile has sections, and loader.conf
-// is known by its name, since its lines may pass for a sysctl.conf's.
+// format detects the format: a profile has sections, and loader.conf is known by its name,
+// since its lines may be those of a sysctl.conf.
 func format(name, text string) string {
 	if strings.Contains(path.Base(name), "loader") {
 		return LoaderConf
@@ -181,8 +180,8 @@ func (f *File) sysctl(n int, line string) {
 // "#" included (sysctl.d(5)); the BSDs' end there.
 func (f *File) linux() bool { return f.System == Linux || f.System == "" && f.Format != LoaderConf }
 
-// uncommented cuts a comment off a value. Nobody means "1 # on" as a value: where
-// the rest of the line would be taken for one, it is left for lint to find.
+// uncommented removes a comment from a value, except on Linux, where it is part of the
+// value: it is left for lint to report.
 func uncommented(value string, linux bool) (string, bool) {
 	at := strings.Index(value, "#")
 	if at < 0 || linux {
@@ -216,7 +215,7 @@ func dotted(key string) string {
 	}, key)
 }
 
-// marks tell systems apart by what only they have.
+// marks are beginnings of keys that only one system has.
 var marks = []struct{ prefix, system string }{
 	{"net.ipv4.", Linux}, {"net.ipv6.", Linux}, {"net.core.", Linux}, {"net.netfilter.", Linux}, {"net.bridge.", Linux},
 	{"net.mptcp.", Linux}, {"net.unix.", Linux}, {"fs.", Linux}, {"kernel.", Linux}, {"vm.swappiness", Linux}, {"vm.dirty", Linux},
@@ -226,8 +225,8 @@ var marks = []struct{ prefix, system string }{
 	{"net.inet.ip.forwarding", OpenBSD}, {"ddb.", OpenBSD}, {"machdep.", OpenBSD}, {"net.inet.tcp.ackonpush", OpenBSD}, {"kern.bufcachepercent", OpenBSD},
 }
 
-// guess finds out which system a file is for: whose marks it has most of. A
-// loader.conf is FreeBSD's; what has no mark at all is Linux's.
+// guess detects the system that a file is for: the one with most marks. A loader.conf is
+// FreeBSD's; a file without marks is Linux's.
 func (f *File) guess() string {
 	if f.Format == LoaderConf {
 		return FreeBSD
@@ -250,8 +249,8 @@ func (f *File) guess() string {
 	return best
 }
 
-// InterfaceOf is the interface that a parameter of Linux belongs to, as in
-// net.ipv4.conf.eth0.rp_filter; empty: it is none of one interface.
+// InterfaceOf returns the interface of a parameter of Linux such as
+// net.ipv4.conf.eth0.rp_filter; empty: it is not one of a single interface.
 func InterfaceOf(key string) string {
 	parts := strings.Split(key, ".")
 	if len(parts) != 5 || parts[0] != "net" || parts[2] != "conf" && parts[2] != "neigh" || slices.Contains([]string{"all", "default", "lo"}, parts[3]) {
@@ -260,8 +259,8 @@ func InterfaceOf(key string) string {
 	return strings.ReplaceAll(parts[3], "/", ".")
 }
 
-// Winning are the lines that hold in the end when the files are read in their
-// order: the last one of each key, at the place of that last one.
+// Winning returns the lines that hold after the files are read in order: the last one of
+// each key.
 func Winning(files []File) []Line {
 	last := map[string]Line{}
 	for _, f := range files {

@@ -36,7 +36,7 @@ func (a Address) Prefixes() []netip.Prefix {
 	return list
 }
 
-// String spells the address as a study file does; ParseAddress reads it back.
+// String formats the address as a study file does; ParseAddress is the inverse.
 func (a Address) String() string {
 	first, last := a.First.String(), a.Last.String()
 	if a.First == a.Last {
@@ -51,10 +51,10 @@ func (a Address) String() string {
 	return fmt.Sprintf("%s-%s/%d", first, last, a.Bits)
 }
 
-// MarshalText spells the address as String does, in JSON too.
+// MarshalText is String.
 func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// UnmarshalText reads what ParseAddress reads.
+// UnmarshalText is ParseAddress.
 func (a *Address) UnmarshalText(text []byte) (err error) {
 	*a, err = ParseAddress(string(text))
 	return err
@@ -99,13 +99,13 @@ func ParseAddress(text string) (Address, error) {
 	return a, nil
 }
 
-// What may be wrong with a span, besides its size and direction.
+// Reasons of parseSpan other than size and direction.
 const (
 	notAddress = "not an address"
 	otherKind  = "the end of the range is not an address of the same kind"
 )
 
-// parseSpan reads an address or a range of them, without a prefix length, or says
+// parseSpan reads an address or a range of them without a prefix length; why is empty, or
 // what is wrong.
 func parseSpan(text string) (a Address, why string) {
 	first, last, isRange := strings.Cut(text, "-")
@@ -136,10 +136,9 @@ func parseSpan(text string) (a Address, why string) {
 	return a, ""
 }
 
-// Places writes out a range of addresses in a text that stands alone, such as an
-// argument, with a port behind it or without: 192.168.2.1-254,
-// 10.0.0.1-10.0.3.250:5202, [fd00::1-ff]:5202. Any other text is returned as it is:
-// it may be a name.
+// Places expands a range of addresses with an optional port, such as 192.168.2.1-254,
+// 10.0.0.1-10.0.3.250:5202 or [fd00::1-ff]:5202. Any other text is returned unchanged,
+// since it may be a name.
 func Places(text string) ([]string, error) {
 	span, port := text, ""
 	if inner, bracketed := strings.CutPrefix(text, "["); bracketed {
@@ -171,7 +170,7 @@ func Places(text string) ([]string, error) {
 	return list, nil
 }
 
-// size counts a range's addresses, as far as maxAliases matters.
+// size counts a range's addresses, up to maxAliases + 1.
 func size(a Address) int {
 	first, last := new(big.Int).SetBytes(a.First.AsSlice()), new(big.Int).SetBytes(a.Last.AsSlice())
 	distance := last.Sub(last, first)

@@ -52,22 +52,15 @@ func (b *BGP) speaksAt(iface string) bool {
 	return len(b.Interfaces) == 0 || slices.Contains(b.Interfaces, iface)
 }
 
-// farEnd is the other end of an interface's link; an end without an interface name is
-// the only one of its host.
+// farEnd is the other end of an interface's link.
 func (t *Topology) farEnd(h *Host, iface string) (End, bool) {
-	whole := func(e End) End {
-		if host, ok := t.Host(e.Node); ok && e.Interface == "" && len(host.Interfaces) == 1 {
-			e.Interface = host.Interfaces[0].Name
-		}
-		return e
-	}
 	here := End{h.Name, iface}
 	for _, l := range t.Links {
-		switch here {
-		case whole(l.From):
-			return whole(l.To), true
-		case whole(l.To):
-			return whole(l.From), true
+		switch from, to := t.complete(l.From), t.complete(l.To); here {
+		case from:
+			return to, true
+		case to:
+			return from, true
 		}
 	}
 	return End{}, false
@@ -93,7 +86,7 @@ func (h *Host) Announced() (list []netip.Prefix) {
 	return list
 }
 
-// UsesBGP says whether any host does.
+// UsesBGP reports whether any host speaks BGP.
 func (t *Topology) UsesBGP() bool {
 	return slices.ContainsFunc(t.Hosts, func(h Host) bool { return h.BGP != nil })
 }
@@ -173,7 +166,7 @@ func (t *Topology) away(origins []int, sessions [][]Session, place map[string]in
 // reserved (RFC 7300).
 const maxAS = 1<<32 - 2
 
-// bgp checks who speaks BGP to whom.
+// bgp checks the speakers of BGP and their sessions.
 func (c *checker) bgp() {
 	speaks := map[int]string{}
 	for i := range c.t.Hosts {
@@ -182,13 +175,13 @@ func (c *checker) bgp() {
 			continue
 		}
 		if len(h.Via) > 0 {
-			c.report(path, "host %q is reached by via: its routes are its own daemon's, linerate starts none there", h.Name)
+			c.report(path, "host %q is reached by via: its own daemon maintains its routes, and linerate starts none there", h.Name)
 		}
 		switch other, taken := speaks[h.BGP.AS]; {
 		case h.BGP.AS < 1 || h.BGP.AS > maxAS:
 			c.report(path+".as", "AS %d: expected 1 to %d, such as 65001", h.BGP.AS, maxAS)
 		case taken:
-			c.report(path+".as", "AS %d is host %q's already: a host takes no route that has come through its own AS (RFC 4271, 9.1.2)", h.BGP.AS, other)
+			c.report(path+".as", "AS %d is already that of host %q: a host ignores routes with its own AS in the path (RFC 4271, 9.1.2)", h.BGP.AS, other)
 		}
 		speaks[h.BGP.AS] = h.Name
 		for j, name := range h.BGP.Interfaces {

@@ -5,19 +5,17 @@ import "strconv"
 // maxInterfaceName is the kernel's IFNAMSIZ without the final zero byte (linux/if.h).
 const maxInterfaceName = 15
 
-// Complete adds the routes that BGP will install, and what a valid file may omit of
-// its links: the interface of a host that has only one, and the names of switch ports. A switch port is named
-// after the far end, server-eth0 for server.eth0, cut to what the kernel allows
-// and numbered where that would give a name twice; the same file always gives
-// the same names.
+// Complete adds the routes that BGP will install, and what a valid file may omit of its
+// links: the interface of a host that has only one, and the names of switch ports. A
+// switch port is named after the far end, server-eth0 for server.eth0, truncated to the
+// kernel's limit and numbered if the name exists already; the same file always has the
+// same names.
 func (t *Topology) Complete() {
 	taken := map[End]bool{}
 	for i := range t.Links {
 		l := &t.Links[i]
 		for _, e := range []*End{&l.From, &l.To} {
-			if host, ok := t.Host(e.Node); ok && e.Interface == "" && len(host.Interfaces) == 1 {
-				e.Interface = host.Interfaces[0].Name
-			}
+			*e = t.complete(*e)
 			taken[*e] = true
 		}
 	}
@@ -41,7 +39,7 @@ func (t *Topology) name(e, far End, taken map[End]bool) End {
 	}
 	tail := ""
 	if _, farIsHost := t.Host(far.Node); farIsHost {
-		// The last letters of an interface's name tell it from its neighbours.
+		// The last letters of an interface's name are the ones that differ.
 		tail = "-" + far.Interface[max(0, len(far.Interface)-8):]
 	}
 	for n := 1; ; n++ {

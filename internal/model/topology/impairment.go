@@ -201,7 +201,7 @@ func (c impairmentChecker) direction(i Impairment, over *Impairment, section str
 	switch {
 	case i.Queue == none:
 	case i.Queue.Time != 0 && i.Rate == 0:
-		say("queue", over.Queue != none, "a queue of %s is that long at a rate: give the link a rate, or the queue a size", i.Queue)
+		say("queue", over.Queue != none, "a queue of %s needs a rate: give the link a rate, or the queue a size", i.Queue)
 	case i.Queue.At(i.Rate) < frame:
 		say("queue", over.Queue != none, "queue of %s is smaller than one frame: expected at least %d bytes (MTU + %d)", i.Queue, frame, EthernetHeader)
 	}

@@ -58,7 +58,7 @@ func (e End) String() string {
 	return e.Node + "." + e.Interface
 }
 
-// MarshalText spells the end as String does.
+// MarshalText is String.
 func (e End) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // UnmarshalText reads host.interface or switch. An interface's name may itself have dots

@@ -6,18 +6,8 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// Nexthop finds a nexthop object of the host by its number.
-func (h *Host) Nexthop(id int) (*setting.NexthopObject, bool) {
-	for i := range h.Nexthops {
-		if h.Nexthops[i].ID == id {
-			return &h.Nexthops[i], true
-		}
-	}
-	return nil, false
-}
-
-// members are the next hops that a nexthop object stands for: itself, or the
-// members of the group.
+// members returns the next hops of a nexthop object: itself, or the members of the
+// group.
 func (h *Host) members(id int) (list []setting.Nexthop) {
 	n, ok := h.Nexthop(id)
 	if !ok {
@@ -55,9 +45,7 @@ func (c settingChecker) nexthopObject(n setting.NexthopObject, path string) {
 	}
 	for i, m := range n.Group {
 		at := path + ".group[" + strconv.Itoa(i) + "]"
-		if m.Weight < 0 || m.Weight > 256 {
-			c.report(at+".weight", "weight %d: expected 1 to 256", m.Weight)
-		}
+		c.number(at, "weight", m.Weight, 1, maxWeight)
 		switch single, ok := c.h.Nexthop(m.ID); {
 		case !ok && len(c.h.Via) == 0:
 			c.report(at+".id", "host %q has no nexthop object %d", c.h.Name, m.ID)

@@ -1,6 +1,6 @@
-// Package topology describes hosts, switches and the links between them, and
-// answers questions about them without a kernel: which interface has an address, which
-// interfaces are on the path of a flow, which MAC address a lab gives an interface.
+// Package topology describes hosts, switches and the links between them, and computes
+// from that, without a kernel, which interface has an address, which interfaces are on
+// the path of a flow, and which MAC address an interface has in a lab.
 //
 // A Topology is what is left after a file's brace ranges have been expanded and
 // its references checked (package source does the former, Validate the latter).
@@ -41,7 +41,7 @@ type Host struct {
 type Interface struct {
 	Name      string    `yaml:",key" json:"name"`
 	Addresses []Address `yaml:"addresses" json:"addresses,omitempty" doc:"addresses with prefix length; a range such as 192.168.2.1-254/16 makes one alias each"`
-	MAC       string    `yaml:"mac" json:"mac,omitempty" doc:"MAC address; absent: a lab chooses one that tells host and interface"`
+	MAC       string    `yaml:"mac" json:"mac,omitempty" doc:"MAC address; absent: a lab chooses one with the numbers of host and interface"`
 }
 
 // Switch is a bridge. Its interfaces are the link ends that name it.
@@ -55,64 +55,62 @@ type Switch struct {
 	Unmanaged bool `yaml:"unmanaged" json:"unmanaged,omitempty" doc:"true: a real switch that cannot be asked for counters"`
 }
 
-// Host finds a host by name.
-func (t *Topology) Host(name string) (*Host, bool) {
-	for i := range t.Hosts {
-		if t.Hosts[i].Name == name {
-			return &t.Hosts[i], true
+// find returns the first element for which is returns true.
+func find[T any](list []T, is func(*T) bool) (*T, bool) {
+	for i := range list {
+		if is(&list[i]) {
+			return &list[i], true
 		}
 	}
 	return nil, false
+}
+
+// Host finds a host by name.
+func (t *Topology) Host(name string) (*Host, bool) {
+	return find(t.Hosts, func(h *Host) bool { return h.Name == name })
 }
 
 // Switch finds a switch by name.
 func (t *Topology) Switch(name string) (*Switch, bool) {
-	for i := range t.Switches {
-		if t.Switches[i].Name == name {
-			return &t.Switches[i], true
-		}
-	}
-	return nil, false
+	return find(t.Switches, func(s *Switch) bool { return s.Name == name })
 }
 
 // Interface finds a host's interface by name.
 func (h *Host) Interface(name string) (*Interface, bool) {
-	for i := range h.Interfaces {
-		if h.Interfaces[i].Name == name {
-			return &h.Interfaces[i], true
-		}
-	}
-	return nil, false
+	return find(h.Interfaces, func(i *Interface) bool { return i.Name == name })
+}
+
+// Nexthop finds a nexthop object of the host by its number.
+func (h *Host) Nexthop(id int) (*setting.NexthopObject, bool) {
+	return find(h.Nexthops, func(n *setting.NexthopObject) bool { return n.ID == id })
 }
 
 // LinkAt finds the link that ends at the given interface.
 func (t *Topology) LinkAt(e End) (*Link, bool) {
-	for i := range t.Links {
-		if t.Links[i].From == e || t.Links[i].To == e {
-			return &t.Links[i], true
-		}
-	}
-	return nil, false
+	return find(t.Links, func(l *Link) bool { return l.From == e || l.To == e })
 }
 
-// Holder finds the host and interface that have an address.
+// Holder finds the first interface that has an address.
 func (t *Topology) Holder(addr netip.Addr) (End, bool) {
-	for _, h := range t.Hosts {
-		for _, p := range h.Interfaces {
-			for _, a := range p.Addresses {
-				if a.Contains(addr) {
-					return End{h.Name, p.Name}, true
-				}
-			}
-		}
+	if ends := t.holders(addr); len(ends) > 0 {
+		return ends[0], true
 	}
 	return End{}, false
 }
 
-// MAC is the hardware address that a lab gives an interface: locally administered,
-// with the host's and the interface's place in the file, so that a table of
-// neighbours can be read by eye: 02:00:00:02:00:01 is the second host's first
-// interface. Switch ports count on after the hosts.
+// complete returns an end with the interface of a host that has only one, if it names
+// none.
+func (t *Topology) complete(e End) End {
+	if host, ok := t.Host(e.Node); ok && e.Interface == "" && len(host.Interfaces) == 1 {
+		e.Interface = host.Interfaces[0].Name
+	}
+	return e
+}
+
+// MAC is the MAC address of an interface in a lab: the one in the file, or a locally
+// administered one with the numbers of the host and of its interface in the file, so that
+// neighbour tables are easy to read: 02:00:00:02:00:01 is the second host's first
+// interface. Switches are numbered after the hosts. Empty: no such interface.
 func (t *Topology) MAC(e End) string {
 	for i, h := range t.Hosts {
 		for j, p := range h.Interfaces {

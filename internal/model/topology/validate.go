@@ -10,7 +10,7 @@ import (
 	"linerate/internal/model/source"
 )
 
-// checker holds what the checks of a topology look up again and again.
+// checker has a topology and the indices that its checks use.
 type checker struct {
 	t      *Topology
 	report source.Report
@@ -98,7 +98,7 @@ func (c *checker) checkSwitch(i int) {
 		}
 	}
 	if s.Unmanaged && len(s.Via) > 0 {
-		c.report(path+".unmanaged", "an unmanaged switch cannot be asked: leave out via, or unmanaged")
+		c.report(path+".unmanaged", "an unmanaged switch has no agent: leave out via, or unmanaged")
 	}
 	if s.Bridge != "" {
 		if why := badInterfaceName(s.Bridge); why != "" {
@@ -115,8 +115,8 @@ func (c *checker) via(path string, via []string) {
 	}
 }
 
-// reservedName names what every namespace has, and what sysctl means by "all
-// interfaces" and "later interfaces".
+// reservedName reports whether every namespace has that interface, or sysctl a directory
+// of that name for all or for later interfaces.
 func reservedName(name string) bool {
 	return name == "lo" || name == "all" || name == "default"
 }
@@ -136,7 +136,7 @@ func badInterfaceName(name string) string {
 
 var macAddress = regexp.MustCompile(`^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$`)
 
-// wrongMAC says why text cannot be the MAC address of an interface.
+// wrongMAC returns why text cannot be the MAC address of an interface; empty: it can.
 func wrongMAC(text string) string {
 	switch {
 	case !macAddress.MatchString(text):
@@ -147,7 +147,7 @@ func wrongMAC(text string) string {
 	return ""
 }
 
-// addresses checks every address by itself, and that none is given twice.
+// addresses checks every address, and that no two interfaces have the same.
 func (c *checker) addresses() {
 	type given struct {
 		Address
@@ -181,8 +181,7 @@ func (c *checker) addresses() {
 	}
 }
 
-// sameScope allows what may be given twice: link-local addresses, on different
-// interfaces.
+// sameScope reports whether two interfaces may have the same address: a link-local one.
 func sameScope(a netip.Addr, one, other End) bool {
 	return a.IsLinkLocalUnicast() && one != other
 }

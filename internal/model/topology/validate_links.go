@@ -2,15 +2,16 @@ package topology
 
 import (
 	"fmt"
+	"slices"
 
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
 )
 
-// links checks where links end and what they do to frames.
+// links checks the ends and the impairments of links.
 func (c *checker) links() {
 	taken := map[End]End{} // ports and what they are linked to
-	joined := map[string]string{}
+	joined := groups{}
 	sound := true
 	if len(c.t.Links) == 0 {
 		c.report("topology.links", "no links: nothing could flow")
@@ -68,9 +69,7 @@ func (c *checker) end(e End, path string) (End, bool) {
 		return e, false
 	}
 	h := &c.t.Hosts[i]
-	if e.Interface == "" && len(h.Interfaces) == 1 {
-		e.Interface = h.Interfaces[0].Name
-	}
+	e = c.t.complete(e)
 	if e.Interface == "" {
 		c.report(path, "link to %q: the host has several interfaces; expected %s", e.Node, source.Or(h.interfaceNames(h.Name+".")))
 		return e, false
@@ -91,8 +90,8 @@ func (h *Host) interfaceNames(prefix string) []string {
 	return names
 }
 
-// occupy reports an interface that is linked twice. Nameless switch ports are as many
-// as there are links.
+// occupy reports an interface that is linked twice. Switch ports without a name are all
+// different.
 func (c *checker) occupy(taken map[End]End, e, far End, path string) {
 	if other, twice := taken[e]; twice && e.Interface != "" {
 		c.report(path, "interface %s is already linked to %s", e, other)
@@ -110,8 +109,7 @@ func (c *checker) real(node string) bool {
 	return len(s.Via) > 0 || s.Unmanaged
 }
 
-// sameWorld refuses a link between what linerate makes and what is there
-// already: nobody could plug it in.
+// sameWorld reports a link between a node that linerate makes and a real one.
 func (c *checker) sameWorld(from, to End, path string) {
 	if a, b := c.real(from.Node), c.real(to.Node); a != b {
 		made, there := from.Node, to.Node
@@ -122,26 +120,14 @@ func (c *checker) sameWorld(from, to End, path string) {
 	}
 }
 
-// loop finds the link that closes a circle of switches. The lab's switches do
-// not speak a spanning tree protocol; a frame would circle for ever.
-func (c *checker) loop(joined map[string]string, from, to End, path string) {
+// loop reports the link that closes a loop of switches. A lab's switches do not speak a
+// spanning tree protocol, so a frame would circle for ever.
+func (c *checker) loop(joined groups, from, to End, path string) {
 	_, a := c.swtch[from.Node]
 	_, b := c.swtch[to.Node]
-	if !a || !b || c.real(from.Node) {
-		return
-	}
-	root := func(node string) string {
-		for joined[node] != "" {
-			node = joined[node]
-		}
-		return node
-	}
-	x, y := root(from.Node), root(to.Node)
-	if x == y {
+	if a && b && !c.real(from.Node) && !joined.join(from.Node, to.Node) {
 		c.report(path, "link between %s and %s closes a loop of switches, in which frames would circle for ever", from.Node, to.Node)
-		return
 	}
-	joined[x] = y
 }
 
 func (c *checker) hasIPv6(e End) bool {
@@ -150,10 +136,5 @@ func (c *checker) hasIPv6(e End) bool {
 		return false
 	}
 	p, _ := c.t.Hosts[i].Interface(e.Interface)
-	for _, a := range p.Addresses {
-		if a.First.Is6() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Addresses, func(a Address) bool { return a.First.Is6() })
 }

@@ -5,32 +5,40 @@ import (
 	"strings"
 )
 
-// sameMAC reports two hosts with the same MAC address where both hear the same
-// frames: on one link, or on switches that are joined. One host may well have
-// the same on several interfaces.
-func (c *checker) sameMAC() {
-	type place struct{ segment, mac string }
-	parent := map[string]string{}
-	root := func(node string) string {
-		for parent[node] != "" {
-			node = parent[node]
-		}
-		return node
+// groups are disjoint sets of names (union-find): each name's parent.
+type groups map[string]string
+
+func (g groups) root(name string) string {
+	for g[name] != "" {
+		name = g[name]
 	}
+	return name
+}
+
+// join unites the sets of two names; false: they are in one set already.
+func (g groups) join(a, b string) bool {
+	a, b = g.root(a), g.root(b)
+	if a != b {
+		g[a] = b
+	}
+	return a != b
+}
+
+// sameMAC reports two hosts with the same MAC address that receive the same frames: on
+// one link, or on switches that are joined. One host may have the same on several
+// interfaces.
+func (c *checker) sameMAC() {
+	segments := groups{}
 	key := func(e End) string {
 		if _, isSwitch := c.swtch[e.Node]; isSwitch {
 			return e.Node
 		}
-		if i := c.host[e.Node]; e.Interface == "" && len(c.t.Hosts[i].Interfaces) == 1 {
-			e.Interface = c.t.Hosts[i].Interfaces[0].Name
-		}
-		return e.String()
+		return c.t.complete(e).String()
 	}
 	for _, l := range c.t.Links {
-		if a, b := root(key(l.From)), root(key(l.To)); a != b {
-			parent[a] = b
-		}
+		segments.join(key(l.From), key(l.To))
 	}
+	type place struct{ segment, mac string }
 	holder := map[place]End{}
 	for i, h := range c.t.Hosts {
 		for j, p := range h.Interfaces {
@@ -38,9 +46,9 @@ func (c *checker) sameMAC() {
 				continue
 			}
 			end := End{h.Name, p.Name}
-			at := place{root(key(end)), strings.ToLower(p.MAC)}
+			at := place{segments.root(key(end)), strings.ToLower(p.MAC)}
 			if other, taken := holder[at]; taken && other.Node != h.Name {
-				c.report(fmt.Sprintf("topology.hosts[%d].interfaces[%d].mac", i, j), "%s is the MAC address of %s, too, which hears the same frames: expected a different one", p.MAC, other)
+				c.report(fmt.Sprintf("topology.hosts[%d].interfaces[%d].mac", i, j), "%s is also the MAC address of %s, which receives the same frames: expected a different one", p.MAC, other)
 				continue
 			}
 			holder[at] = end

@@ -8,22 +8,22 @@ import (
 
 	"linerate/internal/model/setting"
 	"linerate/internal/model/source"
-	"linerate/internal/model/unit"
 )
 
 // hostSettings checks a host's own routes, rules and kernel parameters.
 func (c *checker) hostSettings(i int) {
 	h, path := &c.t.Hosts[i], fmt.Sprintf("topology.hosts[%d]", i)
+	check := settingChecker{c.t, h, c.report}
 	for j, n := range h.Nexthops {
-		settingChecker{c.t, h, c.report}.nexthopObject(n, fmt.Sprintf("%s.nexthops[%d]", path, j))
+		check.nexthopObject(n, fmt.Sprintf("%s.nexthops[%d]", path, j))
 	}
 	for j, r := range h.Routes {
-		settingChecker{c.t, h, c.report}.route(r, fmt.Sprintf("%s.routes[%d]", path, j))
+		check.route(r, fmt.Sprintf("%s.routes[%d]", path, j))
 	}
 	for j, r := range h.Rules {
-		settingChecker{c.t, h, c.report}.rule(r, fmt.Sprintf("%s.rules[%d]", path, j))
+		check.rule(r, fmt.Sprintf("%s.rules[%d]", path, j))
 	}
-	settingChecker{c.t, h, c.report}.sysctls(h.Sysctls, path+".sysctls")
+	check.sysctls(h.Sysctls, path+".sysctls")
 }
 
 // HostNames lists the hosts in the order of the file.
@@ -103,14 +103,14 @@ type settingChecker struct {
 	report source.Report
 }
 
-// interface reports an interface that the host does not have. lo is always there.
+// interfaceExists reports an interface that the host does not have. Every host has lo.
 func (c settingChecker) interfaceExists(name, path string) {
 	if _, ok := c.h.Interface(name); !ok && name != "lo" {
 		c.report(path, "host %q has no interface %q%s", c.h.Name, name, source.DidYouMean(name, c.h.interfaceNames("")))
 	}
 }
 
-// hostPort reads host.interface, and reports one that does not exist.
+// hostPort reports host.interface if it is malformed or does not exist.
 func (c settingChecker) hostPort(text, path, expected string) {
 	node, iface, dot := strings.Cut(text, ".")
 	if !dot {
@@ -135,15 +135,21 @@ func (c settingChecker) neighbour(n setting.Neighbour, path string) {
 	c.hostPort(n.LLAddr, path+".lladdr", "a MAC address such as 02:00:00:01:00:01, or host.interface")
 }
 
-// maxInitCwnd is more than any receiver lets a connection begin with.
-const maxInitCwnd = 65535
+const (
+	maxInitCwnd = 65535     // more than any receiver permits
+	maxTable    = 1<<32 - 1 // RTA_TABLE and NHA_ID have 32 bits
+	maxWeight   = 256       // of a next hop
+)
 
-// maxTable is the largest number of a routing table (RTA_TABLE is 32 bits).
-const maxTable = 1<<32 - 1
-
-func (c settingChecker) table(table int, path string) {
-	if table < 0 || table > maxTable {
-		c.report(path, "table %d: expected a number from 1 to %d", table, maxTable)
+// number reports a value that is not from low to high; high 0: at least low. A value of 0
+// is absent.
+func (c settingChecker) number(path, key string, value, low, high int) {
+	switch {
+	case value == 0 || value >= low && (high == 0 || value <= high):
+	case high == 0:
+		c.report(path+"."+key, "%s %d: expected a number of at least %d", key, value, low)
+	default:
+		c.report(path+"."+key, "%s %d: expected %d to %d", key, value, low, high)
 	}
 }
 
@@ -151,13 +157,9 @@ func (c settingChecker) route(r setting.Route, path string) {
 	if r.To != "default" {
 		c.prefix(r.To, path+".to", "a destination prefix such as 10.0.0.0/8, an address, or default")
 	}
-	c.table(r.Table, path+".table")
-	if r.InitCwnd < 0 || r.InitCwnd > maxInitCwnd {
-		c.report(path+".initcwnd", "initcwnd %d: expected 1 to %d segments", r.InitCwnd, maxInitCwnd)
-	}
-	if r.Metric < 0 {
-		c.report(path+".metric", "metric %d: expected a number of at least 0", r.Metric)
-	}
+	c.number(path, "table", r.Table, 1, maxTable)
+	c.number(path, "initcwnd", r.InitCwnd, 1, maxInitCwnd)
+	c.number(path, "metric", r.Metric, 0, 0)
 	if r.Source.IsValid() && !c.h.holds(r.Source) {
 		c.report(path+".source", "%s is not an address of host %q", r.Source, c.h.Name)
 	}
@@ -174,7 +176,7 @@ func (c settingChecker) route(r setting.Route, path string) {
 	case len(r.Nexthops) > 0 && (r.Via != "" || r.Interface != ""):
 		c.report(path, "a route has either nexthops, or via and interface")
 	case len(r.Nexthops) == 0 && r.Via == "" && r.Interface == "":
-		c.report(path, "a route leads somewhere: expected via, interface or nexthops")
+		c.report(path, "a route needs a next hop: expected via, interface or nexthops")
 	case len(r.Nexthops) == 0:
 		c.nexthop(setting.Nexthop{Via: r.Via, Interface: r.Interface}, path)
 	}
@@ -183,9 +185,7 @@ func (c settingChecker) route(r setting.Route, path string) {
 		if n.Via == "" && n.Interface == "" {
 			c.report(path, "a next hop needs via or interface")
 		}
-		if n.Weight < 0 || n.Weight > 256 {
-			c.report(path+".weight", "weight %d: expected 1 to 256", n.Weight)
-		}
+		c.number(path, "weight", n.Weight, 1, maxWeight)
 		c.nexthop(n, path)
 	}
 }
@@ -236,7 +236,7 @@ func (c settingChecker) onLink(hop netip.Addr, iface string) bool {
 	})
 }
 
-// networks lists those that the host's interfaces are on.
+// networks returns the part of a message that lists the networks of the host's interfaces.
 func (c settingChecker) networks() string {
 	var list []string
 	for _, p := range c.h.Interfaces {
@@ -272,13 +272,11 @@ func (c settingChecker) rule(r setting.Rule, path string) {
 	if r.To != "" {
 		c.prefix(r.To, path+".to", "a destination prefix such as 10.0.0.0/8, or an address")
 	}
-	c.table(max(r.Table, 0), path+".table")
-	if r.Table < 1 {
-		c.report(path+".table", "table %d: expected a number from 1 to %d", r.Table, maxTable)
+	if r.Table == 0 {
+		c.report(path+".table", "table 0: expected 1 to %d", maxTable)
 	}
-	if r.Priority < 0 {
-		c.report(path+".priority", "priority %d: expected a number of at least 0", r.Priority)
-	}
+	c.number(path, "table", r.Table, 1, maxTable)
+	c.number(path, "priority", r.Priority, 0, 0)
 }
 
 // sysctls checks the form of keys, and the names of interfaces in them.
@@ -303,8 +301,8 @@ func (c settingChecker) sysctls(list []setting.Sysctl, path string) {
 	}
 }
 
-// The sizes that Linux takes for what TCP makes and what is put together
-// (MAX_TCP_HEADER and, in include/linux/netdevice.h, GRO_MAX_SIZE).
+// The largest packets that Linux permits for segmentation and receive offload
+// (MAX_TCP_HEADER; GRO_MAX_SIZE in include/linux/netdevice.h).
 const (
 	minPacket = 2048
 	maxPacket = 8 * 65535
@@ -315,20 +313,10 @@ func (c settingChecker) link(l setting.Link, path string) {
 	if l.MTU == 0 && l.TxQueueLen == 0 && l.MAC == "" && l.Up == nil && l.GSOMaxSize == 0 && l.GROMaxSize == 0 {
 		c.report(path, "nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size or gro_max_size")
 	}
-	for _, size := range []struct {
-		key   string
-		bytes unit.Bytes
-	}{{"gso_max_size", l.GSOMaxSize}, {"gro_max_size", l.GROMaxSize}} {
-		if size.bytes != 0 && (size.bytes < minPacket || size.bytes > maxPacket) {
-			c.report(path+"."+size.key, "%s %d: expected %d to %d bytes", size.key, int64(size.bytes), minPacket, maxPacket)
-		}
-	}
-	if l.MTU != 0 && (l.MTU < minMTU || l.MTU > maxMTU) {
-		c.report(path+".mtu", "MTU %d: expected %d to %d", l.MTU, minMTU, maxMTU)
-	}
-	if l.TxQueueLen < 0 {
-		c.report(path+".txqueuelen", "txqueuelen %d: expected a number of packets", l.TxQueueLen)
-	}
+	c.number(path, "gso_max_size", int(l.GSOMaxSize), minPacket, maxPacket)
+	c.number(path, "gro_max_size", int(l.GROMaxSize), minPacket, maxPacket)
+	c.number(path, "mtu", l.MTU, minMTU, maxMTU)
+	c.number(path, "txqueuelen", l.TxQueueLen, 0, 0)
 	if l.MAC != "" {
 		if why := wrongMAC(l.MAC); why != "" {
 			c.report(path+".mac", "%s", why)
@@ -338,9 +326,7 @@ func (c settingChecker) link(l setting.Link, path string) {
 
 func (c settingChecker) qdisc(q setting.Qdisc, path string) {
 	c.interfaceExists(q.Interface, path+".interface")
-	if q.Limit < 0 {
-		c.report(path+".limit", "limit %d: expected a number of at least 0", q.Limit)
-	}
+	c.number(path, "limit", q.Limit, 0, 0)
 	switch {
 	case q.Kind == "tbf" && (q.Rate < 8 || q.Burst == 0):
 		c.report(path, "tbf needs a rate and a burst")
@@ -351,10 +337,10 @@ func (c settingChecker) qdisc(q setting.Qdisc, path string) {
 	case q.Burst != 0 && q.Burst < DefaultMTU+EthernetHeader:
 		c.report(path+".burst", "burst of %s is smaller than one frame: expected at least %d bytes", q.Burst, DefaultMTU+EthernetHeader)
 	}
-	// What a lab delays frames with cannot be put back faithfully.
+	// A lab's own delay and loss cannot be restored exactly.
 	if l, ok := c.t.LinkAt(End{c.h.Name, q.Interface}); ok && len(c.h.Via) == 0 {
 		if s := l.Towards(End{c.h.Name, q.Interface}); s.Delay != 0 || s.Loss != 0 {
-			c.report(path, "the delay and the loss of the link at %s.%s are made by its root qdisc, which stays: put them on a link behind a router", c.h.Name, q.Interface)
+			c.report(path, "the delay and the loss of the link at %s.%s are applied by its root qdisc, which cannot be replaced: put them on a link behind a router", c.h.Name, q.Interface)
 		}
 	}
 }

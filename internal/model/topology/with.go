@@ -7,11 +7,10 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// With is the topology as it is while settings hold: with the addresses, routes
-// and rules that they add, the MTU and the shaping that they give interfaces, and
-// their kernel parameters. The topology itself is left as it is, and returned
-// when nothing in it changes. A setting on a host or interface that is not there
-// changes nothing; an interface that is set down stays in it.
+// With returns the topology with settings applied: their addresses, routes, nexthop
+// objects, rules and kernel parameters, and the MTU and shaping of interfaces. t is not
+// changed, and is returned if the settings change nothing. A setting on a host or
+// interface that does not exist changes nothing; an interface that is set down stays.
 func (t *Topology) With(settings []setting.Setting) *Topology {
 	var w *Topology
 	for _, s := range settings {
@@ -31,7 +30,7 @@ func (t *Topology) With(settings []setting.Setting) *Topology {
 	return w
 }
 
-// apply changes a host that is a copy; the lists in it are still the original's.
+// apply applies a setting to a host that is a copy with the lists of the original.
 func (t *Topology) apply(h *Host, s setting.Setting) {
 	h.Sysctls = slices.Concat(h.Sysctls, s.Sysctl)
 	for _, c := range s.Sysctl {
@@ -47,7 +46,7 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 		}
 	}
 	if s.Route != nil {
-		// One that has the same table, destination and metric is replaced.
+		// It replaces one with the same table, destination and metric.
 		same := func(r setting.Route) bool {
 			return r.To == s.Route.To && mainTable(r.Table) == mainTable(s.Route.Table) && r.Metric == s.Route.Metric
 		}
@@ -58,7 +57,7 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 		h.Nexthops = append(slices.DeleteFunc(slices.Clone(h.Nexthops), same), *s.Nexthop)
 	}
 	if s.Rule != nil {
-		// Without a priority a rule goes before those that are there.
+		// Without a priority a rule precedes the existing ones.
 		h.Rules = slices.Concat([]setting.Rule{*s.Rule}, h.Rules)
 	}
 	if l := s.Link; l != nil && l.MTU != 0 {
@@ -70,9 +69,8 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 	}
 }
 
-// replaceQdisc puts another queueing discipline in front of a link. In a lab it takes
-// the place of the one that makes the link as slow as it is; a real link stays
-// as it is behind it.
+// replaceQdisc replaces the queueing discipline of a link. In a lab (made) that is the one
+// that limits the link's rate; a real link keeps its rate behind it.
 func (s *Impairment) replaceQdisc(q setting.Qdisc, made bool) {
 	switch {
 	case q.Kind != "tbf" && made:
@@ -82,8 +80,8 @@ func (s *Impairment) replaceQdisc(q setting.Qdisc, made bool) {
 	}
 }
 
-// changeDirection changes what a link does in the direction that leaves an end. Both
-// directions are written out, since what a direction leaves out is the link's.
+// changeDirection changes the impairment of the direction that leaves an end. Both
+// directions are then complete, since a direction inherits from the link.
 func (t *Topology) changeDirection(leaving End, change func(*Impairment)) {
 	l, ok := t.LinkAt(leaving)
 	if !ok {
@@ -98,7 +96,7 @@ func (t *Topology) changeDirection(leaving End, change func(*Impairment)) {
 	l.Impairment, l.Forward, l.Reverse = Impairment{}, &forward, &reverse
 }
 
-// mainTable gives the main routing table one number.
+// mainTable returns 0 for the number of the main routing table.
 func mainTable(table int) int {
 	if table == 254 {
 		return 0
@@ -106,8 +104,8 @@ func mainTable(table int) int {
 	return table
 }
 
-// Sysctl is the value that the topology gives a host's kernel parameter, the
-// last one where there are several; empty when it gives none.
+// Sysctl returns the value of a host's kernel parameter in the topology, the last one if
+// there are several; empty: the topology has none.
 func (h *Host) Sysctl(key string) string {
 	for _, s := range slices.Backward(h.Sysctls) {
 		if s.Key == key {
@@ -117,8 +115,8 @@ func (h *Host) Sysctl(key string) string {
 	return ""
 }
 
-// MTUAt is the MTU of an interface; 0: it limits nothing. Between two switches only an
-// MTU in the file counts.
+// MTUAt is the MTU of an interface in bytes; 0: no limit is known. Between two switches it
+// is the one in the file.
 func (t *Topology) MTUAt(e End) int {
 	l, ok := t.LinkAt(e)
 	if !ok {
