@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
@@ -63,34 +64,57 @@ func newLink(base baseTarget, l setting.Link) ([]target, error) {
 
 func (t *link) what() string { return t.iface + " " + t.attribute }
 
+// number returns the field of an attribute that is a number; nil: it is not one.
+func (t *link) number(l *netlink.Link) *int {
+	switch t.attribute {
+	case "mtu":
+		return &l.MTU
+	case "txqueuelen":
+		return &l.TxQueueLen
+	case "gso_max_size":
+		return &l.Packets.GSO
+	case "gro_max_size":
+		return &l.Packets.GRO
+	case "gso_ipv4_max_size":
+		return &l.Packets.GSOIPv4
+	case "gro_ipv4_max_size":
+		return &l.Packets.GROIPv4
+	}
+	return nil
+}
+
 func (t *link) read() (State, error) {
 	l, err := t.host.conn.LinkByName(t.iface)
 	if err != nil {
 		return State{}, err
 	}
-	switch t.attribute {
-	case "mtu":
-		return State{Text: strconv.Itoa(l.MTU)}, nil
-	case "txqueuelen":
-		return State{Text: strconv.Itoa(l.TxQueueLen)}, nil
-	case "mac":
+	switch n := t.number(&l); {
+	case t.attribute == "mac":
 		return State{Text: l.MAC}, nil
+	case n == nil:
+		return State{Text: strconv.FormatBool(l.Up)}, nil
+	case *n == 0 && strings.HasSuffix(t.attribute, "_max_size"):
+		return State{}, fmt.Errorf("link %s: this kernel has no %s (that for IPv4: Linux 6.3)", t.iface, t.attribute)
+	default:
+		return State{Text: strconv.Itoa(*n)}, nil
 	}
-	if size := packets(&l.Packets, t.attribute); size != nil {
-		if *size == 0 {
-			return State{}, fmt.Errorf("link %s: this kernel knows no %s (that for IPv4 came with Linux 6.3)", t.iface, t.attribute)
-		}
-		return State{Text: strconv.Itoa(*size)}, nil
-	}
-	return State{Text: strconv.FormatBool(l.Up)}, nil
 }
 
-func (t *link) plan(State) (State, error) { return State{Text: t.wanted}, nil }
-func (t *link) change(next State) error   { return t.set(next.Text) }
-
+func (t *link) plan(State) (State, error)    { return State{Text: t.wanted}, nil }
+func (t *link) change(next State) error      { return t.set(next.Text) }
 func (t *link) restore(prior, _ State) error { return t.set(prior.Text) }
 
 func (t *link) set(value string) error {
+	l, err := t.host.conn.LinkByName(t.iface)
+	if err != nil {
+		return err
+	}
+	n := t.number(&l)
+	if n != nil {
+		if *n, err = strconv.Atoi(value); err != nil || *n < 0 {
+			return fmt.Errorf("%s %q is not a number", t.attribute, value)
+		}
+	}
 	var change netlink.LinkChange
 	switch t.attribute {
 	case "mac":
@@ -98,43 +122,15 @@ func (t *link) set(value string) error {
 	case "up":
 		up := value == "true"
 		change.Up = &up
+	case "mtu":
+		change.MTU = n
+	case "txqueuelen":
+		change.TxQueueLen = n
 	default:
-		n, err := strconv.Atoi(value)
-		if err != nil || n < 0 {
-			return fmt.Errorf("%s %q is not a number", t.attribute, value)
-		}
-		size := packets(&change.Packets, t.attribute)
-		switch {
-		case t.attribute == "mtu":
-			change.MTU = &n
-		case size == nil:
-			change.TxQueueLen = &n
-		default:
-			// The kernel would have IPv4's follow when it sets one of 64 KiB or less.
-			l, err := t.host.conn.LinkByName(t.iface)
-			if err != nil {
-				return err
-			}
-			change.Packets = l.Packets
-			*size = n
-		}
+		// All sizes: setting one of 64 KiB or less alone would set IPv4's as well.
+		change.Packets = l.Packets
 	}
 	return t.host.conn.ChangeLink(t.iface, change)
-}
-
-// packets returns the field of an attribute that is a packet size; nil: it is not one.
-func packets(of *netlink.PacketSizes, attribute string) *int {
-	switch attribute {
-	case "gso_max_size":
-		return &of.GSO
-	case "gro_max_size":
-		return &of.GRO
-	case "gso_ipv4_max_size":
-		return &of.GSOIPv4
-	case "gro_ipv4_max_size":
-		return &of.GROIPv4
-	}
-	return nil
 }
 
 // minimumMTU is IPv6's (RFC 8200, section 5). Below it the kernel removes IPv6 from the

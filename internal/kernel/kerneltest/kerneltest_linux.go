@@ -23,12 +23,7 @@ func InNamespace(t *testing.T, body func(t *testing.T)) {
 	arguments := []string{"-test.run=^" + regexp.QuoteMeta(t.Name()) + "$", "-test.v", "-test.count=1"}
 	command := exec.CommandContext(t.Context(), os.Args[0], arguments...)
 	command.Env = append(os.Environ(), inside+"="+t.Name())
-	command.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
-		Pdeathsig:   syscall.SIGKILL,
-	}
+	command.SysProcAttr = namespaces(syscall.CLONE_NEWNS)
 	output, err := command.CombinedOutput()
 	var exit *exec.ExitError
 	switch {
@@ -42,6 +37,17 @@ func InNamespace(t *testing.T, body func(t *testing.T)) {
 		t.Fatalf("the test did not run in its own namespace:\n%s", output)
 	}
 	t.Logf("in its own namespace:\n%s", output)
+}
+
+// namespaces start a process in a new user and network namespace, and another one; it ends
+// with its parent.
+func namespaces(another uintptr) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | another,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+		Pdeathsig:   syscall.SIGKILL,
+	}
 }
 
 // Do runs a command, fails the test if it fails, and returns its output. Tests use it to
@@ -78,11 +84,7 @@ func Forwards(t testing.TB, port string) {
 func RequireNamespaces(t testing.TB) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^$")
-	command.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
-	}
+	command.SysProcAttr = namespaces(syscall.CLONE_NEWPID)
 	if err := command.Run(); err != nil {
 		Skip(t, "the kernel refuses user and network namespaces: "+err.Error())
 	}

@@ -6,13 +6,8 @@ import "strings"
 // the kernel; the others belong to tuned's plug-ins, and what a profile includes
 // is in another file.
 func (f *File) profile(text string) {
-	section, n := "", 0
-	for line := range strings.Lines(text) {
-		n++
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' || line[0] == ';' {
-			continue
-		}
+	section := ""
+	for n, line := range entries(text) {
 		if line[0] == '[' {
 			section = strings.ToLower(strings.Trim(line, "[]"))
 			continue

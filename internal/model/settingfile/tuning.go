@@ -9,6 +9,7 @@ package settingfile
 
 import (
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -82,7 +83,9 @@ func Read(name string, text []byte, system string) File {
 	if f.Format == Profile {
 		f.profile(string(text))
 	} else {
-		f.sysctls(string(text))
+		for n, line := range entries(string(text)) {
+			f.sysctl(n, line)
+		}
 	}
 	if f.System != "" {
 		return f
@@ -99,33 +102,30 @@ func format(name, text string) string {
 	if strings.Contains(path.Base(name), "loader") {
 		return LoaderConf
 	}
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		switch {
-		case line == "" || line[0] == '#' || line[0] == ';':
-			continue
-		case line[0] == '[' && strings.HasSuffix(line, "]"):
+	for _, line := range entries(text) {
+		if line[0] == '[' && strings.HasSuffix(line, "]") {
 			return Profile
 		}
-		return SysctlConf
+		break
 	}
 	return SysctlConf
 }
 
-// sysctls reads lines of "key = value", quoted or not.
-func (f *File) sysctls(text string) {
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
-		if line == "" || line[0] == '#' || line[0] == ';' {
-			continue
+// entries are the lines of a text with their numbers, without blank ones and comments.
+func entries(text string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		n := 0
+		for line := range strings.Lines(text) {
+			n++
+			line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
+			if line != "" && line[0] != '#' && line[0] != ';' && !yield(n, line) {
+				return
+			}
 		}
-		f.sysctl(n, line)
 	}
 }
 
-// sysctl reads one line.
+// sysctl reads a line "key = value", quoted or not.
 func (f *File) sysctl(n int, line string) {
 	key, value, found := strings.Cut(line, "=")
 	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
