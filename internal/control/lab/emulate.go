@@ -41,7 +41,7 @@ func probeNetem(p plan) (bool, error) {
 // makeLink makes the taps of a link and adds it to those to carry.
 func (e *emulator) makeLink(l planLink, parts [2]topology.Split, a, b netlink.LinkEnd) error {
 	for _, end := range []netlink.LinkEnd{a, b} {
-		tap, err := netlink.NewTap(end)
+		tap, err := end.NewTap()
 		if err != nil {
 			// Not %w: a file was refused, not a namespace (see isNamespaceError).
 			return fmt.Errorf("the link from %s.%s to %s.%s %s, so linerate emulates it: %v",

@@ -143,7 +143,7 @@ func makeLink(p plan, nodes []*netlink.Namespace, l planLink, parts [2]topology.
 	if a, b := end(l.Ends[0]), end(l.Ends[1]); emulated {
 		err = emulator.makeLink(l, parts, a, b)
 	} else {
-		err = netlink.NewVethPair(a, b)
+		err = a.NewVethPair(b)
 	}
 	if err != nil {
 		return err

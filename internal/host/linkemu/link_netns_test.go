@@ -59,7 +59,7 @@ func joined(t *testing.T, by string, there, back topology.Impairment) ends {
 	parts, emulated := topology.SplitLink([2]topology.Impairment{there, back}, by == "netem")
 	if emulated {
 		e.emulate(link, [2]topology.Impairment{parts[0].Emulator, parts[1].Emulator})
-	} else if err := netlink.NewVethPair(link[0], link[1]); err != nil {
+	} else if err := link[0].NewVethPair(link[1]); err != nil {
 		kerneltest.Skip(t, err.Error())
 	}
 	for i, ns := range e.both {
@@ -83,7 +83,7 @@ func (e ends) emulate(link [2]netlink.LinkEnd, directions [2]topology.Impairment
 	e.t.Helper()
 	var taps []int
 	for _, end := range link {
-		tap, err := netlink.NewTap(end)
+		tap, err := end.NewTap()
 		if err != nil {
 			kerneltest.Skip(e.t, err.Error())
 		}

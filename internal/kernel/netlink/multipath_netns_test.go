@@ -67,9 +67,9 @@ func newTiers(t *testing.T, links int) tiers {
 	join := func(a, b *Namespace, tier int) {
 		for i := range links {
 			mac := func(end int) string { return fmt.Sprintf("02:00:00:%02x:%02x:%02x", tier, end, i) }
-			err := NewVethPair(LinkEnd{Namespace: a, Interface: fmt.Sprintf("down%d", i), MAC: mac(1), MTU: 1500},
-				LinkEnd{Namespace: b, Interface: fmt.Sprintf("up%d", i), MAC: mac(2), MTU: 1500})
-			if err != nil {
+			down := LinkEnd{Namespace: a, Interface: fmt.Sprintf("down%d", i), MAC: mac(1), MTU: 1500}
+			up := LinkEnd{Namespace: b, Interface: fmt.Sprintf("up%d", i), MAC: mac(2), MTU: 1500}
+			if err := down.NewVethPair(up); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -20,9 +20,9 @@ func (*Namespace) Name() string                        { return "" }
 func (*Namespace) Close()                              {}
 func (*Namespace) Do(func() error) error               { return errNoNamespaces }
 func (*Namespace) DoAsHost(func() error) error         { return errNoNamespaces }
-func NewVethPair(_, _ LinkEnd) error                   { return errNoNamespaces }
+func (LinkEnd) NewVethPair(LinkEnd) error              { return errNoNamespaces }
 func (*Namespace) SetUp(string) error                  { return errNoNamespaces }
 func (*Namespace) AddBridge(string) error              { return errNoNamespaces }
 func (*Namespace) SetMaster(_, _ string) error         { return errNoNamespaces }
 func (*Namespace) Impair(string, topology.Split) error { return errNoNamespaces }
-func NewTap(LinkEnd) (*os.File, error)                 { return nil, errNoNamespaces }
+func (LinkEnd) NewTap() (*os.File, error)              { return nil, errNoNamespaces }

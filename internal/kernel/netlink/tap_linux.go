@@ -24,11 +24,11 @@ const (
 // tapQueue is how many frames can wait for the reader of the tap.
 const tapQueue = 8192
 
-// NewTap makes a tap (Documentation/networking/tuntap.rst), up: an interface whose
+// NewTap makes the interface as a tap (Documentation/networking/tuntap.rst), up: its
 // frames are read from and written to a file (O_NONBLOCK), one with each call, behind a
 // virtio_net_hdr, so that a super-frame (segmentation offload) stays whole. The
 // interface is deleted when the file is closed.
-func NewTap(e LinkEnd) (tap *os.File, err error) {
+func (e LinkEnd) NewTap() (tap *os.File, err error) {
 	err = e.Namespace.Do(func() error {
 		tap, err = openTap(e.Interface)
 		return err

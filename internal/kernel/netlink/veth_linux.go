@@ -9,9 +9,9 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// NewVethPair makes a veth pair (veth(4)) between two namespaces, both ends up. veth
-// reports a speed of 10 Gbit/s, which is not a limit.
-func NewVethPair(a, b LinkEnd) error {
+// NewVethPair makes the interface and that of another end as a veth pair (veth(4)), both
+// up. veth reports a speed of 10 Gbit/s, which is not a limit.
+func (a LinkEnd) NewVethPair(b LinkEnd) error {
 	what := fmt.Sprintf("%s.%s to %s.%s", a.Namespace.name, a.Interface, b.Namespace.name, b.Interface)
 	near, err := linkEndMessage(a)
 	if err != nil {

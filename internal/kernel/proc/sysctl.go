@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 
 	"linerate/internal/kernel"
@@ -94,17 +94,7 @@ func (s Sysctls) Match(pattern string) ([]string, error) {
 	if !found {
 		return nil, fmt.Errorf("%q: expected a * between dots", pattern)
 	}
-	dir, err := s.path(before)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, &kernel.Error{Op: "list sysctls", Object: before, Err: errno(err)}
-	}
+	entries, err := s.entries(before)
 	var keys []string
 	for _, entry := range entries {
 		key := before + "." + strings.ReplaceAll(entry.Name(), ".", "/") + "." + after
@@ -116,21 +106,14 @@ func (s Sysctls) Match(pattern string) ([]string, error) {
 			keys = append(keys, key)
 		}
 	}
-	sort.Strings(keys)
-	return keys, nil
+	slices.Sort(keys)
+	return keys, err
 }
 
 // List lists the keys directly below a directory such as net.ipv6.conf.eth0; none if it
 // does not exist.
 func (s Sysctls) List(prefix string) ([]string, error) {
-	dir, err := s.path(prefix)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	entries, err := s.entries(prefix)
 	var keys []string
 	for _, entry := range entries {
 		if entry.Type().IsRegular() {
@@ -138,6 +121,19 @@ func (s Sysctls) List(prefix string) ([]string, error) {
 		}
 	}
 	return keys, err
+}
+
+// entries reads a directory of parameters; none if it does not exist.
+func (s Sysctls) entries(key string) ([]fs.DirEntry, error) {
+	dir, err := s.path(key)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, &kernel.Error{Op: "list sysctls", Object: key, Err: errno(err)}
+	}
+	return entries, nil
 }
 
 // errno is the kernel's own error inside a file operation's.
