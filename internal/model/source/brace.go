@@ -3,6 +3,10 @@ package source
 import (
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -11,7 +15,7 @@ import (
 //
 //	{0..3}     a range: the item is repeated for 0, 1, 2 and 3
 //	{p=0..3}   the same, and p stands for the copy's number
-//	{15+p}     an expression of whole numbers and names: + - * / % ( )
+//	{15+p}     an expression of whole numbers and names: + - * / % ( ), as in Go
 //	{{  }}     a brace itself
 type template []part
 
@@ -20,13 +24,10 @@ type template []part
 type part struct {
 	text        string
 	name        string // of a range, when it binds one
-	first, last expression
+	first, last ast.Expr
 }
 
 func (p *part) isRange() bool { return p.last != nil }
-
-// expression computes a number from the names that are bound.
-type expression func(names lookup) (int, error)
 
 // lookup finds the number that a name stands for.
 type lookup func(name string) (int, bool)
@@ -76,7 +77,7 @@ func parsePart(inside string) (p part, err error) {
 	if isRange {
 		if name, value, binds := strings.Cut(first, "="); binds {
 			p.name, first = strings.TrimSpace(name), value
-			if !isName(p.name) {
+			if !bindable.MatchString(p.name) || token.IsKeyword(p.name) {
 				return p, fmt.Errorf("%q is not a name: expected small letters, such as p", p.name)
 			}
 		}
@@ -88,142 +89,83 @@ func parsePart(inside string) (p part, err error) {
 	return p, err
 }
 
-// isName accepts what can be bound: letters, digits and _, a letter first.
-func isName(s string) bool {
-	for i, r := range s {
-		if letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'; !letter && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-	return s != ""
-}
+var (
+	bindable    = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+	leadingZero = regexp.MustCompile(`\b0[0-9]+`)
+	// written is what expressions consist of; Go has more, such as comments.
+	written = regexp.MustCompile(`^[\w +*/%()-]+$`)
+)
 
-// reader is a recursive-descent parser of expressions.
-type reader struct {
-	text  string
-	depth int
-}
-
-func parseExpression(text string) (expression, error) {
-	if len(text) > 200 {
+func parseExpression(text string) (ast.Expr, error) {
+	switch zero := leadingZero.FindString(text); {
+	case len(text) > 200:
 		return nil, errors.New("the expression is too long")
-	}
-	r := &reader{text: text}
-	e, err := r.sum()
-	if err == nil && r.peek() != 0 {
-		err = errSyntax
-	}
-	return e, err
-}
-
-// peek skips spaces and returns the next character, 0 at the end.
-func (r *reader) peek() byte {
-	r.text = strings.TrimLeft(r.text, " ")
-	if r.text == "" {
-		return 0
-	}
-	return r.text[0]
-}
-
-func (r *reader) sum() (expression, error)     { return r.chain("+-", r.product) }
-func (r *reader) product() (expression, error) { return r.chain("*/%", r.operand) }
-
-// chain reads operands joined by operators of the same rank, left to right.
-func (r *reader) chain(operators string, operand func() (expression, error)) (expression, error) {
-	left, err := operand()
-	for err == nil && r.peek() != 0 && strings.IndexByte(operators, r.peek()) >= 0 {
-		op := r.text[0]
-		r.text = r.text[1:]
-		var right expression
-		if right, err = operand(); err == nil {
-			left = combine(op, left, right)
-		}
-	}
-	return left, err
-}
-
-func (r *reader) operand() (expression, error) {
-	switch c := r.peek(); {
-	case c == '(':
-		if r.depth++; r.depth > 20 {
-			return nil, errors.New("too many parentheses")
-		}
-		r.text = r.text[1:]
-		inner, err := r.sum()
-		if err != nil {
-			return nil, err
-		}
-		if r.peek() != ')' {
-			return nil, errSyntax
-		}
-		r.text = r.text[1:]
-		r.depth--
-		return inner, nil
-	case c == '-':
-		r.text = r.text[1:]
-		inner, err := r.operand()
-		if err != nil {
-			return nil, err
-		}
-		return combine('-', constant(0), inner), nil
-	}
-	word := r.text
-	if end := strings.IndexFunc(word, func(c rune) bool { return !isName("x" + string(c)) }); end >= 0 {
-		word = word[:end]
-	}
-	r.text = r.text[len(word):]
-	if isName(word) {
-		return func(names lookup) (int, error) {
-			if value, bound := names(word); bound {
-				return value, nil
-			}
-			return 0, fmt.Errorf("%q is not bound here: bind it by a range such as {%s=0..3} in the same item or in a key around it", word, word)
-		}, nil
-	}
-	value, err := strconv.Atoi(word)
-	switch {
-	case err != nil && word != "" && word[0] >= '0' && word[0] <= '9' && !errors.Is(err, strconv.ErrRange), word == "":
+	case zero != "":
+		return nil, fmt.Errorf("%s has a leading zero, which a number does not keep", zero)
+	case !written.MatchString(text) || strings.Contains(text, "//") || strings.Contains(text, "/*"):
 		return nil, errSyntax
-	case err != nil || value > maxNumber:
-		return nil, fmt.Errorf("%s is too large: numbers go up to %d", word, maxNumber)
-	case len(word) > 1 && word[0] == '0':
-		return nil, fmt.Errorf("%s has a leading zero, which a number does not keep", word)
 	}
-	return constant(value), nil
+	e, err := parser.ParseExpr(text)
+	if err != nil {
+		return nil, errSyntax
+	}
+	return e, nil
 }
 
-func constant(value int) expression {
-	return func(lookup) (int, error) { return value, nil }
-}
-
-func combine(op byte, left, right expression) expression {
-	return func(names lookup) (int, error) {
-		a, err := left(names)
+// evaluate computes an expression with the names that are bound.
+func evaluate(e ast.Expr, names lookup) (int, error) {
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		return evaluate(e.X, names)
+	case *ast.Ident:
+		if value, bound := names(e.Name); bound {
+			return value, nil
+		}
+		return 0, fmt.Errorf("%q is not bound here: bind it by a range such as {%s=0..3} in the same item or in a key around it", e.Name, e.Name)
+	case *ast.BasicLit:
+		value, err := strconv.Atoi(e.Value)
+		if errors.Is(err, strconv.ErrRange) || value > maxNumber {
+			return 0, fmt.Errorf("%s is too large: numbers go up to %d", e.Value, maxNumber)
+		}
+		if err == nil {
+			return value, nil
+		}
+	case *ast.UnaryExpr:
+		if e.Op == token.SUB {
+			value, err := evaluate(e.X, names)
+			return -value, err
+		}
+	case *ast.BinaryExpr:
+		a, err := evaluate(e.X, names)
 		if err != nil {
 			return 0, err
 		}
-		b, err := right(names)
+		b, err := evaluate(e.Y, names)
 		if err != nil {
 			return 0, err
 		}
-		var value int
-		switch {
-		case op == '+':
-			value = a + b
-		case op == '-':
-			value = a - b
-		case op == '*':
-			value = a * b
-		case b == 0:
-			return 0, errors.New("division by zero")
-		case op == '/':
-			value = a / b
-		case op == '%':
-			value = a % b
-		}
-		if value > maxNumber || value < -maxNumber {
-			return 0, fmt.Errorf("the result %d is too large: numbers go up to %d", value, maxNumber)
-		}
-		return value, nil
+		return operate(a, e.Op, b)
 	}
+	return 0, errSyntax
+}
+
+func operate(a int, op token.Token, b int) (value int, err error) {
+	switch {
+	case op == token.ADD:
+		value = a + b
+	case op == token.SUB:
+		value = a - b
+	case op == token.MUL:
+		value = a * b
+	case b == 0:
+		return 0, errors.New("division by zero")
+	case op == token.QUO:
+		value = a / b
+	default:
+		value = a % b
+	}
+	if value > maxNumber || value < -maxNumber {
+		return 0, fmt.Errorf("the result %d is too large: numbers go up to %d", value, maxNumber)
+	}
+	return value, nil
 }

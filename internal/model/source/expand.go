@@ -132,7 +132,7 @@ func (e *expander) scalar(n *Node, s *scope, made *Node) {
 		value, known := s.value(p)
 		if !known {
 			var err error
-			if value, err = p.first(s.name); p.isRange() {
+			if value, err = evaluate(p.first, s.name); p.isRange() {
 				e.problems.add(e.file, n.At, "%q: nothing can be repeated here; a range belongs in a key or in an item of a list", n.Text)
 				err = errSyntax
 			} else if err != nil {
@@ -190,10 +190,10 @@ func (e *expander) combinations(ranges []found, outer *scope) []*scope {
 	var from, width []int
 	copies := 1
 	for _, r := range ranges {
-		first, err := r.first(outer.name)
+		first, err := evaluate(r.first, outer.name)
 		last := 0
 		if err == nil {
-			last, err = r.last(outer.name)
+			last, err = evaluate(r.last, outer.name)
 		}
 		_, bound := (&scope{outer: outer, ranges: parts, values: from}).name(r.name)
 		switch {

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"go/ast"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,11 +86,11 @@ func FuzzTemplate(f *testing.F) {
 			return
 		}
 		for _, p := range parts {
-			for _, e := range []expression{p.first, p.last} {
+			for _, e := range []ast.Expr{p.first, p.last} {
 				if e == nil {
 					continue
 				}
-				if v, err := e(func(string) (int, bool) { return 7, true }); err == nil && (v > maxNumber || v < -maxNumber) {
+				if v, err := evaluate(e, func(string) (int, bool) { return 7, true }); err == nil && (v > maxNumber || v < -maxNumber) {
 					t.Fatalf("%q gives %d", text, v)
 				}
 			}
