@@ -95,7 +95,7 @@ const pureWhy = "model and science are pure: a stored record must give the same 
 
 // pureDenied are standard packages that reach outside the program.
 var pureDenied = []string{
-	"os", "os/", "net", "net/", "syscall", "io/fs", "path/filepath", "embed", "log/", "crypto/rand",
+	"os", "os/", "net", "net/", "syscall", "io/fs", "path/filepath", "log/", "crypto/rand",
 	"runtime", "runtime/", "plugin", "context",
 }
 

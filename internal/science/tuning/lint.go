@@ -175,77 +175,73 @@ func (c *checker) linux(l settingfile.Line) {
 // exists reports parameters that are gone, or that this kernel does not have.
 func (c *checker) exists(l settingfile.Line) bool {
 	known, asked := c.ask(l.Key)
-	i := slices.IndexFunc(departed, func(g gone) bool { return g.key == l.Key })
+	i := slices.IndexFunc(removed(), func(r removedParameter) bool { return r.key == l.Key })
 	switch {
 	case i >= 0:
-		g := departed[i]
+		r := removed()[i]
 		since := ""
-		if g.since != "" {
-			since = " since Linux " + g.since
+		if r.since != "" {
+			since = " since Linux " + r.since
 		}
-		id, says, fix := "removed", "gone"+since+": "+g.why, "leave it out"
-		if g.now != "" {
-			id, says, fix = "renamed", "gone"+since+": "+g.why, g.now
+		id, severity, says, fix := "removed", record.LintError, "gone", "leave it out"
+		if r.now != "" {
+			id, fix = "renamed", r.now
 		}
-		severity := record.LintError
-		if g.kept {
-			severity, says = record.LintWarning, "it does nothing any more"+since+": "+g.why
+		if r.kept {
+			severity, says = record.LintWarning, "it does nothing any more"
 		}
-		c.add(l, id, severity, fix, "%s", says)
+		c.add(l, id, severity, fix, "%s%s: %s", says, since, r.why)
 		return false
 	case asked && !known.Exists && settingfile.InterfaceOf(l.Key) != "":
 		c.add(l, "unknown", record.LintWarning, "", "this machine has no interface %s, or its kernel (%s) no such parameter", settingfile.InterfaceOf(l.Key), c.kernel.Release)
 		return false
 	case asked && !known.Exists:
-		fix := ""
-		if known.Near != "" {
-			fix = known.Near
-		}
-		c.add(l, "unknown", record.LintError, fix, "this kernel (%s) has no such parameter%s", c.kernel.Release, source.DidYouMean(l.Key, near(known.Near)))
+		c.add(l, "unknown", record.LintError, known.Near, "this kernel (%s) has no such parameter%s", c.kernel.Release, source.DidYouMean(l.Key, slices.DeleteFunc([]string{known.Near}, func(key string) bool { return key == "" })))
 		return false
-	case !asked && strings.HasPrefix(l.Key, "net."):
-		keys := make([]string, len(catalogue))
-		for i, p := range catalogue {
-			keys[i] = p.key
-		}
-		if find(l.Key) == nil && close(l.Key, keys) != "" {
-			c.add(l, "unknown", record.LintWarning, close(l.Key, keys), "it is not known here%s", source.DidYouMean(l.Key, keys))
+	case !asked && strings.HasPrefix(l.Key, "net.") && find(l.Key) == nil:
+		if key := similar(l.Key); key != "" {
+			c.add(l, "unknown", record.LintWarning, key, "it is not known here; did you mean %q?", key)
 			return false
 		}
 	}
 	return true
 }
 
-func near(key string) []string {
-	if key == "" {
-		return nil
-	}
-	return []string{key}
-}
-
-// close is a key that differs from one in a letter or two, as by a slip.
-func close(key string, keys []string) string {
-	for _, k := range keys {
-		if d := source.Nearest(key, []string{k}); d != "" && len(k) >= len(key)-1 && len(k) <= len(key)+1 && slip(key, k) {
-			return k
+// similar is a key of the catalogue that differs from one in two letters at most, counted
+// from both ends, as by a slip; empty: none does.
+func similar(key string) string {
+	for _, p := range catalogue() {
+		a, b := key, p.key
+		n := min(len(a), len(b))
+		head := 0
+		for head < n && a[head] == b[head] {
+			head++
+		}
+		tail := 0
+		for tail < n-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+			tail++
+		}
+		if longer := max(len(a), len(b)); longer-n <= 1 && longer-head-tail <= 2 && source.Nearest(a, []string{b}) != "" {
+			return b
 		}
 	}
 	return ""
 }
 
-// slip: two keys of much the same length differ in two letters at most, counted
-// from both ends.
-func slip(a, b string) bool {
-	n := min(len(a), len(b))
-	head := 0
-	for head < n && a[head] == b[head] {
-		head++
+// bsd says what is known of a line of a BSD's file.
+func (c *checker) bsd(f *settingfile.File, l settingfile.Line) {
+	for _, r := range remarks() {
+		if r.system == f.System && r.key == l.Key && (r.key != "net.inet.ip.mtudisc" || l.Value == "0") {
+			c.add(l, r.id, r.severity, r.fix, "%s", r.says)
+		}
 	}
-	tail := 0
-	for tail < n-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
+	each := bufferBytes[l.Key]
+	if n, ok := integer(l.Value); ok && each > 0 && each*n >= manyBytes {
+		c.add(l, "unit", record.LintWarning, "", "it counts buffers of %s, not bytes: %d of them are %s", size(each), n, size(each*n))
 	}
-	return max(len(a), len(b))-head-tail <= 2
+	if !aboutNetwork(f.System, l.Key) {
+		c.add(l, "not-network", record.LintWarning, "leave it out", "it has nothing to do with the network")
+	}
 }
 
 // ask is what the kernel says of a key; asked is false where there is none, or it

@@ -168,16 +168,24 @@ func TestBSD(t *testing.T) {
 // The catalogue says each thing once, and what is gone is not in it.
 func TestCatalogue(t *testing.T) {
 	seen := map[string]bool{}
-	for _, p := range catalogue {
+	for _, p := range catalogue() {
 		if seen[p.key] || p.values > 0 && p.min >= p.max || p.scope == "" || strings.HasSuffix(p.tcp, ".") {
 			t.Errorf("%+v", p)
 		}
 		seen[p.key] = true
 	}
-	for _, g := range departed {
+	for _, g := range removed() {
 		if seen[g.key] {
 			t.Errorf("%s is gone and there", g.key)
 		}
 		seen[g.key] = true
+	}
+	for _, r := range remarks() {
+		if settingfile.SystemNames[r.system] == "" || r.says == "" || !slices.Contains([]string{record.LintError, record.LintWarning, record.LintNote}, r.severity) {
+			t.Errorf("%+v", r)
+		}
+	}
+	if len(catalogue()) < 60 || len(removed()) < 20 || len(remarks()) < 10 {
+		t.Errorf("%d parameters, %d removed, %d remarks", len(catalogue()), len(removed()), len(remarks()))
 	}
 }

@@ -11,18 +11,17 @@ import (
 	"linerate/internal/model/settingfile"
 )
 
-var sprintf = fmt.Sprintf
-
 // manyBytes is more than a list means to give to the buffers of one protocol.
 const manyBytes = 8 << 30
 
-// find looks a parameter up. Per-port parameters are not in the catalogue.
+// find returns a parameter of the catalogue, which has none of single interfaces; nil: it
+// is not there.
 func find(key string) *parameter {
-	i := slices.IndexFunc(catalogue, func(p parameter) bool { return p.key == key })
+	i := slices.IndexFunc(catalogue(), func(p parameter) bool { return p.key == key })
 	if i < 0 {
 		return nil
 	}
-	return &catalogue[i]
+	return &catalogue()[i]
 }
 
 // misleads: lists set it in the belief that it is what TCP goes by.
@@ -219,16 +218,9 @@ func (c *checker) harm(l settingfile.Line) {
 	}
 }
 
-// aboutNetwork says whether a parameter has to do with the network at all. A few
-// of the others have: they bound what sockets or their memory come from.
+// aboutNetwork reports whether a parameter has to do with the network.
 func aboutNetwork(system, key string) bool {
-	prefixes := map[string][]string{
-		settingfile.Linux: {"net.", "sunrpc.", "fs.file-max", "fs.nr_open", "vm.min_free_kbytes", "kernel.bpf", "kernel.io_uring"},
-		settingfile.FreeBSD: {"net.", "kern.ipc.nmb", "kern.ipc.maxsock", "kern.ipc.so", "kern.ipc.zero_copy", "kern.random.sys.harvest", "hw.ix", "hw.em.", "hw.igb",
-			"hw.cxgb", "hw.mlx", "hw.intr_storm", "hw.bge.", "hw.bce.", "dev.", "kern.maxfiles", "cc_", "if_"},
-		settingfile.OpenBSD: {"net.", "kern.maxclusters", "kern.maxfiles", "kern.somaxconn", "kern.sominconn"},
-	}[system]
-	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
+	return slices.ContainsFunc(networkPrefixes[system], func(prefix string) bool { return strings.HasPrefix(key, prefix) })
 }
 
 // same compares values as the kernel does, numbers by what they come to.
