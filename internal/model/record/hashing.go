@@ -5,14 +5,14 @@ package record
 // over what one link can carry.
 type Hashing struct {
 	Treatment string `json:"treatment"`
-	// Host is where the ways fork, over so many Links of which each can carry LinkBps.
+	// Host is the one whose route has several next hops: Links, each of which can carry LinkBps.
 	Host    string  `json:"host"`
 	Links   int     `json:"links"`
 	LinkBps float64 `json:"link_bps"`
 	Flows   int     `json:"flows"`
-	// Placements is how many things the hash tells apart. Chosen: ports were
+	// Placements is how many different hashes the flows have. Chosen: ports were
 	// chosen for the flows to spread evenly. ByChance: they were not, and there are
-	// several things to place.
+	// several hashes.
 	Placements int  `json:"placements"`
 	Chosen     bool `json:"chosen,omitempty"`
 	ByChance   bool `json:"by_chance"`
@@ -46,10 +46,14 @@ type Hashing struct {
 	// least part of the links named beforehand that any trial filled.
 	FullTrials       int     `json:"full_placement_trials"`
 	FullLeastLinks   float64 `json:"full_placement_least_links,omitempty"`
-	LeastOfPredicted float64 `json:"least_of_foretold,omitempty"`
+	LeastOfPredicted float64 `json:"least_of_predicted,omitempty"`
 	// PerLink is what fell on each link, all replicates together.
 	PerLink []HashedLink `json:"per_link"`
 }
+
+// EachPlaced reports whether a hash placed each flow by itself: such treatments are a
+// curve's points, of which that of one flow leaves nothing to chance.
+func (h Hashing) EachPlaced() bool { return !h.Chosen && h.Placements == h.Flows }
 
 // HashedLink is what fell on one of several links.
 type HashedLink struct {

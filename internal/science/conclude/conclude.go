@@ -52,7 +52,7 @@ func Conclude(run *record.Run) {
 	for _, f := range run.Findings {
 		slices.SortFunc(f.Treatments, func(a, b string) int { return place(run, a) - place(run, b) })
 	}
-	run.Hashing = ecmp.Record(ecmp.Placements(run))
+	run.Hashing = ecmp.Placements(run)
 	run.Conclusion = conclusion(run)
 	// A list without entries is [] in JSON, not null.
 	run.Effects, run.Trust, run.Findings = entries(run.Effects), entries(run.Trust), entries(run.Findings)

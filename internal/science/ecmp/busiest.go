@@ -1,8 +1,9 @@
 package ecmp
 
 import (
-	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // mostProducts bounds what an exact expectation of the busiest link may cost.
@@ -26,7 +27,11 @@ func below(chances []float64, flows int, bounds []int) (chance float64, products
 	}
 	total, next := []float64{1}, []float64(nil)
 	for i, p := range chances {
-		link := poisson(float64(flows)*p, min(bounds[i], flows))
+		poisson := distuv.Poisson{Lambda: float64(flows) * p}
+		link := make([]float64, min(bounds[i], flows)+1)
+		for x := range link {
+			link[x] = poisson.Prob(float64(x))
+		}
 		next = slices.Grow(next[:0], min(flows+1, len(total)+len(link)-1))[:min(flows+1, len(total)+len(link)-1)]
 		clear(next)
 		for a, x := range total {
@@ -43,21 +48,7 @@ func below(chances []float64, flows int, bounds []int) (chance float64, products
 	if len(total) <= flows {
 		return 0, products
 	}
-	return min(1, total[flows]/poissonAt(float64(flows), flows)), products
-}
-
-// poisson are the chances of 0 … most.
-func poisson(mean float64, most int) []float64 {
-	chances := make([]float64, most+1)
-	for x := range chances {
-		chances[x] = poissonAt(mean, x)
-	}
-	return chances
-}
-
-func poissonAt(mean float64, x int) float64 {
-	log, _ := math.Lgamma(float64(x + 1))
-	return math.Exp(float64(x)*math.Log(mean) - mean - log)
+	return min(1, total[flows]/distuv.Poisson{Lambda: float64(flows)}.Prob(float64(flows))), products
 }
 
 // expectedMost is the mean of the largest of flows × scale over links: with scale

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // binomial are the chances of counts in n trials, from the first that has a
@@ -20,31 +22,22 @@ func binomial(n int, p float64) (first int, chances []float64) {
 	const least = 1e-22
 	mode := min(n, int(float64(n+1)*p))
 	odds := p / (1 - p)
-	down := []float64{}
-	for x, c := mode, 1.0; x > 0; x-- {
-		if c *= float64(x) / (float64(n-x+1) * odds); c < least {
+	chances = []float64{1}
+	for first = mode; first > 0; first-- {
+		c := chances[len(chances)-1] * float64(first) / (float64(n-first+1) * odds)
+		if c < least {
 			break
 		}
-		down = append(down, c)
+		chances = append(chances, c)
 	}
-	first = mode - len(down)
-	for i := len(down) - 1; i >= 0; i-- {
-		chances = append(chances, down[i])
-	}
-	chances = append(chances, 1)
+	slices.Reverse(chances)
 	for x, c := mode, 1.0; x < n; x++ {
 		if c *= float64(n-x) * odds / float64(x+1); c < least {
 			break
 		}
 		chances = append(chances, c)
 	}
-	sum := 0.0
-	for _, c := range chances {
-		sum += c
-	}
-	for i := range chances {
-		chances[i] /= sum
-	}
+	floats.Scale(1/floats.Sum(chances), chances)
 	return first, chances
 }
 

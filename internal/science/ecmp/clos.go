@@ -7,7 +7,7 @@ import (
 
 // This file simulates many flows in a Clos network (C. Clos, 1953): hosts on
 // leaves, leaves on every spine, and, where wanted, pods of those on cores. Every
-// leaf and every spine on the way up chooses among equal-cost links by hash; then
+// leaf and every spine on the path up chooses among equal-cost links by hash; then
 // links are shared max-min fairly, as TCP flows of one round-trip time nearly do.
 //
 // It says how rates come out, not how they get there: it has no packets, queues
@@ -34,7 +34,7 @@ const (
 	One                // nothing that differs
 )
 
-// FabricLoad is what is asked of a fabric: flows between hosts that chance picks.
+// FabricLoad is the flows of a fabric, between hosts that chance picks.
 type FabricLoad struct {
 	Kinds []Kind // single flows; bundles come from Key
 	// Pairs is between how many pairs of hosts the flows are; 0: each has its own.
@@ -45,7 +45,7 @@ type FabricLoad struct {
 }
 
 // What a simulation may take: memory for each flow, some tens of bytes times the
-// links on its way, and numbers of 31 bits.
+// links on its path, and numbers of 31 bits.
 const (
 	MostHosts = 1_000_000
 	MostFlows = 10_000_000
@@ -145,7 +145,7 @@ func (f Fabric) tiers() []int {
 	return all
 }
 
-// stride is how many links the longest way has.
+// stride is how many links the longest path has.
 func (f Fabric) stride() int {
 	if len(f.Core) > 0 {
 		return 6
@@ -186,8 +186,8 @@ func (f Fabric) rates(rates []float64, even bool) []float64 {
 	return rates
 }
 
-// way writes the links between two hosts by the chosen spine and core.
-func (f Fabric) way(to []int32, from, dest, spine, core int) {
+// path writes the links between two hosts by the chosen spine and core.
+func (f Fabric) path(to []int32, from, dest, spine, core int) {
 	for i := range to {
 		to[i] = none
 	}

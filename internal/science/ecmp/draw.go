@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sort"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -85,10 +87,10 @@ func (t Tiers) Draw(kinds []Kind, sizes *Sizes, replicates int, seed uint64) Dra
 	sent, times := 0.0, 0.0
 	scattered := sizes != nil && sizes.Law != "" // each has to be drawn alone
 	upTo := make([]float64, len(cells))
-	for c, sum := 0, 0.0; c < len(cells); c++ {
-		sum += cells[c].chance
-		upTo[c] = sum
+	for c := range cells {
+		upTo[c] = cells[c].chance
 	}
+	floats.CumSum(upTo, upTo)
 	for range replicates {
 		clear(demand)
 		clear(flows)
@@ -123,9 +125,7 @@ func (t Tiers) Draw(kinds []Kind, sizes *Sizes, replicates int, seed uint64) Dra
 		t.count(&d, cells, demand, flows, total)
 		if sizes != nil {
 			times += t.time(cells, bytes)
-			for _, b := range bytes {
-				sent += b
-			}
+			sent += floats.Sum(bytes)
 		}
 	}
 	if times > 0 {
@@ -230,18 +230,10 @@ func (d *Draws) finish(replicates int) {
 	d.SomeUnused /= n
 	d.UsedSecond /= n
 	slices.Sort(d.CarriedBps)
-	d.MeanBps, d.MeanSEBps = meanAndError(d.CarriedBps)
-}
-
-func meanAndError(values []float64) (mean, standardError float64) {
-	n := float64(len(values))
-	for _, v := range values {
-		mean += v / n
+	d.MeanBps = stat.Mean(d.CarriedBps, nil)
+	if replicates > 1 {
+		d.MeanSEBps = stat.StdErr(stat.StdDev(d.CarriedBps, nil), n)
 	}
-	for _, v := range values {
-		standardError += (v - mean) * (v - mean) / n
-	}
-	return mean, math.Sqrt(standardError / max(1, n-1))
 }
 
 // Distribution of what was carried.

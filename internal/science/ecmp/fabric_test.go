@@ -19,9 +19,9 @@ func clos(hosts, width int, core bool) Fabric {
 	return f
 }
 
-// TestWays: a way begins and ends at its hosts, meets at one spine or core, and no
+// TestPaths: a path begins and ends at its hosts, meets at one spine or core, and no
 // two links have one number.
-func TestWays(t *testing.T) {
+func TestPaths(t *testing.T) {
 	f := clos(2*16, 4, true) // two pods of four leaves
 	if f.Leaves() != 8 || f.Pods() != 2 || f.Spines() != 8 || f.Cores() != 16 || f.links() != 2*(32+32+32) {
 		t.Fatalf("%d leaves, %d pods, %d spines, %d cores, %d links", f.Leaves(), f.Pods(), f.Spines(), f.Cores(), f.links())
@@ -59,9 +59,9 @@ func TestWays(t *testing.T) {
 		{1, 31, []string{"host 1 false", "host 31 true", "leaf 0 2 false", "leaf 7 2 true", "spine 0 2 1 false", "spine 1 2 1 true"}},
 	} {
 		var got []string
-		way := make([]int32, f.stride())
-		f.way(way, c.from, c.to, 2, 1)
-		for _, link := range way {
+		path := make([]int32, f.stride())
+		f.path(path, c.from, c.to, 2, 1)
+		for _, link := range path {
 			if link != none {
 				got = append(got, strings.ReplaceAll(seen[link], "  ", " "))
 			}
@@ -94,7 +94,7 @@ func TestRunIsFair(t *testing.T) {
 }
 
 // TestAgreesWithTheory: two hosts on two leaves are two senders with n links each;
-// a flow goes either way, so that each of the 2n links is hit with 1/2n.
+// a flow goes in either direction, so that each of the 2n links is hit with 1/2n.
 func TestAgreesWithTheory(t *testing.T) {
 	for _, n := range []int{2, 4} {
 		for _, flows := range []int{1, 3, 8} {
@@ -104,8 +104,8 @@ func TestAgreesWithTheory(t *testing.T) {
 			const replicates = 3000
 			for seed := range uint64(replicates) {
 				o := s.Run(seed)
-				mean += o.Hashed.CarriedBps / replicates
-				idle += o.Tiers[1].Idle / replicates
+				mean += o.Flow.CarriedBps / replicates
+				idle += o.PerTier[1].Idle / replicates
 			}
 			d, _ := Alike(2*n, gbit).Carried(Elastic(flows))
 			if bound := 5*d.SD()/math.Sqrt(replicates) + 1; math.Abs(mean-d.Mean()) > bound {
@@ -127,7 +127,7 @@ func TestPolarisation(t *testing.T) {
 	for _, same := range []bool{false, true} {
 		s := Simulation{Fabric: clos(256, width, true), Load: FabricLoad{Kinds: Elastic(20_000), SameSeed: same}}
 		o := s.Run(1)
-		core := o.Tiers[2]
+		core := o.PerTier[2]
 		if core.Name != "spine to core" || core.Links != 2*s.Fabric.Spines()*width {
 			t.Fatalf("%+v", core)
 		}
@@ -140,7 +140,7 @@ func TestPolarisation(t *testing.T) {
 		}
 		// What stays in a pod takes what the others leave, so that the links say it,
 		// and the flows in the middle, but not the sum of all.
-		share, median := core.Average, o.Hashed.P50Bps/o.Even.P50Bps
+		share, median := core.Average, o.Flow.P50Bps/o.EvenFlow.P50Bps
 		if same && (share > 0.25 || median > 0.35) || !same && (share < 0.7 || median < 0.7) {
 			t.Errorf("one seed %v: links to cores %.3f busy, the median flow has %.3f of what even spreading gives", same, share, median)
 		}
@@ -152,11 +152,11 @@ func TestPolarisation(t *testing.T) {
 func TestAddressesOnly(t *testing.T) {
 	f := Fabric{Hosts: 2, HostsPerLeaf: 1, HostBps: 100 * gbit, Up: Alike(8, gbit)}
 	s := Simulation{Fabric: f, Load: FabricLoad{Kinds: Elastic(64), Pairs: 1, Key: PerPair}}
-	if o := s.Run(1); math.Abs(o.Hashed.CarriedBps-gbit) > 1 || o.Tiers[1].Idle != 32-2 || math.Abs(o.Even.CarriedBps-8*gbit) > 10 {
+	if o := s.Run(1); math.Abs(o.Flow.CarriedBps-gbit) > 1 || o.PerTier[1].Idle != 32-2 || math.Abs(o.EvenFlow.CarriedBps-8*gbit) > 10 {
 		t.Errorf("%+v", o)
 	}
 	big := Simulation{Fabric: clos(64, 4, false), Load: FabricLoad{Kinds: Elastic(1000), Key: One, SameSeed: true}}
-	if o := big.Run(1); o.Tiers[1].Idle != float64(o.Tiers[1].Links)*3/4 {
+	if o := big.Run(1); o.PerTier[1].Idle != float64(o.PerTier[1].Links)*3/4 {
 		t.Errorf("%+v", o)
 	}
 }
@@ -173,7 +173,7 @@ func TestSeeds(t *testing.T) {
 	if reflect.DeepEqual(first, other) {
 		t.Error("another seed gave the same")
 	}
-	if o := first.Hashed; o.LeastBps > o.P1Bps || o.P1Bps > o.P50Bps || o.P50Bps > o.P99Bps || o.P99Bps > o.MostBps || o.Fairness <= 0 || o.Fairness > 1 {
+	if o := first.Flow; o.LeastBps > o.P1Bps || o.P1Bps > o.P50Bps || o.P50Bps > o.P99Bps || o.P99Bps > o.MostBps || o.Fairness <= 0 || o.Fairness > 1 {
 		t.Errorf("%+v", o)
 	}
 }
@@ -185,11 +185,11 @@ func TestDoubling(t *testing.T) {
 		last := 0
 		for _, flows := range []int{10_000, 20_000, 40_000, 80_000} {
 			s := Simulation{Fabric: clos(1024, 8, core), Load: FabricLoad{Kinds: Elastic(flows)}}
-			steps := s.Run(1).Steps
-			if last > 0 && float64(steps) > 2.5*float64(last) {
-				t.Errorf("%d flows: %d steps, after %d for half of them", flows, steps, last)
+			s.Run(1)
+			if last > 0 && float64(s.Steps) > 2.5*float64(last) {
+				t.Errorf("%d flows: %d steps, after %d for half of them", flows, s.Steps, last)
 			}
-			last = steps
+			last = s.Steps
 		}
 	}
 	var before, after runtime.MemStats
@@ -209,24 +209,25 @@ func TestDoubling(t *testing.T) {
 func TestReplicate(t *testing.T) {
 	s := Simulation{Fabric: clos(64, 4, true), Load: FabricLoad{Kinds: Elastic(500)}}
 	a, b := s.Run(7), s.Run(8)
-	mean, sd := s.Replicate(7, 2)
+	steps := s.Steps
+	mean := s.Replicate(7, 2)
 	for what, pair := range map[string][2]float64{
-		"carried":   {mean.Hashed.CarriedBps, (a.Hashed.CarriedBps + b.Hashed.CarriedBps) / 2},
-		"evenly":    {mean.Even.P50Bps, (a.Even.P50Bps + b.Even.P50Bps) / 2},
-		"fairness":  {mean.Hashed.Fairness, (a.Hashed.Fairness + b.Hashed.Fairness) / 2},
-		"idle":      {mean.Tiers[2].Idle, (a.Tiers[2].Idle + b.Tiers[2].Idle) / 2},
-		"average":   {mean.Tiers[1].Average, (a.Tiers[1].Average + b.Tiers[1].Average) / 2},
-		"deviation": {sd, math.Abs(a.Hashed.CarriedBps-b.Hashed.CarriedBps) / math.Sqrt2},
+		"carried":   {mean.ExpectedBps, (a.Flow.CarriedBps + b.Flow.CarriedBps) / 2},
+		"evenly":    {mean.EvenFlow.P50Bps, (a.EvenFlow.P50Bps + b.EvenFlow.P50Bps) / 2},
+		"fairness":  {mean.Flow.Fairness, (a.Flow.Fairness + b.Flow.Fairness) / 2},
+		"idle":      {mean.PerTier[2].Idle, (a.PerTier[2].Idle + b.PerTier[2].Idle) / 2},
+		"average":   {mean.PerTier[1].Average, (a.PerTier[1].Average + b.PerTier[1].Average) / 2},
+		"deviation": {mean.SDBps, math.Abs(a.Flow.CarriedBps-b.Flow.CarriedBps) / math.Sqrt2},
 	} {
 		if math.Abs(pair[0]-pair[1]) > 1e-9*math.Abs(pair[1]) {
 			t.Errorf("%s: %g, want %g", what, pair[0], pair[1])
 		}
 	}
-	if mean.Steps != a.Steps+b.Steps || mean.Tiers[1].Links != a.Tiers[1].Links || mean.Tiers[0].Name != "host to leaf" {
+	if s.Steps != 2*steps || steps == 0 || mean.PerTier[1].Links != a.PerTier[1].Links || mean.PerTier[0].Name != "host to leaf" {
 		t.Errorf("%+v", mean)
 	}
-	if _, sd := s.Replicate(7, 1); sd != 0 {
-		t.Errorf("one replicate scatters by %g", sd)
+	if one := s.Replicate(7, 1); one.SDBps != 0 {
+		t.Errorf("one replicate scatters by %g", one.SDBps)
 	}
 }
 
@@ -260,7 +261,8 @@ func BenchmarkClos(b *testing.B) {
 			steps := 0
 			for b.Loop() {
 				s := Simulation{Fabric: clos(10_000, 16, true), Load: FabricLoad{Kinds: Elastic(flows)}}
-				steps = s.Run(1).Steps
+				s.Run(1)
+				steps = s.Steps
 			}
 			b.ReportMetric(float64(steps)/float64(flows), "steps/flow")
 		})

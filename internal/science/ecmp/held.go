@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"linerate/internal/model/record"
 )
 
 // MeanBand is where the mean of so many independent draws lies, with at least
@@ -94,81 +96,49 @@ func fold(a, b []float64) []float64 {
 	return sum
 }
 
-// Comparison is one (links, flows) of a study beside the theory. Everything is in
-// links' worth: goodput over what one link can carry.
-type Comparison struct {
-	Links, Flows, Replicates int
-	// Mean is the theory's, SD that of one replicate, Low and High bound the mean
-	// of this many replicates.
-	Mean, SD, Low, High float64
-	// Measured is the mean of the replicates, of which none was below Least or
-	// above Most.
-	Measured, Least, Most float64
-	// Inside: the measured mean lies in the band, give or take the margin.
-	Inside bool
-	// SomeUnused is the chance that some link carries nothing. Of so many
-	// replicates Few to Many have such a link, as surely as the band holds;
-	// Unused have one. UnusedLow to UnusedHigh is the chance's interval from that
-	// alone.
-	SomeUnused            float64
-	Few, Many, Unused     int
-	UnusedLow, UnusedHigh float64
-	// Full replicates were predicted to use as many links as there can be used, and
-	// the least of them carried LeastFull. LeastShare is the least part of the links
-	// that its flows were predicted to take that any replicate carried; 0: nothing
-	// was predicted.
-	Full       int
-	LeastFull  float64
-	LeastShare float64
+// replicate is what was measured once, with fresh ports.
+type replicate struct {
+	worth float64 // all links' goodput over what one link can carry
+	used  int     // how many links carried flows
+	// predicted is how many the kernels' route lookups had named; 0: none did.
+	predicted int
 }
 
-// Replicate is what was measured once, with fresh ports.
-type Replicate struct {
-	Worth float64 // all links' goodput over what one link can carry
-	Used  int     // how many links carried flows
-	// Predicted is how many the kernel had said that they would take; 0: it was not
-	// asked, or could not tell.
-	Predicted int
-}
-
-// Hold puts measured replicates beside the theory of flows that fill a link each,
-// hashed over links of which so many, by d, are used. margin is how far a used link
-// may stay from its limit, such as 0.02: theory takes every used link for full.
-func (d Distribution) Hold(links, flows int, measured []Replicate, margin, confidence float64) Comparison {
-	c := Comparison{Links: links, Flows: flows, Replicates: len(measured), Mean: d.Mean(), SD: d.SD()}
-	c.SomeUnused = d.AtMost(float64(links) - 0.5)
+// hold compares measured replicates of a treatment with the theory of flows that fill a
+// link each, hashed over links of which so many, by d, are used. margin is how far a used
+// link may stay from its limit, such as 0.02: theory takes every used link for full.
+func (d Distribution) hold(h *record.Hashing, measured []replicate, margin, confidence float64) {
+	h.Replicates, h.ExpectedLinks = len(measured), d.Mean()
+	h.IdleChance = d.AtMost(float64(h.Links) - 0.5)
 	if len(measured) == 0 {
-		return c
+		return
 	}
 	most := int(math.Round(d[len(d)-1].Value))
-	c.Least = math.Inf(1)
+	h.MeasuredLeastLinks = math.Inf(1)
 	for _, m := range measured {
-		c.Measured += m.Worth / float64(len(measured))
-		c.Least, c.Most = min(c.Least, m.Worth), max(c.Most, m.Worth)
-		if m.Used < links {
-			c.Unused++
+		h.MeasuredLinks += m.worth / float64(len(measured))
+		h.MeasuredLeastLinks, h.MeasuredMostLinks = min(h.MeasuredLeastLinks, m.worth), max(h.MeasuredMostLinks, m.worth)
+		if m.used < h.Links {
+			h.IdleTrials++
 		}
-		if m.Predicted == 0 {
+		if m.predicted == 0 {
 			continue
 		}
-		if part := m.Worth / float64(m.Predicted); c.LeastShare == 0 || part < c.LeastShare {
-			c.LeastShare = part
+		if part := m.worth / float64(m.predicted); h.LeastOfPredicted == 0 || part < h.LeastOfPredicted {
+			h.LeastOfPredicted = part
 		}
-		if m.Predicted == most {
-			if c.Full++; c.Full == 1 || m.Worth < c.LeastFull {
-				c.LeastFull = m.Worth
+		if m.predicted == most {
+			if h.FullTrials++; h.FullTrials == 1 || m.worth < h.FullLeastLinks {
+				h.FullLeastLinks = m.worth
 			}
 		}
 	}
-	c.Low, c.High = d.MeanBand(len(measured), confidence)
-	c.Inside = c.Measured >= c.Low*(1-margin) && c.Measured <= c.High*(1+margin)
-	c.Few, c.Many = Counts(len(measured), c.SomeUnused, confidence)
-	c.UnusedLow, c.UnusedHigh = Chance(c.Unused, len(measured), confidence)
-	return c
+	h.ExpectedLowLinks, h.ExpectedHighLinks = d.MeanBand(len(measured), confidence)
+	h.Inside = h.MeasuredLinks >= h.ExpectedLowLinks*(1-margin) && h.MeasuredLinks <= h.ExpectedHighLinks*(1+margin)
+	h.IdleLowTrials, h.IdleHighTrials = Counts(len(measured), h.IdleChance, confidence)
+	h.IdleAsExpected = h.IdleLowTrials <= h.IdleTrials && h.IdleTrials <= h.IdleHighTrials
+	h.IdleLowShare, h.IdleHighShare = Chance(h.IdleTrials, len(measured), confidence)
 }
-
-// AsOften says that replicates with an unused link are as many as chance makes.
-func (c Comparison) AsOften() bool { return c.Few <= c.Unused && c.Unused <= c.Many }
 
 // Counts bounds how often something of that chance happens in n trials, with at
 // least the confidence: the binomial interval around a known chance.

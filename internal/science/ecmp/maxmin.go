@@ -1,6 +1,7 @@
 package ecmp
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -124,15 +125,7 @@ func (s *Sharer) begin(rates []float64, paths Paths, demands []float64) {
 			s.asked = append(s.asked, int32(flow))
 		}
 	}
-	slices.SortStableFunc(s.asked, func(a, b int32) int {
-		switch {
-		case demands[a] < demands[b]:
-			return -1
-		case demands[a] > demands[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(s.asked, func(a, b int32) int { return cmp.Compare(demands[a], demands[b]) })
 }
 
 func sized[T any](s []T, n int) []T {

@@ -208,3 +208,24 @@ func hit(chance float64, placements int) float64 {
 	}
 	return -math.Expm1(float64(placements) * math.Log1p(-chance))
 }
+
+// mostNeeded is where the search for enough flows ends.
+const mostNeeded = 1 << 30
+
+// FlowsNeeded is the least number of flows, each of which asks for bps (0: for as
+// much as it gets), that carries a share such as 0.95 of all links' rates on
+// average. false: more than anybody has.
+func (l Links) FlowsNeeded(share, bps float64) (int, bool) {
+	want := share * l.RateBps() * (1 - 1e-12)
+	most := 1
+	enough := func(flows int) bool {
+		carried, ok := l.ExpectedBps([]Kind{{Count: flows, Bps: bps}})
+		return ok && carried >= want
+	}
+	for !enough(most) {
+		if most *= 2; most > mostNeeded {
+			return 0, false
+		}
+	}
+	return 1 + sort.Search(most-1, func(i int) bool { return enough(i + 1) }), true
+}

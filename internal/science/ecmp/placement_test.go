@@ -38,47 +38,47 @@ func TestGroups(t *testing.T) {
 		t.Fatalf("%+v", groups)
 	}
 	three, addresses, even := groups[0], groups[1], groups[2]
-	if three.Treatment != "three" || three.Host != "server1" || three.Links != 2 || three.Flows != 3 || three.Placements != 3 || !three.ByChance() ||
-		three.Mean != 1.75 || three.Replicates != 4 || three.Unused != 1 || three.SomeUnused != 0.25 || !three.Inside || math.Abs(three.Measured-0.995*1.75) > 1e-9 {
+	if three.Treatment != "three" || three.Host != "server1" || three.Links != 2 || three.Flows != 3 || three.Placements != 3 || !three.ByChance ||
+		three.ExpectedLinks != 1.75 || three.Replicates != 4 || three.IdleTrials != 1 || three.IdleChance != 0.25 || !three.Inside || math.Abs(three.MeasuredLinks-0.995*1.75) > 1e-9 {
 		t.Errorf("%+v", three)
 	}
-	if addresses.Placements != 1 || addresses.ByChance() || addresses.Mean != 1 || !addresses.Inside || addresses.Unused != 1 {
+	if addresses.Placements != 1 || addresses.ByChance || addresses.ExpectedLinks != 1 || !addresses.Inside || addresses.IdleTrials != 1 {
 		t.Errorf("%+v", addresses)
 	}
-	if !even.Even || even.ByChance() || even.Mean != 2 || even.Low != 2 || !even.Inside {
+	if !even.Chosen || even.ByChance || even.ExpectedLinks != 2 || even.ExpectedLowLinks != 2 || !even.Inside {
 		t.Errorf("%+v", even)
 	}
 	// Two trials of sixteen flows on one link are no chance.
 	same := make([]int, 16)
 	stuck := Placements(runOf(byPorts, sciencetest.Hashed("stuck", 2, "drawn", same...), sciencetest.Hashed("stuck", 2, "drawn", same...)))
-	if len(stuck) != 1 || stuck[0].Inside || stuck[0].Unused != 2 || stuck[0].Many != 0 {
+	if len(stuck) != 1 || stuck[0].Inside || stuck[0].IdleTrials != 2 || stuck[0].IdleHighTrials != 0 {
 		t.Errorf("%+v", stuck)
 	}
-	if wide := Placements(runOf(sciencetest.Fabric(4, "1"), sciencetest.Hashed("wide", 4, "", 0, 1, 3, 2, 2))); len(wide) != 1 || wide[0].Links != 4 || wide[0].Measured < 3.9 {
+	if wide := Placements(runOf(sciencetest.Fabric(4, "1"), sciencetest.Hashed("wide", 4, "", 0, 1, 3, 2, 2))); len(wide) != 1 || wide[0].Links != 4 || wide[0].MeasuredLinks < 3.9 {
 		t.Errorf("%+v", wide)
 	}
 }
 
 // TestCurve: of an honest hash, at least nine of ten means lie inside their bands,
 // and links stay idle as often as chance has it; of one that never reaches the last
-// link, they don't. What was foretold is told apart from what came true.
+// link, they don't. What was predicted is told apart from what came true.
 func TestCurve(t *testing.T) {
 	source := rand.New(rand.NewPCG(3, 4))
 	links, flows := []int{2, 4, 8}, []int{1, 2, 3, 4, 8, 16, 32}
-	judge := func(place func(int) int) (cases, inside, often int, groups []Group) {
+	judge := func(place func(int) int) (cases, inside, often int, groups []record.Hashing) {
 		groups = Placements(sciencetest.Curve(links, flows, 20, place))
 		if len(groups) != len(links)*len(flows) {
 			t.Fatalf("%d groups", len(groups))
 		}
 		for _, g := range groups {
-			if !g.EachPlaced() || g.ByChance() != (g.Flows > 1) {
+			if !g.EachPlaced() || g.ByChance != (g.Flows > 1) {
 				t.Errorf("%+v", g)
 			}
-			if g.ByChance() {
+			if g.ByChance {
 				if cases++; g.Inside {
 					inside++
 				}
-				if g.AsOften() {
+				if g.IdleAsExpected {
 					often++
 				}
 			}
@@ -90,10 +90,10 @@ func TestCurve(t *testing.T) {
 		t.Errorf("of %d cases %d are inside, %d idle as often as expected", cases, inside, often)
 	}
 	for _, g := range groups {
-		if on := g.On[0].Flows; g.Flows == 32 && (on < 32*20/g.Links/2 || on > 32*20*3/g.Links/2) {
+		if on := g.PerLink[0].Flows; g.Flows == 32 && (on < 32*20/g.Links/2 || on > 32*20*3/g.Links/2) {
 			t.Errorf("%d flows on the first of %d links", on, g.Links)
 		}
-		if g.Full > 0 && math.Abs(g.LeastFull-0.995*float64(min(g.Links, g.Flows))) > 1e-9 || math.Abs(g.LeastShare-0.995) > 1e-9 || g.From > g.Measured+1e-9 || g.To < g.Measured-1e-9 {
+		if g.FullTrials > 0 && math.Abs(g.FullLeastLinks-0.995*float64(min(g.Links, g.Flows))) > 1e-9 || math.Abs(g.LeastOfPredicted-0.995) > 1e-9 || g.MeasuredLowLinks > g.MeasuredLinks+1e-9 || g.MeasuredHighLinks < g.MeasuredLinks-1e-9 {
 			t.Errorf("%+v", g)
 		}
 	}
@@ -106,11 +106,11 @@ func TestCurve(t *testing.T) {
 	blind := sciencetest.Hashed("slow", 2, "drawn", 0, 0, 1)
 	blind.Flows[2].Predicted = nil
 	one := Placements(runOf(sciencetest.Fabric(2, "1"), slow, blind))
-	if len(one) != 1 || one[0].Full != 1 || math.Abs(one[0].LeastFull-0.995) > 1e-9 {
+	if len(one) != 1 || one[0].FullTrials != 1 || math.Abs(one[0].FullLeastLinks-0.995) > 1e-9 {
 		t.Errorf("%+v", one)
 	}
-	if made := Record(one); made[0].FullTrials != 1 || made[0].PerLink[1].Interface != "server1.eth1" || made[0].PerLink[1].Flows != 3 {
-		t.Errorf("%+v", made)
+	if link := one[0].PerLink[1]; link.Interface != "server1.eth1" || link.Flows != 3 {
+		t.Errorf("%+v", link)
 	}
 }
 
@@ -145,15 +145,15 @@ func TestGroupsSilent(t *testing.T) {
 		"a link that goes": spoil(func(t *record.Trial) {
 			t.Events = []record.Event{{Host: "server1", What: "link eth0 state down", AtS: 1}}
 		}),
-		"one way":                    spoil(func(t *record.Trial) { t.Flows[0].Paths = 0 }),
+		"one path":                   spoil(func(t *record.Trial) { t.Flows[0].Paths = 0 }),
 		"a flow that failed":         spoil(func(t *record.Trial) { t.Flows[1].Error = "refused" }),
 		"a flow with a cap":          spoil(func(t *record.Trial) { t.Flows[1].RateCapBps = 1e6 }),
 		"transactions":               spoil(func(t *record.Trial) { t.Flows[2].Protocol = flow.RR }),
 		"another sender":             spoil(func(t *record.Trial) { t.Flows[1].From, t.Flows[1].To = "server2", "server1" }),
 		"unequal links":              spoil(func(t *record.Trial) { t.Flows[1].LimitBps *= 10 }),
 		"a narrower link for all":    spoil(func(t *record.Trial) { t.LimitBps /= 2 }),
-		"a way that nobody knows":    spoil(func(t *record.Trial) { t.Flows[1].Observed, t.Flows[1].Predicted = nil, nil }),
-		"a way elsewhere":            spoil(func(t *record.Trial) { t.Flows[1].Path = []string{"server1.eth9"} }),
+		"a path that is not known":   spoil(func(t *record.Trial) { t.Flows[1].Observed, t.Flows[1].Predicted = nil, nil }),
+		"a path elsewhere":           spoil(func(t *record.Trial) { t.Flows[1].Path = []string{"server1.eth9"} }),
 		"an address that is none":    spoil(func(t *record.Trial) { t.Flows[2].Source = "" }),
 		"weights":                    spoil(func(t *record.Trial) { t.Topology = &weighted }),
 		"weights in a group":         spoil(func(t *record.Trial) { t.Topology = byGroup(3) }),

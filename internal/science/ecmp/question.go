@@ -1,11 +1,12 @@
 package ecmp
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
 
-// Question is what is asked of flows that are hashed over equal-cost links.
+// Question describes flows that are hashed over equal-cost links.
 type Question struct {
 	Tiers Tiers
 	Kinds []Kind // of single flows
@@ -35,7 +36,7 @@ type Forecast struct {
 	OneSeed *Figures `json:"one_seed,omitempty"`
 	// How many flows it takes (pairs of addresses, where ports don't count) until
 	// that share of all links' rates is carried on average, and until no link is
-	// idle as often; 0: more than anybody has, or not known.
+	// idle as often; 0: more than 2³⁰, or not known.
 	Target      float64        `json:"target"`
 	NeededCarry int            `json:"needed_to_carry,omitempty"`
 	NeededAll   int            `json:"needed_to_use_all,omitempty"`
@@ -68,23 +69,26 @@ type AskedKind struct {
 	DemandBps float64 `json:"demand_bps,omitempty"`
 }
 
-// Figures are one outcome. Those not named in drawn are exact.
+// Figures are one outcome. Those not named in Drawn are exact; the others come from so
+// many Replicates at least.
 type Figures struct {
-	LimitBps    float64         `json:"limit_bps"`
+	LimitBps    float64         `json:"limit_bps"` // spread evenly, and no more than is asked for
 	ExpectedBps float64         `json:"expected_bps"`
 	Share       float64         `json:"expected_share"`
-	SDBps       float64         `json:"sd_bps"`
+	SDBps       float64         `json:"sd_bps"` // from one set of ports to the next
 	Quantiles   []CarriedChance `json:"carried_quantiles"`
 	Values      []CarriedChance `json:"carried_distribution,omitempty"`
-	SomeIdle    float64         `json:"some_idle_chance"`
+	SomeIdle    float64         `json:"some_idle_chance"` // of a link of the first tier
 	Used        float64         `json:"expected_used_links"`
 	UsedSecond  float64         `json:"expected_used_second_links,omitempty"`
 	Reachable   int             `json:"reachable_second_links,omitempty"`
 	AllSecond   int             `json:"all_second_links,omitempty"`
-	Busiest     float64         `json:"busiest_link_share"`
-	TogetherBps float64         `json:"together_bps,omitempty"`
-	Drawn       []string        `json:"drawn,omitempty"`
-	Replicates  int             `json:"replicates,omitempty"`
+	Busiest     float64         `json:"busiest_link_share"` // of all flows, on the first tier
+	// TogetherBps is the rate of transfers that begin together, until the last is done; 0:
+	// they ask for less than a link.
+	TogetherBps float64  `json:"together_bps,omitempty"`
+	Drawn       []string `json:"drawn,omitempty"`
+	Replicates  int      `json:"replicates,omitempty"`
 }
 
 // CarriedChance: with that chance so much is carried (a distribution), or at most
@@ -166,21 +170,60 @@ func (q Question) Forecast() Forecast {
 // mostValues is how many values of a distribution are listed one by one.
 const mostValues = 64
 
+// figures finds what it can exactly and draws the rest from the seed.
 func (q Question) figures(t Tiers, kinds []Kind) Figures {
-	o := t.Outcome(kinds, q.Sizes, q.Replicates, q.Seed)
-	f := Figures{
-		LimitBps: o.LimitBps, ExpectedBps: o.MeanBps, Share: o.MeanBps / o.LimitBps, SDBps: o.SDBps,
-		SomeIdle: o.SomeUnused, Used: o.UsedFirst, UsedSecond: o.UsedSecond, Busiest: o.BusiestShare,
-		TogetherBps: o.TogetherBps, Replicates: o.Replicates,
-	}
+	bundles, _ := Total(kinds)
+	f := Figures{LimitBps: min(t.LimitBps(), DemandBps(kinds))}
+	f.Used, f.UsedSecond = t.ExpectedUsed(bundles)
 	if len(t.Second) > 0 {
 		f.Reachable, f.AllSecond = t.Reachable(), len(t.First)*len(t.Second)
 	}
-	for _, chance := range []float64{0.05, 0.25, 0.5, 0.75, 0.95} {
-		f.Quantiles = append(f.Quantiles, CarriedChance{o.Carried.Quantile(chance), chance})
+	var carried Distribution
+	var mean, scatter, idle, busiest, together bool // which are exact
+	f.ExpectedBps, mean = t.ExpectedBps(kinds)
+	f.SomeIdle, idle = t.First.SomeUnused(bundles)
+	f.Busiest, busiest = t.First.BusiestShare(kinds)
+	if len(t.Second) == 0 {
+		carried, scatter = t.First.Carried(kinds)
+		if q.Sizes == nil {
+			f.TogetherBps, together = t.First.TogetherBps(kinds)
+		}
 	}
-	if len(o.Carried) <= mostValues {
-		for _, p := range o.Carried {
+	draw := func(sizes *Sizes) {
+		replicates := q.Replicates
+		if replicates == 0 {
+			replicates = t.Replicates(kinds, sizes)
+		}
+		if f.Replicates == 0 || replicates < f.Replicates {
+			f.Replicates = replicates // the fewer, where two kinds of draws are made
+		}
+		d := t.Draw(kinds, sizes, replicates, q.Seed)
+		f.TogetherBps = max(f.TogetherBps, d.TogetherBps)
+		if !mean {
+			f.ExpectedBps = d.MeanBps
+		}
+		if !scatter {
+			carried = d.Distribution()
+		}
+		if !idle {
+			f.SomeIdle = d.SomeUnused
+		}
+		if !busiest {
+			f.Busiest = d.Busiest
+		}
+	}
+	if !mean || !idle || !busiest || !scatter {
+		draw(nil)
+	}
+	if allElastic(kinds) && !together {
+		draw(cmp.Or(q.Sizes, &Sizes{}))
+	}
+	f.Share, f.SDBps = f.ExpectedBps/f.LimitBps, carried.SD()
+	for _, chance := range []float64{0.05, 0.25, 0.5, 0.75, 0.95} {
+		f.Quantiles = append(f.Quantiles, CarriedChance{carried.Quantile(chance), chance})
+	}
+	if len(carried) <= mostValues {
+		for _, p := range carried {
 			f.Values = append(f.Values, CarriedChance{p.Value, p.Chance})
 		}
 	}
@@ -188,11 +231,11 @@ func (q Question) figures(t Tiers, kinds []Kind) Figures {
 		exact bool
 		names []string
 	}{
-		{o.MeanExact, []string{"expected_bps", "expected_share"}},
-		{o.CarriedExact, []string{"sd_bps", "carried_quantiles", "carried_distribution"}},
-		{o.UnusedExact, []string{"some_idle_chance"}},
-		{o.BusiestExact, []string{"busiest_link_share"}},
-		{o.TogetherExact || o.TogetherBps == 0, []string{"together_bps"}},
+		{mean, []string{"expected_bps", "expected_share"}},
+		{scatter, []string{"sd_bps", "carried_quantiles", "carried_distribution"}},
+		{idle, []string{"some_idle_chance"}},
+		{busiest, []string{"busiest_link_share"}},
+		{together || f.TogetherBps == 0, []string{"together_bps"}},
 	} {
 		if !drawn.exact {
 			f.Drawn = append(f.Drawn, drawn.names...)
@@ -216,18 +259,7 @@ type FabricForecast struct {
 	OneSeed *FabricFigures `json:"one_seed,omitempty"`
 }
 
-// FabricFigures are means over replicates; the scatter is that of one replicate.
-type FabricFigures struct {
-	ExpectedBps float64 `json:"expected_bps"`
-	SDBps       float64 `json:"sd_bps"`
-	LimitBps    float64 `json:"limit_bps"` // the same flows, spread evenly
-	Share       float64 `json:"expected_share"`
-	Flow        Rates   `json:"flow_bps"`
-	EvenFlow    Rates   `json:"even_flow_bps"`
-	PerTier     []Tier  `json:"per_tier"`
-}
-
-// quickFlows is how many flows are simulated when nobody says how often.
+// quickFlows is how many flows are simulated when no number of replicates is given.
 const quickFlows = 1_000_000
 
 func (q Question) Simulate() FabricForecast {
@@ -247,23 +279,17 @@ func (q Question) Simulate() FabricForecast {
 	case Distinct(q.Policy, q.Fields, 2, 2) == 1:
 		load.Key = One
 	}
-	l.FabricFigures = q.replicate(load, l.Replicates)
+	run := func() FabricFigures {
+		s := Simulation{Fabric: f, Load: load}
+		return s.Replicate(q.Seed, l.Replicates)
+	}
+	l.FabricFigures = run()
 	if len(f.Core) > 0 {
 		load.SameSeed = true
-		one := q.replicate(load, l.Replicates)
+		one := run()
 		l.OneSeed = &one
 	}
 	return l
-}
-
-func (q Question) replicate(load FabricLoad, replicates int) FabricFigures {
-	s := Simulation{Fabric: q.Fabric, Load: load}
-	o, sd := s.Replicate(q.Seed, replicates)
-	c := FabricFigures{
-		ExpectedBps: o.Hashed.CarriedBps, SDBps: sd, LimitBps: o.Even.CarriedBps,
-		Share: o.Hashed.CarriedBps / o.Even.CarriedBps, Flow: o.Hashed, EvenFlow: o.Even, PerTier: o.Tiers,
-	}
-	return c
 }
 
 // Alike reports whether all links have one rate and weight.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Tier is how the links of one tier came out, each direction of a link by itself.
@@ -28,19 +30,24 @@ type Rates struct {
 	Fairness float64 `json:"fairness"` // Jain's index (1984): 1 when all have the same
 }
 
-// FabricOutcome is one simulated replicate, or the mean of several.
-type FabricOutcome struct {
-	// Hashed is how it comes out, Even what the same flows would get if leaves and
-	// spines spread every packet evenly: what hashing is held against.
-	Hashed, Even Rates
-	Tiers        []Tier // hashed
-	Steps        int
+// FabricFigures are of one simulated replicate, or means over several: Flow is how it comes
+// out, EvenFlow what the same flows would get if leaves and spines spread every packet
+// evenly.
+type FabricFigures struct {
+	ExpectedBps float64 `json:"expected_bps"`
+	SDBps       float64 `json:"sd_bps"`    // of one replicate
+	LimitBps    float64 `json:"limit_bps"` // the same flows, spread evenly
+	Share       float64 `json:"expected_share"`
+	Flow        Rates   `json:"flow_bps"`
+	EvenFlow    Rates   `json:"even_flow_bps"`
+	PerTier     []Tier  `json:"per_tier"`
 }
 
-// Simulation keeps its memory between replicates.
+// Simulation keeps its memory between replicates. Steps counts what all of them took.
 type Simulation struct {
 	Fabric  Fabric
 	Load    FabricLoad
+	Steps   int
 	sharer  Sharer
 	paths   Paths
 	demands []float64
@@ -49,24 +56,63 @@ type Simulation struct {
 }
 
 // Run simulates one replicate.
-func (s *Simulation) Run(seed uint64) FabricOutcome {
-	f := s.Fabric
+func (s *Simulation) Run(seed uint64) FabricFigures {
 	s.demand()
-	var o FabricOutcome
+	s.share(seed, true)
+	f := FabricFigures{EvenFlow: summary(s.sharer.Rates)}
+	s.share(seed, false)
+	f.PerTier = s.tiers()
+	f.Flow = summary(s.sharer.Rates)
+	f.ExpectedBps, f.LimitBps = f.Flow.CarriedBps, f.EvenFlow.CarriedBps
+	f.Share = f.ExpectedBps / f.LimitBps
+	return f
+}
 
-	s.place(seed, true)
-	s.rates = f.rates(s.rates, true)
+// share places the flows and shares the links among them.
+func (s *Simulation) share(seed uint64, even bool) {
+	s.place(seed, even)
+	s.rates = s.Fabric.rates(s.rates, even)
 	s.sharer.Share(s.rates, s.paths, s.demands)
-	o.Steps = s.sharer.Steps
-	o.Even = summary(s.sharer.Rates)
+	s.Steps += s.sharer.Steps
+}
 
-	s.place(seed, false)
-	s.rates = f.rates(s.rates, false)
-	s.sharer.Share(s.rates, s.paths, s.demands)
-	o.Steps += s.sharer.Steps
-	s.tiers(&o)
-	o.Hashed = summary(s.sharer.Rates)
-	return o
+// Replicate runs n simulations, from seed on, and returns the mean of what came out.
+func (s *Simulation) Replicate(seed uint64, n int) (mean FabricFigures) {
+	carried := make([]float64, n)
+	for i := range n {
+		one := s.Run(seed + uint64(i))
+		carried[i] = one.ExpectedBps
+		part := 1 / float64(n)
+		mean.Flow.add(one.Flow, part)
+		mean.EvenFlow.add(one.EvenFlow, part)
+		if mean.PerTier == nil {
+			mean.PerTier = make([]Tier, len(one.PerTier))
+		}
+		for i, tier := range one.PerTier {
+			sum := &mean.PerTier[i]
+			sum.Name, sum.Links = tier.Name, tier.Links
+			sum.Idle += part * tier.Idle
+			sum.Full += part * tier.Full
+			sum.Busiest += part * tier.Busiest
+			sum.Average += part * tier.Average
+		}
+	}
+	mean.ExpectedBps, mean.LimitBps = mean.Flow.CarriedBps, mean.EvenFlow.CarriedBps
+	mean.Share = mean.ExpectedBps / mean.LimitBps
+	if n > 1 {
+		mean.SDBps = stat.StdDev(carried, nil)
+	}
+	return mean
+}
+
+func (r *Rates) add(other Rates, part float64) {
+	r.CarriedBps += part * other.CarriedBps
+	r.LeastBps += part * other.LeastBps
+	r.P1Bps += part * other.P1Bps
+	r.P50Bps += part * other.P50Bps
+	r.P99Bps += part * other.P99Bps
+	r.MostBps += part * other.MostBps
+	r.Fairness += part * other.Fairness
 }
 
 // demand lays out what flows ask for; nil when all take what they get.
@@ -86,8 +132,8 @@ func (s *Simulation) demand() {
 	}
 }
 
-// place picks each flow's hosts and asks the routers on its way. Evenly, nobody
-// is asked, and the links that stand for all are taken.
+// place picks each flow's hosts and, unless it is spread evenly, the links that the
+// routers' hashes choose; evenly, it takes the links that stand for all.
 func (s *Simulation) place(seed uint64, even bool) {
 	f := s.Fabric
 	source := rand.New(rand.NewPCG(seed, 0x666c6f7773))
@@ -128,7 +174,7 @@ func (s *Simulation) place(seed uint64, even bool) {
 				}
 			}
 		}
-		f.way(s.paths.Links[flow*s.paths.Stride:(flow+1)*s.paths.Stride], from, to, spine, center)
+		f.path(s.paths.Links[flow*s.paths.Stride:(flow+1)*s.paths.Stride], from, to, spine, center)
 	}
 }
 
@@ -163,8 +209,7 @@ func (c chooser) choose(key, seed uint64) int {
 	return len(c) - 1
 }
 
-// mix is SplitMix64's finaliser (Steele, Lea and Flood, 2014): an ideal hash,
-// as far as anybody here could tell.
+// mix is SplitMix64's finaliser (Steele, Lea and Flood, 2014), taken for an ideal hash.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -173,7 +218,7 @@ func mix(x uint64) uint64 {
 }
 
 // tiers sums the flows up on their links.
-func (s *Simulation) tiers(o *FabricOutcome) {
+func (s *Simulation) tiers() (tiers []Tier) {
 	s.loads = sized(s.loads, len(s.rates))
 	clear(s.loads)
 	for flow, rate := range s.sharer.Rates {
@@ -197,8 +242,9 @@ func (s *Simulation) tiers(o *FabricOutcome) {
 				tier.Full++
 			}
 		}
-		o.Tiers = append(o.Tiers, tier)
+		tiers = append(tiers, tier)
 	}
+	return tiers
 }
 
 // summary sorts rates.

@@ -3,8 +3,8 @@
 // how sure that is. It is exact where a formula exists, in forms that only add
 // and multiply what is positive, so that nothing cancels; beyond, it draws from
 // a seed. It knows neither addresses nor the kernel's hash function, which it
-// takes for an ideal one: which flow falls on which link is for the kernel to
-// tell. Fabrics of many hosts are in clos.go.
+// takes for an ideal one: the kernel decides which flow falls on which link.
+// Fabrics of many hosts are in clos.go.
 //
 // The kernel divides the range of its hash among next hops by weight
 // (hash-threshold, RFC 2992; net/ipv4/fib_semantics.c).
@@ -175,4 +175,27 @@ func (l Links) rates() []float64 {
 		rates[i] = link.RateBps
 	}
 	return rates
+}
+
+// Distinct is how many hashes there are to place: flows with the same hash
+// under a policy of fib_multipath_hash_policy have the same next hop.
+//
+// Policy 0 hashes addresses, 1 ports as well, 2 the inner addresses of a tunnel,
+// 3 the fields of fib_multipath_hash_fields (Documentation/networking/
+// ip-sysctl.rst).
+func Distinct(policy int, fields uint32, flows, pairs int) int {
+	const source, destination, sourcePort = 0x1, 0x2, 0x10
+	pairs = min(pairs, flows)
+	switch policy {
+	case 1:
+		return flows
+	case 3:
+		if fields&sourcePort != 0 {
+			return flows
+		}
+		if fields&(source|destination) == 0 {
+			return min(1, flows)
+		}
+	}
+	return pairs
 }

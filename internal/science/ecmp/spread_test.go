@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"linerate/internal/model/record"
 )
 
 // TestOccupancyTable: what is published of the occupancy problem, and computed by
@@ -170,6 +172,12 @@ func TestMeanBand(t *testing.T) {
 	}
 }
 
+func held(d Distribution, links, flows int, measured []replicate) record.Hashing {
+	h := record.Hashing{Links: links, Flows: flows}
+	d.hold(&h, measured, 0.02, 0.95)
+	return h
+}
+
 // TestHold: what theory would draw is inside; what one link too few, or a margin
 // too much, would give is not.
 func TestHold(t *testing.T) {
@@ -177,30 +185,29 @@ func TestHold(t *testing.T) {
 	d, _ := Alike(4, 1).Used(8)
 	inside, rounds := 0, 500
 	for range rounds {
-		measured := make([]Replicate, 20)
+		measured := make([]replicate, 20)
 		for i := range measured {
 			used := d.Quantile(source.Float64())
-			measured[i] = Replicate{Worth: 0.99 * used, Used: int(used)}
+			measured[i] = replicate{worth: 0.99 * used, used: int(used)}
 		}
-		c := d.Hold(4, 8, measured, 0.02, 0.95)
-		if c.Inside {
+		if held(d, 4, 8, measured).Inside {
 			inside++
 		}
 	}
 	if inside < rounds*94/100 {
 		t.Errorf("%d of %d true means inside", inside, rounds)
 	}
-	wrong := make([]Replicate, 20)
+	wrong := make([]replicate, 20)
 	for i := range wrong {
-		wrong[i] = Replicate{Worth: 1, Used: 1}
+		wrong[i] = replicate{worth: 1, used: 1}
 	}
-	c := d.Hold(4, 8, wrong, 0.02, 0.95)
-	if c.Inside || c.Unused != 20 || c.Many >= 20 || c.Few < 1 {
+	c := held(d, 4, 8, wrong)
+	if c.Inside || c.IdleTrials != 20 || c.IdleHighTrials >= 20 || c.IdleLowTrials < 1 {
 		t.Errorf("one link's worth passed for 8 flows on 4: %+v", c)
 	}
-	near(t, "theory's mean", c.Mean, 3.5995, 1e-4)
+	near(t, "theory's mean", c.ExpectedLinks, 3.5995, 1e-4)
 	two, _ := Alike(2, 1).Used(3)
-	if none := two.Hold(2, 3, nil, 0.02, 0.95); none.Inside || none.Mean != 1.75 || none.SomeUnused != 0.25 {
+	if none := held(two, 2, 3, nil); none.Inside || none.ExpectedLinks != 1.75 || none.IdleChance != 0.25 {
 		t.Errorf("nothing measured: %+v", none)
 	}
 }

@@ -9,21 +9,23 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"linerate/internal/model/record"
 	"linerate/internal/science/ecmp"
 	"linerate/internal/science/sciencetest"
 )
 
 // likeLimits fails unless `limits ecmp` expects of a group what the run's theory does.
-func likeLimits(t *testing.T, g ecmp.Group) {
+func likeLimits(t *testing.T, g record.Hashing) {
 	t.Helper()
 	_, out, errs := ecmpRun(fmt.Sprintf("--links %d --flows %d --rate 100mbit --json", g.Links, g.Flows))
 	var l ecmp.Forecast
 	if err := json.Unmarshal([]byte(out), &l); err != nil {
 		t.Fatalf("%s: %v, %s", g.Treatment, err, errs)
 	}
-	if math.Abs(l.ExpectedBps/100e6-g.Mean) > 1e-9 || math.Abs(l.SDBps/100e6-g.SD) > 1e-6 || math.Abs(l.SomeIdle-g.SomeUnused) > 1e-12 {
+	used, _ := ecmp.Alike(g.Links, 1).Used(g.Placements)
+	if math.Abs(l.ExpectedBps/100e6-g.ExpectedLinks) > 1e-9 || math.Abs(l.SDBps/100e6-used.SD()) > 1e-6 || math.Abs(l.SomeIdle-g.IdleChance) > 1e-12 {
 		t.Errorf("%s: limits ecmp expects %.4f ±%.4f links' worth and an idle link with %.4f, the run's theory %.4f ±%.4f and %.4f",
-			g.Treatment, l.ExpectedBps/100e6, l.SDBps/100e6, l.SomeIdle, g.Mean, g.SD, g.SomeUnused)
+			g.Treatment, l.ExpectedBps/100e6, l.SDBps/100e6, l.SomeIdle, g.ExpectedLinks, used.SD(), g.IdleChance)
 	}
 }
 
@@ -62,14 +64,14 @@ func TestECMPTheory(t *testing.T) {
 		t.Errorf("%d treatments judged, want 6", len(groups))
 	}
 	for _, g := range groups {
-		if g.ByChance() {
+		if g.ByChance {
 			likeLimits(t, g)
-		} else if !g.Even || g.Unused != 0 {
+		} else if !g.Chosen || g.IdleTrials != 0 {
 			t.Errorf("%+v", g)
 		}
-		if !g.Inside || !g.AsOften() || g.LeastShare < 0.5 {
+		if !g.Inside || !g.IdleAsExpected || g.LeastOfPredicted < 0.5 {
 			t.Errorf("%s: measured %.3f links' worth, expected %.3f to %.3f; a link idle in %d of %d, expected %d to %d; least part %.3f",
-				g.Treatment, g.Measured, g.Low, g.High, g.Unused, g.Replicates, g.Few, g.Many, g.LeastShare)
+				g.Treatment, g.MeasuredLinks, g.ExpectedLowLinks, g.ExpectedHighLinks, g.IdleTrials, g.Replicates, g.IdleLowTrials, g.IdleHighTrials, g.LeastOfPredicted)
 		}
 		if math.Abs(g.LinkBps/(20e6*8948/9014)-1) > 1e-6 {
 			t.Errorf("%s: a link carries %.0f bit/s", g.Treatment, g.LinkBps)

@@ -20,7 +20,7 @@ func flowsFigure(v *view) (figure.Figure, bool) {
 	for _, c := range curves {
 		for _, g := range c.groups {
 			f.Data = append(f.Data, flowsRow(g))
-			if !g.ByChance() {
+			if !g.ByChance {
 				continue
 			}
 			if chance++; g.Inside {
@@ -63,12 +63,12 @@ var flowsHead = []string{"treatment", "host", "links", "flows", "placements", "t
 	"measured_low_links", "measured_high_links", "measured_least_links", "measured_most_links", "idle_link_low_share", "idle_link_high_share",
 	"full_placement_trials", "full_placement_least_links"}
 
-func flowsRow(g ecmp.Group) []string {
+func flowsRow(g record.Hashing) []string {
 	return []string{g.Treatment, g.Host, fmt.Sprint(g.Links), fmt.Sprint(g.Flows), fmt.Sprint(g.Placements), fmt.Sprint(g.Replicates),
-		fixed(g.Mean, 4), fixed(g.Low, 4), fixed(g.High, 4), fixed(g.Measured, 4), fmt.Sprint(g.Inside),
-		fixed(g.SomeUnused, 6), fmt.Sprint(g.Few), fmt.Sprint(g.Many), fmt.Sprint(g.Unused),
-		fixed(g.From, 4), fixed(g.To, 4), fixed(g.Least, 4), fixed(g.Most, 4), fixed(g.UnusedLow, 4), fixed(g.UnusedHigh, 4),
-		fmt.Sprint(g.Full), fixed(g.LeastFull, 4)}
+		fixed(g.ExpectedLinks, 4), fixed(g.ExpectedLowLinks, 4), fixed(g.ExpectedHighLinks, 4), fixed(g.MeasuredLinks, 4), fmt.Sprint(g.Inside),
+		fixed(g.IdleChance, 6), fmt.Sprint(g.IdleLowTrials), fmt.Sprint(g.IdleHighTrials), fmt.Sprint(g.IdleTrials),
+		fixed(g.MeasuredLowLinks, 4), fixed(g.MeasuredHighLinks, 4), fixed(g.MeasuredLeastLinks, 4), fixed(g.MeasuredMostLinks, 4), fixed(g.IdleLowShare, 4), fixed(g.IdleHighShare, 4),
+		fmt.Sprint(g.FullTrials), fixed(g.FullLeastLinks, 4)}
 }
 
 // flowsChart is a drawing of curves by the number of flows.
@@ -81,12 +81,12 @@ type flowsChart struct {
 	labels []string
 	// expected is the theory's figure with where measured ones lie, and between what
 	// it expects at a number of flows that was not tried.
-	expected func(ecmp.Group) (at, low, high float64)
-	between  func(g ecmp.Group, flows int) float64
+	expected func(record.Hashing) (at, low, high float64)
+	between  func(g record.Hashing, flows int) float64
 	// measured is a figure with its interval.
-	measured func(ecmp.Group) (at, low, high float64)
-	trials   func(ecmp.Group) []float64 // the figure of each; nil: a trial alone has none
-	tip      func(ecmp.Group) string
+	measured func(record.Hashing) (at, low, high float64)
+	trials   func(record.Hashing) []float64 // the figure of each; nil: a trial alone has none
+	tip      func(record.Hashing) string
 }
 
 // carriedChart is of goodput, in links' worth.
@@ -98,26 +98,28 @@ func carriedChart(run *record.Run, curves []flowCurve) flowsChart {
 	}
 	chart := flowsChart{
 		curves: curves, most: float64(links), limit: "limit " + linkRate(link*float64(links)),
-		unit:     fmt.Sprintf("goodput in links' worth (%s each)", linkRate(link)),
-		expected: func(g ecmp.Group) (at, low, high float64) { return g.Mean, g.Low * (1 - margin), g.High },
-		between: func(g ecmp.Group, flows int) float64 {
-			if g.Even {
+		unit: fmt.Sprintf("goodput in links' worth (%s each)", linkRate(link)),
+		expected: func(g record.Hashing) (at, low, high float64) {
+			return g.ExpectedLinks, g.ExpectedLowLinks * (1 - margin), g.ExpectedHighLinks
+		},
+		between: func(g record.Hashing, flows int) float64 {
+			if g.Chosen {
 				return float64(min(flows, g.Links))
 			}
 			return ecmp.Alike(g.Links, 1).ExpectedUsed(flows)
 		},
-		measured: func(g ecmp.Group) (at, low, high float64) {
+		measured: func(g record.Hashing) (at, low, high float64) {
 			low, high, _ = withinTrials(g)
-			return g.Measured, low, high
+			return g.MeasuredLinks, low, high
 		},
-		trials: func(g ecmp.Group) (list []float64) {
+		trials: func(g record.Hashing) (list []float64) {
 			for _, t := range trialsOf(run, g.Treatment) {
 				list = append(list, t.GoodputBps/g.LinkBps)
 			}
 			return list
 		},
-		tip: func(g ecmp.Group) string {
-			return fmt.Sprintf("%s: measured %s links' worth, expected %s (%s to %s)", g.Treatment, fixed(g.Measured, 2), fixed(g.Mean, 2), fixed(g.Low, 2), fixed(g.High, 2))
+		tip: func(g record.Hashing) string {
+			return fmt.Sprintf("%s: measured %s links' worth, expected %s (%s to %s)", g.Treatment, fixed(g.MeasuredLinks, 2), fixed(g.ExpectedLinks, 2), fixed(g.ExpectedLowLinks, 2), fixed(g.ExpectedHighLinks, 2))
 		},
 	}
 	for n := 0; n <= links; n += max(1, (links+7)/8) {
@@ -128,23 +130,25 @@ func carriedChart(run *record.Run, curves []flowCurve) flowsChart {
 
 // idleChart is of the trials that left a link idle, as a part of all.
 func idleChart(curves []flowCurve) flowsChart {
-	of := func(trials int, g ecmp.Group) float64 { return float64(trials) / float64(g.Replicates) }
+	of := func(trials int, g record.Hashing) float64 { return float64(trials) / float64(g.Replicates) }
 	return flowsChart{
 		curves: curves, most: 1, unit: "trials that left a link idle",
 		ticks: []float64{0, 0.25, 0.5, 0.75, 1}, labels: []string{"0", "25 %", "50 %", "75 %", "100 %"},
-		expected: func(g ecmp.Group) (at, low, high float64) { return g.SomeUnused, of(g.Few, g), of(g.Many, g) },
-		between: func(g ecmp.Group, flows int) float64 {
+		expected: func(g record.Hashing) (at, low, high float64) {
+			return g.IdleChance, of(g.IdleLowTrials, g), of(g.IdleHighTrials, g)
+		},
+		between: func(g record.Hashing, flows int) float64 {
 			chance, _ := ecmp.Alike(g.Links, 1).SomeUnused(flows)
 			return chance
 		},
-		measured: func(g ecmp.Group) (at, low, high float64) {
+		measured: func(g record.Hashing) (at, low, high float64) {
 			if g.Placements < g.Links { // some link is idle for sure
-				return of(g.Unused, g), 0, 0
+				return of(g.IdleTrials, g), 0, 0
 			}
-			return of(g.Unused, g), g.UnusedLow, g.UnusedHigh
+			return of(g.IdleTrials, g), g.IdleLowShare, g.IdleHighShare
 		},
-		tip: func(g ecmp.Group) string {
-			return fmt.Sprintf("%s: a link was idle in %d of %s, expected in %d to %d", g.Treatment, g.Unused, Count(g.Replicates, "trial"), g.Few, g.Many)
+		tip: func(g record.Hashing) string {
+			return fmt.Sprintf("%s: a link was idle in %d of %s, expected in %d to %d", g.Treatment, g.IdleTrials, Count(g.Replicates, "trial"), g.IdleLowTrials, g.IdleHighTrials)
 		},
 	}
 }

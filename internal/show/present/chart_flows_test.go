@@ -14,7 +14,9 @@ import (
 func TestFlowsFigure(t *testing.T) {
 	for _, spines := range []int{2, 4} {
 		byChance := func(_ int, source *rand.Rand) int { return source.IntN(spines) }
-		f, ok := flowsFigure(newView(hashedRun(spines, []int{1, 2, 3, 8, 32}, byChance)))
+		run := hashedRun(spines, []int{1, 2, 3, 8, 32}, byChance)
+		conclude.Conclude(run)
+		f, ok := flowsFigure(newView(run))
 		if !ok {
 			t.Fatal("no figure")
 		}
@@ -42,6 +44,7 @@ func TestFlowsFigure(t *testing.T) {
 	// All flows on one of four links: polarised, whatever they hashed.
 	stuck := func(int, *rand.Rand) int { return 3 }
 	run := hashedRun(4, []int{8}, stuck)
+	conclude.Conclude(run)
 	f, ok := flowsFigure(newView(run))
 	if !ok || !strings.Contains(f.Title, "in 0 of 1 cases; outside the band: policy 1, 8 flows") {
 		t.Errorf("title %q", f.Title)

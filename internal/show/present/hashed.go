@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/science/ecmp"
+	"linerate/internal/model/record"
 )
 
 // Flows that a hash placed over equal-cost links, beside what chance leads to expect,
@@ -27,7 +27,7 @@ func alongCurve(v *view) bool {
 // placed are the curves of rows in which a hash placed each flow by itself.
 func placed(v *view) (curves []flowCurve) {
 	for _, c := range flowCurves(v) {
-		c.groups = slices.DeleteFunc(slices.Clone(c.groups), func(g ecmp.Group) bool { return !g.EachPlaced() })
+		c.groups = slices.DeleteFunc(slices.Clone(c.groups), func(g record.Hashing) bool { return !g.EachPlaced() })
 		if len(c.groups) > 0 && c.byChance() {
 			curves = append(curves, c)
 		}
@@ -52,28 +52,28 @@ func hashed(v *view) *Table {
 	wrong, ranges := false, false
 	for _, c := range curves {
 		for _, g := range c.groups {
-			band, counts := fixed(g.Low, 2)+"–"+fixed(g.High, 2), fmt.Sprintf("%d–%d", g.Few, g.Many)
-			if g.Few == g.Many {
-				counts = fmt.Sprint(g.Few)
+			band, counts := fixed(g.ExpectedLowLinks, 2)+"–"+fixed(g.ExpectedHighLinks, 2), fmt.Sprintf("%d–%d", g.IdleLowTrials, g.IdleHighTrials)
+			if g.IdleLowTrials == g.IdleHighTrials {
+				counts = fmt.Sprint(g.IdleLowTrials)
 			}
-			if g.Low == g.High {
-				band = fixed(g.Low, 2)
+			if g.ExpectedLowLinks == g.ExpectedHighLinks {
+				band = fixed(g.ExpectedLowLinks, 2)
 			}
-			measured := Cell{Text: fixed(g.Measured, 3)}
+			measured := Cell{Text: fixed(g.MeasuredLinks, 3)}
 			if low, high, clipped := withinTrials(g); clipped {
 				measured.Spread, ranges = "("+fixed(low, 2)+"–"+fixed(high, 2)+")", true
 			} else if high > low {
 				measured.Spread = "±" + fixed((high-low)/2, 3)
 			}
-			row := Row{Cells: append(append(Cells(fmt.Sprint(g.Links), fmt.Sprint(g.Flows), fixed(g.Mean, 3), band), measured),
-				Cells(fmt.Sprintf("%d of %d", g.Unused, g.Replicates), counts, percent(g.SomeUnused), percent(g.UnusedLow)+" to "+percent(g.UnusedHigh))...)}
+			row := Row{Cells: append(append(Cells(fmt.Sprint(g.Links), fmt.Sprint(g.Flows), fixed(g.ExpectedLinks, 3), band), measured),
+				Cells(fmt.Sprintf("%d of %d", g.IdleTrials, g.Replicates), counts, percent(g.IdleChance), percent(g.IdleLowShare)+" to "+percent(g.IdleHighShare))...)}
 			var why string
 			switch {
-			case !g.Inside && !g.AsOften():
+			case !g.Inside && !g.IdleAsExpected:
 				why = "mean outside, idle too rarely or too often"
 			case !g.Inside:
 				why = "mean outside"
-			case !g.AsOften():
+			case !g.IdleAsExpected:
 				why = "idle too rarely or too often"
 			}
 			if why != "" {
@@ -98,12 +98,12 @@ func hashed(v *view) *Table {
 // withinTrials is the interval of a group's measured mean, clipped to the range
 // of its trials: hashed flows use a whole number of links, so that few trials
 // have two or three values and a symmetric interval reaches beyond what can be.
-func withinTrials(g ecmp.Group) (low, high float64, clipped bool) {
-	if !(g.To > g.From) {
-		return g.From, g.To, false
+func withinTrials(g record.Hashing) (low, high float64, clipped bool) {
+	if !(g.MeasuredHighLinks > g.MeasuredLowLinks) {
+		return g.MeasuredLowLinks, g.MeasuredHighLinks, false
 	}
-	low, high = max(g.From, min(g.Least, g.Measured)), min(g.To, max(g.Most, g.Measured))
-	return low, high, low > g.From || high < g.To
+	low, high = max(g.MeasuredLowLinks, min(g.MeasuredLeastLinks, g.MeasuredLinks)), min(g.MeasuredHighLinks, max(g.MeasuredMostLinks, g.MeasuredLinks))
+	return low, high, low > g.MeasuredLowLinks || high < g.MeasuredHighLinks
 }
 
 // hashedNote says what the table is in.
@@ -118,7 +118,7 @@ func hashedNote(v *view) string {
 func (c flowCurve) onEach() []int {
 	on := make([]int, c.links)
 	for _, g := range c.groups {
-		for i, load := range g.On {
+		for i, load := range g.PerLink {
 			on[i] += load.Flows
 		}
 	}
@@ -158,18 +158,20 @@ func onEachLink(v *view, several bool) (list []string) {
 type flowCurve struct {
 	name   string
 	links  int
-	groups []ecmp.Group
+	groups []record.Hashing
 	place  int // among the curves over as many links
 }
 
 // byChance: a hash placed the flows of some treatment.
-func (c flowCurve) byChance() bool { return slices.ContainsFunc(c.groups, ecmp.Group.ByChance) }
+func (c flowCurve) byChance() bool {
+	return slices.ContainsFunc(c.groups, func(h record.Hashing) bool { return h.ByChance })
+}
 
 // flowCurves are the rows whose flows were hashed over equal-cost links, with few
 // links first.
 func flowCurves(v *view) (curves []flowCurve) {
-	byTreatment := map[string]ecmp.Group{}
-	for _, g := range v.placed {
+	byTreatment := map[string]record.Hashing{}
+	for _, g := range v.run.Hashing {
 		byTreatment[g.Treatment] = g
 	}
 	for _, r := range v.rows {
@@ -191,7 +193,7 @@ func flowCurves(v *view) (curves []flowCurve) {
 		}
 	}
 	for _, c := range curves {
-		slices.SortStableFunc(c.groups, func(a, b ecmp.Group) int { return a.Flows - b.Flows })
+		slices.SortStableFunc(c.groups, func(a, b record.Hashing) int { return a.Flows - b.Flows })
 	}
 	slices.SortStableFunc(curves, func(a, b flowCurve) int { return a.links - b.links })
 	return curves

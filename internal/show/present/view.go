@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/ecmp"
 )
 
 // view is a run with what its tables and figures have in common: the arrangement of
@@ -16,11 +15,10 @@ type view struct {
 	measures []*measure // the response that the answer and the verdicts are about first
 	focus    string     // the host whose interfaces are in question
 	reads    reader
-	placed   []ecmp.Group // treatments whose flows a hash placed
 }
 
 func newView(run *record.Run) *view {
-	return &view{run: run, grid: newGrid(run), scale: goodputScale(run), measures: newMeasures(run), focus: focusOf(run), reads: newReader(run), placed: ecmp.Placements(run)}
+	return &view{run: run, grid: newGrid(run), scale: goodputScale(run), measures: newMeasures(run), focus: focusOf(run), reads: newReader(run)}
 }
 
 // whole is the view without the treatments that take another one apart: those are
