@@ -6,6 +6,7 @@
 package hostload
 
 import (
+	"cmp"
 	"slices"
 
 	"linerate/internal/model/record"
@@ -55,14 +56,8 @@ func (m Machine) Busiest() (CPU, bool) {
 	if len(m.CPUs) == 0 {
 		return CPU{}, false
 	}
-	return slices.MaxFunc(m.CPUs, func(a, b CPU) int {
-		switch {
-		case a.Busy < b.Busy:
-			return -1
-		case a.Busy > b.Busy:
-			return 1
-		}
-		return b.CPU - a.CPU // of equals the first
+	return slices.MaxFunc(m.CPUs, func(a, b CPU) int { // of equals the first
+		return cmp.Or(cmp.Compare(a.Busy, b.Busy), b.CPU-a.CPU)
 	}), true
 }
 
