@@ -21,8 +21,8 @@ const (
 )
 
 var arpRules = []rule{
-	{id: "arp-flux", find: arpFlux, sameCause: sameRemedy},
-	{id: "arp-wrong-source", find: arpWrongSource, stops: true},
+	{id: "arp-flux", find: each(everyHost, arpFlux), sameCause: sameRemedy},
+	{id: "arp-wrong-source", find: each(everyHost, arpWrongSource), stops: true},
 	{id: "duplicate-address", find: duplicateAddress, stops: true, sameCause: sameSummary},
 }
 
@@ -47,45 +47,41 @@ const excess = 0.1
 
 // arpFlux: peers send to one interface what is meant for another, because the host
 // answered ARP requests for all its addresses from that interface.
-func arpFlux(f observed) []record.Finding {
-	var findings []record.Finding
-	for _, h := range f.hosts {
-		list := slices.DeleteFunc(f.misdirections(h), func(m misdirected) bool {
-			return ownOnly(h.effective("arp_ignore", m.wrong))
-		})
-		var wrong *netif
-		confidence := record.Likely
-		var evidence []string
-		if len(list) > 0 {
-			evidence = h.rows(list)
-			wrong = list[0].wrong
-			for _, m := range list {
-				if line, ok := f.takesMore(h, m.wrong); ok {
-					wrong = m.wrong
-					evidence = append(evidence, line)
-					if h.effective("arp_ignore", m.wrong) == 0 {
-						confidence = record.Certain
-					}
-					break
-				}
-			}
-		} else if wrong, evidence = f.fluxUnseen(h); wrong == nil {
-			continue
-		}
-		for _, name := range []string{"arp_ignore", "arp_filter"} {
-			if line := h.setting(name, wrong); line != "" {
+func arpFlux(f observed, h *host) *record.Finding {
+	list := slices.DeleteFunc(f.misdirections(h), func(m misdirected) bool {
+		return ownOnly(h.effective("arp_ignore", m.wrong))
+	})
+	var wrong *netif
+	confidence := record.Likely
+	var evidence []string
+	if len(list) > 0 {
+		evidence = h.rows(list)
+		wrong = list[0].wrong
+		for _, m := range list {
+			if line, ok := f.takesMore(h, m.wrong); ok {
+				wrong = m.wrong
 				evidence = append(evidence, line)
+				if h.effective("arp_ignore", m.wrong) == 0 {
+					confidence = record.Certain
+				}
+				break
 			}
 		}
-		findings = append(findings, record.Finding{
-			Host: h.name, Confidence: confidence,
-			Summary:   fmt.Sprintf("%s answers ARP for all its addresses from %s, so its peers send to that interface what is meant for others", h.name, wrong.name),
-			Evidence:  evidence,
-			Fix:       append(h.answerRightly(), forget(list)...),
-			Reference: arpReference,
-		})
+	} else if wrong, evidence = f.fluxUnseen(h); wrong == nil {
+		return nil
 	}
-	return findings
+	for _, name := range []string{"arp_ignore", "arp_filter"} {
+		if line := h.setting(name, wrong); line != "" {
+			evidence = append(evidence, line)
+		}
+	}
+	return &record.Finding{
+		Host: h.name, Confidence: confidence,
+		Summary:   fmt.Sprintf("%s answers ARP for all its addresses from %s, so its peers send to that interface what is meant for others", h.name, wrong.name),
+		Evidence:  evidence,
+		Fix:       append(h.answerRightly(), forget(list)...),
+		Reference: arpReference,
+	}
 }
 
 // answerRightly makes each interface answer for its own address alone. Where
@@ -94,20 +90,22 @@ func arpFlux(f observed) []record.Finding {
 // address that is sent from by another one.
 func (h *host) answerRightly() []string {
 	own := []string{"sysctl -w net.ipv4.conf.all.arp_ignore=1", "sysctl -w net.ipv4.conf.all.arp_announce=2"}
-	filters := h.scopes("arp_filter", 1)
-	if len(filters) == 0 {
+	if len(h.scopes("arp_filter", 1)) == 0 {
 		return own
 	}
-	list := slices.DeleteFunc(h.detours(), func(d detour) bool { return !d.source.Is4() })
-	fix := h.routeBySource(list)
-	for i, scope := range filters {
-		line := "sysctl -w net.ipv4.conf." + scope + ".arp_filter=0"
-		if i == 0 && len(fix) > 0 {
-			line = "or, instead of source routing: " + line
-		}
-		own = slices.Insert(own, i, line)
+	fix := h.routeBySource(slices.DeleteFunc(h.asymmetries(), func(a asymmetry) bool { return !a.source.Is4() }))
+	return slices.Concat(fix, h.filterOff(len(fix) > 0), own)
+}
+
+// filterOff switches arp_filter off wherever it is on; instead: of source routing.
+func (h *host) filterOff(instead bool) (lines []string) {
+	for _, scope := range h.scopes("arp_filter", 1) {
+		lines = append(lines, "sysctl -w net.ipv4.conf."+scope+".arp_filter=0")
 	}
-	return append(fix, own...)
+	if instead {
+		lines[0] = "or, instead of source routing: " + lines[0]
+	}
+	return lines
 }
 
 // fluxUnseen judges without the peers' tables: by the settings and, where flows
@@ -156,9 +154,9 @@ func (f observed) seen(h *host) bool {
 	return false
 }
 
-func sharedMAC(ports []*netif) bool {
-	for i, p := range ports {
-		for _, o := range ports[i+1:] {
+func sharedMAC(netifs []*netif) bool {
+	for i, p := range netifs {
+		for _, o := range netifs[i+1:] {
 			if p.mac == o.mac {
 				return true
 			}
@@ -193,21 +191,16 @@ func (f observed) meant(h *host, incoming bool) map[*netif]float64 {
 		if !fl.Connected {
 			continue
 		}
-		if fl.To == h.name {
-			to := data
-			if !incoming {
+		for _, end := range []struct {
+			host     string
+			address  netip.Addr
+			receives bool
+		}{{fl.To, fl.DestinationAddr(), true}, {fl.From, fl.SourceAddr(), false}} {
+			p, to := h.holder(end.address), data
+			if end.receives != incoming {
 				to = answers
 			}
-			if p := h.holder(fl.DestinationAddr()); p != nil {
-				to[p] += float64(fl.ReceivedBytes)
-			}
-		}
-		if fl.From == h.name {
-			to := answers
-			if !incoming {
-				to = data
-			}
-			if p := h.holder(fl.SourceAddr()); p != nil {
+			if end.host == h.name && p != nil {
 				to[p] += float64(fl.ReceivedBytes)
 			}
 		}
@@ -229,58 +222,43 @@ func (f observed) meant(h *host, incoming bool) map[*netif]float64 {
 
 // arpWrongSource: peers were misled by the host's own ARP requests. Its replies
 // cannot have done it where arp_ignore holds them to each interface's own address.
-func arpWrongSource(f observed) []record.Finding {
-	var findings []record.Finding
-	for _, h := range f.hosts {
-		list := slices.DeleteFunc(f.misdirections(h), func(m misdirected) bool {
-			announce := h.effective("arp_announce", m.wrong)
-			return !ownOnly(h.effective("arp_ignore", m.wrong)) || announce < 0 || announce >= 2
-		})
-		finding := record.Finding{Host: h.name, Confidence: record.Likely, Reference: sourceReference}
-		if len(list) > 0 {
-			m := list[0]
-			finding.Evidence = h.rows(list)
-			for _, o := range list {
-				if asked(h, o) {
-					m, finding.Confidence = o, record.Certain
-					finding.Evidence = append(finding.Evidence,
-						fmt.Sprintf("%s asked for %s from %s, with sender address %s of %s", h.name, o.peer.name, h.end(o.wrong), o.addr, o.right.name))
-					break
-				}
+func arpWrongSource(f observed, h *host) *record.Finding {
+	list := slices.DeleteFunc(f.misdirections(h), func(m misdirected) bool {
+		announce := h.effective("arp_announce", m.wrong)
+		return !ownOnly(h.effective("arp_ignore", m.wrong)) || announce < 0 || announce >= 2
+	})
+	finding := record.Finding{Host: h.name, Confidence: record.Likely, Reference: sourceReference}
+	if len(list) > 0 {
+		m := list[0]
+		finding.Evidence = h.rows(list)
+		for _, o := range list {
+			if asked(h, o) {
+				m, finding.Confidence = o, record.Certain
+				finding.Evidence = append(finding.Evidence,
+					fmt.Sprintf("%s asked for %s from %s, with sender address %s of %s", h.name, o.peer.name, h.end(o.wrong), o.addr, o.right.name))
+				break
 			}
-			finding.Summary = fmt.Sprintf("%s asks for its peers from %s with other interfaces' addresses as sender, and so teaches them the wrong MAC address", h.name, m.wrong.name)
-			finding.Evidence = append(finding.Evidence, h.setting("arp_announce", m.wrong),
-				h.setting("arp_ignore", m.wrong)+": its replies name the right interface")
-		} else if line, p := f.unanswered(h); p != nil {
-			finding.Summary = fmt.Sprintf("%s asks from %s with a sender address of another subnet, and gets no answer", h.name, p.name)
-			finding.Evidence = []string{line, h.setting("arp_announce", p)}
-		} else {
-			continue
 		}
-		finding.Fix = append([]string{"sysctl -w net.ipv4.conf.all.arp_announce=2"}, forget(list)...)
-		findings = append(findings, finding)
+		finding.Summary = fmt.Sprintf("%s asks for its peers from %s with other interfaces' addresses as sender, and so teaches them the wrong MAC address", h.name, m.wrong.name)
+		finding.Evidence = append(finding.Evidence, h.setting("arp_announce", m.wrong),
+			h.setting("arp_ignore", m.wrong)+": its replies name the right interface")
+	} else if line, p := f.unanswered(h); p != nil {
+		finding.Summary = fmt.Sprintf("%s asks from %s with a sender address of another subnet, and gets no answer", h.name, p.name)
+		finding.Evidence = []string{line, h.setting("arp_announce", p)}
+	} else {
+		return nil
 	}
-	return findings
+	finding.Fix = append([]string{"sysctl -w net.ipv4.conf.all.arp_announce=2"}, forget(list)...)
+	return &finding
 }
 
 // asked: the host has resolved the peer by the interface whose MAC address the peer
 // now holds, so that interface did send requests.
 func asked(h *host, m misdirected) bool {
-	for _, table := range [][]record.Neighbour{h.reading.Snapshot.Neighbours, h.reading.Before.Neighbours} {
-		for _, n := range table {
-			if n.Interface != m.wrong.name {
-				continue
-			}
-			for _, p := range m.peer.netifs {
-				for _, prefix := range p.v4() {
-					if prefix.Addr().String() == n.Address {
-						return true
-					}
-				}
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.entries(), func(n record.Neighbour) bool {
+		address := parse(n.Address)
+		return n.Interface == m.wrong.name && address.Is4() && m.peer.holder(address) != nil
+	})
 }
 
 // unanswered finds a neighbour that did not answer requests with a sender
@@ -312,18 +290,14 @@ func forget(list []misdirected) []string {
 	for _, m := range list {
 		for _, p := range m.peer.netifs {
 			for _, prefix := range p.v4() {
-				if !prefix.Contains(m.addr) {
-					continue
-				}
-				line := fmt.Sprintf("on %s: ip neigh flush to %s dev %s", m.peer.name, prefix.Masked(), p.name)
-				if !slices.Contains(lines, line) {
-					lines = append(lines, line)
+				if prefix.Contains(m.addr) {
+					lines = append(lines, fmt.Sprintf("on %s: ip neigh flush to %s dev %s", m.peer.name, prefix.Masked(), p.name))
 				}
 			}
 		}
 	}
-	slices.SortFunc(lines, strings.Compare)
-	return lines
+	slices.Sort(lines)
+	return slices.Compact(lines)
 }
 
 // claim is a machine that answers for an address: a host of the trial, or, where none
@@ -448,16 +422,19 @@ func duplicateAddress(f observed) (findings []record.Finding) {
 			if i < 0 && unknown[pair(list)] > 1 {
 				continue // one machine with several interfaces: flux
 			}
-			finding := record.Finding{Host: g.host.name, Confidence: record.Certain, Reference: "RFC 5227; RFC 826"}
+			finding := record.Finding{Host: g.host.name, Confidence: record.Likely, Reference: "RFC 5227; RFC 826"}
 			evidence := fmt.Sprintf("the hosts' tables and interfaces have %s at %s", address, join(g.macs[address]))
 			if g.asked {
 				evidence = fmt.Sprintf("%s asked who holds %s, and was answered by %s", g.host.name, address, join(g.macs[address]))
 			}
+			// A host among the claims holds the address; another machine may answer for it
+			// without holding it (proxy ARP), or be one machine with two interfaces.
+			holders := len(slices.DeleteFunc(slices.Clone(list), func(c claim) bool { return c.host == nil }))
 			switch {
-			case i < 0 && !g.asked:
-				finding.Confidence = record.Possible // or one machine with two interfaces
-			case i < 0 || !g.asked:
-				finding.Confidence = record.Likely
+			case holders > 1 && g.asked:
+				finding.Confidence = record.Certain
+			case holders == 0 && !g.asked:
+				finding.Confidence = record.Possible
 			}
 			var names []string
 			for _, c := range list {
@@ -466,9 +443,15 @@ func duplicateAddress(f observed) (findings []record.Finding) {
 			if i >= 0 {
 				finding.Host = list[i].host.name
 			}
-			finding.Summary = fmt.Sprintf("two machines hold %s: %s", address, join(names))
+			finding.Summary = fmt.Sprintf("two machines answer for %s: %s", address, join(names))
+			if holders > 1 {
+				finding.Summary = fmt.Sprintf("two machines hold %s: %s", address, join(names))
+			}
 			finding.Evidence = append([]string{evidence}, f.switchPorts(list)...)
 			finding.Fix = []string{fmt.Sprintf("give one of them another address: %s", join(names)), "find a machine by its MAC address: bridge fdb show, or the switch's forwarding table"}
+			if holders < 2 {
+				finding.Fix = append(finding.Fix, "if a router or host answers there for others (proxy ARP), turn that off: sysctl -w net.ipv4.conf.PORT.proxy_arp=0")
+			}
 			if at := slices.IndexFunc(findings, func(o record.Finding) bool { return o.Summary == finding.Summary }); at >= 0 {
 				findings[at].Evidence = union(findings[at].Evidence, finding.Evidence)
 			} else {

@@ -9,6 +9,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"slices"
 
 	"linerate/internal/model/record"
@@ -29,6 +30,21 @@ type rule struct {
 	sameCause func(a, b record.Finding) bool
 }
 
+// each makes a rule's find of a function that looks at one of several subjects, such as a
+// host, and returns nil where it finds nothing.
+func each[T any](subjects func(observed) []T, find func(observed, T) *record.Finding) func(observed) []record.Finding {
+	return func(f observed) (findings []record.Finding) {
+		for _, subject := range subjects(f) {
+			if finding := find(f, subject); finding != nil {
+				findings = append(findings, *finding)
+			}
+		}
+		return findings
+	}
+}
+
+func everyHost(f observed) []*host { return f.hosts }
+
 // rules are in the order in which a reader should meet their findings.
 var rules = slices.Concat(arpRules, routeRules, portRules, ecmpRules, machineRules, toolRules)
 
@@ -41,28 +57,24 @@ func sameSummary(a, b record.Finding) bool { return a.Summary == b.Summary }
 func Diagnose(trial record.Trial, t *topology.Topology) []record.Finding {
 	f := gather(trial, t)
 	var findings []record.Finding
-	for _, r := range rules {
-		for _, finding := range r.find(f) {
-			finding.ID = r.id
-			if trial.Treatment != "" {
+	add := func(id string, found []record.Finding) {
+		for _, finding := range found {
+			if finding.ID = id; trial.Treatment != "" {
 				finding.Treatments = []string{trial.Treatment}
 			}
 			findings = append(findings, finding)
 		}
 	}
-	for _, finding := range unreachable(f, findings) {
-		finding.ID = unnamed.id
-		if trial.Treatment != "" {
-			finding.Treatments = []string{trial.Treatment}
-		}
-		findings = append(findings, finding)
+	for _, r := range rules {
+		add(r.id, r.find(f))
 	}
+	add(unnamed.id, unreachable(f, findings))
 	return findings
 }
 
 // Merge groups the findings of several trials by cause and host. The evidence of
 // a merged finding is that of the trial with the highest confidence, as a whole: lines
-// of different trials together would describe a state that never was.
+// of different trials together would describe a state that did not exist.
 func Merge(findings []record.Finding) []record.Finding {
 	var merged []record.Finding
 	for _, f := range findings {
@@ -72,25 +84,18 @@ func Merge(findings []record.Finding) []record.Finding {
 			merged = append(merged, f)
 			continue
 		}
-		treatments := merged[i].Treatments
-		for _, t := range f.Treatments {
-			if !slices.Contains(treatments, t) {
-				treatments = append(treatments, t)
-			}
-		}
+		treatments := union(merged[i].Treatments, f.Treatments)
 		if surer(f, merged[i]) {
 			merged[i] = f
 		}
 		merged[i].Treatments = treatments
 	}
 	for i := range merged {
-		merged[i].Evidence = shorten(merged[i].Evidence)
+		evidence := union(nil, merged[i].Evidence)
+		merged[i].Evidence = evidence[:min(len(evidence), maxEvidence)]
 	}
 	slices.SortStableFunc(merged, func(a, b record.Finding) int {
-		if a.Confidence != b.Confidence {
-			return rank(a.Confidence) - rank(b.Confidence)
-		}
-		return place(a.ID) - place(b.ID)
+		return cmp.Or(rank(a.Confidence)-rank(b.Confidence), place(a.ID)-place(b.ID))
 	})
 	return merged
 }
@@ -131,16 +136,5 @@ func rank(confidence string) int {
 	return slices.Index([]string{record.Certain, record.Likely, record.Possible}, confidence)
 }
 
-// maxEvidence is how many lines of evidence a merged finding has at most.
+// maxEvidence is how many different lines of evidence a merged finding has at most.
 const maxEvidence = 8
-
-// shorten drops repeated lines, and lines beyond maxEvidence.
-func shorten(evidence []string) []string {
-	var short []string
-	for _, line := range evidence {
-		if !slices.Contains(short, line) && len(short) < maxEvidence {
-			short = append(short, line)
-		}
-	}
-	return short
-}

@@ -32,10 +32,10 @@ func TestDuplicateAddress(t *testing.T) {
 	}{
 		{"the holder and a stranger answer", func(_ *record.Trial, server, c, _ *record.HostReading) {
 			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[0].MAC), answer("192.168.1.15", stranger)}
-		}, "server", record.Certain, "client1 asked who holds 192.168.1.15, and was answered by"},
+		}, "server", record.Likely, "client1 asked who holds 192.168.1.15, and was answered by"}, // or the stranger is a proxy
 		{"a stranger answers for the host's own address", func(_ *record.Trial, server, _, _ *record.HostReading) {
 			server.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", stranger)}
-		}, "server", record.Certain, "server asked who holds 192.168.1.15"},
+		}, "server", record.Likely, "server asked who holds 192.168.1.15"},
 		{"two hosts hold it", func(_ *record.Trial, server, c, other *record.HostReading) {
 			other.Snapshot.Interfaces[0].Addresses = append(other.Snapshot.Interfaces[0].Addresses, "192.168.1.15/24")
 			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[0].MAC), answer("192.168.1.15", other.Snapshot.Interfaces[0].MAC)}
@@ -43,13 +43,13 @@ func TestDuplicateAddress(t *testing.T) {
 		{"two strangers answer", func(_ *record.Trial, _, c, _ *record.HostReading) {
 			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.77", stranger), answer("192.168.1.77", "02:00:00:00:00:98")}
 		}, "client1", record.Likely, stranger},
-		{"only a stranger's answer is believed, and nobody could ask", func(_ *record.Trial, _, c, _ *record.HostReading) {
+		{"only a stranger's answer is in a table, and no host could ask", func(_ *record.Trial, _, c, _ *record.HostReading) {
 			c.Snapshot.Neighbours[0].MAC = stranger
 		}, "server", record.Likely, "the hosts' tables and interfaces have 192.168.1.1"},
 		{"the switch tells where", func(tr *record.Trial, server, c, _ *record.HostReading) {
 			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[0].MAC), answer("192.168.1.15", stranger)}
 			tr.Hosts = append(tr.Hosts, record.HostReading{Host: "gate", Snapshot: record.Snapshot{Tables: record.Tables{FDB: []record.FDBEntry{{MAC: stranger, Interface: "gi7"}}}}})
-		}, "server", record.Certain, "gate has " + stranger + " behind port gi7"},
+		}, "server", record.Likely, "gate has " + stranger + " behind port gi7"},
 
 		{"ARP flux: all interfaces of the holder answer", func(_ *record.Trial, server, c, _ *record.HostReading) {
 			for _, p := range server.Snapshot.Interfaces {
@@ -59,7 +59,7 @@ func TestDuplicateAddress(t *testing.T) {
 		{"the holder's other interfaces answer its own request", func(_ *record.Trial, server, _, _ *record.HostReading) {
 			server.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[1].MAC)}
 		}, "", "", ""},
-		{"ARP flux of a machine that nobody read", func(_ *record.Trial, _, c, _ *record.HostReading) {
+		{"ARP flux of a machine that was not read", func(_ *record.Trial, _, c, _ *record.HostReading) {
 			for _, address := range []string{"192.168.1.77", "192.168.1.78"} {
 				c.Snapshot.Answers = append(c.Snapshot.Answers, answer(address, stranger), answer(address, "02:00:00:00:00:98"))
 			}

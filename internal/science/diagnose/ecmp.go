@@ -19,12 +19,12 @@ const (
 )
 
 var ecmpRules = []rule{
-	{id: "ecmp-l3-hash", find: ecmpL3Hash},
-	{id: "ecmp-few-flows", find: ecmpFewFlows},
-	{id: "ecmp-polarization", find: ecmpPolarization},
-	{id: "ecmp-weight-mismatch", find: ecmpWeightMismatch},
-	{id: "ecmp-dead-nexthop", find: ecmpDeadNexthop, sameCause: sameKindOfRoute},
-	{id: "ecmp-source-mismatch", find: ecmpSourceMismatch},
+	{id: "ecmp-l3-hash", find: each(observed.multipaths, ecmpL3Hash)},
+	{id: "ecmp-few-flows", find: each(observed.multipaths, ecmpFewFlows)},
+	{id: "ecmp-polarization", find: each(observed.multipaths, ecmpPolarization)},
+	{id: "ecmp-weight-mismatch", find: each(observed.multipaths, ecmpWeightMismatch)},
+	{id: "ecmp-dead-nexthop", find: each(everyHost, ecmpDeadNexthop), sameCause: sameKindOfRoute},
+	{id: "ecmp-source-mismatch", find: each(observed.sourceRoutes, ecmpSourceMismatch)},
 }
 
 // sameKindOfRoute reports whether two dead next hops are both of routes, or both of
@@ -38,140 +38,124 @@ const improbable = 0.01
 
 // ecmpL3Hash finds hosts whose hash leaves out the ports, so that flows between fewer
 // pairs of addresses than there are links leave links unused.
-func ecmpL3Hash(f observed) []record.Finding {
-	var findings []record.Finding
-	for _, k := range f.forks() {
-		n, known := k.placements()
-		used := len(k.used())
-		if !known || n >= len(k.flows) || used >= len(k.hops) || n >= len(k.hops) || !f.heldBack() {
-			continue
-		}
-		findings = append(findings, record.Finding{
-			Host: k.host.name, Confidence: k.confidence(),
-			Summary: fmt.Sprintf("%s hashes by addresses alone, and so sends all flows between two addresses by one of %d links", k.host.name, len(k.hops)),
-			Evidence: []string{
-				k.shares(),
-				fmt.Sprintf("they have %s of addresses", plural(k.pairs(), "pair")),
-				k.rule(),
-			},
-			Fix:       []string{fmt.Sprintf("%s: sysctl net.%s.fib_multipath_hash_policy=1", k.host.name, k.family())},
-			Reference: hashReference,
-		})
+func ecmpL3Hash(f observed, k *multipath) *record.Finding {
+	n, known := k.placements()
+	used := len(k.used())
+	if !known || n >= len(k.flows) || used >= len(k.hops) || n >= len(k.hops) || !f.heldBack() {
+		return nil
 	}
-	return findings
+	return &record.Finding{
+		Host: k.host.name, Confidence: k.confidence(),
+		Summary: fmt.Sprintf("%s hashes by addresses alone, and so sends all flows between two addresses by one of %d links", k.host.name, len(k.hops)),
+		Evidence: []string{
+			k.shares(),
+			fmt.Sprintf("they have %s of addresses", plural(k.pairs(), "pair")),
+			k.rule(),
+		},
+		Fix:       []string{fmt.Sprintf("%s: sysctl net.%s.fib_multipath_hash_policy=1", k.host.name, k.family())},
+		Reference: hashReference,
+	}
 }
 
 // ecmpFewFlows finds hosts that hash too few flows for every link to be used.
-func ecmpFewFlows(f observed) []record.Finding {
-	var findings []record.Finding
-	for _, k := range f.forks() {
-		n, known := k.placements()
-		used := len(k.used())
-		if !known || n < len(k.flows) && n < len(k.hops) || used >= len(k.hops) || !f.heldBack() {
-			continue
-		}
-		links := k.links()
-		chance, ok := links.UsedAtMost(n, used)
-		if !ok || chance < improbable {
-			continue
-		}
-		evidence := []string{k.shares(), fmt.Sprintf("so many flows use no more than %d of %d links with a chance of %s", used, len(k.hops), percent(chance)), k.rule()}
-		fix := []string{"open the flows from ports for which the kernel names different links: source_ports: even in a study; ip route get … ipproto tcp sport … dport …"}
-		if enough, ok := links.FlowsToUseAll(0.95); ok {
-			fix = append([]string{fmt.Sprintf("more flows at a time: with %d, every link is used with a chance of 95 %% (linerate limits ecmp --links %d --flows %d)", enough, len(k.hops), enough)}, fix...)
-		}
-		findings = append(findings, record.Finding{
-			Host: k.host.name, Confidence: k.confidence(),
-			Summary:  fmt.Sprintf("%s has too few flows to use all of %d links: where each goes is chance", k.host.name, len(k.hops)),
-			Evidence: evidence, Fix: fix, Reference: hashReference,
-		})
+func ecmpFewFlows(f observed, k *multipath) *record.Finding {
+	n, known := k.placements()
+	used := len(k.used())
+	if !known || n < len(k.flows) && n < len(k.hops) || used >= len(k.hops) || !f.heldBack() {
+		return nil
 	}
-	return findings
+	links := k.links()
+	chance, ok := links.UsedAtMost(n, used)
+	if !ok || chance < improbable {
+		return nil
+	}
+	evidence := []string{k.shares(), fmt.Sprintf("so many flows use no more than %d of %d links with a chance of %s", used, len(k.hops), percent(chance)), k.rule()}
+	fix := []string{"open the flows from ports for which the kernel names different links: source_ports: even in a study; ip route get … ipproto tcp sport … dport …"}
+	if enough, ok := links.FlowsToUseAll(0.95); ok {
+		fix = append([]string{fmt.Sprintf("more flows at a time: with %d, every link is used with a chance of 95 %% (linerate limits ecmp --links %d --flows %d)", enough, len(k.hops), enough)}, fix...)
+	}
+	return &record.Finding{
+		Host: k.host.name, Confidence: k.confidence(),
+		Summary:  fmt.Sprintf("%s has too few flows to use all of %d links: where each goes is chance", k.host.name, len(k.hops)),
+		Evidence: evidence, Fix: fix, Reference: hashReference,
+	}
 }
 
 // ecmpPolarization finds routers that hash as a host before them on the path does:
 // the flows that reach them all have the same hash.
-func ecmpPolarization(f observed) []record.Finding {
-	var findings []record.Finding
-	forks := f.forks()
-	for _, k := range forks {
-		n, known := k.placements()
-		used := len(k.used())
-		if !known || used >= len(k.hops) {
-			continue
-		}
-		chance, ok := k.links().UsedAtMost(n, used)
-		if !ok || chance >= improbable {
-			continue
-		}
-		before := slices.IndexFunc(forks, func(o *fork) bool {
-			return o != k && slices.Contains(k.flows[0].before, o.host.name) && o.rule() != "" && strings.TrimPrefix(o.rule(), o.host.name) == strings.TrimPrefix(k.rule(), k.host.name)
-		})
-		if before < 0 {
-			continue
-		}
-		first := forks[before].host.name
-		findings = append(findings, record.Finding{
-			Host: k.host.name, Confidence: k.confidence(),
-			Summary: fmt.Sprintf("%s chooses among links by the same hash as %s before it, so that the flows that reach it are all alike to it", k.host.name, first),
-			Evidence: []string{
-				k.shares(),
-				fmt.Sprintf("by chance %s would use no more than %d of %d links once in %.0f times", plural(n, "flow"), used, len(k.hops), 1/max(chance, 1e-12)),
-				forks[before].rule(), k.rule(),
-			},
-			Fix: []string{
-				fmt.Sprintf("%s: sysctl net.%s.fib_multipath_hash_policy=3 net.%s.fib_multipath_hash_fields=55 net.ipv4.fib_multipath_hash_seed=N, with another N on each router (Linux 6.11)", k.host.name, k.family(), k.family()),
-			},
-			Reference: hashReference + "; RFC 2991",
-		})
+func ecmpPolarization(f observed, k *multipath) *record.Finding {
+	n, known := k.placements()
+	used := len(k.used())
+	if !known || used >= len(k.hops) {
+		return nil
 	}
-	return findings
+	chance, ok := k.links().UsedAtMost(n, used)
+	if !ok || chance >= improbable {
+		return nil
+	}
+	routes := f.multipaths()
+	before := slices.IndexFunc(routes, func(o *multipath) bool {
+		return o.host != k.host && slices.Contains(k.flows[0].before, o.host.name) && o.rule() != "" && strings.TrimPrefix(o.rule(), o.host.name) == strings.TrimPrefix(k.rule(), k.host.name)
+	})
+	if before < 0 {
+		return nil
+	}
+	first := routes[before].host.name
+	return &record.Finding{
+		Host: k.host.name, Confidence: k.confidence(),
+		Summary: fmt.Sprintf("%s chooses among links by the same hash as %s before it, so that the flows that reach it are all alike to it", k.host.name, first),
+		Evidence: []string{
+			k.shares(),
+			fmt.Sprintf("by chance %s would use no more than %d of %d links once in %.0f times", plural(n, "flow"), used, len(k.hops), 1/max(chance, 1e-12)),
+			routes[before].rule(), k.rule(),
+		},
+		Fix: []string{
+			fmt.Sprintf("%s: sysctl net.%s.fib_multipath_hash_policy=3 net.%s.fib_multipath_hash_fields=55 net.ipv4.fib_multipath_hash_seed=N, with another N on each router (Linux 6.11)", k.host.name, k.family(), k.family()),
+		},
+		Reference: hashReference + "; RFC 2991",
+	}
 }
 
 // ecmpWeightMismatch finds next hops whose weights are not in proportion to their
 // links' rates.
-func ecmpWeightMismatch(f observed) []record.Finding {
+func ecmpWeightMismatch(f observed, k *multipath) *record.Finding {
 	const off, full = 0.1, 0.85
-	var findings []record.Finding
-	for _, k := range f.forks() {
-		weights, rates := 0.0, 0.0
-		for _, hop := range k.hops {
-			weights += float64(hop.Weight)
-			rates += f.rate(k, hop.Interface)
-		}
-		var over, idle []string // what each next hop is over- and underweighted by
-		for _, hop := range k.hops {
-			rate := f.rate(k, hop.Interface)
-			if rate == 0 {
-				rates = 0
-				break
-			}
-			load := k.host.deltas[hop.Interface].TxBps() / rate
-			gets, has := float64(hop.Weight)/weights, rate/rates
-			text := fmt.Sprintf("%s gets %s of the flows with %s of the rate, and is %s full", k.host.name+"."+hop.Interface, percent(gets), percent(has), percent(load))
-			switch {
-			case gets-has > off && load >= full:
-				over = append(over, text)
-			case has-gets > off && load < full:
-				idle = append(idle, text)
-			}
-		}
-		if rates == 0 || len(over) == 0 || len(idle) == 0 || !f.heldBack() {
-			continue
-		}
-		findings = append(findings, record.Finding{
-			Host: k.host.name, Confidence: record.Certain,
-			Summary:   fmt.Sprintf("%s spreads flows over links of different rates without regard to that: the slow one is full while the fast one has room", k.host.name),
-			Evidence:  append(append(over, idle...), k.rule()),
-			Fix:       []string{k.host.name + ": " + f.reweighed(k)},
-			Reference: "Linux ip-route(8) (nexthop … weight); RFC 2992",
-		})
+	weights, rates := 0.0, 0.0
+	for _, hop := range k.hops {
+		weights += float64(hop.Weight)
+		rates += f.rate(k, hop.Interface)
 	}
-	return findings
+	var over, idle []string // what each next hop is over- and underweighted by
+	for _, hop := range k.hops {
+		rate := f.rate(k, hop.Interface)
+		if rate == 0 {
+			rates = 0
+			break
+		}
+		load := k.host.deltas[hop.Interface].TxBps() / rate
+		gets, has := float64(hop.Weight)/weights, rate/rates
+		text := fmt.Sprintf("%s gets %s of the flows with %s of the rate, and is %s full", k.host.name+"."+hop.Interface, percent(gets), percent(has), percent(load))
+		switch {
+		case gets-has > off && load >= full:
+			over = append(over, text)
+		case has-gets > off && load < full:
+			idle = append(idle, text)
+		}
+	}
+	if rates == 0 || len(over) == 0 || len(idle) == 0 || !f.heldBack() {
+		return nil
+	}
+	return &record.Finding{
+		Host: k.host.name, Confidence: record.Certain,
+		Summary:   fmt.Sprintf("%s spreads flows over links of different rates without regard to that: the slow one is full while the fast one has room", k.host.name),
+		Evidence:  append(append(over, idle...), k.rule()),
+		Fix:       []string{k.host.name + ": " + f.reweighed(k)},
+		Reference: "Linux ip-route(8) (nexthop … weight); RFC 2992",
+	}
 }
 
 // reweighed is the command that gives next hops weights by their links' rates.
-func (f observed) reweighed(k *fork) string {
+func (f observed) reweighed(k *multipath) string {
 	slowest := 0.0
 	for _, hop := range k.hops {
 		if rate := f.rate(k, hop.Interface); slowest == 0 || rate < slowest {
@@ -198,77 +182,73 @@ func (f observed) reweighed(k *fork) string {
 
 // ecmpDeadNexthop finds next hops that do not answer and still get their share of the
 // flows.
-func ecmpDeadNexthop(f observed) []record.Finding {
-	var findings []record.Finding
-	for _, h := range f.hosts {
-		var evidence []string
-		var dead record.RouteNexthop
-		var to netip.Prefix
-		fine, stopped := 0, 0
-		for _, flow := range f.trial.Flows {
-			destination := flow.DestinationAddr()
-			prefix, hops := h.route(destination)
-			if len(hops) < 2 || flow.From != h.name && flow.Connected && !slices.ContainsFunc(flow.Path, func(end string) bool { node, _ := endOf(end); return node == h.name }) {
-				continue
-			}
-			at := slices.IndexFunc(hops, func(hop record.RouteNexthop) bool { return h.unanswered(hop, destination) })
-			if at < 0 {
-				continue
-			}
-			late := slices.IndexFunc(flow.Outages, func(o record.Outage) bool { return o.Withdrawn && !o.Resumed })
-			if flow.Connected && flow.ReceivedBytes > 0 && late < 0 {
-				fine++
-				continue
-			}
-			stopped++
-			dead, to = hops[at], prefix
-			if late >= 0 {
-				evidence = append(evidence, fmt.Sprintf("flow %s to %s got nothing for the last %.2f s", flow.ID, destination, flow.Outages[late].LostS))
-			} else if flow.Error != "" {
-				evidence = append(evidence, fmt.Sprintf("flow %s to %s: %s", flow.ID, destination, flow.Error))
-			} else {
-				evidence = append(evidence, fmt.Sprintf("flow %s to %s received nothing", flow.ID, destination))
-			}
-		}
-		ignored := strings.TrimSpace(h.reading.Snapshot.Sysctls["net.ipv4.fib_multipath_use_neigh"]) == "1" && to.Addr().Is4()
-		// The parameter does not reach groups: an ordinary one always looks whether its
-		// next hops answer, and a resilient one never.
-		object := h.object(to)
-		group, known := f.object(h, object)
-		if stopped == 0 || object == 0 && ignored || known && group.Resilient == nil {
+func ecmpDeadNexthop(f observed, h *host) *record.Finding {
+	var evidence []string
+	var dead record.RouteNexthop
+	var to netip.Prefix
+	fine, stopped := 0, 0
+	for _, flow := range f.trial.Flows {
+		destination := flow.DestinationAddr()
+		prefix, hops := h.route(destination)
+		if len(hops) < 2 || flow.From != h.name && flow.Connected && !slices.ContainsFunc(flow.Path, func(end string) bool { node, _ := endOf(end); return node == h.name }) {
 			continue
 		}
-		confidence := record.Likely
-		if fine > 0 && (object == 0 || known) {
-			confidence = record.Certain
+		at := slices.IndexFunc(hops, func(hop record.RouteNexthop) bool { return h.unanswered(hop, destination) })
+		if at < 0 {
+			continue
 		}
-		state := fmt.Sprintf("%s: the next hop %s of %s by %s does not answer", h.name, dead.Via, to, dead.Interface)
-		if dead.Down {
-			state = fmt.Sprintf("%s: the next hop %s of %s is behind %s, which is down", h.name, dead.Via, to, dead.Interface)
+		late := slices.IndexFunc(flow.Outages, func(o record.Outage) bool { return o.Withdrawn && !o.Resumed })
+		if flow.Connected && flow.ReceivedBytes > 0 && late < 0 {
+			fine++
+			continue
 		}
-		evidence = append([]string{state, fmt.Sprintf("%s got through, %s did not", plural(fine, "flow"), plural(stopped, "flow"))}, evidence...)
-		summary := fmt.Sprintf("%s still sends a share of its flows to a next hop on %s that does not answer ARP or neighbour discovery", h.name, dead.Interface)
-		fix := []string{fmt.Sprintf("%s: ip route replace %s without the next hop by %s", h.name, to, dead.Interface)}
-		switch {
-		case object != 0:
-			fix = []string{
-				fmt.Sprintf("%s: ip nexthop replace group %d without the next hop by %s", h.name, object, dead.Interface),
-				h.name + ": an ordinary group instead of a resilient one: it looks whether its next hops answer",
-			}
-			if !known {
-				summary = fmt.Sprintf("if its group of nexthop objects is resilient, %s", summary)
-				fix[1] = fmt.Sprintf("if the group is resilient (ip nexthop show id %d), %s", object, fix[1])
-			}
-		case to.Addr().Is4():
-			fix = append([]string{fmt.Sprintf("%s: sysctl net.ipv4.fib_multipath_use_neigh=1 net.ipv4.conf.all.ignore_routes_with_linkdown=1", h.name)}, fix...)
+		stopped++
+		dead, to = hops[at], prefix
+		if late >= 0 {
+			evidence = append(evidence, fmt.Sprintf("flow %s to %s got nothing for the last %.2f s", flow.ID, destination, flow.Outages[late].LostS))
+		} else if flow.Error != "" {
+			evidence = append(evidence, fmt.Sprintf("flow %s to %s: %s", flow.ID, destination, flow.Error))
+		} else {
+			evidence = append(evidence, fmt.Sprintf("flow %s to %s received nothing", flow.ID, destination))
 		}
-		findings = append(findings, record.Finding{
-			Host: h.name, Confidence: confidence,
-			Summary:  summary,
-			Evidence: evidence, Fix: fix, Reference: neighReference,
-		})
 	}
-	return findings
+	ignored := strings.TrimSpace(h.reading.Snapshot.Sysctls["net.ipv4.fib_multipath_use_neigh"]) == "1" && to.Addr().Is4()
+	// The parameter does not reach groups: an ordinary one always looks whether its
+	// next hops answer, and a resilient one never.
+	object := h.object(to)
+	group, known := f.object(h, object)
+	if stopped == 0 || object == 0 && ignored || known && group.Resilient == nil {
+		return nil
+	}
+	confidence := record.Likely
+	if fine > 0 && (object == 0 || known) {
+		confidence = record.Certain
+	}
+	state := fmt.Sprintf("%s: the next hop %s of %s by %s does not answer", h.name, dead.Via, to, dead.Interface)
+	if dead.Down {
+		state = fmt.Sprintf("%s: the next hop %s of %s is behind %s, which is down", h.name, dead.Via, to, dead.Interface)
+	}
+	evidence = append([]string{state, fmt.Sprintf("%s got through, %s did not", plural(fine, "flow"), plural(stopped, "flow"))}, evidence...)
+	summary := fmt.Sprintf("%s still sends a share of its flows to a next hop on %s that does not answer ARP or neighbour discovery", h.name, dead.Interface)
+	fix := []string{fmt.Sprintf("%s: ip route replace %s without the next hop by %s", h.name, to, dead.Interface)}
+	switch {
+	case object != 0:
+		fix = []string{
+			fmt.Sprintf("%s: ip nexthop replace group %d without the next hop by %s", h.name, object, dead.Interface),
+			h.name + ": an ordinary group instead of a resilient one: it looks whether its next hops answer",
+		}
+		if !known {
+			summary = fmt.Sprintf("if its group of nexthop objects is resilient, %s", summary)
+			fix[1] = fmt.Sprintf("if the group is resilient (ip nexthop show id %d), %s", object, fix[1])
+		}
+	case to.Addr().Is4():
+		fix = append([]string{fmt.Sprintf("%s: sysctl net.ipv4.fib_multipath_use_neigh=1 net.ipv4.conf.all.ignore_routes_with_linkdown=1", h.name)}, fix...)
+	}
+	return &record.Finding{
+		Host: h.name, Confidence: confidence,
+		Summary:  summary,
+		Evidence: evidence, Fix: fix, Reference: neighReference,
+	}
 }
 
 // object is a nexthop object as the topology has it; false: it is not in there.
@@ -289,13 +269,7 @@ func (h *host) unanswered(hop record.RouteNexthop, destination netip.Addr) bool 
 	if address == "" {
 		address = destination.String()
 	}
-	// As it is at the end; at the beginning it may have answered still.
-	for _, table := range [][]record.Neighbour{h.reading.Snapshot.Neighbours, h.reading.Before.Neighbours} {
-		for _, n := range table {
-			if n.Interface == hop.Interface && n.Address == address {
-				return !resolved(n)
-			}
-		}
-	}
-	return false
+	// The table at the end counts: at the beginning it may have answered still.
+	i := slices.IndexFunc(h.entries(), func(n record.Neighbour) bool { return n.Interface == hop.Interface && n.Address == address })
+	return i >= 0 && !resolved(h.entries()[i])
 }

@@ -19,48 +19,47 @@ const (
 )
 
 var machineRules = []rule{
-	{id: "softirq-one-core", find: softirqOneCore},
+	{id: "softirq-one-core", find: each(observed.slowMachines, softirqOneCore)},
 	{id: "rx-missed", find: rxMissed, sameCause: sameSummary},
-	{id: "softnet-drop", find: softnetDrop},
-	{id: "memory-pressure", find: memoryPressure, sameCause: sameSummary},
+	{id: "softnet-drop", find: each(observed.machines, softnetDrop)},
+	{id: "memory-pressure", find: each(observed.machines, memoryPressure), sameCause: sameSummary},
 }
 
-// machines are the trial's, none where its goodput reached its limit.
-func (f observed) machines() []hostload.Machine {
+func (f observed) machines() []hostload.Machine { return hostload.Of(f.trial, f.over) }
+
+// slowMachines are the trial's machines, none where its goodput reached its limit.
+func (f observed) slowMachines() []hostload.Machine {
 	if t := f.trial; t.LimitBps > 0 && t.GoodputBps >= atLimit*t.LimitBps {
 		return nil
 	}
-	return hostload.Of(f.trial, f.over)
+	return f.machines()
 }
 
 // softirqOneCore finds machines on which one CPU serves all of the network's softirqs
 // and is fully busy, while others are not.
-func softirqOneCore(f observed) (findings []record.Finding) {
-	for _, m := range f.machines() {
-		c, ok := m.Busiest()
-		if !ok || len(m.CPUs) < 2 || c.Busy < fullyBusy || m.Busy > busyTogether || c.Kernel() < c.Busy/2 || c.NetRxPerS == 0 {
-			continue
-		}
-		finding := record.Finding{
-			Host: m.Name, Confidence: record.Likely,
-			Summary: fmt.Sprintf("CPU %d serves all of the network's interrupts and is fully busy", c.CPU),
-			Evidence: []string{
-				fmt.Sprintf("CPU %d was %s busy, %s with interrupts; all %d CPUs together were %s busy", c.CPU, share(c.Busy), share(c.Kernel()), len(m.CPUs), share(m.Busy)),
-				fmt.Sprintf("%.0f receive softirqs and %.0f interrupts a second on it", c.NetRxPerS, c.InterruptsPerS),
-			},
-			Fix: []string{
-				"spread the interface's queues: ethtool -X PORT equal N, irqbalance, or /proc/irq/*/smp_affinity",
-				"with one queue: echo CPUS > /sys/class/net/PORT/queues/rx-0/rps_cpus",
-			},
-			Reference: "https://docs.kernel.org/networking/scaling.html",
-		}
-		if c.SoftDropped > 0 || c.Squeezed > 0 {
-			finding.Confidence = record.Certain
-			finding.Evidence = append(finding.Evidence, fmt.Sprintf("it ran out of its budget %.0f times and dropped %.0f packets (softnet_stat)", c.Squeezed, c.SoftDropped))
-		}
-		findings = append(findings, finding)
+func softirqOneCore(_ observed, m hostload.Machine) *record.Finding {
+	c, ok := m.Busiest()
+	if !ok || len(m.CPUs) < 2 || c.Busy < fullyBusy || m.Busy > busyTogether || c.Kernel() < c.Busy/2 || c.NetRxPerS == 0 {
+		return nil
 	}
-	return findings
+	finding := record.Finding{
+		Host: m.Name, Confidence: record.Likely,
+		Summary: fmt.Sprintf("CPU %d serves all of the network's interrupts and is fully busy", c.CPU),
+		Evidence: []string{
+			fmt.Sprintf("CPU %d was %s busy, %s with interrupts; all %d CPUs together were %s busy", c.CPU, share(c.Busy), share(c.Kernel()), len(m.CPUs), share(m.Busy)),
+			fmt.Sprintf("%.0f receive softirqs and %.0f interrupts a second on it", c.NetRxPerS, c.InterruptsPerS),
+		},
+		Fix: []string{
+			"spread the interface's queues: ethtool -X PORT equal N, irqbalance, or /proc/irq/*/smp_affinity",
+			"with one queue: echo CPUS > /sys/class/net/PORT/queues/rx-0/rps_cpus",
+		},
+		Reference: "https://docs.kernel.org/networking/scaling.html",
+	}
+	if c.SoftDropped > 0 || c.Squeezed > 0 {
+		finding.Confidence = record.Certain
+		finding.Evidence = append(finding.Evidence, fmt.Sprintf("it ran out of its budget %.0f times and dropped %.0f packets (softnet_stat)", c.Squeezed, c.SoftDropped))
+	}
+	return &finding
 }
 
 // rxMissed finds NICs that dropped packets because the host had not emptied their
@@ -88,48 +87,45 @@ func rxMissed(f observed) (findings []record.Finding) {
 
 // softnetDrop finds machines that dropped packets because a CPU's backlog
 // (net.core.netdev_max_backlog) was full.
-func softnetDrop(f observed) (findings []record.Finding) {
-	for _, m := range hostload.Of(f.trial, f.over) {
-		if m.SoftDropped == 0 {
-			continue
-		}
-		finding := record.Finding{
-			Host: m.Name, Confidence: record.Certain,
-			Summary:   "packets were dropped because a CPU's backlog was full",
-			Fix:       []string{"sysctl -w net.core.netdev_max_backlog=10000 (of the whole machine), or more CPUs for the interface's interrupts"},
-			Reference: "https://docs.kernel.org/admin-guide/sysctl/net.html",
-		}
-		for _, c := range m.CPUs {
-			if c.SoftDropped > 0 {
-				finding.Evidence = append(finding.Evidence, fmt.Sprintf("CPU %d dropped %.0f packets and took %.0f (softnet_stat); it was %s busy", c.CPU, c.SoftDropped, c.Processed, share(c.Busy)))
-			}
-		}
-		findings = append(findings, finding)
+func softnetDrop(_ observed, m hostload.Machine) *record.Finding {
+	if m.SoftDropped == 0 {
+		return nil
 	}
-	return findings
+	finding := record.Finding{
+		Host: m.Name, Confidence: record.Certain,
+		Summary:   "packets were dropped because a CPU's backlog was full",
+		Fix:       []string{"sysctl -w net.core.netdev_max_backlog=10000 (of the whole machine), or more CPUs for the interface's interrupts"},
+		Reference: "https://docs.kernel.org/admin-guide/sysctl/net.html",
+	}
+	for _, c := range m.CPUs {
+		if c.SoftDropped > 0 {
+			finding.Evidence = append(finding.Evidence, fmt.Sprintf("CPU %d dropped %.0f packets and took %.0f (softnet_stat); it was %s busy", c.CPU, c.SoftDropped, c.Processed, share(c.Busy)))
+		}
+	}
+	return &finding
 }
 
 // memoryPressure finds machines on which TCP reached net.ipv4.tcp_mem, or programs
 // waited for memory (PSI).
-func memoryPressure(f observed) (findings []record.Finding) {
-	for _, m := range hostload.Of(f.trial, f.over) {
-		finding := record.Finding{Host: m.Name}
-		if m.TCPPressures > 0 {
-			finding.Confidence, finding.Summary = record.Certain, "TCP ran into the bound of its memory"
-			finding.Evidence = []string{fmt.Sprintf("TcpExt.TCPMemoryPressures grew by %d; TCP's buffers had %.3g MB at the end", m.TCPPressures, float64(m.TCPBytes)/1e6)}
-			finding.Fix = []string{"raise net.ipv4.tcp_mem (in pages, of the whole machine), or have fewer or smaller buffers"}
-			finding.Reference = "https://docs.kernel.org/networking/ip-sysctl.html"
-			findings = append(findings, finding)
-		} else if m.SomeWaited >= waiting {
-			finding.Confidence, finding.Summary = record.Likely, "programs waited for memory"
-			finding.Evidence = []string{fmt.Sprintf("some program waited for memory %s of the window, all of them %s; %.3g GB were available at its end",
-				share(m.SomeWaited), share(m.AllWaited), float64(m.AvailableBytes)/1e9)}
-			finding.Fix = []string{"end what else needs memory, or measure with fewer flows and smaller buffers"}
-			finding.Reference = "https://docs.kernel.org/accounting/psi.html"
-			findings = append(findings, finding)
+func memoryPressure(_ observed, m hostload.Machine) *record.Finding {
+	switch {
+	case m.TCPPressures > 0:
+		return &record.Finding{
+			Host: m.Name, Confidence: record.Certain, Summary: "TCP reached the bound of its memory",
+			Evidence:  []string{fmt.Sprintf("TcpExt.TCPMemoryPressures grew by %d; TCP's buffers had %.3g MB at the end", m.TCPPressures, float64(m.TCPBytes)/1e6)},
+			Fix:       []string{"raise net.ipv4.tcp_mem (in pages, of the whole machine), or have fewer or smaller buffers"},
+			Reference: "https://docs.kernel.org/networking/ip-sysctl.html",
+		}
+	case m.SomeWaited >= waiting:
+		return &record.Finding{
+			Host: m.Name, Confidence: record.Likely, Summary: "programs waited for memory",
+			Evidence: []string{fmt.Sprintf("some program waited for memory %s of the window, all of them %s; %.3g GB were available at its end",
+				share(m.SomeWaited), share(m.AllWaited), float64(m.AvailableBytes)/1e9)},
+			Fix:       []string{"end what else needs memory, or measure with fewer flows and smaller buffers"},
+			Reference: "https://docs.kernel.org/accounting/psi.html",
 		}
 	}
-	return findings
+	return nil
 }
 
 func share(v float64) string { return fmt.Sprintf("%.3g %%", 100*v) }

@@ -61,16 +61,15 @@ func gather(trial record.Trial, t *topology.Topology) observed {
 	return f
 }
 
-func declared(t *topology.Topology, th topology.Host) []*netif {
-	var ports []*netif
+func declared(t *topology.Topology, th topology.Host) (netifs []*netif) {
 	for _, tp := range th.Interfaces {
 		p := &netif{name: tp.Name, mac: strings.ToLower(t.MAC(topology.End{Node: th.Name, Interface: tp.Name})), up: true}
 		for _, a := range tp.Addresses {
 			p.prefixes = append(p.prefixes, a.Prefixes()...)
 		}
-		ports = append(ports, p)
+		netifs = append(netifs, p)
 	}
-	return ports
+	return netifs
 }
 
 // v4 are the interface's IPv4 addresses. ARP is theirs alone: neighbour discovery
@@ -102,7 +101,7 @@ func (h *host) holder(addr netip.Addr) *netif {
 }
 
 // owner is the interface with a MAC address, nil when several share it, as members
-// of a bond do: then the address tells no interface.
+// of a bond do.
 func (h *host) owner(mac string) *netif {
 	var found *netif
 	for _, p := range h.netifs {
@@ -120,11 +119,7 @@ func (h *host) end(p *netif) string { return h.name + "." + p.name }
 
 // sysctl reads net.ipv4.conf.SCOPE.NAME, -1 when it was not recorded.
 func (h *host) sysctl(scope, name string) int {
-	text, ok := h.reading.Snapshot.Sysctls["net.ipv4.conf."+strings.ReplaceAll(scope, ".", "/")+"."+name]
-	if !ok {
-		return -1
-	}
-	value, err := strconv.Atoi(strings.TrimSpace(text))
+	value, err := strconv.Atoi(strings.TrimSpace(h.reading.Snapshot.Sysctls["net.ipv4.conf."+strings.ReplaceAll(scope, ".", "/")+"."+name]))
 	if err != nil {
 		return -1
 	}
@@ -141,10 +136,8 @@ func (h *host) effective(name string, p *netif) int {
 func (h *host) lookup(source, destination netip.Addr) *netif {
 	for _, l := range h.reading.Snapshot.Lookups {
 		if l.Error == "" && l.Source == source.String() && l.Destination == destination.String() {
-			for _, p := range h.netifs {
-				if p.name == l.Interface {
-					return p
-				}
+			if i := slices.IndexFunc(h.netifs, func(p *netif) bool { return p.name == l.Interface }); i >= 0 {
+				return h.netifs[i]
 			}
 		}
 	}
@@ -154,14 +147,17 @@ func (h *host) lookup(source, destination netip.Addr) *netif {
 // neighbours are all entries for an address that the host held at either edge.
 func (h *host) neighbours(addr netip.Addr) []record.Neighbour {
 	var list []record.Neighbour
-	for _, table := range [][]record.Neighbour{h.reading.Snapshot.Neighbours, h.reading.Before.Neighbours} {
-		for _, n := range table {
-			if n.Address == addr.String() && !slices.Contains(list, n) {
-				list = append(list, n)
-			}
+	for _, n := range h.entries() {
+		if n.Address == addr.String() && !slices.Contains(list, n) {
+			list = append(list, n)
 		}
 	}
 	return list
+}
+
+// entries are the neighbour table at the window's end, and after it the one at its begin.
+func (h *host) entries() []record.Neighbour {
+	return slices.Concat(h.reading.Snapshot.Neighbours, h.reading.Before.Neighbours)
 }
 
 // resolved entries are what the host uses to send; learned are those that ARP
@@ -254,8 +250,7 @@ func (h *host) share(p *netif, among []*netif, of func(record.InterfaceDelta) fl
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
-// settings spells the sysctls behind an effective value: the host's line for
-// each interface that a rule speaks of would be long, so it names the largest.
+// setting spells the sysctls behind an effective value; empty: they are not known.
 func (h *host) setting(name string, p *netif) string {
 	all, own := h.sysctl("all", name), h.sysctl(p.name, name)
 	if all < 0 && own < 0 {

@@ -18,22 +18,22 @@ const (
 )
 
 var routeRules = []rule{
-	{id: "same-subnet-one-egress", find: sameSubnetOneEgress},
-	{id: "rp-filter-drop", find: rpFilterDrop, stops: true},
+	{id: "same-subnet-one-egress", find: each(everyHost, sameSubnetOneEgress)},
+	{id: "rp-filter-drop", find: each(everyHost, rpFilterDrop), stops: true},
 }
 
-// detour is a route decision by another interface than the one that holds the source
-// address.
-type detour struct {
+// asymmetry is a route decision by another interface than the one that holds the source
+// address: what is answered comes back by that one (asymmetric routing).
+type asymmetry struct {
 	source, destination netip.Addr
 	holder, out         *netif
 }
 
-// detours lists the host's recorded route decisions that detour.
-func (h *host) detours() []detour {
-	var list []detour
+// asymmetries lists the host's recorded route decisions of that kind.
+func (h *host) asymmetries() []asymmetry {
+	var list []asymmetry
 	for _, l := range h.reading.Snapshot.Lookups {
-		d := detour{source: parse(l.Source), destination: parse(l.Destination)}
+		d := asymmetry{source: parse(l.Source), destination: parse(l.Destination)}
 		d.holder, d.out = h.holder(d.source), h.lookup(d.source, d.destination)
 		if d.holder != nil && d.out != nil && d.holder != d.out && d.holder.mac != d.out.mac {
 			list = append(list, d)
@@ -51,63 +51,59 @@ func parse(text string) netip.Addr {
 const idle = 0.05
 
 // sameSubnetOneEgress finds hosts whose data leaves by one of several interfaces on a
-// subnet. Acknowledgements take the same detour, and are not counted: they limit
+// subnet. Acknowledgements leave by it too, and are not counted: they limit
 // nothing.
-func sameSubnetOneEgress(f observed) []record.Finding {
-	var findings []record.Finding
-	for _, h := range f.hosts {
-		meant := f.meant(h, false)
-		var list []detour
-		for _, d := range h.detours() {
-			subnet := h.onSubnet(d.destination)
-			if slices.Contains(subnet, d.holder) && slices.Contains(subnet, d.out) && f.sends(h, d) {
-				list = append(list, d)
-			}
+func sameSubnetOneEgress(f observed, h *host) *record.Finding {
+	meant := f.meant(h, false)
+	var list []asymmetry
+	for _, d := range h.asymmetries() {
+		subnet := h.onSubnet(d.destination)
+		if slices.Contains(subnet, d.holder) && slices.Contains(subnet, d.out) && f.sends(h, d) {
+			list = append(list, d)
 		}
-		if len(list) == 0 {
-			continue
-		}
-		subnet := h.onSubnet(list[0].destination)
-		sent := func(p *netif) float64 {
-			return h.share(p, subnet, func(d record.InterfaceDelta) float64 { return d.TxBytes })
-		}
-		// A socket bound to its interface does not follow the route decision.
-		list = slices.DeleteFunc(list, func(d detour) bool { return sent(d.holder) > meant[d.holder]/2 })
-		if len(list) == 0 {
-			continue
-		}
-		confidence := record.Likely
-		evidence := h.detourLines(list)
-		out := list[0].out
-		if sent(out) >= meant[out]+excess && sent(list[0].holder) < idle {
-			confidence = record.Certain
-		}
-		var shares []string
-		for _, p := range subnet {
-			shares = append(shares, fmt.Sprintf("%s %s (%s)", p.name, percent(sent(p)), percent(meant[p])))
-		}
-		evidence = append(evidence, fmt.Sprintf("%s sent by %s; in brackets what came from the interface's own address", h.name, join(shares)))
-		findings = append(findings, record.Finding{
-			Host: h.name, Confidence: confidence,
-			Summary:   fmt.Sprintf("%s sends by %s whatever the source address, because its interfaces share a subnet and no rule routes by source", h.name, out.name),
-			Evidence:  evidence,
-			Fix:       h.routeBySource(list),
-			Reference: egressReference,
-		})
 	}
-	return findings
+	if len(list) == 0 {
+		return nil
+	}
+	subnet := h.onSubnet(list[0].destination)
+	sent := func(p *netif) float64 {
+		return h.share(p, subnet, func(d record.InterfaceDelta) float64 { return d.TxBytes })
+	}
+	// A socket bound to its interface does not follow the route decision.
+	list = slices.DeleteFunc(list, func(d asymmetry) bool { return sent(d.holder) > meant[d.holder]/2 })
+	if len(list) == 0 {
+		return nil
+	}
+	confidence := record.Likely
+	evidence := h.egressLines(list)
+	out := list[0].out
+	if sent(out) >= meant[out]+excess && sent(list[0].holder) < idle {
+		confidence = record.Certain
+	}
+	var shares []string
+	for _, p := range subnet {
+		shares = append(shares, fmt.Sprintf("%s %s (%s)", p.name, percent(sent(p)), percent(meant[p])))
+	}
+	evidence = append(evidence, fmt.Sprintf("%s sent by %s; in brackets what came from the interface's own address", h.name, join(shares)))
+	return &record.Finding{
+		Host: h.name, Confidence: confidence,
+		Summary:   fmt.Sprintf("%s sends by %s whatever the source address, because its interfaces share a subnet and no rule routes by source", h.name, out.name),
+		Evidence:  evidence,
+		Fix:       h.routeBySource(list),
+		Reference: egressReference,
+	}
 }
 
 // sends reports whether some flow's data took this route decision.
-func (f observed) sends(h *host, d detour) bool {
+func (f observed) sends(h *host, d asymmetry) bool {
 	return slices.ContainsFunc(f.trial.Flows, func(fl record.Flow) bool {
 		return fl.Connected && fl.From == h.name && fl.ReceivedBytes > 0 &&
 			fl.SourceAddr() == d.source && fl.DestinationAddr() == d.destination
 	})
 }
 
-// detourLines lists which sources leave by which interface, a line per interface.
-func (h *host) detourLines(list []detour) []string {
+// egressLines lists which sources leave by which interface, a line per interface.
+func (h *host) egressLines(list []asymmetry) []string {
 	var lines []string
 	var done []*netif
 	for _, d := range list {
@@ -136,68 +132,64 @@ func (h *host) detourLines(list []detour) []string {
 // rpFilterDrop finds hosts whose strict reverse-path filter drops what arrives on an
 // interface by which its sender would not be answered. It drops ARP requests likewise, and
 // does not count them, so a peer that cannot resolve an address is a trace too.
-func rpFilterDrop(f observed) []record.Finding {
-	var findings []record.Finding
-	for _, h := range f.hosts {
-		const counter = "TcpExt.IPReversePathFilter"
-		dropped := h.reading.SNMPDelta(counter)
-		strict := slices.DeleteFunc(slices.Clone(h.netifs), func(p *netif) bool { return h.effective("rp_filter", p) != 1 })
-		if len(strict) == 0 {
-			continue
-		}
-		var list []detour
-		for _, d := range h.detours() {
-			if d.source.Is4() && slices.Contains(strict, d.holder) { // IPv6 has no such filter
-				list = append(list, d)
-			}
-		}
-		confidence := ""
-		var evidence []string
-		if dropped > 0 {
-			evidence = append(evidence, fmt.Sprintf("%s: %s grew by %d in the window", h.name, counter, dropped))
-			switch {
-			case len(list) > 0:
-				confidence = record.Certain
-			case len(h.reading.Snapshot.Lookups) == 0:
-				confidence = record.Likely
-			default: // nothing known takes a detour: spoofed or stray packets do this
-				confidence = record.Possible
-			}
-		}
-		if lines := f.unresolved(list); len(lines) > 0 {
-			confidence = record.Certain
-			evidence = append(evidence, lines...)
-		} else if lines := f.unconnected(h, list); len(lines) > 0 && confidence == "" {
-			confidence = record.Likely
-			evidence = append(evidence, lines...)
-		}
-		if confidence == "" {
-			continue
-		}
-		evidence = append(evidence, h.detourLines(list)...)
-		where := strict[0]
-		if len(list) > 0 {
-			where = list[0].holder
-		}
-		evidence = append(evidence, h.setting("rp_filter", where))
-		fix := h.routeBySource(list)
-		loose := "sysctl -w net.ipv4.conf.all.rp_filter=2"
-		if len(fix) > 0 {
-			loose = "or, instead of source routing: " + loose
-		}
-		findings = append(findings, record.Finding{
-			Host: h.name, Confidence: confidence,
-			Summary:   fmt.Sprintf("%s drops what arrives on %s, because its strict reverse-path filter would answer by another interface", h.name, where.name),
-			Evidence:  evidence,
-			Fix:       append(fix, loose),
-			Reference: filterReference,
-		})
+func rpFilterDrop(f observed, h *host) *record.Finding {
+	const counter = "TcpExt.IPReversePathFilter"
+	dropped := h.reading.SNMPDelta(counter)
+	strict := slices.DeleteFunc(slices.Clone(h.netifs), func(p *netif) bool { return h.effective("rp_filter", p) != 1 })
+	if len(strict) == 0 {
+		return nil
 	}
-	return findings
+	var list []asymmetry
+	for _, d := range h.asymmetries() {
+		if d.source.Is4() && slices.Contains(strict, d.holder) { // IPv6 has no such filter
+			list = append(list, d)
+		}
+	}
+	confidence := ""
+	var evidence []string
+	if dropped > 0 {
+		evidence = append(evidence, fmt.Sprintf("%s: %s grew by %d in the window", h.name, counter, dropped))
+		switch {
+		case len(list) > 0:
+			confidence = record.Certain
+		case len(h.reading.Snapshot.Lookups) == 0:
+			confidence = record.Likely
+		default: // no known route is asymmetric: spoofed or stray packets do this
+			confidence = record.Possible
+		}
+	}
+	if lines := f.unresolved(list); len(lines) > 0 {
+		confidence = record.Certain
+		evidence = append(evidence, lines...)
+	} else if lines := f.unconnected(h, list); len(lines) > 0 && confidence == "" {
+		confidence = record.Likely
+		evidence = append(evidence, lines...)
+	}
+	if confidence == "" {
+		return nil
+	}
+	evidence = append(evidence, h.egressLines(list)...)
+	where := strict[0]
+	if len(list) > 0 {
+		where = list[0].holder
+	}
+	evidence = append(evidence, h.setting("rp_filter", where))
+	fix := h.routeBySource(list)
+	loose := "sysctl -w net.ipv4.conf.all.rp_filter=2"
+	if len(fix) > 0 {
+		loose = "or, instead of source routing: " + loose
+	}
+	return &record.Finding{
+		Host: h.name, Confidence: confidence,
+		Summary:   fmt.Sprintf("%s drops what arrives on %s, because its strict reverse-path filter would answer by another interface", h.name, where.name),
+		Evidence:  evidence,
+		Fix:       append(fix, loose),
+		Reference: filterReference,
+	}
 }
 
-// unresolved finds peers whose requests for a detouring address got no answer.
-func (f observed) unresolved(list []detour) []string {
+// unresolved finds peers whose requests for such an address got no answer.
+func (f observed) unresolved(list []asymmetry) []string {
 	var lines []string
 	for _, peer := range f.hosts {
 		var addrs []string
@@ -219,15 +211,15 @@ func (f observed) unresolved(list []detour) []string {
 	return lines
 }
 
-// unconnected finds flows of detouring addresses that could not connect.
-func (f observed) unconnected(h *host, list []detour) []string {
+// unconnected finds flows of such addresses that could not connect.
+func (f observed) unconnected(h *host, list []asymmetry) []string {
 	var ids []string
 	for _, fl := range f.trial.Flows {
 		mine, theirs := fl.DestinationAddr(), fl.SourceAddr()
 		if fl.From == h.name {
 			mine, theirs = theirs, mine
 		}
-		if !fl.Connected && slices.ContainsFunc(list, func(d detour) bool {
+		if !fl.Connected && slices.ContainsFunc(list, func(d asymmetry) bool {
 			return d.source == mine && (d.destination == theirs || !theirs.IsValid())
 		}) {
 			ids = append(ids, fl.ID)
@@ -241,7 +233,7 @@ func (f observed) unconnected(h *host, list []detour) []string {
 
 // routeBySource spells the commands that make packets leave by the interface that
 // holds their source address, with tables that the host does not use yet.
-func (h *host) routeBySource(list []detour) []string {
+func (h *host) routeBySource(list []asymmetry) []string {
 	var commands []string
 	table := 100
 	var done []netip.Addr

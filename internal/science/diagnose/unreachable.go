@@ -21,7 +21,7 @@ type cause struct {
 
 // unreachable: flows that could not connect, for a reason that no other rule
 // has named. It follows the opener's packets: its route, its neighbour, the
-// router, and the way back.
+// router, and the path back.
 func unreachable(f observed, named []record.Finding) []record.Finding {
 	var findings []record.Finding
 	for _, fl := range f.trial.Flows {
@@ -104,11 +104,11 @@ func (f observed) stopped(opener, acceptor *host, mine, target netip.Addr) cause
 				[]string{fmt.Sprintf("route lookup on %s: %s", opener.name, l.Error)},
 				[]string{fmt.Sprintf("on %s: give it a route to %s", opener.name, target)}}
 		}
-		way, next := fmt.Sprintf("%s sends by %s (route lookup)", opener.name, l.Interface), target
+		egress, next := fmt.Sprintf("%s sends by %s (route lookup)", opener.name, l.Interface), target
 		if l.Gateway != "" {
-			way, next = fmt.Sprintf("%s sends by %s to the router %s (route lookup)", opener.name, l.Interface, l.Gateway), parse(l.Gateway)
+			egress, next = fmt.Sprintf("%s sends by %s to the router %s (route lookup)", opener.name, l.Interface, l.Gateway), parse(l.Gateway)
 		}
-		seen = union(seen, []string{way})
+		seen = union(seen, []string{egress})
 		if c := f.unanswering(opener, l.Interface, next); c.host != nil {
 			c.evidence = append(seen, c.evidence...)
 			return c
@@ -216,24 +216,15 @@ func (h *host) silent(p *netif, addr netip.Addr) cause {
 		}
 		return c
 	}
-	filters := h.scopes("arp_filter", 1)
-	if !ownOnly(ignore) || h.effective("arp_filter", p) < 1 || len(filters) == 0 {
+	if !ownOnly(ignore) || h.effective("arp_filter", p) < 1 || len(h.scopes("arp_filter", 1)) == 0 {
 		return cause{}
 	}
-	list := slices.DeleteFunc(h.detours(), func(d detour) bool { return d.source != addr })
+	list := slices.DeleteFunc(h.asymmetries(), func(a asymmetry) bool { return a.source != addr })
 	if len(list) == 0 {
 		return cause{}
 	}
-	c := cause{host: h,
+	return cause{host: h,
 		summary:  fmt.Sprintf("%s answers ARP for %s from no interface: arp_ignore allows it only to %s, and arp_filter only to %s", h.name, addr, p.name, list[0].out.name),
-		evidence: append(h.detourLines(list), h.setting("arp_filter", p), h.setting("arp_ignore", p)),
-		fix:      h.routeBySource(list)}
-	for i, scope := range filters {
-		line := "sysctl -w net.ipv4.conf." + scope + ".arp_filter=0"
-		if i == 0 {
-			line = "or, instead of source routing: " + line
-		}
-		c.fix = append(c.fix, line)
-	}
-	return c
+		evidence: append(h.egressLines(list), h.setting("arp_filter", p), h.setting("arp_ignore", p)),
+		fix:      append(h.routeBySource(list), h.filterOff(true)...)}
 }

@@ -10,9 +10,9 @@ import (
 	"linerate/internal/model/record"
 )
 
-// crossing is what a host's flows by one route with several next hops did with their
-// addresses: from an address of one link, by a link.
-type crossing struct {
+// sourceRoute is a host's route with several next hops, each in a subnet of its own
+// interface, and by which of them flows left with which source address.
+type sourceRoute struct {
 	host   *host
 	to     netip.Prefix
 	hops   []record.RouteNexthop
@@ -31,49 +31,44 @@ type sourcePair struct {
 // ecmpSourceMismatch: flows have the address of one link and leave by another. The
 // kernel looks the route up to choose an address, and again with the ports;
 // each may name another next hop. Since Linux 6.16 a route with next hops of its own
-// keeps to the one that has the address (fib_select_multipath), a group of nexthop
+// keeps to the one that has the address (fib_select_multipath); a group of nexthop
 // objects does not. Addresses that no single link has, as where interfaces are unnumbered,
 // are right by any.
-func ecmpSourceMismatch(f observed) []record.Finding {
-	var findings []record.Finding
-	for _, c := range f.crossings() {
-		var crossed []string
-		all, wrong, seen := 0, 0, 0
-		for _, p := range c.pairs {
-			all += p.flows
-			if p.own != p.left {
-				wrong, seen = wrong+p.flows, seen+p.seen
-				crossed = append(crossed, fmt.Sprintf("%s from %s, which is %s's, by %s", plural(p.flows, "flow"), p.source, p.own, p.left))
-			}
+func ecmpSourceMismatch(f observed, c *sourceRoute) *record.Finding {
+	var mismatched []string
+	all, wrong, seen := 0, 0, 0
+	for _, p := range c.pairs {
+		all += p.flows
+		if p.own != p.left {
+			wrong, seen = wrong+p.flows, seen+p.seen
+			mismatched = append(mismatched, fmt.Sprintf("%s from %s, which is %s's, by %s", plural(p.flows, "flow"), p.source, p.own, p.left))
 		}
-		if wrong == 0 {
-			continue
-		}
-		confidence := record.Likely
-		evidence := []string{fmt.Sprintf("of %s to %s, %d left %s by another interface than the one that has their address: %s", plural(all, "flow"), c.to, wrong, c.host.name, join(crossed))}
-		fix := []string{fmt.Sprintf("%s: bind each flow to an address, with a rule and a table for each: %s", c.host.name, c.ruleCommands())}
-		if c.object {
-			evidence = append(evidence, fmt.Sprintf("%s's route to %s goes by a group of nexthop objects, in which the kernel does not look for the one with the flow's address", c.host.name, c.to))
-			if seen == wrong {
-				confidence = record.Certain
-			}
-			if c.to.Addr().Is4() {
-				fix = append(fix, fmt.Sprintf("%s: a route with next hops of its own, which keeps to the flow's address (Linux 6.16): %s", c.host.name, c.plainRoute()))
-			}
-		}
-		findings = append(findings, record.Finding{
-			Host: c.host.name, Confidence: confidence,
-			Summary:  fmt.Sprintf("%s sends flows that have the address of one link by another: what is answered comes back by the first, and strict filters drop it", c.host.name),
-			Evidence: evidence, Fix: fix, Reference: "Linux net/ipv4/fib_semantics.c (fib_select_multipath); ip-nexthop(8); RFC 3704",
-		})
 	}
-	return findings
+	if wrong == 0 {
+		return nil
+	}
+	confidence := record.Likely
+	evidence := []string{fmt.Sprintf("of %s to %s, %d left %s by another interface than the one that has their address: %s", plural(all, "flow"), c.to, wrong, c.host.name, join(mismatched))}
+	fix := []string{fmt.Sprintf("%s: bind each flow to an address, with a rule and a table for each: %s", c.host.name, c.ruleCommands())}
+	if c.object {
+		evidence = append(evidence, fmt.Sprintf("%s's route to %s goes by a group of nexthop objects, in which the kernel does not look for the one with the flow's address", c.host.name, c.to))
+		if seen == wrong {
+			confidence = record.Certain
+		}
+		if c.to.Addr().Is4() {
+			fix = append(fix, fmt.Sprintf("%s: a route with next hops of its own, which keeps to the flow's address (Linux 6.16): %s", c.host.name, c.plainRoute()))
+		}
+	}
+	return &record.Finding{
+		Host: c.host.name, Confidence: confidence,
+		Summary:  fmt.Sprintf("%s sends flows that have the address of one link by another: what is answered comes back by the first, and strict filters drop it", c.host.name),
+		Evidence: evidence, Fix: fix, Reference: "Linux net/ipv4/fib_semantics.c (fib_select_multipath); ip-nexthop(8); RFC 3704",
+	}
 }
 
-// crossings lists the routes with several next hops, each in a subnet of its own
-// interface, by which hosts sent flows that they opened themselves.
-func (f observed) crossings() []*crossing {
-	var list []*crossing
+// sourceRoutes lists those by which hosts sent flows that they opened themselves.
+func (f observed) sourceRoutes() []*sourceRoute {
+	var list []*sourceRoute
 	for _, flow := range f.trial.Flows {
 		h := f.host(flow.From)
 		if h == nil || flow.OpenedBy != flow.From || !flow.Placed() || len(flow.Path) == 0 {
@@ -89,16 +84,16 @@ func (f observed) crossings() []*crossing {
 		if own == nil || !slices.ContainsFunc(hops, func(hop record.RouteNexthop) bool { return hop.Interface == own.name && own.reaches(source, hop) }) {
 			continue
 		}
-		at := slices.IndexFunc(list, func(c *crossing) bool { return c.host == h && c.to == to })
+		at := slices.IndexFunc(list, func(c *sourceRoute) bool { return c.host == h && c.to == to })
 		if at < 0 {
-			at, list = len(list), append(list, &crossing{host: h, to: to, hops: hops, object: h.object(to) != 0})
+			at, list = len(list), append(list, &sourceRoute{host: h, to: to, hops: hops, object: h.object(to) != 0})
 		}
 		list[at].add(sourcePair{source: source, own: own.name, left: left}, len(flow.Observed) > 0)
 	}
 	return list
 }
 
-func (c *crossing) add(p sourcePair, seen bool) {
+func (c *sourceRoute) add(p sourcePair, seen bool) {
 	at := slices.IndexFunc(c.pairs, func(o sourcePair) bool { return o.source == p.source && o.left == p.left })
 	if at < 0 {
 		at, c.pairs = len(c.pairs), append(c.pairs, p)
@@ -116,12 +111,12 @@ func (h *host) numbered(hop record.RouteNexthop) bool {
 	if err != nil || via.IsLinkLocalUnicast() {
 		return false
 	}
-	ports := h.onSubnet(via)
-	return len(ports) == 1 && ports[0].name == hop.Interface
+	netifs := h.onSubnet(via)
+	return len(netifs) == 1 && netifs[0].name == hop.Interface
 }
 
 // reaches: one of the interface's addresses is in the next hop's subnet. Link-local ones
-// are in everybody's.
+// are in every one.
 func (p *netif) reaches(address netip.Addr, hop record.RouteNexthop) bool {
 	via, err := netip.ParseAddr(hop.Via)
 	return err == nil && !address.IsLinkLocalUnicast() && slices.ContainsFunc(p.prefixes, func(x netip.Prefix) bool {
@@ -142,9 +137,9 @@ func (h *host) object(to netip.Prefix) int {
 	return 0
 }
 
-// ruled spells the rule and the route that keep the first wrong pair's address to
+// ruleCommands spells the rule and the route that keep the first wrong pair's address to
 // its own link, with a table that the host does not use yet.
-func (c *crossing) ruleCommands() string {
+func (c *sourceRoute) ruleCommands() string {
 	ip := "ip"
 	if c.to.Addr().Is6() {
 		ip = "ip -6"
@@ -162,7 +157,7 @@ func (c *crossing) ruleCommands() string {
 	return ""
 }
 
-func (c *crossing) plainRoute() string {
+func (c *sourceRoute) plainRoute() string {
 	text := "ip route replace " + c.to.String()
 	for _, hop := range c.hops {
 		text += fmt.Sprintf(" nexthop via %s dev %s weight %d", hop.Via, hop.Interface, max(hop.Weight, 1))

@@ -13,33 +13,33 @@ import (
 	"linerate/internal/science/ecmp"
 )
 
-// fork is a route with several next hops, and what a trial's flows made of it.
-type fork struct {
+// multipath is a route with several next hops, and the flows of a trial that it sent.
+type multipath struct {
 	host  *host
 	to    netip.Prefix
 	hops  []record.RouteNexthop
 	flows []routedFlow
 }
 
-// routedFlow is a flow that a fork sent by one of its interfaces.
+// routedFlow is a flow that a multipath route sent by one of its interfaces.
 type routedFlow struct {
 	record.Flow
-	port string
-	// before are the hosts on its way as far as the fork.
+	egress string
+	// before are the hosts on its path as far as the route's.
 	before []string
 }
 
-// forks lists the routes with several next hops that flows took whose ways are
+// multipaths lists the routes with several next hops that flows took whose paths are
 // known.
-func (f observed) forks() []*fork {
-	var list []*fork
+func (f observed) multipaths() []*multipath {
+	var list []*multipath
 	for _, flow := range f.trial.Flows {
 		if !flow.Placed() {
 			continue
 		}
 		var before []string
 		for i := 0; i+1 < len(flow.Path); i++ {
-			node, port := endOf(flow.Path[i])
+			node, egress := endOf(flow.Path[i])
 			next, _ := endOf(flow.Path[i+1])
 			h := f.host(node)
 			if h == nil || node == next {
@@ -47,11 +47,11 @@ func (f observed) forks() []*fork {
 			}
 			to, hops := h.route(flow.DestinationAddr())
 			if len(hops) > 1 {
-				at := slices.IndexFunc(list, func(o *fork) bool { return o.host == h && o.to == to })
+				at := slices.IndexFunc(list, func(o *multipath) bool { return o.host == h && o.to == to })
 				if at < 0 {
-					at, list = len(list), append(list, &fork{host: h, to: to, hops: hops})
+					at, list = len(list), append(list, &multipath{host: h, to: to, hops: hops})
 				}
-				list[at].flows = append(list[at].flows, routedFlow{flow, port, slices.Clone(before)})
+				list[at].flows = append(list[at].flows, routedFlow{flow, egress, slices.Clone(before)})
 			}
 			before = append(before, node)
 		}
@@ -60,9 +60,9 @@ func (f observed) forks() []*fork {
 }
 
 // endOf reads "host.interface".
-func endOf(end string) (node, port string) {
-	node, port, _ = strings.Cut(end, ".")
-	return node, port
+func endOf(end string) (node, netif string) {
+	node, netif, _ = strings.Cut(end, ".")
+	return node, netif
 }
 
 // route is the main table's route to a destination, with its next hops if there
@@ -79,22 +79,22 @@ func (h *host) route(destination netip.Addr) (to netip.Prefix, hops []record.Rou
 
 const mainTable = 254
 
-// family is what the fork's parameters are called after: each has its own.
-func (k *fork) family() string {
+// family names the route's sysctls: each address family has its own.
+func (k *multipath) family() string {
 	if k.to.Addr().Is4() {
 		return "ipv4"
 	}
 	return "ipv6"
 }
 
-// parameter reads one of the fork's; false: it was not recorded.
-func (k *fork) parameter(name string) (int, bool) {
+// parameter reads one of these sysctls; false: it was not recorded.
+func (k *multipath) parameter(name string) (int, bool) {
 	value, err := strconv.ParseInt(strings.TrimSpace(k.host.reading.Snapshot.Sysctls["net."+k.family()+"."+name]), 0, 64)
 	return int(value), err == nil
 }
 
 // pairs are the pairs of addresses of the flows.
-func (k *fork) pairs() int {
+func (k *multipath) pairs() int {
 	seen := map[[2]netip.Addr]bool{}
 	for _, f := range k.flows {
 		seen[[2]netip.Addr{f.SourceAddr(), f.DestinationAddr()}] = true
@@ -104,23 +104,23 @@ func (k *fork) pairs() int {
 
 // placements are how many hashes there were to place; false: the policy is not
 // known.
-func (k *fork) placements() (n int, known bool) {
+func (k *multipath) placements() (n int, known bool) {
 	policy, known := k.parameter("fib_multipath_hash_policy")
 	fields, _ := k.parameter("fib_multipath_hash_fields")
 	return ecmp.Distinct(policy, uint32(fields), len(k.flows), k.pairs()), known
 }
 
 // used are the interfaces that flows left by, with how many each had.
-func (k *fork) used() map[string]int {
-	ports := map[string]int{}
+func (k *multipath) used() map[string]int {
+	flows := map[string]int{}
 	for _, f := range k.flows {
-		ports[f.port]++
+		flows[f.egress]++
 	}
-	return ports
+	return flows
 }
 
-// links are the fork's for the theory of hashing, all of one rate.
-func (k *fork) links() ecmp.Links {
+// links are the next hops for the theory of hashing, all of one rate.
+func (k *multipath) links() ecmp.Links {
 	links := ecmp.Alike(len(k.hops), 1)
 	for i, hop := range k.hops {
 		links[i].Weight = float64(hop.Weight)
@@ -129,7 +129,7 @@ func (k *fork) links() ecmp.Links {
 }
 
 // shares spells how many flows each interface had, and what it sent of what all did.
-func (k *fork) shares() string {
+func (k *multipath) shares() string {
 	used, total := k.used(), 0.0
 	for _, hop := range k.hops {
 		total += k.host.deltas[hop.Interface].TxBytes
@@ -145,8 +145,8 @@ func (k *fork) shares() string {
 	return fmt.Sprintf("of %s to %s, %s sent by %s", plural(len(k.flows), "flow"), k.to, k.host.name, join(list))
 }
 
-// rule spells what the fork goes by.
-func (k *fork) rule() string {
+// rule spells what the hash goes by.
+func (k *multipath) rule() string {
 	policy, known := k.parameter("fib_multipath_hash_policy")
 	if !known {
 		return ""
@@ -159,8 +159,8 @@ func (k *fork) rule() string {
 }
 
 // rate is that of the link behind a next hop's interface; 0: not known.
-func (f observed) rate(k *fork, port string) float64 {
-	end := topology.End{Node: k.host.name, Interface: port}
+func (f observed) rate(k *multipath, netif string) float64 {
+	end := topology.End{Node: k.host.name, Interface: netif}
 	if link, ok := f.over.LinkAt(end); ok {
 		return float64(link.Towards(end).Rate)
 	}
@@ -178,7 +178,7 @@ func (f observed) heldBack() bool {
 
 // confidence is that of a cause that goes by where flows went: certain if the
 // kernels had said so beforehand.
-func (k *fork) confidence() string {
+func (k *multipath) confidence() string {
 	for _, f := range k.flows {
 		if same, known := f.AsPredicted(); !same || !known {
 			return record.Likely
