@@ -72,7 +72,7 @@ func writeNew(path, text string) error {
 	return errors.Join(err, file.Close())
 }
 
-// Conclude says of a run in the notebook what its list did, in each of the run's
+// Conclude returns what the list of a run in the notebook did, in each of the run's
 // conditions; with Keep what is proven is tried once more by itself, and written. Of
 // the options it needs Keep and how runs are made.
 func Conclude(ctx context.Context, made *record.Run, o Options) (*Tuner, *record.Tune, error) {
@@ -92,11 +92,12 @@ func Conclude(ctx context.Context, made *record.Run, o Options) (*Tuner, *record
 	}
 	results[0].Conditions = results[1:]
 	o.Name, o.Hosts, o.Lint = made.Study, hosts, nil
-	t := &Tuner{options: o, runs: []*record.Run{made}, all: settings}
+	t := newTuner(o)
+	t.runs, t.all = []*record.Run{made}, settings
 	if o.Keep == "" {
 		return t, t.complete(results[0]), nil
 	}
-	d, err := t.takeUp(made)
+	d, err := t.continueFrom(made)
 	if err != nil {
 		return nil, nil, &InputError{err}
 	}
@@ -110,18 +111,18 @@ func Conclude(ctx context.Context, made *record.Run, o Options) (*Tuner, *record
 	return t, t.complete(results[0]), nil
 }
 
-// takeUp prepares to keep what a run of tune in the notebook has proven, as if it
+// continueFrom prepares to keep what a run of tune in the notebook has proven, as if it
 // had just been made: its list, and where it was tried.
-func (t *Tuner) takeUp(made *record.Run) (settingfile.Design, error) {
+func (t *Tuner) continueFrom(made *record.Run) (settingfile.Design, error) {
 	var d settingfile.Design
 	base, err := settingfile.WithoutFactors(made.Study, []byte(made.StudyFile))
 	switch {
 	case len(made.Factors) != 1 || made.Factors[0].Name != settingfile.Factor || err != nil:
 		return d, fmt.Errorf("--keep: run %s is not one of linerate tune; expected one, since what is kept is tried once more on its hosts", made.ID)
 	case made.Factors[0].Ablate == "" && len(t.all) > 1:
-		return d, fmt.Errorf("--keep: run %s does not tell the settings of its list apart; expected one with --ablate", made.ID)
+		return d, fmt.Errorf("--keep: run %s does not try the settings of its list one by one; expected one with --ablate", made.ID)
 	case made.Status == notebook.Interrupted || made.Status == notebook.Running:
-		return d, fmt.Errorf("--keep: run %s is not at its end; carry it on first: linerate run --resume %s", made.ID, made.ID)
+		return d, fmt.Errorf("--keep: run %s is not complete; carry it on first: linerate run --resume %s", made.ID, made.ID)
 	}
 	t.options.Name, t.options.File, t.options.Base = "run "+made.ID, "the hosts of run "+made.ID, base
 	t.options.Set = made.Design.Set

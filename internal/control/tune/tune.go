@@ -1,6 +1,6 @@
 // Package tune finds out which settings of a list matter: it makes a study of a base
 // and the list, runs it, and proves by themselves the settings that are kept. What
-// the trials mean is package tuning's to say.
+// the trials mean is concluded by package tuning.
 package tune
 
 import (
@@ -16,6 +16,7 @@ import (
 	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
 	"linerate/internal/science/tuning"
 )
 
@@ -49,13 +50,21 @@ type Options struct {
 	Progress func(run.Progress)
 	// Finished is called with each run that has trials, also with an interrupted one.
 	Finished func(*record.Run) error
+
+	exec executor // the zero value: package run
+}
+
+// executor is what changes hosts: it makes settings that are reverted at once, and runs.
+type executor struct {
+	try func(context.Context, *topology.Topology, []setting.Setting, bool) ([]run.Tried, error)
+	run func(context.Context, *study.Plan, notebook.Store, run.Options) (*record.Run, error)
 }
 
 // Tuner tries a list of settings.
 type Tuner struct {
 	options Options
 	study   *study.Study // the base
-	// lines are left to try, and all is every setting with what came of it.
+	// lines are left to try, and all is every setting with its result.
 	lines []settingfile.Line
 	all   []record.TuneSetting
 	store notebook.Store
@@ -79,10 +88,10 @@ type RunError struct {
 func (e *RunError) Error() string { return e.Err.Error() }
 func (e *RunError) Unwrap() error { return e.Err }
 
-// New finds out what is to be tried, and where; nothing is created. Its errors are
+// New determines what is to be tried, and where; nothing is created. Its errors are
 // mistakes in the options.
 func New(o Options) (*Tuner, error) {
-	t := &Tuner{options: o}
+	t := newTuner(o)
 	if err := t.judgeBy(); err != nil {
 		return nil, err
 	}
@@ -93,6 +102,13 @@ func New(o Options) (*Tuner, error) {
 	t.lines, t.all = tuning.Select(o.Files, o.Lint, &t.study.Topology, t.options.Hosts)
 	_, err = t.search() // report a mistake in it before anything is created
 	return t, err
+}
+
+func newTuner(o Options) *Tuner {
+	if o.exec.try == nil {
+		o.exec = executor{run.Try, run.New}
+	}
+	return &Tuner{options: o}
 }
 
 // Name is the list's, for people.
@@ -158,7 +174,7 @@ func (t *Tuner) probe(ctx context.Context) error {
 			settings = append(settings, setting.Setting{Host: h, Sysctl: []setting.Sysctl{{Key: l.Key, Value: l.Value}}})
 		}
 	}
-	tried, err := run.Try(ctx, &t.study.Topology, settings, t.options.AllowMachine)
+	tried, err := t.options.exec.try(ctx, &t.study.Topology, settings, t.options.AllowMachine)
 	if err != nil {
 		return err
 	}
@@ -233,7 +249,7 @@ func (t *Tuner) conduct(ctx context.Context, d settingfile.Design) (*record.Run,
 	if err != nil {
 		return nil, &InputError{err}
 	}
-	made, err := run.New(ctx, plan, t.store, run.Options{
+	made, err := o.exec.run(ctx, plan, t.store, run.Options{
 		Set: o.Set, Seed: o.Seed, StudyFile: string(text), Again: o.Again, AllowMachine: o.AllowMachine, Progress: o.Progress,
 	})
 	begun := made != nil && len(made.Trials) > 0

@@ -1,0 +1,347 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/control/notebook"
+	"linerate/internal/control/run"
+	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
+	"linerate/internal/model/settingfile"
+	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
+	"linerate/internal/science/tuning"
+)
+
+// fakeHosts answer for package run: they take or refuse settings, and their runs have the
+// verdicts that the test gives to levels.
+type fakeHosts struct {
+	prior    map[string]string // by key, what a host has; empty: 1
+	refuse   map[string]string // by key, why
+	verdicts map[string]string // by level; empty: no difference
+	besides  map[string]string // of latency, likewise
+	tryErr   error
+	runErr   error
+	trials   int // in each run
+	during   func()
+
+	tried  []setting.Setting
+	plans  []*study.Plan
+	opened int // notebooks
+	closed int
+	shown  []string // runs given to Finished
+}
+
+func (f *fakeHosts) try(_ context.Context, _ *topology.Topology, settings []setting.Setting, _ bool) (tried []run.Tried, err error) {
+	f.tried = append(f.tried, settings...)
+	for _, s := range settings {
+		one := run.Tried{Setting: s, Refused: f.refuse[s.Sysctl[0].Key]}
+		if one.Refused == "" {
+			one.Applied = []record.Applied{{Host: s.Host, What: s.Sysctl[0].Key, Prior: cmp.Or(f.prior[s.Sysctl[0].Key], "1"), New: s.Sysctl[0].Value}}
+		}
+		tried = append(tried, one)
+	}
+	return tried, f.tryErr
+}
+
+func (f *fakeHosts) run(_ context.Context, plan *study.Plan, _ notebook.Store, o run.Options) (*record.Run, error) {
+	f.plans = append(f.plans, plan)
+	made := &record.Run{
+		ID: fmt.Sprint("run-", len(f.plans)), Study: plan.Study.Name, StudyFile: o.StudyFile, Status: "complete",
+		Factors: plan.Factors(), Responses: plan.Study.Responses, Design: record.Design{Set: o.Set},
+		Margin: 0.03, Confidence: 0.95, Trials: make([]record.Trial, f.trials),
+	}
+	for _, factor := range made.Factors {
+		for _, l := range factor.Levels {
+			if l.Name == factor.Baseline {
+				continue
+			}
+			e := record.Effect{Factor: factor.Name, From: cmp.Or(l.Against, factor.Baseline), To: l.Name, Blocks: 6}
+			e.Ratio = record.RatioEstimate{Mean: 1.5, Low: 1.4, High: 1.6}
+			e.Verdict = cmp.Or(f.verdicts[l.Name], record.NoDifference)
+			for _, response := range made.Responses[1:] {
+				beside := e
+				beside.Response, beside.Verdict = response, cmp.Or(f.besides[l.Name], record.NoDifference)
+				e.Beside = append(e.Beside, beside)
+			}
+			made.Effects = append(made.Effects, e)
+		}
+	}
+	if f.during != nil {
+		f.during()
+	}
+	return made, f.runErr
+}
+
+// store is a notebook that only has to be closed.
+type store struct {
+	notebook.Store
+	of *fakeHosts
+}
+
+func (s store) Close() error { s.of.closed++; return nil }
+
+// options try a list on the two ends of a path, which are f.
+func (f *fakeHosts) options(t *testing.T, list string) Options {
+	t.Helper()
+	files := []settingfile.File{settingfile.Read("list.conf", []byte(list), "")}
+	return Options{
+		Name: "list.conf", Files: files, Lint: tuning.Files(files, nil), File: "the path", Base: Path(1e8, 0, 0), Ablate: true,
+		Keep:     filepath.Join(t.TempDir(), "90-kept.conf"),
+		Notebook: func(context.Context) (notebook.Store, error) { f.opened++; return store{of: f}, nil },
+		Finished: func(made *record.Run) error { f.shown = append(f.shown, made.ID); return nil },
+		exec:     executor{f.try, f.run},
+	}
+}
+
+// tune runs the list, and returns what was kept.
+func (f *fakeHosts) tune(ctx context.Context, t *testing.T, o Options) (result *record.Tune, kept string, err error) {
+	t.Helper()
+	tuner, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err = tuner.Run(ctx)
+	text, missing := os.ReadFile(o.Keep)
+	if missing != nil && !errors.Is(missing, os.ErrNotExist) {
+		t.Fatal(missing)
+	}
+	if f.opened != f.closed {
+		t.Errorf("%d notebooks were opened, %d closed", f.opened, f.closed)
+	}
+	return result, string(text), err
+}
+
+const (
+	wmem   = "net.ipv4.tcp_wmem = 4096 65536 67108864\n"
+	rmem   = "net.ipv4.tcp_rmem = 4096 131072 67108864\n"
+	scale  = "net.ipv4.tcp_window_scaling = 0\n"
+	sack   = "net.ipv4.tcp_sack = 0\n"
+	notNet = "vm.swappiness = 10\n"
+)
+
+// helping has one setting of the list do it, and another one harm.
+func helping() *fakeHosts {
+	return &fakeHosts{trials: 4, verdicts: map[string]string{
+		settingfile.TheList: record.Improves, "only net.ipv4.tcp_wmem": record.Improves, "without net.ipv4.tcp_wmem": record.Worsens,
+		"only net.ipv4.tcp_window_scaling": record.Worsens, "without net.ipv4.tcp_window_scaling": record.Improves,
+	}}
+}
+
+// TestKeep: what is proven to help is tried by itself, and that alone is written; what a
+// host refuses, has already, or is not about the network, is not tried.
+func TestKeep(t *testing.T) {
+	f := helping()
+	f.prior = map[string]string{"net.ipv4.tcp_rmem": "4096 131072 67108864"}
+	f.refuse = map[string]string{"net.ipv4.tcp_sack": "read-only file system"}
+	o := f.options(t, wmem+rmem+scale+sack+notNet)
+	result, kept, err := f.tune(t.Context(), t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdicts := map[string]string{}
+	for _, s := range result.Settings {
+		verdicts[s.Key] = s.Verdict
+		if s.Keep != (s.Key == "net.ipv4.tcp_wmem") || s.Verdict == record.NotTried && s.Why == "" {
+			t.Errorf("%+v", s)
+		}
+	}
+	for key, want := range map[string]string{
+		"net.ipv4.tcp_wmem": record.Helps, "net.ipv4.tcp_window_scaling": record.Harms,
+		"net.ipv4.tcp_rmem": record.NotTried, "net.ipv4.tcp_sack": record.NotTried, "vm.swappiness": record.NotTried,
+	} {
+		if verdicts[key] != want {
+			t.Errorf("%s: %q, want %q", key, verdicts[key], want)
+		}
+	}
+	for _, s := range f.tried {
+		if s.Sysctl[0].Key == "vm.swappiness" || s.Host != "client" && s.Host != "server" {
+			t.Errorf("tried %+v", s)
+		}
+	}
+	if len(f.tried) != 2*4 {
+		t.Errorf("%d settings were tried on hosts, want 4 on each of two", len(f.tried))
+	}
+	if lines := settingfile.Read("kept", []byte(kept), "").Lines; len(lines) != 1 || lines[0].Setting() != strings.TrimSpace(wmem) || result.Kept != o.Keep {
+		t.Errorf("kept %q: %s", result.Kept, kept)
+	}
+	if len(f.plans) != 2 || result.Proof == nil || result.Proof.Run != "run-2" || !slices.Equal(f.shown, []string{"run-1", "run-2"}) {
+		t.Fatalf("%d runs, proof %+v, shown %v", len(f.plans), result.Proof, f.shown)
+	}
+	for _, l := range f.plans[1].Study.Factors[0].Levels {
+		for _, s := range l.Settings {
+			if len(s.Sysctl) != 1 || s.Sysctl[0].Key != "net.ipv4.tcp_wmem" {
+				t.Errorf("the proof's level %s makes %+v", l.Name, s)
+			}
+		}
+	}
+}
+
+// TestKeepNothing: nothing is written unless it is proven to help, by itself, at no cost.
+func TestKeepNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*fakeHosts)
+		runs   int
+	}{
+		"nothing helps":              {func(f *fakeHosts) { f.verdicts = nil }, 1},
+		"it costs latency":           {func(f *fakeHosts) { f.besides = map[string]string{"only net.ipv4.tcp_wmem": record.Worsens} }, 1},
+		"it is not proven by itself": {func(f *fakeHosts) { f.during = func() { f.verdicts[settingfile.TheList] = record.Inconclusive } }, 2},
+		"by itself it costs latency too": {func(f *fakeHosts) {
+			f.during = func() { f.besides = map[string]string{settingfile.TheList: record.Worsens} }
+		}, 2},
+	} {
+		f := helping()
+		c.change(f)
+		result, kept, err := f.tune(t.Context(), t, f.options(t, wmem+scale))
+		if err != nil || kept != "" || result.Kept != "" || !strings.Contains(result.Answer, "nothing is kept") || len(f.plans) != c.runs {
+			t.Errorf("%s: %v, %d runs, kept %q, %+v", name, err, len(f.plans), kept, result)
+		}
+	}
+}
+
+// TestNothingToTry: without a setting that hosts take there is no run, and no notebook.
+func TestNothingToTry(t *testing.T) {
+	f := helping()
+	f.refuse = map[string]string{"net.ipv4.tcp_wmem": "permission denied"}
+	result, kept, err := f.tune(t.Context(), t, f.options(t, wmem+notNet))
+	if err != nil || kept != "" || len(f.plans)+f.opened != 0 || result.Run != "" || len(result.Settings) != 2 {
+		t.Errorf("%v, %d runs, %d notebooks, %+v", err, len(f.plans), f.opened, result)
+	}
+	if why := result.Settings[0].Why; !strings.Contains(why, "permission denied") {
+		t.Errorf("not tried because of %q", why)
+	}
+}
+
+// TestTryFails: where hosts fail while settings are tried, nothing is run or kept.
+func TestTryFails(t *testing.T) {
+	f := helping()
+	f.tryErr = errors.New("client: reverting a setting that was only tried: connection lost")
+	if _, kept, err := f.tune(t.Context(), t, f.options(t, wmem+scale)); !errors.Is(err, f.tryErr) || kept != "" || len(f.plans)+f.opened != 0 {
+		t.Errorf("%v, %d runs, kept %q", err, len(f.plans), kept)
+	}
+}
+
+// TestRunFails: a run that fails or is interrupted keeps nothing; the error names it
+// where it has trials, which are then shown.
+func TestRunFails(t *testing.T) {
+	broken := errors.New("client: setting net.ipv4.tcp_wmem: no space left on device")
+	for name, c := range map[string]struct {
+		trials, failing int  // the run that fails, from 1
+		interrupted     bool // and why
+		shown           []string
+	}{
+		"at once":               {0, 1, false, nil},
+		"after trials":          {4, 1, false, []string{"run-1"}},
+		"interrupted":           {4, 1, true, []string{"run-1"}},
+		"the proof fails":       {4, 2, false, []string{"run-1", "run-2"}},
+		"the proof interrupted": {4, 2, true, []string{"run-1", "run-2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := helping()
+			f.trials = c.trials
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			f.during = func() {
+				if len(f.plans) != c.failing {
+					return
+				}
+				if f.runErr = broken; c.interrupted {
+					cancel()
+				}
+			}
+			_, kept, err := f.tune(ctx, t, f.options(t, wmem+scale))
+			if kept != "" || len(f.plans) != c.failing || !slices.Equal(f.shown, c.shown) || f.opened != 1 {
+				t.Errorf("%d runs, shown %v, %d notebooks, kept %q", len(f.plans), f.shown, f.opened, kept)
+			}
+			made, is := errors.AsType[*RunError](err)
+			if is != (c.trials > 0) || !c.interrupted && !errors.Is(err, broken) || c.interrupted && !errors.Is(err, context.Canceled) {
+				t.Fatalf("%T %v", err, err)
+			}
+			if is && (made.Run != fmt.Sprint("run-", c.failing) || made.Trials != c.trials || made.Interrupted != c.interrupted) {
+				t.Errorf("%+v", made)
+			}
+		})
+	}
+}
+
+// TestKeepFileExists: a file that is there is left as it is, and what was proven is in the
+// error.
+func TestKeepFileExists(t *testing.T) {
+	f := helping()
+	o := f.options(t, wmem+scale)
+	if err := os.WriteFile(o.Keep, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, kept, err := f.tune(t.Context(), t, o); !errors.Is(err, os.ErrExist) || kept != "mine" || !strings.Contains(err.Error(), strings.TrimSpace(wmem)) {
+		t.Errorf("%v, kept %q", err, kept)
+	}
+}
+
+// TestConclude: a run of tune can be concluded again, and kept from if it is complete.
+func TestConclude(t *testing.T) {
+	f := helping()
+	o := f.options(t, wmem+scale)
+	keep := o.Keep
+	o.Keep = ""
+	var made *record.Run
+	o.Finished = func(r *record.Run) error { made = r; return nil }
+	if _, _, err := f.tune(t.Context(), t, o); err != nil {
+		t.Fatal(err)
+	}
+	o.Keep = keep
+	for _, status := range []string{notebook.Interrupted, notebook.Running} {
+		unfinished := *made
+		unfinished.Status = status
+		if _, _, err := Conclude(t.Context(), &unfinished, o); err == nil || !strings.Contains(err.Error(), "--resume") {
+			t.Errorf("%s: %v", status, err)
+		} else if _, is := errors.AsType[*InputError](err); !is || len(f.plans) != 1 {
+			t.Errorf("%s: %T, %d runs", status, err, len(f.plans))
+		}
+	}
+	tuner, result, err := Conclude(t.Context(), made, o)
+	if err != nil || result.Kept != keep || len(f.plans) != 2 || len(tuner.Runs()) != 2 || !slices.Equal(result.Hosts, []string{"client", "server"}) {
+		t.Fatalf("%v, %d runs, %+v", err, len(f.plans), result)
+	}
+	if text, err := os.ReadFile(keep); err != nil || !strings.Contains(string(text), strings.TrimSpace(wmem)) || strings.Contains(string(text), "window_scaling") {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// TestNewRefuses: mistakes are reported before anything is tried.
+func TestNewRefuses(t *testing.T) {
+	for want, change := range map[string]func(*Options){
+		"no such host":  func(o *Options) { o.Hosts = []string{"clinet"} },
+		"--search":      func(o *Options) { o.Search = "net.ipv4.tcp_rmem.max=64MiB..4MiB" },
+		"workload.warp": func(o *Options) { o.Set = []string{"workload.warp=9"} },
+		"factors":       func(o *Options) { o.Base = append(o.Base, "factors: {x: {levels: {a: {}, b: {}}}}\n"...) },
+	} {
+		f := helping()
+		o := f.options(t, wmem+rmem)
+		change(&o)
+		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) || len(f.tried) > 0 {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// TestPath: the base is a sound study whose windows are long beside its round trips.
+func TestPath(t *testing.T) {
+	for _, rtt := range []unit.Duration{0, 26e6, 300e6} {
+		s, err := study.Parse("path", append([]byte("study: path\n"), Path(1e10, rtt, 0.001)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Workload.Duration < 40*rtt || s.Workload.Warmup < 40*rtt || s.Topology.Links[0].Rate != 1e10 || 2*s.Topology.Links[0].Delay != rtt {
+			t.Errorf("%v: %+v", rtt, s.Workload)
+		}
+	}
+}
