@@ -37,9 +37,9 @@ func connected(v view) (judged, bool) {
 	return judged{c, float64(len(missing))}, true
 }
 
-// alive: every flow that connected lasted through the window, unless what the study had
-// happen in it took its path. That is told by other flows, none of which came by that path
-// any more; where there is no other it may as well have ended by itself.
+// alive: every flow that connected lasted through the window, unless an event of the study
+// took its path: then no other flow came by that path any more either. Where there is no
+// other flow, it may as well have ended by itself.
 func alive(v view) (judged, bool) {
 	var lost, gone []string
 	var at float64
@@ -103,7 +103,7 @@ func some(list []string) string {
 }
 
 const (
-	// unreadBytes stands for a receive queue that the record does not tell.
+	// unreadBytes stands for a receive queue that is not in the record.
 	unreadBytes = 256 << 10
 	// oneWrite is what a sender gives to its kernel at a time: it counts as
 	// written when the call returns, by when part of it may have arrived. Some
@@ -118,8 +118,8 @@ const (
 // what was under way at an edge: the send buffer and one write for bytes
 // written, the window for bytes sent, the receive queue and one round trip for
 // bytes acknowledged; for datagrams, what the queues of the interfaces held and the
-// receiver's buffer. Loss is a result. The kernel's own count of bytes sent knows no writes, and
-// is the narrower of the two where it is known.
+// receiver's buffer. Loss is a result. The kernel's own count of bytes sent does not depend on
+// writes, and is the narrower of the two where it is known.
 func conservation(v view) (judged, bool) {
 	var received, written, acked float64
 	worst, worstText := 0.0, ""

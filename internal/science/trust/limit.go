@@ -28,7 +28,7 @@ func limit(v view) (judged, bool) {
 		said = append(said, fmt.Sprintf("goodput %s is %s of the limit %s (allowed %s)",
 			unit.FormatRate(v.GoodputBps), unit.FormatPercent(share), unit.FormatRate(v.LimitBps), unit.FormatPercent(1+allowed)))
 	}
-	for _, worst := range []func() (string, float64){v.fastestFlow, v.fastestPort} {
+	for _, worst := range []func() (string, float64){v.fastestFlow, v.fastestInterface} {
 		text, excess := worst()
 		used = max(used, excess)
 		if excess > 1 {
@@ -48,7 +48,7 @@ func limit(v view) (judged, bool) {
 
 // fastestFlow is the flow that comes nearest to the limit of its own path or
 // exceeds it by most, and its part of what is allowed; below 0: no flow has a
-// limit. A flow whose bytes were not on its path took another way.
+// limit. A flow whose bytes were not on its path took another one.
 func (v view) fastestFlow() (text string, used float64) {
 	used = -1
 	for _, f := range v.Flows {
@@ -135,9 +135,9 @@ func (v view) saved() float64 {
 	return total
 }
 
-// fastestPort is fastestFlow for the interfaces of the topology and their links'
+// fastestInterface is fastestFlow for the interfaces of the topology and their links'
 // rates.
-func (v view) fastestPort() (text string, used float64) {
+func (v view) fastestInterface() (text string, used float64) {
 	used = -1
 	if v.topology == nil {
 		return text, used
@@ -166,8 +166,8 @@ func (v view) fastestPort() (text string, used float64) {
 	return text, used
 }
 
-// fullPort finds an interface that carried all that its link can.
-func (v view) fullPort() (string, bool) {
+// fullInterface finds an interface that carried all that its link can.
+func (v view) fullInterface() (string, bool) {
 	if v.topology == nil {
 		return "", false
 	}

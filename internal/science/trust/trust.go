@@ -1,7 +1,6 @@
-// Package trust asks of one trial whether its figures can be true at all, from
-// its records alone: do the ends, the ports and the limit agree, and did the
-// conditions hold under which a rate means anything? It explains nothing; causes
-// are package diagnose's.
+// Package trust checks from the records of a trial whether its figures can be true: the
+// two ends, the interfaces and the limit have to agree, and the conditions have to hold
+// under which a rate means anything. Causes are found by package diagnose.
 //
 // Every tolerance is what can honestly differ: bytes in flight or unread at the
 // window's edges, and the time that reading the edges took. Each detail says the
@@ -48,7 +47,7 @@ const (
 	edgeShare = 0.01
 	// driftShare is how much the last third may differ from the first.
 	driftShare = 0.10
-	// busy is a processor that has nothing left to give.
+	// busy is the share from which on a processor is exhausted.
 	busy = 0.95
 	// stealShare is how much of the processors' time a hypervisor may take: a
 	// shaper makes up for pauses of some milliseconds, and for no longer ones.
@@ -105,22 +104,14 @@ func Run(trials []record.Trial, over *topology.Topology) []record.Check {
 		c.Trial = 0
 		checks = append(checks, c)
 	}
-	tellRemade(checks, trials)
-	return checks
-}
-
-// tellRemade adds to what is said of the hypervisor how many trials it cost.
-func tellRemade(checks []record.Check, trials []record.Trial) {
-	remade := 0
+	repeated := 0
 	for _, t := range trials {
-		remade += t.Repeated
+		repeated += t.Repeated
 	}
-	for i := range checks {
-		if c := &checks[i]; c.Check == Steal && remade > 0 {
-			c.Detail += fmt.Sprintf("; of %d more trials it took too much, and they were made again", remade)
-			break
-		}
+	if i := slices.IndexFunc(checks, func(c record.Check) bool { return c.Check == Steal }); i >= 0 && repeated > 0 {
+		checks[i].Detail += fmt.Sprintf("; of %d more trials it took too much, and they were made again", repeated)
 	}
+	return checks
 }
 
 func judge(t record.Trial, over *topology.Topology) []judged {
@@ -198,7 +189,7 @@ func generator(v view) (judged, bool) {
 	if !slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return f.Connected }) {
 		return judged{}, false
 	}
-	thread, threadHost, cpus, cpusHost := 0.0, "", 0.0, ""
+	thread, threadHost, cpus, cpusHost := 0.0, "no host", 0.0, ""
 	polling := slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return f.Transactions != nil && f.Transactions.Polling })
 	for _, h := range v.Hosts {
 		if h.GeneratorCPU > thread {
@@ -212,9 +203,6 @@ func generator(v view) (judged, bool) {
 		return judged{}, false
 	}
 	c := record.Check{Check: Generator, Pass: thread < busy && (cpus < busy || polling)}
-	if threadHost == "" {
-		threadHost = "no host"
-	}
 	c.Detail = fmt.Sprintf("the busiest traffic thread took %s of a CPU (%s), all CPUs together were %s busy (%s)",
 		unit.FormatPercent(thread), threadHost, unit.FormatPercent(cpus), cpusHost)
 	if polling {
@@ -224,9 +212,9 @@ func generator(v view) (judged, bool) {
 		if v.LimitBps > 0 && v.GoodputBps >= reached*v.LimitBps {
 			c.Pass = true
 			c.Detail += ", but the limit was reached all the same"
-		} else if port, ok := v.fullPort(); ok {
+		} else if full, ok := v.fullInterface(); ok {
 			c.Pass = true
-			c.Detail += ", but " + port + " was full: the network was the limit"
+			c.Detail += ", but " + full + " was full: the network was the limit"
 		} else {
 			c.Detail += ": the machine may have been the limit, not the network"
 		}
@@ -274,7 +262,7 @@ func stolen(t record.Trial) (most float64, host string) {
 	return most, host
 }
 
-// clock: every host read the window's edges when it was told to.
+// clock: every host read the window's edges at the scheduled instants.
 func clock(v view) (judged, bool) {
 	late, lateHost, doubt, doubtHost := 0.0, "", 0.0, ""
 	for _, h := range v.Hosts {

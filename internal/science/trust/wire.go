@@ -23,15 +23,18 @@ const (
 	edgeFrames = 16 << 10
 )
 
-// arrival is what one receiving host's flows and interfaces say of one window.
-type arrival struct {
-	host                     string
-	received, retrans, wired float64
-	// astray are datagrams that came twice, or were lost, which may have been
-	// behind the interface.
-	astray float64
-	slack  float64 // without the counters' own tolerance
+// account is what one host's flows and interfaces count in one direction of one window.
+type account struct {
+	host         string
+	flows, wired float64 // bytes of payload
+	// retrans were sent again; astray are datagrams that came twice, or were lost, which
+	// may have been behind the interface. Both are of receiving hosts.
+	retrans, astray float64
+	slack           float64 // without the counters' own tolerance
 }
+
+// others is the payload on the interfaces that no flow accounts for.
+func (a account) others() float64 { return a.wired - a.flows - a.retrans - a.astray }
 
 // arrivals compares, per receiving host, what its flows read with what all its
 // interfaces took in, so that it does not matter by which interface frames came.
@@ -41,10 +44,10 @@ type arrival struct {
 // but its bytes then hold a single header, because the headers of the other
 // segments are only made where the frame is cut. Acknowledgements are all header
 // and add nothing.
-func arrivals(v view) []arrival {
-	var list []arrival
+func arrivals(v view) []account {
+	var list []account
 	for _, h := range v.Hosts {
-		a := arrival{host: h.Host}
+		a := account{host: h.Host}
 		var headerBytes float64
 		for _, f := range v.Flows {
 			a.slack += small(f, h.Host)
@@ -55,7 +58,7 @@ func arrivals(v view) []arrival {
 			if f.ArrivedBytes > 0 {
 				got = float64(f.ArrivedBytes) // what was not read yet has arrived, too
 			}
-			a.received += got
+			a.flows += got
 			a.retrans += float64(f.RetransBytes)
 			behind := float64(readerBehindBytes)
 			if d := f.Datagrams; d != nil {
@@ -66,11 +69,11 @@ func arrivals(v view) []arrival {
 			a.slack += min(behind, readerBehindS*got/v.WindowS) + gaps(f)
 			headerBytes += got * headers(f)
 		}
-		if a.received == 0 {
+		if a.flows == 0 {
 			continue
 		}
 		a.slack += edgeFrames
-		header := headerBytes / a.received // the mean, where families mix
+		header := headerBytes / a.flows // the mean, where families mix
 		counted, packets := false, 0.0
 		for _, d := range h.Deltas() {
 			if d.Seconds <= 0 || stacked(h.Snapshot, d.Interface) {
@@ -88,17 +91,16 @@ func arrivals(v view) []arrival {
 			a.wired = max(0, a.wired-float64(o.ReceivedBytes))
 			a.slack += unsure(v, h.Host, o.Flows, o.ReceivedBytes, packets)
 		}
-		// The flows' counts are of the edges as they were read, late or not.
-		a.slack += a.received / v.WindowS * v.skew[h.Host]
+		// The flows' counts are of the edges at the time they were read.
+		a.slack += a.flows / v.WindowS * v.skew[h.Host]
 		list = append(list, a)
 	}
 	return list
 }
 
 // unsure is how far the bytes that interfaces carried of other clients' flows may be
-// from what those flows count. Their retransmissions are not told; where they are
-// more, they disturb like anything else. Nor are their protocols: any packet may
-// have had other headers than the trial's own flows have.
+// from what those flows count. Neither their retransmissions nor their protocols are
+// known: any packet may have had other headers than the trial's own flows have.
 func unsure(v view, host string, flows int, bytes int64, packets float64) float64 {
 	perSecond := float64(bytes) / v.WindowS
 	return min(float64(flows)*readerBehindBytes, readerBehindS*perSecond) +
@@ -174,41 +176,34 @@ func wire(v view) (judged, bool) {
 	c := record.Check{Check: Wire, Pass: true}
 	worst := -1.0
 	for _, a := range list {
-		allowed := a.slack + counterTolerance*a.received
-		apart := max(0, a.received-a.wired, a.wired-a.received-a.retrans-a.astray)
+		allowed := a.slack + counterTolerance*a.flows
+		apart := max(0, a.flows-a.wired, a.others())
 		if apart > allowed {
 			c.Pass = false
 		}
 		if used := apart / allowed; used > worst {
 			worst = used
-			c.Detail = fmt.Sprintf("%s: interfaces took in %s of payload, flows got %s", a.host, unit.FormatBytes(a.wired), unit.FormatBytes(a.received))
+			c.Detail = fmt.Sprintf("%s: interfaces took in %s of payload, flows got %s", a.host, unit.FormatBytes(a.wired), unit.FormatBytes(a.flows))
 			if a.retrans > 0 {
 				c.Detail += fmt.Sprintf(" and were sent %s again", unit.FormatBytes(a.retrans))
 			}
 			if a.astray > 0 {
 				c.Detail += fmt.Sprintf(", and %s was lost or came twice", unit.FormatBytes(a.astray))
 			}
-			c.Detail += fmt.Sprintf(": %s apart (allowed %s)", unit.FormatPercent(apart/a.received), unit.FormatPercent(allowed/a.received))
+			c.Detail += fmt.Sprintf(": %s apart (allowed %s)", unit.FormatPercent(apart/a.flows), unit.FormatPercent(allowed/a.flows))
 		}
 	}
 	return judged{c, worst}, true
-}
-
-// departure is what one sending host's flows and interfaces say of one window.
-type departure struct {
-	host        string
-	sent, wired float64
-	slack       float64
 }
 
 // departures compares, per sending host, what its flows gave to the network with
 // what its interfaces in the topology sent, as arrivals does for receivers. What
 // waited in the interfaces' queues when the window began was sent in it, too. A host
 // of which some flow does not tell is left out.
-func departures(v view) []departure {
-	var list []departure
+func departures(v view) []account {
+	var list []account
 	for _, h := range v.Hosts {
-		out := departure{host: h.Host}
+		out := account{host: h.Host}
 		var headerBytes float64
 		known := true
 		for _, f := range v.Flows {
@@ -217,13 +212,13 @@ func departures(v view) []departure {
 				continue
 			}
 			known = known && (f.SentBytes > 0 || f.ReceivedBytes == 0)
-			out.sent += float64(f.SentBytes)
+			out.flows += float64(f.SentBytes)
 			headerBytes += float64(f.SentBytes) * headers(f)
 		}
-		if !known || out.sent == 0 {
+		if !known || out.flows == 0 {
 			continue
 		}
-		header, packets := headerBytes/out.sent, 0.0
+		header, packets := headerBytes/out.flows, 0.0
 		for _, d := range h.Deltas() {
 			if d.Seconds > 0 && v.drawn(h.Host, d.Interface) && !stacked(h.Snapshot, d.Interface) {
 				packets += d.TxPackets
@@ -239,7 +234,7 @@ func departures(v view) []departure {
 				out.slack += float64(q.Backlog)
 			}
 		}
-		out.slack += out.sent / v.WindowS * v.skew[h.Host]
+		out.slack += out.flows / v.WindowS * v.skew[h.Host]
 		list = append(list, out)
 	}
 	return list
@@ -249,26 +244,23 @@ func departures(v view) []departure {
 func foreign(v view) (judged, bool) {
 	c := record.Check{Check: Foreign, Pass: true}
 	most := -1.0
-	hold := func(host, verb string, other, own float64) {
-		share := other / own
-		if share > foreignShare {
-			c.Pass = false
+	received := arrivals(v)
+	for i, a := range slices.Concat(received, departures(v)) {
+		other, verb := max(0, a.others()-a.slack), "took in"
+		if i >= len(received) {
+			verb = "sent"
 		}
+		share := other / a.flows
 		if share <= most {
-			return
+			continue
 		}
 		most = share
-		c.Detail = fmt.Sprintf("%s: at most %s of what its interfaces %s belongs to no flow (allowed %s)", host, unit.FormatPercent(share), verb, unit.FormatPercent(foreignShare))
+		c.Detail = fmt.Sprintf("%s: at most %s of what its interfaces %s belongs to no flow (allowed %s)", a.host, unit.FormatPercent(share), verb, unit.FormatPercent(foreignShare))
 		if share > foreignShare {
+			c.Pass = false
 			c.Detail = fmt.Sprintf("%s: its interfaces %s %s that belongs to no flow, %s of the flows' own (allowed %s)",
-				host, verb, unit.FormatBytes(other), unit.FormatPercent(share), unit.FormatPercent(foreignShare))
+				a.host, verb, unit.FormatBytes(other), unit.FormatPercent(share), unit.FormatPercent(foreignShare))
 		}
-	}
-	for _, a := range arrivals(v) {
-		hold(a.host, "took in", max(0, a.wired-a.received-a.retrans-a.astray-a.slack), a.received)
-	}
-	for _, d := range departures(v) {
-		hold(d.host, "sent", max(0, d.wired-d.sent-d.slack), d.sent)
 	}
 	return judged{c, most / foreignShare}, most >= 0
 }
