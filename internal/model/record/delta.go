@@ -72,8 +72,8 @@ func (t Trial) Reading(host string) (HostReading, bool) {
 	return HostReading{}, false
 }
 
-// SourceAddr and DestinationAddr are the flow's addresses without the service
-// interface; invalid when the record has none, as for a flow that never connected.
+// SourceAddr and DestinationAddr are the flow's addresses without the
+// ports; invalid when the record has none, as for a flow that never connected.
 func (f Flow) SourceAddr() netip.Addr      { return addrOf(f.Source) }
 func (f Flow) DestinationAddr() netip.Addr { return addrOf(f.Destination) }
 

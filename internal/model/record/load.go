@@ -16,11 +16,11 @@ type Datagrams struct {
 	// Reordered came after one that was sent later, Duplicates a second time.
 	Reordered  int64 `json:"reordered,omitempty"`
 	Duplicates int64 `json:"duplicates,omitempty"`
-	// Stale came so long after later ones (262080 datagrams) that nobody knows
+	// Stale came so long after later ones (262080 datagrams) that it is not known
 	// whether for a second time; they are still counted as lost.
 	Stale int64 `json:"stale,omitempty"`
-	// LostInBuffer is how many of the lost, at most, had come to the receiver and
-	// were thrown away there, since its socket's receive buffer was full
+	// LostInBuffer is how many of the lost, at most, had arrived at the receiver and
+	// were dropped there, since its socket's receive buffer was full
 	// (SO_RXQ_OVFL): not the network's loss. BufferBytes is that buffer as the
 	// kernel counts it, twice what it granted (socket(7)).
 	LostInBuffer int64 `json:"lost_in_buffer,omitempty"`
@@ -72,7 +72,7 @@ type Transactions struct {
 	// begin. Latency does not know of them yet.
 	Waiting       int64   `json:"waiting,omitempty"`
 	LongestWaitUs float64 `json:"longest_wait_us,omitempty"`
-	// Polling: the threads ask over and over, and are busy by nature.
+	// Polling: the threads poll, and are always busy.
 	Polling bool `json:"polling,omitempty"`
 	// Connections are open at this instant; Opened have been opened so far.
 	Connections int64 `json:"connections"`

@@ -1,6 +1,6 @@
 package record
 
-// LossFree is what came of the search for the highest rate at which datagrams are
+// LossFree is the result of the search for the highest rate at which datagrams are
 // not lost (RFC 2544, section 26.1: throughput). Rates are of payload, all flows
 // of datagrams together.
 type LossFree struct {
@@ -18,14 +18,14 @@ type LossFree struct {
 	Why string `json:"why,omitempty"`
 	// Loss is the share of datagrams that may be lost, Resolution how far below a
 	// rate that loses the result may be, Repeats how many trials of ConfirmS
-	// seconds it has to stand; those of the search took TrialS.
+	// seconds it has to pass; those of the search took TrialS.
 	Loss       float64 `json:"loss"`
 	Resolution float64 `json:"resolution"`
 	Repeats    int     `json:"repeats"`
 	TrialS     float64 `json:"trial_s"`
 	ConfirmS   float64 `json:"confirm_s"`
-	// Places are where the datagrams were lost at LostAtBps, as far as anybody
-	// tells.
+	// Places are where the datagrams were lost at LostAtBps, as far as it is
+	// counted.
 	Places []LossPlace `json:"places,omitempty"`
 	// Pacing is what the senders of the last trial say of their pacing.
 	Pacing string `json:"pacing,omitempty"`
@@ -56,9 +56,9 @@ type LossTrial struct {
 	Places   []LossPlace `json:"places,omitempty"`
 }
 
-// LossPlace is somewhere that packets were thrown away while a trial was on.
+// LossPlace is where packets were dropped during a trial.
 type LossPlace struct {
-	Host string `json:"host,omitempty"` // empty: nobody knows where
+	Host string `json:"host,omitempty"` // empty: not known where
 	// What is it: "receive buffer", "queue of eth0 (tbf)".
 	What    string `json:"what"`
 	Packets int64  `json:"packets"`

@@ -10,7 +10,7 @@ type CPUEvents struct {
 
 // MemoryLoad is the memory of a machine: what programs could still have, what TCP
 // has of all network namespaces, and since boot the time in which some program, or
-// all of them, waited for memory (PSI). A part that this kernel does not tell is 0.
+// all of them, waited for memory (PSI). A part that this kernel does not report is 0.
 type MemoryLoad struct {
 	AvailableBytes int64  `json:"available_bytes"`
 	TCPBytes       int64  `json:"tcp_bytes"`

@@ -12,7 +12,7 @@ type Outage struct {
 	// goes as far as that.
 	Resumed bool `json:"resumed"`
 	// Before and After are the interfaces by which its packets came in, in the order of the
-	// way; absent: not seen. Moved: it has another way than before.
+	// path; absent: not seen. Moved: it has another path than before.
 	Before []string `json:"before,omitempty"`
 	After  []string `json:"after,omitempty"`
 	Moved  bool     `json:"moved"`
@@ -36,7 +36,7 @@ type Outages struct {
 // OutageGroup are some of the flows.
 type OutageGroup struct {
 	Flows int `json:"flows"`
-	// Moved came by another way than before; Stopped did not come again in time.
+	// Moved came by another path than before; Stopped did not come again in time.
 	Moved   int `json:"moved"`
 	Stopped int `json:"stopped"`
 	// LostS is the median of the flows' lost times, and MostLostS the longest.

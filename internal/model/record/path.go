@@ -5,8 +5,8 @@ import (
 )
 
 // Arrival says that packets of a flow came in by an interface between the senders' start and
-// the window's end, or the next event. Not
-// every packet need have been seen (packet(7)): it tells the way, not how much.
+// the window's end, or the next event. Not every packet need have been seen (packet(7)): it
+// gives the path, not the amount.
 type Arrival struct {
 	Flow      string `json:"flow"`
 	Interface string `json:"interface"`
@@ -26,13 +26,14 @@ type Gap struct {
 	ToNs   int64  `json:"to_ns"`
 }
 
-// Placed says that the flow had several ways, and that Path is the one it took.
+// Placed reports whether the flow had several paths, and Path is the one it took.
 func (f Flow) Placed() bool {
 	return f.Paths > 1 && (len(f.Observed) > 0 || len(f.Predicted) > 0 && f.PredictedNote == "")
 }
 
-// AsPredicted says whether the flow came in by the interfaces that the kernels on its
-// way had said. known is false where they could not say, or nobody saw the flow.
+// AsPredicted reports whether the flow came in by the interfaces that the kernels' route
+// lookups on its path had named. known is false where they named none, or no host saw the
+// flow.
 func (f Flow) AsPredicted() (same, known bool) {
 	if len(f.Predicted) == 0 || f.PredictedNote != "" || len(f.Observed) == 0 {
 		return false, false

@@ -18,7 +18,7 @@ type MeasurePeer struct {
 	PeerResults json.RawMessage `json:"peer_results,omitempty"`
 }
 
-// Ways of counting a direction's goodput with a peer that is not linerate.
+// How a direction's goodput is counted with a peer that is not linerate.
 const (
 	CountedReceived     = "received"     // read here, in the window
 	CountedAcknowledged = "acknowledged" // by the peer's kernel, in the window: TCP_INFO bytes_acked
@@ -30,13 +30,13 @@ const (
 type PeerCount struct {
 	// Bytes it received, or, where it sends, wrote.
 	Bytes int64 `json:"bytes"`
-	// Seconds is its own time; 0: it does not tell.
+	// Seconds is its own time; 0: not known.
 	Seconds    float64 `json:"seconds,omitempty"`
 	GoodputBps float64 `json:"goodput_bps,omitempty"`
 	// Retransmits are segments that it sent again; below 0: it does not know.
 	Retransmits int64 `json:"retransmits"`
 	// Datagrams is for udp: what it received and misses, or sent. WholeTest: with
-	// what it was to leave out at the beginning, which it does not tell apart.
+	// what it was to leave out at the beginning, which it does not report separately.
 	Datagrams *Datagrams `json:"datagrams,omitempty"`
 	WholeTest bool       `json:"whole_test,omitempty"`
 }

@@ -9,8 +9,8 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Published is a table that somebody else has published, to be held beside a run's
-// own figures. It is data, and nobody has checked it.
+// Published is a table that others have published, to be shown beside a run's own
+// figures. It is data, and has not been checked.
 type Published struct {
 	Name   string `json:"name"`
 	About  string `json:"about,omitempty"`

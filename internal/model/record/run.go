@@ -278,35 +278,26 @@ type DifferenceEstimate struct {
 // with fewer than two blocks. None: there is no ratio, because the baseline
 // carried nothing; that is null in JSON.
 type RatioEstimate struct {
-	Mean float64
-	Low  float64
-	High float64
-	None bool
-}
-
-type ratioJSON struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
+	None bool    `json:"-"`
 }
 
 // MarshalJSON writes null where there is no ratio.
 func (r RatioEstimate) MarshalJSON() ([]byte, error) {
+	type plain RatioEstimate
 	if r.None {
 		return []byte("null"), nil
 	}
-	return json.Marshal(ratioJSON{r.Mean, r.Low, r.High})
+	return json.Marshal(plain(r))
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (r *RatioEstimate) UnmarshalJSON(text []byte) error {
+	type plain RatioEstimate
 	*r = RatioEstimate{None: string(text) == "null"}
-	var plain ratioJSON
-	if err := json.Unmarshal(text, &plain); err != nil {
-		return err
-	}
-	r.Mean, r.Low, r.High = plain.Mean, plain.Low, plain.High
-	return nil
+	return json.Unmarshal(text, (*plain)(r))
 }
 
 // Confidences of a finding.
@@ -332,7 +323,7 @@ type Finding struct {
 	Treatments []string `json:"treatments,omitempty"`
 }
 
-// Note is a remark that somebody attached to a run.
+// Note is a remark that a user attached to a run.
 type Note struct {
 	Time time.Time `json:"time"`
 	Text string    `json:"text"`

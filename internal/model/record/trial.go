@@ -22,7 +22,7 @@ type Trial struct {
 	// read in the common window.
 	GoodputBps float64 `json:"goodput_bps"`
 	LimitBps   float64 `json:"limit_bps"`
-	// PlacementLimitBps is the most that the flows can carry on the ways that they
+	// PlacementLimitBps is the most that the flows can carry on the paths that they
 	// took, where there were several: flows that share a link leave another idle.
 	PlacementLimitBps float64 `json:"placement_limit_bps,omitempty"`
 	// LimitWhy explains the limit in a line.
@@ -96,7 +96,7 @@ type Flow struct {
 	// bytes_received); a slow reader has read less. 0: not known.
 	ArrivedBytes int64 `json:"arrived_bytes,omitempty"`
 	// OutOfOrderBytes had arrived behind a gap when the window began, as the sender
-	// was told (RFC 2018): they count for the receiver when the gap is filled.
+	// knows from SACK (RFC 2018): they count for the receiver when the gap is filled.
 	OutOfOrderBytes int64   `json:"out_of_order_bytes,omitempty"`
 	WrittenBytes    int64   `json:"written_bytes"` // written by the sender in the common window
 	AckedBytes      int64   `json:"acked_bytes"`   // TCP_INFO bytes_acked, in the common window
@@ -134,16 +134,16 @@ type Flow struct {
 	RateCapBps  float64 `json:"rate_cap_bps,omitempty"`
 	WriteCapBps float64 `json:"write_cap_bps,omitempty"`
 	ReadCapBps  float64 `json:"read_cap_bps,omitempty"`
-	// Path is the way the flow is meant to take, "host.interface" each. Where there are
-	// several, which Ways counts, it is the one that was seen, or else predicted.
+	// Path is the path the flow is meant to take, "host.interface" each. Where there are
+	// several, which Paths counts, it is the one that was seen, or else predicted.
 	Path  []string `json:"path"`
 	Paths int      `json:"paths,omitempty"`
-	// Predicted is the way that the flow takes according to the kernels on it, asked
+	// Predicted is the path that the flow takes according to the kernels' route lookups
 	// before the window. It ends where PredictedNote says why.
 	Predicted     []string `json:"predicted,omitempty"`
 	PredictedNote string   `json:"predicted_note,omitempty"`
 	// Observed are the interfaces by which its packets came in until the window's end, or
-	// until something happened in it, in the order of the way.
+	// until something happened in it, in the order of the path.
 	Observed []string `json:"observed,omitempty"`
 	// Outages are what the trial's events did to the flow, an entry for each instant.
 	Outages []Outage `json:"outages,omitempty"`
@@ -154,7 +154,7 @@ type Flow struct {
 	LimitedBy  string `json:"limited_by"`
 	LimitedWhy string `json:"limited_why,omitempty"`
 	// Expected is what the flow should get by its path and its windows; nil where
-	// there is no delay to tell from.
+	// the path has no delay.
 	Expected *Prediction `json:"expected,omitempty"`
 	// Error says why the flow did not connect or did not last; empty otherwise.
 	Error string `json:"error,omitempty"`
@@ -255,7 +255,7 @@ type HostReading struct {
 	// Arrivals are the interfaces by which flows came in that were to be watched.
 	Arrivals []Arrival `json:"arrivals,omitempty"`
 	// Gaps are of the same flows, where something was to happen in the window, and
-	// ArrivalsMissed packets that nobody took note of.
+	// ArrivalsMissed packets that were not noted.
 	Gaps           []Gap `json:"gaps,omitempty"`
 	ArrivalsMissed int64 `json:"arrivals_missed,omitempty"`
 	// CPUBusy is the share of all CPUs that was busy in the window, 0…1, and

@@ -3,7 +3,7 @@ package record
 // TuneSchema is the schema of a Tune.
 const TuneSchema = "linerate.tune/v1"
 
-// Tune is what came of trying a list of settings.
+// Tune is the result of trying a list of settings.
 type Tune struct {
 	Schema string `json:"schema"`
 	// Answer is the conclusion in a sentence or two.
@@ -12,7 +12,7 @@ type Tune struct {
 	// was left to try.
 	Run string `json:"run,omitempty"`
 	// At holds the levels of the run's other factors that this is about, and
-	// Conditions what came of the other ones.
+	// Conditions the results at the other ones.
 	At         map[string]string `json:"at,omitempty"`
 	Conditions []*Tune           `json:"conditions,omitempty"`
 	// Hosts are those that were changed, and put back.

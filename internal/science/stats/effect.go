@@ -22,8 +22,8 @@ type Pair struct{ Base, Level float64 }
 
 // Ratio estimates level over baseline from pairs: geometric mean and t interval
 // of the log-ratios when all values are positive, plain ratios otherwise. why
-// explains an unknown interval: also that some
-// baselines carried nothing, since the ratio is then that of the other blocks.
+// explains an unknown interval, also that some baselines carried nothing: the ratio is
+// then that of the other blocks.
 func Ratio(pairs []Pair, confidence float64) (ratio Interval, p float64, why string) {
 	var logs, plain []float64
 	for _, pair := range pairs {
@@ -363,8 +363,4 @@ func with(t record.Trial, factor, level string, at map[string]string) bool {
 		}
 	}
 	return t.Levels[factor] == level
-}
-
-func sortBy(order []int, key []float64) {
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(key[a], key[b]) })
 }

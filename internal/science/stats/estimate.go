@@ -10,7 +10,9 @@ package stats
 
 import (
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -72,10 +74,7 @@ func Sidak(confidence float64, m int) float64 {
 // Holm corrects p-values for being many, in place of order.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
-	sortBy(order, p)
+	floats.ArgsortStable(slices.Clone(p), order)
 	corrected := make([]float64, len(p))
 	running := 0.0
 	for rank, i := range order {
