@@ -50,27 +50,27 @@ func Fabric(spines int, policy string) topology.Topology {
 	return t
 }
 
-// HashedLinkBps is what one of the links of Hashed can carry.
-const HashedLinkBps = 992e6
+// hashedLinkBps is what one of the links of Hashed can carry.
+const hashedLinkBps = 992e6
 
 // Hashed is a trial of such servers, whose flows took these spines, from 0. Used
 // links carry a little less than they can.
 func Hashed(treatment string, spines int, ports string, on ...int) record.Trial {
-	t := record.Trial{Treatment: treatment, LimitBps: HashedLinkBps * float64(min(spines, len(on)))}
+	t := record.Trial{Treatment: treatment, LimitBps: hashedLinkBps * float64(min(spines, len(on)))}
 	sharing := map[int]float64{}
 	for _, s := range on {
 		sharing[s]++
 	}
 	for i, s := range on {
 		t.Flows = append(t.Flows, record.Flow{
-			From: "server1", To: "server2", Paths: spines, SourcePorts: ports, Connected: true, LimitBps: HashedLinkBps,
-			GoodputBps: 0.995 * HashedLinkBps / sharing[s], Source: fmt.Sprintf("10.0.200.1:%d", 40000+i), Destination: "10.0.200.2:5201",
+			From: "server1", To: "server2", Paths: spines, SourcePorts: ports, Connected: true, LimitBps: hashedLinkBps,
+			GoodputBps: 0.995 * hashedLinkBps / sharing[s], Source: fmt.Sprintf("10.0.200.1:%d", 40000+i), Destination: "10.0.200.2:5201",
 			Path:     []string{fmt.Sprint("server1.eth", s), fmt.Sprintf("spine%d.down1", s+1), fmt.Sprintf("spine%d.down2", s+1), fmt.Sprint("server2.eth", s)},
 			Observed: []string{fmt.Sprintf("spine%d.down1", s+1), fmt.Sprint("server2.eth", s)},
 		})
 		t.Flows[i].Predicted = t.Flows[i].Path
 	}
-	t.GoodputBps = 0.995 * HashedLinkBps * float64(len(sharing))
+	t.GoodputBps = 0.995 * hashedLinkBps * float64(len(sharing))
 	return t
 }
 

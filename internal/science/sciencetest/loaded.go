@@ -18,8 +18,8 @@ var Queues = []string{"16 packets", "1000 packets", "fq_codel", "17 packets"}
 
 var queueWaitUs = map[string]float64{Queues[0]: 10_000, Queues[1]: 600_000, Queues[2]: 1_500, Queues[3]: 10_000}
 
-// LoadedLimit is what the loaded link carries at most.
-const LoadedLimit = 20e6 * shaped
+// loadedLimit is what the loaded link carries at most.
+const loadedLimit = 20e6 * shaped
 
 // Loaded is a run in which requests and responses share a link of 20 Mbit/s with
 // a bulk flow, judged by the responses given.
@@ -64,7 +64,7 @@ func loadedTrial(queue string, block, order int, random *rand.Rand) record.Trial
 	t := record.Trial{
 		Treatment: queue, Levels: map[string]string{"queue": queue}, Block: block, Order: order, WindowS: windowS,
 		Started:  Started.Add(time.Duration(order) * 2 * time.Second),
-		LimitBps: LoadedLimit, LimitWhy: "20 Mbit/s × 1448/1514",
+		LimitBps: loadedLimit, LimitWhy: "20 Mbit/s × 1448/1514",
 	}
 	carried := func(id, protocol string, port int) record.Flow {
 		return record.Flow{
@@ -74,7 +74,7 @@ func loadedTrial(queue string, block, order int, random *rand.Rand) record.Trial
 		}
 	}
 	bulk := carried("f1", "", 0)
-	bulk.GoodputBps = LoadedLimit * (1 - 0.001*random.Float64())
+	bulk.GoodputBps = loadedLimit * (1 - 0.001*random.Float64())
 	bulk.ReceivedBytes = int64(bulk.GoodputBps * windowS / 8)
 	bulk.WrittenBytes, bulk.AckedBytes = bulk.ReceivedBytes, bulk.ReceivedBytes
 	t.GoodputBps = bulk.GoodputBps

@@ -62,38 +62,6 @@ func OverTwoLinks(idle map[string][]int, flows []int, trials int) *record.Run {
 	return run
 }
 
-// WithOutages is a run in which something happens, of every level of two factors; the text of
-// an outage is told by its group.
-func WithOutages(levels, conditions []string, of map[string]record.Outages) *record.Run {
-	factor := func(name, role string, levels []string) record.Factor {
-		f := record.Factor{Name: name, Role: role, Baseline: levels[0]}
-		for _, l := range levels {
-			f.Levels = append(f.Levels, record.Level{Name: l})
-		}
-		return f
-	}
-	run := &record.Run{}
-	if len(conditions) > 0 {
-		run.Factors = append(run.Factors, factor("event", "condition", conditions))
-	} else {
-		conditions = []string{""}
-	}
-	if len(levels) > 0 {
-		run.Factors = append(run.Factors, factor("group", "compare", levels))
-	} else {
-		levels = []string{""}
-	}
-	for _, c := range conditions {
-		for _, l := range levels {
-			o, ok := of[strings.TrimSpace(l+" "+c)]
-			if ok {
-				run.Treatments = append(run.Treatments, record.Treatment{Name: l + c, Levels: map[string]string{"event": c, "group": l}, Outages: []record.Outages{o}})
-			}
-		}
-	}
-	return run
-}
-
 // Listed is a run of a list of two on one path, with the levels of its plan.
 func Listed(path string, levels ...string) *record.Run {
 	f := record.Factor{Name: "settings", Role: "compare", Baseline: "as it is", Ablate: "the list", Levels: []record.Level{{Name: "as it is"}}}
