@@ -11,12 +11,12 @@ import (
 // decoder to say, as it does for the file's own.
 func (n *Node) set(assignment string) error {
 	path, value, ok := strings.Cut(assignment, "=")
-	way := steps(path)
-	if !ok || len(way) == 0 {
+	keys := steps(path)
+	if !ok || len(keys) == 0 {
 		return errors.New("expected path=value, such as workload.duration=5s or topology.links[0].rate=1gbit")
 	}
 	at := Position{Option: "--set " + assignment}
-	for _, s := range way {
+	for _, s := range keys {
 		next, err := n.child(s, at)
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ const (
 // Parse reads a file, repeats what its brace ranges say, and returns the tree.
 // The document is nil when the file is not YAML at all. After mistakes in braces
 // there is one, with Bad nodes in their places: the rest of the file can still be
-// decoded, so that all mistakes are told at once.
+// decoded, so that all mistakes are reported at once.
 //
 // Each of set replaces a value of the file, or adds one: workload.duration=5s.
 // Its path is that of the file as written, before ranges are expanded.
@@ -53,7 +53,7 @@ func read(file string, data []byte, problems *Problems) (root *Node) {
 		problems.add(file, at, "not a text file: a study is YAML in UTF-8")
 		return nil
 	}
-	// The parser is outside code that reads whatever people write.
+	// The parser is a library, and its input is untrusted.
 	defer func() {
 		if recover() != nil {
 			problems.add(file, Position{}, "cannot be read as YAML")

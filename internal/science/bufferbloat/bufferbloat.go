@@ -1,6 +1,6 @@
 // Package bufferbloat computes how much longer a response takes while a path is busy
 // than while it is idle, the buffer delay of RFC 6349, section 4.3, and a grade of it.
-// It does not find out whose queue it is.
+// Whose queue it is stays unknown.
 package bufferbloat
 
 import (

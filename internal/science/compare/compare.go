@@ -1,9 +1,8 @@
 // Package compare sets two runs against each other: the treatments that both
 // have, by name, and everything else in which the runs differ.
 //
-// Two runs are two visits to a network, perhaps months apart. Unlike the
-// treatments of one run they were not shuffled into each other, so that a
-// difference shows that something changed and not what: package stats takes the
+// Two runs may be months apart. Unlike the treatments of one run they were not
+// randomised together, so that a difference shows that something changed and not what: package stats takes the
 // values as unpaired, and the other differences are listed first.
 package compare
 

@@ -1,11 +1,10 @@
-// Package failover says what events in a trial's window did to its running flows: how
+// Package failover detects what events in a trial's window did to its running flows: how
 // long nothing of a flow reached its receiver, by which path it came before and after,
 // and whether flows moved whose own path was left as it was.
 //
 // Times are those of packets, where the receiver has seen these (packet(7)), and of the
-// samples otherwise; a silence is told from chance only where it is longer than what
-// the flow had before. Nothing is known of why a flow moved: which
-// event did what is the study's to say.
+// samples otherwise; a silence counts only where it is longer than what the flow had
+// before. Which of several events at one instant moved a flow is not known.
 package failover
 
 import (
@@ -23,7 +22,7 @@ const chance = 2
 // Detect returns what each of a window's events did to each flow, in the flows' order;
 // nil: there were no events.
 func Detect(flows []record.Flow, hosts []record.HostReading, events []record.Event, over *topology.Topology) [][]record.Outage {
-	s := scene{trial: record.Trial{Flows: flows, Hosts: hosts, Events: events}, over: over, seen: map[string]map[int][]arrival{}, near: map[[2]string]bool{}, sketchy: map[float64]bool{}}
+	s := scene{trial: record.Trial{Flows: flows, Hosts: hosts, Events: events}, over: over, seen: map[string]map[int][]arrival{}, near: map[[2]string]bool{}, partial: map[float64]bool{}}
 	for _, e := range events {
 		if !slices.Contains(s.instants, e.AtS) {
 			s.instants = append(s.instants, e.AtS)
@@ -59,9 +58,9 @@ type scene struct {
 	over     *topology.Topology
 	instants []float64 // of events
 	seen     map[string]map[int][]arrival
-	near     map[[2]string]bool // what Adjacent has said
+	near     map[[2]string]bool // results of Adjacent
 	// Of some flow only its receiver saw by which interface it came after an instant.
-	sketchy map[float64]bool
+	partial map[float64]bool
 }
 
 // arrival is an interface by which a flow came in, with its latest packet.
@@ -79,11 +78,11 @@ func (s *scene) outages(f *record.Flow) (list []record.Outage) {
 	if !ok {
 		return nil
 	}
-	tell := sampled(receiver, f)
+	detect := sampled(receiver, f)
 	if slices.ContainsFunc(receiver.Arrivals, func(a record.Arrival) bool { return a.Flow == f.ID && a.LastNs != 0 }) {
-		tell = timed(receiver, f)
+		detect = timed(receiver, f)
 	}
-	if tell == nil {
+	if detect == nil {
 		return nil
 	}
 	for i, at := range s.instants {
@@ -96,19 +95,19 @@ func (s *scene) outages(f *record.Flow) (list []record.Outage) {
 			to = begin + nanoseconds(s.instants[i+1])
 		}
 		o := record.Outage{AtS: at}
-		if !tell(&o, i, from, begin+nanoseconds(at), to) {
+		if !detect(&o, i, from, begin+nanoseconds(at), to) {
 			continue // it was silent before
 		}
 		before, whole := s.path(f, i)
 		o.Before = before
 		if o.Resumed {
 			after, also := s.path(f, i+1)
-			// What is known on one side only tells nothing of a move.
+			// A path that is known before or after only shows no move.
 			if whole != also {
 				before, after = end(before), end(after)
 			}
 			o.Before, o.After = before, after
-			s.sketchy[at] = s.sketchy[at] || !also && len(after) > 0
+			s.partial[at] = s.partial[at] || !also && len(after) > 0
 		}
 		o.Moved = len(o.Before) > 0 && len(o.After) > 0 && !slices.Equal(o.Before, o.After)
 		list = append(list, o)
@@ -118,12 +117,12 @@ func (s *scene) outages(f *record.Flow) (list []record.Outage) {
 
 func nanoseconds(s float64) int64 { return int64(s * 1e9) }
 
-// teller fills in how long a flow was silent because of the i-th event, which was at an
+// detector fills in how long a flow was silent because of the i-th event, which was at an
 // instant between two others; false: it was silent before.
-type teller func(o *record.Outage, i int, from, at, to int64) bool
+type detector func(o *record.Outage, i int, from, at, to int64) bool
 
-// timed tells from packets.
-func timed(receiver record.HostReading, f *record.Flow) teller {
+// timed detects by packets.
+func timed(receiver record.HostReading, f *record.Flow) detector {
 	longest := func(events int) int64 {
 		for _, s := range receiver.Gaps {
 			if s.Flow == f.ID && s.Events == events {
@@ -150,8 +149,8 @@ func timed(receiver record.HostReading, f *record.Flow) teller {
 	}
 }
 
-// sampled tells from what the receiver had read at the samples; nil: there were none.
-func sampled(receiver record.HostReading, f *record.Flow) teller {
+// sampled detects by what the receiver had read at the samples; nil: there were none.
+func sampled(receiver record.HostReading, f *record.Flow) detector {
 	if len(f.Bins) == 0 || len(f.Bins) != len(receiver.Series) {
 		return nil
 	}
@@ -184,15 +183,15 @@ func sampled(receiver record.HostReading, f *record.Flow) teller {
 	}
 }
 
-// patience is for how long a flow has to be silent at the end to have stopped: TCP does
-// not send again sooner (TCP_RTO_MIN, and half as much for the path).
-const patience = int64(300e6)
+// minStopNs is how long a flow has to be silent at the end to have stopped: TCP does not
+// retransmit sooner (TCP_RTO_MIN, and half as much for the path).
+const minStopNs = int64(300e6)
 
 // judge holds the longest silence after an event, and the one that had not ended,
 // against the longest that means nothing.
 func judge(o *record.Outage, silence, tail, resolution int64) bool {
 	o.ResolutionS = seconds(resolution)
-	o.Resumed = tail <= max(silence, resolution, patience)
+	o.Resumed = tail <= max(silence, resolution, minStopNs)
 	if !o.Resumed {
 		silence = tail
 	}
@@ -272,7 +271,7 @@ func (s *scene) withdraw(instant float64, list [][]record.Outage) {
 	}
 	for _, o := range affected {
 		path := o.Before
-		if s.sketchy[o.AtS] {
+		if s.partial[o.AtS] {
 			path = end(path)
 		}
 		o.Withdrawn = slices.ContainsFunc(path, func(end string) bool { return !still[end] })

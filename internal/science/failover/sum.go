@@ -11,7 +11,7 @@ import (
 // something happened; none: nothing did, or no reading shows what followed.
 func Sum(trials []record.Trial) (list []record.Outages) {
 	lost := map[float64]*[2][]float64{} // of flows that were withdrawn, and of others
-	told := map[float64][]float64{}
+	resolutions := map[float64][]float64{}
 	for _, t := range trials {
 		for _, f := range t.Flows {
 			for _, o := range f.Outages {
@@ -21,7 +21,7 @@ func Sum(trials []record.Trial) (list []record.Outages) {
 					lost[o.AtS] = &[2][]float64{}
 				}
 				sum := &list[i]
-				told[o.AtS] = append(told[o.AtS], o.ResolutionS)
+				resolutions[o.AtS] = append(resolutions[o.AtS], o.ResolutionS)
 				group, times := &sum.Others, &lost[o.AtS][1]
 				if o.Withdrawn {
 					group, times = &sum.Withdrawn, &lost[o.AtS][0]
@@ -33,7 +33,7 @@ func Sum(trials []record.Trial) (list []record.Outages) {
 	}
 	slices.SortFunc(list, func(a, b record.Outages) int { return cmp.Compare(a.AtS, b.AtS) })
 	for i := range list {
-		list[i].ResolutionS = median(told[list[i].AtS])
+		list[i].ResolutionS = median(resolutions[list[i].AtS])
 		list[i].Withdrawn.LostS = median(lost[list[i].AtS][0])
 		list[i].Others.LostS = median(lost[list[i].AtS][1])
 	}

@@ -93,7 +93,7 @@ func (n Network) path(f Flow, path []topology.End) (float64, string) {
 		bps, why = float64(f.Cap), "cap of "+unit.FormatRate(float64(f.Cap))
 	}
 	frame := n.frame(f, path)
-	for _, c := range n.crossings(path) {
+	for _, c := range n.linkDirections(path) {
 		frame.Shaped = c.shaped
 		if here := c.rate * frame.Fraction(); c.rate > 0 && here < bps {
 			bps, why = here, term{1, c.rate, frame.Payload(), frame.Wire()}.String()
@@ -106,7 +106,7 @@ func (n Network) path(f Flow, path []topology.End) (float64, string) {
 // caps admit: a linear programme over the flows' paths, with one row per
 // direction of a link. Flows that are alike are one variable.
 func (n Network) Aggregate(flows []Flow) Limit {
-	p := programme{network: n, rowOf: map[crossing]int{}}
+	p := programme{network: n, rowOf: map[linkDirection]int{}}
 	classes := map[string]*class{}
 	var order []*class
 	if len(flows) > 0 && !slices.ContainsFunc(flows, func(f Flow) bool { return !f.Transactions }) {
@@ -137,9 +137,9 @@ func (n Network) Aggregate(flows []Flow) Limit {
 func (n Network) Flows(planned []study.PlannedFlow) (flows []Flow, err error) {
 	for _, p := range planned {
 		source, destination := p.Addresses(n.Topology)
-		f, wayless := NewFlow(n.Topology, p.Sender(), source, destination, p.Spec)
-		if wayless != nil && err == nil {
-			err = fmt.Errorf("flow %s: %w", p.ID, wayless)
+		f, noPath := NewFlow(n.Topology, p.Sender(), source, destination, p.Spec)
+		if noPath != nil && err == nil {
+			err = fmt.Errorf("flow %s: %w", p.ID, noPath)
 		}
 		flows = append(flows, f)
 	}
@@ -147,8 +147,7 @@ func (n Network) Flows(planned []study.PlannedFlow) (flows []Flow, err error) {
 }
 
 // Planned is the most that a treatment's flows can carry together. It is unknown
-// when one of them has no path: if it connects all the same, it goes where nobody
-// meant it to.
+// when one of them has no path: if it connects all the same, it takes an unknown one.
 func (n Network) Planned(planned []study.PlannedFlow) Limit {
 	flows, err := n.Flows(planned)
 	if err != nil {
@@ -163,22 +162,22 @@ type class struct {
 	count int
 }
 
-// crossing is one direction of one link.
-type crossing struct {
+// linkDirection is one direction of one link.
+type linkDirection struct {
 	from   topology.End
 	rate   float64
 	shaped bool
 }
 
-func (n Network) crossings(path []topology.End) []crossing {
-	var list []crossing
+func (n Network) linkDirections(path []topology.End) []linkDirection {
+	var list []linkDirection
 	for i := 0; i+1 < len(path); i++ {
 		link, ok := n.Topology.LinkAt(path[i])
 		if !ok || link.Other(path[i]) != path[i+1] {
 			continue // inside a switch or a router
 		}
 		shape := link.Towards(path[i])
-		list = append(list, crossing{path[i], float64(shape.Rate), shape.Bucket || n.shaped(*link)})
+		list = append(list, linkDirection{path[i], float64(shape.Rate), shape.Bucket || n.shaped(*link)})
 	}
 	return list
 }
@@ -202,8 +201,8 @@ func (n Network) shaped(l topology.Link) bool {
 }
 
 // frame completes a flow's frame with the smallest MTU of the path. Switches pass
-// larger frames on where nobody says otherwise: what they do to them is for the
-// measurement to show, and no limit.
+// larger frames on unless the topology says otherwise: what they do to them shows in the
+// measurement.
 func (n Network) frame(f Flow, path []topology.End) Frame {
 	frame := f.Frame
 	if frame.MTU != 0 {
@@ -222,7 +221,7 @@ type programme struct {
 	network Network
 	columns int
 	rows    []row
-	rowOf   map[crossing]int
+	rowOf   map[linkDirection]int
 }
 
 // row is one constraint with what it needs to explain itself.
@@ -243,7 +242,7 @@ func (p *programme) add(c *class) {
 		p.columns++
 		own.terms[column] = 1
 		frame := p.network.frame(c.flow, path)
-		for _, cross := range p.network.crossings(path) {
+		for _, cross := range p.network.linkDirections(path) {
 			if cross.rate <= 0 {
 				continue
 			}

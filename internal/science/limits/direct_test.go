@@ -16,7 +16,7 @@ func TestDirect(t *testing.T) {
 		{1e9, Frame{}, 4, 100e6, 400e6, "4 × cap of 100 Mbit/s"},
 		{1e9, Frame{}, 40, 100e6, 1e9 * 1448 / 1538, "1 Gbit/s × 1448/1538"},
 		{0, Frame{}, 1, 50e6, 50e6, "cap of 50 Mbit/s"},
-		{0, Frame{}, 8, 0, 0, "unknown: neither end's interface tells a speed"},
+		{0, Frame{}, 8, 0, 0, "unknown: neither end's interface reports a speed"},
 	} {
 		if got := Direct(test.rate, test.frame, test.flows, test.cap); got.Bps != test.bps || got.Why != test.why {
 			t.Errorf("%+v: %+v", test, got)

@@ -183,7 +183,7 @@ func (f Frame) Parts() []Part {
 	return parts
 }
 
-// Check tells what is wrong with a frame that somebody asked for.
+// Check returns what is wrong with a frame, such as one of options.
 func (f Frame) Check() error {
 	switch {
 	case f.MTU < 0 || f.MTU > 65535:

@@ -41,7 +41,7 @@ func Outcome(t *record.Trial, asked, allowed float64, confirms bool) record.Loss
 	return l
 }
 
-// places are where packets were thrown away in the window: what hosts count, the
+// places are where packets were dropped in the window: what hosts count, the
 // most first, and what is left, which no counter has. Counters know nothing of flows:
 // another program's packet counts as well.
 func places(t *record.Trial, lost int64, buffered map[string]int64) (list []record.LossPlace) {

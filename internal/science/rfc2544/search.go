@@ -1,5 +1,5 @@
-// Package rfc2544 says how the highest rate without loss is looked for: what to
-// try next after the trials that were made, and what follows in the end. It is the
+// Package rfc2544 searches the highest rate without loss: it returns what to try next
+// after the trials that were made, and the result in the end. It is the
 // throughput of RFC 2544, section 26.1, whose trials are to last 60 s (section 24);
 // here the caller decides how long, and shorter ones find less: what is too much
 // first fills queues, and is lost only when these are full.
@@ -7,7 +7,7 @@
 // The search goes to where rates begin to lose by what came through the last time,
 // walks up or down from there in steps that double, and halves what is left
 // between (in logarithms). Loss is noisy. So a search trial that lost little is
-// made again before it counts, and the rate that comes out has to stand several
+// made again before it counts, and the rate that comes out has to pass several
 // longer trials, of which none may lose; if one does, the search goes on below.
 //
 // Nothing is measured here and nothing waits: everything follows from the list of
@@ -31,7 +31,7 @@ type Search struct {
 	// Resolution is how far apart, relatively, a rate that loses and the result may
 	// be.
 	Resolution float64
-	// Repeats is how many trials the result has to stand.
+	// Repeats is how many trials the result has to pass.
 	Repeats int
 }
 
@@ -45,9 +45,9 @@ const fewest = 100
 // is not made again.
 const much = 0.01
 
-// patience is how often a trial of a rate is made again in which the senders fell
-// behind, although they can: something else took their processors for a moment.
-const patience = 5
+// maxInterrupted is how often a trial is repeated in which the senders fell behind a rate
+// that they have reached before: something else took their processors for a moment.
+const maxInterrupted = 5
 
 // state is what the trials that were made say.
 type state struct {
@@ -56,7 +56,7 @@ type state struct {
 	lower, upper float64
 	topped       bool    // nothing above lower can be offered
 	again        bool    // the last trial lost so little that it is made again
-	confirmed    int     // trials that lower has stood
+	confirmed    int     // trials that lower has passed
 	rate         float64 // the least that was sent in them
 	passes       int     // rates below upper that passed
 	refused      int     // trials that lost
@@ -124,12 +124,12 @@ func level(t record.LossTrial) float64 {
 // than what was to be.
 func offered(t record.LossTrial) float64 { return min(level(t), t.OfferedBps) }
 
-// short: the senders did not make what they were asked for.
+// short: the senders fell behind the rate that was asked for.
 func (s Search) short(t record.LossTrial) bool {
 	return t.OfferedBps < level(t)*(1-s.slack())
 }
 
-// slack is how much less than they were asked for senders may send.
+// slack is the share of a rate by which senders may fall behind.
 func (s Search) slack() float64 { return max(s.Resolution, 0.01) }
 
 func (s Search) look(made []record.LossTrial) (at state) {
@@ -143,7 +143,7 @@ func (s Search) look(made []record.LossTrial) (at state) {
 	var passing []record.LossTrial
 	for _, t := range made {
 		if at.again = false; t.Pass {
-			if able >= level(t)*(1-s.slack()) && s.short(t) && interrupted[level(t)] < patience {
+			if able >= level(t)*(1-s.slack()) && s.short(t) && interrupted[level(t)] < maxInterrupted {
 				interrupted[level(t)]++
 				at.again = true
 				continue
@@ -217,7 +217,7 @@ func (s Search) Conclude(made []record.LossTrial, limit float64) *record.LossFre
 			l.LostAtBps, l.Places = 0, nil
 		}
 	case len(made) >= MostTrials:
-		l.Why = "no rate stood its trials before the search had made as many as it may"
+		l.Why = "no rate was confirmed within the greatest number of trials of a search"
 	case at.lower > 0:
 		l.Why = "the search was ended before a rate was confirmed"
 	case !slices.ContainsFunc(made, func(t record.LossTrial) bool { return t.Sent > 0 }):

@@ -18,7 +18,7 @@ import (
 )
 
 // AtInterfaces returns the flows with the datagrams counted that foreign programs
-// received. No socket tells of them, so that the flows to a host have equal parts of
+// received. No socket counts them, so that the flows to a host have equal parts of
 // what its interfaces received in the window beyond linerate's own flows.
 func AtInterfaces(flows []record.Flow, hosts []record.HostReading, windowS float64) []record.Flow {
 	flows = slices.Clone(flows)
@@ -171,7 +171,7 @@ func Agree(trials []record.Trial) (a Agreement) {
 	return a
 }
 
-// method says how the sum came about.
+// method describes what is summed up.
 func method(s record.ToolReported) string {
 	what := "what the " + s.Tool + " client prints"
 	if s.Processes > 1 {

@@ -1,12 +1,12 @@
-// Package tuning says which settings of a list did it: from a run in which each was
-// tried alone and was taken away from the whole, as a study with a factor that
-// ablates a level does (internal/model/study). Effects are those of the run, with its intervals and
+// Package tuning concludes which settings of a list matter, from a run in which each was
+// tried alone and removed from the whole, as a study with a factor that ablates a level
+// does (internal/model/study). Effects are those of the run, with its intervals and
 // its correction for many comparisons; nothing is estimated here.
 //
 // A setting is kept if it is proven to do good, alone or as a part of the list, and
 // is not proven to do harm in the other place, nor by another response: what is
-// good for goodput may be bad for latency. One that does nothing is left out,
-// as is one of which nothing is known: a list is long because nobody dared to.
+// good for goodput may be bad for latency. One that does nothing is left out, as is one
+// of which nothing is known.
 package tuning
 
 import (
@@ -63,7 +63,7 @@ func Judge(run *record.Run, settings []record.TuneSetting) *record.Tune {
 // partial: of the list's changes there are some that no level has alone or leaves out,
 // as where only some levels were asked for.
 func partial(f record.Factor) bool {
-	var list, told int
+	var list, tried int
 	parts := map[string]int{} // changes of each
 	for _, l := range f.Levels {
 		if l.Name == f.Ablate {
@@ -80,9 +80,9 @@ func partial(f record.Factor) bool {
 		}
 	}
 	for _, n := range parts {
-		told += n
+		tried += n
 	}
-	return len(parts) > 0 && told < list
+	return len(parts) > 0 && tried < list
 }
 
 // Settings are those of the list that a run takes apart; none: it does no such

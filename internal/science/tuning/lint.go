@@ -12,13 +12,13 @@ import (
 	"linerate/internal/model/settingfile"
 )
 
-// This file says what is wrong with files of settings before anything is
-// tried: set twice, in the wrong unit, beyond what the kernel takes, gone from the
+// This file finds what is wrong with files of settings before anything is tried: set
+// twice, in the wrong unit, beyond what the kernel takes, gone from the
 // kernel, not about the network, or without effect on TCP because it sizes its
 // buffers itself. It knows what is known of kernels in general, and believes the
 // kernel that was asked where the two differ.
 //
-// Whether a setting is any good on a path is not said here: that is measured.
+// Whether a setting helps on a path is measured.
 //
 // https://docs.kernel.org/networking/ip-sysctl.html,
 // https://docs.kernel.org/admin-guide/sysctl/net.html
@@ -28,8 +28,8 @@ type Kernel struct {
 	Release     string
 	MemoryBytes int64 // 0: not known
 	PageBytes   int64
-	// Namespaces is why it could not be looked which parameters are a namespace's
-	// own; empty: it could.
+	// Namespaces is why it is not known which parameters are a namespace's own; empty: it
+	// is known.
 	Namespaces string
 	// Parameters has an entry for each key that was asked for.
 	Parameters map[string]Known
@@ -37,7 +37,7 @@ type Kernel struct {
 	Congestion []string
 }
 
-// Known is what a kernel says of a parameter.
+// Known is what a kernel reports of a parameter.
 type Known struct {
 	Exists bool
 	Value  string // empty: it cannot be read
@@ -48,8 +48,7 @@ type Known struct {
 // pageBytes is the size of a page where no kernel says another.
 const pageBytes = 4096
 
-// Files says what there is to say about files that are read in this order.
-// Without a kernel nothing was asked.
+// Files checks files that are read in this order; k is nil where no kernel was asked.
 func Files(files []settingfile.File, k *Kernel) *record.Lint {
 	c := &checker{files: files, kernel: k, page: pageBytes, out: &record.Lint{
 		Schema: record.LintSchema, Files: []record.LintFile{}, Settings: []record.LintSetting{}, Findings: []record.LintFinding{},

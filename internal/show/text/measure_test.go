@@ -273,7 +273,7 @@ func TestMeasureTextTells(t *testing.T) {
 	m := measurement(40)
 	m.Trust = append(m.Trust, record.Check{Check: "foreign-traffic", Detail: "client: its interfaces sent 1 GB that belongs to no flow"})
 	m.Expect = &record.Expectation{Gate: ">= 1gbit"}
-	m.Directions[0].LimitBps, m.Directions[0].LimitWhy = 0, "unknown: neither end's interface tells a speed"
+	m.Directions[0].LimitBps, m.Directions[0].LimitWhy = 0, "unknown: neither end's interface reports a speed"
 	m.Ends[1].Others = &record.OtherFlows{Clients: 2, Flows: 3, ReceivedBytes: 1e9, WrittenBytes: 5e8}
 	m.Flows[39].Error = "connection reset by the peer"
 	for _, width := range []int{60, 80, 120} {
