@@ -99,7 +99,7 @@ type hostDocument struct {
 	Missing    []string           `json:"missing,omitempty"`
 	// Only in a trial that is shown.
 	Snapshot *record.Snapshot  `json:"snapshot,omitempty"`
-	Series   []interfaceSeries `json:"series,omitempty"`
+	Series   []InterfaceSeries `json:"series,omitempty"`
 }
 
 type interfaceLoad struct {
@@ -112,8 +112,8 @@ type interfaceLoad struct {
 	Errors    uint64  `json:"errors,omitempty"`
 }
 
-// interfaceSeries is an interface's load between one sample and the next.
-type interfaceSeries struct {
+// InterfaceSeries is an interface's load between one sample and the next.
+type InterfaceSeries struct {
 	Interface string    `json:"interface"`
 	AtS       []float64 `json:"at_s"` // since the window began, the middle of the two
 	RxBps     []float64 `json:"rx_bps"`
@@ -159,7 +159,7 @@ func documentOfTrial(t *record.Trial, shown bool) trialDocument {
 			Interfaces: loads(h), Counters: grown(h), Others: h.Others, Missing: h.End.Missing,
 		}
 		if shown {
-			host.Snapshot, host.Series = &h.Snapshot, series(h)
+			host.Snapshot, host.Series = &h.Snapshot, Series(h)
 		}
 		d.Hosts = append(d.Hosts, host)
 	}
@@ -258,8 +258,9 @@ func grown(h record.HostReading) map[string]int64 {
 	return list
 }
 
-func series(h record.HostReading) []interfaceSeries {
-	var list []interfaceSeries
+// Series is the load of each interface of a host over the window.
+func Series(h record.HostReading) []InterfaceSeries {
+	var list []InterfaceSeries
 	if len(h.Series) == 0 {
 		return nil
 	}
@@ -268,7 +269,7 @@ func series(h record.HostReading) []interfaceSeries {
 		began = h.Series[0].AtNs
 	}
 	for _, first := range h.Series[0].Interfaces {
-		s := interfaceSeries{Interface: first.Interface}
+		s := InterfaceSeries{Interface: first.Interface}
 		last := first
 		last.AtNs = cmp.Or(last.AtNs, h.Series[0].AtNs)
 		for _, sample := range h.Series[1:] {
