@@ -42,23 +42,6 @@ type contender struct {
 	needs string
 }
 
-// take measures one turn of a contender by its command.
-func (c contender) take(ctx context.Context, l *bench, command []string) (f figure, err error) {
-	var out []byte
-	// linerate ends with status 3 where the machine was the limit, as is meant here.
-	cpu, err := busyDuring(func() (err error) { out, err = l.in(ctx, "a", command...); return err })
-	if err != nil {
-		return figure{}, err
-	}
-	if f, err = c.parse(out); err != nil {
-		return figure{}, fmt.Errorf("%s: %w", command[0], err)
-	}
-	if f.gigabytes > 0 {
-		f.cpu = cpu / f.gigabytes
-	}
-	return f, nil
-}
-
 // present is the contest of those contenders whose programs are installed, and the
 // marks between them; absent says which are left out.
 func (c contest) present(find func(program string) (string, error)) (here contest, absent []string) {
@@ -135,13 +118,7 @@ func (c contest) hold(ctx context.Context, l *bench, rounds int) (*outcome, erro
 		for k, condition := range c.conditions {
 			for i := range c.contenders {
 				who := c.contenders[(i+round)%len(c.contenders)]
-				turn := who.turn
-				if turn == nil {
-					turn = func(ctx context.Context, l *bench, k int) (figure, error) {
-						return who.take(ctx, l, strings.Fields(l.expand(c.command(who, k))))
-					}
-				}
-				f, err := turn(ctx, l, k)
+				f, err := c.take(ctx, l, who, k)
 				if err == nil && f.rate <= 0 {
 					err = errors.New("a rate of nothing")
 				}
@@ -156,6 +133,27 @@ func (c contest) hold(ctx context.Context, l *bench, rounds int) (*outcome, erro
 		}
 	}
 	return o, nil
+}
+
+// take measures one turn of a contender in a condition.
+func (c contest) take(ctx context.Context, l *bench, who contender, condition int) (f figure, err error) {
+	if who.turn != nil {
+		return who.turn(ctx, l, condition)
+	}
+	command := strings.Fields(l.expand(c.command(who, condition)))
+	var out []byte
+	// linerate ends with status 3 where the machine was the limit, as is meant here.
+	cpu, err := busyDuring(func() (err error) { out, err = l.in(ctx, "a", command...); return err })
+	if err != nil {
+		return figure{}, err
+	}
+	if f, err = who.parse(out); err != nil {
+		return figure{}, fmt.Errorf("%s: %w", command[0], err)
+	}
+	if f.gigabytes > 0 {
+		f.cpu = cpu / f.gigabytes
+	}
+	return f, nil
 }
 
 // command is a contender's, with the argument of a condition.

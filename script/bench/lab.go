@@ -31,8 +31,8 @@ func downOf(f figure) float64  { return f.DownS }
 func wallOf(f figure) float64  { return f.wall }
 func afterOf(f figure) float64 { return f.after }
 
-// lab is whose lab of 64 hosts comes and goes the quickest. Its servers are none of the
-// bench's, which run only afterwards.
+// lab compares how fast a lab of 64 hosts is made and removed. It is measured before the
+// bench's own lab and servers run.
 var lab = contest{
 	key: "lab", Title: "Start-up of a lab", unit: "s until up", digits: 3,
 	conditions: []string{"64 hosts"},
