@@ -249,7 +249,7 @@ func mostAlone(t *record.Tune) (most *record.Effect) {
 // toolReport answers a run about what a factor does to goodput and to another program's
 // figure.
 func toolReport(c *record.Conclusion, t *record.ToolReportResult) (a Answer) {
-	scale := max(t.GoodputBps, t.LimitBps)
+	largest := max(t.GoodputBps, t.LimitBps)
 	name := t.Factor + " " + t.Level
 	if _, err := strconv.Atoi(t.Level); err == nil {
 		name = t.Level + " " + t.Factor
@@ -263,7 +263,8 @@ func toolReport(c *record.Conclusion, t *record.ToolReportResult) (a Answer) {
 		case e.Ratio.None || e.Ratio.High == 0 || half >= 100:
 			a.Statements = append(a.Statements, "What "+name+" cost is not known from this run")
 		default:
-			head = fmt.Sprintf("%s cost %s ± %s %% of goodput", name, three(loss), three(half))
+			mean, spread := (scale{per: 1}).interval(loss, loss-half, loss+half)
+			head = fmt.Sprintf("%s cost %s ± %s %% of goodput", name, mean, spread)
 			if e.Verdict == record.Inconclusive {
 				head += " (inconclusive)"
 			}
@@ -278,13 +279,13 @@ func toolReport(c *record.Conclusion, t *record.ToolReportResult) (a Answer) {
 	if s.GoodputBps > 0 {
 		over = s.SurplusBps / s.GoodputBps
 	}
-	sum, suffix := quantity(c.Unit, s.SumBps, scale)
+	sum, suffix := quantity(c.Unit, s.SumBps, largest)
 	more := "more"
 	if over < 0 {
 		more = "less"
 	}
 	a.Headline = fmt.Sprintf("%s; %s %s %s, %s %% %s than was received", head, who, sum, suffix, tenths(math.Abs(over)), more)
-	rise := publishedRise(c, t, scale)
+	rise := publishedRise(c, t, largest)
 	var moves []string
 	for _, say := range []struct{ verdict, one, many string }{
 		{record.Worsens, "%s adds to that", "%s add to that"}, {record.NoDifference, "%s makes no difference", "%s make no difference"},
@@ -302,7 +303,7 @@ func toolReport(c *record.Conclusion, t *record.ToolReportResult) (a Answer) {
 	}
 	a.Statements = append([]string{strings.Join(moves, "; "), elsewhere(t), rise}, a.Statements...)
 	if t.LimitBps > 0 && s.SumBps > 1.005*t.LimitBps {
-		limit, suffix := quantity(c.Unit, t.LimitBps, scale)
+		limit, suffix := quantity(c.Unit, t.LimitBps, largest)
 		a.Statements = append(a.Statements, fmt.Sprintf("The path can carry no more than %s %s", limit, suffix))
 	}
 	return a

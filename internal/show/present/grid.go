@@ -13,9 +13,10 @@ import (
 type grid struct {
 	columns  []column
 	rows     []row
-	baseline *row   // nil when no row is the baseline
-	best     *row   // nil when nothing improves on the baseline
-	shared   string // levels that all treatments have and that are no baselines; rows do not repeat them
+	baseline *row     // nil when no row is the baseline
+	best     *row     // nil when nothing improves on the baseline
+	shared   string   // levels that all treatments have and that are no baselines; rows do not repeat them
+	context  []string // what the only levels of factors are about, which all treatments have
 }
 
 type column struct {
@@ -225,7 +226,11 @@ func (g *grid) describe(r *row, compare []record.Factor, said map[string]bool) {
 			if len(compare) > manyFactors {
 				level.About = level.Name + ": " + level.About
 			}
-			r.about = append(r.about, level.About)
+			if len(f.Levels) == 1 && len(g.rows) > 1 {
+				g.context = append(g.context, level.About)
+			} else {
+				r.about = append(r.about, level.About)
+			}
 		}
 		r.settings = append(r.settings, level.SettingLines...)
 		r.part = r.part || level.Part != "" && slices.ContainsFunc(f.Levels, func(l record.Level) bool { return l.Name == f.Ablate })

@@ -174,7 +174,10 @@ func explains(e *record.Effect) string {
 
 // treatmentSettings list what each treatment sets; nil: none sets anything.
 func treatmentSettings(v *view) (blocks []Block) {
-	any := false
+	any := len(v.context) > 0
+	if len(v.context) > 0 {
+		blocks = append(blocks, Statement{Label: "In all treatments", Text: strings.Join(v.context, "; ")})
+	}
 	for _, r := range v.rows {
 		any = any || len(r.settings) > 0
 		blocks = append(blocks, Heading{r.name})
