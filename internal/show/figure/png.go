@@ -8,6 +8,7 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"slices"
 
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/opentype"
@@ -55,9 +56,9 @@ func (c *raster) shape(s *Shape) error {
 	}
 	switch s.kind {
 	case kindPolygon:
-		c.fill(s.role, points)
+		c.union(s.role, [][]Point{points})
 	case kindCircle:
-		c.fill(s.role, disc(points[0], s.width*c.scale))
+		c.union(s.role, [][]Point{disc(points[0], s.width*c.scale)})
 	case kindLine:
 		lines := [][]Point{points}
 		if s.dash {
@@ -72,17 +73,11 @@ func (c *raster) shape(s *Shape) error {
 	return nil
 }
 
-func (c *raster) fill(role Role, polygon []Point) { c.union(role, [][]Point{polygon}) }
-
 // union covers what at least one of the polygons covers. Each is drawn into the
 // mask by itself: the rasteriser adds up areas, which would leave dots where
 // two smooth edges overlap.
 func (c *raster) union(role Role, polygons [][]Point) {
-	var all []Point
-	for _, polygon := range polygons {
-		all = append(all, polygon...)
-	}
-	area := c.bounds(all)
+	area := c.bounds(slices.Concat(polygons...))
 	if area.Empty() {
 		return
 	}

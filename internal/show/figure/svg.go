@@ -3,6 +3,7 @@ package figure
 import (
 	"bytes"
 	"encoding/xml"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -15,30 +16,25 @@ const fonts = `system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",sans-
 // InlineSVG writes the drawing as an svg element for a page that has the
 // palette's Variables and Classes. The label is what a screen reader says.
 func InlineSVG(w io.Writer, d *Drawing, label, class string) error {
-	var b bytes.Buffer
-	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" class="` + escape(class) + `" role="img" aria-label="` + escape(label) + `" ` + box(d) + `>`)
-	d.elements(&b)
-	b.WriteString("</svg>\n")
-	_, err := w.Write(b.Bytes())
-	return err
+	return d.svg(w, "", ` class="`+escape(class)+`"`, label, "")
 }
 
 // SVG writes the drawing as a file of its own, on white.
 func SVG(w io.Writer, d *Drawing, label string) error {
+	style := "\n<style>text{font-family:" + strings.ReplaceAll(fonts, `"`, `'`) + ";font-variant-numeric:tabular-nums}" +
+		classes(func(t tone) string { return t.light }) + "</style>\n" + `<rect class="f-paper" width="100%" height="100%"/>` + "\n"
+	return d.svg(w, `<?xml version="1.0" encoding="UTF-8"?>`+"\n", "", label, style)
+}
+
+func (d *Drawing) svg(w io.Writer, head, attributes, label, content string) error {
+	width, height := num(d.Width), num(d.Height)
 	var b bytes.Buffer
-	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
-	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="` + escape(label) + `" ` + box(d) + `>` + "\n")
-	b.WriteString("<style>text{font-family:" + strings.ReplaceAll(fonts, `"`, `'`) + ";font-variant-numeric:tabular-nums}" +
-		classes(func(t tone) string { return t.light }) + "</style>\n")
-	b.WriteString(`<rect class="f-paper" width="100%" height="100%"/>` + "\n")
+	fmt.Fprintf(&b, `%s<svg xmlns="http://www.w3.org/2000/svg"%s role="img" aria-label="%s" width="%s" height="%s" viewBox="0 0 %s %s">%s`,
+		head, attributes, escape(label), width, height, width, height, content)
 	d.elements(&b)
 	b.WriteString("</svg>\n")
 	_, err := w.Write(b.Bytes())
 	return err
-}
-
-func box(d *Drawing) string {
-	return `width="` + num(d.Width) + `" height="` + num(d.Height) + `" viewBox="0 0 ` + num(d.Width) + " " + num(d.Height) + `"`
 }
 
 func (d *Drawing) elements(b *bytes.Buffer) {

@@ -166,21 +166,21 @@ func accountsPanel(v *view, factor record.Factor, list []account, limit, wire, w
 	p.yAxis(marks, labels, v.scale.unit)
 	var levels []float64
 	var names []string
-	for _, n := range ticks(0, last, int(max(2, (p.right-p.left)/70))) {
+	for _, n := range ticks(0, last, int(max(2, (p.right-p.left)/50))) {
 		if n >= first || n == 0 {
 			levels, names = append(levels, max(n, first)), append(names, exact(max(n, first)))
 		}
 	}
 	p.xAxis(levels, names, factor.Name)
+	var ends []curveEnd
 	if limit > 0 {
 		p.across(figure.Limit, 1.6, limit)
-		p.Text(p.right-4, p.y(limit)-5, "limit "+v.scale.value(limit), figure.Style{Size: sizeText, Role: figure.Limit, Bold: true, Anchor: figure.End})
+		ends = append(ends, curveEnd{"limit " + v.scale.value(limit), p.y(limit), figure.Limit})
 	}
 	if wire > 0 {
 		p.across(figure.Limit, 1.2, wire).Dash()
-		p.Text(p.right-4, p.y(wire)+13, "limit of the published wire "+v.scale.value(wire), figure.Style{Size: sizeSmall, Role: figure.Limit, Anchor: figure.End})
+		ends = append(ends, curveEnd{"limit of the published link " + v.scale.value(wire), p.y(wire), figure.Limit})
 	}
-	var ends []curveEnd
 	for _, a := range list {
 		var points []figure.Point
 		for _, point := range a.points {

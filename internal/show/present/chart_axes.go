@@ -201,8 +201,11 @@ func (p plot) nameCurves(ends []curveEnd) {
 		}
 		labels = append(labels, label{curveEnd: e, names: []string{e.name}})
 	}
-	floor := p.bottom + line
-	for i := len(labels) - 1; i >= 0; i-- { // from below, each above the next
+	// Each label's first line, once pushed down from the top and once up from the
+	// bottom: between the two labels are near their curves, and as far apart.
+	down, up := make([]float64, len(labels)), make([]float64, len(labels))
+	y := p.top
+	for i := range labels {
 		l := &labels[i]
 		slices.SortStableFunc(l.names, natural)
 		l.name = strings.Join(l.names, ", ")
@@ -210,13 +213,17 @@ func (p plot) nameCurves(ends []curveEnd) {
 			l.name = fmt.Sprintf("%s … %s (%d)", l.names[0], l.names[n-1], n)
 		}
 		l.rows = figure.Wrap(figure.Plain(l.name), p.Width-x, sizeSmall, false, 2)
-		height := line * float64(len(l.rows))
-		l.y = min(l.y-(height-line)/2, floor-height)
-		floor = l.y
+		l.y -= line * float64(len(l.rows)-1) / 2
+		down[i] = max(y, l.y)
+		y = down[i] + line*float64(len(l.rows))
 	}
-	y := p.top
-	for _, l := range labels {
-		y = max(y, l.y)
+	y = p.bottom + line
+	for i, l := range slices.Backward(labels) {
+		up[i] = min(l.y, y-line*float64(len(l.rows)))
+		y = up[i]
+	}
+	for i, l := range labels {
+		y := (down[i] + up[i]) / 2
 		for _, row := range l.rows {
 			p.Text(x, y+4, row, figure.Style{Size: sizeSmall, Role: l.role}).Tip(l.name)
 			y += line

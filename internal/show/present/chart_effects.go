@@ -116,10 +116,8 @@ func effectsTitle(v *view) string {
 			{record.Improves, "improves " + v.lead().Label, "improve " + v.lead().Label}, {record.Worsens, "worsens " + what, "worsen " + what},
 			{record.NoDifference, "makes no difference", "make no difference"}, {record.Inconclusive, "is open", "are open"},
 		} {
-			if n := by[say.verdict]; n == 1 {
-				parts = append(parts, "1 "+say.one)
-			} else if n > 1 {
-				parts = append(parts, fmt.Sprintf("%d %s", n, say.many))
+			if n := by[say.verdict]; n > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", n, verb(n, say.one, say.many)))
 			}
 		}
 		text := list(parts)

@@ -79,19 +79,22 @@ type flowsChart struct {
 	limit  string  // what stands at most; empty: nothing
 	ticks  []float64
 	labels []string
-	// expected is the theory's figure with where measured ones lie, and between what
-	// it expects at a number of flows that was not tried.
-	expected func(record.Hashing) (at, low, high float64)
-	between  func(g record.Hashing, flows int) float64
-	// measured is a figure with its interval.
-	measured func(record.Hashing) (at, low, high float64)
-	trials   func(record.Hashing) []float64 // the figure of each; nil: a trial alone has none
-	tip      func(record.Hashing) string
+	point  func(record.Hashing) flowsPoint
+	// between is what theory expects at a number of flows that was not tried.
+	between func(g record.Hashing, flows int) float64
+}
+
+// flowsPoint is what theory expects at a number of flows, with the band in which
+// measured figures lie, and what was measured, with its interval; none: low = high.
+type flowsPoint struct {
+	expected, least, most float64
+	measured, low, high   float64
+	trials                []float64 // nil: a trial alone has no such figure
+	tip                   string
 }
 
 // carriedChart is of goodput, in links' worth.
 func carriedChart(run *record.Run, curves []flowCurve) flowsChart {
-	margin := run.Margin
 	links, link := curves[0].links, 0.0
 	for _, c := range curves {
 		link = max(link, c.groups[0].LinkBps)
@@ -99,27 +102,20 @@ func carriedChart(run *record.Run, curves []flowCurve) flowsChart {
 	chart := flowsChart{
 		curves: curves, most: float64(links), limit: "limit " + linkRate(link*float64(links)),
 		unit: fmt.Sprintf("goodput in links' worth (%s each)", linkRate(link)),
-		expected: func(g record.Hashing) (at, low, high float64) {
-			return g.ExpectedLinks, g.ExpectedLowLinks * (1 - margin), g.ExpectedHighLinks
+		point: func(g record.Hashing) flowsPoint {
+			low, high, _ := withinTrials(g)
+			p := flowsPoint{expected: g.ExpectedLinks, least: g.ExpectedLowLinks * (1 - run.Margin), most: g.ExpectedHighLinks, measured: g.MeasuredLinks, low: low, high: high}
+			for _, t := range trialsOf(run, g.Treatment) {
+				p.trials = append(p.trials, t.GoodputBps/g.LinkBps)
+			}
+			p.tip = fmt.Sprintf("%s: measured %s links' worth, expected %s (%s to %s)", g.Treatment, fixed(g.MeasuredLinks, 2), fixed(g.ExpectedLinks, 2), fixed(g.ExpectedLowLinks, 2), fixed(g.ExpectedHighLinks, 2))
+			return p
 		},
 		between: func(g record.Hashing, flows int) float64 {
 			if g.Chosen {
 				return float64(min(flows, g.Links))
 			}
 			return ecmp.Alike(g.Links, 1).ExpectedUsed(flows)
-		},
-		measured: func(g record.Hashing) (at, low, high float64) {
-			low, high, _ = withinTrials(g)
-			return g.MeasuredLinks, low, high
-		},
-		trials: func(g record.Hashing) (list []float64) {
-			for _, t := range trialsOf(run, g.Treatment) {
-				list = append(list, t.GoodputBps/g.LinkBps)
-			}
-			return list
-		},
-		tip: func(g record.Hashing) string {
-			return fmt.Sprintf("%s: measured %s links' worth, expected %s (%s to %s)", g.Treatment, fixed(g.MeasuredLinks, 2), fixed(g.ExpectedLinks, 2), fixed(g.ExpectedLowLinks, 2), fixed(g.ExpectedHighLinks, 2))
 		},
 	}
 	for n := 0; n <= links; n += max(1, (links+7)/8) {
@@ -130,25 +126,21 @@ func carriedChart(run *record.Run, curves []flowCurve) flowsChart {
 
 // idleChart is of the trials that left a link idle, as a part of all.
 func idleChart(curves []flowCurve) flowsChart {
-	of := func(trials int, g record.Hashing) float64 { return float64(trials) / float64(g.Replicates) }
 	return flowsChart{
 		curves: curves, most: 1, unit: "trials that left a link idle",
 		ticks: []float64{0, 0.25, 0.5, 0.75, 1}, labels: []string{"0", "25 %", "50 %", "75 %", "100 %"},
-		expected: func(g record.Hashing) (at, low, high float64) {
-			return g.IdleChance, of(g.IdleLowTrials, g), of(g.IdleHighTrials, g)
+		point: func(g record.Hashing) flowsPoint {
+			all := float64(g.Replicates)
+			p := flowsPoint{expected: g.IdleChance, least: float64(g.IdleLowTrials) / all, most: float64(g.IdleHighTrials) / all, measured: float64(g.IdleTrials) / all}
+			if g.Placements >= g.Links { // else some link is idle for sure
+				p.low, p.high = g.IdleLowShare, g.IdleHighShare
+			}
+			p.tip = fmt.Sprintf("%s: a link was idle in %d of %s, expected in %d to %d", g.Treatment, g.IdleTrials, Count(g.Replicates, "trial"), g.IdleLowTrials, g.IdleHighTrials)
+			return p
 		},
 		between: func(g record.Hashing, flows int) float64 {
 			chance, _ := ecmp.Alike(g.Links, 1).SomeUnused(flows)
 			return chance
-		},
-		measured: func(g record.Hashing) (at, low, high float64) {
-			if g.Placements < g.Links { // some link is idle for sure
-				return of(g.IdleTrials, g), 0, 0
-			}
-			return of(g.IdleTrials, g), g.IdleLowShare, g.IdleHighShare
-		},
-		tip: func(g record.Hashing) string {
-			return fmt.Sprintf("%s: a link was idle in %d of %s, expected in %d to %d", g.Treatment, g.IdleTrials, Count(g.Replicates, "trial"), g.IdleLowTrials, g.IdleHighTrials)
 		},
 	}
 }
@@ -185,19 +177,17 @@ func (c flowsChart) draw(width float64) *figure.Drawing {
 		for _, g := range curve.groups {
 			// Beside each other where rows agree.
 			x := p.x(float64(g.Flows)) + 9*(float64(i)-float64(len(c.curves)-1)/2)
-			value, low, high := c.measured(g)
-			if high > low {
-				p.Line(role, 1.2, figure.Point{X: x, Y: p.y(low)}, figure.Point{X: x, Y: p.y(high)}).Tip(c.tip(g))
+			point := c.point(g)
+			if point.high > point.low {
+				p.Line(role, 1.2, figure.Point{X: x, Y: p.y(point.low)}, figure.Point{X: x, Y: p.y(point.high)}).Tip(point.tip)
 			}
-			p.Circle(figure.Point{X: x, Y: p.y(value)}, 4.5, role).Tip(c.tip(g))
-			if c.trials != nil {
-				for k, trial := range c.trials(g) { // beside the interval, apart where equal
-					p.Circle(figure.Point{X: x + 8 + 2*float64(k%3), Y: p.y(trial)}, 1.5, role).Tip(c.tip(g))
-				}
+			p.Circle(figure.Point{X: x, Y: p.y(point.measured)}, 4.5, role).Tip(point.tip)
+			for k, trial := range point.trials { // beside the interval, apart where equal
+				p.Circle(figure.Point{X: x + 8 + 2*float64(k%3), Y: p.y(trial)}, 1.5, role).Tip(point.tip)
 			}
 		}
-		end, _, _ := c.expected(curve.groups[len(curve.groups)-1])
-		ends = append(ends, curveEnd{curve.name, p.y(end), role})
+		end := c.point(curve.groups[len(curve.groups)-1])
+		ends = append(ends, curveEnd{curve.name, p.y(end.expected), role})
 	}
 	p.nameCurves(ends)
 	return p.Drawing
@@ -208,8 +198,7 @@ func (c flowsChart) draw(width float64) *figure.Drawing {
 func (c flowsChart) line(p plot, curve flowCurve) []figure.Point {
 	var points []figure.Point
 	for i, g := range curve.groups {
-		at, _, _ := c.expected(g)
-		points = append(points, p.at(float64(g.Flows), at))
+		points = append(points, p.at(float64(g.Flows), c.point(g).expected))
 		if i+1 == len(curve.groups) || g.Placements != g.Flows || curve.groups[i+1].Placements != curve.groups[i+1].Flows {
 			continue
 		}
@@ -229,8 +218,8 @@ func (c flowsChart) band(p plot, curve flowCurve) {
 	}
 	var upper, lower []figure.Point
 	for _, g := range curve.groups {
-		_, low, high := c.expected(g)
-		at, low, high := p.x(float64(g.Flows)), p.y(low), p.y(high)
+		point := c.point(g)
+		at, low, high := p.x(float64(g.Flows)), p.y(point.least), p.y(point.most)
 		if len(curve.groups) == 1 { // wide enough to be seen
 			upper, lower = append(upper, figure.Point{X: at - 16, Y: high}), append(lower, figure.Point{X: at - 16, Y: low})
 			at += 16

@@ -116,7 +116,7 @@ func TestAccountsFigure(t *testing.T) {
 		t.Errorf("%t %q, %d lines", ok, f.Title, len(f.Data))
 	}
 	var b bytes.Buffer
-	if err := f.WriteSVG(&b); err != nil || !strings.Contains(b.String(), "limit of the published wire") {
+	if err := f.WriteSVG(&b); err != nil || !strings.Contains(b.String(), "limit of the published link") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 	if list, _ := accounts(v, run.Factors[2]); list != nil {

@@ -51,9 +51,9 @@ const (
 )
 
 // newGraph arranges a treatment's topology around a host.
-func newGraph(topo *topology.Topology, ports []record.TreatmentInterface, focus string) *graph {
+func newGraph(topo *topology.Topology, interfaces []record.TreatmentInterface, focus string) *graph {
 	loads := map[topology.End]record.TreatmentInterface{}
-	for _, p := range ports {
+	for _, p := range interfaces {
 		loads[topology.End{Node: p.Host, Interface: p.Interface}] = p
 	}
 	g := &graph{}
@@ -137,19 +137,19 @@ func (g *graph) boxes(topo *topology.Topology, focus string) map[string]*node {
 		n := &node{name: s.Name}
 		out[s.Name], g.nodes = n, append(g.nodes, n)
 	}
-	alike := map[string][]string{}
+	alike := map[string][]string{} // hosts by their neighbours, without the focus and routers
 	signature := func(host string) string {
-		names := slices.Clone(far[host])
-		slices.Sort(names)
+		names := slices.Sorted(slices.Values(far[host]))
 		return strings.Join(slices.Compact(names), " ")
 	}
 	for _, h := range topo.Hosts {
-		alike[signature(h.Name)] = append(alike[signature(h.Name)], h.Name)
+		if h.Name != focus && !h.Forward {
+			alike[signature(h.Name)] = append(alike[signature(h.Name)], h.Name)
+		}
 	}
 	for _, h := range topo.Hosts {
 		group := alike[signature(h.Name)]
-		group = slices.DeleteFunc(slices.Clone(group), func(name string) bool { return name == focus })
-		if len(topo.Hosts) <= mostHosts || len(group) < 3 || h.Name == focus || h.Forward {
+		if len(topo.Hosts) <= mostHosts || len(group) < 3 || !slices.Contains(group, h.Name) {
 			n := &node{name: h.Name}
 			out[h.Name], g.nodes = n, append(g.nodes, n)
 			continue

@@ -7,8 +7,8 @@ import (
 	"linerate/internal/show/figure"
 )
 
-// portsFigure draws each interface's share of its host's traffic, by treatment.
-func portsFigure(v *view) (figure.Figure, bool) {
+// interfacesFigure draws each interface's share of its host's traffic, by treatment.
+func interfacesFigure(v *view) (figure.Figure, bool) {
 	v = v.whole()
 	var names []string
 	for i := range v.rows {
@@ -24,10 +24,10 @@ func portsFigure(v *view) (figure.Figure, bool) {
 		return figure.Figure{}, false // one interface carries everything: nothing to show
 	}
 	slices.SortStableFunc(names, natural)
-	f := figure.Figure{Name: "interfaces", Title: portsTitle(v), Data: portsCSV(v),
+	f := figure.Figure{Name: "interfaces", Title: interfacesTitle(v), Data: portsCSV(v),
 		Note: "Share of " + v.traffic() + " on each of its interfaces, in the direction the data flows."}
 	for c, col := range v.columns {
-		f.Panels = append(f.Panels, figure.Panel{Title: col.name, Draw: func(width float64) *figure.Drawing { return portsPanel(v, c, names, width) }})
+		f.Panels = append(f.Panels, figure.Panel{Title: col.name, Draw: func(width float64) *figure.Drawing { return sharesPanel(v, c, names, width) }})
 	}
 	return f, true
 }
@@ -35,25 +35,25 @@ func portsFigure(v *view) (figure.Figure, bool) {
 // minimum width of a cell with a number in it.
 const shareCell = 42.0
 
-func portsPanel(v *view, c int, ports []string, width float64) *figure.Drawing {
+func sharesPanel(v *view, c int, interfaces []string, width float64) *figure.Drawing {
 	nameWidth, names, rowHeight := nameColumn(v, width)
 	rowHeight = max(rowHeight, 34)
 	left, top := nameWidth+10, 20.0
 	d := figure.New(width, top+rowHeight*float64(len(v.rows))+4)
-	wide := (width - left) / float64(len(ports))
+	wide := (width - left) / float64(len(interfaces))
 	numbers := wide >= shareCell
 	countWidth := 0.0
 	if numbers {
 		wide = min(wide, 96)
-		for p, name := range ports {
+		for p, name := range interfaces {
 			x := left + wide*float64(p)
 			d.Text(x, top-6, fitTail(figure.Plain(name), wide-8), figure.Style{Size: sizeSmall, Role: figure.Muted}).Tip(name)
 		}
 	} else {
 		countWidth = figure.TextWidth("000 of 000", sizeSmall, false) + 8
-		wide = (width - left - countWidth) / float64(len(ports))
-		d.Text(left, top-6, figure.Fit(figure.Plain(ports[0]), 80, sizeSmall, false), figure.Style{Size: sizeSmall, Role: figure.Muted})
-		d.Text(width-countWidth, top-6, fitTail(figure.Plain(ports[len(ports)-1]), 80), figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
+		wide = (width - left - countWidth) / float64(len(interfaces))
+		d.Text(left, top-6, figure.Fit(figure.Plain(interfaces[0]), 80, sizeSmall, false), figure.Style{Size: sizeSmall, Role: figure.Muted})
+		d.Text(width-countWidth, top-6, fitTail(figure.Plain(interfaces[len(interfaces)-1]), 80), figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
 	}
 	largest := largestShare(v, c)
 	for i := range v.rows {
@@ -66,7 +66,7 @@ func portsPanel(v *view, c int, ports []string, width float64) *figure.Drawing {
 		}
 		loads := portsOf(r.cells[c].Treatment, v.focus)
 		for _, p := range loads {
-			x := left + wide*float64(slices.Index(ports, p.Interface))
+			x := left + wide*float64(slices.Index(interfaces, p.Interface))
 			tip := fmt.Sprintf("%s, %s: %s, %s", v.label(r, c), p.Interface, percent(p.Share), linkRate(load(p)))
 			share := min(max(p.Share, 0), 1)
 			if !numbers {
@@ -99,23 +99,19 @@ func largestShare(v *view, c int) float64 {
 	return largest
 }
 
-func portsTitle(v *view) string {
+func interfacesTitle(v *view) string {
 	if alongCurve(v) {
 		return spreadTitle(v)
 	}
 	return sentence(v.beforeAfter(func(r *row, c int) string {
-		ports := portsOf(r.cells[c].Treatment, v.focus)
-		if len(ports) == 0 {
+		interfaces := portsOf(r.cells[c].Treatment, v.focus)
+		if len(interfaces) == 0 {
 			return ""
 		}
-		n := carrying(ports)
-		verb := "carry"
-		if n == 1 {
-			verb = "carries"
-		}
+		n := carrying(interfaces)
 		if r == v.best && v.baseline != nil {
-			return fmt.Sprintf("%d of %d", n, len(ports))
+			return fmt.Sprintf("%d of %d", n, len(interfaces))
 		}
-		return fmt.Sprintf("%d of %d interfaces of %s %s the data", n, len(ports), v.focus, verb)
+		return fmt.Sprintf("%d of %d interfaces of %s %s the data", n, len(interfaces), v.focus, verb(n, "carries", "carry"))
 	}))
 }

@@ -72,6 +72,10 @@ func responsePanel(v *view, of pane, width, high float64) *figure.Drawing {
 		low, upper, _ := of.bounds(t)
 		mean, low, upper := of.Estimate(t).Mean*of.scale.per, low*of.scale.per, upper*of.scale.per
 		p.Rect(p.left, y-8, p.x(mean)-p.left, 16, role).Tip(v.label(r, c) + ": " + of.scale.join(values[i].text()))
+		if t.LimitBps > 0 && of.goodput() {
+			at := p.x(t.LimitBps * v.scale.per)
+			p.Line(figure.Limit, 2, figure.Point{X: at, Y: y - rowHeight/2}, figure.Point{X: at, Y: y + rowHeight/2})
+		}
 		if upper > low {
 			p.Line(figure.Ink, 1.4, figure.Point{X: p.x(low), Y: y}, figure.Point{X: p.x(upper), Y: y})
 			for _, end := range []float64{low, upper} {
@@ -82,10 +86,6 @@ func responsePanel(v *view, of pane, width, high float64) *figure.Drawing {
 			// Beside the interval, moved up and down so that equal ones can be counted.
 			at := figure.Point{X: p.x(value * of.scale.per), Y: y + 12.5 + 1.5*float64(k%3-1)}
 			p.Circle(at, 2, figure.Ink).Tip(v.label(r, c) + ": trial of " + of.scale.join(of.scale.value(value)))
-		}
-		if t.LimitBps > 0 && of.goodput() {
-			at := p.x(t.LimitBps * v.scale.per)
-			p.Line(figure.Limit, 2, figure.Point{X: at, Y: y - rowHeight/2}, figure.Point{X: at, Y: y + rowHeight/2})
 		}
 		values[i].draw(p.Drawing, width-valueWidth+point, y+4.5)
 	}

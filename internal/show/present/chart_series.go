@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"linerate/internal/model/record"
+	"linerate/internal/show/export"
 	"linerate/internal/show/figure"
 )
 
 // line is one interface's load over the window.
 type line struct {
-	port string
+	name string
 	at   []float64 // seconds since the window began
 	bps  []float64
 }
@@ -53,12 +54,12 @@ func seriesFigure(v *view) (figure.Figure, bool) {
 			busiest = max(busiest, l.mean())
 			high = max(high, slices.Max(l.bps), limit)
 			for i := range l.at {
-				f.Data = append(f.Data, []string{t.Name, fmt.Sprint(trial.Order), v.focus, l.port, fixed(l.at[i], 4), fixed(l.bps[i], 0)})
+				f.Data = append(f.Data, []string{t.Name, fmt.Sprint(trial.Order), v.focus, l.name, fixed(l.at[i], 4), fixed(l.bps[i], 0)})
 			}
 		}
 		for _, l := range lines {
 			if l.mean() > busiest/10 && l.spread() > steadiest {
-				steadiest, worst = l.spread(), l.port+", "+v.label(at.r, at.c)
+				steadiest, worst = l.spread(), l.name+", "+v.label(at.r, at.c)
 			}
 		}
 		f.Panels = append(f.Panels, figure.Panel{Title: v.label(at.r, at.c) + fmt.Sprintf(" (trial %d)", trial.Order), Draw: func(width float64) *figure.Drawing {
@@ -72,9 +73,8 @@ func seriesFigure(v *view) (figure.Figure, bool) {
 	return f, high > 0
 }
 
-// lines turns a trial's samples of one host's interfaces into loads in the
-// direction the data flows.
-func lines(v *view, t *record.Treatment, trial *record.Trial) []line {
+// lines are the loads of one host's interfaces in the direction the data flows.
+func lines(v *view, t *record.Treatment, trial *record.Trial) (out []line) {
 	if trial == nil {
 		return nil
 	}
@@ -82,38 +82,18 @@ func lines(v *view, t *record.Treatment, trial *record.Trial) []line {
 	if at < 0 {
 		return nil
 	}
-	ports := portsOf(t, v.focus)
-	received := dataRx(ports)
-	begin := trial.Hosts[at].Begin.BeganNs
-	if samples := trial.Hosts[at].Series; len(samples) > 0 && (begin == 0 || begin > samples[0].AtNs) {
-		begin = samples[0].AtNs
-	}
-	var out []line
-	for _, p := range ports {
-		l := line{port: p.Interface}
-		var last record.InterfaceCounters
-		for i, sample := range trial.Hosts[at].Series {
-			k := slices.IndexFunc(sample.Interfaces, func(c record.InterfaceCounters) bool { return c.Interface == p.Interface })
-			if k < 0 {
-				continue
-			}
-			now := sample.Interfaces[k]
-			if now.AtNs == 0 {
-				now.AtNs = sample.AtNs
-			}
-			moved, before := now.TxBytes, last.TxBytes
-			if received {
-				moved, before = now.RxBytes, last.RxBytes
-			}
-			if i > 0 && last.AtNs > 0 && now.AtNs > last.AtNs && moved >= before {
-				l.at = append(l.at, (float64(now.AtNs+last.AtNs)/2-float64(begin))/1e9)
-				l.bps = append(l.bps, float64(moved-before)*8e9/float64(now.AtNs-last.AtNs))
-			}
-			last = now
+	interfaces, series := portsOf(t, v.focus), export.Series(trial.Hosts[at])
+	received := dataRx(interfaces)
+	for _, p := range interfaces {
+		i := slices.IndexFunc(series, func(s export.InterfaceSeries) bool { return s.Interface == p.Interface })
+		if i < 0 || len(series[i].AtS) < 2 {
+			continue
 		}
-		if len(l.at) > 1 {
-			out = append(out, l)
+		l := line{p.Interface, series[i].AtS, series[i].TxBps}
+		if received {
+			l.bps = series[i].RxBps
 		}
+		out = append(out, l)
 	}
 	return out
 }
@@ -152,8 +132,8 @@ func seriesPanel(lines []line, limit, high, width float64) *figure.Drawing {
 		if len(lines) > 8 {
 			stroke = 1
 		}
-		p.Line(figure.SeriesRole(i), stroke, points...).Tip(l.port + ": mean " + linkRate(l.mean()))
-		ends = append(ends, curveEnd{l.port, p.y(l.mean()), figure.SeriesRole(i)})
+		p.Line(figure.SeriesRole(i), stroke, points...).Tip(l.name + ": mean " + linkRate(l.mean()))
+		ends = append(ends, curveEnd{l.name, p.y(l.mean()), figure.SeriesRole(i)})
 	}
 	p.nameCurves(ends)
 	return p.Drawing

@@ -2,7 +2,6 @@ package present
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -243,8 +242,8 @@ func (e *edge) width(most float64) float64 {
 const thickest = 15.0
 
 func (s *slot) name() string {
-	port, _, _ := strings.Cut(s.label, " ")
-	return strings.TrimSuffix(s.node.name+"."+port, ".")
+	name, _, _ := strings.Cut(s.label, " ")
+	return strings.TrimSuffix(s.node.name+"."+name, ".")
 }
 
 // arrow puts a head on the end of a line and returns the line without the part
@@ -354,12 +353,12 @@ func shortLabel(label string, width float64) string {
 	if figure.TextWidth(label, sizeSmall, false) <= width {
 		return label
 	}
-	port, address, _ := strings.Cut(label, " ")
-	left := width - figure.TextWidth(port+" ", sizeSmall, false)
+	name, address, _ := strings.Cut(label, " ")
+	left := width - figure.TextWidth(name+" ", sizeSmall, false)
 	if left < 40 {
-		return fitTail(port, width)
+		return fitTail(name, width)
 	}
-	return port + " " + fitTail(address, left)
+	return name + " " + fitTail(address, left)
 }
 
 func topologyTitle(v *view) string {
@@ -379,18 +378,15 @@ func topologyTitle(v *view) string {
 				n++
 			}
 		}
-		switch {
-		case r == v.best && v.baseline != nil && n == 0:
+		switch after := r == v.best && v.baseline != nil; {
+		case after && n == 0:
 			return "none"
-		case r == v.best && v.baseline != nil:
+		case after:
 			return strconv.Itoa(n)
 		case n == 0:
 			return "no link is full"
-		case n == 1:
-			return "1 link is full"
-		default:
-			return fmt.Sprintf("%d links are full", n)
 		}
+		return Count(n, "link") + " " + verb(n, "is", "are") + " full"
 	})
 	if !known {
 		return "Load of every link"

@@ -19,7 +19,7 @@ func figuresOf(v *view) (out []figure.Figure) {
 	add(accountsFigure(v))
 	add(effectsFigure(v))
 	add(predictedFigure(v))
-	add(portsFigure(v))
+	add(interfacesFigure(v))
 	add(topologyFigure(v))
 	add(pathsFigure(v))
 	add(seriesFigure(v))

@@ -107,7 +107,7 @@ func TestTitlesFollowTheFigures(t *testing.T) {
 		}
 	}
 	want := "1 of 4 interfaces of server carries the data for writes, 4 of 4 interfaces of server carry the data for reads at kernel defaults; 4 of 4 with arp + source routing"
-	if got := portsTitle(newView(run)); got != want {
+	if got := interfacesTitle(newView(run)); got != want {
 		t.Errorf("%q, expected %q", got, want)
 	}
 }
