@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"linerate/internal/model/source"
 )
 
 // ProposeID names a run after its study and seed, such as arp-flux-7.
@@ -70,32 +72,11 @@ func Find(reference, where string, ids []string) (string, error) {
 	return "", &ReferenceError{reference, where, ErrNotFound, nearest(reference, ids)}
 }
 
-// nearest returns the few IDs that take the fewest changes of a letter.
+// nearest returns the few IDs at the smallest edit distance.
 func nearest(reference string, ids []string) []string {
 	near := slices.Clone(ids)
 	slices.SortStableFunc(near, func(a, b string) int {
-		return distance(reference, a) - distance(reference, b)
+		return source.EditDistance(reference, a) - source.EditDistance(reference, b)
 	})
 	return near[:min(len(near), shown)]
-}
-
-// distance is the Levenshtein distance, counted in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -66,17 +66,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "ab", 2}, {"ab", "", 2}, {"abc", "abc", 0}, {"abc", "adc", 1}, {"abc", "ac", 1}, {"kitten", "sitting", 3}} {
-		if got := distance(c.a, c.b); got != c.want {
-			t.Errorf("%q, %q: %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-}
-
 func TestCheckID(t *testing.T) {
 	for id, good := range map[string]bool{
 		"arp-flux-7": true, "Mine_1.2": true, strings.Repeat("a", 200): true,

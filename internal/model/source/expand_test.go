@@ -184,6 +184,17 @@ top:
 	}
 }
 
+func TestEditDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "ab", 2}, {"ab", "", 2}, {"abc", "abc", 0}, {"abc", "adc", 1}, {"abc", "ac", 1}, {"abc", "acb", 1}, {"kitten", "sitting", 3}} {
+		if got := EditDistance(c.a, c.b); got != c.want {
+			t.Errorf("%q, %q: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
 func TestNearest(t *testing.T) {
 	names := []string{"duration", "warmup", "server", "eth0", "eth1"}
 	for name, want := range map[string]string{

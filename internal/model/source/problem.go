@@ -67,7 +67,7 @@ func Nearest(name string, candidates []string) string {
 	// A third of the letters may be wrong, but not all of them.
 	best, distance := "", min(max(1, letters/3)+1, letters)
 	for _, c := range candidates {
-		if d := editDistance(strings.ToLower(name), strings.ToLower(c)); d < distance {
+		if d := EditDistance(strings.ToLower(name), strings.ToLower(c)); d < distance {
 			best, distance = c, d
 		}
 	}
@@ -104,9 +104,9 @@ func Or(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// editDistance counts insertions, deletions, substitutions and swaps of
-// neighbouring letters: the slips of a keyboard (optimal string alignment).
-func editDistance(a, b string) int {
+// EditDistance counts insertions, deletions, substitutions and swaps of neighbouring
+// letters (optimal string alignment); beyond 64 letters it is the longer length.
+func EditDistance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	// Names are short; a pasted paragraph is not a slip of the keyboard.
 	if len(s) > 64 || len(t) > 64 {
