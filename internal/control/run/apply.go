@@ -2,9 +2,7 @@ package run
 
 import (
 	"context"
-	"maps"
 	"slices"
-	"sync"
 
 	"linerate/internal/control/trial"
 	"linerate/internal/model/message"
@@ -14,19 +12,19 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// marks say what each host is to be reverted to.
+// marks are the journal positions that each host is reverted to.
 type marks map[string]int
 
 // apply makes settings, each host its own in order, and marks where the hosts were,
-// also those at which something is going to happen.
+// including those of events.
 func (c *conductor) apply(ctx context.Context, settings []setting.Setting, events []study.Event, at marks) ([]record.Applied, error) {
-	byHost := map[string][]setting.Setting{}
+	requests := map[string]message.ApplyRequest{}
 	var hosts []string
 	add := func(host string, s ...setting.Setting) {
 		if !slices.Contains(hosts, host) {
 			hosts = append(hosts, host)
 		}
-		byHost[host] = append(byHost[host], s...)
+		requests[host] = message.ApplyRequest{Settings: append(requests[host].Settings, s...), AllowMachine: c.options.AllowMachine}
 	}
 	for _, s := range settings {
 		add(s.Host, s)
@@ -34,23 +32,14 @@ func (c *conductor) apply(ctx context.Context, settings []setting.Setting, event
 	for _, e := range events {
 		add(e.Host)
 	}
-	var mu sync.Mutex
+	replies, err := trial.Ask[message.ApplyReply](ctx, c.bus, "apply", requests)
 	var applied []record.Applied
-	err := trial.EachNode(hosts, func(host string) error {
-		var reply message.ApplyReply
-		request := message.ApplyRequest{Settings: byHost[host], AllowMachine: c.options.AllowMachine}
-		if err := c.bus.Call(ctx, host, "apply", request, &reply); err != nil {
-			return err
+	for _, host := range hosts {
+		if reply, ok := replies[host]; ok {
+			at.set(host, reply.Mark)
+			applied = append(applied, reply.Applied...)
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		at.set(host, reply.Mark)
-		applied = append(applied, reply.Applied...)
-		return nil
-	})
-	slices.SortStableFunc(applied, func(a, b record.Applied) int {
-		return slices.Index(hosts, a.Host) - slices.Index(hosts, b.Host)
-	})
+	}
 	return applied, err
 }
 
@@ -61,26 +50,19 @@ func (m marks) set(host string, mark int) {
 	}
 }
 
-// hold has the hosts at the other end of cables whose interfaces settings take down note
-// what their kernels drop with the carrier, so that it comes back.
+// hold has the hosts at the other end of links whose interfaces settings take down record
+// what their kernels drop with the carrier, so that it is restored.
 func (c *conductor) hold(ctx context.Context, over *topology.Topology, settings []setting.Setting, at marks) error {
-	ports := losingCarrier(over, settings)
-	var mu sync.Mutex
-	return trial.EachNode(slices.Sorted(maps.Keys(ports)), func(host string) error {
-		var reply message.HoldReply
-		if err := c.bus.Call(ctx, host, "hold", message.HoldRequest{Interfaces: ports[host]}, &reply); err != nil {
-			return err
-		}
-		mu.Lock()
-		defer mu.Unlock()
+	replies, err := trial.Ask[message.HoldReply](ctx, c.bus, "hold", losingCarrier(over, settings))
+	for host, reply := range replies {
 		at.set(host, reply.Mark)
-		return nil
-	})
+	}
+	return err
 }
 
 // losingCarrier are the hosts' interfaces that lose their carrier by settings.
-func losingCarrier(over *topology.Topology, settings []setting.Setting) map[string][]string {
-	ports := map[string][]string{}
+func losingCarrier(over *topology.Topology, settings []setting.Setting) map[string]message.HoldRequest {
+	requests := map[string]message.HoldRequest{}
 	for _, s := range settings {
 		if s.Link == nil || s.Link.Up == nil || *s.Link.Up {
 			continue
@@ -91,11 +73,11 @@ func losingCarrier(over *topology.Topology, settings []setting.Setting) map[stri
 			continue
 		}
 		far := link.Other(end)
-		if _, isHost := over.Host(far.Node); isHost && !slices.Contains(ports[far.Node], far.Interface) {
-			ports[far.Node] = append(ports[far.Node], far.Interface)
+		if _, isHost := over.Host(far.Node); isHost && !slices.Contains(requests[far.Node].Interfaces, far.Interface) {
+			requests[far.Node] = message.HoldRequest{Interfaces: append(requests[far.Node].Interfaces, far.Interface)}
 		}
 	}
-	return ports
+	return requests
 }
 
 // eventSettings are the settings that events consist of.

@@ -105,18 +105,14 @@ func (c *conductor) probeCongestionControl(ctx context.Context, t *study.Treatme
 			}
 		}
 	}
-	hosts := slices.Sorted(maps.Keys(orders))
-	defer trial.Group{Bus: c.bus, Nodes: hosts}.Close(ctx)
-	return trial.EachNode(hosts, func(host string) error {
-		var listening []message.Listening
-		if err := c.bus.Call(ctx, host, "listen", orders[host], &listening); err != nil {
-			return err
-		}
+	defer trial.Group{Bus: c.bus, Nodes: slices.Sorted(maps.Keys(orders))}.Close(ctx)
+	replies, err := trial.Ask[[]message.Listening](ctx, c.bus, "listen", orders)
+	for host, listening := range replies {
 		for _, l := range listening {
 			if l.Error != nil {
-				return fmt.Errorf("%s: %w", host, l.Error)
+				err = errors.Join(err, fmt.Errorf("%s: %w", host, l.Error))
 			}
 		}
-		return nil
-	})
+	}
+	return err
 }

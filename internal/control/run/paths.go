@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
-	"sync"
 
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
@@ -87,7 +86,7 @@ func traces(flows map[*trial.Flow]int) map[*trial.Flow]*trace {
 	return list
 }
 
-// trace asks every host on the paths where the flows go, one tier after another.
+// trace asks every host on the paths for the next hop, one tier after another.
 func (c *conductor) trace(ctx context.Context, over *topology.Topology, all []*trace) error {
 	pending := map[string][]*trace{}
 	for _, t := range all {
@@ -98,34 +97,31 @@ func (c *conductor) trace(ctx context.Context, over *topology.Topology, all []*t
 		if len(pending) == 0 {
 			return nil
 		}
-		var mu sync.Mutex
+		requests := map[string]message.LookupRequest{}
+		for host, all := range pending {
+			var questions []record.RouteLookup
+			for _, t := range all {
+				questions = append(questions, t.question())
+			}
+			requests[host] = message.LookupRequest{Lookups: questions}
+		}
+		replies, err := trial.Ask[message.LookupReply](ctx, c.bus, "lookup", requests)
+		if err != nil {
+			return err
+		}
 		next := map[string][]*trace{}
-		err := trial.EachNode(slices.Sorted(maps.Keys(pending)), func(host string) error {
-			var request message.LookupRequest
-			for _, t := range pending[host] {
-				request.Lookups = append(request.Lookups, t.question())
-			}
-			var reply message.LookupReply
-			if err := c.bus.Call(ctx, host, "lookup", request, &reply); err != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for i, t := range pending[host] {
-				if i < len(reply.Lookups) && t.step(over, reply.Lookups[i]) {
+		for host, all := range pending {
+			for i, t := range all {
+				if answers := replies[host].Lookups; i < len(answers) && t.step(over, answers[i]) {
 					next[t.at] = append(next[t.at], t)
 				}
 			}
-			return nil
-		})
-		if err != nil {
-			return err
 		}
 		pending = next
 	}
 	for host, left := range pending {
 		for _, t := range left {
-			t.note = fmt.Sprintf("%s: still not there after %d hosts: the routes may go in circles", host, maxTiers)
+			t.note = fmt.Sprintf("%s: not reached after %d hosts: the routes may form a loop", host, maxTiers)
 		}
 	}
 	return nil

@@ -18,21 +18,16 @@ const pings = 8
 // (RFC 5905, section 8): the node read its clock somewhere between the question
 // and the answer, so half the quickest round trip bounds the error.
 func clocks(ctx context.Context, b *bus.Bus, nodes []string) (map[string]record.Clock, error) {
-	list := make([]record.Clock, len(nodes))
-	errs := make([]error, len(nodes))
-	var asking sync.WaitGroup
-	for i, node := range nodes {
-		asking.Go(func() { list[i], errs[i] = clock(ctx, b, node) })
-	}
-	asking.Wait()
+	var mu sync.Mutex
 	found := map[string]record.Clock{}
-	for i, c := range list {
-		if errs[i] != nil {
-			return nil, errs[i]
-		}
-		found[c.Host] = c
-	}
-	return found, nil
+	err := EachNode(nodes, func(node string) error {
+		c, err := clock(ctx, b, node)
+		mu.Lock()
+		defer mu.Unlock()
+		found[node] = c
+		return err
+	})
+	return found, err
 }
 
 func clock(ctx context.Context, b *bus.Bus, node string) (record.Clock, error) {

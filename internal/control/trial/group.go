@@ -11,6 +11,7 @@ package trial
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -38,7 +39,25 @@ func EachNode(nodes []string, ask func(node string) error) error {
 	return errors.Join(errs...)
 }
 
-// oneByOne is Each, with a node waiting for the one before it, a moment at most.
+// Ask sends each node its request, all at once, and returns the replies by node. Those
+// of the nodes that failed are missing, and their errors joined.
+func Ask[Reply, Request any](ctx context.Context, b *bus.Bus, verb string, requests map[string]Request) (map[string]Reply, error) {
+	var mu sync.Mutex
+	replies := map[string]Reply{}
+	err := EachNode(slices.Sorted(maps.Keys(requests)), func(node string) error {
+		var reply Reply
+		if err := b.Call(ctx, node, verb, requests[node], &reply); err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		replies[node] = reply
+		return nil
+	})
+	return replies, err
+}
+
+// oneByOne is EachNode, with a node waiting for the one before it, a moment at most.
 func oneByOne(nodes []string, moment time.Duration, ask func(node string) error) error {
 	done := make([]chan struct{}, len(nodes))
 	for i := range done {

@@ -2,10 +2,8 @@ package trial
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"linerate/internal/model/message"
@@ -24,49 +22,44 @@ const (
 // Programs is what the programs of a trial printed, by process; zero: none ran.
 type Programs struct{ clients, servers map[string]message.Printed }
 
-// Programs collects it once the window is over: from the clients first, because a
-// server ends when it is asked.
+// Programs collects what was printed once the window is over: from the clients first,
+// because this ends the servers.
 func (g Group) Programs(ctx context.Context, flows []*Flow, took time.Duration) (Programs, error) {
-	p := Programs{map[string]message.Printed{}, map[string]message.Printed{}}
-	ask := func(servers bool, grace time.Duration, host func(*Flow) string, into map[string]message.Printed) error {
-		hosts := map[string]bool{}
-		for _, f := range flows {
-			if f.Process != "" {
-				hosts[host(f)] = true
+	clients, servers := map[string]message.ToolsRequest{}, map[string]message.ToolsRequest{}
+	for _, f := range flows {
+		if f.Process != "" {
+			clients[f.Opener] = message.ToolsRequest{TimeoutNs: int64(max(clientsGrace, took))}
+			servers[f.Acceptor] = message.ToolsRequest{Servers: true, TimeoutNs: int64(serversGrace)}
+		}
+	}
+	printed := func(requests map[string]message.ToolsRequest) (map[string]message.Printed, error) {
+		by := map[string]message.Printed{}
+		replies, err := Ask[[]message.Printed](ctx, g.Bus, "tools", requests)
+		for _, list := range replies {
+			for _, one := range list {
+				by[one.Process] = one
 			}
 		}
-		var mu sync.Mutex
-		return EachNode(slices.Sorted(maps.Keys(hosts)), func(host string) error {
-			var list []message.Printed
-			request := message.ToolsRequest{Servers: servers, TimeoutNs: int64(grace)}
-			if err := g.Bus.Call(ctx, host, "tools", request, &list); err != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for _, one := range list {
-				into[one.Process] = one
-			}
-			return nil
-		})
+		return by, err
 	}
-	err := ask(false, max(clientsGrace, took), func(f *Flow) string { return f.Opener }, p.clients)
-	if err == nil {
-		err = ask(true, serversGrace, func(f *Flow) string { return f.Acceptor }, p.servers)
+	var p Programs
+	var err error
+	if p.clients, err = printed(clients); err == nil {
+		p.servers, err = printed(servers)
 	}
 	return p, err
 }
 
-// enter adds to a flow's record what is known of it because a program made it. The
-// program connects while the trial is under way: what is wrong with the connection is
-// the flow's error, and it is not alive then.
+// enter completes the record of a flow that a program made. The program connects while
+// the trial is under way: an error of the connection is the flow's, which then is not
+// alive.
 func (p Programs) enter(rec *record.Flow, f *Flow, e ends) {
 	wrong := ""
 	if opener, acceptor := f.sides(e.s1, e.r1); f.foreign() && opener.Local != acceptor.Remote {
 		wrong = "the two hosts report different connections of the program"
 	}
 	if rec.Alive && (!e.s0.Alive || !e.r0.Alive) {
-		rec.Alive, wrong = false, "its connection was not there yet when the window began"
+		rec.Alive, wrong = false, "its connection was not open yet when the window began"
 	}
 	if rec.Error == "" && wrong != "" {
 		rec.Alive, rec.Error = false, wrong
@@ -128,7 +121,7 @@ func read(run *record.ToolRun, client, server message.Printed, sender bool) {
 		if run.Error == "" {
 			run.Error = err.Error()
 			if said := strings.TrimSpace(client.Errors); said != "" {
-				run.Error += "; it says: " + said[max(0, len(said)-maxSaid):]
+				run.Error += "; it printed: " + said[max(0, len(said)-maxSaid):]
 			}
 		}
 		return
@@ -139,8 +132,8 @@ func read(run *record.ToolRun, client, server message.Printed, sender bool) {
 	}
 }
 
-// outlive enters what became of a client's connections, and what it must say by
-// that if it counts at the sender. The streams of one client share its time.
+// outlive enters when a client's connections ended, and the figure that it has to print
+// if it counts at the sender. The streams of one client share its time.
 func outlive(run *record.ToolRun, lives []message.Life) {
 	if len(lives) == 0 {
 		return
@@ -160,7 +153,7 @@ func outlive(run *record.ToolRun, lives []message.Life) {
 	}
 }
 
-// maxSaid is how much of a program's complaint is shown in an error.
+// maxSaid is how much of a program's standard error is shown in an error.
 const maxSaid = 200
 
 // last is the part of an output that is kept.
