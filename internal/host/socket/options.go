@@ -107,11 +107,10 @@ func WithFD(raw syscall.RawConn, f func(fd int) error) error {
 
 // AddrPort is an address as orders spell it: IPv4 also when the socket is IPv6.
 func AddrPort(a net.Addr) netip.AddrPort {
-	tcp, ok := a.(*net.TCPAddr)
-	if !ok {
-		return netip.AddrPort{}
+	if of, ok := a.(interface{ AddrPort() netip.AddrPort }); ok {
+		return Unmap(of.AddrPort())
 	}
-	return Unmap(tcp.AddrPort())
+	return netip.AddrPort{}
 }
 
 // Unmap is an address without the wrapping of IPv4 in IPv6.

@@ -3,15 +3,14 @@ package server
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"linerate/internal/host/iperf3"
 	"linerate/internal/model/unit"
 	"linerate/internal/version"
 )
 
-// output is what a client prints when it asks for the server's output: the
-// seconds, and each flow as both ends have counted it.
+// output is what a client prints that asks for the server's output: each second, and
+// each flow as both ends counted it.
 func (t *test) output(theirs *iperf3.Results) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "linerate %s, for iperf3 %s at %s\n", version.String(), printable(t.p.ClientVersion), t.from)
@@ -26,15 +25,16 @@ func (t *test) output(theirs *iperf3.Results) string {
 		}
 	}
 	b.WriteString("\n\n")
-	b.WriteString(table(t.intervals()))
+	t.writeIntervals(&b)
 	b.WriteString("\n")
-	b.WriteString(table(t.perFlow(theirs)))
+	t.writeFlows(&b, theirs)
 	return b.String()
 }
 
-// intervals are the seconds of the test: what all flows together brought and took.
-func (t *test) intervals() [][]string {
-	rows := [][]string{{"time", "received", "sent"}}
+// writeIntervals writes what all flows together received and sent in each second.
+func (t *test) writeIntervals(b *strings.Builder) {
+	const line = "  %-18s %14s %14s\n"
+	fmt.Fprintf(b, line, "time", "received", "sent")
 	before := tick{at: t.began}
 	for _, now := range t.series {
 		if now.at-before.at < 100e6 && len(t.series) > 1 {
@@ -44,51 +44,50 @@ func (t *test) intervals() [][]string {
 			return unit.FormatRate(float64(bytes) * 8e9 / float64(max(now.at-before.at, 1)))
 		}
 		span := fmt.Sprintf("%.1f to %s", float64(before.at-t.began)/1e9, seconds(now.at-t.began))
-		rows = append(rows, []string{span, rate(now.received - before.received), rate(now.sent - before.sent)})
+		fmt.Fprintf(b, line, span, rate(now.received-before.received), rate(now.sent-before.sent))
 		before = now
 	}
-	return rows
 }
 
-// perFlow is each flow at both ends.
-func (t *test) perFlow(theirs *iperf3.Results) [][]string {
-	rows := [][]string{{"flow", "", "written", "received", "goodput", "sent again"}}
+// writeFlows writes what both ends counted of each flow.
+func (t *test) writeFlows(b *strings.Builder, theirs *iperf3.Results) {
+	const line = "  %-4v %-16s %14s %14s %12s %s\n"
+	last := fmt.Sprintf("%13s", "sent again")
 	if t.p.UDP {
-		rows = [][]string{{"flow", "", "written", "received", "goodput", "lost", "jitter"}}
+		last = fmt.Sprintf("%18s %10s", "lost", "jitter")
 	}
+	fmt.Fprintf(b, line, "flow", "", "written", "received", "goodput", last)
 	span := float64(t.ended-t.began) / 1e9
 	for _, s := range t.streams {
 		mine := s.result(span)
-		from, to, way := theirs.Find(s.id), &mine, "client to server"
+		from, to, path := theirs.Find(s.id), &mine, "client to server"
 		if s.sends {
-			from, to, way = to, from, "server to client"
+			from, to, path = to, from, "server to client"
 		}
-		row := []string{fmt.Sprint(s.id), way, volume(from), volume(to), "", ""}
+		goodput, last := "", ""
 		if to != nil {
 			over := span
 			if s.sends && to.HasTimes {
 				over = to.EndTime - to.StartTime
 			}
 			if over > 0 {
-				row[4] = unit.FormatRate(float64(to.Bytes) * 8 / over)
+				goodput = unit.FormatRate(float64(to.Bytes) * 8 / over)
 			}
 		}
 		switch {
 		case t.p.UDP && to != nil:
-			lost, sent := to.Errors-to.OmittedErrors, to.Packets-to.OmittedPackets
-			row[5] = fmt.Sprintf("%d of %d", lost, sent)
-			row = append(row, fmt.Sprintf("%.3f ms", to.Jitter*1e3))
+			lost := fmt.Sprintf("%d of %d", to.Errors-to.OmittedErrors, to.Packets-to.OmittedPackets)
+			last = fmt.Sprintf("%18s %7.3f ms", lost, to.Jitter*1e3)
 		case !t.p.UDP && from != nil && from.Retransmits >= 0:
-			row[5] = fmt.Sprint(from.Retransmits)
+			last = fmt.Sprintf("%13d", from.Retransmits)
 		}
-		rows = append(rows, row)
+		fmt.Fprintf(b, line, s.id, path, volume(from), volume(to), goodput, last)
 	}
-	return rows
 }
 
 func volume(r *iperf3.StreamResult) string {
 	if r == nil {
-		return "not known"
+		return "unknown"
 	}
 	return fmt.Sprintf("%d B", r.Bytes)
 }
@@ -100,31 +99,4 @@ func plural(word string, n int) string {
 		return word
 	}
 	return word + "s"
-}
-
-// table aligns columns: words on the left, figures on the right.
-func table(rows [][]string) string {
-	var widths []int
-	for _, row := range rows {
-		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	var b strings.Builder
-	for _, row := range rows {
-		var line strings.Builder
-		for i, cell := range row {
-			fill := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i < 2 && strings.Contains(rows[0][0], "flow") || i == 0 {
-				line.WriteString(cell + fill + "  ")
-			} else {
-				line.WriteString(fill + cell + "  ")
-			}
-		}
-		b.WriteString("  " + strings.TrimRight(line.String(), " ") + "\n")
-	}
-	return b.String()
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"net"
-	"net/netip"
 	"slices"
 	"strings"
 	"syscall"
@@ -78,7 +77,7 @@ func (t *test) addStream(n int, conn net.Conn) error {
 		conn.Close()
 		return err
 	}
-	six := socket.Unmap(addrPort(conn.LocalAddr())).Addr().Is6()
+	six := socket.AddrPort(conn.LocalAddr()).Addr().Is6()
 	if tos := int(t.p.TOS); tos != 0 {
 		if err := socket.WithFD(raw, func(fd int) error { return sock.SetTrafficClass(fd, six, tos) }); err != nil {
 			conn.Close()
@@ -142,13 +141,6 @@ func (t *test) setOptions(raw syscall.RawConn) (congestion string, err error) {
 func available(name string) bool {
 	there, err := proc.Sysctls{}.Read("net.ipv4.tcp_available_congestion_control")
 	return err == nil && name != "" && slices.Contains(strings.Fields(there), name)
-}
-
-func addrPort(a net.Addr) (none netip.AddrPort) {
-	if p, ok := a.(interface{ AddrPort() netip.AddrPort }); ok {
-		return p.AddrPort()
-	}
-	return none
 }
 
 // piece is how much a TCP stream writes at a time: the client's block, or several if
