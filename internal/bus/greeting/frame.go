@@ -10,11 +10,10 @@ import (
 	"linerate/internal/model/message"
 )
 
-// magic begins every frame, so that either side knows at the first bytes whether
-// it talks to linerate.
+// magic begins every frame, so that the first bytes show whether the peer is linerate.
 const magic = "linerate"
 
-// maxPayload bounds what is read from somebody who is not known yet.
+// maxPayload bounds what is read from a peer that is not authenticated.
 const maxPayload = 1024
 
 const headerBytes = len(magic) + 1 + 2 // magic, kind, length of the payload
@@ -23,12 +22,12 @@ const headerBytes = len(magic) + 1 + 2 // magic, kind, length of the payload
 type kind byte
 
 const (
-	kindHello     kind = 'h' // conductor: who I am
-	kindChallenge kind = 'c' // server: who I am, and whether I want a token
-	kindProof     kind = 'p' // conductor: that I know the token
-	kindWelcome   kind = 'w' // server: come in, and that I know it too
-	kindRefusal   kind = 'r' // server: why not
-	kindTicket    kind = 't' // a flow's connection
+	kindHello     kind = 'h' // conductor: its introduction
+	kindChallenge kind = 'c' // server: its introduction, and whether it requires a token
+	kindProof     kind = 'p' // conductor: that it has the token
+	kindWelcome   kind = 'w' // server: accepted, and that it has the token
+	kindRefusal   kind = 'r' // server: the reason
+	kindCookie    kind = 't' // a flow's connection: its cookie
 )
 
 // UnknownPeerError says that the peer does not speak linerate's protocol, and what it
@@ -56,8 +55,8 @@ func frame(k kind, payload []byte) []byte {
 	return append(f, payload...)
 }
 
-// readFrame reads one frame and not a byte more: what follows belongs to others.
-// An UnknownPeerError says what arrived instead.
+// readFrame reads one frame and not a byte more: what follows is read by others. The
+// error is an UnknownPeerError if something else arrived.
 func readFrame(r io.Reader) (kind, []byte, error) {
 	var header [headerBytes]byte
 	n, err := io.ReadFull(r, header[:])
@@ -78,19 +77,18 @@ func readFrame(r io.Reader) (kind, []byte, error) {
 	return kind(header[len(magic)]), payload, nil
 }
 
-// ShowTicket begins a flow's connection.
-func ShowTicket(w io.Writer, t message.Cookie) error { return writeFrame(w, kindTicket, t[:]) }
+// SendCookie begins a flow's connection with the flow's cookie.
+func SendCookie(w io.Writer, t message.Cookie) error { return writeFrame(w, kindCookie, t[:]) }
 
-// TicketFrame is what ShowTicket writes, for those who write it themselves.
-func TicketFrame(t message.Cookie) []byte { return frame(kindTicket, t[:]) }
+// CookieFrame is what SendCookie writes.
+func CookieFrame(t message.Cookie) []byte { return frame(kindCookie, t[:]) }
 
-// TicketBytes is how long a ticket's frame is.
-const TicketBytes = headerBytes + len(message.Cookie{})
+// CookieFrameBytes is the length of a CookieFrame.
+const CookieFrameBytes = headerBytes + len(message.Cookie{})
 
-// TicketOf is the ticket that a connection shows with its first TicketBytes.
-// False: it shows none.
-func TicketOf(frame []byte) (t message.Cookie, shown bool) {
-	if len(frame) != TicketBytes || string(frame[:len(magic)]) != magic || kind(frame[len(magic)]) != kindTicket ||
+// ParseCookie reads a CookieFrame. False: it is none.
+func ParseCookie(frame []byte) (t message.Cookie, ok bool) {
+	if len(frame) != CookieFrameBytes || string(frame[:len(magic)]) != magic || kind(frame[len(magic)]) != kindCookie ||
 		int(binary.BigEndian.Uint16(frame[len(magic)+1:])) != len(t) {
 		return t, false
 	}
@@ -98,8 +96,8 @@ func TicketOf(frame []byte) (t message.Cookie, shown bool) {
 	return t, !t.IsZero()
 }
 
-// NewTicket draws a ticket that nobody can guess.
-func NewTicket() message.Cookie {
+// NewCookie returns a random cookie.
+func NewCookie() message.Cookie {
 	var t message.Cookie
 	_, _ = rand.Read(t[:]) // never fails
 	return t

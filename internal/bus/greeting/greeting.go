@@ -1,15 +1,12 @@
-// Package greeting is how a connection to a serving host begins: with a few
-// bounded frames by which a conductor and a server find out that both are
-// linerate, of versions that understand each other, and know the same token; or
-// with the ticket of a flow. Whatever else comes in is a stranger.
+// Package greeting is the beginning of a connection to a serving host: a few bounded
+// frames by which a conductor and a server check that both are linerate, of versions
+// that understand each other, and have the same token; or the cookie of a flow.
 //
 // The token itself is never sent: each side answers the other's random challenge
-// with a keyed hash (HMAC-SHA256, RFC 2104). What follows is not encrypted. A
-// token keeps strangers away; it is no protection against somebody who can
-// change packets on the way.
+// with a keyed hash (HMAC-SHA256, RFC 2104). What follows is not encrypted: a token
+// does not protect against a host that can change packets on the path.
 //
-// It sets no time limits (the caller's deadlines do), and knows nothing of what
-// is said afterwards.
+// Except for Dial it sets no time limits (the caller's deadlines do).
 package greeting
 
 import (
@@ -25,32 +22,31 @@ import (
 	"linerate/internal/version"
 )
 
-// Protocol is raised with every change to what conductors and servers say to
-// each other that the other side would not understand.
+// Protocol is the version of what conductors and servers send each other. It is raised
+// with each change that the other side would not understand.
 const Protocol = 1
 
 // nonceBytes is the size of a challenge.
 const nonceBytes = 32
 
-// introduction is what each side says of itself.
+// introduction is what each side sends first.
 type introduction struct {
 	Protocol int    `json:"protocol"`
 	Version  string `json:"version"`
 	Nonce    []byte `json:"nonce"`
-	// Name tells one server from another, at whatever addresses it answers.
+	// Name identifies a server, at all its addresses.
 	Name []byte `json:"name,omitempty"`
-	// Token: the server wants a proof.
+	// Token: the server requires a proof.
 	Token bool `json:"token,omitempty"`
 }
 
-// Refused is a server's reason.
+// Refused is the error of a server that refuses, with its reason.
 type Refused struct{ Reason string }
 
 func (r Refused) Error() string { return r.Reason }
 
-// Introduce is the conductor's side. It returns the server's name. The error is
-// UnknownPeerError when another program answers, and Refused with the
-// server's reason.
+// Introduce is the conductor's side. It returns the server's name. The error is an
+// UnknownPeerError if another program answers, and Refused if the server refuses.
 func Introduce(stream io.ReadWriter, token string) (name string, err error) {
 	mine, theirs, err := meet(stream)
 	if err != nil {
@@ -58,10 +54,10 @@ func Introduce(stream io.ReadWriter, token string) (name string, err error) {
 	}
 	switch {
 	case theirs.Token && token == "":
-		return "", Refused{"the server wants a token: --token"}
+		return "", Refused{"the server requires a token: --token"}
 	case !theirs.Token && token != "":
-		// It could not prove that it is the one that the token is for.
-		return "", Refused{"the server knows of no token: it may be another than meant, or --token is to be left out"}
+		// It could not prove that it has the token.
+		return "", Refused{"the server has no token: leave out --token, or check the address"}
 	}
 	if err := writeFrame(stream, kindProof, proof(token, "conductor", mine, theirs)); err != nil {
 		return "", err
@@ -71,13 +67,13 @@ func Introduce(stream io.ReadWriter, token string) (name string, err error) {
 		return "", err
 	}
 	if !hmac.Equal(answer, proof(token, "server", mine, theirs)) {
-		return "", Refused{"the server does not know the token: it is another than meant"}
+		return "", Refused{"the server does not have the token: check the address"}
 	}
 	return string(theirs.Name), nil
 }
 
-// AskName asks a server for its name, and no more: the stream is of no further
-// use. Errors are as Introduce's.
+// AskName returns a server's name. The stream cannot be used further. Errors are as
+// those of Introduce.
 func AskName(stream io.ReadWriter) (name string, err error) {
 	_, theirs, err := meet(stream)
 	return string(theirs.Name), err
@@ -102,56 +98,55 @@ func NewName() []byte {
 	return name
 }
 
-// Visitor is who has connected to a server: the bearer of a ticket, or a
-// conductor.
-type Visitor struct {
-	Ticket message.Cookie // zero: a conductor
+// Peer is what has connected to a server: a flow, or a conductor.
+type Peer struct {
+	Cookie message.Cookie // of the flow; zero: a conductor
 	// Version is the conductor's linerate.
 	Version string
 }
 
-// Server is who receives visitors.
+// Server is the server's side of greetings.
 type Server struct {
-	// Token that conductors have to know; empty: none.
+	// Token that conductors must have; empty: none.
 	Token string
-	// Name tells the server from others; see NewName.
+	// Name identifies the server; see NewName.
 	Name []byte
-	// Closed is why no conductor is let in; empty: they are.
+	// Closed is why conductors are refused; empty: they are accepted.
 	Closed string
 }
 
-// Receive is the server's side; after it, a conductor is to be welcomed or
-// refused. An error that is a Refused has been told to the conductor.
-func (s Server) Receive(stream io.ReadWriter) (Visitor, func() error, error) {
+// Receive reads a greeting. A conductor is accepted by calling the function returned,
+// or refused by Refuse. If the error is a Refused, the conductor has received it.
+func (s Server) Receive(stream io.ReadWriter) (Peer, func() error, error) {
 	token := s.Token
 	k, payload, err := readFrame(stream)
 	if err != nil {
-		return Visitor{}, nil, err
+		return Peer{}, nil, err
 	}
-	if k == kindTicket {
+	if k == kindCookie {
 		var t message.Cookie
 		if len(payload) != len(t) {
-			return Visitor{}, nil, unknownPeer("a ticket of %d bytes", len(payload))
+			return Peer{}, nil, unknownPeer("a cookie of %d bytes", len(payload))
 		}
 		copy(t[:], payload)
 		if t.IsZero() {
-			return Visitor{}, nil, unknownPeer("an empty ticket")
+			return Peer{}, nil, unknownPeer("an empty cookie")
 		}
-		return Visitor{Ticket: t}, nil, nil
+		return Peer{Cookie: t}, nil, nil
 	}
 	var theirs introduction
 	if k != kindHello || json.Unmarshal(payload, &theirs) != nil {
-		return Visitor{}, nil, unknownPeer("expected an introduction")
+		return Peer{}, nil, unknownPeer("expected an introduction")
 	}
 	if s.Closed != "" {
-		return Visitor{Version: printable(theirs.Version)}, nil, Refuse(stream, s.Closed)
+		return Peer{Version: printable(theirs.Version)}, nil, Refuse(stream, s.Closed)
 	}
 	mine := introduce(s.Name)
 	mine.Token = token != ""
 	if err := say(stream, kindChallenge, mine); err != nil {
-		return Visitor{}, nil, err
+		return Peer{}, nil, err
 	}
-	v := Visitor{Version: printable(theirs.Version)}
+	v := Peer{Version: printable(theirs.Version)}
 	if err := understand(mine, theirs, "the client", "the server"); err != nil {
 		return v, nil, err // the client has seen the same, and says so
 	}
@@ -168,7 +163,7 @@ func (s Server) Receive(stream io.ReadWriter) (Visitor, func() error, error) {
 	return v, welcome, nil
 }
 
-// Refuse tells a conductor why it is not served, and returns that as an error.
+// Refuse sends a conductor the reason why it is not served, and returns it as an error.
 func Refuse(stream io.Writer, reason string) error {
 	return errors.Join(Refused{reason}, say(stream, kindRefusal, reason))
 }
@@ -179,7 +174,7 @@ func introduce(name []byte) introduction {
 	return mine
 }
 
-// understand holds the other side's introduction against one's own.
+// understand checks the other side's introduction.
 func understand(mine, theirs introduction, they, we string) error {
 	if theirs.Protocol != mine.Protocol {
 		return Refused{fmt.Sprintf("%s runs linerate %s (protocol %d), and %s is linerate %s (protocol %d): install the same release on both hosts",
@@ -191,8 +186,7 @@ func understand(mine, theirs introduction, they, we string) error {
 	return nil
 }
 
-// proof is what only somebody who knows the token can say, for this connection
-// and in this role.
+// proof shows that a side in this role has the token, for this connection only.
 func proof(token, role string, conductor, server introduction) []byte {
 	h := hmac.New(sha256.New, []byte(token))
 	fmt.Fprintf(h, "linerate %d %s\n", Protocol, role)
@@ -209,7 +203,7 @@ func say(w io.Writer, k kind, what any) error {
 	return writeFrame(w, k, payload)
 }
 
-// hear reads the frame that is expected, or the refusal that came instead.
+// hear reads the frame that is expected, or a refusal.
 func hear(r io.Reader, expected kind, what any) error {
 	k, payload, err := readFrame(r)
 	if err != nil {
@@ -218,7 +212,7 @@ func hear(r io.Reader, expected kind, what any) error {
 	if k == kindRefusal {
 		var reason string
 		if json.Unmarshal(payload, &reason) != nil {
-			reason = "no reason that could be read"
+			reason = "unreadable reason"
 		}
 		return Refused{printable(reason)}
 	}
@@ -228,7 +222,7 @@ func hear(r io.Reader, expected kind, what any) error {
 	return nil
 }
 
-// printable keeps what somebody else says from writing on the terminal.
+// printable replaces control characters in text from the network.
 func printable(text string) string {
 	clean := make([]rune, 0, len(text))
 	for _, r := range text {

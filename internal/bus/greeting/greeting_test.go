@@ -13,7 +13,7 @@ import (
 )
 
 // greet lets a conductor and a server greet each other; the server then welcomes.
-func greet(t *testing.T, token string, server Server) (v Visitor, conductor, host error) {
+func greet(t *testing.T, token string, server Server) (v Peer, conductor, host error) {
 	t.Helper()
 	near, far := net.Pipe()
 	defer near.Close()
@@ -46,8 +46,8 @@ func TestGreeting(t *testing.T) {
 		{"no token", "", Server{}, "", ""},
 		{"the same token", "sesame", Server{Token: "sesame"}, "", ""},
 		{"another token", "barley", Server{Token: "sesame"}, "wrong token", "wrong token"},
-		{"a token is wanted", "", Server{Token: "sesame"}, "wants a token", "EOF"},
-		{"a token that the server does not know", "sesame", Server{}, "knows of no token", "EOF"},
+		{"a token is wanted", "", Server{Token: "sesame"}, "requires a token", "EOF"},
+		{"a token that the server does not know", "sesame", Server{}, "has no token", "EOF"},
 		{"closed", "", Server{Closed: "not you"}, "not you", "not you"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestGreeting(t *testing.T) {
 			if _, refused := errors.AsType[Refused](conductor); refused != (test.conductor != "") {
 				t.Errorf("the conductor's error is %T", conductor)
 			}
-			if v.Version == "" || !v.Ticket.IsZero() {
+			if v.Version == "" || !v.Cookie.IsZero() {
 				t.Errorf("visitor %+v", v)
 			}
 		})
@@ -84,7 +84,7 @@ func TestImpostor(t *testing.T) {
 		_ = say(far, kindWelcome, make([]byte, 32))
 	}()
 	_, err := Introduce(near, "sesame")
-	if err == nil || !strings.Contains(err.Error(), "another than meant") {
+	if err == nil || !strings.Contains(err.Error(), "does not have the token") {
 		t.Errorf("%v", err)
 	}
 }
@@ -113,23 +113,23 @@ func TestOtherProtocol(t *testing.T) {
 	}
 }
 
-func TestTicket(t *testing.T) {
+func TestCookie(t *testing.T) {
 	var b bytes.Buffer
-	sent := NewTicket()
-	if err := ShowTicket(&b, sent); err != nil {
+	sent := NewCookie()
+	if err := SendCookie(&b, sent); err != nil {
 		t.Fatal(err)
 	}
 	b.WriteString("what follows is the flow's")
-	v, _, err := Server{Token: "tickets need none"}.Receive(&b)
-	if err != nil || v.Ticket != sent || b.String() != "what follows is the flow's" {
+	v, _, err := Server{Token: "cookies need none"}.Receive(&b)
+	if err != nil || v.Cookie != sent || b.String() != "what follows is the flow's" {
 		t.Errorf("%v, %+v, then %q", err, v, b.String())
 	}
 	b.Reset()
-	if err := ShowTicket(&b, message.Cookie{}); err != nil {
+	if err := SendCookie(&b, message.Cookie{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := (Server{}).Receive(&b); !unknown(err) {
-		t.Errorf("no ticket: %v", err)
+		t.Errorf("no cookie: %v", err)
 	}
 }
 
@@ -171,7 +171,7 @@ func FuzzReceive(f *testing.F) {
 			t.Fatalf("read %d bytes of a stranger", read)
 		}
 		if err == nil {
-			if v.Ticket.IsZero() || len(data) < headerBytes+16 || !bytes.Equal(v.Ticket[:], data[headerBytes:headerBytes+16]) {
+			if v.Cookie.IsZero() || len(data) < headerBytes+16 || !bytes.Equal(v.Cookie[:], data[headerBytes:headerBytes+16]) {
 				t.Fatalf("%+v from %q", v, data)
 			}
 		}

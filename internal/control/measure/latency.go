@@ -31,7 +31,7 @@ func (s *session) idleWindow() time.Duration {
 // probe is a flow of requests at a steady pace, along the first flow's way.
 func (s *session) probe() *trial.Flow {
 	at := placeOf(s.servers, s.sources, nil, 0, 0)
-	f := &trial.Flow{Cookie: greeting.NewTicket(), Accepted: at.destination}
+	f := &trial.Flow{Cookie: greeting.NewCookie(), Accepted: at.destination}
 	f.PlannedFlow = study.PlannedFlow{
 		ID: probeID, Opener: record.NodeClient, Acceptor: record.NodeServer,
 		Source: at.source, Destination: at.destination.Addr(), OpenerSends: true,

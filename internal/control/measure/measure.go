@@ -319,7 +319,7 @@ func (s *session) planned() []*trial.Flow {
 	return append(s.plan(), s.probe())
 }
 
-// plan is the flows, each with a new ticket.
+// plan is the flows, each with a new cookie.
 func (s *session) plan() []*trial.Flow {
 	o := s.options.Flows
 	var flows []*trial.Flow
@@ -328,7 +328,7 @@ func (s *session) plan() []*trial.Flow {
 		options.RateCap = s.rateCap()
 		for i := range o.Streams {
 			at := placeOf(s.servers, s.sources, s.options.SourcePorts, i, len(flows))
-			f := &trial.Flow{Cookie: greeting.NewTicket(), Accepted: at.destination, SourcePort: at.sourcePort}
+			f := &trial.Flow{Cookie: greeting.NewCookie(), Accepted: at.destination, SourcePort: at.sourcePort}
 			f.PlannedFlow = study.PlannedFlow{
 				ID: fmt.Sprintf("%s%d", letter, i+1), Opener: record.NodeClient, Acceptor: record.NodeServer,
 				Source: at.source, Destination: at.destination.Addr(), OpenerSends: opens, Spec: options,

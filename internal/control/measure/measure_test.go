@@ -83,24 +83,24 @@ func TestSampling(t *testing.T) {
 	}
 }
 
-// TestPlan: tickets differ, and who sends follows the direction.
+// TestPlan: cookies differ, and who sends follows the direction.
 func TestPlan(t *testing.T) {
 	for direction, want := range map[string]string{flow.Write: "w1 w2", flow.Read: "r1 r2", flow.Both: "w1 w2 r1 r2"} {
 		s := session{options: Options{Flows: flow.Spec{Direction: direction, Streams: 2}}, servers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:5202")}}
-		tickets := map[message.Cookie]bool{}
+		cookies := map[message.Cookie]bool{}
 		got := ""
 		for _, f := range s.plan() {
 			if got != "" {
 				got += " "
 			}
 			got += f.ID
-			tickets[f.Cookie] = true
+			cookies[f.Cookie] = true
 			if f.Opener != record.NodeClient || f.OpenerSends != (f.ID[0] == 'w') || f.Cookie.IsZero() {
 				t.Errorf("%s: %+v", direction, f)
 			}
 		}
-		if got != want || len(tickets) != len(s.plan()) {
-			t.Errorf("%s: %s with %d tickets", direction, got, len(tickets))
+		if got != want || len(cookies) != len(s.plan()) {
+			t.Errorf("%s: %s with %d cookies", direction, got, len(cookies))
 		}
 	}
 }

@@ -13,15 +13,15 @@ import (
 	"linerate/internal/bus/greeting"
 )
 
-// place is where one flow begins and ends. Without a source the kernel chooses.
+// place is the two ends of one flow. Without a source the kernel chooses.
 type place struct {
 	source      netip.Addr
 	sourcePort  uint16
 	destination netip.AddrPort
 }
 
-// placeOf spreads flows over the places: the one in turn among the destinations and
-// the sources, and among all flows of both directions for the ports.
+// placeOf gives flows the destinations and sources in turn, by their number in their
+// direction, and the ports by their number among all flows.
 func placeOf(destinations []netip.AddrPort, sources []netip.Addr, ports []uint16, inDirection, inAll int) place {
 	p := place{destination: destinations[inDirection%len(destinations)]}
 	if n := len(sources); n > 0 {
@@ -33,13 +33,13 @@ func placeOf(destinations []netip.AddrPort, sources []netip.Addr, ports []uint16
 	return p
 }
 
-// Clash says whether flows would have both ends in common, so many in each of so
-// many directions.
+// Clash is an error if two flows would have the same two ends, with so many streams in
+// each of so many directions.
 func (o Options) Clash(streams, directions int) error {
 	if len(o.SourcePorts) == 0 {
 		return nil
 	}
-	// Which address is which is not known yet; that they differ is.
+	// The addresses are not resolved yet; they differ.
 	destinations := make([]netip.AddrPort, len(o.Addresses))
 	for i := range destinations {
 		destinations[i] = netip.AddrPortFrom(netip.IPv6Unspecified(), uint16(i))
@@ -55,12 +55,12 @@ func (o Options) Clash(streams, directions int) error {
 	return nil
 }
 
-// maxOthersListed is how many addresses' troubles are told one by one.
+// maxOthersListed is how many addresses' errors are listed one by one.
 const maxOthersListed = 8
 
-// destinations finds the ports that all the addresses are, the first of
-// which the server has answered at. It asks at every other whether it is the same
-// server's: a flow's ticket is known to no other.
+// destinations resolves all the addresses, at the first of which the server has
+// answered. It asks at each of the others whether that is the same server: no other
+// knows a flow's cookie.
 func destinations(ctx context.Context, o Options, server netip.AddrPort, name string) ([]netip.AddrPort, error) {
 	found := make([]netip.AddrPort, len(o.Addresses))
 	errs := make([]error, len(o.Addresses))
@@ -75,7 +75,7 @@ func destinations(ctx context.Context, o Options, server netip.AddrPort, name st
 			var theirs string
 			found[i], theirs, errs[i] = ask(ctx, o.Addresses[i], o.source(i))
 			if errs[i] == nil && theirs != name {
-				errs[i] = fmt.Errorf("another linerate serve answers at %s than at %s: all addresses have to be one server's", found[i], server)
+				errs[i] = fmt.Errorf("%s and %s are two servers: all addresses have to be those of one", found[i], server)
 			}
 		})
 	}
@@ -95,7 +95,7 @@ func (o Options) source(i int) netip.Addr {
 	return netip.Addr{}
 }
 
-// ask finds out who answers at an address.
+// ask returns the name of the server that answers at an address.
 func ask(ctx context.Context, address string, source netip.Addr) (at netip.AddrPort, name string, err error) {
 	stream, err := dial(ctx, address, source)
 	if err != nil {
@@ -118,17 +118,5 @@ func dial(ctx context.Context, address string, source netip.Addr) (net.Conn, err
 	if err != nil {
 		return nil, err
 	}
-	dialer := net.Dialer{
-		Timeout: connectTimeout,
-		// A server that has vanished is noticed within half a minute.
-		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3},
-	}
-	if source.IsValid() {
-		dialer.LocalAddr = &net.TCPAddr{IP: source.AsSlice(), Zone: source.Zone()}
-	}
-	stream, err := dialer.DialContext(ctx, "tcp", at)
-	if err != nil {
-		return nil, fmt.Errorf("reaching %s: %w", at, dialError(ctx, err))
-	}
-	return stream, nil
+	return greeting.Dial(ctx, at, source, connectTimeout, "linerate serve")
 }

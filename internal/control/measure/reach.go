@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -45,7 +44,7 @@ func reach(ctx context.Context, o Options) (net.Conn, string, error) {
 		return nil, "", err
 	}
 	at := stream.RemoteAddr().String()
-	// Ctrl-C ends the waiting for an answer.
+	// Ctrl-C ends the wait for an answer.
 	stop := context.AfterFunc(ctx, func() { stream.Close() })
 	var name string
 	err = stream.SetDeadline(time.Now().Add(connectTimeout))
@@ -65,37 +64,9 @@ func reach(ctx context.Context, o Options) (net.Conn, string, error) {
 	return stream, name, nil
 }
 
-// dialError says why there is no connection.
-func dialError(ctx context.Context, err error) error {
-	var timeout net.Error
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return errors.New("connection refused: nothing listens there; start linerate serve on that host")
-	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		return fmt.Errorf("%w: there is no way from this host", cause(err))
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return fmt.Errorf("no answer within %v: the host is off, or a firewall drops what goes to this port", connectTimeout)
-	}
-	return cause(err)
-}
-
-// cause is what package net has wrapped in words that repeat the addresses.
-func cause(err error) error {
-	if op, ok := errors.AsType[*net.OpError](err); ok {
-		err = op.Err
-	}
-	if call, ok := errors.AsType[*os.SyscallError](err); ok {
-		err = call.Err
-	}
-	return err
-}
-
-// greetingError says why a connection is of no use.
+// greetingError says why a peer cannot be measured with.
 func greetingError(ctx context.Context, at string, err error) error {
 	const another = "another program than linerate serve listens at %s: %s"
-	var timeout net.Error
 	refused, isRefused := errors.AsType[greeting.Refused](err)
 	unknown, isUnknown := errors.AsType[greeting.UnknownPeerError](err)
 	switch {
@@ -107,8 +78,8 @@ func greetingError(ctx context.Context, at string, err error) error {
 		return fmt.Errorf(another, at, unknown.Sent)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return fmt.Errorf(another, at, "it closed the connection without an answer")
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return fmt.Errorf(another, at, fmt.Sprintf("it took the connection and said nothing for %v", connectTimeout))
+	case greeting.TimedOut(err):
+		return fmt.Errorf(another, at, fmt.Sprintf("it accepted the connection and sent nothing for %v", connectTimeout))
 	}
-	return fmt.Errorf("greeting the server at %s: %w", at, cause(err))
+	return fmt.Errorf("greeting the server at %s: %w", at, greeting.Cause(err))
 }

@@ -64,7 +64,7 @@ func visiting(t *testing.T, bounds message.Bounds, prepare func(*Client)) (*Clie
 func orders(n int) []message.FlowRequest {
 	list := make([]message.FlowRequest, n)
 	for i := range list {
-		list[i] = message.FlowRequest{ID: string(rune('a' + i)), Cookie: greeting.NewTicket()}
+		list[i] = message.FlowRequest{ID: string(rune('a' + i)), Cookie: greeting.NewCookie()}
 	}
 	return list
 }

@@ -28,10 +28,9 @@ const (
 // wants it.
 const pollTime = int64(time.Millisecond)
 
-// acceptAll takes connections from the listener on a thread of its own, by raw system
-// calls. A connection that has shown the cookie of a flow of transactions is
-// handed over as the descriptor that it is, or has been answered right here; any
-// other is received in its own time.
+// acceptAll accepts connections on a thread of its own, by raw system calls. A
+// connection that begins with the cookie of a flow of transactions is handed to the
+// flow as a descriptor, or answered right here; any other gets a goroutine.
 func (s *server) acceptAll(l *net.TCPListener) error {
 	ctx := s.ctx
 	raw, err := l.SyscallConn()
@@ -47,29 +46,29 @@ func (s *server) acceptAll(l *net.TCPListener) error {
 		return err
 	}
 	defer sock.CloseSocket(listener)
-	bell, err := sock.NewEventFD()
+	wakeup, err := sock.NewEventFD()
 	if err != nil {
 		return err
 	}
-	defer bell.Close()
+	defer wakeup.Close()
 	watch, err := sock.NewEpoll()
 	if err != nil {
 		return err
 	}
 	defer watch.Close()
-	// A client speaks first, so that one wake-up is enough for a connection
-	// and its words; who says nothing comes in a second later.
-	if err := errors.Join(bell.AddTo(watch, tagWakeup), watch.AddExclusive(listener, tagListener), sock.SetDeferAccept(listener, 1)); err != nil {
+	// Clients send first, so that one wake-up serves a connection and its first data; a
+	// connection without data is accepted after a second.
+	if err := errors.Join(wakeup.AddTo(watch, tagWakeup), watch.AddExclusive(listener, tagListener), sock.SetDeferAccept(listener, 1)); err != nil {
 		return fmt.Errorf("listening on %s: %w", l.Addr(), err)
 	}
-	rung := make(chan struct{})
+	signaled := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		defer close(rung)
-		bell.Signal()
+		defer close(signaled)
+		wakeup.Signal()
 	})
 	defer func() {
 		if !stop() {
-			<-rung
+			<-signaled
 		}
 	}()
 	runtime.LockOSThread()
@@ -88,8 +87,8 @@ func (s *server) acceptAll(l *net.TCPListener) error {
 			}
 			continue
 		}
-		// One at a time: for one that comes alone, a second question whether there is
-		// another would be the dearer.
+		// One at a time: for a single connection, a second accept that finds none costs
+		// more.
 		fd, err := sock.Accept(listener)
 		switch {
 		case err == syscall.EAGAIN:
@@ -104,12 +103,12 @@ func (s *server) acceptAll(l *net.TCPListener) error {
 	return nil
 }
 
-// handOff lets a connection in. True: more of its kind are to be expected at once.
+// handOff accepts a connection. True: expect more of its kind at once.
 func (s *server) handOff(fd int) bool {
-	var frame [greeting.TicketBytes]byte
+	var frame [greeting.CookieFrameBytes]byte
 	n, err := sock.TryPeek(fd, frame[:])
 	if err == nil {
-		if cookie, ok := greeting.TicketOf(frame[:n]); ok && s.allowedFD(fd) {
+		if cookie, ok := greeting.ParseCookie(frame[:n]); ok && s.allowedFD(fd) {
 			if taken, more := s.offerSocket(cookie, fd, len(frame)); taken {
 				return more
 			}
@@ -119,7 +118,7 @@ func (s *server) handOff(fd int) bool {
 	return false
 }
 
-// allowedFD says that a connection comes from where it may.
+// allowedFD says whether a connection comes from an allowed address.
 func (s *server) allowedFD(fd int) bool {
 	if len(s.options.Allow) == 0 {
 		return true
@@ -128,8 +127,8 @@ func (s *server) allowedFD(fd int) bool {
 	return s.allowed(from.Addr())
 }
 
-// offerSocket gives a connection to the conductor that waits for it, without the
-// cookie that was only looked at.
+// offerSocket gives a connection to the conductor that expects its cookie, which has
+// been peeked at only.
 func (s *server) offerSocket(cookie message.Cookie, fd, shown int) (taken, more bool) {
 	s.mu.Lock()
 	clients := s.clients
@@ -144,7 +143,7 @@ func (s *server) offerSocket(cookie message.Cookie, fd, shown int) (taken, more 
 	return false, false
 }
 
-// acceptSlow receives a connection that may take its time.
+// acceptSlow handles a connection in a goroutine.
 func (s *server) acceptSlow(fd int) {
 	if sock.SetBlocking(fd, false) != nil {
 		sock.CloseSocket(fd)

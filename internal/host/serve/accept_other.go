@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// acceptAll takes connections from the listener, and has each received.
+// acceptAll accepts connections, each with a goroutine of its own.
 func (s *server) acceptAll(l *net.TCPListener) error {
 	ctx := s.ctx
 	for {

@@ -8,19 +8,18 @@ import (
 	iperf3 "linerate/internal/host/iperf3/server"
 )
 
-// Iperf3 is the port for clients of iperf3, and who may come.
+// Iperf3 is the port for iperf3 clients, and who may use it.
 type Iperf3 struct {
 	Listener *iperf3.Listener
-	// Users are the users with a password; nil: everybody, unless the server
-	// wants a token.
+	// Users are the users with a password; nil: all, unless the server requires a token.
 	Users *iperf3.Users
 }
 
-// serveIperf3 answers clients of iperf3, which count as all others do.
+// serveIperf3 serves iperf3 clients, which count as others do.
 func (s *server) serveIperf3() {
 	closed := ""
 	if s.options.Token != "" && s.options.Iperf3.Users == nil {
-		closed = "the server wants a token, and iperf3 has none to show"
+		closed = "the server requires a token, which iperf3 cannot send"
 	}
 	// It ends with the server; before that, nothing ends it.
 	_ = iperf3.Serve(s.ctx, s.options.Iperf3.Listener, iperf3.Options{
@@ -29,19 +28,19 @@ func (s *server) serveIperf3() {
 			return func() { s.remove(c) }, s.add(func() (client, error) { return c, nil })
 		},
 		Bounds: s.options.Bounds, Users: s.options.Iperf3.Users, Closed: closed,
-		OnSession: s.tellIperf3,
+		OnSession: s.reportIperf3,
 	})
 }
 
-// tellIperf3 tells of a test as of a conductor's last window.
-func (s *server) tellIperf3(v iperf3.Session) {
-	visit := Session{From: v.From, Program: "iperf3", Version: v.Version, Began: v.Began, Err: v.Err}
+// reportIperf3 reports a test as a conductor's last window is reported.
+func (s *server) reportIperf3(v iperf3.Session) {
+	session := Session{From: v.From, Program: "iperf3", Version: v.Version, Began: v.Began, Err: v.Err}
 	refused, ok := errors.AsType[iperf3.Refused](v.Err)
 	switch {
 	case v.RanS > 0:
-		visit.Summary = agent.Summary{Windows: 1, WindowS: v.RanS, Flows: v.Flows, Received: v.Received, Written: v.Sent}
+		session.Summary = agent.Summary{Windows: 1, WindowS: v.RanS, Flows: v.Flows, Received: v.Received, Written: v.Sent}
 	case ok:
-		visit.Err = greeting.Refused{Reason: refused.Reason}
+		session.Err = greeting.Refused{Reason: refused.Reason}
 	}
-	s.report(visit)
+	s.report(session)
 }

@@ -1,9 +1,9 @@
-// Package serve is a host that anyone may measure with: it listens on one TCP
-// port and lets conductors in, each as a conductor (package agent) with flows of its
-// own, any number at the same time. Flows come to the same port, those of
-// datagrams to the UDP port of the same number, and are told apart by their
-// cookies, so that one hole in a firewall is enough. Clients of iperf3 are
-// answered at a port of their own (package iperf3/server), within the same bounds.
+// Package serve lets other hosts measure with this one: it listens on one TCP port and
+// accepts conductors, each served by an agent.Client with flows of its own, any number
+// at the same time. Flows connect to the same port, those of datagrams to the UDP port
+// of the same number, and are identified by their cookies, so that a firewall has to
+// allow one port. iperf3 clients are served on a port of their own (package
+// iperf3/server), within the same bounds.
 //
 // It is made to be left running. A connection that has not identified itself within a
 // few bytes and seconds is closed; the number of such connections and of clients is
@@ -32,7 +32,7 @@ import (
 const (
 	// greetingTimeout is how long a connection may take to identify itself.
 	greetingTimeout = 10 * time.Second
-	// maxStrangers is how many may be introducing themselves at a time.
+	// maxStrangers is how many connections may be unidentified at a time.
 	maxStrangers = 1024
 	// maxRequest bounds one request of a conductor: the orders of all its flows.
 	maxRequest = 256 << 10
@@ -62,8 +62,7 @@ type Session struct {
 	Version string
 	Began   time.Time
 	agent.Summary
-	// Err says why the visit was refused or ended by the server; nil: the client
-	// left by itself.
+	// Err is why the server refused or ended the session; nil: the client ended it.
 	Err error
 }
 
@@ -107,11 +106,11 @@ type server struct {
 	options Options
 	name    []byte
 	ctx     context.Context
-	pending chan struct{} // a place for each who introduces himself
+	pending chan struct{} // an element for each connection that is not identified yet
 
 	mu       sync.Mutex
 	clients  []client
-	finished record.OtherFlows // bytes of those who have left
+	finished record.OtherFlows // bytes of ended sessions
 	reportMu sync.Mutex
 	sessions sync.WaitGroup
 }
@@ -124,7 +123,7 @@ type client interface {
 	Flows() int
 }
 
-// Run serves at all the listeners until ctx ends, and then ends all visits.
+// Run serves on all listeners until ctx ends, and then ends all sessions.
 func Run(ctx context.Context, listeners []Listener, options Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -155,7 +154,7 @@ func Run(ctx context.Context, listeners []Listener, options Options) error {
 	return failed
 }
 
-// receive has a connection received, unless too many are.
+// receive handles a connection, unless too many are unidentified.
 func (s *server) receive(conn *net.TCPConn) {
 	select {
 	case s.pending <- struct{}{}:
@@ -171,15 +170,15 @@ func reset(conn *net.TCPConn) {
 	conn.Close()
 }
 
-// greet reads who a connection is from, and serves it.
+// greet identifies a connection, and serves it.
 func (s *server) greet(conn *net.TCPConn) {
-	peer, there := conn.RemoteAddr().(*net.TCPAddr)
-	if !there { // reset before it was looked at: the kernel has forgotten who it was
+	remote, there := conn.RemoteAddr().(*net.TCPAddr)
+	if !there { // reset already: the kernel no longer has the address
 		<-s.pending
 		reset(conn)
 		return
 	}
-	from := peer.AddrPort()
+	from := remote.AddrPort()
 	from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
 	host := greeting.Server{Token: s.options.Token, Name: s.name}
 	if !s.allowed(from.Addr()) {
@@ -188,28 +187,28 @@ func (s *server) greet(conn *net.TCPConn) {
 	// A connection that says nothing is closed with the server.
 	closing := context.AfterFunc(s.ctx, func() { conn.Close() })
 	err := conn.SetDeadline(time.Now().Add(greetingTimeout))
-	var visitor greeting.Visitor
+	var peer greeting.Peer
 	var welcome func() error
 	if err == nil {
-		visitor, welcome, err = host.Receive(conn)
+		peer, welcome, err = host.Receive(conn)
 	}
 	<-s.pending
 	if closing(); s.ctx.Err() != nil {
 		reset(conn)
 		return
 	}
-	v := Session{From: from, Version: visitor.Version, Began: time.Now()}
+	v := Session{From: from, Version: peer.Version, Began: time.Now()}
 	switch {
 	case err != nil:
 		if _, refused := errors.AsType[greeting.Refused](err); refused {
 			v.Err = err
 			s.report(v)
-			conn.Close() // in its own time, so that the reason arrives
+			conn.Close() // without RST, so that the reason arrives
 			return
 		}
 		reset(conn)
-	case !visitor.Ticket.IsZero():
-		if host.Closed != "" || conn.SetDeadline(time.Time{}) != nil || !s.offer(visitor.Ticket, conn) {
+	case !peer.Cookie.IsZero():
+		if host.Closed != "" || conn.SetDeadline(time.Time{}) != nil || !s.offer(peer.Cookie, conn) {
 			reset(conn)
 		}
 	default:
@@ -230,22 +229,22 @@ func (s *server) report(v Session) {
 	s.options.OnSession(v)
 }
 
-// offer gives a flow's connection to the conductor that waits for it.
+// offer gives a flow's connection to the conductor that expects its cookie.
 func (s *server) offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	return slices.ContainsFunc(s.conductors(), func(g *agent.Client) bool { return g.Offer(cookie, conn) })
 }
 
-// expects says whether a flow of datagrams of some conductor waits for a cookie.
+// expects says whether a UDP flow of some conductor expects a cookie.
 func (s *server) expects(cookie message.Cookie) bool {
 	return slices.ContainsFunc(s.conductors(), func(g *agent.Client) bool { return g.Expects(cookie) })
 }
 
-// acceptFlow lets a flow of datagrams in to the conductor that waits for it.
+// acceptFlow gives a UDP flow to the conductor that expects its cookie.
 func (s *server) acceptFlow(cookie message.Cookie, caller handshake.Client) {
 	_ = slices.ContainsFunc(s.conductors(), func(g *agent.Client) bool { return g.Admit(cookie, caller) })
 }
 
-// conductors are the conductors that are in.
+// conductors are those that are served now.
 func (s *server) conductors() []*agent.Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -258,7 +257,7 @@ func (s *server) conductors() []*agent.Client {
 	return conductors
 }
 
-// serve welcomes a conductor that has proved itself, and serves it.
+// serve accepts a conductor that has authenticated itself, and serves it.
 func (s *server) serve(conn *net.TCPConn, welcome func() error) (agent.Summary, error) {
 	var g *agent.Client
 	err := s.add(func() (_ client, err error) {

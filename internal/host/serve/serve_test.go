@@ -102,7 +102,7 @@ func TestAllow(t *testing.T) {
 		t.Errorf("told %+v", v)
 	}
 	flow := dial(t, at)
-	if err := greeting.ShowTicket(flow, greeting.NewTicket()); err != nil {
+	if err := greeting.SendCookie(flow, greeting.NewCookie()); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := flow.Read(make([]byte, 1)); err == nil {
@@ -110,11 +110,11 @@ func TestAllow(t *testing.T) {
 	}
 }
 
-// TestUnknownTicket: a connection whose cookie nobody waits for is closed.
-func TestUnknownTicket(t *testing.T) {
+// TestUnknownCookie: a connection whose cookie no flow expects is closed.
+func TestUnknownCookie(t *testing.T) {
 	at, _ := open(t, func(*Options) {})
 	flow := dial(t, at)
-	if err := greeting.ShowTicket(flow, greeting.NewTicket()); err != nil {
+	if err := greeting.SendCookie(flow, greeting.NewCookie()); err != nil {
 		t.Fatal(err)
 	}
 	var timeout net.Error

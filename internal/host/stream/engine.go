@@ -176,7 +176,7 @@ func sendCookie(conn net.Conn, cookie message.Cookie, timeout time.Duration) err
 			return err
 		}
 	}
-	if err := greeting.ShowTicket(conn, cookie); err != nil {
+	if err := greeting.SendCookie(conn, cookie); err != nil {
 		return err
 	}
 	return conn.SetWriteDeadline(time.Time{})

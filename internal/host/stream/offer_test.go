@@ -27,10 +27,10 @@ func sharedPort(t *testing.T, engines ...*Engine) *net.TCPListener {
 			if err != nil {
 				return
 			}
-			visitor, _, err := greeting.Server{}.Receive(conn)
+			peer, _, err := greeting.Server{}.Receive(conn)
 			taken := false
 			for _, e := range engines {
-				taken = taken || err == nil && e.Offer(visitor.Ticket, conn)
+				taken = taken || err == nil && e.Offer(peer.Cookie, conn)
 			}
 			if !taken {
 				conn.Close()
@@ -45,7 +45,7 @@ func joinShared(t *testing.T, l *net.TCPListener, opener, acceptor *Engine, like
 	t.Helper()
 	accepting, opening := make([]message.FlowRequest, len(like)), make([]message.FlowRequest, len(like))
 	for i, order := range like {
-		order.Cookie = greeting.NewTicket()
+		order.Cookie = greeting.NewCookie()
 		accepting[i], opening[i] = order, order
 		accepting[i].Sends, opening[i].Sends = !openerSends, openerSends
 		opening[i].Remote = socket.AddrPort(l.Addr())
@@ -130,7 +130,7 @@ func TestOfferRefuses(t *testing.T) {
 	e := engine(t, platform)
 	like := orders(3, message.FlowRequest{})
 	for i := range like {
-		like[i].Cookie = greeting.NewTicket()
+		like[i].Cookie = greeting.NewCookie()
 	}
 	e.Listen(context.Background(), like)
 	if !e.Offer(like[0].Cookie, pair()) {
@@ -139,7 +139,7 @@ func TestOfferRefuses(t *testing.T) {
 	if e.Offer(like[0].Cookie, pair()) {
 		t.Error("a cookie was good for two connections")
 	}
-	if e.Offer(greeting.NewTicket(), pair()) || e.Offer(message.Cookie{}, pair()) {
+	if e.Offer(greeting.NewCookie(), pair()) || e.Offer(message.Cookie{}, pair()) {
 		t.Error("a cookie that nobody gave out was taken")
 	}
 	e.Abandon([]string{like[1].ID})

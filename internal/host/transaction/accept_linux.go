@@ -161,12 +161,12 @@ func (f *rrFlow) readCookie(fd int) (shown, known bool) {
 	if f.Request.Cookie.IsZero() {
 		return true, true
 	}
-	var frame [greeting.TicketBytes]byte
+	var frame [greeting.CookieFrameBytes]byte
 	n, err := sock.TryPeek(fd, frame[:])
 	if err != nil {
 		return false, isTemporary(err)
 	}
-	cookie, whole := greeting.TicketOf(frame[:n])
+	cookie, whole := greeting.ParseCookie(frame[:n])
 	if !whole {
 		return false, n > 0 && n < len(frame)
 	}

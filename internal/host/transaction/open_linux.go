@@ -109,7 +109,7 @@ func newOpener(f *rrFlow) (*opener, error) {
 		o.from = from
 	}
 	if !f.Request.Cookie.IsZero() {
-		f.cookie = greeting.TicketFrame(f.Request.Cookie)
+		f.cookie = greeting.CookieFrame(f.Request.Cookie)
 	}
 	waiting, err := sock.NewEpoll()
 	o.waiting = waiting

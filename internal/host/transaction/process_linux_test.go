@@ -84,7 +84,7 @@ func TestProcessGroup(t *testing.T) {
 	narrow(t, func(t *testing.T) {
 		const connections = 2000
 		for _, like := range []message.FlowRequest{
-			{}, {Cookie: greeting.NewTicket()}, {Spec: flow.Spec{Protocol: flow.UDPRR}}, {Spec: flow.Spec{Protocol: flow.UDPRR}, Cookie: greeting.NewTicket()},
+			{}, {Cookie: greeting.NewCookie()}, {Spec: flow.Spec{Protocol: flow.UDPRR}}, {Spec: flow.Spec{Protocol: flow.UDPRR}, Cookie: greeting.NewCookie()},
 		} {
 			asker, responder := engine(t), engine(t)
 			like.Connections, like.Pace = connections, 2*connections

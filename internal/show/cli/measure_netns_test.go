@@ -289,7 +289,7 @@ func TestMeasureRefused(t *testing.T) {
 			args       []string
 			want       string
 		}{
-			{"no token", "client", []string{"10.0.0.1"}, "the server wants a token: --token"},
+			{"no token", "client", []string{"10.0.0.1"}, "the server requires a token: --token"},
 			{"wrong token", "client", []string{"10.0.0.1", "--token", wrong}, "wrong token"},
 			{"not allowed", "other", []string{"10.0.0.1", "--token", token}, "10.0.0.3 is not among the addresses"},
 			{"too long", "client", []string{"10.0.0.1", "--token", token, "--duration", "3s"}, "4s with the warm-up: the server allows 2s"},

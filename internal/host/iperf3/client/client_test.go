@@ -98,7 +98,7 @@ func TestOpenRefused(t *testing.T) {
 		"busy":     {func(c net.Conn) { say(c, iperf3.AccessDenied) }, nil, []string{"busy with another test"}},
 		"hangs up": {func(net.Conn) {}, nil, []string{"closed the connection without an answer", "busy", "something else than iperf3"}},
 		"resets":   {func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) }, nil, []string{"closed the connection without an answer"}},
-		"silent":   {func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, nil, []string{"said nothing for 300ms"}},
+		"silent":   {func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, nil, []string{"sent nothing for 300ms"}},
 		"a banner": {func(c net.Conn) { _, _ = c.Write([]byte("SSH-2.0-x\r\n")) }, nil, []string{"something else than iperf3", "83"}},
 		"another state": {func(c net.Conn) { say(c, iperf3.DisplayResults) }, nil,
 			[]string{"something else than iperf3", "DISPLAY_RESULTS"}},
@@ -106,7 +106,7 @@ func TestOpenRefused(t *testing.T) {
 			[]string{"refuses", "longer than the server allows", "parameters"}},
 		"refuses, with an errno": {func(c net.Conn) { asks(c); _ = iperf3.WriteServerError(c, iperf3.CodeCongestion, 2) }, nil,
 			[]string{"congestion control", "no such file"}},
-		"refuses without a reason":  {func(c net.Conn) { asks(c); say(c, iperf3.ServerError) }, nil, []string{"does not say why"}},
+		"refuses without a reason":  {func(c net.Conn) { asks(c); say(c, iperf3.ServerError) }, nil, []string{"it gives no reason"}},
 		"refuses what nobody knows": {func(c net.Conn) { asks(c); _ = iperf3.WriteServerError(c, 9999, 0) }, nil, []string{"9999"}},
 		"wants a user": {func(c net.Conn) { asks(c); _ = iperf3.WriteServerError(c, iperf3.CodeAuthentication, 0) }, nil,
 			[]string{"authentication failed", "--iperf3-user"}},
@@ -114,8 +114,8 @@ func TestOpenRefused(t *testing.T) {
 			[]string{"authentication failed", "wrong user or password", "--iperf3-pkcs1"}},
 		"hangs up on a user":        {func(c net.Conn) { asks(c) }, login, []string{"closed the connection", "user, password or clock", "10 s"}},
 		"stops":                     {func(c net.Conn) { asks(c); say(c, iperf3.ServerTerminate) }, nil, []string{"was stopped"}},
-		"streams, and no start":     {func(c net.Conn) { asks(c); say(c, iperf3.CreateStreams); _, _ = io.Copy(io.Discard, c) }, nil, []string{"said nothing", "streams were open"}},
-		"streams, and a wrong word": {func(c net.Conn) { asks(c); say(c, iperf3.CreateStreams, iperf3.TestRunning) }, nil, []string{"TEST_RUNNING", "does not belong there"}},
+		"streams, and no start":     {func(c net.Conn) { asks(c); say(c, iperf3.CreateStreams); _, _ = io.Copy(io.Discard, c) }, nil, []string{"sent nothing", "streams were open"}},
+		"streams, and a wrong word": {func(c net.Conn) { asks(c); say(c, iperf3.CreateStreams, iperf3.TestRunning) }, nil, []string{"TEST_RUNNING", "is unexpected"}},
 		"a key that is none": {func(c net.Conn) { asks(c) }, func(o *message.Iperf3Request) {
 			login(o)
 			o.Login.PublicKey = []byte("key")
@@ -255,7 +255,7 @@ func TestBroken(t *testing.T) {
 			_ = iperf3.WriteServerError(c, iperf3.CodeExpired, 0)
 			_, _ = io.Copy(io.Discard, c)
 		}, "longer than was agreed"},
-		"says more": {func(c net.Conn) { runs(c); say(c, iperf3.CreateStreams); _, _ = io.Copy(io.Discard, c) }, "does not belong there"},
+		"says more": {func(c net.Conn) { runs(c); say(c, iperf3.CreateStreams); _, _ = io.Copy(io.Discard, c) }, "is unexpected"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

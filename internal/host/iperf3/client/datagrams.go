@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"time"
 
+	"linerate/internal/bus/greeting"
 	"linerate/internal/host/datagram"
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/socket"
@@ -28,18 +29,18 @@ func openDatagrams(ctx context.Context, e *datagram.Engine, order message.FlowRe
 	if err != nil {
 		return netip.AddrPort{}, err
 	}
-	local := addrPort(conn.LocalAddr())
-	if err := greet(conn, order, limit); err != nil {
+	local := socket.AddrPort(conn.LocalAddr())
+	if err := openStream(conn, order, limit); err != nil {
 		conn.Close()
 		return local, err
 	}
 	return local, e.Adopt(order, conn, iperf3.DatagramHeader{Wide: wide})
 }
 
-func greet(conn *net.UDPConn, order message.FlowRequest, limit time.Duration) error {
+func openStream(conn *net.UDPConn, order message.FlowRequest, limit time.Duration) error {
 	buffer := make([]byte, iperf3.MaxUDPLength)
 	failed := func(err error) error {
-		return fmt.Errorf("asking for a stream: %s", socket.Reason(err, order.Remote.Addr()))
+		return fmt.Errorf("opening a stream: %w", socket.Reason(err, order.Remote.Addr()))
 	}
 	for range hellos {
 		if err := conn.SetDeadline(time.Now().Add(limit / hellos)); err != nil {
@@ -50,7 +51,7 @@ func greet(conn *net.UDPConn, order message.FlowRequest, limit time.Duration) er
 		}
 		for range strays {
 			n, err := conn.Read(buffer)
-			if timedOut(err) {
+			if greeting.TimedOut(err) {
 				break
 			}
 			if err != nil {

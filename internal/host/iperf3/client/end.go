@@ -99,7 +99,7 @@ func (t *Test) expect(ctx context.Context, want iperf3.State, when string) error
 		}
 		return t.refused(when, h)
 	case <-limit.C:
-		return fmt.Errorf("the iperf3 server at %s said nothing for %v %s", t.server, t.timeout(), when)
+		return fmt.Errorf("the iperf3 server at %s sent nothing for %v %s", t.server, t.timeout(), when)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

@@ -18,8 +18,10 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/bus/greeting"
 	"linerate/internal/host/datagram"
 	"linerate/internal/host/iperf3"
+	"linerate/internal/host/socket"
 	"linerate/internal/host/stream"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
@@ -170,14 +172,14 @@ func (t *Test) stream(ctx context.Context, order message.FlowRequest) (netip.Add
 	if err != nil {
 		return netip.AddrPort{}, err
 	}
-	local := addrPort(conn.LocalAddr())
+	local := socket.AddrPort(conn.LocalAddr())
 	if err := conn.SetWriteDeadline(time.Now().Add(t.timeout())); err != nil {
 		conn.Close()
 		return local, err
 	}
 	if _, err := conn.Write(t.cookie[:]); err != nil {
 		conn.Close()
-		return local, fmt.Errorf("showing the cookie: %w", cause(err))
+		return local, fmt.Errorf("sending the cookie: %w", greeting.Cause(err))
 	}
 	if err := conn.SetWriteDeadline(time.Time{}); err != nil {
 		conn.Close()
@@ -281,16 +283,4 @@ func (t *Test) Close() {
 	if t.flows != nil {
 		t.flows.Close()
 	}
-}
-
-// addrPort is an address as orders spell it.
-func addrPort(a net.Addr) netip.AddrPort {
-	var at netip.AddrPort
-	switch a := a.(type) {
-	case *net.TCPAddr:
-		at = a.AddrPort()
-	case *net.UDPAddr:
-		at = a.AddrPort()
-	}
-	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 }
