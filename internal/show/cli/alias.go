@@ -37,12 +37,12 @@ func (f *aliasFlags) define(flags *pflag.FlagSet, more string) {
 // grows with how many there are.
 const mostAdded = 65536
 
-// parse reads the flags, and tells everything that is wrong with them.
+// parse reads the flags, and returns all that is wrong with them.
 func (f *aliasFlags) parse() (problems []error) {
 	seen := map[netip.Addr]bool{}
 	for _, text := range f.texts {
-		port, span, found := strings.Cut(text, "=")
-		if !found || port == "" || span == "" {
+		name, span, found := strings.Cut(text, "=")
+		if !found || name == "" || span == "" {
 			problems = append(problems, fmt.Errorf("--alias %q: expected INTERFACE=ADDRESSES/LENGTH, such as eth1=192.168.2.1-254/24", text))
 			continue
 		}
@@ -60,7 +60,7 @@ func (f *aliasFlags) parse() (problems []error) {
 					err = errors.Join(err, fmt.Errorf("%s is given twice", p.Addr()))
 				}
 				seen[p.Addr()] = true
-				f.all = append(f.all, model.Setting{Address: &model.Address{Interface: port, Address: p}})
+				f.all = append(f.all, model.Setting{Address: &model.Address{Interface: name, Address: p}})
 			}
 		}
 		if err != nil {
@@ -73,7 +73,7 @@ func (f *aliasFlags) parse() (problems []error) {
 	return problems
 }
 
-// addresses are those that are to be there.
+// addresses are those that are added.
 func (f *aliasFlags) addresses() (list []netip.Addr) {
 	for _, s := range f.all {
 		list = append(list, s.Address.Address.Addr())
@@ -81,8 +81,7 @@ func (f *aliasFlags) addresses() (list []netip.Addr) {
 	return list
 }
 
-// while runs a command while the addresses are there. name tells its journal from
-// others'.
+// while runs a command while the addresses are there. name is part of its journal's.
 func (f *aliasFlags) while(ctx context.Context, name string, said io.Writer, command func(context.Context) error) (err error) {
 	if len(f.all) == 0 {
 		return command(ctx)
@@ -118,21 +117,14 @@ func (f *aliasFlags) while(ctx context.Context, name string, said io.Writer, com
 		}
 		runs = append(runs, a.What)
 	}
-	if n := len(runs); n > aliasRunsTold {
-		runs = append(runs[:aliasRunsTold], fmt.Sprintf("and %d more", n-aliasRunsTold))
+	if n := len(runs); n > aliasRunsListed {
+		runs = append(runs[:aliasRunsListed], fmt.Sprintf("and %d more", n-aliasRunsListed))
 	}
-	fmt.Fprintf(said, "added %s in %s: %s\n", addressCount(len(f.all)), milliseconds(took), strings.Join(runs, ", "))
+	fmt.Fprintf(said, "added %s in %s: %s\n", count(len(f.all), "address"), milliseconds(took), strings.Join(runs, ", "))
 	return command(ctx)
 }
 
-// aliasRunsTold are told one by one.
-const aliasRunsTold = 4
-
-func addressCount(n int) string {
-	if n == 1 {
-		return "1 address"
-	}
-	return fmt.Sprintf("%d addresses", n)
-}
+// aliasRunsListed are listed one by one.
+const aliasRunsListed = 4
 
 func milliseconds(d time.Duration) string { return fmt.Sprintf("%.3g ms", float64(d)/1e6) }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -15,62 +14,27 @@ import (
 	"linerate/internal/science/limits"
 )
 
-type checkFlags struct {
-	set, only []string
-	parts     []string
-	seed      uint64
-	asJSON    bool
-}
-
 func newCheckCommand(s streams) *cobra.Command {
-	var f checkFlags
+	var f planFlags
+	var seed uint64
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check FILE.yaml|STUDY",
-		Short: "Check a study file and print its plan; touch nothing",
+		Short: "Check a study file and print its plan; change nothing",
 		Args:  exactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			plan, seed, err := loadPlan(args[0], f.set, f.only, f.parts)
+			plan, _, _, err := f.plan(args[0], study.Redesign{})
 			if err != nil {
 				return err
 			}
-			if f.seed != 0 {
-				seed = f.seed
-			}
-			document := newPlanDocument(plan, seed)
-			if f.asJSON {
-				err = json.NewEncoder(s.out).Encode(document)
-			} else {
-				err = document.print(s.out)
-			}
-			return errors.Join(err, run.MissingTools(plan))
+			document := newPlanDocument(plan, cmp.Or(seed, plan.Study.Design.Seed))
+			return errors.Join(s.answer(asJSON, document, document.print), run.MissingTools(plan))
 		},
 	}
-	flags := cmd.Flags()
-	flags.StringArrayVar(&f.set, "set", nil, "replace a value of the study, such as workload.duration=5s (may be repeated)")
-	flags.StringSliceVar(&f.only, "only", nil, "plan only these levels (and the baseline)")
-	flags.StringSliceVar(&f.parts, "part", nil, "plan these parts of the study's design, or all (default: those that are not on demand)")
-	flags.Uint64Var(&f.seed, "seed", 0, "order of the trials (default: the study's)")
-	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.plan/v1)")
+	f.define(cmd.Flags(), "plan")
+	cmd.Flags().Uint64Var(&seed, "seed", 0, "order of the trials (default: the study's)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON (linerate.plan/v1)")
 	return cmd
-}
-
-// loadPlan reads a study and derives its plan; the seed is the study's own.
-func loadPlan(nameOrFile string, set, only, parts []string) (*study.Plan, uint64, error) {
-	loaded, _, err := loadStudyWith(nameOrFile, set)
-	if err != nil {
-		return nil, 0, err
-	}
-	if _, err := published(nameOrFile, loaded); err != nil {
-		return nil, 0, err
-	}
-	plan, err := study.NewPlan(loaded, parts...)
-	if err == nil && len(only) > 0 {
-		plan, err = plan.Only(only)
-	}
-	if err != nil {
-		return nil, 0, usageError(err)
-	}
-	return plan, loaded.Design.Seed, nil
 }
 
 // planDocument is what `linerate check --json` prints.

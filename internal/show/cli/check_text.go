@@ -55,7 +55,7 @@ func (d *planDocument) print(w io.Writer) error {
 	return nil
 }
 
-// someLines are as many as anybody reads.
+// someLines are the lines, or of many the first ones and the last.
 func someLines(lines []string) []string {
 	const most = 8
 	if len(lines) <= most+1 {
@@ -135,7 +135,7 @@ func count(n int, thing string) string {
 	switch {
 	case n == 1:
 		return "1 " + thing
-	case strings.HasSuffix(thing, "ch"):
+	case strings.HasSuffix(thing, "ch"), strings.HasSuffix(thing, "ss"):
 		return fmt.Sprintf("%d %ses", n, thing)
 	}
 	return fmt.Sprintf("%d %ss", n, thing)

@@ -28,7 +28,7 @@ import (
 func newLabCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lab",
-		Short: "A topology alone, to look around in",
+		Short: "Make a topology alone, to work in it by hand",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -126,11 +126,10 @@ func labUp(ctx context.Context, s streams, t *topology.Topology, o lab.Options, 
 			return err
 		}
 		times := labTimes{"linerate.lab-times/v1", len(t.Hosts), len(t.Links), up.Seconds(), time.Since(began).Seconds()}
-		if asJSON {
-			return json.NewEncoder(s.out).Encode(times)
-		}
-		_, err := fmt.Fprintf(s.out, "%d hosts, %d links: up in %.2f s, down in %.2f s\n", times.Hosts, times.Links, times.UpS, times.DownS)
-		return err
+		return s.answer(asJSON, times, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "%d hosts, %d links: up in %.2f s, down in %.2f s\n", times.Hosts, times.Links, times.UpS, times.DownS)
+			return err
+		})
 	}
 	defer func() { err = errors.Join(err, l.Down()) }()
 	describeLab(s.out, t)
@@ -145,13 +144,13 @@ func labUp(ctx context.Context, s streams, t *topology.Topology, o lab.Options, 
 	default:
 		fmt.Fprintf(s.err, "\nRoutes by %s, %s: all there after %.2f s\n", strings.ToUpper(r.Protocol), r.Daemon, r.ConvergedS)
 	}
-	fmt.Fprintf(s.err, "\nThe lab is up (%s, %.2f s). Look around from another terminal:\n  linerate lab exec%s %s -- ip address\n  linerate lab shell%s %s\nCtrl-C takes it down; nothing is left then.\n",
+	fmt.Fprintf(s.err, "\nThe lab is up (%s, %.2f s). Use it from another terminal:\n  linerate lab exec%s %s -- ip address\n  linerate lab shell%s %s\nCtrl-C takes it down; nothing is left then.\n",
 		l.Mode(), up.Seconds(), flag, t.Hosts[0].Name, flag, t.Hosts[0].Name)
 	for _, node := range l.Nodes() {
 		go func() {
 			<-b.Lost(node)
 			if ctx.Err() == nil { // and not because the lab is being taken down
-				fmt.Fprintf(s.err, "linerate: the agent of %s has gone\n", node)
+				fmt.Fprintf(s.err, "linerate: the agent of %s has ended\n", node)
 			}
 		}()
 	}
@@ -209,7 +208,7 @@ func newLabExecCommand(s streams) *cobra.Command {
 			if len(args) < 2 {
 				return usageError(errors.New("expected a host and a command: linerate lab exec HOST -- COMMAND"))
 			}
-			return visitLab(s, name, args[0], args[1:])
+			return execInLab(s, name, args[0], args[1:])
 		},
 	}
 	cmd.Flags().SetInterspersed(false)
@@ -228,16 +227,16 @@ func newLabShellCommand(s streams) *cobra.Command {
 			if shell == "" {
 				shell = "/bin/sh"
 			}
-			return visitLab(s, name, args[0], []string{shell})
+			return execInLab(s, name, args[0], []string{shell})
 		},
 	}
 	cmd.Flags().StringVar(&name, "lab", lab.DefaultName, "the lab's name")
 	return cmd
 }
 
-// visitLab gives a command in the lab this process's own streams; a terminal it
-// gives a pseudo-terminal, so that job control and screens work.
-func visitLab(s streams, name, host string, argv []string) error {
+// execInLab runs a command in the lab with this process's own streams; in place of a
+// terminal it gets a pseudo-terminal, so that job control and full screens work.
+func execInLab(s streams, name, host string, argv []string) error {
 	var files [3]*os.File
 	for i, stream := range []any{s.in, s.out, s.err} {
 		file, ok := stream.(*os.File)
@@ -253,7 +252,7 @@ func visitLab(s streams, name, host string, argv []string) error {
 	var status int
 	var err error
 	if terminal {
-		status, err = visitWithTerminal(name, host, argv, files, signals)
+		status, err = execWithTerminal(name, host, argv, files, signals)
 	} else {
 		status, err = lab.Exec(name, host, argv, files, false, signals)
 	}
@@ -263,7 +262,7 @@ func visitLab(s streams, name, host string, argv []string) error {
 	return nil
 }
 
-func visitWithTerminal(name, host string, argv []string, files [3]*os.File, signals <-chan os.Signal) (int, error) {
+func execWithTerminal(name, host string, argv []string, files [3]*os.File, signals <-chan os.Signal) (int, error) {
 	controller, inner, err := file.OpenPTY()
 	if err != nil {
 		return ExitFailed, err
@@ -271,7 +270,7 @@ func visitWithTerminal(name, host string, argv []string, files [3]*os.File, sign
 	defer controller.Close()
 	_ = file.CopyWindowSize(files[0], controller)
 	resized := make(chan os.Signal, 1)
-	notifyResize(resized)
+	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
 	go func() {
 		for range resized {

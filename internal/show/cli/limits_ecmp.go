@@ -1,9 +1,9 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +13,6 @@ import (
 
 	"linerate/internal/model/unit"
 	"linerate/internal/show/present"
-	"linerate/internal/show/text"
 
 	"linerate/internal/science/ecmp"
 )
@@ -40,11 +39,11 @@ func newLimitsECMPCommand(s streams) *cobra.Command {
 	var f ecmpFlags
 	cmd := &cobra.Command{
 		Use:   "ecmp",
-		Short: "What flows carry that are hashed over equal-cost links",
-		Long: `What flows carry together that a host or router spreads over equal-cost links
-by hash: the mean, how it scatters, how often a link stays idle, how many flows
-it takes. Each flow stays on one link, and flows share a link fairly; so one
-that is alone fills it, and one that nobody was hashed to carries nothing.
+		Short: "Compute what flows carry that are hashed onto equal-cost links",
+		Long: `Compute what flows carry together that a host or router hashes onto equal-cost
+links: mean and scatter, how often a link stays idle, how many flows are enough.
+Each flow stays on one link, and flows share a link fairly: a link with one flow
+is full, and a link without any carries nothing.
 
 With --tiers 2 the router behind each link splits again, with a seed of its own
 or with the same one, which leaves links idle for good (polarisation). With
@@ -81,10 +80,7 @@ Rates are those of links; limits goodput says what of them is payload.`,
 			case <-cmd.Context().Done(): // nothing is held that the end of the process does not free
 				return statusError{ExitInterrupted, errors.New("interrupted: fewer --replicates or --flows take less time")}
 			}
-			if f.asJSON {
-				return json.NewEncoder(s.out).Encode(answer)
-			}
-			return text.Write(s.out, shown, textOptions(s.out, ""))
+			return s.answer(f.asJSON, answer, asText(shown))
 		},
 	}
 	f.define(cmd.Flags())
@@ -94,23 +90,23 @@ Rates are those of links; limits goodput says what of them is payload.`,
 func (f *ecmpFlags) define(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	f.flags = flags
-	flags.IntVar(&f.links, "links", 2, "links that a router or host splits over")
+	numberVar(flags, &f.links, 1, mostECMPLinks, "links", 2, "links that a router or host splits over")
 	flags.StringSliceVar(&f.rates, "rate", []string{"1gbit"}, "rate of the links, or of each")
 	flags.StringSliceVar(&f.weights, "weights", nil, "weight of each link, such as 1,3 (default: alike)")
 	flags.StringSliceVar(&f.flows, "flows", nil, "number of flows; 900x20mbit,4: so many that ask for 20 Mbit/s each at\nmost, and 4 that take what they get")
 	flags.StringVar(&f.policy, "policy", "l4", "fib_multipath_hash_policy: 0 or l3 (addresses), 1 or l4 (ports, too),\n2 or inner (a tunnel's inner addresses), 3 or custom")
 	flags.StringVar(&f.fields, "fields", "0x7", "custom: fib_multipath_hash_fields")
-	flags.IntVar(&f.pairs, "pairs", 0, "pairs of addresses that the flows are between (default: 1; with\n--hosts each flow has its own)")
+	numberVar(flags, &f.pairs, 1, math.MaxInt, "pairs", 0, "pairs of addresses that the flows are between (default: 1; with\n--hosts each flow has its own)")
 	flags.StringVar(&f.sizes, "sizes", "", "how sizes of transfers scatter: exponential, pareto:1.2, lognormal:2\n(default: all equal)")
-	flags.IntVar(&f.tiers, "tiers", 1, "1 or 2: how often flows are split on their way")
+	numberVar(flags, &f.tiers, 1, 2, "tiers", 1, "1 or 2: how often flows are split on their path")
 	flags.IntVar(&f.second, "second-links", 0, "links of each router in the second tier (default: as --links)")
 	quantityVar(flags, &f.secondRate, unit.ParseBitRate, "second-rate", "rate", "", "rate of each of those (default: as the first of --rate)")
 	flags.IntVar(&f.hosts, "hosts", 0, "simulate a Clos network of so many hosts; --links are the spines")
 	flags.IntVar(&f.perLeaf, "hosts-per-leaf", 0, "hosts on each leaf (default: as --links)")
 	quantityVar(flags, &f.hostRate, unit.ParseBitRate, "host-rate", "rate", "", "rate of a host's link (default: as the first of --rate)")
 	quantityVar(flags, &f.target, unit.ParseRatio, "target", "ratio", "95%", "how much is enough, for the number of flows that it takes")
-	flags.IntVar(&f.replicates, "replicates", 0, "draws, where no formula tells (default: as many as are quick)")
-	flags.Uint64Var(&f.seed, "seed", 1, "which draws: the same seed gives the same answer")
+	numberVar(flags, &f.replicates, 0, mostECMPReplicates, "replicates", 0, "draws, where there is no formula (default: as many as are quick)")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the draws: the same seed gives the same answer")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.limits.ecmp/v1)")
 }
 
@@ -119,16 +115,13 @@ const (
 	mostECMPReplicates = 1_000_000
 )
 
-// question reads the flags, and tells all mistakes at once.
+// question reads the flags; the error lists all mistakes.
 func (f *ecmpFlags) question() (ecmp.Question, error) {
-	var wrong []error
+	wrong := outOfRange(f.flags)
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
 	q := ecmp.Question{Target: float64(f.target), Seed: f.seed, Replicates: f.replicates, Pairs: f.pairs}
 	var err error
-	if f.links < 1 || f.links > mostECMPLinks {
-		say("--links %d: expected 1 to %d", f.links, mostECMPLinks)
-		f.links = 1
-	}
+	f.links = min(max(f.links, 1), mostECMPLinks)
 	if q.Tiers.First, err = f.firstTier(); err != nil {
 		wrong = append(wrong, err)
 	}
@@ -146,12 +139,6 @@ func (f *ecmpFlags) question() (ecmp.Question, error) {
 	if f.flags.Changed("fields") && q.Policy != 3 {
 		say("--fields is for --policy custom")
 	}
-	if f.flags.Changed("pairs") && f.pairs < 1 {
-		say("--pairs %d: expected at least one pair of addresses", f.pairs)
-	}
-	if f.tiers != 1 && f.tiers != 2 {
-		say("--tiers %d: expected 1 or 2", f.tiers)
-	}
 	for _, flag := range []string{"second-links", "second-rate"} {
 		if f.flags.Changed(flag) && f.tiers != 2 {
 			say("--%s is for --tiers 2", flag)
@@ -159,9 +146,6 @@ func (f *ecmpFlags) question() (ecmp.Question, error) {
 	}
 	if !(f.target > 0 && f.target < 1) {
 		say("--target %s: expected more than 0 and less than 100%%", f.target)
-	}
-	if f.replicates < 0 || f.replicates > mostECMPReplicates {
-		say("--replicates %d: expected 0 to %d", f.replicates, mostECMPReplicates)
 	}
 	if f.tiers == 2 {
 		q.Tiers.Second, err = f.secondTier()
@@ -221,7 +205,7 @@ func (f *ecmpFlags) secondTier() (ecmp.Links, error) {
 		return nil, fmt.Errorf("--second-links %d behind each of %d links: expected at least one, and at most %d together", n, f.links, mostECMPLinks*4)
 	}
 	if !f.flags.Changed("second-rate") {
-		first, _ := unit.ParseBitRate(f.rates[0]) // firstTier tells
+		first, _ := unit.ParseBitRate(f.rates[0]) // firstTier reports the error
 		rate = max(1, float64(first))
 	}
 	if rate <= 0 {
@@ -254,7 +238,7 @@ func (f *ecmpFlags) clos(q *ecmp.Question) error {
 		q.Fabric.Core, q.Fabric.LeavesPerPod = q.Tiers.Second, len(q.Tiers.Second)
 	}
 	if q.Flows == 0 || q.Tiers.First.Check() != nil {
-		return nil // told already
+		return nil // reported already
 	}
 	return q.Fabric.Check(ecmp.FabricLoad{Kinds: q.Kinds, Pairs: f.pairs})
 }

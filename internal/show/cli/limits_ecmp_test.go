@@ -107,8 +107,8 @@ func TestLimitsECMPRefuses(t *testing.T) {
 		"--flows 3 --rate fast":                  "--rate:",
 		"--flows 3 --weights 1":                  "--weights has 1 weights",
 		"--flows 3 --weights 1,0":                `--weights: "0": expected a whole number`,
-		"--flows 3 --pairs 0":                    "--pairs 0: expected at least one",
-		"--flows 3 --tiers 3":                    "--tiers 3: expected 1 or 2",
+		"--flows 3 --pairs 0":                    "--pairs 0: expected at least 1",
+		"--flows 3 --tiers 3":                    "--tiers 3: expected 1 to 2",
 		"--flows 3 --second-links 2":             "--second-links is for --tiers 2",
 		"--flows 3 --tiers 2 --second-links 0":   "--second-links 0 behind each",
 		"--flows 3 --hosts 1":                    "1 hosts: expected 2 to 1000000",
@@ -121,7 +121,7 @@ func TestLimitsECMPRefuses(t *testing.T) {
 		"--flows 3 --target 100%":                "--target 100%: expected more than 0 and less",
 		"--flows 3 --replicates -1":              "--replicates -1: expected",
 		"--flows 3 --seed many":                  "invalid argument",
-		"--links 0 --tiers 9":                    "--tiers 9: expected 1 or 2", // all at once
+		"--links 0 --tiers 9":                    "--tiers 9: expected 1 to 2", // all at once
 		"--flows 3 --hosts 9 --hosts-per-leaf 0": "0 hosts per leaf: expected",
 	} {
 		if status, out, errs := ecmpRun(args); status != ExitUsage || out != "" || !strings.Contains(errs, want) {

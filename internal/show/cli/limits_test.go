@@ -50,7 +50,7 @@ func TestLimitsGoodput(t *testing.T) {
 
 func TestLimitsGoodputRefuses(t *testing.T) {
 	for args, want := range map[string]string{
-		"--rate 1gigabit":              `--rate: "1gigabit" is not a bit rate`,
+		"--rate 1gigabit":              `"1gigabit" is not a bit rate`,
 		"--family ip":                  `--family "ip": expected ipv4 or ipv6`,
 		"--protocol sctp":              `--protocol "sctp": expected tcp or udp`,
 		"--mtu 20":                     "--mtu 20: expected 68 to 65535",

@@ -15,8 +15,8 @@ import (
 )
 
 // loadStudyWith reads a study by the name of a built-in one or by its file's path,
-// with some values replaced (--set path=value). What is wrong with it is the
-// user's to mend: exit status 2.
+// with some values replaced (--set path=value). Mistakes in it are usage errors: exit
+// status 2.
 func loadStudyWith(nameOrFile string, set []string) (*study.Study, []byte, error) {
 	file, data, err := readStudy(nameOrFile)
 	if err != nil {
@@ -58,24 +58,35 @@ func inputError(file string, err error) error {
 // readStudy returns the text of a built-in study or of a file, and what to call
 // it in messages.
 func readStudy(nameOrFile string) (string, []byte, error) {
-	if isStudyName(nameOrFile) {
-		if data, err := studies.Files.ReadFile(nameOrFile + ".yaml"); err == nil {
-			return nameOrFile + ".yaml", data, nil
-		}
-	}
-	data, err := readFile(nameOrFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		names := studies.Names()
-		if isStudyName(nameOrFile) {
-			return "", nil, fmt.Errorf("no study and no file is called %q%s", nameOrFile, source.DidYouMean(nameOrFile, names))
-		}
-		return "", nil, fmt.Errorf("no file %q (built-in studies: %s)", nameOrFile, strings.Join(names, ", "))
+	data, builtin, err := readNamed("study", "studies", nameOrFile, studies.Names(), func(name string) ([]byte, error) {
+		return studies.Files.ReadFile(name + ".yaml")
+	})
+	if builtin {
+		return nameOrFile + ".yaml", data, nil
 	}
 	return nameOrFile, data, err
 }
 
-// isStudyName tells the name of a study from a path, so that a file called
-// ./arp-flux is still reachable.
+// readNamed reads a built-in text by its name, or else a file by its path.
+func readNamed(kind, kinds, nameOrFile string, names []string, read func(string) ([]byte, error)) (data []byte, builtin bool, err error) {
+	if isStudyName(nameOrFile) {
+		if data, err := read(nameOrFile); err == nil {
+			return data, true, nil
+		}
+	}
+	data, err = readFile(nameOrFile)
+	switch {
+	case !errors.Is(err, fs.ErrNotExist):
+	case isStudyName(nameOrFile):
+		err = fmt.Errorf("no %s and no file is called %q%s", kind, nameOrFile, source.DidYouMean(nameOrFile, names))
+	default:
+		err = fmt.Errorf("no file %q (built-in %s: %s)", nameOrFile, kinds, strings.Join(names, ", "))
+	}
+	return data, false, err
+}
+
+// isStudyName says that a word names a built-in study, list or table, unlike a path,
+// so that a file called ./arp-flux can be named.
 func isStudyName(s string) bool { return s != "" && !strings.ContainsAny(s, `./\`) }
 
 // maxStudyFile is somewhat more than a study can have, so that the parser is the

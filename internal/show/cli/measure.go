@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +17,6 @@ import (
 	"linerate/internal/model/unit"
 	"linerate/internal/science/expect"
 	"linerate/internal/show/present"
-	"linerate/internal/show/text"
 )
 
 func newMeasureCommand(s streams) *cobra.Command {
@@ -28,19 +26,19 @@ func newMeasureCommand(s streams) *cobra.Command {
 		Short: "Measure between this host and one that runs linerate serve",
 		Long: `Measure between this host and one that runs linerate serve.
 
---protocol tcp moves as many bytes as it can over TCP, udp sends datagrams, rr
-counts requests that are answered over connections that stay, and crr does so
-with a connection for each request.
+--protocol tcp sends as much as it can over TCP, udp sends datagrams, rr counts
+transactions (request and response) over connections that stay, udp-rr over UDP,
+and crr over a connection for each.
 
 Everything is counted in one window that is common to all flows and both hosts:
-goodput is what the receivers read in it. It is held against the limit, where
-the interfaces tell their speed, and against the trust checks.
+goodput is what the receivers read in it. It is compared with the limit, where
+the interfaces report their speed, and trust checks are made.
 
-Several addresses, as a list or with ranges such as '192.168.2.{1..4}', are of
-one server; flows take them in turn, and --source likewise. Addresses that this
-host does not have yet, --alias adds and takes away again.
+Several addresses, as a list or with ranges such as '192.168.2.{1..4}', are
+those of one server; flows take them in turn, and --source likewise. --alias
+adds addresses to this host for the time of the measurement.
 
-Who knows iperf3 will look for:
+Options of iperf3, and what they are here:
   iperf3 -c HOST        linerate measure HOST
   -R, --bidir           --direction read, --direction both
   -P 4 -t 30 -O 2       --streams 4 --duration 30s --warmup 2s
@@ -48,7 +46,7 @@ Who knows iperf3 will look for:
   -u -b 0               --protocol udp
   -w, -M, -N, -C        --window, --mss, --nodelay, --congestion-control
   -B, -i, -J            --source, --interval, --json
-  -Z, --skip-rx-copy    as it is; --copy does what iperf3 does without them
+  -Z, --skip-rx-copy    the default; --copy does what iperf3 does without them
 
 Exit status: 0 measured; 1 linerate failed; 2 bad usage; 3 measured, but a trust
 check failed, --expect was not met, or --loss-free found no rate; 130
@@ -93,16 +91,12 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 	shown.end()
 	switch {
 	case ctx.Err() != nil:
-		return statusError{ExitInterrupted, errors.New("interrupted: nothing was measured to its end")}
+		return statusError{ExitInterrupted, errors.New("interrupted: no measurement was completed")}
 	case err != nil:
 		return err
 	}
 	m.Expect = expected.Check(m)
-	if f.asJSON {
-		err = json.NewEncoder(s.out).Encode(m)
-	} else {
-		err = text.Write(s.out, present.Measure(m), textOptions(s.out, ""))
-	}
+	err = s.answer(f.asJSON, m, asText(present.Measure(m)))
 	if err != nil {
 		return err
 	}
@@ -140,12 +134,9 @@ func measureLine(p measure.Progress) string {
 	if p.Mode != "" {
 		words = append([]string{"mode " + p.Mode}, words...)
 	}
-	for _, way := range []struct {
-		name string
-		bps  float64
-	}{{flow.Write, p.Write}, {flow.Read, p.Read}} {
-		if way.bps >= 0 {
-			words = append(words, way.name+" "+unit.FormatRate(way.bps))
+	for i, bps := range []float64{p.Write, p.Read} {
+		if bps >= 0 {
+			words = append(words, []string{flow.Write, flow.Read}[i]+" "+unit.FormatRate(bps))
 		}
 	}
 	if p.RatePerS >= 0 {

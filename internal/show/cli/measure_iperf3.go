@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -116,22 +114,4 @@ func (f iperf3Flags) peer() (*measure.Iperf3, error) {
 		return nil, usageError(fmt.Errorf("the password for --iperf3-user: expected one without blanks in the file of --iperf3-password, or in $%s", iperf3Password))
 	}
 	return &measure.Iperf3{Login: &message.Iperf3Login{User: f.user, Password: password, PublicKey: key, PKCS1: f.pkcs1}}, nil
-}
-
-// readSmall reads a file that a flag names.
-func readSmall(flag, file string) ([]byte, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, usageError(fmt.Errorf("%s: %w", flag, err))
-	}
-	defer f.Close()
-	const longest = 64 << 10
-	data, err := io.ReadAll(io.LimitReader(f, longest+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", flag, err)
-	case len(data) == 0 || len(data) > longest:
-		return nil, usageError(errors.New(flag + " " + file + fmt.Sprintf(": expected a file with 1 to %d bytes", longest)))
-	}
-	return data, nil
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,17 +18,17 @@ type recovery struct {
 
 func newRecoverCommand(s streams) *cobra.Command {
 	var journal string
-	var list, asJSON bool
+	var asJSON bool
 	var o apply.RecoverOptions
 	cmd := &cobra.Command{
 		Use:   "recover",
-		Short: "Undo what an agent that was killed has left changed on this host",
-		Long: `Undo what an agent that was killed has left changed on this host.
+		Short: "Undo changes that a killed agent has left on this host",
+		Long: `Undo changes that a killed agent has left on this host.
 
-An agent undoes its settings itself, whatever becomes of its conductor. Only one
-that was killed with SIGKILL cannot; its undo journal then still holds them. A
-value that another program has changed since is kept, unless --force is given. It
-does no harm to repeat this.`,
+An agent undoes its settings when its conductor ends, however that ends. Only
+after SIGKILL it cannot; its undo journal then still has them. A value that another
+program has changed since is kept, unless --force is given. The command may be
+repeated.`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			journals := []string{journal}
@@ -39,7 +38,6 @@ does no harm to repeat this.`,
 					return err
 				}
 			}
-			o.List = list
 			all := recovery{Schema: "linerate.recover/v1", Changes: []apply.Recovered{}}
 			var failed []error
 			for _, path := range journals {
@@ -48,39 +46,31 @@ does no harm to repeat this.`,
 				all.Changes = append(all.Changes, changes...)
 				failed = append(failed, err)
 			}
-			if asJSON {
-				failed = append(failed, json.NewEncoder(s.out).Encode(all))
-			} else {
-				printRecovery(s.out, all.Changes)
+			failed = append(failed, s.answer(asJSON, all, func(w io.Writer) error { return printRecovery(w, all.Changes) }))
+			kept := 0
+			for _, c := range all.Changes {
+				if c.Result == apply.Kept {
+					kept++
+				}
 			}
-			if kept := withResult(all.Changes, apply.Kept); kept > 0 {
+			if kept > 0 {
 				failed = append(failed, fmt.Errorf("%d of %d changes could not be undone", kept, len(all.Changes)))
 			}
 			return errors.Join(failed...)
 		},
 	}
 	cmd.Flags().StringVar(&journal, "journal", "", "the undo journal (default: all of this user's agents on this host)")
-	cmd.Flags().BoolVar(&list, "list", false, "only say what would be undone")
+	cmd.Flags().BoolVar(&o.List, "list", false, "only list what would be undone")
 	cmd.Flags().BoolVar(&o.Force, "force", false, "also undo what another program has changed since")
 	cmd.Flags().BoolVar(&o.Forget, "forget", false, "drop what cannot be undone from the journal, leaving it as it is")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON (linerate.recover/v1)")
 	return cmd
 }
 
-func withResult(changes []apply.Recovered, result string) int {
-	n := 0
-	for _, c := range changes {
-		if c.Result == result {
-			n++
-		}
-	}
-	return n
-}
-
-func printRecovery(out io.Writer, changes []apply.Recovered) {
+func printRecovery(out io.Writer, changes []apply.Recovered) error {
 	if len(changes) == 0 {
-		fmt.Fprintln(out, "Nothing to recover: no agent has left anything changed.")
-		return
+		_, err := fmt.Fprintln(out, "Nothing to recover: no agent has left a change.")
+		return err
 	}
 	for _, c := range changes {
 		fmt.Fprintf(out, "%-9s  %s %s: %s → %s", c.Result, c.Kind, c.What, c.New, c.Prior)
@@ -89,4 +79,5 @@ func printRecovery(out io.Writer, changes []apply.Recovered) {
 		}
 		fmt.Fprintln(out)
 	}
+	return nil
 }

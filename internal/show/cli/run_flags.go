@@ -1,17 +1,84 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
+	"github.com/spf13/pflag"
+
+	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
 )
 
+// planFlags say which trials of a study are planned.
+type planFlags struct{ set, only, parts []string }
+
+const setUsage = "replace a value of the study, such as workload.duration=5s (may be repeated)"
+
+func (f *planFlags) define(flags *pflag.FlagSet, verb string) {
+	flags.StringArrayVar(&f.set, "set", nil, setUsage)
+	flags.StringSliceVar(&f.only, "only", nil, verb+" only these levels (and the baseline)")
+	flags.StringSliceVar(&f.parts, "part", nil, verb+" these parts of the study's design, or all (default: those that are not on demand)")
+}
+
+// plan loads a study, with the text that it was read from and the tables that it names,
+// and derives the plan that was asked for.
+func (f planFlags) plan(nameOrFile string, r study.Redesign) (*study.Plan, string, []record.Published, error) {
+	s, text, err := loadStudyWith(nameOrFile, f.set)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	tables, err := published(nameOrFile, s)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	plan, err := study.NewPlan(s, f.parts...)
+	if err == nil {
+		plan, err = plan.Only(f.only)
+	}
+	if err == nil {
+		err = plan.Redesign(r)
+	}
+	if err != nil {
+		return nil, "", nil, usageError(err)
+	}
+	return plan, string(text), tables, nil
+}
+
+// trialFlags are those of the commands that make trials: how many, and where the result
+// goes.
+type trialFlags struct {
+	seed          uint64
+	until, budget string
+	replicates    int
+	out           string
+	asJSON, quiet bool
+	allowMachine  bool
+	given         func(flag string) bool
+}
+
+func (f *trialFlags) define(flags *pflag.FlagSet, out, json string) {
+	f.given = flags.Changed
+	flags.Uint64Var(&f.seed, "seed", 0, "order of the trials (default: drawn and printed)")
+	flags.StringVar(&f.until, "until", "", "add blocks until every effect's interval is this narrow, such as 2%")
+	flags.StringVar(&f.budget, "budget", "", "begin no block that would end after this time, such as 10m (the first is made in any case)")
+	flags.IntVar(&f.replicates, "replicates", 0, "blocks: how often each treatment is tried")
+	flags.StringVar(&f.out, "out", "", out)
+	flags.BoolVar(&f.asJSON, "json", false, json)
+	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
+	flags.BoolVar(&f.allowMachine, "allow-machine-settings", false, "permit settings that change more than one network namespace")
+}
+
+// directory is where a run's page and result go by default.
+func (f trialFlags) directory(run string) string { return filepath.Join(cmp.Or(f.out, "runs"), run) }
+
 // redesign is what the flags ask of the design in place of the study.
-func (f runFlags) redesign() (study.Redesign, error) {
+func (f trialFlags) redesign() (study.Redesign, error) {
 	var r study.Redesign
 	var problems []error
 	if f.given("replicates") {
@@ -67,7 +134,7 @@ func again(what string, f runFlags) string {
 }
 
 // designWords spell the flags that may be given again when a run is resumed.
-func (f runFlags) designWords() []string {
+func (f trialFlags) designWords() []string {
 	var words []string
 	if f.given("replicates") {
 		words = append(words, "--replicates", fmt.Sprint(f.replicates))
@@ -78,21 +145,20 @@ func (f runFlags) designWords() []string {
 	if f.given("budget") {
 		words = append(words, "--budget", quote(f.budget))
 	}
-	if f.allowMachine {
-		words = append(words, allowMachineFlag)
-	}
-	return words
+	return append(words, f.permission()...)
 }
 
-const allowMachineFlag = "--allow-machine-settings"
+// permission is the flag that permits what this command was permitted.
+func (f trialFlags) permission() []string {
+	if f.allowMachine {
+		return []string{"--allow-machine-settings"}
+	}
+	return nil
+}
 
 // resumeCommand carries a run on under the same permission.
-func resumeCommand(id string, f runFlags) string {
-	command := "linerate run --resume " + id
-	if f.allowMachine {
-		command += " " + allowMachineFlag
-	}
-	return command
+func (f trialFlags) resumeCommand(id string) string {
+	return strings.Join(append([]string{"linerate run --resume", id}, f.permission()...), " ")
 }
 
 // list spells the value of a flag that takes several, which is read as a line of
@@ -113,13 +179,4 @@ func quote(word string) string {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-func isAny(err error, kinds ...error) bool {
-	for _, kind := range kinds {
-		if errors.Is(err, kind) {
-			return true
-		}
-	}
-	return false
 }

@@ -69,10 +69,10 @@ func TestAgain(t *testing.T) {
 
 // TestResumeCommand: a run is carried on under the permission that it has.
 func TestResumeCommand(t *testing.T) {
-	if got := resumeCommand("x-7", runFlags{}); got != "linerate run --resume x-7" {
+	if got := (trialFlags{}).resumeCommand("x-7"); got != "linerate run --resume x-7" {
 		t.Error(got)
 	}
-	if got := resumeCommand("x-7", runFlags{allowMachine: true}); got != "linerate run --resume x-7 --allow-machine-settings" {
+	if got := (trialFlags{allowMachine: true}).resumeCommand("x-7"); got != "linerate run --resume x-7 --allow-machine-settings" {
 		t.Error(got)
 	}
 }

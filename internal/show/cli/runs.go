@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"text/tabwriter"
 
@@ -32,11 +33,11 @@ The notebook is the file $LINERATE_NOTEBOOK, or else linerate/notebook.db in
 $XDG_DATA_HOME or ~/.local/share.
 
 Status: running; complete; budget, which ran out before every interval was
-narrow; interrupted, to be carried on with linerate run --resume RUN.`,
+narrow; interrupted: carry it on with linerate run --resume RUN.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if filter.Limit < 0 {
-				return usageError(fmt.Errorf("--last %d: expected a number of runs", filter.Limit))
+			if err := errors.Join(outOfRange(cmd.Flags())...); err != nil {
+				return usageError(err)
 			}
 			list := runList{"linerate.runs/v1", []notebook.Summary{}}
 			store, err := readNotebook(cmd.Context())
@@ -59,14 +60,14 @@ narrow; interrupted, to be carried on with linerate run --resume RUN.`,
 				return export.Indented(s.out, list)
 			}
 			if len(list.Runs) == 0 {
-				fmt.Fprintln(s.err, "No runs yet. linerate run STUDY makes one; linerate studies lists the studies.")
+				fmt.Fprintln(s.err, "No runs yet. Make one with linerate run STUDY; see linerate studies.")
 				return nil
 			}
 			return writeRuns(s.out, list.Runs)
 		},
 	}
 	cmd.Flags().StringVar(&filter.Study, "study", "", "only the runs of this study")
-	cmd.Flags().IntVar(&filter.Limit, "last", 0, "only so many (default: all)")
+	numberVar(cmd.Flags(), &filter.Limit, 0, math.MaxInt, "last", 0, "only so many (default: all)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON (linerate.runs/v1)")
 	return cmd
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/netip"
 	"strings"
@@ -44,12 +45,12 @@ func newServeCommand(s streams) *cobra.Command {
 Ctrl-C. On the other host:
   linerate measure ADDRESS
 
-Everything goes to one TCP port, or several (--listen), which the client connects
-to in both directions. Nothing on this host is changed, but for addresses that it is
-to have meanwhile (--alias). One line per test goes to stderr.
+All connections are opened by the client, to one TCP port or several (--listen), for
+both directions. Nothing on this host is changed, except addresses that it has
+meanwhile (--alias). One line per test goes to stderr.
 
-Clients of iperf3 are answered too, at iperf3's own port (TCP and UDP), as many
-at the same time:
+iperf3 clients are served as well, on iperf3's port (TCP and UDP), as many at the
+same time:
   iperf3 -c ADDRESS`,
 		Example: `  linerate serve
   linerate serve --listen 192.0.2.1:5202 --token /etc/linerate.token
@@ -69,24 +70,22 @@ func (f *serveFlags) define(flags *pflag.FlagSet) {
 	f.aliases.define(flags, "without --listen, the server listens at each of them alone")
 	flags.StringVar(&f.token, "token", "", tokenUsage+"; clients then have to know it")
 	flags.StringArrayVar(&f.allow, "allow", nil, "serve only clients of this prefix, such as 10.0.0.0/8 (may be repeated)")
-	flags.IntVar(&f.clients, "max-clients", 16, "clients at the same time")
-	flags.IntVar(&f.flows, "max-flows", 128, "flows of each client; as many as the addresses that are listened at, if these are more")
-	flags.IntVar(&f.connections, "max-connections", 1024, "connections of each client's rr, udp-rr and crr flows together")
+	numberVar(flags, &f.clients, 1, math.MaxInt, "max-clients", 16, "clients at the same time")
+	numberVar(flags, &f.flows, 1, math.MaxInt, "max-flows", 128, "flows of each client; as many as the addresses that are listened at, if these are more")
+	numberVar(flags, &f.connections, 1, math.MaxInt, "max-connections", 1024, "connections of each client's rr, udp-rr and crr flows together")
 	quantityVar(flags, &f.duration, unit.ParseDuration, "max-duration", "duration", "5m", "the longest test, warm-up included")
 	quantityVar(flags, &f.rate, unit.ParseBitRate, "max-rate", "rate", "", "the most that one client's flows carry together, each direction, such as 1gbit")
 	f.iperf3.add(flags)
 	flags.BoolVar(&f.quiet, "quiet", false, "nothing on stderr but errors")
 }
 
-// maxListeners is far more than anybody needs, and far from what a process may
-// have open.
+// maxListeners bounds the listeners well below the limit of open files.
 const maxListeners = 1024
 
 // options are what the flags say, or everything that is wrong with them.
 func (f *serveFlags) options() (serve.Options, error) {
 	var o serve.Options
-	var problems []error
-	problems = f.aliases.parse()
+	problems := append(outOfRange(f.flags), f.aliases.parse()...)
 	if own := f.aliases.addresses(); len(own) > 0 && !f.flags.Changed("listen") {
 		f.listen = nil
 		for _, a := range own {
@@ -120,14 +119,6 @@ func (f *serveFlags) options() (serve.Options, error) {
 		}
 		o.Allow = append(o.Allow, p.Masked())
 	}
-	for _, n := range []struct {
-		flag  string
-		value int
-	}{{"max-clients", f.clients}, {"max-flows", f.flows}, {"max-connections", f.connections}} {
-		if n.value < 1 {
-			problems = append(problems, fmt.Errorf("--%s %d: expected a positive number", n.flag, n.value))
-		}
-	}
 	if f.duration <= 0 {
 		problems = append(problems, fmt.Errorf("--max-duration %v: expected a positive duration", f.duration))
 	}
@@ -151,7 +142,7 @@ func (f *serveFlags) serve(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	log := visitors{w: s.err}
+	log := sessionLog{w: s.err}
 	if f.quiet {
 		log.w = io.Discard
 	}
@@ -166,7 +157,7 @@ func (f *serveFlags) serve(ctx context.Context, s streams) error {
 	})
 }
 
-// open opens what is listened on, or nothing.
+// open opens all listeners, or none.
 func (f *serveFlags) open(ctx context.Context, said io.Writer) ([]serve.Listener, error) {
 	var listeners []serve.Listener
 	var at []string
@@ -180,18 +171,18 @@ func (f *serveFlags) open(ctx context.Context, said io.Writer) ([]serve.Listener
 		}
 		listeners, at = append(listeners, l), append(at, l.Addr().String())
 	}
-	if len(at) > listenersTold {
-		at = append(at[:listenersTold:listenersTold], fmt.Sprintf("… (%d in all)", len(listeners)))
+	if len(at) > listenersListed {
+		at = append(at[:listenersListed:listenersListed], fmt.Sprintf("… (%d in all)", len(listeners)))
 	}
 	first := listeners[0].Addr().(*net.TCPAddr).AddrPort()
 	fmt.Fprintf(said, "listening on %s; measure from another host with: linerate measure ADDRESS%s\n", strings.Join(at, ", "), portWords(first))
 	return listeners, nil
 }
 
-// listenersTold are told one by one.
-const listenersTold = 8
+// listenersListed are listed one by one.
+const listenersListed = 8
 
-// portWords are what has to be added to an address to reach a port.
+// portWords is what is added to an address to reach a port.
 func portWords(at netip.AddrPort) string {
 	if port := fmt.Sprint(at.Port()); port != measure.DefaultPort {
 		return ":" + port
@@ -199,46 +190,43 @@ func portWords(at netip.AddrPort) string {
 	return ""
 }
 
-// visitors writes a line for each visit.
-type visitors struct {
-	w       io.Writer
-	refused time.Time // when the latest refusal was told
-	untold  int       // those since
+// sessionLog writes a line for each session.
+type sessionLog struct {
+	w        io.Writer
+	refused  time.Time // of the latest refusal that was written
+	unlogged int       // refusals since
 }
 
-// refusals is how often one is told: whoever likes can cause them.
-const refusals = time.Second
+// refusalInterval limits how often refusals are logged, as any host can cause them.
+const refusalInterval = time.Second
 
-func (v *visitors) line(visit serve.Session) {
-	who := visit.From.String()
-	if visit.Program != "" {
-		who += "  " + strings.TrimSpace(visit.Program+" "+visit.Version)
+func (l *sessionLog) line(session serve.Session) {
+	client := session.From.String()
+	if session.Program != "" {
+		client += "  " + strings.TrimSpace(session.Program+" "+session.Version)
 	}
 	why := ""
-	if visit.Err != nil {
-		why = visit.Err.Error()
+	if session.Err != nil {
+		why = session.Err.Error()
 	}
-	if _, refused := errors.AsType[greeting.Refused](visit.Err); refused {
-		if time.Since(v.refused) < refusals {
-			v.untold++
+	if _, refused := errors.AsType[greeting.Refused](session.Err); refused {
+		if time.Since(l.refused) < refusalInterval {
+			l.unlogged++
 			return
 		}
-		if v.untold > 0 {
-			why += fmt.Sprintf(" (and %d more since the line before)", v.untold)
+		if l.unlogged > 0 {
+			why += fmt.Sprintf(" (and %d more since the line before)", l.unlogged)
 		}
-		v.refused, v.untold = time.Now(), 0
-		fmt.Fprintf(v.w, "%s  %s  refused: %s\n", time.Now().Format(time.TimeOnly), who, strings.ReplaceAll(why, "\n", "; "))
+		l.refused, l.unlogged = time.Now(), 0
+		fmt.Fprintf(l.w, "%s  %s  refused: %s\n", time.Now().Format(time.TimeOnly), client, strings.ReplaceAll(why, "\n", "; "))
 		return
 	}
 	text := "no test"
-	if visit.Windows > 0 {
-		text = fmt.Sprintf("%s in %.3g s", flowCount(visit.Flows), visit.WindowS)
-		for _, way := range []struct {
-			verb  string
-			bytes int64
-		}{{"received", visit.Received}, {"sent", visit.Written}} {
-			if way.bytes > 0 {
-				text += fmt.Sprintf(", %s %s (%s)", way.verb, present.Volume(way.bytes), unit.FormatRate(float64(way.bytes)*8/visit.WindowS))
+	if session.Windows > 0 {
+		text = fmt.Sprintf("%s in %.3g s", count(session.Flows, "flow"), session.WindowS)
+		for i, bytes := range []int64{session.Received, session.Written} {
+			if bytes > 0 {
+				text += fmt.Sprintf(", %s %s (%s)", []string{"received", "sent"}[i], present.Volume(bytes), unit.FormatRate(float64(bytes)*8/session.WindowS))
 			}
 		}
 	} else if why == "" {
@@ -247,12 +235,5 @@ func (v *visitors) line(visit serve.Session) {
 	if why != "" {
 		text += ": " + strings.ReplaceAll(why, "\n", "; ")
 	}
-	fmt.Fprintf(v.w, "%s  %s  %s\n", time.Now().Format(time.TimeOnly), who, text)
-}
-
-func flowCount(n int) string {
-	if n == 1 {
-		return "1 flow"
-	}
-	return fmt.Sprintf("%d flows", n)
+	fmt.Fprintf(l.w, "%s  %s  %s\n", time.Now().Format(time.TimeOnly), client, text)
 }

@@ -1,12 +1,13 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
+	"io"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/model/study"
 	"linerate/studies"
 )
 
@@ -33,7 +34,7 @@ func newStudiesCommand(s streams) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			list := studyList{Schema: "linerate.studies/v1"}
 			for _, name := range studies.Names() {
-				plan, _, err := loadPlan(name, nil, nil, nil)
+				plan, _, _, err := planFlags{}.plan(name, study.Redesign{})
 				if err != nil {
 					return err
 				}
@@ -42,14 +43,13 @@ func newStudiesCommand(s streams) *cobra.Command {
 					EstimateS: plan.Time(plan.Study.Design.Replicates).Seconds(),
 				})
 			}
-			if asJSON {
-				return json.NewEncoder(s.out).Encode(list)
-			}
-			table := tabwriter.NewWriter(s.out, 2, 8, 2, ' ', 0)
-			for _, e := range list.Studies {
-				fmt.Fprintf(table, "%s\t%s\t%s\n", e.Study, estimate(e.EstimateS), e.Question)
-			}
-			return table.Flush()
+			return s.answer(asJSON, list, func(w io.Writer) error {
+				table := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
+				for _, e := range list.Studies {
+					fmt.Fprintf(table, "%s\t%s\t%s\n", e.Study, estimate(e.EstimateS), e.Question)
+				}
+				return table.Flush()
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON (linerate.studies/v1)")

@@ -18,19 +18,28 @@ func readToken(file string) (string, error) {
 	if file == "" {
 		return os.Getenv(tokenVariable), nil
 	}
+	data, err := readSmall("--token", file)
+	token := strings.TrimSpace(string(data))
+	if err == nil && token == "" {
+		err = usageError(fmt.Errorf("--token %s: expected a file with a token", file))
+	}
+	return token, err
+}
+
+// readSmall reads a file that a flag names, which is neither empty nor large.
+func readSmall(flag, file string) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return "", usageError(fmt.Errorf("--token: %w", err))
+		return nil, usageError(fmt.Errorf("%s: %w", flag, err))
 	}
 	defer f.Close()
-	const longest = 4 << 10
+	const longest = 64 << 10
 	data, err := io.ReadAll(io.LimitReader(f, longest+1))
-	token := strings.TrimSpace(string(data))
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("--token: %w", err)
-	case token == "" || len(data) > longest:
-		return "", usageError(fmt.Errorf("--token %s: expected a file with 1 to %d bytes", file, longest))
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	case len(data) == 0 || len(data) > longest:
+		return nil, usageError(fmt.Errorf("%s %s: expected a file with 1 to %d bytes", flag, file, longest))
 	}
-	return token, nil
+	return data, nil
 }

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -16,7 +14,6 @@ import (
 	"linerate/internal/science/tuning"
 	"linerate/internal/show/html"
 	"linerate/internal/show/present"
-	"linerate/internal/show/text"
 	"linerate/studies"
 )
 
@@ -28,33 +25,26 @@ type tuneFlags struct {
 	search, keep, run      string
 	responses              []string
 	margin                 unit.Ratio
-
-	seed          uint64
-	until, budget string
-	replicates    int
-	out           string
-	asJSON, quiet bool
-	allowMachine  bool
-	given         func(flag string) bool
+	trialFlags
 }
 
 func newTuneCommand(s streams) *cobra.Command {
 	var f tuneFlags
 	cmd := &cobra.Command{
 		Use:   "tune FILE|DIRECTORY|LIST …",
-		Short: "Find out which of these settings matter, prove it, and keep those",
-		Long: `Find out which of these settings matter, prove it, and keep those.
+		Short: "Find out which of a list of settings matter, and keep those",
+		Long: `Find out which of a list of settings matter, by trials, and keep those.
 
 Files are read in the order given, a directory's *.conf in the order of their
 names; - is standard input. They may be sysctl.conf and sysctl.d files, FreeBSD's
 and OpenBSD's sysctl.conf, FreeBSD's loader.conf, or tuned profiles. LIST is one of
 the published lists that come with linerate (--lists).
 
-First the files are judged: set twice and which wins, in the wrong unit, beyond
-what the kernel takes, gone or renamed, not about the network, without effect on
-TCP because it sizes its buffers itself. This machine's kernel is asked which
+First the files are checked: keys that are set twice, in a wrong unit, out of the
+kernel's range, removed or renamed, not about the network, or without effect on
+TCP because it autotunes its buffers. This machine's kernel is asked which
 parameters it has; nothing is changed, and no privilege is needed. Without a place
-to try them, or with --lint, that is all.
+to try the settings, or with --lint, that is all.
 
 With --on STUDY the settings are tried on the hosts of a study, made by linerate or
 reached by via; with --rate on a lab of two hosts and a link. Trials with and
@@ -63,7 +53,7 @@ every setting is put back after each trial, whatever happens. --ablate also trie
 each setting alone, and the list without it. --keep writes a file of those that are
 proven, for sysctl.d, as a tuned profile (tuned.conf) or as tasks of Ansible (.yml).
 
-Exit status: 0 answered, or nothing to complain of; 1 linerate failed; 2 bad usage
+Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usage
 or input; 3 the files have errors or warnings, or a trust check failed; 130
 interrupted.`,
 		Example: `  linerate tune /etc/sysctl.d /etc/sysctl.conf
@@ -84,7 +74,6 @@ interrupted.`,
 				_, err := fmt.Fprintln(s.out, strings.Join(studies.ListNames(), "\n"))
 				return err
 			}
-			f.given = cmd.Flags().Changed
 			if f.run != "" {
 				return f.conclude(cmd, s)
 			}
@@ -92,7 +81,7 @@ interrupted.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&f.lint, "lint", false, "only judge the files, and try nothing")
+	flags.BoolVar(&f.lint, "lint", false, "only check the files, and try nothing")
 	flags.BoolVar(&f.elsewhere, "elsewhere", false, "the files are for another machine: do not ask this one's kernel")
 	flags.BoolVar(&f.lists, "lists", false, "name the published lists that come with linerate")
 	flags.StringVar(&f.system, "system", "", "linux, freebsd or openbsd (default: found out from the keys)")
@@ -107,19 +96,12 @@ interrupted.`,
 	flags.StringVar(&f.run, "run", "", "conclude from a run in the notebook: of tune, or of a study that takes a list apart as ten-gig does")
 	flags.StringVar(&f.keep, "keep", "", "write what is proven to this file, which must not be there yet (implies --ablate)")
 	quantityVar(flags, &f.margin, unit.ParseRatio, "margin", "share", "", "differences smaller than this do not matter in practice")
-	flags.StringArrayVar(&f.set, "set", nil, "replace a value of the study, such as workload.duration=5s (may be repeated)")
-	flags.Uint64Var(&f.seed, "seed", 0, "order of the trials (default: drawn and printed)")
-	flags.StringVar(&f.until, "until", "", "add blocks until every effect's interval is this narrow, such as 2%")
-	flags.StringVar(&f.budget, "budget", "", "begin no block that would end after this time, such as 10m")
-	flags.IntVar(&f.replicates, "replicates", 0, "blocks: how often each treatment is tried")
-	flags.StringVar(&f.out, "out", "", "directory for the pages and results of the runs (default: runs)")
-	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.tune/v1; of the files alone linerate.lint/v1)")
-	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
-	flags.BoolVar(&f.allowMachine, "allow-machine-settings", false, "permit settings that change more than one network namespace")
+	flags.StringArrayVar(&f.set, "set", nil, setUsage)
+	f.define(flags, "directory for the pages and results of the runs (default: runs)", "print JSON (linerate.tune/v1; of the files alone linerate.lint/v1)")
 	return cmd
 }
 
-// tune judges the files, and tries them where a place was named.
+// tune checks the files, and tries them where a place was named.
 func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	if err := f.check(); err != nil {
 		return usageError(err)
@@ -186,14 +168,14 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 
 // options are what the flags say of the trials, without the list and the base.
 func (f tuneFlags) options(s streams) (tune.Options, error) {
-	redesign, err := runFlags{given: f.given, replicates: f.replicates, until: f.until, budget: f.budget}.redesign()
+	redesign, err := f.redesign()
 	progress := newProgress(s.err, f.quiet)
 	return tune.Options{
 		Hosts: f.hosts, Set: f.set, Responses: f.responses, Ablate: f.ablate, Search: f.search, Keep: f.keep,
 		Seed: f.seed, Redesign: redesign, AllowMachine: f.allowMachine, Notebook: openNotebook, Progress: progress.show,
 		Finished: func(made *record.Run) error {
 			progress.end()
-			_, err := html.Write(f.directory(made), made)
+			_, err := html.Write(f.directory(made.ID), made)
 			return err
 		},
 	}, err
@@ -207,45 +189,33 @@ func (f tuneFlags) failed(file string, err error) error {
 	made, is := errors.AsType[*tune.RunError](err)
 	switch {
 	case is && made.Interrupted:
-		return statusError{ExitInterrupted, fmt.Errorf("interrupted after %s: every setting is as it was; carry on with: %s", trials(made.Trials), f.carryOn(made.Run))}
+		return statusError{ExitInterrupted, fmt.Errorf("interrupted after %s: every setting is as it was; carry on with: %s", count(made.Trials, "trial"), f.carryOn(made.Run))}
 	case is:
-		return fmt.Errorf("%w\nWhat was measured (%s) is saved: linerate report %s", err, trials(made.Trials), made.Run)
+		return fmt.Errorf("%w\nWhat was measured (%s) is saved: linerate report %s", err, count(made.Trials, "trial"), made.Run)
 	}
 	return err
 }
 
 // carryOn are the commands that end what was begun.
 func (f tuneFlags) carryOn(run string) string {
-	text := resumeCommand(run, runFlags{allowMachine: f.allowMachine})
+	text := f.resumeCommand(run)
 	if f.keep != "" {
-		text += fmt.Sprintf("; then linerate tune --run %s --keep %s", run, quote(f.keep))
-		if f.allowMachine {
-			text += " " + allowMachineFlag
-		}
+		again := append([]string{"; then linerate tune --run", run, "--keep", quote(f.keep)}, f.permission()...)
+		text += strings.Join(again, " ")
 	}
 	return text
-}
-
-// directory is where a run's page and result go.
-func (f tuneFlags) directory(made *record.Run) string {
-	return filepath.Join(cmp.Or(f.out, "runs"), made.ID)
 }
 
 // show prints the result; its status says whether it is in doubt, or nothing of the
 // list could be tried.
 func (f tuneFlags) show(s streams, result *record.Tune, name string, runs []*record.Run) error {
-	var err error
-	if f.asJSON {
-		err = json.NewEncoder(s.out).Encode(result)
-	} else {
-		var pages []string
-		for i, r := range runs {
-			if f.run == "" || i > 0 { // the page of a stored run is linerate report's
-				pages = append(pages, filepath.Join(f.directory(r), "report.html"))
-			}
+	var pages []string
+	for i, r := range runs {
+		if f.run == "" || i > 0 { // the page of a stored run is linerate report's
+			pages = append(pages, filepath.Join(f.directory(r.ID), "report.html"))
 		}
-		err = text.Write(s.out, present.Tune(result, name, runs, pages), textOptions(s.out, ""))
 	}
+	err := s.answer(f.asJSON, result, asText(present.Tune(result, name, runs, pages)))
 	switch {
 	case err != nil:
 		return err
@@ -255,14 +225,9 @@ func (f tuneFlags) show(s streams, result *record.Tune, name string, runs []*rec
 	return doubt(runs...)
 }
 
-// judged prints what is to be said about the files.
+// judged prints what was found in the files.
 func (f tuneFlags) judged(s streams, found *record.Lint) error {
-	var err error
-	if f.asJSON {
-		err = json.NewEncoder(s.out).Encode(found)
-	} else {
-		err = text.Write(s.out, present.Lint(found), textOptions(s.out, ""))
-	}
+	err := s.answer(f.asJSON, found, asText(present.Lint(found)))
 	if err == nil && found.Errors+found.Warnings > 0 {
 		err = statusError{status: ExitDoubt}
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,8 +15,8 @@ import (
 	"linerate/studies"
 )
 
-// readTuning reads files of settings in the order given. All that is wrong is
-// told at once.
+// readTuning reads files of settings in the order given. The error lists all that is
+// wrong.
 func readTuning(in io.Reader, args []string, system string) ([]settingfile.File, error) {
 	systems := []string{settingfile.Linux, settingfile.FreeBSD, settingfile.OpenBSD}
 	if system != "" && !slices.Contains(systems, system) {
@@ -55,7 +54,7 @@ func readTuning(in io.Reader, args []string, system string) ([]settingfile.File,
 func tuningNames(arg string) ([]string, error) {
 	info, err := os.Stat(arg)
 	if err != nil || !info.IsDir() {
-		return []string{arg}, nil // what is wrong with it is told when it is read
+		return []string{arg}, nil // an error shows when it is read
 	}
 	entries, err := os.ReadDir(arg) // sorted by name
 	if err != nil {
@@ -75,19 +74,9 @@ func readTuningFile(in io.Reader, name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(io.LimitReader(in, maxStudyFile))
 	}
-	if isStudyName(name) {
-		if text, err := studies.List(name); err == nil {
-			return text, nil
-		}
-	}
-	text, err := readFile(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && isStudyName(name):
-		return nil, fmt.Errorf("no file and no list is called %q%s", name, source.DidYouMean(name, studies.ListNames()))
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("no file %q (published lists: %s)", name, strings.Join(studies.ListNames(), ", "))
-	case err == nil && strings.ContainsRune(string(text), 0):
-		return nil, fmt.Errorf("%s is no text; expected a sysctl.conf, a loader.conf or a tuned profile", name)
+	text, _, err := readNamed("list", "lists", name, studies.ListNames(), studies.List)
+	if err == nil && strings.ContainsRune(string(text), 0) {
+		err = fmt.Errorf("%s is not text: expected a sysctl.conf, a loader.conf or a tuned profile", name)
 	}
 	return text, err
 }
