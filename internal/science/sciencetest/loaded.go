@@ -3,12 +3,12 @@ package sciencetest
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/netip"
 	"time"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 	"linerate/internal/science/stats"
 )
 
@@ -51,12 +51,11 @@ func Loaded(seed uint64, blocks int, responses ...string) *record.Run {
 }
 
 func loadedTopology() topology.Topology {
-	host := func(name, address string) topology.Host {
-		a := netip.MustParseAddr(address)
-		return topology.Host{Name: name, Interfaces: []topology.Interface{{Name: "eth0", Addresses: []topology.Address{{First: a, Last: a, Bits: 24}}}}}
+	host := func(name, ip string) topology.Host {
+		return topology.Host{Name: name, Interfaces: []topology.Interface{{Name: "eth0", Addresses: []topology.Address{address("%s/24", ip)}}}}
 	}
 	l := topology.Link{From: topology.End{Node: "a", Interface: "eth0"}, To: topology.End{Node: "b", Interface: "eth0"}}
-	l.Rate = unitRate(20e6)
+	l.Rate = unit.BitRate(20e6)
 	return topology.Topology{Hosts: []topology.Host{host("a", "10.0.0.1"), host("b", "10.0.0.2")}, Links: []topology.Link{l}}
 }
 

@@ -7,11 +7,11 @@ package sciencetest
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/netip"
 	"time"
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 )
 
 // Fixes are the levels of the factor "fix", baseline first.
@@ -59,26 +59,22 @@ const Limit = ports * portRate * shaped
 
 // Topology is the study's topology.
 func Topology() topology.Topology {
-	single := func(text string) topology.Address {
-		a := netip.MustParseAddr(text)
-		return topology.Address{First: a, Last: a, Bits: 24}
-	}
 	t := topology.Topology{Switches: []topology.Switch{{Name: "switch"}}}
 	server := topology.Host{Name: "server"}
 	for p := range ports {
-		server.Interfaces = append(server.Interfaces, topology.Interface{Name: eth(p), Addresses: []topology.Address{single(serverIP(p))}})
+		server.Interfaces = append(server.Interfaces, topology.Interface{Name: eth(p), Addresses: []topology.Address{address("%s/24", serverIP(p))}})
 	}
 	t.Hosts = append(t.Hosts, server)
 	for c := range clients {
 		t.Hosts = append(t.Hosts, topology.Host{Name: client(c), Interfaces: []topology.Interface{
-			{Name: "eth0", Addresses: []topology.Address{single(clientIP(c))}}}})
+			{Name: "eth0", Addresses: []topology.Address{address("%s/24", clientIP(c))}}}})
 	}
 	join := func(node, port string, rate float64) {
 		l := topology.Link{
 			From: topology.End{Node: node, Interface: port},
 			To:   topology.End{Node: "switch", Interface: "p-" + node + "-" + port},
 		}
-		l.Rate = unitRate(rate)
+		l.Rate = unit.BitRate(rate)
 		t.Links = append(t.Links, l)
 	}
 	for p := range ports {

@@ -8,14 +8,12 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-	"linerate/internal/model/unit"
 )
 
-func eth(p int) string                { return fmt.Sprintf("eth%d", p) }
-func client(c int) string             { return fmt.Sprintf("client%d", c+1) }
-func serverIP(p int) string           { return fmt.Sprintf("192.168.1.%d", 15+p) }
-func clientIP(c int) string           { return fmt.Sprintf("192.168.1.%d", 101+c) }
-func unitRate(r float64) unit.BitRate { return unit.BitRate(r) }
+func eth(p int) string      { return fmt.Sprintf("eth%d", p) }
+func client(c int) string   { return fmt.Sprintf("client%d", c+1) }
+func serverIP(p int) string { return fmt.Sprintf("192.168.1.%d", 15+p) }
+func clientIP(c int) string { return fmt.Sprintf("192.168.1.%d", 101+c) }
 
 // world is one trial in the making.
 type world struct {
@@ -55,7 +53,7 @@ func Trial(fixName, direction string, block, order int, random *rand.Rand) recor
 	return t
 }
 
-// resolve decides who learns which MAC address, and the server's way out.
+// resolve decides who learns which MAC address, and the server's egress.
 func (w *world) resolve(random *rand.Rand) {
 	for p := range ports {
 		if w.fix.sourceRouting {
