@@ -87,7 +87,7 @@ type InterfaceUse struct {
 	Least int    `json:"least"`
 	Most  int    `json:"most"`
 	Of    int    `json:"of"`
-	// Direction is rx or tx where data flows both ways and that one used fewer.
+	// Direction is rx or tx where data flows in both directions and that one used fewer.
 	Direction string `json:"direction,omitempty"`
 }
 

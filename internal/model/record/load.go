@@ -59,7 +59,7 @@ type Transactions struct {
 	Done   int64 `json:"done"`
 	Failed int64 `json:"failed,omitempty"`
 	// Unanswered are udp-rr's to which no response came within a second: a datagram was
-	// lost, one way or the other. Late are responses that came after that, or a second
+	// lost, in one direction or the other. Late are responses that came after that, or a second
 	// time.
 	Unanswered int64 `json:"unanswered,omitempty"`
 	Late       int64 `json:"late,omitempty"`

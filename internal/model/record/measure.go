@@ -128,7 +128,7 @@ type MeasureCounts struct {
 }
 
 // MeasureDirection is all flows of one direction: write goes from the client to
-// the server, read comes back. Transactions, which go both ways, are write: this
+// the server, read comes back. Transactions, which go in both directions, are write: this
 // end asks.
 type MeasureDirection struct {
 	Direction     string  `json:"direction"`

@@ -205,7 +205,7 @@ const (
 )
 
 // ToolReported is a figure obtained by counting at the sender, or by another
-// program in whatever way it does.
+// program by its own method.
 type ToolReported struct {
 	SumBps float64 `json:"sum_bps"`
 	Method string  `json:"method,omitempty"`
@@ -218,7 +218,7 @@ type ToolReported struct {
 	// window, and SurplusBps how much more the tool says.
 	GoodputBps float64 `json:"goodput_bps,omitempty"`
 	SurplusBps float64 `json:"surplus_bps,omitempty"`
-	// PredictedBps is the surplus that follows from what the kernel tells of each
+	// PredictedBps is the surplus that follows from what the kernel counts of each
 	// connection: its bytes over its own time, summed up, less the goodput.
 	PredictedBps float64 `json:"predicted_surplus_bps,omitempty"`
 	// UnsentBytes lay in the send buffers at the window's end, and UnsentBps is what

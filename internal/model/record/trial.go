@@ -382,7 +382,7 @@ type FlowSample struct {
 	UnreadBytes int64  `json:"unread_bytes,omitempty"`
 	RTTUs       uint32 `json:"rtt_us,omitempty"`
 	SndCwnd     uint32 `json:"snd_cwnd,omitempty"`
-	// Unacked segments are under way, and NotsentBytes wait to be sent.
+	// Unacked segments are in flight, and NotsentBytes wait to be sent.
 	Unacked      uint32 `json:"unacked,omitempty"`
 	NotsentBytes uint32 `json:"notsent_bytes,omitempty"`
 	// Datagrams have been received so far and Lost are missing, at the receiver of

@@ -216,7 +216,7 @@ func (c *decoder) scalar(n *Node, v reflect.Value, f Field) {
 		}
 		v.SetFloat(x)
 	default:
-		panic("source: no way to decode " + v.Type().String())
+		panic("source: cannot decode " + v.Type().String())
 	}
 	if err != nil {
 		c.fail(n.At, f, "expected %s, found %s", wanted, describe(n))

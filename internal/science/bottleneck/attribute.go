@@ -164,7 +164,7 @@ func (s scene) buffer(f record.Flow, waited float64) string {
 	return fmt.Sprintf("its buffer of %s was full and all of it sent at %s of the readings, with room in both windows", unit.FormatBytes(float64(f.SndbufBytes)), unit.FormatPercent(f.SndbufFullShare))
 }
 
-// receiver tells a receiver that is slow from one whose window is small.
+// receiver distinguishes a slow receiver from one whose window is small.
 func (s scene) receiver(f record.Flow, rwnd float64, busy string, exhausted bool) (by, why string) {
 	waited := fmt.Sprintf("waited for the receiver's window %s of the time", unit.FormatPercent(rwnd))
 	open := int64(f.SenderInfo.SndWnd)

@@ -203,8 +203,8 @@ func udp(f *record.Flow, share float64) {
 	f.Protocol, f.SenderInfo, f.RateCapBps = flow.UDP, nil, f.GoodputBps/share
 }
 
-// TestOtherWay: a link that is full the other way does not hold a flow back.
-func TestOtherWay(t *testing.T) {
+// TestOtherDirection: a link that is full in the other direction does not hold a flow back.
+func TestOtherDirection(t *testing.T) {
 	trial, over := sound()
 	f := &trial.Flows[0]
 	f.From, f.To = f.To, f.From
@@ -251,8 +251,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// TestBetween: where only the ends of the way are known, a queue that shows in the
-// round trips stands before a full link, unless flows go the other way too.
+// TestBetween: where only the ends of the path are known, a queue that shows in the
+// round trips stands before a full link, unless flows go in the other direction too.
 func TestBetween(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -261,9 +261,9 @@ func TestBetween(t *testing.T) {
 	}{
 		{"a queue", func(f *record.Flow, t *record.Trial) {}, FullLink},
 		{"no queue", func(f *record.Flow, t *record.Trial) { f.SenderInfo.MinRTTUs = f.SenderInfo.RTTUs - 1999 }, CongestionWindow},
-		{"a long way", func(f *record.Flow, t *record.Trial) { f.SenderInfo.MinRTTUs = 4001 }, CongestionWindow},
+		{"a long path", func(f *record.Flow, t *record.Trial) { f.SenderInfo.MinRTTUs = 4001 }, CongestionWindow},
 		{"a small window", func(f *record.Flow, t *record.Trial) { f.RwndLimitedS = t.WindowS }, ReceiverWindow},
-		{"flows both ways", func(f *record.Flow, t *record.Trial) {
+		{"flows in both directions", func(f *record.Flow, t *record.Trial) {
 			back := *f
 			back.From, back.To = f.To, f.From
 			t.Flows = append(t.Flows, back)

@@ -189,7 +189,7 @@ func receiver(t record.Trial, f record.Flow, path limits.Path, o flow.Spec) (bou
 	return b, true
 }
 
-// sender is what its buffer has under way.
+// sender is what its buffer has in flight.
 func sender(t record.Trial, f record.Flow, path limits.Path, o flow.Spec) (bound, bool) {
 	size, what := float64(f.SndbufBytes), "a send buffer"
 	if o.Window == 0 && o.SendBuffer == 0 {

@@ -14,7 +14,7 @@ import (
 
 const testRate = 1e9 * 1448 / 1514 // of the link's 1 Gbit/s
 
-// long is a trial of a flow from a to b over 25 ms each way, with the buffers of
+// long is a trial of a flow from a to b over 25 ms in each direction, with the buffers of
 // Linux.
 func long() (*record.Trial, *topology.Topology, []flow.Spec) {
 	host := func(name, address string) topology.Host {
@@ -122,7 +122,7 @@ func TestNothing(t *testing.T) {
 		"no connection":        func(f *record.Flow, _ *topology.Topology) { f.Connected = false },
 		"datagrams":            func(f *record.Flow, _ *topology.Topology) { f.Protocol = flow.UDP },
 		"another program":      func(f *record.Flow, _ *topology.Topology) { f.Process = "p1w" },
-		"no way":               func(f *record.Flow, _ *topology.Topology) { f.Path = nil },
+		"no path":              func(f *record.Flow, _ *topology.Topology) { f.Path = nil },
 		"an interface unknown": func(f *record.Flow, _ *topology.Topology) { f.Path = []string{"a.eth7", "b.eth0"} },
 		"nothing known":        func(f *record.Flow, _ *topology.Topology) { f.SenderInfo = nil },
 	} {

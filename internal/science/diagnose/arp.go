@@ -165,7 +165,7 @@ func sharedMAC(netifs []*netif) bool {
 	return false
 }
 
-// takesMore tells whether an interface took in clearly more of its host's traffic than
+// takesMore reports whether an interface took in clearly more of its host's traffic than
 // was addressed to it.
 func (f observed) takesMore(h *host, p *netif) (string, bool) {
 	meant := f.meant(h, true)
@@ -183,7 +183,7 @@ func (f observed) takesMore(h *host, p *netif) (string, bool) {
 }
 
 // meant is each interface's fair part of a host's incoming or outgoing traffic, by
-// the addresses of the flows. Where no data goes that way, acknowledgements do,
+// the addresses of the flows. Where no data flows in that direction, acknowledgements do,
 // in proportion to the data they answer.
 func (f observed) meant(h *host, incoming bool) map[*netif]float64 {
 	data, answers := map[*netif]float64{}, map[*netif]float64{}

@@ -139,10 +139,10 @@ func TestLookalikes(t *testing.T) {
 		{"rows without a share to confirm them", trial(0, "writes"), func(t *record.Trial) {
 			t.Hosts[0].Begin.Interfaces, t.Hosts[0].End.Interfaces = nil, nil
 		}, "arp-flux server likely"},
-		{"settings that nobody recorded", trial(0, "writes"), func(t *record.Trial) {
+		{"settings that were not recorded", trial(0, "writes"), func(t *record.Trial) {
 			t.Hosts[0].Snapshot.Sysctls = nil
 		}, "arp-flux server likely"},
-		{"peers that nobody asked, but one interface takes all", trial(0, "writes"), func(t *record.Trial) {
+		{"peers that were not asked, but one interface takes all", trial(0, "writes"), func(t *record.Trial) {
 			everyNeighbour(t, func(n *record.Neighbour) { n.MAC, n.State = "", "NONE" })
 		}, "arp-flux server likely"},
 		{"arp_ignore=3 looks at scopes only", trial(0, "writes"), func(t *record.Trial) {
@@ -158,10 +158,10 @@ func TestLookalikes(t *testing.T) {
 			t.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.eth1.rp_filter"] = "1"
 			t.Hosts[0].End.SNMP["TcpExt.IPReversePathFilter"] = 9
 		}, "unreachable client1 possible, unreachable client2 possible"},
-		{"the filter's counter alone, with no detour, may be stray packets", trial(6, "reads"), func(t *record.Trial) {
+		{"the filter's counter alone, with no asymmetric route, may be stray packets", trial(6, "reads"), func(t *record.Trial) {
 			t.Hosts[0].End.SNMP["TcpExt.IPReversePathFilter"] = 9
 		}, "rp-filter-drop server possible"},
-		{"the counter with a detour is certain", trial(5, "writes"), func(t *record.Trial) {
+		{"the counter with an asymmetric route is certain", trial(5, "writes"), func(t *record.Trial) {
 			everyNeighbour(t, func(n *record.Neighbour) { n.State = "REACHABLE" })
 			t.Hosts[0].End.SNMP["TcpExt.IPReversePathFilter"] = 9
 		}, "rp-filter-drop server certain"},
@@ -199,7 +199,7 @@ func everyNeighbour(t *record.Trial, change func(*record.Neighbour)) {
 	}
 }
 
-// A request with a sender address of another subnet that nobody answers.
+// A request with a sender address of another subnet that has no answer.
 func TestWrongSourceUnanswered(t *testing.T) {
 	tr := trial(4, "writes")
 	s := &tr.Hosts[0].Snapshot

@@ -46,7 +46,7 @@ func TestDuplicateAddress(t *testing.T) {
 		{"only a stranger's answer is in a table, and no host could ask", func(_ *record.Trial, _, c, _ *record.HostReading) {
 			c.Snapshot.Neighbours[0].MAC = stranger
 		}, "server", record.Likely, "the hosts' tables and interfaces have 192.168.1.1"},
-		{"the switch tells where", func(tr *record.Trial, server, c, _ *record.HostReading) {
+		{"the switch knows where", func(tr *record.Trial, server, c, _ *record.HostReading) {
 			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[0].MAC), answer("192.168.1.15", stranger)}
 			tr.Hosts = append(tr.Hosts, record.HostReading{Host: "gate", Snapshot: record.Snapshot{Tables: record.Tables{FDB: []record.FDBEntry{{MAC: stranger, Interface: "gi7"}}}}})
 		}, "server", record.Likely, "gate has " + stranger + " behind port gi7"},

@@ -13,11 +13,11 @@ import (
 )
 
 // split is a trial over a router, leaf, that has two links to spine1 and spine2,
-// of which each has two to the server. The flows' ways are given as the interfaces that
+// of which each has two to the server. The flows' paths are given as the interfaces that
 // leaf and the spine send them by: "up1 up0".
 type split struct {
 	policy  [2]string // of leaf, and of the spines
-	ways    []string
+	paths   []string
 	weights [2]int // of leaf's next hops
 	rates   [2]unit.BitRate
 	goodput float64 // bit/s of each flow
@@ -53,8 +53,8 @@ func (s split) topology() *topology.Topology {
 func (s split) trial(over *topology.Topology) record.Trial {
 	t := record.Trial{LimitBps: s.limit, WindowS: 1}
 	sent := map[string]float64{}
-	for i, way := range s.ways {
-		first, second, _ := strings.Cut(way, " ")
+	for i, path := range s.paths {
+		first, second, _ := strings.Cut(path, " ")
 		spine := "spine" + first[2:]
 		out := topology.End{Node: spine, Interface: second}
 		link, _ := over.LinkAt(out)
@@ -107,10 +107,10 @@ func (s split) find() string {
 	return strings.Join(list, ", ")
 }
 
-// many repeats ways.
-func many(n int, ways ...string) (list []string) {
+// many repeats paths.
+func many(n int, paths ...string) (list []string) {
 	for i := range n {
-		list = append(list, ways[i%len(ways)])
+		list = append(list, paths[i%len(paths)])
 	}
 	return list
 }
@@ -122,19 +122,19 @@ func TestECMP(t *testing.T) {
 		split
 		want string
 	}{
-		"by addresses": {split{policy: [2]string{"0", "0"}, ways: many(4, "up1 up0"), rates: both, goodput: 250e6, limit: 2e9},
+		"by addresses": {split{policy: [2]string{"0", "0"}, paths: many(4, "up1 up0"), rates: both, goodput: 250e6, limit: 2e9},
 			"ecmp-l3-hash leaf certain, ecmp-l3-hash spine1 certain"},
-		"by addresses, and no more is asked for": {split{policy: [2]string{"0", "0"}, ways: many(4, "up1 up0"), rates: both, goodput: 50e6, limit: 200e6}, ""},
-		"by interfaces, all links":               {split{policy: [2]string{"1", "1"}, ways: many(8, "up1 up0", "up2 up1", "up1 up1", "up2 up0"), rates: both, goodput: 240e6, limit: 2e9}, ""},
-		"by ports, one link by chance": {split{policy: [2]string{"1", "1"}, ways: []string{"up1 up0", "up1 up1", "up1 up0"}, rates: both, goodput: 330e6, limit: 2e9},
+		"by addresses, and no more is asked for": {split{policy: [2]string{"0", "0"}, paths: many(4, "up1 up0"), rates: both, goodput: 50e6, limit: 200e6}, ""},
+		"by interfaces, all links":               {split{policy: [2]string{"1", "1"}, paths: many(8, "up1 up0", "up2 up1", "up1 up1", "up2 up0"), rates: both, goodput: 240e6, limit: 2e9}, ""},
+		"by ports, one link by chance": {split{policy: [2]string{"1", "1"}, paths: []string{"up1 up0", "up1 up1", "up1 up0"}, rates: both, goodput: 330e6, limit: 2e9},
 			"ecmp-few-flows leaf certain"},
-		"one flow has one link": {split{policy: [2]string{"1", "1"}, ways: []string{"up1 up0"}, rates: both, goodput: 990e6, limit: 1e9}, ""},
-		"alike at both tiers": {split{policy: [2]string{"1", "1"}, ways: many(24, "up1 up0", "up2 up1"), rates: both, goodput: 80e6, limit: 2e9},
+		"one flow has one link": {split{policy: [2]string{"1", "1"}, paths: []string{"up1 up0"}, rates: both, goodput: 990e6, limit: 1e9}, ""},
+		"alike at both tiers": {split{policy: [2]string{"1", "1"}, paths: many(24, "up1 up0", "up2 up1"), rates: both, goodput: 80e6, limit: 2e9},
 			"ecmp-polarization spine1 certain, ecmp-polarization spine2 certain"},
-		"alike at one tier, by another hash": {split{policy: [2]string{"1", "3"}, ways: many(24, "up1 up0", "up2 up1"), rates: both, goodput: 80e6, limit: 2e9}, ""},
-		"weights do not fit": {split{policy: [2]string{"1", "1"}, ways: many(8, "up1 up0", "up2 up1", "up1 up1", "up2 up0"), weights: [2]int{1, 1}, rates: [2]unit.BitRate{200e6, 1e9}, goodput: 48e6, limit: 900e6},
+		"alike at one tier, by another hash": {split{policy: [2]string{"1", "3"}, paths: many(24, "up1 up0", "up2 up1"), rates: both, goodput: 80e6, limit: 2e9}, ""},
+		"weights do not fit": {split{policy: [2]string{"1", "1"}, paths: many(8, "up1 up0", "up2 up1", "up1 up1", "up2 up0"), weights: [2]int{1, 1}, rates: [2]unit.BitRate{200e6, 1e9}, goodput: 48e6, limit: 900e6},
 			"ecmp-weight-mismatch leaf certain"},
-		"weights fit": {split{policy: [2]string{"1", "1"}, ways: many(8, "up1 up0", "up2 up1", "up1 up1", "up2 up0"), weights: [2]int{1, 5}, rates: [2]unit.BitRate{200e6, 1e9}, goodput: 48e6, limit: 900e6}, ""},
+		"weights fit": {split{policy: [2]string{"1", "1"}, paths: many(8, "up1 up0", "up2 up1", "up1 up1", "up2 up0"), weights: [2]int{1, 5}, rates: [2]unit.BitRate{200e6, 1e9}, goodput: 48e6, limit: 900e6}, ""},
 	} {
 		if got := c.find(); got != c.want {
 			t.Errorf("%s: found %q, want %q", name, got, c.want)
@@ -143,9 +143,9 @@ func TestECMP(t *testing.T) {
 }
 
 // A next hop that is not answered for is found where flows did not get through,
-// and not where the kernel is told to leave it out.
+// and not where the kernel is set to leave it out.
 func TestDeadNexthop(t *testing.T) {
-	s := split{policy: [2]string{"1", "1"}, ways: many(4, "up1 up0"), rates: [2]unit.BitRate{1e9, 1e9}, goodput: 240e6, limit: 1e9}
+	s := split{policy: [2]string{"1", "1"}, paths: many(4, "up1 up0"), rates: [2]unit.BitRate{1e9, 1e9}, goodput: 240e6, limit: 1e9}
 	over := s.topology()
 	find := func(change func(leaf *record.Snapshot, t *record.Trial)) string {
 		trial := s.trial(over)
@@ -172,7 +172,7 @@ func TestDeadNexthop(t *testing.T) {
 		change func(*record.Snapshot, *record.Trial)
 		want   string
 	}{
-		"nobody answers": {func(s *record.Snapshot, t *record.Trial) {
+		"no answer": {func(s *record.Snapshot, t *record.Trial) {
 			hop(s).Via = dead.Address
 			s.Neighbours = append(s.Neighbours, dead)
 			fail(t)

@@ -13,7 +13,7 @@ import (
 
 // TestPortsExhausted: the kernel's word becomes a finding of the opener's with the
 // addresses, the range and what was open; by bind and by connect are two causes, and
-// neither is told once more as a host that is not reached.
+// neither is reported once more as a host that is not reached.
 func TestPortsExhausted(t *testing.T) {
 	flow := func(i int, bound bool) record.Flow {
 		at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 1, byte(i)}), 5202)

@@ -71,9 +71,9 @@ func TestSourceMismatch(t *testing.T) {
 				t.Flows[i].Predicted, t.Flows[i].Observed = t.Flows[i].Path, nil
 			}
 		}, crossed), []string{"ecmp-source-mismatch\nlikely"}},
-		"nobody knows the way": {find(true, func(t *record.Trial) { t.Flows[0].Observed = nil }, crossed), nil},
-		"the server opened it": {find(true, func(t *record.Trial) { t.Flows[0].OpenedBy = "server" }, crossed), nil},
-		// As routers with BGP unnumbered have it: the address is nobody's, the next
+		"the path is not known": {find(true, func(t *record.Trial) { t.Flows[0].Observed = nil }, crossed), nil},
+		"the server opened it":  {find(true, func(t *record.Trial) { t.Flows[0].OpenedBy = "server" }, crossed), nil},
+		// As routers with BGP unnumbered have it: the address is no link's, the next
 		// hops are link-local.
 		"unnumbered": {find(true, func(t *record.Trial) {
 			for i := range 2 {

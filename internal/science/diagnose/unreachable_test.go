@@ -38,7 +38,7 @@ func TestUnreachable(t *testing.T) {
 	}{
 		{"nothing to see", func(*record.Trial) {}, "unreachable client1 possible",
 			"flow f2: client1 does not reach 192.168.1.16 of server: connect: no route to host", "not known"},
-		{"nobody may answer", func(tr *record.Trial) {
+		{"no interface may answer", func(tr *record.Trial) {
 			entry(tr, "", "FAILED")
 			tr.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_ignore"] = "8"
 		}, "unreachable server likely", "192.168.1.16 is FAILED on client1.eth0", "net.ipv4.conf.all.arp_ignore=1"},

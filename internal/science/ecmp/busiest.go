@@ -15,7 +15,7 @@ const (
 // below is the chance that no link has more flows than its bound. Numbers of
 // flows on links are independent Poisson numbers, given their sum: so the bounded
 // ones are folded together, and the chance that they sum to all flows is divided
-// by that of the unbounded sum. Only positive terms are added. It also tells how
+// by that of the unbounded sum. Only positive terms are added. It also returns how
 // many products that took.
 func below(chances []float64, flows int, bounds []int) (chance float64, products int) {
 	sum := 0

@@ -111,7 +111,7 @@ func TestAgreesWithTheory(t *testing.T) {
 			if bound := 5*d.SD()/math.Sqrt(replicates) + 1; math.Abs(mean-d.Mean()) > bound {
 				t.Errorf("%d links, %d flows: %.5g bit/s, want %.5g ± %.2g", n, flows, mean, d.Mean(), bound)
 			}
-			// Each way has a link up and one down, so every used link counts twice.
+			// Each path has a link up and one down, so every used link counts twice.
 			used := 4*float64(n) - idle
 			if want := 2 * Alike(2*n, 1).ExpectedUsed(flows); math.Abs(used-want) > 10*d.SD()/gbit/math.Sqrt(replicates)+1e-9 {
 				t.Errorf("%d links, %d flows: %.4f links used, want %.4f", n, flows, used, want)

@@ -214,7 +214,7 @@ const mostNeeded = 1 << 30
 
 // FlowsNeeded is the least number of flows, each of which asks for bps (0: for as
 // much as it gets), that carries a share such as 0.95 of all links' rates on
-// average. false: more than anybody has.
+// average. false: more than 2³⁰.
 func (l Links) FlowsNeeded(share, bps float64) (int, bool) {
 	want := share * l.RateBps() * (1 - 1e-12)
 	most := 1

@@ -7,8 +7,8 @@ import (
 )
 
 // fair checks what makes rates max-min fair: no link carries more than its rate,
-// nobody more than asked for, and whoever has less than asked for has a link that
-// is full and on which nobody has more (Bertsekas and Gallager, section 6.5.2).
+// no flow more than asked for, and one that has less than asked for has a link that
+// is full and on which no flow has more (Bertsekas and Gallager, section 6.5.2).
 // There is only one such allocation.
 func fair(t *testing.T, rates []float64, paths Paths, demands []float64, s *Sharer) {
 	t.Helper()
@@ -47,7 +47,7 @@ func fair(t *testing.T, rates []float64, paths Paths, demands []float64, s *Shar
 			}
 		}
 		if !held {
-			t.Errorf("flow %d, rate %g, could have more: no full link on which nobody has more", flow, rate)
+			t.Errorf("flow %d, rate %g, could have more: no full link on which no flow has more", flow, rate)
 		}
 		if b := s.Bottlenecks[flow]; b == none || loads[b] < rates[b]*(1-slack) {
 			t.Errorf("flow %d: its bottleneck %d is not full", flow, b)
@@ -122,7 +122,7 @@ func TestShareByHand(t *testing.T) {
 	}
 }
 
-// TestShareSteps: what it does grows with flows × links on their way, also when
+// TestShareSteps: what it does grows with flows × links on their path, also when
 // every flow ends at a link of its own level, which is worst for the heap.
 func TestShareSteps(t *testing.T) {
 	chain := func(n int) (rates []float64, paths Paths) {

@@ -58,7 +58,7 @@ func trial(flows ...fate) (*record.Trial, *topology.Topology) {
 			}
 		}
 		came(0, f.before, 999)
-		came(1, f.before, 1001) // what was under way
+		came(1, f.before, 1001) // what was in flight
 		silent(0, f.usual)
 		if f.after >= 0 {
 			came(1, f.after, f.last)
@@ -92,12 +92,12 @@ func detect(t *record.Trial, over *topology.Topology) {
 	}
 }
 
-// Flows that keep their way, that move from a link which goes and from one which
+// Flows that keep their path, that move from a link which goes and from one which
 // stays, that come late, and that do not come again.
 func TestOutages(t *testing.T) {
 	flows := []fate{
 		{0, 1, 4, 215, 2998},  // its link goes
-		{0, 2, 4, 7, 2998},    // and nothing can be told from its pauses
+		{0, 2, 4, 7, 2998},    // and nothing follows from its pauses
 		{0, -1, 4, 0, 0},      // does not come again
 		{1, 1, 4, 3, 2998},    // stays
 		{2, 3, 4, 6, 2998},    // moves although its link stays
@@ -124,7 +124,7 @@ func TestOutages(t *testing.T) {
 		}
 	}
 	if o := trial.Flows[0].Outages[0]; strings.Join(o.Before, " ") != "spine0.in b.eth0" || strings.Join(o.After, " ") != "spine1.in b.eth1" {
-		t.Errorf("the way was %v and is %v", o.Before, o.After)
+		t.Errorf("the path was %v and is %v", o.Before, o.After)
 	}
 	sums := Sum([]record.Trial{*trial})
 	if len(sums) != 1 || strings.Join(sums[0].What, ", ") != "x: first, y: second" || sums[0].ResolutionS != 0.008 {
@@ -144,7 +144,7 @@ func TestOutages(t *testing.T) {
 	}
 }
 
-// Where the spines have not looked, the receiver's interfaces tell; where nobody has, the
+// Where the spines have not looked, the receiver's interfaces count; where no host has, the
 // samples tell when, and not where.
 func TestOutagesBySight(t *testing.T) {
 	trial, over := trial(fate{0, 1, 4, 215, 2998}, fate{1, 1, 4, 0, 2998})
@@ -194,8 +194,8 @@ func TestOutagesBySight(t *testing.T) {
 	}
 }
 
-// A host on the way that missed a flow on one side of an event has not seen it move, nor
-// that its way is gone.
+// A host on the path that missed a flow on one side of an event has not seen it move, nor
+// that its path is gone.
 func TestOutagesHalfSeen(t *testing.T) {
 	for name, c := range map[string]struct {
 		flow   fate
@@ -215,7 +215,7 @@ func TestOutagesHalfSeen(t *testing.T) {
 		}
 	}
 	// By one spine two flows came to one interface of the receiver's, and of the one that
-	// still does nobody else has seen it.
+	// still does no other host has seen it.
 	trial, over := trial(fate{1, -1, 4, 0, 0}, fate{1, 1, 4, 3, 2998})
 	spine := &trial.Hosts[3]
 	spine.Arrivals = slices.DeleteFunc(spine.Arrivals, func(a record.Arrival) bool { return a.Flow == "f1" && a.Events == 1 })

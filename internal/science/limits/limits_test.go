@@ -144,7 +144,7 @@ func TestAggregate(t *testing.T) {
 	for i := range jumbo.Links {
 		jumbo.Links[i].MTU = 9000
 	}
-	unset := newFlow(t, nas(1e9, 10e9), "server", "", "10.0.0.101", flow.Spec{}) // four ways
+	unset := newFlow(t, nas(1e9, 10e9), "server", "", "10.0.0.101", flow.Spec{}) // four paths
 
 	for _, test := range []struct {
 		name  string
@@ -163,7 +163,7 @@ func TestAggregate(t *testing.T) {
 		{"one direction slower", slow, writes, 3.1e9 * shaped, ""},
 		{"the other direction is not", slow, reads, 4e9 * shaped, ""},
 		{"jumbo frames", jumbo, writes, 4e9 * 8948 / 9014, "4 × 1 Gbit/s × 8948/9014"},
-		{"one connection takes one of four ways", nas(1e9, 10e9), []Flow{unset}, 1e9 * shaped, "1 Gbit/s × 1448/1514"},
+		{"one connection takes one of four paths", nas(1e9, 10e9), []Flow{unset}, 1e9 * shaped, "1 Gbit/s × 1448/1514"},
 		{"four connections may take all", nas(1e9, 10e9), []Flow{unset, unset, unset, unset}, 4e9 * shaped, ""},
 		{"no rates", nas(0, 0), writes, 0, ""},
 		{"only the clients have rates", nas(0, 2.5e9), writes, 5e9 * shaped, "2 × 2.5 Gbit/s × 1448/1514"},

@@ -49,7 +49,7 @@ func TestLimitFollowsSettings(t *testing.T) {
 		{"timestamps on", nas(1e9, 1e9), []setting.Setting{sysctl("server", "net.ipv4.tcp_timestamps", "1")}, 1e9 * plain / 1514},
 		{"the receiver without timestamps", nas(1e9, 1e9), []setting.Setting{sysctl("server", "net.ipv4.tcp_timestamps", "0")}, 1e9 * noTimestamps / 1514},
 		{"the sender without timestamps", nas(1e9, 1e9), []setting.Setting{sysctl("client1", "net.ipv4.tcp_timestamps", "0")}, 1e9 * noTimestamps / 1514},
-		{"somebody else without timestamps", nas(1e9, 1e9), []setting.Setting{sysctl("client2", "net.ipv4.tcp_timestamps", "0")}, 1e9 * plain / 1514},
+		{"another host without timestamps", nas(1e9, 1e9), []setting.Setting{sysctl("client2", "net.ipv4.tcp_timestamps", "0")}, 1e9 * plain / 1514},
 		{"jumbo frames at both ends", nas(1e9, 1e9), []setting.Setting{mtu("server", 9000), mtu("client1", 9000)}, 1e9 * 8948 / 9014},
 		{"jumbo frames at one end", nas(1e9, 1e9), []setting.Setting{mtu("client1", 9000)}, 1e9 * plain / 1514},
 		{"what the file says of a trunk holds", trunk, []setting.Setting{mtu("server", 9000), mtu("client1", 9000)}, 1e9 * 3948 / 4014},
@@ -66,7 +66,7 @@ func TestLimitFollowsSettings(t *testing.T) {
 	}
 }
 
-// A flow without a way leaves the limit unknown, with the reason.
+// A flow without a path leaves the limit unknown, with the reason.
 func TestPlannedWithoutWay(t *testing.T) {
 	top := nas(1e9, 1e9)
 	f := study.PlannedFlow{ID: "f1", Opener: "client1", Acceptor: "server", OpenerSends: true, Destination: netip.MustParseAddr("10.0.0.19")}

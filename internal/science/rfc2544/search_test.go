@@ -176,8 +176,8 @@ func TestLimit(t *testing.T) {
 }
 
 // TestOutcome: rates are of what was sent and of what came in; a flow of which
-// nothing came has lost everything; and the places are told with what they count,
-// once, and with what nobody does.
+// nothing came has lost everything; and the places have what they count,
+// once, and with what no counter does.
 func TestOutcome(t *testing.T) {
 	counted := func(sent, received, lost int64) record.Flow {
 		return record.Flow{To: "b", GoodputBps: float64(received) * 800, Datagrams: &record.Datagrams{Bytes: 100, Sent: sent, Received: received, Lost: lost}}

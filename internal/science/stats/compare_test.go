@@ -37,7 +37,7 @@ func TestUnpairedAgreesWithWelch(t *testing.T) {
 	}
 	back, again, _ := Unpaired(exp(drug1), exp(drug2), 0.95)
 	if !within(back.Low*ratio.High, 1, 1e-9) || !within(back.High*ratio.Low, 1, 1e-9) || !within(p, again, 1e-12) {
-		t.Errorf("the other way round: %+v, p = %v", back, again)
+		t.Errorf("reversed: %+v, p = %v", back, again)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestCounting(t *testing.T) {
 	}
 }
 
-// TestCountingTakesNoMemory: recording is on every transaction's way.
+// TestCountingTakesNoMemory: every transaction is recorded.
 func TestCountingTakesNoMemory(t *testing.T) {
 	c := NewCounting()
 	if n := testing.AllocsPerRun(100, func() { c.Record(12345) }); n != 0 {

@@ -9,8 +9,7 @@ import (
 )
 
 // What a histogram of times holds: nanoseconds from 1 to a minute, with three
-// significant digits. A minute is longer than anybody waits for an answer; what
-// took longer counts as a minute.
+// significant digits. What took longer than a minute counts as one.
 const (
 	longestNs         = 60e9
 	significantDigits = 3

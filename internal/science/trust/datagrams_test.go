@@ -90,7 +90,7 @@ func TestDatagrams(t *testing.T) {
 		for _, c := range Trial(test.trial, nil) {
 			found = found || c.Check == test.failed
 			if c.Check == Foreign && test.failed != "" {
-				continue // the same fact, told again
+				continue // the same fact once more
 			}
 			if c.Pass != (c.Check != test.failed) {
 				t.Errorf("%s: %+v", test.name, c)
@@ -102,7 +102,7 @@ func TestDatagrams(t *testing.T) {
 	}
 	for _, c := range Trial(packets(1000, 10, 0, 1448, 1500, v4), nil) {
 		if c.Check == Conservation && !strings.Contains(c.Detail, "lost 10 datagrams") {
-			t.Errorf("the loss is not told: %s", c.Detail)
+			t.Errorf("the loss is not reported: %s", c.Detail)
 		}
 	}
 }

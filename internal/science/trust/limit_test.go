@@ -11,8 +11,8 @@ import (
 	"linerate/internal/science/sciencetest"
 )
 
-// told is a sound trial that tells each flow's limit and what it sent.
-func told() (record.Trial, *topology.Topology) {
+// limitedTrial is a sound trial that has each flow's limit and what it sent.
+func limitedTrial() (record.Trial, *topology.Topology) {
 	t := trial(4, "writes")
 	for i := range t.Flows {
 		f := &t.Flows[i]
@@ -34,7 +34,7 @@ func checkOf(t *testing.T, tr record.Trial, over *topology.Topology, name string
 }
 
 // early has all flows read more than their limit allows, and a part of it arrived
-// before the window; only the limit of all together is told.
+// before the window; only the limit of all together is known.
 func early(tr *record.Trial, read, before float64) {
 	for i := range tr.Flows {
 		f := &tr.Flows[i]
@@ -87,7 +87,7 @@ func TestLimitOfEach(t *testing.T) {
 		{"hardly above", func(tr *record.Trial, _ *topology.Topology) {
 			tr.Flows[0].LimitBps = tr.Flows[0].GoodputBps * 0.999
 		}, ""},
-		{"a flow that took another way", func(tr *record.Trial, _ *topology.Topology) {
+		{"a flow that took another path", func(tr *record.Trial, _ *topology.Topology) {
 			// More than all that server.eth0 took in, where it was meant to go.
 			faster(tr, 3)
 			tr.Flows[0].LimitBps = tr.Flows[0].GoodputBps / 3
@@ -132,14 +132,14 @@ func TestLimitOfEach(t *testing.T) {
 			tr.Topology = &slow
 		}, "server.eth2"},
 	} {
-		tr, over := told()
+		tr, over := limitedTrial()
 		test.doctor(&tr, over)
 		c := checkOf(t, tr, over, Limit)
 		if c.Pass != (test.detail == "") || !strings.Contains(c.Detail, test.detail) || c.Detail == "" {
 			t.Errorf("%s: %+v, want %q", test.name, c, test.detail)
 		}
 	}
-	tr, _ := told()
+	tr, _ := limitedTrial()
 	tr.LimitBps = 0
 	for i := range tr.Flows {
 		tr.Flows[i].LimitBps = 0
@@ -172,7 +172,7 @@ func TestForeignAtSenders(t *testing.T) {
 		detail string
 	}{
 		{"nothing else", func(*record.Trial) {}, ""},
-		{"somebody else sends", func(tr *record.Trial) { send(tr, "eth0", 20e6) }, "client1: its interfaces sent 19.56 MB that belongs to no flow"},
+		{"another program sends", func(tr *record.Trial) { send(tr, "eth0", 20e6) }, "client1: its interfaces sent 19.56 MB that belongs to no flow"},
 		{"what had waited", func(tr *record.Trial) {
 			send(tr, "eth0", 20e6)
 			tr.Hosts[client1].Begin.Qdiscs = []record.QdiscCounters{{Interface: "eth0", Backlog: 20e6}}
@@ -187,7 +187,7 @@ func TestForeignAtSenders(t *testing.T) {
 			tr.Flows[0].SentBytes += 20e6
 		}, ""},
 	} {
-		tr, over := told()
+		tr, over := limitedTrial()
 		test.doctor(&tr)
 		c := checkOf(t, tr, over, Foreign)
 		if c.Pass != (test.detail == "") || !strings.Contains(c.Detail, test.detail) {

@@ -13,18 +13,18 @@ func TestOthersAreKnown(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		carried uint64 // by the server's interfaces beyond the trial's flows
-		told    *record.OtherFlows
+		counted *record.OtherFlows
 		pass    bool
 	}{
-		{"nobody else", 0, nil, true},
-		{"others, told", more, &record.OtherFlows{Clients: 2, Flows: 2, ReceivedBytes: more}, true},
-		{"others, not told", more, nil, false},
-		{"more than was told", 2 * more, &record.OtherFlows{Clients: 2, Flows: 2, ReceivedBytes: more}, false},
+		{"no others", 0, nil, true},
+		{"others, counted", more, &record.OtherFlows{Clients: 2, Flows: 2, ReceivedBytes: more}, true},
+		{"others, not counted", more, nil, false},
+		{"more than was counted", 2 * more, &record.OtherFlows{Clients: 2, Flows: 2, ReceivedBytes: more}, false},
 	} {
 		tr := trial(4, "writes")
 		server := &tr.Hosts[0]
 		server.End.Interfaces[0].RxBytes += test.carried
-		server.Others = test.told
+		server.Others = test.counted
 		for _, c := range Trial(tr, nil) {
 			if (c.Check == Foreign || c.Check == Wire) && c.Pass != test.pass {
 				t.Errorf("%s: %+v", test.name, c)
@@ -37,9 +37,9 @@ func TestOthersAreKnown(t *testing.T) {
 func TestOthersAreSentTo(t *testing.T) {
 	const more = 50e6
 	for name, others := range map[string]*record.OtherFlows{
-		"told": {Clients: 1, Flows: 1, WrittenBytes: more}, "not told": nil,
+		"counted": {Clients: 1, Flows: 1, WrittenBytes: more}, "not counted": nil,
 	} {
-		tr, _ := told()
+		tr, _ := limitedTrial()
 		h := &tr.Hosts[1]
 		h.End.Interfaces[0].TxBytes += more
 		h.Others = others

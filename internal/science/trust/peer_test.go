@@ -39,7 +39,7 @@ func TestPeer(t *testing.T) {
 		{"idle beyond the window", oneWay(acked, 1_000_000_000), func(d *PeerDirection) { d.Peer.Seconds, d.Peer.GoodputBps = 12, 1e9*8/12.0 }, "", "allowed -18 %"},
 		{"everything counted, and lost", oneWay(acked, 1_008_000_000), func(d *PeerDirection) { d.OmitS = 0 }, Conservation, ""},
 		{"everything counted", oneWay(acked, 1_110_000_000), func(d *PeerDirection) { d.OmitS, d.Peer.GoodputBps = 0, 801e6 }, "", ""},
-		{"no time told", oneWay(acked, 1_008_000_000), func(d *PeerDirection) { d.Peer.Seconds, d.Peer.GoodputBps = 0, 0 }, "", ""},
+		{"no time reported", oneWay(acked, 1_008_000_000), func(d *PeerDirection) { d.Peer.Seconds, d.Peer.GoodputBps = 0, 0 }, "", ""},
 		{"above the limit", oneWay(acked, 1_008_000_000), func(d *PeerDirection) { d.LimitBps = 700e6 }, Agreement, "of the limit 700 Mbit/s"},
 		{"wrote what was read", oneWay(got, 1_010_000_000), nil, "", "the peer wrote 1.01 GB"},
 		{"a sender above the limit", oneWay(got, 1_010_000_000), func(d *PeerDirection) { d.LimitBps = 700e6 }, "", ""},

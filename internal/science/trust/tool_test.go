@@ -24,7 +24,7 @@ func TestToolAgrees(t *testing.T) {
 		{"above the limit", 0.5, func(*record.Trial) {}, "and cannot be"},
 		{"a process without a figure", 0, func(t *record.Trial) { t.Tools[0].Error = "iperf3 was killed" }, "iperf3 was killed"},
 	} {
-		tr, over := told()
+		tr, over := limitedTrial()
 		for i := range tr.Flows {
 			tr.Flows[i].Process = "p1w"
 		}
@@ -42,7 +42,7 @@ func TestToolAgrees(t *testing.T) {
 
 // A flow of which only the interfaces tell has no sender to be compared with.
 func TestConservationOfPorts(t *testing.T) {
-	tr, over := told()
+	tr, over := limitedTrial()
 	tr.Flows[0].WrittenBytes, tr.Flows[0].SentBytes, tr.Flows[0].SenderInfo = 0, 0, nil
 	if c := checkOf(t, tr, over, Conservation); c.Pass {
 		t.Errorf("received, and never written: %+v", c)

@@ -252,7 +252,7 @@ func Stolen(t record.Trial) bool {
 	return most > stealShare
 }
 
-// stolen is the largest share of its processors' time that a host lost; "": none tells.
+// stolen is the largest share of its processors' time that a host lost; "": not known.
 func stolen(t record.Trial) (most float64, host string) {
 	for _, h := range t.Hosts {
 		if s, read := hostload.Stolen(h); read && (host == "" || s > most) {

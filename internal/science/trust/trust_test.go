@@ -32,15 +32,15 @@ func TestSoundTrialsPass(t *testing.T) {
 	}
 }
 
-// A flow whose way was taken from it in the window, as the study has it, is not to last,
-// and that it ended is said; any other is. A flow alone tells nothing of its way.
+// A flow whose path was taken from it in the window, as the study has it, is not to last,
+// and that it ended is said; any other is. A flow alone shows nothing of its path.
 func TestWithdrawnFlowsMayEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		outages map[int]record.Outage // by flow
 		pass    bool
 		detail  string
 	}{
-		"its way is gone":         {map[int]record.Outage{2: {AtS: 1, LostS: 1, Withdrawn: true}, 3: {AtS: 1, Resumed: true}}, true, "1 of 8 flows ended after what happened at 1 s, and nothing arrived by their path any more (f3 from "},
+		"its path is gone":        {map[int]record.Outage{2: {AtS: 1, LostS: 1, Withdrawn: true}, 3: {AtS: 1, Resumed: true}}, true, "1 of 8 flows ended after what happened at 1 s, and nothing arrived by their path any more (f3 from "},
 		"others come by it":       {map[int]record.Outage{2: {AtS: 1, LostS: 1}, 3: {AtS: 1, Resumed: true}}, false, "1 of 8 flows ended before the window did"},
 		"no other was seen there": {map[int]record.Outage{2: {AtS: 1, LostS: 1, Withdrawn: true}}, false, "1 of 8 flows ended before the window did"},
 	} {
@@ -75,7 +75,7 @@ func TestDoctoredTrialsFail(t *testing.T) {
 		{"acknowledged is not what was read", Conservation, func(t *record.Trial) { t.Flows[1].AckedBytes = t.Flows[1].ReceivedBytes * 9 / 10 }, "received and acknowledged differ"},
 		{"the wire carried less", Wire, func(t *record.Trial) { shrink(t, 0.98) }, "apart"},
 		{"the wire carried more", Wire, func(t *record.Trial) { shrink(t, 1.02) }, "apart"},
-		{"somebody else's traffic", Foreign, func(t *record.Trial) { shrink(t, 1.05) }, "belongs to no flow"},
+		{"other traffic", Foreign, func(t *record.Trial) { shrink(t, 1.05) }, "belongs to no flow"},
 		{"faster than the path", Limit, func(t *record.Trial) { t.GoodputBps = full * 1.01 }, "of the limit"},
 		{"senders' own averages", SenderSide, func(t *record.Trial) { t.AccountSender, t.SenderReportedBps = true, full*1.4 }, "is 1.4× the limit of its path, 3.826 Gbit/s: it counts bytes still in send buffers"},
 		{"still speeding up", Steady, func(t *record.Trial) {
@@ -264,7 +264,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Whether a trial was spoiled is told by what a hypervisor took, never by what came out.
+// Whether a trial was spoiled depends on what a hypervisor took, never on the result.
 func TestStolenIsNoResult(t *testing.T) {
 	for _, goodput := range []float64{0, sciencetest.Limit / 2, sciencetest.Limit} {
 		taken, left := trial(4, "writes"), trial(4, "writes")
@@ -280,19 +280,19 @@ func TestStolenIsNoResult(t *testing.T) {
 	}
 }
 
-// What a hypervisor cost is told with its check, once.
+// What a hypervisor cost is reported with its check, once.
 func TestRunTellsRemade(t *testing.T) {
 	bad, good := trial(0, "writes"), trial(0, "writes")
 	steals(&bad, 0.1)
 	steals(&good, 0)
 	bad.Repeated, good.Repeated = 2, 1
-	const told = "; of 3 more trials it took too much, and they were made again"
+	const repeated = "; of 3 more trials it took too much, and they were made again"
 	for name, trials := range map[string][]record.Trial{"failed": {bad, good, bad}, "passed": {good, good, good}} {
 		count := 0
 		for _, c := range Run(trials, nil) {
 			if strings.Contains(c.Detail, "made again") {
 				count++
-				if c.Check != Steal || name == "passed" && !strings.HasSuffix(c.Detail, told) {
+				if c.Check != Steal || name == "passed" && !strings.HasSuffix(c.Detail, repeated) {
 					t.Errorf("%s: %+v", name, c)
 				}
 			}
