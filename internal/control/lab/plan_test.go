@@ -219,7 +219,7 @@ links:
 		}
 		return setting.Setting{Host: "h", Route: &r}
 	}
-	asked := []setting.Setting{
+	given := []setting.Setting{
 		route("10.7.0.0/16", "r.a"),      // the address of the same family on the same prefix
 		route("fd00:7::/64", "r.a"),      // of the other family
 		route("10.7.0.0/16", "r.b"),      // no address: the link-local one
@@ -229,13 +229,13 @@ links:
 		{Host: "h", Neighbour: &setting.Neighbour{LLAddr: "r.b"}},
 		{Host: "h", Neighbour: &setting.Neighbour{LLAddr: "02:00:00:00:00:07"}},
 	}
-	got, err := l.Resolve(asked)
+	got, err := l.Resolve(given)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []string{"10.1.0.254", "fd00:1::ff", "inet6 fe80::ff:fe00:99", "fe80::ff:fe00:99", "10.1.0.9"} {
 		if via := got[i].Route.Via; via != want {
-			t.Errorf("%s via %s became %s, want %s", asked[i].Route.To, asked[i].Route.Via, via, want)
+			t.Errorf("%s via %s became %s, want %s", given[i].Route.To, given[i].Route.Via, via, want)
 		}
 	}
 	for i, want := range []string{"inet6 fe80::ff:fe00:99", "10.2.0.9", "inet6 fe80::7"} {
@@ -246,18 +246,18 @@ links:
 	if got[6].Neighbour.LLAddr != "02:00:00:00:00:99" || got[7].Neighbour.LLAddr != "02:00:00:00:00:07" {
 		t.Errorf("neighbours at %s and %s", got[6].Neighbour.LLAddr, got[7].Neighbour.LLAddr)
 	}
-	if asked[0].Route.Via != "r.a" || asked[5].Route.Nexthops[0].Via != "r.b" || asked[6].Neighbour.LLAddr != "r.b" {
-		t.Error("what was asked has been changed itself")
+	if given[0].Route.Via != "r.a" || given[5].Route.Nexthops[0].Via != "r.b" || given[6].Neighbour.LLAddr != "r.b" {
+		t.Error("the given settings were changed themselves")
 	}
 
 	// A real host has the MAC address it says it has.
 	r, _ := over.Host("r")
 	r.Via = []string{"ssh", "r"}
-	if _, err := l.Resolve(asked[2:3]); err == nil || !strings.Contains(err.Error(), "r.b") {
+	if _, err := l.Resolve(given[2:3]); err == nil || !strings.Contains(err.Error(), "r.b") {
 		t.Errorf("a real host that has not said its MAC address: %v", err)
 	}
 	l = labOf(over, message.Hello{Node: "r", Interfaces: []record.InterfaceSnapshot{{Interface: "b", MAC: "34:56:78:9a:bc:de"}}})
-	if got, err := l.Resolve(asked[6:7]); err != nil || got[0].Neighbour.LLAddr != "34:56:78:9a:bc:de" {
+	if got, err := l.Resolve(given[6:7]); err != nil || got[0].Neighbour.LLAddr != "34:56:78:9a:bc:de" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -289,7 +289,7 @@ links:
 	}
 }
 
-// A lab whose agents do not come tells of each what its command has said.
+// A lab whose agents do not connect reports what each command has printed.
 func TestAwaitAll(t *testing.T) {
 	b, err := bus.Start()
 	if err != nil {

@@ -51,7 +51,7 @@ func TestEndOfARemote(t *testing.T) {
 	}
 }
 
-// Somebody who stays behind with the command's standard error, as ssh's shared
+// A process that keeps the command's standard error open, as ssh's shared
 // connection does, must not hold the conductor up.
 func TestEndOfARemoteThatLeavesSomebody(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
@@ -62,9 +62,9 @@ func TestEndOfARemoteThatLeavesSomebody(t *testing.T) {
 	if err := r.end(); err != nil {
 		t.Errorf("the command itself ended well: %v", err)
 	}
-	// Whoever stayed behind was waiting for this.
+	// The remaining process was waiting for this.
 	if w, err := os.OpenFile(fifo, os.O_WRONLY|syscall.O_NONBLOCK, 0); err != nil {
-		t.Errorf("nobody stayed behind, so the test does not test: %v", err)
+		t.Errorf("no process stayed behind, so the test does not test: %v", err)
 	} else {
 		w.Close()
 	}

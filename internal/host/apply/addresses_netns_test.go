@@ -24,7 +24,7 @@ func run(first string, n int) (list []setting.Setting) {
 }
 
 // Addresses in a row are one change, what was there of them stays, and what
-// somebody has removed meanwhile hinders nobody.
+// another program has removed meanwhile is no error.
 func TestAddressesInARow(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)

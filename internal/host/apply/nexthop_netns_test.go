@@ -128,9 +128,9 @@ func TestNexthopObjectsComeBack(t *testing.T) {
 			}
 			check(port + " down")
 		}
-		// The other end of eth1's cable goes down, which is somebody else's doing, after
+		// The other end of eth1's cable goes down, by another program, after
 		// changes that need what goes with it, or go with it. The agent that made them
-		// undoes them, or, where it was killed, whoever recovers.
+		// undoes them, or, where it was killed, recovery.
 		path := filepath.Join(t.TempDir(), "journal")
 		journaled, err := Open(Options{Journal: path})
 		if err != nil {

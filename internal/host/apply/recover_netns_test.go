@@ -140,7 +140,7 @@ func TestRecoverElsewhereAndLater(t *testing.T) {
 	})
 }
 
-// What an agent of another name has left changed here stands in the way of a new
+// What an agent of another name has left changed here blocks a new
 // one as well; what it left elsewhere, or still works on, does not.
 func TestLeftoversOfOtherNames(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {

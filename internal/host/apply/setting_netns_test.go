@@ -29,7 +29,7 @@ func names(cases map[string]setting.Setting) []string {
 }
 
 // Each kind is applied and reverted alone; what other tools see before and after
-// must be the same to the letter, and different in between.
+// must be the same exactly, and different in between.
 func TestRoundTripOfEveryKind(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
@@ -329,7 +329,7 @@ func TestFlush(t *testing.T) {
 }
 
 // An IPv6 address can be used only when duplicate address detection is done, and
-// one that somebody else has is refused.
+// one that another host has is refused.
 func TestDuplicateAddresses(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		for _, words := range []string{

@@ -69,7 +69,7 @@ func (e ends) flights(from, to, datagrams, atOnce int, pause time.Duration) []fl
 }
 
 // TestDelay: nothing comes early, and on a machine that is not too busy hardly
-// anything late: the quickest tells what the link adds, whatever else the machine
+// anything late: the fastest shows what the link adds, whatever else the machine
 // does.
 func TestDelay(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestJitter(t *testing.T) {
 	})
 }
 
-// TestReorder: as many datagrams overtake as were asked for.
+// TestReorder: the configured share of datagrams overtakes.
 func TestReorder(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		for _, by := range carriers(t) {
@@ -154,7 +154,7 @@ func TestReorder(t *testing.T) {
 	})
 }
 
-// TestLossOfDatagrams: the share that is lost is the one that was asked for, in
+// TestLossOfDatagrams: the share that is lost is the configured one, in
 // each direction by itself.
 func TestLossOfDatagrams(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {

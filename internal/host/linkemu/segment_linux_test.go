@@ -187,7 +187,7 @@ func TestDelayLine(t *testing.T) {
 		total += len(frame)
 	}
 	if l.bytes != total {
-		t.Errorf("%d bytes are under way, want %d", l.bytes, total)
+		t.Errorf("%d bytes are in flight, want %d", l.bytes, total)
 	}
 	frame := make([]byte, 1500)
 	if n := testing.AllocsPerRun(100, func() { l.push(frame, 0); l.pop() }); n > 0 {

@@ -36,7 +36,7 @@ func TestFileLockExcludesTheSecond(t *testing.T) {
 	}
 }
 
-// Files are removed and made anew all the time: nobody may hold a lock on a
+// Files are removed and created again all the time: no process may hold a lock on a
 // file that has already gone, together with one who holds its successor.
 func TestFileLockUnderContention(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run")
@@ -66,7 +66,7 @@ func TestFileLockUnderContention(t *testing.T) {
 	}
 	wg.Wait()
 	if took.Load() == 0 {
-		t.Error("nobody ever got the lock")
+		t.Error("no goroutine ever got the lock")
 	}
 }
 

@@ -29,7 +29,7 @@ const (
 const fiveTuple = "55"
 
 // policies of each namespace, for IPv4 and IPv6. What a router does by policy 1
-// cannot be asked where no hardware is in between, since it takes the hash that
+// is unknown where no hardware is in between, since it takes the hash that
 // the sender's socket gave the packet; nor what it does with IPv6 by policy 3,
 // where the kernel answers by another hash than it forwards by; nor by policy 0
 // with flow labels.
@@ -118,7 +118,7 @@ func TestPredictedPath(t *testing.T) {
 				s := newTiers(t, links)
 				wrong, taken := s.compare(t, netip.MustParseAddr(from), netip.MustParseAddr(to), flows)
 				if wrong*1000 > flows {
-					t.Errorf("%d links to %s: %d of %d flows went another way than the kernel said", links, to, wrong, flows)
+					t.Errorf("%d links to %s: %d of %d flows took another path than the kernel answered", links, to, wrong, flows)
 				}
 				for tier, ports := range taken {
 					if byAddress := tier == 1 && to == farSix; len(ports) != links && !byAddress {
@@ -130,12 +130,12 @@ func TestPredictedPath(t *testing.T) {
 	})
 }
 
-// compare opens connections from near to far, asks both kernels which way each
+// compare opens connections from near to far, looks up in both kernels which path each
 // goes, and looks by which interfaces their packets come in.
 func (s tiers) compare(t *testing.T, from, to netip.Addr, flows int) (wrong int, taken [2]map[string]int) {
 	t.Helper()
 	type seen struct{ middle, far string }
-	ways := map[netip.AddrPort]*seen{} // by the opener's address
+	paths := map[netip.AddrPort]*seen{} // by the client's address
 	var watches [2]*PacketCapture
 	var names [2]map[int]string
 	for i, n := range []*Namespace{s.middle, s.far} {
@@ -164,8 +164,8 @@ func (s tiers) compare(t *testing.T, from, to netip.Addr, flows int) (wrong int,
 	look := func() {
 		for i := range watches {
 			watches[i].Read(func(a CapturedPacket) {
-				if way := ways[a.Source]; way != nil && a.Protocol == flow.TCP && a.Destination == at {
-					*[]*string{&way.middle, &way.far}[i] = names[i][a.Index]
+				if path := paths[a.Source]; path != nil && a.Protocol == flow.TCP && a.Destination == at {
+					*[]*string{&path.middle, &path.far}[i] = names[i][a.Index]
 				}
 			})
 		}
@@ -173,7 +173,7 @@ func (s tiers) compare(t *testing.T, from, to netip.Addr, flows int) (wrong int,
 	var order []netip.AddrPort
 	err = s.near.Do(func() error {
 		for i := range flows {
-			// where connect(2) chooses the port, it chooses the way by chance (6.16),
+			// where connect(2) chooses the port, it chooses the path at random (6.16),
 			// or before it knows the interface; and likewise with the address (IPv6).
 			local := net.TCPAddr{IP: from.AsSlice(), Port: 20000 + i}
 			conn, err := net.DialTCP("tcp", &local, net.TCPAddrFromAddrPort(at))
@@ -181,7 +181,7 @@ func (s tiers) compare(t *testing.T, from, to netip.Addr, flows int) (wrong int,
 				return err
 			}
 			opened := conn.LocalAddr().(*net.TCPAddr).AddrPort()
-			ways[opened] = &seen{}
+			paths[opened] = &seen{}
 			order = append(order, opened)
 			if _, err := conn.Write([]byte("x")); err != nil {
 				return err
@@ -210,7 +210,7 @@ func (s tiers) compare(t *testing.T, from, to netip.Addr, flows int) (wrong int,
 		if err != nil {
 			t.Fatal(err)
 		}
-		came := ways[opened]
+		came := paths[opened]
 		taken[0][came.middle]++
 		taken[1][came.far]++
 		q.In = came.middle

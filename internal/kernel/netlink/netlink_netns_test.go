@@ -118,7 +118,7 @@ func TestLinksAndAddresses(t *testing.T) {
 }
 
 // Counters must agree with what was sent, and frames for another MAC address
-// must be told apart.
+// must be counted separately.
 func TestPortCounters(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		c := scene(t)
@@ -142,8 +142,8 @@ func TestPortCounters(t *testing.T) {
 			return
 		}
 		rx0, other0, tx0 := read()
-		// A neighbour at a MAC address that nobody has: its frames reach a1,
-		// which drops them as somebody else's.
+		// A neighbour at a MAC address that no interface has: its frames reach a1, which
+		// drops them as another host's.
 		if err := c.SetNeighbour("a0", netip.MustParseAddr("10.1.0.9"), "02:00:00:00:00:99"); err != nil {
 			t.Fatal(err)
 		}
@@ -236,8 +236,8 @@ func TestRoutesRulesLookups(t *testing.T) {
 		}
 		after := byText()
 		for text := range after {
-			// An IPv6 address that has just been found to be nobody else's brings
-			// routes of the kernel's own along.
+			// The kernel adds routes when duplicate address detection of an IPv6 address
+			// has finished.
 			if _, found := before[text]; !found && !strings.Contains(text, "proto kernel") {
 				t.Errorf("%q was not there before", text)
 			}
@@ -384,11 +384,11 @@ func TestQdiscs(t *testing.T) {
 			q := root()
 			got := q.Spec()
 			if got.Kind != s.Kind || got.Handle != s.Handle || got.Limit != s.Limit || got.Rate != s.Rate {
-				t.Errorf("asked for %+v, got %+v", s, got)
+				t.Errorf("set %+v, got %+v", s, got)
 			}
 			// The kernel keeps the burst as a time in ticks of 64 ns.
 			if difference := got.Burst - s.Burst; difference < -2000 || difference > 2000 {
-				t.Errorf("asked for a burst of %d, got %d", s.Burst, got.Burst)
+				t.Errorf("set a burst of %d, got %d", s.Burst, got.Burst)
 			}
 			if err := c.DeleteRootQdisc("a0"); err != nil {
 				t.Fatal(err)

@@ -27,7 +27,7 @@ func TestNetemOptions(t *testing.T) {
 	if len(got) < len(want) {
 		t.Fatalf("%d bytes, want %d at least", len(got), len(want))
 	}
-	// tc rounds ticks and probabilities in its own way.
+	// tc rounds ticks and probabilities differently.
 	for _, at := range []int{0, 8, 20, 28} {
 		is, should := native.Uint32(got[at:]), native.Uint32(want[at:])
 		if is > should+1 || is+1 < should {

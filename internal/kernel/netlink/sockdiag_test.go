@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestSockets: what another program's sockets tell is what went through them:
-// arrived, read, and still under way.
+// TestSockets: the counters and queues of another program's sockets are those of the
+// data that arrived, was read, and is in flight.
 func TestSockets(t *testing.T) {
 	s, err := DialSocketDiag()
 	if err != nil {

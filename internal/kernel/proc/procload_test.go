@@ -42,7 +42,7 @@ func TestMemoryLoad(t *testing.T) {
 	if got, err := p.MemoryLoad(); err != nil || *got != want {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
-	// Kernels without PSI tell the rest.
+	// Kernels without PSI report the rest.
 	if err := os.RemoveAll(filepath.Join(p.Root, "pressure")); err != nil {
 		t.Fatal(err)
 	}

@@ -67,9 +67,9 @@ func TestBlock(t *testing.T) {
 	t.Logf("huge: %v %s", b.Huge, b.Plain)
 }
 
-// TestWaysOfSending: what each way says it has sent arrives, and is the block's
+// TestSendingMethods: what each method reports as sent arrives, and is the block's
 // content, over and over.
-func TestWaysOfSending(t *testing.T) {
+func TestSendingMethods(t *testing.T) {
 	b := block(t)
 	const size, piece = 256 << 10, 65160
 	var pieces []byte // what a pipe is filled with

@@ -39,7 +39,7 @@ func on(host string, s setting.Setting) setting.Setting { s.Host = host; return 
 func TestWith(t *testing.T) {
 	top := office()
 	before, _ := json.Marshal(top)
-	ways := func(over *Topology, from, to string) int {
+	paths := func(over *Topology, from, to string) int {
 		found, _ := over.Paths(from, netip.Addr{}, netip.MustParseAddr(to))
 		return len(found)
 	}
@@ -62,8 +62,8 @@ func TestWith(t *testing.T) {
 		{"a rule", []setting.Setting{inTable, rule, forward}, "a", "10.1.0.3", 1},
 		{"a host that is not there", []setting.Setting{on("x", alias)}, "a", "10.0.0.7", 0},
 	} {
-		if got := ways(top.With(test.settings), test.from, test.to); got != test.want {
-			t.Errorf("%s: %d ways, want %d", test.name, got, test.want)
+		if got := paths(top.With(test.settings), test.from, test.to); got != test.want {
+			t.Errorf("%s: %d paths, want %d", test.name, got, test.want)
 		}
 	}
 	replaced := top.With([]setting.Setting{out, on("a", setting.Setting{Route: &setting.Route{To: "10.1.0.0/24", Via: "10.0.0.9", Table: 254}})})
