@@ -52,7 +52,7 @@ func TestAddressesInARow(t *testing.T) {
 	})
 }
 
-// An address among many that is there with another prefix length is told, and
+// An address among many that is there with another prefix length is reported, and
 // nothing is added.
 func TestAddressesInARowRefused(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {

@@ -188,7 +188,7 @@ func (h host) routes(d sideEffects) ([]kernelObject, error) {
 	all, err := h.conn.Routes()
 	var list []kernelObject
 	for _, r := range all {
-		if r.Protocol == netlink.RouteProtocolKernel || r.FromRoutingDaemon() || d.except.Holds(r.Source) {
+		if r.FromKernel() || r.FromRoutingDaemon() || d.except.Holds(r.Source) {
 			continue
 		}
 		is6 := r.To.Addr().Is6()

@@ -47,7 +47,7 @@ func TestHeld(t *testing.T) {
 	routes := []netlink.Route{
 		{To: to("10.0.0.1/32"), Table: netlink.TableMain, Protocol: netlink.RouteProtocolBird, Interfaces: []string{"eth1", "eth0"}, Text: "both"},
 		{To: to("10.0.0.2/32"), Table: netlink.TableMain, Protocol: netlink.RouteProtocolBird, Interfaces: []string{"eth1"}, Text: "one"},
-		{To: to("10.0.0.3/32"), Table: netlink.TableMain, Protocol: netlink.RouteProtocolKernel, Interfaces: []string{"eth1"}, Text: "other"},
+		{To: to("10.0.0.3/32"), Table: netlink.TableMain, Protocol: 2 /* RTPROT_KERNEL */, Interfaces: []string{"eth1"}, Text: "other"},
 	}
 	both := []string{"eth0", "eth1"}
 	found := Held(routes, []message.RouteWanted{{To: to("10.0.0.1/32"), Interfaces: both}, {To: to("10.0.0.2/32"), Interfaces: both}, {To: to("10.0.0.3/32"), Interfaces: both[1:]}})

@@ -21,11 +21,12 @@ type Route struct {
 	Object     Object
 }
 
-// Values of Route.Protocol (linux/rtnetlink.h, RTPROT_*).
-const (
-	RouteProtocolKernel = 2 // made by the kernel itself, for an address
-	RouteProtocolBird   = 12
-)
+// RouteProtocolBird is the Protocol of BIRD's routes (linux/rtnetlink.h, RTPROT_BIRD).
+const RouteProtocolBird = 12
+
+// FromKernel reports whether the kernel itself made the route, for an address
+// (RTPROT_KERNEL).
+func (r Route) FromKernel() bool { return r.Protocol == 2 }
 
 // FromRoutingDaemon reports whether a routing daemon made the route, and maintains it:
 // gated, MRT, zebra, BIRD, xorp, babeld, openr, or FRR for BGP, IS-IS, OSPF, RIP and

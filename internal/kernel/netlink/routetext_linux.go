@@ -15,7 +15,7 @@ var routeTypes = map[uint8]string{
 }
 
 var routeProtocols = map[uint8]string{
-	unix.RTPROT_REDIRECT: "redirect", RouteProtocolKernel: "kernel", unix.RTPROT_BOOT: "boot",
+	unix.RTPROT_REDIRECT: "redirect", unix.RTPROT_KERNEL: "kernel", unix.RTPROT_BOOT: "boot",
 	unix.RTPROT_STATIC: "static", unix.RTPROT_RA: "ra", unix.RTPROT_BIRD: "bird",
 	unix.RTPROT_ZEBRA: "zebra", unix.RTPROT_DHCP: "dhcp", unix.RTPROT_BGP: "bgp", unix.RTPROT_OSPF: "ospf",
 }

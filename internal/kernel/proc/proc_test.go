@@ -11,7 +11,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// procOf unpacks a /proc tree from testdata; the name tells its kernel.
+// procOf unpacks a /proc tree from testdata; the name contains its kernel.
 func procOf(t *testing.T, name string) Proc {
 	t.Helper()
 	archive, err := txtar.ParseFile(filepath.Join("testdata", name))

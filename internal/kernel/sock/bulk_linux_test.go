@@ -211,7 +211,7 @@ func TestPipe(t *testing.T) {
 }
 
 // TestPipeWithoutRoom: who has no descriptors left for a pipe, or for what fills
-// it, is told so.
+// it, gets an error.
 func TestPipeWithoutRoom(t *testing.T) {
 	b := block(t)
 	p, err := NewPipe()
