@@ -52,10 +52,7 @@ const (
 
 // newGraph arranges a treatment's topology around a host.
 func newGraph(topo *topology.Topology, interfaces []record.TreatmentInterface, focus string) *graph {
-	loads := map[topology.End]record.TreatmentInterface{}
-	for _, p := range interfaces {
-		loads[topology.End{Node: p.Host, Interface: p.Interface}] = p
-	}
+	loads := loadsOf(interfaces)
 	g := &graph{}
 	boxes := g.boxes(topo, focus)
 	type pairKey struct{ a, b *node }
@@ -95,6 +92,15 @@ func newGraph(topo *topology.Topology, interfaces []record.TreatmentInterface, f
 	}
 	g.arrange(boxes[focus])
 	return g
+}
+
+// loadsOf finds a treatment's interfaces by their place in the topology.
+func loadsOf(interfaces []record.TreatmentInterface) map[topology.End]record.TreatmentInterface {
+	loads := map[topology.End]record.TreatmentInterface{}
+	for _, p := range interfaces {
+		loads[topology.End{Node: p.Host, Interface: p.Interface}] = p
+	}
+	return loads
 }
 
 // linkLoad is what a link carried each way, from either end's counters.

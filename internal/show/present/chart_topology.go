@@ -372,9 +372,12 @@ func topologyTitle(v *view) string {
 			return ""
 		}
 		n := 0
-		for _, p := range t.Interfaces {
-			known = known || p.LimitBps > 0
-			if p.LimitBps > 0 && load(p) >= fullLoad*p.LimitBps {
+		loads := loadsOf(t.Interfaces)
+		for i := range v.run.Topology.Links {
+			e := &edge{}
+			e.ab, e.ba, e.limit = linkLoad(&v.run.Topology.Links[i], loads)
+			known = known || e.limit > 0
+			if e.full() {
 				n++
 			}
 		}
