@@ -351,3 +351,22 @@ type HostEnvironment struct {
 	// Missing are capabilities that were probed and not found, with the reason.
 	Missing []string `json:"missing,omitempty"`
 }
+
+// Blocks is how many blocks a run has begun.
+func (r *Run) Blocks() int {
+	n := 0
+	for i := range r.Trials {
+		n = max(n, r.Trials[i].Block)
+	}
+	return n
+}
+
+// TrialsOf lists a treatment's trials.
+func (r *Run) TrialsOf(treatment string) (list []*Trial) {
+	for i := range r.Trials {
+		if r.Trials[i].Treatment == treatment {
+			list = append(list, &r.Trials[i])
+		}
+	}
+	return list
+}

@@ -80,7 +80,7 @@ func treatment(run *record.Run, name string) *record.Treatment {
 func one(by metric.Metric, from, to *record.Run, a, b *record.Treatment, confidence, margin float64) (record.ComparedTreatment, float64) {
 	base, level := values(by, from, a.Name), values(by, to, b.Name)
 	t := record.ComparedTreatment{
-		Name: a.Name, From: a.Goodput, To: b.Goodput, FromTrials: trials(from, a.Name), ToTrials: trials(to, b.Name),
+		Name: a.Name, From: a.Goodput, To: b.Goodput, FromTrials: len(from.TrialsOf(a.Name)), ToTrials: len(to.TrialsOf(b.Name)),
 		FromLimitBps: a.LimitBps, ToLimitBps: b.LimitBps, P: 1,
 		FromResponse: estimate(by, a, base, from.Confidence), ToResponse: estimate(by, b, level, to.Confidence),
 	}
@@ -119,22 +119,11 @@ func one(by metric.Metric, from, to *record.Run, a, b *record.Treatment, confide
 	return t, p
 }
 
-func trials(run *record.Run, treatment string) int {
-	n := 0
-	for _, t := range run.Trials {
-		if t.Treatment == treatment {
-			n++
-		}
-	}
-	return n
-}
-
 // values are a response of a treatment's trials, as far as they have one.
 func values(by metric.Metric, run *record.Run, treatment string) []float64 {
 	var list []float64
-	for i := range run.Trials {
-		t := &run.Trials[i]
-		if value, ok := by.Value(t); ok && t.Treatment == treatment {
+	for _, t := range run.TrialsOf(treatment) {
+		if value, ok := by.Value(t); ok {
 			list = append(list, value)
 		}
 	}
@@ -185,10 +174,8 @@ func settings(run *record.Run, factor, level string) ([]string, bool) {
 
 // flows is how many flows the trials of a treatment have.
 func flows(run *record.Run, treatment string) int {
-	for _, t := range run.Trials {
-		if t.Treatment == treatment {
-			return len(t.Flows)
-		}
+	for _, t := range run.TrialsOf(treatment) {
+		return len(t.Flows)
 	}
 	return 0
 }

@@ -43,12 +43,3 @@ func unsettled(run *record.Run, effects []record.Effect) {
 		}
 	}
 }
-
-// blocks is how many blocks a run has begun.
-func blocks(run *record.Run) int {
-	n := 0
-	for _, t := range run.Trials {
-		n = max(n, t.Block)
-	}
-	return n
-}

@@ -285,13 +285,6 @@ func besideBest(c *record.Conclusion) string {
 	return strings.Join(parts, "; ")
 }
 
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
-
 // byChance names candidates that use now more, now fewer interfaces.
 func byChance(c *record.Conclusion) string {
 	if lead(c).Name != metric.Goodput.Name {

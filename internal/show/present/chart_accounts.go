@@ -113,7 +113,7 @@ func accounts(v *view, factor record.Factor) (list []account, limit float64) {
 
 // senderMean is what counting at the sender gives, up to the last write.
 func senderMean(v *view, treatment string) (mean float64) {
-	trials := trialsOf(v.run, treatment)
+	trials := v.run.TrialsOf(treatment)
 	for _, t := range trials {
 		mean += t.SenderReportedBps / float64(len(trials))
 	}

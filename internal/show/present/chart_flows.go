@@ -105,7 +105,7 @@ func carriedChart(run *record.Run, curves []flowCurve) flowsChart {
 		point: func(g record.Hashing) flowsPoint {
 			low, high, _ := withinTrials(g)
 			p := flowsPoint{expected: g.ExpectedLinks, least: g.ExpectedLowLinks * (1 - run.Margin), most: g.ExpectedHighLinks, measured: g.MeasuredLinks, low: low, high: high}
-			for _, t := range trialsOf(run, g.Treatment) {
+			for _, t := range run.TrialsOf(g.Treatment) {
 				p.trials = append(p.trials, t.GoodputBps/g.LinkBps)
 			}
 			p.tip = fmt.Sprintf("%s: measured %s links' worth, expected %s (%s to %s)", g.Treatment, fixed(g.MeasuredLinks, 2), fixed(g.ExpectedLinks, 2), fixed(g.ExpectedLowLinks, 2), fixed(g.ExpectedHighLinks, 2))

@@ -25,24 +25,20 @@ func responseCSV(v *view, m *measure) [][]string {
 		head = append(head, "limit_bps", "efficiency")
 	}
 	out := [][]string{append(head, "ratio", "ratio_low", "ratio_high", "p", "verdict")}
-	for i := range v.rows {
-		for c, cell := range v.rows[i].cells {
-			t := cell.Treatment
-			if t == nil {
-				continue
-			}
-			e := m.Estimate(t)
-			line := []string{v.rows[i].name, v.columns[c].name, strconv.Itoa(e.Trials), exact(e.Mean), exact(e.Low), exact(e.High), exact(e.Confidence)}
-			if m.goodput() {
-				line = append(line, exact(t.LimitBps), exact(t.Efficiency))
-			}
-			if e := m.Effect(cell.effect); e != nil {
-				line = append(append(line, exactRatio(e.Ratio)...), exact(e.P), e.Verdict)
-			} else {
-				line = append(line, "", "", "", "", "")
-			}
-			out = append(out, line)
+	for r, c := range v.each() {
+		cell := r.cells[c]
+		t := cell.Treatment
+		e := m.Estimate(t)
+		line := []string{r.name, v.columns[c].name, strconv.Itoa(e.Trials), exact(e.Mean), exact(e.Low), exact(e.High), exact(e.Confidence)}
+		if m.goodput() {
+			line = append(line, exact(t.LimitBps), exact(t.Efficiency))
 		}
+		if e := m.Effect(cell.effect); e != nil {
+			line = append(append(line, exactRatio(e.Ratio)...), exact(e.P), e.Verdict)
+		} else {
+			line = append(line, "", "", "", "", "")
+		}
+		out = append(out, line)
 	}
 	return out
 }

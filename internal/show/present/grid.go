@@ -1,6 +1,7 @@
 package present
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -295,6 +296,19 @@ func (g *grid) beforeAfter(say func(r *row, c int) string) string {
 		text += "; " + g.perColumn(func(c int) string { return say(pair[1], c) }) + " with " + pair[1].name
 	}
 	return text
+}
+
+// each ranges over the treatments, by row and column.
+func (g *grid) each() iter.Seq2[*row, int] {
+	return func(yield func(*row, int) bool) {
+		for i := range g.rows {
+			for c := range g.columns {
+				if g.rows[i].cells[c].Treatment != nil && !yield(&g.rows[i], c) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // label names a treatment by its row and column.

@@ -33,14 +33,9 @@ func (v *view) traffic() string {
 // portsCSV lists every interface of every host, not only those drawn.
 func portsCSV(v *view) [][]string {
 	out := [][]string{{"treatment", "condition", "host", "interface", "rx_bps", "tx_bps", "limit_bps", "share"}}
-	for i := range v.rows {
-		for c, cell := range v.rows[i].cells {
-			if cell.Treatment == nil {
-				continue
-			}
-			for _, p := range cell.Interfaces {
-				out = append(out, []string{v.rows[i].name, v.columns[c].name, p.Host, p.Interface, exact(p.RxBps), exact(p.TxBps), exact(p.LimitBps), exact(p.Share)})
-			}
+	for r, c := range v.each() {
+		for _, p := range r.cells[c].Interfaces {
+			out = append(out, []string{r.name, v.columns[c].name, p.Host, p.Interface, exact(p.RxBps), exact(p.TxBps), exact(p.LimitBps), exact(p.Share)})
 		}
 	}
 	return out

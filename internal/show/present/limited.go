@@ -54,7 +54,7 @@ func heldIn(v *view, t *record.Treatment) (list []held) {
 		because       map[string]string
 	}
 	var tallies []tally // one per entry of the list
-	for _, trial := range trialsOf(v.run, t.Name) {
+	for _, trial := range v.run.TrialsOf(t.Name) {
 		for _, f := range trial.Flows {
 			if !f.Connected || !flow.Bulk(f.Protocol) {
 				continue

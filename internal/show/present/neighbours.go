@@ -98,7 +98,7 @@ func wrongEntries(v *view, t *record.Treatment) (wrong, all int) {
 
 // affected counts a treatment's trials in which some entry was wrong.
 func affected(v *view, t *record.Treatment) (n, of int) {
-	for _, trial := range trialsOf(v.run, t.Name) {
+	for _, trial := range v.run.TrialsOf(t.Name) {
 		of++
 		hosts, _ := tables(v, trial)
 		if slices.ContainsFunc(hosts, func(h neighbourTable) bool { return h.Wrong > 0 }) {

@@ -1,6 +1,11 @@
 package present
 
-import "linerate/internal/show/figure"
+import (
+	"slices"
+	"strings"
+
+	"linerate/internal/show/figure"
+)
 
 // Document is what a terminal shows: what it is about, the answer, and what supports
 // it. All of its parts may be empty.
@@ -25,6 +30,20 @@ type Report struct {
 	Sections           []Section
 	MadeIn             string // a lab whose links are not the kernel's; part of how far to trust it
 	Again              string // the command that makes the run again
+}
+
+// Answer is a run's conclusion in words: one sentence of at most about 30 words, then
+// up to four short statements, the caveats included: what keeps its figures from being
+// trusted, and how the run ended if it did not fulfil its design.
+type Answer struct {
+	Headline   string
+	Statements []string
+	Caveats    []string
+}
+
+// String is all of it, a sentence after the other.
+func (a Answer) String() string {
+	return strings.Join(slices.Concat([]string{a.Headline}, a.Statements, a.Caveats), " ")
 }
 
 // Note is a remark that was added to a run, and when.

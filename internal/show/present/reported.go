@@ -1,6 +1,7 @@
 package present
 
 import (
+	"cmp"
 	"fmt"
 
 	"linerate/internal/science/toolreport"
@@ -11,22 +12,18 @@ import (
 func toolTable(v *view) *Table {
 	t := &Table{Caption: "Other counts, beside what was received, " + v.scale.unit, Columns: []Column{{Head: "treatment"}, {Head: "counted as", Extra: true, Wrap: true},
 		{Head: "says", Align: Decimal}, {Head: "received", Align: Decimal}, {Head: "surplus", Align: Decimal}, {Head: "predicted", Align: Decimal}}}
-	for i := range v.rows {
-		for c, cell := range v.rows[i].cells {
-			if cell.Treatment == nil || cell.ToolReported == nil {
-				continue
-			}
-			s := cell.ToolReported
-			how, predicted := s.Method, ""
-			if how == "" {
-				how = "counted at the sender"
-			}
-			if s.PredictedBps != 0 {
-				predicted = round(s.PredictedBps*v.scale.per, 2)
-			}
-			t.Rows = append(t.Rows, Row{Cells: Cells(v.label(&v.rows[i], c), how, v.scale.value(s.SumBps), v.scale.value(cell.Goodput.MeanBps),
-				round((s.SumBps-cell.Goodput.MeanBps)*v.scale.per, 2), predicted)})
+	for r, c := range v.each() {
+		cell := r.cells[c]
+		s := cell.ToolReported
+		if s == nil {
+			continue
 		}
+		how, predicted := cmp.Or(s.Method, "counted at the sender"), ""
+		if s.PredictedBps != 0 {
+			predicted = round(s.PredictedBps*v.scale.per, 2)
+		}
+		t.add(v.label(r, c), how, v.scale.value(s.SumBps), v.scale.value(cell.Goodput.MeanBps),
+			round((s.SumBps-cell.Goodput.MeanBps)*v.scale.per, 2), predicted)
 	}
 	if len(t.Rows) == 0 {
 		return nil

@@ -199,7 +199,7 @@ func again(run *record.Run) []Block {
 
 // facts are the run in a line: study, size, seed, time.
 func facts(run *record.Run) string {
-	out := []string{run.Study, Count(len(run.Treatments), "treatment") + " × " + Count(blocks(run), "block"),
+	out := []string{run.Study, Count(len(run.Treatments), "treatment") + " × " + Count(run.Blocks(), "block"),
 		fmt.Sprintf("seed %d", run.Seed), Seconds(run.DurationS)}
 	if run.Status != "" && run.Status != "complete" {
 		out = append(out, run.Status)

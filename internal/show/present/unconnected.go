@@ -14,7 +14,7 @@ const partly = "opened fewer connections than requested"
 func unconnected(v *view, t *record.Treatment) string {
 	most, flows, trials, all := 0, 0, 0, 0
 	what := "could not connect"
-	for _, trial := range trialsOf(v.run, t.Name) {
+	for _, trial := range v.run.TrialsOf(t.Name) {
 		n := 0
 		for _, f := range trial.Flows {
 			if !f.Connected {
@@ -37,7 +37,7 @@ func unconnected(v *view, t *record.Treatment) string {
 
 // allowsUnconnected: at some levels a flow that cannot connect is a result.
 func allowsUnconnected(v *view, treatment string) bool {
-	for _, t := range trialsOf(v.run, treatment) {
+	for _, t := range v.run.TrialsOf(treatment) {
 		if t.Unreachable {
 			return true
 		}

@@ -40,26 +40,6 @@ func trialOf(run *record.Run, order int) *record.Trial {
 	return &run.Trials[i]
 }
 
-// trialsOf lists a treatment's trials.
-func trialsOf(run *record.Run, treatment string) []*record.Trial {
-	var out []*record.Trial
-	for i := range run.Trials {
-		if run.Trials[i].Treatment == treatment {
-			out = append(out, &run.Trials[i])
-		}
-	}
-	return out
-}
-
-// blocks is how many blocks the run's trials make.
-func blocks(run *record.Run) int {
-	most := 0
-	for _, t := range run.Trials {
-		most = max(most, t.Block)
-	}
-	return most
-}
-
 // panesOf lists a measure's panes, one for each condition.
 func (v *view) panesOf(m *measure) []pane {
 	var list []pane

@@ -32,17 +32,14 @@ func warnings(v *view) []string {
 		if wide := wide(run); wide != "" {
 			out = append(out, "The budget ran out before every interval was as narrow as requested: "+wide)
 		} else {
-			out = append(out, fmt.Sprintf("The budget ran out after %d of %s.", blocks(run), Count(max(blocks(run), run.Design.Replicates), "block")))
+			out = append(out, fmt.Sprintf("The budget ran out after %d of %s.", run.Blocks(), Count(max(run.Blocks(), run.Design.Replicates), "block")))
 		}
 	case record.StatusBlocks:
-		out = append(out, fmt.Sprintf("The run ended after %s, the most that it may have: %s", Count(blocks(run), "block"), wide(run)))
+		out = append(out, fmt.Sprintf("The run ended after %s, the most that it may have: %s", Count(run.Blocks(), "block"), wide(run)))
 	}
-	for _, r := range v.rows {
-		for c, cell := range r.cells {
-			if cell.Treatment == nil || cell.Unconnected == 0 || allowsUnconnected(v, cell.Name) {
-				continue
-			}
-			out = append(out, fmt.Sprintf("%s: %s.", unconnected(v, cell.Treatment), v.label(&r, c)))
+	for r, c := range v.each() {
+		if t := r.cells[c].Treatment; t.Unconnected > 0 && !allowsUnconnected(v, t.Name) {
+			out = append(out, fmt.Sprintf("%s: %s.", unconnected(v, t), v.label(r, c)))
 		}
 	}
 	return out

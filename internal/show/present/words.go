@@ -51,6 +51,36 @@ func every(n int) string {
 	return "all " + numeral(n)
 }
 
+// verb is one of two words, by number.
+func verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+const (
+	goodWords = 30 // of a headline, where its words can be chosen
+	mostWords = 35 // of any headline: what is beyond is cut off
+)
+
+// fit is the first of several wordings with no more than goodWords, or else with no more
+// than mostWords; the last one is cut if it has more.
+func fit(wordings ...string) string {
+	for _, most := range []int{goodWords, mostWords} {
+		for _, text := range wordings {
+			if len(strings.Fields(text)) <= most && (most == mostWords || text != wordings[len(wordings)-1]) {
+				return text
+			}
+		}
+	}
+	words := strings.Fields(wordings[len(wordings)-1])
+	if len(words) > mostWords {
+		return strings.Join(words[:mostWords], " ") + "…"
+	}
+	return strings.Join(words, " ")
+}
+
 // sentence starts with a capital letter, unless it starts with a name that must keep
 // its spelling, such as arp_ignore=1.
 func sentence(text string) string {
