@@ -100,7 +100,7 @@ func frame(f record.Flow) limits.Frame {
 	}
 	if i != nil {
 		frame.MTU, frame.NoTimestamps = int(i.PMTU), i.Options&1 == 0
-		// A smaller maximum was asked for, by an end or on the way.
+		// A smaller maximum was set by an end or on the path.
 		if payload := int(i.SndMSS); payload > 0 && payload < frame.Payload() {
 			frame.MTU -= frame.Payload() - payload
 		}

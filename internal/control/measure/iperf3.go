@@ -15,14 +15,14 @@ import (
 )
 
 // With an iperf3 server at the other end there is one agent, this host's, and one
-// window, its own. What the server says is put beside that.
+// window, its own. The server's results are added to the document.
 
-// Iperf3Port is where an iperf3 server listens unless told otherwise.
+// Iperf3Port is the port on which an iperf3 server listens by default.
 const Iperf3Port = "5201"
 
-// Iperf3 says that the server is iperf3's.
+// Iperf3 are the options for an iperf3 server.
 type Iperf3 struct {
-	// Login is for a server that asks who comes; nil: nobody in particular.
+	// Login is for a server that requires a user; nil: it requires none.
 	Login *message.Iperf3Login
 }
 

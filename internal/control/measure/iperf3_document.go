@@ -8,7 +8,7 @@ import (
 	"linerate/internal/science/trust"
 )
 
-// iperf3Document is document with what the server said of the test beside it.
+// iperf3Document is document, with the server's results of the test.
 func (s *session) iperf3Document(t *record.Trial, readings trial.Readings, closed message.Iperf3Closed) (*record.Measure, error) {
 	m, err := s.document(t, readings)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *session) iperf3Document(t *record.Trial, readings trial.Readings, close
 	return m, nil
 }
 
-// peerCount is what the server says of a direction's streams together.
+// peerCount is what the server counted of a direction's streams together.
 func peerCount(t *record.Trial, closed message.Iperf3Closed, sends bool) *record.PeerCount {
 	all := record.PeerCount{Retransmits: -1}
 	var d record.Datagrams
@@ -88,9 +88,9 @@ func (s *session) unknown(m *record.Measure, closed message.Iperf3Closed) []stri
 			list = append(list, "what lay in the server's send buffers, and what held its sending back")
 		}
 	}
-	list = append(list, "the server's interfaces, other traffic on them, and its processors in the window: iperf3 tells its own share of a processor, over its own time")
+	list = append(list, "the server's interfaces, other traffic on them, and its processors in the window: iperf3 reports its own share of a processor, over its own time")
 	if closed.Peer == "iperf3" {
-		list = append(list, "the server's version: it tells it with -J alone")
+		list = append(list, "the server's version: it reports it with -J alone")
 	}
-	return append(list, "whether the server has done as it was asked: it confirms no option")
+	return append(list, "whether the server applied the options: it confirms none")
 }

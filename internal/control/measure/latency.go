@@ -28,7 +28,7 @@ func (s *session) idleWindow() time.Duration {
 	return idleWarmup + min(max(s.options.Duration/3, least), most)
 }
 
-// probe is a flow of requests at a steady pace, along the first flow's way.
+// probe is a flow of requests at a steady pace, on the first flow's path.
 func (s *session) probe() *trial.Flow {
 	at := placeOf(s.servers, s.sources, nil, 0, 0)
 	f := &trial.Flow{Cookie: greeting.NewCookie(), Accepted: at.destination}

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// sessionMargin is how long before its server would show it out a search ends.
+// sessionMargin is how long before the server would end the session a search ends.
 const sessionMargin = 15 * time.Second
 
 // lossFree makes trials at one rate after another, and the document of the one that

@@ -1,9 +1,9 @@
-// Package measure conducts one trial between this host and a serving one: it
-// reaches the server, has both ends open the flows and measure them in one
-// common window, as a run's trials are, and makes the result document.
+// Package measure conducts trials between this host and a serving one: it connects to
+// the server, has both ends open the flows and measure them in one common window, as in
+// a run, and makes the result document.
 //
-// The local end is an agent that the caller has started; this package meets it
-// through its stream like any other. It changes nothing on either host.
+// The local end is an agent that the caller has started, which is used over its stream
+// like any other. It changes nothing on either host.
 package measure
 
 import (
@@ -29,7 +29,7 @@ import (
 	"linerate/internal/version"
 )
 
-// DefaultPort is where a server listens unless told otherwise.
+// DefaultPort is the port on which a server listens by default.
 const DefaultPort = "5202"
 
 // connectTimeout bounds reaching the server, its introduction, and the opening of
@@ -51,8 +51,7 @@ type Options struct {
 	SourcePorts      []uint16
 	Token            string
 	Duration, Warmup time.Duration
-	// Interval is the length of the intervals that are told, also while the trial
-	// is under way.
+	// Interval is the length of the intervals that are reported, also during the trial.
 	Interval time.Duration
 	// Flows say which direction, how many streams, and their options.
 	Flows flow.Spec
@@ -66,11 +65,11 @@ type Options struct {
 	// LossFree asks for the highest rate of datagrams without loss; nil: it is
 	// measured at the rate that Flows say.
 	LossFree *study.LossFree
-	// Progress is told every interval.
+	// Progress is called every interval.
 	Progress func(Progress)
 }
 
-// Progress is how far a measurement is. Rates are those of the latest interval,
+// Progress is the state of a measurement. Rates are those of the latest interval,
 // counted at the receivers; below 0: that direction is not measured.
 type Progress struct {
 	Phase       string  // "idle", "warm-up", "measuring", or which trial of several
@@ -87,7 +86,7 @@ type Progress struct {
 type session struct {
 	options Options
 	server  netip.AddrPort
-	servers []netip.AddrPort // all its places, server first
+	servers []netip.AddrPort // all its addresses, server first
 	sources []netip.Addr
 	group   trial.Group
 	hellos  map[string]message.Hello
@@ -137,20 +136,20 @@ func addrOf(a net.Addr) netip.AddrPort {
 	return netip.AddrPortFrom(both.Addr().Unmap(), both.Port())
 }
 
-// attach joins both agents to the bus and waits for their words.
+// attach joins both agents to the bus and waits for their hellos.
 func (s *session) attach(ctx context.Context, streams map[string]io.ReadWriteCloser) error {
-	type word struct {
+	type arrival struct {
 		node  string
 		hello message.Hello
 		err   error
 	}
-	words := make(chan word, 8)
+	hellos := make(chan arrival, 8)
 	err := s.group.Bus.Hellos(func(node string, data []byte) {
-		w := word{node: node}
+		w := arrival{node: node}
 		w.err = json.Unmarshal(data, &w.hello)
 		select {
-		case words <- w:
-		default: // said often enough
+		case hellos <- w:
+		default: // repeated
 		}
 	})
 	if err != nil {
@@ -161,14 +160,14 @@ func (s *session) attach(ctx context.Context, streams map[string]io.ReadWriteClo
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, connectTimeout, errors.New("no word from both ends within "+connectTimeout.String()))
+	ctx, cancel := context.WithTimeoutCause(ctx, connectTimeout, errors.New("no hello from both ends within "+connectTimeout.String()))
 	defer cancel()
 	s.hellos = map[string]message.Hello{}
 	for len(s.hellos) < len(s.group.Nodes) {
 		select {
-		case w := <-words:
+		case w := <-hellos:
 			if w.err != nil {
-				return fmt.Errorf("%s: an introduction that cannot be read: %w", w.node, w.err)
+				return fmt.Errorf("%s: unreadable hello: %w", w.node, w.err)
 			}
 			s.hellos[w.node] = w.hello
 		case <-s.group.Bus.Lost(record.NodeClient):
@@ -182,8 +181,8 @@ func (s *session) attach(ctx context.Context, streams map[string]io.ReadWriteClo
 	return nil
 }
 
-// checkBounds holds what is wanted against what the server grants, before anything is
-// begun.
+// checkBounds compares what is requested with what the server grants, before anything
+// begins.
 func (s *session) checkBounds() error {
 	bounds := s.hellos[record.NodeServer].Bounds
 	if bounds == nil {
@@ -205,14 +204,14 @@ func (s *session) checkBounds() error {
 	}
 	if search := s.options.LossFree; search != nil {
 		if needs := search.Time(s.options.Warmup, s.options.Duration).Round(time.Second); needs > bounds.Stay()-sessionMargin {
-			errs = append(errs, fmt.Errorf("a search that takes about %v, %d times %v of it to confirm what it finds: the server shows a client out after %v",
+			errs = append(errs, fmt.Errorf("a search that takes about %v, %d times %v of it to confirm what it finds: the server ends a session after %v",
 				needs, search.Repeats, s.options.Duration, bounds.Stay()))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// measure makes a trial in each mode. What all of them say is in one document.
+// measure makes a trial in each mode, and one document of all.
 func (s *session) measure(ctx context.Context) (*record.Measure, error) {
 	if s.options.Latency {
 		return s.latency(ctx)
@@ -245,7 +244,7 @@ func (s *session) measure(ctx context.Context) (*record.Measure, error) {
 	return &m, nil
 }
 
-// trial makes the flows and measures them.
+// trial measures the planned flows.
 func (s *session) trial(ctx context.Context) (*record.Measure, error) {
 	t, readings, err := s.measureFlows(ctx, s.planned)
 	if err != nil {
@@ -286,8 +285,8 @@ func (s *session) measureFlows(ctx context.Context, plan func() []*trial.Flow) (
 	}
 }
 
-// keepAlive asks the ends for their clocks now and then, until it is left: opening very
-// many connections may take longer than a server waits for who asks for nothing.
+// keepAlive sends the ends requests until leave is called: opening very many connections
+// may take longer than a server's idle timeout.
 func (s *session) keepAlive(ctx context.Context) (leave func()) {
 	const often = 10 * time.Second
 	ctx, cancel := context.WithCancel(ctx)
@@ -301,7 +300,7 @@ func (s *session) keepAlive(ctx context.Context) (leave func()) {
 			}
 			for _, node := range s.group.Nodes {
 				var clock message.ClockReply
-				_ = s.group.Bus.Call(ctx, node, "clock", struct{}{}, &clock) // who is lost is missed elsewhere
+				_ = s.group.Bus.Call(ctx, node, "clock", struct{}{}, &clock) // an error shows elsewhere
 			}
 		}
 	})
@@ -311,7 +310,7 @@ func (s *session) keepAlive(ctx context.Context) (leave func()) {
 	}
 }
 
-// planned is all flows that are measured together.
+// planned are all flows that are measured together.
 func (s *session) planned() []*trial.Flow {
 	if !s.options.Latency {
 		return s.plan()
@@ -319,18 +318,18 @@ func (s *session) planned() []*trial.Flow {
 	return append(s.plan(), s.probe())
 }
 
-// plan is the flows, each with a new cookie.
+// plan are the flows without the probe, each with a new cookie.
 func (s *session) plan() []*trial.Flow {
 	o := s.options.Flows
 	var flows []*trial.Flow
-	add := func(letter string, opens bool) {
+	add := func(prefix string, opens bool) {
 		options := o
 		options.RateCap = s.rateCap()
 		for i := range o.Streams {
 			at := placeOf(s.servers, s.sources, s.options.SourcePorts, i, len(flows))
 			f := &trial.Flow{Cookie: greeting.NewCookie(), Accepted: at.destination, SourcePort: at.sourcePort}
 			f.PlannedFlow = study.PlannedFlow{
-				ID: fmt.Sprintf("%s%d", letter, i+1), Opener: record.NodeClient, Acceptor: record.NodeServer,
+				ID: fmt.Sprintf("%s%d", prefix, i+1), Opener: record.NodeClient, Acceptor: record.NodeServer,
 				Source: at.source, Destination: at.destination.Addr(), OpenerSends: opens, Spec: options,
 			}
 			flows = append(flows, f)
@@ -345,8 +344,8 @@ func (s *session) plan() []*trial.Flow {
 	return flows
 }
 
-// rateCap is each connection's pacing: what was asked for, within what the server
-// grants. The server paces what it sends; what it is sent is for us to pace.
+// rateCap is each connection's pacing: what was requested, within what the server
+// grants. Each end paces what it sends.
 func (s *session) rateCap() unit.BitRate {
 	o := s.options.Flows
 	if bounds := s.hellos[record.NodeServer].Bounds; bounds != nil && bounds.RateBps > 0 {
@@ -358,7 +357,7 @@ func (s *session) rateCap() unit.BitRate {
 	return o.RateCap
 }
 
-// window measures, and tells how far it is meanwhile.
+// window measures, and reports progress meanwhile.
 func (s *session) window(ctx context.Context, flows []*trial.Flow, attempt int) (trial.Readings, error) {
 	lookups := map[string][]record.RouteLookup{}
 	for _, f := range flows {
@@ -381,15 +380,16 @@ func (s *session) window(ctx context.Context, flows []*trial.Flow, attempt int) 
 	return s.group.Measure(ctx, w, attempt)
 }
 
-// sampling is the time between samples: the interval that is asked for, but often
-// enough to see whether the rate was steady, and no oftener than a server allows.
+// sampling is the time between samples: the interval requested, but short enough to see
+// whether the rate was steady, and no shorter than a server allows.
 func (s *session) sampling() time.Duration {
 	const least, most = 10, 500
 	d := s.options.Duration
 	return max(min(s.options.Interval, d/least), d/most, time.Millisecond)
 }
 
-// withServer says which server an error is about, and whether its connection has ended.
+// withServer adds to an error which server it is about, and whether its connection has
+// ended.
 func (s *session) withServer(err error) error {
 	select {
 	case <-s.group.Bus.Lost(record.NodeServer):
@@ -399,7 +399,7 @@ func (s *session) withServer(err error) error {
 	}
 }
 
-// environment is what an end has said of itself.
+// environment is what an end reported in its hello.
 func (s *session) environment(node string) (record.HostEnvironment, string) {
 	hello := s.hellos[node]
 	if node == record.NodeClient {

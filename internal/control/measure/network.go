@@ -69,7 +69,7 @@ func (n direct) direction(counted []record.Flow, hosts []record.HostReading, ove
 	default:
 		best := limits.Direct(slower(used[0].client.SpeedBps, used[0].server.SpeedBps), frame(flows[0]), len(flows), flows[0].CapBps())
 		if n.peer && best.Bps == 0 {
-			best.Why = "unknown: this host's interface tells no speed"
+			best.Why = "unknown: this host's interface reports no speed"
 		}
 		return best
 	}
@@ -217,7 +217,7 @@ func limit(over *topology.Topology, flows []record.Flow, all []used, from string
 	}
 	best := limits.Network{Topology: over}.Aggregate(sending)
 	if best.Bps == 0 && best.Why == "" {
-		best.Why = "unknown: not every interface tells its speed"
+		best.Why = "unknown: not every interface reports its speed"
 	}
 	return best
 }

@@ -10,8 +10,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// watch tells how far the measurement is, every interval, until the window ends.
-// What it asks for is light, and nothing waits for the answer.
+// watch reports progress every interval, until the window ends. The requests are cheap,
+// and nothing waits for the replies.
 func (s *session) watch(ctx context.Context, flows []*trial.Flow, begin, end int64) {
 	if s.options.Progress == nil {
 		return
@@ -29,8 +29,8 @@ func (s *session) watch(ctx context.Context, flows []*trial.Flow, begin, end int
 		if now >= end {
 			return
 		}
-		glances := s.readProgress(ctx)
-		p := s.progress(flows, last, glances)
+		latest := s.readProgress(ctx)
+		p := s.progress(flows, last, latest)
 		p.ElapsedS, p.LeftS = float64(now-begin)/1e9, float64(end-now)/1e9
 		switch {
 		case s.phase != "":
@@ -42,14 +42,14 @@ func (s *session) watch(ctx context.Context, flows []*trial.Flow, begin, end int
 		default:
 			p.Phase = "measuring"
 		}
-		last = glances
+		last = latest
 		if p.Write >= 0 || p.Read >= 0 || p.RatePerS >= 0 || s.idle || s.options.Iperf3 != nil {
 			s.options.Progress(p)
 		}
 	}
 }
 
-// progress is what came of the flows between two glances.
+// progress is what the flows moved between two readings.
 func (s *session) progress(flows []*trial.Flow, before, now map[string]message.FlowProgress) Progress {
 	p := Progress{Write: -1, Read: -1, LostShare: -1, RatePerS: -1}
 	if len(s.options.Modes) > 1 {
@@ -63,7 +63,7 @@ func (s *session) progress(flows []*trial.Flow, before, now map[string]message.F
 		}
 		seconds, d := since(before[node], now[node], of)
 		if d.flows == 0 || seconds <= 0 || s.options.Iperf3 != nil && d.bytes == 0 {
-			continue // nobody here knows what arrives there of datagrams
+			continue // datagrams that arrive at the server are counted there only
 		}
 		rate := float64(d.bytes) * 8 / seconds
 		switch {
@@ -82,22 +82,22 @@ func (s *session) progress(flows []*trial.Flow, before, now map[string]message.F
 	return p
 }
 
-// readProgress asks both ends how far their flows are.
+// readProgress reads the flows at both ends.
 func (s *session) readProgress(ctx context.Context) map[string]message.FlowProgress {
 	ctx, cancel := context.WithTimeout(ctx, s.options.Interval)
 	defer cancel()
 	all := map[string]message.FlowProgress{}
 	for _, node := range s.group.Nodes {
 		var g message.FlowProgress
-		if s.group.Bus.Call(ctx, node, "glance", struct{}{}, &g) == nil {
+		if s.group.Bus.Call(ctx, node, "progress", struct{}{}, &g) == nil {
 			all[node] = g
 		}
 	}
 	return all
 }
 
-// since is what came of a direction's flows between two glances, in so many
-// seconds; 0 seconds: one of the glances is missing.
+// since is what a direction's flows moved between two readings, in so many seconds; 0
+// seconds: a reading is missing.
 func since(before, now message.FlowProgress, of ids) (seconds float64, d progressed) {
 	if before.AtNs == 0 || now.AtNs == 0 {
 		return 0, d

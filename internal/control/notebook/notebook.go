@@ -1,9 +1,7 @@
-// Package notebook says what keeps runs, their trials and people's notes: the
-// Store interface, its errors, where the notebook is, and how runs are named.
-// The stores themselves are beside it: sqlite, a file that needs no set-up.
-// All of them must pass the suite in conformance.
-//
-// It does not draw conclusions from what it keeps, nor render it.
+// Package notebook defines how runs, their trials and notes are stored: the Store
+// interface, its errors, where the notebook is, and how runs are named. The store is
+// beside it: sqlite, a file that needs no set-up. Every store must pass the suite in
+// conformance.
 package notebook
 
 import (
@@ -15,7 +13,7 @@ import (
 
 // Statuses of a run besides those of package record.
 const (
-	// Running: somebody holds the run and saves trials to it.
+	// Running: a store holds the run and saves trials to it.
 	Running = "running"
 	// Interrupted: its holder stopped or died before the run was finished. Its
 	// trials are all there, and Resume can take it up.
@@ -37,8 +35,8 @@ type Store interface {
 	Begin(ctx context.Context, run *record.Run) error
 
 	// Resume takes up a run that was begun and not completed, holds it, and
-	// returns it with the trials that it has. ErrHeld: somebody else is
-	// carrying it on; ErrComplete: there is nothing left to do.
+	// returns it with the trials that it has. ErrHeld: another store holds it;
+	// ErrComplete: no trial is missing.
 	Resume(ctx context.Context, id string) (*record.Run, error)
 
 	// Extend is Resume for a run that may be complete, too: its design has been
@@ -62,8 +60,8 @@ type Store interface {
 
 	// Run returns a run with its trials by Order and its notes, oldest first.
 	// One without a Finish comes with status running or interrupted and with
-	// nothing concluded; its duration is what is known of it, without the time
-	// in which nobody held it.
+	// nothing concluded; its duration is that of its trials, without the time in
+	// which no store held it.
 	Run(ctx context.Context, id string) (*record.Run, error)
 
 	// Runs lists runs, the latest first.

@@ -13,12 +13,11 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// ErrSpent: a run has ended on its budget or its greatest number of blocks, and
-// would again.
+// ErrSpent: the run has used its budget or its greatest number of blocks.
 var ErrSpent = errors.New("nothing can be added to the run")
 
-// Resume carries on a run that was interrupted; its finished trials stand. So
-// does it with one that ended by itself, when it is redesigned to have more.
+// Resume carries on an interrupted run, which keeps its finished trials, or one that
+// has ended, if it is redesigned to have more.
 func Resume(ctx context.Context, store notebook.Store, id string, o Options) (*record.Run, error) {
 	c, err := hold(ctx, store, id, o)
 	if err != nil {
@@ -27,7 +26,7 @@ func Resume(ctx context.Context, store notebook.Store, id string, o Options) (*r
 	return c.conduct(ctx)
 }
 
-// hold makes the conductor of a run that is carried on, and holds the run.
+// hold makes the conductor of a run that is resumed, and holds the run.
 func hold(ctx context.Context, store notebook.Store, id string, o Options) (*conductor, error) {
 	saved, err := store.Run(ctx, id)
 	if err != nil {
@@ -47,21 +46,21 @@ func hold(ctx context.Context, store notebook.Store, id string, o Options) (*con
 	if saved.Status == notebook.Complete && o.Redesign != (study.Redesign{}) {
 		hold = store.Extend
 	}
-	// Another may have carried it on meanwhile: now it is certain.
+	// Another process may have resumed it meanwhile: from here on it is held.
 	if saved, err = hold(ctx, id); err != nil {
 		return nil, err
 	}
 	return restore(store, saved, o)
 }
 
-// checkResumable says why a run that has ended by itself has nothing to carry on.
+// checkResumable returns why a run cannot be resumed that has ended.
 func (c *conductor) checkResumable(ended string) error {
 	enough, status := c.shouldStop(c.nextBlock())
 	switch {
 	case ended == notebook.Running, ended == notebook.Interrupted, !enough:
 		return nil
 	case status != ended && ended != notebook.Complete:
-		return nil // it ends otherwise now
+		return nil // it ends with another status now
 	case status == record.StatusBudget:
 		budget := time.Duration(c.design.BudgetS * float64(time.Second))
 		return fmt.Errorf("%w: after %.0f s, no further block fits its budget of %s; expected a larger one (--budget)", ErrSpent, c.elapsed(), unit.Duration(budget))
@@ -72,19 +71,18 @@ func (c *conductor) checkResumable(ended string) error {
 	return notebook.ErrComplete
 }
 
-// restore makes the conductor of a saved run, as it was but for what is asked
-// for now.
+// restore makes the conductor of a saved run, as it was except for the options.
 func restore(store notebook.Store, saved *record.Run, o Options) (*conductor, error) {
 	s, err := study.ParseWith(saved.ID, []byte(saved.StudyFile), saved.Design.Set)
 	if err != nil {
-		return nil, fmt.Errorf("the study of run %s is not understood any more: %w", saved.ID, err)
+		return nil, fmt.Errorf("the study of run %s can no longer be read: %w", saved.ID, err)
 	}
 	plan, err := study.NewPlan(s, saved.Design.Parts...)
 	if err == nil {
 		plan, err = plan.Only(saved.Design.Only)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the plan of run %s cannot be made any more: %w", saved.ID, err)
+		return nil, fmt.Errorf("the plan of run %s can no longer be made: %w", saved.ID, err)
 	}
 	d := &plan.Study.Design
 	d.Replicates, d.Until = saved.Design.Replicates, unit.Ratio(saved.Design.Until)

@@ -1,9 +1,9 @@
-// Package run carries a study's plan out: it sets treatments up on the hosts of
-// a lab, one after another in randomised complete blocks, lets the agents
-// measure each in one common window, saves each trial at once, and concludes.
+// Package run conducts a study: it sets treatments up on the hosts of a lab, one after
+// another in randomised complete blocks, has the agents measure each in one common
+// window, saves each trial at once, and concludes.
 //
-// It decides nothing about what the figures mean (internal/science does) and
-// draws nothing (internal/show does).
+// What the figures mean is decided in internal/science, and how they are shown in
+// internal/show.
 package run
 
 import (
@@ -35,19 +35,18 @@ type Options struct {
 	StudyFile string
 	// Published are the tables that the study names.
 	Published []record.Published
-	// Again is the command that repeats the run, without its seed; of a run that
-	// is taken up, what is added to that.
+	// Again is the command that repeats the run, without its seed; of a resumed run,
+	// what is added to it.
 	Again string
-	// Redesign is what a run that is taken up does from now on. For a new one the
-	// plan has it already.
+	// Redesign is the design of a resumed run from now on. The plan of a new one has it.
 	Redesign study.Redesign
 	// AllowMachine permits settings that are not confined to a namespace.
 	AllowMachine bool
-	// Progress is told before and after each trial.
+	// Progress is called before and after each trial.
 	Progress func(Progress)
 }
 
-// Progress is how far a run has come.
+// Progress is the state of a run.
 type Progress struct {
 	Run       string // the run's ID
 	Phase     string // what is being done: "setting up the lab", a treatment's name
@@ -73,13 +72,13 @@ type conductor struct {
 	retryTime   time.Duration                // with trials that were not kept, and with waiting before another attempt
 	maxRetrySet *time.Duration               // the user's limit of time spent on retries; nil: none
 
-	elapsedBefore float64 // seconds, spent until the run was taken up
+	elapsedBefore float64 // seconds, spent before the run was resumed
 	began         time.Time
 	finished      map[int]bool // trials, by order
 }
 
-// New carries out a plan from its first trial. The run that is returned is
-// concluded from what there is, also when err says that it was cut short.
+// New carries out a plan from its first trial. The run returned is concluded from the
+// trials that it has, also if err says that it was interrupted.
 func New(ctx context.Context, plan *study.Plan, store notebook.Store, o Options) (*record.Run, error) {
 	if err := MissingTools(plan); err != nil {
 		return nil, err
@@ -136,8 +135,7 @@ func (c *conductor) header() *record.Run {
 	return r
 }
 
-// conduct brings the lab up, makes the trials that are not there yet, and
-// concludes from what there is in the end.
+// conduct makes the lab and the trials that are missing, and concludes.
 func (c *conductor) conduct(ctx context.Context) (*record.Run, error) {
 	c.began = time.Now()
 	status, err := c.trials(ctx)
@@ -152,7 +150,7 @@ func (c *conductor) conduct(ctx context.Context) (*record.Run, error) {
 	return c.run, errors.Join(err, c.store.Finish(ctx, c.run))
 }
 
-// trials returns how the run ended: by itself (see enough) or interrupted.
+// trials returns the run's status: as shouldStop says, or interrupted.
 func (c *conductor) trials(ctx context.Context) (status string, err error) {
 	if enough, status := c.shouldStop(c.nextBlock()); enough {
 		return status, nil // and needs no lab
@@ -180,7 +178,7 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 	if err := c.missingDaemon(); err != nil {
 		return notebook.Interrupted, err
 	}
-	c.progress("trying every level's settings", nil)
+	c.progress("checking the settings of every level", nil)
 	if err := c.dryRun(ctx); err != nil {
 		return notebook.Interrupted, err
 	}

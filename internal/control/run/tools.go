@@ -16,15 +16,14 @@ import (
 	"linerate/internal/model/tool"
 )
 
-// MissingToolsError says which other people's programs a plan needs and which of
-// them are not installed.
+// MissingToolsError lists foreign tools that a plan needs and that are not installed.
 type MissingToolsError struct {
 	// Lines name host, program and package each.
 	Lines []string
-	// Treatments need them, of so many.
+	// Treatments need them, of Of in the plan.
 	Treatments []string
 	Of         int
-	// StandIn: linerate's own flows can be had instead, for all of them.
+	// StandIn: linerate's own flows can replace all of them.
 	StandIn bool
 }
 
@@ -39,7 +38,7 @@ func (e *MissingToolsError) Error() string {
 	return text
 }
 
-// program is one that has to be on a host.
+// program is a program needed on a host.
 type program struct {
 	host string
 	tool *tool.Tool
@@ -66,8 +65,8 @@ func programs(p *study.Plan) map[program][]string {
 }
 
 // MissingTools looks for the programs that a plan's virtual hosts need, which are
-// this machine's; a real host's agent is asked once it is reached. The error is a
-// MissingToolsError.
+// this machine's; the agents of real hosts are asked later. The error is a
+// *MissingToolsError.
 func MissingTools(p *study.Plan) error {
 	return missing(p, func(host string, names []string) ([]string, error) {
 		if h, _ := p.Study.Topology.Host(host); len(h.Via) > 0 {
@@ -84,7 +83,7 @@ func MissingTools(p *study.Plan) error {
 func (c *conductor) missingTools(ctx context.Context) error {
 	return missing(c.plan, func(host string, names []string) ([]string, error) {
 		if h, _ := c.study.Topology.Host(host); len(h.Via) == 0 {
-			return nil, nil // looked for before it was made
+			return nil, nil // see MissingTools
 		}
 		var reply message.ProgramsReply
 		err := c.bus.Call(ctx, host, "programs", message.ProgramsRequest{Programs: names}, &reply)
@@ -92,8 +91,8 @@ func (c *conductor) missingTools(ctx context.Context) error {
 	})
 }
 
-// missingDaemon is an error where a treatment is about a routing daemon, and the
-// routes were made without one.
+// missingDaemon is an error if a treatment stops a routing daemon and the routes were
+// made without one.
 func (c *conductor) missingDaemon() error {
 	routing := c.lab.Routing()
 	if routing == nil || routing.Note == "" {
@@ -111,7 +110,7 @@ func (c *conductor) missingDaemon() error {
 	return e
 }
 
-// missing asks for each host's programs, and puts what is not there into an error.
+// missing asks which of each host's programs are not installed.
 func missing(p *study.Plan, ask func(host string, names []string) ([]string, error)) error {
 	need := programs(p)
 	hosts := map[string][]string{}

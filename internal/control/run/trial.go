@@ -24,8 +24,8 @@ const lockTime = 1050 * time.Millisecond
 // drainTimeout bounds the wait for empty queues before a trial.
 const drainTimeout = time.Second
 
-// trial sets a treatment up afresh, lets it run, and takes it down again. A
-// conduct.LateError can be helped by a further attempt.
+// trial sets a treatment up, measures it, and reverts it. A further attempt can help
+// against a trial.LateError.
 func (c *conductor) trial(ctx context.Context, t *study.Treatment, attempt int) (result record.Trial, err error) {
 	result = record.Trial{
 		Treatment:     t.Name,
@@ -42,7 +42,7 @@ func (c *conductor) trial(ctx context.Context, t *study.Treatment, attempt int) 
 	result.ConvergedS = took.Seconds()
 	applied, at, err := c.setUp(ctx, t)
 	defer func() {
-		// The next trial starts from the same ground, also after Ctrl-C.
+		// The next trial begins with the same state, also after Ctrl-C.
 		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), revertTimeout(t.Settings))
 		defer cancel()
 		c.group().Close(after)
@@ -101,8 +101,8 @@ func (c *conductor) window(ctx context.Context, t *study.Treatment, flows []*tri
 // group is all nodes of the lab.
 func (c *conductor) group() trial.Group { return trial.Group{Bus: c.bus, Nodes: c.lab.Nodes()} }
 
-// setUp applies a treatment's settings and makes every host forget whom it
-// knows. The marks say what to revert to.
+// setUp applies a treatment's settings and flushes the neighbour tables. The marks say
+// what to revert to.
 func (c *conductor) setUp(ctx context.Context, t *study.Treatment) ([]record.Applied, marks, error) {
 	settings, err := c.lab.Resolve(t.Settings)
 	if err != nil {
@@ -157,8 +157,8 @@ func (c *conductor) revert(ctx context.Context, to marks) error {
 	})
 }
 
-// flush makes hosts forget the neighbours that the topology knows; a real host
-// keeps what it knows of everybody else.
+// flush deletes the hosts' neighbour entries for addresses of the topology; a real host
+// keeps its others.
 func (c *conductor) flush(ctx context.Context, over *topology.Topology, hosts []string) error {
 	var addresses []netip.Addr
 	for _, h := range over.Hosts {

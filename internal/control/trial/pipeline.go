@@ -29,7 +29,7 @@ type Context struct {
 	Peer *Peer
 }
 
-// Network tells where a trial's flows went, and how much they can carry there.
+// Network finds where a trial's flows went, and how much they can carry there.
 type Network interface {
 	Paths(flows []*Flow, counted []record.Flow, hosts []record.HostReading) Paths
 	Limits(counted []record.Flow, hosts []record.HostReading, paths Paths) Limits

@@ -21,7 +21,7 @@ const (
 )
 
 // leadOf is how far ahead a trial is scheduled: time for the requests to reach
-// every agent, also over a long way. It is doubled each time it proved short.
+// every agent, also over a long path. It is doubled each time it was too short.
 func leadOf(offsets map[string]record.Clock, attempt int) time.Duration {
 	var slowest time.Duration
 	for _, c := range offsets {

@@ -84,8 +84,8 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, options Options) (err
 	if err != nil {
 		return err
 	}
-	// A host that ends with its agent has nothing to be left with, and its conductor
-	// is on this machine: he may be stopped for as long as he likes.
+	// A host that ends with its agent keeps no settings, and its conductor is on this
+	// machine: it may be stopped for any time.
 	silence := bus.Silence
 	if options.Journal == "" {
 		silence = 0
@@ -144,13 +144,13 @@ func (a *agent) settings() map[string]bus.Handler {
 // traffic are the verbs that make traffic and read counters.
 func (a *agent) traffic() map[string]bus.Handler {
 	return map[string]bus.Handler{
-		"clock":   handle(a.clock),
-		"listen":  handle(a.listen),
-		"connect": handle(a.connect),
-		"ready":   handle(a.ready),
-		"window":  handle(a.window),
-		"glance":  handle(a.glance),
-		"close":   handle(a.close),
+		"clock":    handle(a.clock),
+		"listen":   handle(a.listen),
+		"connect":  handle(a.connect),
+		"ready":    handle(a.ready),
+		"window":   handle(a.window),
+		"progress": handle(a.progress),
+		"close":    handle(a.close),
 	}
 }
 
@@ -281,16 +281,16 @@ func (a *agent) ready(ctx context.Context, r message.ReadyRequest) ([]message.Fl
 	return a.trial().Ready(ctx, time.Duration(r.TimeoutNs), r.Unused...), nil
 }
 
-// glance is asked for while a window is under way, to show how far it is.
-func (a *agent) glance(context.Context, struct{}) (message.FlowProgress, error) {
+// progress reads the flows during a window, to show its progress.
+func (a *agent) progress(context.Context, struct{}) (message.FlowProgress, error) {
 	a.engineMu.Lock()
 	engine := a.engine
 	a.engineMu.Unlock()
-	glance := message.FlowProgress{AtNs: sched.Now()}
+	reading := message.FlowProgress{AtNs: sched.Now()}
 	if engine != nil {
-		glance.Flows = engine.Light()
+		reading.Flows = engine.Light()
 	}
-	return glance, nil
+	return reading, nil
 }
 
 // programs says which of some programs are not installed.

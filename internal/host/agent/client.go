@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	// idle is how long a client may ask for nothing while nothing is under way.
+	// idle is how long a client may send no request while none is being handled.
 	idle = 30 * time.Second
 	// soon is how far ahead a client may schedule its trial.
 	soon = 15 * time.Second
@@ -42,8 +42,8 @@ const (
 )
 
 // Client serves a conductor that is not trusted with the host: it accepts the flows
-// that were agreed on and moves their bytes, within bounds, and does and tells
-// nothing else. It opens no connections.
+// that were agreed on and moves their bytes, within bounds, and does and reports nothing
+// else. It opens no connections.
 type Client struct {
 	agent  *agent
 	bounds message.Bounds
@@ -62,7 +62,7 @@ type Client struct {
 	summary Summary
 }
 
-// Summary is what a client's visit came to.
+// Summary is what a client's session moved.
 type Summary struct {
 	Windows int // trials that were carried out to their end
 	// Of the last one: how long it was, and what the flows moved in it.
@@ -155,8 +155,8 @@ func (g *Client) leave() {
 	g.agent.reader.Close()
 }
 
-// watch ends the visit of a client that asks for nothing, or whose flows bring
-// more than they may.
+// watch ends the session of a client that sends no requests, or whose flows exceed the
+// bounds.
 func (g *Client) watch(ctx context.Context, end context.CancelCauseFunc) {
 	const slack = 1 << 20
 	before, _ := g.Moved()
@@ -176,7 +176,7 @@ func (g *Client) watch(ctx context.Context, end context.CancelCauseFunc) {
 		allowed := 1.5*g.bounds.RateBps/8*g.every.Seconds() + slack
 		switch {
 		case waits:
-			end(fmt.Errorf("asked for nothing in %v", g.idle))
+			end(fmt.Errorf("sent no request in %v", g.idle))
 		case g.bounds.RateBps > 0 && float64(received-before) > allowed:
 			end(fmt.Errorf("sent %d bytes in %v, where %s is allowed", received-before, g.every, unit.BitRate(g.bounds.RateBps)))
 		}
@@ -221,15 +221,14 @@ func (g *Client) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	return engine != nil && engine.Offer(cookie, conn)
 }
 
-// Expects says whether a flow of datagrams of this client waits for who has a
-// cookie.
+// Expects says whether a UDP flow of this client expects a cookie.
 func (g *Client) Expects(cookie message.Cookie) bool {
 	engine := g.engine()
 	return engine != nil && engine.Expects(cookie)
 }
 
-// Admit accepts a peer that has shown a cookie at the UDP listener. False: no
-// flow of this client waits for him.
+// Admit accepts a peer that has sent a cookie to the UDP listener. False: no flow of
+// this client expects it.
 func (g *Client) Admit(cookie message.Cookie, caller handshake.Client) bool {
 	engine := g.engine()
 	return engine != nil && engine.Admit(cookie, caller)

@@ -181,7 +181,7 @@ func TestClientIdles(t *testing.T) {
 	}
 	select {
 	case err := <-ended:
-		if err == nil || !strings.Contains(err.Error(), "asked for nothing") {
+		if err == nil || !strings.Contains(err.Error(), "sent no request") {
 			t.Errorf("ended by %v", err)
 		}
 	case <-time.After(20 * time.Second):

@@ -11,7 +11,7 @@ import (
 
 // A trial's flows may have an iperf3 server at their other end. The agent agrees
 // with it in place of another agent; the window is its own affair as always. Only
-// a host's own conductor may ask for it: clients are connected for to nobody.
+// a host's own conductor may ask for it: clients cannot.
 
 // iperf3Client are the verbs for that.
 func (a *agent) iperf3Client() map[string]bus.Handler {

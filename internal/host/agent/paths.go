@@ -14,8 +14,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Which way a trial's flows take: route questions before they open, ports
-// to open them from, and the ports by which their packets come in.
+// The paths of a trial's flows: route lookups before they open, ports to open them
+// from, and the interfaces by which their packets arrive.
 
 // paths are the verbs for that. They show more of the host than clients may see.
 func (a *agent) paths() map[string]bus.Handler {
@@ -81,13 +81,13 @@ func (a *agent) watch(r message.WindowRequest) (seen *counters.Arrivals, blind s
 	return seen, ""
 }
 
-// glances is how often arrivals are taken in where it matters that none is missed:
-// the ring holds some thousand packets.
-const glances = 10e6 // ns
+// lookInterval is how often arrivals are read where none may be missed: the ring holds
+// some thousand packets.
+const lookInterval = 10e6 // ns
 
 // looking sleeps until an instant and takes arrivals in meanwhile, if they are timed.
 func looking(ctx context.Context, instant int64, arrivals *counters.Arrivals) error {
-	for next := sched.Now() + glances; arrivals.Timed() && next < instant; next += glances {
+	for next := sched.Now() + lookInterval; arrivals.Timed() && next < instant; next += lookInterval {
 		if err := sleepUntil(ctx, next); err != nil {
 			return err
 		}

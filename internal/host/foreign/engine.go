@@ -1,11 +1,10 @@
-// Package foreign makes flows with other people's programs: it starts their
+// Package foreign makes flows with foreign tools: it starts their
 // servers and clients as children of the agent, in whose network namespace they
 // run and with which they die, and reads what their connections carry from the
-// kernel (sock_diag(7)), so that a flow of theirs is counted like one of ours. What
-// the programs themselves say is collected, and not believed.
+// kernel (sock_diag(7)), so that their flows are counted like our own. What the programs
+// print is collected as a tool report.
 //
-// Which words a program is started with and what its output means is known to
-// internal/model/tool.
+// Programs' arguments and output formats are in internal/model/tool.
 package foreign
 
 import (
@@ -353,7 +352,7 @@ func (e *Engine) Moved() (received, written int64) {
 	return received, written
 }
 
-// Busy tells of no worker: the work is done in other processes.
+// Busy is nil: the work is done in other processes.
 func (e *Engine) Busy() []int64 { return nil }
 
 // Printed is what the programs of one side have printed. Clients are waited for,

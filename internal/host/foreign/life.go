@@ -8,23 +8,22 @@ import (
 	"linerate/internal/model/message"
 )
 
-// life is what the kernel has told of a connection on which a client sends, from
-// its first byte to its end, of which it tells by itself. Between two looks nothing
-// else is known, so that what has happened there counts as having happened in the
-// middle.
+// life is when a client's connection sent its first and last byte and ended, by the
+// kernel's readings and its event for the end. What happened between two readings counts
+// as having happened in the middle.
 type life struct {
 	message.Life
-	seenNs int64 // latest look at which it was there
+	seenNs int64 // latest reading that found it
 	closed bool  // nothing more can be written
 }
 
-// lived enters what a look at its sockets, or the end of one, has shown of a flow.
+// lived enters a reading of the flow's socket, or its end.
 func (f *toolFlow) lived(s netlink.Socket, ended bool) {
 	l := &f.life
 	if f.process.serves || !f.order.Sends || l.EndNs != 0 || ended && l.seenNs == 0 {
 		return
 	}
-	between := s.AtNs // first look
+	between := s.AtNs // first reading
 	if l.seenNs != 0 {
 		between = l.seenNs + (s.AtNs-l.seenNs)/2
 	}
@@ -32,7 +31,7 @@ func (f *toolFlow) lived(s netlink.Socket, ended bool) {
 		l.EndNs = s.AtNs
 	}
 	if l.FirstNs == 0 && s.Info.BusyUs > 0 {
-		// TCP counts the time in which something was under way, from the first byte.
+		// TCP counts the time with data in flight, from the first byte.
 		l.FirstNs = s.AtNs - int64(s.Info.BusyUs)*1e3
 	}
 	written := f.end.WrittenBytes
@@ -49,15 +48,14 @@ func (f *toolFlow) lived(s netlink.Socket, ended bool) {
 	l.seenNs = s.AtNs
 }
 
-// How often connections are looked at after the trial's stop: often enough to know
-// when each has ended, and not so often that looking takes a processor's time from
-// the programs.
+// How often connections are read after the trial's stop: often enough to know when each
+// has ended, and not so often that it takes CPU time from the programs.
 const (
 	lookEvery = 20 * time.Millisecond
-	lookShare = 10 // of the time that a look takes
+	lookShare = 10 // of the time that a reading takes
 )
 
-// hear enters the ends of the clients' connections, until the trial is closed.
+// hear receives the kernel's events of ended connections, until the trial is closed.
 func (e *Engine) hear() {
 	for {
 		list, err := e.ends.Next()

@@ -13,7 +13,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Read is every flow's state at this instant, as the kernel tells of its socket.
+// Read is every flow's state at this instant, by the kernel's diagnosis of its socket.
 func (e *Engine) Read() []message.FlowEnd {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -25,7 +25,7 @@ func (e *Engine) Read() []message.FlowEnd {
 	return ends
 }
 
-// Light is the little that is read of each flow inside of a window.
+// Light is the sample of each flow inside of a window.
 func (e *Engine) Light() []record.FlowSample {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -83,8 +83,8 @@ func (e *Engine) look(settle bool) {
 	}
 }
 
-// connections are the process's, without what it uses for talk; none as long as
-// some are missing, since it cannot be told then which is which.
+// connections are the process's data connections, without control; none as long as
+// some are missing, since they cannot be told apart then.
 func (p *process) connections(list []netlink.Socket) []netlink.Socket {
 	data := netip.AddrPortFrom(p.job.Destination.Addr(), p.tool.DataPort(p.job.Destination.Port()))
 	var mine []netlink.Socket
@@ -153,8 +153,8 @@ func (e *Engine) mine(f *toolFlow, list []netlink.Socket, settle bool) (netlink.
 	return netlink.Socket{}, false
 }
 
-// fill enters what the kernel tells of a connection as if it were our own: what
-// has arrived and was read, and what was written, acknowledged or not.
+// fill enters the kernel's counts of a connection: what has arrived and was read, and
+// what was written, acknowledged or not.
 func (f *toolFlow) fill(s netlink.Socket) {
 	end := &f.end
 	end.AtNs, end.Alive = s.AtNs, s.Established
@@ -173,8 +173,7 @@ func (f *toolFlow) fill(s netlink.Socket) {
 	}
 }
 
-// datagrams: no socket tells what went through it. The flow is alive while its
-// program runs.
+// datagrams: UDP sockets have no counts. The flow is alive while its program runs.
 func (f *toolFlow) datagrams() {
 	p := f.process
 	f.end.Alive = p.Program != nil && p.Running()

@@ -16,7 +16,7 @@ var (
 	helloAnswerOld = [HelloBytes]byte{0xb1, 0x68, 0xde, 0x3a}
 )
 
-// IsHelloAnswer tells whether a datagram is a server's answer, of any version and
+// IsHelloAnswer says whether a datagram is a server's answer, of any version and
 // byte order: both are sent as the machine has them in memory.
 func IsHelloAnswer(b []byte) bool {
 	if len(b) < HelloBytes {

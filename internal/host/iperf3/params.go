@@ -73,7 +73,7 @@ func (p *Parameters) Streams() int {
 	return int(p.Parallel)
 }
 
-// ServerSends tells the direction of the stream that is opened as number n.
+// ServerSends is the direction of the stream that is opened as number n.
 func (p *Parameters) ServerSends(n int) bool {
 	if p.Bidirectional {
 		return n >= int(p.Parallel)

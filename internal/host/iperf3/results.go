@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// MaxResultStreams is how many streams results may tell of.
+// MaxResultStreams is how many streams results may have.
 const MaxResultStreams = 2 * MaxStreams
 
 // Results are what either side has counted, in the same form: the client sends

@@ -37,7 +37,7 @@ const (
 	DefaultLength = 128 << 10 // of a TCP block
 )
 
-// State is what either side says with one byte.
+// State is one byte that either side sends on the control connection.
 type State int8
 
 // The states that are sent; the comments say by whom.
@@ -179,7 +179,7 @@ type Cookie [CookieBytes]byte
 
 var cookieLetters = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// NewCookie draws a cookie that nobody can guess.
+// NewCookie returns a random cookie.
 func NewCookie() Cookie {
 	var random [25]byte
 	_, _ = rand.Read(random[:]) // never fails
@@ -188,7 +188,7 @@ func NewCookie() Cookie {
 	return c
 }
 
-// ErrStranger is what somebody says who does not speak iperf3.
+// ErrStranger: the peer does not speak iperf3.
 var ErrStranger = errors.New("not iperf3")
 
 // ReadCookie reads a cookie and not a byte more. An error that is ErrStranger
@@ -202,7 +202,7 @@ func ReadCookie(r io.Reader) (Cookie, error) {
 	return c, err
 }
 
-// plausible tells whether bytes may be a cookie's first. iperf3 draws from a-z
+// plausible says whether bytes may be the first of a cookie. iperf3 draws from a-z
 // and 2-7 and checks nothing; other programs draw from other letters.
 func plausible(b []byte) bool {
 	for i, c := range b {

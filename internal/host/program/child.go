@@ -1,9 +1,8 @@
-// Package program starts other people's programs as children of the agent, in whose
-// network namespace they run, and looks after them: each leads a process group of
-// its own, dies with the agent however that ends (prctl(2), PR_SET_PDEATHSIG), and
-// has the end of what it says kept.
+// Package program starts foreign programs as children of the agent, in its network
+// namespace: each leads a process group of its own, dies with the agent however that
+// ends (prctl(2), PR_SET_PDEATHSIG), and has the end of its output kept.
 //
-// It does not know what the programs are for: packages foreign and bgp do.
+// What the programs are for is in packages foreign and bgp.
 package program
 
 import (
@@ -96,8 +95,8 @@ func (l *Launcher) Start(command []string, alone bool) (p *Program, err error) {
 	return p, err
 }
 
-// wordsGrace is how long somebody whom the program has left behind may hold its
-// standard output open.
+// wordsGrace is how long a child that the program has left running may keep its standard
+// output open.
 const wordsGrace = 200 * time.Millisecond
 
 func begin(command []string, alone bool) (*Program, error) {
@@ -154,7 +153,7 @@ func (p *Program) End(ctx context.Context, server bool) {
 		case <-time.After(grace):
 		}
 		if p.alone {
-			p.Kill() // the first of a namespace is deaf to everything else
+			p.Kill() // the first process of a namespace ignores other signals
 		} else {
 			_ = p.cmd.Process.Signal(syscall.SIGTERM)
 		}
@@ -167,8 +166,8 @@ func (p *Program) End(ctx context.Context, server bool) {
 	}
 }
 
-// Kill ends the program and its whole group, unless it has ended: its number may
-// be somebody else's by now.
+// Kill ends the program and its whole group, unless it has ended: its number may be
+// another process's then.
 func (p *Program) Kill() {
 	if !p.Running() {
 		return

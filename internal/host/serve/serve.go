@@ -84,9 +84,9 @@ func Listen(ctx context.Context, address string) (Listener, error) {
 		if err != nil {
 			return Listener{}, err
 		}
-		door, err := handshake.Listen(ctx, l.Addr().String())
+		udp, err := handshake.Listen(ctx, l.Addr().String())
 		if err == nil {
-			return Listener{l.(*net.TCPListener), door}, nil
+			return Listener{l.(*net.TCPListener), udp}, nil
 		}
 		l.Close()
 		if _, port, _ := net.SplitHostPort(address); port != "0" || try == tries {

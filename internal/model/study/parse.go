@@ -40,7 +40,7 @@ func ParseWith(file string, data []byte, set []string) (*Study, error) {
 	c.check()
 	s.fillIn()
 	if p, err := NewPlan(s, AllParts); err == nil {
-		c.ways(p, whole)
+		c.paths(p, whole)
 		c.protocols(p)
 		c.tools(p)
 	}

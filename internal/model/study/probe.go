@@ -9,8 +9,8 @@ import (
 // ProbeID is what the flow of a workload's probe is called.
 const ProbeID = "probe"
 
-// The probe asks so often, over so many connections: each has one question under
-// way, and until an answer takes a second there is one free when the next is due.
+// The probe sends so many requests a second, over so many connections, each with one
+// request at a time: unless a response takes a second, one is free for the next.
 const (
 	ProbePerS        = 100
 	ProbeConnections = 100
@@ -24,7 +24,7 @@ func ProbeOptions(congestionControl string) flow.Spec {
 	}
 }
 
-// probe is a flow that goes the way of another, whoever makes that one.
+// probe is a flow on the path of another.
 func probe(beside PlannedFlow) PlannedFlow {
 	control := beside.CongestionControl
 	or(&control, DefaultCongestionControl)
@@ -34,7 +34,7 @@ func probe(beside PlannedFlow) PlannedFlow {
 	}
 }
 
-// probed checks that a probe is the only one that asks.
+// probed checks that no other flow sends requests beside a probe.
 func (c *checker) probed(p *Plan) {
 	if !c.Workload.Probe {
 		return

@@ -24,7 +24,7 @@ func (c *checker) protocols(p *Plan) {
 		}
 		governs[path][protocol] = true
 	}
-	told := map[string]bool{} // what has been reported
+	reported := map[string]bool{}
 	for _, t := range p.Treatments {
 		list, flows := "workload.flows", c.Workload.Flows
 		above := []string{"workload"}
@@ -49,8 +49,8 @@ func (c *checker) protocols(p *Plan) {
 			}
 			for _, o := range flow.Options {
 				wrong := o.Conflict(&f.Spec)
-				if at := c.written(t, path, o.Key); wrong != "" && !told[at] {
-					told[at] = true
+				if at := c.written(t, path, o.Key); wrong != "" && !reported[at] {
+					reported[at] = true
 					c.report(at, "%s%s", o.Key, wrong)
 				}
 			}

@@ -9,11 +9,11 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// ways checks where the flows of every treatment begin and end, over the
+// paths checks where the flows of every treatment begin and end, over the
 // topology as it is in that treatment: a level may add the very address or route
 // that a flow needs, and another level may not. In a topology that is not whole
 // only the addresses are looked at.
-func (c *checker) ways(p *Plan, whole bool) {
+func (c *checker) paths(p *Plan, whole bool) {
 	type question struct {
 		over    *topology.Topology
 		path    string
@@ -43,7 +43,7 @@ func (c *checker) ways(p *Plan, whole bool) {
 				continue
 			}
 			asked[q] = true
-			w := way{c, q.over, q.path, c.written(t, q.path, "mss"), ""}
+			w := flowPath{c, q.over, q.path, c.written(t, q.path, "mss"), ""}
 			if c.varied {
 				w.where = fmt.Sprintf(" in treatment %q", t.Name)
 			}
@@ -67,8 +67,8 @@ func (c *checker) written(t Treatment, flow, key string) string {
 	return "workload." + key
 }
 
-// way is one flow in one topology.
-type way struct {
+// flowPath is one flow in one topology.
+type flowPath struct {
 	*checker
 	over    *topology.Topology
 	path    string
@@ -76,10 +76,10 @@ type way struct {
 	where   string
 }
 
-// check reports addresses that their hosts do not have, and a flow that has no
-// way. May it fail to connect, a way is not asked for; but both ends need their
+// check reports addresses that their hosts do not have, and a flow that has no path. A
+// flow that may fail to connect needs no path; but both ends need their
 // addresses, to connect from and to listen on.
-func (w way) check(f Flow, mayFail bool) bool {
+func (w flowPath) check(f Flow, mayFail bool) bool {
 	from, _ := w.over.Host(f.From)
 	to, _ := w.over.Host(f.To)
 	sound := w.holds(from, f.Source, w.path+".source")
@@ -116,19 +116,19 @@ func (w way) check(f Flow, mayFail bool) bool {
 
 // segment reports an mss that cannot take effect. A real host's MTU is only what
 // the file says of it.
-func (w way) segment(f Flow, ways [][]topology.End) bool {
+func (w flowPath) segment(f Flow, paths [][]topology.End) bool {
 	if h, _ := w.over.Host(f.From); f.MSS == 0 || len(h.Via) > 0 {
 		return true
 	}
-	mtu := 0 // of the way that carries most
-	for _, way := range ways {
+	mtu := 0 // of the path that carries most
+	for _, path := range paths {
 		least := topology.DefaultMTU
-		for i := 0; i < len(way); i += 2 {
-			l, ok := w.over.LinkAt(way[i])
+		for i := 0; i < len(path); i += 2 {
+			l, ok := w.over.LinkAt(path[i])
 			if !ok {
 				return true
 			}
-			if s := l.Towards(way[i]); i == 0 || s.MTU < least {
+			if s := l.Towards(path[i]); i == 0 || s.MTU < least {
 				least = s.MTU
 			}
 		}
@@ -146,7 +146,7 @@ func (w way) segment(f Flow, ways [][]topology.End) bool {
 }
 
 // holds reports an address that its host does not have.
-func (w way) holds(h *topology.Host, addr netip.Addr, path string) bool {
+func (w flowPath) holds(h *topology.Host, addr netip.Addr, path string) bool {
 	if !addr.IsValid() {
 		return true
 	}

@@ -20,7 +20,7 @@ type Study struct {
 	// Responses are by which treatments are judged, the first by the answer and
 	// the verdicts.
 	Responses []string `yaml:"response,several" json:"response,omitempty" doc:"what treatments are judged by, one or a list: the answer is about the first, the others are shown beside it; absent: goodput, with latency_p50 and latency_p99 where there is a probe; loss_free where that is searched; or transactions and latency_p99 where no flow is tcp or udp"`
-	// Published are names; whoever reads the file finds the tables.
+	// Published are names; the command line finds the tables.
 	Published []string          `yaml:"published,several" json:"published,omitempty" doc:"tables that others have published, shown beside the run's figures: the names of built-in ones, or paths of CSV files beside this one"`
 	Topology  topology.Topology `yaml:"topology,required" json:"topology" doc:"hosts, switches and links"`
 	Workload  Workload          `yaml:"workload,required" json:"workload" doc:"the flows of a trial and their timing"`
@@ -55,7 +55,7 @@ type Workload struct {
 	// LossFree makes every trial a search.
 	LossFree *LossFree `yaml:"loss_free" json:"loss_free,omitempty" doc:"search the highest rate at which no datagram is lost, instead of sending at one rate: all udp flows together, each an equal part; {} for what is absent below"`
 	// Probe has no part in what the flows are compared by besides latency.
-	Probe bool `yaml:"probe" json:"probe,omitempty" doc:"true: beside the flows, 100 requests of one byte a second go the way of the first, so that latency under load is among the responses"`
+	Probe bool `yaml:"probe" json:"probe,omitempty" doc:"true: beside the flows, 100 requests of one byte a second take the path of the first, so that latency under load is among the responses"`
 	// Transport options: the default of every flow.
 	flow.Spec `yaml:",inline"`
 }

@@ -77,7 +77,7 @@ func (f toolFlow) check(program *tool.Tool, of Flow) {
 	}
 	switch {
 	case of.Source.IsValid() && program.NoSource:
-		f.report(f.flow+".source", "%s cannot be told which address to connect from", program.Name)
+		f.report(f.flow+".source", "%s has no option for the address to connect from", program.Name)
 	case program.WriteOnly && flow.Bulk(protocol) && of.Direction != flow.Write:
 		f.report(f.path("direction"), "direction %s: %s's client always sends", of.Direction, program.Name)
 	case program.Name == "iperf" && protocol == flow.UDP && of.RateCap == 0:

@@ -25,7 +25,7 @@ type Treatment struct {
 	// Workload is the study's with the levels' changes.
 	Workload Workload
 	// Flows are the workload's flows one by one: a connection that carries data
-	// one way each.
+	// in one direction each.
 	Flows []PlannedFlow
 	// Unreachable allows flows that cannot connect.
 	Unreachable bool
@@ -41,7 +41,7 @@ type PlannedFlow struct {
 	Source      netip.Addr
 	Destination netip.Addr
 	OpenerSends bool
-	// Process tells the processes of a tool apart: the streams of a workload's flow
+	// Process identifies the process of a tool: the streams of a workload's flow
 	// in one direction are one's. Empty: linerate makes the flow.
 	Process string
 	flow.Spec

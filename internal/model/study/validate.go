@@ -14,12 +14,12 @@ import (
 type checker struct {
 	*Study
 	report source.Report
-	// has tells what is written in the file from what is left to defaults.
+	// has says whether a value is written in the file, not left to its default.
 	has func(path string) bool
 	// varied says that levels change where packets go, so that what is wrong
 	// with a flow is wrong in some treatments.
 	varied bool
-	// unsound are the paths of flows that no way can be asked of.
+	// unsound are the keys of flows whose path cannot be checked.
 	unsound map[string]bool
 }
 
@@ -121,8 +121,7 @@ func (c *checker) hosts(path string, names []string) {
 	}
 }
 
-// flows checks what flows say by themselves; whether there is a way for them is
-// asked of each treatment.
+// flows checks flows by themselves; their paths are checked for each treatment.
 func (c *checker) flows(path string, flows []Flow) {
 	for i, f := range flows {
 		path := fmt.Sprintf("%s[%d]", path, i)

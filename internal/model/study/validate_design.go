@@ -89,11 +89,11 @@ func (c *checker) label(path, what, name string) {
 // minReplicates is what an interval takes: a spread has two ends.
 const minReplicates = 2
 
-// maxReplicates is more blocks than anybody waits for.
+// maxReplicates bounds the blocks of a run.
 const maxReplicates = 10_000
 
-// check holds a design against what can be carried out; given tells what was
-// asked for from what is left to defaults.
+// check reports what is wrong with a design; given says whether a value was given, not
+// left to its default.
 func (d Design) check(given func(path string) bool, report source.Report) {
 	if d.Replicates > maxReplicates || d.Replicates < minReplicates && given("design.replicates") {
 		report("design.replicates", "replicates %d: expected %d to %d: an interval needs at least two trials of each treatment", d.Replicates, minReplicates, maxReplicates)

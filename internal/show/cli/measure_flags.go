@@ -224,8 +224,7 @@ func (f *measureFlags) outOfRange() (problems []error) {
 	return problems
 }
 
-// probing is what trying out the ways of sending takes of the warm-up, with some
-// room.
+// probing is how much of the warm-up trying the modes of sending takes, with some room.
 const probing = 400 * time.Millisecond
 
 // modes are the ones to measure in, one after another.

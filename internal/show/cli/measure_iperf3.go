@@ -35,9 +35,9 @@ func (f *iperf3Flags) define(flags *pflag.FlagSet) {
 // iperf3Unsuited are flags that mean nothing to an iperf3 server, and why.
 var iperf3Unsuited = []struct{ flag, why string }{
 	{"latency", "an iperf3 server answers no requests"},
-	{"loss-free", "an iperf3 server tells what was lost only when a test is over"},
-	{"source-port", "the ports of its connections are not for us to choose"},
-	{"bind-no-port", "the ports of its connections are not for us to choose"},
+	{"loss-free", "an iperf3 server reports losses only when a test is over"},
+	{"source-port", "the ports of its connections cannot be chosen"},
+	{"bind-no-port", "the ports of its connections cannot be chosen"},
 	{"token", "an iperf3 server knows users: --iperf3-user"},
 	{"read-cap", "an iperf3 server reads as fast as it can"},
 	{"write-cap", "--rate-cap is what iperf3 knows"},

@@ -23,7 +23,7 @@ type progress struct {
 	drawn    bool
 }
 
-// every is how often progress is told where it cannot be drawn anew.
+// every is how often progress is printed where the line cannot be redrawn.
 const every = 15 * time.Second
 
 func newProgress(w io.Writer, quiet bool) *progress {

@@ -25,7 +25,7 @@ type iperf3ServeFlags struct {
 	pkcs1      bool
 }
 
-// iperf3Off is the address at which nobody listens.
+// iperf3Off disables the listener for iperf3 clients.
 const iperf3Off = "off"
 
 func (f *iperf3ServeFlags) add(flags *pflag.FlagSet) {

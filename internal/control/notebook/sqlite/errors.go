@@ -42,8 +42,7 @@ func isAny(err error, codes ...int) bool {
 	return false
 }
 
-// fail names the notebook and the operation, and says in linerate's words what
-// SQLite's error means for the reader.
+// fail adds to an error the notebook, the operation, and what SQLite's error means.
 func (s *Store) fail(operation string, err error) error {
 	var meaning error
 	var e *driver.Error
@@ -85,7 +84,7 @@ func (s *Store) retry(ctx context.Context, f func() error) error {
 }
 
 // write carries out f in one transaction, all of it or nothing; f is called
-// again when another process was in the way.
+// again if another process held the lock.
 func (s *Store) write(ctx context.Context, operation string, f func(*sql.Tx) error) error {
 	if s.readOnly {
 		return fmt.Errorf("notebook %s: %s: %w: it was opened for reading", s.path, operation, notebook.ErrReadOnly)
@@ -96,7 +95,7 @@ func (s *Store) write(ctx context.Context, operation string, f func(*sql.Tx) err
 			return err
 		}
 		if err := f(tx); err != nil {
-			_ = tx.Rollback() // the first error is the one to tell
+			_ = tx.Rollback() // the first error is the one to report
 			return err
 		}
 		return tx.Commit()

@@ -45,8 +45,8 @@ type Store struct {
 var _ notebook.Store = (*Store)(nil)
 
 const (
-	// A transaction takes milliseconds, on a slow disk a second: whoever waits
-	// this long waits for a process that is stuck.
+	// A transaction takes milliseconds, on a slow disk a second: after this time
+	// another process hangs.
 	patience    = 30 * time.Second
 	busyTimeout = 5 * time.Second
 )
@@ -90,8 +90,8 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 		s.db.Close()
 	}
 	// Reading needs shared memory beside the file, for which there may be no
-	// permission or no space. Without a log nobody is writing, and the file is
-	// all there is: it can be read as one that does not change.
+	// permission or no space. Without a log no process is writing, and the file is
+	// complete: it can be read as one that does not change.
 	log, statErr := os.Stat(path + "-wal")
 	if !isAny(err, codeReadOnly, codeCannotOpen, codeIO) || statErr == nil && log.Size() > 0 {
 		return nil, err

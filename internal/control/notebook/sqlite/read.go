@@ -19,8 +19,8 @@ import (
 func (s *Store) Run(ctx context.Context, id string) (*record.Run, error) {
 	run, err := s.run(ctx, id)
 	if err == nil && s.dead(run.ID, run.Status) {
-		// It may have been finished while nobody looked: its holder writes
-		// first and lets go then, so that what is read now is certain.
+		// It may have been finished meanwhile: its holder writes before it unlocks, so
+		// that this reading is final.
 		if run, err = s.run(ctx, id); err == nil && run.Status == notebook.Running {
 			run.Status = notebook.Interrupted
 		}
@@ -57,10 +57,10 @@ func (s *Store) run(ctx context.Context, id string) (*record.Run, error) {
 		return nil, err
 	}
 	if n := len(run.Trials); n > 0 && run.Status == notebook.Running {
-		// Nobody has said yet how long it took: it took at least this long.
+		// Its duration is not saved yet: it took at least this long.
 		last := run.Trials[n-1]
 		run.DurationS = max(run.DurationS, last.ElapsedS)
-		if run.DurationS == 0 { // from before trials said so
+		if run.DurationS == 0 { // trials of older versions do not have it
 			run.DurationS = last.Started.Sub(run.Started).Seconds() + last.WindowS
 		}
 	}

@@ -123,7 +123,7 @@ func (s *Store) begin(ctx context.Context, steps []string) error {
 	// The transaction is made even when there is nothing to change: it shows
 	// that the file can be written before anything is measured.
 	return s.write(ctx, "open", func(tx *sql.Tx) error {
-		id, err := identify(ctx, tx) // again, now that nobody else can change it
+		id, err := identify(ctx, tx) // again, now that no other process can change it
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// drain is how long the end waits for what is still under way, so that both
+	// drain is how long the end waits for what is in flight, so that both
 	// ends' counts can be compared.
 	drain = 2 * time.Second
 	// quiet is how long nothing more has come when all that comes has come.
@@ -27,7 +27,7 @@ const (
 	last = time.Second
 )
 
-// end tells the server that the test is over.
+// end sends the server the end of the test.
 func (t *Test) end() {
 	t.settleWrites()
 	t.mu.Lock()
@@ -160,7 +160,7 @@ func until(limit time.Duration, done func() bool) {
 func (t *Test) results(ends []message.FlowEnd, elapsed int64) iperf3.Results {
 	seconds := max(float64(elapsed)/1e9, 1e-9)
 	cpu := 100 * (proc.TotalCPUTime() - t.cpu).Seconds() / seconds
-	// What the system did for the process is not told apart.
+	// User and system time are not separated.
 	r := iperf3.Results{CPUTotal: cpu, CPUUser: cpu, SenderRetransmits: -1, Streams: []iperf3.StreamResult{}}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -12,14 +12,14 @@ import (
 )
 
 // understand reads the server's results, and refuses what cannot be: a stream that
-// nobody opened, one twice, or one that is missing.
+// was not opened, one twice, or one that is missing.
 func (t *Test) understand(closed *message.Iperf3Closed) error {
 	var r iperf3.Results
 	if err := json.Unmarshal(closed.Results, &r); err != nil {
 		return err
 	}
 	if got, want := len(r.Streams), t.params.Streams(); got != want {
-		return fmt.Errorf("they tell of %d streams: expected %d", got, want)
+		return fmt.Errorf("%d streams: expected %d", got, want)
 	}
 	for n := range t.params.Streams() {
 		s := r.Find(iperf3.StreamID(n))

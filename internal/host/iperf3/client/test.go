@@ -63,7 +63,7 @@ type Test struct {
 
 	heard  chan heard    // the one state that ends the test, or why none came
 	broken chan struct{} // closed when that was not asked for
-	ended  chan struct{} // closed when the server has been told of the end
+	ended  chan struct{} // closed when the end has been sent to the server
 
 	mu      sync.Mutex // guards the following
 	ending  bool       // the test's end is being said
@@ -87,7 +87,7 @@ type omitted struct {
 }
 
 // outputIntervals bounds, in streams × seconds, the tests of which the server's
-// output is asked for: it tells every stream in every second.
+// output is requested: it has every stream in every second.
 const outputIntervals = 600
 
 // Open agrees on a test with a server and opens its streams. When it returns, the
@@ -98,7 +98,7 @@ func Open(ctx context.Context, order message.Iperf3Request) (*Test, message.Iper
 	if err := t.reach(ctx); err != nil {
 		return nil, message.Iperf3Opened{}, err
 	}
-	// Being interrupted ends the waiting, and is told to the server.
+	// An interruption ends the wait, and is sent to the server.
 	stop := context.AfterFunc(ctx, t.terminate)
 	opened, err := t.begin(ctx)
 	if !stop() && err == nil {
@@ -188,8 +188,8 @@ func (t *Test) stream(ctx context.Context, order message.FlowRequest) (netip.Add
 	return local, t.flows.(*stream.Engine).Adopt(order, conn, 0)
 }
 
-// parameters are what the server is told of the order. Its own time limit is for
-// emergencies: the end of the test is this side's to say.
+// parameters are what the server is sent. Its own time limit is a fallback: this side
+// ends the test.
 func (t *Test) parameters() (iperf3.Parameters, error) {
 	o, f := t.order, t.order.Flow
 	seconds := func(ns int64) iperf3.Int { return iperf3.Int(math.Ceil(float64(ns) / 1e9)) }
@@ -264,7 +264,7 @@ func (t *Test) Err() error {
 	return t.failure
 }
 
-// terminate tells the server that this side was interrupted, and hangs up.
+// terminate sends the server that this side was interrupted, and closes.
 func (t *Test) terminate() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

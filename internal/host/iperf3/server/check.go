@@ -101,7 +101,7 @@ func protocols(p *iperf3.Parameters) string {
 	return strings.Join(names, " and ")
 }
 
-// older tells whether a version such as 3.12 or 3.17+ is below another. One that
+// older says whether a version such as 3.12 or 3.17+ is below another. One that
 // cannot be read is.
 func older(version string, major, minor int) bool {
 	first, rest, _ := strings.Cut(version, ".")
@@ -117,7 +117,7 @@ func older(version string, major, minor int) bool {
 	return a < major || a == major && b < minor
 }
 
-// printable is what somebody says of itself, as a log may have it.
+// printable replaces control characters in text from the network.
 func printable(said string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

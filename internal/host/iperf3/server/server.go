@@ -1,14 +1,13 @@
 // Package server answers iperf3 clients, any number at the same time: each test
-// has its own control connection, streams and counters, and is told from the
-// others by its cookie. What goes over the connections is in package iperf3.
+// has its own control connection, streams and counters, and is identified by its
+// cookie. What goes over the connections is in package iperf3.
 //
 // It is made to be left running, as package serve is, which runs it and decides
 // how many are accepted: what does not speak the protocol is closed, every wait has an
 // end, and a datagram is answered, with one of its own size, only to an address
 // from which a control connection came that waits for it.
 //
-// It measures as iperf3 does and decides nothing about networks. Where it counts
-// differently, to tell the truth, docs/iperf3.md says so.
+// It measures as iperf3 does; docs/iperf3.md lists where it counts differently.
 package server
 
 import (
@@ -29,8 +28,8 @@ import (
 )
 
 const (
-	// patience is how long a client may take for a step that needs no person's
-	// thinking: a cookie, parameters, a stream, results.
+	// patience is how long a client may take for a step: a cookie, parameters, a stream,
+	// results.
 	patience = 10 * time.Second
 	// maxStrangers is how many connections may be without a test at a time.
 	maxStrangers = 1024
@@ -38,18 +37,17 @@ const (
 
 // Options of a server. All but Logins and Closed have to be set.
 type Options struct {
-	// Allowed tells whether an address is served.
+	// Allowed says whether an address is served.
 	Allowed func(netip.Addr) bool
-	// Admit takes a client in, which its test leaves by calling dismiss, or says
-	// why there is no room.
+	// Admit accepts a client, until dismiss is called, or returns why there is no room.
 	Admit func(Client) (dismiss func(), err error)
 	// Bounds are for each client.
 	Bounds message.Bounds
-	// Users are those who may come; nil: everybody.
+	// Users are those who may run tests; nil: all.
 	Users *Users
 	// Closed is why no client is served; empty: they are.
 	Closed string
-	// OnSession is told of each test, and of each client that was refused.
+	// OnSession is called with each test, and each client that was refused.
 	OnSession func(Session)
 }
 
@@ -137,12 +135,12 @@ type server struct {
 	ctx      context.Context
 	pending  chan struct{} // a place for each connection without a test
 
-	mu       sync.Mutex
-	tests    map[iperf3.Cookie]*test // whose TCP streams are expected
-	asking   map[netip.Addr]*test    // whose UDP streams are expected, by the client's address
-	asked    chan struct{}           // closed, and made anew, when one of them has all
-	tellings sync.Mutex
-	visits   sync.WaitGroup
+	mu        sync.Mutex
+	tests     map[iperf3.Cookie]*test // whose TCP streams are expected
+	asking    map[netip.Addr]*test    // whose UDP streams are expected, by the client's address
+	asked     chan struct{}           // closed, and made anew, when one of them has all
+	reporting sync.Mutex
+	sessions  sync.WaitGroup
 }
 
 // Serve answers clients until ctx ends, and then ends all tests. It closes the
@@ -154,10 +152,10 @@ func Serve(ctx context.Context, l *Listener, options Options) error {
 		options: options, listener: l, ctx: ctx, pending: make(chan struct{}, maxStrangers),
 		tests: map[iperf3.Cookie]*test{}, asking: map[netip.Addr]*test{}, asked: make(chan struct{}),
 	}
-	defer s.visits.Wait()
+	defer s.sessions.Wait()
 	defer context.AfterFunc(ctx, l.Close)()
 	defer cancel()
-	s.visits.Go(s.greet)
+	s.sessions.Go(s.greet)
 	for place := 0; ; place++ {
 		conn, err := l.tcp.AcceptTCP()
 		switch {
@@ -176,7 +174,7 @@ func Serve(ctx context.Context, l *Listener, options Options) error {
 		}
 		select {
 		case s.pending <- struct{}{}:
-			s.visits.Go(func() { s.visit(arrival{conn, place}) })
+			s.sessions.Go(func() { s.handle(arrival{conn, place}) })
 		default:
 			discard(conn)
 		}
@@ -195,9 +193,8 @@ func discard(conn *net.TCPConn) {
 	conn.Close()
 }
 
-// visit receives one connection: a stream of a test that waits for it, or a
-// client.
-func (s *server) visit(a arrival) {
+// handle handles one connection: a stream of a test that expects it, or a client.
+func (s *server) handle(a arrival) {
 	leave := sync.OnceFunc(func() { <-s.pending })
 	defer leave()
 	conn := a.conn
@@ -229,12 +226,12 @@ func (s *server) visit(a arrival) {
 		leave()
 		closing()
 	}
-	t.visit()
+	t.conduct()
 }
 
-func (s *server) tell(v Session) {
-	s.tellings.Lock()
-	defer s.tellings.Unlock()
+func (s *server) report(v Session) {
+	s.reporting.Lock()
+	defer s.reporting.Unlock()
 	s.options.OnSession(v)
 }
 

@@ -137,7 +137,7 @@ func (t *test) setOptions(raw syscall.RawConn) (congestion string, err error) {
 	})
 }
 
-// available tells whether the kernel has a congestion control already.
+// available says whether the kernel has a congestion control already.
 func available(name string) bool {
 	there, err := proc.Sysctls{}.Read("net.ipv4.tcp_available_congestion_control")
 	return err == nil && name != "" && slices.Contains(strings.Fields(there), name)
@@ -200,7 +200,7 @@ func (t *test) counts() []count {
 // bytes are what counts of the stream.
 func (s *testStream) bytes() int64 { return max(0, s.final.bytes-s.omitted.bytes) }
 
-// result is what the client is told.
+// result is what the client is sent.
 func (s *testStream) result(seconds float64) iperf3.StreamResult {
 	r := iperf3.StreamResult{ID: iperf3.Int(s.id), Bytes: iperf3.Int(s.bytes()), Retransmits: -1, EndTime: seconds}
 	r.Packets, r.OmittedPackets = iperf3.Int(s.final.packets), iperf3.Int(s.omitted.packets)

@@ -112,8 +112,7 @@ func discardAll(list []arrival) {
 }
 
 // gatherUDP waits for datagrams from the client's address. They do not say whose
-// they are; so of several tests from one address only one at a time is told to
-// open its streams.
+// they are; so of several tests from one address one at a time opens its streams.
 func (t *test) gatherUDP(ctx context.Context) error {
 	if err := t.askAlone(ctx); err != nil {
 		return err
@@ -223,7 +222,7 @@ func (s *server) hello(n int, from netip.AddrPort) {
 	strays := s.strays(conn, from)
 	s.mu.Lock()
 	if s.asking[from.Addr()] == t {
-		t.asks <- conn // there is room: nobody else fills it
+		t.asks <- conn // there is room: nothing else fills it
 	} else {
 		conn.Close()
 	}

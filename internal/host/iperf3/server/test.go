@@ -28,8 +28,8 @@ const (
 	day     = int64(24 * time.Hour)
 	// maxResults bounds a client's results: those of every stream, and a title.
 	maxResults = 256 << 10
-	// answerAfter is when a client is told that its token is not good, so that the
-	// time it takes tells nothing.
+	// answerAfter is when a client is refused for its token, so that the time does not
+	// depend on what is wrong with it.
 	answerAfter = 200 * time.Millisecond
 )
 
@@ -72,8 +72,8 @@ func newTest(s *server, conn *net.TCPConn, cookie iperf3.Cookie) *test {
 	}
 }
 
-// visit serves the client from its cookie to its goodbye, and tells of it.
-func (t *test) visit() {
+// conduct serves the client from its cookie to the end, and reports the session.
+func (t *test) conduct() {
 	began := time.Now()
 	err := t.serve()
 	if errors.Is(err, errStranger) {
@@ -102,11 +102,11 @@ func (t *test) visit() {
 			}
 		}
 	}
-	t.server.tell(v)
+	t.server.report(v)
 }
 
-// part lets the client read what it was told last: a connection that is closed
-// while something on it is unread is reset.
+// part lets the client read the last state: a connection that is closed with unread
+// data is reset.
 func (t *test) part() {
 	_ = t.conn.CloseWrite()
 	_ = t.conn.SetReadDeadline(time.Now().Add(time.Second))
@@ -136,8 +136,8 @@ func (t *test) serve() error {
 	if err != nil {
 		return err
 	}
-	// A write waits for nobody: what is written before the results fits into any
-	// buffer. So only the reading has to be ended from outside.
+	// Writes do not block: what is written before the results fits into any buffer. So
+	// only reading has to be interrupted.
 	defer context.AfterFunc(ctx, func() { _ = t.conn.SetReadDeadline(time.Now()) })()
 	go t.listen(ctx)
 	defer func() {
@@ -219,7 +219,7 @@ func gone(err error) error {
 	return fmt.Errorf("the client has gone: %w", err)
 }
 
-// broken tells the client why its test ends, if it does not know.
+// broken notifies the client of the server's end.
 func (t *test) broken(err error) error {
 	if t.server.ctx.Err() != nil {
 		_ = iperf3.WriteState(t.conn, iperf3.ServerTerminate)
@@ -322,7 +322,7 @@ func (t *test) note() error {
 	return nil
 }
 
-// exchange gives and takes the results of a test that is over.
+// exchange sends and receives the results of a test that is over.
 func (t *test) exchange() error {
 	if err := t.conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		return err
@@ -340,7 +340,7 @@ func (t *test) exchange() error {
 	if err := iperf3.WriteState(t.conn, iperf3.DisplayResults); err != nil {
 		return gone(err)
 	}
-	// Its goodbye: whoever closes first keeps the port in TIME_WAIT.
+	// The client's Done: the side that closes first keeps the port in TIME_WAIT.
 	_, _ = iperf3.ReadState(t.conn)
 	return nil
 }
@@ -388,7 +388,7 @@ func (t *test) Flows() int {
 }
 
 // usage is processor time of this process. It serves others at the same time, and
-// their share cannot be told apart.
+// their share is included.
 type usage struct{ user, system time.Duration }
 
 func used() usage {
