@@ -15,7 +15,7 @@ help: ## list the targets
 
 build: ## bin/linerate: one static binary
 	@script/setup build
-	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/linerate ./cmd/linerate
+	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags '$(LDFLAGS)' -o bin/linerate ./cmd/linerate
 
 demo: build ## the first question answered on this machine: under three minutes after the build
 	@script/demo

@@ -90,7 +90,7 @@ func committed() (time.Time, error) {
 }
 
 func build(binary, version string, t target) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w -X linerate/internal/version.Version="+version, "-o", binary, "./cmd/linerate")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=auto", "-ldflags", "-s -w -X linerate/internal/version.Version="+version, "-o", binary, "./cmd/linerate")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.OS, "GOARCH="+t.Arch)
 	if text, err := cmd.CombinedOutput(); err != nil {
