@@ -85,7 +85,7 @@ func (t *Tuner) judgeBy() error {
 	asked := func(r metric.Metric) bool { return slices.Contains(o.Responses, r.Name) }
 	latency := slices.ContainsFunc(o.Responses, func(name string) bool {
 		r, _ := metric.Find(name)
-		return r.Probed()
+		return r.Probed
 	})
 	tries := [][]string{nil}
 	switch {

@@ -48,8 +48,8 @@ func table() string {
 				scales += " to " + largest
 			}
 		}
-		flows := slices.Clone(m.protocols)
-		if m.probed {
+		flows := slices.Clone(m.Protocols)
+		if m.Probed {
 			flows = append(flows, "probe")
 		}
 		better := "more"
@@ -74,7 +74,7 @@ func TestRegistry(t *testing.T) {
 	for _, m := range All {
 		u, known := units[m.Unit]
 		if seen[m.Name] || !known || m.Label == "" || m.About == "" || m.trial == nil && m.measure == nil || m.trial != nil && (m.Absent == "") != (m.Name == Goodput.Name) ||
-			len(m.protocols) == 0 && !m.probed || u.example == "" {
+			len(m.Protocols) == 0 && !m.Probed || u.example == "" {
 			t.Errorf("%s is given twice or lacks something: %+v", m.Name, m)
 		}
 		seen[m.Name] = true

@@ -28,9 +28,10 @@ type Metric struct {
 	// Absent says why a trial may have no value.
 	Absent string
 
-	protocols []string // whose flows have it; nil: those of the latency probe only
-	probed    bool     // the latency probe beside other flows has it, too
-	searched  bool     // only a search for the loss-free rate has it
+	Protocols []string // whose flows have it; nil: those of the latency probe only
+	Probed    bool     // the latency probe beside other flows has it, too
+	Searched  bool     // only a search for the loss-free rate has it
+
 	// trial reads it from a trial; nil: a study cannot be judged by it. measure
 	// reads it from a Measure; nil: --expect does not know it.
 	trial   func(*record.Trial) (float64, bool)
@@ -131,22 +132,13 @@ func (m Metric) From(protocol string) bool {
 	if protocol == "" {
 		protocol = flow.TCP
 	}
-	return slices.Contains(m.protocols, protocol)
+	return slices.Contains(m.Protocols, protocol)
 }
 
 // In reports whether a measurement of this setup has the metric.
 func (m Metric) In(s Setup) bool {
-	return m.From(s.Protocol) && (s.LossFree || !m.searched) || s.Probe && m.probed
+	return m.From(s.Protocol) && (s.LossFree || !m.Searched) || s.Probe && m.Probed
 }
-
-// Protocols are those whose flows have the metric.
-func (m Metric) Protocols() []string { return m.protocols }
-
-// Probed reports whether the latency probe beside flows of other protocols has it.
-func (m Metric) Probed() bool { return m.probed }
-
-// Searched reports whether only a search for the loss-free rate has it.
-func (m Metric) Searched() bool { return m.searched }
 
 // Value is the metric of one trial; false: it has none (Absent).
 func (m Metric) Value(t *record.Trial) (float64, bool) { return m.trial(t) }

@@ -46,13 +46,13 @@ var (
 // The metrics.
 var (
 	Goodput = Metric{
-		Name: "goodput", Label: "goodput", Unit: "bps", protocols: bulk,
+		Name: "goodput", Label: "goodput", Unit: "bps", Protocols: bulk,
 		About:   "what the receivers of tcp and udp flows read",
 		trial:   func(t *record.Trial) (float64, bool) { return t.GoodputBps, true },
 		measure: perDirection(func(d record.MeasureDirection) (float64, bool) { return d.GoodputBps, true }),
 	}
 	Transactions = Metric{
-		Name: "transactions", Label: "transaction rate", Unit: "per_s", protocols: transactional, Absent: "no flow makes transactions",
+		Name: "transactions", Label: "transaction rate", Unit: "per_s", Protocols: transactional, Absent: "no flow makes transactions",
 		About: "transactions done per second",
 		trial: func(t *record.Trial) (float64, bool) {
 			return t.TransactionsPerS, slices.ContainsFunc(t.Flows, func(f record.Flow) bool { return !flow.Bulk(f.Protocol) })
@@ -69,7 +69,7 @@ var (
 	latencyMax   = latency("max", "the time of the slowest transaction", func(d *record.Distribution) float64 { return d.MaxUs })
 
 	LossFree = Metric{
-		Name: "loss_free", Label: "loss-free rate", Unit: "bps", protocols: []string{flow.UDP}, searched: true, Absent: "no rate without loss was searched",
+		Name: "loss_free", Label: "loss-free rate", Unit: "bps", Protocols: []string{flow.UDP}, Searched: true, Absent: "no rate without loss was searched",
 		About: "the [highest rate without loss](study-files.md#the-highest-rate-without-loss), where it is searched; 0 where every rate lost",
 		trial: func(t *record.Trial) (float64, bool) {
 			if t.LossFree == nil {
@@ -86,7 +86,7 @@ var (
 	}
 	// Floor: one datagram in a thousand is below what an application notices.
 	Lost = Metric{
-		Name: "lost", Label: "loss", Unit: "share", Lower: true, Floor: 0.001, protocols: []string{flow.UDP, flow.UDPRR}, Absent: "no datagram was sent",
+		Name: "lost", Label: "loss", Unit: "share", Lower: true, Floor: 0.001, Protocols: []string{flow.UDP, flow.UDPRR}, Absent: "no datagram was sent",
 		About: "the part of the datagrams that did not arrive, or of `udp-rr` requests that had no response",
 		trial: func(t *record.Trial) (float64, bool) {
 			if t.Datagrams != nil {
@@ -98,11 +98,11 @@ var (
 	}
 	// Floor: one segment in a gigabyte is below what an application notices.
 	retransmissions = ofFlows(Metric{
-		Name: "retransmissions_per_gigabyte", Label: "retransmissions per GB", Unit: "per_gb", Lower: true, Floor: 1, protocols: []string{flow.TCP}, Absent: "no tcp flow received anything, or its sender has no TCP_INFO",
+		Name: "retransmissions_per_gigabyte", Label: "retransmissions per GB", Unit: "per_gb", Lower: true, Floor: 1, Protocols: []string{flow.TCP}, Absent: "no tcp flow received anything, or its sender has no TCP_INFO",
 		About: "TCP segments that were sent again (`total_retrans` of TCP_INFO), for each 10⁹ bytes that tcp flows received",
 	}, retransmitted)
 	Jitter = Metric{
-		Name: "jitter", Label: "jitter", Unit: "us", Lower: true, protocols: []string{flow.UDP}, Absent: "no datagram was received",
+		Name: "jitter", Label: "jitter", Unit: "us", Lower: true, Protocols: []string{flow.UDP}, Absent: "no datagram was received",
 		About: "interarrival jitter of datagrams (RFC 3550, section 6.4.1): the mean over those received",
 		trial: func(t *record.Trial) (float64, bool) { return jitter(t.Flows) },
 		measure: perDirection(func(d record.MeasureDirection) (float64, bool) {
@@ -114,7 +114,7 @@ var (
 	}
 	// Floor: a shaper's full bucket and the error of a window's edges are smaller.
 	Surplus = Metric{
-		Name: "surplus", Label: "surplus", Unit: "share", Lower: true, Floor: 0.02, Signed: true, protocols: bulk, Absent: "no other program reported on its flows",
+		Name: "surplus", Label: "surplus", Unit: "share", Lower: true, Floor: 0.02, Signed: true, Protocols: bulk, Absent: "no other program reported on its flows",
 		About: "how much more [another program](foreign-tools.md), or with `accounting: sender` the sender, reports than the receivers read; may be below zero, so that levels are compared by their difference, in points, and `until` is in points, too; less than 2 do not matter",
 		trial: func(t *record.Trial) (float64, bool) {
 			s := t.ToolReported
@@ -125,11 +125,11 @@ var (
 		},
 	}
 	Connections = ofFlows(Metric{
-		Name: "connections", Label: "connection count", Unit: "count", protocols: []string{flow.RR}, Absent: "no flow has connections that stay",
+		Name: "connections", Label: "connection count", Unit: "count", Protocols: []string{flow.RR}, Absent: "no flow has connections that stay",
 		About: "connections that were open at the window's end; also of a flow that got no more because [no port was left](findings.md#ports-exhausted)",
 	}, connections)
 	CPUPerGigabyte = Metric{
-		Name: "cpu_per_gigabyte", Label: "CPU time per GB", Unit: "s_per_gb", Lower: true, protocols: bulk, Absent: "nothing was received",
+		Name: "cpu_per_gigabyte", Label: "CPU time per GB", Unit: "s_per_gb", Lower: true, Protocols: bulk, Absent: "nothing was received",
 		About: "processor time of linerate's processes at all hosts, kernel included, for each 10⁹ bytes that tcp and udp flows received",
 		trial: func(t *record.Trial) (float64, bool) {
 			return processors(t, float64(received(t.Flows, flow.Bulk))/1e9)
@@ -137,7 +137,7 @@ var (
 		measure: whole(func(m *record.Measure) (float64, bool) { return m.CPUSPerGigabyte, bothEnds(m) && m.ReceivedBytes > 0 }),
 	}
 	CPUPerTransaction = Metric{
-		Name: "cpu_per_transaction", Label: "CPU time per transaction", Unit: "us", Lower: true, protocols: transactional, Absent: "no transaction was done",
+		Name: "cpu_per_transaction", Label: "CPU time per transaction", Unit: "us", Lower: true, Protocols: transactional, Absent: "no transaction was done",
 		About: "the same for each transaction that was done",
 		trial: func(t *record.Trial) (float64, bool) {
 			var done int64
@@ -154,12 +154,12 @@ var (
 	}
 
 	bufferDelay = Metric{
-		Name: "buffer_delay", Label: "buffer delay", Unit: "us", Lower: true, probed: true,
+		Name: "buffer_delay", Label: "buffer delay", Unit: "us", Lower: true, Probed: true,
 		About:   "how much longer a response takes on average under load than the quickest one without (RFC 6349, section 4.3)",
 		measure: ofProbe(func(l *record.Latency) float64 { return l.BufferDelayUs }),
 	}
 	grade = Metric{
-		Name: "grade", Label: "grade", Unit: "grade", probed: true,
+		Name: "grade", Label: "grade", Unit: "grade", Probed: true,
 		About:   "the [grade](measure.md#latency-under-load) of the buffer delay, F to A+",
 		measure: ofProbe(func(l *record.Latency) float64 { return float64(slices.Index(record.LatencyGrades, l.Grade)) }),
 	}
@@ -195,7 +195,7 @@ func latency(part, about string, of func(*record.Distribution) float64) Metric {
 		return of(d), true
 	}
 	return Metric{
-		Name: "latency_" + part, Label: label, Unit: "us", Lower: true, protocols: transactional, probed: true, Absent: "no transaction was done", About: about,
+		Name: "latency_" + part, Label: label, Unit: "us", Lower: true, Protocols: transactional, Probed: true, Absent: "no transaction was done", About: about,
 		trial: func(t *record.Trial) (float64, bool) { return known(t.Latency) },
 		measure: whole(func(m *record.Measure) (float64, bool) {
 			if m.Latency != nil {

@@ -117,7 +117,7 @@ func (c *checker) responses(p *Plan) {
 			} else if name == metric.LossFree.Name && c.Workload.LossFree == nil {
 				c.report(path, "response %s: nothing searches for it; expected loss_free in the workload as well", name)
 			} else if t, lacks := lacking(r); lacks {
-				c.report(path, "response %s: treatment %q has no flow of protocol %s, so it has none", name, t.Name, source.Or(r.Protocols()))
+				c.report(path, "response %s: treatment %q has no flow of protocol %s, so it has none", name, t.Name, source.Or(r.Protocols))
 			}
 		}
 		if len(c.Responses) == 0 {

@@ -78,14 +78,14 @@ func parse(text string, of metric.Setup) (condition, error) {
 // lacking says why a measurement of this setup does not have a metric.
 func lacking(m metric.Metric, of metric.Setup) string {
 	switch {
-	case m.Searched() && m.From(of.Protocol):
+	case m.Searched && m.From(of.Protocol):
 		return m.Name + " is measured with --loss-free"
-	case m.Probed() && len(m.Protocols()) > 0:
-		return fmt.Sprintf("%s is measured with --protocol %s, or with --latency", m.Name, source.Or(m.Protocols()))
-	case m.Probed():
+	case m.Probed && len(m.Protocols) > 0:
+		return fmt.Sprintf("%s is measured with --protocol %s, or with --latency", m.Name, source.Or(m.Protocols))
+	case m.Probed:
 		return m.Name + " is measured with --latency"
 	}
-	return fmt.Sprintf("%s is measured with --protocol %s, and --protocol is %s", m.Name, source.Or(m.Protocols()), of.Protocol)
+	return fmt.Sprintf("%s is measured with --protocol %s, and --protocol is %s", m.Name, source.Or(m.Protocols), of.Protocol)
 }
 
 // Check holds every direction and mode of a measurement to the expectation; nil:
