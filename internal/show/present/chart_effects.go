@@ -203,11 +203,7 @@ func effectsPanel(v *view, groups []effectGroup, low, high, width float64) *figu
 	rows, bottom := effectRows(v, groups, p.top, headHeight, rowHeight, stacked)
 	p.bottom, p.Drawing = bottom, figure.New(width, bottom+38)
 	nameWidth, valueWidth, wordWidth := 0.0, 0.0, 0.0
-	// The axis lies under marks, not under names.
-	spans := [][2]float64{{p.top, p.bottom}}
-	if stacked {
-		spans = nil
-	}
+	var spans [][2]float64 // the axis lies under marks, not under names
 	for _, r := range rows {
 		if r.Effect == nil {
 			continue
@@ -215,9 +211,11 @@ func effectsPanel(v *view, groups []effectGroup, low, high, width float64) *figu
 		nameWidth = max(nameWidth, figure.TextWidth(r.name, sizeText, false))
 		valueWidth = max(valueWidth, figure.TextWidth(r.value, sizeSmall, false))
 		wordWidth = max(wordWidth, figure.TextWidth(r.Verdict, sizeSmall, false))
+		span := [2]float64{r.y, r.y + rowHeight}
 		if stacked {
-			spans = append(spans, [2]float64{r.y + 17, r.y + 32})
+			span = [2]float64{r.y + 17, r.y + 32}
 		}
+		spans = append(spans, span)
 	}
 	p.left, p.right = min(nameWidth, width*0.34)+14, width-valueWidth-wordWidth-26
 	if stacked {
