@@ -52,7 +52,7 @@ func counts(flows []record.Flow) (c record.MeasureCounts, err error) {
 	}
 	if c.Transactions != nil {
 		t.BytesPerConnection /= max(t.Connections, 1)
-		if share, known := t.LostShare(); known && flows[0].Protocol == flow.UDPRR { // they are all alike
+		if share, known := t.LostShare(); known && flow.Of(flows[0].Protocol).Transport == flow.UDP { // they are all alike
 			c.Lost, c.LostShare = &t.Unanswered, share
 		}
 		c.LatencyUs, err = stats.Together(latencies...)
@@ -131,14 +131,10 @@ func (s *session) counter(from string) string {
 	if s.options.Iperf3 != nil {
 		return record.NodeClient // there is no other
 	}
-	if transacts(s.protocol()) == (from == record.NodeClient) {
+	if flow.Of(s.options.Flows.Protocol).Transactional() == (from == record.NodeClient) {
 		return record.NodeClient
 	}
 	return record.NodeServer
-}
-
-func transacts(protocol string) bool {
-	return !flow.Bulk(protocol)
 }
 
 // intervals are what came of a direction's flows in each interval; the last one

@@ -12,7 +12,7 @@ import (
 // to be measured; what the trial is checked for, and the causes found, of all that was sent.
 func (s *session) document(t *record.Trial, readings trial.Readings) (*record.Measure, error) {
 	m := &record.Measure{
-		Schema: record.MeasureSchema, Address: s.server.String(), Protocol: s.protocol(), Started: t.Started,
+		Schema: record.MeasureSchema, Address: s.server.String(), Protocol: flow.Of(s.options.Flows.Protocol).Name, Started: t.Started,
 		DurationS: t.WindowS, WarmupS: s.options.Warmup.Seconds(), Mode: s.options.Flows.Mode,
 		GoodputBps: t.GoodputBps, LimitBps: t.LimitBps, LimitWhy: t.LimitWhy,
 	}
@@ -59,14 +59,6 @@ func (s *session) document(t *record.Trial, readings trial.Readings) (*record.Me
 
 // network is what is known of the network to the server.
 func (s *session) network() direct { return direct{peer: s.options.Iperf3 != nil} }
-
-// protocol is what is measured.
-func (s *session) protocol() string {
-	if p := s.options.Flows.Protocol; p != "" {
-		return p
-	}
-	return flow.TCP
-}
 
 func slower(a, b float64) float64 {
 	if a == 0 || b == 0 {

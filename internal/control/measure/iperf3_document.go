@@ -29,7 +29,7 @@ func (s *session) iperf3Document(t *record.Trial, readings trial.Readings, close
 			d.Intervals = []record.MeasureInterval{}
 		}
 		checked = append(checked, trust.PeerDirection{
-			MeasureDirection: *d, Sends: sends, UDP: s.protocol() == flow.UDP,
+			MeasureDirection: *d, Sends: sends, UDP: s.options.Flows.Protocol == flow.UDP,
 			WindowS: t.WindowS, OmitS: closed.OmitS,
 		})
 	}

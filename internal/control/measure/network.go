@@ -62,7 +62,7 @@ func (n direct) Limits(counted []record.Flow, hosts []record.HostReading, paths 
 func (n direct) direction(counted []record.Flow, hosts []record.HostReading, over *topology.Topology, from string) limits.Limit {
 	flows := sentBy(counted, from)
 	switch used := interfacesOf(flows, hosts); {
-	case transacts(flows[0].Protocol):
+	case flow.Of(flows[0].Protocol).Transactional():
 		return limits.Limit{Why: "none: transactions are held to no rate"}
 	case over != nil && len(over.Switches) > 0:
 		return limit(over, flows, used, from)

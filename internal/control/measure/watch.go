@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/control/trial"
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
@@ -67,7 +68,7 @@ func (s *session) progress(flows []*trial.Flow, before, now map[string]message.F
 		}
 		rate := float64(d.bytes) * 8 / seconds
 		switch {
-		case transacts(s.protocol()):
+		case flow.Of(s.options.Flows.Protocol).Transactional():
 			p.RatePerS = float64(d.done) / seconds
 		case from == record.NodeClient:
 			p.Write = rate

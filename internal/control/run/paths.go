@@ -53,7 +53,7 @@ func multipath(over *topology.Topology, flows []*trial.Flow) map[*trial.Flow]int
 			}
 			known[key] = n
 		}
-		if n > 1 && flow.Bulk(f.Protocol) && f.Process == "" {
+		if n > 1 && flow.Of(f.Protocol).Bulk() && f.Process == "" {
 			list[f] = n
 		}
 	}
@@ -62,7 +62,7 @@ func multipath(over *topology.Topology, flows []*trial.Flow) map[*trial.Flow]int
 
 // watched is a flow as its data's packets have it; false: it was not opened.
 func watched(f *trial.Flow) (message.WatchedFlow, bool) {
-	w := message.WatchedFlow{ID: f.ID, Protocol: flow.Transport(f.Protocol), Source: f.Opened, Destination: f.Accepted}
+	w := message.WatchedFlow{ID: f.ID, Protocol: flow.Of(f.Protocol).Transport, Source: f.Opened, Destination: f.Accepted}
 	if !f.OpenerSends {
 		w.Source, w.Destination = w.Destination, w.Source
 	}

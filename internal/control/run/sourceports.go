@@ -91,7 +91,7 @@ func (c *conductor) freePorts(ctx context.Context, flows []*trial.Flow, count fu
 	groups, found := map[between][]*trial.Flow{}, map[*trial.Flow][]uint16{}
 	var order []between
 	for _, f := range flows {
-		at := between{f.Opener, message.PortsRequest{Protocol: flow.Transport(f.Protocol), Source: f.Source, Destination: f.Accepted.Addr().Unmap()}}
+		at := between{f.Opener, message.PortsRequest{Protocol: flow.Of(f.Protocol).Transport, Source: f.Source, Destination: f.Accepted.Addr().Unmap()}}
 		if groups[at] == nil {
 			order = append(order, at)
 		}

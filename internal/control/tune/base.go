@@ -119,5 +119,5 @@ func (t *Tuner) judgeBy() error {
 // onlyBulk reports whether the study is one of goodput, which a probe may stand
 // beside.
 func onlyBulk(s *study.Study) bool {
-	return s.Responses[0] == metric.Goodput.Name && !slices.ContainsFunc(s.Workload.Flows, func(f study.Flow) bool { return f.Protocol != "" && !flow.Bulk(f.Protocol) })
+	return s.Responses[0] == metric.Goodput.Name && !slices.ContainsFunc(s.Workload.Flows, func(f study.Flow) bool { return flow.Of(f.Protocol).Transactional() })
 }

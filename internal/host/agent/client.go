@@ -296,9 +296,7 @@ func (g *Client) listen(ctx context.Context, orders []message.FlowRequest) ([]me
 }
 
 // transacts: the flow is of requests and responses.
-func transacts(o message.FlowRequest) bool {
-	return !flow.Bulk(o.Protocol)
-}
+func transacts(o message.FlowRequest) bool { return flow.Of(o.Protocol).Transactional() }
 
 // sends: the client's flow has this host send data. Responses are data, too.
 func sends(o message.FlowRequest) bool { return o.Sends || transacts(o) }

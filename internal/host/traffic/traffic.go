@@ -80,7 +80,7 @@ type protocol struct {
 var protocols = []protocol{
 	{[]string{flow.TCP}, func() carrier { return stream.New() }},
 	{[]string{flow.UDP}, func() carrier { return datagram.New() }},
-	{flow.Transactional, func() carrier { return transaction.New() }},
+	{[]string{flow.RR, flow.UDPRR, flow.CRR}, func() carrier { return transaction.New() }},
 }
 
 // Engine serves one trial: make a new one for the next.
@@ -130,7 +130,7 @@ func (e *Engine) Printed(ctx context.Context, r message.ToolsRequest) []message.
 func (e *Engine) carrierOf(order message.FlowRequest) (carrier, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	i := slices.IndexFunc(protocols, func(p protocol) bool { return slices.Contains(p.names, order.Name()) })
+	i := slices.IndexFunc(protocols, func(p protocol) bool { return slices.Contains(p.names, flow.Of(order.Protocol).Name) })
 	switch err := order.Check(); {
 	case order.Process != "" && e.tools == nil:
 		return nil, bus.Coded(message.NotPermitted, errors.New("no other programs are started here"))

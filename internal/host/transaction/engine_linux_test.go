@@ -101,7 +101,7 @@ func TestTransactions(t *testing.T) {
 // and afterwards every thread may run where it could before.
 func TestFollow(t *testing.T) {
 	before := places(t)
-	for _, protocol := range flow.Transactional {
+	for _, protocol := range flow.Names(flow.Protocol.Transactional) {
 		a, r := engine(t), engine(t)
 		join(t, a, r, orders(1, message.FlowRequest{Spec: flow.Spec{Protocol: protocol, Follow: new(true)}}))
 		window(time.Hour, a, r)

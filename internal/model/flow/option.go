@@ -65,9 +65,9 @@ func (o *Option) Help() string {
 	return text
 }
 
-// For reports whether the option means something to a protocol.
+// For reports whether the option means something to a protocol; empty: tcp.
 func (o *Option) For(protocol string) bool {
-	return o.Protocols == nil || slices.Contains(o.Protocols, protocol)
+	return o.Protocols == nil || slices.Contains(o.Protocols, Of(protocol).Name)
 }
 
 // Wanted reports whether s asks for something that a flow without the option does
@@ -117,8 +117,8 @@ func (s Spec) Check() error {
 			continue
 		}
 		wrong := cmp.Or(o.Check(&s), o.Conflict(&s))
-		if wrong == "" && !o.For(s.Name()) && !o.IsNeutral(&s) {
-			wrong = fmt.Sprintf(": means nothing to %s flows, only to %s", s.Name(), source.Or(o.Protocols))
+		if wrong == "" && !o.For(s.Protocol) && !o.IsNeutral(&s) {
+			wrong = fmt.Sprintf(": means nothing to %s flows, only to %s", Of(s.Protocol).Name, source.Or(o.Protocols))
 		}
 		if wrong != "" {
 			errs = append(errs, errors.New(o.Key+wrong))
@@ -148,21 +148,13 @@ func (s Spec) With(over Spec) Spec {
 // defaults: a workload's are for flows of several.
 func (s Spec) Fitted() Spec {
 	for _, o := range Options {
-		if !o.For(s.Name()) {
+		if !o.For(s.Protocol) {
 			o.clear(&s)
 		} else if o.Default != 0 && o.Protocols != nil && !o.isSet(&s) {
 			_ = o.parse(&s, strconv.Itoa(o.Default))
 		}
 	}
 	return s
-}
-
-// Name is the protocol, tcp by default.
-func (s Spec) Name() string {
-	if s.Protocol == "" {
-		return TCP
-	}
-	return s.Protocol
 }
 
 // Docs and Enums are what the reader of study files shows and accepts, by key.
@@ -263,9 +255,10 @@ func boolean(key string, field func(*Spec) **bool, o Option) *Option {
 func On(b *bool) bool { return b != nil && *b }
 
 var (
-	bulk          = []string{TCP, UDP}
-	transactional = Transactional
-	overTCP       = []string{TCP, RR, CRR}
+	every         = Names(func(Protocol) bool { return true })
+	bulk          = Names(Protocol.Bulk)
+	transactional = Names(Protocol.Transactional)
+	overTCP       = Names(func(p Protocol) bool { return p.Transport == TCP })
 
 	congestionControl = regexp.MustCompile(`^[a-z0-9_-]{1,15}$`)
 )
@@ -273,8 +266,8 @@ var (
 // Options is every option, in the order of the reference.
 var Options = []*Option{
 	text("protocol", func(s *Spec) *string { return &s.Protocol }, Option{
-		Doc:  "tcp: bulk data; udp: datagrams; rr: request and response over connections that stay; udp-rr: a datagram each way; crr: a connection for each request",
-		Enum: Protocols, Type: "name", Absent: "tcp", Planned: true,
+		Doc:  protocolDocs(),
+		Enum: every, Type: "name", Absent: "tcp", Planned: true,
 	}),
 	text("direction", func(s *Spec) *string { return &s.Direction }, Option{
 		Doc:       "write: the end that connects sends; read: the other end sends; both",
@@ -327,8 +320,8 @@ var Options = []*Option{
 		Doc: "pacing of each connection (SO_MAX_PACING_RATE), such as 100mbit", Absent: "as fast as it can", Protocols: bulk, Type: "rate",
 	}),
 	text("mode", func(s *Spec) *string { return &s.Mode }, Option{
-		Doc:    "how bytes are moved: auto tries what is cheapest, copy does as ordinary programs do",
-		Absent: "plain writes, received without a copy; measure: auto", Protocols: []string{TCP}, Enum: Modes,
+		Doc:    "how bytes are moved: auto tries what is cheapest, copy does as ordinary programs do; others are write, splice, zerocopy and sendfile, and with measure all: auto, then copy",
+		Absent: "plain writes, received without a copy; measure: auto, which takes the first 300ms of the warm-up", Protocols: []string{TCP}, Enum: Modes, Type: "name",
 	}),
 	size("datagram", func(s *Spec) *unit.Bytes { return &s.Datagram }, Option{
 		Doc: "payload of each datagram", Absent: "as large as the MTU allows", Protocols: []string{UDP}, Least: 16, Most: MaxDatagramBytes, Unit: "bytes", Type: "size",
@@ -372,7 +365,7 @@ var Options = []*Option{
 	integer("threads", func(s *Spec) *int { return &s.Threads }, Option{
 		Doc: "threads at each end", Absent: "1", Protocols: transactional, Default: 1, Least: 1, Most: 256, Type: "number",
 		conflict: func(s *Spec) string {
-			if s.Threads > s.Connections && !Bulk(s.Protocol) {
+			if s.Threads > s.Connections && !Of(s.Protocol).Bulk() {
 				return fmt.Sprintf(" %d: a flow with %s has nothing for more than %d to do: say connections, too", s.Threads, count(s.Connections, "connection"), s.Connections)
 			}
 			return ""
@@ -416,6 +409,14 @@ const (
 	maxConnections = 64_000 // ports between two addresses
 	maxPace        = 10_000_000
 )
+
+func protocolDocs() string {
+	var docs []string
+	for _, p := range Protocols {
+		docs = append(docs, p.Name+": "+p.Doc)
+	}
+	return strings.Join(docs, "; ")
+}
 
 func oneDatagram(s *Spec, bytes unit.Bytes) string {
 	if s.Protocol == UDPRR && bytes > MaxDatagramBytes {

@@ -6,30 +6,76 @@ import "slices"
 
 // Protocols of a flow.
 const (
-	TCP   = "tcp"    // bulk data one way over one connection
-	UDP   = "udp"    // a stream of datagrams one way
-	RR    = "rr"     // transactions: a request and its response, over TCP connections that stay
-	UDPRR = "udp-rr" // transactions of one datagram each way
-	CRR   = "crr"    // transactions with a connection each: connect, request, response
+	TCP   = "tcp"
+	UDP   = "udp"
+	RR    = "rr"
+	UDPRR = "udp-rr"
+	CRR   = "crr"
 )
 
-// Protocols is every protocol that may be ordered.
-var Protocols = []string{TCP, UDP, RR, UDPRR, CRR}
+// Protocol is all that is known of one protocol of flows. A new one is a row of
+// Protocols, an engine, and its place among the carriers of internal/host/traffic.
+type Protocol struct {
+	Name, Doc string
+	// Transport of the packets, TCP or UDP.
+	Transport string
+	// Transaction says what one is, of a protocol that is judged by how many there are
+	// and how long they take; empty: it is bulk, judged by the data that it carries.
+	Transaction string
+	// Responses are the metrics that a study is judged by unless it names others.
+	Responses []string
+}
 
-// Transactional are those of requests and responses.
-var Transactional = []string{RR, UDPRR, CRR}
+// Bulk reports whether a protocol is judged by the data that it carries.
+func (p Protocol) Bulk() bool { return p.Transaction == "" }
+
+// Transactional reports whether a protocol is of requests and responses.
+func (p Protocol) Transactional() bool { return !p.Bulk() }
+
+// Protocols is every protocol, in the order of the reference.
+var Protocols = []Protocol{
+	{Name: TCP, Transport: TCP, Doc: "bulk data", Responses: byData},
+	{Name: UDP, Transport: UDP, Doc: "datagrams", Responses: byData},
+	{
+		Name: RR, Transport: TCP, Doc: "request and response over connections that stay", Responses: byTransactions,
+		Transaction: "requests with responses, on open connections",
+	},
+	{
+		Name: UDPRR, Transport: UDP, Doc: "a datagram each way", Responses: byTransactions,
+		Transaction: "requests and responses of one datagram each",
+	},
+	{
+		Name: CRR, Transport: TCP, Doc: "a connection for each request", Responses: byTransactions,
+		Transaction: "connections, each with one request and response",
+	},
+}
+
+// Names of metrics: see internal/model/metric.
+var (
+	byData         = []string{"goodput"}
+	byTransactions = []string{"transactions", "latency_p99"}
+)
+
+// Names lists the protocols that fit, in the order of the reference.
+func Names(fit func(Protocol) bool) (names []string) {
+	for _, p := range Protocols {
+		if fit(p) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// Of is the protocol of that name; empty: tcp. One that is not known is only a name.
+func Of(name string) Protocol {
+	if name == "" {
+		name = TCP
+	}
+	if i := slices.IndexFunc(Protocols, func(p Protocol) bool { return p.Name == name }); i >= 0 {
+		return Protocols[i]
+	}
+	return Protocol{Name: name}
+}
 
 // MaxDatagramBytes is the most that one datagram can carry over IPv4, as UDP payload.
 const MaxDatagramBytes = 65535 - 20 - 8
-
-// Bulk says of a flow's protocol that it is judged by the data it carries;
-// transactions are judged by how many there are and how long they take.
-func Bulk(protocol string) bool { return !slices.Contains(Transactional, protocol) }
-
-// Transport is the protocol of a flow's packets, tcp or udp.
-func Transport(protocol string) string {
-	if protocol == UDP || protocol == UDPRR {
-		return UDP
-	}
-	return TCP
-}

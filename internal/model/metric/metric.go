@@ -129,10 +129,7 @@ func Of(run *record.Run) []Metric {
 
 // From reports whether flows of a protocol have the metric; an empty protocol is tcp.
 func (m Metric) From(protocol string) bool {
-	if protocol == "" {
-		protocol = flow.TCP
-	}
-	return slices.Contains(m.Protocols, protocol)
+	return slices.Contains(m.Protocols, flow.Of(protocol).Name)
 }
 
 // In reports whether a measurement of this setup has the metric.

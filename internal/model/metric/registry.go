@@ -39,8 +39,8 @@ var units = map[string]unitOf{
 }
 
 var (
-	bulk          = []string{flow.TCP, flow.UDP}
-	transactional = flow.Transactional
+	bulk          = flow.Names(flow.Protocol.Bulk)
+	transactional = flow.Names(flow.Protocol.Transactional)
 )
 
 // The metrics.
@@ -55,7 +55,7 @@ var (
 		Name: "transactions", Label: "transaction rate", Unit: "per_s", Protocols: transactional, Absent: "no flow makes transactions",
 		About: "transactions done per second",
 		trial: func(t *record.Trial) (float64, bool) {
-			return t.TransactionsPerS, slices.ContainsFunc(t.Flows, func(f record.Flow) bool { return !flow.Bulk(f.Protocol) })
+			return t.TransactionsPerS, slices.ContainsFunc(t.Flows, func(f record.Flow) bool { return !flow.Of(f.Protocol).Bulk() })
 		},
 		measure: perDirection(func(d record.MeasureDirection) (float64, bool) { return d.RatePerS, d.Transactions != nil }),
 	}
@@ -86,7 +86,7 @@ var (
 	}
 	// Floor: one datagram in a thousand is below what an application notices.
 	Lost = Metric{
-		Name: "lost", Label: "loss", Unit: "share", Lower: true, Floor: 0.001, Protocols: []string{flow.UDP, flow.UDPRR}, Absent: "no datagram was sent",
+		Name: "lost", Label: "loss", Unit: "share", Lower: true, Floor: 0.001, Protocols: flow.Names(func(p flow.Protocol) bool { return p.Transport == flow.UDP }), Absent: "no datagram was sent",
 		About: "the part of the datagrams that did not arrive, or of `udp-rr` requests that had no response",
 		trial: func(t *record.Trial) (float64, bool) {
 			if t.Datagrams != nil {
@@ -132,7 +132,7 @@ var (
 		Name: "cpu_per_gigabyte", Label: "CPU time per GB", Unit: "s_per_gb", Lower: true, Protocols: bulk, Absent: "nothing was received",
 		About: "processor time of linerate's processes at all hosts, kernel included, for each 10⁹ bytes that tcp and udp flows received",
 		trial: func(t *record.Trial) (float64, bool) {
-			return processors(t, float64(received(t.Flows, flow.Bulk))/1e9)
+			return processors(t, float64(received(t.Flows))/1e9)
 		},
 		measure: whole(func(m *record.Measure) (float64, bool) { return m.CPUSPerGigabyte, bothEnds(m) && m.ReceivedBytes > 0 }),
 	}
@@ -245,7 +245,7 @@ func bothEnds(m *record.Measure) bool { return len(m.Ends) == 2 }
 func unanswered(flows []record.Flow) (share float64, known bool) {
 	var all record.Transactions
 	for _, f := range flows {
-		if x := f.Transactions; x != nil && f.Protocol == flow.UDPRR {
+		if x := f.Transactions; x != nil && flow.Of(f.Protocol).Transport == flow.UDP {
 			all.Unanswered, all.Done = all.Unanswered+x.Unanswered, all.Done+x.Done
 		}
 	}
@@ -257,7 +257,7 @@ func unanswered(flows []record.Flow) (share float64, known bool) {
 func retransmitted(flows []record.Flow) (float64, bool) {
 	var segments, bytes int64
 	for _, f := range flows {
-		if f.Protocol != "" && f.Protocol != flow.TCP {
+		if flow.Of(f.Protocol).Name != flow.TCP {
 			continue
 		}
 		if f.SenderInfo == nil {
@@ -294,10 +294,10 @@ func connections(flows []record.Flow) (open float64, known bool) {
 	return open, known
 }
 
-// received are the bytes that flows of some protocols received.
-func received(flows []record.Flow, of func(protocol string) bool) (bytes int64) {
+// received is the number of bytes that bulk flows received.
+func received(flows []record.Flow) (bytes int64) {
 	for _, f := range flows {
-		if of(f.Protocol) {
+		if flow.Of(f.Protocol).Bulk() {
 			bytes += f.ReceivedBytes
 		}
 	}

@@ -40,7 +40,7 @@ func (c *checker) probed(p *Plan) {
 		return
 	}
 	for _, t := range p.Treatments {
-		if slices.ContainsFunc(t.Workload.Flows, func(f Flow) bool { return !flow.Bulk(f.Protocol) }) {
+		if slices.ContainsFunc(t.Workload.Flows, func(f Flow) bool { return flow.Of(f.Protocol).Transactional() }) {
 			c.report("workload.probe", "probe: treatment %q has flows of requests already; their latency is measured without one", t.Name)
 			return
 		}

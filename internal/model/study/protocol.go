@@ -44,7 +44,7 @@ func (c *checker) protocols(p *Plan) {
 			path := fmt.Sprintf("%s[%d]", list, i)
 			options[path] = flows[i].Spec
 			for _, path := range append(above, path) {
-				govern(path, f.Name())
+				govern(path, flow.Of(f.Protocol).Name)
 				bound[path] = bound[path] || f.Source.IsValid()
 			}
 			for _, o := range flow.Options {
@@ -81,13 +81,7 @@ func (c *checker) meaningless(path string, o *flow.Option, over flow.Spec, proto
 
 // spell lists a set of protocols in the order in which they are known.
 func spell(set map[string]bool) string {
-	var list []string
-	for _, p := range flow.Protocols {
-		if set[p] {
-			list = append(list, p)
-		}
-	}
-	return strings.Join(list, " and ")
+	return strings.Join(flow.Names(func(p flow.Protocol) bool { return set[p.Name] }), " and ")
 }
 
 // responses checks that every treatment has what the study judges by, and chooses
@@ -133,14 +127,15 @@ func (c *checker) responses(p *Plan) {
 		c.Responses = append([]string{metric.LossFree.Name}, beside...)
 		return
 	}
-	without, noGoodput := lacking(metric.Goodput)
-	if !noGoodput {
-		c.Responses = append([]string{metric.Goodput.Name}, beside...)
-		return
+	var missing []string
+	for _, p := range flow.Protocols {
+		first, _ := metric.Find(p.Responses[0])
+		t, lacks := lacking(first)
+		if !lacks {
+			c.Responses = append(slices.Clone(p.Responses), beside...)
+			return
+		}
+		missing = append(missing, fmt.Sprintf("%q has no %s flow, and so no %s", t.Name, source.Or(first.Protocols), first.Name))
 	}
-	if other, lacks := lacking(metric.Transactions); lacks {
-		c.report("workload", "the treatments have nothing in common to be judged by: %q has no tcp or udp flow, and so no goodput; %q has no flow of %s, and so no transactions", without.Name, other.Name, source.Or(flow.Transactional))
-		return
-	}
-	c.Responses = []string{metric.Transactions.Name, metric.LatencyP99.Name}
+	c.report("workload", "the treatments have nothing in common to be judged by: %s", strings.Join(slices.Compact(missing), "; "))
 }

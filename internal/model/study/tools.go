@@ -55,9 +55,9 @@ type toolFlow struct {
 func (f toolFlow) path(key string) string { return f.written(f.treatment, f.flow, key) }
 
 func (f toolFlow) check(program *tool.Tool, of Flow) {
-	protocol := of.Name()
-	if !slices.Contains(program.Protocols, protocol) {
-		f.report(f.path("tool"), "%s makes no flows of protocol %s: it does %s", program.Name, protocol, source.Or(program.Protocols))
+	protocol := flow.Of(of.Protocol)
+	if !slices.Contains(program.Protocols, protocol.Name) {
+		f.report(f.path("tool"), "%s makes no flows of protocol %s: it does %s", program.Name, protocol.Name, source.Or(program.Protocols))
 		return
 	}
 	for _, o := range flow.Options {
@@ -78,9 +78,9 @@ func (f toolFlow) check(program *tool.Tool, of Flow) {
 	switch {
 	case of.Source.IsValid() && program.NoSource:
 		f.report(f.flow+".source", "%s has no option for the address to connect from", program.Name)
-	case program.WriteOnly && flow.Bulk(protocol) && of.Direction != flow.Write:
+	case program.WriteOnly && protocol.Bulk() && of.Direction != flow.Write:
 		f.report(f.path("direction"), "direction %s: %s's client always sends", of.Direction, program.Name)
-	case program.Name == "iperf" && protocol == flow.UDP && of.RateCap == 0:
+	case program.Name == "iperf" && protocol.Name == flow.UDP && of.RateCap == 0:
 		f.report(f.path("tool"), "iperf sends datagrams at a rate: give rate_cap")
 	}
 	for i, word := range of.ToolArgs {

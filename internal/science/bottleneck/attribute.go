@@ -86,7 +86,7 @@ func Attribute(flows []record.Flow, hosts []record.HostReading, windowS float64,
 		case !f.Connected:
 		case f.Protocol == flow.UDP:
 			v.By, v.Why = s.datagrams(f)
-		case f.Protocol == "" || f.Protocol == flow.TCP:
+		case flow.Of(f.Protocol).Name == flow.TCP:
 			v.By, v.Why = s.stream(f)
 		}
 	}

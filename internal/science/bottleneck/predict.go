@@ -63,7 +63,7 @@ func Predict(flows []record.Flow, hosts []record.HostReading, over *topology.Top
 		on[paths[i].bottleneck]++
 	}
 	for i, f := range flows {
-		tcp := f.Protocol == "" || f.Protocol == flow.TCP
+		tcp := flow.Of(f.Protocol).Name == flow.TCP
 		if !tcp || !f.Connected || f.Process != "" || f.SenderInfo == nil || paths[i].rttS <= 0 || f.LimitBps <= 0 || i >= len(options) {
 			continue
 		}

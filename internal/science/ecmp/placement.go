@@ -110,7 +110,7 @@ func judge(t *record.Trial, over *topology.Topology) (h record.Hashing, m replic
 	for _, f := range t.Flows {
 		same := f.From == first.From && f.To == first.To && f.Paths == first.Paths && f.SourcePorts == first.SourcePorts
 		pair, valid := addresses(f)
-		if !same || !valid || !f.Connected || f.Error != "" || !flow.Bulk(f.Protocol) || f.CapBps() > 0 ||
+		if !same || !valid || !f.Connected || f.Error != "" || flow.Of(f.Protocol).Transactional() || f.CapBps() > 0 ||
 			math.Abs(f.LimitBps-h.LinkBps) > sameRate*h.LinkBps {
 			return h, m, false
 		}

@@ -42,7 +42,7 @@ func Detect(flows []record.Flow, hosts []record.HostReading, events []record.Eve
 	}
 	list := make([][]record.Outage, len(flows))
 	for i := range flows {
-		if flows[i].Connected && flow.Bulk(flows[i].Protocol) {
+		if flows[i].Connected && flow.Of(flows[i].Protocol).Bulk() {
 			list[i] = s.outages(&flows[i])
 		}
 	}

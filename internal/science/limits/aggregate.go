@@ -46,7 +46,7 @@ func NewFlow(t *topology.Topology, from string, source, destination netip.Addr, 
 			frame.NoTimestamps = true
 		}
 	}
-	return Flow{Paths: paths, Frame: frame, Cap: o.Cap(), Transactions: !flow.Bulk(o.Protocol)}, nil
+	return Flow{Paths: paths, Frame: frame, Cap: o.Cap(), Transactions: flow.Of(o.Protocol).Transactional()}, nil
 }
 
 // Network is what flows run over.

@@ -20,7 +20,7 @@ type Totals struct {
 func Total(flows []record.Flow) (t Totals, err error) {
 	var latencies []*record.Distribution
 	for _, f := range flows {
-		if flow.Bulk(f.Protocol) {
+		if flow.Of(f.Protocol).Bulk() {
 			t.GoodputBps += f.GoodputBps
 			t.SenderReportedBps += f.SenderAverageBps
 		}

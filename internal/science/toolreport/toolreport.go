@@ -80,7 +80,7 @@ func Sum(flows []record.Flow, tools []record.ToolRun, accountSender bool) *recor
 			if f.Process != run.ID {
 				continue
 			}
-			if flow.Bulk(f.Protocol) {
+			if flow.Of(f.Protocol).Bulk() {
 				sum.GoodputBps += f.GoodputBps
 			}
 			sum.CountedTransactionsPerS += f.TransactionsPerS
@@ -115,7 +115,7 @@ const SenderMethod = "the sum of the senders' own averages: bytes written over e
 func standIn(flows []record.Flow) *record.ToolReported {
 	s := record.ToolReported{Method: SenderMethod, Tool: tool.Own, CountedBy: record.CountedBySender}
 	for _, f := range flows {
-		if !flow.Bulk(f.Protocol) {
+		if !flow.Of(f.Protocol).Bulk() {
 			continue
 		}
 		s.SumBps += f.SenderAverageBps

@@ -165,7 +165,7 @@ func conservation(v view) (judged, bool) {
 		if f.SenderInfo != nil {
 			held = max(held, float64(f.SenderInfo.SndCwnd)*float64(f.SenderInfo.SndMSS))
 		}
-		if f.Protocol == flow.UDPRR {
+		if f.Transactions != nil && flow.Of(f.Protocol).Transport == flow.UDP {
 			continue // a network may double datagrams
 		}
 		compare(f, got-float64(f.WrittenBytes), held+max(oneWrite, float64(f.CallBytes))+unread+edges, "received exceeds written")

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -99,11 +98,11 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 			TrialS: t.Time().Seconds(), Unreachable: t.Unreachable,
 		}
 		for _, f := range t.Flows {
-			flow := planFlow{ID: f.ID, From: f.Sender(), To: f.Receiver(), OpenedBy: f.Opener, Protocol: cmp.Or(f.Protocol, flow.TCP), Destination: f.Destination.String()}
+			planned := planFlow{ID: f.ID, From: f.Sender(), To: f.Receiver(), OpenedBy: f.Opener, Protocol: flow.Of(f.Protocol).Name, Destination: f.Destination.String()}
 			if f.Source.IsValid() {
-				flow.Source = f.Source.String()
+				planned.Source = f.Source.String()
 			}
-			made.Flows = append(made.Flows, flow)
+			made.Flows = append(made.Flows, planned)
 		}
 		for _, e := range t.Workload.Events {
 			made.Events = append(made.Events, e.String())

@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"linerate/internal/model/flow"
@@ -54,7 +53,6 @@ func (f *measureFlags) define(flags *pflag.FlagSet) {
 			flags.Lookup(o.Flag()).NoOptDefVal = "true"
 		}
 	}
-	flags.StringVar(&f.flows.Mode, "mode", "", "tcp: how bytes are moved: "+strings.Join(flow.Modes, ", ")+"; or all: auto, then copy (default: auto, which tries what is cheapest in the first 300ms of the warm-up)")
 	flags.BoolVar(&f.copies, "copy", false, "tcp: the same as --mode copy: as an ordinary program does")
 	quantityVar(flags, &f.duration, unit.ParseDuration, "duration", "duration", "10s", "length of the window that is measured")
 	quantityVar(flags, &f.warmup, unit.ParseDuration, "warmup", "duration", "1s", "traffic before it, which is not counted")
@@ -88,12 +86,7 @@ func (f *measureFlags) options(addresses []string) (measure.Options, expect.Expe
 	if o.Interval < 100*time.Millisecond {
 		problem("--interval %v: expected at least 100ms", f.interval)
 	}
-	if !slices.Contains(flow.Protocols, f.flows.Protocol) {
-		problem("--protocol %q: expected %s", f.flows.Protocol, source.Or(flow.Protocols))
-	} else {
-		problems = append(problems, f.unsuited()...)
-	}
-	problems = append(problems, f.outOfRange()...)
+	problems = append(problems, f.wrongOptions()...)
 	problems = append(problems, f.places(&o, addresses)...)
 	problems = append(problems, f.iperf3.problems(f, o)...)
 	if f.latency && f.transacts() {
@@ -104,7 +97,7 @@ func (f *measureFlags) options(addresses []string) (measure.Options, expect.Expe
 		o.LossFree = &f.search
 	}
 	expected, err := expect.Parse(f.expect, metric.Setup{Protocol: f.flows.Protocol, Probe: f.latency, LossFree: f.lossFree})
-	if err != nil && slices.Contains(flow.Protocols, f.flows.Protocol) {
+	if err != nil && f.protocolKnown() {
 		problem("--expect: %w", err)
 	}
 	if f.flows.Protocol == flow.TCP {
@@ -126,19 +119,32 @@ func (f *measureFlags) options(addresses []string) (measure.Options, expect.Expe
 	return o, expected, err
 }
 
-func (f *measureFlags) transacts() bool { return !flow.Bulk(f.flows.Protocol) }
+func (f *measureFlags) transacts() bool { return flow.Of(f.flows.Protocol).Transactional() }
 
-// unsuited are the options that mean nothing to the protocol.
-func (f *measureFlags) unsuited() (problems []error) {
-	f.flags.Visit(func(flag *pflag.Flag) {
-		key := strings.ReplaceAll(flag.Name, "-", "_")
-		if flag.Name == "copy" {
-			key = "mode"
+func (f *measureFlags) protocolKnown() bool { return flow.Find("protocol").Check(&f.flows) == "" }
+
+// wrongOptions are the options of flows that cannot be, alone or together, or that
+// mean nothing to the protocol.
+func (f *measureFlags) wrongOptions() (problems []error) {
+	fitted := f.flows.Fitted()
+	for _, o := range flow.Options {
+		flag := o.Flag()
+		if o.Key == "mode" && f.copies {
+			flag = "copy"
 		}
-		if o := flow.Find(key); o != nil && !o.For(f.flows.Protocol) {
-			problems = append(problems, fmt.Errorf("--%s is for %s, and --protocol is %s", flag.Name, source.Or(o.Protocols), f.flows.Protocol))
+		if o.Type == "" || !f.given(flag) {
+			continue
 		}
-	})
+		wrong := cmp.Or(o.Check(&f.flows), o.Conflict(&fitted))
+		if o.Key == "mode" && (f.copies || f.flows.Mode == allModes) {
+			wrong = ""
+		}
+		if wrong != "" {
+			problems = append(problems, fmt.Errorf("--%s%s", flag, wrong))
+		} else if !o.For(f.flows.Protocol) && f.protocolKnown() {
+			problems = append(problems, fmt.Errorf("--%s is for %s, and --protocol is %s", flag, source.Or(o.Protocols), f.flows.Protocol))
+		}
+	}
 	return problems
 }
 
@@ -210,20 +216,6 @@ func (f *measureFlags) places(o *measure.Options, addresses []string) (problems 
 	return problems
 }
 
-// outOfRange are the values that cannot be, alone or together.
-func (f *measureFlags) outOfRange() (problems []error) {
-	fitted := f.flows.Fitted()
-	for _, o := range flow.Options {
-		if o.Type == "" || o.Key == "protocol" || !f.given(o.Flag()) {
-			continue
-		}
-		if wrong := cmp.Or(o.Check(&f.flows), o.Conflict(&fitted)); wrong != "" {
-			problems = append(problems, fmt.Errorf("--%s%s", o.Flag(), wrong))
-		}
-	}
-	return problems
-}
-
 // probing is how much of the warm-up trying the modes of sending takes, with some room.
 const probing = 400 * time.Millisecond
 
@@ -239,8 +231,6 @@ func (f *measureFlags) modes() ([]string, error) {
 		return nil, fmt.Errorf("--copy and --mode %s: expected one of them", mode)
 	}
 	switch {
-	case mode != "" && mode != allModes && !slices.Contains(flow.Modes, mode):
-		return nil, fmt.Errorf("--mode %q: expected %s", mode, source.Or(append(slices.Clone(flow.Modes), allModes)))
 	case time.Duration(f.warmup) < probing && slices.Contains([]string{flow.ModeAuto, flow.ModeWrite, allModes}, mode):
 		return nil, fmt.Errorf("--mode %s tries for a while before it is steady: expected a --warmup of at least %v", mode, probing)
 	case mode == allModes:
@@ -249,7 +239,7 @@ func (f *measureFlags) modes() ([]string, error) {
 	return []string{mode}, nil
 }
 
-// traffic is what the flags say of the flows; what is not said is left to the
+// traffic is the flows' options, but for the mode; what is not given is left to the
 // carrier.
 func (f *measureFlags) traffic() flow.Spec {
 	o := f.flows

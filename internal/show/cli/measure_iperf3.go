@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 
 	"linerate/internal/control/measure"
 	"linerate/internal/host/iperf3"
-	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -56,7 +54,7 @@ func (f iperf3Flags) problems(m *measureFlags, o measure.Options) (problems []er
 		}
 		return problems
 	}
-	if p := m.flows.Protocol; slices.Contains(flow.Protocols, p) && !slices.Contains([]string{flow.TCP, flow.UDP}, p) {
+	if p := m.flows.Protocol; m.transacts() {
 		problem("--protocol %s: iperf3 has only tcp and udp; a linerate serve there can do it", p)
 	}
 	for _, u := range iperf3Unsuited {

@@ -53,7 +53,7 @@ func TestMeasureProtocols(t *testing.T) {
 				t.Errorf("twice what the link carries: %+v", m.MeasureCounts)
 			}
 		})
-		for _, protocol := range flow.Transactional {
+		for _, protocol := range flow.Names(flow.Protocol.Transactional) {
 			t.Run(protocol, func(t *testing.T) {
 				m := run(t, "--protocol", protocol, "--connections", "4", "--request", "32", "--response", "200", "--expect", "transactions >= 10/s, latency_p50 > 1us, latency_max < 60s")
 				l, x := m.LatencyUs, m.Transactions
@@ -81,7 +81,7 @@ func TestMeasureProtocols(t *testing.T) {
 			})
 		}
 		t.Run("follow", func(t *testing.T) {
-			for _, protocol := range flow.Transactional {
+			for _, protocol := range flow.Names(flow.Protocol.Transactional) {
 				m := run(t, "--protocol", protocol, "--follow")
 				at := regexp.MustCompile(`^asks on (CPU \d+); responds on (CPU \d+)$`).FindStringSubmatch(m.Flows[0].ModeNote)
 				if at == nil || at[1] != at[2] {

@@ -171,7 +171,7 @@ func groups(flows []record.Flow) []flowGroup {
 	var keys []key
 	of := map[key][]record.Flow{}
 	for _, f := range flows {
-		k := key{f.From, f.To, cmp.Or(f.Protocol, flow.TCP), f.LimitedBy}
+		k := key{f.From, f.To, flow.Of(f.Protocol).Name, f.LimitedBy}
 		if of[k] == nil {
 			keys = append(keys, k)
 		}

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,7 +74,7 @@ func flowRows(run *record.Run, add func(...any)) {
 			}
 			add(slices.Concat([]any{f.ID, f.From, f.To, f.Source, f.Destination, f.OpenedBy,
 				f.ReceivedBytes, f.WrittenBytes, f.AckedBytes, f.UnsentBytes, f.RetransBytes, f.GoodputBps, f.SenderAverageBps, f.Connected, f.Alive,
-				strings.Join(f.Path, " "), f.LimitedBy, f.CongestionControl, rtt, least, window, f.Error, cmp.Or(f.Protocol, flow.TCP)},
+				strings.Join(f.Path, " "), f.LimitedBy, f.CongestionControl, rtt, least, window, f.Error, flow.Of(f.Protocol).Name},
 				datagrams, transactions, []any{f.LimitedWhy}, expected, []any{paths, strings.Join(f.Predicted, " "), strings.Join(f.Observed, " ")})...)
 		}
 	})

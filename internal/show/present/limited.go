@@ -56,7 +56,7 @@ func heldIn(v *view, t *record.Treatment) (list []held) {
 	var tallies []tally // one per entry of the list
 	for _, trial := range v.run.TrialsOf(t.Name) {
 		for _, f := range trial.Flows {
-			if !f.Connected || !flow.Bulk(f.Protocol) {
+			if !f.Connected || flow.Of(f.Protocol).Transactional() {
 				continue
 			}
 			i := slices.IndexFunc(list, func(h held) bool { return h.from == f.From && h.to == f.To })

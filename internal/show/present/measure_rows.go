@@ -57,14 +57,7 @@ func againstLimit(d record.MeasureDirection) string {
 // transactionRows are the rows of requests and responses.
 func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	t := d.Transactions
-	what := "requests with responses, on open connections"
-	switch m.Protocol {
-	case flow.CRR:
-		what = "connections, each with one request and response"
-	case flow.UDPRR:
-		what = "requests and responses of one datagram each"
-	}
-	rate := fmt.Sprintf("%s; %s done", what, thousands(t.Done))
+	rate := fmt.Sprintf("%s; %s done", flow.Of(m.Protocol).Transaction, thousands(t.Done))
 	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 { return i.RatePerS }); len(d.Intervals) > 1 && fastest > 0 {
 		rate += fmt.Sprintf(", %s to %s by interval", PerSecond(slowest), PerSecond(fastest))
 	}
