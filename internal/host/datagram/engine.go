@@ -102,7 +102,7 @@ func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {
 
 // accept opens the flow with its client.
 func (e *Engine) accept(f *udpFlow, c handshake.Client) {
-	conn, err := c.Dial(func(fd int) error { return prepare(f.Request, fd) })
+	conn, err := c.Dial(f.Request)
 	if err != nil {
 		f.Fail("%s ← %s: %w", c.LocalAddr(), c.RemoteAddr(), socket.Reason(err, c.RemoteAddr().Addr()))
 		return
@@ -152,7 +152,7 @@ func (e *Engine) dial(ctx context.Context, f *udpFlow, timeout time.Duration) bo
 		f.Fail("connect: flow %s has no remote address", order.ID)
 		return false
 	}
-	conn, err := handshake.Dial(ctx, order, timeout, func(fd int) error { return prepare(order, fd) })
+	conn, err := handshake.Dial(ctx, order, timeout)
 	if err != nil {
 		f.Fail("connect %s → %s: %w", socket.AddrName(order.Local), order.Remote, socket.Reason(err, order.Remote.Addr()))
 		return false
@@ -182,7 +182,7 @@ func (e *Engine) open(f *udpFlow, conn *net.UDPConn, ready handshake.Ready, head
 // Dial makes a connected socket with an order's options, over which nothing has
 // been sent yet. It is the caller's.
 func Dial(ctx context.Context, order message.FlowRequest) (*net.UDPConn, error) {
-	dialer := handshake.Dialer(order, func(fd int) error { return prepare(order, fd) })
+	dialer := handshake.Dialer(order)
 	c, err := dialer.DialContext(ctx, "udp", order.Remote.String())
 	if err != nil {
 		return nil, fmt.Errorf("connect %s → %s: %w", socket.AddrName(order.Local), order.Remote, socket.Reason(err, order.Remote.Addr()))

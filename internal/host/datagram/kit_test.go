@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -29,7 +30,7 @@ func orders(n int, like message.FlowRequest) []message.FlowRequest {
 	out := make([]message.FlowRequest, n)
 	for i := range out {
 		out[i] = like
-		out[i].ID = fmt.Sprintf("f%d", i+1)
+		out[i].ID, out[i].Protocol = fmt.Sprintf("f%d", i+1), flow.UDP
 	}
 	return out
 }

@@ -11,19 +11,6 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// prepare sets what has to be there before a socket connects.
-func prepare(order message.FlowRequest, fd int) error {
-	if send, receive := order.Buffers(); send != 0 || receive != 0 {
-		if err := sock.SetBuffers(fd, int(send), int(receive)); err != nil {
-			return fmt.Errorf("setting buffers of %d and %d bytes (SO_SNDBUF, SO_RCVBUF): %w", send, receive, err)
-		}
-	}
-	if order.Local.IsValid() && order.Remote.IsValid() {
-		return socket.LeavePort(order, fd)
-	}
-	return nil
-}
-
 // What the receive buffers of a trial's flows are asked to hold together, and each
 // at least and at most: 16 MiB is 2 ms at 64 Gbit/s.
 const (

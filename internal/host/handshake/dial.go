@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
 )
 
@@ -25,15 +24,15 @@ const (
 
 var errNoResponse = errors.New("no answer")
 
-// Dial opens a flow: it makes a connected socket, which control prepares, and has the
+// Dial opens a flow: it makes a connected socket with the request's options, and has the
 // acceptor agree. No timeout: ten seconds.
-func Dial(ctx context.Context, order message.FlowRequest, timeout time.Duration, control func(fd int) error) (*net.UDPConn, error) {
+func Dial(ctx context.Context, order message.FlowRequest, timeout time.Duration) (*net.UDPConn, error) {
 	if timeout <= 0 {
 		timeout = defaultTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	dialer := Dialer(order, control)
+	dialer := Dialer(order)
 	c, err := dialer.DialContext(ctx, "udp", order.Remote.String())
 	if err != nil {
 		return nil, err
@@ -66,21 +65,12 @@ func Dial(ctx context.Context, order message.FlowRequest, timeout time.Duration,
 	return nil, err
 }
 
-// Dialer makes sockets that are connected to the other end, as an order says. One port may
-// serve several to different places, as with TCP: the kernel gives a datagram to the
-// socket that is connected to where it is from, and what another gets before it is
-// connected itself has no flow's ticket.
-func Dialer(order message.FlowRequest, control func(fd int) error) *net.Dialer {
-	dialer := &net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
-		return socket.WithFD(raw, func(fd int) error {
-			if order.LocalPort != 0 {
-				if err := sock.SetReuseAddress(fd); err != nil {
-					return fmt.Errorf("setting SO_REUSEADDR: %w", err)
-				}
-			}
-			return control(fd)
-		})
-	}}
+// Dialer makes sockets that are connected to the other end, with the request's options.
+// One port may serve several to different places, as with TCP: the kernel gives a
+// datagram to the socket that is connected to where it is from, and what another gets
+// before it is connected itself has no flow's cookie.
+func Dialer(order message.FlowRequest) *net.Dialer {
+	dialer := &net.Dialer{Control: socket.Control(order)}
 	if order.Local.IsValid() || order.LocalPort != 0 {
 		dialer.LocalAddr = &net.UDPAddr{IP: order.Local.AsSlice(), Zone: order.Local.Zone(), Port: int(order.LocalPort)}
 	}

@@ -133,9 +133,9 @@ func (r Ready) IsRequestedBy(b []byte) bool {
 	return ok && accepted && f == (frame{kindResponse, ready.flow, ready.cookie})
 }
 
-// Dial makes a socket on the listener's port that is connected to the client; control
-// prepares it.
-func (c Client) Dial(control func(fd int) error) (*net.UDPConn, error) {
+// Dial makes a socket on the listener's port that is connected to the client, with the
+// request's options.
+func (c Client) Dial(order message.FlowRequest) (*net.UDPConn, error) {
 	local := netip.AddrPortFrom(c.local, c.listener.at.Port())
 	if !c.local.IsValid() {
 		local = netip.AddrPortFrom(c.listener.at.Addr(), local.Port())
@@ -148,7 +148,7 @@ func (c Client) Dial(control func(fd int) error) (*net.UDPConn, error) {
 			if err := sock.SetReusePort(fd); err != nil {
 				return err
 			}
-			return control(fd)
+			return socket.Prepare(order, fd)
 		})
 	}}
 	conn, err := dialer.Dial("udp", c.remote.String())

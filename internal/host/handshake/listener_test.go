@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -58,7 +59,7 @@ func (h *host) guests() Handler {
 	return Handler{
 		Expects: func(t message.Cookie) bool { return t == h.ticket && h.conn.Load() == nil },
 		Accept: func(_ message.Cookie, c Client) {
-			conn, err := c.Dial(func(int) error { return nil })
+			conn, err := c.Dial(message.FlowRequest{Spec: flow.Spec{Protocol: flow.UDP}})
 			if err != nil {
 				return
 			}

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"linerate/internal/kernel/sock"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -15,6 +16,35 @@ import (
 // listener has, the connections it accepts inherit (except TCP_NODELAY, which
 // package net sets on every connection).
 func Prepare(order message.FlowRequest, fd int) error {
+	if flow.Of(order.Protocol).Transport == flow.TCP {
+		if err := prepareTCP(order, fd); err != nil {
+			return err
+		}
+	}
+	send, receive := order.Buffers()
+	if err := sock.SetBuffers(fd, int(send), int(receive)); err != nil {
+		return fmt.Errorf("setting buffers of %d bytes to send and %d to receive (SO_SNDBUF, SO_RCVBUF; 0: left alone): %w", send, receive, err)
+	}
+	if !order.Remote.IsValid() {
+		return nil
+	}
+	// The same port may serve flows to different places.
+	if order.LocalPort != 0 {
+		if err := sock.SetReuseAddress(fd); err != nil {
+			return fmt.Errorf("setting SO_REUSEADDR: %w", err)
+		}
+	}
+	// bind(2) leaves the choice of the port to connect(2), which knows between which
+	// ends it has to be free.
+	if order.Local.IsValid() && (order.BindNoPort == nil || *order.BindNoPort) {
+		if err := sock.SetBindAddressNoPort(fd); err != nil {
+			return fmt.Errorf("setting IP_BIND_ADDRESS_NO_PORT: %w", err)
+		}
+	}
+	return nil
+}
+
+func prepareTCP(order message.FlowRequest, fd int) error {
 	if order.MSS != 0 {
 		if err := sock.SetMaxSeg(fd, order.MSS); err != nil {
 			return fmt.Errorf("setting the maximum segment size (TCP_MAXSEG) to %d bytes: %w; Linux takes 88 to 32767", order.MSS, err)
@@ -24,10 +54,6 @@ func Prepare(order message.FlowRequest, fd int) error {
 		if err := sock.SetCongestionControl(fd, name); err != nil {
 			return fmt.Errorf("setting congestion control %q (TCP_CONGESTION): %w; %s", name, err, congestionHint(err))
 		}
-	}
-	send, receive := order.Buffers()
-	if err := sock.SetBuffers(fd, int(send), int(receive)); err != nil {
-		return fmt.Errorf("setting buffers of %d bytes to send and %d to receive (SO_SNDBUF, SO_RCVBUF; 0: left alone): %w", send, receive, err)
 	}
 	if rate := order.RateCap; rate != 0 {
 		if err := sock.SetPacingRate(fd, uint64(rate/8)); err != nil {
@@ -65,35 +91,10 @@ func congestionHint(err error) string {
 }
 
 // Control runs Prepare on a socket that package net has just made.
-func Control(order message.FlowRequest, connects bool) func(string, string, syscall.RawConn) error {
+func Control(order message.FlowRequest) func(string, string, syscall.RawConn) error {
 	return func(_, _ string, raw syscall.RawConn) error {
-		return WithFD(raw, func(fd int) error {
-			// The same port may serve connections to different places.
-			if connects && order.LocalPort != 0 {
-				if err := sock.SetReuseAddress(fd); err != nil {
-					return fmt.Errorf("setting SO_REUSEADDR: %w", err)
-				}
-			}
-			if connects && order.Local.IsValid() {
-				if err := LeavePort(order, fd); err != nil {
-					return err
-				}
-			}
-			return Prepare(order, fd)
-		})
+		return WithFD(raw, func(fd int) error { return Prepare(order, fd) })
 	}
-}
-
-// LeavePort has bind(2) leave the choice of the port to connect(2), which
-// knows between which ends it has to be free; unless the order wants it otherwise.
-func LeavePort(order message.FlowRequest, fd int) error {
-	if order.BindNoPort != nil && !*order.BindNoPort {
-		return nil
-	}
-	if err := sock.SetBindAddressNoPort(fd); err != nil {
-		return fmt.Errorf("setting IP_BIND_ADDRESS_NO_PORT: %w", err)
-	}
-	return nil
 }
 
 // WithFD calls f with the descriptor, which stays open meanwhile.

@@ -59,7 +59,7 @@ func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []mes
 func listen(ctx context.Context, order message.FlowRequest) (*net.TCPListener, error) {
 	// Keep-alive probes would be foreign packets in a quiet flow; an MPTCP
 	// listener does not pass its options on as a TCP one does.
-	config := net.ListenConfig{Control: socket.Control(order, false), KeepAlive: -1}
+	config := net.ListenConfig{Control: socket.Control(order), KeepAlive: -1}
 	config.SetMultipathTCP(false)
 	address := ":0"
 	if order.Local.IsValid() {
@@ -143,7 +143,7 @@ func Dial(ctx context.Context, order message.FlowRequest, timeout time.Duration)
 	if !order.Remote.IsValid() {
 		return nil, fmt.Errorf("connect: flow %s has no remote address", order.ID)
 	}
-	dialer := net.Dialer{Timeout: timeout, Control: socket.Control(order, true), KeepAlive: -1}
+	dialer := net.Dialer{Timeout: timeout, Control: socket.Control(order), KeepAlive: -1}
 	dialer.SetMultipathTCP(false)
 	if order.Local.IsValid() || order.LocalPort != 0 {
 		dialer.LocalAddr = &net.TCPAddr{IP: order.Local.AsSlice(), Port: int(order.LocalPort), Zone: order.Local.Zone()}

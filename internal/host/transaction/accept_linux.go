@@ -50,7 +50,7 @@ func (f *rrFlow) openListener(ctx context.Context) (netip.AddrPort, error) {
 		return f.listenUDP(ctx, address)
 	}
 	// Package net knows how to listen on all addresses of both families.
-	config := net.ListenConfig{Control: socket.Control(f.Request, false), KeepAlive: -1}
+	config := net.ListenConfig{Control: socket.Control(f.Request), KeepAlive: -1}
 	config.SetMultipathTCP(false)
 	l, err := config.Listen(ctx, "tcp", address)
 	if err != nil {

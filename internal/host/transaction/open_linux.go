@@ -214,9 +214,6 @@ func (o *opener) prepare(fd int) error {
 		return err
 	}
 	if o.from != nil {
-		if err := socket.LeavePort(o.f.Request, fd); err != nil {
-			return err
-		}
 		if err := o.from.Bind(fd); err != nil {
 			return os.NewSyscallError("bind", err)
 		}

@@ -10,7 +10,6 @@ import (
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
-	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 
 	"linerate/internal/kernel/sock"
@@ -51,7 +50,7 @@ func (f *rrFlow) openUDPConn(ctx context.Context, i int, timeout time.Duration) 
 	if n := int64(len(order.Ports)); n > 0 {
 		order.Remote = netip.AddrPortFrom(order.Remote.Addr(), order.Ports[f.part.number(i, 0)%n])
 	}
-	conn, err := handshake.Dial(ctx, order, timeout, f.setOptions)
+	conn, err := handshake.Dial(ctx, order, timeout)
 	if err != nil {
 		return err
 	}
@@ -60,19 +59,6 @@ func (f *rrFlow) openUDPConn(ctx context.Context, i int, timeout time.Duration) 
 		return err
 	}
 	return f.addConn(i, int32(fd))
-}
-
-// setOptions gives a new socket what the order says.
-func (f *rrFlow) setOptions(fd int) error {
-	if err := socket.Prepare(message.FlowRequest{
-		Spec: flow.Spec{Window: f.Request.Window, SendBuffer: f.Request.SendBuffer, ReceiveBuffer: f.Request.ReceiveBuffer}, Sends: f.Request.Sends,
-	}, fd); err != nil {
-		return err
-	}
-	if f.isClient && f.Request.Local.IsValid() {
-		return socket.LeavePort(f.Request, fd)
-	}
-	return nil
 }
 
 // takeSocket takes a socket over from package net, and settles it.
@@ -134,7 +120,7 @@ func (f *rrFlow) acceptClient(c handshake.Client) bool {
 	case !f.Expects(f.Request.Cookie):
 		return false
 	}
-	conn, err := c.Dial(f.setOptions)
+	conn, err := c.Dial(f.Request)
 	socketOf := -1
 	if err == nil {
 		socketOf, err = f.takeSocket(conn)

@@ -1,6 +1,10 @@
 package sock
 
-import "golang.org/x/sys/unix"
+import (
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
 
 // SetBuffers sets SO_SNDBUF and SO_RCVBUF in bytes (socket(7)), which ends the kernel's
 // autotuning; 0 leaves one as it is. Call it before connect or listen, so that the
@@ -39,11 +43,22 @@ func SetReusePort(fd int) error {
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)
 }
 
-// SetTrafficClass sets the traffic class of what a socket sends: IP_TOS (ip(7)), or
-// IPV6_TCLASS (ipv6(7)) for six. On TCP sockets the kernel keeps the two bits of ECN.
-func SetTrafficClass(fd int, six bool, class int) error {
-	if six {
-		return unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_TCLASS, class)
+// SetTrafficClass sets the byte by which routers classify what a socket sends: IP_TOS
+// (ip(7)), and IPV6_TCLASS (ipv6(7)) where it speaks IPv6; such a socket may speak IPv4
+// as well. On TCP sockets Linux keeps the two bits of ECN as they are.
+func SetTrafficClass(fd, class int) error {
+	at, err := unix.Getsockname(fd)
+	if err != nil {
+		return err
 	}
-	return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_TOS, class)
+	if _, six := at.(*unix.SockaddrInet6); six {
+		if err := unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_TCLASS, class); err != nil {
+			return err
+		}
+	}
+	err = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_TOS, class)
+	if _, six := at.(*unix.SockaddrInet6); six && runtime.GOOS != "linux" {
+		return nil // has no IP_TOS, and no IPv4
+	}
+	return err
 }

@@ -36,6 +36,8 @@ type Option struct {
 	Type string
 	// Planned options are carried out by the plan, whichever program makes the flow.
 	Planned bool
+	// Imposed options are set on flows of any protocol, by a server for its bounds.
+	Imposed bool
 
 	// check returns what is wrong with a value that is given, and conflict what is
 	// wrong with it beside the other options of a fitted Spec; both begin with what
@@ -117,7 +119,7 @@ func (s Spec) Check() error {
 			continue
 		}
 		wrong := cmp.Or(o.Check(&s), o.Conflict(&s))
-		if wrong == "" && !o.For(s.Protocol) && !o.IsNeutral(&s) {
+		if wrong == "" && !o.For(s.Protocol) && !o.IsNeutral(&s) && !o.Imposed {
 			wrong = fmt.Sprintf(": means nothing to %s flows, only to %s", Of(s.Protocol).Name, source.Or(o.Protocols))
 		}
 		if wrong != "" {
@@ -317,7 +319,7 @@ var Options = []*Option{
 		Absent: "true", asked: func(s *Spec) bool { return s.BindNoPort != nil },
 	}),
 	rate("rate_cap", func(s *Spec) *unit.BitRate { return &s.RateCap }, Option{
-		Doc: "pacing of each connection (SO_MAX_PACING_RATE), such as 100mbit", Absent: "as fast as it can", Protocols: bulk, Type: "rate",
+		Doc: "pacing of each connection (SO_MAX_PACING_RATE), such as 100mbit", Absent: "as fast as it can", Protocols: bulk, Type: "rate", Imposed: true,
 	}),
 	text("mode", func(s *Spec) *string { return &s.Mode }, Option{
 		Doc:    "how bytes are moved: auto tries what is cheapest, copy does as ordinary programs do; others are write, splice, zerocopy and sendfile, and with measure all: auto, then copy",

@@ -77,9 +77,8 @@ func (t *test) addStream(n int, conn net.Conn) error {
 		conn.Close()
 		return err
 	}
-	six := socket.AddrPort(conn.LocalAddr()).Addr().Is6()
 	if tos := int(t.p.TOS); tos != 0 {
-		if err := socket.WithFD(raw, func(fd int) error { return sock.SetTrafficClass(fd, six, tos) }); err != nil {
+		if err := socket.WithFD(raw, func(fd int) error { return sock.SetTrafficClass(fd, tos) }); err != nil {
 			conn.Close()
 			return refuse(iperf3.CodeSetTOS, "setting a type of service of %d: %v", tos, err)
 		}
