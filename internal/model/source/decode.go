@@ -19,6 +19,9 @@ func (d *Document) Decode(into any) Problems {
 	return c.problems
 }
 
+// renamed are keys of earlier versions, by their old names.
+var renamed = map[string]string{"ports": "interfaces", "port": "interface"}
+
 type decoder struct {
 	file     string
 	problems Problems
@@ -141,6 +144,9 @@ func (c *decoder) structure(n *Node, v reflect.Value, f Field) {
 		switch {
 		case i >= 0:
 			c.value(entry.Value, v.FieldByIndex(fields[i].index), fields[i])
+		case slices.Contains(names, renamed[entry.Key.Text]):
+			meant[renamed[entry.Key.Text]] = true
+			c.problems.add(c.file, entry.Key.At, "key %q is called %q now", entry.Key.Text, renamed[entry.Key.Text])
 		case entry.Key.Kind != Bad:
 			meant[Nearest(entry.Key.Text, names)] = true
 			c.problems.add(c.file, entry.Key.At, "unknown key %q%s", entry.Key.Text, DidYouMean(entry.Key.Text, names))
