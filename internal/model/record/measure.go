@@ -6,7 +6,7 @@ import (
 )
 
 // MeasureSchema is the schema name and version of a Measure.
-const MeasureSchema = "linerate.measure/v1"
+const MeasureSchema = "linerate.measure/v2"
 
 // The two nodes of a measurement.
 const (

@@ -13,7 +13,7 @@ import (
 )
 
 // RunSchema is the schema name and version of a Run.
-const RunSchema = "linerate.run/v1"
+const RunSchema = "linerate.run/v2"
 
 // Run is the result document of `linerate run`.
 type Run struct {

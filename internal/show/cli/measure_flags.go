@@ -68,7 +68,7 @@ func (f *measureFlags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.token, "token", "", tokenUsage)
 	f.iperf3.define(flags)
 	flags.StringVar(&f.expect, "expect", "", "what has to be met in each direction and mode: '>= 900mbit', 'latency_p99 <= 500us, lost <= 0.1%': metrics of docs/metrics.md, several with commas between")
-	flags.BoolVar(&f.asJSON, "json", false, "print the result document (linerate.measure/v1)")
+	flags.BoolVar(&f.asJSON, "json", false, "print the result document (linerate.measure/v2)")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 }
 

@@ -57,7 +57,7 @@ input; 3 answered, but a trust check failed; 130 interrupted.`,
 	}
 	flags := cmd.Flags()
 	f.planFlags.define(flags, "run")
-	f.trialFlags.define(flags, "directory for the page and the result (default: runs/RUN)", "print the result document (linerate.run/v1) instead of the report")
+	f.trialFlags.define(flags, "directory for the page and the result (default: runs/RUN)", "print the result document (linerate.run/v2) instead of the report")
 	flags.StringVar(&f.resume, "resume", "", "carry on an interrupted run, or add to one")
 	return cmd
 }

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// JSON writes the result document (linerate.run/v1): every figure that the report
+// JSON writes the result document (linerate.run/v2): every figure that the report
 // shows. What was sampled in the trials is left to Trials.
 func JSON(w io.Writer, run *record.Run) error {
 	return Indented(w, documentOf(run))

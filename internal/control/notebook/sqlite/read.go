@@ -46,6 +46,9 @@ func (s *Store) run(ctx context.Context, id string) (*record.Run, error) {
 		if err := unpack(document, &run); err != nil {
 			return err
 		}
+		if run.Schema != record.RunSchema {
+			return fmt.Errorf("%w (its schema is %.40q, this version reads %s)", notebook.ErrOldRun, run.Schema, record.RunSchema)
+		}
 		run.Status = status // the document's is from when it was written
 		if run.Trials, err = trials(ctx, tx, number); err != nil {
 			return err

@@ -205,6 +205,24 @@ func TestDamagedRecord(t *testing.T) {
 	}
 }
 
+// TestOldRun: a run with the keys of an earlier version is not read with figures
+// missing; what to do is said.
+func TestOldRun(t *testing.T) {
+	path := begun(t)
+	s := open(t, path)
+	document, err := pack(map[string]string{"schema": "linerate.run/v1", "id": "arp-flux-7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.db.Exec("UPDATE run SET document = ?", document); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Run(t.Context(), "arp-flux-7")
+	if !errors.Is(err, notebook.ErrOldRun) || !strings.Contains(err.Error(), "linerate.run/v1") || !strings.Contains(err.Error(), "run the study again") {
+		t.Errorf("error %v, want one that says what changed and what to do", err)
+	}
+}
+
 func TestReadOnlyNeedsANotebook(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x", "notebook.db")
 	if _, err := OpenReadOnly(t.Context(), path); !errors.Is(err, notebook.ErrNoNotebook) {
