@@ -26,65 +26,35 @@ var iperf = Tool{
 		"-f": "linerate, which reads the figures", "--format": "linerate, which reads the figures", "-e": "linerate, which reads the figures",
 		"--enhanced": "linerate, which reads the figures", "-y": "linerate, which reads the figures", "--reportstyle": "linerate, which reads the figures",
 		"-i": "linerate, which reads the figures", "--interval": "linerate, which reads the figures", "-x": "linerate, which reads the figures",
-		"-o": "linerate, which keeps the output", "--output": "linerate, which keeps the output", "-h": "nobody", "--help": "nobody", "-v": "nobody",
+		"-o": "linerate, which keeps the output", "--output": "linerate, which keeps the output", "-h": "nothing", "--help": "nothing", "-v": "nothing",
 	},
 	server: func(j Job) []string {
 		w := []string{"-s", "-p", number(j.Destination.Port()), "-B", j.Destination.Addr().String(), "-f", "b"}
-		if j.Protocol == flow.UDP {
-			w = append(w, "-u")
-		}
-		if j.Window > 0 {
-			w = append(w, "-w", number(j.Window))
-		}
-		if j.Reads && j.CongestionControl != "" && j.Protocol != flow.UDP {
-			w = append(w, "-Z", j.CongestionControl)
-		}
-		return append(w, family(j)...)
+		w = when(w, j.Protocol == flow.UDP, "-u")
+		w = when(w, j.Window > 0, "-w", number(j.Window))
+		w = when(w, j.Reads && j.CongestionControl != "" && j.Protocol != flow.UDP, "-Z", j.CongestionControl)
+		return when(w, j.Destination.Addr().Is6(), "-V")
 	},
 	client: func(j Job) []string {
 		w := []string{"-c", j.Destination.Addr().String(), "-p", number(j.Destination.Port()),
 			"-t", fraction(j.Seconds), "-f", "b"}
-		if j.Source.IsValid() {
-			w = append(w, "-B", j.Source.String())
-		}
-		if j.Streams > 1 {
-			w = append(w, "-P", number(j.Streams))
-		}
-		if j.Reads {
-			w = append(w, "-R")
-		}
+		w = when(w, j.Source.IsValid(), "-B", j.Source.String())
+		w = when(w, j.Streams > 1, "-P", number(j.Streams))
+		w = when(w, j.Reads, "-R")
 		if j.Protocol == flow.UDP {
 			w = append(w, "-u", "-b", rate(j.RateCap))
-			if j.Datagram > 0 {
-				w = append(w, "-l", number(j.Datagram))
-			}
+			w = when(w, j.Datagram > 0, "-l", number(j.Datagram))
 		} else {
-			if !j.Reads { // the server has it then, and iperf refuses both
-				w = append(w, "-Z", j.CongestionControl)
-			}
-			if j.RateCap > 0 {
-				w = append(w, "--fq-rate", rate(j.RateCap)) // SO_MAX_PACING_RATE
-			}
-			if j.MSS > 0 {
-				w = append(w, "-M", number(j.MSS))
-			}
-			if flow.On(j.NoDelay) {
-				w = append(w, "-N")
-			}
+			w = when(w, !j.Reads, "-Z", j.CongestionControl)         // the server has it then, and iperf refuses both
+			w = when(w, j.RateCap > 0, "--fq-rate", rate(j.RateCap)) // SO_MAX_PACING_RATE
+			w = when(w, j.MSS > 0, "-M", number(j.MSS))
+			w = when(w, flow.On(j.NoDelay), "-N")
 		}
-		if j.Window > 0 {
-			w = append(w, "-w", number(j.Window))
-		}
-		return append(append(w, family(j)...), j.ToolArgs...)
+		w = when(w, j.Window > 0, "-w", number(j.Window))
+		w = when(w, j.Destination.Addr().Is6(), "-V")
+		return append(w, j.ToolArgs...)
 	},
 	parse: parseIperf,
-}
-
-func family(j Job) []string {
-	if j.Destination.Addr().Is6() {
-		return []string{"-V"}
-	}
-	return nil
 }
 
 // iperfLine is a report of one stream, or of all: "[SUM] 0.0000-1.8758 sec

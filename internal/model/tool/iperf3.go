@@ -26,7 +26,7 @@ var iperf3 = Tool{
 		"-M": "mss", "--set-mss": "mss", "-N": "nodelay", "--no-delay": "nodelay", "-w": "window", "--window": "window",
 		"-C": "congestion_control", "--congestion": "congestion_control", "-D": "linerate", "--daemon": "linerate",
 		"-J": "linerate, which reads the figures", "--json": "linerate, which reads the figures", "--json-stream": "linerate, which reads the figures",
-		"--logfile": "linerate, which keeps the output", "-h": "nobody", "--help": "nobody", "-v": "nobody", "--version": "nobody",
+		"--logfile": "linerate, which keeps the output", "-h": "nothing", "--help": "nothing", "-v": "nothing", "--version": "nothing",
 	},
 	server: func(j Job) []string {
 		return []string{"-s", "-1", "-J", "-i", "0", "-p", number(j.Destination.Port()), "-B", j.Destination.Addr().String()}
@@ -34,20 +34,12 @@ var iperf3 = Tool{
 	client: func(j Job) []string {
 		// One report at the end: with many streams the intervals would be megabytes.
 		w := []string{"-c", j.Destination.Addr().String(), "-p", number(j.Destination.Port()), "-t", seconds(j.Seconds), "-J", "-i", "0"}
-		if j.Source.IsValid() {
-			w = append(w, "-B", j.Source.String())
-		}
-		if j.Streams > 1 {
-			w = append(w, "-P", number(j.Streams))
-		}
-		if j.Reads {
-			w = append(w, "-R")
-		}
+		w = when(w, j.Source.IsValid(), "-B", j.Source.String())
+		w = when(w, j.Streams > 1, "-P", number(j.Streams))
+		w = when(w, j.Reads, "-R")
 		if j.Protocol == flow.UDP {
 			w = append(w, "-u", "-b", rate(j.RateCap)) // 0: as fast as it can
-			if j.Datagram > 0 {
-				w = append(w, "-l", number(j.Datagram))
-			}
+			w = when(w, j.Datagram > 0, "-l", number(j.Datagram))
 		} else {
 			w = append(w, "-C", j.CongestionControl)
 			switch {
@@ -56,16 +48,10 @@ var iperf3 = Tool{
 			case j.RateCap > 0:
 				w = append(w, "--fq-rate", rate(j.RateCap)) // SO_MAX_PACING_RATE
 			}
-			if j.MSS > 0 {
-				w = append(w, "-M", number(j.MSS))
-			}
-			if flow.On(j.NoDelay) {
-				w = append(w, "-N")
-			}
+			w = when(w, j.MSS > 0, "-M", number(j.MSS))
+			w = when(w, flow.On(j.NoDelay), "-N")
 		}
-		if j.Window > 0 {
-			w = append(w, "-w", number(j.Window))
-		}
+		w = when(w, j.Window > 0, "-w", number(j.Window))
 		return append(w, j.ToolArgs...)
 	},
 	parse: parseIperf3,

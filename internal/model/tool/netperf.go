@@ -34,20 +34,12 @@ var netperf = Tool{
 			test = "TCP_MAERTS"
 		}
 		w := []string{"-H", j.Destination.Addr().String(), "-p", number(j.Destination.Port()), "-l", seconds(j.Seconds), "-t", test, "-P", "0", netperfFamily(j)}
-		if j.Source.IsValid() {
-			w = append(w, "-L", j.Source.String())
-		}
+		w = when(w, j.Source.IsValid(), "-L", j.Source.String())
 		w = append(w, "--", "-P", ","+number(j.Destination.Port()+1), "-K", j.CongestionControl,
 			"-k", "THROUGHPUT,THROUGHPUT_UNITS,ELAPSED_TIME,LOCAL_BYTES_SENT,LOCAL_BYTES_RECVD,REMOTE_BYTES_SENT,REMOTE_BYTES_RECVD,MEAN_LATENCY")
-		if flow.On(j.NoDelay) {
-			w = append(w, "-D")
-		}
-		if j.Window > 0 {
-			w = append(w, "-s", number(j.Window)+","+number(j.Window), "-S", number(j.Window)+","+number(j.Window))
-		}
-		if j.Protocol == flow.RR {
-			w = append(w, "-r", number(max(j.Request, 1))+","+number(max(j.Response, 1)))
-		}
+		w = when(w, flow.On(j.NoDelay), "-D")
+		w = when(w, j.Window > 0, "-s", number(j.Window)+","+number(j.Window), "-S", number(j.Window)+","+number(j.Window))
+		w = when(w, j.Protocol == flow.RR, "-r", number(max(j.Request, 1))+","+number(max(j.Response, 1)))
 		return append(w, j.ToolArgs...)
 	},
 	parse: parseNetperf,

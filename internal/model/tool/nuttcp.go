@@ -20,7 +20,7 @@ var nuttcp = Tool{
 		"-f": "linerate, which reads the figures", "-i": "linerate, which reads the figures", "-s": "linerate, which keeps the output",
 	},
 	server: func(j Job) []string {
-		return append([]string{"-S", "--nofork", "-P", number(j.Destination.Port())}, nuttcpFamily(j)...)
+		return when([]string{"-S", "--nofork", "-P", number(j.Destination.Port())}, j.Destination.Addr().Is6(), "-6")
 	},
 	client: func(j Job) []string {
 		w := []string{"-P", number(j.Destination.Port()), "-p", number(j.Destination.Port() + 1),
@@ -31,34 +31,17 @@ var nuttcp = Tool{
 		}
 		if j.Protocol == flow.UDP {
 			w = append(w, "-u")
-			if j.Datagram > 0 {
-				w = append(w, "-l"+number(j.Datagram))
-			}
+			w = when(w, j.Datagram > 0, "-l"+number(j.Datagram))
 		} else {
-			if j.MSS > 0 {
-				w = append(w, "-M"+number(j.MSS))
-			}
-			if flow.On(j.NoDelay) {
-				w = append(w, "-D")
-			}
+			w = when(w, j.MSS > 0, "-M"+number(j.MSS))
+			w = when(w, flow.On(j.NoDelay), "-D")
 		}
-		if j.RateCap > 0 {
-			w = append(w, "-R"+strconv.FormatFloat(float64(j.RateCap)/1e3, 'f', 0, 64)) // kbit/s
-		}
-		if j.Window > 0 {
-			w = append(w, "-w"+number(max(j.Window/1024, 1)), "-ws"+number(max(j.Window/1024, 1)))
-		}
-		w = append(w, nuttcpFamily(j)...)
+		w = when(w, j.RateCap > 0, "-R"+strconv.FormatFloat(float64(j.RateCap)/1e3, 'f', 0, 64)) // kbit/s
+		w = when(w, j.Window > 0, "-w"+number(max(j.Window/1024, 1)), "-ws"+number(max(j.Window/1024, 1)))
+		w = when(w, j.Destination.Addr().Is6(), "-6")
 		return append(append(w, j.ToolArgs...), j.Destination.Addr().String())
 	},
 	parse: parseNuttcp,
-}
-
-func nuttcpFamily(j Job) []string {
-	if j.Destination.Addr().Is6() {
-		return []string{"-6"}
-	}
-	return nil
 }
 
 // parseNuttcp reads "megabytes=13.7627 real_seconds=2.37 rate_Mbps=48.6491 …": what

@@ -27,9 +27,7 @@ var qperf = Tool{
 			test = "tcp_lat"
 			w = append(w, "-m", number(max(j.Request, 1)))
 		}
-		if j.Window > 0 {
-			w = append(w, "-sb", number(j.Window))
-		}
+		w = when(w, j.Window > 0, "-sb", number(j.Window))
 		// The host and the test come last, and the words before them.
 		w = append(w, j.ToolArgs...)
 		return append(w, j.Destination.Addr().String(), test)

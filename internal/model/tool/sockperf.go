@@ -26,9 +26,7 @@ var sockperf = Tool{
 	client: func(j Job) []string {
 		w := []string{"ping-pong", "--tcp", "-i", j.Destination.Addr().String(), "-p", number(j.Destination.Port()),
 			"-t", seconds(j.Seconds), "-m", number(max(j.Request, sockperfLeast)), "--full-rtt"}
-		if j.Source.IsValid() {
-			w = append(w, "--client_ip", j.Source.String())
-		}
+		w = when(w, j.Source.IsValid(), "--client_ip", j.Source.String())
 		return append(w, j.ToolArgs...)
 	},
 	parse: parseSockperf,

@@ -189,6 +189,14 @@ func Or(option string) string {
 	return source.Or(can)
 }
 
+// when appends words if a condition holds.
+func when(words []string, holds bool, more ...string) []string {
+	if holds {
+		return append(words, more...)
+	}
+	return words
+}
+
 // seconds spells a time that has to be whole, never shorter than it is.
 func seconds(s float64) string {
 	whole := int(s)
