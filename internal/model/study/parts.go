@@ -146,17 +146,19 @@ func (s *Study) crossed(p Part) ([][]int, error) {
 	return list, nil
 }
 
+// level is the place of a level; -1: there is none of that name.
+func (f Factor) level(name string) int {
+	return slices.IndexFunc(f.Levels, func(l Level) bool { return l.Name == name })
+}
+
 // places are those of the factor's levels that a part has.
 func (f Factor) places(p Part) []int {
 	var list []int
-	at := func(name string) int {
-		return slices.IndexFunc(f.Levels, func(l Level) bool { return l.Name == name })
-	}
 	named := slices.IndexFunc(p.Levels, func(l PartLevels) bool { return l.Factor == f.Name })
 	switch {
 	case named >= 0:
 		for _, name := range p.Levels[named].Levels {
-			if i := at(name); i >= 0 { // one that is not there is a mistake in the file
+			if i := f.level(name); i >= 0 { // one that is not there is a mistake in the file
 				list = append(list, i)
 			}
 		}
@@ -165,7 +167,7 @@ func (f Factor) places(p Part) []int {
 			list = append(list, i)
 		}
 	default:
-		list = []int{max(0, at(f.Baseline))}
+		list = []int{max(0, f.level(f.Baseline))}
 	}
 	return list
 }

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"slices"
 
 	"linerate/internal/model/flow"
@@ -26,8 +27,7 @@ func ProbeOptions(congestionControl string) flow.Spec {
 
 // probe is a flow on the path of another.
 func probe(beside PlannedFlow) PlannedFlow {
-	control := beside.CongestionControl
-	or(&control, DefaultCongestionControl)
+	control := cmp.Or(beside.CongestionControl, DefaultCongestionControl)
 	return PlannedFlow{
 		ID: ProbeID, Opener: beside.Opener, Acceptor: beside.Acceptor, Source: beside.Source, Destination: beside.Destination,
 		OpenerSends: true, Spec: ProbeOptions(control),

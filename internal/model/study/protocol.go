@@ -29,7 +29,7 @@ func (c *checker) protocols(p *Plan) {
 		list, flows := "workload.flows", c.Workload.Flows
 		above := []string{"workload"}
 		for i, f := range c.Factors {
-			j := slices.IndexFunc(f.Levels, func(l Level) bool { return l.Name == t.Levels[f.Name] })
+			j := f.level(t.Levels[f.Name])
 			over := f.Levels[j].Workload
 			if over == nil {
 				continue

@@ -24,13 +24,9 @@ func (c *checker) paths(p *Plan, whole bool) {
 	wrong := map[string]bool{} // paths: one treatment is enough
 	overs := map[string]*topology.Topology{}
 	for _, t := range p.Treatments {
-		list, key := "workload.flows", ""
+		list, key := c.flowsPath(t), ""
 		for i, f := range c.Factors {
-			j := slices.IndexFunc(f.Levels, func(l Level) bool { return l.Name == t.Levels[f.Name] })
-			if over := f.Levels[j].Workload; over != nil && over.Flows != nil {
-				list = fmt.Sprintf("factors[%d].levels[%d].workload.flows", i, j)
-			}
-			if len(f.Levels[j].Settings) > 0 {
+			if j := f.level(t.Levels[f.Name]); len(f.Levels[j].Settings) > 0 {
 				key += fmt.Sprintf("%d.%d ", i, j)
 			}
 		}
@@ -56,7 +52,7 @@ func (c *checker) paths(p *Plan, whole bool) {
 // own, which wins over the workload's.
 func (c *checker) written(t Treatment, flow, key string) string {
 	for i, f := range slices.Backward(c.Factors) {
-		j := slices.IndexFunc(f.Levels, func(l Level) bool { return l.Name == t.Levels[f.Name] })
+		j := f.level(t.Levels[f.Name])
 		if path := fmt.Sprintf("factors[%d].levels[%d].workload.%s", i, j, key); c.has(path) {
 			return path
 		}

@@ -36,7 +36,7 @@ func (c *checker) tools(p *Plan) {
 func (c *checker) flowsPath(t Treatment) string {
 	list := "workload.flows"
 	for i, f := range c.Factors {
-		j := slices.IndexFunc(f.Levels, func(l Level) bool { return l.Name == t.Levels[f.Name] })
+		j := f.level(t.Levels[f.Name])
 		if over := f.Levels[j].Workload; over != nil && over.Flows != nil {
 			list = fmt.Sprintf("factors[%d].levels[%d].workload.flows", i, j)
 		}
