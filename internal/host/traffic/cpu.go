@@ -11,7 +11,7 @@ import (
 type cpuShare struct {
 	at   int64
 	cpu  time.Duration
-	busy map[carrier][]int64 // by worker
+	busy map[Carrier][]int64 // by worker
 }
 
 // GeneratorCPU is the share of one processor that the busiest flow's worker
@@ -25,7 +25,7 @@ func (e *Engine) GeneratorCPU() float64 {
 	carriers := e.all()
 	at, cpu := sched.Now(), proc.TotalCPUTime()
 	busiest := int64(0)
-	busy := map[carrier][]int64{}
+	busy := map[Carrier][]int64{}
 	for _, c := range carriers {
 		busy[c] = c.Busy()
 	}
@@ -52,7 +52,7 @@ func (e *Engine) GeneratorCPU() float64 {
 // latest reading.
 func (e *Engine) Outside() time.Duration { return outside(e.all()) }
 
-func outside(carriers []carrier) (cpu time.Duration) {
+func outside(carriers []Carrier) (cpu time.Duration) {
 	for _, c := range carriers {
 		if c, ok := c.(interface{ ProcessesCPU() int64 }); ok {
 			cpu += time.Duration(c.ProcessesCPU())

@@ -10,7 +10,6 @@ package traffic
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"slices"
 	"sync"
@@ -30,11 +29,11 @@ import (
 	"linerate/internal/model/record"
 )
 
-// A carrier holds one end each of a trial's flows of some protocols. All methods
+// A Carrier holds one end each of a trial's flows of some protocols. All methods
 // may be called from several goroutines.
-type carrier interface {
-	// Listen and Connect carry orders out, and answer each, in order. An order
-	// that fails says so in its answer and keeps no other from being carried out.
+type Carrier interface {
+	// Listen and Connect open flows, and answer each request, in order. One that fails
+	// says so in its answer and keeps no other from being opened.
 	Listen(ctx context.Context, orders []message.FlowRequest) []message.Listening
 	Connect(ctx context.Context, orders []message.FlowRequest, timeout time.Duration) []message.Opened
 	// Offer hands over a connection that has shown a cookie at a port
@@ -71,32 +70,38 @@ type datagramAcceptor interface {
 	Admit(cookie message.Cookie, c handshake.Client) bool
 }
 
-// protocol says which carrier makes flows of some protocols.
-type protocol struct {
-	names []string
-	make  func() carrier
-}
-
-var protocols = []protocol{
-	{[]string{flow.TCP}, func() carrier { return stream.New() }},
-	{[]string{flow.UDP}, func() carrier { return datagram.New() }},
-	{[]string{flow.RR, flow.UDPRR, flow.CRR}, func() carrier { return transaction.New() }},
+// carriers make the flows of each protocol.
+var carriers = []struct {
+	protocols []string
+	make      func() Carrier
+}{
+	{[]string{flow.TCP}, func() Carrier { return stream.New() }},
+	{[]string{flow.UDP}, func() Carrier { return datagram.New() }},
+	{[]string{flow.RR, flow.UDPRR, flow.CRR}, func() Carrier { return transaction.New() }},
 }
 
 // Engine serves one trial: make a new one for the next.
 type Engine struct {
-	ctx    context.Context // ends with Close
-	cancel context.CancelFunc
+	ctx        context.Context // ends with Close
+	cancel     context.CancelFunc
+	byProtocol map[string]Carrier
 
 	mu       sync.Mutex
-	carriers []carrier       // by place in protocols (nil: not needed so far), then those included
+	carriers []Carrier
 	tools    *foreign.Engine // nil: no other program is ever started
 	cpu      cpuShare
 }
 
 // New makes an engine with no flows.
 func New() *Engine {
-	e := &Engine{carriers: make([]carrier, len(protocols))}
+	e := &Engine{byProtocol: map[string]Carrier{}}
+	for _, c := range carriers {
+		made := c.make()
+		e.carriers = append(e.carriers, made)
+		for _, name := range c.protocols {
+			e.byProtocol[name] = made
+		}
+	}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	e.cpu.cpu, e.cpu.at = proc.TotalCPUTime(), sched.Now()
 	return e
@@ -125,32 +130,26 @@ func (e *Engine) Printed(ctx context.Context, r message.ToolsRequest) []message.
 	return tools.Printed(ctx, r)
 }
 
-// carrierOf is the carrier of a request's protocol, made when it is first needed, or
-// that of other programs. A request with options that cannot be has none.
-func (e *Engine) carrierOf(order message.FlowRequest) (carrier, error) {
+// carrierOf is the carrier of a request's protocol, or that of other programs. A
+// request with options that cannot be has none.
+func (e *Engine) carrierOf(order message.FlowRequest) (Carrier, error) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	i := slices.IndexFunc(protocols, func(p protocol) bool { return slices.Contains(p.names, flow.Of(order.Protocol).Name) })
+	tools := e.tools
+	e.mu.Unlock()
 	switch err := order.Check(); {
-	case order.Process != "" && e.tools == nil:
+	case order.Process != "" && tools == nil:
 		return nil, bus.Coded(message.NotPermitted, errors.New("no other programs are started here"))
 	case err != nil:
 		return nil, err
 	case order.Process != "":
-		return e.tools, nil
-	case i < 0:
-		return nil, bus.Coded(message.Unsupported, fmt.Errorf("protocol %.40q is not known to this version", order.Protocol))
-	case e.ctx.Err() != nil:
-		return nil, flowset.ErrClosed
-	case e.carriers[i] == nil:
-		e.carriers[i] = protocols[i].make()
+		return tools, nil
 	}
-	return e.carriers[i], nil
+	return e.byProtocol[flow.Of(order.Protocol).Name], nil
 }
 
 // Include joins flows that were opened by another way than orders, with a peer
 // that takes none. Closing the engine closes them.
-func (e *Engine) Include(c carrier) error {
+func (e *Engine) Include(c Carrier) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.ctx.Err() != nil {
@@ -161,17 +160,17 @@ func (e *Engine) Include(c carrier) error {
 }
 
 // all is every carrier there is.
-func (e *Engine) all() []carrier {
+func (e *Engine) all() []Carrier {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(e.carriers), func(c carrier) bool { return c == nil })
+	return slices.Clone(e.carriers)
 }
 
 // dispatch has each carrier do its share of the orders, side by side, and puts
 // the answers in the orders' order.
-func dispatch[Answer any](e *Engine, orders []message.FlowRequest, do func(carrier, []message.FlowRequest) []Answer, refused func(message.FlowRequest, error) Answer) []Answer {
+func dispatch[Answer any](e *Engine, orders []message.FlowRequest, do func(Carrier, []message.FlowRequest) []Answer, refused func(message.FlowRequest, error) Answer) []Answer {
 	out := make([]Answer, len(orders))
-	places, shares := map[carrier][]int{}, map[carrier][]message.FlowRequest{}
+	places, shares := map[Carrier][]int{}, map[Carrier][]message.FlowRequest{}
 	for i, order := range orders {
 		c, err := e.carrierOf(order)
 		if err != nil {
@@ -195,7 +194,7 @@ func dispatch[Answer any](e *Engine, orders []message.FlowRequest, do func(carri
 // Listen opens what the orders' flows are to come to.
 func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []message.Listening {
 	return dispatch(e, orders,
-		func(c carrier, share []message.FlowRequest) []message.Listening { return c.Listen(ctx, share) },
+		func(c Carrier, share []message.FlowRequest) []message.Listening { return c.Listen(ctx, share) },
 		func(o message.FlowRequest, err error) message.Listening {
 			return message.Listening{ID: o.ID, Error: bus.Failure(err)}
 		})
@@ -205,7 +204,7 @@ func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []mes
 // taken longer than timeout (0: as long as the kernel tries).
 func (e *Engine) Connect(ctx context.Context, orders []message.FlowRequest, timeout time.Duration) []message.Opened {
 	return dispatch(e, orders,
-		func(c carrier, share []message.FlowRequest) []message.Opened { return c.Connect(ctx, share, timeout) },
+		func(c Carrier, share []message.FlowRequest) []message.Opened { return c.Connect(ctx, share, timeout) },
 		func(o message.FlowRequest, err error) message.Opened {
 			return message.Opened{ID: o.ID, Remote: o.Remote, Error: bus.Failure(err)}
 		})
@@ -214,12 +213,12 @@ func (e *Engine) Connect(ctx context.Context, orders []message.FlowRequest, time
 // Offer hands over a connection that has shown a cookie at a port that
 // flows share. False: it is still the caller's.
 func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
-	return slices.ContainsFunc(e.all(), func(c carrier) bool { return c.Offer(cookie, conn) })
+	return slices.ContainsFunc(e.all(), func(c Carrier) bool { return c.Offer(cookie, conn) })
 }
 
 // Expects says whether a flow of datagrams waits for who has this cookie.
 func (e *Engine) Expects(cookie message.Cookie) bool {
-	return slices.ContainsFunc(e.all(), func(c carrier) bool {
+	return slices.ContainsFunc(e.all(), func(c Carrier) bool {
 		d, ok := c.(datagramAcceptor)
 		return ok && d.Expects(cookie)
 	})
@@ -228,7 +227,7 @@ func (e *Engine) Expects(cookie message.Cookie) bool {
 // Admit accepts a client that has shown a cookie at a UDP listener that flows
 // share. False: no flow waits for him.
 func (e *Engine) Admit(cookie message.Cookie, caller handshake.Client) bool {
-	return slices.ContainsFunc(e.all(), func(c carrier) bool {
+	return slices.ContainsFunc(e.all(), func(c Carrier) bool {
 		d, ok := c.(datagramAcceptor)
 		return ok && d.Admit(cookie, caller)
 	})
@@ -262,7 +261,7 @@ func (e *Engine) Ready(ctx context.Context, timeout time.Duration, unused ...str
 	defer cancel()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for slices.ContainsFunc(carriers, func(c carrier) bool { return !c.Settled() }) {
+	for slices.ContainsFunc(carriers, func(c Carrier) bool { return !c.Settled() }) {
 		select {
 		case <-ctx.Done():
 			return e.Read()

@@ -23,6 +23,7 @@ import (
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/socket"
 	"linerate/internal/host/stream"
+	"linerate/internal/host/traffic"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
@@ -32,21 +33,8 @@ import (
 	"linerate/internal/version"
 )
 
-// flows are the streams of a test, a carrier of package traffic.
-type flows interface {
-	Listen(context.Context, []message.FlowRequest) []message.Listening
-	Connect(context.Context, []message.FlowRequest, time.Duration) []message.Opened
-	Offer(message.Cookie, *net.TCPConn) bool
-	Abandon([]string)
-	Settled() bool
-	Start(message.WindowRequest)
-	Read() []message.FlowEnd
-	Light() []record.FlowSample
-	Flows() int
-	Moved() (received, written int64)
-	Busy() []int64
-	Close()
-}
+// flows are the streams of a test.
+type flows = traffic.Carrier
 
 // Test is one test with a server. It is a carrier: its flows start, are read and
 // are closed as the others of a trial are.
