@@ -159,21 +159,13 @@ func (s Spec) Fitted() Spec {
 	return s
 }
 
-// Docs and Enums are what the reader of study files shows and accepts, by key.
-func (Spec) Docs() map[string]string {
-	docs := map[string]string{}
-	for _, o := range Options {
-		docs[o.Key] = o.Help()
+// Describe returns the documentation and the accepted values of a key, for the reader of
+// study files.
+func (Spec) Describe(key string) (doc string, enum []string) {
+	if o := Find(key); o != nil {
+		return o.Help(), o.Enum
 	}
-	return docs
-}
-
-func (Spec) Enums() map[string][]string {
-	enums := map[string][]string{}
-	for _, o := range Options {
-		enums[o.Key] = o.Enum
-	}
-	return enums
+	return "", nil
 }
 
 func number(v any) (float64, bool) {

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"encoding"
 	"reflect"
 	"strings"
@@ -18,8 +19,8 @@ import (
 //	doc:"…"               what it is for; shown in the schema and the manual
 //	enum:"a,b"            the only values
 //
-// A struct with a method Enums has the only values of some keys from there, and
-// with a method Docs what they are for.
+// A struct with a method Describe has what keys are for and their only values from
+// there, where the tags do not say.
 type Field struct {
 	Name     string
 	Doc      string
@@ -47,11 +48,14 @@ func Fields(t reflect.Type) []Field {
 			if enum := f.Tag.Get("enum"); enum != "" {
 				field.Enum = strings.Split(enum, ",")
 			}
-			if e, ok := reflect.Zero(t).Interface().(interface{ Enums() map[string][]string }); ok && field.Enum == nil {
-				field.Enum = e.Enums()[name]
-			}
-			if d, ok := reflect.Zero(t).Interface().(interface{ Docs() map[string]string }); ok && field.Doc == "" {
-				field.Doc = d.Docs()[name]
+			if d, ok := reflect.Zero(t).Interface().(interface {
+				Describe(string) (string, []string)
+			}); ok {
+				doc, enum := d.Describe(name)
+				field.Doc = cmp.Or(field.Doc, doc)
+				if field.Enum == nil {
+					field.Enum = enum
+				}
 			}
 			list = append(list, field)
 		}

@@ -30,9 +30,12 @@ type Study struct {
 	File string `yaml:"-" json:"-"`
 }
 
-// Enums are the only values of keys whose values are in a registry.
-func (Study) Enums() map[string][]string {
-	return map[string][]string{"response": metric.ResponseNames()}
+// Describe returns the accepted values of a key whose values are in a registry.
+func (Study) Describe(key string) (doc string, enum []string) {
+	if key == "response" {
+		enum = metric.ResponseNames()
+	}
+	return "", enum
 }
 
 // Workload is the flows of a trial and their timing.
