@@ -25,6 +25,11 @@ func Prepare(order message.FlowRequest, fd int) error {
 	if err := sock.SetBuffers(fd, int(send), int(receive)); err != nil {
 		return fmt.Errorf("setting buffers of %d bytes to send and %d to receive (SO_SNDBUF, SO_RCVBUF; 0: left alone): %w", send, receive, err)
 	}
+	if d := order.DSCP; d != nil {
+		if err := sock.SetTrafficClass(fd, d.TrafficClass()); err != nil {
+			return fmt.Errorf("setting DSCP %s (IP_TOS, IPV6_TCLASS): %w", d, err)
+		}
+	}
 	if !order.Remote.IsValid() {
 		return nil
 	}

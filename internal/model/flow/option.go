@@ -310,6 +310,13 @@ var Options = []*Option{
 		Doc:    "with source: false: bind takes a port of that address for this connection alone; true: connect takes one that is free between the two ends (IP_BIND_ADDRESS_NO_PORT)",
 		Absent: "true", asked: func(s *Spec) bool { return s.BindNoPort != nil },
 	}),
+	row("dscp", func(s *Spec) **DSCP { return &s.DSCP }, func(text string) (*DSCP, error) {
+		d, err := ParseDSCP(text)
+		return &d, err
+	}, Option{
+		Doc:    "differentiated services codepoint of all packets, both ways (IP_TOS, IPV6_TCLASS): 0 to 63, or CS0 to CS7, AF11 to AF43, EF, VA, LE",
+		Absent: "0, the kernel's", Type: "class",
+	}),
 	rate("rate_cap", func(s *Spec) *unit.BitRate { return &s.RateCap }, Option{
 		Doc: "pacing of each connection (SO_MAX_PACING_RATE), such as 100mbit", Absent: "as fast as it can", Protocols: bulk, Type: "rate", Imposed: true,
 	}),

@@ -26,7 +26,7 @@ func TestOptionsCoverSpec(t *testing.T) {
 
 // TestOptionField: a row reads, merges and clears its own field and no other.
 func TestOptionField(t *testing.T) {
-	values := map[string]string{"int": "7", "number": "7", "size": "7", "rate": "7bit", "bool": "true"}
+	values := map[string]string{"int": "7", "number": "7", "size": "7", "rate": "7bit", "bool": "true", "class": "7"}
 	for _, o := range Options {
 		if o == toolArgs {
 			continue

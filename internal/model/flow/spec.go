@@ -17,6 +17,7 @@ type Spec struct {
 	SendBuffer        unit.Bytes   `yaml:"send_buffer" json:"send_buffer,omitempty"`
 	ReceiveBuffer     unit.Bytes   `yaml:"receive_buffer" json:"receive_buffer,omitempty"`
 	BindNoPort        *bool        `yaml:"bind_no_port" json:"bind_no_port,omitempty"`
+	DSCP              *DSCP        `yaml:"dscp" json:"dscp,omitempty"`
 	RateCap           unit.BitRate `yaml:"rate_cap" json:"rate_cap,omitempty"`
 	Mode              string       `yaml:"mode" json:"mode,omitempty"`
 	Datagram          unit.Bytes   `yaml:"datagram" json:"datagram,omitempty"`

@@ -16,7 +16,7 @@ const cookie = 37
 var iperf3 = Tool{
 	Name: "iperf3", Package: "iperf3", Client: "iperf3", Server: "iperf3",
 	Protocols: []string{flow.TCP, flow.UDP},
-	Options:   []string{"streams", "mss", "nodelay", "congestion_control", "window", "rate_cap", "datagram"},
+	Options:   []string{"streams", "mss", "nodelay", "congestion_control", "window", "rate_cap", "datagram", "dscp"},
 	Decided: map[string]string{
 		"-c": "the flow", "--client": "the flow", "-s": "the flow", "--server": "the flow",
 		"-p": "linerate", "--port": "linerate", "-B": "source", "--bind": "source",
@@ -24,7 +24,7 @@ var iperf3 = Tool{
 		"-P": "streams", "--parallel": "streams", "-R": "direction", "--reverse": "direction", "--bidir": "direction: both",
 		"-u": "protocol", "--udp": "protocol", "--sctp": "protocol", "-b": "rate_cap", "--bitrate": "rate_cap", "--fq-rate": "rate_cap",
 		"-M": "mss", "--set-mss": "mss", "-N": "nodelay", "--no-delay": "nodelay", "-w": "window", "--window": "window",
-		"-C": "congestion_control", "--congestion": "congestion_control", "-D": "linerate", "--daemon": "linerate",
+		"-C": "congestion_control", "--congestion": "congestion_control", "-D": "linerate", "--daemon": "linerate", "-S": "dscp", "--tos": "dscp", "--dscp": "dscp",
 		"-J": "linerate, which reads the figures", "--json": "linerate, which reads the figures", "--json-stream": "linerate, which reads the figures",
 		"--logfile": "linerate, which keeps the output", "-h": "nothing", "--help": "nothing", "-v": "nothing", "--version": "nothing",
 	},
@@ -52,6 +52,9 @@ var iperf3 = Tool{
 			w = when(w, flow.On(j.NoDelay), "-N")
 		}
 		w = when(w, j.Window > 0, "-w", number(j.Window))
+		if j.DSCP != nil {
+			w = append(w, "--tos", number(j.DSCP.TrafficClass())) // its server sets it, too
+		}
 		return append(w, j.ToolArgs...)
 	},
 	parse: parseIperf3,

@@ -100,7 +100,7 @@ func FuzzParse(f *testing.F) {
 func TestWords(t *testing.T) {
 	job := Job{
 		Spec: flow.Spec{
-			Protocol: "tcp", Streams: 4, MSS: 1000, NoDelay: new(true), CongestionControl: "reno", Window: 65536, RateCap: 2e6, ToolArgs: []string{"-l", "9000"},
+			Protocol: "tcp", Streams: 4, MSS: 1000, NoDelay: new(true), CongestionControl: "reno", Window: 65536, RateCap: 2e6, DSCP: new(flow.DSCP(46)), ToolArgs: []string{"-l", "9000"},
 		},
 		Reads: true, Source: netip.MustParseAddr("10.0.0.1"), Destination: netip.MustParseAddrPort("10.0.0.2:7001"), Seconds: 2.53,
 	}
@@ -111,7 +111,7 @@ func TestWords(t *testing.T) {
 		job    Job
 		client string
 	}{
-		{"iperf3", job, "iperf3 -c 10.0.0.2 -p 7001 -t 3 -J -i 0 -B 10.0.0.1 -P 4 -R -C reno -b 2000000 -M 1000 -N -w 65536 -l 9000"},
+		{"iperf3", job, "iperf3 -c 10.0.0.2 -p 7001 -t 3 -J -i 0 -B 10.0.0.1 -P 4 -R -C reno -b 2000000 -M 1000 -N -w 65536 --tos 184 -l 9000"},
 		{"iperf3", plain, "iperf3 -c fd00::2 -p 7001 -t 2 -J -i 0 -C cubic"},
 		{"iperf3", datagrams, "iperf3 -c 10.0.0.2 -p 7001 -t 2 -J -i 0 -u -b 10000000 -l 1000"},
 		{"iperf", job, "iperf -c 10.0.0.2 -p 7001 -t 2.53 -f b -B 10.0.0.1 -P 4 -R --fq-rate 2000000 -M 1000 -N -w 65536 -l 9000"},

@@ -189,6 +189,9 @@ func (t *Test) parameters() (iperf3.Parameters, error) {
 		Bandwidth: iperf3.Int(f.RateCap), Congestion: f.CongestionControl, Length: iperf3.DefaultLength,
 		PacingTimer: 1000, ClientVersion: "linerate " + version.String(),
 	}
+	if f.DSCP != nil {
+		p.TOS = iperf3.Int(f.DSCP.TrafficClass())
+	}
 	if p.UDP {
 		p.Length = iperf3.Int(f.Datagram)
 		if p.Length == 0 {
