@@ -250,12 +250,17 @@ func (a *agent) trial() *traffic.Engine {
 	return a.engine
 }
 
+// current is the current trial's engine; nil: there is none.
+func (a *agent) current() *traffic.Engine {
+	a.engineMu.Lock()
+	defer a.engineMu.Unlock()
+	return a.engine
+}
+
 // closeEngine ends the current trial's flows and adds what they moved to the
 // total. It may be called from several goroutines.
 func (a *agent) closeEngine() {
-	a.engineMu.Lock()
-	engine := a.engine
-	a.engineMu.Unlock()
+	engine := a.current()
 	if engine == nil {
 		return
 	}
@@ -283,11 +288,8 @@ func (a *agent) ready(ctx context.Context, r message.ReadyRequest) ([]message.Fl
 
 // progress reads the flows during a window, to show its progress.
 func (a *agent) progress(context.Context, struct{}) (message.FlowProgress, error) {
-	a.engineMu.Lock()
-	engine := a.engine
-	a.engineMu.Unlock()
 	reading := message.FlowProgress{AtNs: sched.Now()}
-	if engine != nil {
+	if engine := a.current(); engine != nil {
 		reading.Flows = engine.Light()
 	}
 	return reading, nil

@@ -15,7 +15,6 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/host/counters"
 	"linerate/internal/host/handshake"
-	"linerate/internal/host/traffic"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
@@ -199,12 +198,10 @@ func (g *Client) Moved() (received, written int64) {
 
 // Flows is how many flows the client has at this moment.
 func (g *Client) Flows() int {
-	g.agent.engineMu.Lock()
-	defer g.agent.engineMu.Unlock()
-	if g.agent.engine == nil {
-		return 0
+	if engine := g.agent.current(); engine != nil {
+		return engine.Flows()
 	}
-	return g.agent.engine.Flows()
+	return 0
 }
 
 // Summary is the session so far.
@@ -217,34 +214,28 @@ func (g *Client) Summary() Summary {
 // Offer hands over a connection that came with a cookie. False: it is not one of
 // this client's, and still the caller's.
 func (g *Client) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
-	engine := g.engine()
+	engine := g.agent.current()
 	return engine != nil && engine.Offer(cookie, conn)
 }
 
 // Expects says whether a UDP flow of this client expects a cookie.
 func (g *Client) Expects(cookie message.Cookie) bool {
-	engine := g.engine()
+	engine := g.agent.current()
 	return engine != nil && engine.Expects(cookie)
 }
 
 // Admit accepts a peer that has sent a cookie to the UDP listener. False: no flow of
 // this client expects it.
 func (g *Client) Admit(cookie message.Cookie, caller handshake.Client) bool {
-	engine := g.engine()
+	engine := g.agent.current()
 	return engine != nil && engine.Admit(cookie, caller)
-}
-
-func (g *Client) engine() *traffic.Engine {
-	g.agent.engineMu.Lock()
-	defer g.agent.engineMu.Unlock()
-	return g.agent.engine
 }
 
 // OfferSocket is Offer for a descriptor, whose connection still has to be read
 // from its beginning: the cookie is shown in its first bytes, so many. False: it
 // is still the caller's. More of its kind are to be expected at once if so said.
 func (g *Client) OfferSocket(cookie message.Cookie, fd, shown int) (taken, more bool) {
-	engine := g.engine()
+	engine := g.agent.current()
 	if engine == nil {
 		return false, false
 	}
