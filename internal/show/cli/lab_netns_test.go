@@ -187,7 +187,7 @@ func TestLab(t *testing.T) {
 	t.Run("an agent dies", func(t *testing.T) {
 		// The first one's stream is the one that all others could hold.
 		kill(t, l, "agent --stdio --node h1 ")
-		l.await(t, "the agent of h1 has gone")
+		l.await(t, "the agent of h1 has ended")
 		if strings.Contains(l.words.String(), "the agent of h2 has gone") {
 			t.Errorf("others went along:\n%s", l.words)
 		}

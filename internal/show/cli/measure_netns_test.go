@@ -295,7 +295,7 @@ func TestMeasureRefused(t *testing.T) {
 			{"too long", "client", []string{"10.0.0.1", "--token", token, "--duration", "3s"}, "4s with the warm-up: the server allows 2s"},
 			{"too many", "client", []string{"10.0.0.1", "--token", token, "--direction", "both", "--streams", "2", "--duration", "1s"}, "4 flows: the server allows 3"},
 			{"nobody there", "client", []string{"10.0.0.1:5203"}, "nothing listens there; start linerate serve"},
-			{"no host", "client", []string{"10.0.0.77"}, "no route to host: there is no way"},
+			{"no host", "client", []string{"10.0.0.77"}, "no route to host: this host has no route"},
 			{"another program", "client", []string{"10.0.0.1:2222"}, `another program than linerate serve listens at 10.0.0.1:2222: it begins with "SSH-2.0-`},
 			{"no such name", "client", []string{"nosuch.invalid"}, "nosuch.invalid"},
 		} {
