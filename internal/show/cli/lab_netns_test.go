@@ -188,7 +188,7 @@ func TestLab(t *testing.T) {
 		// The first one's stream is the one that all others could hold.
 		kill(t, l, "agent --stdio --node h1 ")
 		l.await(t, "the agent of h1 has ended")
-		if strings.Contains(l.words.String(), "the agent of h2 has gone") {
+		if strings.Contains(l.words.String(), "the agent of h2 has ended") {
 			t.Errorf("others went along:\n%s", l.words)
 		}
 	})
@@ -254,7 +254,7 @@ func TestLabEndsQuietly(t *testing.T) {
 	if err := l.cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, l.words)
 	}
-	if strings.Contains(l.words.String(), "has gone") {
+	if strings.Contains(l.words.String(), "has ended") {
 		t.Errorf("it says of agents that they have gone:\n%s", l.words)
 	}
 	awaitNone(t, l.mark, "Ctrl-C")
