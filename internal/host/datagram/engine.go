@@ -69,11 +69,7 @@ func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []mes
 		if !f.Request.Cookie.IsZero() {
 			return nil, nil
 		}
-		address := ":0"
-		if f.Request.Local.IsValid() {
-			address = net.JoinHostPort(f.Request.Local.String(), "0")
-		}
-		l, err := handshake.Listen(ctx, address)
+		l, err := handshake.Listen(ctx, socket.ListenAddress(f.Request))
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package datagram
 import (
 	"fmt"
 	"net"
-	"net/netip"
 
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sock"
@@ -24,8 +23,8 @@ const (
 func setOptions(order message.FlowRequest, conn *net.UDPConn, flows int) (*endpoint, error) {
 	end := &endpoint{
 		conn: conn, bytes: int(order.Datagram), packets: 1,
-		local:  socket.Unmap(conn.LocalAddr().(*net.UDPAddr).AddrPort()),
-		remote: socket.Unmap(peerOf(conn)),
+		local:  socket.AddrPort(conn.LocalAddr()),
+		remote: socket.AddrPort(conn.RemoteAddr()),
 	}
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -73,12 +72,4 @@ func (end *endpoint) setSize(fd int) {
 		frame.Datagram = end.bytes
 		end.packets = frame.Packets()
 	}
-}
-
-// peerOf is the peer of a connected socket; invalid: it has none any more.
-func peerOf(conn *net.UDPConn) netip.AddrPort {
-	if peer, ok := conn.RemoteAddr().(*net.UDPAddr); ok {
-		return peer.AddrPort()
-	}
-	return netip.AddrPort{}
 }

@@ -25,6 +25,7 @@ import (
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/agent"
 	"linerate/internal/host/handshake"
+	"linerate/internal/host/socket"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
@@ -160,14 +161,8 @@ func (s *server) receive(conn *net.TCPConn) {
 	case s.pending <- struct{}{}:
 		s.sessions.Go(func() { s.greet(conn) })
 	default:
-		reset(conn)
+		socket.Reset(conn)
 	}
-}
-
-// reset closes a connection without waiting for anything.
-func reset(conn *net.TCPConn) {
-	_ = conn.SetLinger(0)
-	conn.Close()
 }
 
 // greet identifies a connection, and serves it.
@@ -175,7 +170,7 @@ func (s *server) greet(conn *net.TCPConn) {
 	remote, there := conn.RemoteAddr().(*net.TCPAddr)
 	if !there { // reset already: the kernel no longer has the address
 		<-s.pending
-		reset(conn)
+		socket.Reset(conn)
 		return
 	}
 	from := remote.AddrPort()
@@ -194,7 +189,7 @@ func (s *server) greet(conn *net.TCPConn) {
 	}
 	<-s.pending
 	if closing(); s.ctx.Err() != nil {
-		reset(conn)
+		socket.Reset(conn)
 		return
 	}
 	v := Session{From: from, Version: peer.Version, Began: time.Now()}
@@ -206,10 +201,10 @@ func (s *server) greet(conn *net.TCPConn) {
 			conn.Close() // without RST, so that the reason arrives
 			return
 		}
-		reset(conn)
+		socket.Reset(conn)
 	case !peer.Cookie.IsZero():
 		if host.Closed != "" || conn.SetDeadline(time.Time{}) != nil || !s.offer(peer.Cookie, conn) {
-			reset(conn)
+			socket.Reset(conn)
 		}
 	default:
 		v.Summary, v.Err = s.serve(conn, welcome)

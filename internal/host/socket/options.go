@@ -14,7 +14,8 @@ import (
 
 // Prepare sets what has to be there before a socket connects or listens. What a
 // listener has, the connections it accepts inherit (except TCP_NODELAY, which
-// package net sets on every connection).
+// package net sets on every connection). A rate cap that the system cannot keep
+// (sock.CanPace) is for the caller to keep.
 func Prepare(order message.FlowRequest, fd int) error {
 	if flow.Of(order.Protocol).Transport == flow.TCP {
 		if err := prepareTCP(order, fd); err != nil {
@@ -60,7 +61,7 @@ func prepareTCP(order message.FlowRequest, fd int) error {
 			return fmt.Errorf("setting congestion control %q (TCP_CONGESTION): %w; %s", name, err, congestionHint(err))
 		}
 	}
-	if rate := order.RateCap; rate != 0 {
+	if rate := order.RateCap; rate != 0 && sock.CanPace {
 		if err := sock.SetPacingRate(fd, uint64(rate/8)); err != nil {
 			return fmt.Errorf("setting a rate cap of %.0f bit/s (SO_MAX_PACING_RATE): %w", float64(rate), err)
 		}
@@ -82,6 +83,15 @@ func PrepareAccepted(order message.FlowRequest, fd int) error {
 		return fmt.Errorf("setting a window of %d bytes (TCP_WINDOW_CLAMP): %w", window, err)
 	}
 	return nil
+}
+
+// PrepareConn is PrepareAccepted for a connection of package net.
+func PrepareConn(order message.FlowRequest, conn *net.TCPConn) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return WithFD(raw, func(fd int) error { return PrepareAccepted(order, fd) })
 }
 
 func congestionHint(err error) string {

@@ -48,28 +48,12 @@ func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []mes
 		if !f.Request.Cookie.IsZero() {
 			return nil, nil
 		}
-		l, err := listen(ctx, f.Request)
+		l, err := socket.Listen(ctx, f.Request)
 		if err != nil {
 			return nil, err
 		}
 		return &flowset.Listener{Addr: socket.AddrPort(l.Addr()), Serve: func() { e.accept(f, l) }, Close: func() { l.Close() }}, nil
 	})
-}
-
-func listen(ctx context.Context, order message.FlowRequest) (*net.TCPListener, error) {
-	// Keep-alive probes would be foreign packets in a quiet flow; an MPTCP
-	// listener does not pass its options on as a TCP one does.
-	config := net.ListenConfig{Control: socket.Control(order), KeepAlive: -1}
-	config.SetMultipathTCP(false)
-	address := ":0"
-	if order.Local.IsValid() {
-		address = net.JoinHostPort(order.Local.String(), "0")
-	}
-	l, err := config.Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	return l.(*net.TCPListener), nil
 }
 
 // accept takes the flow's one connection and moves its data.
@@ -90,13 +74,10 @@ func (e *Engine) accept(f *tcpFlow, l *net.TCPListener) {
 func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	f, ok := e.Claim(cookie)
 	return ok && e.Go(func() {
-		raw, err := conn.SyscallConn()
-		if err == nil {
-			err = socket.WithFD(raw, func(fd int) error { return socket.PrepareAccepted(f.Request, fd) })
-		}
+		err := socket.PrepareConn(f.Request, conn)
 		if err != nil {
 			f.Fail("%s → %s: %w", conn.LocalAddr(), conn.RemoteAddr(), socket.Reason(err, f.Request.Remote.Addr()))
-			reset(conn)
+			socket.Reset(conn)
 			return
 		}
 		if e.open(f, conn) {
@@ -130,7 +111,7 @@ func (e *Engine) dial(ctx context.Context, f *tcpFlow, timeout time.Duration) bo
 	if !order.Cookie.IsZero() {
 		if err := sendCookie(conn, order.Cookie, timeout); err != nil {
 			f.Fail("%w", socket.ConnectError(order.Local, order.Remote, timeout, err))
-			reset(conn)
+			socket.Reset(conn)
 			return false
 		}
 	}
@@ -143,16 +124,11 @@ func Dial(ctx context.Context, order message.FlowRequest, timeout time.Duration)
 	if !order.Remote.IsValid() {
 		return nil, fmt.Errorf("connect: flow %s has no remote address", order.ID)
 	}
-	dialer := net.Dialer{Timeout: timeout, Control: socket.Control(order), KeepAlive: -1}
-	dialer.SetMultipathTCP(false)
-	if order.Local.IsValid() || order.LocalPort != 0 {
-		dialer.LocalAddr = &net.TCPAddr{IP: order.Local.AsSlice(), Port: int(order.LocalPort), Zone: order.Local.Zone()}
-	}
-	conn, err := dialer.DialContext(ctx, "tcp", order.Remote.String())
+	conn, err := socket.Dial(ctx, order, timeout)
 	if err != nil {
 		return nil, socket.ConnectError(order.Local, order.Remote, timeout, err)
 	}
-	return conn.(*net.TCPConn), nil
+	return conn, nil
 }
 
 // Adopt makes a flow of a connection that the caller has opened with Dial and on
@@ -164,7 +140,7 @@ func (e *Engine) Adopt(order message.FlowRequest, conn *net.TCPConn, piece int) 
 	f.piece = min(piece, chunkBytes)
 	err := e.Set.Adopt(f, func() bool { return e.open(f, conn) }, func() { e.run(f) })
 	if errors.Is(err, flowset.ErrClosed) {
-		reset(conn)
+		socket.Reset(conn)
 	}
 	return err
 }
@@ -188,16 +164,16 @@ func (e *Engine) open(f *tcpFlow, conn *net.TCPConn) bool {
 	end, err := setOptions(f.Request, conn)
 	if err != nil {
 		f.Fail("%s → %s: %w", conn.LocalAddr(), conn.RemoteAddr(), socket.Reason(err, f.Request.Remote.Addr()))
-		reset(conn)
+		socket.Reset(conn)
 		return false
 	}
 	f.end = end
 	if f.mover = newPaced(f.Request, f.piece); f.mover == nil {
 		f.mover = e.backend.newMover(f.Request, f.piece)
 	}
-	if !f.Open(socket.AddrPort(conn.LocalAddr()), socket.AddrPort(conn.RemoteAddr()), func() { reset(conn) }) {
+	if !f.Open(socket.AddrPort(conn.LocalAddr()), socket.AddrPort(conn.RemoteAddr()), func() { socket.Reset(conn) }) {
 		f.mover.close()
-		reset(conn)
+		socket.Reset(conn)
 		return false
 	}
 	return true
@@ -241,10 +217,4 @@ func (e *Engine) run(f *tcpFlow) {
 func (f *tcpFlow) fail(verb string, err error) {
 	_, remote := f.Addrs()
 	f.Break(err, "%s %s: %w", verb, f.Name(), socket.Reason(err, remote.Addr()))
-}
-
-// reset closes a connection at once with RST; see SO_LINGER in socket(7).
-func reset(conn *net.TCPConn) {
-	_ = conn.SetLinger(0)
-	_ = conn.Close()
 }

@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/unit"
@@ -79,6 +80,9 @@ func newPaced(order message.FlowRequest, piece int) mover {
 	rate := order.ReadCap
 	if order.Sends {
 		rate = order.WriteCap
+		if pacing := order.RateCap; pacing > 0 && !sock.CanPace && (rate <= 0 || pacing < rate) {
+			rate = pacing // by writes, where the kernel does not space packets
+		}
 	}
 	if rate <= 0 {
 		return nil

@@ -1,3 +1,5 @@
+//go:build !portable
+
 package sock
 
 import "golang.org/x/sys/unix"
@@ -26,6 +28,9 @@ func CongestionControl(fd int) (string, error) {
 func SetWindowClamp(fd, bytes int) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_WINDOW_CLAMP, bytes)
 }
+
+// CanPace: the kernel keeps a socket to a rate.
+const CanPace = true
 
 // SetPacingRate sets SO_MAX_PACING_RATE. The kernel takes 64 bits since 4.20
 // and paces TCP by itself, without the fq qdisc, since 4.13.

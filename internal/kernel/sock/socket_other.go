@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux || portable
 
 package sock
 
@@ -28,6 +28,9 @@ func CongestionControl(int) (string, error) { return "", onlyLinux("TCP_CONGESTI
 
 // SetWindowClamp does nothing on this system: TCP_WINDOW_CLAMP is not needed.
 func SetWindowClamp(int, int) error { return nil }
+
+// CanPace: the kernel keeps a socket to a rate.
+const CanPace = false
 
 // SetPacingRate sets SO_MAX_PACING_RATE; on Linux only.
 func SetPacingRate(int, uint64) error { return onlyLinux("SO_MAX_PACING_RATE") }

@@ -1,0 +1,53 @@
+package socket
+
+import (
+	"context"
+	"net"
+	"time"
+
+	"linerate/internal/model/message"
+)
+
+// ListenAddress is where an order's listener is: at order.Local (invalid: every
+// address of the host), on a port that the kernel chooses.
+func ListenAddress(order message.FlowRequest) string {
+	if order.Local.IsValid() {
+		return net.JoinHostPort(order.Local.String(), "0")
+	}
+	return ":0"
+}
+
+// Listen opens a TCP listener at ListenAddress with an order's options. Keep-alive
+// probes would be foreign packets in a quiet flow; an MPTCP listener does not pass its
+// options on as a TCP one does.
+func Listen(ctx context.Context, order message.FlowRequest) (*net.TCPListener, error) {
+	config := net.ListenConfig{Control: Control(order), KeepAlive: -1}
+	config.SetMultipathTCP(false)
+	l, err := config.Listen(ctx, "tcp", ListenAddress(order))
+	if err != nil {
+		return nil, err
+	}
+	return l.(*net.TCPListener), nil
+}
+
+// Dial opens a TCP connection with an order's options, within timeout (0: as long as
+// the kernel tries). ConnectError puts its errors into words.
+func Dial(ctx context.Context, order message.FlowRequest, timeout time.Duration) (*net.TCPConn, error) {
+	dialer := net.Dialer{Timeout: timeout, Control: Control(order), KeepAlive: -1}
+	dialer.SetMultipathTCP(false)
+	if order.Local.IsValid() || order.LocalPort != 0 {
+		dialer.LocalAddr = &net.TCPAddr{IP: order.Local.AsSlice(), Port: int(order.LocalPort), Zone: order.Local.Zone()}
+	}
+	conn, err := dialer.DialContext(ctx, "tcp", order.Remote.String())
+	if err != nil {
+		return nil, err
+	}
+	return conn.(*net.TCPConn), nil
+}
+
+// Reset closes a connection at once with RST, so that neither end goes on sending what
+// is buffered or stays in TIME_WAIT (SO_LINGER, socket(7)).
+func Reset(conn *net.TCPConn) {
+	_ = conn.SetLinger(0)
+	_ = conn.Close()
+}
