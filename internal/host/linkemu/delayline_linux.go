@@ -1,3 +1,5 @@
+//go:build !portable
+
 package linkemu
 
 // delayLine is a queue of frames in flight, in the order in which they are due. Its

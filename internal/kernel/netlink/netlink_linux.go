@@ -1,3 +1,5 @@
+//go:build !portable
+
 package netlink
 
 import (
@@ -12,6 +14,9 @@ import (
 	"linerate/internal/kernel"
 	"linerate/internal/kernel/sched"
 )
+
+// Available: route netlink, /proc and sysctls are there to be read and written.
+const Available = true
 
 // Conn is an open route-netlink socket of the network namespace in which Dial was
 // called (rtnetlink(7)). Its methods may be called concurrently; requests are

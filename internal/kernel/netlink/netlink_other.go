@@ -1,25 +1,57 @@
-//go:build !linux
+//go:build !linux || portable
 
 package netlink
 
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"time"
 
 	"linerate/internal/model/record"
 )
 
-// Conn is not available on this system: Dial and every method fail.
+// Available: route netlink, /proc and sysctls are there to be read and written.
+const Available = false
+
+// Conn knows the interfaces and addresses that package net does; every other method
+// says that it needs Linux.
 type Conn struct{}
 
 func ProbeARP([]ARP, time.Duration) ([]ARP, error) { return nil, unsupported("open a packet socket") }
-func Dial() (*Conn, error)                         { return nil, unsupported("open a route netlink socket") }
-func (*Conn) Close() error                         { return nil }
-func (*Conn) Links() ([]Link, error)               { return nil, unsupported("list links") }
-func (*Conn) LinkByName(string) (Link, error)      { return Link{}, unsupported("find interface") }
-func (*Conn) ChangeLink(string, LinkChange) error  { return unsupported("change link") }
+
+func Dial() (*Conn, error) { return &Conn{}, nil }
+func (*Conn) Close() error { return nil }
+
+func (*Conn) Links() ([]Link, error) {
+	list, err := net.Interfaces()
+	links := make([]Link, len(list))
+	for i, l := range list {
+		links[i] = Link{
+			Index: l.Index, Name: l.Name, MAC: l.HardwareAddr.String(), MTU: l.MTU,
+			Up: l.Flags&net.FlagUp != 0, Loopback: l.Flags&net.FlagLoopback != 0,
+		}
+	}
+	return links, err
+}
+
+func (*Conn) Addresses() (addresses []Address, err error) {
+	list, err := net.Interfaces()
+	for _, l := range list {
+		of, failed := l.Addrs()
+		err = errors.Join(err, failed)
+		for _, a := range of {
+			if prefix, failed := netip.ParsePrefix(a.String()); failed == nil {
+				addresses = append(addresses, Address{Interface: l.Name, Prefix: prefix})
+			}
+		}
+	}
+	return addresses, err
+}
+
+func (*Conn) LinkByName(string) (Link, error)     { return Link{}, unsupported("find interface") }
+func (*Conn) ChangeLink(string, LinkChange) error { return unsupported("change link") }
 func (*Conn) InterfaceCounters(map[int]string) ([]record.InterfaceCounters, error) {
 	return nil, unsupported("read interface counters")
 }
@@ -51,10 +83,9 @@ func (*Conn) DeleteNexthopObject(int) error            { return unsupported("del
 func (*Conn) LookupRoute(q record.RouteLookup, _ map[int]string) (record.RouteLookup, error) {
 	return q, unsupported("look up route")
 }
-func (*Conn) Rules() ([]Rule, error)        { return nil, unsupported("list rules") }
-func (*Conn) AddRule(Rule) error            { return unsupported("add rule") }
-func (*Conn) DeleteRule(Rule) error         { return unsupported("delete rule") }
-func (*Conn) Addresses() ([]Address, error) { return nil, unsupported("list addresses") }
+func (*Conn) Rules() ([]Rule, error) { return nil, unsupported("list rules") }
+func (*Conn) AddRule(Rule) error     { return unsupported("add rule") }
+func (*Conn) DeleteRule(Rule) error  { return unsupported("delete rule") }
 func (*Conn) AddAddresses(string, []netip.Prefix) error {
 	return unsupported("add address")
 }

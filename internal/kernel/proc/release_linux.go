@@ -1,3 +1,5 @@
+//go:build !portable
+
 package proc
 
 import "golang.org/x/sys/unix"
