@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/handshake/handshaketest"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
@@ -36,6 +37,9 @@ func shared(t *testing.T, e *Engine, at string) *handshake.Listener {
 // datagrams, also where the port is every address's.
 func TestSharedDoor(t *testing.T) {
 	for _, at := range []string{"127.0.0.1:0", ":0"} {
+		if at == ":0" && !netlink.Available {
+			continue // the system chooses the address that a listener answers from
+		}
 		opener, acceptor := engine(t, platform), engine(t, platform)
 		d := shared(t, acceptor, at)
 		var accepting, opening []message.FlowRequest

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
 )
@@ -105,4 +106,12 @@ func moved(t testing.TB, e *Engine) {
 		}
 		return true
 	})
+}
+
+// needsLinux skips a test that looks at TCP_INFO or sets congestion control.
+func needsLinux(t *testing.T) {
+	t.Helper()
+	if !netlink.Available {
+		t.Skip("TCP_INFO and congestion control need Linux")
+	}
 }

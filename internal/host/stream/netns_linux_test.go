@@ -88,6 +88,7 @@ func TestUnreachable(t *testing.T) {
 // TestSilence: a peer that can no longer be reached counts as gone while it is
 // silent, and as alive when it answers again.
 func TestSilence(t *testing.T) {
+	needsLinux(t)
 	t.Parallel() // it mostly waits, for retransmissions
 	if !isolated(t) {
 		return

@@ -158,6 +158,7 @@ func TestOfferRefuses(t *testing.T) {
 // TestOfferOptions: a connection from a shared port gets what its flow was
 // ordered with, although its listener knew nothing of that.
 func TestOfferOptions(t *testing.T) {
+	needsLinux(t)
 	yes := true
 	opener, acceptor := engine(t, platform), engine(t, platform)
 	l := sharedPort(t, acceptor)

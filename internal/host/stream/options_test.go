@@ -17,6 +17,7 @@ import (
 )
 
 func TestMSS(t *testing.T) {
+	needsLinux(t)
 	const mss = 1000
 	for name, openerSends := range map[string]bool{"write": true, "read": false} {
 		t.Run(name, func(t *testing.T) {
@@ -45,6 +46,7 @@ func TestMSS(t *testing.T) {
 // a machine that is busy with other work is not judged: the ratio is far from
 // that of two flows without caps, which is 1, or with one cap for both.
 func TestRateCap(t *testing.T) {
+	needsLinux(t)
 	sender, receiver := engine(t, platform), engine(t, platform)
 	two := orders(2, message.FlowRequest{})
 	two[0].RateCap, two[1].RateCap = 160e6, 20e6
@@ -67,6 +69,7 @@ func TestRateCap(t *testing.T) {
 }
 
 func TestCongestionControl(t *testing.T) {
+	needsLinux(t)
 	read := func(name string) []string {
 		text, err := os.ReadFile("/proc/sys/net/ipv4/" + name)
 		if err != nil {
@@ -93,6 +96,7 @@ func TestCongestionControl(t *testing.T) {
 }
 
 func TestWindow(t *testing.T) {
+	needsLinux(t)
 	const window = 64 << 10
 	sender, receiver := engine(t, platform), engine(t, platform)
 	join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{Window: unit.Bytes(window), RateCap: 50e6}}), true)

@@ -1,34 +1,21 @@
+//go:build !portable
+
 package transaction
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"syscall"
 	"time"
 
-	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
-	"linerate/internal/model/message"
 
 	"linerate/internal/kernel/sock"
 )
-
-// listen gets ready to respond.
-func (f *rrFlow) listen(ctx context.Context) message.Listening {
-	at, err := f.openListener(ctx)
-	out := message.Listening{ID: f.Request.ID, Local: at}
-	if err != nil {
-		err = fmt.Errorf("listen on %s: %w", socket.AddrName(f.Request.Local), socket.Reason(err, f.Request.Local))
-		out.Error = bus.Failure(err)
-		f.Fail("%w", err)
-	}
-	return out
-}
 
 // openListener starts the workers, and opens a socket unless connections are offered
 // by a shared listener.
@@ -42,22 +29,16 @@ func (f *rrFlow) openListener(ctx context.Context) (netip.AddrPort, error) {
 	if err != nil || !f.Request.Cookie.IsZero() && !f.engine.isWorker {
 		return netip.AddrPort{}, err
 	}
-	address := ":0"
-	if f.Request.Local.IsValid() {
-		address = net.JoinHostPort(f.Request.Local.String(), "0")
-	}
 	if f.udp {
-		return f.listenUDP(ctx, address)
+		return f.listenUDP(ctx)
 	}
 	// Package net knows how to listen on all addresses of both families.
-	config := net.ListenConfig{Control: socket.Control(f.Request), KeepAlive: -1}
-	config.SetMultipathTCP(false)
-	l, err := config.Listen(ctx, "tcp", address)
+	l, err := socket.Listen(ctx, f.Request)
 	if err != nil {
 		return netip.AddrPort{}, err
 	}
 	defer l.Close()
-	raw, err := l.(*net.TCPListener).SyscallConn()
+	raw, err := l.SyscallConn()
 	if err != nil {
 		return netip.AddrPort{}, err
 	}
@@ -67,9 +48,7 @@ func (f *rrFlow) openListener(ctx context.Context) (netip.AddrPort, error) {
 		if err != nil {
 			return err
 		}
-		f.mu.Lock()
-		f.listens = at
-		f.mu.Unlock()
+		f.setListens(at)
 		err = f.setSocketOptions(own, false)
 		switch {
 		case err != nil:
@@ -151,9 +130,6 @@ func (f *rrFlow) accept(listener int) {
 // cookieTimeout is how long a connection to a port of the flow's own may
 // take to show the flow's cookie.
 const cookieTimeout = 10 * time.Second
-
-// maxPending is how many may be taking it at a time.
-const maxPending = 1024
 
 // readCookie says whether a new connection has shown the flow's cookie, if there is
 // one, and takes it away. Not known: it is none of ours.

@@ -1,3 +1,5 @@
+//go:build !portable
+
 package transaction
 
 import (
@@ -191,7 +193,8 @@ func sooner(limit, other time.Duration) time.Duration {
 
 // probe makes one transaction to see that the peer responds. It is
 // not counted.
-func (f *rrFlow) probe(ctx context.Context, o *opener, timeout time.Duration) error {
+func (f *rrFlow) probe(ctx context.Context, timeout time.Duration) error {
+	o := f.opener
 	fd, err := o.peer(0).Socket(false)
 	if err != nil {
 		return os.NewSyscallError("socket", err)
@@ -257,11 +260,6 @@ func (f *rrFlow) probe(ctx context.Context, o *opener, timeout time.Duration) er
 	return nil
 }
 
-var (
-	errNoResponse = errors.New("connected, but no answer to the first request")
-	errClosed     = errors.New("the peer closed the connection instead of answering")
-)
-
 // acceptSome accepts connections of which each brings one request: at most some, so
 // that those that are open have their turn.
 func (r *responder) acceptSome(listener int) {
@@ -317,7 +315,7 @@ func (r *responder) serveConn(fd, shown int) {
 	add(&r.opened, 1)
 	r.followPackets(fd)
 	if r.f.active.Load() == 0 {
-		r.f.noteConn(fd)
+		r.f.noteConn(sock.Addresses(fd))
 	}
 	c := r.state(fd)
 	*c = responderConn{perTransaction: true, cookieLeft: shown}
@@ -327,13 +325,4 @@ func (r *responder) serveConn(fd, shown int) {
 			r.endConn(fd, err)
 		}
 	}
-}
-
-// noteConn counts an accepted connection, and keeps the addresses of the first.
-func (f *rrFlow) noteConn(fd int) {
-	if f.arrived.Add(1) == 1 {
-		local, remote := sock.Addresses(fd)
-		f.Open(local, remote, nil)
-	}
-	f.active.Add(1)
 }

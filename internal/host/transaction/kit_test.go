@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -97,3 +99,16 @@ func eventually(t testing.TB, what string, holds func() bool) {
 func tally(e *Engine) record.Transactions { return *e.Read()[0].Transactions }
 
 func netipAt(port uint16) netip.AddrPort { return netip.AddrPortFrom(loopback, port) }
+
+// refused reports that this system's engine does not make such a flow, and fails the
+// test if it does not say so.
+func refused(t *testing.T, order message.FlowRequest) bool {
+	t.Helper()
+	if netlink.Available || order.Threads <= 1 && !flow.On(order.Poll) && !flow.On(order.Follow) {
+		return false
+	}
+	if l := engine(t).Listen(t.Context(), orders(1, order))[0]; l.Error == nil || !strings.Contains(l.Error.Error(), "need Linux") {
+		t.Errorf("%+v is not refused: %+v", order, l)
+	}
+	return true
+}

@@ -1,22 +1,18 @@
+//go:build !portable
+
 package transaction
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/netip"
 	"os"
 	"syscall"
 	"time"
 
-	"linerate/internal/bus"
-	"linerate/internal/bus/greeting"
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
 
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/message"
-	"linerate/internal/model/record"
 )
 
 // maxConnecting is how many connections are in the making at a time: enough that a long
@@ -32,51 +28,16 @@ type opener struct {
 	began   map[int32]int // the connection that a descriptor is to be
 }
 
-// connect opens a flow's connections and starts its threads. first is called when
-// the first one is open.
-func (f *rrFlow) connect(ctx context.Context, timeout time.Duration, out *message.Opened, first func()) {
-	f.openConns(ctx, timeout, first)
-	out.Local, _ = f.Addrs()
-	out.Error = f.Status()
-}
-
-// openConns opens a flow's connections and lets its threads ask. first is called when
-// the first one is open or has failed.
-func (f *rrFlow) openConns(ctx context.Context, timeout time.Duration, first func()) {
-	err := f.makeWorkers()
-	var o *opener
-	if err == nil {
-		o, err = newOpener(f)
+// openTCP opens the flow's connections; of crr, it makes one transaction.
+func (f *rrFlow) openTCP(ctx context.Context, timeout time.Duration, first func()) (err error) {
+	if f.opener, err = newOpener(f); err != nil {
+		return err
 	}
-	switch {
-	case err != nil:
-	case f.isCRR():
-		o.waiting.Close()
-		if err = f.probe(ctx, o, timeout); err == nil {
-			f.opener = o
-		}
-	case f.udp:
-		o.waiting.Close()
-		err = f.openUDP(ctx, timeout, first)
-	default:
-		err = o.openAll(ctx, timeout, first)
-		o.waiting.Close()
+	defer f.opener.waiting.Close()
+	if f.isCRR() {
+		return f.probe(ctx, timeout)
 	}
-	if err != nil {
-		// No thread is there to notice that some have been reset meanwhile, and their
-		// ports taken by others.
-		if !f.udp {
-			f.active.Store(f.established())
-		}
-		local, _ := f.Addrs()
-		f.Fail("%w", f.openError(timeout, local.Addr(), err))
-		return
-	}
-	for _, w := range f.workers {
-		if !f.engine.Go(w.runRequester) {
-			f.Fail("%w", flowset.ErrClosed)
-		}
-	}
+	return f.opener.openAll(ctx, timeout, first)
 }
 
 func newOpener(f *rrFlow) (*opener, error) {
@@ -93,9 +54,6 @@ func newOpener(f *rrFlow) (*opener, error) {
 		o.peers = append(o.peers, peer)
 	}
 	if local := f.Request.Local; local.IsValid() || f.Request.LocalPort != 0 {
-		if f.Request.LocalPort != 0 && f.connections() > 1 {
-			return nil, fmt.Errorf("%s from one port, %d: expected one", plural(f.connections(), "connection"), f.Request.LocalPort)
-		}
 		if !local.IsValid() {
 			local = netip.IPv4Unspecified()
 			if f.Request.Remote.Addr().Is6() {
@@ -108,16 +66,10 @@ func newOpener(f *rrFlow) (*opener, error) {
 		}
 		o.from = from
 	}
-	if !f.Request.Cookie.IsZero() {
-		f.cookie = greeting.CookieFrame(f.Request.Cookie)
-	}
 	waiting, err := sock.NewEpoll()
 	o.waiting = waiting
 	return o, err
 }
-
-// errNoSYNACK: a peer may be off, or a firewall drops what goes there.
-var errNoSYNACK = bus.Coded(message.Deadline, errors.New("connection timed out: no answer to SYN"))
 
 // openAll opens the first connection, and then the others, many at a time.
 func (o *opener) openAll(ctx context.Context, timeout time.Duration, first func()) error {
@@ -253,41 +205,5 @@ func (f *rrFlow) addConn(i int, fd int32) (err error) {
 	}
 	f.arrived.Add(1)
 	f.active.Add(1)
-	return err
-}
-
-// established is how many of the connections that have been opened still are.
-func (f *rrFlow) established() (n int64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, fd := range f.fds {
-		if info, err := sock.TCPInfo(int(fd)); err == nil && info.State == record.TCPEstablished {
-			n++
-		}
-	}
-	return n
-}
-
-// openError says why a flow's connections could not be opened, some of which are from
-// local.
-func (f *rrFlow) openError(timeout time.Duration, local netip.Addr, err error) error {
-	o := f.Request
-	if ports := socket.PortsExhausted(o, local, int(f.active.Load()), err); ports != nil {
-		return ports
-	}
-	switch {
-	case f.udp && errors.Is(err, syscall.EAGAIN): // of bind(2) without a port, udp(7)
-		err = bus.Coded(message.Exhausted, fmt.Errorf("connect %s → %s: no port is left (EAGAIN): a socket over UDP needs one of "+
-			"net.ipv4.ip_local_port_range for itself, wherever it sends to", socket.AddrName(o.Local), o.Remote))
-	case f.udp:
-		err = fmt.Errorf("connect %s → %s: %w", socket.AddrName(o.Local), o.Remote, socket.Reason(err, o.Remote.Addr()))
-	case errors.Is(err, errNoSYNACK):
-		err = fmt.Errorf("connect %s → %s: %w within %v", socket.AddrName(o.Local), o.Remote, err, timeout)
-	default:
-		err = socket.ConnectError(o.Local, o.Remote, timeout, err)
-	}
-	if n := f.connections(); n > 1 {
-		err = fmt.Errorf("%w (%d of %d connections were open by then)", err, f.active.Load(), n)
-	}
 	return err
 }

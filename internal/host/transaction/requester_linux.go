@@ -1,7 +1,8 @@
+//go:build !portable
+
 package transaction
 
 import (
-	"errors"
 	"slices"
 	"sync/atomic"
 	"syscall"
@@ -235,7 +236,7 @@ func (a *requester) fail(c *conn, err error) {
 	if a.f.engine.Signals.Quit.Load() {
 		return
 	}
-	a.f.connLost(int(c.fd), err) // who sees a failure is to see its reason
+	a.f.lostConn(int(c.fd), err) // who sees a failure is to see its reason
 	if atomic.LoadInt64(&c.began) != 0 {
 		atomic.StoreInt64(&c.began, 0)
 		add(&a.failed, 1)
@@ -419,9 +420,6 @@ func (a *requester) beginNext(i int, at int64) {
 		a.begin(c, instant)
 	}
 }
-
-// errSurplus: who answers more than was asked is no responder of ours.
-var errSurplus = errors.New("more came than the response")
 
 // isTemporary says that a call is to be made again, now or when there is more.
 func isTemporary(err error) bool { return err == syscall.EAGAIN || err == syscall.EINTR }

@@ -1,3 +1,5 @@
+//go:build !portable
+
 package transaction
 
 import (
@@ -80,7 +82,7 @@ func (r *responder) runSingle(fd int) {
 			return
 		}
 		if err != nil || n == 0 {
-			r.f.connLost(fd, err)
+			r.f.lostConn(fd, err)
 			return
 		}
 		r.followPackets(fd)
@@ -94,7 +96,7 @@ func (r *responder) runSingle(fd int) {
 			piece := payload[:min(c.left, int64(len(payload)))]
 			n, err = send(fd, piece, r.poll)
 			if err != nil && !isTemporary(err) {
-				r.f.connLost(fd, err)
+				r.f.lostConn(fd, err)
 				return
 			}
 			c.left -= int64(n)
@@ -240,11 +242,11 @@ func (r *responder) endConn(fd int, err error) {
 	c := r.state(fd)
 	if !c.perTransaction {
 		r.epoll.Remove(fd)
-		r.f.connLost(fd, err)
+		r.f.lostConn(fd, err)
 		return
 	}
 	if c.got > 0 || c.left > 0 {
-		r.f.connLost(fd, err)
+		r.f.lostConn(fd, err)
 	}
 	r.closeConn(fd, c)
 }

@@ -1,10 +1,10 @@
+//go:build !portable
+
 package transaction
 
 import (
 	"encoding/binary"
 	"sync/atomic"
-	"syscall"
-	"time"
 
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
@@ -17,28 +17,6 @@ import (
 // request's first bytes tell which it is, the response repeats them, and one that
 // does not come is given up. Nothing is sent again: what an application above would
 // do about it is its own matter, and would hide what the network does.
-
-const (
-	// sequenceBytes is how many bytes of a datagram tell which transaction it is part of, the
-	// least significant first, if it has so many.
-	sequenceBytes = 4
-	// responseTimeout is how long a response may take: as long as TCP waits at first before it
-	// sends again (RFC 6298, section 2.1).
-	responseTimeout = time.Second
-	// maxUnanswered is how many requests in a row have no response where no peer seems to be
-	// there any more.
-	maxUnanswered = 3
-)
-
-// isTransient says of a failure that a datagram has not found its way, of which more is
-// not known: as if it had been lost on it. The next may.
-func isTransient(err error) bool {
-	switch err {
-	case syscall.ENOBUFS, syscall.ENOMEM, syscall.EHOSTUNREACH, syscall.EHOSTDOWN, syscall.ENETUNREACH, syscall.ENETDOWN:
-		return true
-	}
-	return false
-}
 
 // sendDatagram sends a datagram when there is room for it.
 func (w *worker) sendDatagram(fd int, letter []byte) error {
@@ -153,7 +131,7 @@ func (r *responder) runUDPSingle(fd int) {
 			}
 		}
 		if err != nil && !isTemporary(err) && !isTransient(err) {
-			r.f.connLost(fd, err)
+			r.f.lostConn(fd, err)
 			return
 		}
 	}

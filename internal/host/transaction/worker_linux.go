@@ -1,3 +1,5 @@
+//go:build !portable
+
 package transaction
 
 import (
@@ -5,7 +7,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
@@ -13,9 +14,6 @@ import (
 )
 
 const (
-	// checkInterval is the longest that a thread waits in the kernel before it looks
-	// whether the engine closes, where nothing wakes it up for that.
-	checkInterval = 50 * time.Millisecond
 	// pollsPerYield is how often a polling thread polls without a result before it yields its
 	// processor to others.
 	pollsPerYield = 64
@@ -27,18 +25,6 @@ const (
 	// wakeupTag is the tag of the eventfd that ends waiting.
 	wakeupTag = -1
 )
-
-// counts are one thread's. Only the thread writes them; anyone may read them at
-// any time.
-type counts struct {
-	done, failed      atomic.Int64
-	received, written atomic.Int64 // bytes
-	opened, closed    atomic.Int64 // connections of crr
-	first, last       atomic.Int64 // instants
-	useful            atomic.Int64 // ns that a polling thread has not only asked
-	unanswered, late  atomic.Int64 // of udp-rr
-	_                 [32]byte
-}
 
 // add adds to a count that has no other writer.
 func add(count *atomic.Int64, n int64) { count.Store(count.Load() + n) }

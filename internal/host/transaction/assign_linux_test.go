@@ -1,0 +1,100 @@
+//go:build !portable
+
+package transaction
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"linerate/internal/host/handshake"
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sock"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
+)
+
+// TestEarlyClient: a client that shows a flow's cookie before the flow has its
+// threads is not accepted, and nothing breaks.
+func TestEarlyClient(t *testing.T) {
+	e := engine(t)
+	cookie := message.Cookie{9}
+	f := newFlow(e, message.FlowRequest{ID: "f1", Spec: flow.Spec{Protocol: flow.UDPRR}, Cookie: cookie}, part{0, 1, 1})
+	g := newFlow(e, message.FlowRequest{ID: "f2", Spec: flow.Spec{Protocol: flow.RR}, Cookie: message.Cookie{8}}, part{0, 1, 1})
+	e.Add(f, g)
+	if e.Expects(cookie) || f.Claim(cookie) || e.Admit(cookie, handshake.Client{}) {
+		t.Error("a client is accepted for a flow without threads")
+	}
+	if err := f.makeWorkers(); err != nil || !e.Expects(cookie) {
+		t.Errorf("no client is accepted: %v", err)
+	}
+	if g.Claim(message.Cookie{8}) {
+		t.Error("a connection is accepted for a flow without threads")
+	}
+}
+
+// TestSeats: connections that come while others go have each a thread of their own.
+func TestSeats(t *testing.T) {
+	const n = 4
+	a, r := engine(t), engine(t)
+	order := orders(1, message.FlowRequest{Spec: flow.Spec{Connections: n, Threads: n}, Cookie: message.Cookie{7}})[0]
+	if l := r.Listen(t.Context(), []message.FlowRequest{order})[0]; l.Error != nil {
+		t.Fatal(l.Error)
+	}
+	f := r.All()[0].(*rrFlow)
+	window(time.Millisecond, a, r) // what goes from now on is not lost: the end is near
+	time.Sleep(20 * time.Millisecond)
+	for i := range n {
+		near, far := pair(t)
+		if taken, _ := r.OfferSocket(order.Cookie, far, 0); !taken {
+			t.Fatalf("connection %d is not taken", i+1)
+		}
+		if i == 1 { // its thread leaves
+			sock.CloseSocket(near)
+			eventually(t, "it is gone", func() bool { return f.active.Load() == 1 })
+			continue
+		}
+		defer sock.CloseSocket(near)
+		if _, err := sock.TrySend(near, []byte{1}, false); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "it is answered", func() bool { n, _ := sock.TryRead(near, make([]byte, 1)); return n == 1 })
+	}
+	if got := f.active.Load(); got != n-1 {
+		t.Errorf("%d connections, want %d", got, n-1)
+	}
+}
+
+// pair is a TCP connection's two ends.
+func pair(t *testing.T) (near, far int) {
+	t.Helper()
+	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: loopback.AsSlice()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	dialled, err := net.DialTCP("tcp", nil, l.Addr().(*net.TCPAddr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted, err := l.AcceptTCP()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := func(c *net.TCPConn) (fd int) {
+		defer c.Close()
+		raw, err := c.SyscallConn()
+		if err == nil {
+			err = socket.WithFD(raw, func(original int) error { fd, err = sock.Dup(original); return err })
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fd
+	}
+	near, far = own(dialled), own(accepted)
+	if err := sock.SetLingerZero(near); err != nil { // nothing is left in TIME_WAIT
+		t.Fatal(err)
+	}
+	return near, far
+}

@@ -1,0 +1,315 @@
+//go:build !linux || portable
+
+package transaction
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+
+	"linerate/internal/bus"
+	"linerate/internal/host/flowset"
+	"linerate/internal/host/socket"
+	"linerate/internal/model/message"
+	"linerate/internal/model/unit"
+	"linerate/internal/science/stats"
+)
+
+// This engine needs package net alone: each connection has a goroutine.
+
+// RunWorker refuses: all connections are in one process.
+func RunWorker(io.Reader, io.Writer) error { return errors.New("worker processes need Linux") }
+
+// sockets are all connections of a flow, by their descriptors.
+type sockets struct{ conns map[int32]net.Conn }
+
+func (s *sockets) init() { s.conns = map[int32]net.Conn{} }
+
+// worker makes the transactions of all of a flow's connections.
+type worker struct {
+	counts
+	f     *rrFlow
+	conns []conn // of a requester
+	rate  limiter
+
+	mu      sync.Mutex
+	latency *stats.Counting // of the transactions that were done inside the window
+}
+
+func (e *Engine) newEnd(order message.FlowRequest) end {
+	return newFlow(e, order, part{0, 1, int64(max(1, order.Connections))})
+}
+
+// Offer hands over a connection that has shown a flow's cookie at a shared
+// listener. False: no flow of this engine awaits it, and it is still the caller's.
+func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
+	claimed, ok := e.Claim(cookie)
+	if !ok {
+		return false
+	}
+	f := claimed.(*rrFlow)
+	if err := socket.PrepareConn(f.Request, conn); err != nil {
+		f.Fail("a connection from %s: %w", conn.RemoteAddr(), socket.Reason(err, netip.Addr{}))
+		socket.Reset(conn)
+		return true
+	}
+	f.accepted(conn)
+	return true
+}
+
+func (f *rrFlow) makeWorkers() error {
+	o := f.Request
+	if o.Threads > 1 || f.polls || f.follows {
+		return bus.Coded(message.Unsupported, fmt.Errorf("threads, poll and follow need Linux at both ends, and this one runs %s", runtime.GOOS))
+	}
+	w := &worker{f: f, latency: stats.NewCounting()}
+	bytes := responseBytes(o)
+	if f.isClient {
+		bytes, w.conns = requestBytes(o), make([]conn, f.connections())
+	}
+	w.rate.set(o.RateCap*unit.BitRate(f.connections()), bytes)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return flowset.ErrClosed
+	}
+	f.workers, f.hasWorkers = []*worker{w}, true
+	return nil
+}
+
+// openListener opens a socket unless connections are offered by a shared listener.
+func (f *rrFlow) openListener(ctx context.Context) (netip.AddrPort, error) {
+	if err := f.makeWorkers(); err != nil || !f.Request.Cookie.IsZero() {
+		return netip.AddrPort{}, err
+	}
+	if f.udp {
+		return f.listenUDP(ctx)
+	}
+	l, err := socket.Listen(ctx, f.Request)
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	context.AfterFunc(f.engine.Context(), func() { l.Close() })
+	at := socket.AddrPort(l.Addr())
+	f.setListens(at)
+	if !f.engine.Go(func() { f.accept(l) }) {
+		return netip.AddrPort{}, flowset.ErrClosed
+	}
+	return at, nil
+}
+
+// accept accepts the flow's connections, of crr until the engine closes.
+func (f *rrFlow) accept(l *net.TCPListener) {
+	defer l.Close()
+	for f.isCRR() || f.arrived.Load() < int64(f.connections()) {
+		conn, err := l.AcceptTCP()
+		if err != nil {
+			if !errors.Is(err, net.ErrClosed) {
+				f.Fail("accept at %s: %w", l.Addr(), socket.Reason(err, f.Request.Local))
+			}
+			return
+		}
+		if !f.isCRR() {
+			f.arrived.Add(1)
+		}
+		f.accepted(conn)
+	}
+}
+
+// accepted responds to a new connection over TCP.
+func (f *rrFlow) accepted(conn *net.TCPConn) {
+	fd, err := f.take(conn)
+	switch {
+	case err != nil: // the engine closes, or too many are open: it is closed
+	case f.isCRR():
+		if f.active.Load() == 0 {
+			f.noteConn(ends(conn))
+		}
+		f.engine.Go(func() {
+			f.workers[0].respond(conn)
+			f.release(fd)
+		})
+	default:
+		f.assign(fd)
+	}
+}
+
+// take makes a connection the flow's, until Close or release; the descriptor is its
+// name. If that fails, it closes the connection.
+func (f *rrFlow) take(conn interface {
+	net.Conn
+	syscall.Conn
+}) (fd int, err error) {
+	raw, err := conn.SyscallConn()
+	if err == nil {
+		err = socket.WithFD(raw, func(number int) error { fd = number; return nil })
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok && err == nil {
+		err = tcp.SetNoDelay(f.Request.NoDelay == nil || *f.Request.NoDelay)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case err != nil:
+	case f.closed:
+		err = flowset.ErrClosed
+	case len(f.conns) >= f.connections()+maxPending:
+		err = errors.New("too many connections at a time")
+	}
+	if err != nil {
+		reset(conn)
+		return -1, err
+	}
+	f.conns[int32(fd)] = conn
+	if f.isCRR() {
+		f.workers[0].opened.Add(1)
+	}
+	return fd, nil
+}
+
+func (f *rrFlow) takeSocket(conn *net.UDPConn) (int, error) { return f.take(conn) }
+
+// release closes a connection for one transaction, which is over.
+func (f *rrFlow) release(fd int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if conn := f.conns[int32(fd)]; conn != nil {
+		delete(f.conns, int32(fd))
+		conn.Close()
+		f.workers[0].closed.Add(1)
+	}
+}
+
+// reset closes a connection, over TCP with RST.
+func reset(conn net.Conn) {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	conn.Close()
+}
+
+// register makes a connection that was taken one of those that stay; nil: the engine
+// has closed it.
+func (f *rrFlow) register(fd int) net.Conn {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	conn := f.conns[int32(fd)]
+	if conn == nil {
+		return nil
+	}
+	if len(f.fds) == 0 {
+		local, remote := ends(conn)
+		f.Open(local, remote, nil)
+	}
+	f.fds = append(f.fds, int32(fd))
+	f.active.Add(1)
+	return conn
+}
+
+// assign responds to the requests of an accepted connection.
+func (f *rrFlow) assign(fd int) {
+	conn := f.register(fd)
+	switch {
+	case conn == nil:
+	case f.udp:
+		f.engine.Go(func() { f.workers[0].respondUDP(conn, fd) })
+	default:
+		f.engine.Go(func() { f.workers[0].respond(conn) })
+	}
+}
+
+// addConn makes an open connection the requester's i-th.
+func (f *rrFlow) addConn(i int, fd int32) error {
+	conn := f.register(int(fd))
+	if conn == nil {
+		return flowset.ErrClosed
+	}
+	f.workers[0].conns[i].Conn, f.workers[0].conns[i].fd = conn, fd
+	f.arrived.Add(1)
+	return nil
+}
+
+// trySend sends a datagram. It is called with the lock.
+func (f *rrFlow) trySend(fd int, datagram []byte) {
+	if conn := f.conns[int32(fd)]; conn != nil {
+		_, _ = conn.Write(datagram)
+	}
+}
+
+// dial opens the i-th connection over TCP.
+func (f *rrFlow) dial(ctx context.Context, i int, timeout time.Duration) (conn *net.TCPConn, fd int, err error) {
+	order := f.Request
+	order.Remote = f.remote(i)
+	if conn, err = socket.Dial(ctx, order, timeout); err != nil {
+		return nil, -1, err
+	}
+	fd, err = f.take(conn)
+	return conn, fd, err
+}
+
+// openTCP opens the flow's connections; of crr, it makes one transaction, which is not
+// counted.
+func (f *rrFlow) openTCP(ctx context.Context, timeout time.Duration, first func()) error {
+	if !f.isCRR() {
+		return f.openEach(ctx, first, func(ctx context.Context, i int) error {
+			conn, fd, err := f.dial(ctx, i, timeout)
+			if err == nil { // the first bytes of a connection always have room
+				_, err = conn.Write(f.cookie)
+			}
+			if err != nil {
+				return err // what is open is closed with the engine
+			}
+			return f.addConn(i, int32(fd))
+		})
+	}
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout, errNoResponse)
+		defer cancel()
+	}
+	conn, fd, err := f.dial(ctx, 0, timeout)
+	if err != nil {
+		return err
+	}
+	defer f.release(fd)
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	err = (&worker{f: f}).exchangeOnce(conn)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, io.EOF):
+		return errClosed
+	case err == nil:
+		f.noteConn(ends(conn))
+	}
+	return err
+}
+
+// ends are a connection's two addresses.
+func ends(conn net.Conn) (local, remote netip.AddrPort) {
+	return socket.AddrPort(conn.LocalAddr()), socket.AddrPort(conn.RemoteAddr())
+}
+
+func (*rrFlow) note() string { return "" }
+
+// Busy is the time that has passed: no goroutine used more of a CPU.
+func (f *rrFlow) Busy() []int64 { return []int64{socket.Now()} }
+
+// Close closes every connection, which ends their goroutines.
+func (f *rrFlow) Close() {
+	f.State.Close()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	for _, conn := range f.conns {
+		reset(conn)
+	}
+	clear(f.conns)
+}

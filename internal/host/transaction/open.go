@@ -1,0 +1,131 @@
+package transaction
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"linerate/internal/bus"
+	"linerate/internal/host/flowset"
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sock"
+	"linerate/internal/model/message"
+	"linerate/internal/model/record"
+)
+
+// listen gets ready to respond.
+func (f *rrFlow) listen(ctx context.Context) message.Listening {
+	at, err := f.openListener(ctx)
+	out := message.Listening{ID: f.Request.ID, Local: at}
+	if err != nil {
+		err = fmt.Errorf("listen on %s: %w", socket.AddrName(f.Request.Local), socket.Reason(err, f.Request.Local))
+		out.Error = bus.Failure(err)
+		f.Fail("%w", err)
+	}
+	return out
+}
+
+// connect opens a flow's connections and starts its threads. first is called when
+// the first one is open.
+func (f *rrFlow) connect(ctx context.Context, timeout time.Duration, out *message.Opened, first func()) {
+	f.openConns(ctx, timeout, first)
+	out.Local, _ = f.Addrs()
+	out.Error = f.Status()
+}
+
+// openConns opens a flow's connections and lets its workers send requests. first is called when
+// the first one is open or has failed.
+func (f *rrFlow) openConns(ctx context.Context, timeout time.Duration, first func()) {
+	err := f.makeWorkers()
+	switch n := f.connections(); {
+	case err != nil:
+	case f.Request.LocalPort != 0 && n > 1:
+		err = fmt.Errorf("%d connections from one port, %d: expected one", n, f.Request.LocalPort)
+	case f.udp:
+		err = f.openEach(ctx, first, func(ctx context.Context, i int) error { return f.openUDP(ctx, i, timeout) })
+	default:
+		err = f.openTCP(ctx, timeout, first)
+	}
+	if err != nil {
+		// No thread is there to notice that some have been reset meanwhile, and their
+		// ports taken by others.
+		if !f.udp {
+			f.active.Store(f.established())
+		}
+		local, _ := f.Addrs()
+		f.Fail("%w", f.openError(timeout, local.Addr(), err))
+		return
+	}
+	for _, w := range f.workers {
+		if !f.engine.Go(w.runRequester) {
+			f.Fail("%w", flowset.ErrClosed)
+		}
+	}
+}
+
+var (
+	// errNoSYNACK: a peer may be off, or a firewall drops what goes there.
+	errNoSYNACK   = bus.Coded(message.Deadline, errors.New("connection timed out: no answer to SYN"))
+	errNoResponse = errors.New("connected, but no answer to the first request")
+	errClosed     = errors.New("the peer closed the connection instead of answering")
+	errSurplus    = errors.New("more came than the response") // from no responder of ours
+)
+
+// noteConn counts an accepted connection, and keeps the addresses of the first.
+func (f *rrFlow) noteConn(local, remote netip.AddrPort) {
+	f.arrived.Add(1)
+	if f.active.Add(1) == 1 {
+		f.Open(local, remote, nil)
+	}
+}
+
+// established is how many of the connections that have been opened still are, or may
+// be where the kernel does not say.
+func (f *rrFlow) established() (n int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, fd := range f.fds {
+		if info, err := sock.TCPInfo(int(fd)); err != nil || info.State == record.TCPEstablished {
+			n++
+		}
+	}
+	return n
+}
+
+// openError says why a flow's connections could not be opened, some of which are from
+// local.
+func (f *rrFlow) openError(timeout time.Duration, local netip.Addr, err error) error {
+	o := f.Request
+	if ports := socket.PortsExhausted(o, local, int(f.active.Load()), err); ports != nil {
+		return ports
+	}
+	switch {
+	case f.udp && errors.Is(err, syscall.EAGAIN): // of bind(2) without a port, udp(7)
+		err = bus.Coded(message.Exhausted, fmt.Errorf("connect %s → %s: no port is left (EAGAIN): a socket over UDP needs one of "+
+			"net.ipv4.ip_local_port_range for itself, wherever it sends to", socket.AddrName(o.Local), o.Remote))
+	case f.udp:
+		err = fmt.Errorf("connect %s → %s: %w", socket.AddrName(o.Local), o.Remote, socket.Reason(err, o.Remote.Addr()))
+	case errors.Is(err, errNoSYNACK):
+		err = fmt.Errorf("connect %s → %s: %w within %v", socket.AddrName(o.Local), o.Remote, err, timeout)
+	default:
+		err = socket.ConnectError(o.Local, o.Remote, timeout, err)
+	}
+	if n := f.connections(); n > 1 {
+		err = fmt.Errorf("%w (%d of %d connections were open by then)", err, f.active.Load(), n)
+	}
+	return err
+}
+
+// isTransient reports that a datagram was not sent for a reason that says nothing of
+// the next one: it counts as lost.
+func isTransient(err error) bool {
+	errno, _ := errors.AsType[syscall.Errno](err)
+	switch errno {
+	case syscall.ENOBUFS, syscall.ENOMEM, syscall.EHOSTUNREACH, syscall.EHOSTDOWN, syscall.ENETUNREACH, syscall.ENETDOWN:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,211 @@
+package transaction
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"linerate/internal/host/socket"
+
+	"linerate/internal/kernel/sock"
+	"linerate/internal/model/message"
+	"linerate/internal/model/record"
+	"linerate/internal/science/stats"
+)
+
+// counts are one worker's. They may be read at any time.
+type counts struct {
+	done, failed      atomic.Int64
+	received, written atomic.Int64 // bytes
+	opened, closed    atomic.Int64 // connections of crr
+	first, last       atomic.Int64 // instants
+	useful            atomic.Int64 // ns that a polling thread has not only asked
+	unanswered, late  atomic.Int64 // of udp-rr
+	_                 [32]byte
+}
+
+// Count takes the counts.
+func (f *rrFlow) Count(out *message.FlowEnd) {
+	t := &record.Transactions{Connections: f.active.Load(), Opened: f.arrived.Load(), Polling: f.polls}
+	out.Transactions = t
+	if f.isCRR() {
+		t.Connections, t.Opened = 0, 0
+	}
+	for _, w := range f.threads() {
+		t.Done += w.done.Load()
+		if f.isCRR() {
+			opened := w.opened.Load()
+			t.Opened += opened
+			t.Connections += max(0, opened-w.closed.Load())
+		}
+		t.Failed += w.failed.Load()
+		t.Unanswered += w.unanswered.Load()
+		t.Late += w.late.Load()
+		out.ReceivedBytes += w.received.Load()
+		out.WrittenBytes += w.written.Load()
+		if first := w.first.Load(); out.FirstNs == 0 || first != 0 && first < out.FirstNs {
+			out.FirstNs = first
+		}
+		out.LastNs = max(out.LastNs, w.last.Load())
+	}
+	out.AtNs = socket.Now()
+}
+
+// threads are the threads' counts, as far as there are threads.
+func (f *rrFlow) threads() []*worker {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.workers
+}
+
+// Describe adds what waits, where threads run, and what the kernel knows.
+func (f *rrFlow) Describe(out *message.FlowEnd) {
+	window := f.engine.Window()
+	out.Alive = f.alive()
+	t := out.Transactions
+	if f.isClient {
+		f.describeWaiting(out)
+	}
+	out.ModeNote = f.note()
+	if f.isClient && f.udp {
+		f.checkUnanswered(out)
+	}
+	if f.isClient && window.EndNs != 0 && out.AtNs >= latencyReadyAt(window) {
+		sum := stats.NewHistogram()
+		for _, w := range f.threads() {
+			sum.Merge(w.latency.Histogram())
+		}
+		t.Latency = distribution(sum)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock() // the descriptor stays open meanwhile
+	if len(f.fds) == 0 || f.closed {
+		return
+	}
+	first := int(f.fds[0])
+	if !f.udp {
+		out.CongestionControl, _ = sock.CongestionControl(first)
+	}
+	if f.Request.Window != 0 {
+		send, receive, _ := sock.Buffers(first)
+		out.SndbufBytes, out.RcvbufBytes = int64(send), int64(receive)
+	}
+	if f.connections() == 1 && !f.udp {
+		if info, err := sock.TCPInfo(first); err == nil {
+			out.Info = &info
+		}
+	}
+}
+
+func distribution(h *hdrhistogram.Histogram) *record.Distribution {
+	d, err := stats.Distribution(h)
+	if err != nil {
+		return nil // a histogram of our own can be encoded
+	}
+	return d
+}
+
+// alive says that there are connections and that the flow has not failed.
+func (f *rrFlow) alive() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.Failure() == nil && !f.closed && f.active.Load() > 0
+}
+
+// silentTimeouts is how many retransmission timeouts in a row make a peer that
+// neither answers nor resets count as gone: about three seconds on a short path.
+const silentTimeouts = 4
+
+// describeWaiting looks at the transactions that are under way: how many there are, how
+// long the one that waits longest has, and whether anybody is still there.
+func (f *rrFlow) describeWaiting(out *message.FlowEnd) {
+	const suspect = 1e9 // ns without an answer, on any path that a trial is made over
+	const looks = 64    // connections that the kernel is asked about
+	t := out.Transactions
+	looked, silent := 0, 0
+	backoff := uint8(0)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, w := range f.workers {
+		for i := range w.conns {
+			began := atomic.LoadInt64(&w.conns[i].began)
+			if began == 0 || began > out.AtNs {
+				continue
+			}
+			t.Waiting++
+			wait := out.AtNs - began
+			t.LongestWaitUs = max(t.LongestWaitUs, float64(wait)/1e3)
+			if f.udp || wait < suspect || looked == looks || f.closed {
+				continue
+			}
+			looked++
+			fd := int(atomic.LoadInt32(&w.conns[i].fd))
+			if info, err := sock.TCPInfo(fd); err == nil && info.Backoff >= silentTimeouts {
+				silent++
+				backoff = max(backoff, info.Backoff)
+			}
+		}
+	}
+	if silent > 0 && out.Error == nil {
+		more := ""
+		if looked == looks {
+			more = " or more"
+		}
+		out.Error = silence("%d%s of %s: no answer to %d retransmissions in a row", silent, more, plural(f.connections(), "connection"), backoff)
+		out.Alive = out.Alive && int64(silent) < f.active.Load() && silent < looks
+	}
+}
+
+// silence is the error of a flow whose peer does not answer in time.
+func silence(format string, args ...any) *message.Error {
+	return &message.Error{Code: message.Deadline, Text: fmt.Sprintf(format, args...)}
+}
+
+// checkUnanswered looks whether anybody is still there, over UDP.
+func (f *rrFlow) checkUnanswered(out *message.FlowEnd) {
+	silent, most := int64(0), uint32(0)
+	for _, w := range f.threads() {
+		for i := range w.conns {
+			c := &w.conns[i]
+			if missed := atomic.LoadUint32(&c.unanswered); missed >= maxUnanswered && atomic.LoadInt32(&c.fd) >= 0 {
+				silent, most = silent+1, max(most, missed)
+			}
+		}
+	}
+	out.Alive = out.Alive && (silent == 0 || silent < f.active.Load())
+	if silent > 0 && out.Error == nil {
+		out.Error = silence("%d of %s: no response to %d requests in a row", silent, plural(f.connections(), "connection"), most)
+	}
+}
+
+// Sample is the bytes received and, at the client, the transactions done so far.
+func (f *rrFlow) Sample() (out record.FlowSample) {
+	for _, w := range f.threads() {
+		out.ReceivedBytes += w.received.Load()
+		if f.isClient {
+			out.Done += w.done.Load()
+		}
+	}
+	return out
+}
+
+// Moved is how many bytes all connections have received and written.
+func (f *rrFlow) Moved() (received, written int64) {
+	for _, w := range f.threads() {
+		received += w.received.Load()
+		written += w.written.Load()
+	}
+	return received, written
+}
+
+// latencyReadyAt is from when on readings have the distribution of latencies: not at
+// the window's end, since putting a histogram together takes longer than the
+// reading, but at the stop where that follows.
+func latencyReadyAt(w message.WindowRequest) int64 {
+	if w.StopNs-w.EndNs <= int64(time.Second) {
+		return max(w.EndNs, w.StopNs)
+	}
+	return w.EndNs
+}

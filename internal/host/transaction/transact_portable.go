@@ -1,0 +1,318 @@
+//go:build !linux || portable
+
+package transaction
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"linerate/internal/host/handshake"
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
+	"linerate/internal/model/unit"
+)
+
+// conn is a requester's connection.
+type conn struct {
+	net.Conn // not of crr: those have a connection for each transaction
+	fd       int32
+	// began is when its transaction began or was to begin; 0: none is under way.
+	// It may be read at any time, as may unanswered: requests in a row without a response.
+	began      int64
+	unanswered uint32
+}
+
+// errUnanswered: no response over UDP within responseTimeout.
+var errUnanswered = errors.New("no response")
+
+// limiter keeps what a worker sends to a rate; the zero value is none. Its methods may
+// be called from several goroutines.
+type limiter struct {
+	mu          sync.Mutex
+	every, free int64 // ns from one message to the next; when that may be sent
+}
+
+func (l *limiter) set(rate unit.BitRate, bytes int) {
+	if rate > 0 {
+		l.every = int64(min(float64(bytes)*8e9/float64(rate), float64(time.Hour)))
+	}
+}
+
+// reserve is when a message may be sent; false: only later than in longest.
+func (l *limiter) reserve(longest time.Duration) (at int64, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := socket.Now()
+	if at = max(l.free, now); at-now > int64(longest) {
+		return 0, false
+	}
+	l.free = at + l.every
+	return at, true
+}
+
+// sleepUntil sleeps until an instant; false: the engine closes.
+func (w *worker) sleepUntil(ns int64) bool {
+	for !w.f.engine.Signals.Quit.Load() {
+		now := socket.Now()
+		if now >= ns {
+			return true
+		}
+		sched.SleepUntil(min(ns, now+int64(checkInterval)))
+	}
+	return false
+}
+
+// runRequester waits for the start and makes transactions over all connections, until
+// the stop.
+func (w *worker) runRequester() {
+	if !w.f.engine.WaitStart() {
+		return
+	}
+	var running sync.WaitGroup
+	for i := range w.conns {
+		running.Go(func() { w.request(i) })
+	}
+	running.Wait()
+}
+
+// request makes transactions over the i-th connection, one after another. With a pace,
+// each begins when the schedule says, whether it could be sent then or not.
+func (w *worker) request(i int) {
+	o, window, c := w.f.Request, w.f.engine.Window(), &w.conns[i]
+	transact, slots := w.transaction(i), scheduleOf(window.StartNs, o.Pace)
+	began, lost := socket.Now(), false
+	for round := int64(0); ; round++ {
+		if o.Pace > 0 {
+			began = slots.due(w.f.part.number(i, round))
+		}
+		if began >= window.StopNs || !w.sleepUntil(began) {
+			return
+		}
+		if lost {
+			w.failed.Add(1)
+			continue
+		}
+		allowed, _ := w.rate.reserve(math.MaxInt64)
+		if !w.sleepUntil(allowed) {
+			return
+		}
+		if o.Pace == 0 {
+			began = allowed
+		}
+		atomic.StoreInt64(&c.began, began)
+		err := transact()
+		at := socket.Now()
+		if err != nil && w.f.engine.Signals.Quit.Load() {
+			return
+		}
+		atomic.StoreInt64(&c.began, 0)
+		switch {
+		case err == nil:
+			w.count(began, at)
+		case err == errUnanswered:
+			w.unanswered.Add(1)
+		default:
+			w.noteLoss(c.Conn, err)
+			w.failed.Add(1)
+			if lost = !w.f.isCRR(); lost && o.Pace == 0 {
+				return
+			}
+			at += int64(checkInterval) // a responder that is gone is tried now and then
+		}
+		began = at
+	}
+}
+
+// transaction returns what makes one transaction over the i-th connection.
+func (w *worker) transaction(i int) func() error {
+	f, c := w.f, &w.conns[i]
+	switch {
+	case f.udp:
+		datagram, number := slices.Clone(payload[:requestBytes(f.Request)]), uint32(0)
+		buffer := make([]byte, max(responseBytes(f.Request), handshake.FrameBytes)+1)
+		return func() error {
+			number++
+			copy(datagram, binary.LittleEndian.AppendUint32(nil, number)[:min(sequenceBytes, len(datagram))])
+			return w.exchangeUDP(c, datagram, buffer)
+		}
+	case f.isCRR():
+		return func() error {
+			conn, fd, err := f.dial(f.engine.Context(), i, 0)
+			if err != nil {
+				return err
+			}
+			defer f.release(fd)
+			return w.exchangeOnce(conn)
+		}
+	}
+	return func() error { return w.exchange(c, nil) }
+}
+
+// noteLoss notes that a connection, nil for one of crr, has failed.
+func (w *worker) noteLoss(c net.Conn, err error) {
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	local, remote := w.f.Addrs()
+	if c != nil {
+		local, remote = ends(c)
+	}
+	w.f.connLost(local, remote, err)
+}
+
+// count enters a transaction that is done.
+func (w *worker) count(began, at int64) {
+	w.done.Add(1)
+	w.first.CompareAndSwap(0, at)
+	w.last.Store(at)
+	if window := w.f.engine.Window(); at >= window.BeginNs && at <= window.EndNs {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.latency.Record(at - began)
+	}
+}
+
+// send writes a message of so many bytes, after head, and counts it.
+func (w *worker) send(c net.Conn, head []byte, bytes int) error {
+	for bytes > 0 {
+		piece := payload[:min(bytes, len(payload))]
+		if len(head) > 0 {
+			piece = slices.Concat(head, piece)
+		}
+		n, err := c.Write(piece)
+		n = max(0, n-len(head))
+		head, bytes = nil, bytes-n
+		w.written.Add(int64(n))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exchangeOnce makes a transaction over a connection for one, and has it reset when it
+// is closed: nothing is left in TIME_WAIT.
+func (w *worker) exchangeOnce(conn *net.TCPConn) error {
+	return errors.Join(conn.SetLinger(0), w.exchange(conn, w.f.cookie))
+}
+
+// exchange makes a transaction over TCP; head comes before the request.
+func (w *worker) exchange(c net.Conn, head []byte) error {
+	if err := w.send(c, head, requestBytes(w.f.Request)); err != nil {
+		return err
+	}
+	// One byte more than is wanted shows a peer that is no responder of ours.
+	unread := responseBytes(w.f.Request)
+	for buffer := make([]byte, min(unread+1, len(payload))); unread > 0; {
+		n, err := c.Read(buffer[:min(unread+1, len(buffer))])
+		if err != nil {
+			return err
+		}
+		if n > unread {
+			return errSurplus
+		}
+		unread -= n
+		w.received.Add(int64(n))
+	}
+	return nil
+}
+
+// exchangeUDP makes a transaction over UDP.
+func (w *worker) exchangeUDP(c *conn, request, buffer []byte) error {
+	if _, err := c.Write(request); err != nil && !isTransient(err) {
+		return err
+	}
+	w.written.Add(int64(len(request)))
+	if err := c.SetReadDeadline(time.Now().Add(responseTimeout)); err != nil {
+		return err
+	}
+	response := responseBytes(w.f.Request)
+	same := min(sequenceBytes, len(request), response)
+	for {
+		n, err := c.Read(buffer)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			atomic.AddUint32(&c.unanswered, 1)
+			return errUnanswered
+		case err != nil && !isTransient(err):
+			return err
+		case err != nil || handshake.IsFrame(buffer[:n]):
+		case n != response || string(buffer[:same]) != string(request[:same]):
+			w.late.Add(1)
+		default:
+			w.received.Add(int64(n))
+			atomic.StoreUint32(&c.unanswered, 0)
+			return nil
+		}
+	}
+}
+
+// respond answers requests over a connection until that ends; of crr, it is one.
+func (w *worker) respond(c net.Conn) {
+	request := requestBytes(w.f.Request)
+	buffer := make([]byte, min(max(request, 4<<10), len(payload)))
+	for got := 0; ; {
+		n, err := c.Read(buffer)
+		w.received.Add(int64(n))
+		for got += n; err == nil && got >= request; got -= request {
+			if err = w.sendResponse(c); err == nil && w.f.isCRR() {
+				return
+			}
+		}
+		if err != nil {
+			if !w.f.isCRR() || got > 0 {
+				w.noteLoss(c, err)
+			}
+			return
+		}
+	}
+}
+
+// sendResponse answers a request over TCP, when that is within the rate.
+func (w *worker) sendResponse(c net.Conn) error {
+	if at, _ := w.rate.reserve(math.MaxInt64); !w.sleepUntil(at) {
+		return net.ErrClosed
+	}
+	err := w.send(c, nil, responseBytes(w.f.Request))
+	if err == nil {
+		w.done.Add(1)
+	}
+	return err
+}
+
+// respondUDP answers requests over UDP until the socket is closed. What could not be
+// answered within responseTimeout, at the rate that is allowed, is not answered.
+func (w *worker) respondUDP(c net.Conn, fd int) {
+	request, response := requestBytes(w.f.Request), slices.Clone(payload[:responseBytes(w.f.Request)])
+	buffer := make([]byte, max(request, handshake.FrameBytes)+1)
+	for {
+		n, err := c.Read(buffer)
+		switch {
+		case err != nil:
+		case n != request || handshake.IsFrame(buffer[:n]):
+			w.f.resendReady(fd, buffer[:n])
+		default:
+			w.received.Add(int64(n))
+			if at, ok := w.rate.reserve(responseTimeout); !ok || !w.sleepUntil(at) {
+				continue
+			}
+			copy(response, buffer[:min(sequenceBytes, n)])
+			if _, err = c.Write(response); err == nil {
+				w.written.Add(int64(len(response)))
+				w.done.Add(1)
+			}
+		}
+		if err != nil && !isTransient(err) {
+			w.noteLoss(c, err)
+			return
+		}
+	}
+}
