@@ -2,6 +2,7 @@ package trust
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,5 +105,26 @@ func TestDatagrams(t *testing.T) {
 		if c.Check == Conservation && !strings.Contains(c.Detail, "lost 10 datagrams") {
 			t.Errorf("the loss is not reported: %s", c.Detail)
 		}
+	}
+}
+
+// TestNotCounted: where no interface was counted, no check of what interfaces carried
+// is made; none passes for want of evidence.
+func TestNotCounted(t *testing.T) {
+	trial := packets(100_000, 0, 0, 1448, 1500, "10.0.0.1:5000")
+	made := func() (names []string) {
+		for _, c := range Trial(trial, nil) {
+			names = append(names, c.Check)
+		}
+		return names
+	}
+	if names := made(); !slices.Contains(names, Wire) || !slices.Contains(names, Foreign) {
+		t.Fatalf("with counters: %v", names)
+	}
+	for i := range trial.Hosts {
+		trial.Hosts[i].Begin.Interfaces, trial.Hosts[i].End.Interfaces = nil, nil
+	}
+	if names := made(); slices.Contains(names, Wire) || slices.Contains(names, Foreign) || slices.Contains(names, Steal) {
+		t.Errorf("without counters: %v", names)
 	}
 }

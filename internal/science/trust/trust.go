@@ -203,8 +203,15 @@ func generator(v view) (judged, bool) {
 		return judged{}, false
 	}
 	c := record.Check{Check: Generator, Pass: thread < busy && (cpus < busy || polling)}
-	c.Detail = fmt.Sprintf("the busiest traffic thread took %s of a CPU (%s), all CPUs together were %s busy (%s)",
-		unit.FormatPercent(thread), threadHost, unit.FormatPercent(cpus), cpusHost)
+	if threadHost == "" {
+		threadHost = "no host"
+	}
+	c.Detail = fmt.Sprintf("the busiest traffic thread took %s of a CPU (%s)", unit.FormatPercent(thread), threadHost)
+	if cpusHost != "" {
+		c.Detail += fmt.Sprintf(", all CPUs together were %s busy (%s)", unit.FormatPercent(cpus), cpusHost)
+	} else {
+		c.Detail += "; how busy all CPUs together were is not known"
+	}
 	if polling {
 		c.Detail += "; threads that poll keep processors busy by nature, and count with what they did beside that"
 	}

@@ -199,7 +199,7 @@ func wire(v view) (judged, bool) {
 // departures compares, per sending host, what its flows gave to the network with
 // what its interfaces in the topology sent, as arrivals does for receivers. What
 // waited in the interfaces' queues when the window began was sent in it, too. A host
-// of which some flow does not tell is left out.
+// with a flow or all interfaces not counted is left out.
 func departures(v view) []account {
 	var list []account
 	for _, h := range v.Hosts {
@@ -218,12 +218,16 @@ func departures(v view) []account {
 		if !known || out.flows == 0 {
 			continue
 		}
-		header, packets := headerBytes/out.flows, 0.0
+		header, packets, counted := headerBytes/out.flows, 0.0, false
 		for _, d := range h.Deltas() {
 			if d.Seconds > 0 && v.drawn(h.Host, d.Interface) && !stacked(h.Snapshot, d.Interface) {
+				counted = true
 				packets += d.TxPackets
 				out.wired += max(0, d.TxBytes-d.TxPackets*header) * v.WindowS / d.Seconds
 			}
+		}
+		if !counted {
+			continue
 		}
 		if o := h.Others; o != nil {
 			out.wired = max(0, out.wired-float64(o.WrittenBytes))
