@@ -106,6 +106,7 @@ func interfacesOf(flows []record.Flow, hosts []record.HostReading) []used {
 		if f.From == record.NodeServer {
 			here, there = there, here
 		}
+		list[i].client = interfaceWith(client.Snapshot, here) // where no route is looked up
 		for _, l := range client.Snapshot.Lookups {
 			if l.Source == here.WithZone("").String() && l.Destination == there.WithZone("").String() {
 				list[i].client = interfaceNamed(client.Snapshot, l.Interface)

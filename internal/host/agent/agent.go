@@ -182,11 +182,12 @@ func (a *agent) hello() (message.Hello, error) {
 		Version:    version.String(),
 		Interfaces: ports,
 		Environment: record.HostEnvironment{
-			Host:   a.node,
-			OS:     runtime.GOOS,
-			Kernel: proc.Release(),
-			Arch:   runtime.GOARCH,
-			CPUs:   runtime.NumCPU(),
+			Host:    a.node,
+			OS:      runtime.GOOS,
+			Kernel:  proc.Release(),
+			Arch:    runtime.GOARCH,
+			CPUs:    runtime.NumCPU(),
+			Missing: counters.NotRead(),
 		},
 	}, err
 }

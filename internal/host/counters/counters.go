@@ -10,6 +10,7 @@ package counters
 import (
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -38,7 +39,16 @@ type Reader struct {
 	skip    map[string]bool
 }
 
-// New opens a reader.
+// NotRead says what a reader cannot read on this system; empty: all of it.
+func NotRead() []string {
+	if netlink.Available {
+		return nil
+	}
+	return []string{"counters of interfaces, CPUs and protocols, TCP_INFO, routes, neighbours and sysctls are not read on " + runtime.GOOS}
+}
+
+// New opens a reader. Where there is something NotRead, it reads the interfaces'
+// names, MTUs and addresses alone.
 func New(options Options) (*Reader, error) {
 	conn, err := netlink.Dial()
 	if err != nil {
@@ -57,6 +67,9 @@ func (r *Reader) Close() error { return r.conn.Close() }
 
 // Counts reads the counters of interfaces and queueing disciplines, closest together.
 func (r *Reader) Counts(into *record.Reading) {
+	if !netlink.Available {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var err error
@@ -69,6 +82,9 @@ func (r *Reader) Counts(into *record.Reading) {
 // Machine reads the counters of CPUs, memory and protocols. It takes several times as
 // long as Counts: at the edge of a window it is called before or after, not between.
 func (r *Reader) Machine(into *record.Reading) {
+	if !netlink.Available {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var err error

@@ -43,6 +43,10 @@ func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []s
 	snapshot.BeganNs = began
 	missing := func(part string, err error) { missing(&snapshot.Missing, part, err) }
 	missing("addresses", r.addInterfaces(&snapshot, links))
+	if !netlink.Available {
+		snapshot.Missing, snapshot.EndedNs = append(snapshot.Missing, NotRead()...), sched.Now()
+		return snapshot, nil
+	}
 	missing("rules", r.addRules(&snapshot))
 	missing("routes", r.addRoutes(&snapshot))
 	snapshot.Lookups = r.lookups(lookups)

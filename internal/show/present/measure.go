@@ -110,6 +110,15 @@ func serverAddresses(m *record.Measure) (n int) {
 	return n
 }
 
+// cpusBusy is how busy all of a machine's CPUs were, in parentheses; empty: it was not
+// read.
+func cpusBusy(e record.MeasureEnd) string {
+	if e.CPUBusy == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (all of its %s %s %% busy)", Count(e.CPUs, "CPU"), significant(100*e.CPUBusy, 2))
+}
+
 func measureCPU(m *record.Measure) string {
 	perUnit := func(seconds, us float64) string {
 		if m.Transactions != nil {
@@ -127,7 +136,7 @@ func measureCPU(m *record.Measure) string {
 		if m.Peer != "" {
 			cost += of
 		}
-		words = append(words, fmt.Sprintf("%s %s (all of its %s %s %% busy)", e.Host, cost, Count(e.CPUs, "CPU"), significant(100*e.CPUBusy, 2)))
+		words = append(words, fmt.Sprintf("%s %s%s", e.Host, cost, cpusBusy(e)))
 	}
 	text := strings.Join(words, ", ")
 	switch {

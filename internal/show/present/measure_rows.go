@@ -272,5 +272,16 @@ func measureTrust(m *record.Measure) (list []Block) {
 		}
 		list = append(list, Statement{Label: "Doubt", Text: c.Check + ": " + c.Detail, Tone: Wrong})
 	}
-	return append(list, Statement{Label: "Trust", Text: fmt.Sprintf("%d of %d checks passed: %s", len(passed), len(m.Trust), strings.Join(passed, ", "))})
+	list = append(list, Statement{Label: "Trust", Text: fmt.Sprintf("%d of %d checks passed: %s", len(passed), len(m.Trust), strings.Join(passed, ", "))})
+	hosts, missing := []string{}, []string{}
+	for _, e := range m.Ends {
+		if len(e.Missing) > 0 {
+			hosts, missing = append(hosts, e.Host), append(missing, e.Missing...)
+		}
+	}
+	if len(missing) > 0 {
+		text := fmt.Sprintf("%s: %s; checks and findings that need them were not made", strings.Join(hosts, ", "), strings.Join(slices.Compact(missing), "; "))
+		list = append(list, Statement{Label: "Not read", Text: text})
+	}
+	return list
 }
