@@ -14,6 +14,8 @@ const requireNetns = "LINERATE_REQUIRE_NETNS"
 var otherSkips = map[string]string{
 	"internal/kernel/kerneltest/kerneltest.go":       "asks for the variable by its constant",
 	"internal/kernel/kerneltest/kerneltest_linux.go": "passes on a skip from inside the namespace",
+	"internal/host/stream/kit_test.go":               "what the portable code does not have needs Linux",
+	"internal/show/cli/pairs_test.go":                "needs programs that script/portable builds",
 }
 
 // TestSkips: a function that skips a test asks for the variable first.
