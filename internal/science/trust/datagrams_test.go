@@ -128,3 +128,20 @@ func TestNotCounted(t *testing.T) {
 		t.Errorf("without counters: %v", names)
 	}
 }
+
+// TestUnreadWithoutInfo: bytes acknowledged and not read yet are the receive buffer's
+// where the receiver's kernel tells nothing else of them.
+func TestUnreadWithoutInfo(t *testing.T) {
+	one := record.Flow{
+		ID: "f", From: "client", To: "server", Connected: true, Alive: true,
+		ReceivedBytes: 100e6, WrittenBytes: 105e6, SentBytes: 105e6, AckedBytes: 105e6, SenderInfo: &record.TCPInfo{},
+	}
+	for buffer, pass := range map[int64]bool{1 << 20: false, 6 << 20: true} {
+		one.RcvbufBytes = buffer
+		for _, c := range Trial(record.Trial{WindowS: 1, Flows: []record.Flow{one}}, nil) {
+			if c.Check == Conservation && c.Pass != pass {
+				t.Errorf("with a buffer of %d bytes: %+v", buffer, c)
+			}
+		}
+	}
+}

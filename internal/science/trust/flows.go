@@ -152,7 +152,10 @@ func conservation(v view) (judged, bool) {
 			}
 		}
 		unread := float64(unreadBytes)
-		if f.ReceiverInfo != nil && f.ReceiverInfo.RcvSpace > 0 {
+		switch {
+		case f.ReceiverInfo == nil: // no TCP_INFO there: as much as the socket holds
+			unread = max(unread, float64(f.RcvbufBytes))
+		case f.ReceiverInfo.RcvSpace > 0:
 			unread = float64(f.ReceiverInfo.RcvSpace)
 		}
 		held := float64(f.UnsentBytes)

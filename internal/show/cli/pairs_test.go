@@ -74,8 +74,25 @@ func serveProgram(t *testing.T, program string) (at string) {
 	return at
 }
 
-// measureWith is what a client says; a doubt, such as of a busy machine, is no failure.
+// measureWith is what a client says, at the third try whatever its checks of counts
+// say: one may fail on a busy machine, but not each time.
 func measureWith(t *testing.T, program, at string, args ...string) (m record.Measure) {
+	for range 3 {
+		m = measureOnce(t, program, at, args...)
+		wrong := slices.IndexFunc(m.Trust, func(c record.Check) bool {
+			return !c.Pass && slices.Contains([]string{trust.Conservation, trust.Wire, trust.Limit}, c.Check)
+		})
+		if wrong < 0 {
+			return m
+		}
+		t.Logf("%s: %s", m.Trust[wrong].Check, m.Trust[wrong].Detail)
+	}
+	t.Error("a check of counts failed three times")
+	return m
+}
+
+// measureOnce measures; exit status 3 is a doubt, such as of a busy machine.
+func measureOnce(t *testing.T, program, at string, args ...string) (m record.Measure) {
 	cmd := exec.Command(program, append([]string{"measure", at, "--json", "--duration", "500ms", "--warmup", "200ms"}, args...)...)
 	var said strings.Builder
 	cmd.Stderr = &said
@@ -99,10 +116,8 @@ func judgePair(t *testing.T, m record.Measure, protocol string) {
 			t.Errorf("%s: %s", f.ID, f.Error)
 		}
 	}
-	late := slices.ContainsFunc(m.Trust, func(c record.Check) bool { return c.Check == trust.Clock && !c.Pass })
 	for _, c := range m.Trust {
-		counted := slices.Contains([]string{trust.Conservation, trust.Wire, trust.Limit}, c.Check) && !late
-		if !c.Pass && (counted || c.Check == trust.Connected || c.Check == trust.Alive) {
+		if !c.Pass && (c.Check == trust.Connected || c.Check == trust.Alive) {
 			t.Errorf("%s: %s", c.Check, c.Detail)
 		}
 	}
