@@ -86,6 +86,21 @@ func same(t T, what string, got, wanted any) {
 	}
 }
 
+// begin begins a run that is named after its study and seed.
+func begin(t T, s notebook.Store, study string, seed uint64) *record.Run {
+	t.Helper()
+	run := Run(study, seed)
+	must(t, s.Begin(t.Context(), run))
+	return run
+}
+
+// complete finishes a run that has all its trials.
+func complete(t T, s notebook.Store, run *record.Run) {
+	t.Helper()
+	run.Status = notebook.Complete
+	must(t, s.Finish(t.Context(), run))
+}
+
 func emptyNotebook(t T, open Opener) {
 	s := open()
 	runs, err := s.Runs(t.Context(), notebook.Filter{})
@@ -127,8 +142,7 @@ func roundTrip(t T, open Opener) {
 
 func described(t T, open Opener) {
 	s, reader := open(), open()
-	run := Run("arp-flux", 7)
-	must(t, s.Begin(t.Context(), run))
+	run := begin(t, s, "arp-flux", 7)
 	must(t, s.SaveTrial(t.Context(), run.ID, Trial(1)))
 	run.Environment.Mode = "real hosts"
 	must(t, s.Describe(t.Context(), run))
@@ -143,8 +157,7 @@ func described(t T, open Opener) {
 func takenIDs(t T, open Opener) {
 	s := open()
 	for _, wanted := range []string{"long-fat-7", "long-fat-7-2", "long-fat-7-3"} {
-		run := Run("long-fat", 7)
-		must(t, s.Begin(t.Context(), run))
+		run := begin(t, s, "long-fat", 7)
 		same(t, "ID", run.ID, wanted)
 		got, err := s.Run(t.Context(), wanted)
 		must(t, err)
@@ -165,8 +178,7 @@ func badIDs(t T, open Opener) {
 
 func noReplacement(t T, open Opener) {
 	s := open()
-	run := Run("ecmp-hash", 3)
-	must(t, s.Begin(t.Context(), run))
+	run := begin(t, s, "ecmp-hash", 3)
 	must(t, s.SaveTrial(t.Context(), run.ID, Trial(1)))
 	other := Trial(1)
 	other.GoodputBps = 1
@@ -181,8 +193,7 @@ func noReplacement(t T, open Opener) {
 
 func finishNeedsStatus(t T, open Opener) {
 	s := open()
-	run := Run("arp-flux", 7)
-	must(t, s.Begin(t.Context(), run))
+	run := begin(t, s, "arp-flux", 7)
 	for _, status := range []string{"", notebook.Running} {
 		run.Status = status
 		if err := s.Finish(t.Context(), run); err == nil {
@@ -195,8 +206,7 @@ func finishNeedsStatus(t T, open Opener) {
 
 func savedWhileLeaving(t T, open Opener) {
 	s := open()
-	run := Run("arp-flux", 7)
-	must(t, s.Begin(t.Context(), run))
+	run := begin(t, s, "arp-flux", 7)
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
 	must(t, s.SaveTrial(ctx, run.ID, Trial(1)))
@@ -241,8 +251,7 @@ func references(t T, open Opener) {
 func listing(t T, open Opener) {
 	s := open()
 	for i, study := range []string{"arp-flux", "long-fat", "arp-flux"} {
-		run := Run(study, uint64(i+1))
-		must(t, s.Begin(t.Context(), run))
+		run := begin(t, s, study, uint64(i+1))
 		for order := range i {
 			must(t, s.SaveTrial(t.Context(), run.ID, Trial(order+1)))
 		}
@@ -276,8 +285,7 @@ func listing(t T, open Opener) {
 
 func notesInOrder(t T, open Opener) {
 	s := open()
-	run := Run("arp-flux", 7)
-	must(t, s.Begin(t.Context(), run))
+	run := begin(t, s, "arp-flux", 7)
 	notes := []record.Note{
 		{Time: Started.Add(time.Hour), Text: "cable changed"},
 		{Time: Started, Text: "a clock that went back, and\na second line — \"quoted\""},

@@ -10,8 +10,7 @@ import (
 
 func onlyTheHolder(t T, open Opener) {
 	holder, other := open(), open()
-	run := Run("arp-flux", 7)
-	must(t, holder.Begin(t.Context(), run))
+	run := begin(t, holder, "arp-flux", 7)
 	want(t, "another store saves", other.SaveTrial(t.Context(), run.ID, Trial(1)), notebook.ErrNotHeld)
 	done := *run
 	done.Status = notebook.Complete
@@ -28,8 +27,7 @@ func onlyTheHolder(t T, open Opener) {
 
 func interruptAndResume(t T, open Opener) {
 	first, reader := open(), open()
-	run := Run("arp-flux", 7)
-	must(t, first.Begin(t.Context(), run))
+	run := begin(t, first, "arp-flux", 7)
 	must(t, first.SaveTrial(t.Context(), run.ID, Trial(1)))
 	status(t, reader, run.ID, notebook.Running)
 	must(t, first.Close())
@@ -59,8 +57,7 @@ func interruptAndResume(t T, open Opener) {
 	if len(third.Trials) != 2 || third.DurationS != 8 {
 		t.Errorf("resumed a second time with %d trials after %g s, want 2 after 8 s", len(third.Trials), third.DurationS)
 	}
-	third.Status = notebook.Complete
-	must(t, second.Finish(t.Context(), third))
+	complete(t, second, third)
 	status(t, reader, run.ID, notebook.Complete)
 }
 
@@ -78,10 +75,8 @@ func status(t T, s notebook.Store, id, wanted string) {
 
 func completeIsOver(t T, open Opener) {
 	s := open()
-	run := Run("arp-flux", 7)
-	must(t, s.Begin(t.Context(), run))
-	run.Status = notebook.Complete
-	must(t, s.Finish(t.Context(), run))
+	run := begin(t, s, "arp-flux", 7)
+	complete(t, s, run)
 	_, err := s.Resume(t.Context(), run.ID)
 	want(t, "resume", err, notebook.ErrComplete)
 	status(t, s, run.ID, notebook.Complete) // asking changed nothing
@@ -89,13 +84,11 @@ func completeIsOver(t T, open Opener) {
 
 func completeIsExtended(t T, open Opener) {
 	s := open()
-	run := Run("arp-flux", 7)
-	must(t, s.Begin(t.Context(), run))
+	run := begin(t, s, "arp-flux", 7)
 	_, err := open().Extend(t.Context(), run.ID)
 	want(t, "extend what is held", err, notebook.ErrHeld)
 	must(t, s.SaveTrial(t.Context(), run.ID, Trial(1)))
-	run.Status = notebook.Complete
-	must(t, s.Finish(t.Context(), run))
+	complete(t, s, run)
 	more, err := s.Extend(t.Context(), run.ID)
 	must(t, err)
 	if len(more.Trials) != 1 || more.Status != notebook.Running {
@@ -103,8 +96,7 @@ func completeIsExtended(t T, open Opener) {
 	}
 	status(t, s, run.ID, notebook.Running)
 	must(t, s.SaveTrial(t.Context(), run.ID, Trial(2)))
-	more.Status = notebook.Complete
-	must(t, s.Finish(t.Context(), more))
+	complete(t, s, more)
 	status(t, s, run.ID, notebook.Complete)
 }
 
@@ -143,8 +135,7 @@ func concurrentBegins(t T, open Opener) {
 
 func concurrentResumes(t T, open Opener) {
 	first := open()
-	run := Run("arp-flux", 7)
-	must(t, first.Begin(t.Context(), run))
+	run := begin(t, first, "arp-flux", 7)
 	must(t, first.Close())
 	stores := make([]notebook.Store, 6)
 	for i := range stores {
@@ -171,8 +162,7 @@ func concurrentTrials(t T, open Opener) {
 	runs := make([]string, writers)
 	for i := range stores {
 		stores[i] = open()
-		run := Run("arp-flux", 7)
-		must(t, stores[i].Begin(t.Context(), run))
+		run := begin(t, stores[i], "arp-flux", 7)
 		runs[i] = run.ID
 	}
 	reader := open()

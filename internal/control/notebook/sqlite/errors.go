@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	driver "modernc.org/sqlite"
@@ -30,39 +31,32 @@ const (
 
 // isAny says whether err carries one of the primary result codes.
 func isAny(err error, codes ...int) bool {
-	var e *driver.Error
-	if !errors.As(err, &e) {
-		return false
-	}
-	for _, code := range codes {
-		if e.Code()&0xff == code {
-			return true
-		}
-	}
-	return false
+	e, ok := errors.AsType[*driver.Error](err)
+	return ok && slices.Contains(codes, e.Code()&0xff)
 }
 
-// fail adds to an error the notebook, the operation, and what SQLite's error means.
+// fail adds to an error the notebook, the operation, and what SQLite's error means; nil
+// stays nil.
 func (s *Store) fail(operation string, err error) error {
-	var meaning error
-	var e *driver.Error
-	if errors.As(err, &e) {
-		switch {
-		case e.Code() == codeShmSize, isAny(err, codeFull):
-			meaning = notebook.ErrFull
-		case isAny(err, codeCorrupt):
-			meaning = notebook.ErrDamaged
-		case isAny(err, codeNotDatabase):
-			meaning = notebook.ErrNotNotebook
-		case isAny(err, codeReadOnly, codeCannotOpen):
-			// A file that cannot be opened was found, so it is its directory
-			// in which the log cannot be made.
-			meaning = fmt.Errorf("%w (it and its directory must be writable)", notebook.ErrReadOnly)
-		case isAny(err, codeBusy, codeLocked):
-			meaning = notebook.ErrBusy
-		}
+	if err == nil {
+		return nil
 	}
-	if meaning == nil {
+	var meaning error
+	e, ok := errors.AsType[*driver.Error](err)
+	switch {
+	case ok && e.Code() == codeShmSize, isAny(err, codeFull):
+		meaning = notebook.ErrFull
+	case isAny(err, codeCorrupt):
+		meaning = notebook.ErrDamaged
+	case isAny(err, codeNotDatabase):
+		meaning = notebook.ErrNotNotebook
+	case isAny(err, codeReadOnly, codeCannotOpen):
+		// A file that cannot be opened was found, so it is its directory
+		// in which the log cannot be made.
+		meaning = fmt.Errorf("%w (it and its directory must be writable)", notebook.ErrReadOnly)
+	case isAny(err, codeBusy, codeLocked):
+		meaning = notebook.ErrBusy
+	default:
 		return fmt.Errorf("notebook %s: %s: %w", s.path, operation, err)
 	}
 	return fmt.Errorf("notebook %s: %s: %w (SQLite: %w)", s.path, operation, meaning, err)
@@ -89,7 +83,7 @@ func (s *Store) write(ctx context.Context, operation string, f func(*sql.Tx) err
 	if s.readOnly {
 		return fmt.Errorf("notebook %s: %s: %w: it was opened for reading", s.path, operation, notebook.ErrReadOnly)
 	}
-	err := s.retry(ctx, func() error {
+	return s.fail(operation, s.retry(ctx, func() error {
 		tx, err := s.db.BeginTx(ctx, nil)
 		if err != nil {
 			return err
@@ -99,25 +93,17 @@ func (s *Store) write(ctx context.Context, operation string, f func(*sql.Tx) err
 			return err
 		}
 		return tx.Commit()
-	})
-	if err != nil {
-		return s.fail(operation, err)
-	}
-	return nil
+	}))
 }
 
 // read carries out f on one unchanging view of the notebook.
 func (s *Store) read(ctx context.Context, operation string, f func(*sql.Tx) error) error {
-	err := s.retry(ctx, func() error {
+	return s.fail(operation, s.retry(ctx, func() error {
 		tx, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 		if err != nil {
 			return err
 		}
 		defer func() { _ = tx.Rollback() }() // nothing was changed
 		return f(tx)
-	})
-	if err != nil {
-		return s.fail(operation, err)
-	}
-	return nil
+	}))
 }

@@ -190,8 +190,5 @@ func (s *Store) Close() error {
 		problems = append(problems, hold.Unlock())
 		delete(s.holds, id)
 	}
-	if err := s.db.Close(); err != nil {
-		problems = append(problems, s.fail("close", err))
-	}
-	return errors.Join(problems...)
+	return errors.Join(append(problems, s.fail("close", s.db.Close()))...)
 }

@@ -27,15 +27,15 @@ func pack(value any) ([]byte, error) {
 
 // unpack reads what pack wrote.
 func unpack(packed []byte, value any) error {
+	var text []byte
 	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return fmt.Errorf("%w: %w", notebook.ErrDamaged, err)
+	if err == nil {
+		text, err = io.ReadAll(z) // to the end, where the checksum is
 	}
-	text, err := io.ReadAll(z) // to the end, where the checksum is
-	if err != nil {
-		return fmt.Errorf("%w: %w", notebook.ErrDamaged, err)
+	if err == nil {
+		err = json.Unmarshal(text, value)
 	}
-	if err := json.Unmarshal(text, value); err != nil {
+	if err != nil {
 		return fmt.Errorf("%w: %w", notebook.ErrDamaged, err)
 	}
 	return nil

@@ -50,10 +50,14 @@ func (s *Store) run(ctx context.Context, id string) (*record.Run, error) {
 			return fmt.Errorf("%w (its schema is %.40q, this version reads %s)", notebook.ErrOldRun, run.Schema, record.RunSchema)
 		}
 		run.Status = status // the document's is from when it was written
-		if run.Trials, err = trials(ctx, tx, number); err != nil {
+		run.Trials, err = query(ctx, tx, readTrial, "SELECT place, document FROM trial WHERE run = ? ORDER BY place", number)
+		if err != nil {
 			return err
 		}
-		run.Notes, err = notes(ctx, tx, number)
+		run.Notes, err = query(ctx, tx, readNote, "SELECT time, text FROM note WHERE run = ? ORDER BY number", number)
+		if len(run.Notes) == 0 {
+			run.Notes = nil
+		}
 		return err
 	})
 	if err != nil {
@@ -70,47 +74,57 @@ func (s *Store) run(ctx context.Context, id string) (*record.Run, error) {
 	return &run, nil
 }
 
-func trials(ctx context.Context, tx *sql.Tx, run int64) ([]record.Trial, error) {
-	rows, err := tx.QueryContext(ctx, "SELECT place, document FROM trial WHERE run = ? ORDER BY place", run)
+// query returns what read makes of each row; not nil.
+func query[T any](ctx context.Context, tx *sql.Tx, read func(*sql.Rows) (T, error), text string, args ...any) ([]T, error) {
+	rows, err := tx.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	all := []record.Trial{}
+	all := []T{}
 	for rows.Next() {
-		var place int
-		var document []byte
-		if err := rows.Scan(&place, &document); err != nil {
+		one, err := read(rows)
+		if err != nil {
 			return nil, err
 		}
-		var trial record.Trial
-		if err := unpack(document, &trial); err != nil {
-			return nil, fmt.Errorf("trial %d: %w", place, err)
-		}
-		all = append(all, trial)
+		all = append(all, one)
 	}
 	return all, rows.Err()
 }
 
-func notes(ctx context.Context, tx *sql.Tx, run int64) ([]record.Note, error) {
-	rows, err := tx.QueryContext(ctx, "SELECT time, text FROM note WHERE run = ? ORDER BY number", run)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []record.Note
-	for rows.Next() {
-		var at, text string
-		if err := rows.Scan(&at, &text); err != nil {
-			return nil, err
+func readTrial(rows *sql.Rows) (trial record.Trial, err error) {
+	var place int
+	var document []byte
+	if err = rows.Scan(&place, &document); err == nil {
+		if err = unpack(document, &trial); err != nil {
+			err = fmt.Errorf("trial %d: %w", place, err)
 		}
-		when, err := time.Parse(time.RFC3339Nano, at)
-		if err != nil {
-			return nil, fmt.Errorf("%w: note: %w", notebook.ErrDamaged, err)
-		}
-		all = append(all, record.Note{Time: when, Text: text})
 	}
-	return all, rows.Err()
+	return trial, err
+}
+
+func readNote(rows *sql.Rows) (note record.Note, err error) {
+	var at string
+	if err = rows.Scan(&at, &note.Text); err == nil {
+		if note.Time, err = time.Parse(time.RFC3339Nano, at); err != nil {
+			err = fmt.Errorf("%w: note: %w", notebook.ErrDamaged, err)
+		}
+	}
+	return note, err
+}
+
+func readSummary(rows *sql.Rows) (one notebook.Summary, err error) {
+	var seed, started, conclusion string
+	if err = rows.Scan(&one.ID, &one.Study, &seed, &started, &one.Status, &conclusion, &one.Trials, &one.Notes); err != nil {
+		return one, err
+	}
+	var seedErr, startedErr error
+	one.Seed, seedErr = strconv.ParseUint(seed, 10, 64)
+	one.Started, startedErr = time.Parse(time.RFC3339Nano, started)
+	if err = errors.Join(seedErr, startedErr, json.Unmarshal([]byte(conclusion), &one.Conclusion)); err != nil {
+		err = fmt.Errorf("%w: run %s: %w", notebook.ErrDamaged, one.ID, err)
+	}
+	return one, err
 }
 
 // Runs lists runs, the latest first.
@@ -156,32 +170,12 @@ func (s *Store) runs(ctx context.Context, filter notebook.Filter) ([]notebook.Su
 		limit = -1 // SQLite: none
 	}
 	var all []notebook.Summary
-	err := s.read(ctx, "list runs", func(tx *sql.Tx) error {
-		all = []notebook.Summary{}
-		rows, err := tx.QueryContext(ctx, `SELECT id, study, seed, started, status, conclusion,
+	err := s.read(ctx, "list runs", func(tx *sql.Tx) (err error) {
+		all, err = query(ctx, tx, readSummary, `SELECT id, study, seed, started, status, conclusion,
 				(SELECT count(*) FROM trial WHERE trial.run = run.number),
 				(SELECT count(*) FROM note WHERE note.run = run.number)
 			FROM run WHERE ?1 = '' OR study = ?1 ORDER BY number DESC LIMIT ?2`, filter.Study, limit)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var one notebook.Summary
-			var seed, started, conclusion string
-			err := rows.Scan(&one.ID, &one.Study, &seed, &started, &one.Status, &conclusion, &one.Trials, &one.Notes)
-			if err != nil {
-				return err
-			}
-			var seedErr, startedErr error
-			one.Seed, seedErr = strconv.ParseUint(seed, 10, 64)
-			one.Started, startedErr = time.Parse(time.RFC3339Nano, started)
-			if err := errors.Join(seedErr, startedErr, json.Unmarshal([]byte(conclusion), &one.Conclusion)); err != nil {
-				return fmt.Errorf("%w: run %s: %w", notebook.ErrDamaged, one.ID, err)
-			}
-			all = append(all, one)
-		}
-		return rows.Err()
+		return err
 	})
 	return all, err
 }
@@ -189,21 +183,10 @@ func (s *Store) runs(ctx context.Context, filter notebook.Filter) ([]notebook.Su
 // Resolve finds the run that a reader means.
 func (s *Store) Resolve(ctx context.Context, reference string) (string, error) {
 	var ids []string
-	err := s.read(ctx, "find run "+reference, func(tx *sql.Tx) error {
-		ids = nil
-		rows, err := tx.QueryContext(ctx, "SELECT id FROM run ORDER BY number DESC")
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var id string
-			if err := rows.Scan(&id); err != nil {
-				return err
-			}
-			ids = append(ids, id)
-		}
-		return rows.Err()
+	err := s.read(ctx, "find run "+reference, func(tx *sql.Tx) (err error) {
+		ids, err = query(ctx, tx, func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) },
+			"SELECT id FROM run ORDER BY number DESC")
+		return err
 	})
 	if err != nil {
 		return "", err

@@ -176,10 +176,7 @@ func (s *Store) Finish(ctx context.Context, run *record.Run) error {
 	hold := s.holds[run.ID]
 	delete(s.holds, run.ID)
 	s.mu.Unlock()
-	if err := unlock(&hold); err != nil {
-		return s.fail(operation, err)
-	}
-	return nil
+	return s.fail(operation, unlock(&hold))
 }
 
 // AddNote attaches a note to a run.
