@@ -7,8 +7,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 
+	"linerate/internal/bus"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
@@ -18,7 +18,8 @@ import (
 // configure applies the topology's settings to every host: addresses, routes, rules and
 // sysctls. A real host must have its addresses already; the rest is reverted at the end.
 func (l *Lab) configure(ctx context.Context) error {
-	return l.eachHost(func(_ int, h *topology.Host) error {
+	return bus.EachNode(l.Hosts(), func(name string) error {
+		h, _ := l.topology.Host(name)
 		if len(h.Via) > 0 {
 			if err := l.verify(h); err != nil {
 				return err
@@ -31,18 +32,6 @@ func (l *Lab) configure(ctx context.Context) error {
 		request := message.ApplyRequest{Settings: settings, AllowMachine: l.options.AllowMachine, IfAbsent: len(h.Via) > 0}
 		return l.bus.Call(ctx, h.Name, "apply", request, nil)
 	})
-}
-
-// eachHost calls do for all hosts concurrently, with their index in the topology.
-func (l *Lab) eachHost(do func(i int, h *topology.Host) error) error {
-	hosts := l.topology.Hosts
-	errs := make([]error, len(hosts))
-	var calls sync.WaitGroup
-	for i := range hosts {
-		calls.Go(func() { errs[i] = do(i, &hosts[i]) })
-	}
-	calls.Wait()
-	return errors.Join(errs...)
 }
 
 // baseSettings returns the settings of a host in the topology; daemon: without the routes

@@ -6,9 +6,9 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -58,44 +58,32 @@ func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 		return 0, nil
 	}
 	began := time.Now()
-	var mu sync.Mutex
-	found := map[string][]string{}
-	busy := false // a daemon was started or a route waited for
-	err = l.eachSpeaker(func(i int, h *topology.Host) error {
-		order, err := l.bgpOrder(i, h)
-		if err != nil {
-			return err
+	orders, wanted := map[string]message.BGPRequest{}, map[string]message.RoutesWanted{}
+	for i := range l.topology.Hosts {
+		h := &l.topology.Hosts[i]
+		if h.BGP == nil {
+			continue
 		}
-		var reply message.BGPStarted
-		if err := l.bus.Call(ctx, h.Name, "bgp", order, &reply); err != nil {
-			return err
+		if orders[h.Name], err = l.bgpOrder(i, h); err != nil {
+			return 0, err
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		busy = busy || reply.Began
-		return nil
-	})
+		wanted[h.Name] = message.RoutesWanted{Routes: learnedRoutes(h), TimeoutNs: int64(convergeTimeout)}
+	}
+	started, err := bus.Ask[message.BGPStarted](ctx, l.bus, "bgp", orders)
 	if err != nil {
 		return 0, fmt.Errorf("starting the routing daemons: %w", err)
 	}
-	var late []string
-	err = l.eachSpeaker(func(_ int, h *topology.Host) error {
-		var reply message.RoutesFound
-		want := message.RoutesWanted{Routes: learnedRoutes(h), TimeoutNs: int64(convergeTimeout)}
-		if err := l.bus.Call(ctx, h.Name, "routes", want, &reply); err != nil {
-			return err
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		found[h.Name] = reply.Routes
-		busy = busy || reply.Waited
-		for _, route := range reply.Missing {
-			late = append(late, h.Name+" has no route to "+route)
-		}
-		return nil
-	})
+	found, err := bus.Ask[message.RoutesFound](ctx, l.bus, "routes", wanted)
 	if err != nil {
 		return 0, fmt.Errorf("waiting for routes of BGP: %w", err)
+	}
+	busy := false // a daemon was started or a route waited for
+	var late []string
+	for host, reply := range found {
+		busy = busy || started[host].Began || reply.Waited
+		for _, route := range reply.Missing {
+			late = append(late, host+" has no route to "+route)
+		}
 	}
 	if len(late) > 0 {
 		slices.Sort(late)
@@ -108,7 +96,7 @@ func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 	if l.routing.Hosts == nil {
 		for _, h := range l.topology.Hosts {
 			if h.BGP != nil {
-				l.routing.Hosts = append(l.routing.Hosts, record.HostRoutes{Host: h.Name, Routes: found[h.Name]})
+				l.routing.Hosts = append(l.routing.Hosts, record.HostRoutes{Host: h.Name, Routes: found[h.Name].Routes})
 			}
 		}
 	}
@@ -116,16 +104,6 @@ func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 		return 0, nil
 	}
 	return time.Since(began), nil
-}
-
-// eachSpeaker calls do for all hosts with BGP concurrently.
-func (l *Lab) eachSpeaker(do func(i int, h *topology.Host) error) error {
-	return l.eachHost(func(i int, h *topology.Host) error {
-		if h.BGP == nil {
-			return nil
-		}
-		return do(i, h)
-	})
 }
 
 func (l *Lab) bgpOrder(i int, h *topology.Host) (message.BGPRequest, error) {

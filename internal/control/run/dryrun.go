@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -106,7 +107,7 @@ func (c *conductor) probeCongestionControl(ctx context.Context, t *study.Treatme
 		}
 	}
 	defer trial.Group{Bus: c.bus, Nodes: slices.Sorted(maps.Keys(orders))}.Close(ctx)
-	replies, err := trial.Ask[[]message.Listening](ctx, c.bus, "listen", orders)
+	replies, err := bus.Ask[[]message.Listening](ctx, c.bus, "listen", orders)
 	for host, listening := range replies {
 		for _, l := range listening {
 			if l.Error != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -68,7 +69,7 @@ func (c *conductor) step(ctx context.Context, t *study.Treatment, blank record.T
 
 // drain waits for empty queues.
 func (c *conductor) drain(ctx context.Context) error {
-	return trial.EachNode(c.lab.Nodes(), func(node string) error {
+	return bus.EachNode(c.lab.Nodes(), func(node string) error {
 		return c.bus.Call(ctx, node, "drain", message.DrainRequest{TimeoutNs: int64(drainTimeout)}, nil)
 	})
 }

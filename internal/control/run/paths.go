@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"linerate/internal/bus"
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -105,7 +106,7 @@ func (c *conductor) trace(ctx context.Context, over *topology.Topology, all []*t
 			}
 			requests[host] = message.LookupRequest{Lookups: questions}
 		}
-		replies, err := trial.Ask[message.LookupReply](ctx, c.bus, "lookup", requests)
+		replies, err := bus.Ask[message.LookupReply](ctx, c.bus, "lookup", requests)
 		if err != nil {
 			return err
 		}

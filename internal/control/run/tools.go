@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"linerate/internal/control/trial"
+	"linerate/internal/bus"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/study"
@@ -121,11 +121,8 @@ func missing(p *study.Plan, ask func(host string, names []string) ([]string, err
 	}
 	var mu sync.Mutex
 	absent := map[string][]string{}
-	err := trial.EachNode(slices.Sorted(maps.Keys(hosts)), func(host string) error {
-		mu.Lock()
-		names := hosts[host]
-		mu.Unlock()
-		list, err := ask(host, names)
+	err := bus.EachNode(slices.Sorted(maps.Keys(hosts)), func(host string) error {
+		list, err := ask(host, hosts[host])
 		mu.Lock()
 		defer mu.Unlock()
 		absent[host] = list

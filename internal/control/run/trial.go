@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/control/trial"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -152,7 +153,7 @@ func (c *conductor) events(t *study.Treatment) ([]trial.Event, error) {
 }
 
 func (c *conductor) revert(ctx context.Context, to marks) error {
-	return trial.EachNode(slices.Sorted(maps.Keys(to)), func(host string) error {
+	return bus.EachNode(slices.Sorted(maps.Keys(to)), func(host string) error {
 		return c.bus.Call(ctx, host, "revert", message.RevertRequest{Mark: to[host]}, nil)
 	})
 }
@@ -170,7 +171,7 @@ func (c *conductor) flush(ctx context.Context, over *topology.Topology, hosts []
 			}
 		}
 	}
-	return trial.EachNode(hosts, func(name string) error {
+	return bus.EachNode(hosts, func(name string) error {
 		h, _ := over.Host(name)
 		var request message.FlushRequest
 		if len(h.Via) > 0 {

@@ -20,7 +20,7 @@ const pings = 8
 func clocks(ctx context.Context, b *bus.Bus, nodes []string) (map[string]record.Clock, error) {
 	var mu sync.Mutex
 	found := map[string]record.Clock{}
-	err := EachNode(nodes, func(node string) error {
+	err := bus.EachNode(nodes, func(node string) error {
 		c, err := clock(ctx, b, node)
 		mu.Lock()
 		defer mu.Unlock()

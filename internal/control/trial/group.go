@@ -10,8 +10,6 @@ package trial
 
 import (
 	"context"
-	"errors"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -28,42 +26,13 @@ type Group struct {
 	Accepting func(context.Context, []*Flow) error
 }
 
-// EachNode calls ask for all nodes at once and joins their errors.
-func EachNode(nodes []string, ask func(node string) error) error {
-	errs := make([]error, len(nodes))
-	var asking sync.WaitGroup
-	for i, node := range nodes {
-		asking.Go(func() { errs[i] = ask(node) })
-	}
-	asking.Wait()
-	return errors.Join(errs...)
-}
-
-// Ask sends each node its request, all at once, and returns the replies by node. Those
-// of the nodes that failed are missing, and their errors joined.
-func Ask[Reply, Request any](ctx context.Context, b *bus.Bus, verb string, requests map[string]Request) (map[string]Reply, error) {
-	var mu sync.Mutex
-	replies := map[string]Reply{}
-	err := EachNode(slices.Sorted(maps.Keys(requests)), func(node string) error {
-		var reply Reply
-		if err := b.Call(ctx, node, verb, requests[node], &reply); err != nil {
-			return err
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		replies[node] = reply
-		return nil
-	})
-	return replies, err
-}
-
-// oneByOne is EachNode, with a node waiting for the one before it, a moment at most.
+// oneByOne is bus.EachNode, with a node waiting for the one before it, a moment at most.
 func oneByOne(nodes []string, moment time.Duration, ask func(node string) error) error {
 	done := make([]chan struct{}, len(nodes))
 	for i := range done {
 		done[i] = make(chan struct{})
 	}
-	return EachNode(nodes, func(node string) error {
+	return bus.EachNode(nodes, func(node string) error {
 		turn := slices.Index(nodes, node)
 		if turn > 0 {
 			<-done[turn-1]
@@ -78,5 +47,5 @@ func oneByOne(nodes []string, moment time.Duration, ask func(node string) error)
 // Close ends the current trial on the nodes. Errors are ignored: a node that is gone has
 // ended its trial.
 func (g Group) Close(ctx context.Context) {
-	_ = EachNode(g.Nodes, func(node string) error { return g.Bus.Call(ctx, node, "close", struct{}{}, nil) })
+	_ = bus.EachNode(g.Nodes, func(node string) error { return g.Bus.Call(ctx, node, "close", struct{}{}, nil) })
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/model/message"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
@@ -65,15 +66,12 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		}
 		accept[f.Acceptor] = append(accept[f.Acceptor], request(f, !f.OpenerSends, at))
 	}
-	var mu sync.Mutex
-	err := EachNode(slices.Sorted(maps.Keys(accept)), func(host string) error {
-		var listening []message.Listening
-		if err := g.Bus.Call(ctx, host, "listen", accept[host], &listening); err != nil {
-			return err
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		for _, l := range listening {
+	listening, err := bus.Ask[[]message.Listening](ctx, g.Bus, "listen", accept)
+	if err != nil {
+		return err
+	}
+	for host, list := range listening {
+		for _, l := range list {
 			f, ours := byID[l.ID]
 			if !ours {
 				return fmt.Errorf("%s listens for a flow %.40q that was not requested", host, l.ID)
@@ -83,10 +81,6 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 				f.Accepted = l.Local
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		return err
 	}
 	for _, f := range flows {
 		if f.Failure != nil {
@@ -103,6 +97,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		o.Remote, o.LocalPort, o.Ports = f.Accepted, f.SourcePort, f.ports
 		connect[f.Opener] = append(connect[f.Opener], o)
 	}
+	var mu sync.Mutex
 	err = oneByOne(slices.Sorted(maps.Keys(connect)), connectStagger, func(host string) error {
 		var opened []message.Opened
 		request := message.ConnectRequest{Flows: connect[host], TimeoutNs: int64(timeout)}
@@ -121,27 +116,26 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 	if err != nil {
 		return err
 	}
-	unused := map[string][]string{}
+	ready := map[string]message.ReadyRequest{}
+	for host, requests := range accept {
+		ready[host] = message.ReadyRequest{TimeoutNs: int64(timeout + acceptTime(requests))}
+	}
 	for _, f := range flows {
 		if f.Failure != nil {
-			unused[f.Acceptor] = append(unused[f.Acceptor], f.ID)
+			r := ready[f.Acceptor]
+			r.Unused = append(r.Unused, f.ID)
+			ready[f.Acceptor] = r
 		}
 	}
-	return EachNode(slices.Sorted(maps.Keys(accept)), func(host string) error {
-		var ends []message.FlowEnd
-		request := message.ReadyRequest{TimeoutNs: int64(timeout + acceptTime(accept[host])), Unused: unused[host]}
-		if err := g.Bus.Call(ctx, host, "ready", request, &ends); err != nil {
-			return err
-		}
-		mu.Lock()
-		defer mu.Unlock()
+	accepted, err := bus.Ask[[]message.FlowEnd](ctx, g.Bus, "ready", ready)
+	for _, ends := range accepted {
 		for _, end := range ends {
 			if f, ours := byID[end.ID]; ours && f.Failure == nil {
 				f.Failure = end.Error
 			}
 		}
-		return nil
-	})
+	}
+	return err
 }
 
 // acceptTime is added to the timeout for very many connections to be accepted.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/tool"
@@ -34,7 +35,7 @@ func (g Group) Programs(ctx context.Context, flows []*Flow, took time.Duration) 
 	}
 	printed := func(requests map[string]message.ToolsRequest) (map[string]message.Printed, error) {
 		by := map[string]message.Printed{}
-		replies, err := Ask[[]message.Printed](ctx, g.Bus, "tools", requests)
+		replies, err := bus.Ask[[]message.Printed](ctx, g.Bus, "tools", requests)
 		for _, list := range replies {
 			for _, one := range list {
 				by[one.Process] = one

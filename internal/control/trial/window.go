@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -135,7 +136,7 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 	ctx, cancel := withTimeout(ctx, time.Duration(stop-sched.Now())+30*time.Second, errors.New("no reading within 30 s of the trial's end"))
 	defer cancel()
 	var failed error // the first to fail, which is why the others do
-	_ = EachNode(g.Nodes, func(node string) error {
+	_ = bus.EachNode(g.Nodes, func(node string) error {
 		offset := offsets[node].OffsetNs
 		var reply message.WindowReply
 		err := g.Bus.Call(ctx, node, "window", message.WindowRequest{

@@ -138,7 +138,7 @@ func TestInTurnWaitsAMoment(t *testing.T) {
 
 // TestEach joins what went wrong.
 func TestEach(t *testing.T) {
-	err := EachNode([]string{"a", "b", "c"}, func(node string) error {
+	err := bus.EachNode([]string{"a", "b", "c"}, func(node string) error {
 		if node == "b" {
 			return nil
 		}
