@@ -55,29 +55,19 @@ func candidates(run *record.Run) (list []record.ConditionResult) {
 			c.Fix = c.Reaches && !c.Lifts && c.Effect != nil && c.Effect.Response == "" && c.Effect.Verdict == record.Improves && g.MeanBps > b.Goodput.MeanBps*(1+run.Margin)
 		}
 		name := conditionOf(run, t.Levels)
-		i := slices.IndexFunc(list, func(c record.ConditionResult) bool { return c.Name == name })
-		if i < 0 {
-			i, list = len(list), append(list, record.ConditionResult{Name: name})
-		}
+		condition := entry(&list, record.ConditionResult{Name: name}, func(c record.ConditionResult) bool { return c.Name == name })
 		if t.Baseline {
-			list[i].Baseline = &c
+			condition.Baseline = &c
 		} else {
-			list[i].Candidates = append(list[i].Candidates, c)
+			condition.Candidates = append(condition.Candidates, c)
 		}
 	}
 	for _, condition := range list {
 		// A fix that makes all the changes of a smaller one only adds to it.
-		redundant := func(c record.Candidate) bool {
-			return slices.ContainsFunc(condition.Candidates, func(o record.Candidate) bool { return o.Fix && within(lines[o.Treatment], lines[c.Treatment]) })
-		}
-		var drop []int
-		for i, c := range condition.Candidates {
-			if c.Fix && redundant(c) {
-				drop = append(drop, i)
-			}
-		}
-		for _, i := range drop {
-			condition.Candidates[i].Fix = false
+		all := slices.Clone(condition.Candidates)
+		for i := range condition.Candidates {
+			c := &condition.Candidates[i]
+			c.Fix = c.Fix && !slices.ContainsFunc(all, func(o record.Candidate) bool { return o.Fix && within(lines[o.Treatment], lines[c.Treatment]) })
 		}
 	}
 	return list

@@ -6,14 +6,13 @@
 package conclude
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"linerate/internal/model/record"
-
 	"linerate/internal/model/topology"
 	"linerate/internal/science/diagnose"
-
 	"linerate/internal/science/ecmp"
 	"linerate/internal/science/failover"
 	"linerate/internal/science/stats"
@@ -24,12 +23,7 @@ import (
 // Conclude fills in everything of a run that follows from its trials. It may be
 // called again as trials are added.
 func Conclude(run *record.Run) {
-	if run.Confidence == 0 {
-		run.Confidence = 0.95
-	}
-	if run.Margin == 0 {
-		run.Margin = 0.02
-	}
+	run.Confidence, run.Margin = cmp.Or(run.Confidence, 0.95), cmp.Or(run.Margin, 0.02)
 	run.Treatments = []record.Treatment{}
 	for _, trials := range byTreatment(run) {
 		run.Treatments = append(run.Treatments, treatment(run, trials))
@@ -74,7 +68,7 @@ func againstBaseline(run *record.Run, several []record.Effect) {
 				return e.Factor == "" && e.To == t.Name
 			}
 			f := changed[0]
-			return e.Factor == f.Name && e.From == f.Baseline && e.To == t.Levels[f.Name] && at(*t, &e)
+			return e.Factor == f.Name && e.From == f.Baseline && e.To == t.Levels[f.Name] && at(t.Levels, &e)
 		}
 		for _, list := range [][]record.Effect{several, run.Effects} {
 			for k := range list {
@@ -108,14 +102,23 @@ func lifts(t, baseline *record.Treatment) bool {
 	return baseline.LimitBps > 0 && t.LimitBps == 0 && t.LimitWhy == ""
 }
 
-// at: all other factors of the effect are as in the treatment.
-func at(t record.Treatment, e *record.Effect) bool {
+// at: all other factors of the effect are at these levels.
+func at(levels map[string]string, e *record.Effect) bool {
 	for f, l := range e.At {
-		if t.Levels[f] != l {
+		if levels[f] != l {
 			return false
 		}
 	}
 	return true
+}
+
+// entry is the one of a list that is meant, which is added where there is none.
+func entry[T any](list *[]T, added T, is func(T) bool) *T {
+	i := slices.IndexFunc(*list, is)
+	if i < 0 {
+		i, *list = len(*list), append(*list, added)
+	}
+	return &(*list)[i]
 }
 
 func entries[T any](list []T) []T {
@@ -134,12 +137,8 @@ func place(run *record.Run, name string) int {
 func byTreatment(run *record.Run) [][]record.Trial {
 	var groups [][]record.Trial
 	for _, t := range run.Trials {
-		i := slices.IndexFunc(groups, func(g []record.Trial) bool { return g[0].Treatment == t.Treatment })
-		if i < 0 {
-			groups = append(groups, nil)
-			i = len(groups) - 1
-		}
-		groups[i] = append(groups[i], t)
+		group := entry(&groups, nil, func(g []record.Trial) bool { return g[0].Treatment == t.Treatment })
+		*group = append(*group, t)
 	}
 	levels := func(g []record.Trial) []int {
 		var at []int
@@ -164,13 +163,13 @@ func treatment(run *record.Run, trials []record.Trial) record.Treatment {
 		}
 	}
 	var goodputs []float64
-	var tool float64
+	sent := 0.0
 	for _, trial := range trials {
 		goodputs = append(goodputs, trial.GoodputBps)
 		if trial.LimitBps > t.LimitBps || t.LimitWhy == "" {
 			t.LimitBps, t.LimitWhy = trial.LimitBps, trial.LimitWhy
 		}
-		tool += trial.SenderReportedBps / float64(len(trials))
+		sent += trial.SenderReportedBps / float64(len(trials))
 		for _, f := range trial.Flows {
 			if !f.Connected {
 				t.Unconnected++
@@ -185,11 +184,9 @@ func treatment(run *record.Run, trials []record.Trial) record.Treatment {
 	if t.LimitBps > 0 {
 		t.Efficiency = t.Goodput.MeanBps / t.LimitBps
 	}
-	if slices.ContainsFunc(trials, func(t record.Trial) bool { return t.AccountSender }) {
-		t.ToolReported = &record.ToolReported{SumBps: tool, Method: toolreport.SenderMethod}
-	}
-	if said := toolreport.Mean(trials); said != nil {
-		t.ToolReported = said
+	t.ToolReported = toolreport.Mean(trials)
+	if t.ToolReported == nil && slices.ContainsFunc(trials, func(t record.Trial) bool { return t.AccountSender }) {
+		t.ToolReported = &record.ToolReported{SumBps: sent, Method: toolreport.SenderMethod}
 	}
 	t.Interfaces = interfaceLoads(run, trials)
 	t.Outages = failover.Sum(trials)

@@ -61,12 +61,9 @@ func addChance(h *record.HashingResult, t record.Hashing) {
 	if t.FullTrials == 0 || t.Placements < t.Links {
 		return
 	}
-	i := slices.IndexFunc(h.Full, func(f record.FullLinks) bool { return f.Links == t.Links })
-	if i < 0 {
-		i, h.Full = len(h.Full), append(h.Full, record.FullLinks{Links: t.Links, Least: t.FullLeastLinks})
-	}
-	h.Full[i].Trials += t.FullTrials
-	h.Full[i].Least = min(h.Full[i].Least, t.FullLeastLinks)
+	full := entry(&h.Full, record.FullLinks{Links: t.Links, Least: t.FullLeastLinks}, func(f record.FullLinks) bool { return f.Links == t.Links })
+	full.Trials += t.FullTrials
+	full.Least = min(full.Least, t.FullLeastLinks)
 }
 
 // hashed are the trials of one level with so many flows; goodput and limit are sums.
@@ -97,11 +94,9 @@ func hashingLevels(run *record.Run) (levels []record.HashingLevel) {
 		if by[label] == nil {
 			labels = append(labels, label)
 		}
-		i := slices.IndexFunc(by[label], func(c hashed) bool { return c.flows == len(t.Flows) })
-		if i < 0 {
-			i, by[label] = len(by[label]), append(by[label], hashed{flows: len(t.Flows)})
-		}
-		c := &by[label][i]
+		counts := by[label]
+		c := entry(&counts, hashed{flows: len(t.Flows)}, func(c hashed) bool { return c.flows == len(t.Flows) })
+		by[label] = counts
 		c.trials++
 		c.goodput, c.limit, c.link = c.goodput+t.GoodputBps, c.limit+t.LimitBps, max(c.link, link)
 		if t.PlacementLimitBps < 0.95*t.LimitBps {

@@ -41,17 +41,6 @@ func Focus(run *record.Run) Question {
 // hosts at their ends, and each group of parallel interfaces by which they leave
 // routers.
 func questions(run *record.Run, trials []record.Trial) (ends, routers []Question) {
-	into := func(list []Question, key, name string) []Question {
-		i := slices.IndexFunc(list, func(q Question) bool { return q.Host == key })
-		if i < 0 {
-			list = append(list, Question{Host: key})
-			i = len(list) - 1
-		}
-		if !slices.Contains(list[i].Interfaces, name) {
-			list[i].Interfaces = append(list[i].Interfaces, name)
-		}
-		return list
-	}
 	var isEnd []string
 	type group struct{ node, by string }
 	var order []group
@@ -83,7 +72,10 @@ func questions(run *record.Run, trials []record.Trial) (ends, routers []Question
 						continue
 					}
 					if end.Node == f.From || end.Node == f.To {
-						ends = into(ends, end.Node, end.Interface)
+						q := entry(&ends, Question{Host: end.Node}, func(q Question) bool { return q.Host == end.Node })
+						if !slices.Contains(q.Interfaces, end.Interface) {
+							q.Interfaces = append(q.Interfaces, end.Interface)
+						}
 						continue
 					}
 					if i+1 >= len(path) || path[i+1].Node == end.Node {
@@ -147,13 +139,11 @@ func interfaceLoads(run *record.Run, trials []record.Trial) []record.TreatmentIn
 				if !ok || (!isHost(h.Host) && isHost(link.Other(end).Node)) {
 					continue
 				}
-				i := slices.IndexFunc(loads, func(l record.TreatmentInterface) bool { return l.Host == h.Host && l.Interface == d.Interface })
-				if i < 0 {
-					loads = append(loads, record.TreatmentInterface{Host: h.Host, Interface: d.Interface})
-					i = len(loads) - 1
-				}
-				loads[i].RxBps += d.RxBps() / float64(len(trials))
-				loads[i].TxBps += d.TxBps() / float64(len(trials))
+				load := entry(&loads, record.TreatmentInterface{Host: h.Host, Interface: d.Interface}, func(l record.TreatmentInterface) bool {
+					return l.Host == h.Host && l.Interface == d.Interface
+				})
+				load.RxBps += d.RxBps() / float64(len(trials))
+				load.TxBps += d.TxBps() / float64(len(trials))
 			}
 		}
 	}
@@ -341,7 +331,7 @@ func byChance(run *record.Run, effects []record.Effect) {
 		e := &effects[i]
 		for _, side := range []string{e.To, e.From} {
 			trials := slices.DeleteFunc(slices.Clone(run.Trials), func(t record.Trial) bool {
-				return e.Factor == "" && t.Treatment != side || e.Factor != "" && (t.Levels[e.Factor] != side || !at(record.Treatment{Levels: t.Levels}, e))
+				return e.Factor == "" && t.Treatment != side || e.Factor != "" && (t.Levels[e.Factor] != side || !at(t.Levels, e))
 			})
 			if u := interfaceUse(run, trials); u != nil && u.Least != u.Most {
 				e.Why = fmt.Sprintf("%d to %d interfaces by chance", u.Least, u.Most)

@@ -1,6 +1,7 @@
 package conclude
 
 import (
+	"cmp"
 	"slices"
 
 	"linerate/internal/model/record"
@@ -19,7 +20,7 @@ func Recommend(run *record.Run, several ...record.Effect) {
 	for i := range run.Treatments {
 		run.Treatments[i].Best = false
 	}
-	var rows []*combination
+	var rows []combination
 	conditions := candidates(run)
 	for i := range conditions {
 		c := &conditions[i]
@@ -30,14 +31,11 @@ func Recommend(run *record.Run, several ...record.Effect) {
 		best := bestOf(run, all)
 		for k := range c.Candidates {
 			o := &c.Candidates[k]
-			at := slices.IndexFunc(rows, func(r *combination) bool { return r.label == o.Label })
-			if at < 0 {
-				at, rows = len(rows), append(rows, &combination{label: o.Label, settings: o.Settings})
-			}
-			rows[at].add(o, nearness(run, o, best)/float64(len(conditions)))
+			of := entry(&rows, combination{label: o.Label, settings: o.Settings}, func(r combination) bool { return r.label == o.Label })
+			of.add(o, nearness(run, o, best)/float64(len(conditions)))
 		}
 	}
-	rows = slices.DeleteFunc(rows, func(r *combination) bool { return !r.improves || r.worsens || r.lifts })
+	rows = slices.DeleteFunc(rows, func(r combination) bool { return !r.improves || r.worsens || r.lifts })
 	if len(rows) == 0 {
 		return
 	}
@@ -45,12 +43,9 @@ func Recommend(run *record.Run, several ...record.Effect) {
 	for _, r := range rows {
 		top = max(top, r.score)
 	}
-	rows = slices.DeleteFunc(rows, func(r *combination) bool { return r.score < top-max(run.Margin, 0.001) })
-	best := slices.MinFunc(rows, func(a, b *combination) int {
-		if a.reached != b.reached {
-			return b.reached - a.reached
-		}
-		return a.settings - b.settings
+	rows = slices.DeleteFunc(rows, func(r combination) bool { return r.score < top-max(run.Margin, 0.001) })
+	best := slices.MinFunc(rows, func(a, b combination) int {
+		return cmp.Or(b.reached-a.reached, a.settings-b.settings)
 	})
 	for _, name := range best.treatments {
 		run.Treatments[place(run, name)].Best = true

@@ -35,7 +35,7 @@ func toolReport(run *record.Run) *record.ToolReportResult {
 		}
 	}
 	for i := range run.Effects {
-		if e := &run.Effects[i]; settled && e.From == top.Levels[e.Factor] && at(*top, e) {
+		if e := &run.Effects[i]; settled && e.From == top.Levels[e.Factor] && at(top.Levels, e) {
 			if of := metric.Surplus.Effect(e); of != nil {
 				r.Elsewhere = append(r.Elsewhere, *of)
 			}
@@ -156,7 +156,7 @@ func last(run *record.Run, f record.Factor) *record.Treatment {
 func leading(run *record.Run, t *record.Treatment, factor string) *record.Effect {
 	for i := range run.Effects {
 		e := &run.Effects[i]
-		if e.Factor == factor && e.To == t.Levels[factor] && at(*t, e) {
+		if e.Factor == factor && e.To == t.Levels[factor] && at(t.Levels, e) {
 			return e
 		}
 	}
