@@ -1,6 +1,7 @@
 package html
 
 import (
+	"slices"
 	"strings"
 
 	"linerate/internal/model/record"
@@ -73,10 +74,7 @@ func tableOf(t *present.Table) *table {
 	}
 	out.Notes = append(out.Notes, t.Notes...)
 	groups := t.Groups()
-	var all []int
-	for _, g := range groups {
-		all = append(all, g...)
-	}
+	all := slices.Concat(groups...)
 	if len(groups) < 2 || least(t, all) <= pageWidth {
 		out.Parts = []part{partOf(t, all, groups)}
 		return out
@@ -99,8 +97,8 @@ func least(t *present.Table, places []int) float64 {
 		}
 		for _, text := range t.Texts(at, " ", " ") {
 			n := present.Width(text)
-			if (of.Wrap || at == 0) && n > 16 {
-				n = 16
+			if of.Wrap || at == 0 {
+				n = min(n, 16)
 			}
 			most = max(most, n)
 		}

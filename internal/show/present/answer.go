@@ -1,6 +1,7 @@
 package present
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -92,15 +93,10 @@ func ending(c *record.Conclusion) string {
 func sideBySide(c *record.Conclusion) (a Answer) {
 	r := lead(c)
 	list := c.Conditions
-	first, last := list[0], list[0]
-	for _, at := range list {
-		if value(at.Baseline, r) < value(first.Baseline, r) {
-			first = at
-		}
-		if value(at.Baseline, r) > value(last.Baseline, r) {
-			last = at
-		}
+	byValue := func(a, b record.ConditionResult) int {
+		return cmp.Compare(estimate(a.Baseline, r).Mean, estimate(b.Baseline, r).Mean)
 	}
+	first, last := slices.MinFunc(list, byValue), slices.MaxFunc(list, byValue)
 	switch b := list[0].Baseline; len(list) {
 	case 1:
 		a.Headline = r.Label + " is " + figureOf(c, b, r) + within(c, b, r)

@@ -22,8 +22,6 @@ func estimate(of *record.Candidate, r metric.Metric) record.ResponseEstimate {
 	return r.Estimate(&record.Treatment{Goodput: of.Goodput, Responses: of.Responses, Trials: 1})
 }
 
-func value(of *record.Candidate, r metric.Metric) float64 { return estimate(of, r).Mean }
-
 // figureOf is a candidate's value, "3.12 ms", or why there is none.
 func figureOf(c *record.Conclusion, of *record.Candidate, r metric.Metric) string {
 	e := estimate(of, r)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 )
 
@@ -263,7 +264,7 @@ func toolReport(c *record.Conclusion, t *record.ToolReportResult) (a Answer) {
 		case e.Ratio.None || e.Ratio.High == 0 || half >= 100:
 			a.Statements = append(a.Statements, "What "+name+" cost is not known from this run")
 		default:
-			mean, spread := (scale{per: 1}).interval(loss, loss-half, loss+half)
+			mean, spread := (scale{metric.Scale{Per: 1}}).interval(loss, loss-half, loss+half)
 			head = fmt.Sprintf("%s cost %s ± %s %% of goodput", name, mean, spread)
 			if e.Verdict == record.Inconclusive {
 				head += " (inconclusive)"
@@ -284,7 +285,7 @@ func toolReport(c *record.Conclusion, t *record.ToolReportResult) (a Answer) {
 	if over < 0 {
 		more = "less"
 	}
-	a.Headline = fmt.Sprintf("%s; %s %s %s, %s %% %s than was received", head, who, sum, suffix, tenths(math.Abs(over)), more)
+	a.Headline = fmt.Sprintf("%s; %s %s %s, %s %% %s than was received", head, who, sum, suffix, round(100*math.Abs(over), 1), more)
 	rise := publishedRise(c, t, largest)
 	var moves []string
 	for _, say := range []struct{ verdict, one, many string }{
@@ -373,18 +374,5 @@ func apart(e *record.Effect) string {
 	if d == nil || d.High <= d.Low {
 		return ""
 	}
-	mean := tenths(d.Mean)
-	if d.Mean > 0 && mean != tenths(0) {
-		mean = "+" + mean
-	}
-	return fmt.Sprintf(" (%s ± %s points)", mean, tenths((d.High-d.Low)/2))
-}
-
-// tenths spells a share in percent, or points, to one place.
-func tenths(share float64) string {
-	text := fmt.Sprintf("%.1f", 100*share)
-	if text == "-0.0" {
-		text = "0.0"
-	}
-	return strings.Replace(text, "-", "−", 1)
+	return fmt.Sprintf(" (%s ± %s points)", plus(round(100*d.Mean, 1)), round(50*(d.High-d.Low), 1))
 }

@@ -154,16 +154,16 @@ func accountsPanel(v *view, factor record.Factor, list []account, limit, wire, w
 	}
 	room := max((high-low)*0.08, high*0.005)
 	low, high = max(0, low-room), high+room
-	marks := ticks(low*v.scale.per, high*v.scale.per, 6)
+	marks := ticks(low*v.scale.Per, high*v.scale.Per, 6)
 	labels := tickLabels(marks)
 	p := plot{left: labelRoom(labels), right: width - min(width*0.3, 190), top: 24, bottom: 330}
 	p.Drawing = figure.New(width, p.bottom+36)
 	// An interval may be wider than the axis, which is for the figures.
 	p.x, p.y = linear(first, last, p.left+6, p.right-6), linear(low, high, p.bottom, p.top)
 	for i := range marks {
-		marks[i] /= v.scale.per
+		marks[i] /= v.scale.Per
 	}
-	p.yAxis(marks, labels, v.scale.unit)
+	p.yAxis(marks, labels, v.scale.Unit)
 	var levels []float64
 	var names []string
 	for _, n := range ticks(0, last, int(max(2, (p.right-p.left)/50))) {

@@ -64,7 +64,7 @@ func predictedPanel(v *view, list []held, width float64) *figure.Drawing {
 	var labels []string
 	for _, mark := range marks {
 		s := bitScale(mark * 1.0005)
-		labels = append(labels, fmt.Sprintf("%.3g %s", mark*s.per, s.unit))
+		labels = append(labels, fmt.Sprintf("%.3g %s", mark*s.Per, s.Unit))
 		p.Line(figure.Faint, 1, p.at(mark, low), p.at(mark, high))
 	}
 	p.yAxis(marks, labels, "measured")

@@ -36,7 +36,7 @@ func responseFigure(v *view, m *measure) (figure.Figure, bool) {
 		high = 1
 	}
 	for _, p := range v.panesOf(m) {
-		f.Panels = append(f.Panels, figure.Panel{Title: v.columns[p.c].name, Draw: func(width float64) *figure.Drawing { return responsePanel(v, p, width, high*m.scale.per) }})
+		f.Panels = append(f.Panels, figure.Panel{Title: v.columns[p.c].name, Draw: func(width float64) *figure.Drawing { return responsePanel(v, p, width, high*m.scale.Per) }})
 	}
 	return f, true
 }
@@ -70,10 +70,10 @@ func responsePanel(v *view, of pane, width, high float64) *figure.Drawing {
 			role = figure.Base
 		}
 		low, upper, _ := of.bounds(t)
-		mean, low, upper := of.Estimate(t).Mean*of.scale.per, low*of.scale.per, upper*of.scale.per
-		p.Rect(p.left, y-8, p.x(mean)-p.left, 16, role).Tip(v.label(r, c) + ": " + of.scale.join(values[i].text()))
+		mean, low, upper := of.Estimate(t).Mean*of.scale.Per, low*of.scale.Per, upper*of.scale.Per
+		p.Rect(p.left, y-8, p.x(mean)-p.left, 16, role).Tip(v.label(r, c) + ": " + of.scale.With(values[i].text()))
 		if t.LimitBps > 0 && of.goodput() {
-			at := p.x(t.LimitBps * v.scale.per)
+			at := p.x(t.LimitBps * v.scale.Per)
 			p.Line(figure.Limit, 2, figure.Point{X: at, Y: y - rowHeight/2}, figure.Point{X: at, Y: y + rowHeight/2})
 		}
 		if upper > low {
@@ -84,8 +84,8 @@ func responsePanel(v *view, of pane, width, high float64) *figure.Drawing {
 		}
 		for k, value := range of.trials[t.Name] {
 			// Beside the interval, moved up and down so that equal ones can be counted.
-			at := figure.Point{X: p.x(value * of.scale.per), Y: y + 12.5 + 1.5*float64(k%3-1)}
-			p.Circle(at, 2, figure.Ink).Tip(v.label(r, c) + ": trial of " + of.scale.join(of.scale.value(value)))
+			at := figure.Point{X: p.x(value * of.scale.Per), Y: y + 12.5 + 1.5*float64(k%3-1)}
+			p.Circle(at, 2, figure.Ink).Tip(v.label(r, c) + ": trial of " + of.scale.With(of.scale.value(value)))
 		}
 		values[i].draw(p.Drawing, width-valueWidth+point, y+4.5)
 	}
@@ -123,7 +123,7 @@ func limitLabel(v *view, p plot, c int) {
 		text = "limit " + v.scale.value(highest)
 	}
 	half := figure.TextWidth(text, sizeText, true) / 2
-	p.Text(min(p.x(highest*v.scale.per), p.Width-half), p.top-8, text, figure.Style{Size: sizeText, Role: figure.Limit, Bold: true, Anchor: figure.Middle})
+	p.Text(min(p.x(highest*v.scale.Per), p.Width-half), p.top-8, text, figure.Style{Size: sizeText, Role: figure.Limit, Bold: true, Anchor: figure.Middle})
 }
 
 // valueLabel is "119.50 ±0.04", split where the decimal point is.

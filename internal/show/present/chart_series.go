@@ -103,10 +103,10 @@ const headroom = 1.14
 
 func seriesPanel(lines []line, limit, high, width float64) *figure.Drawing {
 	s := bitScale(high)
-	marks := ticks(0, high*headroom*s.per, 4)
+	marks := ticks(0, high*headroom*s.Per, 4)
 	labels := tickLabels(marks)
 	for i := range marks {
-		marks[i] /= s.per
+		marks[i] /= s.Per
 	}
 	p := plot{left: labelRoom(labels), right: width - min(width*0.24, 110), top: 24, bottom: 190}
 	p.Drawing = figure.New(width, p.bottom+34)
@@ -115,7 +115,7 @@ func seriesPanel(lines []line, limit, high, width float64) *figure.Drawing {
 		end = max(end, l.at[len(l.at)-1]*1.05)
 	}
 	p.x, p.y = linear(0, end, p.left, p.right), linear(0, high*headroom, p.bottom, p.top)
-	p.yAxis(marks, labels, s.unit)
+	p.yAxis(marks, labels, s.Unit)
 	times := ticks(0, end, 5)
 	p.xAxis(times, tickLabels(times), "seconds since the window began")
 	if limit > 0 {

@@ -412,12 +412,9 @@ func otherTopologies(v *view) (f figure.Figure, ok bool) {
 	for _, s := range v.spots() {
 		drawn[s] = true
 	}
-	for i := range v.rows {
-		for c := range v.columns {
-			r := &v.rows[i]
-			if !drawn[spot{r, c}] && r.cells[c].Treatment != nil && len(f.Panels) < mostTopologies {
-				f.Panels = append(f.Panels, topologyPanel(v, r, c))
-			}
+	for r, c := range v.each() {
+		if !drawn[spot{r, c}] && len(f.Panels) < mostTopologies {
+			f.Panels = append(f.Panels, topologyPanel(v, r, c))
 		}
 	}
 	return f, len(f.Panels) > 0

@@ -83,7 +83,7 @@ func compared(c *record.Comparison) *Table {
 	for _, t := range c.Treatments {
 		largest = max(largest, estimate(t.From, t.FromResponse).Mean, estimate(t.To, t.ToResponse).Mean)
 	}
-	m := &measure{Metric: by, scale: responseScale(by, c.Unit, largest)}
+	m := &measure{Metric: by, scale: scale{by.Scale(c.Unit, largest)}}
 	figure := func(e record.ResponseEstimate) Cell {
 		if e.Trials == 0 {
 			return Cell{Text: "–"}
@@ -98,7 +98,7 @@ func compared(c *record.Comparison) *Table {
 	if by.Signed {
 		head = "difference"
 	}
-	table := &Table{Columns: []Column{{Head: "treatment"}, {Head: c.From.ID + " " + m.scale.unit, Align: Decimal}, {Head: c.To.ID + " " + m.scale.unit, Align: Decimal}, {Head: head, Align: Ratio}}, Key: head + " of " + c.To.ID + " to " + c.From.ID}
+	table := &Table{Columns: []Column{{Head: "treatment"}, {Head: c.From.ID + " " + m.scale.Unit, Align: Decimal}, {Head: c.To.ID + " " + m.scale.Unit, Align: Decimal}, {Head: head, Align: Ratio}}, Key: head + " of " + c.To.ID + " to " + c.From.ID}
 	for _, t := range c.Treatments {
 		against := Cell{Verdict: t.Verdict}
 		if t.Ratio.Mean > 0 || t.Difference != nil {
@@ -207,7 +207,7 @@ func largestChange(c *record.Comparison, by metric.Metric) string {
 	if best == nil {
 		return ""
 	}
-	m := measure{Metric: by, scale: responseScale(by, c.Unit, size(best))}
+	m := measure{Metric: by, scale: scale{by.Scale(c.Unit, size(best))}}
 	change, interval := m.against(&record.Effect{Ratio: best.Ratio, Difference: best.Difference})
 	if interval != "" {
 		change += " (" + interval + ")"

@@ -36,9 +36,6 @@ func effectTable(v *view) *Table {
 		}
 		t.Rows = append(t.Rows, Row{Cells: cells})
 	}
-	if len(t.Rows) == 0 {
-		return nil
-	}
 	note := "Ratio of " + list(labels) + " to the baseline level, paired by block"
 	if v.run.Confidence > 0 {
 		of := "them"
@@ -51,7 +48,7 @@ func effectTable(v *view) *Table {
 		note += "; differences below " + percent(v.run.Margin) + " count as none"
 	}
 	t.Notes = []string{note + "."}
-	return t
+	return t.orNil()
 }
 
 func probability(p float64) string {

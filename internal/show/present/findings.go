@@ -17,8 +17,7 @@ const (
 // findings lists the run's findings with all that is known of them.
 func findings(v *view) (list []Block) {
 	for _, f := range v.run.Findings {
-		list = append(list, Finding{ID: f.ID, Confidence: f.Confidence, Host: f.Host, Summary: f.Summary, Evidence: f.Evidence, Fix: f.Fix,
-			Where: treatmentsOf(v, f), Reference: f.Reference, Link: strings.HasPrefix(f.Reference, "https://")})
+		list = append(list, Finding{f, treatmentsOf(v, f)})
 	}
 	return list
 }

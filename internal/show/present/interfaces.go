@@ -1,6 +1,7 @@
 package present
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -163,15 +164,7 @@ func summary(ports []record.TreatmentInterface) string {
 		return ""
 	}
 	sorted := slices.Clone(ports)
-	slices.SortStableFunc(sorted, func(a, b record.TreatmentInterface) int {
-		switch {
-		case a.Share > b.Share:
-			return -1
-		case a.Share < b.Share:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(sorted, func(a, b record.TreatmentInterface) int { return cmp.Compare(b.Share, a.Share) })
 	n := carrying(ports)
 	text := fmt.Sprintf("%d of %d", n, len(ports))
 	switch {

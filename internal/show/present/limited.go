@@ -3,6 +3,7 @@ package present
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,8 +14,8 @@ import (
 // held is what held back the flows between two hosts in a treatment, over its
 // trials, beside what was predicted for them.
 type held struct {
-	row, col  int // of the view
-	treatment *record.Treatment
+	row       *row
+	col       int // of the view
 	from, to  string
 	several   bool // the treatment has flows between other hosts, too
 	low, high float64
@@ -32,16 +33,11 @@ type held struct {
 
 // heldBack lists what held flows back, in the order of the table of treatments.
 func heldBack(v *view) (list []held) {
-	for r := range v.rows {
-		for c, cell := range v.rows[r].cells {
-			if cell.Treatment == nil {
-				continue
-			}
-			pairs := heldIn(v, cell.Treatment)
-			for _, h := range pairs {
-				h.row, h.col, h.several = r, c, len(pairs) > 1
-				list = append(list, h)
-			}
+	for r, c := range v.each() {
+		pairs := heldIn(v, r.cells[c].Treatment)
+		for _, h := range pairs {
+			h.row, h.col, h.several = r, c, len(pairs) > 1
+			list = append(list, h)
 		}
 	}
 	return list
@@ -61,7 +57,7 @@ func heldIn(v *view, t *record.Treatment) (list []held) {
 			}
 			i := slices.IndexFunc(list, func(h held) bool { return h.from == f.From && h.to == f.To })
 			if i < 0 {
-				i, list = len(list), append(list, held{treatment: t, from: f.From, to: f.To, least: f.GoodputBps})
+				i, list = len(list), append(list, held{from: f.From, to: f.To, least: f.GoodputBps})
 				tallies = append(tallies, tally{map[string]int{}, map[string]int{}, map[string]string{}})
 			}
 			h, n := &list[i], &tallies[i]
@@ -91,12 +87,8 @@ func heldIn(v *view, t *record.Treatment) (list []held) {
 }
 
 // frequent are the words, the most frequent first.
-func frequent(said map[string]int) (words []string) {
-	for word := range said {
-		words = append(words, word)
-	}
-	slices.SortFunc(words, func(a, b string) int { return cmp.Or(said[b]-said[a], strings.Compare(a, b)) })
-	return words
+func frequent(said map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(said), func(a, b string) int { return cmp.Or(said[b]-said[a], strings.Compare(a, b)) })
 }
 
 // causes spells what flows were held back by.
@@ -110,7 +102,7 @@ func causes(words []string) string {
 
 // span spells what was predicted.
 func (h held) span(unit scale) string {
-	low, high := significant(h.low*unit.per, 3), significant(h.high*unit.per, 3)
+	low, high := significant(h.low*unit.Per, 3), significant(h.high*unit.Per, 3)
 	switch {
 	case h.judged == 0:
 		return "–"
@@ -121,7 +113,7 @@ func (h held) span(unit scale) string {
 }
 
 // got spells what the flows got in the mean.
-func (h held) got(unit scale) string { return significant(h.bps*unit.per, 3) }
+func (h held) got(unit scale) string { return significant(h.bps*unit.Per, 3) }
 
 // heldScale is that of the largest figure.
 func heldScale(list []held) scale {
@@ -169,23 +161,19 @@ func limitedTable(v *view) *Table {
 			within, judged = within+h.within, judged+h.judged
 		}
 		t.Caption = fmt.Sprintf("Predicted and measured: %d of %s as predicted", within, Count(judged, "flow"))
-		t.Columns = append(t.Columns, Column{Head: "predicted, " + unit.unit, Shorter: []string{"predicted"}})
+		t.Columns = append(t.Columns, Column{Head: "predicted, " + unit.Unit, Shorter: []string{"predicted"}})
 	}
-	t.Columns = append(t.Columns, Column{Head: "measured, " + unit.unit, Shorter: []string{"measured"}}, Column{Head: "held back by", Wrap: true})
+	t.Columns = append(t.Columns, Column{Head: "measured, " + unit.Unit, Shorter: []string{"measured"}}, Column{Head: "held back by", Wrap: true})
 	slices.SortStableFunc(list, func(a, b held) int { return a.col - b.col })
 	for i, h := range list {
 		if i == 0 || list[i-1].col != h.col {
 			t.section(v.columns[h.col].name)
 		}
-		name, by := v.rows[h.row].name, causes(h.by)
-		if h.several {
-			name += ", " + h.from + " → " + h.to
-		}
-		cells := Cells(name)
+		by, cells := causes(h.by), Cells(h.between(h.row.name))
 		if predicted {
 			cells = append(cells, Cell{Text: h.span(unit), Detail: h.why})
 		}
-		row := Row{Extra: predicted && h.as() == "" && (h.several && !v.rows[h.row].baseline || v.rows[h.row].part && !tells(v, h, list))}
+		row := Row{Extra: predicted && h.as() == "" && (h.several && !h.row.baseline || h.row.part && !tells(v, h, list))}
 		if as := h.as(); as != "" {
 			by, row.Tone = by+"; "+as, Wrong
 		}
@@ -206,18 +194,18 @@ func limitedSummary(v *view, t *Table) []Block {
 		return []Block{t}
 	}
 	all := list
-	return limitedStatements(v, slices.DeleteFunc(slices.Clone(all), func(h held) bool { return v.rows[h.row].part && !tells(v, h, all) }))
+	return limitedStatements(v, slices.DeleteFunc(slices.Clone(all), func(h held) bool { return h.row.part && !tells(v, h, all) }))
 }
 
 // tells: a part of a list has its flows held back by something else than what it is
 // compared with.
 func tells(v *view, h held, list []held) bool {
 	for _, e := range v.run.Effects {
-		if v.rows[h.row].levels[e.Factor] != e.To || !holds(e.At, v.columns[h.col].levels) {
+		if h.row.levels[e.Factor] != e.To || !holds(e.At, v.columns[h.col].levels) {
 			continue
 		}
 		for _, other := range list {
-			if other.col == h.col && v.rows[other.row].levels[e.Factor] == e.From && other.from == h.from && other.to == h.to {
+			if other.col == h.col && other.row.levels[e.Factor] == e.From && other.from == h.from && other.to == h.to {
 				return !slices.Equal(other.by, h.by)
 			}
 		}
@@ -229,7 +217,7 @@ func tells(v *view, h held, list []held) bool {
 func limitedStatements(v *view, list []held) []Block {
 	var where byText
 	for _, h := range list {
-		where.add(causes(h.by), v.label(&v.rows[h.row], h.col))
+		where.add(causes(h.by), v.label(h.row, h.col))
 	}
 	var texts []string
 	for _, text := range where.texts {
@@ -248,7 +236,7 @@ func heldCSV(v *view) [][]string {
 	out := [][]string{{"treatment", "condition", "from", "to", "expected_low_bps", "expected_high_bps", "expected_limited_by", "expected_why",
 		"measured_bps", "flows", "as_expected", "limited_by", "limited_why"}}
 	for _, h := range heldBack(v) {
-		line := []string{v.rows[h.row].name, v.columns[h.col].name, h.from, h.to, "", "", "", ""}
+		line := []string{h.row.name, v.columns[h.col].name, h.from, h.to, "", "", "", ""}
 		if h.judged > 0 {
 			copy(line[4:], []string{exact(h.low), exact(h.high), causes(h.predicted), h.why})
 		}
@@ -259,9 +247,13 @@ func heldCSV(v *view) [][]string {
 
 // label names the treatment, and the pair of hosts where there are several.
 func (h held) label(v *view) string {
-	text := v.label(&v.rows[h.row], h.col)
+	return h.between(v.label(h.row, h.col))
+}
+
+// between adds the pair of hosts to a treatment's name where it has several.
+func (h held) between(name string) string {
 	if h.several {
-		text += ", " + h.from + " → " + h.to
+		name += ", " + h.from + " → " + h.to
 	}
-	return text
+	return name
 }

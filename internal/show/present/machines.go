@@ -111,8 +111,5 @@ func machineTable(v *view) *Table {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	if len(t.Rows) == 0 {
-		return nil
-	}
-	return t
+	return t.orNil()
 }

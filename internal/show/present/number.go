@@ -11,16 +11,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// scale is the unit in which a response of a run is shown: its values times per.
-type scale struct {
-	unit string
-	per  float64
-}
-
-func responseScale(r metric.Metric, unit string, largest float64) scale {
-	s := r.Scale(unit, largest)
-	return scale{s.Unit, s.Per}
-}
+// scale is the unit in which a response of a run is shown.
+type scale struct{ metric.Scale }
 
 // goodputScale is MB/s where the reader thinks in files, and otherwise the bit
 // rate unit in which the run's largest figure is at least one.
@@ -29,10 +21,10 @@ func goodputScale(run *record.Run) scale {
 	for _, t := range run.Treatments {
 		largest = max(largest, t.Goodput.MeanBps, t.LimitBps)
 	}
-	return responseScale(metric.Goodput, run.Unit, largest)
+	return scale{metric.Goodput.Scale(run.Unit, largest)}
 }
 
-func bitScale(bps float64) scale { return responseScale(metric.Goodput, "", bps) }
+func bitScale(bps float64) scale { return scale{metric.Goodput.Scale("", bps)} }
 
 // linkRate spells a load or a rate of a link: three digits, in bit/s.
 func linkRate(bps float64) string {
@@ -40,7 +32,7 @@ func linkRate(bps float64) string {
 		return "0"
 	}
 	s := bitScale(bps * 1.0005) // 999.9 Mbit/s would be spelled 1000
-	return significant(bps*s.per, 3) + " " + s.unit
+	return significant(bps*s.Per, 3) + " " + s.Unit
 }
 
 // significant prints a value with that many significant digits, but never
@@ -83,6 +75,14 @@ func minus(number string) string {
 	return number
 }
 
+// plus puts a plus sign before a number above zero.
+func plus(number string) string {
+	if strings.HasPrefix(number, "−") || strings.Trim(number, "0.") == "" {
+		return number
+	}
+	return "+" + number
+}
+
 // fixed prints v to a decimal place; a negative place rounds to tens, hundreds.
 func fixed(v float64, places int) string {
 	if places < 0 {
@@ -99,10 +99,10 @@ func fixed(v float64, places int) string {
 // interval spells an estimate in the scale: "119.5" and "0.2". The half-width
 // is empty when one trial earned none.
 func (s scale) interval(value, low, high float64) (mean, half string) {
-	m := value * s.per
-	h := (high - low) / 2 * s.per
+	m := value * s.Per
+	h := (high - low) / 2 * s.Per
 	if !(h > 0) || math.IsInf(h, 0) {
-		if m == math.Trunc(m) && s.per == 1 {
+		if m == math.Trunc(m) && s.Per == 1 {
 			return significant(m, 1), "" // a number of things
 		}
 		return significant(m, 4), ""
@@ -117,10 +117,7 @@ func (s scale) interval(value, low, high float64) (mean, half string) {
 }
 
 // with spells a figure and its unit.
-func (s scale) with(v float64) string { return s.join(s.value(v)) }
-
-// join puts the unit behind a figure.
-func (s scale) join(figure string) string { return metric.Scale{Unit: s.unit}.With(figure) }
+func (s scale) with(v float64) string { return s.With(s.value(v)) }
 
 // ofLimit spells goodput as a part of the limit, empty when that is unknown.
 func ofLimit(t *record.Treatment) string {
@@ -248,4 +245,4 @@ func Microseconds(us float64) string {
 }
 
 // value spells a figure that has no interval of its own, such as a limit.
-func (s scale) value(v float64) string { return significant(v*s.per, 4) }
+func (s scale) value(v float64) string { return significant(v*s.Per, 4) }

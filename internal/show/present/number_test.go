@@ -5,11 +5,12 @@ import (
 	"slices"
 	"testing"
 
+	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 )
 
 func TestIntervalEarnsItsDigits(t *testing.T) {
-	mb := scale{"MB/s", 1 / 8e6}
+	mb := scale{metric.Scale{Unit: "MB/s", Per: 1 / 8e6}}
 	for _, c := range []struct {
 		mean, half, scaleTo float64
 		wantMean, wantHalf  string

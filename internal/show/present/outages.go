@@ -39,10 +39,8 @@ func outages(v *view) *Table {
 			}
 		}
 	}
-	if t.DropEmptySections(); len(t.Rows) == 0 {
-		return nil
-	}
-	return t
+	t.DropEmptySections()
+	return t.orNil()
 }
 
 // lostFor spells how long flows of a group received nothing: the median, and the longest.

@@ -12,7 +12,7 @@ import (
 // nearest to its mean; nil: flows had one path only.
 func pathTable(v *view) *Table {
 	unit := goodputScale(v.run)
-	t := &Table{Name: "paths", Data: pathsCSV(v), Columns: []Column{{Head: "treatment"}, {Head: "path"}, {Head: "flows, " + unit.unit, Wrap: true}, {Head: "together", Align: Right}},
+	t := &Table{Name: "paths", Data: pathsCSV(v), Columns: []Column{{Head: "treatment"}, {Head: "path"}, {Head: "flows, " + unit.Unit, Wrap: true}, {Head: "together", Align: Right}},
 		Notes: []string{"Goodput of each flow, by the path it took; of each treatment the trial nearest to its mean."}}
 	if len(t.Data) == 1 {
 		return nil
@@ -109,7 +109,7 @@ func byPath(trial *record.Trial, unit scale) []onPath {
 		slices.Sort(list)
 		var texts []string
 		for _, bps := range list[:min(len(list), mostRates)] {
-			texts = append(texts, significant(bps*unit.per, 3))
+			texts = append(texts, significant(bps*unit.Per, 3))
 		}
 		text := strings.Join(texts, ", ")
 		if more := len(list) - mostRates; more > 0 {

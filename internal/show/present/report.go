@@ -1,9 +1,9 @@
 package present
 
 import (
-	"slices"
 	"strings"
 
+	"linerate/internal/model/record"
 	"linerate/internal/show/figure"
 )
 
@@ -39,11 +39,6 @@ type Answer struct {
 	Headline   string
 	Statements []string
 	Caveats    []string
-}
-
-// String is all of it, a sentence after the other.
-func (a Answer) String() string {
-	return strings.Join(slices.Concat([]string{a.Headline}, a.Statements, a.Caveats), " ")
 }
 
 // Note is a remark that was added to a run, and when.
@@ -83,12 +78,12 @@ type Item struct {
 
 // Finding is a named cause with its evidence and what would remove it.
 type Finding struct {
-	ID, Confidence, Host, Summary string
-	Evidence, Fix                 []string
-	Where                         string // treatments
-	Reference                     string
-	Link                          bool // the reference is an address
+	record.Finding
+	Where string // treatments
 }
+
+// Link reports whether the reference is an address.
+func (f Finding) Link() bool { return strings.HasPrefix(f.Reference, "https://") }
 
 // Diagnostic is a finding about a line of a file, as compilers print it; only a
 // terminal shows it.

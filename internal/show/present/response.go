@@ -3,7 +3,6 @@ package present
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
@@ -23,7 +22,7 @@ func newMeasures(run *record.Run) []*measure {
 		for i := range run.Treatments {
 			largest = max(largest, r.Estimate(&run.Treatments[i]).Mean)
 		}
-		m := &measure{Metric: r, scale: responseScale(r, run.Unit, largest)}
+		m := &measure{Metric: r, scale: scale{r.Scale(run.Unit, largest)}}
 		if m.goodput() {
 			m.scale = goodputScale(run)
 		}
@@ -51,11 +50,11 @@ func (m *measure) spell(t *record.Treatment) string {
 	if mean, _ := m.interval(t); Width(mean) < Width(most) {
 		most = mean
 	}
-	return m.scale.join(most)
+	return m.scale.With(most)
 }
 
 // head heads a column of figures: "goodput, MB/s".
-func (m *measure) head() string { return m.Label + ", " + m.scale.unit }
+func (m *measure) head() string { return m.Label + ", " + m.scale.Unit }
 
 // sense says of a response that is not better the more there is of it.
 func (m *measure) sense() string {
@@ -73,13 +72,10 @@ func (m *measure) against(e *record.Effect) (size, interval string) {
 	}
 	unit := m.scale
 	if m.Unit == metric.Lost.Unit {
-		unit.unit = "points" // 5 % more than 5 % is not 10 %
+		unit.Unit = "points" // 5 % more than 5 % is not 10 %
 	}
 	mean, half := m.scale.interval(d.Mean, d.Low, d.High)
-	if d.Mean > 0 && strings.Trim(mean, "0.") != "" {
-		mean = "+" + mean
-	}
-	size = unit.join(mean)
+	size = unit.With(plus(mean))
 	if half != "" {
 		interval = "±" + half
 	}
@@ -157,7 +153,7 @@ func (m *measure) interval(t *record.Treatment) (mean, spread string) {
 		return mean, ""
 	}
 	if low, high, cut := m.bounds(t); cut {
-		return significant(e.Mean*m.scale.per, 3), "(" + significant(low*m.scale.per, 3) + "–" + significant(high*m.scale.per, 3) + ")"
+		return significant(e.Mean*m.scale.Per, 3), "(" + significant(low*m.scale.Per, 3) + "–" + significant(high*m.scale.Per, 3) + ")"
 	}
 	return mean, "±" + half
 }

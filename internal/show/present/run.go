@@ -49,11 +49,7 @@ func summaryOf(v *view, t runTables) (out [][]Block) {
 			out = append(out, blocks)
 		}
 	}
-	table := func(t *Table) {
-		if t != nil {
-			add(t)
-		}
-	}
+	table := func(t *Table) { add(tableBlocks(t)...) }
 	along := alongCurve(v)
 	table(t.outages)
 	if !along { // else the table of hashed flows says it all
@@ -70,7 +66,8 @@ func summaryOf(v *view, t runTables) (out [][]Block) {
 	if !along {
 		table(shareTable(v.whole()))
 	}
-	if table(t.hashed); t.hashed != nil {
+	if t.hashed != nil {
+		add(t.hashed)
 		add(statements("On each", onEachLink(v, t.hashed.Columns[0].Head == "treatment")...)...)
 	}
 	add(limitedSummary(v, t.limited)...)
@@ -106,12 +103,6 @@ func sectionsOf(v *view, t runTables) (out []Section) {
 		}
 		return nil
 	}
-	shown := func(t *Table) []Block {
-		if t == nil {
-			return nil
-		}
-		return []Block{t}
-	}
 	fold := func(id, summary string, blocks []Block) []Block {
 		if len(blocks) == 0 {
 			return nil
@@ -119,23 +110,19 @@ func sectionsOf(v *view, t runTables) (out []Section) {
 		return []Block{Fold{id, summary, blocks}}
 	}
 	along := alongCurve(v)
-	curves := func() { section("flows", "", drawn("flows"), fold("", "Every case in figures", shown(t.hashed))) }
+	curves := func() { section("flows", "", drawn("flows"), fold("", "Every case in figures", tableBlocks(t.hashed))) }
 	title := ""
 	if along {
 		curves()
 		title, responses = "Goodput", nil // the curves show it
 	}
 	if len(v.rows) > 0 {
-		section("goodput", title, drawn("accounts"), responses, shown(t.treatments), statements("Published", published(v)...), shown(t.reported), fold("", "What each treatment sets", treatmentSettings(v)))
+		section("goodput", title, drawn("accounts"), responses, tableBlocks(t.treatments), statements("Published", published(v)...), tableBlocks(t.reported), fold("", "What each treatment sets", treatmentSettings(v)))
 	}
-	section("outages", "Events in the window, and what they did to running flows", shown(t.outages))
+	section("outages", "Events in the window, and what they did to running flows", tableBlocks(t.outages))
 	section("search", "How the highest rates without loss were found", searches(v.run))
-	var apart []Block
-	for _, s := range t.settings {
-		apart = append(apart, s)
-	}
-	section("settings", "What each setting of the list does", apart)
-	effects, forest := shown(effectTable(v)), drawn("effects")
+	section("settings", "What each setting of the list does", tableBlocks(t.settings...))
+	effects, forest := tableBlocks(effectTable(v)), drawn("effects")
 	if len(forest) > 0 {
 		section("effects", "", forest, fold("", "Every comparison", effects))
 	} else {
@@ -153,7 +140,7 @@ func sectionsOf(v *view, t runTables) (out []Section) {
 		section("topology", "", topology, fold("", "Every other treatment", more))
 	}
 	section("fabric", "", drawn("paths"))
-	section("paths", pathsTitle(v.run), shown(pathTable(v)))
+	section("paths", pathsTitle(v.run), tableBlocks(pathTable(v)))
 	out = append(out, neighbourSection(v))
 	section("series", "", drawn("series"))
 	held := "What limited the flows"
@@ -161,12 +148,22 @@ func sectionsOf(v *view, t runTables) (out []Section) {
 		held = "Predicted and measured goodput of each flow, and what limited it"
 	}
 	section("held", "", drawn("predicted"))
-	section("limited", held, shown(t.limited))
+	section("limited", held, tableBlocks(t.limited))
 	out = append(out, trustSection(v.run), findingsSection(v))
 	section("environment", "Environment", environment(v))
-	section("again", "Make this run again", again(v.run), fold("trials", fmt.Sprintf("All %d trials", len(v.run.Trials)), shown(trialTable(v))),
-		fold("machines", "What each trial did to the machine", shown(machineTable(v))))
+	section("again", "Make this run again", again(v.run), fold("trials", fmt.Sprintf("All %d trials", len(v.run.Trials)), tableBlocks(trialTable(v))),
+		fold("machines", "What each trial did to the machine", tableBlocks(machineTable(v))))
 	return slices.DeleteFunc(out, func(s Section) bool { return s.ID == "" })
+}
+
+// tableBlocks are the tables that there are.
+func tableBlocks(tables ...*Table) (list []Block) {
+	for _, t := range tables {
+		if t != nil {
+			list = append(list, t)
+		}
+	}
+	return list
 }
 
 // environment is on which machines, with which program.

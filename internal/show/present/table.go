@@ -86,6 +86,14 @@ func Cells(texts ...string) []Cell {
 // add adds a row of plain cells.
 func (t *Table) add(texts ...string) { t.Rows = append(t.Rows, Row{Cells: Cells(texts...)}) }
 
+// orNil is the table, or nil where it has no rows.
+func (t *Table) orNil() *Table {
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	return t
+}
+
 // addColumn adds a column with a cell for each row.
 func (t *Table) addColumn(c Column, cells []Cell) {
 	t.Columns = append(t.Columns, c)

@@ -65,7 +65,7 @@ func cellsOf(v *view, p pane, of func(t *record.Treatment) Cell) []Cell {
 // figureColumn adds a pane's estimates; it reports whether some have a range
 // instead of a half-width.
 func figureColumn(v *view, t *Table, p pane) (ranges bool) {
-	t.addColumn(Column{Head: p.scale.unit, Group: p.name, Align: Decimal}, cellsOf(v, p, func(tr *record.Treatment) (cell Cell) {
+	t.addColumn(Column{Head: p.scale.Unit, Group: p.name, Align: Decimal}, cellsOf(v, p, func(tr *record.Treatment) (cell Cell) {
 		cell.Text, cell.Spread = p.interval(tr)
 		ranges = ranges || strings.Contains(cell.Spread, "–")
 		if tr.Unconnected > 0 {

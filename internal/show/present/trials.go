@@ -39,7 +39,7 @@ func trialTable(v *view) *Table {
 		for _, m := range v.measures {
 			text := "–"
 			if value, ok := m.Value(t); ok {
-				text = round(value*m.scale.per, trialPlaces(v, m))
+				text = round(value*m.scale.Per, trialPlaces(v, m))
 			}
 			texts = append(texts, text)
 		}
@@ -72,10 +72,7 @@ func trialTable(v *view) *Table {
 		}
 		table.Rows = append(table.Rows, row)
 	}
-	if len(table.Rows) == 0 {
-		return nil
-	}
-	return table
+	return table.orNil()
 }
 
 // trialPlaces gives all trials the same decimals: four digits for the largest.
@@ -83,7 +80,7 @@ func trialPlaces(v *view, m *measure) int {
 	largest := 0.0
 	for i := range v.run.Trials {
 		value, _ := m.Value(&v.run.Trials[i])
-		largest = max(largest, value*m.scale.per)
+		largest = max(largest, value*m.scale.Per)
 	}
 	places := 0
 	for ; places < 3 && largest < 1000 && largest > 0; largest *= 10 {

@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/record"
@@ -71,25 +72,16 @@ func (t *terminal) table(table *present.Table) {
 
 // inShort is the table without its extra rows, and how many these are.
 func inShort(table *present.Table) (*present.Table, int) {
-	short, left := *table, 0
-	short.Rows = nil
-	for _, row := range table.Rows {
-		if row.Extra {
-			left++
-			continue
-		}
-		short.Rows = append(short.Rows, row)
-	}
+	short := *table
+	short.Rows = slices.DeleteFunc(slices.Clone(table.Rows), func(row present.Row) bool { return row.Extra })
+	left := len(table.Rows) - len(short.Rows)
 	short.DropEmptySections()
 	return &short, left
 }
 
 func (t *terminal) rows(table *present.Table) {
 	groups := table.Groups()
-	var all []int
-	for _, g := range groups {
-		all = append(all, g...)
-	}
+	all := slices.Concat(groups...)
 	for _, l := range layouts {
 		if l.form == full && len(groups) > 1 && intervals(table) {
 			continue // the interval of every ratio side by side is too much to read
@@ -108,27 +100,24 @@ func (t *terminal) rows(table *present.Table) {
 		return
 	}
 	t.caption(table)
-	for i, l := range layouts {
-		fits := true
-		for _, g := range groups {
-			fits = fits && t.fits(table, columnsOf(table, g, l), l.lines)
-		}
-		if !fits && i < len(layouts)-1 {
-			continue
-		}
-		for k, g := range groups {
-			if k > 0 {
-				t.blank()
-			}
-			columns := columnsOf(table, g, l)
-			if name := columns[0].group; name != "" {
-				t.line(bold, "  "+name)
-			}
-			t.grid(table, columns, false)
-		}
-		t.notes(table, l.form)
-		return
+	narrow := func(l layout) bool {
+		return slices.ContainsFunc(groups, func(g []int) bool { return !t.fits(table, columnsOf(table, g, l), l.lines) })
 	}
+	l := layouts[0]
+	for i := 1; i < len(layouts) && narrow(l); i++ {
+		l = layouts[i]
+	}
+	for k, g := range groups {
+		if k > 0 {
+			t.blank()
+		}
+		columns := columnsOf(table, g, l)
+		if name := columns[0].group; name != "" {
+			t.line(bold, "  "+name)
+		}
+		t.grid(table, columns, false)
+	}
+	t.notes(table, l.form)
 }
 
 func (t *terminal) caption(table *present.Table) {
@@ -139,14 +128,9 @@ func (t *terminal) caption(table *present.Table) {
 
 // intervals reports whether a table has ratios with intervals.
 func intervals(table *present.Table) bool {
-	for _, row := range table.Rows {
-		for _, cell := range row.Cells {
-			if cell.Interval != "" {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(table.Rows, func(row present.Row) bool {
+		return slices.ContainsFunc(row.Cells, func(c present.Cell) bool { return c.Interval != "" })
+	})
 }
 
 // columnsOf spells some of a table's columns.
@@ -185,12 +169,11 @@ func columnsOf(table *present.Table, places []int, l layout) (list []column) {
 			c.cells, c.colors = append(c.cells, figure.Plain(text)), append(c.colors, color)
 			c.width = max(c.width, present.Width(text))
 		}
-		shortest := c.heads[len(c.heads)-1]
+		head := present.Width(c.heads[len(c.heads)-1])
 		if len(c.heads) > 1 || c.wrap {
-			c.width = max(c.width, min(present.Width(shortest), captionRoom))
-		} else {
-			c.width = max(c.width, present.Width(shortest))
+			head = min(head, captionRoom)
 		}
+		c.width = max(c.width, head)
 		list = append(list, c)
 	}
 	return list
