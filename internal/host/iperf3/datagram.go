@@ -1,8 +1,6 @@
 package iperf3
 
-import (
-	"encoding/binary"
-)
+import "encoding/binary"
 
 // HelloBytes is the size of the datagrams by which a UDP stream is opened: the
 // client's question and the server's answer.
@@ -29,57 +27,39 @@ func IsHelloAnswer(b []byte) bool {
 
 // The sizes of what each datagram of a stream begins with.
 const (
-	HeaderBytes     = 12
-	WideHeaderBytes = 16 // with a sequence number of 64 bits
+	headerBytes     = 12
+	wideHeaderBytes = 16 // with a sequence number of 64 bits
 )
 
-// Header is what each datagram of a stream begins with. The first sequence number
-// of a stream is 1.
-type Header struct {
-	Sent     int64 // µs, on the sender's clock: only differences mean anything
-	Sequence int64
-}
-
-// Put writes the header to the beginning of a datagram.
-func (h Header) Put(b []byte, wide bool) {
-	binary.BigEndian.PutUint32(b, uint32(h.Sent/1e6))
-	binary.BigEndian.PutUint32(b[4:], uint32(h.Sent%1e6))
-	if wide {
-		binary.BigEndian.PutUint64(b[8:], uint64(h.Sequence))
-	} else {
-		binary.BigEndian.PutUint32(b[8:], uint32(h.Sequence))
-	}
-}
-
-// ParseHeader reads the beginning of a datagram; false: it is too short.
-func ParseHeader(b []byte, wide bool) (Header, bool) {
-	if len(b) < HeaderBytes || wide && len(b) < WideHeaderBytes {
-		return Header{}, false
-	}
-	h := Header{Sent: int64(binary.BigEndian.Uint32(b))*1e6 + int64(binary.BigEndian.Uint32(b[4:]))}
-	if wide {
-		h.Sequence = int64(binary.BigEndian.Uint64(b[8:]))
-	} else {
-		h.Sequence = int64(binary.BigEndian.Uint32(b[8:]))
-	}
-	return h, true
-}
-
-// DatagramHeader is the header of a flow of package datagram, whose sequence
-// numbers begin with 0 and whose times are in nanoseconds.
+// DatagramHeader is what each datagram of a stream begins with, for a flow of package
+// datagram: its sequence numbers begin with 0, where those on the wire begin with 1, and
+// its times are in nanoseconds, where those on the wire are in microseconds. Times are of
+// the sender's clock: only differences mean anything.
 type DatagramHeader struct {
 	Wide bool // sequence numbers of 64 bits
 }
 
+// Put writes the header to the beginning of a datagram.
 func (h DatagramHeader) Put(b []byte, sequence uint64, ns int64) {
-	Header{Sent: ns / 1e3, Sequence: int64(sequence) + 1}.Put(b, h.Wide)
+	binary.BigEndian.PutUint32(b, uint32(ns/1e9))
+	binary.BigEndian.PutUint32(b[4:], uint32(ns%1e9/1e3))
+	if h.Wide {
+		binary.BigEndian.PutUint64(b[8:], sequence+1)
+	} else {
+		binary.BigEndian.PutUint32(b[8:], uint32(sequence+1))
+	}
 }
 
-// Parse is of a sequence number that no flow has if b does not begin with a header.
+// Parse reads the beginning of a datagram. The sequence number is one that no flow has,
+// 2⁶⁴ - 1, if it is too short.
 func (h DatagramHeader) Parse(b []byte) (sequence uint64, ns int64) {
-	at, ok := ParseHeader(b, h.Wide)
-	if !ok {
+	switch {
+	case h.Wide && len(b) >= wideHeaderBytes:
+		sequence = binary.BigEndian.Uint64(b[8:])
+	case !h.Wide && len(b) >= headerBytes:
+		sequence = uint64(binary.BigEndian.Uint32(b[8:]))
+	default:
 		return 1<<64 - 1, 0
 	}
-	return uint64(at.Sequence - 1), at.Sent * 1e3
+	return sequence - 1, int64(binary.BigEndian.Uint32(b))*1e9 + int64(binary.BigEndian.Uint32(b[4:]))*1e3
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"linerate/internal/host/iperf3"
-	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -155,36 +154,15 @@ func until(limit time.Duration, done func() bool) {
 	}
 }
 
-// results are what this side has counted, as iperf3 would say it: without what was
-// counted before the window began.
-func (t *Test) results(ends []message.FlowEnd, elapsed int64) iperf3.Results {
-	seconds := max(float64(elapsed)/1e9, 1e-9)
-	cpu := 100 * (proc.TotalCPUTime() - t.cpu).Seconds() / seconds
-	// User and system time are not separated.
-	r := iperf3.Results{CPUTotal: cpu, CPUUser: cpu, SenderRetransmits: -1, Streams: []iperf3.StreamResult{}}
+// results are what this side has counted since the window began.
+func (t *Test) results(ends []message.FlowEnd, elapsed int64) *iperf3.Results {
+	seconds := float64(elapsed) / 1e9
+	r := iperf3.NewResults(iperf3.UsedCPU().Since(t.cpu), seconds)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for n, e := range ends {
-		before := t.omitted[e.ID]
-		s := iperf3.StreamResult{
-			ID: iperf3.Int(iperf3.StreamID(n)), Bytes: iperf3.Int(e.ReceivedBytes + e.WrittenBytes - before.bytes),
-			Retransmits: -1, EndTime: max(seconds-float64(t.params.Omit), 1e-3),
-		}
-		if d := e.Datagrams; d != nil {
-			s.Packets, s.OmittedPackets = iperf3.Int(d.Sent+d.Received+d.Lost), iperf3.Int(before.datagrams.Sent+before.datagrams.Received+before.datagrams.Lost)
-			s.Errors, s.OmittedErrors = iperf3.Int(d.Lost), iperf3.Int(before.datagrams.Lost)
-			s.Jitter = d.JitterUs / 1e6
-		}
-		if e.Sends && e.Info != nil {
-			r.SenderRetransmits = 1
-			s.Retransmits = iperf3.Int(e.Info.TotalRetrans)
-		} else if e.Sends && r.SenderRetransmits < 0 {
-			r.SenderRetransmits = 0
-		}
-		if e.CongestionControl != "" {
-			r.CongestionUsed = e.CongestionControl
-		}
-		r.Streams = append(r.Streams, s)
+		s := iperf3.CountOf(e).Result(iperf3.StreamID(n), t.omitted[e.ID], max(seconds-float64(t.params.Omit), 1e-3))
+		r.Add(s, e.Sends, e.CongestionControl)
 	}
 	return r
 }

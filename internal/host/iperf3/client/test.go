@@ -24,11 +24,9 @@ import (
 	"linerate/internal/host/socket"
 	"linerate/internal/host/stream"
 	"linerate/internal/host/traffic"
-	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/version"
 )
@@ -46,32 +44,26 @@ type Test struct {
 	local   netip.Addr
 	cookie  iperf3.Cookie
 	params  iperf3.Parameters
-	began   int64         // when the server said that the test runs
-	cpu     time.Duration // this process's, then
+	began   int64          // when the server said that the test runs
+	cpu     iperf3.CPUTime // this process's, then
 
 	heard  chan heard    // the one state that ends the test, or why none came
 	broken chan struct{} // closed when that was not asked for
 	ended  chan struct{} // closed when the end has been sent to the server
 
-	mu      sync.Mutex // guards the following
-	ending  bool       // the test's end is being said
-	unsaid  error      // why it could not be
-	elapsed int64      // how long the test was, by then
-	failure error      // why the test broke off
-	omitted map[string]omitted
-	over    bool // the control connection is of no more use
+	mu      sync.Mutex              // guards the following
+	ending  bool                    // the test's end is being said
+	unsaid  error                   // why it could not be
+	elapsed int64                   // how long the test was, by then
+	failure error                   // why the test broke off
+	omitted map[string]iperf3.Count // of the flows, when the window began
+	over    bool                    // the control connection is of no more use
 }
 
 // heard is what came over the control connection.
 type heard struct {
 	state iperf3.State
 	err   error
-}
-
-// omitted is what a flow had counted when the window began.
-type omitted struct {
-	bytes     int64
-	datagrams record.Datagrams
 }
 
 // outputIntervals bounds, in streams × seconds, the tests of which the server's
@@ -82,7 +74,7 @@ const outputIntervals = 600
 // server has begun: what it sends is being received, and what this host sends
 // waits for Start.
 func Open(ctx context.Context, order message.Iperf3Request) (*Test, message.Iperf3Opened, error) {
-	t := &Test{order: order, cookie: iperf3.NewCookie(), heard: make(chan heard, 1), broken: make(chan struct{}), ended: make(chan struct{}), omitted: map[string]omitted{}}
+	t := &Test{order: order, cookie: iperf3.NewCookie(), heard: make(chan heard, 1), broken: make(chan struct{}), ended: make(chan struct{}), omitted: map[string]iperf3.Count{}}
 	if err := t.reach(ctx); err != nil {
 		return nil, message.Iperf3Opened{}, err
 	}
@@ -145,7 +137,7 @@ func (t *Test) begin(ctx context.Context) (opened message.Iperf3Opened, err erro
 			return opened, t.refused("after the streams were open", h)
 		}
 	}
-	t.began, t.cpu = sched.Now(), proc.TotalCPUTime()
+	t.began, t.cpu = sched.Now(), iperf3.UsedCPU()
 	return opened, nil
 }
 
@@ -222,11 +214,7 @@ func (t *Test) Start(w message.WindowRequest) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		for _, e := range ends {
-			o := omitted{bytes: e.ReceivedBytes + e.WrittenBytes}
-			if e.Datagrams != nil {
-				o.datagrams = *e.Datagrams
-			}
-			t.omitted[e.ID] = o
+			t.omitted[e.ID] = iperf3.CountOf(e)
 		}
 	})
 }

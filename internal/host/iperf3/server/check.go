@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"linerate/internal/host/iperf3"
@@ -23,8 +22,11 @@ func check(p *iperf3.Parameters, b message.Bounds) error {
 		}
 		return nil
 	}
-	if p.SCTP || p.TCP == p.UDP {
-		return refuse(iperf3.CodeProtocol, "%s: expected tcp or udp", protocols(p))
+	switch {
+	case p.SCTP:
+		return refuse(iperf3.CodeProtocol, "sctp: expected tcp or udp")
+	case p.TCP == p.UDP:
+		return refuse(iperf3.CodeProtocol, "both tcp and udp, or neither: expected one of them")
 	}
 	smallest, largest, size := int64(1), int64(iperf3.MaxTCPLength), iperf3.CodeBlockSize
 	if p.UDP {
@@ -88,30 +90,11 @@ func bounded(p *iperf3.Parameters, b message.Bounds) error {
 	return nil
 }
 
-func protocols(p *iperf3.Parameters) string {
-	var names []string
-	for name, set := range map[string]bool{"tcp": p.TCP, "udp": p.UDP, "sctp": p.SCTP} {
-		if set {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return "no protocol"
-	}
-	return strings.Join(names, " and ")
-}
-
-// older says whether a version such as 3.12 or 3.17+ is below another. One that
+// older reports whether a version such as 3.12 or 3.17+ is below another. One that
 // cannot be read is.
 func older(version string, major, minor int) bool {
-	first, rest, _ := strings.Cut(version, ".")
-	second, _, _ := strings.Cut(rest, ".")
-	if end := strings.IndexFunc(second, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
-		second = second[:end]
-	}
-	a, err := strconv.Atoi(first)
-	b, also := strconv.Atoi(second)
-	if err != nil || also != nil {
+	var a, b int
+	if _, err := fmt.Sscanf(version, "%d.%d", &a, &b); err != nil {
 		return true
 	}
 	return a < major || a == major && b < minor

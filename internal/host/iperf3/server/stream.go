@@ -38,33 +38,7 @@ type testStream struct {
 	sends      bool
 	congestion string
 
-	omitted, final count
-}
-
-// count is what a stream had counted at an instant.
-type count struct {
-	bytes       int64
-	packets     int64 // sent, or received and lost
-	lost        int64
-	retransmits int64 // -1: not known
-	jitter      float64
-}
-
-// countOf is what a flow has counted. Of what was sent over TCP it is what the
-// client's kernel has acknowledged: the rest may still be in this host.
-func countOf(e message.FlowEnd) count {
-	c := count{bytes: e.ReceivedBytes + e.WrittenBytes, retransmits: -1}
-	if d := e.Datagrams; d != nil {
-		c.packets, c.lost, c.jitter = d.Sent+d.Received+d.Lost, d.Lost, d.JitterUs/1e6
-		return c
-	}
-	if e.Sends {
-		c.bytes = max(0, c.bytes-e.UnsentBytes)
-		if e.Info != nil {
-			c.retransmits = int64(e.Info.TotalRetrans)
-		}
-	}
-	return c
+	omitted, final iperf3.Count
 }
 
 // addStream makes a flow of what the client has opened as number n. The connection
@@ -186,27 +160,7 @@ func (t *test) streamError() error {
 	return refuse(code, "stream %s: %s", order.ID, socket.Reason(err, t.from.Addr()))
 }
 
-// counts are what the streams have counted so far.
-func (t *test) counts() []count {
-	ends := t.engine.Read()
-	out := make([]count, len(t.streams))
-	for i := range out {
-		out[i] = countOf(ends[i])
-	}
-	return out
-}
-
-// bytes are what counts of the stream.
-func (s *testStream) bytes() int64 { return max(0, s.final.bytes-s.omitted.bytes) }
-
 // result is what the client is sent.
 func (s *testStream) result(seconds float64) iperf3.StreamResult {
-	r := iperf3.StreamResult{ID: iperf3.Int(s.id), Bytes: iperf3.Int(s.bytes()), Retransmits: -1, EndTime: seconds}
-	r.Packets, r.OmittedPackets = iperf3.Int(s.final.packets), iperf3.Int(s.omitted.packets)
-	r.Errors, r.OmittedErrors = iperf3.Int(s.final.lost), iperf3.Int(s.omitted.lost)
-	r.Jitter = s.final.jitter
-	if s.final.retransmits >= 0 {
-		r.Retransmits = iperf3.Int(s.final.retransmits - max(0, s.omitted.retransmits))
-	}
-	return r
+	return s.final.Result(s.id, s.omitted, seconds)
 }

@@ -16,10 +16,6 @@ import (
 	"linerate/internal/host/stream"
 )
 
-// askPatience is how long a client's next UDP stream may take to come. Others at
-// the same address wait meanwhile.
-const askPatience = 10 * time.Second
-
 // gather has the client open its streams.
 func (t *test) gather(ctx context.Context) error {
 	if t.p.UDP {
@@ -45,23 +41,13 @@ func (t *test) gatherTCP(ctx context.Context) error {
 		return gone(err)
 	}
 	var got []arrival
-	next := time.NewTimer(patience)
-	defer next.Stop()
 	for len(got) < t.p.Streams() {
-		select {
-		case a := <-t.arrivals:
-			got = append(got, a)
-			next.Reset(patience)
-		case <-next.C:
+		a, err := next(ctx, t, t.arrivals, len(got))
+		if err != nil {
 			discardAll(got)
-			return refuse(iperf3.CodeStreamAccept, "%d of %d streams came", len(got), t.p.Streams())
-		case h := <-t.heard:
-			discardAll(got)
-			return h.unexpected()
-		case <-ctx.Done():
-			discardAll(got)
-			return ctx.Err()
+			return err
 		}
+		got = append(got, a)
 	}
 	slices.SortFunc(got, func(a, b arrival) int { return cmp.Compare(a.place, b.place) })
 	for n, a := range got {
@@ -95,14 +81,7 @@ func (t *test) take(a arrival) bool {
 // forget ends the expecting of TCP streams.
 func (t *test) forget() {
 	t.server.expectNoMore(t)
-	for {
-		select {
-		case a := <-t.arrivals:
-			discard(a.conn)
-		default:
-			return
-		}
-	}
+	drain(t.arrivals, func(a arrival) { discard(a.conn) })
 }
 
 func discardAll(list []arrival) {
@@ -121,28 +100,52 @@ func (t *test) gatherUDP(ctx context.Context) error {
 	if err := iperf3.WriteState(t.conn, iperf3.CreateStreams); err != nil {
 		return gone(err)
 	}
-	next := time.NewTimer(askPatience)
-	defer next.Stop()
 	for len(t.streams) < t.p.Streams() {
-		select {
-		case conn := <-t.asks:
-			if err := t.addStream(len(t.streams), conn); err != nil {
-				return err
-			}
-			// Now it may send.
-			if _, err := conn.Write(iperf3.HelloAnswer[:]); err != nil {
-				return refuse(iperf3.CodeStreamAccept, "a stream was not answered: %s", socket.Reason(err, t.from.Addr()))
-			}
-			next.Reset(askPatience)
-		case <-next.C:
-			return refuse(iperf3.CodeStreamAccept, "%d of %d streams came: is UDP let through?", len(t.streams), t.p.Streams())
-		case h := <-t.heard:
-			return h.unexpected()
-		case <-ctx.Done():
-			return ctx.Err()
+		conn, err := next(ctx, t, t.asks, len(t.streams))
+		if err != nil {
+			return err
+		}
+		if err := t.addStream(len(t.streams), conn); err != nil {
+			return err
+		}
+		// Now it may send.
+		if _, err := conn.Write(iperf3.HelloAnswer[:]); err != nil {
+			return refuse(iperf3.CodeStreamAccept, "a stream was not answered: %s", socket.Reason(err, t.from.Addr()))
 		}
 	}
 	return nil
+}
+
+// next waits for the client's next stream, of which so many have come.
+func next[T any](ctx context.Context, t *test, streams <-chan T, got int) (stream T, err error) {
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	select {
+	case stream = <-streams:
+	case <-late.C:
+		hint := ""
+		if t.p.UDP {
+			hint = ": does a firewall drop UDP?"
+		}
+		err = refuse(iperf3.CodeStreamAccept, "%d of %d streams came%s", got, t.p.Streams(), hint)
+	case h := <-t.heard:
+		err = h.unexpected()
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	return stream, err
+}
+
+// drain closes what is still waiting in a channel of streams.
+func drain[T any](streams <-chan T, end func(T)) {
+	for {
+		select {
+		case stream := <-streams:
+			end(stream)
+		default:
+			return
+		}
+	}
 }
 
 // askAlone waits until no other test from this address waits for its streams.
@@ -177,14 +180,7 @@ func (t *test) askNoMore() {
 	close(s.asked)
 	s.asked = make(chan struct{})
 	s.mu.Unlock()
-	for {
-		select {
-		case conn := <-t.asks:
-			conn.Close()
-		default:
-			return
-		}
-	}
+	drain(t.asks, func(conn *net.UDPConn) { conn.Close() })
 }
 
 // greet receives the datagrams by which clients open UDP streams.

@@ -12,8 +12,6 @@ import (
 
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/socket"
-
-	"linerate/internal/kernel/proc"
 	"linerate/internal/model/message"
 	"linerate/internal/model/unit"
 )
@@ -54,8 +52,8 @@ type test struct {
 	series  []tick
 	skipped tick // what was moved in the omitted time
 
-	began, ended int64 // on the clock of package socket, of what is counted
-	cpu          usage // since then
+	began, ended int64          // on the clock of package socket, of what is counted
+	cpu          iperf3.CPUTime // since then
 }
 
 // heard is what came on the control connection.
@@ -95,10 +93,11 @@ func (t *test) conduct() {
 		v.RanS = float64(t.ended-t.began) / 1e9
 		v.Flows = len(t.streams)
 		for _, s := range t.streams {
+			bytes := max(0, s.final.Bytes-s.omitted.Bytes)
 			if s.sends {
-				v.Sent += s.bytes()
+				v.Sent += bytes
 			} else {
-				v.Received += s.bytes()
+				v.Received += bytes
 			}
 		}
 	}
@@ -234,7 +233,7 @@ func (t *test) run(ctx context.Context) error {
 	if err := iperf3.WriteState(t.conn, iperf3.TestStart); err != nil {
 		return gone(err)
 	}
-	t.began, t.cpu = socket.Now(), used()
+	t.began, t.cpu = socket.Now(), iperf3.UsedCPU()
 	if err := iperf3.WriteState(t.conn, iperf3.TestRunning); err != nil {
 		return gone(err)
 	}
@@ -276,9 +275,9 @@ func (t *test) run(ctx context.Context) error {
 
 // omit forgets what was counted so far.
 func (t *test) omit() {
-	t.began, t.cpu = socket.Now(), used()
-	for i, c := range t.counts() {
-		t.streams[i].omitted = c
+	t.began, t.cpu = socket.Now(), iperf3.UsedCPU()
+	for i, e := range t.engine.Read() {
+		t.streams[i].omitted = iperf3.CountOf(e)
 	}
 	t.skipped.received, t.skipped.sent = t.engine.Moved()
 	t.series = nil
@@ -287,11 +286,11 @@ func (t *test) omit() {
 // stop ends the counting.
 func (t *test) stop() {
 	t.ended = socket.Now()
-	t.cpu = used().since(t.cpu)
+	t.cpu = iperf3.UsedCPU().Since(t.cpu)
 	t.engine.Stop()
 	time.Sleep(remains)
-	for i, c := range t.counts() {
-		t.streams[i].final = c
+	for i, e := range t.engine.Read() {
+		t.streams[i].final = iperf3.CountOf(e)
 	}
 	t.tick(t.ended)
 }
@@ -348,22 +347,9 @@ func (t *test) exchange() error {
 // results are what this end has counted.
 func (t *test) results(theirs *iperf3.Results) *iperf3.Results {
 	seconds := float64(t.ended-t.began) / 1e9
-	share := func(d time.Duration) float64 { return 100 * d.Seconds() / max(seconds, 1e-9) }
-	r := &iperf3.Results{
-		CPUTotal: share(t.cpu.user + t.cpu.system), CPUUser: share(t.cpu.user), CPUSystem: share(t.cpu.system),
-		SenderRetransmits: -1,
-	}
+	r := iperf3.NewResults(t.cpu, seconds)
 	for _, s := range t.streams {
-		if s.sends {
-			r.SenderRetransmits = max(r.SenderRetransmits, 0)
-			if s.final.retransmits >= 0 {
-				r.SenderRetransmits = 1
-			}
-		}
-		if s.congestion != "" {
-			r.CongestionUsed = s.congestion
-		}
-		r.Streams = append(r.Streams, s.result(seconds))
+		r.Add(s.result(seconds), s.sends, s.congestion)
 	}
 	if t.p.GetServerOutput != 0 {
 		r.ServerOutputText = t.output(theirs)
@@ -385,17 +371,4 @@ func (t *test) Flows() int {
 		return (*flows).Flows()
 	}
 	return 0
-}
-
-// usage is processor time of this process. It serves others at the same time, and
-// their share is included.
-type usage struct{ user, system time.Duration }
-
-func used() usage {
-	user, system := proc.CPUTime()
-	return usage{user, system}
-}
-
-func (u usage) since(before usage) usage {
-	return usage{u.user - before.user, u.system - before.system}
 }
