@@ -111,14 +111,14 @@ func TestAgreesWithEnumeration(t *testing.T) {
 		links Links
 		kinds []Kind
 	}{
-		{"one link", Alike(1, 1e9), Elastic(3)},
-		{"one flow", Alike(4, 1e9), Elastic(1)},
-		{"2 links, 3 flows", Alike(2, 1e9), Elastic(3)},
-		{"4 links, 6 flows", Alike(4, 1e9), Elastic(6)},
-		{"8 links, 4 flows", Alike(8, 1e9), Elastic(4)},
-		{"weights 1 and 3", weighted, Elastic(5)},
-		{"unequal rates", unequal, Elastic(6)},
-		{"three weights", Links{{1e9, 1}, {1e9, 2}, {1e9, 5}}, Elastic(7)},
+		{"one link", Alike(1, 1e9), fillers(3)},
+		{"one flow", Alike(4, 1e9), fillers(1)},
+		{"2 links, 3 flows", Alike(2, 1e9), fillers(3)},
+		{"4 links, 6 flows", Alike(4, 1e9), fillers(6)},
+		{"8 links, 4 flows", Alike(8, 1e9), fillers(4)},
+		{"weights 1 and 3", weighted, fillers(5)},
+		{"unequal rates", unequal, fillers(6)},
+		{"three weights", Links{{1e9, 1}, {1e9, 2}, {1e9, 5}}, fillers(7)},
 		{"demands", Alike(3, 1e9), []Kind{{Count: 7, Bps: 3e8}}},
 		{"demands that divide the rate", Alike(2, 1e9), []Kind{{Count: 9, Bps: 2.5e8}}},
 		{"demands on unequal rates", unequal, []Kind{{Count: 6, Bps: 7e8}}},
@@ -127,7 +127,7 @@ func TestAgreesWithEnumeration(t *testing.T) {
 		{"three kinds", weighted, []Kind{{Count: 3, Bps: 3e8}, {Count: 3, Bps: 1e8}, {Count: 1, Bps: 2e9}}},
 		{"bundles", Alike(3, 1e9), Bundle([]Kind{{Count: 12, Bps: 1e8}}, 4)},
 		{"bundles that differ", Alike(3, 1e9), Bundle([]Kind{{Count: 8, Bps: 2e8}, {Count: 3, Bps: 1e8}}, 4)},
-		{"bundles of unlimited flows", Alike(4, 1e9), Bundle(Elastic(10), 5)},
+		{"bundles of unlimited flows", Alike(4, 1e9), Bundle(fillers(10), 5)},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -187,8 +187,8 @@ func TestTiersAgreeWithEnumeration(t *testing.T) {
 			if got := tiers.Reachable(); got != c.reachable[i] {
 				t.Errorf("%s: %d reachable, want %d", name, got, c.reachable[i])
 			}
-			b := enumerate(tiers, Elastic(c.flows))
-			mean, ok := tiers.ExpectedBps(Elastic(c.flows))
+			b := enumerate(tiers, fillers(c.flows))
+			mean, ok := tiers.ExpectedBps(fillers(c.flows))
 			if !ok {
 				t.Errorf("%s: no exact mean", name)
 			}
@@ -197,7 +197,7 @@ func TestTiersAgreeWithEnumeration(t *testing.T) {
 			if len(c.second) > 0 {
 				near(t, name+", used in the second tier", second, b.usedSecond, 1e-12)
 			}
-			draws := tiers.Draw(Elastic(c.flows), nil, 4000, 7)
+			draws := tiers.Draw(fillers(c.flows), nil, 4000, 7)
 			near(t, name+", drawn", draws.MeanBps, b.mean, 5*draws.MeanSEBps/b.mean+1e-12)
 			near(t, name+", busiest", draws.Busiest, b.busiest, 0.02)
 		}
@@ -226,8 +226,8 @@ func TestDrawsAgreeWithEnumeration(t *testing.T) {
 	}
 
 	// Equal transfers: the exact time of all of them.
-	elastic := enumerate(tiers, Elastic(6))
-	together := tiers.Draw(Elastic(6), &Sizes{}, 20_000, 3)
+	elastic := enumerate(tiers, fillers(6))
+	together := tiers.Draw(fillers(6), &Sizes{}, 20_000, 3)
 	near(t, "together", together.TogetherBps, 6/elastic.time, 0.01)
 	// And sizes that scatter take longer, the more the heavier their tail.
 	last := together.TogetherBps
@@ -235,10 +235,13 @@ func TestDrawsAgreeWithEnumeration(t *testing.T) {
 		if err := sizes.Check(); err != nil {
 			t.Error(err)
 		}
-		d := tiers.Draw(Elastic(6), &sizes, 20_000, 3)
+		d := tiers.Draw(fillers(6), &sizes, 20_000, 3)
 		if d.TogetherBps >= last {
 			t.Errorf("%v: %.3g bit/s, want less than %.3g", sizes, d.TogetherBps, last)
 		}
 		last = d.TogetherBps
 	}
 }
+
+// fillers are flows each of which fills a link alone, placed one by one.
+func fillers(flows int) []Kind { return []Kind{{Count: flows}} }

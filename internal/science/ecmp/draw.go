@@ -97,6 +97,13 @@ func (t Tiers) Draw(kinds []Kind, sizes *Sizes, replicates int, seed uint64) Dra
 		clear(bytes)
 		for _, kind := range kinds {
 			if scattered {
+				for range kind.Count {
+					c := pick(upTo, source.Float64())
+					cells[c].put(demand, flows, c, 1, kind)
+					for range kind.flows() {
+						bytes[c] += sizes.draw(source)
+					}
+				}
 				continue
 			}
 			left, rest := kind.Count, 1.0
@@ -109,17 +116,6 @@ func (t Tiers) Draw(kinds []Kind, sizes *Sizes, replicates int, seed uint64) Dra
 				rest -= cell.chance
 				cell.put(demand, flows, c, n, kind)
 				bytes[c] += float64(n * kind.flows())
-			}
-		}
-		if scattered {
-			for _, kind := range kinds {
-				for range kind.Count {
-					c := pick(upTo, source.Float64())
-					cells[c].put(demand, flows, c, 1, kind)
-					for range kind.flows() {
-						bytes[c] += sizes.draw(source)
-					}
-				}
 			}
 		}
 		t.count(&d, cells, demand, flows, total)
@@ -155,11 +151,9 @@ func (t Tiers) cells() []cell {
 
 func (c cell) put(demand []float64, flows []int, at, n int, kind Kind) {
 	flows[c.i] += n * kind.flows()
-	switch {
-	case n > 0 && kind.Bps == 0:
+	demand[at] += float64(n) * kind.Bps
+	if n > 0 && kind.Bps == 0 {
 		demand[at] = math.Inf(1)
-	default:
-		demand[at] += float64(n) * kind.Bps
 	}
 }
 

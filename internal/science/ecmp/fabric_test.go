@@ -76,9 +76,9 @@ func TestPaths(t *testing.T) {
 func TestRunIsFair(t *testing.T) {
 	for _, core := range []bool{false, true} {
 		for _, load := range []FabricLoad{
-			{Kinds: Elastic(2000)},
+			{Kinds: fillers(2000)},
 			{Kinds: []Kind{{Count: 1500, Bps: 2e7}, {Count: 100}}, SameSeed: true},
-			{Kinds: Elastic(800), Pairs: 50, Key: PerPair},
+			{Kinds: fillers(800), Pairs: 50, Key: PerPair},
 		} {
 			s := Simulation{Fabric: clos(128, 4, core), Load: load}
 			if err := s.Fabric.Check(load); err != nil {
@@ -99,7 +99,7 @@ func TestAgreesWithTheory(t *testing.T) {
 	for _, n := range []int{2, 4} {
 		for _, flows := range []int{1, 3, 8} {
 			f := Fabric{Hosts: 2, HostsPerLeaf: 1, HostBps: 100 * gbit, Up: Alike(n, gbit)}
-			s := Simulation{Fabric: f, Load: FabricLoad{Kinds: Elastic(flows)}}
+			s := Simulation{Fabric: f, Load: FabricLoad{Kinds: fillers(flows)}}
 			mean, idle := 0.0, 0.0
 			const replicates = 3000
 			for seed := range uint64(replicates) {
@@ -107,7 +107,7 @@ func TestAgreesWithTheory(t *testing.T) {
 				mean += o.Flow.CarriedBps / replicates
 				idle += o.PerTier[1].Idle / replicates
 			}
-			d, _ := Alike(2*n, gbit).Carried(Elastic(flows))
+			d, _ := Alike(2*n, gbit).Carried(fillers(flows))
 			if bound := 5*d.SD()/math.Sqrt(replicates) + 1; math.Abs(mean-d.Mean()) > bound {
 				t.Errorf("%d links, %d flows: %.5g bit/s, want %.5g ± %.2g", n, flows, mean, d.Mean(), bound)
 			}
@@ -125,7 +125,7 @@ func TestAgreesWithTheory(t *testing.T) {
 func TestPolarisation(t *testing.T) {
 	const width = 4
 	for _, same := range []bool{false, true} {
-		s := Simulation{Fabric: clos(256, width, true), Load: FabricLoad{Kinds: Elastic(20_000), SameSeed: same}}
+		s := Simulation{Fabric: clos(256, width, true), Load: FabricLoad{Kinds: fillers(20_000), SameSeed: same}}
 		o := s.Run(1)
 		core := o.PerTier[2]
 		if core.Name != "spine to core" || core.Links != 2*s.Fabric.Spines()*width {
@@ -151,11 +151,11 @@ func TestPolarisation(t *testing.T) {
 // more use, and without anything that differs one spine carries all.
 func TestAddressesOnly(t *testing.T) {
 	f := Fabric{Hosts: 2, HostsPerLeaf: 1, HostBps: 100 * gbit, Up: Alike(8, gbit)}
-	s := Simulation{Fabric: f, Load: FabricLoad{Kinds: Elastic(64), Pairs: 1, Key: PerPair}}
+	s := Simulation{Fabric: f, Load: FabricLoad{Kinds: fillers(64), Pairs: 1, Key: PerPair}}
 	if o := s.Run(1); math.Abs(o.Flow.CarriedBps-gbit) > 1 || o.PerTier[1].Idle != 32-2 || math.Abs(o.EvenFlow.CarriedBps-8*gbit) > 10 {
 		t.Errorf("%+v", o)
 	}
-	big := Simulation{Fabric: clos(64, 4, false), Load: FabricLoad{Kinds: Elastic(1000), Key: One, SameSeed: true}}
+	big := Simulation{Fabric: clos(64, 4, false), Load: FabricLoad{Kinds: fillers(1000), Key: One, SameSeed: true}}
 	if o := big.Run(1); o.PerTier[1].Idle != float64(o.PerTier[1].Links)*3/4 {
 		t.Errorf("%+v", o)
 	}
@@ -184,7 +184,7 @@ func TestDoubling(t *testing.T) {
 	for _, core := range []bool{false, true} {
 		last := 0
 		for _, flows := range []int{10_000, 20_000, 40_000, 80_000} {
-			s := Simulation{Fabric: clos(1024, 8, core), Load: FabricLoad{Kinds: Elastic(flows)}}
+			s := Simulation{Fabric: clos(1024, 8, core), Load: FabricLoad{Kinds: fillers(flows)}}
 			s.Run(1)
 			if last > 0 && float64(s.Steps) > 2.5*float64(last) {
 				t.Errorf("%d flows: %d steps, after %d for half of them", flows, s.Steps, last)
@@ -195,7 +195,7 @@ func TestDoubling(t *testing.T) {
 	var before, after runtime.MemStats
 	const flows = 80_000
 	runtime.ReadMemStats(&before)
-	s := Simulation{Fabric: clos(1024, 8, true), Load: FabricLoad{Kinds: Elastic(flows)}}
+	s := Simulation{Fabric: clos(1024, 8, true), Load: FabricLoad{Kinds: fillers(flows)}}
 	for seed := range uint64(3) {
 		s.Run(seed)
 	}
@@ -207,7 +207,7 @@ func TestDoubling(t *testing.T) {
 
 // TestReplicate: the mean of replicates is that of their figures.
 func TestReplicate(t *testing.T) {
-	s := Simulation{Fabric: clos(64, 4, true), Load: FabricLoad{Kinds: Elastic(500)}}
+	s := Simulation{Fabric: clos(64, 4, true), Load: FabricLoad{Kinds: fillers(500)}}
 	a, b := s.Run(7), s.Run(8)
 	steps := s.Steps
 	mean := s.Replicate(7, 2)
@@ -233,7 +233,7 @@ func TestReplicate(t *testing.T) {
 
 func TestFabricCheck(t *testing.T) {
 	good := clos(16, 4, true)
-	load := FabricLoad{Kinds: Elastic(1)}
+	load := FabricLoad{Kinds: fillers(1)}
 	if err := good.Check(load); err != nil {
 		t.Error(err)
 	}
@@ -260,7 +260,7 @@ func BenchmarkClos(b *testing.B) {
 			b.ReportAllocs()
 			steps := 0
 			for b.Loop() {
-				s := Simulation{Fabric: clos(10_000, 16, true), Load: FabricLoad{Kinds: Elastic(flows)}}
+				s := Simulation{Fabric: clos(10_000, 16, true), Load: FabricLoad{Kinds: fillers(flows)}}
 				s.Run(1)
 				steps = s.Steps
 			}

@@ -166,10 +166,7 @@ func (l Links) SomeUnused(placements int) (float64, bool) {
 // small where a router is seen to use few of its links although many flows came.
 func (l Links) UsedAtMost(placements, used int) (float64, bool) {
 	d, ok := l.Used(placements)
-	if !ok {
-		return 0, false
-	}
-	return d.AtMost(float64(used)), true
+	return d.AtMost(float64(used)), ok
 }
 
 // FlowsToUseAll is the least number of flows with which every link is used with

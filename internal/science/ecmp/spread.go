@@ -79,9 +79,6 @@ type Kind struct {
 
 func (k Kind) flows() int { return max(1, k.Flows) }
 
-// Elastic are flows each of which fills a link alone, placed one by one.
-func Elastic(flows int) []Kind { return []Kind{{Count: flows}} }
-
 // Bundle puts flows, dealt out in turn, into that many bundles, which are placed
 // as wholes: what becomes of flows between so many pairs of addresses when interfaces
 // don't count. Demands are those of flows.

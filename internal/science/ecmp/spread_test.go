@@ -37,7 +37,7 @@ func TestOccupancyTable(t *testing.T) {
 		if math.Abs(unused-c.unused) > 6e-4 || math.Abs(used-c.used) > 6e-4 {
 			t.Errorf("%d links, %d flows: %.4f some unused, %.4f used; want %.4f, %.4f", c.links, c.flows, unused, used, c.unused, c.used)
 		}
-		if together, ok := links.TogetherBps(Elastic(c.flows)); !ok || c.together > 0 && math.Abs(together/float64(c.links)-c.together) > c.digitsTogether {
+		if together, ok := links.TogetherBps(fillers(c.flows)); !ok || c.together > 0 && math.Abs(together/float64(c.links)-c.together) > c.digitsTogether {
 			t.Errorf("%d links, %d flows: together %.4f, want %.4f", c.links, c.flows, together/float64(c.links), c.together)
 		}
 		// Inclusion and exclusion, where it does not yet cancel.
@@ -109,7 +109,7 @@ func TestLargeNumbers(t *testing.T) {
 	if _, ok := different.Used(100); ok {
 		t.Error("2^40 states in no time")
 	}
-	if _, ok := Alike(64, 1e9).BusiestShare(Elastic(1_000_000)); ok {
+	if _, ok := Alike(64, 1e9).BusiestShare(fillers(1_000_000)); ok {
 		t.Error("the busiest of 64 links with a million flows in no time")
 	}
 }
@@ -140,7 +140,7 @@ func TestMeanBand(t *testing.T) {
 	distributions := map[string]Distribution{}
 	distributions["3 flows on 2 links"], _ = Alike(2, 1).Used(3)
 	distributions["8 flows on 8 links"], _ = Alike(8, 1).Used(8)
-	distributions["unequal"], _ = Links{{1, 1}, {2.37, 2}}.Carried(Elastic(2))
+	distributions["unequal"], _ = Links{{1, 1}, {2.37, 2}}.Carried(fillers(2))
 	distributions["no chance"], _ = Alike(3, 1).Used(1)
 	for name, d := range distributions {
 		width := math.Inf(1)

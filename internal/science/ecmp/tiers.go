@@ -15,15 +15,10 @@ type Tiers struct {
 // chances are those of a flow to take link i of the first tier and link j of the
 // router behind it.
 func (t Tiers) chances() [][]float64 {
-	first := t.First.Chances()
-	if len(t.Second) == 0 {
-		all := make([][]float64, len(first))
-		for i, p := range first {
-			all[i] = []float64{p}
-		}
-		return all
+	first, second := t.First.Chances(), []float64{1}
+	if len(t.Second) > 0 {
+		second = t.Second.Chances()
 	}
-	second := t.Second.Chances()
 	all := make([][]float64, len(first))
 	lowFirst := 0.0
 	for i, p := range first {
@@ -31,7 +26,7 @@ func (t Tiers) chances() [][]float64 {
 		lowSecond := 0.0
 		for j, q := range second {
 			all[i][j] = p * q
-			if t.SameSeed {
+			if t.SameSeed && len(t.Second) > 0 {
 				// Each link owns a part of the hash's range; a flow takes both links
 				// when its hash lies in both parts.
 				common := min(lowFirst+p, lowSecond+q) - max(lowFirst, lowSecond)
@@ -48,17 +43,7 @@ func (t Tiers) chances() [][]float64 {
 
 // Reachable is how many links of the second tier any flow can take: with one seed
 // for n links behind n, only n of n².
-func (t Tiers) Reachable() int {
-	n := 0
-	for _, row := range t.chances() {
-		for _, p := range row {
-			if p > 0 {
-				n++
-			}
-		}
-	}
-	return n
-}
+func (t Tiers) Reachable() int { return len(t.cells()) }
 
 // ExpectedUsed is how many links of each tier are used on average.
 func (t Tiers) ExpectedUsed(placements int) (first, second float64) {
@@ -66,10 +51,8 @@ func (t Tiers) ExpectedUsed(placements int) (first, second float64) {
 	if len(t.Second) == 0 {
 		return first, 0
 	}
-	for _, row := range t.chances() {
-		for _, p := range row {
-			second += hit(p, placements)
-		}
+	for _, c := range t.cells() {
+		second += hit(c.chance, placements)
 	}
 	return first, second
 }
