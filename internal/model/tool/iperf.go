@@ -15,18 +15,13 @@ var iperf = Tool{
 	Waits:     true, // since 2.1; one that does not ends with its last write, and is gone
 	Options:   []string{"streams", "mss", "nodelay", "congestion_control", "window", "rate_cap", "datagram"},
 	Decided: map[string]string{
-		"-c": "the flow", "--client": "the flow", "-s": "the flow", "--server": "the flow",
-		"-p": "linerate", "--port": "linerate", "-B": "source", "--bind": "source", "-V": "destination", "--ipv6_domain": "destination",
-		"-t": "duration", "--time": "duration", "-n": "duration", "--num": "duration",
-		"-P": "streams", "--parallel": "streams", "-R": "direction", "--reverse": "direction",
-		"-d": "direction: both", "--dualtest": "direction: both", "-r": "direction", "--tradeoff": "direction", "--full-duplex": "direction: both",
-		"-u": "protocol", "--udp": "protocol", "-b": "rate_cap", "--bandwidth": "rate_cap", "--fq-rate": "rate_cap",
-		"-M": "mss", "--mss": "mss", "-N": "nodelay", "--nodelay": "nodelay", "-w": "window", "--window": "window",
-		"-Z": "congestion_control", "--tcp-congestion": "congestion_control", "-D": "linerate", "--daemon": "linerate",
-		"-f": "linerate, which reads the figures", "--format": "linerate, which reads the figures", "-e": "linerate, which reads the figures",
-		"--enhanced": "linerate, which reads the figures", "-y": "linerate, which reads the figures", "--reportstyle": "linerate, which reads the figures",
-		"-i": "linerate, which reads the figures", "--interval": "linerate, which reads the figures", "-x": "linerate, which reads the figures",
-		"-o": "linerate, which keeps the output", "--output": "linerate, which keeps the output", "-h": "nothing", "--help": "nothing", "-v": "nothing",
+		"the flow": "-c --client -s --server", "linerate": "-p --port -D --daemon", "source": "-B --bind",
+		"destination": "-V --ipv6_domain", "duration": "-t --time -n --num", "streams": "-P --parallel",
+		"direction": "-R --reverse -r --tradeoff", "direction: both": "-d --dualtest --full-duplex", "protocol": "-u --udp",
+		"rate_cap": "-b --bandwidth --fq-rate", "mss": "-M --mss", "nodelay": "-N --nodelay", "window": "-w --window",
+		"congestion_control":                "-Z --tcp-congestion",
+		"linerate, which reads the figures": "-f --format -e --enhanced -y --reportstyle -i --interval -x",
+		"linerate, which keeps the output":  "-o --output", "nothing": "-h --help -v",
 	},
 	server: func(j Job) []string {
 		w := []string{"-s", "-p", number(j.Destination.Port()), "-B", j.Destination.Addr().String(), "-f", "b"}

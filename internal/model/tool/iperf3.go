@@ -18,15 +18,12 @@ var iperf3 = Tool{
 	Protocols: []string{flow.TCP, flow.UDP},
 	Options:   []string{"streams", "mss", "nodelay", "congestion_control", "window", "rate_cap", "datagram", "dscp"},
 	Decided: map[string]string{
-		"-c": "the flow", "--client": "the flow", "-s": "the flow", "--server": "the flow",
-		"-p": "linerate", "--port": "linerate", "-B": "source", "--bind": "source",
-		"-t": "duration", "--time": "duration", "-n": "duration", "--bytes": "duration", "-k": "duration", "--blockcount": "duration",
-		"-P": "streams", "--parallel": "streams", "-R": "direction", "--reverse": "direction", "--bidir": "direction: both",
-		"-u": "protocol", "--udp": "protocol", "--sctp": "protocol", "-b": "rate_cap", "--bitrate": "rate_cap", "--fq-rate": "rate_cap",
-		"-M": "mss", "--set-mss": "mss", "-N": "nodelay", "--no-delay": "nodelay", "-w": "window", "--window": "window",
-		"-C": "congestion_control", "--congestion": "congestion_control", "-D": "linerate", "--daemon": "linerate", "-S": "dscp", "--tos": "dscp", "--dscp": "dscp",
-		"-J": "linerate, which reads the figures", "--json": "linerate, which reads the figures", "--json-stream": "linerate, which reads the figures",
-		"--logfile": "linerate, which keeps the output", "-h": "nothing", "--help": "nothing", "-v": "nothing", "--version": "nothing",
+		"the flow": "-c --client -s --server", "linerate": "-p --port -D --daemon", "source": "-B --bind",
+		"duration": "-t --time -n --bytes -k --blockcount", "streams": "-P --parallel", "direction": "-R --reverse",
+		"direction: both": "--bidir", "protocol": "-u --udp --sctp", "rate_cap": "-b --bitrate --fq-rate", "mss": "-M --set-mss",
+		"nodelay": "-N --no-delay", "window": "-w --window", "congestion_control": "-C --congestion", "dscp": "-S --tos --dscp",
+		"linerate, which reads the figures": "-J --json --json-stream", "linerate, which keeps the output": "--logfile",
+		"nothing": "-h --help -v --version",
 	},
 	server: func(j Job) []string {
 		return []string{"-s", "-1", "-J", "-i", "0", "-p", number(j.Destination.Port()), "-B", j.Destination.Addr().String()}

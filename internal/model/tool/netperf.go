@@ -17,10 +17,9 @@ var netperf = Tool{
 	Options:   []string{"nodelay", "congestion_control", "window", "request", "response"},
 	Forks:     true, TwoPorts: true,
 	Decided: map[string]string{
-		"-H": "the flow", "-L": "source", "-p": "linerate", "-l": "duration", "-t": "protocol and direction", "-P": "linerate, which reads the figures",
-		"-v": "linerate, which reads the figures", "-f": "linerate, which reads the figures", "-j": "linerate, which reads the figures",
-		"-k": "linerate, which reads the figures", "-o": "linerate, which reads the figures", "-D": "nodelay", "-K": "congestion_control",
-		"-s": "window", "-S": "window", "-r": "request and response", "-4": "destination", "-6": "destination", "--": "linerate: words come after it",
+		"the flow": "-H", "source": "-L", "linerate": "-p", "duration": "-l", "protocol and direction": "-t",
+		"linerate, which reads the figures": "-P -v -f -j -k -o", "nodelay": "-D", "congestion_control": "-K", "window": "-s -S",
+		"request and response": "-r", "destination": "-4 -6", "linerate: words come after it": "--",
 	},
 	server: func(j Job) []string {
 		return []string{"-D", "-p", number(j.Destination.Port()), "-L", j.Destination.Addr().String(), netperfFamily(j)}

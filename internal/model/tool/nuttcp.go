@@ -14,10 +14,9 @@ var nuttcp = Tool{
 	Options:   []string{"mss", "nodelay", "window", "rate_cap", "datagram"},
 	NoSource:  true, TwoPorts: true,
 	Decided: map[string]string{
-		"-S": "the flow", "-1": "the flow", "-t": "direction", "-r": "direction", "-F": "direction",
-		"-P": "linerate", "-p": "linerate", "-T": "duration", "-n": "duration", "-N": "streams, of which nuttcp has one here",
-		"-u": "protocol", "-R": "rate_cap", "-M": "mss", "-D": "nodelay", "-w": "window",
-		"-f": "linerate, which reads the figures", "-i": "linerate, which reads the figures", "-s": "linerate, which keeps the output",
+		"the flow": "-S -1", "direction": "-t -r -F", "linerate": "-P -p", "duration": "-T -n",
+		"streams, of which nuttcp has one here": "-N", "protocol": "-u", "rate_cap": "-R", "mss": "-M", "nodelay": "-D",
+		"window": "-w", "linerate, which reads the figures": "-f -i", "linerate, which keeps the output": "-s",
 	},
 	server: func(j Job) []string {
 		return when([]string{"-S", "--nofork", "-P", number(j.Destination.Port())}, j.Destination.Addr().Is6(), "-6")

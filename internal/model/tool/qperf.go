@@ -14,10 +14,8 @@ var qperf = Tool{
 	Options:   []string{"window", "request"},
 	NoSource:  true, WriteOnly: true, Forks: true, TwoPorts: true,
 	Decided: map[string]string{
-		"-lp": "linerate", "--listen_port": "linerate", "-ip": "linerate", "--ip_port": "linerate", "-t": "duration", "--time": "duration",
-		"-n": "duration", "--no_msgs": "duration", "-f": "direction", "-f1": "direction", "--flip": "direction", "-H": "the flow", "--host": "the flow",
-		"-uu": "linerate, which reads the figures", "-ub": "linerate, which reads the figures", "-v": "linerate, which reads the figures",
-		"-vv": "linerate, which reads the figures", "-oo": "linerate, which reads the figures", "-sb": "window", "--sock_buf_size": "window",
+		"linerate": "-lp --listen_port -ip --ip_port", "duration": "-t --time -n --no_msgs", "direction": "-f -f1 --flip",
+		"the flow": "-H --host", "linerate, which reads the figures": "-uu -ub -v -vv -oo", "window": "-sb --sock_buf_size",
 	},
 	server: func(j Job) []string { return []string{"-lp", number(j.Destination.Port())} },
 	client: func(j Job) []string {

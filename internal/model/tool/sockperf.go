@@ -15,10 +15,9 @@ var sockperf = Tool{
 	Options:      []string{"request"},
 	leastMessage: sockperfLeast,
 	Decided: map[string]string{
-		"-i": "the flow", "--ip": "the flow", "-p": "linerate", "--port": "linerate", "-t": "duration", "--time": "duration",
-		"--tcp": "protocol", "--client_ip": "source", "--client_port": "linerate", "-m": "request", "--msg-size": "request",
-		"-n": "duration", "--number-of-packets": "duration", "--daemonize": "linerate", "--mps": "nothing: linerate lets it go on as it can",
-		"--full-rtt": "linerate, which reads the figures",
+		"the flow": "-i --ip", "linerate": "-p --port --client_port --daemonize", "duration": "-t --time -n --number-of-packets",
+		"protocol": "--tcp", "source": "--client_ip", "request": "-m --msg-size",
+		"nothing: linerate lets it go on as it can": "--mps", "linerate, which reads the figures": "--full-rtt",
 	},
 	server: func(j Job) []string {
 		return []string{"server", "--tcp", "-i", j.Destination.Addr().String(), "-p", number(j.Destination.Port())}

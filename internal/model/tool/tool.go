@@ -44,8 +44,8 @@ type Tool struct {
 	Waits bool
 	// TwoPorts: it talks on one port and sends data on the next one.
 	TwoPorts bool
-	// Decided are words that linerate gives, or that would change what is
-	// measured: what each is decided by.
+	// Decided are the flags that linerate gives, or that would change what is
+	// measured, by what decides them.
 	Decided map[string]string
 
 	// server and client put the words together, the job's further ones included.
@@ -155,22 +155,15 @@ func (t *Tool) CheckArg(word string) string {
 	if len(flag) > 2 && flag[0] == '-' && flag[1] != '-' && t.Name != "qperf" {
 		flag = flag[:2] // -P4
 	}
-	if by, decided := t.Decided[flag]; decided {
-		return fmt.Sprintf("%s is decided by %s", flag, by)
+	for by, flags := range t.Decided {
+		if slices.Contains(strings.Fields(flags), flag) {
+			return fmt.Sprintf("%s is decided by %s", flag, by)
+		}
 	}
 	if strings.ContainsRune(word, 0) || word == "" {
 		return "expected a word"
 	}
 	return ""
-}
-
-// Names lists linerate and the tools.
-func Names() []string {
-	names := []string{Own}
-	for _, t := range All {
-		names = append(names, t.Name)
-	}
-	return names
 }
 
 // NotInstalled says what to do about a program that is not there.
