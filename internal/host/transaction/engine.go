@@ -93,13 +93,5 @@ func (e *Engine) hasStarted() bool {
 	}
 }
 
-// plural is "1 connection", "2 connections".
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // pathName is "from → to" of a flow's first connection.
 func pathName(from, to netip.AddrPort) string { return fmt.Sprintf("%s → %s", from, to) }

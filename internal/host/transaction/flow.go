@@ -14,6 +14,7 @@ import (
 	"linerate/internal/host/socket"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
+	"linerate/internal/model/unit"
 )
 
 const (
@@ -149,13 +150,13 @@ func (f *rrFlow) Status() *message.Error {
 	case f.closed:
 		return status("closed")
 	case f.lostConns > 0 && f.isCRR():
-		return status("%s failed; the first: %s", plural(int(f.lostConns), "connection"), f.lossReason)
+		return status("%s failed; the first: %s", unit.Plural(int(f.lostConns), "connection"), f.lossReason)
 	case f.lostConns > 0:
-		return status("%d of %s lost; the first: %s", f.lostConns, plural(n, "connection"), f.lossReason)
+		return status("%d of %s lost; the first: %s", f.lostConns, unit.Plural(n, "connection"), f.lossReason)
 	case arrived && f.listens.IsValid():
-		return status("%d of %s accepted at %s", f.active.Load(), plural(n, "connection"), f.listens)
+		return status("%d of %s accepted at %s", f.active.Load(), unit.Plural(n, "connection"), f.listens)
 	case arrived && !f.isClient:
-		return status("%d of %s have shown the flow's cookie", f.active.Load(), plural(n, "connection"))
+		return status("%d of %s have shown the flow's cookie", f.active.Load(), unit.Plural(n, "connection"))
 	case f.active.Load() == 0:
 		return status("not connected yet")
 	}

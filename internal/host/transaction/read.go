@@ -12,6 +12,7 @@ import (
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 	"linerate/internal/science/stats"
 )
 
@@ -153,7 +154,7 @@ func (f *rrFlow) describeWaiting(out *message.FlowEnd) {
 		if looked == looks {
 			more = " or more"
 		}
-		out.Error = silence("%d%s of %s: no answer to %d retransmissions in a row", silent, more, plural(f.connections(), "connection"), backoff)
+		out.Error = silence("%d%s of %s: no answer to %d retransmissions in a row", silent, more, unit.Plural(f.connections(), "connection"), backoff)
 		out.Alive = out.Alive && int64(silent) < f.active.Load() && silent < looks
 	}
 }
@@ -176,7 +177,7 @@ func (f *rrFlow) checkUnanswered(out *message.FlowEnd) {
 	}
 	out.Alive = out.Alive && (silent == 0 || silent < f.active.Load())
 	if silent > 0 && out.Error == nil {
-		out.Error = silence("%d of %s: no response to %d requests in a row", silent, plural(f.connections(), "connection"), most)
+		out.Error = silence("%d of %s: no response to %d requests in a row", silent, unit.Plural(f.connections(), "connection"), most)
 	}
 }
 

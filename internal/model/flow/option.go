@@ -358,7 +358,7 @@ var Options = []*Option{
 		Doc: "true: each end's thread sleeps on the CPU at which its packets come in, so that no other has to be woken; for one connection", Protocols: transactional,
 		conflict: func(s *Spec) string {
 			if On(s.Follow) && (s.Connections > 1 || On(s.Poll)) {
-				return fmt.Sprintf(": a thread follows the packets of one connection, and does not poll; this flow has %s, poll: %t", count(s.Connections, "connection"), On(s.Poll))
+				return fmt.Sprintf(": a thread follows the packets of one connection, and does not poll; this flow has %s, poll: %t", unit.Plural(s.Connections, "connection"), On(s.Poll))
 			}
 			return ""
 		},
@@ -367,7 +367,7 @@ var Options = []*Option{
 		Doc: "threads at each end", Absent: "1", Protocols: transactional, Default: 1, Least: 1, Most: 256, Type: "number",
 		conflict: func(s *Spec) string {
 			if s.Threads > s.Connections && !Of(s.Protocol).Bulk() {
-				return fmt.Sprintf(" %d: a flow with %s has nothing for more than %d to do: say connections, too", s.Threads, count(s.Connections, "connection"), s.Connections)
+				return fmt.Sprintf(" %d: a flow with %s has nothing for more than %d to do: say connections, too", s.Threads, unit.Plural(s.Connections, "connection"), s.Connections)
 			}
 			return ""
 		},
@@ -424,11 +424,4 @@ func oneDatagram(s *Spec, bytes unit.Bytes) string {
 		return fmt.Sprintf(" %s: of %s each is one datagram, which carries at most %d bytes", bytes, s.Protocol, MaxDatagramBytes)
 	}
 	return ""
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/model/setting"
 	"linerate/internal/model/source"
+	"linerate/internal/model/unit"
 )
 
 // ablated is a factor with the levels that take its list apart: each setting of the
@@ -140,17 +141,10 @@ func (c *checker) ablate(path string, f Factor) {
 	case list.Workload != nil:
 		c.report(path, "%q changes the workload as well: expected a level of settings, which can be taken apart", list.Name)
 	case len(parts(list.Settings)) < 2:
-		c.report(path, "%q has %s: expected several settings to tell apart", list.Name, countSettings(len(parts(list.Settings))))
+		c.report(path, "%q has %s: expected several settings to tell apart", list.Name, unit.Plural(len(parts(list.Settings)), "setting"))
 	case taken >= 0:
 		c.report(path, "one of the levels that %q is taken apart into is called %q, as a level of the file is: call that otherwise", list.Name, names[taken])
 	case c.Factors[earlier].Name != f.Name:
 		c.report(path, "factor %q is taken apart already: only one list can be", c.Factors[earlier].Name)
 	}
-}
-
-func countSettings(n int) string {
-	if n == 1 {
-		return "1 setting"
-	}
-	return fmt.Sprintf("%d settings", n)
 }

@@ -63,3 +63,14 @@ func four(v float64) string {
 	}
 	return text
 }
+
+// Plural spells a number of things: "1 flow", "2 flows", "3 switches".
+func Plural(n int, thing string) string {
+	switch {
+	case n == 1:
+		return "1 " + thing
+	case strings.HasSuffix(thing, "ch"), strings.HasSuffix(thing, "ss"):
+		thing += "e"
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -275,7 +275,7 @@ func (f observed) unanswered(h *host) (string, *netif) {
 			continue
 		}
 		for _, n := range h.neighbours(destination) {
-			if n.Interface == out.name && (n.State == "FAILED" || n.State == "INCOMPLETE") {
+			if n.Interface == out.name && failed(n) {
 				return fmt.Sprintf("%s is %s on %s, asked with sender address %s of %s", destination, n.State, h.end(out), source, holder.name), out
 			}
 		}
@@ -453,7 +453,7 @@ func duplicateAddress(f observed) (findings []record.Finding) {
 				finding.Fix = append(finding.Fix, "if a router or host answers there for others (proxy ARP), turn that off: sysctl -w net.ipv4.conf.PORT.proxy_arp=0")
 			}
 			if at := slices.IndexFunc(findings, func(o record.Finding) bool { return o.Summary == finding.Summary }); at >= 0 {
-				findings[at].Evidence = union(findings[at].Evidence, finding.Evidence)
+				findings[at].Evidence = union(findings[at].Evidence, finding.Evidence...)
 			} else {
 				findings = append(findings, finding)
 			}

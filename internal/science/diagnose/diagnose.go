@@ -84,14 +84,14 @@ func Merge(findings []record.Finding) []record.Finding {
 			merged = append(merged, f)
 			continue
 		}
-		treatments := union(merged[i].Treatments, f.Treatments)
+		treatments := union(merged[i].Treatments, f.Treatments...)
 		if surer(f, merged[i]) {
 			merged[i] = f
 		}
 		merged[i].Treatments = treatments
 	}
 	for i := range merged {
-		evidence := union(nil, merged[i].Evidence)
+		evidence := union(nil, merged[i].Evidence...)
 		merged[i].Evidence = evidence[:min(len(evidence), maxEvidence)]
 	}
 	slices.SortStableFunc(merged, func(a, b record.Finding) int {

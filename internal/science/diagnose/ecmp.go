@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
+	"linerate/internal/model/unit"
 )
 
 // A route with several next hops sends each flow by one of them, which a hash
@@ -50,7 +51,7 @@ func ecmpL3Hash(f observed, k *multipath) *record.Finding {
 		Summary: fmt.Sprintf("%s hashes by addresses alone, and so sends all flows between two addresses by one of %d links", k.host.name, len(k.hops)),
 		Evidence: []string{
 			k.shares(),
-			fmt.Sprintf("they have %s of addresses", plural(k.pairs(), "pair")),
+			fmt.Sprintf("they have %s of addresses", unit.Plural(k.pairs(), "pair")),
 			k.rule(),
 		},
 		Fix:       []string{fmt.Sprintf("%s: sysctl net.%s.fib_multipath_hash_policy=1", k.host.name, k.family())},
@@ -107,7 +108,7 @@ func ecmpPolarization(f observed, k *multipath) *record.Finding {
 		Summary: fmt.Sprintf("%s chooses among links by the same hash as %s before it, so that the flows that reach it are all alike to it", k.host.name, first),
 		Evidence: []string{
 			k.shares(),
-			fmt.Sprintf("by chance %s would use no more than %d of %d links once in %.0f times", plural(n, "flow"), used, len(k.hops), 1/max(chance, 1e-12)),
+			fmt.Sprintf("by chance %s would use no more than %d of %d links once in %.0f times", unit.Plural(n, "flow"), used, len(k.hops), 1/max(chance, 1e-12)),
 			routes[before].rule(), k.rule(),
 		},
 		Fix: []string{
@@ -163,10 +164,7 @@ func (f observed) reweighed(k *multipath) string {
 			slowest = rate
 		}
 	}
-	text := "ip route replace " + k.to.String()
-	if k.family() == "ipv6" {
-		text = "ip -6 route replace " + k.to.String()
-	}
+	text := ipCommand(k.to.Addr()) + " route replace " + k.to.String()
 	for _, hop := range k.hops {
 		text += " nexthop"
 		if via, err := netip.ParseAddr(hop.Via); err == nil {
@@ -229,7 +227,7 @@ func ecmpDeadNexthop(f observed, h *host) *record.Finding {
 	if dead.Down {
 		state = fmt.Sprintf("%s: the next hop %s of %s is behind %s, which is down", h.name, dead.Via, to, dead.Interface)
 	}
-	evidence = append([]string{state, fmt.Sprintf("%s got through, %s did not", plural(fine, "flow"), plural(stopped, "flow"))}, evidence...)
+	evidence = append([]string{state, fmt.Sprintf("%s got through, %s did not", unit.Plural(fine, "flow"), unit.Plural(stopped, "flow"))}, evidence...)
 	summary := fmt.Sprintf("%s still sends a share of its flows to a next hop on %s that does not answer ARP or neighbour discovery", h.name, dead.Interface)
 	fix := []string{fmt.Sprintf("%s: ip route replace %s without the next hop by %s", h.name, to, dead.Interface)}
 	switch {
@@ -306,14 +304,14 @@ func ecmpSourceMismatch(f observed, c *sourceRoute) *record.Finding {
 		all += p.flows
 		if p.own != p.left {
 			wrong, seen = wrong+p.flows, seen+p.seen
-			mismatched = append(mismatched, fmt.Sprintf("%s from %s, which is %s's, by %s", plural(p.flows, "flow"), p.source, p.own, p.left))
+			mismatched = append(mismatched, fmt.Sprintf("%s from %s, which is %s's, by %s", unit.Plural(p.flows, "flow"), p.source, p.own, p.left))
 		}
 	}
 	if wrong == 0 {
 		return nil
 	}
 	confidence := record.Likely
-	evidence := []string{fmt.Sprintf("of %s to %s, %d left %s by another interface than the one that has their address: %s", plural(all, "flow"), c.to, wrong, c.host.name, join(mismatched))}
+	evidence := []string{fmt.Sprintf("of %s to %s, %d left %s by another interface than the one that has their address: %s", unit.Plural(all, "flow"), c.to, wrong, c.host.name, join(mismatched))}
 	fix := []string{fmt.Sprintf("%s: bind each flow to an address, with a rule and a table for each: %s", c.host.name, c.ruleCommands())}
 	if c.object {
 		evidence = append(evidence, fmt.Sprintf("%s's route to %s goes by a group of nexthop objects, in which the kernel does not look for the one with the flow's address", c.host.name, c.to))
@@ -405,10 +403,7 @@ func (h *host) object(to netip.Prefix) int {
 // ruleCommands spells the rule and the route that keep the first wrong pair's address to
 // its own link, with a table that the host does not use yet.
 func (c *sourceRoute) ruleCommands() string {
-	ip := "ip"
-	if c.to.Addr().Is6() {
-		ip = "ip -6"
-	}
+	ip := ipCommand(c.to.Addr())
 	for _, p := range c.pairs {
 		for i, hop := range c.hops {
 			if p.own != p.left && hop.Interface == p.own {

@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 
 	"linerate/internal/science/ecmp"
 )
@@ -142,7 +143,7 @@ func (k *multipath) shares() string {
 		}
 		list = append(list, text)
 	}
-	return fmt.Sprintf("of %s to %s, %s sent by %s", plural(len(k.flows), "flow"), k.to, k.host.name, join(list))
+	return fmt.Sprintf("of %s to %s, %s sent by %s", unit.Plural(len(k.flows), "flow"), k.to, k.host.name, join(list))
 }
 
 // rule spells what the hash goes by.
@@ -185,11 +186,4 @@ func (k *multipath) confidence() string {
 		}
 	}
 	return record.Certain
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -163,11 +163,14 @@ func (h *host) entries() []record.Neighbour {
 // resolved entries are what the host uses to send; learned are those that ARP
 // taught it.
 func resolved(n record.Neighbour) bool {
-	return n.MAC != "" && n.State != "FAILED" && n.State != "INCOMPLETE"
+	return n.MAC != "" && !failed(n)
 }
 func learned(n record.Neighbour) bool {
 	return resolved(n) && n.State != "PERMANENT" && n.State != "NOARP"
 }
+
+// failed entries are of a neighbour that does not answer.
+func failed(n record.Neighbour) bool { return n.State == "FAILED" || n.State == "INCOMPLETE" }
 
 // misdirected is a peer's entry for an address of a host at the MAC address of
 // another of the host's interfaces.

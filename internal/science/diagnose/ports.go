@@ -27,7 +27,7 @@ func portsExhausted(f observed) (findings []record.Finding) {
 		if i < 0 {
 			findings = append(findings, finding)
 		} else if listed[finding.Host+finding.Summary] < maxPairs {
-			findings[i].Evidence = union(findings[i].Evidence, finding.Evidence)
+			findings[i].Evidence = union(findings[i].Evidence, finding.Evidence...)
 		}
 		listed[finding.Host+finding.Summary]++
 	}

@@ -116,12 +116,8 @@ func (h *host) egressLines(list []asymmetry) []string {
 			if o.out != d.out {
 				continue
 			}
-			if text := fmt.Sprintf("%s (%s)", o.source, o.holder.name); !slices.Contains(sources, text) {
-				sources = append(sources, text)
-			}
-			if text := o.destination.String(); !slices.Contains(destinations, text) {
-				destinations = append(destinations, text)
-			}
+			sources = union(sources, fmt.Sprintf("%s (%s)", o.source, o.holder.name))
+			destinations = union(destinations, o.destination.String())
 		}
 		lines = append(lines, fmt.Sprintf("packets from %s to %s leave by %s (route lookup on %s)",
 			join(sources), join(destinations), h.end(d.out), h.name))
@@ -198,9 +194,8 @@ func (f observed) unresolved(list []asymmetry) []string {
 				continue
 			}
 			for _, n := range peer.neighbours(d.source) {
-				text := fmt.Sprintf("%s (%s)", d.source, n.State)
-				if (n.State == "FAILED" || n.State == "INCOMPLETE") && !slices.Contains(addrs, text) {
-					addrs = append(addrs, text)
+				if failed(n) {
+					addrs = union(addrs, fmt.Sprintf("%s (%s)", d.source, n.State))
 				}
 			}
 		}
@@ -244,10 +239,7 @@ func (h *host) routeBySource(list []asymmetry) []string {
 		done = append(done, d.source)
 		for table++; h.usesTable(table); table++ {
 		}
-		ip := "ip"
-		if d.source.Is6() {
-			ip = "ip -6"
-		}
+		ip := ipCommand(d.source)
 		for _, prefix := range d.holder.prefixes {
 			if prefix.Addr() != d.source {
 				continue
@@ -262,6 +254,14 @@ func (h *host) routeBySource(list []asymmetry) []string {
 	return commands
 }
 
+// ipCommand is ip(8) for the family of an address.
+func ipCommand(addr netip.Addr) string {
+	if addr.Is6() {
+		return "ip -6"
+	}
+	return "ip"
+}
+
 func (h *host) usesTable(table int) bool {
 	s := h.reading.Snapshot
 	return slices.ContainsFunc(s.Rules, func(r record.RuleEntry) bool { return r.Table == table }) ||
@@ -272,7 +272,7 @@ func (h *host) usesTable(table int) bool {
 func (h *host) gateway(six bool) netip.Addr {
 	for _, r := range h.reading.Snapshot.Routes {
 		words := strings.Fields(r.Text)
-		if len(words) > 2 && (r.Table == 254 || r.Table == 0) && words[0] == "default" && words[1] == "via" {
+		if len(words) > 2 && (r.Table == mainTable || r.Table == 0) && words[0] == "default" && words[1] == "via" {
 			if via := parse(words[2]); via.IsValid() && via.Is6() == six {
 				return via
 			}

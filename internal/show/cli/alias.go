@@ -17,6 +17,7 @@ import (
 	model "linerate/internal/model/setting"
 	"linerate/internal/model/source"
 	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 )
 
 // aliasFlags are further addresses that interfaces of this host have while a command
@@ -120,7 +121,7 @@ func (f *aliasFlags) while(ctx context.Context, name string, said io.Writer, com
 	if n := len(runs); n > aliasRunsListed {
 		runs = append(runs[:aliasRunsListed], fmt.Sprintf("and %d more", n-aliasRunsListed))
 	}
-	fmt.Fprintf(said, "added %s in %s: %s\n", count(len(f.all), "address"), milliseconds(took), strings.Join(runs, ", "))
+	fmt.Fprintf(said, "added %s in %s: %s\n", unit.Plural(len(f.all), "address"), milliseconds(took), strings.Join(runs, ", "))
 	return command(ctx)
 }
 

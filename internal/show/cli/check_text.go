@@ -16,11 +16,11 @@ import (
 // print writes the plan for people.
 func (d *planDocument) print(w io.Writer) error {
 	fmt.Fprintf(w, "%s · %s × %s = %s · about %s\n", d.Study,
-		count(len(d.Treatments), "treatment"), count(d.Blocks, "block"), count(d.Trials, "trial"), estimate(d.EstimateS))
+		unit.Plural(len(d.Treatments), "treatment"), unit.Plural(d.Blocks, "block"), unit.Plural(d.Trials, "trial"), estimate(d.EstimateS))
 	if d.Question != "" {
 		fmt.Fprintf(w, "\n  %s\n", d.Question)
 	}
-	fmt.Fprintf(w, "  %s, %s, %s%s\n\n", count(d.Hosts, "host"), count(d.Switches, "switch"), count(d.Links, "link"), d.judgedBy())
+	fmt.Fprintf(w, "  %s, %s, %s%s\n\n", unit.Plural(d.Hosts, "host"), unit.Plural(d.Switches, "switch"), unit.Plural(d.Links, "link"), d.judgedBy())
 	table := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
 	fmt.Fprintln(table, "  \ttreatment\ttrial\tflows\tlimit")
 	for i, t := range d.Treatments {
@@ -42,7 +42,7 @@ func (d *planDocument) print(w io.Writer) error {
 	for _, f := range d.Factors {
 		for _, l := range f.Levels {
 			if len(l.SettingLines) > 0 {
-				fmt.Fprintf(w, "\n  %s, %s\n    %s\n", l.Name, count(len(l.SettingLines), "setting"), strings.Join(someLines(l.SettingLines), "\n    "))
+				fmt.Fprintf(w, "\n  %s, %s\n    %s\n", l.Name, unit.Plural(len(l.SettingLines), "setting"), strings.Join(someLines(l.SettingLines), "\n    "))
 			}
 		}
 	}
@@ -128,17 +128,6 @@ func summary(flows []planFlow) string {
 		}
 	}
 	return fmt.Sprintf("%d: %s%s", len(flows), strings.Join(pairs, ", "), more)
-}
-
-// count spells a number of things.
-func count(n int, thing string) string {
-	switch {
-	case n == 1:
-		return "1 " + thing
-	case strings.HasSuffix(thing, "ch"), strings.HasSuffix(thing, "ss"):
-		return fmt.Sprintf("%d %ses", n, thing)
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // estimate spells a number of seconds as people say it.

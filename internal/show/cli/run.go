@@ -18,6 +18,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
+	"linerate/internal/model/unit"
 	"linerate/internal/show/export"
 	"linerate/internal/show/html"
 	"linerate/internal/show/present"
@@ -133,10 +134,10 @@ func finishRun(ctx context.Context, s streams, result *record.Run, err error, f 
 		if left, is := errors.AsType[*lab.NotRevertedError](err); is {
 			lost = errors.Join(left, lost)
 		}
-		err = fmt.Errorf("interrupted after %s; carry on with: %s", count(len(result.Trials), "trial"), f.resumeCommand(result.ID))
+		err = fmt.Errorf("interrupted after %s; carry on with: %s", unit.Plural(len(result.Trials), "trial"), f.resumeCommand(result.ID))
 		return statusError{ExitInterrupted, errors.Join(err, lost)}
 	case err != nil && len(result.Trials) > 0 && result.Status == notebook.Interrupted:
-		err = fmt.Errorf("%w\nWhat was measured (%s) is saved; carry on with: %s", err, count(len(result.Trials), "trial"), f.resumeCommand(result.ID))
+		err = fmt.Errorf("%w\nWhat was measured (%s) is saved; carry on with: %s", err, unit.Plural(len(result.Trials), "trial"), f.resumeCommand(result.ID))
 		return errors.Join(err, lost)
 	case err != nil || lost != nil:
 		return errors.Join(err, lost)

@@ -136,7 +136,7 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 		return inputError(file, err)
 	}
 	if n := found.Errors + found.Warnings; n > 0 && !f.quiet {
-		fmt.Fprintf(s.err, "linerate: %s in the files; --lint lists them\n", count(n, "complaint"))
+		fmt.Fprintf(s.err, "linerate: %s in the files; --lint lists them\n", unit.Plural(n, "complaint"))
 	}
 	result, err := t.Run(cmd.Context())
 	if err != nil {
@@ -189,9 +189,9 @@ func (f tuneFlags) failed(file string, err error) error {
 	made, is := errors.AsType[*tune.RunError](err)
 	switch {
 	case is && made.Interrupted:
-		return statusError{ExitInterrupted, fmt.Errorf("interrupted after %s: every setting is as it was; carry on with: %s", count(made.Trials, "trial"), f.carryOn(made.Run))}
+		return statusError{ExitInterrupted, fmt.Errorf("interrupted after %s: every setting is as it was; carry on with: %s", unit.Plural(made.Trials, "trial"), f.carryOn(made.Run))}
 	case is:
-		return fmt.Errorf("%w\nWhat was measured (%s) is saved: linerate report %s", err, count(made.Trials, "trial"), made.Run)
+		return fmt.Errorf("%w\nWhat was measured (%s) is saved: linerate report %s", err, unit.Plural(made.Trials, "trial"), made.Run)
 	}
 	return err
 }

@@ -14,7 +14,7 @@ import (
 func (t *test) output(theirs *iperf3.Results) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "linerate %s, for iperf3 %s at %s\n", version.String(), printable(t.p.ClientVersion), t.from)
-	fmt.Fprintf(&b, "%s, %d %s, %s", t.p.Protocol(), len(t.streams), plural("flow", len(t.streams)), seconds(t.ended-t.began))
+	fmt.Fprintf(&b, "%s, %s, %s", t.p.Protocol(), unit.Plural(len(t.streams), "flow"), seconds(t.ended-t.began))
 	if t.p.Omit > 0 {
 		fmt.Fprintf(&b, " after %d s that were omitted", t.p.Omit)
 	}
@@ -93,10 +93,3 @@ func volume(r *iperf3.StreamResult) string {
 }
 
 func seconds(ns int64) string { return fmt.Sprintf("%.1f s", float64(ns)/1e9) }
-
-func plural(word string, n int) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
-}
