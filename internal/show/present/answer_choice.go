@@ -138,7 +138,11 @@ func recommended(c *record.Conclusion, base, best []*record.Candidate) (long, sh
 	var ratios []string
 	reaches, all, rises := true, true, false
 	for _, o := range best {
-		if text := times(o.Effect); text != "" && !slices.Contains(ratios, text) {
+		text := size(r, o.Effect)
+		if len(best) > 1 {
+			text, _, _ = strings.Cut(text, " (")
+		}
+		if text != "" && !slices.Contains(ratios, text) {
 			ratios = append(ratios, text)
 		}
 		reaches = reaches && o.Reaches
@@ -147,9 +151,7 @@ func recommended(c *record.Conclusion, base, best []*record.Candidate) (long, sh
 	}
 	ratio := ""
 	if len(ratios) > 0 {
-		if ratio = " (" + firstFew(ratios, "and") + ")"; len(best) == 1 && interval(best[0].Effect) != "" {
-			ratio = " " + strings.Replace(interval(best[0].Effect), "(", "("+ratios[0]+", ", 1)
-		}
+		ratio = " (" + strings.NewReplacer(" (", ", ", ")", "").Replace(firstFew(ratios, "and")) + ")"
 	}
 	switch {
 	case r.Name != metric.Goodput.Name:

@@ -2,6 +2,7 @@ package present
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -112,54 +113,23 @@ func three(v float64) string {
 	return fmt.Sprintf("%.3f", v)
 }
 
-// times spells an effect's ratio, "4.00×", and interval its interval, "(3.98–4.01)";
-// both empty: there is none.
-func times(e *record.Effect) string {
-	if e == nil || e.Ratio.None || e.Ratio.Mean == 0 {
-		return ""
-	}
-	return three(e.Ratio.Mean) + "×"
-}
-
-func interval(e *record.Effect) string {
-	if e == nil || e.Ratio.None || e.Ratio.High == 0 {
-		return ""
-	}
-	r := e.Ratio
-	if r.High >= 1000*r.Mean { // chance alone: no upper bound worth a number
-		return "(at least " + three(r.Low) + ")"
-	}
-	low, high := three(r.Low), three(r.High)
-	if low == high {
-		low, high = fmt.Sprintf("%.3f", r.Low), fmt.Sprintf("%.3f", r.High)
-	}
-	if low == high {
-		return ""
-	}
-	return "(" + low + "–" + high + ")"
-}
-
-// size spells how large an effect is: its ratio with the interval, or its difference
-// where there is no ratio.
-func size(r metric.Metric, e *record.Effect) string {
-	if d := e.Difference; d != nil {
-		s := r.Scale("", max(d.Mean, -d.Mean))
-		if r.Unit == metric.Lost.Unit {
-			s.Unit = "points"
-		}
-		return s.With(strings.Replace(fmt.Sprintf("%+.3g", d.Mean*s.Per), "-", "−", 1))
-	}
-	return strings.TrimSpace(times(e) + " " + interval(e))
-}
-
 // sized puts an effect's size in parentheses behind a name.
 func sized(name string, r metric.Metric, e *record.Effect) string {
-	if e == nil {
-		return name
-	}
 	if text := size(r, e); text != "" {
-		text = strings.NewReplacer(" (", ", ", ")", "").Replace(text)
-		return name + " (" + text + ")"
+		return name + " (" + strings.NewReplacer(" (", ", ", ")", "").Replace(text) + ")"
 	}
 	return name
+}
+
+// size spells how large an effect in a response is: its ratio with the interval, or its
+// difference where there is no ratio; empty: there is neither.
+func size(r metric.Metric, e *record.Effect) string {
+	if e = r.Effect(e); e == nil || e.Difference == nil && (e.Ratio.None || e.Ratio.Mean == 0) {
+		return ""
+	}
+	m := measure{Metric: r}
+	if d := e.Difference; d != nil {
+		m.scale = scale{r.Scale("", math.Abs(d.Mean))}
+	}
+	return bracketed(m.against(e))
 }

@@ -182,8 +182,8 @@ func effectRows(v *view, groups []effectGroup, y, headHeight, rowHeight float64,
 		y += headHeight
 		for _, e := range g.effects {
 			value, interval := v.of(e).against(e)
-			if interval != "" && !stacked {
-				value += " (" + interval + ")"
+			if !stacked {
+				value = bracketed(value, interval)
 			}
 			rows = append(rows, effectRow{e, figure.Plain(e.To), value, y})
 			y += rowHeight

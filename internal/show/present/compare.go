@@ -208,9 +208,6 @@ func largestChange(c *record.Comparison, by metric.Metric) string {
 		return ""
 	}
 	m := measure{Metric: by, scale: scale{by.Scale(c.Unit, size(best))}}
-	change, interval := m.against(&record.Effect{Ratio: best.Ratio, Difference: best.Difference})
-	if interval != "" {
-		change += " (" + interval + ")"
-	}
+	change := bracketed(m.against(&record.Effect{Ratio: best.Ratio, Difference: best.Difference}))
 	return fmt.Sprintf("; the largest change is %s, “%s”", change, best.Name)
 }

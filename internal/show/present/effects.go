@@ -74,12 +74,7 @@ func partEffects(v *view) (list []Block) {
 			if of == nil {
 				continue
 			}
-			size, interval := m.against(of)
-			text := m.Label + " " + strings.TrimSpace(size)
-			if interval != "" {
-				text += " (" + interval + ")"
-			}
-			parts = append(parts, text+" "+of.Verdict)
+			parts = append(parts, m.Label+" "+bracketed(m.against(of))+" "+of.Verdict)
 		}
 		list = append(list, Prose{Text: fmt.Sprintf("%s %s → %s", e.Factor, e.From, e.To) + besideLevels(v.run.Factors, e) + ": " + strings.Join(parts, "; ")})
 	}

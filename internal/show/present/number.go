@@ -156,6 +156,14 @@ func ratio(r record.RatioEstimate) (mean, interval string) {
 	return round(r.Mean, places) + "×", interval
 }
 
+// bracketed puts an interval behind its figure.
+func bracketed(figure, interval string) string {
+	if interval == "" {
+		return figure
+	}
+	return figure + " (" + interval + ")"
+}
+
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // percent spells a share of one.

@@ -61,7 +61,7 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 	}
 	last := statements("Trust", trust...)
 	if p := result.Proof; p != nil && p.Effect != nil {
-		last = append(last, Statement{Label: "Proof", Text: fmt.Sprintf("the settings that help, by themselves: %s (run %s)", tuning.Ratio(p.Effect), p.Run)})
+		last = append(last, Statement{Label: "Proof", Text: fmt.Sprintf("the settings that help, by themselves: %s (run %s)", size(metric.Of(&record.Run{Responses: result.Responses})[0], p.Effect), p.Run)})
 	}
 	if result.Kept != "" {
 		last = append(last, Statement{Label: "Kept", Text: result.Kept})
@@ -100,14 +100,6 @@ func takenApart(run *record.Run) (tables []*Table) {
 // verdictsOnSettings is the order in which settings are listed, the useful first.
 var verdictsOnSettings = []string{record.Helps, record.Trades, record.Mixed, record.Harms, record.Inconclusive, record.NoDifference, record.Together}
 
-// sizeIn spells an effect in a response; empty: there is none.
-func sizeIn(r metric.Metric, e *record.Effect) string {
-	if e = r.Effect(e); e == nil {
-		return ""
-	}
-	return tuning.Size(r, e)
-}
-
 // differs reports whether an effect improves or worsens a response.
 func differs(r metric.Metric, e *record.Effect) bool {
 	e = r.Effect(e)
@@ -127,10 +119,10 @@ func settings(c *record.Tune) *Table {
 			if s.Verdict != verdict {
 				continue
 			}
-			t.add("  "+s.Key, sizeIn(lead, s.Alone), sizeIn(lead, s.Removed))
+			t.add("  "+s.Key, size(lead, s.Alone), size(lead, s.Removed))
 			for _, r := range others {
 				if differs(r, s.Alone) || differs(r, s.Removed) {
-					t.add("    "+r.Label, sizeIn(r, s.Alone), sizeIn(r, s.Removed))
+					t.add("    "+r.Label, size(r, s.Alone), size(r, s.Removed))
 				}
 			}
 		}
@@ -141,10 +133,10 @@ func settings(c *record.Tune) *Table {
 		*record.Effect
 	}{{"the list as a whole", c.List}, {"off again", c.Off}} {
 		if row.Effect != nil {
-			t.add(row.name, sizeIn(lead, row.Effect), row.Verdict)
+			t.add(row.name, size(lead, row.Effect), row.Verdict)
 			for _, r := range others {
 				if e := r.Effect(row.Effect); e != nil && (row.Effect == c.List || differs(r, e)) {
-					t.add("  "+r.Label, tuning.Size(r, e), e.Verdict)
+					t.add("  "+r.Label, size(r, e), e.Verdict)
 				}
 			}
 		}
@@ -162,10 +154,10 @@ func searched(c *record.Tune) *Table {
 		if e != nil {
 			verdict = e.Verdict
 		}
-		t.add(name, sizeIn(responses[0], e), verdict)
+		t.add(name, size(responses[0], e), verdict)
 		for _, r := range responses[1:] {
 			if differs(r, e) {
-				t.add("  "+r.Label, sizeIn(r, e), r.Effect(e).Verdict)
+				t.add("  "+r.Label, size(r, e), r.Effect(e).Verdict)
 			}
 		}
 	}
