@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -44,22 +45,9 @@ follows from them.`,
   linerate export arp-flux-7 --trials -o trials.jsonl.gz`,
 		Args: exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.trials {
-				return f.writeTrials(cmd, s.out, args[0])
-			}
-			if !f.csv {
-				return usageError(errors.New("--csv=false: expected a format; there is CSV only (linerate report RUN --json prints JSON)"))
-			}
-			all := f.intoArchive() || f.intoDirectory()
-			if all && f.table != "" {
-				return usageError(fmt.Errorf("-o %s takes every table: expected it without --table", f.output))
-			}
-			if f.table == "" {
-				f.table = "trials"
-			}
-			table, err := export.Find(f.table)
+			table, err := f.chosen(cmd.Flags().Changed("csv"))
 			if err != nil {
-				return usageError(fmt.Errorf("--table: %w", err))
+				return usageError(err)
 			}
 			runs, err := storedRuns(cmd.Context(), args[0])
 			if err != nil {
@@ -88,13 +76,36 @@ func (f *exportFlags) intoDirectory() bool {
 	return err == nil && info.IsDir() || os.IsPathSeparator(f.output[len(f.output)-1])
 }
 
+// chosen is the table that the flags ask for.
+func (f *exportFlags) chosen(csvGiven bool) (export.Table, error) {
+	switch {
+	case f.trials && (f.table != "" || csvGiven):
+		return export.Table{}, errors.New("--trials takes every trial whole: expected it without --csv and --table")
+	case !f.trials && !f.csv:
+		return export.Table{}, errors.New("--csv=false: expected a format; there is CSV only (linerate report RUN --json prints JSON)")
+	case (f.intoArchive() || f.intoDirectory()) && f.table != "":
+		return export.Table{}, fmt.Errorf("-o %s takes every table: expected it without --table", f.output)
+	}
+	table, err := export.Find(cmp.Or(f.table, "trials"))
+	if err != nil {
+		err = fmt.Errorf("--table: %w", err)
+	}
+	return table, err
+}
+
 func (f *exportFlags) write(stdout io.Writer, table export.Table, run *record.Run) error {
 	one := func(t export.Table) func(io.Writer) error {
 		return func(w io.Writer) error { return export.CSV(w, t, run) }
 	}
+	chosen := one(table)
+	if f.trials {
+		chosen = func(w io.Writer) error { return export.Trials(w, run) }
+	}
 	switch {
 	case f.output == "" || f.output == "-":
-		return one(table)(stdout)
+		return chosen(stdout)
+	case f.trials:
+		return export.WriteFile(f.output, chosen)
 	case f.intoDirectory():
 		if err := os.MkdirAll(f.output, 0o755); err != nil {
 			return err
@@ -108,24 +119,5 @@ func (f *exportFlags) write(stdout io.Writer, table export.Table, run *record.Ru
 	case f.intoArchive():
 		return export.WriteFile(f.output, func(w io.Writer) error { return export.Zip(w, run) })
 	}
-	return export.WriteFile(f.output, one(table))
-}
-
-// writeTrials writes the recorded trials of a run into a file or to standard output.
-func (f exportFlags) writeTrials(cmd *cobra.Command, out io.Writer, reference string) error {
-	if f.table != "" || cmd.Flags().Changed("csv") {
-		return usageError(errors.New("--trials takes every trial whole: expected it without --csv and --table"))
-	}
-	runs, err := storedRuns(cmd.Context(), reference)
-	if err != nil {
-		return err
-	}
-	write := func(w io.Writer) error { return export.Trials(w, runs[0]) }
-	if f.output == "" {
-		return write(out)
-	}
-	if err := export.WriteFile(f.output, write); err != nil {
-		return fmt.Errorf("export run %s: %w", runs[0].ID, err)
-	}
-	return nil
+	return export.WriteFile(f.output, chosen)
 }

@@ -25,11 +25,10 @@ func newLimitsCommand(s streams) *cobra.Command {
 
 // goodputFlags are the flags of `linerate limits goodput`.
 type goodputFlags struct {
-	rate                     unit.BitRate
-	family, protocol         string
-	mtu, mss, vlan, datagram int
-	timestamps, shaped       bool
-	asJSON                   bool
+	rate               unit.BitRate
+	family, protocol   string
+	timestamps, asJSON bool
+	link               limits.Frame // what the other flags do not say of it
 }
 
 func newLimitsGoodputCommand(s streams) *cobra.Command {
@@ -58,14 +57,14 @@ those: --shaped.`,
 	}
 	flags := cmd.Flags()
 	quantityVar(flags, &f.rate, unit.ParseBitRate, "rate", "rate", "1gbit", "rate of the link")
-	numberVar(flags, &f.mtu, 68, 65535, "mtu", 1500, "largest IP packet, in bytes") // RFC 791: every host takes 68
+	numberVar(flags, &f.link.MTU, 68, 65535, "mtu", 1500, "largest IP packet, in bytes") // RFC 791: every host takes 68
 	flags.StringVar(&f.family, "family", "ipv4", "ipv4 or ipv6")
 	flags.StringVar(&f.protocol, "protocol", "tcp", "tcp or udp")
 	flags.BoolVar(&f.timestamps, "timestamps", true, "TCP timestamps, Linux's default")
-	numberVar(flags, &f.mss, 0, math.MaxInt, "mss", 0, "TCP maximum segment size (TCP_MAXSEG); 0: as the MTU allows")
-	flags.IntVar(&f.datagram, "datagram", 0, "payload of each UDP datagram, in bytes; 0: as the MTU allows")
-	flags.IntVar(&f.vlan, "vlan", 0, "number of VLAN tags: 0, 1 or 2")
-	flags.BoolVar(&f.shaped, "shaped", false, "the rate is that of a token bucket (tbf, htb), as in a lab")
+	numberVar(flags, &f.link.MSS, 0, math.MaxInt, "mss", 0, "TCP maximum segment size (TCP_MAXSEG); 0: as the MTU allows")
+	flags.IntVar(&f.link.Datagram, "datagram", 0, "payload of each UDP datagram, in bytes; 0: as the MTU allows")
+	flags.IntVar(&f.link.VLANs, "vlan", 0, "number of VLAN tags: 0, 1 or 2")
+	flags.BoolVar(&f.link.Shaped, "shaped", false, "the rate is that of a token bucket (tbf, htb), as in a lab")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.limits.goodput/v1)")
 	return cmd
 }
@@ -78,12 +77,11 @@ func (f goodputFlags) frame() (limits.Frame, error) {
 	if f.protocol != "tcp" && f.protocol != "udp" {
 		return limits.Frame{}, fmt.Errorf("--protocol %q: expected tcp or udp", f.protocol)
 	}
-	if f.datagram != 0 && f.protocol != "udp" {
+	if f.link.Datagram != 0 && f.protocol != "udp" {
 		return limits.Frame{}, errors.New("--datagram is for --protocol udp")
 	}
-	frame := limits.Frame{
-		Datagram: f.datagram, MTU: f.mtu, IPv6: f.family == "ipv6", UDP: f.protocol == "udp",
-		NoTimestamps: !f.timestamps || f.protocol == "udp", MSS: f.mss, VLANs: f.vlan, Shaped: f.shaped,
-	}
+	frame := f.link
+	frame.IPv6, frame.UDP = f.family == "ipv6", f.protocol == "udp"
+	frame.NoTimestamps = !f.timestamps || frame.UDP
 	return frame, frame.Check()
 }

@@ -90,10 +90,10 @@ func (f iperf3Flags) problems(m *measureFlags, o measure.Options) (problems []er
 
 // peer is how to deal with the server; nil: it is linerate's.
 func (f iperf3Flags) peer() (*measure.Iperf3, error) {
-	if !f.on || f.user == "" {
-		if !f.on {
-			return nil, nil
-		}
+	switch {
+	case !f.on:
+		return nil, nil
+	case f.user == "":
 		return &measure.Iperf3{}, nil
 	}
 	key, err := readSmall("--iperf3-key", f.key)

@@ -3,11 +3,8 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
-
-	"golang.org/x/term"
 
 	"linerate/internal/control/run"
 )
@@ -27,14 +24,11 @@ type progress struct {
 const every = 15 * time.Second
 
 func newProgress(w io.Writer, quiet bool) *progress {
-	p := &progress{w: w, quiet: quiet, width: 80}
-	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		p.terminal = true
-		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 20 {
-			p.width = width
-		}
+	width, terminal := terminalWidth(w)
+	if width <= 20 { // unknown, or too narrow for a bar
+		width = 80
 	}
-	return p
+	return &progress{w: w, quiet: quiet, terminal: terminal, width: width}
 }
 
 func (p *progress) show(s run.Progress) {

@@ -125,10 +125,7 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	if err != nil {
 		return usageError(err)
 	}
-	o, err := f.options(s)
-	if err != nil {
-		return usageError(err)
-	}
+	o := f.options(s)
 	o.Name, o.Files, o.Lint, o.File, o.Base = strings.Join(args, ", "), files, found, file, base
 	o.Again = tuneAgain(cmd.Flags(), args)
 	t, err := tune.New(o)
@@ -154,10 +151,7 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 	if err != nil {
 		return err
 	}
-	o, err := f.options(s)
-	if err != nil {
-		return usageError(err)
-	}
+	o := f.options(s)
 	o.Again = tuneAgain(cmd.Flags(), nil)
 	t, result, err := tune.Conclude(cmd.Context(), runs[0], o)
 	if err != nil {
@@ -167,18 +161,17 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 }
 
 // options are what the flags say of the trials, without the list and the base.
-func (f tuneFlags) options(s streams) (tune.Options, error) {
-	redesign, err := f.redesign()
+func (f tuneFlags) options(s streams) tune.Options {
 	progress := newProgress(s.err, f.quiet)
 	return tune.Options{
 		Hosts: f.hosts, Set: f.set, Responses: f.responses, Ablate: f.ablate, Search: f.search, Keep: f.keep,
-		Seed: f.seed, Redesign: redesign, AllowMachine: f.allowMachine, Notebook: openNotebook, Progress: progress.show,
+		Seed: f.seed, Redesign: f.redesign(), AllowMachine: f.allowMachine, Notebook: openNotebook, Progress: progress.show,
 		Finished: func(made *record.Run) error {
 			progress.end()
 			_, err := html.Write(f.directory(made.ID), made)
 			return err
 		},
-	}, err
+	}
 }
 
 // failed says how to go on after an error, and what its exit status is.

@@ -74,10 +74,8 @@ func (f tuneFlags) check() error {
 
 // keepable: nothing is at the place yet to which is written what is proven.
 func (f tuneFlags) keepable() (problems []error) {
-	if f.keep != "" {
-		if _, err := os.Lstat(f.keep); err == nil {
-			problems = append(problems, fmt.Errorf("--keep %s: it is there already; expected a new file", f.keep))
-		}
+	if _, err := os.Lstat(f.keep); f.keep != "" && err == nil {
+		problems = append(problems, fmt.Errorf("--keep %s: it is there already; expected a new file", f.keep))
 	}
 	return problems
 }
