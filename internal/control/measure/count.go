@@ -10,22 +10,18 @@ import (
 
 // counts sums up what flows count besides bytes.
 func counts(flows []record.Flow) (c record.MeasureCounts, err error) {
-	var delays, latencies []*record.Distribution
-	var d record.Datagrams
+	totals, err := stats.Total(flows)
+	if err != nil {
+		return c, err
+	}
+	c.Datagrams, c.RatePerS, c.LatencyUs = totals.Datagrams, totals.TransactionsPerS, totals.Latency
+	var delays []*record.Distribution
 	var t record.Transactions
-	var jitter float64
 	for _, f := range flows {
 		if own := f.Datagrams; own != nil {
-			c.Datagrams = &d
-			d.Sent += own.Sent
-			d.Received += own.Received
-			d.Lost += own.Lost
-			d.Reordered += own.Reordered
-			d.Duplicates += own.Duplicates
-			d.Stale += own.Stale
-			d.LostInBuffer += own.LostInBuffer
+			d := c.Datagrams
 			d.BufferBytes, d.Bytes, d.MTU = own.BufferBytes, own.Bytes, own.MTU // of each flow
-			jitter += own.JitterUs * float64(own.Received)
+			d.JitterUs += own.JitterUs * float64(own.Received)
 			delays = append(delays, own.Delay)
 		}
 		if own := f.Transactions; own != nil {
@@ -38,24 +34,19 @@ func counts(flows []record.Flow) (c record.MeasureCounts, err error) {
 			t.Opened += own.Opened
 			t.Processes = max(t.Processes, own.Processes)
 			t.BytesPerConnection += own.BytesPerConnection * own.Connections
-			c.RatePerS += f.TransactionsPerS
-			latencies = append(latencies, own.Latency)
 		}
 	}
-	if c.Datagrams != nil {
-		if d.Delay, err = stats.Together(delays...); err != nil {
-			return c, err
-		}
-		d.JitterUs = jitter / float64(max(d.Received, 1))
+	if d := c.Datagrams; d != nil {
+		d.JitterUs /= float64(max(d.Received, 1))
 		c.Lost = &d.Lost
 		c.LostShare, _ = d.LostShare()
+		d.Delay, err = stats.Together(delays...)
 	}
 	if c.Transactions != nil {
 		t.BytesPerConnection /= max(t.Connections, 1)
 		if share, known := t.LostShare(); known && flow.Of(flows[0].Protocol).Transport == flow.UDP { // they are all alike
 			c.Lost, c.LostShare = &t.Unanswered, share
 		}
-		c.LatencyUs, err = stats.Together(latencies...)
 	}
 	return c, err
 }

@@ -2,11 +2,8 @@ package measure
 
 import (
 	"context"
-	"errors"
-	"io"
 	"time"
 
-	"linerate/internal/bus"
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -29,62 +26,31 @@ type Iperf3 struct {
 // serverPause is how long a server may take to be ready for the next test.
 const serverPause = 300 * time.Millisecond
 
-// conductIperf3 is Conduct with an iperf3 server.
-func conductIperf3(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.Measure, error) {
-	b, err := bus.Start()
-	if err != nil {
-		return nil, errors.Join(err, local.Close())
-	}
-	defer b.Close()
-	s := &session{options: o, sources: o.Sources}
-	s.group = trial.Group{Bus: b, Nodes: []string{record.NodeClient}}
-	if err := s.attach(ctx, map[string]io.ReadWriteCloser{record.NodeClient: local}); err != nil {
-		return nil, err
-	}
-	return s.measure(ctx)
-}
-
 // iperf3Trial is one test with the server.
 func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
-	defer func() {
-		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
-		defer cancel()
-		s.group.Close(after)
-	}()
 	order, err := s.iperf3Order()
 	if err != nil {
 		return nil, err
 	}
-	for attempt := 0; ; attempt++ {
-		made := record.Trial{Order: 1, Started: time.Now()}
-		var opened message.Iperf3Opened
-		if err := s.group.Bus.Call(ctx, record.NodeClient, "iperf3", order, &opened); err != nil {
-			return nil, bus.Local(err, record.NodeClient)
-		}
-		s.server = opened.Server
-		flows := s.iperf3Flows(order, opened)
-		readings, err := s.window(ctx, flows, attempt)
-		if _, late := errors.AsType[trial.LateError](err); late && attempt+1 < attempts {
-			s.group.Close(ctx)
+	tests := 0
+	open := func() ([]*trial.Flow, error) {
+		if tests++; tests > 1 {
 			time.Sleep(serverPause)
-			continue
 		}
-		if err != nil {
-			return nil, bus.Local(err, record.NodeClient)
-		}
-		var closed message.Iperf3Closed
-		if err := s.group.Bus.Call(ctx, record.NodeClient, "iperf3-end", struct{}{}, &closed); err != nil {
-			return nil, bus.Local(err, record.NodeClient)
-		}
-		made, err = trial.Assemble(made, flows, readings, trial.Context{
-			Nodes: s.group.Nodes, Network: s.network(),
-			Peer: &trial.Peer{Mode: "iperf3", Counts: closed.Counts, CongestionControl: closed.CongestionControl},
-		})
-		if err != nil {
-			return nil, err
-		}
-		return s.iperf3Document(&made, readings, closed)
+		var opened message.Iperf3Opened
+		err := s.group.Bus.Call(ctx, record.NodeClient, "iperf3", order, &opened)
+		s.server = opened.Server
+		return s.iperf3Flows(order, opened), err
 	}
+	var closed message.Iperf3Closed
+	t, readings, err := s.measureOpened(ctx, open, func() (*trial.Peer, error) {
+		err := s.group.Bus.Call(ctx, record.NodeClient, "iperf3-end", struct{}{}, &closed)
+		return &trial.Peer{Mode: "iperf3", Counts: closed.Counts, CongestionControl: closed.CongestionControl}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.iperf3Document(t, readings, closed)
 }
 
 // iperf3Order is what this host's agent is asked for.

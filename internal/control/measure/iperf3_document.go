@@ -53,9 +53,7 @@ func peerCount(t *record.Trial, closed message.Iperf3Closed, sends bool) *record
 		}
 		if c.Datagrams != nil {
 			all.Datagrams, all.WholeTest = &d, all.WholeTest || c.WholeTest
-			d.Sent += c.Datagrams.Sent
-			d.Received += c.Datagrams.Received
-			d.Lost += c.Datagrams.Lost
+			d.Add(c.Datagrams)
 			d.JitterUs = max(d.JitterUs, c.Datagrams.JitterUs)
 		}
 	}

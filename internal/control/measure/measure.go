@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/netip"
 	"slices"
@@ -35,6 +36,9 @@ const DefaultPort = "5202"
 // connectTimeout bounds reaching the server, its introduction, and the opening of
 // flows, each.
 const connectTimeout = 10 * time.Second
+
+// closeTimeout bounds the closing of a trial's flows.
+const closeTimeout = 3 * time.Second
 
 // attempts is how often a trial is tried when its schedule could not be kept.
 const attempts = 3
@@ -94,31 +98,38 @@ type session struct {
 	phase   string // which trial of a search is being made
 }
 
-// Conduct measures. The local agent answers as record.NodeClient over its stream.
+// Conduct measures. The local agent answers as record.NodeClient over its stream; an
+// iperf3 server has none, and is joined to nothing.
 func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.Measure, error) {
-	if o.Iperf3 != nil {
-		return conductIperf3(ctx, local, o)
-	}
-	stream, name, err := reach(ctx, o)
-	if err != nil {
-		local.Close()
-		return nil, err
-	}
-	s := &session{options: o, server: addrOf(stream.RemoteAddr()), sources: slices.Clone(o.Sources)}
-	if len(s.sources) > 0 {
-		// As connected: with the zone, where it has one.
-		s.sources[0] = addrOf(stream.LocalAddr()).Addr()
-	}
-	if s.servers, err = destinations(ctx, o, s.server, name); err != nil {
-		return nil, errors.Join(err, stream.Close(), local.Close())
+	s := &session{options: o, sources: slices.Clone(o.Sources)}
+	streams := map[string]io.ReadWriteCloser{record.NodeClient: local}
+	defer func() {
+		for _, stream := range streams {
+			stream.Close()
+		}
+	}()
+	if o.Iperf3 == nil {
+		stream, name, err := reach(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		streams[record.NodeServer] = stream
+		s.server = addrOf(stream.RemoteAddr())
+		if len(s.sources) > 0 {
+			// As connected: with the zone, where it has one.
+			s.sources[0] = addrOf(stream.LocalAddr()).Addr()
+		}
+		if s.servers, err = destinations(ctx, o, s.server, name); err != nil {
+			return nil, err
+		}
 	}
 	b, err := bus.Start()
 	if err != nil {
-		return nil, errors.Join(err, stream.Close(), local.Close())
+		return nil, err
 	}
 	defer b.Close()
-	s.group = trial.Group{Bus: b, Nodes: []string{record.NodeClient, record.NodeServer}}
-	if err := s.attach(ctx, map[string]io.ReadWriteCloser{record.NodeClient: local, record.NodeServer: stream}); err != nil {
+	s.group = trial.Group{Bus: b, Nodes: slices.Sorted(maps.Keys(streams))}
+	if err := s.attach(ctx, streams); err != nil {
 		return nil, s.withServer(err)
 	}
 	if err := s.checkBounds(); err != nil {
@@ -253,33 +264,47 @@ func (s *session) trial(ctx context.Context) (*record.Measure, error) {
 	return s.document(t, readings)
 }
 
-// measureFlows opens flows, measures them in a window, and closes them.
+// measureFlows opens planned flows, measures them in a window, and closes them.
 func (s *session) measureFlows(ctx context.Context, plan func() []*trial.Flow) (*record.Trial, trial.Readings, error) {
+	return s.measureOpened(ctx, func() ([]*trial.Flow, error) {
+		flows := plan()
+		leave := s.keepAlive(ctx)
+		err := s.group.Open(ctx, flows, connectTimeout)
+		leave()
+		for _, f := range flows {
+			if err == nil && f.Failure != nil {
+				err = f.Failure
+			}
+		}
+		return flows, err
+	}, nil)
+}
+
+// measureOpened measures the flows that open returns in a window, and closes them. After
+// the window it calls ended, unless that is nil, for what a peer without an agent counted.
+func (s *session) measureOpened(ctx context.Context, open func() ([]*trial.Flow, error), ended func() (*trial.Peer, error)) (*record.Trial, trial.Readings, error) {
 	defer func() {
-		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
 		s.group.Close(after)
 	}()
 	for attempt := 0; ; attempt++ {
 		made := record.Trial{Order: 1, Started: time.Now()}
-		flows := plan()
-		leave := s.keepAlive(ctx)
-		err := s.group.Open(ctx, flows, connectTimeout)
-		if leave(); err != nil {
+		flows, err := open()
+		if err != nil {
 			return nil, trial.Readings{}, err
-		}
-		for _, f := range flows {
-			if f.Failure != nil {
-				return nil, trial.Readings{}, f.Failure
-			}
 		}
 		readings, err := s.window(ctx, flows, attempt)
 		if _, late := errors.AsType[trial.LateError](err); late && attempt+1 < attempts {
 			s.group.Close(ctx)
 			continue
 		}
+		known := trial.Context{Nodes: s.group.Nodes, Network: s.network()}
+		if err == nil && ended != nil {
+			known.Peer, err = ended()
+		}
 		if err == nil {
-			made, err = trial.Assemble(made, flows, readings, trial.Context{Nodes: s.group.Nodes, Network: s.network()})
+			made, err = trial.Assemble(made, flows, readings, known)
 		}
 		return &made, readings, err
 	}
@@ -389,8 +414,11 @@ func (s *session) sampling() time.Duration {
 }
 
 // withServer adds to an error which server it is about, and whether its connection has
-// ended.
+// ended; with iperf3's, of which there is one stream less, errors say so themselves.
 func (s *session) withServer(err error) error {
+	if s.options.Iperf3 != nil {
+		return bus.Local(err, record.NodeClient)
+	}
 	select {
 	case <-s.group.Bus.Lost(record.NodeServer):
 		return fmt.Errorf("the server at %s has gone: %w", s.server, err)

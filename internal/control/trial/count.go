@@ -1,6 +1,9 @@
 package trial
 
 import (
+	"cmp"
+	"slices"
+
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -11,13 +14,11 @@ import (
 type ends struct{ s0, s1, s2, r0, r1, r2 message.FlowEnd }
 
 func (r Readings) ends(f *Flow) (e ends) {
-	find := func(list []message.FlowEnd) message.FlowEnd {
-		for _, end := range list {
-			if end.ID == f.ID {
-				return end
-			}
+	find := func(list []message.FlowEnd) (end message.FlowEnd) {
+		if i := slices.IndexFunc(list, func(e message.FlowEnd) bool { return e.ID == f.ID }); i >= 0 {
+			end = list[i]
 		}
-		return message.FlowEnd{}
+		return end
 	}
 	s, d := r.Replies[f.Sender()], r.Replies[f.Receiver()]
 	return ends{
@@ -33,10 +34,10 @@ func (r Readings) count(flows []*Flow, programs Programs, peer *Peer) []record.F
 		e := r.ends(f)
 		rec := f.record(e)
 		if rec.Connected {
-			fill(&rec, e.s0, e.s1, e.s2, e.r0, e.r1, e.r2)
+			fill(&rec, e)
 			rec.UnreadBytes = unread(e.r0, e.r1, r.Replies[rec.To])
 			rec.DryShare, rec.SndbufFullShare = dry(e.s0, e.s1, r.Replies[rec.From])
-			rec.Bins = bins(r.Replies[rec.To], f.ID)
+			rec.Bins = bins(r.Replies[rec.To], f.ID, e.r0.ReceivedBytes, received)
 			if f.Process != "" {
 				programs.enter(&rec, f, e)
 			}
@@ -95,7 +96,8 @@ func (f *Flow) sides(sender, receiver message.FlowEnd) (opener, acceptor message
 }
 
 // fill computes one flow's figures from its two ends at the window's two edges.
-func fill(rec *record.Flow, s0, s1, s2, r0, r1, r2 message.FlowEnd) {
+func fill(rec *record.Flow, e ends) {
+	s0, s1, s2, r0, r1 := e.s0, e.s1, e.s2, e.r0, e.r1
 	rec.ReceivedBytes = r1.ReceivedBytes - r0.ReceivedBytes
 	rec.WrittenBytes = s1.WrittenBytes - s0.WrittenBytes
 	rec.UnsentBytes = s1.UnsentBytes
@@ -133,83 +135,63 @@ func fill(rec *record.Flow, s0, s1, s2, r0, r1, r2 message.FlowEnd) {
 	if rec.Protocol == flow.UDP {
 		rec.SentBytes = rec.WrittenBytes // nothing is sent again, nor later
 	}
-	rec.Datagrams = datagrams(s0.Datagrams, s1.Datagrams, r0.Datagrams, r1.Datagrams, r2.Datagrams)
-	a0, a1, a2, b0, b1 := s0, s1, s2, r0, r1 // who opened asks
-	if rec.OpenedBy == rec.To {
-		a0, a1, a2, b0, b1 = r0, r1, r2, s0, s1
+	rec.Datagrams = datagrams(e)
+	if rec.OpenedBy == rec.To { // the opener asks
+		e = ends{s0: e.r0, s1: e.r1, s2: e.r2, r0: e.s0, r1: e.s1}
 	}
-	rec.Transactions = transactions(a0, a1, a2, b0, b1)
-	if span := a1.AtNs - a0.AtNs; span > 0 && rec.Transactions != nil {
+	rec.Transactions = transactions(e)
+	if span := e.s1.AtNs - e.s0.AtNs; span > 0 && rec.Transactions != nil {
 		rec.TransactionsPerS = float64(rec.Transactions.Done) * 1e9 / float64(span)
 	}
 	rec.Alive = s1.Alive && r1.Alive
-	for _, e := range []message.FlowEnd{s1, r1} {
-		if rec.Error == "" {
-			rec.Error = e.Error.Error()
-		}
-	}
+	rec.Error = cmp.Or(rec.Error, s1.Error.Error(), r1.Error.Error())
 }
 
-// datagrams is what became of a flow's datagrams in the window. The last reading
-// has their delays.
-func datagrams(s0, s1, r0, r1, r2 *record.Datagrams) *record.Datagrams {
-	if s0 == nil || s1 == nil || r0 == nil || r1 == nil {
+// datagrams is what became of a flow's datagrams in the window.
+func datagrams(e ends) *record.Datagrams {
+	d := datagramsHere(e.r0.Datagrams, e.r1.Datagrams, e.r2.Datagrams)
+	before, sent := e.s0.Datagrams, e.s1.Datagrams
+	if d == nil || before == nil || sent == nil {
 		return nil
 	}
-	d := &record.Datagrams{
-		Sent: s1.Sent - s0.Sent, Received: r1.Received - r0.Received, Lost: r1.Lost - r0.Lost,
-		Reordered: r1.Reordered - r0.Reordered, Duplicates: r1.Duplicates - r0.Duplicates,
-		Stale: r1.Stale - r0.Stale, LostInBuffer: r1.LostInBuffer - r0.LostInBuffer,
-		Bytes: s1.Bytes, MTU: s1.MTU, BufferBytes: r1.BufferBytes, JitterUs: r1.JitterUs,
-	}
-	if r2 != nil {
-		d.Delay = r2.Delay
-	}
+	d.Sent, d.Bytes, d.MTU = sent.Sent-before.Sent, sent.Bytes, sent.MTU
 	return d
 }
 
-// transactions is what became of a flow's transactions in the window, as the end
-// counts that asked (a; the other is b). Connections and what waits are as they
-// were at the window's end; the last reading has the latencies.
-func transactions(a0, a1, a2, b0, b1 message.FlowEnd) *record.Transactions {
-	if a0.Transactions == nil || a1.Transactions == nil {
+// transactions is what became of a flow's transactions in the window, as the end counts
+// that asked, the sender of e. Connections and what waits are as they were at the
+// window's end; the last reading has the latencies.
+func transactions(e ends) *record.Transactions {
+	if e.s0.Transactions == nil || e.s1.Transactions == nil {
 		return nil
 	}
-	t, before := *a1.Transactions, a0.Transactions
+	t, before := *e.s1.Transactions, e.s0.Transactions
 	t.Done, t.Failed, t.Opened = t.Done-before.Done, t.Failed-before.Failed, t.Opened-before.Opened
 	t.Unanswered, t.Late = t.Unanswered-before.Unanswered, t.Late-before.Late
-	t.ResponseBytes = a1.ReceivedBytes - a0.ReceivedBytes
-	if a2.Transactions != nil && a2.Transactions.Latency != nil {
-		t.Latency = a2.Transactions.Latency
+	t.ResponseBytes = e.s1.ReceivedBytes - e.s0.ReceivedBytes
+	if e.s2.Transactions != nil && e.s2.Transactions.Latency != nil {
+		t.Latency = e.s2.Transactions.Latency
 	}
-	if b0.Transactions != nil && b1.Transactions != nil {
-		t.Answered = b1.Transactions.Done - b0.Transactions.Done
+	if e.r0.Transactions != nil && e.r1.Transactions != nil {
+		t.Answered = e.r1.Transactions.Done - e.r0.Transactions.Done
 	}
 	return &t
 }
 
-// bins are a flow's received bytes between the samples.
-func bins(reply message.WindowReply, id string) []int64 {
-	find := func(list []record.FlowSample) (int64, bool) {
-		for _, s := range list {
-			if s.ID == id {
-				return s.ReceivedBytes, true
-			}
-		}
-		return 0, false
-	}
-	var last int64
-	for _, e := range reply.BeginFlows {
-		if e.ID == id {
-			last = e.ReceivedBytes
-		}
-	}
-	var list []int64
+// bins are what a flow's count rose by from one sample to the next, from begin on;
+// samples without it are left out.
+func bins(reply message.WindowReply, id string, begin int64, count func(record.FlowSample) (n int64, known bool)) (list []int64) {
 	for _, sample := range reply.Reading.Series {
-		if at, ok := find(sample.Flows); ok {
-			list = append(list, at-last)
-			last = at
+		i := slices.IndexFunc(sample.Flows, func(f record.FlowSample) bool { return f.ID == id })
+		if i < 0 {
+			continue
+		}
+		if n, known := count(sample.Flows[i]); known {
+			list, begin = append(list, n-begin), n
 		}
 	}
 	return list
 }
+
+func received(f record.FlowSample) (int64, bool)     { return f.ReceivedBytes, true }
+func acknowledged(f record.FlowSample) (int64, bool) { return f.AckedBytes, f.AckedBytes > 0 }

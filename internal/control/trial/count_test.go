@@ -51,7 +51,7 @@ func TestFill(t *testing.T) {
 	r0 := message.FlowEnd{AtNs: 500 * second, ReceivedBytes: 800, Info: &record.TCPInfo{BytesReceived: 850}}
 	r1 := message.FlowEnd{AtNs: 502 * second, ReceivedBytes: 4800, SndbufBytes: 13, RcvbufBytes: 14, Alive: true, Info: &record.TCPInfo{BytesReceived: 5000}}
 	var flow record.Flow
-	fill(&flow, s0, s1, s2, r0, r1, message.FlowEnd{})
+	fill(&flow, ends{s0: s0, s1: s1, s2: s2, r0: r0, r1: r1})
 	want := record.Flow{
 		ReceivedBytes: 4000, WrittenBytes: 5000, UnsentBytes: 70, CongestionControl: "cubic",
 		AckedBytes: 4600, RetransBytes: 25, RetransSegments: 3, SentBytes: 4750, ArrivedBytes: 4150, OutOfOrderBytes: 3 * 1448,
@@ -66,14 +66,14 @@ func TestFill(t *testing.T) {
 	// What could not be read is not made up; an end's failure is the flow's.
 	r1.Alive, r1.Error, s0.Info, r0.Info = false, &message.Error{Text: "reset by peer"}, nil, nil
 	flow = record.Flow{}
-	fill(&flow, s0, s1, message.FlowEnd{}, r0, r1, message.FlowEnd{})
+	fill(&flow, ends{s0: s0, s1: s1, r0: r0, r1: r1})
 	if flow.AckedBytes != 0 || flow.RetransBytes != 0 || flow.ArrivedBytes != 0 || flow.SenderAverageBps != 0 {
 		t.Errorf("made up: %+v", flow)
 	}
 	if flow.Alive || flow.Error != "reset by peer" {
 		t.Errorf("alive %t, error %q", flow.Alive, flow.Error)
 	}
-	fill(&flow, s0, s1, s2, r0, message.FlowEnd{AtNs: r0.AtNs}, message.FlowEnd{})
+	fill(&flow, ends{s0: s0, s1: s1, s2: s2, r0: r0, r1: message.FlowEnd{AtNs: r0.AtNs}})
 	if flow.Error != "reset by peer" {
 		t.Errorf("a failure was forgotten: %q", flow.Error)
 	}
@@ -100,12 +100,12 @@ func TestBins(t *testing.T) {
 	sample := func(id string, bytes int64) record.Sample {
 		return record.Sample{Flows: []record.FlowSample{{ID: "other", ReceivedBytes: 1}, {ID: id, ReceivedBytes: bytes}}}
 	}
-	reply := message.WindowReply{BeginFlows: []message.FlowEnd{{ID: "other", ReceivedBytes: 5}, {ID: "f", ReceivedBytes: 100}}}
+	var reply message.WindowReply
 	reply.Reading.Series = []record.Sample{sample("f", 130), sample("gone", 9), sample("f", 130), sample("f", 200)}
-	if got := bins(reply, "f"); !slices.Equal(got, []int64{30, 0, 70}) {
+	if got := bins(reply, "f", 100, received); !slices.Equal(got, []int64{30, 0, 70}) {
 		t.Errorf("bins %v, want 30, 0 and 70", got)
 	}
-	if got := bins(reply, "unknown"); got != nil {
+	if got := bins(reply, "unknown", 0, received); got != nil {
 		t.Errorf("bins of an unknown flow: %v", got)
 	}
 }

@@ -34,8 +34,12 @@ func (p *Peer) enter(rec *record.Flow, i int, f *Flow, e ends, reply message.Win
 	if rec.SendMode != "" {
 		rec.ReceiveMode = p.Mode
 	}
-	rec.Bins = acknowledged(reply, f.ID)
 	span := e.s1.AtNs - e.s0.AtNs
+	var begin int64
+	if e.s0.Info != nil {
+		begin = int64(e.s0.Info.BytesAcked)
+	}
+	rec.Bins = bins(reply, f.ID, begin, acknowledged)
 	if e.s0.Info != nil && e.s1.Info != nil {
 		rec.CountedAt, rec.ReceivedBytes = record.CountedAcknowledged, rec.AckedBytes
 		if span > 0 {
@@ -59,39 +63,12 @@ func datagramsHere(begin, end, final *record.Datagrams) *record.Datagrams {
 	if begin == nil || end == nil {
 		return nil
 	}
-	d := *end
-	d.Sent -= begin.Sent
-	d.Received -= begin.Received
-	d.Lost -= begin.Lost
-	d.Reordered -= begin.Reordered
-	d.Duplicates -= begin.Duplicates
-	d.Stale -= begin.Stale
-	d.LostInBuffer -= begin.LostInBuffer
+	d := end.Since(begin)
 	if final != nil {
 		d.Delay = final.Delay
 	}
 	if d.Sent == 0 {
 		d.Sent = d.Received + d.Lost
 	}
-	return &d
-}
-
-// acknowledged are a flow's acknowledged bytes between the samples.
-func acknowledged(reply message.WindowReply, id string) []int64 {
-	var last int64
-	for _, e := range reply.BeginFlows {
-		if e.ID == id && e.Info != nil {
-			last = int64(e.Info.BytesAcked)
-		}
-	}
-	var list []int64
-	for _, sample := range reply.Reading.Series {
-		for _, f := range sample.Flows {
-			if f.ID == id && f.AckedBytes > 0 {
-				list = append(list, f.AckedBytes-last)
-				last = f.AckedBytes
-			}
-		}
-	}
-	return list
+	return d
 }

@@ -52,6 +52,27 @@ func (d *Datagrams) LostShare() (float64, bool) {
 	return float64(d.Lost) / float64(d.Received+d.Lost), true
 }
 
+// Add adds what another flow has counted.
+func (d *Datagrams) Add(o *Datagrams) { d.count(o, 1) }
+
+// Since is what was counted after an earlier reading, without delays: they are of a
+// whole window.
+func (d Datagrams) Since(before *Datagrams) *Datagrams {
+	d.count(before, -1)
+	d.Delay = nil
+	return &d
+}
+
+func (d *Datagrams) count(o *Datagrams, sign int64) {
+	d.Sent += sign * o.Sent
+	d.Received += sign * o.Received
+	d.Lost += sign * o.Lost
+	d.Reordered += sign * o.Reordered
+	d.Duplicates += sign * o.Duplicates
+	d.Stale += sign * o.Stale
+	d.LostInBuffer += sign * o.LostInBuffer
+}
+
 // Transactions is one end's count of a flow of requests and responses. Counts are
 // since the flow began.
 type Transactions struct {

@@ -32,10 +32,7 @@ func Total(flows []record.Flow) (t Totals, err error) {
 			if t.Datagrams == nil {
 				t.Datagrams = &record.Datagrams{}
 			}
-			sum := t.Datagrams
-			sum.Sent, sum.Received, sum.Lost = sum.Sent+d.Sent, sum.Received+d.Received, sum.Lost+d.Lost
-			sum.Stale, sum.LostInBuffer = sum.Stale+d.Stale, sum.LostInBuffer+d.LostInBuffer
-			sum.Reordered, sum.Duplicates = sum.Reordered+d.Reordered, sum.Duplicates+d.Duplicates
+			t.Datagrams.Add(d)
 		}
 	}
 	if t.Latency, err = Together(latencies...); err != nil {
