@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net"
 	"os"
 	"strings"
@@ -21,7 +20,7 @@ type greeting struct {
 }
 
 // pair starts a bus with one agent over the given two ends of a stream.
-func pair(t *testing.T, near, far io.ReadWriteCloser) (*Bus, *Conn) {
+func pair(t *testing.T, near, far net.Conn) (*Bus, *Conn) {
 	t.Helper()
 	b, err := Start()
 	if err != nil {
@@ -76,7 +75,7 @@ func TestCallOverSocketAndPipes(t *testing.T) {
 	left, right := net.Pipe()
 	inR, inW, _ := os.Pipe()
 	outR, outW, _ := os.Pipe()
-	for name, ends := range map[string][2]io.ReadWriteCloser{
+	for name, ends := range map[string][2]net.Conn{
 		"socket": {left, right},
 		"pipes":  {Pipes(outR, inW), Pipes(inR, outW)},
 	} {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net"
 	"runtime/debug"
@@ -41,11 +40,11 @@ const silenceChecks = 8
 
 // Join connects an agent to the bus over a stream, which is closed after so long a
 // silence; 0: never, for a stream whose end is always noticed, such as a socket pair.
-func Join(node string, stream io.ReadWriteCloser, silence time.Duration) (*Conn, error) {
+func Join(node string, stream net.Conn, silence time.Duration) (*Conn, error) {
 	c := &Conn{node: node, done: make(chan struct{})}
 	var once sync.Once
 	over := func(*nats.Conn) { once.Do(func() { close(c.done) }) }
-	heard := &activityReader{ReadWriteCloser: stream}
+	heard := &activityReader{Conn: stream}
 	conn, err := nats.Connect("nats://stream:4222",
 		nats.SetCustomDialer(dialer{heard}),
 		nats.PingInterval(silence/silenceChecks),
@@ -84,12 +83,12 @@ func Join(node string, stream io.ReadWriteCloser, silence time.Duration) (*Conn,
 // activityReader notes that data arrived. The client library counts pings itself, but not
 // while it is blocked in a write.
 type activityReader struct {
-	io.ReadWriteCloser
+	net.Conn
 	active atomic.Bool
 }
 
 func (l *activityReader) Read(p []byte) (int, error) {
-	n, err := l.ReadWriteCloser.Read(p)
+	n, err := l.Conn.Read(p)
 	if n > 0 {
 		l.active.Store(true)
 	}
@@ -181,37 +180,9 @@ func (c *Conn) Done() <-chan struct{} { return c.done }
 func (c *Conn) Close() { c.conn.Close() }
 
 // dialer hands the ready-made stream to the NATS client.
-type dialer struct{ *activityReader }
+type dialer struct{ stream net.Conn }
 
-func (d dialer) Dial(_, _ string) (net.Conn, error) {
-	if conn, ok := d.ReadWriteCloser.(net.Conn); ok {
-		return activityConn{conn, d.activityReader}, nil
-	}
-	return streamConn{d.activityReader}, nil
-}
+func (d dialer) Dial(_, _ string) (net.Conn, error) { return d.stream, nil }
 
 // SkipTLSHandshake: the stream is private already (a pipe, or ssh's channel).
 func (dialer) SkipTLSHandshake() bool { return true }
-
-// activityConn is a connection that a listener hears.
-type activityConn struct {
-	net.Conn
-	listener *activityReader
-}
-
-func (c activityConn) Read(p []byte) (int, error) { return c.listener.Read(p) }
-
-// streamConn makes a net.Conn of a pair of pipes, which have no deadlines and
-// no addresses.
-type streamConn struct{ io.ReadWriteCloser }
-
-func (streamConn) LocalAddr() net.Addr              { return streamAddr{} }
-func (streamConn) RemoteAddr() net.Addr             { return streamAddr{} }
-func (streamConn) SetDeadline(time.Time) error      { return nil }
-func (streamConn) SetReadDeadline(time.Time) error  { return nil }
-func (streamConn) SetWriteDeadline(time.Time) error { return nil }
-
-type streamAddr struct{}
-
-func (streamAddr) Network() string { return "stream" }
-func (streamAddr) String() string  { return "stream" }

@@ -9,8 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
+	"net"
 	"runtime"
 	"sync"
 	"time"
@@ -62,7 +62,7 @@ type agent struct {
 
 // Serve answers requests over a stream until the stream or ctx ends, and then
 // reverts what is still changed.
-func Serve(ctx context.Context, stream io.ReadWriteCloser, options Options) (err error) {
+func Serve(ctx context.Context, stream net.Conn, options Options) (err error) {
 	reader, err := counters.New(counters.Options{})
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, options Options) (err
 }
 
 // answer joins the bus over a stream and serves until the stream or ctx ends.
-func answer(ctx context.Context, stream io.ReadWriteCloser, silence time.Duration, handlers map[string]bus.Handler, hello message.Hello) error {
+func answer(ctx context.Context, stream net.Conn, silence time.Duration, handlers map[string]bus.Handler, hello message.Hello) error {
 	conn, err := bus.Join(hello.Node, stream, silence)
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"runtime"
 	"slices"
@@ -87,7 +86,7 @@ func NewClient(bounds message.Bounds, others func() record.OtherFlows) (*Client,
 
 // Serve answers the client's requests until the stream or ctx ends, or the client
 // has overstayed; the error says how. It is called once.
-func (g *Client) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
+func (g *Client) Serve(ctx context.Context, stream net.Conn) error {
 	defer g.leave()
 	stay := g.bounds.Stay()
 	ctx, cancel := context.WithTimeoutCause(ctx, stay, fmt.Errorf("stayed longer than %v", stay))
