@@ -19,39 +19,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Exit statuses.
-const (
-	ExitOK          = 0   // the question was answered
-	ExitFailed      = 1   // the tool failed
-	ExitUsage       = 2   // bad usage or input
-	ExitDoubt       = 3   // answered, but a trust check failed or a gate was not met
-	ExitInterrupted = 130 // SIGINT or SIGTERM
-)
-
-// streams are where a verb reads and writes.
-type streams struct {
-	in       io.Reader
-	out, err io.Writer
-}
-
-// statusError carries an exit status; a nil cause prints nothing.
-type statusError struct {
-	status int
-	cause  error
-}
-
-func (e statusError) Error() string {
-	if e.cause == nil {
-		return fmt.Sprintf("exit status %d", e.status)
-	}
-	return e.cause.Error()
-}
-
-func (e statusError) Unwrap() error { return e.cause }
-
-// usageError marks an error as the user's: exit status 2.
-func usageError(err error) error { return statusError{ExitUsage, err} }
-
 // Main runs the command line and returns the exit status.
 func Main(args []string, in io.Reader, out, errs io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

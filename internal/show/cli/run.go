@@ -25,12 +25,6 @@ import (
 	"linerate/internal/show/text"
 )
 
-type runFlags struct {
-	planFlags
-	trialFlags
-	resume string
-}
-
 func newRunCommand(s streams) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{

@@ -95,6 +95,12 @@ func (f trialFlags) redesign() (r study.Redesign) {
 	return r
 }
 
+type runFlags struct {
+	planFlags
+	trialFlags
+	resume string
+}
+
 // fitsResume refuses what would make the trials of a run that is carried on
 // different from those that it has.
 func (f runFlags) fitsResume() error {

@@ -17,17 +17,6 @@ import (
 	"linerate/studies"
 )
 
-type tuneFlags struct {
-	pathFlags
-	lint, elsewhere, lists bool
-	system                 string
-	ablate                 bool
-	search, keep, run      string
-	responses              []string
-	margin                 unit.Ratio
-	trialFlags
-}
-
 func newTuneCommand(s streams) *cobra.Command {
 	var f tuneFlags
 	cmd := &cobra.Command{

@@ -14,6 +14,17 @@ import (
 	"linerate/internal/model/unit"
 )
 
+type tuneFlags struct {
+	pathFlags
+	lint, elsewhere, lists bool
+	system                 string
+	ablate                 bool
+	search, keep, run      string
+	responses              []string
+	margin                 unit.Ratio
+	trialFlags
+}
+
 // pathFlags say where settings are tried: on the hosts of a study, or on a lab of
 // two hosts with one link.
 type pathFlags struct {

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"linerate/internal/control/measure"
+	"linerate/internal/host/iperf3"
+	"linerate/internal/model/flow"
+)
+
+// searchWarmup is the warm-up of a search's trials unless another is asked for:
+// datagrams have no slow start.
+const searchWarmup = 200 * time.Millisecond
+
+// searching reads what is said of a search for the highest rate without loss.
+func (f *measureFlags) searching(o *measure.Options) (problems []error) {
+	if !f.lossFree {
+		for _, flag := range []string{"loss", "resolution", "repeats"} {
+			if f.given(flag) {
+				problems = append(problems, fmt.Errorf("--%s is for a search: expected --loss-free as well", flag))
+			}
+		}
+		return problems
+	}
+	if f.flows.Protocol != flow.UDP {
+		problems = append(problems, fmt.Errorf("--loss-free is for udp, and --protocol is %s", f.flows.Protocol))
+	}
+	if f.flows.Direction == flow.Both {
+		problems = append(problems, errors.New("--loss-free and --direction both: expected one direction at a time"))
+	}
+	if f.latency {
+		problems = append(problems, errors.New("--loss-free and --latency: expected one of them"))
+	}
+	f.search.Check(func(name, format string, args ...any) {
+		problems = append(problems, fmt.Errorf("--"+format, args...))
+	})
+	if !f.given("warmup") {
+		o.Warmup = searchWarmup
+	}
+	return problems
+}
+
+// iperf3Unsuited are flags that mean nothing to an iperf3 server, and why.
+var iperf3Unsuited = []struct{ flag, why string }{
+	{"latency", "an iperf3 server answers no requests"},
+	{"loss-free", "an iperf3 server reports losses only when a test is over"},
+	{"source-port", "the ports of its connections cannot be chosen"},
+	{"bind-no-port", "the ports of its connections cannot be chosen"},
+	{"token", "an iperf3 server knows users: --iperf3-user"},
+	{"read-cap", "an iperf3 server reads as fast as it can"},
+	{"write-cap", "--rate-cap is what iperf3 knows"},
+	{"send-buffer", "iperf3 has one size for all buffers: --window"},
+	{"receive-buffer", "iperf3 has one size for all buffers: --window"},
+}
+
+// problems are what is wrong with the flags for an iperf3 server.
+func (f iperf3Flags) problems(m *measureFlags, o measure.Options) (problems []error) {
+	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if !f.on {
+		for _, flag := range []string{"iperf3-user", "iperf3-password", "iperf3-key", "iperf3-pkcs1"} {
+			if m.given(flag) {
+				problem("--%s is for an iperf3 server: expected --iperf3 with it", flag)
+			}
+		}
+		return problems
+	}
+	if p := m.flows.Protocol; m.transacts() {
+		problem("--protocol %s: iperf3 has only tcp and udp; a linerate serve there can do it", p)
+	}
+	for _, u := range iperf3Unsuited {
+		if m.given(u.flag) {
+			problem("--%s with --iperf3: %s", u.flag, u.why)
+		}
+	}
+	if len(o.Addresses) > 1 || len(o.Sources) > 1 {
+		problem("--iperf3: expected one address, and one --source at most: a test of iperf3's has one of each")
+	}
+	if m.flows.Streams > iperf3.MaxStreams {
+		problem("--streams %d: iperf3 takes at most %d in each direction", m.flows.Streams, iperf3.MaxStreams)
+	}
+	if d := time.Duration(m.duration); d > iperf3.MaxTimeS*time.Second {
+		problem("--duration %v: iperf3 takes at most %v", d, iperf3.MaxTimeS*time.Second)
+	}
+	if d := time.Duration(m.warmup); d > iperf3.MaxOmitS*time.Second {
+		problem("--warmup %v: iperf3 omits at most %v", d, iperf3.MaxOmitS*time.Second)
+	}
+	if m.flows.Window > iperf3.MaxWindow {
+		problem("--window %v: iperf3 takes at most %d bytes", m.flows.Window, iperf3.MaxWindow)
+	}
+	switch {
+	case f.user == "" && (m.given("iperf3-password") || m.given("iperf3-key") || f.pkcs1):
+		problem("--iperf3-password, --iperf3-key and --iperf3-pkcs1 go with --iperf3-user")
+	case m.given("iperf3-user") && (f.user == "" || strings.ContainsAny(f.user, " \t\n")):
+		problem("--iperf3-user %q: expected a name without blanks", f.user)
+	case f.user != "" && f.key == "":
+		problem("--iperf3-user: expected --iperf3-key with it, the server's public key")
+	}
+	return problems
+}

@@ -1,0 +1,86 @@
+package export
+
+import (
+	"slices"
+	"strings"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+)
+
+// withLevels are columns with one per factor among them.
+func withLevels(run *record.Run, before, after string) []string {
+	columns := strings.Fields(before)
+	for _, f := range run.Factors {
+		columns = append(columns, f.Name)
+	}
+	return append(columns, strings.Fields(after)...)
+}
+
+// levels are the values of the factors' columns.
+func levels(run *record.Run, of map[string]string) (values []any) {
+	for _, f := range run.Factors {
+		values = append(values, of[f.Name])
+	}
+	return values
+}
+
+func treatmentRows(run *record.Run, add func(...any)) {
+	for _, t := range run.Treatments {
+		g := t.Goodput
+		var lost, rate any
+		if t.LostShare != nil {
+			lost = *t.LostShare
+		}
+		if t.TransactionsPerS > 0 || t.Latency != nil {
+			rate = t.TransactionsPerS
+		}
+		add(slices.Concat([]any{run.ID, t.Name}, levels(run, t.Levels), []any{t.Baseline, t.Trials, g.MeanBps, g.LowBps, g.HighBps, g.Confidence,
+			t.LimitBps, t.Efficiency, t.Unconnected, rate}, percentiles(t.Latency), []any{lost})...)
+	}
+}
+
+// percentiles are those that a response can be; nothing where nothing was timed.
+func percentiles(d *record.Distribution) []any {
+	if d == nil {
+		return make([]any, 3)
+	}
+	return []any{d.P50Us, d.P99Us, d.P999Us}
+}
+
+func responseRows(run *record.Run, add func(...any)) {
+	for i := range run.Treatments {
+		t := &run.Treatments[i]
+		for _, r := range metric.Of(run) {
+			e := r.Estimate(t)
+			values := make([]any, 4)
+			if e.Trials > 0 {
+				values = []any{e.Mean, e.Low, e.High, e.Confidence}
+			}
+			add(slices.Concat([]any{run.ID, t.Name}, levels(run, t.Levels), []any{r.Name, r.Unit, e.Trials}, values)...)
+		}
+	}
+}
+
+func effectRows(run *record.Run, add func(...any)) {
+	for _, first := range run.Effects {
+		for _, e := range append([]record.Effect{first}, first.Beside...) {
+			var at []string
+			for _, f := range run.Factors {
+				if level, ok := e.At[f.Name]; ok {
+					at = append(at, f.Name+": "+level)
+				}
+			}
+			ratio, difference := []any{e.Ratio.Mean, e.Ratio.Low, e.Ratio.High}, make([]any, 3)
+			if e.Ratio.None {
+				ratio = make([]any, 3)
+			}
+			if d := e.Difference; d != nil {
+				difference = []any{d.Mean, d.Low, d.High}
+			}
+			of, _ := metric.Find(e.Response)
+			add(slices.Concat([]any{run.ID, e.Factor, e.From, e.To, strings.Join(at, "; ")}, ratio,
+				[]any{e.P, e.Blocks, e.Verdict, e.Why, of.Name}, difference)...)
+		}
+	}
+}
