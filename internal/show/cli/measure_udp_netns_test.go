@@ -88,14 +88,21 @@ func TestMeasureDatagrams(t *testing.T) {
 	})
 }
 
-// TestDatagramsBounded: a server's rate bounds what it sends by UDP, too.
-func TestDatagramsBounded(t *testing.T) {
+// TestServerRate: a server's rate bounds datagrams, and responses of connections
+// that stay.
+func TestServerRate(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "50mbit", "client")
 		serving(t, "--max-rate", "4mbit")
 		m := datagrams(t, "client", net.JoinHostPort("10.0.0.1", "5202"), "--direction", "read", "--streams", "2", "--rate-cap", "20mbit", "--datagram", "400")
 		if m.GoodputBps > 4.2e6 || m.GoodputBps < 1e6 {
 			t.Errorf("%.0f bit/s, the server allows 4 Mbit/s", m.GoodputBps)
+		}
+		for _, protocol := range []string{flow.RR, flow.UDPRR} {
+			m, _, said := measuredPlainly(t, "client", "10.0.0.1", "--protocol", protocol, "--response", "1000", "--duration", "1s", "--warmup", "500ms")
+			if len(m.Flows) != 1 || m.Flows[0].TransactionsPerS == 0 || m.Flows[0].TransactionsPerS*8*1000 > 4.2e6 {
+				t.Errorf("%s: %+v, the server allows 500 responses a second\n%s", protocol, m.Flows, said)
+			}
 		}
 	})
 }
