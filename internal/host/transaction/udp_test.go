@@ -9,14 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/model/flow"
-
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/handshake/handshaketest"
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
+	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 )
 
@@ -106,9 +105,11 @@ func TestLateDatagrams(t *testing.T) {
 			w := window(responseTimeout+time.Second, a, r)
 			eventually(t, "three come late", func() bool { return tally(a).Late == 3 })
 			sched.SleepUntil(w.EndNs)
-			eventually(t, "none is under way", func() bool { return tally(a).Waiting == 0 })
-			x := tally(a)
-			eventually(t, "the responder has counted", func() bool { return tally(r).Done == x.Done+1 })
+			var x record.Transactions
+			eventually(t, "none is under way, and the responder has counted", func() bool {
+				x = tally(a)
+				return x.Waiting == 0 && tally(r).Done == x.Done+1
+			})
 			if x.Unanswered != 1 || x.Late != 3 || x.Latency == nil || x.Latency.MaxUs > 1e6*1.5*responseTimeout.Seconds() {
 				t.Errorf("%+v", x)
 			}
