@@ -21,7 +21,7 @@ func FormatRate(bps float64) string {
 // FormatBytes spells a number of bytes for reading, with four digits, decimal as links
 // count: "1.5 MB". A fraction of a byte is rounded.
 func FormatBytes(n float64) string {
-	for _, u := range []suffix{{"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}} {
+	for _, u := range []suffix{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}} {
 		if math.Abs(n) >= u.factor*0.99995 {
 			return four(n/u.factor) + " " + u.name
 		}
@@ -44,10 +44,13 @@ func FormatSeconds(s float64) string {
 // FormatPercent spells a share of one in percent, with two decimals at most, or two
 // digits of what is below one: "99.95 %", "0.2 %".
 func FormatPercent(share float64) string {
-	if v := 100 * share; math.Abs(v) >= 1 {
-		return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) + " %"
+	v := 100 * share
+	if math.Abs(v) >= 1 {
+		v = math.Round(v*100) / 100
+	} else {
+		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 2, 64), 64)
 	}
-	return fmt.Sprintf("%.2g %%", 100*share)
+	return strconv.FormatFloat(v, 'f', -1, 64) + " %"
 }
 
 // four prints four significant digits, or all that stand before the point, without

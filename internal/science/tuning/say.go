@@ -168,10 +168,8 @@ func does(t *record.Tune, of metric.Metric) string {
 	e := t.List
 	also := also(e, t.Responses, t.Margin)
 	switch e.Verdict {
-	case record.Improves:
-		return " improves " + of.Label + ": " + Size(of, e) + also
-	case record.Worsens:
-		return " worsens " + of.Label + ": " + Size(of, e) + also
+	case record.Improves, record.Worsens:
+		return " " + e.Verdict + " " + of.Label + ": " + Size(of, e) + also
 	case record.NoDifference:
 		what := ""
 		if len(t.Responses) > 1 {

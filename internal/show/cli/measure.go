@@ -145,7 +145,7 @@ func measureLine(p measure.Progress) string {
 		words = append(words, present.PerSecond(p.RatePerS))
 	}
 	if p.LostShare >= 0 {
-		words = append(words, "lost "+present.Percent(p.LostShare))
+		words = append(words, "lost "+unit.FormatPercent(p.LostShare))
 	}
 	return strings.Join(words, " · ")
 }

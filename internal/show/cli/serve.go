@@ -18,7 +18,6 @@ import (
 	"linerate/internal/control/measure"
 	"linerate/internal/host/serve"
 	"linerate/internal/model/unit"
-	"linerate/internal/show/present"
 )
 
 type serveFlags struct {
@@ -226,7 +225,7 @@ func (l *sessionLog) line(session serve.Session) {
 		text = fmt.Sprintf("%s in %.3g s", unit.Plural(session.Flows, "flow"), session.WindowS)
 		for i, bytes := range []int64{session.Received, session.Written} {
 			if bytes > 0 {
-				text += fmt.Sprintf(", %s %s (%s)", []string{"received", "sent"}[i], present.Volume(bytes), unit.FormatRate(float64(bytes)*8/session.WindowS))
+				text += fmt.Sprintf(", %s %s (%s)", []string{"received", "sent"}[i], unit.FormatBytes(float64(bytes)), unit.FormatRate(float64(bytes)*8/session.WindowS))
 			}
 		}
 	} else if why == "" {

@@ -2,7 +2,6 @@ package present
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -198,7 +197,7 @@ func lists(c *record.Conclusion) (a Answer) {
 		if figure := size(r, t.List); figure != "" {
 			text = sized(text, r, t.List)
 		}
-		if label := strings.Join(slices.Sorted(maps.Values(t.At)), ", "); label != "" {
+		if label := conditionOf(t); label != "" {
 			text = label + ": " + text
 		}
 		by := map[string][]string{}

@@ -1,8 +1,10 @@
 package present
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/metric"
@@ -46,16 +48,10 @@ func differences(c *record.Comparison) []Block {
 	if len(c.Differences)+len(c.StudyLines) == 0 {
 		return []Block{Prose{Text: "Nothing else is known to differ: hosts, network and study are the same."}}
 	}
-	known := func(text string) string {
-		if text == "" {
-			return "none"
-		}
-		return text
-	}
 	blocks := []Block{Prose{Text: "What else differs"}}
 	var lines []string
 	for _, d := range c.Differences {
-		lines = append(lines, d.What+": "+known(d.From)+" → "+known(d.To))
+		lines = append(lines, d.What+": "+cmp.Or(d.From, "none")+" → "+cmp.Or(d.To, "none"))
 	}
 	if len(lines) > 0 {
 		blocks = append(blocks, Listing{Lines: lines})
@@ -65,7 +61,7 @@ func differences(c *record.Comparison) []Block {
 	}
 	lines = c.StudyLines
 	if more := len(lines) - studyLinesShown; more > 0 {
-		lines = append(append([]string(nil), lines[:studyLinesShown]...), fmt.Sprintf("… and %d more lines", more))
+		lines = append(slices.Clone(lines[:studyLinesShown]), fmt.Sprintf("… and %d more lines", more))
 	}
 	return append(blocks, Listing{Caption: "study file:", Lines: lines})
 }

@@ -10,14 +10,6 @@ import (
 // exact spells a figure for a spreadsheet: all the digits there are.
 func exact(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// exactRatio spells a ratio and its interval; nothing where there is none.
-func exactRatio(r record.RatioEstimate) []string {
-	if r.None {
-		return []string{"", "", ""}
-	}
-	return []string{exact(r.Mean), exact(r.Low), exact(r.High)}
-}
-
 // responseCSV has a line for each treatment; units are in the names.
 func responseCSV(v *view, m *measure) [][]string {
 	head := []string{"treatment", "condition", "trials", "mean_" + m.Unit, "low_" + m.Unit, "high_" + m.Unit, "confidence"}
@@ -33,12 +25,14 @@ func responseCSV(v *view, m *measure) [][]string {
 		if m.goodput() {
 			line = append(line, exact(t.LimitBps), exact(t.Efficiency))
 		}
+		against := make([]string, 5)
 		if e := m.Effect(cell.effect); e != nil {
-			line = append(append(line, exactRatio(e.Ratio)...), exact(e.P), e.Verdict)
-		} else {
-			line = append(line, "", "", "", "", "")
+			if !e.Ratio.None {
+				against = []string{exact(e.Ratio.Mean), exact(e.Ratio.Low), exact(e.Ratio.High), "", ""}
+			}
+			against[3], against[4] = exact(e.P), e.Verdict
 		}
-		out = append(out, line)
+		out = append(out, append(line, against...))
 	}
 	return out
 }

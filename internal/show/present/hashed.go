@@ -52,13 +52,8 @@ func hashed(v *view) *Table {
 	wrong, ranges := false, false
 	for _, c := range curves {
 		for _, g := range c.groups {
-			band, counts := fixed(g.ExpectedLowLinks, 2)+"–"+fixed(g.ExpectedHighLinks, 2), fmt.Sprintf("%d–%d", g.IdleLowTrials, g.IdleHighTrials)
-			if g.IdleLowTrials == g.IdleHighTrials {
-				counts = fmt.Sprint(g.IdleLowTrials)
-			}
-			if g.ExpectedLowLinks == g.ExpectedHighLinks {
-				band = fixed(g.ExpectedLowLinks, 2)
-			}
+			band := span(fixed(g.ExpectedLowLinks, 2), fixed(g.ExpectedHighLinks, 2))
+			counts := span(fmt.Sprint(g.IdleLowTrials), fmt.Sprint(g.IdleHighTrials))
 			measured := Cell{Text: fixed(g.MeasuredLinks, 3)}
 			if low, high, clipped := withinTrials(g); clipped {
 				measured.Spread, ranges = "("+fixed(low, 2)+"–"+fixed(high, 2)+")", true

@@ -102,14 +102,10 @@ func causes(words []string) string {
 
 // span spells what was predicted.
 func (h held) span(unit scale) string {
-	low, high := significant(h.low*unit.Per, 3), significant(h.high*unit.Per, 3)
-	switch {
-	case h.judged == 0:
+	if h.judged == 0 {
 		return "–"
-	case low == high:
-		return high
 	}
-	return low + "–" + high
+	return span(significant(h.low*unit.Per, 3), significant(h.high*unit.Per, 3))
 }
 
 // got spells what the flows got in the mean.

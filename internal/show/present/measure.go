@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 )
 
 // Measure arranges a measurement for reading.
@@ -69,7 +70,7 @@ func measured(m *record.Measure) (parts [][]Block) {
 	for _, e := range m.Ends {
 		if e.Others != nil {
 			last = append(last, Statement{Text: fmt.Sprintf("the CPU time of the %s includes %s moved for other clients in the window (%s)",
-				e.Host, Volume(e.Others.ReceivedBytes+e.Others.WrittenBytes), Count(e.Others.Clients, "other client"))})
+				e.Host, unit.FormatBytes(float64(e.Others.ReceivedBytes+e.Others.WrittenBytes)), Count(e.Others.Clients, "other client"))})
 		}
 	}
 	return append(parts, slices.Concat(last, measureTrust(m), measuredFindings(m), statements("Unknown", m.Unknown...)))

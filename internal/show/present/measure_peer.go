@@ -27,7 +27,7 @@ func peerRows(m *record.Measure, d record.MeasureDirection) [][]string {
 			where = "there with the warm-up"
 		}
 		rows = append(rows,
-			[]string{"", "lost " + Percent(d.LostShare), fmt.Sprintf("%s sent here in the window, %s received %s, %s missing", thousands(g.Sent), thousands(g.Received), where, thousands(g.Lost))},
+			[]string{"", "lost " + unit.FormatPercent(d.LostShare), fmt.Sprintf("%s sent here in the window, %s received %s, %s missing", thousands(g.Sent), thousands(g.Received), where, thousands(g.Lost))},
 			[]string{"", "jitter " + Microseconds(g.JitterUs), "as iperf3 smooths it (RFC 1889)"})
 	}
 	if p := d.Peer; p != nil {
@@ -47,7 +47,7 @@ func peerSays(d record.MeasureDirection) string {
 	if d.Counted == record.CountedReceived {
 		verb = "sent"
 	}
-	text := fmt.Sprintf("iperf3's own: it %s %s", verb, Volume(p.Bytes))
+	text := fmt.Sprintf("iperf3's own: it %s %s", verb, unit.FormatBytes(float64(p.Bytes)))
 	if p.Seconds > 0 {
 		text += fmt.Sprintf(" in its %.4g s", p.Seconds)
 	} else {

@@ -25,12 +25,12 @@ func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 		return rows
 	}
 	rows = append(rows,
-		[]string{"", "lost " + Percent(d.LostShare), fmt.Sprintf("%s datagrams; %s sent, %s received, %s reordered, %s duplicates",
+		[]string{"", "lost " + unit.FormatPercent(d.LostShare), fmt.Sprintf("%s datagrams; %s sent, %s received, %s reordered, %s duplicates",
 			thousands(g.Lost), thousands(g.Sent), thousands(g.Received), thousands(g.Reordered), thousands(g.Duplicates))},
 	)
 	if g.LostInBuffer > 0 {
 		rows = append(rows, []string{"", "", fmt.Sprintf("up to %s of them in the receiving socket's buffer (%s), not in the network",
-			thousands(g.LostInBuffer), Volume(g.BufferBytes))})
+			thousands(g.LostInBuffer), unit.FormatBytes(float64(g.BufferBytes)))})
 	}
 	rows = append(rows,
 		[]string{"", "jitter " + Microseconds(g.JitterUs), "RFC 3550: smoothed difference between the spacing of datagrams as sent and as received"})
@@ -77,13 +77,13 @@ func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
 		if t.Late > 0 {
 			text += fmt.Sprintf("; late or duplicate responses: %s", thousands(t.Late))
 		}
-		rows = append(rows, []string{"", "lost " + Percent(d.LostShare), text})
+		rows = append(rows, []string{"", "lost " + unit.FormatPercent(d.LostShare), text})
 	}
 	open := thousands(t.Connections) + " open"
 	var memory []string
 	for _, e := range m.Ends {
 		if e.BytesPerConnection > 0 {
-			memory = append(memory, fmt.Sprintf("%s %s", e.Host, Volume(e.BytesPerConnection)))
+			memory = append(memory, fmt.Sprintf("%s %s", e.Host, unit.FormatBytes(float64(e.BytesPerConnection))))
 		}
 	}
 	said := "at the window's end"
@@ -165,7 +165,7 @@ func flowColumns(m *record.Measure) (head []string, row func(record.Flow) []stri
 			if g == nil {
 				return []string{unit.FormatRate(f.GoodputBps), "?", "?", f.Error}
 			}
-			texts := []string{unit.FormatRate(f.GoodputBps), thousands(g.Sent), Percent(lost(g)), Microseconds(g.JitterUs)}
+			texts := []string{unit.FormatRate(f.GoodputBps), thousands(g.Sent), unit.FormatPercent(lost(g)), Microseconds(g.JitterUs)}
 			if f.Error != "" {
 				texts[3] = f.Error
 			}
@@ -184,7 +184,7 @@ func flowColumns(m *record.Measure) (head []string, row func(record.Flow) []stri
 		case by == "":
 			by = "not attributed"
 		}
-		return []string{unit.FormatRate(f.GoodputBps), Volume(f.RetransBytes), rtt, by}
+		return []string{unit.FormatRate(f.GoodputBps), unit.FormatBytes(float64(f.RetransBytes)), rtt, by}
 	}
 }
 

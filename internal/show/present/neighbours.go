@@ -109,21 +109,10 @@ func affected(v *view, t *record.Treatment) (n, of int) {
 }
 
 func neighboursTitle(v *view) string {
-	wrong, all := 0, 0
-	for _, r := range v.pair() {
-		for _, c := range r.cells {
-			w, n := wrongEntries(v, c.Treatment)
-			wrong, all = wrong+w, all+n
-		}
-	}
-	switch {
-	case all == 0:
-		return ""
-	case wrong == 0:
-		return "Every neighbour entry leads to the interface that holds the address"
-	}
-	return sentence(v.beforeAfter(func(r *row, c int) string {
+	sumWrong, sum := 0, 0
+	text := v.beforeAfter(func(r *row, c int) string {
 		wrong, all := wrongEntries(v, r.cells[c].Treatment)
+		sumWrong, sum = sumWrong+wrong, sum+all
 		after := r == v.best && v.baseline != nil
 		switch {
 		case all == 0:
@@ -137,7 +126,14 @@ func neighboursTitle(v *view) string {
 		default:
 			return fmt.Sprintf("%d of %d neighbour entries lead to the wrong interface", wrong, all)
 		}
-	}))
+	})
+	switch {
+	case sum == 0:
+		return ""
+	case sumWrong == 0:
+		return "Every neighbour entry leads to the interface that holds the address"
+	}
+	return sentence(text)
 }
 
 // mostTables is how many hosts' tables are shown side by side with the switch's.

@@ -156,6 +156,14 @@ func ratio(r record.RatioEstimate) (mean, interval string) {
 	return round(r.Mean, places) + "×", interval
 }
 
+// span is from one figure to another, or the one that both are.
+func span(low, high string) string {
+	if low == high {
+		return low
+	}
+	return low + "–" + high
+}
+
 // bracketed puts an interval behind its figure.
 func bracketed(figure, interval string) string {
 	if interval == "" {
@@ -199,27 +207,6 @@ func moment(t time.Time) string {
 		return "unknown"
 	}
 	return t.UTC().Format("2006-01-02 15:04 UTC")
-}
-
-// Volume spells bytes for people, in powers of ten as links count.
-func Volume(bytes int64) string {
-	for _, u := range []struct {
-		size float64
-		name string
-	}{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}} {
-		if float64(bytes) >= u.size {
-			return significant(float64(bytes)/u.size, 3) + " " + u.name
-		}
-	}
-	return fmt.Sprintf("%d bytes", bytes)
-}
-
-// Percent spells a share of one with two digits, however small it is.
-func Percent(share float64) string {
-	if share > 0.995 {
-		return significant(100*share, 3) + " %"
-	}
-	return significant(100*share, 2) + " %"
 }
 
 // PerSecond spells a rate of transactions.

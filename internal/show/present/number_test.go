@@ -101,20 +101,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-func TestVolume(t *testing.T) {
-	for bytes, want := range map[int64]string{0: "0 bytes", 999: "999 bytes", 2896: "2.90 kB", 1e6: "1.00 MB", 117e7: "1.17 GB", 25e11: "2.50 TB"} {
-		if got := Volume(bytes); got != want {
-			t.Errorf("%d: %s, want %s", bytes, got, want)
-		}
-	}
-}
-
 func TestSpelling(t *testing.T) {
-	for share, want := range map[float64]string{0: "0 %", 1: "100 %", 0.999: "99.9 %", 0.5: "50 %", 0.0123: "1.2 %", 1e-6: "0.00010 %"} {
-		if got := Percent(share); got != want {
-			t.Errorf("share %g: %s, want %s", share, got, want)
-		}
-	}
 	for rate, want := range map[float64]string{0: "0/s", 12.34: "12.3/s", 99.99: "100/s", 1234.5: "1,235/s", 1234567: "1,234,567/s"} {
 		if got := PerSecond(rate); got != want {
 			t.Errorf("rate %g: %s, want %s", rate, got, want)

@@ -118,11 +118,8 @@ func focusOf(run *record.Run) string {
 			count[p.Host][p.Interface] = true
 		}
 	}
-	best := ""
-	for _, host := range order {
-		if best == "" || len(count[host]) > len(count[best]) {
-			best = host
-		}
+	if len(order) == 0 {
+		return ""
 	}
-	return best
+	return slices.MaxFunc(order, func(a, b string) int { return len(count[a]) - len(count[b]) })
 }

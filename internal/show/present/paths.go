@@ -2,6 +2,7 @@ package present
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -74,7 +75,6 @@ func pathsCSV(v *view) [][]string {
 // byPath groups the flows of a trial that had several paths.
 func byPath(trial *record.Trial, unit scale) []onPath {
 	rates := map[string][]float64{}
-	var order []string
 	last := map[string]string{} // the end of a path, by its name; empty: there are several
 	for _, f := range trial.Flows {
 		if f.Paths > 1 && f.Placed() {
@@ -97,14 +97,10 @@ func byPath(trial *record.Trial, unit scale) []onPath {
 				name += " → " + port
 			}
 		}
-		if rates[name] == nil {
-			order = append(order, name)
-		}
 		rates[name] = append(rates[name], f.GoodputBps)
 	}
-	slices.Sort(order)
 	var cells []onPath
-	for _, name := range order {
+	for _, name := range slices.Sorted(maps.Keys(rates)) {
 		list := rates[name]
 		slices.Sort(list)
 		var texts []string

@@ -16,7 +16,7 @@ const rfcTrial = 60
 func lossFreeRows(l *record.LossFree) [][]string {
 	lost := "no datagram was lost"
 	if l.Loss > 0 {
-		lost = "no more than " + Percent(l.Loss) + " was lost"
+		lost = "no more than " + unit.FormatPercent(l.Loss) + " was lost"
 	}
 	if l.RateBps == 0 {
 		return append([][]string{{"loss-free", "none found", l.Why}}, lossTrialRows(l)...)
@@ -108,7 +108,7 @@ func lossTrialRows(l *record.LossFree) (rows [][]string) {
 		case t.Lost == 0:
 			said += fmt.Sprintf("%s sent, none of %s lost", unit.FormatRate(t.OfferedBps), thousands(t.Sent))
 		default:
-			said += fmt.Sprintf("%s sent, %s of %s lost (%s)", unit.FormatRate(t.OfferedBps), thousands(t.Lost), thousands(t.Sent), Percent(t.LostShare))
+			said += fmt.Sprintf("%s sent, %s of %s lost (%s)", unit.FormatRate(t.OfferedBps), thousands(t.Lost), thousands(t.Sent), unit.FormatPercent(t.LostShare))
 		}
 		if t.Confirms {
 			said += ", to confirm it"

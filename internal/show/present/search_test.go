@@ -25,7 +25,7 @@ func TestLossFree(t *testing.T) {
 	}{
 		{found, []string{"94 Mbit/s", "7,982 datagrams of 1472 bytes a second", "no datagram was lost in 2 trials of 10 s", "95 Mbit/s loses datagrams: 1,234 in the queue of eth0 (tbf) of client, 5 where no host counts them",
 			"--duration 60s", "full speed|1 s, 200 Mbit/s sent, 8,500 of 17,000 lost (50 %)", "none of 79,823 lost, to confirm it"}, "may carry more"},
-		{capped, []string{"no more than 0.10 % was lost", "no higher rate was tried"}, "RFC 2544"},
+		{capped, []string{"no more than 0.1 % was lost", "no higher rate was tried"}, "RFC 2544"},
 		{none, []string{"none found", "even the lowest rate", "full speed"}, "a second"},
 	} {
 		var lines []string

@@ -22,12 +22,14 @@ func treatments(v *view) *Table {
 		t.Rows = append(t.Rows, row)
 	}
 	ranges := false
-	for _, p := range v.panes() {
-		ranges = figureColumn(v, t, p) || ranges
-		if p.goodput() {
-			limitColumn(v, t, p)
+	for _, m := range v.measures {
+		for _, p := range v.panesOf(m) {
+			ranges = figureColumn(v, t, p) || ranges
+			if m.goodput() {
+				limitColumn(v, t, p)
+			}
+			effectColumn(v, t, p)
 		}
-		effectColumn(v, t, p)
 	}
 	if v.best != nil {
 		t.Shaded = "carries the most"

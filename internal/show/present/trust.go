@@ -75,11 +75,15 @@ func contradicted(run *record.Run) string {
 		return ""
 	}
 	text, _ := inTrials(run, bad)
+	return fmt.Sprintf("in %s another count contradicts the receivers' (%s); linerate's figures count at the receiver and are not affected", text, checkNames(bad))
+}
+
+func checkNames(failures []failure) string {
 	var names []string
-	for _, f := range bad {
+	for _, f := range failures {
 		names = append(names, f.check)
 	}
-	return fmt.Sprintf("in %s another count contradicts the receivers' (%s); linerate's figures count at the receiver and are not affected", text, list(names))
+	return list(names)
 }
 
 // trusted is the one line for a run of whose figures none is in doubt.

@@ -8,7 +8,7 @@ import (
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
-	"linerate/internal/science/tuning"
+	"linerate/internal/science/conclude"
 )
 
 // Tune shows the result of trying a list of settings: the answer, and what each
@@ -84,14 +84,7 @@ func conditionOf(c *record.Tune) string {
 // takenApart has, for each condition, what each setting of a list did that the
 // run takes apart.
 func takenApart(run *record.Run) (tables []*Table) {
-	list := tuning.Settings(run)
-	if len(list) == 0 {
-		return nil
-	}
-	parts, at := tuning.Conditions(run)
-	for i, part := range parts {
-		result := tuning.Judge(part, list)
-		result.At = at[i]
+	for _, result := range conclude.Lists(run) {
 		tables = append(tables, settings(result))
 	}
 	return tables

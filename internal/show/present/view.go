@@ -56,15 +56,6 @@ func (v *view) panesOf(m *measure) []pane {
 	return list
 }
 
-// panes lists those of all measures.
-func (v *view) panes() []pane {
-	var list []pane
-	for _, m := range v.measures {
-		list = append(list, v.panesOf(m)...)
-	}
-	return list
-}
-
 // lead is the response that the answer and the verdicts are about.
 func (v *view) lead() *measure { return v.measures[0] }
 

@@ -12,11 +12,7 @@ func warnings(v *view) []string {
 	run := v.run
 	var out []string
 	if bad := doubts(run); len(bad) > 0 {
-		var names []string
-		for _, f := range bad {
-			names = append(names, f.check)
-		}
-		out = append(out, fmt.Sprintf("In doubt: %s (%s). See Trust below.", inDoubt(run), list(names)))
+		out = append(out, fmt.Sprintf("In doubt: %s (%s). See Trust below.", inDoubt(run), checkNames(bad)))
 	} else if len(run.Trust) == 0 && len(run.Trials) > 0 {
 		out = append(out, "Unchecked: the run holds no trust checks.")
 	}

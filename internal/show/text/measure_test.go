@@ -56,7 +56,7 @@ func TestMeasureTextTransactions(t *testing.T) {
   latency       p50 45.0 µs   p90 51.2 µs, p99 98.7 µs, p99.9 310 µs, p99.99
                               1.25 ms, max 4.00 ms
   connections   8 open        at the window's end; linerate's own memory for
-                              each: client 512 bytes, server 1.23 kB
+                              each: client 512 bytes, server 1.234 kB
 
   flow   rate       p50       p99       max       connections
   w1     21,346/s   45.0 µs   98.7 µs   4.00 ms   8
@@ -88,7 +88,7 @@ func TestMeasureTextLetters(t *testing.T) {
 `
 	for _, test := range []struct{ got, want string }{
 		{said(0, 0, 0), head + "                lost 0 %      every request had its response within a second"},
-		{said(2136, 1, 0.01), head + "                lost 1.0 %    2,136 without a response within a second; late or\n" +
+		{said(2136, 1, 0.01), head + "                lost 1 %      2,136 without a response within a second; late or\n" +
 			"                              duplicate responses: 1"},
 	} {
 		if test.got != test.want {
@@ -256,8 +256,8 @@ func TestMeasureText(t *testing.T) {
   write   941.2 Mbit/s   99.97 % of the limit, 941.5 Mbit/s (1 Gbit/s × 1448/1538); 940 Mbit/s to
                          942 Mbit/s by interval
 
-  flow   from             to              goodput    resent    RTT      held back by
-  w1     10.0.0.2:33000   10.0.0.1:5202   1 Mbit/s   2.90 kB   1.2 ms   network
+  flow   from             to              goodput    resent     RTT      held back by
+  w1     10.0.0.2:33000   10.0.0.1:5202   1 Mbit/s   2.896 kB   1.2 ms   network
 
   CPU       0.53 s per gigabyte, both ends together: client 0.31 s (all of its 8 CPUs 5.0 % busy),
             server 0.22 s (all of its 1 CPU 30 % busy)
@@ -280,7 +280,7 @@ func TestMeasureTextTells(t *testing.T) {
 		text := strings.Join(strings.Fields(measureText(t, m, width)), " ")
 		for _, part := range []string{
 			"Doubt foreign-traffic: client: its interfaces sent 1 GB that belongs to no flow", "2 of 3 checks passed",
-			">= 1gbit: not met", "limit unknown: neither", "1.50 GB moved for other clients", "2 other clients",
+			">= 1gbit: not met", "limit unknown: neither", "1.5 GB moved for other clients", "2 other clients",
 			"The 16 slowest of 40 flows; the fastest, w1, had 40 Mbit/s", "connection reset by the peer",
 		} {
 			if !strings.Contains(text, part) {
