@@ -13,31 +13,23 @@ import (
 	"time"
 )
 
-// Padding is how a token is filled up before it is encrypted (RFC 8017).
-type Padding int
-
-// iperf3 before 3.17 knows PKCS #1 v1.5 alone; newer ones use OAEP unless they
-// are told --use-pkcs1-padding.
-const (
-	OAEP Padding = iota
-	PKCS1
-)
-
 // Credentials are what a token says.
 type Credentials struct {
 	User, Password string
 	At             time.Time
 }
 
-// Encode makes the token for a server with this key.
-func (c Credentials) Encode(key *rsa.PublicKey, padding Padding) (string, error) {
+// Encode makes the token for a server with this key. iperf3 before 3.17 knows padding by
+// PKCS #1 v1.5 alone (RFC 8017); newer ones use OAEP unless they have the option
+// --use-pkcs1-padding.
+func (c Credentials) Encode(key *rsa.PublicKey, pkcs1 bool) (string, error) {
 	if strings.ContainsAny(c.User+c.Password, " \t\r\n\v\f\x00") || c.User == "" || c.Password == "" {
 		return "", errors.New("user and password for an iperf3 server: expected both, and no blanks in them")
 	}
 	text := fmt.Appendf(nil, "user: %s\npwd:  %s\nts:   %d", c.User, c.Password, c.At.Unix())
 	var sealed []byte
 	var err error
-	if padding == PKCS1 {
+	if pkcs1 {
 		//lint:ignore SA1019 servers before 3.17 understand nothing else
 		sealed, err = rsa.EncryptPKCS1v15(rand.Reader, key, text)
 	} else {
@@ -49,14 +41,14 @@ func (c Credentials) Encode(key *rsa.PublicKey, padding Padding) (string, error)
 	return base64.StdEncoding.EncodeToString(sealed), nil
 }
 
-// DecodeToken reads a token with the server's key.
-func DecodeToken(token string, key *rsa.PrivateKey, padding Padding) (Credentials, error) {
+// DecodeToken reads a token with the server's key and padding.
+func DecodeToken(token string, key *rsa.PrivateKey, pkcs1 bool) (Credentials, error) {
 	sealed, err := base64.StdEncoding.DecodeString(token)
 	if err != nil || len(sealed) == 0 {
 		return Credentials{}, errors.New("the token is not base64")
 	}
 	var text []byte
-	if padding == PKCS1 {
+	if pkcs1 {
 		//lint:ignore SA1019 clients before 3.17 can do nothing else; it has to be switched on
 		text, err = rsa.DecryptPKCS1v15(nil, key, sealed)
 	} else {

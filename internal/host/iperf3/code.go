@@ -8,7 +8,6 @@ type Code int32
 // The codes that a server sends. Those that a client's iperf3 does not know, it
 // prints as a number.
 const (
-	CodeNone           Code = 0
 	CodeDuration       Code = 5
 	CodeStreams        Code = 6
 	CodeBlockSize      Code = 7

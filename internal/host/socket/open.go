@@ -2,6 +2,7 @@ package socket
 
 import (
 	"context"
+	"errors"
 	"net"
 	"time"
 
@@ -43,6 +44,29 @@ func Dial(ctx context.Context, order message.FlowRequest, timeout time.Duration)
 		return nil, err
 	}
 	return conn.(*net.TCPConn), nil
+}
+
+// AcceptAll accepts connections until ctx ends, and returns nil then, or until the
+// listener is closed.
+func AcceptAll(ctx context.Context, l *net.TCPListener, handle func(*net.TCPConn)) error {
+	for {
+		conn, err := l.AcceptTCP()
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil:
+			handle(conn)
+		case errors.Is(err, net.ErrClosed):
+			return err
+		default:
+			// Out of descriptors or memory, or a connection that was reset while it
+			// waited: none of it lasts.
+			select {
+			case <-time.After(20 * time.Millisecond):
+			case <-ctx.Done():
+			}
+		}
+	}
 }
 
 // Reset closes a connection at once with RST, so that neither end goes on sending what

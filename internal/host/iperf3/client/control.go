@@ -168,11 +168,7 @@ func token(login *message.Iperf3Login) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("the iperf3 server's public key is %T: expected RSA", parsed)
 	}
-	padding := iperf3.OAEP
-	if login.PKCS1 {
-		padding = iperf3.PKCS1
-	}
-	return iperf3.Credentials{User: login.User, Password: login.Password, At: time.Now()}.Encode(key, padding)
+	return iperf3.Credentials{User: login.User, Password: login.Password, At: time.Now()}.Encode(key, login.PKCS1)
 }
 
 // largestDatagram is the most payload that fits into one packet on the path of the

@@ -12,11 +12,9 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
-	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -99,14 +97,8 @@ func Listen(ctx context.Context, address string) (*Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		tcp.Close()
-		return nil, err
-	}
-	port := strconv.Itoa(tcp.Addr().(*net.TCPAddr).Port)
 	config = net.ListenConfig{Control: sharePort}
-	udp, err := config.ListenPacket(ctx, "udp", net.JoinHostPort(host, port))
+	udp, err := config.ListenPacket(ctx, "udp", tcp.Addr().String())
 	if err != nil {
 		tcp.Close()
 		return nil, err
@@ -156,41 +148,23 @@ func Serve(ctx context.Context, l *Listener, options Options) error {
 	defer context.AfterFunc(ctx, l.Close)()
 	defer cancel()
 	s.sessions.Go(s.greet)
-	for place := 0; ; place++ {
-		conn, err := l.tcp.AcceptTCP()
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil && errors.Is(err, net.ErrClosed):
-			return err
-		case err != nil:
-			// Out of descriptors or memory, or a connection that was reset while
-			// it waited: none of it lasts.
-			select {
-			case <-time.After(20 * time.Millisecond):
-			case <-ctx.Done():
-			}
-			continue
-		}
+	place := 0
+	return socket.AcceptAll(ctx, l.tcp, func(conn *net.TCPConn) {
+		a := arrival{conn, place}
+		place++
 		select {
 		case s.pending <- struct{}{}:
-			s.sessions.Go(func() { s.handle(arrival{conn, place}) })
+			s.sessions.Go(func() { s.handle(a) })
 		default:
-			discard(conn)
+			socket.Reset(conn)
 		}
-	}
+	})
 }
 
 // arrival is a connection and how many came before it.
 type arrival struct {
 	conn  *net.TCPConn
 	place int
-}
-
-// discard closes a connection without waiting for anything.
-func discard(conn *net.TCPConn) {
-	_ = conn.SetLinger(0)
-	conn.Close()
 }
 
 // handle handles one connection: a stream of a test that expects it, or a client.
@@ -202,12 +176,12 @@ func (s *server) handle(a arrival) {
 	closing := context.AfterFunc(s.ctx, func() { conn.Close() })
 	defer closing()
 	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
-		discard(conn)
+		socket.Reset(conn)
 		return
 	}
 	cookie, err := iperf3.ReadCookie(conn)
 	if err != nil {
-		discard(conn)
+		socket.Reset(conn)
 		return
 	}
 	s.mu.Lock()

@@ -81,12 +81,12 @@ func (t *test) take(a arrival) bool {
 // forget ends the expecting of TCP streams.
 func (t *test) forget() {
 	t.server.expectNoMore(t)
-	drain(t.arrivals, func(a arrival) { discard(a.conn) })
+	drain(t.arrivals, func(a arrival) { socket.Reset(a.conn) })
 }
 
 func discardAll(list []arrival) {
 	for _, a := range list {
-		discard(a.conn)
+		socket.Reset(a.conn)
 	}
 }
 

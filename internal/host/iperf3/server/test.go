@@ -75,7 +75,7 @@ func (t *test) conduct() {
 	began := time.Now()
 	err := t.serve()
 	if errors.Is(err, errStranger) {
-		discard(t.conn)
+		socket.Reset(t.conn)
 		return
 	}
 	var refused Refused

@@ -68,9 +68,9 @@ func (l *Users) check(token string, now time.Time) error {
 	if token == "" {
 		return errors.New("no token: this server wants a user name and a password")
 	}
-	said, err := iperf3.DecodeToken(token, l.key, iperf3.OAEP)
+	said, err := iperf3.DecodeToken(token, l.key, false)
 	if err != nil && l.pkcs1 {
-		said, err = iperf3.DecodeToken(token, l.key, iperf3.PKCS1)
+		said, err = iperf3.DecodeToken(token, l.key, true)
 	}
 	if err != nil && !l.pkcs1 {
 		return fmt.Errorf("%w (iperf3 before 3.17 needs --use-pkcs1-padding here)", err)
