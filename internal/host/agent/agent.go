@@ -70,14 +70,13 @@ func Serve(ctx context.Context, stream net.Conn, options Options) (err error) {
 	defer reader.Close()
 	a := &agent{node: options.Node, reader: reader}
 	handlers := a.traffic()
-	maps.Copy(handlers, a.iperf3Client())
+	// Only a host's own conductor may have it open connections to an iperf3 server.
+	handlers["iperf3"], handlers["iperf3-end"] = handle(a.openIperf3), handle(a.endIperf3)
 	if !options.TrafficOnly {
 		if a.manager, err = apply.Open(apply.Options{Journal: options.Journal}); err != nil {
 			return err
 		}
 		maps.Copy(handlers, a.settings())
-		maps.Copy(handlers, a.paths())
-		maps.Copy(handlers, a.routing())
 	}
 	defer func() { err = errors.Join(err, a.leave()) }()
 	hello, err := a.hello()
@@ -127,8 +126,8 @@ func (a *agent) leave() error {
 	return errors.Join(a.manager.RevertTo(0), a.manager.Close())
 }
 
-// settings are the verbs that change the host or depend on that, or that have to
-// do with other programs: none of them is for clients.
+// settings are the verbs that change the host or depend on that, that have to do with
+// other programs, or that show more of the host than clients may see.
 func (a *agent) settings() map[string]bus.Handler {
 	return map[string]bus.Handler{
 		"programs": handle(a.programs),
@@ -138,6 +137,13 @@ func (a *agent) settings() map[string]bus.Handler {
 		"revert":   handle(a.revert),
 		"flush":    handle(a.flush),
 		"drain":    handle(a.drain),
+		"lookup":   handle(a.lookup),
+		"ports":    handle(a.ports),
+		// The routing daemon: which the host has, start it unless it runs, and wait for
+		// its routes.
+		"bgp-daemon": handle(a.probeBGP),
+		"bgp":        handle(a.startBGP),
+		"routes":     handle(a.daemon.Await),
 	}
 }
 
@@ -294,6 +300,14 @@ func (a *agent) progress(context.Context, struct{}) (message.FlowProgress, error
 		reading.Flows = engine.Light()
 	}
 	return reading, nil
+}
+
+func (a *agent) probeBGP(context.Context, struct{}) (message.BGPDaemon, error) {
+	return a.daemon.Probe(), nil
+}
+
+func (a *agent) startBGP(_ context.Context, o message.BGPRequest) (message.BGPStarted, error) {
+	return a.daemon.Start(o)
 }
 
 // programs says which of some programs are not installed.

@@ -4,22 +4,12 @@ import (
 	"context"
 	"errors"
 
-	"linerate/internal/bus"
 	"linerate/internal/host/iperf3/client"
 	"linerate/internal/model/message"
 )
 
 // A trial's flows may have an iperf3 server at their other end. The agent agrees
-// with it in place of another agent; the window is its own affair as always. Only
-// a host's own conductor may ask for it: clients cannot.
-
-// iperf3Client are the verbs for that.
-func (a *agent) iperf3Client() map[string]bus.Handler {
-	return map[string]bus.Handler{
-		"iperf3":     handle(a.openIperf3),
-		"iperf3-end": handle(a.endIperf3),
-	}
-}
+// with it in place of another agent; the window is its own affair as always.
 
 // openIperf3 opens the flows of a trial.
 func (a *agent) openIperf3(ctx context.Context, order message.Iperf3Request) (message.Iperf3Opened, error) {

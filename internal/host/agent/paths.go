@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/netip"
 
-	"linerate/internal/bus"
 	"linerate/internal/host/counters"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
@@ -16,14 +15,6 @@ import (
 
 // The paths of a trial's flows: route lookups before they open, ports to open them
 // from, and the interfaces by which their packets arrive.
-
-// paths are the verbs for that. They show more of the host than clients may see.
-func (a *agent) paths() map[string]bus.Handler {
-	return map[string]bus.Handler{
-		"lookup": handle(a.lookup),
-		"ports":  handle(a.ports),
-	}
-}
 
 func (a *agent) lookup(_ context.Context, r message.LookupRequest) (message.LookupReply, error) {
 	return message.LookupReply{Lookups: a.reader.Lookups(r.Lookups)}, nil
