@@ -31,10 +31,10 @@ func newQueue(i topology.Impairment) queue {
 // enqueue takes as many of a frame's segments as there is room for, and marks them
 // if more than the threshold waits already. sent is when the link will have sent
 // the last one.
-func (q *queue) enqueue(frame []byte, now int64) (segs int, sent int64, marked bool) {
+func (q *queue) enqueue(frame []byte, now int64) (segs int, sent int64) {
 	segs = segments(frame)
 	if q.perByte == 0 {
-		return segs, now, false
+		return segs, now
 	}
 	begin := math.Max(q.idleAt, float64(now))
 	waits := int64((begin - float64(now)) / q.perByte)
@@ -42,10 +42,12 @@ func (q *queue) enqueue(frame []byte, now int64) (segs int, sent int64, marked b
 		segs--
 	}
 	if segs > 0 {
-		marked = q.mark > 0 && waits > q.mark && markCE(frame)
+		if q.mark > 0 && waits > q.mark {
+			markCE(frame)
+		}
 		q.idleAt = begin + float64(sentLen(frame, segs))*q.perByte
 	}
-	return segs, int64(q.idleAt), marked
+	return segs, int64(q.idleAt)
 }
 
 // sentLen is how many bytes the first segments of a frame take on the link.
