@@ -11,11 +11,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
 )
@@ -31,7 +33,7 @@ type Launcher struct {
 func NewLauncher() *Launcher {
 	l := &Launcher{orders: make(chan func())}
 	go func() {
-		ownThread()
+		runtime.LockOSThread()
 		for do := range l.orders {
 			do()
 		}
@@ -175,7 +177,7 @@ func (p *Program) Kill() {
 	p.mu.Lock()
 	p.killed = true
 	p.mu.Unlock()
-	_ = killGroup(p.cmd.Process)
+	_ = proc.SignalGroup(p.cmd.Process, syscall.SIGKILL)
 }
 
 // Last describes how a program ended unexpectedly.

@@ -1,12 +1,6 @@
 package program
 
-import (
-	"os"
-	"runtime"
-	"syscall"
-
-	"linerate/internal/kernel/proc"
-)
+import "syscall"
 
 // attributes make a process that leads a group and dies with the agent; alone, it
 // is the first of a process namespace, whose others die with it.
@@ -17,8 +11,3 @@ func attributes(alone bool) *syscall.SysProcAttr {
 	}
 	return a
 }
-
-// ownThread keeps the caller on its thread until both end.
-func ownThread() { runtime.LockOSThread() }
-
-func killGroup(leader *os.Process) error { return proc.SignalGroup(leader, syscall.SIGKILL) }

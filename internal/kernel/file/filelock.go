@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // ErrLocked is the error if another open file holds the lock, in this process or in
@@ -87,4 +89,21 @@ func current(file *os.File, path string) bool {
 	}
 	named, err := os.Stat(path)
 	return err == nil && os.SameFile(opened, named)
+}
+
+func flock(file *os.File, exclusive bool) error {
+	how := unix.LOCK_SH
+	if exclusive {
+		how = unix.LOCK_EX
+	}
+	for {
+		err := unix.Flock(int(file.Fd()), how|unix.LOCK_NB)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return ErrLocked
+		}
+		return err
+	}
 }

@@ -29,3 +29,11 @@ type LinkChange struct {
 	Up              *bool
 	Packets         PacketSizes // a size of 0 is left alone
 }
+
+// LinkEnd is one end of a link to make: an interface and its network namespace.
+type LinkEnd struct {
+	Namespace *Namespace
+	Interface string
+	MAC       string
+	MTU       int // bytes
+}

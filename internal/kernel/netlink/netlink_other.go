@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"time"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
 )
 
 // Available: route netlink, /proc and sysctls are there to be read and written.
@@ -94,10 +96,54 @@ func (*Conn) DeleteAddresses(string, []netip.Prefix) error {
 }
 func (*Conn) RestoreAddress(Object) error { return unsupported("restore address") }
 
-func CurrentNetNS() (NetNS, error) { return NetNS{}, unsupported("identify the network namespace") }
-func NamespacedSysctl(string) (bool, error) {
-	return false, unsupported("make a network namespace")
+func CurrentNetNS() (NetNS, error)          { return NetNS{}, unsupported("identify the network namespace") }
+func NamespacedSysctl(string) (bool, error) { return false, errNoNamespaces }
+
+// PacketCapture is not available on this system: OpenPacketCapture fails.
+type PacketCapture struct{}
+
+func OpenPacketCapture() (*PacketCapture, error)       { return nil, unsupported("capture packets") }
+func (*PacketCapture) Read(visit func(CapturedPacket)) {}
+func (*PacketCapture) Dropped() int64                  { return 0 }
+func (*PacketCapture) Close() error                    { return nil }
+
+// SocketDiag is not available on this system: DialSocketDiag fails.
+type SocketDiag struct{}
+
+func DialSocketDiag() (*SocketDiag, error) {
+	return nil, unsupported("open a socket diagnostics socket")
 }
+func (*SocketDiag) Close() error               { return nil }
+func (*SocketDiag) TCP(bool) ([]Socket, error) { return nil, unsupported("list sockets") }
+func (*SocketDiag) UDP() ([]Socket, error)     { return nil, unsupported("list sockets") }
+
+// SocketDestroyEvents is not available on this system: DialSocketDestroyEvents fails.
+type SocketDestroyEvents struct{}
+
+func DialSocketDestroyEvents() (*SocketDestroyEvents, error) {
+	return nil, unsupported("subscribe to destroyed sockets")
+}
+func (*SocketDestroyEvents) Close() error { return nil }
+func (*SocketDestroyEvents) Next() ([]Socket, error) {
+	return nil, unsupported("subscribe to destroyed sockets")
+}
+
+var errNoNamespaces = unsupported("make a network namespace")
+
+// Namespace is not available on this system: NewNamespace and every method fail.
+type Namespace struct{}
+
+func NewNamespace(string) (*Namespace, error)          { return nil, errNoNamespaces }
+func (*Namespace) Name() string                        { return "" }
+func (*Namespace) Close()                              {}
+func (*Namespace) Do(func() error) error               { return errNoNamespaces }
+func (*Namespace) DoAsHost(func() error) error         { return errNoNamespaces }
+func (LinkEnd) NewVethPair(LinkEnd) error              { return errNoNamespaces }
+func (*Namespace) SetUp(string) error                  { return errNoNamespaces }
+func (*Namespace) AddBridge(string) error              { return errNoNamespaces }
+func (*Namespace) SetMaster(_, _ string) error         { return errNoNamespaces }
+func (*Namespace) Impair(string, topology.Split) error { return errNoNamespaces }
+func (LinkEnd) NewTap() (*os.File, error)              { return nil, errNoNamespaces }
 
 // unsupported returns the error of an operation that needs Linux.
 func unsupported(op string) error {

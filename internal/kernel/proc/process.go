@@ -33,6 +33,25 @@ func CPUTime() (user, system time.Duration) {
 	return time.Duration(usage.Utime.Nano()), time.Duration(usage.Stime.Nano())
 }
 
+// TotalCPUTime is the processor time that this process has used
+// (CLOCK_PROCESS_CPUTIME_ID). Unlike CPUTime it includes the current tick of all threads.
+func TotalCPUTime() time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &ts); err != nil {
+		return 0
+	}
+	return time.Duration(ts.Nano())
+}
+
+// Release is the kernel's release as uname(2) gives it, such as "6.18.44"; empty: unknown.
+func Release() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(u.Release[:])
+}
+
 // MaxOpenFiles is how many descriptors this process may have (RLIMIT_NOFILE,
 // getrlimit(2)); 0: unknown.
 func MaxOpenFiles() int {

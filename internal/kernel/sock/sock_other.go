@@ -5,9 +5,12 @@ package sock
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"runtime"
 
 	"golang.org/x/sys/unix"
+
+	"linerate/internal/model/record"
 )
 
 // onlyLinux is the error for what this system's sockets cannot do.
@@ -44,3 +47,29 @@ func SendQueue(int) (int64, error) { return 0, onlyLinux("SIOCOUTQ") }
 
 // ReceiveQueue is the number of unread bytes of a TCP socket; on Linux only.
 func ReceiveQueue(int) (int64, error) { return 0, onlyLinux("SIOCINQ") }
+
+// SetReceiveBuffer sets SO_RCVBUF and returns the size that the kernel granted, in bytes.
+func SetReceiveBuffer(fd, bytes int) (granted int, err error) {
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, bytes); err != nil {
+		return 0, err
+	}
+	return unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
+}
+
+// PathMTU is the MTU of the path of a connected socket; on Linux only.
+func PathMTU(int, bool) (int, error) { return 0, onlyLinux("IP_MTU") }
+
+// SetRecvPktinfo adds the destination address to control messages; on Linux only.
+func SetRecvPktinfo(int, bool) error { return onlyLinux("IP_PKTINFO") }
+
+// PktinfoAddress returns the destination address of a datagram; on Linux only.
+func PktinfoAddress([]byte) netip.Addr { return netip.Addr{} }
+
+// Pktinfo returns the control message that sets the source address; on Linux only.
+func Pktinfo(netip.Addr, bool) []byte { return nil }
+
+// TCPInfo reads TCP_INFO; on Linux only.
+func TCPInfo(int) (record.TCPInfo, error) { return record.TCPInfo{}, onlyLinux("TCP_INFO") }
+
+// LinkSpeed is the negotiated speed of an interface's link in bit/s; on Linux only.
+func LinkSpeed(string) float64 { return 0 }

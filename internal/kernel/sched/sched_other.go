@@ -11,3 +11,6 @@ func Now() int64 { return int64(time.Since(started)) }
 
 // SleepUntil sleeps until an instant of Now.
 func SleepUntil(ns int64) { time.Sleep(time.Until(started.Add(time.Duration(ns)))) }
+
+// WithRealtime runs f; real-time priority is used on Linux only.
+func WithRealtime(f func()) { f() }
