@@ -75,14 +75,8 @@ func partsOf(s setting.Setting) (names []string) {
 func having(settings []setting.Setting, wanted func(part string) bool) []setting.Setting {
 	var list []setting.Setting
 	for _, s := range settings {
-		if len(s.Sysctl) > 0 {
-			s.Sysctl = slices.DeleteFunc(slices.Clone(s.Sysctl), func(one setting.Sysctl) bool { return !wanted(one.Key) })
-			if len(s.Sysctl) > 0 {
-				list = append(list, s)
-			}
-			continue
-		}
 		if slices.ContainsFunc(partsOf(s), wanted) {
+			s.Sysctl = slices.DeleteFunc(slices.Clone(s.Sysctl), func(one setting.Sysctl) bool { return !wanted(one.Key) })
 			list = append(list, s)
 		}
 	}
@@ -126,17 +120,13 @@ func (c *checker) ablate(path string, f Factor) {
 	}
 	taken := slices.IndexFunc(names, func(name string) bool { return slices.Contains(made, name) })
 	earlier := slices.IndexFunc(c.Factors, func(f Factor) bool { return f.Ablate != "" })
-	baseline := f.Baseline
-	if baseline == "" && len(names) > 0 {
-		baseline = names[0]
-	}
 	list, ok := f.list()
 	switch {
 	case f.Role == RoleCondition:
 		c.report(path, "a condition is not compared: leave out ablate, or make the role compare")
 	case !ok:
 		c.report(path, "ablate %q: not a level of factor %q%s", f.Ablate, f.Name, source.DidYouMean(f.Ablate, names))
-	case list.Name == baseline:
+	case list.Name == f.baseline():
 		c.report(path, "%q is the baseline, which each of its settings would be compared with; expected another level", list.Name)
 	case list.Workload != nil:
 		c.report(path, "%q changes the workload as well: expected a level of settings, which can be taken apart", list.Name)

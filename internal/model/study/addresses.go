@@ -26,21 +26,16 @@ func likelySource(t *topology.Topology, host string, destination netip.Addr) net
 	paths, err := t.Paths(host, netip.Addr{}, destination)
 	var best netip.Addr
 	rank := 0
-	for _, p := range h.Interfaces {
-		for _, a := range p.Addresses {
-			if a.First.Is4() != destination.Is4() {
-				continue
+	for name, a := range h.Addresses() {
+		here := 1
+		if err == nil && paths[0][0].Interface == name {
+			here = 2
+			if a.Prefix().Contains(destination) {
+				here = 3
 			}
-			here := 1
-			if err == nil && paths[0][0].Interface == p.Name {
-				here = 2
-				if netip.PrefixFrom(a.First, a.Bits).Contains(destination) {
-					here = 3
-				}
-			}
-			if here > rank {
-				best, rank = a.First, here
-			}
+		}
+		if a.First.Is4() == destination.Is4() && here > rank {
+			best, rank = a.First, here
 		}
 	}
 	return best

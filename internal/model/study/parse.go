@@ -93,8 +93,8 @@ func (s *Study) fillIn() {
 	for i := range s.Factors {
 		f := &s.Factors[i]
 		or(&f.Role, RoleCompare)
-		if f.Role == RoleCompare && len(f.Levels) > 0 {
-			or(&f.Baseline, f.Levels[0].Name)
+		if f.Role == RoleCompare {
+			f.Baseline = f.baseline()
 		}
 		for j := range f.Levels {
 			if over := f.Levels[j].Workload; over != nil {
@@ -124,18 +124,14 @@ func destination(t *topology.Topology, f Flow) netip.Addr {
 	if !fromKnown || !toKnown {
 		return first
 	}
-	for _, p := range to.Interfaces {
-		for _, a := range p.Addresses {
-			if f.Source.IsValid() && f.Source.Is4() != a.First.Is4() || a.First.IsLinkLocalUnicast() && a.First.Is6() {
-				continue
-			}
-			if onNetwork(from, f.Source, netip.PrefixFrom(a.First, a.Bits)) {
-				return a.First
-			}
-			if !first.IsValid() {
-				first = a.First
-			}
+	for _, a := range to.Addresses() {
+		if f.Source.IsValid() && f.Source.Is4() != a.First.Is4() || a.First.IsLinkLocalUnicast() && a.First.Is6() {
+			continue
 		}
+		if onNetwork(from, f.Source, a.Prefix()) {
+			return a.First
+		}
+		or(&first, a.First)
 	}
 	return first
 }
@@ -146,11 +142,9 @@ func onNetwork(h *topology.Host, source netip.Addr, network netip.Prefix) bool {
 	if source.IsValid() {
 		return network.Contains(source)
 	}
-	for _, p := range h.Interfaces {
-		for _, a := range p.Addresses {
-			if network.Contains(a.First) {
-				return true
-			}
+	for _, a := range h.Addresses() {
+		if network.Contains(a.First) {
+			return true
 		}
 	}
 	return false

@@ -55,11 +55,7 @@ func (s *Study) parts(names []string) ([]Part, error) {
 // everything is the part of a study that has none: each level with each other.
 func (s *Study) everything() (p Part) {
 	for _, f := range s.Factors {
-		l := PartLevels{Factor: f.Name}
-		for _, level := range f.Levels {
-			l.Levels = append(l.Levels, level.Name)
-		}
-		p.Levels = append(p.Levels, l)
+		p.Levels = append(p.Levels, PartLevels{Factor: f.Name, Levels: f.names()})
 	}
 	return p
 }
@@ -151,6 +147,23 @@ func (f Factor) level(name string) int {
 	return slices.IndexFunc(f.Levels, func(l Level) bool { return l.Name == name })
 }
 
+// names are those of the levels.
+func (f Factor) names() (list []string) {
+	for _, l := range f.Levels {
+		list = append(list, l.Name)
+	}
+	return list
+}
+
+// baseline is the name of the level that the others are compared with; empty: there is
+// no level.
+func (f Factor) baseline() string {
+	if f.Baseline == "" && len(f.Levels) > 0 {
+		return f.Levels[0].Name
+	}
+	return f.Baseline
+}
+
 // places are those of the factor's levels that a part has.
 func (f Factor) places(p Part) []int {
 	var list []int
@@ -204,10 +217,7 @@ func (c *checker) parts() {
 				c.report(at, "no factor %q%s", l.Factor, source.DidYouMean(l.Factor, factors))
 				continue
 			}
-			var names []string
-			for _, level := range c.Factors[k].Levels {
-				names = append(names, level.Name)
-			}
+			names := c.Factors[k].names()
 			if listed[l.Factor] = len(l.Levels); len(l.Levels) == 0 {
 				c.report(at, "factor %q: expected at least one of its levels", l.Factor)
 			}

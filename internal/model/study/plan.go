@@ -127,9 +127,7 @@ func (p *Plan) Only(names []string) (*Plan, error) {
 	wanted := map[string][]string{} // by factor
 	var all []string
 	for _, f := range p.Study.Factors {
-		for _, l := range f.Levels {
-			all = append(all, l.Name)
-		}
+		all = append(all, f.names()...)
 	}
 	for _, name := range names {
 		found := false

@@ -161,10 +161,8 @@ func (w flowPath) holds(h *topology.Host, addr netip.Addr, path string) bool {
 // addressesOf lists what could have been meant.
 func addressesOf(h *topology.Host) string {
 	var list []string
-	for _, p := range h.Interfaces {
-		for _, a := range p.Addresses {
-			list = append(list, a.String())
-		}
+	for _, a := range h.Addresses() {
+		list = append(list, a.String())
 	}
 	switch {
 	case len(list) == 0:

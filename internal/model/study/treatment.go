@@ -144,19 +144,15 @@ func (t *Treatment) allDestinations(base *topology.Topology, f Flow) []netip.Add
 	}
 	var list []netip.Addr
 	var network netip.Prefix
-	for _, p := range h.Interfaces {
-		for _, a := range p.Addresses {
-			if a.First == f.Destination {
-				network = netip.PrefixFrom(a.First, a.Bits).Masked()
-			}
+	for _, a := range h.Addresses() {
+		if a.First == f.Destination {
+			network = a.Prefix()
 		}
 	}
-	for _, p := range h.Interfaces {
-		for _, a := range p.Addresses {
-			for _, prefix := range a.Prefixes() {
-				if network.Contains(prefix.Addr()) {
-					list = append(list, prefix.Addr())
-				}
+	for _, a := range h.Addresses() {
+		for _, prefix := range a.Prefixes() {
+			if network.Contains(prefix.Addr()) {
+				list = append(list, prefix.Addr())
 			}
 		}
 	}

@@ -17,10 +17,7 @@ func (c *checker) factors() {
 		if len(f.Levels) == 0 {
 			c.report(path+".levels", "factor %q has no levels", f.Name)
 		}
-		var names []string
-		for _, l := range f.Levels {
-			names = append(names, l.Name)
-		}
+		names := f.names()
 		switch {
 		case f.Baseline == "":
 		case f.Role == RoleCondition:
@@ -42,15 +39,11 @@ func (c *checker) factors() {
 
 // against checks with what a level is compared.
 func (c *checker) against(path string, f Factor, l Level, names []string) {
-	baseline := f.Baseline
-	if baseline == "" && len(names) > 0 {
-		baseline = names[0]
-	}
 	switch {
 	case l.Against == "":
 	case f.Role == RoleCondition:
 		c.report(path, "a condition is not compared: leave out against, or make the role compare")
-	case l.Name == baseline:
+	case l.Name == f.baseline():
 		c.report(path, "%q is the baseline, which the others are compared with", l.Name)
 	case l.Against == l.Name:
 		c.report(path, "%q is compared with itself; expected another level", l.Name)

@@ -24,6 +24,9 @@ func (a Address) Contains(addr netip.Addr) bool {
 	return a.First.Compare(addr) <= 0 && addr.Compare(a.Last) <= 0
 }
 
+// Prefix is the first address with the prefix length.
+func (a Address) Prefix() netip.Prefix { return netip.PrefixFrom(a.First, a.Bits) }
+
 // Number is how many addresses the range has.
 func (a Address) Number() int { return size(a) }
 

@@ -71,15 +71,13 @@ func (h *Host) Announced() (list []netip.Prefix) {
 	if h.BGP == nil {
 		return nil
 	}
-	for _, p := range h.Interfaces {
-		for _, a := range p.Addresses {
-			if a.First.IsLinkLocalUnicast() {
-				continue
-			}
-			for _, prefix := range a.Prefixes() {
-				if network := prefix.Masked(); !slices.Contains(list, network) {
-					list = append(list, network)
-				}
+	for _, a := range h.Addresses() {
+		if a.First.IsLinkLocalUnicast() {
+			continue
+		}
+		for _, prefix := range a.Prefixes() {
+			if network := prefix.Masked(); !slices.Contains(list, network) {
+				list = append(list, network)
 			}
 		}
 	}

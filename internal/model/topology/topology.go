@@ -8,6 +8,7 @@ package topology
 
 import (
 	"fmt"
+	"iter"
 	"net/netip"
 
 	"linerate/internal/model/setting"
@@ -78,6 +79,19 @@ func (t *Topology) Switch(name string) (*Switch, bool) {
 // Interface finds a host's interface by name.
 func (h *Host) Interface(name string) (*Interface, bool) {
 	return find(h.Interfaces, func(i *Interface) bool { return i.Name == name })
+}
+
+// Addresses are those of all interfaces, each with the interface's name.
+func (h *Host) Addresses() iter.Seq2[string, Address] {
+	return func(yield func(string, Address) bool) {
+		for _, p := range h.Interfaces {
+			for _, a := range p.Addresses {
+				if !yield(p.Name, a) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Nexthop finds a nexthop object of the host by its number.

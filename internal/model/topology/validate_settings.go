@@ -223,11 +223,9 @@ func (c settingChecker) onLink(hop netip.Addr, iface string) bool {
 	if len(c.h.Via) > 0 || hop.IsLinkLocalUnicast() {
 		return true
 	}
-	for _, p := range c.h.Interfaces {
-		for _, a := range p.Addresses {
-			if (iface == "" || iface == p.Name) && netip.PrefixFrom(a.First, a.Bits).Masked().Contains(hop) {
-				return true
-			}
+	for name, a := range c.h.Addresses() {
+		if (iface == "" || iface == name) && a.Prefix().Contains(hop) {
+			return true
 		}
 	}
 	return slices.ContainsFunc(c.h.Routes, func(r setting.Route) bool {
@@ -239,11 +237,9 @@ func (c settingChecker) onLink(hop netip.Addr, iface string) bool {
 // networks returns the part of a message that lists the networks of the host's interfaces.
 func (c settingChecker) networks() string {
 	var list []string
-	for _, p := range c.h.Interfaces {
-		for _, a := range p.Addresses {
-			if network := netip.PrefixFrom(a.First, a.Bits).Masked().String(); !slices.Contains(list, network) {
-				list = append(list, network)
-			}
+	for _, a := range c.h.Addresses() {
+		if network := a.Prefix().Masked().String(); !slices.Contains(list, network) {
+			list = append(list, network)
 		}
 	}
 	if len(list) == 0 || len(list) > 8 {
@@ -317,10 +313,8 @@ func (c settingChecker) link(l setting.Link, path string) {
 	c.number(path, "gro_max_size", int(l.GROMaxSize), minPacket, maxPacket)
 	c.number(path, "mtu", l.MTU, minMTU, maxMTU)
 	c.number(path, "txqueuelen", l.TxQueueLen, 0, 0)
-	if l.MAC != "" {
-		if why := wrongMAC(l.MAC); why != "" {
-			c.report(path+".mac", "%s", why)
-		}
+	if why := wrongMAC(l.MAC); l.MAC != "" && why != "" {
+		c.report(path+".mac", "%s", why)
 	}
 }
 
