@@ -38,6 +38,11 @@ type Option struct {
 	Planned bool
 	// Imposed options are set on flows of any protocol, by a server for its bounds.
 	Imposed bool
+	// Parse sets the option in s from a flag's text; nil: it has no flag.
+	Parse func(s *Spec, text string) error
+	// Wanted reports whether s asks for something that a flow without the option does
+	// not have.
+	Wanted func(s *Spec) bool
 
 	// check returns what is wrong with a value that is given, and conflict what is
 	// wrong with it beside the other options of a fitted Spec; both begin with what
@@ -47,9 +52,7 @@ type Option struct {
 	merge func(s *Spec, base *Spec)
 	clear func(s *Spec)
 	isSet func(s *Spec) bool
-	asked func(s *Spec) bool
 	value func(s *Spec) any
-	parse func(s *Spec, text string) error
 }
 
 // Flag is the option's flag of `measure`, without the dashes.
@@ -72,15 +75,8 @@ func (o *Option) For(protocol string) bool {
 	return o.Protocols == nil || slices.Contains(o.Protocols, Of(protocol).Name)
 }
 
-// Wanted reports whether s asks for something that a flow without the option does
-// not have.
-func (o *Option) Wanted(s *Spec) bool { return o.asked(s) }
-
 // IsNeutral reports whether the value in s means something to every protocol.
 func (o *Option) IsNeutral(s *Spec) bool { return o.Neutral != "" && o.value(s) == any(o.Neutral) }
-
-// Parse sets the option in s from a flag's text.
-func (o *Option) Parse(s *Spec, text string) error { return o.parse(s, text) }
 
 // Check returns what is wrong with the value in s, which was given; empty: nothing.
 // The text follows the option's name.
@@ -153,7 +149,7 @@ func (s Spec) Fitted() Spec {
 		if !o.For(s.Protocol) {
 			o.clear(&s)
 		} else if o.Default != 0 && o.Protocols != nil && !o.isSet(&s) {
-			_ = o.parse(&s, strconv.Itoa(o.Default))
+			_ = o.Parse(&s, strconv.Itoa(o.Default))
 		}
 	}
 	return s
@@ -198,13 +194,13 @@ func row[T comparable](key string, field func(*Spec) *T, parse func(string) (T, 
 	if o.clear == nil {
 		o.clear = func(s *Spec) { *field(s) = zero }
 	}
-	if o.asked == nil {
-		o.asked = func(s *Spec) bool {
+	if o.Wanted == nil {
+		o.Wanted = func(s *Spec) bool {
 			n, isNumber := number(*field(s))
 			return *field(s) != zero && (!isNumber || n != float64(o.Default)) && !o.IsNeutral(s)
 		}
 	}
-	o.parse = func(s *Spec, text string) (err error) {
+	o.Parse = func(s *Spec, text string) (err error) {
 		*field(s), err = parse(text)
 		return err
 	}
@@ -235,8 +231,8 @@ func rate(key string, field func(*Spec) *unit.BitRate, o Option) *Option {
 
 // boolean is an option of three states: nil is absent.
 func boolean(key string, field func(*Spec) **bool, o Option) *Option {
-	if o.asked == nil {
-		o.asked = func(s *Spec) bool { return On(*field(s)) }
+	if o.Wanted == nil {
+		o.Wanted = func(s *Spec) bool { return On(*field(s)) }
 	}
 	o.Type = "bool"
 	return row(key, field, func(text string) (*bool, error) {
@@ -308,7 +304,7 @@ var Options = []*Option{
 	}),
 	boolean("bind_no_port", func(s *Spec) **bool { return &s.BindNoPort }, Option{
 		Doc:    "with source: false: bind takes a port of that address for this connection alone; true: connect takes one that is free between the two ends (IP_BIND_ADDRESS_NO_PORT)",
-		Absent: "true", asked: func(s *Spec) bool { return s.BindNoPort != nil },
+		Absent: "true", Wanted: func(s *Spec) bool { return s.BindNoPort != nil },
 	}),
 	row("dscp", func(s *Spec) **DSCP { return &s.DSCP }, func(text string) (*DSCP, error) {
 		d, err := ParseDSCP(text)
@@ -394,11 +390,11 @@ var Options = []*Option{
 // toolArgs are merged with tool: the words are for one program.
 var toolArgs = &Option{
 	Key: "tool_args", Doc: "further words for the tool's client", Planned: true,
-	value: func(s *Spec) any { return nil },
-	merge: func(*Spec, *Spec) {},
-	clear: func(s *Spec) { s.ToolArgs = nil },
-	isSet: func(s *Spec) bool { return s.ToolArgs != nil },
-	asked: func(s *Spec) bool { return s.ToolArgs != nil },
+	value:  func(s *Spec) any { return nil },
+	merge:  func(*Spec, *Spec) {},
+	clear:  func(s *Spec) { s.ToolArgs = nil },
+	isSet:  func(s *Spec) bool { return s.ToolArgs != nil },
+	Wanted: func(s *Spec) bool { return s.ToolArgs != nil },
 }
 
 const (

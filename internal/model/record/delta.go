@@ -39,18 +39,19 @@ func (h HostReading) Deltas() []InterfaceDelta {
 			list = append(list, InterfaceDelta{
 				Interface: end.Interface,
 				Seconds:   float64(end.AtNs-begin.AtNs) / 1e9,
-				RxBytes:   grown(begin.RxBytes, end.RxBytes),
-				TxBytes:   grown(begin.TxBytes, end.TxBytes),
-				RxPackets: grown(begin.RxPackets, end.RxPackets),
-				TxPackets: grown(begin.TxPackets, end.TxPackets),
-				RxMissed:  grown(begin.RxMissed, end.RxMissed),
+				RxBytes:   Grown(begin.RxBytes, end.RxBytes),
+				TxBytes:   Grown(begin.TxBytes, end.TxBytes),
+				RxPackets: Grown(begin.RxPackets, end.RxPackets),
+				TxPackets: Grown(begin.TxPackets, end.TxPackets),
+				RxMissed:  Grown(begin.RxMissed, end.RxMissed),
 			})
 		}
 	}
 	return list
 }
 
-func grown(begin, end uint64) float64 {
+// Grown is the growth of a counter between two readings; 0: it ran backwards.
+func Grown(begin, end uint64) float64 {
 	if end < begin {
 		return 0
 	}

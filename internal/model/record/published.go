@@ -36,11 +36,13 @@ type PublishedPoint struct {
 	Bps   float64 `json:"bps"`
 }
 
-// publishedUnits end the names of a table's columns.
-var publishedUnits = []struct {
+type publishedUnit struct {
 	suffix string
-	size   float64
-}{{"_gbyte_per_s", 8e9}, {"_mbyte_per_s", 8e6}, {"_gbit_per_s", 1e9}, {"_mbit_per_s", 1e6}, {"_kbit_per_s", 1e3}, {"_bit_per_s", 1}}
+	size   float64 // in bit/s
+}
+
+// publishedUnits end the names of a table's columns.
+var publishedUnits = []publishedUnit{{"_gbyte_per_s", 8e9}, {"_mbyte_per_s", 8e6}, {"_gbit_per_s", 1e9}, {"_mbit_per_s", 1e6}, {"_kbit_per_s", 1e3}, {"_bit_per_s", 1}}
 
 // ParsePublished reads a table: lines "# origin: …", "# factor: …" and "# seconds:
 // …", and then CSV with a line of heads: the factor, and a column for each series,
@@ -87,12 +89,7 @@ func ParsePublished(name, text string) (Published, error) {
 		fields := strings.Split(line, ",")
 		if sizes == nil {
 			for _, head := range fields[1:] {
-				i := slices.IndexFunc(publishedUnits, func(u struct {
-					suffix string
-					size   float64
-				}) bool {
-					return strings.HasSuffix(head, u.suffix)
-				})
+				i := slices.IndexFunc(publishedUnits, func(u publishedUnit) bool { return strings.HasSuffix(head, u.suffix) })
 				if i < 0 {
 					return fail(number, "column %q: expected a name with its unit, such as tcp_kbit_per_s", head)
 				}

@@ -85,10 +85,8 @@ func describe(n *Node) string {
 
 func (c *decoder) keyed(n *Node, v reflect.Value, f Field) {
 	if n.Kind != Mapping {
-		if n.Kind != Null {
+		if n.Kind != Null || f.Required {
 			c.fail(n.At, f, "expected a mapping from names, found %s", describe(n))
-		} else if f.Required {
-			c.fail(n.At, f, "expected a mapping from names, found nothing")
 		}
 		return
 	}

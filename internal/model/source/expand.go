@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -40,22 +41,14 @@ type scope struct {
 }
 
 func (s *scope) name(name string) (int, bool) {
-	for ; s != nil; s = s.outer {
-		for i, r := range s.ranges {
-			if r.name == name {
-				return s.values[i], true
-			}
-		}
-	}
-	return 0, false
+	return s.find(func(r *part) bool { return r.name == name })
 }
 
-func (s *scope) value(r *part) (int, bool) {
+// find is the number of the innermost range that is meant; false: there is none.
+func (s *scope) find(meant func(*part) bool) (int, bool) {
 	for ; s != nil; s = s.outer {
-		for i := range s.ranges {
-			if s.ranges[i] == r {
-				return s.values[i], true
-			}
+		if i := slices.IndexFunc(s.ranges, meant); i >= 0 {
+			return s.values[i], true
 		}
 	}
 	return 0, false
@@ -129,7 +122,7 @@ func (e *expander) scalar(n *Node, s *scope, made *Node) {
 			text.WriteString(p.text)
 			continue
 		}
-		value, known := s.value(p)
+		value, known := s.find(func(r *part) bool { return r == p })
 		if !known {
 			var err error
 			if value, err = evaluate(p.first, s.name); p.isRange() {

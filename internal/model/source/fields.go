@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -91,10 +92,5 @@ func isText(t reflect.Type) bool { return reflect.PointerTo(t).Implements(textUn
 
 // hasRequired reports whether a struct cannot be left empty.
 func hasRequired(t reflect.Type) bool {
-	for _, f := range Fields(t) {
-		if f.Required {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(Fields(t), func(f Field) bool { return f.Required })
 }

@@ -112,7 +112,7 @@ func (w *walk) from(host *Host, source netip.Addr, sofar []End) error {
 func (w *walk) follow(host *Host, h nextHop, sofar []End) error {
 	segment := w.index.pathToNextHop(host, h)
 	if segment == nil {
-		return fmt.Errorf("%s is not reachable from %s", h.target(), host.leaving(h))
+		return fmt.Errorf("%s is not reachable from %s", h.target(), End{host.Name, h.out})
 	}
 	path := slices.Concat(sofar, segment)
 	arrived := path[len(path)-1]
@@ -135,13 +135,6 @@ func (h nextHop) target() string {
 		return h.end.String()
 	}
 	return h.to.String()
-}
-
-func (h *Host) leaving(by nextHop) string {
-	if by.out != "" {
-		return h.Name + "." + by.out
-	}
-	return h.Name
 }
 
 // nextHops chooses the next hops as Paths documents.
@@ -344,7 +337,7 @@ func (f index) pathToNextHop(host *Host, h nextHop) []End {
 				if last.end == h.end {
 					return last.path()
 				}
-			} else if next := f.hosts[last.end.Node]; next.interfaceHolds(last.end.Interface, h.to) {
+			} else if next, ok := f.hosts[last.end.Node].Interface(last.end.Interface); ok && next.holds(h.to) {
 				return last.path()
 			}
 		}
@@ -355,11 +348,6 @@ func (f index) pathToNextHop(host *Host, h nextHop) []End {
 		}
 	}
 	return nil
-}
-
-func (h *Host) interfaceHolds(name string, addr netip.Addr) bool {
-	p, ok := h.Interface(name)
-	return ok && p.holds(addr)
 }
 
 // pathNode is an end on a path, with the one before it.

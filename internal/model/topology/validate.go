@@ -75,10 +75,8 @@ func (c *checker) checkHost(i int) {
 		if why := badInterfaceName(p.Name); why != "" {
 			c.report(path, "interface name %q: %s", p.Name, why)
 		}
-		if p.MAC != "" {
-			if why := wrongMAC(p.MAC); why != "" {
-				c.report(path+".mac", "%s", why)
-			}
+		if why := wrongMAC(p.MAC); p.MAC != "" && why != "" {
+			c.report(path+".mac", "%s", why)
 		}
 	}
 }
@@ -100,10 +98,8 @@ func (c *checker) checkSwitch(i int) {
 	if s.Unmanaged && len(s.Via) > 0 {
 		c.report(path+".unmanaged", "an unmanaged switch has no agent: leave out via, or unmanaged")
 	}
-	if s.Bridge != "" {
-		if why := badInterfaceName(s.Bridge); why != "" {
-			c.report(path+".bridge", "bridge name %q: %s", s.Bridge, why)
-		}
+	if why := badInterfaceName(s.Bridge); s.Bridge != "" && why != "" {
+		c.report(path+".bridge", "bridge name %q: %s", s.Bridge, why)
 	}
 }
 

@@ -56,10 +56,8 @@ func (c *checker) links() {
 // only one of a host.
 func (c *checker) end(e End, path string) (End, bool) {
 	if _, isSwitch := c.swtch[e.Node]; isSwitch {
-		if e.Interface != "" {
-			if why := badInterfaceName(e.Interface); why != "" {
-				c.report(path, "interface name %q: %s", e.Interface, why)
-			}
+		if why := badInterfaceName(e.Interface); e.Interface != "" && why != "" {
+			c.report(path, "interface name %q: %s", e.Interface, why)
 		}
 		return e, true
 	}

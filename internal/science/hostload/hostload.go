@@ -110,18 +110,20 @@ func read(name string, h record.HostReading) Machine {
 	for i := range m.CPUs {
 		c := &m.CPUs[i]
 		if seconds > 0 {
-			a, b := events(h.Begin.Events, c.CPU), events(h.End.Events, c.CPU)
-			c.InterruptsPerS = grown(a.Interrupts, b.Interrupts) / seconds
-			c.NetRxPerS = grown(a.Softirqs["NET_RX"], b.Softirqs["NET_RX"]) / seconds
+			number := func(e record.CPUEvents) int { return e.CPU }
+			a, b := of(h.Begin.Events, c.CPU, number), of(h.End.Events, c.CPU, number)
+			c.InterruptsPerS = record.Grown(a.Interrupts, b.Interrupts) / seconds
+			c.NetRxPerS = record.Grown(a.Softirqs["NET_RX"], b.Softirqs["NET_RX"]) / seconds
 		}
-		a, b := softnet(h.Begin.Softnet, c.CPU), softnet(h.End.Softnet, c.CPU)
-		c.Processed, c.SoftDropped, c.Squeezed = grown(a.Processed, b.Processed), grown(a.Dropped, b.Dropped), grown(a.Squeezed, b.Squeezed)
+		number := func(s record.SoftnetCounters) int { return s.CPU }
+		a, b := of(h.Begin.Softnet, c.CPU, number), of(h.End.Softnet, c.CPU, number)
+		c.Processed, c.SoftDropped, c.Squeezed = record.Grown(a.Processed, b.Processed), record.Grown(a.Dropped, b.Dropped), record.Grown(a.Squeezed, b.Squeezed)
 		m.SoftDropped += c.SoftDropped
 		m.Squeezed += c.Squeezed
 	}
 	if a, b := h.Begin.Memory, h.End.Memory; a != nil && b != nil && seconds > 0 {
-		m.SomeWaited = min(1, grown(a.SomeWaitedUs, b.SomeWaitedUs)/1e6/seconds)
-		m.AllWaited = min(1, grown(a.AllWaitedUs, b.AllWaitedUs)/1e6/seconds)
+		m.SomeWaited = min(1, record.Grown(a.SomeWaitedUs, b.SomeWaitedUs)/1e6/seconds)
+		m.AllWaited = min(1, record.Grown(a.AllWaitedUs, b.AllWaitedUs)/1e6/seconds)
 		m.AvailableBytes, m.TCPBytes = b.AvailableBytes, b.TCPBytes
 	}
 	return m
@@ -156,27 +158,12 @@ func times(a, b record.CPUTimes) (CPU, bool) {
 	return c, true
 }
 
-func events(list []record.CPUEvents, cpu int) (e record.CPUEvents) {
-	for _, e := range list {
-		if e.CPU == cpu {
-			return e
+// of is the entry of a CPU; the zero value: there is none.
+func of[T any](list []T, cpu int, number func(T) int) (found T) {
+	for _, entry := range list {
+		if number(entry) == cpu {
+			return entry
 		}
 	}
-	return e
-}
-
-func softnet(list []record.SoftnetCounters, cpu int) (c record.SoftnetCounters) {
-	for _, c := range list {
-		if c.CPU == cpu {
-			return c
-		}
-	}
-	return c
-}
-
-func grown(begin, end uint64) float64 {
-	if end < begin {
-		return 0
-	}
-	return float64(end - begin)
+	return found
 }

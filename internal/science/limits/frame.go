@@ -6,7 +6,10 @@
 // sequence 4, gap 12 bytes; 802.1Q tag 4), RFC 791, RFC 8200, RFC 9293, and RFC 7323 for timestamps.
 package limits
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Sizes in bytes.
 const (
@@ -71,12 +74,7 @@ func (f Frame) ipAndTransport() int {
 }
 
 // mtu is the MTU that counts.
-func (f Frame) mtu() int {
-	if f.MTU == 0 {
-		return defaultMTU
-	}
-	return f.MTU
-}
+func (f Frame) mtu() int { return cmp.Or(f.MTU, defaultMTU) }
 
 // Packets is how many a datagram takes: one, unless it is larger than the MTU.
 func (f Frame) Packets() int {
