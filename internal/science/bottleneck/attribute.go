@@ -110,8 +110,9 @@ func (s scene) stream(f record.Flow) (by, why string) {
 		return "", fmt.Sprintf("a window of %s is too short beside round trips of %s", unit.FormatSeconds(s.WindowS), unit.FormatSeconds(float64(info.RTTUs)/1e6))
 	}
 	rwnd, sndbuf := share(f.RwndLimitedS, f.BusyS), share(f.SndbufLimitedS, f.BusyS)
-	link, full := s.full(f)
-	own := full && f.GoodputBps >= fair*s.evenShare(f, link) // and its part of the link
+	link, carried := s.full(f)
+	full := carried != ""
+	own := full && f.GoodputBps >= fair*s.evenShare(link) // and its part of the link
 	full = full && (own || rwnd < most && sndbuf < most && f.SndbufFullShare < most)
 	busy, exhausted := s.exhausted(f)
 	switch {
@@ -124,7 +125,7 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	case reaches(f, f.RateCapBps) && !(full && f.RateCapBps*atCap > f.GoodputBps):
 		return RateCap, fmt.Sprintf("%s of its pacing of %s", unit.FormatPercent(f.GoodputBps/f.RateCapBps), unit.FormatRate(f.RateCapBps))
 	case full:
-		return FullLink, link.why
+		return FullLink, carried
 	case rwnd >= most:
 		return s.receiver(f, rwnd, busy, exhausted)
 	case sndbuf >= most || f.SndbufFullShare >= most:
@@ -207,13 +208,13 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 
 // datagrams names what held a UDP flow back. Its sender waits for no acknowledgement.
 func (s scene) datagrams(f record.Flow) (by, why string) {
-	link, full := s.full(f)
+	_, carried := s.full(f)
 	busy, exhausted := s.exhausted(f)
 	switch {
-	case reaches(f, f.RateCapBps) && !full:
+	case reaches(f, f.RateCapBps) && carried == "":
 		return RateCap, fmt.Sprintf("%s of its rate of %s", unit.FormatPercent(f.GoodputBps/f.RateCapBps), unit.FormatRate(f.RateCapBps))
-	case full:
-		return FullLink, link.why
+	case carried != "":
+		return FullLink, carried
 	case exhausted:
 		return Generator, busy
 	}

@@ -5,56 +5,40 @@ import (
 	"slices"
 
 	"linerate/internal/model/record"
-	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
 )
 
-// load is a direction of a link as one of its interfaces saw it.
-type load struct {
-	at  topology.End
-	out bool // of the interface, or into it
-	why string
-}
-
 // full finds a link at one of the flow's hosts, or on its path, that is full in
-// the flow's direction. Frames may leave and arrive by another interface than they are
-// meant to.
-func (s scene) full(f record.Flow) (load, bool) {
-	for _, h := range s.Hosts {
-		for _, d := range h.Deltas() {
-			end := topology.End{Node: h.Host, Interface: d.Interface}
-			link, ok := s.over.LinkAt(end)
-			if !ok {
-				continue
-			}
-			for i, l := range limits.Loads(*link, end, d) {
-				out := i == 0
-				if !crosses(f, end, out) || l.Shape.Rate <= 0 {
-					continue
-				}
-				if l.Full() {
-					return load{end, out, fmt.Sprintf("%s of %s %s %s", unit.FormatPercent(l.Bps/float64(l.Shape.Rate)), unit.FormatRate(float64(l.Shape.Rate)), l.What, end)}, true
-				}
-				// Packets that come in bursts wait for a moment before any link.
-				if waits := waiting(h, d.Interface); out && (waits >= most && l.Bps >= loaded*float64(l.Shape.Rate) || waits >= always) {
-					return load{end, out, fmt.Sprintf("a queue at %s at %s of the readings, and %s of %s %s it",
-						end, unit.FormatPercent(waits), unit.FormatPercent(l.Bps/float64(l.Shape.Rate)), unit.FormatRate(float64(l.Shape.Rate)), l.What)}, true
-				}
-			}
+// the flow's direction, and what shows it; "": none is. Frames may leave and arrive by
+// another interface than they are meant to.
+func (s scene) full(f record.Flow) (link limits.Load, why string) {
+	for l := range limits.Loads(s.Hosts, s.over) {
+		rate := float64(l.Shape.Rate)
+		if !crosses(f, l) || rate <= 0 {
+			continue
+		}
+		carried := fmt.Sprintf("%s of %s", unit.FormatPercent(l.Bps/rate), unit.FormatRate(rate))
+		if l.Full() {
+			return l, fmt.Sprintf("%s %s", carried, l)
+		}
+		// Packets that come in bursts wait for a moment before any link.
+		h, _ := s.Reading(l.At.Node)
+		if waits := waiting(h, l.At.Interface); l.Out && (waits >= most && l.Bps >= loaded*rate || waits >= always) {
+			return l, fmt.Sprintf("a queue at %s at %s of the readings, and %s out of it", l.At, unit.FormatPercent(waits), carried)
 		}
 	}
-	return load{}, false
+	return limits.Load{}, ""
 }
 
 // crosses: the flow's data goes out of the interface, or into it. A path is an interface that
 // it leaves by and one that it enters by, by turns.
-func crosses(f record.Flow, end topology.End, out bool) bool {
-	if out && end.Node == f.From || !out && end.Node == f.To {
+func crosses(f record.Flow, l limits.Load) bool {
+	if l.Out && l.At.Node == f.From || !l.Out && l.At.Node == f.To {
 		return true
 	}
-	at := slices.Index(f.Path, end.String())
-	return at >= 0 && (at%2 == 0) == out
+	at := slices.Index(f.Path, l.At.String())
+	return at >= 0 && (at%2 == 0) == l.Out
 }
 
 // waiting is the share of a window's readings at which packets waited in an interface's
@@ -81,10 +65,10 @@ func waiting(h record.HostReading, port string) float64 {
 }
 
 // evenShare is what each of the flows that cross a full link has on average.
-func (s scene) evenShare(f record.Flow, l load) float64 {
+func (s scene) evenShare(l limits.Load) float64 {
 	sum, flows := 0.0, 0.0
 	for _, other := range s.Flows {
-		if crosses(other, l.at, l.out) {
+		if crosses(other, l) {
 			sum += other.GoodputBps
 			flows++
 		}

@@ -1,6 +1,8 @@
 package limits
 
 import (
+	"iter"
+
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -13,31 +15,43 @@ const full = 0.94
 
 // Load is what an interface carried in one direction beside its link's rate in it.
 type Load struct {
-	What  string // "out of", "into"
-	Bps   float64
-	Shape topology.Impairment
+	At      topology.End
+	Out     bool // of the interface; otherwise into it
+	Bps     float64
+	Seconds float64 // between the two readings
+	Shape   topology.Impairment
 }
 
-// Loads are an interface's two directions.
-func Loads(l topology.Link, at topology.End, d record.InterfaceDelta) [2]Load {
-	return [2]Load{
-		{"out of", d.TxBps(), l.Towards(at)},
-		{"into", d.RxBps(), l.Towards(l.Other(at))},
+// Loads are both directions of the interfaces that have a link in the topology; none: the
+// topology is nil.
+func Loads(hosts []record.HostReading, over *topology.Topology) iter.Seq[Load] {
+	return func(yield func(Load) bool) {
+		if over == nil {
+			return
+		}
+		for _, h := range hosts {
+			for _, d := range h.Deltas() {
+				at := topology.End{Node: h.Host, Interface: d.Interface}
+				link, ok := over.LinkAt(at)
+				if ok && !(yield(Load{at, true, d.TxBps(), d.Seconds, link.Towards(at)}) &&
+					yield(Load{at, false, d.RxBps(), d.Seconds, link.Towards(link.Other(at))})) {
+					return
+				}
+			}
+		}
 	}
+}
+
+// String spells the direction: "out of server.eth0", "into server.eth0".
+func (l Load) String() string {
+	if l.Out {
+		return "out of " + l.At.String()
+	}
+	return "into " + l.At.String()
 }
 
 // Full reports whether the interface carried all that its link can in the direction.
 func (l Load) Full() bool {
 	rate := float64(l.Shape.Rate)
 	return rate > 0 && l.Bps >= full*rate
-}
-
-// Full reports whether an interface carried all that its link can, in some direction.
-func Full(l topology.Link, at topology.End, d record.InterfaceDelta) bool {
-	for _, load := range Loads(l, at, d) {
-		if load.Full() {
-			return true
-		}
-	}
-	return false
 }

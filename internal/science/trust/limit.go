@@ -139,28 +139,16 @@ func (v view) saved() float64 {
 // rates.
 func (v view) fastestInterface() (text string, used float64) {
 	used = -1
-	if v.topology == nil {
-		return text, used
-	}
-	for _, h := range v.Hosts {
-		for _, d := range h.Deltas() {
-			end := topology.End{Node: h.Host, Interface: d.Interface}
-			l, ok := v.topology.LinkAt(end)
-			if !ok || d.Seconds <= 0 {
-				continue
-			}
-			for _, load := range limits.Loads(*l, end, d) {
-				rate := float64(load.Shape.Rate)
-				if rate <= 0 {
-					continue
-				}
-				most := rate*(1+limitTolerance) + float64(load.Shape.BurstSize())*8/d.Seconds
-				if share := load.Bps / most; share > used {
-					used = share
-					text = fmt.Sprintf("%s %s %s is %s of its link's %s (allowed %s)",
-						unit.FormatRate(load.Bps), load.What, end, unit.FormatPercent(load.Bps/rate), unit.FormatRate(rate), unit.FormatPercent(most/rate))
-				}
-			}
+	for load := range limits.Loads(v.Hosts, v.topology) {
+		rate := float64(load.Shape.Rate)
+		if rate <= 0 || load.Seconds <= 0 {
+			continue
+		}
+		most := rate*(1+limitTolerance) + float64(load.Shape.BurstSize())*8/load.Seconds
+		if share := load.Bps / most; share > used {
+			used = share
+			text = fmt.Sprintf("%s %s is %s of its link's %s (allowed %s)",
+				unit.FormatRate(load.Bps), load, unit.FormatPercent(load.Bps/rate), unit.FormatRate(rate), unit.FormatPercent(most/rate))
 		}
 	}
 	return text, used
@@ -168,15 +156,9 @@ func (v view) fastestInterface() (text string, used float64) {
 
 // fullInterface finds an interface that carried all that its link can.
 func (v view) fullInterface() (string, bool) {
-	if v.topology == nil {
-		return "", false
-	}
-	for _, h := range v.Hosts {
-		for _, d := range h.Deltas() {
-			end := topology.End{Node: h.Host, Interface: d.Interface}
-			if l, ok := v.topology.LinkAt(end); ok && limits.Full(*l, end, d) {
-				return end.String(), true
-			}
+	for load := range limits.Loads(v.Hosts, v.topology) {
+		if load.Full() {
+			return load.At.String(), true
 		}
 	}
 	return "", false
