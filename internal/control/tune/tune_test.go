@@ -66,7 +66,7 @@ func (f *fakeHosts) run(_ context.Context, plan *study.Plan, _ notebook.Store, o
 				continue
 			}
 			e := record.Effect{Factor: factor.Name, From: cmp.Or(l.Against, factor.Baseline), To: l.Name, Blocks: 6}
-			e.Ratio = record.RatioEstimate{Mean: 1.5, Low: 1.4, High: 1.6}
+			e.Ratio = record.EffectSize{Mean: 1.5, Low: 1.4, High: 1.6}
 			e.Verdict = cmp.Or(f.verdicts[l.Name], record.NoDifference)
 			for _, response := range made.Responses[1:] {
 				beside := e

@@ -72,10 +72,10 @@ type ComparedTreatment struct {
 	FromLimitBps float64 `json:"from_limit_bps"`
 	ToLimitBps   float64 `json:"to_limit_bps"`
 	// Ratio is To over From.
-	Ratio RatioEstimate `json:"ratio"`
+	Ratio EffectSize `json:"ratio"`
 	// Difference is To less From, in the response's unit, where that may be below zero:
 	// there is no ratio then, and the verdict is about it.
-	Difference *DifferenceEstimate `json:"difference,omitempty"`
+	Difference *EffectSize `json:"difference,omitempty"`
 	// FromResponse and ToResponse are the estimates that are compared.
 	FromResponse ResponseEstimate `json:"from_response"`
 	ToResponse   ResponseEstimate `json:"to_response"`

@@ -252,12 +252,12 @@ type Effect struct {
 	To       string `json:"to"`
 	// At holds the levels of the other factors at which the comparison was made.
 	At    map[string]string `json:"at,omitempty"`
-	Ratio RatioEstimate     `json:"ratio"`
+	Ratio EffectSize        `json:"ratio"`
 	// Difference is level less baseline, in the response's unit, where there is no
 	// ratio; the verdict is then about it.
-	Difference *DifferenceEstimate `json:"difference,omitempty"`
-	P          float64             `json:"p"` // corrected for the number of effects (Holm)
-	Verdict    string              `json:"verdict"`
+	Difference *EffectSize `json:"difference,omitempty"`
+	P          float64     `json:"p"` // corrected for the number of effects (Holm)
+	Verdict    string      `json:"verdict"`
 	// Why explains a verdict that needs it: "1 to 4 interfaces by chance".
 	Why string `json:"why,omitempty"`
 	// Blocks is the number of paired blocks.
@@ -266,18 +266,10 @@ type Effect struct {
 	Beside []Effect `json:"beside,omitempty"`
 }
 
-// DifferenceEstimate is a difference with its interval, which is unknown (Low and
-// High 0) with fewer than two blocks.
-type DifferenceEstimate struct {
-	Mean float64 `json:"mean"`
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
-}
-
-// RatioEstimate is a ratio with its interval, which is unknown (Low and High 0)
-// with fewer than two blocks. None: there is no ratio, because the baseline
+// EffectSize is a ratio, or a difference, with its interval, which is unknown (Low and
+// High 0) with fewer than two blocks. None: there is no ratio, because the baseline
 // carried nothing; that is null in JSON.
-type RatioEstimate struct {
+type EffectSize struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
@@ -285,8 +277,8 @@ type RatioEstimate struct {
 }
 
 // MarshalJSON writes null where there is no ratio.
-func (r RatioEstimate) MarshalJSON() ([]byte, error) {
-	type plain RatioEstimate
+func (r EffectSize) MarshalJSON() ([]byte, error) {
+	type plain EffectSize
 	if r.None {
 		return []byte("null"), nil
 	}
@@ -294,9 +286,9 @@ func (r RatioEstimate) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
-func (r *RatioEstimate) UnmarshalJSON(text []byte) error {
-	type plain RatioEstimate
-	*r = RatioEstimate{None: string(text) == "null"}
+func (r *EffectSize) UnmarshalJSON(text []byte) error {
+	type plain EffectSize
+	*r = EffectSize{None: string(text) == "null"}
 	return json.Unmarshal(text, (*plain)(r))
 }
 

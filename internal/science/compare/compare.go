@@ -96,18 +96,18 @@ func one(by metric.Metric, from, to *record.Run, a, b *record.Treatment, confide
 	}
 	if by.Signed {
 		apart, p, why := stats.UnpairedDifference(base, level, confidence)
-		t.Ratio.None, t.Difference = true, &record.DifferenceEstimate{Mean: apart.Mean, Low: apart.Low, High: apart.High}
+		t.Ratio.None, t.Difference = true, &record.EffectSize{Mean: apart.Mean, Low: apart.Low, High: apart.High}
 		if t.Verdict, t.Why = stats.VerdictApart(by, apart); why != "" {
 			t.Why = why
 		}
 		return t, p
 	}
 	ratio, p, why := stats.Unpaired(base, level, confidence)
-	t.Ratio = record.RatioEstimate{Mean: ratio.Mean, Low: ratio.Low, High: ratio.High}
+	t.Ratio = record.EffectSize{Mean: ratio.Mean, Low: ratio.Low, High: ratio.High}
 	t.Verdict, t.Why = stats.VerdictOn(by, ratio, margin), why
 	switch {
 	case by.Name != metric.Goodput.Name && t.FromResponse.Mean == 0:
-		t.Ratio = record.RatioEstimate{None: true}
+		t.Ratio = record.EffectSize{None: true}
 		t.Why = "the first is zero in every trial: there is no ratio"
 	case why == "" && t.Verdict == record.Inconclusive && ratio.High >= 1000*ratio.Mean:
 		t.Why = "too few trials for how much they scatter: the interval has no end worth a number"

@@ -147,7 +147,7 @@ func TestOneNameTwoTreatments(t *testing.T) {
 		if treatment.Verdict != record.NotComparable {
 			continue
 		}
-		if treatment.Ratio != (record.RatioEstimate{}) || treatment.P != 1 {
+		if treatment.Ratio != (record.EffectSize{}) || treatment.P != 1 {
 			t.Errorf("%s: not comparable, and yet %+v", treatment.Name, treatment)
 		}
 		if strings.Contains(treatment.Why, "other settings") {

@@ -103,15 +103,19 @@ func overNothing(pairs []Pair, limit, margin float64) (verdict, why string) {
 }
 
 // Verdict judges a ratio's interval against the practical margin.
-func Verdict(ratio Interval, margin float64) string {
+func Verdict(ratio Interval, margin float64) string { return verdict(ratio, 1, margin) }
+
+// verdict judges an interval, as if more were better: none is the value of no difference,
+// and what is within the margin of it does not matter.
+func verdict(i Interval, none, margin float64) string {
 	switch {
-	case !ratio.Known:
+	case !i.Known:
 		return record.Inconclusive
-	case ratio.Low >= 1-margin && ratio.High <= 1+margin:
+	case i.Low >= none-margin && i.High <= none+margin:
 		return record.NoDifference
-	case ratio.Low > 1:
+	case i.Low > none:
 		return record.Improves
-	case ratio.High < 1:
+	case i.High < none:
 		return record.Worsens
 	}
 	return record.Inconclusive
@@ -230,20 +234,26 @@ func (c comparison) goodput(confidence, margin float64) (record.Effect, float64)
 	e := c.effect
 	pairs, _ := c.pairs(metric.Goodput)
 	ratio, p, why := Ratio(pairs, confidence)
-	e.Ratio = record.RatioEstimate{Mean: ratio.Mean, Low: ratio.Low, High: ratio.High}
-	e.Blocks, e.Verdict, e.Why = ratio.N, Verdict(ratio, margin), why
+	e.Blocks = ratio.N
+	byRatio(&e, ratio, why, margin)
 	if e.Why == Nothing {
 		most := 0.0 // the level's limit
 		for _, t := range c.level {
 			most = max(most, t.LimitBps)
 		}
-		e.Ratio, p = record.RatioEstimate{None: true}, signTest(pairs)
+		e.Ratio, p = record.EffectSize{None: true}, signTest(pairs)
 		e.Verdict, e.Why = overNothing(pairs, most, margin)
 	}
-	if e.Why == "" && e.Verdict == record.Inconclusive {
+	return e, p
+}
+
+// byRatio makes a ratio the size of an effect, and judges it.
+func byRatio(e *record.Effect, ratio Interval, why string, margin float64) {
+	e.Ratio = record.EffectSize{Mean: ratio.Mean, Low: ratio.Low, High: ratio.High}
+	e.Verdict, e.Why = Verdict(ratio, margin), why
+	if why == "" && e.Verdict == record.Inconclusive {
 		e.Why = fmt.Sprintf(Spans+"%.2f× to %.2f×", ratio.Low, ratio.High)
 	}
-	return e, p
 }
 
 // pairs are the values of the blocks that have both; missing is how many blocks

@@ -35,17 +35,13 @@ func (c comparison) in(r metric.Metric, confidence, margin float64) (record.Effe
 		}
 		return e, p
 	case least > 0 && !r.Signed:
-		var ratio Interval
-		ratio, p, e.Why = Ratio(pairs, confidence)
-		e.Ratio = record.RatioEstimate{Mean: ratio.Mean, Low: ratio.Low, High: ratio.High}
-		e.Verdict = Verdict(ratio, margin)
-		if e.Why == "" && e.Verdict == record.Inconclusive {
-			e.Why = fmt.Sprintf(Spans+"%.2f× to %.2f×", ratio.Low, ratio.High)
-		}
+		ratio, chance, why := Ratio(pairs, confidence)
+		p = chance
+		byRatio(&e, ratio, why, margin)
 	default:
 		p = pValue(differences, 0)
 		e.Ratio.None = true
-		e.Difference = &record.DifferenceEstimate{Mean: apart.Mean, Low: apart.Low, High: apart.High}
+		e.Difference = &record.EffectSize{Mean: apart.Mean, Low: apart.Low, High: apart.High}
 		if e.Verdict, e.Why = overZero(pairs, apart); r.Signed {
 			e.Verdict, e.Why = differ(r, apart)
 		}
@@ -54,7 +50,7 @@ func (c comparison) in(r metric.Metric, confidence, margin float64) (record.Effe
 	case missing > 0:
 		e.Verdict, p = record.Inconclusive, 1
 		e.Why = fmt.Sprintf("in %d of %d blocks not both have a value: %s", missing, missing+len(pairs), r.Absent)
-	case trifling(r, apart) && e.Verdict != record.NoDifference:
+	case verdict(apart, 0, r.Floor) == record.NoDifference && e.Verdict != record.NoDifference:
 		e.Verdict, e.Why = record.NoDifference, trifle(r)
 	}
 	if r.Lower {
@@ -65,7 +61,7 @@ func (c comparison) in(r metric.Metric, confidence, margin float64) (record.Effe
 
 // overZero judges by the difference to a baseline that was zero in some block: as
 // if more were better.
-func overZero(pairs []Pair, apart Interval) (verdict, why string) {
+func overZero(pairs []Pair, apart Interval) (judged, why string) {
 	zero := 0
 	for _, pair := range pairs {
 		if pair.Base <= 0 {
@@ -77,22 +73,14 @@ func overZero(pairs []Pair, apart Interval) (verdict, why string) {
 		where = "in every block"
 	}
 	why = "the baseline is zero " + where + ": there is no ratio, only a difference"
+	judged = verdict(apart, 0, 0)
 	switch {
 	case !apart.Known:
-		return record.Inconclusive, why + " of unknown interval"
-	case apart.Low > 0:
-		return record.Improves, why
-	case apart.High < 0:
-		return record.Worsens, why
-	case apart.Low == 0 && apart.High == 0:
-		return record.NoDifference, "both are zero " + where
+		why += " of unknown interval"
+	case judged == record.NoDifference:
+		why = "both are zero " + where
 	}
-	return record.Inconclusive, why
-}
-
-// trifling: a difference surely is none that matters.
-func trifling(r metric.Metric, apart Interval) bool {
-	return apart.Known && apart.Low >= -r.Floor && apart.High <= r.Floor
+	return judged, why
 }
 
 func trifle(r metric.Metric) string {
@@ -103,18 +91,17 @@ func trifle(r metric.Metric) string {
 }
 
 // differ judges a difference of what may be below zero, as if more were better.
-func differ(r metric.Metric, apart Interval) (verdict, why string) {
+func differ(r metric.Metric, apart Interval) (judged, why string) {
+	judged = verdict(apart, 0, r.Floor)
 	switch {
 	case !apart.Known:
-		return record.Inconclusive, "a single block: the interval is unknown"
-	case trifling(r, apart):
-		return record.NoDifference, trifle(r)
-	case apart.Low > 0:
-		return record.Improves, ""
-	case apart.High < 0:
-		return record.Worsens, ""
+		why = "a single block: the interval is unknown"
+	case judged == record.NoDifference:
+		why = trifle(r)
+	case judged == record.Inconclusive:
+		why = Spans + points(apart.Low) + " to " + points(apart.High) + " points"
 	}
-	return record.Inconclusive, Spans + points(apart.Low) + " to " + points(apart.High) + " points"
+	return judged, why
 }
 
 func points(share float64) string {

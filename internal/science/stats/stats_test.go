@@ -89,7 +89,7 @@ func TestRatio(t *testing.T) {
 	if r.Known || r.Low != 0 || r.High != 0 || p != 1 || why != "the baseline carried nothing in 1 of 4 blocks" || Verdict(r, 0.02) != record.Inconclusive {
 		t.Errorf("a baseline that carried nothing once: %+v, p %g, why %q", r, p, why)
 	}
-	if Narrow([]record.Effect{{Ratio: record.RatioEstimate{Mean: r.Mean}, Blocks: r.N}}, nil, 0.5) {
+	if Narrow([]record.Effect{{Ratio: record.EffectSize{Mean: r.Mean}, Blocks: r.N}}, nil, 0.5) {
 		t.Error("an unknown interval is narrow")
 	}
 	wild, _, _ := Ratio([]Pair{{1, 1e-9}, {1, 1e9}}, 0.999)

@@ -10,7 +10,7 @@ import (
 )
 
 func effectOf(level, verdict string, ratio float64) record.Effect {
-	return record.Effect{Factor: settingfile.Factor, To: level, Verdict: verdict, Ratio: record.RatioEstimate{Mean: ratio, Low: ratio - 0.01, High: ratio + 0.01}}
+	return record.Effect{Factor: settingfile.Factor, To: level, Verdict: verdict, Ratio: record.EffectSize{Mean: ratio, Low: ratio - 0.01, High: ratio + 0.01}}
 }
 
 // runOf has effects in pairs: alone and removed, for keys a, b, ….

@@ -9,11 +9,11 @@ import (
 // TestComparisonAnswer: every verdict has its words, in the response's own unit.
 func TestComparisonAnswer(t *testing.T) {
 	treatment := func(name, verdict string, ratio float64) record.ComparedTreatment {
-		return record.ComparedTreatment{Name: name, Verdict: verdict, Ratio: record.RatioEstimate{Mean: ratio, Low: ratio - 0.02, High: ratio + 0.02}}
+		return record.ComparedTreatment{Name: name, Verdict: verdict, Ratio: record.EffectSize{Mean: ratio, Low: ratio - 0.02, High: ratio + 0.02}}
 	}
 	points := func(verdict string, mean float64) record.ComparedTreatment {
-		return record.ComparedTreatment{Name: "a", Verdict: verdict, Ratio: record.RatioEstimate{None: true},
-			Difference: &record.DifferenceEstimate{Mean: mean, Low: mean - 0.01, High: mean + 0.01}}
+		return record.ComparedTreatment{Name: "a", Verdict: verdict, Ratio: record.EffectSize{None: true},
+			Difference: &record.EffectSize{Mean: mean, Low: mean - 0.01, High: mean + 0.01}}
 	}
 	same, less, better := treatment("same", record.NoDifference, 1), treatment("less", record.Worsens, 0.5), treatment("more", record.Improves, 1.5)
 	for _, test := range []struct {

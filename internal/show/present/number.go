@@ -133,7 +133,7 @@ func ofLimit(t *record.Treatment) string {
 }
 
 // ratio spells an effect: "4.00×" and "3.98–4.01".
-func ratio(r record.RatioEstimate) (mean, interval string) {
+func ratio(r record.EffectSize) (mean, interval string) {
 	if r.None || !finite(r.Mean) {
 		return "—", ""
 	}

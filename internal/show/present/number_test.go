@@ -35,16 +35,16 @@ func TestIntervalEarnsItsDigits(t *testing.T) {
 
 func TestRatio(t *testing.T) {
 	for _, c := range []struct {
-		r              record.RatioEstimate
+		r              record.EffectSize
 		mean, interval string
 	}{
-		{record.RatioEstimate{Mean: 4, Low: 3.98, High: 4.01}, "4.00×", "3.98–4.01"},
-		{record.RatioEstimate{Mean: 1.0002, Low: 0.9994, High: 1.0011}, "1.000×", "0.999–1.001"},
-		{record.RatioEstimate{Mean: 1.7, Low: 0.3, High: 9.6}, "1.7×", "0.3–9.6"},
-		{record.RatioEstimate{Mean: 1.7, Low: 0.3, High: 1e6}, "1.7×", "at least 0.3"},
-		{record.RatioEstimate{Mean: 2.5}, "2.50×", ""},
-		{record.RatioEstimate{Mean: 2.5, Low: 2.5, High: 2.5}, "2.50×", ""},
-		{record.RatioEstimate{Mean: math.Inf(1)}, "—", ""},
+		{record.EffectSize{Mean: 4, Low: 3.98, High: 4.01}, "4.00×", "3.98–4.01"},
+		{record.EffectSize{Mean: 1.0002, Low: 0.9994, High: 1.0011}, "1.000×", "0.999–1.001"},
+		{record.EffectSize{Mean: 1.7, Low: 0.3, High: 9.6}, "1.7×", "0.3–9.6"},
+		{record.EffectSize{Mean: 1.7, Low: 0.3, High: 1e6}, "1.7×", "at least 0.3"},
+		{record.EffectSize{Mean: 2.5}, "2.50×", ""},
+		{record.EffectSize{Mean: 2.5, Low: 2.5, High: 2.5}, "2.50×", ""},
+		{record.EffectSize{Mean: math.Inf(1)}, "—", ""},
 	} {
 		if mean, interval := ratio(c.r); mean != c.mean || interval != c.interval {
 			t.Errorf("%+v is spelled %q %q, expected %q %q", c.r, mean, interval, c.mean, c.interval)

@@ -251,9 +251,9 @@ func TestNoDataHasNoShares(t *testing.T) {
 // goodput, where it does something; under the list it always does.
 func TestSettingsBeside(t *testing.T) {
 	effect := func(verdict string, ratio float64, latency string, later float64) *record.Effect {
-		e := &record.Effect{Verdict: verdict, Ratio: record.RatioEstimate{Mean: ratio, Low: ratio - 0.01, High: ratio + 0.01}}
+		e := &record.Effect{Verdict: verdict, Ratio: record.EffectSize{Mean: ratio, Low: ratio - 0.01, High: ratio + 0.01}}
 		b := *e
-		b.Response, b.Verdict, b.Ratio = "latency_p99", latency, record.RatioEstimate{Mean: later, Low: later - 0.01, High: later + 0.01}
+		b.Response, b.Verdict, b.Ratio = "latency_p99", latency, record.EffectSize{Mean: later, Low: later - 0.01, High: later + 0.01}
 		e.Beside = []record.Effect{b}
 		return e
 	}
