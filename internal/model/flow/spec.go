@@ -40,14 +40,7 @@ const AllDestinations = "all"
 
 // Cap is the most that one connection is to carry by its own options: the least
 // of its caps; 0: there is none.
-func (o Spec) Cap() (least unit.BitRate) {
-	for _, c := range []unit.BitRate{o.RateCap, o.WriteCap, o.ReadCap} {
-		if c > 0 && (least == 0 || c < least) {
-			least = c
-		}
-	}
-	return least
-}
+func (o Spec) Cap() unit.BitRate { return unit.LeastSet(o.RateCap, o.WriteCap, o.ReadCap) }
 
 // Where the ports come from that connections are opened from.
 const (

@@ -79,13 +79,7 @@ func Responses() []Metric {
 }
 
 // ResponseNames are the names of Responses: the values of the study key response.
-func ResponseNames() []string {
-	var names []string
-	for _, m := range Responses() {
-		names = append(names, m.Name)
-	}
-	return names
-}
+func ResponseNames() []string { return names(func(m Metric) bool { return m.trial != nil }) }
 
 // Expectable returns the metric of that name for --expect; an empty name is the
 // transaction rate of protocols that have one, and otherwise goodput. False: there
@@ -102,14 +96,15 @@ func Expectable(name, protocol string) (Metric, bool) {
 }
 
 // ExpectableNames are the names of the metrics that --expect knows.
-func ExpectableNames() []string {
-	var names []string
+func ExpectableNames() []string { return names(func(m Metric) bool { return m.measure != nil }) }
+
+func names(fit func(Metric) bool) (list []string) {
 	for _, m := range All {
-		if m.measure != nil {
-			names = append(names, m.Name)
+		if fit(m) {
+			list = append(list, m.Name)
 		}
 	}
-	return names
+	return list
 }
 
 // Of lists the responses of a run, the one that counts first. A name that is not

@@ -70,19 +70,9 @@ var (
 
 	LossFree = Metric{
 		Name: "loss_free", Label: "loss-free rate", Unit: "bps", Protocols: []string{flow.UDP}, Searched: true, Absent: "no rate without loss was searched",
-		About: "the [highest rate without loss](study-files.md#the-highest-rate-without-loss), where it is searched; 0 where every rate lost",
-		trial: func(t *record.Trial) (float64, bool) {
-			if t.LossFree == nil {
-				return 0, false
-			}
-			return t.LossFree.RateBps, true
-		},
-		measure: whole(func(m *record.Measure) (float64, bool) {
-			if m.LossFree == nil {
-				return 0, false
-			}
-			return m.LossFree.RateBps, true
-		}),
+		About:   "the [highest rate without loss](study-files.md#the-highest-rate-without-loss), where it is searched; 0 where every rate lost",
+		trial:   func(t *record.Trial) (float64, bool) { return searched(t.LossFree) },
+		measure: whole(func(m *record.Measure) (float64, bool) { return searched(m.LossFree) }),
 	}
 	// Floor: one datagram in a thousand is below what an application notices.
 	Lost = Metric{
@@ -235,6 +225,14 @@ func ofProbe(of func(*record.Latency) float64) func(*record.Measure) []Reading {
 		}
 		return of(m.Latency), true
 	})
+}
+
+// searched is the rate of a search; false: there was none.
+func searched(l *record.LossFree) (float64, bool) {
+	if l == nil {
+		return 0, false
+	}
+	return l.RateBps, true
 }
 
 // bothEnds reports whether the processor time of both ends is known: not of a peer

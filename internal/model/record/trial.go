@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 )
 
 // Trial is one timed execution of a treatment.
@@ -187,14 +188,7 @@ type Flow struct {
 }
 
 // CapBps is the least of the flow's own caps; 0: it has none.
-func (f Flow) CapBps() (least float64) {
-	for _, c := range []float64{f.RateCapBps, f.WriteCapBps, f.ReadCapBps} {
-		if c > 0 && (least == 0 || c < least) {
-			least = c
-		}
-	}
-	return least
-}
+func (f Flow) CapBps() float64 { return unit.LeastSet(f.RateCapBps, f.WriteCapBps, f.ReadCapBps) }
 
 // TCPEstablished is the State of a connection on which both ends may still send
 // (linux/tcp_states.h).

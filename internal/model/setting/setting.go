@@ -6,6 +6,7 @@ package setting
 import (
 	"cmp"
 	"iter"
+	"math/big"
 	"net/netip"
 	"time"
 
@@ -92,23 +93,11 @@ func (a Address) All() iter.Seq2[int, netip.Prefix] {
 // Last is the last of the addresses; invalid if there are not so many.
 func (a Address) Last() netip.Prefix {
 	addr := a.Address.Addr()
-	if !addr.IsValid() {
+	n := new(big.Int).SetBytes(addr.AsSlice())
+	if n.Add(n, big.NewInt(int64(a.Number()-1))); n.BitLen() > addr.BitLen() {
 		return netip.Prefix{}
 	}
-	bytes := addr.As16()
-	rest := uint64(a.Number() - 1)
-	for i := len(bytes) - 1; i >= 0 && rest > 0; i-- {
-		rest += uint64(bytes[i])
-		bytes[i] = byte(rest)
-		rest >>= 8
-	}
-	last := netip.AddrFrom16(bytes)
-	if addr.Is4() {
-		last = last.Unmap()
-	}
-	if rest > 0 || last.BitLen() != addr.BitLen() {
-		return netip.Prefix{}
-	}
+	last, _ := netip.AddrFromSlice(n.FillBytes(make([]byte, addr.BitLen()/8)))
 	return netip.PrefixFrom(last, a.Address.Bits())
 }
 

@@ -46,31 +46,17 @@ var nuttcp = Tool{
 // parseNuttcp reads "megabytes=13.7627 real_seconds=2.37 rate_Mbps=48.6491 …": what
 // the receiver got, over the receiver's time, as the client prints it.
 func parseNuttcp(client, _ string) (Report, error) {
-	var r Report
-	var err error
+	figures := map[string]float64{"megabytes": 0, "real_seconds": 0, "rate_Mbps": 0}
 	for word := range strings.FieldsSeq(client) {
 		key, value, _ := strings.Cut(word, "=")
-		var into *float64
-		scale := 1.0
-		var megabytes float64
-		switch key {
-		case "megabytes": // of 2^20
-			into = &megabytes
-		case "real_seconds":
-			into = &r.Seconds
-		case "rate_Mbps":
-			into, scale = &r.ReceiverBps, 1e6
-		default:
-			continue
-		}
-		if *into, err = strconv.ParseFloat(value, 64); err != nil {
-			return r, err
-		}
-		*into *= scale
-		if key == "megabytes" {
-			r.ReceiverBytes = int64(megabytes * (1 << 20))
+		if _, wanted := figures[key]; wanted {
+			var err error
+			if figures[key], err = strconv.ParseFloat(value, 64); err != nil {
+				return Report{}, err
+			}
 		}
 	}
+	r := Report{Seconds: figures["real_seconds"], ReceiverBps: figures["rate_Mbps"] * 1e6, ReceiverBytes: int64(figures["megabytes"] * (1 << 20))}
 	if r.Seconds == 0 {
 		return r, fmt.Errorf("no figure in %q", beginning(client))
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"iter"
 	"net/netip"
+	"slices"
 
 	"linerate/internal/model/setting"
 )
@@ -136,20 +137,20 @@ func (t *Topology) MAC(e End) string {
 			}
 		}
 	}
-	place := map[string]int{}
-	for _, l := range t.Links {
-		for _, end := range []End{l.From, l.To} {
-			place[end.Node]++
-			if end == e {
-				for k, s := range t.Switches {
-					if s.Name == e.Node {
-						return mac(len(t.Hosts)+k+1, place[end.Node])
-					}
-				}
-			}
-		}
+	k := slices.IndexFunc(t.Switches, func(s Switch) bool { return s.Name == e.Node })
+	ports := slices.DeleteFunc(t.ends(), func(end End) bool { return end.Node != e.Node })
+	if j := slices.Index(ports, e); k >= 0 && j >= 0 {
+		return mac(len(t.Hosts)+k+1, j+1)
 	}
 	return ""
+}
+
+// ends are those of all links, in the order of the file.
+func (t *Topology) ends() (list []End) {
+	for _, l := range t.Links {
+		list = append(list, l.From, l.To)
+	}
+	return list
 }
 
 func mac(node, iface int) string {

@@ -203,3 +203,13 @@ func (r Ratio) String() string {
 
 // Seconds is the duration as a number of seconds.
 func (d Duration) Seconds() float64 { return time.Duration(d).Seconds() }
+
+// LeastSet is the least of the rates that are set, which are above zero; 0: none is.
+func LeastSet[T ~float64](rates ...T) (least T) {
+	for _, rate := range rates {
+		if rate > 0 && (least == 0 || rate < least) {
+			least = rate
+		}
+	}
+	return least
+}
