@@ -14,7 +14,7 @@ import (
 // differences lists in what two runs differ besides their goodput, what
 // explains most first: hosts, network, study.
 func differences(from, to *record.Run) []record.Difference {
-	d := &list{[]record.Difference{}}
+	d := list{}
 	d.add("linerate", from.Environment.Version, to.Environment.Version)
 	d.add("mode", from.Environment.Mode, to.Environment.Mode)
 	d.hosts(from.Environment.Hosts, to.Environment.Hosts)
@@ -23,7 +23,7 @@ func differences(from, to *record.Run) []record.Difference {
 	d.add("judged by", judgedBy(from), judgedBy(to))
 	d.add("values set", strings.Join(from.Design.Set, " "), strings.Join(to.Design.Set, " "))
 	d.levels(from.Factors, to.Factors)
-	return d.differences
+	return d
 }
 
 func judgedBy(run *record.Run) string {
@@ -34,11 +34,11 @@ func judgedBy(run *record.Run) string {
 	return strings.Join(names, ", ")
 }
 
-type list struct{ differences []record.Difference }
+type list []record.Difference
 
 func (l *list) add(what, from, to string) {
 	if from != to {
-		l.differences = append(l.differences, record.Difference{What: what, From: from, To: to})
+		*l = append(*l, record.Difference{What: what, From: from, To: to})
 	}
 }
 
@@ -63,14 +63,14 @@ func (l *list) hosts(from, to []record.HostEnvironment) {
 				each.add(fact.name+" of "+a.Host, fact.of(a), fact.of(to[b]))
 			}
 		}
-		shared := len(each.differences) > 1 && len(each.differences) == len(from) && len(from) == len(to)
-		for _, d := range each.differences {
-			shared = shared && d.From == each.differences[0].From && d.To == each.differences[0].To
+		shared := len(each) > 1 && len(each) == len(from) && len(from) == len(to)
+		for _, d := range each {
+			shared = shared && d.From == each[0].From && d.To == each[0].To
 		}
 		if shared {
-			l.add(fact.name+" of every host", each.differences[0].From, each.differences[0].To)
+			l.add(fact.name+" of every host", each[0].From, each[0].To)
 		} else {
-			l.differences = append(l.differences, each.differences...)
+			*l = append(*l, each...)
 		}
 	}
 }

@@ -359,18 +359,13 @@ func settled(factors []record.Factor, trials []record.Trial, except string) []ma
 func having(trials []record.Trial, factor, level string, at map[string]string) []*record.Trial {
 	var list []*record.Trial
 	for i := range trials {
-		if with(trials[i], factor, level, at) {
+		fits := trials[i].Levels[factor] == level
+		for f, l := range at {
+			fits = fits && trials[i].Levels[f] == l
+		}
+		if fits {
 			list = append(list, &trials[i])
 		}
 	}
 	return list
-}
-
-func with(t record.Trial, factor, level string, at map[string]string) bool {
-	for f, l := range at {
-		if t.Levels[f] != l {
-			return false
-		}
-	}
-	return t.Levels[factor] == level
 }

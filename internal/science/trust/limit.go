@@ -111,10 +111,8 @@ func (v view) bucket(path []string) (b bucket) {
 	for _, text := range path {
 		node, port, _ := strings.Cut(text, ".")
 		end := topology.End{Node: node, Interface: port}
-		if l, known := v.topology.LinkAt(end); known {
-			if held := float64(l.Towards(end).BurstSize()); held >= b.bytes {
-				b = bucket{end, held}
-			}
+		if l, known := v.topology.LinkAt(end); known && float64(l.Towards(end).BurstSize()) >= b.bytes {
+			b = bucket{end, float64(l.Towards(end).BurstSize())}
 		}
 	}
 	return b
