@@ -3,6 +3,8 @@ package iperf3
 // Parameters are what a client asks for: the first document of a test. The zero
 // value of a field leaves it out, except for those that iperf3 always sends.
 //
+// iperf3's other parameters are neither sent nor read.
+//
 // There is no answer but the next state, so that a client does not learn whether
 // its server knew every field.
 type Parameters struct {
@@ -19,7 +21,6 @@ type Parameters struct {
 	Reverse       bool `json:"reverse,omitempty"` // the server sends
 	Bidirectional bool `json:"bidirectional,omitempty"`
 	NoDelay       bool `json:"nodelay,omitempty"`
-	MPTCP         bool `json:"mptcp,omitempty"`
 
 	MSS         Int `json:"MSS,omitempty"`          // bytes
 	Window      Int `json:"window,omitempty"`       // bytes: socket buffers
@@ -29,27 +30,13 @@ type Parameters struct {
 	PacingTimer Int `json:"pacing_timer,omitempty"` // µs
 	Burst       Int `json:"burst,omitempty"`        // blocks sent at once
 	TOS         Int `json:"TOS,omitempty"`
-	FlowLabel   Int `json:"flowlabel,omitempty"`
 
-	ServerAffinity   Int `json:"server_affinity,omitempty"`
 	GetServerOutput  Int `json:"get_server_output,omitempty"`
 	UDPCounters64Bit Int `json:"udp_counters_64bit,omitempty"`
-	RepeatingPayload Int `json:"repeating_payload,omitempty"`
-	ZeroCopy         Int `json:"zerocopy,omitempty"`
-	DontFragment     Int `json:"dont_fragment,omitempty"`
-	SkipRxCopy       Int `json:"skip_rx_copy,omitempty"`
-	GSO              Int `json:"gso,omitempty"`
-	GSODatagramSize  Int `json:"gso_dg_size,omitempty"` // bytes
-	GSOBufferSize    Int `json:"gso_bf_size,omitempty"` // bytes
-	GRO              Int `json:"gro,omitempty"`
-	GROBufferSize    Int `json:"gro_bf_size,omitempty"` // bytes
 
-	Title          string `json:"title,omitempty"`
-	ExtraData      string `json:"extra_data,omitempty"`
-	Congestion     string `json:"congestion,omitempty"`
-	CongestionUsed string `json:"congestion_used,omitempty"`
-	AuthToken      string `json:"authtoken,omitempty"`
-	ClientVersion  string `json:"client_version"`
+	Congestion    string `json:"congestion,omitempty"`
+	AuthToken     string `json:"authtoken,omitempty"`
+	ClientVersion string `json:"client_version"`
 }
 
 // Protocol is the word for what the streams are.
