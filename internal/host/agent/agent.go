@@ -63,7 +63,7 @@ type agent struct {
 // Serve answers requests over a stream until the stream or ctx ends, and then
 // reverts what is still changed.
 func Serve(ctx context.Context, stream net.Conn, options Options) (err error) {
-	reader, err := counters.New(counters.Options{})
+	reader, err := counters.New()
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func Serve(ctx context.Context, stream net.Conn, options Options) (err error) {
 	// Only a host's own conductor may have it open connections to an iperf3 server.
 	handlers["iperf3"], handlers["iperf3-end"] = handle(a.openIperf3), handle(a.endIperf3)
 	if !options.TrafficOnly {
-		if a.manager, err = apply.Open(apply.Options{Journal: options.Journal}); err != nil {
+		if a.manager, err = apply.Open(options.Journal); err != nil {
 			return err
 		}
 		maps.Copy(handlers, a.settings())

@@ -72,7 +72,7 @@ type Summary struct {
 // NewClient makes a client that has been accepted. The others are what other clients of
 // this process have moved so far.
 func NewClient(bounds message.Bounds, others func() record.OtherFlows) (*Client, error) {
-	reader, err := counters.New(counters.Options{})
+	reader, err := counters.New()
 	if err != nil {
 		return nil, err
 	}

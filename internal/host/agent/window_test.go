@@ -15,7 +15,7 @@ import (
 // here is an agent without a conductor.
 func here(t *testing.T) *agent {
 	t.Helper()
-	reader, err := counters.New(counters.Options{})
+	reader, err := counters.New()
 	if errors.Is(err, errors.ErrUnsupported) {
 		kerneltest.Skip(t, err.Error())
 	}

@@ -30,7 +30,7 @@ func TestAddressesInARow(t *testing.T) {
 		scene(t)
 		kerneltest.Do(t, "ip", "addr", "add", "10.46.0.9/16", "dev", "eth1")
 		before := look(t)
-		m := open(t, Options{})
+		m := open(t, "")
 		applied, mark, err := m.Apply(context.Background(), run("10.46.0.1/16", 1000), false)
 		if err != nil {
 			t.Fatal(err)
@@ -59,7 +59,7 @@ func TestAddressesInARowRefused(t *testing.T) {
 		scene(t)
 		kerneltest.Do(t, "ip", "addr", "add", "10.46.0.9/24", "dev", "eth1")
 		before := look(t)
-		m := open(t, Options{})
+		m := open(t, "")
 		_, _, err := m.Apply(context.Background(), run("10.46.0.1/16", 300), false)
 		if err == nil || !strings.Contains(err.Error(), "10.46.0.9 present as 10.46.0.9/24") {
 			t.Errorf("the error is %v", err)
@@ -83,7 +83,7 @@ func TestAddressesInARowRefused(t *testing.T) {
 func TestAddressesInARowAreQuick(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
-		m := open(t, Options{})
+		m := open(t, "")
 		timed := func(n int) (add, remove time.Duration) {
 			began := time.Now()
 			if _, _, err := m.Apply(context.Background(), run("10.128.0.1/9", n), false); err != nil {

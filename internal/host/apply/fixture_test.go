@@ -91,9 +91,9 @@ func differences(before, after string) string {
 	return b.String()
 }
 
-func open(t *testing.T, options Options) *Manager {
+func open(t *testing.T, journal string) *Manager {
 	t.Helper()
-	m, err := Open(options)
+	m, err := Open(journal)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func replace(entries []*entry, e *entry) []*entry {
 	return append(entries, e)
 }
 
-// journal is an undo journal on disk. While it is open its lock file excludes a second
+// journal is an undo journal on disk; a nil one keeps nothing. While it is open its lock file excludes a second
 // agent and recovery; the lock ends with the process.
 type journal struct {
 	path   string
@@ -126,7 +126,6 @@ type journal struct {
 	lock   *file.FileLock
 	file   *os.File // nil until the first line is written
 	size   int64
-	latest int64 // where the latest line begins
 	broken error // why nothing can be written any more
 }
 
@@ -176,18 +175,22 @@ func openJournal(path string, h header) (*journal, header, []*entry, error) {
 	return j, old, entries, nil
 }
 
-// append writes one line, and if durable does not return before it is on disk.
-// When it fails the journal is as it was before.
-func (j *journal) append(l line, durable bool) error {
+// append writes one line, and if durable does not return before it is on disk. It
+// returns where the line begins. When it fails the journal is as it was before.
+func (j *journal) append(l line, durable bool) (at int64, err error) {
+	if j == nil {
+		return 0, nil
+	}
 	if j.broken != nil {
-		return j.broken
+		return 0, j.broken
 	}
 	if j.file == nil {
 		if err := j.begin(); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return j.put(l, durable)
+	at = j.size
+	return at, j.put(l, durable)
 }
 
 // begin makes the file with its header.
@@ -219,7 +222,6 @@ func (j *journal) put(value any, durable bool) error {
 		err = j.file.Sync()
 	}
 	if err == nil {
-		j.latest = j.size
 		j.size += int64(len(text))
 		return nil
 	}
@@ -254,6 +256,9 @@ func syncDir(dir string) error {
 
 // reset empties the journal: every change is undone.
 func (j *journal) reset() error {
+	if j == nil {
+		return nil
+	}
 	if j.file == nil {
 		return j.remove()
 	}
@@ -263,6 +268,9 @@ func (j *journal) reset() error {
 }
 
 func (j *journal) remove() error {
+	if j == nil {
+		return nil
+	}
 	if err := os.Remove(j.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -270,6 +278,9 @@ func (j *journal) remove() error {
 }
 
 func (j *journal) close() error {
+	if j == nil {
+		return nil
+	}
 	var err error
 	if j.file != nil {
 		err = j.file.Close()

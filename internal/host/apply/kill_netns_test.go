@@ -42,7 +42,7 @@ func dieAtStep(path string) error {
 	if err != nil {
 		return err
 	}
-	m, err := Open(Options{Journal: path})
+	m, err := Open(path)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 				}
 				if text, err := os.ReadFile(path); err == nil && len(text) > 0 {
 					if _, entries, _, err := decodeJournal(text); err == nil && len(entries) > 0 {
-						if _, err := Open(Options{Journal: path}); !isLeftover(err) {
+						if _, err := Open(path); !isLeftover(err) {
 							t.Errorf("%s: step %d: a new agent takes over the journal: %v", name, step, err)
 						}
 					}
@@ -142,7 +142,7 @@ func TestFullDisk(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		m := open(t, Options{Journal: filepath.Join(dir, "journal")})
+		m := open(t, filepath.Join(dir, "journal"))
 		before := look(t)
 		fill := filepath.Join(dir, "fill")
 		if err := os.WriteFile(fill, make([]byte, 1<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {

@@ -32,15 +32,6 @@ const (
 	Machine   = "machine"   // every namespace of the machine sees it
 )
 
-// Options of a Manager.
-type Options struct {
-	// Journal is the path of the undo journal; empty keeps it in memory, for
-	// hosts that end with their agent.
-	Journal string
-	// Sysctls is the tree to use; the zero value is the machine's own.
-	Sysctls proc.Sysctls
-}
-
 // Manager applies settings in the network namespace it was opened in, and
 // reverts them. Its methods may be called from several goroutines.
 type Manager struct {
@@ -60,16 +51,17 @@ type host struct {
 	sysctls proc.Sysctls
 }
 
-// Open opens the journal. If it, or another one in its directory, holds changes to this
+// Open opens the undo journal at path; empty: it is kept in memory, for hosts that end
+// with their agent. If it, or another one in its directory, holds changes to this
 // host by an agent that was killed, the error is a *LeftoverError: they must be
 // recovered first, or their prior values would be lost.
-func Open(options Options) (*Manager, error) {
+func Open(path string) (*Manager, error) {
 	conn, err := netlink.Dial()
 	if err != nil {
 		return nil, fmt.Errorf("prepare settings: %w", err)
 	}
-	m := &Manager{host: host{conn, options.Sysctls}, step: func(string) {}}
-	if options.Journal == "" {
+	m := &Manager{host: host{conn: conn}, step: func(string) {}}
+	if path == "" {
 		return m, nil
 	}
 	fail := func(err error) (*Manager, error) {
@@ -79,7 +71,7 @@ func Open(options Options) (*Manager, error) {
 	if err != nil {
 		return fail(fmt.Errorf("prepare settings: %w", err))
 	}
-	file, left, entries, err := openJournal(options.Journal, header)
+	file, left, entries, err := openJournal(path, header)
 	if err != nil {
 		return fail(err)
 	}
@@ -89,9 +81,9 @@ func Open(options Options) (*Manager, error) {
 		if err := file.close(); err != nil {
 			return fail(err)
 		}
-		return fail(&LeftoverError{Journal: options.Journal, What: whats(entries)})
+		return fail(&LeftoverError{Journal: path, What: whats(entries)})
 	}
-	if err := leftBeside(options.Journal, header); err != nil {
+	if err := leftBeside(path, header); err != nil {
 		return fail(errors.Join(err, file.close()))
 	}
 	// Changes that no longer exist need no journal.
@@ -241,12 +233,11 @@ func (m *Manager) apply(hostName string, t target, ifAbsent bool) (record.Applie
 func (m *Manager) enter(e *entry) error {
 	m.next++
 	e.Seq = m.next
-	if err := m.write(line{Entry: e}, true); err != nil {
+	at, err := m.journal.append(line{Entry: e}, true)
+	if err != nil {
 		return err
 	}
-	if m.journal != nil {
-		e.offset = m.journal.latest
-	}
+	e.offset = at
 	m.entries = append(m.entries, e)
 	return nil
 }
@@ -279,7 +270,7 @@ func (m *Manager) revertTo(mark int) error {
 		}
 		m.entries = append(m.entries[:i], m.entries[i+1:]...)
 	}
-	if len(m.entries) == 0 && m.journal != nil {
+	if len(m.entries) == 0 {
 		failed = append(failed, m.journal.reset())
 	}
 	return errors.Join(failed...)
@@ -363,10 +354,8 @@ func (m *Manager) done(e *entry) {
 }
 
 func (m *Manager) write(l line, durable bool) error {
-	if m.journal == nil {
-		return nil
-	}
-	return m.journal.append(l, durable)
+	_, err := m.journal.append(l, durable)
+	return err
 }
 
 // Close closes the journal and releases its lock. It does not revert.
@@ -374,9 +363,6 @@ func (m *Manager) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	err := m.host.conn.Close()
-	if m.journal == nil {
-		return err
-	}
 	if len(m.entries) == 0 {
 		err = errors.Join(err, m.journal.remove())
 	}

@@ -41,7 +41,7 @@ func TestNexthopObjects(t *testing.T) {
 			return strings.Join(kept, " ")
 		}
 		before := look()
-		m := open(t, Options{})
+		m := open(t, "")
 		second := unit.Duration(time.Second)
 		_, mark, err := m.Apply(t.Context(), []setting.Setting{
 			{Nexthop: &setting.NexthopObject{ID: 1, Via: "10.1.0.9", Interface: "eth0"}},
@@ -93,7 +93,7 @@ func TestNexthopObjectsComeBack(t *testing.T) {
 		} {
 			kerneltest.Do(t, "ip", strings.Fields(words)...)
 		}
-		m := open(t, Options{})
+		m := open(t, "")
 		all := func() string { return kerneltest.Do(t, "ip", "-o", "nexthop", "show", "id", "7") + look(t) }
 		before := all()
 		groups := func() string {
@@ -132,7 +132,7 @@ func TestNexthopObjectsComeBack(t *testing.T) {
 		// changes that need what goes with it, or go with it. The agent that made them
 		// undoes them, or, where it was killed, recovery.
 		path := filepath.Join(t.TempDir(), "journal")
-		journaled, err := Open(Options{Journal: path})
+		journaled, err := Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}

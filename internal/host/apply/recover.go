@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"linerate/internal/kernel/netlink"
-	"linerate/internal/kernel/proc"
 )
 
 // Results of recovering one change.
@@ -41,8 +40,7 @@ type RecoverOptions struct {
 	// Force overwrites values that another program has changed since.
 	Force bool
 	// Forget drops what cannot be undone from the journal, leaving it as it is.
-	Forget  bool
-	Sysctls proc.Sysctls
+	Forget bool
 }
 
 // Recover undoes the changes of an agent that was killed, newest first. It may be
@@ -61,7 +59,7 @@ func Recover(options RecoverOptions) ([]Recovered, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.close())
 	}
-	m := &Manager{host: host{conn, options.Sysctls}, journal: file, entries: entries, step: func(string) {}}
+	m := &Manager{host: host{conn: conn}, journal: file, entries: entries, step: func(string) {}}
 	if !options.List && was.Boot == here.Boot && was.NetNS.Equal(here.NetNS) {
 		m.regain(m.entries)
 	}

@@ -20,7 +20,7 @@ import (
 // leave makes a journal as a killed agent leaves it.
 func leave(t *testing.T, path string, settings ...setting.Setting) {
 	t.Helper()
-	m, err := Open(Options{Journal: path})
+	m, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestRecoverElsewhereAndLater(t *testing.T) {
 		if found[key].Result != Kept || !strings.Contains(found[key].Why, "another network namespace") {
 			t.Errorf("in another namespace: %+v", found)
 		}
-		if _, err := Open(Options{Journal: path}); !isLeftover(err) {
+		if _, err := Open(path); !isLeftover(err) {
 			t.Errorf("a new agent: %v", err)
 		}
 		found = recoverAll(t, RecoverOptions{Journal: path, Forget: true})
@@ -121,7 +121,7 @@ func TestRecoverElsewhereAndLater(t *testing.T) {
 		if err := os.WriteFile(path, []byte(rebooted), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		open(t, Options{Journal: path}) // starts afresh
+		open(t, path) // starts afresh
 
 		// The kernel gives a namespace's number to another only when it is gone.
 		reused := replaceHeader(t, string(text), header{JournalSchema, h.Boot, netlink.NetNS{Inode: h.NetNS.Inode, Cookie: h.NetNS.Cookie + 1}, h.PID, h.Started})
@@ -136,7 +136,7 @@ func TestRecoverElsewhereAndLater(t *testing.T) {
 		if found := recoverAll(t, RecoverOptions{Journal: path, List: true}); found[key].Result != Gone {
 			t.Errorf("in a namespace that is no more: %+v", found)
 		}
-		open(t, Options{Journal: path}) // starts afresh
+		open(t, path) // starts afresh
 	})
 }
 
@@ -147,7 +147,7 @@ func TestLeftoversOfOtherNames(t *testing.T) {
 		dir := t.TempDir()
 		own, others := filepath.Join(dir, "journal-b-1.jsonl"), filepath.Join(dir, "journal-a-1.jsonl")
 		change := parameter("net.ipv4.conf.all.arp_ignore", "1")
-		alive, err := Open(Options{Journal: others})
+		alive, err := Open(others)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestLeftoversOfOtherNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		try := func() error {
-			m, err := Open(Options{Journal: own})
+			m, err := Open(own)
 			if err != nil {
 				return err
 			}
@@ -213,7 +213,7 @@ func replaceHeader(t *testing.T, text string, h header) string {
 func TestOneAgentPerJournal(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "journal")
-		first := open(t, Options{Journal: path})
+		first := open(t, path)
 		change := []setting.Setting{parameter("net.ipv4.conf.all.arp_ignore", "1")}
 		if _, _, err := first.Apply(context.Background(), change, false); err != nil {
 			t.Fatal(err)
@@ -222,7 +222,7 @@ func TestOneAgentPerJournal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(Options{Journal: path}); !errors.Is(err, file.ErrLocked) || !strings.Contains(err.Error(), "another agent") {
+		if _, err := Open(path); !errors.Is(err, file.ErrLocked) || !strings.Contains(err.Error(), "another agent") {
 			t.Errorf("a second agent: %v", err)
 		}
 		if _, err := Recover(RecoverOptions{Journal: path, Force: true}); !errors.Is(err, file.ErrLocked) {

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"linerate/internal/kernel/kerneltest"
-	"linerate/internal/kernel/proc"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
@@ -34,7 +33,7 @@ func TestRoundTripOfEveryKind(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		path := filepath.Join(t.TempDir(), "journal")
-		m := open(t, Options{Journal: path})
+		m := open(t, path)
 		cases := everyKind()
 		before := look(t)
 		for _, name := range names(cases) {
@@ -77,7 +76,7 @@ func TestRoundTripOfEveryKind(t *testing.T) {
 func TestRoundTripOfAll(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
-		m := open(t, Options{})
+		m := open(t, "")
 		cases := everyKind()
 		var first, second []setting.Setting
 		for i, name := range names(cases) {
@@ -119,7 +118,7 @@ func TestRoundTripOfAll(t *testing.T) {
 func TestLinkLocalAddressOfAnotherMAC(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
-		m := open(t, Options{})
+		m := open(t, "")
 		before := look(t)
 		if _, _, err := m.Apply(context.Background(), []setting.Setting{
 			{Link: &setting.Link{Interface: "eth1", MAC: "02:00:00:09:00:02"}},
@@ -139,7 +138,7 @@ func TestLinkLocalAddressOfAnotherMAC(t *testing.T) {
 func TestFailureRevertsTheRequest(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
-		m := open(t, Options{})
+		m := open(t, "")
 		before := look(t)
 		good := []setting.Setting{
 			parameter("net.ipv4.conf.all.arp_ignore", "1"),
@@ -175,7 +174,7 @@ func TestFailureRevertsTheRequest(t *testing.T) {
 func TestWhatIsThereIsLeftAlone(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
-		m := open(t, Options{})
+		m := open(t, "")
 		before := look(t)
 		there := []setting.Setting{
 			{Address: &setting.Address{Interface: "eth0", Address: netip.MustParsePrefix("10.1.0.1/24")}},
@@ -215,7 +214,7 @@ func TestWhatIsThereIsLeftAlone(t *testing.T) {
 func TestDeletingAPrimaryAddress(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
-		m := open(t, Options{})
+		m := open(t, "")
 		kerneltest.Do(t, "ip", "addr", "flush", "dev", "eth1")
 		_, mark, err := m.Apply(context.Background(), []setting.Setting{
 			{Address: &setting.Address{Interface: "eth1", Address: netip.MustParsePrefix("10.5.0.1/24")}},
@@ -241,7 +240,7 @@ func TestDeletingAPrimaryAddress(t *testing.T) {
 
 func TestMachineWideNeedsPermission(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		m := open(t, Options{})
+		m := open(t, "")
 		_, _, err := m.Apply(context.Background(), []setting.Setting{parameter("net.core.rmem_max", "1000000")}, false)
 		if err == nil || !strings.Contains(err.Error(), "machine-wide") || !strings.Contains(err.Error(), "read-only here") {
 			t.Errorf("read-only in a namespace: %v", err)
@@ -256,7 +255,7 @@ func TestMachineWideNeedsPermission(t *testing.T) {
 func TestQdiscThatCannotBeRestored(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
-		m := open(t, Options{})
+		m := open(t, "")
 		want := func(why string) {
 			t.Helper()
 			_, _, err := m.Apply(context.Background(), []setting.Setting{{Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "pfifo", Limit: 5}}}, false)
@@ -278,7 +277,7 @@ func TestQdiscThatCannotBeRestored(t *testing.T) {
 func TestForeignChangesAreKept(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
-		m := open(t, Options{})
+		m := open(t, "")
 		_, mark, err := m.Apply(context.Background(), []setting.Setting{
 			parameter("net.ipv4.conf.default.rp_filter", "1"),
 			parameter("net.ipv4.conf.all.arp_ignore", "1"),
@@ -307,7 +306,7 @@ func TestForeignChangesAreKept(t *testing.T) {
 func TestFlush(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
-		m := open(t, Options{})
+		m := open(t, "")
 		kerneltest.Do(t, "ip", "neigh", "add", "10.2.0.8", "lladdr", "02:00:00:02:00:08", "dev", "eth1", "nud", "reachable")
 		neighbours := func() string { return kerneltest.Do(t, "ip", "neigh") }
 		if err := m.Flush(message.FlushRequest{Interfaces: []string{"eth1"}, Addresses: []netip.Addr{netip.MustParseAddr("10.1.0.8")}}); err != nil {
@@ -338,7 +337,7 @@ func TestDuplicateAddresses(t *testing.T) {
 		} {
 			kerneltest.Do(t, "ip", strings.Fields(words)...)
 		}
-		m := open(t, Options{})
+		m := open(t, "")
 		before := look(t)
 		source := netip.MustParseAddr("fd00:5::1")
 		_, mark, err := m.Apply(context.Background(), []setting.Setting{
@@ -375,7 +374,8 @@ func TestMachineWideWithPermission(t *testing.T) {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("60\n"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
-		m := open(t, Options{Sysctls: proc.Sysctls{Root: root}})
+		m := open(t, "")
+		m.host.sysctls.Root = root
 		change := []setting.Setting{parameter("vm.swappiness", "10")}
 		_, _, err := m.Apply(context.Background(), change, false)
 		for _, part := range []string{"sysctl vm.swappiness", "machine-wide", "outside net.*", "--allow-machine-settings"} {

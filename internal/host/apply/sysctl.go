@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"syscall"
@@ -101,27 +100,19 @@ func sameValue(a, b string) bool {
 	if len(as) != len(bs) {
 		return false
 	}
-	words := false
 	for i := range as {
-		if as[i] == bs[i] {
-			continue
-		}
 		x, errX := strconv.ParseInt(as[i], 0, 64)
 		y, errY := strconv.ParseInt(bs[i], 0, 64)
 		if errX == nil && errY == nil {
 			if x != y {
 				return false
 			}
-			continue
+			as[i] = bs[i]
 		}
-		words = true
 	}
-	if words {
-		sort.Strings(as)
-		sort.Strings(bs)
-		return slices.Equal(as, bs)
-	}
-	return true
+	slices.Sort(as)
+	slices.Sort(bs)
+	return slices.Equal(as, bs)
 }
 
 func (t *sysctl) sideEffects(_, _ State, reverting bool) sideEffects {
@@ -171,8 +162,7 @@ var partners = map[string][]string{
 // that an interface has not overridden) and not in others: all of them are recorded,
 // and only those that change are restored.
 func (h host) dependents(key string) []string {
-	var patterns []string
-	patterns = append(patterns, partners[key]...)
+	patterns := slices.Clone(partners[key])
 	parts := strings.Split(key, ".")
 	if len(parts) == 5 && parts[0] == "net" && (parts[2] == "conf" || parts[2] == "neigh") {
 		prefix := strings.Join(parts[:3], ".") + "."
@@ -190,20 +180,15 @@ func (h host) dependents(key string) []string {
 	}
 	seen := map[string]bool{key: true}
 	var list []string
-	add := func(key string) {
-		if !seen[key] {
-			seen[key] = true
-			list = append(list, key)
-		}
-	}
 	for _, pattern := range patterns {
-		if !strings.Contains(pattern, "*") {
-			add(pattern)
-			continue
+		keys := []string{pattern}
+		if strings.Contains(pattern, "*") {
+			keys, _ = h.sysctls.Match(pattern) // none: nothing to record
 		}
-		keys, _ := h.sysctls.Match(pattern) // none: nothing to record
 		for _, k := range keys {
-			add(k)
+			if !seen[k] {
+				seen[k], list = true, append(list, k)
+			}
 		}
 	}
 	return list

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
@@ -39,7 +40,7 @@ func (r *Reader) Lookups(questions []record.RouteLookup) []record.RouteLookup {
 // (fib_multipath_hash in net/ipv4/route.c, rt6_multipath_hash in net/ipv6/route.c).
 func (r *Reader) unsure() func(record.RouteLookup) string {
 	read := func(family string) string {
-		policy, err := r.options.Sysctls.Read("net." + family + ".fib_multipath_hash_policy")
+		policy, err := proc.Sysctls{}.Read("net." + family + ".fib_multipath_hash_policy")
 		if err != nil {
 			return ""
 		}
@@ -177,7 +178,7 @@ func (a *Arrivals) Enter(h *record.HostReading) {
 	defer a.reader.mu.Unlock()
 	for at, count := range a.counts {
 		port := a.reader.names[at.index]
-		if !a.reader.read(port) {
+		if a.reader.skip[port] {
 			continue
 		}
 		one := record.Arrival{Flow: at.flow, Interface: port, Packets: count.packets, Events: at.after}

@@ -1,5 +1,4 @@
-// Package counters reads what a host has counted and what its tables hold: one
-// file per source. docs/counters.md lists every counter with its unit and where
+// Package counters reads what a host has counted and what its tables hold. docs/counters.md lists every counter with its unit and where
 // in the kernel it comes from.
 //
 // Counters count since boot (or since an interface was made) and are returned as read;
@@ -20,23 +19,14 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Options say what to read. The zero value is right for an agent.
-type Options struct {
-	// Interfaces to read; nil means all except the loopback.
-	Interfaces []string
-	// Proc and Sysctls are the trees to read; zero values are the machine's own.
-	Proc    proc.Proc
-	Sysctls proc.Sysctls
-}
-
 // Reader reads the counters of the network namespace it was made in. Its methods
 // may be called from several goroutines.
 type Reader struct {
-	mu      sync.Mutex
-	options Options
-	conn    *netlink.Conn
-	names   map[int]string // of the interfaces, by index
-	skip    map[string]bool
+	mu    sync.Mutex
+	conn  *netlink.Conn
+	proc  proc.Proc
+	names map[int]string  // of the interfaces, by index
+	skip  map[string]bool // the loopback's name
 }
 
 // NotRead says what a reader cannot read on this system; empty: all of it.
@@ -49,12 +39,12 @@ func NotRead() []string {
 
 // New opens a reader. Where there is something NotRead, it reads the interfaces'
 // names, MTUs and addresses alone.
-func New(options Options) (*Reader, error) {
+func New() (*Reader, error) {
 	conn, err := netlink.Dial()
 	if err != nil {
 		return nil, fmt.Errorf("read counters: %w", err)
 	}
-	r := &Reader{options: options, conn: conn, names: map[int]string{}}
+	r := &Reader{conn: conn, names: map[int]string{}}
 	if _, err := r.links(); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("read counters: %w", err)
@@ -79,6 +69,51 @@ func (r *Reader) Counts(into *record.Reading) {
 	missing(&into.Missing, "qdiscs", err)
 }
 
+// interfaces reads IFLA_STATS64 of every interface, sorted by name.
+func (r *Reader) interfaces() ([]record.InterfaceCounters, error) {
+	all, err := r.conn.InterfaceCounters(r.names)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(c record.InterfaceCounters) bool { return r.skip[c.Interface] })
+	slices.SortFunc(all, func(a, b record.InterfaceCounters) int { return strings.Compare(a.Interface, b.Interface) })
+	return all, nil
+}
+
+// qdiscs reads TCA_STATS2 of every queueing discipline, by interface and handle.
+// noqueue counts nothing and is left out.
+func (r *Reader) qdiscs() ([]record.QdiscCounters, error) {
+	all, err := r.conn.Qdiscs(r.names)
+	if err != nil {
+		return nil, err
+	}
+	var list []record.QdiscCounters
+	for _, q := range all {
+		if r.skip[q.Interface] || q.Kind == "noqueue" {
+			continue
+		}
+		list = append(list, record.QdiscCounters{
+			Interface: q.Interface, Kind: q.Kind, Handle: q.HandleText(),
+			Bytes: q.Bytes, Packets: q.Packets, Drops: q.Drops, Overlimits: q.Overlimits,
+			Backlog: q.Backlog, Qlen: q.Qlen, Requeues: q.Requeues,
+		})
+	}
+	slices.SortStableFunc(list, func(a, b record.QdiscCounters) int { return strings.Compare(a.Interface, b.Interface) })
+	return list, nil
+}
+
+// Backlog is the number of bytes that wait in the host's queues now.
+func (r *Reader) Backlog() (uint64, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	qdiscs, err := r.qdiscs()
+	var waiting uint64
+	for _, q := range qdiscs {
+		waiting += q.Backlog
+	}
+	return waiting, err
+}
+
 // Machine reads the counters of CPUs, memory and protocols. It takes several times as
 // long as Counts: at the edge of a window it is called before or after, not between.
 func (r *Reader) Machine(into *record.Reading) {
@@ -88,17 +123,17 @@ func (r *Reader) Machine(into *record.Reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var err error
-	into.CPU, err = r.options.Proc.CPUTimes()
+	into.CPU, err = r.proc.CPUTimes()
 	missing(&into.Missing, "cpu", err)
-	into.Softnet, err = r.options.Proc.Softnet()
+	into.Softnet, err = r.proc.Softnet()
 	missing(&into.Missing, "softnet", err)
-	into.Softirqs, err = r.options.Proc.Softirqs()
+	into.Softirqs, err = r.proc.Softirqs()
 	missing(&into.Missing, "softirqs", err)
-	into.Events, err = r.options.Proc.CPUEvents()
+	into.Events, err = r.proc.CPUEvents()
 	missing(&into.Missing, "events", err)
-	into.Memory, err = r.options.Proc.MemoryLoad()
+	into.Memory, err = r.proc.MemoryLoad()
 	missing(&into.Missing, "memory", err)
-	into.SNMP, err = r.options.Proc.SNMP()
+	into.SNMP, err = r.proc.SNMP()
 	missing(&into.Missing, "snmp", err)
 	// Most of the hundreds of counters are 0, which is also the value of an absent one.
 	maps.DeleteFunc(into.SNMP, func(_ string, v int64) bool { return v == 0 })
@@ -114,7 +149,7 @@ func missing(list *[]string, part string, err error) {
 	}
 }
 
-// links lists the interfaces to read, by name, and updates the names.
+// links lists the interfaces but the loopback, by name, and updates the names.
 func (r *Reader) links() ([]netlink.Link, error) {
 	links, err := r.conn.Links()
 	if err != nil {
@@ -125,18 +160,12 @@ func (r *Reader) links() ([]netlink.Link, error) {
 	kept := links[:0]
 	for _, l := range links {
 		r.names[l.Index] = l.Name
-		if slices.Contains(r.options.Interfaces, l.Name) || r.options.Interfaces == nil && !l.Loopback {
-			kept = append(kept, l)
-		} else {
+		if l.Loopback {
 			r.skip[l.Name] = true
+		} else {
+			kept = append(kept, l)
 		}
 	}
 	slices.SortFunc(kept, func(a, b netlink.Link) int { return strings.Compare(a.Name, b.Name) })
 	return kept, nil
-}
-
-// read reports whether an interface's counters are wanted. An interface that appeared
-// since the names were last updated is, unless only some are.
-func (r *Reader) read(name string) bool {
-	return !r.skip[name] && (r.options.Interfaces == nil || slices.Contains(r.options.Interfaces, name))
 }

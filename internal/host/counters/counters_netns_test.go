@@ -13,14 +13,13 @@ import (
 	"testing"
 
 	"linerate/internal/kernel/kerneltest"
-	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
-func open(t *testing.T, options Options) *Reader {
+func open(t *testing.T) *Reader {
 	t.Helper()
-	r, err := New(options)
+	r, err := New()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +61,7 @@ func TestReading(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		kerneltest.Do(t, "tc", "qdisc", "replace", "dev", "eth0", "root", "handle", "7:", "pfifo", "limit", "9")
-		r := open(t, Options{})
+		r := open(t)
 		before := read(r)
 		conn, err := net.Dial("udp", "10.1.0.9:9")
 		if err != nil {
@@ -118,10 +117,6 @@ func TestReading(t *testing.T) {
 		if len(queues) != 1 || queues[0].Interface != "eth0" || queues[0].Packets < after.Qdiscs[0].Packets {
 			t.Errorf("queues of a light reading: %+v", queues)
 		}
-		only := open(t, Options{Interfaces: []string{"eth1"}})
-		if ports := read(only).Interfaces; len(ports) != 1 || ports[0].Interface != "eth1" {
-			t.Errorf("only eth1: %+v", ports)
-		}
 
 		// An interface that comes, and one that is renamed, are read without a new reader.
 		kerneltest.Do(t, "ip", "link", "add", "dev", "new0", "type", "veth", "peer", "name", "new1")
@@ -143,7 +138,7 @@ func TestSnapshot(t *testing.T) {
 		scene(t)
 		kerneltest.Forwards(t, "far1")
 		kerneltest.Do(t, "bridge", "fdb", "add", "02:00:00:00:00:55", "dev", "far1", "master", "dynamic")
-		r := open(t, Options{})
+		r := open(t)
 		s, err := r.Snapshot("nas", []record.RouteLookup{
 			{Source: "10.1.0.1", Destination: "10.9.3.3"},
 			{Source: "", Destination: "192.0.2.1"},
@@ -223,7 +218,9 @@ func TestReadingDegrades(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(root, "net", "softnet_stat"), []byte("garbage\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		reading := read(open(t, Options{Proc: proc.Proc{Root: root}}))
+		r := open(t)
+		r.proc.Root = root
+		reading := read(r)
 		var parts []string
 		for _, m := range reading.Missing {
 			part, _, _ := strings.Cut(m, ":")
@@ -243,7 +240,7 @@ func TestReadingDegrades(t *testing.T) {
 }
 
 func BenchmarkCounts(b *testing.B) {
-	r, err := New(Options{})
+	r, err := New()
 	if err != nil {
 		b.Skip(err)
 	}
@@ -255,7 +252,7 @@ func BenchmarkCounts(b *testing.B) {
 }
 
 func BenchmarkRead(b *testing.B) {
-	r, err := New(Options{})
+	r, err := New()
 	if err != nil {
 		b.Skip(err)
 	}

@@ -52,7 +52,7 @@ func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []s
 	snapshot.Lookups = r.lookups(lookups)
 	snapshot.Sysctls = map[string]string{}
 	for _, key := range snapshotKeys(links, sysctls) {
-		value, err := r.options.Sysctls.Read(key)
+		value, err := proc.Sysctls{}.Read(key)
 		switch {
 		case err == nil:
 			snapshot.Sysctls[key] = value

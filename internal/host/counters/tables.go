@@ -22,7 +22,7 @@ func (r *Reader) tables() record.Tables {
 	neighbours, err := r.conn.Neighbours()
 	missing(&tables.Missing, "neighbours", err)
 	for _, n := range neighbours {
-		if n.Proxy || !r.read(n.Interface) {
+		if n.Proxy || r.skip[n.Interface] {
 			continue
 		}
 		tables.Neighbours = append(tables.Neighbours, record.Neighbour{

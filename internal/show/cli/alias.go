@@ -94,7 +94,7 @@ func (f *aliasFlags) while(ctx context.Context, name string, said io.Writer, com
 	if err != nil {
 		return err
 	}
-	manager, err := apply.Open(apply.Options{Journal: journal})
+	manager, err := apply.Open(journal)
 	if err != nil {
 		return err
 	}
