@@ -17,6 +17,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"unicode"
 
 	"linerate/internal/model/message"
 	"linerate/internal/version"
@@ -35,7 +37,7 @@ type introduction struct {
 	Version  string `json:"version"`
 	Nonce    []byte `json:"nonce"`
 	// Name identifies a server, at all its addresses.
-	Name []byte `json:"name,omitempty"`
+	Name string `json:"name,omitempty"`
 	// Token: the server requires a proof.
 	Token bool `json:"token,omitempty"`
 }
@@ -69,19 +71,19 @@ func Introduce(stream io.ReadWriter, token string) (name string, err error) {
 	if !hmac.Equal(answer, proof(token, "server", mine, theirs)) {
 		return "", Refused{"the server does not have the token: check the address"}
 	}
-	return string(theirs.Name), nil
+	return theirs.Name, nil
 }
 
 // AskName returns a server's name. The stream cannot be used further. Errors are as
 // those of Introduce.
 func AskName(stream io.ReadWriter) (name string, err error) {
 	_, theirs, err := meet(stream)
-	return string(theirs.Name), err
+	return theirs.Name, err
 }
 
 // meet exchanges introductions.
 func meet(stream io.ReadWriter) (mine, theirs introduction, err error) {
-	mine = introduce(nil)
+	mine = introduce("")
 	if err := say(stream, kindHello, mine); err != nil {
 		return mine, theirs, err
 	}
@@ -89,13 +91,6 @@ func meet(stream io.ReadWriter) (mine, theirs introduction, err error) {
 		return mine, theirs, err
 	}
 	return mine, theirs, understand(mine, theirs, "the server", "this")
-}
-
-// NewName draws a name for a server.
-func NewName() []byte {
-	name := make([]byte, 16)
-	_, _ = rand.Read(name) // never fails
-	return name
 }
 
 // Peer is what has connected to a server: a flow, or a conductor.
@@ -109,8 +104,8 @@ type Peer struct {
 type Server struct {
 	// Token that conductors must have; empty: none.
 	Token string
-	// Name identifies the server; see NewName.
-	Name []byte
+	// Name identifies the server: random text (rand.Text).
+	Name string
 	// Closed is why conductors are refused; empty: they are accepted.
 	Closed string
 }
@@ -168,7 +163,7 @@ func Refuse(stream io.Writer, reason string) error {
 	return errors.Join(Refused{reason}, say(stream, kindRefusal, reason))
 }
 
-func introduce(name []byte) introduction {
+func introduce(name string) introduction {
 	mine := introduction{Protocol: Protocol, Version: version.String(), Nonce: make([]byte, nonceBytes), Name: name}
 	_, _ = rand.Read(mine.Nonce) // never fails
 	return mine
@@ -224,13 +219,12 @@ func hear(r io.Reader, expected kind, what any) error {
 
 // printable replaces control characters in text from the network.
 func printable(text string) string {
-	clean := make([]rune, 0, len(text))
-	for _, r := range text {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			r = '?'
+	clean := []rune(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '?'
 		}
-		clean = append(clean, r)
-	}
+		return r
+	}, text))
 	const longest = 200
 	return string(clean[:min(len(clean), longest)])
 }

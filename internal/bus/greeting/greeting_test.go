@@ -2,6 +2,7 @@ package greeting
 
 import (
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"io"
 	"net"
@@ -77,7 +78,7 @@ func TestImpostor(t *testing.T) {
 	go func() {
 		defer far.Close()
 		_, _, _ = readFrame(far)
-		mine := introduce(nil)
+		mine := introduce("")
 		mine.Token = true
 		_ = say(far, kindChallenge, mine)
 		_, _, _ = readFrame(far)
@@ -91,7 +92,7 @@ func TestImpostor(t *testing.T) {
 
 // TestProofs: a proof is good for one side of one meeting.
 func TestProofs(t *testing.T) {
-	a, b, c := introduce(nil), introduce(nil), introduce(nil)
+	a, b, c := introduce(""), introduce(""), introduce("")
 	good := proof("t", "conductor", a, b)
 	for name, other := range map[string][]byte{
 		"role": proof("t", "server", a, b), "token": proof("u", "conductor", a, b),
@@ -105,9 +106,9 @@ func TestProofs(t *testing.T) {
 
 // TestOtherProtocol: both sides say which versions meet.
 func TestOtherProtocol(t *testing.T) {
-	theirs := introduce(nil)
+	theirs := introduce("")
 	theirs.Protocol, theirs.Version = 7, "9.9\x1b[31m"
-	err := understand(introduce(nil), theirs, "the server", "this")
+	err := understand(introduce(""), theirs, "the server", "this")
 	if err == nil || !strings.Contains(err.Error(), "the server runs linerate 9.9?[31m (protocol 7), and this is linerate ") {
 		t.Errorf("%v", err)
 	}
@@ -155,7 +156,7 @@ func (halfway) Write(p []byte) (int, error) { return len(p), nil }
 // it makes of it, and lets in nobody who cannot prove himself.
 func FuzzReceive(f *testing.F) {
 	var hello bytes.Buffer
-	_ = say(&hello, kindHello, introduce(nil))
+	_ = say(&hello, kindHello, introduce(""))
 	f.Add(hello.Bytes())
 	f.Add(append(hello.Bytes(), "lineratep\x00\x20................................"...))
 	f.Add([]byte("lineratet\x00\x10sixteen bytes ok and more"))
@@ -181,7 +182,7 @@ func FuzzReceive(f *testing.F) {
 // FuzzIntroduce: whatever a server says, a conductor is not taken in.
 func FuzzIntroduce(f *testing.F) {
 	var challenge bytes.Buffer
-	mine := introduce(nil)
+	mine := introduce("")
 	mine.Token = true
 	_ = say(&challenge, kindChallenge, mine)
 	f.Add(challenge.Bytes())
@@ -199,8 +200,8 @@ func FuzzIntroduce(f *testing.F) {
 // TestName: a server tells its name, welcomed or not, whether or not a token is
 // known.
 func TestName(t *testing.T) {
-	name := NewName()
-	if string(name) == string(NewName()) {
+	name := rand.Text()
+	if name == rand.Text() {
 		t.Fatal("two servers have the same name")
 	}
 	for _, ask := range []func(io.ReadWriter) (string, error){
@@ -213,7 +214,7 @@ func TestName(t *testing.T) {
 				_ = welcome()
 			}
 		}()
-		if got, err := ask(near); err != nil || got != string(name) {
+		if got, err := ask(near); err != nil || got != name {
 			t.Errorf("name %x, %v; want %x", got, err, name)
 		}
 		near.Close()

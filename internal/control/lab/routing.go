@@ -11,6 +11,7 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
+	"linerate/internal/model/source"
 	"linerate/internal/model/topology"
 )
 
@@ -87,11 +88,7 @@ func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 	}
 	if len(late) > 0 {
 		slices.Sort(late)
-		const most = 5
-		if more := len(late) - most; more > 0 {
-			late = append(late[:most], fmt.Sprintf("and %d more", more))
-		}
-		return 0, fmt.Errorf("BGP has not converged within %v: %s", convergeTimeout, strings.Join(late, "; "))
+		return 0, fmt.Errorf("BGP has not converged within %v: %s", convergeTimeout, strings.Join(source.Some(late, 5), "; "))
 	}
 	if l.routing.Hosts == nil {
 		for _, h := range l.topology.Hosts {

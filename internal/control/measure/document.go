@@ -114,7 +114,7 @@ func (s *session) end(t *record.Trial, node string, ports []record.InterfaceSnap
 			e.Interfaces = append(e.Interfaces, record.MeasureInterface{Interface: p.Interface, SpeedBps: p.SpeedBps})
 		}
 	}
-	e.HostEnvironment, e.Version = s.environment(node)
+	e.HostEnvironment, e.Version = s.hellos[node].Environment, s.hellos[node].Version
 	e.Host = node
 	e.BusyCPUS = h.CPUBusy * t.WindowS * float64(e.CPUs)
 	for _, f := range m.Flows {

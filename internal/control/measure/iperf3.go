@@ -56,7 +56,7 @@ func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
 // iperf3Order is what this host's agent is asked for.
 func (s *session) iperf3Order() (message.Iperf3Request, error) {
 	o := s.options
-	at, err := completeWith(o.Addresses[0], Iperf3Port)
+	at, err := complete(o.Addresses[0], Iperf3Port)
 	if err != nil {
 		return message.Iperf3Request{}, err
 	}

@@ -27,7 +27,6 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
-	"linerate/internal/version"
 )
 
 // DefaultPort is the port on which a server listens by default.
@@ -425,13 +424,4 @@ func (s *session) withServer(err error) error {
 	default:
 		return fmt.Errorf("measuring with %s: %w", s.server, err)
 	}
-}
-
-// environment is what an end reported in its hello.
-func (s *session) environment(node string) (record.HostEnvironment, string) {
-	hello := s.hellos[node]
-	if node == record.NodeClient {
-		return hello.Environment, version.String()
-	}
-	return hello.Environment, hello.Version
 }

@@ -114,7 +114,7 @@ func ask(ctx context.Context, address string, source netip.Addr) (at netip.AddrP
 
 // dial connects to a server.
 func dial(ctx context.Context, address string, source netip.Addr) (net.Conn, error) {
-	at, err := complete(address)
+	at, err := complete(address, DefaultPort)
 	if err != nil {
 		return nil, err
 	}

@@ -13,10 +13,8 @@ import (
 	"linerate/internal/bus/greeting"
 )
 
-// complete completes an address with the default port.
-func complete(address string) (string, error) { return completeWith(address, DefaultPort) }
-
-func completeWith(address, byDefault string) (string, error) {
+// complete completes an address with a port.
+func complete(address, byDefault string) (string, error) {
 	text := strings.TrimSpace(address)
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {

@@ -64,10 +64,7 @@ func Find(reference, where string, ids []string) (string, error) {
 	case len(begin) == 1:
 		return begin[0], nil
 	case len(begin) > 1:
-		if more := len(begin) - shown; more > 0 {
-			begin = append(begin[:shown], fmt.Sprintf("and %d more", more))
-		}
-		return "", &ReferenceError{reference, where, ErrAmbiguous, begin}
+		return "", &ReferenceError{reference, where, ErrAmbiguous, source.Some(begin, shown)}
 	}
 	return "", &ReferenceError{reference, where, ErrNotFound, nearest(reference, ids)}
 }

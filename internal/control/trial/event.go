@@ -12,35 +12,34 @@ import (
 // failedEvent is the first event that could not be made to happen: the trial is
 // then not the one that was asked for.
 func (r Readings) failedEvent() error {
-	seen := map[string]int{}
-	for _, e := range r.Events {
-		done, there := r.eventDone(e.Node, seen[e.Node])
-		if !there {
-			done.Error = &message.Error{Text: "it did not happen"}
-		}
-		if done.Error != nil {
+	for i, done := range r.results() {
+		if e := r.Events[i]; done.Error != nil {
 			return fmt.Errorf("%s: %s at %v of the window: %w", e.Node, e.What, e.At, done.Error)
 		}
-		seen[e.Node]++
 	}
 	return nil
 }
 
-// eventDone is what became of a node's n-th event.
-func (r Readings) eventDone(node string, n int) (message.EventResult, bool) {
-	if done := r.Replies[node].Events; n < len(done) {
-		return done[n], true
+// results are what became of the events, in their order: a node reports its own in the
+// order of time.
+func (r Readings) results() []message.EventResult {
+	list := make([]message.EventResult, len(r.Events))
+	reported := map[string]int{}
+	for i, e := range r.Events {
+		list[i].Error = &message.Error{Text: "it did not happen"}
+		if n, own := reported[e.Node], r.Replies[e.Node].Events; n < len(own) {
+			list[i] = own[n]
+		}
+		reported[e.Node]++
 	}
-	return message.EventResult{}, false
+	return list
 }
 
 // events are what happened in the window, in the order of time.
 func (r Readings) events() (list []record.Event) {
-	seen := map[string]int{}
-	for _, e := range r.Events {
-		done, there := r.eventDone(e.Node, seen[e.Node])
-		seen[e.Node]++
-		if !there {
+	for i, done := range r.results() {
+		e := r.Events[i]
+		if done.Error != nil {
 			continue
 		}
 		since := func(ns int64) float64 { return float64(ns-r.Clocks[e.Node].OffsetNs-r.BeginNs) / 1e9 }

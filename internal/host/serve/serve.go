@@ -13,6 +13,7 @@ package serve
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -105,7 +106,7 @@ func (l Listener) Close() error {
 // server is the state of a Run.
 type server struct {
 	options Options
-	name    []byte
+	name    string
 	ctx     context.Context
 	pending chan struct{} // an element for each connection that is not identified yet
 
@@ -128,7 +129,7 @@ type client interface {
 func Run(ctx context.Context, listeners []Listener, options Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s := &server{options: options, name: greeting.NewName(), ctx: ctx, pending: make(chan struct{}, maxStrangers)}
+	s := &server{options: options, name: rand.Text(), ctx: ctx, pending: make(chan struct{}, maxStrangers)}
 	defer context.AfterFunc(ctx, func() {
 		for _, l := range listeners {
 			l.Close()

@@ -104,6 +104,14 @@ func Or(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
+// Some returns the words, and of more than most the first ones and how many are left.
+func Some(words []string, most int) []string {
+	if more := len(words) - most; more > 0 {
+		return append(words[:most:most], fmt.Sprintf("and %d more", more))
+	}
+	return words
+}
+
 // EditDistance counts insertions, deletions, substitutions and swaps of neighbouring
 // letters (optimal string alignment); beyond 64 letters it is the longer length.
 func EditDistance(a, b string) int {

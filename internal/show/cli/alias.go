@@ -118,10 +118,7 @@ func (f *aliasFlags) while(ctx context.Context, name string, said io.Writer, com
 		}
 		runs = append(runs, a.What)
 	}
-	if n := len(runs); n > aliasRunsListed {
-		runs = append(runs[:aliasRunsListed], fmt.Sprintf("and %d more", n-aliasRunsListed))
-	}
-	fmt.Fprintf(said, "added %s in %s: %s\n", unit.Plural(len(f.all), "address"), milliseconds(took), strings.Join(runs, ", "))
+	fmt.Fprintf(said, "added %s in %s: %s\n", unit.Plural(len(f.all), "address"), milliseconds(took), strings.Join(source.Some(runs, aliasRunsListed), ", "))
 	return command(ctx)
 }
 

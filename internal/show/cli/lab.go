@@ -22,6 +22,7 @@ import (
 
 	"linerate/internal/host/linkemu"
 	"linerate/internal/kernel/file"
+	"linerate/internal/model/source"
 	"linerate/internal/model/topology"
 )
 
@@ -182,16 +183,11 @@ func describeLab(w io.Writer, t *topology.Topology) {
 
 // someAddresses names an interface's addresses, and of many the first ones.
 func someAddresses(all []topology.Address) string {
-	const listed = 3
 	var words []string
-	for i, a := range all {
-		if i == listed && len(all) > listed+1 {
-			words = append(words, fmt.Sprintf("and %d more", len(all)-listed))
-			break
-		}
+	for _, a := range all {
 		words = append(words, a.String())
 	}
-	return strings.Join(words, " ")
+	return strings.Join(source.Some(words, 3), " ")
 }
 
 func newLabExecCommand(s streams) *cobra.Command {

@@ -3,8 +3,10 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/source"
@@ -46,10 +48,9 @@ func published(studyFile string, s *study.Study) ([]record.Published, error) {
 }
 
 func builtinTables() []string {
-	var names []string
-	files, _ := studies.Published.ReadDir("published") // embedded
-	for _, f := range files {
-		names = append(names, f.Name()[:len(f.Name())-len(".csv")])
+	files, _ := fs.Glob(studies.Published, "published/*.csv") // embedded
+	for i, file := range files {
+		files[i] = strings.TrimSuffix(filepath.Base(file), ".csv")
 	}
-	return names
+	return files
 }

@@ -7,11 +7,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/model/record"
 	"linerate/internal/show/export"
 	"linerate/internal/show/html"
 	"linerate/internal/show/present"
 	"linerate/internal/show/text"
 )
+
+// showRun prints a run's document or its report, which names the page.
+func (s streams) showRun(run *record.Run, asJSON bool, page string) error {
+	if asJSON {
+		return export.JSON(s.out, present.WithAnswer(run))
+	}
+	return text.Run(s.out, present.Run(run), textOptions(s.out, page))
+}
 
 func newReportCommand(s streams) *cobra.Command {
 	var page, dir string
@@ -38,12 +47,6 @@ Exit status: 0; 3 when a trust check of the run failed.`,
 				return err
 			}
 			run := runs[0]
-			if asJSON {
-				if err := export.JSON(s.out, present.WithAnswer(run)); err != nil {
-					return err
-				}
-				return doubt(run)
-			}
 			shown := page
 			if page != "" {
 				err := export.WriteFile(page, func(w io.Writer) error { return html.Run(w, run) })
@@ -60,7 +63,7 @@ Exit status: 0; 3 when a trust check of the run failed.`,
 					shown = paths.Page
 				}
 			}
-			if err := text.Run(s.out, present.Run(run), textOptions(s.out, shown)); err != nil {
+			if err := s.showRun(run, asJSON, shown); err != nil {
 				return err
 			}
 			return doubt(run)

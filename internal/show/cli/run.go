@@ -21,8 +21,6 @@ import (
 	"linerate/internal/model/unit"
 	"linerate/internal/show/export"
 	"linerate/internal/show/html"
-	"linerate/internal/show/present"
-	"linerate/internal/show/text"
 )
 
 func newRunCommand(s streams) *cobra.Command {
@@ -112,11 +110,7 @@ func finishRun(ctx context.Context, s streams, result *record.Run, err error, f 
 	if len(result.Trials) > 0 {
 		var paths html.Paths
 		paths, lost = html.Write(cmp.Or(f.out, filepath.Join("runs", result.ID)), result)
-		if f.asJSON {
-			lost = errors.Join(lost, export.JSON(s.out, present.WithAnswer(result)))
-		} else {
-			lost = errors.Join(lost, text.Run(s.out, present.Run(result), textOptions(s.out, paths.Page)))
-		}
+		lost = errors.Join(lost, s.showRun(result, f.asJSON, paths.Page))
 	}
 	if lost != nil {
 		lost = fmt.Errorf("%w\nThe run is in the notebook; its page is made with: linerate report %s --out DIR", lost, result.ID)
