@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/control/trial"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
@@ -87,13 +88,11 @@ func (s *session) progress(flows []*trial.Flow, before, now map[string]message.F
 func (s *session) readProgress(ctx context.Context) map[string]message.FlowProgress {
 	ctx, cancel := context.WithTimeout(ctx, s.options.Interval)
 	defer cancel()
-	all := map[string]message.FlowProgress{}
+	requests := map[string]struct{}{}
 	for _, node := range s.group.Nodes {
-		var g message.FlowProgress
-		if s.group.Bus.Call(ctx, node, "progress", struct{}{}, &g) == nil {
-			all[node] = g
-		}
+		requests[node] = struct{}{}
 	}
+	all, _ := bus.Ask[message.FlowProgress](ctx, s.group.Bus, "progress", requests)
 	return all
 }
 

@@ -53,12 +53,7 @@ func (c *conductor) dryRunOne(ctx context.Context, t *study.Treatment, asked map
 		return err
 	}
 	at := marks{}
-	defer func() {
-		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), revertTimeout(t.Settings))
-		defer cancel()
-		c.broken = c.revert(after, at)
-		err = errors.Join(err, c.broken)
-	}()
+	defer func() { err = errors.Join(err, c.revert(ctx, t, at)) }()
 	for _, settings := range [][]setting.Setting{settings, events} {
 		if err := c.hold(ctx, c.over(t), settings, at); err != nil {
 			return err

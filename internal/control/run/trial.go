@@ -42,14 +42,7 @@ func (c *conductor) trial(ctx context.Context, t *study.Treatment, attempt int) 
 	}
 	result.ConvergedS = took.Seconds()
 	applied, at, err := c.setUp(ctx, t)
-	defer func() {
-		// The next trial begins with the same state, also after Ctrl-C.
-		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), revertTimeout(t.Settings))
-		defer cancel()
-		c.group().Close(after)
-		c.broken = c.revert(after, at)
-		err = errors.Join(err, c.broken)
-	}()
+	defer func() { err = errors.Join(err, c.revert(ctx, t, at)) }()
 	if err != nil {
 		return result, err
 	}
@@ -152,10 +145,16 @@ func (c *conductor) events(t *study.Treatment) ([]trial.Event, error) {
 	return list, nil
 }
 
-func (c *conductor) revert(ctx context.Context, to marks) error {
-	return bus.EachNode(slices.Sorted(maps.Keys(to)), func(host string) error {
+// revert ends the trial and reverts what its treatment has changed, also after Ctrl-C: the
+// next one begins with the same state.
+func (c *conductor) revert(ctx context.Context, t *study.Treatment, to marks) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revertTimeout(t.Settings))
+	defer cancel()
+	c.group().Close(ctx)
+	c.broken = bus.EachNode(slices.Sorted(maps.Keys(to)), func(host string) error {
 		return c.bus.Call(ctx, host, "revert", message.RevertRequest{Mark: to[host]}, nil)
 	})
+	return c.broken
 }
 
 // flush deletes the hosts' neighbour entries for addresses of the topology; a real host

@@ -56,10 +56,12 @@ input; 3 answered, but a trust check failed; 130 interrupted.`,
 }
 
 func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
-	redesign := f.redesign()
+	redesign, err := f.redesign()
+	if err != nil {
+		return usageError(err)
+	}
 	options := run.Options{Only: f.only, Set: f.set, AllowMachine: f.allowMachine, Redesign: redesign}
 	var plan *study.Plan
-	var err error
 	if f.resume == "" {
 		if plan, options.StudyFile, options.Published, err = f.plan(args[0], redesign); err != nil {
 			return err

@@ -54,23 +54,19 @@ func (f planFlags) plan(nameOrFile string, r study.Redesign) (*study.Plan, strin
 // goes.
 type trialFlags struct {
 	seed          uint64
-	until         unit.Ratio
-	budget        unit.Duration
+	until, budget string
 	replicates    int
 	out           string
 	asJSON, quiet bool
 	allowMachine  bool
-	flags         *pflag.FlagSet
+	given         func(flag string) bool
 }
 
-// given says whether a flag was.
-func (f trialFlags) given(flag string) bool { return f.flags.Changed(flag) }
-
 func (f *trialFlags) define(flags *pflag.FlagSet, out, json string) {
-	f.flags = flags
+	f.given = flags.Changed
 	flags.Uint64Var(&f.seed, "seed", 0, "order of the trials (default: drawn and printed)")
-	quantityVar(flags, &f.until, unit.ParseRatio, "until", "ratio", "", "add blocks until every effect's interval is this narrow, such as 2%")
-	quantityVar(flags, &f.budget, unit.ParseDuration, "budget", "duration", "", "begin no block that would end after this time, such as 10m (the first is made in any case)")
+	flags.StringVar(&f.until, "until", "", "add blocks until every effect's interval is this narrow, such as 2%")
+	flags.StringVar(&f.budget, "budget", "", "begin no block that would end after this time, such as 10m (the first is made in any case)")
 	flags.IntVar(&f.replicates, "replicates", 0, "blocks: how often each treatment is tried")
 	flags.StringVar(&f.out, "out", "", out)
 	flags.BoolVar(&f.asJSON, "json", false, json)
@@ -82,17 +78,27 @@ func (f *trialFlags) define(flags *pflag.FlagSet, out, json string) {
 func (f trialFlags) directory(run string) string { return filepath.Join(cmp.Or(f.out, "runs"), run) }
 
 // redesign is what the flags ask of the design in place of the study.
-func (f trialFlags) redesign() (r study.Redesign) {
+func (f trialFlags) redesign() (study.Redesign, error) {
+	var r study.Redesign
+	var problems []error
 	if f.given("replicates") {
 		r.Replicates = &f.replicates
 	}
 	if f.given("until") {
-		r.Until = &f.until
+		until, err := unit.ParseRatio(f.until)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("--until: %w", err))
+		}
+		r.Until = &until
 	}
 	if f.given("budget") {
-		r.Budget = &f.budget
+		budget, err := unit.ParseDuration(f.budget)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("--budget: %w", err))
+		}
+		r.Budget = &budget
 	}
-	return r
+	return r, errors.Join(problems...)
 }
 
 type runFlags struct {
@@ -134,11 +140,16 @@ func again(what string, f runFlags) string {
 }
 
 // designWords spell the flags that may be given again when a run is resumed.
-func (f trialFlags) designWords() (words []string) {
-	for _, name := range []string{"replicates", "until", "budget"} {
-		if f.given(name) {
-			words = append(words, "--"+name, quote(f.flags.Lookup(name).Value.String()))
-		}
+func (f trialFlags) designWords() []string {
+	var words []string
+	if f.given("replicates") {
+		words = append(words, "--replicates", fmt.Sprint(f.replicates))
+	}
+	if f.given("until") {
+		words = append(words, "--until", quote(f.until))
+	}
+	if f.given("budget") {
+		words = append(words, "--budget", quote(f.budget))
 	}
 	return append(words, f.permission()...)
 }

@@ -12,13 +12,19 @@ import (
 // parsed are the flags that a command line sets, and what is left of it.
 func parsed(t *testing.T, words []string) (runFlags, []string, *pflag.FlagSet) {
 	t.Helper()
-	var f runFlags
-	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	f.planFlags.define(flags, "run")
-	f.trialFlags.define(flags, "", "")
-	if err := flags.Parse(words); err != nil {
+	cmd := newRunCommand(streams{})
+	if err := cmd.ParseFlags(words); err != nil {
 		t.Fatalf("%q: %v", words, err)
 	}
+	flags := cmd.Flags()
+	var f runFlags
+	f.given = flags.Changed
+	f.set, _ = flags.GetStringArray("set")
+	f.only, _ = flags.GetStringSlice("only")
+	f.replicates, _ = flags.GetInt("replicates")
+	f.until, _ = flags.GetString("until")
+	f.budget, _ = flags.GetString("budget")
+	f.allowMachine, _ = flags.GetBool("allow-machine-settings")
 	return f, flags.Args(), flags
 }
 

@@ -114,7 +114,10 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	if err != nil {
 		return usageError(err)
 	}
-	o := f.options(s)
+	o, err := f.options(s)
+	if err != nil {
+		return usageError(err)
+	}
 	o.Name, o.Files, o.Lint, o.File, o.Base = strings.Join(args, ", "), files, found, file, base
 	o.Again = tuneAgain(cmd.Flags(), args)
 	t, err := tune.New(o)
@@ -140,7 +143,10 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 	if err != nil {
 		return err
 	}
-	o := f.options(s)
+	o, err := f.options(s)
+	if err != nil {
+		return usageError(err)
+	}
 	o.Again = tuneAgain(cmd.Flags(), nil)
 	t, result, err := tune.Conclude(cmd.Context(), runs[0], o)
 	if err != nil {
@@ -150,17 +156,18 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 }
 
 // options are what the flags say of the trials, without the list and the base.
-func (f tuneFlags) options(s streams) tune.Options {
+func (f tuneFlags) options(s streams) (tune.Options, error) {
+	redesign, err := f.redesign()
 	progress := newProgress(s.err, f.quiet)
 	return tune.Options{
 		Hosts: f.hosts, Set: f.set, Responses: f.responses, Ablate: f.ablate, Search: f.search, Keep: f.keep,
-		Seed: f.seed, Redesign: f.redesign(), AllowMachine: f.allowMachine, Notebook: openNotebook, Progress: progress.show,
+		Seed: f.seed, Redesign: redesign, AllowMachine: f.allowMachine, Notebook: openNotebook, Progress: progress.show,
 		Finished: func(made *record.Run) error {
 			progress.end()
 			_, err := html.Write(f.directory(made.ID), made)
 			return err
 		},
-	}
+	}, err
 }
 
 // failed says how to go on after an error, and what its exit status is.

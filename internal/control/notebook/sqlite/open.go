@@ -82,12 +82,17 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 		return nil, fmt.Errorf("notebook %s: %w: it is %s, expected a file", path, notebook.ErrNotNotebook, kind(info))
 	}
 	s := newStore(path, true)
-	err = s.connect(ctx, url.Values{"mode": {"ro"}})
-	if err == nil {
-		if err = s.check(ctx, len(migrations)); err == nil {
-			return s, nil
+	open := func(parameters url.Values) error {
+		err := s.connect(ctx, parameters)
+		if err == nil {
+			if err = s.check(ctx, len(migrations)); err != nil {
+				s.db.Close()
+			}
 		}
-		s.db.Close()
+		return err
+	}
+	if err = open(url.Values{"mode": {"ro"}}); err == nil {
+		return s, nil
 	}
 	// Reading needs shared memory beside the file, for which there may be no
 	// permission or no space. Without a log no process is writing, and the file is
@@ -96,11 +101,7 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 	if !isAny(err, codeReadOnly, codeCannotOpen, codeIO) || statErr == nil && log.Size() > 0 {
 		return nil, err
 	}
-	if err := s.connect(ctx, url.Values{"mode": {"ro"}, "immutable": {"1"}}); err != nil {
-		return nil, err
-	}
-	if err := s.check(ctx, len(migrations)); err != nil {
-		s.db.Close()
+	if err := open(url.Values{"mode": {"ro"}, "immutable": {"1"}}); err != nil {
 		return nil, err
 	}
 	return s, nil

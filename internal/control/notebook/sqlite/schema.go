@@ -55,34 +55,26 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// identify asks for all of it in one statement: between two, another process may
-// make the notebook.
-func identify(ctx context.Context, q querier) (id identity, err error) {
+// identify asks for all of it in one statement, as between two another process may make
+// the notebook. The error says why it cannot be read; known is the newest format that can.
+// An empty database is none: it becomes a notebook.
+func identify(ctx context.Context, q querier, known int) (id identity, err error) {
 	err = q.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_application_id, pragma_user_version`).Scan(&id.application, &id.format, &id.tables)
-	return id, err
-}
-
-// acceptable says what is wrong with the file; known is the newest format that
-// can be read. An empty database is acceptable: it becomes a notebook.
-func (id identity) acceptable(known int) error {
 	switch {
-	case id == identity{}:
-		return nil
+	case err != nil || id == identity{}:
+		return id, err
 	case id.application != applicationID:
-		return fmt.Errorf("%w: an SQLite database of another program", notebook.ErrNotNotebook)
+		return id, fmt.Errorf("%w: an SQLite database of another program", notebook.ErrNotNotebook)
 	case id.format > known:
-		return fmt.Errorf("%w (format %d, known up to %d)", notebook.ErrNewer, id.format, known)
+		return id, fmt.Errorf("%w (format %d, known up to %d)", notebook.ErrNewer, id.format, known)
 	}
-	return nil
+	return id, nil
 }
 
 // check makes sure that the notebook can be read as it is.
 func (s *Store) check(ctx context.Context, known int) error {
-	id, err := identify(ctx, s.db)
-	if err == nil {
-		err = id.acceptable(known)
-	}
+	id, err := identify(ctx, s.db, known)
 	switch {
 	case err != nil:
 		return s.fail("open", err)
@@ -97,16 +89,12 @@ func (s *Store) check(ctx context.Context, known int) error {
 // begin makes the file ready for writing: a notebook, of the newest format, in
 // write-ahead logging where the file system has what that takes.
 func (s *Store) begin(ctx context.Context, steps []string) error {
-	id, err := identify(ctx, s.db)
-	if err == nil {
-		err = id.acceptable(len(steps))
-	}
-	if err != nil {
+	if _, err := identify(ctx, s.db, len(steps)); err != nil {
 		return s.fail("open", err)
 	}
 	// Without shared memory or locks (some network file systems) SQLite
 	// refuses, and stays with a rollback journal: slower, equally durable.
-	err = s.retry(ctx, func() error {
+	err := s.retry(ctx, func() error {
 		if s.withoutWAL {
 			return nil
 		}
@@ -123,11 +111,8 @@ func (s *Store) begin(ctx context.Context, steps []string) error {
 	// The transaction is made even when there is nothing to change: it shows
 	// that the file can be written before anything is measured.
 	return s.write(ctx, "open", func(tx *sql.Tx) error {
-		id, err := identify(ctx, tx) // again, now that no other process can change it
+		id, err := identify(ctx, tx, len(steps)) // again, now that no other process can change it
 		if err != nil {
-			return err
-		}
-		if err := id.acceptable(len(steps)); err != nil {
 			return err
 		}
 		for format := id.format; format < len(steps); format++ {
