@@ -63,6 +63,16 @@ func (h HostReading) SNMPDelta(name string) int64 {
 	return h.End.SNMP[name] - h.Begin.SNMP[name]
 }
 
+// Unconnected is how many flows of the trial have no connection.
+func (t *Trial) Unconnected() (n int) {
+	for _, f := range t.Flows {
+		if !f.Connected {
+			n++
+		}
+	}
+	return n
+}
+
 // Reading finds a host's reading.
 func (t Trial) Reading(host string) (HostReading, bool) {
 	for _, h := range t.Hosts {

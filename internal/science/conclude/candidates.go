@@ -129,6 +129,8 @@ func conclusion(run *record.Run) *record.Conclusion {
 			return c
 		}
 	}
-	c.Lists = lists(run)
+	if lists := Lists(run); slices.ContainsFunc(lists, func(t *record.Tune) bool { return t.List != nil }) {
+		c.Lists = lists
+	}
 	return c
 }

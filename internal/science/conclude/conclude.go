@@ -170,11 +170,7 @@ func treatment(run *record.Run, trials []record.Trial) record.Treatment {
 			t.LimitBps, t.LimitWhy = trial.LimitBps, trial.LimitWhy
 		}
 		sent += trial.SenderReportedBps / float64(len(trials))
-		for _, f := range trial.Flows {
-			if !f.Connected {
-				t.Unconnected++
-			}
-		}
+		t.Unconnected += trial.Unconnected()
 	}
 	mean := stats.Mean(goodputs, run.Confidence)
 	t.Goodput = record.Estimate{MeanBps: mean.Mean}

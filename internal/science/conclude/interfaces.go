@@ -155,10 +155,7 @@ func interfaceLoads(run *record.Run, trials []record.Trial) []record.TreatmentIn
 		} else {
 			forward(group, goodput)
 		}
-		var rx, tx float64
-		for _, l := range group {
-			rx, tx = rx+l.RxBps, tx+l.TxBps
-		}
+		rx, tx := sums(group)
 		for _, l := range group {
 			end := topology.End{Node: l.Host, Interface: l.Interface}
 			link, ok := over.LinkAt(end)
@@ -211,13 +208,17 @@ func endpoint(run *record.Run, host string) bool {
 	})
 }
 
-// share gives a group of interfaces its shares, in each direction in which data
-// flows. What is not the flows' data, such as ARP, is not shared among interfaces.
-func share(group []*record.TreatmentInterface, in, out float64) {
-	var rx, tx float64
+func sums(group []*record.TreatmentInterface) (rx, tx float64) {
 	for _, l := range group {
 		rx, tx = rx+l.RxBps, tx+l.TxBps
 	}
+	return rx, tx
+}
+
+// share gives a group of interfaces its shares, in each direction in which data
+// flows. What is not the flows' data, such as ARP, is not shared among interfaces.
+func share(group []*record.TreatmentInterface, in, out float64) {
+	rx, tx := sums(group)
 	received, sent := rx > 0 && in > bothWays*out, tx > 0 && out > bothWays*in
 	unevenRx, unevenTx := 0.0, 0.0
 	for _, l := range group {
@@ -243,10 +244,7 @@ func share(group []*record.TreatmentInterface, in, out float64) {
 // forward shares the traffic of parallel interfaces that pass on what others send.
 func forward(group []*record.TreatmentInterface, goodput float64) {
 	const noise = 0.01
-	var rx, tx float64
-	for _, l := range group {
-		rx, tx = rx+l.RxBps, tx+l.TxBps
-	}
+	rx, tx := sums(group)
 	if len(group) > 1 && goodput > 0 && max(rx, tx) > noise*goodput {
 		share(group, rx, tx)
 	}

@@ -1,20 +1,9 @@
 package conclude
 
 import (
-	"slices"
-
 	"linerate/internal/model/record"
 	"linerate/internal/science/tuning"
 )
-
-// lists are Lists where the list itself was tried in some condition.
-func lists(run *record.Run) []*record.Tune {
-	results := Lists(run)
-	if !slices.ContainsFunc(results, func(t *record.Tune) bool { return t.List != nil }) {
-		return nil
-	}
-	return results
-}
 
 // Lists are the results of a run that takes a list of settings apart, one for each
 // condition; nil: it takes none apart.

@@ -27,12 +27,6 @@ func trialRows(run *record.Run, add func(...any)) {
 		if s := t.ToolReported; s != nil {
 			said = []any{s.SumBps, s.SurplusBps, s.PredictedBps, s.UnsentBytes}
 		}
-		lost := 0
-		for _, f := range t.Flows {
-			if !f.Connected {
-				lost++
-			}
-		}
 		var failed []string
 		for _, c := range run.Trust {
 			if c.Trial == t.Order && !c.Pass && !slices.Contains(failed, c.Check) {
@@ -40,7 +34,7 @@ func trialRows(run *record.Run, add func(...any)) {
 			}
 		}
 		values := append(levels(run, t.Levels), t.Started.UTC().Format(time.RFC3339Nano), t.WindowS, t.LimitBps,
-			t.SenderReportedBps, len(t.Flows), lost, strings.Join(failed, " "))
+			t.SenderReportedBps, len(t.Flows), t.Unconnected(), strings.Join(failed, " "))
 		for _, r := range metric.Responses() {
 			if v, ok := r.Value(t); ok {
 				values = append(values, v)

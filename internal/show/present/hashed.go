@@ -43,7 +43,8 @@ func hashed(v *view) *Table {
 		return nil
 	}
 	several := slices.ContainsFunc(curves, func(c flowCurve) bool { return c.name != curves[0].name && c.links == curves[0].links })
-	t := &Table{Caption: hashedNote(v), Columns: []Column{{Head: "links", Align: Right}, {Head: "flows", Align: Right}, {Head: "expected mean", Shorter: []string{"expected"}, Align: Right},
+	caption := fmt.Sprintf("Goodput of hashed flows, in links (%s each)", linkRate(curves[0].groups[0].LinkBps))
+	t := &Table{Caption: caption, Columns: []Column{{Head: "links", Align: Right}, {Head: "flows", Align: Right}, {Head: "expected mean", Shorter: []string{"expected"}, Align: Right},
 		{Head: confidence(v) + " of means", Align: Right}, {Head: "measured mean", Shorter: []string{"measured"}, Align: Decimal}, {Head: "link idle in trials", Shorter: []string{"idle in"}, Align: Right},
 		{Head: "expected in", Shorter: []string{"expected"}, Align: Right}, {Head: "expected chance", Align: Right, Extra: true}, {Head: "chance by trials", Align: Right, Extra: true}, {}}}
 	if several {
@@ -62,18 +63,16 @@ func hashed(v *view) *Table {
 			}
 			row := Row{Cells: append(append(Cells(fmt.Sprint(g.Links), fmt.Sprint(g.Flows), fixed(g.ExpectedLinks, 3), band), measured),
 				Cells(fmt.Sprintf("%d of %d", g.IdleTrials, g.Replicates), counts, percent(g.IdleChance), percent(g.IdleLowShare)+" to "+percent(g.IdleHighShare))...)}
-			var why string
-			switch {
-			case !g.Inside && !g.IdleAsExpected:
-				why = "mean outside, idle too rarely or too often"
-			case !g.Inside:
-				why = "mean outside"
-			case !g.IdleAsExpected:
-				why = "idle too rarely or too often"
+			var why []string
+			if !g.Inside {
+				why = append(why, "mean outside")
 			}
-			if why != "" {
+			if !g.IdleAsExpected {
+				why = append(why, "idle too rarely or too often")
+			}
+			if len(why) > 0 {
 				wrong, row.Tone = true, Wrong
-				row.Cells = append(row.Cells, Cell{Text: "✗", Detail: why})
+				row.Cells = append(row.Cells, Cell{Text: "✗", Detail: strings.Join(why, ", ")})
 			}
 			if several {
 				row.Cells = append(Cells(c.name), row.Cells...)
@@ -99,14 +98,6 @@ func withinTrials(g record.Hashing) (low, high float64, clipped bool) {
 	}
 	low, high = max(g.MeasuredLowLinks, min(g.MeasuredLeastLinks, g.MeasuredLinks)), min(g.MeasuredHighLinks, max(g.MeasuredMostLinks, g.MeasuredLinks))
 	return low, high, low > g.MeasuredLowLinks || high < g.MeasuredHighLinks
-}
-
-// hashedNote says what the table is in.
-func hashedNote(v *view) string {
-	for _, c := range placed(v) {
-		return fmt.Sprintf("Goodput of hashed flows, in links (%s each)", linkRate(c.groups[0].LinkBps))
-	}
-	return ""
 }
 
 // onEach is how many flows fell on each link, all treatments of a curve together.

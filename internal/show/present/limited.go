@@ -183,14 +183,10 @@ func limitedTable(v *view) *Table {
 // each cause.
 func limitedSummary(v *view, t *Table) []Block {
 	list := heldBack(v)
-	switch {
-	case t == nil:
-		return nil
-	case predictions(list):
-		return []Block{t}
+	if t == nil || predictions(list) {
+		return tableBlocks(t)
 	}
-	all := list
-	return limitedStatements(v, slices.DeleteFunc(slices.Clone(all), func(h held) bool { return h.row.part && !tells(v, h, all) }))
+	return limitedStatements(v, slices.DeleteFunc(slices.Clone(list), func(h held) bool { return h.row.part && !tells(v, h, list) }))
 }
 
 // tells: a part of a list has its flows held back by something else than what it is

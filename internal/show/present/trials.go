@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"linerate/internal/model/record"
 )
 
 // trialTable has a row for each trial, in their order; nil: there are none.
@@ -21,10 +23,7 @@ func trialTable(v *view) *Table {
 			doubted[c.Trial] = true
 		}
 	}
-	limited := false
-	for _, t := range v.run.Trials {
-		limited = limited || t.LimitBps > 0
-	}
+	limited := slices.ContainsFunc(v.run.Trials, func(t record.Trial) bool { return t.LimitBps > 0 })
 	table := &Table{Name: "trials", Data: exported(v.run, "trials"), Columns: []Column{{Head: "trial", Align: Right}, {Head: "block", Align: Right}, {Head: "treatment", Wrap: true}}}
 	for _, m := range v.measures {
 		table.Columns = append(table.Columns, Column{Head: m.head(), Align: Right})
@@ -50,12 +49,7 @@ func trialTable(v *view) *Table {
 			}
 			texts = append(texts, text)
 		}
-		lost, cpu := 0, 0.0
-		for _, f := range t.Flows {
-			if !f.Connected {
-				lost++
-			}
-		}
+		lost, cpu := t.Unconnected(), 0.0
 		for _, h := range t.Hosts {
 			cpu = max(cpu, h.GeneratorCPU)
 		}

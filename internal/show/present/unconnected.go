@@ -2,6 +2,7 @@ package present
 
 import (
 	"fmt"
+	"slices"
 
 	"linerate/internal/model/record"
 )
@@ -15,14 +16,9 @@ func unconnected(v *view, t *record.Treatment) string {
 	most, flows, trials, all := 0, 0, 0, 0
 	what := "could not connect"
 	for _, trial := range v.run.TrialsOf(t.Name) {
-		n := 0
-		for _, f := range trial.Flows {
-			if !f.Connected {
-				n++
-			}
-			if f.Exhausted != nil {
-				what = partly
-			}
+		n := trial.Unconnected()
+		if slices.ContainsFunc(trial.Flows, func(f record.Flow) bool { return f.Exhausted != nil }) {
+			what = partly
 		}
 		all, most, flows = all+1, max(most, n), max(flows, len(trial.Flows))
 		if n > 0 {
@@ -37,10 +33,5 @@ func unconnected(v *view, t *record.Treatment) string {
 
 // allowsUnconnected: at some levels a flow that cannot connect is a result.
 func allowsUnconnected(v *view, treatment string) bool {
-	for _, t := range v.run.TrialsOf(treatment) {
-		if t.Unreachable {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.run.TrialsOf(treatment), func(t *record.Trial) bool { return t.Unreachable })
 }
