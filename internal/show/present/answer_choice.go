@@ -142,8 +142,8 @@ func recommended(c *record.Conclusion, base, best []*record.Candidate) (long, sh
 		if len(best) > 1 {
 			text, _, _ = strings.Cut(text, " (")
 		}
-		if text != "" && !slices.Contains(ratios, text) {
-			ratios = append(ratios, text)
+		if text != "" {
+			ratios = distinct(ratios, text)
 		}
 		reaches = reaches && o.Reaches
 		all = all && o.Interfaces != nil && o.Interfaces.Least == o.Interfaces.Of
@@ -157,9 +157,7 @@ func recommended(c *record.Conclusion, base, best []*record.Candidate) (long, sh
 	case r.Name != metric.Goodput.Name:
 		var values []string
 		for _, o := range best {
-			if text := figureOf(c, o, r); !slices.Contains(values, text) {
-				values = append(values, text)
-			}
+			values = distinct(values, figureOf(c, o, r))
 		}
 		short = name + " improves it to " + firstFew(values, "and")
 		return short + ratio, short
@@ -303,9 +301,7 @@ func byChance(c *record.Conclusion) string {
 				least, most = o.Interfaces.Least, o.Interfaces.Most
 			}
 			least, most = min(least, o.Interfaces.Least), max(most, o.Interfaces.Most)
-			if !slices.Contains(labels, o.Label) {
-				labels = append(labels, o.Label)
-			}
+			labels = distinct(labels, o.Label)
 		}
 	}
 	if len(labels) == 0 {
@@ -327,8 +323,8 @@ func lifting(c *record.Conclusion) string {
 func labelled(c *record.Conclusion, holds func(o *record.Candidate) bool) (labels []string) {
 	for _, at := range c.Conditions {
 		for i := range at.Candidates {
-			if o := &at.Candidates[i]; holds(o) && !slices.Contains(labels, o.Label) {
-				labels = append(labels, o.Label)
+			if o := &at.Candidates[i]; holds(o) {
+				labels = distinct(labels, o.Label)
 			}
 		}
 	}

@@ -64,9 +64,7 @@ func goodputs(unit string, list []*record.Candidate) string {
 	suffix := ""
 	for _, o := range sorted {
 		value, s := quantity(unit, o.Goodput.MeanBps, scale)
-		if suffix = s; !slices.Contains(values, value) {
-			values = append(values, value)
-		}
+		values, suffix = distinct(values, value), s
 	}
 	text := join(values, "and")
 	if len(values) > 3 {

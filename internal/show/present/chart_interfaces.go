@@ -10,20 +10,10 @@ import (
 // interfacesFigure draws each interface's share of its host's traffic, by treatment.
 func interfacesFigure(v *view) (figure.Figure, bool) {
 	v = v.whole()
-	var names []string
-	for i := range v.rows {
-		for _, c := range v.rows[i].cells {
-			for _, p := range portsOf(c.Treatment, v.focus) {
-				if !slices.Contains(names, p.Interface) {
-					names = append(names, p.Interface)
-				}
-			}
-		}
-	}
+	names := v.interfaceNames(0, len(v.columns))
 	if len(names) < 2 {
 		return figure.Figure{}, false // one interface carries everything: nothing to show
 	}
-	slices.SortStableFunc(names, natural)
 	f := figure.Figure{Name: "interfaces", Title: interfacesTitle(v), Data: portsCSV(v),
 		Note: "Share of " + v.traffic() + " on each of its interfaces, in the direction the data flows."}
 	for c, col := range v.columns {

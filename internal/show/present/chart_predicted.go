@@ -74,9 +74,7 @@ func predictedPanel(v *view, list []held, width float64) *figure.Drawing {
 	// A colour stands for what is predicted to hold flows back, named in that colour.
 	var by []string
 	for _, h := range list {
-		if !slices.Contains(by, h.predicted[0]) {
-			by = append(by, h.predicted[0])
-		}
+		by = distinct(by, h.predicted[0])
 	}
 	for _, h := range list {
 		role := figure.SeriesRole(slices.Index(by, h.predicted[0]))

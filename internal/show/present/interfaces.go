@@ -110,6 +110,20 @@ func portsOf(t *record.Treatment, host string) []record.TreatmentInterface {
 	return out
 }
 
+// interfaceNames are the interfaces of the focus that have a share in some of these
+// columns, eth2 before eth10.
+func (v *view) interfaceNames(from, to int) (names []string) {
+	for _, r := range v.rows {
+		for _, c := range r.cells[from:to] {
+			for _, p := range portsOf(c.Treatment, v.focus) {
+				names = distinct(names, p.Interface)
+			}
+		}
+	}
+	slices.SortStableFunc(names, natural)
+	return names
+}
+
 // shareTable has each interface's share of the traffic of the host in question,
 // by treatment; nil: no treatment used more than one interface.
 func shareTable(v *view) *Table {
@@ -127,16 +141,7 @@ func shareTable(v *view) *Table {
 		t.add(r.name)
 	}
 	for c, col := range v.columns {
-		var names []string
-		for i := range v.rows {
-			for _, p := range portsOf(v.rows[i].cells[c].Treatment, v.focus) {
-				if !slices.Contains(names, p.Interface) {
-					names = append(names, p.Interface)
-				}
-			}
-		}
-		slices.SortStableFunc(names, natural)
-		for _, name := range names {
+		for _, name := range v.interfaceNames(c, c+1) {
 			var cells []Cell
 			for i := range v.rows {
 				cell := Cell{Text: "–"} // no data, no shares

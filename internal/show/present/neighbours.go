@@ -43,9 +43,7 @@ func tables(v *view, t *record.Trial) (hosts []neighbourTable, switches []*Table
 		table := &Table{Caption: h.Host + ": forwarding table", Columns: []Column{{Head: "MAC address"}, {Head: "interface"}, {Head: "leads to"}}}
 		for _, e := range entries {
 			mac, far := strings.ToLower(e.MAC), cmp.Or(e.Peer, e.Interface)
-			if !slices.Contains(delivers[mac], far) {
-				delivers[mac] = append(delivers[mac], far)
-			}
+			delivers[mac] = distinct(delivers[mac], far)
 			table.add(e.MAC, e.Interface, cmp.Or(e.Peer, ends(v.reads.owner(e.MAC))))
 		}
 		switches = append(switches, table)

@@ -34,11 +34,13 @@ func newReader(run *record.Run) reader {
 				end := topology.End{Node: h.Host, Interface: p.Interface}
 				if p.MAC != "" && p.Kind != "loopback" {
 					seen[end] = true
-					addEnd(r.owners, strings.ToLower(p.MAC), end)
+					mac := strings.ToLower(p.MAC)
+					r.owners[mac] = distinct(r.owners[mac], end)
 				}
 				for _, text := range p.Addresses {
 					if prefix, err := netip.ParsePrefix(text); err == nil && !prefix.Addr().IsLoopback() && !prefix.Addr().IsLinkLocalUnicast() {
-						addEnd(r.holders, prefix.Addr().Unmap(), end)
+						addr := prefix.Addr().Unmap()
+						r.holders[addr] = distinct(r.holders[addr], end)
 					}
 				}
 			}
@@ -48,18 +50,12 @@ func newReader(run *record.Run) reader {
 		for _, p := range h.Interfaces {
 			end := topology.End{Node: h.Name, Interface: p.Name}
 			// A lab's own choice of MAC address holds only where linerate made the host.
-			if mac := run.Topology.MAC(end); mac != "" && !seen[end] && (len(h.Via) == 0 || p.MAC != "") {
-				addEnd(r.owners, strings.ToLower(mac), end)
+			if mac := strings.ToLower(run.Topology.MAC(end)); mac != "" && !seen[end] && (len(h.Via) == 0 || p.MAC != "") {
+				r.owners[mac] = distinct(r.owners[mac], end)
 			}
 		}
 	}
 	return r
-}
-
-func addEnd[K comparable](index map[K][]topology.End, key K, end topology.End) {
-	if !slices.Contains(index[key], end) {
-		index[key] = append(index[key], end)
-	}
 }
 
 // holder lists the interfaces that hold an address.

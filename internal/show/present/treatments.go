@@ -151,9 +151,7 @@ func (v *view) limitOf(c int) string {
 			if t.LimitWhy != "" {
 				text += " = " + t.LimitWhy
 			}
-			if !slices.Contains(texts, text) {
-				texts = append(texts, text)
-			}
+			texts = distinct(texts, text)
 		}
 	}
 	switch len(texts) {

@@ -121,9 +121,15 @@ func (b *byText) add(text, name string) {
 	if b.names[text] == nil {
 		b.texts = append(b.texts, text)
 	}
-	if !slices.Contains(b.names[text], name) {
-		b.names[text] = append(b.names[text], name)
+	b.names[text] = distinct(b.names[text], name)
+}
+
+// distinct adds a value to a list that does not have it.
+func distinct[T comparable](list []T, value T) []T {
+	if slices.Contains(list, value) {
+		return list
 	}
+	return append(list, value)
 }
 
 // natural compares names so that their numbers count as numbers.
