@@ -69,6 +69,16 @@ func statements(label string, texts ...string) (list []Block) {
 	return list
 }
 
+// tableBlocks are the tables that there are.
+func tableBlocks(tables ...*Table) (list []Block) {
+	for _, t := range tables {
+		if t != nil {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
 // Item stands below a statement, after its mark.
 type Item struct {
 	Mark, Text string

@@ -156,16 +156,6 @@ func sectionsOf(v *view, t runTables) (out []Section) {
 	return slices.DeleteFunc(out, func(s Section) bool { return s.ID == "" })
 }
 
-// tableBlocks are the tables that there are.
-func tableBlocks(tables ...*Table) (list []Block) {
-	for _, t := range tables {
-		if t != nil {
-			list = append(list, t)
-		}
-	}
-	return list
-}
-
 // environment is on which machines, with which program.
 func environment(v *view) []Block {
 	e := v.run.Environment
