@@ -164,17 +164,24 @@ func (f observed) reweighed(k *multipath) string {
 			slowest = rate
 		}
 	}
-	text := ipCommand(k.to.Addr()) + " route replace " + k.to.String()
-	for _, hop := range k.hops {
+	return routeCommand(k.to, k.hops, func(hop record.RouteNexthop) int {
+		// Weights are 1 to 256; four steps to the slowest link are fine enough.
+		return min(256, max(1, int(4*f.rate(k, hop.Interface)/slowest+0.5)))
+	})
+}
+
+// routeCommand replaces a route by one with these next hops and weights.
+func routeCommand(to netip.Prefix, hops []record.RouteNexthop, weight func(record.RouteNexthop) int) string {
+	text := ipCommand(to.Addr()) + " route replace " + to.String()
+	for _, hop := range hops {
 		text += " nexthop"
 		if via, err := netip.ParseAddr(hop.Via); err == nil {
-			if text += " via"; via.Is6() && k.family() == "ipv4" {
+			if text += " via"; via.Is6() && to.Addr().Is4() {
 				text += " inet6"
 			}
 			text += " " + hop.Via
 		}
-		// Weights are 1 to 256; four steps to the slowest link are fine enough.
-		text += fmt.Sprintf(" dev %s weight %d", hop.Interface, min(256, max(1, int(4*f.rate(k, hop.Interface)/slowest+0.5))))
+		text += fmt.Sprintf(" dev %s weight %d", hop.Interface, weight(hop))
 	}
 	return text
 }
@@ -319,7 +326,7 @@ func ecmpSourceMismatch(f observed, c *sourceRoute) *record.Finding {
 			confidence = record.Certain
 		}
 		if c.to.Addr().Is4() {
-			fix = append(fix, fmt.Sprintf("%s: a route with next hops of its own, which keeps to the flow's address (Linux 6.16): %s", c.host.name, c.plainRoute()))
+			fix = append(fix, fmt.Sprintf("%s: a route with next hops of its own, which keeps to the flow's address (Linux 6.16): %s", c.host.name, routeCommand(c.to, c.hops, func(hop record.RouteNexthop) int { return max(hop.Weight, 1) })))
 		}
 	}
 	return &record.Finding{
@@ -415,12 +422,4 @@ func (c *sourceRoute) ruleCommands() string {
 		}
 	}
 	return ""
-}
-
-func (c *sourceRoute) plainRoute() string {
-	text := "ip route replace " + c.to.String()
-	for _, hop := range c.hops {
-		text += fmt.Sprintf(" nexthop via %s dev %s weight %d", hop.Via, hop.Interface, max(hop.Weight, 1))
-	}
-	return text
 }
