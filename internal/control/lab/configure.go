@@ -49,12 +49,8 @@ func baseSettings(h *topology.Host, daemon bool) []setting.Setting {
 		list = append(list, setting.Setting{Host: h.Name, Sysctl: sysctls})
 	}
 	if len(h.Via) == 0 {
-		for _, p := range h.Interfaces {
-			for _, a := range p.Addresses {
-				list = append(list, setting.Setting{Host: h.Name, Address: &setting.Address{
-					Interface: p.Name, Address: netip.PrefixFrom(a.First, a.Bits), Count: a.Number(),
-				}})
-			}
+		for name, a := range h.Addresses() {
+			list = append(list, setting.Setting{Host: h.Name, Address: &setting.Address{Interface: name, Address: a.Prefix(), Count: a.Number()}})
 		}
 	}
 	for _, n := range h.Nexthops {
@@ -204,11 +200,9 @@ func addressOf(t *topology.Topology, host string, far topology.End, six bool) (n
 		if a.First.Is6() != six {
 			continue
 		}
-		for _, p := range h.Interfaces {
-			for _, own := range p.Addresses {
-				if netip.PrefixFrom(own.First, own.Bits).Masked().Contains(a.First) {
-					return a.First, true
-				}
+		for _, own := range h.Addresses() {
+			if own.Prefix().Contains(a.First) {
+				return a.First, true
 			}
 		}
 	}

@@ -162,11 +162,9 @@ func (c *conductor) revert(ctx context.Context, t *study.Treatment, to marks) er
 func (c *conductor) flush(ctx context.Context, over *topology.Topology, hosts []string) error {
 	var addresses []netip.Addr
 	for _, h := range over.Hosts {
-		for _, p := range h.Interfaces {
-			for _, a := range p.Addresses {
-				for _, prefix := range a.Prefixes() {
-					addresses = append(addresses, prefix.Addr())
-				}
+		for _, a := range h.Addresses() {
+			for _, prefix := range a.Prefixes() {
+				addresses = append(addresses, prefix.Addr())
 			}
 		}
 	}
