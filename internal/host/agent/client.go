@@ -13,7 +13,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/host/counters"
-	"linerate/internal/host/handshake"
+	"linerate/internal/host/traffic"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
@@ -87,7 +87,7 @@ func NewClient(bounds message.Bounds, others func() record.OtherFlows) (*Client,
 // Serve answers the client's requests until the stream or ctx ends, or the client
 // has overstayed; the error says how. It is called once.
 func (g *Client) Serve(ctx context.Context, stream net.Conn) error {
-	defer g.leave()
+	defer g.Discard()
 	stay := g.bounds.Stay()
 	ctx, cancel := context.WithTimeoutCause(ctx, stay, fmt.Errorf("stayed longer than %v", stay))
 	defer cancel()
@@ -117,9 +117,6 @@ func (g *Client) Serve(ctx context.Context, stream net.Conn) error {
 	return err
 }
 
-// Discard gives back what a client holds that is not served after all.
-func (g *Client) Discard() { g.leave() }
-
 // noted keeps count of what is being answered.
 func (g *Client) noted(h bus.Handler) bus.Handler {
 	return func(ctx context.Context, request []byte) (any, error) {
@@ -141,9 +138,9 @@ func (g *Client) noted(h bus.Handler) bus.Handler {
 	}
 }
 
-// leave ends the client's flows, waits for what is still being answered, and
-// gives everything back.
-func (g *Client) leave() {
+// Discard ends the client's flows, waits for what is still being answered, and gives
+// everything back. Serve does so by itself.
+func (g *Client) Discard() {
 	g.mu.Lock()
 	g.left = true
 	g.mu.Unlock()
@@ -197,7 +194,7 @@ func (g *Client) Moved() (received, written int64) {
 
 // Flows is how many flows the client has at this moment.
 func (g *Client) Flows() int {
-	if engine := g.agent.current(); engine != nil {
+	if engine := g.Engine(); engine != nil {
 		return engine.Flows()
 	}
 	return 0
@@ -210,36 +207,8 @@ func (g *Client) Summary() Summary {
 	return g.summary
 }
 
-// Offer hands over a connection that came with a cookie. False: it is not one of
-// this client's, and still the caller's.
-func (g *Client) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
-	engine := g.agent.current()
-	return engine != nil && engine.Offer(cookie, conn)
-}
-
-// Expects says whether a UDP flow of this client expects a cookie.
-func (g *Client) Expects(cookie message.Cookie) bool {
-	engine := g.agent.current()
-	return engine != nil && engine.Expects(cookie)
-}
-
-// Admit accepts a peer that has sent a cookie to the UDP listener. False: no flow of
-// this client expects it.
-func (g *Client) Admit(cookie message.Cookie, caller handshake.Client) bool {
-	engine := g.agent.current()
-	return engine != nil && engine.Admit(cookie, caller)
-}
-
-// OfferSocket is Offer for a descriptor, whose connection still has to be read
-// from its beginning: the cookie is shown in its first bytes, so many. False: it
-// is still the caller's. More of its kind are to be expected at once if so said.
-func (g *Client) OfferSocket(cookie message.Cookie, fd, shown int) (taken, more bool) {
-	engine := g.agent.current()
-	if engine == nil {
-		return false, false
-	}
-	return engine.OfferSocket(cookie, fd, shown)
-}
+// Engine has the flows of the client's current trial; nil: there is none.
+func (g *Client) Engine() *traffic.Engine { return g.agent.current() }
 
 // listen takes a trial's orders, all at once, if they are within the bounds.
 func (g *Client) listen(ctx context.Context, orders []message.FlowRequest) ([]message.Listening, error) {

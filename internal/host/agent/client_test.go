@@ -216,7 +216,7 @@ func TestClientTooFast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !g.Offer(like[0].Cookie, conn) {
+	if !g.Engine().Offer(like[0].Cookie, conn) {
 		t.Fatal("the connection was not taken")
 	}
 	go func() {

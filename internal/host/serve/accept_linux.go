@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"linerate/internal/bus/greeting"
-	"linerate/internal/host/agent"
 	"linerate/internal/host/socket"
+	"linerate/internal/host/traffic"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
@@ -132,17 +132,11 @@ func (s *server) allowedFD(fd int) bool {
 // offerSocket gives a connection to the conductor that expects its cookie, which has
 // been peeked at only.
 func (s *server) offerSocket(cookie message.Cookie, fd, shown int) (taken, more bool) {
-	s.mu.Lock()
-	clients := s.clients
-	s.mu.Unlock()
-	for _, c := range clients {
-		if g, ok := c.(*agent.Client); ok {
-			if taken, more = g.OfferSocket(cookie, fd, shown); taken {
-				return taken, more
-			}
-		}
-	}
-	return false, false
+	s.some(func(e *traffic.Engine) bool {
+		taken, more = e.OfferSocket(cookie, fd, shown)
+		return taken
+	})
+	return taken, more
 }
 
 // acceptSlow handles a connection in a goroutine.

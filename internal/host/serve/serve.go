@@ -27,6 +27,7 @@ import (
 	"linerate/internal/host/agent"
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
+	"linerate/internal/host/traffic"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
@@ -227,30 +228,33 @@ func (s *server) report(v Session) {
 
 // offer gives a flow's connection to the conductor that expects its cookie.
 func (s *server) offer(cookie message.Cookie, conn *net.TCPConn) bool {
-	return slices.ContainsFunc(s.conductors(), func(g *agent.Client) bool { return g.Offer(cookie, conn) })
+	return s.some(func(e *traffic.Engine) bool { return e.Offer(cookie, conn) })
 }
 
 // expects says whether a UDP flow of some conductor expects a cookie.
 func (s *server) expects(cookie message.Cookie) bool {
-	return slices.ContainsFunc(s.conductors(), func(g *agent.Client) bool { return g.Expects(cookie) })
+	return s.some(func(e *traffic.Engine) bool { return e.Expects(cookie) })
 }
 
 // acceptFlow gives a UDP flow to the conductor that expects its cookie.
 func (s *server) acceptFlow(cookie message.Cookie, caller handshake.Client) {
-	_ = slices.ContainsFunc(s.conductors(), func(g *agent.Client) bool { return g.Admit(cookie, caller) })
+	s.some(func(e *traffic.Engine) bool { return e.Admit(cookie, caller) })
 }
 
-// conductors are those that are served now.
-func (s *server) conductors() []*agent.Client {
+// some reports whether f is true for the flows of one of the conductors that are served
+// now, and calls it up to there. It allocates nothing.
+func (s *server) some(f func(*traffic.Engine) bool) bool {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	var conductors []*agent.Client
-	for _, c := range s.clients {
-		if g, ok := c.(*agent.Client); ok {
-			conductors = append(conductors, g)
+	clients := s.clients
+	s.mu.Unlock()
+	return slices.ContainsFunc(clients, func(c client) bool {
+		g, ok := c.(*agent.Client)
+		if !ok {
+			return false
 		}
-	}
-	return conductors
+		engine := g.Engine()
+		return engine != nil && f(engine)
+	})
 }
 
 // serve accepts a conductor that has authenticated itself, and serves it.
