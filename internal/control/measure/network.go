@@ -25,11 +25,7 @@ func (n direct) Paths(_ []*trial.Flow, counted []record.Flow, hosts []record.Hos
 	used := interfacesOf(counted, hosts)
 	paths := trial.Paths{Topology: between(used), Flows: make([]trial.Path, len(counted))}
 	for i, f := range counted {
-		flow := &paths.Flows[i].Flow
-		flow.Frame, flow.Cap = frame(f), unit.BitRate(f.RateCapBps)
-		if paths.Topology != nil {
-			flow.Paths = [][]topology.End{path(paths.Topology, f, used[i])}
-		}
+		paths.Flows[i].Flow = flowOver(paths.Topology, f, used[i])
 	}
 	return paths
 }
@@ -192,8 +188,12 @@ func atMiddle(node, name string) topology.End {
 	return topology.End{Node: middle, Interface: node + "-" + name}
 }
 
-// path is the path of a flow over between's topology.
-func path(over *topology.Topology, f record.Flow, u used) []topology.End {
+// flowOver is a flow with its path over between's topology; nil: it has none.
+func flowOver(over *topology.Topology, f record.Flow, u used) limits.Flow {
+	flow := limits.Flow{Frame: frame(f), Cap: unit.BitRate(f.RateCapBps)}
+	if over == nil {
+		return flow
+	}
 	from, to := u.client.Interface, u.server.Interface
 	if f.From == record.NodeServer {
 		from, to = to, from
@@ -202,7 +202,8 @@ func path(over *topology.Topology, f record.Flow, u used) []topology.End {
 	if len(over.Switches) > 0 {
 		ends = slices.Insert(ends, 1, atMiddle(f.From, from), atMiddle(f.To, to))
 	}
-	return ends
+	flow.Paths = [][]topology.End{ends}
+	return flow
 }
 
 // limit is the most that a direction's flows carry over several interfaces together:
@@ -211,9 +212,7 @@ func limit(over *topology.Topology, flows []record.Flow, all []used, from string
 	var sending []limits.Flow
 	for i, f := range flows {
 		if f.From == from {
-			sending = append(sending, limits.Flow{
-				Paths: [][]topology.End{path(over, f, all[i])}, Frame: frame(f), Cap: unit.BitRate(f.RateCapBps),
-			})
+			sending = append(sending, flowOver(over, f, all[i]))
 		}
 	}
 	best := limits.Network{Topology: over}.Aggregate(sending)

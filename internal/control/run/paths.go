@@ -222,13 +222,14 @@ func arrivals(hosts []record.HostReading) map[string]map[string]string {
 func inOrder(over *topology.Topology, sender string, seen map[string]string) (path []string) {
 	left := maps.Clone(seen)
 	for at := sender; len(left) > 0; {
-		host := slices.IndexFunc(slices.Sorted(maps.Keys(left)), func(name string) bool {
+		names := slices.Sorted(maps.Keys(left))
+		i := slices.IndexFunc(names, func(name string) bool {
 			return over.Adjacent(at, topology.End{Node: name, Interface: left[name]})
 		})
-		if host < 0 {
+		if i < 0 {
 			break
 		}
-		name := slices.Sorted(maps.Keys(left))[host]
+		name := names[i]
 		path = append(path, name+"."+left[name])
 		delete(left, name)
 		at = name

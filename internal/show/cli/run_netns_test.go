@@ -64,7 +64,7 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 		t.Fatalf("run %s has %d trials", id, len(saved))
 	}
 	// Doubts about the figures, if there are any, come before it in the sentence.
-	if !strings.Contains(strings.ToLower(out.String()), "interrupted: these are the figures") {
+	if !strings.Contains(strings.ToLower(out.String()), "interrupted: the figures are of") {
 		t.Errorf("the report does not say that it is of an interrupted run:\n%s", out.String())
 	}
 
