@@ -45,7 +45,12 @@ func sharesPanel(v *view, c int, interfaces []string, width float64) *figure.Dra
 		d.Text(left, top-6, figure.Fit(figure.Plain(interfaces[0]), 80, sizeSmall, false), figure.Style{Size: sizeSmall, Role: figure.Muted})
 		d.Text(width-countWidth, top-6, fitTail(figure.Plain(interfaces[len(interfaces)-1]), 80), figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
 	}
-	largest := largestShare(v, c)
+	largest := 1e-9
+	for _, r := range v.rows {
+		for _, p := range portsOf(r.cells[c].Treatment, v.focus) {
+			largest = max(largest, min(p.Share, 1))
+		}
+	}
 	for i := range v.rows {
 		r := &v.rows[i]
 		y := top + rowHeight*float64(i)
@@ -77,16 +82,6 @@ func sharesPanel(v *view, c int, interfaces []string, width float64) *figure.Dra
 		}
 	}
 	return d
-}
-
-func largestShare(v *view, c int) float64 {
-	largest := 1e-9
-	for i := range v.rows {
-		for _, p := range portsOf(v.rows[i].cells[c].Treatment, v.focus) {
-			largest = max(largest, min(p.Share, 1))
-		}
-	}
-	return largest
 }
 
 func interfacesTitle(v *view) string {

@@ -17,19 +17,15 @@ func responseFigure(v *view, m *measure) (figure.Figure, bool) {
 	f := figure.Figure{Name: m.Name, Title: responseTitle(v, m), Data: responseCSV(v, m), Note: "Dots are trials."}
 	v = v.whole() // the CSV has all
 	high := 0.0
-	for _, r := range v.rows {
-		for _, c := range r.cells {
-			if c.Treatment == nil {
-				continue
-			}
-			_, upper, _ := m.bounds(c.Treatment)
-			high = max(high, upper, m.Estimate(c.Treatment).Mean)
-			for _, value := range m.trials[c.Name] {
-				high = max(high, value)
-			}
-			if m.goodput() {
-				high = max(high, c.LimitBps)
-			}
+	for r, c := range v.each() {
+		t := r.cells[c].Treatment
+		_, upper, _ := m.bounds(t)
+		high = max(high, upper, m.Estimate(t).Mean)
+		for _, value := range m.trials[t.Name] {
+			high = max(high, value)
+		}
+		if m.goodput() {
+			high = max(high, t.LimitBps)
 		}
 	}
 	if !(high > 0) || !finite(high) {
@@ -203,12 +199,10 @@ func worse(v *view, m *measure) []string {
 
 // allAlike: no treatment differs from the baseline in a response.
 func allAlike(v *view, m *measure) bool {
-	for _, r := range v.rows {
-		for _, c := range r.cells {
-			if e := m.Effect(c.effect); !r.baseline && (e == nil || e.Verdict != record.NoDifference) {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(v.rows, func(r row) bool {
+		return !r.baseline && slices.ContainsFunc(r.cells, func(c cell) bool {
+			e := m.Effect(c.effect)
+			return e == nil || e.Verdict != record.NoDifference
+		})
+	})
 }

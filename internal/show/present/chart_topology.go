@@ -28,21 +28,15 @@ func topologyPanel(v *view, r *row, c int) figure.Panel {
 	t := r.cells[c].Treatment
 	title := v.label(r, c) + ": " + v.lead().spell(t)
 	return figure.Panel{Title: title, Draw: func(width float64) *figure.Drawing {
-		most := largestLoad(v) // the thickest link's, the same in all drawings
+		most := 1.0 // the thickest link's load, the same in all drawings
+		for _, t := range v.run.Treatments {
+			for _, p := range t.Interfaces {
+				most = max(most, load(p))
+			}
+		}
 		return newGraph(&v.run.Topology, t.Interfaces, v.focus).draw(width,
 			func(d *figure.Drawing, e *edge) { e.draw(d, most) }, func(d *figure.Drawing, e *edge) { e.drawLabel(d, most) })
 	}}
-}
-
-// largestLoad is the load of the busiest interface in any treatment.
-func largestLoad(v *view) float64 {
-	largest := 1.0
-	for _, t := range v.run.Treatments {
-		for _, p := range t.Interfaces {
-			largest = max(largest, load(p))
-		}
-	}
-	return largest
 }
 
 // Heights of what stands in a topology.

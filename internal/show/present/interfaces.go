@@ -128,10 +128,8 @@ func (v *view) interfaceNames(from, to int) (names []string) {
 // by treatment; nil: no treatment used more than one interface.
 func shareTable(v *view) *Table {
 	widest := 0
-	for _, r := range v.rows {
-		for c := range r.cells {
-			widest = max(widest, len(portsOf(r.cells[c].Treatment, v.focus)))
-		}
+	for r, c := range v.each() {
+		widest = max(widest, len(portsOf(r.cells[c].Treatment, v.focus)))
 	}
 	if widest < 2 {
 		return nil

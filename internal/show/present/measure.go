@@ -81,8 +81,13 @@ func measureTitle(m *record.Measure) string {
 	for _, d := range m.Directions {
 		n += d.Flows
 	}
-	at, with := m.Address, ""
-	if others := serverAddresses(m) - 1; others > 0 {
+	at, with, others := m.Address, "", -1 // addresses of the server beside that one
+	for _, a := range m.Addresses {
+		if a.Host == record.NodeServer {
+			others++
+		}
+	}
+	if others > 0 {
 		at += fmt.Sprintf(" and %d more", others)
 	}
 	if m.Peer != "" {
@@ -91,24 +96,14 @@ func measureTitle(m *record.Measure) string {
 	text := fmt.Sprintf("measure %s%s · %s, %s · %.4g s after %.4g s", at, with, strings.ToUpper(m.Protocol), Count(n, "flow"), m.DurationS, m.WarmupS)
 	var controls []string
 	for _, f := range m.Flows {
-		if f.CongestionControl != "" && !slices.Contains(controls, f.CongestionControl) {
-			controls = append(controls, f.CongestionControl)
+		if f.CongestionControl != "" {
+			controls = distinct(controls, f.CongestionControl)
 		}
 	}
 	if len(controls) > 0 {
 		text += " · " + strings.Join(controls, ", ")
 	}
 	return text
-}
-
-// serverAddresses is how many of the server's flows went to.
-func serverAddresses(m *record.Measure) (n int) {
-	for _, a := range m.Addresses {
-		if a.Host == record.NodeServer {
-			n++
-		}
-	}
-	return n
 }
 
 // cpusBusy is how busy all of a machine's CPUs were, in parentheses; empty: it was not

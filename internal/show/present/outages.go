@@ -19,8 +19,8 @@ func outages(v *view) *Table {
 			"A pause shorter than twice the flow's longest one before may be chance."}}
 	for c, col := range v.columns {
 		t.section(col.name)
-		for r := range v.rows {
-			cell := v.rows[r].cells[c]
+		for _, r := range v.rows {
+			cell := r.cells[c]
 			if cell.Treatment == nil {
 				continue
 			}
@@ -29,7 +29,7 @@ func outages(v *view) *Table {
 				if n := o.Others.Stopped; n > 0 {
 					others += fmt.Sprintf(", %d stopped", n)
 				}
-				name, at := v.rows[r].name, fmt.Sprintf("%g s", o.AtS)
+				name, at := r.name, fmt.Sprintf("%g s", o.AtS)
 				if len(cell.Outages) > 1 {
 					name += ", " + at
 				}

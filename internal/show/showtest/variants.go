@@ -3,6 +3,7 @@ package showtest
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,13 +20,7 @@ var Variants = sync.OnceValue(makeVariants)
 
 func makeVariants() map[string]*record.Run {
 	even := func(n int) func(string, int) []float64 {
-		return func(string, int) []float64 {
-			out := make([]float64, n)
-			for i := range out {
-				out[i] = 1
-			}
-			return out
-		}
+		return func(string, int) []float64 { return slices.Repeat([]float64{1}, n) }
 	}
 	plainLab := lab{ports: 4, clients: 2, blocks: 4, rate: 1e9, seed: 3, levels: []labLevel{{name: "as delivered", spread: only(1), poisoned: true}, {name: "fixed", spread: all}}}
 	with := func(change func(*lab)) lab {
@@ -39,7 +34,7 @@ func makeVariants() map[string]*record.Run {
 		"one-treatment": with(func(l *lab) { l.levels = l.levels[:1] }).run(),
 		"one-trial":     with(func(l *lab) { l.levels, l.blocks = l.levels[:1], 1 }).run(),
 		"one-port":      with(func(l *lab) { l.ports, l.clients, l.levels = 1, 1, []labLevel{{name: "plain", spread: even(1)}} }).run(),
-		"no-limit":      with(func(l *lab) { l.rate = 1e9 }).run(),
+		"no-limit":      plainLab.run(),
 		"no-difference": with(func(l *lab) { l.levels[1] = labLevel{name: "bigger buffers", spread: only(1)} }).run(),
 		"empty":         {Schema: record.RunSchema, ID: "empty", Study: "empty"},
 		"many-hosts":    with(func(l *lab) { l.clients = 39 }).run(),
@@ -87,9 +82,9 @@ func makeVariants() map[string]*record.Run {
 	out["blocks"] = ArpFlux()
 	out["blocks"].Status, out["blocks"].Design.Until = "blocks", 1e-9
 	out["hostile"] = Hostile()
-	out["ipv6"] = IPv6()
-	out["fabric"] = Fabric()
-	out["back-to-back"] = BackToBack()
+	out["ipv6"] = ipv6()
+	out["fabric"] = fabric()
+	out["back-to-back"] = backToBack()
 	two := plainLab.run()
 	two.Factors = append(two.Factors, record.Factor{Name: "mtu", Role: "compare", Baseline: "1500", Levels: []record.Level{{Name: "1500"}, {Name: "9000"}}})
 	for i := range two.Treatments {
@@ -108,14 +103,14 @@ func makeVariants() map[string]*record.Run {
 		out[name] = sciencetest.Loaded(3, 4, responses...)
 		conclude.Conclude(out[name])
 	}
-	out["lossy"] = Lossy()
+	out["lossy"] = lossy()
 	out["ablated"] = Ablated()
 	return out
 }
 
-// Lossy is a run in which only the deeper queue loses nothing, and in which one
+// lossy is a run in which only the deeper queue loses nothing, and in which one
 // level's requests were never answered.
-func Lossy() *record.Run {
+func lossy() *record.Run {
 	run := sciencetest.Loaded(3, 4, "lost", "latency_p50")
 	for i := range run.Trials {
 		t := &run.Trials[i]
@@ -169,7 +164,7 @@ func Hostile() *record.Run {
 	return run
 }
 
-func IPv6() *record.Run {
+func ipv6() *record.Run {
 	run := ArpFlux()
 	for h := range run.Topology.Hosts {
 		for p := range run.Topology.Hosts[h].Interfaces {
@@ -191,9 +186,9 @@ func IPv6() *record.Run {
 	return run
 }
 
-// Fabric is two servers and two clients behind two leaves and two spines that
+// fabric is two servers and two clients behind two leaves and two spines that
 // are routers: five columns.
-func Fabric() *record.Run {
+func fabric() *record.Run {
 	run := lab{ports: 2, clients: 2, blocks: 3, rate: 1e9, seed: 5, levels: []labLevel{
 		{name: "one path", spread: func(string, int) []float64 { return []float64{1, 0} }},
 		{name: "hash with ports", spread: func(string, int) []float64 { return []float64{0.9, 0.95} }}}}.run()
@@ -220,7 +215,7 @@ func Fabric() *record.Run {
 	return run
 }
 
-func BackToBack() *record.Run {
+func backToBack() *record.Run {
 	run := lab{ports: 2, clients: 1, blocks: 3, rate: 1e9, seed: 5, levels: []labLevel{{name: "plain", spread: func(string, int) []float64 { return []float64{1, 1} }}}}.run()
 	t := &run.Topology
 	t.Switches = nil
