@@ -211,11 +211,8 @@ func (h *Host) routesTo(table int, destination netip.Addr) []route {
 	var entries []route
 	if table == 0 {
 		for _, p := range h.Interfaces {
-			for _, a := range p.Addresses {
-				if a.onPrefix(destination) {
-					entries = append(entries, route{a.Bits, 0, []nextHop{{out: p.Name, to: destination}}})
-					break
-				}
+			if a, ok := find(p.Addresses, func(a *Address) bool { return a.onPrefix(destination) }); ok {
+				entries = append(entries, route{a.Bits, 0, []nextHop{{out: p.Name, to: destination}}})
 			}
 		}
 	}
@@ -260,11 +257,8 @@ func (h *Host) nexthop(n setting.Nexthop, destination netip.Addr, isDefault bool
 		}
 		out.to = addr
 		if out.out == "" {
-			for _, p := range h.Interfaces {
-				if p.onPrefix(addr) {
-					out.out = p.Name
-					break
-				}
+			if p, ok := find(h.Interfaces, func(p *Interface) bool { return p.onPrefix(addr) }); ok {
+				out.out = p.Name
 			}
 		}
 		return out, true

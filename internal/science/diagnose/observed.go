@@ -81,13 +81,9 @@ func (p *netif) v4() []netip.Prefix {
 // onSubnet lists the host's interfaces whose prefixes hold addr and which answer for
 // themselves: up, no member of a bond or bridge.
 func (h *host) onSubnet(addr netip.Addr) []*netif {
-	var list []*netif
-	for _, p := range h.netifs {
-		if p.up && !p.member && slices.ContainsFunc(p.prefixes, func(x netip.Prefix) bool { return x.Contains(addr) }) {
-			list = append(list, p)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(h.netifs), func(p *netif) bool {
+		return !p.up || p.member || !slices.ContainsFunc(p.prefixes, func(x netip.Prefix) bool { return x.Contains(addr) })
+	})
 }
 
 // holder is the interface that holds one of the host's addresses.
