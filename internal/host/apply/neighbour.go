@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 
-	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
 )
 
@@ -35,19 +34,13 @@ func (t *neighbour) read() (State, error) {
 	}
 	all, err := t.host.conn.Neighbours()
 	for _, n := range all {
-		if n.Interface == t.n.Interface && n.Address == t.n.Address && !n.Proxy {
-			return neighbourState(n), nil
+		// Without a MAC address it is being resolved, or was not found.
+		if n.Interface == t.n.Interface && n.Address == t.n.Address && !n.Proxy && n.MAC != "" {
+			how := map[string]string{"PERMANENT": permanent, "NOARP": " without ARP"}[n.State]
+			return State{Text: "at " + n.MAC + cmp.Or(how, " as learned"), Object: n.Object}, nil
 		}
 	}
 	return State{Text: Absent}, err
-}
-
-func neighbourState(n netlink.Neighbour) State {
-	if n.MAC == "" {
-		return State{Text: Absent} // being resolved, or not found
-	}
-	how := map[string]string{"PERMANENT": permanent, "NOARP": " without ARP"}[n.State]
-	return State{Text: "at " + n.MAC + cmp.Or(how, " as learned"), Object: n.Object}
 }
 
 // permanent is the end of the text of a permanent entry.

@@ -50,21 +50,15 @@ func (t *qdisc) of() ([]netlink.Qdisc, error) {
 
 func (t *qdisc) read() (State, error) {
 	list, err := t.of()
-	for _, q := range list {
-		if q.IsRoot() {
-			return qdiscState(q), nil
-		}
+	i := slices.IndexFunc(list, netlink.Qdisc.IsRoot)
+	switch {
+	case i < 0: // an interface that was never up has none yet
+		return State{Text: "default"}, err
+	case list[i].Handle == 0:
+		return State{Text: "default (" + list[i].Kind + ")"}, nil
 	}
-	// An interface that was never up has none yet.
-	return State{Text: "default"}, err
-}
-
-func qdiscState(q netlink.Qdisc) State {
-	if q.Handle == 0 {
-		return State{Text: "default (" + q.Kind + ")"}
-	}
-	spec := q.Spec()
-	return State{Text: spec.String(), Object: q.Options, Qdisc: &spec}
+	spec := list[i].Spec()
+	return State{Text: spec.String(), Object: list[i].Options, Qdisc: &spec}, nil
 }
 
 // same compares the options of a qdisc. The kernel stores tbf's burst as a time in ticks,
