@@ -116,6 +116,9 @@ func (l *Lab) Hello(node string) message.Hello {
 	return l.hellos[node]
 }
 
+// ImpairedBy is what applies delay, loss and marks of links; empty: none has any.
+func (l *Lab) ImpairedBy() string { return l.impairedBy }
+
 // Mode describes how the topology was made: "lab as root", "lab, rootless", "real
 // hosts", or both; and what applies the delay and loss of links, if any has them.
 func (l *Lab) Mode() string {

@@ -228,7 +228,7 @@ func (c *conductor) progress(phase string, last *record.Trial) {
 }
 
 func (c *conductor) environment() {
-	c.run.Environment.Mode = c.lab.Mode()
+	c.run.Environment.Mode, c.run.Environment.ImpairedBy = c.lab.Mode(), c.lab.ImpairedBy()
 	c.run.Environment.Hosts = nil
 	c.run.Environment.Routing = c.lab.Routing()
 	var used []string

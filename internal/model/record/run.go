@@ -324,9 +324,13 @@ type Note struct {
 // Environment is where and with what the run was made.
 type Environment struct {
 	Version string `json:"version"` // of linerate
-	// Mode is "lab as root", "lab, rootless" or "real hosts".
-	Mode  string            `json:"mode"`
-	Hosts []HostEnvironment `json:"hosts"`
+	// Mode is "lab as root", "lab, rootless" or "real hosts"; with ImpairedBy, if there
+	// is such.
+	Mode string `json:"mode"`
+	// ImpairedBy is what applies the delay, loss and marks of a lab's links; empty: none
+	// has any.
+	ImpairedBy string            `json:"impaired_by,omitempty"`
+	Hosts      []HostEnvironment `json:"hosts"`
 	// Routing is how hosts came by their learned routes; nil: they have none.
 	Routing *Routing `json:"routing,omitempty"`
 }

@@ -21,8 +21,8 @@ func Run(run *record.Run) *Report {
 	if len(run.Trust) > 0 && inDoubt(run) == "" {
 		r.Trusted = trusted(run)
 	}
-	if mode := run.Environment.Mode; strings.Contains(mode, "delay and loss") {
-		r.MadeIn = mode
+	if run.Environment.ImpairedBy != "" {
+		r.MadeIn = run.Environment.Mode
 	}
 	t := tablesOf(v)
 	r.Summary, r.Sections = summaryOf(v, t), sectionsOf(v, t)
