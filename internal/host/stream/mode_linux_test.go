@@ -265,7 +265,7 @@ func TestModeManyFlows(t *testing.T) {
 	}
 }
 
-// failing is a pump that the kernel refuses.
+// failing is a sendCall that the kernel refuses.
 type failing struct {
 	noCompletions
 	err error
@@ -280,10 +280,10 @@ func TestModeRefused(t *testing.T) {
 		for name, mode := range map[string]string{"ordered": flow.ModeSplice, "tried": flow.ModeAuto} {
 			r := (direct{}).newMover(message.FlowRequest{Sends: true, Spec: flow.Spec{Mode: mode}}, 0).(*directMover)
 			var at int
-			for i, p := range r.pumps {
+			for i, p := range r.sendCalls {
 				if p.mode == flow.ModeSplice {
 					p.close()
-					r.pumps[i].pump, at = &failing{err: err}, i
+					r.sendCalls[i].sendCall, at = &failing{err: err}, i
 				}
 			}
 			r.use(at)
@@ -292,7 +292,7 @@ func TestModeRefused(t *testing.T) {
 			}
 			how := r.method()
 			contains(t, how.note, "splice 1024 KiB: "+err.Error())
-			if how.mode != flow.ModeWrite || r.pump == r.pumps[at].pump {
+			if how.mode != flow.ModeWrite || r.sendCall == r.sendCalls[at].sendCall {
 				t.Errorf("%s: after %v it sends by %q", name, err, how.mode)
 			}
 			if r.fallBack(0, err, new(tally)) {

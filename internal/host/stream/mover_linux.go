@@ -38,24 +38,24 @@ type direct struct{}
 
 var platform backend = direct{}
 
-// directMover is direct's mover: for a sender, the pumps to choose from and how far
+// directMover is direct's mover: for a sender, the sendCalls to choose from and how far
 // the choosing is; for a receiver, where to read to and how long to sleep.
 type directMover struct {
 	thread bool // of its own
 	wait   sched.Poller
 
-	pumps    []candidate
-	current  int     // which of them is in use
-	pump     pump    // that one
-	choice   *choice // nil: there is nothing, or no longer anything, to choose
-	switchAt int64   // when to ask choice
-	block    *sock.Block
+	sendCalls []candidate
+	current   int      // which of them is in use
+	sendCall  sendCall // that one
+	choice    *choice  // nil: there is nothing, or no longer anything, to choose
+	switchAt  int64    // when to ask choice
+	block     *sock.Block
 
 	buffer    []byte         // nil: nothing is copied
 	coalescer *readCoalescer // nil: the network wakes the receiver
 
 	notes []string
-	noted bool // what a pump had to say is among the notes
+	noted bool // what a sendCall had to say is among the notes
 	shown atomic.Pointer[method]
 }
 
@@ -78,7 +78,7 @@ func (direct) newMover(order message.FlowRequest, piece int) mover {
 	return r
 }
 
-// setUpSender makes a sender's pumps.
+// setUpSender makes a sender's sendCalls.
 func (r *directMover) setUpSender(mode string, piece int) {
 	if mode == flow.ModeAuto && !r.thread {
 		r.notes = append(r.notes, "more flows than threads: plain writes, nothing tried")
@@ -92,41 +92,41 @@ func (r *directMover) setUpSender(mode string, piece int) {
 		}
 	}
 	var notes []string
-	r.pumps, notes = candidates(mode, r.block, pieceBytes(piece))
+	r.sendCalls, notes = candidates(mode, r.block, pieceBytes(piece))
 	r.notes = append(r.notes, notes...)
 	switch {
-	case len(r.pumps) == 1:
+	case len(r.sendCalls) == 1:
 		r.use(0)
 	case mode == flow.ModeAuto || mode == flow.ModeWrite:
-		r.choice = newChoice(len(r.pumps))
+		r.choice = newChoice(len(r.sendCalls))
 		r.use(0)
 	default:
 		r.use(1) // the one that was asked for; the first is there to replace it
 	}
 }
 
-// use changes to another pump and shows it.
+// use changes to another sendCall and shows it.
 func (r *directMover) use(i int) {
-	r.current, r.pump = i, r.pumps[i].pump
+	r.current, r.sendCall = i, r.sendCalls[i].sendCall
 	r.show()
 }
 
 func (r *directMover) show() {
-	p := r.pumps[r.current]
+	p := r.sendCalls[r.current]
 	r.shown.Store(&method{mode: p.mode, call: p.call, note: strings.Join(r.notes, "; ")})
 }
 
 func (r *directMover) method() method { return *r.shown.Load() }
 
 func (r *directMover) close() {
-	for _, p := range r.pumps {
+	for _, p := range r.sendCalls {
 		r.note(p)
 		p.close()
 	}
-	if len(r.pumps) > 0 {
+	if len(r.sendCalls) > 0 {
 		r.show()
 	}
-	r.pumps, r.pump = nil, nil
+	r.sendCalls, r.sendCall = nil, nil
 	if r.block != nil {
 		returnBlock()
 		r.block = nil
@@ -156,17 +156,17 @@ func (r *directMover) next(at int64, t *tally) {
 	r.use(i)
 }
 
-// dropIneffective strikes the pump in use from the list if the kernel did not do what it
+// dropIneffective strikes the sendCall in use from the list if the kernel did not do what it
 // is for: then it costs what plain writes do, only elsewhere.
 func (r *directMover) dropIneffective() {
-	if p := r.pumps[r.current]; p.note() != "" {
+	if p := r.sendCalls[r.current]; p.note() != "" {
 		r.choice.refused[r.current] = true
 		r.note(p)
 	}
 }
 
-// note adds to the notes what a pump has to say, the first time that it does.
-func (r *directMover) note(p pump) {
+// note adds to the notes what a sendCall has to say, the first time that it does.
+func (r *directMover) note(p sendCall) {
 	if note := p.note(); note != "" && !r.noted {
 		r.notes = append(r.notes, note)
 		r.noted = true
@@ -176,7 +176,7 @@ func (r *directMover) note(p pump) {
 // result tells what the choosing has shown.
 func (r *directMover) result() string {
 	var tried []string
-	for i, p := range r.pumps {
+	for i, p := range r.sendCalls {
 		if !r.choice.refused[i] {
 			tried = append(tried, fmt.Sprintf("%s %.1f", p, r.choice.pace(i)))
 		}
@@ -184,12 +184,12 @@ func (r *directMover) result() string {
 	return "tried, in GB per second of CPU: " + strings.Join(tried, ", ")
 }
 
-// fallBack gives up the pump in use if err says that the kernel refuses it.
+// fallBack gives up the sendCall in use if err says that the kernel refuses it.
 func (r *directMover) fallBack(at int64, err error, t *tally) bool {
 	if r.current == 0 || !isUnsupported(err) {
 		return false
 	}
-	r.notes = append(r.notes, fmt.Sprintf("%s: %v", r.pumps[r.current], err))
+	r.notes = append(r.notes, fmt.Sprintf("%s: %v", r.sendCalls[r.current], err))
 	if r.choice == nil {
 		r.use(0)
 		return true
@@ -203,7 +203,7 @@ func (r *directMover) fallBack(at int64, err error, t *tally) bool {
 // be sent.
 func (r *directMover) push(fd int, t *tally, s *flowset.Signals) (done bool, failed error) {
 	for at := socket.Now(); ; {
-		n, err := r.pump.push(fd)
+		n, err := r.sendCall.push(fd)
 		began := at
 		at = socket.Now()
 		t.count(n, began, at)
@@ -324,7 +324,7 @@ func (r *directMover) pause(fd int, writes bool, t *tally, s *flowset.Signals) {
 	}
 	if broken, _ := r.wait.Wait(fd, writes, limit); broken {
 		// Completions of zero-copy sends, or an error that the next call tells.
-		for _, p := range r.pumps {
+		for _, p := range r.sendCalls {
 			p.drain(fd)
 		}
 	}

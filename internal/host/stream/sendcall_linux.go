@@ -14,22 +14,22 @@ import (
 	"linerate/internal/model/flow"
 )
 
-// A pump hands a flow's bytes to the kernel in one particular way.
-type pump interface {
+// A sendCall hands a flow's bytes to the kernel by one kind of system call.
+type sendCall interface {
 	// push sends what the socket takes now, and does not wait.
 	push(fd int) (int, error)
-	// drain takes from the socket's error queue what concerns the pump.
+	// drain takes from the socket's error queue what concerns the sendCall.
 	drain(fd int)
 	// note says what in sending was not as it was meant; empty: nothing.
 	note() string
 	close()
 }
 
-// pumpBytes is what one call of the large ones sends. At 140 Gbit/s that takes
+// largeBytes is what one large call sends. At 140 Gbit/s that takes
 // 60 µs.
-const pumpBytes = 1 << 20
+const largeBytes = 1 << 20
 
-// noCompletions is a pump that has nothing to drain, to say or to give back.
+// noCompletions is a sendCall that has nothing to drain, to say or to give back.
 type noCompletions struct{}
 
 func (noCompletions) drain(int)    {}
@@ -79,7 +79,7 @@ type files struct {
 	file sock.FileSender
 }
 
-func (p *files) push(fd int) (int, error) { return p.file.Send(fd, pumpBytes) }
+func (p *files) push(fd int) (int, error) { return p.file.Send(fd, largeBytes) }
 
 // zeroCopies lends pages to the kernel until it has said that it is done.
 type zeroCopies struct {
@@ -100,7 +100,7 @@ const zeroCopyBytes = chunkBytes
 // zeroCopyPending is how many sends may be under way before the queue is looked at.
 const zeroCopyPending = 16
 
-// zeroCopyRetries is how often in a row nothing may be lent before the pump gives up:
+// zeroCopyRetries is how often in a row nothing may be lent before the sendCall gives up:
 // for 50 ms or so.
 const zeroCopyRetries = 1000
 
@@ -158,7 +158,7 @@ func isUnsupported(err error) bool {
 	return false
 }
 
-// The block that all pumps of this process send from. It is there while any of
+// The block that all sendCalls of this process send from. It is there while any of
 // them is.
 var shared struct {
 	sync.Mutex
@@ -189,11 +189,11 @@ func returnBlock() {
 	}
 }
 
-// candidate is a pump under its name.
+// candidate is a sendCall under its name.
 type candidate struct {
 	mode string
 	call int
-	pump
+	sendCall
 }
 
 func (c candidate) String() string {
@@ -203,14 +203,14 @@ func (c candidate) String() string {
 	return c.mode
 }
 
-// candidates are the ways that a mode leaves to choose from, the simplest first:
+// candidates are the methods that a mode leaves to choose from, the simplest first:
 // always a plain write of a chunk, which nothing refuses.
 func candidates(mode string, block *sock.Block, piece int) (list []candidate, notes []string) {
 	if mode == flow.ModeCopy || mode == "" {
 		return []candidate{{flow.ModeCopy, piece, &writes{data: chunk[:piece]}}}, nil
 	}
 	data := block.Bytes()
-	add := func(of string, bytes int, p pump) { list = append(list, candidate{of, bytes, p}) }
+	add := func(of string, bytes int, p sendCall) { list = append(list, candidate{of, bytes, p}) }
 	write := func(bytes int) { add(flow.ModeWrite, bytes, &writes{data: data[:bytes]}) }
 	write(chunkBytes)
 	all := mode == flow.ModeAuto
@@ -219,26 +219,26 @@ func candidates(mode string, block *sock.Block, piece int) (list []candidate, no
 		write(512 << 10)
 	}
 	if all || mode == flow.ModeWrite {
-		write(pumpBytes)
+		write(largeBytes)
 	}
 	if all || mode == flow.ModeSplice {
 		if pipe, err := sock.NewPipe(); err != nil {
 			notes = append(notes, "splice: "+err.Error())
 		} else {
 			splice := func(bytes int) {
-				add(flow.ModeSplice, bytes, &splices{pipe: pipe, data: data[:pumpBytes], pieces: bytes / sock.PieceBytes})
+				add(flow.ModeSplice, bytes, &splices{pipe: pipe, data: data[:largeBytes], pieces: bytes / sock.PieceBytes})
 			}
 			if all {
 				splice(sock.PieceBytes)
 			}
 			splice(pipe.Size)
-			if pipe.Size < pumpBytes {
+			if pipe.Size < largeBytes {
 				notes = append(notes, fmt.Sprintf("splice: a pipe of %d KiB only (fs.pipe-user-pages-soft)", pipe.Size>>10))
 			}
 		}
 	}
 	if all || mode == flow.ModeSendfile {
-		add(flow.ModeSendfile, pumpBytes, &files{file: sock.FileSender{Block: block}})
+		add(flow.ModeSendfile, largeBytes, &files{file: sock.FileSender{Block: block}})
 	}
 	if all || mode == flow.ModeZeroCopy {
 		add(flow.ModeZeroCopy, zeroCopyBytes, &zeroCopies{data: data[:zeroCopyBytes]})
