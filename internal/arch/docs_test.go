@@ -183,6 +183,25 @@ func TestCitedDocuments(t *testing.T) {
 	}
 }
 
+var citedFile = regexp.MustCompile(`\b[a-z0-9_]+\.go\b`)
+
+// TestCitedFiles: a Go file named in a comment is one of the module.
+func TestCitedFiles(t *testing.T) {
+	exists := make(map[string]bool)
+	for _, s := range sources(t) {
+		exists[path.Base(s.path)] = true
+	}
+	for _, s := range sources(t) {
+		for _, group := range s.file.Comments {
+			for _, name := range citedFile.FindAllString(group.Text(), -1) {
+				if !exists[name] {
+					t.Errorf("%s: names %s, which does not exist", s.path, name)
+				}
+			}
+		}
+	}
+}
+
 var requirement = regexp.MustCompile(`(?m)^\t(\S+) v\S+( // indirect)?$`)
 
 // TestLibraries: the decision record names every direct requirement of go.mod.

@@ -14,7 +14,7 @@ import (
 	"linerate/internal/model/message"
 )
 
-// shared is a door that flows of an engine share, as at a serving host.
+// shared is a listener that flows of an engine share, as at a serving host.
 func shared(t *testing.T, e *Engine, at string) *handshake.Listener {
 	t.Helper()
 	d, err := handshake.Listen(t.Context(), at)
@@ -33,9 +33,9 @@ func shared(t *testing.T, e *Engine, at string) *handshake.Listener {
 	return d
 }
 
-// TestSharedDoor: flows of several engines come to one port, and each gets its own
+// TestSharedListener: flows of several engines come to one port, and each gets its own
 // datagrams, also where the port is every address's.
-func TestSharedDoor(t *testing.T) {
+func TestSharedListener(t *testing.T) {
 	for _, at := range []string{"127.0.0.1:0", ":0"} {
 		if at == ":0" && !netlink.Available {
 			continue // the system chooses the address that a listener answers from

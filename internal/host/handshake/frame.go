@@ -28,8 +28,8 @@ const frameMagic = "linerate"
 type kind byte
 
 const (
-	kindHello     kind = 'h' // opener: a flow's ticket
-	kindChallenge kind = 'c' // acceptor: a cookie
+	kindHello     kind = 'h' // opener: the flow's cookie
+	kindChallenge kind = 'c' // acceptor: an address cookie
 	kindResponse  kind = 'a' // opener: both
 	kindReady     kind = 'r' // acceptor: the flow is open
 )

@@ -25,18 +25,18 @@ func FuzzDecode(f *testing.F) {
 // TestCookies: a cookie is good for who got it, for that flow, for a while.
 func TestCookies(t *testing.T) {
 	a, b := newCookieStore(), newCookieStore()
-	from, ticket, now := netip.MustParseAddrPort("192.0.2.1:1000"), message.Cookie{7}, int64(1e12)
-	c := a.cookie(from, ticket, now)
+	from, flowCookie, now := netip.MustParseAddrPort("192.0.2.1:1000"), message.Cookie{7}, int64(1e12)
+	c := a.cookie(from, flowCookie, now)
 	for name, good := range map[string]bool{
-		"at once":         a.valid(c, from, ticket, now),
-		"after a while":   a.valid(c, from, ticket, now+int64(cookieLifetime)),
-		"much later":      !a.valid(c, from, ticket, now+2*int64(cookieLifetime)),
-		"earlier":         !a.valid(c, from, ticket, now-int64(cookieLifetime)),
-		"another port":    !a.valid(c, netip.AddrPortFrom(from.Addr(), 1001), ticket, now),
-		"another address": !a.valid(c, netip.MustParseAddrPort("192.0.2.2:1000"), ticket, now),
-		"another flow":    !a.valid(c, from, message.Cookie{8}, now),
-		"another door":    !b.valid(c, from, ticket, now),
-		"none":            !a.valid(addressCookie{}, from, ticket, now),
+		"at once":          a.valid(c, from, flowCookie, now),
+		"after a while":    a.valid(c, from, flowCookie, now+int64(cookieLifetime)),
+		"much later":       !a.valid(c, from, flowCookie, now+2*int64(cookieLifetime)),
+		"earlier":          !a.valid(c, from, flowCookie, now-int64(cookieLifetime)),
+		"another port":     !a.valid(c, netip.AddrPortFrom(from.Addr(), 1001), flowCookie, now),
+		"another address":  !a.valid(c, netip.MustParseAddrPort("192.0.2.2:1000"), flowCookie, now),
+		"another flow":     !a.valid(c, from, message.Cookie{8}, now),
+		"another listener": !b.valid(c, from, flowCookie, now),
+		"none":             !a.valid(addressCookie{}, from, flowCookie, now),
 	} {
 		if !good {
 			t.Errorf("%s: wrong", name)

@@ -29,7 +29,7 @@ type Listener struct {
 type Handler struct {
 	// Allowed says whether an address is served; nil: every address is.
 	Allowed func(netip.Addr) bool
-	// Expects says whether a flow with this ticket is waited for.
+	// Expects reports whether a flow with this cookie waits for its client.
 	Expects func(message.Cookie) bool
 	// Accept is called with a client that has shown a flow's cookie.
 	Accept func(message.Cookie, Client)

@@ -17,8 +17,8 @@ import (
 // patience bounds waiting for what must come; how long it takes is not judged.
 const patience = 5 * time.Second
 
-// knock sends one datagram and gives what comes back within a moment.
-func knock(t *testing.T, c *net.UDPConn, b []byte, moment time.Duration) []byte {
+// ask sends one datagram and gives what comes back within a moment.
+func ask(t *testing.T, c *net.UDPConn, b []byte, moment time.Duration) []byte {
 	t.Helper()
 	if _, err := c.Write(b); err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func knock(t *testing.T, c *net.UDPConn, b []byte, moment time.Duration) []byte 
 	return answer[:n]
 }
 
-func caller(t *testing.T, at netip.AddrPort) *net.UDPConn {
+func dialed(t *testing.T, at netip.AddrPort) *net.UDPConn {
 	t.Helper()
 	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(at))
 	if err != nil {
@@ -49,15 +49,15 @@ func caller(t *testing.T, at netip.AddrPort) *net.UDPConn {
 
 // host waits for one flow, and meets who comes for it.
 type host struct {
-	ticket message.Cookie
-	conn   atomic.Pointer[net.UDPConn]
+	flowCookie message.Cookie
+	conn       atomic.Pointer[net.UDPConn]
 }
 
-func newHost(ticket message.Cookie) *host { return &host{ticket: ticket} }
+func newHost(flowCookie message.Cookie) *host { return &host{flowCookie: flowCookie} }
 
-func (h *host) guests() Handler {
+func (h *host) handler() Handler {
 	return Handler{
-		Expects: func(t message.Cookie) bool { return t == h.ticket && h.conn.Load() == nil },
+		Expects: func(t message.Cookie) bool { return t == h.flowCookie && h.conn.Load() == nil },
 		Accept: func(_ message.Cookie, c Client) {
 			conn, err := c.Dial(message.FlowRequest{Spec: flow.Spec{Protocol: flow.UDP}})
 			if err != nil {
@@ -81,7 +81,7 @@ func (h *host) guests() Handler {
 	}
 }
 
-// open serves a door until the test ends.
+// open serves a listener until the test ends.
 func open(t *testing.T, g Handler) *Listener {
 	t.Helper()
 	d, err := Listen(t.Context(), "127.0.0.1:0")
@@ -97,62 +97,62 @@ func open(t *testing.T, g Handler) *Listener {
 	return d
 }
 
-// TestDoor: whoever does not know the ticket of a flow gets nothing; who knows it
+// TestListenerCookies: whoever does not know the flowCookie of a flow gets nothing; who knows it
 // gets no more than he sent until he has shown that he receives at his address.
-func TestDoor(t *testing.T) {
+func TestListenerCookies(t *testing.T) {
 	const moment = 30 * time.Millisecond
-	ticket := message.Cookie{1, 2, 3}
-	h := newHost(ticket)
-	d := open(t, h.guests())
-	c := caller(t, d.Addr())
-	hello := frame{kind: kindHello, flow: ticket}
+	flowCookie := message.Cookie{1, 2, 3}
+	h := newHost(flowCookie)
+	d := open(t, h.handler())
+	c := dialed(t, d.Addr())
+	hello := frame{kind: kindHello, flow: flowCookie}
 	long := append(hello.encode(), 0)
 	for name, b := range map[string][]byte{
 		"nothing": {}, "garbage": []byte("GET / HTTP/1.0\r\n\r\n"), "half a frame": hello.encode()[:40], "a longer one": long,
-		"another ticket": frame{kind: kindHello, flow: message.Cookie{9}}.encode(), "no ticket": frame{kind: kindHello}.encode(),
-		"a cookie of its own": frame{kind: kindResponse, flow: ticket, cookie: addressCookie{5}}.encode(),
-		"our own words":       frame{kind: kindReady, flow: ticket}.encode(),
-		"the other own words": frame{kind: kindChallenge, flow: ticket}.encode(),
+		"another flowCookie": frame{kind: kindHello, flow: message.Cookie{9}}.encode(), "no flowCookie": frame{kind: kindHello}.encode(),
+		"a cookie of its own": frame{kind: kindResponse, flow: flowCookie, cookie: addressCookie{5}}.encode(),
+		"our own words":       frame{kind: kindReady, flow: flowCookie}.encode(),
+		"the other own words": frame{kind: kindChallenge, flow: flowCookie}.encode(),
 	} {
-		if answer := knock(t, c, b, moment); answer != nil {
+		if answer := ask(t, c, b, moment); answer != nil {
 			t.Errorf("%s is answered by %q", name, answer)
 		}
 	}
-	challenge, ok := decode(knock(t, c, hello.encode(), patience))
-	if !ok || challenge.kind != kindChallenge || challenge.flow != ticket || challenge.cookie == (addressCookie{}) {
+	challenge, ok := decode(ask(t, c, hello.encode(), patience))
+	if !ok || challenge.kind != kindChallenge || challenge.flow != flowCookie || challenge.cookie == (addressCookie{}) {
 		t.Fatalf("hello is answered by %+v", challenge)
 	}
 	if h.conn.Load() != nil {
 		t.Fatal("the flow is open before the address is proven")
 	}
-	answer := frame{kind: kindResponse, flow: ticket, cookie: challenge.cookie}
-	if b := knock(t, caller(t, d.Addr()), answer.encode(), moment); b != nil {
+	answer := frame{kind: kindResponse, flow: flowCookie, cookie: challenge.cookie}
+	if b := ask(t, dialed(t, d.Addr()), answer.encode(), moment); b != nil {
 		t.Errorf("somebody else's cookie is answered by %q", b)
 	}
 	for range 3 { // said again, it is answered again, and nothing changes
-		ready, ok := decode(knock(t, c, answer.encode(), patience))
+		ready, ok := decode(ask(t, c, answer.encode(), patience))
 		if !ok || ready.kind != kindReady || ready.cookie != challenge.cookie {
 			t.Fatalf("the answer is answered by %+v", ready)
 		}
 	}
-	if b := knock(t, c, frame{kind: kindResponse, flow: ticket}.encode(), moment); b != nil {
+	if b := ask(t, c, frame{kind: kindResponse, flow: flowCookie}.encode(), moment); b != nil {
 		t.Errorf("another cookie is answered by %q", b)
 	}
 	if conn := h.conn.Load(); conn == nil || conn.LocalAddr().String() != d.Addr().String() || conn.RemoteAddr().String() != c.LocalAddr().String() {
 		t.Errorf("the flow: %+v", conn)
 	}
-	if b := knock(t, caller(t, d.Addr()), hello.encode(), moment); b != nil {
-		t.Errorf("a ticket that was used is answered by %q", b)
+	if b := ask(t, dialed(t, d.Addr()), hello.encode(), moment); b != nil {
+		t.Errorf("a flowCookie that was used is answered by %q", b)
 	}
 }
 
-// TestDoorAllows: who is not allowed gets nothing, whatever he knows.
-func TestDoorAllows(t *testing.T) {
-	ticket := message.Cookie{7}
-	guests := newHost(ticket).guests()
-	guests.Allowed = func(a netip.Addr) bool { return !a.IsLoopback() }
-	d := open(t, guests)
-	if b := knock(t, caller(t, d.Addr()), frame{kind: kindHello, flow: ticket}.encode(), 50*time.Millisecond); b != nil {
+// TestListenerAllows: who is not allowed gets nothing, whatever he knows.
+func TestListenerAllows(t *testing.T) {
+	flowCookie := message.Cookie{7}
+	handler := newHost(flowCookie).handler()
+	handler.Allowed = func(a netip.Addr) bool { return !a.IsLoopback() }
+	d := open(t, handler)
+	if b := ask(t, dialed(t, d.Addr()), frame{kind: kindHello, flow: flowCookie}.encode(), 50*time.Millisecond); b != nil {
 		t.Errorf("answered by %q", b)
 	}
 }

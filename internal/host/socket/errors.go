@@ -61,7 +61,7 @@ func words(err error, remote netip.Addr) string {
 }
 
 // ConnectError says which connection failed, and why, and wraps err. Our own time limit
-// is told from the kernel's.
+// is distinguished from the kernel's.
 func ConnectError(local netip.Addr, remote netip.AddrPort, timeout time.Duration, err error) error {
 	why := words(err, remote.Addr())
 	var timed net.Error

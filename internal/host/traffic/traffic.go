@@ -64,8 +64,8 @@ type Carrier interface {
 
 // A datagramAcceptor is a carrier whose flows are accepted at a shared UDP listener.
 type datagramAcceptor interface {
-	// Expects says whether a flow waits for who has this cookie; Admit takes him in,
-	// or not.
+	// Expects reports whether a flow waits for a client with this cookie; Admit
+	// accepts the client, if one still does.
 	Expects(cookie message.Cookie) bool
 	Admit(cookie message.Cookie, c handshake.Client) bool
 }

@@ -6,7 +6,7 @@
 // connections asks, the other responds. Each end has some threads that make all
 // system calls themselves (epoll(7) where one of them has several connections),
 // and take neither memory nor locks while transactions go on. What is different over
-// UDP is in knock_linux.go (opening) and letter_linux.go (asking and responding).
+// UDP is in udp_open.go (opening) and udp_linux.go (requests and responses).
 //
 // Latency is counted by the asking end alone, on one clock. With a pace, a
 // transaction's time begins when the schedule says so, whether its connection is

@@ -25,9 +25,9 @@ type sockets struct {
 
 func (s *sockets) init() { s.listener.Store(-1) }
 
-// lostConn is connLost for a descriptor. That is closed with the engine, so that its
+// connLostFD is connLost for a descriptor. That is closed with the engine, so that its
 // number names nothing else meanwhile.
-func (f *rrFlow) lostConn(fd int, err error) {
+func (f *rrFlow) connLostFD(fd int, err error) {
 	local, remote := sock.Addresses(fd)
 	f.connLost(local, remote, err)
 }
@@ -37,7 +37,7 @@ const oneSegment = 400
 
 // makeWorkers makes the threads' state, and the eventfd that wakes them.
 func (f *rrFlow) makeWorkers() error {
-	bell, err := sock.NewEventFD()
+	wakeup, err := sock.NewEventFD()
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (f *rrFlow) makeWorkers() error {
 		w := newWorker(f, f.part.of(i, threads))
 		if n > threads || f.isCRR() {
 			if w.epoll, err = sock.NewEpoll(); err == nil {
-				err = bell.AddTo(w.epoll, wakeupTag)
+				err = wakeup.AddTo(w.epoll, wakeupTag)
 			}
 		}
 		workers = append(workers, w)
@@ -59,7 +59,7 @@ func (f *rrFlow) makeWorkers() error {
 	f.mu.Lock()
 	closed := f.closed
 	if !closed {
-		f.wakeup, f.workers, f.hasWorkers = bell, workers, err == nil
+		f.wakeup, f.workers, f.hasWorkers = wakeup, workers, err == nil
 	}
 	f.mu.Unlock()
 	if closed { // nothing releases them
@@ -68,7 +68,7 @@ func (f *rrFlow) makeWorkers() error {
 				w.epoll.Close()
 			}
 		}
-		bell.Close()
+		wakeup.Close()
 		return flowset.ErrClosed
 	}
 	return err

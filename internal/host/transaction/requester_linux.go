@@ -40,8 +40,8 @@ type requester struct {
 	follows     bool   // it is still to find out where its packets come in
 	sequential  bool   // one of those at a time, which the thread waits for by itself
 	poll        bool   // asks over and over instead of waiting
-	previous    int    // of single: the connection before, still open, or -1
-	spare       int    // of single: the socket for the next, or -1
+	previous    int    // of sequential: the previous connection, still open, or -1
+	spare       int    // of sequential: the socket for the next, or -1
 	head        []byte // of what a new connection sends: the cookie, then the request
 	now         int64  // over UDP: an instant of a moment ago
 	expiredAt   int64  // and when was last looked for what is overdue
@@ -236,7 +236,7 @@ func (a *requester) fail(c *conn, err error) {
 	if a.f.engine.Signals.Quit.Load() {
 		return
 	}
-	a.f.lostConn(int(c.fd), err) // who sees a failure is to see its reason
+	a.f.connLostFD(int(c.fd), err) // who sees a failure is to see its reason
 	if atomic.LoadInt64(&c.began) != 0 {
 		atomic.StoreInt64(&c.began, 0)
 		add(&a.failed, 1)

@@ -82,7 +82,7 @@ func (r *responder) runSingle(fd int) {
 			return
 		}
 		if err != nil || n == 0 {
-			r.f.lostConn(fd, err)
+			r.f.connLostFD(fd, err)
 			return
 		}
 		r.followPackets(fd)
@@ -96,7 +96,7 @@ func (r *responder) runSingle(fd int) {
 			piece := payload[:min(c.left, int64(len(payload)))]
 			n, err = send(fd, piece, r.poll)
 			if err != nil && !isTemporary(err) {
-				r.f.lostConn(fd, err)
+				r.f.connLostFD(fd, err)
 				return
 			}
 			c.left -= int64(n)
@@ -242,11 +242,11 @@ func (r *responder) endConn(fd int, err error) {
 	c := r.state(fd)
 	if !c.perTransaction {
 		r.epoll.Remove(fd)
-		r.f.lostConn(fd, err)
+		r.f.connLostFD(fd, err)
 		return
 	}
 	if c.got > 0 || c.left > 0 {
-		r.f.lostConn(fd, err)
+		r.f.connLostFD(fd, err)
 	}
 	r.closeConn(fd, c)
 }

@@ -19,9 +19,9 @@ import (
 // do about it is its own matter, and would hide what the network does.
 
 // sendDatagram sends a datagram when there is room for it.
-func (w *worker) sendDatagram(fd int, letter []byte) error {
+func (w *worker) sendDatagram(fd int, datagram []byte) error {
 	for emptyPolls := 0; !w.f.engine.Signals.Quit.Load(); {
-		_, err := sock.TrySend(fd, letter, false)
+		_, err := sock.TrySend(fd, datagram, false)
 		switch {
 		case err == nil || isTransient(err):
 			return nil
@@ -131,7 +131,7 @@ func (r *responder) runUDPSingle(fd int) {
 			}
 		}
 		if err != nil && !isTemporary(err) && !isTransient(err) {
-			r.f.lostConn(fd, err)
+			r.f.connLostFD(fd, err)
 			return
 		}
 	}

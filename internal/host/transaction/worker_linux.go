@@ -73,8 +73,8 @@ func newWorker(f *rrFlow, p part) *worker {
 	return w
 }
 
-// onThread runs f on a thread of its own. One that polls, or that would like to,
-// keeps its processor of the runtime's: see keepers.
+// onThread runs f on a thread of its own. One that polls, or that wishes to, keeps its
+// processor of the Go scheduler (P): see dedicated.
 func (w *worker) onThread(wish bool, f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -98,8 +98,8 @@ func (w *worker) onThread(wish bool, f func()) {
 	w.thread.Store(0)
 }
 
-// follow has the calling thread run where a socket's packets come in: who takes them
-// in from the network need not wake another CPU for it.
+// follow binds the calling thread to the CPU that processes a socket's packets
+// (SO_INCOMING_CPU): that CPU then wakes no other.
 func (w *worker) follow(fd int) {
 	switch cpu := sock.IncomingCPU(fd); {
 	case w.binding.Bind(cpu):

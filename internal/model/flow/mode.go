@@ -1,6 +1,6 @@
 package flow
 
-// Modes of moving a flow's bytes. They are ways of sending, except that
+// Modes of moving a flow's bytes. They are methods of sending, except that
 // ModeCopy is also one of receiving: in all others the receiver's kernel throws
 // the data away (ModeTruncate, where the system can).
 const (
@@ -13,7 +13,7 @@ const (
 	ModeTruncate = "truncate" // only reported: received with MSG_TRUNC
 )
 
-// Modes of moving a udp flow's datagrams. The first three are ways of sending, the
+// Modes of moving a udp flow's datagrams. The first three are methods of sending, the
 // others of receiving.
 const (
 	ModeGSO      = "gso"      // many datagrams as one, which the kernel cuts (UDP_SEGMENT)

@@ -46,7 +46,7 @@ func (o Spec) Cap() unit.BitRate { return unit.LeastSet(o.RateCap, o.WriteCap, o
 const (
 	PortsKernel = "kernel" // connect(2) chooses
 	PortsDrawn  = "drawn"  // free ones, by chance
-	PortsEven   = "even"   // free ones that spread the flows evenly over equal ways
+	PortsEven   = "even"   // free ones that spread the flows evenly over equal-cost paths
 )
 
 // Directions of a flow, as seen from the host that opens the connections.

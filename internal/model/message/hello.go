@@ -12,7 +12,7 @@ type Hello struct {
 	Version     string                     `json:"version"`
 	Environment record.HostEnvironment     `json:"environment"`
 	Interfaces  []record.InterfaceSnapshot `json:"interfaces"`
-	// Bounds are what the host grants to whoever it serves; nil: anything.
+	// Bounds are what the host grants a client; nil: no bounds.
 	Bounds *Bounds `json:"bounds,omitempty"`
 }
 

@@ -17,10 +17,10 @@ type Iperf3Request struct {
 	// Writes is how many flows go to the server, Reads how many come from it.
 	Writes int `json:"writes"`
 	Reads  int `json:"reads"`
-	// WarmupNs and DurationNs are what the server is told of the window.
+	// WarmupNs and DurationNs are the window that the server gets.
 	WarmupNs   int64 `json:"warmup_ns"`
 	DurationNs int64 `json:"duration_ns"`
-	// Login is for a server that wants to know who comes; nil: nobody in particular.
+	// Login is for a server that requires authentication; nil: none.
 	Login     *Iperf3Login `json:"login,omitempty"`
 	TimeoutNs int64        `json:"timeout_ns"` // of each step
 }

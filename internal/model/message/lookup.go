@@ -25,7 +25,7 @@ type LookupReply struct {
 	Lookups []record.RouteLookup `json:"lookups"`
 }
 
-// PortsRequest asks a host for ports that nobody uses, to open connections
+// PortsRequest asks a host for unused ports, to open connections
 // from.
 type PortsRequest struct {
 	Protocol string `json:"protocol"` // tcp or udp

@@ -15,7 +15,7 @@ type Snapshot struct {
 	// Lookups are the kernel's own answers to route questions that matter to
 	// the trial's flows.
 	Lookups []RouteLookup `json:"lookups,omitempty"`
-	// Sysctls that diagnosis asks for: net.ipv4.conf.{all,PORT}.arp_ignore,
+	// Sysctls that diagnosis asks for: net.ipv4.conf.{all,IFACE}.arp_ignore,
 	// arp_announce, arp_filter, rp_filter, and what levels set.
 	Sysctls map[string]string `json:"sysctls,omitempty"`
 }

@@ -69,8 +69,8 @@ type Trial struct {
 	Topology *topology.Topology `json:"topology,omitempty"`
 }
 
-// Flow is one connection of a trial. From sends, To receives: a read has the
-// server as From.
+// Flow is one stream of a trial in one direction; a transactional flow has all its
+// connections in one. From sends, To receives: a read has the server as From.
 type Flow struct {
 	ID   string `json:"id"`
 	From string `json:"from"`
@@ -101,7 +101,7 @@ type Flow struct {
 	OutOfOrderBytes int64   `json:"out_of_order_bytes,omitempty"`
 	WrittenBytes    int64   `json:"written_bytes"` // written by the sender in the common window
 	AckedBytes      int64   `json:"acked_bytes"`   // TCP_INFO bytes_acked, in the common window
-	UnsentBytes     int64   `json:"unsent_bytes"`  // in the send buffer, not yet acknowledged, at the window's end
+	UnsentBytes     int64   `json:"unsent_bytes"`  // not acknowledged at the window's end, sent or not (SIOCOUTQ)
 	GoodputBps      float64 `json:"goodput_bps"`
 	// SenderAverageBps is written bytes over the flow's own time.
 	SenderAverageBps float64 `json:"sender_average_bps"`

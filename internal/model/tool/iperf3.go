@@ -41,7 +41,7 @@ var iperf3 = Tool{
 			w = append(w, "-C", j.CongestionControl)
 			switch {
 			case j.RateCap > 0 && j.Reads:
-				w = append(w, "-b", rate(j.RateCap)) // the server is told of no other
+				w = append(w, "-b", rate(j.RateCap)) // the server knows no other
 			case j.RateCap > 0:
 				w = append(w, "--fq-rate", rate(j.RateCap)) // SO_MAX_PACING_RATE
 			}

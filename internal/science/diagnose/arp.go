@@ -450,7 +450,7 @@ func duplicateAddress(f observed) (findings []record.Finding) {
 			finding.Evidence = append([]string{evidence}, f.switchPorts(list)...)
 			finding.Fix = []string{fmt.Sprintf("give one of them another address: %s", join(names)), "find a machine by its MAC address: bridge fdb show, or the switch's forwarding table"}
 			if holders < 2 {
-				finding.Fix = append(finding.Fix, "if a router or host answers there for others (proxy ARP), turn that off: sysctl -w net.ipv4.conf.PORT.proxy_arp=0")
+				finding.Fix = append(finding.Fix, "if a router or host answers there for others (proxy ARP), turn that off: sysctl -w net.ipv4.conf.IFACE.proxy_arp=0")
 			}
 			if at := slices.IndexFunc(findings, func(o record.Finding) bool { return o.Summary == finding.Summary }); at >= 0 {
 				findings[at].Evidence = union(findings[at].Evidence, finding.Evidence...)

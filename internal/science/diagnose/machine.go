@@ -50,8 +50,8 @@ func softirqOneCore(_ observed, m hostload.Machine) *record.Finding {
 			fmt.Sprintf("%.0f receive softirqs and %.0f interrupts a second on it", c.NetRxPerS, c.InterruptsPerS),
 		},
 		Fix: []string{
-			"spread the interface's queues: ethtool -X PORT equal N, irqbalance, or /proc/irq/*/smp_affinity",
-			"with one queue: echo CPUS > /sys/class/net/PORT/queues/rx-0/rps_cpus",
+			"spread the interface's queues: ethtool -X DEV equal N, irqbalance, or /proc/irq/*/smp_affinity",
+			"with one queue: echo CPUS > /sys/class/net/DEV/queues/rx-0/rps_cpus",
 		},
 		Reference: "https://docs.kernel.org/networking/scaling.html",
 	}

@@ -23,7 +23,7 @@ func Aliases(seed uint64, blocks int, perConnection, predicted float64) *record.
 			{Name: "queue", Role: "compare", Baseline: "short", Levels: []record.Level{{Name: "short"}, {Name: "long"}}},
 		},
 		Published: []record.Published{{
-			Name: "a-table", Origin: "somebody", Factor: "aliases", Seconds: 60, LinkBps: 1e9,
+			Name: "a-table", Origin: "a blog", Factor: "aliases", Seconds: 60, LinkBps: 1e9,
 			Series: []record.PublishedSeries{{Name: "tcp", Points: []record.PublishedPoint{{Level: "1", Bps: 920e6}, {Level: "128", Bps: 970e6}, {Level: "254", Bps: 991e6}}}},
 		}},
 	}

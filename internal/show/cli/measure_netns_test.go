@@ -390,7 +390,7 @@ func TestServeSurvives(t *testing.T) {
 				end(conn)
 			}
 		}
-		// Some hold the door open, saying nothing or half of something.
+		// Some connect and send nothing, or half a frame.
 		for i := range 50 {
 			conn := dial()
 			defer conn.Close()

@@ -196,7 +196,7 @@ func lost(g *record.Datagrams) float64 {
 // to say of itself is shown of a single flow alone.
 func movedBy(m *record.Measure) []Block {
 	type modes struct{ send, receive string }
-	var ways []modes
+	var kinds []modes
 	flows := map[modes]int{}
 	for _, f := range m.Flows {
 		if f.SendMode == "" && f.ReceiveMode == "" {
@@ -207,15 +207,15 @@ func movedBy(m *record.Measure) []Block {
 			w.send += fmt.Sprintf(" (%.0f KiB at most in a call)", float64(f.CallBytes)/1024)
 		}
 		if flows[w] == 0 {
-			ways = append(ways, w)
+			kinds = append(kinds, w)
 		}
 		flows[w]++
 	}
-	slices.SortStableFunc(ways, func(a, b modes) int { return cmp.Compare(flows[b], flows[a]) })
+	slices.SortStableFunc(kinds, func(a, b modes) int { return cmp.Compare(flows[b], flows[a]) })
 	var words []string
-	for _, w := range ways {
+	for _, w := range kinds {
 		text := fmt.Sprintf("sent by %s, received by %s", w.send, w.receive)
-		if len(ways) > 1 {
+		if len(kinds) > 1 {
 			text = fmt.Sprintf("%s %s", Count(flows[w], "flow"), text)
 		}
 		words = append(words, text)

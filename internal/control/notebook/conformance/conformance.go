@@ -29,7 +29,7 @@ type T interface {
 }
 
 // Opener opens another store on the case's notebook, which was empty at the
-// beginning of the case. Whoever gives it closes the stores afterwards; the
+// beginning of the case. The caller closes the stores afterwards; the
 // suite may have closed some before.
 type Opener func() notebook.Store
 
@@ -146,7 +146,7 @@ func described(t T, open Opener) {
 	must(t, s.SaveTrial(t.Context(), run.ID, Trial(1)))
 	run.Environment.Mode = "real hosts"
 	must(t, s.Describe(t.Context(), run))
-	want(t, "describe a run of somebody else", reader.Describe(t.Context(), run), notebook.ErrNotHeld)
+	want(t, "describe a run that another process holds", reader.Describe(t.Context(), run), notebook.ErrNotHeld)
 	got, err := reader.Run(t.Context(), run.ID)
 	must(t, err)
 	if got.Environment.Mode != "real hosts" || got.Status != notebook.Running || len(got.Trials) != 1 {
@@ -291,7 +291,7 @@ func notesInOrder(t T, open Opener) {
 		{Time: Started, Text: "a clock that went back, and\na second line — \"quoted\""},
 	}
 	for _, note := range notes {
-		must(t, open().AddNote(t.Context(), run.ID, note)) // by somebody else
+		must(t, open().AddNote(t.Context(), run.ID, note)) // by another process
 	}
 	got, err := s.Run(t.Context(), run.ID)
 	must(t, err)

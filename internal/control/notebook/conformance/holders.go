@@ -42,7 +42,7 @@ func interruptAndResume(t T, open Opener) {
 	status(t, reader, run.ID, notebook.Running)
 	want(t, "save trial 1 again", second.SaveTrial(t.Context(), run.ID, Trial(1)), notebook.ErrTrialExists)
 	later := Trial(2)
-	later.Started = later.Started.AddDate(0, 0, 1) // nobody worked on it for a day
+	later.Started = later.Started.AddDate(0, 0, 1) // no process worked on it for a day
 	later.ElapsedS = 7
 	must(t, second.SaveTrial(t.Context(), run.ID, later))
 	unfinished, err := reader.Run(t.Context(), run.ID)
@@ -61,7 +61,7 @@ func interruptAndResume(t T, open Opener) {
 	status(t, reader, run.ID, notebook.Complete)
 }
 
-// status checks what a reader is told, one by one and in the list.
+// status checks what a reader gets, one by one and in the list.
 func status(t T, s notebook.Store, id, wanted string) {
 	t.Helper()
 	run, err := s.Run(t.Context(), id)
@@ -167,7 +167,7 @@ func concurrentTrials(t T, open Opener) {
 	}
 	reader := open()
 	together(writers*trials+1, func(i int) {
-		if i == writers*trials { // somebody looks on
+		if i == writers*trials { // a reader looks on
 			for range trials {
 				if _, err := reader.Run(t.Context(), runs[0]); err != nil {
 					t.Errorf("read meanwhile: %v", err)

@@ -1,5 +1,5 @@
 // Package handshaketest is for tests of what goes over UDP: a network that loses,
-// doubles and delays what it is told to.
+// duplicates and delays as the test asks.
 package handshaketest
 
 import (
@@ -20,7 +20,7 @@ var (
 	Lost   Fate
 )
 
-// Relay passes datagrams on both ways between whoever comes to its address and
+// Relay passes datagrams on in both directions between the clients of its address and
 // another one, as fate says of the n-th in a direction, counted from 0 over all who
 // come. It ends with the test.
 func Relay(t testing.TB, to netip.AddrPort, fate func(back bool, n int) Fate) netip.AddrPort {
@@ -63,7 +63,7 @@ type relay struct {
 	far    map[netip.AddrPort]*net.UDPConn // by who has come
 }
 
-// beyond is the socket that stands for somebody.
+// beyond is the socket that stands for a client.
 func (r *relay) beyond(near *net.UDPConn, from, to netip.AddrPort) *net.UDPConn {
 	r.mu.Lock()
 	defer r.mu.Unlock()
