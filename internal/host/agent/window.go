@@ -131,8 +131,9 @@ func busy(begin, end []record.CPUTimes) float64 {
 			if e.CPU != -1 || b.CPU != -1 {
 				continue
 			}
-			used := e.User + e.System + e.IRQ + e.SoftIRQ + e.Steal - b.User - b.System - b.IRQ - b.SoftIRQ - b.Steal
-			if all := used + e.Idle - b.Idle; all > 0 {
+			// By field, because the difference of two sums is not exactly 0 when no field has changed.
+			used := e.User - b.User + (e.System - b.System) + (e.IRQ - b.IRQ) + (e.SoftIRQ - b.SoftIRQ) + (e.Steal - b.Steal)
+			if all := used + (e.Idle - b.Idle); all > 0 {
 				return used / all
 			}
 		}

@@ -132,7 +132,9 @@ func judgePair(t *testing.T, m record.Measure, protocol string) {
 		t.Errorf("%s has datagrams: %+v", protocol, d)
 	}
 	for _, e := range m.Ends {
-		if read := e.CPUBusy > 0; read == (len(e.Missing) > 0) {
+		// Few requests can cost less than a tick of /proc/stat, which then is 0 CPUs busy.
+		read, bulk := e.CPUBusy > 0, flow.Of(protocol).Bulk()
+		if missing := len(e.Missing) > 0; e.CPUBusy < 0 || read && missing || !read && !missing && bulk {
 			t.Errorf("%s: CPUs %g busy, not read: %q", e.Host, e.CPUBusy, e.Missing)
 		}
 	}
