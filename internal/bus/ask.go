@@ -8,31 +8,34 @@ import (
 	"sync"
 )
 
-// EachNode calls ask for all nodes at once and joins their errors.
-func EachNode(nodes []string, ask func(node string) error) error {
-	errs := make([]error, len(nodes))
+// Collect calls ask for all nodes at once and returns the answers by node. Those of the
+// nodes that failed are missing, and their errors joined in the nodes' order.
+func Collect[T any](nodes []string, ask func(node string) (T, error)) (map[string]T, error) {
+	answers, errs := make([]T, len(nodes)), make([]error, len(nodes))
 	var asking sync.WaitGroup
 	for i, node := range nodes {
-		asking.Go(func() { errs[i] = ask(node) })
+		asking.Go(func() { answers[i], errs[i] = ask(node) })
 	}
 	asking.Wait()
-	return errors.Join(errs...)
+	found := map[string]T{}
+	for i, node := range nodes {
+		if errs[i] == nil {
+			found[node] = answers[i]
+		}
+	}
+	return found, errors.Join(errs...)
 }
 
-// Ask sends each node its request, all at once, and returns the replies by node. Those
-// of the nodes that failed are missing, and their errors joined.
+// EachNode calls do for all nodes at once and joins their errors.
+func EachNode(nodes []string, do func(node string) error) error {
+	_, err := Collect(nodes, func(node string) (struct{}, error) { return struct{}{}, do(node) })
+	return err
+}
+
+// Ask sends each node its request, all at once, and returns the replies as Collect does.
 func Ask[Reply, Request any](ctx context.Context, b *Bus, verb string, requests map[string]Request) (map[string]Reply, error) {
-	var mu sync.Mutex
-	replies := map[string]Reply{}
-	err := EachNode(slices.Sorted(maps.Keys(requests)), func(node string) error {
-		var reply Reply
-		if err := b.Call(ctx, node, verb, requests[node], &reply); err != nil {
-			return err
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		replies[node] = reply
-		return nil
+	return Collect(slices.Sorted(maps.Keys(requests)), func(node string) (reply Reply, err error) {
+		err = b.Call(ctx, node, verb, requests[node], &reply)
+		return reply, err
 	})
-	return replies, err
 }

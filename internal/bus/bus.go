@@ -49,11 +49,18 @@ type Bus struct {
 	attachments map[string]*attachment // by node
 }
 
-// attachment is a node's stream, whose end closes ended.
+// attachment is a node's stream.
 type attachment struct {
-	attached bool
-	ended    chan struct{}
-	once     sync.Once
+	attached   bool
+	ended      chan struct{} // closed when the stream has ended
+	once, said sync.Once
+	announced  chan struct{} // closed when hello or, if it is unreadable, unreadable is set
+	hello      message.Hello
+	unreadable error
+}
+
+func newAttachment() *attachment {
+	return &attachment{ended: make(chan struct{}), announced: make(chan struct{})}
 }
 
 // Start embeds a server in this process and connects to it.
@@ -87,7 +94,13 @@ func Start() (*Bus, error) {
 		s.Shutdown()
 		return nil, fmt.Errorf("connecting to the bus: %w", err)
 	}
-	return &Bus{server: s, conn: conn, accounts: known, attachments: map[string]*attachment{}}, nil
+	b := &Bus{server: s, conn: conn, accounts: known, attachments: map[string]*attachment{}}
+	_, err = conn.Subscribe(helloSubjects+"*", b.announced)
+	if err := errors.Join(err, conn.Flush()); err != nil {
+		b.Close()
+		return nil, fmt.Errorf("listening for agents on the bus: %w", err)
+	}
+	return b, nil
 }
 
 // Attach splices an agent's stream into the bus and returns at once. Calls to the node
@@ -122,7 +135,7 @@ func (b *Bus) attach(node string) *attachment {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if l.attached {
-		l = &attachment{ended: make(chan struct{})}
+		l = newAttachment()
 		b.attachments[node] = l
 	}
 	l.attached = true
@@ -133,7 +146,7 @@ func (b *Bus) attachmentOf(node string) *attachment {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.attachments[node] == nil {
-		b.attachments[node] = &attachment{ended: make(chan struct{})}
+		b.attachments[node] = newAttachment()
 	}
 	return b.attachments[node]
 }
@@ -141,16 +154,44 @@ func (b *Bus) attachmentOf(node string) *attachment {
 // Lost is closed when the node's stream has ended.
 func (b *Bus) Lost(node string) <-chan struct{} { return b.attachmentOf(node).ended }
 
-// Hellos calls arrived for each announcement with the node whose stream it came over.
-// It is to be called before Attach.
-func (b *Bus) Hellos(arrived func(node string, data []byte)) error {
-	_, err := b.conn.Subscribe(helloSubjects+"*", func(m *nats.Msg) {
-		arrived(strings.TrimPrefix(m.Subject, helloSubjects), m.Data)
+// announced keeps the first announcement that arrives over a node's stream.
+func (b *Bus) announced(m *nats.Msg) {
+	node := strings.TrimPrefix(m.Subject, helloSubjects)
+	a := b.attachmentOf(node)
+	a.said.Do(func() {
+		if err := json.Unmarshal(m.Data, &a.hello); err != nil {
+			a.unreadable = &Error{node, "hello", fmt.Errorf("unreadable hello: %w", err)}
+		}
+		close(a.announced)
 	})
-	if err == nil {
-		err = b.conn.Flush()
+}
+
+// Hellos waits for the announcements of the nodes' agents, until ctx ends, and returns
+// those that arrived. A stream that ends before ends the wait, with an *Error of its node
+// that is message.Gone.
+func (b *Bus) Hellos(ctx context.Context, nodes []string) (map[string]message.Hello, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	hellos, err := Collect(nodes, func(node string) (message.Hello, error) {
+		a := b.attachmentOf(node)
+		var err error
+		select {
+		case <-a.announced:
+			err = a.unreadable
+		case <-a.ended:
+			err = &Error{node, "hello", Coded(message.Gone, errors.New("the agent ended before it was ready"))}
+		case <-ctx.Done():
+			return message.Hello{}, context.Cause(ctx)
+		}
+		if err != nil {
+			stop(err)
+		}
+		return a.hello, err
+	})
+	if err != nil {
+		err = context.Cause(ctx)
 	}
-	return err
+	return hellos, err
 }
 
 // Call sends a request to a node and waits for the reply, until ctx ends or the

@@ -27,10 +27,6 @@ func pair(t *testing.T, near, far net.Conn) (*Bus, *Conn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
-	arrived := make(chan string, 1)
-	if err := b.Hellos(func(node string, data []byte) { arrived <- node + " " + string(data) }); err != nil {
-		t.Fatal(err)
-	}
 	if err := b.Attach("h1", near); err != nil {
 		t.Fatal(err)
 	}
@@ -57,18 +53,47 @@ func pair(t *testing.T, near, far net.Conn) (*Bus, *Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Announce(greeting{"here"}); err != nil {
+	if err := c.Announce(message.Hello{Version: "here"}); err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case data := <-arrived:
-		if !strings.HasPrefix(data, "h1 ") || !strings.Contains(data, "here") {
-			t.Fatalf("announcement %q", data)
-		}
-	case <-time.After(20 * time.Second):
-		t.Fatal("no announcement")
+	if hello := helloOf(t, b, "h1"); hello.Version != "here" {
+		t.Fatalf("announcement %+v", hello)
 	}
 	return b, c
+}
+
+// helloOf waits for a node's announcement.
+func helloOf(t *testing.T, b *Bus, node string) message.Hello {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	hellos, err := b.Hellos(ctx, []string{node})
+	if err != nil {
+		t.Fatalf("no announcement: %v", err)
+	}
+	return hellos[node]
+}
+
+// TestHellos: the wait for agents ends with the first that ends, or with the context; what
+// arrived is returned.
+func TestHellos(t *testing.T) {
+	near, far := net.Pipe()
+	b, _ := pair(t, near, far)
+	near2, far2 := net.Pipe()
+	if err := b.Attach("h2", near2); err != nil {
+		t.Fatal(err)
+	}
+	cause := errors.New("too long")
+	short, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, cause)
+	defer cancel()
+	if hellos, err := b.Hellos(short, []string{"h1", "h2"}); err != cause || len(hellos) != 1 || hellos["h1"].Version != "here" {
+		t.Errorf("%v: %+v, want h1's after the context's cause", err, hellos)
+	}
+	far2.Close()
+	_, err := b.Hellos(t.Context(), []string{"h1", "h2", "h3"})
+	if lost, is := errors.AsType[*Error](err); !is || lost.Node != "h2" || !errors.Is(err, message.Gone) {
+		t.Errorf("%v, want h2's end", err)
+	}
 }
 
 func TestCallOverSocketAndPipes(t *testing.T) {
@@ -220,16 +245,12 @@ func TestAgentsAreApart(t *testing.T) {
 	if _, err := c.conn.Subscribe(subject("h1", "other"), func(m *nats.Msg) { asked <- string(m.Data) }); err != nil {
 		t.Fatal(err)
 	}
-	hellos := make(chan string, 10)
-	if err := b.Hellos(func(node string, _ []byte) { hellos <- node }); err != nil {
-		t.Fatal(err)
-	}
 	bad.node = "h1"
-	if err := errors.Join(c.conn.Flush(), bad.Announce(greeting{"I am h1"}), bad.conn.Publish(subject("h1", "other"), nil)); err != nil {
+	if err := errors.Join(c.conn.Flush(), bad.Announce(message.Hello{Version: "I am h1"}), bad.conn.Publish(subject("h1", "other"), nil)); err != nil {
 		t.Fatal(err)
 	}
 	bad.node = "h2"
-	if err := bad.Announce(greeting{"I am h2"}); err != nil {
+	if err := bad.Announce(message.Hello{Version: "I am h2"}); err != nil {
 		t.Fatal(err)
 	}
 	var got greeting
@@ -239,13 +260,8 @@ func TestAgentsAreApart(t *testing.T) {
 	if err := errors.Join(bad.conn.Flush(), c.conn.Flush()); err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case node := <-hellos:
-		if node != "h2" {
-			t.Errorf("an announcement over h2's stream counts as %s's", node)
-		}
-	case <-time.After(20 * time.Second):
-		t.Error("h2's own announcement did not come")
+	if h1, h2 := helloOf(t, b, "h1"), helloOf(t, b, "h2"); h1.Version != "here" || h2.Version != "I am h2" {
+		t.Errorf("h1's announcement is %q and h2's %q", h1.Version, h2.Version)
 	}
 	select {
 	case what := <-heard:

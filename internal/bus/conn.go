@@ -162,7 +162,7 @@ func refusal(err error) []byte {
 }
 
 // Announce sends the node's hello to the conductor.
-func (c *Conn) Announce(hello any) error {
+func (c *Conn) Announce(hello message.Hello) error {
 	data, err := json.Marshal(hello)
 	if err != nil {
 		return err

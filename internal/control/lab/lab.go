@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -34,10 +33,7 @@ type Lab struct {
 	rootless   bool
 	impairedBy string // what applies delay, loss and marks of links
 	routing    *record.Routing
-
-	mu            sync.Mutex
-	hellos        map[string]message.Hello
-	helloReceived chan struct{}
+	hellos     map[string]message.Hello // by node, once awaitHellos has returned
 }
 
 // readyTimeout bounds the wait for all agents: slow machines with hundreds of
@@ -47,15 +43,12 @@ const readyTimeout = 60 * time.Second
 // Up makes the virtual part of a topology, starts the agents of the real part, and
 // configures all hosts. If it fails, nothing is left.
 func Up(ctx context.Context, t *topology.Topology, b *bus.Bus, options Options) (_ *Lab, err error) {
-	l := &Lab{topology: t, bus: b, options: options, hellos: map[string]message.Hello{}, helloReceived: make(chan struct{}, 1)}
+	l := &Lab{topology: t, bus: b, options: options}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.Down())
 		}
 	}()
-	if err := b.Hellos(l.receiveHello); err != nil {
-		return nil, err
-	}
 	p := planOf(t)
 	if len(p.Nodes) > 0 {
 		if err := l.startInit(p); err != nil {
@@ -80,20 +73,6 @@ func Up(ctx context.Context, t *topology.Topology, b *bus.Bus, options Options) 
 	return l, nil
 }
 
-func (l *Lab) receiveHello(node string, data []byte) {
-	var hello message.Hello
-	if json.Unmarshal(data, &hello) != nil {
-		return
-	}
-	l.mu.Lock()
-	l.hellos[node] = hello
-	l.mu.Unlock()
-	select {
-	case l.helloReceived <- struct{}{}:
-	default:
-	}
-}
-
 // Nodes are the names of all hosts and switches that have an agent, hosts
 // first, in the order of the file.
 func (l *Lab) Nodes() []string {
@@ -110,11 +89,7 @@ func (l *Lab) Nodes() []string {
 }
 
 // Hello is the first message of a node's agent.
-func (l *Lab) Hello(node string) message.Hello {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.hellos[node]
-}
+func (l *Lab) Hello(node string) message.Hello { return l.hellos[node] }
 
 // ImpairedBy is what applies delay, loss and marks of links; empty: none has any.
 func (l *Lab) ImpairedBy() string { return l.impairedBy }
@@ -139,49 +114,26 @@ func (l *Lab) Mode() string {
 	return strings.Join(modes, " with ")
 }
 
-func (l *Lab) awaitHellos(ctx context.Context) error {
+func (l *Lab) awaitHellos(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	lost := make(chan string)
+	l.hellos, err = l.bus.Hellos(ctx, l.Nodes())
+	lost, is := errors.AsType[*bus.Error](err)
+	switch {
+	case err == nil:
+		return l.checkVersions()
+	case is && errors.Is(lost, message.Gone):
+		return fmt.Errorf("the agent of %s ended before the lab was up%s", lost.Node, l.remote(lost.Node).exitDetail())
+	case !errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	var errs []error
 	for _, name := range l.Nodes() {
-		go func() {
-			select {
-			case <-l.bus.Lost(name):
-				select {
-				case lost <- name:
-				case <-ctx.Done():
-				}
-			case <-ctx.Done():
-			}
-		}()
-	}
-	for {
-		var missing []string
-		l.mu.Lock()
-		for _, name := range l.Nodes() {
-			if _, here := l.hellos[name]; !here {
-				missing = append(missing, name)
-			}
-		}
-		l.mu.Unlock()
-		if len(missing) == 0 {
-			return l.checkVersions()
-		}
-		select {
-		case <-l.helloReceived:
-		case name := <-lost:
-			return fmt.Errorf("the agent of %s ended before the lab was up%s", name, l.remote(name).exitDetail())
-		case <-ctx.Done():
-			if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return context.Cause(ctx)
-			}
-			errs := make([]error, len(missing))
-			for i, name := range missing {
-				errs[i] = fmt.Errorf("no message from the agent of %s within %v%s", name, readyTimeout, l.remote(name).detail())
-			}
-			return errors.Join(errs...)
+		if _, here := l.hellos[name]; !here {
+			errs = append(errs, fmt.Errorf("no message from the agent of %s within %v%s", name, readyTimeout, l.remote(name).detail()))
 		}
 	}
+	return errors.Join(errs...)
 }
 
 func (l *Lab) checkVersions() error {
@@ -214,9 +166,7 @@ func (l *Lab) Down() error {
 	ending.Wait()
 	var failed []error
 	for i, err := range errs {
-		l.mu.Lock()
 		_, served := l.hellos[l.remotes[i].node]
-		l.mu.Unlock()
 		if err != nil && served { // an agent that never connected has changed nothing
 			failed = append(failed, err)
 		}

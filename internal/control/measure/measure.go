@@ -8,7 +8,6 @@ package measure
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -147,24 +146,7 @@ func addrOf(a net.Addr) netip.AddrPort {
 }
 
 // attach joins both agents to the bus and waits for their hellos.
-func (s *session) attach(ctx context.Context, streams map[string]io.ReadWriteCloser) error {
-	type arrival struct {
-		node  string
-		hello message.Hello
-		err   error
-	}
-	hellos := make(chan arrival, 8)
-	err := s.group.Bus.Hellos(func(node string, data []byte) {
-		w := arrival{node: node}
-		w.err = json.Unmarshal(data, &w.hello)
-		select {
-		case hellos <- w:
-		default: // repeated
-		}
-	})
-	if err != nil {
-		return err
-	}
+func (s *session) attach(ctx context.Context, streams map[string]io.ReadWriteCloser) (err error) {
 	for _, node := range s.group.Nodes {
 		if err := s.group.Bus.Attach(node, streams[node]); err != nil {
 			return err
@@ -172,23 +154,8 @@ func (s *session) attach(ctx context.Context, streams map[string]io.ReadWriteClo
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, connectTimeout, errors.New("no hello from both ends within "+connectTimeout.String()))
 	defer cancel()
-	s.hellos = map[string]message.Hello{}
-	for len(s.hellos) < len(s.group.Nodes) {
-		select {
-		case w := <-hellos:
-			if w.err != nil {
-				return fmt.Errorf("%s: unreadable hello: %w", w.node, w.err)
-			}
-			s.hellos[w.node] = w.hello
-		case <-s.group.Bus.Lost(record.NodeClient):
-			return errors.New("the agent of this host ended before it was ready")
-		case <-s.group.Bus.Lost(record.NodeServer):
-			return errors.New("the server closed the connection before it was ready")
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	return nil
+	s.hellos, err = s.group.Bus.Hellos(ctx, s.group.Nodes)
+	return err
 }
 
 // checkBounds compares what is requested with what the server grants, before anything

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 
 	"linerate/internal/bus"
 	"linerate/internal/model/flow"
@@ -119,15 +118,7 @@ func missing(p *study.Plan, ask func(host string, names []string) ([]string, err
 			hosts[at.host] = append(hosts[at.host], at.name)
 		}
 	}
-	var mu sync.Mutex
-	absent := map[string][]string{}
-	err := bus.EachNode(slices.Sorted(maps.Keys(hosts)), func(host string) error {
-		list, err := ask(host, hosts[host])
-		mu.Lock()
-		defer mu.Unlock()
-		absent[host] = list
-		return err
-	})
+	absent, err := bus.Collect(slices.Sorted(maps.Keys(hosts)), func(host string) ([]string, error) { return ask(host, hosts[host]) })
 	if err != nil {
 		return err
 	}

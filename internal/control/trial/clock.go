@@ -3,7 +3,6 @@ package trial
 import (
 	"context"
 	"math"
-	"sync"
 
 	"linerate/internal/bus"
 	"linerate/internal/kernel/sched"
@@ -18,16 +17,7 @@ const pings = 8
 // (RFC 5905, section 8): the node read its clock somewhere between the question
 // and the answer, so half the quickest round trip bounds the error.
 func clocks(ctx context.Context, b *bus.Bus, nodes []string) (map[string]record.Clock, error) {
-	var mu sync.Mutex
-	found := map[string]record.Clock{}
-	err := bus.EachNode(nodes, func(node string) error {
-		c, err := clock(ctx, b, node)
-		mu.Lock()
-		defer mu.Unlock()
-		found[node] = c
-		return err
-	})
-	return found, err
+	return bus.Collect(nodes, func(node string) (record.Clock, error) { return clock(ctx, b, node) })
 }
 
 func clock(ctx context.Context, b *bus.Bus, node string) (record.Clock, error) {

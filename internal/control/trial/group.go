@@ -26,13 +26,13 @@ type Group struct {
 	Accepting func(context.Context, []*Flow) error
 }
 
-// oneByOne is bus.EachNode, with a node waiting for the one before it, a moment at most.
-func oneByOne(nodes []string, moment time.Duration, ask func(node string) error) error {
+// oneByOne is bus.Collect, with a node waiting for the one before it, a moment at most.
+func oneByOne[T any](nodes []string, moment time.Duration, ask func(node string) (T, error)) (map[string]T, error) {
 	done := make([]chan struct{}, len(nodes))
 	for i := range done {
 		done[i] = make(chan struct{})
 	}
-	return bus.EachNode(nodes, func(node string) error {
+	return bus.Collect(nodes, func(node string) (T, error) {
 		turn := slices.Index(nodes, node)
 		if turn > 0 {
 			<-done[turn-1]

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
-	"sync"
 	"time"
 
 	"linerate/internal/bus"
@@ -97,24 +96,20 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		o.Remote, o.LocalPort, o.Ports = f.Accepted, f.SourcePort, f.ports
 		connect[f.Opener] = append(connect[f.Opener], o)
 	}
-	var mu sync.Mutex
-	err = oneByOne(slices.Sorted(maps.Keys(connect)), connectStagger, func(host string) error {
-		var opened []message.Opened
+	connected, err := oneByOne(slices.Sorted(maps.Keys(connect)), connectStagger, func(host string) (opened []message.Opened, err error) {
 		request := message.ConnectRequest{Flows: connect[host], TimeoutNs: int64(timeout)}
-		if err := g.Bus.Call(ctx, host, "connect", request, &opened); err != nil {
-			return err
-		}
-		mu.Lock()
-		defer mu.Unlock()
+		err = g.Bus.Call(ctx, host, "connect", request, &opened)
+		return opened, err
+	})
+	if err != nil {
+		return err
+	}
+	for _, opened := range connected {
 		for _, o := range opened {
 			if f, ours := byID[o.ID]; ours {
 				f.Opened, f.Failure = o.Local, o.Error
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		return err
 	}
 	ready := map[string]message.ReadyRequest{}
 	for host, requests := range accept {

@@ -91,16 +91,16 @@ func TestInTurn(t *testing.T) {
 		defer mu.Unlock()
 		order = append(order, what)
 	}
-	err := oneByOne([]string{"a", "b", "c"}, time.Hour, func(node string) error {
+	_, err := oneByOne([]string{"a", "b", "c"}, time.Hour, func(node string) (struct{}, error) {
 		note("ask " + node)
 		time.Sleep(5 * time.Millisecond)
-		note("told " + node)
+		note("answer " + node)
 		if node == "b" {
-			return errors.New("b does not want to")
+			return struct{}{}, errors.New("b does not want to")
 		}
-		return nil
+		return struct{}{}, nil
 	})
-	if got, want := strings.Join(order, ", "), "ask a, told a, ask b, told b, ask c, told c"; got != want {
+	if got, want := strings.Join(order, ", "), "ask a, answer a, ask b, answer b, ask c, answer c"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if err == nil || err.Error() != "b does not want to" {
@@ -114,18 +114,18 @@ func TestInTurnWaitsAMoment(t *testing.T) {
 	const moment = 20 * time.Millisecond
 	asked := make(chan struct{})
 	var began, next time.Time
-	err := oneByOne([]string{"stuck", "next"}, moment, func(node string) error {
+	_, err := oneByOne([]string{"stuck", "next"}, moment, func(node string) (struct{}, error) {
 		if node == "next" {
 			next = time.Now()
 			close(asked)
-			return nil
+			return struct{}{}, nil
 		}
 		began = time.Now()
 		select {
 		case <-asked:
-			return nil
+			return struct{}{}, nil
 		case <-time.After(20 * time.Second):
-			return errors.New("the next one was never asked")
+			return struct{}{}, errors.New("the next one was never asked")
 		}
 	})
 	if err != nil {

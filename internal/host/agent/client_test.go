@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
 	"net"
 	"net/netip"
@@ -35,29 +35,17 @@ func visiting(t *testing.T, bounds message.Bounds, prepare func(*Client)) (*Clie
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
-	hellos := make(chan message.Hello, 1)
-	err = b.Hellos(func(_ string, data []byte) {
-		var h message.Hello
-		if json.Unmarshal(data, &h) == nil {
-			hellos <- h
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	near, far := net.Pipe()
 	if err := b.Attach(record.NodeServer, near); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- g.Serve(t.Context(), bus.Guarded(far, 1<<20)) }()
-	select {
-	case h := <-hellos:
-		if h.Interfaces != nil || h.Bounds == nil || *h.Bounds != bounds {
-			t.Fatalf("the client is told %+v, want the bounds and nothing of the ports", h)
-		}
-	case <-time.After(20 * time.Second):
-		t.Fatal("no word from the client's agent")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	hellos, err := b.Hellos(ctx, []string{record.NodeServer})
+	if h := hellos[record.NodeServer]; err != nil || h.Interfaces != nil || h.Bounds == nil || *h.Bounds != bounds {
+		t.Fatalf("%v: the client receives %+v, want the bounds and nothing of the interfaces", err, h)
 	}
 	return g, b, ended
 }

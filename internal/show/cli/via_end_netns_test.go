@@ -88,17 +88,11 @@ func TestAgentOutlivesItsListener(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer b.Close()
-		here := make(chan string, 1)
-		if err := b.Hellos(func(node string, _ []byte) { here <- node }); err != nil {
-			t.Fatal(err)
-		}
 		if err := b.Attach("nas", deaf{out, in}); err != nil {
 			t.Fatal(err)
 		}
-		select {
-		case <-here:
-		case <-b.Lost("nas"):
-			t.Fatal("the agent ended at once")
+		if _, err := b.Hellos(t.Context(), []string{"nas"}); err != nil {
+			t.Fatal(err)
 		}
 		change := []setting.Setting{{Host: "nas", Sysctl: []setting.Sysctl{{Key: key, Value: "1"}}}}
 		if err := b.Call(t.Context(), "nas", "apply", message.ApplyRequest{Settings: change}, nil); err != nil {
