@@ -70,7 +70,7 @@ var (
 			{1, "linerate --poll", "sockperf ping-pong", rateOf, "rate", 8, atLeast},
 			{1, "linerate --poll", "qperf", rateOf, "rate", 8, atLeast},
 		},
-		About: "sockperf sends 14 bytes, its least. It and qperf (`tcp_lat`, `udp_lat`) report half of the round trip, from which the rate follows. `--follow` has each end sleep on the CPU where its packets arrive, so that no other CPU has to be woken, and `--poll` polls the sockets instead of sleeping ([three ways of waiting](transactions.md#three-ways-of-waiting)). [both.c](../script/bench/peers/both.c) has both ends in one thread, over the loopback interface, and never waits: about the most that polling could come to. Where that is less than eight times what blocking makes, nothing is; sockperf's ping-pong is over UDP by default. The figures are close, so there are three times as many rounds; *level* is what cannot be told from 1, or lies above: the 95 % interval of the median is given.",
+		About: "sockperf sends 14 bytes, its least. It and qperf (`tcp_lat`, `udp_lat`) report half of the round trip, from which the rate follows. `--follow` has each end sleep on the CPU where its packets arrive, so that no other CPU has to be woken, and `--poll` polls the sockets instead of sleeping ([three ways of waiting](transactions.md#how-an-end-waits)). [both.c](../script/bench/peers/both.c) has both ends in one thread, over the loopback interface, and never waits: about the most that polling could come to. Where that is less than eight times what blocking makes, nothing is; sockperf's ping-pong is over UDP by default. The figures are close, so there are three times as many rounds; *level* is what cannot be told from 1, or lies above: the 95 % interval of the median is given.",
 	}
 )
 

@@ -27,7 +27,7 @@ var (
 	// ErrOlder: its format must be renewed, for which it must be opened for writing.
 	ErrOlder = errors.New("made by an older linerate, and cannot be renewed where it was opened for reading")
 	// ErrOldRun: the run's document has the keys of an earlier version.
-	ErrOldRun = errors.New("recorded by an earlier linerate, which called interfaces ports and paths ways: read it with that version, or run the study again")
+	ErrOldRun = errors.New("recorded by an earlier linerate, in a format that this version does not read: use that version, or run the study again")
 	// ErrNotNotebook: what is there is something else.
 	ErrNotNotebook = errors.New("not a linerate notebook")
 	// ErrDamaged: the notebook is broken.
