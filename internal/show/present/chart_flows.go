@@ -14,7 +14,7 @@ import (
 // it: two panels for each number of links.
 func flowsFigure(v *view) (figure.Figure, bool) {
 	f := figure.Figure{Name: "flows", Data: [][]string{flowsHead}}
-	curves := flowCurves(v)
+	curves := v.curves()
 	chance, inside := 0, 0
 	var outside []string
 	for _, c := range curves {
@@ -37,7 +37,7 @@ func flowsFigure(v *view) (figure.Figure, bool) {
 	if len(outside) > 0 {
 		f.Title = fmt.Sprintf("Hashed flows carry what chance lets them in %d of %d cases; outside the band: %s", inside, chance, list(outside))
 	}
-	f.Note = fmt.Sprintf("Lines: expected of hashing. Points: measured, with %s intervals that end at the outermost trials; small dots are trials. Shaded: where %s of means, or of counts, of as many trials lie, if used links come within %s of their limit.", confidence(v), confidence(v), percent(v.run.Margin))
+	f.Note = fmt.Sprintf("Lines: expected of hashing. Points: measured, with %s intervals that end at the outermost trials; small dots are trials. Shaded: where %s of means, or of counts, of as many trials lie, if used links come within %s of their limit.", v.confidence(), v.confidence(), percent(v.run.Margin))
 	for len(curves) > 0 {
 		n := curves[0].links
 		alike := slices.IndexFunc(append(slices.Clone(curves), flowCurve{}), func(c flowCurve) bool { return c.links != n })

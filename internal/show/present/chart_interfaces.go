@@ -14,7 +14,7 @@ func interfacesFigure(v *view) (figure.Figure, bool) {
 	if len(names) < 2 {
 		return figure.Figure{}, false // one interface carries everything: nothing to show
 	}
-	f := figure.Figure{Name: "interfaces", Title: interfacesTitle(v), Data: portsCSV(v),
+	f := figure.Figure{Name: "interfaces", Title: interfacesTitle(v), Data: v.interfacesCSV(),
 		Note: "Share of " + v.traffic() + " on each of its interfaces, in the direction the data flows."}
 	for c, col := range v.columns {
 		f.Panels = append(f.Panels, figure.Panel{Title: col.name, Draw: func(width float64) *figure.Drawing { return sharesPanel(v, c, names, width) }})
@@ -47,7 +47,7 @@ func sharesPanel(v *view, c int, interfaces []string, width float64) *figure.Dra
 	}
 	largest := 1e-9
 	for _, r := range v.rows {
-		for _, p := range portsOf(r.cells[c].Treatment, v.focus) {
+		for _, p := range portsOf(r.cells[c], v.focus) {
 			largest = max(largest, min(p.Share, 1))
 		}
 	}
@@ -59,7 +59,7 @@ func sharesPanel(v *view, c int, interfaces []string, width float64) *figure.Dra
 		if r.baseline {
 			role = figure.Base
 		}
-		loads := portsOf(r.cells[c].Treatment, v.focus)
+		loads := portsOf(r.cells[c], v.focus)
 		for _, p := range loads {
 			x := left + wide*float64(slices.Index(interfaces, p.Interface))
 			tip := fmt.Sprintf("%s, %s: %s, %s", v.label(r, c), p.Interface, percent(p.Share), linkRate(load(p)))
@@ -85,11 +85,11 @@ func sharesPanel(v *view, c int, interfaces []string, width float64) *figure.Dra
 }
 
 func interfacesTitle(v *view) string {
-	if alongCurve(v) {
+	if v.alongCurve() {
 		return spreadTitle(v)
 	}
 	return sentence(v.beforeAfter(func(r *row, c int) string {
-		interfaces := portsOf(r.cells[c].Treatment, v.focus)
+		interfaces := portsOf(r.cells[c], v.focus)
 		if len(interfaces) == 0 {
 			return ""
 		}

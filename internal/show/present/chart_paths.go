@@ -12,15 +12,15 @@ import (
 // pathsFigure draws flows on the paths that they took, those of one path in one
 // colour: of each row the treatment that shows most, in the trial nearest to its mean.
 func pathsFigure(v *view) (figure.Figure, bool) {
-	f := figure.Figure{Name: "paths", Data: pathsCSV(v), Note: "Lines are flows, as thick as their goodput; one colour is one path; numbers count them. Dashed: a path that no flow took. Of each treatment the trial nearest its mean."}
+	f := figure.Figure{Name: "paths", Data: v.pathsCSV(), Note: "Lines are flows, as thick as their goodput; one colour is one path; numbers count them. Dashed: a path that no flow took. Of each treatment the trial nearest its mean."}
 	used, all := 0, 0
 	for i := range v.rows {
-		c := mostShared(v, &v.rows[i])
+		c := v.mostShared(&v.rows[i])
 		if c < 0 || len(f.Panels) == mostPathPanels {
 			continue
 		}
-		t := v.rows[i].cells[c].Treatment
-		p := newPathDrawing(shown(v, t), &v.run.Topology, v.focus)
+		t := v.rows[i].cells[c]
+		p := newPathDrawing(v.typical(t), &v.run.Topology, v.focus)
 		used, all = used+p.used(), all+len(p.paths)
 		title := fmt.Sprintf("%s (trial %d): %s", v.label(&v.rows[i], c), p.trial.Order, v.scale.with(p.trial.GoodputBps))
 		f.Panels = append(f.Panels, figure.Panel{Title: title, Draw: p.draw})

@@ -15,7 +15,7 @@ import (
 func predictedFigure(v *view) (figure.Figure, bool) {
 	var list []held
 	within, judged := 0, 0
-	for _, h := range heldBack(v) {
+	for _, h := range v.heldBack() {
 		if h.judged > 0 && h.low > 0 && h.high >= h.low && h.bps > 0 && finite(h.high) {
 			list = append(list, h)
 			within, judged = within+h.within, judged+h.judged
@@ -24,7 +24,7 @@ func predictedFigure(v *view) (figure.Figure, bool) {
 	if len(list) == 0 {
 		return figure.Figure{}, false
 	}
-	f := figure.Figure{Name: "predicted", Data: heldCSV(v)}
+	f := figure.Figure{Name: "predicted", Data: v.heldCSV()}
 	switch {
 	case within == judged && judged == 1:
 		f.Title = "The flow got what was predicted"

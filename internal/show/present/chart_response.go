@@ -14,11 +14,11 @@ func responseFigure(v *view, m *measure) (figure.Figure, bool) {
 	if len(v.rows) == 0 {
 		return figure.Figure{}, false
 	}
-	f := figure.Figure{Name: m.Name, Title: responseTitle(v, m), Data: responseCSV(v, m), Note: "Dots are trials."}
+	f := figure.Figure{Name: m.Name, Title: responseTitle(v, m), Data: v.responseCSV(m), Note: "Dots are trials."}
 	v = v.whole() // the CSV has all
 	high := 0.0
 	for r, c := range v.each() {
-		t := r.cells[c].Treatment
+		t := r.cells[c]
 		_, upper, _ := m.bounds(t)
 		high = max(high, upper, m.Estimate(t).Mean)
 		for _, value := range m.trials[t.Name] {
@@ -56,7 +56,7 @@ func responsePanel(v *view, of pane, width, high float64) *figure.Drawing {
 		r := &v.rows[i]
 		y := p.top + rowHeight*(float64(i)+0.5)
 		drawName(p.Drawing, names[i], 0, y, r.name)
-		t := r.cells[c].Treatment
+		t := r.cells[c]
 		if t == nil {
 			p.Text(p.left+4, y+4, "not tried", small(figure.Start))
 			continue
@@ -103,7 +103,7 @@ func intervalNote(v *view) string {
 func limitLabel(v *view, p plot, c int) {
 	highest, shared := 0.0, true
 	for i := range v.rows {
-		t := v.rows[i].cells[c].Treatment
+		t := v.rows[i].cells[c]
 		if t == nil || !(t.LimitBps > 0) {
 			continue
 		}
@@ -140,7 +140,7 @@ func valueLabels(v *view, p pane) (labels []valueLabel, width, point float64) {
 	after := 0.0
 	for i := range v.rows {
 		var l valueLabel
-		if t := v.rows[i].cells[p.c].Treatment; t != nil {
+		if t := v.rows[i].cells[p.c]; t != nil {
 			mean, spread := p.interval(t)
 			l.whole, l.rest, _ = strings.Cut(mean, ".")
 			if l.rest != "" {
@@ -158,7 +158,7 @@ func valueLabels(v *view, p pane) (labels []valueLabel, width, point float64) {
 
 func responseTitle(v *view, m *measure) string {
 	amount := func(r *row, c int) string {
-		t := r.cells[c].Treatment
+		t := r.cells[c]
 		switch {
 		case t == nil:
 			return ""
@@ -190,7 +190,7 @@ func responseTitle(v *view, m *measure) string {
 func worse(v *view, m *measure) []string {
 	var names []string
 	for _, r := range v.rows {
-		if slices.ContainsFunc(r.cells, func(c cell) bool { e := m.Effect(c.effect); return e != nil && e.Verdict == record.Worsens }) {
+		if slices.ContainsFunc(r.cells, func(t *record.Treatment) bool { e := m.effectOn(t); return e != nil && e.Verdict == record.Worsens }) {
 			names = append(names, r.name)
 		}
 	}
@@ -200,8 +200,8 @@ func worse(v *view, m *measure) []string {
 // allAlike: no treatment differs from the baseline in a response.
 func allAlike(v *view, m *measure) bool {
 	return !slices.ContainsFunc(v.rows, func(r row) bool {
-		return !r.baseline && slices.ContainsFunc(r.cells, func(c cell) bool {
-			e := m.Effect(c.effect)
+		return !r.baseline && slices.ContainsFunc(r.cells, func(t *record.Treatment) bool {
+			e := m.effectOn(t)
 			return e == nil || e.Verdict != record.NoDifference
 		})
 	})

@@ -40,8 +40,8 @@ func seriesFigure(v *view) (figure.Figure, bool) {
 		Note: "Load by the interface's own counters. The trial shown is the one nearest to its treatment's mean."}
 	high, steadiest, worst := 0.0, 0.0, ""
 	for _, at := range v.spots() {
-		t := at.r.cells[at.c].Treatment
-		trial := shown(v, t)
+		t := at.r.cells[at.c]
+		trial := v.typical(t)
 		lines := lines(v, t, trial)
 		if len(lines) == 0 {
 			continue

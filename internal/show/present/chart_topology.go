@@ -15,7 +15,7 @@ func topologyFigure(v *view) (figure.Figure, bool) {
 	if len(v.run.Topology.Links) == 0 {
 		return figure.Figure{}, false
 	}
-	f := figure.Figure{Name: "topology", Title: topologyTitle(v), Data: portsCSV(v), Note: topologyNote}
+	f := figure.Figure{Name: "topology", Title: topologyTitle(v), Data: v.interfacesCSV(), Note: topologyNote}
 	for _, s := range v.spots() {
 		f.Panels = append(f.Panels, topologyPanel(v, s.r, s.c))
 	}
@@ -25,7 +25,7 @@ func topologyFigure(v *view) (figure.Figure, bool) {
 const topologyNote = "Links are as thick as their load in the busier direction, by the interfaces' own counters. Bold: full, at least 94 % of the rate. Dashed: idle."
 
 func topologyPanel(v *view, r *row, c int) figure.Panel {
-	t := r.cells[c].Treatment
+	t := r.cells[c]
 	title := v.label(r, c) + ": " + v.lead().spell(t)
 	return figure.Panel{Title: title, Draw: func(width float64) *figure.Drawing {
 		most := 1.0 // the thickest link's load, the same in all drawings
@@ -356,12 +356,12 @@ func shortLabel(label string, width float64) string {
 }
 
 func topologyTitle(v *view) string {
-	if alongCurve(v) {
+	if v.alongCurve() {
 		return "Load of each link, in the mean of all trials"
 	}
 	known := false
 	text := v.beforeAfter(func(r *row, c int) string {
-		t := r.cells[c].Treatment
+		t := r.cells[c]
 		if t == nil {
 			return ""
 		}

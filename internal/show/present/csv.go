@@ -11,22 +11,21 @@ import (
 func exact(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // responseCSV has a line for each treatment; units are in the names.
-func responseCSV(v *view, m *measure) [][]string {
+func (v *view) responseCSV(m *measure) [][]string {
 	head := []string{"treatment", "condition", "trials", "mean_" + m.Unit, "low_" + m.Unit, "high_" + m.Unit, "confidence"}
 	if m.goodput() {
 		head = append(head, "limit_bps", "efficiency")
 	}
 	out := [][]string{append(head, "ratio", "ratio_low", "ratio_high", "p", "verdict")}
 	for r, c := range v.each() {
-		cell := r.cells[c]
-		t := cell.Treatment
+		t := r.cells[c]
 		e := m.Estimate(t)
 		line := []string{r.name, v.columns[c].name, strconv.Itoa(e.Trials), exact(e.Mean), exact(e.Low), exact(e.High), exact(e.Confidence)}
 		if m.goodput() {
 			line = append(line, exact(t.LimitBps), exact(t.Efficiency))
 		}
 		against := make([]string, 5)
-		if e := m.Effect(cell.effect); e != nil {
+		if e := m.effectOn(t); e != nil {
 			if !e.Ratio.None {
 				against = []string{exact(e.Ratio.Mean), exact(e.Ratio.Low), exact(e.Ratio.High), "", ""}
 			}

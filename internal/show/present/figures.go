@@ -10,7 +10,7 @@ func figuresOf(v *view) (out []figure.Figure) {
 		}
 	}
 	flows, hashed := flowsFigure(v)
-	along := alongCurve(v)
+	along := v.alongCurve()
 	add(flows, hashed && along) // what the answer is about comes first
 	for _, m := range v.measures {
 		add(responseFigure(v, m))

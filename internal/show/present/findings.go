@@ -90,7 +90,7 @@ func concernsBaseline(v *view, f record.Finding) bool {
 	if len(f.Treatments) == 0 || v.baseline == nil {
 		return true
 	}
-	return slices.ContainsFunc(v.baseline.cells, func(c cell) bool { return c.Treatment != nil && slices.Contains(f.Treatments, c.Name) })
+	return slices.ContainsFunc(v.baseline.cells, func(t *record.Treatment) bool { return t != nil && slices.Contains(f.Treatments, t.Name) })
 }
 
 // treatmentsOf names the rows in which a finding was made.
@@ -99,8 +99,8 @@ func treatmentsOf(v *view, f record.Finding) string {
 	for i := range v.rows {
 		r := &v.rows[i]
 		var at []string
-		for c, cell := range r.cells {
-			if cell.Treatment != nil && slices.Contains(f.Treatments, cell.Name) {
+		for c, t := range r.cells {
+			if t != nil && slices.Contains(f.Treatments, t.Name) {
 				at = append(at, v.columns[c].name)
 			}
 		}

@@ -32,13 +32,7 @@ type row struct {
 	baseline bool
 	part     bool // it takes another row's treatment apart
 	levels   map[string]string
-	cells    []cell // one per column
-}
-
-// cell is one treatment; the pointers are nil where there is none.
-type cell struct {
-	*record.Treatment
-	effect *record.Effect // against the baseline
+	cells    []*record.Treatment // one per column; nil: there is none
 }
 
 func newGrid(run *record.Run) *grid {
@@ -56,13 +50,13 @@ func newGrid(run *record.Run) *grid {
 		g.columns = append(g.columns, column{name: spell(levels, condition), levels: levels})
 	}
 	for _, levels := range combinations(compare) {
-		r := row{name: spell(levels, named), levels: levels, cells: make([]cell, len(g.columns))}
+		r := row{name: spell(levels, named), levels: levels, cells: make([]*record.Treatment, len(g.columns))}
 		found := false
 		for c, col := range g.columns {
 			for i := range run.Treatments {
 				t := &run.Treatments[i]
 				if !placed[i] && holds(t.Levels, levels) && holds(t.Levels, col.levels) && (len(run.Factors) > 0 || !found) {
-					r.cells[c].Treatment, placed[i], found = t, true, true
+					r.cells[c], placed[i], found = t, true, true
 					break
 				}
 			}
@@ -74,8 +68,8 @@ func newGrid(run *record.Run) *grid {
 	// What fits no combination of levels still has its row.
 	for i := range run.Treatments {
 		if !placed[i] {
-			r := row{name: run.Treatments[i].Name, cells: make([]cell, len(g.columns))}
-			r.cells[0].Treatment = &run.Treatments[i]
+			r := row{name: run.Treatments[i].Name, cells: make([]*record.Treatment, len(g.columns))}
+			r.cells[0] = &run.Treatments[i]
 			g.rows = append(g.rows, r)
 		}
 	}
@@ -159,7 +153,7 @@ func holds(have, want map[string]string) bool {
 
 func (g *grid) dropEmptyColumns() {
 	for c := len(g.columns) - 1; c >= 0 && len(g.columns) > 1; c-- {
-		if slices.ContainsFunc(g.rows, func(r row) bool { return r.cells[c].Treatment != nil }) {
+		if slices.ContainsFunc(g.rows, func(r row) bool { return r.cells[c] != nil }) {
 			continue
 		}
 		g.columns = slices.Delete(g.columns, c, c+1)
@@ -202,13 +196,11 @@ func without(name string, levels []string) string {
 // stands in the first row that has it (said), not in every one.
 func (g *grid) describe(r *row, compare []record.Factor, said map[string]bool) {
 	r.baseline = true
-	for c := range r.cells {
-		t := r.cells[c].Treatment
+	for c, t := range r.cells {
 		if t == nil {
 			continue
 		}
 		r.baseline = r.baseline && t.Baseline
-		r.cells[c].effect = t.Effect
 		if r.name == "" || len(compare) > manyFactors && len(g.columns) == 1 {
 			r.name = t.Name
 			if t.Baseline && g.columns[c].name != "" {
@@ -247,7 +239,7 @@ func (g *grid) mark() {
 		if r.baseline && g.baseline == nil {
 			g.baseline = r
 		}
-		if g.best == nil && slices.ContainsFunc(r.cells, func(c cell) bool { return c.Treatment != nil && c.Best }) {
+		if g.best == nil && slices.ContainsFunc(r.cells, func(t *record.Treatment) bool { return t != nil && t.Best }) {
 			g.best = r
 		}
 	}
@@ -303,7 +295,7 @@ func (g *grid) each() iter.Seq2[*row, int] {
 	return func(yield func(*row, int) bool) {
 		for i := range g.rows {
 			for c := range g.columns {
-				if g.rows[i].cells[c].Treatment != nil && !yield(&g.rows[i], c) {
+				if g.rows[i].cells[c] != nil && !yield(&g.rows[i], c) {
 					return
 				}
 			}

@@ -13,20 +13,20 @@ import (
 
 // alongCurve: the run compares nothing, and all its treatments have a line in the
 // table of flows that a hash placed.
-func alongCurve(v *view) bool {
+func (v *view) alongCurve() bool {
 	if len(v.rows) == 0 || v.baseline != nil {
 		return false
 	}
 	held := 0
-	for _, c := range placed(v) {
+	for _, c := range v.hashedCurves() {
 		held += len(c.groups)
 	}
 	return held == len(v.run.Treatments)
 }
 
-// placed are the curves of rows in which a hash placed each flow by itself.
-func placed(v *view) (curves []flowCurve) {
-	for _, c := range flowCurves(v) {
+// hashedCurves are the curves of rows in which a hash placed each flow by itself.
+func (v *view) hashedCurves() (curves []flowCurve) {
+	for _, c := range v.curves() {
 		c.groups = slices.DeleteFunc(slices.Clone(c.groups), func(g record.Hashing) bool { return !g.EachPlaced() })
 		if len(c.groups) > 0 && c.byChance() {
 			curves = append(curves, c)
@@ -38,14 +38,14 @@ func placed(v *view) (curves []flowCurve) {
 // hashed is the table of flows that a hash placed over equal-cost links, beside
 // what chance leads to expect; nil: no flows were hashed.
 func hashed(v *view) *Table {
-	curves := placed(v)
+	curves := v.hashedCurves()
 	if len(curves) == 0 {
 		return nil
 	}
 	several := slices.ContainsFunc(curves, func(c flowCurve) bool { return c.name != curves[0].name && c.links == curves[0].links })
 	caption := fmt.Sprintf("Goodput of hashed flows, in links (%s each)", linkRate(curves[0].groups[0].LinkBps))
 	t := &Table{Caption: caption, Columns: []Column{{Head: "links", Align: Right}, {Head: "flows", Align: Right}, {Head: "expected mean", Shorter: []string{"expected"}, Align: Right},
-		{Head: confidence(v) + " of means", Align: Right}, {Head: "measured mean", Shorter: []string{"measured"}, Align: Decimal}, {Head: "link idle in trials", Shorter: []string{"idle in"}, Align: Right},
+		{Head: v.confidence() + " of means", Align: Right}, {Head: "measured mean", Shorter: []string{"measured"}, Align: Decimal}, {Head: "link idle in trials", Shorter: []string{"idle in"}, Align: Right},
 		{Head: "expected in", Shorter: []string{"expected"}, Align: Right}, {Head: "expected chance", Align: Right, Extra: true}, {Head: "chance by trials", Align: Right, Extra: true}, {}}}
 	if several {
 		t.Columns = append([]Column{{Head: "treatment"}}, t.Columns...)
@@ -114,7 +114,7 @@ func (c flowCurve) onEach() []int {
 // spreadTitle says which part of the flows each link had, at least and at most.
 func spreadTitle(v *view) string {
 	var parts []string
-	for _, c := range placed(v) {
+	for _, c := range v.hashedCurves() {
 		on, all := c.onEach(), 0
 		for _, n := range on {
 			all += n
@@ -130,7 +130,7 @@ func spreadTitle(v *view) string {
 
 // onEachLink says how many flows fell on each link, for each curve.
 func onEachLink(v *view, several bool) (list []string) {
-	for _, c := range placed(v) {
+	for _, c := range v.hashedCurves() {
 		name := Count(c.links, "link")
 		if several {
 			name = c.name + ", " + name
@@ -153,20 +153,20 @@ func (c flowCurve) byChance() bool {
 	return slices.ContainsFunc(c.groups, func(h record.Hashing) bool { return h.ByChance })
 }
 
-// flowCurves are the rows whose flows were hashed over equal-cost links, with few
+// curves are the rows whose flows were hashed over equal-cost links, with few
 // links first.
-func flowCurves(v *view) (curves []flowCurve) {
+func (v *view) curves() (curves []flowCurve) {
 	byTreatment := map[string]record.Hashing{}
 	for _, g := range v.run.Hashing {
 		byTreatment[g.Treatment] = g
 	}
 	for _, r := range v.rows {
 		first := len(curves)
-		for _, c := range r.cells {
-			if c.Treatment == nil {
+		for _, t := range r.cells {
+			if t == nil {
 				continue
 			}
-			g, ok := byTreatment[c.Treatment.Name]
+			g, ok := byTreatment[t.Name]
 			if !ok {
 				continue
 			}
@@ -185,7 +185,7 @@ func flowCurves(v *view) (curves []flowCurve) {
 	return curves
 }
 
-func confidence(v *view) string {
+func (v *view) confidence() string {
 	if v.run.Confidence > 0 {
 		return percent(v.run.Confidence)
 	}

@@ -31,8 +31,8 @@ func (v *view) traffic() string {
 	return "the traffic of " + v.focus
 }
 
-// portsCSV lists every interface of every host, not only those drawn.
-func portsCSV(v *view) [][]string {
+// interfacesCSV lists every interface of every host, not only those drawn.
+func (v *view) interfacesCSV() [][]string {
 	out := [][]string{{"treatment", "condition", "host", "interface", "rx_bps", "tx_bps", "limit_bps", "share"}}
 	for r, c := range v.each() {
 		for _, p := range r.cells[c].Interfaces {
@@ -114,8 +114,8 @@ func portsOf(t *record.Treatment, host string) []record.TreatmentInterface {
 // columns, eth2 before eth10.
 func (v *view) interfaceNames(from, to int) (names []string) {
 	for _, r := range v.rows {
-		for _, c := range r.cells[from:to] {
-			for _, p := range portsOf(c.Treatment, v.focus) {
+		for _, t := range r.cells[from:to] {
+			for _, p := range portsOf(t, v.focus) {
 				names = distinct(names, p.Interface)
 			}
 		}
@@ -129,7 +129,7 @@ func (v *view) interfaceNames(from, to int) (names []string) {
 func shareTable(v *view) *Table {
 	widest := 0
 	for r, c := range v.each() {
-		widest = max(widest, len(portsOf(r.cells[c].Treatment, v.focus)))
+		widest = max(widest, len(portsOf(r.cells[c], v.focus)))
 	}
 	if widest < 2 {
 		return nil
@@ -143,7 +143,7 @@ func shareTable(v *view) *Table {
 			var cells []Cell
 			for i := range v.rows {
 				cell := Cell{Text: "–"} // no data, no shares
-				for _, p := range portsOf(v.rows[i].cells[c].Treatment, v.focus) {
+				for _, p := range portsOf(v.rows[i].cells[c], v.focus) {
 					if p.Interface == name {
 						cell.Text = strings.TrimSuffix(percent(p.Share), " %")
 					}
@@ -156,7 +156,7 @@ func shareTable(v *view) *Table {
 	t.Instead = []string{"Interfaces of " + v.focus + " that carried the data"}
 	for i := range v.rows {
 		r := &v.rows[i]
-		t.Instead = append(t.Instead, r.name+": "+v.perColumn(func(c int) string { return summary(portsOf(r.cells[c].Treatment, v.focus)) }))
+		t.Instead = append(t.Instead, r.name+": "+v.perColumn(func(c int) string { return summary(portsOf(r.cells[c], v.focus)) }))
 	}
 	return t
 }

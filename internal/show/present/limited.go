@@ -32,9 +32,9 @@ type held struct {
 }
 
 // heldBack lists what held flows back, in the order of the table of treatments.
-func heldBack(v *view) (list []held) {
+func (v *view) heldBack() (list []held) {
 	for r, c := range v.each() {
-		pairs := heldIn(v, r.cells[c].Treatment)
+		pairs := v.heldIn(r.cells[c])
 		for _, h := range pairs {
 			h.row, h.col, h.several = r, c, len(pairs) > 1
 			list = append(list, h)
@@ -44,7 +44,7 @@ func heldBack(v *view) (list []held) {
 }
 
 // heldIn lists a treatment's, one for each pair of hosts.
-func heldIn(v *view, t *record.Treatment) (list []held) {
+func (v *view) heldIn(t *record.Treatment) (list []held) {
 	type tally struct {
 		by, predicted map[string]int
 		because       map[string]string
@@ -145,12 +145,12 @@ func predictions(list []held) bool {
 // limitedTable says of each treatment what its flows should get, what they got
 // and what held them back; nil: nothing is known of any.
 func limitedTable(v *view) *Table {
-	list := heldBack(v)
+	list := v.heldBack()
 	if !attributed(list) {
 		return nil
 	}
 	unit, predicted := heldScale(list), predictions(list)
-	t := &Table{Name: "held", Data: heldCSV(v), Columns: []Column{{Head: "treatment"}}, Left: "and %d more, all as predicted"}
+	t := &Table{Name: "held", Data: v.heldCSV(), Columns: []Column{{Head: "treatment"}}, Left: "and %d more, all as predicted"}
 	if predicted {
 		within, judged := 0, 0
 		for _, h := range list {
@@ -182,7 +182,7 @@ func limitedTable(v *view) *Table {
 // limitedSummary is the table where something was predicted, else a line for
 // each cause.
 func limitedSummary(v *view, t *Table) []Block {
-	list := heldBack(v)
+	list := v.heldBack()
 	if t == nil || predictions(list) {
 		return tableBlocks(t)
 	}
@@ -224,10 +224,10 @@ func limitedStatements(v *view, list []held) []Block {
 	return statements("Held by", texts...)
 }
 
-func heldCSV(v *view) [][]string {
+func (v *view) heldCSV() [][]string {
 	out := [][]string{{"treatment", "condition", "from", "to", "expected_low_bps", "expected_high_bps", "expected_limited_by", "expected_why",
 		"measured_bps", "flows", "as_expected", "limited_by", "limited_why"}}
-	for _, h := range heldBack(v) {
+	for _, h := range v.heldBack() {
 		line := []string{h.row.name, v.columns[h.col].name, h.from, h.to, "", "", "", ""}
 		if h.judged > 0 {
 			copy(line[4:], []string{exact(h.low), exact(h.high), causes(h.predicted), h.why})

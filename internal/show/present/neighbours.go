@@ -30,7 +30,7 @@ type neighbourRow struct {
 // tables reads the neighbour tables of the hosts that hold data flows' ends
 // and the forwarding tables of the switches, in one trial. Only addresses of the run's
 // hosts are listed, not the rest of a real host's table.
-func tables(v *view, t *record.Trial) (hosts []neighbourTable, switches []*Table) {
+func (r reader) tables(t *record.Trial) (hosts []neighbourTable, switches []*Table) {
 	delivers := map[string][]string{}
 	for _, h := range t.Hosts {
 		if len(h.Snapshot.FDB) == 0 {
@@ -44,23 +44,23 @@ func tables(v *view, t *record.Trial) (hosts []neighbourTable, switches []*Table
 		for _, e := range entries {
 			mac, far := strings.ToLower(e.MAC), cmp.Or(e.Peer, e.Interface)
 			delivers[mac] = distinct(delivers[mac], far)
-			table.add(e.MAC, e.Interface, cmp.Or(e.Peer, ends(v.reads.owner(e.MAC))))
+			table.add(e.MAC, e.Interface, cmp.Or(e.Peer, ends(r.owner(e.MAC))))
 		}
 		switches = append(switches, table)
 	}
 	for _, h := range t.Hosts {
 		table := neighbourTable{Host: h.Host}
 		for _, n := range h.Snapshot.Neighbours {
-			holders := v.reads.holder(n.Address)
+			holders := r.holder(n.Address)
 			if len(holders) == 0 {
 				continue
 			}
-			r := neighbourRow{Address: n.Address, Interface: n.Interface, MAC: n.MAC, State: n.State, HeldBy: ends(holders),
-				BelongsTo: ends(v.reads.owner(n.MAC)), Delivers: strings.Join(delivers[strings.ToLower(n.MAC)], ", "), Wrong: v.reads.wrong(n)}
-			if r.Wrong {
+			row := neighbourRow{Address: n.Address, Interface: n.Interface, MAC: n.MAC, State: n.State, HeldBy: ends(holders),
+				BelongsTo: ends(r.owner(n.MAC)), Delivers: strings.Join(delivers[strings.ToLower(n.MAC)], ", "), Wrong: r.wrong(n)}
+			if row.Wrong {
 				table.Wrong++
 			}
-			table.Rows = append(table.Rows, r)
+			table.Rows = append(table.Rows, row)
 		}
 		if len(table.Rows) == 0 {
 			continue
@@ -74,19 +74,19 @@ func tables(v *view, t *record.Trial) (hosts []neighbourTable, switches []*Table
 	}
 	// The clients first: their entries decide where the data arrives.
 	slices.SortStableFunc(hosts, func(a, b neighbourTable) int {
-		return cmp.Or(cmp.Compare(b2i(a.Host == v.focus), b2i(b.Host == v.focus)), natural(a.Host, b.Host))
+		return cmp.Or(cmp.Compare(b2i(a.Host == r.focus), b2i(b.Host == r.focus)), natural(a.Host, b.Host))
 	})
 	return hosts, switches
 }
 
 // wrongEntries counts, over the hosts of the trial shown for a treatment, the
 // entries that lead elsewhere.
-func wrongEntries(v *view, t *record.Treatment) (wrong, all int) {
-	trial := shown(v, t)
+func (r reader) wrongEntries(t *record.Treatment) (wrong, all int) {
+	trial := r.typical(t)
 	if trial == nil {
 		return 0, 0
 	}
-	hosts, _ := tables(v, trial)
+	hosts, _ := r.tables(trial)
 	for _, h := range hosts {
 		wrong += h.Wrong
 		all += len(h.Rows)
@@ -95,10 +95,10 @@ func wrongEntries(v *view, t *record.Treatment) (wrong, all int) {
 }
 
 // affected counts a treatment's trials in which some entry was wrong.
-func affected(v *view, t *record.Treatment) (n, of int) {
-	for _, trial := range v.run.TrialsOf(t.Name) {
+func (r reader) affected(t *record.Treatment) (n, of int) {
+	for _, trial := range r.run.TrialsOf(t.Name) {
 		of++
-		hosts, _ := tables(v, trial)
+		hosts, _ := r.tables(trial)
 		if slices.ContainsFunc(hosts, func(h neighbourTable) bool { return h.Wrong > 0 }) {
 			n++
 		}
@@ -106,12 +106,12 @@ func affected(v *view, t *record.Treatment) (n, of int) {
 	return n, of
 }
 
-func neighboursTitle(v *view) string {
+func (r reader) title() string {
 	sumWrong, sum := 0, 0
-	text := v.beforeAfter(func(r *row, c int) string {
-		wrong, all := wrongEntries(v, r.cells[c].Treatment)
+	text := r.beforeAfter(func(of *row, c int) string {
+		wrong, all := r.wrongEntries(of.cells[c])
 		sumWrong, sum = sumWrong+wrong, sum+all
-		after := r == v.best && v.baseline != nil
+		after := of == r.best && r.baseline != nil
 		switch {
 		case all == 0:
 			return ""
@@ -159,21 +159,22 @@ func fold(v *view, hosts []neighbourTable) (shown, folded []neighbourTable) {
 // tables beside the switches' forwarding tables.
 func neighbourSection(v *view) Section {
 	data := [][]string{{"treatment", "trial", "host", "interface", "address", "held_by", "mac", "of_interface", "switch_sends_to", "state", "wrong"}}
+	reads := newReader(v)
 	intro := Prose{Name: "neighbours", Text: "Each host's ARP or neighbour-discovery table, next to the switch's forwarding table. A row is marked when the MAC address belongs to an interface that does not hold the address."}
-	s := Section{ID: "neighbours", Title: neighboursTitle(v), Blocks: []Block{nil}}
+	s := Section{ID: "neighbours", Title: reads.title(), Blocks: []Block{nil}}
 	for c := range v.columns {
 		for _, r := range v.pair() {
-			t := r.cells[c].Treatment
-			trial := shown(v, t)
+			t := r.cells[c]
+			trial := v.typical(t)
 			if trial == nil {
 				continue
 			}
-			hosts, switches := tables(v, trial)
+			hosts, switches := reads.tables(trial)
 			if len(hosts) == 0 {
 				continue
 			}
 			title := fmt.Sprintf("%s (trial %d)", v.label(r, c), trial.Order)
-			if n, of := affected(v, t); n > 0 {
+			if n, of := reads.affected(t); n > 0 {
 				title += fmt.Sprintf(": wrong entries in %d of %s", n, Count(of, "trial"))
 			}
 			side := beside(fold(v, hosts))

@@ -21,7 +21,7 @@ func outages(v *view) *Table {
 		t.section(col.name)
 		for _, r := range v.rows {
 			cell := r.cells[c]
-			if cell.Treatment == nil {
+			if cell == nil {
 				continue
 			}
 			for _, o := range cell.Outages {

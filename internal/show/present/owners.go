@@ -13,13 +13,14 @@ import (
 // reader answers which interface a MAC or IP address belongs to, from the interfaces as
 // the agents saw them and, where they saw none, from the topology.
 type reader struct {
-	topo    *topology.Topology
+	*view
 	owners  map[string][]topology.End     // by MAC address in lower case
 	holders map[netip.Addr][]topology.End // by IP address
 }
 
-func newReader(run *record.Run) reader {
-	r := reader{&run.Topology, map[string][]topology.End{}, map[netip.Addr][]topology.End{}}
+func newReader(v *view) reader {
+	run := v.run
+	r := reader{v, map[string][]topology.End{}, map[netip.Addr][]topology.End{}}
 	isSwitch := map[string]bool{}
 	for _, s := range run.Topology.Switches {
 		isSwitch[s.Name] = true
@@ -67,7 +68,7 @@ func (r reader) holder(address string) []topology.End {
 	if ends := r.holders[addr.Unmap()]; len(ends) > 0 {
 		return ends
 	}
-	if end, ok := r.topo.Holder(addr.Unmap()); ok {
+	if end, ok := r.run.Topology.Holder(addr.Unmap()); ok {
 		return []topology.End{end}
 	}
 	return nil

@@ -13,14 +13,14 @@ import (
 // nearest to its mean; nil: flows had one path only.
 func pathTable(v *view) *Table {
 	unit := goodputScale(v.run)
-	t := &Table{Name: "paths", Data: pathsCSV(v), Columns: []Column{{Head: "treatment"}, {Head: "path"}, {Head: "flows, " + unit.Unit, Wrap: true}, {Head: "together", Align: Right}},
+	t := &Table{Name: "paths", Data: v.pathsCSV(), Columns: []Column{{Head: "treatment"}, {Head: "path"}, {Head: "flows, " + unit.Unit, Wrap: true}, {Head: "together", Align: Right}},
 		Notes: []string{"Goodput of each flow, by the path it took; of each treatment the trial nearest to its mean."}}
 	if len(t.Data) == 1 {
 		return nil
 	}
 	for i := range v.run.Treatments {
 		treatment := &v.run.Treatments[i]
-		trial := shown(v, treatment)
+		trial := v.typical(treatment)
 		if trial == nil {
 			continue
 		}
@@ -60,7 +60,7 @@ func pathsTitle(run *record.Run) string {
 type onPath struct{ path, rates string }
 
 // pathsCSV has a line for each flow that had several paths.
-func pathsCSV(v *view) [][]string {
+func (v *view) pathsCSV() [][]string {
 	csv := [][]string{{"treatment", "trial", "flow", "paths", "path", "predicted", "observed", "goodput_bps"}}
 	for _, t := range v.run.Trials {
 		for _, f := range t.Flows {

@@ -37,6 +37,15 @@ func newMeasures(run *record.Run) []*measure {
 	return list
 }
 
+// effectOn is a treatment's effect in the response against the baseline; nil: there is
+// none.
+func (m *measure) effectOn(t *record.Treatment) *record.Effect {
+	if t == nil {
+		return nil
+	}
+	return m.Effect(t.Effect)
+}
+
 // goodput has a limit, and no other response has.
 func (m *measure) goodput() bool { return m.Name == metric.Goodput.Name }
 

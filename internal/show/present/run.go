@@ -50,7 +50,7 @@ func summaryOf(v *view, t runTables) (out [][]Block) {
 		}
 	}
 	table := func(t *Table) { add(tableBlocks(t)...) }
-	along := alongCurve(v)
+	along := v.alongCurve()
 	table(t.outages)
 	if !along { // else the table of hashed flows says it all
 		if len(v.rows) > 0 {
@@ -109,7 +109,7 @@ func sectionsOf(v *view, t runTables) (out []Section) {
 		}
 		return []Block{Fold{id, summary, blocks}}
 	}
-	along := alongCurve(v)
+	along := v.alongCurve()
 	curves := func() { section("flows", "", drawn("flows"), fold("", "Every case in figures", tableBlocks(t.hashed))) }
 	title := ""
 	if along {
@@ -144,7 +144,7 @@ func sectionsOf(v *view, t runTables) (out []Section) {
 	out = append(out, neighbourSection(v))
 	section("series", "", drawn("series"))
 	held := "What limited the flows"
-	if predictions(heldBack(v)) {
+	if predictions(v.heldBack()) {
 		held = "Predicted and measured goodput of each flow, and what limited it"
 	}
 	section("held", "", drawn("predicted"))

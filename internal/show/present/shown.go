@@ -14,15 +14,15 @@ type spot struct {
 // spots are the treatments that are drawn one by one: those of the pair in each
 // condition; where nothing is compared, of each row the most informative one.
 func (v *view) spots() (out []spot) {
-	if alongCurve(v) {
+	if v.alongCurve() {
 		for i := range v.rows {
-			out = append(out, spot{&v.rows[i], mostShared(v, &v.rows[i])})
+			out = append(out, spot{&v.rows[i], v.mostShared(&v.rows[i])})
 		}
 		return out
 	}
 	for c := range v.columns {
 		for _, r := range v.pair() {
-			if r.cells[c].Treatment != nil {
+			if r.cells[c] != nil {
 				out = append(out, spot{r, c})
 			}
 		}
@@ -30,8 +30,8 @@ func (v *view) spots() (out []spot) {
 	return out
 }
 
-// shown is the trial whose tables and time series stand for a treatment.
-func shown(v *view, t *record.Treatment) *record.Trial {
+// typical is the trial whose tables and time series stand for a treatment.
+func (v *view) typical(t *record.Treatment) *record.Trial {
 	if t == nil {
 		return nil
 	}
@@ -41,10 +41,10 @@ func shown(v *view, t *record.Treatment) *record.Trial {
 // mostShared is the column in which a row shows best how flows shared their paths: with
 // the fewest flows that are more than the paths, else with most flows; -1: in none
 // did flows have several.
-func mostShared(v *view, r *row) int {
+func (v *view) mostShared(r *row) int {
 	at, best := -1, 0
-	for c, cell := range r.cells {
-		trial := shown(v, cell.Treatment)
+	for c, t := range r.cells {
+		trial := v.typical(t)
 		if trial == nil {
 			continue
 		}

@@ -57,7 +57,7 @@ func treatments(v *view) *Table {
 func cellsOf(v *view, p pane, of func(t *record.Treatment) Cell) []Cell {
 	cells := make([]Cell, len(v.rows))
 	for i := range v.rows {
-		if t := v.rows[i].cells[p.c].Treatment; t != nil {
+		if t := v.rows[i].cells[p.c]; t != nil {
 			cells[i] = of(t)
 		}
 	}
@@ -122,13 +122,12 @@ func effectColumn(v *view, t *Table, p pane) {
 // and the effect when the run made that comparison.
 func (v *view) against(rowIndex int, p pane) (size, interval string, effect *record.Effect) {
 	r := &v.rows[rowIndex]
-	cell := r.cells[p.c]
-	effect = p.Effect(cell.effect)
+	effect = p.effectOn(r.cells[p.c])
 	switch {
 	case effect != nil:
 		size, interval = p.against(effect)
 		return size, interval, effect
-	case r.baseline || cell.Treatment == nil || v.baseline == nil || p.Signed || p.value(v.baseline) <= 0 || p.value(r) <= 0 && !p.goodput():
+	case r.baseline || r.cells[p.c] == nil || v.baseline == nil || p.Signed || p.value(v.baseline) <= 0 || p.value(r) <= 0 && !p.goodput():
 		return "", "", nil
 	}
 	return significant(p.value(r)/p.value(v.baseline), 3) + "×", "", nil
@@ -146,7 +145,7 @@ func (v *view) limits() string {
 func (v *view) limitOf(c int) string {
 	var texts []string
 	for i := range v.rows {
-		if t := v.rows[i].cells[c].Treatment; t != nil && t.LimitBps > 0 {
+		if t := v.rows[i].cells[c]; t != nil && t.LimitBps > 0 {
 			text := v.scale.with(t.LimitBps)
 			if t.LimitWhy != "" {
 				text += " = " + t.LimitWhy

@@ -7,18 +7,17 @@ import (
 )
 
 // view is a run with what its tables and figures have in common: the arrangement of
-// its treatments, the units of its responses, and who holds which address.
+// its treatments and the units of its responses.
 type view struct {
 	*grid
 	run      *record.Run
 	scale    scale      // of goodput
 	measures []*measure // the response that the answer and the verdicts are about first
 	focus    string     // the host whose interfaces are in question
-	reads    reader
 }
 
 func newView(run *record.Run) *view {
-	return &view{run: run, grid: newGrid(run), scale: goodputScale(run), measures: newMeasures(run), focus: focusOf(run), reads: newReader(run)}
+	return &view{run: run, grid: newGrid(run), scale: goodputScale(run), measures: newMeasures(run), focus: focusOf(run)}
 }
 
 // whole is the view without the treatments that take another one apart: those are
@@ -84,8 +83,8 @@ func (v *view) of(e *record.Effect) *measure {
 
 // value is the pane's estimate of a row; 0 where there is none.
 func (p pane) value(r *row) float64 {
-	if r.cells[p.c].Treatment == nil {
+	if r.cells[p.c] == nil {
 		return 0
 	}
-	return p.Estimate(r.cells[p.c].Treatment).Mean
+	return p.Estimate(r.cells[p.c]).Mean
 }

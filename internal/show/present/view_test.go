@@ -29,13 +29,13 @@ func TestGrid(t *testing.T) {
 	}
 	for _, r := range v.rows {
 		for c, cell := range r.cells {
-			if cell.Treatment.Levels["fix"] != r.name || cell.Treatment.Levels["direction"] != v.columns[c].name {
+			if cell.Levels["fix"] != r.name || cell.Levels["direction"] != v.columns[c].name {
 				t.Errorf("row %s, column %s holds %s", r.name, v.columns[c].name, cell.Name)
 			}
-			if (cell.effect == nil) != r.baseline {
-				t.Errorf("row %s, column %s: effect %v", r.name, v.columns[c].name, cell.effect)
-			} else if !r.baseline && (cell.effect.To != r.name || cell.effect.At["direction"] != v.columns[c].name) {
-				t.Errorf("row %s, column %s has the effect of %s at %v", r.name, v.columns[c].name, cell.effect.To, cell.effect.At)
+			if (cell.Effect == nil) != r.baseline {
+				t.Errorf("row %s, column %s: effect %v", r.name, v.columns[c].name, cell.Effect)
+			} else if !r.baseline && (cell.Effect.To != r.name || cell.Effect.At["direction"] != v.columns[c].name) {
+				t.Errorf("row %s, column %s has the effect of %s at %v", r.name, v.columns[c].name, cell.Effect.To, cell.Effect.At)
 			}
 		}
 	}
@@ -52,7 +52,7 @@ func TestNothingIsLostFromTheGrid(t *testing.T) {
 	n := 0
 	for _, r := range v.rows {
 		for _, c := range r.cells {
-			if c.Treatment != nil {
+			if c != nil {
 				n++
 			}
 		}
@@ -114,7 +114,7 @@ func TestTitlesFollowTheFigures(t *testing.T) {
 
 func TestWrongRowsOnlyWhenWrong(t *testing.T) {
 	v := newView(showtest.ArpFlux())
-	hosts, switches := tables(v, shown(v, v.baseline.cells[0].Treatment))
+	hosts, switches := newReader(v).tables(v.typical(v.baseline.cells[0]))
 	var wrong []string
 	for _, h := range hosts {
 		for _, r := range h.Rows {
@@ -136,7 +136,7 @@ func TestWrongRowsOnlyWhenWrong(t *testing.T) {
 	if len(switches) != 1 || len(switches[0].Rows) != 6 {
 		t.Errorf("forwarding tables %+v", switches)
 	}
-	if n, all := wrongEntries(v, v.best.cells[0].Treatment); n != 0 || all != 8 {
+	if n, all := newReader(v).wrongEntries(v.best.cells[0]); n != 0 || all != 8 {
 		t.Errorf("best fix: %d of %d wrong", n, all)
 	}
 }
@@ -144,7 +144,7 @@ func TestWrongRowsOnlyWhenWrong(t *testing.T) {
 func TestReaderGivesTheBenefitOfTheDoubt(t *testing.T) {
 	run := showtest.ArpFlux()
 	server := func(p int) topology.End { return run.Topology.Links[p].From }
-	r := newReader(run)
+	r := newReader(newView(run))
 	mac := run.Topology.MAC
 	entry := func(address, mac string) record.Neighbour { return record.Neighbour{Address: address, MAC: mac} }
 	for _, c := range []struct {
@@ -157,8 +157,8 @@ func TestReaderGivesTheBenefitOfTheDoubt(t *testing.T) {
 		{"another interface of the server", entry("192.168.1.16", mac(server(0))), true},
 		{"an interface of another host", entry("192.168.1.16", mac(topology.End{Node: "client1", Interface: "eth0"})), true},
 		{"unresolved", entry("192.168.1.16", ""), false},
-		{"a MAC address nobody knows", entry("192.168.1.16", "52:54:00:12:34:56"), false},
-		{"an address nobody holds", entry("192.168.1.200", mac(server(0))), false},
+		{"an unknown MAC address", entry("192.168.1.16", "52:54:00:12:34:56"), false},
+		{"an address that no interface holds", entry("192.168.1.200", mac(server(0))), false},
 		{"not an address", entry("nonsense", mac(server(0))), false},
 	} {
 		if got := r.wrong(c.n); got != c.wrong {
@@ -174,7 +174,7 @@ func TestReaderGivesTheBenefitOfTheDoubt(t *testing.T) {
 			}
 		}
 	}
-	if newReader(bond).wrong(entry("192.168.1.16", mac(server(0)))) {
+	if newReader(newView(bond)).wrong(entry("192.168.1.16", mac(server(0)))) {
 		t.Error("an entry with a MAC address that two interfaces share is called wrong")
 	}
 }
@@ -251,7 +251,7 @@ func TestStoredGrid(t *testing.T) {
 	if answer := AnswerRun(run).Headline; !strings.Contains(answer, v.best.name) {
 		t.Errorf("the page shows %q as best, the answer says %q", v.best.name, answer)
 	}
-	if n, _ := wrongEntries(v, v.best.cells[0].Treatment); n != 0 {
+	if n, _ := newReader(v).wrongEntries(v.best.cells[0]); n != 0 {
 		t.Errorf("the best fix has %d wrong rows", n)
 	}
 }

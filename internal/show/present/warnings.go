@@ -34,7 +34,7 @@ func warnings(v *view) []string {
 		out = append(out, fmt.Sprintf("The run ended after %s, the most that it may have: %s", Count(run.Blocks(), "block"), wide(run)))
 	}
 	for r, c := range v.each() {
-		if t := r.cells[c].Treatment; t.Unconnected > 0 && !allowsUnconnected(v, t.Name) {
+		if t := r.cells[c]; t.Unconnected > 0 && !allowsUnconnected(v, t.Name) {
 			out = append(out, fmt.Sprintf("%s: %s.", unconnected(v, t), v.label(r, c)))
 		}
 	}
