@@ -104,6 +104,15 @@ func (t Table) Rows(run *record.Run) [][]string {
 	return rows
 }
 
+// Rows are the rows of the table of that name, which there must be (Table.Rows).
+func Rows(run *record.Run, name string) [][]string {
+	t, err := Find(name)
+	if err != nil {
+		panic(err)
+	}
+	return t.Rows(run)
+}
+
 // CSV writes one table of a run (WriteCSV).
 func CSV(w io.Writer, table Table, run *record.Run) error { return WriteCSV(w, table.Rows(run)) }
 

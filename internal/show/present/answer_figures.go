@@ -2,6 +2,7 @@ package present
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -130,4 +131,9 @@ func size(r metric.Metric, e *record.Effect) string {
 		m.scale = scale{r.Scale("", math.Abs(d.Mean))}
 	}
 	return bracketed(m.against(e))
+}
+
+// conditionOf names the levels of a run's other factors that a result is about.
+func conditionOf(c *record.Tune) string {
+	return strings.Join(slices.Sorted(maps.Values(c.At)), ", ")
 }

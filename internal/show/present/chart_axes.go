@@ -230,3 +230,18 @@ func (p plot) nameCurves(ends []curveEnd) {
 		}
 	}
 }
+
+// fitTail shortens an interface's name at the front: interfaces differ in their last letters.
+func fitTail(name string, width float64) string {
+	letters := []rune(name)
+	for n := 0; n < len(letters); n++ {
+		short := string(letters[n:])
+		if n > 0 {
+			short = "…" + short
+		}
+		if figure.TextWidth(short, sizeSmall, false) <= width {
+			return short
+		}
+	}
+	return ""
+}

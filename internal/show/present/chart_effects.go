@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/show/export"
 	"linerate/internal/show/figure"
 )
 
@@ -25,7 +26,7 @@ type effectGroup struct {
 }
 
 func effectsFigure(v *view) (figure.Figure, bool) {
-	f := figure.Figure{Name: "effects", Title: effectsTitle(v), Data: exported(v.run, "effects")}
+	f := figure.Figure{Name: "effects", Title: effectsTitle(v), Data: export.Rows(v.run, "effects")}
 	left := 0
 	var all []effectGroup // which share an axis
 	for _, col := range v.columns {

@@ -3,6 +3,7 @@ package present
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"linerate/internal/model/record"
 	"linerate/internal/science/ecmp"
@@ -228,4 +229,21 @@ func (c flowsChart) band(p plot, curve flowCurve) {
 	}
 	slices.Reverse(lower)
 	p.Polygon(figure.Faint, append(upper, lower...)...)
+}
+
+// spreadTitle says which part of the flows each link had, at least and at most.
+func spreadTitle(v *view) string {
+	var parts []string
+	for _, c := range v.hashedCurves() {
+		on, all := c.onEach(), 0
+		for _, n := range on {
+			all += n
+		}
+		low, high := percent(float64(slices.Min(on))/float64(all)), percent(float64(slices.Max(on))/float64(all))
+		if low != high {
+			low += " to " + high
+		}
+		parts = append(parts, fmt.Sprintf("each of %s had %s", Count(c.links, "link"), low))
+	}
+	return sentence(strings.Join(parts, ", ") + " of the flows")
 }

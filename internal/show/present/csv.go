@@ -1,14 +1,10 @@
 package present
 
 import (
+	"fmt"
 	"strconv"
-
-	"linerate/internal/model/record"
-	"linerate/internal/show/export"
+	"strings"
 )
-
-// exact spells a figure for a spreadsheet: all the digits there are.
-func exact(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // responseCSV has a line for each treatment; units are in the names.
 func (v *view) responseCSV(m *measure) [][]string {
@@ -36,11 +32,39 @@ func (v *view) responseCSV(m *measure) [][]string {
 	return out
 }
 
-// exported is the run's table of that name: the one that linerate export writes.
-func exported(run *record.Run, name string) [][]string {
-	t, err := export.Find(name)
-	if err != nil {
-		panic(err) // the name is ours
+func (v *view) heldCSV() [][]string {
+	out := [][]string{{"treatment", "condition", "from", "to", "expected_low_bps", "expected_high_bps", "expected_limited_by", "expected_why",
+		"measured_bps", "flows", "as_expected", "limited_by", "limited_why"}}
+	for _, h := range v.heldBack() {
+		line := []string{h.row.name, v.columns[h.col].name, h.from, h.to, "", "", "", ""}
+		if h.judged > 0 {
+			copy(line[4:], []string{exact(h.low), exact(h.high), causes(h.predicted), h.why})
+		}
+		out = append(out, append(line, exact(h.bps), fmt.Sprint(h.flows), fmt.Sprint(h.within), causes(h.by), h.because))
 	}
-	return t.Rows(run)
+	return out
+}
+
+// pathsCSV has a line for each flow that had several paths.
+func (v *view) pathsCSV() [][]string {
+	csv := [][]string{{"treatment", "trial", "flow", "paths", "path", "predicted", "observed", "goodput_bps"}}
+	for _, t := range v.run.Trials {
+		for _, f := range t.Flows {
+			if f.Paths > 1 {
+				csv = append(csv, []string{t.Treatment, fmt.Sprint(t.Order), f.ID, fmt.Sprint(f.Paths), strings.Join(f.Path, " "), strings.Join(f.Predicted, " "), strings.Join(f.Observed, " "), fmt.Sprint(f.GoodputBps)})
+			}
+		}
+	}
+	return csv
+}
+
+// interfacesCSV lists every interface of every host, not only those drawn.
+func (v *view) interfacesCSV() [][]string {
+	out := [][]string{{"treatment", "condition", "host", "interface", "rx_bps", "tx_bps", "limit_bps", "share"}}
+	for r, c := range v.each() {
+		for _, p := range r.cells[c].Interfaces {
+			out = append(out, []string{r.name, v.columns[c].name, p.Host, p.Interface, exact(p.RxBps), exact(p.TxBps), exact(p.LimitBps), exact(p.Share)})
+		}
+	}
+	return out
 }

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/show/export"
 )
 
 // effectTable has a row for each comparison of the run in each of its
 // responses; nil: nothing is compared.
 func effectTable(v *view) *Table {
-	t := &Table{Name: "effects", Data: exported(v.run, "effects"), Columns: []Column{{Head: "factor"}, {Head: "from", Wrap: true}, {Head: "to", Wrap: true}, {Head: "at", Wrap: true},
+	t := &Table{Name: "effects", Data: export.Rows(v.run, "effects"), Columns: []Column{{Head: "factor"}, {Head: "from", Wrap: true}, {Head: "to", Wrap: true}, {Head: "at", Wrap: true},
 		{Head: "ratio", Align: Ratio}, {Head: "p", Align: Right}, {Head: "blocks", Align: Right}}}
 	var labels []string
 	for _, m := range v.measures {

@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/science/hostload"
+	"linerate/internal/show/export"
 )
 
 // strained is a machine in one trial.
@@ -97,7 +98,7 @@ func busiestMachines(v *view) (list []string) {
 
 // machineTable has a row for each machine of each trial; nil: nothing is known.
 func machineTable(v *view) *Table {
-	t := &Table{Name: "cpus", Data: exported(v.run, "cpus"), Columns: []Column{{Head: "trial", Align: Right}, {Head: "treatment", Wrap: true}, {Head: "machine"},
+	t := &Table{Name: "cpus", Data: export.Rows(v.run, "cpus"), Columns: []Column{{Head: "trial", Align: Right}, {Head: "treatment", Wrap: true}, {Head: "machine"},
 		{Head: "busiest"}, {Head: "with", Wrap: true}, {Head: "all CPUs", Align: Right}, {Head: "NET_RX/s on it", Align: Right}, {Head: "interrupts/s on it", Align: Right},
 		{Head: "missed", Align: Right}, {Head: "dropped", Align: Right}, {Head: "budget out", Align: Right}, {Head: "memory", Align: Right}, {Head: "retransmitted", Align: Right}},
 		Notes: []string{"The busiest CPU and what it was busy with; packets dropped because a receive ring (missed) or a CPU's backlog (dropped) was full, how often a softirq's budget ran out, the share of the window in which some program waited for memory, and segments that TCP retransmitted. The data has every CPU."}}

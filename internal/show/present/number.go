@@ -6,34 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"linerate/internal/model/metric"
-	"linerate/internal/model/record"
 )
-
-// scale is the unit in which a response of a run is shown.
-type scale struct{ metric.Scale }
-
-// goodputScale is MB/s where the reader thinks in files, and otherwise the bit
-// rate unit in which the run's largest figure is at least one.
-func goodputScale(run *record.Run) scale {
-	largest := 0.0
-	for _, t := range run.Treatments {
-		largest = max(largest, t.Goodput.MeanBps, t.LimitBps)
-	}
-	return scale{metric.Goodput.Scale(run.Unit, largest)}
-}
-
-func bitScale(bps float64) scale { return scale{metric.Goodput.Scale("", bps)} }
-
-// linkRate spells a load or a rate of a link: three digits, in bit/s.
-func linkRate(bps float64) string {
-	if !(bps >= 0.5) {
-		return "0"
-	}
-	s := bitScale(bps * 1.0005) // 999.9 Mbit/s would be spelled 1000
-	return significant(bps*s.Per, 3) + " " + s.Unit
-}
 
 // significant prints a value with that many significant digits, but never
 // fewer than its whole part has.
@@ -94,66 +67,6 @@ func fixed(v float64, places int) string {
 		text = strings.TrimPrefix(text, "-")
 	}
 	return text
-}
-
-// interval spells an estimate in the scale: "119.5" and "0.2". The half-width
-// is empty when one trial earned none.
-func (s scale) interval(value, low, high float64) (mean, half string) {
-	m := value * s.Per
-	h := (high - low) / 2 * s.Per
-	if !(h > 0) || math.IsInf(h, 0) {
-		if m == math.Trunc(m) && s.Per == 1 {
-			return significant(m, 1), "" // a number of things
-		}
-		return significant(m, 4), ""
-	}
-	// Five digits at most: no counter is more precise.
-	most := 4
-	if m != 0 {
-		most = 4 - int(math.Floor(math.Log10(math.Abs(m))))
-	}
-	places := min(earned(h), max(most, 0))
-	return round(m, places), round(max(h, math.Pow(10, float64(-places))), places)
-}
-
-// with spells a figure and its unit.
-func (s scale) with(v float64) string { return s.With(s.value(v)) }
-
-// ofLimit spells goodput as a part of the limit, empty when that is unknown.
-func ofLimit(t *record.Treatment) string {
-	if !(t.LimitBps > 0) {
-		return ""
-	}
-	half := (t.Goodput.HighBps - t.Goodput.LowBps) / 2 / t.LimitBps * 100
-	places := 1
-	if half > 0 {
-		places = max(0, min(1, earned(half)))
-	}
-	return round(t.Efficiency*100, places)
-}
-
-// ratio spells an effect: "4.00×" and "3.98–4.01".
-func ratio(r record.EffectSize) (mean, interval string) {
-	if r.None || !finite(r.Mean) {
-		return "—", ""
-	}
-	// The interval of a ratio is wider upwards; its narrower half earns the digits.
-	half := min(r.High-r.Mean, r.Mean-r.Low)
-	if !(half > 0) || !finite(half) {
-		return significant(r.Mean, 3) + "×", ""
-	}
-	places := max(0, min(3, -int(math.Floor(math.Log10(half*1.001)))))
-	if places == 0 && half < 10 {
-		places = 1 // 1.7 (0.3–9.6), not 2 (0–10)
-	}
-	low, high := round(r.Low, places), round(r.High, places)
-	switch {
-	case r.High >= 1000*r.Mean: // chance alone: no upper bound worth a number
-		interval = "at least " + low
-	case low != high:
-		interval = low + "–" + high
-	}
-	return round(r.Mean, places) + "×", interval
 }
 
 // span is from one figure to another, or the one that both are.
@@ -239,5 +152,5 @@ func Microseconds(us float64) string {
 	return significant(us, 3) + " µs"
 }
 
-// value spells a figure that has no interval of its own, such as a limit.
-func (s scale) value(v float64) string { return significant(v*s.Per, 4) }
+// exact spells a figure for a spreadsheet: all the digits there are.
+func exact(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

@@ -7,7 +7,6 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-	"linerate/internal/science/conclude"
 )
 
 // reader answers which interface a MAC or IP address belongs to, from the interfaces as
@@ -88,35 +87,10 @@ func (r reader) wrong(n record.Neighbour) bool {
 	return !slices.ContainsFunc(owners, func(e topology.End) bool { return slices.Contains(holders, e) })
 }
 
-// focusOf is the host whose interfaces the run is about (conclude.Focus).
-// Where there is none, figures are arranged around the flows' end with the most
-// interfaces; the first of several.
-func focusOf(run *record.Run) string {
-	if asked := conclude.Focus(run); asked.Host != "" {
-		return asked.Host
+func ends(list []topology.End) string {
+	var names []string
+	for _, e := range list {
+		names = append(names, e.String())
 	}
-	isEnd := map[string]bool{}
-	for _, t := range run.Trials {
-		for _, f := range t.Flows {
-			isEnd[f.From], isEnd[f.To] = true, true
-		}
-	}
-	count := map[string]map[string]bool{}
-	var order []string
-	for _, t := range run.Treatments {
-		for _, p := range t.Interfaces {
-			if _, isSwitch := run.Topology.Switch(p.Host); isSwitch || len(isEnd) > 0 && !isEnd[p.Host] {
-				continue
-			}
-			if count[p.Host] == nil {
-				count[p.Host] = map[string]bool{}
-				order = append(order, p.Host)
-			}
-			count[p.Host][p.Interface] = true
-		}
-	}
-	if len(order) == 0 {
-		return ""
-	}
-	return slices.MaxFunc(order, func(a, b string) int { return len(count[a]) - len(count[b]) })
+	return strings.Join(names, ", ")
 }

@@ -59,19 +59,6 @@ func pathsTitle(run *record.Run) string {
 // onPath are the flows of one path.
 type onPath struct{ path, rates string }
 
-// pathsCSV has a line for each flow that had several paths.
-func (v *view) pathsCSV() [][]string {
-	csv := [][]string{{"treatment", "trial", "flow", "paths", "path", "predicted", "observed", "goodput_bps"}}
-	for _, t := range v.run.Trials {
-		for _, f := range t.Flows {
-			if f.Paths > 1 {
-				csv = append(csv, []string{t.Treatment, fmt.Sprint(t.Order), f.ID, fmt.Sprint(f.Paths), strings.Join(f.Path, " "), strings.Join(f.Predicted, " "), strings.Join(f.Observed, " "), fmt.Sprint(f.GoodputBps)})
-			}
-		}
-	}
-	return csv
-}
-
 // byPath groups the flows of a trial that had several paths.
 func byPath(trial *record.Trial, unit scale) []onPath {
 	rates := map[string][]float64{}

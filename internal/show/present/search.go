@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
+	"linerate/internal/show/export"
 )
 
 // rfcTrial is how long a trial is to be at least (RFC 2544, section 24).
@@ -68,7 +69,7 @@ func searchReasons(run *record.Run) (list []string) {
 // searches are the trials of each search for the highest rate without loss, in
 // their order; nil: there was none.
 func searches(run *record.Run) []Block {
-	list := []Block{Prose{Name: "search", Data: exported(run, "search"), Text: "The trials of each search, in their order."}}
+	list := []Block{Prose{Name: "search", Data: export.Rows(run, "search"), Text: "The trials of each search, in their order."}}
 	for _, t := range run.Trials {
 		l := t.LossFree
 		if l == nil {

@@ -190,3 +190,16 @@ func treatmentSettings(v *view) (blocks []Block) {
 	}
 	return blocks
 }
+
+// ofLimit spells goodput as a part of the limit, empty when that is unknown.
+func ofLimit(t *record.Treatment) string {
+	if !(t.LimitBps > 0) {
+		return ""
+	}
+	half := (t.Goodput.HighBps - t.Goodput.LowBps) / 2 / t.LimitBps * 100
+	places := 1
+	if half > 0 {
+		places = max(0, min(1, earned(half)))
+	}
+	return round(t.Efficiency*100, places)
+}

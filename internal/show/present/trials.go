@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/show/export"
 )
 
 // trialTable has a row for each trial, in their order; nil: there are none.
@@ -24,7 +25,7 @@ func trialTable(v *view) *Table {
 		}
 	}
 	limited := slices.ContainsFunc(v.run.Trials, func(t record.Trial) bool { return t.LimitBps > 0 })
-	table := &Table{Name: "trials", Data: exported(v.run, "trials"), Columns: []Column{{Head: "trial", Align: Right}, {Head: "block", Align: Right}, {Head: "treatment", Wrap: true}}}
+	table := &Table{Name: "trials", Data: export.Rows(v.run, "trials"), Columns: []Column{{Head: "trial", Align: Right}, {Head: "block", Align: Right}, {Head: "treatment", Wrap: true}}}
 	for _, m := range v.measures {
 		table.Columns = append(table.Columns, Column{Head: m.head(), Align: Right})
 	}

@@ -185,3 +185,12 @@ func trustSection(run *record.Run) Section {
 	}
 	return s
 }
+
+// trialOf finds a trial by its place in the run.
+func trialOf(run *record.Run, order int) *record.Trial {
+	i := slices.IndexFunc(run.Trials, func(t record.Trial) bool { return t.Order == order })
+	if i < 0 {
+		return nil
+	}
+	return &run.Trials[i]
+}

@@ -2,9 +2,6 @@ package present
 
 import (
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
@@ -74,11 +71,6 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 		d.Summary = append(d.Summary, last)
 	}
 	return d
-}
-
-// conditionOf names the levels of a run's other factors that a result is about.
-func conditionOf(c *record.Tune) string {
-	return strings.Join(slices.Sorted(maps.Values(c.At)), ", ")
 }
 
 // takenApart has, for each condition, what each setting of a list did that the

@@ -30,15 +30,6 @@ func (v *view) whole() *view {
 	return &w
 }
 
-// trialOf finds a trial by its place in the run.
-func trialOf(run *record.Run, order int) *record.Trial {
-	i := slices.IndexFunc(run.Trials, func(t record.Trial) bool { return t.Order == order })
-	if i < 0 {
-		return nil
-	}
-	return &run.Trials[i]
-}
-
 // panesOf lists a measure's panes, one for each condition.
 func (v *view) panesOf(m *measure) []pane {
 	var list []pane

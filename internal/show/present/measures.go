@@ -1,11 +1,10 @@
 package present
 
 import (
-	"math"
-	"slices"
-
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	"math"
+	"slices"
 )
 
 // measure is one of the responses by which a run is judged, as it is shown.
@@ -165,4 +164,38 @@ func (m *measure) interval(t *record.Treatment) (mean, spread string) {
 		return significant(e.Mean*m.scale.Per, 3), "(" + significant(low*m.scale.Per, 3) + "–" + significant(high*m.scale.Per, 3) + ")"
 	}
 	return mean, "±" + half
+}
+
+// ratio spells an effect: "4.00×" and "3.98–4.01".
+func ratio(r record.EffectSize) (mean, interval string) {
+	if r.None || !finite(r.Mean) {
+		return "—", ""
+	}
+	// The interval of a ratio is wider upwards; its narrower half earns the digits.
+	half := min(r.High-r.Mean, r.Mean-r.Low)
+	if !(half > 0) || !finite(half) {
+		return significant(r.Mean, 3) + "×", ""
+	}
+	places := max(0, min(3, -int(math.Floor(math.Log10(half*1.001)))))
+	if places == 0 && half < 10 {
+		places = 1 // 1.7 (0.3–9.6), not 2 (0–10)
+	}
+	low, high := round(r.Low, places), round(r.High, places)
+	switch {
+	case r.High >= 1000*r.Mean: // chance alone: no upper bound worth a number
+		interval = "at least " + low
+	case low != high:
+		interval = low + "–" + high
+	}
+	return round(r.Mean, places) + "×", interval
+}
+
+// goodputScale is MB/s where the reader thinks in files, and otherwise the bit
+// rate unit in which the run's largest figure is at least one.
+func goodputScale(run *record.Run) scale {
+	largest := 0.0
+	for _, t := range run.Treatments {
+		largest = max(largest, t.Goodput.MeanBps, t.LimitBps)
+	}
+	return scale{metric.Goodput.Scale(run.Unit, largest)}
 }
