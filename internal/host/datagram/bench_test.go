@@ -17,7 +17,7 @@ func BenchmarkLoopback(b *testing.B) {
 	}{{"platform", platform}, {"portable", portable{}}} {
 		b.Run(m.name, func(b *testing.B) {
 			sender, receiver := engine(b, m.backend), engine(b, m.backend)
-			join(b, sender, receiver, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{Datagram: 1448}}), true)
+			join(b, sender, receiver, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{Datagram: 1448}}), true)
 			start(time.Hour, sender, receiver)
 			moved(b, receiver)
 			b.SetBytes(1448)

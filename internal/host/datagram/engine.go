@@ -45,27 +45,27 @@ type endpoint struct {
 	mtu           int // of the route; 0: not known
 	packets       int // IP packets per datagram
 	buffer        int // for receiving, as the kernel counts it
-	sndbuf        int // 0: no window was ordered
+	sndbuf        int // 0: no window was requested
 	notes         []string
 	header        Header // nil: our own
 	// ready is the acceptor's last frame, repeated if it was lost; nil at the opener.
 	ready handshake.Ready
 }
 
-func (e *Engine) newFlows(orders []message.FlowRequest) []*udpFlow {
-	flows := make([]*udpFlow, len(orders))
-	for i, order := range orders {
-		flows[i] = &udpFlow{State: flowset.State{Request: order}, signals: &e.Signals}
+func (e *Engine) newFlows(requests []message.FlowRequest) []*udpFlow {
+	flows := make([]*udpFlow, len(requests))
+	for i, request := range requests {
+		flows[i] = &udpFlow{State: flowset.State{Request: request}, signals: &e.Signals}
 	}
 	return flows
 }
 
-// Listen opens a port for each order, which the kernel chooses, at order.Local
-// (invalid: every address of the host), for one flow. An order with a cookie gets
+// Listen opens a port for each request, which the kernel chooses, at request.Local
+// (invalid: every address of the host), for one flow. A request with a cookie gets
 // none: its client is to be accepted from a shared listener. The replies are in the
-// orders' order.
-func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []message.Listening {
-	return e.Set.Listen(e.newFlows(orders), func(f *udpFlow) (*flowset.Listener, error) {
+// requests' order.
+func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []message.Listening {
+	return e.Set.Listen(e.newFlows(requests), func(f *udpFlow) (*flowset.Listener, error) {
 		if !f.Request.Cookie.IsZero() {
 			return nil, nil
 		}
@@ -113,11 +113,11 @@ func (e *Engine) accept(f *udpFlow, c handshake.Client) {
 	}
 }
 
-// Connect opens a flow for each order and returns when each has succeeded, failed
-// or taken longer than timeout. The replies are in the orders' order; see
+// Connect opens a flow for each request and returns when each has succeeded, failed
+// or taken longer than timeout. The replies are in the requests' order; see
 // flowset.Set.Connect for the order of opening.
-func (e *Engine) Connect(ctx context.Context, orders []message.FlowRequest, timeout time.Duration) []message.Opened {
-	flows := e.newFlows(orders)
+func (e *Engine) Connect(ctx context.Context, requests []message.FlowRequest, timeout time.Duration) []message.Opened {
+	flows := e.newFlows(requests)
 	type ends struct{ local, remote netip.AddrPort }
 	taken := map[ends]bool{}
 	for _, f := range flows {
@@ -140,17 +140,17 @@ func (e *Engine) Connect(ctx context.Context, orders []message.FlowRequest, time
 }
 
 func (e *Engine) dial(ctx context.Context, f *udpFlow, timeout time.Duration) bool {
-	order := f.Request
+	request := f.Request
 	if f.Failure() != nil {
 		return false
 	}
-	if !order.Remote.IsValid() {
-		f.Fail("connect: flow %s has no remote address", order.ID)
+	if !request.Remote.IsValid() {
+		f.Fail("connect: flow %s has no remote address", request.ID)
 		return false
 	}
-	conn, err := handshake.Dial(ctx, order, timeout)
+	conn, err := handshake.Dial(ctx, request, timeout)
 	if err != nil {
-		f.Fail("connect %s → %s: %w", socket.AddrName(order.Local), order.Remote, socket.Reason(err, order.Remote.Addr()))
+		f.Fail("connect %s → %s: %w", socket.AddrName(request.Local), request.Remote, socket.Reason(err, request.Remote.Addr()))
 		return false
 	}
 	return e.open(f, conn, nil, nil)
@@ -175,13 +175,13 @@ func (e *Engine) open(f *udpFlow, conn *net.UDPConn, ready handshake.Ready, head
 	return true
 }
 
-// Dial makes a connected socket with an order's options, over which nothing has
+// Dial makes a connected socket with a request's options, over which nothing has
 // been sent yet. It is the caller's.
-func Dial(ctx context.Context, order message.FlowRequest) (*net.UDPConn, error) {
-	dialer := handshake.Dialer(order)
-	c, err := dialer.DialContext(ctx, "udp", order.Remote.String())
+func Dial(ctx context.Context, request message.FlowRequest) (*net.UDPConn, error) {
+	dialer := handshake.Dialer(request)
+	c, err := dialer.DialContext(ctx, "udp", request.Remote.String())
 	if err != nil {
-		return nil, fmt.Errorf("connect %s → %s: %w", socket.AddrName(order.Local), order.Remote, socket.Reason(err, order.Remote.Addr()))
+		return nil, fmt.Errorf("connect %s → %s: %w", socket.AddrName(request.Local), request.Remote, socket.Reason(err, request.Remote.Addr()))
 	}
 	return c.(*net.UDPConn), nil
 }
@@ -189,8 +189,8 @@ func Dial(ctx context.Context, order message.FlowRequest) (*net.UDPConn, error) 
 // Adopt makes a flow of a socket that the caller has made with Dial, and over which
 // it has agreed with a peer that is not linerate's. It belongs to the engine then,
 // also if an error is returned.
-func (e *Engine) Adopt(order message.FlowRequest, conn *net.UDPConn, header Header) error {
-	f := e.newFlows([]message.FlowRequest{order})[0]
+func (e *Engine) Adopt(request message.FlowRequest, conn *net.UDPConn, header Header) error {
+	f := e.newFlows([]message.FlowRequest{request})[0]
 	err := e.Set.Adopt(f, func() bool { return e.open(f, conn, nil, header) }, func() { e.run(f) })
 	if errors.Is(err, flowset.ErrClosed) {
 		conn.Close()

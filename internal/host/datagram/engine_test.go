@@ -36,15 +36,15 @@ func settled(t *testing.T, stop int64, to *Engine) {
 func TestFlow(t *testing.T) {
 	for name, m := range movers {
 		for _, openerSends := range []bool{true, false} {
-			for _, order := range []message.FlowRequest{
+			for _, request := range []message.FlowRequest{
 				{}, {Spec: flow.Spec{Datagram: 16}}, {Spec: flow.Spec{Datagram: 64}}, {Spec: flow.Spec{Datagram: 1448}}, {Spec: flow.Spec{Datagram: 65507}},
 				{Spec: flow.Spec{Datagram: 64, Mode: flow.ModeSendmmsg}}, {Spec: flow.Spec{Datagram: 1448, Mode: flow.ModeCopy}}, {Spec: flow.Spec{Datagram: 1448, Window: 1 << 20}},
 			} {
-				order.RateCap = 5e6
-				t.Run(fmt.Sprintf("%s/opener sends %v/%d bytes %s", name, openerSends, order.Datagram, order.Mode), func(t *testing.T) {
+				request.RateCap = 5e6
+				t.Run(fmt.Sprintf("%s/opener sends %v/%d bytes %s", name, openerSends, request.Datagram, request.Mode), func(t *testing.T) {
 					t.Parallel() // it mostly waits
 					opener, acceptor := engine(t, m), engine(t, m)
-					join(t, opener, acceptor, loopback, orders(2, order), openerSends)
+					join(t, opener, acceptor, loopback, requests(2, request), openerSends)
 					_, stop := start(250*time.Millisecond, opener, acceptor)
 					from, to := opener, acceptor
 					if !openerSends {
@@ -60,8 +60,8 @@ func TestFlow(t *testing.T) {
 						if s.Datagrams.Sent < 1 || r.Datagrams.Received != s.Datagrams.Sent || r.Datagrams.Lost != 0 || r.Datagrams.Duplicates != 0 {
 							t.Errorf("sent %+v, received %+v", s.Datagrams, r.Datagrams)
 						}
-						if order.Datagram != 0 && s.Datagrams.Bytes != int(order.Datagram) {
-							t.Errorf("datagrams of %d bytes, ordered were %d", s.Datagrams.Bytes, order.Datagram)
+						if request.Datagram != 0 && s.Datagrams.Bytes != int(request.Datagram) {
+							t.Errorf("datagrams of %d bytes, requested were %d", s.Datagrams.Bytes, request.Datagram)
 						}
 						if want := s.Datagrams.Sent * int64(s.Datagrams.Bytes); s.WrittenBytes != want || r.ReceivedBytes != want {
 							t.Errorf("written %d, received %d, want %d", s.WrittenBytes, r.ReceivedBytes, want)
@@ -72,7 +72,7 @@ func TestFlow(t *testing.T) {
 						if !strings.Contains(s.ModeNote, "paced: ") || s.Mode == "" || r.Mode == "" || s.Local.Port() == 0 {
 							t.Errorf("modes %q and %q, note %q, at %s", s.Mode, r.Mode, s.ModeNote, s.Local)
 						}
-						if r.Datagrams.BufferBytes <= 0 || (order.Window != 0) != (r.RcvbufBytes != 0) {
+						if r.Datagrams.BufferBytes <= 0 || (request.Window != 0) != (r.RcvbufBytes != 0) {
 							t.Errorf("buffer %d, %d", r.Datagrams.BufferBytes, r.RcvbufBytes)
 						}
 					}
@@ -85,10 +85,10 @@ func TestFlow(t *testing.T) {
 // TestPaced: a sender keeps to its rate on the whole, however late its waits end.
 func TestPaced(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{RateCap: 8e6, Datagram: 1000}}), true)
+	join(t, sender, receiver, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{RateCap: 8e6, Datagram: 1000}}), true)
 	at, stop := start(500*time.Millisecond, sender, receiver)
 	settled(t, stop, receiver)
-	// One each millisecond, the first at the start. What was left out is told.
+	// One each millisecond, the first at the start. What was left out is reported.
 	due := (stop - at) / 1e6
 	sent := sender.Read()[0].Datagrams.Sent + sender.All()[0].tally.left.Load()
 	if sent > due+1 || sent < due-int64(maxLate/time.Millisecond) {
@@ -118,7 +118,7 @@ func TestSourcePort(t *testing.T) {
 	}
 	port := probe.LocalAddr().(*net.UDPAddr).AddrPort().Port() // free again in a moment
 	probe.Close()
-	join(t, receiver, sender, loopback, orders(3, message.FlowRequest{Local: loopback, LocalPort: port, Spec: flow.Spec{RateCap: 1e6}}), false)
+	join(t, receiver, sender, loopback, requests(3, message.FlowRequest{Local: loopback, LocalPort: port, Spec: flow.Spec{RateCap: 1e6}}), false)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	var remotes []netip.AddrPort
@@ -128,16 +128,16 @@ func TestSourcePort(t *testing.T) {
 			t.Errorf("%s is at %s, want port %d", end.ID, end.Local, port)
 		}
 	}
-	twice := orders(2, message.FlowRequest{Local: loopback, LocalPort: port, Remote: remotes[0]})
+	twice := requests(2, message.FlowRequest{Local: loopback, LocalPort: port, Remote: remotes[0]})
 	if o := engine(t, platform).Connect(t.Context(), twice, 50*time.Millisecond); !strings.Contains(o[1].Error.Error(), "same two ends") {
 		t.Errorf("two flows between the same two ends: %+v", o)
 	}
 }
 
-// TestClosed: a closed engine takes no orders, and keeps its counts.
+// TestClosed: a closed engine takes no requests, and keeps its counts.
 func TestClosed(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{RateCap: 1e6}}), true)
+	join(t, sender, receiver, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{RateCap: 1e6}}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	sender.Close()
@@ -146,10 +146,10 @@ func TestClosed(t *testing.T) {
 	if end := receiver.Read()[0]; end.Alive || end.Error.Error() != "closed" || end.ReceivedBytes == 0 {
 		t.Errorf("after closing: %+v", end)
 	}
-	if l := receiver.Listen(t.Context(), orders(1, message.FlowRequest{}))[0]; l.Error == nil {
+	if l := receiver.Listen(t.Context(), requests(1, message.FlowRequest{}))[0]; l.Error == nil {
 		t.Errorf("a closed engine listens: %+v", l)
 	}
-	if o := sender.Connect(t.Context(), orders(1, message.FlowRequest{Remote: netip.MustParseAddrPort("127.0.0.1:9")}), patience)[0]; o.Error == nil {
+	if o := sender.Connect(t.Context(), requests(1, message.FlowRequest{Remote: netip.MustParseAddrPort("127.0.0.1:9")}), patience)[0]; o.Error == nil {
 		t.Errorf("a closed engine connects: %+v", o)
 	}
 }

@@ -36,16 +36,16 @@ func descriptors(t *testing.T) []string {
 func TestNothingIsLeft(t *testing.T) {
 	exercise := func() {
 		opener, acceptor := engine(t, platform), engine(t, platform)
-		join(t, opener, acceptor, loopback, orders(10, message.FlowRequest{Spec: flow.Spec{RateCap: 2e6}}), true)
-		join(t, opener, acceptor, loopback, orders(10, message.FlowRequest{Spec: flow.Spec{RateCap: 2e6}}), false)
+		join(t, opener, acceptor, loopback, requests(10, message.FlowRequest{Spec: flow.Spec{RateCap: 2e6}}), true)
+		join(t, opener, acceptor, loopback, requests(10, message.FlowRequest{Spec: flow.Spec{RateCap: 2e6}}), false)
 		idle, idlePeer := engine(t, platform), engine(t, platform) // open, never started
-		join(t, idle, idlePeer, loopback, orders(3, message.FlowRequest{}), true)
-		join(t, idle, idlePeer, loopback, orders(3, message.FlowRequest{}), false)
+		join(t, idle, idlePeer, loopback, requests(3, message.FlowRequest{}), true)
+		join(t, idle, idlePeer, loopback, requests(3, message.FlowRequest{}), false)
 		done, donePeer := engine(t, platform), engine(t, platform) // ended in good order
-		join(t, done, donePeer, loopback, orders(3, message.FlowRequest{Spec: flow.Spec{RateCap: 2e6}}), true)
+		join(t, done, donePeer, loopback, requests(3, message.FlowRequest{Spec: flow.Spec{RateCap: 2e6}}), true)
 		start(20*time.Millisecond, done, donePeer)
-		acceptor.Listen(context.Background(), orders(3, message.FlowRequest{Local: loopback})) // never used
-		opener.Connect(context.Background(), orders(1, message.FlowRequest{}), patience)       // to nowhere
+		acceptor.Listen(context.Background(), requests(3, message.FlowRequest{Local: loopback})) // never used
+		opener.Connect(context.Background(), requests(1, message.FlowRequest{}), patience)       // to nowhere
 		start(time.Hour, opener, acceptor)
 		moved(t, donePeer)
 		eventually(t, "some of the flows move", func() bool { return opener.Read()[0].WrittenBytes > 0 })
@@ -72,11 +72,11 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// TestManyFlows: more flows than threads, both ways, all counted.
+// TestManyFlows: more flows than threads, in both directions, all counted.
 func TestManyFlows(t *testing.T) {
 	opener, acceptor := engine(t, platform), engine(t, platform)
-	join(t, opener, acceptor, loopback, orders(50, message.FlowRequest{Spec: flow.Spec{RateCap: 1e6, Datagram: 500}}), true)
-	join(t, opener, acceptor, loopback, orders(50, message.FlowRequest{Spec: flow.Spec{RateCap: 1e6, Datagram: 500}}), false)
+	join(t, opener, acceptor, loopback, requests(50, message.FlowRequest{Spec: flow.Spec{RateCap: 1e6, Datagram: 500}}), true)
+	join(t, opener, acceptor, loopback, requests(50, message.FlowRequest{Spec: flow.Spec{RateCap: 1e6, Datagram: 500}}), false)
 	_, stop := start(200*time.Millisecond, opener, acceptor)
 	settled(t, stop, opener)
 	settled(t, stop, acceptor)
@@ -99,7 +99,7 @@ func TestManyFlows(t *testing.T) {
 func TestMoversDoNotAllocate(t *testing.T) {
 	for _, mode := range []string{flow.ModeGSO, flow.ModeSendmmsg, flow.ModeCopy} {
 		sender, receiver := engine(t, platform), engine(t, platform)
-		join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, Datagram: 64, RateCap: 40e6}}), true)
+		join(t, sender, receiver, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, Datagram: 64, RateCap: 40e6}}), true)
 		start(time.Hour, sender, receiver)
 		moved(t, receiver)
 		const datagrams = 5000

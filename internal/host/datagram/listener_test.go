@@ -43,7 +43,7 @@ func TestSharedListener(t *testing.T) {
 		opener, acceptor := engine(t, platform), engine(t, platform)
 		d := shared(t, acceptor, at)
 		var accepting, opening []message.FlowRequest
-		for i, o := range orders(6, message.FlowRequest{Spec: flow.Spec{RateCap: 2e6, Datagram: 200}}) {
+		for i, o := range requests(6, message.FlowRequest{Spec: flow.Spec{RateCap: 2e6, Datagram: 200}}) {
 			o.Cookie = message.Cookie{byte(i + 1)}
 			o.Sends = i%2 == 0
 			accepting = append(accepting, o)
@@ -93,14 +93,14 @@ func TestLossyOpening(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel() // it mostly waits
 				opener, acceptor := engine(t, platform), engine(t, platform)
-				l := acceptor.Listen(t.Context(), orders(1, message.FlowRequest{Local: loopback, Sends: !sends}))[0]
+				l := acceptor.Listen(t.Context(), requests(1, message.FlowRequest{Local: loopback, Sends: !sends}))[0]
 				at := handshaketest.Relay(t, l.Local, func(back bool, n int) handshaketest.Fate {
 					if drop(back, n) {
 						return handshaketest.Lost
 					}
 					return handshaketest.Passed
 				})
-				o := opener.Connect(t.Context(), orders(1, message.FlowRequest{Remote: at, Sends: sends}), patience)[0]
+				o := opener.Connect(t.Context(), requests(1, message.FlowRequest{Remote: at, Sends: sends}), patience)[0]
 				if o.Error != nil {
 					t.Fatal(o.Error)
 				}
@@ -112,8 +112,8 @@ func TestLossyOpening(t *testing.T) {
 	}
 }
 
-// TestNobodyThere: the reasons why a flow does not open, each in its words.
-func TestNobodyThere(t *testing.T) {
+// TestNothingListens: the reasons why a flow does not open, each in its words.
+func TestNothingListens(t *testing.T) {
 	silent, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(loopback, 0)))
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestNobodyThere(t *testing.T) {
 		{silent.LocalAddr().(*net.UDPAddr).AddrPort(), "no answer to its datagrams within 120ms"},
 		{gone, "ICMP port unreachable"},
 	} {
-		o := e.Connect(t.Context(), orders(1, message.FlowRequest{Remote: test.at}), 120*time.Millisecond)[0]
+		o := e.Connect(t.Context(), requests(1, message.FlowRequest{Remote: test.at}), 120*time.Millisecond)[0]
 		if !strings.Contains(o.Error.Error(), "connect any address → "+test.at.String()) || !strings.Contains(o.Error.Error(), test.want) {
 			t.Errorf("%q, want %q", o.Error, test.want)
 		}
@@ -152,14 +152,14 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
-// TestPeerGone: when nobody receives any more the sender hears of it, stops, and
+// TestPeerGone: when the receiver has gone the sender gets an error, stops, and
 // says why.
 func TestPeerGone(t *testing.T) {
 	for name, m := range movers {
 		for _, openerSends := range []bool{true, false} {
 			t.Run(name, func(t *testing.T) {
 				opener, acceptor := engine(t, m), engine(t, m)
-				join(t, opener, acceptor, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{RateCap: 1e6, Datagram: 100}}), openerSends)
+				join(t, opener, acceptor, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{RateCap: 1e6, Datagram: 100}}), openerSends)
 				from, to := opener, acceptor
 				if !openerSends {
 					from, to = to, from

@@ -43,9 +43,9 @@ func bufferErrors(t *testing.T) int64 {
 	return counters["Udp.RcvbufErrors"]
 }
 
-// TestLossInTheNetwork: what a full queue on the way threw away is what the
+// TestLossInTheNetwork: what a full queue on the path dropped is what the
 // receiver counts as lost, and nothing of it was lost in its buffer; over IPv4 and
-// IPv6, whichever way datagrams are sent.
+// IPv6, in whatever mode datagrams are sent.
 func TestLossInTheNetwork(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up", "mtu", "1500")
@@ -56,7 +56,7 @@ func TestLossInTheNetwork(t *testing.T) {
 			for _, mode := range []string{flow.ModeGSO, flow.ModeSendmmsg, flow.ModeCopy} {
 				before, _ := qdisc(t)
 				sender, receiver := engine(t, platform), engine(t, platform)
-				join(t, sender, receiver, netip.MustParseAddr(at), orders(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 16e6}}), true)
+				join(t, sender, receiver, netip.MustParseAddr(at), requests(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 16e6}}), true)
 				_, stop := start(300*time.Millisecond, sender, receiver)
 				settled(t, stop, receiver)
 				drops, _ := qdisc(t)
@@ -65,7 +65,7 @@ func TestLossInTheNetwork(t *testing.T) {
 				if s.Sent != r.Received+drops || drops < s.Sent/10 {
 					t.Errorf("%s, %s: %d sent, %d received, and the queue dropped %d", at, mode, s.Sent, r.Received, drops)
 				}
-				// Those after the last that arrived are known to nobody.
+				// Those after the last that arrived are not known to be missing.
 				if tail := drops - r.Lost; tail < 0 || tail > s.Sent/10 {
 					t.Errorf("%s, %s: %d lost of %d dropped", at, mode, r.Lost, drops)
 				}
@@ -82,14 +82,14 @@ func TestLossInTheNetwork(t *testing.T) {
 	})
 }
 
-// TestLossInTheBuffer: what this host's own socket had no room for is told from
+// TestLossInTheBuffer: what this host's own socket had no room for is told apart from
 // what the network lost, and is what the kernel counts.
 func TestLossInTheBuffer(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
 		sender, receiver := engine(t, platform), engine(t, platform)
 		// The smallest buffer there is, and bursts that are larger.
-		join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{Mode: flow.ModeSendmmsg, Datagram: 1000, RateCap: 400e6, ReceiveBuffer: 1}}), true)
+		join(t, sender, receiver, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{Mode: flow.ModeSendmmsg, Datagram: 1000, RateCap: 400e6, ReceiveBuffer: 1}}), true)
 		_, stop := start(100*time.Millisecond, sender, receiver)
 		settled(t, stop, receiver)
 		s, r := sender.Read()[0].Datagrams, receiver.Read()[0].Datagrams
@@ -113,7 +113,7 @@ func TestFragments(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up", "mtu", "1500")
 		for _, at := range []string{"127.0.0.1", "::1"} {
 			sender, receiver := engine(t, platform), engine(t, platform)
-			join(t, sender, receiver, netip.MustParseAddr(at), orders(1, message.FlowRequest{Spec: flow.Spec{Datagram: 9000, RateCap: 10e6}}), true)
+			join(t, sender, receiver, netip.MustParseAddr(at), requests(1, message.FlowRequest{Spec: flow.Spec{Datagram: 9000, RateCap: 10e6}}), true)
 			_, stop := start(100*time.Millisecond, sender, receiver)
 			settled(t, stop, receiver)
 			s, r := sender.Read()[0], receiver.Read()[0]

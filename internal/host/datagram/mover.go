@@ -9,9 +9,9 @@ import (
 
 // A backend makes a mover for each flow.
 type backend interface {
-	// newMover gets ready to move a flow's datagrams as its order says. What the system
+	// newMover gets ready to move a flow's datagrams as its request says. What the system
 	// refuses is replaced by what it does not, and told.
-	newMover(order message.FlowRequest, end *endpoint) mover
+	newMover(request message.FlowRequest, end *endpoint) mover
 }
 
 // A mover moves the datagrams of one flow and adds them to its tally.

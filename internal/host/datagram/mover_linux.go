@@ -40,26 +40,26 @@ type direct struct{}
 
 var platform backend = direct{}
 
-func (direct) newMover(order message.FlowRequest, end *endpoint) mover {
+func (direct) newMover(request message.FlowRequest, end *endpoint) mover {
 	d := &socketDriver{end: end, thread: socket.ReserveThread()}
-	if order.Sends {
-		return newSender(order, end, d)
+	if request.Sends {
+		return newSender(request, end, d)
 	}
-	return newReceiver(order, end, d)
+	return newReceiver(request, end, d)
 }
 
 // newSender makes a sending mover.
-func newSender(order message.FlowRequest, end *endpoint, d driver) *sender {
+func newSender(request message.FlowRequest, end *endpoint, d driver) *sender {
 	r := &sender{driver: d, bytes: end.bytes, header: end.header}
-	if order.RateCap > 0 {
-		r.pace = newPace(end.bytes, float64(order.RateCap))
+	if request.RateCap > 0 {
+		r.pace = newPace(end.bytes, float64(request.RateCap))
 	}
 	per := min(maxSegments, maxBytes/end.bytes)
 	r.data = randomBytes(max(batchBytes, per*end.bytes, end.bytes))
 	switch {
-	case order.Mode == flow.ModeCopy:
+	case request.Mode == flow.ModeCopy:
 		r.out = oneByOne{r.data[:end.bytes]}
-	case order.Mode == flow.ModeSendmmsg:
+	case request.Mode == flow.ModeSendmmsg:
 		r.out = newBatch(r.data, end.bytes, 1)
 	case per < 2 || end.packets > 1:
 		r.out = newBatch(r.data, end.bytes, 1)
@@ -72,7 +72,7 @@ func newSender(order message.FlowRequest, end *endpoint, d driver) *sender {
 }
 
 // newReceiver makes a receiving mover.
-func newReceiver(order message.FlowRequest, end *endpoint, d *socketDriver) *receiver {
+func newReceiver(request message.FlowRequest, end *endpoint, d *socketDriver) *receiver {
 	r := &receiver{driver: d, end: end, tracker: tracker{header: end.header}, delays: newDelays()}
 	in := &messages{named: flow.ModeGRO, own: d.thread, most: mergedMessages}
 	_ = end.onSocket(func(fd int) error {
@@ -82,7 +82,7 @@ func newReceiver(order message.FlowRequest, end *endpoint, d *socketDriver) *rec
 		if err := sock.SetTimestampNS(fd); err != nil {
 			r.notes = append(r.notes, fmt.Sprintf("arrival is when it was read: SO_TIMESTAMPNS: %v", err))
 		}
-		switch order.Mode {
+		switch request.Mode {
 		case flow.ModeCopy:
 			in.named, in.most = flow.ModeRecv, 1
 		case flow.ModeSendmmsg:

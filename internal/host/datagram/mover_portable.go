@@ -11,9 +11,9 @@ import (
 // everywhere; its busy time includes waiting for the network.
 type portable struct{}
 
-func (portable) newMover(order message.FlowRequest, end *endpoint) mover {
+func (portable) newMover(request message.FlowRequest, end *endpoint) mover {
 	one := &single{conn: end.conn}
-	if !order.Sends {
+	if !request.Sends {
 		one.data = make([]byte, maxBytes+1)
 		r := &receiver{driver: portableDriver{}, in: singleIn{one}, end: end, tracker: tracker{header: end.header}, delays: newDelays()}
 		r.show()
@@ -21,12 +21,12 @@ func (portable) newMover(order message.FlowRequest, end *endpoint) mover {
 	}
 	r := &sender{driver: portableDriver{end.conn.SetWriteDeadline}, out: singleOut{one}, bytes: end.bytes, header: end.header, data: randomBytes(end.bytes)}
 	one.data = r.data
-	if order.RateCap > 0 {
-		r.pace = newPace(end.bytes, float64(order.RateCap))
+	if request.RateCap > 0 {
+		r.pace = newPace(end.bytes, float64(request.RateCap))
 	}
-	switch order.Mode {
+	switch request.Mode {
 	case flow.ModeGSO, flow.ModeSendmmsg:
-		r.notes = append(r.notes, order.Mode+": not available here")
+		r.notes = append(r.notes, request.Mode+": not available here")
 	}
 	r.show()
 	return r

@@ -20,9 +20,9 @@ const (
 
 // setOptions completes the options of a connected socket, of which its engine has so
 // many, and finds out what it grants.
-func setOptions(order message.FlowRequest, conn *net.UDPConn, flows int) (*endpoint, error) {
+func setOptions(request message.FlowRequest, conn *net.UDPConn, flows int) (*endpoint, error) {
 	end := &endpoint{
-		conn: conn, bytes: int(order.Datagram), packets: 1,
+		conn: conn, bytes: int(request.Datagram), packets: 1,
 		local:  socket.AddrPort(conn.LocalAddr()),
 		remote: socket.AddrPort(conn.RemoteAddr()),
 	}
@@ -31,8 +31,8 @@ func setOptions(order message.FlowRequest, conn *net.UDPConn, flows int) (*endpo
 		return nil, err
 	}
 	return end, socket.WithFD(raw, func(fd int) error {
-		send, receive := order.Buffers()
-		if order.Sends {
+		send, receive := request.Buffers()
+		if request.Sends {
 			end.setSize(fd)
 			if send != 0 {
 				end.sndbuf, _, err = sock.Buffers(fd)
@@ -55,7 +55,7 @@ func setOptions(order message.FlowRequest, conn *net.UDPConn, flows int) (*endpo
 }
 
 // setSize finds out how large a datagram is that the MTU allows, if no size was
-// ordered, and how many packets one takes.
+// requested, and how many packets one takes.
 func (end *endpoint) setSize(fd int) {
 	frame := limits.Frame{UDP: true, IPv6: end.remote.Addr().Is6()}
 	var err error

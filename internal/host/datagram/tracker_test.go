@@ -69,9 +69,9 @@ func journey(r *rand.Rand, datagrams int) []uint64 {
 	return out
 }
 
-// TestLedgerAgainstModel: within its memory a ledger tells lost, late and double
+// TestTrackerAgainstModel: within its memory a tracker counts lost, late and double
 // datagrams as one does that remembers all.
-func TestLedgerAgainstModel(t *testing.T) {
+func TestTrackerAgainstModel(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var l tracker
@@ -212,9 +212,9 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestBlame: what the receiver's own socket threw away is told from what the
+// TestAttributeDrops: what the receiver's own socket dropped is told apart from what the
 // network lost, as far as it can be.
-func TestBlame(t *testing.T) {
+func TestAttributeDrops(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		messages []received

@@ -26,24 +26,24 @@ var errNoResponse = errors.New("no answer")
 
 // Dial opens a flow: it makes a connected socket with the request's options, and has the
 // acceptor agree. No timeout: ten seconds.
-func Dial(ctx context.Context, order message.FlowRequest, timeout time.Duration) (*net.UDPConn, error) {
+func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duration) (*net.UDPConn, error) {
 	if timeout <= 0 {
 		timeout = defaultTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	dialer := Dialer(order)
-	c, err := dialer.DialContext(ctx, "udp", order.Remote.String())
+	dialer := Dialer(request)
+	c, err := dialer.DialContext(ctx, "udp", request.Remote.String())
 	if err != nil {
 		return nil, err
 	}
 	conn := c.(*net.UDPConn)
 	// Closing is what ends waiting for an answer.
 	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })()
-	hello := frame{kind: kindHello, flow: order.Cookie}
+	hello := frame{kind: kindHello, flow: request.Cookie}
 	challenge, err := exchange(ctx, conn, hello, kindChallenge)
 	if err == nil {
-		_, err = exchange(ctx, conn, frame{kind: kindResponse, flow: order.Cookie, cookie: challenge.cookie}, kindReady)
+		_, err = exchange(ctx, conn, frame{kind: kindResponse, flow: request.Cookie, cookie: challenge.cookie}, kindReady)
 	}
 	if err == nil {
 		err = conn.SetReadDeadline(time.Time{})
@@ -69,10 +69,10 @@ func Dial(ctx context.Context, order message.FlowRequest, timeout time.Duration)
 // One port may serve several to different places, as with TCP: the kernel gives a
 // datagram to the socket that is connected to where it is from, and what another gets
 // before it is connected itself has no flow's cookie.
-func Dialer(order message.FlowRequest) *net.Dialer {
-	dialer := &net.Dialer{Control: socket.Control(order)}
-	if order.Local.IsValid() || order.LocalPort != 0 {
-		dialer.LocalAddr = &net.UDPAddr{IP: order.Local.AsSlice(), Zone: order.Local.Zone(), Port: int(order.LocalPort)}
+func Dialer(request message.FlowRequest) *net.Dialer {
+	dialer := &net.Dialer{Control: socket.Control(request)}
+	if request.Local.IsValid() || request.LocalPort != 0 {
+		dialer.LocalAddr = &net.UDPAddr{IP: request.Local.AsSlice(), Zone: request.Local.Zone(), Port: int(request.LocalPort)}
 	}
 	return dialer
 }

@@ -22,7 +22,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestCookies: a cookie is good for who got it, for that flow, for a while.
+// TestCookies: a cookie is good for the client that got it, for that flow, for a while.
 func TestCookies(t *testing.T) {
 	a, b := newCookieStore(), newCookieStore()
 	from, flowCookie, now := netip.MustParseAddrPort("192.0.2.1:1000"), message.Cookie{7}, int64(1e12)

@@ -135,7 +135,7 @@ func (r Ready) IsRequestedBy(b []byte) bool {
 
 // Dial makes a socket on the listener's port that is connected to the client, with the
 // request's options.
-func (c Client) Dial(order message.FlowRequest) (*net.UDPConn, error) {
+func (c Client) Dial(request message.FlowRequest) (*net.UDPConn, error) {
 	local := netip.AddrPortFrom(c.local, c.listener.at.Port())
 	if !c.local.IsValid() {
 		local = netip.AddrPortFrom(c.listener.at.Addr(), local.Port())
@@ -148,7 +148,7 @@ func (c Client) Dial(order message.FlowRequest) (*net.UDPConn, error) {
 			if err := sock.SetReusePort(fd); err != nil {
 				return err
 			}
-			return socket.Prepare(order, fd)
+			return socket.Prepare(request, fd)
 		})
 	}}
 	conn, err := dialer.Dial("udp", c.remote.String())

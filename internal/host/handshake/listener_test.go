@@ -47,7 +47,7 @@ func dialed(t *testing.T, at netip.AddrPort) *net.UDPConn {
 	return c
 }
 
-// host waits for one flow, and meets who comes for it.
+// host waits for one flow, and accepts its client.
 type host struct {
 	flowCookie message.Cookie
 	conn       atomic.Pointer[net.UDPConn]
@@ -97,8 +97,8 @@ func open(t *testing.T, g Handler) *Listener {
 	return d
 }
 
-// TestListenerCookies: whoever does not know the flowCookie of a flow gets nothing; who knows it
-// gets no more than he sent until he has shown that he receives at his address.
+// TestListenerCookies: a client without the cookie of a flow gets nothing; one with it
+// gets no more than it sent until it has shown that it receives at its address.
 func TestListenerCookies(t *testing.T) {
 	const moment = 30 * time.Millisecond
 	flowCookie := message.Cookie{1, 2, 3}
@@ -127,7 +127,7 @@ func TestListenerCookies(t *testing.T) {
 	}
 	answer := frame{kind: kindResponse, flow: flowCookie, cookie: challenge.cookie}
 	if b := ask(t, dialed(t, d.Addr()), answer.encode(), moment); b != nil {
-		t.Errorf("somebody else's cookie is answered by %q", b)
+		t.Errorf("another client's cookie is answered by %q", b)
 	}
 	for range 3 { // said again, it is answered again, and nothing changes
 		ready, ok := decode(ask(t, c, answer.encode(), patience))
@@ -146,7 +146,7 @@ func TestListenerCookies(t *testing.T) {
 	}
 }
 
-// TestListenerAllows: who is not allowed gets nothing, whatever he knows.
+// TestListenerAllows: a host that is not allowed gets nothing, whatever it shows.
 func TestListenerAllows(t *testing.T) {
 	flowCookie := message.Cookie{7}
 	handler := newHost(flowCookie).handler()

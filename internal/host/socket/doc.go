@@ -1,5 +1,5 @@
 // Package socket is what the sockets of a trial's flows have in common: the options
-// that a flow is ordered with, the reason of a failure in a network's terms, the
+// that a flow is requested with, the reason of a failure in a network's terms, the
 // clock that calls are stamped with, and how many threads of their own flows may
 // have.
 //

@@ -9,37 +9,37 @@ import (
 	"linerate/internal/model/message"
 )
 
-// ListenAddress is where an order's listener is: at order.Local (invalid: every
+// ListenAddress is where a request's listener is: at request.Local (invalid: every
 // address of the host), on a port that the kernel chooses.
-func ListenAddress(order message.FlowRequest) string {
-	if order.Local.IsValid() {
-		return net.JoinHostPort(order.Local.String(), "0")
+func ListenAddress(request message.FlowRequest) string {
+	if request.Local.IsValid() {
+		return net.JoinHostPort(request.Local.String(), "0")
 	}
 	return ":0"
 }
 
-// Listen opens a TCP listener at ListenAddress with an order's options. Keep-alive
+// Listen opens a TCP listener at ListenAddress with a request's options. Keep-alive
 // probes would be foreign packets in a quiet flow; an MPTCP listener does not pass its
 // options on as a TCP one does.
-func Listen(ctx context.Context, order message.FlowRequest) (*net.TCPListener, error) {
-	config := net.ListenConfig{Control: Control(order), KeepAlive: -1}
+func Listen(ctx context.Context, request message.FlowRequest) (*net.TCPListener, error) {
+	config := net.ListenConfig{Control: Control(request), KeepAlive: -1}
 	config.SetMultipathTCP(false)
-	l, err := config.Listen(ctx, "tcp", ListenAddress(order))
+	l, err := config.Listen(ctx, "tcp", ListenAddress(request))
 	if err != nil {
 		return nil, err
 	}
 	return l.(*net.TCPListener), nil
 }
 
-// Dial opens a TCP connection with an order's options, within timeout (0: as long as
+// Dial opens a TCP connection with a request's options, within timeout (0: as long as
 // the kernel tries). ConnectError puts its errors into words.
-func Dial(ctx context.Context, order message.FlowRequest, timeout time.Duration) (*net.TCPConn, error) {
-	dialer := net.Dialer{Timeout: timeout, Control: Control(order), KeepAlive: -1}
+func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duration) (*net.TCPConn, error) {
+	dialer := net.Dialer{Timeout: timeout, Control: Control(request), KeepAlive: -1}
 	dialer.SetMultipathTCP(false)
-	if order.Local.IsValid() || order.LocalPort != 0 {
-		dialer.LocalAddr = &net.TCPAddr{IP: order.Local.AsSlice(), Port: int(order.LocalPort), Zone: order.Local.Zone()}
+	if request.Local.IsValid() || request.LocalPort != 0 {
+		dialer.LocalAddr = &net.TCPAddr{IP: request.Local.AsSlice(), Port: int(request.LocalPort), Zone: request.Local.Zone()}
 	}
-	conn, err := dialer.DialContext(ctx, "tcp", order.Remote.String())
+	conn, err := dialer.DialContext(ctx, "tcp", request.Remote.String())
 	if err != nil {
 		return nil, err
 	}

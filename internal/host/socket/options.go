@@ -16,33 +16,33 @@ import (
 // listener has, the connections it accepts inherit (except TCP_NODELAY, which
 // package net sets on every connection). A rate cap that the system cannot keep
 // (sock.CanPace) is for the caller to keep.
-func Prepare(order message.FlowRequest, fd int) error {
-	if flow.Of(order.Protocol).Transport == flow.TCP {
-		if err := prepareTCP(order, fd); err != nil {
+func Prepare(request message.FlowRequest, fd int) error {
+	if flow.Of(request.Protocol).Transport == flow.TCP {
+		if err := prepareTCP(request, fd); err != nil {
 			return err
 		}
 	}
-	send, receive := order.Buffers()
+	send, receive := request.Buffers()
 	if err := sock.SetBuffers(fd, int(send), int(receive)); err != nil {
 		return fmt.Errorf("setting buffers of %d bytes to send and %d to receive (SO_SNDBUF, SO_RCVBUF; 0: left alone): %w", send, receive, err)
 	}
-	if d := order.DSCP; d != nil {
+	if d := request.DSCP; d != nil {
 		if err := sock.SetTrafficClass(fd, d.TrafficClass()); err != nil {
 			return fmt.Errorf("setting DSCP %s (IP_TOS, IPV6_TCLASS): %w", d, err)
 		}
 	}
-	if !order.Remote.IsValid() {
+	if !request.Remote.IsValid() {
 		return nil
 	}
 	// The same port may serve flows to different places.
-	if order.LocalPort != 0 {
+	if request.LocalPort != 0 {
 		if err := sock.SetReuseAddress(fd); err != nil {
 			return fmt.Errorf("setting SO_REUSEADDR: %w", err)
 		}
 	}
 	// bind(2) leaves the choice of the port to connect(2), which knows between which
 	// ends it has to be free.
-	if order.Local.IsValid() && (order.BindNoPort == nil || *order.BindNoPort) {
+	if request.Local.IsValid() && (request.BindNoPort == nil || *request.BindNoPort) {
 		if err := sock.SetBindAddressNoPort(fd); err != nil {
 			return fmt.Errorf("setting IP_BIND_ADDRESS_NO_PORT: %w", err)
 		}
@@ -50,18 +50,18 @@ func Prepare(order message.FlowRequest, fd int) error {
 	return nil
 }
 
-func prepareTCP(order message.FlowRequest, fd int) error {
-	if order.MSS != 0 {
-		if err := sock.SetMaxSeg(fd, order.MSS); err != nil {
-			return fmt.Errorf("setting the maximum segment size (TCP_MAXSEG) to %d bytes: %w; Linux takes 88 to 32767", order.MSS, err)
+func prepareTCP(request message.FlowRequest, fd int) error {
+	if request.MSS != 0 {
+		if err := sock.SetMaxSeg(fd, request.MSS); err != nil {
+			return fmt.Errorf("setting the maximum segment size (TCP_MAXSEG) to %d bytes: %w; Linux takes 88 to 32767", request.MSS, err)
 		}
 	}
-	if name := order.CongestionControl; name != "" {
+	if name := request.CongestionControl; name != "" {
 		if err := sock.SetCongestionControl(fd, name); err != nil {
 			return fmt.Errorf("setting congestion control %q (TCP_CONGESTION): %w; %s", name, err, congestionHint(err))
 		}
 	}
-	if rate := order.RateCap; rate != 0 && sock.CanPace {
+	if rate := request.RateCap; rate != 0 && sock.CanPace {
 		if err := sock.SetPacingRate(fd, uint64(rate/8)); err != nil {
 			return fmt.Errorf("setting a rate cap of %.0f bit/s (SO_MAX_PACING_RATE): %w", float64(rate), err)
 		}
@@ -70,12 +70,12 @@ func prepareTCP(order message.FlowRequest, fd int) error {
 }
 
 // PrepareAccepted is Prepare for a connection from a listener that knew nothing
-// of the order. What had to be agreed when it was opened, the opener has asked
-// for: it has the same order, and its segment size holds both ways.
-func PrepareAccepted(order message.FlowRequest, fd int) error {
-	order.MSS = 0
-	_, window := order.Buffers()
-	if err := Prepare(order, fd); err != nil || window == 0 {
+// of the request. What had to be agreed when it was opened, the opener has asked
+// for: it has the same request, and its segment size holds both ways.
+func PrepareAccepted(request message.FlowRequest, fd int) error {
+	request.MSS = 0
+	_, window := request.Buffers()
+	if err := Prepare(request, fd); err != nil || window == 0 {
 		return err
 	}
 	// The window that was granted at first would stay the largest.
@@ -86,12 +86,12 @@ func PrepareAccepted(order message.FlowRequest, fd int) error {
 }
 
 // PrepareConn is PrepareAccepted for a connection of package net.
-func PrepareConn(order message.FlowRequest, conn *net.TCPConn) error {
+func PrepareConn(request message.FlowRequest, conn *net.TCPConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return err
 	}
-	return WithFD(raw, func(fd int) error { return PrepareAccepted(order, fd) })
+	return WithFD(raw, func(fd int) error { return PrepareAccepted(request, fd) })
 }
 
 func congestionHint(err error) string {
@@ -106,9 +106,9 @@ func congestionHint(err error) string {
 }
 
 // Control runs Prepare on a socket that package net has just made.
-func Control(order message.FlowRequest) func(string, string, syscall.RawConn) error {
+func Control(request message.FlowRequest) func(string, string, syscall.RawConn) error {
 	return func(_, _ string, raw syscall.RawConn) error {
-		return WithFD(raw, func(fd int) error { return Prepare(order, fd) })
+		return WithFD(raw, func(fd int) error { return Prepare(request, fd) })
 	}
 }
 
@@ -121,7 +121,7 @@ func WithFD(raw syscall.RawConn, f func(fd int) error) error {
 	return failed
 }
 
-// AddrPort is an address as orders spell it: IPv4 also when the socket is IPv6.
+// AddrPort is an address as requests spell it: IPv4 also when the socket is IPv6.
 func AddrPort(a net.Addr) netip.AddrPort {
 	if of, ok := a.(interface{ AddrPort() netip.AddrPort }); ok {
 		return Unmap(of.AddrPort())

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestCongestionHint: whoever is refused a congestion control learns where it
+// TestCongestionHint: the error for a refused congestion control says where it
 // would be allowed.
 func TestCongestionHint(t *testing.T) {
 	for err, words := range map[error][]string{

@@ -14,11 +14,11 @@ import (
 )
 
 // PortsExhausted tells from the error of opening a connection whether there was no
-// port left for it. nil: that was not why. Of the order's connections, so
+// port left for it. nil: that was not why. Of the request's connections, so
 // many are open, from local if there is any.
-func PortsExhausted(order message.FlowRequest, local netip.Addr, open int, err error) *record.PortsExhausted {
+func PortsExhausted(request message.FlowRequest, local netip.Addr, open int, err error) *record.PortsExhausted {
 	call, ok := errors.AsType[*os.SyscallError](err)
-	if !ok || order.LocalPort != 0 {
+	if !ok || request.LocalPort != 0 {
 		return nil
 	}
 	// EADDRNOTAVAIL of bind means that no port has the address.
@@ -26,10 +26,10 @@ func PortsExhausted(order message.FlowRequest, local netip.Addr, open int, err e
 	if !bound && !(call.Syscall == "connect" && call.Err == syscall.EADDRNOTAVAIL) {
 		return nil
 	}
-	if order.Local.IsValid() {
-		local = order.Local
+	if request.Local.IsValid() {
+		local = request.Local
 	}
-	p := &record.PortsExhausted{Source: local, Destination: order.Remote, Bound: bound, Open: open, Wanted: max(1, order.Connections)}
+	p := &record.PortsExhausted{Source: local, Destination: request.Remote, Bound: bound, Open: open, Wanted: max(1, request.Connections)}
 	if text, err := (proc.Sysctls{}).Read("net.ipv4.ip_local_port_range"); err == nil {
 		if words := strings.Fields(text); len(words) == 2 {
 			first, firstErr := strconv.ParseUint(words[0], 10, 16)

@@ -14,11 +14,11 @@ import (
 // TestMoversDoNotAllocate: while bytes move, nothing is allocated per system
 // call: a garbage collector's work would be the generator's, not the network's.
 func TestMoversDoNotAllocate(t *testing.T) {
-	for name, order := range map[string]message.FlowRequest{
+	for name, request := range map[string]message.FlowRequest{
 		"plain": {}, "on a schedule": {Spec: flow.Spec{WriteCap: 2e9, ReadCap: 4e9}},
 	} {
 		sender, receiver := engine(t, platform), engine(t, platform)
-		join(t, sender, receiver, loopback, orders(1, order), true)
+		join(t, sender, receiver, loopback, requests(1, request), true)
 		start(time.Hour, sender, receiver)
 		moved(t, receiver)
 		const calls = 800
@@ -39,8 +39,8 @@ func TestMoversDoNotAllocate(t *testing.T) {
 // TestWhoNaps: only a receiver whose window is not small may sleep while data comes.
 func TestWhoNaps(t *testing.T) {
 	for _, test := range []struct {
-		order message.FlowRequest
-		naps  bool
+		request message.FlowRequest
+		sleeps  bool
 	}{
 		{message.FlowRequest{Spec: flow.Spec{Mode: flow.ModeAuto}}, true},
 		{message.FlowRequest{Spec: flow.Spec{Mode: flow.ModeAuto, SendBuffer: 64 << 10}}, true},
@@ -49,9 +49,9 @@ func TestWhoNaps(t *testing.T) {
 		{message.FlowRequest{Spec: flow.Spec{Mode: flow.ModeCopy}}, true},
 		{message.FlowRequest{}, false},
 	} {
-		r := (direct{}).newMover(test.order, 0).(*directMover)
-		if (r.coalescer != nil) != test.naps {
-			t.Errorf("%+v: naps %t, want %t", test.order, r.coalescer != nil, test.naps)
+		r := (direct{}).newMover(test.request, 0).(*directMover)
+		if (r.coalescer != nil) != test.sleeps {
+			t.Errorf("%+v: sleeps %t, want %t", test.request, r.coalescer != nil, test.sleeps)
 		}
 		r.close()
 	}

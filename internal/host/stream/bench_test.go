@@ -17,7 +17,7 @@ func BenchmarkLoopback(b *testing.B) {
 	}{{"platform", platform}, {"portable", portable{}}} {
 		b.Run(m.name, func(b *testing.B) {
 			sender, receiver := engine(b, m.backend), engine(b, m.backend)
-			join(b, sender, receiver, loopback, orders(1, message.FlowRequest{}), true)
+			join(b, sender, receiver, loopback, requests(1, message.FlowRequest{}), true)
 			start(time.Hour, sender, receiver)
 			moved(b, receiver)
 			b.SetBytes(chunkBytes)
@@ -35,7 +35,7 @@ func BenchmarkLoopback(b *testing.B) {
 // BenchmarkRead is one reading of 500 flows that are open and idle.
 func BenchmarkRead(b *testing.B) {
 	sender, receiver := engine(b, platform), engine(b, platform)
-	join(b, sender, receiver, loopback, orders(500, message.FlowRequest{}), true)
+	join(b, sender, receiver, loopback, requests(500, message.FlowRequest{}), true)
 	for b.Loop() {
 		sender.Read()
 	}

@@ -39,7 +39,7 @@ func TestChoice(t *testing.T) {
 	}{
 		{"the fastest", []float64{5, 6, 14, 13}, 1, nil, []int{0, 1, 2, 3, 3, 2, 1, 0}, 2},
 		{"the first of the nearly equal", []float64{10, 10.3, 10.4}, 1, nil, []int{0, 1, 2, 2, 1, 0}, 0},
-		{"growth favours nobody", []float64{10, 10, 10, 10}, 1.02, nil, []int{0, 1, 2, 3, 3, 2, 1, 0}, 0},
+		{"growth favours none", []float64{10, 10, 10, 10}, 1.02, nil, []int{0, 1, 2, 3, 3, 2, 1, 0}, 0},
 		{"a refused one has no turn", []float64{5, 99, 14}, 1, []int{1}, []int{0, 2, 2, 0}, 2},
 		{"nothing moves", []float64{0, 0}, 1, nil, []int{0, 1, 1, 0}, 0},
 	} {

@@ -2,7 +2,7 @@
 // address, and counts them. It is one of the carriers of package traffic.
 //
 // An Engine holds one end of each of its flows: some listen, some connect; some
-// send, some receive. It sets the socket options a flow is ordered with, starts
+// send, some receive. It sets the socket options a flow is requested with, starts
 // all senders at one instant, stops them at another, and reads every flow's
 // counters whenever it is asked.
 //

@@ -30,21 +30,21 @@ func New() *Engine { return with(platform) }
 
 func with(b backend) *Engine { return &Engine{flowset.New[*tcpFlow](), b} }
 
-func newFlows(orders []message.FlowRequest) []*tcpFlow {
-	flows := make([]*tcpFlow, len(orders))
-	for i, order := range orders {
-		flows[i] = &tcpFlow{State: flowset.State{Request: order}}
+func newFlows(requests []message.FlowRequest) []*tcpFlow {
+	flows := make([]*tcpFlow, len(requests))
+	for i, request := range requests {
+		flows[i] = &tcpFlow{State: flowset.State{Request: request}}
 	}
 	return flows
 }
 
-// Listen opens one listening socket per order, on a port that the kernel chooses,
-// at order.Local (invalid: every address of the host). Each accepts one connection
-// and then closes. An order with a cookie gets no socket: its connection is to be
-// offered. The replies are in the orders' order; an order that fails says so there
+// Listen opens one listening socket per request, on a port that the kernel chooses,
+// at request.Local (invalid: every address of the host). Each accepts one connection
+// and then closes. A request with a cookie gets no socket: its connection is to be
+// offered. The replies are in the requests' order; a request that fails says so there
 // and stops no other.
-func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []message.Listening {
-	return e.Set.Listen(newFlows(orders), func(f *tcpFlow) (*flowset.Listener, error) {
+func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []message.Listening {
+	return e.Set.Listen(newFlows(requests), func(f *tcpFlow) (*flowset.Listener, error) {
 		if !f.Request.Cookie.IsZero() {
 			return nil, nil
 		}
@@ -86,11 +86,11 @@ func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	})
 }
 
-// Connect opens a connection for each order and returns when each has succeeded,
+// Connect opens a connection for each request and returns when each has succeeded,
 // failed or taken longer than timeout (0: as long as the kernel tries). The replies
-// are in the orders' order; see flowset.Set.Connect for the order of opening.
-func (e *Engine) Connect(ctx context.Context, orders []message.FlowRequest, timeout time.Duration) []message.Opened {
-	return e.Set.Connect(ctx, newFlows(orders), func(ctx context.Context, f *tcpFlow, out *message.Opened, _ func()) func() {
+// are in the requests' order; see flowset.Set.Connect for the order of opening.
+func (e *Engine) Connect(ctx context.Context, requests []message.FlowRequest, timeout time.Duration) []message.Opened {
+	return e.Set.Connect(ctx, newFlows(requests), func(ctx context.Context, f *tcpFlow, out *message.Opened, _ func()) func() {
 		opened := e.dial(ctx, f, timeout)
 		out.Local, _ = f.Addrs()
 		out.Error = f.Status()
@@ -102,15 +102,15 @@ func (e *Engine) Connect(ctx context.Context, orders []message.FlowRequest, time
 }
 
 func (e *Engine) dial(ctx context.Context, f *tcpFlow, timeout time.Duration) bool {
-	order := f.Request
-	conn, err := Dial(ctx, order, timeout)
+	request := f.Request
+	conn, err := Dial(ctx, request, timeout)
 	if err != nil {
 		f.Fail("%w", err)
 		return false
 	}
-	if !order.Cookie.IsZero() {
-		if err := sendCookie(conn, order.Cookie, timeout); err != nil {
-			f.Fail("%w", socket.ConnectError(order.Local, order.Remote, timeout, err))
+	if !request.Cookie.IsZero() {
+		if err := sendCookie(conn, request.Cookie, timeout); err != nil {
+			f.Fail("%w", socket.ConnectError(request.Local, request.Remote, timeout, err))
 			socket.Reset(conn)
 			return false
 		}
@@ -118,15 +118,15 @@ func (e *Engine) dial(ctx context.Context, f *tcpFlow, timeout time.Duration) bo
 	return e.open(f, conn)
 }
 
-// Dial opens a connection with an order's options, on which nothing has been said
+// Dial opens a connection with a request's options, on which nothing has been said
 // yet. It is the caller's.
-func Dial(ctx context.Context, order message.FlowRequest, timeout time.Duration) (*net.TCPConn, error) {
-	if !order.Remote.IsValid() {
-		return nil, fmt.Errorf("connect: flow %s has no remote address", order.ID)
+func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duration) (*net.TCPConn, error) {
+	if !request.Remote.IsValid() {
+		return nil, fmt.Errorf("connect: flow %s has no remote address", request.ID)
 	}
-	conn, err := socket.Dial(ctx, order, timeout)
+	conn, err := socket.Dial(ctx, request, timeout)
 	if err != nil {
-		return nil, socket.ConnectError(order.Local, order.Remote, timeout, err)
+		return nil, socket.ConnectError(request.Local, request.Remote, timeout, err)
 	}
 	return conn, nil
 }
@@ -135,8 +135,8 @@ func Dial(ctx context.Context, order message.FlowRequest, timeout time.Duration)
 // which it has said what the peer expects first. It belongs to the engine then,
 // also if an error is returned. piece is how much a sender hands to the kernel at a
 // time; 0: what costs least.
-func (e *Engine) Adopt(order message.FlowRequest, conn *net.TCPConn, piece int) error {
-	f := newFlows([]message.FlowRequest{order})[0]
+func (e *Engine) Adopt(request message.FlowRequest, conn *net.TCPConn, piece int) error {
+	f := newFlows([]message.FlowRequest{request})[0]
 	f.piece = min(piece, chunkBytes)
 	err := e.Set.Adopt(f, func() bool { return e.open(f, conn) }, func() { e.run(f) })
 	if errors.Is(err, flowset.ErrClosed) {

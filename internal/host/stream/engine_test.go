@@ -30,7 +30,7 @@ func TestConservation(t *testing.T) {
 		}{{"write", true}, {"read", false}} {
 			t.Run(m.name+"/"+direction.name, func(t *testing.T) {
 				opener, acceptor := engine(t, m.backend), engine(t, m.backend)
-				join(t, opener, acceptor, loopback, orders(4, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}), direction.openerSends)
+				join(t, opener, acceptor, loopback, requests(4, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}), direction.openerSends)
 				sender, receiver := opener, acceptor
 				if !direction.openerSends {
 					sender, receiver = acceptor, opener
@@ -79,7 +79,7 @@ func TestConservation(t *testing.T) {
 func TestKernelAgrees(t *testing.T) {
 	needsLinux(t)
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(3, message.FlowRequest{Spec: flow.Spec{RateCap: 200e6}}), true)
+	join(t, sender, receiver, loopback, requests(3, message.FlowRequest{Spec: flow.Spec{RateCap: 200e6}}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	for range 20 {
@@ -104,7 +104,7 @@ func TestKernelAgrees(t *testing.T) {
 // readings give a window and a difference for each flow.
 func TestCommonWindow(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(20, message.FlowRequest{Spec: flow.Spec{RateCap: 20e6}}), true)
+	join(t, sender, receiver, loopback, requests(20, message.FlowRequest{Spec: flow.Spec{RateCap: 20e6}}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	var edges [2][]message.FlowEnd
@@ -138,11 +138,11 @@ func TestCommonWindow(t *testing.T) {
 	}
 }
 
-// TestStartIsCommon: nobody writes before the instant, everybody stops, and only
+// TestStartIsCommon: no flow writes before the instant, each stops, and only
 // the first Start counts.
 func TestStartIsCommon(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(10, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}), true)
+	join(t, sender, receiver, loopback, requests(10, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}), true)
 	at := sched.Now() + int64(150*time.Millisecond)
 	stop := at + int64(500*time.Millisecond)
 	for _, e := range []*Engine{sender, receiver} {
@@ -174,7 +174,7 @@ func TestIPv6(t *testing.T) {
 		kerneltest.Skip(t, "no IPv6 loopback here: "+l[0].Error.Error())
 	}
 	receiver = engine(t, platform)
-	join(t, sender, receiver, at, orders(2, message.FlowRequest{Spec: flow.Spec{RateCap: 50e6}, Local: at}), true)
+	join(t, sender, receiver, at, requests(2, message.FlowRequest{Spec: flow.Spec{RateCap: 50e6}, Local: at}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	for _, end := range sender.Read() {
@@ -195,7 +195,7 @@ func TestSourcePort(t *testing.T) {
 	}
 	port := socket.AddrPort(l.Addr()).Port() // free again in a moment
 	l.Close()
-	join(t, sender, receiver, at, orders(2, message.FlowRequest{Local: from, LocalPort: port}), true)
+	join(t, sender, receiver, at, requests(2, message.FlowRequest{Local: from, LocalPort: port}), true)
 	for _, end := range sender.Read() {
 		if end.Local.Port() != port {
 			t.Errorf("%s is at %s, want port %d", end.ID, end.Local, port)

@@ -24,8 +24,8 @@ func contains(t *testing.T, message string, words ...string) {
 	}
 }
 
-// nobody returns an address of this host where nothing listens.
-func nobody(t *testing.T) netip.AddrPort {
+// unusedAddress returns an address of this host where nothing listens.
+func unusedAddress(t *testing.T) netip.AddrPort {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -35,10 +35,10 @@ func nobody(t *testing.T) netip.AddrPort {
 	return l.Addr().(*net.TCPAddr).AddrPort()
 }
 
-// TestOneFailureIsNoOnesElse: orders that fail say why and leave the others alone.
+// TestOneFailureIsNoOnesElse: requests that fail say why and leave the others alone.
 func TestOneFailureIsNoOnesElse(t *testing.T) {
 	acceptor, opener := engine(t, platform), engine(t, platform)
-	foreign := netip.MustParseAddr("192.0.2.1") // RFC 5737: nobody's
+	foreign := netip.MustParseAddr("192.0.2.1") // RFC 5737: no host's
 	listening := acceptor.Listen(context.Background(), []message.FlowRequest{
 		{ID: "foreign", Local: foreign},
 		{ID: "cc", Local: loopback, Spec: flow.Spec{CongestionControl: "nosuch"}},
@@ -49,7 +49,7 @@ func TestOneFailureIsNoOnesElse(t *testing.T) {
 	if listening[2].Error != nil {
 		t.Fatal(listening[2].Error)
 	}
-	closed := nobody(t)
+	closed := unusedAddress(t)
 	opened := opener.Connect(context.Background(), []message.FlowRequest{
 		{ID: "refused", Sends: true, Remote: closed},
 		{ID: "foreign", Sends: true, Local: foreign, Remote: listening[2].Local},
@@ -84,9 +84,9 @@ func TestOneFailureIsNoOnesElse(t *testing.T) {
 // TestNobodyConnects: a flow waits until it is abandoned.
 func TestNobodyConnects(t *testing.T) {
 	e := engine(t, platform)
-	e.Listen(context.Background(), orders(2, message.FlowRequest{Local: loopback}))
+	e.Listen(context.Background(), requests(2, message.FlowRequest{Local: loopback}))
 	if e.Settled() {
-		t.Error("nobody has come, and nothing is waited for")
+		t.Error("no client has connected, and the flow is settled")
 	}
 	for _, end := range e.Read() {
 		if end.Alive {
@@ -106,8 +106,8 @@ func TestPeerVanishes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			opener := engine(t, platform)
 			doomed, lasting := engine(t, platform), engine(t, platform)
-			join(t, opener, doomed, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}), openerSends)
-			join(t, opener, lasting, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}), openerSends)
+			join(t, opener, doomed, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}), openerSends)
+			join(t, opener, lasting, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}), openerSends)
 			start(time.Hour, opener, doomed, lasting)
 			moved(t, opener)
 			doomed.Close()
@@ -127,7 +127,7 @@ func TestPeerVanishes(t *testing.T) {
 // TestEarlyEnd: a stream that ends in good order, but too early, broke off.
 func TestEarlyEnd(t *testing.T) {
 	e := engine(t, platform)
-	l := e.Listen(context.Background(), orders(1, message.FlowRequest{Local: loopback}))[0]
+	l := e.Listen(context.Background(), requests(1, message.FlowRequest{Local: loopback}))[0]
 	conn, err := net.Dial("tcp", l.Local.String())
 	if err != nil {
 		t.Fatal(err)
@@ -142,10 +142,10 @@ func TestEarlyEnd(t *testing.T) {
 	contains(t, e.Read()[0].Error.Error(), "closed the connection before its time")
 }
 
-// TestAfterClose: a closed engine takes no orders, keeps its counts, and says so.
+// TestAfterClose: a closed engine takes no requests, keeps its counts, and says so.
 func TestAfterClose(t *testing.T) {
 	e, peer := engine(t, platform), engine(t, platform)
-	join(t, e, peer, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}), true)
+	join(t, e, peer, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}), true)
 	start(time.Hour, e, peer)
 	moved(t, e)
 	e.Close()
@@ -154,10 +154,10 @@ func TestAfterClose(t *testing.T) {
 	if end.Alive || end.Info != nil || end.WrittenBytes == 0 || end.Error.Error() != "closed" {
 		t.Errorf("after Close: %+v", end)
 	}
-	if l := e.Listen(context.Background(), orders(1, message.FlowRequest{})); l[0].Error.Error() != flowset.ErrClosed.Error() {
+	if l := e.Listen(context.Background(), requests(1, message.FlowRequest{})); l[0].Error.Error() != flowset.ErrClosed.Error() {
 		t.Errorf("listen: %+v", l)
 	}
-	if o := e.Connect(context.Background(), orders(1, message.FlowRequest{}), 0); o[0].Error.Error() != flowset.ErrClosed.Error() {
+	if o := e.Connect(context.Background(), requests(1, message.FlowRequest{}), 0); o[0].Error.Error() != flowset.ErrClosed.Error() {
 		t.Errorf("connect: %+v", o)
 	}
 	e.Start(message.WindowRequest{})

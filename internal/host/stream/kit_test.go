@@ -25,8 +25,8 @@ func engine(t testing.TB, m backend) *Engine {
 	return e
 }
 
-// orders makes n orders alike, with IDs f1, f2, …
-func orders(n int, like message.FlowRequest) []message.FlowRequest {
+// requests makes n requests alike, with IDs f1, f2, …
+func requests(n int, like message.FlowRequest) []message.FlowRequest {
 	out := make([]message.FlowRequest, n)
 	for i := range out {
 		out[i] = like
@@ -35,13 +35,13 @@ func orders(n int, like message.FlowRequest) []message.FlowRequest {
 	return out
 }
 
-// join connects an opener to an acceptor with one flow per order, whose Local is
-// where to connect from; openerSends says which way the bytes go.
+// join connects an opener to an acceptor with one flow per request, whose Local is
+// where to connect from; openerSends says in which direction the bytes go.
 func join(t testing.TB, opener, acceptor *Engine, at netip.Addr, like []message.FlowRequest, openerSends bool) {
 	t.Helper()
 	accepting, opening := make([]message.FlowRequest, len(like)), make([]message.FlowRequest, len(like))
-	for i, order := range like {
-		accepting[i], opening[i] = order, order
+	for i, request := range like {
+		accepting[i], opening[i] = request, request
 		accepting[i].Local, accepting[i].Sends, opening[i].Sends = at, !openerSends, openerSends
 	}
 	for i, l := range acceptor.Listen(context.Background(), accepting) {
@@ -90,7 +90,7 @@ func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !holds(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited %v in vain: %s", patience, what)
+			t.Fatalf("condition not met within %v: %s", patience, what)
 		}
 	}
 }

@@ -59,15 +59,15 @@ func timeWaits(t *testing.T, ports map[uint16]bool) int {
 func TestNothingIsLeft(t *testing.T) {
 	exercise := func() map[uint16]bool {
 		opener, acceptor := engine(t, platform), engine(t, platform)
-		join(t, opener, acceptor, loopback, orders(20, message.FlowRequest{Spec: flow.Spec{RateCap: 10e6}}), true)
-		join(t, opener, acceptor, loopback, orders(20, message.FlowRequest{Spec: flow.Spec{RateCap: 10e6}}), false)
+		join(t, opener, acceptor, loopback, requests(20, message.FlowRequest{Spec: flow.Spec{RateCap: 10e6}}), true)
+		join(t, opener, acceptor, loopback, requests(20, message.FlowRequest{Spec: flow.Spec{RateCap: 10e6}}), false)
 		idle, idlePeer := engine(t, platform), engine(t, platform) // connected, never started
-		join(t, idle, idlePeer, loopback, orders(5, message.FlowRequest{}), true)
+		join(t, idle, idlePeer, loopback, requests(5, message.FlowRequest{}), true)
 		done, donePeer := engine(t, platform), engine(t, platform) // ended in good order
-		join(t, done, donePeer, loopback, orders(5, message.FlowRequest{Spec: flow.Spec{RateCap: 10e6}}), true)
+		join(t, done, donePeer, loopback, requests(5, message.FlowRequest{Spec: flow.Spec{RateCap: 10e6}}), true)
 		start(100*time.Millisecond, done, donePeer)
-		acceptor.Listen(context.Background(), orders(5, message.FlowRequest{Local: loopback})) // never used
-		opener.Connect(context.Background(), orders(5, message.FlowRequest{Remote: nobody(t)}), patience)
+		acceptor.Listen(context.Background(), requests(5, message.FlowRequest{Local: loopback})) // never used
+		opener.Connect(context.Background(), requests(5, message.FlowRequest{Remote: unusedAddress(t)}), patience)
 		start(time.Hour, opener)
 		moved(t, donePeer)
 		eventually(t, "some of the flows move", func() bool { return opener.Read()[0].WrittenBytes > 0 })
@@ -99,11 +99,11 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// TestManyFlows: 300 flows at once, both ways, all counted.
+// TestManyFlows: 300 flows at once, in both directions, all counted.
 func TestManyFlows(t *testing.T) {
 	opener, acceptor := engine(t, platform), engine(t, platform)
-	join(t, opener, acceptor, loopback, orders(150, message.FlowRequest{Spec: flow.Spec{RateCap: 2e6}}), true)
-	join(t, opener, acceptor, loopback, orders(150, message.FlowRequest{Spec: flow.Spec{RateCap: 2e6}}), false)
+	join(t, opener, acceptor, loopback, requests(150, message.FlowRequest{Spec: flow.Spec{RateCap: 2e6}}), true)
+	join(t, opener, acceptor, loopback, requests(150, message.FlowRequest{Spec: flow.Spec{RateCap: 2e6}}), false)
 	start(time.Hour, opener, acceptor)
 	moved(t, opener)
 	moved(t, acceptor)

@@ -47,7 +47,7 @@ func eachMode(t *testing.T, test func(t *testing.T, mode string)) {
 func TestModeConservation(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		sender, receiver := engine(t, platform), engine(t, platform)
-		join(t, sender, receiver, loopback, orders(2, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 400e6}}), true)
+		join(t, sender, receiver, loopback, requests(2, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 400e6}}), true)
 		start(350*time.Millisecond, sender, receiver)
 		var before []int64
 		eventually(t, "the senders stop and all arrives", func() bool {
@@ -88,7 +88,7 @@ func TestModeChosen(t *testing.T) {
 	for _, mode := range []string{flow.ModeAuto, flow.ModeWrite} {
 		t.Run(mode, func(t *testing.T) {
 			sender, receiver := engine(t, platform), engine(t, platform)
-			join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 1e9}}), true)
+			join(t, sender, receiver, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 1e9}}), true)
 			start(time.Hour, sender, receiver)
 			eventually(t, "the choice", func() bool { return strings.Contains(sender.Read()[0].ModeNote, "tried") })
 			end := sender.Read()[0]
@@ -110,7 +110,7 @@ func TestModeBreaks(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		for name, openerSends := range map[string]bool{"receiver": true, "sender": false} {
 			opener, doomed := engine(t, platform), engine(t, platform)
-			join(t, opener, doomed, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 1e9}}), openerSends)
+			join(t, opener, doomed, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 1e9}}), openerSends)
 			start(time.Hour, opener, doomed)
 			moved(t, opener)
 			doomed.Close()
@@ -164,7 +164,7 @@ func TestModeOptions(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		yes := true
 		sender, receiver := engine(t, platform), engine(t, platform)
-		two := orders(2, message.FlowRequest{Spec: flow.Spec{Mode: mode, MSS: mss, NoDelay: &yes}})
+		two := requests(2, message.FlowRequest{Spec: flow.Spec{Mode: mode, MSS: mss, NoDelay: &yes}})
 		two[0].RateCap, two[1].RateCap = 160e6, 20e6
 		two[0].Window, two[1].Window = 256<<10, 256<<10
 		join(t, sender, receiver, loopback, two, true)
@@ -197,9 +197,9 @@ func TestModeLeavesNothing(t *testing.T) {
 		var engines []*Engine
 		for _, mode := range flow.Modes {
 			opener, acceptor := engine(t, platform), engine(t, platform)
-			join(t, opener, acceptor, loopback, orders(4, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 50e6}}), true)
+			join(t, opener, acceptor, loopback, requests(4, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 50e6}}), true)
 			idle, idlePeer := engine(t, platform), engine(t, platform) // never started
-			join(t, idle, idlePeer, loopback, orders(2, message.FlowRequest{Spec: flow.Spec{Mode: mode}}), false)
+			join(t, idle, idlePeer, loopback, requests(2, message.FlowRequest{Spec: flow.Spec{Mode: mode}}), false)
 			engines = append(engines, opener, acceptor, idle, idlePeer)
 			if mode != flow.ModeSplice {
 				start(time.Hour, opener, acceptor)
@@ -239,7 +239,7 @@ func TestModeManyFlows(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			opener, acceptor := engine(t, platform), engine(t, platform)
 			const flows = 200
-			join(t, opener, acceptor, loopback, orders(flows, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 1e6}}), true)
+			join(t, opener, acceptor, loopback, requests(flows, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 1e6}}), true)
 			start(time.Hour, opener, acceptor)
 			moved(t, opener)
 			moved(t, acceptor)
@@ -273,7 +273,7 @@ type failing struct {
 
 func (p *failing) push(int) (int, error) { return 0, p.err }
 
-// TestModeRefused: a way that the kernel refuses is replaced by plain writes, and
+// TestModeRefused: a mode that the kernel refuses is replaced by plain writes, and
 // the reason kept; a broken connection stays one.
 func TestModeRefused(t *testing.T) {
 	for _, err := range []error{syscall.ENOSYS, syscall.EPERM, fmt.Errorf("why: %w", syscall.ENOBUFS)} {
@@ -345,7 +345,7 @@ func TestModeWithoutDescriptors(t *testing.T) {
 func TestModeTakesNoMemory(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		sender, receiver := engine(t, platform), engine(t, platform)
-		join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{Mode: mode}}), true)
+		join(t, sender, receiver, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{Mode: mode}}), true)
 		movers := map[bool]*directMover{}
 		for _, sends := range []bool{true, false} {
 			movers[sends] = (direct{}).newMover(message.FlowRequest{Spec: flow.Spec{Mode: mode}, Sends: sends}, 0).(*directMover)
@@ -380,7 +380,7 @@ func TestModeOnAWire(t *testing.T) {
 		t.Run(cmp.Or(mode, "unsaid"), func(t *testing.T) {
 			t.Parallel() // most of it is the making of two hosts
 			r := pair(t, pairTask{
-				Flows:    orders(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, CongestionControl: "cubic"}}),
+				Flows:    requests(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, CongestionControl: "cubic"}}),
 				Duration: 700 * time.Millisecond,
 				Shape:    []string{"tbf", "rate", "200mbit", "burst", "256k", "limit", "500k"},
 			})

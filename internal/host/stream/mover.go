@@ -59,10 +59,10 @@ func (t *tally) count(bytes int, began, at int64) {
 
 // A backend makes a mover for each flow.
 type backend interface {
-	// newMover gets ready to move a flow's bytes as its order says. What the system
+	// newMover gets ready to move a flow's bytes as its request says. What the system
 	// refuses is replaced by plain writes, and noted. piece is the size of a plain
 	// write; 0: chunkBytes.
-	newMover(order message.FlowRequest, piece int) mover
+	newMover(request message.FlowRequest, piece int) mover
 }
 
 // A mover moves the bytes of one connection, one way, and adds them to its tally.
@@ -97,12 +97,12 @@ func pieceBytes(piece int) int {
 // what it receives, and its busy time includes waiting for the network.
 type portable struct{}
 
-func (portable) newMover(order message.FlowRequest, piece int) mover {
+func (portable) newMover(request message.FlowRequest, piece int) mover {
 	r := plain{method{mode: flow.ModeCopy, call: pieceBytes(piece)}}
-	switch order.Mode {
+	switch request.Mode {
 	case flow.ModeSplice, flow.ModeZeroCopy, flow.ModeSendfile:
-		if order.Sends {
-			r.how.note = order.Mode + ": not available here, plain writes instead"
+		if request.Sends {
+			r.how.note = request.Mode + ": not available here, plain writes instead"
 		}
 	}
 	return r

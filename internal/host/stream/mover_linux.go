@@ -59,18 +59,18 @@ type directMover struct {
 	shown atomic.Pointer[method]
 }
 
-func (direct) newMover(order message.FlowRequest, piece int) mover {
-	r := &directMover{switchAt: math.MaxInt64, thread: order.Mode != "" && socket.ReserveThread()}
-	if order.Sends {
-		r.setUpSender(order.Mode, piece)
+func (direct) newMover(request message.FlowRequest, piece int) mover {
+	r := &directMover{switchAt: math.MaxInt64, thread: request.Mode != "" && socket.ReserveThread()}
+	if request.Sends {
+		r.setUpSender(request.Mode, piece)
 		return r
 	}
 	how := method{mode: flow.ModeTruncate, call: discardBytes}
-	if order.Mode == flow.ModeCopy {
+	if request.Mode == flow.ModeCopy {
 		r.buffer = make([]byte, chunkBytes)
 		how = method{mode: flow.ModeCopy, call: chunkBytes}
 	}
-	if _, window := order.Buffers(); r.thread && window == 0 {
+	if _, window := request.Buffers(); r.thread && window == 0 {
 		// A small window would be full before the nap is over.
 		r.coalescer = new(readCoalescer)
 	}

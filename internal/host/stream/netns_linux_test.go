@@ -65,7 +65,7 @@ func TestUnreachable(t *testing.T) {
 	network(t, "link", "set", "dev", "near", "up")
 	network(t, "link", "set", "dev", "far", "up")
 	opener, acceptor := engine(t, platform), engine(t, platform)
-	l := acceptor.Listen(context.Background(), orders(1, message.FlowRequest{Local: loopback}))[0]
+	l := acceptor.Listen(context.Background(), requests(1, message.FlowRequest{Local: loopback}))[0]
 	local := netip.MustParseAddr("10.9.9.1")
 	opened := opener.Connect(context.Background(), []message.FlowRequest{
 		{ID: "no route", Sends: true, Remote: netip.MustParseAddrPort("192.0.2.7:5000")},
@@ -94,7 +94,7 @@ func TestSilence(t *testing.T) {
 		return
 	}
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{RateCap: 50e6}}), true)
+	join(t, sender, receiver, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{RateCap: 50e6}}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	network(t, "link", "set", "dev", "lo", "down")

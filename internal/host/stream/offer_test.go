@@ -44,9 +44,9 @@ func sharedPort(t *testing.T, engines ...*Engine) *net.TCPListener {
 func joinShared(t *testing.T, l *net.TCPListener, opener, acceptor *Engine, like []message.FlowRequest, openerSends bool) {
 	t.Helper()
 	accepting, opening := make([]message.FlowRequest, len(like)), make([]message.FlowRequest, len(like))
-	for i, order := range like {
-		order.Cookie = greeting.NewCookie()
-		accepting[i], opening[i] = order, order
+	for i, request := range like {
+		request.Cookie = greeting.NewCookie()
+		accepting[i], opening[i] = request, request
 		accepting[i].Sends, opening[i].Sends = !openerSends, openerSends
 		opening[i].Remote = socket.AddrPort(l.Addr())
 	}
@@ -67,15 +67,15 @@ func joinShared(t *testing.T, l *net.TCPListener, opener, acceptor *Engine, like
 	}
 }
 
-// TestOffer: flows of two engines come to one port, each to its own, either way,
-// and their cookies are nobody's bytes.
+// TestOffer: flows of two engines come to one port, each to its own, in either direction,
+// and their cookies are not counted as bytes.
 func TestOffer(t *testing.T) {
 	for _, openerSends := range []bool{true, false} {
 		first, second := engine(t, platform), engine(t, platform)
 		l := sharedPort(t, first, second)
 		for _, acceptor := range []*Engine{first, second} {
 			opener := engine(t, platform)
-			joinShared(t, l, opener, acceptor, orders(3, message.FlowRequest{Spec: flow.Spec{RateCap: 80e6}}), openerSends)
+			joinShared(t, l, opener, acceptor, requests(3, message.FlowRequest{Spec: flow.Spec{RateCap: 80e6}}), openerSends)
 			for _, e := range []*Engine{opener, acceptor} {
 				for _, end := range e.Read() {
 					if end.ReceivedBytes != 0 || end.WrittenBytes != 0 {
@@ -128,7 +128,7 @@ func TestOfferRefuses(t *testing.T) {
 		return conn
 	}
 	e := engine(t, platform)
-	like := orders(3, message.FlowRequest{})
+	like := requests(3, message.FlowRequest{})
 	for i := range like {
 		like[i].Cookie = greeting.NewCookie()
 	}
@@ -140,7 +140,7 @@ func TestOfferRefuses(t *testing.T) {
 		t.Error("a cookie was good for two connections")
 	}
 	if e.Offer(greeting.NewCookie(), pair()) || e.Offer(message.Cookie{}, pair()) {
-		t.Error("a cookie that nobody gave out was taken")
+		t.Error("an unknown cookie was taken")
 	}
 	e.Abandon([]string{like[1].ID})
 	ends := e.Read()
@@ -162,7 +162,7 @@ func TestOfferOptions(t *testing.T) {
 	yes := true
 	opener, acceptor := engine(t, platform), engine(t, platform)
 	l := sharedPort(t, acceptor)
-	joinShared(t, l, opener, acceptor, orders(1, message.FlowRequest{Spec: flow.Spec{MSS: 600, NoDelay: &yes, Window: 100 << 10, RateCap: 50e6, CongestionControl: "reno"}}), false)
+	joinShared(t, l, opener, acceptor, requests(1, message.FlowRequest{Spec: flow.Spec{MSS: 600, NoDelay: &yes, Window: 100 << 10, RateCap: 50e6, CongestionControl: "reno"}}), false)
 	start(200*time.Millisecond, opener, acceptor)
 	moved(t, opener)
 	sent := acceptor.Read()[0]

@@ -20,9 +20,9 @@ type endpoint struct {
 
 // setOptions completes the options of a connection that is open and checks that the
 // kernel honours them.
-func setOptions(order message.FlowRequest, conn *net.TCPConn) (*endpoint, error) {
+func setOptions(request message.FlowRequest, conn *net.TCPConn) (*endpoint, error) {
 	// The kernel's default is Nagle's algorithm; package net turns it off.
-	if err := conn.SetNoDelay(flow.On(order.NoDelay)); err != nil {
+	if err := conn.SetNoDelay(flow.On(request.NoDelay)); err != nil {
 		return nil, fmt.Errorf("setting TCP_NODELAY: %w", err)
 	}
 	raw, err := conn.SyscallConn()
@@ -31,14 +31,14 @@ func setOptions(order message.FlowRequest, conn *net.TCPConn) (*endpoint, error)
 	}
 	p := &endpoint{conn: conn, raw: raw}
 	return p, socket.WithFD(raw, func(fd int) error {
-		// Not every system can say; an order that needs it has failed before.
+		// Not every system can say; a request that needs it has failed before.
 		p.congestion, _ = sock.CongestionControl(fd)
-		if order.CongestionControl != "" && p.congestion != order.CongestionControl {
-			return fmt.Errorf("congestion control is %q, although %q was set", p.congestion, order.CongestionControl)
+		if request.CongestionControl != "" && p.congestion != request.CongestionControl {
+			return fmt.Errorf("congestion control is %q, although %q was set", p.congestion, request.CongestionControl)
 		}
-		if order.MSS != 0 {
-			if info, err := sock.TCPInfo(fd); err == nil && int(info.SndMSS) > order.MSS {
-				return fmt.Errorf("the kernel sends segments of %d bytes, although the maximum was set to %d", info.SndMSS, order.MSS)
+		if request.MSS != 0 {
+			if info, err := sock.TCPInfo(fd); err == nil && int(info.SndMSS) > request.MSS {
+				return fmt.Errorf("the kernel sends segments of %d bytes, although the maximum was set to %d", info.SndMSS, request.MSS)
 			}
 		}
 		return nil

@@ -22,7 +22,7 @@ func TestMSS(t *testing.T) {
 	for name, openerSends := range map[string]bool{"write": true, "read": false} {
 		t.Run(name, func(t *testing.T) {
 			opener, acceptor := engine(t, platform), engine(t, platform)
-			join(t, opener, acceptor, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{MSS: mss, RateCap: 50e6}}), openerSends)
+			join(t, opener, acceptor, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{MSS: mss, RateCap: 50e6}}), openerSends)
 			start(time.Hour, opener, acceptor)
 			moved(t, opener)
 			moved(t, acceptor)
@@ -37,7 +37,7 @@ func TestMSS(t *testing.T) {
 			}
 		})
 	}
-	if l := engine(t, platform).Listen(context.Background(), orders(1, message.FlowRequest{Spec: flow.Spec{MSS: 7}}))[0]; !strings.Contains(l.Error.Error(), "TCP_MAXSEG") {
+	if l := engine(t, platform).Listen(context.Background(), requests(1, message.FlowRequest{Spec: flow.Spec{MSS: 7}}))[0]; !strings.Contains(l.Error.Error(), "TCP_MAXSEG") {
 		t.Errorf("an MSS of 7 bytes: %q, want an error that names TCP_MAXSEG", l.Error)
 	}
 }
@@ -48,7 +48,7 @@ func TestMSS(t *testing.T) {
 func TestRateCap(t *testing.T) {
 	needsLinux(t)
 	sender, receiver := engine(t, platform), engine(t, platform)
-	two := orders(2, message.FlowRequest{})
+	two := requests(2, message.FlowRequest{})
 	two[0].RateCap, two[1].RateCap = 160e6, 20e6
 	join(t, sender, receiver, loopback, two, true)
 	start(time.Hour, sender, receiver)
@@ -83,7 +83,7 @@ func TestCongestionControl(t *testing.T) {
 		kerneltest.Skip(t, fmt.Sprintf("only %s is allowed here", usual))
 	}
 	sender, receiver := engine(t, platform), engine(t, platform)
-	two := orders(2, message.FlowRequest{})
+	two := requests(2, message.FlowRequest{})
 	two[0].CongestionControl = others[0]
 	join(t, sender, receiver, loopback, two, false) // the accepting side sends
 	for i, want := range []string{others[0], usual} {
@@ -99,7 +99,7 @@ func TestWindow(t *testing.T) {
 	needsLinux(t)
 	const window = 64 << 10
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(1, message.FlowRequest{Spec: flow.Spec{Window: unit.Bytes(window), RateCap: 50e6}}), true)
+	join(t, sender, receiver, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{Window: unit.Bytes(window), RateCap: 50e6}}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	for _, end := range slices.Concat(sender.Read(), receiver.Read()) {
@@ -118,11 +118,11 @@ func TestBuffersApart(t *testing.T) {
 	const send, receive = 60 << 10, 50 << 10
 	for _, writes := range []bool{true, false} {
 		sender, receiver := engine(t, platform), engine(t, platform)
-		order := message.FlowRequest{Spec: flow.Spec{Window: 40 << 10, SendBuffer: send, ReceiveBuffer: receive, RateCap: 50e6}}
+		request := message.FlowRequest{Spec: flow.Spec{Window: 40 << 10, SendBuffer: send, ReceiveBuffer: receive, RateCap: 50e6}}
 		if writes {
-			join(t, sender, receiver, loopback, orders(1, order), true)
+			join(t, sender, receiver, loopback, requests(1, request), true)
 		} else {
-			join(t, receiver, sender, loopback, orders(1, order), false)
+			join(t, receiver, sender, loopback, requests(1, request), false)
 		}
 		start(time.Hour, sender, receiver)
 		moved(t, receiver)
@@ -137,7 +137,7 @@ func TestNoDelayAndSource(t *testing.T) {
 	yes := true
 	from := netip.MustParseAddr("127.0.0.9")
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(3, message.FlowRequest{Local: from, Spec: flow.Spec{NoDelay: &yes, RateCap: 20e6}}), true)
+	join(t, sender, receiver, loopback, requests(3, message.FlowRequest{Local: from, Spec: flow.Spec{NoDelay: &yes, RateCap: 20e6}}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	for _, end := range sender.Read() {

@@ -74,13 +74,13 @@ type paced struct {
 	piece int // of each write or read; 0: what the rate makes of a tick
 }
 
-// newPaced is the mover of an order that has a cap on what its program moves.
+// newPaced is the mover of a request that has a cap on what its program moves.
 // nil: it has none.
-func newPaced(order message.FlowRequest, piece int) mover {
-	rate := order.ReadCap
-	if order.Sends {
-		rate = order.WriteCap
-		if pacing := order.RateCap; pacing > 0 && !sock.CanPace && (rate <= 0 || pacing < rate) {
+func newPaced(request message.FlowRequest, piece int) mover {
+	rate := request.ReadCap
+	if request.Sends {
+		rate = request.WriteCap
+		if pacing := request.RateCap; pacing > 0 && !sock.CanPace && (rate <= 0 || pacing < rate) {
 			rate = pacing // by writes, where the kernel does not space packets
 		}
 	}
@@ -88,8 +88,8 @@ func newPaced(order message.FlowRequest, piece int) mover {
 		return nil
 	}
 	r := paced{plain{method{mode: flow.ModeCopy, call: pieceBytes(piece)}}, rate, piece}
-	if order.Mode != "" && order.Mode != flow.ModeCopy {
-		r.how.note = order.Mode + ": plain reads and writes instead, on a schedule"
+	if request.Mode != "" && request.Mode != flow.ModeCopy {
+		r.how.note = request.Mode + ": plain reads and writes instead, on a schedule"
 	}
 	return r
 }

@@ -70,19 +70,19 @@ func TestPace(t *testing.T) {
 // none does.
 func TestCaps(t *testing.T) {
 	for _, test := range []struct {
-		name   string
-		order  message.FlowRequest
-		unread bool
+		name    string
+		request message.FlowRequest
+		unread  bool
 	}{
 		{"a slow reader", message.FlowRequest{Spec: flow.Spec{ReadCap: 40e6, Mode: flow.ModeSplice}}, true},
 		{"little to send", message.FlowRequest{Spec: flow.Spec{WriteCap: 40e6, Mode: flow.ModeAuto}}, false},
 		{"a rate cap", message.FlowRequest{Spec: flow.Spec{RateCap: 40e6}}, false},
 	} {
-		if test.order.RateCap > 0 && sock.CanPace {
+		if test.request.RateCap > 0 && sock.CanPace {
 			continue // the kernel keeps it
 		}
 		sender, receiver := engine(t, platform), engine(t, platform)
-		join(t, sender, receiver, loopback, orders(1, test.order), true)
+		join(t, sender, receiver, loopback, requests(1, test.request), true)
 		start(time.Hour, sender, receiver)
 		moved(t, receiver)
 		before := receiver.Read()[0]
@@ -110,7 +110,7 @@ func TestCaps(t *testing.T) {
 // TestCapsEnd: a capped flow ends on time, with all that was written.
 func TestCapsEnd(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, orders(2, message.FlowRequest{Spec: flow.Spec{WriteCap: 1e6, ReadCap: 50e6}}), true)
+	join(t, sender, receiver, loopback, requests(2, message.FlowRequest{Spec: flow.Spec{WriteCap: 1e6, ReadCap: 50e6}}), true)
 	_, stop := start(100*time.Millisecond, sender, receiver)
 	eventually(t, "the receivers see the end", func() bool {
 		for i, end := range receiver.Read() {

@@ -32,7 +32,7 @@ const (
 
 var farAddress = netip.MustParseAddr("10.77.0.2")
 
-// pairTask is what the near host is told, pairResult what it finds.
+// pairTask is what the near host is to do, pairResult what it finds.
 type pairTask struct {
 	Flows    []message.FlowRequest
 	Duration time.Duration // of the window
@@ -92,14 +92,14 @@ func TestPairNear(t *testing.T) {
 		kerneltest.Do(t, "tc", append([]string{"qdisc", "add", "dev", "near", "root"}, task.Shape...)...)
 	}
 	var listening []message.Listening
-	far.tell(t, farRequest{Listen: task.Flows})
+	far.send(t, farRequest{Listen: task.Flows})
 	far.answer(t, &listening)
 	opening := make([]message.FlowRequest, len(task.Flows))
-	for i, order := range task.Flows {
+	for i, request := range task.Flows {
 		if listening[i].Error != nil {
 			t.Fatal(listening[i].Error)
 		}
-		opening[i] = order
+		opening[i] = request
 		opening[i].Sends, opening[i].Remote = true, listening[i].Local
 	}
 	e := engine(t, platform)
@@ -112,7 +112,7 @@ func TestPairNear(t *testing.T) {
 	begin := at + int64(warmup)
 	end := begin + int64(task.Duration)
 	stop := end + int64(100*time.Millisecond)
-	far.tell(t, farRequest{At: at, Begin: begin, End: end, Stop: stop})
+	far.send(t, farRequest{At: at, Begin: begin, End: end, Stop: stop})
 	e.Start(message.WindowRequest{StartNs: at, StopNs: stop})
 	sched.SleepUntil(begin)
 	cpu := proc.TotalCPUTime()
@@ -177,7 +177,7 @@ func startFar(t *testing.T) *far {
 	return &far{cmd, json.NewEncoder(in), json.NewDecoder(out)}
 }
 
-func (f *far) tell(t *testing.T, request farRequest) {
+func (f *far) send(t *testing.T, request farRequest) {
 	t.Helper()
 	if err := f.to.Encode(request); err != nil {
 		t.Fatal(err)

@@ -43,13 +43,13 @@ func TestProcessesCPU(t *testing.T) {
 	client, server := New(), New()
 	t.Cleanup(client.Close)
 	t.Cleanup(server.Close)
-	order := message.FlowRequest{ID: "f1", Local: loopback, Spec: flow.Spec{Protocol: flow.RR, Connections: 600}}
-	l := server.Listen(context.Background(), []message.FlowRequest{order})[0]
+	request := message.FlowRequest{ID: "f1", Local: loopback, Spec: flow.Spec{Protocol: flow.RR, Connections: 600}}
+	l := server.Listen(context.Background(), []message.FlowRequest{request})[0]
 	if l.Error != nil || len(l.Ports) < 2 {
 		t.Fatalf("listening: %+v", l)
 	}
-	order.Remote, order.Ports = l.Local, l.Ports
-	if o := client.Connect(context.Background(), []message.FlowRequest{order}, patience)[0]; o.Error != nil {
+	request.Remote, request.Ports = l.Local, l.Ports
+	if o := client.Connect(context.Background(), []message.FlowRequest{request}, patience)[0]; o.Error != nil {
 		t.Fatal(o.Error)
 	}
 	w := soon()

@@ -1,5 +1,5 @@
 // Package traffic makes a trial's flows on one host and counts them. It hands
-// each order to the carrier of the flow's protocol, and is to the agent what a
+// each request to the carrier of the flow's protocol, and is to the agent what a
 // single carrier would be: flows of several protocols start, are read and end
 // together.
 //
@@ -34,8 +34,8 @@ import (
 type Carrier interface {
 	// Listen and Connect open flows, and answer each request, in order. One that fails
 	// says so in its answer and keeps no other from being opened.
-	Listen(ctx context.Context, orders []message.FlowRequest) []message.Listening
-	Connect(ctx context.Context, orders []message.FlowRequest, timeout time.Duration) []message.Opened
+	Listen(ctx context.Context, requests []message.FlowRequest) []message.Listening
+	Connect(ctx context.Context, requests []message.FlowRequest, timeout time.Duration) []message.Opened
 	// Offer hands over a connection that has shown a cookie at a port
 	// that flows share. False: no flow waits for it, and it is still the caller's.
 	Offer(cookie message.Cookie, conn *net.TCPConn) bool
@@ -107,8 +107,8 @@ func New() *Engine {
 	return e
 }
 
-// WithTools has orders that name another program carried out, too. An engine
-// starts none unless it was told so.
+// WithTools has requests that name another program carried out, too. An engine
+// starts none without it.
 func (e *Engine) WithTools() *Engine {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -132,22 +132,22 @@ func (e *Engine) Printed(ctx context.Context, r message.ToolsRequest) []message.
 
 // carrierOf is the carrier of a request's protocol, or that of other programs. A
 // request with options that cannot be has none.
-func (e *Engine) carrierOf(order message.FlowRequest) (Carrier, error) {
+func (e *Engine) carrierOf(request message.FlowRequest) (Carrier, error) {
 	e.mu.Lock()
 	tools := e.tools
 	e.mu.Unlock()
-	switch err := order.Check(); {
-	case order.Process != "" && tools == nil:
+	switch err := request.Check(); {
+	case request.Process != "" && tools == nil:
 		return nil, bus.Coded(message.NotPermitted, errors.New("no other programs are started here"))
 	case err != nil:
 		return nil, err
-	case order.Process != "":
+	case request.Process != "":
 		return tools, nil
 	}
-	return e.byProtocol[flow.Of(order.Protocol).Name], nil
+	return e.byProtocol[flow.Of(request.Protocol).Name], nil
 }
 
-// Include joins flows that were opened by another way than orders, with a peer
+// Include adds flows that were opened otherwise than by requests, with a peer
 // that takes none. Closing the engine closes them.
 func (e *Engine) Include(c Carrier) error {
 	e.mu.Lock()
@@ -166,18 +166,18 @@ func (e *Engine) all() []Carrier {
 	return slices.Clone(e.carriers)
 }
 
-// dispatch has each carrier do its share of the orders, side by side, and puts
-// the answers in the orders' order.
-func dispatch[Answer any](e *Engine, orders []message.FlowRequest, do func(Carrier, []message.FlowRequest) []Answer, refused func(message.FlowRequest, error) Answer) []Answer {
-	out := make([]Answer, len(orders))
+// dispatch has each carrier do its share of the requests, side by side, and puts
+// the answers in the requests' order.
+func dispatch[Answer any](e *Engine, requests []message.FlowRequest, do func(Carrier, []message.FlowRequest) []Answer, refused func(message.FlowRequest, error) Answer) []Answer {
+	out := make([]Answer, len(requests))
 	places, shares := map[Carrier][]int{}, map[Carrier][]message.FlowRequest{}
-	for i, order := range orders {
-		c, err := e.carrierOf(order)
+	for i, request := range requests {
+		c, err := e.carrierOf(request)
 		if err != nil {
-			out[i] = refused(order, err)
+			out[i] = refused(request, err)
 			continue
 		}
-		places[c], shares[c] = append(places[c], i), append(shares[c], order)
+		places[c], shares[c] = append(places[c], i), append(shares[c], request)
 	}
 	var doing sync.WaitGroup
 	for c, share := range shares {
@@ -191,19 +191,19 @@ func dispatch[Answer any](e *Engine, orders []message.FlowRequest, do func(Carri
 	return out
 }
 
-// Listen opens what the orders' flows are to come to.
-func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []message.Listening {
-	return dispatch(e, orders,
+// Listen opens what the requests' flows are to come to.
+func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []message.Listening {
+	return dispatch(e, requests,
 		func(c Carrier, share []message.FlowRequest) []message.Listening { return c.Listen(ctx, share) },
 		func(o message.FlowRequest, err error) message.Listening {
 			return message.Listening{ID: o.ID, Error: bus.Failure(err)}
 		})
 }
 
-// Connect opens the orders' flows and returns when each has succeeded, failed or
+// Connect opens the requests' flows and returns when each has succeeded, failed or
 // taken longer than timeout (0: as long as the kernel tries).
-func (e *Engine) Connect(ctx context.Context, orders []message.FlowRequest, timeout time.Duration) []message.Opened {
-	return dispatch(e, orders,
+func (e *Engine) Connect(ctx context.Context, requests []message.FlowRequest, timeout time.Duration) []message.Opened {
+	return dispatch(e, requests,
 		func(c Carrier, share []message.FlowRequest) []message.Opened { return c.Connect(ctx, share, timeout) },
 		func(o message.FlowRequest, err error) message.Opened {
 			return message.Opened{ID: o.ID, Remote: o.Remote, Error: bus.Failure(err)}
@@ -216,7 +216,7 @@ func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	return slices.ContainsFunc(e.all(), func(c Carrier) bool { return c.Offer(cookie, conn) })
 }
 
-// Expects says whether a flow of datagrams waits for who has this cookie.
+// Expects says whether a flow of datagrams awaits a client with this cookie.
 func (e *Engine) Expects(cookie message.Cookie) bool {
 	return slices.ContainsFunc(e.all(), func(c Carrier) bool {
 		d, ok := c.(datagramAcceptor)
@@ -225,7 +225,7 @@ func (e *Engine) Expects(cookie message.Cookie) bool {
 }
 
 // Admit accepts a client that has shown a cookie at a UDP listener that flows
-// share. False: no flow waits for him.
+// share. False: no flow awaits it.
 func (e *Engine) Admit(cookie message.Cookie, caller handshake.Client) bool {
 	return slices.ContainsFunc(e.all(), func(c Carrier) bool {
 		d, ok := c.(datagramAcceptor)

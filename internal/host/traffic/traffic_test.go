@@ -19,13 +19,13 @@ var loopback = netip.MustParseAddr("127.0.0.1")
 const patience = 20 * time.Second
 
 // pair is two engines with one flow from the first to the second.
-func pair(t *testing.T, order message.FlowRequest) (opener, acceptor *Engine) {
+func pair(t *testing.T, request message.FlowRequest) (opener, acceptor *Engine) {
 	t.Helper()
 	opener, acceptor = New(), New()
 	t.Cleanup(opener.Close)
 	t.Cleanup(acceptor.Close)
-	order.ID = "f1"
-	accepting, opening := order, order
+	request.ID = "f1"
+	accepting, opening := request, request
 	accepting.Local, opening.Sends = loopback, true
 	l := acceptor.Listen(context.Background(), []message.FlowRequest{accepting})[0]
 	if l.Error != nil {
@@ -52,7 +52,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !holds(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited %v in vain: %s", patience, what)
+			t.Fatalf("condition not met within %v: %s", patience, what)
 		}
 	}
 }
@@ -82,13 +82,13 @@ func TestGeneratorCPU(t *testing.T) {
 }
 
 // TestNobodyConnects: Ready gives up in time, at once on what is not used, and
-// when it is told to.
+// when it is made to.
 func TestNobodyConnects(t *testing.T) {
 	e := New()
 	defer e.Close()
 	e.Listen(context.Background(), []message.FlowRequest{{ID: "f1", Local: loopback}})
 	if end := e.Ready(context.Background(), time.Millisecond)[0]; end.Alive || !strings.Contains(end.Error.Error(), "no client has connected") {
-		t.Errorf("a flow that nobody opened: %+v", end)
+		t.Errorf("a flow that was never opened: %+v", end)
 	}
 	e.Ready(context.Background(), time.Hour, "f1")
 	e.Listen(context.Background(), []message.FlowRequest{{ID: "f2", Local: loopback}})
@@ -97,8 +97,8 @@ func TestNobodyConnects(t *testing.T) {
 	e.Ready(ctx, time.Hour)
 }
 
-// TestUnknownProtocol: an order for a protocol that this version does not know
-// is refused alone, and its answer stands where the order stood.
+// TestUnknownProtocol: a request for a protocol that this version does not know
+// is refused alone, and its answer stands where the request stood.
 func TestUnknownProtocol(t *testing.T) {
 	e := New()
 	defer e.Close()
@@ -106,10 +106,10 @@ func TestUnknownProtocol(t *testing.T) {
 		{ID: "strange", Spec: flow.Spec{Protocol: "smoke signals"}, Local: loopback}, {ID: "good", Local: loopback},
 	})
 	if l := listening[0]; l.ID != "strange" || !strings.Contains(l.Error.Error(), "smoke signals") {
-		t.Errorf("the strange order was answered %+v", l)
+		t.Errorf("the strange request was answered %+v", l)
 	}
 	if l := listening[1]; l.ID != "good" || l.Error != nil || !l.Local.IsValid() {
-		t.Errorf("the good order was answered %+v", l)
+		t.Errorf("the good request was answered %+v", l)
 	}
 	if o := e.Connect(context.Background(), []message.FlowRequest{{ID: "strange", Spec: flow.Spec{Protocol: "x"}}}, patience)[0]; o.Error == nil {
 		t.Errorf("connected: %+v", o)
@@ -138,12 +138,12 @@ func TestWrongRequests(t *testing.T) {
 		"this flow has 2 connections":                {Protocol: flow.RR, Follow: new(true), Connections: 2},
 	} {
 		e := New()
-		order := message.FlowRequest{ID: "f", Spec: wrong, Local: loopback}
-		if l := e.Listen(t.Context(), []message.FlowRequest{order})[0]; !strings.Contains(l.Error.Error(), want) {
+		request := message.FlowRequest{ID: "f", Spec: wrong, Local: loopback}
+		if l := e.Listen(t.Context(), []message.FlowRequest{request})[0]; !strings.Contains(l.Error.Error(), want) {
 			t.Errorf("listening: %q, want %q", l.Error, want)
 		}
-		order.Remote = netip.MustParseAddrPort("127.0.0.1:9")
-		if o := e.Connect(t.Context(), []message.FlowRequest{order}, patience)[0]; !strings.Contains(o.Error.Error(), want) {
+		request.Remote = netip.MustParseAddrPort("127.0.0.1:9")
+		if o := e.Connect(t.Context(), []message.FlowRequest{request}, patience)[0]; !strings.Contains(o.Error.Error(), want) {
 			t.Errorf("connecting: %q, want %q", o.Error, want)
 		}
 		if n := e.Flows(); n != 0 {
@@ -153,7 +153,7 @@ func TestWrongRequests(t *testing.T) {
 	}
 }
 
-// TestClosed: a closed engine takes no orders, says so on its channel, and may be
+// TestClosed: a closed engine takes no requests, says so on its channel, and may be
 // closed again.
 func TestClosed(t *testing.T) {
 	e := New()
@@ -170,16 +170,15 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestToolsAreAsked: an engine starts another program only where it was told that
-// it may.
-func TestToolsAreAsked(t *testing.T) {
-	order := message.FlowRequest{ID: "f1", Local: loopback, Spec: flow.Spec{Tool: "no-such-tool"}, Process: "p1w"}
+// TestToolsNeedPermission: an engine starts another program only with WithTools.
+func TestToolsNeedPermission(t *testing.T) {
+	request := message.FlowRequest{ID: "f1", Local: loopback, Spec: flow.Spec{Tool: "no-such-tool"}, Process: "p1w"}
 	for want, e := range map[string]*Engine{"no other programs are started here": New(), "expected linerate, iperf3": New().WithTools()} {
 		t.Cleanup(e.Close)
-		if l := e.Listen(t.Context(), []message.FlowRequest{order})[0]; !strings.Contains(l.Error.Error(), want) {
+		if l := e.Listen(t.Context(), []message.FlowRequest{request})[0]; !strings.Contains(l.Error.Error(), want) {
 			t.Errorf("listen: %q, want %q", l.Error, want)
 		}
-		if o := e.Connect(t.Context(), []message.FlowRequest{order}, patience)[0]; !strings.Contains(o.Error.Error(), want) {
+		if o := e.Connect(t.Context(), []message.FlowRequest{request}, patience)[0]; !strings.Contains(o.Error.Error(), want) {
 			t.Errorf("connect: %q, want %q", o.Error, want)
 		}
 	}

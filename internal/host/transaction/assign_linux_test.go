@@ -37,8 +37,8 @@ func TestEarlyClient(t *testing.T) {
 func TestSeats(t *testing.T) {
 	const n = 4
 	a, r := engine(t), engine(t)
-	order := orders(1, message.FlowRequest{Spec: flow.Spec{Connections: n, Threads: n}, Cookie: message.Cookie{7}})[0]
-	if l := r.Listen(t.Context(), []message.FlowRequest{order})[0]; l.Error != nil {
+	request := requests(1, message.FlowRequest{Spec: flow.Spec{Connections: n, Threads: n}, Cookie: message.Cookie{7}})[0]
+	if l := r.Listen(t.Context(), []message.FlowRequest{request})[0]; l.Error != nil {
 		t.Fatal(l.Error)
 	}
 	f := r.All()[0].(*rrFlow)
@@ -46,7 +46,7 @@ func TestSeats(t *testing.T) {
 	time.Sleep(20 * time.Millisecond)
 	for i := range n {
 		near, far := pair(t)
-		if taken, _ := r.OfferSocket(order.Cookie, far, 0); !taken {
+		if taken, _ := r.OfferSocket(request.Cookie, far, 0); !taken {
 			t.Fatalf("connection %d is not taken", i+1)
 		}
 		if i == 1 { // its thread leaves

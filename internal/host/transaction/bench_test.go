@@ -12,7 +12,7 @@ import (
 // BenchmarkLoopback is for a look at what a change does: transactions a second
 // over the loopback port, both ends in one process.
 func BenchmarkLoopback(b *testing.B) {
-	for name, order := range map[string]message.FlowRequest{
+	for name, request := range map[string]message.FlowRequest{
 		"rr":           {},
 		"rr-poll":      {Spec: flow.Spec{Poll: new(true)}},
 		"rr-100":       {Spec: flow.Spec{Connections: 100}},
@@ -28,7 +28,7 @@ func BenchmarkLoopback(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for range b.N {
 				asker, responder := engine(b), engine(b)
-				join(b, asker, responder, orders(1, order))
+				join(b, asker, responder, requests(1, request))
 				w := window(time.Second, asker, responder)
 				sched.SleepUntil(w.EndNs)
 				end := asker.Read()[0]

@@ -35,14 +35,14 @@ const WorkerCommand = "transaction-worker"
 // New makes an engine without flows.
 func New() *Engine { return &Engine{Set: flowset.New[end]()} }
 
-// Listen gets ready to respond: with a socket for each order, on a port that the
-// kernel chooses, at order.Local (invalid: every address of the host); an order with
+// Listen gets ready to respond: with a socket for each request, on a port that the
+// kernel chooses, at request.Local (invalid: every address of the host); a request with
 // a cookie gets none, and its connections are to be offered. The replies are in the
-// orders' order.
-func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []message.Listening {
-	out := make([]message.Listening, len(orders))
-	for i, order := range orders {
-		out[i] = e.addListening(ctx, e.newEnd(order), order.ID)
+// requests' order.
+func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []message.Listening {
+	out := make([]message.Listening, len(requests))
+	for i, request := range requests {
+		out[i] = e.addListening(ctx, e.newEnd(request), request.ID)
 	}
 	return out
 }
@@ -54,14 +54,14 @@ func (e *Engine) addListening(ctx context.Context, f end, id string) message.Lis
 	return f.listen(ctx)
 }
 
-// Connect opens the connections of each order's flow and returns when all are open,
+// Connect opens the connections of each request's flow and returns when all are open,
 // one could not be opened, or none has opened for the time of timeout (0: as long as
-// the kernel tries). The replies are in the orders' order; see flowset.Set.Connect
+// the kernel tries). The replies are in the requests' order; see flowset.Set.Connect
 // for the order of opening.
-func (e *Engine) Connect(ctx context.Context, orders []message.FlowRequest, timeout time.Duration) []message.Opened {
-	ends := make([]end, len(orders))
-	for i, order := range orders {
-		ends[i] = e.newEnd(order)
+func (e *Engine) Connect(ctx context.Context, requests []message.FlowRequest, timeout time.Duration) []message.Opened {
+	ends := make([]end, len(requests))
+	for i, request := range requests {
+		ends[i] = e.newEnd(request)
 	}
 	return e.Set.Connect(ctx, ends, func(ctx context.Context, f end, out *message.Opened, first func()) func() {
 		f.connect(ctx, timeout, out, first)

@@ -13,12 +13,12 @@ import (
 	"linerate/internal/model/message"
 )
 
-// newEnd makes one end of an order's flow.
-func (e *Engine) newEnd(order message.FlowRequest) end {
-	if n := processCount(order.Connections); n > 1 && !e.isWorker && order.Protocol != flow.CRR {
-		return newGroup(order, n)
+// newEnd makes one end of a request's flow.
+func (e *Engine) newEnd(request message.FlowRequest) end {
+	if n := processCount(request.Connections); n > 1 && !e.isWorker && request.Protocol != flow.CRR {
+		return newGroup(request, n)
 	}
-	return newFlow(e, order, part{0, 1, int64(max(1, order.Connections))})
+	return newFlow(e, request, part{0, 1, int64(max(1, request.Connections))})
 }
 
 // Offer hands over a connection that has shown a flow's cookie at a shared

@@ -14,7 +14,7 @@ import (
 // TestTransactions: whatever the sizes, the connections and the threads, what is
 // asked is answered, and both ends count the same.
 func TestTransactions(t *testing.T) {
-	for _, order := range []message.FlowRequest{
+	for _, request := range []message.FlowRequest{
 		{},
 		{Spec: flow.Spec{Connections: 7}},
 		{Spec: flow.Spec{Connections: 7, Threads: 3}},
@@ -48,40 +48,40 @@ func TestTransactions(t *testing.T) {
 		{Spec: flow.Spec{Protocol: flow.CRR, Connections: 3, Request: 100_000, Response: 300_000}},
 		{Spec: flow.Spec{Protocol: flow.CRR, Pace: 500, Connections: 3}},
 	} {
-		name := fmt.Sprintf("%s %d×%d, %d, %d, pace %g, poll %t, follow %t", order.Protocol, order.Connections, order.Threads,
-			order.Request, order.Response, order.Pace, flow.On(order.Poll), flow.On(order.Follow))
+		name := fmt.Sprintf("%s %d×%d, %d, %d, pace %g, poll %t, follow %t", request.Protocol, request.Connections, request.Threads,
+			request.Request, request.Response, request.Pace, flow.On(request.Poll), flow.On(request.Follow))
 		t.Run(name, func(t *testing.T) {
 			asker, responder := engine(t), engine(t)
-			if refused(t, order) {
+			if refused(t, request) {
 				return
 			}
-			join(t, asker, responder, orders(1, order))
+			join(t, asker, responder, requests(1, request))
 			w := window(150*time.Millisecond, asker, responder)
 			sched.SleepUntil(w.EndNs)
-			first := int64(0) // that shows whether there is somebody
-			if order.Protocol == flow.CRR {
+			first := int64(0) // the probe before the first transaction
+			if request.Protocol == flow.CRR {
 				first = 1
 			}
 			// A paced flow makes up for what it was late with: between two of its requests,
 			// none may be waiting.
-			request, response := int64(max(1, order.Request)), int64(max(1, order.Response))
+			requestSize, responseSize := int64(max(1, request.Request)), int64(max(1, request.Response))
 			var asked, answered message.FlowEnd
 			eventually(t, "every transaction is done", func() bool {
 				asked, answered = asker.Read()[0], responder.Read()[0]
 				done := asked.Transactions.Done
-				return asked.Transactions.Waiting == 0 && answered.Transactions.Done == done+first && asked.WrittenBytes == done*request
+				return asked.Transactions.Waiting == 0 && answered.Transactions.Done == done+first && asked.WrittenBytes == done*requestSize
 			})
 			got := asked.Transactions
 			t.Logf("%d done, %d in the window, %+v", got.Done, got.Latency.Count, got.Latency.P50Us)
-			if got.Done == 0 || got.Failed+got.Unanswered+got.Late != 0 || got.Connections != (1-first)*int64(max(1, order.Connections)) {
+			if got.Done == 0 || got.Failed+got.Unanswered+got.Late != 0 || got.Connections != (1-first)*int64(max(1, request.Connections)) {
 				t.Errorf("%+v", got)
 			}
 			if got.Latency.Count == 0 || got.Latency.Count > got.Done {
 				t.Errorf("%d times of %d transactions", got.Latency.Count, got.Done)
 			}
 			for _, bytes := range [][2]int64{
-				{asked.WrittenBytes, got.Done * request}, {answered.ReceivedBytes, (got.Done + first) * request},
-				{asked.ReceivedBytes, got.Done * response}, {answered.WrittenBytes, (got.Done + first) * response},
+				{asked.WrittenBytes, got.Done * requestSize}, {answered.ReceivedBytes, (got.Done + first) * requestSize},
+				{asked.ReceivedBytes, got.Done * responseSize}, {answered.WrittenBytes, (got.Done + first) * responseSize},
 			} {
 				if bytes[0] != bytes[1] {
 					t.Errorf("%d bytes, want %d: %+v, %+v", bytes[0], bytes[1], asked, answered)
@@ -90,11 +90,11 @@ func TestTransactions(t *testing.T) {
 			if asked.Error != nil || answered.Error != nil || !asked.Alive || !answered.Alive {
 				t.Errorf("%q, %q", asked.Error, answered.Error)
 			}
-			if flow.On(order.Follow) != (strings.HasPrefix(asked.ModeNote, "asks on CPU ") && strings.HasPrefix(answered.ModeNote, "responds on CPU ")) {
+			if flow.On(request.Follow) != (strings.HasPrefix(asked.ModeNote, "asks on CPU ") && strings.HasPrefix(answered.ModeNote, "responds on CPU ")) {
 				t.Errorf("%q, %q", asked.ModeNote, answered.ModeNote)
 			}
-			if order.Pace > 0 && (got.Done < 60 || got.Done > 76) {
-				t.Errorf("%d transactions in 150 ms at %g/s", got.Done, order.Pace)
+			if request.Pace > 0 && (got.Done < 60 || got.Done > 76) {
+				t.Errorf("%d transactions in 150 ms at %g/s", got.Done, request.Pace)
 			}
 		})
 	}

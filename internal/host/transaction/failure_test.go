@@ -48,27 +48,27 @@ func peer(t *testing.T, obliging func(connection, n int) bool) netip.AddrPort {
 }
 
 // asker is an engine that has connected to a responder.
-func asker(t *testing.T, to netip.AddrPort, order message.FlowRequest) *Engine {
+func asker(t *testing.T, to netip.AddrPort, request message.FlowRequest) *Engine {
 	t.Helper()
 	e := engine(t)
-	order.ID, order.Remote = "f1", to
-	if order.Protocol == "" {
-		order.Protocol = flow.RR
+	request.ID, request.Remote = "f1", to
+	if request.Protocol == "" {
+		request.Protocol = flow.RR
 	}
-	if o := e.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != nil {
+	if o := e.Connect(context.Background(), []message.FlowRequest{request}, waitAtMost)[0]; o.Error != nil {
 		t.Fatal(o.Error)
 	}
 	return e
 }
 
-// TestLostConnection: it fails its transaction, the flow tells why, and the others
+// TestLostConnection: it fails its transaction, the flow says why, and the others
 // go on.
 func TestLostConnection(t *testing.T) {
-	for _, order := range []message.FlowRequest{{Spec: flow.Spec{Connections: 5}}, {Spec: flow.Spec{Connections: 5, Threads: 5}}, {Spec: flow.Spec{Connections: 5, Threads: 2, Poll: new(true)}}} {
-		if refused(t, order) {
+	for _, request := range []message.FlowRequest{{Spec: flow.Spec{Connections: 5}}, {Spec: flow.Spec{Connections: 5, Threads: 5}}, {Spec: flow.Spec{Connections: 5, Threads: 2, Poll: new(true)}}} {
+		if refused(t, request) {
 			continue
 		}
-		e := asker(t, peer(t, func(connection, n int) bool { return connection != 2 || n < 10 }), order)
+		e := asker(t, peer(t, func(connection, n int) bool { return connection != 2 || n < 10 }), request)
 		window(time.Hour, e)
 		eventually(t, "one is lost", func() bool { return tally(e).Failed == 1 })
 		end := e.Read()[0]
@@ -98,7 +98,7 @@ func TestLostOnSchedule(t *testing.T) {
 func TestResponderDies(t *testing.T) {
 	for _, protocol := range flow.Names(flow.Protocol.Transactional) {
 		a, r := engine(t), engine(t)
-		join(t, a, r, orders(1, message.FlowRequest{Spec: flow.Spec{Connections: 3, Protocol: protocol}}))
+		join(t, a, r, requests(1, message.FlowRequest{Spec: flow.Spec{Connections: 3, Protocol: protocol}}))
 		window(time.Hour, a, r)
 		eventually(t, "transactions are done", func() bool { return tally(a).Done > 100 })
 		r.Close()
@@ -117,7 +117,7 @@ func TestResponderDies(t *testing.T) {
 }
 
 // TestMutePeer: a transaction that is not answered is in no percentile, but it is
-// told, and how long it has waited.
+// reported, and how long it has waited.
 func TestMutePeer(t *testing.T) {
 	block := make(chan struct{})
 	defer close(block)
@@ -133,22 +133,22 @@ func TestMutePeer(t *testing.T) {
 func TestKnownDelay(t *testing.T) {
 	const delay = 10 * time.Millisecond
 	slow := func(connection, n int) bool { time.Sleep(delay); return true }
-	for _, order := range []message.FlowRequest{{}, {Spec: flow.Spec{Connections: 3}}, {Spec: flow.Spec{Poll: new(true)}}, {Spec: flow.Spec{Protocol: flow.CRR}}} {
-		if refused(t, order) {
+	for _, request := range []message.FlowRequest{{}, {Spec: flow.Spec{Connections: 3}}, {Spec: flow.Spec{Poll: new(true)}}, {Spec: flow.Spec{Protocol: flow.CRR}}} {
+		if refused(t, request) {
 			continue
 		}
-		e := asker(t, peer(t, slow), order)
+		e := asker(t, peer(t, slow), request)
 		w := window(200*time.Millisecond, e)
 		sched.SleepUntil(w.EndNs + 1e6)
 		// A histogram of three digits may show a little less.
 		if d := tally(e).Latency; d == nil || d.MinUs < 0.999*float64(delay.Microseconds()) || d.P50Us < d.MinUs || d.MaxUs < d.P50Us {
-			t.Errorf("%+v: %+v, want at least %v each", order, d, delay)
+			t.Errorf("%+v: %+v, want at least %v each", request, d, delay)
 		}
 	}
 }
 
-// TestStall: a responder stalls once for a part of the window. Nobody asks it
-// anything meanwhile on the only connection; the schedule goes on all the same,
+// TestStall: a responder stalls once for a part of the window. Nothing is sent
+// meanwhile on the only connection; the schedule goes on all the same,
 // and those that had to wait show in the percentiles as they waited.
 func TestStall(t *testing.T) {
 	const stall = 400 * time.Millisecond
@@ -158,11 +158,11 @@ func TestStall(t *testing.T) {
 		}
 		return true
 	}
-	for _, order := range []message.FlowRequest{{Spec: flow.Spec{Pace: 200}}, {Spec: flow.Spec{Pace: 200, Poll: new(true)}}} {
-		if refused(t, order) {
+	for _, request := range []message.FlowRequest{{Spec: flow.Spec{Pace: 200}}, {Spec: flow.Spec{Pace: 200, Poll: new(true)}}} {
+		if refused(t, request) {
 			continue
 		}
-		e := asker(t, peer(t, once), order)
+		e := asker(t, peer(t, once), request)
 		w := window(time.Second, e)
 		sched.SleepUntil(w.EndNs)
 		eventually(t, "the backlog is worked off", func() bool { return tally(e).Waiting == 0 })
@@ -170,25 +170,25 @@ func TestStall(t *testing.T) {
 		// 80 of 200 were to begin in the stall, and waited 400 ms and less: the
 		// tenth that waited longest did so for more than 300 ms.
 		if d == nil || d.Count < 150 || d.P90Us < 250e3 || d.MaxUs < 0.999*float64(stall.Microseconds()) {
-			t.Errorf("%+v: %+v", order, d)
+			t.Errorf("%+v: %+v", request, d)
 		}
 	}
 }
 
-// TestNobodyThere: what keeps a flow from opening is told in a network's words.
-func TestNobodyThere(t *testing.T) {
+// TestNothingListens: what keeps a flow from opening is reported in a network's words.
+func TestNothingListens(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := l.Addr().(*net.TCPAddr).AddrPort()
 	l.Close()
-	for _, order := range []message.FlowRequest{
+	for _, request := range []message.FlowRequest{
 		{}, {Spec: flow.Spec{Connections: 50}}, {Spec: flow.Spec{Protocol: flow.CRR}}, {Spec: flow.Spec{Protocol: flow.UDPRR}}, {Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 50}},
 	} {
-		order.ID, order.Remote = "f1", at
+		request.ID, request.Remote = "f1", at
 		e := engine(t)
-		o := e.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]
+		o := e.Connect(context.Background(), []message.FlowRequest{request}, waitAtMost)[0]
 		if !strings.Contains(o.Error.Error(), "refused") || !strings.Contains(o.Error.Error(), at.String()) {
 			t.Errorf("%+v", o)
 		}
@@ -202,21 +202,21 @@ func TestNobodyThere(t *testing.T) {
 // before, whatever the flows were doing.
 func TestNothingIsLeft(t *testing.T) {
 	exercise := func() {
-		for _, order := range []message.FlowRequest{
+		for _, request := range []message.FlowRequest{
 			{}, {Spec: flow.Spec{Connections: 10}}, {Spec: flow.Spec{Connections: 2, Threads: 2, Poll: new(true)}}, {Spec: flow.Spec{Protocol: flow.CRR, Connections: 4}},
 			{Spec: flow.Spec{Pace: 100, Connections: 3}}, {Spec: flow.Spec{Request: 1 << 20, Response: 1 << 20}},
 			{Spec: flow.Spec{Protocol: flow.UDPRR}}, {Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 10}}, {Spec: flow.Spec{Protocol: flow.UDPRR, Poll: new(true)}},
 		} {
-			if refused(t, order) {
+			if refused(t, request) {
 				continue
 			}
 			a, r := engine(t), engine(t)
-			join(t, a, r, orders(2, order))
+			join(t, a, r, requests(2, request))
 			window(time.Hour, a, r)
 			eventually(t, "transactions are done", func() bool { return tally(a).Done > 5 })
 			idle, unused := engine(t), engine(t)
-			join(t, idle, unused, orders(1, order)) // never started
-			unused.Listen(context.Background(), orders(3, message.FlowRequest{Local: loopback}))
+			join(t, idle, unused, requests(1, request)) // never started
+			unused.Listen(context.Background(), requests(3, message.FlowRequest{Local: loopback}))
 			for _, e := range []*Engine{a, r, unused, idle} {
 				e.Close()
 			}

@@ -72,13 +72,13 @@ type rrFlow struct {
 	sockets // by epoll(7), or by package net
 }
 
-func newFlow(e *Engine, order message.FlowRequest, p part) *rrFlow {
+func newFlow(e *Engine, request message.FlowRequest, p part) *rrFlow {
 	f := &rrFlow{
-		State: flowset.State{Request: order}, engine: e, isClient: order.Remote.IsValid(), part: p,
-		udp: order.Protocol == flow.UDPRR, polls: flow.On(order.Poll), follows: flow.On(order.Follow),
+		State: flowset.State{Request: request}, engine: e, isClient: request.Remote.IsValid(), part: p,
+		udp: request.Protocol == flow.UDPRR, polls: flow.On(request.Poll), follows: flow.On(request.Follow),
 	}
-	if !order.Cookie.IsZero() {
-		f.cookie = greeting.CookieFrame(order.Cookie)
+	if !request.Cookie.IsZero() {
+		f.cookie = greeting.CookieFrame(request.Cookie)
 	}
 	f.sockets.init()
 	return f

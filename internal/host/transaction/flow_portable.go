@@ -43,8 +43,8 @@ type worker struct {
 	latency *stats.Counting // of the transactions that were done inside the window
 }
 
-func (e *Engine) newEnd(order message.FlowRequest) end {
-	return newFlow(e, order, part{0, 1, int64(max(1, order.Connections))})
+func (e *Engine) newEnd(request message.FlowRequest) end {
+	return newFlow(e, request, part{0, 1, int64(max(1, request.Connections))})
 }
 
 // Offer hands over a connection that has shown a flow's cookie at a shared
@@ -245,9 +245,9 @@ func (f *rrFlow) trySend(fd int, datagram []byte) {
 
 // dial opens the i-th connection over TCP.
 func (f *rrFlow) dial(ctx context.Context, i int, timeout time.Duration) (conn *net.TCPConn, fd int, err error) {
-	order := f.Request
-	order.Remote = f.remote(i)
-	if conn, err = socket.Dial(ctx, order, timeout); err != nil {
+	request := f.Request
+	request.Remote = f.remote(i)
+	if conn, err = socket.Dial(ctx, request, timeout); err != nil {
 		return nil, -1, err
 	}
 	fd, err = f.take(conn)

@@ -21,7 +21,7 @@ func TestFollow(t *testing.T) {
 	before := places(t)
 	for _, protocol := range flow.Names(flow.Protocol.Transactional) {
 		a, r := engine(t), engine(t)
-		join(t, a, r, orders(1, message.FlowRequest{Spec: flow.Spec{Protocol: protocol, Follow: new(true)}}))
+		join(t, a, r, requests(1, message.FlowRequest{Spec: flow.Spec{Protocol: protocol, Follow: new(true)}}))
 		window(time.Hour, a, r)
 		eventually(t, "both are on one CPU", func() bool {
 			asks, found := strings.CutPrefix(a.Read()[0].ModeNote, "asks on ")
@@ -29,7 +29,7 @@ func TestFollow(t *testing.T) {
 			return found && too && asks == responds
 		})
 		if bound := places(t); len(bound) < 2 && runtime.NumCPU() > 1 {
-			t.Errorf("%s: nobody is bound to a CPU: %v", protocol, bound)
+			t.Errorf("%s: no thread is bound to a CPU: %v", protocol, bound)
 		}
 		a.Close()
 		r.Close()

@@ -28,8 +28,8 @@ func engine(t testing.TB) *Engine {
 	return e
 }
 
-// orders makes n orders alike, with IDs f1, f2, …
-func orders(n int, like message.FlowRequest) []message.FlowRequest {
+// requests makes n requests alike, with IDs f1, f2, …
+func requests(n int, like message.FlowRequest) []message.FlowRequest {
 	out := make([]message.FlowRequest, n)
 	for i := range out {
 		out[i] = like
@@ -41,12 +41,12 @@ func orders(n int, like message.FlowRequest) []message.FlowRequest {
 	return out
 }
 
-// join connects an opener to an acceptor with one flow per order.
+// join connects an opener to an acceptor with one flow per request.
 func join(t testing.TB, opener, acceptor *Engine, like []message.FlowRequest) {
 	t.Helper()
 	accepting, opening := make([]message.FlowRequest, len(like)), make([]message.FlowRequest, len(like))
-	for i, order := range like {
-		accepting[i], opening[i] = order, order
+	for i, request := range like {
+		accepting[i], opening[i] = request, request
 		accepting[i].Local, opening[i].Sends = loopback, true
 	}
 	for i, l := range acceptor.Listen(context.Background(), accepting) {
@@ -102,13 +102,13 @@ func netipAt(port uint16) netip.AddrPort { return netip.AddrPortFrom(loopback, p
 
 // refused reports that this system's engine does not make such a flow, and fails the
 // test if it does not say so.
-func refused(t *testing.T, order message.FlowRequest) bool {
+func refused(t *testing.T, request message.FlowRequest) bool {
 	t.Helper()
-	if netlink.Available || order.Threads <= 1 && !flow.On(order.Poll) && !flow.On(order.Follow) {
+	if netlink.Available || request.Threads <= 1 && !flow.On(request.Poll) && !flow.On(request.Follow) {
 		return false
 	}
-	if l := engine(t).Listen(t.Context(), orders(1, order))[0]; l.Error == nil || !strings.Contains(l.Error.Error(), "need Linux") {
-		t.Errorf("%+v is not refused: %+v", order, l)
+	if l := engine(t).Listen(t.Context(), requests(1, request))[0]; l.Error == nil || !strings.Contains(l.Error.Error(), "need Linux") {
+		t.Errorf("%+v is not refused: %+v", request, l)
 	}
 	return true
 }

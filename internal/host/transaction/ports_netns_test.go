@@ -35,15 +35,15 @@ func portsOf(o message.Opened) *record.PortsExhausted {
 }
 
 // TestPortsExhausted: a pair of addresses has the range's ports and no more for
-// each port; what is told has the addresses, the range, and how many
+// each port; the report has the addresses, the range, and how many
 // connections there were.
 func TestPortsExhausted(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		fewPorts(t)
 		a, r := engine(t), engine(t)
-		l := r.Listen(context.Background(), orders(1, message.FlowRequest{Spec: flow.Spec{Connections: 150}, Local: loopback}))[0]
-		order := orders(1, message.FlowRequest{Spec: flow.Spec{Connections: 150}, Remote: l.Local})[0]
-		o := a.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]
+		l := r.Listen(context.Background(), requests(1, message.FlowRequest{Spec: flow.Spec{Connections: 150}, Local: loopback}))[0]
+		request := requests(1, message.FlowRequest{Spec: flow.Spec{Connections: 150}, Remote: l.Local})[0]
+		o := a.Connect(context.Background(), []message.FlowRequest{request}, waitAtMost)[0]
 		p := portsOf(o)
 		want := record.PortsExhausted{Source: loopback, Destination: l.Local, FirstPort: 40000, LastPort: 40099, Open: 100, Wanted: 150}
 		// The listener's own port is of the range, too, and one of them.
@@ -79,8 +79,8 @@ func TestEstablished(t *testing.T) {
 		}
 	}()
 	a := engine(t)
-	order := orders(1, message.FlowRequest{Spec: flow.Spec{Connections: all}, Remote: l.Addr().(*net.TCPAddr).AddrPort()})[0]
-	if o := a.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != nil {
+	request := requests(1, message.FlowRequest{Spec: flow.Spec{Connections: all}, Remote: l.Addr().(*net.TCPAddr).AddrPort()})[0]
+	if o := a.Connect(context.Background(), []message.FlowRequest{request}, waitAtMost)[0]; o.Error != nil {
 		t.Fatal(o.Error)
 	}
 	f := a.All()[0].(*rrFlow)
@@ -117,7 +117,7 @@ func TestBindingTakesPorts(t *testing.T) {
 			a, r := engine(t), engine(t)
 			later := !test.bind
 			like := message.FlowRequest{Spec: flow.Spec{Connections: 70, BindNoPort: &later}}
-			accept, open := orders(2, like), orders(2, like)
+			accept, open := requests(2, like), requests(2, like)
 			for i, l := range r.Listen(context.Background(), accept) {
 				if l.Error != nil {
 					t.Fatal(l.Error)
@@ -148,8 +148,8 @@ func TestBindingTakesPorts(t *testing.T) {
 
 // TestAnotherReason: an address that no port has is no lack of ports.
 func TestAnotherReason(t *testing.T) {
-	order := orders(1, message.FlowRequest{Local: netip.MustParseAddr("192.0.2.1"), Remote: netipAt(9)})[0]
-	o := engine(t).Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]
+	request := requests(1, message.FlowRequest{Local: netip.MustParseAddr("192.0.2.1"), Remote: netipAt(9)})[0]
+	o := engine(t).Connect(context.Background(), []message.FlowRequest{request}, waitAtMost)[0]
 	if portsOf(o) != nil || !strings.Contains(o.Error.Error(), "EADDRNOTAVAIL") {
 		t.Errorf("%+v", o)
 	}
@@ -169,13 +169,13 @@ func TestPortsExhaustedInHands(t *testing.T) {
 
 func exhaustedInHands(t *testing.T) {
 	a, r := engine(t), engine(t)
-	order := orders(1, message.FlowRequest{Spec: flow.Spec{Connections: 1000}, Local: loopback})[0]
-	l := r.Listen(context.Background(), []message.FlowRequest{order})[0]
+	request := requests(1, message.FlowRequest{Spec: flow.Spec{Connections: 1000}, Local: loopback})[0]
+	l := r.Listen(context.Background(), []message.FlowRequest{request})[0]
 	if l.Error != nil || len(l.Ports) < 2 {
 		t.Fatalf("%+v", l)
 	}
-	order.Remote, order.Ports = l.Local, l.Ports
-	o := a.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]
+	request.Remote, request.Ports = l.Local, l.Ports
+	o := a.Connect(context.Background(), []message.FlowRequest{request}, waitAtMost)[0]
 	most := 100 * len(l.Ports)
 	if p := portsOf(o); p == nil || p.Wanted != 1000 || p.Open > most || p.Open < 100 || !strings.Contains(o.Error.Error(), "of 1000 connections") {
 		t.Errorf("%+v, %q: want at most %d open", p, o.Error, most)

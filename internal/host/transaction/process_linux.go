@@ -61,8 +61,8 @@ type processGroup struct {
 	readAt    time.Time // when last and busy are from
 }
 
-func newGroup(order message.FlowRequest, processes int) *processGroup {
-	return &processGroup{State: flowset.State{Request: order}, count: processes}
+func newGroup(request message.FlowRequest, processes int) *processGroup {
+	return &processGroup{State: flowset.State{Request: request}, count: processes}
 }
 
 // process is one of the processes.
@@ -180,7 +180,7 @@ func (s *processGroup) callAll(ask func(i int) task) []report {
 }
 
 func (s *processGroup) assignment(i int, timeout time.Duration) *assignment {
-	return &assignment{Order: s.Request, First: int64(i), Step: int64(len(s.processes)), TimeoutNs: int64(timeout)}
+	return &assignment{Request: s.Request, First: int64(i), Step: int64(len(s.processes)), TimeoutNs: int64(timeout)}
 }
 
 // listen has every process listen on a port of its own.

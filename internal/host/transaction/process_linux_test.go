@@ -90,14 +90,14 @@ func TestProcessGroup(t *testing.T) {
 		} {
 			asker, responder := engine(t), engine(t)
 			like.Connections, like.Pace = connections, 2*connections
-			order := orders(1, like)[0]
-			l := responder.Listen(context.Background(), []message.FlowRequest{order})[0]
+			request := requests(1, like)[0]
+			l := responder.Listen(context.Background(), []message.FlowRequest{request})[0]
 			if l.Error != nil || len(l.Ports) < 5 {
 				t.Fatalf("%+v", l)
 			}
-			order.Remote, order.Ports = netipAt(l.Ports[0]), l.Ports
+			request.Remote, request.Ports = netipAt(l.Ports[0]), l.Ports
 			began := time.Now()
-			if o := asker.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != nil {
+			if o := asker.Connect(context.Background(), []message.FlowRequest{request}, waitAtMost)[0]; o.Error != nil {
 				t.Fatal(o.Error)
 			}
 			t.Logf("opened in %v", time.Since(began))
@@ -143,10 +143,10 @@ func TestProcessGroup(t *testing.T) {
 func TestProcessesDie(t *testing.T) {
 	narrow(t, func(t *testing.T) {
 		asker, responder := engine(t), engine(t)
-		order := orders(1, message.FlowRequest{Spec: flow.Spec{Connections: 600}})[0]
-		l := responder.Listen(context.Background(), []message.FlowRequest{order})[0]
-		order.Remote, order.Ports = netipAt(l.Ports[0]), l.Ports
-		if o := asker.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != nil {
+		request := requests(1, message.FlowRequest{Spec: flow.Spec{Connections: 600}})[0]
+		l := responder.Listen(context.Background(), []message.FlowRequest{request})[0]
+		request.Remote, request.Ports = netipAt(l.Ports[0]), l.Ports
+		if o := asker.Connect(context.Background(), []message.FlowRequest{request}, waitAtMost)[0]; o.Error != nil {
 			t.Fatal(o.Error)
 		}
 		window(time.Hour, asker, responder)

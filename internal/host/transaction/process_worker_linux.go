@@ -32,7 +32,7 @@ type task struct {
 
 // assignment is a process's part of a flow.
 type assignment struct {
-	Order     message.FlowRequest `json:"order"`
+	Request   message.FlowRequest `json:"request"`
 	First     int64               `json:"first"`
 	Step      int64               `json:"step"`
 	TimeoutNs int64               `json:"timeout_ns,omitempty"`
@@ -78,10 +78,10 @@ func (e *Engine) handle(t task) (r report) {
 	switch {
 	case t.Listen != nil:
 		a := t.Listen
-		r.Listening = e.addListening(ctx, newFlow(e, a.Order, partOf(a)), a.Order.ID)
+		r.Listening = e.addListening(ctx, newFlow(e, a.Request, partOf(a)), a.Request.ID)
 	case t.Connect != nil:
 		a := t.Connect
-		f := newFlow(e, a.Order, partOf(a))
+		f := newFlow(e, a.Request, partOf(a))
 		r.Opened = e.Set.Connect(ctx, []end{f}, func(ctx context.Context, f end, out *message.Opened, first func()) func() {
 			f.connect(ctx, time.Duration(a.TimeoutNs), out, first)
 			return nil
@@ -109,5 +109,5 @@ func (e *Engine) handle(t task) (r report) {
 }
 
 func partOf(a *assignment) part {
-	return part{a.First, max(1, a.Step), int64(max(1, a.Order.Connections))}
+	return part{a.First, max(1, a.Step), int64(max(1, a.Request.Connections))}
 }

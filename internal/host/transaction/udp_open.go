@@ -53,9 +53,9 @@ func (f *rrFlow) remote(i int) netip.AddrPort {
 
 // openUDP opens the i-th socket.
 func (f *rrFlow) openUDP(ctx context.Context, i int, timeout time.Duration) error {
-	order := f.Request
-	order.Remote = f.remote(i)
-	conn, err := handshake.Dial(ctx, order, timeout)
+	request := f.Request
+	request.Remote = f.remote(i)
+	conn, err := handshake.Dial(ctx, request, timeout)
 	if err != nil {
 		return err
 	}

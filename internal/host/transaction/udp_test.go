@@ -19,41 +19,41 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// across connects an asker to a responder by a way that does with datagrams what fate
+// across connects an asker to a responder by a path that does with datagrams what fate
 // says.
-func across(t *testing.T, order message.FlowRequest, fate func(back bool, n int) handshaketest.Fate) (asker, responder *Engine) {
+func across(t *testing.T, request message.FlowRequest, fate func(back bool, n int) handshaketest.Fate) (asker, responder *Engine) {
 	t.Helper()
 	asker, responder = engine(t), engine(t)
-	order.ID, order.Protocol, order.Local = "f1", flow.UDPRR, loopback
-	l := responder.Listen(context.Background(), []message.FlowRequest{order})[0]
+	request.ID, request.Protocol, request.Local = "f1", flow.UDPRR, loopback
+	l := responder.Listen(context.Background(), []message.FlowRequest{request})[0]
 	if l.Error != nil {
 		t.Fatal(l.Error)
 	}
-	order.Remote = handshaketest.Relay(t, l.Local, fate)
-	if o := asker.Connect(context.Background(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != nil {
+	request.Remote = handshaketest.Relay(t, l.Local, fate)
+	if o := asker.Connect(context.Background(), []message.FlowRequest{request}, waitAtMost)[0]; o.Error != nil {
 		t.Fatal(o.Error)
 	}
 	eventually(t, "the flow is open", responder.Settled)
 	return asker, responder
 }
 
-// ways of waiting for a response: each kind of thread.
+// waitingModes are the modes of waiting for a response: each kind of thread.
 var waitingModes = []message.FlowRequest{{}, {Spec: flow.Spec{Poll: new(true)}}, {Spec: flow.Spec{Connections: 3}}, {Spec: flow.Spec{Connections: 3, Poll: new(true)}}, {Spec: flow.Spec{Pace: 300}}, {Spec: flow.Spec{Pace: 300, Connections: 3}}}
 
-// opening is how many datagrams of a flow's opening go each way.
-func opening(order message.FlowRequest) int { return 2 * max(1, order.Connections) }
+// opening is how many datagrams of a flow's opening go in each direction.
+func opening(request message.FlowRequest) int { return 2 * max(1, request.Connections) }
 
 // TestLostDatagrams: a request that is lost and a response that is lost have no
 // response; each is counted once, and the flow goes on.
 func TestLostDatagrams(t *testing.T) {
-	for _, order := range waitingModes {
+	for _, request := range waitingModes {
 		t.Run("", func(t *testing.T) {
-			if refused(t, order) {
+			if refused(t, request) {
 				return
 			}
 			t.Parallel() // it mostly waits
-			from := opening(order)
-			a, r := across(t, order, func(back bool, n int) handshaketest.Fate {
+			from := opening(request)
+			a, r := across(t, request, func(back bool, n int) handshaketest.Fate {
 				if !back && n == from+10 || back && n == from+20 {
 					return handshaketest.Lost
 				}
@@ -71,7 +71,7 @@ func TestLostDatagrams(t *testing.T) {
 			asked = a.Read()[0]
 			// Some may be under way, one for each connection; the responder counts when it
 			// has sent.
-			done, under := asked.Transactions.Done, int64(max(1, order.Connections))
+			done, under := asked.Transactions.Done, int64(max(1, request.Connections))
 			eventually(t, "the responder has counted", func() bool { return tally(r).Done > done })
 			if answered := tally(r).Done; answered > done+1+under {
 				t.Errorf("%d answered, %d done and one response lost", answered, done)
@@ -84,16 +84,16 @@ func TestLostDatagrams(t *testing.T) {
 }
 
 // TestLateDatagrams: a response that comes when its request has been given up, and
-// one that comes twice, are told, and are nobody else's response.
+// one that comes twice, are counted as late, and are no other request's response.
 func TestLateDatagrams(t *testing.T) {
-	for _, order := range waitingModes {
+	for _, request := range waitingModes {
 		t.Run("", func(t *testing.T) {
-			if refused(t, order) {
+			if refused(t, request) {
 				return
 			}
 			t.Parallel()
-			from := opening(order)
-			a, r := across(t, order, func(back bool, n int) handshaketest.Fate {
+			from := opening(request)
+			a, r := across(t, request, func(back bool, n int) handshaketest.Fate {
 				switch {
 				case back && n == from+10:
 					return handshaketest.Fate{responseTimeout + 300*time.Millisecond}
@@ -120,11 +120,11 @@ func TestLateDatagrams(t *testing.T) {
 // TestSilence: where no response comes any more, the flow says so; and that it is
 // over, when it is.
 func TestSilence(t *testing.T) {
-	for _, order := range []message.FlowRequest{{}, {Spec: flow.Spec{Connections: 3}}} {
+	for _, request := range []message.FlowRequest{{}, {Spec: flow.Spec{Connections: 3}}} {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
 			var silent atomic.Bool
-			a, r := across(t, order, func(back bool, n int) handshaketest.Fate {
+			a, r := across(t, request, func(back bool, n int) handshaketest.Fate {
 				if back && silent.Load() {
 					return handshaketest.Lost
 				}
@@ -150,13 +150,13 @@ func TestLossyOpening(t *testing.T) {
 		"hello": func(back bool, n int) bool { return !back && n < 2 }, "challenge": func(back bool, n int) bool { return back && n == 0 },
 		"answer": func(back bool, n int) bool { return !back && n == 1 }, "ready": func(back bool, n int) bool { return back && (n == 1 || n == 2) },
 	} {
-		for _, order := range waitingModes {
+		for _, request := range waitingModes {
 			t.Run(name, func(t *testing.T) {
-				if refused(t, order) {
+				if refused(t, request) {
 					return
 				}
 				t.Parallel()
-				a, r := across(t, order, func(back bool, n int) handshaketest.Fate {
+				a, r := across(t, request, func(back bool, n int) handshaketest.Fate {
 					if lost(back, n) {
 						return handshaketest.Lost
 					}
@@ -173,7 +173,7 @@ func TestLossyOpening(t *testing.T) {
 }
 
 // TestSharedListenerOverUDP: sockets come with a flow's cookie to a listener that flows
-// share; nobody else's do, and no more than there are to be.
+// share; those with other cookies are refused, and so are more than requested.
 func TestSharedListenerOverUDP(t *testing.T) {
 	a, r := engine(t), engine(t)
 	listener, err := handshake.Listen(t.Context(), "127.0.0.1:0")
@@ -186,7 +186,7 @@ func TestSharedListenerOverUDP(t *testing.T) {
 	})
 	defer serving.Wait()
 	defer listener.Close()
-	accepting := orders(2, message.FlowRequest{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 5}})
+	accepting := requests(2, message.FlowRequest{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 5}})
 	accepting[0].Cookie, accepting[1].Cookie = message.Cookie{1}, message.Cookie{2}
 	for _, l := range r.Listen(t.Context(), accepting) {
 		if l.Error != nil || l.Local.IsValid() {
@@ -227,11 +227,11 @@ func TestRestrained(t *testing.T) {
 	for _, connections := range []int{1, 3} {
 		a, r := engine(t), engine(t)
 		// 2,000 responses of 1,000 bytes a second for each connection.
-		order := orders(1, message.FlowRequest{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: connections, Response: 1000}, Local: loopback})[0]
-		capped := order
+		request := requests(1, message.FlowRequest{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: connections, Response: 1000}, Local: loopback})[0]
+		capped := request
 		capped.RateCap = 16e6
-		order.Remote = r.Listen(t.Context(), []message.FlowRequest{capped})[0].Local
-		if o := a.Connect(t.Context(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != nil {
+		request.Remote = r.Listen(t.Context(), []message.FlowRequest{capped})[0].Local
+		if o := a.Connect(t.Context(), []message.FlowRequest{request}, waitAtMost)[0]; o.Error != nil {
 			t.Fatal(o.Error)
 		}
 		w := window(500*time.Millisecond, a, r)
@@ -249,11 +249,11 @@ func TestRestrained(t *testing.T) {
 func TestSlowlyRestrained(t *testing.T) {
 	for _, rate := range []unit.BitRate{1e-12, 20_000} {
 		a, r := engine(t), engine(t)
-		order := orders(1, message.FlowRequest{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 20, Response: 1000}, Local: loopback})[0]
-		capped := order
+		request := requests(1, message.FlowRequest{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 20, Response: 1000}, Local: loopback})[0]
+		capped := request
 		capped.RateCap = rate // of each connection; of all 20 together one response in 20 ms
-		order.Remote = r.Listen(t.Context(), []message.FlowRequest{capped})[0].Local
-		if o := a.Connect(t.Context(), []message.FlowRequest{order}, waitAtMost)[0]; o.Error != nil {
+		request.Remote = r.Listen(t.Context(), []message.FlowRequest{capped})[0].Local
+		if o := a.Connect(t.Context(), []message.FlowRequest{request}, waitAtMost)[0]; o.Error != nil {
 			t.Fatal(o.Error)
 		}
 		w := window(1500*time.Millisecond, a, r)

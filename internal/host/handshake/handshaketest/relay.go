@@ -21,8 +21,8 @@ var (
 )
 
 // Relay passes datagrams on in both directions between the clients of its address and
-// another one, as fate says of the n-th in a direction, counted from 0 over all who
-// come. It ends with the test.
+// another one, as fate says of the n-th in a direction, counted from 0 over all
+// clients. It ends with the test.
 func Relay(t testing.TB, to netip.AddrPort, fate func(back bool, n int) Fate) netip.AddrPort {
 	t.Helper()
 	loopback := net.UDPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), 0))
@@ -60,7 +60,7 @@ type relay struct {
 	fate   func(back bool, n int) Fate
 	mu     sync.Mutex
 	passed [2]int
-	far    map[netip.AddrPort]*net.UDPConn // by who has come
+	far    map[netip.AddrPort]*net.UDPConn // by client
 }
 
 // beyond is the socket that stands for a client.
@@ -92,13 +92,13 @@ func (r *relay) beyond(near *net.UDPConn, from, to netip.AddrPort) *net.UDPConn 
 
 // pass does with a datagram what its fate is.
 func (r *relay) pass(back bool, datagram []byte, on func([]byte)) {
-	way := 0
+	direction := 0
 	if back {
-		way = 1
+		direction = 1
 	}
 	r.mu.Lock()
-	n := r.passed[way]
-	r.passed[way]++
+	n := r.passed[direction]
+	r.passed[direction]++
 	r.mu.Unlock()
 	for _, after := range r.fate(back, n) {
 		if after == 0 {
