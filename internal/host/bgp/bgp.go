@@ -103,7 +103,7 @@ func find() (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-var versionLine = regexp.MustCompile(`BIRD version (\d+)(\.\S+)?`)
+var versionLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`BIRD version (\d+)(\.\S+)?`) })
 
 // version returns the program's version, and an error unless it is BIRD 2 or later, for
 // which the configuration is.
@@ -119,7 +119,7 @@ func version(launch *program.Launcher, path string) (string, error) {
 		return "", fmt.Errorf("%s --version did not end within 10 s", path)
 	}
 	output := p.Said()
-	found := versionLine.FindStringSubmatch(output)
+	found := versionLine().FindStringSubmatch(output)
 	switch {
 	case found == nil:
 		return "", fmt.Errorf("%s --version printed %.100q: expected BIRD 2", path, strings.TrimSpace(output))

@@ -28,7 +28,10 @@ type Engine struct {
 // New makes an engine without flows.
 func New() *Engine { return with(platform) }
 
-func with(b backend) *Engine { return &Engine{flowset.New[*tcpFlow](), b} }
+func with(b backend) *Engine {
+	fillChunk()
+	return &Engine{flowset.New[*tcpFlow](), b}
+}
 
 func newFlows(requests []message.FlowRequest) []*tcpFlow {
 	flows := make([]*tcpFlow, len(requests))

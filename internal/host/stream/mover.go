@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"sync"
 	"sync/atomic"
 
 	"linerate/internal/host/flowset"
@@ -20,14 +21,11 @@ import (
 const chunkBytes = 128 << 10
 
 // chunk is what every sender writes, over and over. It is random, so that no
-// link on the way can compress it, and read-only, so that all may share it.
-var chunk = randomBytes(chunkBytes)
+// link on the path can compress it, and read-only, so that all may share it. The first
+// engine fills it.
+var chunk [chunkBytes]byte
 
-func randomBytes(size int) []byte {
-	data := make([]byte, size)
-	fillRandom(data)
-	return data
-}
+var fillChunk = sync.OnceFunc(func() { fillRandom(chunk[:]) })
 
 func fillRandom(data []byte) {
 	_, _ = rand.NewChaCha8([32]byte{}).Read(data) // never fails

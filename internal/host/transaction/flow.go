@@ -73,6 +73,7 @@ type rrFlow struct {
 }
 
 func newFlow(e *Engine, request message.FlowRequest, p part) *rrFlow {
+	fillPayload()
 	f := &rrFlow{
 		State: flowset.State{Request: request}, engine: e, isClient: request.Remote.IsValid(), part: p,
 		udp: request.Protocol == flow.UDPRR, polls: flow.On(request.Poll), follows: flow.On(request.Follow),
@@ -97,13 +98,13 @@ func (f *rrFlow) isCRR() bool { return f.Request.Protocol == flow.CRR }
 func requestBytes(o message.FlowRequest) int  { return int(max(1, o.Request)) }
 func responseBytes(o message.FlowRequest) int { return int(max(1, o.Response)) }
 
-// payload is what is sent, over and over: random, so that no link on the way can
-// compress it.
-var payload = func() []byte {
-	data := make([]byte, 64<<10)
-	_, _ = rand.NewChaCha8([32]byte{1}).Read(data) // never fails
-	return data
-}()
+// payload is what is sent, over and over: random, so that no link on the path can
+// compress it. The first flow fills it.
+var payload [64 << 10]byte
+
+var fillPayload = sync.OnceFunc(func() {
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(payload[:]) // never fails
+})
 
 // connLost notes that the connection between two addresses ended; err is nil if the
 // peer closed it. What remains of it is closed with the engine.

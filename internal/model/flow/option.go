@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
@@ -250,7 +251,7 @@ var (
 	transactional = Names(Protocol.Transactional)
 	overTCP       = Names(func(p Protocol) bool { return p.Transport == TCP })
 
-	congestionControl = regexp.MustCompile(`^[a-z0-9_-]{1,15}$`)
+	congestionControl = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9_-]{1,15}$`) })
 )
 
 // Options is every option, in the order of the reference.
@@ -287,7 +288,7 @@ var Options = []*Option{
 	text("congestion_control", func(s *Spec) *string { return &s.CongestionControl }, Option{
 		Doc: "TCP_CONGESTION: cubic, reno, bbr, …", Absent: "cubic in studies, otherwise the host's own", Protocols: overTCP, Type: "name",
 		check: func(s *Spec) string {
-			if s.CongestionControl != "" && !congestionControl.MatchString(s.CongestionControl) {
+			if s.CongestionControl != "" && !congestionControl().MatchString(s.CongestionControl) {
 				return fmt.Sprintf(" %.40q: expected the kernel's name of one, such as cubic, reno or bbr", s.CongestionControl)
 			}
 			return ""

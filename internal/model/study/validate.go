@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/source"
@@ -23,10 +24,10 @@ type checker struct {
 	unsound map[string]bool
 }
 
-var studyName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+var studyName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`) })
 
 func (c *checker) check() {
-	if !studyName.MatchString(c.Name) {
+	if !studyName().MatchString(c.Name) {
 		c.report("study", "study name %q: expected small letters, digits and dashes", c.Name)
 	}
 	c.unsound = map[string]bool{}

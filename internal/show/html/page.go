@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"sync"
 	"unicode"
 
 	"linerate/internal/model/record"
@@ -23,7 +24,7 @@ var pageStyle string
 
 // The template escapes every word for the place it stands in; only what this
 // program itself draws or encodes is passed in as markup, style or address.
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
+var pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
 
 // page is what the template shows.
 type page struct {
@@ -50,7 +51,7 @@ func Run(w io.Writer, run *record.Run) error {
 		p.Sections = append(p.Sections, section{s.ID, s.Title, pieces})
 	}
 	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, p); err != nil {
+	if err := pageTemplate().Execute(&b, p); err != nil {
 		return fmt.Errorf("fill in the page of run %s: %w", run.ID, err)
 	}
 	_, err := w.Write(bytes.Map(printable, b.Bytes()))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"sync"
 	"unicode"
 
 	"linerate/internal/host/iperf3"
@@ -71,7 +72,7 @@ func (t *Test) count(s *iperf3.StreamResult, sends bool) record.PeerCount {
 	return c
 }
 
-var versionText = regexp.MustCompile(`(?m)^iperf (3[0-9A-Za-z.+-]{1,20})`)
+var versionText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^iperf (3[0-9A-Za-z.+-]{1,20})`) })
 
 // program is what the server is, as far as its output says it: the protocol has no
 // place for it.
@@ -85,7 +86,7 @@ func program(r iperf3.Results) string {
 	if json.Unmarshal(r.ServerOutputJSON, &output) == nil {
 		text = output.Start.Version
 	}
-	if m := versionText.FindStringSubmatch(text); m != nil {
+	if m := versionText().FindStringSubmatch(text); m != nil {
 		return "iperf3 " + m[1]
 	}
 	if version := output.Start.Version; version != "" && len(version) <= 40 {
