@@ -14,11 +14,11 @@ import (
 
 // sound is a trial whose flows were busy all the time, over links that are full.
 func sound() (record.Trial, *topology.Topology) {
-	t := sciencetest.Trial(sciencetest.Fixes[4], "writes", 1, 1, rand.New(rand.NewPCG(3, 3)))
+	t := sciencetest.Study.Trial(sciencetest.Fixes[4], "writes", 1, 1, rand.New(rand.NewPCG(3, 3)))
 	for i := range t.Flows {
 		t.Flows[i].BusyS, t.Flows[i].SendMode = t.WindowS, flow.ModeCopy
 	}
-	over := sciencetest.Topology()
+	over := sciencetest.Study.Topology()
 	return t, &over
 }
 

@@ -11,10 +11,10 @@ import (
 	"linerate/internal/science/sciencetest"
 )
 
-var topo = sciencetest.Topology()
+var topo = sciencetest.Study.Topology()
 
 func trial(fix int, direction string) record.Trial {
-	return sciencetest.Trial(sciencetest.Fixes[fix], direction, 1, 1, rand.New(rand.NewPCG(5, 5)))
+	return sciencetest.Study.Trial(sciencetest.Fixes[fix], direction, 1, 1, rand.New(rand.NewPCG(5, 5)))
 }
 
 // names lists findings as "id host confidence".
@@ -218,7 +218,7 @@ func TestWrongSourceUnanswered(t *testing.T) {
 // A host alone: its settings and interfaces are all there is.
 func TestSnapshotAlone(t *testing.T) {
 	alone := record.Trial{Hosts: []record.HostReading{{Host: "server", Snapshot: trial(0, "writes").Hosts[0].Snapshot}}}
-	one := sciencetest.Topology()
+	one := sciencetest.Study.Topology()
 	one.Hosts, one.Links = one.Hosts[:1], nil
 	if got := names(Diagnose(alone, &one)); got != "arp-flux server likely" {
 		t.Errorf("defaults: %q", got)

@@ -13,7 +13,7 @@ import (
 // strained is a trial below its limit whose machine has two CPUs that were half
 // busy.
 func strained() record.Trial {
-	t := sciencetest.Trial(sciencetest.Fixes[4], "writes", 1, 1, rand.New(rand.NewPCG(3, 3)))
+	t := sciencetest.Study.Trial(sciencetest.Fixes[4], "writes", 1, 1, rand.New(rand.NewPCG(3, 3)))
 	t.GoodputBps = t.LimitBps / 2
 	h := &t.Hosts[0]
 	h.Begin.BeganNs, h.End.BeganNs = 0, 1e9
@@ -71,7 +71,7 @@ func TestMachine(t *testing.T) {
 	} {
 		trial := strained()
 		test.change(&trial, &trial.Hosts[0])
-		over := sciencetest.Topology()
+		over := sciencetest.Study.Topology()
 		found := slices.DeleteFunc(Diagnose(trial, &over), func(f record.Finding) bool {
 			return !slices.Contains([]string{"softirq-one-core", "rx-missed", "softnet-drop", "memory-pressure"}, f.ID)
 		})

@@ -91,7 +91,7 @@ func TestUnreachable(t *testing.T) {
 // neighbour tables of IPv6 prove no ARP flux.
 func TestIPv6Egress(t *testing.T) {
 	tr := sixth(trial(0, "reads"))
-	six := sciencetest.Topology()
+	six := sciencetest.Study.Topology()
 	list := Diagnose(tr, &six)
 	if names(list) != "same-subnet-one-egress server certain" {
 		t.Fatalf("found %q", names(list))

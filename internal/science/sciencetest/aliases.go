@@ -15,7 +15,7 @@ func Aliases(seed uint64, blocks int, perConnection, predicted float64) *record.
 	random := rand.New(rand.NewPCG(seed, 0))
 	levels := []record.Level{{Name: "1"}, {Name: "32"}, {Name: "254"}}
 	run := &record.Run{
-		Schema: record.RunSchema, ID: "aliases", Study: "aliases", Seed: seed, Started: Started, Status: "complete", Unit: "bit/s",
+		Schema: record.RunSchema, ID: "aliases", Study: "aliases", Seed: seed, Started: started, Status: "complete", Unit: "bit/s",
 		Responses: []string{"goodput", "surplus"}, Design: record.Design{Replicates: blocks, Partial: true},
 		Factors: []record.Factor{
 			{Name: "connections", Role: "compare", Baseline: "1", Levels: levels},
@@ -41,7 +41,7 @@ func Aliases(seed uint64, blocks int, perConnection, predicted float64) *record.
 			run.Trials = append(run.Trials, record.Trial{
 				Treatment: fmt.Sprintf("connections %s, aliases %s, %s", c[0], c[1], c[2]),
 				Levels:    map[string]string{"connections": c[0], "aliases": c[1], "queue": c[2]},
-				Block:     block + 1, Order: len(run.Trials) + 1, Started: Started.Add(time.Duration(len(run.Trials)) * 12 * time.Second), WindowS: windowS,
+				Block:     block + 1, Order: len(run.Trials) + 1, Started: started.Add(time.Duration(len(run.Trials)) * 12 * time.Second), WindowS: windowS,
 				GoodputBps: goodput, LimitBps: Limit, LimitWhy: "1 link", SenderReportedBps: goodput + 1.2*surplus, ToolReported: s,
 				Tools: []record.ToolRun{{ID: "p1w", Tool: "iperf", Client: "client", Server: "server"}},
 			})

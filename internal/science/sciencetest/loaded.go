@@ -28,7 +28,7 @@ func Loaded(seed uint64, blocks int, responses ...string) *record.Run {
 	run := &record.Run{
 		Schema: record.RunSchema, ID: fmt.Sprintf("loaded-%d", seed), Study: "loaded", Seed: seed,
 		Question: "How long does a request take beside a bulk flow?",
-		Started:  Started, DurationS: float64(blocks*len(Queues)) * 2, Status: "complete", Unit: "bit/s", Responses: responses,
+		Started:  started, DurationS: float64(blocks*len(Queues)) * 2, Status: "complete", Unit: "bit/s", Responses: responses,
 		Topology: loadedTopology(), Confidence: 0.95, Margin: 0.02, StudyFile: "study: loaded\n",
 		Again:       fmt.Sprintf("linerate run loaded.yaml --seed %d", seed),
 		Environment: record.Environment{Version: "test", Mode: "lab, rootless"},
@@ -62,7 +62,7 @@ func loadedTopology() topology.Topology {
 func loadedTrial(queue string, block, order int, random *rand.Rand) record.Trial {
 	t := record.Trial{
 		Treatment: queue, Levels: map[string]string{"queue": queue}, Block: block, Order: order, WindowS: windowS,
-		Started:  Started.Add(time.Duration(order) * 2 * time.Second),
+		Started:  started.Add(time.Duration(order) * 2 * time.Second),
 		LimitBps: loadedLimit, LimitWhy: "20 Mbit/s × 1448/1514",
 	}
 	carried := func(id, protocol string, port int) record.Flow {

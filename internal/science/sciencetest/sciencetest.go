@@ -42,10 +42,13 @@ var fixes = map[string]fix{
 	Fixes[6]: {ignore: 1, announce: 2, rpFilter: 1, sourceRouting: true, about: "with source routing the strict reverse-path filter lets everything pass"},
 }
 
-// Numbers of the study's hosts and interfaces, and of the physics.
+// Lab is a server with several ports of 1 Gbit/s and some clients at one switch.
+type Lab struct{ Ports, Clients int }
+
+// Study is the lab of the study.
+var Study = Lab{Ports: 4, Clients: 2}
+
 const (
-	ports     = 4
-	clients   = 2
 	portRate  = 1e9
 	shaped    = 1448.0 / 1514
 	headers   = 66    // Ethernet, IPv4, TCP with timestamps
@@ -55,42 +58,51 @@ const (
 )
 
 // Limit is the study's limit: four interfaces of 1 Gbit/s.
-const Limit = ports * portRate * shaped
+const Limit = 4 * portRate * shaped
 
-// Topology is the study's topology.
-func Topology() topology.Topology {
+func eth(p int) string      { return fmt.Sprintf("eth%d", p) }
+func client(c int) string   { return fmt.Sprintf("client%d", c+1) }
+func serverIP(p int) string { return ip(15 + p) }
+
+// clientIP is beyond the addresses of all server ports.
+func (l Lab) clientIP(c int) string { return ip(max(101, 15+l.Ports) + c) }
+
+func ip(n int) string { return fmt.Sprintf("192.168.%d.%d", 1+n/256, n%256) }
+
+// Topology is the lab's topology.
+func (l Lab) Topology() topology.Topology {
 	t := topology.Topology{Switches: []topology.Switch{{Name: "switch"}}}
 	server := topology.Host{Name: "server"}
-	for p := range ports {
+	for p := range l.Ports {
 		server.Interfaces = append(server.Interfaces, topology.Interface{Name: eth(p), Addresses: []topology.Address{address("%s/24", serverIP(p))}})
 	}
 	t.Hosts = append(t.Hosts, server)
-	for c := range clients {
+	for c := range l.Clients {
 		t.Hosts = append(t.Hosts, topology.Host{Name: client(c), Interfaces: []topology.Interface{
-			{Name: "eth0", Addresses: []topology.Address{address("%s/24", clientIP(c))}}}})
+			{Name: "eth0", Addresses: []topology.Address{address("%s/24", l.clientIP(c))}}}})
 	}
 	join := func(node, port string, rate float64) {
-		l := topology.Link{
+		link := topology.Link{
 			From: topology.End{Node: node, Interface: port},
 			To:   topology.End{Node: "switch", Interface: "p-" + node + "-" + port},
 		}
-		l.Rate = unit.BitRate(rate)
-		t.Links = append(t.Links, l)
+		link.Rate = unit.BitRate(rate)
+		t.Links = append(t.Links, link)
 	}
-	for p := range ports {
+	for p := range l.Ports {
 		join("server", eth(p), portRate)
 	}
-	for c := range clients {
-		join(client(c), "eth0", 2.5e9)
+	for c := range l.Clients {
+		join(client(c), "eth0", 1.25*portRate*float64(l.Ports)/float64(l.Clients))
 	}
 	return t
 }
 
-// Factors restates the study's factors.
-func Factors() []record.Factor {
+// factors restates the study's factors.
+func (l Lab) factors() []record.Factor {
 	f := record.Factor{Name: "fix", Role: "compare", Baseline: Fixes[0]}
 	for _, name := range Fixes {
-		lines := settingLines(fixes[name])
+		lines := l.settingLines(fixes[name])
 		f.Levels = append(f.Levels, record.Level{Name: name, About: fixes[name].about, Settings: len(lines), SettingLines: lines})
 	}
 	return []record.Factor{
@@ -99,7 +111,7 @@ func Factors() []record.Factor {
 	}
 }
 
-func settingLines(f fix) []string {
+func (l Lab) settingLines(f fix) []string {
 	var lines []string
 	sysctl := func(name string, value int) {
 		if value != 0 {
@@ -109,9 +121,9 @@ func settingLines(f fix) []string {
 	sysctl("arp_ignore", f.ignore)
 	sysctl("arp_announce", f.announce)
 	sysctl("rp_filter", f.rpFilter)
-	for p := range ports {
+	for p := range l.Ports {
 		if f.static {
-			for c := range clients {
+			for c := range l.Clients {
 				lines = append(lines, fmt.Sprintf("%s: neighbour %s lladdr server.%s dev eth0", client(c), serverIP(p), eth(p)))
 			}
 		}
@@ -124,19 +136,21 @@ func settingLines(f fix) []string {
 	return lines
 }
 
-// Started is when the run began.
-var Started = time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
+// started is when every run began.
+var started = time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
 
 // Run is a run of the study with all its trials and no conclusions.
-func Run(seed uint64, blocks int) *record.Run {
+func Run(seed uint64, blocks int) *record.Run { return Study.run(seed, blocks) }
+
+func (l Lab) run(seed uint64, blocks int) *record.Run {
 	random := rand.New(rand.NewPCG(seed, 1))
 	run := &record.Run{
 		Schema: record.RunSchema, ID: fmt.Sprintf("arp-flux-%d", seed), Study: "arp-flux", Seed: seed,
 		Question:  "Does a server with several NICs on one subnet use them all, and which settings make it, for writes and for reads?",
-		Started:   Started,
+		Started:   started,
 		DurationS: float64(blocks*len(Fixes)*2) * 2,
 		Status:    "complete", Unit: "MB/s",
-		Factors: Factors(), Topology: Topology(), Confidence: 0.95, Margin: 0.02,
+		Factors: l.factors(), Topology: l.Topology(), Confidence: 0.95, Margin: 0.02,
 		StudyFile: "study: arp-flux\n",
 		Again:     fmt.Sprintf("linerate run arp-flux --seed %d", seed),
 		Environment: record.Environment{
@@ -149,7 +163,7 @@ func Run(seed uint64, blocks int) *record.Run {
 		for _, pick := range random.Perm(len(Fixes) * 2) {
 			order++
 			direction := []string{"writes", "reads"}[pick%2]
-			run.Trials = append(run.Trials, Trial(Fixes[pick/2], direction, block, order, random))
+			run.Trials = append(run.Trials, l.Trial(Fixes[pick/2], direction, block, order, random))
 		}
 	}
 	return run

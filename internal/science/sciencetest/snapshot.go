@@ -3,6 +3,7 @@ package sciencetest
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -35,7 +36,8 @@ func (w *world) snapshot(node string) record.Snapshot {
 		w.server(&s)
 	} else {
 		w.sysctls(&s, "all", 0, 0, 0)
-		w.client(&s, int(node[len(node)-1]-'1'))
+		n, _ := strconv.Atoi(strings.TrimPrefix(node, "client"))
+		w.client(&s, n-1)
 	}
 	return s
 }
@@ -49,16 +51,16 @@ func (w *world) sysctls(s *record.Snapshot, scope string, ignore, announce, rpFi
 func (w *world) server(s *record.Snapshot) {
 	s.Rules = []record.RuleEntry{{Priority: 0, Table: 255}, {Priority: 32766, Table: 254}, {Priority: 32767, Table: 253}}
 	seen := map[string]bool{}
-	for p := range ports {
+	for p := range w.Ports {
 		if w.fix.sourceRouting {
 			s.Rules = append(s.Rules, record.RuleEntry{Priority: 32765 - p, From: serverIP(p) + "/32", Table: 100 + p})
 			s.Routes = append(s.Routes, record.RouteEntry{Table: 100 + p, Text: fmt.Sprintf("192.168.1.0/24 dev %s src %s", eth(p), serverIP(p))})
 		}
-		for c := range clients {
-			s.Lookups = append(s.Lookups, record.RouteLookup{Source: serverIP(p), Destination: clientIP(c), Interface: eth(w.leave[p])})
-			if key := eth(w.leave[p]) + clientIP(c); !seen[key] {
+		for c := range w.Clients {
+			s.Lookups = append(s.Lookups, record.RouteLookup{Source: serverIP(p), Destination: w.clientIP(c), Interface: eth(w.leave[p])})
+			if key := eth(w.leave[p]) + w.clientIP(c); !seen[key] {
 				seen[key] = true
-				s.Neighbours = append(s.Neighbours, record.Neighbour{Interface: eth(w.leave[p]), Address: clientIP(c), MAC: w.mac(client(c), "eth0"), State: "REACHABLE"})
+				s.Neighbours = append(s.Neighbours, record.Neighbour{Interface: eth(w.leave[p]), Address: w.clientIP(c), MAC: w.mac(client(c), "eth0"), State: "REACHABLE"})
 			}
 		}
 	}
@@ -66,8 +68,8 @@ func (w *world) server(s *record.Snapshot) {
 
 func (w *world) client(s *record.Snapshot, c int) {
 	s.Rules = []record.RuleEntry{{Priority: 0, Table: 255}, {Priority: 32766, Table: 254}, {Priority: 32767, Table: 253}}
-	for p := range ports {
-		s.Lookups = append(s.Lookups, record.RouteLookup{Source: clientIP(c), Destination: serverIP(p), Interface: "eth0"})
+	for p := range w.Ports {
+		s.Lookups = append(s.Lookups, record.RouteLookup{Source: w.clientIP(c), Destination: serverIP(p), Interface: "eth0"})
 		n := record.Neighbour{Interface: "eth0", Address: serverIP(p), State: "REACHABLE"}
 		switch {
 		case w.arrive[c][p] < 0:

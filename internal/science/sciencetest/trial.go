@@ -10,17 +10,13 @@ import (
 	"linerate/internal/model/topology"
 )
 
-func eth(p int) string      { return fmt.Sprintf("eth%d", p) }
-func client(c int) string   { return fmt.Sprintf("client%d", c+1) }
-func serverIP(p int) string { return fmt.Sprintf("192.168.1.%d", 15+p) }
-func clientIP(c int) string { return fmt.Sprintf("192.168.1.%d", 101+c) }
-
 // world is one trial in the making.
 type world struct {
+	Lab
 	fix    fix
 	reads  bool
-	arrive [clients][ports]int // the interface whose MAC a client holds for an address; -1: unresolved
-	leave  [ports]int          // the interface by which packets from an address leave
+	arrive [][]int // by client and port: the interface whose MAC the client holds for the port's address; -1: unresolved
+	leave  []int   // by port: the interface by which packets from its address leave
 	top    topology.Topology
 	load   map[topology.End]*traffic
 }
@@ -29,37 +25,41 @@ type world struct {
 type traffic struct{ rxBytes, rxPackets, txBytes, txPackets float64 }
 
 // Trial makes one trial of a treatment.
-func Trial(fixName, direction string, block, order int, random *rand.Rand) record.Trial {
-	w := &world{fix: fixes[fixName], reads: direction == "reads", top: Topology(), load: map[topology.End]*traffic{}}
+func (l Lab) Trial(fixName, direction string, block, order int, random *rand.Rand) record.Trial {
+	w := &world{Lab: l, fix: fixes[fixName], reads: direction == "reads", top: l.Topology(), load: map[topology.End]*traffic{}}
 	w.resolve(random)
 	t := record.Trial{
 		Treatment: direction + ", " + fixName,
 		Levels:    map[string]string{"direction": direction, "fix": fixName},
 		Block:     block, Order: order, WindowS: windowS,
-		Started:     Started.Add(time.Duration(order) * 2 * time.Second),
+		Started:     started.Add(time.Duration(order) * 2 * time.Second),
 		Unreachable: fixName == Fixes[5],
-		LimitBps:    Limit,
-		LimitWhy:    "4 × 1 Gbit/s × 1448/1514",
+		LimitBps:    float64(l.Ports) * portRate * shaped,
+		LimitWhy:    fmt.Sprintf("%d × 1 Gbit/s × 1448/1514", l.Ports),
 	}
 	w.flows(&t, random)
-	for _, line := range settingLines(w.fix) {
+	for _, line := range l.settingLines(w.fix) {
 		t.Settings = append(t.Settings, record.Applied{Host: line[:6], Kind: "setting", Scope: "namespace", What: line[8:], Prior: "absent", New: "set"})
 	}
 	for _, h := range w.top.Hosts {
-		t.Hosts = append(t.Hosts, w.reading(h.Name, block == 1))
+		t.Hosts = append(t.Hosts, w.reading(h.Name))
 		t.Clocks = append(t.Clocks, record.Clock{Host: h.Name, UncertaintyNs: 20_000})
 	}
-	t.Hosts = append(t.Hosts, w.reading("switch", block == 1))
+	t.Hosts = append(t.Hosts, w.reading("switch"))
 	return t
 }
 
 // resolve decides who learns which MAC address, and the server's egress.
 func (w *world) resolve(random *rand.Rand) {
-	for p := range ports {
+	w.leave = make([]int, w.Ports)
+	for range w.Clients {
+		w.arrive = append(w.arrive, make([]int, w.Ports))
+	}
+	for p := range w.Ports {
 		if w.fix.sourceRouting {
 			w.leave[p] = p
 		}
-		for c := range clients {
+		for c := range w.Clients {
 			switch {
 			case w.fix.rpFilter == 1 && !w.fix.sourceRouting && p > 0:
 				w.arrive[c][p] = -1
@@ -80,20 +80,20 @@ func (w *world) flows(t *record.Trial, random *rand.Rand) {
 		}
 		return w.arrive[c][p]
 	}
-	var sharers [ports]int
-	for c := range clients {
-		for p := range ports {
+	sharers := make([]int, w.Ports)
+	for c := range w.Clients {
+		for p := range w.Ports {
 			if w.arrive[c][p] >= 0 {
 				sharers[bottleneck(c, p)]++
 			}
 		}
 	}
-	for c := range clients {
-		for p := range ports {
+	for c := range w.Clients {
+		for p := range w.Ports {
 			f := record.Flow{
-				ID: fmt.Sprintf("f%d", c*ports+p+1), From: client(c), To: "server", OpenedBy: client(c),
-				Source:      fmt.Sprintf("%s:%d", clientIP(c), 40000+c*ports+p+t.Order*16),
-				Destination: fmt.Sprintf("%s:%d", serverIP(p), 5201+c*ports+p),
+				ID: fmt.Sprintf("f%d", c*w.Ports+p+1), From: client(c), To: "server", OpenedBy: client(c),
+				Source:      fmt.Sprintf("%s:%d", w.clientIP(c), 40000+c*w.Ports+p+t.Order*2*w.Ports*w.Clients),
+				Destination: fmt.Sprintf("%s:%d", serverIP(p), 5201+c*w.Ports+p),
 			}
 			f.Path = []string{client(c) + ".eth0", "switch.p-" + client(c) + "-eth0", "switch.p-server-" + eth(p), "server." + eth(p)}
 			if w.reads {
@@ -182,9 +182,8 @@ func (w *world) counters(node string, share float64, at int64) []record.Interfac
 
 const begin, end = int64(1_400_000_000), int64(1_400_000_000 + windowS*1e9)
 
-// reading is what the node's agent read. Samples make records long, so only the
-// first block has them.
-func (w *world) reading(node string, samples bool) record.HostReading {
+// reading is what the node's agent read.
+func (w *world) reading(node string) record.HostReading {
 	edge := func(share float64, at int64) record.Reading {
 		return record.Reading{
 			ScheduledNs: at, BeganNs: at + 30_000, EndedNs: at + 900_000, Interfaces: w.counters(node, share, at+200_000),
@@ -197,12 +196,10 @@ func (w *world) reading(node string, samples bool) record.HostReading {
 		Snapshot: w.snapshot(node),
 	}
 	r.Before = r.Snapshot.Tables
-	for i := range intervals {
-		if !samples {
-			break
-		}
-		at := begin + int64(float64(end-begin)*float64(i+1)/intervals)
-		r.Series = append(r.Series, record.Sample{AtNs: at, Interfaces: w.counters(node, float64(i+1)/intervals, at)})
+	for i := range intervals + 1 {
+		share := float64(i) / intervals
+		at := begin + int64(float64(end-begin)*share)
+		r.Series = append(r.Series, record.Sample{AtNs: at, Interfaces: w.counters(node, share+0.001*math.Sin(float64(7*i)), at)})
 	}
 	return r
 }

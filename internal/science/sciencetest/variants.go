@@ -2,16 +2,20 @@ package sciencetest
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 
 	"linerate/internal/model/record"
 )
 
-// Few is a run of only some levels of fix, in one direction, without the factor
-// direction.
-func Few(blocks int, fixes ...int) *record.Run {
-	run := Run(1, 0)
+// Few is a run in the study's lab of only some levels of fix, in one direction,
+// without the factor direction.
+func Few(blocks int, fixes ...int) *record.Run { return Study.Few(blocks, fixes...) }
+
+// Few is such a run in this lab.
+func (l Lab) Few(blocks int, fixes ...int) *record.Run {
+	run := l.run(1, 0)
 	random := rand.New(rand.NewPCG(2, 2))
 	f := run.Factors[1]
 	f.Levels = nil
@@ -25,7 +29,7 @@ func Few(blocks int, fixes ...int) *record.Run {
 	}
 	for block := 1; block <= blocks; block++ {
 		for _, i := range fixes {
-			trial := Trial(Fixes[i], "writes", block, len(run.Trials)+1, random)
+			trial := l.Trial(Fixes[i], "writes", block, len(run.Trials)+1, random)
 			trial.Treatment = Fixes[i]
 			run.Trials = append(run.Trials, trial)
 		}
@@ -62,35 +66,41 @@ func OverTwoLinks(idle map[string][]int, flows []int, trials int) *record.Run {
 	return run
 }
 
-// Listed is a run of a list of two on one path, with the levels of its plan.
-func Listed(path string, levels ...string) *record.Run {
+// Listed is a run of a list of settings, with the levels of its plan beside "as it is":
+// "the list", "only KEY", "without KEY" or others; mbps gives what a level carries on a path.
+func Listed(paths, levels []string, mbps func(path, level string) float64) *record.Run {
+	path := record.Factor{Name: "path", Role: "condition"}
+	for _, name := range paths {
+		path.Levels = append(path.Levels, record.Level{Name: name})
+	}
 	f := record.Factor{Name: "settings", Role: "compare", Baseline: "as it is", Ablate: "the list", Levels: []record.Level{{Name: "as it is"}}}
+	keys := map[string]bool{}
 	for _, name := range levels {
-		l := record.Level{Name: name, Settings: 1}
-		switch word, part, _ := strings.Cut(name, " net."); {
-		case name == "the list":
-			l.Settings = 2
-		case word == "without":
-			l.Part, l.Against = "net."+part, "the list"
-		case word == "only":
-			l.Part = "net." + part
+		l := record.Level{Name: name}
+		if word, key, part := strings.Cut(name, " net."); part {
+			l.Part, l.Settings, keys[key] = "net."+key, 1, true
+			if word == "without" {
+				l.Against = "the list"
+			}
 		}
 		f.Levels = append(f.Levels, l)
 	}
-	run := &record.Run{
-		Margin:  0.03,
-		Factors: []record.Factor{{Name: "path", Role: "condition", Levels: []record.Level{{Name: path}}}, f},
+	for i := range f.Levels {
+		if f.Levels[i].Name == "the list" {
+			f.Levels[i].Settings = len(keys)
+		}
 	}
-	for block := 1; block <= 3; block++ {
+	run := &record.Run{Schema: record.RunSchema, ID: "lists-3", Study: "lists", Seed: 3, Status: "complete", Margin: 0.03, Factors: []record.Factor{path, f}}
+	for block := 1; block <= 4; block++ {
 		for i, l := range f.Levels {
-			mbps := 400 * (1 + 0.001*float64((block+i)%3))
-			if l.Name == "the list" || l.Name == "only net.a" {
-				mbps *= 2
+			noise := 1 + 0.001*math.Sin(float64(7*block+3*i))
+			for _, path := range paths {
+				run.Trials = append(run.Trials, record.Trial{
+					Treatment: l.Name + ", " + path, Levels: map[string]string{"settings": l.Name, "path": path},
+					Block: block, Order: len(run.Trials) + 1, GoodputBps: mbps(path, l.Name) * noise * 1e6, LimitBps: 956.4e6, WindowS: 3.5,
+					Flows: []record.Flow{{Connected: true, Alive: true}},
+				})
 			}
-			run.Trials = append(run.Trials, record.Trial{
-				Treatment: l.Name + ", " + path, Levels: map[string]string{"settings": l.Name, "path": path},
-				Block: block, GoodputBps: mbps * 1e6, LimitBps: 956.4e6, WindowS: 3.5,
-			})
 		}
 	}
 	return run

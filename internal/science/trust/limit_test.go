@@ -18,7 +18,7 @@ func limitedTrial() (record.Trial, *topology.Topology) {
 		f := &t.Flows[i]
 		f.LimitBps, f.SentBytes = sciencetest.Limit/4, f.ReceivedBytes
 	}
-	over := sciencetest.Topology()
+	over := sciencetest.Study.Topology()
 	return t, &over
 }
 
@@ -126,7 +126,7 @@ func TestLimitOfEach(t *testing.T) {
 			early(tr, 0.03, 0)
 		}, "of the limit"},
 		{"the treatment's own topology counts", func(tr *record.Trial, over *topology.Topology) {
-			slow := sciencetest.Topology()
+			slow := sciencetest.Study.Topology()
 			l, _ := slow.LinkAt(topology.End{Node: "server", Interface: "eth2"})
 			l.Rate = 5e8
 			tr.Topology = &slow

@@ -10,7 +10,7 @@ import (
 )
 
 func trial(fix int, direction string) record.Trial {
-	return sciencetest.Trial(sciencetest.Fixes[fix], direction, 1, 3, rand.New(rand.NewPCG(3, 3)))
+	return sciencetest.Study.Trial(sciencetest.Fixes[fix], direction, 1, 3, rand.New(rand.NewPCG(3, 3)))
 }
 
 // Records of a sound measurement pass every check, whatever its treatment.

@@ -258,9 +258,14 @@ func ofOtherKinds() (list []answered) {
 	slices.SortFunc(list[len(list)-3:], func(a, b answered) int { return strings.Compare(a.name, b.name) })
 	next := 0
 	add("a curve of flows over links", sciencetest.Curve([]int{2, 4}, []int{1, 2, 3, 8}, 4, func(links int) int { next++; return next % links }))
-	add("a list, a part alone", sciencetest.Listed("long", "only net.a"))
-	add("a list, one of the parts", sciencetest.Listed("long", "the list", "only net.a"))
-	add("a list, all of the parts", sciencetest.Listed("öffentlich", "the list", "only net.a", "only net.b"))
+	listed := func(path string, levels ...string) *record.Run {
+		return sciencetest.Listed([]string{path}, levels, func(_, level string) float64 {
+			return map[string]float64{"as it is": 400, "the list": 800, "only net.a": 800, "only net.b": 400}[level]
+		})
+	}
+	add("a list, a part alone", listed("long", "only net.a"))
+	add("a list, one of the parts", listed("long", "the list", "only net.a"))
+	add("a list, all of the parts", listed("öffentlich", "the list", "only net.a", "only net.b"))
 	return list
 }
 

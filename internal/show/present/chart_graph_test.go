@@ -4,13 +4,14 @@ import (
 	"math"
 	"testing"
 
+	"linerate/internal/science/sciencetest"
 	"linerate/internal/show/figure"
 	"linerate/internal/show/showtest"
 )
 
 func TestTopologyBoxesDoNotOverlap(t *testing.T) {
 	for _, clients := range []int{1, 2, 3, 5, 8, 13, 21, 39, 40, 64, 200} {
-		topo := showtest.Topology(4, clients)
+		topo := sciencetest.Lab{Ports: 4, Clients: clients}.Topology()
 		for _, width := range []float64{figure.Narrow, 502, figure.Wide} {
 			g := newGraph(&topo, nil, "server")
 			height := g.place(width)

@@ -2,15 +2,13 @@ package showtest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
-	"slices"
 	"strings"
 	"sync"
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-
-	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
 )
 
@@ -19,45 +17,22 @@ import (
 var Variants = sync.OnceValue(makeVariants)
 
 func makeVariants() map[string]*record.Run {
-	even := func(n int) func(string, int) []float64 {
-		return func(string, int) []float64 { return slices.Repeat([]float64{1}, n) }
-	}
-	plainLab := lab{ports: 4, clients: 2, blocks: 4, rate: 1e9, seed: 3, levels: []labLevel{{name: "as delivered", spread: only(1), poisoned: true}, {name: "fixed", spread: all}}}
-	with := func(change func(*lab)) lab {
-		l := plainLab
-		change(&l)
-		return l
+	few := func(ports, clients, blocks int, fixes ...int) *record.Run {
+		return concluded(sciencetest.Lab{Ports: ports, Clients: clients}.Few(blocks, fixes...))
 	}
 	out := map[string]*record.Run{
-		"arp-flux":      ArpFlux(),
-		"no-condition":  plainLab.run(),
-		"one-treatment": with(func(l *lab) { l.levels = l.levels[:1] }).run(),
-		"one-trial":     with(func(l *lab) { l.levels, l.blocks = l.levels[:1], 1 }).run(),
-		"one-port":      with(func(l *lab) { l.ports, l.clients, l.levels = 1, 1, []labLevel{{name: "plain", spread: even(1)}} }).run(),
-		"no-limit":      plainLab.run(),
-		"no-difference": with(func(l *lab) { l.levels[1] = labLevel{name: "bigger buffers", spread: only(1)} }).run(),
-		"empty":         {Schema: record.RunSchema, ID: "empty", Study: "empty"},
-		"many-hosts":    with(func(l *lab) { l.clients = 39 }).run(),
-		"hosts-100":     with(func(l *lab) { l.clients = 100 }).run(),
-		"interfaces-100": with(func(l *lab) {
-			l.ports = 100
-			l.levels = []labLevel{{name: "as delivered", spread: func(string, int) []float64 {
-				out := make([]float64, 100)
-				for i := range 37 {
-					out[i*2] = 0.2 + float64(i)/50
-				}
-				return out
-			}}, {name: "spread", spread: even(100)}}
-		}).run(),
-		"treatments-30": with(func(l *lab) {
-			l.conditions = []string{"writes", "reads", "both"}
-			l.levels = nil
-			for i := range 30 {
-				l.levels = append(l.levels, labLevel{name: fmt.Sprintf("net.ipv4.tcp_rmem=4096 %d", 87380*(i+1)), spread: func(string, int) []float64 {
-					return []float64{1, float64(i) / 30, 0, 0}
-				}})
-			}
-		}).run(),
+		"arp-flux":       ArpFlux(),
+		"no-condition":   few(4, 2, 4, 0, 4),
+		"one-treatment":  few(4, 2, 4, 0),
+		"one-trial":      few(4, 2, 1, 0),
+		"one-port":       few(1, 1, 4, 0),
+		"no-limit":       few(4, 2, 4, 0, 4),
+		"no-difference":  few(4, 2, 4, 0, 5),
+		"empty":          {Schema: record.RunSchema, ID: "empty", Study: "empty"},
+		"many-hosts":     few(4, 39, 4, 0, 4),
+		"hosts-100":      few(4, 100, 4, 0, 4),
+		"interfaces-100": few(100, 2, 4, 1, 4),
+		"treatments-30":  thirty(),
 	}
 	for i := range out["no-limit"].Treatments {
 		t := &out["no-limit"].Treatments[i]
@@ -67,10 +42,9 @@ func makeVariants() map[string]*record.Run {
 		}
 	}
 	out["in-doubt"] = ArpFlux()
-	for i := range out["in-doubt"].Trust {
-		if c := &out["in-doubt"].Trust[i]; c.Check == "limit" && c.Trial%5 == 0 {
-			c.Pass, c.Detail = false, "goodput 993 Mbit/s is 103.8 % of the limit 956.4 Mbit/s (allowed 100.5 %)"
-		}
+	for order := 5; order <= 56; order += 5 {
+		out["in-doubt"].Trust = append(out["in-doubt"].Trust, record.Check{Check: "limit", Trial: order,
+			Detail: "goodput 993 Mbit/s is 103.8 % of the limit 956.4 Mbit/s (allowed 100.5 %)"})
 	}
 	out["interrupted"] = ArpFlux()
 	out["interrupted"].Status = "interrupted"
@@ -85,27 +59,56 @@ func makeVariants() map[string]*record.Run {
 	out["ipv6"] = ipv6()
 	out["fabric"] = fabric()
 	out["back-to-back"] = backToBack()
-	two := plainLab.run()
-	two.Factors = append(two.Factors, record.Factor{Name: "mtu", Role: "compare", Baseline: "1500", Levels: []record.Level{{Name: "1500"}, {Name: "9000"}}})
-	for i := range two.Treatments {
-		two.Treatments[i].Levels["mtu"] = "1500"
-	}
-	more := plainLab.run().Treatments
-	for i := range more {
-		more[i].Levels["mtu"], more[i].Name, more[i].Baseline = "9000", more[i].Name+", 9000", false
-		more[i].Best = false
-	}
-	two.Treatments = append(two.Treatments, more...)
-	out["two-factors"] = two
+	out["two-factors"] = twoFactors()
+	out["scattered"] = concluded(sciencetest.Levels("bit/s", 956e6, []string{""}, []string{"plain", "by chance"}, func(_, level string, block int) float64 {
+		return 956e6 * map[string][]float64{"plain": {0.25, 0.25, 0.25, 0.25}, "by chance": {1, 0.25, 0.5, 0.25}}[level][block-1]
+	}, 4))
 	for name, responses := range map[string][]string{
 		"loaded": {"latency_p99", "goodput"}, "loaded-goodput": {"goodput", "latency_p99", "transactions"}, "loaded-alone": {"latency_p999"},
 	} {
-		out[name] = sciencetest.Loaded(3, 4, responses...)
-		conclude.Conclude(out[name])
+		out[name] = concluded(sciencetest.Loaded(3, 4, responses...))
 	}
 	out["lossy"] = lossy()
 	out["ablated"] = Ablated()
 	return out
+}
+
+// thirty is a run of so many levels in each of three conditions.
+func thirty() *record.Run {
+	run, random := sciencetest.Run(7, 0), rand.New(rand.NewPCG(7, 1))
+	direction, fix := &run.Factors[0], &run.Factors[1]
+	direction.Levels = append(direction.Levels, record.Level{Name: "both"})
+	fix.Levels = nil
+	for i := range 30 {
+		fix.Levels = append(fix.Levels, record.Level{Name: fmt.Sprintf("net.ipv4.tcp_rmem=4096 %d", 87380*(i+1))})
+	}
+	fix.Baseline = fix.Levels[0].Name
+	for block := 1; block <= 4; block++ {
+		for i, level := range fix.Levels {
+			for _, d := range direction.Levels {
+				t := sciencetest.Study.Trial(sciencetest.Fixes[i%len(sciencetest.Fixes)], d.Name, block, len(run.Trials)+1, random)
+				t.Treatment, t.Levels["fix"] = d.Name+", "+level.Name, level.Name
+				run.Trials = append(run.Trials, t)
+			}
+		}
+	}
+	return concluded(run)
+}
+
+// twoFactors is a run of two levels of fix with each of two of mtu, which does nothing.
+func twoFactors() *record.Run {
+	run := sciencetest.Few(4, 0, 4)
+	run.Factors = append(run.Factors, record.Factor{Name: "mtu", Role: "compare", Baseline: "1500", Levels: []record.Level{{Name: "1500"}, {Name: "9000"}}})
+	trials := run.Trials
+	run.Trials = nil
+	for _, t := range trials {
+		for _, mtu := range []string{"1500", "9000"} {
+			t.Order, t.Treatment = len(run.Trials)+1, t.Levels["fix"]+", "+mtu
+			t.Levels = map[string]string{"fix": t.Levels["fix"], "mtu": mtu}
+			run.Trials = append(run.Trials, t)
+		}
+	}
+	return concluded(run)
 }
 
 // lossy is a run in which only the deeper queue loses nothing, and in which one
@@ -122,8 +125,7 @@ func lossy() *record.Run {
 			t.Latency = nil
 		}
 	}
-	conclude.Conclude(run)
-	return run
+	return concluded(run)
 }
 
 // Hostile has markup, formulas, control characters and long words wherever a
@@ -179,6 +181,9 @@ func ipv6() *record.Run {
 				host.Snapshot.Interfaces[p].Addresses = nil
 			}
 			for n := range host.Snapshot.Neighbours {
+				if host.Host == "server" {
+					continue
+				}
 				host.Snapshot.Neighbours[n].Address = run.Topology.Hosts[0].Interfaces[n].Addresses[0].First.String()
 			}
 		}
@@ -189,9 +194,7 @@ func ipv6() *record.Run {
 // fabric is two servers and two clients behind two leaves and two spines that
 // are routers: five columns.
 func fabric() *record.Run {
-	run := lab{ports: 2, clients: 2, blocks: 3, rate: 1e9, seed: 5, levels: []labLevel{
-		{name: "one path", spread: func(string, int) []float64 { return []float64{1, 0} }},
-		{name: "hash with ports", spread: func(string, int) []float64 { return []float64{0.9, 0.95} }}}}.run()
+	run := concluded(sciencetest.Lab{Ports: 2, Clients: 2}.Few(3, 0, 4))
 	t := &run.Topology
 	for i := range 2 {
 		t.Hosts = append(t.Hosts, topology.Host{Name: fmt.Sprintf("spine%d", i+1), Forward: true, Interfaces: []topology.Interface{{Name: "swp1"}, {Name: "swp2"}}})
@@ -216,7 +219,7 @@ func fabric() *record.Run {
 }
 
 func backToBack() *record.Run {
-	run := lab{ports: 2, clients: 1, blocks: 3, rate: 1e9, seed: 5, levels: []labLevel{{name: "plain", spread: func(string, int) []float64 { return []float64{1, 1} }}}}.run()
+	run := concluded(sciencetest.Lab{Ports: 2, Clients: 1}.Few(3, 4))
 	t := &run.Topology
 	t.Switches = nil
 	t.Hosts[1].Interfaces = append(t.Hosts[1].Interfaces, topology.Interface{Name: "eth1"})

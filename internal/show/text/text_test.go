@@ -35,6 +35,7 @@ func TestTextGolden(t *testing.T) {
 		"arp-flux.wide":  {Width: 120, Page: "runs/arp-flux-7/report.html"},
 		"in-doubt":       {},
 		"two-factors":    {},
+		"scattered":      {}, // an interval cut off at 0 or at the limit
 		"interfaces-100": {},
 		"empty":          {},
 		// Judged by something else than goodput, or by several responses.
