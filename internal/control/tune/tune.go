@@ -22,6 +22,10 @@ import (
 
 // Options say what is tried, where, and how.
 type Options struct {
+	// Options of the runs. Set replaces values of the base too; Only, StudyFile and
+	// Published are not used.
+	run.Options
+
 	Name  string // of the list, for people
 	Files []settingfile.File
 	Lint  *record.Lint // what is known of the files
@@ -31,8 +35,6 @@ type Options struct {
 	Base []byte
 	// Hosts are changed; none: both ends of the flows.
 	Hosts []string
-	// Set replaces values of the base (path=value).
-	Set []string
 	// Responses judge the settings; none: those of the base, or goodput with the
 	// latency of a probe beside it.
 	Responses []string
@@ -41,13 +43,8 @@ type Options struct {
 	// Keep is a new file for what is proven; empty: none.
 	Keep string
 
-	Seed         uint64 // 0: drawn
-	Redesign     study.Redesign
-	AllowMachine bool // permit settings that reach beyond a network namespace
-	Again        string
 	// Notebook opens the notebook, once something is going to be run.
 	Notebook func(context.Context) (notebook.Store, error)
-	Progress func(run.Progress)
 	// Finished is called with each run that has trials, also with an interrupted one.
 	Finished func(*record.Run) error
 
@@ -249,9 +246,8 @@ func (t *Tuner) conduct(ctx context.Context, d settingfile.Design) (*record.Run,
 	if err != nil {
 		return nil, &InputError{err}
 	}
-	made, err := o.exec.run(ctx, plan, t.store, run.Options{
-		Set: o.Set, Seed: o.Seed, StudyFile: string(text), Again: o.Again, AllowMachine: o.AllowMachine, Progress: o.Progress,
-	})
+	o.StudyFile = string(text)
+	made, err := o.exec.run(ctx, plan, t.store, o.Options)
 	begun := made != nil && len(made.Trials) > 0
 	if begun {
 		t.runs = append(t.runs, made)

@@ -89,8 +89,8 @@ func newLabUpCommand(s streams) *cobra.Command {
 		Short: "Make a file's topology and keep it up until Ctrl-C",
 		Args:  exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if until != "" && until != "ready" {
-				return usageError(fmt.Errorf("--until %s: expected ready", until))
+			if err := errors.Join(mistakes(cmd.Flags())...); err != nil {
+				return usageError(err)
 			}
 			t, err := loadTopology(args[0])
 			if err != nil {
@@ -104,7 +104,7 @@ func newLabUpCommand(s streams) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.Name, "lab", lab.DefaultName, "the lab's name, for lab exec and lab shell")
 	cmd.Flags().BoolVar(&o.AllowMachine, "allow-machine-settings", false, "permit settings that change more than one network namespace")
-	cmd.Flags().StringVar(&until, "until", "", "ready: take the lab down again once all agents are ready, and print how long both took")
+	valueVar(cmd.Flags(), &until, oneOf("ready"), "until", "string", "", "ready: take the lab down again once all agents are ready, and print how long both took")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "with --until ready: print the times as JSON (linerate.lab-times/v1)")
 	return cmd
 }

@@ -2,11 +2,11 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
 	"linerate/internal/show/present"
@@ -48,7 +48,7 @@ those: --shaped.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			frame, err := f.frame()
-			if err := errors.Join(append(outOfRange(cmd.Flags()), err)...); err != nil {
+			if err := errors.Join(append(mistakes(cmd.Flags()), err)...); err != nil {
 				return usageError(err)
 			}
 			answer := frame.Goodput(float64(f.rate))
@@ -56,10 +56,10 @@ those: --shaped.`,
 		},
 	}
 	flags := cmd.Flags()
-	quantityVar(flags, &f.rate, unit.ParseBitRate, "rate", "rate", "1gbit", "rate of the link")
+	valueVar(flags, &f.rate, unit.ParseBitRate, "rate", "rate", "1gbit", "rate of the link")
 	numberVar(flags, &f.link.MTU, 68, 65535, "mtu", 1500, "largest IP packet, in bytes") // RFC 791: every host takes 68
-	flags.StringVar(&f.family, "family", "ipv4", "ipv4 or ipv6")
-	flags.StringVar(&f.protocol, "protocol", "tcp", "tcp or udp")
+	valueVar(flags, &f.family, oneOf("ipv4", "ipv6"), "family", "string", "ipv4", "ipv4 or ipv6")
+	valueVar(flags, &f.protocol, oneOf(flow.TCP, flow.UDP), "protocol", "string", flow.TCP, "tcp or udp")
 	flags.BoolVar(&f.timestamps, "timestamps", true, "TCP timestamps, Linux's default")
 	numberVar(flags, &f.link.MSS, 0, math.MaxInt, "mss", 0, "TCP maximum segment size (TCP_MAXSEG); 0: as the MTU allows")
 	flags.IntVar(&f.link.Datagram, "datagram", 0, "payload of each UDP datagram, in bytes; 0: as the MTU allows")
@@ -71,17 +71,11 @@ those: --shaped.`,
 
 // frame is what the flags say of the link's frames.
 func (f goodputFlags) frame() (limits.Frame, error) {
-	if f.family != "ipv4" && f.family != "ipv6" {
-		return limits.Frame{}, fmt.Errorf("--family %q: expected ipv4 or ipv6", f.family)
-	}
-	if f.protocol != "tcp" && f.protocol != "udp" {
-		return limits.Frame{}, fmt.Errorf("--protocol %q: expected tcp or udp", f.protocol)
-	}
-	if f.link.Datagram != 0 && f.protocol != "udp" {
+	if f.link.Datagram != 0 && f.protocol != flow.UDP {
 		return limits.Frame{}, errors.New("--datagram is for --protocol udp")
 	}
 	frame := f.link
-	frame.IPv6, frame.UDP = f.family == "ipv6", f.protocol == "udp"
+	frame.IPv6, frame.UDP = f.family == "ipv6", f.protocol == flow.UDP
 	frame.NoTimestamps = !f.timestamps || frame.UDP
 	return frame, frame.Check()
 }

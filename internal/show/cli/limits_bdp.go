@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,12 +12,11 @@ import (
 )
 
 type bdpFlags struct {
-	rate   unit.BitRate
-	rtt    unit.Duration
+	path   limits.Path
+	rtt    time.Duration
 	window unit.Bytes
 	answer unit.Bytes
 	first  int
-	mss    int
 	asJSON bool
 }
 
@@ -37,25 +35,21 @@ allows; with --answer, how long so many bytes take on a new connection.`,
   linerate limits bdp --rate 1gbit --rtt 50ms --answer 64kB --first-window 40`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			problems := outOfRange(cmd.Flags())
-			if f.rtt <= 0 {
-				problems = append(problems, fmt.Errorf("--rtt %s: expected more than 0s", f.rtt))
+			if err := errors.Join(mistakes(cmd.Flags())...); err != nil {
+				return usageError(err)
 			}
-			if len(problems) > 0 {
-				return usageError(errors.Join(problems...))
-			}
-			path := limits.Path{RateBps: float64(f.rate), RTTS: time.Duration(f.rtt).Seconds(), Segment: f.mss}
-			answer := path.Buffers(int64(f.window), int64(f.answer), f.first)
+			f.path.RTTS = f.rtt.Seconds()
+			answer := f.path.Buffers(int64(f.window), int64(f.answer), f.first)
 			return s.answer(f.asJSON, answer, asText(present.BDP(answer)))
 		},
 	}
 	flags := cmd.Flags()
-	quantityVar(flags, &f.rate, unit.ParseBitRate, "rate", "rate", "1gbit", "rate of the path's slowest link")
-	quantityVar(flags, &f.rtt, unit.ParseDuration, "rtt", "duration", "25ms", "round-trip time with empty queues")
-	quantityVar(flags, &f.window, unit.ParseBytes, "window", "size", "", "a window to compare with the path, such as 64KiB")
-	quantityVar(flags, &f.answer, unit.ParseBytes, "answer", "size", "", "size of an answer on a new connection, such as 64kB")
+	valueVar(flags, &f.path.RateBps, bitsPerSecond, "rate", "rate", "1gbit", "rate of the path's slowest link")
+	durationVar(flags, &f.rtt, time.Nanosecond, "rtt", "25ms", "round-trip time with empty queues")
+	valueVar(flags, &f.window, unit.ParseBytes, "window", "size", "", "a window to compare with the path, such as 64KiB")
+	valueVar(flags, &f.answer, unit.ParseBytes, "answer", "size", "", "size of an answer on a new connection, such as 64kB")
 	numberVar(flags, &f.first, 1, 65535, "first-window", limits.FirstWindow, "segments that a sender begins with: initcwnd of its route")
-	numberVar(flags, &f.mss, 88, 65495, "mss", 1448, "payload of a full segment, in bytes")
+	numberVar(flags, &f.path.Segment, 88, 65495, "mss", 1448, "payload of a full segment, in bytes")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.limits.bdp/v1)")
 	return cmd
 }

@@ -19,20 +19,12 @@ import (
 
 // ecmpFlags are the flags of `linerate limits ecmp`.
 type ecmpFlags struct {
-	links, tiers         int
-	rates, weights       []string
-	flows                []string
-	second               int
-	secondRate, hostRate unit.BitRate
-	policy, sizes        string
-	fields               string
-	pairs                int
-	hosts, perLeaf       int
-	target               unit.Ratio
-	replicates           int
-	seed                 uint64
-	asJSON               bool
-	flags                *pflag.FlagSet
+	asked                 ecmp.Question // without its links and flows
+	links, tiers, second  int
+	rates, weights, flows []string
+	secondBps             float64
+	asJSON                bool
+	flags                 *pflag.FlagSet
 }
 
 func newLimitsECMPCommand(s streams) *cobra.Command {
@@ -90,23 +82,24 @@ Rates are those of links; limits goodput says what of them is payload.`,
 func (f *ecmpFlags) define(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	f.flags = flags
+	q := &f.asked
 	numberVar(flags, &f.links, 1, mostECMPLinks, "links", 2, "links that a router or host splits over")
 	flags.StringSliceVar(&f.rates, "rate", []string{"1gbit"}, "rate of the links, or of each")
 	flags.StringSliceVar(&f.weights, "weights", nil, "weight of each link, such as 1,3 (default: alike)")
 	flags.StringSliceVar(&f.flows, "flows", nil, "number of flows; 900x20mbit,4: so many that ask for 20 Mbit/s each at\nmost, and 4 that take what they get")
-	flags.StringVar(&f.policy, "policy", "l4", "fib_multipath_hash_policy: 0 or l3 (addresses), 1 or l4 (ports, too),\n2 or inner (a tunnel's inner addresses), 3 or custom")
-	flags.StringVar(&f.fields, "fields", "0x7", "custom: fib_multipath_hash_fields")
-	numberVar(flags, &f.pairs, 1, math.MaxInt, "pairs", 0, "pairs of addresses that the flows are between (default: 1; with\n--hosts each flow has its own)")
-	flags.StringVar(&f.sizes, "sizes", "", "how sizes of transfers scatter: exponential, pareto:1.2, lognormal:2\n(default: all equal)")
+	valueVar(flags, &q.Policy, ecmp.ParsePolicy, "policy", "string", "l4", "fib_multipath_hash_policy: 0 or l3 (addresses), 1 or l4 (ports, too),\n2 or inner (a tunnel's inner addresses), 3 or custom")
+	valueVar(flags, &q.Fields, parseHashFields, "fields", "string", "0x7", "custom: fib_multipath_hash_fields")
+	numberVar(flags, &q.Pairs, 1, math.MaxInt, "pairs", 0, "pairs of addresses that the flows are between (default: 1; with\n--hosts each flow has its own)")
+	valueVar(flags, &q.Sizes, ecmp.ParseSizes, "sizes", "string", "", "how sizes of transfers scatter: exponential, pareto:1.2, lognormal:2\n(default: all equal)")
 	numberVar(flags, &f.tiers, 1, 2, "tiers", 1, "1 or 2: how often flows are split on their path")
 	flags.IntVar(&f.second, "second-links", 0, "links of each router in the second tier (default: as --links)")
-	quantityVar(flags, &f.secondRate, unit.ParseBitRate, "second-rate", "rate", "", "rate of each of those (default: as the first of --rate)")
-	flags.IntVar(&f.hosts, "hosts", 0, "simulate a Clos network of so many hosts; --links are the spines")
-	flags.IntVar(&f.perLeaf, "hosts-per-leaf", 0, "hosts on each leaf (default: as --links)")
-	quantityVar(flags, &f.hostRate, unit.ParseBitRate, "host-rate", "rate", "", "rate of a host's link (default: as the first of --rate)")
-	quantityVar(flags, &f.target, unit.ParseRatio, "target", "ratio", "95%", "how much is enough, for the number of flows that it takes")
-	numberVar(flags, &f.replicates, 0, mostECMPReplicates, "replicates", 0, "draws, where there is no formula (default: as many as are quick)")
-	flags.Uint64Var(&f.seed, "seed", 1, "seed of the draws: the same seed gives the same answer")
+	valueVar(flags, &f.secondBps, bitsPerSecond, "second-rate", "rate", "", "rate of each of those (default: as the first of --rate)")
+	flags.IntVar(&q.Fabric.Hosts, "hosts", 0, "simulate a Clos network of so many hosts; --links are the spines")
+	flags.IntVar(&q.Fabric.HostsPerLeaf, "hosts-per-leaf", 0, "hosts on each leaf (default: as --links)")
+	valueVar(flags, &q.Fabric.HostBps, bitsPerSecond, "host-rate", "rate", "", "rate of a host's link (default: as the first of --rate)")
+	valueVar(flags, &q.Target, parseTarget, "target", "ratio", "95%", "how much is enough, for the number of flows that it takes")
+	numberVar(flags, &q.Replicates, 0, mostECMPReplicates, "replicates", 0, "draws, where there is no formula (default: as many as are quick)")
+	flags.Uint64Var(&q.Seed, "seed", 1, "seed of the draws: the same seed gives the same answer")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.limits.ecmp/v1)")
 }
 
@@ -115,55 +108,66 @@ const (
 	mostECMPReplicates = 1_000_000
 )
 
-// question reads the flags; the error lists all mistakes.
-func (f *ecmpFlags) question() (ecmp.Question, error) {
-	wrong := outOfRange(f.flags)
+func parseHashFields(text string) (uint32, error) {
+	fields, err := strconv.ParseUint(text, 0, 12)
+	if err != nil {
+		err = fmt.Errorf("%q: expected a number such as 0x37, the fields of fib_multipath_hash_fields", text)
+	}
+	return uint32(fields), err
+}
+
+func parseTarget(text string) (float64, error) {
+	target, err := unit.ParseRatio(text)
+	if err == nil && !(target > 0 && target < 1) {
+		err = fmt.Errorf("%s: expected more than 0 and less than 100%%", target)
+	}
+	return float64(target), err
+}
+
+// question is what the flags ask; the error lists all mistakes.
+func (f *ecmpFlags) question() (q ecmp.Question, err error) {
+	if err := errors.Join(mistakes(f.flags)...); err != nil {
+		return q, err
+	}
+	var wrong []error
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
-	q := ecmp.Question{Target: float64(f.target), Seed: f.seed, Replicates: f.replicates, Pairs: f.pairs}
-	var err error
-	f.links = min(max(f.links, 1), mostECMPLinks)
+	q, given := f.asked, f.flags.Changed
 	if q.Tiers.First, err = f.firstTier(); err != nil {
-		wrong = append(wrong, err)
+		say("%w", err)
 	}
 	if q.Kinds, q.Flows, err = ecmp.ParseKinds(f.flows); err != nil {
 		say("--flows: %w", err)
 	}
-	if q.Policy, err = ecmp.ParsePolicy(f.policy); err != nil {
-		say("--policy %w", err)
-	}
-	fields, err := strconv.ParseUint(f.fields, 0, 12)
-	if err != nil {
-		say("--fields %q: expected a number such as 0x37, the fields of fib_multipath_hash_fields", f.fields)
-	}
-	q.Fields = uint32(fields)
-	if f.flags.Changed("fields") && q.Policy != 3 {
-		say("--fields is for --policy custom")
-	}
-	for _, flag := range []string{"second-links", "second-rate"} {
-		if f.flags.Changed(flag) && f.tiers != 2 {
-			say("--%s is for --tiers 2", flag)
+	for _, need := range []struct {
+		flag, of string
+		there    bool
+	}{
+		{"fields", "--policy custom", q.Policy == 3},
+		{"second-links", "--tiers 2", f.tiers == 2}, {"second-rate", "--tiers 2", f.tiers == 2},
+		{"hosts-per-leaf", "--hosts", given("hosts")}, {"host-rate", "--hosts", given("hosts")},
+	} {
+		if given(need.flag) && !need.there {
+			say("--%s is for %s", need.flag, need.of)
 		}
-	}
-	if !(f.target > 0 && f.target < 1) {
-		say("--target %s: expected more than 0 and less than 100%%", f.target)
-	}
-	if f.tiers == 2 {
-		q.Tiers.Second, err = f.secondTier()
-		wrong = append(wrong, err)
-	}
-	if q.Sizes, err = ecmp.ParseSizes(f.sizes); err != nil {
-		say("--sizes %w", err)
 	}
 	if q.Sizes != nil && slices.ContainsFunc(q.Kinds, func(k ecmp.Kind) bool { return k.Bps > 0 }) {
 		say("--sizes is for flows that take what they get: --flows without rates")
 	}
-	wrong = append(wrong, f.clos(&q))
-	if err := errors.Join(wrong...); err != nil {
-		return q, err
+	if given("hosts") && (q.Sizes != nil || given("target")) {
+		say("--sizes and --target are for one sender: without --hosts")
 	}
-	if f.hosts == 0 {
-		q.Pairs = max(1, q.Pairs)
+	if len(wrong) > 0 {
+		return q, errors.Join(wrong...)
 	}
+	if f.tiers == 2 {
+		if q.Tiers.Second, err = f.secondTier(q.Tiers.First); err != nil {
+			return q, err
+		}
+	}
+	if given("hosts") {
+		return q, f.clos(&q)
+	}
+	q.Pairs = max(1, q.Pairs)
 	return q, nil
 }
 
@@ -176,14 +180,10 @@ func (f *ecmpFlags) firstTier() (ecmp.Links, error) {
 		return links, fmt.Errorf("--weights has %d weights: expected one for each of %d links", len(f.weights), f.links)
 	}
 	for i := range links {
-		rate, err := unit.ParseBitRate(f.rates[min(i, len(f.rates)-1)])
-		if err == nil && rate <= 0 {
-			err = fmt.Errorf("%s: expected more than 0", rate)
-		}
-		if err != nil {
+		var err error
+		if links[i].RateBps, err = bitsPerSecond(f.rates[min(i, len(f.rates)-1)]); err != nil {
 			return links, fmt.Errorf("--rate: %w", err)
 		}
-		links[i].RateBps = float64(rate)
 		if len(f.weights) > 0 {
 			// The kernel's are 8 bits for a route, 16 for a nexthop group.
 			weight, err := strconv.ParseUint(strings.TrimSpace(f.weights[i]), 10, 16)
@@ -196,8 +196,8 @@ func (f *ecmpFlags) firstTier() (ecmp.Links, error) {
 	return links, nil
 }
 
-func (f *ecmpFlags) secondTier() (ecmp.Links, error) {
-	n, rate := f.second, float64(f.secondRate)
+func (f *ecmpFlags) secondTier(first ecmp.Links) (ecmp.Links, error) {
+	n, bps := f.second, f.secondBps
 	if !f.flags.Changed("second-links") {
 		n = f.links
 	}
@@ -205,40 +205,22 @@ func (f *ecmpFlags) secondTier() (ecmp.Links, error) {
 		return nil, fmt.Errorf("--second-links %d behind each of %d links: expected at least one, and at most %d together", n, f.links, mostECMPLinks*4)
 	}
 	if !f.flags.Changed("second-rate") {
-		first, _ := unit.ParseBitRate(f.rates[0]) // firstTier reports the error
-		rate = max(1, float64(first))
+		bps = first[0].RateBps
 	}
-	if rate <= 0 {
-		return nil, fmt.Errorf("--second-rate %s: expected more than 0", f.secondRate)
-	}
-	return ecmp.Alike(n, rate), nil
+	return ecmp.Alike(n, bps), nil
 }
 
-// clos takes the flags of a simulated network.
+// clos makes the question one of a simulated network.
 func (f *ecmpFlags) clos(q *ecmp.Question) error {
-	if !f.flags.Changed("hosts") {
-		for _, flag := range []string{"hosts-per-leaf", "host-rate"} {
-			if f.flags.Changed(flag) {
-				return fmt.Errorf("--%s is for --hosts", flag)
-			}
-		}
-		return nil
-	}
-	if q.Sizes != nil || f.flags.Changed("target") {
-		return fmt.Errorf("--sizes and --target are for one sender: without --hosts")
-	}
-	q.Fabric = ecmp.Fabric{Hosts: f.hosts, HostsPerLeaf: f.perLeaf, HostBps: float64(f.hostRate), Up: q.Tiers.First}
+	q.Fabric.Up = q.Tiers.First
 	if !f.flags.Changed("hosts-per-leaf") {
 		q.Fabric.HostsPerLeaf = f.links
 	}
 	if !f.flags.Changed("host-rate") {
-		q.Fabric.HostBps = max(1, q.Tiers.First[0].RateBps)
+		q.Fabric.HostBps = q.Tiers.First[0].RateBps
 	}
 	if f.tiers == 2 {
 		q.Fabric.Core, q.Fabric.LeavesPerPod = q.Tiers.Second, len(q.Tiers.Second)
 	}
-	if q.Flows == 0 || q.Tiers.First.Check() != nil {
-		return nil // reported already
-	}
-	return q.Fabric.Check(ecmp.FabricLoad{Kinds: q.Kinds, Pairs: f.pairs})
+	return q.Fabric.Check(ecmp.FabricLoad{Kinds: q.Kinds, Pairs: q.Pairs})
 }

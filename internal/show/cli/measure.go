@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -152,44 +151,35 @@ func measureLine(p measure.Progress) string {
 
 // options are what the flags say, or everything that is wrong with them.
 func (f *measureFlags) options(addresses []string) (measure.Options, expect.Expectation, error) {
-	o := measure.Options{
-		Modes:    []string{""},
-		Duration: time.Duration(f.duration), Warmup: time.Duration(f.warmup), Interval: time.Duration(f.interval),
-	}
-	var problems []error
+	o := f.asked
+	o.Modes = []string{""}
+	problems := append(mistakes(f.flags), f.wrongOptions()...)
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if o.Duration < 10*time.Millisecond {
-		problem("--duration %v: expected at least 10ms", f.duration)
-	}
-	if o.Interval < 100*time.Millisecond {
-		problem("--interval %v: expected at least 100ms", f.interval)
-	}
-	problems = append(problems, f.wrongOptions()...)
 	problems = append(problems, f.places(&o, addresses)...)
 	problems = append(problems, f.iperf3.problems(f, o)...)
-	if f.latency && f.transacts() {
-		problem("--latency is for tcp or udp, and --protocol is %s, whose latency is always measured", f.flows.Protocol)
+	if o.Latency && f.transacts() {
+		problem("--latency is for tcp or udp, and --protocol is %s, whose latency is always measured", o.Flows.Protocol)
 	}
-	o.Latency = f.latency
 	if problems = append(problems, f.searching(&o)...); f.lossFree {
 		o.LossFree = &f.search
 	}
-	expected, err := expect.Parse(f.expect, metric.Setup{Protocol: f.flows.Protocol, Probe: f.latency, LossFree: f.lossFree})
+	expected, err := expect.Parse(f.expect, metric.Setup{Protocol: o.Flows.Protocol, Probe: o.Latency, LossFree: f.lossFree})
 	if err != nil && f.protocolKnown() {
 		problem("--expect: %w", err)
 	}
-	if f.flows.Protocol == flow.TCP {
+	if o.Flows.Protocol == flow.TCP {
 		if o.Modes, err = f.modes(); err != nil {
 			problems = append(problems, err)
 		}
 	}
-	if f.latency && len(o.Modes) > 1 {
-		problem("--latency and --mode %s: expected one mode", f.flows.Mode)
+	if o.Latency && len(o.Modes) > 1 {
+		problem("--latency and --mode %s: expected one mode", o.Flows.Mode)
 	}
 	if len(problems) > 0 {
 		return o, expected, usageError(errors.Join(problems...))
 	}
-	o.Flows = f.traffic()
+	o.Flows.Mode = "" // see modes
+	o.Flows = o.Flows.Fitted()
 	if o.Iperf3, err = f.iperf3.peer(); err != nil || o.Iperf3 != nil {
 		return o, expected, err
 	}

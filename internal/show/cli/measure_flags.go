@@ -19,17 +19,16 @@ import (
 )
 
 type measureFlags struct {
-	duration, warmup, interval unit.Duration
-	flows                      flow.Spec
-	copies                     bool
-	aliases                    aliasFlags
-	source, sourcePort         []string
-	token, expect              string
-	asJSON, quiet, latency     bool
-	lossFree                   bool
-	search                     study.LossFree
-	iperf3                     iperf3Flags
-	flags                      *pflag.FlagSet
+	asked              measure.Options // without what follows
+	copies             bool
+	aliases            aliasFlags
+	source, sourcePort []string
+	token, expect      string
+	asJSON, quiet      bool
+	lossFree           bool
+	search             study.LossFree
+	iperf3             iperf3Flags
+	flags              *pflag.FlagSet
 }
 
 // given says whether a flag was.
@@ -41,23 +40,23 @@ const allModes = "all"
 func (f *measureFlags) define(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	f.flags = flags
-	f.flows.Protocol, f.flows.Direction = flow.TCP, flow.Write
+	f.asked.Flows.Protocol, f.asked.Flows.Direction = flow.TCP, flow.Write
 	for _, o := range flow.Options {
 		if o.Type != "" {
-			flags.Var(&optionValue{o, &f.flows}, o.Flag(), o.Help())
+			flags.Var(&optionValue{o, &f.asked.Flows}, o.Flag(), o.Help())
 		}
 		if o.Type == "bool" {
 			flags.Lookup(o.Flag()).NoOptDefVal = "true"
 		}
 	}
 	flags.BoolVar(&f.copies, "copy", false, "tcp: the same as --mode copy: as an ordinary program does")
-	quantityVar(flags, &f.duration, unit.ParseDuration, "duration", "duration", "10s", "length of the window that is measured")
-	quantityVar(flags, &f.warmup, unit.ParseDuration, "warmup", "duration", "1s", "traffic before it, which is not counted")
-	quantityVar(flags, &f.interval, unit.ParseDuration, "interval", "duration", "1s", "length of the intervals that are reported")
-	flags.BoolVar(&f.latency, "latency", false, "tcp, udp: measure latency, too: first idle, then under the load; with the buffer delay of RFC 6349 and a grade (bufferbloat)")
+	durationVar(flags, &f.asked.Duration, 10*time.Millisecond, "duration", "10s", "length of the window that is measured")
+	durationVar(flags, &f.asked.Warmup, 0, "warmup", "1s", "traffic before it, which is not counted")
+	durationVar(flags, &f.asked.Interval, 100*time.Millisecond, "interval", "1s", "length of the intervals that are reported")
+	flags.BoolVar(&f.asked.Latency, "latency", false, "tcp, udp: measure latency, too: first idle, then under the load; with the buffer delay of RFC 6349 and a grade (bufferbloat)")
 	flags.BoolVar(&f.lossFree, "loss-free", false, "udp: search the highest rate at which no datagram is lost (RFC 2544 throughput); --duration is that of the trials which confirm it, those of the search take a tenth")
-	quantityVar(flags, &f.search.Loss, unit.ParseRatio, "loss", "share", "", "with --loss-free: the share that may be lost, such as 0.1% (default: none)")
-	quantityVar(flags, &f.search.Resolution, unit.ParseRatio, "resolution", "share", "1%", "with --loss-free: how far below a rate that loses the result may be")
+	valueVar(flags, &f.search.Loss, unit.ParseRatio, "loss", "share", "", "with --loss-free: the share that may be lost, such as 0.1% (default: none)")
+	valueVar(flags, &f.search.Resolution, unit.ParseRatio, "resolution", "share", "1%", "with --loss-free: how far below a rate that loses the result may be")
 	flags.IntVar(&f.search.Repeats, "repeats", study.DefaultRepeats, "with --loss-free: how many trials the result has to stand")
 	flags.StringArrayVar(&f.source, "source", nil, "local address to connect from, or a range such as '10.0.1.{1..4}'; flows take them in turn (may be repeated)")
 	f.aliases.define(flags, "without --source, flows connect from them in turn")
@@ -69,14 +68,15 @@ func (f *measureFlags) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 }
 
-func (f *measureFlags) transacts() bool { return flow.Of(f.flows.Protocol).Transactional() }
+func (f *measureFlags) transacts() bool { return flow.Of(f.asked.Flows.Protocol).Transactional() }
 
-func (f *measureFlags) protocolKnown() bool { return flow.Find("protocol").Check(&f.flows) == "" }
+func (f *measureFlags) protocolKnown() bool { return flow.Find("protocol").Check(&f.asked.Flows) == "" }
 
 // wrongOptions are the options of flows that cannot be, alone or together, or that
 // mean nothing to the protocol.
 func (f *measureFlags) wrongOptions() (problems []error) {
-	fitted := f.flows.Fitted()
+	flows := &f.asked.Flows
+	fitted := flows.Fitted()
 	for _, o := range flow.Options {
 		flag := o.Flag()
 		if o.Key == "mode" && f.copies {
@@ -85,14 +85,14 @@ func (f *measureFlags) wrongOptions() (problems []error) {
 		if o.Type == "" || !f.given(flag) {
 			continue
 		}
-		wrong := cmp.Or(o.Check(&f.flows), o.Conflict(&fitted))
-		if o.Key == "mode" && (f.copies || f.flows.Mode == allModes) {
+		wrong := cmp.Or(o.Check(flows), o.Conflict(&fitted))
+		if o.Key == "mode" && (f.copies || flows.Mode == allModes) {
 			wrong = ""
 		}
 		if wrong != "" {
 			problems = append(problems, fmt.Errorf("--%s%s", flag, wrong))
-		} else if !o.For(f.flows.Protocol) && f.protocolKnown() {
-			problems = append(problems, fmt.Errorf("--%s is for %s, and --protocol is %s", flag, source.Or(o.Protocols), f.flows.Protocol))
+		} else if !o.For(flows.Protocol) && f.protocolKnown() {
+			problems = append(problems, fmt.Errorf("--%s is for %s, and --protocol is %s", flag, source.Or(o.Protocols), flows.Protocol))
 		}
 	}
 	return problems
@@ -143,24 +143,24 @@ func (f *measureFlags) places(o *measure.Options, addresses []string) (problems 
 		o.SourcePorts = append(o.SourcePorts, uint16(port))
 	}
 	if len(o.SourcePorts) > 0 && f.transacts() {
-		problem("--source-port is for tcp or udp, and --protocol is %s, where each connection needs one", f.flows.Protocol)
+		problem("--source-port is for tcp or udp, and --protocol is %s, where each connection needs one", o.Flows.Protocol)
 	}
 	if f.given("bind-no-port") && len(o.Sources) == 0 {
 		problem("--bind-no-port is for connections from a --source: without one nothing is bound")
 	}
-	if len(problems) > 0 || f.given("streams") && f.flows.Streams < 1 {
+	if len(problems) > 0 || f.given("streams") && o.Flows.Streams < 1 {
 		return problems
 	}
 	if all := max(len(o.Addresses), len(o.Sources)); !f.given("streams") {
-		f.flows.Streams = all
-	} else if f.flows.Streams < all {
-		problem("--streams %d: %d would be unused; expected at least %d, or no --streams", f.flows.Streams, all-f.flows.Streams, all)
+		o.Flows.Streams = all
+	} else if o.Flows.Streams < all {
+		problem("--streams %d: %d would be unused; expected at least %d, or no --streams", o.Flows.Streams, all-o.Flows.Streams, all)
 	}
 	directions := 1
-	if f.flows.Direction == flow.Both {
+	if o.Flows.Direction == flow.Both {
 		directions = 2
 	}
-	if err := o.Clash(f.flows.Streams, directions); err != nil {
+	if err := o.Clash(o.Flows.Streams, directions); err != nil {
 		problem("--source-port: %w", err)
 	}
 	return problems
@@ -171,30 +171,22 @@ const probing = 400 * time.Millisecond
 
 // modes are the ones to measure in, one after another.
 func (f *measureFlags) modes() ([]string, error) {
-	mode := f.flows.Mode
+	mode, warmup := f.asked.Flows.Mode, f.asked.Warmup
 	switch {
 	case mode == "" && f.copies:
 		mode = flow.ModeCopy
-	case mode == "" && time.Duration(f.warmup) >= probing:
+	case mode == "" && warmup >= probing:
 		mode = flow.ModeAuto
 	case f.copies && mode != flow.ModeCopy:
 		return nil, fmt.Errorf("--copy and --mode %s: expected one of them", mode)
 	}
 	switch {
-	case time.Duration(f.warmup) < probing && slices.Contains([]string{flow.ModeAuto, flow.ModeWrite, allModes}, mode):
+	case warmup < probing && slices.Contains([]string{flow.ModeAuto, flow.ModeWrite, allModes}, mode):
 		return nil, fmt.Errorf("--mode %s tries for a while before it is steady: expected a --warmup of at least %v", mode, probing)
 	case mode == allModes:
 		return []string{flow.ModeAuto, flow.ModeCopy}, nil
 	}
 	return []string{mode}, nil
-}
-
-// traffic is the flows' options, but for the mode; what is not given is left to the
-// carrier.
-func (f *measureFlags) traffic() flow.Spec {
-	o := f.flows
-	o.Mode = "" // see modes
-	return o.Fitted()
 }
 
 // optionValue is a flow option as a flag.

@@ -25,13 +25,13 @@ func (f *measureFlags) searching(o *measure.Options) (problems []error) {
 		}
 		return problems
 	}
-	if f.flows.Protocol != flow.UDP {
-		problems = append(problems, fmt.Errorf("--loss-free is for udp, and --protocol is %s", f.flows.Protocol))
+	if o.Flows.Protocol != flow.UDP {
+		problems = append(problems, fmt.Errorf("--loss-free is for udp, and --protocol is %s", o.Flows.Protocol))
 	}
-	if f.flows.Direction == flow.Both {
+	if o.Flows.Direction == flow.Both {
 		problems = append(problems, errors.New("--loss-free and --direction both: expected one direction at a time"))
 	}
-	if f.latency {
+	if o.Latency {
 		problems = append(problems, errors.New("--loss-free and --latency: expected one of them"))
 	}
 	f.search.Check(func(name, format string, args ...any) {
@@ -67,7 +67,7 @@ func (f iperf3Flags) problems(m *measureFlags, o measure.Options) (problems []er
 		}
 		return problems
 	}
-	if p := m.flows.Protocol; m.transacts() {
+	if p := o.Flows.Protocol; m.transacts() {
 		problem("--protocol %s: iperf3 has only tcp and udp; a linerate serve there can do it", p)
 	}
 	for _, u := range iperf3Unsuited {
@@ -78,17 +78,17 @@ func (f iperf3Flags) problems(m *measureFlags, o measure.Options) (problems []er
 	if len(o.Addresses) > 1 || len(o.Sources) > 1 {
 		problem("--iperf3: expected one address, and one --source at most: a test of iperf3's has one of each")
 	}
-	if m.flows.Streams > iperf3.MaxStreams {
-		problem("--streams %d: iperf3 takes at most %d in each direction", m.flows.Streams, iperf3.MaxStreams)
+	if o.Flows.Streams > iperf3.MaxStreams {
+		problem("--streams %d: iperf3 takes at most %d in each direction", o.Flows.Streams, iperf3.MaxStreams)
 	}
-	if d := time.Duration(m.duration); d > iperf3.MaxTimeS*time.Second {
+	if d := o.Duration; d > iperf3.MaxTimeS*time.Second {
 		problem("--duration %v: iperf3 takes at most %v", d, iperf3.MaxTimeS*time.Second)
 	}
-	if d := time.Duration(m.warmup); d > iperf3.MaxOmitS*time.Second {
+	if d := m.asked.Warmup; d > iperf3.MaxOmitS*time.Second {
 		problem("--warmup %v: iperf3 omits at most %v", d, iperf3.MaxOmitS*time.Second)
 	}
-	if m.flows.Window > iperf3.MaxWindow {
-		problem("--window %v: iperf3 takes at most %d bytes", m.flows.Window, iperf3.MaxWindow)
+	if o.Flows.Window > iperf3.MaxWindow {
+		problem("--window %v: iperf3 takes at most %d bytes", o.Flows.Window, iperf3.MaxWindow)
 	}
 	switch {
 	case f.user == "" && (m.given("iperf3-password") || m.given("iperf3-key") || f.pkcs1):

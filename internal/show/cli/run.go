@@ -48,22 +48,20 @@ input; 3 answered, but a trust check failed; 130 interrupted.`,
 			return runStudy(cmd.Context(), s, args, f)
 		},
 	}
-	flags := cmd.Flags()
-	f.planFlags.define(flags, "run")
-	f.trialFlags.define(flags, "directory for the page and the result (default: runs/RUN)", "print the result document (linerate.run/v2) instead of the report")
-	flags.StringVar(&f.resume, "resume", "", "carry on an interrupted run, or add to one")
+	f.define(cmd.Flags())
 	return cmd
 }
 
 func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
-	redesign, err := f.redesign()
+	err := errors.Join(mistakes(f.flags)...)
 	if err != nil {
 		return usageError(err)
 	}
-	options := run.Options{Only: f.only, Set: f.set, AllowMachine: f.allowMachine, Redesign: redesign}
+	options := f.options
+	options.Only, options.Set = f.only, f.set
 	var plan *study.Plan
 	if f.resume == "" {
-		if plan, options.StudyFile, options.Published, err = f.plan(args[0], redesign); err != nil {
+		if plan, options.StudyFile, options.Published, err = f.plan(args[0], options.Redesign); err != nil {
 			return err
 		}
 	} else if err := f.fitsResume(); err != nil {
@@ -90,13 +88,13 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 		if findErr != nil {
 			return findErr
 		}
-		options.Again = strings.Join(f.designWords(), " ")
+		options.Again = strings.Join(spelled(f.flags, designFlags...), " ")
 		result, err = run.Resume(ctx, store, id, options)
 		if _, wrong := errors.AsType[source.Problems](err); wrong || errors.Is(err, notebook.ErrComplete) || errors.Is(err, notebook.ErrHeld) || errors.Is(err, run.ErrSpent) {
 			return usageError(err)
 		}
 	} else {
-		options.Seed, options.Again = f.seed, again(args[0], f)
+		options.Again = f.again(args[0])
 		result, err = run.New(ctx, plan, store, options)
 	}
 	progress.end()

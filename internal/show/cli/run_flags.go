@@ -5,11 +5,13 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"linerate/internal/control/run"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
@@ -50,61 +52,43 @@ func (f planFlags) plan(nameOrFile string, r study.Redesign) (*study.Plan, strin
 	return plan, string(text), tables, nil
 }
 
-// trialFlags are those of the commands that make trials: how many, and where the result
-// goes.
+// trialFlags are those of the commands that make trials, besides how they are made: where
+// the result goes.
 type trialFlags struct {
-	seed          uint64
-	until, budget string
-	replicates    int
 	out           string
 	asJSON, quiet bool
-	allowMachine  bool
-	given         func(flag string) bool
+	flags         *pflag.FlagSet
 }
 
-func (f *trialFlags) define(flags *pflag.FlagSet, out, json string) {
-	f.given = flags.Changed
-	flags.Uint64Var(&f.seed, "seed", 0, "order of the trials (default: drawn and printed)")
-	flags.StringVar(&f.until, "until", "", "add blocks until every effect's interval is this narrow, such as 2%")
-	flags.StringVar(&f.budget, "budget", "", "begin no block that would end after this time, such as 10m (the first is made in any case)")
-	flags.IntVar(&f.replicates, "replicates", 0, "blocks: how often each treatment is tried")
+// given says whether a flag was.
+func (f trialFlags) given(flag string) bool { return f.flags.Changed(flag) }
+
+func (f *trialFlags) define(flags *pflag.FlagSet, o *run.Options, out, json string) {
+	f.flags = flags
+	flags.Uint64Var(&o.Seed, "seed", 0, "order of the trials (default: drawn and printed)")
+	valueVar(flags, &o.Redesign.Until, optional(unit.ParseRatio), "until", "ratio", "", "add blocks until every effect's interval is this narrow, such as 2%")
+	valueVar(flags, &o.Redesign.Budget, optional(unit.ParseDuration), "budget", "duration", "", "begin no block that would end after this time, such as 10m (the first is made in any case)")
+	valueVar(flags, &o.Redesign.Replicates, optional(between(1, math.MaxInt)), "replicates", "int", "", "blocks: how often each treatment is tried")
 	flags.StringVar(&f.out, "out", "", out)
 	flags.BoolVar(&f.asJSON, "json", false, json)
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
-	flags.BoolVar(&f.allowMachine, "allow-machine-settings", false, "permit settings that change more than one network namespace")
+	flags.BoolVar(&o.AllowMachine, permission, false, "permit settings that change more than one network namespace")
 }
 
 // directory is where a run's page and result go by default.
 func (f trialFlags) directory(run string) string { return filepath.Join(cmp.Or(f.out, "runs"), run) }
 
-// redesign is what the flags ask of the design in place of the study.
-func (f trialFlags) redesign() (study.Redesign, error) {
-	var r study.Redesign
-	var problems []error
-	if f.given("replicates") {
-		r.Replicates = &f.replicates
-	}
-	if f.given("until") {
-		until, err := unit.ParseRatio(f.until)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("--until: %w", err))
-		}
-		r.Until = &until
-	}
-	if f.given("budget") {
-		budget, err := unit.ParseDuration(f.budget)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("--budget: %w", err))
-		}
-		r.Budget = &budget
-	}
-	return r, errors.Join(problems...)
-}
-
 type runFlags struct {
 	planFlags
 	trialFlags
-	resume string
+	options run.Options
+	resume  string
+}
+
+func (f *runFlags) define(flags *pflag.FlagSet) {
+	f.planFlags.define(flags, "run")
+	f.trialFlags.define(flags, &f.options, "directory for the page and the result (default: runs/RUN)", "print the result document (linerate.run/v2) instead of the report")
+	flags.StringVar(&f.resume, "resume", "", "carry on an interrupted run, or add to one")
 }
 
 // fitsResume refuses what would make the trials of a run that is carried on
@@ -124,47 +108,46 @@ func (f runFlags) fitsResume() error {
 	return errors.Join(problems...)
 }
 
+// permission is the flag that permits settings of the whole machine.
+const permission = "allow-machine-settings"
+
+// designFlags are those that may be given again when a run is resumed.
+var designFlags = []string{"replicates", "until", "budget", permission}
+
 // again spells the command that repeats a run, without its seed.
-func again(what string, f runFlags) string {
-	words := []string{"linerate", "run", quote(what)}
-	for _, v := range f.set {
-		words = append(words, "--set", quote(v))
-	}
-	if len(f.only) > 0 {
-		words = append(words, "--only", quote(list(f.only)))
-	}
-	if len(f.parts) > 0 {
-		words = append(words, "--part", quote(list(f.parts)))
-	}
-	return strings.Join(append(words, f.designWords()...), " ")
-}
-
-// designWords spell the flags that may be given again when a run is resumed.
-func (f trialFlags) designWords() []string {
-	var words []string
-	if f.given("replicates") {
-		words = append(words, "--replicates", fmt.Sprint(f.replicates))
-	}
-	if f.given("until") {
-		words = append(words, "--until", quote(f.until))
-	}
-	if f.given("budget") {
-		words = append(words, "--budget", quote(f.budget))
-	}
-	return append(words, f.permission()...)
-}
-
-// permission is the flag that permits what this command was permitted.
-func (f trialFlags) permission() []string {
-	if f.allowMachine {
-		return []string{"--allow-machine-settings"}
-	}
-	return nil
+func (f runFlags) again(what string) string {
+	words := spelled(f.flags, append([]string{"set", "only", "part"}, designFlags...)...)
+	return strings.Join(append([]string{"linerate run", quote(what)}, words...), " ")
 }
 
 // resumeCommand carries a run on under the same permission.
 func (f trialFlags) resumeCommand(id string) string {
-	return strings.Join(append([]string{"linerate run --resume", id}, f.permission()...), " ")
+	return strings.Join(append([]string{"linerate run --resume", id}, spelled(f.flags, permission)...), " ")
+}
+
+// spelled are those of the named flags that were given, as a shell reads them.
+func spelled(flags *pflag.FlagSet, names ...string) (words []string) {
+	for _, name := range names {
+		if !flags.Changed(name) {
+			continue
+		}
+		value := flags.Lookup(name).Value
+		texts := []string{value.String()}
+		several, _ := value.(pflag.SliceValue)
+		switch value.Type() {
+		case "bool":
+			words = append(words, strings.TrimSuffix("--"+name+"="+texts[0], "=true"))
+			continue
+		case "stringArray":
+			texts = several.GetSlice()
+		case "stringSlice":
+			texts[0] = list(several.GetSlice())
+		}
+		for _, text := range texts {
+			words = append(words, "--"+name, quote(text))
+		}
+	}
+	return words
 }
 
 // list spells the value of a flag that takes several, which is read as a line of

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os/exec"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -10,22 +11,14 @@ import (
 )
 
 // parsed are the flags that a command line sets, and what is left of it.
-func parsed(t *testing.T, words []string) (runFlags, []string, *pflag.FlagSet) {
+func parsed(t *testing.T, words ...string) runFlags {
 	t.Helper()
-	cmd := newRunCommand(streams{})
-	if err := cmd.ParseFlags(words); err != nil {
+	var f runFlags
+	f.define(pflag.NewFlagSet("run", pflag.ContinueOnError))
+	if err := f.flags.Parse(words); err != nil {
 		t.Fatalf("%q: %v", words, err)
 	}
-	flags := cmd.Flags()
-	var f runFlags
-	f.given = flags.Changed
-	f.set, _ = flags.GetStringArray("set")
-	f.only, _ = flags.GetStringSlice("only")
-	f.replicates, _ = flags.GetInt("replicates")
-	f.until, _ = flags.GetString("until")
-	f.budget, _ = flags.GetString("budget")
-	f.allowMachine, _ = flags.GetBool("allow-machine-settings")
-	return f, flags.Args(), flags
+	return f
 }
 
 // shellWords are what a shell makes of a line.
@@ -48,18 +41,17 @@ func TestAgain(t *testing.T) {
 		{"x.yaml", "--only", `""`, "--only", `\a`, "--only", "über*"},
 		{"x.yaml", "--allow-machine-settings"},
 	} {
-		asked, left, _ := parsed(t, words)
-		line := again(left[0], asked)
+		asked := parsed(t, words...)
+		line := asked.again(asked.flags.Arg(0))
 		split := shellWords(t, line)
 		if split[0] != "linerate" || split[1] != "run" {
 			t.Fatalf("%s", line)
 		}
-		got, gotLeft, flags := parsed(t, split[2:])
-		if !slices.Equal(gotLeft, left) || !slices.Equal(got.set, asked.set) || !slices.Equal(got.only, asked.only) ||
-			got.replicates != asked.replicates || got.until != asked.until || got.budget != asked.budget || got.allowMachine != asked.allowMachine {
-			t.Errorf("%q prints\n%s\nwhich asks for %q %+v, not %q %+v", words, line, gotLeft, got, left, asked)
+		got := parsed(t, split[2:]...)
+		if !slices.Equal(got.flags.Args(), asked.flags.Args()) || !reflect.DeepEqual(got.planFlags, asked.planFlags) || !reflect.DeepEqual(got.options, asked.options) {
+			t.Errorf("%q prints\n%s\nwhich asks for %q %+v, not %q %+v", words, line, got.flags.Args(), got, asked.flags.Args(), asked)
 		}
-		flags.Visit(func(flag *pflag.Flag) {
+		got.flags.Visit(func(flag *pflag.Flag) {
 			if !asked.given(flag.Name) {
 				t.Errorf("%s: --%s was not asked for", line, flag.Name)
 			}
@@ -69,10 +61,22 @@ func TestAgain(t *testing.T) {
 
 // TestResumeCommand: a run is carried on under the permission that it has.
 func TestResumeCommand(t *testing.T) {
-	if got := (trialFlags{}).resumeCommand("x-7"); got != "linerate run --resume x-7" {
+	if got := parsed(t).resumeCommand("x-7"); got != "linerate run --resume x-7" {
 		t.Error(got)
 	}
-	if got := (trialFlags{allowMachine: true}).resumeCommand("x-7"); got != "linerate run --resume x-7 --allow-machine-settings" {
+	if got := parsed(t, "--allow-machine-settings").resumeCommand("x-7"); got != "linerate run --resume x-7 --allow-machine-settings" {
 		t.Error(got)
+	}
+}
+
+// TestTuneAgain: the command that a tuning prints has the same hosts, settings and files.
+func TestTuneAgain(t *testing.T) {
+	f := tuneFlags{}
+	f.flags = newTuneCommand(streams{}).Flags()
+	if err := f.flags.Parse([]string{"a b.conf", "--host", "x,y", "--set", "a=1,2", "--keep", "new.conf", "--seed", "3"}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := f.again(f.flags.Args()), "linerate tune --host x,y --ablate --set a=1,2 'a b.conf'"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

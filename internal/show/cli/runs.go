@@ -36,7 +36,7 @@ Status: running; complete; budget, which ran out before every interval was
 narrow; interrupted: carry it on with linerate run --resume RUN.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(outOfRange(cmd.Flags())...); err != nil {
+			if err := errors.Join(mistakes(cmd.Flags())...); err != nil {
 				return usageError(err)
 			}
 			list := runList{"linerate.runs/v1", []notebook.Summary{}}

@@ -21,13 +21,10 @@ import (
 )
 
 type serveFlags struct {
+	asked         serve.Options
 	listen, allow []string
 	token         string
-	clients       int
-	flows         int
-	connections   int
-	duration      unit.Duration
-	rate          unit.BitRate
+	duration      time.Duration
 	quiet         bool
 	iperf3        iperf3ServeFlags
 	aliases       aliasFlags
@@ -69,11 +66,12 @@ func (f *serveFlags) define(flags *pflag.FlagSet) {
 	f.aliases.define(flags, "without --listen, the server listens at each of them alone")
 	flags.StringVar(&f.token, "token", "", tokenUsage+"; clients then have to know it")
 	flags.StringArrayVar(&f.allow, "allow", nil, "serve only clients of this prefix, such as 10.0.0.0/8 (may be repeated)")
-	numberVar(flags, &f.clients, 1, math.MaxInt, "max-clients", 16, "clients at the same time")
-	numberVar(flags, &f.flows, 1, math.MaxInt, "max-flows", 128, "flows of each client; as many as the addresses that are listened at, if these are more")
-	numberVar(flags, &f.connections, 1, math.MaxInt, "max-connections", 1024, "connections of each client's rr, udp-rr and crr flows together")
-	quantityVar(flags, &f.duration, unit.ParseDuration, "max-duration", "duration", "5m", "the longest test, warm-up included")
-	quantityVar(flags, &f.rate, unit.ParseBitRate, "max-rate", "rate", "", "the most that one client's flows carry together, each direction, such as 1gbit")
+	bounds := &f.asked.Bounds
+	numberVar(flags, &f.asked.Clients, 1, math.MaxInt, "max-clients", 16, "clients at the same time")
+	numberVar(flags, &bounds.Flows, 1, math.MaxInt, "max-flows", 128, "flows of each client; as many as the addresses that are listened at, if these are more")
+	numberVar(flags, &bounds.Connections, 1, math.MaxInt, "max-connections", 1024, "connections of each client's rr, udp-rr and crr flows together")
+	durationVar(flags, &f.duration, time.Nanosecond, "max-duration", "5m", "the longest test, warm-up included")
+	valueVar(flags, &bounds.RateBps, bitsPerSecond, "max-rate", "rate", "", "the most that one client's flows carry together, each direction, such as 1gbit")
 	f.iperf3.add(flags)
 	flags.BoolVar(&f.quiet, "quiet", false, "nothing on stderr but errors")
 }
@@ -83,8 +81,8 @@ const maxListeners = 1024
 
 // options are what the flags say, or everything that is wrong with them.
 func (f *serveFlags) options() (serve.Options, error) {
-	var o serve.Options
-	problems := append(outOfRange(f.flags), f.aliases.parse()...)
+	o := f.asked
+	problems := append(mistakes(f.flags), f.aliases.parse()...)
 	if own := f.aliases.addresses(); len(own) > 0 && !f.flags.Changed("listen") {
 		f.listen = nil
 		for _, a := range own {
@@ -105,8 +103,8 @@ func (f *serveFlags) options() (serve.Options, error) {
 	default:
 		problems = append(problems, fmt.Errorf("--listen: %d addresses, expected at most %d", n, maxListeners))
 	}
-	if most := max(len(f.addresses), min(len(f.aliases.all), maxListeners)); !f.flags.Changed("max-flows") && most > f.flows {
-		f.flows = most
+	if most := max(len(f.addresses), min(len(f.aliases.all), maxListeners)); !f.flags.Changed("max-flows") && most > o.Bounds.Flows {
+		o.Bounds.Flows = most
 	}
 	for _, text := range f.allow {
 		p, err := netip.ParsePrefix(text)
@@ -118,17 +116,13 @@ func (f *serveFlags) options() (serve.Options, error) {
 		}
 		o.Allow = append(o.Allow, p.Masked())
 	}
-	if f.duration <= 0 {
-		problems = append(problems, fmt.Errorf("--max-duration %v: expected a positive duration", f.duration))
-	}
 	problems = append(problems, f.iperf3.problems()...)
 	if len(problems) > 0 {
 		return o, usageError(errors.Join(problems...))
 	}
-	token, err := readToken(f.token)
-	o.Token, o.Clients = token, f.clients
-	o.Bounds.Flows, o.Bounds.DurationS, o.Bounds.RateBps = f.flows, f.duration.Seconds(), float64(f.rate)
-	o.Bounds.Connections = f.connections
+	o.Bounds.DurationS = f.duration.Seconds()
+	var err error
+	o.Token, err = readToken(f.token)
 	return o, err
 }
 

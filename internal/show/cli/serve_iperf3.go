@@ -13,7 +13,6 @@ import (
 	"linerate/internal/host/iperf3"
 	iperf3server "linerate/internal/host/iperf3/server"
 	"linerate/internal/host/serve"
-	"linerate/internal/model/unit"
 )
 
 // iperf3ServeFlags are serve's about clients of iperf3. Those about users are named as
@@ -21,7 +20,7 @@ import (
 type iperf3ServeFlags struct {
 	listen     string
 	key, users string
-	skew       unit.Duration
+	skew       time.Duration
 	pkcs1      bool
 }
 
@@ -32,7 +31,7 @@ func (f *iperf3ServeFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.listen, "iperf3", ":"+iperf3.DefaultPort, "address and port, TCP and UDP, to answer iperf3 clients at; off: nowhere")
 	flags.StringVar(&f.key, "rsa-private-key-path", "", "answer iperf3 clients with a user name and a password only: the key that their tokens are for")
 	flags.StringVar(&f.users, "authorized-users-path", "", "the file of those users: a line has a name, a comma, and the hash of the password")
-	quantityVar(flags, &f.skew, unit.ParseDuration, "time-skew-threshold", "duration", "10s", "how far an iperf3 client's clock may be off")
+	durationVar(flags, &f.skew, time.Nanosecond, "time-skew-threshold", "10s", "how far an iperf3 client's clock may be off")
 	flags.BoolVar(&f.pkcs1, "use-pkcs1-padding", false, "take tokens of iperf3 before 3.17 as well, whose padding is weak")
 }
 
@@ -46,9 +45,6 @@ func (f iperf3ServeFlags) problems() (list []error) {
 	if (f.key == "") != (f.users == "") {
 		list = append(list, errors.New("--rsa-private-key-path and --authorized-users-path: expected both or neither"))
 	}
-	if f.skew <= 0 {
-		list = append(list, fmt.Errorf("--time-skew-threshold %v: expected a positive duration", f.skew))
-	}
 	return list
 }
 
@@ -57,7 +53,7 @@ func (f iperf3ServeFlags) logins() (*iperf3server.Users, error) {
 	if f.listen == iperf3Off || f.key == "" {
 		return nil, nil
 	}
-	l, err := iperf3server.LoadUsers(f.key, f.users, time.Duration(f.skew), f.pkcs1)
+	l, err := iperf3server.LoadUsers(f.key, f.users, f.skew, f.pkcs1)
 	if err != nil {
 		return nil, fmt.Errorf("the users of iperf3: %w", err)
 	}

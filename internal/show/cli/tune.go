@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/control/tune"
 	"linerate/internal/model/record"
+	"linerate/internal/model/settingfile"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/tuning"
 	"linerate/internal/show/html"
@@ -73,20 +74,20 @@ interrupted.`,
 	flags.BoolVar(&f.lint, "lint", false, "only check the files, and try nothing")
 	flags.BoolVar(&f.elsewhere, "elsewhere", false, "the files are for another machine: do not ask this one's kernel")
 	flags.BoolVar(&f.lists, "lists", false, "name the published lists that come with linerate")
-	flags.StringVar(&f.system, "system", "", "linux, freebsd or openbsd (default: found out from the keys)")
+	valueVar(flags, &f.system, oneOf(settingfile.Linux, settingfile.FreeBSD, settingfile.OpenBSD), "system", "string", "", "linux, freebsd or openbsd (default: found out from the keys)")
 	flags.StringVar(&f.on, "on", "", "a study without factors: the hosts and links to try the settings on")
-	flags.StringSliceVar(&f.hosts, "host", nil, "the hosts to change (default: both ends of the flows)")
-	quantityVar(flags, &f.rate, unit.ParseBitRate, "rate", "rate", "", "try them on a lab of two hosts and a link of this rate")
-	quantityVar(flags, &f.rtt, unit.ParseDuration, "rtt", "duration", "", "with --rate: the link's round-trip time")
-	quantityVar(flags, &f.loss, unit.ParseRatio, "loss", "share", "", "with --rate: the share of frames that the link loses")
-	flags.BoolVar(&f.ablate, "ablate", false, "try each setting alone, and the list without it")
-	flags.StringVar(&f.search, "search", "", "find the smallest value that is good enough: net.ipv4.tcp_rmem.max=4MiB..64MiB")
-	flags.StringSliceVar(&f.responses, "response", nil, "what settings are judged by, as a study's response; the first is what counts (default: as the study says, or goodput with latency_p50 and latency_p99 of a probe beside the flows)")
+	flags.StringSliceVar(&f.options.Hosts, "host", nil, "the hosts to change (default: both ends of the flows)")
+	valueVar(flags, &f.rate, unit.ParseBitRate, "rate", "rate", "", "try them on a lab of two hosts and a link of this rate")
+	valueVar(flags, &f.rtt, unit.ParseDuration, "rtt", "duration", "", "with --rate: the link's round-trip time")
+	valueVar(flags, &f.loss, unit.ParseRatio, "loss", "share", "", "with --rate: the share of frames that the link loses")
+	flags.BoolVar(&f.options.Ablate, "ablate", false, "try each setting alone, and the list without it")
+	flags.StringVar(&f.options.Search, "search", "", "find the smallest value that is good enough: net.ipv4.tcp_rmem.max=4MiB..64MiB")
+	flags.StringSliceVar(&f.options.Responses, "response", nil, "what settings are judged by, as a study's response; the first is what counts (default: as the study says, or goodput with latency_p50 and latency_p99 of a probe beside the flows)")
 	flags.StringVar(&f.run, "run", "", "conclude from a run in the notebook: of tune, or of a study that takes a list apart as ten-gig does")
-	flags.StringVar(&f.keep, "keep", "", "write what is proven to this file, which must not be there yet (implies --ablate)")
-	quantityVar(flags, &f.margin, unit.ParseRatio, "margin", "share", "", "differences smaller than this do not matter in practice")
-	flags.StringArrayVar(&f.set, "set", nil, setUsage)
-	f.define(flags, "directory for the pages and results of the runs (default: runs)", "print JSON (linerate.tune/v1; of the files alone linerate.lint/v1)")
+	flags.StringVar(&f.options.Keep, "keep", "", "write what is proven to this file, which must not be there yet (implies --ablate)")
+	valueVar(flags, &f.margin, unit.ParseRatio, "margin", "share", "", "differences smaller than this do not matter in practice")
+	flags.StringArrayVar(&f.options.Set, "set", nil, setUsage)
+	f.trialFlags.define(flags, &f.options.Options, "directory for the pages and results of the runs (default: runs)", "print JSON (linerate.tune/v1; of the files alone linerate.lint/v1)")
 	return cmd
 }
 
@@ -108,18 +109,15 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 		return f.judged(s, found)
 	}
 	if f.given("margin") {
-		f.set = append(f.set, "design.margin="+f.margin.String())
+		f.options.Set = append(f.options.Set, "design.margin="+f.margin.String())
 	}
 	file, base, err := f.base()
 	if err != nil {
 		return usageError(err)
 	}
-	o, err := f.options(s)
-	if err != nil {
-		return usageError(err)
-	}
+	o := f.trying(s)
 	o.Name, o.Files, o.Lint, o.File, o.Base = strings.Join(args, ", "), files, found, file, base
-	o.Again = tuneAgain(cmd.Flags(), args)
+	o.Again = f.again(args)
 	t, err := tune.New(o)
 	if err != nil {
 		return inputError(file, err)
@@ -143,11 +141,8 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 	if err != nil {
 		return err
 	}
-	o, err := f.options(s)
-	if err != nil {
-		return usageError(err)
-	}
-	o.Again = tuneAgain(cmd.Flags(), nil)
+	o := f.trying(s)
+	o.Again = f.again(nil)
 	t, result, err := tune.Conclude(cmd.Context(), runs[0], o)
 	if err != nil {
 		return f.failed("the hosts of run "+runs[0].ID, err)
@@ -155,19 +150,16 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 	return f.show(s, result, t.Name(), t.Runs())
 }
 
-// options are what the flags say of the trials, without the list and the base.
-func (f tuneFlags) options(s streams) (tune.Options, error) {
-	redesign, err := f.redesign()
-	progress := newProgress(s.err, f.quiet)
-	return tune.Options{
-		Hosts: f.hosts, Set: f.set, Responses: f.responses, Ablate: f.ablate, Search: f.search, Keep: f.keep,
-		Seed: f.seed, Redesign: redesign, AllowMachine: f.allowMachine, Notebook: openNotebook, Progress: progress.show,
-		Finished: func(made *record.Run) error {
-			progress.end()
-			_, err := html.Write(f.directory(made.ID), made)
-			return err
-		},
-	}, err
+// trying are the options of the trials, without the list and the base.
+func (f tuneFlags) trying(s streams) tune.Options {
+	o, progress := f.options, newProgress(s.err, f.quiet)
+	o.Notebook, o.Progress = openNotebook, progress.show
+	o.Finished = func(made *record.Run) error {
+		progress.end()
+		_, err := html.Write(f.directory(made.ID), made)
+		return err
+	}
+	return o
 }
 
 // failed says how to go on after an error, and what its exit status is.
@@ -188,8 +180,8 @@ func (f tuneFlags) failed(file string, err error) error {
 // carryOn are the commands that end what was begun.
 func (f tuneFlags) carryOn(run string) string {
 	text := f.resumeCommand(run)
-	if f.keep != "" {
-		again := append([]string{"; then linerate tune --run", run, "--keep", quote(f.keep)}, f.permission()...)
+	if f.options.Keep != "" {
+		again := append([]string{"; then linerate tune --run", run, "--keep", quote(f.options.Keep)}, spelled(f.flags, permission)...)
 		text += strings.Join(again, " ")
 	}
 	return text

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/model/source"
-
 	"linerate/internal/model/settingfile"
 	"linerate/studies"
 )
@@ -18,10 +16,6 @@ import (
 // readTuning reads files of settings in the order given. The error lists all that is
 // wrong.
 func readTuning(in io.Reader, args []string, system string) ([]settingfile.File, error) {
-	systems := []string{settingfile.Linux, settingfile.FreeBSD, settingfile.OpenBSD}
-	if system != "" && !slices.Contains(systems, system) {
-		return nil, fmt.Errorf("--system %s: expected %s", system, source.Or(systems))
-	}
 	var files []settingfile.File
 	var problems []error
 	for _, arg := range args {

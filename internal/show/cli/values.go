@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/spf13/pflag"
 
+	"linerate/internal/model/source"
+	"linerate/internal/model/unit"
 	"linerate/internal/show/present"
 	"linerate/internal/show/text"
 )
@@ -26,69 +30,100 @@ func asText(d present.Document) func(io.Writer) error {
 	return func(w io.Writer) error { return text.Write(w, d, textOptions(w, "")) }
 }
 
-// quantity is a flag whose text is read as the same value in a study is.
-type quantity[T any] struct {
+// value is a flag that parse reads. Set takes every text: what is wrong with it is reported
+// by mistakes, together with what else is wrong.
+type value[T any] struct {
 	to    *T
 	parse func(string) (T, error)
-	what  string
+	what  string // its type in the usage
 	text  string
+	wrong error
 }
 
-var _ pflag.Value = (*quantity[int])(nil)
+func (v *value[T]) String() string { return v.text }
 
-func (q *quantity[T]) String() string { return q.text }
+func (v *value[T]) Type() string { return v.what }
 
-func (q *quantity[T]) Type() string { return q.what }
-
-func (q *quantity[T]) Set(text string) error {
-	value, err := q.parse(text)
-	if err == nil {
-		*q.to, q.text = value, text
+func (v *value[T]) Set(text string) error {
+	read, err := v.parse(text)
+	if v.wrong = err; err == nil {
+		*v.to, v.text = read, text
 	}
-	return err
+	return nil
 }
 
-// quantityVar defines such a flag; byDefault may be empty.
-func quantityVar[T any](flags *pflag.FlagSet, to *T, parse func(string) (T, error), name, what, byDefault, usage string) {
-	q := &quantity[T]{to: to, parse: parse, what: what}
+func (v *value[T]) mistake() error { return v.wrong }
+
+// valueVar defines such a flag; byDefault may be empty.
+func valueVar[T any](flags *pflag.FlagSet, to *T, parse func(string) (T, error), name, what, byDefault, usage string) {
+	v := &value[T]{to: to, parse: parse, what: what}
 	if byDefault != "" {
-		_ = q.Set(byDefault) // a constant of the program
+		_ = v.Set(byDefault) // a constant of the program
 	}
-	flags.Var(q, name, usage)
+	flags.Var(v, name, usage)
 }
 
-// number is a flag for a whole number between two bounds, which outOfRange checks: so a
-// value that is wrong is reported together with what else is wrong.
-type number struct {
-	to        *int
-	low, high int
-}
-
-func (n *number) String() string { return strconv.Itoa(*n.to) }
-
-func (n *number) Type() string { return "int" }
-
-func (n *number) Set(text string) (err error) {
-	*n.to, err = strconv.Atoi(text)
-	return err
-}
-
-// numberVar defines such a flag; high math.MaxInt: there is no upper bound.
+// numberVar defines a flag for a whole number between two bounds; high math.MaxInt: there
+// is no upper bound.
 func numberVar(flags *pflag.FlagSet, to *int, low, high int, name string, byDefault int, usage string) {
-	*to = byDefault
-	flags.Var(&number{to, low, high}, name, usage)
+	*to = byDefault // which may be beyond the bounds
+	flags.Var(&value[int]{to: to, what: "int", text: strconv.Itoa(byDefault), parse: between(low, high)}, name, usage)
 }
 
-// outOfRange are the numbers given that are beyond their bounds.
-func outOfRange(flags *pflag.FlagSet) (problems []error) {
-	flags.Visit(func(f *pflag.Flag) {
-		n, ok := f.Value.(*number)
+// between reads a whole number.
+func between(low, high int) func(string) (int, error) {
+	return func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
 		switch {
-		case !ok || *n.to >= n.low && *n.to <= n.high:
-		case n.high == math.MaxInt:
-			problems = append(problems, fmt.Errorf("--%s %d: expected at least %d", f.Name, *n.to, n.low))
-		default:
-			problems = append(problems, fmt.Errorf("--%s %d: expected %d to %d", f.Name, *n.to, n.low, n.high))
+		case err == nil && n >= low && n <= high:
+			return n, nil
+		case high == math.MaxInt:
+			return 0, fmt.Errorf("%s: expected at least %d", text, low)
+		}
+		return 0, fmt.Errorf("%s: expected %d to %d", text, low, high)
+	}
+}
+
+// durationVar defines a flag for a duration that is not shorter than least.
+func durationVar(flags *pflag.FlagSet, to *time.Duration, least time.Duration, name, byDefault, usage string) {
+	valueVar(flags, to, func(text string) (time.Duration, error) {
+		d, err := unit.ParseDuration(text)
+		if err == nil && time.Duration(d) < least {
+			err = fmt.Errorf("%v: expected at least %v", d, least)
+		}
+		return time.Duration(d), err
+	}, name, "duration", byDefault, usage)
+}
+
+// bitsPerSecond is unit.ParseBitRate as a number.
+func bitsPerSecond(text string) (float64, error) {
+	rate, err := unit.ParseBitRate(text)
+	return float64(rate), err
+}
+
+// oneOf reads one of some words.
+func oneOf(words ...string) func(string) (string, error) {
+	return func(text string) (string, error) {
+		if !slices.Contains(words, text) {
+			return "", fmt.Errorf("%q: expected %s", text, source.Or(words))
+		}
+		return text, nil
+	}
+}
+
+// optional reads a value that is absent unless its flag is given.
+func optional[T any](parse func(string) (T, error)) func(string) (*T, error) {
+	return func(text string) (*T, error) {
+		read, err := parse(text)
+		return &read, err
+	}
+}
+
+// mistakes are what is wrong with values that were given.
+func mistakes(flags *pflag.FlagSet) (problems []error) {
+	flags.Visit(func(f *pflag.Flag) {
+		if v, ok := f.Value.(interface{ mistake() error }); ok && v.mistake() != nil {
+			problems = append(problems, fmt.Errorf("--%s %w", f.Name, v.mistake()))
 		}
 	})
 	return problems
