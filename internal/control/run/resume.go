@@ -73,7 +73,7 @@ func (c *conductor) checkResumable(ended string) error {
 
 // restore makes the conductor of a saved run, as it was except for the options.
 func restore(store notebook.Store, saved *record.Run, o Options) (*conductor, error) {
-	s, err := study.ParseWith(saved.ID, []byte(saved.StudyFile), saved.Design.Set)
+	s, err := study.Parse(saved.ID, []byte(saved.StudyFile), saved.Design.Set...)
 	if err != nil {
 		return nil, fmt.Errorf("the study of run %s can no longer be read: %w", saved.ID, err)
 	}

@@ -103,7 +103,7 @@ func (t *Tuner) judgeBy() error {
 	}
 	for i, more := range tries {
 		set := slices.Concat(o.Set, more)
-		s, err := study.ParseWith(o.File, alone, set)
+		s, err := study.Parse(o.File, alone, set...)
 		last := i == len(tries)-1
 		switch {
 		case err == nil && (last || len(o.Responses) > 0 || onlyBulk(s)):

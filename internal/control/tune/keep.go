@@ -129,7 +129,7 @@ func (t *Tuner) continueFrom(made *record.Run) (settingfile.Design, error) {
 	for _, s := range t.all {
 		t.lines = append(t.lines, settingfile.Line{Key: s.Key, Value: s.Value})
 	}
-	if t.study, err = study.ParseWith(made.Study, base, t.options.Set); err != nil {
+	if t.study, err = study.Parse(made.Study, base, t.options.Set...); err != nil {
 		return d, fmt.Errorf("the study of run %s cannot be read any more: %w", made.ID, err)
 	}
 	return settingfile.Design{

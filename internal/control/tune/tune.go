@@ -234,7 +234,7 @@ func (t *Tuner) conduct(ctx context.Context, d settingfile.Design) (*record.Run,
 	text, err := d.Study(o.File, o.Base)
 	var s *study.Study
 	if err == nil {
-		s, err = study.ParseWith(d.Name, text, o.Set)
+		s, err = study.Parse(d.Name, text, o.Set...)
 	}
 	var plan *study.Plan
 	if err == nil {

@@ -9,7 +9,7 @@ import (
 
 // All are the metrics in the order in which people read them. A new one is a line
 // here, with its declaration below; docs/metrics.md is made from it (go test
-// ./internal/model/metric ./internal/model/study -update).
+// ./internal/model/study -update).
 var All = []Metric{
 	Goodput, Transactions, latencyMean, LatencyP50, latencyP90, LatencyP99, LatencyP999, latencyP9999, latencyMax,
 	LossFree, Lost, retransmissions, Jitter, Surplus, Connections, CPUPerGigabyte, CPUPerTransaction, bufferDelay, grade,

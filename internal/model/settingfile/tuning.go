@@ -54,8 +54,7 @@ type Line struct {
 	// is a slash, as in sysctl(8).
 	Key   string
 	Value string
-	// Optional lines begin with "-": an error in setting them is ignored.
-	Optional bool
+
 	// Bound is tuned's ">" or "<": set only if that makes the value larger, or
 	// smaller, than it is.
 	Bound string
@@ -129,7 +128,7 @@ func entries(text string) iter.Seq2[int, string] {
 func (f *File) sysctl(n int, line string) {
 	key, value, found := strings.Cut(line, "=")
 	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-	key, optional := strings.CutPrefix(key, "-")
+	key, optional := strings.CutPrefix(key, "-") // an error in setting it is ignored (sysctl.d(5))
 	key = strings.TrimSpace(key)
 	apart := func(why string, wrong bool) {
 		f.Apart = append(f.Apart, Apart{f.Name, n, line, why, wrong})
@@ -151,7 +150,7 @@ func (f *File) sysctl(n int, line string) {
 		apart("a pattern for several parameters: write them one by one to have them looked at", false)
 		return
 	}
-	l := Line{File: f.Name, Line: n, Key: dotted(key), Optional: optional}
+	l := Line{File: f.Name, Line: n, Key: dotted(key)}
 	if f.Format == Profile {
 		for _, bound := range []string{">", "<"} {
 			if rest, has := strings.CutPrefix(value, bound); has {

@@ -15,6 +15,7 @@
 package source
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -143,9 +144,14 @@ func (d *Document) Has(path string) bool {
 // Report is how checks of meaning say what is wrong with the value at a path.
 type Report func(path, format string, args ...any)
 
-// Reporter returns a Report that adds to problems with the path's position.
+// Reporter returns a Report that adds to problems with the path's position, each once.
 func (d *Document) Reporter(problems *Problems) Report {
+	reported := map[Problem]bool{}
 	return func(path, format string, args ...any) {
-		problems.add(d.File, d.Position(path), format, args...)
+		p := Problem{d.File, d.Position(path), fmt.Sprintf(format, args...)}
+		if !reported[p] {
+			reported[p] = true
+			*problems = append(*problems, p)
+		}
 	}
 }

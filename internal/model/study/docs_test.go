@@ -2,12 +2,16 @@ package study
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"linerate/internal/model/flow"
+	"linerate/internal/model/metric"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/source"
 	"linerate/internal/model/topology"
@@ -17,7 +21,7 @@ const manual = "../../../docs/study-files.md"
 
 var example = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 
-// TestManualExamples: whoever copies an example has a study that works.
+// TestManualExamples: each example of the manual is a study that works.
 func TestManualExamples(t *testing.T) {
 	text, err := os.ReadFile(manual)
 	if err != nil {
@@ -41,20 +45,105 @@ func TestManualExamples(t *testing.T) {
 	}
 }
 
-// TestManualReference: the tables of keys are those of the types. With -update
-// they are written.
-func TestManualReference(t *testing.T) {
-	text, err := os.ReadFile(manual)
-	if err != nil {
-		t.Fatal(err)
+// TestGeneratedTables: the tables in the documents are those of the types and
+// registries. With -update they are written.
+func TestGeneratedTables(t *testing.T) {
+	isTransactional := func(o *flow.Option) bool {
+		return slices.ContainsFunc(flow.Protocols, func(p flow.Protocol) bool { return p.Transactional() && o.For(p.Name) })
 	}
-	const begin, end = "<!-- reference -->\n", "<!-- /reference -->"
-	before, rest, found := strings.Cut(string(text), begin)
-	_, after, closed := strings.Cut(rest, end)
-	if !found || !closed {
-		t.Fatal("the manual has no place for the reference")
+	for _, table := range []struct{ page, name, want string }{
+		{"study-files", "reference", reference()},
+		{"metrics", "metrics", "\n" + metrics() + "\n"},
+		{"traffic", "options", "\n" + options(func(o *flow.Option) bool { return o.For(flow.TCP) }, nil) + "\n"},
+		{"datagrams", "options", "\n" + options(func(o *flow.Option) bool { return o.For(flow.UDP) }, nil) + "\n"},
+		{"transactions", "options", "\n" + options(isTransactional, flow.Names(flow.Protocol.Transactional)) + "\n"},
+		{"measure", "options", "\n" + flags() + "\n"},
+	} {
+		page := "../../../docs/" + table.page + ".md"
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin, end := "<!-- "+table.name+" -->\n", "<!-- /"+table.name+" -->"
+		before, rest, found := strings.Cut(string(text), begin)
+		_, after, closed := strings.Cut(rest, end)
+		if !found || !closed {
+			t.Fatalf("%s has no place for the table: want %q and %q", page, begin, end)
+		}
+		golden(t, page, before+begin+table.want+end+after)
 	}
-	golden(t, manual, before+begin+reference()+end+after)
+}
+
+// options is a table of the options that fit and that the flows' engines have. Where
+// several protocols are given, it says for which of them.
+func options(fit func(*flow.Option) bool, protocols []string) string {
+	var b strings.Builder
+	column, rule := "", ""
+	if protocols != nil {
+		column, rule = " for |", "---|"
+	}
+	fmt.Fprintf(&b, "| option |%s means | when absent |\n|---|%s---|---|\n", column, rule)
+	for _, o := range flow.Options {
+		if !fit(o) || o.Planned {
+			continue
+		}
+		if protocols != nil {
+			have := slices.DeleteFunc(slices.Clone(protocols), func(p string) bool { return !o.For(p) })
+			if column = " " + strings.Join(have, ", ") + " |"; len(have) == len(protocols) {
+				column = " all |"
+			}
+		}
+		fmt.Fprintf(&b, "| `%s` |%s %s | %s |\n", o.Key, column, o.Doc, o.Absent)
+	}
+	return b.String()
+}
+
+// flags is a table of the options that `measure` has.
+func flags() string {
+	var b strings.Builder
+	b.WriteString("| flag | for | means | when absent |\n|---|---|---|---|\n")
+	for _, o := range flow.Options {
+		protocols := strings.Join(o.Protocols, ", ")
+		if o.Protocols == nil {
+			protocols = "all"
+		}
+		if o.Type != "" {
+			fmt.Fprintf(&b, "| `--%s` | %s | %s | %s |\n", o.Flag(), protocols, o.Doc, o.Absent)
+		}
+	}
+	return b.String()
+}
+
+// metrics is a table of the registry of metrics.
+func metrics() string {
+	var b strings.Builder
+	b.WriteString("| metric | is | unit | better | flows | `response` | `--expect` | export |\n|---|---|---|---|---|---|---|---|\n")
+	for _, m := range metric.All {
+		scales := ""
+		if m.Unit != "grade" {
+			scales = m.Scale("", 0).Unit
+			if largest := m.Scale("", math.Inf(1)).Unit; largest != scales {
+				scales += " to " + largest
+			}
+		}
+		flows := slices.Clone(m.Protocols)
+		if m.Probed {
+			flows = append(flows, "probe")
+		}
+		better := "more"
+		if m.Lower {
+			better = "less"
+		}
+		response, column, example := "", "", ""
+		if slices.Contains(metric.ResponseNames(), m.Name) {
+			response, column = "yes", "`"+m.Column()+"`"
+		}
+		if slices.Contains(metric.ExpectableNames(), m.Name) {
+			example = "`" + m.Example() + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n", m.Name, m.About, scales, better, strings.Join(flows, ", "), response, example, column)
+	}
+	return b.String()
 }
 
 // reference is a table for each kind of mapping in a study file.

@@ -27,12 +27,6 @@ const (
 	maxRepeats                   = 10
 )
 
-// FillIn puts the defaults where nothing is said.
-func (l *LossFree) FillIn() {
-	or(&l.Resolution, DefaultResolution)
-	or(&l.Repeats, DefaultRepeats)
-}
-
 // Check reports what cannot be, by the name of each value.
 func (l LossFree) Check(report func(name, format string, args ...any)) {
 	if l.Loss < 0 || l.Loss > maxLoss {

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"net/netip"
 	"time"
 
@@ -10,13 +11,10 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Parse reads a study file, checks it and fills in its defaults. The error, of
-// type source.Problems, lists every mistake with its line and column.
-func Parse(file string, data []byte) (*Study, error) { return ParseWith(file, data, nil) }
-
-// ParseWith is Parse with some values of the file replaced, each given as
-// "workload.duration=5s".
-func ParseWith(file string, data []byte, set []string) (*Study, error) {
+// Parse reads a study file, checks it and fills in its defaults. Each of set replaces a
+// value of the file: "workload.duration=5s". The error, of type source.Problems, lists
+// every mistake with its line and column.
+func Parse(file string, data []byte, set ...string) (*Study, error) {
 	doc, problems := source.Parse(file, data, set...)
 	if doc == nil {
 		return nil, problems.Err()
@@ -66,50 +64,43 @@ const (
 	DefaultCongestionControl = "cubic"
 )
 
-func or[T comparable](value *T, otherwise T) {
-	var zero T
-	if *value == zero {
-		*value = otherwise
-	}
-}
-
 // fillIn puts the defaults where the file says nothing.
 func (s *Study) fillIn() {
-	or(&s.Unit, "bit/s")
+	s.Unit = cmp.Or(s.Unit, "bit/s")
 	w := &s.Workload
-	or(&w.Duration, DefaultDuration)
-	or(&w.Warmup, DefaultWarmup)
-	or(&w.Interval, DefaultInterval)
-	or(&w.ConnectTimeout, DefaultConnectTimeout)
-	or(&w.Direction, DefaultDirection)
-	or(&w.Streams, 1)
-	if w.LossFree != nil {
-		w.LossFree.FillIn()
+	w.Duration = cmp.Or(w.Duration, DefaultDuration)
+	w.Warmup = cmp.Or(w.Warmup, DefaultWarmup)
+	w.Interval = cmp.Or(w.Interval, DefaultInterval)
+	w.ConnectTimeout = cmp.Or(w.ConnectTimeout, DefaultConnectTimeout)
+	w.Direction = cmp.Or(w.Direction, DefaultDirection)
+	w.Streams = cmp.Or(w.Streams, 1)
+	if l := w.LossFree; l != nil {
+		l.Resolution, l.Repeats = cmp.Or(l.Resolution, DefaultResolution), cmp.Or(l.Repeats, DefaultRepeats)
 	}
-	or(&w.CongestionControl, DefaultCongestionControl)
-	or(&s.Design.Replicates, DefaultReplicates)
-	or(&s.Design.Margin, DefaultMargin)
-	s.destinations(w.Flows)
+	w.CongestionControl = cmp.Or(w.CongestionControl, DefaultCongestionControl)
+	s.Design.Replicates = cmp.Or(s.Design.Replicates, DefaultReplicates)
+	s.Design.Margin = cmp.Or(s.Design.Margin, DefaultMargin)
+	setDestinations(w.Flows, &s.Topology)
 	for i := range s.Factors {
 		f := &s.Factors[i]
-		or(&f.Role, RoleCompare)
+		f.Role = cmp.Or(f.Role, RoleCompare)
 		if f.Role == RoleCompare {
 			f.Baseline = f.baseline()
 		}
-		for j := range f.Levels {
-			if over := f.Levels[j].Workload; over != nil {
-				s.destinations(over.Flows)
+		for _, l := range f.Levels {
+			if l.Workload != nil {
+				setDestinations(l.Workload.Flows, &s.Topology)
 			}
 		}
 	}
 }
 
-// destinations gives each flow an address to go to, where the topology alone
+// setDestinations gives each flow without a destination an address, where the topology
 // has one; a treatment that adds addresses chooses from those.
-func (s *Study) destinations(flows []Flow) {
+func setDestinations(flows []Flow, t *topology.Topology) {
 	for i := range flows {
 		if f := &flows[i]; !f.Destination.IsValid() {
-			f.Destination = destination(&s.Topology, *f)
+			f.Destination = destination(t, *f)
 		}
 	}
 }
@@ -131,7 +122,7 @@ func destination(t *topology.Topology, f Flow) netip.Addr {
 		if onNetwork(from, f.Source, a.Prefix()) {
 			return a.First
 		}
-		or(&first, a.First)
+		first = cmp.Or(first, a.First)
 	}
 	return first
 }

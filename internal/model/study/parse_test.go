@@ -28,7 +28,7 @@ workload:
 
 func parse(t *testing.T, text string, set ...string) *Study {
 	t.Helper()
-	s, err := ParseWith("test.yaml", []byte(text), set)
+	s, err := Parse("test.yaml", []byte(text), set...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,12 +147,12 @@ func TestBuiltIn(t *testing.T) {
 	}
 }
 
-func TestParseWith(t *testing.T) {
+func TestParseSet(t *testing.T) {
 	s := parse(t, pair, "workload.duration=5s", "topology.links[0].rate=300mbit", "design.seed=7", "workload.flows[0].streams=3")
 	if s.Workload.Duration != unit.Duration(5*time.Second) || s.Topology.Links[0].Rate != 3e8 || s.Design.Seed != 7 || s.Workload.Flows[0].Streams != 3 {
 		t.Errorf("values were not set: %+v", s)
 	}
-	_, err := ParseWith("test.yaml", []byte(pair), []string{"workload.duration=5x", "workload.warmupp=1s"})
+	_, err := Parse("test.yaml", []byte(pair), "workload.duration=5x", "workload.warmupp=1s")
 	want := "--set workload.duration=5x: duration: \"5x\" is not a duration: expected a number with us, ms, s or m, such as 25ms\n" +
 		"--set workload.warmupp=1s: unknown key \"warmupp\"; did you mean \"warmup\"?"
 	if err == nil || err.Error() != want {

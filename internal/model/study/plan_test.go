@@ -193,7 +193,7 @@ func TestPlanIsBounded(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	big = strings.Replace(big, "1..30", "1..5", -1) // 125 treatments
-	if _, err := ParseWith("big.yaml", []byte(big), []string{"workload.streams=20000"}); err == nil || !strings.Contains(err.Error(), "more than 500000 flows") {
+	if _, err := Parse("big.yaml", []byte(big), "workload.streams=20000"); err == nil || !strings.Contains(err.Error(), "more than 500000 flows") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -28,16 +28,14 @@ func (c *checker) protocols(p *Plan) {
 	for _, t := range p.Treatments {
 		list, flows := "workload.flows", c.Workload.Flows
 		above := []string{"workload"}
-		for i, f := range c.Factors {
-			j := f.level(t.Levels[f.Name])
-			over := f.Levels[j].Workload
-			if over == nil {
+		for _, l := range c.chosen(t) {
+			if l.Workload == nil {
 				continue
 			}
-			path := fmt.Sprintf("factors[%d].levels[%d].workload", i, j)
-			options[path], above = over.Spec, append(above, path)
-			if over.Flows != nil {
-				list, flows = path+".flows", over.Flows
+			path := l.path + ".workload"
+			options[path], above = l.Workload.Spec, append(above, path)
+			if l.Workload.Flows != nil {
+				list, flows = path+".flows", l.Workload.Flows
 			}
 		}
 		for i, f := range t.Workload.Flows {
@@ -49,7 +47,10 @@ func (c *checker) protocols(p *Plan) {
 			}
 			for _, o := range flow.Options {
 				wrong := o.Conflict(&f.Spec)
-				if at := c.written(t, path, o.Key); wrong != "" && !reported[at] {
+				if wrong == "" {
+					continue
+				}
+				if at := c.written(t, path, o.Key); !reported[at] {
 					reported[at] = true
 					c.report(at, "%s%s", o.Key, wrong)
 				}

@@ -74,7 +74,7 @@ func TestResponseDefaults(t *testing.T) {
 		{"response: [latency_p999]\n", "crr", []string{"latency_p999"}},
 	} {
 		text := strings.Replace(pair, "study: pair\n", "study: pair\n"+test.response, 1)
-		s, err := ParseWith("pair.yaml", []byte(text), []string{"workload.protocol=" + test.protocol})
+		s, err := Parse("pair.yaml", []byte(text), "workload.protocol="+test.protocol)
 		if err != nil {
 			t.Errorf("%s%s: %v", test.response, test.protocol, err)
 		} else if !slices.Equal(s.Responses, test.want) {

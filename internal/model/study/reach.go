@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -25,9 +26,9 @@ func (c *checker) paths(p *Plan, whole bool) {
 	overs := map[string]*topology.Topology{}
 	for _, t := range p.Treatments {
 		list, key := c.flowsPath(t), ""
-		for i, f := range c.Factors {
-			if j := f.level(t.Levels[f.Name]); len(f.Levels[j].Settings) > 0 {
-				key += fmt.Sprintf("%d.%d ", i, j)
+		for _, l := range c.chosen(t) {
+			if len(l.Settings) > 0 {
+				key += l.path
 			}
 		}
 		if overs[key] == nil {
@@ -48,12 +49,26 @@ func (c *checker) paths(p *Plan, whole bool) {
 	}
 }
 
+// chosenLevel is a level of a treatment and where the file has it.
+type chosenLevel struct {
+	Level
+	path string
+}
+
+// chosen lists a treatment's levels, in the order of the factors.
+func (c *checker) chosen(t Treatment) (list []chosenLevel) {
+	for i, f := range c.Factors {
+		j := f.level(t.Levels[f.Name])
+		list = append(list, chosenLevel{f.Levels[j], fmt.Sprintf("factors[%d].levels[%d]", i, j)})
+	}
+	return list
+}
+
 // written is where an option of a flow is written: a level's wins over the flow's
 // own, which wins over the workload's.
 func (c *checker) written(t Treatment, flow, key string) string {
-	for i, f := range slices.Backward(c.Factors) {
-		j := f.level(t.Levels[f.Name])
-		if path := fmt.Sprintf("factors[%d].levels[%d].workload.%s", i, j, key); c.has(path) {
+	for _, l := range slices.Backward(c.chosen(t)) {
+		if path := l.path + ".workload." + key; c.has(path) {
 			return path
 		}
 	}
@@ -101,8 +116,7 @@ func (w flowPath) check(f Flow, mayFail bool) bool {
 		w.report(w.path, "unreachable flow%s: %v", w.where, err)
 		return false
 	}
-	source := f.Source
-	or(&source, likelySource(w.over, f.From, f.Destination))
+	source := cmp.Or(f.Source, likelySource(w.over, f.From, f.Destination))
 	if _, err := w.over.Paths(f.To, f.Destination, source); err != nil {
 		w.report(w.path, "unreachable flow%s: answers do not come back: %v", w.where, err)
 		return false

@@ -12,21 +12,14 @@ import (
 // tools checks what is asked of other people's programs, in every treatment: a
 // level may name the tool, and the flow the option that it does not have.
 func (c *checker) tools(p *Plan) {
-	said := map[string]bool{}
-	report := func(path, format string, args ...any) {
-		if text := fmt.Sprintf(format, args...); !said[path+text] {
-			said[path+text] = true
-			c.report(path, "%s", text)
-		}
-	}
 	for _, t := range p.Treatments {
 		list := c.flowsPath(t)
 		for i, f := range t.Workload.Flows {
-			at := toolFlow{c, t, fmt.Sprintf("%s[%d]", list, i), report}
+			at := toolFlow{c, t, fmt.Sprintf("%s[%d]", list, i)}
 			if program, foreign := tool.Find(f.Tool); foreign {
 				at.check(program, f)
 			} else if len(f.ToolArgs) > 0 && f.Tool != tool.Own { // linerate standing in for a tool has no use for its words
-				report(at.path("tool_args"), "tool_args without a tool: which program's words are these?")
+				c.report(at.path("tool_args"), "tool_args without a tool: which program's words are these?")
 			}
 		}
 	}
@@ -35,10 +28,9 @@ func (c *checker) tools(p *Plan) {
 // flowsPath is where a treatment's flows are written.
 func (c *checker) flowsPath(t Treatment) string {
 	list := "workload.flows"
-	for i, f := range c.Factors {
-		j := f.level(t.Levels[f.Name])
-		if over := f.Levels[j].Workload; over != nil && over.Flows != nil {
-			list = fmt.Sprintf("factors[%d].levels[%d].workload.flows", i, j)
+	for _, l := range c.chosen(t) {
+		if l.Workload != nil && l.Workload.Flows != nil {
+			list = l.path + ".workload.flows"
 		}
 	}
 	return list
@@ -49,7 +41,6 @@ type toolFlow struct {
 	*checker
 	treatment Treatment
 	flow      string // its path
-	report    source.Report
 }
 
 func (f toolFlow) path(key string) string { return f.written(f.treatment, f.flow, key) }

@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/flow"
@@ -95,7 +96,9 @@ func (s *Study) treatment(levels []Level, room int) (Treatment, error) {
 	for i := range t.Workload.Flows {
 		t.Workload.Flows[i].Spec = t.Workload.Flows[i].Fitted()
 	}
-	t.destinations(&s.Topology)
+	if slices.ContainsFunc(t.Workload.Flows, func(f Flow) bool { return !f.Destination.IsValid() }) {
+		setDestinations(t.Workload.Flows, s.Topology.With(t.Settings))
+	}
 	if err := t.eventsInTime(); err != nil {
 		return t, err
 	}
@@ -157,20 +160,6 @@ func (t *Treatment) allDestinations(base *topology.Topology, f Flow) []netip.Add
 		}
 	}
 	return list
-}
-
-// destinations chooses from what the treatment adds where a flow has no address
-// to go to yet.
-func (t *Treatment) destinations(base *topology.Topology) {
-	var over *topology.Topology
-	for i := range t.Workload.Flows {
-		if f := &t.Workload.Flows[i]; !f.Destination.IsValid() {
-			if over == nil {
-				over = base.With(t.Settings)
-			}
-			f.Destination = destination(over, *f)
-		}
-	}
 }
 
 func (t *Treatment) add(f Flow, openerSends bool, process string) {

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -84,9 +85,8 @@ func (c *checker) timing(path string, duration, warmup unit.Duration) {
 }
 
 func (c *checker) interval() {
-	w, duration := c.Workload, c.Workload.Duration
-	or(&duration, DefaultDuration)
-	switch {
+	w := c.Workload
+	switch duration := cmp.Or(w.Duration, DefaultDuration); {
 	case c.has("workload.interval") && w.Interval < minInterval:
 		c.report("workload.interval", "interval %s: expected at least %s", w.Interval, minInterval)
 	case w.Interval > duration:

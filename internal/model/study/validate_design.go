@@ -138,21 +138,16 @@ func (p *Plan) checkBudget(report source.Report) {
 func (c *checker) conflict(t Treatment) bool {
 	type place struct{ host, key string }
 	set := map[place]string{}
-	for i, f := range c.Factors {
-		for j, l := range f.Levels {
-			if t.Levels[f.Name] != l.Name {
-				continue
-			}
-			for k, s := range l.Settings {
-				for n, sysctl := range s.Sysctl {
-					at := place{s.Host, sysctl.Key}
-					if earlier, twice := set[at]; twice && earlier != sysctl.Value {
-						c.report(fmt.Sprintf("factors[%d].levels[%d].settings[%d].sysctl[%d]", i, j, k, n),
-							"%s on %s is %s here, and %s by another setting of treatment %q", sysctl.Key, s.Host, sysctl.Value, earlier, t.Name)
-						return true
-					}
-					set[at] = sysctl.Value
+	for _, l := range c.chosen(t) {
+		for k, s := range l.Settings {
+			for n, sysctl := range s.Sysctl {
+				at := place{s.Host, sysctl.Key}
+				if earlier, twice := set[at]; twice && earlier != sysctl.Value {
+					c.report(fmt.Sprintf("%s.settings[%d].sysctl[%d]", l.path, k, n),
+						"%s on %s is %s here, and %s by another setting of treatment %q", sysctl.Key, s.Host, sysctl.Value, earlier, t.Name)
+					return true
 				}
+				set[at] = sysctl.Value
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package tool
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"linerate/internal/model/flow"
@@ -58,10 +57,10 @@ var iperfLine = regexp.MustCompile(`^\[ *\*?(\d+|SUM)\] +([\d.]+)- *([\d.]+) +se
 
 // parseIperf reads each end's own lines. A client shows its sum where there are
 // several streams, and that is what people read off it, however it was made; a
-// server is not told how many streams belong together.
+// server does not know how many streams belong together.
 func parseIperf(client, server string) (Report, error) {
 	reads := strings.Contains(client, "(reverse)")
-	own, told, err := iperfSums(client)
+	own, reported, err := iperfSums(client)
 	if err != nil {
 		return Report{}, err
 	}
@@ -73,8 +72,8 @@ func parseIperf(client, server string) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	if told.Seconds > 0 {
-		far = told // a UDP server reports to its client
+	if reported.Seconds > 0 {
+		far = reported // a UDP server reports to its client
 	} else {
 		r.FromServer = !reads && far.Seconds > 0
 	}
@@ -87,8 +86,8 @@ func parseIperf(client, server string) (Report, error) {
 	return r, nil
 }
 
-// iperfSums adds up an end's own lines, and those that it was told by the other.
-func iperfSums(text string) (own, told iperf3Sum, err error) {
+// iperfSums adds up an end's own lines, and those that the other end reported to it.
+func iperfSums(text string) (own, reported iperf3Sum, err error) {
 	summed, theirs := false, false
 	for line := range strings.Lines(text) {
 		theirs = theirs || strings.Contains(line, "Server Report")
@@ -96,26 +95,22 @@ func iperfSums(text string) (own, told iperf3Sum, err error) {
 		if m == nil {
 			continue
 		}
-		begin, err1 := strconv.ParseFloat(m[2], 64)
-		end, err2 := strconv.ParseFloat(m[3], 64)
-		bytes, err3 := strconv.ParseInt(m[4], 10, 64)
-		bps, err4 := strconv.ParseFloat(m[5], 64)
-		for _, e := range []error{err1, err2, err3, err4} {
-			if e != nil {
-				return own, told, fmt.Errorf("%q: %w", strings.TrimSpace(line), e)
-			}
+		var begin, end float64
+		var this iperf3Sum
+		if _, err := fmt.Sscan(strings.Join(m[2:], " "), &begin, &end, &this.Bytes, &this.Bps); err != nil {
+			return own, reported, fmt.Errorf("%q: %w", strings.TrimSpace(line), err)
 		}
-		this := iperf3Sum{Seconds: end - begin, Bytes: bytes, Bps: bps}
+		this.Seconds = end - begin
 		switch {
 		case theirs:
-			add(&told, this)
+			add(&reported, this)
 		case m[1] == "SUM":
 			own, summed = this, true
 		case !summed:
 			add(&own, this)
 		}
 	}
-	return own, told, nil
+	return own, reported, nil
 }
 
 func add(sum *iperf3Sum, one iperf3Sum) {

@@ -3,7 +3,6 @@ package tool
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 
 	"linerate/internal/model/flow"
 )
@@ -46,11 +45,8 @@ func parseSockperf(client, _ string) (Report, error) {
 	}
 	var r Report
 	var received float64
-	for text, into := range map[string]*float64{run[1]: &r.Seconds, run[2]: &received, mean[1]: &r.LatencyUs} {
-		var err error
-		if *into, err = strconv.ParseFloat(text, 64); err != nil {
-			return r, err
-		}
+	if _, err := fmt.Sscan(run[1]+" "+run[2]+" "+mean[1], &r.Seconds, &received, &r.LatencyUs); err != nil {
+		return r, err
 	}
 	if r.Seconds > 0 {
 		r.TransactionsPerS = received / r.Seconds

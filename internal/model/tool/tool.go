@@ -33,7 +33,7 @@ type Tool struct {
 	// Options are the keys of a flow's options that it can do something with,
 	// besides protocol and direction.
 	Options []string
-	// NoSource: its client cannot be told which address to come from.
+	// NoSource: its client has no option for the source address.
 	NoSource bool
 	// WriteOnly: its client always sends.
 	WriteOnly bool
@@ -53,8 +53,8 @@ type Tool struct {
 	client func(Job) []string
 	// parse reads what the client and the server have printed.
 	parse func(client, server string) (Report, error)
-	// control tells, of the tools that use one port for both, a connection
-	// that carries no data by what its opener and its acceptor have sent.
+	// control reports, for tools that use one port for both, whether a connection
+	// carries no data, by the bytes that its opener and its acceptor have sent.
 	control func(opener, acceptor uint64) bool
 	// leastMessage is the smallest request in bytes; 0: one.
 	leastMessage unit.Bytes

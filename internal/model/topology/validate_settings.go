@@ -70,13 +70,10 @@ func (t *Topology) CheckSetting(s setting.Setting, path string, report source.Re
 	}
 	if a := s.Address; a != nil {
 		c.interfaceExists(a.Interface, path+".address.interface")
-		switch last := a.Last(); {
-		case a.Count < 0 || a.Count > maxAliases || !last.IsValid():
+		if a.Count < 0 || a.Count > maxAliases || !a.Last().IsValid() {
 			report(path+".address.count", "%d addresses from %s on: expected 1 to %d, and no more than there are", a.Count, a.Address, maxAliases)
-		default:
-			if why := wrongHostAddress(Address{a.Address.Addr(), last.Addr(), a.Address.Bits()}); why != "" {
-				report(path+".address.address", "%s: %s", a, why)
-			}
+		} else if why := wrongHostAddress(added(a)); why != "" {
+			report(path+".address.address", "%s: %s", a, why)
 		}
 	}
 	if s.Nexthop != nil {

@@ -42,7 +42,7 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 	if a := s.Address; a != nil {
 		h.Interfaces = slices.Clone(h.Interfaces)
 		if p, ok := h.Interface(a.Interface); ok {
-			p.Addresses = slices.Concat(p.Addresses, []Address{{a.Address.Addr(), a.Last().Addr(), a.Address.Bits()}})
+			p.Addresses = slices.Concat(p.Addresses, []Address{added(a)})
 		}
 	}
 	if s.Route != nil {
@@ -67,6 +67,11 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 		made := len(h.Via) == 0
 		t.changeDirection(End{h.Name, q.Interface}, func(out *Impairment) { out.replaceQdisc(*q, made) })
 	}
+}
+
+// added is the range of addresses that a setting adds.
+func added(a *setting.Address) Address {
+	return Address{a.Address.Addr(), a.Last().Addr(), a.Address.Bits()}
 }
 
 // replaceQdisc replaces the queueing discipline of a link. In a lab (made) that is the one

@@ -3,6 +3,7 @@ package unit
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -10,35 +11,33 @@ import (
 // FormatRate spells a bit rate for reading, with four digits: "1 Gbit/s",
 // "956.4 Mbit/s". BitRate.String spells one for a file.
 func FormatRate(bps float64) string {
-	for _, u := range []suffix{{"Tbit/s", 1e12}, {"Gbit/s", 1e9}, {"Mbit/s", 1e6}, {"kbit/s", 1e3}} {
-		if math.Abs(bps) >= u.factor*0.99995 {
-			return four(bps/u.factor) + " " + u.name
-		}
-	}
-	return four(bps) + " bit/s"
+	return scaled(bps, four, 0.99995, []suffix{{"Tbit/s", 1e12}, {"Gbit/s", 1e9}, {"Mbit/s", 1e6}, {"kbit/s", 1e3}, {"bit/s", 1}})
 }
 
 // FormatBytes spells a number of bytes for reading, with four digits, decimal as links
 // count: "1.5 MB". A fraction of a byte is rounded.
 func FormatBytes(n float64) string {
-	for _, u := range []suffix{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}} {
-		if math.Abs(n) >= u.factor*0.99995 {
-			return four(n/u.factor) + " " + u.name
-		}
+	if math.Abs(n) < 999.95 {
+		return fmt.Sprintf("%.0f bytes", n)
 	}
-	return fmt.Sprintf("%.0f bytes", n)
+	return scaled(n, four, 0.99995, []suffix{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}})
 }
 
 // FormatSeconds spells a time in seconds for reading, with three digits: "1.5 s",
 // "20 ms", "300 µs".
 func FormatSeconds(s float64) string {
-	switch {
-	case s >= 1:
-		return fmt.Sprintf("%.3g s", s)
-	case s >= 1e-3:
-		return fmt.Sprintf("%.3g ms", s*1e3)
+	three := func(v float64) string { return fmt.Sprintf("%.3g", v) }
+	return scaled(s, three, 0.9995, []suffix{{"s", 1}, {"ms", 1e-3}, {"µs", 1e-6}})
+}
+
+// scaled spells a value in the largest of units of which it has at least one, or so little
+// less that its digits round to one; otherwise in the last.
+func scaled(value float64, digits func(float64) string, one float64, units []suffix) string {
+	i := slices.IndexFunc(units, func(u suffix) bool { return math.Abs(value) >= one*u.factor })
+	if i < 0 {
+		i = len(units) - 1
 	}
-	return fmt.Sprintf("%.3g µs", s*1e6)
+	return digits(value/units[i].factor) + " " + units[i].name
 }
 
 // FormatPercent spells a share of one in percent, with two decimals at most, or two

@@ -98,7 +98,7 @@ func beyond(l settingfile.Line, prior map[string]string) bool {
 // List is the list that a run tried, and on which hosts. It is an error where the run
 // has no factor that takes a list apart.
 func List(made *record.Run) (settings []record.TuneSetting, hosts []string, err error) {
-	tried, err := study.ParseWith(made.Study, []byte(made.StudyFile), made.Design.Set)
+	tried, err := study.Parse(made.Study, []byte(made.StudyFile), made.Design.Set...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the study of run %s cannot be read any more: %w", made.ID, err)
 	}

@@ -22,7 +22,7 @@ func loadStudyWith(nameOrFile string, set []string) (*study.Study, []byte, error
 	if err != nil {
 		return nil, nil, usageError(err)
 	}
-	s, err := study.ParseWith(file, data, set)
+	s, err := study.Parse(file, data, set...)
 	if err != nil {
 		return nil, data, inputError(file, err)
 	}
