@@ -70,9 +70,6 @@ func (f *rrFlow) Describe(out *message.FlowEnd) {
 		f.describeWaiting(out)
 	}
 	out.ModeNote = f.note()
-	if f.isClient && f.udp {
-		f.checkUnanswered(out)
-	}
 	if f.isClient && window.EndNs != 0 && out.AtNs >= latencyReadyAt(window) {
 		sum := stats.NewHistogram()
 		for _, w := range f.threads() {
@@ -115,69 +112,55 @@ func (f *rrFlow) alive() bool {
 	return f.Failure() == nil && !f.closed && f.active.Load() > 0
 }
 
-// silentTimeouts is how many retransmission timeouts in a row make a peer that
-// neither answers nor resets count as gone: about three seconds on a short path.
-const silentTimeouts = 4
+const (
+	// silentTimeouts is how many retransmission timeouts in a row make a peer that
+	// neither answers nor resets count as gone: about three seconds on a short path.
+	silentTimeouts = 4
+	// suspectAfter is how long a transaction may take before the kernel is queried about
+	// its connection, for maxQueries connections at a time.
+	suspectAfter = time.Second
+	maxQueries   = 64
+)
 
-// describeWaiting looks at the transactions that are under way: how many there are, how
-// long the one that waits longest has, and whether anybody is still there.
+// describeWaiting reports how many transactions are under way, how long the one that
+// waits longest has, and the connections whose peer does not answer.
 func (f *rrFlow) describeWaiting(out *message.FlowEnd) {
-	const suspect = 1e9 // ns without an answer, on any path that a trial is made over
-	const looks = 64    // connections that the kernel is asked about
-	t := out.Transactions
-	looked, silent := 0, 0
-	backoff := uint8(0)
+	queried, silent, mostMissed := 0, 0, uint32(0)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, w := range f.workers {
 		for i := range w.conns {
-			began := atomic.LoadInt64(&w.conns[i].began)
-			if began == 0 || began > out.AtNs {
-				continue
-			}
-			t.Waiting++
-			wait := out.AtNs - began
-			t.LongestWaitUs = max(t.LongestWaitUs, float64(wait)/1e3)
-			if f.udp || wait < suspect || looked == looks || f.closed {
-				continue
-			}
-			looked++
-			fd := int(atomic.LoadInt32(&w.conns[i].fd))
-			if info, err := sock.TCPInfo(fd); err == nil && info.Backoff >= silentTimeouts {
-				silent++
-				backoff = max(backoff, info.Backoff)
-			}
-		}
-	}
-	if silent > 0 && out.Error == nil {
-		more := ""
-		if looked == looks {
-			more = " or more"
-		}
-		out.Error = silence("%d%s of %s: no answer to %d retransmissions in a row", silent, more, unit.Plural(f.connections(), "connection"), backoff)
-		out.Alive = out.Alive && int64(silent) < f.active.Load() && silent < looks
-	}
-}
-
-// silence is the error of a flow whose peer does not answer in time.
-func silence(format string, args ...any) *message.Error {
-	return &message.Error{Code: message.Deadline, Text: fmt.Sprintf(format, args...)}
-}
-
-// checkUnanswered looks whether anybody is still there, over UDP.
-func (f *rrFlow) checkUnanswered(out *message.FlowEnd) {
-	silent, most := int64(0), uint32(0)
-	for _, w := range f.threads() {
-		for i := range w.conns {
 			c := &w.conns[i]
-			if missed := atomic.LoadUint32(&c.unanswered); missed >= maxUnanswered && atomic.LoadInt32(&c.fd) >= 0 {
-				silent, most = silent+1, max(most, missed)
+			fd := atomic.LoadInt32(&c.fd)
+			missed, most := atomic.LoadUint32(&c.unanswered), uint32(maxUnanswered)
+			if began := atomic.LoadInt64(&c.began); began != 0 && began <= out.AtNs {
+				wait := out.AtNs - began
+				out.Transactions.Waiting++
+				out.Transactions.LongestWaitUs = max(out.Transactions.LongestWaitUs, float64(wait)/1e3)
+				if !f.udp && wait >= int64(suspectAfter) && queried < maxQueries && !f.closed {
+					queried++
+					info, _ := sock.TCPInfo(int(fd)) // zero where the kernel does not say
+					missed, most = uint32(info.Backoff), silentTimeouts
+				}
+			}
+			if missed >= most && fd >= 0 {
+				silent, mostMissed = silent+1, max(mostMissed, missed)
 			}
 		}
 	}
-	out.Alive = out.Alive && (silent == 0 || silent < f.active.Load())
-	if silent > 0 && out.Error == nil {
-		out.Error = silence("%d of %s: no response to %d requests in a row", silent, unit.Plural(f.connections(), "connection"), most)
+	if silent == 0 {
+		return
+	}
+	more, what := "", "retransmissions"
+	if f.udp {
+		what = "requests"
+	} else if silent == maxQueries {
+		more = " or more"
+	}
+	out.Alive = out.Alive && more == "" && int64(silent) < f.active.Load()
+	if out.Error == nil {
+		out.Error = &message.Error{Code: message.Deadline, Text: fmt.Sprintf("%d%s of %s: no response to %d %s in a row",
+			silent, more, unit.Plural(f.connections(), "connection"), mostMissed, what)}
 	}
 }
 
