@@ -26,7 +26,11 @@ type Engine struct {
 // New makes an engine without flows.
 func New() *Engine { return with(platform) }
 
-func with(b backend) *Engine { return &Engine{flowset.New[*udpFlow](), b} }
+func with(b backend) *Engine {
+	e := &Engine{backend: b}
+	e.Set = flowset.New(e.newFlow)
+	return e
+}
 
 // udpFlow is one end of a flow.
 type udpFlow struct {
@@ -52,12 +56,8 @@ type endpoint struct {
 	ready handshake.Ready
 }
 
-func (e *Engine) newFlows(requests []message.FlowRequest) []*udpFlow {
-	flows := make([]*udpFlow, len(requests))
-	for i, request := range requests {
-		flows[i] = &udpFlow{State: flowset.State{Request: request}, signals: &e.Signals}
-	}
-	return flows
+func (e *Engine) newFlow(request message.FlowRequest) *udpFlow {
+	return &udpFlow{State: flowset.State{Request: request}, signals: &e.Signals}
 }
 
 // Listen opens a port for each request, which the kernel chooses, at request.Local
@@ -65,7 +65,7 @@ func (e *Engine) newFlows(requests []message.FlowRequest) []*udpFlow {
 // none: its client is to be accepted from a shared listener. The replies are in the
 // requests' order.
 func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []message.Listening {
-	return e.Set.Listen(e.newFlows(requests), func(f *udpFlow) (*flowset.Listener, error) {
+	return e.Set.Listen(requests, func(f *udpFlow) (*flowset.Listener, error) {
 		if !f.Request.Cookie.IsZero() {
 			return nil, nil
 		}
@@ -117,22 +117,8 @@ func (e *Engine) accept(f *udpFlow, c handshake.Client) {
 // or taken longer than timeout. The replies are in the requests' order; see
 // flowset.Set.Connect for the order of opening.
 func (e *Engine) Connect(ctx context.Context, requests []message.FlowRequest, timeout time.Duration) []message.Opened {
-	flows := e.newFlows(requests)
-	type ends struct{ local, remote netip.AddrPort }
-	taken := map[ends]bool{}
-	for _, f := range flows {
-		// Sockets that share a port could have the same two ends: the kernel lets them.
-		between := ends{netip.AddrPortFrom(f.Request.Local, f.Request.LocalPort), f.Request.Remote}
-		if f.Request.LocalPort != 0 && taken[between] {
-			f.Fail("connect %s → %s: another flow has the same two ends", between.local, between.remote)
-		}
-		taken[between] = true
-	}
-	return e.Set.Connect(ctx, flows, func(ctx context.Context, f *udpFlow, out *message.Opened, _ func()) func() {
-		opened := e.dial(ctx, f, timeout)
-		out.Local, _ = f.Addrs()
-		out.Error = f.Status()
-		if !opened {
+	return e.Set.Connect(ctx, requests, func(ctx context.Context, f *udpFlow, _ func()) func() {
+		if !e.dial(ctx, f, timeout) {
 			return nil
 		}
 		return func() { e.run(f) }
@@ -141,12 +127,14 @@ func (e *Engine) Connect(ctx context.Context, requests []message.FlowRequest, ti
 
 func (e *Engine) dial(ctx context.Context, f *udpFlow, timeout time.Duration) bool {
 	request := f.Request
-	if f.Failure() != nil {
-		return false
-	}
-	if !request.Remote.IsValid() {
-		f.Fail("connect: flow %s has no remote address", request.ID)
-		return false
+	// Sockets that share a port could have the same two ends: the kernel lets them.
+	for _, other := range e.All() {
+		if o := other.Request; other == f || request.LocalPort == 0 {
+			break
+		} else if o.Local == request.Local && o.LocalPort == request.LocalPort && o.Remote == request.Remote {
+			f.Fail("connect %s → %s: another flow has the same two ends", netip.AddrPortFrom(o.Local, o.LocalPort), o.Remote)
+			return false
+		}
 	}
 	conn, err := handshake.Dial(ctx, request, timeout)
 	if err != nil {
@@ -190,7 +178,7 @@ func Dial(ctx context.Context, request message.FlowRequest) (*net.UDPConn, error
 // it has agreed with a peer that is not linerate's. It belongs to the engine then,
 // also if an error is returned.
 func (e *Engine) Adopt(request message.FlowRequest, conn *net.UDPConn, header Header) error {
-	f := e.newFlows([]message.FlowRequest{request})[0]
+	f := e.newFlow(request)
 	err := e.Set.Adopt(f, func() bool { return e.open(f, conn, nil, header) }, func() { e.run(f) })
 	if errors.Is(err, flowset.ErrClosed) {
 		conn.Close()

@@ -122,8 +122,8 @@ func TestSourcePort(t *testing.T) {
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	var remotes []netip.AddrPort
-	for _, end := range receiver.Read() {
-		remotes = append(remotes, end.Remote)
+	for i, end := range receiver.Read() {
+		remotes = append(remotes, receiver.All()[i].Request.Remote)
 		if end.Local.Port() != port {
 			t.Errorf("%s is at %s, want port %d", end.ID, end.Local, port)
 		}

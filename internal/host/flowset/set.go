@@ -60,6 +60,7 @@ type Signals struct {
 type Set[F Flow] struct {
 	Signals Signals
 
+	newFlow func(message.FlowRequest) F
 	ctx     context.Context    // ends with Close
 	cancel  context.CancelFunc // called by Close
 	started chan struct{}      // closed at the instant of the start
@@ -72,9 +73,9 @@ type Set[F Flow] struct {
 	closing sync.Once
 }
 
-// New makes a set without flows.
-func New[F Flow]() *Set[F] {
-	s := &Set[F]{started: make(chan struct{})}
+// New makes a set without flows; newFlow makes one end of a request's flow.
+func New[F Flow](newFlow func(message.FlowRequest) F) *Set[F] {
+	s := &Set[F]{newFlow: newFlow, started: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
@@ -121,12 +122,21 @@ func (s *Set[F]) Go(f func()) bool {
 	return !s.closed
 }
 
-// Listen adds flows, and opens a listener for each with listen, which returns nil
-// for a flow that a shared listener serves (see Claim). The replies are in the
-// flows' order; a flow that fails says so there and stops no other.
-func (s *Set[F]) Listen(flows []F, listen func(F) (*Listener, error)) []message.Listening {
-	out := make([]message.Listening, len(flows))
-	added := s.Add(flows...)
+// add adds a flow for each request; false: the set is closed.
+func (s *Set[F]) add(requests []message.FlowRequest) (flows []F, added bool) {
+	for _, request := range requests {
+		flows = append(flows, s.newFlow(request))
+	}
+	return flows, s.Add(flows...)
+}
+
+// Listen adds a flow for each request, and opens a listener for it with listen, which
+// returns nil for a flow that a shared listener serves (see Claim). The replies are in
+// the requests' order; a flow that fails says so there and stops no other. A
+// *message.Error, which another process has worded, is reported as it is.
+func (s *Set[F]) Listen(requests []message.FlowRequest, listen func(F) (*Listener, error)) []message.Listening {
+	out := make([]message.Listening, len(requests))
+	flows, added := s.add(requests)
 	for i, f := range flows {
 		state := f.state()
 		out[i].ID = state.Request.ID
@@ -137,7 +147,9 @@ func (s *Set[F]) Listen(flows []F, listen func(F) (*Listener, error)) []message.
 		l, err := listen(f)
 		switch local := state.Request.Local; {
 		case err != nil:
-			err = fmt.Errorf("listen on %s: %w", socket.AddrName(local), socket.Reason(err, local))
+			if _, worded := errors.AsType[*message.Error](err); !worded {
+				err = fmt.Errorf("listen on %s: %w", socket.AddrName(local), socket.Reason(err, local))
+			}
 			out[i].Error = bus.Failure(err)
 			state.Fail("%w", err)
 		case l == nil:
@@ -145,7 +157,7 @@ func (s *Set[F]) Listen(flows []F, listen func(F) (*Listener, error)) []message.
 			l.Close()
 			out[i].Error = bus.Failure(ErrClosed)
 		default:
-			out[i].Local = l.Addr
+			out[i].Local, out[i].Ports = l.Addr, l.Ports
 		}
 	}
 	return out
@@ -173,18 +185,18 @@ func (s *Set[F]) Claim(cookie message.Cookie) (flow F, ok bool) {
 // stagger is the longest that one flow's first connection waits for another's.
 const stagger = 5 * time.Millisecond
 
-// Connect adds flows and opens each with open, which calls first when the flow's
-// first connection is open, fills the reply, and returns what moves the flow's data
-// until it ends (nil: nothing). It returns when every open has; the replies are in
-// the flows' order.
+// Connect adds a flow for each request and opens it with open, which calls first when
+// the flow's first connection is open, and returns what moves the flow's data until it
+// ends (nil: nothing). It returns when every open has; the replies are in the requests'
+// order, each with the flow's Status.
 //
 // The first connection to each address waits for the one before it, for stagger at
 // most; the others are opened at once. So neighbours are resolved one after another,
 // as with programs that a person starts, and which answer is first is decided by
 // the network rather than by a race among our own requests.
-func (s *Set[F]) Connect(ctx context.Context, flows []F, open func(ctx context.Context, f F, out *message.Opened, first func()) (run func())) []message.Opened {
-	out := make([]message.Opened, len(flows))
-	added := s.Add(flows...)
+func (s *Set[F]) Connect(ctx context.Context, requests []message.FlowRequest, open func(ctx context.Context, f F, first func()) (run func())) []message.Opened {
+	out := make([]message.Opened, len(requests))
+	flows, added := s.add(requests)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
@@ -194,7 +206,14 @@ func (s *Set[F]) Connect(ctx context.Context, flows []F, open func(ctx context.C
 		first := sync.OnceFunc(func() { close(opened) })
 		pending.Add(1)
 		if !added || !s.Go(func() {
-			run := open(ctx, flows[i], &out[i], first)
+			var run func()
+			if f := flows[i]; requests[i].Remote.IsValid() {
+				run = open(ctx, f, first)
+			} else {
+				f.state().Fail("connect: flow %s has no remote address", requests[i].ID)
+			}
+			out[i].Local, _ = flows[i].state().Addrs()
+			out[i].Error = flows[i].Status()
 			first()
 			pending.Done()
 			if run != nil {
@@ -209,8 +228,7 @@ func (s *Set[F]) Connect(ctx context.Context, flows []F, open func(ctx context.C
 	}
 	known := map[netip.Addr]bool{}
 	var further []int
-	for i, f := range flows {
-		request := f.state().Request
+	for i, request := range requests {
 		out[i].ID, out[i].Remote = request.ID, request.Remote
 		if known[request.Remote.Addr()] {
 			further = append(further, i)

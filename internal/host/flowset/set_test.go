@@ -30,7 +30,7 @@ func (f *testFlow) Release()                         { f.released.Store(true) }
 func newFlow(r message.FlowRequest) *testFlow { return &testFlow{State: State{Request: r}} }
 
 func TestClaim(t *testing.T) {
-	s := New[*testFlow]()
+	s := New(newFlow)
 	cookie := message.Cookie{1}
 	f, other := newFlow(message.FlowRequest{ID: "f", Cookie: cookie}), newFlow(message.FlowRequest{ID: "other"})
 	s.Add(other, f)
@@ -62,8 +62,8 @@ func TestClaim(t *testing.T) {
 
 // TestClose: Close ends what is under way, in any order, and takes nothing more in.
 func TestClose(t *testing.T) {
-	s := New[*testFlow]()
-	f, late, dialing := newFlow(message.FlowRequest{ID: "open"}), newFlow(message.FlowRequest{ID: "late"}), newFlow(message.FlowRequest{ID: "dialing"})
+	s := New(newFlow)
+	f, late := newFlow(message.FlowRequest{ID: "open"}), newFlow(message.FlowRequest{ID: "late"})
 	shut := make(chan struct{})
 	remote := netip.MustParseAddrPort("192.0.2.1:1")
 	ended := false
@@ -76,10 +76,9 @@ func TestClose(t *testing.T) {
 	}
 	opened := make(chan []message.Opened)
 	go func() {
-		opened <- s.Connect(context.Background(), []*testFlow{dialing}, func(ctx context.Context, f *testFlow, out *message.Opened, _ func()) func() {
+		opened <- s.Connect(context.Background(), []message.FlowRequest{{ID: "dialing", Remote: remote}}, func(ctx context.Context, f *testFlow, _ func()) func() {
 			<-ctx.Done()
 			f.Fail("%v", ctx.Err())
-			out.Error = f.Status()
 			return nil
 		})
 	}()
@@ -101,7 +100,7 @@ func TestClose(t *testing.T) {
 	if err := s.Adopt(late, nil, nil); !errors.Is(err, ErrClosed) {
 		t.Errorf("%v, want ErrClosed", err)
 	}
-	if out := s.Listen([]*testFlow{late}, nil); out[0].Error.Error() != ErrClosed.Error() {
+	if out := s.Listen([]message.FlowRequest{{ID: "late"}}, nil); out[0].Error.Error() != ErrClosed.Error() {
 		t.Errorf("%q, want ErrClosed", out[0].Error)
 	}
 	if received, written := s.Moved(); received != 2 || written != 4 || s.Read()[0].Error.Error() != "closed" {
@@ -111,10 +110,10 @@ func TestClose(t *testing.T) {
 
 // TestListener: a flow that is closed before its listener is noted closes it.
 func TestListener(t *testing.T) {
-	s := New[*testFlow]()
+	s := New(newFlow)
 	closed := make(chan struct{})
 	at := netip.MustParseAddrPort("192.0.2.1:5001")
-	out := s.Listen([]*testFlow{newFlow(message.FlowRequest{ID: "a"}), newFlow(message.FlowRequest{ID: "b"})}, func(f *testFlow) (*Listener, error) {
+	out := s.Listen([]message.FlowRequest{{ID: "a"}, {ID: "b"}}, func(f *testFlow) (*Listener, error) {
 		if f.Request.ID == "b" {
 			return nil, errors.New("no port")
 		}

@@ -12,8 +12,9 @@ import (
 // Listener is a socket of a flow's own that a client connects to.
 type Listener struct {
 	Addr  netip.AddrPort
-	Serve func() // accepts until Close, in a goroutine of the set
-	Close func() // may be called more than once
+	Ports []uint16 // all of them, where the flow has several
+	Serve func()   // accepts until Close, in a goroutine of the set
+	Close func()   // may be called more than once
 }
 
 // State is where one end of a flow is in its life cycle: waiting for a client or
@@ -82,6 +83,16 @@ func (s *State) Open(local, remote netip.AddrPort, shut func()) bool {
 		s.open, s.local, s.remote, s.shut = true, local, remote, shut
 	}
 	return !s.closed
+}
+
+// ListenAddr is the address of the flow's own listener; invalid: it has none.
+func (s *State) ListenAddr() (at netip.AddrPort) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listener != nil {
+		at = s.listener.Addr
+	}
+	return at
 }
 
 // IsOpen says that the flow has been opened, whatever became of it since. What was
@@ -168,7 +179,7 @@ func (s *State) Settled() bool {
 	return s.open || s.failure != nil || s.closed
 }
 
-// noClient is the failure of a flow that no client has come to in time.
+// noClient is the failure of a flow without a client in time.
 func noClient(format string, args ...any) *message.Error {
 	return &message.Error{Code: message.Deadline, Text: fmt.Sprintf(format, args...)}
 }

@@ -3,7 +3,6 @@ package stream
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"time"
 
@@ -30,15 +29,11 @@ func New() *Engine { return with(platform) }
 
 func with(b backend) *Engine {
 	fillChunk()
-	return &Engine{flowset.New[*tcpFlow](), b}
+	return &Engine{flowset.New(newFlow), b}
 }
 
-func newFlows(requests []message.FlowRequest) []*tcpFlow {
-	flows := make([]*tcpFlow, len(requests))
-	for i, request := range requests {
-		flows[i] = &tcpFlow{State: flowset.State{Request: request}}
-	}
-	return flows
+func newFlow(request message.FlowRequest) *tcpFlow {
+	return &tcpFlow{State: flowset.State{Request: request}}
 }
 
 // Listen opens one listening socket per request, on a port that the kernel chooses,
@@ -47,7 +42,7 @@ func newFlows(requests []message.FlowRequest) []*tcpFlow {
 // offered. The replies are in the requests' order; a request that fails says so there
 // and stops no other.
 func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []message.Listening {
-	return e.Set.Listen(newFlows(requests), func(f *tcpFlow) (*flowset.Listener, error) {
+	return e.Set.Listen(requests, func(f *tcpFlow) (*flowset.Listener, error) {
 		if !f.Request.Cookie.IsZero() {
 			return nil, nil
 		}
@@ -93,11 +88,8 @@ func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 // failed or taken longer than timeout (0: as long as the kernel tries). The replies
 // are in the requests' order; see flowset.Set.Connect for the order of opening.
 func (e *Engine) Connect(ctx context.Context, requests []message.FlowRequest, timeout time.Duration) []message.Opened {
-	return e.Set.Connect(ctx, newFlows(requests), func(ctx context.Context, f *tcpFlow, out *message.Opened, _ func()) func() {
-		opened := e.dial(ctx, f, timeout)
-		out.Local, _ = f.Addrs()
-		out.Error = f.Status()
-		if !opened {
+	return e.Set.Connect(ctx, requests, func(ctx context.Context, f *tcpFlow, _ func()) func() {
+		if !e.dial(ctx, f, timeout) {
 			return nil
 		}
 		return func() { e.run(f) }
@@ -124,9 +116,6 @@ func (e *Engine) dial(ctx context.Context, f *tcpFlow, timeout time.Duration) bo
 // Dial opens a connection with a request's options, on which nothing has been said
 // yet. It is the caller's.
 func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duration) (*net.TCPConn, error) {
-	if !request.Remote.IsValid() {
-		return nil, fmt.Errorf("connect: flow %s has no remote address", request.ID)
-	}
 	conn, err := socket.Dial(ctx, request, timeout)
 	if err != nil {
 		return nil, socket.ConnectError(request.Local, request.Remote, timeout, err)
@@ -139,7 +128,7 @@ func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duratio
 // also if an error is returned. piece is how much a sender hands to the kernel at a
 // time; 0: what costs least.
 func (e *Engine) Adopt(request message.FlowRequest, conn *net.TCPConn, piece int) error {
-	f := newFlows([]message.FlowRequest{request})[0]
+	f := newFlow(request)
 	f.piece = min(piece, chunkBytes)
 	err := e.Set.Adopt(f, func() bool { return e.open(f, conn) }, func() { e.run(f) })
 	if errors.Is(err, flowset.ErrClosed) {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"syscall"
 	"time"
 
@@ -17,17 +16,19 @@ import (
 	"linerate/internal/kernel/sock"
 )
 
-// openListener starts the workers, and opens a socket unless connections are offered
-// by a shared listener.
-func (f *rrFlow) openListener(ctx context.Context) (netip.AddrPort, error) {
-	err := f.makeWorkers()
+// listen starts the workers, and opens a socket unless connections are offered by a
+// shared listener.
+func (f *rrFlow) listen(ctx context.Context) (*flowset.Listener, error) {
+	if err := f.makeWorkers(); err != nil {
+		return nil, err
+	}
 	for _, w := range f.workers {
-		if err == nil && !f.engine.Go(w.runResponder) {
-			err = flowset.ErrClosed
+		if !f.engine.Go(w.runResponder) {
+			return nil, flowset.ErrClosed
 		}
 	}
-	if err != nil || !f.Request.Cookie.IsZero() && !f.engine.isWorker {
-		return netip.AddrPort{}, err
+	if !f.Request.Cookie.IsZero() && !f.engine.isWorker {
+		return nil, nil
 	}
 	if f.udp {
 		return f.listenUDP(ctx)
@@ -35,42 +36,46 @@ func (f *rrFlow) openListener(ctx context.Context) (netip.AddrPort, error) {
 	// Package net knows how to listen on all addresses of both families.
 	l, err := socket.Listen(ctx, f.Request)
 	if err != nil {
-		return netip.AddrPort{}, err
+		return nil, err
 	}
-	defer l.Close()
-	raw, err := l.SyscallConn()
+	fd, err := takeOver(l)
 	if err != nil {
-		return netip.AddrPort{}, err
+		return nil, err
 	}
-	at := socket.AddrPort(l.Addr())
-	if err = socket.WithFD(raw, func(fd int) error {
-		own, err := sock.Dup(fd)
-		if err != nil {
-			return err
+	if err = f.setSocketOptions(fd, false); err == nil && f.isCRR() {
+		// One wake-up for connection and request; a connection without data waits elsewhere.
+		if err = sock.SetDeferAccept(fd, 1); err != nil {
+			err = fmt.Errorf("setting TCP_DEFER_ACCEPT: %w", err)
 		}
-		f.setListens(at)
-		err = f.setSocketOptions(own, false)
-		switch {
-		case err != nil:
-		case f.isCRR():
-			err = f.acceptOnAll(own)
-		case !f.engine.Go(func() { f.accept(own) }):
-			err = flowset.ErrClosed
-		}
-		if err != nil {
-			sock.CloseSocket(own)
-		}
-		return err
-	}); err != nil {
-		at = netip.AddrPort{}
 	}
-	return at, err
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err == nil && f.closed {
+		err = flowset.ErrClosed // nothing would close it
+	}
+	if err != nil {
+		sock.CloseSocket(fd)
+		return nil, err
+	}
+	f.listener.Store(int32(fd)) // before the first event
+	serve := func() { f.accept(fd) }
+	if f.isCRR() {
+		serve = func() { f.acceptOnAll(fd) }
+	}
+	return &flowset.Listener{Addr: socket.AddrPort(l.Addr()), Serve: serve, Close: func() {}}, nil
 }
 
-// accept takes the flow's connections from its listener, and closes that. They
-// inherit its options.
+// closeListener closes the flow's own listener. No thread uses it any more.
+func (f *rrFlow) closeListener() {
+	if fd := f.listener.Swap(-1); fd >= 0 {
+		sock.CloseSocket(int(fd))
+	}
+}
+
+// accept accepts the flow's connections, which inherit the listener's options, and
+// closes the listener.
 func (f *rrFlow) accept(listener int) {
-	defer sock.CloseSocket(listener)
+	defer f.closeListener()
 	waiting, err := sock.NewEpoll()
 	if err == nil {
 		defer waiting.Close()
@@ -123,7 +128,7 @@ func (f *rrFlow) accept(listener int) {
 		}
 	}
 	if err != nil {
-		f.Fail("accept at %s: %w", f.listens, socket.Reason(err, f.Request.Local))
+		f.Fail("accept at %s: %w", f.ListenAddr(), socket.Reason(err, f.Request.Local))
 	}
 }
 
@@ -151,19 +156,13 @@ func (f *rrFlow) readCookie(fd int) (shown, known bool) {
 }
 
 // acceptOnAll has all threads accept from a listener that is closed with the engine.
-func (f *rrFlow) acceptOnAll(listener int) error {
-	// One wake-up for connection and request; who sends nothing waits elsewhere.
-	if err := sock.SetDeferAccept(listener, 1); err != nil {
-		return fmt.Errorf("setting TCP_DEFER_ACCEPT: %w", err)
-	}
-	f.listener.Store(int32(listener)) // before the first event
+func (f *rrFlow) acceptOnAll(listener int) {
 	for _, w := range f.workers {
 		if err := w.epoll.AddExclusive(listener, int32(listener)); err != nil {
-			f.listener.Store(-1)
-			return err
+			f.Fail("accept at %s: %w", f.ListenAddr(), err)
+			return
 		}
 	}
-	return nil
 }
 
 // addOffered takes a connection that has shown the flow's cookie.

@@ -19,8 +19,8 @@ import (
 func TestEarlyClient(t *testing.T) {
 	e := engine(t)
 	cookie := message.Cookie{9}
-	f := newFlow(e, message.FlowRequest{ID: "f1", Spec: flow.Spec{Protocol: flow.UDPRR}, Cookie: cookie}, part{0, 1, 1})
-	g := newFlow(e, message.FlowRequest{ID: "f2", Spec: flow.Spec{Protocol: flow.RR}, Cookie: message.Cookie{8}}, part{0, 1, 1})
+	f := newFlow(e, message.FlowRequest{ID: "f1", Spec: flow.Spec{Protocol: flow.UDPRR}, Cookie: cookie})
+	g := newFlow(e, message.FlowRequest{ID: "f2", Spec: flow.Spec{Protocol: flow.RR}, Cookie: message.Cookie{8}})
 	e.Add(f, g)
 	if e.Expects(cookie) || f.Claim(cookie) || e.Admit(cookie, handshake.Client{}) {
 		t.Error("a client is accepted for a flow without threads")

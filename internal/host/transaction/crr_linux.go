@@ -3,8 +3,6 @@
 package transaction
 
 import (
-	"context"
-	"errors"
 	"os"
 	"sync/atomic"
 	"syscall"
@@ -189,75 +187,6 @@ func sooner(limit, other time.Duration) time.Duration {
 		return other
 	}
 	return min(limit, other)
-}
-
-// probe makes one transaction to see that the peer responds. It is
-// not counted.
-func (f *rrFlow) probe(ctx context.Context, timeout time.Duration) error {
-	o := f.opener
-	fd, err := o.peer(0).Socket(false)
-	if err != nil {
-		return os.NewSyscallError("socket", err)
-	}
-	defer sock.CloseSocket(fd)
-	if err = errors.Join(o.prepare(fd), sock.SetLingerZero(fd)); err != nil {
-		return err
-	}
-	waiting, err := sock.NewEpoll()
-	if err != nil {
-		return err
-	}
-	defer waiting.Close()
-	if err = o.peer(0).Connect(fd); err != nil && err != syscall.EINPROGRESS {
-		return os.NewSyscallError("connect", err)
-	}
-	if err = waiting.Add(fd, 0); err != nil {
-		return err
-	}
-	began, connected := time.Now(), false
-	ask, want := append(f.cookie[:len(f.cookie):len(f.cookie)], make([]byte, requestBytes(f.Request))...), responseBytes(f.Request)
-	buffer := make([]byte, 64<<10)
-	for want > 0 {
-		waiting.Wait(checkInterval)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case timeout > 0 && time.Since(began) > timeout && connected:
-			return errNoResponse
-		case timeout > 0 && time.Since(began) > timeout:
-			return errNoSYNACK
-		}
-		if err := sock.SocketError(fd); err != nil {
-			return os.NewSyscallError("connect", err)
-		}
-		for len(ask) > 0 && err == nil {
-			var n int
-			if n, err = sock.TrySend(fd, ask[:min(len(ask), len(payload))], false); n > 0 && !connected {
-				connected = true
-				local, remote := sock.Addresses(fd)
-				f.Open(local, remote, nil)
-			}
-			ask = ask[max(0, n):]
-		}
-		for want > 0 && (err == nil || isTemporary(err)) {
-			var n int
-			n, err = sock.TryRead(fd, buffer[:min(want, len(buffer))])
-			if err == nil && n == 0 {
-				return errClosed
-			}
-			if err != nil {
-				break
-			}
-			want -= n
-		}
-		if err != nil && !isTemporary(err) {
-			return os.NewSyscallError("connect", err)
-		}
-		err = nil
-	}
-	f.arrived.Add(1)
-	f.active.Add(1)
-	return nil
 }
 
 // acceptSome accepts connections of which each brings one request: at most some, so

@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"time"
 
-	"linerate/internal/bus"
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/handshake"
 	"linerate/internal/model/message"
@@ -17,41 +16,36 @@ import (
 type Engine struct {
 	*flowset.Set[end]
 	isWorker bool // it is a worker process, and starts no others
+	part     part // which of a flow's connections are in this process
 }
 
 // end is one end of a flow, in this process (rrFlow) or in worker processes
 // (processGroup).
 type end interface {
 	flowset.Flow
-	// listen gets ready to respond.
-	listen(ctx context.Context) message.Listening
-	// connect opens the connections. first is called when the first of them is open.
-	connect(ctx context.Context, timeout time.Duration, out *message.Opened, first func())
+	// listen gets ready to respond; nil: a shared listener serves the flow.
+	listen(ctx context.Context) (*flowset.Listener, error)
+	// connect opens the connections, or fails the flow. first is called when the first
+	// of them is open.
+	connect(ctx context.Context, timeout time.Duration, first func())
 }
 
 // WorkerCommand is the verb that makes this program a worker process.
 const WorkerCommand = "transaction-worker"
 
 // New makes an engine without flows.
-func New() *Engine { return &Engine{Set: flowset.New[end]()} }
+func New() *Engine {
+	e := &Engine{part: part{step: 1}}
+	e.Set = flowset.New(e.newEnd)
+	return e
+}
 
 // Listen gets ready to respond: with a socket for each request, on a port that the
 // kernel chooses, at request.Local (invalid: every address of the host); a request with
 // a cookie gets none, and its connections are to be offered. The replies are in the
 // requests' order.
 func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []message.Listening {
-	out := make([]message.Listening, len(requests))
-	for i, request := range requests {
-		out[i] = e.addListening(ctx, e.newEnd(request), request.ID)
-	}
-	return out
-}
-
-func (e *Engine) addListening(ctx context.Context, f end, id string) message.Listening {
-	if !e.Add(f) {
-		return message.Listening{ID: id, Error: bus.Failure(flowset.ErrClosed)}
-	}
-	return f.listen(ctx)
+	return e.Set.Listen(requests, func(f end) (*flowset.Listener, error) { return f.listen(ctx) })
 }
 
 // Connect opens the connections of each request's flow and returns when all are open,
@@ -59,12 +53,8 @@ func (e *Engine) addListening(ctx context.Context, f end, id string) message.Lis
 // the kernel tries). The replies are in the requests' order; see flowset.Set.Connect
 // for the order of opening.
 func (e *Engine) Connect(ctx context.Context, requests []message.FlowRequest, timeout time.Duration) []message.Opened {
-	ends := make([]end, len(requests))
-	for i, request := range requests {
-		ends[i] = e.newEnd(request)
-	}
-	return e.Set.Connect(ctx, ends, func(ctx context.Context, f end, out *message.Opened, first func()) func() {
-		f.connect(ctx, timeout, out, first)
+	return e.Set.Connect(ctx, requests, func(ctx context.Context, f end, first func()) func() {
+		f.connect(ctx, timeout, first)
 		return nil
 	})
 }

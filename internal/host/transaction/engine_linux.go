@@ -18,7 +18,7 @@ func (e *Engine) newEnd(request message.FlowRequest) end {
 	if n := processCount(request.Connections); n > 1 && !e.isWorker && request.Protocol != flow.CRR {
 		return newGroup(request, n)
 	}
-	return newFlow(e, request, part{0, 1, int64(max(1, request.Connections))})
+	return newFlow(e, request)
 }
 
 // Offer hands over a connection that has shown a flow's cookie at a shared

@@ -58,9 +58,8 @@ type rrFlow struct {
 
 	mu         sync.Mutex // never taken while transactions are made
 	workers    []*worker
-	hasWorkers bool           // all of them: connections may be assigned
-	fds        []int32        // of every connection that there has been
-	listens    netip.AddrPort // of a listener of the flow's own
+	hasWorkers bool    // all of them: connections may be assigned
+	fds        []int32 // of every connection that there has been
 	// clients are the sockets of clients over UDP, ready the frame that each repeats
 	// when its client asks again.
 	clients    map[netip.AddrPort]int32
@@ -72,11 +71,12 @@ type rrFlow struct {
 	sockets // by epoll(7), or by package net
 }
 
-func newFlow(e *Engine, request message.FlowRequest, p part) *rrFlow {
+func newFlow(e *Engine, request message.FlowRequest) *rrFlow {
 	fillPayload()
 	f := &rrFlow{
-		State: flowset.State{Request: request}, engine: e, isClient: request.Remote.IsValid(), part: p,
-		udp: request.Protocol == flow.UDPRR, polls: flow.On(request.Poll), follows: flow.On(request.Follow),
+		State: flowset.State{Request: request}, engine: e, isClient: request.Remote.IsValid(),
+		part: part{e.part.first, e.part.step, int64(max(1, request.Connections))},
+		udp:  request.Protocol == flow.UDPRR, polls: flow.On(request.Poll), follows: flow.On(request.Follow),
 	}
 	if !request.Cookie.IsZero() {
 		f.cookie = greeting.CookieFrame(request.Cookie)
@@ -154,8 +154,8 @@ func (f *rrFlow) Status() *message.Error {
 		return status("%s failed; the first: %s", unit.Plural(int(f.lostConns), "connection"), f.lossReason)
 	case f.lostConns > 0:
 		return status("%d of %s lost; the first: %s", f.lostConns, unit.Plural(n, "connection"), f.lossReason)
-	case arrived && f.listens.IsValid():
-		return status("%d of %s accepted at %s", f.active.Load(), unit.Plural(n, "connection"), f.listens)
+	case arrived && f.ListenAddr().IsValid():
+		return status("%d of %s accepted at %s", f.active.Load(), unit.Plural(n, "connection"), f.ListenAddr())
 	case arrived && !f.isClient:
 		return status("%d of %s have shown the flow's cookie", f.active.Load(), unit.Plural(n, "connection"))
 	case f.active.Load() == 0:
@@ -173,12 +173,6 @@ func (f *rrFlow) Settled() bool {
 		return true // the others are opened as they are needed
 	}
 	return f.Failure() != nil || f.closed || f.active.Load()+f.lostConns >= int64(f.connections())
-}
-
-func (f *rrFlow) setListens(at netip.AddrPort) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.listens = at
 }
 
 // Claim says that a connection with this cookie is one of the flow's.

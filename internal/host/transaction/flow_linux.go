@@ -19,7 +19,7 @@ type sockets struct {
 	// listenerThread is the thread of the shared listener that hands over this flow's
 	// connections; 0: none has so far.
 	listenerThread atomic.Int64
-	listener       atomic.Int32  // accepts crr's connections, if it is not shared; -1: none
+	listener       atomic.Int32  // of the flow's own; -1: none
 	wakeup         *sock.EventFD // ends the workers' waiting
 }
 
@@ -176,9 +176,7 @@ func (f *rrFlow) Release() {
 	for _, fd := range fds {
 		closeReset(int(fd))
 	}
-	if listener := f.listener.Swap(-1); listener >= 0 {
-		sock.CloseSocket(int(listener))
-	}
+	f.closeListener()
 	for _, w := range workers {
 		if w.epoll != nil {
 			w.epoll.Close()

@@ -43,9 +43,7 @@ type worker struct {
 	latency *stats.Counting // of the transactions that were done inside the window
 }
 
-func (e *Engine) newEnd(request message.FlowRequest) end {
-	return newFlow(e, request, part{0, 1, int64(max(1, request.Connections))})
-}
+func (e *Engine) newEnd(request message.FlowRequest) end { return newFlow(e, request) }
 
 // Offer hands over a connection that has shown a flow's cookie at a shared
 // listener. False: no flow of this engine awaits it, and it is still the caller's.
@@ -84,25 +82,19 @@ func (f *rrFlow) makeWorkers() error {
 	return nil
 }
 
-// openListener opens a socket unless connections are offered by a shared listener.
-func (f *rrFlow) openListener(ctx context.Context) (netip.AddrPort, error) {
+// listen opens a socket unless connections are offered by a shared listener.
+func (f *rrFlow) listen(ctx context.Context) (*flowset.Listener, error) {
 	if err := f.makeWorkers(); err != nil || !f.Request.Cookie.IsZero() {
-		return netip.AddrPort{}, err
+		return nil, err
 	}
 	if f.udp {
 		return f.listenUDP(ctx)
 	}
 	l, err := socket.Listen(ctx, f.Request)
 	if err != nil {
-		return netip.AddrPort{}, err
+		return nil, err
 	}
-	context.AfterFunc(f.engine.Context(), func() { l.Close() })
-	at := socket.AddrPort(l.Addr())
-	f.setListens(at)
-	if !f.engine.Go(func() { f.accept(l) }) {
-		return netip.AddrPort{}, flowset.ErrClosed
-	}
-	return at, nil
+	return &flowset.Listener{Addr: socket.AddrPort(l.Addr()), Serve: func() { f.accept(l) }, Close: func() { l.Close() }}, nil
 }
 
 // accept accepts the flow's connections, of crr until the engine closes.
@@ -254,47 +246,21 @@ func (f *rrFlow) dial(ctx context.Context, i int, timeout time.Duration) (conn *
 	return conn, fd, err
 }
 
-// openTCP opens the flow's connections; of crr, it makes one transaction, which is not
-// counted.
+// openTCP opens the flow's connections; of crr, it makes one transaction.
 func (f *rrFlow) openTCP(ctx context.Context, timeout time.Duration, first func()) error {
-	if !f.isCRR() {
-		return f.openEach(ctx, first, func(ctx context.Context, i int) error {
-			conn, fd, err := f.dial(ctx, i, timeout)
-			if err == nil { // the first bytes of a connection always have room
-				_, err = conn.Write(f.cookie)
-			}
-			if err != nil {
-				return err // what is open is closed with the engine
-			}
-			return f.addConn(i, int32(fd))
-		})
+	if f.isCRR() {
+		return f.probe(ctx, timeout)
 	}
-	if timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, timeout, errNoResponse)
-		defer cancel()
-	}
-	conn, fd, err := f.dial(ctx, 0, timeout)
-	if err != nil {
-		return err
-	}
-	defer f.release(fd)
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	err = (&worker{f: f}).exchangeOnce(conn)
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case errors.Is(err, io.EOF):
-		return errClosed
-	case err == nil:
-		f.noteConn(ends(conn))
-	}
-	return err
-}
-
-// ends are a connection's two addresses.
-func ends(conn net.Conn) (local, remote netip.AddrPort) {
-	return socket.AddrPort(conn.LocalAddr()), socket.AddrPort(conn.RemoteAddr())
+	return f.openEach(ctx, first, func(ctx context.Context, i int) error {
+		conn, fd, err := f.dial(ctx, i, timeout)
+		if err == nil { // the first bytes of a connection always have room
+			_, err = conn.Write(f.cookie)
+		}
+		if err != nil {
+			return err // what is open is closed with the engine
+		}
+		return f.addConn(i, int32(fd))
+	})
 }
 
 func (*rrFlow) note() string { return "" }

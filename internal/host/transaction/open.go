@@ -16,29 +16,9 @@ import (
 	"linerate/internal/model/record"
 )
 
-// listen gets ready to respond.
-func (f *rrFlow) listen(ctx context.Context) message.Listening {
-	at, err := f.openListener(ctx)
-	out := message.Listening{ID: f.Request.ID, Local: at}
-	if err != nil {
-		err = fmt.Errorf("listen on %s: %w", socket.AddrName(f.Request.Local), socket.Reason(err, f.Request.Local))
-		out.Error = bus.Failure(err)
-		f.Fail("%w", err)
-	}
-	return out
-}
-
-// connect opens a flow's connections and starts its threads. first is called when
-// the first one is open.
-func (f *rrFlow) connect(ctx context.Context, timeout time.Duration, out *message.Opened, first func()) {
-	f.openConns(ctx, timeout, first)
-	out.Local, _ = f.Addrs()
-	out.Error = f.Status()
-}
-
-// openConns opens a flow's connections and lets its workers send requests. first is called when
-// the first one is open or has failed.
-func (f *rrFlow) openConns(ctx context.Context, timeout time.Duration, first func()) {
+// connect opens a flow's connections and lets its workers send requests. first is
+// called when the first one is open or has failed.
+func (f *rrFlow) connect(ctx context.Context, timeout time.Duration, first func()) {
 	err := f.makeWorkers()
 	switch n := f.connections(); {
 	case err != nil:

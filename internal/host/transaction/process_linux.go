@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/netip"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -184,53 +185,45 @@ func (s *processGroup) assignment(i int, timeout time.Duration) *assignment {
 }
 
 // listen has every process listen on a port of its own.
-func (s *processGroup) listen(context.Context) message.Listening {
-	out := message.Listening{ID: s.Request.ID}
+func (s *processGroup) listen(context.Context) (*flowset.Listener, error) {
 	if err := s.start(); err != nil {
-		out.Error = bus.Failure(err)
-		return out
+		return nil, err
 	}
+	l := &flowset.Listener{Serve: func() {}, Close: func() {}}
 	for _, r := range s.callAll(func(i int) task { return task{Listen: s.assignment(i, 0)} }) {
-		if out.Error == nil {
-			out.Error = r.Listening.Error
+		if r.Listening.Error != nil {
+			s.Fail("%w", r.Listening.Error)
 		}
-		if !out.Local.IsValid() {
-			out.Local = r.Listening.Local
+		if !l.Addr.IsValid() {
+			l.Addr = r.Listening.Local
 		}
-		out.Ports = append(out.Ports, r.Listening.Local.Port())
+		l.Ports = append(l.Ports, r.Listening.Local.Port())
 	}
-	out.Error = s.reply(out.Error)
-	return out
-}
-
-// reply fails the group if a process reported an error, and is the group's failure.
-func (s *processGroup) reply(failure *message.Error) *message.Error {
-	if failure == nil {
-		return s.Failure()
+	if failure := s.Failure(); failure != nil {
+		return nil, failure
 	}
-	s.Fail("%w", failure)
-	return failure
+	return l, nil
 }
 
 // connect has all processes open their connections.
-func (s *processGroup) connect(_ context.Context, timeout time.Duration, out *message.Opened, _ func()) {
-	if err := s.start(); err != nil {
-		out.Error = bus.Failure(err)
+func (s *processGroup) connect(_ context.Context, timeout time.Duration, _ func()) {
+	if s.start() != nil {
 		return
 	}
+	var local, remote netip.AddrPort
 	for _, r := range s.callAll(func(i int) task { return task{Connect: s.assignment(i, timeout)} }) {
-		if out.Error == nil {
-			out.Error = r.Opened.Error
+		if e := r.Opened.Error; e != nil && s.Failure() == nil {
+			if e.Ports != nil { // the process knows of its own part only
+				e.Ports.Open, e.Ports.Wanted = int(s.read().Transactions.Connections), s.Request.Connections
+				e.Text = e.Ports.String()
+			}
+			s.Fail("%w", e)
 		}
-		if !out.Local.IsValid() {
-			out.Local = r.Opened.Local
+		if !local.IsValid() {
+			local, remote = r.Opened.Local, r.Opened.Remote
 		}
 	}
-	if e := out.Error; e != nil && e.Ports != nil { // the process knows of its own part only
-		e.Ports.Open, e.Ports.Wanted = int(s.read().Transactions.Connections), s.Request.Connections
-		e.Text = e.Ports.String()
-	}
-	out.Error = s.reply(out.Error)
+	s.Open(local, remote, nil)
 }
 
 // Expects and Claim are false: each process accepts from listeners of its own.

@@ -77,15 +77,11 @@ func (e *Engine) handle(t task) (r report) {
 	ctx := context.Background()
 	switch {
 	case t.Listen != nil:
-		a := t.Listen
-		r.Listening = e.addListening(ctx, newFlow(e, a.Request, partOf(a)), a.Request.ID)
+		e.part = t.Listen.part()
+		r.Listening = e.Listen(ctx, []message.FlowRequest{t.Listen.Request})[0]
 	case t.Connect != nil:
-		a := t.Connect
-		f := newFlow(e, a.Request, partOf(a))
-		r.Opened = e.Set.Connect(ctx, []end{f}, func(ctx context.Context, f end, out *message.Opened, first func()) func() {
-			f.connect(ctx, time.Duration(a.TimeoutNs), out, first)
-			return nil
-		})[0]
+		e.part = t.Connect.part()
+		r.Opened = e.Connect(ctx, []message.FlowRequest{t.Connect.Request}, time.Duration(t.Connect.TimeoutNs))[0]
 	case t.Abandon:
 		for _, f := range e.All() {
 			f.Abandon()
@@ -108,6 +104,4 @@ func (e *Engine) handle(t task) (r report) {
 	return r
 }
 
-func partOf(a *assignment) part {
-	return part{a.First, max(1, a.Step), int64(max(1, a.Request.Connections))}
-}
+func (a *assignment) part() part { return part{first: a.First, step: max(1, a.Step)} }

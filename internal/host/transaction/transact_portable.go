@@ -150,10 +150,10 @@ func (w *worker) transaction(i int) func() error {
 				return err
 			}
 			defer f.release(fd)
-			return w.exchangeOnce(conn)
+			return w.exchangeOnce(conn, f)
 		}
 	}
-	return func() error { return w.exchange(c, nil) }
+	return func() error { return w.exchange(c, nil, f.Request) }
 }
 
 // noteLoss notes that a connection, nil for one of crr, has failed.
@@ -178,51 +178,6 @@ func (w *worker) count(began, at int64) {
 		defer w.mu.Unlock()
 		w.latency.Record(at - began)
 	}
-}
-
-// send writes a message of so many bytes, after head, and counts it.
-func (w *worker) send(c net.Conn, head []byte, bytes int) error {
-	for bytes > 0 {
-		piece := payload[:min(bytes, len(payload))]
-		if len(head) > 0 {
-			piece = slices.Concat(head, piece)
-		}
-		n, err := c.Write(piece)
-		n = max(0, n-len(head))
-		head, bytes = nil, bytes-n
-		w.written.Add(int64(n))
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// exchangeOnce makes a transaction over a connection for one, and has it reset when it
-// is closed: nothing is left in TIME_WAIT.
-func (w *worker) exchangeOnce(conn *net.TCPConn) error {
-	return errors.Join(conn.SetLinger(0), w.exchange(conn, w.f.cookie))
-}
-
-// exchange makes a transaction over TCP; head comes before the request.
-func (w *worker) exchange(c net.Conn, head []byte) error {
-	if err := w.send(c, head, requestBytes(w.f.Request)); err != nil {
-		return err
-	}
-	// One byte more than is wanted shows a peer that is no responder of ours.
-	unread := responseBytes(w.f.Request)
-	for buffer := make([]byte, min(unread+1, len(payload))); unread > 0; {
-		n, err := c.Read(buffer[:min(unread+1, len(buffer))])
-		if err != nil {
-			return err
-		}
-		if n > unread {
-			return errSurplus
-		}
-		unread -= n
-		w.received.Add(int64(n))
-	}
-	return nil
 }
 
 // exchangeUDP makes a transaction over UDP.
@@ -281,7 +236,7 @@ func (w *worker) sendResponse(c net.Conn) error {
 	if at, _ := w.rate.reserve(math.MaxInt64); !w.sleepUntil(at) {
 		return net.ErrClosed
 	}
-	err := w.send(c, nil, responseBytes(w.f.Request))
+	err := w.write(c, nil, responseBytes(w.f.Request))
 	if err == nil {
 		w.done.Add(1)
 	}

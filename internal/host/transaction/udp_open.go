@@ -66,20 +66,14 @@ func (f *rrFlow) openUDP(ctx context.Context, i int, timeout time.Duration) erro
 	return f.addConn(i, int32(fd))
 }
 
-// listenUDP opens a listener for the flow, on a port of its own, until the engine
-// closes.
-func (f *rrFlow) listenUDP(ctx context.Context) (netip.AddrPort, error) {
+// listenUDP opens a listener of the flow's own, until the engine closes.
+func (f *rrFlow) listenUDP(ctx context.Context) (*flowset.Listener, error) {
 	l, err := handshake.Listen(ctx, socket.ListenAddress(f.Request))
 	if err != nil {
-		return netip.AddrPort{}, err
+		return nil, err
 	}
-	context.AfterFunc(f.engine.Context(), l.Close)
-	f.setListens(l.Addr())
 	handler := handshake.Handler{Expects: f.Expects, Accept: func(_ message.Cookie, c handshake.Client) { f.acceptClient(c) }}
-	if !f.engine.Go(func() { l.Serve(handler) }) {
-		return netip.AddrPort{}, flowset.ErrClosed
-	}
-	return l.Addr(), nil
+	return &flowset.Listener{Addr: l.Addr(), Serve: func() { l.Serve(handler) }, Close: l.Close}, nil
 }
 
 // acceptClient makes a socket for a client. One that has missed the ready frame gets it
