@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"errors"
-	"io/fs"
 	"syscall"
 )
 
@@ -31,10 +30,3 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
-
-// IsAbsent reports whether err is one of the errnos with which the kernel's tables answer
-// the deletion of an object that does not exist.
-func IsAbsent(err error) bool {
-	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ESRCH) ||
-		errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, fs.ErrNotExist)
-}

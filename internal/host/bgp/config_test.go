@@ -15,6 +15,8 @@ var order = message.BGPRequest{
 	Sessions: []message.BGPSession{{Interface: "eth0", Address: netip.MustParseAddr("fe80::1"), AS: 65101}, {Interface: "eth1", Address: netip.MustParseAddr("fe80::2"), AS: 65102}},
 }
 
+const protocolBIRD = 12 // RTPROT_BIRD
+
 // TestConfig: each network in its family's table, each neighbour on its interface, and
 // what was learned goes on only from a router.
 func TestConfig(t *testing.T) {
@@ -45,8 +47,8 @@ func TestConfig(t *testing.T) {
 func TestHeld(t *testing.T) {
 	to := func(text string) netip.Prefix { return netip.MustParsePrefix(text) }
 	routes := []netlink.Route{
-		{To: to("10.0.0.1/32"), Table: netlink.TableMain, Protocol: netlink.RouteProtocolBird, Interfaces: []string{"eth1", "eth0"}, Text: "both"},
-		{To: to("10.0.0.2/32"), Table: netlink.TableMain, Protocol: netlink.RouteProtocolBird, Interfaces: []string{"eth1"}, Text: "one"},
+		{To: to("10.0.0.1/32"), Table: netlink.TableMain, Protocol: protocolBIRD, Interfaces: []string{"eth1", "eth0"}, Text: "both"},
+		{To: to("10.0.0.2/32"), Table: netlink.TableMain, Protocol: protocolBIRD, Interfaces: []string{"eth1"}, Text: "one"},
 		{To: to("10.0.0.3/32"), Table: netlink.TableMain, Protocol: 2 /* RTPROT_KERNEL */, Interfaces: []string{"eth1"}, Text: "other"},
 	}
 	both := []string{"eth0", "eth1"}

@@ -53,7 +53,7 @@ func Held(routes []netlink.Route, want []message.RouteWanted) message.RoutesFoun
 	found := message.RoutesFound{Routes: []string{}}
 	learned := map[string]netlink.Route{}
 	for _, r := range routes {
-		if r.Protocol == netlink.RouteProtocolBird && r.Table == netlink.TableMain {
+		if r.FromBIRD() && r.Table == netlink.TableMain {
 			learned[r.To.String()] = r
 			found.Routes = append(found.Routes, r.Text)
 		}

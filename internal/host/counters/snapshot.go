@@ -12,7 +12,6 @@ import (
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
 
@@ -107,7 +106,7 @@ func (r *Reader) addInterfaces(s *record.Snapshot, links []netlink.Link) error {
 			Master: l.Master, Kind: l.Kind, Addresses: of[l.Name],
 		}
 		if l.Kind == "" {
-			entry.SpeedBps = sock.LinkSpeed(l.Name)
+			entry.SpeedBps = l.Speed()
 		}
 		s.Interfaces = append(s.Interfaces, entry)
 	}

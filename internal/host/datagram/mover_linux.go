@@ -76,22 +76,22 @@ func newReceiver(request message.FlowRequest, end *endpoint, d *socketDriver) *r
 	r := &receiver{driver: d, end: end, tracker: tracker{header: end.header}, delays: newDelays()}
 	in := &messages{named: flow.ModeGRO, own: d.thread, most: mergedMessages}
 	_ = end.onSocket(func(fd int) error {
-		if err := sock.SetRxqOvfl(fd); err != nil {
-			r.notes = append(r.notes, fmt.Sprintf("datagrams lost in the receive buffer are not told apart: SO_RXQ_OVFL: %v", err))
+		merge := request.Mode != flow.ModeCopy && request.Mode != flow.ModeSendmmsg
+		dropped, timestamp, merged := sock.PrepareReceiver(fd, merge)
+		if dropped != nil {
+			r.notes = append(r.notes, fmt.Sprintf("datagrams lost in the receive buffer are not counted apart: SO_RXQ_OVFL: %v", dropped))
 		}
-		if err := sock.SetTimestampNS(fd); err != nil {
-			r.notes = append(r.notes, fmt.Sprintf("arrival is when it was read: SO_TIMESTAMPNS: %v", err))
+		if timestamp != nil {
+			r.notes = append(r.notes, fmt.Sprintf("arrival is when it was read: SO_TIMESTAMPNS: %v", timestamp))
 		}
-		switch request.Mode {
-		case flow.ModeCopy:
+		if merged != nil {
+			r.notes = append(r.notes, fmt.Sprintf("gro: UDP_GRO: %v", merged))
+		}
+		switch {
+		case request.Mode == flow.ModeCopy:
 			in.named, in.most = flow.ModeRecv, 1
-		case flow.ModeSendmmsg:
+		case !merge || merged != nil:
 			in.named, in.most = flow.ModeRecvmmsg, singleMessages
-		default:
-			if err := sock.SetUDPGRO(fd); err != nil {
-				in.named, in.most = flow.ModeRecvmmsg, singleMessages
-				r.notes = append(r.notes, fmt.Sprintf("gro: UDP_GRO: %v", err))
-			}
 		}
 		return nil
 	})
@@ -186,7 +186,7 @@ func (oneByOne) batch() int                                { return 1 }
 func (oneByOne) mode() string                              { return flow.ModeSendto }
 func (oneByOne) replace(int, error) (packetWriter, string) { return nil, "" }
 func (o oneByOne) send(fd, _ int) (taken int, err error) {
-	if _, err := sock.Transmit(fd, o.datagram); err != nil {
+	if _, err := sock.Transmit(fd, o.datagram, false); err != nil {
 		return 0, err
 	}
 	return 1, nil

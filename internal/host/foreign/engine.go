@@ -38,7 +38,6 @@ type Engine struct {
 
 	mu        sync.Mutex
 	sockets   *netlink.SocketDiag
-	ends      *netlink.SocketDestroyEvents
 	processes []*process
 	flows     []*toolFlow
 	started   bool
@@ -94,9 +93,6 @@ func (e *Engine) take(orders []message.FlowRequest, serves bool) ([]*process, er
 	if e.sockets == nil {
 		var err error
 		if e.sockets, err = netlink.DialSocketDiag(); err != nil {
-			return nil, err
-		}
-		if e.ends, err = netlink.DialSocketDestroyEvents(); err != nil {
 			return nil, err
 		}
 		e.closing.Go(e.hear)
@@ -390,27 +386,20 @@ func (e *Engine) Printed(ctx context.Context, r message.ToolsRequest) []message.
 func (e *Engine) Close() {
 	e.mu.Lock()
 	e.cancel()
-	ends := e.ends
+	sockets := e.sockets
 	e.mu.Unlock()
-	if ends != nil {
-		_ = ends.Close()
-	}
-	e.closing.Wait()
-	e.mu.Lock()
-	processes, sockets := e.processes, e.sockets
-	e.mu.Unlock()
-	for _, p := range processes {
-		if p.Program != nil {
-			p.Kill()
-		}
-	}
-	for _, p := range processes {
-		if p.Program != nil {
-			<-p.Ended()
-		}
-	}
-	e.launch.Close()
 	if sockets != nil {
 		_ = sockets.Close()
 	}
+	e.closing.Wait()
+	e.mu.Lock()
+	started := slices.DeleteFunc(slices.Clone(e.processes), func(p *process) bool { return p.Program == nil })
+	e.mu.Unlock()
+	for _, p := range started {
+		p.Kill()
+	}
+	for _, p := range started {
+		<-p.Ended()
+	}
+	e.launch.Close()
 }

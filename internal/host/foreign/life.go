@@ -58,7 +58,7 @@ const (
 // hear receives the kernel's events of ended connections, until the trial is closed.
 func (e *Engine) hear() {
 	for {
-		list, err := e.ends.Next()
+		list, err := e.sockets.Destroyed()
 		if err != nil {
 			return
 		}

@@ -81,7 +81,7 @@ func newDirection(i topology.Impairment, draw *rand.Rand) *direction {
 	return &direction{
 		delay: int64(i.Delay), jitter: int64(i.Jitter), draw: draw, queue: newQueue(i),
 		loss: newBernoulli(float64(i.Loss), draw), reorder: newBernoulli(float64(i.Reorder), draw),
-		scratch: make([]byte, netlink.TapHeader+maxFrame),
+		scratch: make([]byte, tapHeader+maxFrame),
 	}
 }
 
@@ -116,7 +116,7 @@ func (d *direction) deliver(l *delayLine, to int, now int64) {
 			return
 		}
 		// An interface that is down drops the frame, as hardware would.
-		_ = netlink.WriteFrame(to, l.first())
+		_, _ = netlink.Tap(to).Write(l.first())
 		l.pop()
 	}
 }
@@ -124,11 +124,11 @@ func (d *direction) deliver(l *delayLine, to int, now int64) {
 // receive reads a batch of frames; false: there are no more.
 func (d *direction) receive(from int) bool {
 	for range readBatch {
-		n, err := netlink.ReadFrame(from, d.scratch)
+		n, err := netlink.Tap(from).Read(d.scratch)
 		if err == syscall.EINTR {
 			continue
 		}
-		if err != nil || n < netlink.TapHeader {
+		if err != nil || n < tapHeader {
 			return false
 		}
 		d.send(d.scratch[:n], sched.Now())

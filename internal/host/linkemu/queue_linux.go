@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"math"
 
-	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/topology"
 )
 
@@ -54,7 +53,7 @@ func (q *queue) enqueue(frame []byte, now int64) (segs int, sent int64) {
 func sentLen(frame []byte, segs int) int64 {
 	s, ok := parseSuperFrame(frame)
 	if !ok {
-		return int64(len(frame) - netlink.TapHeader)
+		return int64(len(frame) - tapHeader)
 	}
 	_, to := s.extent(frame, 0, segs)
 	return int64(segs*s.payload + to)
@@ -63,11 +62,11 @@ func sentLen(frame []byte, segs int) int64 {
 // markCE sets CE in the frame's ECN field (RFC 3168, section 5) if its sender is
 // ECN-capable; false: it is not.
 func markCE(frame []byte) bool {
-	if len(frame) < netlink.TapHeader+ethernet {
+	if len(frame) < tapHeader+ethernet {
 		return false
 	}
-	kind, network := etherType(frame[netlink.TapHeader:])
-	ip := frame[netlink.TapHeader+network:]
+	kind, network := etherType(frame[tapHeader:])
+	ip := frame[tapHeader+network:]
 	const ce = 3 // and 0 is Not-ECT
 	switch {
 	case kind == 0x0800 && len(ip) >= 20 && len(ip) >= int(ip[0]&15)*4:

@@ -4,8 +4,6 @@ package linkemu
 
 import (
 	"encoding/binary"
-
-	"linerate/internal/kernel/netlink"
 )
 
 // A frame of a tap begins with struct virtio_net_hdr (linux/virtio_net.h), in native
@@ -13,6 +11,7 @@ import (
 // gso_type it is a super-frame whose payload is to be segmented into gso_size bytes
 // each, every segment with the headers.
 const (
+	tapHeader = 10 // its size
 	atType    = 1
 	atHdrLen  = 2
 	atGSOSize = 4
@@ -42,12 +41,12 @@ type superFrame struct {
 // parseSuperFrame returns the layout; false: it is an ordinary frame, or one of a
 // kind that is not segmented here.
 func parseSuperFrame(frame []byte) (s superFrame, ok bool) {
-	if len(frame) < netlink.TapHeader+ethernet {
+	if len(frame) < tapHeader+ethernet {
 		return s, false
 	}
 	s.kind = frame[atType] &^ gsoECN
 	s.size = int(native.Uint16(frame[atGSOSize:]))
-	ether := frame[netlink.TapHeader:]
+	ether := frame[tapHeader:]
 	kind, network := etherType(ether)
 	s.network = network
 	s.v6 = kind == 0x86dd
@@ -84,13 +83,13 @@ func segments(frame []byte) int {
 	if !ok {
 		return 1
 	}
-	return (len(frame) - netlink.TapHeader - s.payload + s.size - 1) / s.size
+	return (len(frame) - tapHeader - s.payload + s.size - 1) / s.size
 }
 
 // extent returns where the payload of the segments from begin to end lies, from the
 // start of the payload.
 func (s superFrame) extent(frame []byte, begin, end int) (from, to int) {
-	all := len(frame) - netlink.TapHeader - s.payload
+	all := len(frame) - tapHeader - s.payload
 	return begin * s.size, min(end*s.size, all)
 }
 
@@ -101,7 +100,7 @@ func segmentsLen(frame []byte, begin, end int) int {
 		return len(frame)
 	}
 	from, to := s.extent(frame, begin, end)
-	return netlink.TapHeader + s.payload + to - from
+	return tapHeader + s.payload + to - from
 }
 
 // extractSegments makes a frame of the segments from begin to end of a super-frame,
@@ -114,7 +113,7 @@ func extractSegments(into, frame []byte, begin, end int) {
 		return
 	}
 	from, to := s.extent(frame, begin, end)
-	head := netlink.TapHeader + s.payload
+	head := tapHeader + s.payload
 	copy(into, frame[:head])
 	copy(into[head:], frame[head+from:head+to])
 	last := to == len(frame)-head
@@ -123,9 +122,9 @@ func extractSegments(into, frame []byte, begin, end int) {
 		native.PutUint16(into[atGSOSize:], 0)
 		native.PutUint16(into[atHdrLen:], 0)
 	}
-	ether := into[netlink.TapHeader:]
+	ether := into[tapHeader:]
 	ip, transport := ether[s.network:], ether[s.transport:]
-	was := len(frame) - netlink.TapHeader - s.transport
+	was := len(frame) - tapHeader - s.transport
 	is := len(ether) - s.transport
 	if s.kind == gsoUDP {
 		binary.BigEndian.PutUint16(transport[4:], uint16(is))

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 )
@@ -18,13 +17,13 @@ import (
 // two bytes, and the checksum over the pseudo-header as the kernel leaves it.
 func tcpSuperFrame(payload, size int) []byte {
 	const ip, tcp = 20, 32
-	f := make([]byte, netlink.TapHeader+ethernet+ip+tcp+payload)
+	f := make([]byte, tapHeader+ethernet+ip+tcp+payload)
 	f[0], f[atType] = 1, gsoTCPv4|gsoECN
 	native.PutUint16(f[atHdrLen:], ethernet+ip+tcp)
 	native.PutUint16(f[atGSOSize:], uint16(size))
 	native.PutUint16(f[atCsum:], ethernet+ip)
 	native.PutUint16(f[atCsum+2:], 16)
-	ether := f[netlink.TapHeader:]
+	ether := f[tapHeader:]
 	binary.BigEndian.PutUint16(ether[12:], 0x0800)
 	head := ether[ethernet:]
 	head[0], head[9] = 0x45, 6
@@ -67,7 +66,7 @@ func TestExtractSegments(t *testing.T) {
 		if n := segments(into); n != piece[1]-piece[0] {
 			t.Errorf("%v: %d segments", piece, n)
 		}
-		ip := into[netlink.TapHeader+ethernet:]
+		ip := into[tapHeader+ethernet:]
 		tcp := ip[20:]
 		if got := sum(ip[:20]); got != 0xffff {
 			t.Errorf("%v: the IP header sums to %#x", piece, got)
@@ -89,19 +88,19 @@ func TestExtractSegments(t *testing.T) {
 		}
 		payload = append(payload, tcp[32:]...)
 	}
-	if !bytes.Equal(payload, whole[netlink.TapHeader+ethernet+20+32:]) {
+	if !bytes.Equal(payload, whole[tapHeader+ethernet+20+32:]) {
 		t.Error("the payloads together are not the payload")
 	}
 }
 
 // TestUnknownFramesAreKept: a frame that cannot be parsed is carried unchanged.
 func TestUnknownFramesAreKept(t *testing.T) {
-	arp := make([]byte, netlink.TapHeader+42)
-	arp[netlink.TapHeader+12], arp[netlink.TapHeader+13] = 0x08, 0x06
+	arp := make([]byte, tapHeader+42)
+	arp[tapHeader+12], arp[tapHeader+13] = 0x08, 0x06
 	strange := tcpSuperFrame(500, 100)
 	native.PutUint16(strange[atCsum:], 9000) // beyond its end
-	short := tcpSuperFrame(500, 100)[:netlink.TapHeader+3]
-	for _, frame := range [][]byte{arp, strange, short, nil, make([]byte, netlink.TapHeader)} {
+	short := tcpSuperFrame(500, 100)[:tapHeader+3]
+	for _, frame := range [][]byte{arp, strange, short, nil, make([]byte, tapHeader)} {
 		if n := segments(frame); n != 1 {
 			t.Errorf("%d segments", n)
 		}
@@ -230,7 +229,7 @@ func TestDue(t *testing.T) {
 // payloads drains a delay line, one piece of payload for each frame.
 func payloads(l *delayLine) (list [][]byte) {
 	for ; l.n > 0; l.pop() {
-		list = append(list, bytes.Clone(l.first()[netlink.TapHeader+ethernet+52:]))
+		list = append(list, bytes.Clone(l.first()[tapHeader+ethernet+52:]))
 	}
 	return list
 }
@@ -241,7 +240,7 @@ func TestOvertake(t *testing.T) {
 	const size, n, frames = 100, 40, 2000
 	c := newDirection(topology.Impairment{Delay: 1e6, Reorder: 0.05, Loss: 0.02}, rand.New(rand.NewPCG(9, 9)))
 	whole := tcpSuperFrame(n*size, size)
-	payload := whole[netlink.TapHeader+ethernet+52:]
+	payload := whole[tapHeader+ethernet+52:]
 	early, lost := 0, 0
 	for i := range int64(frames) {
 		c.send(bytes.Clone(whole), i)
@@ -290,14 +289,14 @@ func TestQueue(t *testing.T) {
 	c := newDirection(link, rand.New(rand.NewPCG(1, 1)))
 	ect := func(segs int) []byte {
 		frame := tcpSuperFrame(segs*size, size)
-		ip := frame[netlink.TapHeader+ethernet:]
+		ip := frame[tapHeader+ethernet:]
 		ip[1] = 0b10
 		binary.BigEndian.PutUint16(ip[10:], 0)
 		binary.BigEndian.PutUint16(ip[10:], ^sum(ip[:20]))
 		return frame
 	}
 	ce := func() bool {
-		ip := c.inOrder.frames[(c.inOrder.head+c.inOrder.n-1)%len(c.inOrder.frames)].frame[netlink.TapHeader+ethernet:]
+		ip := c.inOrder.frames[(c.inOrder.head+c.inOrder.n-1)%len(c.inOrder.frames)].frame[tapHeader+ethernet:]
 		if sum(ip[:20]) != 0xffff {
 			t.Error("a frame has a wrong IP checksum")
 		}
@@ -335,9 +334,9 @@ func TestQueue(t *testing.T) {
 
 // TestMark: marks are for IP alone, and only where the sender understands them.
 func TestMark(t *testing.T) {
-	six := make([]byte, netlink.TapHeader+ethernet+4+40)
-	copy(six[netlink.TapHeader+12:], []byte{0x81, 0x00, 0, 5, 0x86, 0xdd, 0x60, 0x10})
-	at := netlink.TapHeader + ethernet + tagged + 1
+	six := make([]byte, tapHeader+ethernet+4+40)
+	copy(six[tapHeader+12:], []byte{0x81, 0x00, 0, 5, 0x86, 0xdd, 0x60, 0x10})
+	at := tapHeader + ethernet + tagged + 1
 	if !markCE(six) || six[at] != 0x30 {
 		t.Errorf("an IPv6 frame with a tag has %#x", six[at])
 	}
@@ -345,9 +344,9 @@ func TestMark(t *testing.T) {
 	if markCE(six) || six[at] != 0x0f {
 		t.Errorf("one whose sender does not understand marks has %#x", six[at])
 	}
-	arp := make([]byte, netlink.TapHeader+42)
-	arp[netlink.TapHeader+12], arp[netlink.TapHeader+13] = 0x08, 0x06
-	for _, frame := range [][]byte{arp, six[:netlink.TapHeader+3], six[:netlink.TapHeader+ethernet+4+3]} {
+	arp := make([]byte, tapHeader+42)
+	arp[tapHeader+12], arp[tapHeader+13] = 0x08, 0x06
+	for _, frame := range [][]byte{arp, six[:tapHeader+3], six[:tapHeader+ethernet+4+3]} {
 		was := bytes.Clone(frame)
 		if markCE(frame) || !bytes.Equal(was, frame) {
 			t.Errorf("%x was marked", was)

@@ -54,9 +54,9 @@ func (f *tcpFlow) Describe(out *message.FlowEnd) {
 	var info record.TCPInfo
 	if socket.WithFD(f.end.raw, func(fd int) (err error) {
 		if f.Request.Sends {
-			out.UnsentBytes, _ = sock.SendQueue(fd)
+			out.UnsentBytes, _ = sock.Queued(fd, true)
 		} else {
-			out.UnreadBytes, _ = sock.ReceiveQueue(fd)
+			out.UnreadBytes, _ = sock.Queued(fd, false)
 		}
 		if send, receive, err := sock.Buffers(fd); err == nil {
 			out.SndbufBytes, out.RcvbufBytes = int64(send), int64(receive)
@@ -85,7 +85,7 @@ func (f *tcpFlow) Sample() (out record.FlowSample) {
 	}
 	_ = socket.WithFD(f.end.raw, func(fd int) error {
 		if !f.Request.Sends {
-			out.UnreadBytes, _ = sock.ReceiveQueue(fd)
+			out.UnreadBytes, _ = sock.Queued(fd, false)
 			return nil
 		}
 		info, err := sock.TCPInfo(fd)

@@ -42,7 +42,7 @@ type writes struct {
 	data []byte
 }
 
-func (p *writes) push(fd int) (int, error) { return sock.Transmit(fd, p.data) }
+func (p *writes) push(fd int) (int, error) { return sock.Transmit(fd, p.data, false) }
 
 // splices moves references to pages through a pipe, which several of them may
 // share: one is in use at a time.
@@ -76,10 +76,11 @@ func (p *splices) close() { p.pipe.Close() }
 // files sends a file in memory.
 type files struct {
 	noCompletions
-	file sock.FileSender
+	block *sock.Block
+	at    int64
 }
 
-func (p *files) push(fd int) (int, error) { return p.file.Send(fd, largeBytes) }
+func (p *files) push(fd int) (int, error) { return p.block.SendFile(fd, &p.at, largeBytes) }
 
 // zeroCopies lends pages to the kernel until it has said that it is done.
 type zeroCopies struct {
@@ -111,7 +112,7 @@ func (p *zeroCopies) push(fd int) (int, error) {
 		}
 		p.allowed = true
 	}
-	n, err := sock.TransmitZeroCopy(fd, p.data)
+	n, err := sock.Transmit(fd, p.data, true)
 	if n > 0 {
 		p.pending++
 		p.denied = 0
@@ -238,7 +239,7 @@ func candidates(mode string, block *sock.Block, piece int) (list []candidate, no
 		}
 	}
 	if all || mode == flow.ModeSendfile {
-		add(flow.ModeSendfile, largeBytes, &files{file: sock.FileSender{Block: block}})
+		add(flow.ModeSendfile, largeBytes, &files{block: block})
 	}
 	if all || mode == flow.ModeZeroCopy {
 		add(flow.ModeZeroCopy, zeroCopyBytes, &zeroCopies{data: data[:zeroCopyBytes]})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
@@ -159,7 +160,13 @@ func (w *worker) receive(fd int, buffer []byte, poll bool) (int, error) {
 	if !poll {
 		return sock.Read(fd, buffer, w.ownsProcessor)
 	}
-	n, err := sock.PollRead(fd, buffer, pollsPerYield)
+	var n int
+	var err error
+	for range pollsPerYield {
+		if n, err = sock.TryRead(fd, buffer); err != syscall.EAGAIN {
+			break
+		}
+	}
 	if err != nil {
 		sched.Yield()
 	}

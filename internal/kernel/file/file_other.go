@@ -15,7 +15,6 @@ func OpenPTY() (controller, terminal *os.File, err error) { return nil, nil, err
 func CopyWindowSize(_, _ *os.File) error                  { return errNoPTY }
 func SendFiles(*net.UnixConn, any, ...*os.File) error     { return errNoPTY }
 func ReceiveFiles(*net.UnixConn, any) ([]*os.File, error) { return nil, errNoPTY }
-func CheckPeerUser(*net.UnixConn) error                   { return errNoPTY }
 
 // PrivateTmpfs needs mount namespaces; on Linux only.
 func PrivateTmpfs() (string, error) { return "", errors.New("mount namespaces need Linux") }

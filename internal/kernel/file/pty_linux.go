@@ -43,9 +43,12 @@ func CopyWindowSize(from, to *os.File) error {
 	return unix.IoctlSetWinsize(int(to.Fd()), unix.TIOCSWINSZ, size)
 }
 
-// SendFiles sends a JSON value and open files over a unix socket (unix(7),
-// SCM_RIGHTS).
+// SendFiles sends a JSON value and open files over a unix socket (unix(7), SCM_RIGHTS) to
+// a process of this process's user.
 func SendFiles(conn *net.UnixConn, value any, files ...*os.File) error {
+	if err := checkPeerUser(conn); err != nil {
+		return err
+	}
 	data, err := json.Marshal(value)
 	if err != nil {
 		return err
@@ -58,9 +61,12 @@ func SendFiles(conn *net.UnixConn, value any, files ...*os.File) error {
 	return err
 }
 
-// ReceiveFiles receives what SendFiles sent, at most 256 KiB of JSON. The files are
-// close-on-exec.
+// ReceiveFiles receives what SendFiles sent, at most 256 KiB of JSON, from a process of
+// this process's user. The files are close-on-exec.
 func ReceiveFiles(conn *net.UnixConn, value any) ([]*os.File, error) {
+	if err := checkPeerUser(conn); err != nil {
+		return nil, err
+	}
 	data, control := make([]byte, 256<<10), make([]byte, 4096)
 	n, c, _, _, err := conn.ReadMsgUnix(data, control)
 	if err != nil {
@@ -90,9 +96,9 @@ func ReceiveFiles(conn *net.UnixConn, value any) ([]*os.File, error) {
 	return files, nil
 }
 
-// CheckPeerUser returns an error unless the process at the other end of a unix socket runs
+// checkPeerUser returns an error unless the process at the other end of a unix socket runs
 // as this process's user (SO_PEERCRED, unix(7)).
-func CheckPeerUser(conn *net.UnixConn) error {
+func checkPeerUser(conn *net.UnixConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return err

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// Require names the environment variable that turns a skipped namespace test
+// requireNetns names the environment variable that turns a skipped namespace test
 // into a failed one: where namespaces are known to work, a skip hides a fault.
-const Require = "LINERATE_REQUIRE_NETNS"
+const requireNetns = "LINERATE_REQUIRE_NETNS"
 
 // inside is set in the re-executed process.
 const inside = "LINERATE_TEST_INSIDE_NETNS"
@@ -22,8 +22,8 @@ const inside = "LINERATE_TEST_INSIDE_NETNS"
 // where that must not happen.
 func Skip(t testing.TB, why string) {
 	t.Helper()
-	if os.Getenv(Require) == "1" {
-		t.Fatalf("%s=1 but this test cannot run: %s", Require, why)
+	if os.Getenv(requireNetns) == "1" {
+		t.Fatalf("%s=1 but this test cannot run: %s", requireNetns, why)
 	}
 	t.Skip(why)
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"golang.org/x/sys/unix"
-
-	"linerate/internal/kernel"
 )
 
 // struct ifaddrmsg: family, prefix length, flags, scope, index (uint32).
@@ -62,7 +60,7 @@ func (c *Conn) AddAddresses(name string, prefixes []netip.Prefix) error {
 // DeleteAddresses removes addresses, in order; one that the interface does not have is
 // no error.
 func (c *Conn) DeleteAddresses(name string, prefixes []netip.Prefix) error {
-	return c.changeAddresses("delete address", "from", name, prefixes, unix.RTM_DELADDR, 0, kernel.IsAbsent)
+	return c.changeAddresses("delete address", "from", name, prefixes, unix.RTM_DELADDR, 0, isAbsent)
 }
 
 func (c *Conn) changeAddresses(op, preposition, name string, prefixes []netip.Prefix, kind uint16, flags int, ignore func(error) bool) error {

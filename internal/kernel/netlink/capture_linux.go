@@ -90,7 +90,7 @@ func (c *PacketCapture) Read(visit func(CapturedPacket)) {
 	// struct tpacket2_hdr: status, len, snaplen (uint32), mac, net (uint16), sec,
 	// nsec (uint32), …; struct sockaddr_ll behind it, aligned to 16.
 	const snaplen, network, second, nanosecond, address, index, kind = 8, 14, 16, 20, 32, 4, 10
-	since := sched.WallClock() // packets carry CLOCK_REALTIME
+	since := wallClock() // packets carry CLOCK_REALTIME
 	for range ringSlots {
 		slot := c.ring[c.next*slotBytes:][:slotBytes]
 		status := (*uint32)(unsafe.Pointer(unsafe.SliceData(slot)))
@@ -125,4 +125,14 @@ func (c *PacketCapture) Close() error {
 	err := errors.Join(unix.Munmap(c.ring), unix.Close(c.fd))
 	c.ring = nil
 	return err
+}
+
+// wallClock is the time of day (CLOCK_REALTIME, in nanoseconds) when sched.Now was 0.
+func wallClock() int64 {
+	var ts unix.Timespec
+	before := sched.Now()
+	if err := unix.ClockGettime(unix.CLOCK_REALTIME, &ts); err != nil {
+		panic("clock_gettime(CLOCK_REALTIME): " + err.Error()) // cannot fail on Linux
+	}
+	return ts.Nano() - (before+sched.Now())/2
 }

@@ -67,6 +67,10 @@ const headerLen = unix.SizeofNlMsghdr
 
 var native = binary.NativeEndian
 
+// userHz is the unit of times in netlink: ticks per second, 100 on every architecture
+// that linerate runs on (USER_HZ, asm-generic/param.h).
+const userHz = 100
+
 // visit is called for each message of an answer: its type, its body (valid only
 // during the call) and when the kernel filled it in.
 type visit func(kind uint16, body []byte, atNs int64)
@@ -134,10 +138,16 @@ const (
 // remove sends a request that deletes an object; one that does not exist is no error.
 func (c *Conn) remove(op, object string, kind uint16, body []byte) error {
 	err := c.request(op, object, kind, 0, body, nil)
-	if kernel.IsAbsent(err) {
+	if isAbsent(err) {
 		return nil
 	}
 	return err
+}
+
+// isAbsent reports whether err is one of the errnos with which the kernel answers the
+// deletion of an object that does not exist.
+func isAbsent(err error) bool {
+	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EADDRNOTAVAIL)
 }
 
 // check returns an error if the object is shorter than its fixed header.

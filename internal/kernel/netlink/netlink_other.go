@@ -52,6 +52,8 @@ func (*Conn) Addresses() (addresses []Address, err error) {
 	return addresses, err
 }
 
+func (Link) Speed() float64 { return 0 }
+
 func (*Conn) LinkByName(string) (Link, error)     { return Link{}, unsupported("find interface") }
 func (*Conn) ChangeLink(string, LinkChange) error { return unsupported("change link") }
 func (*Conn) InterfaceCounters(map[int]string) ([]record.InterfaceCounters, error) {
@@ -110,22 +112,12 @@ func (*PacketCapture) Close() error                    { return nil }
 // SocketDiag is not available on this system: DialSocketDiag fails.
 type SocketDiag struct{}
 
-func DialSocketDiag() (*SocketDiag, error) {
-	return nil, unsupported("open a socket diagnostics socket")
-}
+func DialSocketDiag() (*SocketDiag, error)     { return nil, unsupported("open socket diagnostics") }
 func (*SocketDiag) Close() error               { return nil }
 func (*SocketDiag) TCP(bool) ([]Socket, error) { return nil, unsupported("list sockets") }
 func (*SocketDiag) UDP() ([]Socket, error)     { return nil, unsupported("list sockets") }
-
-// SocketDestroyEvents is not available on this system: DialSocketDestroyEvents fails.
-type SocketDestroyEvents struct{}
-
-func DialSocketDestroyEvents() (*SocketDestroyEvents, error) {
-	return nil, unsupported("subscribe to destroyed sockets")
-}
-func (*SocketDestroyEvents) Close() error { return nil }
-func (*SocketDestroyEvents) Next() ([]Socket, error) {
-	return nil, unsupported("subscribe to destroyed sockets")
+func (*SocketDiag) Destroyed() ([]Socket, error) {
+	return nil, unsupported("wait for destroyed sockets")
 }
 
 var errNoNamespaces = unsupported("make a network namespace")

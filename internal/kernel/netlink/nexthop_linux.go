@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/kernel"
-	"linerate/internal/kernel/proc"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/unit"
 )
@@ -76,7 +75,7 @@ func parseNexthop(o Object, names map[int]string) NexthopObject {
 		case nhaResGroup:
 			n.Resilient = &setting.Resilient{}
 			for r := range attributes(a.data) {
-				duration := unit.Duration(r.uint32()) * unit.Duration(time.Second) / proc.UserHz
+				duration := unit.Duration(r.uint32()) * unit.Duration(time.Second) / userHz
 				switch {
 				case r.kind == nhaResBuckets && len(r.data) >= 2:
 					n.Resilient.Buckets = int(native.Uint16(r.data))
@@ -134,7 +133,7 @@ func (c *Conn) ReplaceNexthopObject(n NexthopObject) error {
 }
 
 func resilientAttributes(r setting.Resilient) []byte {
-	ticks := func(d unit.Duration) uint32 { return uint32(d * proc.UserHz / unit.Duration(time.Second)) }
+	ticks := func(d unit.Duration) uint32 { return uint32(d * userHz / unit.Duration(time.Second)) }
 	b := appendAttribute(nil, nhaResBuckets, native.AppendUint16(nil, uint16(r.Buckets)))
 	b = appendUint32(b, nhaResIdle, ticks(r.IdleTimer))
 	return appendUint32(b, nhaResUnbalanced, ticks(r.UnbalancedTimer))

@@ -21,8 +21,10 @@ type Route struct {
 	Object     Object
 }
 
-// RouteProtocolBird is the Protocol of BIRD's routes (linux/rtnetlink.h, RTPROT_BIRD).
-const RouteProtocolBird = 12
+const routeProtocolBIRD = 12 // RTPROT_BIRD, linux/rtnetlink.h
+
+// FromBIRD reports whether BIRD made the route.
+func (r Route) FromBIRD() bool { return r.Protocol == routeProtocolBIRD }
 
 // FromKernel reports whether the kernel itself made the route, for an address
 // (RTPROT_KERNEL).
@@ -32,7 +34,7 @@ func (r Route) FromKernel() bool { return r.Protocol == 2 }
 // gated, MRT, zebra, BIRD, xorp, babeld, openr, or FRR for BGP, IS-IS, OSPF, RIP and
 // EIGRP.
 func (r Route) FromRoutingDaemon() bool {
-	return slices.Contains([]uint8{8, 10, 11, RouteProtocolBird, 14, 42, 99, 186, 187, 188, 189, 192}, r.Protocol)
+	return slices.Contains([]uint8{8, 10, 11, routeProtocolBIRD, 14, 42, 99, 186, 187, 188, 189, 192}, r.Protocol)
 }
 
 // RouteSpec describes a unicast route to make.

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/kernel"
-	"linerate/internal/kernel/proc"
 	"linerate/internal/model/record"
 )
 
@@ -183,7 +182,7 @@ func routeAgain(o Object) (body []byte, text string, err error) {
 			// router advertisement.
 			if len(a.data) >= 12 {
 				if expires := int32(native.Uint32(a.data[8:])); expires > 0 {
-					body = appendUint32(body, rtaExpires, uint32(expires)/proc.UserHz+1)
+					body = appendUint32(body, rtaExpires, uint32(expires)/userHz+1)
 				}
 			}
 			continue

@@ -17,20 +17,47 @@ import (
 )
 
 // SocketDiag lists the sockets of all processes in the network namespace in which it was
-// opened, as ss(8) does (sock_diag(7)). It needs no privilege.
-type SocketDiag struct{ conn *Conn }
+// opened, as ss(8) does (sock_diag(7)), and reports the TCP connections that the kernel
+// destroys there. It needs no privilege.
+type SocketDiag struct {
+	conn      *Conn
+	destroyed *os.File
+	in        []byte
+}
 
-// DialSocketDiag opens the socket (NETLINK_SOCK_DIAG).
+// DialSocketDiag opens the sockets (NETLINK_SOCK_DIAG) and subscribes to destroyed
+// connections (Linux 4.2).
 func DialSocketDiag() (*SocketDiag, error) {
-	conn, err := open(unix.NETLINK_SOCK_DIAG, "socket diagnostics")
+	const what = "socket diagnostics"
+	events, err := open(unix.NETLINK_SOCK_DIAG, what)
 	if err != nil {
 		return nil, err
 	}
-	return &SocketDiag{conn}, nil
+	fail := func(op string, err error) (*SocketDiag, error) {
+		_ = events.Close()
+		return nil, &kernel.Error{Op: op, Object: what, Err: err}
+	}
+	const destroyedTCP, destroyedTCP6 = 1, 3 // enum sknetlink_groups
+	for _, group := range []int{destroyedTCP, destroyedTCP6} {
+		if err := unix.SetsockoptInt(events.fd, unix.SOL_NETLINK, unix.NETLINK_ADD_MEMBERSHIP, group); err != nil {
+			return fail("subscribe to destroyed sockets", err)
+		}
+	}
+	// Hundreds of connections may end between two reads.
+	_ = unix.SetsockoptInt(events.fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 4<<20)
+	if err := unix.SetNonblock(events.fd, true); err != nil {
+		return fail("set O_NONBLOCK of", err)
+	}
+	conn, err := open(unix.NETLINK_SOCK_DIAG, what)
+	if err != nil {
+		_ = events.Close()
+		return nil, err
+	}
+	return &SocketDiag{conn, os.NewFile(uintptr(events.fd), what), events.in}, nil
 }
 
-// Close closes the socket.
-func (s *SocketDiag) Close() error { return s.conn.Close() }
+// Close closes the sockets, and ends a Destroyed that waits.
+func (s *SocketDiag) Close() error { return errors.Join(s.conn.Close(), s.destroyed.Close()) }
 
 // linux/sock_diag.h, linux/inet_diag.h and net/tcp_states.h.
 const (
@@ -69,45 +96,12 @@ func (s *SocketDiag) list(protocol uint8, states uint32) ([]Socket, error) {
 		func(body []byte, atNs int64) (Socket, bool) { return parseSocket(body, atNs), true })
 }
 
-// SocketDestroyEvents receives an event for each TCP connection of the network
-// namespace that the kernel destroys, with its final counters, as ss -E prints (Linux
-// 4.2). It needs no privilege.
-type SocketDestroyEvents struct {
-	file *os.File
-	in   []byte
-}
-
-// DialSocketDestroyEvents subscribes to the events.
-func DialSocketDestroyEvents() (*SocketDestroyEvents, error) {
-	const what = "socket diagnostics"
-	conn, err := open(unix.NETLINK_SOCK_DIAG, what)
-	if err != nil {
-		return nil, err
-	}
-	const destroyedTCP, destroyedTCP6 = 1, 3 // enum sknetlink_groups
-	for _, group := range []int{destroyedTCP, destroyedTCP6} {
-		if err := unix.SetsockoptInt(conn.fd, unix.SOL_NETLINK, unix.NETLINK_ADD_MEMBERSHIP, group); err != nil {
-			_ = conn.Close()
-			return nil, &kernel.Error{Op: "subscribe to destroyed sockets", Object: what, Err: err}
-		}
-	}
-	// Hundreds of connections may end between two reads.
-	_ = unix.SetsockoptInt(conn.fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 4<<20)
-	if err := unix.SetNonblock(conn.fd, true); err != nil {
-		_ = conn.Close()
-		return nil, &kernel.Error{Op: "set O_NONBLOCK of", Object: what, Err: err}
-	}
-	return &SocketDestroyEvents{os.NewFile(uintptr(conn.fd), what), conn.in}, nil
-}
-
-// Close ends the subscription and a Next that waits.
-func (s *SocketDestroyEvents) Close() error { return s.file.Close() }
-
-// Next waits for destroyed connections. Events for which the receive buffer had no room
-// are lost.
-func (s *SocketDestroyEvents) Next() ([]Socket, error) {
+// Destroyed waits for connections that the kernel destroys, and returns them with their
+// final counters, as ss -E prints them. Events for which the receive buffer had no room
+// are lost. It is for one goroutine.
+func (s *SocketDiag) Destroyed() ([]Socket, error) {
 	for {
-		n, err := s.file.Read(s.in)
+		n, err := s.destroyed.Read(s.in)
 		atNs := sched.Now()
 		if errors.Is(err, unix.ENOBUFS) {
 			continue

@@ -11,10 +11,6 @@ import (
 	"linerate/internal/kernel"
 )
 
-// TapHeader is the size in bytes of struct virtio_net_hdr (linux/virtio_net.h), which
-// precedes each frame of a tap.
-const TapHeader = 10
-
 // tapOffloads are the offloads that the interface offers, since frames go from
 // kernel to kernel: checksums and segmentation (linux/if_tun.h). The second set,
 // for UDP, needs Linux 6.2.
@@ -83,11 +79,11 @@ func openTap(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), fmt.Sprintf("tap %s", name)), nil
 }
 
-// ReadFrame reads one frame of a tap with its header; EAGAIN: there is none.
-func ReadFrame(fd int, buffer []byte) (int, error) { return unix.Read(fd, buffer) }
+// Tap is the descriptor of a tap's file; see NewTap.
+type Tap int
 
-// WriteFrame writes one frame with its header to a tap: the interface receives it.
-func WriteFrame(fd int, frame []byte) error {
-	_, err := unix.Write(fd, frame)
-	return err
-}
+// Read reads one frame with its virtio_net_hdr; EAGAIN: there is none.
+func (t Tap) Read(buffer []byte) (int, error) { return unix.Read(int(t), buffer) }
+
+// Write writes one frame with its virtio_net_hdr: the interface receives it.
+func (t Tap) Write(frame []byte) (int, error) { return unix.Write(int(t), frame) }

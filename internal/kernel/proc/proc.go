@@ -124,10 +124,6 @@ func (p Proc) SNMP() (map[string]int64, error) {
 	return all, nil
 }
 
-// UserHz is the unit of times in /proc and netlink: ticks per second, 100 on every
-// architecture that linerate runs on (USER_HZ, asm-generic/param.h).
-const UserHz = 100
-
 // parseSNMP reads pairs of lines: "Tcp: NAME…" and "Tcp: VALUE…".
 func parseSNMP(text []byte) (map[string]int64, error) {
 	values := map[string]int64{}

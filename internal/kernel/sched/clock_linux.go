@@ -14,16 +14,6 @@ func Now() int64 {
 	return ts.Nano()
 }
 
-// WallClock is the time of day (CLOCK_REALTIME, in nanoseconds) when Now was 0.
-func WallClock() int64 {
-	var ts unix.Timespec
-	before := Now()
-	if err := unix.ClockGettime(unix.CLOCK_REALTIME, &ts); err != nil {
-		panic("clock_gettime(CLOCK_REALTIME): " + err.Error()) // cannot fail on Linux
-	}
-	return ts.Nano() - (before+Now())/2
-}
-
 // SleepUntil sleeps until an instant of Now. Unlike the runtime's timers,
 // clock_nanosleep(2) does not round up to a millisecond.
 func SleepUntil(ns int64) {

@@ -77,17 +77,12 @@ func (b *Block) Close() {
 	b.area, b.data = nil, nil
 }
 
-// A FileSender sends a block's file repeatedly (sendfile(2)). The block must outlive it.
-type FileSender struct {
-	Block *Block
-	at    int64
-}
-
-// Send sends at most limit bytes to a stream socket, which must be non-blocking.
-func (s *FileSender) Send(socket, limit int) (int, error) {
-	if s.at == blockBytes {
-		s.at = 0
+// SendFile sends at most limit bytes of the block's file repeatedly (sendfile(2)) to a
+// stream socket, which must be non-blocking. at is where it goes on.
+func (b *Block) SendFile(socket int, at *int64, limit int) (int, error) {
+	if *at == blockBytes {
+		*at = 0
 	}
-	n, err := unix.Sendfile(socket, s.Block.file, &s.at, min(limit, blockBytes-int(s.at)))
+	n, err := unix.Sendfile(socket, b.file, at, min(limit, blockBytes-int(*at)))
 	return max(n, 0), err
 }

@@ -95,8 +95,8 @@ func TestSendingMethods(t *testing.T) {
 		"splice 1":  splice(1),
 		"splice 16": splice(16),
 		"sendfile": func(fd int) func() (int, error) {
-			s := FileSender{Block: b}
-			return func() (int, error) { return s.Send(fd, size) }
+			var at int64
+			return func() (int, error) { return b.SendFile(fd, &at, size) }
 		},
 		"zerocopy": func(fd int) func() (int, error) {
 			if err := SetZeroCopy(fd); err != nil {
@@ -104,7 +104,7 @@ func TestSendingMethods(t *testing.T) {
 			}
 			sent := 0 // where the next byte is: what was not taken is sent again
 			return func() (int, error) {
-				n, err := TransmitZeroCopy(fd, b.Bytes()[sent%size:size])
+				n, err := Transmit(fd, b.Bytes()[sent%size:size], true)
 				sent += n
 				return n, err
 			}
@@ -151,7 +151,7 @@ func TestCompletions(t *testing.T) {
 	}
 	const sends = 5
 	for range sends {
-		n, err := TransmitZeroCopy(near, b.Bytes()[:8192])
+		n, err := Transmit(near, b.Bytes()[:8192], true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +250,7 @@ func TestWaiter(t *testing.T) {
 	if failed, err := w.Wait(near, true, time.Hour); failed || err != nil {
 		t.Errorf("room to write: %v, %v", failed, err)
 	}
-	if _, err := Transmit(near, []byte("x")); err != nil {
+	if _, err := Transmit(near, []byte("x"), false); err != nil {
 		t.Fatal(err)
 	}
 	if failed, err := w.Wait(far, false, time.Hour); failed || err != nil {
@@ -273,14 +273,14 @@ func TestNoMemory(t *testing.T) {
 	}
 	const size = 16 << 10
 	p := filledPipe(t, b, size)
-	file := FileSender{Block: b}
+	var at int64
 	queue, wait, buffer := new(ErrorQueue), new(sched.Poller), make([]byte, 1<<16)
 	if n := testing.AllocsPerRun(50, func() {
 		for range 4 { // until there is no room, too
 			_, _ = p.Send(near, 16)
-			_, _ = file.Send(near, size)
-			_, _ = Transmit(near, b.Bytes()[:size])
-			_, _ = TransmitZeroCopy(near, b.Bytes()[:size])
+			_, _ = b.SendFile(near, &at, size)
+			_, _ = Transmit(near, b.Bytes()[:size], false)
+			_, _ = Transmit(near, b.Bytes()[:size], true)
 			_, _, _ = queue.Completions(near)
 		}
 		_, _ = wait.Wait(near, true, 0)

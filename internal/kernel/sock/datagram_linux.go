@@ -149,20 +149,16 @@ func SetUDPSegment(fd, bytes int) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_UDP, unix.UDP_SEGMENT, bytes)
 }
 
-// SetUDPGRO lets the kernel merge received datagrams (UDP_GRO).
-func SetUDPGRO(fd int) error {
-	return unix.SetsockoptInt(fd, unix.IPPROTO_UDP, unix.UDP_GRO, 1)
-}
-
-// SetRxqOvfl adds the number of dropped messages to each message (SO_RXQ_OVFL,
-// socket(7)).
-func SetRxqOvfl(fd int) error {
-	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1)
-}
-
-// SetTimestampNS adds the time of reception to each message (SO_TIMESTAMPNS).
-func SetTimestampNS(fd int) error {
-	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+// PrepareReceiver sets what a DatagramReceiver reads beside the data: how many messages
+// were dropped (SO_RXQ_OVFL) and the time of reception (SO_TIMESTAMPNS; socket(7)).
+// merge: the kernel merges datagrams (UDP_GRO). Each has an error of its own.
+func PrepareReceiver(fd int, merge bool) (dropped, timestamp, merged error) {
+	dropped = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1)
+	timestamp = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+	if merge {
+		merged = unix.SetsockoptInt(fd, unix.IPPROTO_UDP, unix.UDP_GRO, 1)
+	}
+	return dropped, timestamp, merged
 }
 
 // SetReceiveBuffer sets the receive buffer and returns its size in bytes as Buffers does.

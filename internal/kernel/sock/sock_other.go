@@ -42,11 +42,8 @@ func SetPacingRate(int, uint64) error { return onlyLinux("SO_MAX_PACING_RATE") }
 // only when ports run short.
 func SetBindAddressNoPort(int) error { return nil }
 
-// SendQueue is the number of unacknowledged bytes of a TCP socket; on Linux only.
-func SendQueue(int) (int64, error) { return 0, onlyLinux("SIOCOUTQ") }
-
-// ReceiveQueue is the number of unread bytes of a TCP socket; on Linux only.
-func ReceiveQueue(int) (int64, error) { return 0, onlyLinux("SIOCINQ") }
+// Queued is the number of unacknowledged or unread bytes of a TCP socket; on Linux only.
+func Queued(int, bool) (int64, error) { return 0, onlyLinux("SIOCOUTQ") }
 
 // SetReceiveBuffer sets SO_RCVBUF and returns the size that the kernel granted, in bytes.
 func SetReceiveBuffer(fd, bytes int) (granted int, err error) {
@@ -70,6 +67,3 @@ func Pktinfo(netip.Addr, bool) []byte { return nil }
 
 // TCPInfo reads TCP_INFO; on Linux only.
 func TCPInfo(int) (record.TCPInfo, error) { return record.TCPInfo{}, onlyLinux("TCP_INFO") }
-
-// LinkSpeed is the negotiated speed of an interface's link in bit/s; on Linux only.
-func LinkSpeed(string) float64 { return 0 }

@@ -45,16 +45,14 @@ func SetBindAddressNoPort(fd int) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
 }
 
-// SendQueue is the number of bytes in a TCP socket's send buffer that the peer has not
-// acknowledged, sent or not (SIOCOUTQ, tcp(7)). A FIN counts as one.
-func SendQueue(fd int) (int64, error) {
-	n, err := unix.IoctlGetInt(fd, unix.SIOCOUTQ)
-	return int64(n), err
-}
-
-// ReceiveQueue is the number of bytes in a TCP socket's receive buffer that have not been
-// read (SIOCINQ, tcp(7)).
-func ReceiveQueue(fd int) (int64, error) {
-	n, err := unix.IoctlGetInt(fd, unix.SIOCINQ)
+// Queued is the number of bytes in a TCP socket's send buffer that the peer has not
+// acknowledged, sent or not, a FIN counting as one (SIOCOUTQ, tcp(7)), or in its receive
+// buffer that have not been read (SIOCINQ).
+func Queued(fd int, send bool) (int64, error) {
+	request := uint(unix.SIOCINQ)
+	if send {
+		request = unix.SIOCOUTQ
+	}
+	n, err := unix.IoctlGetInt(fd, request)
 	return int64(n), err
 }

@@ -58,13 +58,13 @@ func TestTransmitAndDiscard(t *testing.T) {
 	if _, err := Discard(far, 1<<20); !errors.Is(err, unix.EAGAIN) {
 		t.Errorf("discarding what has not come: %v, want EAGAIN", err)
 	}
-	n, err := Transmit(near, make([]byte, 10_000))
+	n, err := Transmit(near, make([]byte, 10_000), false)
 	if n != 10_000 || err != nil {
 		t.Fatalf("transmitted %d, %v; want 10000 bytes", n, err)
 	}
 	discardAll(t, far, n)
 	for end := time.Now().Add(10 * time.Second); ; {
-		if queued, err := SendQueue(near); err != nil || time.Now().After(end) {
+		if queued, err := Queued(near, true); err != nil || time.Now().After(end) {
 			t.Fatalf("send queue %d, %v; want none after all has come", queued, err)
 		} else if queued == 0 {
 			break
@@ -85,7 +85,7 @@ func TestTransmitAndDiscard(t *testing.T) {
 	if err := unix.Shutdown(near, unix.SHUT_WR); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Transmit(near, []byte("late")); !errors.Is(err, unix.EPIPE) {
+	if _, err := Transmit(near, []byte("late"), false); !errors.Is(err, unix.EPIPE) {
 		t.Errorf("transmitting after the end: %v, want EPIPE and no signal", err)
 	}
 }

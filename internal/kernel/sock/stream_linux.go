@@ -44,31 +44,20 @@ func TryPeek(fd int, buffer []byte) (int, error) {
 	return result(unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(address(buffer)), uintptr(len(buffer)), unix.MSG_DONTWAIT|unix.MSG_PEEK, 0, 0))
 }
 
-// PollRead repeats TryRead until data arrives, at most so many times.
-func PollRead(fd int, buffer []byte, times int) (n int, err error) {
-	for range times {
-		if n, err = TryRead(fd, buffer); err != unix.EAGAIN {
-			break
-		}
-	}
-	return n, err
-}
-
 // Send writes, and waits for room if the socket is blocking.
 func Send(fd int, data []byte) (int, error) {
 	return result(unix.Syscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(address(data)), uintptr(len(data)), unix.MSG_NOSIGNAL, 0, 0))
 }
 
-// Transmit writes without waiting; EAGAIN: the send buffer is full.
-func Transmit(fd int, data []byte) (int, error) {
-	return result(unix.Syscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(address(data)), uintptr(len(data)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0))
-}
-
-// TransmitZeroCopy is Transmit with MSG_ZEROCOPY; see SetZeroCopy. ENOBUFS: the sends
-// that wait for completion exceed net.core.optmem_max, or their pages RLIMIT_MEMLOCK.
-func TransmitZeroCopy(fd int, data []byte) (int, error) {
-	return result(unix.Syscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(address(data)), uintptr(len(data)),
-		unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL|unix.MSG_ZEROCOPY, 0, 0))
+// Transmit writes without waiting; EAGAIN: the send buffer is full. zeroCopy: by
+// reference (MSG_ZEROCOPY), see SetZeroCopy; then ENOBUFS: the sends that wait for
+// completion exceed net.core.optmem_max, or their pages RLIMIT_MEMLOCK.
+func Transmit(fd int, data []byte, zeroCopy bool) (int, error) {
+	flags := uintptr(unix.MSG_DONTWAIT | unix.MSG_NOSIGNAL)
+	if zeroCopy {
+		flags |= unix.MSG_ZEROCOPY
+	}
+	return result(unix.Syscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(address(data)), uintptr(len(data)), flags, 0, 0))
 }
 
 // TrySend writes without waiting. more: further data follows at once (MSG_MORE).

@@ -1,12 +1,12 @@
 //go:build linux && !portable
 
-package sock_test
+package netlink_test
 
 import (
 	"testing"
 
 	"linerate/internal/kernel/kerneltest"
-	"linerate/internal/kernel/sock"
+	"linerate/internal/kernel/netlink"
 )
 
 // TestLinkSpeed: a veth's driver says 10 Gbit/s (drivers/net/veth.c), which is
@@ -17,7 +17,7 @@ func TestLinkSpeed(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "dev", "eth0", "up")
 		kerneltest.Do(t, "ip", "link", "set", "dev", "eth1", "up")
 		for port, want := range map[string]float64{"eth0": 10e9, "lo": 0, "nosuch": 0, "a-name-that-is-too-long-for-a-port": 0} {
-			if got := sock.LinkSpeed(port); got != want {
+			if got := (netlink.Link{Name: port}).Speed(); got != want {
 				t.Errorf("%s: %g bit/s, want %g", port, got, want)
 			}
 		}

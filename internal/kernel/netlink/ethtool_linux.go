@@ -1,6 +1,6 @@
 //go:build !portable
 
-package sock
+package netlink
 
 import (
 	"runtime"
@@ -27,11 +27,11 @@ type ifreqData struct {
 	_    [16]byte
 }
 
-// LinkSpeed is the negotiated speed of an interface's link in bit/s (ETHTOOL_GSET, which
-// every kernel has); 0: unknown, or the link is down. Virtual interfaces report an
-// arbitrary value.
-func LinkSpeed(name string) float64 {
-	if len(name) >= unix.IFNAMSIZ {
+// Speed reads the negotiated speed of the link in bit/s (ETHTOOL_GSET, which every
+// kernel has); 0: unknown, or the link is down. Virtual interfaces report an arbitrary
+// value.
+func (l Link) Speed() float64 {
+	if len(l.Name) >= unix.IFNAMSIZ {
 		return 0
 	}
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
@@ -41,7 +41,7 @@ func LinkSpeed(name string) float64 {
 	defer unix.Close(fd)
 	settings := ethtoolCmd{cmd: unix.ETHTOOL_GSET}
 	request := ifreqData{data: unsafe.Pointer(&settings)}
-	copy(request.name[:], name)
+	copy(request.name[:], l.Name)
 	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request)))
 	runtime.KeepAlive(&settings)
 	const unknown = 1<<32 - 1 // SPEED_UNKNOWN
