@@ -25,7 +25,7 @@ type listed struct {
 
 // TestFilesInOrder: in the packages below internal/show, files that use each other's
 // names do so in one direction. Package imports show that direction between packages
-// only, and package present is large.
+// only.
 func TestFilesInOrder(t *testing.T) {
 	list := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", "./internal/show/...")
 	list.Dir, list.Stderr = moduleRoot(t), os.Stderr

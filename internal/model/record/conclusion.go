@@ -1,6 +1,6 @@
 package record
 
-// Conclusion is what follows from a run, as values: package show/present words it. It
+// Conclusion is what follows from a run, as values: package show/answer words it. It
 // holds the figures that its words need, so that a list of runs can be worded without
 // their documents.
 type Conclusion struct {

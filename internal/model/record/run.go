@@ -31,7 +31,7 @@ type Run struct {
 	// Error is why linerate itself interrupted the run; empty: it did not.
 	Error string `json:"error,omitempty"`
 	// Answer is one sentence, and Statements are up to four more: the Conclusion in
-	// words, which package present adds where a run is shown. They are not stored.
+	// words, which package answer adds where a run is shown. They are not stored.
 	Answer     string      `json:"answer,omitempty"`
 	Statements []string    `json:"statements,omitempty"`
 	Conclusion *Conclusion `json:"conclusion,omitempty"`

@@ -2,7 +2,7 @@
 // the effects, the trust checks and the findings, recommends a treatment, and sums up
 // what a reader must know first as a record.Conclusion. It adds no judgement of its own
 // to those of packages stats, trust and diagnose, and words nothing: package
-// show/present does.
+// show/answer does.
 package conclude
 
 import (

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/science/compare"
+	"linerate/internal/show/answer"
 	"linerate/internal/show/export"
 	"linerate/internal/show/present"
 	"linerate/internal/show/text"
@@ -35,7 +36,7 @@ a trust check failed in one of them.`,
 			}
 			comparison := compare.Runs(runs[0], runs[1])
 			comparison.Answer = present.ComparisonAnswer(comparison)
-			comparison.From.Answer, comparison.To.Answer = present.AnswerRun(runs[0]).Headline, present.AnswerRun(runs[1]).Headline
+			comparison.From.Answer, comparison.To.Answer = answer.Run(runs[0]).Headline, answer.Run(runs[1]).Headline
 			if asJSON {
 				err = export.Indented(s.out, comparison)
 			} else {

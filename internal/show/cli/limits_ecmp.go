@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"linerate/internal/model/unit"
+	"linerate/internal/show/document"
 	"linerate/internal/show/present"
 
 	"linerate/internal/science/ecmp"
@@ -55,7 +56,7 @@ Rates are those of links; limits goodput says what of them is payload.`,
 				return usageError(err)
 			}
 			var answer any
-			var shown present.Document
+			var shown document.Document
 			found := make(chan struct{})
 			go func() {
 				defer close(found)

@@ -17,6 +17,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/expect"
+	"linerate/internal/show/number"
 	"linerate/internal/show/present"
 )
 
@@ -141,7 +142,7 @@ func measureLine(p measure.Progress) string {
 		}
 	}
 	if p.RatePerS >= 0 {
-		words = append(words, present.PerSecond(p.RatePerS))
+		words = append(words, number.PerSecond(p.RatePerS))
 	}
 	if p.LostShare >= 0 {
 		words = append(words, "lost "+unit.FormatPercent(p.LostShare))

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/model/record"
+	"linerate/internal/show/answer"
 	"linerate/internal/show/export"
 	"linerate/internal/show/html"
 	"linerate/internal/show/present"
@@ -17,9 +18,9 @@ import (
 // showRun prints a run's document or its report, which names the page.
 func (s streams) showRun(run *record.Run, asJSON bool, page string) error {
 	if asJSON {
-		return export.JSON(s.out, present.WithAnswer(run))
+		return export.JSON(s.out, answer.Worded(run))
 	}
-	return text.Run(s.out, present.Run(run), textOptions(s.out, page))
+	return text.Run(s.out, present.Report(run), textOptions(s.out, page))
 }
 
 func newReportCommand(s streams) *cobra.Command {

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/control/notebook"
+	"linerate/internal/show/answer"
 	"linerate/internal/show/export"
-	"linerate/internal/show/present"
 )
 
 // runList is what `linerate runs --json` prints.
@@ -52,7 +52,7 @@ narrow; interrupted: carry it on with linerate run --resume RUN.`,
 				}
 				for i := range list.Runs {
 					if r := &list.Runs[i]; r.Conclusion != nil {
-						r.Answer = present.AnswerOf(r.Conclusion).Headline
+						r.Answer = answer.Conclusion(r.Conclusion).Headline
 					}
 				}
 			}

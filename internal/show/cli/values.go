@@ -13,7 +13,7 @@ import (
 
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
-	"linerate/internal/show/present"
+	"linerate/internal/show/document"
 	"linerate/internal/show/text"
 )
 
@@ -26,7 +26,7 @@ func (s streams) answer(asJSON bool, document any, print func(io.Writer) error) 
 }
 
 // asText prints a document for people.
-func asText(d present.Document) func(io.Writer) error {
+func asText(d document.Document) func(io.Writer) error {
 	return func(w io.Writer) error { return text.Write(w, d, textOptions(w, "")) }
 }
 

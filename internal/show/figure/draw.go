@@ -3,7 +3,7 @@
 // A Drawing is a list of shapes in pixels of the page, each coloured by its
 // role rather than by a colour, so that the same drawing follows the reader's
 // light or dark page and prints in black on white. It knows nothing of runs or
-// axes: package present decides what is drawn.
+// axes: package chart decides what is drawn.
 //
 // SVG: https://www.w3.org/TR/SVG11/. The PNG back end fills paths with
 // golang.org/x/image/vector and sets text in the Go fonts, because a picture

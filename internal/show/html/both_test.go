@@ -17,6 +17,7 @@ import (
 	"linerate/internal/show/present"
 	"linerate/internal/show/showtest"
 	"linerate/internal/show/text"
+	"linerate/internal/show/words"
 )
 
 // storedRun is a run as science concludes it, not as this package imagines it.
@@ -37,8 +38,8 @@ func TestStoredRun(t *testing.T) {
 	run := storedRun(t)
 	out := textOf(t, run)
 	for _, line := range strings.Split(out, "\n") {
-		if present.Width(line) > 80 {
-			t.Errorf("a line of %d: %s", present.Width(line), line)
+		if words.Width(line) > 80 {
+			t.Errorf("a line of %d: %s", words.Width(line), line)
 		}
 	}
 	wrong := 0
@@ -80,8 +81,8 @@ func TestAlongCurve(t *testing.T) {
 		}
 	}
 	for _, line := range strings.Split(text, "\n") {
-		if present.Width(line) > 80 {
-			t.Errorf("%d cells: %s", present.Width(line), line)
+		if words.Width(line) > 80 {
+			t.Errorf("%d cells: %s", words.Width(line), line)
 		}
 	}
 	for _, f := range present.Figures(run) {
@@ -174,7 +175,7 @@ func TestSaidOnce(t *testing.T) {
 func textOf(t *testing.T, run *record.Run) string {
 	t.Helper()
 	var b strings.Builder
-	if err := text.Run(&b, present.Run(run), text.Options{}); err != nil {
+	if err := text.Run(&b, present.Report(run), text.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -223,7 +224,7 @@ func TestOutages(t *testing.T) {
 	run := showtest.ArpFlux()
 	written := func() (summary, page string) {
 		var a, b strings.Builder
-		if err := text.Run(&a, present.Run(run), text.Options{}); err != nil {
+		if err := text.Run(&a, present.Report(run), text.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := Run(&b, run); err != nil {
@@ -252,7 +253,7 @@ func TestOutages(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(text) {
-		if present.Width(strings.TrimRight(line, "\n")) > 80 {
+		if words.Width(strings.TrimRight(line, "\n")) > 80 {
 			t.Errorf("wider than 80 columns: %q", line)
 		}
 	}

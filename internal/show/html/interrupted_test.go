@@ -33,7 +33,7 @@ func TestInterruptedRuns(t *testing.T) {
 				if err := Run(io.Discard, run); err != nil {
 					t.Errorf("%s after %d trials, page: %v", name, n, err)
 				}
-				if err := text.Run(io.Discard, present.Run(run), text.Options{Width: 80}); err != nil {
+				if err := text.Run(io.Discard, present.Report(run), text.Options{Width: 80}); err != nil {
 					t.Errorf("%s after %d trials, text: %v", name, n, err)
 				}
 			}

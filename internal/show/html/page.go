@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"linerate/internal/model/record"
+	"linerate/internal/show/document"
 	"linerate/internal/show/figure"
 	"linerate/internal/show/present"
 )
@@ -28,7 +29,7 @@ var pageTemplate = sync.OnceValue(func() *template.Template { return template.Mu
 
 // page is what the template shows.
 type page struct {
-	*present.Report
+	*document.Report
 	Style    template.CSS
 	Long     bool // the answer
 	Sections []section
@@ -41,7 +42,7 @@ type section struct {
 
 // Run writes the run as a page.
 func Run(w io.Writer, run *record.Run) error {
-	report := present.Run(run)
+	report := present.Report(run)
 	p := page{Report: report, Style: style(), Long: len(report.Answer) > 160}
 	for _, s := range report.Sections {
 		pieces, err := piecesOf(s.Blocks)

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
+	"linerate/internal/show/answer"
 	"linerate/internal/show/present"
 	"linerate/internal/show/showtest"
 )
@@ -132,7 +133,7 @@ func TestPageShows(t *testing.T) {
 			}
 		}
 	}
-	if len(h1) != 1 || h1[0] != present.AnswerRun(showtest.ArpFlux()).Headline {
+	if len(h1) != 1 || h1[0] != answer.Run(showtest.ArpFlux()).Headline {
 		t.Errorf("h1 is %q", h1)
 	}
 	want := []string{

@@ -6,19 +6,19 @@ import (
 	"html/template"
 	"strings"
 
+	"linerate/internal/show/document"
 	"linerate/internal/show/figure"
-	"linerate/internal/show/present"
 )
 
 // piece is one block of a page; one field is set.
 type piece struct {
 	Figure    *picture
 	Table     *table
-	Statement *present.Statement
+	Statement *document.Statement
 	Prose     *prose
 	Heading   string
-	Finding   *present.Finding
-	Listing   *present.Listing
+	Finding   *document.Finding
+	Listing   *document.Listing
 	Fold      *fold
 	Beside    *columns
 }
@@ -47,28 +47,28 @@ type panel struct {
 	Wide, Narrow template.HTML
 }
 
-func piecesOf(blocks []present.Block) (list []piece, err error) {
+func piecesOf(blocks []document.Block) (list []piece, err error) {
 	for _, b := range blocks {
 		var p piece
 		switch b := b.(type) {
-		case *present.Table:
+		case *document.Table:
 			p.Table = tableOf(b)
-		case present.Figure:
+		case document.Figure:
 			p.Figure, err = pictureOf(b.Figure)
-		case present.Statement:
+		case document.Statement:
 			p.Statement = &b
-		case present.Prose:
+		case document.Prose:
 			p.Prose = &prose{b.Text, dataOf(b.Name, b.Data)}
-		case present.Heading:
+		case document.Heading:
 			p.Heading = b.Text
-		case present.Finding:
+		case document.Finding:
 			p.Finding = &b
-		case present.Listing:
+		case document.Listing:
 			p.Listing = &b
-		case present.Fold:
+		case document.Fold:
 			p.Fold = &fold{ID: b.ID, Summary: b.Summary}
 			p.Fold.Pieces, err = piecesOf(b.Blocks)
-		case present.Beside:
+		case document.Beside:
 			p.Beside = &columns{}
 			if p.Beside.Left, err = piecesOf(b.Left); err == nil {
 				p.Beside.Right, err = piecesOf(b.Right)

@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
-	"linerate/internal/show/present"
+	"linerate/internal/show/document"
+	"linerate/internal/show/words"
 )
 
 // Spaces as wide as a digit and as a point, to align decimals in proportional
@@ -56,7 +57,7 @@ var verdictClasses = map[string]string{
 	record.Improves: "good", record.Worsens: "bad", record.Inconclusive: "open", record.NoDifference: "same",
 }
 
-var toneClasses = map[present.Tone]string{present.Best: "best", present.Wrong: "wrong", present.Head: "head"}
+var toneClasses = map[document.Tone]string{document.Best: "best", document.Wrong: "wrong", document.Head: "head"}
 
 // Widths in pixels, of a page's column and a phone's, of a digit, and between
 // two columns.
@@ -67,7 +68,7 @@ const (
 	padding    = 18
 )
 
-func tableOf(t *present.Table) *table {
+func tableOf(t *document.Table) *table {
 	out := &table{Caption: t.Caption, Data: dataOf(t.Name, t.Data)}
 	if t.Shaded != "" {
 		out.Notes = append(out.Notes, "Shaded: "+t.Shaded+".")
@@ -88,24 +89,24 @@ func tableOf(t *present.Table) *table {
 }
 
 // least estimates the least width of some columns beside the rows' names.
-func least(t *present.Table, places []int) float64 {
+func least(t *document.Table, places []int) float64 {
 	width := 0.0
 	for _, at := range append([]int{0}, places...) {
 		of, most := t.Columns[at], 0
 		for _, word := range strings.Fields(of.Head) {
-			most = max(most, present.Width(word))
+			most = max(most, words.Width(word))
 		}
 		for _, text := range t.Texts(at, " ", " ") {
-			n := present.Width(text)
+			n := words.Width(text)
 			if of.Wrap || at == 0 {
 				n = min(n, 16)
 			}
 			most = max(most, n)
 		}
-		if of.Align == present.Ratio {
+		if of.Align == document.Ratio {
 			for i := range t.Rows {
 				if v := t.Cell(i, at).Verdict; v != "" { // beside the figure, or below it
-					most = max(most, 7+present.Width(v))
+					most = max(most, 7+words.Width(v))
 				}
 			}
 		}
@@ -114,7 +115,7 @@ func least(t *present.Table, places []int) float64 {
 	return width
 }
 
-func partOf(t *present.Table, places []int, groups [][]int) part {
+func partOf(t *document.Table, places []int, groups [][]int) part {
 	var p part
 	switch width := least(t, places); {
 	case width > pageWidth:
@@ -160,11 +161,11 @@ func partOf(t *present.Table, places []int, groups [][]int) part {
 	return p
 }
 
-func class(c present.Column) string {
+func class(c document.Column) string {
 	switch {
-	case c.Align == present.Right, c.Align == present.Decimal:
+	case c.Align == document.Right, c.Align == document.Decimal:
 		return "n"
-	case c.Wrap, c.Align == present.Ratio:
+	case c.Wrap, c.Align == document.Ratio:
 		return ""
 	}
 	return "word"

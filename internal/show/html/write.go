@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 
 	"linerate/internal/model/record"
+	"linerate/internal/show/answer"
 	"linerate/internal/show/export"
-	"linerate/internal/show/present"
 )
 
 // Paths are the files that Write has made.
@@ -28,7 +28,7 @@ func Write(dir string, run *record.Run) (Paths, error) {
 	if err := export.WriteFile(paths.Trials, func(w io.Writer) error { return export.Trials(w, run) }); err != nil {
 		return Paths{}, fmt.Errorf("write the trials: %w", err)
 	}
-	if err := export.WriteFile(paths.JSON, func(w io.Writer) error { return export.JSON(w, present.WithAnswer(run)) }); err != nil {
+	if err := export.WriteFile(paths.JSON, func(w io.Writer) error { return export.JSON(w, answer.Worded(run)) }); err != nil {
 		return Paths{}, fmt.Errorf("write the result: %w", err)
 	}
 	if err := export.WriteFile(paths.Page, func(w io.Writer) error { return Run(w, run) }); err != nil {

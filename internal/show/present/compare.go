@@ -9,6 +9,10 @@ import (
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	"linerate/internal/show/document"
+	"linerate/internal/show/number"
+	"linerate/internal/show/view"
+	"linerate/internal/show/words"
 )
 
 // studyLinesShown bounds how much of a changed study file is printed.
@@ -16,45 +20,45 @@ const studyLinesShown = 24
 
 // Compare arranges a comparison of two runs for reading: the answer, what else
 // differs, and then the figures.
-func Compare(c *record.Comparison) Document {
-	out := Document{Answer: ComparisonAnswer(c)}
+func Compare(c *record.Comparison) document.Document {
+	out := document.Document{Answer: ComparisonAnswer(c)}
 	for _, run := range []record.ComparedRun{c.From, c.To} {
-		facts := []string{run.ID, moment(run.Started), fmt.Sprintf("seed %d", run.Seed), Count(run.Trials, "trial")}
+		about := []string{run.ID, number.Moment(run.Started), fmt.Sprintf("seed %d", run.Seed), words.Count(run.Trials, "trial")}
 		if run.Status != "complete" {
-			facts = append(facts, run.Status)
+			about = append(about, run.Status)
 		}
-		out.About = append(out.About, strings.Join(facts, " · "))
+		out.About = append(out.About, strings.Join(about, " · "))
 		if n := len(run.Doubts); n > 0 {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("In doubt: %s failed in %s, such as %s", Count(n, "trust check"), run.ID, run.Doubts[0]))
+			out.Warnings = append(out.Warnings, fmt.Sprintf("In doubt: %s failed in %s, such as %s", words.Count(n, "trust check"), run.ID, run.Doubts[0]))
 		}
 	}
 	out.Summary = append(out.Summary, differences(c))
 	if len(c.Treatments) > 0 {
-		out.Summary = append(out.Summary, []Block{compared(c)})
+		out.Summary = append(out.Summary, []document.Block{compared(c)})
 	}
 	for _, only := range []struct {
 		run   string
 		names []string
 	}{{c.From.ID, c.OnlyFrom}, {c.To.ID, c.OnlyTo}} {
 		if len(only.names) > 0 {
-			out.Summary = append(out.Summary, []Block{Prose{Text: "Only in " + only.run + ": " + strings.Join(only.names, "; ")}})
+			out.Summary = append(out.Summary, []document.Block{document.Prose{Text: "Only in " + only.run + ": " + strings.Join(only.names, "; ")}})
 		}
 	}
 	return out
 }
 
 // differences come before the figures: each may be why these differ.
-func differences(c *record.Comparison) []Block {
+func differences(c *record.Comparison) []document.Block {
 	if len(c.Differences)+len(c.StudyLines) == 0 {
-		return []Block{Prose{Text: "Nothing else is known to differ: hosts, network and study are the same."}}
+		return []document.Block{document.Prose{Text: "Nothing else is known to differ: hosts, network and study are the same."}}
 	}
-	blocks := []Block{Prose{Text: "What else differs"}}
+	blocks := []document.Block{document.Prose{Text: "What else differs"}}
 	var lines []string
 	for _, d := range c.Differences {
 		lines = append(lines, d.What+": "+cmp.Or(d.From, "none")+" → "+cmp.Or(d.To, "none"))
 	}
 	if len(lines) > 0 {
-		blocks = append(blocks, Listing{Lines: lines})
+		blocks = append(blocks, document.Listing{Lines: lines})
 	}
 	if len(c.StudyLines) == 0 {
 		return blocks
@@ -63,11 +67,11 @@ func differences(c *record.Comparison) []Block {
 	if more := len(lines) - studyLinesShown; more > 0 {
 		lines = append(slices.Clone(lines[:studyLinesShown]), fmt.Sprintf("… and %d more lines", more))
 	}
-	return append(blocks, Listing{Caption: "study file:", Lines: lines})
+	return append(blocks, document.Listing{Caption: "study file:", Lines: lines})
 }
 
 // compared is the table of treatments.
-func compared(c *record.Comparison) *Table {
+func compared(c *record.Comparison) *document.Table {
 	by, _ := metric.Find(c.Response)
 	estimate := func(g record.Estimate, e record.ResponseEstimate) record.ResponseEstimate {
 		if by.Name == metric.Goodput.Name {
@@ -79,13 +83,13 @@ func compared(c *record.Comparison) *Table {
 	for _, t := range c.Treatments {
 		largest = max(largest, estimate(t.From, t.FromResponse).Mean, estimate(t.To, t.ToResponse).Mean)
 	}
-	m := &measure{Metric: by, scale: scale{by.Scale(c.Unit, largest)}}
-	figure := func(e record.ResponseEstimate) Cell {
+	m := &view.Measure{Metric: by, In: number.Scale{Scale: by.Scale(c.Unit, largest)}}
+	figure := func(e record.ResponseEstimate) document.Cell {
 		if e.Trials == 0 {
-			return Cell{Text: "–"}
+			return document.Cell{Text: "–"}
 		}
-		cell := Cell{}
-		if cell.Text, cell.Spread = m.scale.interval(e.Mean, e.Low, e.High); cell.Spread != "" {
+		cell := document.Cell{}
+		if cell.Text, cell.Spread = m.In.Interval(e.Mean, e.Low, e.High); cell.Spread != "" {
 			cell.Spread = "±" + cell.Spread
 		}
 		return cell
@@ -94,13 +98,13 @@ func compared(c *record.Comparison) *Table {
 	if by.Signed {
 		head = "difference"
 	}
-	table := &Table{Columns: []Column{{Head: "treatment"}, {Head: c.From.ID + " " + m.scale.Unit, Align: Decimal}, {Head: c.To.ID + " " + m.scale.Unit, Align: Decimal}, {Head: head, Align: Ratio}}, Key: head + " of " + c.To.ID + " to " + c.From.ID}
+	table := &document.Table{Columns: []document.Column{{Head: "treatment"}, {Head: c.From.ID + " " + m.In.Unit, Align: document.Decimal}, {Head: c.To.ID + " " + m.In.Unit, Align: document.Decimal}, {Head: head, Align: document.Ratio}}, Key: head + " of " + c.To.ID + " to " + c.From.ID}
 	for _, t := range c.Treatments {
-		against := Cell{Verdict: t.Verdict}
+		against := document.Cell{Verdict: t.Verdict}
 		if t.Ratio.Mean > 0 || t.Difference != nil {
-			against.Text, against.Interval = m.against(&record.Effect{Ratio: t.Ratio, Difference: t.Difference})
+			against.Text, against.Interval = m.Against(&record.Effect{Ratio: t.Ratio, Difference: t.Difference})
 		}
-		table.Rows = append(table.Rows, Row{Cells: []Cell{{Text: t.Name}, figure(estimate(t.From, t.FromResponse)), figure(estimate(t.To, t.ToResponse)), against}})
+		table.Rows = append(table.Rows, document.Row{Cells: []document.Cell{{Text: t.Name}, figure(estimate(t.From, t.FromResponse)), figure(estimate(t.To, t.ToResponse)), against}})
 	}
 	what, of := "Ratios", "to"
 	if by.Signed {
@@ -125,14 +129,14 @@ func ratiosOf(c *record.Comparison) string {
 
 // reasons explain the verdicts that need it, each reason once.
 func reasons(c *record.Comparison) (notes []string) {
-	var reasons byText
+	var reasons words.ByText
 	for _, treatment := range c.Treatments {
 		if treatment.Why != "" {
-			reasons.add(treatment.Verdict+", "+treatment.Why, treatment.Name)
+			reasons.Add(treatment.Verdict+", "+treatment.Why, treatment.Name)
 		}
 	}
-	for _, reason := range reasons.texts {
-		notes = append(notes, strings.Join(reasons.names[reason], "; ")+": "+reason)
+	for _, reason := range reasons.Texts {
+		notes = append(notes, strings.Join(reasons.Names[reason], "; ")+": "+reason)
 	}
 	return notes
 }
@@ -175,7 +179,7 @@ func ComparisonAnswer(c *record.Comparison) string {
 			parts = append(parts, fmt.Sprintf("%s in %d of %d treatments", p.words, n, total))
 		}
 	}
-	return fmt.Sprintf("Against %s, %s %s%s.", c.From.ID, c.To.ID, join(parts, "and"), largestChange(c, by))
+	return fmt.Sprintf("Against %s, %s %s%s.", c.From.ID, c.To.ID, words.Join(parts, "and"), largestChange(c, by))
 }
 
 // marginOf spells how small a difference counts as none.
@@ -203,7 +207,7 @@ func largestChange(c *record.Comparison, by metric.Metric) string {
 	if best == nil {
 		return ""
 	}
-	m := measure{Metric: by, scale: scale{by.Scale(c.Unit, size(best))}}
-	change := bracketed(m.against(&record.Effect{Ratio: best.Ratio, Difference: best.Difference}))
+	m := view.Measure{Metric: by, In: number.Scale{Scale: by.Scale(c.Unit, size(best))}}
+	change := number.Bracketed(m.Against(&record.Effect{Ratio: best.Ratio, Difference: best.Difference}))
 	return fmt.Sprintf("; the largest change is %s, “%s”", change, best.Name)
 }

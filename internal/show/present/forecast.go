@@ -8,18 +8,20 @@ import (
 
 	"linerate/internal/model/unit"
 	"linerate/internal/science/ecmp"
+	"linerate/internal/show/document"
+	"linerate/internal/show/words"
 )
 
 // ECMPForecast shows what flows carry that one sender hashes over equal-cost links.
-func ECMPForecast(f ecmp.Forecast) Document {
-	on := Count(f.Links, "link")
+func ECMPForecast(f ecmp.Forecast) document.Document {
+	on := words.Count(f.Links, "link")
 	if f.Alike() {
 		on += " of " + unit.FormatRate(f.PerLink[0].RateBps)
 	}
 	if f.Tiers == 2 {
 		on += fmt.Sprintf(", then %d behind each,", f.Second)
 	}
-	d := Document{Title: forecastTitle(Count(f.Flows, "flow")+" on "+on, f.Flows, f.Figures.ExpectedBps, f.Share, f.LimitBps) + "."}
+	d := document.Document{Title: forecastTitle(words.Count(f.Flows, "flow")+" on "+on, f.Flows, f.Figures.ExpectedBps, f.Share, f.LimitBps) + "."}
 	if f.Tiers == 2 {
 		d.Summary = tiers(f)
 		return d
@@ -44,26 +46,26 @@ func ECMPForecast(f ecmp.Forecast) Document {
 	if f.NeededAll > 0 {
 		add(label, "with %d no link is idle in %s of the cases", f.NeededAll, chance(f.Target))
 	}
-	d.Summary = [][]Block{{figureList(append(rows, origins(f)...))}}
+	d.Summary = [][]document.Block{{document.FigureList(append(rows, origins(f)...))}}
 	if f.Alike() {
 		return d
 	}
-	links := &Table{Columns: []Column{{Head: "link"}, {Head: "rate", Align: Right}, {Head: "weight", Align: Right}, {Head: "of the flows", Align: Right},
-		{Head: "idle", Align: Right}, {Head: "carries on average", Align: Right}}}
+	links := &document.Table{Columns: []document.Column{{Head: "link"}, {Head: "rate", Align: document.Right}, {Head: "weight", Align: document.Right}, {Head: "of the flows", Align: document.Right},
+		{Head: "idle", Align: document.Right}, {Head: "carries on average", Align: document.Right}}}
 	for i, k := range f.PerLink {
 		carries := "" // too many kinds for a formula
 		if k.ExpectedBps > 0 {
 			carries = unit.FormatRate(k.ExpectedBps)
 		}
-		links.add(strconv.Itoa(i+1), unit.FormatRate(k.RateBps), fmt.Sprintf("%g", k.Weight), chance(k.Chance), chance(k.Idle), carries)
+		links.Add(strconv.Itoa(i+1), unit.FormatRate(k.RateBps), fmt.Sprintf("%g", k.Weight), chance(k.Chance), chance(k.Idle), carries)
 	}
-	d.Summary = append(d.Summary, []Block{links})
+	d.Summary = append(d.Summary, []document.Block{links})
 	return d
 }
 
 func forecastTitle(who string, flows int, bps, share, limit float64) string {
 	return fmt.Sprintf("%s %s %s on average, %s of the %s that even spreading would carry",
-		who, verb(flows, "carries", "carry"), unit.FormatRate(bps), chance(share), unit.FormatRate(limit))
+		who, words.Verb(flows, "carries", "carry"), unit.FormatRate(bps), chance(share), unit.FormatRate(limit))
 }
 
 // carried is how the flows' sum scatters: its values, or quantiles of many.
@@ -101,7 +103,7 @@ func transferSizes(f ecmp.Forecast) string {
 func origins(f ecmp.Forecast) (rows [][]string) {
 	if f.Distinct < f.Flows {
 		hashed := []string{"addresses", "addresses and ports", "inner addresses", fmt.Sprintf("fields %#x", f.Fields)}[f.Policy]
-		text := fmt.Sprintf("%d hashes %s: %s", f.Policy, hashed, Count(f.Distinct, "bundle"))
+		text := fmt.Sprintf("%d hashes %s: %s", f.Policy, hashed, words.Count(f.Distinct, "bundle"))
 		if f.WithPorts > 0 {
 			text += fmt.Sprintf("; 1 would carry %s", unit.FormatRate(f.WithPorts))
 		}
@@ -120,14 +122,14 @@ func origins(f ecmp.Forecast) (rows [][]string) {
 			drawn = append(drawn, name)
 		}
 	}
-	return append(rows, []string{"drawn", fmt.Sprintf("%s, %s from the seed %d", strings.Join(drawn, ", "), Count(f.Replicates, "time"), f.Seed)})
+	return append(rows, []string{"drawn", fmt.Sprintf("%s, %s from the seed %d", strings.Join(drawn, ", "), words.Count(f.Replicates, "time"), f.Seed)})
 }
 
 // tiers puts routers with seeds of their own beside routers with one.
-func tiers(f ecmp.Forecast) [][]Block {
+func tiers(f ecmp.Forecast) [][]document.Block {
 	own, one := f.Figures, *f.OneSeed
-	t := &Table{Columns: []Column{{}, {Head: "seeds of their own"}, {Head: "one seed for all routers"}}}
-	row := func(name string, of func(ecmp.Figures) string) { t.add(name, of(own), of(one)) }
+	t := &document.Table{Columns: []document.Column{{}, {Head: "seeds of their own"}, {Head: "one seed for all routers"}}}
+	row := func(name string, of func(ecmp.Figures) string) { t.Add(name, of(own), of(one)) }
 	row("carried on average", func(f ecmp.Figures) string { return unit.FormatRate(f.ExpectedBps) })
 	row("of the limit", func(f ecmp.Figures) string { return chance(f.Share) })
 	for _, at := range []int{0, 2, 4} {
@@ -139,33 +141,33 @@ func tiers(f ecmp.Forecast) [][]Block {
 	if f.TogetherBps > 0 {
 		row("transfers begun together", func(f ecmp.Figures) string { return unit.FormatRate(f.TogetherBps) })
 	}
-	out := [][]Block{{t}}
+	out := [][]document.Block{{t}}
 	if unused := one.AllSecond - one.Reachable; unused > 0 {
-		out = append(out, []Block{Prose{Text: fmt.Sprintf("One seed makes the second choice repeat the first (polarisation): %d links of the second tier never carry anything. "+
+		out = append(out, []document.Block{document.Prose{Text: fmt.Sprintf("One seed makes the second choice repeat the first (polarisation): %d links of the second tier never carry anything. "+
 			"net.ipv4.fib_multipath_hash_seed, another on each router, cures it; so do other fields (fib_multipath_hash_fields) in one tier.", unused)}})
 	}
-	return append(out, []Block{figureList(origins(f))})
+	return append(out, []document.Block{document.FigureList(origins(f))})
 }
 
 // FabricForecast shows what flows carry in a simulated network.
-func FabricForecast(f ecmp.FabricForecast) Document {
-	parts := []string{fmt.Sprintf("%d %s", f.Leaves, verb(f.Leaves, "leaf", "leaves")), Count(f.Spines, "spine")}
+func FabricForecast(f ecmp.FabricForecast) document.Document {
+	parts := []string{fmt.Sprintf("%d %s", f.Leaves, words.Verb(f.Leaves, "leaf", "leaves")), words.Count(f.Spines, "spine")}
 	if f.Cores > 0 {
-		parts[0] += " in " + Count(f.Pods, "pod")
-		parts = append(parts, Count(f.Cores, "core"))
+		parts[0] += " in " + words.Count(f.Pods, "pod")
+		parts = append(parts, words.Count(f.Cores, "core"))
 	}
-	about := fmt.Sprintf("%s; hosts' links of %s; mean of %s from the seed %d", strings.Join(parts, ", "), unit.FormatRate(f.HostBps), Count(f.Replicates, "replicate"), f.Seed)
+	about := fmt.Sprintf("%s; hosts' links of %s; mean of %s from the seed %d", strings.Join(parts, ", "), unit.FormatRate(f.HostBps), words.Count(f.Replicates, "replicate"), f.Seed)
 
-	t := &Table{Columns: []Column{{}, {Head: "hashed"}, {Head: "spread evenly"}}}
+	t := &document.Table{Columns: []document.Column{{}, {Head: "hashed"}, {Head: "spread evenly"}}}
 	if f.OneSeed != nil {
-		t.Columns = []Column{{}, {Head: "own seeds"}, {Head: "one seed"}, {Head: "spread evenly"}}
+		t.Columns = []document.Column{{}, {Head: "own seeds"}, {Head: "one seed"}, {Head: "spread evenly"}}
 	}
 	row := func(name string, hashed func(ecmp.FabricFigures) string, even string) {
 		texts := []string{name, hashed(f.FabricFigures)}
 		if f.OneSeed != nil {
 			texts = append(texts, hashed(*f.OneSeed))
 		}
-		t.add(append(texts, even)...)
+		t.Add(append(texts, even)...)
 	}
 	row("all flows", func(c ecmp.FabricFigures) string { return unit.FormatRate(c.ExpectedBps) }, unit.FormatRate(f.LimitBps))
 	for _, r := range []struct {
@@ -180,21 +182,21 @@ func FabricForecast(f ecmp.FabricForecast) Document {
 		row(r.name, func(c ecmp.FabricFigures) string { return unit.FormatRate(r.of(c.Flow)) }, unit.FormatRate(r.of(f.EvenFlow)))
 	}
 	row("fairness (Jain)", func(c ecmp.FabricFigures) string { return fourDigits(c.Flow.Fairness) }, fourDigits(f.EvenFlow.Fairness))
-	d := Document{
-		Title:   forecastTitle(Count(f.Flows, "flow")+" among "+Count(f.Hosts, "host"), f.Flows, f.ExpectedBps, f.Share, f.LimitBps) + ".",
-		Summary: [][]Block{{Prose{Text: about}}, {t}, {perTier("links", f.PerTier)}},
+	d := document.Document{
+		Title:   forecastTitle(words.Count(f.Flows, "flow")+" among "+words.Count(f.Hosts, "host"), f.Flows, f.ExpectedBps, f.Share, f.LimitBps) + ".",
+		Summary: [][]document.Block{{document.Prose{Text: about}}, {t}, {perTier("links", f.PerTier)}},
 	}
 	if f.OneSeed != nil {
-		d.Summary = append(d.Summary, []Block{perTier("links, one seed", f.OneSeed.PerTier)})
+		d.Summary = append(d.Summary, []document.Block{perTier("links, one seed", f.OneSeed.PerTier)})
 	}
 	return d
 }
 
-func perTier(head string, tiers []ecmp.Tier) *Table {
-	t := &Table{Columns: []Column{{Head: head}, {Head: "number", Align: Right}, {Head: "idle", Align: Right}, {Head: "full", Align: Right},
-		{Head: "use, average", Align: Right}, {Head: "busiest", Align: Right}}}
+func perTier(head string, tiers []ecmp.Tier) *document.Table {
+	t := &document.Table{Columns: []document.Column{{Head: head}, {Head: "number", Align: document.Right}, {Head: "idle", Align: document.Right}, {Head: "full", Align: document.Right},
+		{Head: "use, average", Align: document.Right}, {Head: "busiest", Align: document.Right}}}
 	for _, tier := range tiers {
-		t.add(tier.Name, strconv.Itoa(tier.Links), fourDigits(tier.Idle), fourDigits(tier.Full), chance(tier.Average), chance(tier.Busiest))
+		t.Add(tier.Name, strconv.Itoa(tier.Links), fourDigits(tier.Idle), fourDigits(tier.Full), chance(tier.Average), chance(tier.Busiest))
 	}
 	return t
 }

@@ -5,24 +5,25 @@ import (
 
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
+	"linerate/internal/show/document"
 )
 
 // Goodput shows the most that a link carries, and what the bytes of a frame are.
-func Goodput(l limits.GoodputAnswer, frame limits.Frame) Document {
+func Goodput(l limits.GoodputAnswer, frame limits.Frame) document.Document {
 	what := "of a frame"
 	if n := frame.Packets(); n > 1 {
 		what = fmt.Sprintf("of the %d frames of a datagram", n)
 	}
-	t := &Table{Columns: []Column{{Head: what}, {Head: "bytes", Align: Right}}}
+	t := &document.Table{Columns: []document.Column{{Head: what}, {Head: "bytes", Align: document.Right}}}
 	for _, part := range frame.Parts() {
-		t.add(part.Name, fmt.Sprint(part.Bytes))
+		t.Add(part.Name, fmt.Sprint(part.Bytes))
 	}
-	t.add("together", fmt.Sprint(l.WireBytes))
+	t.Add("together", fmt.Sprint(l.WireBytes))
 	t.Notes = []string{fmt.Sprintf("%.0f frames/s", l.FramesPerS)}
-	return Document{
+	return document.Document{
 		Title: fmt.Sprintf("%s carries at most %s of payload (%.1f MB/s), %.3f %%.",
 			unit.FormatRate(l.RateBps), unit.FormatRate(l.GoodputBps), l.GoodputBps/8e6, 100*l.Fraction),
-		Summary: [][]Block{{t}},
+		Summary: [][]document.Block{{t}},
 	}
 }
 
@@ -34,7 +35,7 @@ const (
 )
 
 // BDP shows the bytes in flight, the window and the buffers that fill a path.
-func BDP(l limits.BDPAnswer) Document {
+func BDP(l limits.BDPAnswer) document.Document {
 	var rows [][]string
 	line := func(name, format string, args ...any) {
 		rows = append(rows, []string{name, fmt.Sprintf(format, args...)})
@@ -56,10 +57,10 @@ func BDP(l limits.BDPAnswer) Document {
 	}
 	line("receiver", "net.ipv4.tcp_rmem = 4096 131072 %d%s", l.TCPRmem, enoughBy(l.TCPRmem, linuxRmem))
 	line("sender", "net.ipv4.tcp_wmem = 4096 16384 %d%s", l.TCPWmem, enoughBy(l.TCPWmem, linuxWmem))
-	return Document{
+	return document.Document{
 		Title: fmt.Sprintf("%.0f bytes (%.1f kbit) are in flight when %s with a round trip of %s are full.",
 			l.BDPBytes, l.BDPBytes*8/1e3, unit.FormatRate(l.RateBps), unit.Duration(l.RTTS*1e9)),
-		Summary: [][]Block{{figureList(rows)}, {Prose{Text: "The third value is how far Linux enlarges a connection's buffer by itself. " +
+		Summary: [][]document.Block{{document.FigureList(rows)}, {document.Prose{Text: "The third value is how far Linux enlarges a connection's buffer by itself. " +
 			"Setting SO_RCVBUF or SO_SNDBUF turns that off for a socket, and net.core.rmem_max and wmem_max bound it then."}}},
 	}
 }

@@ -7,32 +7,35 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
+	"linerate/internal/show/document"
+	"linerate/internal/show/words"
 )
 
 // Lint shows findings as compilers do, so that editors can jump to them, and then
 // which settings take effect.
-func Lint(found *record.Lint) Document {
-	var d Document
+func Lint(found *record.Lint) document.Document {
+	var d document.Document
 	for _, f := range found.Files {
-		d.About = append(d.About, fmt.Sprintf("%s · %s for %s · %s", f.File, settingfile.FormatNames[f.Format], settingfile.SystemNames[f.System], Count(f.Settings, "setting")))
+		d.About = append(d.About, fmt.Sprintf("%s · %s for %s · %s", f.File, settingfile.FormatNames[f.Format], settingfile.SystemNames[f.System], words.Count(f.Settings, "setting")))
 	}
-	var list []Block
+	var list []document.Block
 	for _, f := range found.Findings {
-		list = append(list, Diagnostic{fmt.Sprintf("%s:%d: %s: %s [%s]", f.File, f.Line, f.Severity, cmp.Or(f.Key, f.Value), f.ID), f.Says, f.Fix})
+		head := fmt.Sprintf("%s:%d: %s: %s [%s]", f.File, f.Line, f.Severity, cmp.Or(f.Key, f.Value), f.ID)
+		list = append(list, document.Diagnostic{Head: head, Text: f.Says, Fix: f.Fix})
 	}
 	if len(list) > 0 {
 		d.Summary = append(d.Summary, list)
 	}
-	t := &Table{Columns: []Column{{Head: "takes effect"}, {Head: "reaches"}, {Head: "now"}}}
+	t := &document.Table{Columns: []document.Column{{Head: "takes effect"}, {Head: "reaches"}, {Head: "now"}}}
 	for _, s := range found.Settings {
 		value := s.Value
 		if s.Amounts != "" {
 			value += " (" + s.Amounts + ")"
 		}
-		t.add(s.Key+" = "+value, s.Scope, s.Current)
+		t.Add(s.Key+" = "+value, s.Scope, s.Current)
 	}
 	if len(t.Rows) > 0 {
-		d.Summary = append(d.Summary, []Block{t})
+		d.Summary = append(d.Summary, []document.Block{t})
 	}
 	asked := "No kernel was asked"
 	if k := found.Kernel; k != nil {
@@ -41,7 +44,7 @@ func Lint(found *record.Lint) Document {
 			asked += " (but not which parameters each network namespace has: " + k.Namespaces + ")"
 		}
 	}
-	counts := []string{Count(found.Errors, "error"), Count(found.Warnings, "warning"), Count(found.Notes, "note")}
-	d.Summary = append(d.Summary, []Block{Prose{Text: asked + ": " + strings.Join(counts, ", ") + "."}})
+	counts := []string{words.Count(found.Errors, "error"), words.Count(found.Warnings, "warning"), words.Count(found.Notes, "note")}
+	d.Summary = append(d.Summary, []document.Block{document.Prose{Text: asked + ": " + strings.Join(counts, ", ") + "."}})
 	return d
 }

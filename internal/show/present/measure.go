@@ -7,15 +7,19 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
+	"linerate/internal/show/document"
+	"linerate/internal/show/evidence"
+	"linerate/internal/show/number"
+	"linerate/internal/show/words"
 )
 
 // Measure arranges a measurement for reading.
-func Measure(m *record.Measure) Document {
-	out := Document{Title: measureTitle(m)}
+func Measure(m *record.Measure) document.Document {
+	out := document.Document{Title: measureTitle(m)}
 	for _, one := range m.EachMode() {
 		parts := measured(one)
 		if len(m.Modes) > 0 {
-			parts[0] = append([]Block{Heading{"mode " + one.Mode}}, parts[0]...)
+			parts[0] = append([]document.Block{document.Heading{Text: "mode " + one.Mode}}, parts[0]...)
 		}
 		out.Summary = append(out.Summary, parts...)
 	}
@@ -27,9 +31,9 @@ func Measure(m *record.Measure) Document {
 }
 
 // expected says whether the measurement met --expect.
-func expected(e *record.Expectation) Statement {
+func expected(e *record.Expectation) document.Statement {
 	if e.Met {
-		return Statement{Label: "Expected", Text: e.Gate + ": met", Tone: Good}
+		return document.Statement{Label: "Expected", Text: e.Gate + ": met", Tone: document.Good}
 	}
 	text := e.Gate + ": not met"
 	if len(e.Conditions) > 1 {
@@ -41,15 +45,15 @@ func expected(e *record.Expectation) Statement {
 		}
 		text += " (" + strings.Join(missed, "; ") + ")"
 	}
-	return Statement{Label: "Expected", Text: text, Tone: Wrong}
+	return document.Statement{Label: "Expected", Text: text, Tone: document.Wrong}
 }
 
 // measured is one trial's figures and what stands under them. With a peer that is not
 // linerate's: what was counted here, how, what the peer reports, and what is unknown.
-func measured(m *record.Measure) (parts [][]Block) {
+func measured(m *record.Measure) (parts [][]document.Block) {
 	var rows [][]string
 	if m.LossFree != nil {
-		rows = lossFreeRows(m.LossFree)
+		rows = evidence.LossFreeRows(m.LossFree)
 	}
 	for _, d := range m.Directions {
 		if m.Peer != "" {
@@ -58,22 +62,22 @@ func measured(m *record.Measure) (parts [][]Block) {
 			rows = append(rows, measuredRows(m, d)...)
 		}
 	}
-	parts = append(parts, []Block{figureList(rows)})
+	parts = append(parts, []document.Block{document.FigureList(rows)})
 	if m.Latency != nil {
-		parts = append(parts, []Block{measuredLatency(m.Latency)})
+		parts = append(parts, []document.Block{measuredLatency(m.Latency)})
 	}
 	if len(m.Addresses) > 0 {
 		parts = append(parts, measuredAddresses(m))
 	}
 	parts = append(parts, measuredFlows(m)...)
-	last := append(movedBy(m), statements("CPU", measureCPU(m))...)
+	last := append(movedBy(m), document.Statements("CPU", measureCPU(m))...)
 	for _, e := range m.Ends {
 		if e.Others != nil {
-			last = append(last, Statement{Text: fmt.Sprintf("the CPU time of the %s includes %s moved for other clients in the window (%s)",
-				e.Host, unit.FormatBytes(float64(e.Others.ReceivedBytes+e.Others.WrittenBytes)), Count(e.Others.Clients, "other client"))})
+			last = append(last, document.Statement{Text: fmt.Sprintf("the CPU time of the %s includes %s moved for other clients in the window (%s)",
+				e.Host, unit.FormatBytes(float64(e.Others.ReceivedBytes+e.Others.WrittenBytes)), words.Count(e.Others.Clients, "other client"))})
 		}
 	}
-	return append(parts, slices.Concat(last, measureTrust(m), measuredFindings(m), statements("Unknown", m.Unknown...)))
+	return append(parts, slices.Concat(last, measureTrust(m), evidence.MeasuredFindings(m), document.Statements("Unknown", m.Unknown...)))
 }
 
 func measureTitle(m *record.Measure) string {
@@ -93,11 +97,11 @@ func measureTitle(m *record.Measure) string {
 	if m.Peer != "" {
 		with = " · " + m.Peer
 	}
-	text := fmt.Sprintf("measure %s%s · %s, %s · %.4g s after %.4g s", at, with, strings.ToUpper(m.Protocol), Count(n, "flow"), m.DurationS, m.WarmupS)
+	text := fmt.Sprintf("measure %s%s · %s, %s · %.4g s after %.4g s", at, with, strings.ToUpper(m.Protocol), words.Count(n, "flow"), m.DurationS, m.WarmupS)
 	var controls []string
 	for _, f := range m.Flows {
 		if f.CongestionControl != "" {
-			controls = distinct(controls, f.CongestionControl)
+			controls = words.Distinct(controls, f.CongestionControl)
 		}
 	}
 	if len(controls) > 0 {
@@ -112,34 +116,34 @@ func cpusBusy(e record.MeasureEnd) string {
 	if e.CPUBusy == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (all of its %s %s %% busy)", Count(e.CPUs, "CPU"), significant(100*e.CPUBusy, 2))
+	return fmt.Sprintf(" (all of its %s %s %% busy)", words.Count(e.CPUs, "CPU"), number.Significant(100*e.CPUBusy, 2))
 }
 
 func measureCPU(m *record.Measure) string {
 	perUnit := func(seconds, us float64) string {
 		if m.Transactions != nil {
-			return significant(us, 2) + " µs"
+			return number.Significant(us, 2) + " µs"
 		}
-		return significant(seconds, 2) + " s"
+		return number.Significant(seconds, 2) + " s"
 	}
 	of := " per gigabyte"
 	if m.Transactions != nil {
 		of = " per transaction"
 	}
-	var words []string
+	var texts []string
 	for _, e := range m.Ends {
 		cost := perUnit(e.CPUSPerGigabyte, e.CPUUsPerTransaction)
 		if m.Peer != "" {
 			cost += of
 		}
-		words = append(words, fmt.Sprintf("%s %s%s", e.Host, cost, cpusBusy(e)))
+		texts = append(texts, fmt.Sprintf("%s %s%s", e.Host, cost, cpusBusy(e)))
 	}
-	text := strings.Join(words, ", ")
+	text := strings.Join(texts, ", ")
 	switch {
 	case m.Peer == "":
 		return fmt.Sprintf("%s%s, both ends together: %s", perUnit(m.CPUSPerGigabyte, m.CPUUsPerTransaction), of, text)
 	case m.PeerCPUPercent > 0:
-		text += fmt.Sprintf("; the server reports %s %% of a CPU, over its own time", significant(m.PeerCPUPercent, 2))
+		text += fmt.Sprintf("; the server reports %s %% of a CPU, over its own time", number.Significant(m.PeerCPUPercent, 2))
 	}
 	return text
 }

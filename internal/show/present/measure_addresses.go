@@ -8,6 +8,8 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
+	"linerate/internal/show/document"
+	"linerate/internal/show/number"
 )
 
 // listedAddresses is how many addresses are listed one by one, of both ends together.
@@ -15,20 +17,20 @@ const listedAddresses = 16
 
 // measuredAddresses are the totals of addresses, where an end has several. Of very
 // many, those of each end that got the least.
-func measuredAddresses(m *record.Measure) (blocks []Block) {
+func measuredAddresses(m *record.Measure) (blocks []document.Block) {
 	size, spelled := func(a record.MeasureAddress) float64 { return a.WriteBps + a.ReadBps }, unit.FormatRate
 	if m.Transactions != nil {
-		size, spelled = func(a record.MeasureAddress) float64 { return a.RatePerS }, PerSecond
+		size, spelled = func(a record.MeasureAddress) float64 { return a.RatePerS }, number.PerSecond
 	}
-	t := &Table{Columns: []Column{{Head: "end"}, {Head: "address"}, {Head: "interface"}, {Head: "flows"}}}
+	t := &document.Table{Columns: []document.Column{{Head: "end"}, {Head: "address"}, {Head: "interface"}, {Head: "flows"}}}
 	for _, d := range m.Directions {
-		t.Columns = append(t.Columns, Column{Head: map[bool]string{true: "rate", false: d.Direction}[d.Transactions != nil]})
+		t.Columns = append(t.Columns, document.Column{Head: map[bool]string{true: "rate", false: d.Direction}[d.Transactions != nil]})
 	}
 	for _, end := range addressesByEnd(m) {
 		if most := listedAddresses / len(addressesByEnd(m)); len(m.Addresses) > listedAddresses && len(end) > most {
 			slices.SortStableFunc(end, func(a, b record.MeasureAddress) int { return cmp.Compare(size(a), size(b)) })
 			fastest := end[len(end)-1]
-			blocks = append(blocks, Prose{Text: fmt.Sprintf("The %d slowest of the %s's %d addresses; the fastest, %s, had %s",
+			blocks = append(blocks, document.Prose{Text: fmt.Sprintf("The %d slowest of the %s's %d addresses; the fastest, %s, had %s",
 				most, fastest.Host, len(end), fastest.Address, spelled(size(fastest)))})
 			end = end[:most]
 		}
@@ -37,14 +39,14 @@ func measuredAddresses(m *record.Measure) (blocks []Block) {
 			for _, d := range m.Directions {
 				switch {
 				case d.Transactions != nil:
-					row = append(row, PerSecond(a.RatePerS))
+					row = append(row, number.PerSecond(a.RatePerS))
 				case d.Direction == flow.Write:
 					row = append(row, unit.FormatRate(a.WriteBps))
 				default:
 					row = append(row, unit.FormatRate(a.ReadBps))
 				}
 			}
-			t.add(row...)
+			t.Add(row...)
 		}
 	}
 	if more := len(m.Addresses) - len(t.Rows); more > 0 {

@@ -5,6 +5,8 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
+	"linerate/internal/show/number"
+	"linerate/internal/show/words"
 )
 
 // howCounted says where and when a direction's bytes were counted.
@@ -27,8 +29,8 @@ func peerRows(m *record.Measure, d record.MeasureDirection) [][]string {
 			where = "there with the warm-up"
 		}
 		rows = append(rows,
-			[]string{"", "lost " + unit.FormatPercent(d.LostShare), fmt.Sprintf("%s sent here in the window, %s received %s, %s missing", thousands(g.Sent), thousands(g.Received), where, thousands(g.Lost))},
-			[]string{"", "jitter " + Microseconds(g.JitterUs), "as iperf3 smooths it (RFC 1889)"})
+			[]string{"", "lost " + unit.FormatPercent(d.LostShare), fmt.Sprintf("%s sent here in the window, %s received %s, %s missing", number.Thousands(g.Sent), number.Thousands(g.Received), where, number.Thousands(g.Lost))},
+			[]string{"", "jitter " + number.Microseconds(g.JitterUs), "as iperf3 smooths it (RFC 1889)"})
 	}
 	if p := d.Peer; p != nil {
 		rate := "?"
@@ -54,7 +56,7 @@ func peerSays(d record.MeasureDirection) string {
 		text += ", and does not report in what time"
 	}
 	if verb == "sent" && p.Retransmits >= 0 && p.Datagrams == nil {
-		text += ", and resent " + Count(int(p.Retransmits), "segment")
+		text += ", and resent " + words.Count(int(p.Retransmits), "segment")
 	}
 	return text
 }

@@ -9,6 +9,9 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
+	"linerate/internal/show/document"
+	"linerate/internal/show/number"
+	"linerate/internal/show/words"
 )
 
 // listedFlows is how many flows are listed one by one.
@@ -26,17 +29,17 @@ func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	}
 	rows = append(rows,
 		[]string{"", "lost " + unit.FormatPercent(d.LostShare), fmt.Sprintf("%s datagrams; %s sent, %s received, %s reordered, %s duplicates",
-			thousands(g.Lost), thousands(g.Sent), thousands(g.Received), thousands(g.Reordered), thousands(g.Duplicates))},
+			number.Thousands(g.Lost), number.Thousands(g.Sent), number.Thousands(g.Received), number.Thousands(g.Reordered), number.Thousands(g.Duplicates))},
 	)
 	if g.LostInBuffer > 0 {
 		rows = append(rows, []string{"", "", fmt.Sprintf("up to %s of them in the receiving socket's buffer (%s), not in the network",
-			thousands(g.LostInBuffer), unit.FormatBytes(float64(g.BufferBytes)))})
+			number.Thousands(g.LostInBuffer), unit.FormatBytes(float64(g.BufferBytes)))})
 	}
 	rows = append(rows,
-		[]string{"", "jitter " + Microseconds(g.JitterUs), "RFC 3550: smoothed difference between the spacing of datagrams as sent and as received"})
+		[]string{"", "jitter " + number.Microseconds(g.JitterUs), "RFC 3550: smoothed difference between the spacing of datagrams as sent and as received"})
 	if v := g.Delay; v != nil {
-		rows = append(rows, []string{"", "delay +" + Microseconds(v.P50Us), fmt.Sprintf("median above the fastest datagram; 90 %% %s, 99 %% %s, 99.9 %% %s, max %s",
-			Microseconds(v.P90Us), Microseconds(v.P99Us), Microseconds(v.P999Us), Microseconds(v.MaxUs))})
+		rows = append(rows, []string{"", "delay +" + number.Microseconds(v.P50Us), fmt.Sprintf("median above the fastest datagram; 90 %% %s, 99 %% %s, 99.9 %% %s, max %s",
+			number.Microseconds(v.P90Us), number.Microseconds(v.P99Us), number.Microseconds(v.P999Us), number.Microseconds(v.MaxUs))})
 	}
 	return rows
 }
@@ -57,29 +60,29 @@ func againstLimit(d record.MeasureDirection) string {
 // transactionRows are the rows of requests and responses.
 func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	t := d.Transactions
-	rate := fmt.Sprintf("%s; %s done", flow.Of(m.Protocol).Transaction, thousands(t.Done))
+	rate := fmt.Sprintf("%s; %s done", flow.Of(m.Protocol).Transaction, number.Thousands(t.Done))
 	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 { return i.RatePerS }); len(d.Intervals) > 1 && fastest > 0 {
-		rate += fmt.Sprintf(", %s to %s by interval", PerSecond(slowest), PerSecond(fastest))
+		rate += fmt.Sprintf(", %s to %s by interval", number.PerSecond(slowest), number.PerSecond(fastest))
 	}
 	if t.Failed > 0 {
-		rate += fmt.Sprintf("; %s failed", thousands(t.Failed))
+		rate += fmt.Sprintf("; %s failed", number.Thousands(t.Failed))
 	}
-	rows := [][]string{{"rate", PerSecond(d.RatePerS), rate}}
+	rows := [][]string{{"rate", number.PerSecond(d.RatePerS), rate}}
 	if l := d.LatencyUs; l != nil {
-		rows = append(rows, []string{"latency", "p50 " + Microseconds(l.P50Us), fmt.Sprintf("p90 %s, p99 %s, p99.9 %s, p99.99 %s, max %s",
-			Microseconds(l.P90Us), Microseconds(l.P99Us), Microseconds(l.P999Us), Microseconds(l.P9999Us), Microseconds(l.MaxUs))})
+		rows = append(rows, []string{"latency", "p50 " + number.Microseconds(l.P50Us), fmt.Sprintf("p90 %s, p99 %s, p99.9 %s, p99.99 %s, max %s",
+			number.Microseconds(l.P90Us), number.Microseconds(l.P99Us), number.Microseconds(l.P999Us), number.Microseconds(l.P9999Us), number.Microseconds(l.MaxUs))})
 	}
 	if d.Lost != nil {
 		text := "every request had its response within a second"
 		if t.Unanswered > 0 {
-			text = thousands(t.Unanswered) + " without a response within a second"
+			text = number.Thousands(t.Unanswered) + " without a response within a second"
 		}
 		if t.Late > 0 {
-			text += fmt.Sprintf("; late or duplicate responses: %s", thousands(t.Late))
+			text += fmt.Sprintf("; late or duplicate responses: %s", number.Thousands(t.Late))
 		}
 		rows = append(rows, []string{"", "lost " + unit.FormatPercent(d.LostShare), text})
 	}
-	open := thousands(t.Connections) + " open"
+	open := number.Thousands(t.Connections) + " open"
 	var memory []string
 	for _, e := range m.Ends {
 		if e.BytesPerConnection > 0 {
@@ -105,13 +108,13 @@ func slowestAndFastest(d record.MeasureDirection, of func(record.MeasureInterval
 
 // measuredFlows lists the flows, or, when they are many, the slowest ones, and
 // why a few of them were held back.
-func measuredFlows(m *record.Measure) (parts [][]Block) {
+func measuredFlows(m *record.Measure) (parts [][]document.Block) {
 	flows := slices.Clone(m.Flows)
 	size, spelled := func(f record.Flow) float64 { return f.GoodputBps }, unit.FormatRate
 	if m.Transactions != nil {
-		size, spelled = func(f record.Flow) float64 { return f.TransactionsPerS }, PerSecond
+		size, spelled = func(f record.Flow) float64 { return f.TransactionsPerS }, number.PerSecond
 	}
-	t := &Table{Columns: []Column{{Head: "flow"}, {Head: "from", Extra: true}, {Head: "to", Extra: true}}}
+	t := &document.Table{Columns: []document.Column{{Head: "flow"}, {Head: "from", Extra: true}, {Head: "to", Extra: true}}}
 	if len(flows) > listedFlows {
 		slices.SortStableFunc(flows, func(a, b record.Flow) int { return cmp.Compare(size(a), size(b)) })
 		fastest := flows[len(flows)-1]
@@ -122,12 +125,12 @@ func measuredFlows(m *record.Measure) (parts [][]Block) {
 	for i, head := range heads {
 		// What a flow was held back by may be a sentence, and an error stands in
 		// the last column.
-		t.Columns = append(t.Columns, Column{Head: head, Wrap: i == len(heads)-1})
+		t.Columns = append(t.Columns, document.Column{Head: head, Wrap: i == len(heads)-1})
 	}
 	for _, f := range flows {
-		t.add(append([]string{f.ID, f.Source, f.Destination}, row(f)...)...)
+		t.Add(append([]string{f.ID, f.Source, f.Destination}, row(f)...)...)
 	}
-	parts = [][]Block{{t}}
+	parts = [][]document.Block{{t}}
 	const explained = 2
 	var reasons []string
 	for _, f := range flows {
@@ -136,7 +139,7 @@ func measuredFlows(m *record.Measure) (parts [][]Block) {
 		}
 	}
 	if len(reasons) > 0 {
-		parts = append(parts, []Block{Statement{Label: "Why", Text: strings.Join(reasons, "; ")}})
+		parts = append(parts, []document.Block{document.Statement{Label: "Why", Text: strings.Join(reasons, "; ")}})
 	}
 	return parts
 }
@@ -150,9 +153,9 @@ func flowColumns(m *record.Measure) (head []string, row func(record.Flow) []stri
 			if x == nil {
 				return []string{"?", "?", "?", "?", f.Error}
 			}
-			texts := []string{PerSecond(f.TransactionsPerS), "?", "?", "?", thousands(x.Connections)}
+			texts := []string{number.PerSecond(f.TransactionsPerS), "?", "?", "?", number.Thousands(x.Connections)}
 			if l := x.Latency; l != nil {
-				texts[1], texts[2], texts[3] = Microseconds(l.P50Us), Microseconds(l.P99Us), Microseconds(l.MaxUs)
+				texts[1], texts[2], texts[3] = number.Microseconds(l.P50Us), number.Microseconds(l.P99Us), number.Microseconds(l.MaxUs)
 			}
 			if f.Error != "" {
 				texts[4] += ": " + f.Error
@@ -165,7 +168,7 @@ func flowColumns(m *record.Measure) (head []string, row func(record.Flow) []stri
 			if g == nil {
 				return []string{unit.FormatRate(f.GoodputBps), "?", "?", f.Error}
 			}
-			texts := []string{unit.FormatRate(f.GoodputBps), thousands(g.Sent), unit.FormatPercent(lost(g)), Microseconds(g.JitterUs)}
+			texts := []string{unit.FormatRate(f.GoodputBps), number.Thousands(g.Sent), unit.FormatPercent(lost(g)), number.Microseconds(g.JitterUs)}
 			if f.Error != "" {
 				texts[3] = f.Error
 			}
@@ -175,7 +178,7 @@ func flowColumns(m *record.Measure) (head []string, row func(record.Flow) []stri
 	return []string{"goodput", "resent", "RTT", "held back by"}, func(f record.Flow) []string {
 		rtt := "?"
 		if f.SenderInfo != nil {
-			rtt = significant(float64(f.SenderInfo.RTTUs)/1e3, 2) + " ms"
+			rtt = number.Significant(float64(f.SenderInfo.RTTUs)/1e3, 2) + " ms"
 		}
 		by := f.LimitedBy
 		switch {
@@ -194,7 +197,7 @@ func lost(g *record.Datagrams) float64 {
 
 // movedBy says how the two ends moved the bytes. What a mode has
 // to say of itself is shown of a single flow alone.
-func movedBy(m *record.Measure) []Block {
+func movedBy(m *record.Measure) []document.Block {
 	type modes struct{ send, receive string }
 	var kinds []modes
 	flows := map[modes]int{}
@@ -212,67 +215,67 @@ func movedBy(m *record.Measure) []Block {
 		flows[w]++
 	}
 	slices.SortStableFunc(kinds, func(a, b modes) int { return cmp.Compare(flows[b], flows[a]) })
-	var words []string
+	var texts []string
 	for _, w := range kinds {
 		text := fmt.Sprintf("sent by %s, received by %s", w.send, w.receive)
 		if len(kinds) > 1 {
-			text = fmt.Sprintf("%s %s", Count(flows[w], "flow"), text)
+			text = fmt.Sprintf("%s %s", words.Count(flows[w], "flow"), text)
 		}
-		words = append(words, text)
+		texts = append(texts, text)
 	}
 	if len(m.Flows) == 1 && m.Flows[0].ModeNote != "" {
-		words = append(words, m.Flows[0].ModeNote)
+		texts = append(texts, m.Flows[0].ModeNote)
 	}
-	if len(words) == 0 {
+	if len(texts) == 0 {
 		return nil
 	}
 	label := "Moved"
 	if m.Transactions != nil {
 		label = "Follow"
 	}
-	return []Block{Statement{Label: label, Text: strings.Join(words, "; ")}}
+	return []document.Block{document.Statement{Label: label, Text: strings.Join(texts, "; ")}}
 }
 
 // measuredLatency is what a probe saw without load and under it.
-func measuredLatency(l *record.Latency) *Table {
+func measuredLatency(l *record.Latency) *document.Table {
 	spread := func(d *record.Distribution) string {
 		if d == nil {
 			return "no response"
 		}
 		return fmt.Sprintf("p90 %s, p99 %s, p99.9 %s, max %s; %s responses",
-			Microseconds(d.P90Us), Microseconds(d.P99Us), Microseconds(d.P999Us), Microseconds(d.MaxUs), thousands(d.Count))
+			number.Microseconds(d.P90Us), number.Microseconds(d.P99Us), number.Microseconds(d.P999Us), number.Microseconds(d.MaxUs), number.Thousands(d.Count))
 	}
 	median := func(d *record.Distribution) string {
 		if d == nil {
 			return "?"
 		}
-		return "p50 " + Microseconds(d.P50Us)
+		return "p50 " + number.Microseconds(d.P50Us)
 	}
 	own := ""
 	if l.TCPRTTUs > 0 && l.TCPBaselineUs > 0 {
 		own = fmt.Sprintf("; TCP's own round trips took %s, %s %% longer than the fastest of %s",
-			Microseconds(l.TCPRTTUs), significant(l.TCPBufferDelayPercent, 2), Microseconds(l.TCPBaselineUs))
+			number.Microseconds(l.TCPRTTUs), number.Significant(l.TCPBufferDelayPercent, 2), number.Microseconds(l.TCPBaselineUs))
 	}
-	return figureList([][]string{
+	return document.FigureList([][]string{
 		{"latency idle", median(l.Idle), spread(l.Idle)},
 		{"under load", median(l.Loaded), spread(l.Loaded)},
-		{"buffer delay", "+" + Microseconds(l.BufferDelayUs), fmt.Sprintf("on average, %s %% of the fastest idle response, %s (RFC 6349)%s",
-			significant(l.BufferDelayPercent, 2), Microseconds(l.BaselineUs), own)},
+		{"buffer delay", "+" + number.Microseconds(l.BufferDelayUs), fmt.Sprintf("on average, %s %% of the fastest idle response, %s (RFC 6349)%s",
+			number.Significant(l.BufferDelayPercent, 2), number.Microseconds(l.BaselineUs), own)},
 		{"bufferbloat", "grade " + l.Grade, l.Means},
 	})
 }
 
 // measureTrust names every check that failed with its detail, and the others.
-func measureTrust(m *record.Measure) (list []Block) {
+func measureTrust(m *record.Measure) (list []document.Block) {
 	var passed []string
 	for _, c := range m.Trust {
 		if c.Pass {
 			passed = append(passed, c.Check)
 			continue
 		}
-		list = append(list, Statement{Label: "Doubt", Text: c.Check + ": " + c.Detail, Tone: Wrong})
+		list = append(list, document.Statement{Label: "Doubt", Text: c.Check + ": " + c.Detail, Tone: document.Wrong})
 	}
-	list = append(list, Statement{Label: "Trust", Text: fmt.Sprintf("%d of %d checks passed: %s", len(passed), len(m.Trust), strings.Join(passed, ", "))})
+	list = append(list, document.Statement{Label: "Trust", Text: fmt.Sprintf("%d of %d checks passed: %s", len(passed), len(m.Trust), strings.Join(passed, ", "))})
 	hosts, missing := []string{}, []string{}
 	for _, e := range m.Ends {
 		if len(e.Missing) > 0 {
@@ -281,7 +284,7 @@ func measureTrust(m *record.Measure) (list []Block) {
 	}
 	if len(missing) > 0 {
 		text := fmt.Sprintf("%s: %s; checks and findings that need them were not made", strings.Join(hosts, ", "), strings.Join(slices.Compact(missing), "; "))
-		list = append(list, Statement{Label: "Not read", Text: text})
+		list = append(list, document.Statement{Label: "Not read", Text: text})
 	}
 	return list
 }

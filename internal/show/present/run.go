@@ -1,3 +1,6 @@
+// Package present composes what is shown of a run, a measurement, a comparison or a
+// calculation (package document). It is built once from the result document; packages
+// text and html render it, and neither computes anything of its own.
 package present
 
 import (
@@ -6,20 +9,27 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/show/answer"
+	"linerate/internal/show/chart"
+	"linerate/internal/show/document"
+	"linerate/internal/show/evidence"
 	"linerate/internal/show/figure"
+	"linerate/internal/show/number"
+	"linerate/internal/show/view"
+	"linerate/internal/show/words"
 )
 
-// Run arranges a run for reading.
-func Run(run *record.Run) *Report {
-	v := newView(run)
-	a := AnswerRun(run)
-	r := &Report{Document: Document{About: []string{facts(run)}, Answer: a.Headline, Statements: a.Statements, Warnings: warnings(v)},
-		ID: run.ID, Study: run.Study, Version: run.Environment.Version, Question: run.Question, Started: moment(run.Started), Again: run.Again}
+// Report arranges a run for reading.
+func Report(run *record.Run) *document.Report {
+	v := view.New(run)
+	a := answer.Run(run)
+	r := &document.Report{Document: document.Document{About: []string{facts(run)}, Answer: a.Headline, Statements: a.Statements, Warnings: warnings(v)},
+		ID: run.ID, Study: run.Study, Version: run.Environment.Version, Question: run.Question, Started: number.Moment(run.Started), Again: run.Again}
 	for _, note := range run.Notes {
-		r.Notes = append(r.Notes, Note{moment(note.Time), note.Text})
+		r.Notes = append(r.Notes, document.Note{When: number.Moment(note.Time), Text: note.Text})
 	}
-	if len(run.Trust) > 0 && inDoubt(run) == "" {
-		r.Trusted = trusted(run)
+	if len(run.Trust) > 0 && evidence.InDoubt(run) == "" {
+		r.Trusted = evidence.Trusted(run)
 	}
 	if run.Environment.ImpairedBy != "" {
 		r.MadeIn = run.Environment.Mode
@@ -30,66 +40,66 @@ func Run(run *record.Run) *Report {
 }
 
 // Figures lists the figures that the run has data for.
-func Figures(run *record.Run) []figure.Figure { return figuresOf(newView(run)) }
+func Figures(run *record.Run) []figure.Figure { return chart.Figures(view.New(run)) }
 
 // runTables are the tables that both summary and page show; nil: there is none.
 type runTables struct {
-	treatments, reported, hashed, limited, outages *Table
-	settings                                       []*Table // of lists that the run takes apart
+	treatments, reported, hashed, limited, outages *document.Table
+	settings                                       []*document.Table // of lists that the run takes apart
 }
 
-func tablesOf(v *view) runTables {
-	return runTables{treatments(v.whole()), toolTable(v), hashed(v), limitedTable(v), outages(v), takenApart(v.run)}
+func tablesOf(v *view.View) runTables {
+	return runTables{evidence.Treatments(v.Whole()), evidence.ToolReports(v), evidence.Hashed(v), evidence.Limited(v), evidence.Outages(v), takenApart(v.Run)}
 }
 
 // summaryOf is what a terminal shows, the answer's evidence first.
-func summaryOf(v *view, t runTables) (out [][]Block) {
-	add := func(blocks ...Block) {
+func summaryOf(v *view.View, t runTables) (out [][]document.Block) {
+	add := func(blocks ...document.Block) {
 		if len(blocks) > 0 {
 			out = append(out, blocks)
 		}
 	}
-	table := func(t *Table) { add(tableBlocks(t)...) }
-	along := v.alongCurve()
+	table := func(t *document.Table) { add(document.Tables(t)...) }
+	along := v.AlongCurve()
 	table(t.outages)
 	if !along { // else the table of hashed flows says it all
-		if len(v.rows) > 0 {
+		if len(v.Rows) > 0 {
 			table(t.treatments)
 		}
 		for _, s := range t.settings {
 			table(s)
 		}
-		add(partEffects(v)...)
+		add(evidence.PartEffects(v)...)
 	}
-	add(statements("Published", published(v)...)...)
+	add(document.Statements("Published", evidence.Published(v)...)...)
 	table(t.reported)
 	if !along {
-		table(shareTable(v.whole()))
+		table(evidence.Shares(v.Whole()))
 	}
 	if t.hashed != nil {
 		add(t.hashed)
-		add(statements("On each", onEachLink(v, t.hashed.Columns[0].Head == "treatment")...)...)
+		add(document.Statements("On each", evidence.OnEachLink(v, t.hashed.Columns[0].Head == "treatment")...)...)
 	}
-	add(limitedSummary(v, t.limited)...)
-	add(statements("Loss", searchReasons(v.run)...)...)
-	add(statements("Machine", busiestMachines(v)...)...)
-	add(routeStatements(v)...)
-	add(trustStatement(v.run)...)
-	add(findingStatements(v)...)
+	add(evidence.LimitedSummary(v, t.limited)...)
+	add(document.Statements("Loss", evidence.SearchReasons(v.Run)...)...)
+	add(document.Statements("Machine", evidence.BusiestMachines(v)...)...)
+	add(evidence.RouteStatements(v)...)
+	add(evidence.TrustStatement(v.Run)...)
+	add(evidence.FindingStatements(v)...)
 	return out
 }
 
 // sectionsOf is the page, top to bottom.
-func sectionsOf(v *view, t runTables) (out []Section) {
-	figures := map[string]Figure{}
-	var responses []Block
-	for _, f := range figuresOf(v) {
-		if figures[f.Name] = (Figure{f}); slices.ContainsFunc(v.measures, func(m *measure) bool { return m.Name == f.Name }) {
-			responses = append(responses, Figure{f})
+func sectionsOf(v *view.View, t runTables) (out []document.Section) {
+	figures := map[string]document.Figure{}
+	var responses []document.Block
+	for _, f := range chart.Figures(v) {
+		if figures[f.Name] = (document.Figure{Figure: f}); slices.ContainsFunc(v.Measures, func(m *view.Measure) bool { return m.Name == f.Name }) {
+			responses = append(responses, document.Figure{Figure: f})
 		}
 	}
-	section := func(id, title string, parts ...[]Block) {
-		s := Section{ID: id, Title: title}
+	section := func(id, title string, parts ...[]document.Block) {
+		s := document.Section{ID: id, Title: title}
 		for _, p := range parts {
 			s.Blocks = append(s.Blocks, p...)
 		}
@@ -97,32 +107,34 @@ func sectionsOf(v *view, t runTables) (out []Section) {
 			out = append(out, s)
 		}
 	}
-	drawn := func(name string) []Block {
+	drawn := func(name string) []document.Block {
 		if f, ok := figures[name]; ok {
-			return []Block{f}
+			return []document.Block{f}
 		}
 		return nil
 	}
-	fold := func(id, summary string, blocks []Block) []Block {
+	fold := func(id, summary string, blocks []document.Block) []document.Block {
 		if len(blocks) == 0 {
 			return nil
 		}
-		return []Block{Fold{id, summary, blocks}}
+		return []document.Block{document.Fold{ID: id, Summary: summary, Blocks: blocks}}
 	}
-	along := v.alongCurve()
-	curves := func() { section("flows", "", drawn("flows"), fold("", "Every case in figures", tableBlocks(t.hashed))) }
+	along := v.AlongCurve()
+	curves := func() {
+		section("flows", "", drawn("flows"), fold("", "Every case in figures", document.Tables(t.hashed)))
+	}
 	title := ""
 	if along {
 		curves()
 		title, responses = "Goodput", nil // the curves show it
 	}
-	if len(v.rows) > 0 {
-		section("goodput", title, drawn("accounts"), responses, tableBlocks(t.treatments), statements("Published", published(v)...), tableBlocks(t.reported), fold("", "What each treatment sets", treatmentSettings(v)))
+	if len(v.Rows) > 0 {
+		section("goodput", title, drawn("accounts"), responses, document.Tables(t.treatments), document.Statements("Published", evidence.Published(v)...), document.Tables(t.reported), fold("", "What each treatment sets", evidence.Settings(v)))
 	}
-	section("outages", "Events in the window, and what they did to running flows", tableBlocks(t.outages))
-	section("search", "How the highest rates without loss were found", searches(v.run))
-	section("settings", "What each setting of the list does", tableBlocks(t.settings...))
-	effects, forest := tableBlocks(effectTable(v)), drawn("effects")
+	section("outages", "Events in the window, and what they did to running flows", document.Tables(t.outages))
+	section("search", "How the highest rates without loss were found", evidence.Searches(v.Run))
+	section("settings", "What each setting of the list does", document.Tables(t.settings...))
+	effects, forest := document.Tables(evidence.Effects(v)), drawn("effects")
 	if len(forest) > 0 {
 		section("effects", "", forest, fold("", "Every comparison", effects))
 	} else {
@@ -133,61 +145,61 @@ func sectionsOf(v *view, t runTables) (out []Section) {
 	}
 	section("interfaces", "", drawn("interfaces"))
 	if topology := drawn("topology"); len(topology) > 0 {
-		var more []Block
-		if f, ok := otherTopologies(v); ok {
-			more = []Block{Figure{f}}
+		var more []document.Block
+		if f, ok := chart.OtherTopologies(v); ok {
+			more = []document.Block{document.Figure{Figure: f}}
 		}
 		section("topology", "", topology, fold("", "Every other treatment", more))
 	}
 	section("fabric", "", drawn("paths"))
-	section("paths", pathsTitle(v.run), tableBlocks(pathTable(v)))
-	out = append(out, neighbourSection(v))
+	section("paths", evidence.PathsTitle(v.Run), document.Tables(evidence.Paths(v)))
+	out = append(out, evidence.Neighbours(v))
 	section("series", "", drawn("series"))
 	held := "What limited the flows"
-	if predictions(v.heldBack()) {
+	if view.Predictions(v.HeldBack()) {
 		held = "Predicted and measured goodput of each flow, and what limited it"
 	}
 	section("held", "", drawn("predicted"))
-	section("limited", held, tableBlocks(t.limited))
-	out = append(out, trustSection(v.run), findingsSection(v))
+	section("limited", held, document.Tables(t.limited))
+	out = append(out, evidence.Trust(v.Run), evidence.Findings(v))
 	section("environment", "Environment", environment(v))
-	section("again", "Make this run again", again(v.run), fold("trials", fmt.Sprintf("All %d trials", len(v.run.Trials)), tableBlocks(trialTable(v))),
-		fold("machines", "What each trial did to the machine", tableBlocks(machineTable(v))))
-	return slices.DeleteFunc(out, func(s Section) bool { return s.ID == "" })
+	section("again", "Make this run again", again(v.Run), fold("trials", fmt.Sprintf("All %d trials", len(v.Run.Trials)), document.Tables(evidence.Trials(v))),
+		fold("machines", "What each trial did to the machine", document.Tables(evidence.Machines(v))))
+	return slices.DeleteFunc(out, func(s document.Section) bool { return s.ID == "" })
 }
 
 // environment is on which machines, with which program.
-func environment(v *view) []Block {
-	e := v.run.Environment
+func environment(v *view.View) []document.Block {
+	e := v.Run.Environment
 	text := "linerate " + e.Version
 	if e.Mode != "" {
 		text += ", " + e.Mode
 	}
-	blocks := []Block{Statement{Text: text}}
+	blocks := []document.Block{document.Statement{Text: text}}
 	if len(e.Hosts) > 0 {
-		t := &Table{Columns: []Column{{Head: "host"}, {Head: "system"}, {Head: "kernel"}, {Head: "CPUs", Align: Right}, {Head: "congestion control"}, {Head: "missing", Wrap: true}}}
+		t := &document.Table{Columns: []document.Column{{Head: "host"}, {Head: "system"}, {Head: "kernel"}, {Head: "CPUs", Align: document.Right}, {Head: "congestion control"}, {Head: "missing", Wrap: true}}}
 		for _, h := range e.Hosts {
-			t.add(h.Host, h.OS+" "+h.Arch, h.Kernel, fmt.Sprint(h.CPUs), h.CongestionControl, strings.Join(h.Missing, "; "))
+			t.Add(h.Host, h.OS+" "+h.Arch, h.Kernel, fmt.Sprint(h.CPUs), h.CongestionControl, strings.Join(h.Missing, "; "))
 		}
 		blocks = append(blocks, t)
 	}
-	return append(blocks, routeBlocks(v)...)
+	return append(blocks, evidence.Routes(v)...)
 }
 
 // again is what it takes to make the run once more.
-func again(run *record.Run) []Block {
-	blocks := []Block{Listing{Lines: []string{run.Again}},
-		Statement{Text: fmt.Sprintf("Run %s, seed %d, begun %s, %s.", run.ID, run.Seed, moment(run.Started), Seconds(run.DurationS)), Tone: Quiet}}
+func again(run *record.Run) []document.Block {
+	blocks := []document.Block{document.Listing{Lines: []string{run.Again}},
+		document.Statement{Text: fmt.Sprintf("Run %s, seed %d, begun %s, %s.", run.ID, run.Seed, number.Moment(run.Started), number.Seconds(run.DurationS)), Tone: document.Quiet}}
 	if run.StudyFile != "" {
-		blocks = append(blocks, Fold{Summary: "The study's file", Blocks: []Block{Listing{Lines: strings.Split(strings.TrimRight(run.StudyFile, "\n"), "\n")}}})
+		blocks = append(blocks, document.Fold{Summary: "The study's file", Blocks: []document.Block{document.Listing{Lines: strings.Split(strings.TrimRight(run.StudyFile, "\n"), "\n")}}})
 	}
 	return blocks
 }
 
 // facts are the run in a line: study, size, seed, time.
 func facts(run *record.Run) string {
-	out := []string{run.Study, Count(len(run.Treatments), "treatment") + " × " + Count(run.Blocks(), "block"),
-		fmt.Sprintf("seed %d", run.Seed), Seconds(run.DurationS)}
+	out := []string{run.Study, words.Count(len(run.Treatments), "treatment") + " × " + words.Count(run.Blocks(), "block"),
+		fmt.Sprintf("seed %d", run.Seed), number.Seconds(run.DurationS)}
 	if run.Status != "" && run.Status != "complete" {
 		out = append(out, run.Status)
 	}

@@ -6,13 +6,18 @@ import (
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/science/conclude"
+	"linerate/internal/show/answer"
+	"linerate/internal/show/document"
+	"linerate/internal/show/evidence"
+	"linerate/internal/show/number"
+	"linerate/internal/show/words"
 )
 
 // Tune shows the result of trying a list of settings: the answer, and what each
 // setting did. runs are those that were made for it, and pages their pages, in the
 // order of the runs that have one.
-func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) Document {
-	var d Document
+func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) document.Document {
+	var d document.Document
 	trials := 0
 	if len(runs) > 0 {
 		took := 0.0
@@ -20,30 +25,30 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 			trials, took = trials+len(r.Trials), took+r.DurationS
 		}
 		r := runs[0]
-		d.About = []string{fmt.Sprintf("tune · %s · %s × %s · seed %d · %s", name, Count(len(r.Treatments), "treatment"), Count(r.Design.Replicates, "block"), r.Seed, Seconds(took))}
+		d.About = []string{fmt.Sprintf("tune · %s · %s × %s · seed %d · %s", name, words.Count(len(r.Treatments), "treatment"), words.Count(r.Design.Replicates, "block"), r.Seed, number.Seconds(took))}
 	}
 	for i, c := range append([]*record.Tune{result}, result.Conditions...) {
-		answer := c.Answer
-		if at := conditionOf(c); at != "" {
-			answer = at + ": " + answer
+		text := c.Answer
+		if at := answer.Condition(c); at != "" {
+			text = at + ": " + text
 		}
 		if i == 0 {
-			d.Answer = answer
+			d.Answer = text
 		} else {
-			d.Summary = append(d.Summary, []Block{Prose{Text: answer}})
+			d.Summary = append(d.Summary, []document.Block{document.Prose{Text: text}})
 		}
 		switch {
 		case c.Run == "":
 		case c.Search != nil:
-			d.Summary = append(d.Summary, []Block{searched(c)})
+			d.Summary = append(d.Summary, []document.Block{searched(c)})
 		default:
-			d.Summary = append(d.Summary, []Block{settings(c)})
+			d.Summary = append(d.Summary, []document.Block{settings(c)})
 		}
 	}
-	untried := []Block{Heading{"Not tried"}}
+	untried := []document.Block{document.Heading{Text: "Not tried"}}
 	for _, s := range result.Settings {
 		if s.Verdict == record.NotTried {
-			untried = append(untried, Prose{Text: fmt.Sprintf("%s = %s: %s", s.Key, s.Value, s.Why)})
+			untried = append(untried, document.Prose{Text: fmt.Sprintf("%s = %s: %s", s.Key, s.Value, s.Why)})
 		}
 	}
 	if len(untried) > 1 {
@@ -51,21 +56,21 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 	}
 	var trust []string
 	if trials > 0 && len(result.Trust) == 0 {
-		trust = []string{fmt.Sprintf("all %s passed every check", Count(trials, "trial"))}
+		trust = []string{fmt.Sprintf("all %s passed every check", words.Count(trials, "trial"))}
 	}
-	for _, f := range grouped(result.Trust) {
-		trust = append(trust, fmt.Sprintf("%s failed %d×, such as: %s", f.check, len(f.checks), f.checks[0].Detail))
+	for _, f := range evidence.Grouped(result.Trust) {
+		trust = append(trust, fmt.Sprintf("%s failed %d×, such as: %s", f.Check, len(f.Checks), f.Checks[0].Detail))
 	}
-	last := statements("Trust", trust...)
+	last := document.Statements("Trust", trust...)
 	if p := result.Proof; p != nil && p.Effect != nil {
-		last = append(last, Statement{Label: "Proof", Text: fmt.Sprintf("the settings that help, by themselves: %s (run %s)", size(metric.Of(&record.Run{Responses: result.Responses})[0], p.Effect), p.Run)})
+		last = append(last, document.Statement{Label: "Proof", Text: fmt.Sprintf("the settings that help, by themselves: %s (run %s)", answer.Size(metric.Of(&record.Run{Responses: result.Responses})[0], p.Effect), p.Run)})
 	}
 	if result.Kept != "" {
-		last = append(last, Statement{Label: "Kept", Text: result.Kept})
+		last = append(last, document.Statement{Label: "Kept", Text: result.Kept})
 	}
-	last = append(last, statements("Page", pages...)...)
+	last = append(last, document.Statements("Page", pages...)...)
 	if len(runs) > 0 {
-		last = append(last, Statement{Label: "Again", Text: runs[0].Again})
+		last = append(last, document.Statement{Label: "Again", Text: runs[0].Again})
 	}
 	if len(last) > 0 {
 		d.Summary = append(d.Summary, last)
@@ -75,7 +80,7 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 
 // takenApart has, for each condition, what each setting of a list did that the
 // run takes apart.
-func takenApart(run *record.Run) (tables []*Table) {
+func takenApart(run *record.Run) (tables []*document.Table) {
 	for _, result := range conclude.Lists(run) {
 		tables = append(tables, settings(result))
 	}
@@ -94,20 +99,20 @@ func differs(r metric.Metric, e *record.Effect) bool {
 // settings is the table of one condition: a row for each setting, under its
 // verdict, and what the list did as a whole. Each other response has a row under
 // that where it improves or worsens, and always under the list.
-func settings(c *record.Tune) *Table {
-	t := &Table{Columns: []Column{{Head: conditionOf(c)}, {Head: "alone"}, {Head: "list without it"}}}
+func settings(c *record.Tune) *document.Table {
+	t := &document.Table{Columns: []document.Column{{Head: answer.Condition(c)}, {Head: "alone"}, {Head: "list without it"}}}
 	responses := metric.Of(&record.Run{Responses: c.Responses})
 	lead, others := responses[0], responses[1:]
 	for _, verdict := range verdictsOnSettings {
-		t.section(verdict)
+		t.AddSection(verdict)
 		for _, s := range c.Settings {
 			if s.Verdict != verdict {
 				continue
 			}
-			t.add("  "+s.Key, size(lead, s.Alone), size(lead, s.Removed))
+			t.Add("  "+s.Key, answer.Size(lead, s.Alone), answer.Size(lead, s.Removed))
 			for _, r := range others {
 				if differs(r, s.Alone) || differs(r, s.Removed) {
-					t.add("    "+r.Label, size(r, s.Alone), size(r, s.Removed))
+					t.Add("    "+r.Label, answer.Size(r, s.Alone), answer.Size(r, s.Removed))
 				}
 			}
 		}
@@ -118,10 +123,10 @@ func settings(c *record.Tune) *Table {
 		*record.Effect
 	}{{"the list as a whole", c.List}, {"off again", c.Off}} {
 		if row.Effect != nil {
-			t.add(row.name, size(lead, row.Effect), row.Verdict)
+			t.Add(row.name, answer.Size(lead, row.Effect), row.Verdict)
 			for _, r := range others {
 				if e := r.Effect(row.Effect); e != nil && (row.Effect == c.List || differs(r, e)) {
-					t.add("  "+r.Label, size(r, e), e.Verdict)
+					t.Add("  "+r.Label, answer.Size(r, e), e.Verdict)
 				}
 			}
 		}
@@ -131,18 +136,18 @@ func settings(c *record.Tune) *Table {
 
 // searched has a row for each value that was tried, and one for each other response
 // in which it makes a difference.
-func searched(c *record.Tune) *Table {
-	t := &Table{Columns: []Column{{Head: c.Search.Key}, {Head: "against the largest"}, {Head: "verdict"}}}
+func searched(c *record.Tune) *document.Table {
+	t := &document.Table{Columns: []document.Column{{Head: c.Search.Key}, {Head: "against the largest"}, {Head: "verdict"}}}
 	responses := metric.Of(&record.Run{Responses: c.Responses})
 	row := func(name string, e *record.Effect) {
 		verdict := ""
 		if e != nil {
 			verdict = e.Verdict
 		}
-		t.add(name, size(responses[0], e), verdict)
+		t.Add(name, answer.Size(responses[0], e), verdict)
 		for _, r := range responses[1:] {
 			if differs(r, e) {
-				t.add("  "+r.Label, size(r, e), r.Effect(e).Verdict)
+				t.Add("  "+r.Label, answer.Size(r, e), r.Effect(e).Verdict)
 			}
 		}
 	}

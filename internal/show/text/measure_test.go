@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/show/present"
+	"linerate/internal/show/words"
 )
 
 func measureText(t *testing.T, m *record.Measure, width int) string {
@@ -16,7 +17,7 @@ func measureText(t *testing.T, m *record.Measure, width int) string {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(b.String()) {
-		if present.Width(strings.TrimSuffix(line, "\n")) > width {
+		if words.Width(strings.TrimSuffix(line, "\n")) > width {
 			t.Errorf("wider than %d: %s", width, line)
 		}
 	}

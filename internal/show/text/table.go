@@ -6,8 +6,9 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/show/document"
 	"linerate/internal/show/figure"
-	"linerate/internal/show/present"
+	"linerate/internal/show/words"
 )
 
 // verdictMarks stand for verdicts where a terminal is too narrow for words.
@@ -60,7 +61,7 @@ const (
 
 // table writes a table in the fullest layout that fits: the groups of its
 // columns side by side if they can be, else one below the other.
-func (t *terminal) table(table *present.Table) {
+func (t *terminal) table(table *document.Table) {
 	shown, left := inShort(table)
 	if len(shown.Rows) > 0 {
 		t.rows(shown)
@@ -71,15 +72,15 @@ func (t *terminal) table(table *present.Table) {
 }
 
 // inShort is the table without its extra rows, and how many these are.
-func inShort(table *present.Table) (*present.Table, int) {
+func inShort(table *document.Table) (*document.Table, int) {
 	short := *table
-	short.Rows = slices.DeleteFunc(slices.Clone(table.Rows), func(row present.Row) bool { return row.Extra })
+	short.Rows = slices.DeleteFunc(slices.Clone(table.Rows), func(row document.Row) bool { return row.Extra })
 	left := len(table.Rows) - len(short.Rows)
 	short.DropEmptySections()
 	return &short, left
 }
 
-func (t *terminal) rows(table *present.Table) {
+func (t *terminal) rows(table *document.Table) {
 	groups := table.Groups()
 	all := slices.Concat(groups...)
 	for _, l := range layouts {
@@ -120,32 +121,32 @@ func (t *terminal) rows(table *present.Table) {
 	t.notes(table, l.form)
 }
 
-func (t *terminal) caption(table *present.Table) {
+func (t *terminal) caption(table *document.Table) {
 	if table.Caption != "" {
 		t.paragraph("", "  ", "  ", table.Caption)
 	}
 }
 
 // intervals reports whether a table has ratios with intervals.
-func intervals(table *present.Table) bool {
-	return slices.ContainsFunc(table.Rows, func(row present.Row) bool {
-		return slices.ContainsFunc(row.Cells, func(c present.Cell) bool { return c.Interval != "" })
+func intervals(table *document.Table) bool {
+	return slices.ContainsFunc(table.Rows, func(row document.Row) bool {
+		return slices.ContainsFunc(row.Cells, func(c document.Cell) bool { return c.Interval != "" })
 	})
 }
 
 // columnsOf spells some of a table's columns.
-func columnsOf(table *present.Table, places []int, l layout) (list []column) {
+func columnsOf(table *document.Table, places []int, l layout) (list []column) {
 	for _, at := range places {
 		of := table.Columns[at]
 		if of.Extra && !l.extra {
 			continue
 		}
 		c := column{heads: append([]string{of.Head}, of.Shorter...), group: of.Group, wrap: of.Wrap,
-			left: of.Align == present.Left || of.Align == present.Ratio}
+			left: of.Align == document.Left || of.Align == document.Ratio}
 		texts, widest := table.Texts(at, " ", " "), 0
 		for i, text := range texts {
-			if of.Align != present.Ratio || table.Cell(i, at).Verdict != "" { // a word stands alone
-				widest = max(widest, present.Width(text))
+			if of.Align != document.Ratio || table.Cell(i, at).Verdict != "" { // a word stands alone
+				widest = max(widest, words.Width(text))
 			}
 		}
 		for i, text := range texts {
@@ -163,13 +164,13 @@ func columnsOf(table *present.Table, places []int, l layout) (list []column) {
 				}
 			}
 			text = strings.TrimRight(text, " ")
-			if of.Align == present.Decimal {
+			if of.Align == document.Decimal {
 				text = pad(text, widest)
 			}
 			c.cells, c.colors = append(c.cells, figure.Plain(text)), append(c.colors, color)
-			c.width = max(c.width, present.Width(text))
+			c.width = max(c.width, words.Width(text))
 		}
-		head := present.Width(c.heads[len(c.heads)-1])
+		head := words.Width(c.heads[len(c.heads)-1])
 		if len(c.heads) > 1 || c.wrap {
 			head = min(head, captionRoom)
 		}
@@ -205,21 +206,21 @@ func (t *terminal) nameRoom(columns []column) int {
 
 // fits reports whether the columns leave room for the names on at most so
 // many lines each, without breaking a word.
-func (t *terminal) fits(table *present.Table, columns []column, lines int) bool {
+func (t *terminal) fits(table *document.Table, columns []column, lines int) bool {
 	room := t.nameRoom(columns)
-	if room < present.Width(table.Columns[0].Head) {
+	if room < words.Width(table.Columns[0].Head) {
 		return false
 	}
 	for i := range table.Rows {
 		name := rowName(table, i)
-		if present.Width(name) <= room || table.Rows[i].Tone == present.Head {
+		if words.Width(name) <= room || table.Rows[i].Tone == document.Head {
 			continue
 		}
 		if room < leastName || len(wrap(name, room-2, room)) > lines {
 			return false
 		}
 		for _, word := range strings.Fields(name) {
-			if present.Width(word) > room-2 && present.Width(word) < 40 {
+			if words.Width(word) > room-2 && words.Width(word) < 40 {
 				return false
 			}
 		}
@@ -228,17 +229,17 @@ func (t *terminal) fits(table *present.Table, columns []column, lines int) bool 
 }
 
 // rowName is what stands in a row's first column: names longer than this are cut.
-func rowName(table *present.Table, row int) string {
+func rowName(table *document.Table, row int) string {
 	return cut(figure.Plain(table.Cell(row, 0).Text), mostName)
 }
 
 // grid writes names and columns; groups are named above them.
-func (t *terminal) grid(table *present.Table, columns []column, groups bool) {
+func (t *terminal) grid(table *document.Table, columns []column, groups bool) {
 	first, headed := table.Columns[0].Head, table.Columns[0].Head != ""
-	longest := present.Width(first)
+	longest := words.Width(first)
 	for i := range table.Rows {
-		if table.Rows[i].Tone != present.Head {
-			longest = max(longest, present.Width(rowName(table, i)))
+		if table.Rows[i].Tone != document.Head {
+			longest = max(longest, words.Width(rowName(table, i)))
 		}
 	}
 	between := strings.Repeat(" ", gap(columns))
@@ -261,7 +262,7 @@ func (t *terminal) grid(table *present.Table, columns []column, groups bool) {
 		if i == len(columns)-1 {
 			width = max(width, t.width-taken)
 		}
-		for k := 0; k < len(c.heads)-1 && present.Width(c.heads[k]) > width; k++ {
+		for k := 0; k < len(c.heads)-1 && words.Width(c.heads[k]) > width; k++ {
 			shorter = max(shorter, k+1)
 		}
 		taken += c.width
@@ -270,7 +271,7 @@ func (t *terminal) grid(table *present.Table, columns []column, groups bool) {
 	for i, c := range columns {
 		width := c.width
 		if i == len(columns)-1 {
-			width = t.width - present.Width(head) - len(between)
+			width = t.width - words.Width(head) - len(between)
 		}
 		name := c.heads[min(shorter, len(c.heads)-1)]
 		headed = headed || name != ""
@@ -280,7 +281,7 @@ func (t *terminal) grid(table *present.Table, columns []column, groups bool) {
 		t.line(dim, head)
 	}
 	for i, row := range table.Rows {
-		if row.Tone == present.Head {
+		if row.Tone == document.Head {
 			t.line(bold, "  "+figure.Plain(table.Cell(i, 0).Text))
 			continue
 		}
@@ -309,7 +310,7 @@ func (t *terminal) row(name string, at int, columns []column, room int, between 
 	indent := len(name) - len(strings.TrimLeft(name, " "))
 	names := wrap(name, room-2, room)
 	names[0] = strings.Repeat(" ", indent) + names[0]
-	if indent > 0 && present.Width(names[0]) > room || len(names) > 1 && indent > 0 {
+	if indent > 0 && words.Width(names[0]) > room || len(names) > 1 && indent > 0 {
 		// Keys differ at their ends.
 		text := []rune(strings.TrimSpace(name))
 		names = []string{strings.Repeat(" ", indent) + "…" + string(text[max(0, len(text)-room+indent+1):])}
@@ -325,7 +326,7 @@ func (t *terminal) row(name string, at int, columns []column, room int, between 
 					if len(more) > 0 {
 						next, more = "  "+more[0], more[1:]
 					}
-					head = pad("  "+next, present.Width(line)+len(between))
+					head = pad("  "+next, words.Width(line)+len(between))
 				}
 				t.out.WriteString(strings.TrimRight(head+part, " ") + "\n")
 			}
@@ -350,7 +351,7 @@ func place(c column, text string) string {
 }
 
 // notes explain the marks, and say what cells have beside their figures.
-func (t *terminal) notes(table *present.Table, f form) {
+func (t *terminal) notes(table *document.Table, f form) {
 	var notes []string
 	if f == marked && table.Key != "" {
 		notes = append(notes, table.Key+": + improves, − worsens, = no difference, ? inconclusive")
@@ -369,7 +370,7 @@ func (t *terminal) notes(table *present.Table, f form) {
 
 // remarks are those of a row's cells, each with the groups that it is about
 // where others have none, or another.
-func remarks(table *present.Table, row int) (list []string) {
+func remarks(table *document.Table, row int) (list []string) {
 	where := map[string][]string{}
 	groups := map[string]bool{}
 	var order []string

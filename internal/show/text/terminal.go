@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/show/figure"
-	"linerate/internal/show/present"
+	"linerate/internal/show/words"
 )
 
 // ANSI attributes (ECMA-48 SGR).
@@ -49,7 +49,7 @@ func (t *terminal) line(attribute, text string) {
 
 // paragraph wraps text, the first line after head, the others after rest.
 func (t *terminal) paragraph(attribute, head, rest, text string) {
-	for i, line := range wrap(figure.Plain(text), t.width-present.Width(rest), t.width-present.Width(head)) {
+	for i, line := range wrap(figure.Plain(text), t.width-words.Width(rest), t.width-words.Width(head)) {
 		if i > 0 {
 			head = rest
 		}
@@ -76,7 +76,7 @@ func (t *terminal) command(head, rest, text string) {
 		t.paragraph("", head, rest, text)
 		return
 	}
-	lines := wrap(text, t.width-present.Width(rest)-2, t.width-present.Width(head)-2)
+	lines := wrap(text, t.width-words.Width(rest)-2, t.width-words.Width(head)-2)
 	for i, line := range lines {
 		if i > 0 {
 			head = rest
@@ -88,17 +88,17 @@ func (t *terminal) command(head, rest, text string) {
 	}
 }
 
-func pad(text string, n int) string { return text + strings.Repeat(" ", max(0, n-present.Width(text))) }
+func pad(text string, n int) string { return text + strings.Repeat(" ", max(0, n-words.Width(text))) }
 
 func padLeft(text string, n int) string {
-	return strings.Repeat(" ", max(0, n-present.Width(text))) + text
+	return strings.Repeat(" ", max(0, n-words.Width(text))) + text
 }
 
 // chop splits a text after at most n cells.
 func chop(text string, n int) (head, tail string) {
 	used := 0
 	for i, r := range text {
-		if used += present.Width(string(r)); used > n {
+		if used += words.Width(string(r)); used > n {
 			return text[:i], text[i:]
 		}
 	}
@@ -107,7 +107,7 @@ func chop(text string, n int) (head, tail string) {
 
 // cut shortens a text to n cells with an ellipsis.
 func cut(text string, n int) string {
-	if present.Width(text) <= n {
+	if words.Width(text) <= n {
 		return text
 	}
 	head, _ := chop(text, n-1)
@@ -125,10 +125,10 @@ func wrap(text string, n, first int) []string {
 	n = max(n, 8)
 	flush := func() { lines, line, room = append(lines, line), "", n }
 	for _, word := range splitWords(text) {
-		if line != "" && present.Width(line)+1+present.Width(word) > room {
+		if line != "" && words.Width(line)+1+words.Width(word) > room {
 			flush()
 		}
-		for line == "" && present.Width(word) > room {
+		for line == "" && words.Width(word) > room {
 			line, word = chop(word, room)
 			flush()
 		}

@@ -8,8 +8,9 @@ import (
 	"io"
 	"strings"
 
+	"linerate/internal/show/document"
 	"linerate/internal/show/figure"
-	"linerate/internal/show/present"
+	"linerate/internal/show/words"
 )
 
 // Options say where the text goes. The zero value is 80 columns without colour.
@@ -28,7 +29,7 @@ func (o Options) terminal() *terminal {
 }
 
 // Run writes the run as a terminal report, the answer first.
-func Run(w io.Writer, r *present.Report, o Options) error {
+func Run(w io.Writer, r *document.Report, o Options) error {
 	t := o.terminal()
 	t.document(&r.Document)
 	t.blank()
@@ -41,13 +42,13 @@ func Run(w io.Writer, r *present.Report, o Options) error {
 }
 
 // Write writes a document.
-func Write(w io.Writer, d present.Document, o Options) error {
+func Write(w io.Writer, d document.Document, o Options) error {
 	t := o.terminal()
 	t.document(&d)
 	return t.flush(w)
 }
 
-func (t *terminal) document(d *present.Document) {
+func (t *terminal) document(d *document.Document) {
 	if d.Title != "" {
 		t.paragraph(bold, "", "", d.Title)
 	}
@@ -80,23 +81,23 @@ func (t *terminal) document(d *present.Document) {
 	}
 }
 
-func (t *terminal) block(b present.Block) {
+func (t *terminal) block(b document.Block) {
 	switch b := b.(type) {
-	case *present.Table:
+	case *document.Table:
 		t.table(b)
-	case present.Statement:
+	case document.Statement:
 		t.statement(b)
-	case present.Prose:
+	case document.Prose:
 		t.paragraph("", "  ", "    ", b.Text)
-	case present.Heading:
+	case document.Heading:
 		t.line(bold, "  "+b.Text)
-	case present.Diagnostic:
+	case document.Diagnostic:
 		t.out.WriteString(figure.Plain(b.Head) + "\n") // whole, for editors
 		t.paragraph("", "    ", "    ", b.Text)
 		if b.Fix != "" {
 			t.paragraph("", "    → ", "      ", b.Fix)
 		}
-	case present.Listing:
+	case document.Listing:
 		if b.Caption != "" {
 			t.line("", "    "+b.Caption)
 		}
@@ -108,16 +109,16 @@ func (t *terminal) block(b present.Block) {
 	}
 }
 
-var toneColors = map[present.Tone]string{present.Wrong: red, present.Good: green, present.Quiet: dim}
+var toneColors = map[document.Tone]string{document.Wrong: red, document.Good: green, document.Quiet: dim}
 
 // statement writes a sentence in the second column, beside its label, and its
 // items below it.
-func (t *terminal) statement(s present.Statement) {
+func (t *terminal) statement(s document.Statement) {
 	t.labelled(toneColors[s.Tone], s.Label, s.Text)
 	margin := strings.Repeat(" ", labelWidth)
 	for _, item := range s.Items {
 		head := margin + item.Mark + " "
-		rest := strings.Repeat(" ", present.Width(head))
+		rest := strings.Repeat(" ", words.Width(head))
 		switch {
 		case item.Command:
 			t.command(head, rest, item.Text)

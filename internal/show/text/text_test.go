@@ -15,6 +15,7 @@ import (
 	"linerate/internal/science/sciencetest"
 	"linerate/internal/show/present"
 	"linerate/internal/show/showtest"
+	"linerate/internal/show/words"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -22,7 +23,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func written(t *testing.T, run *record.Run, opts Options) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Run(&b, present.Run(run), opts); err != nil {
+	if err := Run(&b, present.Report(run), opts); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -68,8 +69,8 @@ func TestTextFits(t *testing.T) {
 	for name, run := range showtest.Variants() {
 		for _, width := range []int{80, 100, 160} {
 			for _, line := range strings.Split(written(t, run, Options{Width: width}), "\n") {
-				if present.Width(line) > width {
-					t.Errorf("%s at %d columns: a line of %d: %s", name, width, present.Width(line), line)
+				if words.Width(line) > width {
+					t.Errorf("%s at %d columns: a line of %d: %s", name, width, words.Width(line), line)
 				}
 				if strings.TrimRight(line, " ") != line {
 					t.Errorf("%s: spaces at the end of %q", name, line)
@@ -176,7 +177,7 @@ func TestSurplusText(t *testing.T) {
 	run := sciencetest.Aliases(3, 6, sciencetest.Limit*0.0006, 1.03)
 	conclude.Conclude(run)
 	var b bytes.Buffer
-	if err := Run(&b, present.Run(run), Options{}); err != nil {
+	if err := Run(&b, present.Report(run), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -188,7 +189,7 @@ func TestSurplusText(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(b.String()) {
-		if present.Width(strings.TrimSuffix(line, "\n")) > 80 {
+		if words.Width(strings.TrimSuffix(line, "\n")) > 80 {
 			t.Errorf("more than 80 columns: %q", line)
 		}
 	}
@@ -204,7 +205,7 @@ func TestPartAlone(t *testing.T) {
 		run.Trials = slices.DeleteFunc(run.Trials, func(t record.Trial) bool { return !slices.Contains(levels, t.Levels["settings"]) })
 		conclude.Conclude(run)
 		var b bytes.Buffer
-		if err := Run(&b, present.Run(run), Options{Width: 100}); err != nil {
+		if err := Run(&b, present.Report(run), Options{Width: 100}); err != nil {
 			t.Fatal(err)
 		}
 		_, table, _ := strings.Cut(b.String(), "treatment ")
@@ -231,7 +232,7 @@ func TestNoDataHasNoShares(t *testing.T) {
 	}
 	conclude.Conclude(run)
 	var out bytes.Buffer
-	if err := Run(&out, present.Run(run), Options{Width: 120}); err != nil {
+	if err := Run(&out, present.Report(run), Options{Width: 120}); err != nil {
 		t.Fatal(err)
 	}
 	_, table, _ := strings.Cut(out.String(), "Share of the traffic of server on each of its interfaces, %")

@@ -1,0 +1,376 @@
+package answer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+	"linerate/internal/science/stats"
+	"linerate/internal/show/words"
+)
+
+// chosen answers a run that compares treatments with a baseline: how things are, what
+// is recommended and what that does, in every response.
+func chosen(c *record.Conclusion) (a Answer) {
+	start := baseline(c)
+	if start == "" {
+		return Answer{Headline: "The baseline has not been measured"}
+	}
+	long, short := outcome(c)
+	a.Headline = fit(start+"; "+long, start+"; "+short, short)
+	a.Statements = append(a.Statements, improving(c)...)
+	a.Statements = append(a.Statements, besideBest(c), byChance(c), lifting(c))
+	a.Statements = append(a.Statements, others(c)...)
+	return a
+}
+
+// baseline says how things are before anything is changed; empty: that was not
+// measured.
+func baseline(c *record.Conclusion) string {
+	var names []string
+	var list []*record.Candidate
+	for _, at := range c.Conditions {
+		if at.Baseline != nil {
+			names, list = append(names, at.Name), append(list, at.Baseline)
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	text := "with " + list[0].Label + " "
+	if r := lead(c); r.Name != metric.Goodput.Name {
+		var parts []string
+		for i, b := range list {
+			parts = append(parts, figureOf(c, b, r)+words.ForName(names[i]))
+		}
+		return text + r.Label + " is " + words.FirstFew(parts, "and")
+	}
+	const who = "the flows"
+	figures := goodputs(c.Unit, list)
+	if strings.Contains(figures, " and ") {
+		figures += " (" + strings.Join(names, ", ") + ")"
+	}
+	if !slices.ContainsFunc(list, func(b *record.Candidate) bool { return b.Goodput.MeanBps > 0 }) {
+		return text + who + " carry nothing"
+	}
+	use := uses(list[0].Interfaces)
+	for _, b := range list {
+		if uses(b.Interfaces) != use {
+			use = ""
+		}
+	}
+	if use == "" {
+		return text + who + " reach " + figures
+	}
+	return text + who + " use " + use + ": " + figures
+}
+
+// uses says how many of a host's interfaces carry data: "one of server's four
+// interfaces"; empty: that is not in question, or none does.
+func uses(u *record.InterfaceUse) string {
+	switch {
+	case u == nil || u.Most == 0:
+		return ""
+	case u.Least == u.Of:
+		return fmt.Sprintf("%s interfaces of %s", words.Every(u.Of), u.Host)
+	}
+	n := words.Numeral(u.Least)
+	if u.Least != u.Most {
+		n += " to " + words.Numeral(u.Most)
+	}
+	way := map[string]string{record.Rx: " to receive", record.Tx: " to send"}[u.Direction]
+	return fmt.Sprintf("%s of %s's %s interfaces%s", n, u.Host, words.Numeral(u.Of), way)
+}
+
+// outcome says what came of trying, about what is recommended; short is the same in
+// fewer words.
+func outcome(c *record.Conclusion) (long, short string) {
+	var best []*record.Candidate
+	var base []*record.Candidate
+	verdicts := map[string]int{}
+	tried, reach := 0, true
+	for i := range c.Conditions {
+		at := &c.Conditions[i]
+		if at.Baseline != nil {
+			base = append(base, at.Baseline)
+			reach = reach && at.Baseline.Reaches
+		}
+		for k := range at.Candidates {
+			o := &at.Candidates[k]
+			if tried++; o.Effect != nil && !o.Lifts {
+				verdicts[o.Effect.Verdict]++
+			}
+			if o.Best {
+				best = append(best, o)
+			}
+		}
+	}
+	if len(best) > 0 {
+		return recommended(c, base, best)
+	}
+	carries := func(o record.Candidate) bool { return o.Goodput.MeanBps > 0 }
+	switch r := lead(c); {
+	case tried == 0:
+		return "nothing else was tried", "nothing else was tried"
+	case r.Name == metric.Goodput.Name && !slices.ContainsFunc(c.Conditions, func(at record.ConditionResult) bool {
+		return at.Baseline != nil && carries(*at.Baseline) || slices.ContainsFunc(at.Candidates, carries)
+	}):
+		long = "nothing that was tried carries anything"
+	case verdicts[record.Improves] > 0:
+		long = "what improves " + r.Label + " in one condition worsens it in another"
+	case reach && r.Name == metric.Goodput.Name:
+		long = "that is the limit"
+	case verdicts[record.Inconclusive] == 0 && verdicts[record.Worsens] == 0 && verdicts[record.NoDifference] > 0:
+		names := labelled(c, func(o *record.Candidate) bool { return !o.Lifts })
+		return fmt.Sprintf("no difference beyond ±%.3g %% with %s", 100*c.Margin, words.FirstFew(names, "or")), "nothing that was tried makes a difference"
+	case verdicts[record.Inconclusive] == 0 && len(verdicts) > 0:
+		long = "nothing that was tried is better"
+	default:
+		long = "nothing that was tried is shown to improve it"
+	}
+	return long, long
+}
+
+// recommended says what the recommended treatment, over its conditions, does.
+func recommended(c *record.Conclusion, base, best []*record.Candidate) (long, short string) {
+	r, name := lead(c), best[0].Label
+	var ratios []string
+	reaches, all, rises := true, true, false
+	for _, o := range best {
+		text := Size(r, o.Effect)
+		if len(best) > 1 {
+			text, _, _ = strings.Cut(text, " (")
+		}
+		if text != "" {
+			ratios = words.Distinct(ratios, text)
+		}
+		reaches = reaches && o.Reaches
+		all = all && o.Interfaces != nil && o.Interfaces.Least == o.Interfaces.Of
+		rises = rises || len(base) > 0 && base[0].Reaches && o.LimitBps > base[0].LimitBps
+	}
+	ratio := ""
+	if len(ratios) > 0 {
+		ratio = " (" + strings.NewReplacer(" (", ", ", ")", "").Replace(words.FirstFew(ratios, "and")) + ")"
+	}
+	switch {
+	case r.Name != metric.Goodput.Name:
+		var values []string
+		for _, o := range best {
+			values = words.Distinct(values, figureOf(c, o, r))
+		}
+		short = name + " improves it to " + words.FirstFew(values, "and")
+		return short + ratio, short
+	case rises:
+		short = name + " raises the limit"
+		return short + ": " + goodputs(c.Unit, best) + ratio, short
+	case reaches && all:
+		short = fmt.Sprintf("%s uses %s", name, words.Every(best[0].Interfaces.Of))
+	case reaches:
+		short = name + " reaches the limit"
+	default:
+		short = name + " improves that to " + goodputs(c.Unit, best)
+	}
+	return short + ratio, short
+}
+
+// improving says for each condition what reaches the limit or, where nothing does, what
+// improves, with sizes. Conditions of which the same is to be said share a statement.
+func improving(c *record.Conclusion) (said []string) {
+	var clauses words.ByText
+	for _, at := range c.Conditions {
+		if text := improvesIn(c, at); text != "" {
+			clauses.Add(text, at.Name)
+		}
+	}
+	for _, text := range clauses.Texts {
+		if name := words.FirstFew(clauses.Names[text], "and"); name != "" {
+			text = name + ": " + text
+		}
+		said = append(said, text)
+	}
+	if len(said) > 2 { // of many conditions the table has the rest
+		said = append(said[:2:2], "")
+	}
+	return said
+}
+
+// improvesIn words one condition for improving; empty: the headline has said it.
+func improvesIn(c *record.Conclusion, at record.ConditionResult) string {
+	r := lead(c)
+	list := slices.Clone(at.Candidates)
+	slices.SortStableFunc(list, func(a, b record.Candidate) int { return words.FalseFirst(b.Best, a.Best) })
+	var fixes, better []string
+	var effect *record.Effect
+	only, best := true, ""
+	for i := range list {
+		o := &list[i]
+		if o.Best {
+			best, effect = o.Label, o.Effect
+		}
+		only = only && !o.MayReach
+		switch {
+		case o.Fix:
+			fixes = append(fixes, sized(o.Label, r, o.Effect))
+		case !o.Lifts && o.Effect != nil && o.Effect.Verdict == record.Improves:
+			better = append(better, sized(o.Label, r, o.Effect))
+		}
+	}
+	// In a single condition the headline has what the recommended one does.
+	said := func(list []string) bool {
+		return len(c.Conditions) == 1 && len(list) == 1 && len(at.Candidates) > 0 && list[0] == sized(best, r, effect)
+	}
+	switch {
+	case len(fixes) == 1 && only && len(at.Candidates) > 1:
+		return "only " + fixes[0] + " reaches the limit"
+	case len(fixes) > 0 && !said(fixes):
+		return "the limit is reached with " + words.FirstFew(fixes, "or")
+	case len(fixes) == 0 && len(better) > 0 && !said(better):
+		return "it improves with " + words.FirstFew(better, "and")
+	}
+	return ""
+}
+
+// besideBest says what the recommended treatment does in the run's other responses or,
+// where none is recommended, which candidates change them.
+func besideBest(c *record.Conclusion) string {
+	best := labelled(c, func(o *record.Candidate) bool { return o.Best })
+	var parts, same, open []string
+	for _, response := range c.Others {
+		r, known := metric.Find(response)
+		if !known {
+			continue
+		}
+		verdicts := map[string][]string{}
+		for _, at := range c.Conditions {
+			for i := range at.Candidates {
+				o := &at.Candidates[i]
+				e := r.Effect(o.Effect)
+				switch {
+				case e == nil || o.Lifts || len(best) > 0 && !o.Best:
+				case len(best) > 0:
+					verdicts[e.Verdict] = append(verdicts[e.Verdict], " "+Size(r, e)+words.ForName(at.Name))
+				default:
+					verdicts[e.Verdict] = append(verdicts[e.Verdict], " with "+sized(o.Label, r, e)+words.ForName(at.Name))
+				}
+			}
+		}
+		var changes []string
+		for _, v := range []string{record.Worsens, record.Improves} {
+			if list := verdicts[v]; len(list) > 0 {
+				changes = append(changes, v+words.FirstFew(list, "and"))
+			}
+		}
+		switch {
+		case len(changes) > 0:
+			parts = append(parts, r.Label+" "+words.Join(changes, "and"))
+		case len(verdicts[record.Inconclusive]) > 0:
+			open = append(open, r.Label)
+		case len(verdicts[record.NoDifference]) > 0:
+			same = append(same, r.Label)
+		}
+	}
+	if len(same) > 0 {
+		parts = append(parts, words.Join(same, "and")+words.Verb(len(same), " shows", " show")+" no difference")
+	}
+	if len(open) > 0 {
+		parts = append(parts, words.Join(open, "and")+words.Verb(len(open), " is", " are")+" inconclusive")
+	}
+	switch {
+	case len(parts) == 0:
+		return ""
+	case len(best) > 0:
+		return "With " + best[0] + ", " + strings.Join(parts, "; ")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// byChance names candidates that use now more, now fewer interfaces.
+func byChance(c *record.Conclusion) string {
+	if lead(c).Name != metric.Goodput.Name {
+		return ""
+	}
+	var labels []string
+	var least, most int
+	for _, at := range c.Conditions {
+		for _, o := range at.Candidates {
+			if o.Reaches || o.Interfaces == nil || o.Interfaces.Least == o.Interfaces.Most {
+				continue
+			}
+			if len(labels) == 0 {
+				least, most = o.Interfaces.Least, o.Interfaces.Most
+			}
+			least, most = min(least, o.Interfaces.Least), max(most, o.Interfaces.Most)
+			labels = words.Distinct(labels, o.Label)
+		}
+	}
+	if len(labels) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("By chance %d to %d interfaces: %s", least, most, words.FirstFew(labels, "and"))
+}
+
+// lifting names candidates that take the rate from a link.
+func lifting(c *record.Conclusion) string {
+	labels := labelled(c, func(o *record.Candidate) bool { return o.Lifts })
+	if len(labels) == 0 {
+		return ""
+	}
+	return "No fix: " + words.FirstFew(labels, "and") + words.Verb(len(labels), " takes", " take") + " the rate from the link"
+}
+
+// labelled are the labels of the candidates of which something holds.
+func labelled(c *record.Conclusion, holds func(o *record.Candidate) bool) (labels []string) {
+	for _, at := range c.Conditions {
+		for i := range at.Candidates {
+			if o := &at.Candidates[i]; holds(o) {
+				labels = words.Distinct(labels, o.Label)
+			}
+		}
+	}
+	return labels
+}
+
+// others lists what worsens, what is not known, and what makes no difference beside
+// something else that does.
+func others(c *record.Conclusion) (said []string) {
+	r := lead(c)
+	var by, open words.ByText // by verdict, and what is inconclusive by its reason
+	for _, at := range c.Conditions {
+		for i := range at.Candidates {
+			o := &at.Candidates[i]
+			if o.Effect == nil || o.Lifts {
+				continue
+			}
+			v, text := o.Effect.Verdict, o.Label
+			into := &by
+			switch why := o.Effect.Why; {
+			case v == record.Worsens, v == record.Inconclusive && (why == "" || strings.HasPrefix(why, stats.Spans)):
+				text = sized(text, r, o.Effect)
+			case v == record.Inconclusive && o.Interfaces != nil && o.Interfaces.Least != o.Interfaces.Most && r.Name == metric.Goodput.Name:
+				continue // byChance says it
+			case v == record.Inconclusive:
+				v, into = why, &open
+			}
+			into.Add(v, text+words.ForName(at.Name))
+		}
+	}
+	if list := by.Names[record.Worsens]; len(list) > 0 {
+		said = append(said, "Worse: "+words.FirstFew(list, "and"))
+	}
+	if list := by.Names[record.Inconclusive]; len(list) > 0 {
+		said = append(said, "Inconclusive: "+words.FirstFew(list, "and"))
+	}
+	for _, why := range open.Texts {
+		said = append(said, "Inconclusive ("+why+"): "+words.FirstFew(open.Names[why], "and"))
+	}
+	same := by.Names[record.NoDifference]
+	changed := labelled(c, func(o *record.Candidate) bool {
+		return !o.Lifts && (o.Effect == nil || o.Effect.Verdict != record.NoDifference)
+	})
+	if len(same) > 0 && len(changed) > 0 {
+		said = append(said, fmt.Sprintf("No difference beyond ±%.3g %%: %s", 100*c.Margin, words.FirstFew(same, "and")))
+	}
+	return said
+}

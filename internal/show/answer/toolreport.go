@@ -1,0 +1,142 @@
+package answer
+
+import (
+	"fmt"
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+	"linerate/internal/show/number"
+	"linerate/internal/show/words"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// toolReport answers a run about what a factor does to goodput and to another program's
+// figure.
+func toolReport(c *record.Conclusion, t *record.ToolReportResult) (a Answer) {
+	largest := max(t.GoodputBps, t.LimitBps)
+	name := t.Factor + " " + t.Level
+	if _, err := strconv.Atoi(t.Level); err == nil {
+		name = t.Level + " " + t.Factor
+	}
+	goodput := goodputs(c.Unit, []*record.Candidate{{Goodput: record.Estimate{MeanBps: t.GoodputBps}, LimitBps: t.LimitBps}})
+	head := "goodput with " + name + " is " + goodput
+	if e := t.Cost; e != nil {
+		// A loss is positive; its interval need not be symmetric, and nearly is.
+		loss, half := 100*(1-e.Ratio.Mean), 50*(e.Ratio.High-e.Ratio.Low)
+		switch {
+		case e.Ratio.None || e.Ratio.High == 0 || half >= 100:
+			a.Statements = append(a.Statements, "What "+name+" cost is not known from this run")
+		default:
+			mean, spread := (number.Scale{Scale: metric.Scale{Per: 1}}).Interval(loss, loss-half, loss+half)
+			head = fmt.Sprintf("%s cost %s ± %s %% of goodput", name, mean, spread)
+			if e.Verdict == record.Inconclusive {
+				head += " (inconclusive)"
+			}
+		}
+	}
+	s := t.Report
+	who := "the senders' sum is"
+	if s.Processes > 0 {
+		who = s.Tool + " reports"
+	}
+	over := 0.0
+	if s.GoodputBps > 0 {
+		over = s.SurplusBps / s.GoodputBps
+	}
+	sum, suffix := quantity(c.Unit, s.SumBps, largest)
+	more := "more"
+	if over < 0 {
+		more = "less"
+	}
+	a.Headline = fmt.Sprintf("%s; %s %s %s, %s %% %s than was received", head, who, sum, suffix, number.Round(100*math.Abs(over), 1), more)
+	rise := publishedRise(c, t, largest)
+	var moves []string
+	for _, say := range []struct{ verdict, one, many string }{
+		{record.Worsens, "%s adds to that", "%s add to that"}, {record.NoDifference, "%s makes no difference", "%s make no difference"},
+		{record.Improves, "%s takes from it", "%s take from it"}, {record.Inconclusive, "whether %s adds to it is open", "whether %s add to it is open"},
+	} {
+		for i := range t.Surplus {
+			if e := &t.Surplus[i]; e.Verdict == say.verdict {
+				format := say.one
+				if strings.HasSuffix(strings.Fields(e.Factor)[0], "s") { // the name is a plural itself
+					format = say.many
+				}
+				moves = append(moves, fmt.Sprintf(format, e.Factor)+apart(e))
+			}
+		}
+	}
+	a.Statements = append([]string{strings.Join(moves, "; "), elsewhere(t), rise}, a.Statements...)
+	if t.LimitBps > 0 && s.SumBps > 1.005*t.LimitBps {
+		limit, suffix := quantity(c.Unit, t.LimitBps, largest)
+		a.Statements = append(a.Statements, fmt.Sprintf("The path can carry no more than %s %s", limit, suffix))
+	}
+	return a
+}
+
+// elsewhere says what becomes of the surplus with other levels.
+func elsewhere(t *record.ToolReportResult) string {
+	by := map[string][]string{}
+	for i := range t.Elsewhere {
+		e := &t.Elsewhere[i]
+		by[e.Verdict] = append(by[e.Verdict], e.Factor+" "+e.To+apart(e))
+	}
+	var parts []string
+	for _, say := range []struct{ verdict, words string }{
+		{record.Worsens, "more with "}, {record.Improves, "less with "}, {record.NoDifference, "as much with "},
+	} {
+		if list := by[say.verdict]; len(list) > 0 {
+			parts = append(parts, say.words+words.FirstFew(list, "and"))
+		}
+	}
+	switch {
+	case len(parts) > 0:
+		return "The surplus is " + strings.Join(parts, "; ")
+	case len(by[record.Inconclusive]) > 0:
+		return "What else moves the surplus is inconclusive"
+	}
+	return ""
+}
+
+// publishedRise says what a published rise is, if this run can tell: goodput has none, the
+// program's figure has one, and it was predicted without the program.
+func publishedRise(c *record.Conclusion, t *record.ToolReportResult, scale float64) string {
+	predicted := ""
+	if t.PredictedTrials > 0 {
+		predicted = fmt.Sprintf("%.0f %% of it follows from what the kernel counts", 100*t.Predicted)
+		if t.Report.Processes == 0 {
+			predicted = fmt.Sprintf("%.0f %% of it was left in send buffers", 100*t.Predicted)
+		}
+	}
+	if len(t.Published) == 0 {
+		return strings.Replace(predicted, " of it ", " of the surplus ", 1)
+	}
+	var tables []string
+	for _, p := range t.Published {
+		low, _ := quantity(c.Unit, p[0], p[1])
+		high, suffix := quantity(c.Unit, p[1], p[1])
+		tables = append(tables, fmt.Sprintf("%s → %s %s", low, high, suffix))
+	}
+	rise, here := "The published rise ("+words.Join(tables, "and")+")", ""
+	if t.FirstSumBps > 0 {
+		low, _ := quantity(c.Unit, t.FirstSumBps, scale)
+		high, suffix := quantity(c.Unit, t.Report.SumBps, scale)
+		here = fmt.Sprintf("%s → %s %s", low, high, suffix)
+	}
+	switch {
+	case t.PredictedTrials == 0:
+		return rise + " does not show here: no trial had a surplus of 2 % or more"
+	case t.Flat && t.Predicted >= 0.85 && t.Predicted <= 1.15 && here != "":
+		return fmt.Sprintf("%s is an accounting artefact, here %s: %s", rise, here, predicted)
+	}
+	return fmt.Sprintf("%s is not settled by this run, in which the sum goes %s: %s", rise, here, predicted)
+}
+
+// apart spells a difference of shares: " (+0.1 ± 0.3 points)".
+func apart(e *record.Effect) string {
+	d := e.Difference
+	if d == nil || d.High <= d.Low {
+		return ""
+	}
+	return fmt.Sprintf(" (%s ± %s points)", number.Plus(number.Round(100*d.Mean, 1)), number.Round(50*(d.High-d.Low), 1))
+}

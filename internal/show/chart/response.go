@@ -1,0 +1,211 @@
+package chart
+
+import (
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/show/figure"
+	"linerate/internal/show/number"
+	"linerate/internal/show/view"
+	"linerate/internal/show/words"
+)
+
+// responseFigure draws a response by treatment with its interval, goodput with the
+// limit as a line: one panel for each condition, all on one scale.
+func responseFigure(v *view.View, m *view.Measure) (figure.Figure, bool) {
+	if len(v.Rows) == 0 {
+		return figure.Figure{}, false
+	}
+	f := figure.Figure{Name: m.Name, Title: responseTitle(v, m), Data: v.ResponseCSV(m), Note: "Dots are trials."}
+	v = v.Whole() // the CSV has all
+	high := 0.0
+	for r, c := range v.Each() {
+		t := r.Treatments[c]
+		_, upper, _ := m.Bounds(t)
+		high = max(high, upper, m.Estimate(t).Mean)
+		for _, value := range m.Trials[t.Name] {
+			high = max(high, value)
+		}
+		if m.Goodput() {
+			high = max(high, t.LimitBps)
+		}
+	}
+	if !(high > 0) || !number.Finite(high) {
+		high = 1
+	}
+	for _, p := range v.Panes(m) {
+		f.Panels = append(f.Panels, figure.Panel{Title: v.Columns[p.At].Name, Draw: func(width float64) *figure.Drawing { return responsePanel(v, p, width, high*m.In.Per) }})
+	}
+	return f, true
+}
+
+func responsePanel(v *view.View, of view.Pane, width, high float64) *figure.Drawing {
+	c := of.At
+	nameWidth, names, rowHeight := nameColumn(v, width)
+	rowHeight = max(rowHeight, 34) // a bar and its trials
+	values, valueWidth, point := valueLabels(v, of)
+	p := plot{left: nameWidth + 10, right: width - valueWidth - 10, top: 22}
+	p.bottom = p.top + rowHeight*float64(len(v.Rows))
+	p.Drawing = figure.New(width, p.bottom+36)
+	p.x = linear(0, high, p.left, p.right-2)
+	marks := ticks(0, high, int(max(2, (p.right-p.left)/60)))
+	for _, mark := range marks {
+		p.Line(figure.Faint, 1, figure.Point{X: p.x(mark), Y: p.top}, figure.Point{X: p.x(mark), Y: p.bottom})
+	}
+	p.xLabels(marks, tickLabels(marks))
+	p.Text(p.left, p.bottom+30, of.Head()+of.Sense()+intervalNote(v), small(figure.Start))
+	for i := range v.Rows {
+		r := &v.Rows[i]
+		y := p.top + rowHeight*(float64(i)+0.5)
+		drawName(p.Drawing, names[i], 0, y, r.Name)
+		t := r.Treatments[c]
+		if t == nil {
+			p.Text(p.left+4, y+4, "not tried", small(figure.Start))
+			continue
+		}
+		role := figure.Change
+		if r.Baseline {
+			role = figure.Base
+		}
+		low, upper, _ := of.Bounds(t)
+		mean, low, upper := of.Estimate(t).Mean*of.In.Per, low*of.In.Per, upper*of.In.Per
+		p.Rect(p.left, y-8, p.x(mean)-p.left, 16, role).Tip(v.Label(r, c) + ": " + of.In.With(values[i].text()))
+		if t.LimitBps > 0 && of.Goodput() {
+			at := p.x(t.LimitBps * v.Scale.Per)
+			p.Line(figure.Limit, 2, figure.Point{X: at, Y: y - rowHeight/2}, figure.Point{X: at, Y: y + rowHeight/2})
+		}
+		if upper > low {
+			p.Line(figure.Ink, 1.4, figure.Point{X: p.x(low), Y: y}, figure.Point{X: p.x(upper), Y: y})
+			for _, end := range []float64{low, upper} {
+				p.Line(figure.Ink, 1.4, figure.Point{X: p.x(end), Y: y - 4}, figure.Point{X: p.x(end), Y: y + 4})
+			}
+		}
+		for k, value := range of.Trials[t.Name] {
+			// Beside the interval, moved up and down so that equal ones can be counted.
+			at := figure.Point{X: p.x(value * of.In.Per), Y: y + 12.5 + 1.5*float64(k%3-1)}
+			p.Circle(at, 2, figure.Ink).Tip(v.Label(r, c) + ": trial of " + of.In.With(of.In.Value(value)))
+		}
+		values[i].draw(p.Drawing, width-valueWidth+point, y+4.5)
+	}
+	if of.Goodput() {
+		limitLabel(v, p, c)
+	}
+	return p.Drawing
+}
+
+func intervalNote(v *view.View) string {
+	if v.Run.Confidence > 0 {
+		return " · intervals " + number.Round(v.Run.Confidence*100, 0) + " %"
+	}
+	return ""
+}
+
+// limitLabel names the limit above its line: with its value where all
+// treatments of the condition share it.
+func limitLabel(v *view.View, p plot, c int) {
+	highest, shared := 0.0, true
+	for i := range v.Rows {
+		t := v.Rows[i].Treatments[c]
+		if t == nil || !(t.LimitBps > 0) {
+			continue
+		}
+		shared = shared && (highest == 0 || t.LimitBps == highest)
+		highest = max(highest, t.LimitBps)
+	}
+	if highest == 0 {
+		p.Text(p.left, p.top-8, "limit unknown: no link of the path has a rate", small(figure.Start))
+		return
+	}
+	text := "limit"
+	if shared {
+		text = "limit " + v.Scale.Value(highest)
+	}
+	half := figure.TextWidth(text, sizeText, true) / 2
+	p.Text(min(p.x(highest*v.Scale.Per), p.Width-half), p.top-8, text, figure.Style{Size: sizeText, Role: figure.Limit, Bold: true, Anchor: figure.Middle})
+}
+
+// valueLabel is "119.50 ±0.04", split where the decimal point is.
+type valueLabel struct{ whole, rest string }
+
+func (l valueLabel) text() string { return l.whole + l.rest }
+
+func (l valueLabel) draw(d *figure.Drawing, x, y float64) {
+	d.Text(x, y, l.whole, figure.Style{Size: sizeText, Anchor: figure.End})
+	if l.rest != "" {
+		d.Text(x, y, l.rest, figure.Style{Size: sizeText})
+	}
+}
+
+// valueLabels spells a pane's figures, with the room they take and the
+// place of the decimal point in it.
+func valueLabels(v *view.View, p view.Pane) (labels []valueLabel, width, point float64) {
+	after := 0.0
+	for i := range v.Rows {
+		var l valueLabel
+		if t := v.Rows[i].Treatments[p.At]; t != nil {
+			mean, spread := p.Interval(t)
+			l.whole, l.rest, _ = strings.Cut(mean, ".")
+			if l.rest != "" {
+				l.rest = "." + l.rest
+			}
+			if spread != "" {
+				l.rest += "\u00a0" + spread
+			}
+		}
+		labels = append(labels, l)
+		point, after = max(point, figure.TextWidth(l.whole, sizeText, false)), max(after, figure.TextWidth(l.rest, sizeText, false))
+	}
+	return labels, point + after, point
+}
+
+func responseTitle(v *view.View, m *view.Measure) string {
+	amount := func(r *view.Row, c int) string {
+		t := r.Treatments[c]
+		switch {
+		case t == nil:
+			return ""
+		case m.Goodput() && t.LimitBps > 0 && r == v.Best && v.Baseline != nil:
+			return number.Percent(t.Efficiency)
+		case m.Goodput() && t.LimitBps > 0:
+			return number.Percent(t.Efficiency) + " of the limit"
+		default:
+			return m.Spell(t)
+		}
+	}
+	if v.Best != nil || v.Baseline == nil || len(v.Rows) == 1 {
+		return words.Sentence(m.Label + ": " + v.BeforeAfter(amount))
+	}
+	about := ""
+	if !v.Ordinary() {
+		about = m.Label + ": "
+	}
+	if allAlike(v, m) {
+		return words.Sentence(about + "every treatment is within " + number.Percent(v.Run.Margin) + " of " + v.Baseline.Name)
+	}
+	if worse := worse(v, m); len(worse) > 0 && !v.Ordinary() {
+		return words.Sentence(about + v.PerColumn(func(c int) string { return amount(v.Baseline, c) }) + " at " + v.Baseline.Name + "; worse with " + words.List(worse))
+	}
+	return words.Sentence(about + "no treatment is shown to improve on " + v.Baseline.Name)
+}
+
+// worse names the treatments that are worse than the baseline in some condition.
+func worse(v *view.View, m *view.Measure) []string {
+	var names []string
+	for _, r := range v.Rows {
+		if slices.ContainsFunc(r.Treatments, func(t *record.Treatment) bool { e := m.EffectOn(t); return e != nil && e.Verdict == record.Worsens }) {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+// allAlike: no treatment differs from the baseline in a response.
+func allAlike(v *view.View, m *view.Measure) bool {
+	return !slices.ContainsFunc(v.Rows, func(r view.Row) bool {
+		return !r.Baseline && slices.ContainsFunc(r.Treatments, func(t *record.Treatment) bool {
+			e := m.EffectOn(t)
+			return e == nil || e.Verdict != record.NoDifference
+		})
+	})
+}

@@ -1,0 +1,57 @@
+package chart
+
+import (
+	"linerate/internal/show/showtest"
+	"linerate/internal/show/view"
+	"testing"
+)
+
+// TestBestIsTheAnswers: the page singles out what the answer recommends, whatever
+// the figures may look like, and nothing when that recommends nothing.
+func TestBestIsTheAnswers(t *testing.T) {
+	run := showtest.ArpFlux()
+	for i := range run.Treatments {
+		run.Treatments[i].Best = false
+	}
+	if v := view.New(run); v.Best != nil || responseTitle(v, v.Lead()) != "No treatment is shown to improve on kernel defaults" {
+		t.Errorf("best %v, title %q", v.Best, responseTitle(v, v.Lead()))
+	}
+	for i := range run.Treatments {
+		run.Treatments[i].Best = run.Treatments[i].Levels["fix"] == "static ARP entries"
+	}
+	if v := view.New(run); v.Best == nil || v.Best.Name != "static ARP entries" {
+		t.Errorf("best %v", v.Best)
+	}
+}
+
+func TestTitlesFollowTheFigures(t *testing.T) {
+	all := showtest.Variants()
+	for _, c := range []struct{ run, figure, want string }{
+		{"arp-flux", "goodput", "Goodput: 25 % of the limit at kernel defaults; 100 % with arp + source routing"},
+		{"arp-flux", "interfaces", "1 of 4 interfaces of server carries the data at kernel defaults; 4 of 4 with arp + source routing"},
+		{"arp-flux", "topology", "1 link is full at kernel defaults; 4 with arp + source routing"},
+		{"no-limit", "goodput", "Goodput: 119.5 MB/s at kernel defaults; 478.0 MB/s with arp + source routing"},
+		{"no-limit", "topology", "Load of every link"},
+		{"no-difference", "goodput", "Every treatment is within 2.0 % of kernel defaults"},
+		{"one-treatment", "interfaces", "1 of 4 interfaces of server carries the data"},
+		{"interfaces-100", "interfaces", "84 of 100 interfaces of server carry the data at arp_ignore=1; 100 of 100 with arp + source routing"},
+	} {
+		for _, f := range Figures(view.New(all[c.run])) {
+			if f.Name == c.figure && f.Title != c.want {
+				t.Errorf("%s of %s: %q, expected %q", c.figure, c.run, f.Title, c.want)
+			}
+		}
+	}
+	run := showtest.ArpFlux() // conditions that differ are told apart
+	for i := range run.Treatments {
+		if tr := &run.Treatments[i]; tr.Name == "reads, kernel defaults" {
+			for p := range tr.Interfaces {
+				tr.Interfaces[p].Share = 0.25
+			}
+		}
+	}
+	want := "1 of 4 interfaces of server carries the data for writes, 4 of 4 interfaces of server carry the data for reads at kernel defaults; 4 of 4 with arp + source routing"
+	if got := interfacesTitle(view.New(run)); got != want {
+		t.Errorf("%q, expected %q", got, want)
+	}
+}

@@ -1,0 +1,102 @@
+package evidence
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/show/document"
+	"linerate/internal/show/export"
+	"linerate/internal/show/number"
+	"linerate/internal/show/view"
+	"linerate/internal/show/words"
+)
+
+// Effects has a row for each comparison of the run in each of its
+// responses; nil: nothing is compared.
+func Effects(v *view.View) *document.Table {
+	t := &document.Table{Name: "effects", Data: export.Rows(v.Run, "effects"), Columns: []document.Column{{Head: "factor"}, {Head: "from", Wrap: true}, {Head: "to", Wrap: true}, {Head: "at", Wrap: true},
+		{Head: "ratio", Align: document.Ratio}, {Head: "p", Align: document.Right}, {Head: "blocks", Align: document.Right}}}
+	var labels []string
+	for _, m := range v.Measures {
+		labels = append(labels, m.Label)
+	}
+	several := len(labels) > 1
+	if several {
+		t.Columns = append([]document.Column{{Head: "of"}}, t.Columns...)
+	}
+	for _, e := range v.Effects() {
+		m := v.MeasureOf(&e)
+		size, interval := m.Against(&e)
+		var at []string
+		for _, name := range slices.Sorted(maps.Keys(e.At)) {
+			at = append(at, e.At[name])
+		}
+		cells := append(document.Cells(e.Factor, e.From, e.To, strings.Join(at, ", ")), document.Cell{Text: size, Interval: interval, Verdict: e.Verdict, Remark: e.Why})
+		cells = append(cells, document.Cells(probability(e.P), fmt.Sprint(e.Blocks))...)
+		if several {
+			cells = append(document.Cells(m.Label), cells...)
+		}
+		t.Rows = append(t.Rows, document.Row{Cells: cells})
+	}
+	note := "Ratio of " + words.List(labels) + " to the baseline level, paired by block"
+	if v.Run.Confidence > 0 {
+		of := "them"
+		if several {
+			of = "one response"
+		}
+		note += fmt.Sprintf(", %s intervals for all of %s together", number.Percent(v.Run.Confidence), of)
+	}
+	if v.Run.Margin > 0 {
+		note += "; differences below " + number.Percent(v.Run.Margin) + " count as none"
+	}
+	t.Notes = []string{note + "."}
+	return t.OrNil()
+}
+
+func probability(p float64) string {
+	if p < 0.001 {
+		return "<0.001"
+	}
+	return number.Significant(p, 2)
+}
+
+// PartEffects say what each change of one factor does to each response, where
+// the table of treatments cannot: a design of parts compares treatments that
+// both differ from the baseline in several factors.
+func PartEffects(v *view.View) (list []document.Block) {
+	if !v.Run.Design.Partial || len(v.Run.Effects) == 0 {
+		return nil
+	}
+	list = append(list, document.Heading{Text: "what each change of one factor does"})
+	for i := range v.Run.Effects {
+		e := &v.Run.Effects[i]
+		var parts []string
+		for _, m := range v.Measures {
+			of := m.Effect(e)
+			if of == nil {
+				continue
+			}
+			parts = append(parts, m.Label+" "+number.Bracketed(m.Against(of))+" "+of.Verdict)
+		}
+		list = append(list, document.Prose{Text: fmt.Sprintf("%s %s → %s", e.Factor, e.From, e.To) + BesideLevels(v.Run.Factors, e) + ": " + strings.Join(parts, "; ")})
+	}
+	return list
+}
+
+// BesideLevels names the levels of factors at which something else is compared, as
+// far as they are not their baseline, nor those of the whole run.
+func BesideLevels(factors []record.Factor, e *record.Effect) string {
+	var at []string
+	for _, f := range factors {
+		if level := e.At[f.Name]; level != "" && level != f.Baseline && len(f.Levels) > 1 {
+			at = append(at, f.Name+" "+level)
+		}
+	}
+	if len(at) == 0 {
+		return ""
+	}
+	return " at " + strings.Join(at, ", ")
+}

@@ -1,0 +1,119 @@
+package evidence
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/show/document"
+	"linerate/internal/show/view"
+	"linerate/internal/show/words"
+)
+
+// What a summary shows of a finding; the page has all of it.
+const (
+	mostEvidence = 2
+	mostFix      = 6
+)
+
+// findings lists the run's findings with all that is known of them.
+func findings(v *view.View) (list []document.Block) {
+	for _, f := range v.Run.Findings {
+		list = append(list, document.Finding{Finding: f, Where: treatmentsOf(v, f)})
+	}
+	return list
+}
+
+// FindingStatements are the findings in short. Those of the baseline, or of a
+// host's own snapshot, have evidence and fix. What only a treatment brought
+// about has them if it is a cause to reckon with that was not explained before.
+func FindingStatements(v *view.View) (list []document.Block) {
+	explained := map[string]bool{}
+	for i, f := range v.Run.Findings {
+		var evidence, fix []string
+		if concernsBaseline(v, f) || f.Confidence != record.Possible && !explained[f.ID] {
+			explained[f.ID] = true
+			evidence, fix = some(f.Evidence, mostEvidence), some(f.Fix, mostFix)
+		}
+		s := findingStatement(f, i == 0, evidence, fix)
+		if where := treatmentsOf(v, f); where != "" {
+			s.Items = append(s.Items, document.Item{Mark: "in:", Text: where, Tone: document.Quiet})
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// findingStatement is one, with as much of its evidence and fix; the first has
+// the label.
+func findingStatement(f record.Finding, first bool, evidence, fix []string) document.Statement {
+	s := document.Statement{Text: f.ID + " (" + f.Confidence + ", " + f.Host + "): " + f.Summary}
+	if first {
+		s.Label = "Findings"
+	}
+	for _, e := range evidence {
+		s.Items = append(s.Items, document.Item{Mark: "·", Text: e})
+	}
+	for n, line := range fix {
+		mark := "    "
+		if n == 0 {
+			mark = "fix:"
+		}
+		s.Items = append(s.Items, document.Item{Mark: mark, Text: line, Command: true})
+	}
+	return s
+}
+
+// MeasuredFindings are the causes that a measurement shows.
+func MeasuredFindings(m *record.Measure) (list []document.Block) {
+	for i, f := range m.Findings {
+		list = append(list, findingStatement(f, i == 0, f.Evidence, f.Fix))
+	}
+	return list
+}
+
+func Findings(v *view.View) document.Section {
+	s := document.Section{ID: "findings", Title: "No findings", Blocks: findings(v)}
+	if n := len(v.Run.Findings); n > 0 {
+		s.Title = words.Count(n, "finding")
+	}
+	return s
+}
+
+// some is the first most of a list, and how many more there are.
+func some(list []string, most int) []string {
+	if len(list) <= most+1 { // one more is as long as saying so
+		return list
+	}
+	return append(slices.Clone(list[:most]), fmt.Sprintf("%d more on the page", len(list)-most))
+}
+
+func concernsBaseline(v *view.View, f record.Finding) bool {
+	if len(f.Treatments) == 0 || v.Baseline == nil {
+		return true
+	}
+	return slices.ContainsFunc(v.Baseline.Treatments, func(t *record.Treatment) bool { return t != nil && slices.Contains(f.Treatments, t.Name) })
+}
+
+// treatmentsOf names the rows in which a finding was made.
+func treatmentsOf(v *view.View, f record.Finding) string {
+	var names []string
+	for i := range v.Rows {
+		r := &v.Rows[i]
+		var at []string
+		for c, t := range r.Treatments {
+			if t != nil && slices.Contains(f.Treatments, t.Name) {
+				at = append(at, v.Columns[c].Name)
+			}
+		}
+		switch {
+		case len(at) == 0:
+		case len(at) == len(r.Treatments):
+			names = append(names, r.Name)
+		default:
+			names = append(names, r.Name+" ("+strings.Join(at, ", ")+")")
+		}
+	}
+	return strings.Join(names, "; ")
+}

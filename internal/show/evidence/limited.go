@@ -1,0 +1,93 @@
+package evidence
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/show/document"
+	"linerate/internal/show/view"
+	"linerate/internal/show/words"
+)
+
+// Limited says of each treatment what its flows should get, what they got
+// and what held them back; nil: nothing is known of any.
+func Limited(v *view.View) *document.Table {
+	list := v.HeldBack()
+	if !view.Attributed(list) {
+		return nil
+	}
+	unit, predicted := view.HeldScale(list), view.Predictions(list)
+	t := &document.Table{Name: "held", Data: v.HeldCSV(), Columns: []document.Column{{Head: "treatment"}}, Left: "and %d more, all as predicted"}
+	if predicted {
+		within, judged := 0, 0
+		for _, h := range list {
+			within, judged = within+h.Within, judged+h.Judged
+		}
+		t.Caption = fmt.Sprintf("Predicted and measured: %d of %s as predicted", within, words.Count(judged, "flow"))
+		t.Columns = append(t.Columns, document.Column{Head: "predicted, " + unit.Unit, Shorter: []string{"predicted"}})
+	}
+	t.Columns = append(t.Columns, document.Column{Head: "measured, " + unit.Unit, Shorter: []string{"measured"}}, document.Column{Head: "held back by", Wrap: true})
+	slices.SortStableFunc(list, func(a, b view.Held) int { return a.Column - b.Column })
+	for i, h := range list {
+		if i == 0 || list[i-1].Column != h.Column {
+			t.AddSection(v.Columns[h.Column].Name)
+		}
+		by, cells := view.Causes(h.By), document.Cells(h.Between(h.Row.Name))
+		if predicted {
+			cells = append(cells, document.Cell{Text: h.Span(unit), Detail: h.Why})
+		}
+		row := document.Row{Extra: predicted && h.As() == "" && (h.Several && !h.Row.Baseline || h.Row.Part && !tells(v, h, list))}
+		if as := h.As(); as != "" {
+			by, row.Tone = by+"; "+as, document.Wrong
+		}
+		row.Cells = append(cells, document.Cell{Text: h.Got(unit)}, document.Cell{Text: by, Detail: h.Because})
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// LimitedSummary is the table where something was predicted, else a line for
+// each cause.
+func LimitedSummary(v *view.View, t *document.Table) []document.Block {
+	list := v.HeldBack()
+	if t == nil || view.Predictions(list) {
+		return document.Tables(t)
+	}
+	return limitedStatements(v, slices.DeleteFunc(slices.Clone(list), func(h view.Held) bool { return h.Row.Part && !tells(v, h, list) }))
+}
+
+// tells: a part of a list has its flows held back by something else than what it is
+// compared with.
+func tells(v *view.View, h view.Held, list []view.Held) bool {
+	for _, e := range v.Run.Effects {
+		if h.Row.Levels[e.Factor] != e.To || !view.Holds(e.At, v.Columns[h.Column].Levels) {
+			continue
+		}
+		for _, other := range list {
+			if other.Column == h.Column && other.Row.Levels[e.Factor] == e.From && other.From == h.From && other.To == h.To {
+				return !slices.Equal(other.By, h.By)
+			}
+		}
+	}
+	return true
+}
+
+// limitedStatements name each cause with the treatments whose flows it held back.
+func limitedStatements(v *view.View, list []view.Held) []document.Block {
+	var where words.ByText
+	for _, h := range list {
+		where.Add(view.Causes(h.By), v.Label(h.Row, h.Column))
+	}
+	var texts []string
+	for _, text := range where.Texts {
+		if len(where.Texts) > 1 {
+			text += ": " + strings.Join(where.Names[text], "; ")
+		}
+		if len(list) == 1 && list[0].Because != "" {
+			text += ": " + list[0].Because
+		}
+		texts = append(texts, text)
+	}
+	return document.Statements("Held by", texts...)
+}

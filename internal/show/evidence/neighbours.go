@@ -1,0 +1,241 @@
+package evidence
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/show/document"
+	"linerate/internal/show/view"
+	"linerate/internal/show/words"
+)
+
+// neighbourTable is one host's ARP or neighbour-discovery table, read against
+// who holds the addresses.
+type neighbourTable struct {
+	Host string
+	Rows []neighbourRow
+	// Wrong counts the rows that lead to an interface that does not hold the address.
+	Wrong int
+}
+
+type neighbourRow struct {
+	Address, Interface, MAC, State string
+	HeldBy                         string // the interface that holds the address
+	BelongsTo                      string // the interface whose MAC address it is
+	Delivers                       string // where the switch's forwarding table sends frames for the MAC address
+	Wrong                          bool
+}
+
+// tables reads the neighbour tables of the hosts that hold data flows' ends
+// and the forwarding tables of the switches, in one trial. Only addresses of the run's
+// hosts are listed, not the rest of a real host's table.
+func (r reader) tables(t *record.Trial) (hosts []neighbourTable, switches []*document.Table) {
+	delivers := map[string][]string{}
+	for _, h := range t.Hosts {
+		if len(h.Snapshot.FDB) == 0 {
+			continue
+		}
+		entries := slices.DeleteFunc(slices.Clone(h.Snapshot.FDB), func(e record.FDBEntry) bool { return e.Local })
+		slices.SortStableFunc(entries, func(a, b record.FDBEntry) int {
+			return cmp.Or(words.Natural(a.Peer, b.Peer), words.Natural(a.Interface, b.Interface))
+		})
+		table := &document.Table{Caption: h.Host + ": forwarding table", Columns: []document.Column{{Head: "MAC address"}, {Head: "interface"}, {Head: "leads to"}}}
+		for _, e := range entries {
+			mac, far := strings.ToLower(e.MAC), cmp.Or(e.Peer, e.Interface)
+			delivers[mac] = words.Distinct(delivers[mac], far)
+			table.Add(e.MAC, e.Interface, cmp.Or(e.Peer, ends(r.owner(e.MAC))))
+		}
+		switches = append(switches, table)
+	}
+	for _, h := range t.Hosts {
+		table := neighbourTable{Host: h.Host}
+		for _, n := range h.Snapshot.Neighbours {
+			holders := r.holder(n.Address)
+			if len(holders) == 0 {
+				continue
+			}
+			row := neighbourRow{Address: n.Address, Interface: n.Interface, MAC: n.MAC, State: n.State, HeldBy: ends(holders),
+				BelongsTo: ends(r.owner(n.MAC)), Delivers: strings.Join(delivers[strings.ToLower(n.MAC)], ", "), Wrong: r.wrong(n)}
+			if row.Wrong {
+				table.Wrong++
+			}
+			table.Rows = append(table.Rows, row)
+		}
+		if len(table.Rows) == 0 {
+			continue
+		}
+		slices.SortStableFunc(table.Rows, func(a, b neighbourRow) int {
+			x, _ := netip.ParseAddr(a.Address)
+			y, _ := netip.ParseAddr(b.Address)
+			return cmp.Or(x.Compare(y), words.Natural(a.Interface, b.Interface))
+		})
+		hosts = append(hosts, table)
+	}
+	// The clients first: their entries decide where the data arrives.
+	slices.SortStableFunc(hosts, func(a, b neighbourTable) int {
+		return cmp.Or(words.FalseFirst(a.Host == r.Focus, b.Host == r.Focus), words.Natural(a.Host, b.Host))
+	})
+	return hosts, switches
+}
+
+// wrongEntries counts, over the hosts of the trial shown for a treatment, the
+// entries that lead elsewhere.
+func (r reader) wrongEntries(t *record.Treatment) (wrong, all int) {
+	trial := r.Typical(t)
+	if trial == nil {
+		return 0, 0
+	}
+	hosts, _ := r.tables(trial)
+	for _, h := range hosts {
+		wrong += h.Wrong
+		all += len(h.Rows)
+	}
+	return wrong, all
+}
+
+// affected counts a treatment's trials in which some entry was wrong.
+func (r reader) affected(t *record.Treatment) (n, of int) {
+	for _, trial := range r.Run.TrialsOf(t.Name) {
+		of++
+		hosts, _ := r.tables(trial)
+		if slices.ContainsFunc(hosts, func(h neighbourTable) bool { return h.Wrong > 0 }) {
+			n++
+		}
+	}
+	return n, of
+}
+
+func (r reader) title() string {
+	sumWrong, sum := 0, 0
+	text := r.BeforeAfter(func(of *view.Row, c int) string {
+		wrong, all := r.wrongEntries(of.Treatments[c])
+		sumWrong, sum = sumWrong+wrong, sum+all
+		after := of == r.Best && r.Baseline != nil
+		switch {
+		case all == 0:
+			return ""
+		case wrong == 0 && after:
+			return "none"
+		case after:
+			return fmt.Sprintf("%d of %d", wrong, all)
+		case wrong == 1:
+			return fmt.Sprintf("1 of %d neighbour entries leads to the wrong interface", all)
+		default:
+			return fmt.Sprintf("%d of %d neighbour entries lead to the wrong interface", wrong, all)
+		}
+	})
+	switch {
+	case sum == 0:
+		return ""
+	case sumWrong == 0:
+		return "Every neighbour entry leads to the interface that holds the address"
+	}
+	return words.Sentence(text)
+}
+
+// mostTables is how many hosts' tables are shown side by side with the switch's.
+const mostTables = 6
+
+// fold keeps the tables of clients in sight, those with wrong rows first, and
+// folds the rest: the host in question among them, unless it is wrong itself.
+func fold(v *view.View, hosts []neighbourTable) (shown, folded []neighbourTable) {
+	for _, wrong := range []bool{true, false} {
+		for _, h := range hosts {
+			if (h.Wrong > 0) != wrong {
+				continue
+			}
+			if len(shown) < mostTables && (wrong || h.Host != v.Focus || len(hosts) == 1) {
+				shown = append(shown, h)
+			} else {
+				folded = append(folded, h)
+			}
+		}
+	}
+	return shown, folded
+}
+
+// Neighbours shows, of the baseline and the best treatment, the hosts' neighbour
+// tables beside the switches' forwarding tables.
+func Neighbours(v *view.View) document.Section {
+	data := [][]string{{"treatment", "trial", "host", "interface", "address", "held_by", "mac", "of_interface", "switch_sends_to", "state", "wrong"}}
+	reads := newReader(v)
+	intro := document.Prose{Name: "neighbours", Text: "Each host's ARP or neighbour-discovery table, next to the switch's forwarding table. A row is marked when the MAC address belongs to an interface that does not hold the address."}
+	s := document.Section{ID: "neighbours", Title: reads.title(), Blocks: []document.Block{nil}}
+	for c := range v.Columns {
+		for _, r := range v.Pair() {
+			t := r.Treatments[c]
+			trial := v.Typical(t)
+			if trial == nil {
+				continue
+			}
+			hosts, switches := reads.tables(trial)
+			if len(hosts) == 0 {
+				continue
+			}
+			title := fmt.Sprintf("%s (trial %d)", v.Label(r, c), trial.Order)
+			if n, of := reads.affected(t); n > 0 {
+				title += fmt.Sprintf(": wrong entries in %d of %s", n, words.Count(of, "trial"))
+			}
+			side := beside(fold(v, hosts))
+			for _, sw := range switches {
+				side.Right = append(side.Right, sw)
+			}
+			if c > 0 {
+				s.Blocks = append(s.Blocks, document.Fold{Summary: title, Blocks: []document.Block{side}})
+			} else {
+				s.Blocks = append(s.Blocks, document.Heading{Text: title}, side)
+			}
+			for _, h := range hosts {
+				for _, e := range h.Rows {
+					data = append(data, []string{t.Name, fmt.Sprint(trial.Order), h.Host, e.Interface, e.Address, e.HeldBy, e.MAC, e.BelongsTo, e.Delivers, e.State, fmt.Sprint(e.Wrong)})
+				}
+			}
+		}
+	}
+	if len(data) == 1 {
+		return document.Section{}
+	}
+	intro.Data = data
+	s.Blocks[0] = intro
+	return s
+}
+
+// beside puts the tables of hosts at the left, some of them folded.
+func beside(open, folded []neighbourTable) (side document.Beside) {
+	for _, h := range open {
+		side.Left = append(side.Left, neighbourEntries(h))
+	}
+	if len(folded) == 0 {
+		return side
+	}
+	more := document.Fold{}
+	var names []string
+	for _, h := range folded {
+		names, more.Blocks = append(names, h.Host), append(more.Blocks, neighbourEntries(h))
+	}
+	more.Summary = fmt.Sprintf("%d more: %s", len(names), words.List(names))
+	side.Left = append(side.Left, more)
+	return side
+}
+
+func neighbourEntries(h neighbourTable) *document.Table {
+	t := &document.Table{Caption: h.Host, Columns: []document.Column{{Head: "address"}, {Head: "held by"}, {Head: "MAC address it uses"}, {Head: "of interface"}, {Head: "on"}, {Head: "state"}}}
+	if h.Wrong > 0 {
+		t.Caption += fmt.Sprintf(": %d of %d wrong", h.Wrong, len(h.Rows))
+	}
+	for _, e := range h.Rows {
+		row := document.Row{Cells: document.Cells(e.Address, e.HeldBy, cmp.Or(e.MAC, "none"), e.BelongsTo, e.Interface, e.State)}
+		if e.BelongsTo == "" && e.MAC != "" {
+			row.Cells[3].Text = "unknown"
+		}
+		if e.Wrong {
+			row.Tone, row.Cells[3].Text = document.Wrong, "✗ "+row.Cells[3].Text
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}

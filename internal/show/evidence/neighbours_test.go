@@ -1,0 +1,124 @@
+package evidence
+
+import (
+	"encoding/json"
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+	"linerate/internal/science/conclude"
+	"linerate/internal/science/sciencetest"
+	"linerate/internal/show/answer"
+	"linerate/internal/show/showtest"
+	"linerate/internal/show/view"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestWrongRowsOnlyWhenWrong(t *testing.T) {
+	v := view.New(showtest.ArpFlux())
+	hosts, switches := newReader(v).tables(v.Typical(v.Baseline.Treatments[0]))
+	var wrong []string
+	for _, h := range hosts {
+		for _, r := range h.Rows {
+			if r.Wrong {
+				wrong = append(wrong, h.Host+" "+r.Address+" "+r.HeldBy+" "+r.BelongsTo+" "+r.Delivers)
+			}
+		}
+	}
+	want := []string{
+		"client1 192.168.1.16 server.eth1 server.eth0 server.eth0",
+		"client1 192.168.1.17 server.eth2 server.eth0 server.eth0",
+		"client1 192.168.1.18 server.eth3 server.eth0 server.eth0",
+		"client2 192.168.1.16 server.eth1 server.eth0 server.eth0",
+		"client2 192.168.1.17 server.eth2 server.eth0 server.eth0",
+		"client2 192.168.1.18 server.eth3 server.eth0 server.eth0",
+	}
+	if !slices.Equal(wrong, want) {
+		t.Errorf("wrong rows:\n%s\nexpected:\n%s", strings.Join(wrong, "\n"), strings.Join(want, "\n"))
+	}
+	if len(switches) != 1 || len(switches[0].Rows) != 6 {
+		t.Errorf("forwarding tables %+v", switches)
+	}
+	if n, all := newReader(v).wrongEntries(v.Best.Treatments[0]); n != 0 || all != 16 {
+		t.Errorf("best fix: %d of %d wrong", n, all)
+	}
+}
+
+func TestReaderGivesTheBenefitOfTheDoubt(t *testing.T) {
+	run := showtest.ArpFlux()
+	server := func(p int) topology.End { return run.Topology.Links[p].From }
+	r := newReader(view.New(run))
+	mac := run.Topology.MAC
+	entry := func(address, mac string) record.Neighbour { return record.Neighbour{Address: address, MAC: mac} }
+	for _, c := range []struct {
+		what  string
+		n     record.Neighbour
+		wrong bool
+	}{
+		{"right interface", entry("192.168.1.16", mac(server(1))), false},
+		{"right interface, capitals", entry("192.168.1.16", strings.ToUpper(mac(server(1)))), false},
+		{"another interface of the server", entry("192.168.1.16", mac(server(0))), true},
+		{"an interface of another host", entry("192.168.1.16", mac(topology.End{Node: "client1", Interface: "eth0"})), true},
+		{"unresolved", entry("192.168.1.16", ""), false},
+		{"an unknown MAC address", entry("192.168.1.16", "52:54:00:12:34:56"), false},
+		{"an address that no interface holds", entry("192.168.1.200", mac(server(0))), false},
+		{"not an address", entry("nonsense", mac(server(0))), false},
+	} {
+		if got := r.wrong(c.n); got != c.wrong {
+			t.Errorf("%s: wrong %v", c.what, got)
+		}
+	}
+	// A bond: two interfaces with one MAC address.
+	bond := showtest.ArpFlux()
+	for i := range bond.Trials {
+		for h := range bond.Trials[i].Hosts {
+			if host := &bond.Trials[i].Hosts[h]; host.Host == "server" {
+				host.Snapshot.Interfaces[1].MAC = host.Snapshot.Interfaces[0].MAC
+			}
+		}
+	}
+	if newReader(view.New(bond)).wrong(entry("192.168.1.16", mac(server(0)))) {
+		t.Error("an entry with a MAC address that two interfaces share is called wrong")
+	}
+}
+
+// TestNoRatioBelowZero: what may be below zero has no ratio to the baseline.
+func TestNoRatioBelowZero(t *testing.T) {
+	run := sciencetest.Aliases(3, 3, -1e5, 1)
+	conclude.Conclude(run)
+	v := view.New(run)
+	v.Baseline = &v.Rows[0]
+	for i := range v.Rows {
+		v.Rows[i].Treatments[0].Responses[1].Mean = 0.01 * float64(1+i)
+	}
+	for i := range v.Rows {
+		if size, _, effect := against(v, i, v.Panes(v.Measures[1])[0]); strings.Contains(size, "×") {
+			t.Errorf("%s of what may be below zero, effect %v", size, effect)
+		}
+	}
+}
+
+// TestStoredGrid: what is called best in a stored run is what its answer recommends,
+// and leads nowhere wrong.
+func TestStoredGrid(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "model", "record", "testdata", "arp-flux-run.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &record.Run{}
+	if err := json.Unmarshal(data, run); err != nil {
+		t.Fatal(err)
+	}
+	v := view.New(run)
+	if v.Baseline == nil || v.Best == nil || v.Focus != "server" {
+		t.Fatalf("baseline %v, best %v, interfaces of %q", v.Baseline, v.Best, v.Focus)
+	}
+	if text := answer.Run(run).Headline; !strings.Contains(text, v.Best.Name) {
+		t.Errorf("the page shows %q as best, the answer says %q", v.Best.Name, text)
+	}
+	if n, _ := newReader(v).wrongEntries(v.Best.Treatments[0]); n != 0 {
+		t.Errorf("the best fix has %d wrong rows", n)
+	}
+}

@@ -1,0 +1,74 @@
+package evidence
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/show/view"
+)
+
+// Published returns a sentence for each series of a published table, with each of its
+// figures beside the run's own. A level that the table has several times, as once
+// for each interval, is shown by its mean and range. Tables along numbers are drawn
+// (accountsFigure), and have no sentence.
+func Published(v *view.View) (lines []string) {
+	for _, p := range v.Run.Published {
+		for _, s := range p.Series {
+			var parts []string
+			for i, point := range s.Points {
+				_, err := strconv.ParseFloat(point.Level, 64)
+				again := slices.ContainsFunc(s.Points[:i], func(o record.PublishedPoint) bool { return o.Level == point.Level })
+				if t := publishedLevel(v, p.Factor, point.Level, s.Name); t != nil && err != nil && !again {
+					parts = append(parts, fmt.Sprintf("%s %s, here %s", point.Level, publishedFigure(v, s, point.Level), v.Scale.Spell(t.Goodput.MeanBps)))
+				}
+			}
+			if len(parts) > 0 {
+				lines = append(lines, fmt.Sprintf("%s, %s: %s. %s: %s.", p.Name, s.Name, strings.Join(parts, "; "), p.About, p.Origin))
+			}
+		}
+	}
+	return lines
+}
+
+// publishedFigure is the mean of a series at a level, with its range.
+func publishedFigure(v *view.View, s record.PublishedSeries, level string) string {
+	var list []float64
+	sum := 0.0
+	for _, point := range s.Points {
+		if point.Level == level {
+			list, sum = append(list, point.Bps), sum+point.Bps
+		}
+	}
+	text := v.Scale.Spell(sum / float64(len(list)))
+	if low, high := slices.Min(list), slices.Max(list); low < high {
+		text += fmt.Sprintf(" (%s to %s)", v.Scale.Value(low), v.Scale.Value(high))
+	}
+	return text
+}
+
+// publishedLevel is the run's treatment at a level of a factor. Where another factor
+// has a level that is called as the series, it is the one at that level; nil: the run
+// has none.
+func publishedLevel(v *view.View, factor, level, series string) *record.Treatment {
+	named := slices.ContainsFunc(v.Run.Factors, func(f record.Factor) bool {
+		return f.Name != factor && slices.ContainsFunc(f.Levels, func(l record.Level) bool { return l.Name == series })
+	})
+	i := slices.IndexFunc(v.Run.Treatments, func(t record.Treatment) bool {
+		if t.Levels[factor] != level {
+			return false
+		}
+		for _, other := range t.Levels {
+			if named && other == series {
+				return true
+			}
+		}
+		return !named
+	})
+	if i < 0 {
+		return nil
+	}
+	return &v.Run.Treatments[i]
+}

@@ -1,0 +1,140 @@
+package evidence
+
+import (
+	"fmt"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+	"linerate/internal/show/document"
+	"linerate/internal/show/export"
+	"linerate/internal/show/number"
+	"linerate/internal/show/words"
+)
+
+// rfcTrial is how long a trial is to be at least (RFC 2544, section 24).
+const rfcTrial = 60
+
+// LossFreeRows are the highest rate without loss, what keeps it from being higher,
+// and the trials by which it was found.
+func LossFreeRows(l *record.LossFree) [][]string {
+	lost := "no datagram was lost"
+	if l.Loss > 0 {
+		lost = "no more than " + unit.FormatPercent(l.Loss) + " was lost"
+	}
+	if l.RateBps == 0 {
+		return append([][]string{{"loss-free", "none found", l.Why}}, lossTrialRows(l)...)
+	}
+	said := fmt.Sprintf("%s datagrams of %s a second; %s in %s of %.3g s", number.Thousands(int64(l.PacketsPerS+0.5)), words.Count(l.DatagramBytes, "byte"), lost, words.Count(l.Repeats, "trial"), l.ConfirmS)
+	rows := [][]string{{"loss-free", unit.FormatRate(l.RateBps), said}}
+	rows = append(rows, []string{"", "", lossFreeWhy(l)})
+	if l.ConfirmS < rfcTrial {
+		rows = append(rows, []string{"", "", fmt.Sprintf("RFC 2544 wants trials of %d s, which find queues that fill slowly: --duration %ds", rfcTrial, rfcTrial)})
+	}
+	return append(rows, lossTrialRows(l)...)
+}
+
+// lossFreeWhy is why the rate is not higher.
+func lossFreeWhy(l *record.LossFree) string {
+	switch l.BoundedBy {
+	case record.BoundedBySender:
+		return "the sender could send no more: the path may carry more"
+	case record.BoundedByCap:
+		return "no higher rate was tried: the path may carry more"
+	case record.BoundedByLimit:
+		return "the links carry no more"
+	}
+	text := unit.FormatRate(l.LostAtBps) + " loses datagrams"
+	if where := lossPlaces(l.Places); where != "" {
+		text += ": " + where
+	}
+	return text
+}
+
+// SearchReasons say of each treatment's first search why it found no more.
+func SearchReasons(run *record.Run) (list []string) {
+	said := map[string]bool{}
+	for _, trial := range run.Trials {
+		l := trial.LossFree
+		if l == nil || said[trial.Treatment] {
+			continue
+		}
+		said[trial.Treatment] = true
+		why := lossFreeWhy(l)
+		if l.RateBps == 0 {
+			why = l.Why
+		}
+		list = append(list, fmt.Sprintf("%s: %s (%s)", trial.Treatment, why, words.Count(len(l.Trials), "trial")))
+	}
+	return list
+}
+
+// Searches are the trials of each search for the highest rate without loss, in
+// their order; nil: there was none.
+func Searches(run *record.Run) []document.Block {
+	list := []document.Block{document.Prose{Name: "search", Data: export.Rows(run, "search"), Text: "The trials of each search, in their order."}}
+	for _, t := range run.Trials {
+		l := t.LossFree
+		if l == nil {
+			continue
+		}
+		came := l.Why
+		if l.RateBps > 0 {
+			came = unit.FormatRate(l.RateBps) + "; " + lossFreeWhy(l)
+		}
+		table := &document.Table{Columns: []document.Column{{Head: "rate"}, {Head: "result", Wrap: true}}}
+		for _, row := range lossTrialRows(l) {
+			table.Add(row[1:]...)
+		}
+		list = append(list, document.Fold{Summary: fmt.Sprintf("trial %d, %s: %s", t.Order, t.Treatment, came), Blocks: []document.Block{table}})
+	}
+	if len(list) == 1 {
+		return nil
+	}
+	return list
+}
+
+// lossTrialRows are the trials of a search, one each.
+func lossTrialRows(l *record.LossFree) (rows [][]string) {
+	for i, t := range l.Trials {
+		name := ""
+		if i == 0 {
+			name = "trials"
+		}
+		asked := "full speed"
+		if t.AskedBps > 0 {
+			asked = unit.FormatRate(t.AskedBps)
+		}
+		said := fmt.Sprintf("%.3g s, ", t.WindowS)
+		switch {
+		case t.Sent == 0:
+			said += "nothing was sent"
+		case t.Lost == 0:
+			said += fmt.Sprintf("%s sent, none of %s lost", unit.FormatRate(t.OfferedBps), number.Thousands(t.Sent))
+		default:
+			said += fmt.Sprintf("%s sent, %s of %s lost (%s)", unit.FormatRate(t.OfferedBps), number.Thousands(t.Lost), number.Thousands(t.Sent), unit.FormatPercent(t.LostShare))
+		}
+		if t.Confirms {
+			said += ", to confirm it"
+		}
+		rows = append(rows, []string{name, asked, said})
+	}
+	return rows
+}
+
+// lossPlaces are the places where counters show the most losses.
+func lossPlaces(places []record.LossPlace) string {
+	const listed = 2
+	var list []string
+	for _, p := range places {
+		if len(list) == listed {
+			break
+		}
+		where := p.What
+		if p.Host != "" {
+			where = "in " + p.What + " of " + p.Host
+		}
+		list = append(list, number.Thousands(p.Packets)+" "+where)
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,211 @@
+// Package evidence is what supports the answer of a run: tables and statements of its
+// treatments, flows, hosts, paths, trials and trust checks.
+package evidence
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/stats"
+	"linerate/internal/show/document"
+	"linerate/internal/show/number"
+	"linerate/internal/show/view"
+	"linerate/internal/show/words"
+)
+
+// Treatments is the table of treatments: a row each, a group of columns per
+// response and condition.
+func Treatments(v *view.View) *document.Table {
+	t := &document.Table{Columns: []document.Column{{Head: "treatment"}}}
+	for i := range v.Rows {
+		r := &v.Rows[i]
+		row := document.Row{Cells: []document.Cell{{Text: r.Name, Detail: strings.Join(r.About, "; ")}}}
+		if v.Best != nil && r.Name == v.Best.Name {
+			row.Tone = document.Best
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	ranges := false
+	for _, m := range v.Measures {
+		for _, p := range v.Panes(m) {
+			ranges = figureColumn(v, t, p) || ranges
+			if m.Goodput() {
+				limitColumn(v, t, p)
+			}
+			effectColumn(v, t, p)
+		}
+	}
+	if v.Best != nil {
+		t.Shaded = "carries the most"
+		if !v.Lead().Goodput() {
+			t.Shaded = "does best by " + v.Lead().Label
+		}
+		t.Shaded += ", with the fewest settings among equals"
+	}
+	if v.Baseline != nil && len(v.Rows) > 1 {
+		t.Key = "ratio to " + v.Baseline.Name
+	}
+	if v.Shared != "" {
+		t.Notes = append(t.Notes, "Everywhere: "+v.Shared+".")
+	}
+	if limits := limitsOf(v); limits != "" {
+		t.Notes = append(t.Notes, "Limit "+limits+".")
+	}
+	if ranges {
+		t.Notes = append(t.Notes, view.RangesNote)
+	}
+	return t
+}
+
+// cellsOf makes a cell for each row that has a treatment in the pane.
+func cellsOf(v *view.View, p view.Pane, of func(t *record.Treatment) document.Cell) []document.Cell {
+	cells := make([]document.Cell, len(v.Rows))
+	for i := range v.Rows {
+		if t := v.Rows[i].Treatments[p.At]; t != nil {
+			cells[i] = of(t)
+		}
+	}
+	return cells
+}
+
+// figureColumn adds a pane's estimates; it reports whether some have a range
+// instead of a half-width.
+func figureColumn(v *view.View, t *document.Table, p view.Pane) (ranges bool) {
+	t.AddColumn(document.Column{Head: p.In.Unit, Group: p.Title, Align: document.Decimal}, cellsOf(v, p, func(tr *record.Treatment) (cell document.Cell) {
+		cell.Text, cell.Spread = p.Interval(tr)
+		ranges = ranges || strings.Contains(cell.Spread, "–")
+		if tr.Unconnected > 0 {
+			if cell.Remark = Unconnected(v, tr); !strings.Contains(cell.Remark, partly) {
+				cell.Remark += ", counted as zero"
+			}
+		}
+		return cell
+	}))
+	return ranges
+}
+
+// limitColumn adds goodput as a part of the limit, where that is known.
+func limitColumn(v *view.View, t *document.Table, p view.Pane) {
+	parts := cellsOf(v, p, func(tr *record.Treatment) (cell document.Cell) {
+		if part := ofLimit(tr); part != "" {
+			cell.Text = part + " %"
+		}
+		return cell
+	})
+	if slices.ContainsFunc(parts, func(c document.Cell) bool { return c.Text != "" }) {
+		t.AddColumn(document.Column{Head: "of limit", Group: p.Title, Align: document.Decimal}, parts)
+	}
+}
+
+// effectColumn adds what treatments do against the baseline.
+func effectColumn(v *view.View, t *document.Table, p view.Pane) {
+	var cells []document.Cell
+	known := false
+	for i := range v.Rows {
+		text, interval, effect := against(v, i, p)
+		cell := document.Cell{Text: text, Interval: interval}
+		known = known || text != ""
+		switch {
+		case v.Rows[i].Baseline:
+			cell.Text = "baseline"
+		case effect != nil:
+			cell.Verdict, cell.Remark = effect.Verdict, explains(effect)
+		}
+		cells = append(cells, cell)
+	}
+	if known {
+		name := "baseline" // an interrupted run may have no trial of it
+		if v.Baseline != nil {
+			name = v.Baseline.Name
+		}
+		t.AddColumn(document.Column{Head: "against " + name, Shorter: []string{"against baseline", "ratio"}, Group: p.Title, Align: document.Ratio}, cells)
+	}
+}
+
+// against spells a cell's size against the baseline in its pane, with its interval
+// and the effect when the run made that comparison.
+func against(v *view.View, rowIndex int, p view.Pane) (size, interval string, effect *record.Effect) {
+	r := &v.Rows[rowIndex]
+	effect = p.EffectOn(r.Treatments[p.At])
+	switch {
+	case effect != nil:
+		size, interval = p.Against(effect)
+		return size, interval, effect
+	case r.Baseline || r.Treatments[p.At] == nil || v.Baseline == nil || p.Signed || p.Mean(v.Baseline) <= 0 || p.Mean(r) <= 0 && !p.Goodput():
+		return "", "", nil
+	}
+	return number.Significant(p.Mean(r)/p.Mean(v.Baseline), 3) + "×", "", nil
+}
+
+// limitsOf spells the limits of a run that shows goodput.
+func limitsOf(v *view.View) string {
+	if !slices.ContainsFunc(v.Measures, (*view.Measure).Goodput) {
+		return ""
+	}
+	return v.PerColumn(func(c int) string { return limitOf(v, c) })
+}
+
+// limitOf spells a condition's limit; treatments may differ in it.
+func limitOf(v *view.View, c int) string {
+	var texts []string
+	for i := range v.Rows {
+		if t := v.Rows[i].Treatments[c]; t != nil && t.LimitBps > 0 {
+			text := v.Scale.Spell(t.LimitBps)
+			if t.LimitWhy != "" {
+				text += " = " + t.LimitWhy
+			}
+			texts = words.Distinct(texts, text)
+		}
+	}
+	switch len(texts) {
+	case 0:
+		return ""
+	case 1:
+		return texts[0]
+	}
+	return fmt.Sprintf("differs between treatments (%d)", len(texts))
+}
+
+// explains is why an effect has its verdict, unless that only repeats the
+// interval that stands beside it.
+func explains(e *record.Effect) string {
+	if strings.HasPrefix(e.Why, stats.Spans) {
+		return ""
+	}
+	return e.Why
+}
+
+// Settings list what each treatment sets; nil: none sets anything.
+func Settings(v *view.View) (blocks []document.Block) {
+	any := len(v.Context) > 0
+	if len(v.Context) > 0 {
+		blocks = append(blocks, document.Statement{Label: "In all treatments", Text: strings.Join(v.Context, "; ")})
+	}
+	for _, r := range v.Rows {
+		any = any || len(r.Settings) > 0
+		blocks = append(blocks, document.Heading{Text: r.Name})
+		if about := strings.Join(r.About, "; "); about != "" {
+			blocks = append(blocks, document.Statement{Text: about})
+		}
+		blocks = append(blocks, document.Listing{Lines: r.Settings, Empty: "sets nothing"})
+	}
+	if !any {
+		return nil
+	}
+	return blocks
+}
+
+// ofLimit spells goodput as a part of the limit, empty when that is unknown.
+func ofLimit(t *record.Treatment) string {
+	if !(t.LimitBps > 0) {
+		return ""
+	}
+	half := (t.Goodput.HighBps - t.Goodput.LowBps) / 2 / t.LimitBps * 100
+	places := 1
+	if half > 0 {
+		places = max(0, min(1, number.Earned(half)))
+	}
+	return number.Round(t.Efficiency*100, places)
+}

@@ -1,0 +1,88 @@
+package evidence
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/show/document"
+	"linerate/internal/show/export"
+	"linerate/internal/show/number"
+	"linerate/internal/show/view"
+)
+
+// Trials has a row for each trial, in their order; nil: there are none.
+func Trials(v *view.View) *document.Table {
+	bad := map[int][]string{}
+	for _, c := range v.Run.Trust {
+		if !c.Pass && !slices.Contains(bad[c.Trial], c.Check) {
+			bad[c.Trial] = append(bad[c.Trial], c.Check)
+		}
+	}
+	doubted := map[int]bool{}
+	for _, f := range Doubts(v.Run) {
+		for _, c := range f.Checks {
+			doubted[c.Trial] = true
+		}
+	}
+	limited := slices.ContainsFunc(v.Run.Trials, func(t record.Trial) bool { return t.LimitBps > 0 })
+	table := &document.Table{Name: "trials", Data: export.Rows(v.Run, "trials"), Columns: []document.Column{{Head: "trial", Align: document.Right}, {Head: "block", Align: document.Right}, {Head: "treatment", Wrap: true}}}
+	for _, m := range v.Measures {
+		table.Columns = append(table.Columns, document.Column{Head: m.Head(), Align: document.Right})
+	}
+	if limited {
+		table.Columns = append(table.Columns, document.Column{Head: "of limit", Align: document.Right})
+	}
+	table.Columns = append(table.Columns, document.Column{Head: "flows", Align: document.Right}, document.Column{Head: "busiest CPU", Align: document.Right}, document.Column{Head: "failed checks", Wrap: true})
+	for i := range v.Run.Trials {
+		t := &v.Run.Trials[i]
+		texts := []string{strconv.Itoa(t.Order), strconv.Itoa(t.Block), t.Treatment}
+		for _, m := range v.Measures {
+			text := "–"
+			if value, ok := m.Value(t); ok {
+				text = number.Round(value*m.In.Per, trialPlaces(v, m))
+			}
+			texts = append(texts, text)
+		}
+		if limited {
+			text := ""
+			if t.LimitBps > 0 {
+				text = number.Round(t.GoodputBps/t.LimitBps*100, 1) + " %"
+			}
+			texts = append(texts, text)
+		}
+		lost, cpu := t.Unconnected(), 0.0
+		for _, h := range t.Hosts {
+			cpu = max(cpu, h.GeneratorCPU)
+		}
+		flows, busy := strconv.Itoa(len(t.Flows)), ""
+		if lost > 0 {
+			flows = fmt.Sprintf("%d of %d", len(t.Flows)-lost, len(t.Flows))
+		}
+		if cpu > 0 {
+			busy = number.Percent(cpu)
+		}
+		row := document.Row{Cells: document.Cells(append(texts, flows, busy, strings.Join(bad[t.Order], ", "))...)}
+		if doubted[t.Order] {
+			row.Tone = document.Wrong
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	return table.OrNil()
+}
+
+// trialPlaces gives all trials the same decimals: four digits for the largest.
+func trialPlaces(v *view.View, m *view.Measure) int {
+	largest := 0.0
+	for i := range v.Run.Trials {
+		value, _ := m.Value(&v.Run.Trials[i])
+		largest = max(largest, value*m.In.Per)
+	}
+	places := 0
+	for ; places < 3 && largest < 1000 && largest > 0; largest *= 10 {
+		places++
+	}
+	return places
+}

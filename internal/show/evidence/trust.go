@@ -1,0 +1,198 @@
+package evidence
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/show/document"
+	"linerate/internal/show/words"
+)
+
+// failure is one check with all its failures.
+type failure struct {
+	Check  string
+	Checks []record.Check
+}
+
+// Doubts are the failed checks that put the run's own figures in doubt, in the
+// order of their first failure. That another program's sum contradicts what was
+// received is a result about that program, see contradictions.
+func Doubts(run *record.Run) []failure {
+	return Grouped(record.Doubts(run.Trust))
+}
+
+// contradictions are the failed checks of other counts: a program's own sum, or
+// the senders'.
+func contradictions(run *record.Run) []failure {
+	return Grouped(record.Refuted(run.Trust))
+}
+
+// reported says that a check is of what others count, not of the run's figures.
+func reported(c record.Check) bool { return c.Subject == record.SubjectReported }
+
+func Grouped(failed []record.Check) []failure {
+	var out []failure
+	for _, c := range failed {
+		at := slices.IndexFunc(out, func(f failure) bool { return f.Check == c.Check })
+		if at < 0 {
+			at, out = len(out), append(out, failure{Check: c.Check})
+		}
+		out[at].Checks = append(out[at].Checks, c)
+	}
+	return out
+}
+
+// inTrials counts the trials of failures. What passes may be recorded once for
+// all trials, so checks cannot be counted against each other.
+func inTrials(run *record.Run, failures []failure) (text string, whole bool) {
+	trials := map[int]bool{}
+	for _, f := range failures {
+		for _, c := range f.Checks {
+			trials[c.Trial] = true
+		}
+	}
+	return fmt.Sprintf("%d of %s", len(trials), words.Count(len(run.Trials), "trial")), trials[0]
+}
+
+// InDoubt counts the trials whose figures are in doubt; empty: none are.
+func InDoubt(run *record.Run) string {
+	bad := Doubts(run)
+	if len(bad) == 0 {
+		return ""
+	}
+	text, whole := inTrials(run, bad)
+	if whole {
+		return "a trust check of the whole run failed"
+	}
+	return text + " failed a trust check"
+}
+
+// contradicted says in how many trials another program's figure contradicts
+// what was received; empty: in none.
+func contradicted(run *record.Run) string {
+	bad := contradictions(run)
+	if len(bad) == 0 {
+		return ""
+	}
+	text, _ := inTrials(run, bad)
+	return fmt.Sprintf("in %s another count contradicts the receivers' (%s); linerate's figures count at the receiver and are not affected", text, CheckNames(bad))
+}
+
+func CheckNames(failures []failure) string {
+	var names []string
+	for _, f := range failures {
+		names = append(names, f.Check)
+	}
+	return words.List(names)
+}
+
+// Trusted is the one line for a run of whose figures none is in doubt.
+func Trusted(run *record.Run) string {
+	var names []string
+	other := contradicted(run)
+	for _, c := range run.Trust {
+		if (other == "" || !reported(c)) && !slices.Contains(names, c.Check) {
+			names = append(names, c.Check)
+		}
+	}
+	text := fmt.Sprintf("%s, every check passed: %s", words.Count(len(run.Trials), "trial"), strings.Join(names, ", "))
+	if other != "" {
+		text += "; " + other
+	}
+	return text
+}
+
+// TrustStatement says what failed with one example each, or that nothing did.
+func TrustStatement(run *record.Run) []document.Block {
+	if len(run.Trust) == 0 {
+		return nil
+	}
+	text := InDoubt(run)
+	if text == "" {
+		return []document.Block{document.Statement{Label: "Trust", Text: Trusted(run)}}
+	}
+	s := document.Statement{Label: "Trust", Text: text + ":"}
+	for _, f := range Doubts(run) {
+		head := f.Check
+		if len(f.Checks) > 1 {
+			head += fmt.Sprintf(", %d times, such as", len(f.Checks))
+		}
+		s.Items = append(s.Items, document.Item{Mark: "✗", Text: head + onTrial(run, f.Checks[0]) + ": " + f.Checks[0].Detail, Tone: document.Wrong})
+	}
+	blocks := []document.Block{s}
+	if text := contradicted(run); text != "" {
+		blocks = append(blocks, document.Statement{Text: text})
+	}
+	return blocks
+}
+
+// onTrial says on which trial a check was made.
+func onTrial(run *record.Run, c record.Check) string {
+	if c.Trial == 0 {
+		return ""
+	}
+	if t := trialOf(run, c.Trial); t != nil {
+		return fmt.Sprintf(" in trial %d (%s)", c.Trial, t.Treatment)
+	}
+	return fmt.Sprintf(" in trial %d", c.Trial)
+}
+
+// Trust lists every check with its result, and every failure.
+func Trust(run *record.Run) document.Section {
+	s := document.Section{ID: "trust", Title: "Every trust check passed"}
+	if text := InDoubt(run); text != "" {
+		s.Title = words.Sentence(text)
+	} else if len(contradictions(run)) > 0 {
+		s.Title = "linerate's figures passed every trust check; another count contradicts them"
+	}
+	checks := &document.Table{Columns: []document.Column{{Head: "check"}, {Head: "result"}, {Head: "detail", Wrap: true}}}
+	every := &document.Table{Columns: []document.Column{{Head: "failed"}, {Head: "trial", Align: document.Right}, {Head: "treatment", Wrap: true}, {Head: "detail", Wrap: true}}}
+	failed, index := map[string]int{}, map[string]int{}
+	for _, c := range run.Trust {
+		i, known := index[c.Check]
+		if !known {
+			i, index[c.Check] = len(checks.Rows), len(checks.Rows)
+			checks.Rows = append(checks.Rows, document.Row{Cells: document.Cells(c.Check, "passed", c.Detail)})
+		}
+		if c.Pass {
+			continue
+		}
+		row := &checks.Rows[i]
+		switch failed[c.Check]++; failed[c.Check] {
+		case 1:
+			row.Tone, row.Cells = document.Wrong, document.Cells("✗ "+c.Check, "failed", c.Detail)
+			if reported(c) {
+				row.Tone = document.Plain
+			}
+		default:
+			row.Cells[1].Text = fmt.Sprintf("failed %d times", failed[c.Check])
+		}
+		trial, treatment := "run", ""
+		if c.Trial > 0 {
+			trial = fmt.Sprint(c.Trial)
+			if t := trialOf(run, c.Trial); t != nil {
+				treatment = t.Treatment
+			}
+		}
+		every.Rows = append(every.Rows, document.Row{Cells: document.Cells("✗ "+c.Check, trial, treatment, c.Detail), Tone: row.Tone})
+	}
+	if len(checks.Rows) == 0 {
+		return document.Section{}
+	}
+	s.Blocks = []document.Block{checks}
+	if len(every.Rows) > 0 {
+		s.Blocks = append(s.Blocks, document.Fold{Summary: "Every failure", Blocks: []document.Block{every}})
+	}
+	return s
+}
+
+// trialOf finds a trial by its place in the run.
+func trialOf(run *record.Run, order int) *record.Trial {
+	i := slices.IndexFunc(run.Trials, func(t record.Trial) bool { return t.Order == order })
+	if i < 0 {
+		return nil
+	}
+	return &run.Trials[i]
+}

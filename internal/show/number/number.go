@@ -1,0 +1,158 @@
+// Package number spells figures for people: with the digits that their intervals
+// earn, in a unit that suits them.
+package number
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Significant prints a value with that many significant digits, but never
+// fewer than its whole part has.
+func Significant(v float64, digits int) string {
+	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+		return "0"
+	}
+	// The exponent after rounding: 0.9999 with three digits is 1.00.
+	_, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', digits-1, 64), "e")
+	e, _ := strconv.Atoi(exponent)
+	return minus(strconv.FormatFloat(v, 'f', max(0, digits-1-e), 64))
+}
+
+// Earned is how many decimal places a value deserves whose interval has the
+// given half-width: the half-width is shown with one digit, or two when the
+// first is a one, and the value to the same place. Negative: tens, hundreds.
+func Earned(half float64) int {
+	exponent := math.Floor(math.Log10(half))
+	lead := half / math.Pow(10, exponent)
+	if lead >= 9.5 { // rounds to the next power of ten
+		exponent, lead = exponent+1, 1
+	}
+	places := -int(exponent)
+	if lead < 1.95 {
+		places++
+	}
+	return places
+}
+
+// Round spells v to a decimal place, for people.
+func Round(v float64, places int) string { return minus(Fixed(v, places)) }
+
+// minus spells a number with a minus sign, which is as wide as a plus, rather than a
+// hyphen.
+func minus(number string) string {
+	if rest, below := strings.CutPrefix(number, "-"); below {
+		return "−" + rest
+	}
+	return number
+}
+
+// Plus puts a plus sign before a number above zero.
+func Plus(number string) string {
+	if strings.HasPrefix(number, "−") || strings.Trim(number, "0.") == "" {
+		return number
+	}
+	return "+" + number
+}
+
+// Fixed prints v to a decimal place; a negative place rounds to tens, hundreds.
+func Fixed(v float64, places int) string {
+	if places < 0 {
+		unit := math.Pow(10, float64(-places))
+		v, places = math.Round(v/unit)*unit, 0
+	}
+	text := strconv.FormatFloat(v, 'f', places, 64)
+	if strings.Trim(text, "-0.") == "" {
+		text = strings.TrimPrefix(text, "-")
+	}
+	return text
+}
+
+// Span is from one figure to another, or the one that both are.
+func Span(low, high string) string {
+	if low == high {
+		return low
+	}
+	return low + "–" + high
+}
+
+// Bracketed puts an interval behind its figure.
+func Bracketed(figure, interval string) string {
+	if interval == "" {
+		return figure
+	}
+	return figure + " (" + interval + ")"
+}
+
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// Percent spells a share of one.
+func Percent(share float64) string {
+	switch p := share * 100; {
+	case p > 0 && p < 0.05:
+		return "<0.1 %"
+	case p < 9.95 && p >= 0.05:
+		return Round(p, 1) + " %"
+	default:
+		return Round(p, 0) + " %"
+	}
+}
+
+// Seconds spells a length of time as people say it: 1 m 52 s.
+func Seconds(s float64) string {
+	switch whole := int(math.Round(s)); {
+	case !Finite(s) || s < 0:
+		return "unknown time"
+	case s < 10:
+		return Significant(s, 2) + " s"
+	case whole < 60:
+		return fmt.Sprintf("%d s", whole)
+	case whole < 3600:
+		return fmt.Sprintf("%d m %d s", whole/60, whole%60)
+	default:
+		return fmt.Sprintf("%d h %d m", whole/3600, whole%3600/60)
+	}
+}
+
+func Moment(t time.Time) string {
+	if t.IsZero() {
+		return "unknown"
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+// PerSecond spells a rate of transactions.
+func PerSecond(rate float64) string {
+	if rate < 100 {
+		return Significant(rate, 3) + "/s"
+	}
+	return Thousands(int64(rate+0.5)) + "/s"
+}
+
+// Thousands spells a count so that it can be read aloud: 1,234,567.
+func Thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	text := ""
+	for len(digits) > 3 && digits[len(digits)-4] != '-' {
+		text = "," + digits[len(digits)-3:] + text
+		digits = digits[:len(digits)-3]
+	}
+	return digits + text
+}
+
+// Microseconds spells a time that is counted in them.
+func Microseconds(us float64) string {
+	switch {
+	case us >= 999.5e3:
+		return Significant(us/1e6, 3) + " s"
+	case us >= 999.5:
+		return Significant(us/1e3, 3) + " ms"
+	}
+	return Significant(us, 3) + " µs"
+}
+
+// Exact spells a figure for a spreadsheet: all the digits there are.
+func Exact(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

@@ -1,0 +1,105 @@
+package view
+
+import (
+	"linerate/internal/model/record"
+	"linerate/internal/show/number"
+	"slices"
+)
+
+// alongCurve: the run compares nothing, and all its treatments have a line in the
+// table of flows that a hash placed.
+func (v *View) AlongCurve() bool {
+	if len(v.Rows) == 0 || v.Baseline != nil {
+		return false
+	}
+	held := 0
+	for _, c := range v.HashedCurves() {
+		held += len(c.Groups)
+	}
+	return held == len(v.Run.Treatments)
+}
+
+// HashedCurves are the curves of rows in which a hash placed each flow by itself.
+func (v *View) HashedCurves() (curves []Curve) {
+	for _, c := range v.Curves() {
+		c.Groups = slices.DeleteFunc(slices.Clone(c.Groups), func(g record.Hashing) bool { return !g.EachPlaced() })
+		if len(c.Groups) > 0 && c.ByChance() {
+			curves = append(curves, c)
+		}
+	}
+	return curves
+}
+
+// WithinTrials is the interval of a group's measured mean, clipped to the range
+// of its trials: hashed flows use a whole number of links, so that few trials
+// have two or three values and a symmetric interval reaches beyond what can be.
+func WithinTrials(g record.Hashing) (low, high float64, clipped bool) {
+	if !(g.MeasuredHighLinks > g.MeasuredLowLinks) {
+		return g.MeasuredLowLinks, g.MeasuredHighLinks, false
+	}
+	low, high = max(g.MeasuredLowLinks, min(g.MeasuredLeastLinks, g.MeasuredLinks)), min(g.MeasuredHighLinks, max(g.MeasuredMostLinks, g.MeasuredLinks))
+	return low, high, low > g.MeasuredLowLinks || high < g.MeasuredHighLinks
+}
+
+// OnEach is how many flows fell on each link, all treatments of a curve together.
+func (c Curve) OnEach() []int {
+	on := make([]int, c.Links)
+	for _, g := range c.Groups {
+		for i, load := range g.PerLink {
+			on[i] += load.Flows
+		}
+	}
+	return on
+}
+
+// Curve is one row of treatments, by the number of flows, over so many links.
+type Curve struct {
+	Name   string
+	Links  int
+	Groups []record.Hashing
+	Place  int // among the curves over as many links
+}
+
+// byChance: a hash placed the flows of some treatment.
+func (c Curve) ByChance() bool {
+	return slices.ContainsFunc(c.Groups, func(h record.Hashing) bool { return h.ByChance })
+}
+
+// Curves are the rows whose flows were hashed over equal-cost links, with few
+// links first.
+func (v *View) Curves() (curves []Curve) {
+	byTreatment := map[string]record.Hashing{}
+	for _, g := range v.Run.Hashing {
+		byTreatment[g.Treatment] = g
+	}
+	for _, r := range v.Rows {
+		first := len(curves)
+		for _, t := range r.Treatments {
+			if t == nil {
+				continue
+			}
+			g, ok := byTreatment[t.Name]
+			if !ok {
+				continue
+			}
+			at := slices.IndexFunc(curves[first:], func(c Curve) bool { return c.Links == g.Links })
+			if at < 0 {
+				before := slices.DeleteFunc(slices.Clone(curves), func(c Curve) bool { return c.Links != g.Links })
+				at, curves = len(curves)-first, append(curves, Curve{Name: r.Name, Links: g.Links, Place: len(before)})
+			}
+			curves[first+at].Groups = append(curves[first+at].Groups, g)
+		}
+	}
+	for _, c := range curves {
+		slices.SortStableFunc(c.Groups, func(a, b record.Hashing) int { return a.Flows - b.Flows })
+	}
+	slices.SortStableFunc(curves, func(a, b Curve) int { return a.Links - b.Links })
+	return curves
+}
+
+func (v *View) Confidence() string {
+	if v.Run.Confidence > 0 {
+		return number.Percent(v.Run.Confidence)
+	}
+	return "95 %"
+}

@@ -1,0 +1,313 @@
+package view
+
+import (
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/show/words"
+)
+
+// grid arranges a run's treatments: one row for each combination of compared levels,
+// one column for each combination of conditions.
+type grid struct {
+	Columns  []Column
+	Rows     []Row
+	Baseline *Row     // nil when no row is the baseline
+	Best     *Row     // nil when nothing improves on the baseline
+	Shared   string   // levels that all treatments have and that are no baselines; rows do not repeat them
+	Context  []string // what the only levels of factors are about, which all treatments have
+}
+
+type Column struct {
+	Name   string // empty when there is one column without a name
+	Levels map[string]string
+}
+
+type Row struct {
+	Name       string
+	About      []string
+	Settings   []string
+	Baseline   bool
+	Part       bool // it takes another row's treatment apart
+	Levels     map[string]string
+	Treatments []*record.Treatment // one per column; nil: there is none
+}
+
+func newGrid(run *record.Run) *grid {
+	g := &grid{}
+	compare, condition := Split(run.Factors)
+	compares := len(combinations(compare)) > 1
+	if !compares && len(condition) > 1 {
+		// Nothing is compared: the first condition has the rows, so that there is a
+		// table at all.
+		compare, condition = condition[:1], condition[1:]
+	}
+	named := varied(compare)
+	placed := map[int]bool{}
+	for _, levels := range combinations(condition) {
+		g.Columns = append(g.Columns, Column{Name: spell(levels, condition), Levels: levels})
+	}
+	for _, levels := range combinations(compare) {
+		r := Row{Name: spell(levels, named), Levels: levels, Treatments: make([]*record.Treatment, len(g.Columns))}
+		found := false
+		for c, col := range g.Columns {
+			for i := range run.Treatments {
+				t := &run.Treatments[i]
+				if !placed[i] && Holds(t.Levels, levels) && Holds(t.Levels, col.Levels) && (len(run.Factors) > 0 || !found) {
+					r.Treatments[c], placed[i], found = t, true, true
+					break
+				}
+			}
+		}
+		if found {
+			g.Rows = append(g.Rows, r)
+		}
+	}
+	// What fits no combination of levels still has its row.
+	for i := range run.Treatments {
+		if !placed[i] {
+			r := Row{Name: run.Treatments[i].Name, Treatments: make([]*record.Treatment, len(g.Columns))}
+			r.Treatments[0] = &run.Treatments[i]
+			g.Rows = append(g.Rows, r)
+		}
+	}
+	g.dropEmptyColumns()
+	names := g.sharedLevels(compare)
+	said := map[string]bool{}
+	for i := range g.Rows {
+		r := &g.Rows[i]
+		g.describe(r, compare, said)
+		if r.Name == "" {
+			r.Name = run.Study
+		}
+		r.Baseline = r.Baseline && (compares || len(g.Rows) == 1)
+		r.Name = without(r.Name, names)
+	}
+	g.mark()
+	return g
+}
+
+// varied are the factors with several levels, or all where none has: a level that
+// every treatment has distinguishes none.
+func varied(factors []record.Factor) []record.Factor {
+	list := slices.DeleteFunc(slices.Clone(factors), func(f record.Factor) bool { return len(f.Levels) < 2 })
+	if len(list) == 0 {
+		return factors
+	}
+	return list
+}
+
+func Split(factors []record.Factor) (compare, condition []record.Factor) {
+	for _, f := range factors {
+		if f.Role == "condition" {
+			condition = append(condition, f)
+		} else {
+			compare = append(compare, f)
+		}
+	}
+	return
+}
+
+// combinations lists every combination of the factors' levels, the last factor
+// turning fastest; one empty combination when there is no factor.
+func combinations(factors []record.Factor) []map[string]string {
+	out := []map[string]string{{}}
+	for _, f := range factors {
+		var longer []map[string]string
+		for _, have := range out {
+			for _, level := range f.Levels {
+				more := maps.Clone(have)
+				more[f.Name] = level.Name
+				longer = append(longer, more)
+			}
+		}
+		out = longer
+	}
+	return out
+}
+
+// spell names a combination: by its level alone when there is one factor, or where
+// the level's name contains the factor's, as "2 links" contains "links".
+func spell(levels map[string]string, factors []record.Factor) string {
+	var parts []string
+	for _, f := range factors {
+		name := levels[f.Name]
+		if len(factors) > 1 && !strings.Contains(name, f.Name) {
+			name = f.Name + " " + name
+		}
+		parts = append(parts, name)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func Holds(have, want map[string]string) bool {
+	for name, level := range want {
+		if have[name] != level {
+			return false
+		}
+	}
+	return true
+}
+
+func (g *grid) dropEmptyColumns() {
+	for c := len(g.Columns) - 1; c >= 0 && len(g.Columns) > 1; c-- {
+		if slices.ContainsFunc(g.Rows, func(r Row) bool { return r.Treatments[c] != nil }) {
+			continue
+		}
+		g.Columns = slices.Delete(g.Columns, c, c+1)
+		for i := range g.Rows {
+			g.Rows[i].Treatments = slices.Delete(g.Rows[i].Treatments, c, c+1)
+		}
+	}
+}
+
+// manyFactors would make a row's name too long: the treatment's own leaves out
+// baselines.
+const manyFactors = 2
+
+// sharedLevels are the names of those levels that every treatment has, and that are
+// not their factors' baselines.
+func (g *grid) sharedLevels(compare []record.Factor) (names []string) {
+	if len(varied(compare)) == len(compare) || len(g.Rows) < 2 {
+		return nil
+	}
+	var spelled []string
+	for _, f := range compare {
+		if len(f.Levels) == 1 && f.Levels[0].Name != f.Baseline {
+			names, spelled = append(names, f.Levels[0].Name), append(spelled, f.Name+" "+f.Levels[0].Name)
+		}
+	}
+	g.Shared = strings.Join(spelled, ", ")
+	return names
+}
+
+// without takes levels out of a treatment's name.
+func without(name string, levels []string) string {
+	parts := slices.DeleteFunc(strings.Split(name, ", "), func(part string) bool { return slices.Contains(levels, part) })
+	if len(parts) == 0 {
+		return name
+	}
+	return strings.Join(parts, ", ")
+}
+
+// describe fills in a row from its treatments and levels. The text about a level
+// stands in the first row that has it (said), not in every one.
+func (g *grid) describe(r *Row, compare []record.Factor, said map[string]bool) {
+	r.Baseline = true
+	for c, t := range r.Treatments {
+		if t == nil {
+			continue
+		}
+		r.Baseline = r.Baseline && t.Baseline
+		if r.Name == "" || len(compare) > manyFactors && len(g.Columns) == 1 {
+			r.Name = t.Name
+			if t.Baseline && g.Columns[c].Name != "" {
+				r.Name = "baseline"
+			}
+		}
+	}
+	for _, f := range compare {
+		i := slices.IndexFunc(f.Levels, func(l record.Level) bool { return r.Levels[f.Name] == l.Name })
+		if i < 0 {
+			continue
+		}
+		level := f.Levels[i]
+		if name := f.Name + " " + level.Name; level.About != "" && !said[name] {
+			said[name] = true
+			if len(compare) > manyFactors {
+				level.About = level.Name + ": " + level.About
+			}
+			if len(f.Levels) == 1 && len(g.Rows) > 1 {
+				g.Context = append(g.Context, level.About)
+			} else {
+				r.About = append(r.About, level.About)
+			}
+		}
+		r.Settings = append(r.Settings, level.SettingLines...)
+		r.Part = r.Part || level.Part != "" && slices.ContainsFunc(f.Levels, func(l record.Level) bool { return l.Name == f.Ablate })
+	}
+}
+
+// mark finds the baseline's row, and the one that the answer recommends
+// (conclude.Recommend).
+func (g *grid) mark() {
+	g.Baseline, g.Best = nil, nil
+	for i := range g.Rows {
+		r := &g.Rows[i]
+		if r.Baseline && g.Baseline == nil {
+			g.Baseline = r
+		}
+		if g.Best == nil && slices.ContainsFunc(r.Treatments, func(t *record.Treatment) bool { return t != nil && t.Best }) {
+			g.Best = r
+		}
+	}
+}
+
+// Pair is the baseline and the best fix, or the one of them that there is, or else
+// the first row: the treatments worth looking into.
+func (g *grid) Pair() []*Row {
+	out := slices.DeleteFunc([]*Row{g.Baseline, g.Best}, func(r *Row) bool { return r == nil })
+	if len(out) == 0 && len(g.Rows) > 0 {
+		out = append(out, &g.Rows[0])
+	}
+	return out
+}
+
+// PerColumn says something of each condition, and says it once where
+// conditions agree: "writes and reads: 1 of 4", "writes: 4 of 4; reads: 1 of 4".
+func (g *grid) PerColumn(say func(c int) string) string {
+	var said words.ByText
+	for c, col := range g.Columns {
+		if text := say(c); text != "" {
+			said.Add(text, col.Name)
+		}
+	}
+	var parts []string
+	for _, text := range said.Texts {
+		if len(said.Texts) > 1 {
+			text += " for " + words.List(said.Names[text])
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// BeforeAfter says something of the baseline and of the best fix.
+func (g *grid) BeforeAfter(say func(r *Row, c int) string) string {
+	pair := g.Pair()
+	if len(pair) == 0 {
+		return ""
+	}
+	text := g.PerColumn(func(c int) string { return say(pair[0], c) })
+	if len(g.Rows) > 1 {
+		text += " at " + pair[0].Name
+	}
+	if len(pair) == 2 {
+		text += "; " + g.PerColumn(func(c int) string { return say(pair[1], c) }) + " with " + pair[1].Name
+	}
+	return text
+}
+
+// Each ranges over the treatments, by row and column.
+func (g *grid) Each() iter.Seq2[*Row, int] {
+	return func(yield func(*Row, int) bool) {
+		for i := range g.Rows {
+			for c := range g.Columns {
+				if g.Rows[i].Treatments[c] != nil && !yield(&g.Rows[i], c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Label names a treatment by its row and column.
+func (g *grid) Label(r *Row, c int) string {
+	if g.Columns[c].Name == "" {
+		return r.Name
+	}
+	return r.Name + ", " + g.Columns[c].Name
+}

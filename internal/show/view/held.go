@@ -1,0 +1,156 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+	"linerate/internal/show/number"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Held is what held back the flows between two hosts in a treatment, over its
+// trials, beside what was predicted for them.
+type Held struct {
+	Row             *Row
+	Column          int // of the view
+	From, To        string
+	Several         bool // the treatment has flows between other hosts, too
+	LowBps, HighBps float64
+	Predicted       []string // words, the most frequent first
+	Why             string   // of the prediction
+	MeanBps         float64  // mean of the flows
+	LeastBps        float64  // of them
+	MostBps         float64
+	flows           int
+	Within          int // flows that got what was predicted
+	Judged          int // flows for which something was
+	By              []string
+	Because         string // of the last flow held back by the first of these
+}
+
+// HeldBack lists what held flows back, in the order of the table of treatments.
+func (v *View) HeldBack() (list []Held) {
+	for r, c := range v.Each() {
+		pairs := v.heldIn(r.Treatments[c])
+		for _, h := range pairs {
+			h.Row, h.Column, h.Several = r, c, len(pairs) > 1
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// heldIn lists a treatment's, one for each pair of hosts.
+func (v *View) heldIn(t *record.Treatment) (list []Held) {
+	type tally struct {
+		by, predicted map[string]int
+		because       map[string]string
+	}
+	var tallies []tally // one per entry of the list
+	for _, trial := range v.Run.TrialsOf(t.Name) {
+		for _, f := range trial.Flows {
+			if !f.Connected || flow.Of(f.Protocol).Transactional() {
+				continue
+			}
+			i := slices.IndexFunc(list, func(h Held) bool { return h.From == f.From && h.To == f.To })
+			if i < 0 {
+				i, list = len(list), append(list, Held{From: f.From, To: f.To, LeastBps: f.GoodputBps})
+				tallies = append(tallies, tally{map[string]int{}, map[string]int{}, map[string]string{}})
+			}
+			h, n := &list[i], &tallies[i]
+			h.LeastBps, h.MostBps = min(h.LeastBps, f.GoodputBps), max(h.MostBps, f.GoodputBps)
+			h.MeanBps = (h.MeanBps*float64(h.flows) + f.GoodputBps) / float64(h.flows+1)
+			h.flows++
+			n.by[f.LimitedBy]++
+			n.because[f.LimitedBy] = f.LimitedWhy
+			if p := f.Expected; p != nil {
+				if h.Judged == 0 || p.LowBps < h.LowBps {
+					h.LowBps = p.LowBps
+				}
+				h.HighBps, h.Why = max(h.HighBps, p.HighBps), p.Why
+				h.Judged++
+				n.predicted[p.LimitedBy]++
+				if p.Contains(f.GoodputBps) {
+					h.Within++
+				}
+			}
+		}
+	}
+	for i, n := range tallies {
+		list[i].By, list[i].Predicted = frequent(n.by), frequent(n.predicted)
+		list[i].Because = n.because[list[i].By[0]]
+	}
+	return list
+}
+
+// frequent are the words, the most frequent first.
+func frequent(said map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(said), func(a, b string) int { return cmp.Or(said[b]-said[a], strings.Compare(a, b)) })
+}
+
+// Causes spells what flows were held back by.
+func Causes(words []string) string {
+	var list []string
+	for _, w := range words {
+		list = append(list, cmp.Or(w, "not attributed"))
+	}
+	return strings.Join(list, ", ")
+}
+
+// Span spells what was predicted.
+func (h Held) Span(unit number.Scale) string {
+	if h.Judged == 0 {
+		return "–"
+	}
+	return number.Span(number.Significant(h.LowBps*unit.Per, 3), number.Significant(h.HighBps*unit.Per, 3))
+}
+
+// Got spells what the flows got in the mean.
+func (h Held) Got(unit number.Scale) string { return number.Significant(h.MeanBps*unit.Per, 3) }
+
+// HeldScale is that of the largest figure.
+func HeldScale(list []Held) number.Scale {
+	most := 0.0
+	for _, h := range list {
+		most = max(most, h.MeanBps, h.HighBps)
+	}
+	return number.BitScale(most)
+}
+
+// As says how many of the flows got what was predicted; empty: all did.
+func (h Held) As() string {
+	switch {
+	case h.Within == h.Judged:
+		return ""
+	case h.Judged == 1:
+		return "not as predicted"
+	}
+	return fmt.Sprintf("%d of %d as predicted", h.Within, h.Judged)
+}
+
+// Attributed reports whether a cause or a prediction is known of any.
+func Attributed(list []Held) bool {
+	return slices.ContainsFunc(list, func(h Held) bool {
+		return h.Judged > 0 || slices.ContainsFunc(h.By, func(w string) bool { return w != "" })
+	})
+}
+
+func Predictions(list []Held) bool {
+	return slices.ContainsFunc(list, func(h Held) bool { return h.Judged > 0 })
+}
+
+// Label names the treatment, and the pair of hosts where there are several.
+func (h Held) Label(v *View) string {
+	return h.Between(v.Label(h.Row, h.Column))
+}
+
+// Between adds the pair of hosts to a treatment's name where it has several.
+func (h Held) Between(name string) string {
+	if h.Several {
+		name += ", " + h.From + " → " + h.To
+	}
+	return name
+}

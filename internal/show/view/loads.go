@@ -1,0 +1,86 @@
+package view
+
+import (
+	"linerate/internal/model/record"
+	"linerate/internal/show/words"
+	"slices"
+)
+
+// Traffic names what the shares of the focus are of: of one direction where data
+// flows both ways and this one is shared less evenly.
+func (v *View) Traffic() string {
+	directions := map[string]bool{}
+	both := false
+	for _, t := range v.Run.Treatments {
+		for _, p := range InterfacesOf(&t, v.Focus) {
+			directions[p.Direction] = true
+			both = both || p.ShareRx != nil && p.ShareTx != nil
+		}
+	}
+	switch {
+	case both && len(directions) == 1 && directions[record.Tx]:
+		return "what " + v.Focus + " sent"
+	case both && len(directions) == 1:
+		return "what " + v.Focus + " received"
+	}
+	return "the traffic of " + v.Focus
+}
+
+// Receives reports whether data flows into a host in a treatment.
+func Receives(ports []record.TreatmentInterface) bool {
+	rx, tx := 0.0, 0.0
+	for _, p := range ports {
+		rx, tx = rx+p.RxBps, tx+p.TxBps
+	}
+	return rx >= tx
+}
+
+// Load is an interface's traffic in its busier direction.
+func Load(p record.TreatmentInterface) float64 { return max(p.RxBps, p.TxBps) }
+
+// Carrying counts the interfaces that carry a part worth naming: a twentieth of
+// their host's traffic, or half an equal share where there are many.
+func Carrying(ports []record.TreatmentInterface) int {
+	n := 0
+	for _, p := range ports {
+		if p.Share >= min(0.05, 0.5/float64(len(ports))) {
+			n++
+		}
+	}
+	return n
+}
+
+// InterfacesOf lists those of a host's loads in a treatment that have a share, eth2
+// before eth10: none where the host carried no data.
+func InterfacesOf(t *record.Treatment, host string) []record.TreatmentInterface {
+	var out []record.TreatmentInterface
+	if t == nil {
+		return nil
+	}
+	directed, shared := false, false // runs of older versions have shares without a direction
+	for _, p := range t.Interfaces {
+		directed = directed || p.Host == host && p.Direction != ""
+		shared = shared || p.Host == host && p.Share > 0
+	}
+	for _, p := range t.Interfaces {
+		if p.Host == host && (p.Direction != "" || shared && !directed) {
+			out = append(out, p)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b record.TreatmentInterface) int { return words.Natural(a.Interface, b.Interface) })
+	return out
+}
+
+// InterfaceNames are the interfaces of the focus that have a share in some of these
+// columns, eth2 before eth10.
+func (v *View) InterfaceNames(from, to int) (names []string) {
+	for _, r := range v.Rows {
+		for _, t := range r.Treatments[from:to] {
+			for _, p := range InterfacesOf(t, v.Focus) {
+				names = words.Distinct(names, p.Interface)
+			}
+		}
+	}
+	slices.SortStableFunc(names, words.Natural)
+	return names
+}

@@ -1,0 +1,203 @@
+package view
+
+import (
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+	"linerate/internal/show/number"
+	"linerate/internal/show/words"
+	"math"
+	"slices"
+)
+
+// Measure is one of the responses by which a run is judged, as it is shown.
+type Measure struct {
+	metric.Metric
+	In     number.Scale
+	Trials map[string][]float64 // values by treatment
+}
+
+func newMeasures(run *record.Run) []*Measure {
+	var list []*Measure
+	for _, r := range metric.Of(run) {
+		largest := 0.0
+		for i := range run.Treatments {
+			largest = max(largest, r.Estimate(&run.Treatments[i]).Mean)
+		}
+		m := &Measure{Metric: r, In: number.Scale{Scale: r.Scale(run.Unit, largest)}}
+		if m.Goodput() {
+			m.In = goodputScale(run)
+		}
+		m.Trials = map[string][]float64{}
+		for i := range run.Trials {
+			if value, ok := r.Value(&run.Trials[i]); ok {
+				m.Trials[run.Trials[i].Treatment] = append(m.Trials[run.Trials[i].Treatment], value)
+			}
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// EffectOn is a treatment's effect in the response against the baseline; nil: there is
+// none.
+func (m *Measure) EffectOn(t *record.Treatment) *record.Effect {
+	if t == nil {
+		return nil
+	}
+	return m.Effect(t.Effect)
+}
+
+// Goodput has a limit, and no other response has.
+func (m *Measure) Goodput() bool { return m.Name == metric.Goodput.Name }
+
+// Spell is a treatment's estimate with its unit.
+func (m *Measure) Spell(t *record.Treatment) string {
+	if e := m.Estimate(t); e.Trials == 0 && !m.Goodput() {
+		return "not measured"
+	}
+	// Four digits, or those that its interval earns where they are fewer.
+	most := m.In.Value(m.Estimate(t).Mean)
+	if mean, _ := m.Interval(t); words.Width(mean) < words.Width(most) {
+		most = mean
+	}
+	return m.In.With(most)
+}
+
+// Head heads a column of figures: "goodput, MB/s".
+func (m *Measure) Head() string { return m.Label + ", " + m.In.Unit }
+
+// Sense says of a response that is not better the more there is of it.
+func (m *Measure) Sense() string {
+	if m.Lower {
+		return " · less is better"
+	}
+	return ""
+}
+
+// Against spells an effect's size: a ratio, or where there is none a difference.
+func (m *Measure) Against(e *record.Effect) (size, interval string) {
+	d := e.Difference
+	if d == nil {
+		return Ratio(e.Ratio)
+	}
+	unit := m.In
+	if m.Unit == metric.Lost.Unit {
+		unit.Unit = "points" // 5 % more than 5 % is not 10 %
+	}
+	mean, half := m.In.Interval(d.Mean, d.Low, d.High)
+	size = unit.With(number.Plus(mean))
+	if half != "" {
+		interval = "±" + half
+	}
+	return size, interval
+}
+
+// Pane is one response in one condition: a group of columns, a panel of a figure.
+type Pane struct {
+	*Measure
+	At    int    // the condition's place among the columns
+	Title string // empty where there is nothing to tell apart
+}
+
+// RangesNote explains intervals that have no half-width.
+const RangesNote = "Low–high instead of ±: the interval is cut off at 0 and at the limit, or at the outermost trials where these fall into separate groups."
+
+// Bounds is a treatment's interval as far as it can be true: not below 0, a
+// share not above 1, goodput not above the limit, and where trials fall into
+// separate groups not beyond the outermost of them. It reports whether that cut
+// something off.
+func (m *Measure) Bounds(t *record.Treatment) (low, high float64, cut bool) {
+	e := m.Estimate(t)
+	low, high = e.Low, e.High
+	if !(high > low) {
+		return low, high, false
+	}
+	least, most := 0.0, math.Inf(1)
+	if m.Signed {
+		least = math.Inf(-1)
+	}
+	switch {
+	case m.Goodput() && t.LimitBps > 0:
+		most = t.LimitBps
+	case m.Unit == "share":
+		most = 1
+	}
+	if values := m.Trials[t.Name]; separate(values) {
+		least, most = max(least, slices.Min(values)), min(most, slices.Max(values))
+	}
+	least, most = min(least, e.Mean), max(most, e.Mean) // an estimate beyond the limit is in doubt, and is shown
+	// An interval that is narrow beside its mean is left alone: that it ends a
+	// little above the limit is how far the limit itself is known.
+	if high-low < 0.02*math.Abs(e.Mean) {
+		return low, high, false
+	}
+	uneven := math.Abs(high+low-2*e.Mean) > 0.1*(high-low) // cut off where it was estimated
+	return max(low, least), min(high, most), uneven || low < least || high > most
+}
+
+// separate reports whether values fall into groups that are far apart for their
+// spread, as those of flows that a hash put on one link or on two: no mean
+// describes them, and no symmetric interval.
+func separate(values []float64) bool {
+	if len(values) < 4 {
+		return false
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	whole, gap := sorted[len(sorted)-1]-sorted[0], 0.0
+	for i := 2; i < len(sorted)-1; i++ { // two at least on either side: one that is off makes no group
+		gap = max(gap, sorted[i]-sorted[i-1])
+	}
+	return whole > 0.1*math.Abs(sorted[len(sorted)-1]) && gap > 5*(whole-gap)
+}
+
+// Interval spells a treatment's estimate and how far it may be off: "119.5" and
+// "±0.2", or "(0.99–1.98)" where that is not symmetric; a dash where nothing was
+// measured.
+func (m *Measure) Interval(t *record.Treatment) (mean, spread string) {
+	e := m.Estimate(t)
+	if e.Trials == 0 && !m.Goodput() {
+		return "–", ""
+	}
+	mean, half := m.In.Interval(e.Mean, e.Low, e.High)
+	if half == "" {
+		return mean, ""
+	}
+	if low, high, cut := m.Bounds(t); cut {
+		return number.Significant(e.Mean*m.In.Per, 3), "(" + number.Significant(low*m.In.Per, 3) + "–" + number.Significant(high*m.In.Per, 3) + ")"
+	}
+	return mean, "±" + half
+}
+
+// Ratio spells an effect: "4.00×" and "3.98–4.01".
+func Ratio(r record.EffectSize) (mean, interval string) {
+	if r.None || !number.Finite(r.Mean) {
+		return "—", ""
+	}
+	// The interval of a ratio is wider upwards; its narrower half earns the digits.
+	half := min(r.High-r.Mean, r.Mean-r.Low)
+	if !(half > 0) || !number.Finite(half) {
+		return number.Significant(r.Mean, 3) + "×", ""
+	}
+	places := max(0, min(3, -int(math.Floor(math.Log10(half*1.001)))))
+	if places == 0 && half < 10 {
+		places = 1 // 1.7 (0.3–9.6), not 2 (0–10)
+	}
+	low, high := number.Round(r.Low, places), number.Round(r.High, places)
+	switch {
+	case r.High >= 1000*r.Mean: // chance alone: no upper bound worth a number
+		interval = "at least " + low
+	case low != high:
+		interval = low + "–" + high
+	}
+	return number.Round(r.Mean, places) + "×", interval
+}
+
+// goodputScale is MB/s where the reader thinks in files, and otherwise the bit
+// rate unit in which the run's largest figure is at least one.
+func goodputScale(run *record.Run) number.Scale {
+	largest := 0.0
+	for _, t := range run.Treatments {
+		largest = max(largest, t.Goodput.MeanBps, t.LimitBps)
+	}
+	return number.Scale{Scale: metric.Goodput.Scale(run.Unit, largest)}
+}

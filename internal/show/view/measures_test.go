@@ -1,0 +1,141 @@
+package view
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/conclude"
+	"linerate/internal/science/sciencetest"
+)
+
+// TestBounds: over simulated runs, no interval that is shown ends below 0, above the limit
+// (but for how far the limit itself is known), or beyond the outermost trials where these
+// fall into separate groups; and each holds its mean.
+func TestBounds(t *testing.T) {
+	const limit = 1e9
+	source := rand.New(rand.NewPCG(17, 18))
+	chance := func(p, a, b float64) float64 {
+		if source.Float64() < p {
+			return a
+		}
+		return b
+	}
+	kinds := map[string]func() float64{
+		"steady":       func() float64 { return limit * (0.9 + 0.02*source.NormFloat64()) },
+		"at the limit": func() float64 { return limit * (1 - 0.001*source.Float64()) },
+		"with dips":    func() float64 { return limit * chance(0.3, 0.2, 0.999) },
+		"one or two":   func() float64 { return limit * chance(0.5, 0.5, 1) * (1 - 0.001*source.Float64()) },
+		"often none":   func() float64 { return limit * chance(0.5, 0, 0.6) },
+		"always none":  func() float64 { return 0 },
+	}
+	var levels []string
+	for name := range kinds {
+		levels = append(levels, name)
+	}
+	slices.Sort(levels)
+	shown, cuts, grouped := 0, 0, 0
+	for range 60 {
+		for _, blocks := range []int{1, 2, 4, 8, 12} {
+			run := sciencetest.Levels("bit/s", limit, []string{""}, levels, func(_, level string, _ int) float64 { return kinds[level]() }, blocks)
+			conclude.Conclude(run)
+			for _, m := range newMeasures(run) {
+				for i := range run.Treatments {
+					treatment := &run.Treatments[i]
+					values := m.Trials[treatment.Name]
+					mean := m.Estimate(treatment).Mean
+					low, high, cut := m.Bounds(treatment)
+					shown++
+					if cut {
+						cuts++
+					}
+					of := fmt.Sprintf("%s, %d blocks: %.4g to %.4g around %.4g", treatment.Name, blocks, low, high, mean)
+					if low < 0 || high > 1.02*limit {
+						t.Errorf("%s: beyond 0 and the limit", of)
+					}
+					if high > low && (mean < low || mean > high) {
+						t.Errorf("%s: without its mean", of)
+					}
+					// Two trials at least in each of two groups, far apart.
+					near := 0
+					for _, v := range values {
+						if v > 0.9*slices.Max(values) {
+							near++
+						}
+					}
+					least := slices.Min(values)
+					if treatment.Levels["l"] == "one or two" && near >= 2 && len(values)-near >= 2 {
+						grouped++
+						if low < least || high > slices.Max(values) {
+							t.Errorf("%s: beyond the outermost of %.4g", of, values)
+						}
+					}
+				}
+			}
+		}
+	}
+	if cuts == 0 || grouped == 0 || cuts == shown {
+		t.Errorf("of %d intervals %d were cut, and %d have groups: the runs show nothing", shown, cuts, grouped)
+	}
+}
+
+// TestBoundsOfHashing: the intervals beside the theory lie within the trials' range, and
+// those of a chance within 0 and 1.
+func TestBoundsOfHashing(t *testing.T) {
+	source := rand.New(rand.NewPCG(19, 20))
+	cuts := 0
+	for range 20 {
+		run := sciencetest.Curve([]int{2, 4, 8}, []int{1, 2, 3, 8, 32}, 2+source.IntN(6), func(links int) int { return source.IntN(links) })
+		conclude.Conclude(run)
+		if len(run.Hashing) != 15 {
+			t.Fatalf("%d treatments are judged, want 15", len(run.Hashing))
+		}
+		for _, h := range run.Hashing {
+			low, high, cut := WithinTrials(h)
+			if cut {
+				cuts++
+			}
+			const rounding = 1e-9
+			if low < 0 || high > float64(h.Links) || low < h.MeasuredLeastLinks-rounding || high > h.MeasuredMostLinks+rounding ||
+				h.IdleLowShare < 0 || h.IdleHighShare > 1 || h.ExpectedLowLinks < 0 || h.ExpectedHighLinks > float64(h.Links)+rounding {
+				t.Errorf("%.4f to %.4f: %+v", low, high, h)
+			}
+		}
+	}
+	if cuts == 0 {
+		t.Error("no interval was cut: the runs show nothing")
+	}
+}
+
+func TestRatio(t *testing.T) {
+	for _, c := range []struct {
+		r              record.EffectSize
+		mean, interval string
+	}{
+		{record.EffectSize{Mean: 4, Low: 3.98, High: 4.01}, "4.00×", "3.98–4.01"},
+		{record.EffectSize{Mean: 1.0002, Low: 0.9994, High: 1.0011}, "1.000×", "0.999–1.001"},
+		{record.EffectSize{Mean: 1.7, Low: 0.3, High: 9.6}, "1.7×", "0.3–9.6"},
+		{record.EffectSize{Mean: 1.7, Low: 0.3, High: 1e6}, "1.7×", "at least 0.3"},
+		{record.EffectSize{Mean: 2.5}, "2.50×", ""},
+		{record.EffectSize{Mean: 2.5, Low: 2.5, High: 2.5}, "2.50×", ""},
+		{record.EffectSize{Mean: math.Inf(1)}, "—", ""},
+	} {
+		if mean, interval := Ratio(c.r); mean != c.mean || interval != c.interval {
+			t.Errorf("%+v is spelled %q %q, expected %q %q", c.r, mean, interval, c.mean, c.interval)
+		}
+	}
+}
+
+func TestGoodputScale(t *testing.T) {
+	run := &record.Run{Treatments: []record.Treatment{{Goodput: record.Estimate{MeanBps: 119.5 * 8e6}, LimitBps: 956.4e6}}}
+	if got := goodputScale(run).Spell(956.4e6); got != "956.4 Mbit/s" {
+		t.Errorf("in bit/s: %s", got)
+	}
+	run.Unit = "MB/s"
+	if got := goodputScale(run).Spell(956.4e6); got != "119.5 MB/s" {
+		t.Errorf("in MB/s: %s", got)
+	}
+}

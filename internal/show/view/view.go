@@ -1,0 +1,85 @@
+// Package view arranges a run for showing: its treatments in rows and columns, its
+// responses in their units, and what charts and tables have in common of its flows and
+// interfaces.
+package view
+
+import (
+	"slices"
+
+	"linerate/internal/model/record"
+	"linerate/internal/show/number"
+)
+
+// View is a run with what its tables and figures have in common: the arrangement of
+// its treatments and the units of its responses.
+type View struct {
+	*grid
+	Run      *record.Run
+	Scale    number.Scale // of goodput
+	Measures []*Measure   // the response that the answer and the verdicts are about first
+	Focus    string       // the host whose interfaces are in question
+}
+
+func New(run *record.Run) *View {
+	return &View{Run: run, grid: newGrid(run), Scale: goodputScale(run), Measures: newMeasures(run), Focus: focusOf(run)}
+}
+
+// Whole is the view without the treatments that take another one apart: those are
+// worth comparing, which other tables do, and are not to be chosen.
+func (v *View) Whole() *View {
+	w, g := *v, *v.grid
+	g.Rows = slices.DeleteFunc(slices.Clone(g.Rows), func(r Row) bool { return r.Part })
+	g.mark()
+	w.grid = &g
+	return &w
+}
+
+// Panes lists a measure's panes, one for each condition.
+func (v *View) Panes(m *Measure) []Pane {
+	var list []Pane
+	for c, col := range v.Columns {
+		name := col.Name
+		if !v.Ordinary() {
+			name = m.Label
+			if col.Name != "" {
+				name += ", " + col.Name
+			}
+		}
+		list = append(list, Pane{m, c, name})
+	}
+	return list
+}
+
+// Lead is the response that the answer and the verdicts are about.
+func (v *View) Lead() *Measure { return v.Measures[0] }
+
+// Ordinary runs are about goodput alone, and need not say so.
+func (v *View) Ordinary() bool { return len(v.Measures) == 1 && v.Lead().Goodput() }
+
+// Effects are the comparisons of a run in all its responses, those of the first
+// one first.
+func (v *View) Effects() []record.Effect {
+	list := slices.Clone(v.Run.Effects)
+	for _, e := range v.Run.Effects {
+		list = append(list, e.Beside...)
+	}
+	return list
+}
+
+// MeasureOf is the measure that an effect is about.
+func (v *View) MeasureOf(e *record.Effect) *Measure {
+	for _, m := range v.Measures {
+		if m.Effect(e) == e {
+			return m
+		}
+	}
+	return v.Lead()
+}
+
+// Mean is the pane's estimate of a row; 0 where there is none.
+func (p Pane) Mean(r *Row) float64 {
+	if r.Treatments[p.At] == nil {
+		return 0
+	}
+	return p.Estimate(r.Treatments[p.At]).Mean
+}

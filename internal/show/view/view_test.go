@@ -1,0 +1,73 @@
+package view
+
+import (
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/conclude"
+	"linerate/internal/science/sciencetest"
+	"linerate/internal/show/showtest"
+)
+
+func TestGrid(t *testing.T) {
+	v := New(showtest.ArpFlux())
+	if len(v.Rows) != 7 || len(v.Columns) != 2 || v.Columns[0].Name != "writes" {
+		t.Fatalf("%d rows, columns %+v", len(v.Rows), v.Columns)
+	}
+	if v.Baseline == nil || v.Baseline.Name != "kernel defaults" {
+		t.Errorf("baseline %+v", v.Baseline)
+	}
+	// The same with rp_filter=1 carries as much with one setting more.
+	if v.Best == nil || v.Best.Name != "arp + source routing" {
+		t.Errorf("best %+v", v.Best)
+	}
+	for _, r := range v.Rows {
+		for c, cell := range r.Treatments {
+			if cell.Levels["fix"] != r.Name || cell.Levels["direction"] != v.Columns[c].Name {
+				t.Errorf("row %s, column %s holds %s", r.Name, v.Columns[c].Name, cell.Name)
+			}
+			if (cell.Effect == nil) != r.Baseline {
+				t.Errorf("row %s, column %s: effect %v", r.Name, v.Columns[c].Name, cell.Effect)
+			} else if !r.Baseline && (cell.Effect.To != r.Name || cell.Effect.At["direction"] != v.Columns[c].Name) {
+				t.Errorf("row %s, column %s has the effect of %s at %v", r.Name, v.Columns[c].Name, cell.Effect.To, cell.Effect.At)
+			}
+		}
+	}
+	if v.Focus != "server" {
+		t.Errorf("the interfaces of %q are shown", v.Focus)
+	}
+}
+
+func TestNothingIsLostFromTheGrid(t *testing.T) {
+	run := showtest.ArpFlux()
+	run.Treatments = append(run.Treatments, record.Treatment{Name: "left over"})
+	run.Factors[0].Levels = append(run.Factors[0].Levels, record.Level{Name: "not tried"})
+	v := New(run)
+	n := 0
+	for _, r := range v.Rows {
+		for _, c := range r.Treatments {
+			if c != nil {
+				n++
+			}
+		}
+	}
+	if n != len(run.Treatments) || len(v.Columns) != 2 {
+		t.Errorf("%d of %d treatments shown in %d columns", n, len(run.Treatments), len(v.Columns))
+	}
+}
+
+// The table names the one direction that it shows where data flows both ways.
+func TestTrafficNamesTheDirection(t *testing.T) {
+	run := sciencetest.Run(7, 1)
+	conclude.Conclude(run)
+	half := 0.5
+	for i := range run.Treatments {
+		for p := range run.Treatments[i].Interfaces {
+			port := &run.Treatments[i].Interfaces[p]
+			port.ShareRx, port.ShareTx, port.Direction = &half, &half, record.Tx
+		}
+	}
+	if got := New(run).Traffic(); got != "what server sent" {
+		t.Errorf("%q", got)
+	}
+}
