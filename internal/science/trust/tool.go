@@ -23,20 +23,15 @@ func toolAgrees(v view) (judged, bool) {
 	if s != nil && s.Processes == 0 {
 		return judged{}, false // linerate's own account, which sender-side is about
 	}
-	if s == nil {
-		for _, run := range v.Tools {
-			if run.Error != "" {
-				c.Subject, c.Pass, c.Detail = "", false, "no figure: "+run.Error
-				return judged{c, 1}, true
-			}
+	if i := slices.IndexFunc(v.Tools, func(run record.ToolRun) bool { return run.Error != "" }); i >= 0 {
+		c.Subject, c.Pass, c.Detail = "", false, "no figure: "+v.Tools[i].Error
+		if s != nil {
+			c.Detail = fmt.Sprintf("%d of %d processes gave a figure: %s", s.Processes, len(v.Tools), v.Tools[i].Error)
 		}
-		return judged{}, false
+		return judged{c, 1}, true
 	}
-	for _, run := range v.Tools {
-		if run.Error != "" {
-			c.Subject, c.Pass, c.Detail = "", false, fmt.Sprintf("%d of %d processes gave a figure: %s", s.Processes, len(v.Tools), run.Error)
-			return judged{c, 1}, true
-		}
+	if s == nil {
+		return judged{}, false
 	}
 	if s.TransactionsPerS > 0 {
 		return v.transactionsAgree(s), true

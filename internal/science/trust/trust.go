@@ -203,9 +203,6 @@ func generator(v view) (judged, bool) {
 		return judged{}, false
 	}
 	c := record.Check{Check: Generator, Pass: thread < busy && (cpus < busy || polling)}
-	if threadHost == "" {
-		threadHost = "no host"
-	}
 	c.Detail = fmt.Sprintf("the busiest traffic thread took %s of a CPU (%s)", unit.FormatPercent(thread), threadHost)
 	if cpusHost != "" {
 		c.Detail += fmt.Sprintf(", all CPUs together were %s busy (%s)", unit.FormatPercent(cpus), cpusHost)

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -27,69 +28,95 @@ const (
 type account struct {
 	host         string
 	flows, wired float64 // bytes of payload
-	// retrans were sent again; astray are datagrams that came twice, or were lost, which
+	// retrans were sent again; uncounted are datagrams that came twice, or were lost, which
 	// may have been behind the interface. Both are of receiving hosts.
-	retrans, astray float64
-	slack           float64 // without the counters' own tolerance
+	retrans, uncounted float64
+	slack              float64 // without the counters' own tolerance
 }
 
 // others is the payload on the interfaces that no flow accounts for.
-func (a account) others() float64 { return a.wired - a.flows - a.retrans - a.astray }
+func (a account) others() float64 { return a.wired - a.flows - a.retrans - a.uncounted }
 
-// arrivals compares, per receiving host, what its flows read with what all its
-// interfaces took in, so that it does not matter by which interface frames came.
+// receive adds what a flow's receiver makes of bytes that arrived.
+func (a *account) receive(f record.Flow, arrived, windowS float64) {
+	a.retrans += float64(f.RetransBytes)
+	behind := float64(readerBehindBytes)
+	if d := f.Datagrams; d != nil {
+		a.uncounted += float64(d.Lost+d.Duplicates+d.Stale) * float64(d.Bytes)
+		a.slack += padding(f) * float64(d.Received)
+		behind = max(behind, float64(d.BufferBytes))
+	}
+	a.slack += min(behind, readerBehindS*arrived/windowS) + gaps(f)
+}
+
+// accounts compares, per host, what its flows received, or gave to the network, with
+// what all its interfaces carried in that direction, so that it does not matter by which
+// interface frames went. Of a sending host only interfaces in the topology count, what
+// waited in their queues when the window began was sent in it, too, and one with a flow
+// that is not counted is left out.
 //
 // An interface's payload is its bytes less one header per packet counted. That holds
 // for a veth too: what it counts as one packet is a GSO frame of many segments,
 // but its bytes then hold a single header, because the headers of the other
 // segments are only made where the frame is cut. Acknowledgements are all header
 // and add nothing.
-func arrivals(v view) []account {
-	var list []account
+func accounts(v view, receiving bool) (list []account) {
 	for _, h := range v.Hosts {
 		a := account{host: h.Host}
-		var headerBytes float64
+		headerBytes, known := 0.0, true
 		for _, f := range v.Flows {
 			a.slack += small(f, h.Host)
-			if f.To != h.Host || !f.Connected || f.Transactions != nil || f.DestinationAddr().IsLoopback() {
+			host, payload := f.From, float64(f.SentBytes)
+			if receiving { // what was not read yet has arrived, too
+				host, payload = f.To, float64(cmp.Or(f.ArrivedBytes, f.ReceivedBytes))
+			}
+			if host != h.Host || !f.Connected || f.Transactions != nil || f.DestinationAddr().IsLoopback() {
 				continue // the loopback's packets meet no interface that is read
 			}
-			got := float64(f.ReceivedBytes)
-			if f.ArrivedBytes > 0 {
-				got = float64(f.ArrivedBytes) // what was not read yet has arrived, too
+			if receiving {
+				a.receive(f, payload, v.WindowS)
 			}
-			a.flows += got
-			a.retrans += float64(f.RetransBytes)
-			behind := float64(readerBehindBytes)
-			if d := f.Datagrams; d != nil {
-				a.astray += float64(d.Lost+d.Duplicates+d.Stale) * float64(d.Bytes)
-				a.slack += padding(f) * float64(d.Received)
-				behind = max(behind, float64(d.BufferBytes))
-			}
-			a.slack += min(behind, readerBehindS*got/v.WindowS) + gaps(f)
-			headerBytes += got * headers(f)
+			known = known && (receiving || f.SentBytes > 0 || f.ReceivedBytes == 0)
+			a.flows += payload
+			headerBytes += payload * headers(f)
 		}
-		if a.flows == 0 {
+		if !known || a.flows == 0 {
 			continue
 		}
-		a.slack += edgeFrames
 		header := headerBytes / a.flows // the mean, where families mix
 		counted, packets := false, 0.0
 		for _, d := range h.Deltas() {
-			if d.Seconds <= 0 || stacked(h.Snapshot, d.Interface) {
+			if d.Seconds <= 0 || stacked(h.Snapshot, d.Interface) || !receiving && !v.drawn(h.Host, d.Interface) {
 				continue
 			}
+			bytes, count := d.TxBytes, d.TxPackets
+			if receiving {
+				bytes, count = d.RxBytes, d.RxPackets
+			}
 			counted = true
-			packets += d.RxPackets
+			packets += count
 			// Over the interface's own interval, then moved to the common window.
-			a.wired += max(0, d.RxBytes-d.RxPackets*header) * v.WindowS / d.Seconds
+			a.wired += max(0, bytes-count*header) * v.WindowS / d.Seconds
 		}
 		if !counted {
 			continue
 		}
 		if o := h.Others; o != nil {
-			a.wired = max(0, a.wired-float64(o.ReceivedBytes))
-			a.slack += unsure(v, h.Host, o.Flows, o.ReceivedBytes, packets)
+			bytes := o.WrittenBytes
+			if receiving {
+				bytes = o.ReceivedBytes
+			}
+			a.wired = max(0, a.wired-float64(bytes))
+			a.slack += unsure(v, h.Host, o.Flows, bytes, packets)
+		}
+		if receiving {
+			a.slack += edgeFrames
+		} else {
+			for _, q := range h.Begin.Qdiscs {
+				if v.drawn(h.Host, q.Interface) {
+					a.slack += float64(q.Backlog)
+				}
+			}
 		}
 		// The flows' counts are of the edges at the time they were read.
 		a.slack += a.flows / v.WindowS * v.skew[h.Host]
@@ -169,7 +196,7 @@ func stacked(s record.Snapshot, port string) bool {
 // wire: the interfaces of the receiving hosts carried what the receivers read, and no
 // less. More by retransmissions may be: a duplicate arrives and is thrown away.
 func wire(v view) (judged, bool) {
-	list := arrivals(v)
+	list := accounts(v, true)
 	if len(list) == 0 {
 		return judged{}, false
 	}
@@ -187,8 +214,8 @@ func wire(v view) (judged, bool) {
 			if a.retrans > 0 {
 				c.Detail += fmt.Sprintf(" and were sent %s again", unit.FormatBytes(a.retrans))
 			}
-			if a.astray > 0 {
-				c.Detail += fmt.Sprintf(", and %s was lost or came twice", unit.FormatBytes(a.astray))
+			if a.uncounted > 0 {
+				c.Detail += fmt.Sprintf(", and %s was lost or came twice", unit.FormatBytes(a.uncounted))
 			}
 			c.Detail += fmt.Sprintf(": %s apart (allowed %s)", unit.FormatPercent(apart/a.flows), unit.FormatPercent(allowed/a.flows))
 		}
@@ -196,60 +223,12 @@ func wire(v view) (judged, bool) {
 	return judged{c, worst}, true
 }
 
-// departures compares, per sending host, what its flows gave to the network with
-// what its interfaces in the topology sent, as arrivals does for receivers. What
-// waited in the interfaces' queues when the window began was sent in it, too. A host
-// with a flow or all interfaces not counted is left out.
-func departures(v view) []account {
-	var list []account
-	for _, h := range v.Hosts {
-		out := account{host: h.Host}
-		var headerBytes float64
-		known := true
-		for _, f := range v.Flows {
-			out.slack += small(f, h.Host)
-			if f.From != h.Host || !f.Connected || f.Transactions != nil {
-				continue
-			}
-			known = known && (f.SentBytes > 0 || f.ReceivedBytes == 0)
-			out.flows += float64(f.SentBytes)
-			headerBytes += float64(f.SentBytes) * headers(f)
-		}
-		if !known || out.flows == 0 {
-			continue
-		}
-		header, packets, counted := headerBytes/out.flows, 0.0, false
-		for _, d := range h.Deltas() {
-			if d.Seconds > 0 && v.drawn(h.Host, d.Interface) && !stacked(h.Snapshot, d.Interface) {
-				counted = true
-				packets += d.TxPackets
-				out.wired += max(0, d.TxBytes-d.TxPackets*header) * v.WindowS / d.Seconds
-			}
-		}
-		if !counted {
-			continue
-		}
-		if o := h.Others; o != nil {
-			out.wired = max(0, out.wired-float64(o.WrittenBytes))
-			out.slack += unsure(v, h.Host, o.Flows, o.WrittenBytes, packets)
-		}
-		for _, q := range h.Begin.Qdiscs {
-			if v.drawn(h.Host, q.Interface) {
-				out.slack += float64(q.Backlog)
-			}
-		}
-		out.slack += out.flows / v.WindowS * v.skew[h.Host]
-		list = append(list, out)
-	}
-	return list
-}
-
 // foreign checks that no other traffic used the receiving or sending hosts' interfaces.
 func foreign(v view) (judged, bool) {
 	c := record.Check{Check: Foreign, Pass: true}
 	most := -1.0
-	received := arrivals(v)
-	for i, a := range slices.Concat(received, departures(v)) {
+	received := accounts(v, true)
+	for i, a := range slices.Concat(received, accounts(v, false)) {
 		other, verb := max(0, a.others()-a.slack), "took in"
 		if i >= len(received) {
 			verb = "sent"
