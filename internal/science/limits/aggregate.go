@@ -96,7 +96,7 @@ func (n Network) path(f Flow, path []topology.End) (float64, string) {
 	for _, c := range n.linkDirections(path) {
 		frame.Shaped = c.shaped
 		if here := c.rate * frame.Fraction(); c.rate > 0 && here < bps {
-			bps, why = here, term{1, c.rate, frame.Payload(), frame.Wire()}.String()
+			bps, why = here, linkTerm(c.rate, frame.Fraction(), frame)
 		}
 	}
 	return bps, why
@@ -298,45 +298,28 @@ func (p *programme) solve() Limit {
 	return Limit{best * scale, explain(rows, price)}
 }
 
-// explain spells Σ price·rate, equal terms together.
+// explain spells Σ price·rate, links before caps and equal terms together.
 func explain(rows []row, price []float64) string {
-	var terms []term
-	var counts []int
-	var words []string // of caps, and how many of each
-	alike := map[string]int{}
+	var links, caps []string
+	counts := map[string]int{}
 	for i, r := range rows {
 		if price[i] < 1e-9 {
 			continue
 		}
-		if !r.link {
-			word := r.why
-			if math.Abs(price[i]-1) > 1e-9 {
-				word += fmt.Sprintf(" × %.4g", price[i])
-			}
-			if alike[word] == 0 {
-				words = append(words, word)
-			}
-			alike[word] += r.count
-			continue
+		list, text, n := &caps, r.why, r.count
+		if r.link {
+			list, text, n = &links, linkTerm(r.most, price[i], r.frame), 1
+		} else if math.Abs(price[i]-1) > 1e-9 {
+			text += fmt.Sprintf(" × %.4g", price[i])
 		}
-		t := term{price[i], r.most, r.frame.Payload(), r.frame.Wire()}
-		if same := slices.IndexFunc(terms, func(o term) bool {
-			return o.rate == t.rate && o.payload == t.payload && o.wire == t.wire && math.Abs(o.price-t.price) < 1e-9
-		}); same >= 0 {
-			counts[same]++
-			continue
+		if counts[text] == 0 {
+			*list = append(*list, text)
 		}
-		terms, counts = append(terms, t), append(counts, 1)
+		counts[text] += n
 	}
 	var parts []string
-	for i, t := range terms {
-		if math.Abs(t.price-float64(t.payload)/float64(t.wire)) < 1e-9 {
-			t.price = 1
-		}
-		parts = append(parts, multiple(counts[i])+t.String())
-	}
-	for _, word := range words {
-		parts = append(parts, multiple(alike[word])+word)
+	for _, text := range slices.Concat(links, caps) {
+		parts = append(parts, multiple(counts[text])+text)
 	}
 	return strings.Join(parts, " + ")
 }
@@ -348,17 +331,11 @@ func multiple(n int) string {
 	return fmt.Sprintf("%d × ", n)
 }
 
-// term is one link's part of a limit: rate × payload/wire, or, where flows of
+// linkTerm spells one link's part of a limit: rate × payload/wire or, where flows of
 // several kinds or several bottlenecks meet, rate × shadow price.
-type term struct {
-	price         float64 // 1: payload/wire
-	rate          float64
-	payload, wire int
-}
-
-func (t term) String() string {
-	if t.price != 1 {
-		return fmt.Sprintf("%s × %.4g", unit.FormatRate(t.rate), t.price)
+func linkTerm(rate, price float64, frame Frame) string {
+	if math.Abs(price-frame.Fraction()) < 1e-9 {
+		return fmt.Sprintf("%s × %d/%d", unit.FormatRate(rate), frame.Payload(), frame.Wire())
 	}
-	return fmt.Sprintf("%s × %d/%d", unit.FormatRate(t.rate), t.payload, t.wire)
+	return fmt.Sprintf("%s × %.4g", unit.FormatRate(rate), price)
 }

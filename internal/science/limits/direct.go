@@ -1,7 +1,6 @@
 package limits
 
 import (
-	"fmt"
 	"math"
 
 	"linerate/internal/model/unit"
@@ -13,10 +12,7 @@ import (
 func Direct(rate float64, frame Frame, flows int, rateCap float64) Limit {
 	best := Limit{Bps: math.Inf(1)}
 	if rate > 0 && frame.Fraction() > 0 {
-		best = Limit{
-			Bps: rate * frame.Fraction(),
-			Why: fmt.Sprintf("%s × %d/%d", unit.FormatRate(rate), frame.Payload(), frame.Wire()),
-		}
+		best = Limit{rate * frame.Fraction(), linkTerm(rate, frame.Fraction(), frame)}
 	}
 	if capped := float64(flows) * rateCap; capped > 0 && capped < best.Bps {
 		best = Limit{Bps: capped, Why: multiple(flows) + "cap of " + unit.FormatRate(rateCap)}
