@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Unpaired estimates level over base from values that were not measured side
@@ -73,34 +72,11 @@ func logs(values []float64) ([]float64, bool) {
 	return out, true
 }
 
-// sample is one side of an unpaired comparison: its mean, the variance of that
-// mean, and how many degrees of freedom the variance was estimated with.
-type sample struct{ mean, variance, freedom float64 }
-
-// part describes values that count with a factor.
-func part(values []float64, factor float64) sample {
-	mean, sd := stat.MeanStdDev(values, nil)
-	n := float64(len(values))
-	return sample{mean * factor, sd * sd * factor * factor / n, n - 1}
-}
-
-// welch is the interval of an estimate whose variance is the sum of both, and
-// the probability of it being this far from centre by chance. Values that do
-// not vary at all decide by themselves.
+// welch is the interval of an estimate whose variance is the sum of both, and the
+// probability of it being this far from centre by chance.
 func welch(estimate, centre float64, a, b sample, confidence float64) (Interval, float64) {
 	variance := a.variance + b.variance
-	if variance == 0 {
-		p := 0.0
-		if estimate == centre {
-			p = 1
-		}
-		return Interval{Mean: estimate, Low: estimate, High: estimate, Known: true}, p
-	}
 	// Satterthwaite (1946).
 	freedom := variance * variance / (a.variance*a.variance/a.freedom + b.variance*b.variance/b.freedom)
-	se := math.Sqrt(variance)
-	half := quantile(confidence, freedom) * se
-	t := math.Abs(estimate-centre) / se
-	p := 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Survival(t)
-	return Interval{Mean: estimate, Low: estimate - half, High: estimate + half, Known: true}, p
+	return sample{estimate, variance, freedom}.student(centre, confidence)
 }

@@ -33,33 +33,46 @@ func Mean(values []float64, confidence float64) Interval {
 	if len(values) == 1 {
 		return Interval{Mean: values[0], N: 1}
 	}
-	mean, sd := stat.MeanStdDev(values, nil)
-	n := float64(len(values))
-	half := quantile(confidence, n-1) * sd / math.Sqrt(n)
-	return Interval{mean, mean - half, mean + half, len(values), true}
+	in, _ := part(values, 1).student(0, confidence)
+	in.N = len(values)
+	return in
 }
 
-// quantile is the two-sided critical value of Student's t.
-func quantile(confidence, freedom float64) float64 {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile(0.5 + confidence/2)
+// sample is an estimate, its variance, and how many degrees of freedom the variance was
+// estimated with.
+type sample struct{ mean, variance, freedom float64 }
+
+// part describes the mean of values that count with a factor.
+func part(values []float64, factor float64) sample {
+	mean, sd := stat.MeanStdDev(values, nil)
+	n := float64(len(values))
+	return sample{mean * factor, sd * sd * factor * factor / n, n - 1}
+}
+
+// student is the estimate's interval by Student's t, and the two-sided probability of it
+// being this far from centre by chance. Values that do not vary at all decide by
+// themselves.
+func (s sample) student(centre, confidence float64) (Interval, float64) {
+	if s.variance == 0 {
+		p := 0.0
+		if s.mean == centre {
+			p = 1
+		}
+		return Interval{Mean: s.mean, Low: s.mean, High: s.mean, Known: true}, p
+	}
+	law, se := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: s.freedom}, math.Sqrt(s.variance)
+	half := law.Quantile(0.5+confidence/2) * se
+	p := 2 * law.Survival(math.Abs(s.mean-centre)/se)
+	return Interval{Mean: s.mean, Low: s.mean - half, High: s.mean + half, Known: true}, p
 }
 
 // pValue is the two-sided probability of a mean this far from centre by chance.
-// Values that do not vary at all decide by themselves.
 func pValue(values []float64, centre float64) float64 {
 	if len(values) < 2 {
 		return 1
 	}
-	mean, sd := stat.MeanStdDev(values, nil)
-	if sd == 0 {
-		if mean == centre {
-			return 1
-		}
-		return 0
-	}
-	n := float64(len(values))
-	t := math.Abs(mean-centre) / (sd / math.Sqrt(n))
-	return 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(t)
+	_, p := part(values, 1).student(centre, 0)
+	return p
 }
 
 // Sidak is the confidence each of m intervals needs so that all of them hold
