@@ -3,6 +3,7 @@ package ecmp
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // This file simulates many flows in a Clos network (C. Clos, 1953): hosts on
@@ -156,31 +157,20 @@ func (f Fabric) stride() int {
 // rates of all links. Spread evenly, the links of a leaf, and all that lead from
 // the spines of a pod to cores, are as one: the first stands for them.
 func (f Fabric) rates(rates []float64, even bool) []float64 {
-	rates = sized(rates, f.links())
-	up, core := f.Up.RateBps(), f.Core.RateBps()*float64(len(f.Up))
-	at := 0
+	rates = slices.Grow(rates[:0], f.links())
 	for range 2 * f.Hosts {
-		rates[at] = f.HostBps
-		at++
+		rates = append(rates, f.HostBps)
 	}
-	for range 2 * f.Leaves() {
-		for s, link := range f.Up {
-			rates[at] = link.RateBps
-			if even && s == 0 {
-				rates[at] = up
-			}
-			at++
+	for _, group := range []struct {
+		links Links
+		n     int
+	}{{f.Up, 2 * f.Leaves()}, {slices.Repeat(f.Core, len(f.Up)), 2 * f.Pods()}} {
+		one := group.links.rates()
+		if even && len(one) > 0 {
+			one[0] = group.links.RateBps()
 		}
-	}
-	for range 2 * f.Pods() {
-		for s := range f.Up {
-			for c, link := range f.Core {
-				rates[at] = link.RateBps
-				if even && s == 0 && c == 0 {
-					rates[at] = core
-				}
-				at++
-			}
+		for range group.n {
+			rates = append(rates, one...)
 		}
 	}
 	return rates
