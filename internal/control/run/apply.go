@@ -53,7 +53,7 @@ func (m marks) set(host string, mark int) {
 // hold has the hosts at the other end of links whose interfaces settings take down record
 // what their kernels drop with the carrier, so that it is restored.
 func (c *conductor) hold(ctx context.Context, over *topology.Topology, settings []setting.Setting, at marks) error {
-	replies, err := bus.Ask[message.HoldReply](ctx, c.bus, "hold", losingCarrier(over, settings))
+	replies, err := bus.Ask[message.Mark](ctx, c.bus, "hold", losingCarrier(over, settings))
 	for host, reply := range replies {
 		at.set(host, reply.Mark)
 	}

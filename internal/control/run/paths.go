@@ -98,15 +98,15 @@ func (c *conductor) trace(ctx context.Context, over *topology.Topology, all []*t
 		if len(pending) == 0 {
 			return nil
 		}
-		requests := map[string]message.LookupRequest{}
+		requests := map[string]message.Lookups{}
 		for host, all := range pending {
 			var questions []record.RouteLookup
 			for _, t := range all {
 				questions = append(questions, t.question())
 			}
-			requests[host] = message.LookupRequest{Lookups: questions}
+			requests[host] = message.Lookups{Lookups: questions}
 		}
-		replies, err := bus.Ask[message.LookupReply](ctx, c.bus, "lookup", requests)
+		replies, err := bus.Ask[message.Lookups](ctx, c.bus, "lookup", requests)
 		if err != nil {
 			return err
 		}

@@ -152,7 +152,7 @@ func (c *conductor) revert(ctx context.Context, t *study.Treatment, to marks) er
 	defer cancel()
 	c.group().Close(ctx)
 	c.broken = bus.EachNode(slices.Sorted(maps.Keys(to)), func(host string) error {
-		return c.bus.Call(ctx, host, "revert", message.RevertRequest{Mark: to[host]}, nil)
+		return c.bus.Call(ctx, host, "revert", message.Mark{Mark: to[host]}, nil)
 	})
 	return c.broken
 }

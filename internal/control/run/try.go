@@ -65,7 +65,7 @@ func try(ctx context.Context, b *bus.Bus, s setting.Setting, allowMachine bool) 
 	}
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
-	if err := b.Call(after, s.Host, "revert", message.RevertRequest{Mark: reply.Mark}, nil); err != nil {
+	if err := b.Call(after, s.Host, "revert", message.Mark{Mark: reply.Mark}, nil); err != nil {
 		return Tried{}, fmt.Errorf("reverting a setting that was only tried: %w", err)
 	}
 	return Tried{Setting: s, Applied: reply.Applied}, nil

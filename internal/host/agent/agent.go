@@ -210,14 +210,14 @@ func (a *agent) apply(ctx context.Context, r message.ApplyRequest) (message.Appl
 	return message.ApplyReply{Applied: applied, Mark: mark}, err
 }
 
-func (a *agent) hold(_ context.Context, r message.HoldRequest) (message.HoldReply, error) {
+func (a *agent) hold(_ context.Context, r message.HoldRequest) (message.Mark, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	mark, err := a.manager.Hold(r.Interfaces)
-	return message.HoldReply{Mark: mark}, err
+	return message.Mark{Mark: mark}, err
 }
 
-func (a *agent) revert(_ context.Context, r message.RevertRequest) (struct{}, error) {
+func (a *agent) revert(_ context.Context, r message.Mark) (struct{}, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return struct{}{}, a.manager.RevertTo(r.Mark)

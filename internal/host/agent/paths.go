@@ -16,8 +16,8 @@ import (
 // The paths of a trial's flows: route lookups before they open, ports to open them
 // from, and the interfaces by which their packets arrive.
 
-func (a *agent) lookup(_ context.Context, r message.LookupRequest) (message.LookupReply, error) {
-	return message.LookupReply{Lookups: a.reader.Lookups(r.Lookups)}, nil
+func (a *agent) lookup(_ context.Context, r message.Lookups) (message.Lookups, error) {
+	return message.Lookups{Lookups: a.reader.Lookups(r.Lookups)}, nil
 }
 
 // ports finds ports that are free: all are taken at once, so that they

@@ -2,8 +2,10 @@ package flow
 
 import (
 	"cmp"
+	"encoding"
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -39,21 +41,56 @@ type Option struct {
 	Planned bool
 	// Imposed options are set on flows of any protocol, by a server for its bounds.
 	Imposed bool
-	// Parse sets the option in s from a flag's text; nil: it has no flag.
-	Parse func(s *Spec, text string) error
-	// Wanted reports whether s asks for something that a flow without the option does
-	// not have.
-	Wanted func(s *Spec) bool
 
 	// check returns what is wrong with a value that is given, and conflict what is
 	// wrong with it beside the other options of a fitted Spec; both begin with what
 	// follows the key.
 	check, conflict func(s *Spec) string
+	// merge sets what s inherits from base; nil: the value that s lacks.
+	merge func(s, base *Spec)
 
-	merge func(s *Spec, base *Spec)
-	clear func(s *Spec)
-	isSet func(s *Spec) bool
-	value func(s *Spec) any
+	otherwise string // what a flow of any other protocol has
+	field     int    // of Spec
+}
+
+// in is the option's field of s.
+func (o *Option) in(s *Spec) reflect.Value { return reflect.ValueOf(s).Elem().Field(o.field) }
+
+// Parse sets the option in s from a flag's text.
+func (o *Option) Parse(s *Spec, text string) (err error) {
+	switch v := o.in(s).Addr().Interface().(type) {
+	case *string:
+		*v = text
+	case *int:
+		*v, err = strconv.Atoi(text)
+	case *float64:
+		*v, err = strconv.ParseFloat(text, 64)
+	case **bool:
+		*v = new(bool)
+		**v, err = strconv.ParseBool(text)
+	case **DSCP:
+		*v = new(DSCP)
+		err = (*v).UnmarshalText([]byte(text))
+	case encoding.TextUnmarshaler:
+		err = v.UnmarshalText([]byte(text))
+	default:
+		err = fmt.Errorf("%s is not given as text", o.Key)
+	}
+	return err
+}
+
+// Wanted reports whether s asks for something that a flow without the option does not
+// have.
+func (o *Option) Wanted(s *Spec) bool {
+	v := o.in(s)
+	if v.IsZero() || o.IsNeutral(s) {
+		return false
+	}
+	if b, isBool := v.Interface().(*bool); isBool {
+		return *b || o.Absent != ""
+	}
+	n, isNumber := number(v)
+	return !isNumber || n != float64(o.Default)
 }
 
 // Flag is the option's flag of `measure`, without the dashes.
@@ -77,20 +114,23 @@ func (o *Option) For(protocol string) bool {
 }
 
 // IsNeutral reports whether the value in s means something to every protocol.
-func (o *Option) IsNeutral(s *Spec) bool { return o.Neutral != "" && o.value(s) == any(o.Neutral) }
+func (o *Option) IsNeutral(s *Spec) bool { return o.Neutral != "" && o.in(s).String() == o.Neutral }
 
 // Check returns what is wrong with the value in s, which was given; empty: nothing.
 // The text follows the option's name.
 func (o *Option) Check(s *Spec) string {
-	v := o.value(s)
-	if text, isText := v.(string); isText && o.Enum != nil && !slices.Contains(o.Enum, text) {
-		return fmt.Sprintf(" %.40q: expected %s", text, source.Or(o.Enum))
+	v := o.in(s)
+	if o.Enum != nil && !slices.Contains(o.Enum, v.String()) {
+		return fmt.Sprintf(" %.40q: expected %s", v.String(), source.Or(o.Enum))
 	}
 	if n, isNumber := number(v); isNumber && (o.Least != 0 && !(n >= o.Least) || o.Most != 0 && !(n <= o.Most)) {
 		if o.Most == 0 {
 			return fmt.Sprintf(" %v: expected at least %v", v, unit.Bytes(o.Least))
 		}
 		return strings.TrimRight(fmt.Sprintf(" %v: expected %.0f to %.0f %s", v, o.Least, o.Most, o.Unit), " ")
+	}
+	if rate, isRate := v.Interface().(unit.BitRate); isRate && !(rate > 0) {
+		return fmt.Sprintf(" %v: expected a positive rate", rate)
 	}
 	if o.check != nil {
 		return o.check(s)
@@ -112,7 +152,7 @@ func (o *Option) Conflict(s *Spec) string {
 func (s Spec) Check() error {
 	var errs []error
 	for _, o := range Options {
-		if !o.isSet(&s) {
+		if o.in(&s).IsZero() {
 			continue
 		}
 		wrong := cmp.Or(o.Check(&s), o.Conflict(&s))
@@ -138,7 +178,11 @@ func Find(key string) *Option {
 // With returns the options of s with those replaced that over has.
 func (s Spec) With(over Spec) Spec {
 	for _, o := range Options {
-		o.merge(&over, &s)
+		if o.merge != nil {
+			o.merge(&over, &s)
+		} else if v := o.in(&over); v.IsZero() {
+			v.Set(o.in(&s))
+		}
 	}
 	return over
 }
@@ -147,10 +191,13 @@ func (s Spec) With(over Spec) Spec {
 // defaults: a workload's are for flows of several.
 func (s Spec) Fitted() Spec {
 	for _, o := range Options {
-		if !o.For(s.Protocol) {
-			o.clear(&s)
-		} else if o.Default != 0 && o.Protocols != nil && !o.isSet(&s) {
-			_ = o.Parse(&s, strconv.Itoa(o.Default))
+		if v := o.in(&s); !o.For(s.Protocol) {
+			v.SetZero()
+			if o.otherwise != "" {
+				v.SetString(o.otherwise)
+			}
+		} else if o.Default != 0 && o.Protocols != nil && v.IsZero() {
+			v.SetInt(int64(o.Default))
 		}
 	}
 	return s
@@ -165,81 +212,14 @@ func (Spec) Describe(key string) (doc string, enum []string) {
 	return "", nil
 }
 
-func number(v any) (float64, bool) {
-	switch v := v.(type) {
-	case int:
-		return float64(v), true
-	case float64:
-		return v, true
-	case unit.Bytes:
-		return float64(v), true
-	case unit.BitRate:
-		return float64(v), true
+func number(v reflect.Value) (float64, bool) {
+	switch {
+	case v.CanInt():
+		return float64(v.Int()), true
+	case v.CanFloat():
+		return v.Float(), true
 	}
 	return 0, false
-}
-
-// row is an option whose zero value is absence.
-func row[T comparable](key string, field func(*Spec) *T, parse func(string) (T, error), o Option) *Option {
-	var zero T
-	o.Key = key
-	o.value = func(s *Spec) any { return *field(s) }
-	o.isSet = func(s *Spec) bool { return *field(s) != zero }
-	if o.merge == nil {
-		o.merge = func(s, base *Spec) {
-			if *field(s) == zero {
-				*field(s) = *field(base)
-			}
-		}
-	}
-	if o.clear == nil {
-		o.clear = func(s *Spec) { *field(s) = zero }
-	}
-	if o.Wanted == nil {
-		o.Wanted = func(s *Spec) bool {
-			n, isNumber := number(*field(s))
-			return *field(s) != zero && (!isNumber || n != float64(o.Default)) && !o.IsNeutral(s)
-		}
-	}
-	o.Parse = func(s *Spec, text string) (err error) {
-		*field(s), err = parse(text)
-		return err
-	}
-	return &o
-}
-
-func text(key string, field func(*Spec) *string, o Option) *Option {
-	return row(key, field, func(text string) (string, error) { return text, nil }, o)
-}
-
-func integer(key string, field func(*Spec) *int, o Option) *Option {
-	return row(key, field, strconv.Atoi, o)
-}
-
-func size(key string, field func(*Spec) *unit.Bytes, o Option) *Option {
-	return row(key, field, unit.ParseBytes, o)
-}
-
-func rate(key string, field func(*Spec) *unit.BitRate, o Option) *Option {
-	o.check = func(s *Spec) string {
-		if !(*field(s) > 0) {
-			return fmt.Sprintf(" %v: expected a positive rate", *field(s))
-		}
-		return ""
-	}
-	return row(key, field, unit.ParseBitRate, o)
-}
-
-// boolean is an option of three states: nil is absent.
-func boolean(key string, field func(*Spec) **bool, o Option) *Option {
-	if o.Wanted == nil {
-		o.Wanted = func(s *Spec) bool { return On(*field(s)) }
-	}
-	o.Type = "bool"
-	return row(key, field, func(text string) (*bool, error) {
-		b, err := strconv.ParseBool(text)
-		return &b, err
-	}, o)
 }
 
 // On reports whether an option of three states is true.
@@ -255,93 +235,91 @@ var (
 )
 
 // Options is every option, in the order of the reference.
-var Options = []*Option{
-	text("protocol", func(s *Spec) *string { return &s.Protocol }, Option{
-		Doc:  protocolDocs(),
+var Options = fieldsOf([]*Option{
+	{
+		Key: "protocol", Doc: protocolDocs(),
 		Enum: every, Type: "name", Absent: "tcp", Planned: true,
-	}),
-	text("direction", func(s *Spec) *string { return &s.Direction }, Option{
-		Doc:       "write: the end that connects sends; read: the other end sends; both",
-		Protocols: bulk, Enum: []string{Write, Read, Both}, Neutral: Write, Type: "name", Absent: "write", Planned: true,
-		clear: func(s *Spec) { s.Direction = Write },
-	}),
-	integer("streams", func(s *Spec) *int { return &s.Streams }, Option{
+	},
+	{
+		Key: "direction", Doc: "write: the end that connects sends; read: the other end sends; both",
+		Protocols: bulk, Enum: []string{Write, Read, Both}, Neutral: Write, otherwise: Write, Type: "name", Absent: "write", Planned: true,
+	},
+	{
+		Key: "streams",
 		Doc: "connections per flow and direction", Absent: "1; measure: as many as there are addresses", Default: 1, Least: 1, Most: maxStreams, Type: "number",
-	}),
-	integer("copies", func(s *Spec) *int { return &s.Copies }, Option{
+	},
+	{
+		Key: "copies",
 		Doc: "how often there is the flow, each with a process of its own where a tool makes it", Absent: "1", Default: 1, Least: 1, Most: maxStreams, Planned: true,
-	}),
-	text("destinations", func(s *Spec) *string { return &s.Destinations }, Option{
+	},
+	{
+		Key: "destinations",
 		Doc: "first: copies go to the flow's destination; all: to all addresses of the host to, in turn", Absent: "first", Enum: []string{"first", AllDestinations}, Planned: true,
-	}),
+	},
 	// The kernel's bounds of TCP_MAXSEG: net/ipv4/tcp.c, TCP_MIN_MSS and MAX_TCP_WINDOW.
-	integer("mss", func(s *Spec) *int { return &s.MSS }, Option{
-		Doc: "TCP maximum segment size (TCP_MAXSEG), in bytes", Absent: "as the MTU allows", Protocols: overTCP, Type: "number",
-		check: func(s *Spec) string {
-			if s.MSS < 88 || s.MSS > 32767 {
-				return fmt.Sprintf(" %d: the kernel takes 88 to 32767 bytes", s.MSS)
-			}
-			return ""
-		},
-	}),
-	boolean("nodelay", func(s *Spec) **bool { return &s.NoDelay }, Option{Doc: "set TCP_NODELAY", Protocols: overTCP}),
-	text("congestion_control", func(s *Spec) *string { return &s.CongestionControl }, Option{
-		Doc: "TCP_CONGESTION: cubic, reno, bbr, …", Absent: "cubic in studies, otherwise the host's own", Protocols: overTCP, Type: "name",
+	{
+		Key: "mss", Doc: "TCP maximum segment size (TCP_MAXSEG), in bytes", Absent: "as the MTU allows", Protocols: overTCP, Least: 88, Most: 32767, Unit: "bytes", Type: "number",
+	},
+	{Key: "nodelay", Doc: "set TCP_NODELAY", Protocols: overTCP, Type: "bool"},
+	{
+		Key: "congestion_control", Doc: "TCP_CONGESTION: cubic, reno, bbr, …", Absent: "cubic in studies, otherwise the host's own", Protocols: overTCP, Type: "name",
 		check: func(s *Spec) string {
 			if s.CongestionControl != "" && !congestionControl().MatchString(s.CongestionControl) {
 				return fmt.Sprintf(" %.40q: expected the kernel's name of one, such as cubic, reno or bbr", s.CongestionControl)
 			}
 			return ""
 		},
-	}),
-	size("window", func(s *Spec) *unit.Bytes { return &s.Window }, Option{
-		Doc: "socket buffers at both ends (SO_SNDBUF, SO_RCVBUF), such as 256KiB", Absent: "the kernel's autotuning", Least: minWindow, Type: "size",
-	}),
-	size("send_buffer", func(s *Spec) *unit.Bytes { return &s.SendBuffer }, Option{
-		Doc: "socket buffer of the end that sends (SO_SNDBUF), instead of window", Least: minWindow, Type: "size",
-	}),
-	size("receive_buffer", func(s *Spec) *unit.Bytes { return &s.ReceiveBuffer }, Option{
-		Doc: "socket buffer of the end that receives (SO_RCVBUF), instead of window", Least: minWindow, Type: "size",
-	}),
-	boolean("bind_no_port", func(s *Spec) **bool { return &s.BindNoPort }, Option{
+	},
+	{
+		Key: "window", Doc: "socket buffers at both ends (SO_SNDBUF, SO_RCVBUF), such as 256KiB", Absent: "the kernel's autotuning", Least: minWindow, Type: "size",
+	},
+	{
+		Key: "send_buffer", Doc: "socket buffer of the end that sends (SO_SNDBUF), instead of window", Least: minWindow, Type: "size",
+	},
+	{
+		Key: "receive_buffer", Doc: "socket buffer of the end that receives (SO_RCVBUF), instead of window", Least: minWindow, Type: "size",
+	},
+	{
+		Key: "bind_no_port", Type: "bool",
 		Doc:    "with source: false: bind takes a port of that address for this connection alone; true: connect takes one that is free between the two ends (IP_BIND_ADDRESS_NO_PORT)",
-		Absent: "true", Wanted: func(s *Spec) bool { return s.BindNoPort != nil },
-	}),
-	row("dscp", func(s *Spec) **DSCP { return &s.DSCP }, func(text string) (*DSCP, error) {
-		d, err := ParseDSCP(text)
-		return &d, err
-	}, Option{
-		Doc:    "differentiated services codepoint of all packets, both ways (IP_TOS, IPV6_TCLASS): 0 to 63, or CS0 to CS7, AF11 to AF43, EF, VA, LE",
+		Absent: "true",
+	},
+	{
+		Key: "dscp", Doc: "differentiated services codepoint of all packets, both ways (IP_TOS, IPV6_TCLASS): 0 to 63, or CS0 to CS7, AF11 to AF43, EF, VA, LE",
 		Absent: "0, the kernel's", Type: "class",
-	}),
-	rate("rate_cap", func(s *Spec) *unit.BitRate { return &s.RateCap }, Option{
-		Doc: "pacing of each connection (SO_MAX_PACING_RATE), such as 100mbit", Absent: "as fast as it can", Protocols: bulk, Type: "rate", Imposed: true,
-	}),
-	text("mode", func(s *Spec) *string { return &s.Mode }, Option{
+	},
+	{
+		Key: "rate_cap", Doc: "pacing of each connection (SO_MAX_PACING_RATE), such as 100mbit", Absent: "as fast as it can", Protocols: bulk, Type: "rate", Imposed: true,
+	},
+	{
+		Key:    "mode",
 		Doc:    "how bytes are moved: auto tries what is cheapest, copy does as ordinary programs do; others are write, splice, zerocopy and sendfile, and with measure all: auto, then copy",
 		Absent: "plain writes, received without a copy; measure: auto, which takes the first 300ms of the warm-up", Protocols: []string{TCP}, Enum: Modes, Type: "name",
-	}),
-	size("datagram", func(s *Spec) *unit.Bytes { return &s.Datagram }, Option{
+	},
+	{
+		Key: "datagram",
 		Doc: "payload of each datagram", Absent: "as large as the MTU allows", Protocols: []string{UDP}, Least: 16, Most: MaxDatagramBytes, Unit: "bytes", Type: "size",
-	}),
-	rate("write_cap", func(s *Spec) *unit.BitRate { return &s.WriteCap }, Option{
-		Doc: "the most that the sending program writes, as one that has little to send", Protocols: []string{TCP}, Type: "rate",
-	}),
-	rate("read_cap", func(s *Spec) *unit.BitRate { return &s.ReadCap }, Option{
-		Doc: "the most that the receiving program reads, as a slow one does", Protocols: []string{TCP}, Type: "rate",
-	}),
-	size("request", func(s *Spec) *unit.Bytes { return &s.Request }, Option{
-		Doc: "size of a request", Absent: "1 byte", Protocols: transactional, Default: 1, Least: 1, Most: maxMessage, Unit: "bytes", Type: "size",
+	},
+	{
+		Key: "write_cap", Doc: "the most that the sending program writes, as one that has little to send", Protocols: []string{TCP}, Type: "rate",
+	},
+	{
+		Key: "read_cap", Doc: "the most that the receiving program reads, as a slow one does", Protocols: []string{TCP}, Type: "rate",
+	},
+	{
+		Key: "request", Doc: "size of a request", Absent: "1 byte", Protocols: transactional, Default: 1, Least: 1, Most: maxMessage, Unit: "bytes", Type: "size",
 		conflict: func(s *Spec) string { return oneDatagram(s, s.Request) },
-	}),
-	size("response", func(s *Spec) *unit.Bytes { return &s.Response }, Option{
-		Doc: "size of a response", Absent: "1 byte", Protocols: transactional, Default: 1, Least: 1, Most: maxMessage, Unit: "bytes", Type: "size",
+	},
+	{
+		Key: "response", Doc: "size of a response", Absent: "1 byte", Protocols: transactional, Default: 1, Least: 1, Most: maxMessage, Unit: "bytes", Type: "size",
 		conflict: func(s *Spec) string { return oneDatagram(s, s.Response) },
-	}),
-	integer("connections", func(s *Spec) *int { return &s.Connections }, Option{
+	},
+	{
+		Key: "connections",
 		Doc: "connections of a flow, each with one request at a time", Absent: "1", Protocols: transactional, Default: 1, Least: 1, Most: maxConnections, Type: "number",
-	}),
-	row("pace", func(s *Spec) *float64 { return &s.Pace }, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }, Option{
+	},
+	{
+		Key: "pace",
 		Doc: "requests a flow begins in a second, on a schedule that waits for nothing", Absent: "the next when one is answered", Protocols: transactional, Type: "number",
 		check: func(s *Spec) string {
 			if !(s.Pace > 0 && s.Pace <= maxPace) {
@@ -349,9 +327,10 @@ var Options = []*Option{
 			}
 			return ""
 		},
-	}),
-	boolean("poll", func(s *Spec) **bool { return &s.Poll }, Option{Doc: "true: both ends poll their sockets instead of sleeping", Protocols: transactional}),
-	boolean("follow", func(s *Spec) **bool { return &s.Follow }, Option{
+	},
+	{Key: "poll", Doc: "true: both ends poll their sockets instead of sleeping", Protocols: transactional, Type: "bool"},
+	{
+		Key: "follow", Type: "bool",
 		Doc: "true: each end's thread sleeps on the CPU at which its packets come in, so that no other has to be woken; for one connection", Protocols: transactional,
 		conflict: func(s *Spec) string {
 			if On(s.Follow) && (s.Connections > 1 || On(s.Poll)) {
@@ -359,22 +338,23 @@ var Options = []*Option{
 			}
 			return ""
 		},
-	}),
-	integer("threads", func(s *Spec) *int { return &s.Threads }, Option{
-		Doc: "threads at each end", Absent: "1", Protocols: transactional, Default: 1, Least: 1, Most: 256, Type: "number",
+	},
+	{
+		Key: "threads", Doc: "threads at each end", Absent: "1", Protocols: transactional, Default: 1, Least: 1, Most: 256, Type: "number",
 		conflict: func(s *Spec) string {
 			if s.Threads > s.Connections && !Of(s.Protocol).Bulk() {
 				return fmt.Sprintf(" %d: a flow with %s has nothing for more than %d to do: say connections, too", s.Threads, unit.Plural(s.Connections, "connection"), s.Connections)
 			}
 			return ""
 		},
-	}),
-	text("source_ports", func(s *Spec) *string { return &s.SourcePorts }, Option{
+	},
+	{
+		Key:    "source_ports",
 		Doc:    "ports to open connections from. kernel: as connect(2) chooses; drawn: free ones, by chance, so that the path of each flow can be predicted; even: free ones of which the kernels on the path say that the flows spread evenly over equal paths",
 		Absent: "kernel", Protocols: bulk, Enum: []string{PortsKernel, PortsDrawn, PortsEven}, Neutral: PortsKernel,
-	}),
-	text("tool", func(s *Spec) *string { return &s.Tool }, Option{
-		Doc:    "the program that makes the flow's traffic, one process for each flow and direction",
+	},
+	{
+		Key: "tool", Doc: "the program that makes the flow's traffic, one process for each flow and direction",
 		Absent: "linerate", Enum: []string{"linerate", "iperf3", "iperf", "netperf", "nuttcp", "sockperf", "qperf"}, Planned: true,
 		merge: func(s, base *Spec) {
 			if s.ToolArgs == nil && (s.Tool == "" || base.Tool == "" || s.Tool == base.Tool) {
@@ -384,18 +364,22 @@ var Options = []*Option{
 				s.Tool = base.Tool
 			}
 		},
-	}),
-	toolArgs,
-}
+	},
+	{
+		Key: "tool_args", Doc: "further words for the tool's client", Planned: true,
+		merge: func(s, base *Spec) {}, // with tool
+	},
+})
 
-// toolArgs are merged with tool: the words are for one program.
-var toolArgs = &Option{
-	Key: "tool_args", Doc: "further words for the tool's client", Planned: true,
-	value:  func(s *Spec) any { return nil },
-	merge:  func(*Spec, *Spec) {},
-	clear:  func(s *Spec) { s.ToolArgs = nil },
-	isSet:  func(s *Spec) bool { return s.ToolArgs != nil },
-	Wanted: func(s *Spec) bool { return s.ToolArgs != nil },
+// fieldsOf sets the field of each row, which has its key.
+func fieldsOf(rows []*Option) []*Option {
+	spec := reflect.TypeFor[Spec]()
+	for _, o := range rows {
+		for o.field = 0; spec.Field(o.field).Tag.Get("yaml") != o.Key; {
+			o.field++
+		}
+	}
+	return rows
 }
 
 const (

@@ -24,17 +24,17 @@ func TestOptionsCoverSpec(t *testing.T) {
 	}
 }
 
-// TestOptionField: a row reads, merges and clears its own field and no other.
+// TestOptionField: a row reads and merges its own field and no other.
 func TestOptionField(t *testing.T) {
 	values := map[string]string{"int": "7", "number": "7", "size": "7", "rate": "7bit", "bool": "true", "class": "7"}
 	for _, o := range Options {
-		if o == toolArgs {
-			continue
+		if o.Key == "tool_args" {
+			continue // a list
 		}
 		text := "7"
 		if v, there := values[o.Type]; there {
 			text = v
-		} else if _, isRate := number(o.value(&Spec{})); !isRate {
+		} else if _, isRate := number(o.in(&Spec{})); !isRate {
 			text = "seven"
 		}
 		var set Spec
@@ -60,9 +60,8 @@ func TestOptionField(t *testing.T) {
 				}
 			}
 		}
-		o.clear(&set)
-		if want := (Spec{Direction: set.Direction}); changed != 1 || !reflect.DeepEqual(set, want) {
-			t.Errorf("%s: %d fields set, %+v once cleared", o.Key, changed, set)
+		if changed != 1 {
+			t.Errorf("%s: %d fields set", o.Key, changed)
 		}
 	}
 }

@@ -15,13 +15,9 @@ type WatchedFlow struct {
 	Destination netip.AddrPort `json:"destination"`
 }
 
-// LookupRequest asks a host's kernel route questions.
-type LookupRequest struct {
-	Lookups []record.RouteLookup `json:"lookups"`
-}
-
-// LookupReply has the answers, in the questions' order.
-type LookupReply struct {
+// Lookups are route questions to a host's kernel, and in the reply the answers, in the
+// questions' order.
+type Lookups struct {
 	Lookups []record.RouteLookup `json:"lookups"`
 }
 

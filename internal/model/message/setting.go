@@ -30,13 +30,9 @@ type HoldRequest struct {
 	Interfaces []string `json:"interfaces"`
 }
 
-// HoldReply says what to revert to.
-type HoldReply struct {
-	Mark int `json:"mark"`
-}
-
-// RevertRequest asks to undo everything after Mark, newest first.
-type RevertRequest struct {
+// Mark is a length of the journal: the reply to HoldRequest, and the request to undo
+// everything after it, newest first.
+type Mark struct {
 	Mark int `json:"mark"`
 }
 

@@ -8,6 +8,8 @@ import (
 	"iter"
 	"math/big"
 	"net/netip"
+	"slices"
+	"strings"
 	"time"
 
 	"linerate/internal/model/unit"
@@ -55,6 +57,16 @@ func (s Setting) Kind() string {
 type Sysctl struct {
 	Key   string `yaml:",key" json:"key"`
 	Value string `yaml:",value" json:"value"`
+}
+
+// InterfaceOf is the interface of a parameter such as net.ipv4.conf.eth0.rp_filter; empty:
+// the parameter is not that of a single interface.
+func InterfaceOf(key string) string {
+	parts := strings.Split(key, ".")
+	if len(parts) != 5 || parts[0] != "net" || parts[2] != "conf" && parts[2] != "neigh" || slices.Contains([]string{"all", "default", "lo"}, parts[3]) {
+		return ""
+	}
+	return strings.ReplaceAll(parts[3], "/", ".")
 }
 
 // Neighbour is a permanent entry of the neighbour table.

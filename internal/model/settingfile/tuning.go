@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"iter"
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -162,8 +161,11 @@ func (f *File) sysctl(n int, line string) {
 			return
 		}
 	}
-	value, comment := uncommented(value, f.linux())
-	l.Value = strings.Join(strings.Fields(unquoted(value)), " ")
+	comment := false
+	if f.commented() {
+		value, _, comment = strings.Cut(value, "#")
+	}
+	l.Value = strings.Join(strings.Fields(unquoted(strings.TrimSpace(value))), " ")
 	switch {
 	case l.Value == "" && comment:
 		apart("expected a value before the comment", true)
@@ -175,18 +177,10 @@ func (f *File) sysctl(n int, line string) {
 	f.Lines = append(f.Lines, l)
 }
 
-// linux: the file may be one of Linux's, whose values go on to the line's end,
-// "#" included (sysctl.d(5)); the BSDs' end there.
-func (f *File) linux() bool { return f.System == Linux || f.System == "" && f.Format != LoaderConf }
-
-// uncommented removes a comment from a value, except on Linux, where it is part of the
-// value: it is left for lint to report.
-func uncommented(value string, linux bool) (string, bool) {
-	at := strings.Index(value, "#")
-	if at < 0 || linux {
-		return value, false
-	}
-	return strings.TrimSpace(value[:at]), true
+// commented reports whether a value ends at "#". On Linux, and where the system is not
+// known yet, "#" is part of the value (sysctl.d(5)), which lint reports.
+func (f *File) commented() bool {
+	return f.System != Linux && (f.System != "" || f.Format == LoaderConf)
 }
 
 func unquoted(value string) string {
@@ -246,16 +240,6 @@ func (f *File) guess() string {
 		}
 	}
 	return best
-}
-
-// InterfaceOf returns the interface of a parameter of Linux such as
-// net.ipv4.conf.eth0.rp_filter; empty: it is not one of a single interface.
-func InterfaceOf(key string) string {
-	parts := strings.Split(key, ".")
-	if len(parts) != 5 || parts[0] != "net" || parts[2] != "conf" && parts[2] != "neigh" || slices.Contains([]string{"all", "default", "lo"}, parts[3]) {
-		return ""
-	}
-	return strings.ReplaceAll(parts[3], "/", ".")
 }
 
 // Winning returns the lines that hold after the files are read in order: the last one of

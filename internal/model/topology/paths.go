@@ -54,26 +54,29 @@ type walk struct {
 	paths       [][]End
 }
 
-// index finds hosts, switches and ends by name in constant time.
+// index finds hosts, switches and ends by name in constant time. A name that a host and a
+// switch share is the host's.
 type index struct {
 	hosts    map[string]*Host
-	switches map[string]bool
+	switches map[string]*Switch
 	far      map[End]End
 	ends     map[string][]End // of a switch, in the order of the links
 }
 
 func newIndex(t *Topology) index {
-	p := index{make(map[string]*Host, len(t.Hosts)), map[string]bool{}, make(map[End]End, 2*len(t.Links)), map[string][]End{}}
+	p := index{make(map[string]*Host, len(t.Hosts)), map[string]*Switch{}, make(map[End]End, 2*len(t.Links)), map[string][]End{}}
 	for i := range t.Hosts {
 		p.hosts[t.Hosts[i].Name] = &t.Hosts[i]
 	}
-	for _, s := range t.Switches {
-		p.switches[s.Name] = true
+	for i, s := range t.Switches {
+		if p.hosts[s.Name] == nil {
+			p.switches[s.Name] = &t.Switches[i]
+		}
 	}
 	for _, l := range t.Links {
 		p.far[l.From], p.far[l.To] = l.To, l.From
 		for _, end := range []End{l.From, l.To} {
-			if p.switches[end.Node] {
+			if p.switches[end.Node] != nil {
 				p.ends[end.Node] = append(p.ends[end.Node], end)
 			}
 		}
@@ -172,7 +175,7 @@ func (h *Host) tables(source, destination netip.Addr) []int {
 		_, from := match(r.From, source)
 		_, to := match(r.To, destination)
 		if (r.From == "" || from) && (r.To == "" || to) {
-			tables = append(tables, r.Table)
+			tables = append(tables, mainTable(r.Table))
 		}
 	}
 	return append(tables, 0)
@@ -217,7 +220,7 @@ func (h *Host) routesTo(table int, destination netip.Addr) []route {
 		}
 	}
 	for _, r := range h.Routes {
-		if r.Table != table && (table != 0 || r.Table != 254) { // 254 is the main table's number
+		if mainTable(r.Table) != table {
 			continue
 		}
 		bits, ok := match(r.To, destination)
@@ -318,6 +321,28 @@ func (t *Topology) holders(addr netip.Addr) []End {
 	return ends
 }
 
+// PathToNextHop is the part of a path from a host's interface through switches to the
+// interface of the next host, for a packet with that next hop: a gateway, or its
+// destination. nil: no link leads there.
+func (t *Topology) PathToNextHop(from End, via netip.Addr) []End {
+	host, ok := t.Host(from.Node)
+	if !ok {
+		return nil
+	}
+	return newIndex(t).pathToNextHop(host, nextHop{out: from.Interface, to: via})
+}
+
+// Adjacent reports whether a host has an interface on the same layer-2 segment as an
+// interface of another host.
+func (t *Topology) Adjacent(host string, far End) bool {
+	for _, s := range newIndex(t).segmentPaths(far) {
+		if s.end.Node == host {
+			return true
+		}
+	}
+	return false
+}
+
 // pathToNextHop finds the path through switches from a host's interface to the next
 // host's: the shortest, since a lab's switches have no loops.
 func (f index) pathToNextHop(host *Host, h nextHop) []End {
@@ -373,7 +398,7 @@ func (f index) segmentPaths(start End) []*pathNode {
 			continue
 		}
 		onward := &pathNode{far, here}
-		if !f.switches[far.Node] {
+		if f.switches[far.Node] == nil {
 			if f.hosts[far.Node] != nil {
 				reached = append(reached, onward)
 			}

@@ -11,31 +11,17 @@ import (
 	"linerate/internal/model/source"
 )
 
-// checker has a topology and the indices that its checks use.
+// checker has a topology and the index that its checks use.
 type checker struct {
 	t      *Topology
 	report source.Report
-	nodes  []string       // hosts, then switches
-	host   map[string]int // by name: place in t.Hosts
-	swtch  map[string]int
+	index
 }
 
 // Validate reports everything that is wrong with the topology. Paths are those
 // of a study file: topology.hosts[0].interfaces[1].
 func (t *Topology) Validate(report source.Report) {
-	c := &checker{t: t, report: report, host: map[string]int{}, swtch: map[string]int{}}
-	for i, h := range t.Hosts {
-		c.host[h.Name] = i
-		c.nodes = append(c.nodes, h.Name)
-	}
-	for i, s := range t.Switches {
-		if _, twice := c.host[s.Name]; twice {
-			report(fmt.Sprintf("topology.switches[%d]", i), "%q is the name of a host and of a switch", s.Name)
-			continue
-		}
-		c.swtch[s.Name] = i
-		c.nodes = append(c.nodes, s.Name)
-	}
+	c := &checker{t, report, newIndex(t)}
 	if len(t.Hosts) == 0 {
 		report("topology.hosts", "no hosts: a topology needs at least two")
 	}
@@ -84,6 +70,9 @@ func (c *checker) checkHost(i int) {
 
 func (c *checker) checkSwitch(i int) {
 	s, path := c.t.Switches[i], fmt.Sprintf("topology.switches[%d]", i)
+	if c.hosts[s.Name] != nil {
+		c.report(path, "%q is the name of a host and of a switch", s.Name)
+	}
 	if !nodeName().MatchString(s.Name) {
 		c.report(path, "switch name %q: %s", s.Name, nodeNameRule)
 	}

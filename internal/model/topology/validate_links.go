@@ -55,18 +55,23 @@ func (c *checker) links() {
 // end resolves one end of a link. An interface without a name is a switch's, or the
 // only one of a host.
 func (c *checker) end(e End, path string) (End, bool) {
-	if _, isSwitch := c.swtch[e.Node]; isSwitch {
+	if c.switches[e.Node] != nil {
 		if why := badInterfaceName(e.Interface); e.Interface != "" && why != "" {
 			c.report(path, "interface name %q: %s", e.Interface, why)
 		}
 		return e, true
 	}
-	i, isHost := c.host[e.Node]
-	if !isHost {
-		c.report(path, "link to %q: no such host or switch%s", e.Node, source.DidYouMean(e.Node, c.nodes))
+	h := c.hosts[e.Node]
+	if h == nil {
+		nodes := c.t.HostNames()
+		for _, s := range c.t.Switches {
+			if c.switches[s.Name] != nil {
+				nodes = append(nodes, s.Name)
+			}
+		}
+		c.report(path, "link to %q: no such host or switch%s", e.Node, source.DidYouMean(e.Node, nodes))
 		return e, false
 	}
-	h := &c.t.Hosts[i]
 	e = c.t.complete(e)
 	if e.Interface == "" {
 		c.report(path, "link to %q: the host has several interfaces; expected %s", e.Node, source.Or(h.interfaceNames(h.Name+".")))
@@ -100,10 +105,10 @@ func (c *checker) occupy(taken map[End]End, e, far End, path string) {
 
 // real reports whether a node exists without linerate.
 func (c *checker) real(node string) bool {
-	if i, isHost := c.host[node]; isHost {
-		return len(c.t.Hosts[i].Via) > 0
+	if h := c.hosts[node]; h != nil {
+		return len(h.Via) > 0
 	}
-	s := c.t.Switches[c.swtch[node]]
+	s := c.switches[node]
 	return len(s.Via) > 0 || s.Unmanaged
 }
 
@@ -121,18 +126,17 @@ func (c *checker) sameWorld(from, to End, path string) {
 // loop reports the link that closes a loop of switches. A lab's switches do not speak a
 // spanning tree protocol, so a frame would circle for ever.
 func (c *checker) loop(joined groups, from, to End, path string) {
-	_, a := c.swtch[from.Node]
-	_, b := c.swtch[to.Node]
-	if a && b && !c.real(from.Node) && !joined.join(from.Node, to.Node) {
+	both := c.switches[from.Node] != nil && c.switches[to.Node] != nil
+	if both && !c.real(from.Node) && !joined.join(from.Node, to.Node) {
 		c.report(path, "link between %s and %s closes a loop of switches, in which frames would circle for ever", from.Node, to.Node)
 	}
 }
 
 func (c *checker) hasIPv6(e End) bool {
-	i, isHost := c.host[e.Node]
-	if !isHost {
+	h := c.hosts[e.Node]
+	if h == nil {
 		return false
 	}
-	p, _ := c.t.Hosts[i].Interface(e.Interface)
+	p, _ := h.Interface(e.Interface)
 	return slices.ContainsFunc(p.Addresses, func(a Address) bool { return a.First.Is6() })
 }

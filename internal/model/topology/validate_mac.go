@@ -30,7 +30,7 @@ func (g groups) join(a, b string) bool {
 func (c *checker) sameMAC() {
 	segments := groups{}
 	key := func(e End) string {
-		if _, isSwitch := c.swtch[e.Node]; isSwitch {
+		if c.switches[e.Node] != nil {
 			return e.Node
 		}
 		return c.t.complete(e).String()

@@ -284,12 +284,9 @@ func (c settingChecker) sysctls(list []setting.Sysctl, path string) {
 		if strings.TrimSpace(s.Value) == "" {
 			c.report(path, "%s has no value", s.Key)
 		}
-		// net.ipv4.conf.eth0.rp_filter; a real host has interfaces of its own.
-		if len(parts) == 5 && parts[0] == "net" && (parts[2] == "conf" || parts[2] == "neigh") && len(c.h.Via) == 0 {
-			iface := strings.ReplaceAll(parts[3], "/", ".")
-			if !reservedName(iface) {
-				c.interfaceExists(iface, path)
-			}
+		// A real host has interfaces of its own.
+		if iface := setting.InterfaceOf(s.Key); iface != "" && len(c.h.Via) == 0 {
+			c.interfaceExists(iface, path)
 		}
 	}
 }

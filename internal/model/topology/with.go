@@ -101,7 +101,7 @@ func (t *Topology) changeDirection(leaving End, change func(*Impairment)) {
 	l.Impairment, l.Forward, l.Reverse = Impairment{}, &forward, &reverse
 }
 
-// mainTable returns 0 for the number of the main routing table.
+// mainTable returns the table, or 0 for 254, the number of the main routing table.
 func mainTable(table int) int {
 	if table == 254 {
 		return 0

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 	"linerate/internal/model/source"
 
 	"linerate/internal/model/settingfile"
@@ -191,8 +192,8 @@ func (c *checker) exists(l settingfile.Line) bool {
 		}
 		c.add(l, id, severity, fix, "%s%s: %s", says, since, r.why)
 		return false
-	case asked && !known.Exists && settingfile.InterfaceOf(l.Key) != "":
-		c.add(l, "unknown", record.LintWarning, "", "this machine has no interface %s, or its kernel (%s) no such parameter", settingfile.InterfaceOf(l.Key), c.kernel.Release)
+	case asked && !known.Exists && setting.InterfaceOf(l.Key) != "":
+		c.add(l, "unknown", record.LintWarning, "", "this machine has no interface %s, or its kernel (%s) no such parameter", setting.InterfaceOf(l.Key), c.kernel.Release)
 		return false
 	case asked && !known.Exists:
 		c.add(l, "unknown", record.LintError, known.Near, "this kernel (%s) has no such parameter%s", c.kernel.Release, source.DidYouMean(l.Key, slices.DeleteFunc([]string{known.Near}, func(key string) bool { return key == "" })))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
@@ -42,7 +43,7 @@ func useless(files []settingfile.File, found *record.Lint, t *topology.Topology,
 			return f.Says
 		}
 	}
-	if name := settingfile.InterfaceOf(s.Key); name != "" {
+	if name := setting.InterfaceOf(s.Key); name != "" {
 		for _, host := range hosts {
 			if h, _ := t.Host(host); !slices.ContainsFunc(h.Interfaces, func(i topology.Interface) bool { return i.Name == name }) {
 				return fmt.Sprintf("%s has no interface %s", host, name)
