@@ -86,14 +86,21 @@ func CookieFrame(t message.Cookie) []byte { return frame(kindCookie, t[:]) }
 // CookieFrameBytes is the length of a CookieFrame.
 const CookieFrameBytes = headerBytes + len(message.Cookie{})
 
+// cookieHeader begins every CookieFrame.
+var cookieHeader = frame(kindCookie, make([]byte, len(message.Cookie{})))[:headerBytes]
+
 // ParseCookie reads a CookieFrame. False: it is none.
-func ParseCookie(frame []byte) (t message.Cookie, ok bool) {
-	if len(frame) != CookieFrameBytes || string(frame[:len(magic)]) != magic || kind(frame[len(magic)]) != kindCookie ||
-		int(binary.BigEndian.Uint16(frame[len(magic)+1:])) != len(t) {
-		return t, false
+func ParseCookie(frame []byte) (message.Cookie, bool) {
+	payload, is := bytes.CutPrefix(frame, cookieHeader)
+	if !is {
+		return message.Cookie{}, false
 	}
-	copy(t[:], frame[headerBytes:])
-	return t, !t.IsZero()
+	return cookieOf(payload)
+}
+
+func cookieOf(payload []byte) (t message.Cookie, ok bool) {
+	n := copy(t[:], payload)
+	return t, n == len(payload) && n == len(t) && !t.IsZero()
 }
 
 // NewCookie returns a random cookie.

@@ -113,35 +113,30 @@ type Server struct {
 // Receive reads a greeting. A conductor is accepted by calling the function returned,
 // or refused by Refuse. If the error is a Refused, the conductor has received it.
 func (s Server) Receive(stream io.ReadWriter) (Peer, func() error, error) {
-	token := s.Token
 	k, payload, err := readFrame(stream)
 	if err != nil {
 		return Peer{}, nil, err
 	}
 	if k == kindCookie {
-		var t message.Cookie
-		if len(payload) != len(t) {
-			return Peer{}, nil, unknownPeer("a cookie of %d bytes", len(payload))
+		cookie, ok := cookieOf(payload)
+		if !ok {
+			return Peer{}, nil, unknownPeer("an empty cookie, or one of %d bytes", len(payload))
 		}
-		copy(t[:], payload)
-		if t.IsZero() {
-			return Peer{}, nil, unknownPeer("an empty cookie")
-		}
-		return Peer{Cookie: t}, nil, nil
+		return Peer{Cookie: cookie}, nil, nil
 	}
 	var theirs introduction
 	if k != kindHello || json.Unmarshal(payload, &theirs) != nil {
 		return Peer{}, nil, unknownPeer("expected an introduction")
 	}
+	v := Peer{Version: printable(theirs.Version)}
 	if s.Closed != "" {
-		return Peer{Version: printable(theirs.Version)}, nil, Refuse(stream, s.Closed)
+		return v, nil, Refuse(stream, s.Closed)
 	}
 	mine := introduce(s.Name)
-	mine.Token = token != ""
+	mine.Token = s.Token != ""
 	if err := say(stream, kindChallenge, mine); err != nil {
-		return Peer{}, nil, err
+		return v, nil, err
 	}
-	v := Peer{Version: printable(theirs.Version)}
 	if err := understand(mine, theirs, "the client", "the server"); err != nil {
 		return v, nil, err // the client has seen the same, and says so
 	}
@@ -151,10 +146,10 @@ func (s Server) Receive(stream io.ReadWriter) (Peer, func() error, error) {
 		return v, nil, err
 	case k != kindProof:
 		return v, nil, unknownPeer("expected a proof")
-	case !hmac.Equal(answer, proof(token, "conductor", theirs, mine)):
+	case !hmac.Equal(answer, proof(s.Token, "conductor", theirs, mine)):
 		return v, nil, Refuse(stream, "wrong token")
 	}
-	welcome := func() error { return say(stream, kindWelcome, proof(token, "server", theirs, mine)) }
+	welcome := func() error { return say(stream, kindWelcome, proof(s.Token, "server", theirs, mine)) }
 	return v, welcome, nil
 }
 

@@ -44,11 +44,7 @@ func (s *session) document(t *record.Trial, readings trial.Readings) (*record.Me
 	all := interfacesOf(m.Flows, t.Hosts)
 	m.Addresses = byAddress(m.Flows, all)
 	for _, node := range s.group.Nodes {
-		of := ofClient
-		if node == record.NodeServer {
-			of = ofServer
-		}
-		m.Ends = append(m.Ends, s.end(t, node, usedOn(all, of), m, readings.Replies[node].EndFlows))
+		m.Ends = append(m.Ends, s.end(t, node, usedOn(all, node), m, readings.Replies[node].EndFlows))
 	}
 	for _, e := range m.Ends {
 		m.CPUSPerGigabyte += e.CPUSPerGigabyte

@@ -28,7 +28,7 @@ const serverPause = 300 * time.Millisecond
 
 // iperf3Trial is one test with the server.
 func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
-	order, err := s.iperf3Order()
+	request, err := s.iperf3Request()
 	if err != nil {
 		return nil, err
 	}
@@ -38,9 +38,9 @@ func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
 			time.Sleep(serverPause)
 		}
 		var opened message.Iperf3Opened
-		err := s.group.Bus.Call(ctx, record.NodeClient, "iperf3", order, &opened)
+		err := s.group.Bus.Call(ctx, record.NodeClient, "iperf3", request, &opened)
 		s.server = opened.Server
-		return s.iperf3Flows(order, opened), err
+		return s.iperf3Flows(request, opened), err
 	}
 	var closed message.Iperf3Closed
 	t, readings, err := s.measureOpened(ctx, open, func() (*trial.Peer, error) {
@@ -53,35 +53,35 @@ func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
 	return s.iperf3Document(t, readings, closed)
 }
 
-// iperf3Order is what this host's agent is asked for.
-func (s *session) iperf3Order() (message.Iperf3Request, error) {
+// iperf3Request is the request to this host's agent.
+func (s *session) iperf3Request() (message.Iperf3Request, error) {
 	o := s.options
 	at, err := complete(o.Addresses[0], Iperf3Port)
 	if err != nil {
 		return message.Iperf3Request{}, err
 	}
-	order := message.Iperf3Request{
+	request := message.Iperf3Request{
 		Server: at, WarmupNs: int64(o.Warmup), DurationNs: int64(o.Duration), TimeoutNs: int64(connectTimeout), Login: o.Iperf3.Login,
 		Flow: message.FlowRequest{Spec: o.Flows, Local: o.source(0)},
 	}
 	if o.Flows.Direction != flow.Read {
-		order.Writes = o.Flows.Streams
+		request.Writes = o.Flows.Streams
 	}
 	if o.Flows.Direction != flow.Write {
-		order.Reads = o.Flows.Streams
+		request.Reads = o.Flows.Streams
 	}
-	return order, nil
+	return request, nil
 }
 
 // iperf3Flows are the flows as they were opened: those to the server first.
-func (s *session) iperf3Flows(order message.Iperf3Request, opened message.Iperf3Opened) []*trial.Flow {
+func (s *session) iperf3Flows(request message.Iperf3Request, opened message.Iperf3Opened) []*trial.Flow {
 	var flows []*trial.Flow
 	for i, o := range opened.Flows {
 		flows = append(flows, &trial.Flow{
 			Accepted: o.Remote, Opened: o.Local,
 			PlannedFlow: study.PlannedFlow{
 				ID: o.ID, Opener: record.NodeClient, Acceptor: record.NodeServer,
-				Source: s.options.source(0), Destination: o.Remote.Addr(), OpenerSends: i < order.Writes, Spec: s.options.Flows,
+				Source: s.options.source(0), Destination: o.Remote.Addr(), OpenerSends: i < request.Writes, Spec: s.options.Flows,
 			},
 		})
 	}

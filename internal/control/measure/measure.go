@@ -107,7 +107,9 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 		}
 	}()
 	if o.Iperf3 == nil {
-		stream, name, err := reach(ctx, o)
+		stream, name, err := greet(ctx, o.Addresses[0], o.source(0), func(stream io.ReadWriter) (string, error) {
+			return greeting.Introduce(stream, o.Token)
+		})
 		if err != nil {
 			return nil, err
 		}

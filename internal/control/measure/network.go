@@ -61,9 +61,9 @@ func (n direct) direction(counted []record.Flow, hosts []record.HostReading, ove
 	case flow.Of(flows[0].Protocol).Transactional():
 		return limits.Limit{Why: "none: transactions are held to no rate"}
 	case over != nil && len(over.Switches) > 0:
-		return limit(over, flows, used, from)
+		return limit(over, flows, used)
 	default:
-		best := limits.Direct(slower(used[0].client.SpeedBps, used[0].server.SpeedBps), frame(flows[0]), len(flows), flows[0].CapBps())
+		best := limits.Direct(slower(used[0][record.NodeClient].SpeedBps, used[0][record.NodeServer].SpeedBps), frame(flows[0]), len(flows), flows[0].CapBps())
 		if n.peer && best.Bps == 0 {
 			best.Why = "unknown: this host's interface reports no speed"
 		}
@@ -84,12 +84,14 @@ func sentBy(flows []record.Flow, from string) (list []record.Flow) {
 	return list
 }
 
-// used is the two interfaces of a flow, as far as they are known: where this host's
+// used is the two interfaces of a flow by node, as far as they are known: where this host's
 // packets leave by the kernel's own answer, and where the server's address is.
-type used struct{ client, server record.InterfaceSnapshot }
+type used map[string]record.InterfaceSnapshot
 
 // known says whether both are.
-func (u used) known() bool { return u.client.Interface != "" && u.server.Interface != "" }
+func (u used) known() bool {
+	return u[record.NodeClient].Interface != "" && u[record.NodeServer].Interface != ""
+}
 
 // interfacesOf are those of the flows, in their order.
 func interfacesOf(flows []record.Flow, hosts []record.HostReading) []used {
@@ -102,13 +104,15 @@ func interfacesOf(flows []record.Flow, hosts []record.HostReading) []used {
 		if f.From == record.NodeServer {
 			here, there = there, here
 		}
-		list[i].client = interfaceWith(client.Snapshot, here) // where no route is looked up
+		list[i] = used{
+			record.NodeClient: interfaceWith(client.Snapshot, here), // where no route is looked up
+			record.NodeServer: interfaceWith(server.Snapshot, there),
+		}
 		for _, l := range client.Snapshot.Lookups {
 			if l.Source == here.WithZone("").String() && l.Destination == there.WithZone("").String() {
-				list[i].client = interfaceNamed(client.Snapshot, l.Interface)
+				list[i][record.NodeClient] = interfaceNamed(client.Snapshot, l.Interface)
 			}
 		}
-		list[i].server = interfaceWith(server.Snapshot, there)
 	}
 	return list
 }
@@ -133,18 +137,15 @@ func interfaceWith(s record.Snapshot, addr netip.Addr) record.InterfaceSnapshot 
 }
 
 // usedOn are the interfaces that flows use on a host, each once.
-func usedOn(all []used, of func(used) record.InterfaceSnapshot) (ports []record.InterfaceSnapshot) {
-	for _, w := range all {
-		p := of(w)
+func usedOn(all []used, node string) (ports []record.InterfaceSnapshot) {
+	for _, u := range all {
+		p := u[node]
 		if p.Interface != "" && !slices.ContainsFunc(ports, func(q record.InterfaceSnapshot) bool { return q.Interface == p.Interface }) {
 			ports = append(ports, p)
 		}
 	}
 	return ports
 }
-
-func ofClient(u used) record.InterfaceSnapshot { return u.client }
-func ofServer(u used) record.InterfaceSnapshot { return u.server }
 
 // middle stands for all that is between the two hosts' interfaces.
 const middle = "network"
@@ -157,7 +158,7 @@ func between(all []used) *topology.Topology {
 	if len(all) == 0 || slices.ContainsFunc(all, func(u used) bool { return !u.known() }) {
 		return nil
 	}
-	clients, servers := usedOn(all, ofClient), usedOn(all, ofServer)
+	clients, servers := usedOn(all, record.NodeClient), usedOn(all, record.NodeServer)
 	via := []string{"linerate"}
 	t := &topology.Topology{Hosts: []topology.Host{{Name: record.NodeClient, Via: via}, {Name: record.NodeServer, Via: via}}}
 	several := len(clients)+len(servers) > 2
@@ -194,10 +195,7 @@ func flowOver(over *topology.Topology, f record.Flow, u used) limits.Flow {
 	if over == nil {
 		return flow
 	}
-	from, to := u.client.Interface, u.server.Interface
-	if f.From == record.NodeServer {
-		from, to = to, from
-	}
+	from, to := u[f.From].Interface, u[f.To].Interface
 	ends := []topology.End{{Node: f.From, Interface: from}, {Node: f.To, Interface: to}}
 	if len(over.Switches) > 0 {
 		ends = slices.Insert(ends, 1, atMiddle(f.From, from), atMiddle(f.To, to))
@@ -208,12 +206,10 @@ func flowOver(over *topology.Topology, f record.Flow, u used) limits.Flow {
 
 // limit is the most that a direction's flows carry over several interfaces together:
 // each interface's speed counts once.
-func limit(over *topology.Topology, flows []record.Flow, all []used, from string) limits.Limit {
+func limit(over *topology.Topology, flows []record.Flow, all []used) limits.Limit {
 	var sending []limits.Flow
 	for i, f := range flows {
-		if f.From == from {
-			sending = append(sending, flowOver(over, f, all[i]))
-		}
+		sending = append(sending, flowOver(over, f, all[i]))
 	}
 	best := limits.Network{Topology: over}.Aggregate(sending)
 	if best.Bps == 0 && best.Why == "" {
@@ -229,12 +225,9 @@ func byAddress(flows []record.Flow, all []used) (list []record.MeasureAddress) {
 		place := map[netip.Addr]int{}
 		var own []record.MeasureAddress
 		for i, f := range flows {
-			at, nic := f.SourceAddr(), ofClient(all[i])
+			at, nic := f.SourceAddr(), all[i][node]
 			if f.From != node {
 				at = f.DestinationAddr()
-			}
-			if node == record.NodeServer {
-				nic = ofServer(all[i])
 			}
 			at = at.WithZone("")
 			j, known := place[at]

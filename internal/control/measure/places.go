@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"slices"
 	"sync"
-	"time"
 
 	"linerate/internal/bus/greeting"
 )
@@ -72,9 +70,12 @@ func destinations(ctx context.Context, o Options, server netip.AddrPort, name st
 		asking.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
-			var theirs string
-			found[i], theirs, errs[i] = ask(ctx, o.Addresses[i], o.source(i))
-			if errs[i] == nil && theirs != name {
+			stream, theirs, err := greet(ctx, o.Addresses[i], o.source(i), greeting.AskName)
+			if errs[i] = err; err != nil {
+				return
+			}
+			stream.Close()
+			if found[i] = addrOf(stream.RemoteAddr()); theirs != name {
 				errs[i] = fmt.Errorf("%s and %s are two servers: all addresses have to be those of one", found[i], server)
 			}
 		})
@@ -93,30 +94,4 @@ func (o Options) source(i int) netip.Addr {
 		return o.Sources[i%n]
 	}
 	return netip.Addr{}
-}
-
-// ask returns the name of the server that answers at an address.
-func ask(ctx context.Context, address string, source netip.Addr) (at netip.AddrPort, name string, err error) {
-	stream, err := dial(ctx, address, source)
-	if err != nil {
-		return at, "", err
-	}
-	defer stream.Close()
-	defer context.AfterFunc(ctx, func() { stream.Close() })()
-	if err = stream.SetDeadline(time.Now().Add(connectTimeout)); err == nil {
-		name, err = greeting.AskName(stream)
-	}
-	if err != nil {
-		err = greetingError(ctx, stream.RemoteAddr().String(), err)
-	}
-	return addrOf(stream.RemoteAddr()), name, err
-}
-
-// dial connects to a server.
-func dial(ctx context.Context, address string, source netip.Addr) (net.Conn, error) {
-	at, err := complete(address, DefaultPort)
-	if err != nil {
-		return nil, err
-	}
-	return greeting.Dial(ctx, at, source, connectTimeout, "linerate serve")
 }

@@ -56,7 +56,7 @@ func TestClash(t *testing.T) {
 	}
 }
 
-// severalInterfaces is a trial between hosts with ports of those speeds; each flow uses
+// severalInterfaces is a trial between hosts with interfaces of those speeds; each flow uses
 // one of either, and sends one way.
 func severalInterfaces(client, server []float64, flows ...[2]int) (*record.Trial, []used) {
 	t := &record.Trial{WindowS: 1}
@@ -84,9 +84,9 @@ func severalInterfaces(client, server []float64, flows ...[2]int) (*record.Trial
 	return t, interfacesOf(t.Flows, t.Hosts)
 }
 
-// TestLimitOfSeveralPorts: each port's speed counts once, however many flows use
+// TestLimitOfSeveralInterfaces: each interface's speed counts once, however many flows use
 // it, and the slower side decides.
-func TestLimitOfSeveralPorts(t *testing.T) {
+func TestLimitOfSeveralInterfaces(t *testing.T) {
 	const full = 1448.0 / 1538
 	gbit := func(n ...float64) (list []float64) {
 		for _, v := range n {
@@ -101,42 +101,42 @@ func TestLimitOfSeveralPorts(t *testing.T) {
 		want           float64 // Gbit/s of the wire; 0: unknown
 	}{
 		{"two to two", gbit(1, 1), gbit(1, 1), [][2]int{{0, 0}, {1, 1}}, 2},
-		{"twice over the same ports", gbit(1, 1), gbit(1, 1), [][2]int{{0, 0}, {1, 1}, {0, 0}, {1, 1}}, 2},
-		{"one client port to four", gbit(10), gbit(1, 1, 1, 1), [][2]int{{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 4},
-		{"a slow client port to four", gbit(2.5), gbit(1, 1, 1, 1), [][2]int{{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 2.5},
+		{"twice over the same interfaces", gbit(1, 1), gbit(1, 1), [][2]int{{0, 0}, {1, 1}, {0, 0}, {1, 1}}, 2},
+		{"one client interface to four", gbit(10), gbit(1, 1, 1, 1), [][2]int{{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 4},
+		{"a slow client interface to four", gbit(2.5), gbit(1, 1, 1, 1), [][2]int{{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 2.5},
 		{"fast and slow crosswise", gbit(10, 1), gbit(1, 10), [][2]int{{0, 0}, {1, 1}}, 2},
-		{"an unknown port beside a known one", gbit(1, 0), gbit(0, 1), [][2]int{{0, 0}, {1, 1}}, 2},
-		{"nothing known of one way", gbit(1, 0), gbit(1, 0), [][2]int{{0, 0}, {1, 1}}, 0},
+		{"an unknown interface beside a known one", gbit(1, 0), gbit(0, 1), [][2]int{{0, 0}, {1, 1}}, 2},
+		{"nothing known of one path", gbit(1, 0), gbit(1, 0), [][2]int{{0, 0}, {1, 1}}, 0},
 	} {
-		trial, ways := severalInterfaces(test.client, test.server, test.flows...)
-		over := between(ways)
+		trial, used := severalInterfaces(test.client, test.server, test.flows...)
+		over := between(used)
 		if over == nil {
-			t.Fatalf("%s: no way is known: %+v", test.name, ways)
+			t.Fatalf("%s: no interface is known: %+v", test.name, used)
 		}
-		got := limit(over, trial.Flows, ways, record.NodeClient)
+		got := limit(over, trial.Flows, used)
 		if math.Abs(got.Bps-test.want*full*1e9) > 1e3 || got.Why == "" {
 			t.Errorf("%s: %.0f bit/s (%s), want %.0f", test.name, got.Bps, got.Why, test.want*full*1e9)
 		}
 	}
 	// The other direction is none of these flows'.
-	trial, ways := severalInterfaces(gbit(1, 1), gbit(1, 1), [2]int{0, 0}, [2]int{1, 1})
-	if got := limit(between(ways), trial.Flows, ways, record.NodeServer); got.Bps != 0 {
+	trial, used := severalInterfaces(gbit(1, 1), gbit(1, 1), [2]int{0, 0}, [2]int{1, 1})
+	if got := limit(between(used), sentBy(trial.Flows, record.NodeServer), nil); got.Bps != 0 {
 		t.Errorf("no flow: %+v", got)
 	}
-	// A port that is not known, as on loopback, leaves nothing known.
-	ways[1].client.Interface = ""
-	if over := between(ways); over != nil {
-		t.Errorf("a port is not known, yet there is %+v", over)
+	// An interface that is not known, as on loopback, leaves nothing known.
+	used[1][record.NodeClient] = record.InterfaceSnapshot{}
+	if over := between(used); over != nil {
+		t.Errorf("an interface is not known, yet there is %+v", over)
 	}
-	if one := between(ways[:1]); one == nil || len(one.Links) != 1 || float64(one.Links[0].Rate) != 1e9 {
-		t.Errorf("from port to port: %+v", one)
+	if one := between(used[:1]); one == nil || len(one.Links) != 1 || float64(one.Links[0].Rate) != 1e9 {
+		t.Errorf("from interface to interface: %+v", one)
 	}
 }
 
 // TestByAddress: an end that has several addresses has their totals.
 func TestByAddress(t *testing.T) {
-	trial, ways := severalInterfaces([]float64{1e9}, []float64{1e9, 1e9}, [2]int{0, 0}, [2]int{0, 1}, [2]int{0, 1})
-	got := byAddress(trial.Flows, ways)
+	trial, used := severalInterfaces([]float64{1e9}, []float64{1e9, 1e9}, [2]int{0, 0}, [2]int{0, 1}, [2]int{0, 1})
+	got := byAddress(trial.Flows, used)
 	want := []record.MeasureAddress{
 		{Host: record.NodeServer, Address: "10.0.0.1", Interface: "eth0", SpeedBps: 1e9, Flows: 1, WriteBps: 1e8},
 		{Host: record.NodeServer, Address: "10.0.1.1", Interface: "eth1", SpeedBps: 1e9, Flows: 2, WriteBps: 2e8},

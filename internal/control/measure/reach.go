@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"strings"
 	"syscall"
 	"time"
@@ -34,20 +35,23 @@ func complete(address, byDefault string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// reach opens the control connection and introduces this conductor. It returns
-// the server's name.
-func reach(ctx context.Context, o Options) (net.Conn, string, error) {
-	stream, err := dial(ctx, o.Addresses[0], o.source(0))
+// greet connects to a server from a source address, if that is valid, and has introduce
+// exchange greetings with it. It returns the server's name.
+func greet(ctx context.Context, address string, source netip.Addr, introduce func(io.ReadWriter) (name string, err error)) (net.Conn, string, error) {
+	at, err := complete(address, DefaultPort)
 	if err != nil {
 		return nil, "", err
 	}
-	at := stream.RemoteAddr().String()
+	stream, err := greeting.Dial(ctx, at, source, connectTimeout, "linerate serve")
+	if err != nil {
+		return nil, "", err
+	}
+	at = stream.RemoteAddr().String()
 	// Ctrl-C ends the wait for an answer.
 	stop := context.AfterFunc(ctx, func() { stream.Close() })
 	var name string
-	err = stream.SetDeadline(time.Now().Add(connectTimeout))
-	if err == nil {
-		name, err = greeting.Introduce(stream, o.Token)
+	if err = stream.SetDeadline(time.Now().Add(connectTimeout)); err == nil {
+		name, err = introduce(stream)
 	}
 	if err == nil {
 		err = stream.SetDeadline(time.Time{})
