@@ -14,19 +14,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"testing"
 	"time"
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/record"
 )
-
-// T is what the suite needs of a *testing.T.
-type T interface {
-	Helper()
-	Context() context.Context
-	Errorf(format string, args ...any)
-	Fatalf(format string, args ...any)
-}
 
 // Opener opens another store on the case's notebook, which was empty at the
 // beginning of the case. The caller closes the stores afterwards; the
@@ -36,7 +29,7 @@ type Opener func() notebook.Store
 // Case is one property of a store.
 type Case struct {
 	Name  string
-	Check func(t T, open Opener)
+	Check func(t testing.TB, open Opener)
 }
 
 // Cases are the suite.
@@ -63,7 +56,7 @@ var Cases = []Case{
 }
 
 // must stops the case on an error.
-func must(t T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatalf("unexpected error: %v", err)
@@ -71,7 +64,7 @@ func must(t T, err error) {
 }
 
 // want checks the kind of an error.
-func want(t T, doing string, err, kind error) {
+func want(t testing.TB, doing string, err, kind error) {
 	t.Helper()
 	if !errors.Is(err, kind) {
 		t.Errorf("%s: error %v, want one that is %q", doing, err, kind)
@@ -79,7 +72,7 @@ func want(t T, doing string, err, kind error) {
 }
 
 // same compares deeply.
-func same(t T, what string, got, wanted any) {
+func same(t testing.TB, what string, got, wanted any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, wanted) {
 		t.Errorf("%s:\n got %+v\nwant %+v", what, got, wanted)
@@ -87,21 +80,37 @@ func same(t T, what string, got, wanted any) {
 }
 
 // begin begins a run that is named after its study and seed.
-func begin(t T, s notebook.Store, study string, seed uint64) *record.Run {
+func begin(t testing.TB, s notebook.Store, study string, seed uint64) *record.Run {
 	t.Helper()
 	run := Run(study, seed)
 	must(t, s.Begin(t.Context(), run))
 	return run
 }
 
+// save saves trials of a run that the store holds.
+func save(t testing.TB, s notebook.Store, id string, orders ...int) {
+	t.Helper()
+	for _, order := range orders {
+		must(t, s.SaveTrial(t.Context(), id, Trial(order)))
+	}
+}
+
+// read reads a run.
+func read(t testing.TB, s notebook.Store, id string) *record.Run {
+	t.Helper()
+	run, err := s.Run(t.Context(), id)
+	must(t, err)
+	return run
+}
+
 // complete finishes a run that has all its trials.
-func complete(t T, s notebook.Store, run *record.Run) {
+func complete(t testing.TB, s notebook.Store, run *record.Run) {
 	t.Helper()
 	run.Status = notebook.Complete
 	must(t, s.Finish(t.Context(), run))
 }
 
-func emptyNotebook(t T, open Opener) {
+func emptyNotebook(t testing.TB, open Opener) {
 	s := open()
 	runs, err := s.Runs(t.Context(), notebook.Filter{})
 	must(t, err)
@@ -112,22 +121,19 @@ func emptyNotebook(t T, open Opener) {
 	want(t, "resolve latest", err, notebook.ErrNotFound)
 }
 
-func roundTrip(t T, open Opener) {
+func roundTrip(t testing.TB, open Opener) {
 	s := open()
 	run := Run("arp-flux", 1<<64-1)
 	must(t, s.Begin(t.Context(), run))
 	if run.Status != notebook.Running {
 		t.Errorf("after Begin the status is %q", run.Status)
 	}
-	for _, order := range []int{2, 1, 3} {
-		must(t, s.SaveTrial(t.Context(), run.ID, Trial(order)))
-	}
+	save(t, s, run.ID, 2, 1, 3)
 
 	unfinished := *run
 	unfinished.Trials = []record.Trial{Trial(1), Trial(2), Trial(3)}
 	unfinished.DurationS = Trial(3).Started.Sub(run.Started).Seconds() + Trial(3).WindowS
-	got, err := open().Run(t.Context(), run.ID)
-	must(t, err)
+	got := read(t, open(), run.ID)
 	same(t, "the unfinished run", got, &unfinished)
 
 	run.Status, run.DurationS, run.Conclusion = notebook.Complete, 12.5, &record.Conclusion{Conditions: []record.ConditionResult{{Name: "writes: 1,000 % — é"}}}
@@ -135,37 +141,34 @@ func roundTrip(t T, open Opener) {
 	must(t, s.Finish(t.Context(), run))
 	finished := *run
 	finished.Trials = unfinished.Trials
-	got, err = open().Run(t.Context(), run.ID)
-	must(t, err)
+	got = read(t, open(), run.ID)
 	same(t, "the finished run", got, &finished)
 }
 
-func described(t T, open Opener) {
+func described(t testing.TB, open Opener) {
 	s, reader := open(), open()
 	run := begin(t, s, "arp-flux", 7)
-	must(t, s.SaveTrial(t.Context(), run.ID, Trial(1)))
+	save(t, s, run.ID, 1)
 	run.Environment.Mode = "real hosts"
 	must(t, s.Describe(t.Context(), run))
 	want(t, "describe a run that another process holds", reader.Describe(t.Context(), run), notebook.ErrNotHeld)
-	got, err := reader.Run(t.Context(), run.ID)
-	must(t, err)
+	got := read(t, reader, run.ID)
 	if got.Environment.Mode != "real hosts" || got.Status != notebook.Running || len(got.Trials) != 1 {
 		t.Errorf("mode %q, status %q, %d trials", got.Environment.Mode, got.Status, len(got.Trials))
 	}
 }
 
-func takenIDs(t T, open Opener) {
+func takenIDs(t testing.TB, open Opener) {
 	s := open()
 	for _, wanted := range []string{"long-fat-7", "long-fat-7-2", "long-fat-7-3"} {
 		run := begin(t, s, "long-fat", 7)
 		same(t, "ID", run.ID, wanted)
-		got, err := s.Run(t.Context(), wanted)
-		must(t, err)
+		got := read(t, s, wanted)
 		same(t, "ID in the record", got.ID, wanted)
 	}
 }
 
-func badIDs(t T, open Opener) {
+func badIDs(t testing.TB, open Opener) {
 	s := open()
 	for _, id := range []string{"", "../x", "a/b", ".", "-x", "a b", "a\x00"} {
 		run := Run("x", 1)
@@ -176,22 +179,21 @@ func badIDs(t T, open Opener) {
 	}
 }
 
-func noReplacement(t T, open Opener) {
+func noReplacement(t testing.TB, open Opener) {
 	s := open()
 	run := begin(t, s, "ecmp-hash", 3)
-	must(t, s.SaveTrial(t.Context(), run.ID, Trial(1)))
+	save(t, s, run.ID, 1)
 	other := Trial(1)
 	other.GoodputBps = 1
 	want(t, "save trial 1 again", s.SaveTrial(t.Context(), run.ID, other), notebook.ErrTrialExists)
-	got, err := s.Run(t.Context(), run.ID)
-	must(t, err)
+	got := read(t, s, run.ID)
 	same(t, "trials", got.Trials, []record.Trial{Trial(1)})
 	if err := s.SaveTrial(t.Context(), run.ID, Trial(0)); err == nil {
 		t.Errorf("saving a trial with order 0: no error")
 	}
 }
 
-func finishNeedsStatus(t T, open Opener) {
+func finishNeedsStatus(t testing.TB, open Opener) {
 	s := open()
 	run := begin(t, s, "arp-flux", 7)
 	for _, status := range []string{"", notebook.Running} {
@@ -204,7 +206,7 @@ func finishNeedsStatus(t T, open Opener) {
 	must(t, s.Finish(t.Context(), run))
 }
 
-func savedWhileLeaving(t T, open Opener) {
+func savedWhileLeaving(t testing.TB, open Opener) {
 	s := open()
 	run := begin(t, s, "arp-flux", 7)
 	ctx, leave := context.WithCancel(t.Context())
@@ -212,8 +214,7 @@ func savedWhileLeaving(t T, open Opener) {
 	must(t, s.SaveTrial(ctx, run.ID, Trial(1)))
 	run.Status = notebook.Interrupted
 	must(t, s.Finish(ctx, run))
-	got, err := s.Run(t.Context(), run.ID)
-	must(t, err)
+	got := read(t, s, run.ID)
 	same(t, "status", got.Status, notebook.Interrupted)
 	same(t, "trials", len(got.Trials), 1)
 	if err := s.Begin(ctx, Run("arp-flux", 8)); !errors.Is(err, context.Canceled) {
@@ -221,7 +222,7 @@ func savedWhileLeaving(t T, open Opener) {
 	}
 }
 
-func references(t T, open Opener) {
+func references(t testing.TB, open Opener) {
 	s := open()
 	for seed := range uint64(9) {
 		must(t, s.Begin(t.Context(), Run("arp-flux", seed)))
@@ -238,22 +239,21 @@ func references(t T, open Opener) {
 	}
 	_, err := s.Resolve(t.Context(), "long")
 	want(t, "resolve long", err, notebook.ErrAmbiguous)
-	var problem *notebook.ReferenceError
 	_, err = s.Resolve(t.Context(), "arp-fux-4")
 	want(t, "resolve arp-fux-4", err, notebook.ErrNotFound)
-	if !errors.As(err, &problem) || len(problem.Candidates) == 0 || problem.Candidates[0] != "arp-flux-4" {
+	if problem, is := errors.AsType[*notebook.ReferenceError](err); !is || len(problem.Candidates) == 0 || problem.Candidates[0] != "arp-flux-4" {
 		t.Errorf("resolve arp-fux-4: %v, want arp-flux-4 as the nearest", err)
 	}
 	_, err = s.Resolve(t.Context(), "")
 	want(t, "resolve nothing", err, notebook.ErrNotFound)
 }
 
-func listing(t T, open Opener) {
+func listing(t testing.TB, open Opener) {
 	s := open()
 	for i, study := range []string{"arp-flux", "long-fat", "arp-flux"} {
 		run := begin(t, s, study, uint64(i+1))
 		for order := range i {
-			must(t, s.SaveTrial(t.Context(), run.ID, Trial(order+1)))
+			save(t, s, run.ID, order+1)
 		}
 		run.Status, run.Conclusion = notebook.Complete, &record.Conclusion{Trials: i}
 		if i == 1 {
@@ -283,7 +283,7 @@ func listing(t T, open Opener) {
 	}
 }
 
-func notesInOrder(t T, open Opener) {
+func notesInOrder(t testing.TB, open Opener) {
 	s := open()
 	run := begin(t, s, "arp-flux", 7)
 	notes := []record.Note{
@@ -293,12 +293,11 @@ func notesInOrder(t T, open Opener) {
 	for _, note := range notes {
 		must(t, open().AddNote(t.Context(), run.ID, note)) // by another process
 	}
-	got, err := s.Run(t.Context(), run.ID)
-	must(t, err)
+	got := read(t, s, run.ID)
 	same(t, "notes", got.Notes, notes)
 }
 
-func unknownRun(t T, open Opener) {
+func unknownRun(t testing.TB, open Opener) {
 	s := open()
 	must(t, s.Begin(t.Context(), Run("arp-flux", 7)))
 	_, err := s.Run(t.Context(), "arp-flux")

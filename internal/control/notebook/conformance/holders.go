@@ -4,11 +4,12 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"testing"
 
 	"linerate/internal/control/notebook"
 )
 
-func onlyTheHolder(t T, open Opener) {
+func onlyTheHolder(t testing.TB, open Opener) {
 	holder, other := open(), open()
 	run := begin(t, holder, "arp-flux", 7)
 	want(t, "another store saves", other.SaveTrial(t.Context(), run.ID, Trial(1)), notebook.ErrNotHeld)
@@ -19,16 +20,16 @@ func onlyTheHolder(t T, open Opener) {
 		_, err := s.Resume(t.Context(), run.ID)
 		want(t, "resume what is held", err, notebook.ErrHeld)
 	}
-	must(t, holder.SaveTrial(t.Context(), run.ID, Trial(1))) // asking changed nothing
+	save(t, holder, run.ID, 1) // asking changed nothing
 	must(t, holder.Finish(t.Context(), &done))
 	want(t, "save after the finish", holder.SaveTrial(t.Context(), run.ID, Trial(2)), notebook.ErrNotHeld)
 	want(t, "finish after the finish", holder.Finish(t.Context(), &done), notebook.ErrNotHeld)
 }
 
-func interruptAndResume(t T, open Opener) {
+func interruptAndResume(t testing.TB, open Opener) {
 	first, reader := open(), open()
 	run := begin(t, first, "arp-flux", 7)
-	must(t, first.SaveTrial(t.Context(), run.ID, Trial(1)))
+	save(t, first, run.ID, 1)
 	status(t, reader, run.ID, notebook.Running)
 	must(t, first.Close())
 	status(t, reader, run.ID, notebook.Interrupted)
@@ -45,8 +46,7 @@ func interruptAndResume(t T, open Opener) {
 	later.Started = later.Started.AddDate(0, 0, 1) // no process worked on it for a day
 	later.ElapsedS = 7
 	must(t, second.SaveTrial(t.Context(), run.ID, later))
-	unfinished, err := reader.Run(t.Context(), run.ID)
-	must(t, err)
+	unfinished := read(t, reader, run.ID)
 	same(t, "duration by its trials", unfinished.DurationS, 7.0)
 	again.Status, again.DurationS = notebook.Interrupted, 8 // on purpose, this time
 	must(t, second.Finish(t.Context(), again))
@@ -62,10 +62,9 @@ func interruptAndResume(t T, open Opener) {
 }
 
 // status checks what a reader gets, one by one and in the list.
-func status(t T, s notebook.Store, id, wanted string) {
+func status(t testing.TB, s notebook.Store, id, wanted string) {
 	t.Helper()
-	run, err := s.Run(t.Context(), id)
-	must(t, err)
+	run := read(t, s, id)
 	runs, err := s.Runs(t.Context(), notebook.Filter{Limit: 1})
 	must(t, err)
 	if run.Status != wanted || runs[0].Status != wanted {
@@ -73,7 +72,7 @@ func status(t T, s notebook.Store, id, wanted string) {
 	}
 }
 
-func completeIsOver(t T, open Opener) {
+func completeIsOver(t testing.TB, open Opener) {
 	s := open()
 	run := begin(t, s, "arp-flux", 7)
 	complete(t, s, run)
@@ -82,12 +81,12 @@ func completeIsOver(t T, open Opener) {
 	status(t, s, run.ID, notebook.Complete) // asking changed nothing
 }
 
-func completeIsExtended(t T, open Opener) {
+func completeIsExtended(t testing.TB, open Opener) {
 	s := open()
 	run := begin(t, s, "arp-flux", 7)
 	_, err := open().Extend(t.Context(), run.ID)
 	want(t, "extend what is held", err, notebook.ErrHeld)
-	must(t, s.SaveTrial(t.Context(), run.ID, Trial(1)))
+	save(t, s, run.ID, 1)
 	complete(t, s, run)
 	more, err := s.Extend(t.Context(), run.ID)
 	must(t, err)
@@ -95,7 +94,7 @@ func completeIsExtended(t T, open Opener) {
 		t.Errorf("extended: %d trials, status %q", len(more.Trials), more.Status)
 	}
 	status(t, s, run.ID, notebook.Running)
-	must(t, s.SaveTrial(t.Context(), run.ID, Trial(2)))
+	save(t, s, run.ID, 2)
 	complete(t, s, more)
 	status(t, s, run.ID, notebook.Complete)
 }
@@ -114,7 +113,7 @@ func together(n int, f func(i int)) {
 	wg.Wait()
 }
 
-func concurrentBegins(t T, open Opener) {
+func concurrentBegins(t testing.TB, open Opener) {
 	stores := []notebook.Store{open(), open(), open()}
 	ids := make([]string, 12)
 	together(len(ids), func(i int) {
@@ -133,7 +132,7 @@ func concurrentBegins(t T, open Opener) {
 	}
 }
 
-func concurrentResumes(t T, open Opener) {
+func concurrentResumes(t testing.TB, open Opener) {
 	first := open()
 	run := begin(t, first, "arp-flux", 7)
 	must(t, first.Close())
@@ -156,7 +155,7 @@ func concurrentResumes(t T, open Opener) {
 	}
 }
 
-func concurrentTrials(t T, open Opener) {
+func concurrentTrials(t testing.TB, open Opener) {
 	const writers, trials = 4, 10
 	stores := make([]notebook.Store, writers)
 	runs := make([]string, writers)
@@ -181,8 +180,7 @@ func concurrentTrials(t T, open Opener) {
 		}
 	})
 	for _, id := range runs {
-		run, err := reader.Run(t.Context(), id)
-		must(t, err)
+		run := read(t, reader, id)
 		if len(run.Trials) != trials {
 			t.Errorf("run %s has %d trials, want %d", id, len(run.Trials), trials)
 		}

@@ -129,42 +129,6 @@ func readSummary(rows *sql.Rows) (one notebook.Summary, err error) {
 
 // Runs lists runs, the latest first.
 func (s *Store) Runs(ctx context.Context, filter notebook.Filter) ([]notebook.Summary, error) {
-	all, err := s.runs(ctx, filter)
-	if err != nil {
-		return nil, err
-	}
-	for i := range all {
-		if all[i].Status == notebook.Interrupted {
-			run, err := s.run(ctx, all[i].ID)
-			if err != nil {
-				return nil, err
-			}
-			all[i].Error = run.Error
-		}
-		if !s.dead(all[i].ID, all[i].Status) {
-			continue
-		}
-		// As in Run: look again, now that it is certain.
-		var status string
-		err := s.read(ctx, "list runs", func(tx *sql.Tx) error {
-			var conclusion string
-			err := tx.QueryRowContext(ctx, "SELECT status, conclusion FROM run WHERE id = ?", all[i].ID).Scan(&status, &conclusion)
-			if err == nil {
-				err = json.Unmarshal([]byte(conclusion), &all[i].Conclusion)
-			}
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		if all[i].Status = status; status == notebook.Running {
-			all[i].Status = notebook.Interrupted
-		}
-	}
-	return all, nil
-}
-
-func (s *Store) runs(ctx context.Context, filter notebook.Filter) ([]notebook.Summary, error) {
 	limit := filter.Limit
 	if limit <= 0 {
 		limit = -1 // SQLite: none
@@ -177,15 +141,35 @@ func (s *Store) runs(ctx context.Context, filter notebook.Filter) ([]notebook.Su
 			FROM run WHERE ?1 = '' OR study = ?1 ORDER BY number DESC LIMIT ?2`, filter.Study, limit)
 		return err
 	})
-	return all, err
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		one := &all[i]
+		if one.Status != notebook.Interrupted && !s.dead(one.ID, one.Status) {
+			continue
+		}
+		run, err := s.Run(ctx, one.ID) // which reads a dead one again
+		switch {
+		case err == nil:
+			one.Status, one.Conclusion, one.Error = run.Status, run.Conclusion, run.Error
+		case errors.Is(err, notebook.ErrOldRun): // the others can be listed
+			one.Status, one.Error = notebook.Interrupted, notebook.ErrOldRun.Error()
+		default:
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // Resolve finds the run that a reader means.
 func (s *Store) Resolve(ctx context.Context, reference string) (string, error) {
 	var ids []string
 	err := s.read(ctx, "find run "+reference, func(tx *sql.Tx) (err error) {
-		ids, err = query(ctx, tx, func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) },
-			"SELECT id FROM run ORDER BY number DESC")
+		ids, err = query(ctx, tx, func(rows *sql.Rows) (id string, err error) {
+			err = rows.Scan(&id)
+			return id, err
+		}, "SELECT id FROM run ORDER BY number DESC")
 		return err
 	})
 	if err != nil {
