@@ -8,7 +8,7 @@ import (
 )
 
 // TestIperf3Usage: what iperf3 has no counterpart for is refused, with the reason,
-// before anybody is talked to.
+// before anything is connected to.
 func TestIperf3Usage(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	for args, want := range map[string]string{
