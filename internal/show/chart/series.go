@@ -44,7 +44,7 @@ func seriesFigure(v *view.View) (figure.Figure, bool) {
 	for _, at := range v.Spots() {
 		t := at.Row.Treatments[at.Column]
 		trial := v.Typical(t)
-		lines := lines(v, t, trial)
+		lines := loadsIn(v, t, trial)
 		if len(lines) == 0 {
 			continue
 		}
@@ -75,8 +75,8 @@ func seriesFigure(v *view.View) (figure.Figure, bool) {
 	return f, high > 0
 }
 
-// lines are the loads of one host's interfaces in the direction the data flows.
-func lines(v *view.View, t *record.Treatment, trial *record.Trial) (out []loadSeries) {
+// loadsIn are the loads of one host's interfaces in the direction the data flows.
+func loadsIn(v *view.View, t *record.Treatment, trial *record.Trial) (out []loadSeries) {
 	if trial == nil {
 		return nil
 	}

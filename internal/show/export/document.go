@@ -2,6 +2,9 @@ package export
 
 import (
 	"cmp"
+	"compress/gzip"
+	"encoding/json"
+	"io"
 	"math"
 	"slices"
 
@@ -288,4 +291,24 @@ func Series(h record.HostReading) []InterfaceSeries {
 		list = append(list, s)
 	}
 	return list
+}
+
+// JSON writes the result document (linerate.run/v2): every figure that the report
+// shows. What was sampled in the trials is left to Trials.
+func JSON(w io.Writer, run *record.Run) error {
+	return Indented(w, documentOf(run))
+}
+
+// Trials writes every trial as it was recorded, samples, TCP_INFO and counters
+// included: gzip, one JSON document (record.Trial) a line.
+func Trials(w io.Writer, run *record.Run) error {
+	z := gzip.NewWriter(w)
+	e := json.NewEncoder(z)
+	e.SetEscapeHTML(false)
+	for i := range run.Trials {
+		if err := e.Encode(&run.Trials[i]); err != nil {
+			return err
+		}
+	}
+	return z.Close()
 }

@@ -2,41 +2,18 @@ package export
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"io"
 	"strings"
-
-	"linerate/internal/model/record"
 )
 
-// JSON writes the result document (linerate.run/v2): every figure that the report
-// shows. What was sampled in the trials is left to Trials.
-func JSON(w io.Writer, run *record.Run) error {
-	return Indented(w, documentOf(run))
-}
-
-// Trials writes every trial as it was recorded, samples, TCP_INFO and counters
-// included: gzip, one JSON document (record.Trial) a line.
-func Trials(w io.Writer, run *record.Run) error {
-	z := gzip.NewWriter(w)
-	e := json.NewEncoder(z)
-	e.SetEscapeHTML(false)
-	for i := range run.Trials {
-		if err := e.Encode(&run.Trials[i]); err != nil {
-			return err
-		}
-	}
-	return z.Close()
-}
-
-// Indented writes a document for people: two spaces a level, with objects and
+// Indented writes a value for people: two spaces a level, with objects and
 // arrays that hold no further objects on one line.
-func Indented(w io.Writer, document any) error {
+func Indented(w io.Writer, v any) error {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(document); err != nil {
+	if err := e.Encode(v); err != nil {
 		return err
 	}
 	_, err := w.Write(append(indent(bytes.TrimSpace(text.Bytes())), '\n'))

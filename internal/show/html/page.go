@@ -27,8 +27,8 @@ var pageStyle string
 // program itself draws or encodes is passed in as markup, style or address.
 var pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
 
-// page is what the template shows.
-type page struct {
+// pageContent is what the template shows.
+type pageContent struct {
 	*document.Report
 	Style    template.CSS
 	Long     bool // the answer
@@ -43,7 +43,7 @@ type section struct {
 // Run writes the run as a page.
 func Run(w io.Writer, run *record.Run) error {
 	report := present.Report(run)
-	p := page{Report: report, Style: style(), Long: len(report.Answer) > 160}
+	p := pageContent{Report: report, Style: style(), Long: len(report.Answer) > 160}
 	for _, s := range report.Sections {
 		pieces, err := piecesOf(s.Blocks)
 		if err != nil {

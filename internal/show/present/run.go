@@ -163,7 +163,7 @@ func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 	section("limited", held, document.Tables(t.limited))
 	out = append(out, evidence.Trust(v.Run), evidence.Findings(v))
 	section("environment", "Environment", environment(v))
-	section("again", "Make this run again", again(v.Run), fold("trials", fmt.Sprintf("All %d trials", len(v.Run.Trials)), document.Tables(evidence.Trials(v))),
+	section("again", "Make this run again", rerun(v.Run), fold("trials", fmt.Sprintf("All %d trials", len(v.Run.Trials)), document.Tables(evidence.Trials(v))),
 		fold("machines", "What each trial did to the machine", document.Tables(evidence.Machines(v))))
 	return slices.DeleteFunc(out, func(s document.Section) bool { return s.ID == "" })
 }
@@ -186,8 +186,8 @@ func environment(v *view.View) []document.Block {
 	return append(blocks, evidence.Routes(v)...)
 }
 
-// again is what it takes to make the run once more.
-func again(run *record.Run) []document.Block {
+// rerun is what it takes to make the run once more.
+func rerun(run *record.Run) []document.Block {
 	blocks := []document.Block{document.Listing{Lines: []string{run.Again}},
 		document.Statement{Text: fmt.Sprintf("Run %s, seed %d, begun %s, %s.", run.ID, run.Seed, number.Moment(run.Started), number.Seconds(run.DurationS)), Tone: document.Quiet}}
 	if run.StudyFile != "" {
