@@ -154,7 +154,7 @@ func (e *Engine) open(f *udpFlow, conn *net.UDPConn, ready handshake.Ready, head
 		return false
 	}
 	end.ready, end.header = ready, header
-	f.end, f.mover = end, e.backend.newMover(f.Request, end)
+	f.end, f.mover = end, e.backend(f.Request, end)
 	if !f.Open(end.local, end.remote, func() { conn.Close() }) {
 		f.mover.close()
 		conn.Close()
@@ -194,6 +194,9 @@ func (e *Engine) run(f *udpFlow) {
 	if f.Request.Sends {
 		verb = "send"
 		if err = e.awaitStart(f.end); err == nil {
+			err = f.end.conn.SetWriteDeadline(socket.Deadline(e.Signals.Stop.Load()))
+		}
+		if err == nil {
 			err = f.mover.send(&f.tally, &e.Signals)
 		}
 	} else {
@@ -211,16 +214,16 @@ func (e *Engine) run(f *udpFlow) {
 // awaitStart waits for the start. Meanwhile it repeats the ready frame for an opener
 // that has missed it, and fails if the peer's host reports its port unreachable.
 func (e *Engine) awaitStart(end *endpoint) error {
-	over := make(chan struct{})
+	done := make(chan struct{})
 	waiting := e.Go(func() {
 		select {
 		case <-e.Started():
 		case <-e.Context().Done():
-		case <-over:
+		case <-done:
 		}
 		_ = end.conn.SetReadDeadline(time.Unix(1, 0))
 	})
-	defer close(over)
+	defer close(done)
 	buffer := make([]byte, handshake.FrameBytes+1)
 	for waiting {
 		n, err := end.conn.Read(buffer)

@@ -15,7 +15,7 @@ import (
 )
 
 // movers are tested alike.
-var movers = map[string]backend{"portable": portable{}, "platform": platform}
+var movers = map[string]backend{"portable": portable, "platform": platform}
 
 // settled waits until senders have stopped and the rest has arrived.
 func settled(t *testing.T, stop int64, to *Engine) {

@@ -1,18 +1,13 @@
 package datagram
 
 import (
-	"math/rand/v2"
-
 	"linerate/internal/host/flowset"
 	"linerate/internal/model/message"
 )
 
-// A backend makes a mover for each flow.
-type backend interface {
-	// newMover gets ready to move a flow's datagrams as its request says. What the system
-	// refuses is replaced by what it does not, and told.
-	newMover(request message.FlowRequest, end *endpoint) mover
-}
+// A backend makes the mover of a flow's request. What the system refuses is replaced by
+// what it does not, and noted.
+type backend func(request message.FlowRequest, end *endpoint) mover
 
 // A mover moves the datagrams of one flow and adds them to its tally.
 type mover interface {
@@ -58,13 +53,5 @@ type packetReader interface {
 	// all says that n messages were all that was there.
 	all(n int) bool
 	mode() string
-	room() int // bytes
-}
-
-// randomBytes is what datagrams carry besides their headers: random, so that no link
-// on the way can compress it.
-func randomBytes(size int) []byte {
-	data := make([]byte, size)
-	_, _ = rand.NewChaCha8([32]byte{}).Read(data) // never fails
-	return data
+	bytes() int // that one call takes, at most
 }

@@ -5,9 +5,9 @@ package datagram
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
@@ -33,62 +33,50 @@ const (
 	messageBytes   = 64 << 10
 )
 
-// direct makes the system calls itself: no lock and no allocation per call. A flow
-// has a thread of its own, while there are some; further flows wait in the
+var platform backend = direct
+
+// direct makes a mover that makes the system calls itself: no lock and no allocation per
+// call. A flow has a thread of its own, while there are some; further flows wait in the
 // runtime's poller.
-type direct struct{}
-
-var platform backend = direct{}
-
-func (direct) newMover(request message.FlowRequest, end *endpoint) mover {
+func direct(request message.FlowRequest, end *endpoint) mover {
 	d := &socketDriver{end: end, thread: socket.ReserveThread()}
-	if request.Sends {
-		return newSender(request, end, d)
-	}
-	return newReceiver(request, end, d)
-}
-
-// newSender makes a sending mover.
-func newSender(request message.FlowRequest, end *endpoint, d driver) *sender {
-	r := &sender{driver: d, bytes: end.bytes, header: end.header}
-	if request.RateCap > 0 {
-		r.pace = newPace(end.bytes, float64(request.RateCap))
+	if !request.Sends {
+		in, notes := newMessages(request.Mode, end, d.thread)
+		return newReceiver(end, d, in, notes)
 	}
 	per := min(maxSegments, maxBytes/end.bytes)
-	r.data = randomBytes(max(batchBytes, per*end.bytes, end.bytes))
-	switch {
-	case request.Mode == flow.ModeCopy:
-		r.out = oneByOne{r.data[:end.bytes]}
-	case request.Mode == flow.ModeSendmmsg:
-		r.out = newBatch(r.data, end.bytes, 1)
-	case per < 2 || end.packets > 1:
-		r.out = newBatch(r.data, end.bytes, 1)
-		r.notes = append(r.notes, fmt.Sprintf("gso: not for datagrams of %d bytes, which take a packet or more each", end.bytes))
-	default:
-		r.out = newBatch(r.data, end.bytes, per)
+	data := make([]byte, max(batchBytes, per*end.bytes, end.bytes))
+	if request.Mode == flow.ModeCopy {
+		return newSender(request, end, d, oneByOne{data[:end.bytes]}, data, nil)
 	}
-	r.show()
-	return r
+	var notes []string
+	if request.Mode != flow.ModeSendmmsg && (per < 2 || end.packets > 1) {
+		notes = append(notes, fmt.Sprintf("gso: not for datagrams of %d bytes, which take a packet or more each", end.bytes))
+	}
+	if request.Mode == flow.ModeSendmmsg || len(notes) > 0 {
+		per = 1
+	}
+	return newSender(request, end, d, newBatch(data, end.bytes, per), data, notes)
 }
 
-// newReceiver makes a receiving mover.
-func newReceiver(request message.FlowRequest, end *endpoint, d *socketDriver) *receiver {
-	r := &receiver{driver: d, end: end, tracker: tracker{header: end.header}, delays: newDelays()}
-	in := &messages{named: flow.ModeGRO, own: d.thread, most: mergedMessages}
-	_ = end.onSocket(func(fd int) error {
-		merge := request.Mode != flow.ModeCopy && request.Mode != flow.ModeSendmmsg
+// newMessages makes a reader of several messages at a time, and notes what the system
+// refuses.
+func newMessages(mode string, end *endpoint, thread bool) (in *messages, notes []string) {
+	in = &messages{named: flow.ModeGRO, own: thread, most: mergedMessages}
+	_ = socket.WithConn(end.conn, func(fd int) error {
+		merge := mode != flow.ModeCopy && mode != flow.ModeSendmmsg
 		dropped, timestamp, merged := sock.PrepareReceiver(fd, merge)
 		if dropped != nil {
-			r.notes = append(r.notes, fmt.Sprintf("datagrams lost in the receive buffer are not counted apart: SO_RXQ_OVFL: %v", dropped))
+			notes = append(notes, fmt.Sprintf("datagrams lost in the receive buffer are not counted apart: SO_RXQ_OVFL: %v", dropped))
 		}
 		if timestamp != nil {
-			r.notes = append(r.notes, fmt.Sprintf("arrival is when it was read: SO_TIMESTAMPNS: %v", timestamp))
+			notes = append(notes, fmt.Sprintf("arrival is when it was read: SO_TIMESTAMPNS: %v", timestamp))
 		}
 		if merged != nil {
-			r.notes = append(r.notes, fmt.Sprintf("gro: UDP_GRO: %v", merged))
+			notes = append(notes, fmt.Sprintf("gro: UDP_GRO: %v", merged))
 		}
 		switch {
-		case request.Mode == flow.ModeCopy:
+		case mode == flow.ModeCopy:
 			in.named, in.most = flow.ModeRecv, 1
 		case !merge || merged != nil:
 			in.named, in.most = flow.ModeRecvmmsg, singleMessages
@@ -96,18 +84,7 @@ func newReceiver(request message.FlowRequest, end *endpoint, d *socketDriver) *r
 		return nil
 	})
 	in.from = sock.NewDatagramReceiver(in.most, messageBytes)
-	r.in = in
-	r.show()
-	return r
-}
-
-// onSocket calls f with the descriptor, which stays open meanwhile.
-func (end *endpoint) onSocket(f func(fd int) error) error {
-	raw, err := end.conn.SyscallConn()
-	if err != nil {
-		return err
-	}
-	return socket.WithFD(raw, f)
+	return in, notes
 }
 
 // batch hands over several messages at a time, each of which is one datagram, or
@@ -168,14 +145,10 @@ func (b *batch) replace(fd int, err error) (packetWriter, string) {
 	return nil, ""
 }
 
-// isUnsupported tells whether an error means that segmentation is not available.
+// isUnsupported reports whether an error means that segmentation is not available.
 func isUnsupported(err error) bool {
-	for _, errno := range []syscall.Errno{syscall.EINVAL, syscall.EIO, syscall.EMSGSIZE, syscall.EOPNOTSUPP, syscall.ENOPROTOOPT} {
-		if errors.Is(err, errno) {
-			return true
-		}
-	}
-	return false
+	errnos := []syscall.Errno{syscall.EINVAL, syscall.EIO, syscall.EMSGSIZE, syscall.EOPNOTSUPP, syscall.ENOPROTOOPT}
+	return slices.ContainsFunc(errnos, func(errno syscall.Errno) bool { return errors.Is(err, errno) })
 }
 
 // oneByOne is what an ordinary program does.
@@ -209,7 +182,7 @@ func (m *messages) receive(fd int, brief bool) (int, error) {
 }
 
 func (m *messages) mode() string   { return m.named }
-func (m *messages) room() int      { return m.most * messageBytes }
+func (m *messages) bytes() int     { return m.most * messageBytes }
 func (m *messages) all(n int) bool { return m.own && n < m.most }
 
 func (m *messages) message(i int, now, ofDay int64) received {
@@ -244,7 +217,7 @@ func (w *socketDriver) drive(writes bool, t *tally, s *flowset.Signals, do step)
 		return err
 	}
 	if !w.thread {
-		return w.share(raw, writes, t, s, do)
+		return share(raw, writes, t, s, do)
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -274,12 +247,7 @@ func (w *socketDriver) drive(writes bool, t *tally, s *flowset.Signals, do step)
 }
 
 // share waits in the runtime's poller.
-func (w *socketDriver) share(raw syscall.RawConn, writes bool, t *tally, s *flowset.Signals, do step) error {
-	if stop := s.Stop.Load(); writes && stop != 0 && stop < math.MaxInt64 {
-		if err := w.end.conn.SetWriteDeadline(socket.Deadline(stop)); err != nil {
-			return err
-		}
-	}
+func share(raw syscall.RawConn, writes bool, t *tally, s *flowset.Signals, do step) error {
 	var v verdict
 	var until int64
 	var failed error

@@ -2,4 +2,4 @@
 
 package datagram
 
-var platform backend = portable{}
+var platform backend = portable

@@ -7,36 +7,27 @@ import (
 	"linerate/internal/model/message"
 )
 
-// portable moves datagrams with package net alone, one at a time. It works
-// everywhere; its busy time includes waiting for the network.
-type portable struct{}
-
-func (portable) newMover(request message.FlowRequest, end *endpoint) mover {
-	one := &single{conn: end.conn}
+// portable makes a mover that moves datagrams with package net alone, one at a time. It
+// works everywhere; its busy time includes waiting for the network.
+func portable(request message.FlowRequest, end *endpoint) mover {
 	if !request.Sends {
-		one.data = make([]byte, maxBytes+1)
-		r := &receiver{driver: portableDriver{}, in: singleIn{one}, end: end, tracker: tracker{header: end.header}, delays: newDelays()}
-		r.show()
-		return r
+		in := &single{conn: end.conn, data: make([]byte, maxBytes+1), named: flow.ModeRecv}
+		return newReceiver(end, portableDriver{}, in, nil)
 	}
-	r := &sender{driver: portableDriver{end.conn.SetWriteDeadline}, out: singleOut{one}, bytes: end.bytes, header: end.header, data: randomBytes(end.bytes)}
-	one.data = r.data
-	if request.RateCap > 0 {
-		r.pace = newPace(end.bytes, float64(request.RateCap))
+	out := &single{conn: end.conn, data: make([]byte, end.bytes), named: flow.ModeSendto}
+	var notes []string
+	if request.Mode == flow.ModeGSO || request.Mode == flow.ModeSendmmsg {
+		notes = append(notes, request.Mode+": not available here")
 	}
-	switch request.Mode {
-	case flow.ModeGSO, flow.ModeSendmmsg:
-		r.notes = append(r.notes, request.Mode+": not available here")
-	}
-	r.show()
-	return r
+	return newSender(request, end, portableDriver{}, out, out.data, notes)
 }
 
-// single sends and receives one datagram at a time.
+// single sends or receives one datagram at a time.
 type single struct {
 	conn   *net.UDPConn
 	data   []byte
 	length int
+	named  string
 }
 
 func (o *single) send(_, _ int) (int, error) {
@@ -57,17 +48,9 @@ func (o *single) message(_ int, now, _ int64) received {
 	return received{data: o.data[:o.length], bytes: o.length, segment: o.length, arrived: now}
 }
 
-// singleOut and singleIn are its two sides.
-type singleOut struct{ *single }
-
-func (singleOut) mode() string { return flow.ModeSendto }
-func (singleOut) room() int    { return 1 }
-func (singleOut) batch() int   { return 1 }
-
-type singleIn struct{ *single }
-
-func (singleIn) mode() string { return flow.ModeRecv }
-func (o singleIn) room() int  { return len(o.data) }
-
+func (o *single) mode() string                            { return o.named }
+func (*single) room() int                                 { return 1 }
+func (*single) batch() int                                { return 1 }
 func (*single) replace(int, error) (packetWriter, string) { return nil, "" }
+func (o *single) bytes() int                              { return len(o.data) }
 func (*single) all(int) bool                              { return false }

@@ -26,11 +26,7 @@ func setOptions(request message.FlowRequest, conn *net.UDPConn, flows int) (*end
 		local:  socket.AddrPort(conn.LocalAddr()),
 		remote: socket.AddrPort(conn.RemoteAddr()),
 	}
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	return end, socket.WithFD(raw, func(fd int) error {
+	return end, socket.WithConn(conn, func(fd int) (err error) {
 		send, receive := request.Buffers()
 		if request.Sends {
 			end.setSize(fd)

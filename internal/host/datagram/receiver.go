@@ -2,7 +2,6 @@ package datagram
 
 import (
 	"errors"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -19,10 +18,13 @@ type receiver struct {
 	tracker tracker
 	delays  *delays
 	notes   []string
-	shown   atomic.Pointer[method]
 
 	calls  uint64
 	intact int // messages in a row, each of which was what remained of one batch
+}
+
+func newReceiver(end *endpoint, d driver, in packetReader, notes []string) *receiver {
+	return &receiver{driver: d, in: in, end: end, tracker: tracker{header: end.header}, delays: newDelays(), notes: notes}
 }
 
 // A receiver whose messages are the sender's batches, as they are wherever no device
@@ -43,11 +45,9 @@ func (r *receiver) brief() bool {
 	return r.intact >= trusted && r.calls%checkEvery != 0
 }
 
-func (r *receiver) show() {
-	r.shown.Store(&method{mode: r.in.mode(), call: r.in.room(), note: r.notes, delays: r.delays})
+func (r *receiver) method() method {
+	return method{mode: r.in.mode(), call: r.in.bytes(), note: r.notes, delays: r.delays}
 }
-
-func (r *receiver) method() method { return *r.shown.Load() }
 
 func (r *receiver) close() { r.driver.close() }
 

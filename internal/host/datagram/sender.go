@@ -2,7 +2,6 @@ package datagram
 
 import (
 	"errors"
-	"math"
 	"os"
 	"sync/atomic"
 	"syscall"
@@ -10,6 +9,7 @@ import (
 
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
+	"linerate/internal/model/message"
 )
 
 // verdict is what a step of moving datagrams comes to.
@@ -46,6 +46,16 @@ type sender struct {
 	burst  int64  // sent since the last wait
 	notes  []string
 	shown  atomic.Pointer[method]
+}
+
+func newSender(request message.FlowRequest, end *endpoint, d driver, out packetWriter, data []byte, notes []string) *sender {
+	socket.FillRandom(data)
+	r := &sender{driver: d, out: out, data: data, bytes: end.bytes, header: end.header, notes: notes}
+	if request.RateCap > 0 {
+		r.pace = newPace(end.bytes, float64(request.RateCap))
+	}
+	r.show()
+	return r
 }
 
 func (r *sender) show() {
@@ -144,16 +154,11 @@ func (r *sender) fallBack(fd int, err error) bool {
 
 // portableDriver drives steps that wait by themselves, with the runtime's timers for the
 // rest.
-type portableDriver struct{ deadline func(time.Time) error }
+type portableDriver struct{}
 
 func (portableDriver) close() {}
 
-func (d portableDriver) drive(writes bool, t *tally, s *flowset.Signals, do step) error {
-	if stop := s.Stop.Load(); writes && d.deadline != nil && stop != 0 && stop < math.MaxInt64 {
-		if err := d.deadline(socket.Deadline(stop)); err != nil {
-			return err
-		}
-	}
+func (portableDriver) drive(_ bool, t *tally, s *flowset.Signals, do step) error {
 	for {
 		v, until, err := do(-1, t, s)
 		switch {
