@@ -62,11 +62,7 @@ func Listen(ctx context.Context, address string) (*Listener, error) {
 	}
 	d.conn = conn.(*net.UDPConn)
 	// Only now that the port is ours alone may the flows' sockets share it.
-	raw, err := d.conn.SyscallConn()
-	if err == nil {
-		err = socket.WithFD(raw, sock.SetReusePort)
-	}
-	if err != nil {
+	if err := socket.WithConn(d.conn, sock.SetReusePort); err != nil {
 		d.conn.Close()
 		return nil, err
 	}

@@ -87,11 +87,7 @@ func PrepareAccepted(request message.FlowRequest, fd int) error {
 
 // PrepareConn is PrepareAccepted for a connection of package net.
 func PrepareConn(request message.FlowRequest, conn *net.TCPConn) error {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return err
-	}
-	return WithFD(raw, func(fd int) error { return PrepareAccepted(request, fd) })
+	return WithConn(conn, func(fd int) error { return PrepareAccepted(request, fd) })
 }
 
 func congestionHint(err error) string {
@@ -119,6 +115,15 @@ func WithFD(raw syscall.RawConn, f func(fd int) error) error {
 		return err
 	}
 	return failed
+}
+
+// WithConn is WithFD for an open connection, listener or file.
+func WithConn(conn syscall.Conn, f func(fd int) error) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return WithFD(raw, f)
 }
 
 // AddrPort is an address as requests spell it: IPv4 also when the socket is IPv6.

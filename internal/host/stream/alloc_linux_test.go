@@ -49,7 +49,7 @@ func TestWhoNaps(t *testing.T) {
 		{message.FlowRequest{Spec: flow.Spec{Mode: flow.ModeCopy}}, true},
 		{message.FlowRequest{}, false},
 	} {
-		r := (direct{}).newMover(test.request, 0).(*directMover)
+		r := direct(test.request, 0).(*directMover)
 		if (r.coalescer != nil) != test.sleeps {
 			t.Errorf("%+v: sleeps %t, want %t", test.request, r.coalescer != nil, test.sleeps)
 		}

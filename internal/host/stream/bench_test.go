@@ -14,7 +14,7 @@ func BenchmarkLoopback(b *testing.B) {
 	for _, m := range []struct {
 		name string
 		backend
-	}{{"platform", platform}, {"portable", portable{}}} {
+	}{{"platform", platform}, {"portable", portable}} {
 		b.Run(m.name, func(b *testing.B) {
 			sender, receiver := engine(b, m.backend), engine(b, m.backend)
 			join(b, sender, receiver, loopback, requests(1, message.FlowRequest{}), true)

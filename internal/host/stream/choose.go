@@ -2,7 +2,7 @@ package stream
 
 import "math"
 
-// How a flow finds out which way of sending is the cheapest: it uses each for a
+// How a flow finds out which call for sending is the cheapest: it uses each for a
 // short while, in one order and then in the reverse one, so that what changes
 // steadily meanwhile (a growing window, a warming cache) counts for all alike.
 // It asks how much of a processor's time the bytes cost. Where the sender is the
@@ -12,7 +12,7 @@ const (
 	leadNs  = 100e6 // before the first: slow start, neighbours, page faults
 	sliceNs = 20e6  // for each, twice
 	// worthwhile is how much cheaper than the ones before it in the list a
-	// way must be: simple ones come first.
+	// call must be: simple ones come first.
 	worthwhile = 1.05
 )
 
@@ -50,8 +50,8 @@ func (c *choice) candidate(slice int) int {
 }
 
 // next ends a slice, given what has been moved and spent until now, and returns
-// whose turn it is; over: the best, for good.
-func (c *choice) next(at, bytes, busy int64) (candidate int, over bool) {
+// whose turn it is; chosen: the best, for good.
+func (c *choice) next(at, bytes, busy int64) (candidate int, chosen bool) {
 	if c.slice >= 0 && c.slice < 2*len(c.moved) {
 		was := c.candidate(c.slice)
 		c.moved[was] += bytes - c.bytes

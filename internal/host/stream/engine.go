@@ -28,7 +28,7 @@ type Engine struct {
 func New() *Engine { return with(platform) }
 
 func with(b backend) *Engine {
-	fillChunk()
+	socket.FillPayload()
 	return &Engine{flowset.New(newFlow), b}
 }
 
@@ -153,16 +153,17 @@ func sendCookie(conn net.Conn, cookie message.Cookie, timeout time.Duration) err
 // open sets a new connection's options and makes it the flow's. The connection is
 // closed if that fails.
 func (e *Engine) open(f *tcpFlow, conn *net.TCPConn) bool {
-	end, err := setOptions(f.Request, conn)
+	congestion, err := setOptions(f.Request, conn)
 	if err != nil {
 		f.Fail("%s → %s: %w", conn.LocalAddr(), conn.RemoteAddr(), socket.Reason(err, f.Request.Remote.Addr()))
 		socket.Reset(conn)
 		return false
 	}
-	f.end = end
-	if f.mover = newPaced(f.Request, f.piece); f.mover == nil {
-		f.mover = e.backend.newMover(f.Request, f.piece)
+	newMover := e.backend
+	if programRate(f.Request) > 0 {
+		newMover = portable
 	}
+	f.conn, f.congestion, f.mover = conn, congestion, newMover(f.Request, f.piece)
 	if !f.Open(socket.AddrPort(conn.LocalAddr()), socket.AddrPort(conn.RemoteAddr()), func() { socket.Reset(conn) }) {
 		f.mover.close()
 		socket.Reset(conn)
@@ -176,7 +177,7 @@ func (e *Engine) open(f *tcpFlow, conn *net.TCPConn) bool {
 // the receiver reaches the end of the stream; the connection stays open for readings
 // until Close.
 func (e *Engine) run(f *tcpFlow) {
-	conn, signals := f.end.conn, &e.Signals
+	conn, signals := f.conn, &e.Signals
 	defer f.mover.close()
 	if !f.Request.Sends {
 		err := f.mover.receive(conn, &f.tally, signals)

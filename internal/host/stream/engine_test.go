@@ -23,7 +23,7 @@ func TestConservation(t *testing.T) {
 	for _, m := range []struct {
 		name string
 		backend
-	}{{"platform", platform}, {"portable", portable{}}} {
+	}{{"platform", platform}, {"portable", portable}} {
 		for _, direction := range []struct {
 			name        string
 			openerSends bool

@@ -265,7 +265,7 @@ func TestModeManyFlows(t *testing.T) {
 	}
 }
 
-// failing is a sendCall that the kernel refuses.
+// failing is a transmitter that the kernel refuses.
 type failing struct {
 	noCompletions
 	err error
@@ -278,12 +278,12 @@ func (p *failing) push(int) (int, error) { return 0, p.err }
 func TestModeRefused(t *testing.T) {
 	for _, err := range []error{syscall.ENOSYS, syscall.EPERM, fmt.Errorf("why: %w", syscall.ENOBUFS)} {
 		for name, mode := range map[string]string{"ordered": flow.ModeSplice, "tried": flow.ModeAuto} {
-			r := (direct{}).newMover(message.FlowRequest{Sends: true, Spec: flow.Spec{Mode: mode}}, 0).(*directMover)
+			r := direct(message.FlowRequest{Sends: true, Spec: flow.Spec{Mode: mode}}, 0).(*directMover)
 			var at int
-			for i, p := range r.sendCalls {
+			for i, p := range r.candidates {
 				if p.mode == flow.ModeSplice {
 					p.close()
-					r.sendCalls[i].sendCall, at = &failing{err: err}, i
+					r.candidates[i].transmitter, at = &failing{err: err}, i
 				}
 			}
 			r.use(at)
@@ -292,7 +292,7 @@ func TestModeRefused(t *testing.T) {
 			}
 			how := r.method()
 			contains(t, how.note, "splice 1024 KiB: "+err.Error())
-			if how.mode != flow.ModeWrite || r.sendCall == r.sendCalls[at].sendCall {
+			if how.mode != flow.ModeWrite || r.current == at {
 				t.Errorf("%s: after %v it sends by %q", name, err, how.mode)
 			}
 			if r.fallBack(0, err, new(tally)) {
@@ -302,7 +302,7 @@ func TestModeRefused(t *testing.T) {
 		}
 	}
 	for _, err := range []error{syscall.ECONNRESET, syscall.EPIPE, syscall.ETIMEDOUT, errors.New("anything")} {
-		r := (direct{}).newMover(message.FlowRequest{Sends: true, Spec: flow.Spec{Mode: flow.ModeSplice}}, 0).(*directMover)
+		r := direct(message.FlowRequest{Sends: true, Spec: flow.Spec{Mode: flow.ModeSplice}}, 0).(*directMover)
 		if r.fallBack(0, err, new(tally)) {
 			t.Errorf("%v is taken for a refusal of splice", err)
 		}
@@ -328,7 +328,7 @@ func TestModeWithoutDescriptors(t *testing.T) {
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 			t.Fatal(err)
 		}
-		r := (direct{}).newMover(message.FlowRequest{Sends: true, Spec: flow.Spec{Mode: flow.ModeSplice}}, 0)
+		r := direct(message.FlowRequest{Sends: true, Spec: flow.Spec{Mode: flow.ModeSplice}}, 0)
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
 			t.Fatal(err)
 		}
@@ -348,12 +348,12 @@ func TestModeTakesNoMemory(t *testing.T) {
 		join(t, sender, receiver, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{Mode: mode}}), true)
 		movers := map[bool]*directMover{}
 		for _, sends := range []bool{true, false} {
-			movers[sends] = (direct{}).newMover(message.FlowRequest{Spec: flow.Spec{Mode: mode}, Sends: sends}, 0).(*directMover)
+			movers[sends] = direct(message.FlowRequest{Spec: flow.Spec{Mode: mode}, Sends: sends}, 0).(*directMover)
 			defer movers[sends].close()
 		}
 		var s flowset.Signals // its stop has passed: one call at a time
 		counts := new(tally)
-		if err := socket.WithFD(sender.All()[0].end.raw, func(fd int) error {
+		if err := socket.WithConn(sender.All()[0].conn, func(fd int) error {
 			if n := testing.AllocsPerRun(100, func() {
 				_, _ = movers[true].push(fd, counts, &s)
 				_, _ = movers[false].pull(fd, counts, &s)

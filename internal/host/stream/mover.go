@@ -1,17 +1,11 @@
 package stream
 
 import (
-	"errors"
-	"io"
-	"math/rand/v2"
 	"net"
-	"os"
-	"sync"
 	"sync/atomic"
 
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
-	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -20,16 +14,8 @@ import (
 // count of written bytes may lag behind the kernel's.
 const chunkBytes = 128 << 10
 
-// chunk is what every sender writes, over and over. It is random, so that no
-// link on the path can compress it, and read-only, so that all may share it. The first
-// engine fills it.
-var chunk [chunkBytes]byte
-
-var fillChunk = sync.OnceFunc(func() { fillRandom(chunk[:]) })
-
-func fillRandom(data []byte) {
-	_, _ = rand.NewChaCha8([32]byte{}).Read(data) // never fails
-}
+// chunk is what every sender writes, over and over.
+var chunk = socket.Payload[:chunkBytes]
 
 // tally is what a mover counts of one flow. Only the flow's mover writes it;
 // anyone may read it at any time. It fills its cache lines, so that flows do not
@@ -55,13 +41,9 @@ func (t *tally) count(bytes int, began, at int64) {
 	t.last.Store(at)
 }
 
-// A backend makes a mover for each flow.
-type backend interface {
-	// newMover gets ready to move a flow's bytes as its request says. What the system
-	// refuses is replaced by plain writes, and noted. piece is the size of a plain
-	// write; 0: chunkBytes.
-	newMover(request message.FlowRequest, piece int) mover
-}
+// A backend makes the mover of a flow's request. What the system refuses is replaced by
+// plain writes, and noted. piece is the size of a plain write; 0: chunkBytes.
+type backend func(request message.FlowRequest, piece int) mover
 
 // A mover moves the bytes of one connection, one way, and adds them to its tally.
 type mover interface {
@@ -89,60 +71,4 @@ func pieceBytes(piece int) int {
 		return piece
 	}
 	return chunkBytes
-}
-
-// portable moves bytes with package net alone. It works everywhere; it copies
-// what it receives, and its busy time includes waiting for the network.
-type portable struct{}
-
-func (portable) newMover(request message.FlowRequest, piece int) mover {
-	r := plain{method{mode: flow.ModeCopy, call: pieceBytes(piece)}}
-	switch request.Mode {
-	case flow.ModeSplice, flow.ModeZeroCopy, flow.ModeSendfile:
-		if request.Sends {
-			r.how.note = request.Mode + ": not available here, plain writes instead"
-		}
-	}
-	return r
-}
-
-// plain is portable's mover.
-type plain struct{ how method }
-
-func (r plain) method() method { return r.how }
-func (plain) close()           {}
-
-func (r plain) send(c *net.TCPConn, t *tally, s *flowset.Signals) error {
-	for at := socket.Now(); !s.Quit.Load(); {
-		n, err := c.Write(chunk[:r.how.call])
-		began := at
-		at = socket.Now()
-		t.count(n, began, at)
-		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			return nil
-		case err != nil:
-			return err
-		case at >= s.Stop.Load():
-			return nil
-		}
-	}
-	return nil
-}
-
-func (plain) receive(c *net.TCPConn, t *tally, s *flowset.Signals) error {
-	buffer := make([]byte, chunkBytes)
-	for at := socket.Now(); !s.Quit.Load(); {
-		n, err := c.Read(buffer)
-		began := at
-		at = socket.Now()
-		t.count(n, began, at)
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
-	}
-	return nil
 }

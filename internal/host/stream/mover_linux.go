@@ -30,36 +30,32 @@ const discardBytes = 4 << 20
 // whether the engine closes.
 const checkInterval = 50 * time.Millisecond
 
-// direct makes the system calls itself: no lock and no allocation per call.
-// Flows without a mode wait in the runtime's poller when the socket has no room
-// or no data; the others have a thread of their own for that, while there are
-// some.
-type direct struct{}
+var platform backend = direct
 
-var platform backend = direct{}
-
-// directMover is direct's mover: for a sender, the sendCalls to choose from and how far
+// directMover is direct's mover: for a sender, the candidates to choose from and how far
 // the choosing is; for a receiver, where to read to and how long to sleep.
 type directMover struct {
 	thread bool // of its own
 	wait   sched.Poller
 
-	sendCalls []candidate
-	current   int      // which of them is in use
-	sendCall  sendCall // that one
-	choice    *choice  // nil: there is nothing, or no longer anything, to choose
-	switchAt  int64    // when to ask choice
-	block     *sock.Block
+	candidates []candidate
+	current    int     // which of them is in use
+	choice     *choice // nil: there is nothing, or no longer anything, to choose
+	switchAt   int64   // when to query choice
+	block      *sock.Block
 
 	buffer    []byte         // nil: nothing is copied
 	coalescer *readCoalescer // nil: the network wakes the receiver
 
 	notes []string
-	noted bool // what a sendCall had to say is among the notes
+	noted bool // a candidate's note is among the notes
 	shown atomic.Pointer[method]
 }
 
-func (direct) newMover(request message.FlowRequest, piece int) mover {
+// direct makes a mover that makes the system calls itself: no lock and no allocation per
+// call. Flows without a mode wait in the runtime's poller when the socket has no room or
+// no data; the others have a thread of their own for that, while there are some.
+func direct(request message.FlowRequest, piece int) mover {
 	r := &directMover{switchAt: math.MaxInt64, thread: request.Mode != "" && socket.ReserveThread()}
 	if request.Sends {
 		r.setUpSender(request.Mode, piece)
@@ -71,14 +67,14 @@ func (direct) newMover(request message.FlowRequest, piece int) mover {
 		how = method{mode: flow.ModeCopy, call: chunkBytes}
 	}
 	if _, window := request.Buffers(); r.thread && window == 0 {
-		// A small window would be full before the nap is over.
+		// A small window would be full before it wakes.
 		r.coalescer = new(readCoalescer)
 	}
 	r.shown.Store(&how)
 	return r
 }
 
-// setUpSender makes a sender's sendCalls.
+// setUpSender makes a sender's candidates.
 func (r *directMover) setUpSender(mode string, piece int) {
 	if mode == flow.ModeAuto && !r.thread {
 		r.notes = append(r.notes, "more flows than threads: plain writes, nothing tried")
@@ -92,41 +88,41 @@ func (r *directMover) setUpSender(mode string, piece int) {
 		}
 	}
 	var notes []string
-	r.sendCalls, notes = candidates(mode, r.block, pieceBytes(piece))
+	r.candidates, notes = newCandidates(mode, r.block, pieceBytes(piece))
 	r.notes = append(r.notes, notes...)
 	switch {
-	case len(r.sendCalls) == 1:
+	case len(r.candidates) == 1:
 		r.use(0)
 	case mode == flow.ModeAuto || mode == flow.ModeWrite:
-		r.choice = newChoice(len(r.sendCalls))
+		r.choice = newChoice(len(r.candidates))
 		r.use(0)
 	default:
-		r.use(1) // the one that was asked for; the first is there to replace it
+		r.use(1) // the one that was requested; the first is there to replace it
 	}
 }
 
-// use changes to another sendCall and shows it.
+// use changes to another candidate and shows it.
 func (r *directMover) use(i int) {
-	r.current, r.sendCall = i, r.sendCalls[i].sendCall
+	r.current = i
 	r.show()
 }
 
 func (r *directMover) show() {
-	p := r.sendCalls[r.current]
+	p := r.candidates[r.current]
 	r.shown.Store(&method{mode: p.mode, call: p.call, note: strings.Join(r.notes, "; ")})
 }
 
 func (r *directMover) method() method { return *r.shown.Load() }
 
 func (r *directMover) close() {
-	for _, p := range r.sendCalls {
+	for _, p := range r.candidates {
 		r.note(p)
 		p.close()
 	}
-	if len(r.sendCalls) > 0 {
+	if len(r.candidates) > 0 {
 		r.show()
 	}
-	r.sendCalls, r.sendCall = nil, nil
+	r.candidates = nil
 	if r.block != nil {
 		returnBlock()
 		r.block = nil
@@ -147,36 +143,36 @@ func (r *directMover) next(at int64, t *tally) {
 	if r.thread {
 		spent, _ = sched.ThreadCPU(0) // without what other threads of a busy machine took
 	}
-	i, over := r.choice.next(at, t.bytes.Load(), spent)
+	i, chosen := r.choice.next(at, t.bytes.Load(), spent)
 	r.switchAt = r.choice.turn
-	if over {
+	if chosen {
 		r.notes = append(r.notes, r.result())
 		r.choice = nil
 	}
 	r.use(i)
 }
 
-// dropIneffective strikes the sendCall in use from the list if the kernel did not do what it
+// dropIneffective strikes the candidate in use from the list if the kernel did not do what it
 // is for: then it costs what plain writes do, only elsewhere.
 func (r *directMover) dropIneffective() {
-	if p := r.sendCalls[r.current]; p.note() != "" {
+	if p := r.candidates[r.current]; p.note() != "" {
 		r.choice.refused[r.current] = true
 		r.note(p)
 	}
 }
 
-// note adds to the notes what a sendCall has to say, the first time that it does.
-func (r *directMover) note(p sendCall) {
+// note adds to the notes what a candidate reports, the first time that it does.
+func (r *directMover) note(p transmitter) {
 	if note := p.note(); note != "" && !r.noted {
 		r.notes = append(r.notes, note)
 		r.noted = true
 	}
 }
 
-// result tells what the choosing has shown.
+// result is what the choosing has shown.
 func (r *directMover) result() string {
 	var tried []string
-	for i, p := range r.sendCalls {
+	for i, p := range r.candidates {
 		if !r.choice.refused[i] {
 			tried = append(tried, fmt.Sprintf("%s %.1f", p, r.choice.pace(i)))
 		}
@@ -184,12 +180,12 @@ func (r *directMover) result() string {
 	return "tried, in GB per second of CPU: " + strings.Join(tried, ", ")
 }
 
-// fallBack gives up the sendCall in use if err says that the kernel refuses it.
+// fallBack gives up the candidate in use if err says that the kernel refuses it.
 func (r *directMover) fallBack(at int64, err error, t *tally) bool {
 	if r.current == 0 || !isUnsupported(err) {
 		return false
 	}
-	r.notes = append(r.notes, fmt.Sprintf("%s: %v", r.sendCalls[r.current], err))
+	r.notes = append(r.notes, fmt.Sprintf("%s: %v", r.candidates[r.current], err))
 	if r.choice == nil {
 		r.use(0)
 		return true
@@ -203,7 +199,7 @@ func (r *directMover) fallBack(at int64, err error, t *tally) bool {
 // be sent.
 func (r *directMover) push(fd int, t *tally, s *flowset.Signals) (done bool, failed error) {
 	for at := socket.Now(); ; {
-		n, err := r.sendCall.push(fd)
+		n, err := r.candidates[r.current].push(fd)
 		began := at
 		at = socket.Now()
 		t.count(n, began, at)
@@ -250,7 +246,7 @@ func (r *directMover) pull(fd int, t *tally, s *flowset.Signals) (done bool, fai
 			return true, nil
 		case r.thread && n < most:
 			// That was all. The runtime's poller has to see EAGAIN, as it is
-			// told of changes only; a thread's wait sees what is there.
+			// notified of changes only; a thread's wait sees what is there.
 			return false, nil
 		}
 	}
@@ -323,8 +319,8 @@ func (r *directMover) pause(fd int, writes bool, t *tally, s *flowset.Signals) {
 		limit = min(limit, time.Duration(s.Stop.Load()-at))
 	}
 	if broken, _ := r.wait.Wait(fd, writes, limit); broken {
-		// Completions of zero-copy sends, or an error that the next call tells.
-		for _, p := range r.sendCalls {
+		// Completions of zero-copy sends, or an error that the next call returns.
+		for _, p := range r.candidates {
 			p.drain(fd)
 		}
 	}

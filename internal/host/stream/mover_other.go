@@ -2,4 +2,4 @@
 
 package stream
 
-var platform backend = portable{}
+var platform backend = portable

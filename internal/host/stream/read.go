@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"net"
 	"time"
 
 	"linerate/internal/host/flowset"
@@ -22,14 +23,17 @@ type tcpFlow struct {
 	flowset.State
 	piece int // that a sender writes at a time; 0: what costs least
 	tally tally
-	end   *endpoint // set before the flow is open, as is mover
-	mover mover
+
+	// Set before the flow is open:
+	conn       *net.TCPConn
+	congestion string // control, in use
+	mover      mover
 }
 
 // Stop ends a write that waits for room.
 func (f *tcpFlow) Stop() {
 	if f.IsOpen() && f.Request.Sends {
-		_ = f.end.conn.SetWriteDeadline(time.Now())
+		_ = f.conn.SetWriteDeadline(time.Now())
 	}
 }
 
@@ -50,9 +54,9 @@ func (f *tcpFlow) Describe(out *message.FlowEnd) {
 	if f.IsClosed() {
 		return
 	}
-	out.CongestionControl = f.end.congestion
+	out.CongestionControl = f.congestion
 	var info record.TCPInfo
-	if socket.WithFD(f.end.raw, func(fd int) (err error) {
+	if socket.WithConn(f.conn, func(fd int) (err error) {
 		if f.Request.Sends {
 			out.UnsentBytes, _ = sock.Queued(fd, true)
 		} else {
@@ -83,7 +87,7 @@ func (f *tcpFlow) Sample() (out record.FlowSample) {
 	if !f.IsOpen() || f.IsClosed() {
 		return out
 	}
-	_ = socket.WithFD(f.end.raw, func(fd int) error {
+	_ = socket.WithConn(f.conn, func(fd int) error {
 		if !f.Request.Sends {
 			out.UnreadBytes, _ = sock.Queued(fd, false)
 			return nil

@@ -5,22 +5,24 @@ package stream
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
 
+	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/flow"
 )
 
-// A sendCall hands a flow's bytes to the kernel by one kind of system call.
-type sendCall interface {
+// A transmitter hands a flow's bytes to the kernel by one kind of system call.
+type transmitter interface {
 	// push sends what the socket takes now, and does not wait.
 	push(fd int) (int, error)
-	// drain takes from the socket's error queue what concerns the sendCall.
+	// drain takes from the socket's error queue what concerns the transmitter.
 	drain(fd int)
-	// note says what in sending was not as it was meant; empty: nothing.
+	// note is what in sending was not as requested; empty: nothing.
 	note() string
 	close()
 }
@@ -29,7 +31,7 @@ type sendCall interface {
 // 60 µs.
 const largeBytes = 1 << 20
 
-// noCompletions is a sendCall that has nothing to drain, to say or to give back.
+// noCompletions is a transmitter with nothing to drain, to note or to close.
 type noCompletions struct{}
 
 func (noCompletions) drain(int)    {}
@@ -87,10 +89,10 @@ type zeroCopies struct {
 	data      []byte
 	queue     sock.ErrorQueue
 	wait      sched.Poller
-	pending   int // sends that are not over
+	pending   int // sends that are not completed
 	denied    int // sends in a row
 	completed int
-	copied    int // of those that are over: copied after all
+	copied    int // of those: copied after all
 	allowed   bool
 }
 
@@ -101,7 +103,7 @@ const zeroCopyBytes = chunkBytes
 // zeroCopyPending is how many sends may be under way before the queue is looked at.
 const zeroCopyPending = 16
 
-// zeroCopyRetries is how often in a row nothing may be lent before the sendCall gives up:
+// zeroCopyRetries is how often in a row nothing may be lent before the transmitter gives up:
 // for 50 ms or so.
 const zeroCopyRetries = 1000
 
@@ -132,9 +134,9 @@ func (p *zeroCopies) push(fd int) (int, error) {
 }
 
 func (p *zeroCopies) drain(fd int) {
-	over, copied, _ := p.queue.Completions(fd)
-	p.pending -= over
-	p.completed += over
+	completed, copied, _ := p.queue.Completions(fd)
+	p.pending -= completed
+	p.completed += completed
 	p.copied += copied
 }
 
@@ -147,19 +149,15 @@ func (p *zeroCopies) note() string {
 
 func (*zeroCopies) close() {}
 
-// isUnsupported tells whether an error means that the way is not available, rather
+// isUnsupported reports whether an error means that the call is not available, rather
 // than that the connection is broken.
 func isUnsupported(err error) bool {
-	for _, errno := range []syscall.Errno{syscall.ENOSYS, syscall.EPERM, syscall.EINVAL, syscall.EOPNOTSUPP,
-		syscall.ENOPROTOOPT, syscall.ENOMEM, syscall.ENOBUFS} {
-		if errors.Is(err, errno) {
-			return true
-		}
-	}
-	return false
+	errnos := []syscall.Errno{syscall.ENOSYS, syscall.EPERM, syscall.EINVAL, syscall.EOPNOTSUPP,
+		syscall.ENOPROTOOPT, syscall.ENOMEM, syscall.ENOBUFS}
+	return slices.ContainsFunc(errnos, func(errno syscall.Errno) bool { return errors.Is(err, errno) })
 }
 
-// The block that all sendCalls of this process send from. It is there while any of
+// The block that all transmitters of this process send from. It is there while any of
 // them is.
 var shared struct {
 	sync.Mutex
@@ -171,7 +169,7 @@ func takeBlock() (*sock.Block, error) {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.users == 0 {
-		b, err := sock.NewBlock(fillRandom)
+		b, err := sock.NewBlock(socket.FillRandom)
 		if err != nil {
 			return nil, err
 		}
@@ -190,11 +188,11 @@ func returnBlock() {
 	}
 }
 
-// candidate is a sendCall under its name.
+// candidate is a transmitter under its name.
 type candidate struct {
 	mode string
 	call int
-	sendCall
+	transmitter
 }
 
 func (c candidate) String() string {
@@ -204,14 +202,14 @@ func (c candidate) String() string {
 	return c.mode
 }
 
-// candidates are the methods that a mode leaves to choose from, the simplest first:
+// newCandidates are the methods that a mode leaves to choose from, the simplest first:
 // always a plain write of a chunk, which nothing refuses.
-func candidates(mode string, block *sock.Block, piece int) (list []candidate, notes []string) {
+func newCandidates(mode string, block *sock.Block, piece int) (list []candidate, notes []string) {
 	if mode == flow.ModeCopy || mode == "" {
 		return []candidate{{flow.ModeCopy, piece, &writes{data: chunk[:piece]}}}, nil
 	}
 	data := block.Bytes()
-	add := func(of string, bytes int, p sendCall) { list = append(list, candidate{of, bytes, p}) }
+	add := func(of string, bytes int, p transmitter) { list = append(list, candidate{of, bytes, p}) }
 	write := func(bytes int) { add(flow.ModeWrite, bytes, &writes{data: data[:bytes]}) }
 	write(chunkBytes)
 	all := mode == flow.ModeAuto

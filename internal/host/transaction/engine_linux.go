@@ -44,11 +44,7 @@ func takeOver(conn interface {
 	io.Closer
 }) (own int, err error) {
 	defer conn.Close()
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return -1, err
-	}
-	err = socket.WithFD(raw, func(fd int) (err error) {
+	err = socket.WithConn(conn, func(fd int) (err error) {
 		own, err = sock.Dup(fd)
 		return err
 	})

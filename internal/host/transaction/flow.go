@@ -2,7 +2,6 @@ package transaction
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -72,7 +71,7 @@ type rrFlow struct {
 }
 
 func newFlow(e *Engine, request message.FlowRequest) *rrFlow {
-	fillPayload()
+	socket.FillPayload()
 	f := &rrFlow{
 		State: flowset.State{Request: request}, engine: e, isClient: request.Remote.IsValid(),
 		part: part{e.part.first, e.part.step, int64(max(1, request.Connections))},
@@ -98,13 +97,8 @@ func (f *rrFlow) isCRR() bool { return f.Request.Protocol == flow.CRR }
 func requestBytes(o message.FlowRequest) int  { return int(max(1, o.Request)) }
 func responseBytes(o message.FlowRequest) int { return int(max(1, o.Response)) }
 
-// payload is what is sent, over and over: random, so that no link on the path can
-// compress it. The first flow fills it.
-var payload [64 << 10]byte
-
-var fillPayload = sync.OnceFunc(func() {
-	_, _ = rand.NewChaCha8([32]byte{1}).Read(payload[:]) // never fails
-})
+// payload is what is sent, over and over.
+var payload = socket.Payload[:64<<10]
 
 // connLost notes that the connection between two addresses ended; err is nil if the
 // peer closed it. What remains of it is closed with the engine.

@@ -139,10 +139,7 @@ func (f *rrFlow) take(conn interface {
 	net.Conn
 	syscall.Conn
 }) (fd int, err error) {
-	raw, err := conn.SyscallConn()
-	if err == nil {
-		err = socket.WithFD(raw, func(number int) error { fd = number; return nil })
-	}
+	err = socket.WithConn(conn, func(number int) error { fd = number; return nil })
 	if tcp, ok := conn.(*net.TCPConn); ok && err == nil {
 		err = tcp.SetNoDelay(f.Request.NoDelay == nil || *f.Request.NoDelay)
 	}

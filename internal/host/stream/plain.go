@@ -65,61 +65,77 @@ func (p *pace) did(bytes, wanted, began, at int64) {
 	}
 }
 
-// paced moves bytes on a schedule, by plain reads and writes: a sender that has
-// little to send, a receiver that is slow. It works everywhere. Its busy time
-// includes waiting for the socket.
-type paced struct {
-	plain
-	rate  unit.BitRate
-	piece int // of each write or read; 0: what the rate makes of a tick
+// plain moves bytes with package net alone, as fast as it can or on a schedule. It works
+// everywhere; it copies what it receives, and its busy time includes waiting for the
+// socket.
+type plain struct {
+	how   method
+	rate  unit.BitRate // 0: as fast as it can
+	piece int          // of each write or read on a schedule; 0: what the rate makes of a tick
 }
 
-// newPaced is the mover of a request that has a cap on what its program moves.
-// nil: it has none.
-func newPaced(request message.FlowRequest, piece int) mover {
-	rate := request.ReadCap
-	if request.Sends {
-		rate = request.WriteCap
-		if pacing := request.RateCap; pacing > 0 && !sock.CanPace && (rate <= 0 || pacing < rate) {
-			rate = pacing // by writes, where the kernel does not space packets
+// programRate is what a request's program moves at most; 0: no cap.
+func programRate(request message.FlowRequest) unit.BitRate {
+	if !request.Sends {
+		return max(0, request.ReadCap)
+	}
+	rate := max(0, request.WriteCap)
+	if pacing := request.RateCap; pacing > 0 && !sock.CanPace && (rate == 0 || pacing < rate) {
+		rate = pacing // by writes, where the kernel does not space packets
+	}
+	return rate
+}
+
+// portable makes a plain mover.
+func portable(request message.FlowRequest, piece int) mover {
+	r := plain{method{mode: flow.ModeCopy, call: pieceBytes(piece)}, programRate(request), piece}
+	if r.rate == 0 && !request.Sends {
+		r.how.call = chunkBytes
+	}
+	switch request.Mode {
+	case "", flow.ModeCopy:
+	case flow.ModeSplice, flow.ModeZeroCopy, flow.ModeSendfile:
+		if request.Sends {
+			r.how.note = request.Mode + ": not available here, plain writes instead"
 		}
-	}
-	if rate <= 0 {
-		return nil
-	}
-	r := paced{plain{method{mode: flow.ModeCopy, call: pieceBytes(piece)}}, rate, piece}
-	if request.Mode != "" && request.Mode != flow.ModeCopy {
-		r.how.note = request.Mode + ": plain reads and writes instead, on a schedule"
+		fallthrough
+	default:
+		if r.rate > 0 {
+			r.how.note = request.Mode + ": plain reads and writes instead, on a schedule"
+		}
 	}
 	return r
 }
 
-func (r paced) send(c *net.TCPConn, t *tally, s *flowset.Signals) error {
+func (r plain) method() method { return r.how }
+func (plain) close()           {}
+
+func (r plain) send(c *net.TCPConn, t *tally, s *flowset.Signals) error {
 	return r.move(s, s.Stop.Load(), t, func(most int64) (int, error) { return c.Write(chunk[:most]) })
 }
 
-func (r paced) receive(c *net.TCPConn, t *tally, s *flowset.Signals) error {
+func (r plain) receive(c *net.TCPConn, t *tally, s *flowset.Signals) error {
 	buffer := make([]byte, chunkBytes)
 	return r.move(s, 0, t, func(most int64) (int, error) { return c.Read(buffer[:most]) })
 }
 
 // move calls step when something is due, until the instant stop (0: never).
-func (r paced) move(s *flowset.Signals, stop int64, t *tally, step func(most int64) (int, error)) error {
+func (r plain) move(s *flowset.Signals, stop int64, t *tally, step func(most int64) (int, error)) error {
 	p := newPace(r.rate, r.piece, socket.Now())
-	for !s.Quit.Load() {
-		at := socket.Now()
-		if stop != 0 && at >= stop {
-			return nil
-		}
-		wanted, when := p.due(at)
-		if wanted == 0 {
-			if stop != 0 {
-				when = min(when, stop)
+	for at := socket.Now(); !s.Quit.Load() && (stop == 0 || at < stop); {
+		wanted := int64(r.how.call)
+		if r.rate > 0 {
+			bytes, when := p.due(at)
+			if bytes == 0 {
+				if stop != 0 {
+					when = min(when, stop)
+				}
+				time.Sleep(time.Duration(when - at))
+				at = socket.Now()
+				continue
 			}
-			time.Sleep(time.Duration(when - at))
-			continue
+			wanted = min(bytes, chunkBytes)
 		}
-		wanted = min(wanted, chunkBytes)
 		n, err := step(wanted)
 		began := at
 		at = socket.Now()

@@ -1,0 +1,18 @@
+package socket
+
+import (
+	"math/rand/v2"
+	"sync"
+)
+
+// Payload is what flows over TCP send, over and over: random, so that no link on the
+// path can compress it. It is zero before FillPayload.
+var Payload [128 << 10]byte
+
+// FillPayload fills Payload, once.
+var FillPayload = sync.OnceFunc(func() { FillRandom(Payload[:]) })
+
+// FillRandom fills data with random bytes, the same each time.
+func FillRandom(data []byte) {
+	_, _ = rand.NewChaCha8([32]byte{}).Read(data) // never fails
+}
