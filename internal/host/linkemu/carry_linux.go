@@ -17,11 +17,6 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// counters are those of one direction.
-type counters struct {
-	lost, reordered, dropped atomic.Int64
-}
-
 // Carry carries the frames of all links until stop is closed. Link i joins the taps
 // 2i and 2i+1, given as descriptors; the impairments are those of its two
 // directions, the one from tap 2i first.
@@ -74,7 +69,6 @@ type direction struct {
 	loss, reorder bernoulli
 	scratch       []byte
 	poller        sched.Poller
-	count         counters
 }
 
 func newDirection(i topology.Impairment, draw *rand.Rand) *direction {
@@ -150,19 +144,16 @@ func (d *direction) due(sent int64) int64 {
 // send applies the impairment to a frame: of its segments some find no room in the
 // queue, some are lost, and some overtake; the others stay together.
 func (d *direction) send(frame []byte, now int64) {
-	n := segments(frame)
 	if d.inOrder.bytes > maxInFlight {
-		d.count.dropped.Add(int64(n))
 		return
 	}
 	fit, sent := d.queue.enqueue(frame, now)
-	d.count.dropped.Add(int64(n - fit))
 	if fit == 0 {
 		return
 	}
 	lost, early := d.loss.next(fit), d.reorder.next(fit)
 	due := d.due(sent)
-	if fit == n && len(lost)+len(early) == 0 {
+	if fit == segments(frame) && len(lost)+len(early) == 0 {
 		d.inOrder.push(frame, due)
 		return
 	}
@@ -176,7 +167,6 @@ func (d *direction) send(frame []byte, now int64) {
 	for len(lost)+len(early) > 0 {
 		if len(lost) > 0 && (len(early) == 0 || lost[0] <= early[0]) {
 			keep(lost[0])
-			d.count.lost.Add(1)
 			if len(early) > 0 && early[0] == lost[0] {
 				early = early[1:]
 			}
@@ -185,7 +175,6 @@ func (d *direction) send(frame []byte, now int64) {
 		}
 		keep(early[0])
 		d.reordered.pushSegments(frame, early[0], early[0]+1, sent)
-		d.count.reordered.Add(1)
 		early = early[1:]
 	}
 	keep(fit)
