@@ -24,19 +24,26 @@ func (a *agent) snapshot(r message.WindowRequest) (record.Snapshot, error) {
 	if a.client == nil {
 		return a.reader.Snapshot(a.node, r.Lookups, r.Sysctls)
 	}
-	ports, err := a.reader.Interfaces()
+	interfaces, err := a.reader.Interfaces()
 	var own []netip.Addr
 	for _, end := range a.trial().Read() {
 		own = append(own, end.Local.Addr())
 	}
-	for i := range ports {
-		ports[i].MAC = ""
-		ports[i].Addresses = slices.DeleteFunc(ports[i].Addresses, func(text string) bool {
-			prefix, err := netip.ParsePrefix(text)
-			return err != nil || !slices.Contains(own, prefix.Addr())
+	return record.Snapshot{Host: a.node, Interfaces: visible(interfaces, own)}, err
+}
+
+// visible is what a client sees of interfaces: of their addresses those of its own flows.
+func visible(interfaces []record.InterfaceSnapshot, own []netip.Addr) (list []record.InterfaceSnapshot) {
+	for _, i := range interfaces {
+		list = append(list, record.InterfaceSnapshot{
+			Interface: i.Interface, Index: i.Index, MTU: i.MTU, Up: i.Up, Master: i.Master, Kind: i.Kind, SpeedBps: i.SpeedBps,
+			Addresses: slices.DeleteFunc(slices.Clone(i.Addresses), func(text string) bool {
+				prefix, err := netip.ParsePrefix(text)
+				return err != nil || !slices.Contains(own, prefix.Addr())
+			}),
 		})
 	}
-	return record.Snapshot{Host: a.node, Interfaces: ports}, err
+	return list
 }
 
 // meter begins to count what this process does; the function it returns enters

@@ -1,0 +1,45 @@
+package agent
+
+import (
+	"net/netip"
+	"reflect"
+	"slices"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// TestVisible: a client sees the addresses of its own flows and a fixed list of fields; a
+// field that is added to the snapshot is hidden until it is listed here and in visible.
+func TestVisible(t *testing.T) {
+	shown := []string{"Interface", "Index", "MTU", "Up", "Master", "Kind", "SpeedBps", "Addresses"}
+	full := record.InterfaceSnapshot{Addresses: []string{"192.0.2.1/24", "198.51.100.1/24", "2001:db8::1/64"}}
+	fields := reflect.ValueOf(&full).Elem()
+	for i := range fields.NumField() {
+		switch f := fields.Field(i); f.Kind() {
+		case reflect.String:
+			f.SetString("x")
+		case reflect.Int:
+			f.SetInt(7)
+		case reflect.Float64:
+			f.SetFloat(7)
+		case reflect.Bool:
+			f.SetBool(true)
+		case reflect.Slice:
+			if f.Len() == 0 {
+				f.Set(reflect.MakeSlice(f.Type(), 1, 1))
+			}
+		default:
+			t.Fatalf("%s is %s: teach this test to fill it", fields.Type().Field(i).Name, f.Kind())
+		}
+	}
+	seen := visible([]record.InterfaceSnapshot{full}, []netip.Addr{netip.MustParseAddr("198.51.100.1")})
+	if len(seen) != 1 || !slices.Equal(seen[0].Addresses, []string{"198.51.100.1/24"}) {
+		t.Fatalf("%+v", seen)
+	}
+	for i, value := range reflect.ValueOf(seen[0]).Fields() {
+		if want := slices.Contains(shown, i.Name); !value.IsZero() != want {
+			t.Errorf("%s is %v: shown should be %v", i.Name, value, want)
+		}
+	}
+}
