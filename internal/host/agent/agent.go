@@ -43,16 +43,11 @@ type Options struct {
 
 // agent is one host's state between requests.
 type agent struct {
-	node   string
-	reader *counters.Reader
-
-	mu      sync.Mutex // one change of settings at a time
-	manager *apply.Manager
-
-	daemon bgp.Daemon
-
-	// client is set where the conductor is not the host's own.
-	client *Client
+	node    string
+	reader  *counters.Reader
+	manager *apply.Manager // nil: the host's settings are not changed
+	daemon  bgp.Daemon
+	client  *Client // set where the conductor is not the host's own
 
 	engineMu          sync.Mutex
 	engine            *traffic.Engine // the current trial's; nil between trials
@@ -121,9 +116,7 @@ func (a *agent) leave() error {
 	if a.manager == nil {
 		return nil
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return errors.Join(a.manager.RevertTo(0), a.manager.Close())
+	return a.manager.End()
 }
 
 // settings are the verbs that change the host or depend on that, that have to do with
@@ -132,8 +125,8 @@ func (a *agent) settings() map[string]bus.Handler {
 	return map[string]bus.Handler{
 		"programs": handle(a.programs),
 		"tools":    handle(a.tools),
-		"apply":    handle(a.apply),
-		"hold":     handle(a.hold),
+		"apply":    handle(a.manager.Apply),
+		"hold":     handle(a.manager.Hold),
 		"revert":   handle(a.revert),
 		"flush":    handle(a.flush),
 		"drain":    handle(a.drain),
@@ -141,8 +134,8 @@ func (a *agent) settings() map[string]bus.Handler {
 		"ports":    handle(a.ports),
 		// The routing daemon: which the host has, start it unless it runs, and wait for
 		// its routes.
-		"bgp-daemon": handle(a.probeBGP),
-		"bgp":        handle(a.startBGP),
+		"bgp-daemon": handle(a.daemon.Probe),
+		"bgp":        handle(a.daemon.Start),
 		"routes":     handle(a.daemon.Await),
 	}
 }
@@ -202,24 +195,7 @@ func (a *agent) clock(context.Context, struct{}) (message.ClockReply, error) {
 	return message.ClockReply{NowNs: sched.Now()}, nil
 }
 
-func (a *agent) apply(ctx context.Context, r message.ApplyRequest) (message.ApplyReply, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.manager.AllowMachine(r.AllowMachine)
-	applied, mark, err := a.manager.Apply(ctx, r.Settings, r.IfAbsent)
-	return message.ApplyReply{Applied: applied, Mark: mark}, err
-}
-
-func (a *agent) hold(_ context.Context, r message.HoldRequest) (message.Mark, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	mark, err := a.manager.Hold(r.Interfaces)
-	return message.Mark{Mark: mark}, err
-}
-
 func (a *agent) revert(_ context.Context, r message.Mark) (struct{}, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	return struct{}{}, a.manager.RevertTo(r.Mark)
 }
 
@@ -300,14 +276,6 @@ func (a *agent) progress(context.Context, struct{}) (message.FlowProgress, error
 		reading.Flows = engine.Light()
 	}
 	return reading, nil
-}
-
-func (a *agent) probeBGP(context.Context, struct{}) (message.BGPDaemon, error) {
-	return a.daemon.Probe(), nil
-}
-
-func (a *agent) startBGP(_ context.Context, o message.BGPRequest) (message.BGPStarted, error) {
-	return a.daemon.Start(o)
 }
 
 // programs says which of some programs are not installed.

@@ -83,7 +83,7 @@ func TestClientBounds(t *testing.T) {
 		"expected at most 64":  func(o *message.FlowRequest) { o.ID = strings.Repeat("x", 65) },
 		"ordered twice":        func(o *message.FlowRequest) { o.ID = "a" },
 		"this server allows 6": func(o *message.FlowRequest) { o.Window = 1 << 40 },
-		"mss -1: the kernel":   func(o *message.FlowRequest) { o.MSS = -1 },
+		"mss -1: expected":     func(o *message.FlowRequest) { o.MSS = -1 },
 		"the server has ":      func(o *message.FlowRequest) { o.CongestionControl = "dccp" },
 		"\"../../dccp\"":       func(o *message.FlowRequest) { o.CongestionControl = "../../dccp" },
 	} {

@@ -37,7 +37,7 @@ func (a *agent) event(ctx context.Context, o message.EventRequest) (done message
 		err = a.daemon.Kill()
 	default:
 		var reply message.ApplyReply
-		reply, err = a.apply(ctx, message.ApplyRequest{Settings: o.Settings, AllowMachine: o.AllowMachine})
+		reply, err = a.manager.Apply(ctx, message.ApplyRequest{Settings: o.Settings, AllowMachine: o.AllowMachine})
 		done.Applied = reply.Applied
 	}
 	done.EndedNs, done.Error = sched.Now(), bus.Failure(coded(err))

@@ -31,7 +31,7 @@ func TestAddressesInARow(t *testing.T) {
 		kerneltest.Do(t, "ip", "addr", "add", "10.46.0.9/16", "dev", "eth1")
 		before := look(t)
 		m := open(t, "")
-		applied, mark, err := m.Apply(context.Background(), run("10.46.0.1/16", 1000), false)
+		applied, mark, err := applySettings(m, context.Background(), run("10.46.0.1/16", 1000), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,12 +60,12 @@ func TestAddressesInARowRefused(t *testing.T) {
 		kerneltest.Do(t, "ip", "addr", "add", "10.46.0.9/24", "dev", "eth1")
 		before := look(t)
 		m := open(t, "")
-		_, _, err := m.Apply(context.Background(), run("10.46.0.1/16", 300), false)
+		_, _, err := applySettings(m, context.Background(), run("10.46.0.1/16", 300), false)
 		if err == nil || !strings.Contains(err.Error(), "10.46.0.9 present as 10.46.0.9/24") {
 			t.Errorf("the error is %v", err)
 		}
 		// One that the kernel refuses, with others in the same batch.
-		_, _, err = m.Apply(context.Background(), run("223.255.255.250/8", 20), false)
+		_, _, err = applySettings(m, context.Background(), run("223.255.255.250/8", 20), false)
 		if err != nil && !strings.Contains(err.Error(), "add address 22") {
 			t.Errorf("the error does not name the address: %v", err)
 		}
@@ -86,7 +86,7 @@ func TestAddressesInARowAreQuick(t *testing.T) {
 		m := open(t, "")
 		timed := func(n int) (add, remove time.Duration) {
 			began := time.Now()
-			if _, _, err := m.Apply(context.Background(), run("10.128.0.1/9", n), false); err != nil {
+			if _, _, err := applySettings(m, context.Background(), run("10.128.0.1/9", n), false); err != nil {
 				t.Fatal(err)
 			}
 			added := time.Now()

@@ -3,12 +3,15 @@
 package apply
 
 import (
+	"context"
 	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/message"
+	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/unit"
 )
@@ -103,6 +106,12 @@ func open(t *testing.T, journal string) *Manager {
 		}
 	})
 	return m
+}
+
+// applySettings applies settings, without permission for machine-wide ones.
+func applySettings(m *Manager, ctx context.Context, settings []setting.Setting, ifAbsent bool) ([]record.Applied, int, error) {
+	reply, err := m.Apply(ctx, message.ApplyRequest{Settings: settings, IfAbsent: ifAbsent})
+	return reply.Applied, reply.Mark, err
 }
 
 func parameter(key, value string) setting.Setting {

@@ -1,10 +1,12 @@
 package apply
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"linerate/internal/model/message"
 	"linerate/internal/model/setting"
 )
 
@@ -12,16 +14,16 @@ import (
 // other end is set down: their nexthop objects, with the routes that use them
 // (nh_netdev_event in net/ipv4/nexthop.c). Reverting to the mark restores what was
 // deleted, once the carrier is back. Nothing is changed.
-func (m *Manager) Hold(interfaces []string) (mark int, err error) {
+func (m *Manager) Hold(_ context.Context, request message.HoldRequest) (message.Mark, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	mark = len(m.entries)
-	for _, iface := range interfaces {
+	reply := message.Mark{Mark: len(m.entries)}
+	for _, iface := range request.Interfaces {
 		if err := m.hold(iface); err != nil {
-			return mark, fmt.Errorf("recording what depends on the carrier of %s: %w", iface, err)
+			return reply, fmt.Errorf("recording what depends on the carrier of %s: %w", iface, err)
 		}
 	}
-	return mark, nil
+	return reply, nil
 }
 
 // regain restores the objects that were deleted with a carrier, as far as they were

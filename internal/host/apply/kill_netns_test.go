@@ -52,7 +52,7 @@ func dieAtStep(path string) error {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
 	}
-	if _, _, err := m.Apply(context.Background(), killCases()[os.Getenv(killCase)], false); err != nil {
+	if _, _, err := applySettings(m, context.Background(), killCases()[os.Getenv(killCase)], false); err != nil {
 		return err
 	}
 	return errors.Join(m.RevertTo(0), m.Close())
@@ -151,7 +151,7 @@ func TestFullDisk(t *testing.T) {
 		change := []setting.Setting{parameter("net.ipv4.conf.all.arp_ignore", "1")}
 		refuse := func(when string) {
 			t.Helper()
-			_, _, err := m.Apply(context.Background(), change, false)
+			_, _, err := applySettings(m, context.Background(), change, false)
 			if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "nothing was changed") {
 				t.Errorf("%s: %v", when, err)
 			}
@@ -164,7 +164,7 @@ func TestFullDisk(t *testing.T) {
 		if err := os.Remove(fill); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := m.Apply(context.Background(), []setting.Setting{parameter("net.ipv4.conf.all.arp_announce", "2")}, false); err != nil {
+		if _, _, err := applySettings(m, context.Background(), []setting.Setting{parameter("net.ipv4.conf.all.arp_announce", "2")}, false); err != nil {
 			t.Fatal(err)
 		}
 		middle := look(t)
@@ -173,7 +173,7 @@ func TestFullDisk(t *testing.T) {
 		for range 200 { // more than the rest of the journal's last page holds
 			change = append(change, parameter("net.ipv4.conf.all.arp_ignore", "1"), parameter("net.ipv4.conf.all.arp_ignore", "2"))
 		}
-		if _, _, err := m.Apply(context.Background(), change, false); !errors.Is(err, syscall.ENOSPC) {
+		if _, _, err := applySettings(m, context.Background(), change, false); !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("full in the middle: %v", err)
 		}
 		if d := differences(middle, look(t)); d != "" {

@@ -37,7 +37,6 @@ const (
 type Manager struct {
 	mu      sync.Mutex
 	host    host
-	allow   bool
 	journal *journal
 	entries []*entry
 	next    int // the next entry's number
@@ -113,33 +112,26 @@ func whats(entries []*entry) []string {
 	return list
 }
 
-// AllowMachine permits or forbids machine-wide changes from now on; the default is
-// forbidden.
-func (m *Manager) AllowMachine(allow bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.allow = allow
-}
-
 // Apply applies settings in order. If one fails, all of this call are reverted, and the
-// error includes failures of that. With ifAbsent, addresses, routes and nexthop objects
-// that exist already are left as they are. RevertTo(mark) reverts this call.
-func (m *Manager) Apply(ctx context.Context, settings []setting.Setting, ifAbsent bool) (applied []record.Applied, mark int, err error) {
+// error includes failures of that. With IfAbsent, addresses, routes and nexthop objects
+// that exist already are left as they are. RevertTo the reply's mark reverts this call.
+func (m *Manager) Apply(ctx context.Context, request message.ApplyRequest) (message.ApplyReply, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	mark = len(m.entries)
-	if applied, err = m.applyAll(ctx, settings, ifAbsent); err == nil {
-		return applied, mark, nil
+	reply := message.ApplyReply{Mark: len(m.entries)}
+	var err error
+	if reply.Applied, err = m.applyAll(ctx, request); err == nil {
+		return reply, nil
 	}
-	if undo := m.revertTo(mark); undo != nil {
+	if undo := m.revertTo(reply.Mark); undo != nil {
 		err = errors.Join(err, fmt.Errorf("undoing the settings made before it: %w", undo))
 	}
-	return nil, mark, err
+	return reply, err
 }
 
-func (m *Manager) applyAll(ctx context.Context, settings []setting.Setting, ifAbsent bool) (applied []record.Applied, err error) {
+func (m *Manager) applyAll(ctx context.Context, request message.ApplyRequest) (applied []record.Applied, err error) {
 	mark := len(m.entries)
-	for _, s := range setting.Joined(settings) {
+	for _, s := range setting.Joined(request.Settings) {
 		targets, err := m.host.targets(s)
 		if err != nil {
 			return nil, err
@@ -148,7 +140,7 @@ func (m *Manager) applyAll(ctx context.Context, settings []setting.Setting, ifAb
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			done, err := m.apply(s.Host, t, ifAbsent)
+			done, err := m.apply(s.Host, t, request)
 			if err != nil {
 				return nil, err
 			}
@@ -159,11 +151,11 @@ func (m *Manager) applyAll(ctx context.Context, settings []setting.Setting, ifAb
 }
 
 // apply makes one change.
-func (m *Manager) apply(hostName string, t target, ifAbsent bool) (record.Applied, error) {
+func (m *Manager) apply(hostName string, t target, request message.ApplyRequest) (record.Applied, error) {
 	fail := func(err error) (record.Applied, error) {
 		return record.Applied{}, fmt.Errorf("%s %s: %w", t.kind(), t.what(), err)
 	}
-	scope, err := m.scope(t)
+	scope, err := permittedScope(t, request.AllowMachine)
 	if err != nil {
 		return fail(err)
 	}
@@ -172,7 +164,7 @@ func (m *Manager) apply(hostName string, t target, ifAbsent bool) (record.Applie
 		return fail(err)
 	}
 	done := record.Applied{Host: hostName, Kind: t.kind(), Scope: scope, What: t.what(), Prior: prior.Text, New: prior.Text}
-	if ifAbsent && t.leaveIfPresent(prior) {
+	if request.IfAbsent && t.leaveIfPresent(prior) {
 		return done, nil
 	}
 	next, err := t.plan(prior)
@@ -242,10 +234,10 @@ func (m *Manager) enter(e *entry) error {
 	return nil
 }
 
-// scope returns the scope of a change, and an error if it is not permitted.
-func (m *Manager) scope(t target) (string, error) {
+// permittedScope returns the scope of a change, and an error if it is not permitted.
+func permittedScope(t target, allowMachine bool) (string, error) {
 	scope, why, err := t.scope()
-	if err != nil || scope == Namespace || m.allow {
+	if err != nil || scope == Namespace || allowMachine {
 		return scope, err
 	}
 	return scope, bus.Coded(message.NotPermitted, fmt.Errorf("this is a machine-wide setting (%s): it would change the whole machine and everything on it, not only this host; permit that with --allow-machine-settings", why))
@@ -358,10 +350,21 @@ func (m *Manager) write(l line, durable bool) error {
 	return err
 }
 
+// End undoes all changes and closes the manager.
+func (m *Manager) End() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return errors.Join(m.revertTo(0), m.close())
+}
+
 // Close closes the journal and releases its lock. It does not revert.
 func (m *Manager) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return m.close()
+}
+
+func (m *Manager) close() error {
 	err := m.host.conn.Close()
 	if len(m.entries) == 0 {
 		err = errors.Join(err, m.journal.remove())

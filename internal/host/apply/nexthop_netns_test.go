@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/message"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/unit"
 )
@@ -43,7 +44,7 @@ func TestNexthopObjects(t *testing.T) {
 		before := look()
 		m := open(t, "")
 		second := unit.Duration(time.Second)
-		_, mark, err := m.Apply(t.Context(), []setting.Setting{
+		_, mark, err := applySettings(m, t.Context(), []setting.Setting{
 			{Nexthop: &setting.NexthopObject{ID: 1, Via: "10.1.0.9", Interface: "eth0"}},
 			{Nexthop: &setting.NexthopObject{ID: 2, Via: "inet6 fe80::1", Interface: "eth1"}},
 			{Nexthop: &setting.NexthopObject{ID: 10, Group: []setting.Member{{ID: 1, Weight: 3}, {ID: 2}}}},
@@ -75,7 +76,7 @@ func TestNexthopObjects(t *testing.T) {
 		if after := look(); after != before {
 			t.Errorf("before:\n%s\nafter:\n%s", before, after)
 		}
-		if _, _, err := m.Apply(t.Context(), []setting.Setting{{Route: &setting.Route{To: "10.74.0.0/16", Object: 99}}}, false); err == nil || !strings.Contains(err.Error(), "99") {
+		if _, _, err := applySettings(m, t.Context(), []setting.Setting{{Route: &setting.Route{To: "10.74.0.0/16", Object: 99}}}, false); err == nil || !strings.Contains(err.Error(), "99") {
 			t.Errorf("a route by an object that is not there: %v", err)
 		}
 	})
@@ -107,7 +108,7 @@ func TestNexthopObjectsComeBack(t *testing.T) {
 		grouped := groups()
 		down := func(port string) int {
 			t.Helper()
-			_, mark, err := m.Apply(context.Background(), []setting.Setting{{Link: &setting.Link{Interface: port, Up: up(false)}}}, false)
+			_, mark, err := applySettings(m, context.Background(), []setting.Setting{{Link: &setting.Link{Interface: port, Up: up(false)}}}, false)
 			if err != nil {
 				t.Fatalf("taking %s down: %v", port, err)
 			}
@@ -152,11 +153,11 @@ func TestNexthopObjectsComeBack(t *testing.T) {
 			return err
 		}
 		for what, m := range map[string]*Manager{"no carrier": m, "no carrier, and recovered": journaled} {
-			mark, err := m.Hold([]string{"eth1", "top0"})
+			held, err := m.Hold(t.Context(), message.HoldRequest{Interfaces: []string{"eth1", "top0"}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := m.Apply(context.Background(), []setting.Setting{
+			if _, _, err := applySettings(m, context.Background(), []setting.Setting{
 				{Nexthop: &setting.NexthopObject{ID: 9, Group: []setting.Member{{ID: 8}}}},
 				{Nexthop: &setting.NexthopObject{ID: 12, Group: []setting.Member{{ID: 7}, {ID: 8}}}},
 				{Route: &setting.Route{To: "10.99.0.0/16", Interface: "eth0"}},
@@ -176,13 +177,13 @@ func TestNexthopObjectsComeBack(t *testing.T) {
 				t.Errorf("the kernel keeps objects without a carrier now: nothing is shown by this:\n%s", text)
 			}
 			kerneltest.Do(t, "ip", "link", "set", "dev", "far1", "up")
-			if err := undo(m, mark); err != nil {
+			if err := undo(m, held.Mark); err != nil {
 				t.Errorf("%s: %v", what, err)
 			}
 			check(what)
 		}
 		// A route that uses one can itself be replaced and put back.
-		_, mark, err := m.Apply(context.Background(), []setting.Setting{{Route: &setting.Route{To: "10.99.0.0/16", Interface: "eth0"}}}, false)
+		_, mark, err := applySettings(m, context.Background(), []setting.Setting{{Route: &setting.Route{To: "10.99.0.0/16", Interface: "eth0"}}}, false)
 		if err := errors.Join(err, m.RevertTo(mark)); err != nil {
 			t.Error(err)
 		}

@@ -24,7 +24,7 @@ func leave(t *testing.T, path string, settings ...setting.Setting) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := m.Apply(context.Background(), settings, false); err != nil {
+	if _, _, err := applySettings(m, context.Background(), settings, false); err != nil {
 		t.Fatal(err)
 	}
 	if err := m.Close(); err != nil {
@@ -151,7 +151,7 @@ func TestLeftoversOfOtherNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := alive.Apply(context.Background(), []setting.Setting{change}, false); err != nil {
+		if _, _, err := applySettings(alive, context.Background(), []setting.Setting{change}, false); err != nil {
 			t.Fatal(err)
 		}
 		try := func() error {
@@ -215,7 +215,7 @@ func TestOneAgentPerJournal(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "journal")
 		first := open(t, path)
 		change := []setting.Setting{parameter("net.ipv4.conf.all.arp_ignore", "1")}
-		if _, _, err := first.Apply(context.Background(), change, false); err != nil {
+		if _, _, err := applySettings(first, context.Background(), change, false); err != nil {
 			t.Fatal(err)
 		}
 		before, err := os.ReadFile(path)

@@ -37,7 +37,7 @@ func TestRoundTripOfEveryKind(t *testing.T) {
 		cases := everyKind()
 		before := look(t)
 		for _, name := range names(cases) {
-			applied, mark, err := m.Apply(context.Background(), []setting.Setting{cases[name]}, false)
+			applied, mark, err := applySettings(m, context.Background(), []setting.Setting{cases[name]}, false)
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue
@@ -90,11 +90,11 @@ func TestRoundTripOfAll(t *testing.T) {
 			}
 		}
 		start := look(t)
-		if _, mark, err := m.Apply(context.Background(), first, false); err != nil || mark != 0 {
+		if _, mark, err := applySettings(m, context.Background(), first, false); err != nil || mark != 0 {
 			t.Fatal(mark, err)
 		}
 		middle := look(t)
-		_, mark, err := m.Apply(context.Background(), second, false)
+		_, mark, err := applySettings(m, context.Background(), second, false)
 		if err != nil || mark == 0 || mark == len(m.entries) {
 			t.Fatal(mark, err)
 		}
@@ -120,7 +120,7 @@ func TestLinkLocalAddressOfAnotherMAC(t *testing.T) {
 		scene(t)
 		m := open(t, "")
 		before := look(t)
-		if _, _, err := m.Apply(context.Background(), []setting.Setting{
+		if _, _, err := applySettings(m, context.Background(), []setting.Setting{
 			{Link: &setting.Link{Interface: "eth1", MAC: "02:00:00:09:00:02"}},
 			{Link: &setting.Link{Interface: "eth1", Up: up(false)}},
 		}, false); err != nil {
@@ -155,7 +155,7 @@ func TestFailureRevertsTheRequest(t *testing.T) {
 			"rmem_max":      parameter("net.core.rmem_max", "1000000"),
 			"no_such_cc":    parameter("net.ipv4.tcp_congestion_control", "no_such_cc"),
 		} {
-			applied, mark, err := m.Apply(context.Background(), append(good, bad), false)
+			applied, mark, err := applySettings(m, context.Background(), append(good, bad), false)
 			if err == nil || !strings.Contains(err.Error(), what) || applied != nil || mark != 0 {
 				t.Errorf("%s: %v, %d, %v", what, applied, mark, err)
 			}
@@ -165,7 +165,7 @@ func TestFailureRevertsTheRequest(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if _, _, err := m.Apply(ctx, good, false); !errors.Is(err, context.Canceled) || len(m.entries) != 0 {
+		if _, _, err := applySettings(m, ctx, good, false); !errors.Is(err, context.Canceled) || len(m.entries) != 0 {
 			t.Errorf("cancelled: %v", err)
 		}
 	})
@@ -183,7 +183,7 @@ func TestWhatIsThereIsLeftAlone(t *testing.T) {
 			{Link: &setting.Link{Interface: "eth0", MTU: 1500, Up: up(true)}},
 			{Neighbour: &setting.Neighbour{Interface: "eth0", Address: netip.MustParseAddr("10.1.0.9"), LLAddr: "02:00:00:02:00:01"}},
 		}
-		applied, _, err := m.Apply(context.Background(), there, false)
+		applied, _, err := applySettings(m, context.Background(), there, false)
 		if err != nil || len(m.entries) != 0 || len(applied) != 6 {
 			t.Fatalf("%v, mark %d, %+v", err, len(m.entries), applied)
 		}
@@ -197,10 +197,10 @@ func TestWhatIsThereIsLeftAlone(t *testing.T) {
 			{Route: &setting.Route{To: "10.9.0.0/16", Via: "10.2.0.9", Metric: 50}},
 			{Address: &setting.Address{Interface: "eth0", Address: netip.MustParsePrefix("10.1.0.1/8")}},
 		}
-		if _, _, err := m.Apply(context.Background(), other, true); err != nil || len(m.entries) != 0 {
+		if _, _, err := applySettings(m, context.Background(), other, true); err != nil || len(m.entries) != 0 {
 			t.Errorf("if absent: %v, mark %d", err, len(m.entries))
 		}
-		if _, _, err := m.Apply(context.Background(), other, false); err == nil || !strings.Contains(err.Error(), "another prefix length") {
+		if _, _, err := applySettings(m, context.Background(), other, false); err == nil || !strings.Contains(err.Error(), "another prefix length") {
 			t.Errorf("another prefix length: %v", err)
 		}
 		if d := differences(before, look(t)); d != "" {
@@ -216,7 +216,7 @@ func TestDeletingAPrimaryAddress(t *testing.T) {
 		scene(t)
 		m := open(t, "")
 		kerneltest.Do(t, "ip", "addr", "flush", "dev", "eth1")
-		_, mark, err := m.Apply(context.Background(), []setting.Setting{
+		_, mark, err := applySettings(m, context.Background(), []setting.Setting{
 			{Address: &setting.Address{Interface: "eth1", Address: netip.MustParsePrefix("10.5.0.1/24")}},
 		}, false)
 		if err != nil {
@@ -241,11 +241,11 @@ func TestDeletingAPrimaryAddress(t *testing.T) {
 func TestMachineWideNeedsPermission(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		m := open(t, "")
-		_, _, err := m.Apply(context.Background(), []setting.Setting{parameter("net.core.rmem_max", "1000000")}, false)
+		_, _, err := applySettings(m, context.Background(), []setting.Setting{parameter("net.core.rmem_max", "1000000")}, false)
 		if err == nil || !strings.Contains(err.Error(), "machine-wide") || !strings.Contains(err.Error(), "read-only here") {
 			t.Errorf("read-only in a namespace: %v", err)
 		}
-		_, _, err = m.Apply(context.Background(), []setting.Setting{parameter("net.core.netdev_max_backlog", "1000")}, false)
+		_, _, err = applySettings(m, context.Background(), []setting.Setting{parameter("net.core.netdev_max_backlog", "1000")}, false)
 		if err == nil || !strings.Contains(err.Error(), "net.core.netdev_max_backlog: it is not there in this network namespace") {
 			t.Errorf("absent in a namespace: %v", err)
 		}
@@ -258,7 +258,7 @@ func TestQdiscThatCannotBeRestored(t *testing.T) {
 		m := open(t, "")
 		want := func(why string) {
 			t.Helper()
-			_, _, err := m.Apply(context.Background(), []setting.Setting{{Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "pfifo", Limit: 5}}}, false)
+			_, _, err := applySettings(m, context.Background(), []setting.Setting{{Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "pfifo", Limit: 5}}}, false)
 			if err == nil || !strings.Contains(err.Error(), "could not be put back faithfully") || !strings.Contains(err.Error(), why) {
 				t.Errorf("want %q: %v", why, err)
 			}
@@ -278,7 +278,7 @@ func TestForeignChangesAreKept(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		m := open(t, "")
-		_, mark, err := m.Apply(context.Background(), []setting.Setting{
+		_, mark, err := applySettings(m, context.Background(), []setting.Setting{
 			parameter("net.ipv4.conf.default.rp_filter", "1"),
 			parameter("net.ipv4.conf.all.arp_ignore", "1"),
 			parameter("net.ipv4.conf.all.arp_announce", "2"),
@@ -340,7 +340,7 @@ func TestDuplicateAddresses(t *testing.T) {
 		m := open(t, "")
 		before := look(t)
 		source := netip.MustParseAddr("fd00:5::1")
-		_, mark, err := m.Apply(context.Background(), []setting.Setting{
+		_, mark, err := applySettings(m, context.Background(), []setting.Setting{
 			{Address: &setting.Address{Interface: "eth0", Address: netip.PrefixFrom(source, 64)}},
 			{Route: &setting.Route{To: "fd00:6::/64", Via: "fd00:5::9", Source: source}},
 		}, false)
@@ -353,7 +353,7 @@ func TestDuplicateAddresses(t *testing.T) {
 		if err := m.RevertTo(mark); err != nil {
 			t.Error(err)
 		}
-		_, _, err = m.Apply(context.Background(), []setting.Setting{
+		_, _, err = applySettings(m, context.Background(), []setting.Setting{
 			{Address: &setting.Address{Interface: "eth0", Address: netip.MustParsePrefix("fd00:5::5/64")}},
 		}, false)
 		if err == nil || !strings.Contains(err.Error(), "another host on the link has it") {
@@ -377,18 +377,17 @@ func TestMachineWideWithPermission(t *testing.T) {
 		m := open(t, "")
 		m.host.sysctls.Root = root
 		change := []setting.Setting{parameter("vm.swappiness", "10")}
-		_, _, err := m.Apply(context.Background(), change, false)
+		_, _, err := applySettings(m, context.Background(), change, false)
 		for _, part := range []string{"sysctl vm.swappiness", "machine-wide", "outside net.*", "--allow-machine-settings"} {
 			if err == nil || !strings.Contains(err.Error(), part) {
 				t.Errorf("error lacks %q: %v", part, err)
 			}
 		}
-		m.AllowMachine(true)
-		applied, mark, err := m.Apply(context.Background(), change, false)
-		if err != nil || len(applied) != 1 || applied[0] != (record.Applied{Host: "nas", Kind: "sysctl", Scope: Machine, What: "vm.swappiness", Prior: "60", New: "10"}) {
-			t.Fatalf("%+v, %v", applied, err)
+		reply, err := m.Apply(context.Background(), message.ApplyRequest{Settings: change, AllowMachine: true})
+		if err != nil || len(reply.Applied) != 1 || reply.Applied[0] != (record.Applied{Host: "nas", Kind: "sysctl", Scope: Machine, What: "vm.swappiness", Prior: "60", New: "10"}) {
+			t.Fatalf("%+v, %v", reply, err)
 		}
-		if err := m.RevertTo(mark); err != nil {
+		if err := m.RevertTo(reply.Mark); err != nil {
 			t.Error(err)
 		}
 		if text, err := os.ReadFile(file); err != nil || string(text) != "60\n" {

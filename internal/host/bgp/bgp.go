@@ -8,6 +8,7 @@
 package bgp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -40,7 +41,7 @@ type Daemon struct {
 }
 
 // Start starts the daemon, unless it is running.
-func (d *Daemon) Start(o message.BGPRequest) (message.BGPStarted, error) {
+func (d *Daemon) Start(_ context.Context, request message.BGPRequest) (message.BGPStarted, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.process != nil && d.process.Running() {
@@ -50,7 +51,7 @@ func (d *Daemon) Start(o message.BGPRequest) (message.BGPStarted, error) {
 		return message.BGPStarted{}, err
 	}
 	config, socket := filepath.Join(d.dir, "bird.conf"), filepath.Join(d.dir, "bird.ctl")
-	err := d.launch.Do(func() error { return os.WriteFile(config, []byte(Config(o)), 0o600) })
+	err := d.launch.Do(func() error { return os.WriteFile(config, []byte(Config(request)), 0o600) })
 	if err != nil {
 		return message.BGPStarted{}, err
 	}
@@ -59,13 +60,13 @@ func (d *Daemon) Start(o message.BGPRequest) (message.BGPStarted, error) {
 }
 
 // Probe returns which daemon the host can run, or why it cannot.
-func (d *Daemon) Probe() message.BGPDaemon {
+func (d *Daemon) Probe(context.Context, struct{}) (message.BGPDaemon, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.prepare(); err != nil {
-		return message.BGPDaemon{Lacking: err.Error()}
+		return message.BGPDaemon{Lacking: err.Error()}, nil
 	}
-	return message.BGPDaemon{Daemon: d.version}
+	return message.BGPDaemon{Daemon: d.version}, nil
 }
 
 // prepare finds the daemon and makes its directory.

@@ -19,32 +19,32 @@ const (
 const maxNexthops = 255
 
 // Config returns BIRD's configuration for a request (bird.conf, BIRD 2.0).
-func Config(o message.BGPRequest) string {
+func Config(request message.BGPRequest) string {
 	var b strings.Builder
 	line := func(format string, a ...any) { fmt.Fprintf(&b, format+"\n", a...) }
 	line("log stderr { warning, error, fatal, bug };")
-	line("router id %s;", o.RouterID)
+	line("router id %s;", request.RouterID)
 	line("protocol device { scan time 1; }")
 	export := "source = RTS_STATIC"
-	if o.Transit {
+	if request.Transit {
 		export += " || source = RTS_BGP"
 	}
 	for _, family := range []string{"ipv4", "ipv6"} {
 		// Learned routes are exported to the kernel's table, equally good ones as one
 		// multipath route; none is imported from there.
-		line("protocol kernel kernel_%s { metric %d; merge paths on limit %d; %s { import none; export where source = RTS_BGP; }; }", family, o.Metric, maxNexthops, family)
+		line("protocol kernel kernel_%s { metric %d; merge paths on limit %d; %s { import none; export where source = RTS_BGP; }; }", family, request.Metric, maxNexthops, family)
 		line("protocol static own_%s {", family)
 		line("  %s;", family)
-		for _, network := range o.Announce {
+		for _, network := range request.Announce {
 			if network.Addr().Is4() == (family == "ipv4") {
 				line("  route %s blackhole;", network)
 			}
 		}
 		line("}")
 	}
-	for i, s := range o.Sessions {
+	for i, s := range request.Sessions {
 		line("protocol bgp session_%d {", i+1)
-		line("  local as %d;", o.AS)
+		line("  local as %d;", request.AS)
 		line("  neighbor %s as %d;", s.Address, s.AS)
 		line("  interface %q;", s.Interface)
 		line("  direct;")

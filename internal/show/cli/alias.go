@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"linerate/internal/host/apply"
+	"linerate/internal/model/message"
 	model "linerate/internal/model/setting"
 	"linerate/internal/model/source"
 	"linerate/internal/model/topology"
@@ -98,21 +99,20 @@ func (f *aliasFlags) while(ctx context.Context, name string, said io.Writer, com
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, manager.Close()) }()
+	defer func() {
+		if undo := manager.End(); undo != nil {
+			err = errors.Join(err, fmt.Errorf("removing the addresses: %w", undo))
+		}
+	}()
 	began := time.Now()
-	applied, mark, err := manager.Apply(ctx, f.all, true)
+	reply, err := manager.Apply(ctx, message.ApplyRequest{Settings: f.all, IfAbsent: true})
 	if err != nil {
 		return fmt.Errorf("--alias: %w", err)
 	}
 	took := time.Since(began)
-	defer func() {
-		if undo := manager.RevertTo(mark); undo != nil {
-			err = errors.Join(err, fmt.Errorf("removing the addresses: %w", undo))
-		}
-	}()
 	// Runs of addresses are one change each.
 	var runs []string
-	for _, a := range applied {
+	for _, a := range reply.Applied {
 		if a.Prior == a.New {
 			a.What += " (there already)"
 		}
