@@ -3,6 +3,8 @@ package diagnose
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -276,5 +278,28 @@ func TestMerge(t *testing.T) {
 	}
 	if Merge(nil) != nil {
 		t.Error("nothing merged to something")
+	}
+}
+
+// TestEveryRuleIsDocumented: docs/findings.md has a section for each rule,
+// and none for another finding.
+func TestEveryRuleIsDocumented(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "findings.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sections, ids []string
+	for line := range strings.Lines(string(text)) {
+		if title, is := strings.CutPrefix(line, "### "); is {
+			sections = append(sections, strings.TrimSpace(title))
+		}
+	}
+	for _, r := range append(slices.Clone(rules), unnamed) {
+		ids = append(ids, r.id)
+	}
+	slices.Sort(sections)
+	slices.Sort(ids)
+	if !slices.Equal(sections, ids) {
+		t.Errorf("docs/findings.md has sections\n%q, and the rules are\n%q", sections, ids)
 	}
 }
