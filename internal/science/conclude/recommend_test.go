@@ -55,11 +55,11 @@ func TestRecommend(t *testing.T) {
 		run  *record.Run
 		want string
 	}{
-		{"the most", sciencetest.Levels("", 956e6, one, []string{"a", "b", "c"}, goodputs(map[string]float64{"a": 1e8, "b": 3e8, "c": 5e8}), 4), ",c"},
-		{"the fewest settings of what is as good", sciencetest.Levels("", 956e6, one, []string{"a", "b", "c"}, goodputs(map[string]float64{"a": 1e8, "b": 4.97e8, "c": 5e8}), 4), ",b"},
-		{"but at the limit rather than close to it", sciencetest.Levels("", 956e6, one, []string{"a", "b", "c"}, goodputs(map[string]float64{"a": 1e8, "b": 9.36e8, "c": 9.5e8}), 4), ",c"},
-		{"in every condition", sciencetest.Levels("", 956e6, both, []string{"a", "b", "c"}, goodputs(map[string]float64{"wa": 1e8, "ra": 1e8, "wb": 9e8, "rb": 1e8, "wc": 9e8, "rc": 9e8}), 4), "w,c; r,c"},
-		{"nothing that worsens anything", sciencetest.Levels("", 956e6, both, []string{"a", "b", "c"}, goodputs(map[string]float64{"wa": 1e8, "ra": 5e8, "wb": 9e8, "rb": 4e8, "wc": 2e8, "rc": 5e8}), 4), "w,c; r,c"},
+		{"the most", sciencetest.Levels("", 956e6, one, []string{"a", "b", "c"}, goodputs(map[string]float64{"a": 1e8, "b": 3e8, "c": 5e8}), 4), "c"},
+		{"the fewest settings of what is as good", sciencetest.Levels("", 956e6, one, []string{"a", "b", "c"}, goodputs(map[string]float64{"a": 1e8, "b": 4.97e8, "c": 5e8}), 4), "b"},
+		{"but at the limit rather than close to it", sciencetest.Levels("", 956e6, one, []string{"a", "b", "c"}, goodputs(map[string]float64{"a": 1e8, "b": 9.36e8, "c": 9.5e8}), 4), "c"},
+		{"in every condition", sciencetest.Levels("", 956e6, both, []string{"a", "b", "c"}, goodputs(map[string]float64{"wa": 1e8, "ra": 1e8, "wb": 9e8, "rb": 1e8, "wc": 9e8, "rc": 9e8}), 4), "w, c; r, c"},
+		{"nothing that worsens anything", sciencetest.Levels("", 956e6, both, []string{"a", "b", "c"}, goodputs(map[string]float64{"wa": 1e8, "ra": 5e8, "wb": 9e8, "rb": 4e8, "wc": 2e8, "rc": 5e8}), 4), "w, c; r, c"},
 		{"nothing that is not shown", sciencetest.Levels("", 956e6, one, []string{"a", "b"}, goodputs(map[string]float64{"a": 5e8, "b": 5e8}), 4), ""},
 		{"nothing from a single block", sciencetest.Levels("", 956e6, one, []string{"a", "b"}, goodputs(map[string]float64{"a": 1e8, "b": 5e8}), 1), ""},
 		{"nothing where nothing is compared", sciencetest.Levels("", 956e6, both, nil, goodputs(map[string]float64{"w": 1e8, "r": 5e8}), 4), ""},

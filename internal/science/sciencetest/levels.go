@@ -1,43 +1,121 @@
 package sciencetest
 
-import "linerate/internal/model/record"
+import (
+	"fmt"
+	"maps"
+	"math"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// Factorial adds to a run a trial of every combination of its factors' levels, in each
+// block, and names the treatments after these.
+func Factorial(run *record.Run, blocks int, trial func(levels map[string]string, block, order int) record.Trial) *record.Run {
+	names, treatments := []string{""}, []map[string]string{{}}
+	for _, f := range run.Factors {
+		var longer []string
+		var next []map[string]string
+		for i, levels := range treatments {
+			for _, l := range f.Levels {
+				one := maps.Clone(levels)
+				one[f.Name] = l.Name
+				next, longer = append(next, one), append(longer, strings.TrimPrefix(names[i]+", "+l.Name, ", "))
+			}
+		}
+		names, treatments = longer, next
+	}
+	for block := 1; block <= blocks; block++ {
+		for i, levels := range treatments {
+			order := len(run.Trials) + 1
+			t := trial(levels, block, order)
+			t.Treatment, t.Levels, t.Block, t.Order = names[i], levels, block, order
+			run.Trials = append(run.Trials, t)
+		}
+	}
+	return run
+}
+
+// Named are levels that are names alone.
+func Named(names ...string) (levels []record.Level) {
+	for _, name := range names {
+		levels = append(levels, record.Level{Name: name})
+	}
+	return levels
+}
 
 // Levels is a run of treatments over conditions and levels, the first of which is the
 // baseline, with given goodputs in each block; one condition "" is none.
 func Levels(unit string, limit float64, conditions []string, levels []string, goodput func(c, l string, block int) float64, blocks int) *record.Run {
 	run := &record.Run{Unit: unit, Status: "complete", Margin: 0.02, Confidence: 0.95}
 	if len(conditions) > 1 {
-		f := record.Factor{Name: "c", Role: "condition"}
-		for _, c := range conditions {
-			f.Levels = append(f.Levels, record.Level{Name: c})
-		}
-		run.Factors = append(run.Factors, f)
+		run.Factors = append(run.Factors, record.Factor{Name: "c", Role: "condition", Levels: Named(conditions...)})
 	}
 	if len(levels) > 0 {
-		f := record.Factor{Name: "l", Role: "compare", Baseline: levels[0]}
+		f := record.Factor{Name: "l", Role: "compare", Baseline: levels[0], Levels: Named(levels...)}
 		for i, l := range levels {
-			f.Levels = append(f.Levels, record.Level{Name: l, Settings: i, SettingLines: []string{"x: " + l}})
+			f.Levels[i].Settings, f.Levels[i].SettingLines = i, []string{"x: " + l}
 		}
 		run.Factors = append(run.Factors, f)
 	}
-	one := levels
-	if len(one) == 0 {
-		one = []string{""}
+	return Factorial(run, blocks, func(at map[string]string, block, _ int) record.Trial {
+		return record.Trial{WindowS: 1, GoodputBps: goodput(at["c"], at["l"], block), LimitBps: limit, Flows: []record.Flow{{Connected: true, Alive: true}}}
+	})
+}
+
+// OverTwoLinks is a run over two links of 100 Mbit/s: by label and number of flows,
+// how many of the trials leave one idle.
+func OverTwoLinks(idle map[string][]int, flows []int, trials int) *record.Run {
+	run := &record.Run{Factors: []record.Factor{
+		{Name: "hash", Baseline: "policy 0", Levels: Named("policy 0", "policy 1")},
+		{Name: "flows", Role: "condition"},
+	}}
+	number := map[string]int{} // of the level
+	for i, n := range flows {
+		run.Factors[1].Levels = append(run.Factors[1].Levels, record.Level{Name: fmt.Sprint(n)})
+		number[fmt.Sprint(n)] = i
 	}
-	for b := 1; b <= blocks; b++ {
-		for _, c := range conditions {
-			for _, l := range one {
-				lv := map[string]string{}
-				if len(conditions) > 1 {
-					lv["c"] = c
-				}
-				if l != "" {
-					lv["l"] = l
-				}
-				run.Trials = append(run.Trials, record.Trial{Treatment: c + "," + l, Levels: lv, Block: b, Order: len(run.Trials) + 1, WindowS: 1,
-					GoodputBps: goodput(c, l, b), LimitBps: limit, Flows: []record.Flow{{Connected: true, Alive: true}}})
+	return Factorial(run, trials, func(at map[string]string, block, _ int) record.Trial {
+		i := number[at["flows"]]
+		t := record.Trial{WindowS: 1, LimitBps: 2e8, PlacementLimitBps: 2e8}
+		if flows[i] == 1 {
+			t.LimitBps, t.PlacementLimitBps = 1e8, 1e8
+		} else if block <= idle[at["hash"]][i] {
+			t.PlacementLimitBps = 1e8
+		}
+		t.GoodputBps = t.PlacementLimitBps
+		for range flows[i] {
+			t.Flows = append(t.Flows, record.Flow{Connected: true, Alive: true, Paths: 2, LimitBps: 1e8, Predicted: []string{"a.b"}, Observed: []string{"a.b"}})
+		}
+		return t
+	})
+}
+
+// Listed is a run of a list of settings, with the levels of its plan beside "as it is":
+// "the list", "only KEY", "without KEY" or others; mbps gives what a level carries on a path.
+func Listed(paths, levels []string, mbps func(path, level string) float64) *record.Run {
+	f := record.Factor{Name: "settings", Role: "compare", Baseline: "as it is", Ablate: "the list", Levels: append(Named("as it is"), Named(levels...)...)}
+	keys, place := map[string]bool{}, map[string]int{}
+	for i := range f.Levels {
+		l := &f.Levels[i]
+		place[l.Name] = i
+		if word, key, part := strings.Cut(l.Name, " net."); part {
+			l.Part, l.Settings, keys[key] = "net."+key, 1, true
+			if word == "without" {
+				l.Against = "the list"
 			}
 		}
 	}
-	return run
+	if i, tried := place["the list"]; tried {
+		f.Levels[i].Settings = len(keys)
+	}
+	path := record.Factor{Name: "path", Role: "condition", Levels: Named(paths...)}
+	run := &record.Run{Schema: record.RunSchema, ID: "lists-3", Study: "lists", Seed: 3, Status: "complete", Margin: 0.03, Factors: []record.Factor{path, f}}
+	return Factorial(run, 4, func(at map[string]string, block, _ int) record.Trial {
+		noise := 1 + 0.001*math.Sin(float64(7*block+3*place[at["settings"]]))
+		return record.Trial{
+			GoodputBps: mbps(at["path"], at["settings"]) * noise * 1e6, LimitBps: 956.4e6, WindowS: 3.5,
+			Flows: []record.Flow{{Connected: true, Alive: true}},
+		}
+	})
 }

@@ -168,3 +168,26 @@ func (l Lab) run(seed uint64, blocks int) *record.Run {
 	}
 	return run
 }
+
+// Few is a run in the study's lab of only some levels of fix, in one direction,
+// without the factor direction.
+func Few(blocks int, fixes ...int) *record.Run { return Study.Few(blocks, fixes...) }
+
+// Few is such a run in this lab.
+func (l Lab) Few(blocks int, fixes ...int) *record.Run {
+	run, random := l.run(1, 0), rand.New(rand.NewPCG(2, 2))
+	all := run.Factors[1]
+	f := all
+	f.Levels, f.Baseline = nil, Fixes[fixes[0]]
+	for _, i := range fixes {
+		f.Levels = append(f.Levels, all.Levels[i])
+	}
+	run.Factors = []record.Factor{f}
+	Factorial(run, blocks, func(levels map[string]string, block, order int) record.Trial {
+		return l.Trial(levels["fix"], "writes", block, order, random)
+	})
+	if len(fixes) == 1 {
+		run.Factors = nil
+	}
+	return run
+}

@@ -77,38 +77,26 @@ func makeVariants() map[string]*record.Run {
 func thirty() *record.Run {
 	run, random := sciencetest.Run(7, 0), rand.New(rand.NewPCG(7, 1))
 	direction, fix := &run.Factors[0], &run.Factors[1]
-	direction.Levels = append(direction.Levels, record.Level{Name: "both"})
+	direction.Levels = sciencetest.Named("writes", "reads", "both")
 	fix.Levels = nil
+	like := map[string]string{}
 	for i := range 30 {
-		fix.Levels = append(fix.Levels, record.Level{Name: fmt.Sprintf("net.ipv4.tcp_rmem=4096 %d", 87380*(i+1))})
+		l := record.Level{Name: fmt.Sprintf("net.ipv4.tcp_rmem=4096 %d", 87380*(i+1))}
+		fix.Levels, like[l.Name] = append(fix.Levels, l), sciencetest.Fixes[i%len(sciencetest.Fixes)]
 	}
 	fix.Baseline = fix.Levels[0].Name
-	for block := 1; block <= 4; block++ {
-		for i, level := range fix.Levels {
-			for _, d := range direction.Levels {
-				t := sciencetest.Study.Trial(sciencetest.Fixes[i%len(sciencetest.Fixes)], d.Name, block, len(run.Trials)+1, random)
-				t.Treatment, t.Levels["fix"] = d.Name+", "+level.Name, level.Name
-				run.Trials = append(run.Trials, t)
-			}
-		}
-	}
-	return concluded(run)
+	return concluded(sciencetest.Factorial(run, 4, func(at map[string]string, block, order int) record.Trial {
+		return sciencetest.Study.Trial(like[at["fix"]], at["direction"], block, order, random)
+	}))
 }
 
 // twoFactors is a run of two levels of fix with each of two of mtu, which does nothing.
 func twoFactors() *record.Run {
-	run := sciencetest.Few(4, 0, 4)
-	run.Factors = append(run.Factors, record.Factor{Name: "mtu", Role: "compare", Baseline: "1500", Levels: []record.Level{{Name: "1500"}, {Name: "9000"}}})
-	trials := run.Trials
-	run.Trials = nil
-	for _, t := range trials {
-		for _, mtu := range []string{"1500", "9000"} {
-			t.Order, t.Treatment = len(run.Trials)+1, t.Levels["fix"]+", "+mtu
-			t.Levels = map[string]string{"fix": t.Levels["fix"], "mtu": mtu}
-			run.Trials = append(run.Trials, t)
-		}
-	}
-	return concluded(run)
+	run, random := sciencetest.Few(0, 0, 4), rand.New(rand.NewPCG(2, 2))
+	run.Factors = append(run.Factors, record.Factor{Name: "mtu", Role: "compare", Baseline: "1500", Levels: sciencetest.Named("1500", "9000")})
+	return concluded(sciencetest.Factorial(run, 4, func(at map[string]string, block, order int) record.Trial {
+		return sciencetest.Study.Trial(at["fix"], "writes", block, order, random)
+	}))
 }
 
 // lossy is a run in which only the deeper queue loses nothing, and in which one
