@@ -185,7 +185,7 @@ func receiver(t record.Trial, f record.Flow, path limits.Path, o flow.Spec) (bou
 		return bound{}, false
 	}
 	b := windowed(path, advertised*size, size, ReceiverWindow)
-	b.why = fmt.Sprintf("a window of half to all of %s of %s in %s", what, predictedBytes(size), unit.FormatSeconds(path.RTTS))
+	b.why = fmt.Sprintf("a window of half to all of %s of %s in %s", what, unit.FormatBytes(size), unit.FormatSeconds(path.RTTS))
 	return b, true
 }
 
@@ -199,7 +199,7 @@ func sender(t record.Trial, f record.Flow, path limits.Path, o flow.Spec) (bound
 		return bound{}, false
 	}
 	b := windowed(path, awake*size, size, SendBuffer)
-	b.why = fmt.Sprintf("%.0f %% to all of %s of %s in %s", 100*awake, what, predictedBytes(size), unit.FormatSeconds(path.RTTS))
+	b.why = fmt.Sprintf("%.0f %% to all of %s of %s in %s", 100*awake, what, unit.FormatBytes(size), unit.FormatSeconds(path.RTTS))
 	return b, true
 }
 
@@ -236,11 +236,4 @@ func third(t record.Trial, host, key string) float64 {
 	}
 	value, _ := strconv.ParseFloat(fields[2], 64)
 	return value
-}
-
-func predictedBytes(n float64) string {
-	if n >= 1e6 {
-		return fmt.Sprintf("%.3g MB", n/1e6)
-	}
-	return fmt.Sprintf("%.0f bytes", n)
 }
