@@ -134,13 +134,7 @@ func values(by metric.Metric, run *record.Run, treatment string) []float64 {
 func estimate(by metric.Metric, t *record.Treatment, values []float64, confidence float64) record.ResponseEstimate {
 	e := by.Estimate(t)
 	if mean := stats.Mean(values, confidence); e.Trials == 0 && mean.N > 0 {
-		e.Mean, e.Trials = mean.Mean, mean.N
-		if mean.Known {
-			e.Low, e.High, e.Confidence = mean.Low, mean.High, confidence
-			if !by.Signed {
-				e.Low = max(0, e.Low)
-			}
-		}
+		mean.Estimate(&e, by, confidence)
 	}
 	return e
 }

@@ -26,13 +26,7 @@ func others(run *record.Run, t *record.Treatment, trials []record.Trial) {
 		e := r.Estimate(t)
 		if r.Name != metric.Goodput.Name {
 			in, _ := mean(r)
-			e.Mean, e.Trials = in.Mean, in.N
-			if in.Known {
-				e.Low, e.High, e.Confidence = in.Low, in.High, run.Confidence
-				if !r.Signed {
-					e.Low = max(0, e.Low)
-				}
-			}
+			in.Estimate(&e, r, run.Confidence)
 		}
 		t.Responses = append(t.Responses, e)
 	}

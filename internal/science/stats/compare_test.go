@@ -110,7 +110,7 @@ func TestUnpairedAtTheEdges(t *testing.T) {
 		if !same || ratio.N != c.want.N || ratio.Known != c.want.Known || p != c.p || why != c.why {
 			t.Errorf("%s: %+v, p = %v, %q; want %+v, %v, %q", c.name, ratio, p, why, c.want, c.p, c.why)
 		}
-		if verdict := Verdict(ratio, 0.02); verdict != c.verdict {
+		if verdict := verdict(ratio, 1, 0.02); verdict != c.verdict {
 			t.Errorf("%s: %s, want %s", c.name, verdict, c.verdict)
 		}
 	}

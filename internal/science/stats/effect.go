@@ -102,9 +102,6 @@ func overNothing(pairs []Pair, limit, margin float64) (verdict, why string) {
 	return record.Inconclusive, why
 }
 
-// Verdict judges a ratio's interval against the practical margin.
-func Verdict(ratio Interval, margin float64) string { return verdict(ratio, 1, margin) }
-
 // verdict judges an interval, as if more were better: none is the value of no difference,
 // and what is within the margin of it does not matter.
 func verdict(i Interval, none, margin float64) string {
@@ -250,7 +247,7 @@ func (c comparison) goodput(confidence, margin float64) (record.Effect, float64)
 // byRatio makes a ratio the size of an effect, and judges it.
 func byRatio(e *record.Effect, ratio Interval, why string, margin float64) {
 	e.Ratio = record.EffectSize{Mean: ratio.Mean, Low: ratio.Low, High: ratio.High}
-	e.Verdict, e.Why = Verdict(ratio, margin), why
+	e.Verdict, e.Why = verdict(ratio, 1, margin), why
 	if why == "" && e.Verdict == record.Inconclusive {
 		e.Why = fmt.Sprintf(Spans+"%.2f× to %.2f×", ratio.Low, ratio.High)
 	}

@@ -15,6 +15,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
 )
 
 // Interval is an estimate with what is known of its precision. Without at least
@@ -36,6 +39,17 @@ func Mean(values []float64, confidence float64) Interval {
 	in, _ := part(values, 1).student(0, confidence)
 	in.N = len(values)
 	return in
+}
+
+// Estimate makes a mean at a confidence the estimate of a response.
+func (i Interval) Estimate(e *record.ResponseEstimate, r metric.Metric, confidence float64) {
+	e.Mean, e.Trials = i.Mean, i.N
+	if i.Known {
+		e.Low, e.High, e.Confidence = i.Low, i.High, confidence
+		if !r.Signed {
+			e.Low = max(0, e.Low)
+		}
+	}
 }
 
 // sample is an estimate, its variance, and how many degrees of freedom the variance was

@@ -53,9 +53,7 @@ func (c comparison) in(r metric.Metric, confidence, margin float64) (record.Effe
 	case verdict(apart, 0, r.Floor) == record.NoDifference && e.Verdict != record.NoDifference:
 		e.Verdict, e.Why = record.NoDifference, trifle(r)
 	}
-	if r.Lower {
-		e.Verdict = turn(e.Verdict)
-	}
+	e.Verdict = better(r, e.Verdict)
 	return e, p
 }
 
@@ -108,30 +106,24 @@ func points(share float64) string {
 	return strings.Replace(fmt.Sprintf("%+.2g", 100*share), "-", "−", 1)
 }
 
-// turn is the verdict where less is better.
-func turn(verdict string) string {
-	switch verdict {
-	case record.Improves:
+// better is a verdict as if more were better for a response, of which less may be.
+func better(r metric.Metric, verdict string) string {
+	switch {
+	case r.Lower && verdict == record.Improves:
 		return record.Worsens
-	case record.Worsens:
+	case r.Lower && verdict == record.Worsens:
 		return record.Improves
 	}
 	return verdict
 }
 
-// VerdictOn is Verdict on a ratio of a response.
+// VerdictOn judges a ratio of a response against the practical margin.
 func VerdictOn(r metric.Metric, ratio Interval, margin float64) string {
-	if r.Lower {
-		return turn(Verdict(ratio, margin))
-	}
-	return Verdict(ratio, margin)
+	return better(r, verdict(ratio, 1, margin))
 }
 
-// VerdictApart is VerdictOn of a difference, for what may be below zero.
+// VerdictApart judges a difference, for what may be below zero.
 func VerdictApart(r metric.Metric, apart Interval) (verdict, why string) {
 	verdict, why = differ(r, apart)
-	if r.Lower {
-		verdict = turn(verdict)
-	}
-	return verdict, why
+	return better(r, verdict), why
 }

@@ -86,7 +86,7 @@ func TestRatio(t *testing.T) {
 	// Without the dead block this would be a sure 2.00×.
 	partly := []Pair{{1, 2}, {0, 2}, {1, 2}, {1, 2.01}}
 	r, p, why := Ratio(partly, 0.95)
-	if r.Known || r.Low != 0 || r.High != 0 || p != 1 || why != "the baseline carried nothing in 1 of 4 blocks" || Verdict(r, 0.02) != record.Inconclusive {
+	if r.Known || r.Low != 0 || r.High != 0 || p != 1 || why != "the baseline carried nothing in 1 of 4 blocks" || verdict(r, 1, 0.02) != record.Inconclusive {
 		t.Errorf("a baseline that carried nothing once: %+v, p %g, why %q", r, p, why)
 	}
 	if Narrow([]record.Effect{{Ratio: record.EffectSize{Mean: r.Mean}, Blocks: r.N}}, nil, 0.5) {
@@ -111,11 +111,11 @@ func TestVerdict(t *testing.T) {
 		{0.97, 1.01, record.Inconclusive},
 		{0.5, 9, record.Inconclusive},
 	} {
-		if got := Verdict(Interval{Mean: 1, Low: test.low, High: test.high, N: 4, Known: true}, 0.02); got != test.want {
+		if got := verdict(Interval{Mean: 1, Low: test.low, High: test.high, N: 4, Known: true}, 1, 0.02); got != test.want {
 			t.Errorf("%g–%g: %s, want %s", test.low, test.high, got, test.want)
 		}
 	}
-	if got := Verdict(Interval{Mean: 4, N: 1}, 0.02); got != record.Inconclusive {
+	if got := verdict(Interval{Mean: 4, N: 1}, 1, 0.02); got != record.Inconclusive {
 		t.Errorf("one block: %s", got)
 	}
 }

@@ -103,14 +103,11 @@ func List(made *record.Run) (settings []record.TuneSetting, hosts []string, err 
 	if err != nil {
 		return nil, nil, fmt.Errorf("the study of run %s cannot be read any more: %w", made.ID, err)
 	}
-	i := slices.IndexFunc(tried.Factors, func(f study.Factor) bool { return f.Ablate != "" })
-	if i < 0 {
-		i = slices.IndexFunc(tried.Factors, func(f study.Factor) bool { return f.Name == settingfile.Factor })
-	}
+	list := factor(made)
+	i := slices.IndexFunc(tried.Factors, func(f study.Factor) bool { return f.Name == list.Name })
 	j := -1
 	if i >= 0 {
-		name := cmp.Or(tried.Factors[i].Ablate, settingfile.TheList)
-		j = slices.IndexFunc(tried.Factors[i].Levels, func(l study.Level) bool { return l.Name == name })
+		j = slices.IndexFunc(tried.Factors[i].Levels, func(l study.Level) bool { return l.Name == cmp.Or(list.Ablate, settingfile.TheList) })
 	}
 	if j < 0 {
 		return nil, nil, fmt.Errorf("run %s takes no list apart: expected a factor with ablate", made.ID)
