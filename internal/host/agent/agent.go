@@ -220,7 +220,7 @@ func (a *agent) drain(ctx context.Context, r message.DrainRequest) (struct{}, er
 	}
 }
 
-// trial is the current engine; the first order of a trial makes it.
+// trial is the current engine; the first request of a trial makes it.
 func (a *agent) trial() *traffic.Engine {
 	a.engineMu.Lock()
 	defer a.engineMu.Unlock()
@@ -257,8 +257,8 @@ func (a *agent) closeEngine() {
 	}
 }
 
-func (a *agent) listen(ctx context.Context, orders []message.FlowRequest) ([]message.Listening, error) {
-	return a.trial().Listen(ctx, orders), nil
+func (a *agent) listen(ctx context.Context, requests []message.FlowRequest) ([]message.Listening, error) {
+	return a.trial().Listen(ctx, requests), nil
 }
 
 func (a *agent) connect(ctx context.Context, r message.ConnectRequest) ([]message.Opened, error) {

@@ -52,12 +52,12 @@ type Client struct {
 
 	answering sync.WaitGroup
 
-	mu      sync.Mutex // guards the following
-	left    bool       // nothing is answered any more
-	busy    int        // requests that are being answered
-	last    time.Time  // when the latest was answered
-	ordered bool       // the current trial has its flows
-	summary Summary
+	mu       sync.Mutex // guards the following
+	left     bool       // nothing is answered any more
+	busy     int        // requests that are being answered
+	last     time.Time  // when the latest was answered
+	hasFlows bool       // the current trial has its flows
+	summary  Summary
 }
 
 // Summary is what a client's session moved.
@@ -210,17 +210,17 @@ func (g *Client) Summary() Summary {
 // Engine has the flows of the client's current trial; nil: there is none.
 func (g *Client) Engine() *traffic.Engine { return g.agent.current() }
 
-// listen takes a trial's orders, all at once, if they are within the bounds.
-func (g *Client) listen(ctx context.Context, orders []message.FlowRequest) ([]message.Listening, error) {
-	if len(orders) > g.bounds.Flows {
-		return nil, beyond("%d flows: this server allows a client %d", len(orders), g.bounds.Flows)
+// listen opens a trial's flows, all at once, if they are within the bounds.
+func (g *Client) listen(ctx context.Context, requests []message.FlowRequest) ([]message.Listening, error) {
+	if len(requests) > g.bounds.Flows {
+		return nil, beyond("%d flows: this server allows a client %d", len(requests), g.bounds.Flows)
 	}
 	sending, connections, errs := 0, 0, []error{}
 	cookies, ids := map[message.Cookie]bool{}, map[string]bool{}
-	for _, o := range orders {
+	for _, o := range requests {
 		errs = append(errs, permitted(o))
 		if cookies[o.Cookie] || ids[o.ID] {
-			errs = append(errs, fmt.Errorf("flow %.*q is ordered twice", longestID, o.ID))
+			errs = append(errs, fmt.Errorf("flow %.*q is requested twice", longestID, o.ID))
 		}
 		cookies[o.Cookie], ids[o.ID] = true, true
 		if sends(o) {
@@ -237,21 +237,21 @@ func (g *Client) listen(ctx context.Context, orders []message.FlowRequest) ([]me
 		return nil, err
 	}
 	g.mu.Lock()
-	again := g.ordered
-	g.ordered = true
+	again := g.hasFlows
+	g.hasFlows = true
 	g.mu.Unlock()
 	if again {
 		return nil, bus.Coded(message.Busy, errors.New("the trial has its flows already: close it first"))
 	}
-	for i := range orders {
-		if o := &orders[i]; sends(*o) && g.bounds.RateBps > 0 {
+	for i := range requests {
+		if o := &requests[i]; sends(*o) && g.bounds.RateBps > 0 {
 			share := unit.BitRate(g.bounds.RateBps / float64(sending))
 			if o.RateCap == 0 || o.RateCap > share {
 				o.RateCap = share
 			}
 		}
 	}
-	return g.agent.listen(ctx, orders)
+	return g.agent.listen(ctx, requests)
 }
 
 // transacts: the flow is of requests and responses.
@@ -359,6 +359,6 @@ func (g *Client) close(ctx context.Context, nothing struct{}) (struct{}, error) 
 	_, err := g.agent.close(ctx, nothing)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.ordered = false
+	g.hasFlows = false
 	return nothing, err
 }

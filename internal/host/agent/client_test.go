@@ -50,7 +50,7 @@ func visiting(t *testing.T, bounds message.Bounds, prepare func(*Client)) (*Clie
 	return g, b, ended
 }
 
-func orders(n int) []message.FlowRequest {
+func requests(n int) []message.FlowRequest {
 	list := make([]message.FlowRequest, n)
 	for i := range list {
 		list[i] = message.FlowRequest{ID: string(rune('a' + i)), Cookie: greeting.NewCookie()}
@@ -70,18 +70,18 @@ func TestClientBounds(t *testing.T) {
 		}
 	}
 	with := func(change func(*message.FlowRequest)) []message.FlowRequest {
-		list := orders(2)
+		list := requests(2)
 		change(&list[1])
 		return list
 	}
-	refused("listen", orders(4), "this server allows a client 3")
+	refused("listen", requests(4), "this server allows a client 3")
 	for want, change := range map[string]func(*message.FlowRequest){
 		"starts none":          func(o *message.FlowRequest) { o.Process = "p1w" },
 		"has no cookie":        func(o *message.FlowRequest) { o.Cookie = message.Cookie{} },
 		"has an address":       func(o *message.FlowRequest) { o.Remote = netip.MustParseAddrPort("192.0.2.1:80") },
 		"b\" has an address":   func(o *message.FlowRequest) { o.Local = netip.MustParseAddr("192.0.2.1") },
 		"expected at most 64":  func(o *message.FlowRequest) { o.ID = strings.Repeat("x", 65) },
-		"ordered twice":        func(o *message.FlowRequest) { o.ID = "a" },
+		"requested twice":      func(o *message.FlowRequest) { o.ID = "a" },
 		"this server allows 6": func(o *message.FlowRequest) { o.Window = 1 << 40 },
 		"mss -1: expected":     func(o *message.FlowRequest) { o.MSS = -1 },
 		"the server has ":      func(o *message.FlowRequest) { o.CongestionControl = "dccp" },
@@ -90,7 +90,7 @@ func TestClientBounds(t *testing.T) {
 		refused("listen", with(change), want)
 	}
 	if g.Flows() != 0 {
-		t.Fatalf("%d flows although all orders were refused", g.Flows())
+		t.Fatalf("%d flows although all requests were refused", g.Flows())
 	}
 	window := func(change func(*message.WindowRequest)) message.WindowRequest {
 		at := sched.Now() + int64(time.Second)
@@ -112,14 +112,14 @@ func TestClientBounds(t *testing.T) {
 		t.Errorf("a window long ago: %v, late by %d", err, late.LateNs)
 	}
 	var listening []message.Listening
-	if err := b.Call(t.Context(), record.NodeServer, "listen", orders(3), &listening); err != nil || len(listening) != 3 {
+	if err := b.Call(t.Context(), record.NodeServer, "listen", requests(3), &listening); err != nil || len(listening) != 3 {
 		t.Fatalf("within the bounds: %v, %+v", err, listening)
 	}
-	refused("listen", orders(1), "has its flows already")
+	refused("listen", requests(1), "has its flows already")
 	if err := b.Call(t.Context(), record.NodeServer, "close", struct{}{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Call(t.Context(), record.NodeServer, "listen", orders(3), nil); err != nil {
+	if err := b.Call(t.Context(), record.NodeServer, "listen", requests(3), nil); err != nil {
 		t.Errorf("the next trial's flows: %v", err)
 	}
 }
@@ -157,7 +157,7 @@ func TestClientMayNot(t *testing.T) {
 	_, b, _ := visiting(t, bounds, nil)
 	for _, verb := range []string{"apply", "revert", "flush", "drain", "connect"} {
 		if err := b.Call(t.Context(), record.NodeServer, verb, struct{}{}, nil); !errors.Is(err, message.Unsupported) {
-			t.Errorf("%s: %v, want that nobody answers it", verb, err)
+			t.Errorf("%s: %v, want that it is not answered", verb, err)
 		}
 	}
 }
@@ -165,7 +165,7 @@ func TestClientMayNot(t *testing.T) {
 // TestClientIdles: who asks for nothing leaves, with everything that was his.
 func TestClientIdles(t *testing.T) {
 	g, b, ended := visiting(t, bounds, func(g *Client) { g.every, g.idle = 5*time.Millisecond, 500*time.Millisecond })
-	if err := b.Call(t.Context(), record.NodeServer, "listen", orders(2), nil); err != nil {
+	if err := b.Call(t.Context(), record.NodeServer, "listen", requests(2), nil); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -186,7 +186,7 @@ func TestClientTooFast(t *testing.T) {
 	slow := bounds
 	slow.RateBps = 1e6
 	g, b, ended := visiting(t, slow, func(g *Client) { g.every = 50 * time.Millisecond })
-	like := orders(1)
+	like := requests(1)
 	if err := b.Call(t.Context(), record.NodeServer, "listen", like, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestClientTooFast(t *testing.T) {
 // TestClientLeaves: the end of the stream is the end of the visit, and no error.
 func TestClientLeaves(t *testing.T) {
 	g, b, ended := visiting(t, bounds, nil)
-	if err := b.Call(t.Context(), record.NodeServer, "listen", orders(2), nil); err != nil {
+	if err := b.Call(t.Context(), record.NodeServer, "listen", requests(2), nil); err != nil {
 		t.Fatal(err)
 	}
 	b.Close()

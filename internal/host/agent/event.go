@@ -11,12 +11,12 @@ import (
 
 // happen has things happen at their instants of a window. The function that it
 // returns waits until all have, or until the window has ended early.
-func (a *agent) happen(ctx context.Context, orders []message.EventRequest) func() []message.EventResult {
-	done := make([]message.EventResult, len(orders))
+func (a *agent) happen(ctx context.Context, requests []message.EventRequest) func() []message.EventResult {
+	done := make([]message.EventResult, len(requests))
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		for i, o := range orders {
+		for i, o := range requests {
 			done[i] = a.event(ctx, o)
 		}
 	}()

@@ -12,8 +12,8 @@ import (
 // with it in place of another agent; the window is its own affair as always.
 
 // openIperf3 opens the flows of a trial.
-func (a *agent) openIperf3(ctx context.Context, order message.Iperf3Request) (message.Iperf3Opened, error) {
-	test, opened, err := client.Open(ctx, order)
+func (a *agent) openIperf3(ctx context.Context, request message.Iperf3Request) (message.Iperf3Opened, error) {
+	test, opened, err := client.Open(ctx, request)
 	if err != nil {
 		return opened, err
 	}

@@ -59,7 +59,7 @@ func hold(protocol string, at netip.Addr) (port uint16, free func() error, err e
 	return listener.Addr().(*net.TCPAddr).AddrPort().Port(), listener.Close, nil
 }
 
-// watch begins to look by which ports flows come in. What it cannot see is said,
+// watch begins to record by which interfaces flows arrive. What it cannot see is reported,
 // and is no reason not to measure.
 func (a *agent) watch(r message.WindowRequest) (seen *counters.Arrivals, blind string) {
 	if len(r.Watch) == 0 || a.client != nil {

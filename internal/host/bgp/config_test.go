@@ -9,7 +9,7 @@ import (
 	"linerate/internal/model/message"
 )
 
-var order = message.BGPRequest{
+var request = message.BGPRequest{
 	AS: 65001, RouterID: netip.MustParseAddr("0.0.0.1"), Metric: 20,
 	Announce: []netip.Prefix{netip.MustParsePrefix("10.0.200.1/32"), netip.MustParsePrefix("fd00::/64")},
 	Sessions: []message.BGPSession{{Interface: "eth0", Address: netip.MustParseAddr("fe80::1"), AS: 65101}, {Interface: "eth1", Address: netip.MustParseAddr("fe80::2"), AS: 65102}},
@@ -20,7 +20,7 @@ const protocolBIRD = 12 // RTPROT_BIRD
 // TestConfig: each network in its family's table, each neighbour on its interface, and
 // what was learned goes on only from a router.
 func TestConfig(t *testing.T) {
-	text := Config(order)
+	text := Config(request)
 	for _, want := range []string{
 		"router id 0.0.0.1;",
 		"own_ipv4 {\n  ipv4;\n  route 10.0.200.1/32 blackhole;\n}",
@@ -36,7 +36,7 @@ func TestConfig(t *testing.T) {
 	if strings.Contains(text, passing) {
 		t.Errorf("a host that is no router passes routes on:\n%s", text)
 	}
-	router := order
+	router := request
 	router.Transit = true
 	if text := Config(router); strings.Count(text, passing) != 4 { // two families, two sessions
 		t.Errorf("a router passes its routes on %d times, want 4:\n%s", strings.Count(text, passing), text)

@@ -58,7 +58,7 @@ type process struct {
 
 // toolFlow is one end of one connection of a process.
 type toolFlow struct {
-	order   message.FlowRequest
+	request message.FlowRequest
 	process *process
 	remote  netip.AddrPort  // the opener's, or the acceptor's; invalid: not seen yet
 	end     message.FlowEnd // as last read
@@ -84,7 +84,7 @@ func Missing(programs []string) []string {
 }
 
 // take enters the orders of one side, and returns their processes.
-func (e *Engine) take(orders []message.FlowRequest, serves bool) ([]*process, error) {
+func (e *Engine) take(requests []message.FlowRequest, serves bool) ([]*process, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.ctx.Err() != nil {
@@ -98,7 +98,7 @@ func (e *Engine) take(orders []message.FlowRequest, serves bool) ([]*process, er
 		e.closing.Go(e.hear)
 	}
 	var made []*process
-	for _, o := range orders {
+	for _, o := range requests {
 		i := slices.IndexFunc(made, func(p *process) bool { return p.name == o.Process })
 		if i < 0 {
 			i = len(made)
@@ -106,13 +106,13 @@ func (e *Engine) take(orders []message.FlowRequest, serves bool) ([]*process, er
 		}
 		p := made[i]
 		p.job.Streams++
-		e.flows = append(e.flows, &toolFlow{order: o, process: p, end: message.FlowEnd{ID: o.ID, Sends: o.Sends}})
+		e.flows = append(e.flows, &toolFlow{request: o, process: p, end: message.FlowEnd{ID: o.ID, Sends: o.Sends}})
 	}
 	e.processes = append(e.processes, made...)
 	return made, nil
 }
 
-// processNamed is the process that a flow was ordered of.
+// processNamed is the process that makes a flow.
 func processNamed(all []*process, o message.FlowRequest) *process {
 	return all[slices.IndexFunc(all, func(p *process) bool { return p.name == o.Process })]
 }
@@ -145,8 +145,8 @@ func newProcess(o message.FlowRequest, serves bool) *process {
 const listenTimeout = 20 * time.Second
 
 // Listen starts the servers, and answers once they listen.
-func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []message.Listening {
-	processes, err := e.take(orders, true)
+func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []message.Listening {
+	processes, err := e.take(requests, true)
 	if err == nil {
 		err = reserve(processes)
 	}
@@ -158,8 +158,8 @@ func (e *Engine) Listen(ctx context.Context, orders []message.FlowRequest) []mes
 		}
 		err = e.await(ctx, processes)
 	}
-	out := make([]message.Listening, len(orders))
-	for i, o := range orders {
+	out := make([]message.Listening, len(requests))
+	for i, o := range requests {
 		out[i].ID = o.ID
 		if err != nil {
 			out[i].Error = bus.Failure(err)
@@ -277,10 +277,10 @@ func (e *Engine) await(ctx context.Context, processes []*process) error {
 }
 
 // Connect prepares the clients. They connect when they are started.
-func (e *Engine) Connect(_ context.Context, orders []message.FlowRequest, _ time.Duration) []message.Opened {
-	processes, err := e.take(orders, false)
-	out := make([]message.Opened, len(orders))
-	for i, o := range orders {
+func (e *Engine) Connect(_ context.Context, requests []message.FlowRequest, _ time.Duration) []message.Opened {
+	processes, err := e.take(requests, false)
+	out := make([]message.Opened, len(requests))
+	for i, o := range requests {
 		out[i] = message.Opened{ID: o.ID, Remote: o.Remote}
 		if o.Local.IsValid() {
 			out[i].Local = netip.AddrPortFrom(o.Local, 0)
@@ -326,7 +326,7 @@ func (e *Engine) Start(w message.WindowRequest) {
 			e.begin(p, p.tool.ClientWords(job), false)
 		}
 	})
-	if slices.ContainsFunc(e.flows, func(f *toolFlow) bool { return f.order.Sends && !f.process.serves }) {
+	if slices.ContainsFunc(e.flows, func(f *toolFlow) bool { return f.request.Sends && !f.process.serves }) {
 		e.closing.Go(func() { e.watch(w.StopNs) })
 	}
 }

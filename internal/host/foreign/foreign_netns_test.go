@@ -33,13 +33,13 @@ func needs(t *testing.T, programs ...string) {
 
 // opened has servers started and clients prepared, of n streams each: every
 // flow's two ends are in two engines, as on two hosts.
-func opened(t *testing.T, orders ...message.FlowRequest) (opener, acceptor *Engine) {
+func opened(t *testing.T, requests ...message.FlowRequest) (opener, acceptor *Engine) {
 	t.Helper()
 	opener, acceptor = New(), New()
 	t.Cleanup(opener.Close)
 	t.Cleanup(acceptor.Close)
-	accepting := make([]message.FlowRequest, len(orders))
-	for i, o := range orders {
+	accepting := make([]message.FlowRequest, len(requests))
+	for i, o := range requests {
 		accepting[i] = o
 		accepting[i].Sends, accepting[i].Local = !o.Sends, netip.MustParseAddr("127.0.0.1")
 	}
@@ -47,9 +47,9 @@ func opened(t *testing.T, orders ...message.FlowRequest) (opener, acceptor *Engi
 		if l.Error != nil {
 			t.Fatal(l.Error)
 		}
-		orders[i].Remote = l.Local
+		requests[i].Remote = l.Local
 	}
-	for _, o := range opener.Connect(t.Context(), orders, patience) {
+	for _, o := range opener.Connect(t.Context(), requests, patience) {
 		if o.Error != nil {
 			t.Fatal(o.Error)
 		}
@@ -57,7 +57,7 @@ func opened(t *testing.T, orders ...message.FlowRequest) (opener, acceptor *Engi
 	return opener, acceptor
 }
 
-func order(id, tool, process string, sends bool, args ...string) message.FlowRequest {
+func request(id, tool, process string, sends bool, args ...string) message.FlowRequest {
 	return message.FlowRequest{
 		ID: id, Sends: sends, Process: process,
 		Spec: flow.Spec{CongestionControl: "reno", Tool: tool, ToolArgs: args},
@@ -71,27 +71,27 @@ func TestPrograms(t *testing.T) {
 	needs(t, "iperf3", "iperf")
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
-		orders := []message.FlowRequest{
-			order("a", "iperf3", "p1w", true), order("b", "iperf3", "p1w", true), order("c", "iperf3", "p1w", true),
-			order("d", "iperf3", "p1r", false), order("e", "iperf3", "p1r", false),
-			order("f", "iperf", "p2w", true), order("g", "iperf", "p2w", true),
-			order("h", "iperf", "p2r", false), order("i", "iperf", "p2r", false),
+		requests := []message.FlowRequest{
+			request("a", "iperf3", "p1w", true), request("b", "iperf3", "p1w", true), request("c", "iperf3", "p1w", true),
+			request("d", "iperf3", "p1r", false), request("e", "iperf3", "p1r", false),
+			request("f", "iperf", "p2w", true), request("g", "iperf", "p2w", true),
+			request("h", "iperf", "p2r", false), request("i", "iperf", "p2r", false),
 		}
 		for _, other := range []string{"nuttcp", "qperf"} {
 			if len(Missing([]string{other})) == 0 {
-				orders = append(orders, order(other+"-w", other, other+"w", true))
+				requests = append(requests, request(other+"-w", other, other+"w", true))
 			}
 		}
 		if len(Missing([]string{"nuttcp"})) == 0 {
-			orders = append(orders, order("nuttcp-r", "nuttcp", "nuttcpr", false))
+			requests = append(requests, request("nuttcp-r", "nuttcp", "nuttcpr", false))
 		}
-		for i := range orders {
-			orders[i].RateCap = 20e6 // loopback is fast, and this machine busy
-			if o := orders[i]; o.Tool == "qperf" {
-				orders[i].RateCap = 0
+		for i := range requests {
+			requests[i].RateCap = 20e6 // loopback is fast, and this machine busy
+			if o := requests[i]; o.Tool == "qperf" {
+				requests[i].RateCap = 0
 			}
 		}
-		opener, acceptor := opened(t, orders...)
+		opener, acceptor := opened(t, requests...)
 		now := sched.Now()
 		w := message.WindowRequest{StartNs: now + 50e6, StopNs: now + 2050e6}
 		opener.Start(w)
@@ -101,7 +101,7 @@ func TestPrograms(t *testing.T) {
 			near, far = opener.Read(), acceptor.Read()
 			for i := range near {
 				to := far[i]
-				if orders[i].Sends == false {
+				if requests[i].Sends == false {
 					to = near[i]
 				}
 				if to.ReceivedBytes < 100_000 {
@@ -125,13 +125,13 @@ func TestPrograms(t *testing.T) {
 			}
 			seen[n.Local.String()] = true
 			from, to := n, f
-			if !orders[i].Sends {
+			if !requests[i].Sends {
 				from, to = f, n
 			}
 			if to.ReceivedBytes < 100_000 || from.ReceivedBytes > 10_000 {
 				t.Errorf("%s: %d bytes written, %d received, %d came back", n.ID, from.WrittenBytes, to.ReceivedBytes, from.ReceivedBytes)
 			}
-			if tool := orders[i].Tool; (tool == "iperf3" || tool == "iperf") && from.CongestionControl != "reno" {
+			if tool := requests[i].Tool; (tool == "iperf3" || tool == "iperf") && from.CongestionControl != "reno" {
 				t.Errorf("%s: congestion control %q", n.ID, from.CongestionControl)
 			}
 		}
@@ -152,7 +152,7 @@ func TestPrograms(t *testing.T) {
 	})
 }
 
-// hasLived holds what the kernel told of a client's connections against what the
+// hasLived compares what the kernel reports of a client's connections with what the
 // client says: what it has written, and for how long.
 func hasLived(t *testing.T, c message.Printed) {
 	t.Helper()
@@ -181,7 +181,7 @@ func hasLived(t *testing.T, c message.Printed) {
 			t.Errorf("%s: %.3f s of its own and %.3f of writing; iperf says %.3f", l.ID, own, writing, says.Seconds)
 		}
 	}
-	// The kernel tells of the end by itself: whoever looks now and then misses what
+	// The kernel reports the end by itself: reading now and then misses what
 	// is written between the last look and the end.
 	if written != says.SenderBytes {
 		t.Errorf("%d bytes written; iperf says %d", written, says.SenderBytes)
@@ -194,7 +194,7 @@ func TestProgramThatFails(t *testing.T) {
 	needs(t, "iperf3")
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
-		opener, _ := opened(t, order("a", "iperf3", "p1w", true, "--no-such-option"))
+		opener, _ := opened(t, request("a", "iperf3", "p1w", true, "--no-such-option"))
 		now := sched.Now()
 		opener.Start(message.WindowRequest{StartNs: now, StopNs: now + 1e9})
 		said := ""
@@ -204,7 +204,7 @@ func TestProgramThatFails(t *testing.T) {
 		if !strings.Contains(said, "iperf3 ended after") || !strings.Contains(said, "with status 1") {
 			t.Errorf("%q", said)
 		}
-		absent := order("a", "iperf3", "p1w", true)
+		absent := request("a", "iperf3", "p1w", true)
 		t.Setenv("PATH", t.TempDir())
 		e := New()
 		defer e.Close()
@@ -261,7 +261,7 @@ func TestNothingOutlivesItsAgent(t *testing.T) {
 	}
 }
 
-// alive: there, and not waiting to be buried by somebody who does not.
+// alive: there, and not waiting for a parent that does not reap it.
 func alive(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, state, _ := strings.Cut(string(text), ") ")

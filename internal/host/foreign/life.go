@@ -20,7 +20,7 @@ type life struct {
 // lived enters a reading of the flow's socket, or its end.
 func (f *toolFlow) lived(s netlink.Socket, ended bool) {
 	l := &f.life
-	if f.process.serves || !f.order.Sends || l.EndNs != 0 || ended && l.seenNs == 0 {
+	if f.process.serves || !f.request.Sends || l.EndNs != 0 || ended && l.seenNs == 0 {
 		return
 	}
 	between := s.AtNs // first reading
@@ -117,7 +117,7 @@ func (e *Engine) lives(p *process) []message.Life {
 		if ended := p.EndNs(); ended != 0 && (l.EndNs == 0 || ended < l.EndNs) {
 			l.EndNs = ended
 		}
-		l.ID = f.order.ID
+		l.ID = f.request.ID
 		list = append(list, l.Life)
 	}
 	return list

@@ -32,8 +32,8 @@ func (e *Engine) Light() []record.FlowSample {
 	e.look(false)
 	samples := make([]record.FlowSample, len(e.flows))
 	for i, f := range e.flows {
-		samples[i] = record.FlowSample{ID: f.order.ID, ReceivedBytes: f.end.ReceivedBytes, UnreadBytes: f.end.UnreadBytes}
-		if info := f.end.Info; info != nil && f.order.Sends {
+		samples[i] = record.FlowSample{ID: f.request.ID, ReceivedBytes: f.end.ReceivedBytes, UnreadBytes: f.end.UnreadBytes}
+		if info := f.end.Info; info != nil && f.request.Sends {
 			samples[i].RTTUs, samples[i].SndCwnd = info.RTTUs, info.SndCwnd
 		}
 	}
@@ -70,7 +70,7 @@ func (e *Engine) look(settle bool) {
 			f.end.Error = bus.Failure(err)
 			continue
 		}
-		if f.order.Protocol == flow.UDP {
+		if f.request.Protocol == flow.UDP {
 			f.datagrams()
 			continue
 		}
@@ -84,7 +84,7 @@ func (e *Engine) look(settle bool) {
 }
 
 // connections are the process's data connections, without control; none as long as
-// some are missing, since they cannot be told apart then.
+// some are missing, since they cannot be distinguished then.
 func (p *process) connections(list []netlink.Socket) []netlink.Socket {
 	data := netip.AddrPortFrom(p.job.Destination.Addr(), p.tool.DataPort(p.job.Destination.Port()))
 	var mine []netlink.Socket
@@ -163,7 +163,7 @@ func (f *toolFlow) fill(s netlink.Socket) {
 	end.ReceivedBytes = max(0, int64(s.Info.BytesReceived)-s.ReceiveQueue)
 	end.UnreadBytes, end.UnsentBytes = s.ReceiveQueue, s.SendQueue
 	end.WrittenBytes = int64(f.process.acknowledged(s)) + s.SendQueue
-	if f.order.Protocol == flow.RR {
+	if f.request.Protocol == flow.RR {
 		_, response := f.process.tool.Messages(f.process.job)
 		got := int64(s.Info.BytesReceived)
 		if f.process.serves {

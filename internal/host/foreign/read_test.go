@@ -10,7 +10,7 @@ import (
 	"linerate/internal/model/tool"
 )
 
-// TestConnectionsOfAFullQueue: iperf3's data connections are told from the one it
+// TestConnectionsOfAFullQueue: iperf3's data connections are distinguished from the one it
 // talks on by how much each end has said. A cookie that was sent again because it was
 // lost, or because this host's own queue was full, is still a cookie, and a FIN is no
 // word.
@@ -38,21 +38,21 @@ func TestConnectionsOfAFullQueue(t *testing.T) {
 					}
 				}
 				near, far := netip.AddrPortFrom(netip.MustParseAddr("10.0.0.1"), uint16(40000-i)), server
-				told := record.TCPInfo{BytesAcked: opener + 1, BytesSent: opener, BytesReceived: acceptor} // with the SYN
+				info := record.TCPInfo{BytesAcked: opener + 1, BytesSent: opener, BytesReceived: acceptor} // with the SYN
 				if serves {
 					near, far = far, near
-					told = record.TCPInfo{BytesAcked: acceptor, BytesSent: acceptor, BytesReceived: opener}
+					info = record.TCPInfo{BytesAcked: acceptor, BytesSent: acceptor, BytesReceived: opener}
 				}
 				switch i {
 				case 2:
-					told.BytesSent, told.BytesRetrans = 3*told.BytesSent, 2*told.BytesSent
+					info.BytesSent, info.BytesRetrans = 3*info.BytesSent, 2*info.BytesSent
 				case 3:
-					told.BytesSent *= 2 // dropped by this host's own queue
+					info.BytesSent *= 2 // dropped by this host's own queue
 				}
-				list = append(list, netlink.Socket{Local: near, Remote: far, Info: &told})
+				list = append(list, netlink.Socket{Local: near, Remote: far, Info: &info})
 			}
 			if got := p.connections(list[:streams]); got != nil {
-				t.Errorf("serves %t, reads %t: one is missing, and %d were told apart", serves, reads, len(got))
+				t.Errorf("serves %t, reads %t: one is missing, and %d were distinguished", serves, reads, len(got))
 			}
 			got := p.connections(list)
 			if len(got) != streams {

@@ -102,7 +102,7 @@ func TestBadDocuments(t *testing.T) {
 	}
 }
 
-// TestResults: fields of old versions are told from zeros, and what every version
+// TestResults: fields that old versions lack differ from zeros, and what every version
 // sends is insisted on.
 func TestResults(t *testing.T) {
 	const top = `{"cpu_util_total":1.5,"cpu_util_user":1,"cpu_util_system":0.5,"sender_has_retransmits":-1,"streams":[`

@@ -97,7 +97,7 @@ func TestDelay(t *testing.T) {
 
 // TestJitter: datagrams too far apart to meet take from the delay less the jitter
 // to the delay and the jitter, and at every part of the spread as many as there
-// should be have come, or fewer, where they came late. None overtakes.
+// should be have arrived, or fewer, where they were late. None overtakes.
 func TestJitter(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		for _, by := range carriers(t) {

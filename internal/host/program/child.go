@@ -25,16 +25,16 @@ import (
 // Launcher starts programs, all from one thread that lives until it is closed:
 // the kernel ends a child when the thread that made it is gone (PR_SET_PDEATHSIG).
 type Launcher struct {
-	orders chan func()
-	once   sync.Once
+	calls chan func()
+	once  sync.Once
 }
 
 // NewLauncher makes one.
 func NewLauncher() *Launcher {
-	l := &Launcher{orders: make(chan func())}
+	l := &Launcher{calls: make(chan func())}
 	go func() {
 		runtime.LockOSThread()
-		for do := range l.orders {
+		for do := range l.calls {
 			do()
 		}
 	}()
@@ -42,7 +42,7 @@ func NewLauncher() *Launcher {
 }
 
 // Close ends the thread, and with it whatever still runs.
-func (l *Launcher) Close() { l.once.Do(func() { close(l.orders) }) }
+func (l *Launcher) Close() { l.once.Do(func() { close(l.calls) }) }
 
 // places are where programs for administrators are: ordinary users' PATH often has
 // none of them.
@@ -77,7 +77,7 @@ type Program struct {
 // inherit.
 func (l *Launcher) Do(f func() error) (err error) {
 	done := make(chan struct{})
-	l.orders <- func() {
+	l.calls <- func() {
 		defer close(done)
 		err = f()
 	}

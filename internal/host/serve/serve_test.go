@@ -13,11 +13,11 @@ import (
 	"linerate/internal/model/message"
 )
 
-// open runs a server on loopback and returns its address and what it tells.
+// open runs a server on loopback and returns its address and the sessions it reports.
 func open(t *testing.T, change func(*Options)) (at string, visits <-chan Session) {
 	t.Helper()
-	told := make(chan Session, 100)
-	o := Options{Clients: 2, Bounds: message.Bounds{Flows: 2, DurationS: 1}, OnSession: func(v Session) { told <- v }}
+	reported := make(chan Session, 100)
+	o := Options{Clients: 2, Bounds: message.Bounds{Flows: 2, DurationS: 1}, OnSession: func(v Session) { reported <- v }}
 	change(&o)
 	l, err := Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
@@ -37,7 +37,7 @@ func open(t *testing.T, change func(*Options)) (at string, visits <-chan Session
 			t.Error("the server goes on after its end")
 		}
 	})
-	return l.Addr().String(), told
+	return l.Addr().String(), reported
 }
 
 func dial(t *testing.T, at string) net.Conn {
@@ -59,7 +59,7 @@ func visit(t *testing.T, visits <-chan Session) Session {
 	case v := <-visits:
 		return v
 	case <-time.After(20 * time.Second):
-		t.Fatal("no visit was told")
+		t.Fatal("no session was reported")
 		return Session{}
 	}
 }
@@ -80,18 +80,18 @@ func TestFull(t *testing.T) {
 		t.Errorf("a third: %v", err)
 	}
 	if v := visit(t, visits); v.Err == nil || v.Windows != 0 {
-		t.Errorf("told of the third: %+v", v)
+		t.Errorf("reported of the third: %+v", v)
 	}
 	inside[0].Close()
 	if v := visit(t, visits); !v.From.IsValid() || v.Version == "" {
-		t.Errorf("told of the first: %+v", v)
+		t.Errorf("reported of the first: %+v", v)
 	}
 	if _, err := greeting.Introduce(dial(t, at), ""); err != nil {
 		t.Errorf("in the place of the first: %v", err)
 	}
 }
 
-// TestAllow: others than the allowed get neither in nor a flow, and are told so.
+// TestAllow: other addresses than the allowed get no session and no flow, and learn why.
 func TestAllow(t *testing.T) {
 	at, visits := open(t, func(o *Options) { o.Allow = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")} })
 	_, err := greeting.Introduce(dial(t, at), "")
@@ -99,7 +99,7 @@ func TestAllow(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if v := visit(t, visits); v.Err == nil {
-		t.Errorf("told %+v", v)
+		t.Errorf("reported %+v", v)
 	}
 	flow := dial(t, at)
 	if err := greeting.SendCookie(flow, greeting.NewCookie()); err != nil {

@@ -122,7 +122,7 @@ func TestPredictedPath(t *testing.T) {
 				}
 				for tier, ports := range taken {
 					if byAddress := tier == 1 && to == farSix; len(ports) != links && !byAddress {
-						t.Errorf("%d links to %s: flows came in by %d of them at tier %d: %v", links, to, len(ports), tier, ports)
+						t.Errorf("%d links to %s: flows arrived by %d of them at tier %d: %v", links, to, len(ports), tier, ports)
 					}
 				}
 			}
@@ -131,7 +131,7 @@ func TestPredictedPath(t *testing.T) {
 }
 
 // compare opens connections from near to far, looks up in both kernels which path each
-// goes, and looks by which interfaces their packets come in.
+// goes, and looks by which interfaces their packets arrive.
 func (s tiers) compare(t *testing.T, from, to netip.Addr, flows int) (wrong int, taken [2]map[string]int) {
 	t.Helper()
 	type seen struct{ middle, far string }

@@ -52,7 +52,7 @@ func collect(t *testing.T, fd, n int) []byte {
 			t.Fatal(err)
 		}
 		if all = append(all, buffer[:got]...); time.Now().After(end) {
-			t.Fatalf("%d of %d bytes have come", len(all), n)
+			t.Fatalf("%d of %d bytes arrived", len(all), n)
 		}
 	}
 	return all

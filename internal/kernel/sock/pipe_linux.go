@@ -25,7 +25,7 @@ const (
 // that stays full: tee(2) puts references to its buffers into a second pipe, and
 // splice(2) moves those on.
 //
-// A buffer is 32 KiB. That is what the stock is filled for by way of a Unix
+// A buffer is 32 KiB. That is why the stock is filled through a Unix
 // socket: the kernel keeps what is written to one in runs of eight pages, each of
 // which splice(2) moves into a pipe as one buffer, where vmsplice(2) and
 // sendfile(2) need one for each page.

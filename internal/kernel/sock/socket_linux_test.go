@@ -39,7 +39,7 @@ func tcpPair(t *testing.T) (near, far int) {
 	return descriptor(dialled), descriptor(accepted)
 }
 
-// discardAll discards until n bytes have come.
+// discardAll discards until n bytes have arrived.
 func discardAll(t *testing.T, fd, n int) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); n > 0; {
@@ -65,7 +65,7 @@ func TestTransmitAndDiscard(t *testing.T) {
 	discardAll(t, far, n)
 	for end := time.Now().Add(10 * time.Second); ; {
 		if queued, err := Queued(near, true); err != nil || time.Now().After(end) {
-			t.Fatalf("send queue %d, %v; want none after all has come", queued, err)
+			t.Fatalf("send queue %d, %v; want none after all arrived", queued, err)
 		} else if queued == 0 {
 			break
 		}

@@ -84,8 +84,8 @@ func contains(t *testing.T, what, text string, words ...string) {
 	}
 }
 
-// TestOpenRefused: whatever listens there, and whatever it says, the reason is
-// told, and told soon.
+// TestOpenRefused: whatever listens there, and whatever it sends, the reason is
+// reported, and soon.
 func TestOpenRefused(t *testing.T) {
 	login := func(o *message.Iperf3Request) {
 		o.Login = &message.Iperf3Login{User: "me", Password: "secret", PublicKey: testKey}
@@ -106,8 +106,8 @@ func TestOpenRefused(t *testing.T) {
 			[]string{"refuses", "longer than the server allows", "parameters"}},
 		"refuses, with an errno": {func(c net.Conn) { asks(c); _ = iperf3.WriteServerError(c, iperf3.CodeCongestion, 2) }, nil,
 			[]string{"congestion control", "no such file"}},
-		"refuses without a reason":  {func(c net.Conn) { asks(c); say(c, iperf3.ServerError) }, nil, []string{"it gives no reason"}},
-		"refuses what nobody knows": {func(c net.Conn) { asks(c); _ = iperf3.WriteServerError(c, 9999, 0) }, nil, []string{"9999"}},
+		"refuses without a reason":     {func(c net.Conn) { asks(c); say(c, iperf3.ServerError) }, nil, []string{"it gives no reason"}},
+		"refuses with an unknown code": {func(c net.Conn) { asks(c); _ = iperf3.WriteServerError(c, 9999, 0) }, nil, []string{"9999"}},
 		"wants a user": {func(c net.Conn) { asks(c); _ = iperf3.WriteServerError(c, iperf3.CodeAuthentication, 0) }, nil,
 			[]string{"authentication failed", "--iperf3-user"}},
 		"wants another": {func(c net.Conn) { asks(c); _ = iperf3.WriteServerError(c, iperf3.CodeAuthentication, 0) }, login,
@@ -124,12 +124,12 @@ func TestOpenRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			order := against(t, test.server)
+			request := against(t, test.server)
 			if test.change != nil {
-				test.change(&order)
+				test.change(&request)
 			}
 			began := time.Now()
-			tested, _, err := Open(t.Context(), order)
+			tested, _, err := Open(t.Context(), request)
 			if err == nil {
 				tested.Close()
 				t.Fatal("opened")
@@ -144,14 +144,14 @@ func TestOpenRefused(t *testing.T) {
 
 // TestOpenNobody: nothing listens there.
 func TestOpenNobody(t *testing.T) {
-	order := against(t, func(net.Conn) {})
+	request := against(t, func(net.Conn) {})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	order.Server = l.Addr().String()
+	request.Server = l.Addr().String()
 	l.Close()
-	_, _, err = Open(t.Context(), order)
+	_, _, err = Open(t.Context(), request)
 	if err == nil {
 		t.Fatal("opened")
 	}
@@ -159,14 +159,14 @@ func TestOpenNobody(t *testing.T) {
 }
 
 // started opens a test and lets its window pass.
-func started(t *testing.T, order message.Iperf3Request) *Test {
+func started(t *testing.T, request message.Iperf3Request) *Test {
 	t.Helper()
-	test, opened, err := Open(t.Context(), order)
+	test, opened, err := Open(t.Context(), request)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(test.Close)
-	if len(opened.Flows) != order.Writes+order.Reads || opened.Streams[0] != 1 || opened.Flows[0].ID != "w1" {
+	if len(opened.Flows) != request.Writes+request.Reads || opened.Streams[0] != 1 || opened.Flows[0].ID != "w1" {
 		t.Fatalf("opened %+v", opened)
 	}
 	now := sched.Now()
@@ -242,7 +242,7 @@ func TestResults(t *testing.T) {
 }
 
 // TestBroken: a server that ends the test in the middle is noticed at once, and why
-// is told.
+// is reported.
 func TestBroken(t *testing.T) {
 	for name, test := range map[string]struct {
 		server func(net.Conn)
@@ -278,7 +278,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestTerminate: being interrupted is told to the server, when the test is being
+// TestTerminate: an interruption is sent to the server, when the test is being
 // agreed on as well as when it runs.
 func TestTerminate(t *testing.T) {
 	for name, runsFirst := range map[string]bool{"while agreeing": false, "while running": true} {
@@ -286,7 +286,7 @@ func TestTerminate(t *testing.T) {
 			t.Parallel()
 			said := make(chan iperf3.State, 1)
 			agreed := make(chan struct{})
-			order := against(t, func(c net.Conn) {
+			request := against(t, func(c net.Conn) {
 				if runsFirst {
 					runs(c)
 				} else {
@@ -296,7 +296,7 @@ func TestTerminate(t *testing.T) {
 				s, _ := iperf3.ReadState(c)
 				said <- s
 			})
-			order.TimeoutNs = int64(20 * time.Second)
+			request.TimeoutNs = int64(20 * time.Second)
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() {
 				<-agreed
@@ -304,7 +304,7 @@ func TestTerminate(t *testing.T) {
 					cancel()
 				}
 			}()
-			tested, _, err := Open(ctx, order)
+			tested, _, err := Open(ctx, request)
 			if runsFirst {
 				if err != nil {
 					t.Fatal(err)
@@ -321,14 +321,14 @@ func TestTerminate(t *testing.T) {
 	}
 }
 
-// TestParameters: what the server is told.
+// TestParameters: what the server is sent.
 func TestParameters(t *testing.T) {
 	yes := true
-	order := message.Iperf3Request{
+	request := message.Iperf3Request{
 		Writes: 3, Reads: 3, WarmupNs: 2.7e9, DurationNs: 3.2e9,
 		Flow: message.FlowRequest{Spec: flow.Spec{MSS: 900, NoDelay: &yes, CongestionControl: "reno", Window: 1 << 16, RateCap: 5e6}},
 	}
-	p, err := (&Test{order: order}).parameters()
+	p, err := (&Test{request: request}).parameters()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,8 +338,8 @@ func TestParameters(t *testing.T) {
 	}
 	contains(t, "parameters", string(text), `"tcp":true`, `"omit":2`, `"time":4`, `"num":0`, `"blockcount":0`, `"parallel":3`,
 		`"bidirectional":true`, `"nodelay":true`, `"MSS":900`, `"window":65536`, `"bandwidth":5000000`, `"congestion":"reno"`, `"get_server_output":1`)
-	order.Writes, order.DurationNs, order.Flow.Protocol, order.Flow.Datagram = 0, 3600e9, flow.UDP, 1000
-	if p, err = (&Test{order: order}).parameters(); err != nil || !p.UDP || !p.Reverse || p.Length != 1000 || p.GetServerOutput != 0 {
+	request.Writes, request.DurationNs, request.Flow.Protocol, request.Flow.Datagram = 0, 3600e9, flow.UDP, 1000
+	if p, err = (&Test{request: request}).parameters(); err != nil || !p.UDP || !p.Reverse || p.Length != 1000 || p.GetServerOutput != 0 {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
@@ -355,15 +355,15 @@ func FuzzServer(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		order := against(t, func(c net.Conn) {
+		request := against(t, func(c net.Conn) {
 			_, _ = c.Write(data)
 			_ = c.(*net.TCPConn).CloseWrite()
 			_, _ = io.Copy(io.Discard, c)
 		})
-		order.TimeoutNs = int64(100 * time.Millisecond)
+		request.TimeoutNs = int64(100 * time.Millisecond)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		test, _, err := Open(ctx, order)
+		test, _, err := Open(ctx, request)
 		if err != nil {
 			return
 		}

@@ -21,14 +21,14 @@ import (
 
 // reach opens the control connection.
 func (t *Test) reach(ctx context.Context) error {
-	conn, err := greeting.Dial(ctx, t.order.Server, t.order.Flow.Local, t.timeout(), "iperf3 -s")
+	conn, err := greeting.Dial(ctx, t.request.Server, t.request.Flow.Local, t.timeout(), "iperf3 -s")
 	if err != nil {
 		return err
 	}
 	t.control = conn
 	t.server, t.local = socket.AddrPort(conn.RemoteAddr()), socket.AddrPort(conn.LocalAddr()).Addr()
-	if t.order.Flow.Local.IsValid() {
-		t.order.Flow.Local = t.local // as connected: with the zone, where it has one
+	if t.request.Flow.Local.IsValid() {
+		t.request.Flow.Local = t.local // as connected: with the zone, where it has one
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (t *Test) refused(when string, h heard) error {
 	switch {
 	case hungUp(h.err):
 		what = "closed the connection"
-		if t.order.Login != nil {
+		if t.request.Login != nil {
 			what += "; newer servers do so when they do not accept user, password or clock (theirs and ours may be 10 s apart)"
 		}
 	case greeting.TimedOut(h.err):
@@ -141,9 +141,9 @@ func (t *Test) reason() string {
 	}
 	text := code.String()
 	switch {
-	case code == iperf3.CodeAuthentication && t.order.Login == nil:
+	case code == iperf3.CodeAuthentication && t.request.Login == nil:
 		text += ": it requires a user (--iperf3-user)"
-	case code == iperf3.CodeAuthentication && !t.order.Login.PKCS1:
+	case code == iperf3.CodeAuthentication && !t.request.Login.PKCS1:
 		text += ": wrong user or password, clocks more than 10 s apart, or a server before 3.17, which needs --iperf3-pkcs1"
 	case code == iperf3.CodeAuthentication:
 		text += ": wrong user or password, or clocks more than 10 s apart"

@@ -23,24 +23,24 @@ const (
 )
 
 // openDatagrams opens a UDP stream: a question, and the server's answer.
-func openDatagrams(ctx context.Context, e *datagram.Engine, order message.FlowRequest, wide bool, limit time.Duration) (netip.AddrPort, error) {
-	order.MSS, order.CongestionControl, order.NoDelay = 0, "", nil // TCP's, and no stream's of these
-	conn, err := datagram.Dial(ctx, order)
+func openDatagrams(ctx context.Context, e *datagram.Engine, request message.FlowRequest, wide bool, limit time.Duration) (netip.AddrPort, error) {
+	request.MSS, request.CongestionControl, request.NoDelay = 0, "", nil // TCP's, and no stream's of these
+	conn, err := datagram.Dial(ctx, request)
 	if err != nil {
 		return netip.AddrPort{}, err
 	}
 	local := socket.AddrPort(conn.LocalAddr())
-	if err := openStream(conn, order, limit); err != nil {
+	if err := openStream(conn, request, limit); err != nil {
 		conn.Close()
 		return local, err
 	}
-	return local, e.Adopt(order, conn, iperf3.DatagramHeader{Wide: wide})
+	return local, e.Adopt(request, conn, iperf3.DatagramHeader{Wide: wide})
 }
 
-func openStream(conn *net.UDPConn, order message.FlowRequest, limit time.Duration) error {
+func openStream(conn *net.UDPConn, request message.FlowRequest, limit time.Duration) error {
 	buffer := make([]byte, iperf3.MaxUDPLength)
 	failed := func(err error) error {
-		return fmt.Errorf("opening a stream: %w", socket.Reason(err, order.Remote.Addr()))
+		return fmt.Errorf("opening a stream: %w", socket.Reason(err, request.Remote.Addr()))
 	}
 	for range hellos {
 		if err := conn.SetDeadline(time.Now().Add(limit / hellos)); err != nil {
@@ -62,5 +62,5 @@ func openStream(conn *net.UDPConn, order message.FlowRequest, limit time.Duratio
 			}
 		}
 	}
-	return fmt.Errorf("no answer over UDP from %s within %v: a firewall may let TCP through alone", order.Remote, limit)
+	return fmt.Errorf("no answer over UDP from %s within %v: a firewall may let TCP through alone", request.Remote, limit)
 }

@@ -18,7 +18,7 @@ const (
 	// drain is how long the end waits for what is in flight, so that both
 	// ends' counts can be compared.
 	drain = 2 * time.Second
-	// quiet is how long nothing more has come when all that comes has come.
+	// quiet is how long nothing arrives when all has arrived.
 	quiet = 100 * time.Millisecond
 	// unread is how long a server may take to read what its kernel has acknowledged.
 	unread = 50 * time.Millisecond
@@ -107,7 +107,7 @@ func (t *Test) expect(ctx context.Context, want iperf3.State, when string) error
 // settleWrites waits until everything that was written is acknowledged, and read.
 // The server counts until it hears of the end.
 func (t *Test) settleWrites() {
-	if t.order.Writes > 0 {
+	if t.request.Writes > 0 {
 		defer time.Sleep(unread)
 	}
 	until(drain, func() bool {
@@ -124,7 +124,7 @@ func (t *Test) settleWrites() {
 // may be silent for long before that, as it is between two retransmissions; of
 // datagrams, which have no end, for a while in which none comes.
 func (t *Test) settleReads() {
-	if t.order.Reads == 0 {
+	if t.request.Reads == 0 {
 		return
 	}
 	before, _ := t.flows.Moved()

@@ -30,7 +30,7 @@ func TestStreamsAreReadToTheirEnd(t *testing.T) {
 	const closeWait = 8
 	s := &silent{}
 	s.state.Store(record.TCPEstablished)
-	test := &Test{flows: s, order: message.Iperf3Request{Reads: 1}}
+	test := &Test{flows: s, request: message.Iperf3Request{Reads: 1}}
 	settled := make(chan struct{})
 	go func() { test.settleReads(); close(settled) }()
 	select {

@@ -38,7 +38,7 @@ type flows = traffic.Carrier
 // are closed as the others of a trial are.
 type Test struct {
 	flows
-	order   message.Iperf3Request
+	request message.Iperf3Request
 	control net.Conn
 	server  netip.AddrPort
 	local   netip.Addr
@@ -73,8 +73,8 @@ const outputIntervals = 600
 // Open agrees on a test with a server and opens its streams. When it returns, the
 // server has begun: what it sends is being received, and what this host sends
 // waits for Start.
-func Open(ctx context.Context, order message.Iperf3Request) (*Test, message.Iperf3Opened, error) {
-	t := &Test{order: order, cookie: iperf3.NewCookie(), heard: make(chan heard, 1), broken: make(chan struct{}), ended: make(chan struct{}), omitted: map[string]iperf3.Count{}}
+func Open(ctx context.Context, request message.Iperf3Request) (*Test, message.Iperf3Opened, error) {
+	t := &Test{request: request, cookie: iperf3.NewCookie(), heard: make(chan heard, 1), broken: make(chan struct{}), ended: make(chan struct{}), omitted: map[string]iperf3.Count{}}
 	if err := t.reach(ctx); err != nil {
 		return nil, message.Iperf3Opened{}, err
 	}
@@ -95,7 +95,7 @@ func Open(ctx context.Context, order message.Iperf3Request) (*Test, message.Iper
 	return t, opened, nil
 }
 
-func (t *Test) timeout() time.Duration { return time.Duration(t.order.TimeoutNs) }
+func (t *Test) timeout() time.Duration { return time.Duration(t.request.TimeoutNs) }
 
 // begin goes from the cookie to the running test.
 func (t *Test) begin(ctx context.Context) (opened message.Iperf3Opened, err error) {
@@ -112,24 +112,24 @@ func (t *Test) begin(ctx context.Context) (opened message.Iperf3Opened, err erro
 		return opened, t.refused("after it was sent the parameters", h)
 	}
 	opened.Server = t.server
-	switch t.order.Flow.Protocol {
+	switch t.request.Flow.Protocol {
 	case flow.UDP:
 		t.flows = datagram.New()
 	default:
 		t.flows = stream.New()
 	}
 	for n := range t.params.Streams() {
-		order := t.order.Flow
-		order.Remote, order.Sends = t.server, !t.params.ServerSends(n)
-		order.ID = fmt.Sprintf("w%d", n+1)
-		if !order.Sends {
-			order.ID = fmt.Sprintf("r%d", n+1-t.order.Writes)
+		request := t.request.Flow
+		request.Remote, request.Sends = t.server, !t.params.ServerSends(n)
+		request.ID = fmt.Sprintf("w%d", n+1)
+		if !request.Sends {
+			request.ID = fmt.Sprintf("r%d", n+1-t.request.Writes)
 		}
-		local, err := t.stream(ctx, order)
+		local, err := t.stream(ctx, request)
 		if err != nil {
 			return opened, fmt.Errorf("stream %d of %d: %w", n+1, t.params.Streams(), err)
 		}
-		opened.Flows = append(opened.Flows, message.Opened{ID: order.ID, Local: local, Remote: t.server})
+		opened.Flows = append(opened.Flows, message.Opened{ID: request.ID, Local: local, Remote: t.server})
 		opened.Streams = append(opened.Streams, iperf3.StreamID(n))
 	}
 	for _, want := range []iperf3.State{iperf3.TestStart, iperf3.TestRunning} {
@@ -143,12 +143,12 @@ func (t *Test) begin(ctx context.Context) (opened message.Iperf3Opened, err erro
 
 // stream opens one stream. The server knows streams by the order in which they
 // come.
-func (t *Test) stream(ctx context.Context, order message.FlowRequest) (netip.AddrPort, error) {
+func (t *Test) stream(ctx context.Context, request message.FlowRequest) (netip.AddrPort, error) {
 	if e, ok := t.flows.(*datagram.Engine); ok {
-		order.Datagram = unit.Bytes(t.params.Length)
-		return openDatagrams(ctx, e, order, t.params.Wide(), t.timeout())
+		request.Datagram = unit.Bytes(t.params.Length)
+		return openDatagrams(ctx, e, request, t.params.Wide(), t.timeout())
 	}
-	conn, err := stream.Dial(ctx, order, t.timeout())
+	conn, err := stream.Dial(ctx, request, t.timeout())
 	if err != nil {
 		return netip.AddrPort{}, err
 	}
@@ -165,13 +165,13 @@ func (t *Test) stream(ctx context.Context, order message.FlowRequest) (netip.Add
 		conn.Close()
 		return local, err
 	}
-	return local, t.flows.(*stream.Engine).Adopt(order, conn, 0)
+	return local, t.flows.(*stream.Engine).Adopt(request, conn, 0)
 }
 
 // parameters are what the server is sent. Its own time limit is a fallback: this side
 // ends the test.
 func (t *Test) parameters() (iperf3.Parameters, error) {
-	o, f := t.order, t.order.Flow
+	o, f := t.request, t.request.Flow
 	seconds := func(ns int64) iperf3.Int { return iperf3.Int(math.Ceil(float64(ns) / 1e9)) }
 	p := iperf3.Parameters{
 		TCP: f.Protocol != flow.UDP, UDP: f.Protocol == flow.UDP,

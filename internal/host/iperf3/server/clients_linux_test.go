@@ -53,15 +53,15 @@ func TestSeveralClients(t *testing.T) {
 	})
 }
 
-// TestRefusals: what is not allowed a stock client is told in words of its own, and
+// TestRefusals: a stock client prints what is not allowed in words of its own, and
 // the server's log has the reason.
 func TestRefusals(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		requireIperf3(t)
 		for _, c := range []struct {
-			change            func(*Options)
-			arguments         string
-			prints, visitSays string
+			change              func(*Options)
+			arguments           string
+			prints, sessionSays string
 		}{
 			{func(o *Options) { o.Bounds.Flows = 2 }, "-P 3", "number of parallel streams too large", "3 streams: this server allows a client 2"},
 			{func(o *Options) { o.Bounds.DurationS = 1 }, "-t 5", "test duration too long", "a test of 5 s: this server allows 1 s"},
@@ -78,8 +78,8 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%q: the client prints %q, want %q", c.arguments, says.Error, c.prints)
 			}
 			var refused Refused
-			if v := visit(t, visits); !errors.As(v.Err, &refused) || !strings.Contains(v.Err.Error(), c.visitSays) {
-				t.Errorf("%q: told is %v, want %q", c.arguments, v.Err, c.visitSays)
+			if v := visit(t, visits); !errors.As(v.Err, &refused) || !strings.Contains(v.Err.Error(), c.sessionSays) {
+				t.Errorf("%q: reported is %v, want %q", c.arguments, v.Err, c.sessionSays)
 			}
 		}
 	})
@@ -136,7 +136,7 @@ func TestStockLogins(t *testing.T) {
 				continue
 			}
 			if !strings.Contains(says.Error, "test authorization failed") || v.Err == nil || !strings.Contains(v.Err.Error(), c.says) {
-				t.Errorf("%+v: the client prints %q, told is %v", c, says.Error, v.Err)
+				t.Errorf("%+v: the client prints %q, reported is %v", c, says.Error, v.Err)
 			}
 		}
 	})

@@ -24,20 +24,20 @@ type option struct {
 
 // options are tried in each direction. All are paced, so that little is under way
 // when a client ends its test; datagrams slowly, for a client's receive buffer is of
-// the default size: 92 datagrams of 1448 bytes, which come in 53 ms at 20 Mbit/s and
+// the default size: 92 datagrams of 1448 bytes, which arrive in 53 ms at 20 Mbit/s and
 // in a quarter of a second at 4. A machine that pauses a client for longer loses some.
 var options = []option{
 	{arguments: "-t 1", means: "ends after so many seconds"},
 	{arguments: "-n 2M", means: "ends after so many bytes"},
 	{arguments: "-k 300 -l 8K", means: "ends after so many blocks"},
-	{arguments: "-P 3 -t 1", means: "so many streams each way", rate: 8},
+	{arguments: "-P 3 -t 1", means: "so many streams in each direction", rate: 8},
 	{arguments: "-O 1 -t 1 -l 8K", means: "omits the first seconds"},
 	{arguments: "-l 1000 -t 1", means: "writes in blocks of this size"},
-	{arguments: "-M 1000 -t 1", means: "segments of at most this size, both ways"},
-	{arguments: "-N -t 1", means: "no Nagle algorithm, both ways"},
-	{arguments: "-w 64K -t 1", means: "socket buffers of this size, both ways"},
-	{arguments: "-C reno -t 1", means: "this congestion control, both ways, if it is there"},
-	{arguments: "-S 0x10 -t 1", means: "this type of service, both ways"},
+	{arguments: "-M 1000 -t 1", means: "segments of at most this size, both directions"},
+	{arguments: "-N -t 1", means: "no Nagle algorithm, both directions"},
+	{arguments: "-w 64K -t 1", means: "socket buffers of this size, both directions"},
+	{arguments: "-C reno -t 1", means: "this congestion control, both directions, if it is there"},
+	{arguments: "-S 0x10 -t 1", means: "this type of service, both directions"},
 	{arguments: "-Z -t 1", means: "the client sends without copying; ignored here"},
 	{arguments: "-4 -t 1", means: "over IPv4"},
 	{arguments: "-6 -t 1", means: "over IPv6", host: "::1"},

@@ -11,15 +11,15 @@ import (
 )
 
 // open runs a server on a loopback address, until the test is over or stop is
-// closed, and returns its port and what it tells.
+// closed, and returns its port and the sessions it reports.
 func open(t *testing.T, address string, change func(*Options), stop ...<-chan struct{}) (port string, visits <-chan Session) {
 	t.Helper()
-	told := make(chan Session, 1000)
+	reported := make(chan Session, 1000)
 	o := Options{
 		Allowed:   func(netip.Addr) bool { return true },
 		Admit:     func(Client) (func(), error) { return func() {}, nil },
 		Bounds:    message.Bounds{Flows: 128, DurationS: 60},
-		OnSession: func(v Session) { told <- v },
+		OnSession: func(v Session) { reported <- v },
 	}
 	change(&o)
 	l, err := Listen(t.Context(), net.JoinHostPort(address, "0"))
@@ -47,7 +47,7 @@ func open(t *testing.T, address string, change func(*Options), stop ...<-chan st
 			t.Error("the server goes on after its end")
 		}
 	})
-	return port, told
+	return port, reported
 }
 
 func visit(t *testing.T, visits <-chan Session) Session {
@@ -56,7 +56,7 @@ func visit(t *testing.T, visits <-chan Session) Session {
 	case v := <-visits:
 		return v
 	case <-time.After(20 * time.Second):
-		t.Fatal("no visit was told")
+		t.Fatal("no session was reported")
 		return Session{}
 	}
 }

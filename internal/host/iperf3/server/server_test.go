@@ -150,12 +150,12 @@ func TestStrangers(t *testing.T) {
 	r.hears(iperf3.CreateStreams)
 	r.conn.Close()
 	if v := visit(t, visits); v.Err == nil || !strings.Contains(v.Err.Error(), "left before its test was over") {
-		t.Errorf("the first that is told of: %v", v.Err)
+		t.Errorf("the first that is reported: %v", v.Err)
 	}
 }
 
 // TestVanishing: wherever a client leaves, its place is free again and the reason
-// is told.
+// is reported.
 func TestVanishing(t *testing.T) {
 	var inside atomic.Int32
 	port, visits := open(t, "127.0.0.1", func(o *Options) {
@@ -196,7 +196,7 @@ func TestVanishing(t *testing.T) {
 			}
 			r.conn.Close()
 			if v := visit(t, visits); v.Err == nil || !strings.Contains(v.Err.Error(), c.say) {
-				t.Errorf("told: %v, want %q", v.Err, c.say)
+				t.Errorf("reported: %v, want %q", v.Err, c.say)
 			}
 			if n := inside.Load(); n != 0 {
 				t.Errorf("%d are still inside", n)
@@ -218,7 +218,7 @@ func TestStopped(t *testing.T) {
 	close(stop)
 	r.hears(iperf3.ServerTerminate)
 	if v := visit(t, visits); v.Err == nil || v.Err.Error() != "the server was stopped" {
-		t.Errorf("told: %v", v.Err)
+		t.Errorf("reported: %v", v.Err)
 	}
 }
 
@@ -294,30 +294,30 @@ func TestCheck(t *testing.T) {
 		change func(*iperf3.Parameters)
 		want   iperf3.Code
 	}{
-		"plain":          {func(*iperf3.Parameters) {}, 0},
-		"no protocol":    {func(p *iperf3.Parameters) { p.TCP = false }, iperf3.CodeProtocol},
-		"two protocols":  {func(p *iperf3.Parameters) { p.UDP = true }, iperf3.CodeProtocol},
-		"sctp":           {func(p *iperf3.Parameters) { p.TCP, p.SCTP = false, true }, iperf3.CodeProtocol},
-		"no stream":      {func(p *iperf3.Parameters) { p.Parallel = 0 }, iperf3.CodeStreams},
-		"too many":       {func(p *iperf3.Parameters) { p.Parallel = 5 }, iperf3.CodeStreams},
-		"both ways":      {func(p *iperf3.Parameters) { p.Parallel, p.Bidirectional = 3, true }, iperf3.CodeStreams},
-		"long":           {func(p *iperf3.Parameters) { p.Time = 101 }, iperf3.CodeDuration},
-		"long, and new":  {func(p *iperf3.Parameters) { p.Time, p.Omit, p.ClientVersion = 90, 20, "3.21" }, iperf3.CodeMaxDuration},
-		"before it":      {func(p *iperf3.Parameters) { p.Time = -1 }, iperf3.CodeDuration},
-		"omit":           {func(p *iperf3.Parameters) { p.Omit = 601 }, iperf3.CodeOmit},
-		"block":          {func(p *iperf3.Parameters) { p.Length = 1<<20 + 1 }, iperf3.CodeBlockSize},
-		"datagram":       {func(p *iperf3.Parameters) { p.TCP, p.UDP, p.Length = false, true, 15 }, iperf3.CodeUDPBlockSize},
-		"large datagram": {func(p *iperf3.Parameters) { p.TCP, p.UDP, p.Length = false, true, 65508 }, iperf3.CodeUDPBlockSize},
-		"window":         {func(p *iperf3.Parameters) { p.Window = -1 }, iperf3.CodeWindow},
-		"segment":        {func(p *iperf3.Parameters) { p.MSS = 40000 }, iperf3.CodeMSS},
-		"service":        {func(p *iperf3.Parameters) { p.TOS = 256 }, iperf3.CodeTOS},
-		"burst":          {func(p *iperf3.Parameters) { p.Burst = 1001 }, iperf3.CodeBurst},
-		"both":           {func(p *iperf3.Parameters) { p.Reverse, p.Bidirectional = true, true }, iperf3.CodeReverseBidir},
-		"rate":           {func(p *iperf3.Parameters) { p.Bandwidth = 2e9 }, iperf3.CodeTotalRate},
-		"sum of rates":   {func(p *iperf3.Parameters) { p.Bandwidth, p.Parallel = 4e8, 3 }, iperf3.CodeTotalRate},
-		"any rate":       {func(p *iperf3.Parameters) { p.TCP, p.UDP = false, true }, iperf3.CodeTotalRate},
-		"any, from us":   {func(p *iperf3.Parameters) { p.TCP, p.UDP, p.Reverse = false, true, true }, 0},
-		"no rate at all": {func(p *iperf3.Parameters) { p.Bandwidth = -5 }, iperf3.CodeTotalRate},
+		"plain":           {func(*iperf3.Parameters) {}, 0},
+		"no protocol":     {func(p *iperf3.Parameters) { p.TCP = false }, iperf3.CodeProtocol},
+		"two protocols":   {func(p *iperf3.Parameters) { p.UDP = true }, iperf3.CodeProtocol},
+		"sctp":            {func(p *iperf3.Parameters) { p.TCP, p.SCTP = false, true }, iperf3.CodeProtocol},
+		"no stream":       {func(p *iperf3.Parameters) { p.Parallel = 0 }, iperf3.CodeStreams},
+		"too many":        {func(p *iperf3.Parameters) { p.Parallel = 5 }, iperf3.CodeStreams},
+		"both directions": {func(p *iperf3.Parameters) { p.Parallel, p.Bidirectional = 3, true }, iperf3.CodeStreams},
+		"long":            {func(p *iperf3.Parameters) { p.Time = 101 }, iperf3.CodeDuration},
+		"long, and new":   {func(p *iperf3.Parameters) { p.Time, p.Omit, p.ClientVersion = 90, 20, "3.21" }, iperf3.CodeMaxDuration},
+		"before it":       {func(p *iperf3.Parameters) { p.Time = -1 }, iperf3.CodeDuration},
+		"omit":            {func(p *iperf3.Parameters) { p.Omit = 601 }, iperf3.CodeOmit},
+		"block":           {func(p *iperf3.Parameters) { p.Length = 1<<20 + 1 }, iperf3.CodeBlockSize},
+		"datagram":        {func(p *iperf3.Parameters) { p.TCP, p.UDP, p.Length = false, true, 15 }, iperf3.CodeUDPBlockSize},
+		"large datagram":  {func(p *iperf3.Parameters) { p.TCP, p.UDP, p.Length = false, true, 65508 }, iperf3.CodeUDPBlockSize},
+		"window":          {func(p *iperf3.Parameters) { p.Window = -1 }, iperf3.CodeWindow},
+		"segment":         {func(p *iperf3.Parameters) { p.MSS = 40000 }, iperf3.CodeMSS},
+		"service":         {func(p *iperf3.Parameters) { p.TOS = 256 }, iperf3.CodeTOS},
+		"burst":           {func(p *iperf3.Parameters) { p.Burst = 1001 }, iperf3.CodeBurst},
+		"both":            {func(p *iperf3.Parameters) { p.Reverse, p.Bidirectional = true, true }, iperf3.CodeReverseBidir},
+		"rate":            {func(p *iperf3.Parameters) { p.Bandwidth = 2e9 }, iperf3.CodeTotalRate},
+		"sum of rates":    {func(p *iperf3.Parameters) { p.Bandwidth, p.Parallel = 4e8, 3 }, iperf3.CodeTotalRate},
+		"any rate":        {func(p *iperf3.Parameters) { p.TCP, p.UDP = false, true }, iperf3.CodeTotalRate},
+		"any, from us":    {func(p *iperf3.Parameters) { p.TCP, p.UDP, p.Reverse = false, true, true }, 0},
+		"no rate at all":  {func(p *iperf3.Parameters) { p.Bandwidth = -5 }, iperf3.CodeTotalRate},
 	} {
 		p := simple()
 		c.change(&p)

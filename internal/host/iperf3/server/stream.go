@@ -45,7 +45,7 @@ type testStream struct {
 // is closed if that fails.
 func (t *test) addStream(n int, conn net.Conn) error {
 	s := &testStream{id: iperf3.StreamID(n), sends: t.p.ServerSends(n)}
-	order := message.FlowRequest{ID: fmt.Sprint(s.id), Sends: s.sends}
+	request := message.FlowRequest{ID: fmt.Sprint(s.id), Sends: s.sends}
 	raw, err := conn.(syscall.Conn).SyscallConn()
 	if err != nil {
 		conn.Close()
@@ -63,19 +63,19 @@ func (t *test) addStream(n int, conn net.Conn) error {
 			conn.Close()
 			return err
 		}
-		order.NoDelay = &t.p.NoDelay
-		order.WriteCap, order.ReadCap = t.rate(s.sends), t.rate(s.sends)
-		err = e.Adopt(order, conn.(*net.TCPConn), t.piece())
+		request.NoDelay = &t.p.NoDelay
+		request.WriteCap, request.ReadCap = t.rate(s.sends), t.rate(s.sends)
+		err = e.Adopt(request, conn.(*net.TCPConn), t.piece())
 	case *datagram.Engine:
-		order.Datagram, order.Window = unit.Bytes(t.p.Length), unit.Bytes(min(t.p.Window, largestWindow))
+		request.Datagram, request.Window = unit.Bytes(t.p.Length), unit.Bytes(min(t.p.Window, largestWindow))
 		if s.sends {
-			order.RateCap = t.rate(true)
+			request.RateCap = t.rate(true)
 		}
-		if window := int(order.Window); window != 0 {
+		if window := int(request.Window); window != 0 {
 			err = socket.WithFD(raw, func(fd int) error { return sock.SetBuffers(fd, window, window) })
 		}
 		if err == nil {
-			err = e.Adopt(order, conn.(*net.UDPConn), iperf3.DatagramHeader{Wide: t.p.Wide()})
+			err = e.Adopt(request, conn.(*net.UDPConn), iperf3.DatagramHeader{Wide: t.p.Wide()})
 		} else {
 			conn.Close()
 		}
@@ -90,17 +90,17 @@ func (t *test) addStream(n int, conn net.Conn) error {
 // setOptions sets what a connection is to have, and says which congestion control it
 // has. Its segment size the client has asked for, in TCP's handshake.
 func (t *test) setOptions(raw syscall.RawConn) (congestion string, err error) {
-	order := message.FlowRequest{Spec: flow.Spec{Window: unit.Bytes(min(t.p.Window, largestWindow)), RateCap: unit.BitRate(t.p.FQRate)}}
+	request := message.FlowRequest{Spec: flow.Spec{Window: unit.Bytes(min(t.p.Window, largestWindow)), RateCap: unit.BitRate(t.p.FQRate)}}
 	// As iperf3 does, go on with another one than was asked for, and say which.
 	// With privileges, the kernel would load any module of that name.
 	if available(t.p.Congestion) {
-		order.CongestionControl = t.p.Congestion
+		request.CongestionControl = t.p.Congestion
 	}
 	return congestion, socket.WithFD(raw, func(fd int) error {
-		err := socket.PrepareAccepted(order, fd)
-		if err != nil && order.CongestionControl != "" {
-			order.CongestionControl = "" // it is there, but not for this user
-			err = socket.PrepareAccepted(order, fd)
+		err := socket.PrepareAccepted(request, fd)
+		if err != nil && request.CongestionControl != "" {
+			request.CongestionControl = "" // it is there, but not for this user
+			err = socket.PrepareAccepted(request, fd)
 		}
 		if err != nil {
 			return refuse(iperf3.CodeSetBuffer, "%v", err)
@@ -148,16 +148,16 @@ func (t *test) rate(sends bool) unit.BitRate {
 // streamError is why the test cannot go on, if a stream's socket has failed. That the
 // client has closed a stream is none: the control connection says what that means.
 func (t *test) streamError() error {
-	order, err := t.engine.Broken()
+	request, err := t.engine.Broken()
 	switch {
 	case err == nil, errors.Is(err, net.ErrClosed), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, context.Canceled):
 		return nil
 	}
 	code := iperf3.CodeStreamRead
-	if order.Sends {
+	if request.Sends {
 		code = iperf3.CodeStreamWrite
 	}
-	return refuse(code, "stream %s: %s", order.ID, socket.Reason(err, t.from.Addr()))
+	return refuse(code, "stream %s: %s", request.ID, socket.Reason(err, t.from.Addr()))
 }
 
 // result is what the client is sent.

@@ -116,7 +116,7 @@ func (t *test) gatherUDP(ctx context.Context) error {
 	return nil
 }
 
-// next waits for the client's next stream, of which so many have come.
+// next waits for the client's next stream, after the first so many.
 func next[T any](ctx context.Context, t *test, streams <-chan T, got int) (stream T, err error) {
 	late := time.NewTimer(patience)
 	defer late.Stop()
@@ -198,7 +198,7 @@ func (s *server) greet() {
 }
 
 // hello gives a stream to the test that waits for one from this address. All else
-// is let fall.
+// is ignored.
 func (s *server) hello(n int, from netip.AddrPort) {
 	from = socket.Unmap(from)
 	s.mu.Lock()

@@ -62,7 +62,7 @@ func parseKey(text []byte) (*rsa.PrivateKey, error) {
 	return key, nil
 }
 
-// check says why the bearer of a token may not come in. What it says is for the
+// check returns why a token is not accepted. The reason is for the
 // server's log; the client learns nothing of it.
 func (l *Users) check(token string, now time.Time) error {
 	if token == "" {

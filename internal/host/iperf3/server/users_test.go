@@ -78,7 +78,7 @@ func TestLogins(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := l.check(token("ada", "s3cret", now, false), now); err == nil {
-		t.Error("without a file of users somebody is known")
+		t.Error("without a file of users a user is known")
 	}
 }
 
