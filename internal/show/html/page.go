@@ -25,32 +25,22 @@ var pageStyle string
 
 // The template escapes every word for the place it stands in; only what this
 // program itself draws or encodes is passed in as markup, style or address.
-var pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	functions := template.FuncMap{"pieces": piecesOf, "panels": panelsOf, "data": dataOf}
+	return template.Must(template.New("page").Funcs(functions).Parse(pageText))
+})
 
 // pageContent is what the template shows.
 type pageContent struct {
 	*document.Report
-	Style    template.CSS
-	Long     bool // the answer
-	Sections []section
-}
-
-type section struct {
-	ID, Title string
-	Pieces    []piece
+	Style template.CSS
+	Long  bool // the answer
 }
 
 // Run writes the run as a page.
 func Run(w io.Writer, run *record.Run) error {
 	report := present.Report(run)
 	p := pageContent{Report: report, Style: style(), Long: len(report.Answer) > 160}
-	for _, s := range report.Sections {
-		pieces, err := piecesOf(s.Blocks)
-		if err != nil {
-			return err
-		}
-		p.Sections = append(p.Sections, section{s.ID, s.Title, pieces})
-	}
 	var b bytes.Buffer
 	if err := pageTemplate().Execute(&b, p); err != nil {
 		return fmt.Errorf("fill in the page of run %s: %w", run.ID, err)

@@ -12,33 +12,46 @@ import (
 
 // piece is one block of a page; one field is set.
 type piece struct {
-	Figure    *picture
+	Figure    *figure.Figure
 	Table     *table
 	Statement *document.Statement
-	Prose     *prose
-	Heading   string
+	Prose     *document.Prose
+	Heading   *document.Heading
 	Finding   *document.Finding
 	Listing   *document.Listing
-	Fold      *fold
-	Beside    *columns
+	Fold      *document.Fold
+	Beside    *document.Beside
 }
 
-type prose struct {
-	Text string
-	Data *data
-}
-
-type fold struct {
-	ID, Summary string
-	Pieces      []piece
-}
-
-type columns struct{ Left, Right []piece }
-
-type picture struct {
-	Title, Note string
-	Panels      []panel
-	Data        *data
+// piecesOf tells the template which kind each block is.
+func piecesOf(blocks []document.Block) (list []piece, err error) {
+	for _, b := range blocks {
+		var p piece
+		switch b := b.(type) {
+		case *document.Table:
+			p.Table = tableOf(b)
+		case document.Figure:
+			p.Figure = &b.Figure
+		case document.Statement:
+			p.Statement = &b
+		case document.Prose:
+			p.Prose = &b
+		case document.Heading:
+			p.Heading = &b
+		case document.Finding:
+			p.Finding = &b
+		case document.Listing:
+			p.Listing = &b
+		case document.Fold:
+			p.Fold = &b
+		case document.Beside:
+			p.Beside = &b
+		default:
+			return nil, fmt.Errorf("a page has no %T", b)
+		}
+		list = append(list, p)
+	}
+	return list, nil
 }
 
 // panel is drawn twice, for a page and for a phone; the style shows one.
@@ -47,45 +60,7 @@ type panel struct {
 	Wide, Narrow template.HTML
 }
 
-func piecesOf(blocks []document.Block) (list []piece, err error) {
-	for _, b := range blocks {
-		var p piece
-		switch b := b.(type) {
-		case *document.Table:
-			p.Table = tableOf(b)
-		case document.Figure:
-			p.Figure, err = pictureOf(b.Figure)
-		case document.Statement:
-			p.Statement = &b
-		case document.Prose:
-			p.Prose = &prose{b.Text, dataOf(b.Name, b.Data)}
-		case document.Heading:
-			p.Heading = b.Text
-		case document.Finding:
-			p.Finding = &b
-		case document.Listing:
-			p.Listing = &b
-		case document.Fold:
-			p.Fold = &fold{ID: b.ID, Summary: b.Summary}
-			p.Fold.Pieces, err = piecesOf(b.Blocks)
-		case document.Beside:
-			p.Beside = &columns{}
-			if p.Beside.Left, err = piecesOf(b.Left); err == nil {
-				p.Beside.Right, err = piecesOf(b.Right)
-			}
-		default:
-			err = fmt.Errorf("a page has no %T", b)
-		}
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, p)
-	}
-	return list, nil
-}
-
-func pictureOf(f figure.Figure) (*picture, error) {
-	out := &picture{Title: f.Title, Note: f.Note, Data: dataOf(f.Name, f.Data)}
+func panelsOf(f figure.Figure) (list []panel, err error) {
 	for _, p := range f.Panels {
 		label := strings.TrimPrefix(p.Title+": "+f.Title, ": ")
 		var wide, narrow bytes.Buffer
@@ -95,7 +70,7 @@ func pictureOf(f figure.Figure) (*picture, error) {
 		if err := figure.InlineSVG(&narrow, p.Draw(figure.Narrow), label, "narrow"); err != nil {
 			return nil, fmt.Errorf("draw figure %s: %w", f.Name, err)
 		}
-		out.Panels = append(out.Panels, panel{p.Title, template.HTML(wide.String()), template.HTML(narrow.String())})
+		list = append(list, panel{p.Title, template.HTML(wide.String()), template.HTML(narrow.String())})
 	}
-	return out, nil
+	return list, nil
 }

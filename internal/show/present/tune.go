@@ -118,19 +118,8 @@ func settings(c *record.Tune) *document.Table {
 		}
 	}
 	t.DropEmptySections()
-	for _, row := range []struct {
-		name string
-		*record.Effect
-	}{{"the list as a whole", c.List}, {"off again", c.Off}} {
-		if row.Effect != nil {
-			t.Add(row.name, answer.Size(lead, row.Effect), row.Verdict)
-			for _, r := range others {
-				if e := r.Effect(row.Effect); e != nil && (row.Effect == c.List || differs(r, e)) {
-					t.Add("  "+r.Label, answer.Size(r, e), e.Verdict)
-				}
-			}
-		}
-	}
+	addEffect(t, responses, "the list as a whole", c.List, true)
+	addEffect(t, responses, "off again", c.Off, false)
 	return t
 }
 
@@ -139,23 +128,26 @@ func settings(c *record.Tune) *document.Table {
 func searched(c *record.Tune) *document.Table {
 	t := &document.Table{Columns: []document.Column{{Head: c.Search.Key}, {Head: "against the largest"}, {Head: "verdict"}}}
 	responses := metric.Of(&record.Run{Responses: c.Responses})
-	row := func(name string, e *record.Effect) {
-		verdict := ""
-		if e != nil {
-			verdict = e.Verdict
-		}
-		t.Add(name, answer.Size(responses[0], e), verdict)
-		for _, r := range responses[1:] {
-			if differs(r, e) {
-				t.Add("  "+r.Label, answer.Size(r, e), r.Effect(e).Verdict)
-			}
-		}
-	}
 	for _, v := range c.Search.Values {
-		row(v.Name, v.Effect)
+		if v.Effect == nil {
+			t.Add(v.Name, "", "")
+		}
+		addEffect(t, responses, v.Name, v.Effect, false)
 	}
-	if c.List != nil {
-		row("as it is", c.List)
-	}
+	addEffect(t, responses, "as it is", c.List, false)
 	return t
+}
+
+// addEffect adds a row for an effect, unless it is nil, and one for each other response:
+// all of them, or those that it improves or worsens.
+func addEffect(t *document.Table, responses []metric.Metric, name string, e *record.Effect, all bool) {
+	if e == nil {
+		return
+	}
+	t.Add(name, answer.Size(responses[0], e), e.Verdict)
+	for _, r := range responses[1:] {
+		if of := r.Effect(e); of != nil && (all || differs(r, e)) {
+			t.Add("  "+r.Label, answer.Size(r, e), of.Verdict)
+		}
+	}
 }
