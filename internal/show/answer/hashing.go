@@ -2,9 +2,10 @@ package answer
 
 import (
 	"fmt"
+	"strings"
+
 	"linerate/internal/model/record"
 	"linerate/internal/show/words"
-	"strings"
 )
 
 // hashing answers a run about flows that a hash placed on equal-cost links.

@@ -2,11 +2,12 @@ package answer
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/show/words"
-	"slices"
-	"strings"
 )
 
 // LostFor spells how long flows of a group received nothing: the median, and the longest.

@@ -2,13 +2,14 @@ package answer
 
 import (
 	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/show/number"
 	"linerate/internal/show/words"
-	"math"
-	"strconv"
-	"strings"
 )
 
 // toolReport answers a run about what a factor does to goodput and to another program's

@@ -1,6 +1,18 @@
 package answer
 
-import "strings"
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+	"linerate/internal/show/number"
+	"linerate/internal/show/view"
+	"linerate/internal/show/words"
+)
 
 // Answer is a run's conclusion in words: one sentence of at most about 30 words, then
 // up to four short statements, the caveats included: what keeps its figures from being
@@ -31,4 +43,121 @@ func fit(wordings ...string) string {
 		return strings.Join(words[:mostWords], " ") + "…"
 	}
 	return strings.Join(words, " ")
+}
+
+// lead is what a run is judged by.
+func lead(c *record.Conclusion) metric.Metric {
+	if r, known := metric.Find(c.Response); known {
+		return r
+	}
+	return metric.Goodput
+}
+
+// estimate is a candidate's estimate in a response, with no Trials where it has none.
+func estimate(of *record.Candidate, r metric.Metric) record.ResponseEstimate {
+	return r.Estimate(&record.Treatment{Goodput: of.Goodput, Responses: of.Responses, Trials: 1})
+}
+
+// figureOf is a candidate's value, "3.12 ms", or why there is none.
+func figureOf(c *record.Conclusion, of *record.Candidate, r metric.Metric) string {
+	e := estimate(of, r)
+	if e.Trials == 0 {
+		return "unknown (" + r.Absent + ")"
+	}
+	return r.Scale(c.Unit, e.Mean).With(decimals(c, r, e.Mean, e.Mean))
+}
+
+// decimals spells a value of a response, without its unit, in the one that suits scale.
+func decimals(c *record.Conclusion, r metric.Metric, v, scale float64) string {
+	if r.Name == metric.Goodput.Name {
+		value, _ := quantity(c.Unit, v, scale)
+		return value
+	}
+	return three(v * r.Scale(c.Unit, scale).Per)
+}
+
+// goodputs spells goodputs against their limit: "119.5 and 119.6 of 478.2 MB/s"; of
+// more than three the lowest and the highest.
+func goodputs(unit string, list []*record.Candidate) string {
+	limit := list[0].LimitBps
+	scale := limit
+	for _, o := range list {
+		if o.LimitBps != limit {
+			limit = 0
+		}
+		scale = max(scale, o.Goodput.MeanBps)
+	}
+	sorted := slices.Clone(list)
+	if len(list) > 3 {
+		slices.SortFunc(sorted, func(a, b *record.Candidate) int { return int(a.Goodput.MeanBps - b.Goodput.MeanBps) })
+	}
+	var values []string
+	suffix := ""
+	for _, o := range sorted {
+		value, s := quantity(unit, o.Goodput.MeanBps, scale)
+		values, suffix = words.Distinct(values, value), s
+	}
+	text := words.Join(values, "and")
+	if len(values) > 3 {
+		text = values[0] + " to " + values[len(values)-1]
+	}
+	if limit > 0 {
+		value, _ := quantity(unit, limit, scale)
+		text += " of " + value
+	}
+	return text + " " + suffix
+}
+
+// quantity spells a goodput in the unit that suits scale, with as many decimals as give
+// scale four digits.
+func quantity(unit string, bps, scale float64) (value, suffix string) {
+	s := metric.Goodput.Scale(unit, scale)
+	decimals := 3
+	for x := scale * s.Per; x >= 9.9995 && decimals > 0; x /= 10 {
+		decimals--
+	}
+	return fmt.Sprintf("%.*f", decimals, bps*s.Per), s.Unit
+}
+
+// three spells a value with three digits, or all before the point.
+func three(v float64) string {
+	switch {
+	case v < 0:
+		return "−" + three(-v)
+	case v >= 99.95:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 9.995:
+		return fmt.Sprintf("%.1f", v)
+	case v >= 0.1:
+		return fmt.Sprintf("%.2f", v)
+	case v == 0:
+		return "0"
+	}
+	return fmt.Sprintf("%.3f", v)
+}
+
+// sized puts an effect's size in parentheses behind a name.
+func sized(name string, r metric.Metric, e *record.Effect) string {
+	if text := Size(r, e); text != "" {
+		return name + " (" + strings.NewReplacer(" (", ", ", ")", "").Replace(text) + ")"
+	}
+	return name
+}
+
+// Size spells how large an effect in a response is: its ratio with the interval, or its
+// difference where there is no ratio; empty: there is neither.
+func Size(r metric.Metric, e *record.Effect) string {
+	if e = r.Effect(e); e == nil || e.Difference == nil && (e.Ratio.None || e.Ratio.Mean == 0) {
+		return ""
+	}
+	m := view.Measure{Metric: r}
+	if d := e.Difference; d != nil {
+		m.In = number.Scale{Scale: r.Scale("", math.Abs(d.Mean))}
+	}
+	return number.Bracketed(m.Against(e))
+}
+
+// Condition names the levels of a run's other factors that a result is about.
+func Condition(c *record.Tune) string {
+	return strings.Join(slices.Sorted(maps.Values(c.At)), ", ")
 }

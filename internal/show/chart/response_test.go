@@ -1,9 +1,10 @@
 package chart
 
 import (
+	"testing"
+
 	"linerate/internal/show/showtest"
 	"linerate/internal/show/view"
-	"testing"
 )
 
 // TestBestIsTheAnswers: the page singles out what the answer recommends, whatever

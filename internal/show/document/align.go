@@ -1,8 +1,9 @@
 package document
 
 import (
-	"linerate/internal/show/words"
 	"strings"
+
+	"linerate/internal/show/words"
 )
 
 // Texts are the cells' texts of a column, padded so that what its alignment

@@ -1,9 +1,10 @@
 package document
 
 import (
+	"strings"
+
 	"linerate/internal/model/record"
 	"linerate/internal/show/figure"
-	"strings"
 )
 
 // Block is one thing in a section or summary.

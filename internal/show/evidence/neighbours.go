@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
 	"linerate/internal/show/document"
 	"linerate/internal/show/view"
 	"linerate/internal/show/words"
@@ -140,22 +141,27 @@ func (r reader) title() string {
 // mostTables is how many hosts' tables are shown side by side with the switch's.
 const mostTables = 6
 
-// fold keeps the tables of clients in sight, those with wrong rows first, and
-// folds the rest: the host in question among them, unless it is wrong itself.
-func fold(v *view.View, hosts []neighbourTable) (shown, folded []neighbourTable) {
+// side keeps the tables of clients in sight, those with wrong rows first, and folds
+// the rest: the host in question among them, unless it is wrong itself.
+func (r reader) side(hosts []neighbourTable) (side document.Beside) {
+	more := document.Fold{}
+	var names []string
 	for _, wrong := range []bool{true, false} {
 		for _, h := range hosts {
-			if (h.Wrong > 0) != wrong {
-				continue
-			}
-			if len(shown) < mostTables && (wrong || h.Host != v.Focus || len(hosts) == 1) {
-				shown = append(shown, h)
-			} else {
-				folded = append(folded, h)
+			switch {
+			case (h.Wrong > 0) != wrong:
+			case len(side.Left) < mostTables && (wrong || h.Host != r.Focus || len(hosts) == 1):
+				side.Left = append(side.Left, neighbourEntries(h))
+			default:
+				names, more.Blocks = append(names, h.Host), append(more.Blocks, neighbourEntries(h))
 			}
 		}
 	}
-	return shown, folded
+	if len(names) > 0 {
+		more.Summary = fmt.Sprintf("%d more: %s", len(names), words.List(names))
+		side.Left = append(side.Left, more)
+	}
+	return side
 }
 
 // Neighbours shows, of the baseline and the best treatment, the hosts' neighbour
@@ -180,7 +186,7 @@ func Neighbours(v *view.View) document.Section {
 			if n, of := reads.affected(t); n > 0 {
 				title += fmt.Sprintf(": wrong entries in %d of %s", n, words.Count(of, "trial"))
 			}
-			side := beside(fold(v, hosts))
+			side := reads.side(hosts)
 			for _, sw := range switches {
 				side.Right = append(side.Right, sw)
 			}
@@ -204,24 +210,6 @@ func Neighbours(v *view.View) document.Section {
 	return s
 }
 
-// beside puts the tables of hosts at the left, some of them folded.
-func beside(open, folded []neighbourTable) (side document.Beside) {
-	for _, h := range open {
-		side.Left = append(side.Left, neighbourEntries(h))
-	}
-	if len(folded) == 0 {
-		return side
-	}
-	more := document.Fold{}
-	var names []string
-	for _, h := range folded {
-		names, more.Blocks = append(names, h.Host), append(more.Blocks, neighbourEntries(h))
-	}
-	more.Summary = fmt.Sprintf("%d more: %s", len(names), words.List(names))
-	side.Left = append(side.Left, more)
-	return side
-}
-
 func neighbourEntries(h neighbourTable) *document.Table {
 	t := &document.Table{Caption: h.Host, Columns: []document.Column{{Head: "address"}, {Head: "held by"}, {Head: "MAC address it uses"}, {Head: "of interface"}, {Head: "on"}, {Head: "state"}}}
 	if h.Wrong > 0 {
@@ -238,4 +226,90 @@ func neighbourEntries(h neighbourTable) *document.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// reader answers which interface a MAC or IP address belongs to, from the interfaces as
+// the agents saw them and, where they saw none, from the topology.
+type reader struct {
+	*view.View
+	owners  map[string][]topology.End     // by MAC address in lower case
+	holders map[netip.Addr][]topology.End // by IP address
+}
+
+func newReader(v *view.View) reader {
+	run := v.Run
+	r := reader{v, map[string][]topology.End{}, map[netip.Addr][]topology.End{}}
+	isSwitch := map[string]bool{}
+	for _, s := range run.Topology.Switches {
+		isSwitch[s.Name] = true
+	}
+	seen := map[topology.End]bool{}
+	for _, t := range run.Trials {
+		for _, h := range t.Hosts {
+			if isSwitch[h.Host] {
+				continue
+			}
+			for _, p := range h.Snapshot.Interfaces {
+				end := topology.End{Node: h.Host, Interface: p.Interface}
+				if p.MAC != "" && p.Kind != "loopback" {
+					seen[end] = true
+					mac := strings.ToLower(p.MAC)
+					r.owners[mac] = words.Distinct(r.owners[mac], end)
+				}
+				for _, text := range p.Addresses {
+					if prefix, err := netip.ParsePrefix(text); err == nil && !prefix.Addr().IsLoopback() && !prefix.Addr().IsLinkLocalUnicast() {
+						addr := prefix.Addr().Unmap()
+						r.holders[addr] = words.Distinct(r.holders[addr], end)
+					}
+				}
+			}
+		}
+	}
+	for _, h := range run.Topology.Hosts {
+		for _, p := range h.Interfaces {
+			end := topology.End{Node: h.Name, Interface: p.Name}
+			// A lab's own choice of MAC address holds only where linerate made the host.
+			if mac := strings.ToLower(run.Topology.MAC(end)); mac != "" && !seen[end] && (len(h.Via) == 0 || p.MAC != "") {
+				r.owners[mac] = words.Distinct(r.owners[mac], end)
+			}
+		}
+	}
+	return r
+}
+
+// holder lists the interfaces that hold an address.
+func (r reader) holder(address string) []topology.End {
+	addr, err := netip.ParseAddr(address)
+	if err != nil {
+		return nil
+	}
+	if ends := r.holders[addr.Unmap()]; len(ends) > 0 {
+		return ends
+	}
+	if end, ok := r.Run.Topology.Holder(addr.Unmap()); ok {
+		return []topology.End{end}
+	}
+	return nil
+}
+
+// owner lists the interfaces that have a MAC address.
+func (r reader) owner(mac string) []topology.End { return r.owners[strings.ToLower(mac)] }
+
+// wrong reports whether a neighbour entry leads elsewhere: its MAC address is
+// known to belong to interfaces of which none holds the IP address. An entry with an
+// unknown MAC or an unknown IP address is not called wrong.
+func (r reader) wrong(n record.Neighbour) bool {
+	owners, holders := r.owner(n.MAC), r.holder(n.Address)
+	if n.MAC == "" || len(owners) == 0 || len(holders) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(owners, func(e topology.End) bool { return slices.Contains(holders, e) })
+}
+
+func ends(list []topology.End) string {
+	var names []string
+	for _, e := range list {
+		names = append(names, e.String())
+	}
+	return strings.Join(names, ", ")
 }

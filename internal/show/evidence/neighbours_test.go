@@ -2,6 +2,12 @@ package evidence
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/conclude"
@@ -9,11 +15,6 @@ import (
 	"linerate/internal/show/answer"
 	"linerate/internal/show/showtest"
 	"linerate/internal/show/view"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"testing"
 )
 
 func TestWrongRowsOnlyWhenWrong(t *testing.T) {

@@ -2,11 +2,12 @@ package evidence
 
 import (
 	"fmt"
+	"strings"
+
 	"linerate/internal/show/answer"
 	"linerate/internal/show/document"
 	"linerate/internal/show/export"
 	"linerate/internal/show/view"
-	"strings"
 )
 
 // Outages says what events in the window did to running flows, a row for each

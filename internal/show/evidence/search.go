@@ -126,10 +126,7 @@ func lossTrialRows(l *record.LossFree) (rows [][]string) {
 func lossPlaces(places []record.LossPlace) string {
 	const listed = 2
 	var list []string
-	for _, p := range places {
-		if len(list) == listed {
-			break
-		}
+	for _, p := range places[:min(len(places), listed)] {
 		where := p.What
 		if p.Host != "" {
 			where = "in " + p.What + " of " + p.Host

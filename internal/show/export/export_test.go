@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"linerate/internal/model/record"
-
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
 )

@@ -1,8 +1,9 @@
 package number
 
 import (
-	"linerate/internal/model/metric"
 	"math"
+
+	"linerate/internal/model/metric"
 )
 
 // Scale is the unit in which a response of a run is shown.

@@ -56,11 +56,7 @@ func measured(m *record.Measure) (parts [][]document.Block) {
 		rows = evidence.LossFreeRows(m.LossFree)
 	}
 	for _, d := range m.Directions {
-		if m.Peer != "" {
-			rows = append(rows, peerRows(m, d)...)
-		} else {
-			rows = append(rows, measuredRows(m, d)...)
-		}
+		rows = append(rows, measuredRows(m, d)...)
 	}
 	parts = append(parts, []document.Block{document.FigureList(rows)})
 	if m.Latency != nil {

@@ -17,20 +17,47 @@ import (
 // listedFlows is how many flows are listed one by one.
 const listedFlows = 16
 
-// measuredRows are the rows of a direction: its name, its figure and remarks.
+// measuredRows are the rows of a direction: its name, its figure and remarks, and the
+// figure of a peer that is not linerate's.
 func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	if d.Transactions != nil {
 		return transactionRows(m, d)
 	}
-	rows := [][]string{{d.Direction, unit.FormatRate(d.GoodputBps), againstLimit(d)}}
-	g := d.Datagrams
-	if g == nil {
-		return rows
+	text := againstLimit(d)
+	if m.Peer != "" {
+		text = howCounted[d.Counted] + "; " + text
 	}
-	rows = append(rows,
-		[]string{"", "lost " + unit.FormatPercent(d.LostShare), fmt.Sprintf("%s datagrams; %s sent, %s received, %s reordered, %s duplicates",
+	rows := [][]string{{d.Direction, unit.FormatRate(d.GoodputBps), text}}
+	switch g := d.Datagrams; {
+	case g == nil:
+	case m.Peer == "" || d.Counted == record.CountedReceived:
+		rows = append(rows, datagramRows(d)...)
+	default:
+		where := "there in its own time"
+		if d.Peer != nil && d.Peer.WholeTest {
+			where = "there with the warm-up"
+		}
+		rows = append(rows,
+			[]string{"", "lost " + unit.FormatPercent(d.LostShare), fmt.Sprintf("%s sent here in the window, %s received %s, %s missing", number.Thousands(g.Sent), number.Thousands(g.Received), where, number.Thousands(g.Lost))},
+			[]string{"", "jitter " + number.Microseconds(g.JitterUs), "as iperf3 smooths it (RFC 1889)"})
+	}
+	if p := d.Peer; p != nil {
+		rate := "?"
+		if p.Seconds > 0 {
+			rate = unit.FormatRate(p.GoodputBps)
+		}
+		rows = append(rows, []string{"", rate, peerSays(d)})
+	}
+	return rows
+}
+
+// datagramRows are what became of datagrams that linerate received.
+func datagramRows(d record.MeasureDirection) [][]string {
+	g := d.Datagrams
+	rows := [][]string{
+		{"", "lost " + unit.FormatPercent(d.LostShare), fmt.Sprintf("%s datagrams; %s sent, %s received, %s reordered, %s duplicates",
 			number.Thousands(g.Lost), number.Thousands(g.Sent), number.Thousands(g.Received), number.Thousands(g.Reordered), number.Thousands(g.Duplicates))},
-	)
+	}
 	if g.LostInBuffer > 0 {
 		rows = append(rows, []string{"", "", fmt.Sprintf("up to %s of them in the receiving socket's buffer (%s), not in the network",
 			number.Thousands(g.LostInBuffer), unit.FormatBytes(float64(g.BufferBytes)))})
@@ -42,6 +69,32 @@ func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 			number.Microseconds(v.P90Us), number.Microseconds(v.P99Us), number.Microseconds(v.P999Us), number.Microseconds(v.MaxUs))})
 	}
 	return rows
+}
+
+// howCounted says where and when a direction's bytes were counted.
+var howCounted = map[string]string{
+	record.CountedReceived:     "received here, in the window",
+	record.CountedAcknowledged: "acknowledged by the server's kernel, in the window",
+	record.CountedByPeer:       "received there, as the server says, over its own time",
+}
+
+// peerSays is the peer's own figure.
+func peerSays(d record.MeasureDirection) string {
+	p := d.Peer
+	verb := "received"
+	if d.Counted == record.CountedReceived {
+		verb = "sent"
+	}
+	text := fmt.Sprintf("iperf3's own: it %s %s", verb, unit.FormatBytes(float64(p.Bytes)))
+	if p.Seconds > 0 {
+		text += fmt.Sprintf(" in its %.4g s", p.Seconds)
+	} else {
+		text += ", and does not report in what time"
+	}
+	if verb == "sent" && p.Retransmits >= 0 && p.Datagrams == nil {
+		text += ", and resent " + words.Count(int(p.Retransmits), "segment")
+	}
+	return text
 }
 
 // againstLimit is a direction's goodput as a part of its limit, and its range over the

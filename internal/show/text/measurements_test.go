@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"linerate/internal/model/flow"
-
 	"linerate/internal/model/record"
 )
 

@@ -371,12 +371,9 @@ func (t *terminal) notes(table *document.Table, f form) {
 // remarks are those of a row's cells, each with the groups that it is about
 // where others have none, or another.
 func remarks(table *document.Table, row int) (list []string) {
-	where := map[string][]string{}
-	groups := map[string]bool{}
-	var order []string
+	var where words.ByText
 	for at, of := range table.Columns {
 		cell := table.Cell(row, at)
-		groups[of.Group] = at > 0 || groups[of.Group]
 		text := cell.Remark
 		if text == "" {
 			continue
@@ -384,15 +381,12 @@ func remarks(table *document.Table, row int) (list []string) {
 		if cell.Verdict != "" {
 			text = cell.Verdict + " (" + text + ")"
 		}
-		if where[text] == nil {
-			order = append(order, text)
-		}
-		where[text] = append(where[text], of.Group)
+		where.Add(text, of.Group)
 	}
-	for _, text := range order {
+	for _, text := range where.Texts {
 		about := ""
 		if len(table.Groups()) > 1 {
-			about = strings.Join(where[text], ", ") + ": "
+			about = strings.Join(where.Names[text], ", ") + ": "
 		}
 		list = append(list, rowName(table, row)+": "+about+text)
 	}

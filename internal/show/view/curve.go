@@ -1,9 +1,10 @@
 package view
 
 import (
+	"slices"
+
 	"linerate/internal/model/record"
 	"linerate/internal/show/number"
-	"slices"
 )
 
 // alongCurve: the run compares nothing, and all its treatments have a line in the

@@ -3,12 +3,13 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"linerate/internal/model/flow"
-	"linerate/internal/model/record"
-	"linerate/internal/show/number"
 	"maps"
 	"slices"
 	"strings"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+	"linerate/internal/show/number"
 )
 
 // Held is what held back the flows between two hosts in a treatment, over its
@@ -29,6 +30,9 @@ type Held struct {
 	Judged          int // flows for which something was
 	By              []string
 	Because         string // of the last flow held back by the first of these
+
+	saidBy, saidPredicted map[string]int    // flows by word
+	because               map[string]string // by word
 }
 
 // HeldBack lists what held flows back, in the order of the table of treatments.
@@ -45,11 +49,6 @@ func (v *View) HeldBack() (list []Held) {
 
 // heldIn lists a treatment's, one for each pair of hosts.
 func (v *View) heldIn(t *record.Treatment) (list []Held) {
-	type tally struct {
-		by, predicted map[string]int
-		because       map[string]string
-	}
-	var tallies []tally // one per entry of the list
 	for _, trial := range v.Run.TrialsOf(t.Name) {
 		for _, f := range trial.Flows {
 			if !f.Connected || flow.Of(f.Protocol).Transactional() {
@@ -57,31 +56,32 @@ func (v *View) heldIn(t *record.Treatment) (list []Held) {
 			}
 			i := slices.IndexFunc(list, func(h Held) bool { return h.From == f.From && h.To == f.To })
 			if i < 0 {
-				i, list = len(list), append(list, Held{From: f.From, To: f.To, LeastBps: f.GoodputBps})
-				tallies = append(tallies, tally{map[string]int{}, map[string]int{}, map[string]string{}})
+				i, list = len(list), append(list, Held{From: f.From, To: f.To, LeastBps: f.GoodputBps,
+					saidBy: map[string]int{}, saidPredicted: map[string]int{}, because: map[string]string{}})
 			}
-			h, n := &list[i], &tallies[i]
+			h := &list[i]
 			h.LeastBps, h.MostBps = min(h.LeastBps, f.GoodputBps), max(h.MostBps, f.GoodputBps)
 			h.MeanBps = (h.MeanBps*float64(h.flows) + f.GoodputBps) / float64(h.flows+1)
 			h.flows++
-			n.by[f.LimitedBy]++
-			n.because[f.LimitedBy] = f.LimitedWhy
+			h.saidBy[f.LimitedBy]++
+			h.because[f.LimitedBy] = f.LimitedWhy
 			if p := f.Expected; p != nil {
 				if h.Judged == 0 || p.LowBps < h.LowBps {
 					h.LowBps = p.LowBps
 				}
 				h.HighBps, h.Why = max(h.HighBps, p.HighBps), p.Why
 				h.Judged++
-				n.predicted[p.LimitedBy]++
+				h.saidPredicted[p.LimitedBy]++
 				if p.Contains(f.GoodputBps) {
 					h.Within++
 				}
 			}
 		}
 	}
-	for i, n := range tallies {
-		list[i].By, list[i].Predicted = frequent(n.by), frequent(n.predicted)
-		list[i].Because = n.because[list[i].By[0]]
+	for i := range list {
+		h := &list[i]
+		h.By, h.Predicted = frequent(h.saidBy), frequent(h.saidPredicted)
+		h.Because = h.because[h.By[0]]
 	}
 	return list
 }

@@ -1,9 +1,10 @@
 package view
 
 import (
+	"slices"
+
 	"linerate/internal/model/record"
 	"linerate/internal/show/words"
-	"slices"
 )
 
 // Traffic names what the shares of the focus are of: of one direction where data

@@ -1,12 +1,13 @@
 package view
 
 import (
+	"math"
+	"slices"
+
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/show/number"
 	"linerate/internal/show/words"
-	"math"
-	"slices"
 )
 
 // Measure is one of the responses by which a run is judged, as it is shown.

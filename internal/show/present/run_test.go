@@ -1,9 +1,10 @@
 package present
 
 import (
+	"testing"
+
 	"linerate/internal/show/showtest"
 	"linerate/internal/show/view"
-	"testing"
 )
 
 func TestUnconnectedFlowsWarnUnlessAllowed(t *testing.T) {
