@@ -22,6 +22,8 @@ type Protocol struct {
 	// Transaction says what one is, of a protocol that is judged by how many there are
 	// and how long they take; empty: it is bulk, judged by the data that it carries.
 	Transaction string
+	// Connects: each transaction has a connection of its own.
+	Connects bool
 	// Responses are the metrics that a study is judged by unless it names others.
 	Responses []string
 }
@@ -45,7 +47,7 @@ var Protocols = []Protocol{
 		Transaction: "requests and responses of one datagram each",
 	},
 	{
-		Name: CRR, Transport: TCP, Doc: "a connection for each request", Responses: byTransactions,
+		Name: CRR, Transport: TCP, Connects: true, Doc: "a connection for each request", Responses: byTransactions,
 		Transaction: "connections, each with one request and response",
 	},
 }

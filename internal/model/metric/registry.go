@@ -40,7 +40,11 @@ var units = map[string]unitOf{
 
 var (
 	bulk          = flow.Names(flow.Protocol.Bulk)
+	streams       = flow.Names(func(p flow.Protocol) bool { return p.Bulk() && p.Transport == flow.TCP })
+	datagrams     = flow.Names(func(p flow.Protocol) bool { return p.Bulk() && p.Transport == flow.UDP })
 	transactional = flow.Names(flow.Protocol.Transactional)
+	// connected are transactional protocols over TCP connections that stay open.
+	connected = flow.Names(func(p flow.Protocol) bool { return p.Transactional() && p.Transport == flow.TCP && !p.Connects })
 )
 
 // The metrics.
@@ -69,7 +73,7 @@ var (
 	latencyMax   = latency("max", "the time of the slowest transaction", func(d *record.Distribution) float64 { return d.MaxUs })
 
 	LossFree = Metric{
-		Name: "loss_free", Label: "loss-free rate", Unit: "bps", Protocols: []string{flow.UDP}, Searched: true, Absent: "no rate without loss was searched",
+		Name: "loss_free", Label: "loss-free rate", Unit: "bps", Protocols: datagrams, Searched: true, Absent: "no rate without loss was searched",
 		About:   "the [highest rate without loss](study-files.md#the-highest-rate-without-loss), where it is searched; 0 where every rate lost",
 		trial:   func(t *record.Trial) (float64, bool) { return searched(t.LossFree) },
 		measure: whole(func(m *record.Measure) (float64, bool) { return searched(m.LossFree) }),
@@ -88,11 +92,11 @@ var (
 	}
 	// Floor: one segment in a gigabyte is below what an application notices.
 	retransmissions = ofFlows(Metric{
-		Name: "retransmissions_per_gigabyte", Label: "retransmissions per GB", Unit: "per_gb", Lower: true, Floor: 1, Protocols: []string{flow.TCP}, Absent: "no tcp flow received anything, or its sender has no TCP_INFO",
+		Name: "retransmissions_per_gigabyte", Label: "retransmissions per GB", Unit: "per_gb", Lower: true, Floor: 1, Protocols: streams, Absent: "no tcp flow received anything, or its sender has no TCP_INFO",
 		About: "TCP segments that were sent again (`total_retrans` of TCP_INFO), for each 10⁹ bytes that tcp flows received",
 	}, retransmitted)
 	Jitter = Metric{
-		Name: "jitter", Label: "jitter", Unit: "us", Lower: true, Protocols: []string{flow.UDP}, Absent: "no datagram was received",
+		Name: "jitter", Label: "jitter", Unit: "us", Lower: true, Protocols: datagrams, Absent: "no datagram was received",
 		About: "interarrival jitter of datagrams (RFC 3550, section 6.4.1): the mean over those received",
 		trial: func(t *record.Trial) (float64, bool) { return jitter(t.Flows) },
 		measure: perDirection(func(d record.MeasureDirection) (float64, bool) {
@@ -115,7 +119,7 @@ var (
 		},
 	}
 	Connections = ofFlows(Metric{
-		Name: "connections", Label: "connection count", Unit: "count", Protocols: []string{flow.RR}, Absent: "no flow has connections that stay",
+		Name: "connections", Label: "connection count", Unit: "count", Protocols: connected, Absent: "no flow has connections that stay",
 		About: "connections that were open at the window's end; also of a flow that got no more because [no port was left](findings.md#ports-exhausted)",
 	}, connections)
 	CPUPerGigabyte = Metric{
@@ -255,7 +259,7 @@ func unanswered(flows []record.Flow) (share float64, known bool) {
 func retransmitted(flows []record.Flow) (float64, bool) {
 	var segments, bytes int64
 	for _, f := range flows {
-		if flow.Of(f.Protocol).Name != flow.TCP {
+		if !slices.Contains(streams, flow.Of(f.Protocol).Name) {
 			continue
 		}
 		if f.SenderInfo == nil {
@@ -280,7 +284,7 @@ func jitter(flows []record.Flow) (float64, bool) {
 func connections(flows []record.Flow) (open float64, known bool) {
 	for _, f := range flows {
 		switch {
-		case f.Protocol != flow.RR:
+		case !slices.Contains(connected, f.Protocol):
 			continue
 		case f.Exhausted != nil:
 			open += float64(f.Exhausted.Open)

@@ -25,7 +25,7 @@ const (
 const (
 	SysctlConf = "sysctl.conf" // key = value
 	LoaderConf = "loader.conf" // key="value"
-	Profile    = "tuned"       // sections of key=value
+	Profile    = "tuned"       // a tuned profile: sections of key=value
 )
 
 // SystemNames and FormatNames are the systems and the formats as people write them.

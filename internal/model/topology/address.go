@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"linerate/internal/model/unit"
 )
 
 // Address is one address or a range of aliases on an interface, written
@@ -65,11 +67,7 @@ func (a *Address) UnmarshalText(text []byte) (err error) {
 
 // JSONSchema describes the spelling to editors.
 func (Address) JSONSchema() map[string]any {
-	return map[string]any{
-		"type":     "string",
-		"pattern":  `^[0-9a-fA-F:.]+(-[0-9a-fA-F:.]+)?/[0-9]+$`,
-		"examples": []string{"192.168.1.15/24", "192.168.2.1-254/16", "fd00::15/64"},
-	}
+	return unit.Schema("string", `^[0-9a-fA-F:.]+(-[0-9a-fA-F:.]+)?/[0-9]+$`, "192.168.1.15/24", "192.168.2.1-254/16", "fd00::15/64")
 }
 
 // ParseAddress reads an address or a range of them, with its prefix length.

@@ -132,17 +132,17 @@ func ParseRatio(text string) (Ratio, error) {
 	return Ratio(value), nil
 }
 
-func (r *BitRate) UnmarshalText(text []byte) (err error) {
-	*r, err = ParseBitRate(string(text))
-	return
+// parsed sets a value from its text.
+func parsed[T any](value *T, parse func(string) (T, error), text []byte) (err error) {
+	*value, err = parse(string(text))
+	return err
 }
-func (b *Bytes) UnmarshalText(text []byte) (err error) { *b, err = ParseBytes(string(text)); return }
-func (d *Duration) UnmarshalText(text []byte) (err error) {
-	*d, err = ParseDuration(string(text))
-	return
-}
-func (d *Depth) UnmarshalText(text []byte) (err error) { *d, err = ParseDepth(string(text)); return }
-func (r *Ratio) UnmarshalText(text []byte) (err error) { *r, err = ParseRatio(string(text)); return }
+
+func (r *BitRate) UnmarshalText(text []byte) error  { return parsed(r, ParseBitRate, text) }
+func (b *Bytes) UnmarshalText(text []byte) error    { return parsed(b, ParseBytes, text) }
+func (d *Duration) UnmarshalText(text []byte) error { return parsed(d, ParseDuration, text) }
+func (d *Depth) UnmarshalText(text []byte) error    { return parsed(d, ParseDepth, text) }
+func (r *Ratio) UnmarshalText(text []byte) error    { return parsed(r, ParseRatio, text) }
 
 func (r BitRate) MarshalText() ([]byte, error)  { return []byte(r.String()), nil }
 func (b Bytes) MarshalText() ([]byte, error)    { return []byte(b.String()), nil }
