@@ -35,7 +35,7 @@ type fix struct {
 var fixes = map[string]fix{
 	Fixes[0]: {about: "every NIC answers ARP for every address of the server"},
 	Fixes[1]: {ignore: 1, about: "the NAS vendor's fix, a NIC answers only for its own address"},
-	Fixes[2]: {static: true, about: "the clients are told the right MAC address of each server address"},
+	Fixes[2]: {static: true, about: "the clients have a permanent entry with the right MAC address of each server address"},
 	Fixes[3]: {ignore: 1, announce: 2, about: "the server's own ARP requests name the asking NIC's own address"},
 	Fixes[4]: {ignore: 1, announce: 2, sourceRouting: true, about: "replies leave by the NIC that holds their source address"},
 	Fixes[5]: {ignore: 1, announce: 2, rpFilter: 1, about: "strict reverse-path filter without source routing"},
