@@ -19,7 +19,7 @@ var block = regexp.MustCompile("(?ms)^```(console|yaml)\n(.*?)^```$")
 // others only the flags are checked.
 var touchesNothing = []string{"studies", "show", "check", "schema", "limits"}
 
-// TestExamples executes what the documents tell people to type. Commands start
+// TestExamples executes the commands in the documents. Commands start
 // with "$ "; make targets must exist; linerate's verbs and flags must exist;
 // verbs that touch nothing are run, in an empty directory, in the order of the
 // document. YAML examples must pass linerate check.

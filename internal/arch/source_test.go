@@ -149,12 +149,12 @@ func sources(t *testing.T) []source {
 	return all
 }
 
-// within tells whether a directory is another or lies below it.
+// within reports whether a directory is another or lies below it.
 func within(dir, parent string) bool {
 	return dir == parent || strings.HasPrefix(dir, parent+"/")
 }
 
-// isKit tells whether a package is there for tests only.
+// isKit reports whether a package is there for tests only.
 func isKit(dir string) bool {
 	base := path.Base(dir)
 	return strings.HasSuffix(base, "test") || base == "conformance"
@@ -170,7 +170,7 @@ func roomOf(dir string) (room, bool) {
 	return room{}, false
 }
 
-// matches tells whether an import path is one of the patterns; a pattern that
+// matches reports whether an import path is one of the patterns; a pattern that
 // ends in / stands for everything below it.
 func matches(path string, patterns []string) bool {
 	for _, p := range patterns {

@@ -56,7 +56,7 @@ func came(t *study.Treatment, source string, options uint8) (flows []*trial.Flow
 	return flows, counted
 }
 
-// TestGround: each treatment has its own limit and its own ways; none of it can
+// TestGround: each treatment has its own limit and its own paths; none of it can
 // end a run.
 func TestGround(t *testing.T) {
 	p := treatments(t, strings.ReplaceAll(pairStudy, "VIA", ""))
@@ -81,7 +81,7 @@ func TestGround(t *testing.T) {
 			t.Errorf("%s: topology changed: %t", treatment.Name, changed)
 		}
 	}
-	// A way that nobody drew.
+	// A path that was not drawn.
 	lost := p.Treatments[1]
 	lost.Settings = nil
 	g := networkOf(&lost, &p.Study.Topology, nil)

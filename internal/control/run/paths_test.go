@@ -42,12 +42,12 @@ func fork(t *testing.T) (*topology.Topology, []*trial.Flow) {
 // TestMultipath: flows of bulk data that have more than one way are followed.
 func TestMultipath(t *testing.T) {
 	over, flows := fork(t)
-	if ways := multipath(over, flows); len(ways) != 1 || ways[flows[0]] != 2 {
-		t.Errorf("ways %v, want 2 of the first flow alone", ways)
+	if found := multipath(over, flows); len(found) != 1 || found[flows[0]] != 2 {
+		t.Errorf("paths %v, want 2 of the first flow alone", found)
 	}
 	pair := treatments(t, strings.ReplaceAll(pairStudy, "VIA ", ""))
-	if ways := multipath(&pair.Study.Topology, trial.Planned(pair.Treatments[0].Flows)); len(ways) != 0 {
-		t.Errorf("one cable makes ways: %v", ways)
+	if found := multipath(&pair.Study.Topology, trial.Planned(pair.Treatments[0].Flows)); len(found) != 0 {
+		t.Errorf("one link makes several paths: %v", found)
 	}
 }
 
@@ -75,7 +75,7 @@ func TestStep(t *testing.T) {
 		t.Errorf("at the receiver: %+v", f)
 	}
 	if got := strings.Join(trial.Texts(f.path), " "); got != "server1.eth1 spine2.down1 spine2.down2 server2.eth1" {
-		t.Errorf("way %s", got)
+		t.Errorf("path %s", got)
 	}
 	for want, answer := range map[string]record.RouteLookup{
 		"connect(2)":    {Interface: "eth1", Gateway: "fe80::1", Nexthops: 2},
@@ -119,11 +119,11 @@ func TestPaths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	half := trial.Path{Flow: limits.Flow{Paths: paths}, Predicted: []string{"server1.eth0"}, Note: "spine1: cannot tell"}
+	half := trial.Path{Flow: limits.Flow{Paths: paths}, Predicted: []string{"server1.eth0"}, Note: "spine1: unknown"}
 	if path := taken(half); path != nil {
 		t.Errorf("half a prediction became %v", path)
 	}
-	// Seen at the far end of a stretch that two ways have in common.
+	// Seen at the far end of a stretch that two paths have in common.
 	end := func(port string) topology.End { return topology.End{Node: "x", Interface: port} }
 	apart := [][]topology.End{{end("a"), end("b")}, {end("a"), end("c")}}
 	seen := trial.Path{Flow: limits.Flow{Paths: apart}, Observed: []string{"x.a"}}
@@ -136,8 +136,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestEvenly: a flow takes the way with the fewest flows for the links' rates; a
-// link of half the rate counts twice. It is not settled while some known way has
+// TestEvenly: a flow takes the path with the fewest flows for the links' rates; a
+// link of half the rate counts twice. It is not settled while some known path has
 // fewer than those that were found for it.
 func TestEvenly(t *testing.T) {
 	over, _ := fork(t)
@@ -146,8 +146,8 @@ func TestEvenly(t *testing.T) {
 	}
 	e := evenly{over: over, load: map[topology.End]float64{}, paths: map[[2]string][][]topology.End{}}
 	e.learn([]*trace{by("eth0"), by("eth1"), by("eth0")})
-	if ways := e.paths[[2]string{"server1", "server2"}]; len(ways) != 2 {
-		t.Errorf("ways %v, want two", ways)
+	if found := e.paths[[2]string{"server1", "server2"}]; len(found) != 2 {
+		t.Errorf("paths %v, want two", found)
 	}
 	try := func(wantBest int, wantSettled bool, among ...*trace) {
 		t.Helper()

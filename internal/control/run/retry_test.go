@@ -12,8 +12,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// told is a trial of which a hypervisor took a share of the processors.
-func told(steal float64) record.Trial {
+// disturbed is a trial of which a hypervisor took a share of the processors.
+func disturbed(steal float64) record.Trial {
 	end := []record.CPUTimes{{CPU: 0, Idle: 1 - steal, Steal: steal}}
 	return record.Trial{WindowS: 1, GoodputBps: steal, Hosts: []record.HostReading{{
 		Host: "a", Begin: record.Reading{CPU: []record.CPUTimes{{CPU: 0}}}, End: record.Reading{CPU: end},
@@ -55,7 +55,7 @@ func TestKept(t *testing.T) {
 					t.Fatalf("%s: attempt %d after %d", name, attempt, attempts)
 				}
 				attempts++
-				return told(c.made[attempt].steal), c.made[attempt].err
+				return disturbed(c.made[attempt].steal), c.made[attempt].err
 			})
 			want := c.made[c.kept]
 			if attempts != len(c.made) || got.GoodputBps != want.steal || !errors.Is(err, want.err) || got.Repeated != c.remade {
@@ -82,13 +82,13 @@ func patient(t *testing.T, d time.Duration) *conductor {
 	return c
 }
 
-// TestKeptStops: whoever interrupts a run does not wait for a trial to be made again.
+// TestKeptStops: an interrupted run does not wait for a trial to be made again.
 func TestKeptStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		began := time.Now()
-		_, err := fresh(t, record.Design{Replicates: 10}).withRetries(ctx, "fast", func(int) (record.Trial, error) { return told(0.5), nil })
+		_, err := fresh(t, record.Design{Replicates: 10}).withRetries(ctx, "fast", func(int) (record.Trial, error) { return disturbed(0.5), nil })
 		if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 100*time.Millisecond {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
@@ -105,7 +105,7 @@ func TestMaxRetryTime(t *testing.T) {
 			planned := c.plan.Time(replicates)
 			began, made := time.Now(), 0
 			for range replicates * len(c.plan.Treatments) {
-				_, err := c.withRetries(t.Context(), "fast", func(int) (record.Trial, error) { made++; time.Sleep(each); return told(0.5), nil })
+				_, err := c.withRetries(t.Context(), "fast", func(int) (record.Trial, error) { made++; time.Sleep(each); return disturbed(0.5), nil })
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -144,7 +144,7 @@ func TestKeptSearch(t *testing.T) {
 	c, made := fresh(t, record.Design{Replicates: 10}), 0
 	got, err := c.withRetries(t.Context(), "fast", func(int) (record.Trial, error) {
 		made++
-		search := told(0.5)
+		search := disturbed(0.5)
 		search.LossFree, search.Repeated = &record.LossFree{}, 2
 		return search, nil
 	})

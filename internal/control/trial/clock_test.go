@@ -41,7 +41,7 @@ func startBus(t *testing.T) *bus.Bus {
 }
 
 // TestClocks asks nodes whose clocks differ by far more than a call takes, over
-// a way that is slow in one direction or the other: the estimate is off by no
+// a path that is slow in one direction or the other: the estimate is off by no
 // more than it says, and the quickest of the answers counts.
 func TestClocks(t *testing.T) {
 	const slow = 60 * time.Millisecond

@@ -16,7 +16,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// TestLead: the way's own time is part of it, and every attempt gives more.
+// TestLead: the path's own time is part of it, and every attempt gives more.
 func TestLead(t *testing.T) {
 	near := map[string]record.Clock{"a": {UncertaintyNs: 1000}, "b": {UncertaintyNs: 2000}}
 	far := map[string]record.Clock{"a": {UncertaintyNs: 1000}, "b": {UncertaintyNs: int64(150 * time.Millisecond)}}

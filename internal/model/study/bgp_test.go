@@ -19,8 +19,8 @@ func parsed(t *testing.T, text string) *topology.Topology {
 	return made
 }
 
-// ways spells a host's learned routes: "10.0.0.2/32 by eth0 eth1".
-func ways(h *topology.Host) (list []string) {
+// learned spells a host's learned routes: "10.0.0.2/32 by eth0 eth1".
+func learned(h *topology.Host) (list []string) {
 	for _, r := range h.Routes {
 		if !r.Learned {
 			continue
@@ -55,7 +55,7 @@ func TestLearned(t *testing.T) {
 		"spine2":  "10.0.0.1/32 by down1, 10.0.0.2/32 by down2",
 	} {
 		h, _ := fabric.Host(host)
-		if got := strings.Join(ways(h), ", "); got != want {
+		if got := strings.Join(learned(h), ", "); got != want {
 			t.Errorf("%s: %s, want %s", host, got, want)
 		}
 	}
@@ -69,7 +69,7 @@ func TestLearned(t *testing.T) {
 	}
 }
 
-// TestNoTransit: of two ways, one leads through a host that does not forward.
+// TestNoTransit: of two paths, one leads through a host that does not forward.
 func TestNoTransit(t *testing.T) {
 	text := `
   hosts:
@@ -82,12 +82,12 @@ func TestNoTransit(t *testing.T) {
 `
 	routers := parsed(t, strings.ReplaceAll(text, "FORWARD", "forward: true,"))
 	a, _ := routers.Host("a")
-	if got, want := ways(a), []string{"10.0.0.2/31 by eth0 eth1", "fd00::/64 by eth0 eth1"}; !slices.Equal(got, want) {
+	if got, want := learned(a), []string{"10.0.0.2/31 by eth0 eth1", "fd00::/64 by eth0 eth1"}; !slices.Equal(got, want) {
 		t.Errorf("by two routers: %q, want %q", got, want)
 	}
 	hosts := parsed(t, strings.ReplaceAll(text, "FORWARD", ""))
-	if a, _ := hosts.Host("a"); len(ways(a)) > 0 {
-		t.Errorf("by two hosts that are no routers: %q", ways(a))
+	if a, _ := hosts.Host("a"); len(learned(a)) > 0 {
+		t.Errorf("by two hosts that are no routers: %q", learned(a))
 	}
 	// A route of the level's own is another one; one of its metric takes its place.
 	own := setting.Route{To: "10.0.0.2/31", Via: "m1.eth0", Interface: "eth0", Metric: topology.LearnedMetric}

@@ -199,7 +199,7 @@ func TestPlanIsBounded(t *testing.T) {
 }
 
 // TestManyAddresses: the kernel's time for tens of thousands of addresses is not left
-// out of what is told beforehand.
+// out of the estimates.
 func TestManyAddresses(t *testing.T) {
 	s, err := Parse("many.yaml", []byte(`
 study: many

@@ -96,7 +96,7 @@ func TestResponseNames(t *testing.T) {
 	}
 }
 
-// TestProbe: a probe goes the way of the first flow, also of one that reads, and is
+// TestProbe: a probe takes the path of the first flow, also of one that reads, and is
 // no flow that levels change; what it measures is among the responses.
 func TestProbe(t *testing.T) {
 	s, err := Parse("probe.yaml", []byte(`study: probe

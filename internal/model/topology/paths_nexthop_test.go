@@ -15,7 +15,7 @@ func TestOnward(t *testing.T) {
 	}{
 		{"nas", "server.eth0", "192.168.1.102", "[server.eth0 switch.server-eth0 switch.far far.switch far.client2-eth0 client2.eth0]"},
 		{"nas", "client1.eth0", "192.168.1.99", "[]"},
-		{"nas", "nobody.eth0", "192.168.1.102", "[]"},
+		{"nas", "absent.eth0", "192.168.1.102", "[]"},
 		{"fabric", "s1.up1", "fe80::1", "[s1.up1 spine2.a]"},
 		{"fabric", "spine2.b", "10.0.200.2", "[spine2.b s2.up1]"},
 	} {
@@ -34,7 +34,7 @@ func TestAdjacent(t *testing.T) {
 	for _, c := range []struct {
 		host, far string
 		want      bool
-	}{{"client2", "server.eth3", true}, {"server", "client1.eth0", true}, {"nobody", "client1.eth0", false}} {
+	}{{"client2", "server.eth3", true}, {"server", "client1.eth0", true}, {"absent", "client1.eth0", false}} {
 		if got := nas().Adjacent(c.host, end(c.far)); got != c.want {
 			t.Errorf("%s beside %s: %t", c.host, c.far, got)
 		}
@@ -44,7 +44,7 @@ func TestAdjacent(t *testing.T) {
 	}
 }
 
-// TestPathsByNexthopObjects: a route by a group has its members' ways.
+// TestPathsByNexthopObjects: a route by a group has its members' paths.
 func TestPathsByNexthopObjects(t *testing.T) {
 	over := fabric()
 	over.Hosts[0].Nexthops = []setting.NexthopObject{

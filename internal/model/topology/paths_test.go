@@ -79,7 +79,7 @@ func fabric() *Topology {
 	}
 }
 
-// routed has a router between two subnets, and a second, longer way to one of
+// routed has a router between two subnets, and a second, longer path to one of
 // its addresses.
 func routed() *Topology {
 	return &Topology{
@@ -165,8 +165,8 @@ func TestPathsErrors(t *testing.T) {
 		from, source, destination string
 		want                      string
 	}{
-		{"unknown host", nas(), "nobody", "", "192.168.1.15", `no host "nobody"`},
-		{"nobody's address", nas(), "client1", "", "192.168.1.99", "no interface holds 192.168.1.99"},
+		{"unknown host", nas(), "absent", "", "192.168.1.15", `no host "absent"`},
+		{"unassigned address", nas(), "client1", "", "192.168.1.99", "no interface holds 192.168.1.99"},
 		{"own address", nas(), "server", "", "192.168.1.16", "is an address of server itself"},
 		{"cable cut", cut, "client1", "", "192.168.1.18", "no path from client1 to 192.168.1.18: "},
 		{"cable cut, at the interface", cut, "server", "192.168.1.15", "192.168.1.102", "192.168.1.102 is not reachable from server.eth0"},
@@ -188,9 +188,9 @@ func TestPathsErrors(t *testing.T) {
 	}
 }
 
-// A fabric whose ways multiply must not exhaust memory.
+// A fabric whose paths multiply must not exhaust memory.
 func TestPathsAreBounded(t *testing.T) {
-	const tiers, wide = 6, 4 // 4^6 ways
+	const tiers, wide = 6, 4 // 4^6 paths
 	var top Topology
 	for tier := range tiers + 1 {
 		h := Host{Name: fmt.Sprint("r", tier), Forward: true}

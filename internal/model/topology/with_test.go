@@ -110,7 +110,7 @@ func TestWithShapes(t *testing.T) {
 	}
 	l, _ := office().With([]setting.Setting{queue("b", "eth1", "tbf", 5e7)}).LinkAt(End{"b", "eth1"})
 	if got := l.Towards(End{"c", "eth0"}); got.Rate != 1e8 || got.Delay != 5 {
-		t.Errorf("the way back became %+v", got)
+		t.Errorf("the reverse direction became %+v", got)
 	}
 }
 

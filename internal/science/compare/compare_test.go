@@ -224,7 +224,7 @@ func TestChangedLines(t *testing.T) {
 		{strings.Repeat("a\nb\n", 1500), "x\n" + strings.Repeat("b\nc\n", 1500), nil},
 	} {
 		got := changedLines(c.from, c.to)
-		if c.want == nil { // too much to look for what is common: everything is told
+		if c.want == nil { // too much to look for what is common: everything is listed
 			if len(got) != 6001 {
 				t.Errorf("two long files: %d lines, want 6001", len(got))
 			}

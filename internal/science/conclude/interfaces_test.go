@@ -41,12 +41,12 @@ func chain(double string) topology.Topology {
 	return t
 }
 
-// passed is a run of one trial whose flows go each its way, with these bytes
+// passed is a run of one trial whose flows each take a path, with these bytes
 // received and sent by each interface.
-func passed(t topology.Topology, ways [][]string, bytes map[topology.End][2]uint64) *record.Run {
+func passed(t topology.Topology, paths [][]string, bytes map[topology.End][2]uint64) *record.Run {
 	trial := record.Trial{Treatment: "as it is", Block: 1, Order: 1, WindowS: 1, GoodputBps: 8e6}
-	for i, way := range ways {
-		trial.Flows = append(trial.Flows, record.Flow{ID: "f" + string(rune('1'+i)), From: "a", To: "b", Connected: true, ReceivedBytes: 1e6, Path: way})
+	for i, path := range paths {
+		trial.Flows = append(trial.Flows, record.Flow{ID: "f" + string(rune('1'+i)), From: "a", To: "b", Connected: true, ReceivedBytes: 1e6, Path: path})
 	}
 	for _, h := range t.Hosts {
 		reading := record.HostReading{Host: h.Name}
@@ -77,12 +77,12 @@ func TestFocus(t *testing.T) {
 	one := []string{"a.down", "r1.up", "r1.down", "r2.up", "r2.down", "b.up"}
 	plain := passed(chain(""), [][]string{one}, map[topology.End][2]uint64{{Node: "r1", Interface: "up"}: {1e6, 100}, {Node: "r1", Interface: "down"}: {100, 1e6}})
 	if q := Focus(plain); q.Host != "" {
-		t.Errorf("nobody has a choice, but %+v", q)
+		t.Errorf("no host has a choice, but %+v", q)
 	}
 	Conclude(plain)
 	for _, port := range []string{"up", "down"} {
 		if p := interfaceOf(t, plain, "r1", port); p.Direction != "" || p.Share != 0 {
-			t.Errorf("a router's single way has a share: %+v", p)
+			t.Errorf("a router's single path has a share: %+v", p)
 		}
 	}
 	two := []string{"a.down2", "r1.up2", "r1.down", "r2.up", "r2.down", "b.up"}
@@ -93,7 +93,7 @@ func TestFocus(t *testing.T) {
 	parallel := passed(chain("r1"), [][]string{one, two}, map[topology.End][2]uint64{
 		{Node: "r1", Interface: "up"}: {2e6, 100}, {Node: "r1", Interface: "down"}: {50, 15e5}, {Node: "r1", Interface: "down2"}: {50, 5e5}})
 	if q := Focus(parallel); q.Host != "r1" || len(q.Interfaces) != 2 || !q.Forwards {
-		t.Errorf("r1 has two ways on: %+v", q)
+		t.Errorf("r1 has two paths onward: %+v", q)
 	}
 	Conclude(parallel)
 	if p := interfaceOf(t, parallel, "r1", "down"); p.Share != 0.75 || p.Direction != record.Tx {

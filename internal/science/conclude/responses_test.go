@@ -47,12 +47,12 @@ func TestLatencyBesideGoodput(t *testing.T) {
 	}
 	var back record.Run
 	if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back.Effects, run.Effects) || !reflect.DeepEqual(back.Treatments, run.Treatments) || !reflect.DeepEqual(back.Conclusion, run.Conclusion) {
-		t.Errorf("%v: conclusions change on their way through JSON", err)
+		t.Errorf("%v: conclusions change in JSON", err)
 	}
 }
 
-// TestNoTransactions: where nothing was answered there is no latency, and nobody
-// says there is.
+// TestNoTransactions: without a response there is no latency, and none is
+// reported.
 func TestNoTransactions(t *testing.T) {
 	run := sciencetest.Loaded(3, 4, "latency_p99")
 	for i := range run.Trials {

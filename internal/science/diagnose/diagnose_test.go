@@ -121,7 +121,7 @@ func TestLookalikes(t *testing.T) {
 		doctor func(*record.Trial)
 		want   string
 	}{
-		{"interfaces that share a MAC address tell no interface", trial(0, "writes"), func(t *record.Trial) {
+		{"interfaces that share a MAC address do not identify one", trial(0, "writes"), func(t *record.Trial) {
 			for h := range t.Hosts {
 				for i := range t.Hosts[h].Snapshot.Interfaces {
 					if t.Hosts[h].Host == "server" {

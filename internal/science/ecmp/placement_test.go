@@ -61,7 +61,7 @@ func TestGroups(t *testing.T) {
 
 // TestCurve: of an honest hash, at least nine of ten means lie inside their bands,
 // and links stay idle as often as chance has it; of one that never reaches the last
-// link, they don't. What was predicted is told apart from what came true.
+// link, they don't. What was predicted is kept apart from what was observed.
 func TestCurve(t *testing.T) {
 	source := rand.New(rand.NewPCG(3, 4))
 	links, flows := []int{2, 4, 8}, []int{1, 2, 3, 4, 8, 16, 32}

@@ -68,14 +68,14 @@ func TestExpectOfOtherProtocols(t *testing.T) {
 		Directions:    []record.MeasureDirection{{Direction: "write", MeasureCounts: record.MeasureCounts{RatePerS: 12000, Transactions: &record.Transactions{}}}},
 		MeasureCounts: record.MeasureCounts{LatencyUs: &record.Distribution{Count: 9, MeanUs: 80, P50Us: 70, P90Us: 90, P99Us: 400, P999Us: 900, P9999Us: 2000, MaxUs: 5000}},
 	}
-	letters := &record.Measure{Directions: slices.Clone(rr.Directions)}
-	letters.Directions[0].Lost, letters.Directions[0].LostShare = new(int64), 0.01
+	datagrams := &record.Measure{Directions: slices.Clone(rr.Directions)}
+	datagrams.Directions[0].Lost, datagrams.Directions[0].LostShare = new(int64), 0.01
 	for _, test := range []struct {
 		text, protocol string
 		m              *record.Measure
 		missed         string // empty: met
 	}{
-		{"lost <= 1%, transactions >= 10k/s", "udp-rr", letters, ""}, {"lost <= 0.9%", "udp-rr", letters, "expected lost <= 0.9%, got write 1 %"},
+		{"lost <= 1%, transactions >= 10k/s", "udp-rr", datagrams, ""}, {"lost <= 0.9%", "udp-rr", datagrams, "expected lost <= 0.9%, got write 1 %"},
 		{">= 1gbit, lost <= 0.2%, jitter < 401us", "udp", udp, ""},
 		{"lost <= 0.1%", "udp", udp, "expected lost <= 0.1%, got write 0 %, read 0.2 %"},
 		{"lost < 1%, jitter <= 0.3ms", "udp", udp, "expected jitter <= 0.3ms, got write 200 µs, read 400 µs"},

@@ -13,7 +13,7 @@ import (
 // window is from 10 s to 13 s of the conductor's clock.
 const began, ended = int64(10e9), int64(13e9)
 
-// fate is what packets tell of a flow: the interface by which it came to b before the event
+// fate is what packets show of a flow: the interface by which it came to b before the event
 // at 1 s and after it, its longest silences before and after, and when its last packet
 // came, all in ms.
 type fate struct {
@@ -68,8 +68,8 @@ func trial(flows ...fate) (*record.Trial, *topology.Topology) {
 	return t, over
 }
 
-// tell spells a flow's outage.
-func tell(f record.Flow) string {
+// spell spells a flow's outage.
+func spell(f record.Flow) string {
 	var list []string
 	for _, o := range f.Outages {
 		text := fmt.Sprintf("at %g s lost %.0f of %.0f ms", o.AtS, 1e3*o.LostS, 1e3*o.ResolutionS)
@@ -119,7 +119,7 @@ func TestOutages(t *testing.T) {
 		"at 1 s lost 1999 of 1200 ms stopped",
 		"at 1 s lost 0 of 8 ms",
 	} {
-		if got := tell(trial.Flows[i]); got != want {
+		if got := spell(trial.Flows[i]); got != want {
 			t.Errorf("flow %d: %q, want %q", i, got, want)
 		}
 	}
@@ -137,15 +137,15 @@ func TestOutages(t *testing.T) {
 		t.Errorf("others %+v", g)
 	}
 	// Once more: nothing is added.
-	before := tell(trial.Flows[0])
+	before := spell(trial.Flows[0])
 	detect(trial, over)
-	if got := tell(trial.Flows[0]); got != before {
+	if got := spell(trial.Flows[0]); got != before {
 		t.Errorf("again it is %q", got)
 	}
 }
 
 // Where the spines have not looked, the receiver's interfaces count; where no host has, the
-// samples tell when, and not where.
+// samples say when, and not where.
 func TestOutagesBySight(t *testing.T) {
 	trial, over := trial(fate{0, 1, 4, 215, 2998}, fate{1, 1, 4, 0, 2998})
 	for i := range trial.Hosts[2:] {
@@ -174,16 +174,16 @@ func TestOutagesBySight(t *testing.T) {
 		bins []int64
 		want string
 	}{
-		"a gap":             {bins(11, 12, 13, 14), "at 1 s lost 400 of 200 ms"},
-		"too short to tell": {bins(11, 12), "at 1 s lost 0 of 200 ms"},
-		"as before":         {bins(3, 4, 5, 6, 11, 12, 13, 14), "at 1 s lost 0 of 800 ms"},
-		"to the end":        {bins(15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29), "at 1 s lost 1500 of 200 ms stopped"},
-		"silent before":     {bins(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), ""},
-		"samples are short": {bins()[:20], ""},
+		"a gap":                {bins(11, 12, 13, 14), "at 1 s lost 400 of 200 ms"},
+		"too short to resolve": {bins(11, 12), "at 1 s lost 0 of 200 ms"},
+		"as before":            {bins(3, 4, 5, 6, 11, 12, 13, 14), "at 1 s lost 0 of 800 ms"},
+		"to the end":           {bins(15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29), "at 1 s lost 1500 of 200 ms stopped"},
+		"silent before":        {bins(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), ""},
+		"samples are short":    {bins()[:20], ""},
 	} {
 		trial.Flows[0].Bins = c.bins
 		detect(trial, over)
-		if got := tell(trial.Flows[0]); got != c.want {
+		if got := spell(trial.Flows[0]); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -210,7 +210,7 @@ func TestOutagesHalfSeen(t *testing.T) {
 		spine := &trial.Hosts[2+c.flow.before]
 		spine.Arrivals = slices.DeleteFunc(spine.Arrivals, func(a record.Arrival) bool { return a.Events == c.events })
 		detect(trial, over)
-		if got := tell(trial.Flows[0]); got != c.want {
+		if got := spell(trial.Flows[0]); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -220,7 +220,7 @@ func TestOutagesHalfSeen(t *testing.T) {
 	spine := &trial.Hosts[3]
 	spine.Arrivals = slices.DeleteFunc(spine.Arrivals, func(a record.Arrival) bool { return a.Flow == "f1" && a.Events == 1 })
 	detect(trial, over)
-	if got, want := tell(trial.Flows[0]), "at 1 s lost 1999 of 8 ms stopped"; got != want {
+	if got, want := spell(trial.Flows[0]), "at 1 s lost 1999 of 8 ms stopped"; got != want {
 		t.Errorf("it may still come by that spine: %q, want %q", got, want)
 	}
 }

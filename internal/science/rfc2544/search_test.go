@@ -160,7 +160,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestLimit: what reaches the limit of the links is bounded by them, whoever was
+// TestLimit: what reaches the limit of the links is bounded by them, whichever was
 // not asked for more.
 func TestLimit(t *testing.T) {
 	s := Search{Most: 1e9, Resolution: 0.01, Repeats: 1}

@@ -130,7 +130,7 @@ func TestNotCounted(t *testing.T) {
 }
 
 // TestUnreadWithoutInfo: bytes acknowledged and not read yet are the receive buffer's
-// where the receiver's kernel tells nothing else of them.
+// where the receiver's kernel has no other counts of them.
 func TestUnreadWithoutInfo(t *testing.T) {
 	one := record.Flow{
 		ID: "f", From: "client", To: "server", Connected: true, Alive: true,

@@ -178,7 +178,7 @@ func TestForeignAtSenders(t *testing.T) {
 			tr.Hosts[client1].Begin.Qdiscs = []record.QdiscCounters{{Interface: "eth0", Backlog: 20e6}}
 		}, ""},
 		{"by an interface that is not drawn", func(tr *record.Trial) { send(tr, "mgmt", 20e6) }, ""},
-		{"a sender that does not tell", func(tr *record.Trial) {
+		{"a sender without TCP_INFO", func(tr *record.Trial) {
 			send(tr, "eth0", 20e6)
 			tr.Flows[0].SentBytes = 0
 		}, ""},

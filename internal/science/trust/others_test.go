@@ -6,7 +6,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// What the same process is known to have carried for others is nobody's secret
+// What the same process is known to have carried for other clients is not foreign
 // traffic; what exceeds that is.
 func TestOthersAreKnown(t *testing.T) {
 	const more = 50e6

@@ -61,7 +61,7 @@ func TestPeer(t *testing.T) {
 			}
 		}
 		if got := strings.Join(failed, " "); got != test.fails || !strings.Contains(said, test.detail) {
-			t.Errorf("%s: failed %q, want %q, and to be told %q:\n%s", test.name, got, test.fails, test.detail, said)
+			t.Errorf("%s: failed %q, want %q, and the detail %q:\n%s", test.name, got, test.fails, test.detail, said)
 		}
 	}
 	both := Peer(oneWay(acked, 1_008_000_000), oneWay(got, 900_000_000), PeerDirection{})

@@ -40,7 +40,7 @@ func TestToolAgrees(t *testing.T) {
 	}
 }
 
-// A flow of which only the interfaces tell has no sender to be compared with.
+// A flow that only the interfaces count has no sender to be compared with.
 func TestConservationOfPorts(t *testing.T) {
 	tr, over := limitedTrial()
 	tr.Flows[0].WrittenBytes, tr.Flows[0].SentBytes, tr.Flows[0].SenderInfo = 0, 0, nil

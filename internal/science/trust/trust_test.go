@@ -276,7 +276,7 @@ func TestStolenIsNoResult(t *testing.T) {
 		}
 	}
 	if Stolen(trial(4, "writes")) {
-		t.Error("nobody read what was taken, and it is too much")
+		t.Error("steal was not read, and is too much")
 	}
 }
 

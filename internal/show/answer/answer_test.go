@@ -23,7 +23,7 @@ type answered struct {
 }
 
 // concluded are runs that are concluded from their trials, of every kind that is
-// answered in its own way.
+// answered differently.
 func concluded(t *testing.T) (list []answered) {
 	add := func(name string, run *record.Run) { list = append(list, answered{name, run}) }
 	text, err := os.ReadFile("../../model/record/testdata/arp-flux-run.json")

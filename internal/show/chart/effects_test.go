@@ -74,7 +74,7 @@ func TestRatioTicks(t *testing.T) {
 	}
 }
 
-// TestPredictedFigure: what came true and what did not is counted, told by marks and
+// TestPredictedFigure: what came true and what did not is counted, shown by marks and
 // named.
 func TestPredictedFigure(t *testing.T) {
 	drawnOf := func(run *record.Run) (figure.Figure, string) {

@@ -43,7 +43,7 @@ func TestTitlesFollowTheFigures(t *testing.T) {
 			}
 		}
 	}
-	run := showtest.ArpFlux() // conditions that differ are told apart
+	run := showtest.ArpFlux() // conditions that differ are shown separately
 	for i := range run.Treatments {
 		if tr := &run.Treatments[i]; tr.Name == "reads, kernel defaults" {
 			for p := range tr.Interfaces {

@@ -113,7 +113,7 @@ func TestAliasesAfterKill(t *testing.T) {
 	})
 }
 
-// TestAliasesRefused: what keeps addresses from being added is told, and nothing is
+// TestAliasesRefused: what keeps addresses from being added is reported, and nothing is
 // left of those that were.
 func TestAliasesRefused(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestAliasesRefused(t *testing.T) {
 		}
 		refused("eth9", nil, "serve", "--alias", "eth9=10.0.2.1-254/16")
 		refused("10.0.0.2 present as 10.0.0.2/24", nil, "serve", "--alias", "eth0=10.0.0.1-9/16")
-		// Nobody answers there: what was added goes with the failure.
+		// No server answers there: what was added is removed after the failure.
 		refused("10.0.0.77", nil, "measure", "10.0.0.77", "--alias", "eth0=10.0.2.1-254/16", "--source", "10.0.2.1")
 		setpriv := []string{"setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin"}
 		refused("it needs root, or the capability CAP_NET_ADMIN", setpriv, "serve", "--alias", "eth0=10.0.2.1-254/16")

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestAliasFlags: every mistake is told, and a range is as many addresses.
+// TestAliasFlags: every mistake is reported, and a range is as many addresses.
 func TestAliasFlags(t *testing.T) {
 	for text, want := range map[string]string{
 		"eth0=10.0.0.1/24":                       "1",

@@ -93,7 +93,7 @@ func TestARPFluxFromTheUsersOwnFile(t *testing.T) {
 		default:
 			continue
 		}
-		// Three interfaces for one. Two blocks tell little where the machine was paused.
+		// Three interfaces for one. Two blocks say little where the machine was paused.
 		if e.Verdict != want && e.Verdict != record.Inconclusive || e.Ratio.Mean < 2.5 {
 			t.Errorf("%s → %s at %v: %.2f×, %s, expected %s", e.From, e.To, e.At, e.Ratio.Mean, e.Verdict, want)
 		}

@@ -120,7 +120,7 @@ func treatment(t *testing.T, run *record.Run, name string) record.Treatment {
 	return record.Treatment{}
 }
 
-// failures lists the trust checks that failed, save those that tell whether the
+// failures lists the trust checks that failed, save those that check whether the
 // machine was busy with something else, or paused: a test cannot help that.
 func failures(run *record.Run) string {
 	var b strings.Builder

@@ -39,7 +39,7 @@ func slowFabric(t *testing.T, study string, replace ...string) string {
 	return path
 }
 
-// asSaid fails for each flow whose way was not the one that the kernels said, but
+// asSaid fails for each flow whose path was not the one that the kernels said, but
 // for the first few of a trial.
 func asSaid(t *testing.T, run *record.Run, excused int) {
 	t.Helper()
@@ -223,7 +223,7 @@ func TestECMPWithdrawn(t *testing.T) {
 			}
 		}
 		if len(trial.Events) != 1 || withdrawn == 0 || came < withdrawn/2 {
-			t.Errorf("trial %d (%s): of %d flows whose link went down %d came another way; %+v", trial.Order, trial.Treatment, withdrawn, came, trial.Events)
+			t.Errorf("trial %d (%s): of %d flows whose link went down %d came by another path; %+v", trial.Order, trial.Treatment, withdrawn, came, trial.Events)
 		}
 		if group := trial.Levels["route"]; (others > 0) != (group == "ordinary group") {
 			t.Errorf("trial %d: %d other flows moved by an %s", trial.Order, others, group)

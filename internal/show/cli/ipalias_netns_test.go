@@ -11,7 +11,7 @@ import (
 )
 
 // TestIPAlias: real clients, one process each, go to all aliases in turn or to one
-// address; what they together say follows from what the kernel tells of their
+// address; what they together say follows from what the kernel counts of their
 // connections.
 func TestIPAlias(t *testing.T) {
 	needs(t, "iperf")
@@ -65,7 +65,7 @@ func TestStandIn(t *testing.T) {
 		}
 		for _, c := range trust.Trial(trial, &run.Topology) {
 			if c.Check == trust.ToolAgrees {
-				t.Errorf("nobody else said anything: %+v", c)
+				t.Errorf("no other program reported: %+v", c)
 			}
 		}
 	}

@@ -147,7 +147,7 @@ func TestLab(t *testing.T) {
 			{"h1", []string{"sh", "-c", "echo out; exit 7"}, 7, "out"},
 			{"h1", []string{"sh", "-c", "kill -9 $$"}, 137, ""},
 			{"h1", []string{"/nonexistent"}, 127, "no such file"},
-			{"nobody", []string{"true"}, 2, `no host "nobody" in this lab; it has h1, h2, r1, r2`},
+			{"absent", []string{"true"}, 2, `no host "absent" in this lab; it has h1, h2, r1, r2`},
 			{"h1", []string{"ls", "/sys/class/net"}, 0, "eth1"},
 		} {
 			if status, out := statusOf(t, l.exec(t, c.host, c.argv...)); status != c.status || !strings.Contains(out, c.says) {
@@ -166,23 +166,23 @@ func TestLab(t *testing.T) {
 		}
 		l.ask(t, "h1", "true")
 	})
-	t.Run("a visitor goes", func(t *testing.T) {
+	t.Run("a command is killed", func(t *testing.T) {
 		mark := "LINERATE_TEST_VISITOR=" + l.name
-		visitor := l.exec(t, "h1", "sh", "-c", "sleep 1000 & echo started; sleep 1000; true")
-		visitor.Env = append(visitor.Env, mark)
-		started, err := visitor.StdoutPipe()
+		command := l.exec(t, "h1", "sh", "-c", "sleep 1000 & echo started; sleep 1000; true")
+		command.Env = append(command.Env, mark)
+		started, err := command.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := visitor.Start(); err != nil {
+		if err := command.Start(); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.ReadFull(started, make([]byte, len("started"))); err != nil {
 			t.Fatal(err)
 		}
-		_ = visitor.Process.Kill()
-		_ = visitor.Wait()
-		awaitNone(t, mark, "the visitor has gone")
+		_ = command.Process.Kill()
+		_ = command.Wait()
+		awaitNone(t, mark, "the command was killed")
 	})
 	t.Run("an agent dies", func(t *testing.T) {
 		// The first one's stream is the one that all others could hold.
@@ -302,7 +302,7 @@ func TestTapRefused(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		const device = "/dev/net/tun"
 		kerneltest.Do(t, "mount", "--bind", device, device)
-		kerneltest.Do(t, "mount", "-o", "remount,bind,nodev", device) // nobody may open it then
+		kerneltest.Do(t, "mount", "-o", "remount,bind,nodev", device) // it cannot be opened then
 		file := filepath.Join(t.TempDir(), "wire.yaml")
 		if err := os.WriteFile(file, []byte(`topology:
   hosts:

@@ -28,20 +28,20 @@ func TestLabExecSignals(t *testing.T) {
 		{"a trap", "trap 'exit 7' TERM; sleep 1000 & echo started; wait", syscall.SIGTERM, 7},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			visitor := l.exec(t, "client", "sh", "-c", c.script)
-			out, err := visitor.StdoutPipe()
+			command := l.exec(t, "client", "sh", "-c", c.script)
+			out, err := command.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := visitor.Start(); err != nil {
+			if err := command.Start(); err != nil {
 				t.Fatal(err)
 			}
 			awaitLine(t, out, "started")
-			if err := visitor.Process.Signal(c.signal); err != nil {
+			if err := command.Process.Signal(c.signal); err != nil {
 				t.Fatal(err)
 			}
-			_ = visitor.Wait()
-			if got := visitor.ProcessState.ExitCode(); got != c.status {
+			_ = command.Wait()
+			if got := command.ProcessState.ExitCode(); got != c.status {
 				t.Errorf("status %d, want %d", got, c.status)
 			}
 		})
@@ -51,7 +51,7 @@ func TestLabExecSignals(t *testing.T) {
 		signal     syscall.Signal
 		status     int
 	}{
-		{"keys", "\x1a\x03", 0, 130}, // a stop that nobody could continue, and an interrupt
+		{"keys", "\x1a\x03", 0, 130}, // a stop that could not be continued, and an interrupt
 		{"hanging up", "", syscall.SIGTERM, 143},
 	} {
 		t.Run("terminal: "+c.name, func(t *testing.T) {
@@ -60,10 +60,10 @@ func TestLabExecSignals(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer controller.Close()
-			visitor := l.exec(t, "client", "sh", "-c", "echo started; exec sleep 1000")
-			visitor.Stdin, visitor.Stdout, visitor.Stderr = terminal, terminal, terminal
-			visitor.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-			if err := visitor.Start(); err != nil {
+			command := l.exec(t, "client", "sh", "-c", "echo started; exec sleep 1000")
+			command.Stdin, command.Stdout, command.Stderr = terminal, terminal, terminal
+			command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+			if err := command.Start(); err != nil {
 				t.Fatal(err)
 			}
 			terminal.Close()
@@ -72,13 +72,13 @@ func TestLabExecSignals(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.signal != 0 {
-				if err := visitor.Process.Signal(c.signal); err != nil {
+				if err := command.Process.Signal(c.signal); err != nil {
 					t.Fatal(err)
 				}
 			}
 			go func() { _, _ = io.Copy(io.Discard, controller) }()
-			_ = visitor.Wait()
-			if got := visitor.ProcessState.ExitCode(); got != c.status {
+			_ = command.Wait()
+			if got := command.ProcessState.ExitCode(); got != c.status {
 				t.Errorf("status %d, want %d", got, c.status)
 			}
 		})

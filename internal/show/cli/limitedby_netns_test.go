@@ -33,7 +33,7 @@ func TestLimitedBy(t *testing.T) {
 	for _, trial := range run.Trials {
 		for _, f := range trial.Flows {
 			if f.From != f.OpenedBy {
-				continue // it only fills the queue of the way back
+				continue // it only fills the queue of the reverse direction
 			}
 			seen[f.From] = true
 			if f.LimitedBy != want[f.From] || f.LimitedWhy == "" {

@@ -58,7 +58,7 @@ func TestLatencyUnderLoad(t *testing.T) {
 		"plot latest -o goodput.svg --figure goodput": "",
 	} {
 		cmd := command(t, t.Context(), dir, strings.Fields(name)...)
-		// A report that tells of a stolen machine ends with a status of its own.
+		// A report of a machine with steal ends with a status of its own.
 		if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != ExitDoubt || !strings.Contains(string(out), want) {
 			t.Errorf("%s: %v, and no %q in\n%s", name, err, want, out)
 		}
@@ -94,8 +94,8 @@ func TestDatagramsBeyondTheLink(t *testing.T) {
 	}
 }
 
-// TestRateWithoutLoss: a search finds what the treatment's way carries, with its
-// settings on, in trials that are all told.
+// TestRateWithoutLoss: a search finds what the treatment's path carries, with its
+// settings on, in trials that are all reported.
 func TestRateWithoutLoss(t *testing.T) {
 	run := runLab(t, t.TempDir(), labFile(t, "loss-free.yaml"))
 	t.Log(run.Answer)

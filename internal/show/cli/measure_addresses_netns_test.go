@@ -32,7 +32,7 @@ func cabled(t *testing.T, rate string) {
 }
 
 // TestMeasureAddresses: flows to several addresses of one server use all their
-// links, each its own; another machine's address is told before anything is done.
+// links, each its own; another machine's address is reported before anything is done.
 func TestMeasureAddresses(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		cabled(t, "50mbit")
@@ -100,7 +100,7 @@ func TestMeasureAddresses(t *testing.T) {
 		}
 		s.until(t, "no test", 1)
 		if log := s.log(); strings.Count(log, "\n") != before+1 {
-			t.Errorf("asking for a name was told:\n%s", log)
+			t.Errorf("asking for a name was logged:\n%s", log)
 		}
 	})
 }

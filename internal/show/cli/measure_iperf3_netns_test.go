@@ -96,8 +96,8 @@ func (p printedTest) bytes() (received, sent float64) {
 	return received, sent
 }
 
-// told are the tests that a server has printed, once there are so many.
-func told(t *testing.T, printed string, tests int) []printedTest {
+// testsOf reads the tests that a server has printed, once there are so many.
+func testsOf(t *testing.T, printed string, tests int) []printedTest {
 	t.Helper()
 	var list []printedTest
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
@@ -155,7 +155,7 @@ func TestMeasureIperf3(t *testing.T) {
 				if status != 0 && status != ExitDoubt || m.Schema == "" {
 					t.Fatalf("status %d: %s", status, said)
 				}
-				server := told(t, printed, i+1)[i]
+				server := testsOf(t, printed, i+1)[i]
 				if server.Error != "" {
 					t.Fatalf("the server says: %s", server.Error)
 				}
@@ -168,7 +168,7 @@ func TestMeasureIperf3(t *testing.T) {
 					apart := math.Abs(float64(d.TotalBytes)-there) / max(there, 1)
 					t.Logf("%s: %d bytes here, %.0f there (%.3f %% apart); goodput %.1f Mbit/s, the peer's %.1f", d.Direction, d.TotalBytes, there, 100*apart, d.GoodputBps/1e6, d.Peer.GoodputBps/1e6)
 					if apart > 0.01 || there == 0 || float64(d.Peer.Bytes) != there {
-						t.Errorf("%s: %d bytes here, %.0f as the server prints, %d as it tells", d.Direction, d.TotalBytes, there, d.Peer.Bytes)
+						t.Errorf("%s: %d bytes here, %.0f as the server prints, %d as it reports", d.Direction, d.TotalBytes, there, d.Peer.Bytes)
 					}
 					if d.GoodputBps <= 0 || d.GoodputBps > 55e6 {
 						t.Errorf("%s: goodput %.1f Mbit/s through 50", d.Direction, d.GoodputBps/1e6)
@@ -224,7 +224,7 @@ func checkAsked(t *testing.T, args []string, m record.Measure) {
 }
 
 // TestMeasureIperf3Refused: a stock server that asks for a user, is busy, dies, or
-// is told that the test was interrupted.
+// is notified that the test was interrupted.
 func TestMeasureIperf3Refused(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "50mbit", "client")
@@ -255,7 +255,7 @@ func TestMeasureIperf3Refused(t *testing.T) {
 			args []string
 			said string // empty: measured
 		}{
-			{"nobody", nil, "--iperf3-user"},
+			{"unknown", nil, "--iperf3-user"},
 			{"with the wrong password", append(as, "--iperf3-password", wrong, "--iperf3-pkcs1"), "wrong user or password"},
 			{"the right one", append(as, "--iperf3-password", right), ""},
 		} {

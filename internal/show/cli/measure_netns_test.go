@@ -152,7 +152,7 @@ func TestMeasure(t *testing.T) {
 		}{
 			{"write", "10.0.0.1", false, nil, []string{"write"}, 1, 0.99},
 			{"read", "10.0.0.1:5202", false, []string{"--direction", "read", "--streams", "3"}, []string{"read"}, 3, 0.99},
-			// Acknowledgements of the one are on the other's way: 86 bytes for two frames.
+			// Acknowledgements of the one share the link with the other: 86 bytes for two frames.
 			{"both", "[fd00::1]:5202", true, []string{"--direction", "both"}, []string{"write", "read"}, 1, 0.95},
 		} {
 			t.Run(test.name, func(t *testing.T) {
@@ -266,7 +266,7 @@ func TestMeasureGate(t *testing.T) {
 	})
 }
 
-// TestMeasureRefused: every way of not being served says what it is.
+// TestMeasureRefused: every refusal says its reason.
 func TestMeasureRefused(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "1gbit", "client", "other")
@@ -294,7 +294,7 @@ func TestMeasureRefused(t *testing.T) {
 			{"not allowed", "other", []string{"10.0.0.1", "--token", token}, "10.0.0.3 is not among the addresses"},
 			{"too long", "client", []string{"10.0.0.1", "--token", token, "--duration", "3s"}, "4s with the warm-up: the server allows 2s"},
 			{"too many", "client", []string{"10.0.0.1", "--token", token, "--direction", "both", "--streams", "2", "--duration", "1s"}, "4 flows: the server allows 3"},
-			{"nobody there", "client", []string{"10.0.0.1:5203"}, "nothing listens there; start linerate serve"},
+			{"no server", "client", []string{"10.0.0.1:5203"}, "nothing listens there; start linerate serve"},
 			{"no host", "client", []string{"10.0.0.77"}, "no route to host: this host has no route"},
 			{"another program", "client", []string{"10.0.0.1:2222"}, `another program than linerate serve listens at 10.0.0.1:2222: it begins with "SSH-2.0-`},
 			{"no such name", "client", []string{"nosuch.invalid"}, "nosuch.invalid"},

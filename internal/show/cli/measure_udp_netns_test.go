@@ -27,7 +27,7 @@ func datagrams(t *testing.T, host string, args ...string) record.Measure {
 }
 
 // TestMeasureDatagrams: over a link of a rate, both ways, over either family: what
-// fits arrives, what does not is lost and told, and the server's bound holds.
+// fits arrives, what does not is reported as lost, and the server's bound holds.
 func TestMeasureDatagrams(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "50mbit", "client")

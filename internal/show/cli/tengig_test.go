@@ -38,7 +38,7 @@ func TestTenGigIsTheLists(t *testing.T) {
 	comment = strings.Join(strings.Fields(strings.ReplaceAll(comment, "#", " ")), " ")
 	for _, key := range notTried {
 		if short := key[strings.LastIndex(key, ".")+1:]; !strings.Contains(comment, short) {
-			t.Errorf("nobody is told that %s is not tried", key)
+			t.Errorf("it is not said that %s is not tried", key)
 		}
 	}
 	var files []settingfile.File
@@ -151,7 +151,7 @@ func TestTenGigCanTell(t *testing.T) {
 		}
 		expected[tr.Levels["settings"]] = *predicted
 		if window := tr.Workload.Duration.Seconds(); window < 50*predicted.RTTS {
-			t.Errorf("%s: a window of %g s is too short to tell what held the flow back", tr.Name, window)
+			t.Errorf("%s: a window of %g s is too short to find what held the flow back", tr.Name, window)
 		}
 	}
 	const rmem, wmem = "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"

@@ -38,7 +38,7 @@ func TestTools(t *testing.T) {
 	}
 	for _, trial := range run.Trials[:2] {
 		name := trial.Treatment
-		var counted, told, got float64
+		var counted, reported, got float64
 		seen := map[string]bool{}
 		for _, f := range trial.Flows {
 			if !f.Connected || !f.Alive || f.ReceivedBytes == 0 || f.SenderInfo == nil || f.CongestionControl != "cubic" || seen[f.Source+f.Destination] {
@@ -56,14 +56,14 @@ func TestTools(t *testing.T) {
 			if tool.Error != "" || tool.Tool != name || len(tool.Output) < 100 || len(tool.ServerOutput) < 100 || tool.TookS == 0 {
 				t.Errorf("%s: %+v", name, tool)
 			}
-			counted, told = counted+tool.GoodputBps, told+tool.ReceiverBps
+			counted, reported = counted+tool.GoodputBps, reported+tool.ReceiverBps
 		}
 		if len(trial.Flows) != 10 || len(trial.Tools) != 4 {
 			t.Errorf("%s: %d flows by %d processes", name, len(trial.Flows), len(trial.Tools))
 		}
 		// Their time is not the window, and the link is shared unevenly at first.
-		if math.Abs(told/counted-1) > 0.15 {
-			t.Errorf("%s: its receivers tell %.1f Mbit/s, their connections carried %.1f", name, told/1e6, counted/1e6)
+		if math.Abs(reported/counted-1) > 0.15 {
+			t.Errorf("%s: its receivers report %.1f Mbit/s, their connections carried %.1f", name, reported/1e6, counted/1e6)
 		}
 		var ports float64
 		for _, h := range trial.Hosts {
@@ -98,7 +98,7 @@ func TestToolSurplus(t *testing.T) {
 				continue
 			}
 			// iperf waits for its buffers, so that how much it is off is a matter of
-			// chance; the check must tell either way.
+			// chance; the check must notice in either case.
 			if off := s.SumBps > 1.05*s.GoodputBps && s.SumBps > 1.1*trial.LimitBps; off && c.Pass || trial.Treatment == "iperf3" && !off {
 				t.Errorf("%s: %+v of %+v", trial.Treatment, c, s)
 			}
@@ -113,7 +113,7 @@ func TestToolSurplus(t *testing.T) {
 			t.Errorf("finding: %v %+v", ok, f)
 		}
 		if said := treatment(t, run, "iperf3").ToolReported; said == nil || said.SumBps == 0 {
-			t.Errorf("the treatment does not tell: %+v", said)
+			t.Errorf("the treatment does not say so: %+v", said)
 		}
 	}
 }

@@ -117,7 +117,7 @@ func runTune(t *testing.T, dir string, args ...string) *record.Tune {
 
 // TestTune tries a list on real hosts, is interrupted and carried on, says which
 // setting does it, keeps that one, leaves the hosts as they were; and what was kept
-// gives the effect again in a lab that was just made, where the answer tells what
+// gives the effect again in a lab that was just made, where the answer says what
 // became of latency, too.
 func TestTune(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
@@ -220,7 +220,7 @@ func interruptedTune(t *testing.T, dir string, args ...string) (id string) {
 }
 
 // leftBehind are journals with something to undo; an agent that was killed leaves
-// its lock as well, which holds nobody.
+// its lock as well, which stops no other process.
 func leftBehind(t *testing.T) []string {
 	t.Helper()
 	return slices.DeleteFunc(journals(t), func(path string) bool { return filepath.Ext(path) != ".jsonl" })

@@ -62,7 +62,7 @@ type deaf struct {
 	io.Writer
 }
 
-// The agent speaks while nobody listens any more. It must not die of that before
+// The agent writes after its reader has closed. It must not die of that before
 // it has reverted what it has changed.
 func TestAgentOutlivesItsListener(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestFailedRevertIsTold(t *testing.T) {
 				t.Errorf("%s: %v, want exit status %d", args[0], err, ExitFailed)
 			}
 			if !bytes.Contains(out, []byte("client: its agent failed in the end")) || !bytes.Contains(out, []byte("eth0 is stuck")) {
-				t.Errorf("%s: not told:\n%s", args[0], out)
+				t.Errorf("%s: not reported:\n%s", args[0], out)
 			}
 			if bytes.Contains(out, []byte("--resume")) {
 				t.Errorf("%s: there is nothing to carry on:\n%s", args[0], out)

@@ -8,7 +8,7 @@ import (
 	"linerate/internal/show/number"
 )
 
-// TestByPath: paths through the same routers are told apart by where they arrive.
+// TestByPath: paths through the same routers are distinguished by where they arrive.
 func TestByPath(t *testing.T) {
 	trial := &record.Trial{}
 	for _, path := range []string{"a.eth0 leaf.down leaf.up1 spine1.down spine1.up0 b.eth0", "a.eth0 leaf.down leaf.up1 spine1.down spine1.up1 b.eth1", "a.eth0 leaf.down leaf.up2 spine2.down spine2.up0 b.eth2"} {

@@ -22,7 +22,7 @@ func small() *record.Run {
 		Trust: []record.Check{{Check: "wire", Trial: 1}, {Check: "wire", Trial: 1}, {Check: "alive", Trial: 1, Pass: true}, {Check: "limit", Trial: 2}},
 		Trials: []record.Trial{{
 			Repeated: 2, LossFree: &record.LossFree{RateBps: 1e6, Trials: []record.LossTrial{
-				{OfferedBps: 2e6, ReceivedBps: 15e5, WindowS: 1, Sent: 400, Lost: 100, LostShare: 0.25, Places: []record.LossPlace{{Host: "server", What: "receive buffer", Packets: 60}, {What: "nobody knows where", Packets: 40}}},
+				{OfferedBps: 2e6, ReceivedBps: 15e5, WindowS: 1, Sent: 400, Lost: 100, LostShare: 0.25, Places: []record.LossPlace{{Host: "server", What: "receive buffer", Packets: 60}, {What: "elsewhere", Packets: 40}}},
 				{AskedBps: 1e6, OfferedBps: 1e6, ReceivedBps: 1e6, WindowS: 4, Sent: 800, Confirms: true, Pass: true},
 			}},
 			Treatment: "=1+1", Levels: map[string]string{"direction": "reads", "fix": "a, \"b\""}, Block: 2, Order: 1, Started: started,
@@ -65,7 +65,7 @@ func TestRows(t *testing.T) {
 		},
 		"search": {
 			"run,trial,block,treatment,step,asked_bps,offered_bps,received_bps,window_s,sent,lost,lost_share,confirms,pass,places",
-			`mine-7,1,2,'=1+1,1,0,2e+06,1.5e+06,1,400,100,0.25,false,false,server receive buffer: 60; nobody knows where: 40`,
+			`mine-7,1,2,'=1+1,1,0,2e+06,1.5e+06,1,400,100,0.25,false,false,server receive buffer: 60; elsewhere: 40`,
 			`mine-7,1,2,'=1+1,2,1e+06,1e+06,1e+06,4,800,0,0,true,true,`,
 		},
 		// The transmit counter was reset: it gained −400. The interface "new" came during the window.

@@ -168,7 +168,7 @@ func TestSaidOnce(t *testing.T) {
 	}
 	var b bytes.Buffer
 	if err := Run(&b, run); err != nil || strings.Count(b.String(), "five times as much") != 1 {
-		t.Errorf("told %d times: %v", strings.Count(b.String(), "five times as much"), err)
+		t.Errorf("said %d times: %v", strings.Count(b.String(), "five times as much"), err)
 	}
 }
 
@@ -258,7 +258,7 @@ func TestOutages(t *testing.T) {
 		}
 	}
 	if strings.Contains(text, ", 1.5 s") {
-		t.Errorf("one instant is told as if there were others:\n%s", text)
+		t.Errorf("one instant is shown as if there were others:\n%s", text)
 	}
 	// Two instants of one treatment, however many treatments there are.
 	later := run.Treatments[0].Outages[0]
@@ -278,7 +278,7 @@ func TestSearchesOnPage(t *testing.T) {
 	run := sciencetest.Run(7, 2)
 	conclude.Conclude(run)
 	if page := string(html(t, run)); strings.Contains(page, `id="search"`) {
-		t.Error("a search is told that was not made")
+		t.Error("a search is shown that was not made")
 	}
 	steps := []record.LossTrial{{OfferedBps: 2e8, WindowS: 1, Sent: 17000, Lost: 8500, LostShare: 0.5}, {AskedBps: 94e6, OfferedBps: 94e6, WindowS: 10, Sent: 79823, Confirms: true, Pass: true}}
 	run.Trials[0].LossFree = &record.LossFree{RateBps: 94e6, LostAtBps: 95e6, Trials: steps}

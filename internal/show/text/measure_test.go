@@ -71,8 +71,8 @@ func TestMeasureTextTransactions(t *testing.T) {
 	}
 }
 
-// TestMeasureTextLetters: what was lost of requests and responses over UDP is told.
-func TestMeasureTextLetters(t *testing.T) {
+// TestMeasureTextUDPRR: what was lost of requests and responses over UDP is shown.
+func TestMeasureTextUDPRR(t *testing.T) {
 	m := transacting(measurement(1))
 	m.Protocol = "udp-rr"
 	said := func(unanswered, late int64, share float64) string {
@@ -98,8 +98,8 @@ func TestMeasureTextLetters(t *testing.T) {
 	}
 }
 
-// TestMeasureTextModes: how bytes were moved is told once for flows that did
-// alike, and a measurement in several modes is told mode by mode.
+// TestMeasureTextModes: how bytes were moved is shown once for flows that did
+// alike, and a measurement in several modes is shown mode by mode.
 func TestMeasureTextModes(t *testing.T) {
 	auto, plain := measurement(3), measurement(1)
 	for i := range auto.Flows {
@@ -269,7 +269,7 @@ func TestMeasureText(t *testing.T) {
 	}
 }
 
-// What is wrong is told in full, on a narrow terminal, too.
+// What is wrong is shown in full, on a narrow terminal, too.
 func TestMeasureTextTells(t *testing.T) {
 	m := measurement(40)
 	m.Trust = append(m.Trust, record.Check{Check: "foreign-traffic", Detail: "client: its interfaces sent 1 GB that belongs to no flow"})

@@ -155,7 +155,7 @@ func TestUnusableFiles(t *testing.T) {
 	}
 }
 
-// TestSeenWhileMade: whoever looks at a notebook while another makes it sees either
+// TestSeenWhileMade: a process that reads a notebook while another makes it sees either
 // nothing or a notebook.
 func TestSeenWhileMade(t *testing.T) {
 	for range 20 {
@@ -288,7 +288,7 @@ func TestMigration(t *testing.T) {
 func TestBusyForTooLong(t *testing.T) {
 	path := begun(t)
 	other, s := open(t, path), open(t, path)
-	tx, err := other.db.Begin() // immediate: nobody else can write
+	tx, err := other.db.Begin() // immediate: no other process can write
 	if err != nil {
 		t.Fatal(err)
 	}
