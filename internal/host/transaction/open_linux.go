@@ -80,38 +80,23 @@ func (o *opener) openAll(ctx context.Context, timeout time.Duration, first func(
 		}
 	}()
 	latest := time.Now()
-	open := 0
-	opened := func() {
-		open, latest = open+1, time.Now()
-		first()
-	}
-	var failed error // why no more can be begun; those that have been come about all the same
-	for next := 0; open < n; {
+	var failed error // no more are begun; those that have been may still open
+	for next, open := 0, 0; open < n; {
 		for failed == nil && next < n && len(o.began) < maxConnecting && (open > 0 || next == 0) {
-			at, err := o.start(next)
-			if err != nil {
-				failed = err
-				break
-			}
-			next++
-			if at {
-				opened()
+			if failed = o.start(next); failed == nil {
+				next++
 			}
 		}
-		switch {
-		case len(o.began) > 0:
-		case failed != nil:
+		if failed != nil && len(o.began) == 0 {
 			return failed
-		default:
-			continue
 		}
-		events := o.waiting.Wait(checkInterval)
-		for i := range events {
+		for i := range o.waiting.Wait(checkInterval) {
 			fd, _, _ := o.waiting.Event(i)
 			if err := o.finish(fd); err != nil {
 				return err
 			}
-			opened()
+			open, latest = open+1, time.Now()
+			first()
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -123,33 +108,28 @@ func (o *opener) openAll(ctx context.Context, timeout time.Duration, first func(
 	return nil
 }
 
-// start begins to open a connection. True: it is open already.
-func (o *opener) start(i int) (bool, error) {
+// start begins to open a connection.
+func (o *opener) start(i int) error {
 	peer := o.peer(i)
 	fd, err := peer.Socket(false)
 	if err != nil {
-		return false, os.NewSyscallError("socket", err)
+		return os.NewSyscallError("socket", err)
 	}
-	fail := func(err error) (bool, error) {
+	if err = o.prepare(fd); err == nil {
+		if err = peer.Connect(fd); err == syscall.EINPROGRESS {
+			err = nil
+		}
+		err = os.NewSyscallError("connect", err)
+	}
+	if err == nil {
+		err = o.waiting.Add(fd, int32(fd))
+	}
+	if err != nil {
 		sock.CloseSocket(fd)
-		return false, err
-	}
-	if err := o.prepare(fd); err != nil {
-		return fail(err)
-	}
-	switch err := peer.Connect(fd); err {
-	case nil:
-		o.began[int32(fd)] = i
-		return true, o.finish(int32(fd))
-	case syscall.EINPROGRESS:
-	default:
-		return fail(os.NewSyscallError("connect", err))
-	}
-	if err := o.waiting.Add(fd, int32(fd)); err != nil {
-		return fail(err)
+		return err
 	}
 	o.began[int32(fd)] = i
-	return false, nil
+	return nil
 }
 
 // peer is where the i-th connection of this part goes: the flow's connections take
@@ -159,18 +139,14 @@ func (o *opener) peer(i int) *sock.Peer {
 }
 
 func (o *opener) prepare(fd int) error {
-	if err := socket.Prepare(o.f.Request, fd); err != nil {
-		return err
+	err := socket.Prepare(o.f.Request, fd)
+	if err == nil {
+		err = o.f.setSocketOptions(fd, false)
 	}
-	if err := o.f.setSocketOptions(fd, false); err != nil {
-		return err
+	if err == nil && o.from != nil {
+		err = os.NewSyscallError("bind", o.from.Bind(fd))
 	}
-	if o.from != nil {
-		if err := o.from.Bind(fd); err != nil {
-			return os.NewSyscallError("bind", err)
-		}
-	}
-	return nil
+	return err
 }
 
 // finish gives a connection that is open to its thread.

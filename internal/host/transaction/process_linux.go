@@ -5,9 +5,11 @@ package transaction
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/netip"
+	"os"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -55,7 +57,7 @@ type processGroup struct {
 	mu        sync.Mutex // held for assignments only
 	processes []*process
 	closed    bool
-	polledAt  time.Time // when settled was last asked for
+	polledAt  time.Time // when settled was last read
 	settled   bool
 	last      message.FlowEnd
 	busy      []int64
@@ -68,17 +70,17 @@ func newGroup(request message.FlowRequest, processes int) *processGroup {
 
 // process is one of the processes.
 type process struct {
-	mu   sync.Mutex // one question at a time
+	mu   sync.Mutex // one task at a time
 	in   io.WriteCloser
 	to   *json.Encoder
 	from *json.Decoder
 	gone error
 	out  io.Closer
-	kill func()
+	main *os.Process
 	done chan struct{} // closed when the process has ended
 }
 
-// command is how a process is started; tests have another way.
+// command is how a process is started; tests start another.
 var command = func() *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", WorkerCommand)
 	cmd.Args[0] = "linerate"
@@ -87,39 +89,31 @@ var command = func() *exec.Cmd {
 
 // startProcess starts a process, which ends with this one, however that ends.
 func startProcess() (*process, error) {
-	h := &process{done: make(chan struct{})}
-	started := make(chan error)
-	go func() {
-		// The death signal comes when the thread ends that has started the process,
-		// so this one stays (prctl(2), PR_SET_PDEATHSIG).
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		defer close(h.done)
-		cmd := command()
-		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-		in, err := cmd.StdinPipe()
-		if err != nil {
+	cmd := command()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	in, inErr := cmd.StdinPipe()
+	out, outErr := cmd.StdoutPipe()
+	err := errors.Join(inErr, outErr)
+	started, done := make(chan error), make(chan struct{})
+	if err == nil {
+		go func() {
+			// The death signal comes when the thread ends that has started the process,
+			// so this one stays (prctl(2), PR_SET_PDEATHSIG).
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			defer close(done)
+			err := cmd.Start()
 			started <- err
-			return
-		}
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			started <- err
-			return
-		}
-		if err := cmd.Start(); err != nil {
-			started <- err
-			return
-		}
-		h.in, h.to, h.from, h.out = in, json.NewEncoder(in), json.NewDecoder(out), out
-		h.kill = func() { _ = cmd.Process.Kill() }
-		started <- nil
-		_, _ = cmd.Process.Wait() // not cmd.Wait, which would close what is still to be read
-	}()
-	if err := <-started; err != nil {
+			if err == nil {
+				_, _ = cmd.Process.Wait() // not cmd.Wait, which would close what is still to be read
+			}
+		}()
+		err = <-started
+	}
+	if err != nil {
 		return nil, fmt.Errorf("starting a process for more connections: %w", err)
 	}
-	return h, nil
+	return &process{in: in, to: json.NewEncoder(in), from: json.NewDecoder(out), out: out, main: cmd.Process, done: done}, nil
 }
 
 // call has a process carry a task out.
@@ -160,23 +154,23 @@ func (s *processGroup) start() error {
 	return nil
 }
 
-// callAll asks all processes at once. The reports are in the processes' order; one that is
+// callAll calls all processes at once. The reports are in the processes' order; one that is
 // gone reports nothing, and fails the flow.
 func (s *processGroup) callAll(ask func(i int) task) []report {
 	s.mu.Lock()
-	hands := slices.Clone(s.processes)
+	processes := slices.Clone(s.processes)
 	s.mu.Unlock()
-	reports := make([]report, len(hands))
-	var asking sync.WaitGroup
-	for i, h := range hands {
-		asking.Go(func() {
+	reports := make([]report, len(processes))
+	var calls sync.WaitGroup
+	for i, h := range processes {
+		calls.Go(func() {
 			var err error
 			if reports[i], err = h.call(ask(i)); err != nil {
 				s.Fail("%w", err)
 			}
 		})
 	}
-	asking.Wait()
+	calls.Wait()
 	return reports
 }
 
@@ -238,7 +232,7 @@ func (s *processGroup) Start(w message.WindowRequest) {
 // Abandon has the processes give up.
 func (s *processGroup) Abandon() { s.callAll(func(int) task { return task{Abandon: true} }) }
 
-// Settled says that there is nothing to wait for. It asks the processes every 20 ms
+// Settled says that there is nothing to wait for. It calls the processes every 20 ms
 // at most.
 func (s *processGroup) Settled() bool {
 	failed := s.Failure() != nil
@@ -259,13 +253,13 @@ func (s *processGroup) Settled() bool {
 // Count reads all processes.
 func (s *processGroup) Count(out *message.FlowEnd) { *out = s.read() }
 
-// Describe keeps what the processes said of their state.
+// Describe keeps what the processes reported of their state.
 func (s *processGroup) Describe(out *message.FlowEnd) {
 	last := s.latest()
 	out.Local, out.Alive, out.Error = last.Local, last.Alive, last.Error
 }
 
-// read is what all processes together say.
+// read is what all processes together report.
 func (s *processGroup) read() message.FlowEnd {
 	s.mu.Lock()
 	closed := s.closed
@@ -307,7 +301,7 @@ func (s *processGroup) read() message.FlowEnd {
 	return out
 }
 
-// latest is what the latest reading has said.
+// latest is what the latest reading has reported.
 func (s *processGroup) latest() message.FlowEnd {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -380,11 +374,11 @@ func (s *processGroup) Close() {
 	s.State.Close()
 	const grace = 2 * time.Second
 	s.mu.Lock()
-	hands := slices.Clone(s.processes)
+	processes := slices.Clone(s.processes)
 	s.mu.Unlock()
 	stop := time.AfterFunc(grace, func() {
-		for _, h := range hands {
-			h.kill()
+		for _, h := range processes {
+			_ = h.main.Kill()
 		}
 	})
 	defer stop.Stop()
@@ -392,10 +386,10 @@ func (s *processGroup) Close() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	for _, h := range hands {
+	for _, h := range processes {
 		h.in.Close()
 	}
-	for _, h := range hands {
+	for _, h := range processes {
 		<-h.done
 		h.out.Close()
 	}

@@ -9,6 +9,7 @@ import (
 	"linerate/internal/host/socket"
 
 	"linerate/internal/kernel/sock"
+	"linerate/internal/model/unit"
 )
 
 // responderConn is where a responder is with a connection.
@@ -28,9 +29,8 @@ type responder struct {
 	response int64
 	poll     bool
 	replies  []responderConn // by descriptor
-	// Over UDP, a response is sent every so many ns at most (0: at any time), and free
-	// is when the next may be. idle is how long that was waited for.
-	every, free, idle int64
+	rate     limiter         // of responses over UDP
+	idle     int64           // ns waited for that
 	// mu is held by the thread, and by that of a shared listener while it responds to a
 	// connection for one transaction.
 	mu sync.Mutex
@@ -39,10 +39,7 @@ type responder struct {
 func newResponder(w *worker) *responder {
 	o := w.f.Request
 	r := &responder{worker: w, request: uint32(requestBytes(o)), response: int64(responseBytes(o)), poll: w.f.polls && !w.f.sharesListener()}
-	if o.RateCap > 0 { // of each connection
-		every := float64(r.response) * 8e9 / float64(o.RateCap) / float64(max(1, w.part.size()))
-		r.every = int64(min(every, float64(time.Hour)))
-	}
+	r.rate.set(o.RateCap*unit.BitRate(max(1, w.part.size())), responseBytes(o)) // of each connection
 	return r
 }
 
@@ -59,53 +56,59 @@ func (w *worker) runResponder() {
 	w.onThread(true, func() {
 		select {
 		case fd := <-w.assigned:
-			if w.f.udp {
-				r.runUDPSingle(fd)
-				return
-			}
 			r.runSingle(fd)
 		case <-w.f.engine.Context().Done():
 		}
 	})
 }
 
-// runSingle answers over the only connection.
+// runSingle answers over the only connection, or at the only socket over UDP.
 func (r *responder) runSingle(fd int) {
-	quit := &r.f.engine.Signals.Quit
-	var c responderConn
-	for !quit.Load() {
-		n, err := r.receive(fd, r.buffer, r.poll)
-		if err != nil && isTemporary(err) {
-			continue
-		}
-		if quit.Load() {
+	quit, polls := &r.f.engine.Signals.Quit, false
+	for c := (responderConn{}); !quit.Load(); {
+		polls = polls || r.poll && r.f.engine.hasStarted()
+		n, err := r.receive(fd, r.buffer, polls)
+		switch {
+		case quit.Load():
 			return
+		case err == nil && n == 0 && !r.f.udp:
+			r.f.connLostFD(fd, nil)
+			return
+		case err == nil:
+			look, at := r.poll && r.done.Load()%sampleEvery == 0, int64(0)
+			if look {
+				at = socket.Now()
+			}
+			if r.f.udp {
+				err = r.respond(fd, n)
+			} else {
+				err = r.respondTCP(fd, &c, n)
+			}
+			if look {
+				add(&r.useful, sampleEvery*max(0, socket.Now()-at-r.takeIdle()))
+			}
 		}
-		if err != nil || n == 0 {
+		if err != nil && !isTemporary(err) && !(r.f.udp && isTransient(err)) {
 			r.f.connLostFD(fd, err)
 			return
 		}
-		r.followPackets(fd)
-		look := r.poll && r.done.Load()%sampleEvery == 0
-		at := int64(0)
-		if look {
-			at = socket.Now()
-		}
-		r.countRequest(&c, n)
-		for c.left > 0 && !quit.Load() {
-			piece := payload[:min(c.left, int64(len(payload)))]
-			n, err = send(fd, piece, r.poll)
-			if err != nil && !isTemporary(err) {
-				r.f.connLostFD(fd, err)
-				return
-			}
-			c.left -= int64(n)
-			r.countResponse(&c, n)
-		}
-		if look {
-			add(&r.useful, sampleEvery*(socket.Now()-at))
-		}
 	}
+}
+
+// respondTCP writes the responses to the requests that bytes read complete, and waits for
+// room.
+func (r *responder) respondTCP(fd int, c *responderConn, bytes int) error {
+	r.followPackets(fd)
+	r.countRequest(c, bytes)
+	for c.left > 0 && !r.f.engine.Signals.Quit.Load() {
+		n, err := send(fd, payload[:min(c.left, int64(len(payload)))], r.poll)
+		if err != nil && !isTemporary(err) {
+			return err
+		}
+		c.left -= int64(n)
+		r.countResponse(c, n)
+	}
+	return nil
 }
 
 // followPackets follows the requests, now and then.

@@ -1,5 +1,14 @@
 package transaction
 
+import (
+	"sync"
+	"time"
+
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
+	"linerate/internal/model/unit"
+)
+
 // schedule says when the transactions of a flow with a pace are to begin. They
 // are numbered from 0, and evenly apart; number n is for connection n modulo the
 // flow's connections, so that these take turns.
@@ -32,4 +41,41 @@ func (p part) size() int {
 // number is the schedule's number of a connection's transaction in a round.
 func (p part) number(connection int, round int64) int64 {
 	return p.first + int64(connection)*p.step + round*p.all
+}
+
+// limiter keeps what a worker sends to a rate; the zero value is none. Its methods may
+// be called from several goroutines.
+type limiter struct {
+	mu          sync.Mutex
+	every, free int64 // ns from one message to the next; when that may be sent
+}
+
+func (l *limiter) set(rate unit.BitRate, bytes int) {
+	if rate > 0 {
+		l.every = int64(min(float64(bytes)*8e9/float64(rate), float64(time.Hour)))
+	}
+}
+
+// reserve is when a message may be sent; false: only later than in longest.
+func (l *limiter) reserve(longest time.Duration) (at int64, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := socket.Now()
+	if at = max(l.free, now); at-now > int64(longest) {
+		return 0, false
+	}
+	l.free = at + l.every
+	return at, true
+}
+
+// sleepUntil sleeps until an instant; false: the engine closes.
+func (f *rrFlow) sleepUntil(ns int64) bool {
+	for !f.engine.Signals.Quit.Load() {
+		now := socket.Now()
+		if now >= ns {
+			return true
+		}
+		sched.SleepUntil(min(ns, now+int64(checkInterval)))
+	}
+	return false
 }

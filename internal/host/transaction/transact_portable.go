@@ -16,8 +16,6 @@ import (
 
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel/sched"
-	"linerate/internal/model/unit"
 )
 
 // conn is a requester's connection.
@@ -32,43 +30,6 @@ type conn struct {
 
 // errUnanswered: no response over UDP within responseTimeout.
 var errUnanswered = errors.New("no response")
-
-// limiter keeps what a worker sends to a rate; the zero value is none. Its methods may
-// be called from several goroutines.
-type limiter struct {
-	mu          sync.Mutex
-	every, free int64 // ns from one message to the next; when that may be sent
-}
-
-func (l *limiter) set(rate unit.BitRate, bytes int) {
-	if rate > 0 {
-		l.every = int64(min(float64(bytes)*8e9/float64(rate), float64(time.Hour)))
-	}
-}
-
-// reserve is when a message may be sent; false: only later than in longest.
-func (l *limiter) reserve(longest time.Duration) (at int64, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := socket.Now()
-	if at = max(l.free, now); at-now > int64(longest) {
-		return 0, false
-	}
-	l.free = at + l.every
-	return at, true
-}
-
-// sleepUntil sleeps until an instant; false: the engine closes.
-func (w *worker) sleepUntil(ns int64) bool {
-	for !w.f.engine.Signals.Quit.Load() {
-		now := socket.Now()
-		if now >= ns {
-			return true
-		}
-		sched.SleepUntil(min(ns, now+int64(checkInterval)))
-	}
-	return false
-}
 
 // runRequester waits for the start and makes transactions over all connections, until
 // the stop.
@@ -93,7 +54,7 @@ func (w *worker) request(i int) {
 		if o.Pace > 0 {
 			began = slots.due(w.f.part.number(i, round))
 		}
-		if began >= window.StopNs || !w.sleepUntil(began) {
+		if began >= window.StopNs || !w.f.sleepUntil(began) {
 			return
 		}
 		if lost {
@@ -101,7 +62,7 @@ func (w *worker) request(i int) {
 			continue
 		}
 		allowed, _ := w.rate.reserve(math.MaxInt64)
-		if !w.sleepUntil(allowed) {
+		if !w.f.sleepUntil(allowed) {
 			return
 		}
 		if o.Pace == 0 {
@@ -233,7 +194,7 @@ func (w *worker) respond(c net.Conn) {
 
 // sendResponse answers a request over TCP, when that is within the rate.
 func (w *worker) sendResponse(c net.Conn) error {
-	if at, _ := w.rate.reserve(math.MaxInt64); !w.sleepUntil(at) {
+	if at, _ := w.rate.reserve(math.MaxInt64); !w.f.sleepUntil(at) {
 		return net.ErrClosed
 	}
 	err := w.write(c, nil, responseBytes(w.f.Request))
@@ -256,7 +217,7 @@ func (w *worker) respondUDP(c net.Conn, fd int) {
 			w.f.resendReady(fd, buffer[:n])
 		default:
 			w.received.Add(int64(n))
-			if at, ok := w.rate.reserve(responseTimeout); !ok || !w.sleepUntil(at) {
+			if at, ok := w.rate.reserve(responseTimeout); !ok || !w.f.sleepUntil(at) {
 				continue
 			}
 			copy(response, buffer[:min(sequenceBytes, n)])

@@ -9,7 +9,6 @@ import (
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
 
-	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
 )
 
@@ -112,31 +111,6 @@ func (a *requester) readResponses(i int) {
 	}
 }
 
-// runUDPSingle answers what comes to the only socket.
-func (r *responder) runUDPSingle(fd int) {
-	polls := false
-	for quit := &r.f.engine.Signals.Quit; !quit.Load(); {
-		polls = polls || r.poll && r.f.engine.hasStarted()
-		n, err := r.receive(fd, r.buffer, polls)
-		switch {
-		case quit.Load():
-			return
-		case err == nil:
-			look, at := r.poll && r.done.Load()%sampleEvery == 0, int64(0)
-			if look {
-				at = socket.Now()
-			}
-			if err = r.respond(fd, n); look {
-				add(&r.useful, sampleEvery*max(0, socket.Now()-at-r.takeIdle()))
-			}
-		}
-		if err != nil && !isTemporary(err) && !isTransient(err) {
-			r.f.connLostFD(fd, err)
-			return
-		}
-	}
-}
-
 // respondAll responds to the datagrams at one of several sockets.
 func (r *responder) respondAll(fd int) {
 	for !r.f.engine.Signals.Quit.Load() {
@@ -179,21 +153,16 @@ func (r *responder) respond(fd, n int) error {
 // allows; TCP's socket is paced by the kernel. It returns false if the response would
 // be sent after the requester's timeout.
 func (r *responder) waitForRate() bool {
-	if r.every == 0 {
+	if r.rate.every == 0 {
 		return true
 	}
 	began := socket.Now()
-	if r.free-began > int64(responseTimeout) {
-		return false
+	at, ok := r.rate.reserve(responseTimeout)
+	if ok {
+		r.f.sleepUntil(at)
+		r.idle += socket.Now() - began
 	}
-	now := began
-	for now < r.free && !r.f.engine.Signals.Quit.Load() {
-		sched.SleepUntil(min(r.free, now+int64(checkInterval)))
-		now = socket.Now()
-	}
-	r.idle += now - began
-	r.free = max(r.free, now) + r.every
-	return true
+	return ok
 }
 
 // takeIdle is how long it has waited so since this was last asked.
