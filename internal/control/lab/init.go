@@ -140,7 +140,7 @@ func makeLink(p plan, nodes []*netlink.Namespace, l planLink, parts [2]topology.
 	end := func(e planEnd) netlink.LinkEnd {
 		return netlink.LinkEnd{Namespace: nodes[e.Node], Interface: e.Interface, MAC: e.MAC, MTU: e.Impairment.MTU}
 	}
-	if a, b := end(l.Ends[0]), end(l.Ends[1]); emulated {
+	if a, b := end(l[0]), end(l[1]); emulated {
 		err = emulator.makeLink(l, parts, a, b)
 	} else {
 		err = a.NewVethPair(b)
@@ -148,7 +148,7 @@ func makeLink(p plan, nodes []*netlink.Namespace, l planLink, parts [2]topology.
 	if err != nil {
 		return err
 	}
-	for i, e := range l.Ends {
+	for i, e := range l {
 		if p.Nodes[e.Node].Switch {
 			if err := nodes[e.Node].SetMaster(e.Interface, bridgeName); err != nil {
 				return err

@@ -26,9 +26,8 @@ type planNode struct {
 	IPv6 bool `json:"ipv6,omitempty"`
 }
 
-type planLink struct {
-	Ends [2]planEnd `json:"ends"`
-}
+// planLink is a link's two ends.
+type planLink [2]planEnd
 
 // planEnd is an interface and the direction of the link that leaves it.
 type planEnd struct {
@@ -40,7 +39,7 @@ type planEnd struct {
 
 // split divides the link's impairments; see topology.SplitLink.
 func (l planLink) split(netem bool) (parts [2]topology.Split, emulated bool) {
-	return topology.SplitLink([2]topology.Impairment{l.Ends[0].Impairment, l.Ends[1].Impairment}, netem)
+	return topology.SplitLink([2]topology.Impairment{l[0].Impairment, l[1].Impairment}, netem)
 }
 
 // planOf returns what to make of a topology: the nodes without `via` that are
@@ -70,7 +69,7 @@ func planOf(t *topology.Topology) plan {
 		end := func(node int, e topology.End) planEnd {
 			return planEnd{Node: node, Interface: e.Interface, MAC: t.MAC(e), Impairment: l.Towards(e)}
 		}
-		p.Links = append(p.Links, planLink{[2]planEnd{end(from, l.From), end(to, l.To)}})
+		p.Links = append(p.Links, planLink{end(from, l.From), end(to, l.To)})
 	}
 	return p
 }

@@ -63,16 +63,16 @@ links:
 	}
 	for i, want := range []string{"server.eth0", "client.eth0", "server.eth1"} {
 		c := p.Links[i]
-		if got := p.Nodes[c.Ends[0].Node].Name + "." + c.Ends[0].Interface; got != want || p.Nodes[c.Ends[1].Node].Name != "sw" {
-			t.Errorf("link %d: %s to %s, want %s to sw", i, got, p.Nodes[c.Ends[1].Node].Name, want)
+		if got := p.Nodes[c[0].Node].Name + "." + c[0].Interface; got != want || p.Nodes[c[1].Node].Name != "sw" {
+			t.Errorf("link %d: %s to %s, want %s to sw", i, got, p.Nodes[c[1].Node].Name, want)
 		}
 	}
-	for _, e := range p.Links[0].Ends {
+	for _, e := range p.Links[0] {
 		if i := e.Impairment; i.Rate != 100e6 || i.Delay != 1e6 || i.MTU != 9000 {
 			t.Errorf("impaired end %+v", e)
 		}
 	}
-	if e := p.Links[1].Ends[0]; e.Impairment != (topology.Impairment{MTU: topology.DefaultMTU}) || e.MAC != over.MAC(topology.End{Node: "client", Interface: "eth0"}) {
+	if e := p.Links[1][0]; e.Impairment != (topology.Impairment{MTU: topology.DefaultMTU}) || e.MAC != over.MAC(topology.End{Node: "client", Interface: "eth0"}) {
 		t.Errorf("plain end %+v", e)
 	}
 	// The init process gets the same values as JSON.
@@ -81,7 +81,7 @@ links:
 	} else if again := (plan{}); json.Unmarshal(text, &again) != nil || !reflect.DeepEqual(again, p) {
 		t.Errorf("the plan became %+v", again)
 	}
-	if mac := p.Links[2].Ends[0].MAC; mac != "02:aa:00:00:00:01" {
+	if mac := p.Links[2][0].MAC; mac != "02:aa:00:00:00:01" {
 		t.Errorf("the given MAC address became %s", mac)
 	}
 }

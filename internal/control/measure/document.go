@@ -54,7 +54,7 @@ func (s *session) document(t *record.Trial, readings trial.Readings) (*record.Me
 }
 
 // network is what is known of the network to the server.
-func (s *session) network() direct { return direct{peer: s.options.Iperf3 != nil} }
+func (s *session) network() direct { return direct{peer: s.options.Iperf3} }
 
 func slower(a, b float64) float64 {
 	if a == 0 || b == 0 {

@@ -17,12 +17,6 @@ import (
 // Iperf3Port is the port on which an iperf3 server listens by default.
 const Iperf3Port = "5201"
 
-// Iperf3 are the options for an iperf3 server.
-type Iperf3 struct {
-	// Login is for a server that requires a user; nil: it requires none.
-	Login *message.Iperf3Login
-}
-
 // serverPause is how long a server may take to be ready for the next test.
 const serverPause = 300 * time.Millisecond
 
@@ -61,7 +55,7 @@ func (s *session) iperf3Request() (message.Iperf3Request, error) {
 		return message.Iperf3Request{}, err
 	}
 	request := message.Iperf3Request{
-		Server: at, WarmupNs: int64(o.Warmup), DurationNs: int64(o.Duration), TimeoutNs: int64(connectTimeout), Login: o.Iperf3.Login,
+		Server: at, WarmupNs: int64(o.Warmup), DurationNs: int64(o.Duration), TimeoutNs: int64(connectTimeout), Login: o.Iperf3Login,
 		Flow: message.FlowRequest{Spec: o.Flows, Local: o.source(0)},
 	}
 	if o.Flows.Direction != flow.Read {

@@ -60,8 +60,9 @@ type Options struct {
 	// Modes are the modes of moving bytes to measure in, one after another; none:
 	// as Flows say.
 	Modes []string
-	// Iperf3 is for a server that is iperf3's; nil: it is linerate's.
-	Iperf3 *Iperf3
+	// Iperf3: the server is iperf3's, and Iperf3Login is for one that requires a user.
+	Iperf3      bool
+	Iperf3Login *message.Iperf3Login
 	// Latency is measured by a probe, first without the flows and then beside them.
 	Latency bool
 	// LossFree asks for the highest rate of datagrams without loss; nil: it is
@@ -74,9 +75,8 @@ type Options struct {
 // Progress is the state of a measurement. Rates are those of the latest interval,
 // counted at the receivers; below 0: that direction is not measured.
 type Progress struct {
-	Phase       string  // "idle", "warm-up", "measuring", or which trial of several
-	Mode        string  // of several that are measured one after another
-	ElapsedS    float64 // since the window began; below 0 before
+	Phase       string // "idle", "warm-up", "measuring", or which trial of several
+	Mode        string // of several that are measured one after another
 	LeftS       float64
 	Write, Read float64 // bit/s
 	// LostShare is of datagrams, in both directions together; RatePerS of
@@ -106,7 +106,7 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 			stream.Close()
 		}
 	}()
-	if o.Iperf3 == nil {
+	if !o.Iperf3 {
 		stream, name, err := greet(ctx, o.Addresses[0], o.source(0), func(stream io.ReadWriter) (string, error) {
 			return greeting.Introduce(stream, o.Token)
 		})
@@ -206,7 +206,7 @@ func (s *session) measure(ctx context.Context) (*record.Measure, error) {
 	for _, mode := range modes {
 		s.options.Flows.Mode = mode
 		trial := s.trial
-		if s.options.Iperf3 != nil {
+		if s.options.Iperf3 {
 			trial = s.iperf3Trial
 		}
 		m, err := trial(ctx)
@@ -384,7 +384,7 @@ func (s *session) sampling() time.Duration {
 // withServer adds to an error which server it is about, and whether its connection has
 // ended; with iperf3's, of which there is one stream less, errors say so themselves.
 func (s *session) withServer(err error) error {
-	if s.options.Iperf3 != nil {
+	if s.options.Iperf3 {
 		return bus.Local(err, record.NodeClient)
 	}
 	select {

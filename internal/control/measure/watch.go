@@ -33,7 +33,7 @@ func (s *session) watch(ctx context.Context, flows []*trial.Flow, begin, end int
 		}
 		latest := s.readProgress(ctx)
 		p := s.progress(flows, last, latest)
-		p.ElapsedS, p.LeftS = float64(now-begin)/1e9, float64(end-now)/1e9
+		p.LeftS = float64(end-now) / 1e9
 		switch {
 		case s.phase != "":
 			p.Phase = s.phase
@@ -45,7 +45,7 @@ func (s *session) watch(ctx context.Context, flows []*trial.Flow, begin, end int
 			p.Phase = "measuring"
 		}
 		last = latest
-		if p.Write >= 0 || p.Read >= 0 || p.RatePerS >= 0 || s.idle || s.options.Iperf3 != nil {
+		if p.Write >= 0 || p.Read >= 0 || p.RatePerS >= 0 || s.idle || s.options.Iperf3 {
 			s.options.Progress(p)
 		}
 	}
@@ -64,7 +64,7 @@ func (s *session) progress(flows []*trial.Flow, before, now map[string]message.F
 			of[f.ID] = f.Sender() == from && f.ID != probeID
 		}
 		seconds, d := since(before[node], now[node], of)
-		if d.flows == 0 || seconds <= 0 || s.options.Iperf3 != nil && d.bytes == 0 {
+		if d.flows == 0 || seconds <= 0 || s.options.Iperf3 && d.bytes == 0 {
 			continue // datagrams that arrive at the server are counted there only
 		}
 		rate := float64(d.bytes) * 8 / seconds

@@ -40,22 +40,20 @@ type trace struct {
 // unpredictable is why nothing is known of a connection whose port connect(2) chooses.
 const unpredictable = "connect(2) chose the port, and the path before or by chance: with source_ports drawn or even it can be asked for"
 
-// multipath is how many paths each flow has that has more than one.
-func multipath(over *topology.Topology, flows []*trial.Flow) map[*trial.Flow]int {
-	list := map[*trial.Flow]int{}
-	known := map[[3]string]int{}
+// multipath is the paths of each flow that has more than one.
+func multipath(over *topology.Topology, flows []*trial.Flow) map[*trial.Flow][][]topology.End {
+	list := map[*trial.Flow][][]topology.End{}
+	known := map[[3]string][][]topology.End{}
 	for _, f := range flows {
 		from, to := f.Ends(over)
 		key := [3]string{f.Sender(), from.String(), to.String()}
-		n, asked := known[key]
+		paths, asked := known[key]
 		if !asked {
-			if paths, err := over.Paths(f.Sender(), from, to); err == nil {
-				n = len(paths)
-			}
-			known[key] = n
+			paths, _ = over.Paths(f.Sender(), from, to) // an error: none
+			known[key] = paths
 		}
-		if n > 1 && flow.Of(f.Protocol).Bulk() && f.Process == "" {
-			list[f] = n
+		if len(paths) > 1 && flow.Of(f.Protocol).Bulk() && f.Process == "" {
+			list[f] = paths
 		}
 	}
 	return list
@@ -71,7 +69,7 @@ func watched(f *trial.Flow) (message.WatchedFlow, bool) {
 }
 
 // traces begins a trace of each flow that is open.
-func traces(flows map[*trial.Flow]int) map[*trial.Flow]*trace {
+func traces(flows map[*trial.Flow][][]topology.End) map[*trial.Flow]*trace {
 	list := map[*trial.Flow]*trace{}
 	for f := range flows {
 		w, open := watched(f)
@@ -169,7 +167,8 @@ func (t *trace) step(over *topology.Topology, answer record.RouteLookup) bool {
 // those paths watch by which interfaces they come in.
 func (c *conductor) predictPaths(ctx context.Context, t *study.Treatment, flows []*trial.Flow, w *trial.Window) (map[*trial.Flow]*trace, error) {
 	over := c.over(t)
-	found := traces(multipath(over, flows))
+	paths := multipath(over, flows)
+	found := traces(paths)
 	if len(found) == 0 {
 		return nil, nil
 	}
@@ -181,10 +180,8 @@ func (c *conductor) predictPaths(ctx context.Context, t *study.Treatment, flows 
 		if found[f] == nil {
 			continue
 		}
-		from, to := f.Ends(over)
-		paths, _ := over.Paths(f.Sender(), from, to)
 		hosts := map[string]bool{}
-		for _, path := range paths {
+		for _, path := range paths[f] {
 			for _, end := range path[1:] {
 				if _, isHost := over.Host(end.Node); isHost {
 					hosts[end.Node] = true

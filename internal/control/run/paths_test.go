@@ -39,10 +39,10 @@ func fork(t *testing.T) (*topology.Topology, []*trial.Flow) {
 	return &p.Study.Topology, flows
 }
 
-// TestMultipath: flows of bulk data that have more than one way are followed.
+// TestMultipath: flows of bulk data that have more than one path are followed.
 func TestMultipath(t *testing.T) {
 	over, flows := fork(t)
-	if found := multipath(over, flows); len(found) != 1 || found[flows[0]] != 2 {
+	if found := multipath(over, flows); len(found) != 1 || len(found[flows[0]]) != 2 {
 		t.Errorf("paths %v, want 2 of the first flow alone", found)
 	}
 	pair := treatments(t, strings.ReplaceAll(pairStudy, "VIA ", ""))

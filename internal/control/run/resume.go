@@ -54,12 +54,12 @@ func hold(ctx context.Context, store notebook.Store, id string, o Options) (*con
 }
 
 // checkResumable returns why a run cannot be resumed that has ended.
-func (c *conductor) checkResumable(ended string) error {
-	enough, status := c.shouldStop(c.nextBlock())
+func (c *conductor) checkResumable(before string) error {
+	status := c.ended(c.nextBlock())
 	switch {
-	case ended == notebook.Running, ended == notebook.Interrupted, !enough:
+	case before == notebook.Running, before == notebook.Interrupted, status == "":
 		return nil
-	case status != ended && ended != notebook.Complete:
+	case status != before && before != notebook.Complete:
 		return nil // it ends with another status now
 	case status == record.StatusBudget:
 		budget := time.Duration(c.design.BudgetS * float64(time.Second))

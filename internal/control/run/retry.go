@@ -38,7 +38,7 @@ func (c *conductor) withRetries(ctx context.Context, name string, try func(attem
 			continue
 		}
 		remade++
-		c.progress(name+", again", nil)
+		c.progress(name + ", again")
 		select {
 		case <-time.After(retryPauses[attempt]):
 		case <-ctx.Done():

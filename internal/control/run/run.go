@@ -53,8 +53,6 @@ type Progress struct {
 	Done      int    // trials
 	Total     int
 	Remaining time.Duration
-	// Last is the trial that has just been finished.
-	Last *record.Trial
 }
 
 // conductor is the state of one run.
@@ -150,12 +148,12 @@ func (c *conductor) conduct(ctx context.Context) (*record.Run, error) {
 	return c.run, errors.Join(err, c.store.Finish(ctx, c.run))
 }
 
-// trials returns the run's status: as shouldStop says, or interrupted.
+// trials returns the run's status: as ended says, or interrupted.
 func (c *conductor) trials(ctx context.Context) (status string, err error) {
-	if enough, status := c.shouldStop(c.nextBlock()); enough {
+	if status := c.ended(c.nextBlock()); status != "" {
 		return status, nil // and needs no lab
 	}
-	c.progress("making the lab", nil)
+	c.progress("making the lab")
 	b, err := bus.Start()
 	if err != nil {
 		return notebook.Interrupted, err
@@ -178,13 +176,13 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 	if err := c.missingDaemon(); err != nil {
 		return notebook.Interrupted, err
 	}
-	c.progress("checking the settings of every level", nil)
+	c.progress("checking the settings of every level")
 	if err := c.dryRun(ctx); err != nil {
 		return notebook.Interrupted, err
 	}
 	for {
 		block := c.nextBlock()
-		if enough, status := c.shouldStop(block); enough {
+		if status := c.ended(block); status != "" {
 			return status, nil
 		}
 		for place, index := range c.plan.Order(block, c.run.Seed) {
@@ -201,7 +199,7 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 
 // makeTrial makes one trial and saves it.
 func (c *conductor) makeTrial(ctx context.Context, t *study.Treatment, block, order int) error {
-	c.progress(t.Name, nil)
+	c.progress(t.Name)
 	trial, err := c.withRetries(ctx, t.Name, func(attempt int) (record.Trial, error) { return c.trial(ctx, t, attempt) })
 	if err != nil {
 		if ctx.Err() != nil {
@@ -216,15 +214,15 @@ func (c *conductor) makeTrial(ctx context.Context, t *study.Treatment, block, or
 	c.run.Trials = append(c.run.Trials, trial)
 	slices.SortFunc(c.run.Trials, func(a, b record.Trial) int { return a.Order - b.Order })
 	c.finished[order] = true
-	c.progress(t.Name, &trial)
+	c.progress(t.Name)
 	return nil
 }
 
-func (c *conductor) progress(phase string, last *record.Trial) {
+func (c *conductor) progress(phase string) {
 	n := len(c.plan.Treatments)
 	total := max(c.design.Replicates*n, (len(c.run.Trials)+n-1)/n*n)
 	done := len(c.run.Trials)
-	c.options.Progress(Progress{Run: c.run.ID, Phase: phase, Done: done, Total: total, Remaining: time.Duration(total-done) * c.trialTime(), Last: last})
+	c.options.Progress(Progress{Run: c.run.ID, Phase: phase, Done: done, Total: total, Remaining: time.Duration(total-done) * c.trialTime()})
 }
 
 func (c *conductor) environment() {

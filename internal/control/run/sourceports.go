@@ -33,7 +33,7 @@ func (c *conductor) choosePorts(ctx context.Context, t *study.Treatment, flows [
 	var drawn, even []*trial.Flow
 	for _, f := range flows {
 		switch {
-		case f.SourcePorts == flow.PortsEven && paths[f] > 1:
+		case f.SourcePorts == flow.PortsEven && len(paths[f]) > 1:
 			even = append(even, f)
 		case f.SourcePorts == flow.PortsDrawn || f.SourcePorts == flow.PortsEven:
 			drawn = append(drawn, f)
@@ -48,7 +48,7 @@ func (c *conductor) choosePorts(ctx context.Context, t *study.Treatment, flows [
 	}
 	e := evenly{over: over, load: map[topology.End]float64{}, paths: map[[2]string][][]topology.End{}}
 	for round := 1; len(even) > 0; round++ {
-		found, err := c.freePorts(ctx, even, func(f *trial.Flow) int { return candidates * paths[f] })
+		found, err := c.freePorts(ctx, even, func(f *trial.Flow) int { return candidates * len(paths[f]) })
 		if err != nil {
 			return err
 		}

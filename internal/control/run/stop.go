@@ -13,26 +13,26 @@ import (
 // maxBlocks bounds a run without a budget whose intervals do not become narrow.
 const maxBlocks = 64
 
-// shouldStop reports whether the run is over before a block is begun or continued, and
-// its status then.
-func (c *conductor) shouldStop(block int) (bool, string) {
+// ended is the status of a run that is over before a block is begun or continued; empty: it
+// is not.
+func (c *conductor) ended(block int) string {
 	d := c.design
 	wanted := block <= d.Replicates || c.missing(block) < len(c.plan.Treatments)
 	if !wanted && d.Until > 0 {
 		conclude.Conclude(c.run)
 		wanted = !stats.Narrow(c.run.Effects, c.run.Treatments, d.Until)
 		if wanted && block > maxBlocks {
-			return true, record.StatusBlocks
+			return record.StatusBlocks
 		}
 	}
 	if !wanted {
-		return true, notebook.Complete
+		return notebook.Complete
 	}
 	// Without a single trial, nothing at all would be known.
 	if d.BudgetS > 0 && len(c.run.Trials) > 0 && c.elapsed()+c.remaining(block).Seconds() > d.BudgetS {
-		return true, record.StatusBudget
+		return record.StatusBudget
 	}
-	return false, ""
+	return ""
 }
 
 // nextBlock is the first block, from 1, in which trials are missing.

@@ -181,7 +181,8 @@ func (f *measureFlags) options(addresses []string) (measure.Options, expect.Expe
 	}
 	o.Flows.Mode = "" // see modes
 	o.Flows = o.Flows.Fitted()
-	if o.Iperf3, err = f.iperf3.peer(); err != nil || o.Iperf3 != nil {
+	if o.Iperf3 = f.iperf3.on; o.Iperf3 {
+		o.Iperf3Login, err = f.iperf3.login()
 		return o, expected, err
 	}
 	o.Token, err = readToken(f.token)

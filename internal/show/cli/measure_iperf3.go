@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"linerate/internal/control/measure"
 	"linerate/internal/model/message"
 )
 
@@ -28,13 +27,10 @@ func (f *iperf3Flags) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.pkcs1, "iperf3-pkcs1", false, "iperf3: encrypt as servers before 3.17 want it")
 }
 
-// peer is how to deal with the server; nil: it is linerate's.
-func (f iperf3Flags) peer() (*measure.Iperf3, error) {
-	switch {
-	case !f.on:
+// login is for a server that requires a user; nil: none was given.
+func (f iperf3Flags) login() (*message.Iperf3Login, error) {
+	if f.user == "" {
 		return nil, nil
-	case f.user == "":
-		return &measure.Iperf3{}, nil
 	}
 	key, err := readSmall("--iperf3-key", f.key)
 	if err != nil {
@@ -51,5 +47,5 @@ func (f iperf3Flags) peer() (*measure.Iperf3, error) {
 	if password == "" || strings.ContainsAny(password, " \t\r\n") {
 		return nil, usageError(fmt.Errorf("the password for --iperf3-user: expected one without blanks in the file of --iperf3-password, or in $%s", iperf3Password))
 	}
-	return &measure.Iperf3{Login: &message.Iperf3Login{User: f.user, Password: password, PublicKey: key, PKCS1: f.pkcs1}}, nil
+	return &message.Iperf3Login{User: f.user, Password: password, PublicKey: key, PKCS1: f.pkcs1}, nil
 }

@@ -141,7 +141,7 @@ func spelled(flags *pflag.FlagSet, names ...string) (words []string) {
 		case "stringArray":
 			texts = several.GetSlice()
 		case "stringSlice":
-			texts[0] = list(several.GetSlice())
+			texts[0] = commaSeparated(several.GetSlice())
 		}
 		for _, text := range texts {
 			words = append(words, "--"+name, quote(text))
@@ -150,9 +150,9 @@ func spelled(flags *pflag.FlagSet, names ...string) (words []string) {
 	return words
 }
 
-// list spells the value of a flag that takes several, which is read as a line of
+// commaSeparated spells the value of a flag that takes several, which is read as a line of
 // CSV (RFC 4180): a name may have a comma or a quote in it.
-func list(values []string) string {
+func commaSeparated(values []string) string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
 	_ = w.Write(values) // a builder takes everything
