@@ -256,7 +256,7 @@ func (o *outcome) Rows() (rows [][]string) {
 		add := func(shown bool, of func(figure) float64, digits int, scale float64, unit string) {
 			for k := range o.conditions {
 				if s := spreadOf(o.values(k, who.name, of)); shown {
-					row = append(row, fmt.Sprintf("%.*f%s (%.*f–%.*f)", digits, s.Median*scale, unit, digits, s.Least*scale, digits, s.Most*scale))
+					row = append(row, s.text(digits, scale, unit))
 				}
 			}
 		}

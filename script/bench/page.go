@@ -44,15 +44,13 @@ func rank(n int) int {
 	return max(0, left-1)
 }
 
-// seconds shows a spread of times.
-func (s spread) seconds() string {
-	return fmt.Sprintf("%.3f s (%.3f–%.3f)", s.Median, s.Least, s.Most)
+// text shows a spread in a unit, so many of which are one of its own.
+func (s spread) text(digits int, scale float64, unit string) string {
+	return fmt.Sprintf("%.*f%s (%.*f–%.*f)", digits, s.Median*scale, unit, digits, s.Least*scale, digits, s.Most*scale)
 }
 
 // times shows a spread of ratios.
-func (s spread) times() string {
-	return fmt.Sprintf("%.3f× (%.3f–%.3f)", s.Median, s.Least, s.Most)
-}
+func (s spread) times() string { return s.text(3, 1, "×") }
 
 //go:embed benchmarks.md.tmpl
 var pageText string
@@ -65,17 +63,15 @@ type page struct {
 	Contests []*outcome
 }
 
-type labRow struct{ What, Linerate, Mininet, Ratio, Mark string }
-
 // LabRows is the table of the lab's start-up.
-func (p page) LabRows() []labRow {
-	row := func(what string, of func(figure) float64, text string) labRow {
-		times := func(who string) string { return spreadOf(p.Lab.values(0, who, of)).seconds() }
-		return labRow{what, times("linerate"), times("Mininet"), p.Lab.ratio(mark{who: "linerate", other: "Mininet", of: of}).times(), text}
+func (p page) LabRows() [][]string {
+	line := func(what string, of func(figure) float64, text string) []string {
+		seconds := func(who string) string { return spreadOf(p.Lab.values(0, who, of)).text(3, 1, " s") }
+		return []string{what, seconds("linerate"), seconds("Mininet"), p.Lab.ratio(mark{who: "linerate", other: "Mininet", of: of}).times(), text}
 	}
-	after := row("CPU time of the machine in the 3 s after", afterOf, "")
-	after.Ratio = "" // both may be nothing
-	return []labRow{row("up, agents ready", upOf, lab.marks[0].String()), row("down", downOf, lab.marks[1].String()), row("the whole command", wallOf, ""), after}
+	after := line("CPU time of the machine in the 3 s after", afterOf, "")
+	after[3] = "" // both may be nothing
+	return [][]string{line("up, agents ready", upOf, lab.marks[0].String()), line("down", downOf, lab.marks[1].String()), line("the whole command", wallOf, ""), after}
 }
 
 // row is a line of a table.
