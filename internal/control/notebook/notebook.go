@@ -34,14 +34,11 @@ type Store interface {
 	// of proposal-2, proposal-3…
 	Begin(ctx context.Context, run *record.Run) error
 
-	// Resume takes up a run that was begun and not completed, holds it, and
-	// returns it with the trials that it has. ErrHeld: another store holds it;
-	// ErrComplete: no trial is missing.
-	Resume(ctx context.Context, id string) (*record.Run, error)
-
-	// Extend is Resume for a run that may be complete, too: its design has been
-	// replaced by one that asks for more trials.
-	Extend(ctx context.Context, id string) (*record.Run, error)
+	// Resume takes up a run that was begun, holds it, and returns it with the trials
+	// that it has. One that is complete is taken up only if extend, because its design
+	// asks for more trials now. ErrHeld: another store holds it; ErrComplete: no trial
+	// is missing.
+	Resume(ctx context.Context, id string, extend bool) (*record.Run, error)
 
 	// Describe saves what has become known of the run since Begin, such as its
 	// hosts' environment, without ending it: a run that is killed keeps it.
@@ -73,9 +70,6 @@ type Store interface {
 
 	// AddNote attaches a note to a run, held or not.
 	AddNote(ctx context.Context, id string, note record.Note) error
-
-	// Where names the notebook for people: a file or an address.
-	Where() string
 
 	// Close gives up every hold. Runs that were not finished are interrupted.
 	Close() error

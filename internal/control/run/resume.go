@@ -42,12 +42,9 @@ func hold(ctx context.Context, store notebook.Store, id string, o Options) (*con
 	if err := c.checkResumable(saved.Status); err != nil {
 		return nil, err
 	}
-	hold := store.Resume
-	if saved.Status == notebook.Complete && o.Redesign != (study.Redesign{}) {
-		hold = store.Extend
-	}
 	// Another process may have resumed it meanwhile: from here on it is held.
-	if saved, err = hold(ctx, id); err != nil {
+	extend := saved.Status == notebook.Complete && o.Redesign != (study.Redesign{})
+	if saved, err = store.Resume(ctx, id, extend); err != nil {
 		return nil, err
 	}
 	return restore(store, saved, o)

@@ -27,16 +27,13 @@ func (s *shelf) Run(context.Context, string) (*record.Run, error) {
 	return &run, nil
 }
 
-func (s *shelf) Resume(ctx context.Context, id string) (*record.Run, error) {
-	if s.run.Status == notebook.Complete {
+func (s *shelf) Resume(ctx context.Context, id string, extend bool) (*record.Run, error) {
+	if s.run.Status == notebook.Complete && !extend {
 		return nil, notebook.ErrComplete
 	}
-	s.takenUp = "resumed"
-	return s.Run(ctx, id)
-}
-
-func (s *shelf) Extend(ctx context.Context, id string) (*record.Run, error) {
-	s.takenUp = "extended"
+	if s.takenUp = "resumed"; extend {
+		s.takenUp = "extended"
+	}
 	return s.Run(ctx, id)
 }
 

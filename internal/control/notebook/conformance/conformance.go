@@ -302,7 +302,7 @@ func unknownRun(t testing.TB, open Opener) {
 	must(t, s.Begin(t.Context(), Run("arp-flux", 7)))
 	_, err := s.Run(t.Context(), "arp-flux")
 	want(t, "read arp-flux", err, notebook.ErrNotFound)
-	_, err = s.Resume(t.Context(), "arp-flux")
+	_, err = s.Resume(t.Context(), "arp-flux", false)
 	want(t, "resume arp-flux", err, notebook.ErrNotFound)
 	want(t, "note", s.AddNote(t.Context(), "arp-flux", record.Note{Text: "x"}), notebook.ErrNotFound)
 	want(t, "save", s.SaveTrial(t.Context(), "arp-flux", Trial(1)), notebook.ErrNotHeld)

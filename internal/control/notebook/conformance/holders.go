@@ -17,7 +17,7 @@ func onlyTheHolder(t testing.TB, open Opener) {
 	done.Status = notebook.Complete
 	want(t, "another store finishes", other.Finish(t.Context(), &done), notebook.ErrNotHeld)
 	for _, s := range []notebook.Store{other, holder} {
-		_, err := s.Resume(t.Context(), run.ID)
+		_, err := s.Resume(t.Context(), run.ID, false)
 		want(t, "resume what is held", err, notebook.ErrHeld)
 	}
 	save(t, holder, run.ID, 1) // asking changed nothing
@@ -35,7 +35,7 @@ func interruptAndResume(t testing.TB, open Opener) {
 	status(t, reader, run.ID, notebook.Interrupted)
 
 	second := open()
-	again, err := second.Resume(t.Context(), run.ID)
+	again, err := second.Resume(t.Context(), run.ID, false)
 	must(t, err)
 	if len(again.Trials) != 1 || again.StudyFile != run.StudyFile || again.Status != notebook.Running {
 		t.Errorf("resumed: %d trials, status %q, study file %q", len(again.Trials), again.Status, again.StudyFile)
@@ -52,7 +52,7 @@ func interruptAndResume(t testing.TB, open Opener) {
 	must(t, second.Finish(t.Context(), again))
 	status(t, reader, run.ID, notebook.Interrupted)
 
-	third, err := second.Resume(t.Context(), run.ID)
+	third, err := second.Resume(t.Context(), run.ID, false)
 	must(t, err)
 	if len(third.Trials) != 2 || third.DurationS != 8 {
 		t.Errorf("resumed a second time with %d trials after %g s, want 2 after 8 s", len(third.Trials), third.DurationS)
@@ -76,7 +76,7 @@ func completeIsOver(t testing.TB, open Opener) {
 	s := open()
 	run := begin(t, s, "arp-flux", 7)
 	complete(t, s, run)
-	_, err := s.Resume(t.Context(), run.ID)
+	_, err := s.Resume(t.Context(), run.ID, false)
 	want(t, "resume", err, notebook.ErrComplete)
 	status(t, s, run.ID, notebook.Complete) // asking changed nothing
 }
@@ -84,11 +84,11 @@ func completeIsOver(t testing.TB, open Opener) {
 func completeIsExtended(t testing.TB, open Opener) {
 	s := open()
 	run := begin(t, s, "arp-flux", 7)
-	_, err := open().Extend(t.Context(), run.ID)
+	_, err := open().Resume(t.Context(), run.ID, true)
 	want(t, "extend what is held", err, notebook.ErrHeld)
 	save(t, s, run.ID, 1)
 	complete(t, s, run)
-	more, err := s.Extend(t.Context(), run.ID)
+	more, err := s.Resume(t.Context(), run.ID, true)
 	must(t, err)
 	if len(more.Trials) != 1 || more.Status != notebook.Running {
 		t.Errorf("extended: %d trials, status %q", len(more.Trials), more.Status)
@@ -142,7 +142,7 @@ func concurrentResumes(t testing.TB, open Opener) {
 	}
 	var won atomic.Int32
 	together(len(stores), func(i int) {
-		_, err := stores[i].Resume(t.Context(), run.ID)
+		_, err := stores[i].Resume(t.Context(), run.ID, false)
 		switch {
 		case err == nil:
 			won.Add(1)

@@ -164,7 +164,7 @@ func fillDisk(path string) error {
 	if err != nil {
 		return err
 	}
-	again, err := writer.Resume(background, run.ID)
+	again, err := writer.Resume(background, run.ID, false)
 	if err != nil {
 		return err
 	}

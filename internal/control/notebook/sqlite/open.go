@@ -179,9 +179,6 @@ func (s *Store) connect(ctx context.Context, parameters url.Values) error {
 	return nil
 }
 
-// Where is the notebook's file.
-func (s *Store) Where() string { return s.path }
-
 // Close gives up every hold and closes the file.
 func (s *Store) Close() error {
 	s.mu.Lock()

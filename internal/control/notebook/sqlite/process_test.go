@@ -98,7 +98,7 @@ func resumeLatest(path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.Resume(background, id)
+	_, err = s.Resume(background, id, false)
 	switch {
 	case errors.Is(err, notebook.ErrHeld):
 		fmt.Println("held")
@@ -146,7 +146,7 @@ func TestKilledWhileSaving(t *testing.T) {
 				t.Fatal("the child was not killed: it came to its end")
 			}
 
-			run, err := reader.Resume(t.Context(), id)
+			run, err := reader.Resume(t.Context(), id, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -236,7 +236,7 @@ func TestTwoResumes(t *testing.T) {
 		t.Error(err)
 	}
 	mine := open(t, path)
-	_, err := mine.Resume(t.Context(), "long-fat-1")
+	_, err := mine.Resume(t.Context(), "long-fat-1", false)
 	if !errors.Is(err, notebook.ErrHeld) || !strings.Contains(err.Error(), fmt.Sprint("process ", first.Process.Pid)) {
 		t.Errorf("third: %v, want ErrHeld that names process %d", err, first.Process.Pid)
 	}
@@ -244,7 +244,7 @@ func TestTwoResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = first.Wait() // killed
-	if _, err := mine.Resume(t.Context(), "long-fat-1"); err != nil {
+	if _, err := mine.Resume(t.Context(), "long-fat-1", false); err != nil {
 		t.Errorf("after its holder's death: %v", err)
 	}
 }

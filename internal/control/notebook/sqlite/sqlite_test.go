@@ -245,7 +245,7 @@ func TestReadOnlyWritesNothing(t *testing.T) {
 	for what, err := range map[string]error{
 		"Begin":   s.Begin(t.Context(), conformance.Run("x", 1)),
 		"AddNote": s.AddNote(t.Context(), "arp-flux-7", record.Note{Text: "x"}),
-		"Resume":  func() error { _, err := s.Resume(t.Context(), "arp-flux-7"); return err }(),
+		"Resume":  func() error { _, err := s.Resume(t.Context(), "arp-flux-7", false); return err }(),
 	} {
 		if !errors.Is(err, notebook.ErrReadOnly) {
 			t.Errorf("%s: %v, want %v", what, err, notebook.ErrReadOnly)

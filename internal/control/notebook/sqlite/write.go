@@ -41,7 +41,7 @@ func (s *Store) Begin(ctx context.Context, run *record.Run) error {
 		if err != nil {
 			return err
 		}
-		// Held before anybody can see it: never "interrupted" for a moment.
+		// Held before it can be seen: never "interrupted" for a moment.
 		if hold, err = s.lock(free); err != nil {
 			return err
 		}
@@ -66,18 +66,8 @@ func (s *Store) Begin(ctx context.Context, run *record.Run) error {
 	return nil
 }
 
-// Resume takes up a run that was not completed.
-func (s *Store) Resume(ctx context.Context, id string) (*record.Run, error) {
-	return s.takeUp(ctx, id, notebook.Complete)
-}
-
-// Extend takes up a run, completed or not.
-func (s *Store) Extend(ctx context.Context, id string) (*record.Run, error) {
-	return s.takeUp(ctx, id, "")
-}
-
-// takeUp holds a run unless it is over: has the status given.
-func (s *Store) takeUp(ctx context.Context, id, over string) (*record.Run, error) {
+// Resume takes up a run, one that is complete only if extend.
+func (s *Store) Resume(ctx context.Context, id string, extend bool) (*record.Run, error) {
 	operation := "resume run " + id
 	if _, err := s.Run(ctx, id); err != nil { // before a lock is made for nothing
 		return nil, err
@@ -94,7 +84,7 @@ func (s *Store) takeUp(ctx context.Context, id, over string) (*record.Run, error
 		if err := tx.QueryRowContext(ctx, "SELECT status FROM run WHERE id = ?", id).Scan(&status); err != nil {
 			return err
 		}
-		if status == over {
+		if status == notebook.Complete && !extend {
 			return notebook.ErrComplete
 		}
 		_, err := tx.ExecContext(ctx, "UPDATE run SET status = ? WHERE id = ?", notebook.Running, id)
