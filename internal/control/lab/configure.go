@@ -69,19 +69,17 @@ func baseSettings(h *topology.Host, daemon bool) []setting.Setting {
 
 // verify compares the interfaces and addresses of a real host with the topology.
 func (l *Lab) verify(h *topology.Host) error {
-	hello := l.Hello(h.Name)
 	var errs []error
 	for _, p := range h.Interfaces {
-		i := slices.IndexFunc(hello.Interfaces, func(s record.InterfaceSnapshot) bool { return s.Interface == p.Name })
-		if i < 0 {
+		have, found := l.reported(topology.End{Node: h.Name, Interface: p.Name})
+		if !found {
 			var names []string
-			for _, s := range hello.Interfaces {
+			for _, s := range l.Hello(h.Name).Interfaces {
 				names = append(names, s.Interface)
 			}
 			errs = append(errs, fmt.Errorf("%s has no interface %s; it has %s", h.Name, p.Name, strings.Join(names, ", ")))
 			continue
 		}
-		have := hello.Interfaces[i]
 		if !have.Up {
 			errs = append(errs, fmt.Errorf("%s.%s is down", h.Name, p.Name))
 		}
@@ -156,12 +154,20 @@ func (l *Lab) mac(end topology.End) (string, error) {
 	if h, _ := l.topology.Host(end.Node); len(h.Via) == 0 {
 		return l.topology.MAC(end), nil
 	}
-	for _, s := range l.Hello(end.Node).Interfaces {
-		if s.Interface == end.Interface {
-			return s.MAC, nil
-		}
+	have, found := l.reported(end)
+	if !found {
+		return "", fmt.Errorf("the MAC address of %s is not known: the host has no such interface", end)
 	}
-	return "", fmt.Errorf("the MAC address of %s is not known: the host has no such interface", end)
+	return have.MAC, nil
+}
+
+// reported is an interface as the host's agent has reported it.
+func (l *Lab) reported(end topology.End) (record.InterfaceSnapshot, bool) {
+	all := l.Hello(end.Node).Interfaces
+	if i := slices.IndexFunc(all, func(s record.InterfaceSnapshot) bool { return s.Interface == end.Interface }); i >= 0 {
+		return all[i], true
+	}
+	return record.InterfaceSnapshot{}, false
 }
 
 // via turns "host.interface" into an address that the host can reach: one of the same

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/control/run"
-	"linerate/internal/model/study"
 )
 
 func newCheckCommand(s streams) *cobra.Command {
@@ -19,7 +18,7 @@ func newCheckCommand(s streams) *cobra.Command {
 		Short: "Check a study file and print its plan; change nothing",
 		Args:  exactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			plan, _, _, err := f.plan(args[0], study.Redesign{})
+			plan, err := f.plan(args[0])
 			if err != nil {
 				return err
 			}

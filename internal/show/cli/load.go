@@ -14,21 +14,6 @@ import (
 	"linerate/studies"
 )
 
-// loadStudyWith reads a study by the name of a built-in one or by its file's path,
-// with some values replaced (--set path=value). Mistakes in it are usage errors: exit
-// status 2.
-func loadStudyWith(nameOrFile string, set []string) (*study.Study, []byte, error) {
-	file, data, err := readStudy(nameOrFile)
-	if err != nil {
-		return nil, nil, usageError(err)
-	}
-	s, err := study.Parse(file, data, set...)
-	if err != nil {
-		return nil, data, inputError(file, err)
-	}
-	return s, data, nil
-}
-
 // loadTopology reads the topology of a study, or of a file that has nothing else.
 func loadTopology(nameOrFile string) (*topology.Topology, error) {
 	file, data, err := readStudy(nameOrFile)

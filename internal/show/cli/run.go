@@ -57,11 +57,9 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 	if err != nil {
 		return usageError(err)
 	}
-	options := f.options
-	options.Only, options.Set = f.only, f.set
 	var plan *study.Plan
 	if f.resume == "" {
-		if plan, options.StudyFile, options.Published, err = f.plan(args[0], options.Redesign); err != nil {
+		if plan, err = f.plan(args[0]); err != nil {
 			return err
 		}
 	} else if err := f.fitsResume(); err != nil {
@@ -80,7 +78,7 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 			fmt.Fprintln(s.err, "linerate: "+warning)
 		}
 	}
-	progress := newProgress(s.err, f.quiet)
+	options, progress := f.options, newProgress(s.err, f.quiet)
 	options.Progress = progress.show
 	var result *record.Run
 	if f.resume != "" {

@@ -12,44 +12,51 @@ import (
 	"github.com/spf13/pflag"
 
 	"linerate/internal/control/run"
-	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
 )
 
-// planFlags say which trials of a study are planned.
-type planFlags struct{ set, only, parts []string }
+// planFlags say which trials of a study are planned; options has what of it is recorded.
+type planFlags struct {
+	options run.Options
+	parts   []string
+}
 
 const setUsage = "replace a value of the study, such as workload.duration=5s (may be repeated)"
 
 func (f *planFlags) define(flags *pflag.FlagSet, verb string) {
-	flags.StringArrayVar(&f.set, "set", nil, setUsage)
-	flags.StringSliceVar(&f.only, "only", nil, verb+" only these levels (and the baseline)")
+	flags.StringArrayVar(&f.options.Set, "set", nil, setUsage)
+	flags.StringSliceVar(&f.options.Only, "only", nil, verb+" only these levels (and the baseline)")
 	flags.StringSliceVar(&f.parts, "part", nil, verb+" these parts of the study's design, or all (default: those that are not on demand)")
 }
 
-// plan loads a study, with the text that it was read from and the tables that it names,
-// and derives the plan that was asked for.
-func (f planFlags) plan(nameOrFile string, r study.Redesign) (*study.Plan, string, []record.Published, error) {
-	s, text, err := loadStudyWith(nameOrFile, f.set)
+// plan loads a study, by the name of a built-in one or its file's path, and derives the plan
+// that was asked for. The study's text and the tables that it names are added to the
+// options. Mistakes are usage errors: exit status 2.
+func (f *planFlags) plan(nameOrFile string) (*study.Plan, error) {
+	file, text, err := readStudy(nameOrFile)
 	if err != nil {
-		return nil, "", nil, err
+		return nil, usageError(err)
 	}
-	tables, err := published(nameOrFile, s)
+	s, err := study.Parse(file, text, f.options.Set...)
 	if err != nil {
-		return nil, "", nil, err
+		return nil, inputError(file, err)
+	}
+	f.options.StudyFile = string(text)
+	if f.options.Published, err = published(nameOrFile, s); err != nil {
+		return nil, err
 	}
 	plan, err := study.NewPlan(s, f.parts...)
 	if err == nil {
-		plan, err = plan.Only(f.only)
+		plan, err = plan.Only(f.options.Only)
 	}
 	if err == nil {
-		err = plan.Redesign(r)
+		err = plan.Redesign(f.options.Redesign)
 	}
 	if err != nil {
-		return nil, "", nil, usageError(err)
+		return nil, usageError(err)
 	}
-	return plan, string(text), tables, nil
+	return plan, nil
 }
 
 // trialFlags are those of the commands that make trials, besides how they are made: where
@@ -81,8 +88,7 @@ func (f trialFlags) directory(run string) string { return filepath.Join(cmp.Or(f
 type runFlags struct {
 	planFlags
 	trialFlags
-	options run.Options
-	resume  string
+	resume string
 }
 
 func (f *runFlags) define(flags *pflag.FlagSet) {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/model/study"
 	"linerate/studies"
 )
 
@@ -34,7 +33,7 @@ func newStudiesCommand(s streams) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			list := studyList{Schema: "linerate.studies/v1"}
 			for _, name := range studies.Names() {
-				plan, _, _, err := planFlags{}.plan(name, study.Redesign{})
+				plan, err := new(planFlags).plan(name)
 				if err != nil {
 					return err
 				}
