@@ -1,5 +1,5 @@
 // Package datagram makes flows of UDP datagrams one way, from address to address,
-// and counts them. It is one of the carriers of package traffic.
+// and counts them. It is one of the engines of package traffic.
 //
 // A flow is opened as package handshake has it; after that each end has a socket that
 // is connected to the other. Datagrams then carry a sequence number

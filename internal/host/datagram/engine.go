@@ -83,9 +83,6 @@ func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []m
 	})
 }
 
-// Offer hands over a connection: no flow of datagrams has one.
-func (e *Engine) Offer(message.Cookie, *net.TCPConn) bool { return false }
-
 // Admit accepts a client that has shown a cookie at a shared listener. False: no
 // flow of this engine awaits it. It returns when the flow is open or has failed.
 func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {

@@ -30,7 +30,7 @@ import (
 )
 
 // Engine holds one host's ends of a trial's flows that programs make. It is a
-// carrier of package traffic.
+// FlowEngine of package traffic.
 type Engine struct {
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -294,11 +294,10 @@ func (e *Engine) Connect(_ context.Context, requests []message.FlowRequest, _ ti
 	return out
 }
 
-// Offer, Abandon and Settled: there is nothing to wait for. A program's
-// connections open while the trial is under way.
-func (e *Engine) Offer(message.Cookie, *net.TCPConn) bool { return false }
-func (e *Engine) Abandon([]string)                        {}
-func (e *Engine) Settled() bool                           { return true }
+// Abandon and Settled: there is nothing to wait for. A program's connections open while
+// the trial is under way.
+func (e *Engine) Abandon([]string) {}
+func (e *Engine) Settled() bool    { return true }
 
 // Start has the clients started at the trial's start, one after another.
 func (e *Engine) Start(w message.WindowRequest) {

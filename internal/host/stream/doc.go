@@ -1,5 +1,5 @@
 // Package stream makes TCP flows that carry bulk data one way, from address to
-// address, and counts them. It is one of the carriers of package traffic.
+// address, and counts them. It is one of the engines of package traffic.
 //
 // An Engine holds one end of each of its flows: some listen, some connect; some
 // send, some receive. It sets the socket options a flow is requested with, starts

@@ -62,7 +62,7 @@ func (e *Engine) accept(f *tcpFlow, l *net.TCPListener) {
 		f.Fail("accept at %s: %w", l.Addr(), socket.Reason(err, f.Request.Local))
 		return
 	}
-	if e.open(f, conn) {
+	if e.open(f, conn, nil) {
 		e.run(f)
 	}
 }
@@ -72,13 +72,7 @@ func (e *Engine) accept(f *tcpFlow, l *net.TCPListener) {
 func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	f, ok := e.Claim(cookie)
 	return ok && e.Go(func() {
-		err := socket.PrepareConn(f.Request, conn)
-		if err != nil {
-			f.Fail("%s → %s: %w", conn.LocalAddr(), conn.RemoteAddr(), socket.Reason(err, f.Request.Remote.Addr()))
-			socket.Reset(conn)
-			return
-		}
-		if e.open(f, conn) {
+		if e.open(f, conn, socket.PrepareConn(f.Request, conn)) {
 			e.run(f)
 		}
 	})
@@ -110,7 +104,7 @@ func (e *Engine) dial(ctx context.Context, f *tcpFlow, timeout time.Duration) bo
 			return false
 		}
 	}
-	return e.open(f, conn)
+	return e.open(f, conn, nil)
 }
 
 // Dial opens a connection with a request's options, on which nothing has been said
@@ -130,7 +124,7 @@ func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duratio
 func (e *Engine) Adopt(request message.FlowRequest, conn *net.TCPConn, piece int) error {
 	f := newFlow(request)
 	f.piece = min(piece, chunkBytes)
-	err := e.Set.Adopt(f, func() bool { return e.open(f, conn) }, func() { e.run(f) })
+	err := e.Set.Adopt(f, func() bool { return e.open(f, conn, nil) }, func() { e.run(f) })
 	if errors.Is(err, flowset.ErrClosed) {
 		socket.Reset(conn)
 	}
@@ -150,10 +144,13 @@ func sendCookie(conn net.Conn, cookie message.Cookie, timeout time.Duration) err
 	return conn.SetWriteDeadline(time.Time{})
 }
 
-// open sets a new connection's options and makes it the flow's. The connection is
-// closed if that fails.
-func (e *Engine) open(f *tcpFlow, conn *net.TCPConn) bool {
-	congestion, err := setOptions(f.Request, conn)
+// open sets a new connection's options, unless err says that it cannot be used, and makes
+// it the flow's. The connection is closed if that fails.
+func (e *Engine) open(f *tcpFlow, conn *net.TCPConn, err error) bool {
+	var congestion string
+	if err == nil {
+		congestion, err = setOptions(f.Request, conn)
+	}
 	if err != nil {
 		f.Fail("%s → %s: %w", conn.LocalAddr(), conn.RemoteAddr(), socket.Reason(err, f.Request.Remote.Addr()))
 		socket.Reset(conn)

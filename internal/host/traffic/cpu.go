@@ -11,7 +11,7 @@ import (
 type cpuShare struct {
 	at   int64
 	cpu  time.Duration
-	busy map[Carrier][]int64 // by worker
+	busy map[FlowEngine][]int64 // by worker
 }
 
 // GeneratorCPU is the share of one processor that the busiest flow's worker
@@ -22,17 +22,17 @@ type cpuShare struct {
 // scheduler or an interrupt took from it), and the CPU time of the whole
 // process. Near 1, the flow waited for this program rather than for the network.
 func (e *Engine) GeneratorCPU() float64 {
-	carriers := e.all()
+	engines := e.all()
 	at, cpu := sched.Now(), proc.TotalCPUTime()
 	busiest := int64(0)
-	busy := map[Carrier][]int64{}
-	for _, c := range carriers {
+	busy := map[FlowEngine][]int64{}
+	for _, c := range engines {
 		busy[c] = c.Busy()
 	}
-	cpu += outside(carriers)
+	cpu += e.Outside()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, c := range carriers {
+	for _, c := range engines {
 		for i, spent := range busy[c] {
 			if before := e.cpu.busy[c]; i < len(before) {
 				spent -= before[i]
@@ -50,13 +50,4 @@ func (e *Engine) GeneratorCPU() float64 {
 
 // Outside is the CPU time of other processes that work for this one, as of the
 // latest reading.
-func (e *Engine) Outside() time.Duration { return outside(e.all()) }
-
-func outside(carriers []Carrier) (cpu time.Duration) {
-	for _, c := range carriers {
-		if c, ok := c.(interface{ ProcessesCPU() int64 }); ok {
-			cpu += time.Duration(c.ProcessesCPU())
-		}
-	}
-	return cpu
-}
+func (e *Engine) Outside() time.Duration { return time.Duration(e.transaction.ProcessesCPU()) }

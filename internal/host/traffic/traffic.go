@@ -1,6 +1,6 @@
 // Package traffic makes a trial's flows on one host and counts them. It hands
-// each request to the carrier of the flow's protocol, and is to the agent what a
-// single carrier would be: flows of several protocols start, are read and end
+// each request to the engine of the flow's protocol, and is to the agent what a
+// single engine would be: flows of several protocols start, are read and end
 // together.
 //
 // It does not decide who talks to whom, computes no rates, and takes no
@@ -29,16 +29,13 @@ import (
 	"linerate/internal/model/record"
 )
 
-// A Carrier holds one end each of a trial's flows of some protocols. All methods
+// A FlowEngine holds one end each of a trial's flows of some protocols. All methods
 // may be called from several goroutines.
-type Carrier interface {
+type FlowEngine interface {
 	// Listen and Connect open flows, and answer each request, in order. One that fails
 	// says so in its answer and keeps no other from being opened.
 	Listen(ctx context.Context, requests []message.FlowRequest) []message.Listening
 	Connect(ctx context.Context, requests []message.FlowRequest, timeout time.Duration) []message.Opened
-	// Offer hands over a connection that has shown a cookie at a port
-	// that flows share. False: no flow waits for it, and it is still the caller's.
-	Offer(cookie message.Cookie, conn *net.TCPConn) bool
 	// Abandon stops waiting for the flows named: their openers have given up.
 	Abandon(unused []string)
 	// Settled says that there is nothing more to wait for: every flow is open or
@@ -62,46 +59,24 @@ type Carrier interface {
 	Close()
 }
 
-// A datagramAcceptor is a carrier whose flows are accepted at a shared UDP listener.
-type datagramAcceptor interface {
-	// Expects reports whether a flow waits for a client with this cookie; Admit
-	// accepts the client, if one still does.
-	Expects(cookie message.Cookie) bool
-	Admit(cookie message.Cookie, c handshake.Client) bool
-}
-
-// carriers make the flows of each protocol.
-var carriers = []struct {
-	protocols []string
-	make      func() Carrier
-}{
-	{[]string{flow.TCP}, func() Carrier { return stream.New() }},
-	{[]string{flow.UDP}, func() Carrier { return datagram.New() }},
-	{[]string{flow.RR, flow.UDPRR, flow.CRR}, func() Carrier { return transaction.New() }},
-}
-
 // Engine serves one trial: make a new one for the next.
 type Engine struct {
-	ctx        context.Context // ends with Close
-	cancel     context.CancelFunc
-	byProtocol map[string]Carrier
+	ctx         context.Context // ends with Close
+	cancel      context.CancelFunc
+	stream      *stream.Engine
+	datagram    *datagram.Engine
+	transaction *transaction.Engine
 
-	mu       sync.Mutex
-	carriers []Carrier
-	tools    *foreign.Engine // nil: no other program is ever started
-	cpu      cpuShare
+	mu      sync.Mutex
+	engines []FlowEngine
+	tools   *foreign.Engine // nil: no other program is ever started
+	cpu     cpuShare
 }
 
 // New makes an engine with no flows.
 func New() *Engine {
-	e := &Engine{byProtocol: map[string]Carrier{}}
-	for _, c := range carriers {
-		made := c.make()
-		e.carriers = append(e.carriers, made)
-		for _, name := range c.protocols {
-			e.byProtocol[name] = made
-		}
-	}
+	e := &Engine{stream: stream.New(), datagram: datagram.New(), transaction: transaction.New()}
+	e.engines = []FlowEngine{e.stream, e.datagram, e.transaction}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	e.cpu.cpu, e.cpu.at = proc.TotalCPUTime(), sched.Now()
 	return e
@@ -114,7 +89,7 @@ func (e *Engine) WithTools() *Engine {
 	defer e.mu.Unlock()
 	if e.tools == nil && e.ctx.Err() == nil {
 		e.tools = foreign.New()
-		e.carriers = append(e.carriers, e.tools)
+		e.engines = append(e.engines, e.tools)
 	}
 	return e
 }
@@ -130,49 +105,54 @@ func (e *Engine) Printed(ctx context.Context, r message.ToolsRequest) []message.
 	return tools.Printed(ctx, r)
 }
 
-// carrierOf is the carrier of a request's protocol, or that of other programs. A
+// engineOf is the engine of a request's protocol, or that of other programs. A
 // request with options that cannot be has none.
-func (e *Engine) carrierOf(request message.FlowRequest) (Carrier, error) {
+func (e *Engine) engineOf(request message.FlowRequest) (FlowEngine, error) {
 	e.mu.Lock()
 	tools := e.tools
 	e.mu.Unlock()
-	switch err := request.Check(); {
+	err := request.Check()
+	switch protocol := flow.Of(request.Protocol).Name; {
 	case request.Process != "" && tools == nil:
 		return nil, bus.Coded(message.NotPermitted, errors.New("no other programs are started here"))
 	case err != nil:
 		return nil, err
 	case request.Process != "":
 		return tools, nil
+	case protocol == flow.TCP:
+		return e.stream, nil
+	case protocol == flow.UDP:
+		return e.datagram, nil
 	}
-	return e.byProtocol[flow.Of(request.Protocol).Name], nil
+	return e.transaction, nil
 }
 
 // Include adds flows that were opened otherwise than by requests, with a peer
 // that takes none. Closing the engine closes them.
-func (e *Engine) Include(c Carrier) error {
+func (e *Engine) Include(c FlowEngine) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.ctx.Err() != nil {
 		return flowset.ErrClosed
 	}
-	e.carriers = append(e.carriers, c)
+	e.engines = append(e.engines, c)
 	return nil
 }
 
-// all is every carrier there is.
-func (e *Engine) all() []Carrier {
+// all is every engine there is.
+func (e *Engine) all() []FlowEngine {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return slices.Clone(e.carriers)
+	return slices.Clone(e.engines)
 }
 
-// dispatch has each carrier do its share of the requests, side by side, and puts
+// dispatch has each engine do its share of the requests, side by side, and puts
 // the answers in the requests' order.
-func dispatch[Answer any](e *Engine, requests []message.FlowRequest, do func(Carrier, []message.FlowRequest) []Answer, refused func(message.FlowRequest, error) Answer) []Answer {
+func dispatch[Answer any](e *Engine, requests []message.FlowRequest, do func(FlowEngine, []message.FlowRequest) []Answer, refused func(message.FlowRequest, error) Answer) []Answer {
 	out := make([]Answer, len(requests))
-	places, shares := map[Carrier][]int{}, map[Carrier][]message.FlowRequest{}
+	places, shares := map[FlowEngine][]int{}, map[FlowEngine][]message.FlowRequest{}
 	for i, request := range requests {
-		c, err := e.carrierOf(request)
+		c, err := e.engineOf(request)
 		if err != nil {
 			out[i] = refused(request, err)
 			continue
@@ -194,7 +174,7 @@ func dispatch[Answer any](e *Engine, requests []message.FlowRequest, do func(Car
 // Listen opens what the requests' flows are to come to.
 func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []message.Listening {
 	return dispatch(e, requests,
-		func(c Carrier, share []message.FlowRequest) []message.Listening { return c.Listen(ctx, share) },
+		func(c FlowEngine, share []message.FlowRequest) []message.Listening { return c.Listen(ctx, share) },
 		func(o message.FlowRequest, err error) message.Listening {
 			return message.Listening{ID: o.ID, Error: bus.Failure(err)}
 		})
@@ -204,7 +184,9 @@ func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []m
 // taken longer than timeout (0: as long as the kernel tries).
 func (e *Engine) Connect(ctx context.Context, requests []message.FlowRequest, timeout time.Duration) []message.Opened {
 	return dispatch(e, requests,
-		func(c Carrier, share []message.FlowRequest) []message.Opened { return c.Connect(ctx, share, timeout) },
+		func(c FlowEngine, share []message.FlowRequest) []message.Opened {
+			return c.Connect(ctx, share, timeout)
+		},
 		func(o message.FlowRequest, err error) message.Opened {
 			return message.Opened{ID: o.ID, Remote: o.Remote, Error: bus.Failure(err)}
 		})
@@ -213,55 +195,40 @@ func (e *Engine) Connect(ctx context.Context, requests []message.FlowRequest, ti
 // Offer hands over a connection that has shown a cookie at a port that
 // flows share. False: it is still the caller's.
 func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
-	return slices.ContainsFunc(e.all(), func(c Carrier) bool { return c.Offer(cookie, conn) })
+	return e.stream.Offer(cookie, conn) || e.transaction.Offer(cookie, conn)
 }
 
-// Expects says whether a flow of datagrams awaits a client with this cookie.
+// Expects says whether a flow over UDP awaits a client with this cookie.
 func (e *Engine) Expects(cookie message.Cookie) bool {
-	return slices.ContainsFunc(e.all(), func(c Carrier) bool {
-		d, ok := c.(datagramAcceptor)
-		return ok && d.Expects(cookie)
-	})
+	return e.datagram.Expects(cookie) || e.transaction.Expects(cookie)
 }
 
 // Admit accepts a client that has shown a cookie at a UDP listener that flows
 // share. False: no flow awaits it.
-func (e *Engine) Admit(cookie message.Cookie, caller handshake.Client) bool {
-	return slices.ContainsFunc(e.all(), func(c Carrier) bool {
-		d, ok := c.(datagramAcceptor)
-		return ok && d.Admit(cookie, caller)
-	})
+func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {
+	return e.datagram.Admit(cookie, c) || e.transaction.Admit(cookie, c)
 }
 
 // OfferSocket is Offer for a descriptor of which the first bytes, so many, which
 // show the cookie, are still to be read. False: it is still the caller's, and
 // Offer may take it. More of its kind are to be expected at once if so said.
 func (e *Engine) OfferSocket(cookie message.Cookie, fd, shown int) (taken, more bool) {
-	for _, c := range e.all() {
-		if c, ok := c.(interface {
-			OfferSocket(cookie message.Cookie, fd, shown int) (taken, more bool)
-		}); ok {
-			if taken, more = c.OfferSocket(cookie, fd, shown); taken {
-				return taken, more
-			}
-		}
-	}
-	return false, false
+	return e.transaction.OfferSocket(cookie, fd, shown)
 }
 
 // Ready waits until every flow is open or has failed, but no longer
 // than timeout, and reports every flow as Read does. The flows named unused
 // (their openers gave up) are not waited for.
 func (e *Engine) Ready(ctx context.Context, timeout time.Duration, unused ...string) []message.FlowEnd {
-	carriers := e.all()
-	for _, c := range carriers {
+	engines := e.all()
+	for _, c := range engines {
 		c.Abandon(unused)
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for slices.ContainsFunc(carriers, func(c Carrier) bool { return !c.Settled() }) {
+	for slices.ContainsFunc(engines, func(c FlowEngine) bool { return !c.Settled() }) {
 		select {
 		case <-ctx.Done():
 			return e.Read()

@@ -1,6 +1,6 @@
 // Package transaction makes flows of requests and responses, and takes the time of
 // each: rr over TCP connections that stay, crr with a connection each, udp-rr as a
-// datagram each way. It is one of the carriers of package traffic.
+// datagram each way. It is one of the engines of package traffic.
 //
 // An Engine holds one end of each of its flows. The end that opens the
 // connections asks, the other responds. Each end has some threads that make all

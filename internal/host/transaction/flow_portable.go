@@ -62,6 +62,12 @@ func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	return true
 }
 
+// OfferSocket takes none.
+func (e *Engine) OfferSocket(message.Cookie, int, int) (taken, more bool) { return false, false }
+
+// ProcessesCPU is 0: there are no worker processes.
+func (e *Engine) ProcessesCPU() int64 { return 0 }
+
 func (f *rrFlow) makeWorkers() error {
 	o := f.Request
 	if o.Threads > 1 || f.polls || f.follows {

@@ -32,9 +32,9 @@ import (
 )
 
 // flows are the streams of a test.
-type flows = traffic.Carrier
+type flows = traffic.FlowEngine
 
-// Test is one test with a server. It is a carrier: its flows start, are read and
+// Test is one test with a server. It is a FlowEngine: its flows start, are read and
 // are closed as the others of a trial are.
 type Test struct {
 	flows
