@@ -2,6 +2,9 @@ package record
 
 import (
 	"slices"
+	"strings"
+
+	"linerate/internal/model/topology"
 )
 
 // Arrival says that packets of a flow came in by an interface between the senders' start and
@@ -24,6 +27,15 @@ type Gap struct {
 	Events int    `json:"events,omitempty"`
 	FromNs int64  `json:"from_ns"`
 	ToNs   int64  `json:"to_ns"`
+}
+
+// Ends are the interfaces of the flow's path.
+func (f Flow) Ends() (ends []topology.End) {
+	for _, text := range f.Path {
+		node, name, _ := strings.Cut(text, ".")
+		ends = append(ends, topology.End{Node: node, Interface: name})
+	}
+	return ends
 }
 
 // Placed reports whether the flow had several paths, and Path is the one it took.

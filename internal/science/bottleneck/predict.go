@@ -84,11 +84,9 @@ type path struct {
 // the path is not known.
 func pathOf(f record.Flow, over *topology.Topology) path {
 	w, slowest, arrives := path{}, 0.0, 1.0
-	for i := 0; i+1 < len(f.Path); i += 2 {
-		var out, in topology.End
-		if out.UnmarshalText([]byte(f.Path[i])) != nil || in.UnmarshalText([]byte(f.Path[i+1])) != nil {
-			return path{}
-		}
+	ends := f.Ends()
+	for i := 0; i+1 < len(ends); i += 2 {
+		out, in := ends[i], ends[i+1]
 		link, ok := over.LinkAt(out)
 		if !ok {
 			return path{}

@@ -8,10 +8,8 @@ package conclude
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"linerate/internal/model/record"
-	"linerate/internal/model/topology"
 	"linerate/internal/science/diagnose"
 	"linerate/internal/science/ecmp"
 	"linerate/internal/science/failover"
@@ -188,13 +186,4 @@ func treatment(run *record.Run, trials []record.Trial) record.Treatment {
 	t.Outages = failover.Sum(trials)
 	others(run, &t, trials)
 	return t
-}
-
-func path(f record.Flow) []topology.End {
-	var ends []topology.End
-	for _, text := range f.Path {
-		node, name, _ := strings.Cut(text, ".")
-		ends = append(ends, topology.End{Node: node, Interface: name})
-	}
-	return ends
 }

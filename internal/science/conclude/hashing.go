@@ -77,7 +77,6 @@ type hashed struct {
 // its paths or limit are not known, or the flows have a rate of their own.
 func hashingLevels(run *record.Run) (levels []record.HashingLevel) {
 	by := map[string][]hashed{}
-	var labels []string
 	links := 0
 	for _, t := range run.Trials {
 		if t.LimitBps <= 0 || t.PlacementLimitBps <= 0 || len(t.Flows) == 0 {
@@ -91,9 +90,6 @@ func hashingLevels(run *record.Run) (levels []record.HashingLevel) {
 			links, link = f.Paths, max(link, f.LimitBps)
 		}
 		label := strings.Join(comparedLevels(run, t.Levels), " + ")
-		if by[label] == nil {
-			labels = append(labels, label)
-		}
 		counts := by[label]
 		c := entry(&counts, hashed{flows: len(t.Flows)}, func(c hashed) bool { return c.flows == len(t.Flows) })
 		by[label] = counts
@@ -103,12 +99,11 @@ func hashingLevels(run *record.Run) (levels []record.HashingLevel) {
 			c.idle++
 		}
 	}
-	order := func(label string) int {
-		return slices.IndexFunc(run.Treatments, func(t record.Treatment) bool { return strings.Join(comparedLevels(run, t.Levels), " + ") == label })
-	}
-	slices.SortStableFunc(labels, func(a, b string) int { return order(a) - order(b) })
-	for _, label := range labels {
-		if l, ok := hashingLevel(label, links, by[label]); ok {
+	for _, t := range run.Treatments {
+		label := strings.Join(comparedLevels(run, t.Levels), " + ")
+		counts := by[label]
+		delete(by, label) // one level of several treatments
+		if l, ok := hashingLevel(label, links, counts); ok {
 			levels = append(levels, l)
 		}
 	}

@@ -20,7 +20,8 @@ func TestHashingLevels(t *testing.T) {
 		"a link that eight flows never reach": {[]int{0, 2, 1, 3}, record.HashingLevel{GoodputBps: 1.25e8, Idle: 6, IdleOf: 12, Excess: true}},
 	} {
 		run := sciencetest.OverTwoLinks(map[string][]int{"policy 0": {0, 4, 4, 4}, "policy 1": c.idle}, flows, 4)
-		h := hashingResult(run)
+		Conclude(run)
+		h := run.Conclusion.Hashing
 		c.want.Label, c.want.Links, c.want.Flows, c.want.LimitBps, c.want.Several = "policy 1", 2, 8, 2e8, true
 		one := record.HashingLevel{Label: "policy 0", Links: 2, Flows: 8, GoodputBps: 1e8, LimitBps: 2e8, OneLink: true, Several: true}
 		if h == nil || len(h.Levels) != 2 || h.Levels[0] != one || h.Levels[1] != c.want || h.Known != 112 || h.Took != 112 {
@@ -29,7 +30,8 @@ func TestHashingLevels(t *testing.T) {
 	}
 	run := sciencetest.OverTwoLinks(map[string][]int{"policy 0": {0}, "policy 1": {0}}, []int{4}, 2)
 	run.Trials[0].Flows[0].Paths = 0
-	if h := hashingResult(run); h != nil {
+	Conclude(run)
+	if h := run.Conclusion.Hashing; h != nil {
 		t.Errorf("a flow with one path: %+v", h)
 	}
 }

@@ -64,7 +64,7 @@ func questions(run *record.Run, trials []record.Trial) (ends, routers []Question
 			done[key] = true
 			paths, err := over.Paths(f.From, f.SourceAddr(), f.DestinationAddr())
 			if err != nil || len(paths) == 0 {
-				paths = [][]topology.End{path(f)}
+				paths = [][]topology.End{f.Ends()}
 			}
 			for _, path := range paths {
 				for i, end := range path {
@@ -174,10 +174,9 @@ func interfaceLoads(run *record.Run, trials []record.Trial) []record.TreatmentIn
 // together groups the interfaces that share a node's traffic: all of a host at the
 // flows' ends, and elsewhere those that lead to one neighbour, or that are in
 // question.
-func together(run *record.Run, over *topology.Topology, loads []record.TreatmentInterface) [][]*record.TreatmentInterface {
+func together(run *record.Run, over *topology.Topology, loads []record.TreatmentInterface) (groups [][]*record.TreatmentInterface) {
 	asked := Focus(run)
-	var keys []string
-	groups := map[string][]*record.TreatmentInterface{}
+	place := map[string]int{}
 	for i := range loads {
 		l := &loads[i]
 		key := l.Host
@@ -189,16 +188,14 @@ func together(run *record.Run, over *topology.Topology, loads []record.Treatment
 				key += " to " + link.Other(end).Node
 			}
 		}
-		if groups[key] == nil {
-			keys = append(keys, key)
+		at, known := place[key]
+		if !known {
+			at, groups = len(groups), append(groups, nil)
+			place[key] = at
 		}
-		groups[key] = append(groups[key], l)
+		groups[at] = append(groups[at], l)
 	}
-	var list [][]*record.TreatmentInterface
-	for _, key := range keys {
-		list = append(list, groups[key])
-	}
-	return list
+	return groups
 }
 
 // endpoint: the host sends or receives some flow.

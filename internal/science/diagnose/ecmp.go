@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
+	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 )
 
@@ -196,7 +197,7 @@ func ecmpDeadNexthop(f observed, h *host) *record.Finding {
 	for _, flow := range f.trial.Flows {
 		destination := flow.DestinationAddr()
 		prefix, hops := h.route(destination)
-		if len(hops) < 2 || flow.From != h.name && flow.Connected && !slices.ContainsFunc(flow.Path, func(end string) bool { node, _ := endOf(end); return node == h.name }) {
+		if len(hops) < 2 || flow.From != h.name && flow.Connected && !slices.ContainsFunc(flow.Ends(), func(end topology.End) bool { return end.Node == h.name }) {
 			continue
 		}
 		at := slices.IndexFunc(hops, func(hop record.RouteNexthop) bool { return h.unanswered(hop, destination) })
@@ -344,10 +345,10 @@ func (f observed) sourceRoutes() []*sourceRoute {
 		if h == nil || flow.OpenedBy != flow.From || !flow.Placed() || len(flow.Path) == 0 {
 			continue
 		}
-		node, left := endOf(flow.Path[0])
+		first := flow.Ends()[0]
 		source := flow.SourceAddr()
 		to, hops := h.route(flow.DestinationAddr())
-		if node != h.name || len(hops) < 2 || slices.ContainsFunc(hops, func(hop record.RouteNexthop) bool { return !h.numbered(hop) }) {
+		if first.Node != h.name || len(hops) < 2 || slices.ContainsFunc(hops, func(hop record.RouteNexthop) bool { return !h.numbered(hop) }) {
 			continue
 		}
 		own := h.holder(source)
@@ -358,7 +359,7 @@ func (f observed) sourceRoutes() []*sourceRoute {
 		if at < 0 {
 			at, list = len(list), append(list, &sourceRoute{host: h, to: to, hops: hops, object: h.object(to) != 0})
 		}
-		list[at].add(sourcePair{source: source, own: own.name, left: left}, len(flow.Observed) > 0)
+		list[at].add(sourcePair{source: source, own: own.name, left: first.Interface}, len(flow.Observed) > 0)
 	}
 	return list
 }

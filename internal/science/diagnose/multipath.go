@@ -39,11 +39,11 @@ func (f observed) multipaths() []*multipath {
 			continue
 		}
 		var before []string
-		for i := 0; i+1 < len(flow.Path); i++ {
-			node, egress := endOf(flow.Path[i])
-			next, _ := endOf(flow.Path[i+1])
+		ends := flow.Ends()
+		for i := 0; i+1 < len(ends); i++ {
+			node := ends[i].Node
 			h := f.host(node)
-			if h == nil || node == next {
+			if h == nil || node == ends[i+1].Node {
 				continue
 			}
 			to, hops := h.route(flow.DestinationAddr())
@@ -52,18 +52,12 @@ func (f observed) multipaths() []*multipath {
 				if at < 0 {
 					at, list = len(list), append(list, &multipath{host: h, to: to, hops: hops})
 				}
-				list[at].flows = append(list[at].flows, routedFlow{flow, egress, slices.Clone(before)})
+				list[at].flows = append(list[at].flows, routedFlow{flow, ends[i].Interface, slices.Clone(before)})
 			}
 			before = append(before, node)
 		}
 	}
 	return list
-}
-
-// endOf reads "host.interface".
-func endOf(end string) (node, netif string) {
-	node, netif, _ = strings.Cut(end, ".")
-	return node, netif
 }
 
 // route is the main table's route to a destination, with its next hops if there

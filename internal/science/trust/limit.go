@@ -56,7 +56,7 @@ func (v view) fastestFlow() (text string, used float64) {
 			continue
 		}
 		got := f.GoodputBps / 8 * v.WindowS
-		slack := v.unread(f) + v.bucket(f.Path).bytes + got/v.WindowS*v.skew[f.To]
+		slack := v.unread(f) + v.bucket(f).bytes + got/v.WindowS*v.skew[f.To]
 		most := f.LimitBps/8*v.WindowS*(1+limitTolerance) + slack
 		if share := got / most; share > used {
 			used = share
@@ -70,15 +70,14 @@ func (v view) fastestFlow() (text string, used float64) {
 // elsewhere: some interface of the flow's path carried less than the flow alone did.
 // On a path, interfaces are left and entered in turn.
 func (v view) elsewhere(f record.Flow) bool {
-	for i, text := range f.Path {
-		node, port, _ := strings.Cut(text, ".")
-		h, _ := v.Reading(node)
+	for i, end := range f.Ends() {
+		h, _ := v.Reading(end.Node)
 		for _, d := range h.Deltas() {
 			carried := d.TxBytes
 			if i%2 == 1 {
 				carried = d.RxBytes
 			}
-			if d.Interface == port && carried < reached*float64(f.ReceivedBytes) {
+			if d.Interface == end.Interface && carried < reached*float64(f.ReceivedBytes) {
 				return true
 			}
 		}
@@ -102,15 +101,13 @@ type bucket struct {
 	bytes float64
 }
 
-// bucket is the largest bucket on a path, and of equal ones the last: the most
+// bucket is the largest bucket on a flow's path, and of equal ones the last: the most
 // that a shaper had saved up for the path when the window began.
-func (v view) bucket(path []string) (b bucket) {
+func (v view) bucket(f record.Flow) (b bucket) {
 	if v.topology == nil {
 		return b
 	}
-	for _, text := range path {
-		node, port, _ := strings.Cut(text, ".")
-		end := topology.End{Node: node, Interface: port}
+	for _, end := range f.Ends() {
 		if l, known := v.topology.LinkAt(end); known && float64(l.Towards(end).BurstSize()) >= b.bytes {
 			b = bucket{end, float64(l.Towards(end).BurstSize())}
 		}
@@ -125,7 +122,7 @@ func (v view) saved() float64 {
 	counted := map[topology.End]bool{}
 	for _, f := range v.Flows {
 		total += v.unread(f)
-		if b := v.bucket(f.Path); !counted[b.at] {
+		if b := v.bucket(f); !counted[b.at] {
 			counted[b.at] = true
 			total += b.bytes
 		}

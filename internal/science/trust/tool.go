@@ -83,7 +83,7 @@ func (v view) early(s *record.ToolReported) float64 {
 	most := 0.0
 	for _, f := range v.Flows {
 		if f.Process != "" {
-			most = max(most, v.bucket(f.Path).bytes)
+			most = max(most, v.bucket(f).bytes)
 		}
 	}
 	return most * 8 / s.Seconds
