@@ -1,4 +1,4 @@
-// Package arch holds the architecture's rules as tests: which room may import which,
+// Package arch holds the architecture's rules as tests: which layer may import which,
 // where system calls, the bus and the clock may be used, and what every package and
 // document must have. It has no code of its own, and nothing imports it.
 //

@@ -157,7 +157,7 @@ func TestDecisions(t *testing.T) {
 func TestPackagesInArchitecture(t *testing.T) {
 	text := documents(t)["docs/architecture.md"]
 	for name, dir := range packageNames(t) {
-		if own, ok := roomOf(dir); !ok || own.dir == dir || isKit(dir) || !within(dir, "internal") {
+		if own, ok := layerOf(dir); !ok || own.dir == dir || isKit(dir) || !within(dir, "internal") {
 			continue
 		}
 		if !strings.Contains(text, "`"+name+"`") {

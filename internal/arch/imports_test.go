@@ -12,9 +12,9 @@ import (
 
 const module = "linerate/"
 
-func TestRooms(t *testing.T) {
+func TestLayers(t *testing.T) {
 	for _, s := range sources(t) {
-		for _, v := range roomViolations(s) {
+		for _, v := range layerViolations(s) {
 			t.Error(v)
 		}
 	}
@@ -44,11 +44,11 @@ func TestKernelOnly(t *testing.T) {
 	}
 }
 
-// roomViolations are the imports of this module that the file's room may not have.
-func roomViolations(s source) []string {
-	own, ok := roomOf(s.dir)
+// layerViolations are the imports of this module that the file's layer may not have.
+func layerViolations(s source) []string {
+	own, ok := layerOf(s.dir)
 	if !ok {
-		return []string{fmt.Sprintf("%s: the directory belongs to no room (internal/arch/rules_test.go lists them)", s.path)}
+		return []string{fmt.Sprintf("%s: the directory belongs to no layer (internal/arch/rules_test.go lists them)", s.path)}
 	}
 	var found []string
 	for path, at := range s.imports() {
@@ -56,10 +56,10 @@ func roomViolations(s source) []string {
 		if !ok {
 			continue
 		}
-		other, known := roomOf(dir)
+		other, known := layerOf(dir)
 		switch {
 		case !known:
-			found = append(found, fmt.Sprintf("%s: %s belongs to no room", at, path))
+			found = append(found, fmt.Sprintf("%s: %s belongs to no layer", at, path))
 		case !s.test && isKit(dir) && !isKit(s.dir):
 			found = append(found, fmt.Sprintf("%s: %s is a test kit: only tests may import it", at, path))
 		case within(dir, own.dir), slices.Contains(own.may, other.dir), slices.Contains(everywhere, other.dir):
@@ -80,7 +80,7 @@ func excepted(dir, to string) bool {
 	return false
 }
 
-// importViolations are restricted imports in other rooms than those allowed. Test
+// importViolations are restricted imports in other layers than those allowed. Test
 // files and test kits may import what they need, except cgo.
 func importViolations(s source) []string {
 	var found []string
@@ -89,7 +89,7 @@ func importViolations(s source) []string {
 			if !matches(path, k.paths) || (s.test || isKit(s.dir)) && path != "C" {
 				continue
 			}
-			if !slices.ContainsFunc(k.rooms, func(dir string) bool { return within(s.dir, dir) }) {
+			if !slices.ContainsFunc(k.layers, func(dir string) bool { return within(s.dir, dir) }) {
 				found = append(found, fmt.Sprintf("%s: %s may not import %q: %s", at, s.dir, path, k.why))
 			}
 		}
@@ -97,9 +97,9 @@ func importViolations(s source) []string {
 	return found
 }
 
-// purityViolations are I/O, clocks and random numbers in the pure rooms.
+// purityViolations are I/O, clocks and random numbers in the pure layers.
 func purityViolations(s source) []string {
-	pure := slices.ContainsFunc(pureRooms, func(dir string) bool { return within(s.dir, dir) })
+	pure := slices.ContainsFunc(pureLayers, func(dir string) bool { return within(s.dir, dir) })
 	if !pure || s.test || isKit(s.dir) {
 		return nil
 	}
@@ -157,19 +157,19 @@ func kernelViolations(s source) []string {
 	return found
 }
 
-// TestRoomsExist: every room that the rules name has Go files.
-func TestRoomsExist(t *testing.T) {
+// TestLayersExist: every layer that the rules name has Go files.
+func TestLayersExist(t *testing.T) {
 	all := sources(t)
 	used := func(dir string) bool {
 		return slices.ContainsFunc(all, func(s source) bool { return within(s.dir, dir) })
 	}
-	for _, r := range rooms {
+	for _, r := range layers {
 		if !used(r.dir) {
 			t.Errorf("the rules name %s, which has no Go files", r.dir)
 		}
 	}
 	for _, k := range restricted {
-		for _, dir := range k.rooms {
+		for _, dir := range k.layers {
 			if !used(dir) {
 				t.Errorf("the rules let %s import %v, but it has no Go files", dir, k.paths)
 			}

@@ -1,19 +1,19 @@
 package arch
 
-// A room is a directory whose packages form one layer. A package may import its own
-// room and the rooms named in may, nothing else of this module.
-type room struct {
+// A layer is a directory with packages below it. A package may import its own
+// layer and the layers named in may, nothing else of this module.
+type layer struct {
 	dir string // below the module's root
 	may []string
 	why string
 }
 
-// everywhere lists packages that every room may import.
+// everywhere lists packages that every layer may import.
 var everywhere = []string{"internal/version"}
 
-var rooms = []room{
+var layers = []layer{
 	{"internal/model", nil,
-		"model is the values of files, messages and documents: every other room uses them, so it depends on none"},
+		"model is the values of files, messages and documents: every other layer uses them, so it depends on none"},
 	{"internal/science", []string{"internal/model"},
 		"conclusions are functions of records alone, so that they can be tested on stored ones and repeated later"},
 	{"internal/kernel", []string{"internal/model"},
@@ -39,28 +39,28 @@ var rooms = []room{
 	{"script/undisturbed", []string{"internal/kernel", "internal/model"},
 		"it checks the load of a machine while tests run, independently of what they test"},
 	{"internal/version", nil,
-		"every room uses the version, so it depends on none"},
+		"every layer uses the version, so it depends on none"},
 	{"internal/arch", nil,
 		"the rules read source files and depend on no package"},
 }
 
-// testExceptions are rooms whose test files may import one more room.
+// testExceptions are layers whose test files may import one more layer.
 var testExceptions = []struct{ dir, to, why string }{
 	{"internal/control", "internal/host",
 		"tests of a lab or a run need an agent at the other end; production code starts it as a process"},
 }
 
-// restricted lists packages from outside the module that only the given rooms may
+// restricted lists packages from outside the module that only the given layers may
 // import. A path ending in / stands for everything below it. The reason is printed
 // with a violation.
 var restricted = []struct {
-	paths []string
-	rooms []string
-	why   string
+	paths  []string
+	layers []string
+	why    string
 }{
 	{[]string{"unsafe", "golang.org/x/sys/", "github.com/vishvananda/", "github.com/cilium/ebpf", "github.com/cilium/ebpf/"},
 		[]string{"internal/kernel"},
-		"one room holds every system call, so that it can be read, faked and ported there"},
+		"one layer holds every system call, so that it can be read, faked and ported there"},
 	{[]string{"github.com/nats-io/"},
 		[]string{"internal/bus"},
 		"above the bus an embedded server and a cluster look the same"},
@@ -87,9 +87,9 @@ var restricted = []struct {
 	{[]string{"io/ioutil"}, nil, "deprecated"},
 }
 
-// pureRooms do no I/O and use neither clock nor random numbers: the same input gives
+// pureLayers do no I/O and use neither clock nor random numbers: the same input gives
 // the same output.
-var pureRooms = []string{"internal/model", "internal/science", "internal/version"}
+var pureLayers = []string{"internal/model", "internal/science", "internal/version"}
 
 const pureWhy = "model and science are pure: a stored record must give the same answer on any machine, at any time"
 

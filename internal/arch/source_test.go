@@ -160,14 +160,14 @@ func isKit(dir string) bool {
 	return strings.HasSuffix(base, "test") || base == "conformance"
 }
 
-// roomOf finds the room of a directory.
-func roomOf(dir string) (room, bool) {
-	for _, r := range rooms {
+// layerOf finds the layer of a directory.
+func layerOf(dir string) (layer, bool) {
+	for _, r := range layers {
 		if within(dir, r.dir) {
 			return r, true
 		}
 	}
-	return room{}, false
+	return layer{}, false
 }
 
 // matches reports whether an import path is one of the patterns; a pattern that
