@@ -152,7 +152,7 @@ func Size(r metric.Metric, e *record.Effect) string {
 	}
 	m := view.Measure{Metric: r}
 	if d := e.Difference; d != nil {
-		m.In = number.Scale{Scale: r.Scale("", math.Abs(d.Mean))}
+		m.Shown = number.Scale{Scale: r.Scale("", math.Abs(d.Mean))}
 	}
 	return number.Bracketed(m.Against(e))
 }

@@ -35,7 +35,7 @@ func responseFigure(v *view.View, m *view.Measure) (figure.Figure, bool) {
 		high = 1
 	}
 	for _, p := range v.Panes(m) {
-		f.Panels = append(f.Panels, figure.Panel{Title: v.Columns[p.At].Name, Draw: func(width float64) *figure.Drawing { return responsePanel(v, p, width, high*m.In.Per) }})
+		f.Panels = append(f.Panels, figure.Panel{Title: v.Columns[p.At].Name, Draw: func(width float64) *figure.Drawing { return responsePanel(v, p, width, high*m.Shown.Per) }})
 	}
 	return f, true
 }
@@ -69,8 +69,8 @@ func responsePanel(v *view.View, of view.Pane, width, high float64) *figure.Draw
 			role = figure.Base
 		}
 		low, upper, _ := of.Bounds(t)
-		mean, low, upper := of.Estimate(t).Mean*of.In.Per, low*of.In.Per, upper*of.In.Per
-		p.Rect(p.left, y-8, p.x(mean)-p.left, 16, role).Tip(v.Label(r, c) + ": " + of.In.With(values[i].text()))
+		mean, low, upper := of.Estimate(t).Mean*of.Shown.Per, low*of.Shown.Per, upper*of.Shown.Per
+		p.Rect(p.left, y-8, p.x(mean)-p.left, 16, role).Tip(v.Label(r, c) + ": " + of.Shown.With(values[i].text()))
 		if t.LimitBps > 0 && of.Goodput() {
 			at := p.x(t.LimitBps * v.Scale.Per)
 			p.Line(figure.Limit, 2, figure.Point{X: at, Y: y - rowHeight/2}, figure.Point{X: at, Y: y + rowHeight/2})
@@ -83,8 +83,8 @@ func responsePanel(v *view.View, of view.Pane, width, high float64) *figure.Draw
 		}
 		for k, value := range of.Trials[t.Name] {
 			// Beside the interval, moved up and down so that equal ones can be counted.
-			at := figure.Point{X: p.x(value * of.In.Per), Y: y + 12.5 + 1.5*float64(k%3-1)}
-			p.Circle(at, 2, figure.Ink).Tip(v.Label(r, c) + ": trial of " + of.In.With(of.In.Value(value)))
+			at := figure.Point{X: p.x(value * of.Shown.Per), Y: y + 12.5 + 1.5*float64(k%3-1)}
+			p.Circle(at, 2, figure.Ink).Tip(v.Label(r, c) + ": trial of " + of.Shown.With(of.Shown.Value(value)))
 		}
 		values[i].draw(p.Drawing, width-valueWidth+point, y+4.5)
 	}

@@ -2,6 +2,13 @@
 // statements, tables and figures. Packages text and html render it.
 package document
 
+import (
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/show/figure"
+)
+
 // Document is what a terminal shows: what it is about, the answer, and what supports
 // it. All of its parts may be empty.
 type Document struct {
@@ -35,3 +42,102 @@ type Section struct {
 	ID, Title string
 	Blocks    []Block
 }
+
+// Block is one thing in a section or summary.
+type Block interface{ block() }
+
+// Statement is a sentence, with a label in the margin and items below it.
+type Statement struct {
+	Label, Text string
+	Tone        Tone
+	Items       []Item
+}
+
+// Statements make a paragraph each, the first one beside the label.
+func Statements(label string, texts ...string) (list []Block) {
+	for _, text := range texts {
+		list = append(list, Statement{Label: label, Text: text})
+		label = ""
+	}
+	return list
+}
+
+// Tables are the tables that there are.
+func Tables(tables ...*Table) (list []Block) {
+	for _, t := range tables {
+		if t != nil {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// Item stands below a statement, after its mark.
+type Item struct {
+	Mark, Text string
+	Tone       Tone
+	Command    bool // of a shell; must stay one when it is broken into lines
+}
+
+// Finding is a named cause with its evidence and what would remove it.
+type Finding struct {
+	record.Finding
+	Where string // treatments
+}
+
+// Link reports whether the reference is an address.
+func (f Finding) Link() bool { return strings.HasPrefix(f.Reference, "https://") }
+
+// Diagnostic is a finding about a line of a file, as compilers print it; only a
+// terminal shows it.
+type Diagnostic struct{ Head, Text, Fix string }
+
+// Prose is a paragraph, with the data that the blocks behind it show.
+type Prose struct {
+	Text string
+	Name string     // of the data, as a file's name; empty: there is none
+	Data [][]string // for spreadsheets
+}
+
+// Listing is text whose lines must stay as they are.
+type Listing struct {
+	Caption string
+	Lines   []string
+	Empty   string // said where there are no lines
+}
+
+// Fold is what a reader opens on demand; a terminal does not show it.
+type Fold struct {
+	ID, Summary string
+	Blocks      []Block
+}
+
+// Heading names the blocks behind it.
+type Heading struct{ Text string }
+
+// Beside is blocks in two columns where there is room.
+type Beside struct{ Left, Right []Block }
+
+// Figure is a drawing with its title and data. Panels are the figure's own
+// where there is no title.
+type Figure struct{ figure.Figure }
+
+func (Diagnostic) block() {}
+
+func (Statement) block() {}
+
+func (Prose) block() {}
+
+func (Finding) block() {}
+
+func (Listing) block() {}
+
+func (Fold) block() {}
+
+func (Heading) block() {}
+
+func (Beside) block() {}
+
+func (Figure) block() {}
+
+func (*Table) block() {}

@@ -73,6 +73,7 @@ func MeasuredFindings(m *record.Measure) (list []document.Block) {
 	return list
 }
 
+// Findings is the section of all findings.
 func Findings(v *view.View) document.Section {
 	s := document.Section{ID: "findings", Title: "No findings", Blocks: findings(v)}
 	if n := len(v.Run.Findings); n > 0 {

@@ -18,7 +18,7 @@ import (
 // Published returns a sentence for each series of a published table, with each of its
 // figures beside the run's own. A level that the table has several times, as once
 // for each interval, is shown by its mean and range. Tables along numbers are drawn
-// (accountsFigure), and have no sentence.
+// (package chart), and have no sentence.
 func Published(v *view.View) (lines []string) {
 	for _, p := range v.Run.Published {
 		for _, s := range p.Series {

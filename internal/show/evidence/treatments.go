@@ -73,7 +73,7 @@ func cellsOf(v *view.View, p view.Pane, of func(t *record.Treatment) document.Ce
 // figureColumn adds a pane's estimates; it reports whether some have a range
 // instead of a half-width.
 func figureColumn(v *view.View, t *document.Table, p view.Pane) (ranges bool) {
-	t.AddColumn(document.Column{Head: p.In.Unit, Group: p.Title, Align: document.Decimal}, cellsOf(v, p, func(tr *record.Treatment) (cell document.Cell) {
+	t.AddColumn(document.Column{Head: p.Shown.Unit, Group: p.Title, Align: document.Decimal}, cellsOf(v, p, func(tr *record.Treatment) (cell document.Cell) {
 		cell.Text, cell.Spread = p.Interval(tr)
 		ranges = ranges || strings.Contains(cell.Spread, "–")
 		if tr.Unconnected > 0 {
@@ -234,7 +234,7 @@ func Unconnected(v *view.View, t *record.Treatment) string {
 	return fmt.Sprintf("%d of %s %s in %d of %s", most, words.Count(flows, "flow"), what, trials, words.Count(all, "trial"))
 }
 
-// allowsUnconnected: at some levels a flow that cannot connect is a result.
+// AllowsUnconnected reports whether flows that cannot connect are a result.
 func AllowsUnconnected(v *view.View, treatment string) bool {
 	return slices.ContainsFunc(v.Run.TrialsOf(treatment), func(t *record.Trial) bool { return t.Unreachable })
 }

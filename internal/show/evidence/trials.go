@@ -42,7 +42,7 @@ func Trials(v *view.View) *document.Table {
 		for _, m := range v.Measures {
 			text := "–"
 			if value, ok := m.Value(t); ok {
-				text = number.Round(value*m.In.Per, trialPlaces(v, m))
+				text = number.Round(value*m.Shown.Per, trialPlaces(v, m))
 			}
 			texts = append(texts, text)
 		}
@@ -78,7 +78,7 @@ func trialPlaces(v *view.View, m *view.Measure) int {
 	largest := 0.0
 	for i := range v.Run.Trials {
 		value, _ := m.Value(&v.Run.Trials[i])
-		largest = max(largest, value*m.In.Per)
+		largest = max(largest, value*m.Shown.Per)
 	}
 	places := 0
 	for ; places < 3 && largest < 1000 && largest > 0; largest *= 10 {

@@ -10,8 +10,8 @@ import (
 	"linerate/internal/show/words"
 )
 
-// failure is one check with all its failures.
-type failure struct {
+// Failure is one check with all its failures.
+type Failure struct {
 	Check  string
 	Checks []record.Check
 }
@@ -19,25 +19,26 @@ type failure struct {
 // Doubts are the failed checks that put the run's own figures in doubt, in the
 // order of their first failure. That another program's sum contradicts what was
 // received is a result about that program, see contradictions.
-func Doubts(run *record.Run) []failure {
+func Doubts(run *record.Run) []Failure {
 	return Grouped(record.Doubts(run.Trust))
 }
 
 // contradictions are the failed checks of other counts: a program's own sum, or
 // the senders'.
-func contradictions(run *record.Run) []failure {
+func contradictions(run *record.Run) []Failure {
 	return Grouped(record.Refuted(run.Trust))
 }
 
 // reported says that a check is of what others count, not of the run's figures.
 func reported(c record.Check) bool { return c.Subject == record.SubjectReported }
 
-func Grouped(failed []record.Check) []failure {
-	var out []failure
+// Grouped are failed checks by name, in the order of their first failure.
+func Grouped(failed []record.Check) []Failure {
+	var out []Failure
 	for _, c := range failed {
-		at := slices.IndexFunc(out, func(f failure) bool { return f.Check == c.Check })
+		at := slices.IndexFunc(out, func(f Failure) bool { return f.Check == c.Check })
 		if at < 0 {
-			at, out = len(out), append(out, failure{Check: c.Check})
+			at, out = len(out), append(out, Failure{Check: c.Check})
 		}
 		out[at].Checks = append(out[at].Checks, c)
 	}
@@ -46,7 +47,7 @@ func Grouped(failed []record.Check) []failure {
 
 // inTrials counts the trials of failures. What passes may be recorded once for
 // all trials, so checks cannot be counted against each other.
-func inTrials(run *record.Run, failures []failure) (text string, whole bool) {
+func inTrials(run *record.Run, failures []Failure) (text string, whole bool) {
 	trials := map[int]bool{}
 	for _, f := range failures {
 		for _, c := range f.Checks {
@@ -80,7 +81,8 @@ func contradicted(run *record.Run) string {
 	return fmt.Sprintf("in %s another count contradicts the receivers' (%s); linerate's figures count at the receiver and are not affected", text, CheckNames(bad))
 }
 
-func CheckNames(failures []failure) string {
+// CheckNames lists the names of checks.
+func CheckNames(failures []Failure) string {
 	var names []string
 	for _, f := range failures {
 		names = append(names, f.Check)
@@ -93,8 +95,8 @@ func Trusted(run *record.Run) string {
 	var names []string
 	other := contradicted(run)
 	for _, c := range run.Trust {
-		if (other == "" || !reported(c)) && !slices.Contains(names, c.Check) {
-			names = append(names, c.Check)
+		if other == "" || !reported(c) {
+			names = words.Distinct(names, c.Check)
 		}
 	}
 	text := fmt.Sprintf("%s, every check passed: %s", words.Count(len(run.Trials), "trial"), strings.Join(names, ", "))

@@ -65,7 +65,7 @@ func example() *Drawing {
 
 func TestSVGIsXML(t *testing.T) {
 	for name, write := range map[string]func(io.Writer) error{
-		"file":   func(w io.Writer) error { return SVG(w, example(), `label "&"`) },
+		"file":   func(w io.Writer) error { return writeSVG(w, example(), `label "&"`) },
 		"inline": func(w io.Writer) error { return InlineSVG(w, example(), `label "&"`, "wide") },
 	} {
 		var b bytes.Buffer
@@ -97,17 +97,17 @@ func TestSVGIsXML(t *testing.T) {
 	bad := New(10, 10)
 	bad.Line(Ink, 1, Point{math.NaN(), 1}, Point{math.Inf(1), 2})
 	var b bytes.Buffer
-	if err := SVG(&b, bad, ""); err != nil || strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "Inf") {
+	if err := writeSVG(&b, bad, ""); err != nil || strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "Inf") {
 		t.Errorf("%v: %s", err, b.String())
 	}
-	if err := PNG(io.Discard, bad, 1); err != nil {
+	if err := writePNG(io.Discard, bad, 1); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestPNGShowsWhatWasDrawn(t *testing.T) {
 	var b bytes.Buffer
-	if err := PNG(&b, example(), 2); err != nil {
+	if err := writePNG(&b, example(), 2); err != nil {
 		t.Fatal(err)
 	}
 	m, err := png.Decode(&b)
@@ -137,7 +137,7 @@ func TestJointsDoNotShow(t *testing.T) {
 	}
 	d.Line(Ink, 1.5, points...)
 	var b bytes.Buffer
-	if err := PNG(&b, d, 1); err != nil {
+	if err := writePNG(&b, d, 1); err != nil {
 		t.Fatal(err)
 	}
 	m, _ := png.Decode(&b)

@@ -83,7 +83,7 @@ func (f Figure) Compose() *Drawing {
 
 // WriteSVG writes the figure as a file of its own.
 func (f Figure) WriteSVG(w io.Writer) error {
-	if err := SVG(w, f.Compose(), f.Title); err != nil {
+	if err := writeSVG(w, f.Compose(), f.Title); err != nil {
 		return fmt.Errorf("write figure %s as SVG: %w", f.Name, err)
 	}
 	return nil
@@ -91,7 +91,7 @@ func (f Figure) WriteSVG(w io.Writer) error {
 
 // WritePNG writes the figure as a picture; at scale 1 it is about 1,100 pixels wide.
 func (f Figure) WritePNG(w io.Writer, scale float64) error {
-	if err := PNG(w, f.Compose(), scale); err != nil {
+	if err := writePNG(w, f.Compose(), scale); err != nil {
 		return fmt.Errorf("write figure %s as PNG: %w", f.Name, err)
 	}
 	return nil

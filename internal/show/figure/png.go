@@ -22,9 +22,9 @@ const dashOn, dashOff = 5.0, 4.0
 // maxPixels bounds a picture: a mistyped scale must not take the machine's memory.
 const maxPixels = 100e6
 
-// PNG writes the drawing on white, scale pixels of the file for one of the
+// writePNG writes the drawing on white, scale pixels of the file for one of the
 // drawing.
-func PNG(w io.Writer, d *Drawing, scale float64) error {
+func writePNG(w io.Writer, d *Drawing, scale float64) error {
 	width, height := math.Ceil(d.Width*scale), math.Ceil(d.Height*scale)
 	if !(scale > 0) || width < 1 || height < 1 || width*height > maxPixels {
 		return fmt.Errorf("cannot draw %g × %g pixels at scale %g: expected a positive scale and at most %g million pixels",

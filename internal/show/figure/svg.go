@@ -19,8 +19,8 @@ func InlineSVG(w io.Writer, d *Drawing, label, class string) error {
 	return d.svg(w, "", ` class="`+escape(class)+`"`, label, "")
 }
 
-// SVG writes the drawing as a file of its own, on white.
-func SVG(w io.Writer, d *Drawing, label string) error {
+// writeSVG writes the drawing as a file of its own, on white.
+func writeSVG(w io.Writer, d *Drawing, label string) error {
 	style := "\n<style>text{font-family:" + strings.ReplaceAll(fonts, `"`, `'`) + ";font-variant-numeric:tabular-nums}" +
 		classes(func(t tone) string { return t.light }) + "</style>\n" + `<rect class="f-paper" width="100%" height="100%"/>` + "\n"
 	return d.svg(w, `<?xml version="1.0" encoding="UTF-8"?>`+"\n", "", label, style)

@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	"linerate/internal/show/answer"
 	"linerate/internal/show/document"
 	"linerate/internal/show/number"
 	"linerate/internal/show/view"
@@ -83,13 +84,13 @@ func compared(c *record.Comparison) *document.Table {
 	for _, t := range c.Treatments {
 		largest = max(largest, estimate(t.From, t.FromResponse).Mean, estimate(t.To, t.ToResponse).Mean)
 	}
-	m := &view.Measure{Metric: by, In: number.Scale{Scale: by.Scale(c.Unit, largest)}}
+	m := &view.Measure{Metric: by, Shown: number.Scale{Scale: by.Scale(c.Unit, largest)}}
 	figure := func(e record.ResponseEstimate) document.Cell {
 		if e.Trials == 0 {
 			return document.Cell{Text: "–"}
 		}
 		cell := document.Cell{}
-		if cell.Text, cell.Spread = m.In.Interval(e.Mean, e.Low, e.High); cell.Spread != "" {
+		if cell.Text, cell.Spread = m.Shown.Interval(e.Mean, e.Low, e.High); cell.Spread != "" {
 			cell.Spread = "±" + cell.Spread
 		}
 		return cell
@@ -98,7 +99,7 @@ func compared(c *record.Comparison) *document.Table {
 	if by.Signed {
 		head = "difference"
 	}
-	table := &document.Table{Columns: []document.Column{{Head: "treatment"}, {Head: c.From.ID + " " + m.In.Unit, Align: document.Decimal}, {Head: c.To.ID + " " + m.In.Unit, Align: document.Decimal}, {Head: head, Align: document.Ratio}}, Key: head + " of " + c.To.ID + " to " + c.From.ID}
+	table := &document.Table{Columns: []document.Column{{Head: "treatment"}, {Head: c.From.ID + " " + m.Shown.Unit, Align: document.Decimal}, {Head: c.To.ID + " " + m.Shown.Unit, Align: document.Decimal}, {Head: head, Align: document.Ratio}}, Key: head + " of " + c.To.ID + " to " + c.From.ID}
 	for _, t := range c.Treatments {
 		against := document.Cell{Verdict: t.Verdict}
 		if t.Ratio.Mean > 0 || t.Difference != nil {
@@ -207,7 +208,6 @@ func largestChange(c *record.Comparison, by metric.Metric) string {
 	if best == nil {
 		return ""
 	}
-	m := view.Measure{Metric: by, In: number.Scale{Scale: by.Scale(c.Unit, size(best))}}
-	change := number.Bracketed(m.Against(&record.Effect{Ratio: best.Ratio, Difference: best.Difference}))
+	change := answer.Size(by, &record.Effect{Response: c.Response, Ratio: best.Ratio, Difference: best.Difference})
 	return fmt.Sprintf("; the largest change is %s, “%s”", change, best.Name)
 }

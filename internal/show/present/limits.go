@@ -2,11 +2,226 @@ package present
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"linerate/internal/model/unit"
+	"linerate/internal/science/ecmp"
 	"linerate/internal/science/limits"
 	"linerate/internal/show/document"
+	"linerate/internal/show/words"
 )
+
+// ECMPForecast shows what flows carry that one sender hashes over equal-cost links.
+func ECMPForecast(f ecmp.Forecast) document.Document {
+	on := words.Count(f.Links, "link")
+	if f.Alike() {
+		on += " of " + unit.FormatRate(f.PerLink[0].RateBps)
+	}
+	if f.Tiers == 2 {
+		on += fmt.Sprintf(", then %d behind each,", f.Second)
+	}
+	d := document.Document{Title: forecastTitle(words.Count(f.Flows, "flow")+" on "+on, f.Flows, f.Figures.ExpectedBps, f.Share, f.LimitBps) + "."}
+	if f.Tiers == 2 {
+		d.Summary = tiers(f)
+		return d
+	}
+	rows := carried(f)
+	add := func(name, format string, args ...any) {
+		rows = append(rows, []string{name, fmt.Sprintf(format, args...)})
+	}
+	add("idle links", "some with a chance of %s; %s of %d used on average", chance(f.SomeIdle), fourDigits(f.Used), f.Links)
+	add("busiest link", "%s of the flows on average", chance(f.Busiest))
+	if f.TogetherBps > 0 {
+		add("transfers", "%s until the last of %s is done", unit.FormatRate(f.TogetherBps), transferSizes(f))
+	}
+	what, label := "flows", "enough"
+	if f.Distinct < f.Flows {
+		what = "pairs of addresses"
+	}
+	if f.NeededCarry > 0 {
+		add(label, "%d such %s carry %s of all links on average", f.NeededCarry, what, chance(f.Target))
+		label = ""
+	}
+	if f.NeededAll > 0 {
+		add(label, "with %d no link is idle in %s of the cases", f.NeededAll, chance(f.Target))
+	}
+	d.Summary = [][]document.Block{{document.FigureList(append(rows, origins(f)...))}}
+	if f.Alike() {
+		return d
+	}
+	links := &document.Table{Columns: []document.Column{{Head: "link"}, {Head: "rate", Align: document.Right}, {Head: "weight", Align: document.Right}, {Head: "of the flows", Align: document.Right},
+		{Head: "idle", Align: document.Right}, {Head: "carries on average", Align: document.Right}}}
+	for i, k := range f.PerLink {
+		carries := "" // too many kinds for a formula
+		if k.ExpectedBps > 0 {
+			carries = unit.FormatRate(k.ExpectedBps)
+		}
+		links.Add(strconv.Itoa(i+1), unit.FormatRate(k.RateBps), fmt.Sprintf("%g", k.Weight), chance(k.Chance), chance(k.Idle), carries)
+	}
+	d.Summary = append(d.Summary, []document.Block{links})
+	return d
+}
+
+func forecastTitle(who string, flows int, bps, share, limit float64) string {
+	return fmt.Sprintf("%s %s %s on average, %s of the %s that even spreading would carry",
+		who, words.Verb(flows, "carries", "carry"), unit.FormatRate(bps), chance(share), unit.FormatRate(limit))
+}
+
+// carried is how the flows' sum scatters: its values, or quantiles of many.
+func carried(f ecmp.Forecast) (rows [][]string) {
+	const worthwhile, most = 0.0005, 6
+	values := slices.DeleteFunc(slices.Clone(f.Values), func(v ecmp.CarriedChance) bool { return v.Chance < worthwhile })
+	if n := len(values); n > 0 && n <= most {
+		for _, v := range values {
+			rows = append(rows, []string{"", fmt.Sprintf("%s in %s of the cases", unit.FormatRate(v.Bps), chance(v.Chance))})
+		}
+	} else {
+		low, middle, high := f.Quantiles[0], f.Quantiles[2], f.Quantiles[4]
+		rows = append(rows, []string{"", fmt.Sprintf("at least %s in %s of the cases", unit.FormatRate(low.Bps), chance(1-low.Chance))})
+		if high.Bps > low.Bps {
+			rows = append(rows, []string{"", fmt.Sprintf("at least %s in %s", unit.FormatRate(middle.Bps), chance(1-middle.Chance))},
+				[]string{"", fmt.Sprintf("at most %s in %s", unit.FormatRate(high.Bps), chance(high.Chance))})
+		}
+	}
+	rows[0][0] = "carried"
+	return rows
+}
+
+func transferSizes(f ecmp.Forecast) string {
+	switch {
+	case f.Sizes == "":
+		return "equal ones begun together"
+	case f.Shape == 0:
+		return "those of " + f.Sizes + " sizes"
+	}
+	return fmt.Sprintf("those of %s sizes (%g)", f.Sizes, f.Shape)
+}
+
+// origins are what the hash policy makes of the flows, if anything, and which figures
+// are drawn rather than exact.
+func origins(f ecmp.Forecast) (rows [][]string) {
+	if f.Distinct < f.Flows {
+		hashed := []string{"addresses", "addresses and ports", "inner addresses", fmt.Sprintf("fields %#x", f.Fields)}[f.Policy]
+		text := fmt.Sprintf("%d hashes %s: %s", f.Policy, hashed, words.Count(f.Distinct, "bundle"))
+		if f.WithPorts > 0 {
+			text += fmt.Sprintf("; 1 would carry %s", unit.FormatRate(f.WithPorts))
+		}
+		rows = append(rows, []string{"hash policy", text})
+	}
+	if f.Replicates == 0 {
+		return append(rows, []string{"exact", "all figures"})
+	}
+	names := map[string]string{
+		"expected_bps": "the mean", "carried_quantiles": "how it scatters", "some_idle_chance": "idle links",
+		"busiest_link_share": "the busiest link", "together_bps": "transfers",
+	}
+	var drawn []string
+	for _, field := range f.Drawn {
+		if name := names[field]; name != "" {
+			drawn = append(drawn, name)
+		}
+	}
+	return append(rows, []string{"drawn", fmt.Sprintf("%s, %s from the seed %d", strings.Join(drawn, ", "), words.Count(f.Replicates, "time"), f.Seed)})
+}
+
+// tiers puts routers with seeds of their own beside routers with one.
+func tiers(f ecmp.Forecast) [][]document.Block {
+	own, one := f.Figures, *f.OneSeed
+	t := &document.Table{Columns: []document.Column{{}, {Head: "seeds of their own"}, {Head: "one seed for all routers"}}}
+	row := func(name string, of func(ecmp.Figures) string) { t.Add(name, of(own), of(one)) }
+	row("carried on average", func(f ecmp.Figures) string { return unit.FormatRate(f.ExpectedBps) })
+	row("of the limit", func(f ecmp.Figures) string { return chance(f.Share) })
+	for _, at := range []int{0, 2, 4} {
+		row(chance(own.Quantiles[at].Chance)+" of the cases at most", func(f ecmp.Figures) string { return unit.FormatRate(f.Quantiles[at].Bps) })
+	}
+	row("links used, first tier", func(x ecmp.Figures) string { return fmt.Sprintf("%s of %d", fourDigits(x.Used), f.Links) })
+	row("second tier", func(f ecmp.Figures) string { return fmt.Sprintf("%s of %d", fourDigits(f.UsedSecond), f.AllSecond) })
+	row("that can be used", func(f ecmp.Figures) string { return fmt.Sprintf("%d of %d", f.Reachable, f.AllSecond) })
+	if f.TogetherBps > 0 {
+		row("transfers begun together", func(f ecmp.Figures) string { return unit.FormatRate(f.TogetherBps) })
+	}
+	out := [][]document.Block{{t}}
+	if unused := one.AllSecond - one.Reachable; unused > 0 {
+		out = append(out, []document.Block{document.Prose{Text: fmt.Sprintf("One seed makes the second choice repeat the first (polarisation): %d links of the second tier never carry anything. "+
+			"net.ipv4.fib_multipath_hash_seed, another on each router, cures it; so do other fields (fib_multipath_hash_fields) in one tier.", unused)}})
+	}
+	return append(out, []document.Block{document.FigureList(origins(f))})
+}
+
+// FabricForecast shows what flows carry in a simulated network.
+func FabricForecast(f ecmp.FabricForecast) document.Document {
+	parts := []string{fmt.Sprintf("%d %s", f.Leaves, words.Verb(f.Leaves, "leaf", "leaves")), words.Count(f.Spines, "spine")}
+	if f.Cores > 0 {
+		parts[0] += " in " + words.Count(f.Pods, "pod")
+		parts = append(parts, words.Count(f.Cores, "core"))
+	}
+	about := fmt.Sprintf("%s; hosts' links of %s; mean of %s from the seed %d", strings.Join(parts, ", "), unit.FormatRate(f.HostBps), words.Count(f.Replicates, "replicate"), f.Seed)
+
+	t := &document.Table{Columns: []document.Column{{}, {Head: "hashed"}, {Head: "spread evenly"}}}
+	if f.OneSeed != nil {
+		t.Columns = []document.Column{{}, {Head: "own seeds"}, {Head: "one seed"}, {Head: "spread evenly"}}
+	}
+	row := func(name string, hashed func(ecmp.FabricFigures) string, even string) {
+		texts := []string{name, hashed(f.FabricFigures)}
+		if f.OneSeed != nil {
+			texts = append(texts, hashed(*f.OneSeed))
+		}
+		t.Add(append(texts, even)...)
+	}
+	row("all flows", func(c ecmp.FabricFigures) string { return unit.FormatRate(c.ExpectedBps) }, unit.FormatRate(f.LimitBps))
+	for _, r := range []struct {
+		name string
+		of   func(ecmp.Rates) float64
+	}{
+		{"slowest flow", func(r ecmp.Rates) float64 { return r.LeastBps }},
+		{"1 % of flows at most", func(r ecmp.Rates) float64 { return r.P1Bps }},
+		{"half of them at most", func(r ecmp.Rates) float64 { return r.P50Bps }},
+		{"99 % at most", func(r ecmp.Rates) float64 { return r.P99Bps }},
+	} {
+		row(r.name, func(c ecmp.FabricFigures) string { return unit.FormatRate(r.of(c.Flow)) }, unit.FormatRate(r.of(f.EvenFlow)))
+	}
+	row("fairness (Jain)", func(c ecmp.FabricFigures) string { return fourDigits(c.Flow.Fairness) }, fourDigits(f.EvenFlow.Fairness))
+	d := document.Document{
+		Title:   forecastTitle(words.Count(f.Flows, "flow")+" among "+words.Count(f.Hosts, "host"), f.Flows, f.ExpectedBps, f.Share, f.LimitBps) + ".",
+		Summary: [][]document.Block{{document.Prose{Text: about}}, {t}, {perTier("links", f.PerTier)}},
+	}
+	if f.OneSeed != nil {
+		d.Summary = append(d.Summary, []document.Block{perTier("links, one seed", f.OneSeed.PerTier)})
+	}
+	return d
+}
+
+func perTier(head string, tiers []ecmp.Tier) *document.Table {
+	t := &document.Table{Columns: []document.Column{{Head: head}, {Head: "number", Align: document.Right}, {Head: "idle", Align: document.Right}, {Head: "full", Align: document.Right},
+		{Head: "use, average", Align: document.Right}, {Head: "busiest", Align: document.Right}}}
+	for _, tier := range tiers {
+		t.Add(tier.Name, strconv.Itoa(tier.Links), fourDigits(tier.Idle), fourDigits(tier.Full), chance(tier.Average), chance(tier.Busiest))
+	}
+	return t
+}
+
+// fourDigits has four digits at most, or all before the point.
+func fourDigits(x float64) string {
+	if x >= 1000 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.4g", x)
+}
+
+// chance spells a share or a chance in percent; one below certainty is not rounded to it.
+func chance(x float64) string {
+	switch {
+	case x < 1 && x > 0.9995:
+		return "over 99.9 %"
+	case x < 1 && x > 0.995:
+		return fmt.Sprintf("%.1f %%", 100*x)
+	case x > 0 && x < 1e-6:
+		return "under 0.0001 %"
+	}
+	return fmt.Sprintf("%.3g %%", 100*x)
+}
 
 // Goodput shows the most that a link carries, and what the bytes of a frame are.
 func Goodput(l limits.GoodputAnswer, frame limits.Frame) document.Document {

@@ -34,6 +34,7 @@ func (v *View) ResponseCSV(m *Measure) [][]string {
 	return out
 }
 
+// HeldCSV has a line for each entry of HeldBack.
 func (v *View) HeldCSV() [][]string {
 	out := [][]string{{"treatment", "condition", "from", "to", "expected_low_bps", "expected_high_bps", "expected_limited_by", "expected_why",
 		"measured_bps", "flows", "as_expected", "limited_by", "limited_why"}}

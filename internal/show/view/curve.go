@@ -7,8 +7,8 @@ import (
 	"linerate/internal/show/number"
 )
 
-// alongCurve: the run compares nothing, and all its treatments have a line in the
-// table of flows that a hash placed.
+// AlongCurve reports whether the run compares nothing, and all its treatments have a
+// line in the table of flows that a hash placed.
 func (v *View) AlongCurve() bool {
 	if len(v.Rows) == 0 || v.Baseline != nil {
 		return false
@@ -61,7 +61,7 @@ type Curve struct {
 	Place  int // among the curves over as many links
 }
 
-// byChance: a hash placed the flows of some treatment.
+// ByChance reports whether a hash placed the flows of some treatment.
 func (c Curve) ByChance() bool {
 	return slices.ContainsFunc(c.Groups, func(h record.Hashing) bool { return h.ByChance })
 }
@@ -98,6 +98,7 @@ func (v *View) Curves() (curves []Curve) {
 	return curves
 }
 
+// Confidence spells that of the run's intervals.
 func (v *View) Confidence() string {
 	if v.Run.Confidence > 0 {
 		return number.Percent(v.Run.Confidence)

@@ -21,11 +21,13 @@ type grid struct {
 	Context  []string // what the only levels of factors are about, which all treatments have
 }
 
+// Column is one combination of conditions.
 type Column struct {
 	Name   string // empty when there is one column without a name
 	Levels map[string]string
 }
 
+// Row is one combination of compared levels.
 type Row struct {
 	Name       string
 	About      []string
@@ -100,6 +102,7 @@ func varied(factors []record.Factor) []record.Factor {
 	return list
 }
 
+// Split parts factors into those that are compared and the conditions.
 func Split(factors []record.Factor) (compare, condition []record.Factor) {
 	for _, f := range factors {
 		if f.Role == "condition" {
@@ -143,6 +146,7 @@ func spell(levels map[string]string, factors []record.Factor) string {
 	return strings.Join(parts, ", ")
 }
 
+// Holds reports whether levels include those wanted.
 func Holds(have, want map[string]string) bool {
 	for name, level := range want {
 		if have[name] != level {

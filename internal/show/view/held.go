@@ -138,6 +138,7 @@ func Attributed(list []Held) bool {
 	})
 }
 
+// Predictions reports whether something was predicted for any.
 func Predictions(list []Held) bool {
 	return slices.ContainsFunc(list, func(h Held) bool { return h.Judged > 0 })
 }

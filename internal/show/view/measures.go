@@ -13,7 +13,7 @@ import (
 // Measure is one of the responses by which a run is judged, as it is shown.
 type Measure struct {
 	metric.Metric
-	In     number.Scale
+	Shown  number.Scale         // the unit that it is shown in
 	Trials map[string][]float64 // values by treatment
 }
 
@@ -24,9 +24,9 @@ func newMeasures(run *record.Run) []*Measure {
 		for i := range run.Treatments {
 			largest = max(largest, r.Estimate(&run.Treatments[i]).Mean)
 		}
-		m := &Measure{Metric: r, In: number.Scale{Scale: r.Scale(run.Unit, largest)}}
+		m := &Measure{Metric: r, Shown: number.Scale{Scale: r.Scale(run.Unit, largest)}}
 		if m.Goodput() {
-			m.In = goodputScale(run)
+			m.Shown = goodputScale(run)
 		}
 		m.Trials = map[string][]float64{}
 		for i := range run.Trials {
@@ -57,15 +57,15 @@ func (m *Measure) Spell(t *record.Treatment) string {
 		return "not measured"
 	}
 	// Four digits, or those that its interval earns where they are fewer.
-	most := m.In.Value(m.Estimate(t).Mean)
+	most := m.Shown.Value(m.Estimate(t).Mean)
 	if mean, _ := m.Interval(t); words.Width(mean) < words.Width(most) {
 		most = mean
 	}
-	return m.In.With(most)
+	return m.Shown.With(most)
 }
 
 // Head heads a column of figures: "goodput, MB/s".
-func (m *Measure) Head() string { return m.Label + ", " + m.In.Unit }
+func (m *Measure) Head() string { return m.Label + ", " + m.Shown.Unit }
 
 // Sense says of a response that is not better the more there is of it.
 func (m *Measure) Sense() string {
@@ -81,11 +81,11 @@ func (m *Measure) Against(e *record.Effect) (size, interval string) {
 	if d == nil {
 		return Ratio(e.Ratio)
 	}
-	unit := m.In
+	unit := m.Shown
 	if m.Unit == metric.Lost.Unit {
 		unit.Unit = "points" // 5 % more than 5 % is not 10 %
 	}
-	mean, half := m.In.Interval(d.Mean, d.Low, d.High)
+	mean, half := m.Shown.Interval(d.Mean, d.Low, d.High)
 	size = unit.With(number.Plus(mean))
 	if half != "" {
 		interval = "±" + half
@@ -159,12 +159,12 @@ func (m *Measure) Interval(t *record.Treatment) (mean, spread string) {
 	if e.Trials == 0 && !m.Goodput() {
 		return "–", ""
 	}
-	mean, half := m.In.Interval(e.Mean, e.Low, e.High)
+	mean, half := m.Shown.Interval(e.Mean, e.Low, e.High)
 	if half == "" {
 		return mean, ""
 	}
 	if low, high, cut := m.Bounds(t); cut {
-		return number.Significant(e.Mean*m.In.Per, 3), "(" + number.Significant(low*m.In.Per, 3) + "–" + number.Significant(high*m.In.Per, 3) + ")"
+		return number.Significant(e.Mean*m.Shown.Per, 3), "(" + number.Significant(low*m.Shown.Per, 3) + "–" + number.Significant(high*m.Shown.Per, 3) + ")"
 	}
 	return mean, "±" + half
 }

@@ -21,6 +21,7 @@ type View struct {
 	Focus    string       // the host whose interfaces are in question
 }
 
+// New arranges a run.
 func New(run *record.Run) *View {
 	return &View{Run: run, grid: newGrid(run), Scale: goodputScale(run), Measures: newMeasures(run), Focus: focusOf(run)}
 }
