@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"sync"
 	"syscall"
 	"time"
 
@@ -22,7 +21,6 @@ type Listener struct {
 	at      netip.AddrPort
 	six     bool // an IPv6 socket, to which IPv4 may come too
 	cookies *cookieStore
-	close   sync.Once
 }
 
 // Handler decides which clients a Listener accepts.
@@ -74,7 +72,7 @@ func Listen(ctx context.Context, address string) (*Listener, error) {
 func (d *Listener) Addr() netip.AddrPort { return d.at }
 
 // Close closes the port. Flows that have been accepted go on.
-func (d *Listener) Close() { d.close.Do(func() { d.conn.Close() }) }
+func (d *Listener) Close() { d.conn.Close() }
 
 // Serve answers clients until the listener is closed.
 func (d *Listener) Serve(g Handler) {

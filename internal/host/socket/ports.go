@@ -2,10 +2,9 @@ package socket
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"os"
-	"strconv"
-	"strings"
 	"syscall"
 
 	"linerate/internal/kernel/proc"
@@ -31,13 +30,7 @@ func PortsExhausted(request message.FlowRequest, local netip.Addr, open int, err
 	}
 	p := &record.PortsExhausted{Source: local, Destination: request.Remote, Bound: bound, Open: open, Wanted: max(1, request.Connections)}
 	if text, err := (proc.Sysctls{}).Read("net.ipv4.ip_local_port_range"); err == nil {
-		if words := strings.Fields(text); len(words) == 2 {
-			first, firstErr := strconv.ParseUint(words[0], 10, 16)
-			last, lastErr := strconv.ParseUint(words[1], 10, 16)
-			if firstErr == nil && lastErr == nil {
-				p.FirstPort, p.LastPort = uint16(first), uint16(last)
-			}
-		}
+		_, _ = fmt.Sscan(text, &p.FirstPort, &p.LastPort)
 	}
 	return p
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
-	"time"
 
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/flowset"
@@ -42,9 +41,17 @@ func (f *rrFlow) listen(ctx context.Context) (*flowset.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = f.setSocketOptions(fd, false); err == nil && f.isCRR() {
-		// One wake-up for connection and request; a connection without data waits elsewhere.
-		if err = sock.SetDeferAccept(fd, 1); err != nil {
+	// One wake-up for connection and first data; a connection without data waits in the
+	// kernel, for a cookie longer than for a request.
+	deferred := 0
+	switch {
+	case !f.Request.Cookie.IsZero():
+		deferred = 10
+	case f.isCRR():
+		deferred = 1
+	}
+	if err = f.setSocketOptions(fd, false); err == nil && deferred > 0 {
+		if err = sock.SetDeferAccept(fd, deferred); err != nil {
 			err = fmt.Errorf("setting TCP_DEFER_ACCEPT: %w", err)
 		}
 	}
@@ -81,50 +88,21 @@ func (f *rrFlow) accept(listener int) {
 		defer waiting.Close()
 		err = errors.Join(f.wakeup.AddTo(waiting, wakeupTag), waiting.AddExclusive(listener, int32(listener)))
 	}
-	strangers := map[int]time.Time{} // since when they have shown no cookie
-	defer func() {
-		for fd := range strangers {
-			sock.CloseSocket(fd)
-		}
-	}()
-	let := func(fd int) {
-		switch shown, known := f.readCookie(fd); {
-		case shown && known:
-			waiting.Remove(fd)
-			delete(strangers, fd)
+	for err == nil && f.arrived.Load() < int64(f.connections()) && !f.engine.Signals.Quit.Load() && f.Failure() == nil {
+		var fd int
+		fd, err = sock.Accept(listener)
+		switch {
+		case err == syscall.EAGAIN:
+			waiting.Wait(checkInterval)
+			err = nil
+		case isTemporary(err), err == syscall.ECONNABORTED: // reset while it waited
+			err = nil
+		case err != nil:
+		case f.showsCookie(fd):
 			f.arrived.Add(1)
 			f.assign(fd)
-		case known:
-			if _, again := strangers[fd]; !again && waiting.Add(fd, int32(fd)) == nil {
-				strangers[fd] = time.Now()
-			}
 		default:
-			delete(strangers, fd)
 			sock.CloseSocket(fd)
-		}
-	}
-	for err == nil && f.arrived.Load() < int64(f.connections()) && !f.engine.Signals.Quit.Load() && f.Failure() == nil {
-		n := waiting.Wait(checkInterval)
-		for i := range n {
-			if tag, _, _ := waiting.Event(i); tag != wakeupTag && int(tag) != listener {
-				let(int(tag))
-			}
-		}
-		for fd, since := range strangers {
-			if time.Since(since) > cookieTimeout {
-				delete(strangers, fd)
-				sock.CloseSocket(fd)
-			}
-		}
-		for f.arrived.Load() < int64(f.connections()) && len(strangers) < maxPending {
-			var fd int
-			if fd, err = sock.Accept(listener); err != nil {
-				break
-			}
-			let(fd)
-		}
-		if isTemporary(err) || errors.Is(err, syscall.ECONNABORTED) { // reset while it waited
-			err = nil
 		}
 	}
 	if err != nil {
@@ -132,27 +110,19 @@ func (f *rrFlow) accept(listener int) {
 	}
 }
 
-// cookieTimeout is how long a connection to a port of the flow's own may
-// take to show the flow's cookie.
-const cookieTimeout = 10 * time.Second
-
-// readCookie says whether a new connection has shown the flow's cookie, if there is
-// one, and takes it away. Not known: it is none of ours.
-func (f *rrFlow) readCookie(fd int) (shown, known bool) {
+// showsCookie reads the flow's cookie, if there is one, from a new connection; false: it
+// has none, or another.
+func (f *rrFlow) showsCookie(fd int) bool {
 	if f.Request.Cookie.IsZero() {
-		return true, true
+		return true
 	}
 	var frame [greeting.CookieFrameBytes]byte
-	n, err := sock.TryPeek(fd, frame[:])
+	n, err := sock.TryRead(fd, frame[:])
 	if err != nil {
-		return false, isTemporary(err)
+		return false
 	}
 	cookie, whole := greeting.ParseCookie(frame[:n])
-	if !whole {
-		return false, n > 0 && n < len(frame)
-	}
-	_, err = sock.TryRead(fd, frame[:])
-	return true, err == nil && cookie == f.Request.Cookie
+	return whole && cookie == f.Request.Cookie
 }
 
 // acceptOnAll has all threads accept from a listener that is closed with the engine.

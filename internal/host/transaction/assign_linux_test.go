@@ -3,10 +3,13 @@
 package transaction
 
 import (
+	"errors"
 	"net"
+	"os"
 	"testing"
 	"time"
 
+	"linerate/internal/bus/greeting"
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sock"
@@ -30,6 +33,43 @@ func TestEarlyClient(t *testing.T) {
 	}
 	if g.Claim(message.Cookie{8}) {
 		t.Error("a connection is accepted for a flow without threads")
+	}
+}
+
+// TestOwnPortWithCookie: at a worker process's port, a connection without a cookie waits
+// and one with another cookie is closed, and neither keeps the flow's own from its place.
+func TestOwnPortWithCookie(t *testing.T) {
+	e := engine(t)
+	e.isWorker = true
+	request := requests(1, message.FlowRequest{Cookie: message.Cookie{6}, Local: loopback})[0]
+	l := e.Listen(t.Context(), []message.FlowRequest{request})[0]
+	if l.Error != nil {
+		t.Fatal(l.Error)
+	}
+	dial := func(sent []byte) net.Conn {
+		conn, err := net.Dial("tcp", l.Local.String())
+		if err == nil {
+			t.Cleanup(func() { conn.Close() })
+			_, err = conn.Write(sent)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return conn
+	}
+	dial(nil)
+	wrong := dial(greeting.CookieFrame(message.Cookie{7}))
+	_ = wrong.SetReadDeadline(time.Now().Add(waitAtMost))
+	if _, err := wrong.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a connection with another cookie is not closed: %v", err)
+	}
+	if e.Settled() {
+		t.Error("the flow has its connection before any showed the cookie")
+	}
+	dial(greeting.CookieFrame(request.Cookie))
+	eventually(t, "the flow has its connection", e.Settled)
+	if end := e.Read()[0]; end.Error != nil || end.Transactions.Connections != 1 {
+		t.Errorf("%+v, %+v", end, end.Transactions)
 	}
 }
 

@@ -72,7 +72,7 @@ func (a *requester) socket(peer *sock.Peer) (int, error) {
 // nothing to choose from.
 func (a *requester) runSequential() {
 	c, quit := &a.conns[0], &a.f.engine.Signals.Quit
-	emptyPolls, woken := 0, socket.Now()
+	woken := socket.Now()
 	if !a.paced {
 		a.begin(c, woken)
 	}
@@ -89,7 +89,7 @@ func (a *requester) runSequential() {
 		switch {
 		case c.fd >= 0:
 		case a.poll && a.paced && a.failedConns == 0:
-			a.emptyPoll(&emptyPolls)
+			a.emptyPoll()
 			continue
 		default:
 			a.wait.Sleep(limit)
@@ -101,12 +101,12 @@ func (a *requester) runSequential() {
 		done := a.done.Load()
 		for a.advance(c); a.done.Load() == done && c.fd >= 0 && !quit.Load(); a.advance(c) {
 			if a.poll {
-				a.emptyPoll(&emptyPolls)
+				a.emptyPoll()
 			} else if _, _ = a.wait.Wait(int(c.fd), c.unsent > 0, limit); a.paced {
 				break // something may be due
 			}
 		}
-		woken, emptyPolls = a.last.Load(), 0
+		woken, a.emptyPolls = a.last.Load(), 0
 	}
 }
 

@@ -29,9 +29,6 @@ const (
 	// sequenceBytes of a datagram, if it has so many, are the number of its
 	// transaction, the least significant first.
 	sequenceBytes = 4
-	// maxPending is how many connections may be about to show a cookie, or, of crr,
-	// be open beyond those that the flow is to have, at a time.
-	maxPending = 1024
 )
 
 // earlyEnd is how much before the agreed stop a connection may end without being

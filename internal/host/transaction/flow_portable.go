@@ -171,6 +171,10 @@ func (f *rrFlow) take(conn interface {
 
 func (f *rrFlow) takeSocket(conn *net.UDPConn) (int, error) { return f.take(conn) }
 
+// maxPending is how many connections may be open at a time beyond those that the flow is
+// to have.
+const maxPending = 1024
+
 // release closes a connection for one transaction, which is over.
 func (f *rrFlow) release(fd int) {
 	f.mu.Lock()

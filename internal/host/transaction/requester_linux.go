@@ -88,7 +88,6 @@ func (w *worker) runRequester() {
 // nothing else to do then.
 func (a *requester) runSingle(c *conn) {
 	poll, quit := a.poll, &a.f.engine.Signals.Quit
-	emptyPolls := 0
 	at := socket.Now()
 	former := int64(0) // when the transaction that is not counted yet began
 	defer func() {
@@ -108,7 +107,7 @@ func (a *requester) runSingle(c *conn) {
 		}
 		for at < began && !quit.Load() {
 			if poll {
-				a.emptyPoll(&emptyPolls)
+				a.emptyPoll()
 			} else {
 				sched.SleepUntil(min(began, at+int64(checkInterval)))
 			}
@@ -255,7 +254,6 @@ func (a *requester) fail(c *conn, err error) {
 // runEpoll asks over many connections, each with a transaction at a time.
 func (a *requester) runEpoll() {
 	poll, quit := a.poll, &a.f.engine.Signals.Quit
-	emptyPolls := 0
 	if a.now = socket.Now(); !a.paced {
 		at := a.now
 		for i := range a.conns {
@@ -284,7 +282,7 @@ func (a *requester) runEpoll() {
 		switch {
 		case !poll:
 		case n == 0:
-			a.emptyPoll(&emptyPolls)
+			a.emptyPoll()
 		default:
 			woken = socket.Now()
 		}
@@ -306,7 +304,7 @@ func (a *requester) runEpoll() {
 			}
 		}
 		if n > 0 && poll {
-			emptyPolls = 0
+			a.emptyPolls = 0
 			add(&a.useful, socket.Now()-woken)
 		}
 	}

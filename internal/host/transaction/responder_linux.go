@@ -138,7 +138,6 @@ func (r *responder) runEpoll() {
 	quit := &r.f.engine.Signals.Quit
 	turnover, visited := r.f.isCRR(), r.f.sharesListener()
 	defer r.closeAll()
-	emptyPolls := 0
 	for !quit.Load() {
 		limit := time.Duration(-1)
 		if r.poll && r.f.engine.hasStarted() {
@@ -149,7 +148,7 @@ func (r *responder) runEpoll() {
 		switch {
 		case !r.poll:
 		case n == 0:
-			r.emptyPoll(&emptyPolls)
+			r.emptyPoll()
 		default:
 			woken = socket.Now()
 		}
@@ -182,7 +181,7 @@ func (r *responder) runEpoll() {
 			r.mu.Unlock()
 		}
 		if n > 0 && r.poll {
-			emptyPolls = 0
+			r.emptyPolls = 0
 			add(&r.useful, max(0, socket.Now()-woken-r.takeIdle()))
 		}
 	}

@@ -19,7 +19,7 @@ import (
 
 // sendDatagram sends a datagram when there is room for it.
 func (w *worker) sendDatagram(fd int, datagram []byte) error {
-	for emptyPolls := 0; !w.f.engine.Signals.Quit.Load(); {
+	for !w.f.engine.Signals.Quit.Load() {
 		_, err := sock.TrySend(fd, datagram, false)
 		switch {
 		case err == nil || isTransient(err):
@@ -27,7 +27,7 @@ func (w *worker) sendDatagram(fd int, datagram []byte) error {
 		case !isTemporary(err):
 			return err
 		case w.f.polls:
-			w.emptyPoll(&emptyPolls)
+			w.emptyPoll()
 		default:
 			_, _ = w.wait.Wait(fd, true, checkInterval)
 		}

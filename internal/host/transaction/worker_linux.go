@@ -45,6 +45,8 @@ type worker struct {
 	datagram []byte // over UDP: what is sent
 	wait     sched.Poller
 
+	emptyPolls int // since the latest poll with a result
+
 	binding sched.CPUBinding
 	cpu     atomic.Int64 // that it is bound to, and one; 0: none; below 0: it may not be
 
@@ -174,8 +176,8 @@ func (w *worker) receive(fd int, buffer []byte, poll bool) (int, error) {
 }
 
 // emptyPoll counts a poll without a result, and yields the processor now and then.
-func (w *worker) emptyPoll(emptyPolls *int) {
-	if *emptyPolls++; *emptyPolls%pollsPerYield == 0 {
+func (w *worker) emptyPoll() {
+	if w.emptyPolls++; w.emptyPolls%pollsPerYield == 0 {
 		sched.Yield()
 	}
 }
