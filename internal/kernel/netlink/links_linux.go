@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -154,6 +155,13 @@ func (c *Conn) names() (map[int]string, error) {
 		names[l.Index] = l.Name
 	}
 	return names, nil
+}
+
+func deviceText(index int, names map[int]string) string {
+	if name := names[index]; name != "" {
+		return name
+	}
+	return "if" + strconv.Itoa(index) // as ip(8) prints an interface without a name
 }
 
 // ChangeLink changes attributes of an interface (RTM_NEWLINK). Some drivers accept a

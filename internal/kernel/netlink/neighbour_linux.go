@@ -165,10 +165,3 @@ func (c *Conn) FDB() ([]record.FDBEntry, error) {
 			return entry, ofBridge && !(entry.Local && vlan) && entry.MAC != "" && entry.Interface != ""
 		})
 }
-
-func family(a netip.Addr) uint8 {
-	if a.Is4() {
-		return unix.AF_INET
-	}
-	return unix.AF_INET6
-}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net/netip"
 	"sync"
 	"syscall"
 
@@ -118,6 +119,14 @@ func bothFamilies(size int) [][]byte {
 	return [][]byte{four, six}
 }
 
+// family is the address family of an IPv4 or IPv6 address.
+func family(a netip.Addr) uint8 {
+	if a.Is4() {
+		return unix.AF_INET
+	}
+	return unix.AF_INET6
+}
+
 // each is a parse function for list that leaves no message out.
 func each[T any](parse func(body []byte) T) func([]byte, int64) (T, bool) {
 	return func(body []byte, _ int64) (T, bool) { return parse(body), true }
@@ -168,8 +177,7 @@ func (c *Conn) request(op, object string, kind uint16, flags int, body []byte, v
 	if c.fd < 0 {
 		return fail(errors.New("the netlink socket is closed"), "")
 	}
-	isDump := flags&unix.NLM_F_DUMP == unix.NLM_F_DUMP
-	if !isDump && flags&unix.NLM_F_ECHO == 0 {
+	if flags&unix.NLM_F_DUMP != unix.NLM_F_DUMP {
 		flags |= unix.NLM_F_ACK
 	}
 	c.out = c.out[:0]

@@ -3,25 +3,12 @@
 package netlink
 
 import (
-	"net/netip"
 	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/kernel"
-	"linerate/internal/model/record"
-)
-
-// struct rtmsg: family, dst_len, src_len, tos, table, protocol, scope, type,
-// flags (uint32).
-const rtmsgLen = unix.SizeofRtMsg
-
-// RTA_EXPIRES, RTA_NH_ID and an index in RTA_METRICS (linux/rtnetlink.h).
-const (
-	rtaExpires   = 0x17
-	rtaNexthopID = 0x1e
-	rtaxInitCwnd = 11 // RTAX_INITCWND
 )
 
 // Routes lists the routes of all tables, IPv4 then IPv6, without cached clones.
@@ -37,85 +24,6 @@ func (c *Conn) Routes() ([]Route, error) {
 			}
 			return parseRoute(slices.Clone(body), names), true
 		})
-}
-
-func parseRoute(o Object, names map[int]string) Route {
-	r := Route{Object: o, Table: int(o[4]), TOS: o[3], Protocol: o[5]}
-	to := netip.IPv4Unspecified()
-	if o[0] == unix.AF_INET6 {
-		to = netip.IPv6Unspecified()
-	}
-	for a := range attributes(o[rtmsgLen:]) {
-		switch a.kind {
-		case unix.RTA_DST:
-			to = a.addr()
-		case unix.RTA_TABLE:
-			r.Table = int(a.uint32())
-		case unix.RTA_PRIORITY:
-			r.Metric = int(a.uint32())
-		case unix.RTA_PREFSRC:
-			r.Source = a.addr()
-		case unix.RTA_OIF:
-			r.Interfaces = append(r.Interfaces, names[int(a.uint32())])
-		case unix.RTA_MULTIPATH:
-			for hop := range nexthops(a.data) {
-				r.Interfaces = append(r.Interfaces, names[hop.index])
-				r.Nexthops = append(r.Nexthops, hop.record(names))
-			}
-		}
-	}
-	r.To = netip.PrefixFrom(to, int(o[1]))
-	r.Text = routeText(o, r, names)
-	return r
-}
-
-// hop is one struct rtnexthop: length (uint16), flags, hops, index, and its
-// attributes.
-type hop struct {
-	flags, weight uint8
-	index         int
-	attributes    []byte
-}
-
-const hopLen = unix.SizeofRtNexthop
-
-func nexthops(b []byte) func(yield func(hop) bool) {
-	return func(yield func(hop) bool) {
-		for len(b) >= hopLen {
-			size := int(native.Uint16(b))
-			if size < hopLen || size > len(b) {
-				return
-			}
-			h := hop{flags: b[2], weight: b[3], index: int(int32(native.Uint32(b[4:]))), attributes: b[hopLen:size]}
-			if !yield(h) {
-				return
-			}
-			b = b[min(align(size), len(b)):]
-		}
-	}
-}
-
-func (h hop) record(names map[int]string) record.RouteNexthop {
-	r := record.RouteNexthop{Interface: names[h.index], Weight: int(h.weight) + 1, Down: h.flags&(unix.RTNH_F_DEAD|unix.RTNH_F_LINKDOWN) != 0}
-	for a := range attributes(h.attributes) {
-		if via := a.gateway(); via.IsValid() {
-			r.Via = via.String()
-		}
-	}
-	return r
-}
-
-// gateway returns the address of RTA_GATEWAY or RTA_VIA; the zero Addr for any other
-// attribute of a route.
-func (a attribute) gateway() netip.Addr {
-	switch {
-	case a.kind == unix.RTA_GATEWAY:
-		return a.addr()
-	case a.kind == unix.RTA_VIA && len(a.data) > 2: // struct rtvia: family (uint16), address
-		addr, _ := netip.AddrFromSlice(a.data[2:])
-		return addr
-	}
-	return netip.Addr{}
 }
 
 func appendHop(b []byte, h hop) []byte {

@@ -66,11 +66,7 @@ func (p *Peer) Socket(blocking bool) (int, error) {
 	if !blocking {
 		kind |= unix.SOCK_NONBLOCK
 	}
-	fd, _, errno := unix.RawSyscall(unix.SYS_SOCKET, uintptr(p.family), uintptr(kind), unix.IPPROTO_TCP)
-	if errno != 0 {
-		return -1, errno
-	}
-	return int(fd), nil
+	return result(unix.RawSyscall(unix.SYS_SOCKET, uintptr(p.family), uintptr(kind), unix.IPPROTO_TCP))
 }
 
 // Bind makes the peer the socket's own address (bind(2)).
@@ -110,11 +106,7 @@ func SetBlocking(fd int, blocking bool) error { return unix.SetNonblock(fd, !blo
 // Accept accepts a connection, as a blocking socket (accept4(2)). It waits for one if
 // the listener is blocking.
 func Accept(listener int) (int, error) {
-	fd, _, errno := unix.RawSyscall6(unix.SYS_ACCEPT4, uintptr(listener), 0, 0, unix.SOCK_CLOEXEC, 0, 0)
-	if errno != 0 {
-		return -1, errno
-	}
-	return int(fd), nil
+	return result(unix.RawSyscall6(unix.SYS_ACCEPT4, uintptr(listener), 0, 0, unix.SOCK_CLOEXEC, 0, 0))
 }
 
 // Addresses returns the two addresses of a connection, IPv4 also on an IPv6 socket; a
