@@ -3,12 +3,11 @@ package agent
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/netip"
 
 	"linerate/internal/host/counters"
+	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
@@ -20,8 +19,7 @@ func (a *agent) lookup(_ context.Context, r message.Lookups) (message.Lookups, e
 	return message.Lookups{Lookups: a.reader.Lookups(r.Lookups)}, nil
 }
 
-// ports finds ports that are free: all are taken at once, so that they
-// differ, and given back.
+// ports finds ports that are free: all are bound at the same time, so that they differ.
 func (a *agent) ports(_ context.Context, r message.PortsRequest) (message.PortsReply, error) {
 	reply := message.PortsReply{Source: r.Source}
 	if !reply.Source.IsValid() {
@@ -33,30 +31,14 @@ func (a *agent) ports(_ context.Context, r message.PortsRequest) (message.PortsR
 		reply.Source = source
 	}
 	for range r.Count {
-		port, free, err := hold(r.Protocol, reply.Source)
+		held, port, err := socket.Hold(r.Protocol, netip.AddrPortFrom(reply.Source, 0))
 		if err != nil {
 			return reply, fmt.Errorf("finding %d free ports: %w", r.Count, err)
 		}
-		defer free()
+		defer held.Close()
 		reply.Ports = append(reply.Ports, port)
 	}
 	return reply, nil
-}
-
-// hold takes a port that is not in use.
-func hold(protocol string, at netip.Addr) (port uint16, free func() error, err error) {
-	if protocol == flow.UDP {
-		conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(at, 0)))
-		if err != nil {
-			return 0, nil, err
-		}
-		return conn.LocalAddr().(*net.UDPAddr).AddrPort().Port(), conn.Close, nil
-	}
-	listener, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(at, 0)))
-	if err != nil {
-		return 0, nil, err
-	}
-	return listener.Addr().(*net.TCPAddr).AddrPort().Port(), listener.Close, nil
 }
 
 // watch begins to record by which interfaces flows arrive. What it cannot see is reported,

@@ -12,7 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
+	"io"
 	"net/netip"
 	"os/exec"
 	"slices"
@@ -22,6 +22,7 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/program"
+	"linerate/internal/host/socket"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
@@ -188,48 +189,48 @@ func (e *Engine) fail(p *process, why error) {
 	p.wrong = why
 }
 
-// reserve finds ports that nothing uses: it opens them all before it lets
-// any go again, so that no two servers get the same.
+// reserve finds ports that nothing uses: all are bound at the same time, so that no two
+// servers get the same.
 func reserve(processes []*process) error {
-	var held []interface{ Close() error }
+	var all []io.Closer
 	defer func() {
-		for _, h := range held {
-			h.Close()
+		for _, held := range all {
+			held.Close()
 		}
 	}()
+	hold := func(protocol string, addr netip.Addr, port uint16) (uint16, error) {
+		held, port, err := socket.Hold(protocol, netip.AddrPortFrom(addr, port))
+		if err == nil {
+			all = append(all, held)
+		}
+		return port, err
+	}
 	const tries = 50
 	for _, p := range processes {
 		if p.wrong != nil {
 			continue
 		}
 		addr := p.job.Destination.Addr()
+		var port uint16
 		var err error
 		for range tries {
-			var first *net.TCPListener
-			if first, err = net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(addr, 0))); err != nil {
+			if port, err = hold(flow.TCP, addr, 0); err != nil {
 				break
 			}
-			held = append(held, first)
-			port := first.Addr().(*net.TCPAddr).AddrPort().Port()
-			at := netip.AddrPortFrom(addr, port)
-			var second interface{ Close() error }
 			switch {
 			case p.tool.TwoPorts && port < 65535:
-				second, err = net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(addr, port+1)))
+				_, err = hold(flow.TCP, addr, port+1)
 			case p.job.Protocol == flow.UDP:
-				second, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(at))
+				_, err = hold(flow.UDP, addr, port)
 			}
 			if err == nil {
-				if second != nil {
-					held = append(held, second)
-				}
-				p.job.Destination = at
 				break
 			}
 		}
 		if err != nil {
 			return fmt.Errorf("no port on %s for %s: %w", addr, p.tool.Server, err)
 		}
+		p.job.Destination = netip.AddrPortFrom(addr, port)
 	}
 	return nil
 }

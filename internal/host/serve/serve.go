@@ -26,6 +26,7 @@ import (
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/agent"
 	"linerate/internal/host/handshake"
+	iperf3 "linerate/internal/host/iperf3/server"
 	"linerate/internal/host/socket"
 	"linerate/internal/host/traffic"
 	"linerate/internal/model/message"
@@ -118,13 +119,8 @@ type server struct {
 	sessions sync.WaitGroup
 }
 
-// client is one that has been accepted.
-type client interface {
-	// Moved is what its flows have received and written so far.
-	Moved() (received, written int64)
-	// Flows is how many it has at this moment.
-	Flows() int
-}
+// client is one that has been accepted: an agent.Client, or one of iperf3.
+type client = iperf3.Client
 
 // Run serves on all listeners until ctx ends, and then ends all sessions.
 func Run(ctx context.Context, listeners []Listener, options Options) error {

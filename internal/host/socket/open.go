@@ -3,9 +3,12 @@ package socket
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
+	"net/netip"
 	"time"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
@@ -44,6 +47,22 @@ func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duratio
 		return nil, err
 	}
 	return conn.(*net.TCPConn), nil
+}
+
+// Hold binds a UDP or TCP port of an address, 0: a free one, until it is closed.
+func Hold(protocol string, at netip.AddrPort) (held io.Closer, port uint16, err error) {
+	if protocol == flow.UDP {
+		conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(at))
+		if err != nil {
+			return nil, 0, err
+		}
+		return conn, AddrPort(conn.LocalAddr()).Port(), nil
+	}
+	listener, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(at))
+	if err != nil {
+		return nil, 0, err
+	}
+	return listener, AddrPort(listener.Addr()).Port(), nil
 }
 
 // AcceptAll accepts connections until ctx ends, and returns nil then, or until the
