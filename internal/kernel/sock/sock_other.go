@@ -18,11 +18,6 @@ func onlyLinux(option string) error {
 	return fmt.Errorf("%s is not available on %s: %w", option, runtime.GOOS, errors.ErrUnsupported)
 }
 
-// SetMaxSeg sets TCP_MAXSEG, before connect or listen.
-func SetMaxSeg(fd, bytes int) error {
-	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_MAXSEG, bytes)
-}
-
 // SetCongestionControl sets TCP_CONGESTION; on Linux only.
 func SetCongestionControl(int, string) error { return onlyLinux("TCP_CONGESTION") }
 

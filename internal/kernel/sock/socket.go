@@ -21,6 +21,12 @@ func SetBuffers(fd, send, receive int) error {
 	return nil
 }
 
+// SetMaxSeg sets TCP_MAXSEG, before connect or listen: the largest segment
+// this end offers and sends, TCP options included (Linux takes 88 to 32767).
+func SetMaxSeg(fd, bytes int) error {
+	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_MAXSEG, bytes)
+}
+
 // SetReuseAddress sets SO_REUSEADDR (socket(7)): several sockets, none of them listening,
 // may have the same address and port.
 func SetReuseAddress(fd int) error {

@@ -6,12 +6,6 @@ import "golang.org/x/sys/unix"
 
 // Socket options that package net does not offer. See tcp(7), socket(7), ip(7).
 
-// SetMaxSeg sets TCP_MAXSEG, before connect or listen: the largest segment
-// this end offers and sends, TCP options included (88…32767).
-func SetMaxSeg(fd, bytes int) error {
-	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_MAXSEG, bytes)
-}
-
 // SetCongestionControl sets TCP_CONGESTION. Connections accepted from a
 // listener inherit it.
 func SetCongestionControl(fd int, name string) error {

@@ -17,6 +17,7 @@ import (
 	"linerate/internal/bus/greeting"
 	"linerate/internal/control/measure"
 	"linerate/internal/host/serve"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/unit"
 )
 
@@ -67,9 +68,10 @@ func (f *serveFlags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.token, "token", "", tokenUsage+"; clients then have to know it")
 	flags.StringArrayVar(&f.allow, "allow", nil, "serve only clients of this prefix, such as 10.0.0.0/8 (may be repeated)")
 	bounds := &f.asked.Bounds
+	transactional := strings.Join(flow.Names(flow.Protocol.Transactional), ", ")
 	numberVar(flags, &f.asked.Clients, 1, math.MaxInt, "max-clients", 16, "clients at the same time")
 	numberVar(flags, &bounds.Flows, 1, math.MaxInt, "max-flows", 128, "flows of each client; as many as the addresses that are listened at, if these are more")
-	numberVar(flags, &bounds.Connections, 1, math.MaxInt, "max-connections", 1024, "connections of each client's rr, udp-rr and crr flows together")
+	numberVar(flags, &bounds.Connections, 1, math.MaxInt, "max-connections", 1024, "connections of each client's "+transactional+" flows together")
 	durationVar(flags, &f.duration, time.Nanosecond, "max-duration", "5m", "the longest test, warm-up included")
 	valueVar(flags, &bounds.RateBps, bitsPerSecond, "max-rate", "rate", "", "the most that one client's flows carry together, each direction, such as 1gbit")
 	f.iperf3.add(flags)
