@@ -25,8 +25,8 @@ var classes = func() map[string]DSCP {
 	return names
 }()
 
-// ParseDSCP reads a number or a name, in capitals or not.
-func ParseDSCP(text string) (DSCP, error) {
+// parseDSCP reads a number or a name, in capitals or not.
+func parseDSCP(text string) (DSCP, error) {
 	if d, named := classes[strings.ToUpper(text)]; named {
 		return d, nil
 	}
@@ -53,7 +53,7 @@ func (d DSCP) TrafficClass() int { return int(d) << 2 }
 func (d DSCP) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 func (d *DSCP) UnmarshalText(text []byte) (err error) {
-	*d, err = ParseDSCP(string(text))
+	*d, err = parseDSCP(string(text))
 	return err
 }
 

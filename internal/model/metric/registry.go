@@ -11,8 +11,8 @@ import (
 // here, with its declaration below; docs/metrics.md is made from it (go test
 // ./internal/model/study -update).
 var All = []Metric{
-	Goodput, Transactions, latencyMean, LatencyP50, latencyP90, LatencyP99, LatencyP999, latencyP9999, latencyMax,
-	LossFree, Lost, retransmissions, Jitter, Surplus, Connections, CPUPerGigabyte, CPUPerTransaction, bufferDelay, grade,
+	Goodput, Transactions, latencyMean, LatencyP50, latencyP90, LatencyP99, latencyP999, latencyP9999, latencyMax,
+	LossFree, Lost, retransmissions, Jitter, Surplus, Connections, cpuPerGigabyte, cpuPerTransaction, bufferDelay, grade,
 }
 
 // unitOf is what a unit of records is like for people.
@@ -68,7 +68,7 @@ var (
 	LatencyP50   = latency("p50", "the time that half of the transactions took at most, all flows together", func(d *record.Distribution) float64 { return d.P50Us })
 	latencyP90   = latency("p90", "the same of 90 %", func(d *record.Distribution) float64 { return d.P90Us })
 	LatencyP99   = latency("p99", "the same of 99 %", func(d *record.Distribution) float64 { return d.P99Us })
-	LatencyP999  = latency("p999", "the same of 99.9 %", func(d *record.Distribution) float64 { return d.P999Us })
+	latencyP999  = latency("p999", "the same of 99.9 %", func(d *record.Distribution) float64 { return d.P999Us })
 	latencyP9999 = latency("p9999", "the same of 99.99 %", func(d *record.Distribution) float64 { return d.P9999Us })
 	latencyMax   = latency("max", "the time of the slowest transaction", func(d *record.Distribution) float64 { return d.MaxUs })
 
@@ -122,7 +122,7 @@ var (
 		Name: "connections", Label: "connection count", Unit: "count", Protocols: connected, Absent: "no flow has connections that stay",
 		About: "connections that were open at the window's end; also of a flow that got no more because [no port was left](findings.md#ports-exhausted)",
 	}, connections)
-	CPUPerGigabyte = Metric{
+	cpuPerGigabyte = Metric{
 		Name: "cpu_per_gigabyte", Label: "CPU time per GB", Unit: "s_per_gb", Lower: true, Protocols: bulk, Absent: "nothing was received",
 		About: "processor time of linerate's processes at all hosts, kernel included, for each 10⁹ bytes that tcp and udp flows received",
 		trial: func(t *record.Trial) (float64, bool) {
@@ -130,7 +130,7 @@ var (
 		},
 		measure: whole(func(m *record.Measure) (float64, bool) { return m.CPUSPerGigabyte, bothEnds(m) && m.ReceivedBytes > 0 }),
 	}
-	CPUPerTransaction = Metric{
+	cpuPerTransaction = Metric{
 		Name: "cpu_per_transaction", Label: "CPU time per transaction", Unit: "us", Lower: true, Protocols: transactional, Absent: "no transaction was done",
 		About: "the same for each transaction that was done",
 		trial: func(t *record.Trial) (float64, bool) {

@@ -25,14 +25,14 @@ func (s Scale) With(figure string) string {
 	return figure + " " + s.Unit
 }
 
-// MegaBytes is the Scale of goodput for those who think in files.
-const MegaBytes = "MB/s"
+// megaBytes is the Scale of goodput for those who think in files.
+const megaBytes = "MB/s"
 
 // Scale is the unit in which the largest of some values is at least one. unit is
 // how the run wants goodput shown.
 func (m Metric) Scale(unit string, largest float64) Scale {
-	if m.Unit == Goodput.Unit && unit == MegaBytes {
-		return Scale{MegaBytes, 1 / 8e6}
+	if m.Unit == Goodput.Unit && unit == megaBytes {
+		return Scale{megaBytes, 1 / 8e6}
 	}
 	list := units[m.Unit].scales
 	for _, s := range list {

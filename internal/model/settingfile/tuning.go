@@ -23,15 +23,15 @@ const (
 
 // Formats of a file.
 const (
-	SysctlConf = "sysctl.conf" // key = value
-	LoaderConf = "loader.conf" // key="value"
-	Profile    = "tuned"       // a tuned profile: sections of key=value
+	sysctlConf   = "sysctl.conf" // key = value
+	loaderConf   = "loader.conf" // key="value"
+	tunedProfile = "tuned"       // a tuned profile: sections of key=value
 )
 
 // SystemNames and FormatNames are the systems and the formats as people write them.
 var (
 	SystemNames = map[string]string{Linux: "Linux", FreeBSD: "FreeBSD", OpenBSD: "OpenBSD"}
-	FormatNames = map[string]string{SysctlConf: "sysctl.conf", LoaderConf: "loader.conf", Profile: "tuned profile"}
+	FormatNames = map[string]string{sysctlConf: "sysctl.conf", loaderConf: "loader.conf", tunedProfile: "tuned profile"}
 )
 
 // File is the content of one file.
@@ -78,7 +78,7 @@ type Apart struct {
 // Read reads a file. An empty system is detected from the keys.
 func Read(name string, text []byte, system string) File {
 	f := File{Name: name, System: system, Format: format(name, string(text))}
-	if f.Format == Profile {
+	if f.Format == tunedProfile {
 		f.profile(string(text))
 	} else {
 		for n, line := range entries(string(text)) {
@@ -88,7 +88,7 @@ func Read(name string, text []byte, system string) File {
 	if f.System != "" {
 		return f
 	}
-	if f.System = f.guess(); f.System != Linux && f.Format == SysctlConf {
+	if f.System = f.guess(); f.System != Linux && f.Format == sysctlConf {
 		return Read(name, text, f.System) // by that system's rules
 	}
 	return f
@@ -98,15 +98,15 @@ func Read(name string, text []byte, system string) File {
 // since its lines may be those of a sysctl.conf.
 func format(name, text string) string {
 	if strings.Contains(path.Base(name), "loader") {
-		return LoaderConf
+		return loaderConf
 	}
 	for _, line := range entries(text) {
 		if line[0] == '[' && strings.HasSuffix(line, "]") {
-			return Profile
+			return tunedProfile
 		}
 		break
 	}
-	return SysctlConf
+	return sysctlConf
 }
 
 // entries are the lines of a text with their numbers, without blank ones and comments.
@@ -142,15 +142,15 @@ func (f *File) sysctl(n int, line string) {
 	case key == "" || strings.ContainsAny(key, " \t"):
 		apart("expected one name before the =", true)
 		return
-	case f.Format == LoaderConf && strings.HasSuffix(key, "_load"):
+	case f.Format == loaderConf && strings.HasSuffix(key, "_load"):
 		apart("loads a module, and sets nothing", false)
 		return
-	case strings.ContainsAny(key, "*?[") && f.Format == SysctlConf:
+	case strings.ContainsAny(key, "*?[") && f.Format == sysctlConf:
 		apart("a pattern for several parameters: write them one by one to have them looked at", false)
 		return
 	}
 	l := Line{File: f.Name, Line: n, Key: dotted(key)}
-	if f.Format == Profile {
+	if f.Format == tunedProfile {
 		for _, bound := range []string{">", "<"} {
 			if rest, has := strings.CutPrefix(value, bound); has {
 				l.Bound, value = bound, strings.TrimSpace(rest)
@@ -180,7 +180,7 @@ func (f *File) sysctl(n int, line string) {
 // commented reports whether a value ends at "#". On Linux, and where the system is not
 // known yet, "#" is part of the value (sysctl.d(5)), which lint reports.
 func (f *File) commented() bool {
-	return f.System != Linux && (f.System != "" || f.Format == LoaderConf)
+	return f.System != Linux && (f.System != "" || f.Format == loaderConf)
 }
 
 func unquoted(value string) string {
@@ -221,7 +221,7 @@ var marks = []struct{ prefix, system string }{
 // guess detects the system that a file is for: the one with most marks. A loader.conf is
 // FreeBSD's; a file without marks is Linux's.
 func (f *File) guess() string {
-	if f.Format == LoaderConf {
+	if f.Format == loaderConf {
 		return FreeBSD
 	}
 	votes := map[string]int{}

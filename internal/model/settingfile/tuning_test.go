@@ -15,7 +15,7 @@ func TestSysctlConf(t *testing.T) {
 		{File: "99-net.conf", Line: 5, Key: "net.ipv4.conf.eth0/100.rp_filter", Value: "0"},
 		{File: "99-net.conf", Line: 6, Key: "net.core.rmem_max", Value: "1048576"},
 	}
-	if !reflect.DeepEqual(f.Lines, want) || f.System != Linux || f.Format != SysctlConf {
+	if !reflect.DeepEqual(f.Lines, want) || f.System != Linux || f.Format != sysctlConf {
 		t.Errorf("%s %s %+v", f.System, f.Format, f.Lines)
 	}
 	var wrong []int
@@ -31,11 +31,11 @@ func TestSysctlConf(t *testing.T) {
 
 func TestSystemsAndFormats(t *testing.T) {
 	for _, test := range []struct{ name, text, system, format, value string }{
-		{"sysctl.conf", "kern.ipc.nmbclusters=262144 # clusters\n", FreeBSD, SysctlConf, "262144"},
-		{"/boot/loader.conf", "# boot\nhw.ixgbe.txd=\"4096\"\n", FreeBSD, LoaderConf, "4096"},
-		{"sysctl.conf", "net.inet.ip.ifq.maxlen=512\nnet.inet.udp.recvspace=231072\n", OpenBSD, SysctlConf, "512"},
-		{"tuned.conf", "[main]\ninclude=balanced\n[sysctl]\nnet.core.somaxconn=>2048\n[cpu]\ngovernor=performance\n", Linux, Profile, "2048"},
-		{"10-x.conf", "vm.swappiness = 1 # low\n", Linux, SysctlConf, "1 # low"},
+		{"sysctl.conf", "kern.ipc.nmbclusters=262144 # clusters\n", FreeBSD, sysctlConf, "262144"},
+		{"/boot/loader.conf", "# boot\nhw.ixgbe.txd=\"4096\"\n", FreeBSD, loaderConf, "4096"},
+		{"sysctl.conf", "net.inet.ip.ifq.maxlen=512\nnet.inet.udp.recvspace=231072\n", OpenBSD, sysctlConf, "512"},
+		{"tuned.conf", "[main]\ninclude=balanced\n[sysctl]\nnet.core.somaxconn=>2048\n[cpu]\ngovernor=performance\n", Linux, tunedProfile, "2048"},
+		{"10-x.conf", "vm.swappiness = 1 # low\n", Linux, sysctlConf, "1 # low"},
 	} {
 		f := Read(test.name, []byte(test.text), "")
 		if f.System != test.system || f.Format != test.format || len(f.Lines) == 0 || f.Lines[0].Value != test.value {

@@ -21,11 +21,11 @@ const Ansible = "ansible"
 func FormatFor(name string) string {
 	switch base := path.Base(name); {
 	case base == "tuned.conf":
-		return Profile
+		return tunedProfile
 	case path.Ext(base) == ".yml" || path.Ext(base) == ".yaml":
 		return Ansible
 	}
-	return SysctlConf
+	return sysctlConf
 }
 
 // Write writes a file that holds only the lines kept, each with what speaks for it
@@ -39,7 +39,7 @@ func Write(format string, head []string, kept []Kept) string {
 		comment("", line)
 	}
 	switch format {
-	case Profile:
+	case tunedProfile:
 		fmt.Fprint(&b, "\n[main]\nsummary=Settings that linerate has proven\n\n[sysctl]\n")
 		for _, k := range kept {
 			comment("", k.Because)

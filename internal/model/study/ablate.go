@@ -122,7 +122,7 @@ func (c *checker) ablate(path string, f Factor) {
 	earlier := slices.IndexFunc(c.Factors, func(f Factor) bool { return f.Ablate != "" })
 	list, ok := f.list()
 	switch {
-	case f.Role == RoleCondition:
+	case f.Role == roleCondition:
 		c.report(path, "a condition is not compared: leave out ablate, or make the role compare")
 	case !ok:
 		c.report(path, "ablate %q: not a level of factor %q%s", f.Ablate, f.Name, source.DidYouMean(f.Ablate, names))

@@ -37,7 +37,7 @@ func Parse(file string, data []byte, set ...string) (*Study, error) {
 	c := checker{Study: s, report: report, has: doc.Has}
 	c.check()
 	s.fillIn()
-	if p, err := NewPlan(s, AllParts); err == nil {
+	if p, err := NewPlan(s, allParts); err == nil {
 		c.paths(p, whole)
 		c.protocols(p)
 		c.tools(p)
@@ -54,37 +54,37 @@ func Parse(file string, data []byte, set ...string) (*Study, error) {
 
 // Defaults of a study.
 const (
-	DefaultDuration          = unit.Duration(2 * time.Second)
-	DefaultWarmup            = unit.Duration(500 * time.Millisecond)
-	DefaultInterval          = unit.Duration(100 * time.Millisecond)
-	DefaultConnectTimeout    = unit.Duration(3 * time.Second)
-	DefaultReplicates        = 4
-	DefaultMargin            = unit.Ratio(0.02)
-	DefaultDirection         = flow.Write
-	DefaultCongestionControl = "cubic"
+	defaultDuration          = unit.Duration(2 * time.Second)
+	defaultWarmup            = unit.Duration(500 * time.Millisecond)
+	defaultInterval          = unit.Duration(100 * time.Millisecond)
+	defaultConnectTimeout    = unit.Duration(3 * time.Second)
+	defaultReplicates        = 4
+	defaultMargin            = unit.Ratio(0.02)
+	defaultDirection         = flow.Write
+	defaultCongestionControl = "cubic"
 )
 
 // fillIn puts the defaults where the file says nothing.
 func (s *Study) fillIn() {
 	s.Unit = cmp.Or(s.Unit, "bit/s")
 	w := &s.Workload
-	w.Duration = cmp.Or(w.Duration, DefaultDuration)
-	w.Warmup = cmp.Or(w.Warmup, DefaultWarmup)
-	w.Interval = cmp.Or(w.Interval, DefaultInterval)
-	w.ConnectTimeout = cmp.Or(w.ConnectTimeout, DefaultConnectTimeout)
-	w.Direction = cmp.Or(w.Direction, DefaultDirection)
+	w.Duration = cmp.Or(w.Duration, defaultDuration)
+	w.Warmup = cmp.Or(w.Warmup, defaultWarmup)
+	w.Interval = cmp.Or(w.Interval, defaultInterval)
+	w.ConnectTimeout = cmp.Or(w.ConnectTimeout, defaultConnectTimeout)
+	w.Direction = cmp.Or(w.Direction, defaultDirection)
 	w.Streams = cmp.Or(w.Streams, 1)
 	if l := w.LossFree; l != nil {
 		l.Resolution, l.Repeats = cmp.Or(l.Resolution, DefaultResolution), cmp.Or(l.Repeats, DefaultRepeats)
 	}
-	w.CongestionControl = cmp.Or(w.CongestionControl, DefaultCongestionControl)
-	s.Design.Replicates = cmp.Or(s.Design.Replicates, DefaultReplicates)
-	s.Design.Margin = cmp.Or(s.Design.Margin, DefaultMargin)
+	w.CongestionControl = cmp.Or(w.CongestionControl, defaultCongestionControl)
+	s.Design.Replicates = cmp.Or(s.Design.Replicates, defaultReplicates)
+	s.Design.Margin = cmp.Or(s.Design.Margin, defaultMargin)
 	setDestinations(w.Flows, &s.Topology)
 	for i := range s.Factors {
 		f := &s.Factors[i]
-		f.Role = cmp.Or(f.Role, RoleCompare)
-		if f.Role == RoleCompare {
+		f.Role = cmp.Or(f.Role, roleCompare)
+		if f.Role == roleCompare {
 			f.Baseline = f.baseline()
 		}
 		for _, l := range f.Levels {

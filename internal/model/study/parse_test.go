@@ -47,7 +47,7 @@ func plan(t *testing.T, s *Study) *Plan {
 func TestDefaults(t *testing.T) {
 	s := parse(t, pair)
 	w, d := s.Workload, s.Design
-	if w.Duration != DefaultDuration || w.Warmup != DefaultWarmup || w.Interval != DefaultInterval || w.ConnectTimeout != DefaultConnectTimeout {
+	if w.Duration != defaultDuration || w.Warmup != defaultWarmup || w.Interval != defaultInterval || w.ConnectTimeout != defaultConnectTimeout {
 		t.Errorf("times are %v, %v, %v, %v", w.Duration, w.Warmup, w.Interval, w.ConnectTimeout)
 	}
 	if w.Streams != 1 || w.Direction != flow.Write || w.CongestionControl != "cubic" {

@@ -26,8 +26,8 @@ type PartLevels struct {
 	Levels []string `yaml:",value" json:"levels"`
 }
 
-// AllParts stands for every part of a design.
-const AllParts = "all"
+// allParts stands for every part of a design.
+const allParts = "all"
 
 // parts are those that were asked for; none: those that are not on demand.
 func (s *Study) parts(names []string) ([]Part, error) {
@@ -37,15 +37,15 @@ func (s *Study) parts(names []string) ([]Part, error) {
 	}
 	for _, name := range names {
 		switch {
-		case len(known) == 0 && name != AllParts:
+		case len(known) == 0 && name != allParts:
 			return nil, fmt.Errorf("part %q: study %s has no parts, it tries every combination of its levels", name, s.Name)
-		case name != AllParts && !slices.Contains(known, name):
-			return nil, fmt.Errorf("no part %q in study %s%s", name, s.Name, source.DidYouMean(name, append(known, AllParts)))
+		case name != allParts && !slices.Contains(known, name):
+			return nil, fmt.Errorf("no part %q in study %s%s", name, s.Name, source.DidYouMean(name, append(known, allParts)))
 		}
 	}
 	var list []Part
 	for _, p := range s.Design.Parts {
-		if len(names) == 0 && !p.OnDemand || slices.Contains(names, p.Name) || slices.Contains(names, AllParts) {
+		if len(names) == 0 && !p.OnDemand || slices.Contains(names, p.Name) || slices.Contains(names, allParts) {
 			list = append(list, p)
 		}
 	}
@@ -175,7 +175,7 @@ func (f Factor) places(p Part) []int {
 				list = append(list, i)
 			}
 		}
-	case f.Role == RoleCondition:
+	case f.Role == roleCondition:
 		for i := range f.Levels {
 			list = append(list, i)
 		}
@@ -189,7 +189,7 @@ func (f Factor) places(p Part) []int {
 // which a treatment has the baseline is left out of them, unless the first part is
 // about it.
 func (s *Study) quiet(f Factor, level string) bool {
-	if len(s.Design.Parts) == 0 || f.Role == RoleCondition || level != f.Baseline {
+	if len(s.Design.Parts) == 0 || f.Role == roleCondition || level != f.Baseline {
 		return false
 	}
 	return !slices.ContainsFunc(s.Design.Parts[0].Levels, func(l PartLevels) bool { return l.Factor == f.Name })
@@ -206,8 +206,8 @@ func (c *checker) parts() {
 	}
 	for i, p := range c.Design.Parts {
 		path := fmt.Sprintf("design.parts[%d]", i)
-		if !studyName().MatchString(p.Name) || p.Name == AllParts {
-			c.report(path, "part name %q: expected small letters, digits and dashes, and not %q", p.Name, AllParts)
+		if !studyName().MatchString(p.Name) || p.Name == allParts {
+			c.report(path, "part name %q: expected small letters, digits and dashes, and not %q", p.Name, allParts)
 		}
 		listed := map[string]int{}
 		for j, l := range p.Levels {

@@ -151,7 +151,7 @@ func (p *Plan) Only(names []string) (*Plan, error) {
 		keep := true
 		for _, f := range p.Study.Factors {
 			level, asked := t.Levels[f.Name], wanted[f.Name]
-			keep = keep && (len(asked) == 0 || slices.Contains(asked, level) || f.Role == RoleCompare && level == f.Baseline)
+			keep = keep && (len(asked) == 0 || slices.Contains(asked, level) || f.Role == roleCompare && level == f.Baseline)
 		}
 		if keep {
 			kept.Treatments = append(kept.Treatments, t)

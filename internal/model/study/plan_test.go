@@ -179,7 +179,7 @@ func TestOnly(t *testing.T) {
 	if ground := factors[3].Levels[0]; ground.Settings != 2 || ground.SettingLines[1] != "b: sysctl net.ipv4.tcp_ecn=0" {
 		t.Errorf("the level of factor ground is %+v", ground)
 	}
-	if factors[1].Baseline != "off" || factors[0].Baseline != "" || factors[1].Role != RoleCompare {
+	if factors[1].Baseline != "off" || factors[0].Baseline != "" || factors[1].Role != roleCompare {
 		t.Errorf("factors are %+v", factors)
 	}
 }

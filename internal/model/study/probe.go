@@ -7,29 +7,29 @@ import (
 	"linerate/internal/model/flow"
 )
 
-// ProbeID is what the flow of a workload's probe is called.
-const ProbeID = "probe"
+// probeID is what the flow of a workload's probe is called.
+const probeID = "probe"
 
 // The probe sends so many requests a second, over so many connections, each with one
 // request at a time: unless a response takes a second, one is free for the next.
 const (
 	ProbePerS        = 100
-	ProbeConnections = 100
+	probeConnections = 100
 )
 
 // ProbeOptions are those of a flow that measures latency beside others.
 func ProbeOptions(congestionControl string) flow.Spec {
 	return flow.Spec{
 		Protocol: flow.RR, Direction: flow.Write, Streams: 1, Request: 1, Response: 1, Threads: 1,
-		Connections: ProbeConnections, Pace: ProbePerS, CongestionControl: congestionControl,
+		Connections: probeConnections, Pace: ProbePerS, CongestionControl: congestionControl,
 	}
 }
 
 // probe is a flow on the path of another.
 func probe(beside PlannedFlow) PlannedFlow {
-	control := cmp.Or(beside.CongestionControl, DefaultCongestionControl)
+	control := cmp.Or(beside.CongestionControl, defaultCongestionControl)
 	return PlannedFlow{
-		ID: ProbeID, Opener: beside.Opener, Acceptor: beside.Acceptor, Source: beside.Source, Destination: beside.Destination,
+		ID: probeID, Opener: beside.Opener, Acceptor: beside.Acceptor, Source: beside.Source, Destination: beside.Destination,
 		OpenerSends: true, Spec: ProbeOptions(control),
 	}
 }

@@ -126,8 +126,8 @@ factors:
 	for i, flows := range []int{1, 8} {
 		all := p.Treatments[i].Flows
 		f := all[len(all)-1]
-		if len(all) != flows+1 || f.ID != ProbeID || f.Protocol != "rr" || !f.OpenerSends || f.Opener != "a" || f.Acceptor != "b" || f.Source != all[0].Source ||
-			f.Destination != all[0].Destination || f.Pace != ProbePerS || f.RateCap != 0 || f.CongestionControl != DefaultCongestionControl {
+		if len(all) != flows+1 || f.ID != probeID || f.Protocol != "rr" || !f.OpenerSends || f.Opener != "a" || f.Acceptor != "b" || f.Source != all[0].Source ||
+			f.Destination != all[0].Destination || f.Pace != ProbePerS || f.RateCap != 0 || f.CongestionControl != defaultCongestionControl {
 			t.Errorf("%s: %+v", p.Treatments[i].Name, all)
 		}
 	}

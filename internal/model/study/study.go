@@ -78,8 +78,8 @@ type Flow struct {
 
 // Roles of a factor.
 const (
-	RoleCompare   = "compare"   // levels are compared with the baseline level
-	RoleCondition = "condition" // levels are shown side by side, not compared
+	roleCompare   = "compare"   // levels are compared with the baseline level
+	roleCondition = "condition" // levels are shown side by side, not compared
 )
 
 // Factor is a variable and its levels. The first level is the baseline unless

@@ -78,7 +78,7 @@ func (s *Study) treatment(levels []Level, room int) (Treatment, error) {
 		t.Levels[f.Name] = l.Name
 		t.Settings = append(t.Settings, l.Settings...)
 		t.Unreachable = t.Unreachable || l.Unreachable
-		if f.Role == RoleCompare && l.Name != f.Baseline {
+		if f.Role == roleCompare && l.Name != f.Baseline {
 			t.Baseline = false
 		}
 		if l.Workload != nil {
@@ -213,7 +213,7 @@ func (s *Study) treatmentName(levels []Level) string {
 		case s.quiet(f, l.Name):
 		case len(f.Levels) == 1:
 			single = append(single, name)
-		case f.Role == RoleCondition:
+		case f.Role == roleCondition:
 			conditions = append(conditions, name)
 		default:
 			compared = append(compared, name)

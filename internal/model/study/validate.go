@@ -86,7 +86,7 @@ func (c *checker) timing(path string, duration, warmup unit.Duration) {
 
 func (c *checker) interval() {
 	w := c.Workload
-	switch duration := cmp.Or(w.Duration, DefaultDuration); {
+	switch duration := cmp.Or(w.Duration, defaultDuration); {
 	case c.has("workload.interval") && w.Interval < minInterval:
 		c.report("workload.interval", "interval %s: expected at least %s", w.Interval, minInterval)
 	case w.Interval > duration:

@@ -20,7 +20,7 @@ func (c *checker) factors() {
 		names := f.names()
 		switch {
 		case f.Baseline == "":
-		case f.Role == RoleCondition:
+		case f.Role == roleCondition:
 			c.report(path+".baseline", "a condition is not compared, so it has no baseline: leave out baseline, or make the role compare")
 		case !slices.Contains(names, f.Baseline):
 			c.report(path+".baseline", "baseline %q is not a level of factor %q%s", f.Baseline, f.Name, source.DidYouMean(f.Baseline, names))
@@ -41,7 +41,7 @@ func (c *checker) factors() {
 func (c *checker) against(path string, f Factor, l Level, names []string) {
 	switch {
 	case l.Against == "":
-	case f.Role == RoleCondition:
+	case f.Role == roleCondition:
 		c.report(path, "a condition is not compared: leave out against, or make the role compare")
 	case l.Name == f.baseline():
 		c.report(path, "%q is the baseline, which the others are compared with", l.Name)
@@ -106,7 +106,7 @@ func (d Design) check(given func(path string) bool, report source.Report) {
 
 // plan checks what only shows when levels are combined.
 func (c *checker) plan() {
-	p, err := NewPlan(c.Study, AllParts)
+	p, err := NewPlan(c.Study, allParts)
 	if err != nil {
 		c.report("factors", "%v", err)
 		return

@@ -84,18 +84,10 @@ func (h *Host) Announced() (list []netip.Prefix) {
 	return list
 }
 
-// UsesBGP reports whether any host speaks BGP.
-func (t *Topology) UsesBGP() bool {
-	return slices.ContainsFunc(t.Hosts, func(h Host) bool { return h.BGP != nil })
-}
-
 // learn adds the routes that BGP installs when all sessions are up, so that paths do
 // not depend on where a route is from: to each network by every neighbour on a shortest
 // AS path.
 func (t *Topology) learn() {
-	if !t.UsesBGP() {
-		return
-	}
 	place := map[string]int{}
 	sessions := make([][]Session, len(t.Hosts))
 	origins := map[netip.Prefix][]int{}

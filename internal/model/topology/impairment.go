@@ -26,11 +26,11 @@ type Impairment struct {
 	Bucket bool `yaml:"-" json:"bucket,omitempty"`
 }
 
-// DefaultMTU is Ethernet's (IEEE 802.3); EthernetHeader is what the kernel's
+// DefaultMTU is Ethernet's (IEEE 802.3); ethernetHeader is what the kernel's
 // shapers count on top of it (no preamble, no frame check sequence, no gap).
 const (
 	DefaultMTU     = 1500
-	EthernetHeader = 14
+	ethernetHeader = 14
 )
 
 // with returns the impairment with the properties that over sets replaced.
@@ -101,7 +101,7 @@ func (i Impairment) underWay() Impairment {
 }
 
 // Frame is the largest frame of the direction, as the kernel's shapers count it.
-func (i Impairment) Frame() unit.Bytes { return unit.Bytes(cmp.Or(i.MTU, DefaultMTU) + EthernetHeader) }
+func (i Impairment) Frame() unit.Bytes { return unit.Bytes(cmp.Or(i.MTU, DefaultMTU) + ethernetHeader) }
 
 // gsoRate is the rate from which segmentation offload matters to a shaper, and
 // gsoBurst holds two of its largest super-frames of 64 KiB. A tbf whose bucket
@@ -203,14 +203,14 @@ func (c impairmentChecker) direction(i Impairment, over *Impairment, section str
 	case i.Queue.Time != 0 && i.Rate == 0:
 		say("queue", over.Queue != none, "a queue of %s needs a rate: give the link a rate, or the queue a size", i.Queue)
 	case i.Queue.At(i.Rate) < frame:
-		say("queue", over.Queue != none, "queue of %s is smaller than one frame: expected at least %d bytes (MTU + %d)", i.Queue, frame, EthernetHeader)
+		say("queue", over.Queue != none, "queue of %s is smaller than one frame: expected at least %d bytes (MTU + %d)", i.Queue, frame, ethernetHeader)
 	}
 	switch mark := i.ECN.At(i.Rate); {
 	case i.ECN == none:
 	case i.Rate == 0:
 		say("ecn", over.ECN != none, "ecn without rate marks nothing, since nothing waits: give the link a rate")
 	case mark < frame:
-		say("ecn", over.ECN != none, "ecn of %s is less than one frame, so every frame would be marked: expected at least %d bytes (MTU + %d)", i.ECN, frame, EthernetHeader)
+		say("ecn", over.ECN != none, "ecn of %s is less than one frame, so every frame would be marked: expected at least %d bytes (MTU + %d)", i.ECN, frame, ethernetHeader)
 	case mark >= i.QueueSize():
 		say("ecn", over.ECN != none, "ecn of %s is not less than the queue of %s, so nothing would be marked", i.ECN, i.QueueSize())
 	}
@@ -228,7 +228,7 @@ func (c impairmentChecker) direction(i Impairment, over *Impairment, section str
 	case i.Rate == 0:
 		say("burst", over.Burst != 0, "burst without rate shapes nothing: give the link a rate")
 	case i.Burst < frame:
-		say("burst", over.Burst != 0, "burst of %s is smaller than one frame, so nothing would pass: expected at least %d bytes (MTU + %d)", i.Burst, frame, EthernetHeader)
+		say("burst", over.Burst != 0, "burst of %s is smaller than one frame, so nothing would pass: expected at least %d bytes (MTU + %d)", i.Burst, frame, ethernetHeader)
 	case took > maxBurstTime:
 		say("rate", over.Rate != 0, "rate %s is too small for the burst of %s, which lasts %.2g s: expected at most %g ms, so a burst of at most %s",
 			i.Rate, i.Burst, took, maxBurstTime*1000, bytesIn(i.Rate, maxBurstTime))

@@ -322,8 +322,8 @@ func (c settingChecker) qdisc(q setting.Qdisc, path string) {
 		c.report(path+".rate", "%s has no rate; tbf has", q.Kind)
 	case q.Kind != "tbf" && q.Burst != 0:
 		c.report(path+".burst", "%s has no burst; tbf has", q.Kind)
-	case q.Burst != 0 && q.Burst < DefaultMTU+EthernetHeader:
-		c.report(path+".burst", "burst of %s is smaller than one frame: expected at least %d bytes", q.Burst, DefaultMTU+EthernetHeader)
+	case q.Burst != 0 && q.Burst < DefaultMTU+ethernetHeader:
+		c.report(path+".burst", "burst of %s is smaller than one frame: expected at least %d bytes", q.Burst, DefaultMTU+ethernetHeader)
 	}
 	// A lab's own delay and loss cannot be restored exactly.
 	if l, ok := c.t.LinkAt(End{c.h.Name, q.Interface}); ok && len(c.h.Via) == 0 {

@@ -108,8 +108,8 @@ func ParseDuration(text string) (Duration, error) {
 	return Duration(value), nil
 }
 
-// ParseDepth reads a size such as "64KiB", or a time such as "50ms".
-func ParseDepth(text string) (Depth, error) {
+// parseDepth reads a size such as "64KiB", or a time such as "50ms".
+func parseDepth(text string) (Depth, error) {
 	if size, err := ParseBytes(text); err == nil {
 		return Depth{Size: size}, nil
 	}
@@ -141,7 +141,7 @@ func parsed[T any](value *T, parse func(string) (T, error), text []byte) (err er
 func (r *BitRate) UnmarshalText(text []byte) error  { return parsed(r, ParseBitRate, text) }
 func (b *Bytes) UnmarshalText(text []byte) error    { return parsed(b, ParseBytes, text) }
 func (d *Duration) UnmarshalText(text []byte) error { return parsed(d, ParseDuration, text) }
-func (d *Depth) UnmarshalText(text []byte) error    { return parsed(d, ParseDepth, text) }
+func (d *Depth) UnmarshalText(text []byte) error    { return parsed(d, parseDepth, text) }
 func (r *Ratio) UnmarshalText(text []byte) error    { return parsed(r, ParseRatio, text) }
 
 func (r BitRate) MarshalText() ([]byte, error)  { return []byte(r.String()), nil }

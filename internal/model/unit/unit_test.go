@@ -128,17 +128,17 @@ func TestDepth(t *testing.T) {
 		"1MB":   {Depth{Size: 1e6}, 1e6, "1000000"},
 		"0":     {Depth{}, 0, "0"},
 	} {
-		got, err := ParseDepth(text)
+		got, err := parseDepth(text)
 		if err != nil || got != want.depth || got.At(8e6) != want.at || got.String() != want.again {
-			t.Errorf("ParseDepth(%q) = %+v (%s), %v; at 8 Mbit/s %d", text, got, got, err, got.At(8e6))
+			t.Errorf("parseDepth(%q) = %+v (%s), %v; at 8 Mbit/s %d", text, got, got, err, got.At(8e6))
 		}
-		if again, err := ParseDepth(got.String()); err != nil || again != got {
+		if again, err := parseDepth(got.String()); err != nil || again != got {
 			t.Errorf("%q again is %+v, %v", got.String(), again, err)
 		}
 	}
 	for _, text := range []string{"", "long", "5 packets", "-1", "-5ms", "1gbit"} {
-		if got, err := ParseDepth(text); err == nil {
-			t.Errorf("ParseDepth(%q) = %+v, want an error", text, got)
+		if got, err := parseDepth(text); err == nil {
+			t.Errorf("parseDepth(%q) = %+v, want an error", text, got)
 		}
 	}
 }
