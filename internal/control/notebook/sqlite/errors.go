@@ -9,27 +9,13 @@ import (
 	"time"
 
 	driver "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"linerate/internal/control/notebook"
 )
 
-// Primary result codes, https://www.sqlite.org/rescode.html.
-const (
-	codeBusy        = 5
-	codeLocked      = 6
-	codeReadOnly    = 8
-	codeIO          = 10
-	codeCorrupt     = 11
-	codeFull        = 13
-	codeCannotOpen  = 14
-	codeConstraint  = 19
-	codeNotDatabase = 26
-
-	// codeShmSize: the shared memory could not grow, for want of space.
-	codeShmSize = codeIO | 19<<8
-)
-
-// isAny says whether err carries one of the primary result codes.
+// isAny says whether err carries one of the primary result codes
+// (https://www.sqlite.org/rescode.html).
 func isAny(err error, codes ...int) bool {
 	e, ok := errors.AsType[*driver.Error](err)
 	return ok && slices.Contains(codes, e.Code()&0xff)
@@ -44,17 +30,17 @@ func (s *Store) fail(operation string, err error) error {
 	var meaning error
 	e, ok := errors.AsType[*driver.Error](err)
 	switch {
-	case ok && e.Code() == codeShmSize, isAny(err, codeFull):
-		meaning = notebook.ErrFull
-	case isAny(err, codeCorrupt):
+	case ok && e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE, isAny(err, sqlite3.SQLITE_FULL):
+		meaning = notebook.ErrFull // also for its shared memory
+	case isAny(err, sqlite3.SQLITE_CORRUPT):
 		meaning = notebook.ErrDamaged
-	case isAny(err, codeNotDatabase):
+	case isAny(err, sqlite3.SQLITE_NOTADB):
 		meaning = notebook.ErrNotNotebook
-	case isAny(err, codeReadOnly, codeCannotOpen):
+	case isAny(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
 		// A file that cannot be opened was found, so it is its directory
 		// in which the log cannot be made.
 		meaning = fmt.Errorf("%w (it and its directory must be writable)", notebook.ErrReadOnly)
-	case isAny(err, codeBusy, codeLocked):
+	case isAny(err, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
 		meaning = notebook.ErrBusy
 	default:
 		return fmt.Errorf("notebook %s: %s: %w", s.path, operation, err)
@@ -66,7 +52,7 @@ func (s *Store) fail(operation string, err error) error {
 func (s *Store) retry(ctx context.Context, f func() error) error {
 	for deadline := time.Now().Add(s.patience); ; {
 		err := f()
-		if !isAny(err, codeBusy, codeLocked) || time.Now().After(deadline) {
+		if !isAny(err, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) || time.Now().After(deadline) {
 			return err
 		}
 		select {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"linerate/internal/control/notebook"
-
 	"linerate/internal/kernel/file"
 	"linerate/internal/model/record"
 )

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"linerate/internal/control/notebook"
 )
 
@@ -100,7 +102,7 @@ func (s *Store) begin(ctx context.Context, steps []string) error {
 		}
 		var mode string
 		err := s.db.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
-		if isAny(err, codeBusy, codeLocked) {
+		if isAny(err, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) {
 			return err
 		}
 		return nil

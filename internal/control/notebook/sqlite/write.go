@@ -11,8 +11,9 @@ import (
 	"strconv"
 	"time"
 
-	"linerate/internal/control/notebook"
+	sqlite3 "modernc.org/sqlite/lib"
 
+	"linerate/internal/control/notebook"
 	"linerate/internal/kernel/file"
 	"linerate/internal/model/record"
 )
@@ -144,7 +145,7 @@ func (s *Store) SaveTrial(ctx context.Context, id string, trial record.Trial) er
 		_, err := tx.ExecContext(ctx, `INSERT INTO trial (run, place, treatment, block, started, goodput_bps, document)
 			SELECT number, ?, ?, ?, ?, ?, ? FROM run WHERE id = ?`,
 			trial.Order, trial.Treatment, trial.Block, clock(trial.Started), trial.GoodputBps, document, id)
-		if isAny(err, codeConstraint) {
+		if isAny(err, sqlite3.SQLITE_CONSTRAINT) {
 			return notebook.ErrTrialExists
 		}
 		return err
