@@ -67,19 +67,17 @@ func Up(ctx context.Context, t *topology.Topology, b *bus.Bus, options Options) 
 	if err := l.configure(ctx); err != nil {
 		return nil, err
 	}
-	if err := l.startRouting(ctx); err != nil {
-		return nil, err
+	took, err := l.Converge(ctx)
+	if l.daemons() {
+		l.routing.ConvergedS = took.Seconds()
 	}
-	return l, nil
+	return l, err
 }
 
 // Nodes are the names of all hosts and switches that have an agent, hosts
 // first, in the order of the file.
 func (l *Lab) Nodes() []string {
-	var names []string
-	for _, h := range l.topology.Hosts {
-		names = append(names, h.Name)
-	}
+	names := l.Hosts()
 	for _, s := range l.topology.Switches {
 		if !s.Unmanaged {
 			names = append(names, s.Name)
@@ -178,4 +176,4 @@ func (l *Lab) Down() error {
 }
 
 // Hosts are the names of all hosts.
-func (l *Lab) Hosts() []string { return l.Nodes()[:len(l.topology.Hosts)] }
+func (l *Lab) Hosts() []string { return l.topology.HostNames() }

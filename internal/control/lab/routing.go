@@ -43,15 +43,6 @@ func (l *Lab) probeRouting(ctx context.Context) error {
 // daemons reports whether routing daemons install the learned routes.
 func (l *Lab) daemons() bool { return l.routing != nil && l.routing.Daemon != "" }
 
-// startRouting starts the daemons and waits until all routes are installed.
-func (l *Lab) startRouting(ctx context.Context) error {
-	took, err := l.Converge(ctx)
-	if l.daemons() {
-		l.routing.ConvergedS = took.Seconds()
-	}
-	return err
-}
-
 // Converge starts the routing daemons that do not run, and waits until every host's
 // kernel has all learned routes. took is 0 if none had to be started or waited for.
 func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {

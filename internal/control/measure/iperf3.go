@@ -14,8 +14,8 @@ import (
 // With an iperf3 server at the other end there is one agent, this host's, and one
 // window, its own. The server's results are added to the document.
 
-// Iperf3Port is the port on which an iperf3 server listens by default.
-const Iperf3Port = "5201"
+// iperf3Port is the port on which an iperf3 server listens by default.
+const iperf3Port = "5201"
 
 // serverPause is how long a server may take to be ready for the next test.
 const serverPause = 300 * time.Millisecond
@@ -50,7 +50,7 @@ func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
 // iperf3Request is the request to this host's agent.
 func (s *session) iperf3Request() (message.Iperf3Request, error) {
 	o := s.options
-	at, err := complete(o.Addresses[0], Iperf3Port)
+	at, err := complete(o.Addresses[0], iperf3Port)
 	if err != nil {
 		return message.Iperf3Request{}, err
 	}

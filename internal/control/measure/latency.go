@@ -7,11 +7,9 @@ import (
 	"time"
 
 	"linerate/internal/bus/greeting"
-
+	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
-
-	"linerate/internal/control/trial"
 	"linerate/internal/science/bufferbloat"
 )
 

@@ -20,7 +20,6 @@ import (
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
-
 	"linerate/internal/science/conclude"
 	"linerate/internal/version"
 )

@@ -5,7 +5,6 @@ import (
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/record"
-
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/stats"
 )

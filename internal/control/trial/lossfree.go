@@ -6,7 +6,6 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
-
 	"linerate/internal/science/rfc2544"
 )
 

@@ -1,9 +1,11 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -164,4 +166,72 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 	}
 	readings := Readings{start, begin, w.Duration, w.Events, replies, offsets}
 	return readings, readings.failedEvent()
+}
+
+// pings is how often a clock is asked; the quickest answer counts.
+const pings = 8
+
+// clocks estimates every node's offset from the conductor's clock, as NTP does
+// (RFC 5905, section 8): the node read its clock somewhere between the question
+// and the answer, so half the quickest round trip bounds the error.
+func clocks(ctx context.Context, b *bus.Bus, nodes []string) (map[string]record.Clock, error) {
+	return bus.Collect(nodes, func(node string) (record.Clock, error) { return clock(ctx, b, node) })
+}
+
+func clock(ctx context.Context, b *bus.Bus, node string) (record.Clock, error) {
+	c := record.Clock{Host: node, UncertaintyNs: math.MaxInt64}
+	for range pings {
+		var reply message.ClockReply
+		asked := sched.Now()
+		if err := b.Call(ctx, node, "clock", struct{}{}, &reply); err != nil {
+			return c, err
+		}
+		answered := sched.Now()
+		if half := (answered - asked) / 2; half < c.UncertaintyNs {
+			c.UncertaintyNs, c.OffsetNs = half, reply.NowNs-(asked+half)
+		}
+	}
+	return c, nil
+}
+
+// failedEvent is the first event that could not be made to happen: the trial is
+// then not the one that was asked for.
+func (r Readings) failedEvent() error {
+	for i, done := range r.results() {
+		if e := r.Events[i]; done.Error != nil {
+			return fmt.Errorf("%s: %s at %v of the window: %w", e.Node, e.What, e.At, done.Error)
+		}
+	}
+	return nil
+}
+
+// results are what became of the events, in their order: a node reports its own in the
+// order of time.
+func (r Readings) results() []message.EventResult {
+	list := make([]message.EventResult, len(r.Events))
+	reported := map[string]int{}
+	for i, e := range r.Events {
+		list[i].Error = &message.Error{Text: "it did not happen"}
+		if n, own := reported[e.Node], r.Replies[e.Node].Events; n < len(own) {
+			list[i] = own[n]
+		}
+		reported[e.Node]++
+	}
+	return list
+}
+
+// events are what happened in the window, in the order of time.
+func (r Readings) events() (list []record.Event) {
+	for i, done := range r.results() {
+		e := r.Events[i]
+		if done.Error != nil {
+			continue
+		}
+		since := func(ns int64) float64 { return float64(ns-r.Clocks[e.Node].OffsetNs-r.BeginNs) / 1e9 }
+		list = append(list, record.Event{
+			Host: e.Node, What: e.What, AtS: e.At.Seconds(), BeganS: since(done.BeganNs), EndedS: since(done.EndedNs), Applied: done.Applied,
+		})
+	}
+	slices.SortStableFunc(list, func(a, b record.Event) int { return cmp.Compare(a.AtS, b.AtS) })
+	return list
 }

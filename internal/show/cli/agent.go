@@ -10,7 +10,6 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/host/agent"
-
 	"linerate/internal/host/apply"
 )
 

@@ -3,11 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"linerate/internal/model/source"
+	"linerate/internal/model/topology"
 )
 
 // The checks of arguments differ from cobra's own in that they count as bad
@@ -62,4 +64,33 @@ func knownVerb(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return usageError(fmt.Errorf("no verb %q%s (linerate --help lists them)", args[0], source.DidYouMean(args[0], verbs)))
+}
+
+// places writes out the ranges of an argument that names addresses: with braces as
+// in study files, which make every combination, and with a dash as for aliases.
+func places(text string) (all []string, err error) {
+	if strings.Contains(text, "%d") {
+		return nil, fmt.Errorf("a template is written as a range here: %s or, of addresses, 192.168.2.1-254",
+			strings.Replace(text, "%d", "{1..254}", 1))
+	}
+	texts, err := source.Texts(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range texts {
+		some, err := topology.Places(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// portWords are what a client has to add to reach a port that is not the default one.
+func portWords(port int, byDefault, format string) string {
+	if fmt.Sprint(port) == byDefault {
+		return ""
+	}
+	return fmt.Sprintf(format, port)
 }

@@ -19,7 +19,6 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/control/lab"
-
 	"linerate/internal/host/linkemu"
 	"linerate/internal/kernel/file"
 	"linerate/internal/model/source"

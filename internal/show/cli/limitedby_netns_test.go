@@ -8,7 +8,6 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
-
 	"linerate/internal/science/bottleneck"
 )
 

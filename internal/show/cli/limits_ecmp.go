@@ -12,10 +12,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"linerate/internal/model/unit"
+	"linerate/internal/science/ecmp"
 	"linerate/internal/show/document"
 	"linerate/internal/show/present"
-
-	"linerate/internal/science/ecmp"
 )
 
 // ecmpFlags are the flags of `linerate limits ecmp`.

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"linerate/internal/kernel/kerneltest"
-
 	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/limits"
 )

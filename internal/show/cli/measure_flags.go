@@ -8,11 +8,10 @@ import (
 	"strconv"
 	"time"
 
-	"linerate/internal/model/flow"
-
 	"github.com/spf13/pflag"
 
 	"linerate/internal/control/measure"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"

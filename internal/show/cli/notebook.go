@@ -9,7 +9,6 @@ import (
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/notebook/sqlite"
 	"linerate/internal/model/record"
-
 	"linerate/internal/science/conclude"
 )
 

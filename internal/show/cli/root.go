@@ -14,9 +14,9 @@ import (
 	"strings"
 	"syscall"
 
-	"linerate/internal/version"
-
 	"github.com/spf13/cobra"
+
+	"linerate/internal/version"
 )
 
 // Main runs the command line and returns the exit status.

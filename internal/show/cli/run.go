@@ -13,7 +13,6 @@ import (
 	"linerate/internal/control/lab"
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/run"
-
 	"linerate/internal/kernel/proc"
 	"linerate/internal/model/record"
 	"linerate/internal/model/source"

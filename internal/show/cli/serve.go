@@ -170,20 +170,12 @@ func (f *serveFlags) open(ctx context.Context, said io.Writer) ([]serve.Listener
 		at = append(at[:listenersListed:listenersListed], fmt.Sprintf("… (%d in all)", len(listeners)))
 	}
 	first := listeners[0].Addr().(*net.TCPAddr).AddrPort()
-	fmt.Fprintf(said, "listening on %s; measure from another host with: linerate measure ADDRESS%s\n", strings.Join(at, ", "), portWords(first))
+	fmt.Fprintf(said, "listening on %s; measure from another host with: linerate measure ADDRESS%s\n", strings.Join(at, ", "), portWords(int(first.Port()), measure.DefaultPort, ":%d"))
 	return listeners, nil
 }
 
 // listenersListed are listed one by one.
 const listenersListed = 8
-
-// portWords is what is added to an address to reach a port.
-func portWords(at netip.AddrPort) string {
-	if port := fmt.Sprint(at.Port()); port != measure.DefaultPort {
-		return ":" + port
-	}
-	return ""
-}
 
 // sessionLog writes a line for each session.
 type sessionLog struct {

@@ -78,15 +78,7 @@ func (f iperf3ServeFlags) open(ctx context.Context, log io.Writer, logins *iperf
 	case token:
 		fmt.Fprintf(log, "iperf3 clients are refused on %s: they cannot show a token; let them in with --rsa-private-key-path and --authorized-users-path\n", at.Listener.Addr())
 	default:
-		fmt.Fprintf(log, "iperf3 clients are answered on %s: iperf3 -c ADDRESS%s\n", at.Listener.Addr(), iperf3PortWords(at.Listener.Addr().Port))
+		fmt.Fprintf(log, "iperf3 clients are answered on %s: iperf3 -c ADDRESS%s\n", at.Listener.Addr(), portWords(at.Listener.Addr().Port, iperf3.DefaultPort, " -p %d"))
 	}
 	return at
-}
-
-// iperf3PortWords are what a client has to say to reach a port.
-func iperf3PortWords(port int) string {
-	if fmt.Sprint(port) == iperf3.DefaultPort {
-		return ""
-	}
-	return fmt.Sprintf(" -p %d", port)
 }

@@ -22,7 +22,6 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
-
 	"linerate/internal/model/settingfile"
 )
 
